@@ -1,0 +1,199 @@
+// Package conf reads the HCL configuration of intsink into one immutable
+// Config. Nothing outside this package sees HCL.
+package conf
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Config is the whole configuration, defaults filled in and validated.
+// It is never changed after Load returned it; any goroutine may read it.
+type Config struct {
+	Node       Node
+	DPDK       DPDK
+	Ports      []Port
+	Links      []Link
+	Taps       []Tap
+	INT        INT
+	Flows      Flows
+	Watches    []Watch
+	Events     Events
+	Report     Report
+	Collectors []Collector
+	HTTP       HTTP
+}
+
+// Node identifies the sink in its reports (Telemetry Report 2.0, group header).
+type Node struct {
+	ID       uint32
+	HwIDBase uint8 // worker w reports as hw_id HwIDBase+w, 6 bits
+}
+
+// DPDK says what EAL starts with.
+type DPDK struct {
+	Lcores    []int  // one worker per lcore, in order
+	Hugepages string // "auto" | "on" | "off"
+	Mbufs     int    // mbufs in the packet pool
+	EALArgs   []string
+}
+
+// Port is one DPDK port, by PCI address or vdev.
+type Port struct {
+	Name   string
+	Device string
+	ID     uint16 // interface id in the sink's own report metadata; default: place in the file, from 1
+	RxDesc uint16 // power of two, 64..4096
+	TxDesc uint16
+	MTU    uint16 // 0: leave the driver's
+}
+
+// Link joins a network side, where INT arrives, and a host side.
+type Link struct{ Name, Network, Host string }
+
+// Tap is a port that is only watched; what it receives is freed.
+type Tap struct{ Name, Port string }
+
+// INT says which packets carry INT. A nil pointer means: not configured.
+type INT struct {
+	UDPPort     *uint16
+	DSCP        *DSCP
+	TCPOptions  string // "after" | "before": where INT stands relative to the TCP options
+	ProbeMarker *uint64
+	ProbePorts  []PortRange // limits the probe marker to these TCP/UDP destination ports; empty: all
+	GREProtocol *uint16
+	VXLANGPE    *VXLANGPE
+	Geneve      *Geneve
+	Versions    []string // subset of "2", "1", "0"
+	Malformed   string   // "forward" | "drop"
+	Fragments   string   // "pass" | "strip"
+	Domains     []Domain
+}
+
+// DSCP marks INT when (dscp & Mask) == Value & Mask.
+type DSCP struct{ Value, Mask uint8 }
+
+type VXLANGPE struct {
+	Port         uint16
+	NextProtocol uint8
+}
+
+type Geneve struct {
+	Port        uint16
+	OptionClass uint16
+}
+
+// Domain is the layout of domain specific metadata (INT 2.1, DS Instruction).
+type Domain struct {
+	Name         string
+	ID           uint16
+	Instructions []Instruction
+}
+
+type Instruction struct {
+	Name   string
+	Bit    uint8  // 0 = most significant of DS Instruction
+	Length uint16 // bytes, multiple of 4
+	Scope  string // "hop" | "source-only" | "source-inserted"
+	Role   string // "" | "opaque" | "device_id" | "sequence"
+}
+
+type Flows struct {
+	Capacity    int // per worker
+	IdleTimeout time.Duration
+}
+
+// Watch selects flows and says what is reported of them; first match wins.
+type Watch struct {
+	Name       string
+	Match      *Match // nil: everything
+	Events     []string
+	Sample     uint32 // one packet in Sample; 0: none
+	SampleBy   string // "packet" | "flow"
+	Collectors []string
+	Override   *Events // events with events_override applied; nil: none
+}
+
+type Match struct {
+	Source, Destination         []netip.Prefix
+	Protocol                    []uint8
+	SourcePort, DestinationPort []PortRange
+	VLAN                        []PortRange
+	DSCP                        []uint8
+}
+
+type PortRange struct{ First, Last uint16 }
+
+// Deadband is the test of a latency event (EVENTS.md, hop_latency).
+type Deadband struct {
+	Clock    string // end_to_end only: "none" | "ptp"
+	Absolute time.Duration
+	Relative float64
+	K, N     int
+	Interval time.Duration
+}
+
+// Events holds every threshold; defaults depend on Profile.
+type Events struct {
+	Profile       string
+	NewFlow       struct{ Rate int }
+	PathChange    PathChange
+	HopLatency    Deadband
+	EndToEnd      Deadband
+	LinkLatency   Deadband
+	Congestion    Congestion
+	TxUtilization struct {
+		Raise, Clear uint32
+		Hold         time.Duration
+	}
+	Refresh struct {
+		Every  time.Duration
+		Jitter float64
+	}
+	Loss struct {
+		Window            int
+		Timeout, Interval time.Duration
+	}
+	Drop        struct{ Interval time.Duration }
+	HopLimit    struct{ Rearm time.Duration }
+	MTUExceeded struct{ Rearm time.Duration }
+}
+
+type PathChange struct {
+	Paths  int
+	Memory time.Duration
+	Rate   int
+	ECMP   string // "ignore" | "report"
+}
+
+type Congestion struct {
+	Raise, Clear uint32
+	RaiseLatency time.Duration
+	Quota        int
+	Timeout      time.Duration
+}
+
+type Report struct {
+	Version  string   // "2.0"
+	Profile  string   // "" | "transparent-security"
+	Metadata []string // subset, in this order, of: interfaces hop_latency queue ingress_timestamp egress_timestamp ...
+	Fragment int      // bytes of the original packet, INT included; 0: none (InType 0)
+	Inner    string   // "ip" (InType 4/5) | "ethernet" (InType 3)
+	Coalesce Coalesce
+}
+
+type Coalesce struct {
+	MaxBytes   int // the whole frame, Ethernet header to end
+	MaxReports int // 0: as many as fit
+	MaxDelay   time.Duration
+}
+
+type Collector struct {
+	Name           string
+	Address        netip.AddrPort // resolved
+	Source         netip.Addr     // zero value: the kernel chooses
+	SourcePort     uint16
+	SourcePortMode string // "any": the kernel chooses | "fixed": SourcePort, 0 included, is on the wire | "hash": of the flow
+}
+
+type HTTP struct{ Listen string } // "" = off

@@ -1,0 +1,62 @@
+package inthdr
+
+// Instruction Bitmap bits of INT 2.1 section "INT-MD Metadata Header Format",
+// bit 0 being the most significant.
+const (
+	BitNodeID             = 1 << 15
+	BitLevel1Interfaces   = 1 << 14
+	BitHopLatency         = 1 << 13
+	BitQueue              = 1 << 12
+	BitIngressTimestamp   = 1 << 11
+	BitEgressTimestamp    = 1 << 10
+	BitLevel2Interfaces   = 1 << 9
+	BitTxUtilization      = 1 << 8
+	BitBuffer             = 1 << 7
+	BitChecksumComplement = 1 << 0
+)
+
+// Layout says where each value stands in one hop's metadata: byte offsets from
+// the start of the hop, -1 where the Instruction Bitmap does not ask for it.
+// HopLen is what the baseline bits ask for in bytes, checksum complement
+// included, domain specific metadata not.
+type Layout struct {
+	Bitmap           uint16
+	HopLen           uint8
+	NodeID           int8 // 4 bytes
+	Interfaces       int8 // ingress 16 bits, egress 16 bits
+	HopLatency       int8 // 4 bytes
+	Queue            int8 // id 8 bits, occupancy 24 bits
+	IngressTimestamp int8 // 8 bytes
+	EgressTimestamp  int8 // 8 bytes
+	Level2Interfaces int8 // ingress 32 bits, egress 32 bits
+	TxUtilization    int8 // 4 bytes
+	Buffer           int8 // id 8 bits, occupancy 24 bits
+}
+
+// LayoutOf returns the layout that bitmap asks for.
+func LayoutOf(bitmap uint16) Layout {
+	l := Layout{Bitmap: bitmap}
+	off := 0
+	place := func(bit uint16, size int) int8 {
+		if bitmap&bit == 0 {
+			return -1
+		}
+		at := off
+		off += size
+		return int8(at)
+	}
+	l.NodeID = place(BitNodeID, 4)
+	l.Interfaces = place(BitLevel1Interfaces, 4)
+	l.HopLatency = place(BitHopLatency, 4)
+	l.Queue = place(BitQueue, 4)
+	l.IngressTimestamp = place(BitIngressTimestamp, 8)
+	l.EgressTimestamp = place(BitEgressTimestamp, 8)
+	l.Level2Interfaces = place(BitLevel2Interfaces, 8)
+	l.TxUtilization = place(BitTxUtilization, 4)
+	l.Buffer = place(BitBuffer, 4)
+	for bit := uint16(BitBuffer >> 1); bit != 0; bit >>= 1 { // reserved bits 9-14 and the complement
+		place(bit, 4)
+	}
+	l.HopLen = uint8(off)
+	return l
+}
