@@ -1,0 +1,13 @@
+package engine
+
+import "intsink/flows"
+
+// age visits the slots of the flow table that are due, so that each flow is
+// looked at every few seconds without a burst ever waiting for it.
+func (w *Worker) age(now int64) {
+	w.table.Age(now, func(f *flows.Flow) {
+		if f.Watch != NoWatch && w.detector.End(now, f) {
+			w.reportEnd(f, now)
+		}
+	})
+}

@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"intsink/dpdk/mbuf"
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/engine/packet"
+	"intsink/flows"
+)
+
+// verdict is what becomes of one packet of a burst.
+type verdict uint8
+
+const (
+	forward  verdict = iota // as it is
+	strip                   // without its INT
+	consumed                // dropped; stands in burst.drop
+)
+
+// burst is one received burst on its way through the stages. Entries [0,n)
+// are valid; everything indexed by packet uses the packet's place in vec.
+type burst struct {
+	vec  *mbuf.Vec // vec[:n] as received
+	n    int
+	now  int64     // receive time of the whole burst, Unix nanoseconds
+	tx   *mbuf.Vec // to transmit, in order
+	drop *mbuf.Vec // drop[:nDrop] are freed at the end of the burst
+
+	nDrop int
+
+	frame   [mbuf.MaxBurst][]byte // first segments
+	verdict [mbuf.MaxBurst]verdict
+	layers  [mbuf.MaxBurst]packet.Layers
+	info    [mbuf.MaxBurst]inthdr.Info
+
+	// INT packets with sound headers, compact: int[:nINT] are their places in vec.
+	int    [mbuf.MaxBurst]uint8
+	nINT   int
+	keys   [mbuf.MaxBurst]flows.Key // keys[j] belongs to packet int[j], as do the rest
+	hashes [mbuf.MaxBurst]uint64
+	flow   [mbuf.MaxBurst]*flows.Flow
+	fresh  uint64 // bit j: the flow was made for this packet
+	events [mbuf.MaxBurst]event.Set
+	fired  bool // any events[:nINT] is not empty
+}
+
+func newBurst() *burst {
+	return &burst{vec: mbuf.NewVec(), tx: mbuf.NewVec(), drop: mbuf.NewVec()}
+}
+
+func (b *burst) dropPacket(i int, reason DropReason, c *DirectionCounters) {
+	b.verdict[i] = consumed
+	b.drop[b.nDrop] = b.vec[i]
+	b.nDrop++
+	c.Dropped[reason]++
+}

@@ -1,0 +1,60 @@
+package engine
+
+// The control plane reaches a worker through two atomics, which the worker
+// reads between bursts, and reads its counters from the copy it publishes.
+
+// Run polls until Stop is called. idle is called after every empty poll with
+// the number of empty polls in a row: it may sleep. When Run returns, every
+// open report packet is in its ring and every mbuf the worker held is free.
+func (w *Worker) Run(idle func(empty int)) {
+	empty := 0
+	for !w.stop.Load() {
+		if w.Poll() > 0 {
+			empty = 0
+		} else {
+			empty++
+			idle(empty)
+		}
+		w.Tick(w.clock())
+	}
+	w.Close()
+}
+
+// Stop makes Run return after the burst at hand. Safe from any goroutine.
+func (w *Worker) Stop() { w.stop.Store(true) }
+
+// Reload hands over new rules; the worker adopts them between two bursts. Safe
+// from any goroutine. Only what Rules hold can change while a worker runs.
+func (w *Worker) Reload(r *Rules) { w.pending.Store(r) }
+
+// Snapshot copies the counters as they were when the worker last published
+// them, at most a few milliseconds ago. Safe from any goroutine.
+func (w *Worker) Snapshot() Counters {
+	c := newCounters(len(w.published.Links), len(w.published.Collectors))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c.copyFrom(&w.published)
+	return c
+}
+
+// Close seals and hands over what is open, frees what the worker holds and
+// publishes the last counters. Run calls it; whoever calls Poll himself must.
+func (w *Worker) Close() {
+	now := w.clock()
+	for i := range w.outboxes {
+		w.outboxes[i].close(now)
+	}
+	w.mu.Lock()
+	w.publish()
+	w.mu.Unlock()
+}
+
+// Release gives the worker's memory back. Nothing may be called after it.
+func (w *Worker) Release() { w.table.Close() }
+
+func (w *Worker) publish() {
+	w.counters.Detector = w.detector.Counters
+	w.counters.Flows = uint64(w.table.Len())
+	w.counters.Evictions = w.table.Evictions()
+	w.published.copyFrom(&w.counters)
+}

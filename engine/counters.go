@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+)
+
+// Direction of a packet through a link.
+type Direction uint8
+
+const (
+	ToHost Direction = iota
+	ToNetwork
+	NumDirections
+)
+
+// String is the value of the direction label.
+func (d Direction) String() string {
+	if d == ToHost {
+		return "to_host"
+	}
+	return "to_network"
+}
+
+// DirectionCounters add up: Received == Forwarded + sum(Dropped).
+type DirectionCounters struct {
+	Received, Forwarded uint64
+	Dropped             [NumDropReasons]uint64
+}
+
+// LinkCounters are one worker's counters of one link or tap.
+type LinkCounters struct {
+	Direction [NumDirections]DirectionCounters
+	INT       [inthdr.NumTypes]uint64   // sound INT packets from the network side, by type
+	Malformed [inthdr.NumReasons]uint64 // unsound, or sound with odd contents
+	Leaked    uint64                    // INT packets seen from host to network
+	Fragments uint64                    // fragments marked as INT, passed untouched
+}
+
+// CollectorCounters are one worker's counters of one collector.
+// Packets were sealed; those among them that were dropped are in Dropped.
+type CollectorCounters struct {
+	Reports, Packets uint64
+	Dropped          [NumReportDropReasons]uint64
+}
+
+// Counters is everything one worker counts. Only the worker writes its own
+// copy; everybody else reads snapshots (Worker.Snapshot).
+type Counters struct {
+	Links      []LinkCounters
+	Collectors []CollectorCounters
+	Reported   [event.NumEvents]uint64 // events of the reports that were built
+	Detector   event.Counters
+	Flows      uint64 // in the table now
+	Evictions  uint64
+	Polls      uint64 // polls that found at least one packet
+}
+
+// copyFrom makes c equal to s without allocating: both have the same shape.
+func (c *Counters) copyFrom(s *Counters) {
+	links, collectors := c.Links, c.Collectors
+	copy(links, s.Links)
+	copy(collectors, s.Collectors)
+	*c = *s
+	c.Links, c.Collectors = links, collectors
+}
+
+func newCounters(links, collectors int) Counters {
+	return Counters{
+		Links:      make([]LinkCounters, links),
+		Collectors: make([]CollectorCounters, collectors),
+	}
+}

@@ -1,0 +1,61 @@
+package engine
+
+import "intsink/dpdk/mbuf"
+
+// Queue is one rx/tx queue pair of a port, as ethdev.Queue implements it.
+// Only the worker that owns it calls it.
+type Queue interface {
+	// RxBurst fills v and returns how many packets arrived.
+	RxBurst(v *mbuf.Vec) int
+	// TxBurst hands over v[:n] and returns how many were taken, from the
+	// front; the rest stay the caller's.
+	TxBurst(v *mbuf.Vec, n int) int
+}
+
+// Pool gives and takes mbufs, as mempool.Mempool does. Safe for concurrent use.
+type Pool interface {
+	// AllocBulk fills v[:n] or, returning false, leaves v alone.
+	AllocBulk(v *mbuf.Vec, n int) bool
+	// FreeBulk gives v[:n] back to the pools they came from, whole chains.
+	FreeBulk(v *mbuf.Vec, n int)
+}
+
+// Link is one link as one worker sees it: its queue on both ports.
+type Link struct {
+	Name                string
+	Network, Host       Queue  // Host is nil on a tap
+	NetworkID, HostID   uint16 // interface ids in the sink's own metadata
+}
+
+// txRetries bounds how often a full output queue is tried again before its
+// packets are dropped: a kernel-backed driver needs a moment, a stuck one must
+// not stall the worker.
+const txRetries = 8
+
+// send transmits v[:n] on q and returns how many left; the others are freed.
+// The contents of v are used up.
+func send(q Queue, pool Pool, v *mbuf.Vec, n int) int {
+	sent := q.TxBurst(v, n)
+	if sent == n {
+		return n
+	}
+	return sendRest(q, pool, v, n, sent)
+}
+
+// sendRest retries what the first TxBurst left in v[sent:n].
+//
+//go:noinline
+func sendRest(q Queue, pool Pool, v *mbuf.Vec, n, sent int) int {
+	total := sent
+	for range txRetries {
+		n = copy(v[:], v[sent:n])
+		sent = q.TxBurst(v, n)
+		total += sent
+		if sent == n {
+			return total
+		}
+	}
+	n = copy(v[:], v[sent:n])
+	pool.FreeBulk(v, n)
+	return total
+}

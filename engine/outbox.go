@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"intsink/dpdk/mbuf"
+	"intsink/dpdk/ring"
+	"intsink/engine/report"
+)
+
+// reportHeadroom is kept free in front of a report packet for the Ethernet,
+// VLAN, IPv6 and UDP headers that an exporter may add.
+const reportHeadroom = 128
+
+// stashSize mbufs are taken from the report pool at once, so that opening a
+// report packet does not cross into C each time.
+const stashSize = 16
+
+// outbox is one worker's side of one collector: the report packet that is
+// open, and the ring that takes sealed ones to the exporter.
+type outbox struct {
+	ring     *ring.Ring
+	pool     Pool
+	counters *CollectorCounters
+
+	group      report.GroupHeader // Sequence is the next packet's
+	maxPayload int
+	maxReports int
+	maxDelay   int64
+
+	open     report.Packet
+	m        *mbuf.Mbuf // holds the open packet
+	deadline int64      // when the open packet must leave
+	entropy  uint16     // of the open packet's first report
+
+	stash  *mbuf.Vec // stash[:stashed] are free mbufs
+	nStash int
+}
+
+// add puts r into the open report packet, sealing and opening packets as it
+// must. False: the report is lost, counted by reason.
+func (o *outbox) add(r *report.Individual, entropy uint16, now int64) bool {
+	if o.open.IsOpen() {
+		if o.open.Append(r) {
+			o.counters.Reports++
+			o.sealIfFull(now)
+			return true
+		}
+		o.seal(now)
+	}
+	if !o.begin(entropy, now) {
+		o.counters.Dropped[ReportDropNoMbuf]++
+		return false
+	}
+	if !o.open.Append(r) {
+		o.counters.Dropped[ReportDropTooBig]++
+		return false
+	}
+	o.counters.Reports++
+	o.sealIfFull(now)
+	return true
+}
+
+func (o *outbox) begin(entropy uint16, now int64) bool {
+	if o.m == nil && !o.takeMbuf() {
+		return false
+	}
+	o.m.Reset(reportHeadroom)
+	b := o.m.SetLen(report.HandoffLen + o.maxPayload)
+	if b == nil {
+		return false
+	}
+	o.open.Open(b[report.HandoffLen:])
+	o.entropy = entropy
+	o.deadline = now + o.maxDelay
+	return true
+}
+
+func (o *outbox) takeMbuf() bool {
+	if o.nStash == 0 {
+		if !o.pool.AllocBulk(o.stash, stashSize) {
+			return false
+		}
+		o.nStash = stashSize
+	}
+	o.nStash--
+	o.m = o.stash[o.nStash]
+	return true
+}
+
+func (o *outbox) sealIfFull(now int64) {
+	if o.maxReports > 0 && o.open.Reports() >= o.maxReports {
+		o.seal(now)
+	}
+}
+
+// seal closes the open packet and pushes it to the exporter. A full ring
+// never slows the worker: the packet is dropped, and its sequence number stays
+// missing at the collector, as Telemetry Report 2.0 intends.
+func (o *outbox) seal(now int64) {
+	if o.open.Reports() == 0 {
+		return // begun for a report that did not fit; the mbuf serves the next
+	}
+	n := o.open.Reports()
+	payload := o.open.Seal(o.group)
+	o.group.Sequence++
+	report.Handoff{Time: now, Entropy: o.entropy, Reports: uint16(n)}.Put(o.m.SetLen(report.HandoffLen + len(payload)))
+	o.counters.Packets++
+	m := o.m
+	if o.ring.Push(m) {
+		o.m = nil
+		return
+	}
+	o.counters.Dropped[ReportDropRingFull]++
+}
+
+// expire seals the open packet when it has waited long enough.
+func (o *outbox) expire(now int64) {
+	if o.open.IsOpen() && now >= o.deadline {
+		o.seal(now)
+	}
+}
+
+// close seals what is open and gives all mbufs back.
+func (o *outbox) close(now int64) {
+	if o.open.IsOpen() {
+		o.seal(now)
+	}
+	if o.m != nil {
+		o.stash[o.nStash] = o.m
+		o.nStash++
+		o.m = nil
+	}
+	if o.nStash > 0 {
+		o.pool.FreeBulk(o.stash, o.nStash)
+		o.nStash = 0
+	}
+}

@@ -1,0 +1,48 @@
+package engine
+
+// DropReason says why a packet was not forwarded. The list is closed: it
+// generates the metric label and the table in docs/metrics.md.
+type DropReason uint8
+
+const (
+	DropTxFull DropReason = iota
+	DropDiscard
+	DropMalformed
+	DropTap
+	NumDropReasons
+)
+
+var dropReasons = [NumDropReasons]struct{ label, doc string }{
+	DropTxFull:    {"tx_full", "the output port took no more packets, after bounded retries"},
+	DropDiscard:   {"int_discard", "the INT header asked for it (D flag); reported first"},
+	DropMalformed: {"malformed", `marked as INT but unsound, and the configuration says malformed = "drop"`},
+	DropTap:       {"tap", "received on a tap, which only watches"},
+}
+
+// String is the value of the reason label.
+func (r DropReason) String() string { return dropReasons[r].label }
+
+// Doc is one line for the documentation.
+func (r DropReason) Doc() string { return dropReasons[r].doc }
+
+// ReportDropReason says why a report or report packet never reached the wire.
+type ReportDropReason uint8
+
+const (
+	ReportDropNoMbuf ReportDropReason = iota
+	ReportDropRingFull
+	ReportDropTooBig
+	NumReportDropReasons
+)
+
+var reportDropReasons = [NumReportDropReasons]struct{ label, doc string }{
+	ReportDropNoMbuf:   {"no_mbuf", "the report pool was empty; one individual report is lost"},
+	ReportDropRingFull: {"ring_full", "the exporter did not keep up; one report packet is lost, its sequence number stays missing"},
+	ReportDropTooBig:   {"too_big", "the report does not fit max_bytes; one individual report is lost"},
+}
+
+// String is the value of the reason label.
+func (r ReportDropReason) String() string { return reportDropReasons[r].label }
+
+// Doc is one line for the documentation.
+func (r ReportDropReason) Doc() string { return reportDropReasons[r].doc }

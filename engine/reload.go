@@ -1,0 +1,31 @@
+package engine
+
+import (
+	"intsink/engine/inthdr"
+	"intsink/engine/report"
+)
+
+// adopt makes r the rules of this worker. Flows keep their state; each is
+// matched against the new watches when its next packet comes.
+func (w *Worker) adopt(r *Rules) {
+	now := w.clock()
+	for i := range w.outboxes {
+		o := &w.outboxes[i]
+		if o.open.IsOpen() {
+			o.seal(now)
+		}
+		o.configure(i, &r.Report)
+	}
+	w.rules = r
+	w.generation++
+	w.locator = inthdr.NewLocator(r.INT)
+	w.detector.SetPolicies(r.Policies)
+}
+
+// configure takes the sizes of collector i from r.
+func (o *outbox) configure(i int, r *ReportRules) {
+	o.maxPayload = r.MaxPayload[i]
+	o.maxReports = r.MaxReports
+	o.maxDelay = int64(r.MaxDelay)
+	o.open = report.Packet{}
+}

@@ -1,0 +1,32 @@
+package report
+
+import "encoding/binary"
+
+// HandoffLen is the length of the bytes that stand in front of a sealed report
+// packet while it travels from a worker to its exporter.
+const HandoffLen = 16
+
+// Handoff is what an exporter must know of a report packet besides its bytes.
+type Handoff struct {
+	Time    int64  // when the packet was sealed, Unix nanoseconds
+	Entropy uint16 // hash of the first report's flow, for the UDP source port
+	Reports uint16 // individual reports inside
+}
+
+// Put writes h to the first HandoffLen bytes of b, in host order: it never
+// leaves the process.
+func (h Handoff) Put(b []byte) {
+	b = b[:HandoffLen]
+	binary.NativeEndian.PutUint64(b, uint64(h.Time))
+	binary.NativeEndian.PutUint16(b[8:], h.Entropy)
+	binary.NativeEndian.PutUint16(b[10:], h.Reports)
+}
+
+// TakeHandoff reads what Put wrote and returns the report packet behind it.
+func TakeHandoff(b []byte) (Handoff, []byte) {
+	return Handoff{
+		Time:    int64(binary.NativeEndian.Uint64(b)),
+		Entropy: binary.NativeEndian.Uint16(b[8:]),
+		Reports: binary.NativeEndian.Uint16(b[10:]),
+	}, b[HandoffLen:]
+}

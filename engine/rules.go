@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"net/netip"
+	"time"
+
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+)
+
+// Rules is everything of the configuration that can change while the engine
+// runs. It is immutable: a reload hands the workers a new one.
+type Rules struct {
+	INT           inthdr.Config
+	DropMalformed bool
+	Watches       []Watch          // first match wins
+	Policies      []event.Policy   // Policies[i] belongs to Watches[i]
+	Collectors    []netip.AddrPort // traffic to them is never watched
+	Report        ReportRules
+}
+
+// ReportRules say what an individual report carries and how reports share a
+// packet.
+type ReportRules struct {
+	MdBits   uint16 // RepMdBits of the sink's own metadata; 0: RepType 0, inner only
+	Fragment int    // bytes of the packet, INT included; 0: InType 0
+	Ethernet bool   // the fragment starts with the Ethernet header (InType 3), else with IP (4, 5)
+
+	MaxPayload []int // per collector: UDP payload of one report packet in bytes
+	MaxReports int   // 0: as many as fit
+	MaxDelay   time.Duration
+}
+
+// NoWatch marks a flow that no watch matches.
+const NoWatch = 0xff
+
+// MaxWatches bounds the watches of one configuration: a flow keeps the index
+// of its watch in one byte.
+const MaxWatches = NoWatch

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"intsink/engine/event"
+	"intsink/engine/report"
+	"intsink/flows"
+)
+
+// report builds one individual report for every packet whose events ask for
+// it, before its headers are touched. It runs only when an event fired.
+//
+//go:noinline
+func (w *Worker) report(p *path, b *burst) {
+	egress := w.clock()
+	md := &w.metadata
+	md.IngressPort, md.EgressPort = p.link.NetworkID, p.link.HostID
+	md.IngressTimestamp, md.EgressTimestamp = uint64(b.now), uint64(egress)
+	md.HopLatencyNs = uint32(min(egress-b.now, 0xfffffffe))
+	for j := range b.nINT {
+		set := b.events[j]
+		if set == 0 {
+			continue
+		}
+		i := b.int[j]
+		r := &w.individual
+		r.DomainSpecificID = b.info[i].DomainID
+		w.fillInner(r, b.frame[i], &b.layers[i])
+		w.sendReport(set, b.flow[j].Watch, uint16(b.hashes[j]), b.now)
+	}
+}
+
+// reportEnd builds the report of a flow that ended. There is no packet to show,
+// so it carries headers made from the flow's key.
+//
+//go:noinline
+func (w *Worker) reportEnd(f *flows.Flow, now int64) {
+	md := &w.metadata
+	md.IngressPort, md.EgressPort = 0xffff, 0xffff // unknown: there is no packet
+	md.IngressTimestamp, md.EgressTimestamp = uint64(f.LastSeen()), uint64(f.LastSeen())
+	md.HopLatencyNs = 0xffffffff
+	r := &w.individual
+	r.DomainSpecificID = 0
+	if w.rules.Report.Fragment == 0 {
+		r.InType, r.Inner = report.None, nil
+	} else {
+		key := f.Key
+		r.Inner = key.Headers(w.scratch[:0])
+		r.InType = report.IPv4
+		if key.Version == 6 {
+			r.InType = report.IPv6
+		}
+	}
+	w.sendReport(event.FlowEnd.Set(), f.Watch, uint16(w.table.Hash(&f.Key)), now)
+}
+
+// sendReport appends w.individual to the open report packet of every
+// collector of the watch.
+func (w *Worker) sendReport(set event.Set, watch uint8, entropy uint16, now int64) {
+	r := &w.individual
+	rules := &w.rules.Report
+	r.TrackedFlow = true
+	if rules.MdBits == 0 {
+		r.RepType, r.RepMdBits, r.Metadata = report.InnerOnly, 0, nil
+	} else {
+		r.RepType, r.RepMdBits = report.INT, rules.MdBits
+		r.Metadata = w.mdBytes[:w.metadata.Put(w.mdBytes[:], rules.MdBits)]
+	}
+	sent := false
+	for c, mask := 0, w.rules.Watches[watch].Collectors; mask != 0; c, mask = c+1, mask>>1 {
+		if mask&1 != 0 && w.outboxes[c].add(r, entropy, now) {
+			sent = true
+		}
+	}
+	if sent {
+		w.countEvents(set)
+	}
+}

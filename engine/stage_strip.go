@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"intsink/engine/packet"
+	"intsink/engine/report"
+	"intsink/engine/strip"
+)
+
+// strip takes INT out of every sound INT packet, or discards the packet where
+// its source asked for that.
+func (w *Worker) strip(p *path, b *burst) {
+	for j := range b.nINT {
+		i := b.int[j]
+		info := &b.info[i]
+		m := b.vec[i]
+		if info.Discard {
+			b.dropPacket(int(i), DropDiscard, &p.counters.Direction[ToHost])
+			continue
+		}
+		m.Adj(strip.Strip(b.frame[i], m.PktLen(), &b.layers[i], info))
+	}
+}
+
+// fillInner makes the first bytes of the packet, INT included, the inner
+// contents of r. Trailing Ethernet padding is not part of the packet.
+func (w *Worker) fillInner(r *report.Individual, f []byte, l *packet.Layers) {
+	rules := &w.rules.Report
+	from := int(l.L3)
+	r.InType = report.IPv4
+	if l.IPVersion == 6 {
+		r.InType = report.IPv6
+	}
+	if rules.Ethernet {
+		from, r.InType = 0, report.Ethernet
+	}
+	to := min(from+rules.Fragment, int(l.End), len(f))
+	if rules.Fragment == 0 {
+		r.InType, r.Inner = report.None, nil
+		return
+	}
+	r.Inner = f[from:to]
+}

@@ -1,0 +1,30 @@
+package engine
+
+// transmit sends what is left of the burst on the host port, in order, and
+// frees what is not.
+func (w *Worker) transmit(out Queue, d *DirectionCounters, b *burst) {
+	if out == nil {
+		d.Dropped[DropTap] += uint64(b.n - b.nDrop)
+		w.pool.FreeBulk(b.vec, b.n)
+		b.nDrop = 0
+		return
+	}
+	v, n := b.vec, b.n
+	if b.nDrop > 0 {
+		v, n = b.tx, 0
+		for i := range b.n {
+			if b.verdict[i] != consumed {
+				v[n] = b.vec[i]
+				n++
+			}
+		}
+		w.pool.FreeBulk(b.drop, b.nDrop)
+		b.nDrop = 0
+	}
+	if n == 0 {
+		return
+	}
+	sent := send(out, w.pool, v, n)
+	d.Forwarded += uint64(sent)
+	d.Dropped[DropTxFull] += uint64(n - sent)
+}

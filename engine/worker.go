@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"intsink/dpdk/mbuf"
+	"intsink/dpdk/ring"
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/engine/report"
+	"intsink/flows"
+)
+
+// WorkerConfig is what one worker owns and never shares.
+type WorkerConfig struct {
+	Links      []Link
+	Collectors []*ring.Ring // rings to the exporters, in Rules.Collectors' order
+	PacketPool Pool         // frees packets; any pool can free the mbufs of every pool
+	ReportPool Pool         // report packets are born here
+	NodeID     uint32
+	HwID       uint8
+	Flows      flows.Config
+	Seed       uint64       // keys the hashes and the jitter
+	Clock      func() int64 // Unix nanoseconds; called once per burst
+	Rules      *Rules
+}
+
+// path is one link's way from the network to the host on this worker.
+type path struct {
+	link     *Link
+	counters *LinkCounters
+}
+
+// Worker polls its queues and takes every burst through the stages. All its
+// methods but Snapshot, Reload and Stop belong to the goroutine that polls.
+type Worker struct {
+	paths    []path
+	pool     Pool
+	clock    func() int64
+	table    *flows.Table
+	locator  *inthdr.Locator
+	detector *event.Detector
+	rules    *Rules
+	outboxes []outbox
+
+	generation uint8 // of rules; a flow with another one is matched again
+	burst      *burst
+
+	// Scratch of the report stage, kept here so that nothing escapes.
+	observation *event.Observation
+	individual  report.Individual
+	metadata    report.Metadata
+	mdBytes     [64]byte
+	scratch     [64]byte
+
+	counters  Counters
+	nextTick  int64
+
+	stop    atomic.Bool
+	pending atomic.Pointer[Rules]
+
+	mu        sync.Mutex // guards published; the worker only ever tries it
+	published Counters
+}
+
+// NewWorker makes a worker; it allocates everything the worker will ever use.
+func NewWorker(c WorkerConfig) *Worker {
+	w := &Worker{
+		pool: c.PacketPool, clock: c.Clock,
+		table:       flows.New(c.Flows),
+		detector:    event.New(c.Rules.Policies, c.Seed),
+		locator:     inthdr.NewLocator(c.Rules.INT),
+		rules:       c.Rules,
+		burst:       newBurst(),
+		observation: new(event.Observation),
+		counters:    newCounters(len(c.Links), len(c.Collectors)),
+		published:   newCounters(len(c.Links), len(c.Collectors)),
+	}
+	for i := range c.Links {
+		w.paths = append(w.paths, path{link: &c.Links[i], counters: &w.counters.Links[i]})
+	}
+	w.outboxes = make([]outbox, len(c.Collectors))
+	for i := range w.outboxes {
+		w.outboxes[i] = outbox{
+			ring: c.Collectors[i], pool: c.ReportPool,
+			counters: &w.counters.Collectors[i],
+			group:    report.GroupHeader{HwID: c.HwID, NodeID: c.NodeID},
+			stash:    mbuf.NewVec(),
+		}
+		w.outboxes[i].configure(i, &c.Rules.Report)
+	}
+	return w
+}
+
+// Poll takes one burst from every queue and returns how many packets it found.
+func (w *Worker) Poll() int {
+	total := 0
+	for i := range w.paths {
+		p := &w.paths[i]
+		total += w.pollToHost(p)
+		if p.link.Host != nil {
+			total += w.pollToNetwork(p)
+		}
+	}
+	if total > 0 {
+		w.counters.Polls++
+	}
+	return total
+}
+
+// pollToHost is the life of a burst that comes from the INT domain.
+func (w *Worker) pollToHost(p *path) int {
+	b := w.burst
+	if b.n = p.link.Network.RxBurst(b.vec); b.n == 0 {
+		return 0
+	}
+	b.now = w.clock()
+	d := &p.counters.Direction[ToHost]
+	d.Received += uint64(b.n)
+	w.parse(p, b)
+	if b.nINT > 0 {
+		w.lookup(b)
+		w.detect(p, b)
+		if b.fired {
+			w.report(p, b)
+		}
+		if p.link.Host != nil {
+			w.strip(p, b)
+		}
+	}
+	w.transmit(p.link.Host, d, b)
+	return b.n
+}
+
+// Tick does what is due between bursts: age flows, send report packets that
+// waited long enough, take a new configuration, publish counters.
+func (w *Worker) Tick(now int64) {
+	for i := range w.outboxes {
+		w.outboxes[i].expire(now)
+	}
+	if now < w.nextTick {
+		return
+	}
+	w.nextTick = now + tickNs
+	w.age(now)
+	if r := w.pending.Swap(nil); r != nil {
+		w.adopt(r)
+	}
+	if w.mu.TryLock() {
+		w.publish()
+		w.mu.Unlock()
+	}
+}
+
+// tickNs is how often a worker looks after everything that is not a packet.
+const tickNs = 1e6
