@@ -6,6 +6,10 @@ import "intsink/flows"
 // looked at every few seconds without a burst ever waiting for it.
 func (w *Worker) age(now int64) {
 	w.table.Age(now, func(f *flows.Flow) {
+		if f.Generation != w.generation {
+			f.Generation = w.generation
+			f.Watch = w.rules.match(&f.Key)
+		}
 		if f.Watch != NoWatch && w.detector.End(now, f) {
 			w.reportEnd(f, now)
 		}

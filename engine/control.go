@@ -37,6 +37,9 @@ func (w *Worker) Snapshot() Counters {
 	return c
 }
 
+// Beat is the time of the worker's last tick. Safe from any goroutine.
+func (w *Worker) Beat() int64 { return w.beat.Load() }
+
 // Close seals and hands over what is open, frees what the worker holds and
 // publishes the last counters. Run calls it; whoever calls Poll himself must.
 func (w *Worker) Close() {

@@ -34,7 +34,6 @@ type LinkCounters struct {
 	INT       [inthdr.NumTypes]uint64   // sound INT packets from the network side, by type
 	Malformed [inthdr.NumReasons]uint64 // unsound, or sound with odd contents
 	Leaked    uint64                    // INT packets seen from host to network
-	Fragments uint64                    // fragments marked as INT, passed untouched
 }
 
 // CollectorCounters are one worker's counters of one collector.
@@ -69,5 +68,36 @@ func newCounters(links, collectors int) Counters {
 	return Counters{
 		Links:      make([]LinkCounters, links),
 		Collectors: make([]CollectorCounters, collectors),
+	}
+}
+
+// Add adds o to c, to sum workers.
+func (c *LinkCounters) Add(o *LinkCounters) {
+	for d := range c.Direction {
+		c.Direction[d].add(&o.Direction[d])
+	}
+	for i := range c.INT {
+		c.INT[i] += o.INT[i]
+	}
+	for i := range c.Malformed {
+		c.Malformed[i] += o.Malformed[i]
+	}
+	c.Leaked += o.Leaked
+}
+
+func (c *DirectionCounters) add(o *DirectionCounters) {
+	c.Received += o.Received
+	c.Forwarded += o.Forwarded
+	for i := range c.Dropped {
+		c.Dropped[i] += o.Dropped[i]
+	}
+}
+
+// Add adds o to c, to sum workers.
+func (c *CollectorCounters) Add(o *CollectorCounters) {
+	c.Reports += o.Reports
+	c.Packets += o.Packets
+	for i := range c.Dropped {
+		c.Dropped[i] += o.Dropped[i]
 	}
 }

@@ -22,9 +22,9 @@ type Pool interface {
 
 // Link is one link as one worker sees it: its queue on both ports.
 type Link struct {
-	Name                string
-	Network, Host       Queue  // Host is nil on a tap
-	NetworkID, HostID   uint16 // interface ids in the sink's own metadata
+	Name              string
+	Network, Host     Queue  // Host is nil on a tap
+	NetworkID, HostID uint16 // interface ids in the sink's own metadata
 }
 
 // txRetries bounds how often a full output queue is tried again before its

@@ -54,10 +54,11 @@ type Worker struct {
 	mdBytes     [64]byte
 	scratch     [64]byte
 
-	counters  Counters
-	nextTick  int64
+	counters Counters
+	nextTick int64
 
 	stop    atomic.Bool
+	beat    atomic.Int64
 	pending atomic.Pointer[Rules]
 
 	mu        sync.Mutex // guards published; the worker only ever tries it
@@ -143,6 +144,7 @@ func (w *Worker) Tick(now int64) {
 		return
 	}
 	w.nextTick = now + tickNs
+	w.beat.Store(now)
 	w.age(now)
 	if r := w.pending.Swap(nil); r != nil {
 		w.adopt(r)

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"intsink/conf"
+	"intsink/dpdk/eal"
+	"intsink/dpdk/ethdev"
+	"intsink/dpdk/mempool"
+	"intsink/engine"
+	"intsink/exporters/udp"
+)
+
+// appliance is everything that runs between startAppliance and stop.
+type appliance struct {
+	ports          []appliancePort
+	pool           *mempool.Mempool
+	reportPools    []*mempool.Mempool // per worker
+	workers        []*engine.Worker
+	exporters      []*udp.Exporter // per collector
+	linkNames      []string        // links, then taps, as the workers index them
+	collectorNames []string
+	clock          func() int64
+
+	stopping      atomic.Bool
+	stopHTTP      func()
+	stopExporters context.CancelFunc
+	polling       sync.WaitGroup // workers
+	exporting     sync.WaitGroup // exporters
+}
+
+type appliancePort struct {
+	name string
+	eth  ethdev.Port
+}
+
+// startAppliance assembles the parts in the order in which they depend on each
+// other: EAL, pools, ports, workers, exporters, HTTP.
+func startAppliance(c *conf.Config) (*appliance, error) {
+	if err := startEAL(c); err != nil {
+		return nil, err
+	}
+	a := &appliance{collectorNames: collectorNames(c), clock: eal.Nanotime}
+	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startWorkers, a.startServing}
+	for _, step := range steps {
+		if err := step(c); err != nil {
+			return nil, errors.Join(err, a.stop(context.Background()))
+		}
+	}
+	return a, nil
+}
+
+// startServing opens the HTTP endpoint, once there is something to serve.
+func (a *appliance) startServing(c *conf.Config) (err error) {
+	a.stopHTTP, err = a.startHTTP(c.HTTP.Listen)
+	return err
+}
+
+// openPools makes one packet pool for all ports and one report pool per worker.
+func (a *appliance) openPools(c *conf.Config) (err error) {
+	if a.pool, err = mempool.New("packets", c.DPDK.Mbufs, mbufCache, mbufRoom, 0); err != nil {
+		return fmt.Errorf("dpdk.mbufs = %d: %w", c.DPDK.Mbufs, err)
+	}
+	for w := range c.DPDK.Lcores {
+		name := fmt.Sprintf("reports-w%d", w)
+		p, err := mempool.New(name, reportMbufs, 0, reportRoom(c), 0)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		a.reportPools = append(a.reportPools, p)
+	}
+	return nil
+}
+
+const (
+	mbufCache   = 256        // mbufs a worker keeps without going to the shared pool
+	mbufRoom    = 128 + 2048 // headroom and data of one mbuf; longer frames are chains
+	reportMbufs = 4095
+)
+
+// reportRoom is the buffer of one report packet: headroom for its headers, the
+// handoff, and the largest payload.
+func reportRoom(c *conf.Config) int {
+	return 128 + 64 + c.Report.Coalesce.MaxBytes
+}
+
+// openPorts attaches, configures and starts every port of the configuration.
+func (a *appliance) openPorts(c *conf.Config) error {
+	for i := range c.Ports {
+		p := &c.Ports[i]
+		eth, err := ethdev.Attach(p.Device)
+		if err != nil {
+			return fmt.Errorf("port %q: %w", p.Name, err)
+		}
+		a.ports = append(a.ports, appliancePort{p.Name, eth})
+		queues := uint16(len(c.DPDK.Lcores))
+		err = eth.Configure(ethdev.Config{
+			RxQueues: queues, TxQueues: queues, RxDesc: p.RxDesc, TxDesc: p.TxDesc, MTU: p.MTU,
+			SymmetricRSS: queues > 1, Pools: []*mempool.Mempool{a.pool},
+		})
+		if err == nil {
+			err = eth.Start()
+		}
+		if err != nil {
+			return fmt.Errorf("port %q (%s): %w", p.Name, p.Device, err)
+		}
+		eth.Promiscuous()
+	}
+	return nil
+}
+
+func (a *appliance) port(name string) ethdev.Port {
+	for _, p := range a.ports {
+		if p.name == name {
+			return p.eth
+		}
+	}
+	return ethdev.Port{} // conf has checked that every name exists
+}
+
+// startWorkers runs one polling goroutine per lcore, and waits until each has
+// its thread.
+func (a *appliance) startWorkers(c *conf.Config) error {
+	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), len(a.workers)+1))
+	started := make(chan error)
+	for i, w := range a.workers {
+		a.polling.Add(1)
+		go a.poll(w, c.DPDK.Lcores[i], c.DPDK.IdleSleep, started)
+	}
+	var errs []error
+	for range a.workers {
+		errs = append(errs, <-started)
+	}
+	return errors.Join(errs...)
+}
+
+// poll is the life of a worker's thread: pinned, known to DPDK, and gone with
+// the worker.
+func (a *appliance) poll(w *engine.Worker, lcore int, idleSleep time.Duration, started chan<- error) {
+	defer a.polling.Done()
+	runtime.LockOSThread() // never unlocked: the pinned thread ends with the goroutine
+	err := errors.Join(eal.PinThread(lcore), eal.RegisterThread())
+	started <- err
+	if err != nil {
+		return
+	}
+	defer eal.UnregisterThread()
+	w.Run(idler(idleSleep))
+}
+
+// idler returns what a worker does after empty polls: nothing, or sleep once
+// there was nothing to do for a while.
+func idler(sleep time.Duration) func(int) {
+	if sleep <= 0 {
+		return func(int) {}
+	}
+	return func(empty int) {
+		if empty > idlePolls {
+			time.Sleep(sleep)
+		}
+	}
+}
+
+// idlePolls empty polls in a row, well under a millisecond, make a worker idle.
+const idlePolls = 1000
+
+// stop drains: workers first, so that nothing is added, then exporters, so that
+// every sealed report leaves, then ports and pools.
+func (a *appliance) stop(ctx context.Context) error {
+	a.stopping.Store(true)
+	for _, w := range a.workers {
+		w.Stop()
+	}
+	a.polling.Wait()
+	if a.stopExporters != nil {
+		a.stopExporters()
+		a.exporting.Wait()
+	}
+	if a.stopHTTP != nil {
+		a.stopHTTP()
+	}
+	for _, p := range a.ports {
+		p.eth.Stop()
+		p.eth.Close()
+	}
+	err := a.checkPools()
+	for _, w := range a.workers {
+		w.Release()
+	}
+	eal.Cleanup()
+	return err
+}
+
+// checkPools reports mbufs that did not come back: a leak would stop the
+// appliance some day.
+func (a *appliance) checkPools() error {
+	leaked := 0
+	if a.pool != nil {
+		leaked = a.pool.InUse()
+	}
+	for _, p := range a.reportPools {
+		leaked += p.InUse()
+	}
+	if leaked != 0 {
+		return fmt.Errorf("%d mbufs did not return to their pools", leaked)
+	}
+	slog.Info("stopped, all mbufs returned")
+	return nil
+}

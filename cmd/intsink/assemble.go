@@ -1,0 +1,116 @@
+package main
+
+import (
+	"math"
+	"net/netip"
+	"slices"
+
+	"intsink/conf"
+	"intsink/engine"
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+)
+
+// rulesOf turns the configuration into what the workers read per packet.
+func rulesOf(c *conf.Config) *engine.Rules {
+	r := &engine.Rules{
+		INT:           inthdrConfig(&c.INT),
+		DropMalformed: c.INT.Malformed == "drop",
+		Report:        reportRules(c),
+	}
+	names := collectorNames(c)
+	for _, col := range c.Collectors {
+		r.Collectors = append(r.Collectors, col.Address)
+	}
+	for i := range c.Watches {
+		w := &c.Watches[i]
+		r.Watches = append(r.Watches, watchOf(w, names))
+		r.Policies = append(r.Policies, policyOf(w, &c.Events))
+	}
+	return r
+}
+
+func collectorNames(c *conf.Config) []string {
+	names := make([]string, len(c.Collectors))
+	for i := range c.Collectors {
+		names[i] = c.Collectors[i].Name
+	}
+	return names
+}
+
+func watchOf(w *conf.Watch, collectors []string) engine.Watch {
+	out := engine.Watch{Name: w.Name}
+	for i, name := range collectors {
+		if len(w.Collectors) == 0 || slices.Contains(w.Collectors, name) {
+			out.Collectors |= 1 << i
+		}
+	}
+	if m := w.Match; m != nil {
+		out.Source, out.Destination, out.Protocol = m.Source, m.Destination, m.Protocol
+		out.SourcePort, out.DestinationPort = portRanges(m.SourcePort), portRanges(m.DestinationPort)
+	}
+	return out
+}
+
+func portRanges(in []conf.PortRange) []engine.PortRange {
+	var out []engine.PortRange
+	for _, r := range in {
+		out = append(out, engine.PortRange{First: r.First, Last: r.Last})
+	}
+	return out
+}
+
+// metadataBits are the RepMdBits (Telemetry Report 2.0, section "Individual
+// Report Main Contents for RepType 1") of the names in report.metadata that
+// this sink can provide.
+var metadataBits = map[string]uint16{
+	"interfaces":        inthdr.BitLevel1Interfaces,
+	"hop_latency":       inthdr.BitHopLatency,
+	"ingress_timestamp": inthdr.BitIngressTimestamp,
+	"egress_timestamp":  inthdr.BitEgressTimestamp,
+}
+
+func reportRules(c *conf.Config) engine.ReportRules {
+	r := engine.ReportRules{
+		Fragment:   c.Report.Fragment,
+		Ethernet:   c.Report.Inner == "ethernet",
+		MaxReports: c.Report.Coalesce.MaxReports,
+		MaxDelay:   c.Report.Coalesce.MaxDelay,
+	}
+	for _, name := range c.Report.Metadata {
+		r.MdBits |= metadataBits[name]
+	}
+	for _, col := range c.Collectors {
+		r.MaxPayload = append(r.MaxPayload, c.Report.Coalesce.MaxBytes-frameOverhead(col.Address.Addr()))
+	}
+	return r
+}
+
+// frameOverhead is the length of the Ethernet, IP and UDP headers.
+func frameOverhead(a netip.Addr) int {
+	if a.Unmap().Is4() {
+		return 14 + 20 + 8
+	}
+	return 14 + 40 + 8
+}
+
+// maxPayload is the largest report packet of any collector.
+func maxPayload(r *engine.ReportRules) int {
+	if len(r.MaxPayload) == 0 {
+		return 0
+	}
+	return slices.Max(r.MaxPayload)
+}
+
+func inthdrConfig(c *conf.INT) inthdr.Config {
+	return inthdr.Config{}
+}
+
+func policyOf(w *conf.Watch, defaults *conf.Events) event.Policy {
+	return event.Policy{}
+}
+
+// hwID is the hw_id of worker w: 6 bits.
+func hwID(c *conf.Config, w int) uint8 {
+	return uint8(min(int(c.Node.HwIDBase)+w, math.MaxUint8)) & 0x3f
+}

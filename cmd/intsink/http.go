@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"time"
+)
+
+// startHTTP serves /metrics, /healthz, /readyz and /debug/pprof on addr and
+// returns a function that stops it. An empty addr: no server.
+func (a *appliance) startHTTP(addr string) (stop func(), err error) {
+	if addr == "" {
+		return func() {}, nil
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("http.listen: %w; choose another address, or \"\" for none", err)
+	}
+	s := &http.Server{Handler: a.handler(), ReadHeaderTimeout: 5 * time.Second}
+	go func() {
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			slog.Error("http server ended", "err", err)
+		}
+	}()
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		s.Shutdown(ctx)
+	}, nil
+}
+
+func (a *appliance) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		a.writeMetrics(w)
+	})
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, a.healthy()) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, a.ready()) })
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	return mux
+}
+
+func answer(w http.ResponseWriter, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	fmt.Fprintln(w, "ok")
+}
+
+// stuckAfter is how long a worker may go without a tick before it counts as
+// stuck. A burst takes microseconds.
+const stuckAfter = 2 * time.Second
+
+// healthy: every worker has ticked lately.
+func (a *appliance) healthy() error {
+	now := a.clock()
+	for i, w := range a.workers {
+		if late := time.Duration(now - w.Beat()); late > stuckAfter {
+			return fmt.Errorf("worker w%d has not polled for %v", i, late.Round(time.Millisecond))
+		}
+	}
+	return nil
+}
+
+// ready: healthy, and every port's link is up.
+func (a *appliance) ready() error {
+	if a.stopping.Load() {
+		return errors.New("stopping")
+	}
+	for _, p := range a.ports {
+		if !p.eth.LinkUp() {
+			return fmt.Errorf("port %q: link is down", p.name)
+		}
+	}
+	return a.healthy()
+}

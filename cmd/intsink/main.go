@@ -1,0 +1,28 @@
+// Command intsink is an In-band Network Telemetry sink appliance.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// version is set by the build (-ldflags "-X main.version=...").
+var version = "devel"
+
+func main() {
+	err := newRootCommand().Execute()
+	if err == nil {
+		return
+	}
+	code := 2 // wrong usage, unless a command says otherwise
+	var exit exitError
+	if errors.As(err, &exit) {
+		code = exit.code
+		err = exit.err
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "intsink:", err)
+	}
+	os.Exit(code)
+}

@@ -1,0 +1,30 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "intsink",
+		Short: "INT sink: strips in-band telemetry, watches every flow, reports what matters",
+		Long: `intsink sits inline at the edge of an INT domain. It removes the INT headers
+from packets, watches paths and latencies of every flow, and sends Telemetry
+Reports to collectors when something happened.
+
+Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
+		Example: `  intsink check --config /etc/intsink/intsink.hcl
+  intsink run --config /etc/intsink/intsink.hcl
+  intsink replay --config intsink.hcl --in in.pcap --out out.pcap --reports reports.pcap
+  intsink decode reports.pcap`,
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(
+		newRunCommand(),
+		newCheckCommand(),
+		newReplayCommand(),
+		newDecodeCommand(),
+		newGenCommand(),
+	)
+	return root
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"intsink/conf"
+)
+
+func newRunCommand() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "run --config FILE",
+		Short: "Run the appliance",
+		Long: `Run the appliance until SIGTERM or SIGINT, which drains it: open reports are
+sent, mbufs return to their pools. SIGHUP reads the configuration again: watches,
+events, report and int change without a packet lost; nodes, ports, links, lcores
+and collectors need a restart, and a message says so.`,
+		Example: "  intsink run --config /etc/intsink/intsink.hcl",
+		Args:    cobra.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return run(path) },
+	}
+	cmd.Flags().StringVar(&path, "config", "", "configuration file")
+	cmd.MarkFlagRequired("config")
+	return cmd
+}
+
+func run(path string) error {
+	c, err := loadConfig(path)
+	if err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
+	a, err := startAppliance(c)
+	if err != nil {
+		return exitError{1, err}
+	}
+	slog.Info("running", "version", version, "workers", len(a.workers), "links", len(c.Links), "metrics", c.HTTP.Listen)
+	for s := range signals {
+		if s != syscall.SIGHUP {
+			slog.Info("stopping", "signal", s.String())
+			break
+		}
+		c = a.reload(c, path)
+	}
+	if err := a.stop(context.Background()); err != nil {
+		return exitError{1, err}
+	}
+	return nil
+}
+
+// reload adopts the configuration at path, or keeps old and says why.
+func (a *appliance) reload(old *conf.Config, path string) *conf.Config {
+	c, err := loadConfig(path)
+	if err != nil {
+		slog.Error("reload refused, the old configuration stays", "err", err)
+		return old
+	}
+	if what := needsRestart(old, c); what != "" {
+		slog.Error("reload refused, the old configuration stays: this change needs a restart", "block", what)
+		return old
+	}
+	rules := rulesOf(c)
+	for _, w := range a.workers {
+		w.Reload(rules)
+	}
+	slog.Info("reloaded", "watches", len(c.Watches))
+	return c
+}

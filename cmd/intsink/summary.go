@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"intsink/engine"
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/exporters/file"
+)
+
+// summary is the machine-readable last line of replay.
+type summary struct {
+	Received  uint64            `json:"received"`
+	Forwarded uint64            `json:"forwarded"`
+	Dropped   map[string]uint64 `json:"dropped"`
+	Reports   map[string]uint64 `json:"reports"`
+}
+
+// printSummary prints the counters of the first link, which is all that replay
+// runs. Entries that are zero are left out.
+func printSummary(w io.Writer, c *engine.Counters) error {
+	l := &c.Links[0]
+	d := &l.Direction[engine.ToHost]
+	s := summary{Received: d.Received, Forwarded: d.Forwarded, Dropped: map[string]uint64{}, Reports: map[string]uint64{}}
+	for r, n := range d.Dropped {
+		if n > 0 {
+			s.Dropped[engine.DropReason(r).String()] = n
+		}
+	}
+	for e, n := range c.Reported {
+		if n > 0 {
+			s.Reports[event.Event(e).String()] = n
+		}
+	}
+	printText(w, c)
+	return json.NewEncoder(w).Encode(s)
+}
+
+func printText(w io.Writer, c *engine.Counters) {
+	l := &c.Links[0]
+	d := &l.Direction[engine.ToHost]
+	fmt.Fprintf(w, "packets    received %d, forwarded %d\n", d.Received, d.Forwarded)
+	for r, n := range d.Dropped {
+		if n > 0 {
+			fmt.Fprintf(w, "dropped    %d %s: %s\n", n, engine.DropReason(r), engine.DropReason(r).Doc())
+		}
+	}
+	for t, n := range l.INT {
+		if n > 0 {
+			fmt.Fprintf(w, "INT        %d %s\n", n, inthdr.Type(t))
+		}
+	}
+	for r, n := range l.Malformed {
+		if n > 0 {
+			fmt.Fprintf(w, "malformed  %d %s: %s\n", n, inthdr.Reason(r), inthdr.Reason(r).Doc())
+		}
+	}
+	fmt.Fprintf(w, "flows      %d in the table, %d evicted\n", c.Flows, c.Evictions)
+	for i := range c.Collectors {
+		col := &c.Collectors[i]
+		fmt.Fprintf(w, "collector  %d reports in %d packets\n", col.Reports, col.Packets)
+	}
+}
+
+// outFile is a capture under construction, buffered.
+type outFile struct {
+	*file.Capture
+	file *os.File
+	buf  *bufio.Writer
+}
+
+func createCapture(path string) (*outFile, error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	buf := bufio.NewWriterSize(f, 1<<20)
+	return &outFile{file.NewCapture(buf), f, buf}, nil
+}
+
+// Close writes what is buffered; the file is complete when it returns nil.
+func (o *outFile) Close() error {
+	if err := o.buf.Flush(); err != nil {
+		o.file.Close()
+		return err
+	}
+	return o.file.Close()
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+
+	"intsink/conf"
+	"intsink/dpdk/ring"
+	"intsink/engine"
+	"intsink/exporters/udp"
+	"intsink/flows"
+)
+
+// exportRing is how many sealed report packets one worker can be ahead of one
+// exporter. A power of two.
+const exportRing = 1024
+
+// makeWorkers builds one worker per lcore, one exporter per collector, and a
+// ring for each pair.
+func (a *appliance) makeWorkers(c *conf.Config) error {
+	rules := rulesOf(c)
+	rings := make([][]*ring.Ring, len(c.Collectors)) // [collector][worker]
+	for w := range c.DPDK.Lcores {
+		var mine []*ring.Ring
+		for col := range c.Collectors {
+			r := ring.New(exportRing)
+			rings[col] = append(rings[col], r)
+			mine = append(mine, r)
+		}
+		seed := randomSeed()
+		a.workers = append(a.workers, engine.NewWorker(engine.WorkerConfig{
+			Links:      a.linksOf(c, w),
+			Collectors: mine,
+			PacketPool: a.pool,
+			ReportPool: a.reportPools[w],
+			NodeID:     c.Node.ID,
+			HwID:       hwID(c, w),
+			Flows:      flowsConfig(c, seed),
+			Seed:       seed,
+			Clock:      a.clock,
+			Rules:      rules,
+		}))
+	}
+	a.startExporters(c, rings)
+	return nil
+}
+
+// linksOf returns worker w's queues of every link, then of every tap.
+func (a *appliance) linksOf(c *conf.Config, w int) []engine.Link {
+	var links []engine.Link
+	a.linkNames = nil
+	queue := func(port string) engine.Queue { return a.port(port).Queue(uint16(w)) }
+	for _, l := range c.Links {
+		links = append(links, engine.Link{
+			Name: l.Name, Network: queue(l.Network), Host: queue(l.Host),
+			NetworkID: portID(c, l.Network), HostID: portID(c, l.Host),
+		})
+		a.linkNames = append(a.linkNames, l.Name)
+	}
+	for _, t := range c.Taps {
+		links = append(links, engine.Link{Name: t.Name, Network: queue(t.Port), NetworkID: portID(c, t.Port)})
+		a.linkNames = append(a.linkNames, t.Name)
+	}
+	return links
+}
+
+func (a *appliance) startExporters(c *conf.Config, rings [][]*ring.Ring) {
+	ctx, cancel := context.WithCancel(context.Background())
+	a.stopExporters = cancel
+	modes := map[string]udp.PortMode{"any": udp.PortAny, "fixed": udp.PortFixed, "hash": udp.PortHash}
+	for i := range c.Collectors {
+		col := &c.Collectors[i]
+		e := udp.New(udp.Config{
+			Collector: col.Address, Source: col.Source,
+			PortMode: modes[col.SourcePortMode], SourcePort: col.SourcePort,
+			Rings: rings[i], Pool: a.pool,
+		})
+		a.exporters = append(a.exporters, e)
+		a.exporting.Add(1)
+		go func() {
+			defer a.exporting.Done()
+			e.Run(ctx)
+		}()
+	}
+}
+
+// portID is the interface id of a port in the sink's own metadata.
+func portID(c *conf.Config, name string) uint16 {
+	for i := range c.Ports {
+		if c.Ports[i].Name == name {
+			return c.Ports[i].ID
+		}
+	}
+	return 0
+}
+
+func flowsConfig(c *conf.Config, seed uint64) flows.Config {
+	return flows.Config{Capacity: c.Flows.Capacity, Seed: seed, IdleTimeout: int64(c.Flows.IdleTimeout)}
+}
+
+// randomSeed keys a worker's hashes, so that nobody outside can aim at its
+// buckets.
+func randomSeed() uint64 {
+	var b [8]byte
+	rand.Read(b[:]) // never fails (crypto/rand, Go 1.24)
+	return binary.NativeEndian.Uint64(b[:])
+}

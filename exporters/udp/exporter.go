@@ -1,0 +1,147 @@
+// Package udp sends report packets to a collector over the kernel's network
+// stack, many datagrams per system call (sendmmsg), IPv4 with DF set.
+package udp
+
+import (
+	"context"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"intsink/dpdk/mbuf"
+	"intsink/dpdk/ring"
+	"intsink/engine/report"
+	"intsink/exporters"
+)
+
+// PortMode says what the UDP source port of report packets is (Telemetry
+// Report 2.0, section "UDP header").
+type PortMode uint8
+
+const (
+	PortAny   PortMode = iota // the kernel chooses one for the process
+	PortFixed                 // Config.SourcePort; 0 stands literally on the wire
+	PortHash                  // a hash of the first report's flow, for entropy
+)
+
+// Freer gives mbufs back. Safe for concurrent use.
+type Freer interface {
+	FreeBulk(v *mbuf.Vec, n int)
+}
+
+// Config of one exporter.
+type Config struct {
+	Collector  netip.AddrPort
+	Source     netip.Addr // zero: the kernel chooses by route
+	PortMode   PortMode
+	SourcePort uint16
+	Rings      []*ring.Ring // one per worker
+	Pool       Freer
+}
+
+// retryEvery is how long after a failure the collector is dialled again.
+const retryEvery = time.Second
+
+// idleSleep is how long an exporter sleeps when all rings are empty.
+const idleSleep = 500 * time.Microsecond
+
+// Exporter sends to one collector.
+type Exporter struct {
+	c       Config
+	vec     *mbuf.Vec
+	batch   batch
+	conn    conn // nil while there is none
+	retryAt time.Time
+
+	Packets atomic.Uint64 // handed to the kernel
+	Bytes   atomic.Uint64 // of their UDP payload
+	Dropped [exporters.NumDropReasons]atomic.Uint64
+	Dials   atomic.Uint64
+}
+
+// New makes an exporter. It opens no socket: an unreachable collector is an
+// ordinary state, counted and retried while Run runs.
+func New(c Config) *Exporter {
+	return &Exporter{c: c, vec: mbuf.NewVec()}
+}
+
+// Run sends until ctx is done and the rings are empty. The workers must have
+// stopped by then, or the rings never stay empty.
+func (e *Exporter) Run(ctx context.Context) {
+	defer e.hangUp()
+	for {
+		n := 0
+		for _, r := range e.c.Rings {
+			if got := r.Pop(e.vec, mbuf.MaxBurst); got > 0 {
+				e.export(got)
+				n += got
+			}
+		}
+		if n > 0 {
+			continue
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		time.Sleep(idleSleep)
+	}
+}
+
+// export sends vec[:n] or counts why not, and frees them.
+func (e *Exporter) export(n int) {
+	defer e.c.Pool.FreeBulk(e.vec, n)
+	if e.conn == nil && !e.dial() {
+		e.Dropped[exporters.DropUnreachable].Add(uint64(n))
+		return
+	}
+	e.batch.fill(e.conn, e.vec, n)
+	for left := e.batch.msgs[:n]; len(left) > 0; {
+		sent, err := e.send(left)
+		e.Packets.Add(uint64(sent))
+		for i := range sent {
+			e.Bytes.Add(uint64(e.batch.payload[n-len(left)+i]))
+		}
+		left = left[sent:]
+		if err != nil && len(left) > 0 {
+			reason := classify(err)
+			e.Dropped[reason].Add(1)
+			left = left[1:]
+			if reason == exporters.DropUnreachable {
+				e.Dropped[reason].Add(uint64(len(left)))
+				e.hangUp()
+				return
+			}
+		}
+	}
+}
+
+// dial opens the socket, at most once per retryEvery.
+func (e *Exporter) dial() bool {
+	now := time.Now()
+	if now.Before(e.retryAt) {
+		return false
+	}
+	e.Dials.Add(1)
+	c, err := open(&e.c)
+	if err != nil {
+		e.retryAt = now.Add(retryEvery)
+		return false
+	}
+	e.conn = c
+	return true
+}
+
+func (e *Exporter) hangUp() {
+	if e.conn != nil {
+		e.conn.Close()
+		e.conn = nil
+		e.retryAt = time.Now().Add(retryEvery)
+	}
+}
+
+// handoff takes the bytes in front of a report packet off m.
+func handoff(m *mbuf.Mbuf) report.Handoff {
+	h, _ := report.TakeHandoff(m.Bytes())
+	m.Adj(report.HandoffLen)
+	return h
+}

@@ -1,0 +1,152 @@
+package udp
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"syscall"
+
+	"golang.org/x/net/ipv4"
+	"golang.org/x/net/ipv6"
+	"golang.org/x/sys/unix"
+
+	"intsink/engine/report"
+	"intsink/exporters"
+)
+
+// conn is an open socket. header returns the frame to build in front of a
+// report packet, or nil where the kernel builds the headers.
+type conn interface {
+	WriteBatch(ms []ipv4.Message, flags int) (int, error)
+	Close() error
+	peer() net.Addr // where WriteBatch sends, nil on a connected socket
+	header(entropy uint16) *report.UDPFrame
+}
+
+// open returns a connected UDP socket, or, where the source port is one that a
+// socket cannot have, a raw socket that sends whole IP packets.
+func open(c *Config) (conn, error) {
+	udp, err := dialUDP(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.PortMode == PortAny || c.PortMode == PortFixed && c.SourcePort != 0 {
+		return udpConn{packetWriter(udp, c.Collector.Addr()), udp}, nil
+	}
+	// The connected socket tells which source address the kernel's routes choose.
+	source := udp.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap()
+	udp.Close()
+	return openRaw(c, source)
+}
+
+func dialUDP(c *Config) (*net.UDPConn, error) {
+	local := &net.UDPAddr{}
+	if c.Source.IsValid() {
+		local.IP = c.Source.AsSlice()
+	}
+	if c.PortMode == PortFixed {
+		local.Port = int(c.SourcePort)
+	}
+	d := net.Dialer{LocalAddr: local, Control: func(_, _ string, raw syscall.RawConn) error {
+		return setOptions(raw, c.Collector.Addr())
+	}}
+	conn, err := d.DialContext(context.Background(), "udp", c.Collector.String())
+	if err != nil {
+		return nil, err
+	}
+	return conn.(*net.UDPConn), nil
+}
+
+// setOptions makes the kernel set DF and never fragment, and lets several
+// collectors share one fixed source port.
+func setOptions(raw syscall.RawConn, a netip.Addr) error {
+	var err error
+	ctl := raw.Control(func(fd uintptr) {
+		unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
+		unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer)
+		if a.Unmap().Is4() {
+			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO)
+		} else {
+			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_DO)
+		}
+	})
+	return errors.Join(ctl, err)
+}
+
+// sendBuffer asks for room for a full batch of jumbo report packets.
+const sendBuffer = 1 << 20
+
+type batchWriter interface {
+	WriteBatch(ms []ipv4.Message, flags int) (int, error)
+}
+
+func packetWriter(c net.PacketConn, a netip.Addr) batchWriter {
+	if a.Unmap().Is4() {
+		return ipv4.NewPacketConn(c)
+	}
+	return ipv6.NewPacketConn(c)
+}
+
+type udpConn struct {
+	batchWriter
+	*net.UDPConn
+}
+
+func (c udpConn) Close() error                   { return c.UDPConn.Close() }
+func (c udpConn) peer() net.Addr                 { return nil }
+func (c udpConn) header(uint16) *report.UDPFrame { return nil }
+
+// rawConn sends packets whose IP and UDP headers we build. Protocol 255
+// (IPPROTO_RAW) means that the header is included and nothing is received.
+type rawConn struct {
+	batchWriter
+	*net.IPConn
+	to    net.Addr
+	frame report.UDPFrame
+	hash  bool
+}
+
+func openRaw(c *Config, source netip.Addr) (conn, error) {
+	network := "ip4:255"
+	if !c.Collector.Addr().Unmap().Is4() {
+		network = "ip6:255"
+	}
+	pc, err := net.ListenPacket(network, source.String())
+	if err != nil {
+		return nil, err
+	}
+	return &rawConn{
+		batchWriter: packetWriter(pc, c.Collector.Addr()),
+		IPConn:      pc.(*net.IPConn),
+		to:          &net.IPAddr{IP: c.Collector.Addr().AsSlice(), Zone: c.Collector.Addr().Zone()},
+		frame:       report.UDPFrame{Src: netip.AddrPortFrom(source, c.SourcePort), Dst: c.Collector},
+		hash:        c.PortMode == PortHash,
+	}, nil
+}
+
+func (c *rawConn) Close() error   { return c.IPConn.Close() }
+func (c *rawConn) peer() net.Addr { return c.to }
+
+// header's source port is taken from the dynamic range (RFC 6335, 49152 and
+// up) where it carries the hash of a flow.
+func (c *rawConn) header(entropy uint16) *report.UDPFrame {
+	if c.hash {
+		c.frame.Src = netip.AddrPortFrom(c.frame.Src.Addr(), 0xc000|entropy&0x3fff)
+	}
+	return &c.frame
+}
+
+// classify maps a socket error to the reason it is counted under.
+func classify(err error) exporters.DropReason {
+	switch {
+	case errors.Is(err, unix.ECONNREFUSED):
+		return exporters.DropRefused
+	case errors.Is(err, unix.EMSGSIZE):
+		return exporters.DropPacketTooBig
+	case errors.Is(err, unix.ENETUNREACH), errors.Is(err, unix.EHOSTUNREACH), errors.Is(err, unix.ENETDOWN),
+		errors.Is(err, unix.EADDRNOTAVAIL), errors.Is(err, net.ErrClosed):
+		return exporters.DropUnreachable
+	}
+	return exporters.DropError
+}
