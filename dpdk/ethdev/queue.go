@@ -1,0 +1,46 @@
+package ethdev
+
+/*
+#cgo noescape go_rx_burst
+#cgo nocallback go_rx_burst
+#cgo noescape go_tx_burst
+#cgo nocallback go_tx_burst
+#include <rte_ethdev.h>
+#include <rte_prefetch.h>
+
+static inline uint16_t go_rx_burst(uint16_t port, uint16_t queue, uintptr_t vec, uint16_t n) {
+	struct rte_mbuf **v = (struct rte_mbuf **)vec;
+	uint16_t got = rte_eth_rx_burst(port, queue, v, n);
+	for (uint16_t i = 0; i < got; i++) {
+		char *data = rte_pktmbuf_mtod(v[i], char *);
+		rte_prefetch0(data);
+		rte_prefetch0(data + 64);
+	}
+	return got;
+}
+static inline uint16_t go_tx_burst(uint16_t port, uint16_t queue, uintptr_t vec, uint16_t n) {
+	return rte_eth_tx_burst(port, queue, (struct rte_mbuf **)vec, n);
+}
+*/
+import "C"
+
+import "intsink/dpdk/mbuf"
+
+// Queue is one rx and one tx queue of a port with the same number. One
+// goroutine at a time may use it.
+type Queue struct{ port, queue C.uint16_t }
+
+// Queue returns queue pair q, which must be configured.
+func (p Port) Queue(q uint16) *Queue { return &Queue{C.uint16_t(p.id), C.uint16_t(q)} }
+
+// RxBurst receives up to a vector full of packets and prefetches the first 128
+// bytes of each (rte_eth_rx_burst). One call into C.
+func (q *Queue) RxBurst(v *mbuf.Vec) int {
+	return int(C.go_rx_burst(q.port, q.queue, C.uintptr_t(v.Addr()), mbuf.MaxBurst))
+}
+
+// TxBurst hands v[:n] to the port and returns how many it took, from the front
+// (rte_eth_tx_burst). The rest stay the caller's. One call into C.
+func (q *Queue) TxBurst(v *mbuf.Vec, n int) int {
+	return int(C.go_tx_burst(q.port, q.queue, C.uintptr_t(v.Addr()), C.uint16_t(n)))
+}

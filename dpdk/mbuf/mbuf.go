@@ -1,0 +1,113 @@
+// Package mbuf lets Go read and write DPDK packet buffers in place.
+//
+// Mbuf has the memory layout of struct rte_mbuf (DPDK 22.11, rte_mbuf_core.h);
+// a test in dpdk/mempool compares every offset with C. Nothing here crosses
+// into C: buffers come from dpdk/mempool, or from an Arena where there is no
+// DPDK.
+//
+//	buf_addr      data_off           data_len
+//	   |--headroom----|-----packet bytes-----|--tailroom--|
+//
+// A packet longer than one buffer is a chain: Next of each segment but the
+// last. PktLen of the first segment counts the whole chain.
+package mbuf
+
+import "unsafe"
+
+// MaxBurst is the most packets that one burst holds.
+const MaxBurst = 64
+
+// Mbuf overlays struct rte_mbuf. It is never made by Go code.
+type Mbuf struct {
+	_          notInHeap
+	bufAddr    unsafe.Pointer
+	bufIOVA    uint64
+	dataOff    uint16
+	refcnt     uint16
+	nbSegs     uint16
+	port       uint16
+	olFlags    uint64
+	packetType uint32
+	pktLen     uint32
+	dataLen    uint16
+	vlanTCI    uint16
+	hash       [8]byte
+	vlanOuter  uint16
+	bufLen     uint16
+	pool       unsafe.Pointer
+	next       *Mbuf
+	txOffload  uint64
+	shinfo     unsafe.Pointer
+	privSize   uint16
+	timesync   uint16
+	dynfield1  [9]uint32
+}
+
+// Bytes is the first segment's data, with cap == len. It stays valid until the
+// mbuf is freed or handed to a port.
+func (m *Mbuf) Bytes() []byte {
+	// SAFETY: the mbuf's owner keeps data_off + data_len <= buf_len, and the
+	// buffer lives as long as its pool.
+	return unsafe.Slice((*byte)(unsafe.Add(m.bufAddr, m.dataOff)), int(m.dataLen))
+}
+
+// PktLen is the length of the whole chain in bytes.
+func (m *Mbuf) PktLen() int { return int(m.pktLen) }
+
+// DataLen is the length of this segment in bytes.
+func (m *Mbuf) DataLen() int { return int(m.dataLen) }
+
+// NbSegs is the number of segments of the chain that m starts.
+func (m *Mbuf) NbSegs() int { return int(m.nbSegs) }
+
+// Next is the following segment, nil at the end.
+func (m *Mbuf) Next() *Mbuf { return m.next }
+
+// PortID is the port that the packet arrived on.
+func (m *Mbuf) PortID() uint16 { return m.port }
+
+// Headroom is the number of free bytes in front of the data.
+func (m *Mbuf) Headroom() int { return int(m.dataOff) }
+
+// Room is the number of bytes from the start of the data to the end of the
+// buffer.
+func (m *Mbuf) Room() int { return int(m.bufLen) - int(m.dataOff) }
+
+// Adj drops n bytes from the front of the packet, which must all be in the
+// first segment (rte_pktmbuf_adj).
+func (m *Mbuf) Adj(n int) {
+	m.dataOff += uint16(n)
+	m.dataLen -= uint16(n)
+	m.pktLen -= uint32(n)
+}
+
+// Prepend grows the packet by n bytes at its front and returns the first
+// segment's bytes; nil, and nothing changed, where the headroom is too small
+// (rte_pktmbuf_prepend).
+func (m *Mbuf) Prepend(n int) []byte {
+	if n > int(m.dataOff) {
+		return nil
+	}
+	m.dataOff -= uint16(n)
+	m.dataLen += uint16(n)
+	m.pktLen += uint32(n)
+	return m.Bytes()
+}
+
+// SetLen makes m a single segment of n bytes and returns them; nil, and
+// nothing changed, where n does not fit.
+func (m *Mbuf) SetLen(n int) []byte {
+	if n > m.Room() {
+		return nil
+	}
+	m.dataLen, m.pktLen = uint16(n), uint32(n)
+	return m.Bytes()
+}
+
+// Reset makes m an empty single segment with the given headroom.
+func (m *Mbuf) Reset(headroom int) {
+	m.dataOff = uint16(headroom)
+	m.dataLen, m.pktLen = 0, 0
+	m.nbSegs, m.next = 1, nil
+	m.olFlags = 0
+}

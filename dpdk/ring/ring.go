@@ -1,0 +1,68 @@
+// Package ring is a bounded lock-free queue of mbufs between one goroutine that
+// pushes and one that pops.
+//
+// It is written in Go, not a binding of rte_ring: both ends are goroutines, so
+// a call into C per operation would cost more than the operation.
+package ring
+
+import (
+	"sync/atomic"
+
+	"intsink/dpdk/mbuf"
+)
+
+// Ring holds up to its size of mbufs. One goroutine may call Push and one
+// other Pop; no lock is taken and nobody waits.
+type Ring struct {
+	_     [64]byte
+	head  atomic.Uint64 // next slot to pop; written by the consumer
+	tailC uint64        // the consumer's copy of tail
+	_     [48]byte
+	tail  atomic.Uint64 // next slot to push; written by the producer
+	headP uint64        // the producer's copy of head
+	_     [48]byte
+	mask  uint64
+	slots []*mbuf.Mbuf
+}
+
+// New makes a ring for size mbufs, rounded up to a power of two.
+func New(size int) *Ring {
+	n := 1
+	for n < size {
+		n <<= 1
+	}
+	return &Ring{mask: uint64(n - 1), slots: make([]*mbuf.Mbuf, n)}
+}
+
+// Push hands m over; false where the ring is full, and m stays the caller's.
+func (r *Ring) Push(m *mbuf.Mbuf) bool {
+	tail := r.tail.Load()
+	if tail-r.headP > r.mask {
+		if r.headP = r.head.Load(); tail-r.headP > r.mask {
+			return false
+		}
+	}
+	r.slots[tail&r.mask] = m
+	r.tail.Store(tail + 1)
+	return true
+}
+
+// Pop takes up to max mbufs, at most a vector full, into v and returns how many.
+func (r *Ring) Pop(v *mbuf.Vec, max int) int {
+	head := r.head.Load()
+	if head == r.tailC {
+		r.tailC = r.tail.Load()
+	}
+	n := int(min(r.tailC-head, uint64(max), uint64(len(v))))
+	for i := range n {
+		v[i] = r.slots[(head+uint64(i))&r.mask]
+	}
+	if n > 0 {
+		r.head.Store(head + uint64(n))
+	}
+	return n
+}
+
+// Len is how many mbufs are in the ring: exact for neither end while the other
+// is at work.
+func (r *Ring) Len() int { return int(r.tail.Load() - r.head.Load()) }
