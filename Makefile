@@ -1,0 +1,46 @@
+# intsink: the targets that people and CI use. `make` alone lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+# Amd64 level of the binary: v3 has AVX2 and BMI2. GOAMD64=v1 runs anywhere.
+GOAMD64 ?= v3
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# Finds a Go that go.mod accepts, wherever `make deps` put it.
+GO := scripts/go.sh
+
+.PHONY: help deps build demo test bench fuzz lint fresh clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+deps: ## install the Debian packages and the Go toolchain, where they are missing
+	scripts/deps.sh
+
+build: ## compile bin/intsink (GOAMD64=v3, VERSION=from git)
+	GOAMD64=$(GOAMD64) $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/intsink ./cmd/intsink
+
+demo: deps ## run the appliance in network namespaces and show its reports
+	$(MAKE) build
+	deploy/demo/demo.sh
+
+test: deps ## run every check: vet, gofmt, race, DPDK on vdevs, short fuzz, benchmarks once
+	$(MAKE) build
+	scripts/test.sh
+
+bench: deps ## compare with dpdk-testpmd on the same input, in turns (BENCH="-h" for flags)
+	$(MAKE) build
+	$(GO) run ./bench/compare $(BENCH)
+
+fuzz: ## fuzz every target for 30 s each (FUZZTIME=30s)
+	scripts/fuzz.sh $(or $(FUZZTIME),30s)
+
+lint: ## gofmt, go vet and staticcheck
+	scripts/lint.sh
+
+fresh: ## as root: try the two commands of the README and the Dockerfile on a new Debian 12
+	scripts/fresh.sh
+
+clean: ## remove what the other targets made
+	rm -rf bin

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Installs what building and testing need, where it is missing: Debian packages,
+# and a Go toolchain as new as go.mod asks. Does nothing, and needs no root,
+# where all is there. Debian 12 or newer.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# build: compiler and DPDK with its drivers. run and test: namespaces, captures.
+packages=(
+	gcc libc6-dev make git ca-certificates pkg-config
+	libdpdk-dev dpdk dpdk-dev
+	iproute2 ethtool tcpdump procps curl
+)
+
+say() { echo "deps: $*"; }
+
+as_root() {
+	if [[ $EUID -eq 0 ]]; then
+		"$@"
+	elif type -P sudo >/dev/null; then
+		sudo "$@"
+	else
+		say "must be root, or have sudo, to run: $*" >&2
+		exit 1
+	fi
+}
+
+missing() {
+	local p
+	for p in "$@"; do
+		[[ "$(dpkg-query -W -f '${Status}' "$p" 2>/dev/null)" == "install ok installed" ]] || echo "$p"
+	done
+}
+
+install() {
+	say "installing: $*"
+	as_root apt-get -qq update
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends "$@" >/dev/null
+}
+
+# fetch_toolchain GO: lets GO, any version from 1.19 on, download the toolchain
+# that go.mod names as the Go module it is published as, checksum verified.
+fetch_toolchain() {
+	local go=$1 version dir
+	version=v0.0.1-go$(awk '$1 == "go" {print $2; exit}' go.mod).linux-$("$go" env GOARCH)
+	say "fetching module golang.org/toolchain $version"
+	dir=$(cd / && "$go" mod download -json "golang.org/toolchain@$version" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+	[[ -d "$dir" ]] || { say "no such toolchain: install Go by hand and put it first in PATH" >&2; exit 1; }
+	# Module files have no mode bits; the module cache is read-only.
+	chmod a+x "$dir"/bin/* "$dir"/pkg/tool/*/*
+}
+
+if ! type -P apt-get >/dev/null; then
+	say "this is not Debian: install by hand what gives ${packages[*]}, and Go" >&2
+	exit 1
+fi
+mapfile -t todo < <(missing "${packages[@]}")
+if [[ ${#todo[@]} -gt 0 ]]; then
+	install "${todo[@]}"
+fi
+if ! scripts/go.sh --find >/dev/null; then
+	# Debian 12's own Go is too old to build with, but can fetch a newer one.
+	type -P go >/dev/null || install golang-go
+	fetch_toolchain "$(type -P go)"
+fi
+say "all there: DPDK $(pkg-config --modversion libdpdk), $(scripts/go.sh env GOVERSION)"

@@ -1,0 +1,11 @@
+# What fresh.sh replays through the image: the smallest configuration with a link.
+node { id = 1 }
+port "network" { device = "net_null0" }
+port "host" { device = "net_null1" }
+link "edge" {
+  network = "network"
+  host    = "host"
+}
+int { udp_port = 5000 }
+watch "all" { sample = 10 }
+collector "primary" { address = "192.0.2.10:8555" }

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Proves that a new machine needs nothing that this one happens to have: makes a
+# minimal Debian 12 in a temporary folder, runs there, from a git clone of HEAD,
+# the two commands of the README, then the steps of the Dockerfile, then the
+# image's own entry point. fresh.sh [demo|test|image]...: only these.
+#
+# Root, on Debian or a relative. The only things taken from this machine: where
+# apt and Go download from, proxies, certificates, name resolution.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/chroot.sh
+
+say() { printf '\nfresh: %s (%d s)\n' "$*" "$SECONDS"; }
+
+# In namespaces of our own mounts and processes cannot outlive this script.
+if [[ -z "${INTSINK_FRESH-}" ]]; then
+	[[ $EUID -eq 0 ]] || { echo "fresh: run as root: debootstrap and chroot need it" >&2; exit 1; }
+	type -P debootstrap >/dev/null || apt-get install -y --no-install-recommends debootstrap
+	dir=$(mktemp -d /var/tmp/intsink-fresh.XXXXXX)
+	trap 'rm -rf --one-file-system "$dir"' EXIT
+	INTSINK_FRESH=$dir unshare --mount --pid --fork --kill-child --mount-proc "$PWD/scripts/fresh.sh" "$@"
+	exit
+fi
+dir=$INTSINK_FRESH
+[[ $# -gt 0 ]] || set -- demo test image
+
+say "debootstrap"
+make_base "$dir/base"
+git clone --quiet --no-local . "$dir/src"
+
+for what in "$@"; do
+	case $what in
+	demo | test)
+		if [[ ! -d "$dir/machine" ]]; then
+			say "new machine: make and git"
+			copy_base "$dir/base" "$dir/machine"
+			cp -a "$dir/src" "$dir/machine/root/intsink"
+			in_root "$dir/machine" / "apt-get -qq update && apt-get -qq -y install make git >/dev/null"
+		fi
+		say "make $what"
+		in_root "$dir/machine" /root/intsink "make $what </dev/null"
+		;;
+	image)
+		say "steps of the Dockerfile"
+		run_dockerfile "$dir/src" "$dir/base" "$dir/image"
+		say "image: entry point and drivers, as user ${image_user}"
+		in_root "$image_root" /tmp "su -s /bin/sh $image_user -c 'intsink --version && intsink run --help >/dev/null'"
+		in_root "$image_root" /tmp "! ldd /usr/local/bin/intsink | grep 'not found'"
+		cp scripts/fresh-replay.hcl "$image_root/tmp/"
+		in_root "$image_root" /tmp "su -s /bin/sh $image_user -c '
+			intsink gen --out in.pcap --count 1000 &&
+			intsink replay --config fresh-replay.hcl --in in.pcap --out out.pcap --reports reports.pcap'" | tail -n 1
+		;;
+	*) echo "usage: fresh.sh [demo|test|image]..." >&2; exit 2 ;;
+	esac
+done
+say "all passed"

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# fuzz.sh TIME: fuzzes every target of the project for TIME (such as 30s), one
+# after the other. A crash leaves its input in the package's testdata/fuzz.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+time=${1:?usage: fuzz.sh TIME}
+
+targets=$(grep -r --include='*_test.go' -H -o -E '^func Fuzz[A-Za-z0-9_]*' . | sort)
+while IFS=: read -r file func; do
+	name=${func#func }
+	dir=$(dirname "$file")
+	echo "fuzz $dir $name $time"
+	if ! out=$(scripts/go.sh test -run '^$' -fuzz "^$name\$" -fuzztime "$time" "$dir" 2>&1 </dev/null); then
+		echo "$out"
+		exit 1
+	fi
+done <<<"$targets"

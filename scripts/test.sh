@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Every check of the project, in the order in which a fault shows soonest. Stops
+# at the first that fails. A skipped test is a failure: what a test needs, deps.sh
+# installs. Traffic stays on vdevs, loopback and namespaces of the tests' own.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/packages.sh
+
+go=scripts/go.sh
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+exec </dev/null
+
+step() { printf '\n== %s (%d s)\n' "$*" "$SECONDS"; }
+
+# gotest ARGS...: go test, shown as one line per package unless something fails.
+gotest() {
+	if ! "$go" test -v "$@" >"$log" 2>&1; then
+		grep -v -E '^(=== (RUN|PAUSE|CONT|NAME)|\s*--- PASS)' "$log" || true
+		echo "failed: go test $*" >&2
+		return 1
+	fi
+	if grep -E '^\s*--- SKIP' "$log"; then
+		echo "skipped tests count as failures: go test $*" >&2
+		return 1
+	fi
+	grep -E '^(ok|\?|Benchmark[^ ]*\s+[0-9])|no test files' "$log" || true
+}
+
+step "gofmt"
+unformatted=$("$(dirname "$("$go" --find)")"/gofmt -l .)
+[[ -z "$unformatted" ]] || { echo "not formatted: $unformatted" >&2; exit 1; }
+
+step "go vet"
+"$go" vet ./...
+
+mapfile -t all < <("$go" list ./...)
+mapfile -t pure < <(pure_packages)
+mapfile -t pure_tests < <(pure_test_packages)
+
+step "build without cgo: ${#pure[@]} of ${#all[@]} packages"
+CGO_ENABLED=0 "$go" build "${pure[@]}"
+
+step "tests"
+gotest "${all[@]}"
+
+step "tests with the race detector: ${#pure_tests[@]} packages"
+gotest -race "${pure_tests[@]}"
+
+step "benchmarks, once each"
+gotest -run '^$' -bench . -benchtime 1x "${all[@]}"
+
+step "fuzz targets"
+scripts/fuzz.sh 3s
+
+step "all passed"
