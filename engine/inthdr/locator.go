@@ -1,0 +1,89 @@
+package inthdr
+
+// Config says which packets carry INT over TCP or UDP. A nil pointer: not by
+// this marking.
+type Config struct {
+	UDPPort       *uint16
+	DSCP          *DSCP
+	ProbeMarker   *uint64
+	ProbePorts    []PortRange // destination ports the probe marker is looked for on; empty: all
+	BeforeOptions bool        // INT stands before the TCP options
+	Version2      bool        // INT 2.x is taken
+	Fragments     bool        // first fragments that hold the whole INT are taken as INT
+	Domains       []Domain
+}
+
+// DSCP marks INT where dscp & Mask == Value & Mask.
+type DSCP struct{ Value, Mask uint8 }
+
+// PortRange is inclusive.
+type PortRange struct{ First, Last uint16 }
+
+// Domain is the layout of one domain's metadata; Bits[0] belongs to the most
+// significant bit of DS Instruction. Length 0: the bit is not defined.
+type Domain struct {
+	ID   uint16
+	Bits [16]struct {
+		Length     uint16 // bytes
+		SourceOnly bool
+	}
+}
+
+// Locator finds INT. One per worker: it remembers layouts.
+type Locator struct {
+	byPort, byDSCP, byProbe bool
+	beforeOptions, version2 bool
+	fragments               bool
+	port                    uint16
+	dscpValue, dscpMask     uint8
+	probe                   uint64
+	probePorts              []PortRange
+	domains                 []Domain
+	layouts                 [layoutSlots]Layout
+}
+
+// layoutSlots layouts are remembered; an INT domain uses one or two bitmaps.
+const layoutSlots = 8
+
+// NewLocator compiles c.
+func NewLocator(c Config) *Locator {
+	p := &Locator{
+		beforeOptions: c.BeforeOptions, version2: c.Version2, fragments: c.Fragments,
+		probePorts: c.ProbePorts, domains: c.Domains,
+	}
+	if c.UDPPort != nil {
+		p.byPort, p.port = true, *c.UDPPort
+	}
+	if c.DSCP != nil {
+		p.byDSCP, p.dscpMask, p.dscpValue = true, c.DSCP.Mask, c.DSCP.Value&c.DSCP.Mask
+	}
+	if c.ProbeMarker != nil {
+		p.byProbe, p.probe = true, *c.ProbeMarker
+	}
+	for s := range p.layouts {
+		p.layouts[s] = LayoutOf(0)
+	}
+	return p
+}
+
+// Layout returns the layout of bitmap, remembered where possible. It is valid
+// until the next call.
+func (p *Locator) Layout(bitmap uint16) *Layout {
+	l := &p.layouts[(bitmap>>13^bitmap>>10^bitmap>>7^bitmap)%layoutSlots]
+	if l.Bitmap != bitmap {
+		*l = LayoutOf(bitmap)
+	}
+	return l
+}
+
+// DSCPMask is the bits that mark INT; 0 where DSCP does not.
+func (p *Locator) DSCPMask() uint8 { return p.dscpMask }
+
+func (p *Locator) probePort(port uint16) bool {
+	for _, r := range p.probePorts {
+		if r.First <= port && port <= r.Last {
+			return true
+		}
+	}
+	return len(p.probePorts) == 0
+}

@@ -1,0 +1,68 @@
+package inthdr
+
+// Reason says what is wrong with a packet that is marked as INT. The list is
+// closed: it generates the metric label and the documentation.
+type Reason uint8
+
+const (
+	ReasonNone Reason = iota
+	ReasonSegmented
+	ReasonTruncated
+	ReasonLength
+	ReasonNPT
+	ReasonType
+	ReasonVersion
+	ReasonUDPLength
+	ReasonHopML
+	ReasonStack
+	ReasonUnknownDomain
+	NumReasons
+)
+
+var reasons = [NumReasons]struct{ label, doc string }{
+	ReasonNone:          {"none", "nothing is wrong"},
+	ReasonSegmented:     {"segmented", "the INT headers are spread over buffers in a way that could not be joined; not taken as INT"},
+	ReasonTruncated:     {"truncated", "the packet ends before the shim and the INT header do; not taken as INT"},
+	ReasonLength:        {"shim_length", "the shim's Length is too small for its type or goes beyond the packet; not taken as INT"},
+	ReasonNPT:           {"npt", "NPT is not 1 or 2 on the INT port, or not 0 elsewhere; not taken as INT"},
+	ReasonType:          {"type", "the INT type is not MD, Destination or MX; not taken as INT"},
+	ReasonVersion:       {"version", "the INT version is not configured; not taken as INT"},
+	ReasonUDPLength:     {"udp_length", "the UDP length does not agree with the IP length; not taken as INT"},
+	ReasonHopML:         {"hop_ml", "Hop ML does not agree with the Instruction Bitmap; INT removed, contents ignored"},
+	ReasonStack:         {"stack", "the stack is not a whole number of hops; INT removed, contents ignored"},
+	ReasonUnknownDomain: {"unknown_domain", "domain specific metadata of a domain that is not configured; INT removed, contents ignored"},
+}
+
+// String is the value of the reason label.
+func (r Reason) String() string {
+	if r < NumReasons {
+		return reasons[r].label
+	}
+	return "unknown"
+}
+
+// Doc is one line for the documentation.
+func (r Reason) Doc() string { return reasons[r].doc }
+
+// Type is the INT type of a shim (INT 2.1, section "INT Header Types").
+type Type uint8
+
+const (
+	MD          Type = 1
+	Destination Type = 2
+	MX          Type = 3
+	NumTypes         = 4
+)
+
+var types = [NumTypes]string{MD: "md", Destination: "destination", MX: "mx"}
+
+// Known tells whether the specification defines t.
+func (t Type) Known() bool { return t >= MD && t < NumTypes }
+
+// String is the value of the type label.
+func (t Type) String() string {
+	if t.Known() {
+		return types[t]
+	}
+	return "unknown"
+}

@@ -1,0 +1,186 @@
+// Package packet finds the headers of an Ethernet frame in one pass: where
+// Ethernet, VLAN tags, IPv4 or IPv6, and TCP or UDP start and end. It copies
+// nothing and believes no length that the frame does not cover.
+package packet
+
+import "encoding/binary"
+
+// Status is the outcome of Parse.
+type Status uint8
+
+const (
+	OK        Status = iota // an IP packet; L4 fields are set where Proto is TCP or UDP and it is no later fragment
+	NotIP                   // some other EtherType; nothing else is set
+	Truncated               // a header or a length goes beyond the frame
+	NeedMore                // a header goes beyond the first segment, but not beyond the packet
+)
+
+// Fragment says what part of an IP datagram a packet is.
+const (
+	NotFragment   = 0 // whole; an IPv6 atomic fragment (RFC 6946) counts as whole
+	FirstFragment = 1
+	LaterFragment = 2
+)
+
+// IP protocol numbers that Parse looks into.
+const (
+	ProtoTCP = 6
+	ProtoUDP = 17
+)
+
+// Layers are offsets from the start of the frame, in bytes, and the fields
+// that later stages ask for.
+type Layers struct {
+	L3      uint16 // IP header
+	L4      uint16 // first byte after the IP header and its extensions
+	Payload uint16 // first byte after the TCP header with options or the UDP header; 0: no such header
+	End     uint16 // end of the IP datagram by its own length; Ethernet padding follows
+	ProtoAt uint16 // the byte that names the L4 protocol: IPv4 protocol, or the last next header
+
+	EtherType uint16
+	VLAN      uint16 // VLAN id of the outermost tag
+	VLANs     uint8  // number of tags
+	IPVersion uint8  // 4 or 6
+	Proto     uint8
+	DSCP      uint8
+	TCPFlags  uint8
+	Fragment  uint8
+	SrcPort   uint16
+	DstPort   uint16
+}
+
+const (
+	ethernetLen = 14
+	maxVLANs    = 4
+
+	etherTypeIPv4 = 0x0800
+	etherTypeIPv6 = 0x86dd
+	etherTypeVLAN = 0x8100 // IEEE 802.1Q
+	etherTypeQinQ = 0x88a8 // IEEE 802.1ad
+	etherType9100 = 0x9100 // QinQ before 802.1ad
+)
+
+// Parse fills l from the frame whose first segment is b and whose length is
+// pktLen >= len(b). With any Status but OK the fields of l are not to be used.
+func Parse(b []byte, pktLen int, l *Layers) Status {
+	if len(b) < ethernetLen {
+		return short(pktLen, ethernetLen)
+	}
+	if pktLen > maxFrame {
+		return Truncated
+	}
+	*l = Layers{L3: ethernetLen, EtherType: binary.BigEndian.Uint16(b[12:])}
+	if isVLAN(l.EtherType) {
+		if s := parseVLAN(b, pktLen, l); s != OK {
+			return s
+		}
+	}
+	switch l.EtherType {
+	case etherTypeIPv4:
+		return parseIPv4(b, pktLen, l)
+	case etherTypeIPv6:
+		return parseIPv6(b, pktLen, l)
+	}
+	return NotIP
+}
+
+// maxFrame keeps every offset within 16 bits: the longest IP packet and the
+// headers in front of it still fit where the packet itself is not larger.
+const maxFrame = 65535
+
+// short is the status where need bytes were wanted and the first segment ended
+// before.
+func short(pktLen, need int) Status {
+	if pktLen >= need {
+		return NeedMore
+	}
+	return Truncated
+}
+
+func isVLAN(etherType uint16) bool {
+	return etherType == etherTypeVLAN || etherType == etherTypeQinQ || etherType == etherType9100
+}
+
+func parseVLAN(b []byte, pktLen int, l *Layers) Status {
+	at := ethernetLen
+	for isVLAN(l.EtherType) && l.VLANs < maxVLANs {
+		if len(b) < at+4 {
+			return short(pktLen, at+4)
+		}
+		if l.VLANs == 0 {
+			l.VLAN = binary.BigEndian.Uint16(b[at:]) & 0x0fff
+		}
+		l.EtherType = binary.BigEndian.Uint16(b[at+2:])
+		l.VLANs++
+		at += 4
+	}
+	l.L3 = uint16(at)
+	return OK
+}
+
+// parseIPv4 reads the header of RFC 791.
+func parseIPv4(b []byte, pktLen int, l *Layers) Status {
+	at := int(l.L3)
+	if len(b) < at+20 {
+		return short(pktLen, at+20)
+	}
+	h := b[at:]
+	_ = h[19]
+	ihl := int(h[0]&0x0f) * 4
+	total := int(binary.BigEndian.Uint16(h[2:]))
+	if h[0]>>4 != 4 || ihl < 20 || total < ihl || at+total > pktLen {
+		return Truncated
+	}
+	if len(b) < at+ihl {
+		return NeedMore
+	}
+	l.IPVersion, l.DSCP, l.Proto = 4, h[1]>>2, h[9]
+	l.ProtoAt = uint16(at + 9)
+	l.L4 = uint16(at + ihl)
+	l.End = uint16(at + total)
+	if frag := binary.BigEndian.Uint16(h[6:]); frag&0x3fff != 0 {
+		l.Fragment = FirstFragment
+		if frag&0x1fff != 0 {
+			l.Fragment = LaterFragment
+			return OK
+		}
+	}
+	return parseL4(b, l)
+}
+
+// parseL4 finds the end of a TCP or UDP header. A header that does not fit the
+// datagram leaves Payload 0: the packet is IP all the same.
+func parseL4(b []byte, l *Layers) Status {
+	at, end := int(l.L4), int(l.End)
+	switch l.Proto {
+	case ProtoUDP:
+		if at+8 > end {
+			return OK
+		}
+		if len(b) < at+8 {
+			return NeedMore
+		}
+		l.Payload = uint16(at + 8)
+	case ProtoTCP:
+		if at+20 > end {
+			return OK
+		}
+		if len(b) < at+20 {
+			return NeedMore
+		}
+		offset := int(b[at+12]>>4) * 4
+		if offset < 20 || at+offset > end {
+			return OK
+		}
+		if len(b) < at+offset {
+			return NeedMore
+		}
+		l.Payload = uint16(at + offset)
+		l.TCPFlags = b[at+13]
+	default:
+		return OK
+	}
+	l.SrcPort = binary.BigEndian.Uint16(b[at:])
+	l.DstPort = binary.BigEndian.Uint16(b[at+2:])
+	return OK
+}
