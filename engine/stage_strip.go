@@ -17,7 +17,7 @@ func (w *Worker) strip(p *path, b *burst) {
 			b.dropPacket(int(i), DropDiscard, &p.counters.Direction[ToHost])
 			continue
 		}
-		m.Adj(strip.Strip(b.frame[i], m.PktLen(), &b.layers[i], info))
+		m.Adj(strip.Strip(b.frame[i], &b.layers[i], info))
 	}
 }
 

@@ -65,12 +65,12 @@ func (a *appliance) startServing(c *conf.Config) (err error) {
 
 // openPools makes one packet pool for all ports and one report pool per worker.
 func (a *appliance) openPools(c *conf.Config) (err error) {
-	if a.pool, err = mempool.New("packets", c.DPDK.Mbufs, mbufCache, mbufRoom, 0); err != nil {
+	if a.pool, err = mempool.New("packets", c.DPDK.Mbufs, mbufCache, mbufRoom, mempool.AnySocket); err != nil {
 		return fmt.Errorf("dpdk.mbufs = %d: %w", c.DPDK.Mbufs, err)
 	}
 	for w := range c.DPDK.Lcores {
 		name := fmt.Sprintf("reports-w%d", w)
-		p, err := mempool.New(name, reportMbufs, 0, reportRoom(c), 0)
+		p, err := mempool.New(name, reportMbufs, 0, reportRoom(c), mempool.AnySocket)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -55,7 +55,7 @@ func watchOf(w *conf.Watch, collectors []string) engine.Watch {
 func portRanges(in []conf.PortRange) []engine.PortRange {
 	var out []engine.PortRange
 	for _, r := range in {
-		out = append(out, engine.PortRange{First: r.First, Last: r.Last})
+		out = append(out, engine.PortRange(r))
 	}
 	return out
 }
@@ -103,11 +103,28 @@ func maxPayload(r *engine.ReportRules) int {
 }
 
 func inthdrConfig(c *conf.INT) inthdr.Config {
-	return inthdr.Config{}
-}
-
-func policyOf(w *conf.Watch, defaults *conf.Events) event.Policy {
-	return event.Policy{}
+	out := inthdr.Config{
+		UDPPort:       c.UDPPort,
+		ProbeMarker:   c.ProbeMarker,
+		BeforeOptions: c.TCPOptions == "before",
+		Version2:      slices.Contains(c.Versions, "2"),
+		Fragments:     c.Fragments == "strip",
+	}
+	if c.DSCP != nil {
+		out.DSCP = &inthdr.DSCP{Value: c.DSCP.Value, Mask: c.DSCP.Mask}
+	}
+	for _, r := range c.ProbePorts {
+		out.ProbePorts = append(out.ProbePorts, inthdr.PortRange(r))
+	}
+	for i := range c.Domains {
+		d := inthdr.Domain{ID: c.Domains[i].ID}
+		for _, in := range c.Domains[i].Instructions {
+			d.Bits[in.Bit].Length = in.Length
+			d.Bits[in.Bit].SourceOnly = in.Scope != "hop"
+		}
+		out.Domains = append(out.Domains, d)
+	}
+	return out
 }
 
 // hwID is the hw_id of worker w: 6 bits.

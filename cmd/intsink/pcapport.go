@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"intsink/dpdk/eal"
 	"intsink/dpdk/ethdev"
@@ -24,11 +25,37 @@ type pcapPort struct {
 const (
 	replayMbufs       = 8192
 	replayReportMbufs = 2048
+	replayMiB         = 128
 )
 
 // openPcapPort starts EAL without hugepages and a pcap port on the file.
-func openPcapPort(path string) (*pcapPort, error) {
-	return nil, nil
+func openPcapPort(path string, reportRoom int) (*pcapPort, error) {
+	if strings.Contains(path, ",") {
+		return nil, fmt.Errorf("%s: DPDK cannot open a file with a comma in its name: rename it", path)
+	}
+	args, _, err := eal.Args(eal.Options{Hugepages: "off", MemoryMiB: replayMiB})
+	if err != nil {
+		return nil, err
+	}
+	if err := eal.Init(args); err != nil {
+		return nil, err
+	}
+	p := &pcapPort{vec: mbuf.NewVec()}
+	if p.pool, err = mempool.New("packets", replayMbufs, 0, mbufRoom, mempool.AnySocket); err != nil {
+		return nil, err
+	}
+	if p.reportPool, err = mempool.New("reports", replayReportMbufs, 0, reportRoom, mempool.AnySocket); err != nil {
+		return nil, err
+	}
+	if p.port, err = ethdev.Attach("net_pcap0,rx_pcap=" + path); err != nil {
+		return nil, err
+	}
+	err = p.port.Configure(ethdev.Config{RxQueues: 1, TxQueues: 1, Pools: []*mempool.Mempool{p.pool}})
+	if err == nil {
+		err = p.port.Start()
+	}
+	p.queue = p.port.Queue(0)
+	return p, err
 }
 
 // RxBurst hands over one packet.

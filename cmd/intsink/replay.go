@@ -73,7 +73,7 @@ func replay(stdout io.Writer, c *conf.Config, f replayFlags) error {
 	if err != nil {
 		return err
 	}
-	source, err := openPcapPort(f.in)
+	source, err := openPcapPort(f.in, reportRoom(c))
 	if err != nil {
 		return err
 	}

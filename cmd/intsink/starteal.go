@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+
+	"intsink/conf"
+	"intsink/dpdk/eal"
+)
+
+// startEAL starts DPDK as the configuration asks, with hugepages where it can.
+func startEAL(c *conf.Config) error {
+	var devices []string
+	for i := range c.Ports {
+		devices = append(devices, c.Ports[i].Device)
+	}
+	args, warnings, err := eal.Args(eal.Options{
+		Hugepages: c.DPDK.Hugepages, MemoryMiB: poolMemoryMiB(c), Devices: devices, Extra: c.DPDK.EALArgs,
+	})
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		slog.Warn(w)
+	}
+	return eal.Init(args)
+}
+
+// poolMemoryMiB is what the mempools take, with what DPDK adds to each mbuf and
+// room for ports and rings.
+func poolMemoryMiB(c *conf.Config) int {
+	packets := c.DPDK.Mbufs * (mbufRoom + mbufOverhead)
+	reports := len(c.DPDK.Lcores) * reportMbufs * (reportRoom(c) + mbufOverhead)
+	return (packets+reports)>>20 + ealMiB
+}
+
+const (
+	mbufOverhead = 256 // rte_mbuf, mempool object header, alignment
+	ealMiB       = 64
+)
+
+// needsRestart names the first block that differs between two configurations
+// and cannot change while the appliance runs; "" if there is none.
+func needsRestart(old, c *conf.Config) string {
+	blocks := []struct{ name, old, new string }{
+		{"node", fmt.Sprint(old.Node), fmt.Sprint(c.Node)},
+		{"dpdk", fmt.Sprint(old.DPDK), fmt.Sprint(c.DPDK)},
+		{"port", fmt.Sprint(old.Ports), fmt.Sprint(c.Ports)},
+		{"link", fmt.Sprint(old.Links), fmt.Sprint(c.Links)},
+		{"tap", fmt.Sprint(old.Taps), fmt.Sprint(c.Taps)},
+		{"flows", fmt.Sprint(old.Flows), fmt.Sprint(c.Flows)},
+		{"collector", fmt.Sprint(old.Collectors), fmt.Sprint(c.Collectors)},
+		{"http", fmt.Sprint(old.HTTP), fmt.Sprint(c.HTTP)},
+		{"report.coalesce.max_bytes", fmt.Sprint(old.Report.Coalesce.MaxBytes), fmt.Sprint(c.Report.Coalesce.MaxBytes)},
+	}
+	for _, b := range blocks {
+		if b.old != b.new {
+			return b.name
+		}
+	}
+	return ""
+}
