@@ -1,0 +1,13 @@
+// Package report knows the Telemetry Report formats: it encodes and coalesces
+// version 2.0 without allocating, and decodes 2.0, 1.0 and 0.5.
+//
+// A 2.0 report packet is one group header and individual reports behind it
+// (Telemetry Report 2.0, sections "Telemetry Report Group Header" and
+// "Individual Report Header"):
+//
+//	| Ver 4 | hw_id 6 | Sequence Number 22 |
+//	| Node ID 32                           |
+//	| RepType 4 | InType 4 | Report Length 8 | MD Length 8 | D Q F I | Rsvd 4 |
+//	| main contents by RepType | inner contents by InType |
+//	| next individual report ...
+package report

@@ -1,0 +1,99 @@
+package report
+
+import "encoding/binary"
+
+// Version is what the encoder writes.
+const Version = 2
+
+// RepType is the type of an individual report.
+type RepType uint8
+
+const (
+	InnerOnly RepType = 0
+	INT       RepType = 1
+	IOAM      RepType = 2
+)
+
+// InType is the type of an individual report's inner contents.
+type InType uint8
+
+const (
+	None        InType = 0
+	TLV         InType = 1
+	DSExtension InType = 2
+	Ethernet    InType = 3
+	IPv4        InType = 4
+	IPv6        InType = 5
+)
+
+// GroupHeader stands once in front of all individual reports of a packet.
+type GroupHeader struct {
+	HwID     uint8  // 6 bits
+	Sequence uint32 // 22 bits; higher ones are ignored
+	NodeID   uint32
+}
+
+// GroupHeaderLen is the group header's length in bytes.
+const GroupHeaderLen = 8
+
+const (
+	firstWordLen = 4
+	intMainLen   = 8 // RepMdBits, Domain Specific ID, DSMdBits, DSMdstatus
+)
+
+// Individual is one report: what happened to one packet.
+type Individual struct {
+	RepType        RepType
+	InType         InType
+	Dropped        bool // D
+	CongestedQueue bool // Q
+	TrackedFlow    bool // F
+	Intermediate   bool // I: transit nodes only
+
+	// Main contents of RepType 1; ignored otherwise.
+	RepMdBits, DomainSpecificID, DSMdBits, DSMdStatus uint16
+	Metadata                                          []byte // as the bits say; a multiple of four
+
+	Inner []byte // padded with zeros to a multiple of four
+}
+
+// words is the Report Length: words after the first.
+func (r *Individual) words() int {
+	n := (len(r.Inner) + 3) / 4
+	if r.RepType == INT {
+		n += intMainLen/4 + len(r.Metadata)/4
+	}
+	return n
+}
+
+// put writes r to b, which has room for it, with the given Report Length.
+func (r *Individual) put(b []byte, length uint8) {
+	md := 0
+	if r.RepType == INT {
+		md = len(r.Metadata) / 4
+	}
+	b[0] = uint8(r.RepType)<<4 | uint8(r.InType)
+	b[1] = length
+	b[2] = uint8(md)
+	b[3] = bit(r.Dropped, 7) | bit(r.CongestedQueue, 6) | bit(r.TrackedFlow, 5) | bit(r.Intermediate, 4)
+	b = b[firstWordLen:]
+	if r.RepType == INT {
+		binary.BigEndian.PutUint16(b, r.RepMdBits)
+		binary.BigEndian.PutUint16(b[2:], r.DomainSpecificID)
+		binary.BigEndian.PutUint16(b[4:], r.DSMdBits)
+		binary.BigEndian.PutUint16(b[6:], r.DSMdStatus)
+		b = b[intMainLen:]
+		b = b[copy(b, r.Metadata[:md*4]):]
+	}
+	n := copy(b, r.Inner)
+	for ; n%4 != 0; n++ {
+		b[n] = 0
+	}
+}
+
+func bit(set bool, at uint) uint8 {
+	if set {
+		return 1 << at
+	}
+	return 0
+}

@@ -1,0 +1,60 @@
+package report
+
+import "encoding/binary"
+
+// RepMdBits of Telemetry Report 2.0, section "Individual Report Main Contents
+// for RepType 1"; bit 0, reserved, is the most significant.
+const (
+	MdInterfaces       = 1 << 14
+	MdHopLatency       = 1 << 13
+	MdQueue            = 1 << 12
+	MdIngressTimestamp = 1 << 11
+	MdEgressTimestamp  = 1 << 10
+	MdLevel2Interfaces = 1 << 9
+	MdTxUtilization    = 1 << 8
+	MdBuffer           = 1 << 7
+	MdDropReason       = 1 << 0
+)
+
+// Metadata is the reporting node's own, beside what the packet carries.
+type Metadata struct {
+	IngressPort, EgressPort           uint16
+	HopLatencyNs                      uint32
+	QueueID                           uint8
+	QueueOccupancy                    uint32 // 24 bits
+	IngressTimestamp, EgressTimestamp uint64 // Unix nanoseconds
+	Level2Ingress, Level2Egress       uint32
+	TxUtilization                     uint32
+	BufferID                          uint8
+	BufferOccupancy                   uint32 // 24 bits
+	DropReason                        uint8
+}
+
+// Put writes the values that repMdBits ask for to b, in the order of the bits,
+// and returns their length. Reserved bits are not provided for: the caller
+// leaves them clear. b has room for 48 bytes.
+func (m *Metadata) Put(b []byte, repMdBits uint16) int {
+	n := 0
+	put32 := func(bit uint16, v uint32) {
+		if repMdBits&bit != 0 {
+			binary.BigEndian.PutUint32(b[n:], v)
+			n += 4
+		}
+	}
+	put64 := func(bit uint16, v uint64) {
+		if repMdBits&bit != 0 {
+			binary.BigEndian.PutUint64(b[n:], v)
+			n += 8
+		}
+	}
+	put32(MdInterfaces, uint32(m.IngressPort)<<16|uint32(m.EgressPort))
+	put32(MdHopLatency, m.HopLatencyNs)
+	put32(MdQueue, uint32(m.QueueID)<<24|m.QueueOccupancy&0xffffff)
+	put64(MdIngressTimestamp, m.IngressTimestamp)
+	put64(MdEgressTimestamp, m.EgressTimestamp)
+	put64(MdLevel2Interfaces, uint64(m.Level2Ingress)<<32|uint64(m.Level2Egress))
+	put32(MdTxUtilization, m.TxUtilization)
+	put32(MdBuffer, uint32(m.BufferID)<<24|m.BufferOccupancy&0xffffff)
+	put32(MdDropReason, uint32(m.QueueID)<<24|uint32(m.DropReason)<<16)
+	return n
+}

@@ -1,0 +1,60 @@
+package report
+
+import "encoding/binary"
+
+// maxCoalesced is the longest Report Length that may be followed by another
+// report; 0xFF says "at least 255 words, to the end of the UDP payload".
+const (
+	maxCoalesced = 0xfe
+	toTheEnd     = 0xff
+)
+
+// Packet is one report packet under construction, in a buffer that it borrows
+// between Open and Seal. The zero value is closed.
+type Packet struct {
+	buf     []byte // the whole room; buf[:n] is written
+	n       int
+	reports int
+	last    bool // a report of length 0xFF is in: nothing may follow
+}
+
+// Open starts a packet in buf, whose length is the room for the UDP payload.
+func (p *Packet) Open(buf []byte) { *p = Packet{buf: buf, n: GroupHeaderLen} }
+
+// IsOpen tells whether the packet is between Open and Seal.
+func (p *Packet) IsOpen() bool { return p.buf != nil }
+
+// Len is the length of the payload so far.
+func (p *Packet) Len() int { return p.n }
+
+// Reports is how many individual reports are in.
+func (p *Packet) Reports() int { return p.reports }
+
+// Append adds r, or returns false and changes nothing where it does not fit.
+// A report of 255 words or more can only be the last.
+func (p *Packet) Append(r *Individual) bool {
+	words := r.words()
+	size := firstWordLen + words*4
+	if p.last || p.n+size > len(p.buf) {
+		return false
+	}
+	length := uint8(toTheEnd)
+	if words <= maxCoalesced {
+		length = uint8(words)
+	}
+	r.put(p.buf[p.n:p.n+size], length)
+	p.last = length == toTheEnd
+	p.n += size
+	p.reports++
+	return true
+}
+
+// Seal writes the group header, closes the packet and returns its payload,
+// which is in the buffer that Open got.
+func (p *Packet) Seal(h GroupHeader) []byte {
+	b := p.buf[:p.n]
+	binary.BigEndian.PutUint32(b, Version<<28|uint32(h.HwID&0x3f)<<22|h.Sequence&0x3fffff)
+	binary.BigEndian.PutUint32(b[4:], h.NodeID)
+	*p = Packet{}
+	return b
+}
