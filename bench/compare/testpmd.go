@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os/exec"
@@ -13,11 +14,16 @@ import (
 
 // runTestpmd measures dpdk-testpmd in one forwarding mode.
 func runTestpmd(s *setup, mode string) (packetsPerSecond float64, err error) {
-	args := append(s.ealArgs(), "-l", fmt.Sprintf("%d,%d", s.control, s.lcore),
+	// stdbuf: testpmd does not flush what it says into a pipe.
+	args := append([]string{"-oL", "dpdk-testpmd"}, s.ealArgs()...)
+	args = append(args, "-l", fmt.Sprintf("%d,%d", s.control, s.lcore),
 		"--vdev", s.networkVdev(), "--vdev", hostVdev,
 		"--", "-i", "--auto-start", "--no-flush-rx", "--forward-mode="+mode,
 		fmt.Sprint("--burst=", burst), fmt.Sprint("--total-num-mbufs=", s.mbufs), "--nb-cores=1")
-	t, err := startTestpmd(exec.Command("dpdk-testpmd", args...))
+	// Whatever it hangs on, the run ends.
+	ctx, cancel := context.WithTimeout(context.Background(), s.warmup+s.measure+30*time.Second)
+	defer cancel()
+	t, err := startTestpmd(exec.CommandContext(ctx, "stdbuf", args...))
 	if err != nil {
 		return 0, err
 	}
@@ -66,7 +72,7 @@ func startTestpmd(cmd *exec.Cmd) (*testpmd, error) {
 	cmd.Stderr = cmd.Stdout
 	t.out = bufio.NewReader(out)
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("%w; `make deps` installs it", err)
+		return nil, err
 	}
 	return t, nil
 }
@@ -77,7 +83,7 @@ func (t *testpmd) expect(text string) error {
 	for !strings.HasSuffix(t.said.String()[from:], text) {
 		b, err := t.out.ReadByte()
 		if err != nil {
-			return fmt.Errorf("ended early; it said:\n%s", t.said.String())
+			return fmt.Errorf("testpmd ended early (`make deps` installs it); it said:\n%s", t.said.String())
 		}
 		t.said.WriteByte(b)
 	}
@@ -94,7 +100,7 @@ func (t *testpmd) transmitted() (n uint64, at time.Time, err error) {
 	if _, err := io.WriteString(t.in, "show port stats 1\n"); err != nil {
 		return 0, at, err
 	}
-	if err := t.expect("testpmd> "); err != nil {
+	if err := t.expect("Tx-pps:"); err != nil {
 		return 0, at, err
 	}
 	m := txPackets.FindStringSubmatch(t.said.String()[from:])
