@@ -35,6 +35,9 @@ func runTestpmd(s *setup, mode string) (packetsPerSecond float64, err error) {
 	if err := t.expect("testpmd> "); err != nil { // forwarding runs by then
 		return 0, err
 	}
+	if !strings.Contains(t.said.String(), "Set "+mode+" packet forwarding mode") {
+		return 0, fmt.Errorf("testpmd has no forwarding mode %q", mode)
+	}
 	time.Sleep(s.warmup)
 	n0, t0, err := t.transmitted()
 	if err != nil {
