@@ -1,5 +1,3 @@
-// Package conf reads the HCL configuration of intsink into one immutable
-// Config. Nothing outside this package sees HCL.
 package conf
 
 import (
@@ -32,9 +30,10 @@ type Node struct {
 
 // DPDK says what EAL starts with.
 type DPDK struct {
-	Lcores    []int  // one worker per lcore, in order
-	Hugepages string // "auto" | "on" | "off"
-	Mbufs     int    // mbufs in the packet pool
+	Lcores    []int         // one worker per lcore, in order
+	Hugepages string        // "auto" | "on" | "off"
+	Mbufs     int           // mbufs in the packet pool
+	IdleSleep time.Duration // how long an idle worker sleeps between polls; 0: it polls without pause
 	EALArgs   []string
 }
 
@@ -131,6 +130,8 @@ type Deadband struct {
 	Relative float64
 	K, N     int
 	Interval time.Duration
+
+	ClockOffset time.Duration // end_to_end only: subtracted from the difference of the clocks, may be negative
 }
 
 // Events holds every threshold; defaults depend on Profile.
@@ -179,6 +180,7 @@ type Report struct {
 	Metadata []string // subset, in this order, of: interfaces hop_latency queue ingress_timestamp egress_timestamp ...
 	Fragment int      // bytes of the original packet, INT included; 0: none (InType 0)
 	Inner    string   // "ip" (InType 4/5) | "ethernet" (InType 3)
+	Explain  bool     // totals and counts of reports without a packet of their own go into a TLV
 	Coalesce Coalesce
 }
 
@@ -194,6 +196,13 @@ type Collector struct {
 	Source         netip.Addr     // zero value: the kernel chooses
 	SourcePort     uint16
 	SourcePortMode string // "any": the kernel chooses | "fixed": SourcePort, 0 included, is on the wire | "hash": of the flow
+	Budget         Budget
+}
+
+// Budget limits what one collector is sent per second; 0: no limit.
+type Budget struct {
+	Packets, Bits uint64
+	Burst         time.Duration
 }
 
 type HTTP struct{ Listen string } // "" = off

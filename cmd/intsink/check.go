@@ -1,0 +1,170 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"intsink/conf"
+)
+
+func newCheckCommand() *cobra.Command {
+	var path string
+	var dump bool
+	cmd := &cobra.Command{
+		Use:   "check --config FILE [--dump]",
+		Short: "Validate a configuration",
+		Long: `Validate a configuration without touching a device. All errors are printed at
+once on stderr, each with file:line:column and the source line; warnings too. A
+valid configuration gives a summary on stdout, or with --dump the effective
+configuration as HCL, every default filled in.
+
+Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,
+		Example: `  intsink check --config /etc/intsink/intsink.hcl
+  intsink check --config intsink.hcl --dump > effective.hcl`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return check(cmd.OutOrStdout(), cmd.ErrOrStderr(), path, dump)
+		},
+	}
+	cmd.Flags().StringVar(&path, "config", "", "configuration file")
+	cmd.Flags().BoolVar(&dump, "dump", false, "print the effective configuration as HCL")
+	cmd.MarkFlagRequired("config")
+	return cmd
+}
+
+func check(stdout, stderr io.Writer, path string, dump bool) error {
+	c, diags := conf.Load(path)
+	diags.WriteTo(stderr)
+	if c == nil {
+		return exitError{1, fmt.Errorf("%s is not valid: %s", path, count(len(diags.Errors), "error"))}
+	}
+	var err error
+	if dump {
+		_, err = stdout.Write(c.Dump())
+	} else {
+		_, err = io.WriteString(stdout, path+" is valid\n"+checkSummary(c))
+	}
+	if err != nil {
+		return exitError{1, err}
+	}
+	return nil
+}
+
+// loadConfig reads the configuration for the commands that run it. Diagnostics
+// go to stderr; the error has been printed.
+func loadConfig(path string) (*conf.Config, error) {
+	c, diags := conf.Load(path)
+	diags.WriteTo(os.Stderr)
+	if c == nil {
+		return nil, exitError{1, fmt.Errorf("%s is not valid: %s", path, count(len(diags.Errors), "error"))}
+	}
+	return c, nil
+}
+
+// Bytes that one entry of a flow table and one mbuf take: the mbuf is its
+// buffer (headroom and data), its header in the pool and struct rte_mbuf.
+const (
+	flowBytes = 256
+	mbufBytes = 128 + 2048 + 64 + 128
+)
+
+// checkSummary says in a few lines what the configuration amounts to.
+func checkSummary(c *conf.Config) string {
+	var b strings.Builder
+	line := func(what string, parts []string) {
+		if len(parts) == 0 {
+			parts = []string{"none"}
+		}
+		fmt.Fprintf(&b, "%-11s %s\n", what, strings.Join(parts, "; "))
+	}
+	var links, taps, watches, collectors []string
+	for _, l := range c.Links {
+		links = append(links, fmt.Sprintf("%s: %s -> %s", l.Name, l.Network, l.Host))
+	}
+	for _, t := range c.Taps {
+		taps = append(taps, fmt.Sprintf("%s: %s", t.Name, t.Port))
+	}
+	for _, w := range c.Watches {
+		watches = append(watches, watchSummary(&w))
+	}
+	for _, col := range c.Collectors {
+		collectors = append(collectors, fmt.Sprintf("%s: %s", col.Name, col.Address))
+	}
+	line("links", links)
+	if len(taps) > 0 {
+		line("taps", taps)
+	}
+	var lcores []string
+	for _, l := range c.DPDK.Lcores {
+		lcores = append(lcores, strconv.Itoa(l))
+	}
+	line("workers", []string{fmt.Sprintf("%d, lcores %s", len(lcores), strings.Join(lcores, ","))})
+	line("INT", markings(&c.INT))
+	line("watches", watches)
+	line("collectors", collectors)
+	flows := len(c.DPDK.Lcores) * c.Flows.Capacity * flowBytes
+	line("memory", []string{
+		fmt.Sprintf("flows about %s (%d x %d x %d bytes)", size(flows), len(c.DPDK.Lcores), c.Flows.Capacity, flowBytes),
+		fmt.Sprintf("mbufs about %s (%d x %d bytes)", size(c.DPDK.Mbufs*mbufBytes), c.DPDK.Mbufs, mbufBytes),
+	})
+	return b.String()
+}
+
+func watchSummary(w *conf.Watch) string {
+	what := count(len(w.Events), "event")
+	if w.Match == nil {
+		what = "everything, " + what
+	}
+	if w.Sample > 0 {
+		what += fmt.Sprintf(", one %s in %d sampled", w.SampleBy, w.Sample)
+	}
+	return fmt.Sprintf("%s: %s", w.Name, what)
+}
+
+// markings says what marks a packet as INT.
+func markings(c *conf.INT) []string {
+	var out []string
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if c.UDPPort != nil {
+		add("UDP port %d", *c.UDPPort)
+	}
+	if c.DSCP != nil {
+		add("DSCP %d of mask %d", c.DSCP.Value, c.DSCP.Mask)
+	}
+	if c.ProbeMarker != nil {
+		add("probe marker 0x%016x", *c.ProbeMarker)
+	}
+	if c.GREProtocol != nil {
+		add("GRE protocol 0x%04x", *c.GREProtocol)
+	}
+	if c.VXLANGPE != nil {
+		add("VXLAN-GPE port %d next protocol %d", c.VXLANGPE.Port, c.VXLANGPE.NextProtocol)
+	}
+	if c.Geneve != nil {
+		add("Geneve port %d option class 0x%04x", c.Geneve.Port, c.Geneve.OptionClass)
+	}
+	return out
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// size is n bytes in a unit that is easy to read.
+func size(n int) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.0f KiB", float64(n)/(1<<10))
+}

@@ -1,0 +1,56 @@
+package conf
+
+import "slices"
+
+// check is everything that takes more than one attribute to see.
+func (d *decoder) check(c *Config, m machine) {
+	d.checkLcores(c, m)
+	d.checkPorts(c)
+	d.checkLinks(c)
+	d.checkMbufs(c)
+	d.checkINT(&c.INT)
+	for i := range c.INT.Domains {
+		d.checkDomain(&c.INT.Domains[i])
+	}
+	d.checkEvents(&c.Events, "events")
+	d.checkWatches(c)
+	d.checkReport(c)
+	d.checkCollectors(c)
+	d.checkHTTP(c)
+}
+
+func portNames(c *Config) []string {
+	var names []string
+	for i := range c.Ports {
+		if c.Ports[i].Name != "" {
+			names = append(names, c.Ports[i].Name)
+		}
+	}
+	return names
+}
+
+func collectorNames(c *Config) []string {
+	var names []string
+	for i := range c.Collectors {
+		if c.Collectors[i].Name != "" {
+			names = append(names, c.Collectors[i].Name)
+		}
+	}
+	return names
+}
+
+// checkKnown reports name where it is not one of known. what is "port".
+func (d *decoder) checkKnown(key any, where, name, what string, known []string) {
+	if name == "" || slices.Contains(known, name) {
+		return // an empty name has been reported as missing
+	}
+	hint := didYouMean(name, known, "%q")
+	switch {
+	case hint != "":
+	case len(known) == 0:
+		hint = "; there is no " + what + " block"
+	default:
+		hint = "; there is " + oneOf(known)
+	}
+	d.errorAt([]any{key}, "%s: no %s is called %q%s", where, what, name, hint)
+}

@@ -1,0 +1,172 @@
+package conf
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+)
+
+// maxWatches and maxCollectors are what a flow entry and a watch have room for.
+const (
+	maxWatches    = 64
+	maxCollectors = 64
+)
+
+func (d *decoder) checkWatches(c *Config) {
+	if len(c.Watches) == 0 {
+		d.warnAt(nil, `there is no watch block: INT is stripped and nothing is reported; watch "all" {} watches everything`)
+	}
+	if len(c.Watches) > maxWatches {
+		d.errorAt([]any{&c.Watches[maxWatches]}, "%d watch blocks; at most %d", len(c.Watches), maxWatches)
+	}
+	known := collectorNames(c)
+	all := ""
+	for i := range c.Watches {
+		w := &c.Watches[i]
+		where := fmt.Sprintf("watch %q", w.Name)
+		if all != "" {
+			d.warnAt([]any{w}, "%s is never reached: watch %q before it matches everything", where, all)
+		} else if w.Match == nil || isEmpty(w.Match) {
+			all = w.Name
+		}
+		for j, name := range w.Collectors {
+			d.checkKnown(element{&w.Collectors, j}, where+": collectors", name, "collector", known)
+		}
+		if d.has(&w.Collectors) && len(w.Collectors) == 0 {
+			d.errorAt([]any{&w.Collectors}, "%s: collectors is empty; leave it out to report to all of them", where)
+		}
+		if w.Override != nil {
+			d.checkEvents(w.Override, where+": events_override")
+		}
+		d.checkEventNames(c, w, where)
+		d.checkCollectorTraffic(c, w, where)
+	}
+}
+
+func isEmpty(m *Match) bool {
+	return len(m.Source)+len(m.Destination)+len(m.Protocol)+len(m.SourcePort)+len(m.DestinationPort)+len(m.VLAN)+len(m.DSCP) == 0
+}
+
+func (d *decoder) checkEventNames(c *Config, w *Watch, where string) {
+	at := []any{&w.Events, w}
+	if slices.Contains(w.Events, "sample") && w.Sample == 0 && d.has(&w.Events) {
+		d.warnAt(at, "%s: events has \"sample\", but sample is 0: set sample = N for one packet in N", where)
+	}
+	if w.Events != nil && len(w.Events) == 0 && w.Sample == 0 {
+		d.warnAt(at, "%s: no events and no sample: nothing of these flows is reported", where)
+	}
+	e := &c.Events
+	if w.Override != nil {
+		e = w.Override
+	}
+	if slices.Contains(w.Events, "congestion") && e.Congestion.Raise == 0 && e.Congestion.RaiseLatency == 0 {
+		d.warnAt(at, "%s: congestion has no threshold: set raise or raise_latency in events { congestion { ... } }", where)
+	}
+}
+
+// checkCollectorTraffic: reports are never watched, so a watch that asks for
+// nothing else is a mistake.
+func (d *decoder) checkCollectorTraffic(c *Config, w *Watch, where string) {
+	if w.Match == nil {
+		return
+	}
+	for i := range c.Collectors {
+		a := c.Collectors[i].Address
+		if !a.IsValid() || len(w.Match.Destination) == 0 {
+			continue
+		}
+		only := !slices.ContainsFunc(w.Match.Destination, func(p netip.Prefix) bool { return !p.IsSingleIP() || p.Addr() != a.Addr() })
+		udp := len(w.Match.Protocol) == 0 || slices.Contains(w.Match.Protocol, 17)
+		port := len(w.Match.DestinationPort) == 0 || slices.ContainsFunc(w.Match.DestinationPort, func(r PortRange) bool {
+			return r.First <= a.Port() && a.Port() <= r.Last
+		})
+		if only && udp && port {
+			d.warnAt([]any{&w.Match.Destination}, "%s: traffic to collector %q is never watched: reports about reports would not end", where, c.Collectors[i].Name)
+		}
+	}
+}
+
+func (d *decoder) checkEvents(e *Events, where string) {
+	for _, x := range []struct {
+		name string
+		b    *Deadband
+	}{{"hop_latency", &e.HopLatency}, {"end_to_end", &e.EndToEnd}, {"link_latency", &e.LinkLatency}} {
+		if x.b.K > x.b.N {
+			d.errorAt([]any{&x.b.K, &x.b.N, e}, "%s: %s: k = %d of n = %d: k of the last n packets must deviate, so k is at most n", where, x.name, x.b.K, x.b.N)
+		}
+	}
+	if e.Congestion.Clear > e.Congestion.Raise {
+		d.errorAt([]any{&e.Congestion.Clear, &e.Congestion.Raise, e}, "%s: congestion: clear = %d is above raise = %d: an episode would end as it begins", where, e.Congestion.Clear, e.Congestion.Raise)
+	}
+	if e.TxUtilization.Clear > e.TxUtilization.Raise {
+		d.errorAt([]any{&e.TxUtilization.Clear, &e.TxUtilization.Raise, e}, "%s: tx_utilization: clear = %d is above raise = %d: an episode would end as it begins", where, e.TxUtilization.Clear, e.TxUtilization.Raise)
+	}
+	if e.EndToEnd.ClockOffset != 0 && e.EndToEnd.Clock != "ptp" {
+		d.warnAt([]any{&e.EndToEnd.ClockOffset, e}, `%s: end_to_end: clock_offset does nothing unless clock = "ptp"`, where)
+	}
+}
+
+// checkReport: one report must fit a report packet, and its own metadata.
+func (d *decoder) checkReport(c *Config) {
+	r := &c.Report
+	// Ethernet, IPv6 (the larger), UDP, group header, individual report header
+	// with the main contents of RepType 1.
+	least := 14 + 40 + 8 + 8 + 12 + metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
+	at := []any{&r.Coalesce.MaxBytes, &r.Fragment, r}
+	if r.Coalesce.MaxBytes < least {
+		d.errorAt(at, "report: coalesce.max_bytes = %d: one report with this fragment and metadata takes %d bytes, headers included", r.Coalesce.MaxBytes, least)
+	} else if r.Coalesce.MaxBytes > 1514 {
+		d.warnAt(at, "report: coalesce.max_bytes = %d is more than an Ethernet frame of 1514 bytes: the path to the collectors must take larger ones", r.Coalesce.MaxBytes)
+	}
+}
+
+// metadataBytes is the length of the sink's own metadata (Telemetry Report 2.0,
+// RepMdBits): timestamps have 8 bytes, all else 4.
+func metadataBytes(names []string) int {
+	n := 0
+	for _, name := range names {
+		n += 4
+		if name == "ingress_timestamp" || name == "egress_timestamp" {
+			n += 4
+		}
+	}
+	return n
+}
+
+func (d *decoder) checkCollectors(c *Config) {
+	if len(c.Collectors) == 0 && len(c.Watches) > 0 {
+		d.warnAt(nil, `there is no collector block: reports are made for nobody; write collector "primary" { address = "192.0.2.10:8555" }`)
+	}
+	if len(c.Collectors) > maxCollectors {
+		d.errorAt([]any{&c.Collectors[maxCollectors]}, "%d collector blocks; at most %d", len(c.Collectors), maxCollectors)
+	}
+	seen := map[netip.AddrPort]string{}
+	for i := range c.Collectors {
+		col := &c.Collectors[i]
+		if !col.Address.IsValid() {
+			continue // reported where it was read or resolved
+		}
+		if other, twice := seen[col.Address]; twice {
+			d.warnAt([]any{&col.Address}, "collector %q: %s is the address of collector %q too: it gets every report twice", col.Name, col.Address, other)
+		}
+		seen[col.Address] = col.Name
+		if col.Source.IsValid() && col.Source.Is4() != col.Address.Addr().Is4() {
+			d.errorAt([]any{&col.Source}, "collector %q: source %s and address %s must be both IPv4 or both IPv6", col.Name, col.Source, col.Address)
+		}
+	}
+}
+
+func (d *decoder) checkHTTP(c *Config) {
+	if c.HTTP.Listen == "" {
+		return
+	}
+	_, port, err := net.SplitHostPort(c.HTTP.Listen)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		d.errorAt([]any{&c.HTTP.Listen}, `http: listen = %q: must be "address:port", such as "127.0.0.1:9465"; "" turns it off`, c.HTTP.Listen)
+	}
+}

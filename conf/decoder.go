@@ -1,0 +1,103 @@
+package conf
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// decoder is what reading and checking one file share.
+type decoder struct {
+	file       string
+	src        []byte
+	out        *Diagnostics
+	places     map[any]hcl.Range // by pointer to a field or block, or element of a list
+	warned     map[string]bool   // features, see unbuilt
+	unresolved []unresolved
+}
+
+// element is the key of the place of one element of a list.
+type element struct {
+	list any // pointer to the slice
+	i    int
+}
+
+func newDecoder(file string, src []byte) *decoder {
+	return &decoder{
+		file: file, src: src, out: &Diagnostics{},
+		places: map[any]hcl.Range{}, warned: map[string]bool{},
+	}
+}
+
+func (d *decoder) done() *Diagnostics {
+	d.out.sort()
+	return d.out
+}
+
+// place remembers where the thing behind key stands.
+func (d *decoder) place(key any, r hcl.Range) { d.places[key] = r }
+
+// at is the place of the first of keys that is in the file.
+func (d *decoder) at(keys ...any) hcl.Range {
+	for _, k := range keys {
+		if r, ok := d.places[k]; ok {
+			return r
+		}
+	}
+	return hcl.Range{}
+}
+
+// has: the thing behind key is in the file.
+func (d *decoder) has(key any) bool {
+	_, ok := d.places[key]
+	return ok
+}
+
+// report adds a diagnostic; the zero Range means the file as a whole.
+func (d *decoder) report(s Severity, r hcl.Range, format string, args ...any) {
+	x := Diagnostic{Severity: s, File: d.file, Message: fmt.Sprintf(format, args...)}
+	if r.Start.Line > 0 {
+		x.Line, x.Column = r.Start.Line, r.Start.Column
+		end := r.End.Column
+		if r.End.Line > r.Start.Line {
+			end = maxSnippet + 1 // to the end of the line
+		}
+		x.Snippet = snippet(d.src, x.Line, x.Column, end)
+	}
+	d.out.add(x)
+}
+
+// errorAt and warnAt point at the first of keys that is in the file.
+func (d *decoder) errorAt(keys []any, format string, args ...any) {
+	d.report(Error, d.at(keys...), format, args...)
+}
+
+func (d *decoder) warnAt(keys []any, format string, args ...any) {
+	d.report(Warning, d.at(keys...), format, args...)
+}
+
+// mustAct warns where path is something that this version does not act on.
+func (d *decoder) mustAct(path string, r hcl.Range) {
+	path = strings.Replace(path, "watch.events_override", "events", 1)
+	feature, missing := unbuilt[path]
+	if !missing || d.warned[feature] {
+		return
+	}
+	d.warned[feature] = true
+	d.report(Warning, r, "this version does not act on %s yet", feature)
+}
+
+// syntax takes over the diagnostics of the HCL parser.
+func (d *decoder) syntax(diags hcl.Diagnostics) {
+	for _, x := range diags {
+		if x.Severity != hcl.DiagError {
+			continue
+		}
+		r := hcl.Range{}
+		if x.Subject != nil {
+			r = *x.Subject
+		}
+		d.report(Error, r, "%s: %s", x.Summary, strings.Join(strings.Fields(x.Detail), " "))
+	}
+}

@@ -1,0 +1,74 @@
+package conf
+
+import "time"
+
+// Limits that several attributes share.
+const (
+	maxTime      = 24 * time.Hour
+	maxLatency   = 4 * time.Second // 32 bits of nanoseconds end a little above
+	maxIdleSleep = 10 * time.Millisecond
+	minIdle      = 10 * time.Millisecond
+	maxRate      = 1_000_000_000
+)
+
+// defaultConfig is the configuration of an empty file: what is missing from it
+// to run are ports, a link, a marking of INT, a watch and a collector. dpdk.lcores
+// depends on the machine: see defaultLcores.
+func defaultConfig() *Config {
+	return &Config{
+		Node:   Node{ID: 0, HwIDBase: 0},
+		DPDK:   DPDK{Hugepages: "auto", Mbufs: 65536, IdleSleep: 0},
+		INT:    INT{TCPOptions: "after", Versions: []string{"2"}, Malformed: "forward", Fragments: "pass"},
+		Flows:  Flows{Capacity: 1048576, IdleTimeout: 30 * time.Second},
+		Events: defaultEvents("dc"),
+		Report: Report{
+			Version:  "2.0",
+			Profile:  "",
+			Metadata: []string{"interfaces", "hop_latency", "queue", "ingress_timestamp", "egress_timestamp"},
+			Fragment: 128,
+			Inner:    "ip",
+			Explain:  false,
+			Coalesce: Coalesce{MaxBytes: 1400, MaxReports: 0, MaxDelay: time.Millisecond},
+		},
+		HTTP: HTTP{Listen: "127.0.0.1:9465"},
+	}
+}
+
+func defaultPort(i int) Port {
+	return Port{ID: uint16(min(i+1, 65535)), RxDesc: 1024, TxDesc: 1024, MTU: 0}
+}
+
+func defaultWatch(int) Watch {
+	return Watch{Sample: 0, SampleBy: "packet"}
+}
+
+func defaultCollector(int) Collector {
+	return Collector{SourcePortMode: "any", Budget: Budget{Packets: 0, Bits: 0, Burst: 100 * time.Millisecond}}
+}
+
+func defaultInstruction(int) Instruction {
+	return Instruction{Scope: "hop", Role: ""}
+}
+
+// defaultEvents is every threshold of a profile: "dc" or "wan".
+func defaultEvents(profile string) Events {
+	e := Events{Profile: profile}
+	e.NewFlow.Rate = 20000
+	e.PathChange = PathChange{Paths: 4, Memory: 60 * time.Second, Rate: 10, ECMP: "ignore"}
+	e.HopLatency = Deadband{Absolute: 10 * time.Microsecond, Relative: 0.5, K: 2, N: 4, Interval: 100 * time.Millisecond}
+	e.EndToEnd = Deadband{Clock: "none", Absolute: 50 * time.Microsecond, Relative: 0.5, K: 2, N: 4, Interval: 100 * time.Millisecond}
+	e.LinkLatency = Deadband{Absolute: 10 * time.Microsecond, Relative: 0.5, K: 2, N: 4, Interval: time.Second}
+	if profile == "wan" {
+		e.HopLatency.Absolute, e.HopLatency.Relative, e.HopLatency.K, e.HopLatency.N = 100*time.Microsecond, 0.25, 3, 8
+		e.EndToEnd.Absolute, e.EndToEnd.Relative, e.EndToEnd.K, e.EndToEnd.N = time.Millisecond, 0.25, 3, 8
+		e.LinkLatency.Absolute, e.LinkLatency.Relative, e.LinkLatency.K, e.LinkLatency.N = 100*time.Microsecond, 0.25, 3, 8
+	}
+	e.Congestion = Congestion{Raise: 0, Clear: 0, RaiseLatency: 0, Quota: 1000, Timeout: time.Second}
+	e.TxUtilization.Raise, e.TxUtilization.Clear, e.TxUtilization.Hold = 90, 75, 5*time.Second
+	e.Refresh.Every, e.Refresh.Jitter = 2*time.Second, 0.2
+	e.Loss.Window, e.Loss.Timeout, e.Loss.Interval = 1024, 200*time.Millisecond, time.Second
+	e.Drop.Interval = time.Second
+	e.HopLimit.Rearm = 10 * time.Second
+	e.MTUExceeded.Rearm = 10 * time.Second
+	return e
+}

@@ -1,0 +1,118 @@
+package conf
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Severity of a Diagnostic.
+type Severity uint8
+
+const (
+	Error   Severity = iota // the configuration cannot be used
+	Warning                 // it can, but probably does not do what its author thinks
+)
+
+func (s Severity) String() string {
+	if s == Warning {
+		return "warning"
+	}
+	return "error"
+}
+
+// Diagnostic is one fault of a configuration, or one doubt about it.
+type Diagnostic struct {
+	Severity Severity
+	File     string
+	Line     int // from 1; 0: about the file as a whole
+	Column   int // from 1, in characters
+	Message  string
+	Snippet  string // the source line with the place underlined, "" where there is none
+}
+
+// String is "file:line:column: severity: message" and the snippet on the lines
+// after it, without a newline at the end.
+func (d Diagnostic) String() string {
+	var b strings.Builder
+	b.WriteString(d.File)
+	if d.Line > 0 {
+		fmt.Fprintf(&b, ":%d:%d", d.Line, d.Column)
+	}
+	fmt.Fprintf(&b, ": %s: %s", d.Severity, d.Message)
+	if d.Snippet != "" {
+		b.WriteString("\n" + d.Snippet)
+	}
+	return b.String()
+}
+
+// Diagnostics is everything that was found, in the order of the file.
+type Diagnostics struct {
+	Errors, Warnings []Diagnostic
+}
+
+// Err is nil when there are no errors (warnings do not count); otherwise its
+// text is all errors with their snippets.
+func (d *Diagnostics) Err() error {
+	if len(d.Errors) == 0 {
+		return nil
+	}
+	return errors.New(strings.TrimSuffix(join(d.Errors), "\n"))
+}
+
+// WriteTo writes errors, then warnings, one after the other.
+func (d *Diagnostics) WriteTo(w io.Writer) (int64, error) {
+	n, err := io.WriteString(w, join(d.Errors)+join(d.Warnings))
+	return int64(n), err
+}
+
+func join(list []Diagnostic) string {
+	var b strings.Builder
+	for _, d := range list {
+		b.WriteString(d.String() + "\n")
+	}
+	return b.String()
+}
+
+func (d *Diagnostics) add(x Diagnostic) {
+	if x.Severity == Error {
+		d.Errors = append(d.Errors, x)
+	} else {
+		d.Warnings = append(d.Warnings, x)
+	}
+}
+
+func (d *Diagnostics) sort() {
+	byPlace := func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Message, b.Message))
+	}
+	slices.SortStableFunc(d.Errors, byPlace)
+	slices.SortStableFunc(d.Warnings, byPlace)
+}
+
+// snippet shows source line (from 1), the characters [column, end) underlined.
+func snippet(src []byte, line, column, end int) string {
+	lines := strings.Split(string(src), "\n")
+	if line < 1 || line > len(lines) {
+		return ""
+	}
+	text := []rune(strings.TrimRight(strings.ToValidUTF8(lines[line-1], "?"), "\r"))
+	if len(text) > maxSnippet {
+		text = text[:maxSnippet]
+	}
+	for i, r := range text {
+		if r < ' ' {
+			text[i] = ' ' // tabs would shift the underline, and controls the terminal
+		}
+	}
+	column = min(max(column, 1), len(text)+1)
+	width := max(min(end, len(text)+1)-column, 1)
+	return fmt.Sprintf("%5d | %s\n      | %s%s", line, string(text),
+		strings.Repeat(" ", column-1), strings.Repeat("^", width))
+}
+
+// maxSnippet characters of a source line are shown.
+const maxSnippet = 160

@@ -1,0 +1,48 @@
+package conf
+
+// events lists every event by its name in watch.events; on says whether a watch
+// that names none has it.
+var events = []struct {
+	name string
+	on   func(*Events) bool
+}{
+	{"new_flow", always},
+	{"path_change", always},
+	{"hop_latency", always},
+	{"end_to_end", always},
+	{"link_latency", never},
+	{"congestion", func(e *Events) bool { return e.Congestion.Raise > 0 || e.Congestion.RaiseLatency > 0 }},
+	{"tx_utilization", never},
+	{"refresh", always},
+	{"sample", never}, // watch.sample turns it on
+	{"flow_end", always},
+	{"loss", always}, // of flows whose domain declares a sequence
+	{"drop", always},
+	{"hop_limit", always},
+	{"mtu_exceeded", always},
+	{"malformed", always},
+	{"leak", always},
+	{"unknown_domain", always},
+}
+
+func always(*Events) bool { return true }
+func never(*Events) bool  { return false }
+
+func eventNames() []string {
+	names := make([]string, len(events))
+	for i := range events {
+		names[i] = events[i].name
+	}
+	return names
+}
+
+// defaultEventNames is what an omitted watch.events stands for.
+func defaultEventNames(e *Events) []string {
+	var names []string
+	for i := range events {
+		if events[i].on(e) {
+			names = append(names, events[i].name)
+		}
+	}
+	return names
+}

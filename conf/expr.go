@@ -1,0 +1,187 @@
+package conf
+
+import (
+	"fmt"
+	"math/big"
+	"math/bits"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// expr is the right side of an attribute, or one element of it, on its way into
+// a field.
+type expr struct {
+	d     *decoder
+	path  string // "int.udp_port": where it stands in the schema
+	where string // `port "up0": rx_desc`: how messages call it
+	e     hclsyntax.Expression
+}
+
+// fail reports x as wrong and returns false.
+func (x *expr) fail(format string, args ...any) bool {
+	x.d.report(Error, x.e.Range(), "%s = %s: %s", x.where, x.source(), fmt.Sprintf(format, args...))
+	return false
+}
+
+// source is what stands in the file, shortened.
+func (x *expr) source() string {
+	r := x.e.Range()
+	if r.Start.Byte > r.End.Byte || r.End.Byte > len(x.d.src) {
+		return "?"
+	}
+	s := strings.ToValidUTF8(string(x.d.src[r.Start.Byte:r.End.Byte]), "?")
+	s = strings.Join(strings.Fields(s), " ")
+	if runes := []rune(s); len(runes) > 40 {
+		s = string(runes[:37]) + "..."
+	}
+	return s
+}
+
+// literal evaluates x, which must be a literal: a configuration says what it
+// means, without variables, functions and templates.
+func (x *expr) literal(accepted string) (cty.Value, bool) {
+	if word := hcl.ExprAsKeyword(x.e); word != "" && !isLiteral(x.e) {
+		return cty.NilVal, x.fail("must be %s; a word needs quotes: %q", accepted, word)
+	}
+	if !isLiteral(x.e) {
+		return cty.NilVal, x.fail("must be %s, as a literal: there are no variables, functions, templates or lists here", accepted)
+	}
+	v, diags := x.e.Value(nil)
+	if diags.HasErrors() || v.IsNull() || !v.IsKnown() {
+		return cty.NilVal, x.fail("must be %s", accepted)
+	}
+	return v, true
+}
+
+// isLiteral: a number, a string, true, false or null; or a minus and a literal.
+func isLiteral(e hclsyntax.Expression) bool {
+	switch e := e.(type) {
+	case *hclsyntax.LiteralValueExpr:
+		return true
+	case *hclsyntax.ParenthesesExpr:
+		return isLiteral(e.Expression)
+	case *hclsyntax.UnaryOpExpr:
+		n, ok := e.Val.(*hclsyntax.LiteralValueExpr)
+		return ok && n.Val.Type() == cty.Number && e.Op == hclsyntax.OpNegate
+	case *hclsyntax.TemplateExpr:
+		for _, part := range e.Parts {
+			l, ok := part.(*hclsyntax.LiteralValueExpr)
+			if !ok || l.Val.Type() != cty.String {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// isNull: the attribute is there, but stands for its absence.
+func isNull(e hclsyntax.Expression) bool {
+	l, ok := e.(*hclsyntax.LiteralValueExpr)
+	return ok && l.Val.IsNull()
+}
+
+func (x *expr) text(accepted string) (string, bool) {
+	v, ok := x.literal(accepted)
+	if !ok {
+		return "", false
+	}
+	if v.Type() != cty.String {
+		return "", x.fail("must be %s, a string in quotes", strings.TrimSuffix(accepted, ", a string in quotes"))
+	}
+	return v.AsString(), true
+}
+
+// number: accepted describes the range.
+func (x *expr) number(accepted string) (*big.Float, bool) {
+	v, ok := x.literal(accepted)
+	if !ok {
+		return nil, false
+	}
+	if v.Type() != cty.Number {
+		if v.Type() == cty.String && v.AsString() != "" && strings.Trim(v.AsString(), "0123456789.") == "" {
+			return nil, x.fail("must be %s, without quotes", accepted)
+		}
+		return nil, x.fail("must be %s", accepted)
+	}
+	return v.AsBigFloat(), true
+}
+
+func (x *expr) integer(min, max int64, pow2 bool) (int64, bool) {
+	accepted := fmt.Sprintf("a whole number from %d to %d", min, max)
+	if pow2 {
+		accepted = fmt.Sprintf("a power of two from %d to %d", min, max)
+	}
+	f, ok := x.number(accepted)
+	if !ok {
+		return 0, false
+	}
+	n, exact := f.Int64() // the nearest that an int64 can hold
+	switch {
+	case exact == big.Exact && n >= min && n <= max && (!pow2 || n&(n-1) == 0):
+		return n, true
+	case pow2:
+		return 0, x.fail("must be %s; nearest: %d", accepted, nearestPowerOfTwo(n, min, max))
+	}
+	return 0, x.fail("must be %s", accepted)
+}
+
+// nearestPowerOfTwo within [min, max], themselves powers of two.
+func nearestPowerOfTwo(n, min, max int64) int64 {
+	if n <= min {
+		return min
+	}
+	if n >= max {
+		return max
+	}
+	below := int64(1) << (bits.Len64(uint64(n)) - 1)
+	if n-below <= 2*below-n {
+		return below
+	}
+	return 2 * below
+}
+
+// textOrNumber is a string, or the decimal digits of a whole number below 2^32.
+func (x *expr) textOrNumber(accepted string) (string, bool) {
+	v, ok := x.literal(accepted)
+	if !ok {
+		return "", false
+	}
+	switch v.Type() {
+	case cty.String:
+		return strings.TrimSpace(v.AsString()), true
+	case cty.Number:
+		n, exact := v.AsBigFloat().Int64()
+		if exact == big.Exact && n >= 0 && n < 1<<32 {
+			return fmt.Sprint(n), true
+		}
+	}
+	return "", x.fail("must be %s", accepted)
+}
+
+// elements of a list; with single, also of something that is no list.
+func (x *expr) elements(accepted string, single bool) ([]*expr, bool) {
+	e := x.e
+	for {
+		p, ok := e.(*hclsyntax.ParenthesesExpr)
+		if !ok {
+			break
+		}
+		e = p.Expression
+	}
+	list, ok := e.(*hclsyntax.TupleConsExpr)
+	if !ok && single {
+		return []*expr{x}, true
+	}
+	if !ok {
+		return nil, x.fail("must be %s, in brackets: [ ... ]", accepted)
+	}
+	var out []*expr
+	for _, e := range list.Exprs {
+		out = append(out, &expr{x.d, x.path, x.where, e})
+	}
+	return out, true
+}

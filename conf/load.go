@@ -1,0 +1,80 @@
+package conf
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// Load reads the configuration file at path. The Config is nil when, and only
+// when, the Diagnostics hold an error. The Diagnostics are never nil: they may
+// hold warnings beside a Config.
+func Load(path string) (*Config, *Diagnostics) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		d := &Diagnostics{}
+		d.add(Diagnostic{Severity: Error, File: path, Message: fmt.Sprintf("cannot read the configuration: %v", err)})
+		return nil, d
+	}
+	return Parse(path, src)
+}
+
+// Parse is Load for a configuration in memory; filename appears in the
+// diagnostics. It looks at the CPUs of this machine, and resolves collectors
+// that are given by host name.
+func Parse(filename string, src []byte) (*Config, *Diagnostics) {
+	return parse(filename, src, thisMachine())
+}
+
+// machine is what a configuration is checked against, besides itself.
+type machine struct {
+	cpus   []int // that this process may run on, ascending
+	lookup lookupFunc
+}
+
+func parse(filename string, src []byte, m machine) (*Config, *Diagnostics) {
+	d := newDecoder(filename, src)
+	file, diags := hclsyntax.ParseConfig(src, filename, hcl.InitialPos)
+	if diags.HasErrors() {
+		// The tree is incomplete: whatever else we said would mislead.
+		d.syntax(diags)
+		return nil, d.done()
+	}
+	c := defaultConfig()
+	body := file.Body.(*hclsyntax.Body)
+	root := d.bodyReader(body, "", "", body.EndRange)
+	visitConfig(root, c)
+	root.finish()
+
+	d.defaultLcores(c, m)
+	d.resolveCollectors(m.lookup)
+	d.check(c, m)
+	if len(d.out.Errors) > 0 {
+		return nil, d.done()
+	}
+	fillIn(c)
+	return c, d.done()
+}
+
+// fillIn makes explicit what an omitted list stands for.
+func fillIn(c *Config) {
+	for i := range c.Watches {
+		w := &c.Watches[i]
+		if w.Events == nil {
+			e := &c.Events
+			if w.Override != nil {
+				e = w.Override
+			}
+			w.Events = defaultEventNames(e)
+		}
+		if w.Collectors == nil {
+			for _, col := range c.Collectors {
+				w.Collectors = append(w.Collectors, col.Name)
+			}
+		}
+		w.Events = slices.Clip(w.Events)
+	}
+}

@@ -1,0 +1,89 @@
+package conf
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// object is an attribute written as { name = value, ... }: a small block whose
+// absence means that it is not configured. init is what its own defaults are.
+func object[T any](p **T, init T, fill func(visitor, *T)) value {
+	return &objectValue[T]{p, init, fill}
+}
+
+type objectValue[T any] struct {
+	p    **T
+	init T
+	fill func(visitor, *T)
+}
+
+func (v *objectValue[T]) key() any { return v.p }
+
+func (v *objectValue[T]) write() (string, bool) {
+	if *v.p == nil {
+		return "", false
+	}
+	var w inlineDumper
+	v.fill(&w, *v.p)
+	return "{ " + strings.Join(w.fields, ", ") + " }", true
+}
+
+func (v *objectValue[T]) read(x *expr) bool {
+	cons, ok := x.e.(*hclsyntax.ObjectConsExpr)
+	if !ok {
+		var w inlineDumper
+		t := v.init
+		v.fill(&w, &t)
+		return x.fail("must be an object such as { %s }", strings.Join(w.fields, ", "))
+	}
+	r := &reader{d: x.d, path: x.path, what: x.where, open: cons.OpenRange, attrs: map[string]attribute{}}
+	for _, item := range cons.Items {
+		name, ok := objectKey(item.KeyExpr)
+		if !ok {
+			x.d.report(Error, item.KeyExpr.Range(), "%s: a name is needed on the left of the equals sign", x.where)
+			continue
+		}
+		if _, twice := r.attrs[name]; twice {
+			x.d.report(Error, item.KeyExpr.Range(), "%s: %s is set twice", x.where, name)
+			continue
+		}
+		r.attrs[name] = attribute{item.KeyExpr.Range(), item.ValueExpr}
+	}
+	t := v.init
+	*v.p = &t
+	v.fill(r, *v.p)
+	r.finish()
+	return true
+}
+
+func objectKey(e hclsyntax.Expression) (string, bool) {
+	if word := hcl.ExprAsKeyword(e); word != "" {
+		return word, true
+	}
+	key, ok := e.(*hclsyntax.ObjectConsKeyExpr)
+	if !ok || !isLiteral(key.Wrapped) {
+		return "", false
+	}
+	t, ok := key.Wrapped.(*hclsyntax.TemplateExpr)
+	if !ok || !t.IsStringLiteral() {
+		return "", false
+	}
+	v, _ := t.Value(nil)
+	return v.AsString(), true
+}
+
+// inlineDumper writes the attributes of an object.
+type inlineDumper struct{ fields []string }
+
+func (w *inlineDumper) attr(name string, v value) {
+	if text, ok := v.write(); ok {
+		w.fields = append(w.fields, name+" = "+text)
+	}
+}
+
+func (w *inlineDumper) required(name string, v value)        { w.attr(name, v) }
+func (*inlineDumper) block(string, any, func(visitor))       {}
+func (*inlineDumper) optional(string, optionalBlock)         {}
+func (*inlineDumper) blocks(name string, elements blockList) {}

@@ -1,0 +1,64 @@
+package conf
+
+import (
+	"fmt"
+	"strings"
+)
+
+// didYouMean is "; did you mean NAME?" with the candidate closest to given, or
+// "" when none is close. quoted says how the name is written.
+func didYouMean(given string, candidates []string, format string) string {
+	best, bestDistance := "", len(given)/3+2
+	for _, c := range candidates {
+		if d := editDistance(strings.ToLower(given), strings.ToLower(c)); d < bestDistance {
+			best, bestDistance = c, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean "+format+"?", best)
+}
+
+// editDistance counts the insertions, deletions, replacements and swaps of
+// neighbours that turn a into b (optimal string alignment).
+func editDistance(a, b string) int {
+	if len(a) > maxSuggest || len(b) > maxSuggest {
+		return maxSuggest
+	}
+	row := func() []int { return make([]int, len(b)+1) }
+	before, last, next := row(), row(), row()
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		next[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			next[j] = min(last[j]+1, next[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
+		}
+		before, last, next = last, next, before
+	}
+	return last[len(b)]
+}
+
+// maxSuggest is the longest name that is worth a suggestion.
+const maxSuggest = 64
+
+// oneOf is the accepted values of a choice, as they are written.
+func oneOf(values []string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = fmt.Sprintf("%q", v)
+	}
+	if len(quoted) == 1 {
+		return quoted[0]
+	}
+	return strings.Join(quoted[:len(quoted)-1], ", ") + " or " + quoted[len(quoted)-1]
+}

@@ -1,0 +1,35 @@
+package conf
+
+// unbuilt is everything that the configuration accepts and this version does
+// not act on yet: reading one of these places gives one warning per feature.
+// A place is the path of an attribute or block, without labels; "=" asks for one
+// value of it. Delete the line of what has been built.
+var unbuilt = map[string]string{
+	"int.gre_protocol": "INT over GRE",
+	"int.vxlan_gpe":    "INT over VXLAN-GPE",
+	"int.geneve":       "INT over Geneve",
+	"int.versions=1":   "INT 1.0",
+	"int.versions=0":   "the June 2016 INT format",
+	"int.domain":       "domain specific metadata",
+
+	"report.explain=true": "report.explain",
+	"collector.budget":    "the collector budget",
+
+	"watch.events=end_to_end":     "the event end_to_end",
+	"watch.events=link_latency":   "the event link_latency",
+	"watch.events=congestion":     "the event congestion",
+	"watch.events=tx_utilization": "the event tx_utilization",
+	"watch.events=loss":           "the event loss",
+	"watch.events=drop":           "the event drop",
+	"watch.events=hop_limit":      "the event hop_limit",
+	"watch.events=mtu_exceeded":   "the event mtu_exceeded",
+
+	"events.end_to_end":     "the event end_to_end",
+	"events.link_latency":   "the event link_latency",
+	"events.congestion":     "the event congestion",
+	"events.tx_utilization": "the event tx_utilization",
+	"events.loss":           "the event loss",
+	"events.drop":           "the event drop",
+	"events.hop_limit":      "the event hop_limit",
+	"events.mtu_exceeded":   "the event mtu_exceeded",
+}
