@@ -1,0 +1,153 @@
+package event
+
+import (
+	"intsink/engine/inthdr"
+	"intsink/flows"
+)
+
+// Detector holds what is not kept per flow.
+type Detector struct {
+	Counters Counters // plain numbers: the worker publishes them
+
+	policies []Policy
+	sampled  []uint32 // per watch: packets since the last sample
+	newFlow  tokens
+	seed     uint64
+	random   uint64
+}
+
+// Observation is one packet as the detector sees it.
+type Observation struct {
+	Stack        []byte // Hops * HopLen bytes, newest hop first
+	HopLen, Hops int
+	Layout       *inthdr.Layout // of one hop
+	MTUExceeded  bool           // M: a hop may be missing, so no evidence of a path change
+	Odd          bool           // contents not to be trusted
+	Bytes        int            // of the packet without INT
+	FlowHash     uint64
+}
+
+// New makes a detector for watches with the given policies. seed keys the path
+// hash and the jitter.
+func New(policies []Policy, seed uint64) *Detector {
+	d := &Detector{seed: seed | 1, random: seed | 1}
+	d.SetPolicies(policies)
+	return d
+}
+
+// SetPolicies replaces the policies; flows keep their state.
+func (d *Detector) SetPolicies(policies []Policy) {
+	d.policies = policies
+	d.sampled = make([]uint32, len(policies))
+}
+
+// Packet updates flow f, selected by watch, with one packet and returns the
+// events that ask for a report of it. fresh: it is the flow's first packet,
+// which sets all references and gives no event but new_flow and sample.
+func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Observation) Set {
+	p := &d.policies[watch]
+	t := &p.Thresholds
+	f.Packets++
+	f.Bytes += uint64(o.Bytes)
+	var set Set
+	if fresh {
+		set = d.first(now, f, p, o)
+	} else {
+		if !o.Odd && o.Hops > 0 {
+			set = d.path(now, f, p, o) | d.hopLatency(now, f, p, o)
+		}
+		if p.Events.Has(Refresh) && f.NextRefresh != 0 && now >= f.NextRefresh {
+			set |= Refresh.Set()
+			d.Counters.Fired[Refresh]++
+		}
+	}
+	if p.Sample > 0 {
+		set |= d.sample(p, watch, o)
+	}
+	if set != 0 || f.NextRefresh == 0 {
+		f.NextRefresh = now + d.jittered(t)
+	}
+	return set
+}
+
+func (d *Detector) first(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
+	if !o.Odd && o.Hops > 0 {
+		if h, ok := d.pathHash(o); ok {
+			d.learn(now, f, h, max(p.Thresholds.Paths, 1))
+		}
+		d.reference(f, p, o)
+	}
+	d.Counters.Fired[NewFlow]++
+	if !p.Events.Has(NewFlow) {
+		return 0
+	}
+	if !d.newFlow.take(now, p.Thresholds.NewFlowRate) {
+		d.Counters.Suppressed[NewFlow][SuppressRate]++
+		return 0
+	}
+	return NewFlow.Set()
+}
+
+// sample counts per watch and worker, or takes whole flows by their hash.
+func (d *Detector) sample(p *Policy, watch int, o *Observation) Set {
+	if p.SampleByFlow {
+		if o.FlowHash>>32%uint64(p.Sample) != 0 {
+			return 0
+		}
+	} else {
+		if d.sampled[watch]++; d.sampled[watch] < p.Sample {
+			return 0
+		}
+		d.sampled[watch] = 0
+	}
+	d.Counters.Fired[Sample]++
+	return Sample.Set()
+}
+
+// End tells whether the end of f is reported. It shares new_flow's bucket.
+func (d *Detector) End(now int64, f *flows.Flow) bool {
+	p := &d.policies[f.Watch]
+	d.Counters.Fired[FlowEnd]++
+	if !p.Events.Has(FlowEnd) {
+		return false
+	}
+	if !d.newFlow.take(now, p.Thresholds.NewFlowRate) {
+		d.Counters.Suppressed[FlowEnd][SuppressRate]++
+		return false
+	}
+	return true
+}
+
+// jittered is the time to the next refresh: every x (1 +- jitter).
+func (d *Detector) jittered(t *Thresholds) int64 {
+	d.random ^= d.random << 13 // xorshift64, Marsaglia 2003
+	d.random ^= d.random >> 7
+	d.random ^= d.random << 17
+	unit := float64(d.random>>11) / (1 << 53) // [0, 1)
+	return int64(float64(t.RefreshEvery) * (1 + t.RefreshJitter*(2*unit-1)))
+}
+
+// tokens is a bucket one second deep, full at start.
+type tokens struct {
+	left float64
+	last int64
+	used bool
+}
+
+func (b *tokens) take(now int64, rate int) bool {
+	if rate == 0 {
+		return true
+	}
+	r := float64(rate)
+	if !b.used {
+		b.left, b.used = r, true
+	} else {
+		b.left = min(r, b.left+float64(now-b.last)*r/1e9)
+	}
+	b.last = now
+	if b.left < 1 {
+		return false
+	}
+	b.left--
+	return true
+}

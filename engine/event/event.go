@@ -1,0 +1,69 @@
+// Package event decides which packets are worth a report. It compares a
+// packet's hops with what its flow last reported: deadbands, not buckets, with
+// rate limits, so that an operator hears of every change once.
+//
+// Time is passed in as Unix nanoseconds. A Detector belongs to one worker.
+package event
+
+// Event is what a report is sent for. The list is closed: it generates names,
+// labels and counters.
+type Event uint8
+
+const (
+	NewFlow Event = iota
+	PathChange
+	PathSwitch // a known path coming back; counted, reported as PathChange where asked for
+	HopLatency
+	Refresh
+	Sample
+	FlowEnd
+	NumEvents
+)
+
+var names = [NumEvents]string{
+	NewFlow: "new_flow", PathChange: "path_change", PathSwitch: "path_switch", HopLatency: "hop_latency",
+	Refresh: "refresh", Sample: "sample", FlowEnd: "flow_end",
+}
+
+// String is the event's name in configuration, metrics and decode.
+func (e Event) String() string { return names[e] }
+
+// Set returns the set of e alone.
+func (e Event) Set() Set { return 1 << e }
+
+// Named returns the event of that name.
+func Named(name string) (Event, bool) {
+	for e, n := range names {
+		if n == name {
+			return Event(e), true
+		}
+	}
+	return 0, false
+}
+
+// Set is a set of events.
+type Set uint32
+
+// Has tells whether e is in s.
+func (s Set) Has(e Event) bool { return s>>e&1 != 0 }
+
+// SuppressReason says why an event gave no report.
+type SuppressReason uint8
+
+const (
+	SuppressRate     SuppressReason = iota // its token bucket was empty
+	SuppressInterval                       // too soon after the last one; it stays pending
+	NumSuppressReasons
+)
+
+// String is the value of the reason label.
+func (r SuppressReason) String() string {
+	return [NumSuppressReasons]string{"rate", "interval"}[r]
+}
+
+// Counters of one detector.
+type Counters struct {
+	Fired         [NumEvents]uint64 // each time an event entered, reported or not
+	Suppressed    [NumEvents][NumSuppressReasons]uint64
+	UntrackedHops uint64 // latencies of hops beyond a flow's room
+}
