@@ -15,7 +15,7 @@ step() { printf '\n== %s (%d s)\n' "$*" "$SECONDS"; }
 
 # gotest ARGS...: go test, shown as one line per package unless something fails.
 gotest() {
-	if ! "$go" test -v "$@" >"$log" 2>&1; then
+	if ! "$go" test -count=1 -v "$@" >"$log" 2>&1; then
 		grep -v -E '^(=== (RUN|PAUSE|CONT|NAME)|\s*--- PASS)' "$log" || true
 		echo "failed: go test $*" >&2
 		return 1

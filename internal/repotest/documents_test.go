@@ -1,0 +1,110 @@
+package repotest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// root is the repository's folder, seen from this package's.
+const root = "../.."
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// documents are all Markdown files of the repository.
+func documents(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if d != nil && d.IsDir() && (d.Name() == ".git" || d.Name() == "bin" || d.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if err == nil && strings.HasSuffix(path, ".md") {
+			all = append(all, strings.TrimPrefix(path, root+"/"))
+		}
+		return err
+	})
+	if err != nil || len(all) < 3 {
+		t.Fatalf("found %v, %v", all, err)
+	}
+	return all
+}
+
+var (
+	makeTarget  = regexp.MustCompile(`(?m)^([a-z][a-z-]*):.*## .`)
+	makeCommand = regexp.MustCompile("(?m)(?:^|`)make ([a-z][a-z-]*)\\b")
+	subcommand  = regexp.MustCompile("(?m)(?:^|`)(?:bin/)?intsink ([a-z]+)\\b")
+	link        = regexp.MustCompile(`\]\(([^)#\s]+)`)
+)
+
+func TestMakeTargetsExist(t *testing.T) {
+	targets := map[string]bool{}
+	for _, m := range makeTarget.FindAllStringSubmatch(read(t, "Makefile"), -1) {
+		targets[m[1]] = true
+	}
+	for _, want := range []string{"deps", "build", "demo", "test", "bench", "fuzz", "lint"} {
+		if !targets[want] {
+			t.Errorf("Makefile has no target %s with a ## line", want)
+		}
+	}
+	for _, doc := range documents(t) {
+		for _, m := range makeCommand.FindAllStringSubmatch(read(t, doc), -1) {
+			if !targets[m[1]] {
+				t.Errorf("%s names `make %s`, which the Makefile does not have", doc, m[1])
+			}
+		}
+	}
+}
+
+func TestSubcommandsExist(t *testing.T) {
+	help, err := exec.Command("go", "run", module+"/cmd/intsink", "--help").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, help)
+	}
+	for _, doc := range documents(t) {
+		for _, m := range subcommand.FindAllStringSubmatch(read(t, doc), -1) {
+			if !regexp.MustCompile(`(?m)^  ` + m[1] + `\b`).Match(help) {
+				t.Errorf("%s names `intsink %s`, which --help does not", doc, m[1])
+			}
+		}
+	}
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	for _, doc := range documents(t) {
+		for _, m := range link.FindAllStringSubmatch(read(t, doc), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(root, filepath.Dir(doc), m[1])); err != nil {
+				t.Errorf("%s links to %s: %v", doc, m[1], err)
+			}
+		}
+	}
+}
+
+func TestScriptsAreExecutable(t *testing.T) {
+	for _, path := range []string{".ci/run", "scripts/deps.sh", "scripts/go.sh", "scripts/test.sh", "scripts/fuzz.sh", "scripts/lint.sh", "scripts/fresh.sh"} {
+		s, err := os.Stat(filepath.Join(root, path))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if s.Mode()&0o111 == 0 {
+			t.Errorf("%s is not executable", path)
+		}
+		if out, err := exec.Command("bash", "-n", filepath.Join(root, path)).CombinedOutput(); err != nil {
+			t.Errorf("%s: %s", path, out)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package repotest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "intsink"
+
+// mayImport is the table of ARCHITECTURE.md: what of ours each package may
+// import, tests aside. A pattern that ends in /... means everything below.
+var mayImport = []struct {
+	pkg     string
+	imports []string
+}{
+	{"cmd/intsink", []string{"conf", "dpdk/...", "engine", "engine/...", "exporters", "exporters/...", "flows", "bench/intgen"}},
+	{"conf", nil},
+	{"dpdk/mbuf", nil},
+	{"dpdk/...", []string{"dpdk/..."}},
+	{"engine/packet", nil},
+	{"engine/inthdr", []string{"engine/packet"}},
+	{"engine/strip", []string{"engine/packet", "engine/inthdr"}},
+	{"engine/event", []string{"engine/inthdr", "flows"}},
+	{"engine/report", nil},
+	{"engine", []string{"engine/...", "flows", "dpdk/..."}},
+	{"flows", nil},
+	{"exporters/...", []string{"exporters", "engine/report", "dpdk/..."}},
+	{"exporters", []string{"engine/report", "dpdk/..."}},
+	{"bench/...", []string{"..."}},
+	{"internal/repotest", nil},
+}
+
+// cgoPackages are the only ones that cross into C.
+var cgoPackages = []string{"dpdk/eal", "dpdk/ethdev", "dpdk/mempool", "dpdk/ring"}
+
+// goPackage is what we read of one object of go list -json.
+type goPackage struct {
+	ImportPath string
+	Dir        string
+	Doc        string
+	GoFiles    []string
+	CgoFiles   []string
+	Imports    []string
+}
+
+// listPackages are all packages of the module.
+func listPackages(t *testing.T) []goPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-json", module+"/...")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	var all []goPackage
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// matches reports whether pkg is pattern, or stands below a pattern with /...
+func matches(pkg, pattern string) bool {
+	below, tree := strings.CutSuffix(pattern, "...")
+	return pkg == pattern || tree && strings.HasPrefix(pkg, below)
+}
+
+func TestImportDirection(t *testing.T) {
+	for _, p := range listPackages(t) {
+		name := ours(p.ImportPath)
+		i := slices.IndexFunc(mayImport, func(rule struct {
+			pkg     string
+			imports []string
+		}) bool {
+			return matches(name, rule.pkg)
+		})
+		if i < 0 {
+			t.Errorf("package %s is not in the table of imports: add it here and in ARCHITECTURE.md", name)
+			continue
+		}
+		for _, path := range p.Imports {
+			imported := ours(path)
+			if imported == "" {
+				continue
+			}
+			if !slices.ContainsFunc(mayImport[i].imports, func(pattern string) bool { return matches(imported, pattern) }) {
+				t.Errorf("%s imports %s; it may import %v", name, imported, mayImport[i].imports)
+			}
+		}
+	}
+}
+
+// ours is the import path within the module, empty for other modules'.
+func ours(path string) string {
+	name, found := strings.CutPrefix(path, module+"/")
+	if !found {
+		return ""
+	}
+	return name
+}
+
+func TestCgoStaysInDPDK(t *testing.T) {
+	for _, p := range listPackages(t) {
+		if name := ours(p.ImportPath); len(p.CgoFiles) > 0 && !slices.Contains(cgoPackages, name) {
+			t.Errorf("%s imports \"C\" in %v: only %v may", name, p.CgoFiles, cgoPackages)
+		}
+	}
+}
+
+func TestPackageNames(t *testing.T) {
+	for _, p := range listPackages(t) {
+		name := p.ImportPath[strings.LastIndexByte(p.ImportPath, '/')+1:]
+		switch name {
+		case "util", "utils", "common", "helpers", "types":
+			t.Errorf("package %s: a name that says nothing", p.ImportPath)
+		}
+		if p.Doc == "" {
+			t.Errorf("package %s has no package comment", p.ImportPath)
+		}
+	}
+}
