@@ -13,7 +13,7 @@ type verdict uint8
 
 const (
 	forward  verdict = iota // as it is
-	strip                   // without its INT
+	stripped                // without its INT
 	consumed                // dropped; stands in burst.drop
 )
 

@@ -7,7 +7,7 @@ import (
 // detect asks of every INT packet whether it is worth a report.
 func (w *Worker) detect(p *path, b *burst) {
 	b.fired = false
-	o := &w.observation
+	o := w.observation
 	for j := range b.nINT {
 		i := b.int[j]
 		info, flow := &b.info[i], b.flow[j]
@@ -17,6 +17,9 @@ func (w *Worker) detect(p *path, b *burst) {
 		}
 		b.events[j] = 0
 		fresh := b.fresh>>j&1 != 0
+		if flow == nil {
+			continue // no room that would not take another packet's flow of this burst
+		}
 		if fresh || flow.Generation != w.generation {
 			flow.Generation = w.generation
 			flow.Watch = w.rules.match(&b.keys[j])
@@ -28,10 +31,13 @@ func (w *Worker) detect(p *path, b *burst) {
 		o.Stack = f[info.Stack : int(info.Stack)+int(info.StackLen)]
 		o.HopLen, o.Hops = int(info.HopLen), int(info.Hops)
 		o.Layout = w.locator.Layout(info.Bitmap)
-		o.MTUExceeded, o.HopExceeded = info.MTUExceeded, info.HopExceeded
+		o.MTUExceeded = info.MTUExceeded
 		o.Odd = info.Reason != 0
-		o.TCPFlags = b.layers[i].TCPFlags
-		o.PktLen = b.vec[i].PktLen() - int(info.End-info.Start)
+		o.Bytes = b.vec[i].PktLen() - int(info.End-info.Start)
+		o.FlowHash = b.hashes[j]
+		if tcpFlags(f, &b.layers[i], info)&(tcpFIN|tcpRST) != 0 {
+			flow.Closing = true
+		}
 		set := w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)
 		b.events[j] = set
 		b.fired = b.fired || set != 0

@@ -22,7 +22,7 @@ func (w *Worker) parse(p *path, b *burst) {
 			case inthdr.Sound:
 				b.int[b.nINT] = uint8(i)
 				b.nINT++
-				b.verdict[i] = strip
+				b.verdict[i] = stripped
 			case inthdr.Unsound:
 				w.unsound(p, b, i)
 			case inthdr.NeedMore:
@@ -59,7 +59,7 @@ func (w *Worker) parseChain(p *path, b *burst, i int) {
 	case inthdr.Sound:
 		b.int[b.nINT] = uint8(i)
 		b.nINT++
-		b.verdict[i] = strip
+		b.verdict[i] = stripped
 	case inthdr.Unsound:
 		w.unsound(p, b, i)
 	case inthdr.NeedMore:

@@ -131,3 +131,30 @@ func inthdrConfig(c *conf.INT) inthdr.Config {
 func hwID(c *conf.Config, w int) uint8 {
 	return uint8(min(int(c.Node.HwIDBase)+w, math.MaxUint8)) & 0x3f
 }
+
+func policyOf(w *conf.Watch, defaults *conf.Events) event.Policy {
+	e := defaults
+	if w.Override != nil {
+		e = w.Override
+	}
+	p := event.Policy{Sample: w.Sample, SampleByFlow: w.SampleBy == "flow", Thresholds: thresholds(e)}
+	for _, name := range w.Events {
+		if ev, ok := event.Named(name); ok { // conf warns of events that are not built yet
+			p.Events |= ev.Set()
+		}
+	}
+	return p
+}
+
+func thresholds(e *conf.Events) event.Thresholds {
+	return event.Thresholds{
+		NewFlowRate: e.NewFlow.Rate,
+		Paths:       e.PathChange.Paths, PathMemory: int64(e.PathChange.Memory),
+		PathRate: e.PathChange.Rate, ReportKnown: e.PathChange.ECMP == "report",
+		LatencyAbsolute: uint32(min(e.HopLatency.Absolute, math.MaxUint32)),
+		LatencyRelative: e.HopLatency.Relative,
+		LatencyK:        e.HopLatency.K, LatencyN: e.HopLatency.N,
+		LatencyInterval: int64(e.HopLatency.Interval),
+		RefreshEvery:    int64(e.Refresh.Every), RefreshJitter: e.Refresh.Jitter,
+	}
+}
