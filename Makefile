@@ -4,8 +4,10 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-# Amd64 level of the binary: v3 has AVX2 and BMI2. GOAMD64=v1 runs anywhere.
-GOAMD64 ?= v3
+# Amd64 level of the binary: v3 (AVX2, BMI2) where this machine has it. For a
+# binary to be run elsewhere, say which: make build GOAMD64=v3.
+V3 := avx2 bmi1 bmi2 f16c fma abm movbe
+GOAMD64 ?= $(if $(filter-out $(shell grep -m1 '^flags' /proc/cpuinfo),$(V3)),v1,v3)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # Finds a Go that go.mod accepts, wherever `make deps` put it.
 GO := scripts/go.sh
@@ -18,7 +20,7 @@ help: ## list the targets
 deps: ## install the Debian packages and the Go toolchain, where they are missing
 	scripts/deps.sh
 
-build: ## compile bin/intsink (GOAMD64=v3, VERSION=from git)
+build: ## compile bin/intsink (GOAMD64=v1|v3, VERSION=...)
 	GOAMD64=$(GOAMD64) $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/intsink ./cmd/intsink
 
 demo: deps ## run the appliance in network namespaces and show its reports

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 time=${1:?usage: fuzz.sh TIME}
 
-targets=$(grep -r --include='*_test.go' -H -o -E '^func Fuzz[A-Za-z0-9_]*' . | sort)
+targets=$(grep -r --include='*_test.go' -H -o -E '^func Fuzz[A-Za-z0-9_]*' . | sort) || { echo "no fuzz targets" >&2; exit 1; }
 while IFS=: read -r file func; do
 	name=${func#func }
 	dir=$(dirname "$file")

@@ -43,7 +43,7 @@ func documents(t *testing.T) []string {
 var (
 	makeTarget  = regexp.MustCompile(`(?m)^([a-z][a-z-]*):.*## .`)
 	makeCommand = regexp.MustCompile("(?m)(?:^|`)make ([a-z][a-z-]*)\\b")
-	subcommand  = regexp.MustCompile("(?m)(?:^|`)(?:bin/)?intsink ([a-z]+)\\b")
+	subcommand  = regexp.MustCompile("(?m)(?:^bin/|`bin/|`)intsink ([a-z]+)\\b")
 	link        = regexp.MustCompile(`\]\(([^)#\s]+)`)
 )
 

@@ -44,7 +44,8 @@ func TestExportedHaveDocComments(t *testing.T) {
 }
 
 // undocumented are the exported names that d declares without a comment. A
-// comment on a group counts for each of its names.
+// comment on a group counts for each of its names; names in a group of constants
+// may speak for themselves, since their type has a comment.
 func undocumented(d ast.Decl) (names []string) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -59,7 +60,8 @@ func undocumented(d ast.Decl) (names []string) {
 					names = append(names, s.Name.Name)
 				}
 			case *ast.ValueSpec:
-				if d.Doc == nil && s.Doc == nil && s.Comment == nil && s.Names[0].IsExported() {
+				enumerated := d.Tok == token.CONST && d.Lparen.IsValid()
+				if !enumerated && d.Doc == nil && s.Doc == nil && s.Comment == nil && s.Names[0].IsExported() {
 					names = append(names, s.Names[0].Name)
 				}
 			}
