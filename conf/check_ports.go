@@ -3,7 +3,6 @@ package conf
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -84,8 +83,11 @@ func (d *decoder) checkLinks(c *Config) {
 	for i := range c.Taps {
 		use(&c.Taps[i].Port, fmt.Sprintf("tap %q", c.Taps[i].Name), c.Taps[i].Port)
 	}
+	if len(d.out.Errors) > 0 {
+		return // a link that is wrong may be the one that a port is missing in
+	}
 	for i := range c.Ports {
-		if p := &c.Ports[i]; p.Name != "" && used[p.Name] == "" && len(used) > 0 {
+		if p := &c.Ports[i]; used[p.Name] == "" {
 			d.warnAt([]any{p}, "port %q is in no link and no tap: it is opened, and nothing is received from it", p.Name)
 		}
 	}
@@ -102,90 +104,11 @@ func (d *decoder) checkMbufs(c *Config) {
 	}
 	all += rx + workers*perWorker
 	at := []any{&c.DPDK.Mbufs, &c.DPDK}
-	sum := fmt.Sprintf("%d workers and %d ports hold up to %d (descriptors, bursts and caches)", workers, len(c.Ports), all)
+	sum := fmt.Sprintf("the descriptors, bursts and caches of workers (%d) on all ports (%d) hold up to %d mbufs", workers, len(c.Ports), all)
 	switch {
 	case c.DPDK.Mbufs < rx:
 		d.errorAt(at, "dpdk: mbufs = %d: the receive descriptors alone take %d; %s: set mbufs to at least that, or lower rx_desc", c.DPDK.Mbufs, rx, sum)
 	case c.DPDK.Mbufs < all:
 		d.warnAt(at, "dpdk: mbufs = %d may run out: %s", c.DPDK.Mbufs, sum)
-	}
-}
-
-func (d *decoder) checkINT(c *INT) {
-	at := []any{c}
-	if !d.has(c) {
-		d.errorAt(nil, "there is no int block: it says which packets carry INT, such as int { udp_port = 5000 }")
-		return
-	}
-	marked := []any{&c.UDPPort, &c.DSCP, &c.ProbeMarker, &c.GREProtocol, &c.VXLANGPE, &c.Geneve}
-	if !slices.ContainsFunc(marked, d.has) {
-		d.errorAt(at, "int: nothing marks INT: set at least one of udp_port, dscp, probe_marker, gre_protocol, vxlan_gpe or geneve")
-	}
-	if x := c.DSCP; x != nil {
-		switch {
-		case x.Mask == 0:
-			d.errorAt([]any{&x.Mask, &c.DSCP}, "int: dscp: a mask of 0 would take every packet for INT; 63 compares all six bits")
-		case x.Value&^x.Mask != 0:
-			d.errorAt([]any{&x.Value}, "int: dscp: value %d has bits outside mask %d; did you mean value = %d?", x.Value, x.Mask, x.Value&x.Mask)
-		}
-		if c.ProbeMarker != nil {
-			d.warnAt([]any{&c.ProbeMarker}, "int: probe_marker and dscp are both set: INT 2.1 forbids mixing them in one domain")
-		}
-	}
-	if len(c.ProbePorts) > 0 && !d.has(&c.ProbeMarker) {
-		d.warnAt([]any{&c.ProbePorts}, "int: probe_ports does nothing without probe_marker")
-	}
-	if len(c.Versions) == 0 {
-		d.errorAt([]any{&c.Versions}, `int: versions is empty: no INT would be taken; the default is ["2"]`)
-	}
-	ids := map[uint16]string{}
-	for i := range c.Domains {
-		x := &c.Domains[i]
-		if other, twice := ids[x.ID]; twice && x.ID != 0 {
-			d.errorAt([]any{&x.ID}, "domain %q: id %d is that of domain %q too", x.Name, x.ID, other)
-		}
-		ids[x.ID] = x.Name
-	}
-}
-
-// maxHopWords is what Hop ML, 5 bits, can say (INT 2.1, "INT-MD Metadata Header
-// Format").
-const maxHopWords = 31
-
-// checkDomain: the layout adds up.
-func (d *decoder) checkDomain(x *Domain) {
-	bits, sequence, hop := map[uint8]string{}, "", 0
-	if len(x.Instructions) == 0 {
-		d.errorAt([]any{x}, "domain %q has no instruction: without one its metadata cannot be told apart", x.Name)
-	}
-	for i := range x.Instructions {
-		in := &x.Instructions[i]
-		where := fmt.Sprintf("domain %q: instruction %q", x.Name, in.Name)
-		if !d.has(&in.Bit) || !d.has(&in.Length) {
-			continue
-		}
-		if other, twice := bits[in.Bit]; twice {
-			d.errorAt([]any{&in.Bit}, "%s: bit %d is that of instruction %q too", where, in.Bit, other)
-		}
-		bits[in.Bit] = in.Name
-		if in.Length%4 != 0 {
-			d.errorAt([]any{&in.Length}, "%s: length = %d: must be a multiple of 4; nearest: %d", where, in.Length, (in.Length+2)/4*4)
-		}
-		if in.Scope == "hop" {
-			hop += int(in.Length)
-		}
-		if in.Role != "sequence" {
-			continue
-		}
-		if sequence != "" {
-			d.errorAt([]any{&in.Role}, "%s: instruction %q has the role sequence already; a packet has one sequence number", where, sequence)
-		}
-		sequence = in.Name
-		if in.Length > 8 {
-			d.errorAt([]any{&in.Length}, "%s: length = %d: a sequence number has 4 or 8 bytes", where, in.Length)
-		}
-	}
-	if hop > 4*maxHopWords {
-		d.errorAt([]any{x}, "domain %q: its instructions of scope hop take %d bytes per hop; Hop ML has 5 bits: at most %d", x.Name, hop, 4*maxHopWords)
 	}
 }

@@ -88,23 +88,27 @@ func (d *decoder) checkCollectorTraffic(c *Config, w *Watch, where string) {
 	}
 }
 
+// checkEvents compares thresholds with each other, those that this block sets:
+// what an override inherits is reported where it stands.
 func (d *decoder) checkEvents(e *Events, where string) {
 	for _, x := range []struct {
 		name string
 		b    *Deadband
 	}{{"hop_latency", &e.HopLatency}, {"end_to_end", &e.EndToEnd}, {"link_latency", &e.LinkLatency}} {
-		if x.b.K > x.b.N {
-			d.errorAt([]any{&x.b.K, &x.b.N, e}, "%s: %s: k = %d of n = %d: k of the last n packets must deviate, so k is at most n", where, x.name, x.b.K, x.b.N)
+		if x.b.K > x.b.N && (d.has(&x.b.K) || d.has(&x.b.N)) {
+			d.errorAt([]any{&x.b.K, &x.b.N}, "%s: %s: k = %d of n = %d: k of the last n packets must deviate, so k is at most n", where, x.name, x.b.K, x.b.N)
 		}
 	}
-	if e.Congestion.Clear > e.Congestion.Raise {
-		d.errorAt([]any{&e.Congestion.Clear, &e.Congestion.Raise, e}, "%s: congestion: clear = %d is above raise = %d: an episode would end as it begins", where, e.Congestion.Clear, e.Congestion.Raise)
+	d.checkClear(&e.Congestion.Clear, &e.Congestion.Raise, where+": congestion")
+	d.checkClear(&e.TxUtilization.Clear, &e.TxUtilization.Raise, where+": tx_utilization")
+	if d.has(&e.EndToEnd.ClockOffset) && e.EndToEnd.ClockOffset != 0 && e.EndToEnd.Clock != "ptp" {
+		d.warnAt([]any{&e.EndToEnd.ClockOffset}, `%s: end_to_end: clock_offset does nothing unless clock = "ptp"`, where)
 	}
-	if e.TxUtilization.Clear > e.TxUtilization.Raise {
-		d.errorAt([]any{&e.TxUtilization.Clear, &e.TxUtilization.Raise, e}, "%s: tx_utilization: clear = %d is above raise = %d: an episode would end as it begins", where, e.TxUtilization.Clear, e.TxUtilization.Raise)
-	}
-	if e.EndToEnd.ClockOffset != 0 && e.EndToEnd.Clock != "ptp" {
-		d.warnAt([]any{&e.EndToEnd.ClockOffset, e}, `%s: end_to_end: clock_offset does nothing unless clock = "ptp"`, where)
+}
+
+func (d *decoder) checkClear(clear, raise *uint32, where string) {
+	if *clear > *raise && (d.has(clear) || d.has(raise)) {
+		d.errorAt([]any{clear, raise}, "%s: clear = %d is above raise = %d: an episode would end as it begins", where, *clear, *raise)
 	}
 }
 

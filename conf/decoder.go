@@ -13,6 +13,7 @@ type decoder struct {
 	src        []byte
 	out        *Diagnostics
 	places     map[any]hcl.Range // by pointer to a field or block, or element of a list
+	failed     map[any]bool      // fields that are in the file with a wrong value
 	warned     map[string]bool   // features, see unbuilt
 	unresolved []unresolved
 }
@@ -26,7 +27,7 @@ type element struct {
 func newDecoder(file string, src []byte) *decoder {
 	return &decoder{
 		file: file, src: src, out: &Diagnostics{},
-		places: map[any]hcl.Range{}, warned: map[string]bool{},
+		places: map[any]hcl.Range{}, failed: map[any]bool{}, warned: map[string]bool{},
 	}
 }
 
@@ -53,6 +54,9 @@ func (d *decoder) has(key any) bool {
 	_, ok := d.places[key]
 	return ok
 }
+
+// good: it is, and its value could be read.
+func (d *decoder) good(key any) bool { return d.has(key) && !d.failed[key] }
 
 // report adds a diagnostic; the zero Range means the file as a whole.
 func (d *decoder) report(s Severity, r hcl.Range, format string, args ...any) {

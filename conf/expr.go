@@ -90,7 +90,7 @@ func (x *expr) text(accepted string) (string, bool) {
 		return "", false
 	}
 	if v.Type() != cty.String {
-		return "", x.fail("must be %s, a string in quotes", strings.TrimSuffix(accepted, ", a string in quotes"))
+		return "", x.fail("must be %s, in quotes", strings.TrimSuffix(accepted, " in quotes"))
 	}
 	return v.AsString(), true
 }

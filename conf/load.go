@@ -3,7 +3,6 @@ package conf
 import (
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -75,6 +74,5 @@ func fillIn(c *Config) {
 				w.Collectors = append(w.Collectors, col.Name)
 			}
 		}
-		w.Events = slices.Clip(w.Events)
 	}
 }

@@ -21,6 +21,12 @@ type objectValue[T any] struct {
 
 func (v *objectValue[T]) key() any { return v.p }
 
+// fields visits what stands between the braces.
+func (v *objectValue[T]) fields(w visitor) {
+	t := v.init
+	v.fill(w, &t)
+}
+
 func (v *objectValue[T]) write() (string, bool) {
 	if *v.p == nil {
 		return "", false
@@ -34,8 +40,7 @@ func (v *objectValue[T]) read(x *expr) bool {
 	cons, ok := x.e.(*hclsyntax.ObjectConsExpr)
 	if !ok {
 		var w inlineDumper
-		t := v.init
-		v.fill(&w, &t)
+		v.fields(&w)
 		return x.fail("must be an object such as { %s }", strings.Join(w.fields, ", "))
 	}
 	r := &reader{d: x.d, path: x.path, what: x.where, open: cons.OpenRange, attrs: map[string]attribute{}}

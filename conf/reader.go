@@ -108,6 +108,8 @@ func (r *reader) read(name string, v value) bool {
 		if text, ok := v.write(); ok {
 			r.d.mustAct(path+"="+text, a.expr.Range())
 		}
+	} else {
+		r.d.failed[v.key()] = true
 	}
 	return true
 }

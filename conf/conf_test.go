@@ -1,0 +1,175 @@
+package conf
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// base is valid and gives no warning.
+const base = `
+port "network" { device = "net_null0" }
+port "host" { device = "net_null1" }
+link "edge" {
+  network = "network"
+  host    = "host"
+}
+int { udp_port = 5000 }
+collector "primary" { address = "192.0.2.10:8555" }
+`
+
+func mustParse(t *testing.T, src string) *Config {
+	t.Helper()
+	c, d := parse("test.hcl", []byte(src), fakeMachine())
+	if c == nil {
+		t.Fatal(d.Err())
+	}
+	return c
+}
+
+func TestDefaultsThatRun(t *testing.T) {
+	c := mustParse(t, base+`watch "all" {}`)
+	if got := c.DPDK.Lcores; !slices.Equal(got, []int{7}) {
+		t.Errorf("lcores %v, want the last CPU", got)
+	}
+	if c.DPDK.Mbufs != 65536 || c.HTTP.Listen != "127.0.0.1:9465" || c.Report.Fragment != 128 ||
+		c.Report.Coalesce.MaxBytes != 1400 || c.Report.Coalesce.MaxDelay != time.Millisecond {
+		t.Errorf("defaults: %+v", c)
+	}
+	if c.Ports[0].ID != 1 || c.Ports[1].ID != 2 {
+		t.Errorf("port ids %d, %d", c.Ports[0].ID, c.Ports[1].ID)
+	}
+	if c.Collectors[0].SourcePortMode != "any" {
+		t.Errorf("source port mode %q", c.Collectors[0].SourcePortMode)
+	}
+	if w := c.Watches[0]; w.Match != nil || w.Override != nil || slices.Contains(w.Events, "congestion") ||
+		!slices.Contains(w.Events, "new_flow") || !slices.Equal(w.Collectors, []string{"primary"}) {
+		t.Errorf("watch %+v", w)
+	}
+}
+
+func TestSourcePort(t *testing.T) {
+	for src, want := range map[string]Collector{
+		``:                     {SourcePortMode: "any"},
+		`source_port = 0`:      {SourcePortMode: "fixed"},
+		`source_port = 9000`:   {SourcePortMode: "fixed", SourcePort: 9000},
+		`source_port = "hash"`: {SourcePortMode: "hash"},
+	} {
+		c := mustParse(t, strings.Replace(base, `{ address = "192.0.2.10:8555" }`, "{\naddress = \"192.0.2.10:8555\"\n"+src+"\n}", 1))
+		got := c.Collectors[0]
+		if got.SourcePortMode != want.SourcePortMode || got.SourcePort != want.SourcePort {
+			t.Errorf("%q: %q %d", src, got.SourcePortMode, got.SourcePort)
+		}
+	}
+}
+
+func TestProfileAndOverride(t *testing.T) {
+	c := mustParse(t, base+`
+events {
+  hop_latency { k = 4 }
+  profile = "wan"
+  congestion { raise = 8000 }
+}
+watch "a" {
+  match { protocol = "udp" }
+  events_override {
+    hop_latency { absolute = "1us" }
+  }
+}
+watch "b" {
+  events_override { profile = "dc" }
+}`)
+	if e := c.Events.HopLatency; e.K != 4 || e.N != 8 || e.Absolute != 100*time.Microsecond || e.Relative != 0.25 {
+		t.Errorf("wan: %+v", e)
+	}
+	if c.Events.EndToEnd.Absolute != time.Millisecond {
+		t.Errorf("wan end_to_end: %v", c.Events.EndToEnd.Absolute)
+	}
+	if c.Events.Congestion.Clear != 4000 {
+		t.Errorf("clear %d, want half of raise", c.Events.Congestion.Clear)
+	}
+	if e := c.Watches[0].Override.HopLatency; e.K != 4 || e.Absolute != time.Microsecond {
+		t.Errorf("override starts from events: %+v", e)
+	}
+	if e := c.Watches[1].Override; e.HopLatency.K != 2 || e.Congestion.Raise != 0 {
+		t.Errorf("override with a profile starts from the profile: %+v", e)
+	}
+	if !slices.Contains(c.Watches[0].Events, "congestion") || slices.Contains(c.Watches[1].Events, "congestion") {
+		t.Error("congestion is on by default where it has a threshold")
+	}
+}
+
+func TestSuggestions(t *testing.T) {
+	for given, want := range map[string]string{
+		"nwe_flow": "; did you mean new_flow?", "path_chang": "; did you mean path_change?", "zzz": "",
+		"LOSS": "; did you mean loss?",
+	} {
+		if got := didYouMean(given, eventNames(), "%s"); got != want {
+			t.Errorf("%s: %q, want %q", given, got, want)
+		}
+	}
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "abc", 3}, {"kitten", "sitting", 3}, {"ab", "ba", 1}, {"same", "same", 0}} {
+		if got := editDistance(c.a, c.b); got != c.want {
+			t.Errorf("%s, %s: %d", c.a, c.b, got)
+		}
+	}
+}
+
+func TestTextForms(t *testing.T) {
+	for want, list := range map[string][]int{"1-4": {1, 2, 3, 4}, "4,2-3,9": {4, 2, 3, 9}, "": nil} {
+		if got := lcoresText(list); got != want {
+			t.Errorf("%v: %q, want %q", list, got, want)
+		}
+	}
+	for want, d := range map[string]time.Duration{
+		"0s": 0, "60s": time.Minute, "1500ms": 1500 * time.Millisecond, "10us": 10 * time.Microsecond, "7ns": 7, "-1s": -time.Second, "1h": time.Hour,
+	} {
+		if got := durationText(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+	for n, want := range map[int64]int64{-5: 64, 100: 128, 90: 64, 5000: 4096, 96: 64, 97: 128} {
+		if got := nearestPowerOfTwo(n, 64, 4096); got != want {
+			t.Errorf("%d: %d, want %d", n, got, want)
+		}
+	}
+}
+
+// TestUnbuiltWarnsOnce: one warning per feature, however often it is used.
+func TestUnbuiltWarnsOnce(t *testing.T) {
+	_, d := parse("test.hcl", []byte(base+`
+watch "a" {
+  match { protocol = "tcp" }
+  events = ["new_flow", "loss"]
+  events_override {
+    loss { window = 16 }
+  }
+}
+watch "b" { events = ["loss"] }
+events {
+  loss { window = 32 }
+}`), fakeMachine())
+	if len(d.Errors) != 0 || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Message, "the event loss") {
+		t.Errorf("%s%s", diagText(d.Errors), diagText(d.Warnings))
+	}
+}
+
+func TestLoad(t *testing.T) {
+	c, d := Load(filepath.Join(t.TempDir(), "missing.hcl"))
+	if c != nil || d.Err() == nil || !strings.Contains(d.Err().Error(), "missing.hcl: error: cannot read") {
+		t.Errorf("%v %v", c, d.Err())
+	}
+	path := filepath.Join(t.TempDir(), "a.hcl")
+	if err := os.WriteFile(path, []byte(base+`watch "all" {}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if c, d = Load(path); c == nil || len(d.Warnings) != 0 {
+		t.Errorf("%v %v", d.Err(), diagText(d.Warnings))
+	}
+}

@@ -1,0 +1,174 @@
+# Every attribute. What is not commented out has its default as its value, save
+# names, ports, the collector and the one marking of INT that is needed. Lines
+# that begin with "#" show attributes that have no default. What they mean:
+# docs/configuration.md.
+
+node {
+  id         = 0
+  hw_id_base = 0
+}
+
+dpdk {
+  # lcores   = "1-4"     # default: one worker, on the last CPU
+  hugepages  = "auto"    # auto | on | off
+  mbufs      = 65536
+  idle_sleep = "0s"
+  eal_args   = []
+}
+
+port "network" {
+  device  = "net_null0,no-rx=1"
+  id      = 1            # default: the place in the file, from 1
+  rx_desc = 1024
+  tx_desc = 1024
+  mtu     = 0            # 0: leave the driver's
+}
+
+port "host" {
+  device  = "net_null1,no-rx=1"
+  id      = 2
+  rx_desc = 1024
+  tx_desc = 1024
+  mtu     = 0
+}
+
+link "edge" {
+  network = "network"
+  host    = "host"
+}
+
+# tap "span" { port = "span" }
+
+int {
+  udp_port       = 5000  # one of the markings is needed, none has a default
+  # dscp         = { value = 23, mask = 63 }
+  tcp_options    = "after" # after | before
+  # probe_marker = "0x0102030405060708"
+  probe_ports    = []    # [] = every port
+  # gre_protocol = 34998
+  # vxlan_gpe    = { port = 4790, next_protocol = 130 }
+  # geneve       = { port = 6081, option_class = 259 }
+  versions       = ["2"] # also "1" and "0"
+  malformed      = "forward" # forward | drop
+  fragments      = "pass" # pass | strip
+
+  # domain "transparent-security" {
+  #   id = 21587
+  #   instruction "device_id" {
+  #     bit    = 0
+  #     length = 8
+  #     scope  = "source-only" # hop | source-only | source-inserted
+  #     role   = "device_id"   # "" | opaque | device_id | sequence
+  #   }
+  # }
+}
+
+flows {
+  capacity     = 1048576
+  idle_timeout = "30s"
+}
+
+events {
+  profile = "dc"         # dc | wan
+  new_flow { rate = 20000 }
+  path_change {
+    paths  = 4
+    memory = "60s"
+    rate   = 10
+    ecmp   = "ignore"    # ignore | report
+  }
+  hop_latency {
+    absolute = "10us"
+    relative = 0.5
+    k        = 2
+    n        = 4
+    interval = "100ms"
+  }
+  end_to_end {
+    clock        = "none" # none | ptp
+    clock_offset = "0s"
+    absolute     = "50us"
+    relative     = 0.5
+    k            = 2
+    n            = 4
+    interval     = "100ms"
+  }
+  link_latency {
+    absolute = "10us"
+    relative = 0.5
+    k        = 2
+    n        = 4
+    interval = "1s"
+  }
+  congestion {
+    raise         = 0    # 0: off
+    clear         = 0    # default: half of raise
+    raise_latency = "0s"
+    quota         = 1000
+    timeout       = "1s"
+  }
+  tx_utilization {
+    raise = 90
+    clear = 75
+    hold  = "5s"
+  }
+  refresh {
+    every  = "2s"
+    jitter = 0.2
+  }
+  loss {
+    window   = 1024
+    timeout  = "200ms"
+    interval = "1s"
+  }
+  drop { interval = "1s" }
+  hop_limit { rearm = "10s" }
+  mtu_exceeded { rearm = "10s" }
+}
+
+watch "all" {
+  # match {              # without it: everything
+  #   source           = ["10.0.0.0/8"]
+  #   destination      = ["10.0.0.0/8", "2001:db8::/32"]
+  #   protocol         = ["tcp", "udp"]
+  #   source_port      = ["1024-65535"]
+  #   destination_port = [80, "8000-8099"]
+  #   vlan             = [10, "100-199"]
+  #   dscp             = [0, 46]
+  # }
+  events = ["new_flow", "path_change", "hop_latency", "end_to_end", "refresh", "flow_end",
+  "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak", "unknown_domain"]
+  sample     = 0
+  sample_by  = "packet"  # packet | flow
+  collectors = ["primary"] # default: all
+  # events_override {    # of the same shape as events
+  #   hop_latency { absolute = "5us" }
+  # }
+}
+
+report {
+  version  = "2.0"
+  profile  = ""
+  metadata = ["interfaces", "hop_latency", "queue", "ingress_timestamp", "egress_timestamp"]
+  fragment = 128
+  inner    = "ip"        # ip | ethernet
+  explain  = false
+  coalesce {
+    max_bytes   = 1400
+    max_reports = 0
+    max_delay   = "1ms"
+  }
+}
+
+collector "primary" {
+  address       = "192.0.2.10:8555"
+  # source      = "192.0.2.1"
+  # source_port = "hash" # or a number; without it the kernel chooses
+  budget {
+    packets = 0          # per second; 0: no limit
+    bits    = 0
+    burst   = "100ms"
+  }
+}
+
+http { listen = "127.0.0.1:9465" }

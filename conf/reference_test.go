@@ -1,0 +1,174 @@
+package conf
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// lister is the visitor that collects names: attributes by the path of their
+// block, and all blocks.
+type lister struct {
+	path  string
+	attrs map[string][]string // "int" -> "udp_port", "dscp", "dscp.value"
+}
+
+func (l *lister) attr(name string, v value) {
+	l.attrs[l.path] = append(l.attrs[l.path], name)
+	if o, ok := v.(interface{ fields(visitor) }); ok {
+		sub := &lister{attrs: map[string][]string{}}
+		o.fields(sub)
+		for _, field := range sub.attrs[""] {
+			l.attrs[l.path] = append(l.attrs[l.path], name+"."+field)
+		}
+	}
+}
+func (l *lister) required(name string, v value) { l.attr(name, v) }
+
+func (l *lister) block(name string, _ any, visit func(visitor)) {
+	sub := &lister{path: strings.TrimPrefix(l.path+"."+name, "."), attrs: l.attrs}
+	l.attrs[sub.path] = []string{}
+	visit(sub)
+}
+
+func (l *lister) optional(name string, p optionalBlock) {
+	p.create()
+	if name == "events_override" {
+		l.attrs[l.path+"."+name] = []string{} // of the shape of events
+		return
+	}
+	l.block(name, nil, p.visit)
+}
+
+func (l *lister) blocks(name string, b blockList) {
+	b.resize(1)
+	l.block(name, nil, func(v visitor) { b.visit(0, v) })
+}
+
+func schema() map[string][]string {
+	l := &lister{attrs: map[string][]string{}}
+	visitConfig(l, defaultConfig())
+	return l.attrs
+}
+
+func TestSchemaHasTheContract(t *testing.T) {
+	got := schema()
+	for path, want := range map[string][]string{
+		"":                       nil,
+		"node":                   {"id", "hw_id_base"},
+		"int":                    {"udp_port", "dscp", "dscp.value", "dscp.mask", "tcp_options", "probe_marker", "malformed", "versions"},
+		"int.domain.instruction": {"bit", "length", "scope", "role"},
+		"watch.match":            {"source", "destination", "protocol", "source_port", "destination_port", "vlan", "dscp"},
+		"report.coalesce":        {"max_bytes", "max_reports", "max_delay"},
+		"collector.budget":       {"packets", "bits", "burst"},
+		"events.hop_latency":     {"absolute", "relative", "k", "n", "interval"},
+	} {
+		for _, name := range want {
+			if !slices.Contains(got[path], name) {
+				t.Errorf("%s has no %s", path, name)
+			}
+		}
+	}
+}
+
+// TestReferenceHasEverything: each attribute stands in examples/reference.hcl,
+// and has a row in the section of its block in docs/configuration.md.
+func TestReferenceHasEverything(t *testing.T) {
+	reference := mustRead(t, "examples/reference.hcl")
+	doc := mustRead(t, "../docs/configuration.md")
+	sections := map[string]string{}
+	for _, part := range strings.Split(doc, "\n## ")[1:] {
+		name, body, _ := strings.Cut(part, "\n")
+		sections[strings.Trim(strings.TrimSpace(name), "`")] = body
+	}
+	for path, attrs := range schema() {
+		block := path[strings.LastIndexByte(path, '.')+1:]
+		if !regexp.MustCompile(`(?m)^[ #]*` + block + `\b.*\{`).MatchString(reference) {
+			t.Errorf("reference.hcl has no block %s", path)
+		}
+		section, ok := sections[path]
+		if !ok {
+			t.Errorf("docs/configuration.md has no section `%s`", path)
+		}
+		for _, name := range attrs {
+			if !strings.Contains(section, "| `"+name+"` |") {
+				t.Errorf("docs/configuration.md: section `%s` has no row for %s", path, name)
+			}
+			last := name[strings.LastIndexByte(name, '.')+1:]
+			if !regexp.MustCompile(`\b` + last + `\s*=`).MatchString(reference) {
+				t.Errorf("reference.hcl does not show %s.%s", path, name)
+			}
+		}
+	}
+}
+
+func mustRead(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestReferenceIsTheDefaults(t *testing.T) {
+	c, d := read(t, "examples/reference.hcl")
+	if c == nil {
+		t.Fatal(d.Err())
+	}
+	plain, d := parse("plain.hcl", []byte(`
+port "network" { device = "net_null0,no-rx=1" }
+port "host" { device = "net_null1,no-rx=1" }
+link "edge" {
+  network = "network"
+  host    = "host"
+}
+int { udp_port = 5000 }
+watch "all" {}
+collector "primary" { address = "192.0.2.10:8555" }
+`), fakeMachine())
+	if plain == nil {
+		t.Fatal(d.Err())
+	}
+	if !reflect.DeepEqual(c, plain) {
+		t.Errorf("reference.hcl (-) differs from the defaults (+):\n%s", cmp.Diff(string(c.Dump()), string(plain.Dump())))
+	}
+	if len(d.Warnings) != 0 {
+		t.Errorf("the defaults warn: %v", diagText(d.Warnings))
+	}
+}
+
+// TestDocExample: the HCL in docs/configuration.md is valid.
+func TestDocExample(t *testing.T) {
+	doc := mustRead(t, "../docs/configuration.md")
+	found := regexp.MustCompile("(?s)```hcl\n(.*?)```").FindAllStringSubmatch(doc, -1)
+	if len(found) == 0 {
+		t.Fatal("no example")
+	}
+	for _, m := range found {
+		if !strings.Contains(m[1], "link ") {
+			continue // a part of a file
+		}
+		if c, d := parse("configuration.md", []byte(m[1]), fakeMachine()); c == nil {
+			t.Error(d.Err())
+		}
+	}
+}
+
+// TestUnbuiltExists: what is said to be missing is in the schema.
+func TestUnbuiltExists(t *testing.T) {
+	all := schema()
+	for place := range unbuilt {
+		path, _, _ := strings.Cut(place, "=")
+		dot := strings.LastIndexByte(path, '.')
+		_, isBlock := all[path]
+		if !isBlock && !slices.Contains(all[path[:dot]], path[dot+1:]) {
+			t.Errorf("unbuilt names %q, which is not in the schema", path)
+		}
+	}
+}

@@ -1,0 +1,4 @@
+node {
+  id = 
+}
+port "network" {

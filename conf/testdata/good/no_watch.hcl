@@ -1,0 +1,10 @@
+port "network" { device = "net_null0" }
+port "host" { device = "net_null1" }
+link "edge" {
+  network = "network"
+  host    = "host"
+}
+int {
+  udp_port = 5000
+  probe_ports = [1, 2]
+}
