@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,7 +66,9 @@ func runIntsink(s *setup, in input) (packetsPerSecond float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	time.Sleep(s.measure)
+	if err := p.spend(s.measure, s.profile); err != nil {
+		return 0, err
+	}
 	after, err := p.scrape()
 	if err != nil {
 		return 0, err
@@ -81,22 +85,22 @@ func runIntsink(s *setup, in input) (packetsPerSecond float64, err error) {
 
 // process is a running intsink.
 type process struct {
-	cmd     *exec.Cmd
-	metrics string       // URL
-	said    bytes.Buffer // its stderr, for faults
-	exited  chan error
+	cmd    *exec.Cmd
+	url    string       // of its HTTP endpoint
+	said   bytes.Buffer // its stderr, for faults
+	exited chan error
 }
 
 func startIntsink(s *setup, in input, collector string) (*process, error) {
-	http, err := freeAddress()
+	listen, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
 	path := filepath.Join(s.dir, "intsink.hcl")
-	if err := s.writeConfiguration(path, in, collector, http); err != nil {
+	if err := s.writeConfiguration(path, in, collector, listen); err != nil {
 		return nil, err
 	}
-	p := &process{metrics: "http://" + http, exited: make(chan error, 1)}
+	p := &process{url: "http://" + listen, exited: make(chan error, 1)}
 	p.cmd = exec.Command(s.intsink, "run", "--config", path)
 	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
 	if err := p.cmd.Start(); err != nil {
@@ -106,7 +110,7 @@ func startIntsink(s *setup, in input, collector string) (*process, error) {
 	return p, nil
 }
 
-func (s *setup) writeConfiguration(path string, in input, collector, http string) error {
+func (s *setup) writeConfiguration(path string, in input, collector, listen string) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -119,7 +123,7 @@ func (s *setup) writeConfiguration(path string, in input, collector, http string
 	return configuration.Execute(f, map[string]any{
 		"Lcore": s.lcore, "Hugepages": hugepages, "Mbufs": s.mbufs,
 		"Network": s.networkVdev(), "Host": hostVdev,
-		"UDPPort": in.udpPort, "Sample": in.sample, "Collector": collector, "HTTP": http,
+		"UDPPort": in.udpPort, "Sample": in.sample, "Collector": collector, "HTTP": listen,
 	})
 }
 
@@ -131,6 +135,25 @@ func freeAddress() (string, error) {
 	}
 	defer l.Close()
 	return l.Addr().String(), nil
+}
+
+// spend waits for d. Where profile names a file, it is the time profiled, in
+// whole seconds.
+func (p *process) spend(d time.Duration, profile string) error {
+	if profile == "" {
+		time.Sleep(d)
+		return nil
+	}
+	resp, err := http.Get(fmt.Sprintf("%s/debug/pprof/profile?seconds=%.0f", p.url, max(1, d.Seconds())))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(profile, b, 0o644)
 }
 
 // waitReady waits until intsink answers with its counters.

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -26,7 +25,7 @@ type counters struct {
 // scrape reads GET /metrics.
 func (p *process) scrape() (counters, error) {
 	at := time.Now()
-	resp, err := http.Get(p.metrics + "/metrics")
+	resp, err := http.Get(p.url + "/metrics")
 	if err != nil {
 		return counters{}, err
 	}
@@ -78,8 +77,8 @@ func (c counters) since(b counters) counters {
 	}
 }
 
-// check fails when an interval's counters contradict each other or the input. A
-// worker publishes after each burst, so one burst may stand in between.
+// check fails when an interval's counters contradict each other or the input. To
+// the packet: what a worker publishes is consistent.
 func (c counters) check(in input) error {
 	wantINT := 0.0
 	if in.stripped {
@@ -88,9 +87,9 @@ func (c counters) check(in input) error {
 	switch {
 	case c.forwarded == 0:
 		return fmt.Errorf("forwards nothing: %+v", c)
-	case math.Abs(c.received-c.forwarded-c.dropped) > burst:
+	case c.received != c.forwarded+c.dropped:
 		return fmt.Errorf("received is not forwarded + dropped: %+v", c)
-	case math.Abs(c.int-wantINT) > burst:
+	case c.int != wantINT:
 		return fmt.Errorf("INT in %.0f of %.0f packets: %+v", c.int, c.received, c)
 	case c.malformed != 0:
 		return fmt.Errorf("malformed packets in a sound capture: %+v", c)
