@@ -21,26 +21,36 @@ func (w *Worker) lookup(b *burst) {
 // flowKey writes the key of the ORIGINAL packet: ports and protocol as they
 // will be when INT is gone.
 func flowKey(k *flows.Key, f []byte, l *packet.Layers, info *inthdr.Info) {
-	*k = flows.Key{Version: l.IPVersion, Proto: l.Proto, SrcPort: l.SrcPort, DstPort: l.DstPort}
-	ip := int(l.L3)
 	if l.IPVersion == 4 {
-		copy(k.Src[:4], f[ip+12:ip+16])
-		copy(k.Dst[:4], f[ip+16:ip+20])
+		h := f[l.L3:]
+		_ = h[19]
+		k.Src = [2]uint64{1: uint64(binary.BigEndian.Uint32(h[12:]))}
+		k.Dst = [2]uint64{1: uint64(binary.BigEndian.Uint32(h[16:]))}
 	} else {
-		copy(k.Src[:], f[ip+8:ip+24])
-		copy(k.Dst[:], f[ip+24:ip+40])
+		h := f[l.L3:]
+		_ = h[39]
+		k.Src = [2]uint64{binary.BigEndian.Uint64(h[8:]), binary.BigEndian.Uint64(h[16:])}
+		k.Dst = [2]uint64{binary.BigEndian.Uint64(h[24:]), binary.BigEndian.Uint64(h[32:])}
 	}
+	proto, src, dst := l.Proto, l.SrcPort, l.DstPort
 	switch info.NPT {
 	case 1:
-		k.DstPort = info.Orig
+		dst = info.Orig
 	case 2:
-		k.Proto = uint8(info.Orig)
-		k.SrcPort, k.DstPort = 0, 0
-		if at := int(info.End); hasPorts(k.Proto) && at+4 <= int(l.End) && at+4 <= len(f) {
-			k.SrcPort = binary.BigEndian.Uint16(f[at:])
-			k.DstPort = binary.BigEndian.Uint16(f[at+2:])
-		}
+		proto = uint8(info.Orig)
+		src, dst = innerPorts(f, l, info)
 	}
+	k.SetPorts(l.IPVersion, proto, src, dst)
+}
+
+// innerPorts are the ports of the L4 header behind INT; zero where the protocol
+// has none or the packet ends before.
+func innerPorts(f []byte, l *packet.Layers, info *inthdr.Info) (src, dst uint16) {
+	at := int(info.End)
+	if !hasPorts(uint8(info.Orig)) || at+4 > int(l.End) || at+4 > len(f) {
+		return 0, 0
+	}
+	return binary.BigEndian.Uint16(f[at:]), binary.BigEndian.Uint16(f[at+2:])
 }
 
 // hasPorts tells whether the L4 header starts with two 16-bit ports: TCP, UDP,

@@ -46,7 +46,7 @@ func (w *Worker) reportEnd(f *flows.Flow, now int64) {
 		key := f.Key
 		r.Inner = key.Headers(w.scratch[:0])
 		r.InType = report.IPv4
-		if key.Version == 6 {
+		if key.Version() == 6 {
 			r.InType = report.IPv6
 		}
 	}

@@ -21,29 +21,22 @@ type PortRange struct{ First, Last uint16 }
 // match returns the index of the first watch that selects k, or NoWatch. It
 // runs once per flow, not per packet: the flow table keeps the result.
 func (r *Rules) match(k *flows.Key) uint8 {
-	src, dst := address(&k.Src, k.Version), address(&k.Dst, k.Version)
+	src, dst := k.SrcAddr(), k.DstAddr()
 	for i := range r.Collectors {
 		c := &r.Collectors[i]
-		if c.Addr() == dst && c.Port() == k.DstPort {
+		if c.Addr() == dst && c.Port() == k.DstPort() {
 			return NoWatch
 		}
 	}
 	for i := range r.Watches {
 		w := &r.Watches[i]
 		if containsAddr(w.Source, src) && containsAddr(w.Destination, dst) &&
-			containsProto(w.Protocol, k.Proto) &&
-			containsPort(w.SourcePort, k.SrcPort) && containsPort(w.DestinationPort, k.DstPort) {
+			containsProto(w.Protocol, k.Proto()) &&
+			containsPort(w.SourcePort, k.SrcPort()) && containsPort(w.DestinationPort, k.DstPort()) {
 			return uint8(i)
 		}
 	}
 	return NoWatch
-}
-
-func address(b *[16]byte, version uint8) netip.Addr {
-	if version == 4 {
-		return netip.AddrFrom4([4]byte(b[:4]))
-	}
-	return netip.AddrFrom16(*b)
 }
 
 func containsAddr(list []netip.Prefix, a netip.Addr) bool {

@@ -1,0 +1,62 @@
+package flows
+
+import "encoding/binary"
+
+// MaxHeaders is the most bytes that Headers appends.
+const MaxHeaders = 60
+
+// Headers appends IP and L4 headers made from the key to dst: the shortest
+// valid packet of the flow, for reports that have no packet to show.
+func (k *Key) Headers(dst []byte) []byte {
+	l4 := l4Len(k.Proto())
+	at := len(dst)
+	if k.Version() == 4 {
+		dst = append(dst, 0x45, 0, 0, byte(20+l4), 0, 0, 0x40, 0, 64, k.Proto(), 0, 0)
+		dst = binary.BigEndian.AppendUint32(dst, uint32(k.Src[1]))
+		dst = binary.BigEndian.AppendUint32(dst, uint32(k.Dst[1]))
+		binary.BigEndian.PutUint16(dst[at+10:], headerChecksum(dst[at:]))
+	} else {
+		dst = append(dst, 0x60, 0, 0, 0, 0, byte(l4), k.Proto(), 64)
+		for _, w := range [4]uint64{k.Src[0], k.Src[1], k.Dst[0], k.Dst[1]} {
+			dst = binary.BigEndian.AppendUint64(dst, w)
+		}
+	}
+	if l4 == 0 {
+		return dst
+	}
+	at = len(dst)
+	dst = binary.BigEndian.AppendUint16(dst, k.SrcPort())
+	dst = binary.BigEndian.AppendUint16(dst, k.DstPort())
+	for len(dst) < at+l4 {
+		dst = append(dst, 0)
+	}
+	switch l4 {
+	case 20:
+		dst[at+12] = 5 << 4 // data offset
+	case 8:
+		dst[at+5] = 8 // UDP length
+	}
+	return dst
+}
+
+// l4Len is the length of the L4 header that Headers makes.
+func l4Len(proto uint8) int {
+	switch proto {
+	case 6:
+		return 20
+	case 17, 136: // UDP, UDP-Lite
+		return 8
+	case 33, 132: // DCCP, SCTP
+		return 12
+	}
+	return 0
+}
+
+func headerChecksum(h []byte) uint16 {
+	s := uint32(0)
+	for i := 0; i < len(h); i += 2 {
+		s += uint32(h[i])<<8 | uint32(h[i+1])
+	}
+	s = s>>16 + s&0xffff
+	return ^uint16(s>>16 + s)
+}
