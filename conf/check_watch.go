@@ -10,7 +10,7 @@ import (
 
 // maxWatches and maxCollectors are what a flow entry and a watch have room for.
 const (
-	maxWatches    = 64
+	maxWatches    = 255
 	maxCollectors = 64
 )
 

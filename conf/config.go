@@ -72,11 +72,14 @@ type INT struct {
 // DSCP marks INT when (dscp & Mask) == Value & Mask.
 type DSCP struct{ Value, Mask uint8 }
 
+// VXLANGPE marks INT in VXLAN-GPE: the UDP destination port, and the next
+// protocol that says INT.
 type VXLANGPE struct {
 	Port         uint16
 	NextProtocol uint8
 }
 
+// Geneve marks INT in Geneve: the UDP destination port, and the option class.
 type Geneve struct {
 	Port        uint16
 	OptionClass uint16
@@ -89,6 +92,7 @@ type Domain struct {
 	Instructions []Instruction
 }
 
+// Instruction is one bit of DS Instruction and the metadata that it asks for.
 type Instruction struct {
 	Name   string
 	Bit    uint8  // 0 = most significant of DS Instruction
@@ -97,6 +101,7 @@ type Instruction struct {
 	Role   string // "" | "opaque" | "device_id" | "sequence"
 }
 
+// Flows sizes the flow tables.
 type Flows struct {
 	Capacity    int // per worker
 	IdleTimeout time.Duration
@@ -113,6 +118,8 @@ type Watch struct {
 	Override   *Events // events with events_override applied; nil: none
 }
 
+// Match selects flows: every list that is not empty must have an entry that
+// fits.
 type Match struct {
 	Source, Destination         []netip.Prefix
 	Protocol                    []uint8
@@ -121,6 +128,7 @@ type Match struct {
 	DSCP                        []uint8
 }
 
+// PortRange is First to Last, both included; also of VLAN ids.
 type PortRange struct{ First, Last uint16 }
 
 // Deadband is the test of a latency event (EVENTS.md, hop_latency).
@@ -160,6 +168,7 @@ type Events struct {
 	MTUExceeded struct{ Rearm time.Duration }
 }
 
+// PathChange holds the thresholds of path_change.
 type PathChange struct {
 	Paths  int
 	Memory time.Duration
@@ -167,6 +176,8 @@ type PathChange struct {
 	ECMP   string // "ignore" | "report"
 }
 
+// Congestion holds the thresholds of congestion; Raise and Clear are queue
+// occupancies as the wire carries them.
 type Congestion struct {
 	Raise, Clear uint32
 	RaiseLatency time.Duration
@@ -174,6 +185,7 @@ type Congestion struct {
 	Timeout      time.Duration
 }
 
+// Report says what a report holds.
 type Report struct {
 	Version  string   // "2.0"
 	Profile  string   // "" | "transparent-security"
@@ -184,12 +196,14 @@ type Report struct {
 	Coalesce Coalesce
 }
 
+// Coalesce says when a report packet is full or old enough to be sent.
 type Coalesce struct {
 	MaxBytes   int // the whole frame, Ethernet header to end
 	MaxReports int // 0: as many as fit
 	MaxDelay   time.Duration
 }
 
+// Collector is where report packets go, and from where.
 type Collector struct {
 	Name           string
 	Address        netip.AddrPort // resolved
@@ -205,4 +219,5 @@ type Budget struct {
 	Burst         time.Duration
 }
 
+// HTTP is the endpoint for metrics and health.
 type HTTP struct{ Listen string } // "" = off

@@ -121,7 +121,7 @@ func TestReferenceIsTheDefaults(t *testing.T) {
 	if c == nil {
 		t.Fatal(d.Err())
 	}
-	plain, d := parse("plain.hcl", []byte(`
+	plain, warned := parse("plain.hcl", []byte(`
 port "network" { device = "net_null0,no-rx=1" }
 port "host" { device = "net_null1,no-rx=1" }
 link "edge" {
@@ -133,13 +133,13 @@ watch "all" {}
 collector "primary" { address = "192.0.2.10:8555" }
 `), fakeMachine())
 	if plain == nil {
-		t.Fatal(d.Err())
+		t.Fatal(warned.Err())
 	}
 	if !reflect.DeepEqual(c, plain) {
 		t.Errorf("reference.hcl (-) differs from the defaults (+):\n%s", cmp.Diff(string(c.Dump()), string(plain.Dump())))
 	}
-	if len(d.Warnings) != 0 {
-		t.Errorf("the defaults warn: %v", diagText(d.Warnings))
+	if len(warned.Warnings) != 0 {
+		t.Errorf("the defaults warn: %v", diagText(warned.Warnings))
 	}
 }
 

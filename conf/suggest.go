@@ -8,7 +8,7 @@ import (
 // didYouMean is "; did you mean NAME?" with the candidate closest to given, or
 // "" when none is close. quoted says how the name is written.
 func didYouMean(given string, candidates []string, format string) string {
-	best, bestDistance := "", len(given)/3+2
+	best, bestDistance := "", min(len(given)/3+2, len(given))
 	for _, c := range candidates {
 		if d := editDistance(strings.ToLower(given), strings.ToLower(c)); d < bestDistance {
 			best, bestDistance = c, d

@@ -12,8 +12,12 @@ var unbuilt = map[string]string{
 	"int.versions=0":   "the June 2016 INT format",
 	"int.domain":       "domain specific metadata",
 
-	"report.explain=true": "report.explain",
-	"collector.budget":    "the collector budget",
+	"watch.match.vlan": "watch.match.vlan (every VLAN matches)",
+	"watch.match.dscp": "watch.match.dscp (every DSCP matches)",
+
+	"report.metadata=queue": "the sink's own queue in report.metadata",
+	"report.explain=true":   "report.explain",
+	"collector.budget":      "the collector budget",
 
 	"watch.events=end_to_end":     "the event end_to_end",
 	"watch.events=link_latency":   "the event link_latency",

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"intsink/conf"
+)
+
+const checkConfig = `
+port "network" { device = "net_null0" }
+port "host" { device = "net_null1" }
+link "edge" {
+  network = "network"
+  host    = "host"
+}
+int {
+  udp_port = 5000
+  dscp     = { value = 23 }
+}
+watch "all" { sample = 1000 }
+collector "primary" { address = "192.0.2.10:8555" }
+`
+
+// runCheck runs the command as a user does.
+func runCheck(t *testing.T, config string, flags ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "intsink.hcl")
+	if err := os.WriteFile(path, []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := newCheckCommand()
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	var out, errs bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetErr(&errs)
+	cmd.SetArgs(append([]string{"--config", path}, flags...))
+	err = cmd.Execute()
+	strip := func(b bytes.Buffer) string { return strings.ReplaceAll(b.String(), path, "intsink.hcl") }
+	return strip(out), strip(errs), err
+}
+
+func TestCheckValid(t *testing.T) {
+	stdout, stderr, err := runCheck(t, checkConfig)
+	if err != nil || stderr != "" {
+		t.Fatalf("%v, stderr %q", err, stderr)
+	}
+	for _, want := range []string{
+		"intsink.hcl is valid\n",
+		"links       edge: network -> host\n",
+		"workers     1, lcores ",
+		"INT         UDP port 5000; DSCP 23 of mask 63\n",
+		"watches     all: everything, 13 events, one packet in 1000 sampled\n",
+		"collectors  primary: 192.0.2.10:8555\n",
+		"memory      flows about 256 MiB (1 x 1048576 x 256 bytes); mbufs about 148 MiB (65536 x 2368 bytes)\n",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in:\n%s", want, stdout)
+		}
+	}
+}
+
+func TestCheckDump(t *testing.T) {
+	stdout, _, err := runCheck(t, checkConfig, "--dump")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, d := conf.Parse("dump.hcl", []byte(stdout))
+	if again == nil {
+		t.Fatalf("the dump is not valid: %v", d.Err())
+	}
+	if string(again.Dump()) != stdout {
+		t.Error("the dump of the dump is another one")
+	}
+}
+
+func TestCheckInvalid(t *testing.T) {
+	stdout, stderr, err := runCheck(t, strings.NewReplacer("udp_port", "udp_prot", `host    = "host"`, `host = "hots"`).Replace(checkConfig))
+	var exit exitError
+	if !errors.As(err, &exit) || exit.code != 1 {
+		t.Errorf("error %v, want exit code 1", err)
+	}
+	if stdout != "" {
+		t.Errorf("stdout %q", stdout)
+	}
+	want := `intsink.hcl:6:10: error: link "edge": no port is called "hots"; did you mean "host"?
+    6 |   host = "hots"
+      |          ^^^^^^
+intsink.hcl:9:3: error: int: unknown attribute udp_prot; did you mean udp_port?
+    9 |   udp_prot = 5000
+      |   ^^^^^^^^
+`
+	if stderr != want {
+		t.Errorf("stderr:\n%s\nwant:\n%s", stderr, want)
+	}
+}
+
+func TestCheckWarns(t *testing.T) {
+	stdout, stderr, err := runCheck(t, strings.Replace(checkConfig, `watch "all" { sample = 1000 }`, "", 1))
+	if err != nil || !strings.Contains(stdout, "is valid") || !strings.Contains(stdout, "watches     none") {
+		t.Errorf("%v\n%s", err, stdout)
+	}
+	if !strings.Contains(stderr, "warning: there is no watch block") {
+		t.Errorf("stderr %q", stderr)
+	}
+}
+
+func TestCheckMissingFile(t *testing.T) {
+	var out, errs bytes.Buffer
+	err := check(&out, &errs, filepath.Join(t.TempDir(), "none.hcl"), false)
+	var exit exitError
+	if !errors.As(err, &exit) || exit.code != 1 || !strings.Contains(errs.String(), "cannot read") {
+		t.Errorf("%v, stderr %q", err, errs.String())
+	}
+}
+
+func TestExitError(t *testing.T) {
+	inner := errors.New("inner")
+	if !errors.Is(exitError{1, inner}, inner) || (exitError{1, inner}).Error() != "inner" {
+		t.Error("exitError hides its error")
+	}
+	if (exitError{code: 3}).Error() != "exit code 3" {
+		t.Error(exitError{code: 3})
+	}
+}
