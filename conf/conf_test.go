@@ -160,6 +160,20 @@ events {
 	}
 }
 
+func TestLcoresElsewhere(t *testing.T) {
+	src := []byte(base + `watch "all" {}
+dpdk { lcores = "6-9" }`)
+	m := fakeMachine()
+	if c, _ := parse("test.hcl", src, m); c != nil {
+		t.Error("lcores that do not exist are taken")
+	}
+	m.elsewhere = true
+	c, d := parse("test.hcl", src, m)
+	if c == nil || len(d.Warnings) != 1 || !slices.Equal(c.DPDK.Lcores, []int{6, 7, 8, 9}) {
+		t.Errorf("%v %v", d.Err(), diagText(d.Warnings))
+	}
+}
+
 func TestLoad(t *testing.T) {
 	c, d := Load(filepath.Join(t.TempDir(), "missing.hcl"))
 	if c != nil || d.Err() == nil || !strings.Contains(d.Err().Error(), "missing.hcl: error: cannot read") {

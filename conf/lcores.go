@@ -102,7 +102,11 @@ func (d *decoder) checkLcores(c *Config, m machine) {
 	}
 	at := []any{&c.DPDK.Lcores, &c.DPDK}
 	if len(bad) > 0 {
-		d.errorAt(at, "dpdk: lcores: this process cannot run on CPU %s; available: %s", lcoresText(bad), lcoresText(m.cpus))
+		severity := Error
+		if m.elsewhere {
+			severity = Warning
+		}
+		d.report(severity, d.at(at...), "dpdk: lcores: this process cannot run on CPU %s; available: %s", lcoresText(bad), lcoresText(m.cpus))
 	}
 	if n, free := len(c.DPDK.Lcores), 64-int(c.Node.HwIDBase); n > free {
 		d.errorAt(at, "dpdk: %d workers, but hw_id has 6 bits: at most %d workers with node.hw_id_base = %d", n, free, c.Node.HwIDBase)

@@ -12,13 +12,17 @@ import (
 // when, the Diagnostics hold an error. The Diagnostics are never nil: they may
 // hold warnings beside a Config.
 func Load(path string) (*Config, *Diagnostics) {
+	return load(path, thisMachine())
+}
+
+func load(path string, m machine) (*Config, *Diagnostics) {
 	src, err := os.ReadFile(path)
 	if err != nil {
 		d := &Diagnostics{}
 		d.add(Diagnostic{Severity: Error, File: path, Message: fmt.Sprintf("cannot read the configuration: %v", err)})
 		return nil, d
 	}
-	return Parse(path, src)
+	return parse(path, src, m)
 }
 
 // Parse is Load for a configuration in memory; filename appears in the
@@ -28,10 +32,19 @@ func Parse(filename string, src []byte) (*Config, *Diagnostics) {
 	return parse(filename, src, thisMachine())
 }
 
+// LoadElsewhere is Load on a machine that need not be the one that the file is
+// for, as replay does: lcores that this machine does not have are a warning.
+func LoadElsewhere(path string) (*Config, *Diagnostics) {
+	m := thisMachine()
+	m.elsewhere = true
+	return load(path, m)
+}
+
 // machine is what a configuration is checked against, besides itself.
 type machine struct {
-	cpus   []int // that this process may run on, ascending
-	lookup lookupFunc
+	cpus      []int // that this process may run on, ascending
+	lookup    lookupFunc
+	elsewhere bool // the file may be for another machine
 }
 
 func parse(filename string, src []byte, m machine) (*Config, *Diagnostics) {

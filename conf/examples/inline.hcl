@@ -1,9 +1,9 @@
-# One link between two NICs, four workers. INT arrives on "network".
+# One link between two NICs. INT arrives on "network".
 
 node { id = 3 }
 
 dpdk {
-  lcores    = "1-4" # keep them free of interrupts and of other programs
+  # lcores  = "1-4" # one worker on each; default: one, on the last CPU
   hugepages = "on"
   mbufs     = 131072
 }
