@@ -59,6 +59,7 @@ func run() error {
 	flag.BoolVar(&s.hugepages, "hugepages", false, "reserve 2 MiB hugepages and use them in both programs (root)")
 	flag.DurationVar(&s.warmup, "warmup", time.Second, "run before measuring")
 	flag.DurationVar(&s.measure, "seconds", 3*time.Second, "measured interval of each run")
+	flag.StringVar(&s.capture, "capture", "", "frames of your own, each with INT over UDP port 5000, instead of generated ones")
 	flag.StringVar(&s.profile, "profile", "", "write a CPU profile of intsink's last run to this file (slows that run)")
 	rounds := flag.Int("rounds", 5, "how often every program runs")
 	modes := flag.String("testpmd", "io,macswap,5tswap,csum", "forwarding modes of testpmd; all ratios are to the first")
