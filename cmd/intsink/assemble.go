@@ -151,7 +151,7 @@ func thresholds(e *conf.Events) event.Thresholds {
 		NewFlowRate: e.NewFlow.Rate,
 		Paths:       e.PathChange.Paths, PathMemory: int64(e.PathChange.Memory),
 		PathRate: e.PathChange.Rate, ReportKnown: e.PathChange.ECMP == "report",
-		LatencyAbsolute: uint32(min(e.HopLatency.Absolute, math.MaxUint32)),
+		LatencyAbsolute: uint32(min(e.HopLatency.Absolute, math.MaxInt32)),
 		LatencyRelative: e.HopLatency.Relative,
 		LatencyK:        e.HopLatency.K, LatencyN: e.HopLatency.N,
 		LatencyInterval: int64(e.HopLatency.Interval),

@@ -58,7 +58,16 @@ func check(stdout, stderr io.Writer, path string, dump bool) error {
 // loadConfig reads the configuration for the commands that run it. Diagnostics
 // go to stderr; the error has been printed.
 func loadConfig(path string) (*conf.Config, error) {
-	c, diags := conf.Load(path)
+	return printed(path, conf.Load)
+}
+
+// loadConfigElsewhere is loadConfig for a configuration of another machine.
+func loadConfigElsewhere(path string) (*conf.Config, error) {
+	return printed(path, conf.LoadElsewhere)
+}
+
+func printed(path string, load func(string) (*conf.Config, *conf.Diagnostics)) (*conf.Config, error) {
+	c, diags := load(path)
 	diags.WriteTo(os.Stderr)
 	if c == nil {
 		return nil, exitError{1, fmt.Errorf("%s is not valid: %s", path, count(len(diags.Errors), "error"))}

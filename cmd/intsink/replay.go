@@ -41,7 +41,7 @@ The last line of the summary is one JSON object:
 }
 
 func runReplay(stdout io.Writer, f replayFlags) error {
-	c, err := loadConfig(f.config)
+	c, err := loadConfigElsewhere(f.config)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 		set = d.first(now, f, p, o)
 	} else {
 		if !o.Odd && o.Hops > 0 {
-			set = d.path(now, f, p, o) | d.hopLatency(now, f, p, o)
+			set = d.hops(now, f, p, o)
 		}
 		if p.Events.Has(Refresh) && f.NextRefresh != 0 && now >= f.NextRefresh {
 			set |= Refresh.Set()
@@ -72,10 +72,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 
 func (d *Detector) first(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
 	if !o.Odd && o.Hops > 0 {
-		if h, ok := d.pathHash(o); ok {
-			d.learn(now, f, h, max(p.Thresholds.Paths, 1))
-		}
-		d.reference(f, p, o)
+		d.hops(now, f, p, o) // finds nothing to compare with: all become references
 	}
 	d.Counters.Fired[NewFlow]++
 	if !p.Events.Has(NewFlow) {

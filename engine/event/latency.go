@@ -1,55 +1,10 @@
 package event
 
 import (
-	"encoding/binary"
 	"math/bits"
 
 	"intsink/flows"
 )
-
-// hopLatency tests every hop's latency against the one last reported for that
-// node: the event enters when k of the last n known values are out of the
-// deadband, this one included.
-func (d *Detector) hopLatency(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
-	l := o.Layout
-	if l.HopLatency < 0 || l.NodeID < 0 || !p.Events.Has(HopLatency) {
-		return 0
-	}
-	var set Set
-	i := 0
-	for s := o.Stack; len(s) >= o.HopLen; s = s[o.HopLen:] {
-		hop := s[:o.HopLen]
-		node := binary.BigEndian.Uint32(hop[l.NodeID:])
-		x := binary.BigEndian.Uint32(hop[l.HopLatency:])
-		if node == unknown32 || x == unknown32 {
-			continue
-		}
-		at := i
-		if at >= int(f.NumHops) || f.Node[at] != node {
-			if at = d.hop(f, node, x); at < 0 {
-				continue
-			}
-		}
-		i = at + 1
-		set |= d.deadband(now, f, at, x, &p.Thresholds)
-	}
-	return set
-}
-
-// reference sets the first packet's latencies as references.
-func (d *Detector) reference(f *flows.Flow, p *Policy, o *Observation) {
-	l := o.Layout
-	if l.HopLatency < 0 || l.NodeID < 0 {
-		return
-	}
-	for s := o.Stack; len(s) >= o.HopLen; s = s[o.HopLen:] {
-		node := binary.BigEndian.Uint32(s[l.NodeID:])
-		x := binary.BigEndian.Uint32(s[l.HopLatency:])
-		if node != unknown32 && x != unknown32 {
-			d.hop(f, node, x)
-		}
-	}
-}
 
 // hop finds node among the flow's hops, or adds it with x as its reference; -1
 // where there is no room.
@@ -69,9 +24,12 @@ func (d *Detector) hop(f *flows.Flow, node, x uint32) int {
 	return at
 }
 
-// deadband tests latency x of hop at. An event that is too soon after the last
-// stays pending: the window keeps it until the first packet after the interval
-// on which it still holds.
+// deadband tests latency x of hop at: the event enters when k of the last n
+// known values are out of the deadband, this one included. One that is too soon
+// after the last stays pending: the window keeps it until the first packet after
+// the interval on which it still holds.
+//
+//go:noinline
 func (d *Detector) deadband(now int64, f *flows.Flow, at int, x uint32, t *Thresholds) Set {
 	ref := f.Ref[at]
 	delta := x - ref

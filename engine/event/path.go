@@ -1,41 +1,10 @@
 package event
 
 import (
-	"encoding/binary"
 	"math/bits"
 
 	"intsink/flows"
 )
-
-const unknown32 = 0xffffffff
-
-// pathHash is a keyed 64-bit hash over the ordered (node, level-1 interfaces,
-// level-2 interfaces if present) and the hop count. ok is false where the packet
-// is no evidence of its path: a word is unknown or was not asked for.
-func (d *Detector) pathHash(o *Observation) (h uint64, ok bool) {
-	l := o.Layout
-	if l.NodeID < 0 || l.Interfaces < 0 || o.MTUExceeded {
-		return 0, false
-	}
-	h = mix(d.seed, uint64(o.Hops))
-	for s := o.Stack; len(s) >= o.HopLen; s = s[o.HopLen:] {
-		hop := s[:o.HopLen]
-		node := binary.BigEndian.Uint32(hop[l.NodeID:])
-		ports := binary.BigEndian.Uint32(hop[l.Interfaces:])
-		if node == unknown32 || ports == unknown32 {
-			return 0, false
-		}
-		h = mix(h, uint64(node)<<32|uint64(ports))
-		if l.Level2Interfaces >= 0 {
-			level2 := binary.BigEndian.Uint64(hop[l.Level2Interfaces:])
-			if level2>>32 == unknown32 || uint32(level2) == unknown32 {
-				return 0, false
-			}
-			h = mix(h, level2)
-		}
-	}
-	return h, true
-}
 
 // mix is one round of a multiplicative hash: 128-bit product, folded.
 func mix(h, v uint64) uint64 {
@@ -43,19 +12,14 @@ func mix(h, v uint64) uint64 {
 	return hi ^ bits.RotateLeft64(lo, 23) ^ h
 }
 
-// path compares the packet's path with the flow's paths.
-func (d *Detector) path(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
-	h, ok := d.pathHash(o)
-	if !ok {
+// path compares the packet's path, as hops hashed it, with the flow's paths.
+func (d *Detector) path(now int64, f *flows.Flow, p *Policy, h uint64) Set {
+	if f.PathHash[f.Path&(flows.MaxPaths-1)] == h && f.NumPaths > 0 {
+		f.PathSeen[f.Path&(flows.MaxPaths-1)] = flows.Tick(now)
 		return 0
 	}
-	tick := flows.Tick(now)
 	if f.NumPaths == 0 { // the first evidence sets the reference
 		d.learn(now, f, h, max(p.Thresholds.Paths, 1))
-		return 0
-	}
-	if f.PathHash[f.Path] == h {
-		f.PathSeen[f.Path] = tick
 		return 0
 	}
 	return d.otherPath(now, f, p, h)
