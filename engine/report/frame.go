@@ -5,58 +5,79 @@ import (
 	"net/netip"
 )
 
-// UDPFrame is the Ethernet, IP and UDP headers around a report packet.
+// UDPFrame is the Ethernet, IP and UDP headers around a report packet. Dst
+// chooses IPv4 or IPv6; Src is of the same family.
 type UDPFrame struct {
 	SrcMAC, DstMAC [6]byte
+	VLAN           uint16 // 802.1Q VLAN id, 1 to 4094; 0 is no tag
 	Src, Dst       netip.AddrPort
 }
 
 const (
 	ethernetLen = 14
+	vlanLen     = 4
 	ipv4Len     = 20
 	ipv6Len     = 40
 	udpLen      = 8
 	reportTTL   = 64
+	protoUDP    = 17
 )
 
 func (f *UDPFrame) is4() bool { return f.Dst.Addr().Unmap().Is4() }
 
+func (f *UDPFrame) linkLen() int {
+	if f.VLAN != 0 {
+		return ethernetLen + vlanLen
+	}
+	return ethernetLen
+}
+
 // HeaderLen is the length of all headers in bytes.
 func (f *UDPFrame) HeaderLen() int {
 	if f.is4() {
-		return ethernetLen + ipv4Len + udpLen
+		return f.linkLen() + ipv4Len + udpLen
 	}
-	return ethernetLen + ipv6Len + udpLen
+	return f.linkLen() + ipv6Len + udpLen
 }
 
 // Put writes the headers to the first HeaderLen bytes of frame, whose rest is
-// the payload. IPv4 has DF set and identification 0 (Telemetry Report 2.0,
-// section "Outer Encapsulation"; RFC 6864); the UDP checksum is computed.
+// the payload, at most 65507 bytes. IPv4 has DF set and identification 0
+// (Telemetry Report 2.0, section "Outer Encapsulation"; RFC 6864); the UDP
+// checksum is computed. A frame shorter than the headers is left alone.
 func (f *UDPFrame) Put(frame []byte) {
+	if len(frame) < f.HeaderLen() {
+		return
+	}
 	copy(frame, f.DstMAC[:])
 	copy(frame[6:], f.SrcMAC[:])
-	ip := frame[ethernetLen:]
+	at := 12
+	if f.VLAN != 0 {
+		binary.BigEndian.PutUint16(frame[12:], 0x8100)
+		binary.BigEndian.PutUint16(frame[14:], f.VLAN&0xfff)
+		at = 16
+	}
+	ip := frame[at+2:]
 	if f.is4() {
-		binary.BigEndian.PutUint16(frame[12:], 0x0800)
+		binary.BigEndian.PutUint16(frame[at:], 0x0800)
 		f.putIPv4(ip)
 		return
 	}
-	binary.BigEndian.PutUint16(frame[12:], 0x86dd)
+	binary.BigEndian.PutUint16(frame[at:], 0x86dd)
 	f.putIPv6(ip)
 }
 
 func (f *UDPFrame) putIPv4(ip []byte) {
-	src, dst := f.Src.Addr().Unmap().As4(), f.Dst.Addr().Unmap().As4()
+	src, dst := as4(f.Src), as4(f.Dst)
 	h := ip[:ipv4Len]
 	clear(h)
 	h[0] = 0x45
 	binary.BigEndian.PutUint16(h[2:], uint16(len(ip)))
 	h[6] = 0x40 // DF
-	h[8], h[9] = reportTTL, 17
+	h[8], h[9] = reportTTL, protoUDP
 	copy(h[12:], src[:])
 	copy(h[16:], dst[:])
 	binary.BigEndian.PutUint16(h[10:], ^fold(sum(0, h)))
-	f.putUDP(ip[ipv4Len:], sum(sum(0, src[:]), dst[:]))
+	f.putUDP(ip[ipv4Len:], sum(0, h[12:20]))
 }
 
 func (f *UDPFrame) putIPv6(ip []byte) {
@@ -65,40 +86,31 @@ func (f *UDPFrame) putIPv6(ip []byte) {
 	clear(h)
 	h[0] = 0x60
 	binary.BigEndian.PutUint16(h[4:], uint16(len(ip)-ipv6Len))
-	h[6], h[7] = 17, reportTTL
+	h[6], h[7] = protoUDP, reportTTL
 	copy(h[8:], src[:])
 	copy(h[24:], dst[:])
-	f.putUDP(ip[ipv6Len:], sum(sum(0, src[:]), dst[:]))
+	f.putUDP(ip[ipv6Len:], sum(0, h[8:40]))
 }
 
 // putUDP writes the UDP header of the datagram udp; addresses is the sum of
 // both addresses.
-func (f *UDPFrame) putUDP(udp []byte, addresses uint32) {
+func (f *UDPFrame) putUDP(udp []byte, addresses uint64) {
 	binary.BigEndian.PutUint16(udp, f.Src.Port())
 	binary.BigEndian.PutUint16(udp[2:], f.Dst.Port())
 	binary.BigEndian.PutUint16(udp[4:], uint16(len(udp)))
 	udp[6], udp[7] = 0, 0
-	c := ^fold(sum(addresses+17+uint32(len(udp)), udp))
+	pseudo := uint64(fold(addresses)) + protoUDP + uint64(len(udp))
+	c := ^fold(sum(pseudo, udp))
 	if c == 0 {
 		c = 0xffff // RFC 768: zero means that there is none
 	}
 	binary.BigEndian.PutUint16(udp[6:], c)
 }
 
-// sum adds the 16-bit words of b to s (RFC 1071); packets are short enough for
-// 32 bits.
-func sum(s uint32, b []byte) uint32 {
-	for ; len(b) >= 2; b = b[2:] {
-		s += uint32(b[0])<<8 | uint32(b[1])
+// as4 is a's IPv4 address, 0.0.0.0 where it has none.
+func as4(a netip.AddrPort) [4]byte {
+	if ip := a.Addr().Unmap(); ip.Is4() {
+		return ip.As4()
 	}
-	if len(b) == 1 {
-		s += uint32(b[0]) << 8
-	}
-	return s
-}
-
-func fold(s uint32) uint16 {
-	s = s>>16 + s&0xffff
-	s = s>>16 + s&0xffff
-	return uint16(s)
+	return [4]byte{}
 }

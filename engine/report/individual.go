@@ -39,6 +39,7 @@ const GroupHeaderLen = 8
 const (
 	firstWordLen = 4
 	intMainLen   = 8 // RepMdBits, Domain Specific ID, DSMdBits, DSMdstatus
+	maxMdWords   = 0xff
 )
 
 // Individual is one report: what happened to one packet.
@@ -51,44 +52,57 @@ type Individual struct {
 	Intermediate   bool // I: transit nodes only
 
 	// Main contents of RepType 1; ignored otherwise.
-	RepMdBits, DomainSpecificID, DSMdBits, DSMdStatus uint16
-	Metadata                                          []byte // as the bits say; a multiple of four
+	RepMdBits        uint16
+	DomainSpecificID uint16
+	DSMdBits         uint16
+	DSMdStatus       uint16
+	Metadata         []byte // baseline then domain specific, as the bits say; a multiple of four
 
-	Inner []byte // padded with zeros to a multiple of four
+	Inner []byte // padded with zeros to a multiple of four; ignored for InType None
+}
+
+// inner is what is written behind the main contents: nothing for InType None.
+func (r *Individual) inner() []byte {
+	if r.InType == None {
+		return nil
+	}
+	return r.Inner
 }
 
 // words is the Report Length: words after the first.
 func (r *Individual) words() int {
-	n := (len(r.Inner) + 3) / 4
+	n := (len(r.inner()) + 3) / 4
 	if r.RepType == INT {
-		n += intMainLen/4 + len(r.Metadata)/4
+		n += (intMainLen + len(r.Metadata)) / 4
 	}
 	return n
 }
 
-// put writes r to b, which has room for it, with the given Report Length.
+// sound tells whether MD Length can express r's metadata.
+func (r *Individual) sound() bool {
+	return r.RepType != INT || len(r.Metadata)%4 == 0 && len(r.Metadata) <= maxMdWords*4
+}
+
+// put writes r to b, which is exactly as long as r, with the given Report
+// Length.
 func (r *Individual) put(b []byte, length uint8) {
-	md := 0
-	if r.RepType == INT {
-		md = len(r.Metadata) / 4
-	}
 	b[0] = uint8(r.RepType)<<4 | uint8(r.InType)
 	b[1] = length
-	b[2] = uint8(md)
+	b[2] = 0 // MD Length
 	b[3] = bit(r.Dropped, 7) | bit(r.CongestedQueue, 6) | bit(r.TrackedFlow, 5) | bit(r.Intermediate, 4)
-	b = b[firstWordLen:]
+	at := firstWordLen
 	if r.RepType == INT {
-		binary.BigEndian.PutUint16(b, r.RepMdBits)
-		binary.BigEndian.PutUint16(b[2:], r.DomainSpecificID)
-		binary.BigEndian.PutUint16(b[4:], r.DSMdBits)
-		binary.BigEndian.PutUint16(b[6:], r.DSMdStatus)
-		b = b[intMainLen:]
-		b = b[copy(b, r.Metadata[:md*4]):]
+		b[2] = uint8(len(r.Metadata) / 4)
+		m := b[at : at+intMainLen]
+		binary.BigEndian.PutUint16(m, r.RepMdBits)
+		binary.BigEndian.PutUint16(m[2:], r.DomainSpecificID)
+		binary.BigEndian.PutUint16(m[4:], r.DSMdBits)
+		binary.BigEndian.PutUint16(m[6:], r.DSMdStatus)
+		at += intMainLen
+		at += copy(b[at:], r.Metadata)
 	}
-	n := copy(b, r.Inner)
-	for ; n%4 != 0; n++ {
-		b[n] = 0
-	}
+	at += copy(b[at:], r.inner())
+	clear(b[at:])
 }
 
 func bit(set bool, at uint) uint8 {

@@ -30,12 +30,17 @@ func (p *Packet) Len() int { return p.n }
 // Reports is how many individual reports are in.
 func (p *Packet) Reports() int { return p.reports }
 
-// Append adds r, or returns false and changes nothing where it does not fit.
-// A report of 255 words or more can only be the last.
+// Full tells whether nothing more may follow: the last report's length is
+// 0xFF, which runs to the end of the payload.
+func (p *Packet) Full() bool { return p.last }
+
+// Append adds r, or returns false and changes nothing where it does not fit, or
+// where its metadata is not whole words of at most 255. A report of 255 words or
+// more is the last: the packet is then Full.
 func (p *Packet) Append(r *Individual) bool {
 	words := r.words()
 	size := firstWordLen + words*4
-	if p.last || p.n+size > len(p.buf) {
+	if p.last || p.n+size > len(p.buf) || !r.sound() {
 		return false
 	}
 	length := uint8(toTheEnd)
@@ -50,8 +55,13 @@ func (p *Packet) Append(r *Individual) bool {
 }
 
 // Seal writes the group header, closes the packet and returns its payload,
-// which is in the buffer that Open got.
+// which is in the buffer that Open got; nil where the packet is closed or the
+// buffer has no room for the group header.
 func (p *Packet) Seal(h GroupHeader) []byte {
+	if p.n > len(p.buf) || p.buf == nil {
+		*p = Packet{}
+		return nil
+	}
 	b := p.buf[:p.n]
 	binary.BigEndian.PutUint32(b, Version<<28|uint32(h.HwID&0x3f)<<22|h.Sequence&0x3fffff)
 	binary.BigEndian.PutUint32(b[4:], h.NodeID)
