@@ -25,6 +25,7 @@ build: ## compile bin/intsink (GOAMD64=v1|v3, VERSION=...)
 
 demo: deps ## run the appliance in network namespaces and show its reports
 	$(MAKE) build
+	$(GO) build -trimpath -o bin/traffic ./deploy/demo/traffic
 	deploy/demo/demo.sh
 
 test: deps ## run every check: vet, gofmt, race, DPDK on vdevs, short fuzz, benchmarks once

@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=(
 	gcc libc6-dev make git ca-certificates pkg-config
 	libdpdk-dev dpdk dpdk-dev
-	iproute2 ethtool tcpdump procps curl
+	iproute2 iputils-ping ethtool tcpdump procps curl
 )
 
 say() { echo "deps: $*"; }

@@ -56,6 +56,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"intsink/dpdk/eal"
 	"intsink/dpdk/mempool"
 )
 
@@ -82,19 +83,24 @@ func (p Port) Configure(c Config) error {
 	if len(c.Pools) == 0 {
 		return errors.New("no pool to receive into")
 	}
-	rc := C.go_configure(C.uint16_t(p.id), C.uint16_t(c.RxQueues), C.uint16_t(c.TxQueues), C.uint32_t(c.MTU), cbool(c.SymmetricRSS),
-		C.RTE_ETH_RX_OFFLOAD_SCATTER, C.RTE_ETH_TX_OFFLOAD_MULTI_SEGS)
+	var rc C.int
+	said := eal.Capture(func() {
+		rc = C.go_configure(C.uint16_t(p.id), C.uint16_t(c.RxQueues), C.uint16_t(c.TxQueues), C.uint32_t(c.MTU), cbool(c.SymmetricRSS),
+			C.RTE_ETH_RX_OFFLOAD_SCATTER, C.RTE_ETH_TX_OFFLOAD_MULTI_SEGS)
+	})
 	if rc != 0 {
-		return fmt.Errorf("cannot configure: %w", syscall.Errno(-rc))
+		return fmt.Errorf("cannot configure: %w%s", syscall.Errno(-rc), said)
 	}
 	pools := make([]C.uintptr_t, len(c.Pools))
 	for i, pool := range c.Pools {
 		pools[i] = C.uintptr_t(pool.Ptr())
 	}
-	rc = C.go_queues(C.uint16_t(p.id), C.uint16_t(c.RxQueues), C.uint16_t(c.TxQueues),
-		C.uint16_t(orDefault(c.RxDesc)), C.uint16_t(orDefault(c.TxDesc)), &pools[0], C.uint16_t(len(pools)))
+	said = eal.Capture(func() {
+		rc = C.go_queues(C.uint16_t(p.id), C.uint16_t(c.RxQueues), C.uint16_t(c.TxQueues),
+			C.uint16_t(orDefault(c.RxDesc)), C.uint16_t(orDefault(c.TxDesc)), &pools[0], C.uint16_t(len(pools)))
+	})
 	if rc != 0 {
-		return fmt.Errorf("cannot set up queues: %w", syscall.Errno(-rc))
+		return fmt.Errorf("cannot set up queues: %w%s", syscall.Errno(-rc), said)
 	}
 	if c.MTU != 0 {
 		if rc := C.rte_eth_dev_set_mtu(C.uint16_t(p.id), C.uint16_t(c.MTU)); rc != 0 && syscall.Errno(-rc) != syscall.ENOTSUP {
