@@ -1,0 +1,83 @@
+package report
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+var inTypes = [...]string{None: "none", TLV: "tlv", DSExtension: "ds_extension", Ethernet: "ethernet", IPv4: "ipv4", IPv6: "ipv6"}
+
+var tlvTypes = [...]InType{TLVDSExtension: DSExtension, TLVEthernet: Ethernet, TLVIPv4: IPv4, TLVIPv6: IPv6}
+
+// decodeInner decodes the inner contents b by r's InType.
+func (d *Decoder) decodeInner(r *Report, b []byte, cut bool) error {
+	r.Inner = Inner{Type: "unknown", Length: len(b)}
+	t := InType(*r.InType)
+	if int(t) < len(inTypes) {
+		r.Inner.Type = inTypes[t]
+	}
+	switch t {
+	case None:
+		if len(b) > 0 {
+			r.Inner.Data = clone(b)
+			return fmt.Errorf("InType says none, %d bytes are there", len(b))
+		}
+	case TLV:
+		return d.decodeTLVs(&r.Inner, b, cut)
+	case Ethernet, IPv4, IPv6:
+		r.Inner.Flow, r.Inner.INT = d.dissect(t, b)
+		if d.Strict && t != Ethernet && r.Inner.Flow.Source == "" {
+			return fmt.Errorf("%w: InType says %s, the packet does not", ErrNotReport, r.Inner.Type)
+		}
+	default:
+		r.Inner.Data = clone(b)
+	}
+	return nil
+}
+
+// decodeTLVs decodes the TLVs that fill b.
+func (d *Decoder) decodeTLVs(in *Inner, b []byte, cut bool) error {
+	for at := 0; at < len(b); {
+		if len(b)-at < tlvHeaderLen {
+			if cut {
+				return nil
+			}
+			return fmt.Errorf("TLV header at byte %d of the inner contents: %d of 4 bytes", at, len(b)-at)
+		}
+		h := b[at : at+tlvHeaderLen]
+		data := b[at+tlvHeaderLen:]
+		size := int(h[1]) * 4
+		var err error
+		if size > len(data) && !cut {
+			err = fmt.Errorf("TLV at byte %d of the inner contents says %d bytes, %d are there", at, size, len(data))
+		}
+		data = data[:min(size, len(data))]
+		in.TLVs = append(in.TLVs, d.decodeTLV(in, h, data))
+		if err != nil {
+			return err
+		}
+		at += tlvHeaderLen + size
+	}
+	return nil
+}
+
+func (d *Decoder) decodeTLV(in *Inner, h, data []byte) InnerTLV {
+	out := InnerTLV{Type: "unknown", Length: len(data)}
+	t := DSExtension
+	if code := int(h[0] >> 4); code < len(tlvTypes) {
+		t = tlvTypes[code]
+		out.Type = inTypes[t]
+	}
+	if t == DSExtension { // or unknown
+		out.Template = ref(binary.BigEndian.Uint16(h[2:]))
+		out.Data = clone(data)
+		return out
+	}
+	flow, stack := d.dissect(t, data)
+	if in.Flow == nil {
+		in.Flow, in.INT = flow, stack
+	} else {
+		out.Flow, out.INT = flow, stack
+	}
+	return out
+}

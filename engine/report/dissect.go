@@ -1,0 +1,198 @@
+package report
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+)
+
+const (
+	etherIPv4 = 0x0800
+	etherIPv6 = 0x86dd
+	etherVLAN = 0x8100
+	etherQinQ = 0x88a8
+	protoTCP  = 6
+)
+
+// Flow is what the headers of a packet say. Fields beyond where the packet is
+// cut are absent. Where INT changed the destination port, the protocol or the
+// DSCP and says what they were, these are the original ones.
+type Flow struct {
+	SourceMAC       string   `json:"source_mac,omitempty"`
+	DestinationMAC  string   `json:"destination_mac,omitempty"`
+	VLANs           []uint16 `json:"vlans,omitempty"` // ids, the outer one first
+	EtherType       *uint16  `json:"ethertype,omitempty"`
+	Source          string   `json:"source,omitempty"`
+	Destination     string   `json:"destination,omitempty"`
+	Length          *int     `json:"length,omitempty"` // bytes of the IP datagram, INT included
+	DSCP            *uint8   `json:"dscp,omitempty"`
+	Protocol        *uint8   `json:"protocol,omitempty"`
+	SourcePort      *uint16  `json:"source_port,omitempty"`
+	DestinationPort *uint16  `json:"destination_port,omitempty"`
+	TCPFlags        *uint8   `json:"tcp_flags,omitempty"`
+}
+
+// dissector reads one packet. rest is what no header has taken yet.
+type dissector struct {
+	*Decoder
+	flow  Flow
+	rest  []byte
+	depth int // transport headers so far: INT can hide one
+}
+
+// dissect reads the headers of a packet that may be cut anywhere, and its INT.
+func (d *Decoder) dissect(t InType, b []byte) (*Flow, *Stack) {
+	x := dissector{Decoder: d, rest: b}
+	ether := uint16(etherIPv4)
+	switch t {
+	case IPv6:
+		ether = etherIPv6
+	case Ethernet:
+		var ok bool
+		if ether, ok = x.ethernet(); !ok {
+			return &x.flow, nil
+		}
+	}
+	var proto uint8
+	ok := false
+	switch ether {
+	case etherIPv4:
+		proto, ok = x.ipv4()
+	case etherIPv6:
+		proto, ok = x.ipv6()
+	}
+	if !ok {
+		return &x.flow, nil
+	}
+	return &x.flow, x.transport(proto)
+}
+
+// take returns the next n bytes, nil where they are not there.
+func (x *dissector) take(n int) []byte {
+	if n < 0 || len(x.rest) < n {
+		return nil
+	}
+	b := x.rest[:n:n]
+	x.rest = x.rest[n:]
+	return b
+}
+
+// trim drops the padding of the report where the IP datagram says that only n
+// more bytes are its own. More than padding is left: a wrong length must not hide
+// anything.
+func (x *dissector) trim(n int) {
+	if extra := len(x.rest) - n; n >= 0 && extra > 0 && extra < 4 {
+		x.rest = x.rest[:n]
+	}
+}
+
+func (x *dissector) ethernet() (etherType uint16, ok bool) {
+	b := x.take(ethernetLen)
+	if b == nil {
+		return 0, false
+	}
+	x.flow.DestinationMAC, x.flow.SourceMAC = mac(b), mac(b[6:])
+	etherType = binary.BigEndian.Uint16(b[12:])
+	for etherType == etherVLAN || etherType == etherQinQ {
+		tag := x.take(vlanLen)
+		if tag == nil {
+			return 0, false
+		}
+		x.flow.VLANs = append(x.flow.VLANs, binary.BigEndian.Uint16(tag)&0xfff)
+		etherType = binary.BigEndian.Uint16(tag[2:])
+	}
+	x.flow.EtherType = &etherType
+	return etherType, true
+}
+
+func mac(b []byte) string {
+	return fmt.Sprintf("%02x:%02x:%02x:%02x:%02x:%02x", b[0], b[1], b[2], b[3], b[4], b[5])
+}
+
+// ipv4 is false where no transport header follows: cut, or a later fragment.
+func (x *dissector) ipv4() (proto uint8, ok bool) {
+	b := x.take(ipv4Len)
+	if b == nil || b[0]>>4 != 4 || b[0]&0xf < 5 {
+		return 0, false
+	}
+	x.flow.Source = netip.AddrFrom4([4]byte(b[12:])).String()
+	x.flow.Destination = netip.AddrFrom4([4]byte(b[16:])).String()
+	x.flow.Length = ref(int(binary.BigEndian.Uint16(b[2:])))
+	x.flow.DSCP, x.flow.Protocol = ref(b[1]>>2), ref(b[9])
+	x.trim(*x.flow.Length - ipv4Len)
+	options := x.take(int(b[0]&0xf)*4 - ipv4Len)
+	fragmented := binary.BigEndian.Uint16(b[6:])&0x1fff != 0
+	return b[9], options != nil && !fragmented
+}
+
+// ipv6 passes over extension headers.
+func (x *dissector) ipv6() (proto uint8, ok bool) {
+	b := x.take(ipv6Len)
+	if b == nil || b[0]>>4 != 6 {
+		return 0, false
+	}
+	x.flow.Source = netip.AddrFrom16([16]byte(b[8:])).String()
+	x.flow.Destination = netip.AddrFrom16([16]byte(b[24:])).String()
+	x.flow.Length = ref(ipv6Len + int(binary.BigEndian.Uint16(b[4:])))
+	x.flow.DSCP = ref(uint8(binary.BigEndian.Uint16(b) >> 6 & 0x3f))
+	x.trim(*x.flow.Length - ipv6Len)
+	proto = b[6]
+	for {
+		x.flow.Protocol = ref(proto)
+		if proto != 0 && proto != 43 && proto != 44 && proto != 60 { // hop-by-hop, routing, fragment, destination options
+			return proto, true
+		}
+		h := x.take(8)
+		if h == nil {
+			return 0, false
+		}
+		more := int(h[1]) * 8
+		if proto == 44 {
+			more = 0
+		}
+		if x.take(more) == nil || proto == 44 && binary.BigEndian.Uint16(h[2:])>>3 != 0 {
+			return 0, false
+		}
+		proto = h[0]
+	}
+}
+
+// transport reads the TCP or UDP header and the INT behind it.
+func (x *dissector) transport(proto uint8) *Stack {
+	if x.depth++; x.depth > maxNested {
+		return nil
+	}
+	switch proto {
+	case protoTCP:
+		b := x.take(20)
+		if b == nil {
+			x.ports(x.rest)
+			return nil
+		}
+		x.ports(b)
+		x.flow.TCPFlags = ref(b[13])
+		if x.take(int(b[12]>>4)*4-20) == nil && b[12]>>4 > 5 {
+			return nil
+		}
+	case protoUDP:
+		b := x.take(udpLen)
+		if b == nil {
+			x.ports(x.rest)
+			return nil
+		}
+		x.ports(b)
+	default:
+		return nil
+	}
+	return x.findINT(proto)
+}
+
+// ports reads as many ports as b, the start of a TCP or UDP header, has.
+func (x *dissector) ports(b []byte) {
+	if len(b) >= 2 {
+		x.flow.SourcePort = ref(binary.BigEndian.Uint16(b))
+	}
+	if len(b) >= 4 {
+		x.flow.DestinationPort = ref(binary.BigEndian.Uint16(b[2:]))
+	}
+}

@@ -1,0 +1,232 @@
+package report
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// Stack is the INT in a packet, as far as the report shows it. The newest hop is
+// first.
+type Stack struct {
+	Type        string `json:"type"`          // md, destination, mx
+	ShimLength  uint8  `json:"shim_length"`   // words, as on the wire
+	NPT         uint8  `json:"npt"`           // next protocol type of the shim
+	Version     *uint8 `json:"ver,omitempty"` // of the INT header; the rest is absent for destination
+	Discard     bool   `json:"discard"`
+	HopExceeded *bool  `json:"max_hop_count_exceeded,omitempty"` // MD
+	MTUExceeded *bool  `json:"mtu_exceeded,omitempty"`           // MD
+	HopML       *uint8 `json:"hop_ml,omitempty"`                 // MD: words per hop
+	Remaining   *uint8 `json:"remaining_hop_count,omitempty"`    // MD
+
+	InstructionBitmap *uint16 `json:"instruction_bitmap,omitempty"`
+	DomainSpecificID  *uint16 `json:"domain_specific_id,omitempty"`
+	DSInstruction     *uint16 `json:"ds_instruction,omitempty"`
+	DSFlags           *uint16 `json:"ds_flags,omitempty"`
+
+	Hops []Hop `json:"hops,omitempty"`
+	// Source is what only the source inserted: source-only metadata of MD,
+	// source-inserted metadata of MX, the contents of a destination header.
+	Source Hex `json:"source_metadata,omitempty"`
+	// Truncated: the packet is cut inside INT; Hops are the whole ones.
+	Truncated bool   `json:"truncated,omitempty"`
+	Problem   string `json:"problem,omitempty"` // why the stack cannot be divided into hops
+	Next      *Stack `json:"next,omitempty"`    // INT directly behind this one
+}
+
+// Hop is one hop's metadata.
+type Hop struct {
+	Values
+	DSMetadata Hex
+}
+
+// MarshalJSON implements json.Marshaler: the values and, where there are any,
+// the domain specific bytes as ds_metadata.
+func (h Hop) MarshalJSON() ([]byte, error) {
+	b, err := h.Values.MarshalJSON()
+	if err != nil || len(h.DSMetadata) == 0 {
+		return b, err
+	}
+	b = b[:len(b)-1]
+	if len(h.Values) > 0 {
+		b = append(b, ',')
+	}
+	digits, _ := h.DSMetadata.MarshalText()
+	b = append(b, `"ds_metadata":"`...)
+	b = append(b, digits...)
+	return append(b, `"}`...), nil
+}
+
+const (
+	shimLen      = 4
+	intHeaderLen = 12
+	oldHeaderLen = 8 // INT 1.0
+	maxNested    = 8 // INT headers, or transport headers with INT between them
+)
+
+var shimTypes = [...]string{1: "md", 2: "destination", 3: "mx"}
+
+// findINT reads INT where the port or the DSCP says that there is some, and
+// what INT hides: the original port, or the original transport header.
+func (x *dissector) findINT(proto uint8) *Stack {
+	var first *Stack
+	next := &first
+	for range maxNested {
+		byPort := proto == protoUDP && slices.Contains(x.INTPorts, *x.flow.DestinationPort)
+		byDSCP := first == nil && x.DSCPMask != 0 && *x.flow.DSCP&x.DSCPMask == x.DSCP&x.DSCPMask
+		if !byPort && !byDSCP || len(x.rest) < shimLen {
+			break
+		}
+		s, shim := x.stack(byPort)
+		if s == nil {
+			break
+		}
+		*next, next = s, &s.Next
+		if s.NPT == 2 {
+			x.flow.Protocol = ref(shim[3])
+			x.flow.SourcePort, x.flow.DestinationPort = nil, nil
+			if s.Truncated {
+				break
+			}
+			s.Next = x.transport(shim[3])
+			break
+		}
+		if s.NPT == 0 {
+			if dscp := shim[3] >> 2; dscp != 0 {
+				x.flow.DSCP = &dscp
+			}
+			break
+		}
+		x.flow.DestinationPort = ref(binary.BigEndian.Uint16(shim[2:]))
+		if s.Truncated {
+			break
+		}
+	}
+	return first
+}
+
+// stack reads one shim and what it holds; nil where it is no INT shim. The
+// packet is then left as it is.
+func (x *dissector) stack(byPort bool) (*Stack, []byte) {
+	shim := x.rest[:shimLen]
+	if old := shim[0]; old == 1 || old == 2 { // INT 1.0: eight bits of type
+		return x.oldStack(shim)
+	}
+	t, npt := shim[0]>>4, shim[0]>>2&3
+	if t < 1 || t > 3 || npt > 2 || byPort && npt == 0 || !byPort && npt != 0 {
+		return nil, nil
+	}
+	s := &Stack{Type: shimTypes[t], ShimLength: shim[1], NPT: npt}
+	size := int(shim[1]) * 4
+	body := x.rest[shimLen:]
+	if t != 2 && (size < intHeaderLen || len(body) > 0 && body[0]>>4 != 2) {
+		return nil, nil
+	}
+	s.Truncated = size > len(body)
+	body = body[:min(size, len(body))]
+	x.rest = x.rest[shimLen+len(body):]
+	switch {
+	case t == 2:
+		s.Source = clone(body)
+	case len(body) >= intHeaderLen:
+		s.header(body, t == 1)
+		s.contents(body[intHeaderLen:], size-intHeaderLen)
+	}
+	return s, shim
+}
+
+// header reads the INT-MD or INT-MX header of 12 bytes.
+func (s *Stack) header(b []byte, md bool) {
+	s.Version = ref(b[0] >> 4)
+	s.Discard = b[0]&0x08 != 0
+	if md {
+		s.HopExceeded, s.MTUExceeded = ref(b[0]&0x04 != 0), ref(b[0]&0x02 != 0)
+		s.HopML, s.Remaining = ref(b[2]&0x1f), ref(b[3])
+	}
+	s.InstructionBitmap = ref(binary.BigEndian.Uint16(b[4:]))
+	s.DomainSpecificID = ref(binary.BigEndian.Uint16(b[6:]))
+	s.DSInstruction = ref(binary.BigEndian.Uint16(b[8:]))
+	s.DSFlags = ref(binary.BigEndian.Uint16(b[10:]))
+}
+
+// contents reads what follows the header: b is as much as is there of size
+// bytes.
+func (s *Stack) contents(b []byte, size int) {
+	if s.HopML == nil { // MX
+		s.Source = clone(b)
+		return
+	}
+	source := s.sourceOnly(size)
+	hop := int(*s.HopML) * 4
+	stack := size - source
+	if hop == 0 && stack > 0 {
+		s.Problem = "Hop ML is 0, the stack is not empty"
+		s.Source = clone(b)
+		return
+	}
+	s.hops(&hopBits, *s.InstructionBitmap, b[:min(stack, len(b))], hop)
+	if len(b) > stack {
+		s.Source = clone(b[stack:])
+	}
+}
+
+// sourceOnly is how many of the stack's size bytes are source-only metadata:
+// eight for the device of Transparent Security, else what is left over by whole
+// hops.
+func (s *Stack) sourceOnly(size int) int {
+	hop := int(*s.HopML) * 4
+	if hop == 0 {
+		return 0
+	}
+	if *s.DomainSpecificID == transparentSecurityID && *s.DSInstruction&0x8000 != 0 && size%hop == 8%hop && size >= 8 {
+		return 8
+	}
+	return size % hop
+}
+
+// hops reads the whole hops in b. Domain specific metadata stands behind the
+// baseline, in front of the checksum complement.
+func (s *Stack) hops(m *bitmap, bitmap uint16, b []byte, hop int) {
+	const complement = 1
+	need := m.size(bitmap)
+	if need > hop {
+		s.Problem = "the Instruction Bitmap asks for more than Hop ML"
+		s.Source = clone(b)
+		return
+	}
+	for ; hop > 0 && len(b) >= hop; b = b[hop:] {
+		v, n := m.read(bitmap&^complement, b[:hop])
+		last := hop - m.size(bitmap&complement)
+		if bitmap&complement != 0 {
+			v = appendParts(v, m[15], b[last:hop])
+		}
+		s.Hops = append(s.Hops, Hop{Values: v, DSMetadata: clone(b[n:last])})
+	}
+}
+
+// oldStack reads INT 1.0 over TCP or UDP: a shim of Type, reserved, Length that
+// counts the shim, and DSCP; a header of eight bytes; words only.
+func (x *dissector) oldStack(shim []byte) (*Stack, []byte) {
+	size := int(shim[2])*4 - shimLen
+	body := x.rest[shimLen:]
+	if shim[0] != 1 || size < oldHeaderLen || len(body) > 0 && body[0]>>4 != 1 {
+		return nil, nil
+	}
+	s := &Stack{Type: shimTypes[1], ShimLength: shim[2], Truncated: size > len(body)}
+	body = body[:min(size, len(body))]
+	x.rest = x.rest[shimLen+len(body):]
+	if len(body) < oldHeaderLen {
+		return s, shim
+	}
+	s.Version = ref(body[0] >> 4)
+	s.Discard = body[0]&0x02 != 0 // C: a copy
+	s.HopExceeded, s.MTUExceeded = ref(body[0]&0x01 != 0), ref(body[1]&0x80 != 0)
+	s.HopML, s.Remaining = ref(body[2]&0x1f), ref(body[3])
+	s.InstructionBitmap = ref(binary.BigEndian.Uint16(body[4:]))
+	m := oldHopBits
+	if bits.OnesCount16(*s.InstructionBitmap) == int(*s.HopML) {
+		m[6] = []part{{"level2_ingress_interface_id", 16}, {"level2_egress_interface_id", 16}}
+	}
+	s.hops(&m, *s.InstructionBitmap, body[oldHeaderLen:], int(*s.HopML)*4)
+	return s, shim
+}

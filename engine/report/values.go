@@ -1,0 +1,163 @@
+package report
+
+import (
+	"encoding/binary"
+	"strconv"
+)
+
+// Value is one named metadata value as it stands on the wire.
+type Value struct {
+	Name   string
+	Number uint64
+	Null   bool // all ones: the node could not provide it
+}
+
+// Values are in the order of the wire. In JSON they are one object, with null
+// for what a node could not provide.
+type Values []Value
+
+// MarshalJSON implements json.Marshaler.
+func (v Values) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, x := range v {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendQuote(b, x.Name)
+		b = append(b, ':')
+		if x.Null {
+			b = append(b, "null"...)
+		} else {
+			b = strconv.AppendUint(b, x.Number, 10)
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// Get returns the value of that name; false where there is none or it is null.
+func (v Values) Get(name string) (uint64, bool) {
+	for _, x := range v {
+		if x.Name == name {
+			return x.Number, !x.Null
+		}
+	}
+	return 0, false
+}
+
+// part is one value inside the metadata of one bit; one without a name is
+// padding.
+type part struct {
+	name string
+	bits int // 8, 16, 24, 32 or 64
+}
+
+// bitmap gives the parts of each bit, the most significant bit first. Bits
+// beyond it are one word each.
+type bitmap [16][]part
+
+func word(name string) []part { return []part{{name, 32}} }
+
+func wide(name string) []part { return []part{{name, 64}} }
+
+var (
+	interfaces       = []part{{"ingress_interface_id", 16}, {"egress_interface_id", 16}}
+	level2Interfaces = []part{{"level2_ingress_interface_id", 32}, {"level2_egress_interface_id", 32}}
+	queue            = []part{{"queue_id", 8}, {"queue_occupancy", 24}}
+	buffer           = []part{{"buffer_id", 8}, {"buffer_occupancy", 24}}
+	dropReason       = []part{{"queue_id", 8}, {"drop_reason", 8}, {"", 16}}
+)
+
+// hopBits are the bits of the INT 2.1 Instruction Bitmap.
+var hopBits = bitmap{
+	word("node_id"), interfaces, word("hop_latency"), queue,
+	wide("ingress_timestamp"), wide("egress_timestamp"), level2Interfaces, word("tx_utilization"),
+	buffer, word("reserved_9"), word("reserved_10"), word("reserved_11"),
+	word("reserved_12"), word("reserved_13"), word("reserved_14"), word("checksum_complement"),
+}
+
+// oldHopBits are those of INT 1.0: timestamps of one word, no buffers.
+var oldHopBits = bitmap{
+	word("node_id"), interfaces, word("hop_latency"), queue,
+	word("ingress_timestamp"), word("egress_timestamp"), level2Interfaces, word("tx_utilization"),
+	word("reserved_8"), word("reserved_9"), word("reserved_10"), word("reserved_11"),
+	word("reserved_12"), word("reserved_13"), word("reserved_14"), word("checksum_complement"),
+}
+
+// repBits are the RepMdBits of Telemetry Report 2.0.
+var repBits = bitmap{
+	word("reserved_0"), interfaces, word("hop_latency"), queue,
+	wide("ingress_timestamp"), wide("egress_timestamp"), level2Interfaces, word("tx_utilization"),
+	buffer, word("reserved_9"), word("reserved_10"), word("reserved_11"),
+	word("reserved_12"), word("reserved_13"), word("reserved_14"), dropReason,
+}
+
+// oldRepBits are the six RepMdBits of Telemetry Report 1.0, in the upper bits.
+var oldRepBits = bitmap{
+	interfaces, word("hop_latency"), queue, word("egress_timestamp"), dropReason, word("tx_utilization"),
+}
+
+// size is the length in bytes of what bits ask for.
+func (m *bitmap) size(bits uint16) int {
+	n := 0
+	for i := range m {
+		if bits<<i&0x8000 != 0 {
+			for _, p := range m[i] {
+				n += p.bits / 8
+			}
+		}
+	}
+	return n
+}
+
+// read returns the values that bits ask for from b, as many as are there in
+// full, and how many bytes they took.
+func (m *bitmap) read(bits uint16, b []byte) (Values, int) {
+	v := Values{}
+	n := 0
+	for i := range m {
+		if bits<<i&0x8000 == 0 {
+			continue
+		}
+		one := m.size(0x8000 >> i)
+		if n+one > len(b) {
+			break
+		}
+		v = appendParts(v, m[i], b[n:n+one])
+		n += one
+	}
+	return v, n
+}
+
+// appendParts reads one bit's parts from b, which is exactly as long. A value
+// is null where all its bits are ones; an id of eight bits only where its whole
+// word is, since 255 may well be a queue.
+func appendParts(v Values, parts []part, b []byte) Values {
+	whole := true
+	for _, x := range b {
+		whole = whole && x == 0xff
+	}
+	for _, p := range parts {
+		var wide [8]byte
+		size := p.bits / 8
+		copy(wide[8-size:], b[:size])
+		b = b[size:]
+		x := Value{Name: p.name, Number: binary.BigEndian.Uint64(wide[:])}
+		x.Null = whole || p.bits > 8 && x.Number == 1<<p.bits-1
+		if _, twice := v.find(p.name); twice {
+			x.Name = "drop_" + p.name // the queue id of bits 3 and 15
+		}
+		if p.name != "" {
+			v = append(v, x)
+		}
+	}
+	return v
+}
+
+func (v Values) find(name string) (int, bool) {
+	for i := range v {
+		if v[i].Name == name {
+			return i, true
+		}
+	}
+	return 0, false
+}
