@@ -67,28 +67,28 @@ in_ns $client ip addr add 10.66.0.1/24 dev c0
 in_ns $server ip addr add 10.66.0.2/24 dev v0
 
 say "2. The sink, a collector, an INT source with three hops, a server"
-in_ns $sink "$intsink" decode --format text --listen 127.0.0.1:8555 >"$work/reports.txt" 2>"$work/decode.log" & pids+=($!); decode_pid=$!
-in_ns $sink "$intsink" run --config "$here/demo.hcl" >"$work/run.log" 2>&1 & pids+=($!); run_pid=$!
+ip netns exec $sink "$intsink" decode --format text --listen 127.0.0.1:8555 >"$work/reports.txt" 2>"$work/decode.log" & pids+=($!); decode_pid=$!
+ip netns exec $sink "$intsink" run --config "$here/demo.hcl" >"$work/run.log" 2>&1 & pids+=($!); run_pid=$!
 ready() { in_ns $sink "$traffic" get http://127.0.0.1:9465/readyz >/dev/null 2>&1; }
 for _ in $(seq 100); do ready && break; kill -0 $run_pid 2>/dev/null || fail "intsink run ended"; sleep 0.1; done
 ready || fail "intsink run did not become ready"
-in_ns $net "$intsink" gen --live n-in,n-out --hops 3 --latency-step-after 6s --path-change-after 9s >"$work/gen.json" 2>"$work/gen.log" & pids+=($!); gen_pid=$!
-in_ns $server "$traffic" serve 10.66.0.2:80 >"$work/serve.log" 2>&1 & pids+=($!)
-in_ns $server "$traffic" watch v0 5000 >"$work/server.json" 2>"$work/watch.log" & pids+=($!); watch_pid=$!
-in_ns $sink "$traffic" watch s-net 5000 >"$work/domain.json" 2>"$work/watch2.log" & pids+=($!); domain_pid=$!
+ip netns exec $net "$intsink" gen --live n-in,n-out --hops 3 --latency-step-after 5s --path-change-after 8s >"$work/gen.json" 2>"$work/gen.log" & pids+=($!); gen_pid=$!
+ip netns exec $server "$traffic" serve 10.66.0.2:80 >"$work/serve.log" 2>&1 & pids+=($!)
+ip netns exec $server "$traffic" watch v0 5000 >"$work/server.json" 2>"$work/watch.log" & pids+=($!); watch_pid=$!
+ip netns exec $sink "$traffic" watch s-net 5000 >"$work/domain.json" 2>"$work/watch2.log" & pids+=($!); domain_pid=$!
 for _ in $(seq 50); do in_ns $client "$traffic" download http://10.66.0.2 1 >/dev/null 2>&1 && break; sleep 0.2; done
 
 say "3. Traffic, and the reports as they arrive"
 tail -n +1 -f "$work/reports.txt" 2>/dev/null | awk 'NR <= 60 { print "    " $0; fflush() } NR == 61 { print "    ... (all reports are counted below)"; fflush() }' & pids+=($!)
+# One flow that lives through the latency step and the change of path.
+ip netns exec $client "$traffic" echo 10.66.0.2:80 400 30ms >"$work/long.log" 2>&1 & pids+=($!); long_pid=$!
 in_ns $client "$traffic" download http://10.66.0.2 20000000 || fail "download"
 in_ns $client "$traffic" upload http://10.66.0.2 20000000 || fail "upload"
-in_ns $client "$traffic" echo 10.66.0.2:80 500 || fail "udp"
+in_ns $client "$traffic" echo 10.66.0.2:80 500 1ms || fail "udp"
 in_ns $client ping -q -c 20 -i 0.05 10.66.0.2 | grep -E 'transmitted' || fail "ping to the server"
 in_ns $server ping -q -c 20 -i 0.05 10.66.0.1 | grep -E 'transmitted' || fail "ping to the client"
-# Long enough for the latency step, the path change and the end of flows.
-for _ in $(seq 12); do in_ns $client "$traffic" echo 10.66.0.2:80 200 >/dev/null || fail "udp"; sleep 0.5; done
-in_ns $client "$traffic" upload http://10.66.0.2 5000000 || fail "upload"
-sleep 6
+wait $long_pid || fail "the long udp flow: $(cat "$work/long.log")"
+sleep 8 # flows end after 3 s of silence, and are found within 4 s more
 
 say "4. What came out"
 in_ns $sink "$traffic" get http://127.0.0.1:9465/metrics >"$work/metrics" || fail "metrics"

@@ -13,7 +13,7 @@ const usage = `traffic serve ADDR          HTTP download and upload, and UDP ech
 traffic download URL BYTES  download and compare the checksum
 traffic get URL             print what URL answers; fails unless the status is 200
 traffic upload URL BYTES    upload and compare the checksum
-traffic echo ADDR COUNT     send COUNT UDP datagrams and compare the answers
+traffic echo ADDR COUNT PAUSE  send COUNT UDP datagrams, PAUSE apart, and compare the answers
 traffic watch INTERFACE PORT   count frames, and those with INT's UDP port, until SIGTERM`
 
 func main() {
@@ -28,7 +28,7 @@ func run(args []string) error {
 		n int
 		f func([]string) error
 	}{
-		"serve": {1, serve}, "download": {2, download}, "upload": {2, upload}, "get": {1, get}, "echo": {2, echo}, "watch": {2, watch},
+		"serve": {1, serve}, "download": {2, download}, "upload": {2, upload}, "get": {1, get}, "echo": {3, echo}, "watch": {2, watch},
 	}
 	if len(args) == 0 {
 		return errors.New("usage:\n" + usage)

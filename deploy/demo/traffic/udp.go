@@ -33,6 +33,10 @@ func echo(args []string) error {
 	if err != nil {
 		return err
 	}
+	pause, err := time.ParseDuration(args[2])
+	if err != nil {
+		return err
+	}
 	c, err := net.Dial("udp", args[0])
 	if err != nil {
 		return err
@@ -41,6 +45,7 @@ func echo(args []string) error {
 	answer := make([]byte, 2048)
 	lost := 0
 	for i := range count {
+		time.Sleep(pause)
 		sent := bytes.Repeat([]byte{byte(i)}, 1+i%1200)
 		c.SetDeadline(time.Now().Add(time.Second))
 		if _, err := c.Write(sent); err != nil {
