@@ -33,6 +33,7 @@ var mayImport = []struct {
 	{"exporters/...", []string{"exporters", "engine/report", "dpdk/..."}},
 	{"exporters", []string{"engine/report", "dpdk/..."}},
 	{"bench/...", []string{"..."}},
+	{"deploy/demo/...", nil},
 	{"internal/repotest", nil},
 }
 
