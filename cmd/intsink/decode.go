@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"intsink/engine/report"
+)
+
+// decodeOptions are the flags of decode.
+type decodeOptions struct {
+	format   string
+	listen   string
+	port     uint16
+	count    int
+	intPorts []uint
+	intDSCP  string
+}
+
+func newDecodeCommand() *cobra.Command {
+	var o decodeOptions
+	cmd := &cobra.Command{
+		Use:   "decode [--format text|json] FILE.pcap | --listen ADDR",
+		Short: "Show telemetry reports",
+		Long: `Show the telemetry reports (versions 2.0, 1.0 and 0.5) in a capture, or as they
+arrive on a UDP port: as text, or as one JSON object per individual report, one
+per line. docs/reports.md describes the fields. INT inside the reported packets
+is shown hop by hop, the newest first.
+
+Captures are pcap or pcapng, of Ethernet, raw IP or loopback. Without --port
+every UDP payload that reads as a sound report is taken for one. With --port, and
+with --listen, every datagram counts as a report, and a bad one is shown as far
+as it can be read.
+
+Totals, lost sequence numbers and what could not be decoded go to stderr.
+
+Exit codes: 0 success, 1 nothing could be decoded, 2 wrong usage.`,
+		Example: `  intsink decode reports.pcap
+  intsink decode --format json --port 8555 reports.pcap | jq .inner.int.hops
+  intsink decode --listen 0.0.0.0:8555 --count 10`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (len(args) == 1) == (o.listen != "") || len(args) > 1 {
+				return errors.New("decode needs either one capture file or --listen ADDR")
+			}
+			d, err := newReportPrinter(cmd.OutOrStdout(), cmd.ErrOrStderr(), &o)
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			return d.run(ctx, &o, args)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.format, "format", "text", "text or json")
+	f.StringVar(&o.listen, "listen", "", "receive reports on this UDP address, such as 0.0.0.0:8555")
+	f.Uint16Var(&o.port, "port", 0, "UDP destination port of the reports in the capture; 0 tries every UDP packet")
+	f.IntVar(&o.count, "count", 0, "stop after this many reports; 0 never stops")
+	f.UintSliceVar(&o.intPorts, "int-port", []uint{report.DefaultINTPort, 555}, "UDP destination ports of INT in the reported packets")
+	f.StringVar(&o.intDSCP, "int-dscp", "", "DSCP of INT in the reported packets, as VALUE or VALUE/MASK")
+	return cmd
+}
+
+// newReportPrinter checks the flags; its errors are wrong usage.
+func newReportPrinter(stdout, stderr io.Writer, o *decodeOptions) (*reportPrinter, error) {
+	if o.format != "text" && o.format != "json" {
+		return nil, fmt.Errorf("--format %q: must be text or json", o.format)
+	}
+	if o.count < 0 {
+		return nil, fmt.Errorf("--count %d: must be 0 or more", o.count)
+	}
+	if o.listen != "" && o.port != 0 {
+		return nil, errors.New("--port is for captures: --listen says which port reports arrive on")
+	}
+	d := newPrinter(stdout, stderr)
+	d.json, d.limit = o.format == "json", o.count
+	d.decoder.Strict = o.listen == "" && o.port == 0
+	for _, p := range o.intPorts {
+		if p == 0 || p > 65535 {
+			return nil, fmt.Errorf("--int-port %d: must be 1 to 65535", p)
+		}
+		d.decoder.INTPorts = append(d.decoder.INTPorts, uint16(p))
+	}
+	if o.intDSCP == "" {
+		return d, nil
+	}
+	value, mask, masked := strings.Cut(o.intDSCP, "/")
+	if !masked {
+		mask = "63"
+	}
+	v, err1 := strconv.ParseUint(value, 0, 6)
+	m, err2 := strconv.ParseUint(mask, 0, 6)
+	if err1 != nil || err2 != nil || m == 0 {
+		return nil, fmt.Errorf("--int-dscp %q: must be VALUE or VALUE/MASK, both at most 63, the mask not 0", o.intDSCP)
+	}
+	d.decoder.DSCP, d.decoder.DSCPMask = uint8(v), uint8(m)
+	return d, nil
+}
+
+// run decodes the capture or what arrives, and prints the totals.
+func (d *reportPrinter) run(ctx context.Context, o *decodeOptions, args []string) error {
+	var err error
+	if o.listen != "" {
+		err = d.listen(ctx, o.listen)
+	} else {
+		err = d.readCapture(ctx, args[0], o.port)
+	}
+	if flushErr := d.out.Flush(); err == nil {
+		err = flushErr
+	}
+	d.printTotals()
+	nothing := d.reports == 0 && (d.undecodable > 0 || o.listen == "" && d.seen > 0)
+	if err == nil && nothing {
+		err = errors.New("no telemetry report could be decoded")
+		if d.decoder.Strict {
+			err = fmt.Errorf("%w; with --port, bad reports are shown as far as they can be read", err)
+		}
+	}
+	if err != nil {
+		return exitError{1, err}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+	"time"
+
+	"intsink/engine/report"
+)
+
+// maxComplaints is how many undecodable packets are named; more are counted.
+const maxComplaints = 20
+
+// reportPrinter prints decoded reports and keeps the totals.
+type reportPrinter struct {
+	out     *bufio.Writer
+	errs    io.Writer
+	decoder report.Decoder
+	json    bool
+	limit   int // reports; 0 is none
+
+	seen        int // packets of the capture, or datagrams
+	packets     int // report packets
+	reports     int
+	undecodable int
+	streams     streams
+}
+
+func newPrinter(stdout, stderr io.Writer) *reportPrinter {
+	return &reportPrinter{out: bufio.NewWriter(stdout), errs: stderr, streams: streams{}}
+}
+
+func (d *reportPrinter) done() bool { return d.limit > 0 && d.reports >= d.limit }
+
+// datagram says where a report packet comes from.
+type datagram struct {
+	number   int // packet of the capture, from 1
+	time     time.Time
+	from, to netip.AddrPort
+}
+
+// jsonReport is one line of JSON.
+type jsonReport struct {
+	Packet      int    `json:"packet"`
+	Time        string `json:"time"`
+	Source      string `json:"source"`
+	Destination string `json:"destination"`
+	*report.Header
+	*report.Report
+}
+
+// payload prints the reports of one UDP payload; the error is that of the
+// output.
+func (d *reportPrinter) payload(g datagram, b []byte) error {
+	m, err := d.decoder.Decode(b)
+	if err != nil {
+		d.undecodable++
+		d.complain(g, err)
+		if d.decoder.Strict || m == nil || len(m.Reports) == 0 {
+			return nil
+		}
+	}
+	d.packets++
+	d.streams.see(g, &m.Header)
+	for i := range m.Reports {
+		if d.done() {
+			break
+		}
+		d.reports++
+		if err := d.print(g, &m.Header, &m.Reports[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *reportPrinter) complain(g datagram, err error) {
+	if d.undecodable > maxComplaints {
+		return
+	}
+	reason := strings.ReplaceAll(err.Error(), "\n", "; ")
+	fmt.Fprintf(d.errs, "packet %d from %s to %s: %s\n", g.number, g.from, g.to, reason)
+	if d.undecodable == maxComplaints {
+		fmt.Fprintln(d.errs, "further undecodable packets are only counted")
+	}
+}
+
+func (d *reportPrinter) print(g datagram, h *report.Header, r *report.Report) error {
+	if !d.json {
+		_, err := d.out.WriteString(reportText(g, h, r))
+		return err
+	}
+	b, err := json.Marshal(jsonReport{g.number, g.time.UTC().Format(time.RFC3339Nano), g.from.String(), g.to.String(), h, r})
+	if err != nil {
+		return err
+	}
+	_, err = d.out.Write(append(b, '\n'))
+	return err
+}
+
+func (d *reportPrinter) printTotals() {
+	d.streams.print(d.errs)
+	lost, late := d.streams.totals()
+	fmt.Fprintf(d.errs, "%s in %s, %d lost, %d undecodable", count(d.reports, "report"), count(d.packets, "packet"), lost, d.undecodable)
+	if late > 0 {
+		fmt.Fprintf(d.errs, ", %d late or repeated", late)
+	}
+	fmt.Fprintln(d.errs)
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/layers"
+)
+
+// readCapture prints the reports in a capture; port 0 tries every UDP packet.
+func (d *reportPrinter) readCapture(ctx context.Context, path string, port uint16) error {
+	c, err := openCapture(path)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	link := c.src.LinkType()
+	switch link {
+	case layers.LinkTypeEthernet, layers.LinkTypeNull, layers.LinkTypeLoop, layers.LinkTypeLinuxSLL, layers.LinkTypeLinuxSLL2:
+	case 12, 14, layers.LinkTypeRaw, layers.LinkTypeIPv4, layers.LinkTypeIPv6:
+		link = layers.LinkTypeRaw // the version is in the packet
+	default:
+		return fmt.Errorf("%s: link type %d is not supported: it must be Ethernet, raw IP or loopback", path, link)
+	}
+	for ctx.Err() == nil && !d.done() {
+		b, when, err := c.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: packet %d: %w", path, d.seen+1, err)
+		}
+		d.seen++
+		from, to, payload, ok := udpOf(b, link)
+		if !ok || port != 0 && to.Port() != port {
+			continue
+		}
+		err = d.payload(datagram{number: d.seen, time: time.Unix(0, when), from: from, to: to}, payload)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// udpOf finds the outermost UDP datagram of a captured packet.
+func udpOf(b []byte, link layers.LinkType) (from, to netip.AddrPort, payload []byte, ok bool) {
+	p := gopacket.NewPacket(b, link, gopacket.DecodeOptions{Lazy: true, NoCopy: true})
+	udp, ok := p.Layer(layers.LayerTypeUDP).(*layers.UDP)
+	if !ok {
+		return from, to, nil, false
+	}
+	net := p.NetworkLayer()
+	if net == nil {
+		return from, to, nil, false
+	}
+	src, _ := netip.AddrFromSlice(net.NetworkFlow().Src().Raw())
+	dst, _ := netip.AddrFromSlice(net.NetworkFlow().Dst().Raw())
+	from = netip.AddrPortFrom(src, uint16(udp.SrcPort))
+	to = netip.AddrPortFrom(dst, uint16(udp.DstPort))
+	return from, to, udp.Payload, true
+}
+
+// listen prints reports as they arrive, until ctx ends or enough are printed.
+func (d *reportPrinter) listen(ctx context.Context, address string) error {
+	var lc net.ListenConfig
+	conn, err := lc.ListenPacket(ctx, "udp", address)
+	if err != nil {
+		return fmt.Errorf("--listen %s: %w", address, err)
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	defer conn.Close()
+	udp := conn.(*net.UDPConn)
+	to := udp.LocalAddr().(*net.UDPAddr).AddrPort()
+	fmt.Fprintf(d.errs, "listening on %s\n", to)
+	buf := make([]byte, 1<<16)
+	for !d.done() {
+		n, from, err := udp.ReadFromUDPAddrPort(buf)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		d.seen++
+		from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
+		if err := d.payload(datagram{number: d.seen, time: time.Now(), from: from, to: to}, buf[:n]); err != nil {
+			return err
+		}
+		if err := d.out.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
