@@ -150,10 +150,14 @@ func (x *dissector) ipv6() (proto uint8, ok bool) {
 		if proto == 44 {
 			more = 0
 		}
-		if x.take(more) == nil || proto == 44 && binary.BigEndian.Uint16(h[2:])>>3 != 0 {
+		later := proto == 44 && binary.BigEndian.Uint16(h[2:])>>3 != 0
+		proto = h[0]
+		if later {
+			x.flow.Protocol = ref(proto)
+		}
+		if later || x.take(more) == nil {
 			return 0, false
 		}
-		proto = h[0]
 	}
 }
 

@@ -1,0 +1,60 @@
+package report
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func fuzzSeeds(f *testing.F) {
+	for _, g := range golden {
+		f.Add(unhex(f, g.wire))
+	}
+	for _, wire := range []string{
+		`1a3f8145 00000009 00000064 000003e8 00010002 00000064 03000044 000007d0 04210000 00000032` + ipv4TCPHex,
+		`00200005 00000064 000003e8` + etherHex + ipv4TCPHex,
+		`01800005 00000064 000003e8 00000009 00010002 03210000` + etherHex + ipv4TCPHex,
+		`02400005 00000064 000003e8 00000009 00010002 03000044 000007d0` + etherHex + ipv4TCPHex,
+		`20000000 0000007b 04140700 00005453 00000000 00000000` + etherHex + ipv4TCPHex,
+		groupHex + `04 ff 00 20` + intVXLANHex,
+		groupHex + `13 06 02 20 7000 0000 0000 0000 00010002 ffffffff 0000000a 8100`,
+	} {
+		f.Add(unhex(f, wire))
+	}
+}
+
+// No input makes the decoder panic or invent more than it was given.
+func FuzzDecode(f *testing.F) {
+	fuzzSeeds(f)
+	loose := &Decoder{INTPorts: []uint16{5000, 555}, DSCP: 0, DSCPMask: 1}
+	strict := &Decoder{INTPorts: []uint16{5000}, Strict: true}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, d := range []*Decoder{loose, strict} {
+			m, err := d.Decode(b)
+			if m == nil {
+				if err == nil {
+					t.Fatal("neither a message nor an error")
+				}
+				continue
+			}
+			total := 0
+			for i := range m.Reports {
+				r := &m.Reports[i]
+				if err == nil && r.Problem != "" {
+					t.Errorf("a problem without an error: %s", r.Problem)
+				}
+				total += firstWordLen + r.Inner.Length + len(r.DSMetadata)
+				for s := r.Inner.INT; s != nil; s = s.Next {
+					if len(s.Hops)*4+len(s.Source) > len(b) {
+						t.Errorf("%d hops and %d bytes out of %d", len(s.Hops), len(s.Source), len(b))
+					}
+				}
+				if _, err := json.Marshal(r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if total > len(b) {
+				t.Errorf("%d bytes of contents out of %d", total, len(b))
+			}
+		}
+	})
+}
