@@ -1,0 +1,316 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/layers"
+	"github.com/gopacket/gopacket/pcapgo"
+
+	"intsink/engine/report"
+)
+
+// reportPayload is a report packet of n reports, each with the sink's
+// interfaces and an IPv4 UDP packet of one INT hop.
+func reportPayload(t testing.TB, sequence uint32, n int) []byte {
+	t.Helper()
+	inner := []byte{
+		0x45, 0, 0, 48, 0, 1, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
+		0x9c, 0x40, 0x13, 0x88, 0, 28, 0, 0,
+		0x14, 4, 0, 53,
+		0x20, 0, 1, 7, 0x80, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 42,
+	}
+	var p report.Packet
+	p.Open(make([]byte, 1400))
+	for range n {
+		if !p.Append(&report.Individual{RepType: report.INT, InType: report.IPv4, TrackedFlow: true,
+			RepMdBits: report.MdInterfaces, Metadata: []byte{0, 1, 0, 2}, Inner: inner}) {
+			t.Fatal("does not fit")
+		}
+	}
+	return p.Seal(report.GroupHeader{HwID: 5, Sequence: sequence, NodeID: 3})
+}
+
+var (
+	sinkAddr      = netip.MustParseAddrPort("192.0.2.1:49152")
+	collectorAddr = netip.MustParseAddrPort("192.0.2.10:8555")
+)
+
+// frame puts Ethernet, IPv4 and UDP in front of payload.
+func frame(payload []byte, to netip.AddrPort) []byte {
+	f := report.UDPFrame{Src: sinkAddr, Dst: to}
+	b := append(make([]byte, f.HeaderLen()), payload...)
+	f.Put(b)
+	return b
+}
+
+type packetWriter interface {
+	WritePacket(gopacket.CaptureInfo, []byte) error
+}
+
+// writeFrames makes a capture of frames, a second apart.
+func writeFrames(t testing.TB, link layers.LinkType, ng bool, frames ...[]byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "in.pcap")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var w packetWriter
+	if ng {
+		var n *pcapgo.NgWriter
+		n, err = pcapgo.NewNgWriter(f, link)
+		defer func() { n.Flush() }()
+		w = n
+	} else {
+		p := pcapgo.NewWriterNanos(f)
+		err = p.WriteFileHeader(65536, link)
+		w = p
+	}
+	for i, b := range frames {
+		ci := gopacket.CaptureInfo{Timestamp: time.Unix(1700000000+int64(i), 5), CaptureLength: len(b), Length: len(b)}
+		if err == nil {
+			err = w.WritePacket(ci, b)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// runDecode runs the command as a user does.
+func runDecode(t testing.TB, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	cmd := newDecodeCommand()
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	var out, errs bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetErr(&errs)
+	cmd.SetArgs(args)
+	err = cmd.Execute()
+	return out.String(), errs.String(), err
+}
+
+func wantCode(t *testing.T, err error, code int) {
+	t.Helper()
+	var exit exitError
+	if !errors.As(err, &exit) || exit.code != code {
+		t.Errorf("error %v, want exit code %d", err, code)
+	}
+}
+
+const jsonLine = `{"packet":1,"time":"2023-11-14T22:13:20.000000005Z","source":"192.0.2.1:49152","destination":"192.0.2.10:8555",` +
+	`"version":2,"hw_id":5,"sequence_number":7,"node_id":3,"rep_type":1,"in_type":4,"report_length":15,"md_length":1,` +
+	`"dropped":false,"congested_queue":false,"tracked_flow":true,"intermediate":false,` +
+	`"rep_md_bits":16384,"domain_specific_id":0,"ds_md_bits":0,"ds_md_status":0,` +
+	`"metadata":{"ingress_interface_id":1,"egress_interface_id":2},` +
+	`"inner":{"type":"ipv4","length":48,"flow":{"source":"10.0.0.1","destination":"10.0.0.2","length":48,"dscp":0,"protocol":17,"source_port":40000,"destination_port":53},` +
+	`"int":{"type":"md","shim_length":4,"npt":1,"ver":2,"discard":false,"max_hop_count_exceeded":false,"mtu_exceeded":false,"hop_ml":1,"remaining_hop_count":7,` +
+	`"instruction_bitmap":32768,"domain_specific_id":0,"ds_instruction":0,"ds_flags":0,"hops":[{"node_id":42}]}}}` + "\n"
+
+func TestDecodeJSON(t *testing.T) {
+	ether := frame(reportPayload(t, 7, 1), collectorAddr)
+	ip := ether[14:]
+	for _, c := range []struct {
+		name string
+		link layers.LinkType
+		ng   bool
+		in   []byte
+	}{
+		{"Ethernet", layers.LinkTypeEthernet, false, ether},
+		{"pcapng", layers.LinkTypeEthernet, true, ether},
+		{"VLAN", layers.LinkTypeEthernet, false, bytes.Join([][]byte{ether[:12], {0x81, 0, 0, 100}, ether[12:]}, nil)},
+		{"Ethernet padding", layers.LinkTypeEthernet, false, append(bytes.Clone(ether), 0, 0, 0)},
+		{"raw", layers.LinkTypeRaw, false, ip},
+		{"raw IPv4", layers.LinkTypeIPv4, false, ip},
+		{"loopback", layers.LinkTypeNull, false, append([]byte{2, 0, 0, 0}, ip...)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, port := range []string{"0", "8555"} {
+				stdout, stderr, err := runDecode(t, "--format", "json", "--port", port, writeFrames(t, c.link, c.ng, c.in))
+				if err != nil || stdout != jsonLine {
+					t.Errorf("port %s: %v\n%s\nwant\n%s", port, err, stdout, jsonLine)
+				}
+				if stderr != "1 report in 1 packet, 0 lost, 0 undecodable\n" {
+					t.Errorf("stderr %q", stderr)
+				}
+			}
+		})
+	}
+}
+
+func TestDecodeText(t *testing.T) {
+	stdout, _, err := runDecode(t, writeFrames(t, layers.LinkTypeEthernet, false, frame(reportPayload(t, 7, 2), collectorAddr)))
+	one := "1 2023-11-14T22:13:20.000000005Z 192.0.2.1:49152 version 2.0 node 3 hw_id 5 sequence 7 tracked_flow inner ipv4 48 bytes\n" +
+		"  metadata ingress_interface_id=1 egress_interface_id=2\n" +
+		"  flow udp 10.0.0.1:40000 > 10.0.0.2:53\n" +
+		"  int md [node_id=42]\n"
+	if err != nil || stdout != one+one {
+		t.Errorf("%v\n%s\nwant\n%s", err, stdout, one+one)
+	}
+}
+
+// Without --port, other UDP traffic is passed over and counted.
+func TestDecodeAmongOtherTraffic(t *testing.T) {
+	dns := frame([]byte("\x20\x01\x81\x80\x00\x01\x00\x01\x00\x00\x00\x00\x03www"), netip.MustParseAddrPort("192.0.2.10:53"))
+	arp := append(make([]byte, 12), 8, 6, 0, 1)
+	path := writeFrames(t, layers.LinkTypeEthernet, false, dns, arp, frame(reportPayload(t, 7, 3), collectorAddr))
+	stdout, stderr, err := runDecode(t, "--format", "json", path)
+	if err != nil || strings.Count(stdout, "\n") != 3 || strings.Count(stdout, `"packet":3,`) != 3 {
+		t.Errorf("%v\n%s", err, stdout)
+	}
+	if !strings.Contains(stderr, "packet 1 from 192.0.2.1:49152 to 192.0.2.10:53: ") || !strings.HasSuffix(stderr, "3 reports in 1 packet, 0 lost, 1 undecodable\n") {
+		t.Errorf("stderr %q", stderr)
+	}
+}
+
+func TestDecodeGaps(t *testing.T) {
+	var frames [][]byte
+	for _, n := range []uint32{4194302, 1, 2, 6, 4, 6} { // 22 bits: 4194303 and 0 are missing, 3, 5; 4 is late, 6 repeated
+		frames = append(frames, frame(reportPayload(t, n, 1), collectorAddr))
+	}
+	other := netip.MustParseAddrPort("192.0.2.11:8555") // has numbers of its own
+	frames = append(frames, frame(reportPayload(t, 100, 1), other), frame(reportPayload(t, 101, 1), other))
+	_, stderr, err := runDecode(t, "--format", "json", writeFrames(t, layers.LinkTypeEthernet, false, frames...))
+	want := "node 3 hw_id 5 from 192.0.2.1 to 192.0.2.10:8555: 4 lost: 4194303-0 3 5\n" +
+		"8 reports in 8 packets, 4 lost, 0 undecodable, 2 late or repeated\n"
+	if err != nil || stderr != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, stderr, want)
+	}
+}
+
+func TestDecodeCount(t *testing.T) {
+	path := writeFrames(t, layers.LinkTypeEthernet, false, frame(reportPayload(t, 7, 3), collectorAddr), frame(reportPayload(t, 8, 3), collectorAddr))
+	for count, lines := range map[string]int{"1": 1, "4": 4, "6": 6, "7": 6, "0": 6} {
+		stdout, _, err := runDecode(t, "--format", "json", "--count", count, path)
+		if err != nil || strings.Count(stdout, "\n") != lines {
+			t.Errorf("--count %s: %v\n%s", count, err, stdout)
+		}
+	}
+}
+
+func TestDecodeUndecodable(t *testing.T) {
+	whole := reportPayload(t, 7, 2)
+	cut := frame(whole[:len(whole)-20], collectorAddr)
+	path := writeFrames(t, layers.LinkTypeEthernet, false, cut)
+	stdout, stderr, err := runDecode(t, "--format", "json", path)
+	wantCode(t, err, 1)
+	if stdout != "" || !strings.Contains(stderr, "packet 1 from 192.0.2.1:49152 to 192.0.2.10:8555: individual report 2 at byte 72: truncated") ||
+		!strings.HasSuffix(stderr, "0 reports in 0 packets, 0 lost, 1 undecodable\n") {
+		t.Errorf("%q\n%s", stdout, stderr)
+	}
+	// With the port given, what is there is shown.
+	stdout, stderr, err = runDecode(t, "--format", "json", "--port", "8555", path)
+	if err != nil || strings.Count(stdout, "\n") != 2 || !strings.Contains(stdout, `"problem":"truncated`) || !strings.Contains(stderr, "1 undecodable") {
+		t.Errorf("%v\n%s\n%s", err, stdout, stderr)
+	}
+	_, stderr, err = runDecode(t, "--port", "8555", writeFrames(t, layers.LinkTypeEthernet, false, frame([]byte("hello, collector"), collectorAddr)))
+	wantCode(t, err, 1)
+	if !strings.Contains(stderr, "packet 1 ") || !strings.Contains(stderr, "not a telemetry report: version 6") {
+		t.Errorf("stderr %q", stderr)
+	}
+}
+
+func TestDecodeFiles(t *testing.T) {
+	if _, _, err := runDecode(t, writeFrames(t, layers.LinkTypeEthernet, false)); err != nil {
+		t.Errorf("empty capture: %v", err)
+	}
+	_, _, err := runDecode(t, filepath.Join(t.TempDir(), "none.pcap"))
+	wantCode(t, err, 1)
+	text := filepath.Join(t.TempDir(), "text")
+	os.WriteFile(text, []byte("this is not a capture at all"), 0o644)
+	_, _, err = runDecode(t, text)
+	wantCode(t, err, 1)
+	_, _, err = runDecode(t, writeFrames(t, layers.LinkTypeIEEE802_11, false, []byte{1}))
+	wantCode(t, err, 1)
+}
+
+func TestDecodeUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{}, {"a", "b"}, {"--listen", "127.0.0.1:0", "a"}, {"--format", "xml", "a"}, {"--count", "-1", "a"}, {"--port", "70000", "a"},
+		{"--listen", "127.0.0.1:0", "--port", "5"}, {"--int-port", "0", "a"}, {"--int-dscp", "64", "a"}, {"--int-dscp", "1/0", "a"}, {"--int-dscp", "x", "a"},
+	} {
+		_, _, err := runDecode(t, args...)
+		var exit exitError
+		if err == nil || errors.As(err, &exit) {
+			t.Errorf("%q: %v, want wrong usage", args, err)
+		}
+	}
+}
+
+func TestDecodeListen(t *testing.T) {
+	r, w := io.Pipe()
+	cmd := newDecodeCommand()
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	var out bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetErr(w)
+	cmd.SetArgs([]string{"--listen", "127.0.0.1:0", "--format", "json", "--count", "2"})
+	done := make(chan error, 1)
+	go func() { done <- cmd.Execute(); w.Close() }()
+	lines := bufio.NewScanner(r)
+	lines.Scan()
+	address := strings.TrimPrefix(lines.Text(), "listening on ")
+	conn, err := net.Dial("udp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.Write([]byte("hello"))
+	conn.Write(reportPayload(t, 7, 2))
+	var rest []string
+	for lines.Scan() {
+		rest = append(rest, lines.Text())
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	var line struct {
+		Packet      int    `json:"packet"`
+		Source      string `json:"source"`
+		Destination string `json:"destination"`
+		NodeID      uint32 `json:"node_id"`
+	}
+	d := json.NewDecoder(&out)
+	for range 2 {
+		if err := d.Decode(&line); err != nil || line.Packet != 2 || line.NodeID != 3 || line.Destination != address || line.Source != conn.LocalAddr().String() {
+			t.Errorf("%v %+v", err, line)
+		}
+	}
+	if len(rest) != 2 || !strings.Contains(rest[0], "packet 1 ") || rest[1] != "2 reports in 1 packet, 0 lost, 1 undecodable" {
+		t.Errorf("stderr %q", rest)
+	}
+}
+
+// The end of the context, which a signal brings, is success.
+func TestDecodeListenEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	r, w := io.Pipe()
+	cmd := newDecodeCommand()
+	cmd.SetErr(w)
+	cmd.SetArgs([]string{"--listen", "127.0.0.1:0"})
+	done := make(chan error, 1)
+	go func() { done <- cmd.ExecuteContext(ctx); w.Close() }()
+	lines := bufio.NewScanner(r)
+	lines.Scan()
+	cancel()
+	lines.Scan()
+	if err := <-done; err != nil || lines.Text() != "0 reports in 0 packets, 0 lost, 0 undecodable" {
+		t.Errorf("%v, %q", err, lines.Text())
+	}
+}
