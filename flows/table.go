@@ -97,7 +97,6 @@ func (t *Table) LookupBurst(now int64, keys []Key, hashes []uint64, out []*Flow)
 		hashes[j] = h
 		touched += t.buckets[h&t.mask].tag[0] // loads overlap before the first probe
 	}
-	t.touched = touched
 	for j := range keys {
 		f := t.find(now, hashes[j], &keys[j])
 		if f == nil {
@@ -107,6 +106,14 @@ func (t *Table) LookupBurst(now int64, keys []Key, hashes []uint64, out []*Flow)
 		}
 		out[j] = f
 	}
+	// The lines that every packet needs, of all flows at once: these loads too
+	// overlap, where one flow after the other would wait for each.
+	for _, f := range out {
+		if f != nil {
+			touched += uint16(f.PathHash[0]) + uint16(f.Hops[0].Node)
+		}
+	}
+	t.touched = touched
 	return fresh
 }
 
@@ -128,7 +135,7 @@ func (t *Table) findIn(now int64, b uint64, tag uint16, k *Key) *Flow {
 		if bk.tag[s] != tag {
 			continue
 		}
-		if f := &t.flows[b*slots+uint64(s)]; f.Key == *k {
+		if f := &t.flows[b*slots+uint64(s)]; f.Key.equal(k) {
 			bk.seen[s] = Tick(now)
 			f.seen = now
 			return f

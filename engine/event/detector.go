@@ -48,7 +48,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 	p := &d.policies[watch]
 	t := &p.Thresholds
 	f.Packets++
-	f.Bytes += uint64(o.Bytes)
+
 	var set Set
 	if fresh {
 		set = d.first(now, f, p, o)

@@ -32,6 +32,7 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 	if latency >= 0 && !p.Events.Has(HopLatency) {
 		latency = -1
 	}
+	absolute := p.Thresholds.LatencyAbsolute
 	var set Set
 	h := d.seed ^ uint64(o.Hops)
 	stack := o.Stack
@@ -55,9 +56,10 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 			continue
 		}
 		x := binary.BigEndian.Uint32(hop[latency:])
-		if i < int(f.NumHops) && i < flows.MaxHops && f.Node[i] == node && f.Window[i] == 0 &&
-			x-f.Ref[i]+p.Thresholds.LatencyAbsolute <= 2*p.Thresholds.LatencyAbsolute {
-			continue // where it always is, and within the absolute deadband
+		if i < int(f.NumHops) && i < flows.MaxHops {
+			if k := &f.Hops[i]; k.Node == node && k.Window == 0 && x-k.Ref+absolute <= 2*absolute {
+				continue // where it always is, and within the absolute deadband
+			}
 		}
 		if x != unknown32 {
 			set |= d.latency(now, f, node, x, &p.Thresholds)

@@ -10,7 +10,7 @@ import (
 // where there is no room.
 func (d *Detector) hop(f *flows.Flow, node, x uint32) int {
 	for i := range int(f.NumHops) {
-		if f.Node[i] == node {
+		if f.Hops[i].Node == node {
 			return i
 		}
 	}
@@ -19,7 +19,7 @@ func (d *Detector) hop(f *flows.Flow, node, x uint32) int {
 		return -1
 	}
 	at := int(f.NumHops)
-	f.Node[at], f.Ref[at] = node, x
+	f.Hops[at].Node, f.Hops[at].Ref = node, x
 	f.NumHops++
 	return at
 }
@@ -31,25 +31,26 @@ func (d *Detector) hop(f *flows.Flow, node, x uint32) int {
 //
 //go:noinline
 func (d *Detector) deadband(now int64, f *flows.Flow, at int, x uint32, t *Thresholds) Set {
-	ref := f.Ref[at]
+	h := &f.Hops[at]
+	ref := h.Ref
 	delta := x - ref
 	if x < ref {
 		delta = ref - x
 	}
-	f.Window[at] <<= 1
+	h.Window <<= 1
 	if delta <= t.LatencyAbsolute || float64(delta) <= t.LatencyRelative*float64(ref) {
 		return 0
 	}
-	f.Window[at] |= 1
-	if bits.OnesCount8(f.Window[at]&(1<<t.LatencyN-1)) < t.LatencyK {
+	h.Window |= 1
+	if bits.OnesCount8(h.Window&(1<<t.LatencyN-1)) < t.LatencyK {
 		return 0
 	}
 	d.Counters.Fired[HopLatency]++
 	us := uint32(now / 1000)
-	if f.Sent[at] != 0 && int64(us-f.Sent[at])*1000 < t.LatencyInterval {
+	if h.Sent != 0 && int64(us-h.Sent)*1000 < t.LatencyInterval {
 		d.Counters.Suppressed[HopLatency][SuppressInterval]++
 		return 0
 	}
-	f.Ref[at], f.Window[at], f.Sent[at] = x, 0, us|1
+	h.Ref, h.Window, h.Sent = x, 0, us|1
 	return HopLatency.Set()
 }
