@@ -23,6 +23,7 @@ type decodeOptions struct {
 	count    int
 	intPorts []uint
 	intDSCP  string
+	intProbe string
 }
 
 func newDecodeCommand() *cobra.Command {
@@ -66,6 +67,7 @@ Exit codes: 0 success, 1 nothing could be decoded, 2 wrong usage.`,
 	f.IntVar(&o.count, "count", 0, "stop after this many reports; 0 never stops")
 	f.UintSliceVar(&o.intPorts, "int-port", []uint{report.DefaultINTPort, 555}, "UDP destination ports of INT in the reported packets")
 	f.StringVar(&o.intDSCP, "int-dscp", "", "DSCP of INT in the reported packets, as VALUE or VALUE/MASK")
+	f.StringVar(&o.intProbe, "int-probe-marker", "", "probe marker of INT in the reported packets, such as 0x0102030405060708")
 	return cmd
 }
 
@@ -89,8 +91,23 @@ func newReportPrinter(stdout, stderr io.Writer, o *decodeOptions) (*reportPrinte
 		}
 		d.decoder.INTPorts = append(d.decoder.INTPorts, uint16(p))
 	}
+	if err := d.setMarks(o); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// setMarks reads what else marks INT.
+func (d *reportPrinter) setMarks(o *decodeOptions) error {
+	if o.intProbe != "" {
+		marker, err := strconv.ParseUint(o.intProbe, 0, 64)
+		if err != nil || marker == 0 {
+			return fmt.Errorf("--int-probe-marker %q: must be a number of 64 bits, not 0", o.intProbe)
+		}
+		d.decoder.ProbeMarker = marker
+	}
 	if o.intDSCP == "" {
-		return d, nil
+		return nil
 	}
 	value, mask, masked := strings.Cut(o.intDSCP, "/")
 	if !masked {
@@ -99,10 +116,10 @@ func newReportPrinter(stdout, stderr io.Writer, o *decodeOptions) (*reportPrinte
 	v, err1 := strconv.ParseUint(value, 0, 6)
 	m, err2 := strconv.ParseUint(mask, 0, 6)
 	if err1 != nil || err2 != nil || m == 0 {
-		return nil, fmt.Errorf("--int-dscp %q: must be VALUE or VALUE/MASK, both at most 63, the mask not 0", o.intDSCP)
+		return fmt.Errorf("--int-dscp %q: must be VALUE or VALUE/MASK, both at most 63, the mask not 0", o.intDSCP)
 	}
 	d.decoder.DSCP, d.decoder.DSCPMask = uint8(v), uint8(m)
-	return d, nil
+	return nil
 }
 
 // run decodes the capture or what arrives, and prints the totals.

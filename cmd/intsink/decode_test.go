@@ -244,6 +244,7 @@ func TestDecodeUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"a", "b"}, {"--listen", "127.0.0.1:0", "a"}, {"--format", "xml", "a"}, {"--count", "-1", "a"}, {"--port", "70000", "a"},
 		{"--listen", "127.0.0.1:0", "--port", "5"}, {"--int-port", "0", "a"}, {"--int-dscp", "64", "a"}, {"--int-dscp", "1/0", "a"}, {"--int-dscp", "x", "a"},
+		{"--int-probe-marker", "0", "a"}, {"--int-probe-marker", "x", "a"},
 	} {
 		_, _, err := runDecode(t, args...)
 		var exit exitError

@@ -14,6 +14,8 @@ type Decoder struct {
 	INTPorts []uint16
 	// DSCP and DSCPMask mark INT over TCP and UDP; mask 0 is no mark.
 	DSCP, DSCPMask uint8
+	// ProbeMarker stands in front of the shim over TCP and UDP; 0 is none.
+	ProbeMarker uint64
 	// Strict takes reserved code points and bits for errors: for payloads of
 	// which it is not known whether they are reports.
 	Strict bool

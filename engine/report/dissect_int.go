@@ -66,15 +66,16 @@ const (
 
 var shimTypes = [...]string{1: "md", 2: "destination", 3: "mx"}
 
-// findINT reads INT where the port or the DSCP says that there is some, and
-// what INT hides: the original port, or the original transport header.
+// findINT reads INT where the port, the DSCP or the probe marker says that there
+// is some, and what INT hides: the original port, or the original transport
+// header.
 func (x *dissector) findINT(proto uint8) *Stack {
 	var first *Stack
 	next := &first
 	for range maxNested {
 		byPort := proto == protoUDP && slices.Contains(x.INTPorts, *x.flow.DestinationPort)
-		byDSCP := first == nil && x.DSCPMask != 0 && *x.flow.DSCP&x.DSCPMask == x.DSCP&x.DSCPMask
-		if !byPort && !byDSCP || len(x.rest) < shimLen {
+		byMark := !byPort && first == nil && (x.marked() || x.DSCPMask != 0 && *x.flow.DSCP&x.DSCPMask == x.DSCP&x.DSCPMask)
+		if !byPort && !byMark || len(x.rest) < shimLen {
 			break
 		}
 		s, shim := x.stack(byPort)
@@ -103,6 +104,15 @@ func (x *dissector) findINT(proto uint8) *Stack {
 		}
 	}
 	return first
+}
+
+// marked takes the probe marker, where it is there.
+func (x *dissector) marked() bool {
+	if x.ProbeMarker == 0 || len(x.rest) < 8 || binary.BigEndian.Uint64(x.rest) != x.ProbeMarker {
+		return false
+	}
+	x.rest = x.rest[8:]
+	return true
 }
 
 // stack reads one shim and what it holds; nil where it is no INT shim. The

@@ -51,6 +51,9 @@ func TestDissect(t *testing.T) {
 		{"TCP with options, marked by DSCP", dscp, IPv4, `455c 0048 0001 4000 40 06 0000 0a000001 0a000002
 			9c40 0050 00000001 00000002 6018 0200 1234 0000 01010101 10 05 00 28` + hop,
 			[]string{`"dscp":10,"protocol":6,"source_port":40000,"destination_port":80,"tcp_flags":24}`, `"npt":0`, `"node_id":1`}},
+		{"probe marker", &Decoder{ProbeMarker: 0x0102030405060708}, IPv4, udp4(t, 53, `0102030405060708 10 05 0000`+hop),
+			[]string{`"dscp":0,"protocol":17,"source_port":40000,"destination_port":53}`, `"npt":0`, `"node_id":1`}},
+		{"another probe marker", &Decoder{ProbeMarker: 0x0102030405060708}, IPv4, udp4(t, 53, `0102030405060709 10 05 0028`+hop), []string{`}null`}},
 		{"marked, but no shim", dscp, IPv4, `455c 002c 0001 4000 40 06 0000 0a000001 0a000002
 			9c40 0050 00000001 00000002 5018 0200 1234 0000 47455420`, []string{`"dscp":23`, `"tcp_flags":24}null`}},
 		{"shim without room for a header", plain, IPv4, udp4(t, 5000, `14 02 0035 20000007 c0000000`), []string{`"destination_port":5000}null`}},

@@ -25,7 +25,7 @@ func fuzzSeeds(f *testing.F) {
 // No input makes the decoder panic or invent more than it was given.
 func FuzzDecode(f *testing.F) {
 	fuzzSeeds(f)
-	loose := &Decoder{INTPorts: []uint16{5000, 555}, DSCP: 0, DSCPMask: 1}
+	loose := &Decoder{INTPorts: []uint16{5000, 555}, DSCP: 0, DSCPMask: 1, ProbeMarker: 0x0102030405060708}
 	strict := &Decoder{INTPorts: []uint16{5000}, Strict: true}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, d := range []*Decoder{loose, strict} {
