@@ -9,6 +9,12 @@ import (
 // time; an odd last byte counts as the high half of a word.
 func sum(s uint64, b []byte) uint64 {
 	var carry uint64
+	for ; len(b) >= 32; b = b[32:] { // one carry chain for four words
+		s, carry = bits.Add64(s, binary.BigEndian.Uint64(b), carry)
+		s, carry = bits.Add64(s, binary.BigEndian.Uint64(b[8:]), carry)
+		s, carry = bits.Add64(s, binary.BigEndian.Uint64(b[16:]), carry)
+		s, carry = bits.Add64(s, binary.BigEndian.Uint64(b[24:]), carry)
+	}
 	for ; len(b) >= 8; b = b[8:] {
 		s, carry = bits.Add64(s, binary.BigEndian.Uint64(b), carry)
 	}
