@@ -63,7 +63,7 @@ func (p *Locator) Locate(b []byte, pktLen int, l *packet.Layers, i *Info) Result
 		return NotINT
 	}
 	if l.Proto == packet.ProtoUDP && p.byPort && l.DstPort == p.port {
-		return p.locateShim(b, l, i, ByPort, int(l.Payload))
+		return p.locateByPort(b, l, i)
 	}
 	if p.byDSCP && l.DSCP&p.dscpMask == p.dscpValue {
 		return p.locateShim(b, l, i, ByDSCP, p.start(l))

@@ -40,6 +40,8 @@ type Locator struct {
 	probePorts              []PortRange
 	domains                 []Domain
 	layouts                 [layoutSlots]Layout
+	current                 *Layout // the one last asked for
+	memo                    memo
 }
 
 // layoutSlots layouts are remembered; an INT domain uses one or two bitmaps.
@@ -63,16 +65,25 @@ func NewLocator(c Config) *Locator {
 	for s := range p.layouts {
 		p.layouts[s] = LayoutOf(0)
 	}
+	p.current = &p.layouts[0]
 	return p
 }
 
 // Layout returns the layout of bitmap, remembered where possible. It is valid
 // until the next call.
 func (p *Locator) Layout(bitmap uint16) *Layout {
+	if p.current.Bitmap == bitmap {
+		return p.current
+	}
+	return p.layout(bitmap)
+}
+
+func (p *Locator) layout(bitmap uint16) *Layout {
 	l := &p.layouts[(bitmap>>13^bitmap>>10^bitmap>>7^bitmap)%layoutSlots]
 	if l.Bitmap != bitmap {
 		*l = LayoutOf(bitmap)
 	}
+	p.current = l
 	return l
 }
 

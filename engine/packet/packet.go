@@ -63,6 +63,29 @@ const (
 // Parse fills l from the frame whose first segment is b and whose length is
 // pktLen >= len(b). With any Status but OK the fields of l are not to be used.
 func Parse(b []byte, pktLen int, l *Layers) Status {
+	if len(b) < plainUDPLen || pktLen > maxFrame {
+		return parseAny(b, pktLen, l)
+	}
+	h := b[:plainUDPLen]
+	// Untagged Ethernet, IPv4 without options, UDP, not a fragment: most packets.
+	total := int(binary.BigEndian.Uint16(h[16:]))
+	if binary.BigEndian.Uint32(h[12:])&0xffffff00 != etherTypeIPv4<<16|0x4500 || h[23] != ProtoUDP ||
+		binary.BigEndian.Uint16(h[20:])&0x3fff != 0 || total < 28 || ethernetLen+total > pktLen {
+		return parseAny(b, pktLen, l)
+	}
+	*l = Layers{
+		L3: ethernetLen, L4: ethernetLen + 20, Payload: plainUDPLen, End: uint16(ethernetLen + total),
+		ProtoAt: 23, EtherType: etherTypeIPv4, IPVersion: 4, Proto: ProtoUDP, DSCP: h[15] >> 2,
+		SrcPort: binary.BigEndian.Uint16(h[34:]), DstPort: binary.BigEndian.Uint16(h[36:]),
+	}
+	return OK
+}
+
+// plainUDPLen is the length of Ethernet, IPv4 and UDP headers without options.
+const plainUDPLen = ethernetLen + 20 + 8
+
+// parseAny is Parse for every kind of packet.
+func parseAny(b []byte, pktLen int, l *Layers) Status {
 	if len(b) < ethernetLen {
 		return short(pktLen, ethernetLen)
 	}
