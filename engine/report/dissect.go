@@ -12,6 +12,7 @@ const (
 	etherVLAN = 0x8100
 	etherQinQ = 0x88a8
 	protoTCP  = 6
+	protoGRE  = 47
 )
 
 // Flow is what the headers of a packet say. Fields beyond where the packet is
@@ -35,9 +36,10 @@ type Flow struct {
 // dissector reads one packet. rest is what no header has taken yet.
 type dissector struct {
 	*Decoder
-	flow  Flow
-	rest  []byte
-	depth int // transport headers so far: INT can hide one
+	flow    Flow
+	rest    []byte
+	options []byte // from the TCP options on, where there are some
+	depth   int    // transport headers so far: INT can hide one
 }
 
 // dissect reads the headers of a packet that may be cut anywhere, and its INT.
@@ -175,8 +177,12 @@ func (x *dissector) transport(proto uint8) *Stack {
 		}
 		x.ports(b)
 		x.flow.TCPFlags = ref(b[13])
-		if x.take(int(b[12]>>4)*4-20) == nil && b[12]>>4 > 5 {
-			return nil
+		x.options = nil
+		if b[12]>>4 > 5 {
+			x.options = x.rest
+			if x.take(int(b[12]>>4)*4-20) == nil {
+				x.rest = nil
+			}
 		}
 	case protoUDP:
 		b := x.take(udpLen)
@@ -185,6 +191,11 @@ func (x *dissector) transport(proto uint8) *Stack {
 			return nil
 		}
 		x.ports(b)
+		if s := x.tunnel(*x.flow.DestinationPort); s != nil {
+			return s
+		}
+	case protoGRE:
+		return x.gre()
 	default:
 		return nil
 	}

@@ -73,12 +73,7 @@ func (x *dissector) findINT(proto uint8) *Stack {
 	var first *Stack
 	next := &first
 	for range maxNested {
-		byPort := proto == protoUDP && slices.Contains(x.INTPorts, *x.flow.DestinationPort)
-		byMark := !byPort && first == nil && (x.marked() || x.DSCPMask != 0 && *x.flow.DSCP&x.DSCPMask == x.DSCP&x.DSCPMask)
-		if !byPort && !byMark || len(x.rest) < shimLen {
-			break
-		}
-		s, shim := x.stack(byPort)
+		s, shim := x.nextINT(proto, first == nil)
 		if s == nil {
 			break
 		}
@@ -86,10 +81,9 @@ func (x *dissector) findINT(proto uint8) *Stack {
 		if s.NPT == 2 {
 			x.flow.Protocol = ref(shim[3])
 			x.flow.SourcePort, x.flow.DestinationPort = nil, nil
-			if s.Truncated {
-				break
+			if !s.Truncated {
+				s.Next = x.transport(shim[3])
 			}
-			s.Next = x.transport(shim[3])
 			break
 		}
 		if s.NPT == 0 {
@@ -106,6 +100,31 @@ func (x *dissector) findINT(proto uint8) *Stack {
 	return first
 }
 
+// nextINT reads INT behind a transport header or behind other INT. In TCP it
+// stands in front of the options, where a shim of MD or MX cannot be taken for an
+// option in use, or behind them.
+func (x *dissector) nextINT(proto uint8, outermost bool) (*Stack, []byte) {
+	if proto == protoUDP && slices.Contains(x.INTPorts, *x.flow.DestinationPort) {
+		return x.stack(true)
+	}
+	if !outermost {
+		return nil, nil
+	}
+	byDSCP := x.DSCPMask != 0 && *x.flow.DSCP&x.DSCPMask == x.DSCP&x.DSCPMask
+	behind := x.rest
+	x.rest = x.options
+	if marked := x.marked(); (marked || byDSCP) && len(x.rest) > 0 && (x.rest[0]>>4 == 1 || x.rest[0]>>4 == 3) {
+		if s, shim := x.stack(false); s != nil {
+			return s, shim
+		}
+	}
+	x.rest = behind
+	if !x.marked() && !byDSCP {
+		return nil, nil
+	}
+	return x.stack(false)
+}
+
 // marked takes the probe marker, where it is there.
 func (x *dissector) marked() bool {
 	if x.ProbeMarker == 0 || len(x.rest) < 8 || binary.BigEndian.Uint64(x.rest) != x.ProbeMarker {
@@ -118,31 +137,47 @@ func (x *dissector) marked() bool {
 // stack reads one shim and what it holds; nil where it is no INT shim. The
 // packet is then left as it is.
 func (x *dissector) stack(byPort bool) (*Stack, []byte) {
+	if len(x.rest) < shimLen {
+		return nil, nil
+	}
 	shim := x.rest[:shimLen]
 	if old := shim[0]; old == 1 || old == 2 { // INT 1.0: eight bits of type
 		return x.oldStack(shim)
 	}
 	t, npt := shim[0]>>4, shim[0]>>2&3
-	if t < 1 || t > 3 || npt > 2 || byPort && npt == 0 || !byPort && npt != 0 {
+	if npt > 2 || byPort != (npt != 0) {
 		return nil, nil
 	}
-	s := &Stack{Type: shimTypes[t], ShimLength: shim[1], NPT: npt}
-	size := int(shim[1]) * 4
-	body := x.rest[shimLen:]
-	if t != 2 && (size < intHeaderLen || len(body) > 0 && body[0]>>4 != 2) {
+	before := x.rest
+	x.rest = x.rest[shimLen:]
+	s := x.body(t, shim[1])
+	if s == nil {
+		x.rest = before
 		return nil, nil
 	}
-	s.Truncated = size > len(body)
-	body = body[:min(size, len(body))]
-	x.rest = x.rest[shimLen+len(body):]
+	s.NPT = npt
+	return s, shim
+}
+
+// body reads the INT header of type t and what it holds, words in all; nil where
+// that is no INT.
+func (x *dissector) body(t, words uint8) *Stack {
+	size := int(words) * 4
+	b := x.rest
+	if t < 1 || t > 3 || t != 2 && (size < intHeaderLen || len(b) > 0 && b[0]>>4 != 2) {
+		return nil
+	}
+	s := &Stack{Type: shimTypes[t], ShimLength: words, Truncated: size > len(b)}
+	b = b[:min(size, len(b))]
+	x.rest = x.rest[len(b):]
 	switch {
 	case t == 2:
-		s.Source = clone(body)
-	case len(body) >= intHeaderLen:
-		s.header(body, t == 1)
-		s.contents(body[intHeaderLen:], size-intHeaderLen)
+		s.Source = clone(b)
+	case len(b) >= intHeaderLen:
+		s.header(b, t == 1)
+		s.contents(b[intHeaderLen:], size-intHeaderLen)
 	}
-	return s, shim
+	return s
 }
 
 // header reads the INT-MD or INT-MX header of 12 bytes.

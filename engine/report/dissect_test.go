@@ -80,6 +80,23 @@ func TestDissect(t *testing.T) {
 		{"INT 1.0", dscp, IPv4, `455c 0034 0001 4000 40 11 0000 0a000001 0a000002 9c40 0035 0020 0000
 			01 00 06 28 10000307 8c00 0000 00000001 00000064 00000065`,
 			[]string{`"dscp":10`, `"type":"md","shim_length":6,"npt":0,"ver":1`, `"hops":[{"node_id":1,"ingress_timestamp":100,"egress_timestamp":101}]`}},
+		{"INT in front of the TCP options", dscp, IPv4, `455c 0048 0001 4000 40 06 0000 0a000001 0a000002
+			9c40 0050 00000001 00000002 6018 0200 1234 0000 10 05 00 28` + hop + `02040578`,
+			[]string{`"dscp":10`, `"npt":0`, `"node_id":1`}},
+		{"cut in the TCP options", dscp, IPv4, `455c 0048 0001 4000 40 06 0000 0a000001 0a000002
+			9c40 0050 00000001 00000002 8018 0200 1234 0000 01010402`, []string{`"tcp_flags":24}null`}},
+		{"VXLAN-GPE, chained", plain, IPv4, udp4(t, 4790, `0c000082 00007b00 10 05 00 82`+hop+`20 01 80 03 deadbeef 020000000002`),
+			[]string{`"destination_port":4790}`, `{"type":"md","shim_length":5`, `"node_id":1`, `"next":{"type":"destination","shim_length":1`, `"source_metadata":"deadbeef"}`}},
+		{"VXLAN-GPE without INT", plain, IPv4, udp4(t, 4790, `0c000003 00007b00 10 05 00 82`+hop), []string{`}null`}},
+		{"VXLAN-GPE without P", plain, IPv4, udp4(t, 4790, `08000082 00007b00 10 05 00 82`+hop), []string{`}null`}},
+		{"Geneve behind another option", plain, IPv4, udp4(t, 6081, `08006558 00007b00 0104 80 01 deadbeef 0103 01 05`+hop+`020000000002`),
+			[]string{`"destination_port":6081}`, `{"type":"md","shim_length":5`, `"hops":[{"node_id":1`}},
+		{"Geneve option beyond the options", plain, IPv4, udp4(t, 6081, `05006558 00007b00 0103 01 05`+hop+`020000000002`), []string{`"type":"md"`, `"truncated":true`}},
+		{"Geneve without INT", plain, IPv4, udp4(t, 6081, `02006558 00007b00 0104 01 01 deadbeef`), []string{`}null`}},
+		{"GRE", plain, IPv4, `4500 0038 0001 4000 40 2f 0000 0a000001 0a000002 0000 88b6 10 05 6558` + hop, []string{`"protocol":47}`, `"hops":[{"node_id":1`}},
+		{"GRE with checksum, key and sequence number", plain, IPv4, `4500 0044 0001 4000 40 2f 0000 0a000001 0a000002 b000 88b6 00000001 00000002 00000003 18 05 0800` + hop,
+			[]string{`"protocol":47}`, `"hops":[{"node_id":1`}},
+		{"GRE without INT", plain, IPv4, `4500 0038 0001 4000 40 2f 0000 0a000001 0a000002 0000 0800 10 05 6558` + hop, []string{`"protocol":47}null`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := dissected(t, c.d, c.in, c.packet)
