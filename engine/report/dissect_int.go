@@ -231,18 +231,18 @@ func (s *Stack) sourceOnly(size int) int {
 
 // hops reads the whole hops in b. Domain specific metadata stands behind the
 // baseline, in front of the checksum complement.
-func (s *Stack) hops(m *bitmap, bitmap uint16, b []byte, hop int) {
+func (s *Stack) hops(m *bitmap, asked uint16, b []byte, hop int) {
 	const complement = 1
-	need := m.size(bitmap)
+	need := m.size(asked)
 	if need > hop {
 		s.Problem = "the Instruction Bitmap asks for more than Hop ML"
 		s.Source = clone(b)
 		return
 	}
 	for ; hop > 0 && len(b) >= hop; b = b[hop:] {
-		v, n := m.read(bitmap&^complement, b[:hop])
-		last := hop - m.size(bitmap&complement)
-		if bitmap&complement != 0 {
+		v, n := m.read(asked&^complement, b[:hop])
+		last := hop - m.size(asked&complement)
+		if asked&complement != 0 {
 			v = appendParts(v, m[15], b[last:hop])
 		}
 		s.Hops = append(s.Hops, Hop{Values: v, DSMetadata: clone(b[n:last])})

@@ -10,4 +10,9 @@
 //	| RepType 4 | InType 4 | Report Length 8 | MD Length 8 | D Q F I | Rsvd 4 |
 //	| main contents by RepType | inner contents by InType |
 //	| next individual report ...
+//
+// Workers encode: a Packet borrows its buffer from Open to Seal and belongs to
+// one worker, Append copies what it is given. UDPFrame puts Ethernet, IP and UDP
+// headers in front. A Decoder is for commands and tests: it may be shared, and its
+// results do not alias the input.
 package report

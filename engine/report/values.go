@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/binary"
+	"slices"
 	"strconv"
 )
 
@@ -51,8 +52,7 @@ type part struct {
 	bits int // 8, 16, 24, 32 or 64
 }
 
-// bitmap gives the parts of each bit, the most significant bit first. Bits
-// beyond it are one word each.
+// bitmap gives the parts of each bit, the most significant bit first.
 type bitmap [16][]part
 
 func word(name string) []part { return []part{{name, 32}} }
@@ -137,13 +137,13 @@ func appendParts(v Values, parts []part, b []byte) Values {
 		whole = whole && x == 0xff
 	}
 	for _, p := range parts {
-		var wide [8]byte
+		var number [8]byte
 		size := p.bits / 8
-		copy(wide[8-size:], b[:size])
+		copy(number[8-size:], b[:size])
 		b = b[size:]
-		x := Value{Name: p.name, Number: binary.BigEndian.Uint64(wide[:])}
+		x := Value{Name: p.name, Number: binary.BigEndian.Uint64(number[:])}
 		x.Null = whole || p.bits > 8 && x.Number == 1<<p.bits-1
-		if _, twice := v.find(p.name); twice {
+		if v.has(p.name) {
 			x.Name = "drop_" + p.name // the queue id of bits 3 and 15
 		}
 		if p.name != "" {
@@ -153,11 +153,6 @@ func appendParts(v Values, parts []part, b []byte) Values {
 	return v
 }
 
-func (v Values) find(name string) (int, bool) {
-	for i := range v {
-		if v[i].Name == name {
-			return i, true
-		}
-	}
-	return 0, false
+func (v Values) has(name string) bool {
+	return slices.ContainsFunc(v, func(x Value) bool { return x.Name == name })
 }
