@@ -94,14 +94,6 @@ func frameOverhead(a netip.Addr) int {
 	return 14 + 40 + 8
 }
 
-// maxPayload is the largest report packet of any collector.
-func maxPayload(r *engine.ReportRules) int {
-	if len(r.MaxPayload) == 0 {
-		return 0
-	}
-	return slices.Max(r.MaxPayload)
-}
-
 func inthdrConfig(c *conf.INT) inthdr.Config {
 	out := inthdr.Config{
 		UDPPort:       c.UDPPort,

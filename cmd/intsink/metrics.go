@@ -63,6 +63,11 @@ func (a *appliance) writeLinks(w io.Writer, snapshots []engine.Counters) {
 }
 
 func (a *appliance) writeEvents(w io.Writer, snapshots []engine.Counters) {
+	var untracked uint64
+	for i := range snapshots {
+		untracked += snapshots[i].Detector.UntrackedHops
+	}
+	counter(w, untracked, `intsink_untracked_hops_total`)
 	for e := range event.NumEvents {
 		var fired, reported uint64
 		var suppressed [event.NumSuppressReasons]uint64

@@ -1,0 +1,44 @@
+package repotest
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"intsink/engine"
+	"intsink/engine/inthdr"
+	"intsink/exporters"
+)
+
+// TestReasonsAreDocumented compares docs/metrics.md with the closed lists that
+// the labels are made from.
+func TestReasonsAreDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range reasonRows() {
+		if !strings.Contains(string(doc), row) {
+			t.Errorf("docs/metrics.md lacks the line\n%s", row)
+		}
+	}
+}
+
+func reasonRows() []string {
+	var rows []string
+	add := func(label, doc string) { rows = append(rows, fmt.Sprintf("| `%s` | %s |", label, doc)) }
+	for r := range engine.NumDropReasons {
+		add(r.String(), r.Doc())
+	}
+	for r := inthdr.ReasonNone + 1; r < inthdr.NumReasons; r++ {
+		add(r.String(), r.Doc())
+	}
+	for r := range engine.NumReportDropReasons {
+		add(r.String(), r.Doc())
+	}
+	for r := range exporters.NumDropReasons {
+		add(r.String(), r.Doc())
+	}
+	return rows
+}
