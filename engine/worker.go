@@ -110,13 +110,19 @@ func (w *Worker) Poll() int {
 	return total
 }
 
-// pollToHost is the life of a burst that comes from the INT domain.
+// pollToHost receives a burst from the INT domain.
 func (w *Worker) pollToHost(p *path) int {
 	b := w.burst
 	if b.n = p.link.Network.RxBurst(b.vec); b.n == 0 {
 		return 0
 	}
 	b.now = w.clock()
+	w.toHost(p, b)
+	return b.n
+}
+
+// toHost is the life of a burst that comes from the INT domain.
+func (w *Worker) toHost(p *path, b *burst) {
 	d := &p.counters.Direction[ToHost]
 	d.Received += uint64(b.n)
 	w.parse(p, b)
@@ -131,7 +137,6 @@ func (w *Worker) pollToHost(p *path) int {
 		}
 	}
 	w.transmit(p.link.Host, d, b)
-	return b.n
 }
 
 // Tick does what is due between bursts: age flows, send report packets that

@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"net/netip"
+	"testing"
+
+	"intsink/bench/intgen"
+	"intsink/dpdk/mbuf"
+	"intsink/dpdk/ring"
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/engine/report"
+	"intsink/flows"
+)
+
+// memQueue is a port in memory: it delivers what is in rx and keeps copies of
+// what is transmitted.
+type memQueue struct {
+	pool *mbuf.Arena
+	rx   [][]byte
+	tx   [][]byte
+	room int // packets that TxBurst still takes
+}
+
+func (q *memQueue) RxBurst(v *mbuf.Vec) int {
+	n := min(len(q.rx), len(v))
+	if n == 0 || !q.pool.AllocBulk(v, n) {
+		return 0
+	}
+	for i, frame := range q.rx[:n] {
+		copy(v[i].SetLen(len(frame)), frame)
+	}
+	q.rx = q.rx[n:]
+	return n
+}
+
+func (q *memQueue) TxBurst(v *mbuf.Vec, n int) int {
+	n = min(n, q.room)
+	q.room -= n
+	for _, m := range v[:n] {
+		q.tx = append(q.tx, m.AppendTo(nil, m.PktLen()))
+	}
+	q.pool.FreeBulk(v, n)
+	return n
+}
+
+// bed is a worker between two ports in memory, with a clock that the test sets.
+type bed struct {
+	*Worker
+	t             *testing.T
+	pool, reports *mbuf.Arena
+	network, host *memQueue
+	ring          *ring.Ring
+	now           int64
+}
+
+const unlimited = 1 << 30
+
+func arena(t *testing.T, n int) *mbuf.Arena {
+	a, err := mbuf.NewArena(n, 2304)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// allEvents are the thresholds of the documented defaults.
+func allEvents() event.Policy {
+	var p event.Policy
+	for e := range event.NumEvents {
+		if event.Event(e) != event.Sample {
+			p.Events |= event.Event(e).Set()
+		}
+	}
+	p.Thresholds = event.Thresholds{
+		NewFlowRate: 20000, Paths: 4, PathMemory: 60e9, PathRate: 10,
+		LatencyAbsolute: 10_000, LatencyRelative: 0.5, LatencyK: 2, LatencyN: 4, LatencyInterval: 100e6,
+		RefreshEvery: 2e9, RefreshJitter: 0.2,
+	}
+	return p
+}
+
+func newBed(t *testing.T, change func(*Rules)) *bed {
+	b := &bed{t: t, pool: arena(t, 512), reports: arena(t, 256), ring: ring.New(64), now: 1_000_000_000}
+	b.network = &memQueue{pool: b.pool, room: unlimited}
+	b.host = &memQueue{pool: b.pool, room: unlimited}
+	port := uint16(5000)
+	r := &Rules{
+		INT:        inthdr.Config{UDPPort: &port, Version2: true},
+		Watches:    []Watch{{Name: "all", Collectors: 1}},
+		Policies:   []event.Policy{allEvents()},
+		Collectors: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.10:8555")},
+		Report: ReportRules{
+			MdBits: report.MdInterfaces | report.MdHopLatency, Fragment: 128,
+			MaxPayload: []int{1358}, MaxDelay: 1e6,
+		},
+	}
+	if change != nil {
+		change(r)
+	}
+	b.Worker = NewWorker(WorkerConfig{
+		Links:      []Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
+		Collectors: []*ring.Ring{b.ring}, PacketPool: b.pool, ReportPool: b.reports,
+		NodeID: 3, HwID: 5, Seed: 7, Rules: r,
+		Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9},
+		Clock: func() int64 { return b.now },
+	})
+	return b
+}
+
+// step lets time pass and everything that is due happen.
+func (b *bed) step(ns int64) {
+	b.now += ns
+	b.Tick(b.now)
+}
+
+// sealed returns the payloads of the report packets that left, and frees them.
+func (b *bed) sealed() [][]byte {
+	var out [][]byte
+	v := mbuf.NewVec()
+	for n := b.ring.Pop(v, mbuf.MaxBurst); n > 0; n = b.ring.Pop(v, mbuf.MaxBurst) {
+		for _, m := range v[:n] {
+			_, payload := report.TakeHandoff(m.Bytes())
+			out = append(out, append([]byte(nil), payload...))
+		}
+		b.reports.FreeBulk(v, n)
+	}
+	return out
+}
+
+// balance checks that counters add up and that every mbuf came home.
+func (b *bed) balance() {
+	b.t.Helper()
+	b.Close()
+	b.sealed()
+	c := b.Snapshot()
+	for d := range c.Links[0].Direction {
+		x := &c.Links[0].Direction[d]
+		sum := x.Forwarded
+		for _, n := range x.Dropped {
+			sum += n
+		}
+		if x.Received != sum {
+			b.t.Errorf("%v: received %d, forwarded and dropped %d", Direction(d), x.Received, sum)
+		}
+	}
+	if n := b.pool.InUse() + b.reports.InUse(); n != 0 {
+		b.t.Errorf("%d mbufs did not come home", n)
+	}
+}
+
+// plain is an original packet of flow n.
+func plain(n int) []byte {
+	f := intgen.Flow{
+		SrcMAC: [6]byte{2, 0, 0, 0, 0, 1}, DstMAC: [6]byte{2, 0, 0, 0, 0, 2},
+		Src: netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)}), Dst: netip.AddrFrom4([4]byte{10, 1, 0, 1}),
+		Proto: intgen.UDP, SrcPort: 1024, DstPort: 8000,
+	}
+	return f.Frame(20, uint32(n))
+}
+
+// withINT puts three hops into frame; change sets what is special about them.
+func withINT(t testing.TB, frame []byte, change func(*intgen.Source, []intgen.Hop)) []byte {
+	s := &intgen.Source{UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
+	hops := make([]intgen.Hop, 3)
+	for i := range hops {
+		hops[i] = intgen.Hop{NodeID: uint32(103 - i), Ingress: 1, Egress: 2, LatencyNs: 10_000}
+	}
+	if change != nil {
+		change(s, hops)
+	}
+	out, err := s.Insert(frame, hops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

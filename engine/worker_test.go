@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"bytes"
+	"testing"
+
+	"intsink/bench/intgen"
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/engine/report"
+)
+
+func TestINTIsStrippedAndReported(t *testing.T) {
+	b := newBed(t, nil)
+	b.network.rx = [][]byte{withINT(t, plain(1), nil), plain(2)}
+	b.Poll()
+	if len(b.host.tx) != 2 || !bytes.Equal(b.host.tx[0], plain(1)) || !bytes.Equal(b.host.tx[1], plain(2)) {
+		t.Fatalf("forwarded %x", b.host.tx)
+	}
+	b.step(2e6)
+	got := b.sealed()
+	if len(got) != 1 {
+		t.Fatalf("%d report packets, want 1", len(got))
+	}
+	p := got[0]
+	if want := []byte{2<<4 | 5>>2, 5 << 6 & 0xff, 0, 0, 0, 0, 0, 3}; !bytes.Equal(p[:8], want) {
+		t.Errorf("group header %x, want %x", p[:8], want)
+	}
+	if p[8] != 1<<4|uint8(report.IPv4) || p[10] != 2 || p[11] != 0x20 {
+		t.Errorf("individual report header %x: want RepType 1, InType 4, MD Length 2, F", p[8:12])
+	}
+	if fragment := p[8+12+8:]; !bytes.HasPrefix(withINT(t, plain(1), nil)[14:], bytes.TrimRight(fragment, "\x00")) {
+		t.Errorf("the fragment is not the packet with INT: %x", fragment)
+	}
+	c := b.Snapshot()
+	if c.Links[0].INT[inthdr.MD] != 1 || c.Reported[event.NewFlow] != 1 {
+		t.Errorf("counters %+v", c)
+	}
+	b.balance()
+}
+
+func TestDiscardIsReportedFirst(t *testing.T) {
+	b := newBed(t, nil)
+	b.network.rx = [][]byte{withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) { s.Discard = true })}
+	b.Poll()
+	b.step(2e6)
+	if len(b.host.tx) != 0 || len(b.sealed()) != 1 {
+		t.Errorf("forwarded %d packets, want none and one report", len(b.host.tx))
+	}
+	b.balance()
+	if c := b.Snapshot(); c.Links[0].Direction[ToHost].Dropped[DropDiscard] != 1 {
+		t.Errorf("dropped %v", c.Links[0].Direction[ToHost].Dropped)
+	}
+}
+
+func TestUnsoundPassesOrDrops(t *testing.T) {
+	bad := withINT(t, plain(1), nil)
+	bad[42] |= 0xc0 // an INT type that does not exist
+	for _, drop := range []bool{false, true} {
+		b := newBed(t, func(r *Rules) { r.DropMalformed = drop })
+		b.network.rx = [][]byte{bytes.Clone(bad), plain(2)}
+		b.Poll()
+		b.step(2e6)
+		want := [][]byte{bad, plain(2)}
+		if drop {
+			want = want[1:]
+		}
+		if len(b.host.tx) != len(want) || !bytes.Equal(b.host.tx[0], want[0]) {
+			t.Errorf("drop %v: forwarded %x", drop, b.host.tx)
+		}
+		if c := b.Snapshot(); c.Links[0].Malformed[inthdr.ReasonType] != 1 {
+			t.Errorf("drop %v: malformed %v", drop, c.Links[0].Malformed)
+		}
+		b.balance()
+	}
+}
+
+func TestFullOutputDropsAndCounts(t *testing.T) {
+	b := newBed(t, nil)
+	b.host.room = 3
+	for n := range 10 {
+		b.network.rx = append(b.network.rx, withINT(t, plain(n), nil))
+	}
+	b.Poll()
+	b.balance()
+	d := b.Snapshot().Links[0].Direction[ToHost]
+	if d.Forwarded != 3 || d.Dropped[DropTxFull] != 7 {
+		t.Errorf("forwarded %d, tx_full %d, want 3 and 7", d.Forwarded, d.Dropped[DropTxFull])
+	}
+}
+
+func TestHostSidePassesAndLeaksAreCounted(t *testing.T) {
+	b := newBed(t, nil)
+	leak := withINT(t, plain(1), nil)
+	b.host.rx = [][]byte{plain(2), bytes.Clone(leak)}
+	b.Poll()
+	if len(b.network.tx) != 2 || !bytes.Equal(b.network.tx[1], leak) {
+		t.Errorf("forwarded %x", b.network.tx)
+	}
+	b.balance()
+	if c := b.Snapshot(); c.Links[0].Leaked != 1 {
+		t.Errorf("leaked %d, want 1", c.Links[0].Leaked)
+	}
+}
+
+func TestChainsArePulledUp(t *testing.T) {
+	b := newBed(t, nil)
+	whole := withINT(t, plain(1), nil)
+	for cut := 1; cut < len(whole); cut += 7 {
+		b.host.tx = nil
+		head, tail := b.burst.vec, b.burst.tx
+		if !b.pool.AllocBulk(head, 1) || !b.pool.AllocBulk(tail, 1) {
+			t.Fatal("no mbufs")
+		}
+		copy(head[0].SetLen(cut), whole)
+		copy(tail[0].SetLen(len(whole)-cut), whole[cut:])
+		head[0].Chain(tail[0])
+		b.burst.n, b.burst.now = 1, b.now
+		b.toHost(&b.paths[0], b.burst)
+		if len(b.host.tx) != 1 || !bytes.Equal(b.host.tx[0], plain(1)) {
+			t.Fatalf("cut at %d: forwarded %x", cut, b.host.tx)
+		}
+	}
+	b.Close()
+}
+
+func TestSequenceNumbersCountShedPackets(t *testing.T) {
+	b := newBed(t, func(r *Rules) { r.Policies[0].Sample = 1 })
+	for i := range 70 { // the ring holds 64
+		b.network.rx = [][]byte{withINT(t, plain(i), nil)}
+		b.Poll()
+		b.step(2e6)
+	}
+	if got := len(b.sealed()); got != 64 {
+		t.Fatalf("%d report packets left, want 64", got)
+	}
+	b.network.rx = [][]byte{withINT(t, plain(1), nil)}
+	b.Poll()
+	b.step(2e6)
+	last := b.sealed()
+	if len(last) != 1 || last[0][3] != 70 {
+		t.Errorf("sequence number of the packet after six lost ones: %x, want 70", last)
+	}
+	if c := b.Snapshot(); c.Collectors[0].Dropped[ReportDropRingFull] != 6 {
+		t.Errorf("ring_full %d, want 6", c.Collectors[0].Dropped[ReportDropRingFull])
+	}
+	b.balance()
+}
+
+func TestFlowEndIsReported(t *testing.T) {
+	b := newBed(t, nil)
+	b.network.rx = [][]byte{withINT(t, plain(1), nil)}
+	b.Poll()
+	for range 40 {
+		b.step(1e9)
+	}
+	b.balance()
+	c := b.Snapshot()
+	if c.Reported[event.FlowEnd] != 1 || c.Flows != 0 {
+		t.Errorf("flow_end %d, flows %d, want 1 and 0", c.Reported[event.FlowEnd], c.Flows)
+	}
+}
+
+func TestReloadMatchesFlowsAgain(t *testing.T) {
+	b := newBed(t, func(r *Rules) { r.Policies[0].Sample = 1 })
+	b.network.rx = [][]byte{withINT(t, plain(1), nil)}
+	b.Poll()
+	none := *b.rules
+	none.Watches, none.Policies = nil, nil
+	b.Reload(&none)
+	b.step(2e6)
+	before := len(b.sealed())
+	b.network.rx = [][]byte{withINT(t, plain(1), nil)}
+	b.Poll()
+	b.step(2e6)
+	if before != 1 || len(b.sealed()) != 0 || len(b.host.tx) != 2 {
+		t.Errorf("%d reports before; after the watch is gone packets pass without one", before)
+	}
+	b.balance()
+}
