@@ -45,7 +45,7 @@ Totals, lost sequence numbers and what could not be decoded go to stderr.
 
 Exit codes: 0 success, 1 nothing could be decoded, 2 wrong usage.`,
 		Example: `  intsink decode reports.pcap
-  intsink decode --format json --port 8555 reports.pcap | jq .inner.int.hops
+  intsink decode --port 8555 reports.pcap | jq .inner.int.hops
   intsink decode --listen 0.0.0.0:8555 --count 10`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 1) == (o.listen != "") || len(args) > 1 {
@@ -61,7 +61,7 @@ Exit codes: 0 success, 1 nothing could be decoded, 2 wrong usage.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "text", "text or json")
+	f.StringVar(&o.format, "format", "json", "json: one object per individual report, one per line; text: a few lines per report")
 	f.StringVar(&o.listen, "listen", "", "receive reports on this UDP address, such as 0.0.0.0:8555")
 	f.Uint16Var(&o.port, "port", 0, "UDP destination port of the reports in the capture; 0 tries every UDP packet")
 	f.IntVar(&o.count, "count", 0, "stop after this many reports; 0 never stops")

@@ -15,6 +15,7 @@ import (
 type genFlags struct {
 	out, original, live  string
 	flows, hops, size    int
+	sizeGiven            bool
 	count, seed          uint64
 	pps                  float64
 	encap, proto         string
@@ -53,7 +54,10 @@ must have room for INT. Ends on SIGTERM or SIGINT and prints what it did.
   intsink gen --out dscp.pcap --encap dscp --proto tcp --ipv6 --hops 8 --size 512
   intsink gen --live veth-in,veth-out --hops 3`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return gen(cmd.OutOrStdout(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.sizeGiven = cmd.Flags().Changed("size")
+			return gen(cmd.OutOrStdout(), f)
+		},
 	}
 	f.register(cmd)
 	return cmd
@@ -66,7 +70,7 @@ func (f *genFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.live, "live", "", "two interfaces, IN,OUT: insert INT between them")
 	fl.IntVar(&f.flows, "flows", 1000, "number of flows")
 	fl.IntVar(&f.hops, "hops", 3, "hops that wrote metadata, 0 to 12")
-	fl.IntVar(&f.size, "size", 138, "bytes of a frame, INT included")
+	fl.IntVar(&f.size, "size", 138, "bytes of a frame, INT included; more by default where headers and INT need more")
 	fl.Uint64Var(&f.count, "count", 1000, "number of packets")
 	fl.StringVar(&f.encap, "encap", "udp", "udp, udp-new, dscp or probe")
 	fl.StringVar(&f.proto, "proto", "udp", "L4 protocol of the original packets: udp or tcp")

@@ -70,6 +70,9 @@ func (g *generator) fitPayload() error {
 	if err != nil {
 		return err
 	}
+	if !g.f.sizeGiven {
+		g.f.size = max(g.f.size, len(empty))
+	}
 	g.payload = g.f.size - len(empty)
 	if g.payload < 0 {
 		return fmt.Errorf("--size %d: headers and INT of %d hops alone are %d bytes", g.f.size, g.f.hops, len(empty))
