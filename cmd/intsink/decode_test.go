@@ -155,7 +155,7 @@ func TestDecodeJSON(t *testing.T) {
 }
 
 func TestDecodeText(t *testing.T) {
-	stdout, _, err := runDecode(t, writeFrames(t, layers.LinkTypeEthernet, false, frame(reportPayload(t, 7, 2), collectorAddr)))
+	stdout, _, err := runDecode(t, "--format", "text", writeFrames(t, layers.LinkTypeEthernet, false, frame(reportPayload(t, 7, 2), collectorAddr)))
 	one := "1 2023-11-14T22:13:20.000000005Z 192.0.2.1:49152 version 2.0 node 3 hw_id 5 sequence 7 tracked_flow inner ipv4 48 bytes\n" +
 		"  metadata ingress_interface_id=1 egress_interface_id=2\n" +
 		"  flow udp 10.0.0.1:40000 > 10.0.0.2:53\n" +
