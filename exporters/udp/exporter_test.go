@@ -1,0 +1,114 @@
+package udp
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+
+	"intsink/dpdk/mbuf"
+	"intsink/dpdk/ring"
+	"intsink/engine/report"
+	"intsink/exporters"
+)
+
+// fill pushes n sealed report packets, the i-th with i in its first byte.
+func fill(t *testing.T, a *mbuf.Arena, r *ring.Ring, n, size int) {
+	v := mbuf.NewVec()
+	for i := range n {
+		if !a.AllocBulk(v, 1) {
+			t.Fatal("no mbufs")
+		}
+		b := v[0].SetLen(report.HandoffLen + size)
+		report.Handoff{Entropy: uint16(i), Reports: 1}.Put(b)
+		copy(b[report.HandoffLen:], bytes.Repeat([]byte{byte(i)}, size))
+		if !r.Push(v[0]) {
+			t.Fatal("ring is full")
+		}
+	}
+}
+
+func setup(t *testing.T) (*mbuf.Arena, *ring.Ring) {
+	a, err := mbuf.NewArena(256, 4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, ring.New(256)
+}
+
+// drain runs the exporter until the ring is empty.
+func drain(e *Exporter) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	e.Run(ctx)
+}
+
+func listen(t *testing.T, addr string) *net.UDPConn {
+	c, err := net.ListenPacket("udp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	return c.(*net.UDPConn)
+}
+
+func TestEveryPortModeArrives(t *testing.T) {
+	const n, size = 150, 200
+	for _, c := range []struct {
+		name, listen string
+		mode         PortMode
+		port         uint16
+		want         func(i int, port uint16) bool
+	}{
+		{"any", "127.0.0.1:0", PortAny, 0, func(_ int, p uint16) bool { return p != 0 }},
+		{"fixed", "127.0.0.1:0", PortFixed, 41234, func(_ int, p uint16) bool { return p == 41234 }},
+		{"literally zero", "127.0.0.1:0", PortFixed, 0, func(_ int, p uint16) bool { return p == 0 }},
+		{"hash", "127.0.0.1:0", PortHash, 0, func(i int, p uint16) bool { return p == 0xc000|uint16(i) }},
+		{"any over ipv6", "[::1]:0", PortAny, 0, func(_ int, p uint16) bool { return p != 0 }},
+		{"hash over ipv6", "[::1]:0", PortHash, 0, func(i int, p uint16) bool { return p == 0xc000|uint16(i) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			collector := listen(t, c.listen)
+			a, r := setup(t)
+			fill(t, a, r, n, size)
+			e := New(Config{
+				Collector: collector.LocalAddr().(*net.UDPAddr).AddrPort(), PortMode: c.mode, SourcePort: c.port,
+				Rings: []*ring.Ring{r}, Pool: a,
+			})
+			drain(e)
+			buf := make([]byte, 2048)
+			for i := range n {
+				got, from, err := collector.ReadFromUDPAddrPort(buf)
+				if err != nil {
+					t.Fatalf("datagram %d: %v", i, err)
+				}
+				if got != size || buf[0] != byte(i) || buf[size-1] != byte(i) || !c.want(i, from.Port()) {
+					t.Fatalf("datagram %d: %d bytes, first %d, from port %d", i, got, buf[0], from.Port())
+				}
+			}
+			if e.Packets.Load() != n || e.Bytes.Load() != n*size || a.InUse() != 0 {
+				t.Errorf("%d packets, %d bytes, %d mbufs in use", e.Packets.Load(), e.Bytes.Load(), a.InUse())
+			}
+		})
+	}
+}
+
+// TestUnreachableIsCounted: everything is sent or counted, and freed.
+func TestUnreachableIsCounted(t *testing.T) {
+	for _, addr := range []string{"127.0.0.1:9", "[2001:db8::1]:9"} {
+		a, r := setup(t)
+		fill(t, a, r, 100, 50)
+		e := New(Config{Collector: netip.MustParseAddrPort(addr), Rings: []*ring.Ring{r}, Pool: a})
+		drain(e)
+		lost := uint64(0)
+		for i := range exporters.NumDropReasons {
+			lost += e.Dropped[i].Load()
+		}
+		if e.Packets.Load()+lost != 100 || a.InUse() != 0 {
+			t.Errorf("%s: %d sent, %d lost, %d mbufs in use", addr, e.Packets.Load(), lost, a.InUse())
+		}
+	}
+}
