@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 )
 
@@ -9,17 +10,17 @@ func (w *Worker) detect(p *path, b *burst) {
 	b.fired = false
 	o := w.observation
 	for j := range b.nINT {
-		i := b.int[j]
+		i := b.int[j] & (mbuf.MaxBurst - 1)
 		info, flow := &b.info[i], b.flow[j]
-		p.counters.INT[info.Type]++
+		p.counters.INT[info.Type&3]++
 		if info.Reason != 0 {
 			p.counters.Malformed[info.Reason]++
 		}
 		b.events[j] = 0
-		fresh := b.fresh>>j&1 != 0
 		if flow == nil {
 			continue // no room that would not take another packet's flow of this burst
 		}
+		fresh := b.fresh>>j&1 != 0
 		if fresh || flow.Generation != w.generation {
 			flow.Generation = w.generation
 			flow.Watch = w.rules.match(&b.keys[j])
@@ -27,16 +28,10 @@ func (w *Worker) detect(p *path, b *burst) {
 		if flow.Watch == NoWatch {
 			continue
 		}
-		f := b.frame[i]
-		o.Stack = f[info.Stack : int(info.Stack)+int(info.StackLen)]
-		o.HopLen, o.Hops = int(info.HopLen), int(info.Hops)
+		o.Frame, o.Info, o.FlowHash = b.frame[i], info, b.hashes[j]
 		o.Layout = w.locator.Layout(info.Bitmap)
-		o.MTUExceeded = info.MTUExceeded
-		o.Odd = info.Reason != 0
-		o.Bytes = b.vec[i].PktLen() - int(info.End-info.Start)
-		o.FlowHash = b.hashes[j]
-		if tcpFlags(f, &b.layers[i], info)&(tcpFIN|tcpRST) != 0 {
-			flow.Closing = true
+		if l := &b.layers[i]; l.TCPFlags != 0 || info.NPT == 2 {
+			flow.Closing = flow.Closing || tcpFlags(b.frame[i], l, info)&(tcpFIN|tcpRST) != 0
 		}
 		set := w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)
 		b.events[j] = set

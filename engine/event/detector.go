@@ -18,14 +18,14 @@ type Detector struct {
 
 // Observation is one packet as the detector sees it.
 type Observation struct {
-	Stack        []byte // Hops * HopLen bytes, newest hop first
-	HopLen, Hops int
-	Layout       *inthdr.Layout // of one hop
-	MTUExceeded  bool           // M: a hop may be missing, so no evidence of a path change
-	Odd          bool           // contents not to be trusted
-	Bytes        int            // of the packet without INT
-	FlowHash     uint64
+	Frame    []byte         // first segment, INT headers included
+	Info     *inthdr.Info   // where INT stands in it
+	Layout   *inthdr.Layout // of one hop
+	FlowHash uint64
 }
+
+// usable tells whether the packet's hops can be trusted.
+func (o *Observation) usable() bool { return o.Info.Reason == 0 && o.Info.Hops > 0 }
 
 // New makes a detector for watches with the given policies. seed keys the path
 // hash and the jitter.
@@ -53,7 +53,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 	if fresh {
 		set = d.first(now, f, p, o)
 	} else {
-		if !o.Odd && o.Hops > 0 {
+		if o.usable() {
 			set = d.hops(now, f, p, o)
 		}
 		if p.Events.Has(Refresh) && f.NextRefresh != 0 && now >= f.NextRefresh {
@@ -71,7 +71,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 }
 
 func (d *Detector) first(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
-	if !o.Odd && o.Hops > 0 {
+	if o.usable() {
 		d.hops(now, f, p, o) // finds nothing to compare with: all become references
 	}
 	d.Counters.Fired[NewFlow]++

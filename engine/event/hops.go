@@ -24,21 +24,23 @@ const minHopLen = 8
 // a hop.
 func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
 	l := o.Layout
-	if l.NodeID != 0 || o.HopLen < minHopLen {
+	hopLen := int(o.Info.HopLen)
+	if l.NodeID != 0 || hopLen < minHopLen {
 		return 0
 	}
-	hasPath := l.Interfaces >= 0 && !o.MTUExceeded
+	hasPath := l.Interfaces >= 0 && !o.Info.MTUExceeded
 	latency := int(l.HopLatency)
 	if latency >= 0 && !p.Events.Has(HopLatency) {
 		latency = -1
 	}
 	absolute := p.Thresholds.LatencyAbsolute
 	var set Set
-	h := d.seed ^ uint64(o.Hops)
-	stack := o.Stack
-	for i := 0; len(stack) >= o.HopLen; i++ {
-		hop := stack[:o.HopLen]
-		stack = stack[o.HopLen:]
+	h := d.seed ^ uint64(o.Info.Hops)
+	stack := o.Frame[o.Info.Stack:]
+	stack = stack[:o.Info.StackLen]
+	for i := 0; len(stack) >= hopLen; i++ {
+		hop := stack[:hopLen]
+		stack = stack[hopLen:]
 		first := binary.LittleEndian.Uint64(hop)
 		node := uint32(first)
 		if node == unknown32 || first>>32 == unknown32 {

@@ -73,11 +73,12 @@ func Parse(b []byte, pktLen int, l *Layers) Status {
 		binary.BigEndian.Uint16(h[20:])&0x3fff != 0 || total < 28 || ethernetLen+total > pktLen {
 		return parseAny(b, pktLen, l)
 	}
-	*l = Layers{
-		L3: ethernetLen, L4: ethernetLen + 20, Payload: plainUDPLen, End: uint16(ethernetLen + total),
-		ProtoAt: 23, EtherType: etherTypeIPv4, IPVersion: 4, Proto: ProtoUDP, DSCP: h[15] >> 2,
-		SrcPort: binary.BigEndian.Uint16(h[34:]), DstPort: binary.BigEndian.Uint16(h[36:]),
-	}
+	// Field by field: a literal would be built elsewhere in narrow stores and
+	// copied in wide loads, which wait for them.
+	l.L3, l.L4, l.Payload, l.End = ethernetLen, ethernetLen+20, plainUDPLen, uint16(ethernetLen+total)
+	l.ProtoAt, l.EtherType, l.VLAN, l.VLANs = 23, etherTypeIPv4, 0, 0
+	l.IPVersion, l.Proto, l.DSCP, l.TCPFlags, l.Fragment = 4, ProtoUDP, h[15]>>2, 0, NotFragment
+	l.SrcPort, l.DstPort = binary.BigEndian.Uint16(h[34:]), binary.BigEndian.Uint16(h[36:])
 	return OK
 }
 

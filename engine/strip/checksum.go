@@ -21,9 +21,13 @@ func Sum(b []byte) uint16 {
 		b = b[32:]
 	}
 	t := s>>32 + s&0xffffffff // room for the rest without carries
-	for len(b) >= 4 {
+	for len(b) >= 8 {
+		w := binary.LittleEndian.Uint64(b)
+		t += w>>32 + w&0xffffffff
+		b = b[8:]
+	}
+	if len(b) >= 4 {
 		t += uint64(binary.LittleEndian.Uint32(b))
-		b = b[4:]
 	}
 	t = t>>32 + t&0xffffffff
 	t = t>>32 + t&0xffffffff
