@@ -2,8 +2,6 @@ package eal
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -12,79 +10,50 @@ import (
 
 // Options say what Args composes EAL's arguments from.
 type Options struct {
-	Hugepages string   // "auto" | "on" | "off"
+	Hugepages string   // "auto", also when empty; "on"; "off"
 	MemoryMiB int      // what the pools need
-	Devices   []string // devargs of every port
+	Devices   []string // devargs of every port, PCI or vdev
 	Extra     []string // appended as they are
 }
 
-// Args composes EAL's arguments. Several processes can run side by side: none
-// shares configuration. A warning says what the user may want to change.
+// Args composes EAL's arguments. Processes started with them run side by side:
+// none shares its configuration. Virtual devices are not among the arguments:
+// ethdev.Attach makes them, where a fault can be told per device. A warning says
+// what the user may want to change.
 func Args(o Options) (args, warnings []string, err error) {
-	huge, warning, err := useHugepages(o.Hugepages, o.MemoryMiB)
+	huge, warning, err := useHugepages(o.Hugepages, o.MemoryMiB, freeHugepagesMiB(sysHugepages))
 	if err != nil {
 		return nil, nil, err
 	}
 	if warning != "" {
-		warnings = append(warnings, warning)
+		warnings = []string{warning}
 	}
+	// The main lcore stands on a CPU that surely exists, and never works.
 	args = []string{"--lcores", fmt.Sprintf("0@%d", firstCPU()), "--no-telemetry", "--log-level", "*:error"}
 	if huge {
-		args = append(args, "--in-memory")
+		args = append(args, "--in-memory") // implies --no-shconf
 	} else {
+		// --in-memory excludes --no-huge (DPDK 22.11).
 		args = append(args, "--no-huge", "--no-shconf", "-m", strconv.Itoa(o.MemoryMiB))
 	}
-	pci := 0
-	for _, d := range o.Devices {
-		if name, _, _ := strings.Cut(d, ","); strings.Contains(name, ":") {
-			args = append(args, "-a", d)
-			pci++
-		}
-	}
-	if pci == 0 {
-		args = append(args, "--no-pci")
-	}
+	args = append(args, allowPCI(o.Devices)...)
 	return append(args, o.Extra...), warnings, nil
 }
 
-// useHugepages decides by mode and by how much hugepage memory is free.
-func useHugepages(mode string, needMiB int) (use bool, warning string, err error) {
-	if mode == "off" {
-		return false, "", nil
+// allowPCI lets EAL touch the PCI devices that are asked for, and no other.
+func allowPCI(devices []string) (args []string) {
+	for _, d := range devices {
+		if name, _, _ := strings.Cut(d, ","); strings.Contains(name, ":") { // 0000:3b:00.0; no vdev has a colon
+			args = append(args, "-a", d)
+		}
 	}
-	free := FreeHugepagesMiB("/sys/kernel/mm/hugepages")
-	if free >= needMiB {
-		return true, "", nil
+	if args == nil {
+		return []string{"--no-pci"}
 	}
-	howto := fmt.Sprintf("reserve them with: sysctl -w vm.nr_hugepages=%d", (needMiB+1)/2+64)
-	if mode == "on" {
-		return false, "", fmt.Errorf(`dpdk.hugepages = "on", but %d MiB of hugepages are free and about %d MiB are needed; %s`, free, needMiB, howto)
-	}
-	return false, fmt.Sprintf("%d MiB of hugepages are free and about %d MiB are needed: running without hugepages, which is slower; %s", free, needMiB, howto), nil
+	return args
 }
 
-// FreeHugepagesMiB sums the free hugepages of all sizes below dir
-// (/sys/kernel/mm/hugepages).
-func FreeHugepagesMiB(dir string) int {
-	total := 0
-	sizes, _ := filepath.Glob(filepath.Join(dir, "hugepages-*kB"))
-	for _, d := range sizes {
-		kb, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(d), "hugepages-"), "kB"))
-		if err != nil {
-			continue
-		}
-		b, err := os.ReadFile(filepath.Join(d, "free_hugepages"))
-		if err != nil {
-			continue
-		}
-		n, _ := strconv.Atoi(strings.TrimSpace(string(b)))
-		total += n * kb / 1024
-	}
-	return total
-}
-
-// firstCPU is the lowest CPU this process may use: EAL's main lcore stands
-// there and never works.
+// firstCPU is the lowest CPU that this process may use.
 func firstCPU() int {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(0, &set) != nil {

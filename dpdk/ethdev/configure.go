@@ -7,29 +7,28 @@ package ethdev
 // The Toeplitz key of repeated 0x6d5a hashes both directions of a flow alike
 // (Woo and Park, "Scalable TCP Session Monitoring with Symmetric Receive-side
 // Scaling", 2012).
-static uint8_t go_rss_key[64];
+#define KEY8 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a, 0x6d, 0x5a
+static const uint8_t go_rss_key[] = {KEY8, KEY8, KEY8, KEY8, KEY8, KEY8, KEY8, KEY8};
+enum { go_max_rss_key = sizeof go_rss_key };
 
-static int go_configure(uint16_t port, uint16_t rxq, uint16_t txq, uint32_t mtu, int rss,
-		uint64_t rx_want, uint64_t tx_want) {
+static int go_configure(uint16_t port, uint16_t rxq, uint16_t txq, uint32_t mtu, int rss) {
 	struct rte_eth_dev_info info;
 	struct rte_eth_conf conf;
 	int rc = rte_eth_dev_info_get(port, &info);
 	if (rc != 0)
 		return rc;
 	memset(&conf, 0, sizeof conf);
-	if (mtu != 0)
-		conf.rxmode.mtu = mtu;
-	conf.rxmode.offloads = rx_want & info.rx_offload_capa;
-	conf.txmode.offloads = tx_want & info.tx_offload_capa;
-	if (rss && info.flow_type_rss_offloads != 0 && rxq > 1) {
-		for (unsigned i = 0; i < sizeof go_rss_key; i += 2) {
-			go_rss_key[i] = 0x6d;
-			go_rss_key[i + 1] = 0x5a;
-		}
+	conf.rxmode.mtu = mtu; // 0: the driver's own
+	conf.rxmode.offloads = RTE_ETH_RX_OFFLOAD_SCATTER & info.rx_offload_capa;
+	conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS & info.tx_offload_capa;
+	if (rxq > 1 && info.flow_type_rss_offloads != 0) {
+		struct rte_eth_rss_conf *r = &conf.rx_adv_conf.rss_conf;
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-		conf.rx_adv_conf.rss_conf.rss_key = info.hash_key_size <= sizeof go_rss_key && info.hash_key_size > 0 ? go_rss_key : NULL;
-		conf.rx_adv_conf.rss_conf.rss_key_len = conf.rx_adv_conf.rss_conf.rss_key ? info.hash_key_size : 0;
-		conf.rx_adv_conf.rss_conf.rss_hf = info.flow_type_rss_offloads & (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP);
+		r->rss_hf = info.flow_type_rss_offloads & (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP);
+		if (rss && info.hash_key_size > 0 && info.hash_key_size <= go_max_rss_key) {
+			r->rss_key = (uint8_t *)(uintptr_t)go_rss_key; // only read
+			r->rss_key_len = info.hash_key_size;
+		}
 	}
 	return rte_eth_dev_configure(port, rxq, txq, &conf);
 }
@@ -65,31 +64,32 @@ type Config struct {
 	RxQueues, TxQueues uint16
 	RxDesc, TxDesc     uint16             // 0: 1024; adjusted to what the driver allows
 	MTU                uint16             // 0: the driver's own
-	SymmetricRSS       bool               // both directions of a flow to one queue, where the port can
+	SymmetricRSS       bool               // both directions of a flow to one queue, where Info.SymmetricRSS
 	Pools              []*mempool.Mempool // rx queue q takes Pools[q % len(Pools)]
 }
 
-const defaultDesc = 1024
+const (
+	defaultDesc = 1024
+	maxRSSKey   = C.go_max_rss_key
+)
 
-// Configure sets the port up. It must be stopped.
+// Configure sets the port up: queues, RSS over them by IP addresses and TCP or
+// UDP ports, and chains of mbufs on both sides where the driver has them, so that
+// a frame may be longer than one buffer. The port must be stopped.
 func (p Port) Configure(c Config) error {
 	info, err := p.Info()
 	if err != nil {
 		return err
 	}
-	if err := enoughQueues(&c, &info); err != nil {
+	if err := p.check(&c, &info); err != nil {
 		return err
-	}
-	if len(c.Pools) == 0 {
-		return errors.New("no pool to receive into")
 	}
 	var rc C.int
 	said := eal.Capture(func() {
-		rc = C.go_configure(C.uint16_t(p.id), C.uint16_t(c.RxQueues), C.uint16_t(c.TxQueues), C.uint32_t(c.MTU), cbool(c.SymmetricRSS),
-			C.RTE_ETH_RX_OFFLOAD_SCATTER, C.RTE_ETH_TX_OFFLOAD_MULTI_SEGS)
+		rc = C.go_configure(C.uint16_t(p.id), C.uint16_t(c.RxQueues), C.uint16_t(c.TxQueues), C.uint32_t(c.MTU), cbool(c.SymmetricRSS))
 	})
 	if rc != 0 {
-		return fmt.Errorf("cannot configure: %w%s", syscall.Errno(-rc), said)
+		return fmt.Errorf("%s: cannot configure: %w%s", p.Name(), eal.Errno(int(rc)), said)
 	}
 	pools := make([]C.uintptr_t, len(c.Pools))
 	for i, pool := range c.Pools {
@@ -100,22 +100,38 @@ func (p Port) Configure(c Config) error {
 			C.uint16_t(orDefault(c.RxDesc)), C.uint16_t(orDefault(c.TxDesc)), &pools[0], C.uint16_t(len(pools)))
 	})
 	if rc != 0 {
-		return fmt.Errorf("cannot set up queues: %w%s", syscall.Errno(-rc), said)
+		return fmt.Errorf("%s: cannot set up queues: %w%s", p.Name(), eal.Errno(int(rc)), said)
 	}
-	if c.MTU != 0 {
-		if rc := C.rte_eth_dev_set_mtu(C.uint16_t(p.id), C.uint16_t(c.MTU)); rc != 0 && syscall.Errno(-rc) != syscall.ENOTSUP {
-			return fmt.Errorf("cannot set MTU %d: %w", c.MTU, syscall.Errno(-rc))
-		}
+	return p.setMTU(c.MTU)
+}
+
+// setMTU tells the device too: some drivers look at the configuration only, some
+// at this call only. Those that cannot be told are fine with any frame.
+func (p Port) setMTU(mtu uint16) error {
+	if mtu == 0 {
+		return nil
+	}
+	var rc C.int
+	said := eal.Capture(func() { rc = C.rte_eth_dev_set_mtu(C.uint16_t(p.id), C.uint16_t(mtu)) })
+	if rc != 0 && syscall.Errno(-rc) != syscall.ENOTSUP {
+		return fmt.Errorf("%s: cannot set MTU %d: %w%s", p.Name(), mtu, eal.Errno(int(rc)), said)
 	}
 	return nil
 }
 
-func enoughQueues(c *Config, info *Info) error {
-	if c.RxQueues <= info.MaxRxQueues && c.TxQueues <= info.MaxTxQueues {
-		return nil
+// check finds what the port cannot do, before DPDK says so less clearly.
+func (p Port) check(c *Config, info *Info) error {
+	switch {
+	case c.RxQueues > info.MaxRxQueues || c.TxQueues > info.MaxTxQueues:
+		return fmt.Errorf("%s (%s) has %d rx and %d tx queues, and each of the %d workers needs one of its own: "+
+			"configure fewer dpdk.lcores, or a device with more queues",
+			p.Name(), info.Driver, info.MaxRxQueues, info.MaxTxQueues, max(c.RxQueues, c.TxQueues))
+	case c.MTU != 0 && (c.MTU < info.MinMTU || c.MTU > info.MaxMTU):
+		return fmt.Errorf("%s (%s) takes an MTU of %d to %d, not %d", p.Name(), info.Driver, info.MinMTU, info.MaxMTU, c.MTU)
+	case len(c.Pools) == 0:
+		return errors.New("no pool to receive into")
 	}
-	return fmt.Errorf("%s has %d rx and %d tx queues, and each of the %d workers needs one of its own: "+
-		"configure fewer dpdk.lcores, or a device with more queues", info.Driver, info.MaxRxQueues, info.MaxTxQueues, c.RxQueues)
+	return nil
 }
 
 func orDefault(desc uint16) uint16 {

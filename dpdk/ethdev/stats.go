@@ -7,7 +7,8 @@ import "C"
 
 import (
 	"fmt"
-	"syscall"
+
+	"intsink/dpdk/eal"
 )
 
 // Stats are a port's counters since it started (struct rte_eth_stats).
@@ -23,7 +24,7 @@ type Stats struct {
 func (p Port) Stats() (Stats, error) {
 	var s C.struct_rte_eth_stats
 	if rc := C.rte_eth_stats_get(C.uint16_t(p.id), &s); rc != 0 {
-		return Stats{}, fmt.Errorf("port %d: %w", p.id, syscall.Errno(-rc))
+		return Stats{}, fmt.Errorf("%s: %w", p.Name(), eal.Errno(int(rc)))
 	}
 	return Stats{
 		IPackets: uint64(s.ipackets), OPackets: uint64(s.opackets),

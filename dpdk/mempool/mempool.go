@@ -1,5 +1,3 @@
-// Package mempool makes and uses DPDK packet buffer pools (rte_mempool,
-// rte_pktmbuf_pool_create).
 package mempool
 
 /*
@@ -29,57 +27,84 @@ import "C"
 
 import (
 	"fmt"
+	"math"
 	"syscall"
 	"unsafe"
 
+	"intsink/dpdk/eal"
 	"intsink/dpdk/mbuf"
 )
 
 // AnySocket lets the pool's memory be on any NUMA node (SOCKET_ID_ANY).
 const AnySocket = -1
 
+// MaxCache is the largest per-thread cache of a pool.
+const MaxCache = C.RTE_MEMPOOL_CACHE_MAX_SIZE
+
 // Mempool is a pool of packet buffers. Its methods are safe for concurrent use.
 type Mempool struct{ p *C.struct_rte_mempool }
 
-// New makes a pool of n mbufs whose buffers have room bytes, headroom included.
-// A thread that is registered with EAL keeps up to cache of them for itself.
-func New(name string, n, cache, room, socket int) (*Mempool, error) {
-	if room > 65535 {
-		return nil, fmt.Errorf("a buffer of %d bytes is too large for an mbuf: at most 65535", room)
+// New makes a pool of n mbufs whose buffers have dataRoom bytes, headroom
+// included. A thread that is registered with EAL keeps up to cache of them for
+// itself; a cache larger than MaxCache or n/1.5 is made smaller. n is best a power
+// of two minus one. The error says what to change.
+func New(name string, n, cache, dataRoom, socket int) (*Mempool, error) {
+	if n <= 0 || n > math.MaxInt32 {
+		return nil, fmt.Errorf("a pool of %d mbufs: at least one is needed, and at most %d fit", n, math.MaxInt32)
 	}
+	if dataRoom < mbufHeadroom || dataRoom > math.MaxUint16 {
+		return nil, fmt.Errorf("an mbuf of %d bytes: use %d (its headroom) to %d", dataRoom, mbufHeadroom, math.MaxUint16)
+	}
+	cache = max(0, min(cache, MaxCache, n*2/3)) // rte_mempool_create: cache * 1.5 <= n
 	cname := C.CString(name)
 	defer C.free(unsafe.Pointer(cname))
+	var p *C.struct_rte_mempool
 	var errno C.int
-	p := C.go_pool_create(cname, C.uint(n), C.uint(cache), C.uint(room), C.int(socket), &errno)
+	said := eal.Capture(func() {
+		p = C.go_pool_create(cname, C.uint(n), C.uint(cache), C.uint(dataRoom), C.int(socket), &errno)
+	})
 	if p == nil {
-		return nil, createError(n, room, syscall.Errno(errno))
+		return nil, fmt.Errorf("pool %q of %d mbufs of %d bytes: %w%s%s",
+			name, n, dataRoom, eal.Errno(int(errno)), said, hint(syscall.Errno(errno), n, dataRoom))
 	}
 	return &Mempool{p}, nil
 }
 
-func createError(n, room int, err syscall.Errno) error {
-	need := int64(n) * int64(room+192) >> 20
-	hint := ""
+const (
+	mbufHeadroom = C.RTE_PKTMBUF_HEADROOM
+	mbufOverhead = 192 // rte_mbuf and the mempool's object header
+)
+
+// hint says what to do about a pool that DPDK did not make.
+func hint(err syscall.Errno, n, dataRoom int) string {
 	switch err {
 	case syscall.ENOMEM:
-		hint = fmt.Sprintf("; it needs about %d MiB: fewer mbufs, or more hugepages", need)
+		return fmt.Sprintf("; it needs about %d MiB: fewer mbufs, or more hugepages", int64(n)*int64(dataRoom+mbufOverhead)>>20)
 	case syscall.EEXIST:
-		hint = "; a pool of this name exists"
+		return "; a pool of this name exists"
+	case syscall.ENAMETOOLONG:
+		return fmt.Sprintf("; a name has at most %d bytes", maxName)
 	}
-	return fmt.Errorf("no pool of %d mbufs of %d bytes: %w%s", n, room, err, hint)
+	return ""
 }
 
-// AllocBulk fills v[:n] or, returning false, leaves v alone.
+// maxName: rte_pktmbuf_pool_create puts "MP_" in front and a NUL behind.
+const maxName = C.RTE_MEMPOOL_NAMESIZE - 1
+
+// AllocBulk fills v[:n] with empty mbufs or, returning false, takes none. One
+// call into C.
 func (m *Mempool) AllocBulk(v *mbuf.Vec, n int) bool {
 	return C.go_alloc_bulk(C.uintptr_t(uintptr(unsafe.Pointer(m.p))), C.uintptr_t(v.Addr()), C.uint(n)) == 0
 }
 
-// FreeBulk gives v[:n] back, whole chains, each to the pool it came from.
+// FreeBulk gives v[:n] back, whole chains, each mbuf to the pool it came from.
+// One call into C.
 func (m *Mempool) FreeBulk(v *mbuf.Vec, n int) {
 	C.go_free_bulk(C.uintptr_t(v.Addr()), C.uint(n))
 }
 
-// InUse is the number of mbufs that are not in the pool.
+// InUse is the number of mbufs that are neither in the pool nor in a thread's
+// cache: exact while no thread is at work.
 func (m *Mempool) InUse() int { return int(C.rte_mempool_in_use_count(m.p)) }
 
 // Size is the number of mbufs that the pool was made with.

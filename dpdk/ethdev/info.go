@@ -1,0 +1,102 @@
+package ethdev
+
+/*
+#include <rte_ethdev.h>
+
+// What Go reads of rte_eth_dev_info, in plain numbers.
+struct go_info {
+	uint16_t max_rx, max_tx, min_mtu, max_mtu;
+	uint64_t rss, rx_offload, tx_offload;
+	int socket, key_size;
+	char driver[64];
+};
+
+// go_max_mtu is the largest MTU that rte_eth_dev_configure accepts: drivers
+// that do not tell theirs tell the longest frame.
+static uint16_t go_max_mtu(const struct rte_eth_dev_info *info) {
+	uint32_t overhead = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN, mtu;
+	if (info->max_mtu != UINT16_MAX)
+		return info->max_mtu;
+	mtu = info->max_rx_pktlen > overhead ? info->max_rx_pktlen - overhead : 0;
+	return mtu < UINT16_MAX ? mtu : UINT16_MAX;
+}
+
+static int go_port_info(uint16_t port, struct go_info *out) {
+	struct rte_eth_dev_info info;
+	int rc = rte_eth_dev_info_get(port, &info);
+	if (rc != 0)
+		return rc;
+	out->max_rx = info.max_rx_queues;
+	out->max_tx = info.max_tx_queues;
+	out->min_mtu = info.min_mtu;
+	out->max_mtu = go_max_mtu(&info);
+	out->rss = info.flow_type_rss_offloads;
+	out->rx_offload = info.rx_offload_capa;
+	out->tx_offload = info.tx_offload_capa;
+	out->key_size = info.hash_key_size;
+	out->socket = rte_eth_dev_socket_id(port);
+	snprintf(out->driver, sizeof out->driver, "%s", info.driver_name ? info.driver_name : "unknown");
+	return 0;
+}
+
+static int go_link_up(uint16_t port) {
+	struct rte_eth_link link;
+	return rte_eth_link_get_nowait(port, &link) == 0 && link.link_status;
+}
+*/
+import "C"
+
+import (
+	"fmt"
+	"net"
+	"unsafe"
+
+	"intsink/dpdk/eal"
+)
+
+// Info is what a port can do.
+type Info struct {
+	Driver                   string
+	MAC                      net.HardwareAddr
+	MaxRxQueues, MaxTxQueues uint16
+	MinMTU, MaxMTU           uint16
+	RSSOffloads              uint64 // RTE_ETH_RSS_* hash types; 0: no RSS
+	RSSKeySize               int    // bytes of the hash key; 0: the driver does not tell, or has none
+	RxOffloads, TxOffloads   uint64
+	Socket                   int // NUMA node, -1: unknown
+}
+
+// SymmetricRSS tells whether Configure can make the port send both directions
+// of a flow to one queue.
+func (i *Info) SymmetricRSS() bool {
+	return i.RSSOffloads != 0 && i.RSSKeySize > 0 && i.RSSKeySize <= maxRSSKey
+}
+
+// Info asks the driver what the port can do.
+func (p Port) Info() (Info, error) {
+	var i C.struct_go_info
+	if rc := C.go_port_info(C.uint16_t(p.id), &i); rc != 0 {
+		return Info{}, fmt.Errorf("%s: %w", p.Name(), eal.Errno(int(rc)))
+	}
+	mac, err := p.MAC()
+	return Info{
+		Driver: C.GoString(&i.driver[0]), MAC: mac,
+		MaxRxQueues: uint16(i.max_rx), MaxTxQueues: uint16(i.max_tx),
+		MinMTU: uint16(i.min_mtu), MaxMTU: uint16(i.max_mtu),
+		RSSOffloads: uint64(i.rss), RSSKeySize: int(i.key_size),
+		RxOffloads: uint64(i.rx_offload), TxOffloads: uint64(i.tx_offload),
+		Socket: int(i.socket),
+	}, err
+}
+
+// MAC is the port's Ethernet address.
+func (p Port) MAC() (net.HardwareAddr, error) {
+	var a C.struct_rte_ether_addr
+	if rc := C.rte_eth_macaddr_get(C.uint16_t(p.id), &a); rc != 0 {
+		return nil, fmt.Errorf("%s: %w", p.Name(), eal.Errno(int(rc)))
+	}
+	return net.HardwareAddr(C.GoBytes(unsafe.Pointer(&a), C.sizeof_struct_rte_ether_addr)), nil
+}
+
+// LinkUp tells whether the port's link is up, as far as the driver knows.
+func (p Port) LinkUp() bool { return C.go_link_up(C.uint16_t(p.id)) == 1 }
