@@ -1,7 +1,7 @@
 # Package lists, to be sourced: which packages are free of DPDK's C code.
 
 # The only packages with cgo (internal/repotest checks that).
-cgo_packages='/dpdk/(eal|ethdev|mempool|ring)( |$)'
+cgo_packages='/dpdk/(eal|ethdev|mempool)( |$)'
 
 # pure_packages: those that build without cgo.
 pure_packages() {

@@ -8,8 +8,8 @@ dpdk {
   idle_sleep = "50us" # the demo shares two cores with everything else
 }
 
-port "network" { device = "net_af_packet0,iface=s-net" }
-port "host" { device = "net_af_packet1,iface=s-host" }
+port "network" { device = "net_af_packet0,iface=s-net,framecnt=4096" }
+port "host" { device = "net_af_packet1,iface=s-host,framecnt=4096" }
 
 link "edge" {
   network = "network"

@@ -1,0 +1,99 @@
+//go:build !race
+
+package engine
+
+import (
+	"testing"
+
+	"intsink/dpdk/mbuf"
+	"intsink/engine/event"
+)
+
+// steadyQueue delivers the same packets in the same mbufs each time, and keeps
+// what is transmitted for the next time: it allocates nothing.
+type steadyQueue struct {
+	frames [][]byte
+	mbufs  []*mbuf.Mbuf
+	next   int
+	bursts int // calls of RxBurst and TxBurst, each one call into C on a real port
+}
+
+func (q *steadyQueue) RxBurst(v *mbuf.Vec) int {
+	q.bursts++
+	for i, m := range q.mbufs {
+		m.Reset(128)
+		f := q.frames[(q.next+i)%len(q.frames)]
+		copy(m.SetLen(len(f)), f)
+		v[i] = m
+	}
+	q.next += len(q.mbufs)
+	return len(q.mbufs)
+}
+
+func (q *steadyQueue) TxBurst(_ *mbuf.Vec, n int) int {
+	q.bursts++
+	return n
+}
+
+// quiet is a port that nothing arrives on.
+type quiet struct{ *steadyQueue }
+
+func (q quiet) RxBurst(*mbuf.Vec) int { return 0 }
+
+func steadyBed(t testing.TB, change func(*Rules)) (*Worker, *steadyQueue, *bed) {
+	tt, ok := t.(*testing.T)
+	if !ok {
+		tt = &testing.T{}
+	}
+	b := newBed(tt, change)
+	q := &steadyQueue{}
+	v := mbuf.NewVec()
+	b.pool.AllocBulk(v, mbuf.MaxBurst)
+	q.mbufs = append(q.mbufs, v[:]...)
+	for n := range 1000 {
+		q.frames = append(q.frames, withINT(t, plain(n), nil))
+	}
+	b.paths[0].link.Network, b.paths[0].link.Host = q, quiet{q}
+	return b.Worker, q, b
+}
+
+// TestNothingIsAllocatedPerPacket: neither on the quiet way nor with a report for
+// every packet; and each burst is one call on either side, whatever is in it.
+func TestNothingIsAllocatedPerPacket(t *testing.T) {
+	for name, sample := range map[string]uint32{"strip, flows and events": 0, "a report for every packet": 1} {
+		w, q, b := steadyBed(t, func(r *Rules) { r.Policies[0].Sample = sample })
+		free := mbuf.NewVec()
+		poll := func() {
+			b.now += 1000
+			w.Poll()
+			w.Tick(b.now)
+			if n := b.ring.Pop(free, mbuf.MaxBurst); n > 0 {
+				b.reports.FreeBulk(free, n)
+			}
+		}
+		for range 50 {
+			poll() // all flows are known now
+		}
+		before := q.bursts
+		if n := testing.AllocsPerRun(200, poll); n != 0 {
+			t.Errorf("%s: %v allocations per burst", name, n)
+		}
+		if got := q.bursts - before; got != 2*201 { // AllocsPerRun warms up once
+			t.Errorf("%s: %d calls on ports for 201 bursts, want one each way", name, got)
+		}
+		if sample == 1 && w.counters.Reported[event.Sample] == 0 {
+			t.Errorf("%s: no report was built", name)
+		}
+	}
+}
+
+// BenchmarkWorker is the worker's share of the reference input: a copy of 138
+// bytes into the mbuf is part of it.
+func BenchmarkWorker(b *testing.B) {
+	w, _, bed := steadyBed(b, nil)
+	b.ReportAllocs()
+	for i := 0; i < b.N; i += mbuf.MaxBurst {
+		bed.now += 1000
+		w.Poll()
+	}
+}
