@@ -4,6 +4,22 @@ package ethdev
 #include <stddef.h>
 #include <rte_mbuf_core.h>
 
+// Go code writes to mbufs at these offsets (dpdk/mbuf), so a DPDK that has the
+// fields elsewhere must not be built against: it would corrupt packets.
+#define AT(field, offset) _Static_assert(offsetof(struct rte_mbuf, field) == offset, \
+	"this DPDK lays out struct rte_mbuf differently: adapt dpdk/mbuf (" #field ")")
+AT(buf_addr, 0);
+AT(data_off, 16);
+AT(refcnt, 18);
+AT(nb_segs, 20);
+AT(port, 22);
+AT(ol_flags, 24);
+AT(pkt_len, 36);
+AT(data_len, 40);
+AT(buf_len, 54);
+AT(next, 64);
+_Static_assert(sizeof(struct rte_mbuf) == 128, "this DPDK has a larger struct rte_mbuf: adapt dpdk/mbuf");
+
 static size_t go_mbuf_offset(int field) {
 	switch (field) {
 	case 0: return offsetof(struct rte_mbuf, buf_addr);

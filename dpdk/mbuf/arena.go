@@ -1,7 +1,7 @@
 package mbuf
 
 import (
-	"errors"
+	"fmt"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -16,16 +16,17 @@ type Arena struct {
 	n    int
 }
 
-// NewArena makes n mbufs with buffers of dataRoom bytes, headroom included.
+// NewArena makes n mbufs with buffers of dataRoom bytes, headroom included, off
+// the Go heap.
 func NewArena(n, dataRoom int) (*Arena, error) {
 	if n <= 0 || dataRoom <= 0 || dataRoom > 65535 {
-		return nil, errors.New("mbuf: arena size out of range")
+		return nil, fmt.Errorf("mbuf: an arena of %d mbufs of %d bytes: use at least one, of 1 to 65535 bytes", n, dataRoom)
 	}
 	head := int(unsafe.Sizeof(Mbuf{}))
 	stride := (head + dataRoom + 63) &^ 63
 	mem, err := mapMemory(n * stride)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("mbuf: arena of %d bytes: %w", n*stride, err)
 	}
 	a := &Arena{mem: mem, n: n, free: make([]*Mbuf, 0, n)}
 	for i := n - 1; i >= 0; i-- {
@@ -84,14 +85,3 @@ func (a *Arena) InUse() int {
 
 // Close gives the memory back; no mbuf of the arena may be touched after it.
 func (a *Arena) Close() { syscall.Munmap(a.mem) }
-
-// Chain appends tail to the chain that m starts. m's lengths count it.
-func (m *Mbuf) Chain(tail *Mbuf) {
-	last := m
-	for last.next != nil {
-		last = last.next
-	}
-	last.next = tail
-	m.nbSegs += tail.nbSegs
-	m.pktLen += tail.pktLen
-}

@@ -2,8 +2,8 @@ package mbuf
 
 // Pullup makes the first n bytes of the chain contiguous in its first segment
 // by moving bytes forward from the following ones; segments that become empty
-// stay in the chain. It returns false, and changes nothing, where the chain is
-// shorter than n or the first buffer has no room for n bytes.
+// stay in the chain. It returns false, with the packet's bytes as they were, where
+// the chain is shorter than n or the first buffer has no room for n bytes.
 func (m *Mbuf) Pullup(n int) bool {
 	have := int(m.dataLen)
 	if have >= n {
@@ -25,6 +25,18 @@ func (m *Mbuf) Pullup(n int) bool {
 		return false
 	}
 	return true
+}
+
+// Chain appends the chain that tail starts to the one that m starts, which
+// owns it from then on. m's lengths count it.
+func (m *Mbuf) Chain(tail *Mbuf) {
+	last := m
+	for last.next != nil {
+		last = last.next
+	}
+	last.next = tail
+	m.nbSegs += tail.nbSegs
+	m.pktLen += tail.pktLen
 }
 
 // AppendTo appends the first max bytes of the chain to dst.

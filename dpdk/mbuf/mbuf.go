@@ -1,15 +1,3 @@
-// Package mbuf lets Go read and write DPDK packet buffers in place.
-//
-// Mbuf has the memory layout of struct rte_mbuf (DPDK 22.11, rte_mbuf_core.h);
-// a test in dpdk/mempool compares every offset with C. Nothing here crosses
-// into C: buffers come from dpdk/mempool, or from an Arena where there is no
-// DPDK.
-//
-//	buf_addr      data_off           data_len
-//	   |--headroom----|-----packet bytes-----|--tailroom--|
-//
-// A packet longer than one buffer is a chain: Next of each segment but the
-// last. PktLen of the first segment counts the whole chain.
 package mbuf
 
 import "unsafe"
@@ -73,19 +61,22 @@ func (m *Mbuf) Headroom() int { return int(m.dataOff) }
 // buffer.
 func (m *Mbuf) Room() int { return int(m.bufLen) - int(m.dataOff) }
 
-// Adj drops n bytes from the front of the packet, which must all be in the
-// first segment (rte_pktmbuf_adj).
+// Adj drops n bytes from the front of the packet, all from the first segment
+// (rte_pktmbuf_adj). An n that is negative or beyond DataLen changes nothing.
 func (m *Mbuf) Adj(n int) {
+	if uint(n) > uint(m.dataLen) {
+		return
+	}
 	m.dataOff += uint16(n)
 	m.dataLen -= uint16(n)
 	m.pktLen -= uint32(n)
 }
 
 // Prepend grows the packet by n bytes at its front and returns the first
-// segment's bytes; nil, and nothing changed, where the headroom is too small
-// (rte_pktmbuf_prepend).
+// segment's bytes, the new ones as they happen to be; nil, and nothing changed,
+// where the headroom is too small (rte_pktmbuf_prepend).
 func (m *Mbuf) Prepend(n int) []byte {
-	if n > int(m.dataOff) {
+	if uint(n) > uint(m.dataOff) {
 		return nil
 	}
 	m.dataOff -= uint16(n)
@@ -94,17 +85,18 @@ func (m *Mbuf) Prepend(n int) []byte {
 	return m.Bytes()
 }
 
-// SetLen makes m a single segment of n bytes and returns them; nil, and
-// nothing changed, where n does not fit.
+// SetLen gives m, a single segment, n bytes and returns them; nil, and nothing
+// changed, where n does not fit.
 func (m *Mbuf) SetLen(n int) []byte {
-	if n > m.Room() {
+	if n < 0 || n > m.Room() {
 		return nil
 	}
 	m.dataLen, m.pktLen = uint16(n), uint32(n)
 	return m.Bytes()
 }
 
-// Reset makes m an empty single segment with the given headroom.
+// Reset makes m, a fresh mbuf, an empty single segment with the given headroom,
+// which must not be larger than the buffer.
 func (m *Mbuf) Reset(headroom int) {
 	m.dataOff = uint16(headroom)
 	m.dataLen, m.pktLen = 0, 0

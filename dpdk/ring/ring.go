@@ -1,8 +1,3 @@
-// Package ring is a bounded lock-free queue of mbufs between one goroutine that
-// pushes and one that pops.
-//
-// It is written in Go, not a binding of rte_ring: both ends are goroutines, so
-// a call into C per operation would cost more than the operation.
 package ring
 
 import (
@@ -12,7 +7,11 @@ import (
 )
 
 // Ring holds up to its size of mbufs. One goroutine may call Push and one
-// other Pop; no lock is taken and nobody waits.
+// other Pop; no lock is taken and nobody waits. What is written before a Push is
+// seen after the Pop that returns the mbuf.
+//
+// Each end has a cache line of its own, and looks at the other's only when its
+// copy does not suffice.
 type Ring struct {
 	_     [64]byte
 	head  atomic.Uint64 // next slot to pop; written by the consumer
@@ -47,13 +46,15 @@ func (r *Ring) Push(m *mbuf.Mbuf) bool {
 	return true
 }
 
-// Pop takes up to max mbufs, at most a vector full, into v and returns how many.
-func (r *Ring) Pop(v *mbuf.Vec, max int) int {
+// Pop takes up to limit mbufs, at most a vector full, into v and returns how
+// many, in the order in which they were pushed.
+func (r *Ring) Pop(v *mbuf.Vec, limit int) int {
 	head := r.head.Load()
-	if head == r.tailC {
+	limit = max(0, min(limit, len(v)))
+	if r.tailC-head < uint64(limit) {
 		r.tailC = r.tail.Load()
 	}
-	n := int(min(r.tailC-head, uint64(max), uint64(len(v))))
+	n := int(min(r.tailC-head, uint64(limit)))
 	for i := range n {
 		v[i] = r.slots[(head+uint64(i))&r.mask]
 	}

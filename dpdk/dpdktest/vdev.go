@@ -1,0 +1,37 @@
+package dpdktest
+
+import "fmt"
+
+// Null is a port that makes packets of size bytes from nothing, and frees what
+// it transmits.
+func Null(n, size int) string { return fmt.Sprintf("net_null%d,size=%d", n, size) }
+
+// Pcap is a port that receives the packets of one capture and transmits into
+// another. File names must not contain commas.
+func Pcap(n int, rx, tx string) string {
+	return fmt.Sprintf("net_pcap%d,rx_pcap=%s,tx_pcap=%s", n, rx, tx)
+}
+
+// PcapRx is a port that receives the packets of a capture once, and frees what
+// it transmits.
+func PcapRx(n int, rx string) string { return fmt.Sprintf("net_pcap%d,rx_pcap=%s", n, rx) }
+
+// PcapLoop is a port that receives the packets of a capture over and over, and
+// frees what it transmits. The capture is copied into mbufs of the port's pool
+// when it starts.
+func PcapLoop(n int, rx string) string {
+	return fmt.Sprintf("net_pcap%d,rx_pcap=%s,infinite_rx=1", n, rx)
+}
+
+// Ring is a port that receives what it transmits, in order.
+func Ring(n int) string { return fmt.Sprintf("net_ring%d", n) }
+
+// AfPacket is a port on an interface of the kernel, with queues of frames up to
+// frameSize bytes, the driver's header of 66 bytes included.
+func AfPacket(n int, iface string, queues, frameSize int) string {
+	const blockFrames = 2 // a block holds whole frames
+	return fmt.Sprintf("net_af_packet%d,iface=%s,qpairs=%d,framesz=%d,blocksz=%d", n, iface, queues, frameSize, blockFrames*frameSize)
+}
+
+// Tap is a port that makes the interface iface in the kernel, its other end.
+func Tap(n int, iface string) string { return fmt.Sprintf("net_tap%d,iface=%s", n, iface) }
