@@ -1,0 +1,205 @@
+package event
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"intsink/engine/inthdr"
+	"intsink/flows"
+)
+
+const (
+	ms     = int64(1e6)
+	second = int64(1e9)
+	bitmap = inthdr.BitNodeID | inthdr.BitLevel1Interfaces | inthdr.BitHopLatency
+)
+
+type hop struct{ node, ports, latency uint32 }
+
+// path is three hops with the given egress of the first and latency of the second.
+func path(egress, latency uint32) []hop {
+	return []hop{{103, 0x10002, 5000}, {102, 0x10002, latency}, {101, 0x10000 | egress, 5000}}
+}
+
+func observe(hops []hop) *Observation {
+	var b []byte
+	for _, h := range hops {
+		b = binary.BigEndian.AppendUint32(b, h.node)
+		b = binary.BigEndian.AppendUint32(b, h.ports)
+		b = binary.BigEndian.AppendUint32(b, h.latency)
+	}
+	layout := inthdr.LayoutOf(bitmap)
+	return &Observation{Frame: b, Layout: &layout, Info: &inthdr.Info{
+		Type: inthdr.MD, Bitmap: bitmap, HopLen: 12, Hops: uint16(len(hops)), StackLen: uint16(len(b)),
+	}}
+}
+
+func defaults(events ...Event) Policy {
+	p := Policy{Thresholds: Thresholds{
+		NewFlowRate: 20000, Paths: 4, PathMemory: 60 * second, PathRate: 10,
+		LatencyAbsolute: 10_000, LatencyRelative: 0.5, LatencyK: 2, LatencyN: 4, LatencyInterval: 100 * ms,
+		RefreshEvery: 2 * second, RefreshJitter: 0.2,
+	}}
+	for _, e := range events {
+		p.Events |= e.Set()
+	}
+	return p
+}
+
+// feed gives packets to one flow and compares the events of each.
+type feed struct {
+	t     *testing.T
+	d     *Detector
+	f     flows.Flow
+	now   int64
+	fresh bool
+}
+
+func start(t *testing.T, p Policy) *feed {
+	return &feed{t: t, d: New([]Policy{p}, 42), now: second, fresh: true}
+}
+
+func (f *feed) packet(after int64, hops []hop, want Set) {
+	f.t.Helper()
+	f.observed(after, observe(hops), want)
+}
+
+func (f *feed) observed(after int64, o *Observation, want Set) {
+	f.t.Helper()
+	f.now += after
+	if got := f.d.Packet(f.now, &f.f, f.fresh, 0, o); got != want {
+		f.t.Errorf("at %d ms: events %b, want %b", f.now/ms, got, want)
+	}
+	f.fresh = false
+}
+
+func TestFirstPacketIsANewFlowOnly(t *testing.T) {
+	f := start(t, defaults(NewFlow, PathChange, HopLatency, Refresh))
+	f.packet(0, path(2, 90_000), NewFlow.Set())
+	f.packet(ms, path(2, 90_000), 0)
+}
+
+func TestNewFlowsHaveARate(t *testing.T) {
+	p := defaults(NewFlow)
+	p.Thresholds.NewFlowRate = 2
+	d := New([]Policy{p}, 1)
+	got := 0
+	for _, at := range []int64{0, 1, 2, 500 * ms} {
+		var f flows.Flow
+		if d.Packet(second+at, &f, true, 0, observe(path(2, 0))) != 0 {
+			got++
+		}
+	}
+	if got != 3 || d.Counters.Fired[NewFlow] != 4 || d.Counters.Suppressed[NewFlow][SuppressRate] != 1 {
+		t.Errorf("%d reported, counters %+v; want 3 of 4", got, d.Counters)
+	}
+}
+
+func TestPaths(t *testing.T) {
+	f := start(t, defaults(PathChange))
+	f.packet(0, path(2, 0), 0)
+	f.packet(ms, path(3, 0), PathChange.Set())
+	f.packet(ms, path(2, 0), 0) // known: a switch, counted only
+	f.packet(ms, path(3, 0), 0)
+	if n := f.d.Counters.Fired[PathSwitch]; n != 2 {
+		t.Errorf("%d switches, want 2", n)
+	}
+	mtu := observe(path(9, 0))
+	mtu.Info.MTUExceeded = true
+	f.observed(ms, mtu, 0)
+	odd := observe(path(9, 0))
+	odd.Info.Reason = inthdr.ReasonStack
+	f.observed(ms, odd, 0)
+	f.packet(ms, []hop{{103, 0x10002, 0}, {102, unknown32, 0}}, 0)
+	f.packet(ms, []hop{{unknown32, 0x10002, 0}}, 0)
+	f.packet(61*second, path(2, 0), PathChange.Set()) // forgotten meanwhile
+	f.packet(ms, path(2, 0)[1:], PathChange.Set())    // a hop less
+}
+
+func TestAWithheldPathIsNotLearned(t *testing.T) {
+	p := defaults(PathChange)
+	p.Thresholds.PathRate = 1
+	f := start(t, p)
+	f.packet(0, path(1, 0), 0)
+	f.packet(ms, path(2, 0), PathChange.Set())
+	f.packet(ms, path(3, 0), 0) // no token left
+	f.packet(ms, path(3, 0), 0)
+	f.packet(second, path(3, 0), PathChange.Set())
+	f.packet(ms, path(3, 0), 0)
+}
+
+func TestHopLatencyKOfN(t *testing.T) {
+	f := start(t, defaults(HopLatency))
+	f.packet(0, path(2, 20_000), 0)
+	for i := range uint32(50) { // jitter inside max(10 us, half of 20 us)
+		f.packet(ms, path(2, 10_000+i%2*20_000), 0)
+	}
+	f.packet(ms, path(2, 31_000), 0)
+	f.packet(ms, path(2, unknown32), 0) // takes no place among the n
+	f.packet(ms, path(2, 32_000), HopLatency.Set())
+	f.packet(200*ms, path(2, 33_000), 0) // 32 us is the reference now
+	f.packet(ms, path(2, 60_000), 0)
+	f.packet(ms, path(2, 33_000), 0)
+	f.packet(ms, path(2, 33_000), 0)
+	f.packet(ms, path(2, 33_000), 0)
+	f.packet(ms, path(2, 60_000), 0) // one of the last four only
+}
+
+func TestHopLatencyStaysPendingInItsInterval(t *testing.T) {
+	f := start(t, defaults(HopLatency))
+	f.packet(0, path(2, 20_000), 0)
+	f.packet(ms, path(2, 50_000), 0)
+	f.packet(ms, path(2, 50_000), HopLatency.Set())
+	for range 40 {
+		f.packet(ms, path(2, 150_000), 0)
+	}
+	f.packet(70*ms, path(2, 160_000), HopLatency.Set())
+	f.packet(ms, path(2, 160_000), 0)
+}
+
+func TestASlowDriftIsFound(t *testing.T) {
+	f := start(t, defaults(HopLatency))
+	f.packet(0, path(2, 100_000), 0)
+	reported := 0
+	for x := uint32(100_000); x < 160_000; x += 100 {
+		f.now += ms
+		if f.d.Packet(f.now, &f.f, false, 0, observe(path(2, x))) == HopLatency.Set() {
+			reported++
+			if x != 150_200 { // the second value more than half above 100 us
+				t.Errorf("reported at %d ns, want 150200", x)
+			}
+		}
+	}
+	if reported != 1 {
+		t.Errorf("%d reports of one drift, want 1", reported)
+	}
+}
+
+func TestAHopIsItsNodeID(t *testing.T) {
+	f := start(t, defaults(HopLatency))
+	f.packet(0, []hop{{2, 1, 100_000}, {1, 1, 5000}}, 0)
+	for range 5 {
+		f.packet(ms, []hop{{1, 1, 5000}, {2, 1, 100_000}}, 0)
+	}
+}
+
+func TestRefreshAndSample(t *testing.T) {
+	f := start(t, defaults(Refresh))
+	f.packet(0, path(2, 0), 0)
+	f.packet(1600*ms-1, path(2, 0), 0)
+	f.packet(800*ms+1, path(2, 0), Refresh.Set())
+	f.packet(1599*ms, path(2, 0), 0)
+	f.packet(802*ms, path(2, 0), Refresh.Set())
+
+	p := defaults()
+	p.Sample = 3
+	g, sampled := start(t, p), 0
+	for range 300 {
+		if g.d.Packet(g.now, &g.f, false, 0, observe(path(2, 0))).Has(Sample) {
+			sampled++
+		}
+	}
+	if sampled != 100 {
+		t.Errorf("%d of 300 packets sampled, want 100", sampled)
+	}
+}
