@@ -1,0 +1,105 @@
+package eal
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestUseHugepages(t *testing.T) {
+	for _, c := range []struct {
+		mode       string
+		need, free int
+		use        bool
+		warn, err  string // part of the text
+	}{
+		{"off", 100, 1000, false, "", ""},
+		{"auto", 100, 100, true, "", ""},
+		{"", 100, 100, true, "", ""},
+		{"on", 100, 100, true, "", ""},
+		{"auto", 100, 99, false, "sysctl -w vm.nr_hugepages=114", ""},
+		{"auto", 101, 0, false, "0 MiB of hugepages are free and about 101 MiB are needed", ""},
+		{"on", 100, 99, false, "", "sysctl -w vm.nr_hugepages=114"},
+		{"yes", 100, 100, false, "", `"auto", "on" or "off"`},
+	} {
+		use, warn, err := useHugepages(c.mode, c.need, c.free)
+		if use != c.use || (warn == "") != (c.warn == "") || !strings.Contains(warn, c.warn) {
+			t.Errorf("%+v: %v, %q", c, use, warn)
+		}
+		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+func TestArgs(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		devices []string
+		want    []string // in this order, from --no-huge on
+	}{
+		{"vdevs only", []string{"net_pcap0,rx_pcap=a:b.pcap", "net_af_packet0,iface=eth0"},
+			[]string{"--no-huge", "--no-shconf", "-m", "64", "--no-pci", "--vdev=x"}},
+		{"no device", nil, []string{"--no-huge", "--no-shconf", "-m", "64", "--no-pci", "--vdev=x"}},
+		{"PCI devices", []string{"0000:3b:00.0", "net_null0", "0000:3b:00.1,arg=1"},
+			[]string{"--no-huge", "--no-shconf", "-m", "64", "-a", "0000:3b:00.0", "-a", "0000:3b:00.1,arg=1", "--vdev=x"}},
+	} {
+		args, warnings, err := Args(Options{Hugepages: "off", MemoryMiB: 64, Devices: c.devices, Extra: []string{"--vdev=x"}})
+		if err != nil || len(warnings) != 0 {
+			t.Fatalf("%s: %v, %v", c.name, warnings, err)
+		}
+		i := slices.Index(args, "--no-huge")
+		if i < 0 || !slices.Equal(args[i:], c.want) {
+			t.Errorf("%s: %q, want %q", c.name, args, c.want)
+		}
+		if !slices.Contains(args, "--no-telemetry") || slices.Contains(args, "--in-memory") {
+			t.Errorf("%s: %q", c.name, args)
+		}
+	}
+}
+
+func TestFreeHugepages(t *testing.T) {
+	dir := t.TempDir()
+	for name, pages := range map[string][2]string{ // free, reserved
+		"hugepages-2048kB": {"10\n", "4\n"}, "hugepages-1048576kB": {"2\n", "0\n"}, "hugepages-oddkB": {"7\n", "0\n"},
+	} {
+		os.Mkdir(filepath.Join(dir, name), 0o755)
+		os.WriteFile(filepath.Join(dir, name, "free_hugepages"), []byte(pages[0]), 0o644)
+		os.WriteFile(filepath.Join(dir, name, "resv_hugepages"), []byte(pages[1]), 0o644)
+	}
+	if got := freeHugepagesMiB(dir); got != 6*2+2*1024 {
+		t.Errorf("%d MiB, want %d", got, 6*2+2*1024)
+	}
+	if got := freeHugepagesMiB(filepath.Join(dir, "none")); got != 0 {
+		t.Errorf("%d MiB where there are none", got)
+	}
+}
+
+func TestHugetlbfsIn(t *testing.T) {
+	for mounts, want := range map[string]bool{
+		"": false,
+		"proc /proc proc rw 0 0\nnone /dev/hugepages hugetlbfs rw,pagesize=2M 0 0\n": true,
+		"hugetlbfs /hugetlbfs tmpfs rw 0 0\n":                                        false,
+	} {
+		if hugetlbfsIn(mounts) != want {
+			t.Errorf("%q: want %v", mounts, want)
+		}
+	}
+}
+
+func TestSummary(t *testing.T) {
+	for log, want := range map[string]string{
+		"":   "",
+		"\n": "",
+		"EAL: Detected CPU lcores: 2\nEAL: FATAL: boom\n": "",
+		"EAL: FATAL: boom\nEAL: boom\nEAL: boom\n":        " (DPDK: EAL: boom)",
+		"a\nb\nc\nd\n": " (DPDK: a; b; c)",
+		"drv: no such file\nEAL: Failed to attach device on primary process\n": " (DPDK: drv: no such file)",
+	} {
+		if got := summary(log); got != want {
+			t.Errorf("%q: %q, want %q", log, got, want)
+		}
+	}
+}

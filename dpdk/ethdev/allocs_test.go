@@ -1,0 +1,20 @@
+//go:build !race
+
+package ethdev_test
+
+import (
+	"testing"
+
+	"intsink/dpdk/dpdktest"
+	"intsink/dpdk/mbuf"
+)
+
+func TestBurstsDoNotAllocate(t *testing.T) {
+	q := start(t, dpdktest.Null(2, 138), pool(t, "allocs")).Queue(0)
+	onWorker(t, func() {
+		v := mbuf.NewVec()
+		if n := testing.AllocsPerRun(1000, func() { q.TxBurst(v, q.RxBurst(v)) }); n != 0 {
+			t.Errorf("%v allocations per burst", n)
+		}
+	})
+}

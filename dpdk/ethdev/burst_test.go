@@ -1,0 +1,115 @@
+package ethdev_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"intsink/dpdk/dpdktest"
+	"intsink/dpdk/ethdev"
+	"intsink/dpdk/mbuf"
+	"intsink/dpdk/mempool"
+)
+
+// TestTxBurstKeepsTheRest: what a full port does not take stays the caller's,
+// and what it took comes back in order.
+func TestTxBurstKeepsTheRest(t *testing.T) {
+	p := pool(t, "ring")
+	port := start(t, dpdktest.Ring(0), p)
+	q, v := port.Queue(0), mbuf.NewVec()
+	taken := uint32(0)
+	for {
+		if !p.AllocBulk(v, mbuf.MaxBurst) {
+			t.Fatal("the ring never fills")
+		}
+		for i, m := range v {
+			binary.BigEndian.PutUint32(m.SetLen(60), taken+uint32(i))
+		}
+		sent := q.TxBurst(v, mbuf.MaxBurst)
+		taken += uint32(sent)
+		if sent == mbuf.MaxBurst {
+			continue
+		}
+		for i := sent; i < mbuf.MaxBurst; i++ {
+			if got := binary.BigEndian.Uint32(v[i].Bytes()); got != taken+uint32(i-sent) {
+				t.Fatalf("v[%d] is packet %d after %d were taken", i, got, taken)
+			}
+		}
+		n := copy(v[:], v[sent:])
+		p.FreeBulk(v, n)
+		break
+	}
+	if p.InUse() != int(taken) {
+		t.Errorf("%d in use, %d in the ring", p.InUse(), taken)
+	}
+	want := uint32(0)
+	for n := q.RxBurst(v); n > 0; n = q.RxBurst(v) {
+		for _, m := range v[:n] {
+			if got := binary.BigEndian.Uint32(m.Bytes()); got != want {
+				t.Fatalf("packet %d came, want %d", got, want)
+			}
+			want++
+		}
+		p.FreeBulk(v, n)
+	}
+	if want != taken {
+		t.Errorf("%d packets came back of %d", want, taken)
+	}
+}
+
+// TestChainThroughPort: a chain with a short first segment survives the port
+// and is pulled up after it.
+func TestChainThroughPort(t *testing.T) {
+	p := pool(t, "chain")
+	q, v := start(t, dpdktest.Ring(1), p).Queue(0), mbuf.NewVec()
+	want := frame(300)
+	p.AllocBulk(v, 2)
+	copy(v[0].SetLen(20), want)
+	copy(v[1].SetLen(280), want[20:])
+	v[0].Chain(v[1])
+	if sent, n := q.TxBurst(v, 1), q.RxBurst(v); sent != 1 || n != 1 {
+		t.Fatalf("sent %d, received %d", sent, n)
+	}
+	m := v[0]
+	if m.NbSegs() != 2 || !m.Pullup(120) || !bytes.Equal(m.Bytes(), want[:120]) || !bytes.Equal(m.AppendTo(nil, 300), want) {
+		t.Errorf("%d segments, %d bytes in the first", m.NbSegs(), m.DataLen())
+	}
+	p.FreeBulk(v, 1)
+}
+
+// A worker per queue pair, each with a pool of its own.
+func TestTwoQueues(t *testing.T) {
+	pools := []*mempool.Mempool{pool(t, "q0"), pool(t, "q1")}
+	port := startWith(t, dpdktest.Null(0, 138), ethdev.Config{RxQueues: 2, TxQueues: 2, SymmetricRSS: true, Pools: pools})
+	v := mbuf.NewVec()
+	for i, p := range pools {
+		q := port.Queue(uint16(i))
+		onWorker(t, func() {
+			if n := q.RxBurst(v); n != mbuf.MaxBurst || v[0].PktLen() != 138 {
+				t.Errorf("queue %d: received %d", i, n)
+			}
+			if p.InUse() != mbuf.MaxBurst || pools[1-i].InUse() != 0 {
+				t.Errorf("queue %d: %d in use, %d of the other", i, p.InUse(), pools[1-i].InUse())
+			}
+			if sent := q.TxBurst(v, mbuf.MaxBurst); sent != mbuf.MaxBurst {
+				t.Errorf("queue %d: sent %d", i, sent)
+			}
+		})
+	}
+	s, err := port.Stats()
+	if err != nil || s.IPackets != 2*mbuf.MaxBurst || s.OPackets != 2*mbuf.MaxBurst {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func BenchmarkBurst(b *testing.B) {
+	q := start(b, dpdktest.Null(1, 138), pool(b, "bench")).Queue(0)
+	onWorker(b, func() {
+		v := mbuf.NewVec()
+		b.ReportAllocs()
+		b.ResetTimer()
+		for i := 0; i < b.N; i += mbuf.MaxBurst {
+			q.TxBurst(v, q.RxBurst(v))
+		}
+	})
+}
