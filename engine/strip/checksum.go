@@ -7,10 +7,13 @@ import (
 
 // Sum is the one's complement sum of b in 16-bit words (RFC 1071), not
 // inverted. len(b) must be a multiple of four, as everything of INT is.
-//
-// It adds 64-bit words in the machine's order, which RFC 1071 section 2(B)
-// allows, in carry chains of four, and folds once.
-func Sum(b []byte) uint16 {
+func Sum(b []byte) uint16 { return bits.ReverseBytes16(fold(sum(b))) }
+
+// sum adds 64-bit words in the machine's order, which RFC 1071 section 2(B)
+// allows, in carry chains of four. The result is below 2^36: there is room to
+// add some thousand 16-bit words, little endian as they stand in the packet,
+// before it is folded.
+func sum(b []byte) uint64 {
 	var s, c uint64
 	for len(b) >= 32 {
 		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b), 0)
@@ -20,23 +23,28 @@ func Sum(b []byte) uint16 {
 		s += c // cannot carry: a sum that carried is below all ones
 		b = b[32:]
 	}
-	t := s>>32 + s&0xffffffff // room for the rest without carries
+	s = s>>32 + s&0xffffffff // room for the rest without carries
 	for len(b) >= 8 {
 		w := binary.LittleEndian.Uint64(b)
-		t += w>>32 + w&0xffffffff
+		s += w>>32 + w&0xffffffff
 		b = b[8:]
 	}
 	if len(b) >= 4 {
-		t += uint64(binary.LittleEndian.Uint32(b))
+		s += uint64(binary.LittleEndian.Uint32(b))
 	}
-	t = t>>32 + t&0xffffffff
-	t = t>>32 + t&0xffffffff
-	return bits.ReverseBytes16(fold32(uint32(t)))
+	return s
 }
 
-// fold32 folds a sum of 16-bit words into one, carries added in.
+// fold folds a sum below 2^48 of 16-bit words into one, carries added in.
+func fold(s uint64) uint16 {
+	s = s>>32 + s&0xffffffff
+	s = s>>16 + s&0xffff
+	s = s>>16 + s&0xffff
+	return uint16(s>>16 + s)
+}
+
+// fold32 folds a sum of less than 65536 16-bit words.
 func fold32(s uint32) uint16 {
 	s = s>>16 + s&0xffff
-	s = s>>16 + s&0xffff
-	return uint16(s)
+	return uint16(s>>16 + s)
 }
