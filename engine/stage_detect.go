@@ -3,40 +3,57 @@ package engine
 import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
+	"intsink/engine/inthdr"
 )
 
 // detect asks of every INT packet whether it is worth a report.
 func (w *Worker) detect(p *path, b *burst) {
-	b.fired = false
-	o := w.observation
-	for j := range b.nINT {
+	b.events = [mbuf.MaxBurst]event.Set{}
+	fired, others := event.Set(0), 0
+	for j := range min(b.nINT, mbuf.MaxBurst) {
 		i := b.int[j] & (mbuf.MaxBurst - 1)
 		info, flow := &b.info[i], b.flow[j]
-		p.counters.INT[info.Type&3]++
-		if info.Reason != 0 {
-			p.counters.Malformed[info.Reason]++
+		if info.Type != inthdr.MD {
+			p.counters.INT[info.Type&3]++
+			others++
 		}
-		b.events[j] = 0
 		if flow == nil {
+			p.counters.Malformed[info.Reason]++
 			continue // no room that would not take another packet's flow of this burst
 		}
-		fresh := b.fresh>>j&1 != 0
-		if fresh || flow.Generation != w.generation {
-			flow.Generation = w.generation
-			flow.Watch = w.rules.match(&b.keys[j])
-		}
-		if flow.Watch == NoWatch {
+		if flags := b.layers[i].TCPFlags; flags&(tcpFIN|tcpRST) == 0 && info.NPT != 2 && flow.Generation == w.generation &&
+			w.detector.Quiet(b.now, flow, int(flow.Watch), b.frame[i], info, w.locator.Layout(info.Bitmap)) {
 			continue
 		}
-		o.Frame, o.Info, o.FlowHash = b.frame[i], info, b.hashes[j]
-		o.Layout = w.locator.Layout(info.Bitmap)
-		if l := &b.layers[i]; l.TCPFlags != 0 || info.NPT == 2 {
-			flow.Closing = flow.Closing || tcpFlags(b.frame[i], l, info)&(tcpFIN|tcpRST) != 0
-		}
-		set := w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)
+		set := w.detectOne(p, b, j)
 		b.events[j] = set
-		b.fired = b.fired || set != 0
+		fired |= set
 	}
+	p.counters.INT[inthdr.MD] += uint64(b.nINT - others)
+	p.counters.Malformed[0] = 0 // no reason
+	b.fired = fired != 0
+}
+
+// detectOne handles a packet that is not like the one before it.
+//
+//go:noinline
+func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
+	i := b.int[j]
+	info, flow := &b.info[i], b.flow[j]
+	p.counters.Malformed[info.Reason]++
+	fresh := b.fresh>>j&1 != 0
+	if fresh || flow.Generation != w.generation {
+		flow.Generation = w.generation
+		flow.Watch = w.rules.match(&b.keys[j])
+	}
+	if flow.Watch == NoWatch {
+		return 0
+	}
+	o := w.observation
+	o.Frame, o.Info, o.FlowHash = b.frame[i], info, b.hashes[j]
+	o.Layout = w.locator.Layout(info.Bitmap)
+	flow.Closing = flow.Closing || tcpFlags(b.frame[i], &b.layers[i], info)&(tcpFIN|tcpRST) != 0
+	return w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)
 }
 
 // countEvents adds the events of one report that was built.

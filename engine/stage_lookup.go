@@ -14,6 +14,7 @@ func (w *Worker) lookup(b *burst) {
 	for j := range b.nINT {
 		i := b.int[j]
 		flowKey(&b.keys[j], b.frame[i], &b.layers[i], &b.info[i])
+		b.hashes[j] = w.table.Hash(&b.keys[j])
 	}
 	b.fresh = w.table.LookupBurst(b.now, b.keys[:b.nINT], b.hashes[:b.nINT], b.flow[:b.nINT])
 }

@@ -16,6 +16,12 @@ func (w *Worker) parse(p *path, b *burst) {
 		b.verdict[i] = forward
 		l, info := &b.layers[i], &b.info[i]
 		pktLen := m.PktLen()
+		if w.locator.Recall(f, pktLen, l, info) {
+			b.int[b.nINT] = uint8(i)
+			b.nINT++
+			b.verdict[i] = stripped
+			continue
+		}
 		status := packet.Parse(f, pktLen, l)
 		if status == packet.OK {
 			switch w.locator.Locate(f, pktLen, l, info) {

@@ -32,15 +32,15 @@ func (t *Table) Age(now int64, gone func(*Flow)) {
 func (t *Table) ageBucket(b int, now int64, gone func(*Flow)) {
 	bk := &t.buckets[b]
 	tick, quiet := Tick(now), Tick(closingQuiet)
-	for s := range slots {
-		if bk.tag[s] == 0 || tick-bk.seen[s] < quiet && tick-bk.seen[s] < Tick(t.idle) {
+	for s := range uint64(slots) {
+		if bk.tag(s) == 0 || tick-bk.seen[s] < quiet && tick-bk.seen[s] < Tick(t.idle) {
 			continue
 		}
-		f := &t.flows[b*slots+s]
+		f := &t.flows[uint64(b)*slots+s]
 		silent := now - f.seen
 		if silent >= t.idle || f.Closing && silent >= closingQuiet {
 			gone(f)
-			bk.tag[s] = 0
+			bk.setTag(s, 0)
 			t.n--
 		}
 	}

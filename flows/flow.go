@@ -7,7 +7,7 @@ const (
 )
 
 // Flow is everything known of one flow: 256 bytes, four cache lines, laid out by
-// who needs what: every packet the first three, more than four hops the last. The
+// who needs what: every packet the first two, more than five hops the third. The
 // table owns key and times; the rest belongs to engine and engine/event. A new
 // flow is all zero but for its key.
 type Flow struct {
@@ -16,32 +16,50 @@ type Flow struct {
 	Watch       uint8 // index of the watch that selects it
 	Generation  uint8 // of the rules that Watch belongs to
 	Closing     bool  // FIN or RST seen: two seconds of silence end the flow
-	NumPaths    uint8
-	Path        uint8 // index of the current path
+	NumPaths    uint8 // known, the current one included
 	NumHops     uint8
 	PathTokens  uint8 // left in the path_change bucket
-	_           uint8
-	NextRefresh int64 // when a refresh is due
+	_           [2]uint8
+	NextRefresh uint32 // when a refresh is due, in units of 2^18 ns; 0: not set yet
+	PathSeen    uint32 // Tick of the last packet on the current path
 
-	Packets    uint64
-	PathRefill int64 // when PathTokens was last brought up to date
-	PathHash   [MaxPaths]uint64
-	PathSeen   [MaxPaths]uint32 // Tick
+	PathHash uint64 // of the current path
+	Packets  uint64
+	Windows  uint64       // eight bits a hop, Hops[0] lowest: last packets, newest in bit 0; 1 is out of the deadband
+	Hops     [MaxHops]Hop // Hops[:NumHops] are known
 
-	Hops [MaxHops]Hop // Hops[:NumHops] are known
+	HopSent    [MaxHops]uint32 // microseconds, when hop_latency was last reported; 0: never
+	PathRefill int64           // when PathTokens was last brought up to date
+
+	Paths [MaxPaths - 1]Path // Paths[:NumPaths-1]: those that are not current
+	_     [16]uint8
 }
 
-// Hop is what is remembered of one node on the flow's way.
+// Hop is the reference of one node on the flow's way.
 type Hop struct {
-	Node   uint32
-	Ref    uint32 // reported latency
-	Sent   uint32 // microseconds, when hop_latency was last reported; 0: never
-	Window uint8  // last packets, newest in bit 0: 1 is out of the deadband
-	_      [3]uint8
+	Node uint32
+	Ref  uint32 // latency last reported
+}
+
+// Path is a path that the flow was on.
+type Path struct {
+	Hash uint64
+	Seen uint32 // Tick
+	_    uint32
 }
 
 // LastSeen is the time of the flow's last packet in Unix nanoseconds.
 func (f *Flow) LastSeen() int64 { return f.seen }
+
+// Window tells which of the last eight latencies of hop i were out of the
+// deadband, the newest in bit 0.
+func (f *Flow) Window(i int) uint8 { return uint8(f.Windows >> (8 * uint(i) & 63)) }
+
+// SetWindow replaces the window of hop i.
+func (f *Flow) SetWindow(i int, w uint8) {
+	shift := 8 * uint(i) & 63
+	f.Windows = f.Windows&^(0xff<<shift) | uint64(w)<<shift
+}
 
 // Tick is a time in units of 2^20 ns, about a millisecond; it wraps after 52
 // days.

@@ -5,8 +5,6 @@ package flows
 import (
 	"encoding/binary"
 	"net/netip"
-
-	"github.com/cespare/xxhash/v2"
 )
 
 // Key is the 5-tuple of the original packet. Its words compare without a call;
@@ -52,20 +50,4 @@ func (k *Key) addr(w [2]uint64) netip.Addr {
 		return netip.AddrFrom4([4]byte(b[12:]))
 	}
 	return netip.AddrFrom16(b)
-}
-
-// hash mixes the seed in front, so that nobody outside can aim at a bucket.
-func hash(seed uint64, k *Key) uint64 {
-	var b [48]byte
-	binary.LittleEndian.PutUint64(b[:], seed)
-	binary.LittleEndian.PutUint64(b[8:], k.rest)
-	if uint8(k.rest) == 4 {
-		binary.LittleEndian.PutUint64(b[16:], k.Src[1]<<32|k.Dst[1])
-		return xxhash.Sum64(b[:24])
-	}
-	binary.LittleEndian.PutUint64(b[16:], k.Src[0])
-	binary.LittleEndian.PutUint64(b[24:], k.Src[1])
-	binary.LittleEndian.PutUint64(b[32:], k.Dst[0])
-	binary.LittleEndian.PutUint64(b[40:], k.Dst[1])
-	return xxhash.Sum64(b[:])
 }

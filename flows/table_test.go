@@ -15,7 +15,11 @@ func keyOf(n uint64) Key {
 
 func lookup(t *Table, now int64, keys ...Key) ([]*Flow, uint64) {
 	out := make([]*Flow, len(keys))
-	fresh := t.LookupBurst(now, keys, make([]uint64, len(keys)), out)
+	hashes := make([]uint64, len(keys))
+	for j := range keys {
+		hashes[j] = t.Hash(&keys[j])
+	}
+	fresh := t.LookupBurst(now, keys, hashes, out)
 	return out, fresh
 }
 

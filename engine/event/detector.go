@@ -1,6 +1,8 @@
 package event
 
 import (
+	"slices"
+
 	"intsink/engine/inthdr"
 	"intsink/flows"
 )
@@ -37,7 +39,11 @@ func New(policies []Policy, seed uint64) *Detector {
 
 // SetPolicies replaces the policies; flows keep their state.
 func (d *Detector) SetPolicies(policies []Policy) {
-	d.policies = policies
+	d.policies = slices.Clone(policies)
+	for i := range d.policies {
+		p := &d.policies[i]
+		p.quiet = p.Sample == 0 && p.Events.Has(HopLatency) && p.Thresholds.LatencyAbsolute < 1<<31
+	}
 	d.sampled = make([]uint32, len(policies))
 }
 
@@ -56,7 +62,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 		if o.usable() {
 			set = d.hops(now, f, p, o)
 		}
-		if p.Events.Has(Refresh) && f.NextRefresh != 0 && now >= f.NextRefresh {
+		if p.Events.Has(Refresh) && refreshDue(now, f) {
 			set |= Refresh.Set()
 			d.Counters.Fired[Refresh]++
 		}
@@ -65,10 +71,18 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 		set |= d.sample(p, watch, o)
 	}
 	if set != 0 || f.NextRefresh == 0 {
-		f.NextRefresh = now + d.jittered(t)
+		f.NextRefresh = max(refreshTick(now+d.jittered(t))+1, 1)
 	}
 	return set
 }
+
+func refreshDue(now int64, f *flows.Flow) bool {
+	return int32(refreshTick(now)-f.NextRefresh) >= 0 && f.NextRefresh != 0
+}
+
+// refreshTick is a time in units of 2^18 ns, about a quarter of a millisecond.
+// Half of its range, 6.5 days, is longer than any refresh may take.
+func refreshTick(now int64) uint32 { return uint32(now >> 18) }
 
 func (d *Detector) first(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
 	if o.usable() {

@@ -59,7 +59,7 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 		}
 		x := binary.BigEndian.Uint32(hop[latency:])
 		if i < int(f.NumHops) && i < flows.MaxHops {
-			if k := &f.Hops[i]; k.Node == node && k.Window == 0 && x-k.Ref+absolute <= 2*absolute {
+			if k := &f.Hops[i]; k.Node == node && f.Window(i) == 0 && x-k.Ref+absolute <= 2*absolute {
 				continue // where it always is, and within the absolute deadband
 			}
 		}

@@ -19,7 +19,7 @@ func (d *Detector) hop(f *flows.Flow, node, x uint32) int {
 		return -1
 	}
 	at := int(f.NumHops)
-	f.Hops[at].Node, f.Hops[at].Ref = node, x
+	f.Hops[at] = flows.Hop{Node: node, Ref: x}
 	f.NumHops++
 	return at
 }
@@ -31,26 +31,28 @@ func (d *Detector) hop(f *flows.Flow, node, x uint32) int {
 //
 //go:noinline
 func (d *Detector) deadband(now int64, f *flows.Flow, at int, x uint32, t *Thresholds) Set {
-	h := &f.Hops[at]
-	ref := h.Ref
+	ref := f.Hops[at].Ref
 	delta := x - ref
 	if x < ref {
 		delta = ref - x
 	}
-	h.Window <<= 1
+	window := f.Window(at) << 1
 	if delta <= t.LatencyAbsolute || float64(delta) <= t.LatencyRelative*float64(ref) {
+		f.SetWindow(at, window)
 		return 0
 	}
-	h.Window |= 1
-	if bits.OnesCount8(h.Window&(1<<t.LatencyN-1)) < t.LatencyK {
+	window |= 1
+	f.SetWindow(at, window)
+	if bits.OnesCount8(window&(1<<t.LatencyN-1)) < t.LatencyK {
 		return 0
 	}
 	d.Counters.Fired[HopLatency]++
 	us := uint32(now / 1000)
-	if h.Sent != 0 && int64(us-h.Sent)*1000 < t.LatencyInterval {
+	if sent := f.HopSent[at]; sent != 0 && int64(us-sent)*1000 < t.LatencyInterval {
 		d.Counters.Suppressed[HopLatency][SuppressInterval]++
 		return 0
 	}
-	h.Ref, h.Window, h.Sent = x, 0, us|1
+	f.Hops[at].Ref, f.HopSent[at] = x, us|1
+	f.SetWindow(at, 0)
 	return HopLatency.Set()
 }

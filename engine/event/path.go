@@ -14,12 +14,12 @@ func mix(h, v uint64) uint64 {
 
 // path compares the packet's path, as hops hashed it, with the flow's paths.
 func (d *Detector) path(now int64, f *flows.Flow, p *Policy, h uint64) Set {
-	if f.PathHash[f.Path&(flows.MaxPaths-1)] == h && f.NumPaths > 0 {
-		f.PathSeen[f.Path&(flows.MaxPaths-1)] = flows.Tick(now)
+	if f.NumPaths == 0 { // the first evidence sets the reference
+		f.NumPaths, f.PathHash, f.PathSeen = 1, h, flows.Tick(now)
 		return 0
 	}
-	if f.NumPaths == 0 { // the first evidence sets the reference
-		d.learn(now, f, h, max(p.Thresholds.Paths, 1))
+	if f.PathHash == h {
+		f.PathSeen = flows.Tick(now)
 		return 0
 	}
 	return d.otherPath(now, f, p, h)
@@ -30,64 +30,57 @@ func (d *Detector) path(now int64, f *flows.Flow, p *Policy, h uint64) Set {
 //go:noinline
 func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, h uint64) Set {
 	t := &p.Thresholds
-	known := d.remembered(now, f, t, h)
+	at := remembered(f, h)
+	known := at >= 0 && int64(flows.Tick(now)-f.Paths[at].Seen)<<20 <= t.PathMemory
 	kind := PathChange
-	if known >= 0 {
+	if known {
 		kind = PathSwitch
 	}
 	d.Counters.Fired[kind]++
-	report := p.Events.Has(PathChange) && (known < 0 || t.ReportKnown)
+	report := p.Events.Has(PathChange) && (!known || t.ReportKnown)
 	if report && !takePathToken(now, f, t.PathRate) {
 		d.Counters.Suppressed[kind][SuppressRate]++
 		return 0 // not learned: the next packet on this path asks again
 	}
-	if known >= 0 {
-		f.Path, f.PathSeen[known] = uint8(known), flows.Tick(now)
-	} else {
-		d.learn(now, f, h, max(t.Paths, 1))
-	}
+	makeCurrent(f, at, min(max(t.Paths, 1), flows.MaxPaths))
+	f.PathHash, f.PathSeen = h, flows.Tick(now)
 	if !report {
 		return 0
 	}
 	return PathChange.Set()
 }
 
-// remembered is the index of a path that is not forgotten yet, or -1.
-func (d *Detector) remembered(now int64, f *flows.Flow, t *Thresholds, h uint64) int {
-	for i := range int(f.NumPaths) {
-		if f.PathHash[i] == h {
-			if int64(flows.Tick(now)-f.PathSeen[i])<<20 > t.PathMemory {
-				return -1
-			}
+// remembered is the place of a path that is not the current one, or -1.
+func remembered(f *flows.Flow, h uint64) int {
+	for i := range int(f.NumPaths) - 1 {
+		if f.Paths[i].Hash == h {
 			return i
 		}
 	}
 	return -1
 }
 
-// learn makes h the current path. It takes the place of itself where it was
-// forgotten, a free one, or that of the path longest unseen.
-func (d *Detector) learn(now int64, f *flows.Flow, h uint64, paths int) {
-	tick := flows.Tick(now)
-	at := -1
-	for i := range int(f.NumPaths) {
-		if f.PathHash[i] == h {
-			at = i
-		}
-	}
-	if at < 0 && int(f.NumPaths) < min(paths, flows.MaxPaths) {
-		at = int(f.NumPaths)
+// makeCurrent puts the current path among the others, of which there are at most
+// limit-1: into place at, where the new current one was; or, with at -1, into a
+// free place or that of the path longest unseen.
+func makeCurrent(f *flows.Flow, at, limit int) {
+	others := int(f.NumPaths) - 1
+	switch {
+	case at >= 0:
+	case others < limit-1:
+		at = others
 		f.NumPaths++
-	}
-	if at < 0 {
+	case others == 0:
+		return
+	default:
 		at = 0
-		for i := range int(f.NumPaths) {
-			if tick-f.PathSeen[i] > tick-f.PathSeen[at] {
+		for i := range others {
+			if f.PathSeen-f.Paths[i].Seen > f.PathSeen-f.Paths[at].Seen {
 				at = i
 			}
 		}
 	}
-	f.Path, f.PathHash[at], f.PathSeen[at] = uint8(at), h, tick
+	f.Paths[at].Hash, f.Paths[at].Seen = f.PathHash, f.PathSeen
 }
 
 // takePathToken takes one of rate tokens per second, at most 255, from the

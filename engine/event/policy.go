@@ -6,6 +6,8 @@ type Policy struct {
 	Sample       uint32 // one packet in Sample; 0: none
 	SampleByFlow bool   // all packets of one flow in Sample instead
 	Thresholds   Thresholds
+
+	quiet bool // Quiet may answer for it
 }
 
 // Thresholds as EVENTS names them; times in nanoseconds.

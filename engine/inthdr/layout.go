@@ -21,6 +21,7 @@ const (
 // included, domain specific metadata not.
 type Layout struct {
 	Bitmap           uint16
+	Plain            bool // node id, level-1 interfaces and hop latency are the first PlainHop bytes, and no level-2 interfaces follow
 	HopLen           uint8
 	NodeID           int8 // 4 bytes
 	Interfaces       int8 // ingress 16 bits, egress 16 bits
@@ -32,6 +33,9 @@ type Layout struct {
 	TxUtilization    int8 // 4 bytes
 	Buffer           int8 // id 8 bits, occupancy 24 bits
 }
+
+// PlainHop is what Layout.Plain speaks of.
+const PlainHop = 12
 
 // LayoutOf returns the layout that bitmap asks for.
 func LayoutOf(bitmap uint16) Layout {
@@ -58,5 +62,6 @@ func LayoutOf(bitmap uint16) Layout {
 		place(bit, 4)
 	}
 	l.HopLen = uint8(off)
+	l.Plain = l.NodeID == 0 && l.Interfaces == 4 && l.HopLatency == 8 && l.Level2Interfaces < 0
 	return l
 }

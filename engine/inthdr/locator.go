@@ -1,5 +1,7 @@
 package inthdr
 
+import "math/bits"
+
 // Config says which packets carry INT over TCP or UDP. A nil pointer: not by
 // this marking.
 type Config struct {
@@ -34,7 +36,7 @@ type Locator struct {
 	byPort, byDSCP, byProbe bool
 	beforeOptions, version2 bool
 	fragments               bool
-	port                    uint16
+	port, portSwapped       uint16 // portSwapped: as a little endian load reads it
 	dscpValue, dscpMask     uint8
 	probe                   uint64
 	probePorts              []PortRange
@@ -54,7 +56,7 @@ func NewLocator(c Config) *Locator {
 		probePorts: c.ProbePorts, domains: c.Domains,
 	}
 	if c.UDPPort != nil {
-		p.byPort, p.port = true, *c.UDPPort
+		p.byPort, p.port, p.portSwapped = true, *c.UDPPort, bits.ReverseBytes16(*c.UDPPort)
 	}
 	if c.DSCP != nil {
 		p.byDSCP, p.dscpMask, p.dscpValue = true, c.DSCP.Mask, c.DSCP.Value&c.DSCP.Mask
@@ -66,6 +68,7 @@ func NewLocator(c Config) *Locator {
 		p.layouts[s] = LayoutOf(0)
 	}
 	p.current = &p.layouts[0]
+	p.memo.shim = nothing
 	return p
 }
 

@@ -63,7 +63,7 @@ const (
 // Parse fills l from the frame whose first segment is b and whose length is
 // pktLen >= len(b). With any Status but OK the fields of l are not to be used.
 func Parse(b []byte, pktLen int, l *Layers) Status {
-	if len(b) < plainUDPLen || pktLen > maxFrame {
+	if len(b) < plainUDPLen || pktLen > MaxFrame {
 		return parseAny(b, pktLen, l)
 	}
 	h := b[:plainUDPLen]
@@ -90,7 +90,7 @@ func parseAny(b []byte, pktLen int, l *Layers) Status {
 	if len(b) < ethernetLen {
 		return short(pktLen, ethernetLen)
 	}
-	if pktLen > maxFrame {
+	if pktLen > MaxFrame {
 		return Truncated
 	}
 	*l = Layers{L3: ethernetLen, EtherType: binary.BigEndian.Uint16(b[12:])}
@@ -108,9 +108,9 @@ func parseAny(b []byte, pktLen int, l *Layers) Status {
 	return NotIP
 }
 
-// maxFrame keeps every offset within 16 bits: the longest IP packet and the
+// MaxFrame, the longest frame that is parsed, keeps every offset within 16 bits: the longest IP packet and the
 // headers in front of it still fit where the packet itself is not larger.
-const maxFrame = 65535
+const MaxFrame = 65535
 
 // short is the status where need bytes were wanted and the first segment ended
 // before.

@@ -1,0 +1,49 @@
+package event
+
+import (
+	"encoding/binary"
+
+	"intsink/engine/inthdr"
+	"intsink/flows"
+)
+
+// Quiet is Packet for most packets: those that are as the flow's last one was.
+// True: the packet is counted and gives no event. False: nothing is changed, and
+// Packet must be called. It is apart because what it needs fits into registers.
+func (d *Detector) Quiet(now int64, f *flows.Flow, watch int, frame []byte, i *inthdr.Info, l *inthdr.Layout) bool {
+	if uint(watch) >= uint(len(d.policies)) {
+		return false
+	}
+	p := &d.policies[watch]
+	n := uint(i.Hops)
+	if !p.quiet || !l.Plain || i.Reason != 0 || i.MTUExceeded || n == 0 || n > uint(f.NumHops) || n > flows.MaxHops ||
+		f.Windows != 0 || int32(refreshTick(now)-f.NextRefresh) >= 0 {
+		return false
+	}
+	h := d.seed ^ uint64(n)
+	absolute := p.Thresholds.LatencyAbsolute
+	stack := frame[i.Stack:]
+	hopLen := uint(i.HopLen)
+	for _, ref := range f.Hops[:n] {
+		if len(stack) < inthdr.PlainHop {
+			return false
+		}
+		first := binary.LittleEndian.Uint64(stack)
+		x := binary.BigEndian.Uint32(stack[8:])
+		// A node that is known is no unknown word.
+		if uint32(first) != ref.Node || first>>32 == unknown32 || x-ref.Ref+absolute > 2*absolute {
+			return false
+		}
+		h = mix(h, first)
+		if uint(len(stack)) < hopLen {
+			return false
+		}
+		stack = stack[hopLen:]
+	}
+	if f.PathHash != h || f.NumPaths == 0 || f.NextRefresh == 0 {
+		return false
+	}
+	f.Packets++
+	f.PathSeen = flows.Tick(now)
+	return true
+}

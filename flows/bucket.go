@@ -1,0 +1,38 @@
+package flows
+
+import "math/bits"
+
+const slots = 8 // flows of one bucket
+
+// bucket is the index of eight flows: one cache line. A flow may stand in either
+// of two buckets.
+type bucket struct {
+	tags [2]uint64     // four tags of a hash each, that of slot 0 lowest; 0: free
+	seen [slots]uint32 // Tick of the last packet
+	_    [16]byte
+}
+
+// tagOf is never zero.
+func tagOf(h uint64) uint16 { return uint16(h>>48) | 1 }
+
+func (b *bucket) tag(s uint64) uint16 { return uint16(b.tags[s>>2&1] >> (s & 3 * 16)) }
+
+func (b *bucket) setTag(s uint64, tag uint16) {
+	w, shift := &b.tags[s>>2&1], s&3*16
+	*w = *w&^(0xffff<<shift) | uint64(tag)<<shift
+}
+
+const (
+	lanes = 0x0001_0001_0001_0001 // 1 in each of four
+	tops  = 0x8000_8000_8000_8000
+)
+
+// matches has the top bit set of each 16-bit lane whose tag is tag. It may also
+// have one set right above a lane that matches: the caller compares keys.
+func matches(tags uint64, tag uint16) uint64 {
+	x := tags ^ uint64(tag)*lanes
+	return (x - lanes) &^ x & tops
+}
+
+// slot is the lowest slot that m, from matches, tells.
+func slot(m uint64) uint64 { return uint64(bits.TrailingZeros64(m)) >> 4 }

@@ -1,0 +1,150 @@
+package flows
+
+// LookupBurst finds or makes the flow of every key: out[j] for keys[j], whose
+// Hash is hashes[j]. Bit j of fresh tells that out[j] was made now. All flows
+// stay valid until the next call; none is evicted by a later key of the same
+// call. out[j] is nil where that would be needed. At most 64 keys.
+func (t *Table) LookupBurst(now int64, keys []Key, hashes []uint64, out []*Flow) (fresh uint64) {
+	hashes, out = hashes[:len(keys)], out[:len(keys)]
+	// Each pass only loads what the next one needs, for all keys: the cache
+	// misses of a pass overlap, where one key after the other would wait for each.
+	// Each is a function, so that its few values stay in registers.
+	t.touchBuckets(hashes)
+	t.candidates(Tick(now), hashes, out)
+	touchFlows(out)
+	for j := range keys {
+		if f := out[j]; f != nil && f.Key.equal(&keys[j]) {
+			f.seen = now
+			continue
+		}
+		out[j], fresh = t.findOrInsert(now, hashes[j], &keys[j], out[:j], fresh)
+	}
+	return fresh
+}
+
+//go:noinline
+func (t *Table) touchBuckets(hashes []uint64) {
+	sum, buckets := uint64(0), t.buckets
+	for _, h := range hashes {
+		sum += buckets[h&t.mask].tags[0]
+	}
+	t.touched = sum
+}
+
+// touchFlows loads the first two lines of each flow.
+//
+//go:noinline
+func touchFlows(out []*Flow) (sum uint64) {
+	for _, f := range out {
+		if f != nil {
+			sum += f.Key.rest + f.PathHash
+		}
+	}
+	return sum
+}
+
+// candidates finds, for each hash, the flow in the first bucket that has its tag,
+// most likely the right one; nil where there is none. It is marked as seen before
+// that is known: one wrong in 32768 is found idle a little later.
+//
+//go:noinline
+func (t *Table) candidates(tick uint32, hashes []uint64, out []*Flow) {
+	out = out[:len(hashes)]
+	mask, buckets, flows := t.mask, t.buckets, t.flows
+	for j, h := range hashes {
+		b := h & mask
+		bk, tag := &buckets[b], tagOf(h)
+		m, s := matches(bk.tags[0], tag), uint64(0)
+		if m == 0 {
+			if m = matches(bk.tags[1], tag); m == 0 {
+				out[j] = nil
+				continue
+			}
+			s = 4
+		}
+		s += slot(m)
+		bk.seen[s&(slots-1)] = tick
+		out[j] = &flows[b*slots+s]
+	}
+}
+
+// findOrInsert looks at every place where the flow may be.
+//
+//go:noinline
+func (t *Table) findOrInsert(now int64, h uint64, k *Key, held []*Flow, fresh uint64) (*Flow, uint64) {
+	if f := t.findIn(now, h&t.mask, tagOf(h), k); f != nil {
+		return f, fresh
+	}
+	if f := t.findIn(now, t.second(h), tagOf(h), k); f != nil {
+		return f, fresh
+	}
+	f := t.insert(now, h, k, held)
+	if f != nil {
+		fresh |= 1 << len(held)
+	}
+	return f, fresh
+}
+
+// second is the other bucket of a hash.
+func (t *Table) second(h uint64) uint64 { return (h>>24 ^ h) & t.mask }
+
+func (t *Table) findIn(now int64, b uint64, tag uint16, k *Key) *Flow {
+	bk := &t.buckets[b]
+	for s := range uint64(slots) {
+		if bk.tag(s) != tag {
+			continue
+		}
+		if f := &t.flows[b*slots+s]; f.Key.equal(k) {
+			bk.seen[s] = Tick(now)
+			f.seen = now
+			return f
+		}
+	}
+	return nil
+}
+
+// insert takes a free slot of either bucket, or evicts the idlest flow of both
+// that is not in held.
+func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
+	tick := Tick(now)
+	var victim uint64
+	oldest, found := uint32(0), false
+	for _, b := range [2]uint64{h & t.mask, t.second(h)} {
+		bk := &t.buckets[b]
+		for s := range uint64(slots) {
+			at := b*slots + s
+			if bk.tag(s) == 0 {
+				t.n++
+				return t.place(now, at, tagOf(h), k)
+			}
+			age := tick - bk.seen[s]
+			if found && age <= oldest || age == 0 && isHeld(held, &t.flows[at]) {
+				continue
+			}
+			victim, oldest, found = at, age, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	t.evictions++
+	return t.place(now, victim, tagOf(h), k)
+}
+
+func isHeld(held []*Flow, f *Flow) bool {
+	for _, h := range held {
+		if h == f {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *Table) place(now int64, at uint64, tag uint16, k *Key) *Flow {
+	bk, s := &t.buckets[at/slots], at%slots
+	bk.setTag(s, tag)
+	bk.seen[s] = Tick(now)
+	f := &t.flows[at]
+	*f = Flow{Key: *k, seen: now}
+	return f
+}
