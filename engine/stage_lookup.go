@@ -25,13 +25,13 @@ func flowKey(k *flows.Key, f []byte, l *packet.Layers, info *inthdr.Info) {
 	if l.IPVersion == 4 {
 		h := f[l.L3:]
 		_ = h[19]
-		k.Src = [2]uint64{1: uint64(binary.BigEndian.Uint32(h[12:]))}
-		k.Dst = [2]uint64{1: uint64(binary.BigEndian.Uint32(h[16:]))}
+		k.Src[0], k.Src[1] = 0, uint64(binary.BigEndian.Uint32(h[12:]))
+		k.Dst[0], k.Dst[1] = 0, uint64(binary.BigEndian.Uint32(h[16:]))
 	} else {
 		h := f[l.L3:]
 		_ = h[39]
-		k.Src = [2]uint64{binary.BigEndian.Uint64(h[8:]), binary.BigEndian.Uint64(h[16:])}
-		k.Dst = [2]uint64{binary.BigEndian.Uint64(h[24:]), binary.BigEndian.Uint64(h[32:])}
+		k.Src[0], k.Src[1] = binary.BigEndian.Uint64(h[8:]), binary.BigEndian.Uint64(h[16:])
+		k.Dst[0], k.Dst[1] = binary.BigEndian.Uint64(h[24:]), binary.BigEndian.Uint64(h[32:])
 	}
 	proto, src, dst := l.Proto, l.SrcPort, l.DstPort
 	switch info.NPT {

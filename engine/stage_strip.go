@@ -17,7 +17,11 @@ func (w *Worker) strip(p *path, b *burst) {
 			b.dropPacket(int(i), DropDiscard, &p.counters.Direction[ToHost])
 			continue
 		}
-		m.Adj(strip.Strip(b.frame[i], &b.layers[i], info))
+		if info.Plain {
+			m.Adj(strip.Plain(b.frame[i], info))
+		} else {
+			m.Adj(strip.Strip(b.frame[i], &b.layers[i], info))
+		}
 	}
 }
 

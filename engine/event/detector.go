@@ -14,7 +14,7 @@ type Detector struct {
 	policies []Policy
 	sampled  []uint32 // per watch: packets since the last sample
 	newFlow  tokens
-	seed     uint64
+	key      uint64 // of the path hash, odd
 	random   uint64
 }
 
@@ -32,7 +32,7 @@ func (o *Observation) usable() bool { return o.Info.Reason == 0 && o.Info.Hops >
 // New makes a detector for watches with the given policies. seed keys the path
 // hash and the jitter.
 func New(policies []Policy, seed uint64) *Detector {
-	d := &Detector{seed: seed | 1, random: seed | 1}
+	d := &Detector{key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1}
 	d.SetPolicies(policies)
 	return d
 }

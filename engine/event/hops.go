@@ -35,7 +35,7 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 	}
 	absolute := p.Thresholds.LatencyAbsolute
 	var set Set
-	h := d.seed ^ uint64(o.Info.Hops)
+	h := uint64(o.Info.Hops)
 	stack := o.Frame[o.Info.Stack:]
 	stack = stack[:o.Info.StackLen]
 	for i := 0; len(stack) >= hopLen; i++ {
@@ -46,13 +46,13 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 		if node == unknown32 || first>>32 == unknown32 {
 			hasPath = false
 		}
-		h = mix(h, first)
+		h = d.mix(h, first)
 		if l.Level2Interfaces >= 0 {
 			level2 := binary.LittleEndian.Uint64(hop[l.Level2Interfaces:])
 			if uint32(level2) == unknown32 || level2>>32 == unknown32 {
 				hasPath = false
 			}
-			h = mix(h, level2)
+			h = d.mix(h, level2)
 		}
 		if latency < 0 || node == unknown32 {
 			continue

@@ -6,11 +6,9 @@ import (
 	"intsink/flows"
 )
 
-// mix is one round of a multiplicative hash: 128-bit product, folded.
-func mix(h, v uint64) uint64 {
-	hi, lo := bits.Mul64(h^v, 0x9e3779b97f4a7c15)
-	return hi ^ bits.RotateLeft64(lo, 23) ^ h
-}
+// mix takes one word of a path into its hash. The key is odd and secret: words
+// that collide cannot be chosen without it.
+func (d *Detector) mix(h, v uint64) uint64 { return bits.RotateLeft64((h^v)*d.key, 32) }
 
 // path compares the packet's path, as hops hashed it, with the flow's paths.
 func (d *Detector) path(now int64, f *flows.Flow, p *Policy, h uint64) Set {

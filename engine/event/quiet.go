@@ -20,7 +20,7 @@ func (d *Detector) Quiet(now int64, f *flows.Flow, watch int, frame []byte, i *i
 		f.Windows != 0 || int32(refreshTick(now)-f.NextRefresh) >= 0 {
 		return false
 	}
-	h := d.seed ^ uint64(n)
+	h := uint64(n)
 	absolute := p.Thresholds.LatencyAbsolute
 	stack := frame[i.Stack:]
 	hopLen := uint(i.HopLen)
@@ -34,7 +34,7 @@ func (d *Detector) Quiet(now int64, f *flows.Flow, watch int, frame []byte, i *i
 		if uint32(first) != ref.Node || first>>32 == unknown32 || x-ref.Ref+absolute > 2*absolute {
 			return false
 		}
-		h = mix(h, first)
+		h = d.mix(h, first)
 		if uint(len(stack)) < hopLen {
 			return false
 		}

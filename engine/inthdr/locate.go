@@ -31,6 +31,7 @@ type Info struct {
 	Type    Type
 	NPT     uint8
 	Reason  Reason
+	Plain   bool // found by Recall: NPT 1 right behind Ethernet without tags, IPv4 without options and UDP
 
 	Start, End uint16 // bytes [Start,End) of the frame go away
 	Shim       uint16

@@ -88,6 +88,7 @@ func (p *Locator) locateByPort(b []byte, l *packet.Layers, i *Info) Result {
 			shim: memoKey(binary.LittleEndian.Uint32(h), binary.LittleEndian.Uint16(h[shimLen+8:])),
 			info: *i,
 		}
+		p.memo.info.Plain = true
 	}
 	return r
 }

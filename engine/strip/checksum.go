@@ -10,17 +10,29 @@ import (
 func Sum(b []byte) uint16 { return bits.ReverseBytes16(fold(sum(b))) }
 
 // sum adds 64-bit words in the machine's order, which RFC 1071 section 2(B)
-// allows, in carry chains of four. The result is below 2^36: there is room to
+// allows, in carry chains of eight. The result is below 2^36: there is room to
 // add some thousand 16-bit words, little endian as they stand in the packet,
 // before it is folded.
 func sum(b []byte) uint64 {
 	var s, c uint64
-	for len(b) >= 32 {
+	for len(b) >= 64 {
 		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b), 0)
 		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[8:]), c)
 		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[16:]), c)
 		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[24:]), c)
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[32:]), c)
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[40:]), c)
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[48:]), c)
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[56:]), c)
 		s += c // cannot carry: a sum that carried is below all ones
+		b = b[64:]
+	}
+	if len(b) >= 32 {
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b), 0)
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[8:]), c)
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[16:]), c)
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[24:]), c)
+		s += c
 		b = b[32:]
 	}
 	s = s>>32 + s&0xffffffff // room for the rest without carries

@@ -5,25 +5,23 @@ import (
 	"math/bits"
 
 	"intsink/engine/inthdr"
-	"intsink/engine/packet"
 )
 
-// Offsets in an untagged Ethernet frame with IPv4 without options and UDP.
-const (
-	plainL4  = 34
-	plainLen = 42
-)
+// Length of the headers of an untagged Ethernet frame with IPv4 without options and UDP.
+const plainLen = 42
 
-// stripPlain is Strip for INT behind the UDP header of such a frame, which is
+// Plain is Strip for INT behind the UDP header of such a frame, which is
 // most INT packets: six wide loads, six wide stores, everything between in
 // registers. No byte is loaded twice: the compiler would then load all its
 // neighbours one by one.
+//
+// i.Plain must be true.
 //
 // 16-bit words stay in the order of the packet, as RFC 1071 section 2(B) allows.
 //
 //	w2: total length, id, fragment, TTL, protocol    w4: ..., destination, ports of UDP
 //	w3: checksum, source, destination...             w5: (34) ports, length, checksum
-func stripPlain(b []byte, l *packet.Layers, i *inthdr.Info) int {
+func Plain(b []byte, i *inthdr.Info) (head int) {
 	end := int(i.End)
 	n := end - plainLen
 	h := b[:plainLen]

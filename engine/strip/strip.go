@@ -18,8 +18,8 @@ import (
 // headers up to i.End must be in b. The frame then starts head bytes further
 // on: the caller drops them (Mbuf.Adj). Nothing outside b[:i.End] is touched.
 func Strip(b []byte, l *packet.Layers, i *inthdr.Info) (head int) {
-	if l.L4 == plainL4 && l.IPVersion == 4 && i.NPT == 1 && i.DSCP == l.DSCP {
-		return stripPlain(b, l, i)
+	if i.Plain {
+		return Plain(b, i)
 	}
 	start, end := int(i.Start), int(i.End)
 	n := end - start
