@@ -35,9 +35,11 @@ make_base() {
 	[[ -z "${SSL_CERT_FILE-}" ]] || install -D -m 644 "$SSL_CERT_FILE" "$root/etc/ssl/host-certificates.crt"
 }
 
-# copy_base BASE ROOT: a new root from BASE, with the kernel's file systems.
+# copy_base BASE ROOT: a new root from BASE, with the kernel's file systems. It is a
+# mount point, as a root is: ip netns changes how / propagates mounts.
 copy_base() {
 	mkdir -p "$2"
+	mount --bind "$2" "$2"
 	cp -a --reflink=auto "$1/." "$2/"
 	mount -t proc proc "$2/proc"
 	mount --rbind /sys "$2/sys"
