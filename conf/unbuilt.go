@@ -5,13 +5,6 @@ package conf
 // A place is the path of an attribute or block, without labels; "=" asks for one
 // value of it. Delete the line of what has been built.
 var unbuilt = map[string]string{
-	"int.gre_protocol": "INT over GRE",
-	"int.vxlan_gpe":    "INT over VXLAN-GPE",
-	"int.geneve":       "INT over Geneve",
-	"int.versions=1":   "INT 1.0",
-	"int.versions=0":   "the June 2016 INT format",
-	"int.domain":       "domain specific metadata",
-
 	"watch.match.vlan": "watch.match.vlan (every VLAN matches)",
 	"watch.match.dscp": "watch.match.dscp (every DSCP matches)",
 

@@ -32,6 +32,7 @@ type burst struct {
 	verdict [mbuf.MaxBurst]verdict
 	layers  [mbuf.MaxBurst]packet.Layers
 	info    [mbuf.MaxBurst]inthdr.Info
+	outers  [mbuf.MaxBurst]inthdr.Outers // of packets whose Info.Depth is not zero
 
 	// INT packets with sound headers, compact: int[:nINT] are their places in vec.
 	int    [mbuf.MaxBurst]uint8

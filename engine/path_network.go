@@ -16,7 +16,7 @@ func (w *Worker) pollToNetwork(p *path) int {
 	for i := range b.n {
 		m := b.vec[i]
 		f, pktLen := m.Bytes(), m.PktLen()
-		if packet.Parse(f, pktLen, l) == packet.OK && w.locator.Locate(f, pktLen, l, info) == inthdr.Sound {
+		if packet.Parse(f, pktLen, l) == packet.OK && w.locator.Locate(f, l, info) == inthdr.Sound {
 			p.counters.Leaked++
 		}
 	}

@@ -22,7 +22,7 @@ func (w *Worker) detect(p *path, b *burst) {
 			continue // no room that would not take another packet's flow of this burst
 		}
 		if flags := b.layers[i].TCPFlags; flags&(tcpFIN|tcpRST) == 0 && info.NPT != 2 && flow.Generation == w.generation &&
-			w.detector.Quiet(b.now, flow, int(flow.Watch), b.frame[i], info, w.locator.Layout(info.Bitmap)) {
+			w.detector.Quiet(b.now, flow, int(flow.Watch), b.frame[i], info, w.locator.Layout(info)) {
 			continue
 		}
 		set := w.detectOne(p, b, j)
@@ -51,7 +51,7 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	}
 	o := w.observation
 	o.Frame, o.Info, o.FlowHash = b.frame[i], info, b.hashes[j]
-	o.Layout = w.locator.Layout(info.Bitmap)
+	o.Layout = w.locator.Layout(info)
 	flow.Closing = flow.Closing || tcpFlags(b.frame[i], &b.layers[i], info)&(tcpFIN|tcpRST) != 0
 	return w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)
 }

@@ -22,6 +22,26 @@ func (w *Worker) lookup(b *burst) {
 // flowKey writes the key of the ORIGINAL packet: ports and protocol as they
 // will be when INT is gone.
 func flowKey(k *flows.Key, f []byte, l *packet.Layers, info *inthdr.Info) {
+	if info.Marking == inthdr.ByGRE && info.Inserted {
+		insideKey(k, f, l, info)
+		return
+	}
+	layersKey(k, f, l, info)
+}
+
+// insideKey is the key of the packet that a source put into a tunnel for INT; that
+// of the tunnel where it is no IP packet.
+//
+//go:noinline
+func insideKey(k *flows.Key, f []byte, l *packet.Layers, info *inthdr.Info) {
+	var inner packet.Layers
+	if packet.ParseInner(f, int(info.End), int(l.End), info.Next, &inner) != packet.OK {
+		inner = *l
+	}
+	layersKey(k, f, &inner, &inthdr.Info{})
+}
+
+func layersKey(k *flows.Key, f []byte, l *packet.Layers, info *inthdr.Info) {
 	if l.IPVersion == 4 {
 		h := f[l.L3:]
 		_ = h[19]

@@ -22,22 +22,59 @@ func (w *Worker) parse(p *path, b *burst) {
 			b.verdict[i] = stripped
 			continue
 		}
-		status := packet.Parse(f, pktLen, l)
-		if status == packet.OK {
-			switch w.locator.Locate(f, pktLen, l, info) {
-			case inthdr.Sound:
-				b.int[b.nINT] = uint8(i)
-				b.nINT++
-				b.verdict[i] = stripped
-			case inthdr.Unsound:
-				w.unsound(p, b, i)
-			case inthdr.NeedMore:
-				w.parseChain(p, b, i)
-			}
-		} else if status == packet.NeedMore {
+		w.parseOne(p, b, i, false)
+	}
+}
+
+// parseOne takes the long way with one packet. joined: its segments were, as far
+// as that is possible.
+//
+//go:noinline
+func (w *Worker) parseOne(p *path, b *burst, i int, joined bool) {
+	f, l, info := b.frame[i], &b.layers[i], &b.info[i]
+	status := packet.Parse(f, b.vec[i].PktLen(), l)
+	result := inthdr.NotINT
+	switch status {
+	case packet.OK:
+		result = w.locate(f, l, info, &b.outers[i])
+	case packet.NeedMore:
+		result = inthdr.NeedMore
+	}
+	switch result {
+	case inthdr.Sound:
+		b.int[b.nINT] = uint8(i)
+		b.nINT++
+		b.verdict[i] = stripped
+	case inthdr.Unsound:
+		w.unsound(p, b, i)
+	case inthdr.NeedMore:
+		switch {
+		case !joined:
 			w.parseChain(p, b, i)
+		case status == packet.OK:
+			info.Reason = inthdr.ReasonSegmented
+			w.unsound(p, b, i)
 		}
 	}
+}
+
+// locate looks for INT in the outer layers of a packet, then inside of tunnels. A
+// DSCP is copied to the outer header by many tunnels: what it marks there and is
+// no INT may be INT inside.
+func (w *Worker) locate(f []byte, l *packet.Layers, info *inthdr.Info, o *inthdr.Outers) inthdr.Result {
+	r := w.locator.Locate(f, l, info)
+	if r == inthdr.NotINT || r == inthdr.Unsound && info.Marking == inthdr.ByDSCP {
+		if !w.locator.Tunnel(f, l) {
+			return r
+		}
+		var inside inthdr.Info
+		at := *l
+		if in := w.locator.LocateInside(f, &at, &inside, o); in != inthdr.NotINT {
+			*l, *info = at, inside
+			return in
+		}
+	}
+	return r
 }
 
 // pullupLen is how much of a chained packet is made contiguous when its
@@ -49,29 +86,15 @@ const pullupLen = 1536
 //
 //go:noinline
 func (w *Worker) parseChain(p *path, b *burst, i int) {
-	m, l, info := b.vec[i], &b.layers[i], &b.info[i]
+	m, info := b.vec[i], &b.info[i]
 	pktLen := m.PktLen()
 	if !m.Pullup(min(pullupLen, pktLen)) {
 		info.Reason = inthdr.ReasonSegmented
 		w.unsound(p, b, i)
 		return
 	}
-	f := m.Bytes()
-	b.frame[i] = f
-	if packet.Parse(f, pktLen, l) != packet.OK {
-		return
-	}
-	switch w.locator.Locate(f, pktLen, l, info) {
-	case inthdr.Sound:
-		b.int[b.nINT] = uint8(i)
-		b.nINT++
-		b.verdict[i] = stripped
-	case inthdr.Unsound:
-		w.unsound(p, b, i)
-	case inthdr.NeedMore:
-		info.Reason = inthdr.ReasonSegmented
-		w.unsound(p, b, i)
-	}
+	b.frame[i] = m.Bytes()
+	w.parseOne(p, b, i, true)
 }
 
 // unsound counts a packet that is marked as INT but cannot be taken as INT;

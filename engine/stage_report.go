@@ -24,7 +24,11 @@ func (w *Worker) report(p *path, b *burst) {
 		i := b.int[j]
 		r := &w.individual
 		r.DomainSpecificID = b.info[i].DomainID
-		w.fillInner(r, b.frame[i], &b.layers[i])
+		outermost := &b.layers[i]
+		if b.info[i].Depth > 0 {
+			outermost = &b.outers[i][0]
+		}
+		w.fillInner(r, b.frame[i], outermost)
 		w.sendReport(set, b.flow[j].Watch, uint16(b.hashes[j]), b.now)
 	}
 }

@@ -20,13 +20,14 @@ func (w *Worker) strip(p *path, b *burst) {
 		if info.Plain {
 			m.Adj(strip.Plain(b.frame[i], info))
 		} else {
-			m.Adj(strip.Strip(b.frame[i], &b.layers[i], info))
+			m.Adj(strip.Strip(b.frame[i], &b.layers[i], info, &b.outers[i]))
 		}
 	}
 }
 
 // fillInner makes the first bytes of the packet, INT included, the inner
-// contents of r. Trailing Ethernet padding is not part of the packet.
+// contents of r, from l on: the outermost layers. Trailing Ethernet padding is not
+// part of the packet.
 func (w *Worker) fillInner(r *report.Individual, f []byte, l *packet.Layers) {
 	rules := &w.rules.Report
 	from := int(l.L3)

@@ -99,11 +99,20 @@ func inthdrConfig(c *conf.INT) inthdr.Config {
 		UDPPort:       c.UDPPort,
 		ProbeMarker:   c.ProbeMarker,
 		BeforeOptions: c.TCPOptions == "before",
+		GREProtocol:   c.GREProtocol,
 		Version2:      slices.Contains(c.Versions, "2"),
+		Version1:      slices.Contains(c.Versions, "1"),
+		Version0:      slices.Contains(c.Versions, "0"),
 		Fragments:     c.Fragments == "strip",
 	}
 	if c.DSCP != nil {
 		out.DSCP = &inthdr.DSCP{Value: c.DSCP.Value, Mask: c.DSCP.Mask}
+	}
+	if c.VXLANGPE != nil {
+		out.VXLANGPE = &inthdr.VXLANGPE{Port: c.VXLANGPE.Port, NextProtocol: c.VXLANGPE.NextProtocol}
+	}
+	if c.Geneve != nil {
+		out.Geneve = &inthdr.Geneve{Port: c.Geneve.Port, OptionClass: c.Geneve.OptionClass}
 	}
 	for _, r := range c.ProbePorts {
 		out.ProbePorts = append(out.ProbePorts, inthdr.PortRange(r))

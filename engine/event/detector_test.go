@@ -28,7 +28,7 @@ func observe(hops []hop) *Observation {
 		b = binary.BigEndian.AppendUint32(b, h.ports)
 		b = binary.BigEndian.AppendUint32(b, h.latency)
 	}
-	layout := inthdr.LayoutOf(bitmap)
+	layout := inthdr.LayoutOf(bitmap, inthdr.Format2)
 	return &Observation{Frame: b, Layout: &layout, Info: &inthdr.Info{
 		Type: inthdr.MD, Bitmap: bitmap, HopLen: 12, Hops: uint16(len(hops)), StackLen: uint16(len(b)),
 	}}

@@ -3,6 +3,7 @@ package event
 import (
 	"encoding/binary"
 
+	"intsink/engine/inthdr"
 	"intsink/flows"
 )
 
@@ -24,6 +25,9 @@ const minHopLen = 8
 // a hop.
 func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
 	l := o.Layout
+	if l.Format == inthdr.Format2016 {
+		return d.hops2016(now, f, p, o)
+	}
 	hopLen := int(o.Info.HopLen)
 	if l.NodeID != 0 || hopLen < minHopLen {
 		return 0

@@ -3,22 +3,34 @@ package inthdr
 import "encoding/binary"
 
 // contents reads the header behind the shim; h is exactly what the shim's
-// Length covers. MD and MX must have a configured version, or nothing is known
-// of the packet.
-func (p *Locator) contents(h []byte, i *Info) Result {
+// Length covers, and stands at offset at of the frame. MD and MX must have a
+// configured version, or nothing is known of the packet.
+func (p *Locator) contents(h []byte, at int, i *Info) Result {
 	if i.Type == Destination {
 		return Sound // no format is defined: opaque
 	}
-	if len(h) < mdLen || h[0]>>4 != 2 || !p.version2 {
+	if len(h) < oldLen {
+		return unsound(i, ReasonLength)
+	}
+	f, known := p.formatOf(h[0] >> 4)
+	if !known || f != Format2 && i.Type != MD {
 		return unsound(i, ReasonVersion)
+	}
+	i.Format = f
+	if f != Format2 {
+		return p.old(h, at, i)
+	}
+	if len(h) < mdLen {
+		return unsound(i, ReasonLength)
 	}
 	w := binary.BigEndian.Uint32(h)
 	i.Discard = w&(1<<27) != 0
 	i.Bitmap = binary.BigEndian.Uint16(h[4:])
 	i.DomainID = binary.BigEndian.Uint16(h[6:])
 	i.DSInstruction = binary.BigEndian.Uint16(h[8:])
-	i.Stack = i.Shim + shimLen + mdLen
+	i.Stack = uint16(at + mdLen)
 	if i.Type == MX {
+		i.Reason = p.sourceInserted(i, len(h)-mdLen)
 		return Sound
 	}
 	i.HopExceeded = w&(1<<26) != 0
@@ -27,6 +39,18 @@ func (p *Locator) contents(h []byte, i *Info) Result {
 	i.RemainingHops = uint8(w)
 	i.Reason = p.stack(i, len(h)-mdLen)
 	return Sound
+}
+
+// formatOf is the configured format that a header's first four bits name. Those of
+// June 2016 are a version of two bits, zero, and two others.
+func (p *Locator) formatOf(version uint8) (Format, bool) {
+	switch {
+	case version == 2 && p.version[Format2]:
+		return Format2, true
+	case version == 1 && p.version[Format1]:
+		return Format1, true
+	}
+	return Format2016, version < 4 && p.version[Format2016]
 }
 
 // stack checks n bytes of metadata against Hop ML, the Instruction Bitmap and
@@ -38,7 +62,7 @@ func (p *Locator) stack(i *Info, n int) Reason {
 	}
 	hop := int(i.HopML) * 4
 	perHop, source, known := p.domainLengths(i)
-	base := int(p.Layout(i.Bitmap).HopLen)
+	base := int(p.Layout(i).HopLen)
 	switch {
 	case !known && hop < base:
 		return ReasonHopML
@@ -47,21 +71,32 @@ func (p *Locator) stack(i *Info, n int) Reason {
 	case known && hop != base+perHop:
 		return ReasonHopML
 	}
-	if hop == 0 {
-		if n != source {
-			return ReasonStack
-		}
-		i.SourceLen = uint16(n)
+	if source <= n && (hop == 0 && n == source || hop > 0 && (n-source)%hop == 0) {
+		i.SourceLen = uint16(source)
+		n -= source
+	} else if hop == 0 || n%hop != 0 { // else: asked for, and not added by the source
+		return ReasonStack
+	}
+	if n > 0 {
+		i.StackLen, i.HopLen, i.Hops = uint16(n), uint16(hop), uint16(n/hop)
+	}
+	return ReasonNone
+}
+
+// sourceInserted checks the metadata behind an MX header (INT 2.1, section
+// "INT-MX Header Format").
+func (p *Locator) sourceInserted(i *Info, n int) Reason {
+	if n == 0 {
 		return ReasonNone
 	}
-	if n%hop != 0 {
-		if n < source || (n-source)%hop != 0 {
-			return ReasonStack
-		}
-		n -= source
-		i.SourceLen = uint16(source)
+	_, source, known := p.domainLengths(i)
+	switch {
+	case !known:
+		return ReasonUnknownDomain
+	case n != source:
+		return ReasonStack
 	}
-	i.StackLen, i.HopLen, i.Hops = uint16(n), uint16(hop), uint16(n/hop)
+	i.SourceLen = uint16(n)
 	return ReasonNone
 }
 

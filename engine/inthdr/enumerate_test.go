@@ -91,7 +91,7 @@ func check(t *testing.T, p *inthdr.Locator, n int, shim, hopML uint8, bitmap uin
 		if s := packet.Parse(b, len(b), &l); s != packet.OK {
 			t.Fatalf("parse: %v", s)
 		}
-		got = p.Locate(b, len(b), &l, &i)
+		got = p.Locate(b, &l, &i)
 	}
 	if got != result || i.Reason != reason {
 		t.Fatalf("%d bytes, shim %d, Hop ML %d, bitmap %04x: %v, %v; want %v, %v", n, shim, hopML, bitmap, got, i.Reason, result, reason)
@@ -121,7 +121,7 @@ func TestEveryCutOfAFirstSegment(t *testing.T) {
 		p := byPort()
 		got := inthdr.NeedMore
 		if packet.Parse(b, len(whole), &l) == packet.OK {
-			got = p.Locate(b, len(whole), &l, &i)
+			got = p.Locate(b, &l, &i)
 		}
 		want := inthdr.NeedMore
 		if n >= 42+16+3*8 {

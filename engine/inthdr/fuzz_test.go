@@ -28,7 +28,7 @@ func FuzzLocate(f *testing.F) {
 			p := inthdr.NewLocator(c)
 			var l packet.Layers
 			var i inthdr.Info
-			if packet.Parse(b, pktLen, &l) != packet.OK || p.Locate(b, pktLen, &l, &i) != inthdr.Sound {
+			if packet.Parse(b, pktLen, &l) != packet.OK || p.Locate(b, &l, &i) != inthdr.Sound {
 				continue
 			}
 			if i.Start >= i.End || int(i.End) > len(b) || i.End > l.End || i.Start < l.L4 || i.Shim < i.Start {

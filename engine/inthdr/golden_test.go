@@ -126,10 +126,10 @@ func TestExamplesOfTheSpecification(t *testing.T) {
 			if s := packet.Parse(b, len(b), &l); s != packet.OK {
 				t.Fatalf("parse: %v", s)
 			}
-			if r := p.Locate(b, len(b), &l, &i); r != inthdr.Sound || i.Reason != 0 || int(i.Hops) != e.hops {
+			if r := p.Locate(b, &l, &i); r != inthdr.Sound || i.Reason != 0 || int(i.Hops) != e.hops {
 				t.Fatalf("%v, %v, %d hops", r, i.Reason, i.Hops)
 			}
-			head := strip.Strip(b, &l, &i)
+			head := strip.Strip(b, &l, &i, nil)
 			if got := b[head:]; !bytes.Equal(got, want) {
 				t.Errorf("left\n%x, want\n%x", got, want)
 			}

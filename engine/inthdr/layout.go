@@ -19,16 +19,21 @@ const (
 // the start of the hop, -1 where the Instruction Bitmap does not ask for it.
 // HopLen is what the baseline bits ask for in bytes, checksum complement
 // included, domain specific metadata not.
+//
+// In the June 2016 format bit 1 is the ingress port alone, bit 5 (EgressTimestamp)
+// the egress port, bit 6 (Level2Interfaces) the queue's congestion status, and the
+// top bit of every value marks the bottom of the stack.
 type Layout struct {
 	Bitmap           uint16
+	Format           Format
 	Plain            bool // node id, level-1 interfaces and hop latency are the first PlainHop bytes, and no level-2 interfaces follow
 	HopLen           uint8
 	NodeID           int8 // 4 bytes
 	Interfaces       int8 // ingress 16 bits, egress 16 bits
 	HopLatency       int8 // 4 bytes
 	Queue            int8 // id 8 bits, occupancy 24 bits
-	IngressTimestamp int8 // 8 bytes
-	EgressTimestamp  int8 // 8 bytes
+	IngressTimestamp int8 // 8 bytes, 4 before 2.0
+	EgressTimestamp  int8 // 8 bytes, 4 before 2.0
 	Level2Interfaces int8 // ingress 32 bits, egress 32 bits
 	TxUtilization    int8 // 4 bytes
 	Buffer           int8 // id 8 bits, occupancy 24 bits
@@ -38,8 +43,8 @@ type Layout struct {
 const PlainHop = 12
 
 // LayoutOf returns the layout that bitmap asks for.
-func LayoutOf(bitmap uint16) Layout {
-	l := Layout{Bitmap: bitmap}
+func LayoutOf(bitmap uint16, format Format) Layout {
+	l := Layout{Bitmap: bitmap, Format: format}
 	off := 0
 	place := func(bit uint16, size int) int8 {
 		if bitmap&bit == 0 {
@@ -49,19 +54,26 @@ func LayoutOf(bitmap uint16) Layout {
 		off += size
 		return int8(at)
 	}
+	wide, both := 8, 8 // timestamps; level-2 interfaces
+	if format != Format2 {
+		wide = 4
+	}
+	if format == Format2016 {
+		both = 4
+	}
 	l.NodeID = place(BitNodeID, 4)
 	l.Interfaces = place(BitLevel1Interfaces, 4)
 	l.HopLatency = place(BitHopLatency, 4)
 	l.Queue = place(BitQueue, 4)
-	l.IngressTimestamp = place(BitIngressTimestamp, 8)
-	l.EgressTimestamp = place(BitEgressTimestamp, 8)
-	l.Level2Interfaces = place(BitLevel2Interfaces, 8)
+	l.IngressTimestamp = place(BitIngressTimestamp, wide)
+	l.EgressTimestamp = place(BitEgressTimestamp, wide)
+	l.Level2Interfaces = place(BitLevel2Interfaces, both)
 	l.TxUtilization = place(BitTxUtilization, 4)
 	l.Buffer = place(BitBuffer, 4)
 	for bit := uint16(BitBuffer >> 1); bit != 0; bit >>= 1 { // reserved bits 9-14 and the complement
 		place(bit, 4)
 	}
 	l.HopLen = uint8(off)
-	l.Plain = l.NodeID == 0 && l.Interfaces == 4 && l.HopLatency == 8 && l.Level2Interfaces < 0
+	l.Plain = format != Format2016 && l.NodeID == 0 && l.Interfaces == 4 && l.HopLatency == 8 && l.Level2Interfaces < 0
 	return l
 }

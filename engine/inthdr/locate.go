@@ -6,65 +6,40 @@ import (
 	"intsink/engine/packet"
 )
 
-// Result of Locate.
-type Result uint8
-
-const (
-	NotINT   Result = iota
-	Sound           // Info is valid; Info.Reason tells whether the contents are odd
-	Unsound         // marked as INT, not to be taken as INT; only Info.Reason is valid
-	NeedMore        // the INT headers go beyond the first segment
-)
-
-// Marking is how a packet says that it carries INT.
-type Marking uint8
-
-const (
-	ByPort Marking = iota
-	ByDSCP
-	ByProbeMarker
-)
-
-// Info is where INT stands in one packet and what its headers say.
-type Info struct {
-	Marking Marking
-	Type    Type
-	NPT     uint8
-	Reason  Reason
-	Plain   bool // found by Recall: NPT 1 right behind Ethernet without tags, IPv4 without options and UDP
-
-	Start, End uint16 // bytes [Start,End) of the frame go away
-	Shim       uint16
-	Orig       uint16 // original UDP destination port (NPT 1) or IP protocol (NPT 2)
-	DSCP       uint8  // what the packet leaves with: restored, cleared of the mark, or as it is
-
-	Discard, HopExceeded, MTUExceeded bool // D, E, M
-
-	HopML, RemainingHops            uint8
-	Bitmap, DomainID, DSInstruction uint16
-
-	Stack, StackLen uint16 // per-hop metadata, newest hop first; the source-only part excluded
-	SourceLen       uint16 // source-only metadata behind the stack
-	HopLen, Hops    uint16 // bytes per hop, and how many hops
-}
-
 const (
 	shimLen        = 4
 	mdLen          = 12
+	oldLen         = 8 // header of INT 1.0 and of June 2016
 	probeMarkerLen = 8
-	udpLen         = 8
 	tcpMinLen      = 20
 )
 
-// Locate tells whether the packet that l describes carries INT, and where. b is
-// the first segment of a frame of pktLen bytes. l must come from a packet.Parse
+// Locate tells whether the packet that l describes carries INT in these layers,
+// and where. b is the first segment of a frame. l must come from a packet.Parse
 // that returned OK for the same bytes.
-func (p *Locator) Locate(b []byte, pktLen int, l *packet.Layers, i *Info) Result {
-	if l.Payload == 0 || l.Fragment != packet.NotFragment && !p.fragments {
+func (p *Locator) Locate(b []byte, l *packet.Layers, i *Info) Result {
+	if l.Fragment != packet.NotFragment && (!p.fragments || l.Fragment == packet.LaterFragment) {
 		return NotINT
 	}
-	if l.Proto == packet.ProtoUDP && p.byPort && l.DstPort == p.port {
-		return p.locateByPort(b, l, i)
+	if l.Payload == 0 {
+		if l.Proto == packet.ProtoGRE && p.byGRE {
+			return p.locateGRE(b, l, i)
+		}
+		return NotINT
+	}
+	if l.Proto == packet.ProtoUDP {
+		switch {
+		case p.byPort && l.DstPort == p.port:
+			return p.locateByPort(b, l, i)
+		case p.byGPE && l.DstPort == p.gpe.Port:
+			if r := p.locateGPE(b, l, i); r != NotINT {
+				return r
+			}
+		case p.byGeneve && l.DstPort == p.geneve.Port:
+			if r := p.locateGeneve(b, l, i); r != NotINT {
+				return r
+			}
+		}
 	}
 	if p.byDSCP && l.DSCP&p.dscpMask == p.dscpValue {
 		return p.locateShim(b, l, i, ByDSCP, p.start(l))
@@ -88,7 +63,7 @@ func (p *Locator) locateProbe(b []byte, l *packet.Layers, i *Info) Result {
 		return NotINT
 	}
 	at := p.start(l)
-	if p.limit(l)-at < probeMarkerLen {
+	if int(l.End)-at < probeMarkerLen {
 		return NotINT
 	}
 	if len(b) < at+probeMarkerLen {
@@ -99,14 +74,12 @@ func (p *Locator) locateProbe(b []byte, l *packet.Layers, i *Info) Result {
 	}
 	r := p.locateShim(b, l, i, ByProbeMarker, at+probeMarkerLen)
 	i.Start = uint16(at)
+	i.Removed = i.End - i.Start
 	return r
 }
 
-// limit is the end of what INT may occupy.
-func (p *Locator) limit(l *packet.Layers) int { return int(l.End) }
-
-// locateShim reads the shim at offset at and checks that its extent lies
-// within the packet.
+// locateShim reads the shim for TCP/UDP at offset at and checks that its extent
+// lies within the packet.
 func (p *Locator) locateShim(b []byte, l *packet.Layers, i *Info, by Marking, at int) Result {
 	end := int(l.End)
 	*i = Info{Marking: by, Start: uint16(at), Shim: uint16(at), DSCP: l.DSCP}
@@ -116,13 +89,13 @@ func (p *Locator) locateShim(b []byte, l *packet.Layers, i *Info, by Marking, at
 	if len(b) < at+shimLen {
 		return NeedMore
 	}
-	if l.Proto == packet.ProtoUDP && l.Fragment == packet.NotFragment {
-		udp := int(binary.BigEndian.Uint16(b[int(l.L4)+4:]))
-		if int(l.L4)+udp != end {
-			return unsound(i, ReasonUDPLength)
-		}
+	if !udpLengthAgrees(b, l) {
+		return unsound(i, ReasonUDPLength)
 	}
 	shim := binary.BigEndian.Uint32(b[at:])
+	if by != ByPort && p.isOldShim(shim) {
+		return p.oldShim(b, l, i, at, shim)
+	}
 	i.Type = Type(shim >> 28)
 	i.NPT = uint8(shim >> 26 & 3)
 	words := int(shim >> 16 & 0xff)
@@ -130,6 +103,24 @@ func (p *Locator) locateShim(b []byte, l *packet.Layers, i *Info, by Marking, at
 		return unsound(i, r)
 	}
 	to := at + shimLen + words*4
+	if r := i.extend(b, to, end); r != Sound {
+		return r
+	}
+	switch i.NPT {
+	case 0:
+		p.restoreDSCP(i, by, uint8(shim>>2)&0x3f, l.DSCP)
+	case 1:
+		i.Orig = uint16(shim)
+	case 2:
+		i.Orig = uint16(shim & 0xff)
+		i.Start = l.L4
+		i.Removed = i.End - i.Start
+	}
+	return p.contents(b[at+shimLen:to], at+shimLen, i)
+}
+
+// extend makes INT end at to.
+func (i *Info) extend(b []byte, to, end int) Result {
 	if to > end {
 		return unsound(i, ReasonLength)
 	}
@@ -137,20 +128,28 @@ func (p *Locator) locateShim(b []byte, l *packet.Layers, i *Info, by Marking, at
 		return NeedMore
 	}
 	i.End = uint16(to)
-	switch i.NPT {
-	case 0:
-		if by == ByDSCP {
-			if i.DSCP = uint8(shim>>2) & 0x3f; i.DSCP == 0 { // not carried: take the mark off
-				i.DSCP = l.DSCP &^ p.dscpMask
-			}
-		}
-	case 1:
-		i.Orig = uint16(shim)
-	case 2:
-		i.Orig = uint16(shim & 0xff)
-		i.Start = l.L4
+	i.Removed = i.End - i.Start
+	return Sound
+}
+
+// restoreDSCP takes the DSCP that the shim carries; where it carries none, the
+// mark is taken off.
+func (p *Locator) restoreDSCP(i *Info, by Marking, carried, dscp uint8) {
+	if by != ByDSCP {
+		return
 	}
-	return p.contents(b[at+shimLen:to], i)
+	if i.DSCP = carried; carried == 0 {
+		i.DSCP = dscp &^ p.dscpMask
+	}
+}
+
+// udpLengthAgrees tells whether a whole UDP datagram is as long as its IP packet.
+// b holds the UDP header.
+func udpLengthAgrees(b []byte, l *packet.Layers) bool {
+	if l.Proto != packet.ProtoUDP || l.Fragment != packet.NotFragment {
+		return true
+	}
+	return int(l.L4)+int(binary.BigEndian.Uint16(b[int(l.L4)+4:])) == int(l.End)
 }
 
 // checkShim checks the shim's fields against each other.

@@ -10,13 +10,27 @@ type Config struct {
 	ProbeMarker   *uint64
 	ProbePorts    []PortRange // destination ports the probe marker is looked for on; empty: all
 	BeforeOptions bool        // INT stands before the TCP options
-	Version2      bool        // INT 2.x is taken
-	Fragments     bool        // first fragments that hold the whole INT are taken as INT
+	GREProtocol   *uint16     // protocol type that says INT
+	VXLANGPE      *VXLANGPE
+	Geneve        *Geneve
+	Version2      bool // INT 2.x is taken
+	Version1      bool // INT 1.0 is taken
+	Version0      bool // the June 2016 format is taken
+	Fragments     bool // first fragments that hold the whole INT are taken as INT
 	Domains       []Domain
 }
 
 // DSCP marks INT where dscp & Mask == Value & Mask.
 type DSCP struct{ Value, Mask uint8 }
+
+// VXLANGPE marks INT by the next protocol of VXLAN-GPE.
+type VXLANGPE struct {
+	Port         uint16
+	NextProtocol uint8
+}
+
+// Geneve marks INT by the class of a Geneve option.
+type Geneve struct{ Port, OptionClass uint16 }
 
 // PortRange is inclusive.
 type PortRange struct{ First, Last uint16 }
@@ -34,11 +48,16 @@ type Domain struct {
 // Locator finds INT. One per worker: it remembers layouts.
 type Locator struct {
 	byPort, byDSCP, byProbe bool
-	beforeOptions, version2 bool
+	byGRE, byGPE, byGeneve  bool
+	beforeOptions           bool
+	version                 [3]bool // by Format
 	fragments               bool
 	port, portSwapped       uint16 // portSwapped: as a little endian load reads it
 	dscpValue, dscpMask     uint8
 	probe                   uint64
+	greProtocol             uint16
+	gpe                     VXLANGPE
+	geneve                  Geneve
 	probePorts              []PortRange
 	domains                 []Domain
 	layouts                 [layoutSlots]Layout
@@ -52,8 +71,19 @@ const layoutSlots = 8
 // NewLocator compiles c.
 func NewLocator(c Config) *Locator {
 	p := &Locator{
-		beforeOptions: c.BeforeOptions, version2: c.Version2, fragments: c.Fragments,
+		beforeOptions: c.BeforeOptions, fragments: c.Fragments,
+		version:    [3]bool{Format2: c.Version2, Format1: c.Version1, Format2016: c.Version0},
 		probePorts: c.ProbePorts, domains: c.Domains,
+		gpe: VXLANGPE{Port: defaultGPEPort}, geneve: Geneve{Port: defaultGenevePort},
+	}
+	if c.GREProtocol != nil {
+		p.byGRE, p.greProtocol = true, *c.GREProtocol
+	}
+	if c.VXLANGPE != nil {
+		p.byGPE, p.gpe = true, *c.VXLANGPE
+	}
+	if c.Geneve != nil {
+		p.byGeneve, p.geneve = true, *c.Geneve
 	}
 	if c.UDPPort != nil {
 		p.byPort, p.port, p.portSwapped = true, *c.UDPPort, bits.ReverseBytes16(*c.UDPPort)
@@ -65,26 +95,26 @@ func NewLocator(c Config) *Locator {
 		p.byProbe, p.probe = true, *c.ProbeMarker
 	}
 	for s := range p.layouts {
-		p.layouts[s] = LayoutOf(0)
+		p.layouts[s] = LayoutOf(0, Format2)
 	}
 	p.current = &p.layouts[0]
 	p.memo.shim = nothing
 	return p
 }
 
-// Layout returns the layout of bitmap, remembered where possible. It is valid
-// until the next call.
-func (p *Locator) Layout(bitmap uint16) *Layout {
-	if p.current.Bitmap == bitmap {
+// Layout returns the layout of one hop of i, remembered where possible. It is
+// valid until the next call.
+func (p *Locator) Layout(i *Info) *Layout {
+	if p.current.Bitmap == i.Bitmap && p.current.Format == i.Format {
 		return p.current
 	}
-	return p.layout(bitmap)
+	return p.layout(i.Bitmap, i.Format)
 }
 
-func (p *Locator) layout(bitmap uint16) *Layout {
-	l := &p.layouts[(bitmap>>13^bitmap>>10^bitmap>>7^bitmap)%layoutSlots]
-	if l.Bitmap != bitmap {
-		*l = LayoutOf(bitmap)
+func (p *Locator) layout(bitmap uint16, format Format) *Layout {
+	l := &p.layouts[(bitmap>>13^bitmap>>10^bitmap>>7^bitmap^uint16(format))%layoutSlots]
+	if l.Bitmap != bitmap || l.Format != format {
+		*l = LayoutOf(bitmap, format)
 	}
 	p.current = l
 	return l

@@ -52,7 +52,7 @@ func (p *Locator) Recall(b []byte, pktLen int, l *packet.Layers, i *Info) bool {
 	m := &p.memo
 	if w1>>32&0x00ffffff != 0x450008 || // EtherType, version and IHL
 		w2&0xff00ff3f_00000000 != packet.ProtoUDP<<56 || // no fragment, protocol
-		uint16(w4>>32) != p.portSwapped ||
+		uint16(w4>>32) != p.portSwapped || uint16(shim>>16) == p.portSwapped ||
 		memoKey(shim, domain) != m.shim || md&^remainingHops != m.md ||
 		total != udp+20 || 14+total > pktLen || end > 14+total || end > len(b) {
 		return false
@@ -66,7 +66,7 @@ func (p *Locator) Recall(b []byte, pktLen int, l *packet.Layers, i *Info) bool {
 	l.DSCP = dscp
 	l.SrcPort, l.DstPort = bits.ReverseBytes16(uint16(w4>>16)), p.port
 	*i = m.info
-	i.End = uint16(end)
+	i.End, i.Removed = uint16(end), uint16(end-plainShim)
 	i.Orig = bits.ReverseBytes16(uint16(shim >> 16))
 	i.DSCP = dscp
 	i.RemainingHops = uint8(md >> 24)
@@ -81,7 +81,14 @@ func memoKey(shim uint32, domain uint16) uint64 { return uint64(shim&0xffff) | u
 // Recall, where that can be told by what Recall looks at.
 func (p *Locator) locateByPort(b []byte, l *packet.Layers, i *Info) Result {
 	r := p.locateShim(b, l, i, ByPort, int(l.Payload))
-	if r == Sound && i.Type == MD && i.NPT == 1 && l.L4 == 34 && l.IPVersion == 4 && l.Fragment == packet.NotFragment {
+	if r != Sound || i.NPT != 1 {
+		return r
+	}
+	if i.Orig == p.port {
+		p.followers(b, l, i)
+		return Sound
+	}
+	if i.Type == MD && l.L4 == 34 && l.IPVersion == 4 && l.Fragment == packet.NotFragment {
 		h := b[plainShim:plainEnd]
 		p.memo = memo{
 			md:   binary.LittleEndian.Uint64(h[shimLen:]) &^ remainingHops,
@@ -90,5 +97,24 @@ func (p *Locator) locateByPort(b []byte, l *packet.Layers, i *Info) Result {
 		}
 		p.memo.info.Plain = true
 	}
-	return r
+	return Sound
+}
+
+// followers takes in the shims of a chain: the original port of a shim is INT's
+// own where another shim follows. What is no sound shim is the payload of
+// somebody who uses INT's port for something else.
+func (p *Locator) followers(b []byte, l *packet.Layers, i *Info) {
+	for i.Orig == p.port {
+		var next Info
+		if p.locateShim(b, l, &next, ByPort, int(i.End)) != Sound || next.NPT != 1 {
+			return
+		}
+		if i.Type == Destination && next.Type != Destination {
+			start := i.Start
+			*i = next
+			i.Start = start
+		}
+		i.End, i.Orig = next.End, next.Orig
+		i.Removed = i.End - i.Start
+	}
 }

@@ -16,6 +16,8 @@ const (
 	ReasonHopML
 	ReasonStack
 	ReasonUnknownDomain
+	ReasonTunnel
+	ReasonInstructions
 	NumReasons
 )
 
@@ -31,6 +33,8 @@ var reasons = [NumReasons]struct{ label, doc string }{
 	ReasonHopML:         {"hop_ml", "Hop ML does not agree with the Instruction Bitmap; INT removed, contents ignored"},
 	ReasonStack:         {"stack", "the stack is not a whole number of hops; INT removed, contents ignored"},
 	ReasonUnknownDomain: {"unknown_domain", "domain specific metadata of a domain that is not configured; INT removed, contents ignored"},
+	ReasonTunnel:        {"tunnel", "the tunnel header that carries INT is one that cannot be rewritten: GRE routing, a version or lengths that do not add up; not taken as INT"},
+	ReasonInstructions:  {"instructions", "Instruction Count of the June 2016 format does not agree with the bitmap; INT removed, contents ignored"},
 }
 
 // String is the value of the reason label.
@@ -43,6 +47,15 @@ func (r Reason) String() string {
 
 // Doc is one line for the documentation.
 func (r Reason) Doc() string { return reasons[r].doc }
+
+// Format is a version of the INT header.
+type Format uint8
+
+const (
+	Format2    Format = iota // INT 2.0 and 2.1
+	Format1                  // INT 1.0
+	Format2016               // "In-band Network Telemetry (INT)", June 2016
+)
 
 // Type is the INT type of a shim (INT 2.1, section "INT Header Types").
 type Type uint8

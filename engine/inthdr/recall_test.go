@@ -56,7 +56,7 @@ func TestRecallIsParseAndLocate(t *testing.T) {
 		parsed := packet.Parse(b, pktLen, &wantL)
 		result := inthdr.NotINT
 		if parsed == packet.OK {
-			result = p.Locate(b, pktLen, &wantL, &wantI) // and remember for the next
+			result = p.Locate(b, &wantL, &wantI) // and remember for the next
 		}
 		if !recalled {
 			continue

@@ -58,6 +58,9 @@ const (
 	etherTypeVLAN = 0x8100 // IEEE 802.1Q
 	etherTypeQinQ = 0x88a8 // IEEE 802.1ad
 	etherType9100 = 0x9100 // QinQ before 802.1ad
+
+	etherTypeMPLS         = 0x8847 // RFC 3032
+	etherTypeMPLSUpstream = 0x8848 // RFC 5332
 )
 
 // Parse fills l from the frame whose first segment is b and whose length is
@@ -93,7 +96,12 @@ func parseAny(b []byte, pktLen int, l *Layers) Status {
 	if pktLen > MaxFrame {
 		return Truncated
 	}
-	*l = Layers{L3: ethernetLen, EtherType: binary.BigEndian.Uint16(b[12:])}
+	return parseEthernet(b, 0, pktLen, l)
+}
+
+// parseEthernet reads the Ethernet header at offset at, which is in b.
+func parseEthernet(b []byte, at, pktLen int, l *Layers) Status {
+	*l = Layers{L3: uint16(at + ethernetLen), EtherType: binary.BigEndian.Uint16(b[at+12:])}
 	if isVLAN(l.EtherType) {
 		if s := parseVLAN(b, pktLen, l); s != OK {
 			return s
@@ -104,6 +112,8 @@ func parseAny(b []byte, pktLen int, l *Layers) Status {
 		return parseIPv4(b, pktLen, l)
 	case etherTypeIPv6:
 		return parseIPv6(b, pktLen, l)
+	case etherTypeMPLS, etherTypeMPLSUpstream:
+		return parseMPLS(b, pktLen, l)
 	}
 	return NotIP
 }
@@ -126,7 +136,7 @@ func isVLAN(etherType uint16) bool {
 }
 
 func parseVLAN(b []byte, pktLen int, l *Layers) Status {
-	at := ethernetLen
+	at := int(l.L3)
 	for isVLAN(l.EtherType) && l.VLANs < maxVLANs {
 		if len(b) < at+4 {
 			return short(pktLen, at+4)

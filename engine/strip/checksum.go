@@ -6,7 +6,7 @@ import (
 )
 
 // Sum is the one's complement sum of b in 16-bit words (RFC 1071), not
-// inverted. len(b) must be a multiple of four, as everything of INT is.
+// inverted. len(b) must be even.
 func Sum(b []byte) uint16 { return bits.ReverseBytes16(fold(sum(b))) }
 
 // sum adds 64-bit words in the machine's order, which RFC 1071 section 2(B)
@@ -43,6 +43,10 @@ func sum(b []byte) uint64 {
 	}
 	if len(b) >= 4 {
 		s += uint64(binary.LittleEndian.Uint32(b))
+		b = b[4:]
+	}
+	if len(b) >= 2 {
+		s += uint64(binary.LittleEndian.Uint16(b))
 	}
 	return s
 }

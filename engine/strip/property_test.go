@@ -114,10 +114,10 @@ func stripped(t *testing.T, p *inthdr.Locator, frame []byte, padding int) ([]byt
 	copy(b, frame)
 	var l packet.Layers
 	var i inthdr.Info
-	if packet.Parse(b, len(b), &l) != packet.OK || p.Locate(b, len(b), &l, &i) != inthdr.Sound {
+	if packet.Parse(b, len(b), &l) != packet.OK || p.Locate(b, &l, &i) != inthdr.Sound {
 		return nil, i
 	}
-	head := strip.Strip(b, &l, &i)
+	head := strip.Strip(b, &l, &i, nil)
 	again := bytes.Clone(frame) // the way of the packet that is like the one before it
 	if p.Recall(again, len(again), &l, &i) {
 		head := strip.Plain(again, &i)
@@ -153,7 +153,7 @@ func FuzzStrip(f *testing.F) {
 		if packet.Parse(b, len(b), &l) != packet.OK {
 			return
 		}
-		if all[intgen.Marking(m%4)].Locate(b, len(b), &l, &i) != inthdr.Sound {
+		if all[intgen.Marking(m%4)].Locate(b, &l, &i) != inthdr.Sound {
 			if !bytes.Equal(b, frame) {
 				t.Fatal("a packet that is no INT was changed")
 			}
@@ -162,7 +162,7 @@ func FuzzStrip(f *testing.F) {
 		if int(i.Stack)+int(i.StackLen) > int(i.End) || i.Type == inthdr.MD && int(i.Hops)*int(i.HopLen) != int(i.StackLen) {
 			t.Fatalf("stack beyond its INT: %+v", i)
 		}
-		head := strip.Strip(b, &l, &i)
+		head := strip.Strip(b, &l, &i, nil)
 		if head != int(i.End-i.Start) || !bytes.Equal(b[i.End:], frame[i.End:]) {
 			t.Fatalf("%d bytes went, INT has %d; or the payload changed", head, i.End-i.Start)
 		}

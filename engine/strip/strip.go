@@ -13,14 +13,42 @@ import (
 	"intsink/engine/packet"
 )
 
-// Strip removes INT from the frame that starts with b. l and i must be what
-// packet.Parse and a Locate that returned Sound left for these bytes; the
-// headers up to i.End must be in b. The frame then starts head bytes further
-// on: the caller drops them (Mbuf.Adj). Nothing outside b[:i.End] is touched.
-func Strip(b []byte, l *packet.Layers, i *inthdr.Info) (head int) {
+// Strip removes INT from the frame that starts with b. l, i and o must be what
+// packet.Parse and a Locate or LocateInside that returned Sound left for these
+// bytes; the headers up to i.End must be in b. The frame then starts head bytes
+// further on: the caller drops them (Mbuf.Adj). Nothing outside b[:i.End] is
+// touched.
+func Strip(b []byte, l *packet.Layers, i *inthdr.Info, o *inthdr.Outers) (head int) {
 	if i.Plain {
 		return Plain(b, i)
 	}
+	if i.Depth == 0 {
+		return stripLayers(b, l, i)
+	}
+	var sums [inthdr.MaxDepth]uint16
+	outers := o[:min(int(i.Depth), len(o))]
+	for d := range outers {
+		sums[d] = cover(b[:i.End], &outers[d])
+	}
+	head = stripLayers(b, l, i)
+	for d := len(outers) - 1; d >= 0; d-- {
+		shorten(b[head:i.End], &outers[d], head, sums[d])
+	}
+	return head
+}
+
+// stripLayers removes INT from the layers that it is marked in.
+func stripLayers(b []byte, l *packet.Layers, i *inthdr.Info) int {
+	switch i.Marking {
+	case inthdr.ByGRE, inthdr.ByVXLANGPE, inthdr.ByGeneve:
+		return stripTunnel(b, l, i)
+	}
+	return stripL4(b, l, i)
+}
+
+// stripL4 removes INT that stands behind a TCP or UDP header, with the header where
+// it was made for INT.
+func stripL4(b []byte, l *packet.Layers, i *inthdr.Info) int {
 	start, end := int(i.Start), int(i.End)
 	n := end - start
 	var sum uint16 // of the L4 header, or what a zero UDP checksum is

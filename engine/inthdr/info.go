@@ -1,0 +1,51 @@
+package inthdr
+
+// Result of Locate.
+type Result uint8
+
+const (
+	NotINT   Result = iota
+	Sound           // Info is valid; Info.Reason tells whether the contents are odd
+	Unsound         // marked as INT, not to be taken as INT; only Info.Reason is valid
+	NeedMore        // the INT headers go beyond the first segment
+)
+
+// Marking is how a packet says that it carries INT.
+type Marking uint8
+
+const (
+	ByPort Marking = iota
+	ByDSCP
+	ByProbeMarker
+	ByGRE
+	ByVXLANGPE
+	ByGeneve
+)
+
+// Info is where INT stands in one packet and what its headers say.
+type Info struct {
+	Marking  Marking
+	Type     Type // of the first header that is MD or MX, else Destination
+	NPT      uint8
+	Reason   Reason
+	Plain    bool // found by Recall: NPT 1 right behind Ethernet without tags, IPv4 without options and UDP
+	Format   Format
+	Inserted bool  // G: the source made the tunnel (GRE), or made GPE of VXLAN
+	Depth    uint8 // tunnels around the layers that INT is marked in
+
+	Start, End uint16 // INT begins and ends here
+	Removed    uint16 // bytes of [Start,End) that go: all of them, but for Geneve options between those of INT
+	Shim       uint16
+	Orig       uint16 // original UDP destination port (NPT 1) or IP protocol (NPT 2)
+	Next       uint16 // next protocol of the last shim: EtherType (GRE) or that of VXLAN-GPE
+	DSCP       uint8  // what the packet leaves with: restored, cleared of the mark, or as it is
+
+	Discard, HopExceeded, MTUExceeded bool // D, E, M
+
+	HopML, RemainingHops            uint8
+	Bitmap, DomainID, DSInstruction uint16
+
+	Stack, StackLen uint16 // per-hop metadata, newest hop first; the source-only part excluded
+	SourceLen       uint16 // source-only metadata behind the stack, source-inserted metadata of MX
+	HopLen, Hops    uint16 // bytes per hop, and how many hops
+}

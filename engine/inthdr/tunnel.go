@@ -1,0 +1,191 @@
+package inthdr
+
+import (
+	"encoding/binary"
+
+	"intsink/engine/packet"
+)
+
+// Flags of a GRE header (RFC 2784, RFC 2890; routing: RFC 1701).
+const (
+	greChecksum = 0x8000
+	greRouting  = 0x4000
+	greKey      = 0x2000
+	greSequence = 0x1000
+	greVersion  = 0x0007
+
+	greLen = 4
+)
+
+// greHeaderLen is the length of a GRE header with these flags.
+func greHeaderLen(flags uint16) int {
+	n := greLen
+	for _, f := range [3]uint16{greChecksum, greKey, greSequence} {
+		if flags&f != 0 {
+			n += 4
+		}
+	}
+	return n
+}
+
+// locateGRE finds INT behind the GRE header at l.L4 (INT 2.1, section "INT over
+// IPv4/GRE").
+func (p *Locator) locateGRE(b []byte, l *packet.Layers, i *Info) Result {
+	at, end := int(l.L4), int(l.End)
+	if at+greLen > end {
+		return NotINT
+	}
+	if len(b) < at+greLen {
+		return NeedMore
+	}
+	flags := binary.BigEndian.Uint16(b[at:])
+	if binary.BigEndian.Uint16(b[at+2:]) != p.greProtocol {
+		return NotINT
+	}
+	shim := at + greHeaderLen(flags)
+	*i = Info{Marking: ByGRE, Start: uint16(min(shim, end)), Shim: uint16(min(shim, end)), DSCP: l.DSCP}
+	if flags&(greRouting|greVersion) != 0 {
+		return unsound(i, ReasonTunnel)
+	}
+	if r := p.chain(b, end, i); r != Sound {
+		return r
+	}
+	if i.Inserted {
+		i.Start = l.L3 // the sink that did not end the tunnel takes it off as well
+		if i.Next == packet.InEthernet {
+			i.Start = 0
+		}
+		if i.Next != packet.InIPv4 && i.Next != packet.InIPv6 && i.Start != 0 && packet.EtherTypeAt(l)+2 != int(l.L3) {
+			return unsound(i, ReasonTunnel) // MPLS labels carry IP only
+		}
+		if i.Start == 0 && int(i.End)+14 > end || len(b) < int(l.L3) {
+			return unsound(i, ReasonLength)
+		}
+		i.Removed = i.End - i.Start
+	}
+	return Sound
+}
+
+const gpeLen = 8 // of VXLAN and VXLAN-GPE headers
+
+// VXLAN flags (RFC 7348, draft-ietf-nvo3-vxlan-gpe): P says that the next
+// protocol is valid.
+const vxlanP = 0x04
+
+// Next protocol values that said INT before 2.0.
+const (
+	gpeINT1    = 0x08 // INT 1.0, section 4.6.2
+	gpeINT2016 = 0x05 // June 2016, section 5.3.2
+)
+
+// locateGPE finds INT behind a VXLAN-GPE header.
+func (p *Locator) locateGPE(b []byte, l *packet.Layers, i *Info) Result {
+	at, end := int(l.Payload), int(l.End)
+	if at+gpeLen > end {
+		return NotINT
+	}
+	if len(b) < at+gpeLen {
+		return NeedMore
+	}
+	if b[at]&vxlanP == 0 || !p.isNextINT(b[at+3]) {
+		return NotINT
+	}
+	*i = Info{Marking: ByVXLANGPE, Start: uint16(at + gpeLen), Shim: uint16(at + gpeLen), DSCP: l.DSCP}
+	if !udpLengthAgrees(b, l) {
+		return unsound(i, ReasonUDPLength)
+	}
+	if r := p.chain(b, end, i); r != Sound {
+		return r
+	}
+	if i.Inserted { // back to plain VXLAN, on its port
+		i.NPT, i.Orig = 1, packet.PortVXLAN
+	}
+	return Sound
+}
+
+func (p *Locator) isNextINT(next uint8) bool {
+	return next == p.gpe.NextProtocol || next == gpeINT1 && p.version[Format1] || next == gpeINT2016 && p.version[Format2016]
+}
+
+// chain reads one shim after the other from i.Start on, as long as the next
+// protocol is INT, and the contents of the first MD or MX header.
+func (p *Locator) chain(b []byte, end int, i *Info) Result {
+	at, first := int(i.Start), true
+	for {
+		if at+shimLen > end {
+			return unsound(i, ReasonTruncated)
+		}
+		if len(b) < at+shimLen {
+			return NeedMore
+		}
+		s := p.tunnelShim(b[at:at+shimLen], i.Marking)
+		to := at + s.size
+		if s.size < shimLen {
+			return unsound(i, ReasonLength)
+		}
+		if !s.kind.Known() {
+			return unsound(i, ReasonType)
+		}
+		if r := i.extend(b, to, end); r != Sound {
+			return r
+		}
+		if first {
+			i.Type, i.Inserted, first = s.kind, s.inserted, false
+		}
+		if i.Type == Destination && s.kind != Destination { // MD or MX should come first
+			i.Type, i.Shim = s.kind, uint16(at)
+		}
+		if i.Shim == uint16(at) {
+			if r := p.contents(b[at+shimLen:to], at+shimLen, i); r != Sound {
+				return r
+			}
+		} else if r := p.soundContents(b[at+shimLen:to], s.kind); r != ReasonNone {
+			return unsound(i, r)
+		}
+		at, i.Next = to, s.next
+		if !s.more {
+			return Sound
+		}
+	}
+}
+
+// shim of GRE or VXLAN-GPE.
+type shim struct {
+	kind     Type
+	size     int // bytes, itself included
+	inserted bool
+	next     uint16
+	more     bool // next is INT again
+}
+
+func (p *Locator) tunnelShim(b []byte, by Marking) shim {
+	v := binary.BigEndian.Uint32(b)
+	if by == ByGRE {
+		next := uint16(v)
+		return shim{Type(v >> 28), shimLen + int(v>>16&0xff)*4, v&(1<<27) != 0, next, next == p.greProtocol}
+	}
+	next := uint8(v)
+	if p.isOldShim(v) {
+		return shim{Type(v >> 24), int(v>>8&0xff) * 4, false, uint16(next), p.isNextINT(next)}
+	}
+	return shim{Type(v >> 28), shimLen + int(v>>16&0xff)*4, v&(1<<15) != 0, uint16(next), p.isNextINT(next)}
+}
+
+// soundContents tells what is wrong with a header of a chain that is not the one
+// whose contents are read.
+func (p *Locator) soundContents(h []byte, kind Type) Reason {
+	if kind == Destination {
+		return ReasonNone
+	}
+	if len(h) < oldLen {
+		return ReasonLength
+	}
+	f, known := p.formatOf(h[0] >> 4)
+	switch {
+	case !known || f != Format2 && kind != MD:
+		return ReasonVersion
+	case f == Format2 && len(h) < mdLen:
+		return ReasonLength
+	}
+	return ReasonNone
+}
