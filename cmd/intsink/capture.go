@@ -15,6 +15,7 @@ import (
 // captureReader reads pcap and pcapng files, microseconds or nanoseconds.
 type captureReader struct {
 	file *os.File
+	cut  bool // the end was reached in the middle of a record
 	src  interface {
 		ReadPacketData() ([]byte, gopacket.CaptureInfo, error)
 		LinkType() layers.LinkType
@@ -47,6 +48,7 @@ func openCapture(path string) (*captureReader, error) {
 func (c *captureReader) next() ([]byte, int64, error) {
 	b, info, err := c.src.ReadPacketData()
 	if errors.Is(err, io.ErrUnexpectedEOF) {
+		c.cut = true
 		err = io.EOF
 	}
 	return b, info.Timestamp.UnixNano(), err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"time"
 
 	"github.com/gopacket/gopacket"
@@ -31,6 +32,9 @@ func (d *reportPrinter) readCapture(ctx context.Context, path string, port uint1
 	for ctx.Err() == nil && !d.done() {
 		b, when, err := c.next()
 		if errors.Is(err, io.EOF) {
+			if c.cut {
+				fmt.Fprintf(os.Stderr, "warning: %s ends in the middle of a packet, which is left out: the capture was cut\n", path)
+			}
 			return nil
 		}
 		if err != nil {

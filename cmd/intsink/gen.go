@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -115,17 +116,28 @@ func (f *genFlags) check() error {
 		return fmt.Errorf("--flows %d: 1 to 16777216", f.flows)
 	case f.proto != "udp" && f.proto != "tcp":
 		return fmt.Errorf("--proto %q: udp or tcp", f.proto)
-	case f.pps <= 0:
+	case !(f.pps > 0) || math.IsInf(f.pps, 0):
 		return fmt.Errorf("--pps %g: more than 0", f.pps)
-	case f.plain < 0 || f.plain > 1:
+	case !(f.plain >= 0 && f.plain <= 1):
 		return fmt.Errorf("--plain %g: 0 to 1", f.plain)
 	case f.vlan > 4094:
 		return fmt.Errorf("--vlan %d: 1 to 4094, or 0 for no tag", f.vlan)
 	case f.dscp < 1 || f.dscp > 63:
 		return fmt.Errorf("--dscp %d: 1 to 63", f.dscp)
+	case f.udpPort == 0:
+		return errors.New("--udp-port 0: 1 to 65535")
+	case f.live == "" && f.latencyStepAfter+f.pathChangeAfter != "":
+		return errors.New("--latency-step-after and --path-change-after need --live: a capture has --latency-step-every and --path-change-every")
 	}
-	_, err := f.source()
-	return err
+	if f.live != "" {
+		if in, out, ok := strings.Cut(f.live, ","); !ok || in == "" || out == "" || in == out {
+			return fmt.Errorf("--live %q: two different interfaces, IN,OUT", f.live)
+		}
+	}
+	if _, err := f.source(); err != nil {
+		return err
+	}
+	return distinct(fileFlag{"out", f.out}, fileFlag{"original", f.original})
 }
 
 // source is the INT source that the flags describe.

@@ -30,8 +30,8 @@ const (
 
 // openPcapPort starts EAL without hugepages and a pcap port on the file.
 func openPcapPort(path string, reportRoom int) (*pcapPort, error) {
-	if strings.Contains(path, ",") {
-		return nil, fmt.Errorf("%s: DPDK cannot open a file with a comma in its name: rename it", path)
+	if strings.ContainsAny(path, ",=") {
+		return nil, fmt.Errorf("%s: DPDK cannot open a file with a comma or = in its path: rename it", path)
 	}
 	args, _, err := eal.Args(eal.Options{Hugepages: "off", MemoryMiB: replayMiB})
 	if err != nil {

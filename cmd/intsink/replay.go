@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/gopacket/gopacket/layers"
 	"github.com/spf13/cobra"
@@ -41,6 +42,9 @@ The last line of the summary is one JSON object:
 }
 
 func runReplay(stdout io.Writer, f replayFlags) error {
+	if err := distinct(fileFlag{"config", f.config}, fileFlag{"in", f.in}, fileFlag{"out", f.out}, fileFlag{"reports", f.reports}); err != nil {
+		return err
+	}
 	c, err := loadConfigElsewhere(f.config)
 	if err != nil {
 		return err
@@ -83,6 +87,9 @@ func replay(stdout io.Writer, c *conf.Config, f replayFlags) error {
 	r.worker.Release()
 	if err := errors.Join(err, source.close()); err != nil {
 		return err
+	}
+	if in.cut {
+		fmt.Fprintf(os.Stderr, "warning: %s ends in the middle of a packet, which is left out: the capture was cut\n", f.in)
 	}
 	return printSummary(stdout, &counters)
 }

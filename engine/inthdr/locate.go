@@ -18,9 +18,26 @@ const (
 // and where. b is the first segment of a frame. l must come from a packet.Parse
 // that returned OK for the same bytes.
 func (p *Locator) Locate(b []byte, l *packet.Layers, i *Info) Result {
-	if l.Fragment != packet.NotFragment && (!p.fragments || l.Fragment == packet.LaterFragment) {
+	if l.Fragment != packet.NotFragment {
+		return p.locateFragment(b, l, i)
+	}
+	return p.locate(b, l, i)
+}
+
+// locateFragment takes INT out of first fragments where the configuration says so;
+// otherwise those that carry INT are only told by their reason.
+func (p *Locator) locateFragment(b []byte, l *packet.Layers, i *Info) Result {
+	if l.Fragment == packet.LaterFragment {
 		return NotINT
 	}
+	r := p.locate(b, l, i)
+	if r == Sound && !p.fragments {
+		return unsound(i, ReasonFragment)
+	}
+	return r
+}
+
+func (p *Locator) locate(b []byte, l *packet.Layers, i *Info) Result {
 	if l.Payload == 0 {
 		if l.Proto == packet.ProtoGRE && p.byGRE {
 			return p.locateGRE(b, l, i)

@@ -18,6 +18,7 @@ const (
 	ReasonUnknownDomain
 	ReasonTunnel
 	ReasonInstructions
+	ReasonFragment
 	NumReasons
 )
 
@@ -34,6 +35,7 @@ var reasons = [NumReasons]struct{ label, doc string }{
 	ReasonStack:         {"stack", "the stack is not a whole number of hops; INT removed, contents ignored"},
 	ReasonUnknownDomain: {"unknown_domain", "domain specific metadata of a domain that is not configured; INT removed, contents ignored"},
 	ReasonTunnel:        {"tunnel", "the tunnel header that carries INT is one that cannot be rewritten: GRE routing, a version or lengths that do not add up; not taken as INT"},
+	ReasonFragment:      {"fragment", "the first fragment of a packet with INT, where the configuration does not say fragments = \"strip\"; not taken as INT"},
 	ReasonInstructions:  {"instructions", "Instruction Count of the June 2016 format does not agree with the bitmap; INT removed, contents ignored"},
 }
 

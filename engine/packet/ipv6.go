@@ -16,7 +16,7 @@ const (
 )
 
 // maxExtensions bounds the walk; RFC 8200 knows six useful ones in a packet.
-const maxExtensions = 8
+const maxExtensions = 16
 
 // parseIPv6 reads the header of RFC 8200 and walks its extensions. A payload
 // length of zero (a jumbogram, RFC 2675) is not read further than the header.

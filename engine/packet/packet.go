@@ -51,13 +51,15 @@ type Layers struct {
 
 const (
 	ethernetLen = 14
-	maxVLANs    = 4
+	maxVLANs    = 8
 
 	etherTypeIPv4 = 0x0800
 	etherTypeIPv6 = 0x86dd
 	etherTypeVLAN = 0x8100 // IEEE 802.1Q
 	etherTypeQinQ = 0x88a8 // IEEE 802.1ad
-	etherType9100 = 0x9100 // QinQ before 802.1ad
+	etherType9100 = 0x9100 // QinQ before 802.1ad, as the two below
+	etherType9200 = 0x9200
+	etherType9300 = 0x9300
 
 	etherTypeMPLS         = 0x8847 // RFC 3032
 	etherTypeMPLSUpstream = 0x8848 // RFC 5332
@@ -132,7 +134,11 @@ func short(pktLen, need int) Status {
 }
 
 func isVLAN(etherType uint16) bool {
-	return etherType == etherTypeVLAN || etherType == etherTypeQinQ || etherType == etherType9100
+	switch etherType {
+	case etherTypeVLAN, etherTypeQinQ, etherType9100, etherType9200, etherType9300:
+		return true
+	}
+	return false
 }
 
 func parseVLAN(b []byte, pktLen int, l *Layers) Status {
