@@ -3,6 +3,7 @@ package intgen
 import (
 	"encoding/binary"
 	"net/netip"
+	"slices"
 )
 
 // IP protocol numbers.
@@ -14,68 +15,115 @@ const (
 // Flow is the 5-tuple and link addresses of generated packets.
 type Flow struct {
 	SrcMAC, DstMAC   [6]byte
-	VLAN             uint16 // 0: no tag
+	VLANs            []uint16 // tags in front of VLAN; the innermost of all is 0x8100, others 0x88a8
+	VLAN             uint16   // 0: no tag
+	MPLS             []uint32 // labels, the outermost first
 	Src, Dst         netip.Addr
-	Proto            uint8 // TCP or UDP
+	IPOptions        []byte      // IPv4, a multiple of four bytes
+	Extensions       []Extension // IPv6, in order
+	Proto            uint8       // anything but TCP and UDP: payload without a header
 	SrcPort, DstPort uint16
+	TCPOptions       []byte // a multiple of four bytes
 	DSCP             uint8
+}
+
+// Extension headers of IPv6 (RFC 8200, section 4).
+const (
+	HopByHop           = 0
+	DestinationOptions = 60
+)
+
+// Extension is an extension header of IPv6 whose length is in units of 8 bytes.
+type Extension struct {
+	Header  uint8  // HopByHop, DestinationOptions
+	Options []byte // options; Pad1 up to the next unit is added
 }
 
 // Frame builds an Ethernet frame with n bytes of payload, valid checksums
 // included. id numbers the packet: IPv4 identification, TCP sequence.
 func (f *Flow) Frame(n int, id uint32) []byte {
-	b := append(append(make([]byte, 0, 128+n), f.DstMAC[:]...), f.SrcMAC[:]...)
+	b := append(append(make([]byte, 0, 256+n), f.DstMAC[:]...), f.SrcMAC[:]...)
+	tags := f.VLANs
 	if f.VLAN != 0 {
-		b = binary.BigEndian.AppendUint16(b, 0x8100)
-		b = binary.BigEndian.AppendUint16(b, f.VLAN)
+		tags = append(slices.Clone(tags), f.VLAN)
 	}
-	l4 := 8
-	if f.Proto == TCP {
-		l4 = 20
-	}
-	if f.Src.Is4() {
-		b = f.appendIPv4(b, l4+n, id)
-	} else {
-		b = f.appendIPv6(b, l4+n)
-	}
+	b = appendTags(b, tags...)
+	l4 := f.l4Length()
+	b = f.appendL3(b, l4+n, id)
 	at := len(b)
 	b = f.appendL4(b, n, id)
 	for i := range n {
 		b = append(b, byte(int(id)+i))
 	}
-	c := ^fold(sum(f.pseudo(len(b)-at), b[at:]))
+	c := ^fold(sum(pseudo(f.Src, f.Dst, f.Proto, len(b)-at), b[at:]))
 	switch {
 	case f.Proto == TCP:
 		binary.BigEndian.PutUint16(b[at+16:], c)
-	case c == 0:
+	case f.Proto == UDP && c == 0:
 		binary.BigEndian.PutUint16(b[at+6:], 0xffff)
-	default:
+	case f.Proto == UDP:
 		binary.BigEndian.PutUint16(b[at+6:], c)
 	}
 	return b
 }
 
-func (f *Flow) appendIPv4(b []byte, payload int, id uint32) []byte {
-	b = binary.BigEndian.AppendUint16(b, 0x0800)
-	at := len(b)
-	b = append(b, 0x45, f.DSCP<<2)
-	b = binary.BigEndian.AppendUint16(b, uint16(20+payload))
-	b = binary.BigEndian.AppendUint16(b, uint16(id))
-	b = append(b, 0x40, 0, 64, f.Proto, 0, 0)
-	b = append(append(b, f.Src.AsSlice()...), f.Dst.AsSlice()...)
-	binary.BigEndian.PutUint16(b[at+10:], ^fold(sum(0, b[at:])))
+func (f *Flow) l4Length() int {
+	switch f.Proto {
+	case TCP:
+		return 20 + len(f.TCPOptions)
+	case UDP:
+		return 8
+	}
+	return 0
+}
+
+// appendL3 writes EtherType, labels and IP header of a packet with so many bytes
+// behind the IP header and its extensions.
+func (f *Flow) appendL3(b []byte, payload int, id uint32) []byte {
+	ip := ipHeader{src: f.Src, dst: f.Dst, proto: f.Proto, dscp: f.DSCP, id: uint16(id), options: f.IPOptions}
+	var extensions []byte
+	if !f.Src.Is4() {
+		ip.proto, extensions = f.extensions()
+	}
+	if len(f.MPLS) == 0 {
+		b = binary.BigEndian.AppendUint16(b, ip.etherType())
+	} else {
+		b = f.appendLabels(binary.BigEndian.AppendUint16(b, etherMPLS))
+	}
+	return append(ip.append(b, len(extensions)+payload), extensions...)
+}
+
+// appendLabels writes the label stack (RFC 3032): label 20b, traffic class 3b,
+// bottom of stack, TTL 8b.
+func (f *Flow) appendLabels(b []byte) []byte {
+	for i, label := range f.MPLS {
+		entry := label<<12 | 64
+		if i == len(f.MPLS)-1 {
+			entry |= 1 << 8
+		}
+		b = binary.BigEndian.AppendUint32(b, entry)
+	}
 	return b
 }
 
-func (f *Flow) appendIPv6(b []byte, payload int) []byte {
-	b = binary.BigEndian.AppendUint16(b, 0x86dd)
-	b = append(b, 0x60|f.DSCP>>2, f.DSCP<<6, 0, 0)
-	b = binary.BigEndian.AppendUint16(b, uint16(payload))
-	b = append(b, f.Proto, 64)
-	return append(append(b, f.Src.AsSlice()...), f.Dst.AsSlice()...)
+// extensions are the bytes of the extension headers and the IPv6 header's Next
+// Header.
+func (f *Flow) extensions() (first uint8, b []byte) {
+	first = f.Proto
+	for _, e := range slices.Backward(f.Extensions) {
+		units := (len(e.Options) + 1) / 8
+		h := append([]byte{first, byte(units)}, e.Options...)
+		h = append(h, make([]byte, (units+1)*8-len(h))...)
+		b, first = append(h, b...), e.Header
+	}
+	return first, b
 }
 
+// appendL4 writes a TCP or UDP header with checksum zero.
 func (f *Flow) appendL4(b []byte, n int, id uint32) []byte {
+	if f.Proto != TCP && f.Proto != UDP {
+		return b
+	}
 	b = binary.BigEndian.AppendUint16(b, f.SrcPort)
 	b = binary.BigEndian.AppendUint16(b, f.DstPort)
 	if f.Proto == UDP {
@@ -83,26 +131,6 @@ func (f *Flow) appendL4(b []byte, n int, id uint32) []byte {
 		return append(b, 0, 0)
 	}
 	b = binary.BigEndian.AppendUint32(b, id)
-	return append(b, 0, 0, 0, 0, 5<<4, 0x10, 0xff, 0xff, 0, 0, 0, 0)
-}
-
-// pseudo is the sum of the pseudo header (RFC 768, RFC 8200 section 8.1).
-func (f *Flow) pseudo(l4 int) uint32 {
-	return sum(sum(uint32(f.Proto)+uint32(l4), f.Src.AsSlice()), f.Dst.AsSlice())
-}
-
-func sum(s uint32, b []byte) uint32 {
-	for ; len(b) >= 2; b = b[2:] {
-		s += uint32(b[0])<<8 | uint32(b[1])
-	}
-	if len(b) == 1 {
-		s += uint32(b[0]) << 8
-	}
-	return s
-}
-
-func fold(s uint32) uint16 {
-	s = s>>16 + s&0xffff
-	s = s>>16 + s&0xffff
-	return uint16(s)
+	b = append(b, 0, 0, 0, 0, uint8(f.l4Length()/4)<<4, 0x10, 0xff, 0xff, 0, 0, 0, 0)
+	return append(b, f.TCPOptions...)
 }

@@ -21,51 +21,46 @@ type Hop struct {
 // utilization: 20 bytes a hop.
 const DefaultBitmap = 0xf100
 
-// hopWords is the length of one hop in words: bits 4 to 6 are 8 bytes, all
-// others 4 (INT 2.1, section "INT-MD Metadata Header Format").
-func hopWords(bitmap uint16) int {
-	n := 0
-	for bit := range 16 {
-		if bitmap&(0x8000>>bit) == 0 {
-			continue
-		}
-		n++
-		if bit >= 4 && bit <= 6 {
-			n++
+// append writes the hop's values in the order of the bits; reserved bits and
+// the checksum complement are all ones. Domain specific metadata, so many bytes of
+// it, stands in front of the complement: its words count up from NodeID + 1.
+func (h *Hop) append(b []byte, bitmap uint16, domain int) []byte {
+	for i := range 15 {
+		if bitmap&(0x8000>>i) != 0 {
+			b = h.appendValue(b, i)
 		}
 	}
-	return n
-}
-
-// append writes the hop's values in the order of the bits; reserved bits and
-// the checksum complement are all ones.
-func (h *Hop) append(b []byte, bitmap uint16) []byte {
-	for bit := range 16 {
-		if bitmap&(0x8000>>bit) == 0 {
-			continue
-		}
-		switch bit {
-		case 0:
-			b = binary.BigEndian.AppendUint32(b, h.NodeID)
-		case 1:
-			b = binary.BigEndian.AppendUint32(b, uint32(h.Ingress)<<16|uint32(h.Egress))
-		case 2:
-			b = binary.BigEndian.AppendUint32(b, h.LatencyNs)
-		case 3:
-			b = binary.BigEndian.AppendUint32(b, uint32(h.QueueID)<<24|h.QueueOccupancy&0xffffff)
-		case 4:
-			b = binary.BigEndian.AppendUint64(b, h.IngressTimestamp)
-		case 5:
-			b = binary.BigEndian.AppendUint64(b, h.EgressTimestamp)
-		case 6:
-			b = binary.BigEndian.AppendUint64(b, uint64(h.Level2Ingress)<<32|uint64(h.Level2Egress))
-		case 7:
-			b = binary.BigEndian.AppendUint32(b, h.TxUtilization)
-		case 8:
-			b = binary.BigEndian.AppendUint32(b, uint32(h.BufferID)<<24|h.BufferOccupancy&0xffffff)
-		default:
-			b = binary.BigEndian.AppendUint32(b, 0xffffffff)
-		}
+	for i := range domain / 4 {
+		b = binary.BigEndian.AppendUint32(b, h.NodeID+1+uint32(i))
+	}
+	if bitmap&1 != 0 {
+		b = h.appendValue(b, 15)
 	}
 	return b
+}
+
+// appendValue writes what one bit of the bitmap asks for (INT 2.1, section "INT-MD
+// Metadata Header Format").
+func (h *Hop) appendValue(b []byte, bit int) []byte {
+	switch bit {
+	case 0:
+		return binary.BigEndian.AppendUint32(b, h.NodeID)
+	case 1:
+		return binary.BigEndian.AppendUint32(b, uint32(h.Ingress)<<16|uint32(h.Egress))
+	case 2:
+		return binary.BigEndian.AppendUint32(b, h.LatencyNs)
+	case 3:
+		return binary.BigEndian.AppendUint32(b, uint32(h.QueueID)<<24|h.QueueOccupancy&0xffffff)
+	case 4:
+		return binary.BigEndian.AppendUint64(b, h.IngressTimestamp)
+	case 5:
+		return binary.BigEndian.AppendUint64(b, h.EgressTimestamp)
+	case 6:
+		return binary.BigEndian.AppendUint64(b, uint64(h.Level2Ingress)<<32|uint64(h.Level2Egress))
+	case 7:
+		return binary.BigEndian.AppendUint32(b, h.TxUtilization)
+	case 8:
+		return binary.BigEndian.AppendUint32(b, uint32(h.BufferID)<<24|h.BufferOccupancy&0xffffff)
+	}
+	return binary.BigEndian.AppendUint32(b, 0xffffffff)
 }
