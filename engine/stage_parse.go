@@ -36,7 +36,7 @@ func (w *Worker) parseOne(p *path, b *burst, i int, joined bool) {
 	result := inthdr.NotINT
 	switch status {
 	case packet.OK:
-		result = w.locate(f, l, info, &b.outers[i])
+		result = w.locator.Find(f, l, info, &b.outers[i])
 	case packet.NeedMore:
 		result = inthdr.NeedMore
 	}
@@ -56,25 +56,6 @@ func (w *Worker) parseOne(p *path, b *burst, i int, joined bool) {
 			w.unsound(p, b, i)
 		}
 	}
-}
-
-// locate looks for INT in the outer layers of a packet, then inside of tunnels. A
-// DSCP is copied to the outer header by many tunnels: what it marks there and is
-// no INT may be INT inside.
-func (w *Worker) locate(f []byte, l *packet.Layers, info *inthdr.Info, o *inthdr.Outers) inthdr.Result {
-	r := w.locator.Locate(f, l, info)
-	if r == inthdr.NotINT || r == inthdr.Unsound && info.Marking == inthdr.ByDSCP {
-		if !w.locator.Tunnel(f, l) {
-			return r
-		}
-		var inside inthdr.Info
-		at := *l
-		if in := w.locator.LocateInside(f, &at, &inside, o); in != inthdr.NotINT {
-			*l, *info = at, inside
-			return in
-		}
-	}
-	return r
 }
 
 // pullupLen is how much of a chained packet is made contiguous when its

@@ -19,6 +19,23 @@ const (
 	defaultGenevePort = 6081
 )
 
+// Find looks for INT in the outer layers of a packet, then inside of tunnels, as
+// Locate and LocateInside do. A DSCP is copied to the outer header by many tunnels:
+// what it marks there and is no INT may be INT inside.
+func (p *Locator) Find(b []byte, l *packet.Layers, i *Info, o *Outers) Result {
+	r := p.Locate(b, l, i)
+	if r != NotINT && (r != Unsound || i.Marking != ByDSCP) || !p.Tunnel(b, l) {
+		return r
+	}
+	var inside Info
+	at := *l
+	if in := p.LocateInside(b, &at, &inside, o); in != NotINT {
+		*l, *i = at, inside
+		return in
+	}
+	return r
+}
+
 // LocateInside is Locate for the packet inside of the tunnel that l describes, or
 // inside of the tunnel in that (INT 2.1, section "INT over TCP/UDP": INT may stand
 // in outer, inner, or even both layers). Where it returns anything but NotINT, l is

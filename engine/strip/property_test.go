@@ -2,9 +2,7 @@ package strip_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math/rand/v2"
-	"net/netip"
 	"testing"
 
 	"intsink/bench/intgen"
@@ -13,96 +11,117 @@ import (
 	"intsink/engine/strip"
 )
 
-// locators are one configuration per marking of bench/intgen.
-func locators() map[intgen.Marking]*inthdr.Locator {
-	port, marker := uint16(5000), uint64(0x0102030405060708)
-	byPort := inthdr.Config{UDPPort: &port, Version2: true}
-	return map[intgen.Marking]*inthdr.Locator{
-		intgen.ByPort:        inthdr.NewLocator(byPort),
-		intgen.ByNewUDP:      inthdr.NewLocator(byPort),
-		intgen.ByDSCP:        inthdr.NewLocator(inthdr.Config{DSCP: &inthdr.DSCP{Value: 23, Mask: 63}, Version2: true}),
-		intgen.ByProbeMarker: inthdr.NewLocator(inthdr.Config{ProbeMarker: &marker, Version2: true}),
+// locators are one configuration per marking of bench/intgen, for INT behind and
+// before TCP options.
+func locators(before bool) map[intgen.Marking]*inthdr.Locator {
+	port, gre, marker := uint16(5000), uint16(0x88b6), uint64(0x0102030405060708)
+	configs := map[intgen.Marking]inthdr.Config{
+		intgen.ByPort:        {UDPPort: &port},
+		intgen.ByNewUDP:      {UDPPort: &port},
+		intgen.ByDSCP:        {DSCP: &inthdr.DSCP{Value: 23, Mask: 63}},
+		intgen.ByProbeMarker: {ProbeMarker: &marker},
+		intgen.ByGRE:         {GREProtocol: &gre},
+		intgen.ByVXLANGPE:    {VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82}},
+		intgen.ByGeneve:      {Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}},
 	}
-}
-
-// randomPacket is an original packet; one in four has a wrong L4 checksum, one in
-// eight of UDP has none.
-func randomPacket(r *rand.Rand) []byte {
-	f := intgen.Flow{
-		Src: netip.AddrFrom4([4]byte{10, byte(r.Uint32()), 1, 2}), Dst: netip.AddrFrom4([4]byte{10, 9, byte(r.Uint32()), 2}),
-		Proto: intgen.UDP, SrcPort: uint16(r.Uint32()), DstPort: uint16(1 + r.IntN(4999)), DSCP: uint8(1 + r.IntN(22)),
+	all := map[intgen.Marking]*inthdr.Locator{}
+	for m, c := range configs {
+		c.Version2, c.BeforeOptions = true, before
+		all[m] = inthdr.NewLocator(c)
 	}
-	if r.IntN(2) == 0 {
-		var b [16]byte
-		binary.BigEndian.PutUint64(b[8:], r.Uint64())
-		b[0] = 0x20
-		f.Src = netip.AddrFrom16(b)
-		b[15]++
-		f.Dst = netip.AddrFrom16(b)
-	}
-	if r.IntN(2) == 0 {
-		f.Proto = intgen.TCP
-	}
-	if r.IntN(3) == 0 {
-		f.VLAN = uint16(1 + r.IntN(4000))
-	}
-	b := f.Frame(r.IntN(600), r.Uint32())
-	at := l4(&f) + 6
-	if f.Proto == intgen.TCP {
-		at = l4(&f) + 16
-	}
-	switch {
-	case r.IntN(4) == 0:
-		binary.BigEndian.PutUint16(b[at:], uint16(1+r.IntN(0xfffd)))
-	case f.Proto == intgen.UDP && r.IntN(8) == 0:
-		binary.BigEndian.PutUint16(b[at:], 0)
-	}
-	return b
-}
-
-func l4(f *intgen.Flow) int {
-	n := 14 + 20
-	if !f.Src.Is4() {
-		n = 14 + 40
-	}
-	if f.VLAN != 0 {
-		n += 4
-	}
-	return n
+	return all
 }
 
 // TestStripUndoesInsert: strip(insert(p)) == p for random packets, every
-// marking, 0 to 12 hops and random instruction bitmaps, and not a byte outside
-// the frame is touched.
+// encapsulation and header type, 0 to 12 hops and random instruction bitmaps; the
+// same where the packet stands in a tunnel; and not a byte outside the frame is
+// touched.
 func TestStripUndoesInsert(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	all := locators()
-	for n := range 100_000 {
-		orig := randomPacket(r)
-		s := intgen.Source{
-			Marking: intgen.Marking(r.IntN(4)), UDPPort: 5000, DSCP: 23, Mask: 63, ProbeMarker: 0x0102030405060708,
-			Bitmap: uint16(r.Uint32()), MaxHops: 20,
-		}
-		if r.IntN(2) == 0 {
-			s.Bitmap = intgen.DefaultBitmap
-		}
-		hops := make([]intgen.Hop, r.IntN(13))
-		for i := range hops {
-			hops[i] = intgen.Hop{NodeID: r.Uint32(), LatencyNs: r.Uint32(), IngressTimestamp: r.Uint64()}
-		}
+	all := map[bool]map[intgen.Marking]*inthdr.Locator{false: locators(false), true: locators(true)}
+	inserted := 0
+	for n := range cases {
+		orig, s, hops := intgen.Random(r)
 		marked, err := s.Insert(orig, hops)
-		if err != nil || (len(marked)-len(orig)) > 1000 {
-			continue // a shim cannot say more than 1020 bytes
+		if err != nil {
+			continue // longer than a Length field can say
 		}
-		got, i := stripped(t, all[s.Marking], marked, r.IntN(40))
+		inserted++
+		if n%4 == 0 {
+			orig, marked = tunnelled(r, s, orig, marked)
+		}
+		got, i := stripped(t, all[s.BeforeOptions][s.Marking], marked, r.IntN(40))
 		if got == nil || !bytes.Equal(got, orig) {
-			t.Fatalf("case %d, marking %d, %d hops, bitmap %04x, reason %v:\noriginal %x\nwith INT %x\nstripped %x",
-				n, s.Marking, len(hops), s.Bitmap, i.Reason, orig, marked, got)
+			t.Fatalf("case %d, %+v, %d hops, reason %v:\noriginal %x\nwith INT %x\nstripped %x", n, s, len(hops), i.Reason, orig, marked, got)
 		}
-		if int(i.Hops) != len(hops) && s.Bitmap != 0 {
-			t.Fatalf("case %d: %d hops found, want %d (bitmap %04x, reason %v)", n, i.Hops, len(hops), s.Bitmap, i.Reason)
+		if s.Type == intgen.TypeMD && s.DomainID == 0 && s.Bitmap != 0 && len(s.SourceOnly) == 0 && s.DomainPerHop == 0 && int(i.Hops) != len(hops) {
+			t.Fatalf("case %d, %+v: %d hops found, want %d (reason %v)", n, s, i.Hops, len(hops), i.Reason)
 		}
 	}
+	if inserted < cases*9/10 {
+		t.Errorf("only %d of %d packets took an insertion", inserted, cases)
+	}
+}
+
+// TestStripUndoesInsertOfOldFormats: the same for INT 1.0 and June 2016.
+func TestStripUndoesInsertOfOldFormats(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 20))
+	inserted := map[intgen.Format]int{}
+	for n := range cases / 10 {
+		orig, s, hops := intgen.Random(r)
+		s.Format = intgen.Format1
+		if n%2 == 0 {
+			s.Format = intgen.Format2016
+		}
+		s.Type, s.GPENextProtocol, s.FromVXLAN, s.Reserved = intgen.TypeMD, 0, false, s.Reserved&0x1f
+		s.DomainID, s.DSInstruction, s.DSFlags, s.DomainPerHop, s.SourceOnly = 0, 0, 0, 0, nil
+		marked, err := s.Insert(orig, hops)
+		if err != nil {
+			continue // a marking or a bitmap that this format lacks
+		}
+		inserted[s.Format]++
+		got, i := stripped(t, oldLocators(s), marked, r.IntN(40))
+		if got == nil || !bytes.Equal(got, orig) || i.Reason != 0 || s.Bitmap != 0 && int(i.Hops) != len(hops) {
+			t.Fatalf("case %d, %+v, %d hops; %d found, reason %v:\noriginal %x\nwith INT %x\nstripped %x", n, s, len(hops), i.Hops, i.Reason, orig, marked, got)
+		}
+	}
+	for f, n := range inserted {
+		if n < cases/100 {
+			t.Errorf("format %d: only %d insertions", f, n)
+		}
+	}
+}
+
+// oldLocators takes 1.0 or 2016 alone.
+func oldLocators(s *intgen.Source) *inthdr.Locator {
+	marker := uint64(0x0102030405060708)
+	c := inthdr.Config{Version1: s.Format == intgen.Format1, Version0: s.Format == intgen.Format2016, BeforeOptions: s.BeforeOptions}
+	switch s.Marking {
+	case intgen.ByDSCP:
+		c.DSCP = &inthdr.DSCP{Value: 23, Mask: 63}
+	case intgen.ByProbeMarker:
+		c.ProbeMarker = &marker
+	case intgen.ByVXLANGPE:
+		c.VXLANGPE = &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82}
+	case intgen.ByGeneve:
+		c.Geneve = &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}
+	}
+	return inthdr.NewLocator(c)
+}
+
+// tunnelled puts a packet as it was and as it is with INT into the same tunnel. A
+// source puts no tunnel of its own into one.
+func tunnelled(r *rand.Rand, s *intgen.Source, orig, marked []byte) (a, b []byte) {
+	if s.Marking == intgen.ByGRE && s.GREInserted {
+		return orig, marked
+	}
+	tunnel := intgen.RandomTunnel(r)
+	a, errA := tunnel.Wrap(orig)
+	b, errB := tunnel.Wrap(marked)
+	if errA != nil || errB != nil {
+		return orig, marked
+	}
+	return a, b
 }
 
 // stripped runs parse, locate and strip on frame between canaries, behind
@@ -114,10 +133,11 @@ func stripped(t *testing.T, p *inthdr.Locator, frame []byte, padding int) ([]byt
 	copy(b, frame)
 	var l packet.Layers
 	var i inthdr.Info
-	if packet.Parse(b, len(b), &l) != packet.OK || p.Locate(b, &l, &i) != inthdr.Sound {
+	var o inthdr.Outers
+	if packet.Parse(b, len(b), &l) != packet.OK || p.Find(b, &l, &i, &o) != inthdr.Sound {
 		return nil, i
 	}
-	head := strip.Strip(b, &l, &i, nil)
+	head := strip.Strip(b, &l, &i, &o)
 	again := bytes.Clone(frame) // the way of the packet that is like the one before it
 	if p.Recall(again, len(again), &l, &i) {
 		head := strip.Plain(again, &i)
@@ -137,15 +157,13 @@ func stripped(t *testing.T, p *inthdr.Locator, frame []byte, padding int) ([]byt
 // packets not at all, and sound ones lose exactly what their shim says.
 func FuzzStrip(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for m := range intgen.Marking(4) {
-		s := intgen.Source{Marking: m, UDPPort: 5000, DSCP: 23, Mask: 63, ProbeMarker: 0x0102030405060708, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
-		for range 4 {
-			if b, err := s.Insert(randomPacket(r), make([]intgen.Hop, 3)); err == nil {
-				f.Add(b, uint8(m))
-			}
+	for range 50 {
+		orig, s, hops := intgen.Random(r)
+		if b, err := s.Insert(orig, hops); err == nil {
+			f.Add(b, uint8(s.Marking))
 		}
 	}
-	all := locators()
+	all := locators(false)
 	f.Fuzz(func(t *testing.T, frame []byte, m uint8) {
 		b := bytes.Clone(frame)
 		var l packet.Layers
@@ -153,7 +171,8 @@ func FuzzStrip(f *testing.F) {
 		if packet.Parse(b, len(b), &l) != packet.OK {
 			return
 		}
-		if all[intgen.Marking(m%4)].Locate(b, &l, &i) != inthdr.Sound {
+		var o inthdr.Outers
+		if all[intgen.Marking(m%7)].Find(b, &l, &i, &o) != inthdr.Sound {
 			if !bytes.Equal(b, frame) {
 				t.Fatal("a packet that is no INT was changed")
 			}
@@ -162,8 +181,8 @@ func FuzzStrip(f *testing.F) {
 		if int(i.Stack)+int(i.StackLen) > int(i.End) || i.Type == inthdr.MD && int(i.Hops)*int(i.HopLen) != int(i.StackLen) {
 			t.Fatalf("stack beyond its INT: %+v", i)
 		}
-		head := strip.Strip(b, &l, &i, nil)
-		if head != int(i.End-i.Start) || !bytes.Equal(b[i.End:], frame[i.End:]) {
+		head := strip.Strip(b, &l, &i, &o)
+		if head != int(i.Removed) || head > int(i.End-i.Start) || !bytes.Equal(b[i.End:], frame[i.End:]) {
 			t.Fatalf("%d bytes went, INT has %d; or the payload changed", head, i.End-i.Start)
 		}
 	})
