@@ -184,3 +184,17 @@ func TestMXInOldFormat(t *testing.T) {
 	}
 	b.balance()
 }
+
+// A report of an old format waits for nothing, whatever max_reports and
+// max_delay say.
+func TestOldFormatsLeaveAtOnce(t *testing.T) {
+	for _, f := range []report.Format{report.Format10, report.Format05} {
+		b := sampled(t, func(r *ReportRules) { r.Format, r.MaxReports, r.MaxDelay = f, 0, 1e12 })
+		b.network.rx = [][]byte{withINT(t, plain(1), nil), withINT(t, plain(2), nil)}
+		b.Poll()
+		if n := len(b.sealed()); n != 2 {
+			t.Errorf("format %d: %d report packets at once, want 2", f, n)
+		}
+		b.balance()
+	}
+}
