@@ -187,14 +187,17 @@ type Congestion struct {
 
 // Report says what a report holds.
 type Report struct {
-	Version  string   // "2.0"
-	Profile  string   // "" | "transparent-security"
+	Version  string   // "2.0" | "1.0" | "0.5"
+	Profile  string   // "" | "transparent-security", of version 2.0
 	Metadata []string // subset, in this order, of: interfaces hop_latency queue ingress_timestamp egress_timestamp ...
 	Fragment int      // bytes of the original packet, INT included; 0: none (InType 0)
 	Inner    string   // "ip" (InType 4/5) | "ethernet" (InType 3)
 	Explain  bool     // totals and counts of reports without a packet of their own go into a TLV
 	Coalesce Coalesce
 }
+
+// Coalesces tells whether reports of this version can share a packet.
+func (r *Report) Coalesces() bool { return r.Version == "2.0" }
 
 // Coalesce says when a report packet is full or old enough to be sent.
 type Coalesce struct {

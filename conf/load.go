@@ -71,8 +71,13 @@ func parse(filename string, src []byte, m machine) (*Config, *Diagnostics) {
 	return c, d.done()
 }
 
-// fillIn makes explicit what an omitted list stands for.
+// fillIn makes explicit what an omitted list or source port stands for.
 func fillIn(c *Config) {
+	for i := range c.Collectors {
+		if col := &c.Collectors[i]; c.Report.Profile == transparentSecurity && col.SourcePortMode == "any" {
+			col.SourcePort, col.SourcePortMode = 0, "fixed"
+		}
+	}
 	for i := range c.Watches {
 		w := &c.Watches[i]
 		if w.Events == nil {

@@ -21,19 +21,88 @@ func visitMatch(v visitor, m *Match) {
 	v.attr("dscp", codePoints(&m.DSCP))
 }
 
+// visitReport is the schema of report. Version and profile, where they stand
+// there, set other defaults before the rest is read.
 func visitReport(v visitor, r *Report) {
-	v.attr("version", choice(&r.Version, "2.0").later("1.0", "0.5"))
-	v.attr("profile", choice(&r.Profile, "").later("transparent-security"))
-	v.attr("metadata", choices(&r.Metadata, "metadata", reportMetadata...).orNone())
+	v.attr("version", then(choice(&r.Version, "2.0", "1.0", "0.5"), r.versionDefaults))
+	v.attr("profile", checked(choice(&r.Profile, "", transparentSecurity), func(x *expr) bool {
+		if r.Profile != "" && r.Version != "2.0" {
+			return x.fail(`a profile of version = "2.0", not of %q`, r.Version)
+		}
+		r.profileDefaults()
+		return true
+	}))
+	v.attr("metadata", then(choices(&r.Metadata, "metadata", reportMetadata...).orNone(), r.profileFragment))
 	v.attr("fragment", integer(&r.Fragment, 0, maxFragment))
-	v.attr("inner", choice(&r.Inner, "ip", "ethernet"))
+	v.attr("inner", checked(choice(&r.Inner, "ip", "ethernet"), func(x *expr) bool {
+		if r.Inner == "ip" && r.Version == "0.5" {
+			return x.fail(`version 0.5 carries packets from the Ethernet header on only: "ethernet"`)
+		}
+		return true
+	}))
 	v.attr("explain", boolean(&r.Explain))
-	v.block("coalesce", &r.Coalesce, func(v visitor) {
-		v.attr("max_bytes", integer(&r.Coalesce.MaxBytes, 1, 9216))
-		v.attr("max_reports", integer(&r.Coalesce.MaxReports, 0, 1000))
-		v.attr("max_delay", duration(&r.Coalesce.MaxDelay, 0, 10*time.Second))
-	})
+	v.block("coalesce", &r.Coalesce, func(v visitor) { visitCoalesce(v, r) })
 }
+
+func visitCoalesce(v visitor, r *Report) {
+	c := &r.Coalesce
+	maxBytes := int64(9216)
+	if r.Profile == transparentSecurity {
+		maxBytes = transparentSecurityBytes
+	}
+	v.attr("max_bytes", integer(&c.MaxBytes, 1, maxBytes))
+	v.attr("max_reports", checked(integer(&c.MaxReports, 0, 1000), func(x *expr) bool {
+		if c.MaxReports > 1 && !r.Coalesces() {
+			x.d.report(Warning, x.e.Range(), "%s: version %s has one report to a packet: it stays 1", x.where, r.Version)
+			c.MaxReports = 1
+		}
+		return true
+	}))
+	v.attr("max_delay", duration(&c.MaxDelay, 0, 10*time.Second))
+}
+
+// versionDefaults are those that 1.0 and 0.5 do not share with 2.0.
+func (r *Report) versionDefaults() {
+	if !r.Coalesces() {
+		r.Inner, r.Coalesce.MaxReports = "ethernet", 1
+	}
+}
+
+// profileDefaults leave the packet, with all of its headers, as much of the
+// profile's 200 bytes as there is.
+func (r *Report) profileDefaults() {
+	if r.Profile == transparentSecurity {
+		r.Metadata, r.Inner = []string{}, "ethernet"
+		r.Coalesce.MaxBytes, r.Coalesce.MaxReports = transparentSecurityBytes, 1
+		r.profileFragment()
+	}
+}
+
+// profileFragment is what fits beside metadata and all headers, those of IPv6
+// included; see checkReport.
+func (r *Report) profileFragment() {
+	if r.Profile == transparentSecurity {
+		r.Fragment = (transparentSecurityBytes - 82 - metadataBytes(r.Metadata)) &^ 3
+	}
+}
+
+// transparentSecurity is a profile of Telemetry Report 2.0; its document allows
+// report packets of 200 bytes, which we take for the whole frame.
+const (
+	transparentSecurity      = "transparent-security"
+	transparentSecurityBytes = 200
+)
+
+// checked is v with a check of what was read from a file, which says itself what
+// is wrong.
+func checked(v value, good func(x *expr) bool) value { return checkedValue{v, good} }
+
+type checkedValue struct {
+	value
+	good func(x *expr) bool
+}
+
+func (c checkedValue) read(x *expr) bool { return c.value.read(x) && c.good(x) }
 
 func visitCollector(v visitor, c *Collector) {
 	v.required("address", endpoint(c))

@@ -161,15 +161,8 @@ func quote(s string) string {
 func choice(p *string, values ...string) *choiceValue { return &choiceValue{p: p, values: values} }
 
 type choiceValue struct {
-	p         *string
-	values    []string
-	unbuiltOf []string
-}
-
-// later names values that are defined, and that a later version will accept.
-func (v *choiceValue) later(values ...string) *choiceValue {
-	v.unbuiltOf = values
-	return v
+	p      *string
+	values []string
 }
 
 func (v *choiceValue) key() any              { return v.p }
@@ -184,11 +177,6 @@ func (v *choiceValue) read(x *expr) bool {
 		if s == known {
 			*v.p = s
 			return true
-		}
-	}
-	for _, later := range v.unbuiltOf {
-		if s == later {
-			return x.fail("this version does not support it yet; supported: %s", oneOf(v.values))
 		}
 	}
 	return x.fail("must be %s%s", oneOf(v.values), didYouMean(s, v.values, "%q"))

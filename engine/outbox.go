@@ -36,8 +36,9 @@ type outbox struct {
 }
 
 // add puts r into the open report packet, sealing and opening packets as it
-// must. False: the report is lost, counted by reason.
-func (o *outbox) add(r *report.Individual, entropy uint16, now int64) bool {
+// must; f is the format of those that it opens. False: the report is lost, counted
+// by reason.
+func (o *outbox) add(f report.Format, r *report.Individual, entropy uint16, now int64) bool {
 	if o.open.IsOpen() {
 		if o.open.Append(r) {
 			o.counters.Reports++
@@ -46,7 +47,7 @@ func (o *outbox) add(r *report.Individual, entropy uint16, now int64) bool {
 		}
 		o.seal(now)
 	}
-	if !o.begin(entropy, now) {
+	if !o.begin(f, entropy, now) {
 		o.counters.Dropped[ReportDropNoMbuf]++
 		return false
 	}
@@ -59,7 +60,7 @@ func (o *outbox) add(r *report.Individual, entropy uint16, now int64) bool {
 	return true
 }
 
-func (o *outbox) begin(entropy uint16, now int64) bool {
+func (o *outbox) begin(f report.Format, entropy uint16, now int64) bool {
 	if o.m == nil && !o.takeMbuf() {
 		return false
 	}
@@ -68,7 +69,7 @@ func (o *outbox) begin(entropy uint16, now int64) bool {
 	if b == nil {
 		return false
 	}
-	o.open.Open(b[report.HandoffLen:])
+	o.open.OpenAs(f, b[report.HandoffLen:])
 	o.entropy = entropy
 	o.deadline = now + o.maxDelay
 	return true
@@ -87,14 +88,14 @@ func (o *outbox) takeMbuf() bool {
 }
 
 func (o *outbox) sealIfFull(now int64) {
-	if o.maxReports > 0 && o.open.Reports() >= o.maxReports {
+	if o.open.Full() || o.maxReports > 0 && o.open.Reports() >= o.maxReports {
 		o.seal(now)
 	}
 }
 
 // seal closes the open packet and pushes it to the exporter. A full ring
 // never slows the worker: the packet is dropped, and its sequence number stays
-// missing at the collector, as Telemetry Report 2.0 intends.
+// missing at the collector, as Telemetry Report intends.
 func (o *outbox) seal(now int64) {
 	if o.open.Reports() == 0 {
 		return // begun for a report that did not fit; the mbuf serves the next

@@ -6,6 +6,7 @@ import (
 
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
+	"intsink/engine/report"
 )
 
 // Rules is everything of the configuration that can change while the engine
@@ -22,12 +23,14 @@ type Rules struct {
 // ReportRules say what an individual report carries and how reports share a
 // packet.
 type ReportRules struct {
+	Format   report.Format
+	Domain   uint16 // Domain Specific ID of all reports, which then are of RepType 1; 0: the packet's
 	MdBits   uint16 // RepMdBits of the sink's own metadata; 0: RepType 0, inner only
 	Fragment int    // bytes of the packet, INT included; 0: InType 0
 	Ethernet bool   // the fragment starts with the Ethernet header (InType 3), else with IP (4, 5)
 
 	MaxPayload []int // per collector: UDP payload of one report packet in bytes
-	MaxReports int   // 0: as many as fit
+	MaxReports int   // 0: as many as fit; a format without coalescing has one
 	MaxDelay   time.Duration
 }
 

@@ -2,9 +2,14 @@ package engine
 
 import (
 	"intsink/engine/event"
+	"intsink/engine/inthdr"
 	"intsink/engine/report"
 	"intsink/flows"
 )
+
+// providable are the RepMdBits of what report fills in. The node id is not among
+// them: it stands in the group header only.
+const providable = report.MdInterfaces | report.MdHopLatency | report.MdIngressTimestamp | report.MdEgressTimestamp
 
 // report builds one individual report for every packet whose events ask for
 // it, before its headers are touched. It runs only when an event fired.
@@ -23,7 +28,7 @@ func (w *Worker) report(p *path, b *burst) {
 		}
 		i := b.int[j]
 		r := &w.individual
-		r.DomainSpecificID = b.info[i].DomainID
+		w.fillMain(r, &b.info[i])
 		outermost := &b.layers[i]
 		if b.info[i].Depth > 0 {
 			outermost = &b.outers[i][0]
@@ -43,7 +48,7 @@ func (w *Worker) reportEnd(f *flows.Flow, now int64) {
 	md.IngressTimestamp, md.EgressTimestamp = uint64(f.LastSeen()), uint64(f.LastSeen())
 	md.HopLatencyNs = 0xffffffff
 	r := &w.individual
-	r.DomainSpecificID = 0
+	w.fillMain(r, &inthdr.Info{})
 	if w.rules.Report.Fragment == 0 {
 		r.InType, r.Inner = report.None, nil
 	} else {
@@ -57,21 +62,35 @@ func (w *Worker) reportEnd(f *flows.Flow, now int64) {
 	w.sendReport(event.FlowEnd.Set(), f.Watch, uint16(w.table.Hash(&f.Key)), now)
 }
 
+// fillMain makes the sink's own metadata the main contents of r. A packet of
+// INT-MX says itself what it wants of every node; what of it the sink cannot
+// provide is left out, all domain specific metadata included (Telemetry Report 2.0,
+// section "Individual Report Main Contents for RepType 1").
+func (w *Worker) fillMain(r *report.Individual, info *inthdr.Info) {
+	rules := &w.rules.Report
+	r.RepType, r.RepMdBits, r.DomainSpecificID = report.INT, rules.MdBits, info.DomainID
+	switch {
+	case info.Type == inthdr.MX:
+		r.RepMdBits = info.Bitmap & providable
+	case rules.MdBits == 0 && rules.Domain == 0:
+		r.RepType = report.InnerOnly
+	}
+	if rules.Domain != 0 {
+		r.DomainSpecificID = rules.Domain
+	}
+	r.Metadata = w.mdBytes[:w.metadata.Put(w.mdBytes[:], r.RepMdBits)]
+	r.Own = &w.metadata
+}
+
 // sendReport appends w.individual to the open report packet of every
 // collector of the watch.
 func (w *Worker) sendReport(set event.Set, watch uint8, entropy uint16, now int64) {
 	r := &w.individual
 	rules := &w.rules.Report
 	r.TrackedFlow = true
-	if rules.MdBits == 0 {
-		r.RepType, r.RepMdBits, r.Metadata = report.InnerOnly, 0, nil
-	} else {
-		r.RepType, r.RepMdBits = report.INT, rules.MdBits
-		r.Metadata = w.mdBytes[:w.metadata.Put(w.mdBytes[:], rules.MdBits)]
-	}
 	sent := false
 	for c, mask := 0, w.rules.Watches[watch].Collectors; mask != 0; c, mask = c+1, mask>>1 {
-		if mask&1 != 0 && w.outboxes[c].add(r, entropy, now) {
+		if mask&1 != 0 && w.outboxes[c].add(rules.Format, r, entropy, now) {
 			sent = true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
+	"intsink/engine/report"
 )
 
 // steadyQueue delivers the same packets in the same mbufs each time, and keeps
@@ -60,8 +61,13 @@ func steadyBed(t testing.TB, change func(*Rules)) (*Worker, *steadyQueue, *bed) 
 // TestNothingIsAllocatedPerPacket: neither on the quiet way nor with a report for
 // every packet; and each burst is one call on either side, whatever is in it.
 func TestNothingIsAllocatedPerPacket(t *testing.T) {
-	for name, sample := range map[string]uint32{"strip, flows and events": 0, "a report for every packet": 1} {
-		w, q, b := steadyBed(t, func(r *Rules) { r.Policies[0].Sample = sample })
+	for name, change := range map[string]func(*Rules){
+		"strip, flows and events":   func(*Rules) {},
+		"a report for every packet": func(r *Rules) { r.Policies[0].Sample = 1 },
+		"a 1.0 report for each":     func(r *Rules) { r.Policies[0].Sample, r.Report.Format = 1, report.Format10 },
+		"a 0.5 report for each":     func(r *Rules) { r.Policies[0].Sample, r.Report.Format = 1, report.Format05 },
+	} {
+		w, q, b := steadyBed(t, change)
 		free := mbuf.NewVec()
 		poll := func() {
 			b.now += 1000
@@ -81,7 +87,7 @@ func TestNothingIsAllocatedPerPacket(t *testing.T) {
 		if got := q.bursts - before; got != 2*201 { // AllocsPerRun warms up once
 			t.Errorf("%s: %d calls on ports for 201 bursts, want one each way", name, got)
 		}
-		if sample == 1 && w.counters.Reported[event.Sample] == 0 {
+		if w.rules.Policies[0].Sample == 1 && w.counters.Reported[event.Sample] == 0 {
 			t.Errorf("%s: no report was built", name)
 		}
 	}

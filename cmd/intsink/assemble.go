@@ -9,6 +9,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
+	"intsink/engine/report"
 )
 
 // rulesOf turns the configuration into what the workers read per packet.
@@ -76,6 +77,15 @@ func reportRules(c *conf.Config) engine.ReportRules {
 		Ethernet:   c.Report.Inner == "ethernet",
 		MaxReports: c.Report.Coalesce.MaxReports,
 		MaxDelay:   c.Report.Coalesce.MaxDelay,
+	}
+	switch c.Report.Version {
+	case "1.0":
+		r.Format = report.Format10
+	case "0.5":
+		r.Format = report.Format05
+	}
+	if c.Report.Profile == "transparent-security" {
+		r.Domain = report.TransparentSecurityID
 	}
 	for _, name := range c.Report.Metadata {
 		r.MdBits |= metadataBits[name]

@@ -16,6 +16,7 @@ func TestNoAllocations(t *testing.T) {
 	var p Packet
 	r := Individual{RepType: INT, InType: TLV, RepMdBits: 0x7f81}
 	m := Metadata{IngressPort: 1, HopLatencyNs: 2}
+	old := Individual{InType: IPv4, RepMdBits: 0x7f80, Own: &m, Inner: fragment}
 	f4 := UDPFrame{Src: netip.MustParseAddrPort("192.0.2.1:1"), Dst: netip.MustParseAddrPort("192.0.2.2:2")}
 	f6 := UDPFrame{VLAN: 7, Src: netip.MustParseAddrPort("[2001:db8::1]:1"), Dst: netip.MustParseAddrPort("[2001:db8::2]:2")}
 	n := testing.AllocsPerRun(100, func() {
@@ -28,6 +29,12 @@ func TestNoAllocations(t *testing.T) {
 		}
 		if p.Seal(group) == nil {
 			t.Error("nothing sealed")
+		}
+		for _, f := range []Format{Format10, Format05} {
+			p.OpenAs(f, buf[f6.HeaderLen():])
+			if !p.Append(&old) || p.Seal(group) == nil {
+				t.Error("nothing sealed")
+			}
 		}
 		f4.Put(buf)
 		f6.Put(buf)

@@ -75,6 +75,7 @@ func (d *Decoder) decodeGroup(p []byte) (*Message, error) {
 		if err != nil {
 			r.Problem = err.Error()
 		}
+		r.nameDropReason()
 		m.Reports = append(m.Reports, *r)
 		at += size
 	}

@@ -58,6 +58,7 @@ func (d *Decoder) decode10(p []byte) (*Message, error) {
 	if d.decodeOldInner(&r, next, p[min(header, len(p)):]); d.Strict && !r.Inner.isIP() {
 		return nil, fmt.Errorf("%w: no IP packet behind the version 1.0 header", ErrNotReport)
 	}
+	r.nameDropReason()
 	m.Reports = []Report{r}
 	return m, err
 }
@@ -119,6 +120,7 @@ func (d *Decoder) decode05(p []byte) (*Message, error) {
 			return nil, fmt.Errorf("%w: no IP packet behind the version 0.5 header", ErrNotReport)
 		}
 	}
+	r.nameDropReason()
 	m.Reports = []Report{r}
 	return m, err
 }

@@ -223,7 +223,7 @@ func (s *Stack) sourceOnly(size int) int {
 	if hop == 0 {
 		return 0
 	}
-	if *s.DomainSpecificID == transparentSecurityID && *s.DSInstruction&0x8000 != 0 && size%hop == 8%hop && size >= 8 {
+	if *s.DomainSpecificID == TransparentSecurityID && *s.DSInstruction&0x8000 != 0 && size%hop == 8%hop && size >= 8 {
 		return 8
 	}
 	return size % hop

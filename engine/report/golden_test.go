@@ -59,10 +59,19 @@ const (
 		4500 0028 0001 4000 40 06 0000 0a0a0101 0a0a0202` + tcpHex
 )
 
+// Transparent Security, document "INT header": one hop, and the device's MAC
+// address from the source.
+const intTransparentHex = `4500 0056 0001 4000 3d 11 0000 c0a80101 c0a80202
+	ddd5 1388 0042 0000
+	14 06 0050
+	20 00 01 09  8000 5453 8000 0000
+	0000007b a61af6b1647d0000
+	0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e`
+
 var group = GroupHeader{HwID: 5, Sequence: 7, NodeID: 3}
 
 // golden are the examples of Telemetry Report 2.0, section "Examples of Telemetry
-// Reports", with values for what the examples leave open. Report Lengths 14, 23
+// Reports", with values for what the examples leave open, and one of a profile. Report Lengths 14, 23
 // and 33 are the examples' own. The second example gives an MD Length of 2, which
 // by the field's definition counts the domain specific word too.
 var golden = []struct {
@@ -122,6 +131,20 @@ var golden = []struct {
 			`"int":{"type":"md","shim_length":7,"npt":2,"ver":2,"discard":false,"max_hop_count_exceeded":false,"mtu_exceeded":false,` +
 				`"hop_ml":2,"remaining_hop_count":6,"instruction_bitmap":36864,"domain_specific_id":0,"ds_instruction":0,"ds_flags":0,` +
 				`"hops":[{"node_id":2,"queue_id":1,"queue_occupancy":34},{"node_id":1,"queue_id":2,"queue_occupancy":17}]}`,
+		},
+	},
+	{
+		"Transparent Security: its domain and an Ethernet frame, nothing else",
+		groupHex + `13 1b 00 20 0000 5453 0000 0000 020000000002 020000000001 0800` + intTransparentHex,
+		func(t testing.TB) Individual {
+			return Individual{RepType: INT, InType: Ethernet, TrackedFlow: true, DomainSpecificID: TransparentSecurityID,
+				Inner: unhex(t, etherHex+intTransparentHex)}
+		},
+		[]string{
+			`"rep_type":1,"in_type":3,"report_length":27,"md_length":0`,
+			`"rep_md_bits":0,"domain_specific_id":21587,"ds_md_bits":0,"ds_md_status":0,"metadata":{}`,
+			`"source_mac":"02:00:00:00:00:01"`,
+			`"hops":[{"node_id":123}],"source_metadata":"a61af6b1647d0000"`,
 		},
 	},
 	{

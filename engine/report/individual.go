@@ -2,7 +2,7 @@ package report
 
 import "encoding/binary"
 
-// Version is what the encoder writes.
+// Version of the group header: Format20.
 const Version = 2
 
 // RepType is the type of an individual report.
@@ -29,7 +29,7 @@ const (
 // GroupHeader stands once in front of all individual reports of a packet.
 type GroupHeader struct {
 	HwID     uint8  // 6 bits
-	Sequence uint32 // 22 bits; higher ones are ignored
+	Sequence uint32 // 22 bits, higher ones are ignored; 32 in older formats
 	NodeID   uint32
 }
 
@@ -42,7 +42,9 @@ const (
 	maxMdWords   = 0xff
 )
 
-// Individual is one report: what happened to one packet.
+// Individual is one report: what happened to one packet. Format10 and Format05
+// have Own and RepMdBits for the metadata, and D, Q, F, InType and Inner of the
+// rest.
 type Individual struct {
 	RepType        RepType
 	InType         InType
@@ -59,6 +61,11 @@ type Individual struct {
 	Metadata         []byte // baseline then domain specific, as the bits say; a multiple of four
 
 	Inner []byte // padded with zeros to a multiple of four; ignored for InType None
+
+	// Own is read in place of Metadata by the formats before 2.0, which have
+	// other layouts. RepMdBits are those of 2.0; what a format has no place for is
+	// left out.
+	Own *Metadata
 }
 
 // inner is what is written behind the main contents: nothing for InType None.

@@ -57,6 +57,9 @@ type Report struct {
 	DSMetadata Hex    `json:"ds_metadata,omitempty"` // its layout is the domain's
 	Inner      Inner  `json:"inner"`
 
+	// DropReasonName is what DropReasons calls the drop_reason in Metadata.
+	DropReasonName string `json:"drop_reason_name,omitempty"`
+
 	// Problem says what is wrong with this report; it is then shown as far as
 	// it can be read.
 	Problem string `json:"problem,omitempty"`

@@ -47,14 +47,25 @@ func (m *Metadata) Put(b []byte, repMdBits uint16) int {
 			n += 8
 		}
 	}
-	put32(MdInterfaces, uint32(m.IngressPort)<<16|uint32(m.EgressPort))
+	put32(MdInterfaces, m.interfaces())
 	put32(MdHopLatency, m.HopLatencyNs)
-	put32(MdQueue, uint32(m.QueueID)<<24|m.QueueOccupancy&0xffffff)
+	put32(MdQueue, m.queue())
 	put64(MdIngressTimestamp, m.IngressTimestamp)
 	put64(MdEgressTimestamp, m.EgressTimestamp)
 	put64(MdLevel2Interfaces, uint64(m.Level2Ingress)<<32|uint64(m.Level2Egress))
 	put32(MdTxUtilization, m.TxUtilization)
 	put32(MdBuffer, uint32(m.BufferID)<<24|m.BufferOccupancy&0xffffff)
-	put32(MdDropReason, uint32(m.QueueID)<<24|uint32(m.DropReason)<<16)
+	put32(MdDropReason, m.drop())
 	return n
 }
+
+func (m *Metadata) interfaces() uint32 { return uint32(m.IngressPort)<<16 | uint32(m.EgressPort) }
+func (m *Metadata) queue() uint32      { return uint32(m.QueueID)<<24 | m.QueueOccupancy&0xffffff }
+func (m *Metadata) drop() uint32       { return uint32(m.QueueID)<<24 | uint32(m.DropReason)<<16 }
+
+// unknown is a word that the node could not provide.
+const unknown = 1<<32 - 1
+
+// shortTime is a timestamp of 1.0 and 0.5, the lower 32 bits of nanoseconds. It
+// is never all ones, which would say that there is none: it is then 1 ns less.
+func shortTime(t uint64) uint32 { return min(uint32(t), unknown-1) }

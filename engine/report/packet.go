@@ -15,11 +15,23 @@ type Packet struct {
 	buf     []byte // the whole room; buf[:n] is written
 	n       int
 	reports int
-	last    bool // a report of length 0xFF is in: nothing may follow
+	format  Format
+	last    bool // a report that nothing may follow is in
 }
 
-// Open starts a packet in buf, whose length is the room for the UDP payload.
-func (p *Packet) Open(buf []byte) { *p = Packet{buf: buf, n: GroupHeaderLen} }
+// Open starts a 2.0 packet in buf, whose length is the room for the UDP payload.
+func (p *Packet) Open(buf []byte) { p.OpenAs(Format20, buf) }
+
+// OpenAs is Open for any format.
+func (p *Packet) OpenAs(f Format, buf []byte) {
+	*p = Packet{buf: buf, n: GroupHeaderLen, format: f}
+	switch f {
+	case Format10:
+		p.n = sealed10
+	case Format05:
+		p.n = sealed05
+	}
+}
 
 // IsOpen tells whether the packet is between Open and Seal.
 func (p *Packet) IsOpen() bool { return p.buf != nil }
@@ -31,13 +43,19 @@ func (p *Packet) Len() int { return p.n }
 func (p *Packet) Reports() int { return p.reports }
 
 // Full tells whether nothing more may follow: the last report's length is
-// 0xFF, which runs to the end of the payload.
+// 0xFF, which runs to the end of the payload, or the format has one report a
+// packet.
 func (p *Packet) Full() bool { return p.last }
 
 // Append adds r, or returns false and changes nothing where it does not fit, or
 // where its metadata is not whole words of at most 255. A report of 255 words or
-// more is the last: the packet is then Full.
+// more is the last: the packet is then Full, as it is after the one report of
+// Format10 and Format05. These cut the inner contents to the room that there is,
+// and take None and packets only.
 func (p *Packet) Append(r *Individual) bool {
+	if p.format != Format20 {
+		return p.appendOld(r)
+	}
 	words := r.words()
 	size := firstWordLen + words*4
 	if p.last || p.n+size > len(p.buf) || !r.sound() {
@@ -54,15 +72,21 @@ func (p *Packet) Append(r *Individual) bool {
 	return true
 }
 
-// Seal writes the group header, closes the packet and returns its payload,
-// which is in the buffer that Open got; nil where the packet is closed or the
-// buffer has no room for the group header.
+// Seal writes the group header, or its fields where the format has them, closes
+// the packet and returns its payload, which is in the buffer that Open got; nil
+// where the packet is closed, the buffer has no room for the group header, or a
+// format of one report a packet has none.
 func (p *Packet) Seal(h GroupHeader) []byte {
-	if p.n > len(p.buf) || p.buf == nil {
+	if p.n > len(p.buf) || p.buf == nil || p.format != Format20 && p.reports == 0 {
 		*p = Packet{}
 		return nil
 	}
 	b := p.buf[:p.n]
+	if p.format != Format20 {
+		p.sealOld(h)
+		*p = Packet{}
+		return b
+	}
 	binary.BigEndian.PutUint32(b, Version<<28|uint32(h.HwID&0x3f)<<22|h.Sequence&0x3fffff)
 	binary.BigEndian.PutUint32(b[4:], h.NodeID)
 	*p = Packet{}

@@ -2,8 +2,8 @@ package report
 
 import "encoding/binary"
 
-// transparentSecurityID is the Domain Specific ID of Transparent Security, "TS".
-const transparentSecurityID = 0x5453
+// TransparentSecurityID is the Domain Specific ID of Transparent Security, "TS".
+const TransparentSecurityID = 0x5453
 
 // transparentSecurity tells whether the individual report b is as the reference
 // code of Transparent Security writes them, which is neither the profile nor the
@@ -18,7 +18,7 @@ func transparentSecurity(b []byte) int {
 		return 0
 	}
 	b = b[firstWordLen:]
-	if b[0] != 0 || b[1] != 0 || binary.BigEndian.Uint16(b[2:]) != transparentSecurityID ||
+	if b[0] != 0 || b[1] != 0 || binary.BigEndian.Uint16(b[2:]) != TransparentSecurityID ||
 		binary.BigEndian.Uint32(b[intMainLen:]) != 0 || !isIPEtherType(binary.BigEndian.Uint16(b[at+12:])) {
 		return 0
 	}

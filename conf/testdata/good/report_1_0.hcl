@@ -1,0 +1,17 @@
+port "network" { device = "net_null0" }
+port "host" { device = "net_null1" }
+link "edge" {
+  network = "network"
+  host    = "host"
+}
+int { udp_port = 5000 }
+watch "all" {}
+collector "primary" {
+  address     = "192.0.2.10:8555"
+  source_port = 0
+}
+report {
+  version = "1.0"
+  inner   = "ip"
+  coalesce { max_reports = 20 }
+}

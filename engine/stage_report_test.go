@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"intsink/engine/report"
+)
+
+// sampled is a bed that reports every packet.
+func sampled(t *testing.T, change func(*ReportRules)) *bed {
+	return newBed(t, func(r *Rules) {
+		r.Policies[0].Sample = 1
+		if change != nil {
+			change(&r.Report)
+		}
+	})
+}
+
+// send takes frames through one poll and returns the report packets, decoded.
+func (b *bed) send(frames ...[]byte) []*report.Message {
+	b.t.Helper()
+	b.network.rx = frames
+	b.Poll()
+	b.step(2e6)
+	var out []*report.Message
+	for _, p := range b.sealed() {
+		m, err := report.Decode(p)
+		if err != nil {
+			b.t.Fatalf("%v: %x", err, p)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func own(t *testing.T, r *report.Report, name string, want uint64) {
+	t.Helper()
+	if got, ok := r.Metadata.Get(name); !ok || got != want {
+		t.Errorf("%s is %d, %v; want %d", name, got, ok, want)
+	}
+}
+
+func TestOldFormats(t *testing.T) {
+	const start = 1<<32 + 5
+	for f, version := range map[report.Format]float64{report.Format10: 1, report.Format05: 0.5} {
+		b := sampled(t, func(r *ReportRules) { r.Format, r.Ethernet, r.MdBits = f, true, providable })
+		b.now = start
+		whole := withINT(t, plain(1), nil)
+		got := b.send(bytes.Clone(whole), withINT(t, plain(2), nil), withINT(t, plain(3), nil))
+		if len(got) != 3 {
+			t.Fatalf("version %v: %d report packets, want one a report", version, len(got))
+		}
+		for i, m := range got {
+			r := &m.Reports[0]
+			if m.Version != version || m.SequenceNumber != uint32(i) || m.HwID != 5 || m.NodeID == nil || *m.NodeID != 3 {
+				t.Errorf("header %+v", m.Header)
+			}
+			if r.Dropped || r.CongestedQueue || !r.TrackedFlow {
+				t.Errorf("version %v: D Q F of %+v", version, r)
+			}
+			own(t, r, "ingress_timestamp", 5)
+			own(t, r, "egress_timestamp", 5)
+			own(t, r, "ingress_interface_id", 1)
+			own(t, r, "egress_interface_id", 2)
+			if r.Inner.INT == nil || len(r.Inner.INT.Hops) != 3 || r.Inner.Flow.SourceMAC == "" {
+				t.Errorf("version %v: the packet has no Ethernet or INT: %+v", version, r.Inner)
+			}
+		}
+		// 32 bits of sequence number, where 2.0 has 22.
+		b.outboxes[0].group.Sequence = 1 << 22
+		if got := b.send(whole); got[0].SequenceNumber != 1<<22 {
+			t.Errorf("version %v: sequence number %d, want %d", version, got[0].SequenceNumber, 1<<22)
+		}
+		b.balance()
+	}
+}
+
+// A flow that ended has no Ethernet header to show.
+func TestOldFlowEnd(t *testing.T) {
+	for _, f := range []report.Format{report.Format10, report.Format05} {
+		b := newBed(t, func(r *Rules) { r.Report.Format, r.Report.Ethernet = f, true })
+		b.network.rx = [][]byte{withINT(t, plain(1), nil)}
+		b.Poll()
+		for range 40 {
+			b.step(1e9)
+		}
+		all := b.sealed()
+		m, err := report.Decode(all[len(all)-1])
+		if err != nil || m.Reports[0].Inner.Flow == nil || m.Reports[0].Inner.Flow.Source != "10.0.0.1" || m.Reports[0].Inner.INT != nil {
+			t.Errorf("format %d: %v, %x", f, err, all[len(all)-1])
+		}
+		b.balance()
+	}
+}
+
+func TestReloadChangesTheFormat(t *testing.T) {
+	b := sampled(t, nil)
+	for i, f := range []report.Format{report.Format10, report.Format20, report.Format05} {
+		next := *b.rules
+		next.Report.Format = f
+		b.Reload(&next)
+		b.step(2e6)
+		got := b.send(withINT(t, plain(i), nil))
+		want := []float64{2, 1, 0.5}[f]
+		if len(got) != 1 || got[0].Version != want {
+			t.Fatalf("%d report packets after the change to version %v: %+v", len(got), want, got)
+		}
+	}
+	b.balance()
+}
+
+// The domain of a profile stands in every report, with or without metadata.
+func TestDomainOfProfile(t *testing.T) {
+	for _, bits := range []uint16{0, report.MdInterfaces} {
+		b := sampled(t, func(r *ReportRules) { r.Domain, r.MdBits, r.Ethernet, r.MaxReports = 0x5453, bits, true, 1 })
+		got := b.send(withINT(t, plain(1), nil))
+		r := &got[0].Reports[0]
+		if len(got) != 1 || *r.RepType != 1 || *r.InType != 3 || *r.DomainSpecificID != 0x5453 || *r.RepMdBits != bits ||
+			*r.DSMdBits != 0 || *r.DSMdStatus != 0 || !r.TrackedFlow {
+			t.Errorf("metadata %04x: %d packets, %+v", bits, len(got), r)
+		}
+		b.balance()
+	}
+}
+
+// mx makes INT-MD of no hops into INT-MX: shim type 3, and of the first word the
+// version only (INT 2.1, section "INT-MX Header Format").
+func mx(t *testing.T, n int, bitmap, domain, instruction uint16) []byte {
+	f := withINT(t, plain(n), nil)
+	const shim = 14 + 20 + 8
+	f[shim] = 3<<4 | f[shim]&0xf
+	h := f[shim+4:]
+	binary.BigEndian.PutUint32(h, 2<<28)
+	binary.BigEndian.PutUint16(h[4:], bitmap)
+	binary.BigEndian.PutUint16(h[6:], domain)
+	binary.BigEndian.PutUint16(h[8:], instruction)
+	return f
+}
+
+// An INT-MX packet says what it wants of the sink, whatever the configuration
+// adds to other packets' reports.
+func TestMX(t *testing.T) {
+	for _, c := range []struct{ bitmap, want uint16 }{
+		{0, 0},
+		{0x8000, 0}, // the node id stands in the group header
+		{0xffff, providable},
+		{0x8000 | report.MdHopLatency | report.MdQueue, report.MdHopLatency},
+		{report.MdEgressTimestamp | report.MdBuffer | report.MdTxUtilization, report.MdEgressTimestamp},
+		{report.MdLevel2Interfaces | report.MdDropReason, 0},
+	} {
+		for _, configured := range []uint16{0, providable} {
+			b := sampled(t, func(r *ReportRules) { r.MdBits = configured })
+			got := b.send(mx(t, 1, c.bitmap, 0x5453, 0x8000))
+			if len(got) != 1 {
+				t.Fatalf("bitmap %04x: %d report packets", c.bitmap, len(got))
+			}
+			r := &got[0].Reports[0]
+			if *r.RepType != 1 || *r.RepMdBits != c.want || *r.DomainSpecificID != 0x5453 || *r.DSMdBits != 0 || *r.DSMdStatus != 0 || len(r.DSMetadata) != 0 {
+				t.Errorf("bitmap %04x: RepMdBits %04x, want %04x: %+v", c.bitmap, *r.RepMdBits, c.want, r)
+			}
+			if r.Dropped || r.CongestedQueue || !r.TrackedFlow || *r.Intermediate {
+				t.Errorf("bitmap %04x: D Q F I of %+v", c.bitmap, r)
+			}
+			if r.Inner.INT == nil || r.Inner.INT.Type != "mx" {
+				t.Errorf("bitmap %04x: no INT-MX in %+v", c.bitmap, r.Inner)
+			}
+			// The next report is as configured again.
+			got = b.send(withINT(t, plain(2), nil))
+			if r = &got[0].Reports[0]; configured == 0 && *r.RepType != 0 || configured != 0 && *r.RepMdBits != configured || len(got) != 1 {
+				t.Errorf("after INT-MX: %+v", r)
+			}
+			b.balance()
+		}
+	}
+}
+
+func TestMXInOldFormat(t *testing.T) {
+	b := sampled(t, func(r *ReportRules) { r.Format = report.Format10 })
+	got := b.send(mx(t, 1, 0xffff, 0, 0))
+	if r := &got[0].Reports[0]; *r.RepMdBits != 0b110100 { // ports, latency, egress timestamp
+		t.Errorf("RepMdBits %06b", *r.RepMdBits)
+	}
+	b.balance()
+}
+
+// A report of an old format waits for nothing, whatever max_reports and
+// max_delay say.
+func TestOldFormatsLeaveAtOnce(t *testing.T) {
+	for _, f := range []report.Format{report.Format10, report.Format05} {
+		b := sampled(t, func(r *ReportRules) { r.Format, r.MaxReports, r.MaxDelay = f, 0, 1e12 })
+		b.network.rx = [][]byte{withINT(t, plain(1), nil), withINT(t, plain(2), nil)}
+		b.Poll()
+		if n := len(b.sealed()); n != 2 {
+			t.Errorf("format %d: %d report packets at once, want 2", f, n)
+		}
+		b.balance()
+	}
+}
