@@ -67,15 +67,19 @@ local function asked(map, n)
 	return math.floor(map / 2 ^ (15 - n)) % 2 == 1
 end
 
+-- inside_report is true while the packet inside a report is dissected, which is
+-- most often a fragment.
+local inside_report = false
+
 -- is_cut tells whether tvb may end before what it holds: the capture has not all
--- of the frame, or this packet is part of a report or of an ICMP error.
-local function is_cut(tvb, pinfo)
-	return pinfo.in_error_pkt or tvb:len() < tvb:reported_len()
+-- of the frame, or this packet is part of a report.
+local function is_cut(tvb)
+	return inside_report or tvb:len() < tvb:reported_len()
 end
 
 -- too_short says that what is announced is longer than what is there.
-local function too_short(tree, tvb, pinfo, text)
-	tree:add_proto_expert_info(is_cut(tvb, pinfo) and cut or malformed, text)
+local function too_short(tree, tvb, text)
+	tree:add_proto_expert_info(is_cut(tvb) and cut or malformed, text)
 end
 
 ------------------------------------------------- handing on to dissectors ---
@@ -96,7 +100,7 @@ local nested, nested_frame = 0, 0
 -- enter runs f unless that is too deep, and tells whether it did.
 local function enter(pinfo, f)
 	if pinfo.number ~= nested_frame then
-		nested, nested_frame = 0, pinfo.number
+		nested, nested_frame, inside_report = 0, pinfo.number, false
 	end
 	if nested >= max_nested then
 		return false
@@ -109,11 +113,8 @@ end
 
 -- guarded calls a dissector with the rest of a packet. Where that runs out of
 -- bytes, Wireshark has already said so in the tree, and Lua need not.
-local function guarded(pinfo, whole, call)
-	local before = pinfo.in_error_pkt
-	pinfo.in_error_pkt = is_cut(whole, pinfo)
+local function guarded(call)
 	local done, n = pcall(call)
-	pinfo.in_error_pkt = before
 	return not done or n == nil or n == true or n > 0
 end
 
@@ -125,7 +126,7 @@ local function try(tvb, at, pinfo, root, tables)
 	local rest = tvb(at):tvb()
 	for _, t in ipairs(tables) do
 		local found = t[1]:get_dissector(t[2])
-		if found and guarded(pinfo, tvb, function() return found:call(rest, pinfo, root) end) then
+		if found and guarded(function() return found:call(rest, pinfo, root) end) then
 			return
 		end
 	end
@@ -545,7 +546,7 @@ local function add_body(c, kind, size)
 		bytes(c.tree, f.undecoded, tvb, at, stop)
 	end
 	if at + size > tvb:len() then
-		too_short(c.tree, tvb, c.pinfo, "Length says " .. size .. " bytes, " .. stop - at .. " are there")
+		too_short(c.tree, tvb, "Length says " .. size .. " bytes, " .. stop - at .. " are there")
 	end
 	if kind == "destination" then
 		c.info = c.info .. "INT Destination"
@@ -627,7 +628,7 @@ end
 local function add_int(tvb, at, pinfo, root, add_rest)
 	if tvb:len() - at < shim_len then
 		local c = context(tvb, at, pinfo, root, tvb:len() - at)
-		too_short(c.tree, tvb, pinfo, "the shim has " .. tvb:len() - at .. " of 4 bytes")
+		too_short(c.tree, tvb, "the shim has " .. tvb:len() - at .. " of 4 bytes")
 		return c, tvb:len()
 	end
 	local shim = shim_at(tvb, at)
@@ -700,7 +701,7 @@ local function by_port(tvb, pinfo, root)
 end
 
 function int.dissector(tvb, pinfo, root)
-	if pinfo.match_uint ~= pinfo.dst_port and not pinfo.in_error_pkt then
+	if pinfo.match_uint ~= pinfo.dst_port then
 		return 0 -- a table is also asked for the source port
 	end
 	local function run() by_port(tvb, pinfo, root) end
@@ -731,7 +732,7 @@ end
 
 -- is_sound tells whether a shim over TCP or UDP and the header behind it agree:
 -- a mark alone is a hint.
-local function is_sound(tvb, at, pinfo)
+local function is_sound(tvb, at)
 	if tvb:len() < at + shim_len + 1 then
 		return false
 	end
@@ -739,7 +740,7 @@ local function is_sound(tvb, at, pinfo)
 	if not shim.kind or shim.size < 0 or not shim.old and tvb(at, 1):bitfield(4, 2) ~= 0 then
 		return false
 	end
-	if at + shim_len + shim.size > tvb:reported_len() and not pinfo.in_error_pkt then
+	if at + shim_len + shim.size > tvb:reported_len() and not inside_report then
 		return false
 	end
 	local h = headers[shim.kind]
@@ -750,7 +751,7 @@ end
 local function by_mark(ports)
 	return function(tvb, pinfo, root)
 		local at = marker_len(tvb)
-		if at == 0 and not marked_by_dscp(pinfo) or not is_sound(tvb, at, pinfo) then
+		if at == 0 and not marked_by_dscp(pinfo) or not is_sound(tvb, at) then
 			return false
 		end
 		return enter(pinfo, function()
@@ -923,10 +924,10 @@ local function add_packet(c, tree, kind, at, stop)
 	local pinfo = c.pinfo
 	local src, dst = pinfo.src, pinfo.dst
 	local src_port, dst_port = pinfo.src_port, pinfo.dst_port
-	local before = pinfo.in_error_pkt
-	pinfo.in_error_pkt = true
+	local before = inside_report
+	inside_report = true
 	pcall(function() dissectors[kind]:call(c.tvb(at, stop - at):tvb(), pinfo, tree) end)
-	pinfo.in_error_pkt = before
+	inside_report = before
 	pinfo.src, pinfo.dst = src, dst
 	pinfo.src_port, pinfo.dst_port = src_port, dst_port
 end
@@ -1243,18 +1244,16 @@ local follow_gre = follow(int, "gre_protocol", gre_proto, int_gre)
 local follow_gpe = follow(int, "vxlan_gpe_next_protocol", gpe_next, int_gpe)
 local follow_report = follow(report, "udp_port", udp_port, report)
 
-function int.prefs_changed()
+local function follow_all()
 	follow_port()
 	follow_gre()
 	follow_gpe()
 end
 
-function report.prefs_changed()
-	follow_report()
-end
-
-int.prefs_changed()
-report.prefs_changed()
+int.prefs_changed = follow_all
+report.prefs_changed = follow_report
+follow_all()
+follow_report()
 int:register_heuristic("udp", by_mark(udp_port))
 int:register_heuristic("tcp", by_mark(tcp_port))
 register_postdissector(int_geneve)
