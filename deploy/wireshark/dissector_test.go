@@ -17,9 +17,9 @@ func TestPortInShim(t *testing.T) {
 	expect(t, capture(t, frame), append([]want{
 		{"frame.protocols", "eth:ethertype:ip:udp:int:ntp"},
 		{"int.type", "1"}, {"int.npt", "1"}, {"int.length", "27"}, {"int.udp_port", "123"},
-		{"int.md.version", "2"}, {"int.md.d", "True"}, {"int.md.e", "False"}, {"int.md.m", "False"},
+		{"int.md.version", "2"}, {"int.md.d", "1"}, {"int.md.e", "0"}, {"int.md.m", "0"},
 		{"int.md.hop_ml", "12"}, {"int.md.remaining_hops", "7"},
-		{"int.md.bitmap", "0xff80"}, {"int.md.bitmap.node_id", "True"}, {"int.md.bitmap.checksum_complement", "False"},
+		{"int.md.bitmap", "0xff80"}, {"int.md.bitmap.node_id", "1"}, {"int.md.bitmap.checksum_complement", "0"},
 		{"int.md.domain", "0x0000"}, {"int.malformed", ""}, {"ntp.flags.mode", "3"},
 	}, twoHopValues...))
 }
@@ -39,13 +39,14 @@ func TestJSON(t *testing.T) {
 	s := &intgen.Source{Marking: intgen.ByPort, UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 9}
 	file := capture(t, insert(t, s, udp(9, make([]byte, 20)), twoHops...))
 	out := tshark(t, file, "-T", "json", "--no-duplicate-keys")
+	type layers struct {
+		INT struct {
+			Hops []map[string]string `json:"int.hop"`
+		} `json:"int"`
+	}
 	var packets []struct {
 		Source struct {
-			Layers struct {
-				INT struct {
-					Hops []map[string]string `json:"int.hop_tree"`
-				} `json:"int"`
-			} `json:"layers"`
+			Layers layers `json:"layers"`
 		} `json:"_source"`
 	}
 	if err := json.Unmarshal([]byte(out), &packets); err != nil {
@@ -97,7 +98,7 @@ func TestGRE(t *testing.T) {
 	file := capture(t, frame)
 	expect(t, file, []want{
 		{"frame.protocols", "eth:ethertype:ip:gre:int_gre:ip:udp:data"},
-		{"int.g", "True"}, {"int.ethertype", "0x0800"}, {"int.hop.node_id", "7,8"}, {"udp.dstport", "9001"}, {"int.malformed", ""},
+		{"int.g", "1"}, {"int.ethertype", "0x0800"}, {"int.hop.node_id", "7,8"}, {"udp.dstport", "9001"}, {"int.malformed", ""},
 	})
 	expect(t, file, []want{{"int.type", ""}}, "-o", "int.gre_protocol:1")
 }
@@ -111,8 +112,8 @@ func TestVXLANGPE(t *testing.T) {
 		[]byte{0x10, uint8(len(body) / 4), 0x80, 0x82}, body,
 		[]byte{0x20, 1, 0, 3, 0xca, 0xfe, 0xba, 0xbe}, inner))
 	expect(t, capture(t, frame), []want{
-		{"frame.protocols", "eth:ethertype:ip:udp:vxlan:int_gpe:int_gpe:eth:ethertype:ip:udp:data"},
-		{"int.type", "1,2"}, {"int.g", "True,False"}, {"int.next_protocol", "0x82,0x03"},
+		{"frame.protocols", "eth:ethertype:ip:udp:int_gpe:int_gpe:eth:ethertype:ip:udp:data"},
+		{"int.type", "1,2"}, {"int.g", "1,0"}, {"int.next_protocol", "0x82,0x03"},
 		{"int.hop.node_id", "7,8"}, {"int.destination", "cafebabe"}, {"udp.dstport", "4790,9001"}, {"int.malformed", ""},
 	})
 }
@@ -139,7 +140,7 @@ func TestOtherParts(t *testing.T) {
 	}
 	mx := words(0x34040009, 0x28000000, 0x8000_0001, 0x8000_0000, 0xabcd0000)
 	expect(t, capture(t, udp(5000, mx)), []want{
-		{"int.type", "3"}, {"int.mx.version", "2"}, {"int.mx.d", "True"}, {"int.mx.bitmap", "0x8000"},
+		{"int.type", "3"}, {"int.mx.version", "2"}, {"int.mx.d", "1"}, {"int.mx.bitmap", "0x8000"},
 		{"int.mx.domain", "0x0001"}, {"int.source_metadata", "abcd0000"}, {"int.malformed", ""},
 	})
 	security := words(0x14070009, 0x2000_0105, 0x8000_5453, 0x8000_4000, 1, 2, 0xa61af6b1, 0x647d0000)
@@ -154,7 +155,7 @@ func TestOtherParts(t *testing.T) {
 	old[3], old[2] = 10<<2, 9
 	old[4+2] = 3
 	expect(t, capture(t, udp(5000, old)), []want{
-		{"int.type", "1"}, {"int.length", "9"}, {"int.dscp", "10"}, {"int.v1.version", "1"}, {"int.v1.c", "True"},
+		{"int.type", "1"}, {"int.length", "9"}, {"int.dscp", "10"}, {"int.v1.version", "1"}, {"int.v1.c", "1"},
 		{"int.v1.remaining_hops", "6"}, {"int.hop.node_id", "1,6"}, {"int.hop.ingress_interface_id", "2,7"},
 		{"int.hop.queue_occupancy", "5,16"}, {"int.malformed", ""},
 	})

@@ -67,14 +67,14 @@ local function asked(map, n)
 	return math.floor(map / 2 ^ (15 - n)) % 2 == 1
 end
 
--- inside_report is true while the packet inside a report is dissected, which is
--- most often a fragment.
-local inside_report = false
+-- inside_report is the tree of a report while the packet in it is dissected, which
+-- is most often a fragment; nil otherwise.
+local inside_report = nil
 
 -- is_cut tells whether tvb may end before what it holds: the capture has not all
 -- of the frame, or this packet is part of a report.
 local function is_cut(tvb)
-	return inside_report or tvb:len() < tvb:reported_len()
+	return inside_report ~= nil or tvb:len() < tvb:reported_len()
 end
 
 -- too_short says that what is announced is longer than what is there.
@@ -100,7 +100,7 @@ local nested, nested_frame = 0, 0
 -- enter runs f unless that is too deep, and tells whether it did.
 local function enter(pinfo, f)
 	if pinfo.number ~= nested_frame then
-		nested, nested_frame, inside_report = 0, pinfo.number, false
+		nested, nested_frame, inside_report = 0, pinfo.number, nil
 	end
 	if nested >= max_nested then
 		return false
@@ -111,22 +111,17 @@ local function enter(pinfo, f)
 	return true
 end
 
--- guarded calls a dissector with the rest of a packet. Where that runs out of
--- bytes, Wireshark has already said so in the tree, and Lua need not.
-local function guarded(call)
-	local done, n = pcall(call)
-	return not done or n == nil or n == true or n > 0
-end
-
--- try looks up tables in turn, { table, key } each, for tvb[at:].
+-- try hands tvb[at:] to the first of tables, { table, key } each, that takes it.
+-- Where that runs out of bytes, Wireshark has already said so in the tree, and Lua
+-- need not.
 local function try(tvb, at, pinfo, root, tables)
 	if at >= tvb:len() then
 		return
 	end
 	local rest = tvb(at):tvb()
 	for _, t in ipairs(tables) do
-		local found = t[1]:get_dissector(t[2])
-		if found and guarded(function() return found:call(rest, pinfo, root) end) then
+		local whole, n = pcall(t[1].try, t[1], t[2], rest, pinfo, root)
+		if not whole or n > 0 then
 			return
 		end
 	end
@@ -581,8 +576,10 @@ end
 
 local shim_len = 4
 
--- context opens the tree of INT that begins at byte at of tvb.
+-- context opens the tree of INT that begins at byte at of tvb. INT in a report
+-- stands below it: UDP's own dissector names the root.
 local function context(tvb, at, pinfo, root, size)
+	root = inside_report or root
 	local n = math.max(1, math.min(size, tvb:len() - at))
 	local tree = root:add(int, tvb(at, n))
 	return { tvb = tvb, at = at, pinfo = pinfo, root = root, tree = tree, info = "" }
@@ -676,10 +673,20 @@ local function undecoded(c, at)
 	end
 end
 
+-- hand_to_port gives tvb[at:] to the dissectors of a UDP port, which see it as
+-- the packet's own.
+local function hand_to_port(c, port, at)
+	local pinfo = c.pinfo
+	local before = pinfo.dst_port
+	pinfo.dst_port = port
+	try(c.tvb, at, pinfo, c.root, { { udp_port, port }, { udp_port, pinfo.src_port } })
+	pinfo.dst_port = before
+end
+
 -- hand_on gives what stands behind INT over a UDP port to who it was for.
 local function hand_on(c, out, stop)
 	if out.npt == 1 then
-		try(c.tvb, stop, c.pinfo, c.root, { { udp_port, out.port }, { udp_port, c.pinfo.src_port } })
+		hand_to_port(c, out.port, stop)
 	elseif out.npt == 2 and transports[out.proto] then
 		try(c.tvb, stop, c.pinfo, c.root, { { ip_proto, out.proto } })
 	else
@@ -759,7 +766,7 @@ local function by_mark(ports)
 			if at > 0 then
 				c.tree:add(f.probe_marker, tvb(0, 8))
 			end
-			try(tvb, stop or at + shim_len, pinfo, root, {
+			try(tvb, stop or at + shim_len, pinfo, c.root, {
 				{ ports, pinfo.dst_port }, { ports, pinfo.src_port },
 			})
 		end)
@@ -779,7 +786,7 @@ function int_gre.dissector(tvb, pinfo, root)
 		local out = {}
 		local c, stop = add_int(tvb, 0, pinfo, root, rest_of_gre_shim(out))
 		if stop and out.next then
-			try(tvb, stop, pinfo, root, { { gre_proto, out.next }, { ethertype, out.next } })
+			try(tvb, stop, pinfo, c.root, { { gre_proto, out.next }, { ethertype, out.next } })
 		else
 			undecoded(c, shim_len)
 		end
@@ -799,7 +806,7 @@ function int_gpe.dissector(tvb, pinfo, root)
 		local out = {}
 		local c, stop = add_int(tvb, 0, pinfo, root, rest_of_gpe_shim(out))
 		if stop and out.next then
-			try(tvb, stop, pinfo, root, { { gpe_next, out.next } })
+			try(tvb, stop, pinfo, c.root, { { gpe_next, out.next } })
 		else
 			undecoded(c, shim_len)
 		end
@@ -925,7 +932,7 @@ local function add_packet(c, tree, kind, at, stop)
 	local src, dst = pinfo.src, pinfo.dst
 	local src_port, dst_port = pinfo.src_port, pinfo.dst_port
 	local before = inside_report
-	inside_report = true
+	inside_report = tree
 	pcall(function() dissectors[kind]:call(c.tvb(at, stop - at):tvb(), pinfo, tree) end)
 	inside_report = before
 	pinfo.src, pinfo.dst = src, dst

@@ -24,7 +24,7 @@ func TestMalformedLengths(t *testing.T) {
 		b[at] = v
 		return b
 	}
-	for _, c := range []struct {
+	cases := []struct {
 		name, field string
 		frame       []byte
 	}{
@@ -46,12 +46,16 @@ func TestMalformedLengths(t *testing.T) {
 		{"MD Length too short", "int_report.malformed", udp(8555, reports(10, 2))},
 		{"version 9", "int_report.malformed", udp(8555, reports(0, 0x90))},
 		{"1.0 Length too short", "int_report.malformed", udp(8555, reports(0, 0x13))},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := fields(t, capture(t, c.frame), []string{c.field}); got[0][0] == "" {
-				t.Errorf("%s is not there", c.field)
-			}
-		})
+	}
+	var frames [][]byte
+	for _, c := range cases {
+		frames = append(frames, c.frame)
+	}
+	for i, got := range fields(t, capture(t, frames...), []string{"int.malformed", "int_report.malformed"}) {
+		c := cases[i]
+		if (got[0] != "") != (c.field == "int.malformed") || (got[1] != "") != (c.field == "int_report.malformed") {
+			t.Errorf("%s: got %q, want %s", c.name, got, c.field)
+		}
 	}
 }
 

@@ -62,9 +62,9 @@ func TestCoalescedReport(t *testing.T) {
 	expect(t, file, []want{
 		{"int_report.version", "2"}, {"int_report.hw_id", "5"}, {"int_report.sequence_number", "70000"}, {"int_report.node_id", "99"},
 		{"int_report.count", "3"}, {"int_report.rep_type", "1,0,0"}, {"int_report.in_type", "3,4,1"},
-		{"int_report.md_length", "14,0,0"},
-		{"int_report.d", "False,True,False"}, {"int_report.q", "False,True,False"},
-		{"int_report.f", "True,False,False"}, {"int_report.i", "False,False,True"},
+		{"int_report.md_length", "13,0,0"},
+		{"int_report.d", "0,1,0"}, {"int_report.q", "0,1,0"},
+		{"int_report.f", "1,0,0"}, {"int_report.i", "0,0,1"},
 		{"int_report.rep_md_bits", "0x7f81"}, {"int_report.domain", "0x0011"}, {"int_report.ds_md_bits", "0x8000"},
 		{"int_report.ds_md_status", "0x0001"}, {"int_report.ds_metadata", "d5d5d5d5"},
 		{"int_report.ingress_interface_id", "1"}, {"int_report.egress_interface_id", "2"}, {"int_report.hop_latency", "3"},
@@ -93,7 +93,7 @@ func TestReport10(t *testing.T) {
 	b = append(b, inPacket(t, 9001, 128)[14:]...)
 	expect(t, capture(t, udp(8555, b)), []want{
 		{"int_report.version", "1"}, {"int_report.v1.header_length", "7"}, {"int_report.v1.nprot", "1"},
-		{"int_report.v1.rep_md_bits", "0x2a"}, {"int_report.d", "True"}, {"int_report.q", "False"}, {"int_report.f", "True"},
+		{"int_report.v1.rep_md_bits", "0x2a"}, {"int_report.d", "1"}, {"int_report.q", "0"}, {"int_report.f", "1"},
 		{"int_report.hw_id", "9"}, {"int_report.node_id", "42"}, {"int_report.sequence_number", "4000000000"},
 		{"int_report.ingress_timestamp", "77"}, {"int_report.ingress_interface_id", "1"}, {"int_report.egress_interface_id", "2"},
 		{"int_report.queue_id", "3"}, {"int_report.queue_occupancy", "4"}, {"int_report.drop_queue_id", "5"},
@@ -108,7 +108,7 @@ func TestReport05(t *testing.T) {
 	}
 	b = append(b, inPacket(t, 9001, 128)...)
 	expect(t, capture(t, udp(8555, b)), []want{
-		{"int_report.version", "0"}, {"int_report.v05.nproto", "2"}, {"int_report.q", "True"}, {"int_report.hw_id", "6"},
+		{"int_report.version", "0"}, {"int_report.v05.nproto", "2"}, {"int_report.q", "1"}, {"int_report.hw_id", "6"},
 		{"int_report.sequence_number", "43"}, {"int_report.ingress_timestamp", "78"}, {"int_report.node_id", "44"},
 		{"int_report.queue_occupancy", "4"}, {"int_report.egress_timestamp", "5"}, {"int_report.malformed", ""},
 		{"int.hop.node_id", "7,8"},

@@ -61,6 +61,9 @@ func tshark(t *testing.T, file string, args ...string) string {
 	return string(out)
 }
 
+// booleans: newer versions print words for what older ones print as 0 and 1.
+var booleans = strings.NewReplacer("True", "1", "False", "0")
+
 // fields returns, for each frame, the values of each field, joined by commas
 // where there are several.
 func fields(t *testing.T, file string, names []string, args ...string) [][]string {
@@ -71,7 +74,8 @@ func fields(t *testing.T, file string, names []string, args ...string) [][]strin
 	}
 	var all [][]string
 	for line := range strings.Lines(tshark(t, file, args...)) {
-		all = append(all, strings.Split(strings.TrimSuffix(line, "\n"), "|"))
+		line = booleans.Replace(strings.TrimSuffix(line, "\n"))
+		all = append(all, strings.Split(line, "|"))
 	}
 	return all
 }
