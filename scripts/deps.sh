@@ -5,11 +5,12 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# build: compiler and DPDK with its drivers. run and test: namespaces, captures.
+# build: compiler and DPDK with its drivers. run and test: namespaces, captures,
+# tshark for the dissector in deploy/wireshark.
 packages=(
 	gcc libc6-dev make git ca-certificates pkg-config
 	libdpdk-dev dpdk dpdk-dev
-	iproute2 iputils-ping ethtool tcpdump procps curl
+	iproute2 iputils-ping ethtool tcpdump tshark procps curl
 )
 
 say() { echo "deps: $*"; }

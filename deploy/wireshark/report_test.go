@@ -1,0 +1,125 @@
+package wireshark_test
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"slices"
+	"testing"
+
+	"intsink/bench/intgen"
+	"intsink/engine/report"
+)
+
+func flow6() (src, dst netip.Addr) {
+	return netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("2001:db8::2")
+}
+
+// inPacket is a packet with INT, cut to n bytes.
+func inPacket(t *testing.T, dst uint16, n int) []byte {
+	s := &intgen.Source{Marking: intgen.ByPort, UDPPort: 5000, Bitmap: 0x8000, MaxHops: 9}
+	b := insert(t, s, udp(dst, make([]byte, 200)), twoHops...)
+	return b[:n]
+}
+
+const allMetadata = report.MdInterfaces | report.MdHopLatency | report.MdQueue | report.MdIngressTimestamp |
+	report.MdEgressTimestamp | report.MdLevel2Interfaces | report.MdTxUtilization | report.MdBuffer | report.MdDropReason
+
+var reportMetadata = report.Metadata{
+	IngressPort: 1, EgressPort: 2, HopLatencyNs: 3, QueueID: 4, QueueOccupancy: 5,
+	IngressTimestamp: 1700000000000000006, EgressTimestamp: 1700000000000000007, Level2Ingress: 8, Level2Egress: 9,
+	TxUtilization: 10, BufferID: 11, BufferOccupancy: 12, DropReason: 13,
+}
+
+// seal builds a report packet.
+func seal(t *testing.T, reports ...*report.Individual) []byte {
+	t.Helper()
+	var p report.Packet
+	p.Open(make([]byte, 4000))
+	for _, r := range reports {
+		if !p.Append(r) {
+			t.Fatal("does not fit")
+		}
+	}
+	return p.Seal(report.GroupHeader{HwID: 5, Sequence: 70000, NodeID: 99})
+}
+
+// coalesced has three individual reports of different kinds.
+func coalesced(t *testing.T) []byte {
+	b := make([]byte, 48)
+	b = append(b[:reportMetadata.Put(b, allMetadata)], 0xd5, 0xd5, 0xd5, 0xd5)
+	tlvs := make([]byte, 300)
+	n := report.PutTLV(tlvs, report.TLVDSExtension, 0x1234, []byte{1, 2, 3, 4})
+	n += report.PutTLV(tlvs[n:], report.TLVIPv4, 0, inPacket(t, 9003, 100)[14:])
+	return seal(t,
+		&report.Individual{RepType: report.INT, InType: report.Ethernet, TrackedFlow: true, RepMdBits: allMetadata,
+			DomainSpecificID: 0x11, DSMdBits: 0x8000, DSMdStatus: 1, Metadata: b, Inner: inPacket(t, 9001, 128)},
+		&report.Individual{RepType: report.InnerOnly, InType: report.IPv4, Dropped: true, CongestedQueue: true, Inner: inPacket(t, 9002, 128)[14:]},
+		&report.Individual{RepType: report.InnerOnly, InType: report.TLV, Intermediate: true, Inner: tlvs[:n]})
+}
+
+func TestCoalescedReport(t *testing.T) {
+	file := capture(t, udp(8555, coalesced(t)))
+	expect(t, file, []want{
+		{"int_report.version", "2"}, {"int_report.hw_id", "5"}, {"int_report.sequence_number", "70000"}, {"int_report.node_id", "99"},
+		{"int_report.count", "3"}, {"int_report.rep_type", "1,0,0"}, {"int_report.in_type", "3,4,1"},
+		{"int_report.md_length", "13,0,0"},
+		{"int_report.d", "0,1,0"}, {"int_report.q", "0,1,0"},
+		{"int_report.f", "1,0,0"}, {"int_report.i", "0,0,1"},
+		{"int_report.rep_md_bits", "0x7f81"}, {"int_report.domain", "0x0011"}, {"int_report.ds_md_bits", "0x8000"},
+		{"int_report.ds_md_status", "0x0001"}, {"int_report.ds_metadata", "d5d5d5d5"},
+		{"int_report.ingress_interface_id", "1"}, {"int_report.egress_interface_id", "2"}, {"int_report.hop_latency", "3"},
+		{"int_report.queue_id", "4"}, {"int_report.queue_occupancy", "5"},
+		{"int_report.ingress_timestamp", "1700000000000000006"}, {"int_report.egress_timestamp", "1700000000000000007"},
+		{"int_report.level2_ingress_interface_id", "8"}, {"int_report.level2_egress_interface_id", "9"},
+		{"int_report.tx_utilization", "10"}, {"int_report.buffer_id", "11"}, {"int_report.buffer_occupancy", "12"},
+		{"int_report.drop_queue_id", "4"}, {"int_report.drop_reason", "13"},
+		{"int_report.tlv.type", "0,2"}, {"int_report.tlv.template", "0x1234,0x0000"}, {"int_report.tlv.data", "01020304"},
+		{"int_report.malformed", ""}, {"int.malformed", ""},
+		// The packets inside, cut as they are, with their INT.
+		{"udp.dstport", "8555,5000,5000,5000"}, {"int.udp_port", "9001,9002,9003"}, {"int.hop.node_id", "7,8,7,8,7,8"},
+	})
+	expect(t, file, []want{{"int_report.version", ""}}, "-o", "int_report.udp_port:1")
+	// The packets inside leave the columns alone.
+	expect(t, file, []want{{"_ws.col.Protocol", "INT-REPORT"}, {"_ws.col.Source", "192.0.2.1"}})
+}
+
+func TestReport10(t *testing.T) {
+	words := []uint32{1<<28 | 7<<24 | 1<<21 | 0b101010<<15 | 1<<8 | 1<<6 | 9, 42, 4000000000, 77,
+		0x0001_0002, 0x03000004, 0x05060000}
+	var b []byte
+	for _, w := range words {
+		b = binary.BigEndian.AppendUint32(b, w)
+	}
+	b = append(b, inPacket(t, 9001, 128)[14:]...)
+	expect(t, capture(t, udp(8555, b)), []want{
+		{"int_report.version", "1"}, {"int_report.v1.header_length", "7"}, {"int_report.v1.nprot", "1"},
+		{"int_report.v1.rep_md_bits", "0x2a"}, {"int_report.d", "1"}, {"int_report.q", "0"}, {"int_report.f", "1"},
+		{"int_report.hw_id", "9"}, {"int_report.node_id", "42"}, {"int_report.sequence_number", "4000000000"},
+		{"int_report.ingress_timestamp", "77"}, {"int_report.ingress_interface_id", "1"}, {"int_report.egress_interface_id", "2"},
+		{"int_report.queue_id", "3"}, {"int_report.queue_occupancy", "4"}, {"int_report.drop_queue_id", "5"},
+		{"int_report.drop_reason", "6"}, {"int_report.malformed", ""}, {"int.udp_port", "9001"}, {"int.hop.node_id", "7,8"},
+	})
+}
+
+func TestReport05(t *testing.T) {
+	var b []byte
+	for _, w := range []uint32{2<<24 | 1<<22 | 6, 43, 78, 44, 0x0001_0002, 0x03000004, 5} {
+		b = binary.BigEndian.AppendUint32(b, w)
+	}
+	b = append(b, inPacket(t, 9001, 128)...)
+	expect(t, capture(t, udp(8555, b)), []want{
+		{"int_report.version", "0"}, {"int_report.v05.nproto", "2"}, {"int_report.q", "1"}, {"int_report.hw_id", "6"},
+		{"int_report.sequence_number", "43"}, {"int_report.ingress_timestamp", "78"}, {"int_report.node_id", "44"},
+		{"int_report.queue_occupancy", "4"}, {"int_report.egress_timestamp", "5"}, {"int_report.malformed", ""},
+		{"int.hop.node_id", "7,8"},
+	})
+}
+
+// The reference code of Transparent Security: RepType 0 with main contents.
+func TestTransparentSecurity(t *testing.T) {
+	b := slices.Concat([]byte{2 << 4, 0, 0, 1, 0, 0, 0, 9}, []byte{0x04, 20, 8, 0x20}, []byte{0, 0, 0x54, 0x53, 0, 0, 0, 0, 0, 0, 0, 0},
+		inPacket(t, 9001, 128))
+	expect(t, capture(t, udp(556, b)), []want{
+		{"int_report.count", "1"}, {"int_report.domain", "0x5453"}, {"int_report.malformed", ""}, {"int.hop.node_id", "7,8"},
+	}, "-o", "int_report.udp_port:556")
+}
