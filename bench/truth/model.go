@@ -1,0 +1,242 @@
+package truth
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Slack is how far from a limit the engine's coarse times may put it; within it
+// the model leaves the decision open.
+const (
+	refreshSlack  = time.Millisecond
+	intervalSlack = 2 * time.Microsecond
+	memorySlack   = 5 * time.Millisecond
+)
+
+// Expect is what the report of a packet must carry and, where the specification
+// leaves it open, may carry. No report is expected where Must is empty.
+type Expect struct {
+	Must, May []string
+	Why       []string // how the model came to each
+}
+
+func (e *Expect) must(event, why string, args ...any) {
+	e.Must = append(e.Must, event)
+	e.note(event+": "+why, args...)
+}
+
+func (e *Expect) may(event, why string, args ...any) {
+	e.May = append(e.May, event)
+	e.note(event+", perhaps: "+why, args...)
+}
+
+func (e *Expect) note(why string, args ...any) { e.Why = append(e.Why, fmt.Sprintf(why, args...)) }
+
+// Model decides, packet by packet, what must be reported.
+type Model struct {
+	policies []Policy
+	enabled  map[string]bool
+
+	flows    map[string]*flowState
+	newFlows bucket // shared with flow_end
+	emptyTo  int64  // until when newFlows was last empty
+	links    map[linkID]*deadband
+	queues   map[queueID]*queueState
+	ports    map[portID]*portState
+	samples  []sampler
+	due      dueList
+
+	open func(got []string) // decides what the last packet left open
+}
+
+// flowState is what is known of one flow.
+type flowState struct {
+	*Flow
+	first      int64
+	last       int64
+	closing    bool
+	reported   int64 // when it was last; first where it never was
+	paths      []pathState
+	pathRate   bucket
+	hops       map[uint32]*deadband
+	endToEnd   deadband
+	mtu, limit flagState
+	loss       lossState
+	sampling   int // by flow: 0 not known, 1 yes, -1 no
+	history    []string
+}
+
+// NewModel makes a model of the events that enabled names.
+func NewModel(policies []Policy, enabled []string) *Model {
+	m := &Model{
+		policies: policies, enabled: map[string]bool{}, flows: map[string]*flowState{},
+		links: map[linkID]*deadband{}, queues: map[queueID]*queueState{}, ports: map[portID]*portState{},
+		samples: make([]sampler, len(policies)),
+	}
+	for _, e := range enabled {
+		m.enabled[e] = true
+	}
+	return m
+}
+
+// wants tells whether a watch is to hear of an event.
+func (m *Model) wants(p *Policy, event string) bool {
+	return m.enabled[event] && slices.Contains(p.Events, event)
+}
+
+// Packet takes the next packet. Decide must follow.
+func (m *Model) Packet(k *Packet) *Expect {
+	e := &Expect{}
+	m.open = func([]string) {}
+	if k.NoINT {
+		return e
+	}
+	p := &m.policies[k.Flow.Watch]
+	key := k.Flow.Key()
+	f, fresh := m.flows[key], false
+	if f == nil {
+		fresh = true
+		f = &flowState{Flow: k.Flow, first: k.Time, reported: k.Time, hops: map[uint32]*deadband{}}
+		m.flows[key] = f
+		m.due.add(k.Time+int64(IdleTimeout), key)
+		m.newFlow(e, p, k)
+	}
+	f.last = k.Time
+	if k.Closing {
+		f.closing = true
+		m.due.add(k.Time+int64(closingSilence), key)
+	}
+
+	// Each looks at one class. What a first packet would be reported for is dropped.
+	seen := e
+	if fresh {
+		seen = &Expect{}
+	}
+	open := []func([]string){
+		m.path(seen, p, f, k), m.hopLatencies(seen, p, f, k), m.endToEnd(seen, p, f, k), m.linkLatencies(seen, p, k),
+		m.flags(seen, p, f, k, fresh),
+	}
+	m.congestion(seen, p, k, fresh)
+	m.txUtilization(seen, p, k, fresh)
+	m.sequence(p, f, k)
+	if !fresh {
+		m.refresh(e, p, f, k)
+	}
+	m.sample(e, p, f, k)
+	m.open = func(got []string) {
+		for _, decide := range open {
+			decide(got)
+		}
+		if len(got) > 0 {
+			f.reported = k.Time
+		}
+		m.decideSample(p, f, k, slices.Contains(got, Sample))
+		f.remember(k, e, got)
+	}
+	return e
+}
+
+// Decide tells the model what the last packet was reported for: that is how it
+// learns what the specification leaves open, such as the phase of a sample.
+func (m *Model) Decide(got []string) { m.open(got) }
+
+// remember keeps the last few packets for whoever looks for a fault.
+func (f *flowState) remember(k *Packet, e *Expect, got []string) {
+	if len(f.history) == 6 {
+		f.history = slices.Delete(f.history, 0, 1)
+	}
+	line := ""
+	if len(e.Why) > 0 || len(got) > 0 {
+		line = fmt.Sprintf("at %.6f s: expected %v, perhaps %v, reported %v; %s",
+			float64(k.Time-Epoch)/1e9, e.Must, e.May, got, strings.Join(e.Why, "; "))
+	}
+	f.history = append(f.history, line)
+}
+
+// State describes a flow as the model sees it now, with its last packets.
+func (m *Model) State(key string) string {
+	f := m.flows[key]
+	if f == nil {
+		return "the flow is not known\n"
+	}
+	var b strings.Builder
+	at := func(t int64) float64 { return float64(t-Epoch) / 1e9 }
+	fmt.Fprintf(&b, "since %.6f s, last packet %.6f s, reported %.6f s, closing %v, watch %s\n",
+		at(f.first), at(f.last), at(f.reported), f.closing, m.policies[f.Watch].Name)
+	for node, d := range f.hops {
+		fmt.Fprintf(&b, "  node %d: %v\n", node, d)
+	}
+	fmt.Fprintf(&b, "  end to end: %v\n", &f.endToEnd)
+	for _, p := range f.paths {
+		fmt.Fprintf(&b, "  path %x, last seen %.6f s\n", p.words, at(p.seen))
+	}
+	for _, h := range f.history {
+		if h != "" {
+			fmt.Fprintf(&b, "  %s\n", h)
+		}
+	}
+	return b.String()
+}
+
+// newFlow: the first INT packet of a key.
+func (m *Model) newFlow(e *Expect, p *Policy, k *Packet) {
+	if !m.wants(p, NewFlow) {
+		return
+	}
+	if !m.newFlows.take(k.Time, p.NewFlowRate) {
+		e.note("new_flow: withheld, %.3f tokens", m.newFlows.tokens)
+		m.emptied(p)
+		return
+	}
+	m.emptied(p)
+	e.must(NewFlow, "first packet")
+}
+
+// emptied notes until when the bucket has no token.
+func (m *Model) emptied(p *Policy) {
+	if m.newFlows.tokens < 1 {
+		m.emptyTo = m.newFlows.at + int64((1-m.newFlows.tokens)/p.NewFlowRate*1e9) + 1
+	}
+}
+
+// refresh: the last report is older than every, more or less by jitter.
+func (m *Model) refresh(e *Expect, p *Policy, f *flowState, k *Packet) {
+	if !m.wants(p, Refresh) {
+		return
+	}
+	age, every := time.Duration(k.Time-f.reported), float64(p.RefreshEvery)
+	low := time.Duration(every*(1-p.RefreshJitter)) - refreshSlack
+	high := time.Duration(every*(1+p.RefreshJitter)) + refreshSlack
+	switch {
+	case age <= low:
+	case age <= high || len(e.Must) > 0: // is there for something else: its report need not say so
+		e.may(Refresh, "last report %v ago", age)
+	default:
+		e.must(Refresh, "last report %v ago", age)
+	}
+}
+
+// bucket is a token bucket one second deep, full at start.
+type bucket struct {
+	tokens float64
+	at     int64
+	used   bool
+}
+
+func (b *bucket) take(now int64, rate float64) bool {
+	if rate == 0 {
+		return true
+	}
+	if !b.used {
+		b.used, b.tokens, b.at = true, rate, now
+	}
+	b.tokens = min(rate, b.tokens+float64(now-b.at)*rate/1e9)
+	b.at = now
+	if b.tokens < 1 {
+		return false
+	}
+	b.tokens--
+	return true
+}

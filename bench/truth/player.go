@@ -1,0 +1,141 @@
+package truth
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"intsink/bench/intgen"
+)
+
+const (
+	us = int64(time.Microsecond)
+	ms = int64(time.Millisecond)
+	s  = int64(time.Second)
+)
+
+// Nodes: those of the fabric, which all flows share, and from ownNodes on those that
+// only one scene uses.
+const (
+	fabricNodes = 64
+	ownNodes    = 1 << 16
+)
+
+// player writes the packets of one scene.
+type player struct {
+	*rand.Rand
+	trace   *Trace
+	at      int64
+	name    string
+	quiet   bool
+	packets []*Packet
+}
+
+// flow is a new flow of the watch; one in eight is IPv6, one in four TCP.
+func (p *player) flow(watch int) *Flow {
+	p.trace.flows++
+	return &Flow{
+		ID: p.trace.flows, Watch: watch, Port: uint16(1024 + p.IntN(60000)),
+		V6: p.IntN(8) == 0, TCP: p.IntN(4) == 0,
+	}
+}
+
+// fabric is a path of n nodes that other flows use too. No two flows agree on its
+// links, so its packets carry no timestamps.
+func (p *player) fabric(n int) []intgen.Hop {
+	hops := make([]intgen.Hop, n)
+	for i, node := range p.Perm(fabricNodes)[:n] {
+		hops[i] = p.hop(uint32(1000 + node))
+		hops[i].Ingress, hops[i].Egress = uint16(1+p.IntN(32)), uint16(1+p.IntN(32))
+	}
+	return hops
+}
+
+// own is a path of n nodes that nobody else uses.
+func (p *player) own(n int) []intgen.Hop {
+	hops := make([]intgen.Hop, n)
+	for i := range hops {
+		p.trace.nodes++
+		hops[i] = p.hop(p.trace.nodes)
+	}
+	return hops
+}
+
+func (p *player) hop(node uint32) intgen.Hop {
+	return intgen.Hop{
+		NodeID: node, Ingress: 1, Egress: 2, LatencyNs: 5000,
+		QueueID: uint8(p.IntN(8)), QueueOccupancy: uint32(p.IntN(1000)), TxUtilization: uint32(p.IntN(50)),
+	}
+}
+
+// send adds a packet of f on hops, which it copies, and lets a moment pass.
+func (p *player) send(f *Flow, hops []intgen.Hop) *Packet {
+	k := &Packet{
+		Time: p.at, Flow: f, Hops: slices.Clone(hops), Bitmap: intgen.DefaultBitmap,
+		Scene: p.name, Quiet: p.quiet,
+	}
+	p.packets = append(p.packets, k)
+	p.at += 1 + p.Int64N(us)
+	return k
+}
+
+// first is a flow's first packet.
+func (p *player) first(f *Flow, hops []intgen.Hop) *Packet {
+	k := p.send(f, hops)
+	k.plan(FlowEnd)
+	if !p.flooding() {
+		k.plan(NewFlow)
+	}
+	return k
+}
+
+func (p *player) flooding() bool { return p.name == "flood" }
+
+// wait lets d pass, more or less by a thousandth, so that nothing stands on the edge
+// of a limit by accident.
+func (p *player) wait(d int64) { p.at += d + p.Int64N(d/1000+1) }
+
+// gap waits between low and high.
+func (p *player) gap(low, high int64) { p.at += low + p.Int64N(high-low) }
+
+// stamp writes timestamps into hops as if the packet took link nanoseconds from
+// hop to hop and reached the sink, as much later, at p.at.
+func (p *player) stamp(hops []intgen.Hop, link int64) {
+	at := p.at
+	for i := range hops {
+		hops[i].EgressTimestamp = uint64(at - link)
+		hops[i].IngressTimestamp = uint64(at - link - int64(hops[i].LatencyNs))
+		at = int64(hops[i].IngressTimestamp)
+	}
+}
+
+// sendStamped is send with timestamps.
+func (p *player) sendStamped(f *Flow, hops []intgen.Hop, link int64) *Packet {
+	hops = slices.Clone(hops)
+	p.stamp(hops, link)
+	k := p.send(f, hops)
+	k.Bitmap |= bitIngress | bitEgress
+	return k
+}
+
+// others sends n packets d apart in which nothing happens.
+func (p *player) others(n int, d int64, f *Flow, hops []intgen.Hop) {
+	for range n {
+		p.send(f, hops)
+		p.wait(d)
+	}
+}
+
+// set is hops with the latency of one of them changed.
+func set(hops []intgen.Hop, i int, latency int64) []intgen.Hop {
+	hops = slices.Clone(hops)
+	hops[i].LatencyNs = uint32(latency)
+	return hops
+}
+
+// via is hops with another egress interface at one of them: another path.
+func via(hops []intgen.Hop, i int, egress uint16) []intgen.Hop {
+	hops = slices.Clone(hops)
+	hops[i].Egress = egress
+	return hops
+}

@@ -1,0 +1,107 @@
+package truth
+
+import "time"
+
+// Names of events, as the configuration has them.
+const (
+	NewFlow       = "new_flow"
+	PathChange    = "path_change"
+	HopLatency    = "hop_latency"
+	EndToEnd      = "end_to_end"
+	LinkLatency   = "link_latency"
+	Congestion    = "congestion"
+	TxUtilization = "tx_utilization"
+	Refresh       = "refresh"
+	Sample        = "sample"
+	FlowEnd       = "flow_end"
+	Loss          = "loss"
+	HopLimit      = "hop_limit"
+	MTUExceeded   = "mtu_exceeded"
+)
+
+// Classes are all events that scenes plant.
+var Classes = []string{NewFlow, PathChange, HopLatency, EndToEnd, LinkLatency, Congestion, TxUtilization,
+	Refresh, Sample, FlowEnd, Loss, HopLimit, MTUExceeded}
+
+// Latency is the deadband of one latency event.
+type Latency struct {
+	Absolute, Relative float64 // nanoseconds; of the reference
+	K, N               int
+	Interval           time.Duration
+}
+
+// Policy is what one watch hears of, with the thresholds of docs/configuration.md.
+type Policy struct {
+	Name         string
+	Events       []string // but for Sample
+	Sample       int      // one packet in so many, or with SampleByFlow one flow
+	SampleByFlow bool
+
+	NewFlowRate float64
+
+	Paths      int
+	PathMemory time.Duration
+	PathRate   float64
+	ReportECMP bool
+
+	HopLatency, EndToEnd, LinkLatency Latency
+	PTP                               bool // clock of end_to_end
+
+	CongestionRaise, CongestionClear int
+	CongestionRaiseLatency           time.Duration
+	CongestionQuota                  int
+	CongestionTimeout                time.Duration
+
+	TxRaise, TxClear int
+	TxHold           time.Duration
+
+	RefreshEvery  time.Duration
+	RefreshJitter float64
+
+	LossWindow                int
+	LossTimeout, LossInterval time.Duration
+
+	HopLimitRearm, MTURearm time.Duration
+}
+
+// Watches of the test. A flow's destination address says which one selects it.
+const (
+	WatchDC      = iota // every event, profile dc
+	WatchWAN            // profile wan, ecmp = "report", refresh without jitter
+	WatchPTP            // end_to_end by clocks; congestion by latency
+	WatchPackets        // sample = 16
+	WatchFlows          // sample = 4, sample_by = "flow"
+	NumWatches
+)
+
+// Policies are those of the watches; rate is that of new_flow.
+func Policies(rate float64) [NumWatches]Policy {
+	latency := func(absolute time.Duration) Latency {
+		return Latency{Absolute: float64(absolute), Relative: 0.5, K: 2, N: 4, Interval: 100 * time.Millisecond}
+	}
+	link := latency(10 * time.Microsecond)
+	link.Interval = time.Second
+	dc := Policy{
+		Name: "dc", Events: Classes, NewFlowRate: rate,
+		Paths: 4, PathMemory: time.Minute, PathRate: 10,
+		HopLatency: latency(10 * time.Microsecond), EndToEnd: latency(50 * time.Microsecond), LinkLatency: link,
+		CongestionRaise: 8000, CongestionClear: 4000, CongestionQuota: 40, CongestionTimeout: time.Second,
+		TxRaise: 90, TxClear: 75, TxHold: 5 * time.Second,
+		RefreshEvery: 2 * time.Second, RefreshJitter: 0.2,
+		LossWindow: 1024, LossTimeout: 200 * time.Millisecond, LossInterval: time.Second,
+		HopLimitRearm: 10 * time.Second, MTURearm: 10 * time.Second,
+	}
+	wan := dc
+	wan.Name, wan.ReportECMP, wan.RefreshJitter = "wan", true, 0
+	for _, l := range []*Latency{&wan.HopLatency, &wan.EndToEnd} {
+		l.Relative, l.K, l.N = 0.25, 3, 8
+	}
+	wan.HopLatency.Absolute, wan.EndToEnd.Absolute = 100e3, 1e6
+	ptp := dc
+	ptp.Name, ptp.PTP = "ptp", true
+	ptp.CongestionRaise, ptp.CongestionRaiseLatency = 0, 500*time.Microsecond
+	packets, flows := dc, dc
+	packets.Name, packets.Sample = "packets", 16
+	flows.Name, flows.Sample, flows.SampleByFlow = "flows", 4, true
+	return [NumWatches]Policy{WatchDC: dc, WatchWAN: wan, WatchPTP: ptp, WatchPackets: packets, WatchFlows: flows}
+}

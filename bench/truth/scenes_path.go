@@ -1,0 +1,141 @@
+package truth
+
+import (
+	"slices"
+
+	"intsink/bench/intgen"
+)
+
+// path takes new paths: other interfaces, other nodes, more and fewer hops.
+func path(p *player) {
+	f, hops := p.flow(WatchDC), p.fabric(4)
+	p.first(f, hops)
+	swapped := slices.Clone(hops)
+	swapped[1], swapped[2] = swapped[2], swapped[1]
+	in := slices.Clone(hops)
+	in[0].Ingress = 77
+	for _, h := range [][]intgen.Hop{via(hops, 3, 77), in, hops[1:], swapped, hops[:1]} {
+		p.gap(ms, s)
+		p.send(f, h).plan(PathChange)
+		for range p.IntN(10) {
+			p.gap(ms, 300*ms)
+			p.send(f, h)
+		}
+	}
+	level2 := func(out uint32) *Packet {
+		p.gap(ms, s)
+		h := slices.Clone(hops)
+		h[0].Level2Egress = out
+		k := p.send(f, h)
+		k.Bitmap |= bitLevel2
+		return k
+	}
+	level2(1).plan(PathChange) // other words are hashed
+	level2(1)
+	level2(2).plan(PathChange)
+}
+
+// pathMemory forgets after a minute, or beyond four paths the one longest unseen.
+func pathMemory(p *player) {
+	f, hops := p.flow(WatchDC), p.fabric(3)
+	p.first(f, hops)
+	go4 := func(egress uint16, news bool) {
+		p.gap(200*ms, s)
+		if k := p.send(f, via(hops, 0, egress)); news {
+			k.plan(PathChange)
+		}
+	}
+	go4(100, true)
+	go4(101, true)
+	go4(102, true)
+	go4(hops[0].Egress, false) // all four are known
+	go4(100, false)
+	go4(103, true) // 101 is the one longest unseen
+	go4(102, false)
+	go4(101, true)
+	for range 64 {
+		p.wait(s)
+		p.send(f, via(hops, 0, 101))
+	}
+	go4(102, true) // more than a minute ago
+}
+
+// pathRate takes more new paths than are reported in a second. What was withheld is
+// not learned and asks again.
+func pathRate(p *player) {
+	f, hops := p.flow(WatchDC), p.fabric(3)
+	p.first(f, hops)
+	for i := range uint16(10) {
+		p.gap(ms, 2*ms)
+		p.send(f, via(hops, 0, 100+i)).plan(PathChange)
+	}
+	for i := range uint16(10) {
+		p.gap(ms, 2*ms)
+		p.send(f, via(hops, 0, 200+i))
+	}
+	p.wait(100 * ms)
+	p.send(f, via(hops, 0, 209)).plan(PathChange)
+	p.wait(ms)
+	p.others(5, 20*ms, f, via(hops, 0, 209))
+}
+
+// ecmp goes to and fro between paths of the same nodes: no path_change, once both are
+// known, and no latency event.
+func ecmp(p *player) {
+	f, hops := p.flow(WatchDC), p.fabric(3)
+	hops = set(hops, 1, 60_000)
+	other := slices.Clone(hops)
+	other[0], other[1] = other[1], other[0]
+	p.first(f, hops)
+	p.gap(ms, 100*ms)
+	k := p.send(f, other)
+	k.Quiet = false
+	k.plan(PathChange)
+	for range 60 {
+		p.gap(ms, 300*ms)
+		p.send(f, [][]intgen.Hop{hops, other}[p.IntN(2)])
+	}
+}
+
+// ecmpReported has a watch that asks for known paths, too.
+func ecmpReported(p *player) {
+	f, hops := p.flow(WatchWAN), p.fabric(3)
+	p.first(f, hops)
+	for i := range 20 {
+		p.gap(200*ms, 400*ms)
+		h := via(hops, 0, 90+uint16(i%2))
+		p.send(f, h).plan(PathChange)
+		p.gap(ms, 20*ms)
+		p.send(f, h)
+	}
+}
+
+// noEvidence has other paths in packets that prove nothing: with M, with unknown
+// words, without nodes or interfaces.
+func noEvidence(p *player) {
+	f, hops := p.flow(WatchDC), p.fabric(3)
+	p.first(f, hops)
+	p.gap(ms, 100*ms)
+	k := p.send(f, via(hops, 0, 99))
+	k.M = true
+	k.plan(MTUExceeded)
+	for range 40 {
+		p.gap(ms, 200*ms)
+		h := via(hops, 1, uint16(100+p.IntN(100)))
+		switch p.IntN(4) {
+		case 0:
+			p.send(f, h).M = true
+		case 1:
+			h[p.IntN(3)].NodeID = unknown32
+			p.send(f, h)
+		case 2:
+			i := p.IntN(3)
+			h[i].Ingress, h[i].Egress = unknown16, unknown16
+			p.send(f, h)
+		case 3:
+			p.send(f, h).Bitmap = bitNode | bitLatency
+		}
+	}
+	p.gap(ms, 100*ms)
+	p.send(f, hops)
+}

@@ -1,0 +1,185 @@
+package truth
+
+import (
+	"slices"
+
+	"intsink/bench/intgen"
+)
+
+// crowd are flows that share a path of their own; all of them have begun.
+func (p *player) crowd(watch, n int) ([]*Flow, []intgen.Hop) {
+	hops, flows := p.own(3), make([]*Flow, n)
+	for i := range hops {
+		hops[i].QueueOccupancy, hops[i].TxUtilization = 100, 10
+	}
+	for i := range flows {
+		flows[i] = p.flow(watch)
+		p.first(flows[i], hops)
+		p.gap(ms, 50*ms)
+	}
+	return flows, hops
+}
+
+// any sends n packets of any of the flows.
+func (p *player) any(n int, low, high int64, flows []*Flow, hops []intgen.Hop, each func(*Packet)) {
+	for range n {
+		k := p.send(flows[p.IntN(len(flows))], hops)
+		if each != nil {
+			each(k)
+		}
+		p.gap(low, high)
+	}
+}
+
+func occupied(hops []intgen.Hop, occupancy uint32) []intgen.Hop {
+	hops = slices.Clone(hops)
+	hops[1].QueueOccupancy = occupancy
+	return hops
+}
+
+func congested(k *Packet) { k.plan(Congestion) }
+
+// congestion comes, wavers and goes, seen by four flows.
+func congestion(p *player) {
+	flows, hops := p.crowd(WatchDC, 4)
+	for range 3 {
+		p.any(5, ms, 20*ms, flows, occupied(hops, 7999), nil)
+		p.any(10, ms, 20*ms, flows, occupied(hops, 8000+uint32(p.IntN(1000))), congested)
+		p.any(5, ms, 20*ms, flows, occupied(hops, 7999), nil)
+		p.any(5, ms, 20*ms, flows, occupied(hops, 9000), congested)
+		p.any(5, ms, 20*ms, flows, occupied(hops, 4001), nil)
+		other := occupied(hops, 9000)
+		other[1].QueueID++
+		p.any(3, ms, 20*ms, flows, other, congested) // a queue of its own
+		other = occupied(other, 0)
+		p.any(1, ms, 20*ms, flows, other, congested)
+		p.any(1, ms, 20*ms, flows, occupied(hops, 4000), congested) // clear
+		p.any(9, ms, 20*ms, flows, occupied(hops, 3000), nil)
+	}
+}
+
+// congestionQuota lasts for more packets than are reported of one episode.
+func congestionQuota(p *player) {
+	flows, hops := p.crowd(WatchDC, 3)
+	for range 2 {
+		p.any(40, ms, 5*ms, flows, occupied(hops, 8500), congested)
+		p.any(40, ms, 5*ms, flows, occupied(hops, 8500), nil)
+		p.any(1, ms, 5*ms, flows, occupied(hops, 10), congested)
+		p.any(5, ms, 5*ms, flows, occupied(hops, 10), nil)
+	}
+}
+
+// congestionTimeout is not seen for a second: the episode ends silently.
+func congestionTimeout(p *player) {
+	flows, hops := p.crowd(WatchDC, 2)
+	p.any(3, ms, 5*ms, flows, occupied(hops, 8500), congested)
+	p.gap(800*ms, 900*ms)
+	p.any(2, ms, 5*ms, flows, occupied(hops, 5000), nil)
+	p.gap(1100*ms, 1500*ms)
+	p.any(3, ms, 5*ms, flows, occupied(hops, 10), nil)
+	p.any(3, ms, 5*ms, flows, occupied(hops, 8500), congested)
+	p.gap(1100*ms, 1500*ms)
+	p.any(40, ms, 5*ms, flows, occupied(hops, 8500), congested) // a new quota
+	p.any(1, ms, 5*ms, flows, occupied(hops, 8500), nil)
+}
+
+// congestionFirst has its onset on the first packet of a flow, which counts and is
+// not reported for it.
+func congestionFirst(p *player) {
+	flows, hops := p.crowd(WatchDC, 2)
+	f := p.flow(WatchDC)
+	p.first(f, occupied(hops, 9000))
+	p.gap(ms, 5*ms)
+	p.any(39, ms, 5*ms, append(flows, f), occupied(hops, 8500), congested)
+	p.any(2, ms, 5*ms, flows, occupied(hops, 8500), nil)
+	p.any(1, ms, 5*ms, flows, occupied(hops, 10), congested)
+}
+
+// congestionLatency has a watch that takes a long hop latency for congestion.
+func congestionLatency(p *player) {
+	flows, hops := p.crowd(WatchPTP, 2)
+	for i := range hops {
+		hops[i].QueueOccupancy = 0
+	}
+	for range 2 {
+		p.any(5, ms, 20*ms, flows, set(hops, 1, 499_999), nil)
+		p.any(5, ms, 20*ms, flows, set(hops, 1, 500_000), congested)
+		p.any(5, ms, 20*ms, flows, set(hops, 1, 250_000), nil)
+		p.any(1, ms, 20*ms, flows, set(hops, 1, 249_999), congested)
+		p.any(5, ms, 20*ms, flows, set(hops, 1, 100_000), nil)
+	}
+}
+
+func busy(hops []intgen.Hop, tx uint32) []intgen.Hop {
+	hops = slices.Clone(hops)
+	hops[1].TxUtilization = tx
+	return hops
+}
+
+// txUtilization is reported once until it was low for five seconds.
+func txUtilization(p *player) {
+	flows, hops := p.crowd(WatchDC, 3)
+	enter := func() { p.any(1, 50*ms, 300*ms, flows, busy(hops, 90), func(k *Packet) { k.plan(TxUtilization) }) }
+	p.any(5, 50*ms, 300*ms, flows, busy(hops, 89), nil)
+	for range 2 {
+		enter()
+		p.any(10, 50*ms, 300*ms, flows, busy(hops, 95), nil)
+		p.any(12, 200*ms, 300*ms, flows, busy(hops, 75), nil) // less than four seconds
+		p.any(10, 50*ms, 300*ms, flows, busy(hops, 95), nil)
+		p.any(10, 50*ms, 300*ms, flows, busy(hops, 76), nil)
+		p.any(20, 300*ms, 400*ms, flows, busy(hops, 75), nil)
+	}
+	p.any(5, 50*ms, 300*ms, flows, busy(hops, unknown32), nil)
+	enter()
+	f := p.flow(WatchDC) // an interface that is busy from a flow's first packet on
+	hops = p.own(3)
+	p.first(f, busy(hops, 95))
+	for range 5 {
+		p.gap(ms, 100*ms)
+		p.send(f, busy(hops, 95))
+	}
+}
+
+// link has a link that takes longer, seen by several flows together.
+func link(p *player) {
+	flows, hops := p.crowd(WatchDC, 3)
+	pass := func(n int, d int64) (last *Packet) {
+		for range n {
+			p.gap(5*ms, 30*ms)
+			last = p.sendStamped(flows[p.IntN(len(flows))], hops, d)
+		}
+		return last
+	}
+	pass(3, 1000)
+	for range 2 {
+		pass(5, 11_000) // as far as it may
+		p.wait(1100 * ms)
+		pass(2, 12_000).plan(LinkLatency)
+		pass(5, 13_000)
+		p.wait(1100 * ms)
+		pass(2, 1000).plan(LinkLatency)
+	}
+	pass(2, 30_000) // within the interval
+	pass(3, 30_000)
+	p.wait(1100 * ms)
+	pass(1, 30_000).plan(LinkLatency)
+}
+
+// linkSkew has clocks that disagree, and nodes without one.
+func linkSkew(p *player) {
+	flows, hops := p.crowd(WatchDC, 2)
+	for i := range 40 {
+		p.gap(20*ms, 100*ms)
+		d := int64(1000)
+		if i > 0 && p.IntN(3) == 0 {
+			d = -50_000
+		}
+		k := p.sendStamped(flows[p.IntN(2)], hops, d)
+		switch p.IntN(4) {
+		case 0:
+			k.Hops[1].EgressTimestamp = unknown64
+		case 1:
+			k.Hops[1].IngressTimestamp = unknown64
+		}
+	}
+}
