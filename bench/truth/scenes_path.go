@@ -77,6 +77,11 @@ func pathRate(p *player) {
 	p.send(f, via(hops, 0, 209)).plan(PathChange)
 	p.wait(ms)
 	p.others(5, 20*ms, f, via(hops, 0, 209))
+	p.wait(2*s + p.Int64N(100*ms)) // the bucket is full again, and no fuller
+	for i := range uint16(14) {
+		p.gap(ms, 9*ms)
+		p.send(f, via(hops, 0, 300+i))
+	}
 }
 
 // ecmp goes to and fro between paths of the same nodes: no path_change, once both are
