@@ -97,6 +97,9 @@ func TestRandomInsert(t *testing.T) {
 		if a.proto != b.proto || a.checksum != b.checksum || a.checksum && a.error%0xffff != b.error%0xffff {
 			t.Fatalf("%+v\n%x %+v\n%x %+v", s, orig, a, out, b)
 		}
+		if behind := orig[min(a.l4+headerLimit(s, a.proto), len(orig)):]; !bytes.HasSuffix(out, behind) {
+			t.Fatalf("%+v\n%x\n%x", s, orig, out)
+		}
 	}
 	t.Logf("%v, %d failed", seen, failed)
 	for m := ByPort; m <= ByGeneve; m++ {
@@ -107,6 +110,20 @@ func TestRandomInsert(t *testing.T) {
 	if failed > 200 {
 		t.Errorf("%d insertions failed", failed)
 	}
+}
+
+// headerLimit is how far behind the start of an L4 header INT or a change of s can
+// stand at most.
+func headerLimit(s *Source, proto uint8) int {
+	switch {
+	case proto == TCP:
+		return 60
+	case s.Marking == ByGeneve:
+		return 16 + 252
+	case s.Marking == ByVXLANGPE || s.Marking == ByGRE:
+		return 16
+	}
+	return 8
 }
 
 // Random's checksums: about a quarter wrong, an eighth of UDP's zero, none of IP
