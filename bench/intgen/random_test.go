@@ -154,3 +154,54 @@ func TestRandomChecksums(t *testing.T) {
 		t.Errorf("%.3f of the UDP checksums are zero", share)
 	}
 }
+
+// Damaged packets give an error or something, but no panic.
+func TestInsertIntoDamaged(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 20000 {
+		orig, s, hops := Random(r)
+		for range 1 + r.IntN(3) {
+			orig[12+r.IntN(min(len(orig)-12, 100))] ^= uint8(1 << r.IntN(8))
+		}
+		if one(r, 2) {
+			orig = orig[:r.IntN(len(orig))]
+		}
+		_, _ = s.Insert(orig, hops)
+		_, _ = (&Tunnel{Encap: IPIP, Src: s.OuterSrc, Dst: s.OuterDst}).Wrap(orig)
+	}
+}
+
+// Random reaches every marking with every type, address family and link header.
+func TestRandomReach(t *testing.T) {
+	type kind struct {
+		marking  Marking
+		typ      uint8
+		chain    bool
+		v6       bool
+		tags     bool
+		ipExtras bool
+	}
+	r := rand.New(rand.NewPCG(7, 8))
+	seen := map[kind]int{}
+	for range 40000 {
+		orig, s, _ := Random(r)
+		p, err := find(orig)
+		if err != nil {
+			t.Fatal(err)
+		}
+		extras := p.l4-p.ip != 20 && !p.v6 || p.l4-p.ip != 40 && p.v6
+		seen[kind{s.Marking, s.Type, s.ThenDestination, p.v6, p.l3 > 14, extras}]++
+	}
+	for m := ByPort; m <= ByGeneve; m++ {
+		for _, typ := range []uint8{TypeMD, TypeDestination, TypeMX} {
+			for i := range 16 {
+				k := kind{m, typ, i&1 != 0, i&2 != 0, i&4 != 0, i&8 != 0}
+				canChain := m == ByPort || m > ByProbeMarker
+				canHaveExtras := m != ByGeneve && m != ByVXLANGPE // the outer header has none
+				if seen[k] == 0 && (!k.chain || canChain && typ != TypeDestination) && (!k.ipExtras || canHaveExtras) {
+					t.Errorf("never: %+v", k)
+				}
+			}
+		}
+	}
+}
