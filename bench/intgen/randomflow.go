@@ -147,8 +147,14 @@ func randomTunnel(r *rand.Rand, e Encap) *Tunnel {
 		Ethernet: one(r, 2), Checksum: e != OverGRE || one(r, 2), Key: one(r, 3), Sequence: one(r, 3),
 	}
 	t.Src, t.Dst = randomAddrs(r)
-	if one(r, 3) {
+	switch r.IntN(4) {
+	case 0:
 		t.VLAN = randomTag(r)
+	case 1:
+		t.VLANs = []uint16{randomTag(r), randomTag(r)}
+	}
+	if one(r, 4) {
+		t.IPOptions, t.Extensions = randomIPOptions(r), randomExtensions(r)
 	}
 	for range r.IntN(4) {
 		t.Options = append(t.Options, randomOption(r))
