@@ -8,9 +8,8 @@ var unbuilt = map[string]string{
 	"watch.match.vlan": "watch.match.vlan (every VLAN matches)",
 	"watch.match.dscp": "watch.match.dscp (every DSCP matches)",
 
-	"report.metadata=queue": "the sink's own queue in report.metadata",
-	"report.explain=true":   "report.explain",
-	"collector.budget":      "the collector budget",
+	"report.explain=true": "report.explain",
+	"collector.budget":    "the collector budget",
 
 	"watch.events=end_to_end":     "the event end_to_end",
 	"watch.events=link_latency":   "the event link_latency",
