@@ -5,7 +5,7 @@
 --               VXLAN-GPE and Geneve
 --   int_report  Telemetry Report 2.0, 1.0 and 0.5
 --
--- Sections: reading, metadata, INT headers, encapsulations of INT, reports,
+-- Sections: reading, handing on, metadata, INT headers, encapsulations of INT, reports,
 -- registration. Offsets and sizes are in bytes, names are the specifications'.
 -- Runs on Lua 5.2 to 5.4: no bit operators, no bit32.
 
@@ -27,7 +27,8 @@ local report_malformed = ProtoExpert.new("int_report.malformed", "Malformed tele
 local report_cut = ProtoExpert.new("int_report.cut", "The report is cut short by the capture",
 	expert.group.UNDECODED, expert.severity.NOTE)
 
--- uint and friends make a field of the given prefix and remember it in list.
+-- fields_of returns a list and the function that defines a field of the given
+-- prefix and puts it there.
 local function fields_of(prefix)
 	local list = {}
 	local function define(kind, name, label, ...)
@@ -82,7 +83,7 @@ local function too_short(tree, tvb, text)
 	tree:add_proto_expert_info(is_cut(tvb) and cut or malformed, text)
 end
 
-------------------------------------------------- handing on to dissectors ---
+---------------------------------------------------------------- handing on ---
 
 local data = Dissector.get("data")
 local udp_port = DissectorTable.get("udp.port")
@@ -287,7 +288,7 @@ local function add_values(tree, fields, meaning, map, tvb, at, stop)
 	return at
 end
 
--- bitmap_fields defines one boolean for each of n bits.
+-- bitmap_fields defines one boolean for each bit, named { name, label }.
 local function bitmap_fields(define, prefix, names)
 	local all = {}
 	for bit, name in pairs(names) do
