@@ -16,6 +16,8 @@ type Detector struct {
 	newFlow  tokens
 	key      uint64 // of the path hash, odd
 	random   uint64
+	things   Things
+	lossy    []*flows.Flow // with holes in their sequence
 }
 
 // Observation is one packet as the detector sees it.
@@ -24,6 +26,9 @@ type Observation struct {
 	Info     *inthdr.Info   // where INT stands in it
 	Layout   *inthdr.Layout // of one hop
 	FlowHash uint64
+
+	Sequence     uint64 // number that a domain instruction declares
+	SequenceBits uint8  // how wide it is; 0: there is none
 }
 
 // usable tells whether the packet's hops can be trusted.
@@ -32,7 +37,10 @@ func (o *Observation) usable() bool { return o.Info.Reason == 0 && o.Info.Hops >
 // New makes a detector for watches with the given policies. seed keys the path
 // hash and the jitter.
 func New(policies []Policy, seed uint64) *Detector {
-	d := &Detector{key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1}
+	d := &Detector{
+		key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1,
+		things: newThings(seed), lossy: make([]*flows.Flow, 0, maxLossy),
+	}
 	d.SetPolicies(policies)
 	return d
 }
@@ -41,11 +49,13 @@ func New(policies []Policy, seed uint64) *Detector {
 func (d *Detector) SetPolicies(policies []Policy) {
 	d.policies = slices.Clone(policies)
 	for i := range d.policies {
-		p := &d.policies[i]
-		p.quiet = p.Sample == 0 && p.Events.Has(HopLatency) && p.Thresholds.LatencyAbsolute < 1<<31
+		d.policies[i].compile()
 	}
 	d.sampled = make([]uint32, len(policies))
 }
+
+// Things are the queues, interfaces and links that packets told of.
+func (d *Detector) Things() *Things { return &d.things }
 
 // Packet updates flow f, selected by watch, with one packet and returns the
 // events that ask for a report of it. fresh: it is the flow's first packet,
@@ -53,7 +63,6 @@ func (d *Detector) SetPolicies(policies []Policy) {
 func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Observation) Set {
 	p := &d.policies[watch]
 	t := &p.Thresholds
-	f.Packets++
 
 	var set Set
 	if fresh {
@@ -67,13 +76,41 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 			d.Counters.Fired[Refresh]++
 		}
 	}
+	if p.things && o.usable() {
+		set |= d.walk(now, f, fresh, p, o)
+	}
+	if o.Info.HopExceeded || o.Info.MTUExceeded {
+		set |= d.flags(now, f, fresh, p, o)
+	}
+	if o.SequenceBits != 0 && p.Events.Has(Loss) {
+		set |= d.sequence(now, f, t, o)
+	}
 	if p.Sample > 0 {
 		set |= d.sample(p, watch, o)
 	}
+	if set != 0 {
+		d.remember(now, f, set)
+	}
 	if set != 0 || f.NextRefresh == 0 {
-		f.NextRefresh = max(refreshTick(now+d.jittered(t))+1, 1)
+		d.Restart(now, f, watch)
 	}
 	return set
+}
+
+// Restart makes the flow's next refresh due a whole period from now, as after any
+// report of it.
+func (d *Detector) Restart(now int64, f *flows.Flow, watch int) {
+	f.NextRefresh = max(refreshTick(now+d.jittered(&d.policies[watch].Thresholds))+1, 1)
+}
+
+// remember keeps what the flow was last reported for. A new flow's first report
+// is not kept: most flows have no other, and need no cold state.
+func (d *Detector) remember(now int64, f *flows.Flow, set Set) {
+	if set == NewFlow.Set() {
+		return
+	}
+	c := f.Cold()
+	c.LastReport, c.LastEvents = now, uint32(set)
 }
 
 func refreshDue(now int64, f *flows.Flow) bool {
