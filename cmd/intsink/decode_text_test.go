@@ -15,7 +15,7 @@ func TestTextNamesDropReasons(t *testing.T) {
 	p.Open(make([]byte, 1400))
 	for _, code := range []byte{60, 255} { // one with a name, one without
 		p.Append(&report.Individual{RepType: report.INT, InType: report.None, Dropped: true,
-			RepMdBits: report.MdDropReason, Metadata: []byte{0, 0, 0, code}})
+			RepMdBits: report.MdDropReason, Metadata: []byte{0, code, 0, 0}})
 	}
 	m, err := report.Decode(p.Seal(report.GroupHeader{NodeID: 3}))
 	if err != nil {
