@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 type decoder struct {
 	file       string
 	src        []byte
+	lines      [][]byte // of src
 	out        *Diagnostics
 	places     map[any]hcl.Range // by pointer to a field or block, or element of a list
 	failed     map[any]bool      // fields that are in the file with a wrong value
@@ -26,13 +28,14 @@ type element struct {
 
 func newDecoder(file string, src []byte) *decoder {
 	return &decoder{
-		file: file, src: src, out: &Diagnostics{},
+		file: file, src: src, lines: bytes.Split(src, []byte("\n")), out: &Diagnostics{},
 		places: map[any]hcl.Range{}, failed: map[any]bool{}, warned: map[string]bool{},
 	}
 }
 
 func (d *decoder) done() *Diagnostics {
 	d.out.sort()
+	d.out.cut()
 	return d.out
 }
 
@@ -67,7 +70,9 @@ func (d *decoder) report(s Severity, r hcl.Range, format string, args ...any) {
 		if r.End.Line > r.Start.Line {
 			end = maxSnippet + 1 // to the end of the line
 		}
-		x.Snippet = snippet(d.src, x.Line, x.Column, end)
+		if x.Line <= len(d.lines) {
+			x.Snippet = snippet(d.lines[x.Line-1], x.Line, x.Column, end)
+		}
 	}
 	d.out.add(x)
 }

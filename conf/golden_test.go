@@ -121,6 +121,12 @@ func FuzzParse(f *testing.F) {
 			f.Add(src)
 		}
 	}
+	for _, src := range tooMuch(1000) {
+		f.Add([]byte(src))
+	}
+	for _, src := range tooMuch(20) {
+		f.Add([]byte(src))
+	}
 	m := fakeMachine()
 	f.Fuzz(func(t *testing.T, src []byte) {
 		c, d := parse("fuzz.hcl", src, m)
