@@ -8,6 +8,7 @@ func (d *decoder) check(c *Config, m machine) {
 	d.checkPorts(c)
 	d.checkLinks(c)
 	d.checkMbufs(c)
+	d.checkMemory(c, m)
 	d.checkINT(&c.INT)
 	for i := range c.INT.Domains {
 		d.checkDomain(&c.INT.Domains[i])

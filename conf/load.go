@@ -41,7 +41,8 @@ func LoadElsewhere(path string) (*Config, *Diagnostics) {
 
 // machine is what a configuration is checked against, besides itself.
 type machine struct {
-	cpus      []int // that this process may run on, ascending
+	cpus      []int  // that this process may run on, ascending
+	memory    uint64 // bytes; 0: unknown
 	lookup    lookupFunc
 	elsewhere bool // the file may be for another machine
 }
