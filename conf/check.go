@@ -51,7 +51,7 @@ func (d *decoder) checkKnown(key any, where, name, what string, known []string) 
 	case len(known) == 0:
 		hint = "; there is no " + what + " block"
 	default:
-		hint = "; there is " + oneOf(known)
+		hint = "; there is " + someOf(known)
 	}
-	d.errorAt([]any{key}, "%s: no %s is called %q%s", where, what, name, hint)
+	d.errorAt([]any{key}, "%s: no %s is called %q%s", where, what, short(name), hint)
 }

@@ -171,6 +171,6 @@ func (d *decoder) checkHTTP(c *Config) {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		d.errorAt([]any{&c.HTTP.Listen}, `http: listen = %q: must be "address:port", such as "127.0.0.1:9465"; "" turns it off`, c.HTTP.Listen)
+		d.errorAt([]any{&c.HTTP.Listen}, `http: listen = %q: must be "address:port", such as "127.0.0.1:9465"; "" turns it off`, short(c.HTTP.Listen))
 	}
 }

@@ -63,7 +63,7 @@ func (d *decoder) good(key any) bool { return d.has(key) && !d.failed[key] }
 
 // report adds a diagnostic; the zero Range means the file as a whole.
 func (d *decoder) report(s Severity, r hcl.Range, format string, args ...any) {
-	x := Diagnostic{Severity: s, File: d.file, Message: fmt.Sprintf(format, args...)}
+	x := Diagnostic{Severity: s, File: d.file, Message: cutText(fmt.Sprintf(format, args...), maxMessage)}
 	if r.Start.Line > 0 {
 		x.Line, x.Column = r.Start.Line, r.Start.Column
 		end := r.End.Column
@@ -76,6 +76,9 @@ func (d *decoder) report(s Severity, r hcl.Range, format string, args ...any) {
 	}
 	d.out.add(x)
 }
+
+// maxMessage is the longest message, whatever the file has.
+const maxMessage = 1000
 
 // errorAt and warnAt point at the first of keys that is in the file.
 func (d *decoder) errorAt(keys []any, format string, args ...any) {
@@ -107,6 +110,10 @@ func (d *decoder) syntax(diags hcl.Diagnostics) {
 		if x.Subject != nil {
 			r = *x.Subject
 		}
-		d.report(Error, r, "%s: %s", x.Summary, strings.Join(strings.Fields(x.Detail), " "))
+		words := strings.Fields(x.Detail)
+		for i := range words {
+			words[i] = short(words[i])
+		}
+		d.report(Error, r, "%s: %s", x.Summary, strings.Join(words, " "))
 	}
 }

@@ -15,11 +15,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
-// fakeMachine has 8 CPUs and a name server that knows two names.
+// fakeMachine has 8 CPUs and a name server that knows three names.
 func fakeMachine() machine {
 	hosts := map[string][]netip.Addr{
 		"collector.example": {netip.MustParseAddr("198.51.100.7"), netip.MustParseAddr("2001:db8::7")},
 		"six.example":       {netip.MustParseAddr("2001:db8::6")},
+		"nobody.example":    {netip.MustParseAddr("0.0.0.0")},
 	}
 	return machine{
 		cpus: []int{0, 1, 2, 3, 4, 5, 6, 7},

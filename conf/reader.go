@@ -47,7 +47,7 @@ func (r *reader) finish() {
 		} else if hint == "" {
 			hint = didYouMean(name, r.knownBlocks, "the block %s { ... }")
 		}
-		r.d.report(Error, a.name, "%sunknown attribute %s%s%s", r.prefix(), name, hint, r.known(hint))
+		r.d.report(Error, a.name, "%sunknown attribute %s%s%s", r.prefix(), short(name), hint, r.known(hint))
 	}
 	for _, b := range r.inner {
 		if slices.Contains(r.knownBlocks, b.Type) {
@@ -59,7 +59,7 @@ func (r *reader) finish() {
 		} else if hint == "" {
 			hint = didYouMean(b.Type, r.knownAttrs, "the attribute %s")
 		}
-		r.d.report(Error, b.TypeRange, "%sunknown block %s%s%s", r.prefix(), b.Type, hint, r.known(hint))
+		r.d.report(Error, b.TypeRange, "%sunknown block %s%s%s", r.prefix(), short(b.Type), hint, r.known(hint))
 	}
 }
 
@@ -193,7 +193,7 @@ func (r *reader) label(b *hclsyntax.Block) string {
 	}
 	name := b.Labels[0]
 	if !isName(name) {
-		r.d.report(Error, b.LabelRanges[0], "%sa name has 1 to %d letters, digits, spaces or _ - . : / @ #, not %q", r.prefix(), maxName, name)
+		r.d.report(Error, b.LabelRanges[0], "%sa name has 1 to %d letters, digits, spaces or _ - . : / @ #, not %q", r.prefix(), maxName, short(name))
 		return ""
 	}
 	return name

@@ -55,7 +55,10 @@ func (d *decoder) resolveCollectors(lookup lookupFunc) {
 				break
 			}
 		}
-		u.collector.Address = netip.AddrPortFrom(best.WithZone(""), u.port)
+		best = best.WithZone("")
+		if sendable(&u.at, best) {
+			u.collector.Address = netip.AddrPortFrom(best, u.port)
+		}
 	}
 }
 
