@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,6 +90,7 @@ func TestGood(t *testing.T) {
 			if !reflect.DeepEqual(c, again) {
 				t.Errorf("the dump parses to another Config:\n%s", cmp.Diff(string(c.Dump()), string(again.Dump())))
 			}
+			sameWarnings(t, d, d2)
 			if strings.HasPrefix(path, "examples") {
 				return
 			}
@@ -96,6 +98,16 @@ func TestGood(t *testing.T) {
 			compareGolden(t, base+".dump", string(c.Dump()))
 			compareGolden(t, base+".warnings", diagText(d.Warnings))
 		})
+	}
+}
+
+// sameWarnings: a dump gives no warning that its original did not give.
+func sameWarnings(t *testing.T, original, dump *Diagnostics) {
+	t.Helper()
+	for _, x := range dump.Warnings {
+		if !slices.ContainsFunc(original.Warnings, func(o Diagnostic) bool { return o.Message == x.Message }) {
+			t.Errorf("the dump has a warning of its own:\n%v", x)
+		}
 	}
 }
 
@@ -144,5 +156,6 @@ func FuzzParse(f *testing.F) {
 		if !reflect.DeepEqual(c, again) {
 			t.Fatalf("the dump parses to another Config:\n%s", cmp.Diff(string(c.Dump()), string(again.Dump())))
 		}
+		sameWarnings(t, d, d2)
 	})
 }

@@ -103,9 +103,10 @@ func (r *reader) read(name string, v value) bool {
 	r.d.place(v.key(), a.expr.Range())
 	path := r.sub(name)
 	x := &expr{d: r.d, path: path, where: r.prefix() + name, e: a.expr}
+	before, _ := v.write()
 	if v.read(x) {
-		r.d.mustAct(path, a.expr.Range())
-		if text, ok := v.write(); ok {
+		if text, _ := v.write(); text != before { // what leaves the default needs no feature
+			r.d.mustAct(path, a.expr.Range())
 			r.d.mustAct(path+"="+text, a.expr.Range())
 		}
 	} else {
@@ -149,12 +150,15 @@ func (r *reader) onlyOne(name string) *hclsyntax.Block {
 
 func (r *reader) nested(b *hclsyntax.Block, key any, what string, visit func(visitor)) {
 	r.d.place(key, b.DefRange())
-	r.d.mustAct(r.sub(b.Type), b.DefRange())
 	if r.what != "" {
 		what = r.what + ": " + what
 	}
 	sub := r.d.bodyReader(b.Body, r.sub(b.Type), what, b.DefRange())
+	before := written(visit)
 	visit(sub)
+	if written(visit) != before {
+		r.d.mustAct(sub.path, b.DefRange())
+	}
 	sub.finish()
 }
 
