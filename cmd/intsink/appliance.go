@@ -28,9 +28,12 @@ type appliance struct {
 	linkNames      []string        // links, then taps, as the workers index them
 	collectorNames []string
 	clock          func() int64
+	gauges         []*engine.Gauges
+	portGauges     []portGauge
 
 	stopping      atomic.Bool
 	stopHTTP      func()
+	stopGauges    func()
 	stopExporters context.CancelFunc
 	polling       sync.WaitGroup // workers
 	exporting     sync.WaitGroup // exporters
@@ -49,7 +52,7 @@ func startAppliance(ctx context.Context, c *conf.Config) (*appliance, error) {
 		return nil, err
 	}
 	a := &appliance{collectorNames: collectorNames(c), clock: eal.Nanotime}
-	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startWorkers, a.startServing}
+	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startGauges, a.startWorkers, a.startServing}
 	for _, step := range steps {
 		err := ctx.Err()
 		if err == nil {
@@ -184,6 +187,9 @@ func (a *appliance) stop(ctx context.Context) error {
 		w.Stop()
 	}
 	a.polling.Wait()
+	if a.stopGauges != nil {
+		a.stopGauges()
+	}
 	if a.stopExporters != nil {
 		a.stopExporters()
 		a.exporting.Wait()
