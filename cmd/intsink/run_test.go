@@ -9,7 +9,7 @@ import (
 
 func TestEALArgsThatEndTheProcess(t *testing.T) {
 	text := strings.ReplaceAll(small, "%s", "") + config("udp_port = 5000")
-	text = strings.Replace(text, "dpdk {", "dpdk {\n  eal_args = [\"--help\"]", 1)
+	text = strings.Replace(text, "mbufs      = 4096", "mbufs = 8192\n  eal_args = [\"--help\"]", 1)
 	path := write(t, filepath.Join(t.TempDir(), "c.hcl"), text)
 	for _, command := range []string{"run", "check"} {
 		stdout, stderr, code := intsink(t, command, "--config", path)
