@@ -45,15 +45,20 @@ type appliancePort struct {
 }
 
 // startAppliance assembles the parts in the order in which they depend on each
-// other: EAL, pools, ports, workers, exporters, HTTP.
-func startAppliance(c *conf.Config) (*appliance, error) {
+// other: EAL, pools, ports, workers, exporters, HTTP. Where ctx ends meanwhile, it
+// takes apart what there is.
+func startAppliance(ctx context.Context, c *conf.Config) (*appliance, error) {
 	if err := startEAL(c); err != nil {
 		return nil, err
 	}
 	a := &appliance{collectorNames: collectorNames(c), clock: eal.Nanotime}
 	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startGauges, a.startWorkers, a.startServing}
 	for _, step := range steps {
-		if err := step(c); err != nil {
+		err := ctx.Err()
+		if err == nil {
+			err = step(c)
+		}
+		if err != nil {
 			return nil, errors.Join(err, a.stop(context.Background()))
 		}
 	}
