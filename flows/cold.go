@@ -4,23 +4,22 @@ package flows
 // before a flow needs it.
 type Cold struct {
 	Paths      [MaxPaths - 1]Path // Paths[:NumPaths-1]: those that are not current
-	PathRefill int64              // when PathTokens was last brought up to date
+	PathTokens int64              // left in the path_change bucket
+	PathRefill int64              // when it was last brought up to date; 0: never
 	HopSent    [MaxHops]uint32    // microseconds, when hop_latency was last reported; 0: never
 	EndSent    uint32             // the same of end_to_end
 
-	HopLimitSeen uint32 // Tick of the last packet with the E flag; 0: never
-	MTUSeen      uint32 // the same of the M flag
+	HopLimitSeen int64  // when the last packet with the E flag came; 0: never
+	MTUSeen      int64  // the same of the M flag
 	PacketsHigh  uint32 // upper half of the packet count
 
-	LastReport    int64  // Unix nanoseconds; 0: never
-	LastEvents    uint32 // set of the last report
-	Suppressed    uint32 // events that a limit withheld
-	DropSent      int64  // when a drop was last reported
-	Drops         uint32 // since then
-	Lost          uint32 // sequence numbers that never came
-	PathTokens    uint8  // left in the path_change bucket
-	LastDropCause uint8
-	_             [6]uint8
+	LastReport int64  // Unix nanoseconds; 0: never
+	LastEvents uint32 // set of the last report
+	Suppressed uint32 // events that a limit withheld
+	Lost       uint32 // sequence numbers that never came
+	Drops      uint32 // packets of the flow that the sink dropped
+	DropsSince uint32 // those since DropSent
+	DropSent   int64  // when a drop was last reported; 0: never
 }
 
 // Cold is the flow's rarely needed state, all zero the first time.
@@ -55,9 +54,10 @@ type Loss struct {
 	Seen     [LossWindow / 64]uint64
 	Holes    [LossHoles]Hole // Holes[:NumHoles], oldest first
 	NumHoles int
-	Sent     int64 // when a loss was last reported
-	Pending  uint32
-	_        uint32
+	Sent     int64  // when a loss was last reported
+	Pending  uint32 // lost and not reported yet
+	Reported uint32 // of the last report
+	Listed   bool   // somebody looks after the holes
 
 	Lost, Reordered, Duplicates, Restarts uint64
 }

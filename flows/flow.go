@@ -1,5 +1,7 @@
 package flows
 
+import "math/bits"
+
 // Sizes of a flow's state.
 const (
 	MaxPaths = 4
@@ -47,9 +49,12 @@ const (
 
 // Hop is the reference of one node on the flow's way.
 type Hop struct {
-	Node uint32
+	Node uint32 // id as a little endian load finds it on the wire
 	Ref  uint32 // latency last reported
 }
+
+// ID is the node's id.
+func (h *Hop) ID() uint32 { return bits.ReverseBytes32(h.Node) }
 
 // Path is a path that the flow was on.
 type Path struct {
@@ -65,9 +70,12 @@ func (f *Flow) LastSeen() int64 { return f.seen }
 func (f *Flow) Count(n int) {
 	f.bytes += uint64(n)
 	if f.packets++; f.packets == 0 {
-		f.Cold().PacketsHigh++
+		f.carry()
 	}
 }
+
+//go:noinline
+func (f *Flow) carry() { f.Cold().PacketsHigh++ }
 
 // Totals are the packets and bytes of the flow so far.
 func (f *Flow) Totals() (packets, bytes uint64) {

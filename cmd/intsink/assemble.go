@@ -18,6 +18,7 @@ func rulesOf(c *conf.Config) *engine.Rules {
 	r := &engine.Rules{
 		INT:           inthdrConfig(&c.INT),
 		DropMalformed: c.INT.Malformed == "drop",
+		DropInterval:  int64(c.Events.Drop.Interval),
 		Report:        reportRules(c),
 	}
 	names := collectorNames(c)
@@ -81,6 +82,7 @@ func reportRules(c *conf.Config) engine.ReportRules {
 		Ethernet:   c.Report.Inner == "ethernet",
 		MaxReports: c.Report.Coalesce.MaxReports,
 		MaxDelay:   c.Report.Coalesce.MaxDelay,
+		Explain:    c.Report.Explain,
 	}
 	switch c.Report.Version {
 	case "1.0":
@@ -136,11 +138,14 @@ func inthdrConfig(c *conf.INT) inthdr.Config {
 		for _, in := range c.Domains[i].Instructions {
 			d.Bits[in.Bit].Length = in.Length
 			d.Bits[in.Bit].SourceOnly = in.Scope != "hop"
+			d.Bits[in.Bit].Role = roles[in.Role]
 		}
 		out.Domains = append(out.Domains, d)
 	}
 	return out
 }
+
+var roles = map[string]inthdr.Role{"sequence": inthdr.Sequence, "device_id": inthdr.DeviceID}
 
 // hwID is the hw_id of worker w: 6 bits.
 func hwID(c *conf.Config, w int) uint8 {

@@ -10,6 +10,7 @@ import (
 // Detector holds what is not kept per flow.
 type Detector struct {
 	Counters Counters // plain numbers: the worker publishes them
+	Trigger  Trigger  // of the latency or congestion event that Packet returned; of several, the last
 
 	policies []Policy
 	sampled  []uint32 // per watch: packets since the last sample
@@ -19,6 +20,13 @@ type Detector struct {
 	things   Things
 	lossy    []*flows.Flow // with holes in their sequence
 }
+
+// Trigger is the value that made an event enter, and what it was compared with. A
+// NodeID of all ones is the whole way.
+type Trigger struct{ NodeID, Reference, Value uint32 }
+
+// Triggered are the events that set Detector.Trigger.
+const Triggered = 1<<HopLatency | 1<<EndToEnd | 1<<LinkLatency | 1<<Congestion | 1<<TxUtilization
 
 // Observation is one packet as the detector sees it.
 type Observation struct {
@@ -177,25 +185,27 @@ func (d *Detector) jittered(t *Thresholds) int64 {
 
 // tokens is a bucket one second deep, full at start.
 type tokens struct {
-	left float64
+	left int64 // in units of a token
 	last int64
 	used bool
 }
+
+const token = 1e9 // nanoseconds of a rate of one
 
 func (b *tokens) take(now int64, rate int) bool {
 	if rate == 0 {
 		return true
 	}
-	r := float64(rate)
+	full := int64(rate) * token
 	if !b.used {
-		b.left, b.used = r, true
+		b.left, b.used = full, true
 	} else {
-		b.left = min(r, b.left+float64(now-b.last)*r/1e9)
+		b.left = min(full, b.left+min(max(now-b.last, 0), token)*int64(rate))
 	}
 	b.last = now
-	if b.left < 1 {
+	if b.left < token {
 		return false
 	}
-	b.left--
+	b.left -= token
 	return true
 }

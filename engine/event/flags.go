@@ -9,21 +9,19 @@ import "intsink/flows"
 func (d *Detector) flags(now int64, f *flows.Flow, fresh bool, p *Policy, o *Observation) (set Set) {
 	t := &p.Thresholds
 	if o.Info.HopExceeded {
-		set |= d.rise(now, &f.Cold().HopLimitSeen, HopLimit, t.HopLimitRearm)
+		set |= d.rise(now, fresh, &f.Cold().HopLimitSeen, HopLimit, t.HopLimitRearm)
 	}
 	if o.Info.MTUExceeded {
-		set |= d.rise(now, &f.Cold().MTUSeen, MTUExceeded, t.MTURearm)
-	}
-	if fresh {
-		return 0
+		set |= d.rise(now, fresh, &f.Cold().MTUSeen, MTUExceeded, t.MTURearm)
 	}
 	return set & p.Events
 }
 
-func (d *Detector) rise(now int64, seen *uint32, e Event, rearm int64) Set {
+// rise tells whether the flag, seen last at *seen, is up after a time without it.
+func (d *Detector) rise(now int64, fresh bool, seen *int64, e Event, rearm int64) Set {
 	last := *seen
-	*seen = flows.Tick(now) | 1
-	if last != 0 && int64(flows.Tick(now)-last)<<20 < rearm {
+	*seen = now
+	if fresh || last != 0 && now-last < rearm {
 		return 0
 	}
 	d.Counters.Fired[e]++

@@ -73,7 +73,7 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 				continue // where it always is, and within the absolute deadband
 			}
 		}
-		set |= d.latency(now, f, node, x, &p.Thresholds)
+		set |= d.latency(now, f, node, x, &p.Thresholds, o)
 	}
 	if p.Events.Has(EndToEnd) {
 		set |= d.whole(now, f, p, o, sum, summed)
@@ -89,7 +89,7 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 func (d *Detector) whole(now int64, f *flows.Flow, p *Policy, o *Observation, sum uint64, summed bool) Set {
 	t := &p.Thresholds
 	if !t.PTP {
-		if !summed {
+		if !summed || o.Info.MTUExceeded { // some node had no room to add its own
 			return 0
 		}
 		return d.endToEnd(now, f, uint32(min(sum, unknown32-1)), t)
@@ -103,7 +103,7 @@ func (d *Detector) whole(now int64, f *flows.Flow, p *Policy, o *Observation, su
 	if sent == unknown64 {
 		return 0
 	}
-	x := now + t.ClockOffset - int64(sent)
+	x := now - t.ClockOffset - int64(sent)
 	if x < 0 {
 		d.Counters.ClockSkew++
 		return 0

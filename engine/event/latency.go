@@ -2,22 +2,50 @@ package event
 
 import "intsink/flows"
 
-// hop finds node among the flow's hops, or adds it with x as its reference; -1
-// where there is no room.
-func (d *Detector) hop(f *flows.Flow, node, x uint32) int {
+// hop finds node among the flow's hops, or adds it with x as its reference, in
+// place of one that the packet did not pass where there is no room; -1 where it
+// passed them all.
+func (d *Detector) hop(f *flows.Flow, node, x uint32, o *Observation) int {
 	for i := range int(f.NumHops) {
 		if f.Hops[i].Node == node {
 			return i
 		}
 	}
-	if f.NumHops == flows.MaxHops {
-		d.Counters.UntrackedHops++
-		return -1
-	}
 	at := int(f.NumHops)
+	if at == flows.MaxHops {
+		if at = elsewhere(f, o); at < 0 {
+			d.Counters.UntrackedHops++
+			return -1
+		}
+		f.SetWindow(at, 0)
+		if f.HasCold() {
+			f.Cold().HopSent[at] = 0
+		}
+		f.NumHops--
+	}
 	f.Hops[at] = flows.Hop{Node: node, Ref: x}
 	f.NumHops++
 	return at
+}
+
+// elsewhere is the place of a hop that o did not pass, or -1.
+func elsewhere(f *flows.Flow, o *Observation) int {
+	for i := range f.Hops {
+		if !passed(o, f.Hops[i].Node) {
+			return i
+		}
+	}
+	return -1
+}
+
+func passed(o *Observation, id uint32) bool {
+	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]
+	for ; len(stack) >= int(o.Info.HopLen) && len(stack) >= 4; stack = stack[o.Info.HopLen:] {
+		if nodeID(stack, o.Layout.Format) == id {
+			return true
+		}
+	}
+	return false
 }
 
 // latency handles a hop that is new, elsewhere in the stack than before, or out
@@ -26,8 +54,8 @@ func (d *Detector) hop(f *flows.Flow, node, x uint32) int {
 // it still holds.
 //
 //go:noinline
-func (d *Detector) latency(now int64, f *flows.Flow, node, x uint32, t *Thresholds) Set {
-	at := d.hop(f, node, x)
+func (d *Detector) latency(now int64, f *flows.Flow, node, x uint32, t *Thresholds, o *Observation) Set {
+	at := d.hop(f, node, x, o)
 	if at < 0 {
 		return 0
 	}
@@ -40,6 +68,7 @@ func (d *Detector) latency(now int64, f *flows.Flow, node, x uint32, t *Threshol
 	if f.HasCold() && t.Latency.tooSoon(now, f.Cold().HopSent[at]) {
 		return d.withhold(f, HopLatency, SuppressInterval)
 	}
+	d.Trigger = Trigger{f.Hops[at].ID(), f.Hops[at].Ref, x}
 	f.Hops[at].Ref = x
 	f.Cold().HopSent[at] = micros(now)
 	f.SetWindow(at, 0)
@@ -63,6 +92,7 @@ func (d *Detector) endToEnd(now int64, f *flows.Flow, x uint32, t *Thresholds) S
 	if f.HasCold() && t.EndToEnd.tooSoon(now, f.Cold().EndSent) {
 		return d.withhold(f, EndToEnd, SuppressInterval)
 	}
+	d.Trigger = Trigger{unknown32, f.EndRef, x}
 	f.SetEndRef(x)
 	f.Cold().EndSent = micros(now)
 	f.SetEndWindow(0)

@@ -39,6 +39,7 @@ func (d *Detector) linkLatency(now int64, f *flows.Flow, n, next *node, fresh bo
 	if t.LinkLatency.tooSoon(now, k.Sent) {
 		return d.withhold(f, LinkLatency, SuppressInterval)
 	}
+	d.Trigger = Trigger{n.id, k.Ref, x}
 	k.Ref, k.Window, k.Sent = x, 0, micros(now)
 	return LinkLatency.Set()
 }

@@ -80,25 +80,15 @@ func makeCurrent(f *flows.Flow, at, limit int) {
 	f.Cold().Paths[at].Hash, f.Cold().Paths[at].Seen = f.PathHash, f.PathSeen
 }
 
-// takePathToken takes one of rate tokens per second, at most 255, from the
-// flow's bucket; a bucket that was never used is full.
+// takePathToken takes one of rate tokens per second from the flow's bucket; a
+// bucket that was never used is full.
 func takePathToken(now int64, f *flows.Flow, rate int) bool {
 	if rate == 0 {
 		return true
 	}
 	c := f.Cold()
-	rate = min(rate, 255)
-	if c.PathRefill == 0 {
-		c.PathTokens, c.PathRefill = uint8(rate), now
-	}
-	each := int64(1e9) / int64(rate)
-	if n := (now - c.PathRefill) / each; n > 0 {
-		c.PathTokens = uint8(min(int64(rate), int64(c.PathTokens)+n))
-		c.PathRefill += n * each
-	}
-	if c.PathTokens == 0 {
-		return false
-	}
-	c.PathTokens--
-	return true
+	b := tokens{c.PathTokens, c.PathRefill, c.PathRefill != 0}
+	ok := b.take(now, rate)
+	c.PathTokens, c.PathRefill = b.left, b.last
+	return ok
 }

@@ -23,7 +23,7 @@ type Thresholds struct {
 	Latency     Deadband // of hops
 	EndToEnd    Deadband
 	PTP         bool  // end_to_end is sink time minus source time, not the sum of hop latencies
-	ClockOffset int64 // added to the sink's time for PTP
+	ClockOffset int64 // by how much the sink's clock is ahead of the nodes', for PTP
 	LinkLatency Deadband
 
 	CongestionRaise, CongestionClear uint32 // queue occupancy; Raise 0: not by occupancy

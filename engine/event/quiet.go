@@ -16,7 +16,7 @@ func (d *Detector) Quiet(now int64, f *flows.Flow, watch int, frame []byte, i *i
 	}
 	p := &d.policies[watch]
 	n := uint(i.Hops)
-	if !p.quiet || !l.Plain || i.Reason != 0 || i.MTUExceeded || n == 0 || n > uint(f.NumHops) || n > flows.MaxHops ||
+	if !p.quiet || !l.Plain || i.Reason != 0 || i.DSInstruction != 0 || i.MTUExceeded || n == 0 || n > uint(f.NumHops) || n > flows.MaxHops ||
 		!f.Settled() || i.HopExceeded || int32(refreshTick(now)-f.NextRefresh) >= 0 {
 		return false
 	}

@@ -1,6 +1,10 @@
 package event
 
-import "intsink/flows"
+import (
+	"math"
+
+	"intsink/flows"
+)
 
 // maxLossy flows with holes are looked at every tick; the holes of others are
 // found with their next packet.
@@ -12,6 +16,9 @@ const maxLossy = 4096
 //
 //go:noinline
 func (d *Detector) sequence(now int64, f *flows.Flow, t *Thresholds, o *Observation) Set {
+	if !f.HasLoss() && o.Sequence == ^uint64(0)>>(64-uint(o.SequenceBits)) {
+		return 0
+	}
 	l, fresh := f.Loss()
 	d.number(now, f, l, fresh, t, o)
 	d.expireHoles(now, f, l, t)
@@ -22,11 +29,14 @@ func (d *Detector) number(now int64, f *flows.Flow, l *flows.Loss, fresh bool, t
 	shift := 64 - uint(o.SequenceBits)
 	ahead := int64((o.Sequence-l.Top)<<shift) >> shift
 	window := int64(min(t.LossWindow, flows.LossWindow))
+	// All ones is no number (INT 2.1), but where a counter comes to it.
+	unknown := o.Sequence == ^uint64(0)>>shift
 	switch {
+	case unknown && (ahead > window || ahead <= 0):
 	case fresh:
 		l.Top = o.Sequence
 		mark(l, o.Sequence)
-	case ahead > window || ahead < -window:
+	case ahead > window || ahead <= -window:
 		d.Counters.Restarts++
 		l.Restarts++
 		l.Top, l.NumHoles, l.Seen = o.Sequence, 0, [flows.LossWindow / 64]uint64{}
@@ -55,14 +65,31 @@ func (d *Detector) advance(now int64, f *flows.Flow, l *flows.Loss, ahead int64)
 	if ahead == 1 {
 		return
 	}
-	if l.NumHoles == flows.LossHoles { // the oldest must be given up for the new one
-		d.lose(l, 0)
+	if l.NumHoles == flows.LossHoles {
+		join(l)
 	}
-	if l.NumHoles == 0 && len(d.lossy) < maxLossy {
+	if !l.Listed && len(d.lossy) < maxLossy {
 		d.lossy = append(d.lossy, f)
+		l.Listed = true
 	}
 	l.Holes[l.NumHoles] = flows.Hole{First: l.Top + 1, Length: uint32(ahead - 1), Missing: uint32(ahead - 1), At: now}
 	l.NumHoles++
+}
+
+// join makes one of the two neighbouring holes that were found closest in time. It
+// is given up with the later one: nothing is lost too early for want of room.
+func join(l *flows.Loss) {
+	at, closest := 0, int64(math.MaxInt64)
+	for i := range l.NumHoles - 1 {
+		if apart := l.Holes[i+1].At - l.Holes[i].At; apart < closest {
+			at, closest = i, apart
+		}
+	}
+	a, b := &l.Holes[at], &l.Holes[at+1]
+	b.Length += uint32(b.First - a.First)
+	b.Missing += a.Missing
+	b.First = a.First
+	remove(l, at)
 }
 
 // fill takes number n, which came late, out of its hole.
@@ -110,7 +137,7 @@ func (d *Detector) lossDue(now int64, f *flows.Flow, l *flows.Loss, t *Threshold
 	}
 	d.Counters.Fired[Loss]++
 	f.Cold().Lost += l.Pending
-	l.Pending, l.Sent = 0, now
+	l.Reported, l.Pending, l.Sent = l.Pending, 0, now
 	return Loss.Set()
 }
 
@@ -131,6 +158,8 @@ func (d *Detector) Lossy(now int64, gone func(*flows.Flow)) {
 		}
 		if l.NumHoles > 0 || l.Pending > 0 {
 			kept = append(kept, f)
+		} else {
+			l.Listed = false
 		}
 	}
 	clear(d.lossy[len(kept):])

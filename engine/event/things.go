@@ -67,6 +67,10 @@ type node struct {
 
 func readNode(hop []byte, l *inthdr.Layout) node {
 	n := node{id: unknown32, interfaces: unknown32, latency: unknown32, queue: unknown32, tx: unknown32, ingress: unknown64, egress: unknown64}
+	if l.Format == inthdr.Format2016 {
+		readNode2016(&n, hop, l)
+		return n
+	}
 	word := func(at int8, v *uint32) {
 		if at >= 0 {
 			*v = binary.BigEndian.Uint32(hop[at:])
@@ -88,6 +92,27 @@ func readNode(hop []byte, l *inthdr.Layout) node {
 	return n
 }
 
+// readNode2016 reads a hop of the June 2016 format: values of 31 bits, each port on
+// its own. Its timestamps have no width that links could be measured by.
+func readNode2016(n *node, hop []byte, l *inthdr.Layout) {
+	word := func(at int8, v *uint32) {
+		if at < 0 {
+			return
+		}
+		if x := binary.BigEndian.Uint32(hop[at:]) & mask2016; x != unknown2016 {
+			*v = x
+		}
+	}
+	ingress, egress := uint32(unknown32), uint32(unknown32)
+	word(l.NodeID, &n.id)
+	word(l.Interfaces, &ingress)
+	word(l.EgressTimestamp, &egress)
+	word(l.HopLatency, &n.latency)
+	word(l.Queue, &n.queue)
+	word(l.TxUtilization, &n.tx)
+	n.interfaces = ingress<<16 | egress&0xffff
+}
+
 // egressKey names an egress interface of a node, or a queue of it.
 func (n *node) egressKey(queue uint8) [2]uint64 {
 	return [2]uint64{uint64(n.id)<<32 | uint64(n.interfaces&0xffff), uint64(queue)}
@@ -101,7 +126,7 @@ func (n *node) egressKey(queue uint8) [2]uint64 {
 func (d *Detector) walk(now int64, f *flows.Flow, fresh bool, p *Policy, o *Observation) (set Set) {
 	l, info := o.Layout, o.Info
 	hopLen := int(info.HopLen)
-	if l.Format == inthdr.Format2016 || l.NodeID < 0 || hopLen == 0 {
+	if l.NodeID < 0 || hopLen == 0 {
 		return 0
 	}
 	stack := o.Frame[info.Stack:][:info.StackLen]

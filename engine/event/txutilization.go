@@ -39,5 +39,6 @@ func (d *Detector) txUtilization(now int64, f *flows.Flow, n *node, fresh bool, 
 		return d.withhold(f, TxUtilization, SuppressInterval)
 	}
 	i.Reported, i.Sent = true, now
+	d.Trigger = Trigger{n.id, t.TxRaise, n.tx}
 	return TxUtilization.Set()
 }
