@@ -74,7 +74,7 @@ func allEvents() event.Policy {
 	}
 	p.Thresholds = event.Thresholds{
 		NewFlowRate: 20000, Paths: 4, PathMemory: 60e9, PathRate: 10,
-		LatencyAbsolute: 10_000, LatencyRelative: 0.5, LatencyK: 2, LatencyN: 4, LatencyInterval: 100e6,
+		Latency:      event.Deadband{Absolute: 10_000, Relative: 0.5, K: 2, N: 4, Interval: 100e6},
 		RefreshEvery: 2e9, RefreshJitter: 0.2,
 	}
 	return p

@@ -20,6 +20,7 @@ type WorkerConfig struct {
 	ReportPool Pool         // report packets are born here
 	NodeID     uint32
 	HwID       uint8
+	QueueID    uint8 // rx queue of every link, in the sink's own metadata
 	Flows      flows.Config
 	Seed       uint64       // keys the hashes and the jitter
 	Clock      func() int64 // Unix nanoseconds; called once per burst
@@ -30,6 +31,8 @@ type WorkerConfig struct {
 type path struct {
 	link     *Link
 	counters *LinkCounters
+	told     [event.NumEvents]int64                    // when malformed, leak and unknown_domain were last reported
+	drops    [NumDirections][NumDropReasons]dropsSince // of packets that belong to no flow
 }
 
 // Worker polls its queues and takes every burst through the stages. All its
@@ -42,6 +45,7 @@ type Worker struct {
 	locator  *inthdr.Locator
 	detector *event.Detector
 	rules    *Rules
+	interest interest
 	outboxes []outbox
 
 	generation uint8 // of rules; a flow with another one is matched again
@@ -51,8 +55,12 @@ type Worker struct {
 	observation *event.Observation
 	individual  report.Individual
 	metadata    report.Metadata
-	mdBytes     [64]byte
+	mdBytes     [48 + inthdr.MaxSourceLen]byte
+	provided    uint16 // RepMdBits that metadata holds
+	queueID     uint8
+	explanation report.Explanation
 	scratch     [64]byte
+	tlvs        [tlvRoom]byte
 
 	counters Counters
 	nextTick int64
@@ -68,11 +76,12 @@ type Worker struct {
 // NewWorker makes a worker; it allocates everything the worker will ever use.
 func NewWorker(c WorkerConfig) *Worker {
 	w := &Worker{
-		pool: c.PacketPool, clock: c.Clock,
+		pool: c.PacketPool, clock: c.Clock, queueID: c.QueueID,
 		table:       flows.New(c.Flows),
 		detector:    event.New(c.Rules.Policies, c.Seed),
 		locator:     inthdr.NewLocator(c.Rules.INT),
 		rules:       c.Rules,
+		interest:    interestOf(c.Rules),
 		burst:       newBurst(),
 		observation: new(event.Observation),
 		counters:    newCounters(len(c.Links), len(c.Collectors)),
@@ -136,7 +145,7 @@ func (w *Worker) toHost(p *path, b *burst) {
 			w.strip(p, b)
 		}
 	}
-	w.transmit(p.link.Host, d, b)
+	w.transmit(p, ToHost, p.link.Host, b)
 }
 
 // Tick does what is due between bursts: age flows, send report packets that
@@ -151,6 +160,7 @@ func (w *Worker) Tick(now int64) {
 	w.nextTick = now + tickNs
 	w.beat.Store(now)
 	w.age(now)
+	w.losses(now)
 	if r := w.pending.Swap(nil); r != nil {
 		w.adopt(r)
 	}
@@ -162,3 +172,6 @@ func (w *Worker) Tick(now int64) {
 
 // tickNs is how often a worker looks after everything that is not a packet.
 const tickNs = 1e6
+
+// tlvRoom is what an Explanation and the longest packet in a TLV take.
+const tlvRoom = 4 + report.ExplanationLen + 4 + report.MaxTLVData
