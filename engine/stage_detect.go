@@ -57,7 +57,10 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	flow.Closing = flow.Closing || tcpFlags(b.frame[i], &b.layers[i], info)&(tcpFIN|tcpRST) != 0
 	set := w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)
 	if info.Reason != inthdr.ReasonNone {
-		set |= w.odd(p, b, info.Reason) & w.rules.Policies[flow.Watch].Events
+		if odd := w.odd(p, b, info.Reason, w.rules.Policies[flow.Watch].Events); odd != 0 {
+			set |= odd
+			w.detector.Told(b.now, flow, set)
+		}
 	}
 	if set&event.Triggered != 0 {
 		b.trigger[j] = w.detector.Trigger
@@ -66,11 +69,16 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 }
 
 // odd is the event of a packet whose INT is removed but whose contents make no
-// sense, at most one per port and second.
-func (w *Worker) odd(p *path, b *burst, reason inthdr.Reason) event.Set {
+// sense, at most one per port and second. Where nobody wants to hear of it, it takes
+// nobody's turn.
+func (w *Worker) odd(p *path, b *burst, reason inthdr.Reason, wanted event.Set) event.Set {
 	e := event.Malformed
 	if reason == inthdr.ReasonUnknownDomain {
 		e = event.UnknownDomain
+	}
+	if !wanted.Has(e) {
+		w.detector.Counters.Fired[e]++
+		return 0
 	}
 	return w.detector.Limited(b.now, e, &p.told[e])
 }

@@ -20,6 +20,7 @@ const (
 type Expect struct {
 	Must, May []string
 	Why       []string // how the model came to each
+	Drops     uint32   // packets that a report of drop counts
 }
 
 func (e *Expect) must(event, why string, args ...any) {
@@ -47,6 +48,10 @@ type Model struct {
 	ports    map[portID]*portState
 	samples  []sampler
 	due      dueList
+	told     map[string]int64     // when events of no flow were last reported
+	drops    map[string]dropState // of packets of no flow, by reason
+
+	DropUnsound bool // malformed = "drop"
 
 	open func(got []string) // decides what the last packet left open
 }
@@ -64,6 +69,7 @@ type flowState struct {
 	endToEnd   deadband
 	mtu, limit flagState
 	loss       lossState
+	drops      dropState
 	sampling   int // by flow: 0 not known, 1 yes, -1 no
 	history    []string
 }
@@ -73,7 +79,7 @@ func NewModel(policies []Policy, enabled []string) *Model {
 	m := &Model{
 		policies: policies, enabled: map[string]bool{}, flows: map[string]*flowState{},
 		links: map[linkID]*deadband{}, queues: map[queueID]*queueState{}, ports: map[portID]*portState{},
-		samples: make([]sampler, len(policies)),
+		samples: make([]sampler, len(policies)), told: map[string]int64{}, drops: map[string]dropState{},
 	}
 	for _, e := range enabled {
 		m.enabled[e] = true
@@ -90,8 +96,13 @@ func (m *Model) wants(p *Policy, event string) bool {
 func (m *Model) Packet(k *Packet) *Expect {
 	e := &Expect{}
 	m.open = func([]string) {}
-	if k.NoINT {
+	if k.NoINT || k.FromHost || k.Unsound {
+		m.noFlow(e, k)
 		return e
+	}
+	whole := k
+	if k.Foreign {
+		k = k.ignored()
 	}
 	p := &m.policies[k.Flow.Watch]
 	key := k.Flow.Key()
@@ -104,7 +115,7 @@ func (m *Model) Packet(k *Packet) *Expect {
 		m.newFlow(e, p, k)
 	}
 	f.last = k.Time
-	if k.Closing {
+	if k.Closing || k.Reset {
 		f.closing = true
 		m.due.add(k.Time+int64(closingSilence), key)
 	}
@@ -125,6 +136,12 @@ func (m *Model) Packet(k *Packet) *Expect {
 		m.refresh(e, p, f, k)
 	}
 	m.sample(e, p, f, k)
+	if whole.Foreign && m.wants(p, UnknownDomain) {
+		m.limited(e, UnknownDomain, k.Time)
+	}
+	if k.Refused && m.wants(p, Drop) {
+		m.drop(e, &f.drops, p, k.Time)
+	}
 	m.open = func(got []string) {
 		for _, decide := range open {
 			decide(got)

@@ -129,13 +129,14 @@ func (m *Model) endToEnd(e *Expect, p *Policy, f *flowState, k *Packet) func([]s
 	var x float64
 	if p.PTP {
 		source := k.Hops[len(k.Hops)-1].IngressTimestamp
-		if !k.has(bitIngress) || source == unknown64 || int64(source) > k.Time {
+		now := k.Time - int64(p.ClockOffset)
+		if !k.has(bitIngress) || source == unknown64 || int64(source) > now {
 			return nothing
 		}
-		x = float64(k.Time - int64(source))
+		x = float64(now - int64(source))
 	} else {
 		sum, known := sumOf(k.Hops)
-		if !known || !k.has(bitLatency) {
+		if !known || !k.has(bitLatency) || k.M { // with M some node's is not in it
 			return nothing
 		}
 		x = sum

@@ -18,8 +18,11 @@ func (m *Model) sequence(p *Policy, f *flowState, k *Packet) {
 	l, n := &f.loss, *k.Sequence
 	m.expireHoles(p, f, k.Time)
 	ahead := int64(int32(n - l.next))
+	jump := ahead + 1 // from the highest number so far
+	far := !l.begun || jump > int64(p.LossWindow) || -jump >= int64(p.LossWindow)
 	switch {
-	case !l.begun || ahead > int64(p.LossWindow) || -ahead > int64(p.LossWindow):
+	case n == unknown32 && far: // no number
+	case far:
 		l.begun, l.next, l.holes = true, n+1, map[uint32]int64{}
 	case ahead >= 0:
 		for ; l.next != n; l.next++ {

@@ -1,6 +1,10 @@
 package truth
 
-import "time"
+import (
+	"time"
+
+	"intsink/bench/intgen"
+)
 
 type queueID struct {
 	node   uint32
@@ -10,52 +14,68 @@ type queueID struct {
 
 // queueState is one queue and its episode.
 type queueState struct {
-	raised bool
-	used   int // of the quota
-	last   int64
+	raised    bool
+	used      int // of the quota
+	last      int64
+	occupancy int           // last known
+	latency   time.Duration // of the hop, last known
 }
 
 // congestion: the onset, packets over raise while quota lasts, and the clear.
 func (m *Model) congestion(e *Expect, p *Policy, k *Packet, fresh bool) {
-	if !m.wants(p, Congestion) || !k.has(bitNode|bitInterfaces|bitQueue) {
+	if !m.wants(p, Congestion) || !k.has(bitNode|bitInterfaces) {
 		return
 	}
 	for i := range k.Hops {
-		h := &k.Hops[i]
-		word := uint32(h.QueueID)<<24 | h.QueueOccupancy
-		if h.NodeID == unknown32 || h.Egress == unknown16 || word == unknown32 {
-			continue
+		if h := &k.Hops[i]; h.NodeID != unknown32 && !noInterfaces(h) {
+			m.sampleQueue(e, p, k, h, fresh)
 		}
-		id := queueID{h.NodeID, h.Egress, h.QueueID}
-		q := m.queues[id]
-		if q == nil {
-			q = &queueState{last: k.Time}
-			m.queues[id] = q
-		}
-		m.sampleQueue(e, p, q, k, i, fresh)
 	}
 }
 
-func (m *Model) sampleQueue(e *Expect, p *Policy, q *queueState, k *Packet, i int, fresh bool) {
-	h := &k.Hops[i]
-	occupancy, latency := int(h.QueueOccupancy), time.Duration(h.LatencyNs)
-	long := p.CongestionRaiseLatency
-	known := h.LatencyNs != unknown32 && k.has(bitLatency)
-	over := p.CongestionRaise > 0 && occupancy >= p.CongestionRaise || long > 0 && known && latency >= long
-	below := occupancy <= p.CongestionClear && (long == 0 || known && 2*latency < long)
-	if q.raised && time.Duration(k.Time-q.last) >= p.CongestionTimeout {
-		q.raised = false
+// noInterfaces tells whether the word of the interfaces is unknown.
+func noInterfaces(h *intgen.Hop) bool { return h.Ingress == unknown16 && h.Egress == unknown16 }
+
+func (m *Model) sampleQueue(e *Expect, p *Policy, k *Packet, h *intgen.Hop, fresh bool) {
+	watchesOccupancy, watchesLatency := p.CongestionRaise > 0, p.CongestionRaiseLatency > 0
+	hasQueue := k.has(bitQueue) && uint32(h.QueueID)<<24|h.QueueOccupancy != unknown32
+	hasLatency := k.has(bitLatency) && h.LatencyNs != unknown32
+	if !(watchesOccupancy && hasQueue) && !(watchesLatency && hasLatency) {
+		return // no sample
+	}
+	id := queueID{h.NodeID, h.Egress, 0xff} // where its queue is not known, the interface has one
+	if hasQueue {
+		id.queue = h.QueueID
+	}
+	q := m.queues[id]
+	if q == nil {
+		q = &queueState{last: k.Time}
+		m.queues[id] = q
+	}
+	if time.Duration(k.Time-q.last) >= p.CongestionTimeout {
+		*q = queueState{}
 	}
 	q.last = k.Time
+	over := false
+	if watchesOccupancy && hasQueue {
+		q.occupancy = int(h.QueueOccupancy)
+		over = q.occupancy >= p.CongestionRaise
+	}
+	if watchesLatency && hasLatency {
+		q.latency = time.Duration(h.LatencyNs)
+		over = over || q.latency >= p.CongestionRaiseLatency
+	}
+	below := (!watchesOccupancy || q.occupancy <= p.CongestionClear) && (!watchesLatency || 2*q.latency < p.CongestionRaiseLatency)
 	once := func(why string) {
 		if !fresh {
-			e.must(Congestion, "node %d egress %d queue %d: %d, %v: %s, %d of quota", h.NodeID, h.Egress, h.QueueID, occupancy, latency, why, q.used)
+			e.must(Congestion, "node %d egress %d queue %d: %d, %v: %s, %d of quota", h.NodeID, h.Egress, id.queue, q.occupancy, q.latency, why, q.used)
 		}
 	}
 	switch {
 	case !q.raised && over:
 		q.raised, q.used = true, 1
 		once("onset")
+	case q.raised && over && fresh: // is not reported, so it needs nothing of the quota
 	case q.raised && over && q.used < p.CongestionQuota:
 		q.used++
 		once("lasts")
@@ -75,8 +95,10 @@ type portID struct {
 // portState is one interface: busy, and since when it is not.
 type portState struct {
 	raised   bool
+	told     bool // of this time that it is busy
 	low      bool
 	lowSince int64
+	sent     int64 // 0: never
 }
 
 // txUtilization: at enter, once until it was low for long enough.
@@ -86,7 +108,7 @@ func (m *Model) txUtilization(e *Expect, p *Policy, k *Packet, fresh bool) {
 	}
 	for i := range k.Hops {
 		h := &k.Hops[i]
-		if h.NodeID == unknown32 || h.Egress == unknown16 || h.TxUtilization == unknown32 {
+		if h.NodeID == unknown32 || noInterfaces(h) || h.TxUtilization == unknown32 {
 			continue
 		}
 		id := portID{h.NodeID, h.Egress}
@@ -95,19 +117,37 @@ func (m *Model) txUtilization(e *Expect, p *Policy, k *Packet, fresh bool) {
 			s = &portState{}
 			m.ports[id] = s
 		}
-		x := int(h.TxUtilization)
-		switch {
-		case !s.raised && x >= p.TxRaise:
-			*s = portState{raised: true}
-			if !fresh {
-				e.must(TxUtilization, "node %d egress %d: %d", h.NodeID, h.Egress, x)
-			}
-		case s.raised && x > p.TxClear:
-			s.low = false
-		case s.raised && !s.low:
-			s.low, s.lowSince = true, k.Time
-		case s.raised && time.Duration(k.Time-s.lowSince) >= p.TxHold:
-			s.raised = false
+		s.settle(p, k.Time, int(h.TxUtilization))
+		if int(h.TxUtilization) < p.TxRaise || s.told {
+			continue
 		}
+		switch {
+		case fresh:
+			s.told = true
+		case s.sent != 0 && k.Time-s.sent < int64(txInterval):
+			e.note("tx_utilization of node %d egress %d: withheld", h.NodeID, h.Egress)
+		default:
+			s.told, s.sent = true, k.Time
+			e.must(TxUtilization, "node %d egress %d: %d", h.NodeID, h.Egress, h.TxUtilization)
+		}
+	}
+}
+
+// txInterval: one per interface and second.
+const txInterval = time.Second
+
+// settle makes an interface free that was low for long enough, or busy.
+func (s *portState) settle(p *Policy, now int64, x int) {
+	switch {
+	case x > p.TxClear:
+		s.low = false
+	case !s.low:
+		s.low, s.lowSince = true, now
+	}
+	if s.raised && s.low && time.Duration(now-s.lowSince) >= p.TxHold {
+		s.raised = false
+	}
+	if !s.raised && x >= p.TxRaise {
+		s.raised, s.told = true, false
 	}
 }

@@ -104,7 +104,12 @@ type Packet struct {
 	M, E     bool
 	Sequence *uint32
 	Closing  bool // FIN
+	Reset    bool // RST
 	NoINT    bool
+	Unsound  bool // marked as INT, with a type that does not exist
+	Foreign  bool // of a domain that nobody configured
+	FromHost bool // comes from the host side
+	Refused  bool // the host's port takes no packet
 
 	Scene string
 	Plan  []string // events that the scene plants here
@@ -117,12 +122,18 @@ func (p *Packet) has(bits uint16) bool { return p.Bitmap&bits == bits }
 func (p *Packet) Frame() ([]byte, error) {
 	h := p.Flow.headers()
 	b := h.Frame(16, uint32(p.Index))
-	if p.Closing && p.Flow.TCP {
+	if p.Flow.TCP && (p.Closing || p.Reset) {
 		at := 14 + 20 + 13
 		if p.Flow.V6 {
 			at += 20
 		}
-		b[at] |= 1 // its checksum is wrong then, which is nobody's business
+		if p.Closing {
+			b[at] |= 1
+		}
+		if p.Reset {
+			b[at] |= 4
+		}
+		// Its checksum is wrong then, which is nobody's business.
 	}
 	if p.NoINT {
 		return b, nil
@@ -133,11 +144,27 @@ func (p *Packet) Frame() ([]byte, error) {
 	if p.E {
 		s.MaxHops = len(p.Hops)
 	}
+	if p.Foreign {
+		s.DomainID, s.DSInstruction, s.DomainPerHop = SequenceDomain+1, SequenceBit, 4
+	}
 	if p.Sequence != nil {
 		s.DomainID, s.DSInstruction = SequenceDomain, SequenceBit
 		s.SourceOnly = binary.BigEndian.AppendUint32(nil, *p.Sequence)
 	}
-	return s.Insert(b, p.Hops)
+	b, err := s.Insert(b, p.Hops)
+	if p.Unsound && err == nil {
+		b[p.shim()] |= 0xf0
+	}
+	return b, err
+}
+
+// shim is where INT starts in an unsound packet, which is of UDP: the type is the
+// upper half of its first byte.
+func (p *Packet) shim() int {
+	if p.Flow.V6 {
+		return 14 + 40 + 8
+	}
+	return 14 + 20 + 8
 }
 
 // String is the packet's values on one line.
@@ -163,7 +190,7 @@ func (p *Packet) String() string {
 	for _, f := range []struct {
 		on   bool
 		name string
-	}{{p.M, " M"}, {p.E, " E"}, {p.Closing, " FIN"}} {
+	}{{p.M, " M"}, {p.E, " E"}, {p.Closing, " FIN"}, {p.Reset, " RST"}, {p.Unsound, " unsound"}, {p.Foreign, " foreign"}, {p.FromHost, " from the host"}, {p.Refused, " refused"}} {
 		if f.on {
 			b.WriteString(f.name)
 		}

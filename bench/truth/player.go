@@ -99,9 +99,13 @@ func (p *player) wait(d int64) { p.at += d + p.Int64N(d/1000+1) }
 func (p *player) gap(low, high int64) { p.at += low + p.Int64N(high-low) }
 
 // stamp writes timestamps into hops as if the packet took link nanoseconds from
-// hop to hop and reached the sink, as much later, at p.at.
-func (p *player) stamp(hops []intgen.Hop, link int64) {
+// hop to hop and reached the sink, as much later, at p.at, of which the clock of the
+// watch's sink is ahead.
+func (p *player) stamp(hops []intgen.Hop, link int64, watch int) {
 	at := p.at
+	if watch == WatchPTP {
+		at -= int64(ClockOffset)
+	}
 	for i := range hops {
 		hops[i].EgressTimestamp = uint64(at - link)
 		hops[i].IngressTimestamp = uint64(at - link - int64(hops[i].LatencyNs))
@@ -112,7 +116,7 @@ func (p *player) stamp(hops []intgen.Hop, link int64) {
 // sendStamped is send with timestamps.
 func (p *player) sendStamped(f *Flow, hops []intgen.Hop, link int64) *Packet {
 	hops = slices.Clone(hops)
-	p.stamp(hops, link)
+	p.stamp(hops, link, f.Watch)
 	k := p.send(f, hops)
 	k.Bitmap |= bitIngress | bitEgress
 	return k

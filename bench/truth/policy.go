@@ -17,11 +17,15 @@ const (
 	Loss          = "loss"
 	HopLimit      = "hop_limit"
 	MTUExceeded   = "mtu_exceeded"
+	Drop          = "drop"
+	Malformed     = "malformed"
+	Leak          = "leak"
+	UnknownDomain = "unknown_domain"
 )
 
 // Classes are all events that scenes plant.
 var Classes = []string{NewFlow, PathChange, HopLatency, EndToEnd, LinkLatency, Congestion, TxUtilization,
-	Refresh, Sample, FlowEnd, Loss, HopLimit, MTUExceeded}
+	Refresh, Sample, FlowEnd, Loss, HopLimit, MTUExceeded, Drop, Malformed, Leak, UnknownDomain}
 
 // Latency is the deadband of one latency event.
 type Latency struct {
@@ -46,6 +50,7 @@ type Policy struct {
 
 	HopLatency, EndToEnd, LinkLatency Latency
 	PTP                               bool // clock of end_to_end
+	ClockOffset                       time.Duration
 
 	CongestionRaise, CongestionClear int
 	CongestionRaiseLatency           time.Duration
@@ -61,6 +66,8 @@ type Policy struct {
 	LossWindow                int
 	LossTimeout, LossInterval time.Duration
 
+	DropInterval time.Duration
+
 	HopLimitRearm, MTURearm time.Duration
 }
 
@@ -71,8 +78,12 @@ const (
 	WatchPTP            // end_to_end by clocks; congestion by latency
 	WatchPackets        // sample = 16
 	WatchFlows          // sample = 4, sample_by = "flow"
+	WatchEnds           // events = ["new_flow", "flow_end"]
 	NumWatches
 )
+
+// ClockOffset is by how much the sink of WatchPTP is ahead of the nodes.
+const ClockOffset = 3 * time.Millisecond
 
 // Policies are those of the watches; rate is that of new_flow.
 func Policies(rate float64) [NumWatches]Policy {
@@ -89,6 +100,7 @@ func Policies(rate float64) [NumWatches]Policy {
 		TxRaise: 90, TxClear: 75, TxHold: 5 * time.Second,
 		RefreshEvery: 2 * time.Second, RefreshJitter: 0.2,
 		LossWindow: 1024, LossTimeout: 200 * time.Millisecond, LossInterval: time.Second,
+		DropInterval:  time.Second,
 		HopLimitRearm: 10 * time.Second, MTURearm: 10 * time.Second,
 	}
 	wan := dc
@@ -97,11 +109,15 @@ func Policies(rate float64) [NumWatches]Policy {
 		l.Relative, l.K, l.N = 0.25, 3, 8
 	}
 	wan.HopLatency.Absolute, wan.EndToEnd.Absolute = 100e3, 1e6
+	wan.TxHold = 200 * time.Millisecond
+	wan.CongestionRaiseLatency = 2 * time.Millisecond // besides raise
 	ptp := dc
-	ptp.Name, ptp.PTP = "ptp", true
+	ptp.Name, ptp.PTP, ptp.ClockOffset = "ptp", true, ClockOffset
 	ptp.CongestionRaise, ptp.CongestionRaiseLatency = 0, 500*time.Microsecond
 	packets, flows := dc, dc
 	packets.Name, packets.Sample = "packets", 16
 	flows.Name, flows.Sample, flows.SampleByFlow = "flows", 4, true
-	return [NumWatches]Policy{WatchDC: dc, WatchWAN: wan, WatchPTP: ptp, WatchPackets: packets, WatchFlows: flows}
+	ends := dc
+	ends.Name, ends.Events = "ends", []string{NewFlow, FlowEnd}
+	return [NumWatches]Policy{WatchEnds: ends, WatchDC: dc, WatchWAN: wan, WatchPTP: ptp, WatchPackets: packets, WatchFlows: flows}
 }

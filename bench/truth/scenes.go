@@ -39,6 +39,14 @@ var catalog = []scene{
 	{"loss", 3, false, loss},
 	{"reordered", 2, true, reordered},
 	{"restart", 1, true, restart},
+	{"lost_at_the_end", 1, false, lostAtTheEnd},
+	{"numberless", 1, true, numberless},
+	{"wrap", 1, true, wrap},
+	{"refused", 2, false, refused},
+	{"odd", 2, false, odd},
+	{"plain", 1, false, plainTraffic},
+	{"ends", 2, true, ends},
+	{"reset", 1, true, reset},
 	{"random", 4, false, random},
 }
 
@@ -49,7 +57,10 @@ var shared = []scene{
 	{"congestion_timeout", 0, false, congestionTimeout},
 	{"congestion_first", 0, false, congestionFirst},
 	{"congestion_latency", 0, false, congestionLatency},
+	{"congestion_both", 0, false, congestionBoth},
+	{"congestion_unknown", 0, false, congestionUnknown},
 	{"tx", 0, false, txUtilization},
+	{"tx_interval", 0, false, txInterval1},
 	{"link", 0, false, link},
 	{"link_skew", 0, true, linkSkew},
 }
@@ -142,6 +153,21 @@ func closing(p *player) {
 	p.send(f, hops).Closing = true
 }
 
+// reset ends with RST and goes on; what counts is the silence.
+func reset(p *player) {
+	f, hops := p.flow(WatchDC), p.fabric(3)
+	f.TCP = true
+	p.first(f, hops)
+	for range 2 {
+		p.gap(ms, 300*ms)
+		p.send(f, hops).Reset = true
+		for range 3 {
+			p.gap(s, 1900*ms)
+			p.send(f, hops)
+		}
+	}
+}
+
 // idle is silent for nearly as long as a flow may be.
 func idle(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(3)
@@ -228,7 +254,7 @@ func random(p *player) {
 		p.gap(ms, []int64{20 * ms, 200 * ms, 800 * ms}[p.IntN(3)])
 		p.disturb(hops)
 		k := p.send(f, hops)
-		k.M, k.E = p.IntN(100) == 0, p.IntN(100) == 0
+		k.M, k.E, k.Refused, k.Foreign = p.IntN(100) == 0, p.IntN(100) == 0, p.IntN(50) == 0, p.IntN(100) == 0
 	}
 }
 

@@ -84,4 +84,44 @@ func restart(p *player) {
 		n.step(-by)
 		n.run(30)
 	}
+	n.step(1023).plan(Loss) // one number more would be a restart
+	n.run(20)
+	n.wait(300 * ms)
+	n.step(1024)
+	n.run(20)
+}
+
+// lostAtTheEnd says nothing any more after a hole: the summary has no packet.
+func lostAtTheEnd(p *player) {
+	n := p.numbered()
+	n.run(5)
+	n.step(3).plan(Loss)
+}
+
+// numberless has a source that knows no number now and then.
+func numberless(p *player) {
+	n := p.numbered()
+	n.next = p.Uint32N(1 << 31) // far from the wrap, and a restart
+	for range 40 {
+		n.run(p.IntN(5))
+		n.again(unknown32)
+	}
+}
+
+// wrap comes to the end of the numbers out of order: all ones is a number there.
+func wrap(p *player) {
+	n := p.numbered()
+	for range 2 {
+		n.next = 1 << 31
+		n.step(0)
+		n.next = -uint32(3 + p.IntN(3))
+		for n.next != unknown32 {
+			n.step(0)
+		}
+		n.step(1)
+		n.run(p.IntN(3))
+		n.again(unknown32)
+		n.again(unknown32)
+		n.run(20)
+	}
 }

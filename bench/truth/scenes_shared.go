@@ -183,3 +183,47 @@ func linkSkew(p *player) {
 		}
 	}
 }
+
+// congestionBoth is by occupancy and by latency: it lasts until neither says so.
+func congestionBoth(p *player) {
+	flows, hops := p.crowd(WatchWAN, 2)
+	late := func(occupancy uint32, latency int64) []intgen.Hop { return set(occupied(hops, occupancy), 1, latency) }
+	for range 2 {
+		p.any(3, ms, 20*ms, flows, late(8000, 5000), congested)
+		p.any(3, ms, 20*ms, flows, late(4001, 5000), nil)
+		p.any(3, ms, 20*ms, flows, late(10, 2_000_000), congested)
+		p.any(3, ms, 20*ms, flows, late(10, 1_000_000), nil)
+		p.any(3, ms, 20*ms, flows, late(5000, 999_999), nil)
+		p.any(1, ms, 20*ms, flows, late(4000, 999_999), congested)
+		p.any(3, ms, 20*ms, flows, late(4000, 1_999_999), nil)
+	}
+}
+
+// congestionUnknown has nodes that do not always know their queue or interfaces, and
+// new flows on the way.
+func congestionUnknown(p *player) {
+	flows, hops := p.crowd(WatchDC, 2)
+	for range 60 {
+		h := occupied(hops, uint32(p.IntN(16_000)))
+		switch p.IntN(6) {
+		case 0:
+			h[1].QueueID, h[1].QueueOccupancy = 0xff, unknown32
+		case 1:
+			h[1].Ingress, h[1].Egress = unknown16, unknown16
+		case 2:
+			p.first(p.flow(WatchDC), h)
+			continue
+		}
+		p.any(1, ms, 20*ms, flows, h, nil)
+	}
+}
+
+// txInterval1 rises more often than once a second: what is withheld stays pending.
+func txInterval1(p *player) {
+	flows, hops := p.crowd(WatchWAN, 2)
+	for range 5 {
+		p.any(3, 50*ms, 80*ms, flows, busy(hops, 95), nil)
+		p.any(8, 40*ms, 50*ms, flows, busy(hops, 20), nil)
+	}
+	p.any(10, 150*ms, 200*ms, flows, busy(hops, 92), nil)
+}

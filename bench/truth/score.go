@@ -13,7 +13,7 @@ type Sink interface {
 	// Advance lets time pass and returns the reports that no packet caused.
 	Advance(now int64) []Report
 	// Packet takes a packet and returns the reports of it.
-	Packet(now int64, frame []byte) []Report
+	Packet(k *Packet, frame []byte) []Report
 }
 
 // Report is a report as a Sink saw it.
@@ -22,6 +22,9 @@ type Report struct {
 	Time      int64    // of the packet, as the report tells it
 	Events    []string // what it was sent for
 	Congested bool     // Q
+	Dropped   bool     // D
+	Tracked   bool     // F
+	Drops     uint32   // what a report of a drop counts
 }
 
 // Class is the score of one event.
@@ -54,7 +57,7 @@ func Run(t *Trace, m *Model, sink Sink) (*Result, error) {
 		r.Packets++
 		r.timers(m, k.Time, sink.Advance(k.Time))
 		e := m.Packet(k)
-		r.packet(m, k, e, sink.Packet(k.Time, frame))
+		r.packet(m, k, e, sink.Packet(k, frame))
 	}
 	r.Flows = int(t.flows)
 	return r, nil
@@ -108,12 +111,16 @@ func (r *Result) packet(m *Model, k *Packet, e *Expect, reports []Report) {
 	var faults []string
 	for i, x := range reports {
 		switch {
-		case i > 0:
+		case i > 0 && !(i == 1 && slices.Equal(x.Events, []string{Drop})): // it was reported before it was dropped
 			faults = append(faults, "more than one report")
 		case x.Key != k.Flow.Key() || x.Time != k.Time:
 			faults = append(faults, fmt.Sprintf("the report shows flow %s, %d ns from here", x.Key, x.Time-k.Time))
 		case x.Congested != slices.Contains(x.Events, Congestion):
 			faults = append(faults, fmt.Sprintf("Q is %v", x.Congested))
+		case x.Dropped != slices.Contains(x.Events, Drop) || x.Dropped && x.Drops != e.Drops:
+			faults = append(faults, fmt.Sprintf("D is %v, %d drops, want %d", x.Dropped, x.Drops, e.Drops))
+		case x.Tracked == (k.NoINT || k.Unsound || k.FromHost):
+			faults = append(faults, fmt.Sprintf("F is %v", x.Tracked))
 		}
 		got = append(got, x.Events...)
 	}

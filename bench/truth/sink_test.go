@@ -13,31 +13,41 @@ import (
 	"intsink/flows"
 )
 
-// thresholds are p's in the engine's words. To be completed when the engine gets
-// another event: its fields here are all that it takes to score it.
+// thresholds are p's in the engine's words.
 func thresholds(p *Policy) event.Thresholds {
 	return event.Thresholds{
 		NewFlowRate: int(p.NewFlowRate),
 		Paths:       p.Paths, PathMemory: int64(p.PathMemory), PathRate: int(p.PathRate), ReportKnown: p.ReportECMP,
-		LatencyAbsolute: uint32(p.HopLatency.Absolute), LatencyRelative: p.HopLatency.Relative,
-		LatencyK: p.HopLatency.K, LatencyN: p.HopLatency.N, LatencyInterval: int64(p.HopLatency.Interval),
+		Latency: band(&p.HopLatency), EndToEnd: band(&p.EndToEnd), LinkLatency: band(&p.LinkLatency),
+		PTP: p.PTP, ClockOffset: int64(p.ClockOffset),
+		CongestionRaise: uint32(p.CongestionRaise), CongestionClear: uint32(p.CongestionClear),
+		CongestionLatency: uint32(p.CongestionRaiseLatency),
+		CongestionQuota:   p.CongestionQuota, CongestionTimeout: int64(p.CongestionTimeout),
+		TxRaise: uint32(p.TxRaise), TxClear: uint32(p.TxClear), TxHold: int64(p.TxHold),
+		LossWindow: p.LossWindow, LossTimeout: int64(p.LossTimeout), LossInterval: int64(p.LossInterval),
+		DropInterval:  int64(p.DropInterval),
+		HopLimitRearm: int64(p.HopLimitRearm), MTURearm: int64(p.MTURearm),
 		RefreshEvery: int64(p.RefreshEvery), RefreshJitter: p.RefreshJitter,
 	}
 }
 
-// intConfig says which packets carry INT. The domain's bit gets its role
-// (sequence) here once the engine knows roles.
+func band(l *Latency) event.Deadband {
+	return event.Deadband{Absolute: uint32(l.Absolute), Relative: l.Relative, K: l.K, N: l.N, Interval: int64(l.Interval)}
+}
+
+// intConfig says which packets carry INT, and which word of the domain's is a
+// sequence number.
 func intConfig() inthdr.Config {
 	port := uint16(INTPort)
 	d := inthdr.Domain{ID: SequenceDomain}
-	d.Bits[0].Length, d.Bits[0].SourceOnly = SequenceBytes, true
+	d.Bits[0].Length, d.Bits[0].SourceOnly, d.Bits[0].Role = SequenceBytes, true, inthdr.Sequence
 	return inthdr.Config{UDPPort: &port, Version2: true, Domains: []inthdr.Domain{d}}
 }
 
-// known are the events that the engine has.
-func known() (names []string) {
+// unknownTo are the events that the engine does not have.
+func unknownTo() (names []string) {
 	for _, name := range Classes {
-		if _, ok := event.Named(name); ok {
+		if _, ok := event.Named(name); !ok {
 			names = append(names, name)
 		}
 	}
@@ -56,8 +66,9 @@ func policy(p *Policy) event.Policy {
 
 // queue is a port in memory: it delivers one frame and takes everything.
 type port struct {
-	pool *mbuf.Arena
-	next []byte
+	pool    *mbuf.Arena
+	next    []byte
+	refuses bool
 }
 
 func (q *port) RxBurst(v *mbuf.Vec) int {
@@ -70,6 +81,9 @@ func (q *port) RxBurst(v *mbuf.Vec) int {
 }
 
 func (q *port) TxBurst(v *mbuf.Vec, n int) int {
+	if q.refuses {
+		return 0
+	}
 	q.pool.FreeBulk(v, n)
 	return n
 }
@@ -85,7 +99,8 @@ type bed struct {
 	vec           *mbuf.Vec
 	now           int64
 	decoder       report.Decoder
-	counted       [event.NumEvents]uint64 // Reported, when it was last looked at
+	often         func()
+	packets       int
 }
 
 func arena(t *testing.T, n int) *mbuf.Arena {
@@ -97,17 +112,19 @@ func arena(t *testing.T, n int) *mbuf.Arena {
 	return a
 }
 
-func newBed(t *testing.T, policies []Policy, capacity int) *bed {
+func newBed(t *testing.T, policies []Policy, capacity int, dropUnsound bool) *bed {
 	b := &bed{
 		t: t, pool: arena(t, 64), reports: arena(t, 1<<14), ring: ring.New(1 << 14), vec: mbuf.NewVec(),
 		now: Epoch, decoder: report.Decoder{INTPorts: []uint16{INTPort}},
 	}
 	b.network, b.host = &port{pool: b.pool}, &port{pool: b.pool}
 	r := &engine.Rules{
-		INT:        intConfig(),
-		Collectors: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.10:8555")},
+		INT:           intConfig(),
+		DropMalformed: dropUnsound,
+		DropInterval:  int64(policies[0].DropInterval),
+		Collectors:    []netip.AddrPort{netip.MustParseAddrPort("192.0.2.10:8555")},
 		Report: engine.ReportRules{
-			MdBits: report.MdInterfaces | report.MdIngressTimestamp, Fragment: 512,
+			MdBits: report.MdInterfaces | report.MdIngressTimestamp, Fragment: 400, Explain: true,
 			MaxPayload: []int{1358}, MaxReports: 1,
 		},
 	}
@@ -134,18 +151,24 @@ func (b *bed) Advance(now int64) []Report {
 }
 
 // Packet implements Sink.
-func (b *bed) Packet(now int64, frame []byte) []Report {
-	b.now = now
-	b.network.next = frame
+func (b *bed) Packet(k *Packet, frame []byte) []Report {
+	b.now = k.Time
+	if b.packets++; b.packets%(1<<18) == 0 {
+		b.often()
+	}
+	b.host.refuses = k.Refused
+	if k.FromHost {
+		b.host.next = frame
+	} else {
+		b.network.next = frame
+	}
 	if n := b.worker.Poll(); n != 1 {
 		b.t.Fatalf("the worker took %d packets of 1", n)
 	}
 	return b.take()
 }
 
-// take returns the reports that left. Which events a report is for is not in it
-// without `explain`: they are those that the worker's counters tell since the last
-// time, which is one report's except where a timer found several flows.
+// take returns the reports that left.
 func (b *bed) take() []Report {
 	var out []Report
 	for n := b.ring.Pop(b.vec, mbuf.MaxBurst); n > 0; n = b.ring.Pop(b.vec, mbuf.MaxBurst) {
@@ -155,42 +178,20 @@ func (b *bed) take() []Report {
 		}
 		b.reports.FreeBulk(b.vec, n)
 	}
-	if len(out) > 0 {
-		b.worker.Close() // publishes the counters; the worker may go on
-		b.events(out)
-	}
 	return out
 }
 
 func (b *bed) decode(payload []byte) Report {
 	m, err := b.decoder.Decode(payload)
-	if err != nil || len(m.Reports) != 1 || m.Reports[0].Inner.Flow == nil || m.Reports[0].Inner.Flow.SourcePort == nil {
+	if err != nil || len(m.Reports) != 1 || m.Reports[0].Inner.Flow == nil || m.Reports[0].Inner.Flow.SourcePort == nil ||
+		m.Reports[0].Explained == nil {
 		b.t.Fatalf("report %x: %v", payload, err)
 	}
 	x := m.Reports[0]
 	at, _ := x.Metadata.Get("ingress_timestamp")
-	return Report{Key: KeyOf(x.Inner.Flow.Source, *x.Inner.Flow.SourcePort), Time: int64(at), Congested: x.CongestedQueue}
-}
-
-// events gives the reports their events. Of several reports each has one: what the
-// counters tell, in any order, which is exact as long as all are of one kind.
-func (b *bed) events(reports []Report) {
-	now := b.worker.Snapshot().Reported
-	var names []string
-	for e := range event.NumEvents {
-		for range now[e] - b.counted[e] {
-			names = append(names, event.Event(e).String())
-		}
-	}
-	b.counted = now
-	if len(reports) == 1 {
-		reports[0].Events = names
-		return
-	}
-	for i := range reports {
-		if i < len(names) {
-			reports[i].Events = names[i : i+1]
-		}
+	return Report{
+		Key: KeyOf(x.Inner.Flow.Source, *x.Inner.Flow.SourcePort), Time: int64(at), Events: x.Events,
+		Congested: x.CongestedQueue, Dropped: x.Dropped, Tracked: x.TrackedFlow, Drops: x.Explained.Drops,
 	}
 }
 
@@ -205,8 +206,10 @@ func (b *bed) close() {
 	if c.Evictions != 0 {
 		b.t.Errorf("%d flows were evicted: the table is too small for this trace", c.Evictions)
 	}
-	if x := &c.Links[0]; x.Malformed != [inthdr.NumReasons]uint64{} {
-		b.t.Errorf("malformed packets by reason: %v", x.Malformed)
+	for reason, n := range c.Links[0].Malformed {
+		if r := inthdr.Reason(reason); n > 0 && r != inthdr.ReasonType && r != inthdr.ReasonUnknownDomain {
+			b.t.Errorf("%d packets are malformed: %v", n, r)
+		}
 	}
 	if x := &c.Collectors[0]; x.Dropped != [engine.NumReportDropReasons]uint64{} {
 		b.t.Errorf("reports lost by reason: %v", x.Dropped)

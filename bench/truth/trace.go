@@ -20,6 +20,8 @@ type Config struct {
 	Floods   int
 	Flood    int           // new flows of one flood
 	Burst    time.Duration // in which they all come
+
+	DropUnsound bool // malformed = "drop"
 }
 
 // Trace gives the packets of all scenes in the order of time.

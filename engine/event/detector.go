@@ -19,6 +19,7 @@ type Detector struct {
 	random   uint64
 	things   Things
 	lossy    []*flows.Flow // with holes in their sequence
+	lossyAt  int           // the next of lossy to look at
 }
 
 // Trigger is the value that made an event enter, and what it was compared with. A
@@ -109,6 +110,12 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 // report of it.
 func (d *Detector) Restart(now int64, f *flows.Flow, watch int) {
 	f.NextRefresh = max(refreshTick(now+d.jittered(&d.policies[watch].Thresholds))+1, 1)
+}
+
+// Told is to be called when f is reported for set by another than Packet.
+func (d *Detector) Told(now int64, f *flows.Flow, set Set) {
+	d.remember(now, f, set)
+	d.Restart(now, f, int(f.Watch))
 }
 
 // remember keeps what the flow was last reported for. A new flow's first report

@@ -19,7 +19,6 @@ func (d *Detector) Dropped(now int64, f *flows.Flow) (Set, uint32) {
 	}
 	n := c.DropsSince
 	c.DropsSince, c.DropSent = 0, now
-	d.remember(now, f, Drop.Set())
-	d.Restart(now, f, int(f.Watch))
+	d.Told(now, f, Drop.Set())
 	return Drop.Set(), n
 }

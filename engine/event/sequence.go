@@ -11,8 +11,8 @@ import (
 const maxLossy = 4096
 
 // sequence takes in the number of one packet (serial arithmetic, RFC 1982). What
-// is skipped is a hole; a hole that stays open for a time is lost. A loss is
-// reported once in a while, with the packet at hand.
+// is skipped is a hole; a hole that stays open for a time is lost. Lossy reports it;
+// only where it has no room for the flow, the packet at hand does.
 //
 //go:noinline
 func (d *Detector) sequence(now int64, f *flows.Flow, t *Thresholds, o *Observation) Set {
@@ -20,29 +20,40 @@ func (d *Detector) sequence(now int64, f *flows.Flow, t *Thresholds, o *Observat
 		return 0
 	}
 	l, fresh := f.Loss()
-	d.number(now, f, l, fresh, t, o)
-	d.expireHoles(now, f, l, t)
+	d.number(now, l, fresh, t, o)
+	if l.NumHoles == 0 && l.Pending == 0 || d.list(f, l) {
+		return 0
+	}
+	d.expireHoles(now, l, t)
 	return d.lossDue(now, f, l, t)
 }
 
-func (d *Detector) number(now int64, f *flows.Flow, l *flows.Loss, fresh bool, t *Thresholds, o *Observation) {
+// list makes Lossy look after f; false where there is no room.
+func (d *Detector) list(f *flows.Flow, l *flows.Loss) bool {
+	if !l.Listed && len(d.lossy) < maxLossy {
+		d.lossy = append(d.lossy, f)
+		l.Listed = true
+	}
+	return l.Listed
+}
+
+func (d *Detector) number(now int64, l *flows.Loss, fresh bool, t *Thresholds, o *Observation) {
 	shift := 64 - uint(o.SequenceBits)
 	ahead := int64((o.Sequence-l.Top)<<shift) >> shift
 	window := int64(min(t.LossWindow, flows.LossWindow))
-	// All ones is no number (INT 2.1), but where a counter comes to it.
-	unknown := o.Sequence == ^uint64(0)>>shift
+	far := ahead > window || ahead <= -window
 	switch {
-	case unknown && (ahead > window || ahead <= 0):
+	case far && o.Sequence == ^uint64(0)>>shift: // all ones is no number (INT 2.1), but where a counter comes to it
 	case fresh:
 		l.Top = o.Sequence
 		mark(l, o.Sequence)
-	case ahead > window || ahead <= -window:
+	case far:
 		d.Counters.Restarts++
 		l.Restarts++
 		l.Top, l.NumHoles, l.Seen = o.Sequence, 0, [flows.LossWindow / 64]uint64{}
 		mark(l, o.Sequence)
 	case ahead > 0:
-		d.advance(now, f, l, ahead)
+		d.advance(now, l, ahead)
 		l.Top = o.Sequence
 		mark(l, o.Sequence)
 	case marked(l, o.Sequence):
@@ -57,7 +68,7 @@ func (d *Detector) number(now int64, f *flows.Flow, l *flows.Loss, fresh bool, t
 }
 
 // advance forgets what leaves the window and opens a hole for what is skipped.
-func (d *Detector) advance(now int64, f *flows.Flow, l *flows.Loss, ahead int64) {
+func (d *Detector) advance(now int64, l *flows.Loss, ahead int64) {
 	for i := int64(1); i <= ahead; i++ {
 		n := l.Top + uint64(i)
 		l.Seen[n/64%uint64(len(l.Seen))] &^= 1 << (n % 64)
@@ -67,10 +78,6 @@ func (d *Detector) advance(now int64, f *flows.Flow, l *flows.Loss, ahead int64)
 	}
 	if l.NumHoles == flows.LossHoles {
 		join(l)
-	}
-	if !l.Listed && len(d.lossy) < maxLossy {
-		d.lossy = append(d.lossy, f)
-		l.Listed = true
 	}
 	l.Holes[l.NumHoles] = flows.Hole{First: l.Top + 1, Length: uint32(ahead - 1), Missing: uint32(ahead - 1), At: now}
 	l.NumHoles++
@@ -107,7 +114,7 @@ func fill(l *flows.Loss, n uint64, shift uint) {
 }
 
 // expireHoles gives up what has been missing for too long.
-func (d *Detector) expireHoles(now int64, _ *flows.Flow, l *flows.Loss, t *Thresholds) {
+func (d *Detector) expireHoles(now int64, l *flows.Loss, t *Thresholds) {
 	for l.NumHoles > 0 && now-l.Holes[0].At > t.LossTimeout {
 		d.lose(l, 0)
 	}
@@ -141,29 +148,45 @@ func (d *Detector) lossDue(now int64, f *flows.Flow, l *flows.Loss, t *Threshold
 	return Loss.Set()
 }
 
-// Lossy calls gone for every flow that lost something since its last report and has
-// no packet to say so with.
-func (d *Detector) Lossy(now int64, gone func(*flows.Flow)) {
-	kept := d.lossy[:0]
-	for _, f := range d.lossy {
-		if !f.HasLoss() || int(f.Watch) >= len(d.policies) {
-			continue // the flow is gone, or nobody watches it
+// lossyStep flows are looked at in one call of Lossy, so that no burst waits long.
+const lossyStep = 256
+
+// Lossy calls lost for every flow that lost something since its last report. Called
+// every millisecond or so, it takes sixteen calls to see all flows where they are
+// most.
+func (d *Detector) Lossy(now int64, lost func(*flows.Flow)) {
+	for range min(lossyStep, len(d.lossy)) {
+		if d.lossyAt >= len(d.lossy) {
+			d.lossyAt = 0
 		}
-		l, _ := f.Loss()
+		if d.stillLossy(now, d.lossy[d.lossyAt], lost) {
+			d.lossyAt++
+			continue
+		}
+		last := len(d.lossy) - 1
+		d.lossy[d.lossyAt] = d.lossy[last]
+		d.lossy = d.lossy[:last]
+	}
+}
+
+func (d *Detector) stillLossy(now int64, f *flows.Flow, lost func(*flows.Flow)) bool {
+	if !f.HasLoss() {
+		return false // the flow is gone
+	}
+	l, _ := f.Loss()
+	if int(f.Watch) < len(d.policies) {
 		t := &d.policies[f.Watch].Thresholds
-		d.expireHoles(now, f, l, t)
+		d.expireHoles(now, l, t)
 		if d.lossDue(now, f, l, t) != 0 {
-			d.remember(now, f, Loss.Set())
-			gone(f)
+			d.Told(now, f, Loss.Set())
+			lost(f)
 		}
 		if l.NumHoles > 0 || l.Pending > 0 {
-			kept = append(kept, f)
-		} else {
-			l.Listed = false
+			return true
 		}
 	}
-	clear(d.lossy[len(kept):])
-	d.lossy = kept
+	l.Listed = false
+	return false
 }
 
 func mark(l *flows.Loss, n uint64) { l.Seen[n/64%uint64(len(l.Seen))] |= 1 << (n % 64) }

@@ -133,7 +133,7 @@ func (d *Detector) walk(now int64, f *flows.Flow, fresh bool, p *Policy, o *Obse
 	var after node // the next node on the way, which stands before this one in the stack
 	for at := 0; at+hopLen <= len(stack); at += hopLen {
 		n := readNode(stack[at:at+hopLen], l)
-		if n.id != unknown32 {
+		if n.id != unknown32 && n.interfaces != unknown32 {
 			if p.Events.Has(Congestion) {
 				set |= d.congestion(now, f, &n, fresh, &p.Thresholds)
 			}

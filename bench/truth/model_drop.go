@@ -1,0 +1,68 @@
+package truth
+
+import "time"
+
+// limitedInterval: malformed, leak and unknown_domain are reported once per port,
+// kind and second. There is one port that each may come from.
+const limitedInterval = time.Second
+
+// dropState counts dropped packets of one flow or reason.
+type dropState struct {
+	n    uint32 // since the last report
+	sent int64  // 0: never
+}
+
+// limited is an event per port and kind.
+func (m *Model) limited(e *Expect, event string, now int64) {
+	if !m.enabled[event] {
+		return
+	}
+	if last, is := m.told[event]; is && now-last < int64(limitedInterval) {
+		e.note("%s: withheld", event)
+		return
+	}
+	m.told[event] = now
+	e.must(event, "as it is")
+}
+
+// drop counts a packet that the sink drops: the first is reported, then one a while
+// with the count.
+func (m *Model) drop(e *Expect, d *dropState, p *Policy, now int64) {
+	d.n++
+	if d.sent != 0 && now-d.sent < int64(p.DropInterval) {
+		e.note("drop: withheld, %d since the last", d.n)
+		return
+	}
+	e.must(Drop, "%d since the last", d.n)
+	e.Drops, d.n, d.sent = d.n, 0, now
+}
+
+// noFlow is about packets that belong to no flow: all that is not sound INT from
+// the network.
+func (m *Model) noFlow(e *Expect, k *Packet) {
+	reason := ""
+	switch {
+	case k.FromHost && !k.NoINT:
+		m.limited(e, Leak, k.Time)
+	case k.Unsound:
+		m.limited(e, Malformed, k.Time)
+		if m.DropUnsound {
+			reason = "malformed"
+		}
+	}
+	if k.Refused && reason == "" {
+		reason = "refused"
+	}
+	if reason != "" && m.enabled[Drop] {
+		d := m.drops[reason]
+		m.drop(e, &d, &m.policies[WatchDC], k.Time)
+		m.drops[reason] = d
+	}
+}
+
+// ignored is k without what stands in its INT.
+func (k *Packet) ignored() *Packet {
+	c := *k
+	c.Hops, c.Bitmap, c.Sequence = nil, 0, nil
+	return &c
+}
