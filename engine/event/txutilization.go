@@ -9,9 +9,6 @@ const minTxInterval = 1e9
 // txUtilization reports an interface that becomes busy once; it is armed again
 // after a time at or below the clearing threshold.
 func (d *Detector) txUtilization(now int64, f *flows.Flow, n *node, fresh bool, t *Thresholds) Set {
-	if n.tx == unknown32 || t.TxRaise == 0 {
-		return 0
-	}
 	i, _ := d.things.Interfaces.Get(now, n.egressKey(0))
 	i.Utilization = n.tx
 	if n.tx > t.TxClear {
@@ -21,12 +18,14 @@ func (d *Detector) txUtilization(now int64, f *flows.Flow, n *node, fresh bool, 
 	}
 	if i.Busy && i.Below != 0 && now-i.Below >= t.TxHold {
 		i.Busy = false
+		d.busy--
 	}
 	if n.tx < t.TxRaise {
 		return 0
 	}
 	if !i.Busy {
 		i.Busy, i.Reported = true, false
+		d.busy++
 		d.Counters.Fired[TxUtilization]++
 	}
 	switch {
