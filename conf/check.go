@@ -8,11 +8,12 @@ func (d *decoder) check(c *Config, m machine) {
 	d.checkPorts(c)
 	d.checkLinks(c)
 	d.checkMbufs(c)
+	d.checkMemory(c, m)
 	d.checkINT(&c.INT)
 	for i := range c.INT.Domains {
 		d.checkDomain(&c.INT.Domains[i])
 	}
-	d.checkEvents(&c.Events, "events")
+	d.checkEvents(&c.Events, nil, "events")
 	d.checkWatches(c)
 	d.checkReport(c)
 	d.checkCollectors(c)
@@ -50,7 +51,7 @@ func (d *decoder) checkKnown(key any, where, name, what string, known []string) 
 	case len(known) == 0:
 		hint = "; there is no " + what + " block"
 	default:
-		hint = "; there is " + oneOf(known)
+		hint = "; there is " + someOf(known)
 	}
-	d.errorAt([]any{key}, "%s: no %s is called %q%s", where, what, name, hint)
+	d.errorAt([]any{key}, "%s: no %s is called %q%s", where, what, short(name), hint)
 }

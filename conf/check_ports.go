@@ -28,7 +28,7 @@ func (d *decoder) checkPorts(c *Config) {
 		device, _, _ := strings.Cut(strings.ToLower(p.Device), ",")
 		device = strings.TrimPrefix(device, "0000:")
 		if other := devices[device]; other != nil && device != "" {
-			d.errorAt([]any{&p.Device}, "port %q: device %q is that of port %q too", p.Name, p.Device, other.Name)
+			d.errorAt([]any{&p.Device}, "port %q: device %q is that of port %q too", p.Name, short(p.Device), other.Name)
 		}
 		devices[device] = p
 		if p.MTU != 0 && p.MTU < 68 {
@@ -48,7 +48,7 @@ func (d *decoder) checkDevice(p *Port) {
 			d.errorAt(at, `port %q: device is empty: a PCI address such as "0000:3b:00.0", or a DPDK vdev such as "net_af_packet0,iface=eth1"`, p.Name)
 		}
 	case pciLike.MatchString(p.Device):
-		d.errorAt(at, `port %q: device = %q is no PCI address: it is written domain:bus:device.function, such as "0000:3b:00.0"`, p.Name, p.Device)
+		d.errorAt(at, `port %q: device = %q is no PCI address: it is written domain:bus:device.function, such as "0000:3b:00.0"`, p.Name, short(p.Device))
 	case interfaces.MatchString(p.Device):
 		d.warnAt(at, `port %q: device = %q is neither a PCI address nor a DPDK vdev; for a Linux interface write "net_af_packet0,iface=%s"`, p.Name, p.Device, p.Device)
 	}
@@ -64,7 +64,7 @@ func (d *decoder) checkLinks(c *Config) {
 	use := func(key any, where, port string) {
 		d.checkKnown(key, where, port, "port", known)
 		if other := used[port]; other != "" && port != "" {
-			d.errorAt([]any{key}, "%s: port %q is in use by %s already; a port belongs to one link or tap", where, port, other)
+			d.errorAt([]any{key}, "%s: port %q is in use by %s already; a port belongs to one link or tap", where, short(port), other)
 			return
 		}
 		used[port] = where
@@ -73,7 +73,7 @@ func (d *decoder) checkLinks(c *Config) {
 		l := &c.Links[i]
 		where := fmt.Sprintf("link %q", l.Name)
 		if l.Network == l.Host && l.Network != "" {
-			d.errorAt([]any{&l.Host}, "%s: network and host are the same port %q; a link joins two", where, l.Host)
+			d.errorAt([]any{&l.Host}, "%s: network and host are the same port %q; a link joins two", where, short(l.Host))
 			use(&l.Network, where, l.Network)
 			continue
 		}

@@ -38,7 +38,7 @@ func (d *decoder) checkWatches(c *Config) {
 			d.errorAt([]any{&w.Collectors}, "%s: collectors is empty; leave it out to report to all of them", where)
 		}
 		if w.Override != nil {
-			d.checkEvents(w.Override, where+": events_override")
+			d.checkEvents(w.Override, &c.Events, where+": events_override")
 		}
 		d.checkEventNames(c, w, where)
 		d.checkCollectorTraffic(c, w, where)
@@ -51,15 +51,20 @@ func isEmpty(m *Match) bool {
 
 func (d *decoder) checkEventNames(c *Config, w *Watch, where string) {
 	at := []any{&w.Events, w}
+	e := &c.Events
+	if w.Override != nil {
+		e = w.Override
+	}
+	if w.Events != nil && !slices.Equal(w.Events, defaultEventNames(e)) {
+		for _, name := range w.Events {
+			d.mustAct("watch.events="+name, d.at(chosen{&w.Events, name}))
+		}
+	}
 	if slices.Contains(w.Events, "sample") && w.Sample == 0 && d.has(&w.Events) {
 		d.warnAt(at, "%s: events has \"sample\", but sample is 0: set sample = N for one packet in N", where)
 	}
 	if w.Events != nil && len(w.Events) == 0 && w.Sample == 0 {
 		d.warnAt(at, "%s: no events and no sample: nothing of these flows is reported", where)
-	}
-	e := &c.Events
-	if w.Override != nil {
-		e = w.Override
 	}
 	if slices.Contains(w.Events, "congestion") && e.Congestion.Raise == 0 && e.Congestion.RaiseLatency == 0 {
 		d.warnAt(at, "%s: congestion has no threshold: set raise or raise_latency in events { congestion { ... } }", where)
@@ -89,8 +94,9 @@ func (d *decoder) checkCollectorTraffic(c *Config, w *Watch, where string) {
 }
 
 // checkEvents compares thresholds with each other, those that this block sets:
-// what an override inherits is reported where it stands.
-func (d *decoder) checkEvents(e *Events, where string) {
+// what an override inherits is reported where it stands. inherited is nil where e is
+// no override.
+func (d *decoder) checkEvents(e, inherited *Events, where string) {
 	for _, x := range []struct {
 		name string
 		b    *Deadband
@@ -101,7 +107,8 @@ func (d *decoder) checkEvents(e *Events, where string) {
 	}
 	d.checkClear(&e.Congestion.Clear, &e.Congestion.Raise, where+": congestion")
 	d.checkClear(&e.TxUtilization.Clear, &e.TxUtilization.Raise, where+": tx_utilization")
-	if d.has(&e.EndToEnd.ClockOffset) && e.EndToEnd.ClockOffset != 0 && e.EndToEnd.Clock != "ptp" {
+	idle := func(e *Events) bool { return e.EndToEnd.ClockOffset != 0 && e.EndToEnd.Clock != "ptp" }
+	if d.has(&e.EndToEnd.ClockOffset) && idle(e) && (inherited == nil || !idle(inherited)) {
 		d.warnAt([]any{&e.EndToEnd.ClockOffset}, `%s: end_to_end: clock_offset does nothing unless clock = "ptp"`, where)
 	}
 }
@@ -171,6 +178,6 @@ func (d *decoder) checkHTTP(c *Config) {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		d.errorAt([]any{&c.HTTP.Listen}, `http: listen = %q: must be "address:port", such as "127.0.0.1:9465"; "" turns it off`, c.HTTP.Listen)
+		d.errorAt([]any{&c.HTTP.Listen}, `http: listen = %q: must be "address:port", such as "127.0.0.1:9465"; "" turns it off`, short(c.HTTP.Listen))
 	}
 }

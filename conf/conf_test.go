@@ -187,3 +187,24 @@ func TestLoad(t *testing.T) {
 		t.Errorf("%v %v", d.Err(), diagText(d.Warnings))
 	}
 }
+
+// TestDumpAddsNoWarnings, and the defaults give none when they are written out.
+func TestDumpAddsNoWarnings(t *testing.T) {
+	for src, warnings := range map[string]int{
+		`watch "all" {}`: 0,
+		`watch "all" { events = ["new_flow", "loss"] }`:                                                                  1,
+		"watch \"all\" {\n events_override { profile = \"wan\" }\n}":                                                     0,
+		"watch \"all\" {\n events_override {\n loss { window = 16 }\n }\n}":                                              1,
+		"watch \"all\" {\n events_override {}\n}\nevents {\n end_to_end { clock_offset = \"1us\" }\n}":                   2,
+		"watch \"all\" {\n events_override {\n congestion { raise = 1 }\n }\n}":                                          1,
+		"watch \"all\" {}\nevents {\n profile = \"wan\"\n loss { window = 1024 }\n end_to_end { absolute = \"1ms\" }\n}": 0,
+	} {
+		_, d := parse("test.hcl", []byte(base+src), fakeMachine())
+		if d.Err() != nil || len(d.Warnings) != warnings {
+			t.Errorf("%s: %v %d warnings, want %d\n%s", src, d.Err(), len(d.Warnings), warnings, diagText(d.Warnings))
+			continue
+		}
+		_, again := parse("dump.hcl", mustParse(t, base+src).Dump(), fakeMachine())
+		sameWarnings(t, d, again)
+	}
+}

@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 type decoder struct {
 	file       string
 	src        []byte
+	lines      [][]byte // of src
 	out        *Diagnostics
 	places     map[any]hcl.Range // by pointer to a field or block, or element of a list
 	failed     map[any]bool      // fields that are in the file with a wrong value
@@ -26,13 +28,14 @@ type element struct {
 
 func newDecoder(file string, src []byte) *decoder {
 	return &decoder{
-		file: file, src: src, out: &Diagnostics{},
+		file: file, src: src, lines: bytes.Split(src, []byte("\n")), out: &Diagnostics{},
 		places: map[any]hcl.Range{}, failed: map[any]bool{}, warned: map[string]bool{},
 	}
 }
 
 func (d *decoder) done() *Diagnostics {
 	d.out.sort()
+	d.out.cut()
 	return d.out
 }
 
@@ -60,17 +63,22 @@ func (d *decoder) good(key any) bool { return d.has(key) && !d.failed[key] }
 
 // report adds a diagnostic; the zero Range means the file as a whole.
 func (d *decoder) report(s Severity, r hcl.Range, format string, args ...any) {
-	x := Diagnostic{Severity: s, File: d.file, Message: fmt.Sprintf(format, args...)}
+	x := Diagnostic{Severity: s, File: d.file, Message: cutText(fmt.Sprintf(format, args...), maxMessage)}
 	if r.Start.Line > 0 {
 		x.Line, x.Column = r.Start.Line, r.Start.Column
 		end := r.End.Column
 		if r.End.Line > r.Start.Line {
 			end = maxSnippet + 1 // to the end of the line
 		}
-		x.Snippet = snippet(d.src, x.Line, x.Column, end)
+		if x.Line <= len(d.lines) {
+			x.Snippet = snippet(d.lines[x.Line-1], x.Line, x.Column, end)
+		}
 	}
 	d.out.add(x)
 }
+
+// maxMessage is the longest message, whatever the file has.
+const maxMessage = 1000
 
 // errorAt and warnAt point at the first of keys that is in the file.
 func (d *decoder) errorAt(keys []any, format string, args ...any) {
@@ -102,6 +110,10 @@ func (d *decoder) syntax(diags hcl.Diagnostics) {
 		if x.Subject != nil {
 			r = *x.Subject
 		}
-		d.report(Error, r, "%s: %s", x.Summary, strings.Join(strings.Fields(x.Detail), " "))
+		words := strings.Fields(x.Detail)
+		for i := range words {
+			words[i] = short(words[i])
+		}
+		d.report(Error, r, "%s: %s", x.Summary, strings.Join(words, " "))
 	}
 }

@@ -93,13 +93,24 @@ func (d *Diagnostics) sort() {
 	slices.SortStableFunc(d.Warnings, byPlace)
 }
 
-// snippet shows source line (from 1), the characters [column, end) underlined.
-func snippet(src []byte, line, column, end int) string {
-	lines := strings.Split(string(src), "\n")
-	if line < 1 || line > len(lines) {
-		return ""
+// cut leaves the first maxShown errors and warnings of those that are sorted.
+func (d *Diagnostics) cut() {
+	for _, list := range []*[]Diagnostic{&d.Errors, &d.Warnings} {
+		if more := len(*list) - maxShown; more > 0 {
+			first := (*list)[0]
+			*list = append((*list)[:maxShown:maxShown], Diagnostic{Severity: first.Severity, File: first.File, Message: fmt.Sprintf("and %d more", more)})
+		}
 	}
-	text := []rune(strings.TrimRight(strings.ToValidUTF8(lines[line-1], "?"), "\r"))
+}
+
+// maxShown is how many of a kind somebody may want to read.
+const maxShown = 100
+
+// snippet shows line, which is number n (from 1), the characters [column, end)
+// underlined.
+func snippet(line []byte, n, column, end int) string {
+	line = line[:min(len(line), 4*maxSnippet)] // a character has up to 4 bytes
+	text := []rune(strings.TrimRight(strings.ToValidUTF8(string(line), "?"), "\r"))
 	if len(text) > maxSnippet {
 		text = text[:maxSnippet]
 	}
@@ -110,7 +121,7 @@ func snippet(src []byte, line, column, end int) string {
 	}
 	column = min(max(column, 1), len(text)+1)
 	width := max(min(end, len(text)+1)-column, 1)
-	return fmt.Sprintf("%5d | %s\n      | %s%s", line, string(text),
+	return fmt.Sprintf("%5d | %s\n      | %s%s", n, string(text),
 		strings.Repeat(" ", column-1), strings.Repeat("^", width))
 }
 

@@ -13,9 +13,10 @@
 // dumper (dump.go) writes them back as HCL, and the tests list the names to see
 // that every one is documented.
 //
-// Load first reads (types, ranges, names), then resolves collectors (resolve.go),
+// Before anything else the file is bounded in size and nesting (bounds.go), since
+// the HCL parser is not. Load then reads (types, ranges, names), resolves collectors (resolve.go),
 // then checks what takes more than one place of the file to see (check*.go).
 // Every step goes on after a fault, so that the user sees all of them at once;
-// only a file that is no HCL ends it early. What is accepted and not built yet
+// only a file that is no HCL, or too large, ends it early. What is accepted and not built yet
 // is listed in unbuilt.go.
 package conf

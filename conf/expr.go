@@ -33,18 +33,14 @@ func (x *expr) source() string {
 		return "?"
 	}
 	s := strings.ToValidUTF8(string(x.d.src[r.Start.Byte:r.End.Byte]), "?")
-	s = strings.Join(strings.Fields(s), " ")
-	if runes := []rune(s); len(runes) > 40 {
-		s = string(runes[:37]) + "..."
-	}
-	return s
+	return cutText(strings.Join(strings.Fields(s), " "), 40)
 }
 
 // literal evaluates x, which must be a literal: a configuration says what it
 // means, without variables, functions and templates.
 func (x *expr) literal(accepted string) (cty.Value, bool) {
 	if word := hcl.ExprAsKeyword(x.e); word != "" && !isLiteral(x.e) {
-		return cty.NilVal, x.fail("must be %s; a word needs quotes: %q", accepted, word)
+		return cty.NilVal, x.fail("must be %s; a word needs quotes: %q", accepted, short(word))
 	}
 	if !isLiteral(x.e) {
 		return cty.NilVal, x.fail("must be %s, as a literal: there are no variables, functions, templates or lists here", accepted)

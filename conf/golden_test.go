@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,11 +16,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
-// fakeMachine has 8 CPUs and a name server that knows two names.
+// fakeMachine has 8 CPUs and a name server that knows three names.
 func fakeMachine() machine {
 	hosts := map[string][]netip.Addr{
 		"collector.example": {netip.MustParseAddr("198.51.100.7"), netip.MustParseAddr("2001:db8::7")},
 		"six.example":       {netip.MustParseAddr("2001:db8::6")},
+		"nobody.example":    {netip.MustParseAddr("0.0.0.0")},
 	}
 	return machine{
 		cpus: []int{0, 1, 2, 3, 4, 5, 6, 7},
@@ -88,6 +90,7 @@ func TestGood(t *testing.T) {
 			if !reflect.DeepEqual(c, again) {
 				t.Errorf("the dump parses to another Config:\n%s", cmp.Diff(string(c.Dump()), string(again.Dump())))
 			}
+			sameWarnings(t, d, d2)
 			if strings.HasPrefix(path, "examples") {
 				return
 			}
@@ -95,6 +98,16 @@ func TestGood(t *testing.T) {
 			compareGolden(t, base+".dump", string(c.Dump()))
 			compareGolden(t, base+".warnings", diagText(d.Warnings))
 		})
+	}
+}
+
+// sameWarnings: a dump gives no warning that its original did not give.
+func sameWarnings(t *testing.T, original, dump *Diagnostics) {
+	t.Helper()
+	for _, x := range dump.Warnings {
+		if !slices.ContainsFunc(original.Warnings, func(o Diagnostic) bool { return o.Message == x.Message }) {
+			t.Errorf("the dump has a warning of its own:\n%v", x)
+		}
 	}
 }
 
@@ -121,6 +134,12 @@ func FuzzParse(f *testing.F) {
 			f.Add(src)
 		}
 	}
+	for _, src := range tooMuch(1000) {
+		f.Add([]byte(src))
+	}
+	for _, src := range tooMuch(20) {
+		f.Add([]byte(src))
+	}
 	m := fakeMachine()
 	f.Fuzz(func(t *testing.T, src []byte) {
 		c, d := parse("fuzz.hcl", src, m)
@@ -137,5 +156,6 @@ func FuzzParse(f *testing.F) {
 		if !reflect.DeepEqual(c, again) {
 			t.Fatalf("the dump parses to another Config:\n%s", cmp.Diff(string(c.Dump()), string(again.Dump())))
 		}
+		sameWarnings(t, d, d2)
 	})
 }

@@ -2,7 +2,6 @@ package conf
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -16,7 +15,7 @@ func Load(path string) (*Config, *Diagnostics) {
 }
 
 func load(path string, m machine) (*Config, *Diagnostics) {
-	src, err := os.ReadFile(path)
+	src, err := readSource(path)
 	if err != nil {
 		d := &Diagnostics{}
 		d.add(Diagnostic{Severity: Error, File: path, Message: fmt.Sprintf("cannot read the configuration: %v", err)})
@@ -42,13 +41,17 @@ func LoadElsewhere(path string) (*Config, *Diagnostics) {
 
 // machine is what a configuration is checked against, besides itself.
 type machine struct {
-	cpus      []int // that this process may run on, ascending
+	cpus      []int  // that this process may run on, ascending
+	memory    uint64 // bytes; 0: unknown
 	lookup    lookupFunc
 	elsewhere bool // the file may be for another machine
 }
 
 func parse(filename string, src []byte, m machine) (*Config, *Diagnostics) {
 	d := newDecoder(filename, src)
+	if !d.bounded() {
+		return nil, d.done()
+	}
 	file, diags := hclsyntax.ParseConfig(src, filename, hcl.InitialPos)
 	if diags.HasErrors() {
 		// The tree is incomplete: whatever else we said would mislead.

@@ -51,7 +51,7 @@ func (v *objectValue[T]) read(x *expr) bool {
 			continue
 		}
 		if _, twice := r.attrs[name]; twice {
-			x.d.report(Error, item.KeyExpr.Range(), "%s: %s is set twice", x.where, name)
+			x.d.report(Error, item.KeyExpr.Range(), "%s: %s is set twice", x.where, short(name))
 			continue
 		}
 		r.attrs[name] = attribute{item.KeyExpr.Range(), item.ValueExpr}

@@ -47,7 +47,7 @@ func (r *reader) finish() {
 		} else if hint == "" {
 			hint = didYouMean(name, r.knownBlocks, "the block %s { ... }")
 		}
-		r.d.report(Error, a.name, "%sunknown attribute %s%s%s", r.prefix(), name, hint, r.known(hint))
+		r.d.report(Error, a.name, "%sunknown attribute %s%s%s", r.prefix(), short(name), hint, r.known(hint))
 	}
 	for _, b := range r.inner {
 		if slices.Contains(r.knownBlocks, b.Type) {
@@ -59,7 +59,7 @@ func (r *reader) finish() {
 		} else if hint == "" {
 			hint = didYouMean(b.Type, r.knownAttrs, "the attribute %s")
 		}
-		r.d.report(Error, b.TypeRange, "%sunknown block %s%s%s", r.prefix(), b.Type, hint, r.known(hint))
+		r.d.report(Error, b.TypeRange, "%sunknown block %s%s%s", r.prefix(), short(b.Type), hint, r.known(hint))
 	}
 }
 
@@ -103,9 +103,10 @@ func (r *reader) read(name string, v value) bool {
 	r.d.place(v.key(), a.expr.Range())
 	path := r.sub(name)
 	x := &expr{d: r.d, path: path, where: r.prefix() + name, e: a.expr}
+	before, _ := v.write()
 	if v.read(x) {
-		r.d.mustAct(path, a.expr.Range())
-		if text, ok := v.write(); ok {
+		if text, _ := v.write(); text != before { // what leaves the default needs no feature
+			r.d.mustAct(path, a.expr.Range())
 			r.d.mustAct(path+"="+text, a.expr.Range())
 		}
 	} else {
@@ -149,12 +150,15 @@ func (r *reader) onlyOne(name string) *hclsyntax.Block {
 
 func (r *reader) nested(b *hclsyntax.Block, key any, what string, visit func(visitor)) {
 	r.d.place(key, b.DefRange())
-	r.d.mustAct(r.sub(b.Type), b.DefRange())
 	if r.what != "" {
 		what = r.what + ": " + what
 	}
 	sub := r.d.bodyReader(b.Body, r.sub(b.Type), what, b.DefRange())
+	before := written(visit)
 	visit(sub)
+	if written(visit) != before {
+		r.d.mustAct(sub.path, b.DefRange())
+	}
 	sub.finish()
 }
 
@@ -193,7 +197,7 @@ func (r *reader) label(b *hclsyntax.Block) string {
 	}
 	name := b.Labels[0]
 	if !isName(name) {
-		r.d.report(Error, b.LabelRanges[0], "%sa name has 1 to %d letters, digits, spaces or _ - . : / @ #, not %q", r.prefix(), maxName, name)
+		r.d.report(Error, b.LabelRanges[0], "%sa name has 1 to %d letters, digits, spaces or _ - . : / @ #, not %q", r.prefix(), maxName, short(name))
 		return ""
 	}
 	return name

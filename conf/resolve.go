@@ -18,7 +18,7 @@ type lookupFunc func(host string) ([]netip.Addr, error)
 const lookupTimeout = 2 * time.Second
 
 func thisMachine() machine {
-	return machine{cpus: allowedCPUs(), lookup: func(host string) ([]netip.Addr, error) {
+	return machine{cpus: allowedCPUs(), memory: installedMemory(), lookup: func(host string) ([]netip.Addr, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
 		defer cancel()
 		return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
@@ -55,7 +55,10 @@ func (d *decoder) resolveCollectors(lookup lookupFunc) {
 				break
 			}
 		}
-		u.collector.Address = netip.AddrPortFrom(best.WithZone(""), u.port)
+		best = best.WithZone("")
+		if sendable(&u.at, best) {
+			u.collector.Address = netip.AddrPortFrom(best, u.port)
+		}
 	}
 }
 

@@ -7,7 +7,12 @@ func visitINT(v visitor, c *INT) {
 		v.attr("mask", integer(&d.Mask, 0, 63))
 	}))
 	v.attr("tcp_options", choice(&c.TCPOptions, "after", "before"))
-	v.attr("probe_marker", hex64(&c.ProbeMarker))
+	v.attr("probe_marker", checked(hex64(&c.ProbeMarker), func(x *expr) bool {
+		if *c.ProbeMarker == 0 {
+			return x.fail("zero is no marker: payloads that begin with zeros are common, and would lose bytes as INT")
+		}
+		return true
+	}))
 	v.attr("probe_ports", ranges(&c.ProbePorts, 0, 65535))
 	v.attr("gre_protocol", optional(&c.GREProtocol, 1536, 65535))
 	v.attr("vxlan_gpe", object(&c.VXLANGPE, VXLANGPE{Port: 4790, NextProtocol: 130}, func(v visitor, x *VXLANGPE) {

@@ -116,9 +116,8 @@ func visitCollector(v visitor, c *Collector) {
 }
 
 // reportMetadata is what the sink can say of itself, in the order of RepMdBits.
-var reportMetadata = []string{"interfaces", "hop_latency", "queue", "ingress_timestamp", "egress_timestamp"}
+var reportMetadata = []string{"interfaces", "hop_latency", "queue", "ingress_timestamp", "egress_timestamp", "tx_utilization", "buffer"}
 
-// maxFragment is what fits beside the headers and all metadata in the 254 words
-// that a coalesced report may have after its first: 1016 bytes less 8 of main
-// contents and 28 of metadata.
-const maxFragment = 980
+// maxFragment is a jumbo frame's worth. A report of 255 words or more is the last
+// of its packet.
+const maxFragment = 8192

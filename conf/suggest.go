@@ -8,6 +8,9 @@ import (
 // didYouMean is "; did you mean NAME?" with the candidate closest to given, or
 // "" when none is close. quoted says how the name is written.
 func didYouMean(given string, candidates []string, format string) string {
+	if len(given) > maxSuggest {
+		return ""
+	}
 	best, bestDistance := "", min(len(given)/3+2, len(given))
 	for _, c := range candidates {
 		if d := editDistance(strings.ToLower(given), strings.ToLower(c)); d < bestDistance {
@@ -50,6 +53,31 @@ func editDistance(a, b string) int {
 
 // maxSuggest is the longest name that is worth a suggestion.
 const maxSuggest = 64
+
+// short is s, which comes from the file, at a length that fits a message.
+func short(s string) string {
+	return cutText(s, 80)
+}
+
+func cutText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	s = strings.ToValidUTF8(s[:min(len(s), 4*n+4)], "?")
+	if runes := []rune(s); len(runes) > n {
+		return string(runes[:n-3]) + "..."
+	}
+	return s
+}
+
+// someOf is oneOf of the first few names, which come from the file.
+func someOf(names []string) string {
+	const few = 8
+	if len(names) <= few {
+		return oneOf(names)
+	}
+	return fmt.Sprintf("%s and %d more", strings.ReplaceAll(oneOf(names[:few]), " or ", ", "), len(names)-few)
+}
 
 // oneOf is the accepted values of a choice, as they are written.
 func oneOf(values []string) string {

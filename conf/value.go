@@ -2,6 +2,8 @@ package conf
 
 import (
 	"fmt"
+	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -210,9 +212,41 @@ func (v *durationValue) read(x *expr) bool {
 	case d < v.min || d > v.max:
 		return x.fail("must be %s", accepted)
 	}
+	if d, ok = exactDuration(strings.TrimSpace(s), d); !ok {
+		return x.fail("must be a whole number of nanoseconds")
+	}
 	*v.p = d
 	return true
 }
+
+// exactDuration is s, which ParseDuration took for d, without its rounding;
+// false: no whole number of nanoseconds.
+func exactDuration(s string, d time.Duration) (time.Duration, bool) {
+	if !strings.Contains(s, ".") {
+		return d, true
+	}
+	if len(s) > maxDuration {
+		return 0, false
+	}
+	sum := new(big.Rat)
+	for _, m := range durationPart.FindAllStringSubmatch(s, -1) {
+		unit, err := time.ParseDuration("1" + m[2])
+		n, ok := new(big.Rat).SetString(strings.TrimSuffix(m[1], "."))
+		if err != nil || !ok {
+			return 0, false
+		}
+		sum.Add(sum, n.Mul(n, new(big.Rat).SetInt64(int64(unit))))
+	}
+	if strings.HasPrefix(s, "-") {
+		sum.Neg(sum)
+	}
+	return time.Duration(sum.Num().Int64()), sum.IsInt() && sum.Num().IsInt64()
+}
+
+// maxDuration characters are enough for every duration with a fraction.
+const maxDuration = 80
+
+var durationPart = regexp.MustCompile(`([0-9.]+)([a-zµμ]+)`)
 
 // durationText is d in the largest unit, up to seconds, that makes it a whole
 // number; hours where they do.

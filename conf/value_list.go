@@ -96,6 +96,13 @@ func texts(p *[]string) *listValue[string] {
 	}
 }
 
+// chosen is the key of the place of one string in a list of choices, which is
+// sorted.
+type chosen struct {
+	list *[]string
+	s    string
+}
+
 // choices is a list of some of the given strings, none twice; what names one of
 // them in messages. The list is kept in the order of values.
 func choices(p *[]string, what string, values ...string) *listValue[string] {
@@ -112,7 +119,7 @@ func choices(p *[]string, what string, values ...string) *listValue[string] {
 				}
 				return "", x.fail("unknown %s; known: %s", what, oneOf(values))
 			}
-			x.d.mustAct(x.path+"="+s, x.e.Range())
+			x.d.place(chosen{p, s}, x.e.Range())
 			return s, true
 		}),
 		finish: func(list []string) []string {

@@ -116,21 +116,37 @@ func (v *endpointValue) read(x *expr) bool {
 }
 
 func (v *endpointValue) set(x *expr, a netip.Addr, port uint16) bool {
-	if a.IsUnspecified() {
-		return x.fail("%s is no address that reports can be sent to", a)
+	if !sendable(x, a) {
+		return false
 	}
 	v.c.Address = netip.AddrPortFrom(a, port)
 	return true
 }
 
+// sendable reports an address that the kernel does not send reports to.
+func sendable(x *expr, a netip.Addr) bool {
+	switch {
+	case a.IsUnspecified():
+		return x.fail("%s stands for no host: reports cannot be sent to it", short(a.String()))
+	case a == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
+		return x.fail("%s is the broadcast address: the kernel refuses to send reports to it; name one collector", a)
+	case a.IsMulticast():
+		x.d.report(Warning, x.e.Range(), "%s = %s: a multicast address: the kernel sends reports to it on one interface of its choice, and no router passes them on (TTL 1)", x.where, x.source())
+	}
+	return true
+}
+
 // splitEndpoint takes "host:port" apart and says what is missing.
 func splitEndpoint(x *expr, s string) (host string, port uint16, ok bool) {
-	if a, err := netip.ParseAddr(s); err == nil {
-		return "", 0, x.fail("has no port; write it as %q", netip.AddrPortFrom(a, 8555))
-	}
 	colon := strings.LastIndexByte(s, ':')
+	if a, port, bare := bareIPv6(s, colon); bare {
+		return "", 0, x.fail("has an IPv6 address without brackets; write it as %q", short(netip.AddrPortFrom(a, port).String()))
+	}
+	if a, err := netip.ParseAddr(s); err == nil {
+		return "", 0, x.fail("has no port; write it as %q", short(netip.AddrPortFrom(a, 8555).String()))
+	}
 	if colon < 0 {
-		return "", 0, x.fail("has no port; write it as %q", s+":8555")
+		return "", 0, x.fail("has no port; write it as %q", short(s)+":8555")
 	}
 	host, digits := s[:colon], s[colon+1:]
 	bracketed := strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]")
@@ -145,6 +161,17 @@ func splitEndpoint(x *expr, s string) (host string, port uint16, ok bool) {
 		return "", 0, x.fail("the port must be a number from 1 to 65535")
 	}
 	return host, uint16(n), true
+}
+
+// bareIPv6 takes "::1:8555" apart at the last colon, though it is an address too:
+// a last group of four or five decimal digits looks like a port.
+func bareIPv6(s string, colon int) (a netip.Addr, port uint16, ok bool) {
+	if colon < 0 || len(s)-colon < 5 {
+		return a, 0, false
+	}
+	a, err1 := netip.ParseAddr(s[:colon])
+	n, err2 := strconv.ParseUint(s[colon+1:], 10, 16)
+	return a, uint16(n), err1 == nil && err2 == nil && a.Is6() && n >= 1000
 }
 
 // sourcePort is the UDP source port of reports: a number, or "hash".

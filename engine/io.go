@@ -23,8 +23,9 @@ type Pool interface {
 // Link is one link as one worker sees it: its queue on both ports.
 type Link struct {
 	Name              string
-	Network, Host     Queue  // Host is nil on a tap
-	NetworkID, HostID uint16 // interface ids in the sink's own metadata
+	Network, Host     Queue   // Host is nil on a tap
+	NetworkID, HostID uint16  // interface ids in the sink's own metadata
+	Gauges            *Gauges // nil: not live
 }
 
 // txRetries bounds how often a full output queue is tried again before its

@@ -113,10 +113,11 @@ func (o *outbox) seal(now int64) {
 	o.counters.Dropped[ReportDropRingFull]++
 }
 
-// expire seals the open packet when it has waited long enough.
+// expire seals the open packet when it has waited long enough. Its time is the
+// deadline: now is later by a poll, or in replay by a gap in the capture.
 func (o *outbox) expire(now int64) {
 	if o.open.IsOpen() && now >= o.deadline {
-		o.seal(now)
+		o.seal(o.deadline)
 	}
 }
 

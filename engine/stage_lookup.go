@@ -2,7 +2,9 @@ package engine
 
 import (
 	"encoding/binary"
+	"math/bits"
 
+	"intsink/dpdk/mbuf"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 	"intsink/flows"
@@ -11,13 +13,23 @@ import (
 // lookup finds or makes the flow of every INT packet. Keys and hashes of the
 // whole burst are computed first, so that the table's cache misses overlap.
 func (w *Worker) lookup(b *burst) {
-	for j := range b.nINT {
-		i := b.int[j]
-		flowKey(&b.keys[j], b.frame[i], &b.layers[i], &b.info[i])
-		b.hashes[j] = w.table.Hash(&b.keys[j])
+	for j := range min(b.nINT, mbuf.MaxBurst) {
+		i := b.int[j] & (mbuf.MaxBurst - 1)
+		k, f, info := &b.keys[j], b.frame[i], &b.info[i]
+		if info.Plain && len(f) >= plainAddrs+8 {
+			addrs := binary.LittleEndian.Uint64(f[plainAddrs:])
+			k.SetIPv4(bits.ReverseBytes32(uint32(addrs)), bits.ReverseBytes32(uint32(addrs>>32)))
+			k.SetPorts(4, packet.ProtoUDP, b.layers[i].SrcPort, info.Orig)
+		} else {
+			flowKey(k, f, &b.layers[i], info)
+		}
+		b.hashes[j] = w.table.Hash(k)
 	}
 	b.fresh = w.table.LookupBurst(b.now, b.keys[:b.nINT], b.hashes[:b.nINT], b.flow[:b.nINT])
 }
+
+// plainAddrs is where the addresses stand in a frame of inthdr.Info.Plain.
+const plainAddrs = 26
 
 // flowKey writes the key of the ORIGINAL packet: ports and protocol as they
 // will be when INT is gone.
@@ -45,8 +57,7 @@ func layersKey(k *flows.Key, f []byte, l *packet.Layers, info *inthdr.Info) {
 	if l.IPVersion == 4 {
 		h := f[l.L3:]
 		_ = h[19]
-		k.Src[0], k.Src[1] = 0, uint64(binary.BigEndian.Uint32(h[12:]))
-		k.Dst[0], k.Dst[1] = 0, uint64(binary.BigEndian.Uint32(h[16:]))
+		k.SetIPv4(binary.BigEndian.Uint32(h[12:]), binary.BigEndian.Uint32(h[16:]))
 	} else {
 		h := f[l.L3:]
 		_ = h[39]

@@ -16,13 +16,14 @@ func (w *Worker) parse(p *path, b *burst) {
 		b.verdict[i] = forward
 		l, info := &b.layers[i], &b.info[i]
 		pktLen := m.PktLen()
-		if w.locator.Recall(f, pktLen, l, info) {
+		switch w.locator.Recall(f, pktLen, l, info) {
+		case inthdr.Same:
 			b.int[b.nINT] = uint8(i)
 			b.nINT++
 			b.verdict[i] = stripped
-			continue
+		case inthdr.Ask:
+			w.parseOne(p, b, i, false)
 		}
-		w.parseOne(p, b, i, false)
 	}
 }
 

@@ -7,10 +7,6 @@ import (
 	"intsink/flows"
 )
 
-// providable are the RepMdBits of what report fills in. The node id is not among
-// them: it stands in the group header only.
-const providable = report.MdInterfaces | report.MdHopLatency | report.MdIngressTimestamp | report.MdEgressTimestamp
-
 // report builds one individual report for every packet whose events ask for
 // it, before its headers are touched. It runs only when an event fired.
 //
@@ -21,6 +17,8 @@ func (w *Worker) report(p *path, b *burst) {
 	md.IngressPort, md.EgressPort = p.link.NetworkID, p.link.HostID
 	md.IngressTimestamp, md.EgressTimestamp = uint64(b.now), uint64(egress)
 	md.HopLatencyNs = uint32(min(egress-b.now, 0xfffffffe))
+	md.QueueID = w.queueID
+	w.provided = p.link.Gauges.read(md, b.n)
 	for j := range b.nINT {
 		set := b.events[j]
 		if set == 0 {
@@ -28,7 +26,7 @@ func (w *Worker) report(p *path, b *burst) {
 		}
 		i := b.int[j]
 		r := &w.individual
-		w.fillMain(r, &b.info[i])
+		w.fillMain(r, &b.info[i], b.frame[i])
 		outermost := &b.layers[i]
 		if b.info[i].Depth > 0 {
 			outermost = &b.outers[i][0]
@@ -47,8 +45,9 @@ func (w *Worker) reportEnd(f *flows.Flow, now int64) {
 	md.IngressPort, md.EgressPort = 0xffff, 0xffff // unknown: there is no packet
 	md.IngressTimestamp, md.EgressTimestamp = uint64(f.LastSeen()), uint64(f.LastSeen())
 	md.HopLatencyNs = 0xffffffff
+	w.provided = alwaysProvided
 	r := &w.individual
-	w.fillMain(r, &inthdr.Info{})
+	w.fillMain(r, &inthdr.Info{}, nil)
 	if w.rules.Report.Fragment == 0 {
 		r.InType, r.Inner = report.None, nil
 	} else {
@@ -64,21 +63,26 @@ func (w *Worker) reportEnd(f *flows.Flow, now int64) {
 
 // fillMain makes the sink's own metadata the main contents of r. A packet of
 // INT-MX says itself what it wants of every node; what of it the sink cannot
-// provide is left out, all domain specific metadata included (Telemetry Report 2.0,
-// section "Individual Report Main Contents for RepType 1").
-func (w *Worker) fillMain(r *report.Individual, info *inthdr.Info) {
+// provide is left out. What its source inserted for a domain that is configured is
+// copied, with its bits (INT 2.1, section "INT-MX Header Format", way b).
+func (w *Worker) fillMain(r *report.Individual, info *inthdr.Info, frame []byte) {
 	rules := &w.rules.Report
-	r.RepType, r.RepMdBits, r.DomainSpecificID = report.INT, rules.MdBits, info.DomainID
+	r.RepType, r.RepMdBits, r.DomainSpecificID = report.INT, rules.MdBits&w.provided, info.DomainID
+	r.DSMdBits = 0
 	switch {
 	case info.Type == inthdr.MX:
-		r.RepMdBits = info.Bitmap & providable
+		r.RepMdBits = info.Bitmap & w.provided
 	case rules.MdBits == 0 && rules.Domain == 0:
 		r.RepType = report.InnerOnly
 	}
+	n := w.metadata.Put(w.mdBytes[:], r.RepMdBits)
 	if rules.Domain != 0 {
 		r.DomainSpecificID = rules.Domain
+	} else if info.Type == inthdr.MX && info.SourceLen > 0 {
+		r.DSMdBits = w.locator.SourceBits(info)
+		n += copy(w.mdBytes[n:], frame[info.Stack:][:info.SourceLen])
 	}
-	r.Metadata = w.mdBytes[:w.metadata.Put(w.mdBytes[:], r.RepMdBits)]
+	r.Metadata = w.mdBytes[:n]
 	r.Own = &w.metadata
 }
 

@@ -45,7 +45,7 @@ func own(t *testing.T, r *report.Report, name string, want uint64) {
 func TestOldFormats(t *testing.T) {
 	const start = 1<<32 + 5
 	for f, version := range map[report.Format]float64{report.Format10: 1, report.Format05: 0.5} {
-		b := sampled(t, func(r *ReportRules) { r.Format, r.Ethernet, r.MdBits = f, true, providable })
+		b := sampled(t, func(r *ReportRules) { r.Format, r.Ethernet, r.MdBits = f, true, alwaysProvided })
 		b.now = start
 		whole := withINT(t, plain(1), nil)
 		got := b.send(bytes.Clone(whole), withINT(t, plain(2), nil), withINT(t, plain(3), nil))
@@ -145,12 +145,12 @@ func TestMX(t *testing.T) {
 	for _, c := range []struct{ bitmap, want uint16 }{
 		{0, 0},
 		{0x8000, 0}, // the node id stands in the group header
-		{0xffff, providable},
+		{0xffff, alwaysProvided},
 		{0x8000 | report.MdHopLatency | report.MdQueue, report.MdHopLatency},
 		{report.MdEgressTimestamp | report.MdBuffer | report.MdTxUtilization, report.MdEgressTimestamp},
 		{report.MdLevel2Interfaces | report.MdDropReason, 0},
 	} {
-		for _, configured := range []uint16{0, providable} {
+		for _, configured := range []uint16{0, alwaysProvided} {
 			b := sampled(t, func(r *ReportRules) { r.MdBits = configured })
 			got := b.send(mx(t, 1, c.bitmap, 0x5453, 0x8000))
 			if len(got) != 1 {

@@ -20,6 +20,7 @@ type WorkerConfig struct {
 	ReportPool Pool         // report packets are born here
 	NodeID     uint32
 	HwID       uint8
+	QueueID    uint8 // rx queue of every link, in the sink's own metadata
 	Flows      flows.Config
 	Seed       uint64       // keys the hashes and the jitter
 	Clock      func() int64 // Unix nanoseconds; called once per burst
@@ -51,7 +52,9 @@ type Worker struct {
 	observation *event.Observation
 	individual  report.Individual
 	metadata    report.Metadata
-	mdBytes     [64]byte
+	mdBytes     [48 + inthdr.MaxSourceLen]byte
+	provided    uint16 // RepMdBits that metadata holds
+	queueID     uint8
 	scratch     [64]byte
 
 	counters Counters
@@ -68,7 +71,7 @@ type Worker struct {
 // NewWorker makes a worker; it allocates everything the worker will ever use.
 func NewWorker(c WorkerConfig) *Worker {
 	w := &Worker{
-		pool: c.PacketPool, clock: c.Clock,
+		pool: c.PacketPool, clock: c.Clock, queueID: c.QueueID,
 		table:       flows.New(c.Flows),
 		detector:    event.New(c.Rules.Policies, c.Seed),
 		locator:     inthdr.NewLocator(c.Rules.INT),

@@ -19,8 +19,8 @@ const (
 )
 
 var dropReasons = [NumDropReasons]struct{ label, doc string }{
-	DropUnreachable:  {"unreachable", "no route, network down, or no socket; tried again every second"},
-	DropRefused:      {"refused", "the collector's host answered that nobody listens on the port"},
+	DropUnreachable:  {"unreachable", "no route, network down, or no socket, tried again every second; or a router answered so"},
+	DropRefused:      {"refused", "the collector's host answered that nobody listens on the port; unknown where the source port is hashed or 0"},
 	DropPacketTooBig: {"mtu", "larger than the path's MTU: DF is set; lower report.coalesce.max_bytes"},
 	DropError:        {"error", "any other error of the socket"},
 }

@@ -16,7 +16,14 @@ type Key struct {
 
 // equal compares word by word: == on the struct would be a call.
 func (k *Key) equal(o *Key) bool {
-	return k.rest == o.rest && k.Src[1] == o.Src[1] && k.Dst[1] == o.Dst[1] && k.Src[0] == o.Src[0] && k.Dst[0] == o.Dst[0]
+	return k.rest == o.rest && k.Src[1] == o.Src[1] && k.Dst[1] == o.Dst[1] &&
+		(uint8(k.rest) == 4 || k.Src[0] == o.Src[0] && k.Dst[0] == o.Dst[0])
+}
+
+// SetIPv4 sets the addresses of an IPv4 packet.
+func (k *Key) SetIPv4(src, dst uint32) {
+	k.Src[0], k.Src[1] = 0, uint64(src)
+	k.Dst[0], k.Dst[1] = 0, uint64(dst)
 }
 
 // SetPorts sets everything but the addresses.

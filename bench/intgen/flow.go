@@ -83,7 +83,7 @@ func (f *Flow) appendL3(b []byte, payload int, id uint32) []byte {
 	ip := ipHeader{src: f.Src, dst: f.Dst, proto: f.Proto, dscp: f.DSCP, id: uint16(id), options: f.IPOptions}
 	var extensions []byte
 	if !f.Src.Is4() {
-		ip.proto, extensions = f.extensions()
+		ip.proto, extensions = chainExtensions(f.Extensions, f.Proto)
 	}
 	if len(f.MPLS) == 0 {
 		b = binary.BigEndian.AppendUint16(b, ip.etherType())
@@ -106,11 +106,11 @@ func (f *Flow) appendLabels(b []byte) []byte {
 	return b
 }
 
-// extensions are the bytes of the extension headers and the IPv6 header's Next
-// Header.
-func (f *Flow) extensions() (first uint8, b []byte) {
-	first = f.Proto
-	for _, e := range slices.Backward(f.Extensions) {
+// chainExtensions are the extension headers in front of proto and the Next Header of
+// the IPv6 header before them.
+func chainExtensions(es []Extension, proto uint8) (first uint8, b []byte) {
+	first = proto
+	for _, e := range slices.Backward(es) {
 		units := (len(e.Options) + 1) / 8
 		h := append([]byte{first, byte(units)}, e.Options...)
 		h = append(h, make([]byte, (units+1)*8-len(h))...)

@@ -24,8 +24,11 @@ func randomOriginal(r *rand.Rand, s *Source) []byte {
 	case ByGeneve:
 		needed, tunnels = true, []Encap{Geneve}
 	}
-	l4 := s.Marking == ByDSCP || s.Marking == ByProbeMarker
-	f := randomFlow(r, l4)
+	f := randomFlow(r, s.Marking == ByDSCP || s.Marking == ByProbeMarker)
+	plain := s.Marking != ByDSCP && one(r, 4)
+	if plain {
+		f.DSCP = 0
+	}
 	n := r.IntN(120)
 	if one(r, 4) {
 		n = r.IntN(1400)
@@ -39,7 +42,11 @@ func randomOriginal(r *rand.Rand, s *Source) []byte {
 	if !needed && !one(r, 5) {
 		return b
 	}
-	out, err := randomTunnel(r, tunnels[r.IntN(len(tunnels))]).Wrap(b)
+	tunnel := randomTunnel(r, tunnels[r.IntN(len(tunnels))])
+	if plain {
+		tunnel.DSCP = 0
+	}
+	out, err := tunnel.Wrap(b)
 	if err != nil {
 		return b
 	}
@@ -73,8 +80,8 @@ func randomFlow(r *rand.Rand, l4 bool) *Flow {
 	return f
 }
 
-// randomDSCP is neither zero, which a shim cannot tell from "none", nor the mark of
-// Random's sources.
+// randomDSCP is neither zero, which a shim that carries the DSCP cannot tell from
+// "none", nor the mark of Random's sources.
 func randomDSCP(r *rand.Rand) uint8 {
 	for {
 		if v := uint8(1 + r.IntN(63)); v != 23 {
@@ -140,8 +147,14 @@ func randomTunnel(r *rand.Rand, e Encap) *Tunnel {
 		Ethernet: one(r, 2), Checksum: e != OverGRE || one(r, 2), Key: one(r, 3), Sequence: one(r, 3),
 	}
 	t.Src, t.Dst = randomAddrs(r)
-	if one(r, 3) {
+	switch r.IntN(4) {
+	case 0:
 		t.VLAN = randomTag(r)
+	case 1:
+		t.VLANs = []uint16{randomTag(r), randomTag(r)}
+	}
+	if one(r, 4) {
+		t.IPOptions, t.Extensions = randomIPOptions(r), randomExtensions(r)
 	}
 	for range r.IntN(4) {
 		t.Options = append(t.Options, randomOption(r))

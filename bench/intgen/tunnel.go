@@ -21,8 +21,11 @@ const (
 type Tunnel struct {
 	Encap          Encap
 	SrcMAC, DstMAC [6]byte
-	VLAN           uint16 // 0: no tag
+	VLANs          []uint16 // the innermost 0x8100, others 0x88a8; behind them VLAN
+	VLAN           uint16   // 0: no tag
 	Src, Dst       netip.Addr
+	IPOptions      []byte      // IPv4, a multiple of four bytes
+	Extensions     []Extension // IPv6, in order
 	DSCP           uint8
 	SrcPort        uint16 // 0: entropy of what is inside
 	Port           uint16 // 0: the well-known one
@@ -66,15 +69,26 @@ func (t *Tunnel) Wrap(frame []byte) ([]byte, error) {
 	default:
 		body = t.udp(body, inner)
 	}
-	if len(body)+20+40 > 65535 {
+	return t.packet(ip, body)
+}
+
+// packet puts Ethernet and IP in front of body.
+func (t *Tunnel) packet(ip ipHeader, body []byte) ([]byte, error) {
+	if ip.options = t.IPOptions; !t.Src.Is4() {
+		var extensions []byte
+		ip.proto, extensions = chainExtensions(t.Extensions, ip.proto)
+		body = slices.Concat(extensions, body)
+	}
+	if len(body)+60 > 65535 {
 		return nil, ErrLength
 	}
-	out := append(append(make([]byte, 0, len(body)+64), t.DstMAC[:]...), t.SrcMAC[:]...)
+	tags := t.VLANs
 	if t.VLAN != 0 {
-		out = appendTags(out, t.VLAN)
+		tags = append(slices.Clone(tags), t.VLAN)
 	}
-	out = ip.append(binary.BigEndian.AppendUint16(out, ip.etherType()), len(body))
-	return append(out, body...), nil
+	out := append(append(make([]byte, 0, len(body)+128), t.DstMAC[:]...), t.SrcMAC[:]...)
+	out = binary.BigEndian.AppendUint16(appendTags(out, tags...), ip.etherType())
+	return append(ip.append(out, len(body)), body...), nil
 }
 
 // header is what stands between outer IP or UDP and the inner packet.

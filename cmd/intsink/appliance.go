@@ -28,9 +28,12 @@ type appliance struct {
 	linkNames      []string        // links, then taps, as the workers index them
 	collectorNames []string
 	clock          func() int64
+	gauges         []*engine.Gauges
+	portGauges     []portGauge
 
 	stopping      atomic.Bool
 	stopHTTP      func()
+	stopGauges    func()
 	stopExporters context.CancelFunc
 	polling       sync.WaitGroup // workers
 	exporting     sync.WaitGroup // exporters
@@ -42,15 +45,20 @@ type appliancePort struct {
 }
 
 // startAppliance assembles the parts in the order in which they depend on each
-// other: EAL, pools, ports, workers, exporters, HTTP.
-func startAppliance(c *conf.Config) (*appliance, error) {
+// other: EAL, pools, ports, workers, exporters, HTTP. Where ctx ends meanwhile, it
+// takes apart what there is.
+func startAppliance(ctx context.Context, c *conf.Config) (*appliance, error) {
 	if err := startEAL(c); err != nil {
 		return nil, err
 	}
 	a := &appliance{collectorNames: collectorNames(c), clock: eal.Nanotime}
-	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startWorkers, a.startServing}
+	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startGauges, a.startWorkers, a.startServing}
 	for _, step := range steps {
-		if err := step(c); err != nil {
+		err := ctx.Err()
+		if err == nil {
+			err = step(c)
+		}
+		if err != nil {
 			return nil, errors.Join(err, a.stop(context.Background()))
 		}
 	}
@@ -179,6 +187,9 @@ func (a *appliance) stop(ctx context.Context) error {
 		w.Stop()
 	}
 	a.polling.Wait()
+	if a.stopGauges != nil {
+		a.stopGauges()
+	}
 	if a.stopExporters != nil {
 		a.stopExporters()
 		a.exporting.Wait()

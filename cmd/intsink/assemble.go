@@ -67,6 +67,9 @@ func portRanges(in []conf.PortRange) []engine.PortRange {
 var metadataBits = map[string]uint16{
 	"interfaces":        inthdr.BitLevel1Interfaces,
 	"hop_latency":       inthdr.BitHopLatency,
+	"queue":             inthdr.BitQueue,
+	"tx_utilization":    inthdr.BitTxUtilization,
+	"buffer":            inthdr.BitBuffer,
 	"ingress_timestamp": inthdr.BitIngressTimestamp,
 	"egress_timestamp":  inthdr.BitEgressTimestamp,
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"intsink/conf"
+	"intsink/dpdk/eal"
 )
 
 func newCheckCommand() *cobra.Command {
@@ -42,6 +43,12 @@ func check(stdout, stderr io.Writer, path string, dump bool) error {
 	diags.WriteTo(stderr)
 	if c == nil {
 		return exitError{1, fmt.Errorf("%s is not valid: %s", path, count(len(diags.Errors), "error"))}
+	}
+	if err := eal.CheckExtra(c.DPDK.EALArgs); err != nil {
+		return exitError{1, fmt.Errorf("%s is not valid: %w", path, err)}
+	}
+	if _, _, err := ealArgs(c); err != nil {
+		fmt.Fprintf(stderr, "%s: warning: this machine cannot run it: %v\n", path, err)
 	}
 	var err error
 	if dump {

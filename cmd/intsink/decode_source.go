@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"os"
 	"time"
 
 	"github.com/gopacket/gopacket"
@@ -21,36 +20,48 @@ func (d *reportPrinter) readCapture(ctx context.Context, path string, port uint1
 		return err
 	}
 	defer c.Close()
-	link := c.src.LinkType()
-	switch link {
-	case layers.LinkTypeEthernet, layers.LinkTypeNull, layers.LinkTypeLoop, layers.LinkTypeLinuxSLL, layers.LinkTypeLinuxSLL2:
-	case 12, 14, layers.LinkTypeRaw, layers.LinkTypeIPv4, layers.LinkTypeIPv6:
-		link = layers.LinkTypeRaw // the version is in the packet
-	default:
-		return fmt.Errorf("%s: link type %d is not supported: it must be Ethernet, raw IP or loopback", path, link)
+	defer c.warn(d.errs)
+	if _, known := decodable(c.link); c.ng == nil && !known {
+		return fmt.Errorf("%s: %w", path, errLinkType(c.link))
 	}
 	for ctx.Err() == nil && !d.done() {
-		b, when, err := c.next()
+		p, err := c.next()
 		if errors.Is(err, io.EOF) {
-			if c.cut {
-				fmt.Fprintf(os.Stderr, "warning: %s ends in the middle of a packet, which is left out: the capture was cut\n", path)
-			}
 			return nil
+		}
+		link, known := decodable(p.link)
+		if err == nil && !known {
+			err = errLinkType(p.link)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: packet %d: %w", path, d.seen+1, err)
 		}
 		d.seen++
-		from, to, payload, ok := udpOf(b, link)
+		from, to, payload, ok := udpOf(p.data, link)
 		if !ok || port != 0 && to.Port() != port {
 			continue
 		}
-		err = d.payload(datagram{number: d.seen, time: time.Unix(0, when), from: from, to: to}, payload)
+		err = d.payload(datagram{number: d.seen, time: time.Unix(0, p.at), from: from, to: to}, payload)
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// decodable is the link type to decode packets of link type t as.
+func decodable(t layers.LinkType) (link layers.LinkType, known bool) {
+	switch t {
+	case layers.LinkTypeEthernet, layers.LinkTypeNull, layers.LinkTypeLoop, layers.LinkTypeLinuxSLL, layers.LinkTypeLinuxSLL2:
+		return t, true
+	case 12, 14, layers.LinkTypeRaw, layers.LinkTypeIPv4, layers.LinkTypeIPv6:
+		return layers.LinkTypeRaw, true // the version is in the packet
+	}
+	return t, false
+}
+
+func errLinkType(t layers.LinkType) error {
+	return fmt.Errorf("link type %d is not supported: it must be Ethernet, raw IP or loopback", t)
 }
 
 // udpOf finds the outermost UDP datagram of a captured packet.

@@ -24,7 +24,11 @@ func reportText(g datagram, h *report.Header, r *report.Report) string {
 	}
 	b.WriteByte('\n')
 	if len(r.Metadata) > 0 || len(r.DSMetadata) > 0 {
-		b.WriteString("  metadata" + valuesText(r.Metadata, r.DSMetadata) + "\n")
+		b.WriteString("  metadata" + valuesText(r.Metadata, r.DSMetadata))
+		if r.DropReasonName != "" {
+			b.WriteString(" drop_reason_name=" + r.DropReasonName)
+		}
+		b.WriteByte('\n')
 	}
 	if f := r.Inner.Flow; f != nil {
 		b.WriteString("  flow " + flowText(f) + "\n")

@@ -8,18 +8,19 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"intsink/bench/intgen"
 )
 
 // genFlags are the flags of both kinds of gen.
 type genFlags struct {
 	out, original, live  string
 	flows, hops, size    int
-	sizeGiven            bool
+	sizeGiven, hopsGiven bool
 	count, seed          uint64
 	pps                  float64
 	encap, proto         string
+	kind, format         string
+	thenDestination      bool
+	tunnel               string
 	ipv6                 bool
 	vlan                 uint16
 	udpPort              uint16
@@ -36,27 +37,38 @@ func newGenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gen --out FILE.pcap | --live IN,OUT",
 		Short: "Generate INT traffic: a capture, or live between two interfaces",
-		Long: `With --out, write a capture of INT-MD 2.1 packets: --count packets of --flows
-flows, each with the metadata of --hops hops (node id, interfaces, hop latency,
-queue, tx utilization: 20 bytes a hop). The same flags and seed give the same
-file to the byte. --original writes the packets as they were before INT, which
-is what a sink must give back.
+		Long: `With --out, write a capture of INT packets: --count packets of --flows flows,
+each with the metadata of --hops hops (node id, interfaces, hop latency, queue,
+tx utilization: 20 bytes a hop). The same flags and seed give the same file to
+the byte. --original writes the packets as they were before INT, which is what a
+sink must give back.
 
 With --live, be an INT source and --hops transit hops between two interfaces:
-IPv4 and IPv6 packets from IN go to OUT with INT, everything else and the other
-direction pass unchanged. Offloads of both interfaces must be off, and OUT's MTU
-must have room for INT. Ends on SIGTERM or SIGINT and prints what it did.
+IPv4 and IPv6 packets from IN that --encap can take go to OUT with INT,
+everything else and the other direction pass unchanged. Offloads of both
+interfaces must be off, and OUT's MTU must have room for INT. Ends on SIGTERM or
+SIGINT and prints what it did.
 
---encap: udp     INT's UDP port; UDP keeps its header (NPT 1), TCP gets a new one (NPT 2)
-         udp-new a new UDP header in front of any L4 header (NPT 2)
-         dscp    marked by DSCP --dscp, over TCP and UDP
-         probe   marked by the 64-bit --probe-marker, over TCP and UDP`,
+--encap is where INT stands:` + encapHelp() + `
+
+Tunnels have Ethernet inside, GRE and IP in IP have IP; one tunnel for each flow.
+--ipv6 is for the inner and the outer header, --vlan for the outermost frame.
+
+--type:   md           hops write their metadata into the packet (INT-MD)
+          mx           hops write nothing, they send reports (INT-MX)
+          destination  two words that are for the sink alone
+--format: 2 (2.0, 2.1), 1 (INT 1.0: dscp, probe, vxlan-gpe, geneve), 2016 (June
+          2016: vxlan-gpe, geneve)
+--tunnel: a tunnel around packets of udp, udp-new, dscp and probe: INT stands in
+          the inner packet`,
 		Example: `  intsink gen --out int.pcap --count 10000 --flows 100 --original plain.pcap
   intsink gen --out dscp.pcap --encap dscp --proto tcp --ipv6 --hops 8 --size 512
+  intsink gen --out geneve.pcap --encap geneve --hops 5 --then-destination
+  intsink gen --out inner.pcap --encap dscp --tunnel vxlan
   intsink gen --live veth-in,veth-out --hops 3`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.sizeGiven = cmd.Flags().Changed("size")
+			f.sizeGiven, f.hopsGiven = cmd.Flags().Changed("size"), cmd.Flags().Changed("hops")
 			return gen(cmd.OutOrStdout(), f)
 		},
 	}
@@ -70,10 +82,14 @@ func (f *genFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.original, "original", "", "capture of the packets without INT to write besides")
 	fl.StringVar(&f.live, "live", "", "two interfaces, IN,OUT: insert INT between them")
 	fl.IntVar(&f.flows, "flows", 1000, "number of flows")
-	fl.IntVar(&f.hops, "hops", 3, "hops that wrote metadata, 0 to 12")
+	fl.IntVar(&f.hops, "hops", 3, "hops that wrote metadata, 0 to 12; Geneve 0 to 5")
 	fl.IntVar(&f.size, "size", 138, "bytes of a frame, INT included; more by default where headers and INT need more")
 	fl.Uint64Var(&f.count, "count", 1000, "number of packets")
-	fl.StringVar(&f.encap, "encap", "udp", "udp, udp-new, dscp or probe")
+	fl.StringVar(&f.encap, "encap", "udp", encapNames(anyEncap))
+	fl.StringVar(&f.kind, "type", "md", "INT type: md, mx or destination")
+	fl.BoolVar(&f.thenDestination, "then-destination", false, "a Destination header follows the MD or MX header")
+	fl.StringVar(&f.format, "format", "2", "INT version: 2, 1 or 2016")
+	fl.StringVar(&f.tunnel, "tunnel", "none", "tunnel around the packet with INT: none, vxlan, gre, geneve or ipip")
 	fl.StringVar(&f.proto, "proto", "udp", "L4 protocol of the original packets: udp or tcp")
 	fl.BoolVar(&f.ipv6, "ipv6", false, "IPv6 instead of IPv4")
 	fl.Uint16Var(&f.vlan, "vlan", 0, "VLAN id; 0: no tag")
@@ -96,16 +112,20 @@ func gen(stdout io.Writer, f *genFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	if f.kind != "md" {
+		f.hops = 0
+	}
 	var err error
 	if f.live != "" {
 		err = genLive(stdout, f)
 	} else {
 		err = genCapture(stdout, f)
 	}
-	if err != nil {
-		return exitError{1, err}
+	var exit exitError
+	if err == nil || errors.As(err, &exit) {
+		return err
 	}
-	return nil
+	return exitError{1, err}
 }
 
 func (f *genFlags) check() error {
@@ -126,6 +146,10 @@ func (f *genFlags) check() error {
 		return fmt.Errorf("--dscp %d: 1 to 63", f.dscp)
 	case f.udpPort == 0:
 		return errors.New("--udp-port 0: 1 to 65535")
+	case f.sizeGiven && (f.size < 0 || f.size > 65535):
+		return fmt.Errorf("--size %d: at most 65535", f.size)
+	case f.live != "" && f.original != "":
+		return errors.New("--original needs --out: live, the originals are what came from IN")
 	case f.live == "" && f.latencyStepAfter+f.pathChangeAfter != "":
 		return errors.New("--latency-step-after and --path-change-after need --live: a capture has --latency-step-every and --path-change-every")
 	}
@@ -134,25 +158,8 @@ func (f *genFlags) check() error {
 			return fmt.Errorf("--live %q: two different interfaces, IN,OUT", f.live)
 		}
 	}
-	if _, err := f.source(); err != nil {
+	if err := f.checkINT(); err != nil {
 		return err
 	}
 	return distinct(fileFlag{"out", f.out}, fileFlag{"original", f.original})
-}
-
-// source is the INT source that the flags describe.
-func (f *genFlags) source() (*intgen.Source, error) {
-	s := &intgen.Source{
-		UDPPort: f.udpPort, DSCP: f.dscp, Mask: 0x3f, ProbeMarker: f.marker,
-		Bitmap: intgen.DefaultBitmap, MaxHops: 12 + f.hops,
-	}
-	markings := map[string]intgen.Marking{
-		"udp": intgen.ByPort, "udp-new": intgen.ByNewUDP, "dscp": intgen.ByDSCP, "probe": intgen.ByProbeMarker,
-	}
-	m, ok := markings[strings.ToLower(f.encap)]
-	if !ok {
-		return nil, fmt.Errorf("--encap %q: udp, udp-new, dscp or probe", f.encap)
-	}
-	s.Marking = m
-	return s, nil
 }

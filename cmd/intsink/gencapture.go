@@ -1,11 +1,9 @@
 package main
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/netip"
 
 	"intsink/bench/intgen"
 )
@@ -18,6 +16,7 @@ const genStart = 1_700_000_000_000_000_000
 type generator struct {
 	f       *genFlags
 	source  *intgen.Source
+	carrier string // key of tunnels: what the original packets are; "": no tunnel
 	random  *rand.Rand
 	payload int
 	steps   []uint32 // per flow: latency steps so far
@@ -30,8 +29,12 @@ func genCapture(stdout io.Writer, f *genFlags) error {
 	if err != nil {
 		return err
 	}
+	e, err := f.encapsulation()
+	if err != nil {
+		return err
+	}
 	g := &generator{
-		f: f, source: source, random: rand.New(rand.NewPCG(f.seed, 0)),
+		f: f, source: source, carrier: e.original, random: rand.New(rand.NewPCG(f.seed, 0)),
 		steps: make([]uint32, f.flows), paths: make([]uint16, f.flows), hops: make([]intgen.Hop, f.hops),
 	}
 	if err := g.fitPayload(); err != nil {
@@ -65,8 +68,7 @@ func genCapture(stdout io.Writer, f *genFlags) error {
 
 // fitPayload finds the payload that makes a frame with INT as long as asked.
 func (g *generator) fitPayload() error {
-	flow := g.flow(0)
-	empty, err := g.source.Insert(flow.Frame(0, 0), g.hops)
+	_, empty, err := g.packet(0, 0, true)
 	if err != nil {
 		return err
 	}
@@ -75,7 +77,7 @@ func (g *generator) fitPayload() error {
 	}
 	g.payload = g.f.size - len(empty)
 	if g.payload < 0 {
-		return fmt.Errorf("--size %d: headers and INT of %d hops alone are %d bytes", g.f.size, g.f.hops, len(empty))
+		return exitError{2, fmt.Errorf("--size %d: headers and INT of %d hops alone are %d bytes: ask for that or more", g.f.size, g.f.hops, len(empty))}
 	}
 	return nil
 }
@@ -83,18 +85,18 @@ func (g *generator) fitPayload() error {
 func (g *generator) write(out, originals *outFile, both bool) (marked uint64, err error) {
 	for i := range g.f.count {
 		n := int(i % uint64(g.f.flows))
-		flow := g.flow(n)
-		frame := flow.Frame(g.payload, uint32(i))
 		at := genStart + int64(float64(i)*1e9/g.f.pps)
-		if both {
-			originals.Write(frame, at)
-		}
-		if g.random.Float64() >= g.f.plain {
+		mark := g.random.Float64() >= g.f.plain
+		if mark {
 			g.fillHops(i, n, at)
-			if frame, err = g.source.Insert(frame, g.hops); err != nil {
-				return marked, err
-			}
 			marked++
+		}
+		orig, frame, err := g.packet(n, uint32(i), mark)
+		if err != nil {
+			return marked, err
+		}
+		if both {
+			originals.Write(orig, at)
 		}
 		out.Write(frame, at)
 	}
@@ -102,28 +104,6 @@ func (g *generator) write(out, originals *outFile, both bool) (marked uint64, er
 		return marked, err
 	}
 	return marked, originals.Err()
-}
-
-// flow is the n-th flow: addresses and ports count.
-func (g *generator) flow(n int) *intgen.Flow {
-	f := &intgen.Flow{
-		SrcMAC: [6]byte{2, 0, 0, 0, 0, 1}, DstMAC: [6]byte{2, 0, 0, 0, 0, 2}, VLAN: g.f.vlan,
-		Proto: intgen.UDP, SrcPort: uint16(1024 + n%60000), DstPort: 8000,
-	}
-	if g.f.proto == "tcp" {
-		f.Proto = intgen.TCP
-	}
-	if g.f.ipv6 {
-		src := [16]byte{0: 0x20, 1: 0x01, 2: 0x0d, 3: 0xb8}
-		binary.BigEndian.PutUint32(src[12:], uint32(n+1))
-		dst := src
-		dst[7] = 1
-		f.Src, f.Dst = netip.AddrFrom16(src), netip.AddrFrom16(dst)
-		return f
-	}
-	f.Src = netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)})
-	f.Dst = netip.AddrFrom4([4]byte{10, 128 | byte(n>>16), byte(n >> 8), byte(n)})
-	return f
 }
 
 // fillHops writes the metadata of packet i of flow n: latencies that jitter by

@@ -66,7 +66,11 @@ const stuckAfter = 2 * time.Second
 func (a *appliance) healthy() error {
 	now := a.clock()
 	for i, w := range a.workers {
-		if late := time.Duration(now - w.Beat()); late > stuckAfter {
+		beat := w.Beat()
+		if beat == 0 {
+			return fmt.Errorf("worker w%d has not polled yet", i)
+		}
+		if late := time.Duration(now - beat); late > stuckAfter {
 			return fmt.Errorf("worker w%d has not polled for %v", i, late.Round(time.Millisecond))
 		}
 	}

@@ -16,25 +16,25 @@ import (
 // their values from the configuration and from closed lists, never from
 // traffic.
 func (a *appliance) writeMetrics(w io.Writer) {
+	x := newExposition()
+	exported := a.exported() // before the workers' counters
 	snapshots := make([]engine.Counters, len(a.workers))
 	for i, worker := range a.workers {
 		snapshots[i] = worker.Snapshot()
 	}
-	a.writeLinks(w, snapshots)
-	a.writeEvents(w, snapshots)
-	a.writeFlows(w, snapshots)
-	a.writeCollectors(w, snapshots)
-	a.writePorts(w)
-	metrics.WriteGaugeUint64(w, fmt.Sprintf(`intsink_build_info{version=%q}`, version), 1)
-	metrics.WriteProcessMetrics(w)
+	a.addLinks(x, snapshots)
+	addEvents(x, snapshots)
+	addFlows(x, snapshots)
+	a.addCollectors(x, snapshots, exported)
+	a.addPorts(x)
+	x.add("intsink_build_info", 1, "version", version)
+	if x.writeTo(w) == nil {
+		metrics.ExposeMetadata(true)
+		metrics.WriteProcessMetrics(w)
+	}
 }
 
-// counter writes one sample of a counter.
-func counter(w io.Writer, n uint64, format string, args ...any) {
-	metrics.WriteCounterUint64(w, fmt.Sprintf(format, args...), n)
-}
-
-func (a *appliance) writeLinks(w io.Writer, snapshots []engine.Counters) {
+func (a *appliance) addLinks(x *exposition, snapshots []engine.Counters) {
 	for i, name := range a.linkNames {
 		var sum engine.LinkCounters
 		for s := range snapshots {
@@ -42,32 +42,32 @@ func (a *appliance) writeLinks(w io.Writer, snapshots []engine.Counters) {
 		}
 		for d := range engine.NumDirections {
 			c := &sum.Direction[d]
-			counter(w, c.Received, `intsink_received_packets_total{link=%q,direction=%q}`, name, d)
-			counter(w, c.Forwarded, `intsink_forwarded_packets_total{link=%q,direction=%q}`, name, d)
+			x.add("intsink_received_packets_total", c.Received, "link", name, "direction", d)
+			x.add("intsink_forwarded_packets_total", c.Forwarded, "link", name, "direction", d)
 			for r, n := range c.Dropped {
-				counter(w, n, `intsink_dropped_packets_total{link=%q,direction=%q,reason=%q}`, name, d, engine.DropReason(r))
+				x.add("intsink_dropped_packets_total", n, "link", name, "direction", d, "reason", engine.DropReason(r))
 			}
 		}
 		for t, n := range sum.INT {
 			if inthdr.Type(t).Known() {
-				counter(w, n, `intsink_int_packets_total{link=%q,type=%q}`, name, inthdr.Type(t))
+				x.add("intsink_int_packets_total", n, "link", name, "type", inthdr.Type(t))
 			}
 		}
 		for r, n := range sum.Malformed {
 			if r > 0 {
-				counter(w, n, `intsink_malformed_packets_total{link=%q,reason=%q}`, name, inthdr.Reason(r))
+				x.add("intsink_malformed_packets_total", n, "link", name, "reason", inthdr.Reason(r))
 			}
 		}
-		counter(w, sum.Leaked, `intsink_leaked_packets_total{link=%q}`, name)
+		x.add("intsink_leaked_packets_total", sum.Leaked, "link", name)
 	}
 }
 
-func (a *appliance) writeEvents(w io.Writer, snapshots []engine.Counters) {
+func addEvents(x *exposition, snapshots []engine.Counters) {
 	var untracked uint64
 	for i := range snapshots {
 		untracked += snapshots[i].Detector.UntrackedHops
 	}
-	counter(w, untracked, `intsink_untracked_hops_total`)
+	x.add("intsink_untracked_hops_total", untracked)
 	for e := range event.NumEvents {
 		var fired, reported uint64
 		var suppressed [event.NumSuppressReasons]uint64
@@ -80,56 +80,77 @@ func (a *appliance) writeEvents(w io.Writer, snapshots []engine.Counters) {
 			}
 		}
 		name := event.Event(e)
-		counter(w, fired, `intsink_events_total{event=%q}`, name)
-		counter(w, reported, `intsink_reported_events_total{event=%q}`, name)
+		x.add("intsink_events_total", fired, "event", name)
+		x.add("intsink_reported_events_total", reported, "event", name)
 		for r, n := range suppressed {
-			counter(w, n, `intsink_suppressed_events_total{event=%q,reason=%q}`, name, event.SuppressReason(r))
+			x.add("intsink_suppressed_events_total", n, "event", name, "reason", event.SuppressReason(r))
 		}
 	}
 }
 
-func (a *appliance) writeFlows(w io.Writer, snapshots []engine.Counters) {
+func addFlows(x *exposition, snapshots []engine.Counters) {
 	for i := range snapshots {
-		metrics.WriteGaugeUint64(w, fmt.Sprintf(`intsink_flows{worker="w%d"}`, i), snapshots[i].Flows)
-		counter(w, snapshots[i].Evictions, `intsink_flow_evictions_total{worker="w%d"}`, i)
+		x.add("intsink_flows", snapshots[i].Flows, "worker", fmt.Sprintf("w%d", i))
+		x.add("intsink_flow_evictions_total", snapshots[i].Evictions, "worker", fmt.Sprintf("w%d", i))
 	}
 }
 
-func (a *appliance) writeCollectors(w io.Writer, snapshots []engine.Counters) {
+// exportedCounters are one exporter's.
+type exportedCounters struct {
+	packets, bytes uint64
+	dropped        [exporters.NumDropReasons]uint64
+}
+
+func (a *appliance) exported() []exportedCounters {
+	all := make([]exportedCounters, len(a.exporters))
 	for i, e := range a.exporters {
-		name := a.collectorNames[i]
+		all[i].packets, all[i].bytes = e.Packets.Load(), e.Bytes.Load()
+		for r := range all[i].dropped {
+			all[i].dropped[r] = e.Dropped[r].Load()
+		}
+	}
+	return all
+}
+
+// addCollectors adds what became of the reports. No scrape shows more packets
+// sent than sealed: exported was read first, and since a worker publishes its
+// counters every millisecond while the exporter may be ahead of that, what is
+// beyond them is left for the next scrape.
+func (a *appliance) addCollectors(x *exposition, snapshots []engine.Counters, exported []exportedCounters) {
+	for i := range exported {
+		name, e := a.collectorNames[i], &exported[i]
 		var sum engine.CollectorCounters
 		for s := range snapshots {
 			sum.Add(&snapshots[s].Collectors[i])
 		}
-		counter(w, sum.Reports, `intsink_reports_total{collector=%q}`, name)
-		counter(w, sum.Packets, `intsink_report_packets_total{collector=%q}`, name)
+		x.add("intsink_reports_total", sum.Reports, "collector", name)
+		x.add("intsink_report_packets_total", sum.Packets, "collector", name)
 		for r, n := range sum.Dropped {
-			counter(w, n, `intsink_report_drops_total{collector=%q,reason=%q}`, name, engine.ReportDropReason(r))
+			x.add("intsink_report_drops_total", n, "collector", name, "reason", engine.ReportDropReason(r))
 		}
-		for r := range exporters.NumDropReasons {
-			counter(w, e.Dropped[r].Load(), `intsink_report_drops_total{collector=%q,reason=%q}`, name, r)
+		for r, n := range e.dropped {
+			x.add("intsink_report_drops_total", n, "collector", name, "reason", exporters.DropReason(r))
 		}
-		counter(w, e.Packets.Load(), `intsink_report_packets_sent_total{collector=%q}`, name)
-		counter(w, e.Bytes.Load(), `intsink_report_bytes_sent_total{collector=%q}`, name)
+		x.add("intsink_report_packets_sent_total", min(e.packets, sum.Packets), "collector", name)
+		x.add("intsink_report_bytes_sent_total", e.bytes, "collector", name)
 	}
 }
 
-func (a *appliance) writePorts(w io.Writer) {
+func (a *appliance) addPorts(x *exposition) {
 	for _, p := range a.ports {
 		s, err := p.eth.Stats()
 		if err != nil {
 			continue
 		}
-		counter(w, s.IPackets, `intsink_port_rx_packets_total{port=%q}`, p.name)
-		counter(w, s.OPackets, `intsink_port_tx_packets_total{port=%q}`, p.name)
-		counter(w, s.IBytes, `intsink_port_rx_bytes_total{port=%q}`, p.name)
-		counter(w, s.OBytes, `intsink_port_tx_bytes_total{port=%q}`, p.name)
-		counter(w, s.IMissed, `intsink_port_rx_missed_total{port=%q}`, p.name)
-		counter(w, s.IErrors, `intsink_port_rx_errors_total{port=%q}`, p.name)
-		counter(w, s.OErrors, `intsink_port_tx_errors_total{port=%q}`, p.name)
-		counter(w, s.RxNoMbuf, `intsink_port_rx_nombuf_total{port=%q}`, p.name)
+		x.add("intsink_port_rx_packets_total", s.IPackets, "port", p.name)
+		x.add("intsink_port_tx_packets_total", s.OPackets, "port", p.name)
+		x.add("intsink_port_rx_bytes_total", s.IBytes, "port", p.name)
+		x.add("intsink_port_tx_bytes_total", s.OBytes, "port", p.name)
+		x.add("intsink_port_rx_missed_total", s.IMissed, "port", p.name)
+		x.add("intsink_port_rx_errors_total", s.IErrors, "port", p.name)
+		x.add("intsink_port_tx_errors_total", s.OErrors, "port", p.name)
+		x.add("intsink_port_rx_nombuf_total", s.RxNoMbuf, "port", p.name)
 	}
-	metrics.WriteGaugeUint64(w, `intsink_mbufs_in_use`, uint64(a.pool.InUse()))
-	metrics.WriteGaugeUint64(w, `intsink_mbufs`, uint64(a.pool.Size()))
+	x.add("intsink_mbufs_in_use", uint64(a.pool.InUse()))
+	x.add("intsink_mbufs", uint64(a.pool.Size()))
 }

@@ -17,7 +17,7 @@ type pcapPort struct {
 	queue      *ethdev.Queue
 	pool       *mempool.Mempool
 	reportPool *mempool.Mempool
-	vec        *mbuf.Vec // vec[next:n] are received and not yet handed over
+	vec, one   *mbuf.Vec // vec[next:n] are received and not yet handed over
 	next, n    int
 }
 
@@ -40,7 +40,7 @@ func openPcapPort(path string, reportRoom int) (*pcapPort, error) {
 	if err := eal.Init(args); err != nil {
 		return nil, err
 	}
-	p := &pcapPort{vec: mbuf.NewVec()}
+	p := &pcapPort{vec: mbuf.NewVec(), one: mbuf.NewVec()}
 	if p.pool, err = mempool.New("packets", replayMbufs, 0, mbufRoom, mempool.AnySocket); err != nil {
 		return nil, err
 	}
@@ -58,13 +58,29 @@ func openPcapPort(path string, reportRoom int) (*pcapPort, error) {
 	return p, err
 }
 
-// RxBurst hands over one packet.
-func (p *pcapPort) RxBurst(v *mbuf.Vec) int {
+// fetch makes sure that there is a packet for RxBurst to hand over and returns
+// its length; false where the driver has none.
+func (p *pcapPort) fetch() (length int, ok bool) {
 	if p.next == p.n {
 		p.next, p.n = 0, p.queue.RxBurst(p.vec)
 		if p.n == 0 {
-			return 0
+			return 0, false
 		}
+	}
+	return p.vec[p.next].PktLen(), true
+}
+
+// skip frees the packet that fetch told of.
+func (p *pcapPort) skip() {
+	p.one[0] = p.vec[p.next]
+	p.pool.FreeBulk(p.one, 1)
+	p.next++
+}
+
+// RxBurst hands over one packet.
+func (p *pcapPort) RxBurst(v *mbuf.Vec) int {
+	if _, ok := p.fetch(); !ok {
+		return 0
 	}
 	v[0] = p.vec[p.next]
 	p.next++
@@ -76,9 +92,8 @@ func (p *pcapPort) TxBurst(*mbuf.Vec, int) int { return 0 }
 
 // close frees what was received and not handed over, and stops EAL.
 func (p *pcapPort) close() error {
-	for ; p.next < p.n; p.next++ {
-		p.vec[0] = p.vec[p.next]
-		p.pool.FreeBulk(p.vec, 1)
+	for p.next < p.n {
+		p.skip()
 	}
 	p.port.Stop()
 	p.port.Close()

@@ -21,9 +21,15 @@ func newReplayCommand() *cobra.Command {
 		Short: "Run a capture through the engine",
 		Long: `Run the packets of a capture through the same engine that run uses, over DPDK's
 pcap driver in place of the first link's network port. Every packet's time is
-its capture time. Forwarded frames go to OUT in order, report packets as whole
-Ethernet/IP/UDP frames to REPORTS. The same input gives the same output to the
-byte. Needs no hugepages and no NIC.
+its capture time. Time never runs backwards: a packet with an earlier time than
+one before it gets the latest time so far, also in OUT, and a packet without a
+time that of the packet before it; a jump ahead is believed. Forwarded frames go
+to OUT in order, report packets as whole Ethernet/IP/UDP frames to REPORTS. The
+same input gives the same output to the byte. Needs no hugepages and no NIC.
+
+Warnings on stderr count what is not as it should be: a capture that is cut short
+or damaged, packets captured only in part, times that run backwards, and frames
+of more than 65535 bytes, which DPDK cannot carry and which are left out.
 
 The last line of the summary is one JSON object:
   {"received": n, "forwarded": n, "dropped": {reason: n}, "reports": {event: n}}`,
@@ -66,8 +72,8 @@ func replay(stdout io.Writer, c *conf.Config, f replayFlags) error {
 		return err
 	}
 	defer in.Close()
-	if t := in.src.LinkType(); t != layers.LinkTypeEthernet {
-		return fmt.Errorf("%s: link type %v, need Ethernet", f.in, t)
+	if in.ng == nil && in.link != layers.LinkTypeEthernet {
+		return fmt.Errorf("%s: link type %v, need Ethernet", f.in, in.link)
 	}
 	out, err := createCapture(f.out)
 	if err != nil {
@@ -88,8 +94,7 @@ func replay(stdout io.Writer, c *conf.Config, f replayFlags) error {
 	if err := errors.Join(err, source.close()); err != nil {
 		return err
 	}
-	if in.cut {
-		fmt.Fprintf(os.Stderr, "warning: %s ends in the middle of a packet, which is left out: the capture was cut\n", f.in)
-	}
+	in.warn(os.Stderr)
+	r.warn(os.Stderr)
 	return printSummary(stdout, &counters)
 }

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
+
+	"github.com/gopacket/gopacket/layers"
 
 	"intsink/conf"
 	"intsink/dpdk/mbuf"
@@ -29,12 +33,15 @@ type replayer struct {
 	rings   []*ring.Ring
 	frames  []report.UDPFrame // per collector
 	pool    *mempool.Mempool
-	now     int64
+	now     int64 // never runs backwards
+	idle    int64 // how long a flow may be silent
 	vec     *mbuf.Vec
+
+	tooLong, clipped, backwards int // packets that were not taken as they are
 }
 
 func newReplayer(c *conf.Config, source *pcapPort, in *captureReader, out, reports *file.Capture) *replayer {
-	r := &replayer{source: source, in: in, out: out, reports: reports, pool: source.reportPool, vec: mbuf.NewVec()}
+	r := &replayer{source: source, in: in, out: out, reports: reports, pool: source.reportPool, vec: mbuf.NewVec(), idle: int64(c.Flows.IdleTimeout)}
 	rules := rulesOf(c)
 	for _, col := range c.Collectors {
 		r.rings = append(r.rings, ring.New(replayRing))
@@ -76,30 +83,110 @@ func replayFrame(col *conf.Collector) report.UDPFrame {
 	return report.UDPFrame{Src: netip.AddrPortFrom(source, col.SourcePort), Dst: col.Address}
 }
 
+// maxFrame is the longest frame that fits the 16 bits that DPDK's pcap driver
+// has for a length.
+const maxFrame = 65535
+
 // run takes every packet of the capture through the worker.
 func (r *replayer) run() error {
-	for n := 1; ; n++ {
-		_, at, err := r.in.next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("packet %d: %w", n, err)
-		}
-		r.now = at
-		r.worker.Tick(at) // what was due before this packet arrived
-		if r.worker.Poll() == 0 {
-			return fmt.Errorf("packet %d: the pcap driver did not deliver it (longer than its capture length, or an empty record?)", n)
-		}
-		r.drain()
-	}
+	err := r.packets()
 	r.worker.Close()
 	r.drain()
-	return errors.Join(r.out.Err(), r.reports.Err())
+	return errors.Join(err, r.out.Err(), r.reports.Err())
 }
 
-// drain writes the report packets that were sealed.
+func (r *replayer) packets() error {
+	for {
+		p, err := r.in.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("packet %d: %w", r.in.packets+1, err)
+		}
+		if err := r.packet(&p); err != nil {
+			return fmt.Errorf("packet %d: %w", r.in.packets, err)
+		}
+	}
+}
+
+// packet takes one packet through the worker, at its time.
+func (r *replayer) packet(p *capturedPacket) error {
+	if p.link != layers.LinkTypeEthernet {
+		return fmt.Errorf("link type %v, need Ethernet: split the capture by interface", p.link)
+	}
+	got, ok := r.source.fetch()
+	switch {
+	case !ok:
+		return errors.New(r.in.whyUnread(p))
+	case len(p.data) > maxFrame:
+		r.tooLong++
+		r.source.skip()
+		return nil
+	case got < len(p.data):
+		r.clipped++
+	case got > len(p.data):
+		return fmt.Errorf("DPDK's pcap driver delivers %d bytes of what is %d", got, len(p.data))
+	}
+	r.passTo(p.at)
+	r.worker.Poll()
+	r.drain()
+	return nil
+}
+
+// Steps in which time passes where the capture has a gap: flows that end in it
+// end in their time, not at its end.
+const (
+	gapStep = 1e9
+	endLate = 10e9 // a flow's end is seen at most this long after idle_timeout
+)
+
+// passTo lets time pass until at and everything that is due happen. An earlier
+// time than the latest is taken for the latest.
+func (r *replayer) passTo(at int64) {
+	if at < r.now {
+		r.backwards++
+		at = r.now
+	}
+	if r.now > 0 { // once there was a packet
+		quiet := min(at, r.now+r.idle+endLate) // nothing is left to end after it
+		for r.now+gapStep < quiet {
+			r.now += gapStep
+			r.worker.Tick(r.now)
+			r.drain()
+		}
+	}
+	r.now = at
+	r.worker.Tick(at)
+	r.drain()
+}
+
+// warn says which packets did not go through as they stand in the capture.
+func (r *replayer) warn(w io.Writer) {
+	for _, c := range []struct {
+		n    int
+		text string
+	}{
+		{r.tooLong, "are longer than 65535 bytes, which DPDK cannot carry, and are left out"},
+		{r.clipped, "are longer than the snap length in the capture's header and were read only up to it"},
+		{r.backwards, "have an earlier time than one before them and were given the latest time so far"},
+	} {
+		if c.n > 0 {
+			fmt.Fprintf(w, "warning: %s: %d of %d packets %s\n", r.in.path, c.n, r.in.packets, c.text)
+		}
+	}
+}
+
+// sealedReport is a report packet on its way into the capture.
+type sealedReport struct {
+	m         *mbuf.Mbuf
+	collector int
+	at        int64
+}
+
+// drain writes the report packets that were sealed, in the order of their times.
 func (r *replayer) drain() {
+	var all []sealedReport
 	for i, ring := range r.rings {
 		for {
 			n := ring.Pop(r.vec, mbuf.MaxBurst)
@@ -107,10 +194,16 @@ func (r *replayer) drain() {
 				break
 			}
 			for _, m := range r.vec[:n] {
-				r.reports.WriteReport(&r.frames[i], m)
+				h, _ := report.TakeHandoff(m.Bytes())
+				all = append(all, sealedReport{m, i, h.Time})
 			}
-			r.pool.FreeBulk(r.vec, n)
 		}
+	}
+	slices.SortStableFunc(all, func(a, b sealedReport) int { return cmp.Compare(a.at, b.at) })
+	for _, s := range all {
+		r.reports.WriteReport(&r.frames[s.collector], s.m)
+		r.vec[0] = s.m
+		r.pool.FreeBulk(r.vec, 1)
 	}
 }
 

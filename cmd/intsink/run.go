@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,9 +38,12 @@ func run(path string) error {
 	}
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
-	a, err := startAppliance(c)
+	a, err := startOrStop(c, signals)
 	if err != nil {
 		return exitError{1, err}
+	}
+	if a == nil {
+		return nil
 	}
 	slog.Info("running", "version", version, "workers", len(a.workers), "links", len(c.Links), "metrics", c.HTTP.Listen)
 	for s := range signals {
@@ -53,6 +57,62 @@ func run(path string) error {
 		return exitError{1, err}
 	}
 	return nil
+}
+
+// startOrStop starts the appliance. A signal to stop meanwhile gives nil: what
+// was started has stopped, or ends with the process.
+func startOrStop(c *conf.Config, signals chan os.Signal) (*appliance, error) {
+	type result struct {
+		a   *appliance
+		err error
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done := make(chan result, 1)
+	go func() {
+		a, err := startAppliance(ctx, c)
+		done <- result{a, err}
+	}()
+	var r result
+	select {
+	case r = <-done:
+		return r.a, r.err
+	case s := <-stopSignal(ctx, signals):
+		slog.Info("stopping during the start", "signal", s.String())
+	}
+	cancel()
+	select {
+	case r = <-done:
+		if r.a != nil {
+			return nil, r.a.stop(context.Background())
+		}
+	case <-time.After(startPatience):
+	}
+	return nil, nil
+}
+
+// startPatience is how long a step of the start may still take after a signal
+// to stop. DPDK cannot be interrupted.
+const startPatience = time.Second
+
+// stopSignal passes on the first signal to stop, until ctx is done. A SIGHUP
+// before it has nothing to read again: the configuration has just been read.
+func stopSignal(ctx context.Context, signals <-chan os.Signal) <-chan os.Signal {
+	stop := make(chan os.Signal, 1)
+	go func() {
+		for {
+			select {
+			case s := <-signals:
+				if s != syscall.SIGHUP {
+					stop <- s
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return stop
 }
 
 // reload adopts the configuration at path, or keeps old and says why.

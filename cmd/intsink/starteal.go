@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"intsink/conf"
 	"intsink/dpdk/eal"
@@ -10,13 +11,7 @@ import (
 
 // startEAL starts DPDK as the configuration asks, with hugepages where it can.
 func startEAL(c *conf.Config) error {
-	var devices []string
-	for i := range c.Ports {
-		devices = append(devices, c.Ports[i].Device)
-	}
-	args, warnings, err := eal.Args(eal.Options{
-		Hugepages: c.DPDK.Hugepages, MemoryMiB: poolMemoryMiB(c), Devices: devices, Extra: c.DPDK.EALArgs,
-	})
+	args, warnings, err := ealArgs(c)
 	if err != nil {
 		return err
 	}
@@ -24,6 +19,22 @@ func startEAL(c *conf.Config) error {
 		slog.Warn(w)
 	}
 	return eal.Init(args)
+}
+
+// ealArgs composes EAL's arguments, or says why this machine cannot run c.
+func ealArgs(c *conf.Config) (args, warnings []string, err error) {
+	var devices []string
+	for i := range c.Ports {
+		devices = append(devices, c.Ports[i].Device)
+	}
+	need := poolMemoryMiB(c)
+	args, warnings, err = eal.Args(eal.Options{
+		Hugepages: c.DPDK.Hugepages, MemoryMiB: need, Devices: devices, Extra: c.DPDK.EALArgs,
+	})
+	if err == nil && slices.Contains(args, "--no-huge") {
+		err = enoughMemory(c.DPDK.Mbufs, need, availableMiB())
+	}
+	return args, warnings, err
 }
 
 // poolMemoryMiB is what the mempools take, with what DPDK adds to each mbuf and

@@ -36,6 +36,7 @@ func (a *appliance) makeWorkers(c *conf.Config) error {
 			ReportPool: a.reportPools[w],
 			NodeID:     c.Node.ID,
 			HwID:       hwID(c, w),
+			QueueID:    uint8(w),
 			Flows:      flowsConfig(c, seed),
 			Seed:       seed,
 			Clock:      a.clock,
@@ -54,12 +55,12 @@ func (a *appliance) linksOf(c *conf.Config, w int) []engine.Link {
 	for _, l := range c.Links {
 		links = append(links, engine.Link{
 			Name: l.Name, Network: queue(l.Network), Host: queue(l.Host),
-			NetworkID: portID(c, l.Network), HostID: portID(c, l.Host),
+			NetworkID: portID(c, l.Network), HostID: portID(c, l.Host), Gauges: a.makeGauges(l.Network, l.Host, w),
 		})
 		a.linkNames = append(a.linkNames, l.Name)
 	}
 	for _, t := range c.Taps {
-		links = append(links, engine.Link{Name: t.Name, Network: queue(t.Port), NetworkID: portID(c, t.Port)})
+		links = append(links, engine.Link{Name: t.Name, Network: queue(t.Port), NetworkID: portID(c, t.Port), Gauges: a.makeGauges(t.Port, "", w)})
 		a.linkNames = append(a.linkNames, t.Name)
 	}
 	return links

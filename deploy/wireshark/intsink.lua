@@ -5,7 +5,7 @@
 --               VXLAN-GPE and Geneve
 --   int_report  Telemetry Report 2.0, 1.0 and 0.5
 --
--- Sections: reading, metadata, INT headers, encapsulations of INT, reports,
+-- Sections: reading, handing on, metadata, INT headers, encapsulations of INT, reports,
 -- registration. Offsets and sizes are in bytes, names are the specifications'.
 -- Runs on Lua 5.2 to 5.4: no bit operators, no bit32.
 
@@ -27,7 +27,8 @@ local report_malformed = ProtoExpert.new("int_report.malformed", "Malformed tele
 local report_cut = ProtoExpert.new("int_report.cut", "The report is cut short by the capture",
 	expert.group.UNDECODED, expert.severity.NOTE)
 
--- uint and friends make a field of the given prefix and remember it in list.
+-- fields_of returns a list and the function that defines a field of the given
+-- prefix and puts it there.
 local function fields_of(prefix)
 	local list = {}
 	local function define(kind, name, label, ...)
@@ -82,7 +83,7 @@ local function too_short(tree, tvb, text)
 	tree:add_proto_expert_info(is_cut(tvb) and cut or malformed, text)
 end
 
-------------------------------------------------- handing on to dissectors ---
+---------------------------------------------------------------- handing on ---
 
 local data = Dissector.get("data")
 local udp_port = DissectorTable.get("udp.port")
@@ -97,12 +98,12 @@ local gpe_next = DissectorTable.get("vxlan.next_proto")
 local max_nested = 8
 local nested, nested_frame = 0, 0
 
--- enter runs f unless that is too deep, and tells whether it did.
-local function enter(pinfo, f)
+-- enter runs f unless that is too deep or tvb is empty, and tells whether it did.
+local function enter(tvb, pinfo, f)
 	if pinfo.number ~= nested_frame then
 		nested, nested_frame, inside_report = 0, pinfo.number, nil
 	end
-	if nested >= max_nested then
+	if nested >= max_nested or tvb:len() == 0 then
 		return false
 	end
 	nested = nested + 1
@@ -287,7 +288,7 @@ local function add_values(tree, fields, meaning, map, tvb, at, stop)
 	return at
 end
 
--- bitmap_fields defines one boolean for each of n bits.
+-- bitmap_fields defines one boolean for each bit, named { name, label }.
 local function bitmap_fields(define, prefix, names)
 	local all = {}
 	for bit, name in pairs(names) do
@@ -580,8 +581,7 @@ local shim_len = 4
 -- stands below it: UDP's own dissector names the root.
 local function context(tvb, at, pinfo, root, size)
 	root = inside_report or root
-	local n = math.max(1, math.min(size, tvb:len() - at))
-	local tree = root:add(int, tvb(at, n))
+	local tree = root:add(int, tvb(at, math.min(size, tvb:len() - at)))
 	return { tvb = tvb, at = at, pinfo = pinfo, root = root, tree = tree, info = "" }
 end
 
@@ -712,10 +712,20 @@ function int.dissector(tvb, pinfo, root)
 		return 0 -- a table is also asked for the source port
 	end
 	local function run() by_port(tvb, pinfo, root) end
-	return enter(pinfo, run) and tvb:len() or 0
+	return enter(tvb, pinfo, run) and tvb:len() or 0
 end
 
 local ip_dscp, ipv6_dscp = Field.new("ip.dsfield.dscp"), Field.new("ipv6.tclass.dscp")
+
+-- agree tells whether a and b are the same in the bits of mask.
+local function agree(a, b, mask)
+	for n = 0, 15 do
+		if asked(mask, n) and asked(a, n) ~= asked(b, n) then
+			return false
+		end
+	end
+	return true
+end
 
 -- marked_by_dscp tells whether the innermost IP header so far has the mark.
 local function marked_by_dscp(pinfo)
@@ -725,7 +735,7 @@ local function marked_by_dscp(pinfo)
 	local all = { (tostring(pinfo.net_src):find(":", 1, true) and ipv6_dscp or ip_dscp)() }
 	local value, mask = int.prefs.dscp, int.prefs.dscp_mask
 	local last = all[#all]
-	return last ~= nil and mask > 0 and bit.band(last.value, mask) == bit.band(value, mask)
+	return last ~= nil and mask > 0 and agree(last.value, value, mask)
 end
 
 -- marker_len is 8 where the probe marker stands in front.
@@ -761,11 +771,12 @@ local function by_mark(ports)
 		if at == 0 and not marked_by_dscp(pinfo) or not is_sound(tvb, at) then
 			return false
 		end
-		return enter(pinfo, function()
+		return enter(tvb, pinfo, function()
 			local c, stop = add_int(tvb, at, pinfo, root, rest_of_transport_shim({}))
 			if at > 0 then
 				c.tree:add(f.probe_marker, tvb(0, 8))
 			end
+			pinfo.can_desegment = 0 -- TCP would take offsets as its payload's
 			try(tvb, stop or at + shim_len, pinfo, c.root, {
 				{ ports, pinfo.dst_port }, { ports, pinfo.src_port },
 			})
@@ -782,7 +793,7 @@ local function rest_of_gre_shim(out)
 end
 
 function int_gre.dissector(tvb, pinfo, root)
-	return enter(pinfo, function()
+	return enter(tvb, pinfo, function()
 		local out = {}
 		local c, stop = add_int(tvb, 0, pinfo, root, rest_of_gre_shim(out))
 		if stop and out.next then
@@ -802,7 +813,7 @@ local function rest_of_gpe_shim(out)
 end
 
 function int_gpe.dissector(tvb, pinfo, root)
-	return enter(pinfo, function()
+	return enter(tvb, pinfo, function()
 		local out = {}
 		local c, stop = add_int(tvb, 0, pinfo, root, rest_of_gpe_shim(out))
 		if stop and out.next then
@@ -1207,10 +1218,10 @@ local function add_report(tvb, pinfo, root)
 end
 
 function report.dissector(tvb, pinfo, root)
-	if tvb:len() == 0 or pinfo.match_uint ~= pinfo.dst_port then
+	if pinfo.match_uint ~= pinfo.dst_port then
 		return 0
 	end
-	return enter(pinfo, function() add_report(tvb, pinfo, root) end) and tvb:len() or 0
+	return enter(tvb, pinfo, function() add_report(tvb, pinfo, root) end) and tvb:len() or 0
 end
 
 -------------------------------------------------------------- registration ---

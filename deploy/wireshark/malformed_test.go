@@ -111,6 +111,9 @@ func TestCorrupted(t *testing.T) {
 	}
 	marks := []string{"-V", "-o", "int.dscp_on:TRUE", "-o", "int.probe_marker:0102030405060708",
 		"-o", "udp.try_heuristic_first:TRUE", "-o", "tcp.try_heuristic_first:TRUE"}
+	for n := udpPayload; n < udpPayload+20; n += 3 {
+		tshark(t, snapped(t, n, good...), marks...)
+	}
 	out := tshark(t, capture(t, frames...), marks...)
 	if n := strings.Count(out, "In-band Network Telemetry"); n < len(frames)/2 {
 		t.Errorf("only %d times INT in %d frames", n, len(frames))
@@ -134,4 +137,16 @@ func TestProtocolsAndNesting(t *testing.T) {
 	}
 	frames = append(frames, udp(8555, nested))
 	tshark(t, capture(t, frames...), "-V")
+}
+
+// A packet that the capture cut short is not malformed.
+func TestSnapped(t *testing.T) {
+	s := &intgen.Source{Marking: intgen.ByPort, UDPPort: 5000, Bitmap: 0x8000, MaxHops: 9}
+	frame := insert(t, s, udp(9, nil), twoHops...)
+	expect(t, snapped(t, len(frame)-4, frame), []want{
+		{"int.malformed", ""}, {"int.cut", "1"}, {"int.hop.node_id", "7"},
+	})
+	expect(t, snapped(t, udpPayload+30, udp(8555, coalesced(t))), []want{
+		{"int_report.malformed", ""}, {"int_report.cut", "1,1"}, {"int_report.node_id", "99"},
+	})
 }

@@ -21,6 +21,13 @@ import (
 // capture writes frames to a file of its own.
 func capture(t *testing.T, frames ...[]byte) string {
 	t.Helper()
+	return snapped(t, 65535, frames...)
+}
+
+// snapped keeps only the first n bytes of each frame, as a capture with that
+// snapshot length does.
+func snapped(t *testing.T, n int, frames ...[]byte) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "in.pcap")
 	var b bytes.Buffer
 	w := pcapgo.NewWriterNanos(&b)
@@ -28,8 +35,9 @@ func capture(t *testing.T, frames ...[]byte) string {
 		t.Fatal(err)
 	}
 	for i, f := range frames {
-		info := gopacket.CaptureInfo{Timestamp: time.Unix(1, int64(i)), CaptureLength: len(f), Length: len(f)}
-		if err := w.WritePacket(info, f); err != nil {
+		kept := f[:min(n, len(f))]
+		info := gopacket.CaptureInfo{Timestamp: time.Unix(1, int64(i)), CaptureLength: len(kept), Length: len(f)}
+		if err := w.WritePacket(info, kept); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -21,6 +21,9 @@ type Options struct {
 // ethdev.Attach makes them, where a fault can be told per device. A warning says
 // what the user may want to change.
 func Args(o Options) (args, warnings []string, err error) {
+	if err := CheckExtra(o.Extra); err != nil {
+		return nil, nil, err
+	}
 	huge, warning, err := useHugepages(o.Hugepages, o.MemoryMiB, freeHugepagesMiB(sysHugepages))
 	if err != nil {
 		return nil, nil, err
@@ -38,6 +41,32 @@ func Args(o Options) (args, warnings []string, err error) {
 	}
 	args = append(args, allowPCI(o.Devices)...)
 	return append(args, o.Extra...), warnings, nil
+}
+
+// CheckExtra refuses arguments that make EAL print something and exit, with the
+// process.
+func CheckExtra(args []string) error {
+	for _, a := range args {
+		if asksForHelp(a) {
+			return fmt.Errorf("dpdk.eal_args: %q makes DPDK print its help and exit: leave out -h and --help (dpdk-testpmd --help lists the arguments)", a)
+		}
+	}
+	return nil
+}
+
+// asksForHelp recognises -h, also among other letters, and --help, also
+// shortened, as getopt_long does.
+func asksForHelp(a string) bool {
+	if long, ok := strings.CutPrefix(a, "--"); ok {
+		return len(long) > 1 && strings.HasPrefix("help", long)
+	}
+	letters, ok := strings.CutPrefix(a, "-")
+	if !ok {
+		return false
+	}
+	const withValue = "abcdlmnrsS"
+	before, _, found := strings.Cut(letters, "h")
+	return found && !strings.ContainsAny(before, withValue)
 }
 
 // allowPCI lets EAL touch the PCI devices that are asked for, and no other.

@@ -92,6 +92,19 @@ func TestFailedStartIsOneLine(t *testing.T) {
 	}
 }
 
+// TestExitIsNoSuccess: EAL exits on some arguments; the process says so and
+// fails.
+func TestExitIsNoSuccess(t *testing.T) {
+	for _, args := range []string{"--help", "-h", "-m 32 --no-huge --no-shconf --no-pci -vh"} {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), argsVar+"="+args)
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "check dpdk.eal_args") || strings.Count(string(out), "\n") != 1 {
+			t.Errorf("%s: %v\n%s", args, err, out)
+		}
+	}
+}
+
 func TestSecondStart(t *testing.T) {
 	err := Init([]string{"--no-huge"})
 	if !errors.Is(err, syscall.EALREADY) || !strings.Contains(err.Error(), "once per process") {

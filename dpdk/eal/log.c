@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -79,6 +80,19 @@ void go_log_release(void) {
 // What the last capture took; valid until the next.
 const char *go_log_text(void) { return text; }
 
+static int starting; // rte_eal_init is running
+
+// EAL calls exit where it has printed what an argument asks for. Nobody would see
+// why the process ended, and its exit code would be 0.
+static void ended(void) {
+	static const char why[] = "intsink: DPDK ended the process while it started: check dpdk.eal_args\n";
+	if (!starting)
+		return;
+	if (write(STDERR_FILENO, why, sizeof why - 1) < 0)
+		_exit(1);
+	_exit(1);
+}
+
 // rte_eal_init, with what it prints besides its log kept from the terminal: on
 // a wrong argument it writes a line to stderr and all options to stdout.
 int go_eal_init(int argc, char **argv) {
@@ -90,7 +104,10 @@ int go_eal_init(int argc, char **argv) {
 	if (stream != NULL)
 		stderr = stream;
 #endif
+	atexit(ended);
+	starting = 1;
 	rc = rte_eal_init(argc, argv) < 0 ? rte_errno : 0;
+	starting = 0;
 #ifdef __GLIBC__
 	stdout = out;
 	stderr = err;

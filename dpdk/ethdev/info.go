@@ -43,6 +43,13 @@ static int go_link_up(uint16_t port) {
 	struct rte_eth_link link;
 	return rte_eth_link_get_nowait(port, &link) == 0 && link.link_status;
 }
+
+static uint32_t go_link_speed(uint16_t port) {
+	struct rte_eth_link link;
+	if (rte_eth_link_get_nowait(port, &link) != 0 || link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
+		return 0;
+	return link.link_speed;
+}
 */
 import "C"
 
@@ -100,3 +107,7 @@ func (p Port) MAC() (net.HardwareAddr, error) {
 
 // LinkUp tells whether the port's link is up, as far as the driver knows.
 func (p Port) LinkUp() bool { return C.go_link_up(C.uint16_t(p.id)) == 1 }
+
+// LinkSpeed is the speed of the port's link in Mbit/s as the driver tells it, 0
+// where it does not. That of a virtual device is made up by its driver.
+func (p Port) LinkSpeed() int { return int(C.go_link_speed(C.uint16_t(p.id))) }

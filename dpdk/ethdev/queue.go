@@ -21,6 +21,9 @@ static inline uint16_t go_rx_burst(uint16_t port, uint16_t queue, uintptr_t vec,
 static inline uint16_t go_tx_burst(uint16_t port, uint16_t queue, uintptr_t vec, uint16_t n) {
 	return rte_eth_tx_burst(port, queue, (struct rte_mbuf **)vec, n);
 }
+static inline int go_rx_queue_count(uint16_t port, uint16_t queue) {
+	return rte_eth_rx_queue_count(port, queue);
+}
 */
 import "C"
 
@@ -44,3 +47,7 @@ func (q *Queue) RxBurst(v *mbuf.Vec) int {
 func (q *Queue) TxBurst(v *mbuf.Vec, n int) int {
 	return int(C.go_tx_burst(q.port, q.queue, C.uintptr_t(v.Addr()), C.uint16_t(n)))
 }
+
+// Depth is the number of packets that wait in the rx queue (rte_eth_rx_queue_count);
+// negative where the driver cannot tell.
+func (q *Queue) Depth() int { return int(C.go_rx_queue_count(q.port, q.queue)) }

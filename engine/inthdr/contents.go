@@ -100,6 +100,25 @@ func (p *Locator) sourceInserted(i *Info, n int) Reason {
 	return ReasonNone
 }
 
+// MaxSourceLen bounds Info.SourceLen: what the longest shim leaves.
+const MaxSourceLen = 255*4 - mdLen
+
+// SourceBits are the bits of DS Instruction that the source-inserted metadata of i
+// belongs to.
+func (p *Locator) SourceBits(i *Info) (bits uint16) {
+	for d := range p.domains {
+		if p.domains[d].ID != i.DomainID {
+			continue
+		}
+		for bit, in := range p.domains[d].Bits {
+			if in.SourceOnly && in.Length > 0 {
+				bits |= 1 << (15 - bit)
+			}
+		}
+	}
+	return bits & i.DSInstruction
+}
+
 // domainLengths returns the bytes that DS Instruction asks of each hop, and of
 // the source alone. Domain 0 has no instructions: its bits are reserved.
 func (p *Locator) domainLengths(i *Info) (perHop, source int, known bool) {

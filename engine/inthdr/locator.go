@@ -1,6 +1,10 @@
 package inthdr
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"intsink/engine/packet"
+)
 
 // Config says which packets carry INT over TCP or UDP. A nil pointer: not by
 // this marking.
@@ -54,6 +58,7 @@ type Locator struct {
 	fragments               bool
 	port, portSwapped       uint16 // portSwapped: as a little endian load reads it
 	dscpValue, dscpMask     uint8
+	tunnelPorts             [3]uint16 // swapped as well
 	probe                   uint64
 	greProtocol             uint16
 	gpe                     VXLANGPE
@@ -93,6 +98,9 @@ func NewLocator(c Config) *Locator {
 	}
 	if c.ProbeMarker != nil {
 		p.byProbe, p.probe = true, *c.ProbeMarker
+	}
+	for t, port := range [3]uint16{packet.PortVXLAN, p.gpe.Port, p.geneve.Port} {
+		p.tunnelPorts[t] = bits.ReverseBytes16(port)
 	}
 	for s := range p.layouts {
 		p.layouts[s] = LayoutOf(0, Format2)

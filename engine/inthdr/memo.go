@@ -29,20 +29,38 @@ const (
 	plainEnd  = plainMD + mdLen
 )
 
-// Recall is packet.Parse and Locate in one for most packets: an untagged
+// Recalled is the answer of Recall.
+type Recalled uint8
+
+const (
+	Ask   Recalled = iota // packet.Parse and Find have to tell
+	Same                  // INT as in the packet before: l and i are filled
+	Plain                 // no INT
+)
+
+// Recall is packet.Parse and Find in one for most packets. Same: an untagged
 // Ethernet frame, IPv4 without options, INT on its UDP port, with the same INT
-// headers as the packet before. It fills l and i as those two would and returns
-// true; or it returns false and leaves them to be called.
+// headers as the packet before; l and i are filled as those two would. Plain: such
+// a frame with TCP, or with UDP to a port that is neither INT's nor a tunnel's,
+// where nothing but ports marks INT.
 //
 // No byte is loaded twice: the compiler would then load all its neighbours one
 // by one.
-func (p *Locator) Recall(b []byte, pktLen int, l *packet.Layers, i *Info) bool {
+func (p *Locator) Recall(b []byte, pktLen int, l *packet.Layers, i *Info) Recalled {
 	if len(b) < plainEnd || pktLen > packet.MaxFrame {
-		return false
+		return Ask
 	}
 	h := b[:plainEnd]
 	w1, w2 := binary.LittleEndian.Uint64(h[8:]), binary.LittleEndian.Uint64(h[16:])
 	w4 := binary.LittleEndian.Uint64(h[32:])
+	if w1>>32&0x00ffffff != 0x450008 || // EtherType, version and IHL
+		w2&0x0000ff3f_00000000 != 0 { // fragment
+		return Ask
+	}
+	port := uint16(w4 >> 32)
+	if w2>>56 != packet.ProtoUDP || port != p.portSwapped {
+		return p.plain(uint8(w2>>56), port)
+	}
 	shim, md := binary.LittleEndian.Uint32(h[plainShim:]), binary.LittleEndian.Uint64(h[plainMD:])
 	domain := binary.LittleEndian.Uint16(h[plainMD+8:])
 
@@ -50,12 +68,9 @@ func (p *Locator) Recall(b []byte, pktLen int, l *packet.Layers, i *Info) bool {
 	udp := int(bits.ReverseBytes16(uint16(w4 >> 48)))
 	end := plainMD + int(shim>>8&0xff)*4
 	m := &p.memo
-	if w1>>32&0x00ffffff != 0x450008 || // EtherType, version and IHL
-		w2&0xff00ff3f_00000000 != packet.ProtoUDP<<56 || // no fragment, protocol
-		uint16(w4>>32) != p.portSwapped || uint16(shim>>16) == p.portSwapped ||
-		memoKey(shim, domain) != m.shim || md&^remainingHops != m.md ||
+	if memoKey(shim, domain) != m.shim || md&^remainingHops != m.md || uint16(shim>>16) == p.portSwapped ||
 		total != udp+20 || 14+total > pktLen || end > 14+total || end > len(b) {
-		return false
+		return Ask
 	}
 	// Field by field: a literal would be built elsewhere in narrow stores and
 	// copied in wide loads, which wait for them.
@@ -70,7 +85,24 @@ func (p *Locator) Recall(b []byte, pktLen int, l *packet.Layers, i *Info) bool {
 	i.Orig = bits.ReverseBytes16(uint16(shim >> 16))
 	i.DSCP = dscp
 	i.RemainingHops = uint8(md >> 24)
-	return true
+	return Same
+}
+
+// plain tells whether a whole IPv4 packet of that protocol, to that port as a
+// little endian load reads it, can have INT.
+func (p *Locator) plain(proto uint8, port uint16) Recalled {
+	if p.byDSCP || p.byProbe {
+		return Ask
+	}
+	switch proto {
+	case packet.ProtoTCP:
+		return Plain
+	case packet.ProtoUDP:
+		if port != p.tunnelPorts[0] && port != p.tunnelPorts[1] && port != p.tunnelPorts[2] {
+			return Plain
+		}
+	}
+	return Ask
 }
 
 // memoKey is what else must be the same: all of the shim but the original port,

@@ -39,13 +39,42 @@ func (b *batch) fill(c conn, v *mbuf.Vec, n int) {
 	}
 }
 
+// resends is how often a batch is tried again where answers to earlier packets
+// kept coming as errors.
+const resends = 8
+
 // send writes as many messages as the kernel takes. An error belongs to the
-// first message that was not sent, except ECONNREFUSED, which tells of an
-// earlier one: that message is tried once more.
-func (e *Exporter) send(ms []ipv4.Message) (int, error) {
-	n, err := e.conn.WriteBatch(ms, 0)
-	if err != nil && errors.Is(err, unix.ECONNREFUSED) {
+// first message that was not sent, except one that tells of an earlier packet: the
+// message is tried again then.
+func (e *Exporter) send(ms []ipv4.Message) (n int, err error) {
+	for range resends {
 		n, err = e.conn.WriteBatch(ms, 0)
+		earlier := e.takeAnswers() > 0 || errors.Is(err, unix.ECONNREFUSED)
+		if err == nil || !earlier {
+			break
+		}
 	}
 	return max(n, 0), err
+}
+
+// takeAnswers counts the packets that came back and returns how many did. They
+// were sent before, and are taken off the next that are.
+func (e *Exporter) takeAnswers() int {
+	var a answers
+	n := e.conn.answers(&a)
+	for reason, lost := range a {
+		e.Dropped[reason].Add(lost)
+	}
+	e.back += n
+	return n
+}
+
+// countSent counts msgs[from:from+n] as sent, but for packets that came back.
+func (e *Exporter) countSent(from, n int) {
+	back := min(e.back, n)
+	e.back -= back
+	e.Packets.Add(uint64(n - back))
+	for _, size := range e.batch.payload[from+back : from+n] {
+		e.Bytes.Add(uint64(size))
+	}
 }

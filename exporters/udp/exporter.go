@@ -45,6 +45,13 @@ const retryEvery = time.Second
 // idleSleep is how long an exporter sleeps when all rings are empty.
 const idleSleep = 500 * time.Microsecond
 
+// Idle sleeps between looks at what came back for the last packets, and after
+// which no more is expected: 50 ms and 5 s.
+const (
+	answersEvery = 100
+	answersUntil = 10000
+)
+
 // Exporter sends to one collector.
 type Exporter struct {
 	c       Config
@@ -52,8 +59,9 @@ type Exporter struct {
 	batch   batch
 	conn    conn // nil while there is none
 	retryAt time.Time
+	back    int // packets that were counted as sent and came back
 
-	Packets atomic.Uint64 // handed to the kernel
+	Packets atomic.Uint64 // handed to the kernel and, as far as is known by then, not refused
 	Bytes   atomic.Uint64 // of their UDP payload
 	Dropped [exporters.NumDropReasons]atomic.Uint64
 	Dials   atomic.Uint64
@@ -69,7 +77,7 @@ func New(c Config) *Exporter {
 // stopped by then, or the rings never stay empty.
 func (e *Exporter) Run(ctx context.Context) {
 	defer e.hangUp()
-	for {
+	for idle := 1; ; idle++ {
 		n := 0
 		for _, r := range e.c.Rings {
 			if got := r.Pop(e.vec, mbuf.MaxBurst); got > 0 {
@@ -78,7 +86,12 @@ func (e *Exporter) Run(ctx context.Context) {
 			}
 		}
 		if n > 0 {
+			idle = 0
 			continue
+		}
+		look := idle%answersEvery == 0 && idle <= answersUntil || ctx.Err() != nil
+		if e.conn != nil && look {
+			e.takeAnswers()
 		}
 		if ctx.Err() != nil {
 			return
@@ -97,10 +110,7 @@ func (e *Exporter) export(n int) {
 	e.batch.fill(e.conn, e.vec, n)
 	for left := e.batch.msgs[:n]; len(left) > 0; {
 		sent, err := e.send(left)
-		e.Packets.Add(uint64(sent))
-		for i := range sent {
-			e.Bytes.Add(uint64(e.batch.payload[n-len(left)+i]))
-		}
+		e.countSent(n-len(left), sent)
 		left = left[sent:]
 		if err != nil && len(left) > 0 {
 			reason := classify(err)

@@ -112,3 +112,56 @@ func TestUnreachableIsCounted(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedIsCounted: nobody listens, the host says so, and every packet that
+// it said so of counts as refused, not as sent.
+func TestRefusedIsCounted(t *testing.T) {
+	for _, host := range []string{"127.0.0.1:0", "[::1]:0"} {
+		closed := listen(t, host)
+		to := closed.LocalAddr().(*net.UDPAddr).AddrPort()
+		closed.Close()
+		a, r := setup(t)
+		e := New(Config{Collector: to, Rings: []*ring.Ring{r}, Pool: a})
+		for range 3 {
+			fill(t, a, r, 150, 50)
+			drain(e)
+			e.retryAt = time.Time{}
+		}
+		sent, refused := e.Packets.Load(), e.Dropped[exporters.DropRefused].Load()
+		if sent+refused != 450 || refused < 400 || e.Bytes.Load() != sent*50 || a.InUse() != 0 {
+			t.Errorf("%s: %d sent, %d bytes, %d refused, %d mbufs in use", host, sent, e.Bytes.Load(), refused, a.InUse())
+		}
+	}
+}
+
+// TestACollectorThatComesBack: what was refused keeps nothing from one that
+// listens again.
+func TestACollectorThatComesBack(t *testing.T) {
+	closed := listen(t, "127.0.0.1:0")
+	to := closed.LocalAddr().(*net.UDPAddr).AddrPort()
+	closed.Close()
+	a, r := setup(t)
+	e := New(Config{Collector: to, Rings: []*ring.Ring{r}, Pool: a})
+	if !e.dial() {
+		t.Fatal("no socket")
+	}
+	export := func(n int) {
+		fill(t, a, r, n, 50)
+		e.export(r.Pop(e.vec, mbuf.MaxBurst))
+	}
+	export(10)
+	if n := e.Dropped[exporters.DropRefused].Load(); n != 10 {
+		t.Errorf("%d of 10 refused", n)
+	}
+	collector := listen(t, to.String())
+	export(20)
+	buf := make([]byte, 100)
+	for i := range 20 {
+		if n, _, err := collector.ReadFromUDPAddrPort(buf); err != nil || n != 50 || buf[0] != byte(i) {
+			t.Fatalf("datagram %d: %d bytes, first %d, %v", i, n, buf[0], err)
+		}
+	}
+	if sent, refused := e.Packets.Load(), e.Dropped[exporters.DropRefused].Load(); sent != 20 || refused != 10 || e.back != 0 {
+		t.Errorf("%d sent, %d refused, %d owed", sent, refused, e.back)
+	}
+}

@@ -22,6 +22,7 @@ type conn interface {
 	Close() error
 	peer() net.Addr // where WriteBatch sends, nil on a connected socket
 	header(entropy uint16) *report.UDPFrame
+	answers(a *answers) int // adds what came back of earlier packets, without blocking
 }
 
 // open returns a connected UDP socket, or, where the source port is one that a
@@ -32,7 +33,8 @@ func open(c *Config) (conn, error) {
 		return nil, err
 	}
 	if c.PortMode == PortAny || c.PortMode == PortFixed && c.SourcePort != 0 {
-		return udpConn{packetWriter(udp, c.Collector.Addr()), udp}, nil
+		queue, err := newErrorQueue(udp)
+		return udpConn{packetWriter(udp, c.Collector.Addr()), udp, queue}, err
 	}
 	// The connected socket tells which source address the kernel's routes choose.
 	source := udp.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap()
@@ -58,7 +60,8 @@ func dialUDP(c *Config) (*net.UDPConn, error) {
 	return conn.(*net.UDPConn), nil
 }
 
-// setOptions makes the kernel set DF and never fragment, and lets several
+// setOptions makes the kernel set DF and never fragment and queue what comes
+// back, and lets several
 // collectors share one fixed source port.
 func setOptions(raw syscall.RawConn, a netip.Addr) error {
 	var err error
@@ -66,8 +69,10 @@ func setOptions(raw syscall.RawConn, a netip.Addr) error {
 		unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
 		unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer)
 		if a.Unmap().Is4() {
+			unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_RECVERR, 1)
 			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO)
 		} else {
+			unix.SetsockoptInt(int(fd), unix.IPPROTO_IPV6, unix.IPV6_RECVERR, 1)
 			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_DO)
 		}
 	})
@@ -91,11 +96,13 @@ func packetWriter(c net.PacketConn, a netip.Addr) batchWriter {
 type udpConn struct {
 	batchWriter
 	*net.UDPConn
+	queue *errorQueue
 }
 
 func (c udpConn) Close() error                   { return c.UDPConn.Close() }
 func (c udpConn) peer() net.Addr                 { return nil }
 func (c udpConn) header(uint16) *report.UDPFrame { return nil }
+func (c udpConn) answers(a *answers) int         { return c.queue.read(a) }
 
 // rawConn sends packets whose IP and UDP headers we build. Protocol 255
 // (IPPROTO_RAW) means that the header is included and nothing is received.
@@ -127,6 +134,10 @@ func openRaw(c *Config, source netip.Addr) (conn, error) {
 
 func (c *rawConn) Close() error   { return c.IPConn.Close() }
 func (c *rawConn) peer() net.Addr { return c.to }
+
+// answers is nothing: the kernel hands what comes back for a UDP packet to UDP
+// sockets only, by their ports.
+func (c *rawConn) answers(*answers) int { return 0 }
 
 // header's source port is taken from the dynamic range (RFC 6335, 49152 and
 // up) where it carries the hash of a flow.

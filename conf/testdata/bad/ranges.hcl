@@ -58,7 +58,7 @@ watch "all" {
   }
 }
 report {
-  fragment = 2000
+  fragment = 9000
   inner    = "eth"
   coalesce {
     max_bytes = 10000

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// exposition collects samples and writes them in Prometheus text format, all
+// samples of a metric together behind what the metric is.
+type exposition struct {
+	samples map[string]*bytes.Buffer // by the metric's name
+}
+
+// escapeLabel escapes the three bytes that the format wants escaped.
+var escapeLabel = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+
+func newExposition() *exposition { return &exposition{map[string]*bytes.Buffer{}} }
+
+// add adds one sample. labels are alternately names, from the source code, and
+// values, from the configuration or closed lists.
+func (x *exposition) add(name string, value uint64, labels ...any) {
+	b := x.samples[name]
+	if b == nil {
+		b = &bytes.Buffer{}
+		x.samples[name] = b
+	}
+	b.WriteString(name)
+	for i := 0; i < len(labels); i += 2 {
+		sep := byte(',')
+		if i == 0 {
+			sep = '{'
+		}
+		b.WriteByte(sep)
+		fmt.Fprintf(b, `%s="%s"`, labels[i], escapeLabel.Replace(fmt.Sprint(labels[i+1])))
+	}
+	if len(labels) > 0 {
+		b.WriteByte('}')
+	}
+	fmt.Fprintf(b, " %d\n", value)
+}
+
+// writeTo writes every metric that has samples, in the order of metricList.
+func (x *exposition) writeTo(w io.Writer) error {
+	for _, m := range metricList {
+		if b := x.samples[m.name]; b != nil {
+			if _, err := fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n%s", m.name, m.help, m.name, m.kind(), b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

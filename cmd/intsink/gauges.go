@@ -1,0 +1,94 @@
+package main
+
+import (
+	"time"
+
+	"intsink/conf"
+	"intsink/dpdk/ethdev"
+	"intsink/engine"
+)
+
+// gaugeEvery is how often the load of ports and pool is read.
+const gaugeEvery = 250 * time.Millisecond
+
+// portGauge is the load of one host port, for all workers of its link.
+type portGauge struct {
+	port   ethdev.Port
+	gauges []*engine.Gauges
+	bytes  uint64
+	at     time.Time
+}
+
+// makeGauges gives link l of worker w its readings; the host port of a tap is
+// none.
+func (a *appliance) makeGauges(network, host string, w int) *engine.Gauges {
+	g := engine.NewGauges()
+	if q := a.port(network).Queue(uint16(w)); q.Depth() >= 0 {
+		g.Depth = q.Depth
+	}
+	a.gauges = append(a.gauges, g)
+	if host == "" {
+		return g
+	}
+	port := a.port(host)
+	for i := range a.portGauges {
+		if a.portGauges[i].port == port {
+			a.portGauges[i].gauges = append(a.portGauges[i].gauges, g)
+			return g
+		}
+	}
+	a.portGauges = append(a.portGauges, portGauge{port: port, gauges: []*engine.Gauges{g}})
+	return g
+}
+
+// startGauges reads until a stops.
+func (a *appliance) startGauges(*conf.Config) error {
+	done := make(chan struct{})
+	ended := make(chan struct{})
+	a.stopGauges = func() { close(done); <-ended }
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(gaugeEvery)
+		defer tick.Stop()
+		for {
+			a.readGauges(time.Now())
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return nil
+}
+
+func (a *appliance) readGauges(now time.Time) {
+	inUse := a.pool.InUse()
+	for _, g := range a.gauges {
+		g.SetBuffer(inUse)
+	}
+	for i := range a.portGauges {
+		a.portGauges[i].read(now)
+	}
+}
+
+// read takes the bytes sent since the last reading, in percent of the link's
+// speed. Every frame takes 24 bytes more of the wire than DPDK counts: preamble,
+// checksum, gap.
+func (p *portGauge) read(now time.Time) {
+	s, err := p.port.Stats()
+	sent, since := s.OBytes+24*s.OPackets, now.Sub(p.at)
+	percent := -1
+	if speed := p.port.LinkSpeed(); err == nil && speed > 0 && !p.at.IsZero() && since > 0 && sent >= p.bytes {
+		percent = utilization(sent-p.bytes, since, speed)
+	}
+	p.bytes, p.at = sent, now
+	for _, g := range p.gauges {
+		g.SetTxUtilization(percent)
+	}
+}
+
+// utilization of a link of speed Mbit/s in percent, at most 100.
+func utilization(bytes uint64, d time.Duration, speed int) int {
+	return min(int(float64(bytes)*8*1000/float64(d.Nanoseconds())/float64(speed)*100+0.5), 100)
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"intsink/bench/intgen"
+)
+
+// encapsulation is a value of --encap.
+type encapsulation struct {
+	name, help string
+	marking    intgen.Marking
+	original   string   // key of tunnels: what the original packets are; "": no tunnel
+	inserted   bool     // G = 1: a sink takes off, or changes back, what the source made
+	formats    []string // values of --format that have it
+	chains     bool     // takes --then-destination
+	inTunnel   bool     // takes --tunnel
+}
+
+var encapsulations = []encapsulation{
+	{
+		name: "udp", help: "INT's UDP port; UDP keeps its header (NPT 1), TCP gets a new one (NPT 2)",
+		marking: intgen.ByPort, formats: []string{"2"}, chains: true, inTunnel: true,
+	},
+	{
+		name: "udp-new", help: "a new UDP header in front of any L4 header (NPT 2)",
+		marking: intgen.ByNewUDP, formats: []string{"2"}, inTunnel: true,
+	},
+	{
+		name: "dscp", help: "marked by DSCP --dscp, over TCP and UDP",
+		marking: intgen.ByDSCP, formats: []string{"2", "1"}, inTunnel: true,
+	},
+	{
+		name: "probe", help: "marked by the 64-bit --probe-marker, over TCP and UDP",
+		marking: intgen.ByProbeMarker, formats: []string{"2", "1"}, inTunnel: true,
+	},
+	{
+		name: "gre", help: "in the GRE tunnel that the original packets are (G = 0)",
+		marking: intgen.ByGRE, original: "gre", formats: []string{"2"}, chains: true,
+	},
+	{
+		name: "gre-inserted", help: "in a new IP and GRE header around the IP packet (G = 1)",
+		marking: intgen.ByGRE, inserted: true, formats: []string{"2"}, chains: true,
+	},
+	{
+		name: "vxlan-gpe", help: "in the VXLAN-GPE tunnel that the original packets are (G = 0)",
+		marking: intgen.ByVXLANGPE, original: "vxlan-gpe", formats: []string{"2", "1", "2016"}, chains: true,
+	},
+	{
+		name: "vxlan", help: "in VXLAN-GPE made of the plain VXLAN that the original packets are (G = 1)",
+		marking: intgen.ByVXLANGPE, original: "vxlan", inserted: true, formats: []string{"2"}, chains: true,
+	},
+	{
+		name: "geneve", help: "options of the Geneve tunnel that the original packets are; up to 5 hops",
+		marking: intgen.ByGeneve, original: "geneve", formats: []string{"2", "1", "2016"}, chains: true,
+	},
+}
+
+// maxGeneveHops of 20 bytes and the INT-MD header fit the 124 bytes of an option.
+const maxGeneveHops = 5
+
+// destinationWords is the length of the Destination headers of gen, which no
+// specification gives a format.
+const destinationWords = 2
+
+var (
+	genTypes   = map[string]uint8{"md": intgen.TypeMD, "mx": intgen.TypeMX, "destination": intgen.TypeDestination}
+	genFormats = map[string]intgen.Format{"2": intgen.Format2, "1": intgen.Format1, "2016": intgen.Format2016}
+)
+
+// encapNames are the values of --encap that ok accepts.
+func encapNames(ok func(*encapsulation) bool) string {
+	var names []string
+	for i := range encapsulations {
+		if ok(&encapsulations[i]) {
+			names = append(names, encapsulations[i].name)
+		}
+	}
+	return orList(names)
+}
+
+func anyEncap(*encapsulation) bool { return true }
+
+// orList is "a, b or c".
+func orList(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// encapHelp is a line for each value of --encap.
+func encapHelp() string {
+	var b strings.Builder
+	for i := range encapsulations {
+		fmt.Fprintf(&b, "\n  %-12s %s", encapsulations[i].name, encapsulations[i].help)
+	}
+	return b.String()
+}
+
+func (f *genFlags) encapsulation() (*encapsulation, error) {
+	for i := range encapsulations {
+		if encapsulations[i].name == strings.ToLower(f.encap) {
+			return &encapsulations[i], nil
+		}
+	}
+	return nil, fmt.Errorf("--encap %q: %s", f.encap, encapNames(anyEncap))
+}
+
+// checkINT checks the flags that say how INT stands in the packets, each alone and
+// with the others.
+func (f *genFlags) checkINT() error {
+	e, err := f.encapsulation()
+	if err != nil {
+		return err
+	}
+	if err := f.checkType(e); err != nil {
+		return err
+	}
+	format := func(x *encapsulation) bool { return slices.Contains(x.formats, f.format) }
+	switch _, known := genFormats[f.format]; {
+	case !known:
+		return fmt.Errorf("--format %q: 2, 1 or 2016", f.format)
+	case !format(e):
+		return fmt.Errorf("--format %s does not have --encap %s: use --encap %s", f.format, e.name, encapNames(format))
+	case f.format != "2" && f.kind == "mx":
+		return fmt.Errorf("--type mx came with INT 2: leave --format %s out", f.format)
+	case e.marking == intgen.ByGeneve && f.hops > maxGeneveHops:
+		return fmt.Errorf("--hops %d with --encap geneve: 0 to %d, an option holds no more", f.hops, maxGeneveHops)
+	}
+	return f.checkTunnel(e)
+}
+
+func (f *genFlags) checkType(e *encapsulation) error {
+	chains := func(x *encapsulation) bool { return x.chains }
+	_, known := genTypes[f.kind]
+	switch {
+	case !known:
+		return fmt.Errorf("--type %q: md, mx or destination", f.kind)
+	case f.kind != "md" && f.hopsGiven:
+		return fmt.Errorf("--hops needs --type md: headers of type %s carry no metadata of hops", f.kind)
+	case f.kind != "md" && (f.pathEvery|f.stepEvery != 0 || f.latencyStepAfter+f.pathChangeAfter != ""):
+		return fmt.Errorf("path changes and latency steps need --type md: headers of type %s carry no metadata of hops", f.kind)
+	case !f.thenDestination:
+		return nil
+	case f.kind == "destination":
+		return errors.New("--then-destination needs --type md or mx: with --type destination there is one already")
+	case !e.chains:
+		return fmt.Errorf("--then-destination cannot follow with --encap %s: use --encap %s", e.name, encapNames(chains))
+	case e.marking == intgen.ByPort && f.proto == "tcp" && f.live == "":
+		return errors.New("--then-destination cannot follow in front of TCP (NPT 2): use --proto udp")
+	}
+	return nil
+}
+
+func (f *genFlags) checkTunnel(e *encapsulation) error {
+	ports := map[string]uint16{"vxlan": 4789, "geneve": 6081}
+	inTunnel := func(x *encapsulation) bool { return x.inTunnel }
+	_, known := tunnels[f.tunnel]
+	switch {
+	case f.tunnel == "none":
+		return nil
+	case !known || f.tunnel == "vxlan-gpe":
+		return fmt.Errorf("--tunnel %q: none, vxlan, gre, geneve or ipip", f.tunnel)
+	case f.live != "":
+		return errors.New("--tunnel needs --out: live packets come in tunnels of their own, or in none")
+	case !e.inTunnel:
+		return fmt.Errorf("--tunnel is for INT inside of a tunnel that knows nothing of it: use --encap %s, or leave it out", encapNames(inTunnel))
+	case e.marking <= intgen.ByNewUDP && f.udpPort == ports[f.tunnel]:
+		return fmt.Errorf("--udp-port %d is that of --tunnel %s: use another", f.udpPort, f.tunnel)
+	}
+	return nil
+}
+
+// source is the INT source that the flags describe; check has seen them.
+func (f *genFlags) source() (*intgen.Source, error) {
+	e, err := f.encapsulation()
+	if err != nil {
+		return nil, err
+	}
+	s := &intgen.Source{
+		Marking: e.marking, Format: genFormats[f.format],
+		UDPPort: f.udpPort, DSCP: f.dscp, Mask: 0x3f, ProbeMarker: f.marker,
+		Type: genTypes[f.kind], ThenDestination: f.thenDestination, DestinationWords: destinationWords,
+		Bitmap: intgen.DefaultBitmap, MaxHops: 12 + f.hops,
+		GREInserted: e.marking == intgen.ByGRE && e.inserted,
+		FromVXLAN:   e.marking == intgen.ByVXLANGPE && e.inserted,
+	}
+	s.OuterSrc, s.OuterDst = tunnelAddrs(0, f.ipv6)
+	return s, nil
+}

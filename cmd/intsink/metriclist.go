@@ -1,0 +1,47 @@
+package main
+
+import "strings"
+
+// metric is one metric of our own. help stands in docs/metrics.md, too: a test
+// compares.
+type metric struct{ name, help string }
+
+// kind is the metric's type: what counts is named _total.
+func (m metric) kind() string {
+	if strings.HasSuffix(m.name, "_total") {
+		return "counter"
+	}
+	return "gauge"
+}
+
+// metricList is every metric of our own, in the order of /metrics.
+var metricList = []metric{
+	{"intsink_received_packets_total", "packets from the port; direction is to_host or to_network"},
+	{"intsink_forwarded_packets_total", "packets that the other port took"},
+	{"intsink_dropped_packets_total", "packets that were freed instead"},
+	{"intsink_int_packets_total", "INT packets by type: md, destination, mx"},
+	{"intsink_malformed_packets_total", "packets marked as INT with something wrong"},
+	{"intsink_leaked_packets_total", "INT packets from the host side, passed untouched"},
+	{"intsink_events_total", "events that entered, reported or not"},
+	{"intsink_reported_events_total", "events of the reports that were built"},
+	{"intsink_suppressed_events_total", "events withheld: rate (token bucket empty) or interval (too soon, stays pending)"},
+	{"intsink_untracked_hops_total", "latencies of hops beyond a flow's room"},
+	{"intsink_flows", "flows in the table"},
+	{"intsink_flow_evictions_total", "flows that made room for others before they were idle"},
+	{"intsink_reports_total", "individual reports built"},
+	{"intsink_report_packets_total", "report packets sealed, each with a sequence number"},
+	{"intsink_report_packets_sent_total", "report packets handed to the kernel and not refused; never more than were sealed"},
+	{"intsink_report_bytes_sent_total", "UDP payload of the report packets that were sent"},
+	{"intsink_report_drops_total", "reports or report packets lost"},
+	{"intsink_port_rx_packets_total", "packets received, by the driver's count"},
+	{"intsink_port_tx_packets_total", "packets sent, by the driver's count"},
+	{"intsink_port_rx_bytes_total", "bytes received, by the driver's count"},
+	{"intsink_port_tx_bytes_total", "bytes sent, by the driver's count"},
+	{"intsink_port_rx_missed_total", "packets dropped by the NIC: its queue was full"},
+	{"intsink_port_rx_errors_total", "packets received with an error, by the driver's count"},
+	{"intsink_port_tx_errors_total", "packets that could not be sent, by the driver's count"},
+	{"intsink_port_rx_nombuf_total", "packets dropped by the driver: the packet pool was empty"},
+	{"intsink_mbufs", "mbufs of the packet pool"},
+	{"intsink_mbufs_in_use", "mbufs of the packet pool that are in use"},
+	{"intsink_build_info", "1; the label says which version runs"},
+}

@@ -1,0 +1,301 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/layers"
+	"github.com/gopacket/gopacket/pcapgo"
+
+	"intsink/bench/intgen"
+)
+
+const captureStart = 1_700_000_000_000_000_000
+
+// intFrame is an INT packet of flow n.
+func intFrame(t *testing.T, n int) []byte {
+	t.Helper()
+	f := intgen.Flow{
+		Src: netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)}), Dst: netip.AddrFrom4([4]byte{10, 1, 0, 1}),
+		Proto: intgen.UDP, SrcPort: 1024, DstPort: 8000,
+	}
+	s := &intgen.Source{UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
+	out, err := s.Insert(f.Frame(20, uint32(n)), []intgen.Hop{{NodeID: 9, Ingress: 1, Egress: 2, LatencyNs: 1000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// block is a pcapng block.
+func block(kind uint32, parts ...any) []byte {
+	var body []byte
+	for _, p := range parts {
+		body, _ = binary.Append(body, binary.LittleEndian, p) // fixed sizes only
+	}
+	body = append(body, make([]byte, -len(body)&3)...)
+	b := binary.LittleEndian.AppendUint32(nil, kind)
+	b = binary.LittleEndian.AppendUint32(b, uint32(12+len(body)))
+	return binary.LittleEndian.AppendUint32(append(b, body...), uint32(12+len(body)))
+}
+
+func section() []byte { return block(0x0a0d0d0a, uint32(0x1a2b3c4d), uint16(1), uint16(0), int64(-1)) }
+
+func iface(link layers.LinkType) []byte { return block(1, uint16(link), uint16(0), uint32(0)) }
+
+// enhanced is a packet of an interface, at so many microseconds.
+func enhanced(i int, at uint64, frame []byte) []byte {
+	return block(6, uint32(i), uint32(at>>32), uint32(at), uint32(len(frame)), uint32(len(frame)), frame)
+}
+
+// simple is a packet without a time.
+func simple(frame []byte) []byte { return block(3, uint32(len(frame)), frame) }
+
+// classic is a pcap capture with nanoseconds; times count from captureStart.
+func classic(t *testing.T, path string, snap uint32, times []int64, frames ...[]byte) string {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := pcapgo.NewWriterNanos(f)
+	if err := w.WriteFileHeader(snap, layers.LinkTypeEthernet); err != nil {
+		t.Fatal(err)
+	}
+	for i, frame := range frames {
+		info := gopacket.CaptureInfo{Timestamp: time.Unix(0, captureStart+times[i]), CaptureLength: len(frame), Length: len(frame)}
+		if err := w.WritePacket(info, frame); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// replayed is what replay made of a capture.
+type replayed struct {
+	stderr       string
+	code         int
+	summary      summary
+	out, reports []capturedPacket
+}
+
+// replayFile replays the capture at path with config and more of it.
+func replayFile(t *testing.T, path, more string) (r replayed) {
+	t.Helper()
+	dir := t.TempDir()
+	conf := write(t, filepath.Join(dir, "c.hcl"), config("udp_port = 5000")+more)
+	out, reports := filepath.Join(dir, "out"), filepath.Join(dir, "reports")
+	var stdout string
+	stdout, r.stderr, r.code = intsink(t, "replay", "--config", conf, "--in", path, "--out", out, "--reports", reports)
+	if r.code == 0 {
+		r.summary = lastLine(t, stdout)
+		r.out, r.reports = packetsOf(t, out), packetsOf(t, reports)
+	}
+	return r
+}
+
+func packetsOf(t *testing.T, path string) (all []capturedPacket) {
+	t.Helper()
+	c, err := openCapture(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for {
+		p, err := c.next()
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.at -= captureStart
+		all = append(all, p)
+	}
+}
+
+func timesOf(all []capturedPacket) (times []int64) {
+	for _, p := range all {
+		times = append(times, p.at)
+	}
+	return times
+}
+
+// TestWhatACaptureLacksIsSaid: nothing of a capture is left out without a word.
+func TestWhatACaptureLacksIsSaid(t *testing.T) {
+	dir := t.TempDir()
+	f := intFrame(t, 1)
+	const at = captureStart / 1000
+	ng := slices.Concat(section(), iface(layers.LinkTypeEthernet), enhanced(0, at, f), enhanced(0, at, f))
+	whole := classic(t, filepath.Join(dir, "whole"), 65535, []int64{0, 1, 2}, f, f, f)
+	pcap, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := 16 + len(f)
+	partly := slices.Clone(pcap)
+	binary.LittleEndian.PutUint32(partly[24+12:], uint32(len(f)+1)) // the length on the wire
+	for _, c := range []struct {
+		name     string
+		capture  []byte
+		received int
+		want     string // on stderr
+	}{
+		{"pcap", pcap, 3, ""},
+		{"pcap cut in a packet", pcap[:len(pcap)-1], 2, fmt.Sprintf("after packet 2: the last %d bytes of the file", record-1)},
+		{"pcap cut in a header", pcap[:len(pcap)-len(f)-1], 2, "after packet 2: the last 15 bytes of the file"},
+		{"pcap cut behind a header", pcap[:len(pcap)-len(f)], 2, "after packet 2: the last 16 bytes of the file"},
+		{"pcap with a packet captured in part", partly, 3, "1 of 3 packets were captured only in part"},
+		{"pcapng", ng, 2, ""},
+		{"pcapng cut in a packet", ng[:len(ng)-30], 1, "after packet 1: the last "},
+		{"pcapng cut in a header", ng[:len(ng)-len(enhanced(0, at, f))+3], 1, "after packet 1: the last 3 bytes of the file"},
+		{"pcapng with garbage", slices.Concat(ng, slices.Repeat([]byte{0xff}, 64), enhanced(0, at, f)), 2, "cut short or damaged after packet 2"},
+	} {
+		path := write(t, filepath.Join(dir, c.name), string(c.capture))
+		r := replayFile(t, path, "")
+		if r.code != 0 || int(r.summary.Received) != c.received || !strings.Contains(r.stderr, c.want) || (c.want == "") != (r.stderr == "") {
+			t.Errorf("%s: exit code %d, received %d, %q; want %d and %q", c.name, r.code, r.summary.Received, r.stderr, c.received, c.want)
+		}
+		if _, stderr, _ := intsink(t, "decode", path); !strings.Contains(stderr, c.want) || c.want == "" && strings.Contains(stderr, "warning") {
+			t.Errorf("%s: decode says %q, want %q", c.name, stderr, c.want)
+		}
+	}
+}
+
+// TestFramesThatDPDKCannotCarry: they are left out and counted, never cut.
+func TestFramesThatDPDKCannotCarry(t *testing.T) {
+	f := intFrame(t, 1)
+	long := func(n int) []byte { return append(slices.Clone(f), make([]byte, n-len(f))...) }
+	path := classic(t, filepath.Join(t.TempDir(), "in"), 262144, []int64{0, 1, 2, 3, 4}, f, long(65535), long(65536), long(131072), f)
+	r := replayFile(t, path, "")
+	if r.code != 0 || r.summary.Received != 3 || len(r.out) != 3 || len(r.out[1].data) < 65000 || r.out[2].at != 4 {
+		t.Errorf("exit code %d, %+v, %d frames forwarded", r.code, r.summary, len(r.out))
+	}
+	if !strings.Contains(r.stderr, "2 of 5 packets are longer than 65535 bytes") {
+		t.Errorf("stderr %q", r.stderr)
+	}
+	// libpcap reads no more of a packet than the header's snap length.
+	path = classic(t, filepath.Join(t.TempDir(), "in"), 65535, []int64{0}, f)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary.LittleEndian.PutUint32(b[16:], 50)
+	if r := replayFile(t, write(t, path, string(b)), ""); !strings.Contains(r.stderr, "1 of 1 packets are longer than the snap length") {
+		t.Errorf("stderr %q", r.stderr)
+	}
+}
+
+// TestReportsLeaveAtTheirDeadline: gaps in a capture delay neither coalesced
+// reports nor the ends of flows, and the file is in the order of time.
+func TestReportsLeaveAtTheirDeadline(t *testing.T) {
+	dir := t.TempDir()
+	const us, s = 1000, 1_000_000_000
+	path := classic(t, filepath.Join(dir, "in"), 65535, []int64{0, 10 * us, 5000 * us, 7 * s, 300 * s},
+		intFrame(t, 1), intFrame(t, 2), intFrame(t, 3), intFrame(t, 4), intFrame(t, 5))
+	r := replayFile(t, path, `report {
+  coalesce { max_delay = "1ms" }
+}
+flows { idle_timeout = "30s" }
+collector "second" { address = "192.0.2.11:8555" }
+`)
+	times := timesOf(r.reports)
+	if len(times) < 9 {
+		t.Fatalf("reports at %v, %q", times, r.stderr)
+	}
+	if !slices.IsSorted(times) {
+		t.Errorf("reports at %v: not in order", times)
+	}
+	for i, want := range []int64{1000 * us, 1000 * us, 6000 * us, 6000 * us, 7*s + 1000*us, 7*s + 1000*us} {
+		if times[i] != want {
+			t.Errorf("report packet %d at %d, want %d", i, times[i], want)
+		}
+	}
+	ends := 0
+	for _, at := range times[6 : len(times)-2] {
+		ends++
+		if at < 30*s || at > 42*s { // the last flow before the gap is silent from 37 s
+			t.Errorf("a flow's end reported at %d", at)
+		}
+	}
+	if ends == 0 || r.summary.Reports["flow_end"] != 4 || times[len(times)-1] != 300*s {
+		t.Errorf("%d reports of ends, last report at %d, %+v", ends, times[len(times)-1], r.summary)
+	}
+}
+
+// TestTimeNeverRunsBackwards: a packet that is behind time, or far ahead, mutes
+// no event of those behind it.
+func TestTimeNeverRunsBackwards(t *testing.T) {
+	const n = 200
+	frames := make([][]byte, n)
+	for i := range frames {
+		frames[i] = intFrame(t, i)
+	}
+	for name, at := range map[string]func(i int) int64{
+		"the first ahead":     func(i int) int64 { return map[bool]int64{true: 1e9, false: int64(i)}[i == 0] },
+		"the first far ahead": func(i int) int64 { return map[bool]int64{true: 1e18, false: int64(i)}[i == 0] },
+		"every other behind":  func(i int) int64 { return int64(1e6 + i*10000 - i%2*15000) },
+		"ever earlier":        func(i int) int64 { return int64((n - i) * 1e9) },
+	} {
+		times := make([]int64, n)
+		for i := range times {
+			times[i] = at(i)
+		}
+		r := replayFile(t, classic(t, filepath.Join(t.TempDir(), "in"), 65535, times, frames...), "")
+		if r.summary.Reports["new_flow"] != n || !strings.Contains(r.stderr, "have an earlier time than one before them") {
+			t.Errorf("%s: %+v, %q", name, r.summary, r.stderr)
+		}
+		if got := timesOf(r.out); !slices.IsSorted(got) {
+			t.Errorf("%s: OUT runs backwards: %v", name, got)
+		}
+	}
+}
+
+func TestPacketsWithoutATime(t *testing.T) {
+	dir := t.TempDir()
+	f := intFrame(t, 1)
+	const at = captureStart / 1000
+	for _, c := range []struct {
+		name   string
+		blocks []byte
+		want   []int64
+	}{
+		{"all", slices.Concat(simple(f), simple(f)), []int64{-captureStart, -captureStart}},
+		{"between others", slices.Concat(enhanced(0, at, f), simple(f), enhanced(0, at+5, f)), []int64{0, 0, 5000}},
+		{"a time beyond all clocks", slices.Concat(enhanced(0, at, f), enhanced(0, 1<<63, f)), []int64{0, 0}},
+	} {
+		path := write(t, filepath.Join(dir, "in"), string(slices.Concat(section(), iface(layers.LinkTypeEthernet), c.blocks)))
+		if r := replayFile(t, path, ""); !slices.Equal(timesOf(r.out), c.want) || r.stderr != "" {
+			t.Errorf("%s: times %v, want %v; %q", c.name, timesOf(r.out), c.want, r.stderr)
+		}
+	}
+}
+
+func TestInterfacesOfDifferentLinkTypes(t *testing.T) {
+	f := intFrame(t, 1)
+	const at = captureStart / 1000
+	ethernet, raw := iface(layers.LinkTypeEthernet), iface(layers.LinkTypeRaw)
+	for name, blocks := range map[string][]byte{
+		"before the first packet":      slices.Concat(ethernet, raw, enhanced(0, at, f), enhanced(1, at, f[14:])),
+		"after the first packet":       slices.Concat(ethernet, enhanced(0, at, f), raw, enhanced(1, at, f[14:])),
+		"the first is not ours":        slices.Concat(raw, enhanced(0, at, f[14:])),
+		"the other without a packet":   slices.Concat(ethernet, raw, enhanced(0, at, f)),
+		"different, the other's first": slices.Concat(ethernet, raw, enhanced(1, at, f[14:])),
+	} {
+		path := write(t, filepath.Join(t.TempDir(), "in"), string(slices.Concat(section(), blocks)))
+		r := replayFile(t, path, "")
+		if r.code != 1 || !strings.Contains(r.stderr, "link type") || strings.Count(r.stderr, "\n") != 1 {
+			t.Errorf("%s: exit code %d, %q", name, r.code, r.stderr)
+		}
+	}
+}

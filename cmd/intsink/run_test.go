@@ -1,0 +1,55 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestEALArgsThatEndTheProcess(t *testing.T) {
+	text := strings.ReplaceAll(small, "%s", "") + config("udp_port = 5000")
+	text = strings.Replace(text, "mbufs      = 4096", "mbufs = 8192\n  eal_args = [\"--help\"]", 1)
+	path := write(t, filepath.Join(t.TempDir(), "c.hcl"), text)
+	for _, command := range []string{"run", "check"} {
+		stdout, stderr, code := intsink(t, command, "--config", path)
+		if code != 1 || stdout != "" || !strings.Contains(stderr, `"--help"`) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit code %d, %q, %q", command, code, stdout, stderr)
+		}
+	}
+}
+
+func TestMoreMbufsThanMemory(t *testing.T) {
+	text := strings.ReplaceAll(small, "%s", "") + config("udp_port = 5000")
+	text = strings.Replace(text, "mbufs      = 4096", "mbufs = 67108864", 1)
+	path := write(t, filepath.Join(t.TempDir(), "c.hcl"), text)
+	const want = "dpdk.mbufs = 67108864: the pools need 155"
+	if availableMiB() > 155_000 {
+		t.Log("this machine has the memory: only the arithmetic is tested")
+	} else {
+		if _, stderr, code := intsink(t, "run", "--config", path); code != 1 || !strings.Contains(stderr, want) {
+			t.Errorf("run: exit code %d, %q", code, stderr)
+		}
+		if _, stderr, code := intsink(t, "check", "--config", path); code != 0 || !strings.Contains(stderr, "warning: this machine cannot run it: "+want) {
+			t.Errorf("check: exit code %d, %q", code, stderr)
+		}
+	}
+	for free, fits := range map[int]bool{99: false, 100: true} {
+		if err := enoughMemory(7, 100, free); (err == nil) != fits {
+			t.Errorf("100 MiB needed, %d available: %v", free, err)
+		}
+	}
+}
+
+// TestStopDuringTheStart: the process ends soon after SIGTERM, whatever it is
+// doing.
+func TestStopDuringTheStart(t *testing.T) {
+	big := strings.Replace(small, "mbufs      = 4096", "mbufs = 1000000", 1)
+	for _, after := range []time.Duration{30, 60, 120, 250, 500} {
+		r := startRun(t, big+config("udp_port = 5000"))
+		time.Sleep(after * time.Millisecond)
+		if code := r.stop(t, 4*time.Second); code > 0 || code < 0 && after > 200 {
+			t.Errorf("SIGTERM after %d ms: exit code %d\n%s", after, code, r.stderr)
+		}
+	}
+}

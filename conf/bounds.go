@@ -1,0 +1,103 @@
+package conf
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// The HCL parser recurses on whatever nests, and Go ends a process whose stack
+// is too deep: a file that is read on SIGHUP must not be able to do that. What
+// the parser sees is bounded first.
+const (
+	maxSource  = 1 << 20 // bytes of a file
+	maxNesting = 100     // brackets and templates that are open; a good file has 6
+	maxRun     = 100     // unary operators in a row
+	maxForeign = 100     // tokens, in a file, that no good one has
+)
+
+// readSource reads at most one byte more than maxSource: path may be a device.
+func readSource(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxSource+1))
+}
+
+// bounded reports the first place where the file is more than the parser may be
+// given; false: there is one.
+func (d *decoder) bounded() bool {
+	if len(d.src) > maxSource {
+		d.report(Error, hcl.Range{}, "the configuration is larger than %d KiB", maxSource>>10)
+		return false
+	}
+	tokens, _ := hclsyntax.LexConfig(d.src, d.file, hcl.InitialPos)
+	var b bounds
+	for i := range tokens {
+		if excess := b.next(tokens[i].Type); excess != "" {
+			d.report(Error, tokens[i].Range, "%s", excess)
+			return false
+		}
+	}
+	return true
+}
+
+// bounds counts what the parser recurses on.
+type bounds struct {
+	closers []hclsyntax.TokenType // of the brackets that are open
+	run     int
+	foreign int
+}
+
+// next says what is too much with the token t, "" when nothing is.
+func (b *bounds) next(t hclsyntax.TokenType) string {
+	switch t {
+	case hclsyntax.TokenNewline, hclsyntax.TokenComment:
+		return "" // may stand within a run
+	case hclsyntax.TokenMinus, hclsyntax.TokenBang:
+		if b.run++; b.run > maxRun {
+			return fmt.Sprintf("more than %d operators - and ! in a row", maxRun)
+		}
+		return ""
+	}
+	b.run = 0
+	switch t {
+	case hclsyntax.TokenQuestion, hclsyntax.TokenStar, hclsyntax.TokenTemplateControl, hclsyntax.TokenDoubleColon:
+		// Conditions, splats, %{ if } and namespaces nest without brackets.
+		if b.foreign++; b.foreign > maxForeign {
+			return fmt.Sprintf("more than %d conditions, splats, template directives and namespaces: values are literals", maxForeign)
+		}
+	}
+	if closer := closerOf(t); closer != hclsyntax.TokenNil {
+		b.closers = append(b.closers, closer)
+		if len(b.closers) > maxNesting {
+			return fmt.Sprintf("brackets, blocks or templates are nested more than %d deep", maxNesting)
+		}
+	} else if n := len(b.closers); n > 0 && b.closers[n-1] == t {
+		b.closers = b.closers[:n-1] // one that does not match closes nothing: rather too deep than too trusting
+	}
+	return ""
+}
+
+func closerOf(t hclsyntax.TokenType) hclsyntax.TokenType {
+	switch t {
+	case hclsyntax.TokenOBrace:
+		return hclsyntax.TokenCBrace
+	case hclsyntax.TokenOBrack:
+		return hclsyntax.TokenCBrack
+	case hclsyntax.TokenOParen:
+		return hclsyntax.TokenCParen
+	case hclsyntax.TokenOQuote:
+		return hclsyntax.TokenCQuote
+	case hclsyntax.TokenOHeredoc:
+		return hclsyntax.TokenCHeredoc
+	case hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
+		return hclsyntax.TokenTemplateSeqEnd
+	}
+	return hclsyntax.TokenNil
+}

@@ -1,0 +1,101 @@
+package conf
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tooMuch is every way to make the HCL parser recurse, n times: without bounds
+// each overflows the stack when n is large enough.
+func tooMuch(n int) map[string]string {
+	r := func(s string) string { return strings.Repeat(s, n) }
+	return map[string]string{
+		"brackets":      "a = " + r("[") + r("]"),
+		"parentheses":   "a = " + r("(") + "1" + r(")"),
+		"objects":       "a = " + r("{a=") + "1" + r("}"),
+		"unclosed":      "a = " + r("[{("),
+		"mismatched":    "a = " + r("[)"),
+		"blocks":        r("a {\n") + r("}\n"),
+		"calls":         "a = " + r("f(") + r(")"),
+		"for":           "a = " + r("[for x in "),
+		"for object":    "a = " + r("{for x in "),
+		"minus":         "a = " + r("-") + "1",
+		"not":           "a = " + r("!") + "true",
+		"mixed unary":   "a = " + r("-!") + "1",
+		"minus, lines":  "a = (" + r("-\n") + "1)",
+		"minus, notes":  "a = " + r("-/**/") + "1",
+		"templates":     "a = " + r("\"${") + "1" + r("}\""),
+		"heredocs":      "a = " + r("<<A\n${"),
+		"if":            "a = \"" + r("%{if x}") + "\"",
+		"for template":  "a = \"" + r("%{for x in y}") + "\"",
+		"else":          "a = \"%{if x}" + r("%{else}") + "\"",
+		"conditions":    "a = 1" + r("?1:1"),
+		"in the middle": "a = " + r("1?"),
+		"splats":        "a = a" + r("[*]"),
+		"namespaces":    "a = a" + r("::a"),
+	}
+}
+
+func TestTooMuchNesting(t *testing.T) {
+	for name, src := range tooMuch(50_000) {
+		c, d := parse("test.hcl", []byte(src), fakeMachine())
+		if c != nil || len(d.Errors) != 1 || d.Errors[0].Line == 0 || d.Errors[0].Snippet == "" ||
+			!strings.Contains(d.Errors[0].Message, "more than 100") {
+			t.Errorf("%s: %.500s", name, diagText(d.Errors))
+		}
+	}
+}
+
+// TestLongIsNotDeep: what the parser does not recurse on is not bounded, and ends
+// in the usual diagnostics.
+func TestLongIsNotDeep(t *testing.T) {
+	r := func(s string) string { return strings.Repeat(s, 50_000) }
+	for name, src := range map[string]string{
+		"binary":     "a = 1" + r("+1-1"),
+		"traversal":  "a = a" + r(".b"),
+		"index":      "a = a" + r("[b]"),
+		"templates":  "a = \"" + r("${a}") + "\"",
+		"list":       "a = [" + r("[],{},") + "]",
+		"attributes": r("a = 1\n"),
+		"quotes":     "a = " + r("\"\n"),
+		"digits":     "a = " + r("1"),
+	} {
+		c, d := parse("test.hcl", []byte(src), fakeMachine())
+		if c != nil || len(d.Errors) == 0 || strings.Contains(diagText(d.Errors), "more than 100 ") {
+			t.Errorf("%s: %.500s", name, diagText(d.Errors))
+		}
+		if len(d.Errors) > maxShown+1 {
+			t.Errorf("%s: %d errors", name, len(d.Errors))
+		}
+	}
+}
+
+// TestNestingOfGoodFiles: the bound is far from what a configuration needs.
+func TestNestingOfGoodFiles(t *testing.T) {
+	src := base + "watch \"all\" {}\ndpdk { eal_args = " + strings.Repeat("(", 90) + "[]" + strings.Repeat(")", 90) + " }\n"
+	mustParse(t, src)
+}
+
+func TestTooLarge(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large.hcl")
+	src := base + "watch \"all\" {}\n#" + strings.Repeat("x", maxSource)
+	if err := os.WriteFile(path, []byte(src[:maxSource]), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if c, d := load(path, fakeMachine()); c == nil {
+		t.Errorf("1 MiB: %v", d.Err())
+	}
+	for _, path := range []string{path, "/dev/zero"} {
+		if path != "/dev/zero" {
+			if err := os.WriteFile(path, []byte(src), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, d := load(path, fakeMachine())
+		if c != nil || len(d.Errors) != 1 || !strings.Contains(d.Errors[0].Message, "larger than 1024 KiB") {
+			t.Errorf("%s: %.500s", path, diagText(d.Errors))
+		}
+	}
+}

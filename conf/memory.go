@@ -1,0 +1,59 @@
+package conf
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+)
+
+// What the sink allocates at start, in bytes: an mbuf is its buffer, its header
+// in the pool and struct rte_mbuf.
+const (
+	mbufBytes   = 2176 + 64 + 128
+	flowBytes   = 256
+	reportMbufs = 4095 // in the report pool of a worker
+	reportBytes = 128 + 64 + 64 + 128
+)
+
+// checkMemory compares pools and flow tables with what the machine has. It may
+// be another one that the file is for: a warning.
+func (d *decoder) checkMemory(c *Config, m machine) {
+	if m.memory == 0 {
+		return
+	}
+	workers := uint64(len(c.DPDK.Lcores))
+	pools := uint64(c.DPDK.Mbufs)*mbufBytes + workers*reportMbufs*uint64(reportBytes+c.Report.Coalesce.MaxBytes)
+	flows := workers * uint64(c.Flows.Capacity) * flowBytes
+	switch {
+	case pools > m.memory:
+		d.warnAt([]any{&c.DPDK.Mbufs, &c.DPDK}, "dpdk: mbufs = %d: with the report pools they take %s, more than this machine's memory of %s", c.DPDK.Mbufs, gibibytes(pools), gibibytes(m.memory))
+	case pools+flows > m.memory:
+		d.warnAt([]any{&c.Flows.Capacity, &c.DPDK.Mbufs, &c.DPDK}, "flows: capacity = %d: the flow tables of all workers (%d) take %s, and pools %s: more than this machine's memory of %s", c.Flows.Capacity, workers, gibibytes(flows), gibibytes(pools), gibibytes(m.memory))
+	}
+}
+
+func gibibytes(n uint64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
+
+// installedMemory is the memory of this machine in bytes, hugepages included; 0
+// where the kernel does not say. A cgroup may allow less.
+var installedMemory = sync.OnceValue(func() uint64 {
+	src, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	return memTotal(src)
+})
+
+// memTotal is MemTotal of /proc/meminfo in bytes.
+func memTotal(meminfo []byte) uint64 {
+	for line := range bytes.Lines(meminfo) {
+		f := bytes.Fields(line)
+		if len(f) == 3 && string(f[0]) == "MemTotal:" && string(f[2]) == "kB" {
+			n, _ := strconv.ParseUint(string(f[1]), 10, 53)
+			return n << 10
+		}
+	}
+	return 0
+}

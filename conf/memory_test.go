@@ -1,0 +1,35 @@
+package conf
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestMemory(t *testing.T) {
+	warns := func(src string, memory uint64, want string) {
+		t.Helper()
+		m := fakeMachine()
+		m.memory = memory
+		c, d := parse("test.hcl", []byte(base+`watch "all" {}`+"\n"+src), m)
+		if got := diagText(d.Warnings); c == nil || (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %v %q, want %q", src, d.Err(), got, want)
+		}
+	}
+	const gib = 1 << 30
+	warns(`dpdk { mbufs = 67108864 }`, 64*gib, `dpdk: mbufs = 67108864: with the report pools they take 148.0 GiB, more than this machine's memory of 64.0 GiB`)
+	warns(`dpdk { mbufs = 67108864 }`, 256*gib, "")
+	warns(`dpdk { mbufs = 67108864 }`, 0, "")
+	warns(`flows { capacity = 268435456 }`, 64*gib, `flows: capacity = 268435456: the flow tables of all workers (1) take 64.0 GiB, and pools 0.2 GiB: more than`)
+	warns(``, gib/8, `dpdk: mbufs = 65536`)
+	warns(``, gib, "")
+}
+
+func TestMemTotal(t *testing.T) {
+	for src, want := range map[string]uint64{
+		"MemTotal:       65842236 kB\nMemFree: 1 kB\n": 65842236 << 10, "": 0, "MemTotal: x kB\n": 0, "MemFree: 7 kB": 0,
+	} {
+		if got := memTotal([]byte(src)); got != want {
+			t.Errorf("%q: %d", src, got)
+		}
+	}
+}
