@@ -58,6 +58,7 @@ type Worker struct {
 	scratch     [64]byte
 
 	counters Counters
+	pace     pace
 	nextTick int64
 
 	stop    atomic.Bool
