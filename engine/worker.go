@@ -63,6 +63,7 @@ type Worker struct {
 	tlvs        [tlvRoom]byte
 
 	counters Counters
+	pace     pace
 	nextTick int64
 
 	stop    atomic.Bool

@@ -98,6 +98,7 @@ type portState struct {
 	told     bool // of this time that it is busy
 	low      bool
 	lowSince int64
+	seen     int64
 	sent     int64 // 0: never
 }
 
@@ -117,6 +118,10 @@ func (m *Model) txUtilization(e *Expect, p *Policy, k *Packet, fresh bool) {
 			s = &portState{}
 			m.ports[id] = s
 		}
+		if k.Time-s.seen > int64(portMemory) {
+			s.raised, s.low = false, false
+		}
+		s.seen = k.Time
 		s.settle(p, k.Time, int(h.TxUtilization))
 		if int(h.TxUtilization) < p.TxRaise || s.told {
 			continue
@@ -132,6 +137,9 @@ func (m *Model) txUtilization(e *Expect, p *Policy, k *Packet, fresh bool) {
 		}
 	}
 }
+
+// portMemory: an interface that nobody told of for so long is not busy any more.
+const portMemory = 10 * time.Minute
 
 // txInterval: one per interface and second.
 const txInterval = time.Second

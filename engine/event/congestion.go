@@ -13,7 +13,7 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *node, fresh bool, t *
 	}
 	occupancy := n.queue & 0xffffff
 	q, _ := d.things.Queues.Get(now, n.egressKey(uint8(n.queue>>24)))
-	if now-q.Seen > t.CongestionTimeout {
+	if now-q.Seen >= t.CongestionTimeout {
 		if q.Congested {
 			q.Congested, q.Since = false, q.Seen
 		}
@@ -26,12 +26,16 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *node, fresh bool, t *
 	if byLatency {
 		q.Latency = n.latency
 	}
+	if q.Congested {
+		d.stirred = now + d.episode
+	}
 	onset := false
 	over := byOccupancy && occupancy >= t.CongestionRaise || byLatency && n.latency >= t.CongestionLatency
 	switch {
 	case over && !q.Congested:
 		q.Congested, q.Since, q.Reports = true, now, 0
 		q.Episodes++
+		d.stirred = now + d.episode
 		d.Counters.Fired[Congestion]++
 		onset = true
 		fallthrough
@@ -45,7 +49,7 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *node, fresh bool, t *
 		q.Reports++
 		d.Trigger = t.congestionTrigger(n, occupancy, byOccupancy)
 		return Congestion.Set()
-	case q.Congested && calm(q, t):
+	case q.Congested && isCalm(q, t):
 		q.Congested, q.Since = false, now
 		d.Trigger = t.congestionTrigger(n, occupancy, byOccupancy)
 		return Congestion.Set()
@@ -53,9 +57,9 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *node, fresh bool, t *
 	return 0
 }
 
-// calm tells whether the values that q was last known to have end its episode. A
+// isCalm tells whether the values that q was last known to have end its episode. A
 // value that this packet does not know is as it was.
-func calm(q *Queue, t *Thresholds) bool {
+func isCalm(q *Queue, t *Thresholds) bool {
 	return (t.CongestionRaise == 0 || q.Occupancy <= t.CongestionClear) &&
 		(t.CongestionLatency == 0 || q.Latency < (t.CongestionLatency+1)/2)
 }

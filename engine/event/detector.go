@@ -18,8 +18,14 @@ type Detector struct {
 	key      uint64 // of the path hash, odd
 	random   uint64
 	things   Things
-	lossy    []*flows.Flow // with holes in their sequence
-	lossyAt  int           // the next of lossy to look at
+
+	overlooked uint32 // packets since the things of one were looked at
+	stirred    int64  // until when a queue may be in an episode of congestion
+	busy       int64  // until when an interface may be busy
+	episode    int64  // longest CongestionTimeout
+
+	lossy   []*flows.Flow // with holes in their sequence
+	lossyAt int           // the next of lossy to look at
 }
 
 // Trigger is the value that made an event enter, and what it was compared with. A
@@ -57,8 +63,10 @@ func New(policies []Policy, seed uint64) *Detector {
 // SetPolicies replaces the policies; flows keep their state.
 func (d *Detector) SetPolicies(policies []Policy) {
 	d.policies = slices.Clone(policies)
+	d.episode = 0
 	for i := range d.policies {
 		d.policies[i].compile()
+		d.episode = max(d.episode, d.policies[i].Thresholds.CongestionTimeout)
 	}
 	d.sampled = make([]uint32, len(policies))
 }
@@ -85,7 +93,8 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 			d.Counters.Fired[Refresh]++
 		}
 	}
-	if p.things && o.usable() {
+	if d.overlooked++; (p.things || d.overlooked >= surveyed) && o.usable() {
+		d.overlooked = 0
 		set |= d.walk(now, f, fresh, p, o)
 	}
 	if o.Info.HopExceeded || o.Info.MTUExceeded {

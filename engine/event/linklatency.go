@@ -9,10 +9,7 @@ func (d *Detector) linkLatency(now int64, f *flows.Flow, n, next *node, fresh bo
 	if n.egress == unknown64 || next.ingress == unknown64 {
 		return 0
 	}
-	k, made := d.things.Links.Get(now, [2]uint64{
-		uint64(n.id)<<32 | uint64(n.interfaces&0xffff),
-		uint64(next.id)<<32 | uint64(next.interfaces>>16),
-	})
+	k, made := d.things.Links.Get(now, linkKey(n, next))
 	if next.ingress < n.egress {
 		d.Counters.ClockSkew++
 		k.Skews++

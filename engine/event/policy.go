@@ -9,6 +9,7 @@ type Policy struct {
 
 	quiet  bool // Quiet may answer for it
 	things bool // queues, links or interfaces are watched
+	calm   calm // what queues and interfaces stay below while there is nothing to say of them
 }
 
 // Thresholds as EVENTS names them; times in nanoseconds.
@@ -48,7 +49,22 @@ type Thresholds struct {
 // compile finds out what the packet path needs to know of p.
 func (p *Policy) compile() {
 	t := &p.Thresholds
-	p.things = p.Events&(LinkLatency.Set()|Congestion.Set()|TxUtilization.Set()) != 0
-	p.quiet = p.Sample == 0 && p.Events.Has(HopLatency) && !p.things && !(p.Events.Has(EndToEnd) && t.PTP) &&
+	p.calm = calm{raise: never, tx: never, latency: never}
+	if p.Events.Has(Congestion) {
+		p.calm.raise, p.calm.latency = orNever(t.CongestionRaise), orNever(t.CongestionLatency)
+	}
+	if p.Events.Has(TxUtilization) {
+		p.calm.tx = orNever(t.TxRaise)
+	}
+	p.things = p.Events.Has(LinkLatency) || p.calm != calm{raise: never, tx: never, latency: never}
+	p.quiet = p.Sample == 0 && p.Events.Has(HopLatency) && !p.Events.Has(LinkLatency) && !(p.Events.Has(EndToEnd) && t.PTP) &&
 		t.Latency.Absolute < 1<<31
+}
+
+// orNever is a threshold, where 0 is none.
+func orNever(v uint32) uint32 {
+	if v == 0 {
+		return never
+	}
+	return v
 }

@@ -47,6 +47,10 @@ func (d *Detector) Quiet(now int64, f *flows.Flow, watch int, frame []byte, i *i
 	if p.Events.Has(EndToEnd) && (!f.EndKnown() || farther(uint64(f.EndRef), sum, uint64(p.Thresholds.EndToEnd.Absolute))) {
 		return false
 	}
+	if d.overlooked++; d.overlooked >= surveyed ||
+		p.things && (now <= d.stirred || now <= d.busy || !p.calm.pass(frame[i.Stack:][:i.StackLen], hopLen, n, l)) {
+		return false
+	}
 	f.PathSeen = flows.Tick(now)
 	return true
 }

@@ -31,7 +31,8 @@ type Interface struct {
 	Busy        bool
 	Reported    bool  // in this episode
 	Below       int64 // since when it is not above the clearing threshold; 0: it is above
-	Sent        int64 // last report, Unix nanoseconds; 0: never
+	Seen        int64 // last sample of it that was watched, Unix nanoseconds
+	Sent        int64 // last report, the same; 0: never
 }
 
 // Link is the state of one link between two nodes.
@@ -134,14 +135,9 @@ func (d *Detector) walk(now int64, f *flows.Flow, fresh bool, p *Policy, o *Obse
 	for at := 0; at+hopLen <= len(stack); at += hopLen {
 		n := readNode(stack[at:at+hopLen], l)
 		if n.id != unknown32 && n.interfaces != unknown32 {
-			if p.Events.Has(Congestion) {
-				set |= d.congestion(now, f, &n, fresh, &p.Thresholds)
-			}
-			if p.Events.Has(TxUtilization) {
-				set |= d.txUtilization(now, f, &n, fresh, &p.Thresholds)
-			}
-			if at > 0 && p.Events.Has(LinkLatency) && after.id != unknown32 {
-				set |= d.linkLatency(now, f, &n, &after, fresh, &p.Thresholds)
+			set |= d.visit(now, f, fresh, p, &n)
+			if at > 0 && after.id != unknown32 && after.interfaces != unknown32 {
+				set |= d.cross(now, f, fresh, p, &n, &after)
 			}
 		}
 		after = n
@@ -150,4 +146,48 @@ func (d *Detector) walk(now int64, f *flows.Flow, fresh bool, p *Policy, o *Obse
 		return 0
 	}
 	return set
+}
+
+// visit moves the state of the queue and the interface that n was left by. Where
+// nobody watches them, the tables show at least what was seen.
+func (d *Detector) visit(now int64, f *flows.Flow, fresh bool, p *Policy, n *node) (set Set) {
+	if p.calm.raise != never || p.calm.latency != never {
+		set = d.congestion(now, f, n, fresh, &p.Thresholds)
+	} else if n.queue != unknown32 {
+		if q, _ := d.things.Queues.Get(now, n.egressKey(uint8(n.queue>>24))); !q.Congested {
+			q.Seen, q.Occupancy, q.Latency = now, n.queue&0xffffff, n.latency
+		}
+	}
+	switch {
+	case n.tx == unknown32:
+	case p.calm.tx != never:
+		set |= d.txUtilization(now, f, n, fresh, &p.Thresholds)
+	default:
+		if i, _ := d.things.Interfaces.Get(now, n.egressKey(0)); !i.Busy {
+			i.Utilization = n.tx
+		}
+	}
+	return set
+}
+
+// cross moves the state of the link between n and the next node.
+func (d *Detector) cross(now int64, f *flows.Flow, fresh bool, p *Policy, n, next *node) Set {
+	if p.Events.Has(LinkLatency) {
+		return d.linkLatency(now, f, n, next, fresh, &p.Thresholds)
+	}
+	if n.egress != unknown64 && next.ingress != unknown64 && next.ingress >= n.egress {
+		k, made := d.things.Links.Get(now, linkKey(n, next))
+		if k.Last = uint32(min(next.ingress-n.egress, unknown32-1)); made {
+			k.Ref = unknown32
+		}
+	}
+	return 0
+}
+
+// linkKey names the link from n's egress to next's ingress interface.
+func linkKey(n, next *node) [2]uint64 {
+	return [2]uint64{
+		uint64(n.id)<<32 | uint64(n.interfaces&0xffff),
+		uint64(next.id)<<32 | uint64(next.interfaces>>16),
+	}
 }

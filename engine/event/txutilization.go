@@ -6,14 +6,18 @@ import "intsink/flows"
 // interface.
 const minTxInterval = 1e9
 
+// interfaceMemory is how long an interface that no packet tells of stays busy.
+const interfaceMemory = 600e9
+
 // txUtilization reports an interface that becomes busy once; it is armed again
 // after a time at or below the clearing threshold.
 func (d *Detector) txUtilization(now int64, f *flows.Flow, n *node, fresh bool, t *Thresholds) Set {
-	if n.tx == unknown32 || t.TxRaise == 0 {
-		return 0
-	}
 	i, _ := d.things.Interfaces.Get(now, n.egressKey(0))
 	i.Utilization = n.tx
+	if now-i.Seen > interfaceMemory {
+		i.Busy, i.Below = false, 0
+	}
+	i.Seen = now
 	if n.tx > t.TxClear {
 		i.Below = 0
 	} else if i.Below == 0 {
@@ -21,6 +25,9 @@ func (d *Detector) txUtilization(now int64, f *flows.Flow, n *node, fresh bool, 
 	}
 	if i.Busy && i.Below != 0 && now-i.Below >= t.TxHold {
 		i.Busy = false
+	}
+	if i.Busy || n.tx >= t.TxRaise {
+		d.busy = now + interfaceMemory
 	}
 	if n.tx < t.TxRaise {
 		return 0
