@@ -1,0 +1,87 @@
+package event
+
+import (
+	"testing"
+
+	"intsink/flows"
+)
+
+// TestFlags: E and M are reported when they rise, and again after ten seconds
+// without.
+func TestFlags(t *testing.T) {
+	flag := func(e, m bool) *Observation {
+		o := observe(path(2, 0))
+		o.Info.HopExceeded, o.Info.MTUExceeded = e, m
+		return o
+	}
+	both := HopLimit.Set() | MTUExceeded.Set()
+	f := start(t, watching(HopLimit, MTUExceeded))
+	f.observed(0, flag(true, false), 0) // on a first packet it is no rise
+	f.observed(ms, flag(true, true), MTUExceeded.Set())
+	f.observed(9*second, flag(true, true), 0)
+	f.observed(10*second-1, flag(true, false), 0)
+	f.observed(5*second, flag(true, true), MTUExceeded.Set())
+	f.observed(10*second, flag(false, false), 0)
+	f.observed(0, flag(true, true), both)
+
+	f = start(t, watching(MTUExceeded)) // E is not watched
+	f.observed(0, flag(false, false), 0)
+	f.observed(ms, flag(true, true), MTUExceeded.Set())
+	odd := flag(true, true) // flags count where the stack makes no sense
+	odd.Info.Hops = 0
+	f.observed(11*second, odd, MTUExceeded.Set())
+}
+
+// TestLimited: one per port, kind and second.
+func TestLimited(t *testing.T) {
+	d := New(nil, 1)
+	var sent, other int64
+	for _, c := range []struct {
+		at   int64
+		sent *int64
+		want Set
+	}{
+		{second, &sent, Leak.Set()}, {second + 1, &sent, 0}, {second + 1, &other, Leak.Set()}, {2*second - 1, &sent, 0},
+		{2 * second, &sent, Leak.Set()}, {2*second + 1, &other, Leak.Set()},
+	} {
+		if got := d.Limited(c.at, Leak, c.sent); got != c.want {
+			t.Errorf("at %d: %b, want %b", c.at, got, c.want)
+		}
+	}
+	if d.Counters.Fired[Leak] != 6 || d.Counters.Suppressed[Leak][SuppressInterval] != 2 {
+		t.Errorf("counters %+v", d.Counters)
+	}
+}
+
+// TestDropped: the first, then one a second with the count.
+func TestDropped(t *testing.T) {
+	d := New([]Policy{watching(Drop), watching()}, 1)
+	var f flows.Flow
+	for _, c := range []struct {
+		at    int64
+		watch uint8
+		set   Set
+		count uint32
+	}{
+		{second, 0, Drop.Set(), 1}, {second + ms, 0, 0, 0}, {2*second - 1, 0, 0, 0}, {2 * second, 0, Drop.Set(), 3}, {2*second + 1, 0, 0, 0},
+		{9 * second, 0, Drop.Set(), 2}, {99 * second, 1, 0, 0},
+	} {
+		f.Watch = c.watch
+		if set, n := d.Dropped(c.at, &f); set != c.set || n != c.count {
+			t.Errorf("at %d ms: %b, %d, want %b, %d", c.at/ms, set, n, c.set, c.count)
+		}
+	}
+	if cold := f.Cold(); d.Counters.Fired[Drop] != 7 || cold.Drops != 7 || cold.Suppressed != 3 || cold.LastReport != 9*second {
+		t.Errorf("counters %+v, flow %+v", d.Counters, cold)
+	}
+}
+
+// TestDropRestartsRefresh, as any report of the flow.
+func TestDropRestartsRefresh(t *testing.T) {
+	f := start(t, watching(Refresh, Drop))
+	f.packet(0, path(2, 0), 0)
+	f.now += 1500 * ms
+	f.d.Dropped(f.now, &f.f)
+	f.packet(1590*ms, path(2, 0), 0)
+	f.packet(900*ms, path(2, 0), Refresh.Set())
+}

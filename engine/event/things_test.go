@@ -1,0 +1,262 @@
+package event
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"intsink/engine/inthdr"
+	"intsink/flows"
+)
+
+// values are what a hop says besides its latency; the zero value is calm.
+type values struct {
+	node, ports, latency, queue, tx uint32
+	in, out                         uint64
+}
+
+const full = inthdr.BitNodeID | inthdr.BitLevel1Interfaces | inthdr.BitHopLatency | inthdr.BitQueue |
+	inthdr.BitIngressTimestamp | inthdr.BitEgressTimestamp | inthdr.BitTxUtilization
+
+// told is a packet of hops, the newest first.
+func told(hops ...values) *Observation {
+	var b []byte
+	for _, v := range hops {
+		for _, word := range []uint32{v.node, v.ports, v.latency, v.queue} {
+			b = binary.BigEndian.AppendUint32(b, word)
+		}
+		b = binary.BigEndian.AppendUint64(b, v.in)
+		b = binary.BigEndian.AppendUint64(b, v.out)
+		b = binary.BigEndian.AppendUint32(b, v.tx)
+	}
+	layout := inthdr.LayoutOf(full, inthdr.Format2)
+	return &Observation{Frame: b, Layout: &layout, Info: &inthdr.Info{
+		Type: inthdr.MD, Bitmap: full, HopLen: uint16(layout.HopLen), Hops: uint16(len(hops)), StackLen: uint16(len(b)),
+	}}
+}
+
+// one is a packet of one hop whose egress queue holds so much.
+func one(occupancy uint32) values { return values{node: 7, ports: 0x10002, queue: 1<<24 | occupancy} }
+
+func with(v values, change func(*values)) values {
+	change(&v)
+	return v
+}
+
+// watching are the defaults with thresholds.
+func watching(events ...Event) Policy {
+	p := defaults(events...)
+	t := &p.Thresholds
+	t.CongestionRaise, t.CongestionClear, t.CongestionQuota, t.CongestionTimeout = 8000, 4000, 3, second
+	t.TxRaise, t.TxClear, t.TxHold = 90, 75, 5*second
+	t.LinkLatency = Deadband{Absolute: 10_000, Relative: 0.5, K: 2, N: 4, Interval: second}
+	t.EndToEnd = Deadband{Absolute: 50_000, Relative: 0.5, K: 2, N: 4, Interval: 100 * ms}
+	t.HopLimitRearm, t.MTURearm = 10*second, 10*second
+	t.LossWindow, t.LossTimeout, t.LossInterval, t.DropInterval = 1024, 200*ms, second, second
+	return p
+}
+
+// step is one packet of an established flow and whether it is reported.
+type step struct {
+	after int64
+	hop   values
+	want  bool
+}
+
+// begun is a flow whose first packet is over, on a node that nothing else is said of.
+func begun(t *testing.T, p Policy) *feed {
+	f := start(t, p)
+	f.observed(0, told(values{node: 1, ports: 0x10002, queue: 1}), 0)
+	return f
+}
+
+func (f *feed) steps(e Event, steps []step) {
+	f.t.Helper()
+	for i, s := range steps {
+		f.now += s.after
+		if got := f.d.Packet(f.now, &f.f, false, 0, told(s.hop)).Has(e); got != s.want {
+			f.t.Errorf("step %d: %v is %v, want %v", i, e, got, s.want)
+		}
+	}
+}
+
+func TestCongestion(t *testing.T) {
+	unknownQueue := with(one(0), func(v *values) { v.queue = unknown32 })
+	other := with(one(9000), func(v *values) { v.queue = 2<<24 | 9000 })
+	nowhere := with(one(9000), func(v *values) { v.ports = unknown32 })
+	nobody := with(one(9000), func(v *values) { v.node = unknown32 })
+	late := func(ns uint32) values { return with(one(0), func(v *values) { v.latency = ns }) }
+	for name, c := range map[string]struct {
+		change func(*Thresholds)
+		steps  []step
+	}{
+		"onset, quota with it, clear always": {nil, []step{
+			{ms, one(7999), false}, {ms, one(8000), true}, {ms, one(7999), false}, {ms, one(9000), true}, {ms, one(9000), true},
+			{ms, one(9000), false}, {ms, one(4001), false}, {ms, one(4000), true}, {ms, one(4000), false}, {ms, one(8000), true},
+		}},
+		"no sample for a second ends it silently, with its quota": {nil, []step{
+			{ms, one(8000), true}, {ms, one(8000), true}, {ms, one(8000), true}, {second - 1, one(8000), false},
+			{second, one(0), false}, {ms, one(8000), true}, {second, one(8000), true},
+		}},
+		"each queue has its own": {nil, []step{
+			{ms, one(8000), true}, {ms, other, true}, {ms, one(10), true}, {ms, other, true}, {ms, other, true}, {ms, other, false},
+		}},
+		"unknown is no sample": {nil, []step{
+			{ms, unknownQueue, false}, {ms, nowhere, false}, {ms, nobody, false}, {ms, one(8000), true}, {ms, unknownQueue, false},
+			{999 * ms, one(0), false}, // the episode is over
+		}},
+		"by latency, raise = 0": {func(t *Thresholds) { t.CongestionRaise, t.CongestionLatency = 0, 500_000 }, []step{
+			{ms, one(1 << 23), false}, {ms, late(499_999), false}, {ms, late(500_000), true}, {ms, late(250_000), false},
+			{ms, with(late(249_999), func(v *values) { v.queue = 1<<24 | 9000 }), true}, {ms, late(unknown32), false},
+		}},
+		"by both: clear needs both": {func(t *Thresholds) { t.CongestionLatency = 500_000 }, []step{
+			{ms, late(500_000), true}, {ms, with(late(1), func(v *values) { v.queue = 1<<24 | 4001 }), false},
+			{ms, with(late(250_000), func(v *values) { v.queue = 1<<24 | 4000 }), false}, {ms, late(unknown32), false},
+			{ms, late(249_999), true},
+		}},
+		"off": {func(t *Thresholds) { t.CongestionRaise = 0 }, []step{{ms, one(0xfffffe), false}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := watching(Congestion)
+			if c.change != nil {
+				c.change(&p.Thresholds)
+			}
+			begun(t, p).steps(Congestion, c.steps)
+		})
+	}
+}
+
+// TestCongestionOnAFirstPacket: its onset counts and is not reported for it.
+func TestCongestionOnAFirstPacket(t *testing.T) {
+	f := start(t, watching(Congestion, NewFlow))
+	f.observed(0, told(one(9000)), NewFlow.Set())
+	f.observed(ms, told(one(9000)), Congestion.Set())
+	var g flows.Flow // another flow's first does not use the quota
+	if set := f.d.Packet(f.now, &g, true, 0, told(one(9000))); set != NewFlow.Set() {
+		t.Errorf("another first packet: %b", set)
+	}
+	f.observed(ms, told(one(9000)), Congestion.Set())
+	f.observed(ms, told(one(9000)), 0)
+	f.observed(ms, told(one(0)), Congestion.Set())
+	if n := f.d.Counters.Suppressed[Congestion][SuppressQuota]; n != 1 {
+		t.Errorf("%d withheld by quota, want 1", n)
+	}
+}
+
+func TestTxUtilization(t *testing.T) {
+	tx := func(percent uint32) values { return with(one(0), func(v *values) { v.tx = percent }) }
+	for name, c := range map[string]struct {
+		hold  int64
+		steps []step
+	}{
+		"once until it was low for the whole time": {5 * second, []step{
+			{ms, tx(89), false}, {ms, tx(90), true}, {ms, tx(95), false}, {second, tx(75), false}, {4 * second, tx(75), false},
+			{ms, tx(76), false}, {ms, tx(90), false}, {ms, tx(75), false}, {5 * second, tx(75), false}, {ms, tx(90), true},
+		}},
+		"unknown says nothing": {5 * second, []step{
+			{ms, tx(unknown32), false}, {ms, tx(90), true}, {ms, tx(75), false}, {3 * second, tx(unknown32), false},
+			{2 * second, tx(75), false}, {ms, tx(91), true},
+		}},
+		"pending within the second": {100 * ms, []step{
+			{ms, tx(90), true}, {ms, tx(10), false}, {100 * ms, tx(10), false}, {ms, tx(90), false}, {ms, tx(89), false},
+			{second, tx(89), false}, {ms, tx(90), true}, {2 * second, tx(90), false},
+		}},
+		"forgotten": {5 * second, []step{{ms, tx(90), true}, {interfaceMemory, tx(90), false}, {interfaceMemory + 1, tx(90), true}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := watching(TxUtilization)
+			p.Thresholds.TxHold = c.hold
+			begun(t, p).steps(TxUtilization, c.steps)
+		})
+	}
+	f := start(t, watching(TxUtilization))
+	f.observed(0, told(tx(99)), 0) // a first packet moves the state
+	f.observed(ms, told(tx(99)), 0)
+}
+
+// TestLinkLatency: of the link, whichever flow tells of it.
+func TestLinkLatency(t *testing.T) {
+	link := func(ns int64) *Observation {
+		return told(values{node: 2, ports: 0x10002, in: uint64(1_000_000 + ns)}, values{node: 1, ports: 0x10002, out: 1_000_000})
+	}
+	without := func(o *Observation, at int, word uint64) *Observation {
+		binary.BigEndian.PutUint64(o.Frame[at:], word)
+		return o
+	}
+	f := start(t, watching(LinkLatency))
+	f.observed(0, link(20_000), 0)
+	var g flows.Flow
+	other := func(ns int64, want Set) {
+		t.Helper()
+		f.now += ms
+		if set := f.d.Packet(f.now, &g, false, 0, link(ns)); set != want {
+			t.Errorf("%d ns: %b, want %b", ns, set, want)
+		}
+	}
+	f.observed(ms, link(30_000), 0) // as far as it may
+	f.observed(ms, link(30_001), 0)
+	f.observed(ms, without(link(90_000), 16, unknown64), 0) // the second node's ingress
+	f.observed(ms, without(link(90_000), 36+24, unknown64), 0)
+	f.observed(ms, link(-1), 0)
+	other(30_001, LinkLatency.Set())
+	other(90_000, 0)
+	f.observed(ms, link(90_000), 0) // within its second
+	f.observed(ms, link(90_000), 0)
+	f.observed(second, link(90_000), LinkLatency.Set())
+	f.observed(ms, without(link(9_000), 0, uint64(unknown32)<<32|0x10002), 0)
+	f.observed(ms, without(link(9_000), 36, 1<<32|unknown32), 0)
+	f.observed(ms, link(9_000), 0)
+	if c := f.d.Counters; c.ClockSkew != 1 || c.Fired[LinkLatency] != 4 || c.Suppressed[LinkLatency][SuppressInterval] != 2 {
+		t.Errorf("counters %+v", c)
+	}
+}
+
+// TestLinkThatBeginsNegative has no reference before its first sound value.
+func TestLinkThatBeginsNegative(t *testing.T) {
+	f := start(t, watching(LinkLatency))
+	for i, ns := range []int64{-5, -90_000, 100_000, 100_000, 100_000} {
+		f.observed(int64(i)*ms, told(values{node: 2, ports: 1, in: uint64(1_000_000 + ns)}, values{node: 1, ports: 1, out: 1_000_000}), 0)
+	}
+	if n := f.d.Counters.ClockSkew; n != 2 {
+		t.Errorf("clock skew %d, want 2", n)
+	}
+}
+
+// TestEndToEnd: the sum of the hops, or sink's less source's time.
+func TestEndToEnd(t *testing.T) {
+	f := start(t, watching(EndToEnd))
+	way := func(ns uint32) *Observation {
+		return told(values{node: 3, ports: 1, latency: ns / 2}, values{node: 2, ports: 1, latency: ns - ns/2})
+	}
+	f.observed(0, way(20_000), 0)
+	f.observed(ms, way(70_001), 0)
+	f.observed(ms, told(values{node: 3, ports: 1, latency: 900_000}, values{node: 2, ports: 1, latency: unknown32}), 0)
+	cut := way(900_000)
+	cut.Info.MTUExceeded = true // some node is not in the sum
+	f.observed(ms, cut, 0)
+	f.observed(ms, way(70_001), EndToEnd.Set())
+	f.observed(ms, way(300_000), 0)
+	f.observed(ms, way(300_000), 0) // pending
+	f.observed(98*ms, way(300_000), EndToEnd.Set())
+	f.observed(ms, way(1<<32-2), 0)
+	f.observed(100*ms, told(values{node: 3, ports: 1, latency: 1<<32 - 2}, values{node: 2, ports: 1, latency: 1<<32 - 2}), EndToEnd.Set())
+	if d := f.d.Trigger; d != (Trigger{unknown32, 300_000, unknown32 - 1}) {
+		t.Errorf("trigger %+v", d)
+	}
+
+	p := watching(EndToEnd)
+	p.Thresholds.PTP, p.Thresholds.ClockOffset = true, 3*ms
+	f = start(t, p)
+	stamped := func(ns int64) *Observation { // over by so much at the next packet
+		return told(values{node: 2, ports: 1}, values{node: 1, ports: 1, in: uint64(f.now + ms - 3*ms - ns)})
+	}
+	f.observed(ms, stamped(20_000), 0)
+	f.observed(ms, stamped(-1), 0)
+	f.observed(ms, stamped(90_000), 0)
+	gap := stamped(0)
+	binary.BigEndian.PutUint64(gap.Frame[36+16:], unknown64)
+	f.observed(ms, gap, 0)
+	f.observed(ms, stamped(90_000), EndToEnd.Set())
+	if n := f.d.Counters.ClockSkew; n != 1 {
+		t.Errorf("clock skew %d, want 1", n)
+	}
+}
