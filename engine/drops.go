@@ -49,19 +49,30 @@ func (w *Worker) refused(p *path, from Direction, b *burst, left *mbuf.Vec, n in
 			flowOf[b.int[j]] = b.flow[j]
 		}
 	}
-	for i := b.n - 1; i >= 0 && n > 0; i-- {
+	i := b.n // of the first that was refused
+	for rest := n; rest > 0; {
+		if i--; from == ToNetwork || b.verdict[i] != consumed {
+			rest--
+		}
+	}
+	for at := 0; at < n; i++ {
 		if from == ToHost && b.verdict[i] == consumed {
 			continue
 		}
-		n--
-		if f := flowOf[i]; f != nil && f.Watch != NoWatch {
-			w.refusedOf(p, b, f, left[n].Bytes())
-		} else if f == nil {
-			set, count := w.dropped(p, from, DropTxFull, b.now)
-			if set != 0 {
-				w.reportFrame(p, from, b, set, left[n].Bytes(), DropTxFull, count)
-			}
+		w.refusedOne(p, from, b, flowOf[i], left[at].Bytes())
+		at++
+	}
+}
+
+// refusedOne counts and reports a packet of flow f, nil where it belongs to none.
+func (w *Worker) refusedOne(p *path, from Direction, b *burst, f *flows.Flow, frame []byte) {
+	switch {
+	case f == nil:
+		if set, count := w.dropped(p, from, DropTxFull, b.now); set != 0 {
+			w.reportFrame(p, from, b, set, frame, DropTxFull, count)
 		}
+	case f.Watch != NoWatch:
+		w.refusedOf(p, b, f, frame)
 	}
 }
 

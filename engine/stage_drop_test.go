@@ -1,0 +1,266 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strings"
+	"testing"
+
+	"intsink/bench/intgen"
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/engine/report"
+)
+
+// explained is a bed whose reports say why they were sent, each in a packet of its
+// own.
+func explained(t *testing.T, change func(*Rules)) *bed {
+	return newBed(t, func(r *Rules) {
+		r.Report.Explain, r.Report.MaxReports, r.Report.Fragment, r.DropInterval = true, 1, 256, 1e9
+		th := &r.Policies[0].Thresholds
+		th.DropInterval, th.LossWindow, th.LossTimeout, th.LossInterval = 1e9, 1024, 200e6, 1e9
+		if change != nil {
+			change(r)
+		}
+	})
+}
+
+// why is all reports that left, each as its events, D, Q, F, drops, lost and drop
+// reason.
+func (b *bed) why() (all []string) {
+	b.t.Helper()
+	for _, r := range b.decoded() {
+		s := strings.Join(r.Events, "+")
+		for _, flag := range []struct {
+			on   bool
+			name string
+		}{{r.Dropped, " D"}, {r.CongestedQueue, " Q"}, {r.TrackedFlow, " F"}} {
+			if flag.on {
+				s += flag.name
+			}
+		}
+		if n := r.Explained.Drops; n > 0 {
+			s += " drops " + string(rune('0'+n))
+		}
+		if n := r.Explained.Lost; n > 0 {
+			s += " lost " + string(rune('0'+n))
+		}
+		if r.DropReasonName != "" {
+			s += " " + r.DropReasonName
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// decoded is all reports that left.
+func (b *bed) decoded() (all []report.Report) {
+	b.t.Helper()
+	d := report.Decoder{INTPorts: []uint16{5000}}
+	for _, p := range b.sealed() {
+		m, err := d.Decode(p)
+		if err != nil || len(m.Reports) != 1 || m.Reports[0].Problem != "" || m.Reports[0].Explained == nil {
+			b.t.Fatalf("%v: %x", err, p)
+		}
+		all = append(all, m.Reports[0])
+	}
+	return all
+}
+
+// expect polls with frames from the network, and from the host, and compares the
+// reports.
+func (b *bed) expect(network, host [][]byte, want ...string) {
+	b.t.Helper()
+	b.network.rx, b.host.rx = network, host
+	b.Poll()
+	if got := b.why(); !slices.Equal(got, want) {
+		b.t.Errorf("at %d ms: reports %q, want %q", b.now/1e6, got, want)
+	}
+}
+
+func frames(f ...[]byte) [][]byte { return f }
+
+// TestRefusedPacketsAreReported: of a flow the first, then one a second with the
+// count, whatever other flows lose.
+func TestRefusedPacketsAreReported(t *testing.T) {
+	b := explained(t, nil)
+	one, two := withINT(t, plain(1), nil), withINT(t, plain(2), nil)
+	b.expect(frames(one, two), nil, "new_flow F", "new_flow F")
+	b.host.room = 0
+	b.expect(frames(one, two, one), nil, "drop D F drops 1 traffic_manager", "drop D F drops 1 traffic_manager")
+	b.now += 1e9 - 1
+	b.expect(frames(one), nil)
+	b.now++
+	b.expect(frames(one, one, two), nil, "drop D F drops 3 traffic_manager", "drop D F drops 1 traffic_manager")
+	b.host.room = unlimited
+	b.now += 9e8
+	b.expect(frames(one), nil) // refresh was restarted, too
+	b.balance()
+	c := b.Snapshot()
+	if d := c.Links[0].Direction[ToHost]; d.Dropped[DropTxFull] != 7 || c.Reported[event.Drop] != 4 || c.Detector.Fired[event.Drop] != 7 ||
+		c.Detector.Suppressed[event.Drop][event.SuppressInterval] != 3 {
+		t.Errorf("dropped %v, counters %+v", d.Dropped, c)
+	}
+}
+
+// TestADropShowsThePacketAsItWasToLeave, with the sink's ports in its direction.
+func TestADropShowsThePacketAsItWasToLeave(t *testing.T) {
+	b := explained(t, nil)
+	b.host.room, b.network.room = 0, 0
+	b.network.rx = frames(withINT(t, plain(1), nil))
+	b.Poll()
+	b.host.rx = frames(plain(2))
+	b.Poll()
+	b.network.rx = frames(plain(3))
+	b.Poll()
+	all := b.decoded()
+	if len(all) != 4 {
+		t.Fatalf("%d reports, want new_flow and three of drop", len(all))
+	}
+	for i, want := range []struct {
+		in, out uint64
+		source  string
+		tracked bool
+	}{{1, 2, "10.0.0.1", true}, {2, 1, "10.0.0.2", false}, {1, 2, "10.0.0.3", false}} {
+		r := &all[i+1]
+		own(t, r, "drop_reason", 51)
+		own(t, r, "ingress_interface_id", want.in)
+		own(t, r, "egress_interface_id", want.out)
+		if r.Inner.Flow.Source != want.source || r.Inner.Flow.SourceMAC == "" || r.Inner.INT != nil || r.TrackedFlow != want.tracked ||
+			*r.RepMdBits&report.MdDropReason == 0 || *r.Inner.Flow.DestinationPort != 8000 {
+			t.Errorf("drop report %d: %+v, flow %+v", i, r, r.Inner.Flow)
+		}
+	}
+	b.balance()
+}
+
+// TestRefusedWithoutFlow: per direction and reason, as the watches that want it.
+func TestRefusedWithoutFlow(t *testing.T) {
+	b := explained(t, nil)
+	b.host.room, b.network.room = 1, 0
+	b.expect(frames(plain(1), plain(2), plain(3)), frames(plain(4)), "drop D drops 1 traffic_manager", "drop D drops 1 traffic_manager")
+	b.now += 1e9
+	b.expect(frames(plain(2)), nil, "drop D drops 2 traffic_manager")
+	b.balance()
+
+	b = explained(t, func(r *Rules) { r.Policies[0].Events &^= event.Drop.Set() })
+	b.host.room = 0
+	b.expect(frames(plain(1), withINT(t, plain(2), nil)), nil, "new_flow F")
+	b.balance()
+}
+
+func bad(t *testing.T, n int) []byte {
+	f := withINT(t, plain(n), nil)
+	f[42] |= 0xc0 // an INT type that does not exist
+	return f
+}
+
+// TestOddPacketsAreReported: malformed, leak and unknown_domain, each once per port
+// and second.
+func TestOddPacketsAreReported(t *testing.T) {
+	foreign := func(n int) []byte {
+		return withINT(t, plain(n), func(s *intgen.Source, _ []intgen.Hop) {
+			s.DomainID, s.DSInstruction, s.DomainPerHop = 0x7777, 0x8000, 4
+		})
+	}
+	crooked := func(n int) []byte { // its Hop ML does not agree with the bitmap
+		f := withINT(t, plain(n), nil)
+		f[42+4+2] ^= 1
+		return f
+	}
+	b := explained(t, nil)
+	b.expect(frames(bad(t, 1), bad(t, 2), foreign(3), foreign(4), crooked(5)), frames(withINT(t, plain(6), nil), withINT(t, plain(7), nil)),
+		"malformed", "new_flow+unknown_domain F", "new_flow F", "new_flow F", "leak")
+	b.now += 1e9
+	b.expect(frames(foreign(4), crooked(5)), frames(withINT(t, plain(6), nil)), "unknown_domain F", "malformed F", "leak")
+	b.now += 1e9 - 1
+	b.expect(frames(bad(t, 1)), nil)
+	if len(b.host.tx) != 8 || !bytes.Equal(b.host.tx[3], plain(4)) || !bytes.Equal(b.host.tx[0], bad(t, 1)) {
+		t.Errorf("%d packets passed", len(b.host.tx))
+	}
+	b.balance()
+	c := b.Snapshot()
+	for e, want := range map[event.Event]uint64{event.Malformed: 5, event.UnknownDomain: 3, event.Leak: 3} {
+		sum := c.Reported[e] + c.Detector.Suppressed[e][event.SuppressInterval]
+		if c.Detector.Fired[e] != want || sum != want {
+			t.Errorf("%v: fired %d, reported or suppressed %d, want %d", e, c.Detector.Fired[e], sum, want)
+		}
+	}
+}
+
+// TestMalformedIsDroppedByPolicy, in one report with the event.
+func TestMalformedIsDroppedByPolicy(t *testing.T) {
+	b := explained(t, func(r *Rules) { r.DropMalformed = true })
+	b.expect(frames(bad(t, 1), bad(t, 2)), nil, "drop+malformed D drops 1 acl_deny")
+	b.now += 1e9
+	b.expect(frames(bad(t, 1)), nil, "drop+malformed D drops 2 acl_deny")
+	if len(b.host.tx) != 0 {
+		t.Errorf("%d packets passed", len(b.host.tx))
+	}
+	b.balance()
+}
+
+// TestWatchesThatDoNotAsk take nobody's turn and hear of nothing.
+func TestWatchesThatDoNotAsk(t *testing.T) {
+	foreign := func(n int) []byte {
+		return withINT(t, plain(n), func(s *intgen.Source, _ []intgen.Hop) {
+			s.DomainID, s.DSInstruction, s.DomainPerHop = 0x7777, 0x8000, 4
+		})
+	}
+	b := explained(t, func(r *Rules) {
+		r.Watches = []Watch{{Name: "deaf", SourcePort: []PortRange{{1024, 1024}}, Collectors: 1}, r.Watches[0]}
+		deaf := r.Policies[0]
+		deaf.Events = event.NewFlow.Set()
+		r.Policies = []event.Policy{deaf, r.Policies[0]}
+	})
+	other := func(n int) []byte { // from another port, so of the other watch
+		f := plain(n)
+		binary.BigEndian.PutUint16(f[34:], 2000)
+		return withINT(t, f, func(s *intgen.Source, _ []intgen.Hop) {
+			s.DomainID, s.DSInstruction, s.DomainPerHop = 0x7777, 0x8000, 4
+		})
+	}
+	b.expect(frames(foreign(1), other(2)), nil, "new_flow F", "new_flow+unknown_domain F")
+	b.balance()
+}
+
+// TestLossHasNoPacket: what a flow lost is reported when it is known, with the
+// flow's key.
+func TestLossHasNoPacket(t *testing.T) {
+	const domain = 0x5453
+	b := explained(t, func(r *Rules) {
+		d := inthdr.Domain{ID: domain}
+		d.Bits[0].Length, d.Bits[0].SourceOnly, d.Bits[0].Role = 4, true, inthdr.Sequence
+		r.INT.Domains = []inthdr.Domain{d}
+	})
+	numbered := func(n uint32) []byte {
+		return withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) {
+			s.DomainID, s.DSInstruction, s.SourceOnly = domain, 0x8000, binary.BigEndian.AppendUint32(nil, n)
+		})
+	}
+	tick := func(ns int64, want ...string) {
+		t.Helper()
+		b.step(ns)
+		if got := b.why(); !slices.Equal(got, want) {
+			t.Errorf("at %d ms: reports %q, want %q", b.now/1e6, got, want)
+		}
+	}
+	b.expect(frames(numbered(1)), nil, "new_flow F")
+	b.expect(frames(numbered(4), numbered(2), numbered(6)), nil)
+	tick(200e6)
+	b.step(1e6)
+	all := b.decoded()
+	if len(all) != 1 || !slices.Equal(all[0].Events, []string{"loss"}) || all[0].Explained.Lost != 2 || all[0].Inner.Flow.Source != "10.0.0.1" ||
+		all[0].Inner.INT != nil || all[0].Explained.Packets != 4 || !all[0].TrackedFlow {
+		t.Errorf("reports %+v", all)
+	}
+	b.expect(frames(numbered(9)), nil) // 7 and 8 wait for their second
+	tick(300e6)
+	tick(690e6)
+	tick(20e6, "loss F lost 2")
+	b.balance()
+	if c := b.Snapshot(); c.Detector.Lost != 4 || c.Detector.Reordered != 1 || c.Reported[event.Loss] != 2 {
+		t.Errorf("counters %+v", c.Detector)
+	}
+}
