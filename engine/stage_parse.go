@@ -15,9 +15,7 @@ func (w *Worker) parse(p *path, b *burst) {
 		f := m.Bytes()
 		b.frame[i] = f
 		b.verdict[i] = forward
-		l, info := &b.layers[i], &b.info[i]
-		pktLen := m.PktLen()
-		switch w.locator.Recall(f, pktLen, l, info) {
+		switch w.locator.Recall(f, m.PktLen(), &b.info[i]) {
 		case inthdr.Same:
 			b.int[b.nINT] = uint8(i)
 			b.nINT++
@@ -44,6 +42,7 @@ func (w *Worker) parseOne(p *path, b *burst, i int, joined bool) {
 	}
 	switch result {
 	case inthdr.Sound:
+		info.Size = l.End - info.Removed
 		b.int[b.nINT] = uint8(i)
 		b.nINT++
 		b.verdict[i] = stripped
