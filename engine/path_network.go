@@ -13,11 +13,19 @@ func (w *Worker) pollToNetwork(p *path) int {
 		return 0
 	}
 	l, info := &b.layers[0], &b.info[0]
+	station, now := p.link.HostStation, int64(0)
+	if station != nil {
+		now = w.clock()
+	}
 	for i := range b.n {
 		m := b.vec[i]
 		f, pktLen := m.Bytes(), m.PktLen()
-		if packet.Parse(f, pktLen, l) == packet.OK && w.locator.Locate(f, l, info) == inthdr.Sound {
+		status := packet.Parse(f, pktLen, l)
+		if status == packet.OK && w.locator.Locate(f, l, info) == inthdr.Sound {
 			p.counters.Leaked++
+		}
+		if station != nil && isNeighborly(status, l) {
+			station.Hear(f, now)
 		}
 	}
 	d := &p.counters.Direction[ToNetwork]
