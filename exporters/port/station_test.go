@@ -2,8 +2,10 @@ package port
 
 import (
 	"bytes"
+	"sync"
 	"testing"
 
+	"intsink/dpdk/mbuf"
 	"intsink/exporters"
 )
 
@@ -177,6 +179,35 @@ func TestOwnPortIsDrained(t *testing.T) {
 	s.Tick(ms)
 	if len(q.rx) != 0 || p.Frames()[FrameOther] != 300 {
 		t.Errorf("%d left, frames %v", len(q.rx), p.Frames())
+	}
+}
+
+// TestWorkersShareAGateway: one asks, all hear and send, at the same time. The
+// race detector looks on.
+func TestWorkersShareAGateway(t *testing.T) {
+	p := New(ours)
+	e := p.Exporter(four())
+	answer := arpFrom(gatewayOf(four(), theirs), arpReply, ours, "192.0.2.1")
+	var wait sync.WaitGroup
+	for w := range 3 {
+		q := newQueue(t)
+		station, sender, v := p.Station(w, q, q.pool, false), e.Sender(w, q, q.pool), mbuf.NewVec()
+		wait.Go(func() {
+			for now := int64(0); now < 100*ms; now += ms {
+				station.Tick(now)
+				station.Hear(answer, now)
+				seal(t, q.pool, v, 1)
+				sender.Send(v, 1)
+			}
+		})
+	}
+	for range 100 {
+		p.Frames()
+		e.Counters()
+	}
+	wait.Wait()
+	if c := e.Counters(); !e.Resolved() || c.Packets+c.Dropped[exporters.DropUnresolved] != 300 || p.Frames()[FrameLearned] != 300 {
+		t.Errorf("%+v, frames %v", c, p.Frames())
 	}
 }
 
