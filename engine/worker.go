@@ -33,6 +33,8 @@ type WorkerConfig struct {
 type path struct {
 	link     *Link
 	counters *LinkCounters
+	told     [event.NumEvents]int64                    // when malformed, leak and unknown_domain were last reported
+	drops    [NumDirections][NumDropReasons]dropsSince // of packets that belong to no flow
 }
 
 // Worker polls its queues and takes every burst through the stages. All its
@@ -45,6 +47,7 @@ type Worker struct {
 	locator  *inthdr.Locator
 	detector *event.Detector
 	rules    *Rules
+	interest interest
 	outboxes []outbox
 	stations []Station
 
@@ -58,9 +61,12 @@ type Worker struct {
 	mdBytes     [48 + inthdr.MaxSourceLen]byte
 	provided    uint16 // RepMdBits that metadata holds
 	queueID     uint8
+	explanation report.Explanation
 	scratch     [64]byte
+	tlvs        [tlvRoom]byte
 
 	counters Counters
+	pace     pace
 	nextTick int64
 
 	stop    atomic.Bool
@@ -79,6 +85,7 @@ func NewWorker(c WorkerConfig) *Worker {
 		detector:    event.New(c.Rules.Policies, c.Seed),
 		locator:     inthdr.NewLocator(c.Rules.INT),
 		rules:       c.Rules,
+		interest:    interestOf(c.Rules),
 		burst:       newBurst(),
 		observation: new(event.Observation),
 		counters:    newCounters(len(c.Links), len(c.Collectors)),
@@ -145,7 +152,7 @@ func (w *Worker) toHost(p *path, b *burst) {
 			w.strip(p, b)
 		}
 	}
-	w.transmit(p.link.Host, d, b)
+	w.transmit(p, ToHost, p.link.Host, b)
 }
 
 // Tick does what is due between bursts: age flows, send report packets that
@@ -164,6 +171,7 @@ func (w *Worker) Tick(now int64) {
 	for _, s := range w.stations {
 		s.Tick(now)
 	}
+	w.losses(now)
 	if r := w.pending.Swap(nil); r != nil {
 		w.adopt(r)
 	}
@@ -175,3 +183,6 @@ func (w *Worker) Tick(now int64) {
 
 // tickNs is how often a worker looks after everything that is not a packet.
 const tickNs = 1e6
+
+// tlvRoom is what an Explanation and the longest packet in a TLV take.
+const tlvRoom = 4 + report.ExplanationLen + 4 + report.MaxTLVData
