@@ -48,6 +48,10 @@ func (w *Worker) parseOne(p *path, b *burst, i int, joined bool) {
 		b.verdict[i] = stripped
 	case inthdr.Unsound:
 		w.unsound(p, b, i)
+	case inthdr.NotINT:
+		if s := p.link.NetworkStation; s != nil && isNeighborly(status, l) {
+			s.Hear(f, b.now)
+		}
 	case inthdr.NeedMore:
 		switch {
 		case !joined:
@@ -96,3 +100,12 @@ func (w *Worker) unsound(p *path, b *burst, i int) {
 		w.reportFrame(p, ToHost, b, set, b.frame[i], DropMalformed, drops)
 	}
 }
+
+// isNeighborly tells whether a frame may be ARP or Neighbor Discovery, from what
+// packet.Parse has found: no IP, or ICMPv6. It is asked only on ports by which
+// reports leave, and only of frames that Recall did not settle.
+func isNeighborly(s packet.Status, l *packet.Layers) bool {
+	return s == packet.NotIP || s == packet.OK && l.Proto == protoICMPv6
+}
+
+const protoICMPv6 = 58
