@@ -8,7 +8,7 @@ const slots = 8 // flows of one bucket
 // of two buckets.
 type bucket struct {
 	tags [2]uint64     // four tags of a hash each, that of slot 0 lowest; 0: free
-	seen [slots]uint32 // Tick of the last packet
+	seen [slots]uint32 // Tick of the last packet; of the only one, less newcomer
 	_    [16]byte
 }
 

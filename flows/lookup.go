@@ -103,6 +103,11 @@ func (t *Table) findIn(now int64, b uint64, tag uint16, k *Key) *Flow {
 	return nil
 }
 
+// newcomer is by how much a flow of one packet passes for idler than it is, in
+// ticks: a second. A flood of such flows then takes its own places over and over,
+// however fast it is, not those of flows that have a packet each second.
+const newcomer = 1e9 >> 20
+
 // insert takes a free slot of either bucket, or evicts the idlest flow of both
 // that is not in held.
 func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
@@ -118,7 +123,7 @@ func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
 				return t.place(now, at, tagOf(h), k)
 			}
 			age := tick - bk.seen[s]
-			if found && age <= oldest || age == 0 && isHeld(held, &t.flows[at]) {
+			if found && age <= oldest || (age == 0 || age == newcomer) && isHeld(held, &t.flows[at]) {
 				continue
 			}
 			victim, oldest, found = at, age, true
@@ -143,7 +148,7 @@ func isHeld(held []*Flow, f *Flow) bool {
 func (t *Table) place(now int64, at uint64, tag uint16, k *Key) *Flow {
 	bk, s := &t.buckets[at/slots], at%slots
 	bk.setTag(s, tag)
-	bk.seen[s] = Tick(now)
+	bk.seen[s] = Tick(now) - newcomer
 	f := &t.flows[at]
 	*f = Flow{Key: *k, seen: now, cold: &t.cold[at], loss: &t.losses[at]}
 	return f

@@ -107,3 +107,60 @@ func TestAgeing(t *testing.T) {
 		}
 	}
 }
+
+// TestFloodFasterThanTraffic: the table is full of new flows many times over between
+// two packets of a flow that has one each 900 ms.
+func TestFloodFasterThanTraffic(t *testing.T) {
+	table := New(Config{Capacity: 1 << 12, Seed: 2, IdleTimeout: 30 * second})
+	defer table.Close()
+	now, next := second, uint64(1000)
+	flood := make([]Key, 64)
+	live := make([]Key, 128)
+	for i := range live {
+		live[i] = keyOf(uint64(i))
+	}
+	lookup(table, now, live[:64]...)
+	lookup(table, now, live[64:]...)
+	for round := range 20 {
+		for range 600 { // 38 400 new flows
+			for i := range flood {
+				flood[i] = keyOf(next)
+				next++
+			}
+			lookup(table, now, flood...)
+			now += 900 * second / 1000 / 600
+			if round == 0 { // a flow has traffic when it has had two packets
+				lookup(table, now, live[:64]...)
+				lookup(table, now, live[64:]...)
+			}
+		}
+		_, a := lookup(table, now, live[:64]...)
+		_, b := lookup(table, now, live[64:]...)
+		if a|b != 0 {
+			t.Fatalf("round %d: flows with traffic were evicted: %b %b", round, a, b)
+		}
+	}
+	if table.Evictions() < 19*38_400 {
+		t.Errorf("%d evictions", table.Evictions())
+	}
+}
+
+// TestNewcomersOfOneBurstStay: none makes room for a later one of the same call.
+func TestNewcomersOfOneBurstStay(t *testing.T) {
+	table := New(Config{Capacity: 16, Seed: 4, IdleTimeout: 30 * second})
+	defer table.Close()
+	for n := uint64(0); n < 10_000; n += 64 {
+		keys := make([]Key, 64)
+		for i := range keys {
+			keys[i] = keyOf(n + uint64(i))
+		}
+		flows, _ := lookup(table, second+int64(n), keys...)
+		got := map[*Flow]bool{}
+		for i, f := range flows {
+			if f != nil && (got[f] || f.Key != keys[i]) {
+				t.Fatalf("flow %d has no place of its own", n+uint64(i))
+			}
+			got[f] = true
+		}
+	}
+}
