@@ -64,20 +64,23 @@ func policy(p *Policy) event.Policy {
 	return out
 }
 
-// queue is a port in memory: it delivers one frame and takes everything.
+// port is a port in memory: it delivers what is next and takes everything, or nothing.
 type port struct {
 	pool    *mbuf.Arena
-	next    []byte
+	next    [][]byte
 	refuses bool
 }
 
 func (q *port) RxBurst(v *mbuf.Vec) int {
-	if q.next == nil || !q.pool.AllocBulk(v, 1) {
+	n := len(q.next)
+	if n == 0 || !q.pool.AllocBulk(v, n) {
 		return 0
 	}
-	copy(v[0].SetLen(len(q.next)), q.next)
+	for i, frame := range q.next {
+		copy(v[i].SetLen(len(frame)), frame)
+	}
 	q.next = nil
-	return 1
+	return n
 }
 
 func (q *port) TxBurst(v *mbuf.Vec, n int) int {
@@ -114,7 +117,7 @@ func arena(t *testing.T, n int) *mbuf.Arena {
 
 func newBed(t *testing.T, policies []Policy, capacity int, dropUnsound bool) *bed {
 	b := &bed{
-		t: t, pool: arena(t, 64), reports: arena(t, 1<<14), ring: ring.New(1 << 14), vec: mbuf.NewVec(),
+		t: t, pool: arena(t, 256), reports: arena(t, 1<<14), ring: ring.New(1 << 14), vec: mbuf.NewVec(),
 		now: Epoch, decoder: report.Decoder{INTPorts: []uint16{INTPort}},
 	}
 	b.network, b.host = &port{pool: b.pool}, &port{pool: b.pool}
@@ -158,9 +161,9 @@ func (b *bed) Packet(k *Packet, frame []byte) []Report {
 	}
 	b.host.refuses = k.Refused
 	if k.FromHost {
-		b.host.next = frame
+		b.host.next = [][]byte{frame}
 	} else {
-		b.network.next = frame
+		b.network.next = [][]byte{frame}
 	}
 	if n := b.worker.Poll(); n != 1 {
 		b.t.Fatalf("the worker took %d packets of 1", n)
