@@ -12,7 +12,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # Finds a Go that go.mod accepts, wherever `make deps` put it.
 GO := scripts/go.sh
 
-.PHONY: help deps build demo test bench fuzz lint fresh clean
+.PHONY: help deps build demo test bench soak fuzz lint fresh clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ test: deps ## run every check: vet, gofmt, race, DPDK on vdevs, short fuzz, benc
 bench: deps ## compare with dpdk-testpmd on the same input, in turns (BENCH="-h" for flags)
 	$(MAKE) build
 	$(GO) run ./bench/compare $(BENCH)
+
+soak: ## an hour of traffic of a million flows against the model of all events: recall, false positives, memory
+	SOAK=1 $(GO) test -count=1 -v -timeout 2h -run '^TestSoak$$' ./bench/truth
 
 fuzz: ## fuzz every target for 30 s each (FUZZTIME=30s)
 	scripts/fuzz.sh $(or $(FUZZTIME),30s)

@@ -142,10 +142,9 @@ func (m *Model) Packet(k *Packet) *Expect {
 	if k.Refused && m.wants(p, Drop) {
 		m.drop(e, &f.drops, p, k.Time)
 	}
+	settle := all(open)
 	m.open = func(got []string) {
-		for _, decide := range open {
-			decide(got)
-		}
+		settle(got)
 		if len(got) > 0 {
 			f.reported = k.Time
 		}

@@ -32,7 +32,6 @@ type crowd struct {
 	flows    [4]flows.Flow
 	begun    [4]bool
 	reported [NumEvents]uint64
-	known    uint64 // paths that came back, reported as path_change
 }
 
 func (c *crowd) play(d *Detector, r *rand.Rand, packets int) {
