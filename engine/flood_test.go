@@ -1,0 +1,91 @@
+//go:build !race
+
+package engine
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"intsink/dpdk/mbuf"
+	"intsink/engine/event"
+)
+
+// flooded is a worker whose table the flood fills many times over. Of each burst two
+// packets are of live flows, the rest are of flows that never come again.
+type flooded struct {
+	*Worker
+	q    *steadyQueue
+	b    *bed
+	next uint32
+}
+
+const liveFlows = 64
+
+func newFlooded(t testing.TB) *flooded {
+	w, q, b := steadyBed(t, func(r *Rules) { r.Policies[0].Thresholds.NewFlowRate = 100 })
+	f := &flooded{Worker: w, q: q, b: b, next: 1 << 16}
+	q.frames = q.frames[:mbuf.MaxBurst]
+	for i := range q.frames {
+		q.frames[i] = withINT(t, plain(0), nil)
+	}
+	for n := range uint32(liveFlows) { // each has two packets: it has traffic
+		f.live(n)
+		f.Poll()
+	}
+	return f
+}
+
+// live makes two packets those of live flows, in turns.
+func (f *flooded) live(n uint32) {
+	for i := range uint32(2) {
+		binary.BigEndian.PutUint32(f.q.frames[i][26:], 0x0a000000|(2*n+i)%liveFlows)
+	}
+}
+
+func (f *flooded) poll() {
+	f.next++
+	f.live(f.next)
+	for i, frame := range f.q.frames[2:] {
+		binary.BigEndian.PutUint32(frame[26:], 0x0b000000|f.next<<6&0xffffff|uint32(i))
+		binary.BigEndian.PutUint16(frame[34:], uint16(f.next>>18))
+	}
+	f.b.now += 13_000 // five million packets a second
+	f.Poll()
+	f.Tick(f.b.now)
+	if n := f.b.ring.Pop(f.b.burst.tx, mbuf.MaxBurst); n > 0 {
+		f.b.reports.FreeBulk(f.b.burst.tx, n)
+	}
+}
+
+// TestFloodSparesFlowsWithTraffic: the table of 1024 flows is turned over every 16
+// bursts, a live flow has a packet every 32. None of them is taken for new again, no
+// memory is allocated, and the excess of new_flow is counted.
+func TestFloodSparesFlowsWithTraffic(t *testing.T) {
+	f := newFlooded(t)
+	before := f.detector.Counters
+	const bursts = 20_000
+	if n := testing.AllocsPerRun(bursts-1, f.poll); n != 0 {
+		t.Errorf("%v allocations per burst", n)
+	}
+	f.b.Close()
+	c := f.Snapshot()
+	if got := c.Detector.Fired[event.NewFlow] - before.Fired[event.NewFlow]; got != bursts*(mbuf.MaxBurst-2) {
+		t.Errorf("%d new flows, want %d: live ones were evicted", got, bursts*(mbuf.MaxBurst-2))
+	}
+	if c.Flows > 1024 || c.Evictions < bursts*(mbuf.MaxBurst-2)-2048 {
+		t.Errorf("%d flows, %d evictions", c.Flows, c.Evictions)
+	}
+	suppressed := c.Detector.Suppressed[event.NewFlow][event.SuppressRate]
+	if c.Reported[event.NewFlow]+suppressed != c.Detector.Fired[event.NewFlow] || c.Reported[event.NewFlow] > 150 {
+		t.Errorf("%d new flows reported, %d withheld, of %d", c.Reported[event.NewFlow], suppressed, c.Detector.Fired[event.NewFlow])
+	}
+}
+
+// BenchmarkFlood is BenchmarkWorker under a flood of new flows.
+func BenchmarkFlood(b *testing.B) {
+	f := newFlooded(b)
+	b.ReportAllocs()
+	for i := 0; i < b.N; i += mbuf.MaxBurst {
+		f.poll()
+	}
+}
