@@ -69,6 +69,10 @@ var reasonPackets = []struct {
 		"4500 002c 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "0018 0000" + "14 03 0035" + "3" + md3[1:],
 	},
 	{
+		inthdr.ReasonVersion, inthdr.Unsound, "the version of June 2016, which is over tunnels only",
+		"4500 002c 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "0018 0000" + "14 03 0035" + "0" + md3[1:],
+	},
+	{
 		inthdr.ReasonUDPLength, inthdr.Unsound, "UDP ends a byte before IP",
 		"4500 002d 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "0018 0000" + "14 03 0035" + md3 + "00",
 	},
@@ -86,6 +90,15 @@ var reasonPackets = []struct {
 		inthdr.ReasonUnknownDomain, inthdr.Sound, "a word of domain 0x5453 at each hop",
 		"4500 0034 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "0020 0000" + "14 05 0035" +
 			"2000 0209 8000 5453 8000 0000" + "00000064 0a0b0c0d",
+	},
+	{
+		inthdr.ReasonUnknownDomain, inthdr.Sound, "what a source of domain 0x5453 added alone, as long as a hop",
+		"4500 0034 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "0020 0000" + "14 05 0035" +
+			"2000 0109 8000 5453 8000 0000" + "00000064 0a0b0c0d",
+	},
+	{
+		inthdr.ReasonUnknownDomain, inthdr.Sound, "INT-MX that asks for something of domain 0x5453",
+		"4500 002c 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "0018 0000" + "34 03 0035" + "2000 0000 8000 5453 8000 0000",
 	},
 	{
 		inthdr.ReasonTunnel, inthdr.Unsound, "GRE with routing",
@@ -130,7 +143,7 @@ func TestEveryReason(t *testing.T) {
 	reached := map[inthdr.Reason]bool{inthdr.ReasonSegmented: true}
 	for _, c := range reasonPackets {
 		p := everyMarking()
-		if c.reason == inthdr.ReasonVersion {
+		if c.name == "version 3" {
 			p = strict()
 		}
 		b := unhex(t, ethernet+c.packet)

@@ -139,7 +139,7 @@ func (p *Locator) chain(b []byte, end int, i *Info) Result {
 			if r := p.contents(b[at+shimLen:to], at+shimLen, i); r != Sound {
 				return r
 			}
-		} else if r := p.soundContents(b[at+shimLen:to], s.kind); r != ReasonNone {
+		} else if r := p.soundContents(b[at+shimLen:to], s.kind, i.Marking); r != ReasonNone {
 			return unsound(i, r)
 		}
 		at, i.Next = to, s.next
@@ -173,14 +173,14 @@ func (p *Locator) tunnelShim(b []byte, by Marking) shim {
 
 // soundContents tells what is wrong with a header of a chain that is not the one
 // whose contents are read.
-func (p *Locator) soundContents(h []byte, kind Type) Reason {
+func (p *Locator) soundContents(h []byte, kind Type, by Marking) Reason {
 	if kind == Destination {
 		return ReasonNone
 	}
 	if len(h) < oldLen {
 		return ReasonLength
 	}
-	f, known := p.formatOf(h[0] >> 4)
+	f, known := p.formatOf(h[0]>>4, by)
 	switch {
 	case !known || f != Format2 && kind != MD:
 		return ReasonVersion

@@ -72,6 +72,18 @@ func (p *Packet) Append(r *Individual) bool {
 	return true
 }
 
+// AppendCut is Append, but that the packet in r's inner contents is cut to the room
+// that there is, to whole words.
+func (p *Packet) AppendCut(r *Individual) bool {
+	room := len(p.buf) - p.n - (firstWordLen + r.words()*4 - (len(r.inner())+3)&^3)
+	if keep := room &^ 3; r.InType >= Ethernet && r.InType <= IPv6 && keep > 0 && keep < len(r.Inner) {
+		c := *r
+		c.Inner = r.Inner[:keep]
+		return p.Append(&c)
+	}
+	return p.Append(r)
+}
+
 // Seal writes the group header, or its fields where the format has them, closes
 // the packet and returns its payload, which is in the buffer that Open got; nil
 // where the packet is closed, the buffer has no room for the group header, or a
