@@ -137,3 +137,42 @@ func TestUnsoundInside(t *testing.T) {
 		}
 	}
 }
+
+// TestReportOfUnsoundInside: the report of malformed INT shows the packet as it
+// leaves: the outer INT is gone.
+func TestReportOfUnsoundInside(t *testing.T) {
+	for _, n := range nestings() {
+		_, marked := n.frames(t, nil)
+		marked[bytes.LastIndex(marked, []byte{0x20, 0, 5, 5})] = 0x70 // version 7
+		b := nestedBed(t)
+		b.rules.Policies[0].Sample = 0
+		b.network.rx = [][]byte{marked}
+		b.Poll()
+		b.step(2e6)
+		var shown bool
+		want := b.host.tx[0][:min(len(b.host.tx[0]), 128-4)]
+		for _, p := range b.sealed() {
+			shown = shown || bytes.Contains(p, want)
+		}
+		if !shown {
+			t.Errorf("%s: no report shows %x", n.name, want)
+		}
+		b.balance()
+	}
+}
+
+// TestLeakInside: INT from a host inside of a tunnel is a leak as well.
+func TestLeakInside(t *testing.T) {
+	wrapped, err := tunnel(intgen.VXLAN, true, nil).Wrap(withINT(t, plain(1), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := nestedBed(t)
+	b.host.rx = [][]byte{wrapped}
+	b.Poll()
+	b.step(2e6)
+	if c := b.Snapshot(); c.Links[0].Leaked != 1 || len(b.network.tx) != 1 || !bytes.Equal(b.network.tx[0], wrapped) {
+		t.Errorf("%d leaks, forwarded %x", c.Links[0].Leaked, b.network.tx)
+	}
+	b.balance()
+}

@@ -18,7 +18,7 @@ func (w *Worker) pollToNetwork(p *path) int {
 	for i := range b.n {
 		m := b.vec[i]
 		f, pktLen := m.Bytes(), m.PktLen()
-		if packet.Parse(f, pktLen, l) == packet.OK && w.locator.Locate(f, l, info) == inthdr.Sound {
+		if packet.Parse(f, pktLen, l) == packet.OK && w.locator.Find(f, l, info, &b.outers[0]) == inthdr.Sound {
 			p.counters.Leaked++
 			if set := w.noticed(p, event.Leak, b.now); set != 0 {
 				w.reportFrame(p, ToNetwork, b, set, f, 0, 0)

@@ -40,6 +40,7 @@ func (w *Worker) stripInside(p *path, b *burst, i int) {
 	for range inthdr.MaxDepth {
 		m.Pullup(min(pullupLen, m.PktLen()))
 		f := m.Bytes()
+		b.frame[i] = f
 		if packet.Parse(f, m.PktLen(), l) != packet.OK {
 			return
 		}

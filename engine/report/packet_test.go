@@ -242,3 +242,30 @@ func TestAppendCut(t *testing.T) {
 		}
 	}
 }
+
+// TestAppendCutOfAnExplainedReport: the last TLV is the packet, and shortened.
+func TestAppendCutOfAnExplainedReport(t *testing.T) {
+	const tlvs = 4 + ExplanationLen
+	for room := range 200 {
+		r := bare(25)
+		b := make([]byte, 400)
+		r.Explain(&Explanation{Events: 1, Trigger: NoTrigger}, b)
+		var p Packet
+		p.Open(make([]byte, room))
+		taken := p.AppendCut(&r)
+		if want := room >= GroupHeaderLen+firstWordLen+tlvs+4; taken != want {
+			t.Fatalf("room %d: taken %v", room, taken)
+		}
+		if b[tlvs+1] != 25 {
+			t.Fatalf("room %d: the caller's TLV has %d words", room, b[tlvs+1])
+		}
+		if !taken {
+			continue
+		}
+		m, err := Decode(p.Seal(group))
+		words := min(25, (room-GroupHeaderLen-firstWordLen-tlvs-4)/4)
+		if err != nil || m.Reports[0].Problem != "" || len(m.Reports[0].Inner.TLVs) != 2 || m.Reports[0].Inner.TLVs[1].Length != words*4 {
+			t.Fatalf("room %d: %v, %+v; want %d words", room, err, m.Reports[0].Inner, words)
+		}
+	}
+}
