@@ -150,7 +150,7 @@ func (p *Locator) insideUDP(h []byte, l *packet.Layers) (at int, etherType uint1
 			return at, packet.InIPv4
 		case 2:
 			return at, packet.InIPv6
-		case 3:
+		case gpeEthernet:
 			return at, packet.InEthernet
 		}
 	case p.geneve.Port:

@@ -15,6 +15,8 @@ const (
 	greVersion  = 0x0007
 
 	greLen = 4
+
+	minEtherType = 0x0600 // less is a length (IEEE 802.3)
 )
 
 // greHeaderLen is the length of a GRE header with these flags.
@@ -51,6 +53,9 @@ func (p *Locator) locateGRE(b []byte, l *packet.Layers, i *Info) Result {
 		return r
 	}
 	if i.Inserted {
+		if i.Next < minEtherType {
+			return unsound(i, ReasonTunnel)
+		}
 		i.Start = l.L3 // the sink that did not end the tunnel takes it off as well
 		if i.Next == packet.InEthernet {
 			i.Start = 0
@@ -66,7 +71,10 @@ func (p *Locator) locateGRE(b []byte, l *packet.Layers, i *Info) Result {
 	return Sound
 }
 
-const gpeLen = 8 // of VXLAN and VXLAN-GPE headers
+const (
+	gpeLen      = 8 // of VXLAN and VXLAN-GPE headers
+	gpeEthernet = 3 // next protocol
+)
 
 // VXLAN flags (RFC 7348, draft-ietf-nvo3-vxlan-gpe): P says that the next
 // protocol is valid.
@@ -97,7 +105,7 @@ func (p *Locator) locateGPE(b []byte, l *packet.Layers, i *Info) Result {
 	if r := p.chain(b, end, i); r != Sound {
 		return r
 	}
-	if i.Inserted { // back to plain VXLAN, on its port
+	if i.Inserted = i.Inserted && i.Next == gpeEthernet; i.Inserted { // back to plain VXLAN, on its port; it carries nothing else
 		i.NPT, i.Orig = 1, packet.PortVXLAN
 	}
 	return Sound
