@@ -25,7 +25,7 @@ func (w *Worker) Stop() { w.stop.Store(true) }
 
 // Reload hands over new rules; the worker adopts them between two bursts. Safe
 // from any goroutine. Only what Rules hold can change while a worker runs.
-func (w *Worker) Reload(r *Rules) { w.pending.Store(r) }
+func (w *Worker) Reload(r *Rules) { w.pending.Store(&adoption{r, compileWatches(r)}) }
 
 // Snapshot copies the counters as they were when the worker last published
 // them, at most a few milliseconds ago. Safe from any goroutine.

@@ -16,6 +16,7 @@ type Rules struct {
 	DropMalformed bool
 	Watches       []Watch          // first match wins
 	Policies      []event.Policy   // Policies[i] belongs to Watches[i]
+	Devices       []DeviceField    // what watches take for the id of a device
 	Collectors    []netip.AddrPort // traffic to them is never watched
 	Report        ReportRules
 }

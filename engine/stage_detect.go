@@ -21,6 +21,9 @@ func (w *Worker) detect(p *path, b *burst) {
 			p.counters.Malformed[info.Reason]++
 			continue // no room that would not take another packet's flow of this burst
 		}
+		if w.watches.asks != 0 {
+			w.differs(b, j)
+		}
 		if flags := b.layers[i].TCPFlags; flags&(tcpFIN|tcpRST) == 0 && info.NPT != 2 && flow.Generation == w.generation &&
 			w.detector.Quiet(b.now, flow, int(flow.Watch), b.frame[i], info, w.locator.Layout(info)) {
 			continue
@@ -44,7 +47,7 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	fresh := b.fresh>>j&1 != 0
 	if fresh || flow.Generation != w.generation {
 		flow.Generation = w.generation
-		flow.Watch = w.rules.match(&b.keys[j])
+		flow.Watch = w.watchOf(b, j)
 	}
 	if flow.Watch == NoWatch {
 		return 0

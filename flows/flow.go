@@ -32,7 +32,8 @@ type Flow struct {
 	PathRefill int64           // when PathTokens was last brought up to date
 
 	Paths [MaxPaths - 1]Path // Paths[:NumPaths-1]: those that are not current
-	_     [16]uint8
+	Facts uint32             // what Watch depends on besides the key, hashed; 0 where nothing does
+	_     [12]uint8
 }
 
 // Hop is the reference of one node on the flow's way.
