@@ -37,6 +37,14 @@ func (w *Worker) Snapshot() Counters {
 	return c
 }
 
+// Publish makes the counters of now those that Snapshot copies. It belongs to the
+// goroutine that polls, between two polls.
+func (w *Worker) Publish() {
+	w.mu.Lock()
+	w.publish()
+	w.mu.Unlock()
+}
+
 // Beat is the time of the worker's last tick. Safe from any goroutine.
 func (w *Worker) Beat() int64 { return w.beat.Load() }
 
@@ -47,9 +55,7 @@ func (w *Worker) Close() {
 	for i := range w.outboxes {
 		w.outboxes[i].close(now)
 	}
-	w.mu.Lock()
-	w.publish()
-	w.mu.Unlock()
+	w.Publish()
 }
 
 // Release gives the worker's memory back. Nothing may be called after it.
