@@ -35,14 +35,15 @@ type burst struct {
 	outers  [mbuf.MaxBurst]inthdr.Outers // of packets whose Info.Depth is not zero
 
 	// INT packets with sound headers, compact: int[:nINT] are their places in vec.
-	int    [mbuf.MaxBurst]uint8
-	nINT   int
-	keys   [mbuf.MaxBurst]flows.Key // keys[j] belongs to packet int[j], as do the rest
-	hashes [mbuf.MaxBurst]uint64
-	flow   [mbuf.MaxBurst]*flows.Flow
-	fresh  uint64 // bit j: the flow was made for this packet
-	events [mbuf.MaxBurst]event.Set
-	fired  bool // any events[:nINT] is not empty
+	int     [mbuf.MaxBurst]uint8
+	nINT    int
+	keys    [mbuf.MaxBurst]flows.Key // keys[j] belongs to packet int[j], as do the rest
+	hashes  [mbuf.MaxBurst]uint64
+	flow    [mbuf.MaxBurst]*flows.Flow
+	fresh   uint64 // bit j: the flow was made for this packet
+	events  [mbuf.MaxBurst]event.Set
+	trigger [mbuf.MaxBurst]event.Trigger // of events[j] & event.Triggered
+	fired   bool                         // any events[:nINT] is not empty
 }
 
 func newBurst() *burst {

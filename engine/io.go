@@ -33,20 +33,20 @@ type Link struct {
 // not stall the worker.
 const txRetries = 8
 
-// send transmits v[:n] on q and returns how many left; the others are freed.
-// The contents of v are used up.
-func send(q Queue, pool Pool, v *mbuf.Vec, n int) int {
-	sent := q.TxBurst(v, n)
+// send transmits v[:n] on q and returns how many left; the others are then
+// v[:n-sent], still the caller's.
+func send(q Queue, v *mbuf.Vec, n int) (sent int) {
+	sent = q.TxBurst(v, n)
 	if sent == n {
 		return n
 	}
-	return sendRest(q, pool, v, n, sent)
+	return sendRest(q, v, n, sent)
 }
 
 // sendRest retries what the first TxBurst left in v[sent:n].
 //
 //go:noinline
-func sendRest(q Queue, pool Pool, v *mbuf.Vec, n, sent int) int {
+func sendRest(q Queue, v *mbuf.Vec, n, sent int) int {
 	total := sent
 	for range txRetries {
 		n = copy(v[:], v[sent:n])
@@ -56,7 +56,6 @@ func sendRest(q Queue, pool Pool, v *mbuf.Vec, n, sent int) int {
 			return total
 		}
 	}
-	n = copy(v[:], v[sent:n])
-	pool.FreeBulk(v, n)
+	copy(v[:], v[sent:n])
 	return total
 }

@@ -24,7 +24,7 @@ func (w *Worker) adopt(a *adoption) {
 		}
 		o.configure(i, &r.Report)
 	}
-	w.rules = r
+	w.rules, w.interest = r, interestOf(r)
 	w.watches = a.watches
 	w.generation++
 	w.locator = inthdr.NewLocator(r.INT)

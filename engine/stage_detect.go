@@ -21,6 +21,7 @@ func (w *Worker) detect(p *path, b *burst) {
 			p.counters.Malformed[info.Reason]++
 			continue // no room that would not take another packet's flow of this burst
 		}
+		flow.Count(b.vec[i].PktLen() - int(info.Removed))
 		if w.watches.asks != 0 {
 			w.differs(b, j)
 		}
@@ -55,8 +56,26 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	o := w.observation
 	o.Frame, o.Info, o.FlowHash = b.frame[i], info, b.hashes[j]
 	o.Layout = w.locator.Layout(info)
+	o.Sequence, o.SequenceBits = w.locator.Sequence(b.frame[i], info)
 	flow.Closing = flow.Closing || tcpFlags(b.frame[i], &b.layers[i], info)&(tcpFIN|tcpRST) != 0
-	return w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)
+	set := w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)
+	if info.Reason != inthdr.ReasonNone {
+		set |= w.odd(p, b, info.Reason) & w.rules.Policies[flow.Watch].Events
+	}
+	if set&event.Triggered != 0 {
+		b.trigger[j] = w.detector.Trigger
+	}
+	return set
+}
+
+// odd is the event of a packet whose INT is removed but whose contents make no
+// sense, at most one per port and second.
+func (w *Worker) odd(p *path, b *burst, reason inthdr.Reason) event.Set {
+	e := event.Malformed
+	if reason == inthdr.ReasonUnknownDomain {
+		e = event.UnknownDomain
+	}
+	return w.detector.Limited(b.now, e, &p.told[e])
 }
 
 // countEvents adds the events of one report that was built.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"intsink/engine/event"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 )
@@ -85,7 +86,14 @@ func (w *Worker) parseChain(p *path, b *burst, i int) {
 //go:noinline
 func (w *Worker) unsound(p *path, b *burst, i int) {
 	p.counters.Malformed[b.info[i].Reason]++
+	set, drops := w.noticed(p, event.Malformed, b.now), uint32(0)
 	if w.rules.DropMalformed {
 		b.dropPacket(i, DropMalformed, &p.counters.Direction[ToHost])
+		var d event.Set
+		d, drops = w.dropped(p, ToHost, DropMalformed, b.now)
+		set |= d
+	}
+	if set != 0 {
+		w.reportFrame(p, ToHost, b, set, b.frame[i], DropMalformed, drops)
 	}
 }

@@ -331,7 +331,9 @@ func TestDevicesOfAllFormats(t *testing.T) {
 		want  uint8
 	}{
 		{next(nil), 1},
-		{next(func(s *intgen.Source, _ []intgen.Hop) { s.Format, s.Marking, s.DSCP, s.Mask = intgen.Format1, intgen.ByDSCP, 23, 63 }), 1},
+		{next(func(s *intgen.Source, _ []intgen.Hop) {
+			s.Format, s.Marking, s.DSCP, s.Mask = intgen.Format1, intgen.ByDSCP, 23, 63
+		}), 1},
 		{format2016(t, 103), 1},
 		{format2016(t, 104), 2},
 		{next(func(_ *intgen.Source, h []intgen.Hop) { h[0].NodeID = 104 }), 2},

@@ -31,6 +31,8 @@ type WorkerConfig struct {
 type path struct {
 	link     *Link
 	counters *LinkCounters
+	told     [event.NumEvents]int64                    // when malformed, leak and unknown_domain were last reported
+	drops    [NumDirections][NumDropReasons]dropsSince // of packets that belong to no flow
 }
 
 // Worker polls its queues and takes every burst through the stages. All its
@@ -46,6 +48,7 @@ type Worker struct {
 	watches  *watches // those of rules
 	facts    facts    // of the packet at hand
 	factsKey uint64   // of their hash, odd
+	interest interest
 	outboxes []outbox
 
 	generation uint8 // of rules; a flow with another one is matched again
@@ -58,9 +61,12 @@ type Worker struct {
 	mdBytes     [48 + inthdr.MaxSourceLen]byte
 	provided    uint16 // RepMdBits that metadata holds
 	queueID     uint8
+	explanation report.Explanation
 	scratch     [64]byte
+	tlvs        [tlvRoom]byte
 
 	counters Counters
+	pace     pace
 	nextTick int64
 
 	stop    atomic.Bool
@@ -81,6 +87,7 @@ func NewWorker(c WorkerConfig) *Worker {
 		rules:       c.Rules,
 		watches:     compileWatches(c.Rules),
 		factsKey:    c.Seed*0x9e3779b97f4a7c15 | 1,
+		interest:    interestOf(c.Rules),
 		burst:       newBurst(),
 		observation: new(event.Observation),
 		counters:    newCounters(len(c.Links), len(c.Collectors)),
@@ -144,7 +151,7 @@ func (w *Worker) toHost(p *path, b *burst) {
 			w.strip(p, b)
 		}
 	}
-	w.transmit(p.link.Host, d, b)
+	w.transmit(p, ToHost, p.link.Host, b)
 }
 
 // Tick does what is due between bursts: age flows, send report packets that
@@ -159,6 +166,7 @@ func (w *Worker) Tick(now int64) {
 	w.nextTick = now + tickNs
 	w.beat.Store(now)
 	w.age(now)
+	w.losses(now)
 	if r := w.pending.Swap(nil); r != nil {
 		w.adopt(r)
 	}
@@ -170,3 +178,6 @@ func (w *Worker) Tick(now int64) {
 
 // tickNs is how often a worker looks after everything that is not a packet.
 const tickNs = 1e6
+
+// tlvRoom is what an Explanation and the longest packet in a TLV take.
+const tlvRoom = 4 + report.ExplanationLen + 4 + report.MaxTLVData

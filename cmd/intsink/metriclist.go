@@ -28,6 +28,8 @@ var metricList = []metric{
 	{"intsink_untracked_hops_total", "latencies of hops beyond a flow's room"},
 	{"intsink_flows", "flows in the table"},
 	{"intsink_flow_evictions_total", "flows that made room for others before they were idle"},
+	{"intsink_longest_poll_gap_seconds", "longest time between two polls of the worker in the last 15 to 30 seconds, sleep when idle included"},
+	{"intsink_long_poll_gaps_total", "times between two polls of the worker of at least that long: 100µs, 1ms, 10ms"},
 	{"intsink_reports_total", "individual reports built"},
 	{"intsink_report_packets_total", "report packets sealed, each with a sequence number"},
 	{"intsink_report_packets_sent_total", "report packets handed to the kernel and not refused; never more than were sealed"},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/VictoriaMetrics/metrics"
 
@@ -25,6 +26,7 @@ func (a *appliance) writeMetrics(w io.Writer) {
 	a.addLinks(x, snapshots)
 	addEvents(x, snapshots)
 	addFlows(x, snapshots)
+	addPace(x, snapshots)
 	a.addCollectors(x, snapshots, exported)
 	a.addPorts(x)
 	x.add("intsink_build_info", 1, "version", version)
@@ -92,6 +94,16 @@ func addFlows(x *exposition, snapshots []engine.Counters) {
 	for i := range snapshots {
 		x.add("intsink_flows", snapshots[i].Flows, "worker", fmt.Sprintf("w%d", i))
 		x.add("intsink_flow_evictions_total", snapshots[i].Evictions, "worker", fmt.Sprintf("w%d", i))
+	}
+}
+
+func addPace(x *exposition, snapshots []engine.Counters) {
+	for i := range snapshots {
+		p, worker := &snapshots[i].Pace, fmt.Sprintf("w%d", i)
+		x.addSeconds("intsink_longest_poll_gap_seconds", p.LongestNs, "worker", worker)
+		for g, n := range p.Over {
+			x.add("intsink_long_poll_gaps_total", n, "worker", worker, "over", time.Duration(engine.LongGaps[g]))
+		}
 	}
 }
 

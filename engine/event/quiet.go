@@ -16,12 +16,12 @@ func (d *Detector) Quiet(now int64, f *flows.Flow, watch int, frame []byte, i *i
 	}
 	p := &d.policies[watch]
 	n := uint(i.Hops)
-	if !p.quiet || !l.Plain || i.Reason != 0 || i.MTUExceeded || n == 0 || n > uint(f.NumHops) || n > flows.MaxHops ||
-		f.Windows != 0 || int32(refreshTick(now)-f.NextRefresh) >= 0 {
+	if !p.quiet || !l.Plain || i.Reason != 0 || i.DSInstruction != 0 || i.MTUExceeded || n == 0 || n > uint(f.NumHops) || n > flows.MaxHops ||
+		!f.Settled() || i.HopExceeded || int32(refreshTick(now)-f.NextRefresh) >= 0 {
 		return false
 	}
 	h := uint64(n)
-	absolute := p.Thresholds.LatencyAbsolute
+	absolute, sum := p.Thresholds.Latency.Absolute, uint64(0)
 	stack := frame[i.Stack:]
 	hopLen := uint(i.HopLen)
 	for _, ref := range f.Hops[:n] {
@@ -31,10 +31,11 @@ func (d *Detector) Quiet(now int64, f *flows.Flow, watch int, frame []byte, i *i
 		first := binary.LittleEndian.Uint64(stack)
 		x := binary.BigEndian.Uint32(stack[8:])
 		// A node that is known is no unknown word.
-		if uint32(first) != ref.Node || first>>32 == unknown32 || x-ref.Ref+absolute > 2*absolute {
+		if uint32(first) != ref.Node || first>>32 == unknown32 || x == unknown32 || x-ref.Ref+absolute > 2*absolute {
 			return false
 		}
 		h = d.mix(h, first)
+		sum += uint64(x)
 		if uint(len(stack)) < hopLen {
 			return false
 		}
@@ -43,7 +44,16 @@ func (d *Detector) Quiet(now int64, f *flows.Flow, watch int, frame []byte, i *i
 	if f.PathHash != h || f.NumPaths == 0 || f.NextRefresh == 0 {
 		return false
 	}
-	f.Packets++
+	if p.Events.Has(EndToEnd) && (!f.EndKnown() || farther(uint64(f.EndRef), sum, uint64(p.Thresholds.EndToEnd.Absolute))) {
+		return false
+	}
+	if d.overlooked++; d.overlooked >= surveyed ||
+		p.things && (now <= d.stirred || d.busy > 0 || !p.calm.pass(frame[i.Stack:][:i.StackLen], hopLen, n, l)) {
+		return false
+	}
 	f.PathSeen = flows.Tick(now)
 	return true
 }
+
+// farther tells whether a and b are more than limit apart.
+func farther(a, b, limit uint64) bool { return b-a+limit > 2*limit }
