@@ -94,13 +94,13 @@ func (d dice) key() (k flows.Key) {
 func TestCompiledWatchesSelectTheSame(t *testing.T) {
 	d := dice{rand.New(rand.NewPCG(1, 2))}
 	matched := 0
-	for range 2000 {
+	for range 200 {
 		r := &Rules{Watches: make([]Watch, d.IntN(MaxWatches+1))}
 		for i := range r.Watches {
 			r.Watches[i] = d.watch()
 		}
 		ws := compileWatches(r)
-		for range 20 {
+		for range 100 {
 			k, inner := d.key(), d.key()
 			f := facts{
 				vlan: uint16(d.IntN(4096)), dscp: uint8(d.IntN(3)), inside: d.IntN(3) == 0,
@@ -121,8 +121,8 @@ func TestCompiledWatchesSelectTheSame(t *testing.T) {
 			}
 		}
 	}
-	if matched < 10000 {
-		t.Errorf("only %d of 40000 matched: the test says little", matched)
+	if matched < 5000 {
+		t.Errorf("only %d of 20000 matched: the test says little", matched)
 	}
 }
 
@@ -282,6 +282,31 @@ func TestAFlowFollowsItsPackets(t *testing.T) {
 			if got := b.watchOfPacket(c.frame); got != c.want {
 				t.Errorf("packet %d: watch %d, want %d", i, got, c.want)
 			}
+		}
+	}
+	if b.table.Len() != 1 {
+		t.Errorf("%d flows, want one", b.table.Len())
+	}
+	b.balance()
+}
+
+// TestATunnelFollowsWhatItCarries: one outer flow, packets of several inner flows and
+// networks.
+func TestATunnelFollowsWhatItCarries(t *testing.T) {
+	from := func(s string) []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix(s)} }
+	b := watching(t, Watch{Layer: InnerLayer, Source: from("10.0.0.1/32")}, Watch{VNI: []VNIRange{{8, 9}}}, Watch{Source: from("172.16.0.1/32")})
+	for i, c := range []struct {
+		inner int
+		vni   uint32
+		want  uint8
+	}{{1, 7, 0}, {2, 7, 2}, {2, 8, 1}, {1, 8, 0}, {3, 7, 2}} {
+		outer, err := tunnel(intgen.Geneve, true, func(t *intgen.Tunnel) { t.VNI = c.vni }).Wrap(plain(c.inner))
+		if err != nil {
+			t.Fatal(err)
+		}
+		marked := withINT(t, outer, func(s *intgen.Source, _ []intgen.Hop) { s.Marking = intgen.ByGeneve })
+		if got := b.watchOfPacket(marked); got != c.want {
+			t.Errorf("packet %d: watch %d, want %d", i, got, c.want)
 		}
 	}
 	if b.table.Len() != 1 {
