@@ -8,26 +8,32 @@ import (
 
 // detect asks of every INT packet whether it is worth a report.
 func (w *Worker) detect(p *path, b *burst) {
-	b.events = [mbuf.MaxBurst]event.Set{}
 	fired, others := event.Set(0), 0
+	look, things := w.detector.Survey(b.nINT), w.detector.WatchesThings()
+	asks := w.watches.asks != 0
 	for j := range min(b.nINT, mbuf.MaxBurst) {
 		i := b.int[j] & (mbuf.MaxBurst - 1)
 		info, flow := &b.info[i], b.flow[j]
+		b.events[j] = 0
+		if flow == nil {
+			p.counters.Malformed[info.Reason]++
+			p.counters.INT[info.Type&3]++
+			others++
+			continue // no room that would not take another packet's flow of this burst
+		}
+		flow.Count(int(b.layers[i].End) - int(info.Removed))
+		if asks {
+			w.differs(b, j)
+		}
+		if (info.Usual || w.usual(b, int(i))) && flow.Generation == w.generation && !look &&
+			w.detector.Quiet(b.now, flow, b.frame[i], info) &&
+			(!things || w.detector.Calm(b.now, flow, b.frame[i], info, w.locator.Layout(info))) {
+			continue
+		}
+		look = false
 		if info.Type != inthdr.MD {
 			p.counters.INT[info.Type&3]++
 			others++
-		}
-		if flow == nil {
-			p.counters.Malformed[info.Reason]++
-			continue // no room that would not take another packet's flow of this burst
-		}
-		flow.Count(b.vec[i].PktLen() - int(info.Removed))
-		if w.watches.asks != 0 {
-			w.differs(b, j)
-		}
-		if flags := b.layers[i].TCPFlags; flags&(tcpFIN|tcpRST) == 0 && info.NPT != 2 && flow.Generation == w.generation &&
-			w.detector.Quiet(b.now, flow, int(flow.Watch), b.frame[i], info, w.locator.Layout(info)) {
-			continue
 		}
 		set := w.detectOne(p, b, j)
 		b.events[j] = set
@@ -36,6 +42,15 @@ func (w *Worker) detect(p *path, b *burst) {
 	p.counters.INT[inthdr.MD] += uint64(b.nINT - others)
 	p.counters.Malformed[0] = 0 // no reason
 	b.fired = fired != 0
+}
+
+// usual is Info.Usual for packets that Recall did not see. What may end a
+// connection is not usual.
+//
+//go:noinline
+func (w *Worker) usual(b *burst, i int) bool {
+	info := &b.info[i]
+	return !info.Plain && info.NPT != 2 && b.layers[i].TCPFlags&(tcpFIN|tcpRST) == 0 && w.locator.Usual(info)
 }
 
 // detectOne handles a packet that is not like the one before it.

@@ -127,7 +127,7 @@ func (p *Locator) locateByPort(b []byte, l *packet.Layers, i *Info) Result {
 			shim: memoKey(binary.LittleEndian.Uint32(h), binary.LittleEndian.Uint16(h[shimLen+8:])),
 			info: *i,
 		}
-		p.memo.info.Plain = true
+		p.memo.info.Plain, p.memo.info.Usual = true, p.Usual(i)
 	}
 	return Sound
 }

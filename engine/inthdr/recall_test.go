@@ -73,7 +73,7 @@ func TestRecallIsParseAndLocate(t *testing.T) {
 		if !i.Plain {
 			t.Fatalf("recalled, but not marked as plain")
 		}
-		i.Plain = false
+		i.Plain, i.Usual = false, false
 		if result != inthdr.Sound || l != wantL || i != wantI {
 			t.Fatalf("%x\nrecalled %+v %+v\nlocated  %+v %+v (%v, %v)", b, l, i, wantL, wantI, parsed, result)
 		}
