@@ -30,7 +30,7 @@ type burst struct {
 
 	frame   [mbuf.MaxBurst][]byte // first segments
 	verdict [mbuf.MaxBurst]verdict
-	layers  [mbuf.MaxBurst]packet.Layers
+	layers  [mbuf.MaxBurst]packet.Layers // of packets whose Info.Plain is set, only once something is to be said of them
 	info    [mbuf.MaxBurst]inthdr.Info
 	outers  [mbuf.MaxBurst]inthdr.Outers // of packets whose Info.Depth is not zero
 

@@ -21,7 +21,7 @@ func (w *Worker) detect(p *path, b *burst) {
 			others++
 			continue // no room that would not take another packet's flow of this burst
 		}
-		flow.Count(int(b.layers[i].End) - int(info.Removed))
+		flow.Count(int(info.Size))
 		if asks {
 			w.differs(b, j)
 		}
@@ -59,6 +59,9 @@ func (w *Worker) usual(b *burst, i int) bool {
 func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	i := b.int[j]
 	info, flow := &b.info[i], b.flow[j]
+	if info.Plain {
+		inthdr.PlainLayers(b.frame[i], info, &b.layers[i])
+	}
 	p.counters.Malformed[info.Reason]++
 	fresh := b.fresh>>j&1 != 0
 	if fresh || flow.Generation != w.generation {

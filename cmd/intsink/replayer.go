@@ -9,7 +9,6 @@ import (
 
 	"intsink/conf"
 	"intsink/dpdk/mbuf"
-	"intsink/engine/report"
 	"intsink/exporters/file"
 )
 
@@ -20,7 +19,7 @@ type replayer struct {
 	in      *captureReader
 	out     *file.Capture
 	reports *file.Capture
-	frames  []report.UDPFrame // per collector
+	frames  []replayedFrame // per collector
 
 	tooLong, clipped int // packets that were not taken as they are
 }
@@ -32,7 +31,7 @@ func newReplayer(c *conf.Config, source *pcapPort, in *captureReader, out, repor
 	}
 	r.replayWorker = newReplayWorker(c, replayPorts{
 		network: source, host: (*captureSink)(r), packets: source.pool, reports: source.reportPool,
-	}, func(s *sealedReport) { reports.WriteReport(&r.frames[s.collector], s.m) })
+	}, func(s *sealedReport) { reports.WriteReport(r.frames[s.collector].of(s.handoff), s.m) })
 	return r
 }
 

@@ -10,6 +10,7 @@ import (
 	"intsink/dpdk/ring"
 	"intsink/engine"
 	"intsink/engine/report"
+	"intsink/exporters/port"
 )
 
 // replaySeed keys the hashes in replay: the same input gives the same output.
@@ -61,10 +62,25 @@ func newReplayWorker(c *conf.Config, p replayPorts, sealed func(*sealedReport)) 
 // replayRing holds what one packet can seal; the ring is emptied after each.
 const replayRing = 1024
 
-// replayFrame is the frame around a collector's report packets. What a socket
-// would learn from the kernel (MAC addresses, the source address where none is
-// configured) is zero, so that nothing of this machine gets into the output.
-func replayFrame(col *conf.Collector) report.UDPFrame {
+// replayedFrame is the frame around a collector's report packets.
+type replayedFrame struct {
+	report.UDPFrame
+	byPort bool // the frame is what exporters/port would send
+	source port.SourcePort
+}
+
+// of returns the frame of the packet whose handoff is h.
+func (f *replayedFrame) of(h report.Handoff) *report.UDPFrame {
+	if f.byPort {
+		f.Src = netip.AddrPortFrom(f.Src.Addr(), f.source.Of(0, h))
+	}
+	return &f.UDPFrame
+}
+
+// replayFrame is the frame to col. What is learned from the kernel, a device or a
+// gateway (MAC addresses and the source address, where they are not configured)
+// is zero, so that nothing of this machine gets into the output.
+func replayFrame(col *conf.Collector) replayedFrame {
 	source := col.Source
 	if !source.IsValid() {
 		source = netip.IPv4Unspecified()
@@ -72,7 +88,13 @@ func replayFrame(col *conf.Collector) report.UDPFrame {
 			source = netip.IPv6Unspecified()
 		}
 	}
-	return report.UDPFrame{Src: netip.AddrPortFrom(source, col.SourcePort), Dst: col.Address}
+	return replayedFrame{
+		UDPFrame: report.UDPFrame{
+			DstMAC: col.GatewayMAC, VLAN: col.VLAN,
+			Src: netip.AddrPortFrom(source, col.SourcePort), Dst: col.Address,
+		},
+		byPort: col.Port != "", source: portSource(col),
+	}
 }
 
 // Steps in which time passes where the capture has a gap: flows that end in it
@@ -106,7 +128,7 @@ func (r *replayWorker) passTo(at int64) {
 type sealedReport struct {
 	m         *mbuf.Mbuf
 	collector int
-	at        int64
+	handoff   report.Handoff
 }
 
 // drain hands over the report packets that were sealed, in the order of their times.
@@ -120,11 +142,11 @@ func (r *replayWorker) drain() {
 			}
 			for _, m := range r.vec[:n] {
 				h, _ := report.TakeHandoff(m.Bytes())
-				all = append(all, sealedReport{m, i, h.Time})
+				all = append(all, sealedReport{m, i, h})
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b sealedReport) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(all, func(a, b sealedReport) int { return cmp.Compare(a.handoff.Time, b.handoff.Time) })
 	for _, s := range all {
 		r.sealed(&s)
 		r.vec[0] = s.m

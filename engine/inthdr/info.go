@@ -36,6 +36,7 @@ type Info struct {
 
 	Start, End uint16 // INT begins and ends here
 	Removed    uint16 // bytes of [Start,End) that go: all of them, but for Geneve options between those of INT
+	Size       uint16 // bytes of the packet without INT, from the Ethernet header to the end of IP
 	Shim       uint16
 	Orig       uint16 // original UDP destination port (NPT 1) or IP protocol (NPT 2)
 	Next       uint16 // next protocol of the last shim: EtherType (GRE) or that of VXLAN-GPE
