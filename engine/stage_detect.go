@@ -4,11 +4,16 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
+	"intsink/engine/strip"
 )
 
-// detect asks of every INT packet whether it is worth a report.
+// detect asks of every INT packet whether it is worth a report. The common packet,
+// of which there is nothing to say, loses its INT at once, while it is in the cache;
+// the rest waits for its reports.
 func (w *Worker) detect(p *path, b *burst) {
 	fired, others := event.Set(0), 0
+	b.nRest = 0
+	strips := p.link.Host != nil
 	look, things := w.detector.Survey(b.nINT), w.detector.WatchesThings()
 	asks := w.watches.asks != 0
 	for j := range min(b.nINT, mbuf.MaxBurst) {
@@ -19,6 +24,7 @@ func (w *Worker) detect(p *path, b *burst) {
 			p.counters.Malformed[info.Reason]++
 			p.counters.INT[info.Type&3]++
 			others++
+			b.leave(i)
 			continue // no room that would not take another packet's flow of this burst
 		}
 		flow.Count(int(info.Size))
@@ -28,9 +34,15 @@ func (w *Worker) detect(p *path, b *burst) {
 		if (info.Usual || w.usual(b, int(i))) && flow.Generation == w.generation && !look &&
 			w.detector.Quiet(b.now, flow, b.frame[i], info) &&
 			(!things || w.detector.Calm(b.now, flow, b.frame[i], info, w.locator.Layout(info))) {
+			if info.Plain && strips {
+				b.vec[i].Adj(strip.Plain(b.frame[i], info))
+			} else {
+				b.leave(i)
+			}
 			continue
 		}
 		look = false
+		b.leave(i)
 		if info.Type != inthdr.MD {
 			p.counters.INT[info.Type&3]++
 			others++

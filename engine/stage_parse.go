@@ -19,7 +19,6 @@ func (w *Worker) parse(p *path, b *burst) {
 		case inthdr.Same:
 			b.int[b.nINT] = uint8(i)
 			b.nINT++
-			b.verdict[i] = stripped
 		case inthdr.Ask:
 			w.parseOne(p, b, i, false)
 		}
@@ -45,7 +44,6 @@ func (w *Worker) parseOne(p *path, b *burst, i int, joined bool) {
 		info.Size = l.End - info.Removed
 		b.int[b.nINT] = uint8(i)
 		b.nINT++
-		b.verdict[i] = stripped
 	case inthdr.Unsound:
 		w.unsound(p, b, i)
 	case inthdr.NotINT:

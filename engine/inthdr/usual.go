@@ -6,5 +6,5 @@ package inthdr
 // Recall keeps the answer in Info.Usual.
 func (p *Locator) Usual(i *Info) bool {
 	return i.Type == MD && i.Reason == ReasonNone && i.Hops > 0 && i.DSInstruction == 0 &&
-		!i.HopExceeded && !i.MTUExceeded && p.Layout(i).Plain
+		!i.Discard && !i.HopExceeded && !i.MTUExceeded && p.Layout(i).Plain
 }
