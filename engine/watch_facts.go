@@ -61,8 +61,11 @@ func (w *Worker) gather(b *burst, j int) {
 	ws, f := w.watches, &w.facts
 	i := b.int[j]
 	frame, l, info, o := b.frame[i], &b.layers[i], &b.info[i], &b.outers[i]
-	f.vlan, f.dscp, f.inside = l.VLAN, info.DSCP, info.Depth > 0
+	f.vlan, f.dscp, f.inside = 0, info.DSCP, info.Depth > 0
 	f.hasVNI, f.vni, f.inner, f.hasDevice, f.device, f.noPath, f.nodes = false, 0, nil, false, 0, false, nil
+	if !info.Plain { // else it has no tag, and l may be another packet's
+		f.vlan = l.VLAN
+	}
 	if f.inside {
 		f.vlan, f.inner = o[0].VLAN, &b.keys[j]
 	}
@@ -75,7 +78,7 @@ func (w *Worker) gather(b *burst, j int) {
 		}
 	}
 	if tunnels {
-		w.gatherTunnels(frame, l, info, o)
+		w.gatherTunnels(frame, info, o)
 	}
 	if ws.asks&askDevice != 0 {
 		w.gatherDevices(frame, info)
@@ -83,7 +86,7 @@ func (w *Worker) gather(b *burst, j int) {
 }
 
 // gatherTunnels looks for VNIs and for the packet inside of the flow's.
-func (w *Worker) gatherTunnels(frame []byte, l *packet.Layers, info *inthdr.Info, o *inthdr.Outers) {
+func (w *Worker) gatherTunnels(frame []byte, info *inthdr.Info, o *inthdr.Outers) {
 	f, ports := &w.facts, &w.watches.ports
 	for d := 0; d < int(info.Depth) && !f.hasVNI; d++ {
 		if p := &o[d]; p.Payload != 0 {
@@ -94,7 +97,7 @@ func (w *Worker) gatherTunnels(frame []byte, l *packet.Layers, info *inthdr.Info
 		if !ports.has(info.Orig) {
 			return
 		}
-		f.own = originalHeaders{proto: packet.ProtoUDP, port: info.Orig, at: int(info.End), end: int(l.End)}
+		f.own = originalHeaders{proto: packet.ProtoUDP, port: info.Orig, at: int(info.End), end: int(info.Size + info.Removed)}
 	}
 	in := ports.open(frame, &f.own, f)
 	var layers packet.Layers

@@ -290,29 +290,56 @@ func TestAFlowFollowsItsPackets(t *testing.T) {
 	b.balance()
 }
 
+// TestPlainPacketsBesideOthers: what is known of a packet without its being parsed is
+// not mixed up with the packet that was in its place before.
+func TestPlainPacketsBesideOthers(t *testing.T) {
+	b := watching(t, Watch{VLAN: []PortRange{{100, 100}}}, Watch{})
+	untagged, tagged := withINT(t, flowOf(nil, 0), nil), withINT(t, flowOf([]uint16{100}, 0), nil)
+	plain := 0
+	for i := range 8 {
+		frame, want := untagged, uint8(1)
+		if i%3 == 2 {
+			frame, want = tagged, 0
+		}
+		if got := b.watchOfPacket(frame); got != want {
+			t.Errorf("packet %d: watch %d, want %d", i, got, want)
+		}
+		if b.burst.info[0].Plain {
+			plain++
+		}
+	}
+	if plain < 3 {
+		t.Errorf("only %d packets were plain: the test says little", plain)
+	}
+	b.balance()
+}
+
 // TestATunnelFollowsWhatItCarries: one outer flow, packets of several inner flows and
 // networks.
 func TestATunnelFollowsWhatItCarries(t *testing.T) {
 	from := func(s string) []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix(s)} }
-	b := watching(t, Watch{Layer: InnerLayer, Source: from("10.0.0.1/32")}, Watch{VNI: []VNIRange{{8, 9}}}, Watch{Source: from("172.16.0.1/32")})
-	for i, c := range []struct {
-		inner int
-		vni   uint32
-		want  uint8
-	}{{1, 7, 0}, {2, 7, 2}, {2, 8, 1}, {1, 8, 0}, {3, 7, 2}} {
-		outer, err := tunnel(intgen.Geneve, true, func(t *intgen.Tunnel) { t.VNI = c.vni }).Wrap(plain(c.inner))
-		if err != nil {
-			t.Fatal(err)
+	watches := []Watch{{Layer: InnerLayer, Source: from("10.0.0.1/32")}, {VNI: []VNIRange{{8, 9}}}, {Source: from("172.16.0.1/32")}}
+	for encap, marking := range map[intgen.Encap]intgen.Marking{intgen.Geneve: intgen.ByGeneve, intgen.VXLAN: intgen.ByPort} {
+		b := watching(t, watches...)
+		for i, c := range []struct {
+			inner int
+			vni   uint32
+			want  uint8
+		}{{1, 7, 0}, {2, 7, 2}, {2, 8, 1}, {1, 8, 0}, {3, 7, 2}} {
+			outer, err := tunnel(encap, true, func(t *intgen.Tunnel) { t.VNI = c.vni }).Wrap(plain(c.inner))
+			if err != nil {
+				t.Fatal(err)
+			}
+			marked := withINT(t, outer, func(s *intgen.Source, _ []intgen.Hop) { s.Marking = marking })
+			if got := b.watchOfPacket(marked); got != c.want {
+				t.Errorf("encapsulation %d, packet %d: watch %d, want %d", encap, i, got, c.want)
+			}
 		}
-		marked := withINT(t, outer, func(s *intgen.Source, _ []intgen.Hop) { s.Marking = intgen.ByGeneve })
-		if got := b.watchOfPacket(marked); got != c.want {
-			t.Errorf("packet %d: watch %d, want %d", i, got, c.want)
+		if b.table.Len() != 1 {
+			t.Errorf("encapsulation %d: %d flows, want one", encap, b.table.Len())
 		}
+		b.balance()
 	}
-	if b.table.Len() != 1 {
-		t.Errorf("%d flows, want one", b.table.Len())
-	}
-	b.balance()
 }
 
 // TestNoEvidenceOfTheWay leaves the watch of a flow as it is.
