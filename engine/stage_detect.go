@@ -11,39 +11,22 @@ import (
 // of which there is nothing to say, loses its INT at once, while it is in the cache;
 // the rest waits for its reports.
 func (w *Worker) detect(p *path, b *burst) {
-	fired, others := event.Set(0), 0
 	b.nRest = 0
-	strips := p.link.Host != nil
-	look, things := w.detector.Survey(b.nINT), w.detector.WatchesThings()
+	fired, others := event.Set(0), 0
+	look := w.detector.Survey(b.nINT)
+	common := p.link.Host != nil && !w.detector.WatchesThings()
 	asks := w.watches.asks != 0
 	for j := range min(b.nINT, mbuf.MaxBurst) {
-		i := b.int[j] & (mbuf.MaxBurst - 1)
-		info, flow := &b.info[i], b.flow[j]
-		b.events[j] = 0
-		if flow == nil {
-			p.counters.Malformed[info.Reason]++
-			p.counters.INT[info.Type&3]++
-			others++
-			b.leave(i)
-			continue // no room that would not take another packet's flow of this burst
-		}
-		flow.Count(int(info.Size))
 		if asks {
 			w.differs(b, j)
 		}
-		if (info.Usual || w.usual(b, int(i))) && flow.Generation == w.generation && !look &&
-			w.detector.Quiet(b.now, flow, b.frame[i], info) &&
-			(!things || w.detector.Calm(b.now, flow, b.frame[i], info, w.locator.Layout(info))) {
-			if info.Plain && strips {
-				b.vec[i].Adj(strip.Plain(b.frame[i], info))
-			} else {
-				b.leave(i)
-			}
+		if !look && (common && w.quiet(b, j) || w.quietAfterAll(b, j)) {
 			continue
 		}
 		look = false
+		i := b.int[j]
 		b.leave(i)
-		if info.Type != inthdr.MD {
+		if info := &b.info[i]; info.Type != inthdr.MD {
 			p.counters.INT[info.Type&3]++
 			others++
 		}
@@ -56,11 +39,45 @@ func (w *Worker) detect(p *path, b *burst) {
 	b.fired = fired != 0
 }
 
-// usual is Info.Usual for packets that Recall did not see. What may end a
-// connection is not usual.
+// quiet is detect for one packet like the one before it, INT taken out. False:
+// nothing is done. Apart, it has few values to keep.
 //
 //go:noinline
-func (w *Worker) usual(b *burst, i int) bool {
+func (w *Worker) quiet(b *burst, j int) bool {
+	i := b.int[j&(mbuf.MaxBurst-1)] & (mbuf.MaxBurst - 1)
+	info, flow := &b.info[i], b.flow[j&(mbuf.MaxBurst-1)]
+	if flow == nil || !info.Usual || flow.Generation != w.generation || !w.detector.Quiet(b.now, flow, b.frame[i], info) {
+		return false
+	}
+	flow.Count(int(info.Size))
+	b.events[j&(mbuf.MaxBurst-1)] = 0
+	b.vec[i].Adj(strip.Plain(b.frame[i], info))
+	return true
+}
+
+// quietAfterAll is quiet for packets that Recall did not see, for taps, and where
+// queues, interfaces or links are watched. The packet keeps its INT for the moment.
+//
+//go:noinline
+func (w *Worker) quietAfterAll(b *burst, j int) bool {
+	i := b.int[j]
+	info, flow := &b.info[i], b.flow[j]
+	if flow == nil || flow.Generation != w.generation || !info.Usual && !w.usual(b, i) {
+		return false
+	}
+	d, f := w.detector, b.frame[i]
+	if !d.Quiet(b.now, flow, f, info) || d.WatchesThings() && !d.Calm(b.now, flow, f, info, w.locator.Layout(info)) {
+		return false
+	}
+	flow.Count(int(info.Size))
+	b.events[j] = 0
+	b.leave(i)
+	return true
+}
+
+// usual is Info.Usual for packets that Recall did not see. What may end a
+// connection is not usual.
+func (w *Worker) usual(b *burst, i uint8) bool {
 	info := &b.info[i]
 	return !info.Plain && info.NPT != 2 && b.layers[i].TCPFlags&(tcpFIN|tcpRST) == 0 && w.locator.Usual(info)
 }
@@ -75,6 +92,10 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 		inthdr.PlainLayers(b.frame[i], info, &b.layers[i])
 	}
 	p.counters.Malformed[info.Reason]++
+	if flow == nil {
+		return 0 // no room that would not take another packet's flow of this burst
+	}
+	flow.Count(int(info.Size))
 	fresh := b.fresh>>j&1 != 0
 	if fresh || flow.Generation != w.generation {
 		flow.Generation = w.generation

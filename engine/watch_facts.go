@@ -47,8 +47,8 @@ func (w *Worker) watchOf(b *burst, j int) uint8 {
 //go:noinline
 func (w *Worker) differs(b *burst, j int) {
 	flow := b.flow[j]
-	if b.fresh>>j&1 != 0 || flow.Generation != w.generation {
-		return // it is matched anyway
+	if flow == nil || b.fresh>>j&1 != 0 || flow.Generation != w.generation {
+		return // there is none, or it is matched anyway
 	}
 	w.gather(b, j)
 	if flow.Facts != w.factsHash(&w.facts) && !w.facts.noPath {
