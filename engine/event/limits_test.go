@@ -71,7 +71,7 @@ func TestDropped(t *testing.T) {
 			t.Errorf("at %d ms: %b, %d, want %b, %d", c.at/ms, set, n, c.set, c.count)
 		}
 	}
-	if cold := f.Cold(); d.Counters.Fired[Drop] != 7 || cold.Drops != 7 || cold.Suppressed != 3 || cold.LastReport != 9*second {
+	if cold := f.Cold(); d.Counters.Fired[Drop] != 7 || cold.Drops != 7 || cold.Suppressed != 3 || f.LastReport != flows.Tick(9*second) {
 		t.Errorf("counters %+v, flow %+v", d.Counters, cold)
 	}
 }
