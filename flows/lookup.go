@@ -17,6 +17,7 @@ func (t *Table) LookupBurst(now int64, keys []Key, hashes []uint64, out []*Flow)
 			f.seen = now
 			continue
 		}
+		t.unsee(hashes[j], out[j])
 		out[j], fresh = t.findOrInsert(now, hashes[j], &keys[j], out[:j], fresh)
 	}
 	return fresh
@@ -45,7 +46,7 @@ func touchFlows(out []*Flow) (sum uint64) {
 
 // candidates finds, for each hash, the flow in the first bucket that has its tag,
 // most likely the right one; nil where there is none. It is marked as seen before
-// that is known: one wrong in 32768 is found idle a little later.
+// that is known: unsee takes it back.
 //
 //go:noinline
 func (t *Table) candidates(tick uint32, hashes []uint64, out []*Flow) {
@@ -65,6 +66,22 @@ func (t *Table) candidates(tick uint32, hashes []uint64, out []*Flow) {
 		s += slot(m)
 		bk.seen[s&(slots-1)] = tick
 		out[j] = &flows[b*slots+s]
+	}
+}
+
+// unsee takes back that f, a candidate for hash h, was marked as seen: it is another
+// flow.
+//
+//go:noinline
+func (t *Table) unsee(h uint64, f *Flow) {
+	if f == nil {
+		return
+	}
+	b := h & t.mask
+	for s := range uint64(slots) {
+		if &t.flows[b*slots+s] == f {
+			t.buckets[b].seen[s] = Tick(f.seen)
+		}
 	}
 }
 

@@ -7,13 +7,15 @@ import (
 
 // Small is a table of what packets speak of beside flows: queues, links,
 // interfaces. Its memory is fixed; where a bucket is full, the entry that was
-// longest not seen makes room. It belongs to one goroutine.
+// longest not seen makes room, one that holds something last. It belongs to one
+// goroutine.
 type Small[V any] struct {
 	key       uint64
 	mask      uint64
 	entries   []smallEntry[V]
 	n         int
 	evictions uint64
+	holds     func(v *V, now int64) bool
 }
 
 type smallEntry[V any] struct {
@@ -26,13 +28,14 @@ type smallEntry[V any] struct {
 const smallSlots = 4 // entries of one bucket
 
 // NewSmall makes a table of at least capacity entries. V must not hold pointers.
-// seed keys the hash.
-func NewSmall[V any](capacity int, seed uint64) *Small[V] {
+// seed keys the hash; holds tells whether an entry says something that a new one would
+// not.
+func NewSmall[V any](capacity int, seed uint64, holds func(v *V, now int64) bool) *Small[V] {
 	n := smallSlots
 	for n < capacity {
 		n <<= 1
 	}
-	t := &Small[V]{key: seed*prime1 | 1, mask: uint64(n-1) &^ (smallSlots - 1)}
+	t := &Small[V]{holds: holds, key: seed*prime1 | 1, mask: uint64(n-1) &^ (smallSlots - 1)}
 	b := mapMemory(n*int(unsafe.Sizeof(smallEntry[V]{})), false)
 	// SAFETY: the mapping is page aligned, zero, exactly as long as the slice, and
 	// lives as long as the process: tables are made at start only.
@@ -49,22 +52,13 @@ func (t *Small[V]) Get(now int64, key [2]uint64) (v *V, fresh bool) {
 	at := h >> 20 & t.mask
 	bucket := t.entries[at : at+smallSlots]
 	tick := Tick(now)
-	victim, oldest := 0, uint32(0)
 	for i := range bucket {
-		e := &bucket[i]
-		if e.used && e.key == key {
+		if e := &bucket[i]; e.used && e.key == key {
 			e.tick = tick
 			return &e.value, false
 		}
-		age := tick - e.tick
-		if !e.used {
-			age = 1<<32 - 1
-		}
-		if age >= oldest {
-			victim, oldest = i, age
-		}
 	}
-	e := &bucket[victim]
+	e := t.victim(now, bucket)
 	if e.used {
 		t.evictions++
 	} else {
@@ -72,6 +66,26 @@ func (t *Small[V]) Get(now int64, key [2]uint64) (v *V, fresh bool) {
 	}
 	*e = smallEntry[V]{used: true, tick: tick, key: key}
 	return &e.value, true
+}
+
+// victim is a free entry, or the one that makes room.
+func (t *Small[V]) victim(now int64, bucket []smallEntry[V]) *smallEntry[V] {
+	const held = 1 << 32
+	worst, rank := 0, uint64(held<<1)
+	for i := range bucket {
+		e := &bucket[i]
+		if !e.used {
+			return e
+		}
+		r := uint64(^(Tick(now) - e.tick)) // the idler, the lower
+		if t.holds(&e.value, now) {
+			r |= held
+		}
+		if r < rank {
+			worst, rank = i, r
+		}
+	}
+	return &bucket[worst]
 }
 
 // Len is the number of entries.

@@ -180,3 +180,35 @@ func TestTotals(t *testing.T) {
 		t.Errorf("%d packets, %d bytes; want %d, 110", p, n, 1<<32)
 	}
 }
+
+// TestAWrongCandidateIsNotSeen: packets of a flow that looks like another, by bucket
+// and tag, do not keep that one from its end.
+func TestAWrongCandidateIsNotSeen(t *testing.T) {
+	table := New(Config{Capacity: 16, Seed: 5, IdleTimeout: 30 * second})
+	defer table.Close()
+	looks := map[[2]uint64]uint64{}
+	var a, b Key
+	for n := uint64(1); ; n++ {
+		k := keyOf(n)
+		h := table.Hash(&k)
+		look := [2]uint64{h & table.mask, uint64(tagOf(h))}
+		if other, is := looks[look]; is {
+			a, b = keyOf(other), k
+			break
+		}
+		looks[look] = n
+	}
+	lookup(table, second, a)
+	lookup(table, 20*second, b)
+	ended := int64(0)
+	for now := 20 * second; now < 60*second; now += second / 100 {
+		table.Age(now, func(f *Flow) {
+			if f.Key == a {
+				ended = now
+			}
+		})
+	}
+	if ended < 31*second || ended > 36*second {
+		t.Errorf("ended at %d s, want 31 to 36", ended/second)
+	}
+}

@@ -96,6 +96,9 @@ func (m *Model) wants(p *Policy, event string) bool {
 func (m *Model) Packet(k *Packet) *Expect {
 	e := &Expect{}
 	m.open = func([]string) {}
+	if k.Index%sweepEvery == 0 {
+		m.sweep(k.Time)
+	}
 	if k.NoINT || k.FromHost || k.Unsound {
 		m.noFlow(e, k)
 		return e
@@ -202,7 +205,7 @@ func (m *Model) newFlow(e *Expect, p *Policy, k *Packet) {
 		return
 	}
 	if !m.newFlows.take(k.Time, p.NewFlowRate) {
-		e.note("new_flow: withheld, %.3f tokens", m.newFlows.tokens)
+		e.note("new_flow: withheld, %.3f tokens", m.newFlows.tokens())
 		m.emptied(p)
 		return
 	}
@@ -212,8 +215,8 @@ func (m *Model) newFlow(e *Expect, p *Policy, k *Packet) {
 
 // emptied notes until when the bucket has no token.
 func (m *Model) emptied(p *Policy) {
-	if m.newFlows.tokens < 1 {
-		m.emptyTo = m.newFlows.at + int64((1-m.newFlows.tokens)/p.NewFlowRate*1e9) + 1
+	if m.newFlows.nano < 1e9 {
+		m.emptyTo = m.newFlows.at + (1e9-m.newFlows.nano)/p.NewFlowRate + 1
 	}
 }
 
@@ -236,23 +239,26 @@ func (m *Model) refresh(e *Expect, p *Policy, f *flowState, k *Packet) {
 
 // bucket is a token bucket one second deep, full at start.
 type bucket struct {
-	tokens float64
-	at     int64
-	used   bool
+	nano int64 // billionths of a token
+	at   int64
+	used bool
 }
 
-func (b *bucket) take(now int64, rate float64) bool {
+// tokens left, for people.
+func (b *bucket) tokens() float64 { return float64(b.nano) / 1e9 }
+
+func (b *bucket) take(now int64, rate int64) bool {
 	if rate == 0 {
 		return true
 	}
 	if !b.used {
-		b.used, b.tokens, b.at = true, rate, now
+		b.used, b.nano, b.at = true, rate*1e9, now
 	}
-	b.tokens = min(rate, b.tokens+float64(now-b.at)*rate/1e9)
+	b.nano = min(rate*1e9, b.nano+min(now-b.at, 1e9)*rate) // a second fills it
 	b.at = now
-	if b.tokens < 1 {
+	if b.nano < 1e9 {
 		return false
 	}
-	b.tokens--
+	b.nano -= 1e9
 	return true
 }

@@ -71,10 +71,10 @@ func (m *Model) path(e *Expect, p *Policy, f *flowState, k *Packet) func([]strin
 		return func([]string) { learn() }
 	}
 	if !f.pathRate.take(k.Time, p.PathRate) {
-		e.note("path_change: withheld, %.3f tokens; not learned", f.pathRate.tokens)
+		e.note("path_change: withheld, %.3f tokens; not learned", f.pathRate.tokens())
 		return nothing
 	}
-	e.must(PathChange, "%d paths known, this one is %d, %.3f tokens left", n, at, f.pathRate.tokens)
+	e.must(PathChange, "%d paths known, this one is %d, %.3f tokens left", n, at, f.pathRate.tokens())
 	learn()
 	return nothing
 }

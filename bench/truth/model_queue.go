@@ -159,3 +159,20 @@ func (s *portState) settle(p *Policy, now int64, x int) {
 		s.raised, s.told = true, false
 	}
 }
+
+// sweepEvery packets, the model forgets what says nothing any more, so that its own
+// memory is flat, too.
+const sweepEvery = 1 << 17
+
+func (m *Model) sweep(now int64) {
+	for id, q := range m.queues {
+		if now-q.last > int64(time.Minute) { // more than any timeout
+			delete(m.queues, id)
+		}
+	}
+	for id, s := range m.ports {
+		if now-s.seen > int64(portMemory) || !s.raised && now-s.seen > int64(txInterval) {
+			delete(m.ports, id)
+		}
+	}
+}

@@ -46,7 +46,7 @@ func (p *player) fabric(n int) []intgen.Hop {
 	hops := make([]intgen.Hop, n)
 	for i, node := range p.Perm(fabricNodes)[:n] {
 		hops[i] = p.hop(uint32(1000 + node))
-		hops[i].Ingress, hops[i].Egress = uint16(1+p.IntN(32)), uint16(1+p.IntN(32))
+		hops[i].Ingress, hops[i].Egress = uint16(1+p.IntN(16)), uint16(1+p.IntN(16))
 	}
 	return hops
 }

@@ -41,11 +41,11 @@ type Policy struct {
 	Sample       int      // one packet in so many, or with SampleByFlow one flow
 	SampleByFlow bool
 
-	NewFlowRate float64
+	NewFlowRate int64
 
 	Paths      int
 	PathMemory time.Duration
-	PathRate   float64
+	PathRate   int64
 	ReportECMP bool
 
 	HopLatency, EndToEnd, LinkLatency Latency
@@ -86,7 +86,7 @@ const (
 const ClockOffset = 3 * time.Millisecond
 
 // Policies are those of the watches; rate is that of new_flow.
-func Policies(rate float64) [NumWatches]Policy {
+func Policies(rate int64) [NumWatches]Policy {
 	latency := func(absolute time.Duration) Latency {
 		return Latency{Absolute: float64(absolute), Relative: 0.5, K: 2, N: 4, Interval: 100 * time.Millisecond}
 	}

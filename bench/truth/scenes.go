@@ -263,7 +263,7 @@ func (p *player) disturb(hops []intgen.Hop) {
 		h := &hops[i]
 		switch p.IntN(20) {
 		case 0:
-			h.Egress = uint16(2 + p.IntN(6))
+			h.Ingress, h.Egress = uint16(1+p.IntN(4)), uint16(2+p.IntN(2))
 		case 1, 2, 3:
 			h.LatencyNs = uint32(p.IntN(40_000))
 		case 4:

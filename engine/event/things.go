@@ -44,6 +44,18 @@ type Link struct {
 	Skews  uint32 // times that it came out negative
 }
 
+// The entries that make room last: those in an episode, which are not as a new one.
+func (q *Queue) holds(now int64) bool { return q.Congested && now-q.Seen < congestionMemory }
+
+func (i *Interface) holds(now int64) bool {
+	return i.Busy && now-i.Seen < interfaceMemory || i.Sent != 0 && now-i.Sent < minTxInterval
+}
+
+func (*Link) holds(int64) bool { return true } // its reference
+
+// congestionMemory is longer than an episode lasts without a sample, as a rule.
+const congestionMemory = 60e9
+
 // Things are the tables of queues, interfaces and links of one worker.
 type Things struct {
 	Queues     *flows.Small[Queue]
@@ -53,9 +65,9 @@ type Things struct {
 
 func newThings(seed uint64) Things {
 	return Things{
-		Queues:     flows.NewSmall[Queue](maxQueues, seed),
-		Interfaces: flows.NewSmall[Interface](maxInterfaces, seed),
-		Links:      flows.NewSmall[Link](maxLinks, seed),
+		Queues:     flows.NewSmall(maxQueues, seed, (*Queue).holds),
+		Interfaces: flows.NewSmall(maxInterfaces, seed, (*Interface).holds),
+		Links:      flows.NewSmall(maxLinks, seed, (*Link).holds),
 	}
 }
 
