@@ -199,9 +199,9 @@ func TestAWrongCandidateIsNotSeen(t *testing.T) {
 		looks[look] = n
 	}
 	lookup(table, second, a)
-	lookup(table, 20*second, b)
 	ended := int64(0)
 	for now := 20 * second; now < 60*second; now += second / 100 {
+		lookup(table, now, b)
 		table.Age(now, func(f *Flow) {
 			if f.Key == a {
 				ended = now

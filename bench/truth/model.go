@@ -108,20 +108,7 @@ func (m *Model) Packet(k *Packet) *Expect {
 		k = k.ignored()
 	}
 	p := &m.policies[k.Flow.Watch]
-	key := k.Flow.Key()
-	f, fresh := m.flows[key], false
-	if f == nil {
-		fresh = true
-		f = &flowState{Flow: k.Flow, first: k.Time, reported: k.Time, hops: map[uint32]*deadband{}}
-		m.flows[key] = f
-		m.due.add(k.Time+int64(IdleTimeout), key)
-		m.newFlow(e, p, k)
-	}
-	f.last = k.Time
-	if k.Closing || k.Reset {
-		f.closing = true
-		m.due.add(k.Time+int64(closingSilence), key)
-	}
+	f, fresh := m.flow(e, p, k)
 
 	// Each looks at one class. What a first packet would be reported for is dropped.
 	seen := e
@@ -155,6 +142,24 @@ func (m *Model) Packet(k *Packet) *Expect {
 		f.remember(k, e, got)
 	}
 	return e
+}
+
+// flow finds or makes the flow of k.
+func (m *Model) flow(e *Expect, p *Policy, k *Packet) (f *flowState, fresh bool) {
+	key := k.Flow.Key()
+	if f = m.flows[key]; f == nil {
+		fresh = true
+		f = &flowState{Flow: k.Flow, first: k.Time, reported: k.Time, hops: map[uint32]*deadband{}}
+		m.flows[key] = f
+		m.due.add(k.Time+int64(IdleTimeout), key)
+		m.newFlow(e, p, k)
+	}
+	f.last = k.Time
+	if k.Closing || k.Reset {
+		f.closing = true
+		m.due.add(k.Time+int64(closingSilence), key)
+	}
+	return f, fresh
 }
 
 // Decide tells the model what the last packet was reported for: that is how it
