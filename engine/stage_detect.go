@@ -8,7 +8,7 @@ import (
 
 // detect asks of every INT packet whether it is worth a report.
 func (w *Worker) detect(p *path, b *burst) {
-	b.events = [mbuf.MaxBurst]event.Set{}
+	b.events, b.edges = [mbuf.MaxBurst]event.Set{}, 0
 	fired, others := event.Set(0), 0
 	for j := range min(b.nINT, mbuf.MaxBurst) {
 		i := b.int[j] & (mbuf.MaxBurst - 1)
@@ -62,6 +62,9 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	if set&event.Triggered != 0 {
 		b.trigger[j] = w.detector.Trigger
 	}
+	if set.Has(event.Congestion) && w.detector.Edge {
+		b.edges |= 1 << j
+	}
 	return set
 }
 
@@ -75,11 +78,11 @@ func (w *Worker) odd(p *path, b *burst, reason inthdr.Reason) event.Set {
 	return w.detector.Limited(b.now, e, &p.told[e])
 }
 
-// countEvents adds the events of one report that was built.
-func (w *Worker) countEvents(set event.Set) {
+// countEvents adds the events of one report to c.
+func countEvents(c *[event.NumEvents]uint64, set event.Set) {
 	for e := range event.NumEvents {
 		if set.Has(event.Event(e)) {
-			w.counters.Reported[e]++
+			c[e]++
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 type WorkerConfig struct {
 	Links      []Link
 	Collectors []*ring.Ring // rings to the exporters, in Rules.Collectors' order
+	Buckets    []*Bucket    // of the collectors' budgets, shared by all workers; nil: the worker's own
 	PacketPool Pool         // frees packets; any pool can free the mbufs of every pool
 	ReportPool Pool         // report packets are born here
 	NodeID     uint32
@@ -66,6 +67,8 @@ type Worker struct {
 	pace     pace
 	nextTick int64
 
+	refreshes stretch
+
 	stop    atomic.Bool
 	beat    atomic.Int64
 	pending atomic.Pointer[Rules]
@@ -98,10 +101,18 @@ func NewWorker(c WorkerConfig) *Worker {
 			counters: &w.counters.Collectors[i],
 			group:    report.GroupHeader{HwID: c.HwID, NodeID: c.NodeID},
 			stash:    mbuf.NewVec(),
+			limit:    limit{bucket: c.bucket(i)},
 		}
 		w.outboxes[i].configure(i, &c.Rules.Report)
 	}
 	return w
+}
+
+func (c *WorkerConfig) bucket(i int) *Bucket {
+	if c.Buckets == nil {
+		return NewBucket()
+	}
+	return c.Buckets[i]
 }
 
 // Poll takes one burst from every queue and returns how many packets it found.
@@ -162,6 +173,7 @@ func (w *Worker) Tick(now int64) {
 	w.beat.Store(now)
 	w.age(now)
 	w.losses(now)
+	w.detector.Stretch = w.refreshes.step(w.detector.Stretch, now)
 	if r := w.pending.Swap(nil); r != nil {
 		w.adopt(r)
 	}
