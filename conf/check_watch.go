@@ -122,11 +122,8 @@ func (d *decoder) checkClear(clear, raise *uint32, where string) {
 // checkReport: one report must fit a report packet, and its own metadata.
 func (d *decoder) checkReport(c *Config) {
 	r := &c.Report
-	// Ethernet, IPv6 (the larger), UDP, group header, individual report header
-	// with the main contents of RepType 1.
-	least := 14 + 40 + 8 + 8 + 12 + metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
+	least := leastReport(r)
 	if r.Explain {
-		least += explainBytes
 		d.checkExplain(r)
 	}
 	at := []any{&r.Coalesce.MaxBytes, &r.Fragment, r}
@@ -135,6 +132,17 @@ func (d *decoder) checkReport(c *Config) {
 	} else if r.Coalesce.MaxBytes > 1514 {
 		d.warnAt(at, "report: coalesce.max_bytes = %d is more than an Ethernet frame of 1514 bytes: the path to the collectors must take larger ones", r.Coalesce.MaxBytes)
 	}
+}
+
+// leastReport is the frame of one report with all of its fragment: Ethernet, IPv6
+// (the larger), UDP, group header, individual report header with the main contents
+// of RepType 1.
+func leastReport(r *Report) int {
+	n := 14 + 40 + 8 + 8 + 12 + metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
+	if r.Explain {
+		n += explainBytes
+	}
+	return n
 }
 
 // explainBytes is what report.explain adds: a TLV of 44 bytes, and the header of
@@ -185,6 +193,7 @@ func (d *decoder) checkCollectors(c *Config) {
 			d.warnAt([]any{&col.Address}, "collector %q: %s is the address of collector %q too: it gets every report twice", col.Name, col.Address, other)
 		}
 		seen[col.Address] = col.Name
+		d.checkBudget(col, &c.Report)
 		if col.Source.IsValid() && col.Source.Is4() != col.Address.Addr().Is4() {
 			d.errorAt([]any{&col.Source}, "collector %q: source %s and address %s must be both IPv4 or both IPv6", col.Name, col.Source, col.Address)
 		}

@@ -8,6 +8,4 @@ package conf
 var unbuilt = map[string]string{
 	"watch.match.vlan": "watch.match.vlan (every VLAN matches)",
 	"watch.match.dscp": "watch.match.dscp (every DSCP matches)",
-
-	"collector.budget": "the collector budget",
 }

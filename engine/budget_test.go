@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"intsink/bench/intgen"
 	"intsink/engine/event"
 	"intsink/engine/report"
 )
@@ -305,6 +306,39 @@ func TestReloadOfABudget(t *testing.T) {
 	change(Budget{})
 	if n := sent(b.play(1, high...)); n < 490 {
 		t.Errorf("%d packets when the budget is gone", n)
+	}
+	b.balance()
+}
+
+// An onset has a higher priority than what follows it, from the packet to the
+// budget.
+func TestCongestionEdgeGoesFirst(t *testing.T) {
+	b := newBed(t, func(r *Rules) {
+		th := &r.Policies[0].Thresholds
+		r.Policies[0].Events = event.Congestion.Set()
+		th.CongestionLatency, th.CongestionQuota, th.CongestionTimeout = 50_000, 1000, 1e9
+		r.Report.Budgets = []Budget{{Packets: 10, Burst: 1e9}}
+	})
+	frame := func(latency uint32) []byte {
+		return withINT(t, plain(1), func(_ *intgen.Source, hops []intgen.Hop) { hops[1].LatencyNs = latency })
+	}
+	b.network.rx = [][]byte{frame(10_000)}
+	b.Poll()
+	o := &b.outboxes[0]
+	o.limit.bucket.packets.Store(b.now - 25e7) // 2.5 packets are left; priorities leave 1.4 and 4.3 to those before them
+	sent := func() bool {
+		before := o.counters.Reports
+		b.network.rx = [][]byte{frame(60_000)}
+		b.Poll()
+		b.step(2e6)
+		b.sealed()
+		return o.counters.Reports > before
+	}
+	if !sent() {
+		t.Error("the onset was shed")
+	}
+	if sent() {
+		t.Error("a packet within the episode was sent where the onset of another may need the packet")
 	}
 	b.balance()
 }

@@ -21,6 +21,10 @@ const exportRing = 1024
 func (a *appliance) makeWorkers(c *conf.Config) error {
 	rules := rulesOf(c)
 	rings := make([][]*ring.Ring, len(c.Collectors)) // [collector][worker]
+	buckets := make([]*engine.Bucket, len(c.Collectors))
+	for i := range buckets {
+		buckets[i] = engine.NewBucket()
+	}
 	for w := range c.DPDK.Lcores {
 		var mine []*ring.Ring
 		for col := range c.Collectors {
@@ -32,6 +36,7 @@ func (a *appliance) makeWorkers(c *conf.Config) error {
 		a.workers = append(a.workers, engine.NewWorker(engine.WorkerConfig{
 			Links:      a.linksOf(c, w),
 			Collectors: mine,
+			Buckets:    buckets,
 			PacketPool: a.pool,
 			ReportPool: a.reportPools[w],
 			NodeID:     c.Node.ID,

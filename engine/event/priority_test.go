@@ -37,3 +37,37 @@ func TestPriority(t *testing.T) {
 		t.Errorf("a latency beside the edge of something not asked for: priority %d", got)
 	}
 }
+
+// The detector tells the edges of an episode from what is in between.
+func TestEdge(t *testing.T) {
+	p := defaults(Congestion)
+	p.Thresholds.CongestionLatency, p.Thresholds.CongestionQuota, p.Thresholds.CongestionTimeout = 50_000, 1000, second
+	f := start(t, p)
+	f.packet(0, path(2, 5000), 0)
+	for i, step := range []struct {
+		latency uint32
+		want    Set
+		edge    bool
+	}{
+		{60_000, Congestion.Set(), true}, {60_000, Congestion.Set(), false}, {60_000, Congestion.Set(), false},
+		{5000, Congestion.Set(), true}, {5000, 0, false}, {60_000, Congestion.Set(), true},
+	} {
+		f.packet(ms, path(2, step.latency), step.want)
+		if step.want != 0 && f.d.Edge != step.edge {
+			t.Errorf("packet %d: edge %v", i, f.d.Edge)
+		}
+	}
+}
+
+// A stretched refresh comes so much later, and never too late to be seen as due.
+func TestStretch(t *testing.T) {
+	for _, every := range []int64{second, 24 * 3600 * second} {
+		p := defaults(Refresh)
+		p.Thresholds.RefreshEvery, p.Thresholds.RefreshJitter = every, 0
+		f := start(t, p)
+		f.d.Stretch = 1500
+		f.packet(0, path(2, 5000), 0)
+		f.packet(min(15*every, maxRefresh)-second, path(2, 5000), 0)
+		f.packet(2*second, path(2, 5000), Refresh.Set())
+	}
+}
