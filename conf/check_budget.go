@@ -13,7 +13,7 @@ const priorities = 7
 // checkBudget warns of a budget that cannot carry one report, at all or at once.
 func (d *decoder) checkBudget(col *Collector, r *Report) {
 	b := &col.Budget
-	report := leastReport(r)
+	report := col.TagLen() + leastReport(r)
 	if col.Address.Addr().Unmap().Is4() {
 		report -= 40 - 20
 	}

@@ -122,7 +122,11 @@ func (d *decoder) checkClear(clear, raise *uint32, where string) {
 // checkReport: one report must fit a report packet, and its own metadata.
 func (d *decoder) checkReport(c *Config) {
 	r := &c.Report
-	least := leastReport(r)
+	tag := 0
+	for i := range c.Collectors {
+		tag = max(tag, c.Collectors[i].TagLen())
+	}
+	least := tag + leastReport(r)
 	if r.Explain {
 		d.checkExplain(r)
 	}
@@ -186,6 +190,7 @@ func (d *decoder) checkCollectors(c *Config) {
 	seen := map[netip.AddrPort]string{}
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
+		d.checkCollectorPort(c, col)
 		if !col.Address.IsValid() {
 			continue // reported where it was read or resolved
 		}
