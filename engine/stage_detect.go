@@ -106,7 +106,7 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	}
 	o := w.observation
 	o.Frame, o.Info, o.FlowHash = b.frame[i], info, b.hashes[j]
-	o.Layout = w.locator.Layout(info)
+	o.Usual, o.Layout = info.Usual, w.locator.Layout(info)
 	o.Sequence, o.SequenceBits = w.locator.Sequence(b.frame[i], info)
 	flow.Closing = flow.Closing || tcpFlags(b.frame[i], &b.layers[i], info)&(tcpFIN|tcpRST) != 0
 	set := w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)

@@ -24,6 +24,7 @@ type Detector struct {
 	overlooked    int  // packets since Survey last asked for one
 	look          bool // the next packet's things are looked at
 	watchesThings bool
+	sampling      bool  // some policy samples
 	stirred       int64 // until when a queue may be in an episode of congestion
 	busy          int   // interfaces that are
 	episode       int64 // longest CongestionTimeout
@@ -44,6 +45,7 @@ type Observation struct {
 	Info     *inthdr.Info   // where INT stands in it
 	Layout   *inthdr.Layout // of one hop
 	FlowHash uint64
+	Usual    bool // as inthdr.Locator.Usual says; false is always right
 
 	Sequence     uint64 // number that a domain instruction declares
 	SequenceBits uint8  // how wide it is; 0: there is none
@@ -66,10 +68,11 @@ func New(policies []Policy, seed uint64) *Detector {
 // SetPolicies replaces the policies; flows keep their state.
 func (d *Detector) SetPolicies(policies []Policy) {
 	d.policies = slices.Clone(policies)
-	d.episode, d.watchesThings = 0, false
+	d.episode, d.watchesThings, d.sampling = 0, false, false
 	for i := range d.policies {
 		d.policies[i].compile()
 		d.watchesThings = d.watchesThings || d.policies[i].things
+		d.sampling = d.sampling || d.policies[i].Sample > 0
 		d.episode = max(d.episode, d.policies[i].Thresholds.CongestionTimeout)
 	}
 	d.sampled = make([]uint32, len(policies))
@@ -89,7 +92,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 	if fresh {
 		set = d.first(now, f, p, o)
 	} else {
-		if o.usable() {
+		if o.usable() && !d.still(now, f, p, o) {
 			set = d.hops(now, f, p, o)
 		}
 		if p.Events.Has(Refresh) && refreshDue(now, f) {
