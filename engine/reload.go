@@ -19,6 +19,7 @@ func (w *Worker) adopt(r *Rules) {
 	w.rules, w.interest = r, interestOf(r)
 	w.generation++
 	w.locator = inthdr.NewLocator(r.INT)
+	w.detector.SetModels(r.NodeModels)
 	w.detector.SetPolicies(r.Policies)
 }
 

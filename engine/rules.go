@@ -14,9 +14,10 @@ import (
 type Rules struct {
 	INT           inthdr.Config
 	DropMalformed bool
-	DropInterval  int64            // nanoseconds between two drop reports of packets that belong to no flow
-	Watches       []Watch          // first match wins
-	Policies      []event.Policy   // Policies[i] belongs to Watches[i]
+	DropInterval  int64          // nanoseconds between two drop reports of packets that belong to no flow
+	Watches       []Watch        // first match wins
+	Policies      []event.Policy // Policies[i] belongs to Watches[i]
+	NodeModels    []event.NodeModel
 	Collectors    []netip.AddrPort // traffic to them is never watched
 	Report        ReportRules
 }

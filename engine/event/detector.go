@@ -13,6 +13,7 @@ type Detector struct {
 	Trigger  Trigger  // of the latency or congestion event that Packet returned; of several, the last
 
 	policies []Policy
+	models   models
 	sampled  []uint32 // per watch: packets since the last sample
 	newFlow  tokens
 	key      uint64 // of the path hash, odd
@@ -65,6 +66,7 @@ func (d *Detector) SetPolicies(policies []Policy) {
 	d.episode = 0
 	for i := range d.policies {
 		d.policies[i].compile()
+		d.policies[i].quiet = d.policies[i].quiet && !d.models.scale // Quiet compares what the wire carries
 		d.episode = max(d.episode, d.policies[i].Thresholds.CongestionTimeout)
 	}
 	d.sampled = make([]uint32, len(policies))
