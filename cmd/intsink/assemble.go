@@ -20,6 +20,7 @@ func rulesOf(c *conf.Config) *engine.Rules {
 		DropMalformed: c.INT.Malformed == "drop",
 		DropInterval:  int64(c.Events.Drop.Interval),
 		Report:        reportRules(c),
+		NodeModels:    nodeModels(c),
 	}
 	names := collectorNames(c)
 	for _, col := range c.Collectors {
