@@ -7,7 +7,7 @@ package engine
 // the number of empty polls in a row: it may sleep. When Run returns, every
 // open report packet is in its ring and every mbuf the worker held is free.
 func (w *Worker) Run(idle func(empty int)) {
-	empty := 0
+	empty, last := 0, w.clock()
 	for !w.stop.Load() {
 		if w.Poll() > 0 {
 			empty = 0
@@ -15,7 +15,10 @@ func (w *Worker) Run(idle func(empty int)) {
 			empty++
 			idle(empty)
 		}
-		w.Tick(w.clock())
+		now := w.clock()
+		w.pace.note(now-last, now)
+		last = now
+		w.Tick(now)
 	}
 	w.Close()
 }
@@ -59,5 +62,6 @@ func (w *Worker) publish() {
 	w.counters.Detector = w.detector.Counters
 	w.counters.Flows = uint64(w.table.Len())
 	w.counters.Evictions = w.table.Evictions()
+	w.counters.Pace = w.pace.Pace
 	w.published.copyFrom(&w.counters)
 }

@@ -53,6 +53,7 @@ type Counters struct {
 	Flows      uint64 // in the table now
 	Evictions  uint64
 	Polls      uint64 // polls that found at least one packet
+	Pace       Pace
 }
 
 // copyFrom makes c equal to s without allocating: both have the same shape.

@@ -8,9 +8,9 @@ import (
 
 // canvas is text that is written column by column.
 type canvas struct {
-	names, widths []int // widest name of a row; width of each column
-	out           strings.Builder
-	left          int
+	widths []int // of each column
+	out    strings.Builder
+	left   int // width of the widest name of a row
 }
 
 // row writes one line: cell i says what stands in column i.

@@ -70,7 +70,7 @@ func (l *timeline) play(t *testing.T) []column {
 	var out []column
 	for _, m := range l.steps {
 		due := start + int64(m.at*float64(l.unit))
-		for tick := pace(due - b.now); b.now+tick < due; {
+		for tick := tickPace(due - b.now); b.now+tick < due; {
 			b.now += tick
 			c := column{now: b.now - start, idle: true}
 			if l.observe(b, &c, func() { b.Tick(b.now) }); len(c.reports) > 0 {
@@ -91,8 +91,8 @@ func (l *timeline) play(t *testing.T) []column {
 	return out
 }
 
-// pace is how often timers run in a gap: every millisecond, or a thousand times.
-func pace(gap int64) int64 { return max(gap/1e9, 1) * 1e6 }
+// tickPace is how often timers run in a gap: every millisecond, or a thousand times.
+func tickPace(gap int64) int64 { return max(gap/1e9, 1) * 1e6 }
 
 func (b *bed) take(t *testing.T, m *moment) {
 	if m.full {

@@ -1,112 +1,81 @@
 package main
 
 import (
-	"encoding/binary"
-	"errors"
-	"flag"
+	"bytes"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+
+	"intsink/bench/dut"
+	"intsink/bench/traffic"
 )
 
-// genUDPPort marks INT in the frames that `intsink gen` makes.
-const genUDPPort = 5000
+// captures are the files with the frames of each spec.
+type captures map[traffic.Spec]string
 
-// frames say what the capture holds. The default is the reference input: it is
-// small enough that the driver's own copy of it stays in the cache.
-type frames struct{ count, flows, hops, size int }
-
-func genFlags(f *flag.FlagSet) *frames {
-	g := &frames{}
-	f.IntVar(&g.count, "frames", 1000, "frames in the capture")
-	f.IntVar(&g.flows, "flows", 1000, "flows in the capture")
-	f.IntVar(&g.hops, "hops", 3, "hops in each frame, 20 bytes each")
-	f.IntVar(&g.size, "size", 138, "bytes of each frame")
-	return g
+// make writes the frames of every row, and replays some of each: a sink that
+// does not give back the original of a frame, byte for byte, is not measured.
+func (c captures) make(s *dut.Setup, rows []*row) error {
+	for _, r := range rows {
+		if c[r.spec] == "" {
+			path := filepath.Join(s.Dir, fmt.Sprintf("input%d.pcap", len(c)))
+			if err := traffic.WriteCapture(path, r.spec, r.spec.Frames); err != nil {
+				return err
+			}
+			c[r.spec] = path
+		}
+		if r.mode == "" {
+			if err := checkReplay(s, r.task); err != nil {
+				return fmt.Errorf("%s: %w", r.title, err)
+			}
+		}
+	}
+	return nil
 }
 
-// makeCapture lets intsink generate the frames, INT-MD over UDP marked by
-// destination port, where the user gave none. It replays them once: a sink that
-// leaves INT in, or loses a frame, is not measured.
-func (s *setup) makeCapture(g *frames) error {
-	// Shim 4, INT-MD header 12, and five 4-byte words per hop (INT 2.1, 5.7 and 5.8).
-	size := 4 + 12 + 20*g.hops
-	if s.capture != "" {
-		size = 0
-	} else {
-		s.capture = filepath.Join(s.dir, "input.pcap")
-		err := s.intsinkCommand("gen", "--out", s.capture, "--count", strconv.Itoa(g.count),
-			"--flows", strconv.Itoa(g.flows), "--hops", strconv.Itoa(g.hops), "--size", strconv.Itoa(g.size))
+// checkedFrames of each input are compared with their originals.
+const checkedFrames = 1000
+
+func checkReplay(s *dut.Setup, t task) error {
+	in, out, config := filepath.Join(s.Dir, "some.pcap"), filepath.Join(s.Dir, "out.pcap"), filepath.Join(s.Dir, "replay.hcl")
+	if err := traffic.WriteCapture(in, t.spec, checkedFrames); err != nil {
+		return err
+	}
+	replay := *s
+	replay.Network, replay.Host, replay.Lcores = "net_null0", "net_null1", []int{s.Control}
+	if err := replay.Configuration(config, t.dut, "127.0.0.1:9", "127.0.0.1:0"); err != nil {
+		return err
+	}
+	cmd := exec.Command(s.Intsink, "replay", "--config", config, "--in", in, "--out", out, "--reports", filepath.Join(s.Dir, "reports.pcap"))
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s replay: %w\n%s", s.Intsink, err, said)
+	}
+	frames, err := traffic.ReadCapture(out)
+	if err != nil {
+		return err
+	}
+	return compareFrames(t, frames)
+}
+
+func compareFrames(t task, frames [][]byte) error {
+	if len(frames) != checkedFrames {
+		return fmt.Errorf("replay forwarded %d of %d frames", len(frames), checkedFrames)
+	}
+	m, err := traffic.New(t.spec)
+	if err != nil {
+		return err
+	}
+	for i, got := range frames {
+		want, marked, err := m.Frame(i)
 		if err != nil {
 			return err
 		}
-	}
-	in, err := frameLengths(s.capture)
-	if err != nil {
-		return err
-	}
-	s.frameLen = in[0]
-	return s.checkStrip(in, size)
-}
-
-// checkStrip replays the capture and compares frame by frame: each is shorter by
-// size bytes, or, with size 0, by any number.
-func (s *setup) checkStrip(in []int, size int) error {
-	config, out := filepath.Join(s.dir, "replay.hcl"), filepath.Join(s.dir, "out.pcap")
-	err := s.writeConfiguration(config, input{udpPort: genUDPPort}, "127.0.0.1:9", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	err = s.intsinkCommand("replay", "--config", config, "--in", s.capture, "--out", out,
-		"--reports", filepath.Join(s.dir, "reports.pcap"))
-	if err != nil {
-		return err
-	}
-	stripped, err := frameLengths(out)
-	if err != nil {
-		return err
-	}
-	if len(stripped) != len(in) {
-		return fmt.Errorf("replay forwarded %d of %d frames", len(stripped), len(in))
-	}
-	for i := range in {
-		if got := in[i] - stripped[i]; got <= 0 || size > 0 && got != size {
-			return fmt.Errorf("replay took %d bytes out of frame %d; INT has %d", got, i, size)
+		if t.plain {
+			want = marked
+		}
+		if !bytes.Equal(got, want) {
+			return fmt.Errorf("replay made of frame %d\n%x, want\n%x", i, got, want)
 		}
 	}
 	return nil
-}
-
-func (s *setup) intsinkCommand(args ...string) error {
-	if out, err := exec.Command(s.intsink, args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s %s: %w\n%s", s.intsink, args[0], err, out)
-	}
-	return nil
-}
-
-// frameLengths are the lengths of the frames of a classic little-endian pcap
-// file, as intsink and DPDK write them here.
-func frameLengths(path string) ([]int, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	const fileHeader, recordHeader = 24, 16
-	if len(b) < fileHeader {
-		return nil, errors.New(path + ": no pcap file")
-	}
-	var lengths []int
-	for b = b[fileHeader:]; len(b) >= recordHeader; {
-		n := int(binary.LittleEndian.Uint32(b[8:]))
-		if n > len(b)-recordHeader {
-			break
-		}
-		lengths, b = append(lengths, n), b[recordHeader+n:]
-	}
-	if len(lengths) == 0 || len(b) != 0 {
-		return nil, fmt.Errorf("%s: empty or cut off", path)
-	}
-	return lengths, nil
 }

@@ -1,117 +1,101 @@
 package main
 
 import (
-	"encoding/binary"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"intsink/bench/dut"
+	"intsink/bench/traffic"
 )
 
-// writeCapture writes a classic pcap file of n frames of the given length.
-func writeCapture(t *testing.T, path string, n, length int) {
-	t.Helper()
-	le := binary.LittleEndian
-	b := le.AppendUint32(nil, 0xa1b2c3d4)
-	b = le.AppendUint16(b, 2)
-	b = le.AppendUint16(b, 4)
-	b = append(b, make([]byte, 8)...)
-	b = le.AppendUint32(b, 65535)
-	b = le.AppendUint32(b, 1) // LINKTYPE_ETHERNET
-	for range n {
-		b = append(b, make([]byte, 8)...)
-		b = le.AppendUint32(b, uint32(length))
-		b = le.AppendUint32(b, uint32(length))
-		b = append(b, make([]byte, length)...)
-	}
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// The real testpmd, on the real devices, for a moment.
-func TestRunTestpmd(t *testing.T) {
-	s := &setup{capture: filepath.Join(t.TempDir(), "in.pcap"), mbufs: 4096, memory: 128, measure: 100 * time.Millisecond}
-	s.lcore = s.control + 1
-	writeCapture(t, s.capture, 64, 138)
-	rate, err := runTestpmd(s, "io")
+// Every input has its own testpmd io in front of it.
+func TestPlan(t *testing.T) {
+	picked, err := pickTasks("all")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rate < 1e4 || rate > 1e9 {
-		t.Errorf("testpmd forwards %.0f packets per second", rate)
-	}
-	if _, err := runTestpmd(s, "no-such-mode"); err == nil {
-		t.Error("an unknown mode is measured")
-	}
-}
-
-func TestFrameLengths(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "in.pcap")
-	writeCapture(t, path, 3, 138)
-	got, err := frameLengths(path)
-	if err != nil || len(got) != 3 || got[2] != 138 {
-		t.Errorf("frameLengths = %v, %v", got, err)
-	}
-	if err := os.Truncate(path, 24+16+138+20); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := frameLengths(path); err == nil {
-		t.Errorf("a file that is cut off gives %v", got)
-	}
-}
-
-const scraped = `intsink_received_packets_total{link="edge",direction="to_host"} 1000
-intsink_received_packets_total{link="edge",direction="to_network"} 7
-intsink_forwarded_packets_total{link="edge",direction="to_host"} 900
-intsink_dropped_packets_total{link="edge",direction="to_host",reason="tx_full"} 60
-intsink_dropped_packets_total{link="edge",direction="to_host",reason="malformed"} 40
-intsink_int_packets_total{link="edge",type="md"} 1000
-intsink_reports_total{collector="sink"} 3
-`
-
-func TestParseCounters(t *testing.T) {
-	c, err := parseCounters(strings.NewReader(scraped))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := (counters{received: 1000, forwarded: 900, dropped: 100, int: 1000}); c != want {
-		t.Errorf("got %+v, want %+v", c, want)
-	}
-	if _, err := parseCounters(strings.NewReader("intsink_int_packets_total{} x\n")); err == nil {
-		t.Error("a value that is no number passes")
-	}
-}
-
-func TestCheck(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		d    counters
-		in   input
-		ok   bool
-	}{
-		{"all INT", counters{received: 1000, forwarded: 1000, int: 1000}, input{stripped: true}, true},
-		{"dropped, and counted", counters{received: 1000, forwarded: 936, dropped: 64, int: 1000}, input{stripped: true}, true},
-		{"lost packets", counters{received: 1000, forwarded: 999, int: 1000}, input{stripped: true}, false},
-		{"not stripped", counters{received: 1000, forwarded: 1000}, input{stripped: true}, false},
-		{"stripped by mistake", counters{received: 1000, forwarded: 1000, int: 1000}, input{}, false},
-		{"malformed", counters{received: 1000, forwarded: 1000, int: 1000, malformed: 1}, input{stripped: true}, false},
-		{"standstill", counters{}, input{}, false},
-	} {
-		if err := c.d.check(c.in); (err == nil) != c.ok {
-			t.Errorf("%s: %v", c.name, err)
+	rows := plan(picked, []string{"io", "csum"})
+	var base *row
+	for _, r := range rows {
+		if r.base == r {
+			base = r
+		}
+		if r.base != base || r.base.spec != r.spec || r.base.workers != r.workers || (r.mode == "") != (r.task.name != "") {
+			t.Errorf("%s is compared with %s", r.title, r.base.title)
 		}
 	}
+	if rows[1].mode != "csum" || rows[1].base != rows[0] {
+		t.Errorf("the second row is %+v", rows[1])
+	}
+	if len(rows) != 14+11+1 {
+		t.Errorf("%d rows", len(rows))
+	}
 }
 
-func TestPrintTable(t *testing.T) {
-	var out strings.Builder
-	printTable(&out, []row{
-		{name: "testpmd io", rates: []float64{20e6, 10e6, 30e6}},
-		{name: inputs[0].title, rates: []float64{10e6, 8e6, 12e6}},
-	})
-	if want := "ratio to testpmd io, reference input: 0.50 (0.40-0.80)\n"; !strings.HasSuffix(out.String(), want) {
-		t.Errorf("last line is not %q:\n%s", want, out.String())
+func TestPick(t *testing.T) {
+	for list, want := range map[string]int{"": 4, "all": len(tasks()), "reference,ipv6": 2} {
+		if picked, err := pickTasks(list); err != nil || len(picked) != want {
+			t.Errorf("%q: %d rows, %v", list, len(picked), err)
+		}
+	}
+	if _, err := pickTasks("reference,nothing"); err == nil {
+		t.Error("an unknown row is taken")
+	}
+}
+
+func TestCompareFrames(t *testing.T) {
+	tk := task{spec: traffic.Reference()}
+	m, err := traffic.New(tk.spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var originals, marked [][]byte
+	for i := range checkedFrames {
+		o, f, err := m.Frame(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		originals, marked = append(originals, o), append(marked, f)
+	}
+	if err := compareFrames(tk, originals); err != nil {
+		t.Error(err)
+	}
+	if compareFrames(tk, marked) == nil || compareFrames(tk, originals[1:]) == nil {
+		t.Error("frames with INT, or too few, pass")
+	}
+	tk.plain = true
+	if err := compareFrames(tk, marked); err != nil {
+		t.Error(err)
+	}
+}
+
+func fixture() []*row {
+	rows := plan([]task{{name: referenceName, title: "reference input", instructions: "reference"}}, nil)
+	for i, mpps := range []float64{20, 10, 30} {
+		rows[0].runs = append(rows[0].runs, outcome{rate: mpps * 1e6})
+		rows[1].runs = append(rows[1].runs, outcome{rate: []float64{10, 8, 12}[i] * 1e6, cgoCalls: 0.0625,
+			counted: dut.Counts{dut.Events[0]: 1000, "cache-misses": 0.5}})
+	}
+	return rows
+}
+
+func TestTable(t *testing.T) {
+	rows := fixture()
+	if got, want := headline(rows), "ratio to testpmd io, reference input: 0.50 (0.40-0.80)\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	squeezed := func(counts bool) string {
+		return strings.Join(strings.Fields(table(rows, map[string]float64{"reference": 915.1}, counts)), " ")
+	}
+	for counts, want := range map[bool]string{
+		false: "| intsink reference input | 10.00 | 100.0 | 50.0 | 0.50 (0.40-0.80) | 915 | 0.0000 | 0.062 |",
+		true:  "| intsink reference input | 10.00 | 100.0 | 50.0 | 0.50 (0.40-0.80) | 1000 | 0.0000 | 0.062 | 0.500 | not counted |",
+	} {
+		if got := squeezed(counts); !strings.HasSuffix(got, want) {
+			t.Errorf("%s\nwant at its end\n%s", got, want)
+		}
+	}
+	if got := notes(rows, &session{}); !strings.Contains(got, "not counted here") {
+		t.Errorf("%q", got)
 	}
 }

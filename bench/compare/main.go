@@ -3,44 +3,20 @@
 // with its spread. Rates of shared machines drift by the minute; the ratio of
 // two runs that follow each other does not.
 //
-//	go run ./bench/compare [-rounds 5] [-seconds 3] [-testpmd io,macswap] [-rows reference]
+//	go run ./bench/compare [-rounds 5] [-seconds 3s] [-rows all] [-results bench/RESULTS.md]
 package main
 
 import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"time"
+
+	"intsink/bench/dut"
+	"intsink/bench/results"
 )
-
-// setup is what both programs share. One field, one place: a difference between
-// them would be measured as a difference in speed.
-type setup struct {
-	intsink   string // path of the binary
-	capture   string // packets that the network side receives over and over
-	frameLen  int    // of each of its packets
-	mbufs     int    // pool size
-	memory    int    // MiB of EAL memory of testpmd; intsink computes its own
-	control   int    // lcore of everything that forwards nothing
-	lcore     int    // the forwarding lcore
-	hugepages bool
-	warmup    time.Duration
-	measure   time.Duration
-	dir       string // for files of this run
-	profile   string // where intsink's CPU profile goes; empty: none
-}
-
-// burst is fixed in intsink (mbuf.MaxBurst); testpmd gets it as a flag.
-const burst = 64
-
-// vdevs: the network side plays the capture without end, the host side swallows
-// what it is given.
-func (s *setup) networkVdev() string {
-	return "net_pcap0,rx_pcap=" + s.capture + ",infinite_rx=1"
-}
-
-const hostVdev = "net_null0,no-rx=1"
 
 func main() {
 	if err := run(); err != nil {
@@ -50,69 +26,75 @@ func main() {
 }
 
 func run() error {
-	s := setup{}
-	flag.StringVar(&s.intsink, "intsink", "bin/intsink", "binary to measure")
-	flag.IntVar(&s.mbufs, "mbufs", 16384, "mbufs in the packet pool of both programs")
-	flag.IntVar(&s.memory, "memory", 512, "MiB of EAL memory of testpmd")
-	flag.IntVar(&s.control, "control", 0, "lcore for everything that does not forward")
-	flag.IntVar(&s.lcore, "lcore", 1, "the forwarding lcore")
-	flag.BoolVar(&s.hugepages, "hugepages", false, "reserve 2 MiB hugepages and use them in both programs (root)")
+	s := session{captures: captures{}, counts: dut.CanCount()}
+	s.Flags(flag.CommandLine)
+	lcore := flag.Int("lcore", 1, "the forwarding lcore")
+	second := flag.Int("second-lcore", secondLcore(), "the forwarding lcore of the second worker")
 	flag.DurationVar(&s.warmup, "warmup", time.Second, "run before measuring")
-	flag.DurationVar(&s.measure, "seconds", 3*time.Second, "measured interval of each run")
-	flag.StringVar(&s.capture, "capture", "", "frames of your own, each with INT over UDP port 5000, instead of generated ones")
+	flag.DurationVar(&s.measure, "seconds", 2*time.Second, "measured interval of each run")
 	flag.StringVar(&s.profile, "profile", "", "write a CPU profile of intsink's last run to this file (slows that run)")
-	rounds := flag.Int("rounds", 5, "how often every program runs")
-	modes := flag.String("testpmd", "io,macswap,5tswap,csum", "forwarding modes of testpmd; all ratios are to the first")
-	only := flag.String("rows", "", "inputs of intsink, comma separated; empty: all of "+strings.Join(inputNames(), ","))
-	gen := genFlags(flag.CommandLine)
+	rounds := flag.Int("rounds", 3, "how often every program runs")
+	modes := flag.String("testpmd", "io,macswap,5tswap,csum", "forwarding modes of testpmd on the first input, besides io")
+	only := flag.String("rows", "", "rows, comma separated, or all: "+strings.Join(taskNames(), ","))
+	stepper := flag.String("instructions", "", "binary of bench/instructions; empty: instructions are not counted by stepping")
+	file := flag.String("results", "", "also replace the section compare of this file")
 	flag.Parse()
+	s.lcores = []int{*lcore, *second}
 
-	dir, err := os.MkdirTemp("", "intsink-bench-")
+	picked, err := pickTasks(*only)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	s.dir = dir
-	if s.hugepages {
-		if err := reserveHugepages(2 * s.memory); err != nil {
+	rows := plan(picked, strings.Split(*modes, ","))
+	if s.Dir, err = os.MkdirTemp("", "intsink-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(s.Dir)
+	if err := s.captures.make(&s.Setup, rows); err != nil {
+		return err
+	}
+	what := fmt.Sprintf("%d rounds of %v after %v; %d mbufs besides the capture's, burst %d, lcore %d, %s",
+		*rounds, s.measure, s.warmup, s.Mbufs, dut.Burst, *lcore, s.MemoryKind())
+	fmt.Println(what)
+	if err := s.rounds(*rounds, rows); err != nil {
+		return err
+	}
+	counted, err := stepped(*stepper, rows)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "compare: instructions are not counted:", err)
+	}
+	body := table(rows, counted, s.counts) + "\n" + notes(rows, &s)
+	fmt.Print("\n" + body)
+	if *file != "" {
+		body = results.Heading(results.Command("compare", os.Args[1:])) + what + ".\n\n" + body
+		if err := results.Replace(*file, "compare", body); err != nil {
 			return err
 		}
 	}
-	if err := s.makeCapture(gen); err != nil {
-		return err
-	}
-	rows, err := s.rows(strings.Split(*modes, ","), *only)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%d rounds of %v after %v; %d-byte frames, %d mbufs, burst %d, lcore %d, %s\n",
-		*rounds, s.measure, s.warmup, s.frameLen, s.mbufs, burst, s.lcore, s.memoryKind())
-	for range *rounds {
-		for i := range rows {
-			r := &rows[i]
-			rate, err := r.measure(&s)
-			if err != nil {
-				return fmt.Errorf("%s: %w", r.name, err)
-			}
-			r.rates = append(r.rates, rate)
-			fmt.Printf("  %-28s %6.2f Mpps\n", r.name, rate/1e6)
-		}
-	}
-	printTable(os.Stdout, rows)
+	fmt.Print(headline(rows))
 	return nil
 }
 
-func (s *setup) memoryKind() string {
-	if s.hugepages {
-		return "2 MiB hugepages"
+// rounds runs every row once in each round.
+func (s *session) rounds(n int, rows []*row) error {
+	for round := range n {
+		for _, r := range rows {
+			result, err := s.run(r)
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.title, err)
+			}
+			r.runs = append(r.runs, result)
+			fmt.Printf("  round %d  %-36s %6.2f Mpps\n", round+1, r.title, result.rate/1e6)
+		}
 	}
-	return "no hugepages"
+	return nil
 }
 
-// ealArgs are EAL options of testpmd: those that intsink gives itself.
-func (s *setup) ealArgs() []string {
-	if s.hugepages {
-		return []string{"--no-pci", "--no-telemetry", "--in-memory"}
+// secondLcore is the third CPU or, where there are two, the first: what does not
+// forward has it, too.
+func secondLcore() int {
+	if runtime.NumCPU() > 2 {
+		return 2
 	}
-	return []string{"--no-pci", "--no-telemetry", "--no-shconf", "--no-huge", "-m", fmt.Sprint(s.memory)}
+	return 0
 }

@@ -1,99 +1,88 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"slices"
-	"strings"
+
+	"intsink/bench/dut"
+	"intsink/bench/traffic"
 )
 
 // row is one line of the result: one program with one task.
 type row struct {
-	name    string
-	measure func(*setup) (packetsPerSecond float64, err error)
-	rates   []float64 // per round
+	title   string
+	spec    traffic.Spec
+	workers int
+	mode    string // of testpmd; empty: intsink
+	task    task
+	base    *row // testpmd io on the same input
+	runs    []outcome
 }
 
-// referenceName is the row whose ratio is the result.
-const referenceName = "reference"
-
-// inputs are the tasks of intsink over the same frames.
-var inputs = []struct {
-	name, title string
-	input       input
-}{
-	// Strip, look up the flow, evaluate every event that is on by default.
-	{referenceName, "intsink reference input", input{stripped: true, udpPort: genUDPPort}},
-	// The same frames, not marked as INT by this configuration.
-	{"plain", "intsink not INT", input{udpPort: genUDPPort + 1}},
-	// Besides, a report of every packet to a collector that keeps up or not.
-	{"sample1", "intsink report every packet", input{stripped: true, udpPort: genUDPPort, sample: 1}},
+// outcome is what one run showed. Everything but the rate is per packet.
+type outcome struct {
+	rate     float64 // packets per second
+	allocs   float64
+	cgoCalls float64
+	counted  dut.Counts
 }
 
-func inputNames() []string {
-	var names []string
-	for _, in := range inputs {
-		names = append(names, in.name)
+// plan makes the rows. Each input, which is frames and a number of workers, has
+// its own testpmd io in front, the first one testpmd's other modes as well.
+func plan(tasks []task, modes []string) []*row {
+	var rows []*row
+	type input struct {
+		spec    traffic.Spec
+		workers int
 	}
-	return names
-}
-
-// rows are testpmd's modes, then intsink's inputs, all or those named in only.
-func (s *setup) rows(modes []string, only string) ([]row, error) {
-	var rows []row
-	for _, mode := range modes {
-		rows = append(rows, row{
-			name:    "testpmd " + mode,
-			measure: func(s *setup) (float64, error) { return runTestpmd(s, mode) },
-		})
-	}
-	wanted := strings.Split(only, ",")
-	for _, in := range inputs {
-		if only != "" && !slices.Contains(wanted, in.name) {
-			continue
+	bases := map[input]*row{}
+	for _, t := range tasks {
+		in := input{t.spec, max(1, t.workers)}
+		if bases[in] == nil {
+			base := &row{title: "testpmd io", spec: in.spec, workers: in.workers, mode: "io"}
+			if len(bases) > 0 {
+				base.title += ", " + t.title
+			}
+			base.base, bases[in] = base, base
+			rows = append(rows, base)
+			for _, mode := range modes {
+				if len(bases) == 1 && mode != "io" {
+					rows = append(rows, &row{title: "testpmd " + mode, spec: in.spec, workers: in.workers, mode: mode, base: base})
+				}
+			}
 		}
-		rows = append(rows, row{
-			name:    in.title,
-			measure: func(s *setup) (float64, error) { return runIntsink(s, in.input) },
-		})
+		rows = append(rows, &row{title: "intsink " + t.title, spec: in.spec, workers: in.workers, task: t, base: bases[in]})
 	}
-	if len(rows) == len(modes) {
-		return nil, fmt.Errorf("-rows %q names none of %s", only, strings.Join(inputNames(), ", "))
-	}
-	return rows, nil
+	return rows
 }
 
-// spread is the median of the values and their range.
-type spread struct{ median, min, max float64 }
-
-func spreadOf(v []float64) spread {
-	v = slices.Sorted(slices.Values(v))
-	n := len(v)
-	return spread{(v[(n-1)/2] + v[n/2]) / 2, v[0], v[n-1]}
+// values are one number of each run.
+func (r *row) values(f func(*outcome) float64) []float64 {
+	var v []float64
+	for i := range r.runs {
+		v = append(v, f(&r.runs[i]))
+	}
+	return v
 }
 
-// ratios divides round by round: a round's runs are close in time.
-func ratios(v, base []float64) []float64 {
-	r := make([]float64, len(v))
-	for i := range v {
-		r[i] = v[i] / base[i]
+func rate(r *outcome) float64        { return r.rate }
+func nsPerPacket(r *outcome) float64 { return 1e9 / r.rate }
+
+// each combines r with other round by round: a round's runs are close in time.
+func (r *row) each(other *row, value func(*outcome) float64, f func(is, base float64) float64) []float64 {
+	v := r.values(value)
+	for i, base := range other.values(value) {
+		v[i] = f(v[i], base)
 	}
-	return r
+	return v
 }
 
-// printTable prints every row relative to the first one.
-func printTable(w io.Writer, rows []row) {
-	base := rows[0]
-	fmt.Fprintf(w, "\n%-28s %8s %10s   %s\n", "", "Mpps", "ns/packet", "ratio to "+base.name+": median (min-max)")
-	for _, r := range rows {
-		rate, ratio := spreadOf(r.rates), spreadOf(ratios(r.rates, base.rates))
-		fmt.Fprintf(w, "%-28s %8.2f %10.1f   %.2f (%.2f-%.2f)\n",
-			r.name, rate.median/1e6, 1e9/rate.median, ratio.median, ratio.min, ratio.max)
+func quotient(a, b float64) float64   { return a / b }
+func difference(a, b float64) float64 { return a - b }
+
+// named finds the row of a task.
+func named(rows []*row, name string) *row {
+	if i := slices.IndexFunc(rows, func(r *row) bool { return r.task.name == name }); i >= 0 {
+		return rows[i]
 	}
-	for _, r := range rows {
-		if r.name == inputs[0].title {
-			ratio := spreadOf(ratios(r.rates, base.rates))
-			fmt.Fprintf(w, "ratio to %s, reference input: %.2f (%.2f-%.2f)\n", base.name, ratio.median, ratio.min, ratio.max)
-		}
-	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -21,6 +22,15 @@ func newExposition() *exposition { return &exposition{map[string]*bytes.Buffer{}
 // add adds one sample. labels are alternately names, from the source code, and
 // values, from the configuration or closed lists.
 func (x *exposition) add(name string, value uint64, labels ...any) {
+	x.addText(name, strconv.FormatUint(value, 10), labels...)
+}
+
+// addSeconds adds a sample of so many nanoseconds, in seconds.
+func (x *exposition) addSeconds(name string, ns int64, labels ...any) {
+	x.addText(name, strconv.FormatFloat(float64(ns)/1e9, 'g', -1, 64), labels...)
+}
+
+func (x *exposition) addText(name, value string, labels ...any) {
 	b := x.samples[name]
 	if b == nil {
 		b = &bytes.Buffer{}
@@ -38,7 +48,7 @@ func (x *exposition) add(name string, value uint64, labels ...any) {
 	if len(labels) > 0 {
 		b.WriteByte('}')
 	}
-	fmt.Fprintf(b, " %d\n", value)
+	fmt.Fprintf(b, " %s\n", value)
 }
 
 // writeTo writes every metric that has samples, in the order of metricList.

@@ -32,14 +32,11 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 	if l.NodeID != 0 || hopLen < minHopLen {
 		return 0
 	}
-	hasPath := l.Interfaces >= 0 && !o.Info.MTUExceeded
-	latency := int(l.HopLatency)
+	hasPath, latency := l.Interfaces >= 0 && !o.Info.MTUExceeded, int(l.HopLatency)
 	watched, sum, summed := p.Events.Has(HopLatency), uint64(0), latency >= 0
 	absolute := p.Thresholds.Latency.Absolute
-	var set Set
-	h := uint64(o.Info.Hops)
-	stack := o.Frame[o.Info.Stack:]
-	stack = stack[:o.Info.StackLen]
+	set, h := Set(0), uint64(o.Info.Hops)
+	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]
 	for i := 0; len(stack) >= hopLen; i++ {
 		hop := stack[:hopLen]
 		stack = stack[hopLen:]

@@ -138,11 +138,11 @@ func TestQuietStaysOutOfUnits(t *testing.T) {
 		f := modelled(t, defaults(HopLatency), c.model)
 		f.packet(0, path(2, 20_000), 0)
 		o := observe(path(2, 20_000))
-		if got := f.d.Quiet(f.now+1, &f.f, 0, o.Frame, o.Info, o.Layout); got != c.want {
+		if got := f.d.Quiet(f.now+1, &f.f, o.Frame, o.Info); got != c.want {
 			t.Errorf("%+v: quiet %v, want %v", c.model, got, c.want)
 		}
 		f.d.SetPolicies(f.d.policies)
-		if got := f.d.policies[0].quiet; got != c.want {
+		if got := f.d.Quiet(f.now+1, &f.f, o.Frame, o.Info); got != c.want {
 			t.Errorf("%+v: quiet %v after new policies, want %v", c.model, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package dut
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 
 const nrHugepages = "/proc/sys/vm/nr_hugepages"
 
-// reserveHugepages makes the kernel hold at least mib MiB in 2 MiB pages. It
+// ReserveHugepages makes the kernel hold at least as many MiB as s needs twice in 2 MiB pages. It
 // never takes pages away, and leaves them reserved.
-func reserveHugepages(mib int) error {
-	want := mib / 2
+func (s *Setup) ReserveHugepages() error {
+	want := s.memoryMiB()
 	have, err := hugepages()
 	if err != nil || have >= want {
 		return err

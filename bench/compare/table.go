@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"intsink/bench/dut"
+	"intsink/bench/results"
+)
+
+// table is every row relative to testpmd io on the same input, as Markdown. Where
+// the machine counts nothing in hardware, instructions are those of stepping
+// through the worker, without the driver's.
+func table(rows []*row, stepped map[string]float64, counts bool) string {
+	head := []string{"", "Mpps", "ns/packet", "ns above io", "ratio to io", "instr.", "allocs", "cgo"}
+	if counts {
+		head = append(head, "cache miss", "TLB miss")
+	}
+	cells := [][]string{head}
+	for _, r := range rows {
+		line := []string{
+			r.title,
+			fmt.Sprintf("%.2f", results.SpreadOf(r.values(rate)).Median/1e6),
+			fmt.Sprintf("%.1f", results.SpreadOf(r.values(nsPerPacket)).Median),
+			fmt.Sprintf("%.1f", results.SpreadOf(r.each(r.base, nsPerPacket, difference)).Median),
+			results.SpreadOf(r.each(r.base, rate, quotient)).String(),
+			"-", "-", "-",
+		}
+		if n := stepped[r.task.instructions]; n > 0 {
+			line[5] = fmt.Sprintf("%.0f", n)
+		}
+		if r.mode == "" {
+			line[6] = fmt.Sprintf("%.4f", results.SpreadOf(r.values(func(r *outcome) float64 { return r.allocs })).Median)
+			line[7] = fmt.Sprintf("%.3f", results.SpreadOf(r.values(func(r *outcome) float64 { return r.cgoCalls })).Median)
+		}
+		if counts {
+			line[5] = r.counted(dut.Events[0], "%.0f")
+			line = append(line, r.counted("cache-misses", "%.3f"), r.counted("dTLB-load-misses", "%.3f"))
+		}
+		cells = append(cells, line)
+	}
+	return results.Table(cells)
+}
+
+// counted is the median of a hardware event per packet.
+func (r *row) counted(event, format string) string {
+	for i := range r.runs {
+		if _, ok := r.runs[i].counted[event]; !ok {
+			return "not counted"
+		}
+	}
+	return fmt.Sprintf(format, results.SpreadOf(r.values(func(r *outcome) float64 { return r.counted[event] })).Median)
+}
+
+// notes say what the numbers of the table are not.
+func notes(rows []*row, s *session) string {
+	var b strings.Builder
+	if !s.counts {
+		b.WriteString("Cache and TLB misses: not counted here, this machine has no hardware counters (perf stat). " +
+			"Instructions are those of the worker without the driver, counted by stepping through it.\n")
+	} else {
+		b.WriteString("Instructions in user mode, the driver's included, cache and TLB misses: per packet, of the first worker, by the hardware's counters.\n")
+	}
+	two, one := named(rows, "workers2"), named(rows, referenceName)
+	if two != nil && one != nil {
+		fmt.Fprintf(&b, "two workers to one: %v", results.SpreadOf(two.each(one, rate, quotient)))
+		fmt.Fprintf(&b, "; testpmd io: %v", results.SpreadOf(two.base.each(one.base, rate, quotient)))
+		if s.lcores[1] == s.Control {
+			b.WriteString("; the second one shares its CPU with everything else: this is no measure of scaling")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// headline is the result in one line.
+func headline(rows []*row) string {
+	r := named(rows, referenceName)
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf("ratio to testpmd io, reference input: %v\n", results.SpreadOf(r.each(r.base, rate, quotient)))
+}

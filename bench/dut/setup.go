@@ -1,0 +1,78 @@
+package dut
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Burst is fixed in intsink (mbuf.MaxBurst); testpmd gets it as a flag.
+const Burst = 64
+
+// Setup is what both programs share. One field, one place: a difference between
+// them would be measured as a difference in speed.
+type Setup struct {
+	Intsink       string // path of the binary
+	Dir           string // for files of this run
+	Network, Host string // devices
+	Mbufs         int    // pool size
+	Control       int    // lcore of everything that forwards nothing
+	Lcores        []int  // forwarding lcores
+	Hugepages     bool
+	Env           []string // besides this process's, for intsink
+}
+
+// Flags registers the flags of what users may change.
+func (s *Setup) Flags(f *flag.FlagSet) {
+	f.StringVar(&s.Intsink, "intsink", "bin/intsink", "binary to measure")
+	f.IntVar(&s.Mbufs, "mbufs", 16384, "mbufs in the packet pool of both programs")
+	f.IntVar(&s.Control, "control", 0, "lcore for everything that does not forward")
+	f.BoolVar(&s.Hugepages, "hugepages", false, "reserve 2 MiB hugepages and use them in both programs (root)")
+}
+
+// memoryMiB is testpmd's EAL memory; intsink computes its own.
+func (s *Setup) memoryMiB() int { return 256 + s.Mbufs*2560>>20 }
+
+// MemoryKind names the kind of memory for a heading.
+func (s *Setup) MemoryKind() string {
+	if s.Hugepages {
+		return "2 MiB hugepages"
+	}
+	return "no hugepages"
+}
+
+// String names the sizes that count, for a heading.
+func (s *Setup) String() string {
+	return fmt.Sprintf("%d mbufs, burst %d, lcores %s, %s", s.Mbufs, Burst, s.lcoreList(), s.MemoryKind())
+}
+
+func (s *Setup) lcoreList() string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(s.Lcores), " ", ","), "[]")
+}
+
+// Reading is what a device under test counted up to a time, towards the host.
+type Reading struct {
+	At        time.Time
+	Forwarded float64
+	Counters  Counters // intsink's; zero of testpmd
+}
+
+// DUT is a program that forwards.
+type DUT interface {
+	// Read returns its counters so far.
+	Read() (Reading, error)
+	// PID is its process.
+	PID() int
+	// Stop ends it; an error is a fault of the run.
+	Stop() error
+}
+
+// PcapLoop is a device that plays a capture from memory without end, on each of
+// its queues.
+func PcapLoop(capture string, queues int) string {
+	return "net_pcap0" + strings.Repeat(",rx_pcap="+capture, queues) + ",infinite_rx=1"
+}
+
+// Discard is a device that receives nothing, takes every packet and frees it.
+const Discard = "net_null0,no-rx=1"

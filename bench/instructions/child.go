@@ -1,0 +1,219 @@
+//go:build linux && amd64
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/netip"
+	"runtime"
+
+	"intsink/bench/traffic"
+	"intsink/dpdk/mbuf"
+	"intsink/dpdk/ring"
+	"intsink/engine"
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/engine/report"
+	"intsink/flows"
+)
+
+const (
+	warmBursts = 500 // all flows are known after 16
+	bursts     = 2   // counted; flows behave alike
+	burstNs    = 6400
+)
+
+// memPort delivers the packets that fill prepared, and keeps what is sent.
+type memPort struct {
+	mbufs     *mbuf.Vec
+	frames    [][]byte
+	originals [][]byte
+	next      int
+}
+
+// fill puts the next frames into the mbufs.
+func (p *memPort) fill() {
+	for i, m := range p.mbufs {
+		f := p.frames[(p.next+i)%len(p.frames)]
+		m.Reset(128)
+		copy(m.SetLen(len(f)), f)
+	}
+	p.next += len(p.mbufs)
+}
+
+func (p *memPort) RxBurst(v *mbuf.Vec) int {
+	*v = *p.mbufs
+	return len(v)
+}
+
+func (p *memPort) TxBurst(_ *mbuf.Vec, n int) int { return n }
+
+// verify compares what the worker left in the mbufs with the originals.
+func (p *memPort) verify(stripped bool) error {
+	for i, m := range p.mbufs {
+		n := (p.next - len(p.mbufs) + i) % len(p.frames)
+		want := p.frames[n]
+		if stripped {
+			want = p.originals[n]
+		}
+		if !bytes.Equal(m.Bytes(), want) {
+			return fmt.Errorf("frame %d leaves the worker as\n%x, want\n%x", n, m.Bytes(), want)
+		}
+	}
+	return nil
+}
+
+// quiet is a port that nothing arrives on.
+type quiet struct{ *memPort }
+
+func (quiet) RxBurst(*mbuf.Vec) int { return 0 }
+
+// marker is where the parent counts from and to: an int3, always the same.
+//
+//go:noinline
+func marker() { runtime.Breakpoint() }
+
+// runChild is the process that is counted. It ends by being killed.
+func runChild(name string) error {
+	picked, err := rowsNamed(name)
+	if err != nil {
+		return err
+	}
+	s, err := newScene(&picked[0])
+	if err != nil {
+		return err
+	}
+	if err := s.check(); err != nil {
+		return err
+	}
+	marker() // from here on no other thread runs
+	for range warmBursts {
+		s.burst(false)
+	}
+	for range bursts {
+		s.burst(true)
+	}
+	return errors.New("nobody counts: -child is for this program itself")
+}
+
+// scene is a worker between two ports in memory.
+type scene struct {
+	row     *row
+	worker  *engine.Worker
+	port    *memPort
+	reports *mbuf.Arena
+	ring    *ring.Ring
+	popped  *mbuf.Vec
+	now     int64
+}
+
+func newScene(r *row) (*scene, error) {
+	s := &scene{row: r, ring: ring.New(1024), popped: mbuf.NewVec(), now: 1e9, port: &memPort{mbufs: mbuf.NewVec()}}
+	packets, err := mbuf.NewArena(mbuf.MaxBurst, 128+2048)
+	if err != nil {
+		return nil, err
+	}
+	if s.reports, err = mbuf.NewArena(2048, 128+2048); err != nil {
+		return nil, err
+	}
+	if !packets.AllocBulk(s.port.mbufs, mbuf.MaxBurst) {
+		return nil, errors.New("no mbufs")
+	}
+	m, err := traffic.New(r.traffic)
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.traffic.Frames {
+		original, frame, err := m.Frame(i)
+		if err != nil {
+			return nil, err
+		}
+		s.port.originals, s.port.frames = append(s.port.originals, original), append(s.port.frames, frame)
+	}
+	rules := referenceRules()
+	if r.rules != nil {
+		r.rules(rules)
+	}
+	s.worker = engine.NewWorker(engine.WorkerConfig{
+		Links:      []engine.Link{{Name: "edge", Network: s.port, Host: quiet{s.port}, NetworkID: 1, HostID: 2}},
+		Collectors: []*ring.Ring{s.ring}, PacketPool: packets, ReportPool: s.reports,
+		NodeID: 1, Seed: 7, Rules: rules, Clock: func() int64 { return s.now },
+		Flows: flows.Config{Capacity: 65536, Seed: 7, IdleTimeout: 30e9},
+	})
+	return s, nil
+}
+
+// referenceRules are the documented defaults with INT on a UDP port.
+func referenceRules() *engine.Rules {
+	port := uint16(traffic.UDPPort)
+	p := event.Policy{Thresholds: event.Thresholds{
+		NewFlowRate: 20000, Paths: 4, PathMemory: 60e9, PathRate: 10,
+		Latency:      event.Deadband{Absolute: 10_000, Relative: 0.5, K: 2, N: 4, Interval: 100e6},
+		EndToEnd:     event.Deadband{Absolute: 50_000, Relative: 0.5, K: 2, N: 4, Interval: 100e6},
+		RefreshEvery: 2e9, RefreshJitter: 0.2,
+	}}
+	for e := range event.NumEvents {
+		switch event.Event(e) {
+		case event.Sample, event.LinkLatency, event.TxUtilization, event.Congestion: // off
+		default:
+			p.Events |= event.Event(e).Set()
+		}
+	}
+	return &engine.Rules{
+		INT:        inthdr.Config{UDPPort: &port, Version2: true},
+		Watches:    []engine.Watch{{Name: "all", Collectors: 1}},
+		Policies:   []event.Policy{p},
+		Collectors: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.10:8555")},
+		Report: engine.ReportRules{
+			MdBits:   report.MdInterfaces | report.MdHopLatency | report.MdIngressTimestamp | report.MdEgressTimestamp,
+			Fragment: 128, MaxPayload: []int{1358}, MaxDelay: 1e6,
+		},
+	}
+}
+
+// check takes one round of the frames through the worker: a worker that leaves
+// INT in, or reports nothing where it should, is not counted.
+func (s *scene) check() error {
+	for range (len(s.port.frames) + mbuf.MaxBurst - 1) / mbuf.MaxBurst {
+		s.burst(false)
+		if err := s.port.verify(!s.row.plain); err != nil {
+			return err
+		}
+	}
+	s.now += 1e7
+	s.worker.Tick(s.now) // publishes
+	s.drain()
+	reports := s.worker.Snapshot().Collectors[0].Reports
+	if (s.row.plain || s.row.silent) != (reports == 0) { // at least one of each new flow
+		return fmt.Errorf("%d reports", reports)
+	}
+	return nil
+}
+
+// burst takes one burst through the worker, between two markers if counted.
+func (s *scene) burst(counted bool) {
+	s.port.fill()
+	s.now += burstNs
+	if counted {
+		marker()
+	}
+	s.worker.Poll()
+	s.worker.Tick(s.now)
+	if counted {
+		marker()
+	}
+	s.drain()
+}
+
+// drain is the exporter: it takes report packets and frees them.
+func (s *scene) drain() {
+	for {
+		n := s.ring.Pop(s.popped, mbuf.MaxBurst)
+		if n == 0 {
+			return
+		}
+		s.reports.FreeBulk(s.popped, n)
+	}
+}

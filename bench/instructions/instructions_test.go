@@ -1,0 +1,84 @@
+//go:build linux && amd64
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The test binary is what it steps through, too.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "-child" {
+		if err := runChild(os.Args[2]); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// Two counts are equal to the instruction, whatever else runs.
+func TestTrace(t *testing.T) {
+	var counts [2]float64
+	for i := range counts {
+		p, err := trace("plain")
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts[i] = p.perPacket()
+		if n := p.perFunction()["intsink/engine.(*Worker).parse"]; n == 0 {
+			t.Error("the worker's parse stage was not executed")
+		}
+	}
+	if counts[0] != counts[1] || counts[0] < 20 || counts[0] > 1000 {
+		t.Errorf("%v instructions per packet", counts)
+	}
+}
+
+// The other rows come to their first marker: frames are stripped, reports built.
+func TestScenes(t *testing.T) {
+	for i := range rows {
+		s, err := newScene(&rows[i])
+		if err == nil {
+			err = s.check()
+		}
+		if err != nil {
+			t.Errorf("%s: %v", rows[i].name, err)
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	f := file{Levels: map[string]map[string]float64{"v3": {"a": 1000, "b": 500}}}
+	for _, c := range []struct {
+		a, b float64
+		err  string // part of it
+	}{
+		{1000, 500, ""}, {1049, 400, ""}, {1050, 500, "a: 1050.0 instructions per packet, 1000.0 committed: +5.0 %, the limit is 5 %"},
+		{1000, 600, "b: 600.0"},
+	} {
+		err := f.compare("v3", map[string]float64{"a": c.a, "b": c.b}, 5)
+		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if err := f.compare("v1", map[string]float64{"a": 1}, 5); err == nil {
+		t.Error("a level without counts passes")
+	}
+}
+
+func TestUpdateKeepsOtherRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.json")
+	if err := (file{}).update(path, "v3", map[string]float64{"a": 10.04, "b": 2}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := readFile(path)
+	if err == nil {
+		err = f.update(path, "v3", map[string]float64{"a": 11})
+	}
+	if f, err = readFile(path); err != nil || f.Levels["v3"]["a"] != 11 || f.Levels["v3"]["b"] != 2 || f.Go == "" {
+		t.Errorf("%+v, %v", f, err)
+	}
+}

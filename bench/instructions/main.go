@@ -1,0 +1,87 @@
+//go:build linux && amd64
+
+// Command instructions counts the instructions that a worker executes per
+// packet, and compares them with a committed file. Unlike time, the count is the
+// same on a busy machine, so a small regression shows.
+//
+//	make bench-check            # fails where a row grew by 5 % or more
+//	make bench-check UPDATE=1   # rewrites bench/instructions.json
+//
+// Hardware counters are not needed: it runs itself as a child and steps through some bursts of it, instruction by
+// instruction (ptrace, PTRACE_SINGLESTEP). The worker is the one of package
+// engine between two ports in memory; what these ports and pools execute is left
+// out, so calls into DPDK are not part of the count.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "instructions:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	path := flag.String("file", "bench/instructions.json", "committed counts")
+	update := flag.Bool("update", false, "write the file instead of comparing with it")
+	limit := flag.Float64("limit", 5, "growth that fails, in percent")
+	only := flag.String("rows", "", "rows to count, comma separated; empty: all of "+strings.Join(rowNames(), ","))
+	functions := flag.Int("functions", 0, "list that many functions of each row, the most expensive first")
+	asJSON := flag.Bool("json", false, "print the counts as one JSON object, and compare nothing")
+	child := flag.String("child", "", "be the process that is counted, on this row")
+	flag.Parse()
+	if *child != "" {
+		return runChild(*child)
+	}
+	rows, err := rowsNamed(*only)
+	if err != nil {
+		return err
+	}
+	committed, err := readFile(*path)
+	if err != nil && !(*update && errors.Is(err, os.ErrNotExist)) {
+		return err
+	}
+	text := io.Writer(os.Stdout)
+	if *asJSON {
+		text = io.Discard
+	}
+	level := buildLevel()
+	counts := map[string]float64{}
+	for _, r := range rows {
+		p, err := trace(r.name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.name, explain(err))
+		}
+		counts[r.name] = p.perPacket()
+		was := committed.Levels[level][r.name]
+		fmt.Fprintf(text, "%-10s %8.1f instructions per packet%s\n", r.name, counts[r.name], change(was, counts[r.name]))
+		p.print(text, *functions)
+	}
+	switch {
+	case *asJSON:
+		return json.NewEncoder(os.Stdout).Encode(counts)
+	case *update:
+		return committed.update(*path, level, counts)
+	}
+	return committed.compare(level, counts, *limit)
+}
+
+// explain says what to do where the kernel forbids what this program lives on.
+// Hardware counters are not needed.
+func explain(err error) error {
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) {
+		return fmt.Errorf("%w: instructions cannot be counted here, because the kernel does not let one process step through another; "+
+			"in a container, allow ptrace (docker run --cap-add=SYS_PTRACE)", err)
+	}
+	return err
+}

@@ -1,0 +1,48 @@
+package results
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestReplace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "R.md")
+	os.WriteFile(path, []byte("a\n<!-- x -->\nold\n<!-- /x -->\nb\n<!-- y -->\n<!-- /y -->\n"), 0o644)
+	for name, body := range map[string]string{"x": "new\n\n", "y": "other"} {
+		if err := Replace(path, name, body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "a\n<!-- x -->\nnew\n<!-- /x -->\nb\n<!-- y -->\nother\n<!-- /y -->\n"
+	if got, _ := os.ReadFile(path); string(got) != want {
+		t.Errorf("%s", got)
+	}
+	if err := Replace(path, "z", ""); err == nil {
+		t.Error("a section that is not there is replaced")
+	}
+}
+
+func TestSpread(t *testing.T) {
+	if s := SpreadOf([]float64{3, 1, 2, 10}); s != (Spread{2.5, 1, 10}) || s.String() != "2.50 (1.00-10.00)" {
+		t.Errorf("%+v %v", s, s)
+	}
+}
+
+func TestTable(t *testing.T) {
+	got := Table([][]string{{"", "ns"}, {"µs", "10000"}, {"long", "1"}})
+	want := "|      |    ns |\n|------|------:|\n| µs   | 10000 |\n| long |     1 |\n"
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestHeading(t *testing.T) {
+	h := Heading("make x")
+	for _, part := range []string{"`make x`", "CPUs", "DPDK ", "go1."} {
+		if !strings.Contains(h, part) {
+			t.Errorf("%q lacks %q", h, part)
+		}
+	}
+}
