@@ -36,7 +36,9 @@ type Flow struct {
 	windows [2]uint64 // eight bits a hop: last packets, newest in bit 0; 1 is out of the deadband
 	cold    *Cold
 	loss    *Loss
-	_       [8]uint8
+
+	LastReport uint32 // Tick of the last report but that of new_flow alone; 0: none
+	LastEvents uint32 // set of that report
 }
 
 // Flags of a flow.
