@@ -23,6 +23,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		newRunCommand(),
 		newCheckCommand(),
 		newReplayCommand(),
+		newPlanCommand(),
 		newDecodeCommand(),
 		newGenCommand(),
 	)
