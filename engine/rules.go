@@ -14,11 +14,12 @@ import (
 type Rules struct {
 	INT           inthdr.Config
 	DropMalformed bool
-	DropInterval  int64            // nanoseconds between two drop reports of packets that belong to no flow
-	Watches       []Watch          // first match wins
-	Policies      []event.Policy   // Policies[i] belongs to Watches[i]
-	Devices       []DeviceField    // what watches take for the id of a device
-	Collectors    []netip.AddrPort // traffic to them is never watched
+	DropInterval  int64             // nanoseconds between two drop reports of packets that belong to no flow
+	Watches       []Watch           // first match wins
+	Policies      []event.Policy    // Policies[i] belongs to Watches[i]
+	Devices       []DeviceField     // what watches take for the id of a device
+	NodeModels    []event.NodeModel // what the values of nodes mean
+	Collectors    []netip.AddrPort  // traffic to them is never watched
 	Report        ReportRules
 }
 

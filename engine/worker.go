@@ -99,6 +99,7 @@ func NewWorker(c WorkerConfig) *Worker {
 		counters:    newCounters(len(c.Links), len(c.Collectors)),
 		published:   newCounters(len(c.Links), len(c.Collectors)),
 	}
+	w.detector.SetModels(c.Rules.NodeModels)
 	for i := range c.Links {
 		w.paths = append(w.paths, path{link: &c.Links[i], counters: &w.counters.Links[i]})
 	}

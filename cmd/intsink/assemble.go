@@ -21,6 +21,7 @@ func rulesOf(c *conf.Config) *engine.Rules {
 		Devices:       deviceFields(&c.INT),
 		DropInterval:  int64(c.Events.Drop.Interval),
 		Report:        reportRules(c),
+		NodeModels:    nodeModels(c),
 	}
 	names := collectorNames(c)
 	for _, col := range c.Collectors {

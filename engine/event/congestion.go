@@ -11,7 +11,7 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *node, fresh bool, t *
 	if !byOccupancy && !byLatency {
 		return 0
 	}
-	occupancy := n.queue & 0xffffff
+	occupancy := n.occupancy()
 	q, _ := d.things.Queues.Get(now, n.egressKey(uint8(n.queue>>24)))
 	if now-q.Seen > t.CongestionTimeout {
 		if q.Congested {

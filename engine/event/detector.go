@@ -15,6 +15,7 @@ type Detector struct {
 	Stretch  uint32   // of the time to the next refresh, in percent; the worker sets it
 
 	policies []Policy
+	models   models
 	sampled  []uint32 // per watch: packets since the last sample
 	newFlow  tokens
 	key      uint64 // of the path hash, odd
@@ -71,6 +72,9 @@ func (d *Detector) SetPolicies(policies []Policy) {
 	d.episode, d.watchesThings, d.sampling = 0, false, false
 	for i := range d.policies {
 		d.policies[i].compile()
+		if d.models.scale { // Quiet compares what the wire carries
+			d.policies[i].flags = flows.Never
+		}
 		d.watchesThings = d.watchesThings || d.policies[i].things
 		d.sampling = d.sampling || d.policies[i].Sample > 0
 		d.episode = max(d.episode, d.policies[i].Thresholds.CongestionTimeout)
