@@ -20,11 +20,19 @@ func (w *Worker) detect(p *path, b *burst) {
 		if asks {
 			w.differs(b, j)
 		}
-		if !look && (common && w.quiet(b, j) || w.quietAfterAll(b, j)) {
-			continue
+		i := b.int[j] & (mbuf.MaxBurst - 1)
+		if !look {
+			quiet := false
+			if common && b.info[i].Usual {
+				quiet = w.quiet(b, j)
+			} else {
+				quiet = w.quietAfterAll(b, j)
+			}
+			if quiet {
+				continue
+			}
 		}
 		look = false
-		i := b.int[j]
 		b.leave(i)
 		if info := &b.info[i]; info.Type != inthdr.MD {
 			p.counters.INT[info.Type&3]++
@@ -39,14 +47,13 @@ func (w *Worker) detect(p *path, b *burst) {
 	b.fired = fired != 0
 }
 
-// quiet is detect for one packet like the one before it, INT taken out. False:
-// nothing is done. Apart, it has few values to keep.
+// quiet is detect for one Usual packet, INT taken out. False: nothing is done. Apart, it has few values to keep.
 //
 //go:noinline
 func (w *Worker) quiet(b *burst, j int) bool {
 	i := b.int[j&(mbuf.MaxBurst-1)] & (mbuf.MaxBurst - 1)
 	info, flow := &b.info[i], b.flow[j&(mbuf.MaxBurst-1)]
-	if flow == nil || !info.Usual || flow.Generation != w.generation || !w.detector.Quiet(b.now, flow, b.frame[i], info) {
+	if flow == nil || flow.Generation != w.generation || !w.detector.Quiet(b.now, flow, b.frame[i], info) {
 		return false
 	}
 	flow.Count(info.Size)
@@ -55,7 +62,7 @@ func (w *Worker) quiet(b *burst, j int) bool {
 	return true
 }
 
-// quietAfterAll is quiet for packets that Recall did not see, for taps, and where
+// quietAfterAll is quiet for packets that are not Usual by Recall, for taps, and where
 // queues, interfaces or links are watched. The packet keeps its INT for the moment.
 //
 //go:noinline
