@@ -3,6 +3,7 @@ package engine
 import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
+	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
 )
 
@@ -55,7 +56,11 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	o.Layout = w.locator.Layout(info)
 	o.Sequence, o.SequenceBits = w.locator.Sequence(b.frame[i], info)
 	flow.Closing = flow.Closing || tcpFlags(b.frame[i], &b.layers[i], info)&(tcpFIN|tcpRST) != 0
+	way := flow.PathHash
 	set := w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)
+	if flow.PathHash != way {
+		inspect.Learn(w.questions.ways, b.now, flow.PathHash, o)
+	}
 	if info.Reason != inthdr.ReasonNone {
 		set |= w.odd(p, b, info.Reason) & w.rules.Policies[flow.Watch].Events
 	}

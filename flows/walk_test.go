@@ -51,7 +51,7 @@ func TestKeysHaveAnOrder(t *testing.T) {
 }
 
 func TestTimesOfTicks(t *testing.T) {
-	const now = 1_700_000_000_123_456_789
+	now := int64(1_700_000_000_123_456_789)
 	if got := Since(now, Tick(now-5e9)); got > now-5e9+1<<20 || got < now-5e9-1<<20 {
 		t.Errorf("%d, want about %d", got, int64(now-5e9))
 	}
