@@ -1,6 +1,10 @@
 package flows
 
-import "cmp"
+import (
+	"cmp"
+	"encoding/binary"
+	"net/netip"
+)
 
 // Walk calls f for the flows from bucket at on until budget is used up: a bucket
 // costs 1, a flow what f returns. It returns the bucket to go on from, 0 when all
@@ -62,4 +66,16 @@ func (f *Flow) RefreshDue(now int64) int64 {
 // a millisecond exact, and never after now.
 func Since(now int64, tick uint32) int64 {
 	return now - int64(Tick(now)-tick)<<20
+}
+
+// SetAddrs sets addresses that are both IPv4 or both IPv6.
+func (k *Key) SetAddrs(src, dst netip.Addr) {
+	if src.Is4() {
+		s, d := src.As4(), dst.As4()
+		k.SetIPv4(binary.BigEndian.Uint32(s[:]), binary.BigEndian.Uint32(d[:]))
+		return
+	}
+	s, d := src.As16(), dst.As16()
+	k.Src = [2]uint64{binary.BigEndian.Uint64(s[:]), binary.BigEndian.Uint64(s[8:])}
+	k.Dst = [2]uint64{binary.BigEndian.Uint64(d[:]), binary.BigEndian.Uint64(d[8:])}
 }
