@@ -122,9 +122,13 @@ func (d *decoder) checkClear(clear, raise *uint32, where string) {
 // checkReport: one report must fit a report packet, and its own metadata.
 func (d *decoder) checkReport(c *Config) {
 	r := &c.Report
-	// Ethernet, IPv6 (the larger), UDP, group header, individual report header
-	// with the main contents of RepType 1.
-	least := 14 + 40 + 8 + 8 + 12 + metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
+	tag := 0
+	for i := range c.Collectors {
+		tag = max(tag, c.Collectors[i].TagLen())
+	}
+	// VLAN tag, Ethernet, IPv6 (the larger), UDP, group header, individual report
+	// header with the main contents of RepType 1.
+	least := tag + 14 + 40 + 8 + 8 + 12 + metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
 	if r.Explain {
 		least += explainBytes
 		d.checkExplain(r)
@@ -178,6 +182,7 @@ func (d *decoder) checkCollectors(c *Config) {
 	seen := map[netip.AddrPort]string{}
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
+		d.checkCollectorPort(c, col)
 		if !col.Address.IsValid() {
 			continue // reported where it was read or resolved
 		}

@@ -26,6 +26,26 @@ type Link struct {
 	Network, Host     Queue   // Host is nil on a tap
 	NetworkID, HostID uint16  // interface ids in the sink's own metadata
 	Gauges            *Gauges // nil: not live
+
+	NetworkStation, HostStation Station // nil: no reports leave by that port
+}
+
+// Sender transmits the sealed report packets of one worker for one collector
+// on the worker's own queue, as exporters/port does.
+type Sender interface {
+	// Send owns v[:n], each with its report.Handoff in front, from then on. The
+	// contents of v are used up.
+	Send(v *mbuf.Vec, n int)
+}
+
+// Station is one worker's part in finding the neighbours on a port by which
+// reports leave.
+type Station interface {
+	// Hear looks at a frame that may be ARP or Neighbor Discovery and leaves it as
+	// it is.
+	Hear(frame []byte, now int64)
+	// Tick does what is due. It is called every millisecond.
+	Tick(now int64)
 }
 
 // txRetries bounds how often a full output queue is tried again before its

@@ -15,14 +15,19 @@ func (w *Worker) pollToNetwork(p *path) int {
 	}
 	b.now = w.clock()
 	l, info := &b.layers[0], &b.info[0]
+	station := p.link.HostStation
 	for i := range b.n {
 		m := b.vec[i]
 		f, pktLen := m.Bytes(), m.PktLen()
-		if packet.Parse(f, pktLen, l) == packet.OK && w.locator.Locate(f, l, info) == inthdr.Sound {
+		status := packet.Parse(f, pktLen, l)
+		if status == packet.OK && w.locator.Locate(f, l, info) == inthdr.Sound {
 			p.counters.Leaked++
 			if set := w.noticed(p, event.Leak, b.now); set != 0 {
 				w.reportFrame(p, ToNetwork, b, set, f, 0, 0)
 			}
+		}
+		if station != nil && isNeighborly(status, l) {
+			station.Hear(f, b.now)
 		}
 	}
 	p.counters.Direction[ToNetwork].Received += uint64(b.n)

@@ -5,27 +5,27 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
+	"intsink/engine/strip"
 )
 
-// detect asks of every INT packet whether it is worth a report.
+// detect asks of every INT packet whether it is worth a report. The common packet,
+// of which there is nothing to say, loses its INT at once, while it is in the cache;
+// the rest waits for its reports.
 func (w *Worker) detect(p *path, b *burst) {
-	b.events = [mbuf.MaxBurst]event.Set{}
+	b.nRest = 0
 	fired, others := event.Set(0), 0
+	look := w.detector.Survey(b.nINT)
+	common := p.link.Host != nil && !w.detector.WatchesThings()
 	for j := range min(b.nINT, mbuf.MaxBurst) {
-		i := b.int[j] & (mbuf.MaxBurst - 1)
-		info, flow := &b.info[i], b.flow[j]
-		if info.Type != inthdr.MD {
+		if !look && (common && w.quiet(b, j) || w.quietAfterAll(b, j)) {
+			continue
+		}
+		look = false
+		i := b.int[j]
+		b.leave(i)
+		if info := &b.info[i]; info.Type != inthdr.MD {
 			p.counters.INT[info.Type&3]++
 			others++
-		}
-		if flow == nil {
-			p.counters.Malformed[info.Reason]++
-			continue // no room that would not take another packet's flow of this burst
-		}
-		flow.Count(b.vec[i].PktLen() - int(info.Removed))
-		if flags := b.layers[i].TCPFlags; flags&(tcpFIN|tcpRST) == 0 && info.NPT != 2 && flow.Generation == w.generation &&
-			w.detector.Quiet(b.now, flow, int(flow.Watch), b.frame[i], info, w.locator.Layout(info)) {
-			continue
 		}
 		set := w.detectOne(p, b, j)
 		b.events[j] = set
@@ -36,13 +36,63 @@ func (w *Worker) detect(p *path, b *burst) {
 	b.fired = fired != 0
 }
 
+// quiet is detect for one packet like the one before it, INT taken out. False:
+// nothing is done. Apart, it has few values to keep.
+//
+//go:noinline
+func (w *Worker) quiet(b *burst, j int) bool {
+	i := b.int[j&(mbuf.MaxBurst-1)] & (mbuf.MaxBurst - 1)
+	info, flow := &b.info[i], b.flow[j&(mbuf.MaxBurst-1)]
+	if flow == nil || !info.Usual || flow.Generation != w.generation || !w.detector.Quiet(b.now, flow, b.frame[i], info) {
+		return false
+	}
+	flow.Count(int(info.Size))
+	b.events[j&(mbuf.MaxBurst-1)] = 0
+	b.vec[i].Adj(strip.Plain(b.frame[i], info))
+	return true
+}
+
+// quietAfterAll is quiet for packets that Recall did not see, for taps, and where
+// queues, interfaces or links are watched. The packet keeps its INT for the moment.
+//
+//go:noinline
+func (w *Worker) quietAfterAll(b *burst, j int) bool {
+	i := b.int[j]
+	info, flow := &b.info[i], b.flow[j]
+	if flow == nil || flow.Generation != w.generation || !info.Usual && !w.usual(b, i) {
+		return false
+	}
+	d, f := w.detector, b.frame[i]
+	if !d.Quiet(b.now, flow, f, info) || d.WatchesThings() && !d.Calm(b.now, flow, f, info, w.locator.Layout(info)) {
+		return false
+	}
+	flow.Count(int(info.Size))
+	b.events[j] = 0
+	b.leave(i)
+	return true
+}
+
+// usual is Info.Usual for packets that Recall did not see. What may end a
+// connection is not usual.
+func (w *Worker) usual(b *burst, i uint8) bool {
+	info := &b.info[i]
+	return !info.Plain && info.NPT != 2 && b.layers[i].TCPFlags&(tcpFIN|tcpRST) == 0 && w.locator.Usual(info)
+}
+
 // detectOne handles a packet that is not like the one before it.
 //
 //go:noinline
 func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	i := b.int[j]
 	info, flow := &b.info[i], b.flow[j]
+	if info.Plain {
+		inthdr.PlainLayers(b.frame[i], info, &b.layers[i])
+	}
 	p.counters.Malformed[info.Reason]++
+	if flow == nil {
+		return 0 // no room that would not take another packet's flow of this burst
+	}
+	flow.Count(int(info.Size))
 	fresh := b.fresh>>j&1 != 0
 	if fresh || flow.Generation != w.generation {
 		flow.Generation = w.generation

@@ -17,6 +17,8 @@ import (
 type WorkerConfig struct {
 	Links      []Link
 	Collectors []*ring.Ring // rings to the exporters, in Rules.Collectors' order
+	Senders    []Sender     // none, or one per collector: where it is not nil, it takes the place of the ring
+	Stations   []Station    // those of all ports by which reports leave
 	PacketPool Pool         // frees packets; any pool can free the mbufs of every pool
 	ReportPool Pool         // report packets are born here
 	NodeID     uint32
@@ -48,6 +50,7 @@ type Worker struct {
 	rules    *Rules
 	interest interest
 	outboxes []outbox
+	stations []Station
 
 	generation uint8 // of rules; a flow with another one is matched again
 	burst      *burst
@@ -80,7 +83,7 @@ type Worker struct {
 // NewWorker makes a worker; it allocates everything the worker will ever use.
 func NewWorker(c WorkerConfig) *Worker {
 	w := &Worker{
-		pool: c.PacketPool, clock: c.Clock, queueID: c.QueueID,
+		pool: c.PacketPool, clock: c.Clock, queueID: c.QueueID, stations: c.Stations,
 		table:       flows.New(c.Flows),
 		detector:    event.New(c.Rules.Policies, c.Seed),
 		locator:     inthdr.NewLocator(c.Rules.INT),
@@ -102,6 +105,9 @@ func NewWorker(c WorkerConfig) *Worker {
 			counters: &w.counters.Collectors[i],
 			group:    report.GroupHeader{HwID: c.HwID, NodeID: c.NodeID},
 			stash:    mbuf.NewVec(),
+		}
+		if i < len(c.Senders) && c.Senders[i] != nil {
+			w.outboxes[i].sender, w.outboxes[i].batch = c.Senders[i], mbuf.NewVec()
 		}
 		w.outboxes[i].configure(i, &c.Rules.Report)
 	}
@@ -159,6 +165,7 @@ func (w *Worker) toHost(p *path, b *burst) {
 func (w *Worker) Tick(now int64) {
 	for i := range w.outboxes {
 		w.outboxes[i].expire(now)
+		w.outboxes[i].flush()
 	}
 	if w.questions.serving != nil {
 		w.serve(now)
@@ -169,6 +176,9 @@ func (w *Worker) Tick(now int64) {
 	w.nextTick = now + tickNs
 	w.beat.Store(now)
 	w.age(now)
+	for _, s := range w.stations {
+		s.Tick(now)
+	}
 	w.losses(now)
 	if r := w.pending.Swap(nil); r != nil {
 		w.adopt(r)

@@ -45,6 +45,7 @@ const (
 	hasCold               // cold has been used for this flow
 	hasLoss
 	endKnown
+	never // never set
 )
 
 // Hop is the reference of one node on the flow's way.
@@ -86,8 +87,17 @@ func (f *Flow) Totals() (packets, bytes uint64) {
 	return packets, f.bytes
 }
 
-// Settled tells whether no latency was out of its deadband lately.
-func (f *Flow) Settled() bool { return f.flags&unsettled == 0 }
+// Want is what Settled asks for: that no latency was out of its deadband lately,
+// and more.
+type Want uint8
+
+const (
+	EndToEnd Want = endKnown         // EndRef is known
+	Never    Want = endKnown | never // no flow is settled
+)
+
+// Settled tells whether f is as wanted.
+func (f *Flow) Settled(w Want) bool { return f.flags&(unsettled|never|uint8(w)) == uint8(w) }
 
 // Window tells which of the last eight latencies of hop i were out of the
 // deadband, the newest in bit 0.

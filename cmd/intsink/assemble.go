@@ -97,7 +97,7 @@ func reportRules(c *conf.Config) engine.ReportRules {
 		r.MdBits |= metadataBits[name]
 	}
 	for _, col := range c.Collectors {
-		r.MaxPayload = append(r.MaxPayload, c.Report.Coalesce.MaxBytes-frameOverhead(col.Address.Addr()))
+		r.MaxPayload = append(r.MaxPayload, c.Report.Coalesce.MaxBytes-col.TagLen()-frameOverhead(col.Address.Addr()))
 	}
 	return r
 }

@@ -19,10 +19,12 @@ type Detector struct {
 	random   uint64
 	things   Things
 
-	overlooked uint32 // packets since the things of one were looked at
-	stirred    int64  // until when a queue may be in an episode of congestion
-	busy       int    // interfaces that are
-	episode    int64  // longest CongestionTimeout
+	overlooked    int  // packets since Survey last asked for one
+	look          bool // the next packet's things are looked at
+	watchesThings bool
+	stirred       int64 // until when a queue may be in an episode of congestion
+	busy          int   // interfaces that are
+	episode       int64 // longest CongestionTimeout
 
 	lossy []*flows.Flow // with holes in their sequence
 }
@@ -62,9 +64,10 @@ func New(policies []Policy, seed uint64) *Detector {
 // SetPolicies replaces the policies; flows keep their state.
 func (d *Detector) SetPolicies(policies []Policy) {
 	d.policies = slices.Clone(policies)
-	d.episode = 0
+	d.episode, d.watchesThings = 0, false
 	for i := range d.policies {
 		d.policies[i].compile()
+		d.watchesThings = d.watchesThings || d.policies[i].things
 		d.episode = max(d.episode, d.policies[i].Thresholds.CongestionTimeout)
 	}
 	d.sampled = make([]uint32, len(policies))
@@ -92,8 +95,8 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 			d.Counters.Fired[Refresh]++
 		}
 	}
-	if d.overlooked++; (p.things || d.overlooked >= surveyed) && o.usable() {
-		d.overlooked = 0
+	if (p.things || d.look) && o.usable() {
+		d.look = false
 		set |= d.walk(now, f, fresh, p, o)
 	}
 	if o.Info.HopExceeded || o.Info.MTUExceeded {

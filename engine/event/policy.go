@@ -1,5 +1,7 @@
 package event
 
+import "intsink/flows"
+
 // Policy is what one watch wants to hear of.
 type Policy struct {
 	Events       Set
@@ -7,9 +9,10 @@ type Policy struct {
 	SampleByFlow bool   // all packets of one flow in Sample instead
 	Thresholds   Thresholds
 
-	quiet  bool // Quiet may answer for it
-	things bool // queues, links or interfaces are watched
-	calm   calm // what queues and interfaces stay below while there is nothing to say of them
+	flags  flows.Want // what Quiet asks of a flow's state
+	end    uint64     // how far the latency of the whole way may be from its reference
+	things bool       // queues, links or interfaces are watched
+	calm   calm       // what queues and interfaces stay below while there is nothing to say of them
 }
 
 // Thresholds as EVENTS names them; times in nanoseconds.
@@ -57,8 +60,15 @@ func (p *Policy) compile() {
 		p.calm.tx = orNever(t.TxRaise)
 	}
 	p.things = p.Events.Has(LinkLatency) || p.calm != calm{raise: never, tx: never, latency: never}
-	p.quiet = p.Sample == 0 && p.Events.Has(HopLatency) && !p.Events.Has(LinkLatency) && !(p.Events.Has(EndToEnd) && t.PTP) &&
+	p.flags, p.end = 0, 1<<62 // no sum is that far from another
+	if p.Events.Has(EndToEnd) {
+		p.flags, p.end = flows.EndToEnd, uint64(t.EndToEnd.Absolute)
+	}
+	quiet := p.Sample == 0 && p.Events.Has(HopLatency) && !p.Events.Has(LinkLatency) && !(p.Events.Has(EndToEnd) && t.PTP) &&
 		t.Latency.Absolute < 1<<31
+	if !quiet {
+		p.flags = flows.Never
+	}
 }
 
 // orNever is a threshold, where 0 is none.
