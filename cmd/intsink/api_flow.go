@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"intsink/engine"
@@ -94,7 +96,8 @@ func newFlowDetail(worker int, q *engine.Question, known ways) *flowDetail {
 	}
 	for i, p := range f.Paths[:f.NumPaths] {
 		item := newPathItem(worker, p.Hash, known[worker][p.Hash])
-		d.Paths = append(d.Paths, flowPathItem{item, i == 0, timestamp(flows.Since(q.Now, p.Seen))})
+		seen := min(flows.Since(q.Now, p.Seen), f.Seen) // a tick may be a millisecond late
+		d.Paths = append(d.Paths, flowPathItem{item, i == 0, timestamp(seen)})
 	}
 	if d.Watch == nil {
 		return d
@@ -103,16 +106,7 @@ func newFlowDetail(worker int, q *engine.Question, known ways) *flowDetail {
 	d.Events = eventNames(policy.Events)
 	d.Thresholds = newThresholdsItem(policy)
 	if policy.Events.Has(event.HopLatency) {
-		current := known[worker][f.Paths[0].Hash]
-		for i := range f.NumHops {
-			h := &f.Hops[i]
-			r := newReference(&policy.Thresholds.Latency, h.Ref, f.Windows[i])
-			r.Node = some(h.ID(), true)
-			if current != nil && f.NumPaths > 0 {
-				r.OnPath = some(passes(current, h.ID()), true)
-			}
-			d.Hops = append(d.Hops, r)
-		}
+		d.Hops = hopReferences(f, &policy.Thresholds.Latency, known[worker][f.Paths[0].Hash])
 	}
 	if policy.Events.Has(event.EndToEnd) && f.EndKnown {
 		r := newReference(&policy.Thresholds.EndToEnd, f.EndRef, f.EndWindow)
@@ -121,13 +115,32 @@ func newFlowDetail(worker int, q *engine.Question, known ways) *flowDetail {
 	return d
 }
 
-func passes(p *inspect.Path, node uint32) bool {
-	for _, h := range p.Known() {
-		if h.Node == node {
-			return true
+// hopReferences are those of a flow's nodes in the order of its way, nodes of other
+// ways behind. way is nil where it is not known.
+func hopReferences(f *inspect.Flow, b *event.Deadband, way *inspect.Path) []referenceItem {
+	items := []referenceItem{}
+	for i := range f.NumHops {
+		h := &f.Hops[i]
+		r := newReference(b, h.Ref, f.Windows[i])
+		r.Node = some(h.ID(), true)
+		if way != nil && f.NumPaths > 0 {
+			r.OnPath = some(place(way, h.ID()) < inspect.MaxWay, true)
 		}
+		items = append(items, r)
 	}
-	return false
+	if way != nil {
+		slices.SortStableFunc(items, func(a, b referenceItem) int { return cmp.Compare(place(way, *a.Node), place(way, *b.Node)) })
+	}
+	return items
+}
+
+// place is where a node stands on a path; MaxWay where it does not.
+func place(p *inspect.Path, node uint32) int {
+	at := slices.IndexFunc(p.Known(), func(h inspect.PathHop) bool { return h.Node == node })
+	if at < 0 {
+		return inspect.MaxWay
+	}
+	return at
 }
 
 // newReference works out what leaves the deadband around ref: more than Absolute
