@@ -42,11 +42,13 @@ func (d *decoder) checkWatches(c *Config) {
 		}
 		d.checkEventNames(c, w, where)
 		d.checkCollectorTraffic(c, w, where)
+		d.checkMatch(&c.INT, w, where)
 	}
 }
 
 func isEmpty(m *Match) bool {
-	return len(m.Source)+len(m.Destination)+len(m.Protocol)+len(m.SourcePort)+len(m.DestinationPort)+len(m.VLAN)+len(m.DSCP) == 0
+	return m.Flow == "any" && len(m.Source)+len(m.Destination)+len(m.Protocol)+len(m.SourcePort)+len(m.DestinationPort)+
+		len(m.VLAN)+len(m.DSCP)+len(m.VNI)+len(m.Device) == 0
 }
 
 func (d *decoder) checkEventNames(c *Config, w *Watch, where string) {
@@ -74,7 +76,7 @@ func (d *decoder) checkEventNames(c *Config, w *Watch, where string) {
 // checkCollectorTraffic: reports are never watched, so a watch that asks for
 // nothing else is a mistake.
 func (d *decoder) checkCollectorTraffic(c *Config, w *Watch, where string) {
-	if w.Match == nil {
+	if w.Match == nil || w.Match.Flow == "inner" {
 		return
 	}
 	for i := range c.Collectors {

@@ -124,12 +124,18 @@ type Match struct {
 	Source, Destination         []netip.Prefix
 	Protocol                    []uint8
 	SourcePort, DestinationPort []PortRange
+	Flow                        string // "any" | "outer" | "inner": which headers the lists above are about
 	VLAN                        []PortRange
 	DSCP                        []uint8
+	VNI                         []VNIRange
+	Device                      []uint64
 }
 
 // PortRange is First to Last, both included; also of VLAN ids.
 type PortRange struct{ First, Last uint16 }
+
+// VNIRange is First to Last, both included.
+type VNIRange struct{ First, Last uint32 }
 
 // Deadband is the test of a latency event (EVENTS.md, hop_latency).
 type Deadband struct {

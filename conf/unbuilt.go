@@ -6,8 +6,5 @@ package conf
 // attribute or block, without labels; "=" asks for one value of it, in a list for
 // an element of watch.events. Delete the line of what has been built.
 var unbuilt = map[string]string{
-	"watch.match.vlan": "watch.match.vlan (every VLAN matches)",
-	"watch.match.dscp": "watch.match.dscp (every DSCP matches)",
-
 	"collector.budget": "the collector budget",
 }

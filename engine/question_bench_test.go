@@ -25,7 +25,7 @@ func (b *bed) crowd(n int) {
 		b.table.LookupBurst(b.now, keys[:], hashes[:], out[:])
 		for j, f := range out {
 			if f != nil {
-				f.Count((first+j)%4096 + 60) // ever more, so that many are among the best for a while
+				f.Count(uint16((first+j)%4096 + 60)) // ever more, so that many are among the best for a while
 				f.PathHash, f.NumPaths = uint64(j), 1
 			}
 		}

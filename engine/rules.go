@@ -17,6 +17,7 @@ type Rules struct {
 	DropInterval  int64            // nanoseconds between two drop reports of packets that belong to no flow
 	Watches       []Watch          // first match wins
 	Policies      []event.Policy   // Policies[i] belongs to Watches[i]
+	Devices       []DeviceField    // what watches take for the id of a device
 	Collectors    []netip.AddrPort // traffic to them is never watched
 	Report        ReportRules
 }

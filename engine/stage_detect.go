@@ -16,7 +16,11 @@ func (w *Worker) detect(p *path, b *burst) {
 	fired, others := event.Set(0), 0
 	look := w.detector.Survey(b.nINT)
 	common := p.link.Host != nil && !w.detector.WatchesThings()
+	asks := w.watches.asks != 0
 	for j := range min(b.nINT, mbuf.MaxBurst) {
+		if asks {
+			w.differs(b, j)
+		}
 		if !look && (common && w.quiet(b, j) || w.quietAfterAll(b, j)) {
 			continue
 		}
@@ -46,7 +50,7 @@ func (w *Worker) quiet(b *burst, j int) bool {
 	if flow == nil || !info.Usual || flow.Generation != w.generation || !w.detector.Quiet(b.now, flow, b.frame[i], info) {
 		return false
 	}
-	flow.Count(int(info.Size))
+	flow.Count(info.Size)
 	b.events[j&(mbuf.MaxBurst-1)] = 0
 	b.vec[i].Adj(strip.Plain(b.frame[i], info))
 	return true
@@ -66,7 +70,7 @@ func (w *Worker) quietAfterAll(b *burst, j int) bool {
 	if !d.Quiet(b.now, flow, f, info) || d.WatchesThings() && !d.Calm(b.now, flow, f, info, w.locator.Layout(info)) {
 		return false
 	}
-	flow.Count(int(info.Size))
+	flow.Count(info.Size)
 	b.events[j] = 0
 	b.leave(i)
 	return true
@@ -92,11 +96,11 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	if flow == nil {
 		return 0 // no room that would not take another packet's flow of this burst
 	}
-	flow.Count(int(info.Size))
+	flow.Count(info.Size)
 	fresh := b.fresh>>j&1 != 0
 	if fresh || flow.Generation != w.generation {
 		flow.Generation = w.generation
-		flow.Watch = w.rules.match(&b.keys[j])
+		flow.Watch = w.watchOf(b, j)
 	}
 	if flow.Watch == NoWatch {
 		return 0

@@ -122,7 +122,7 @@ func (w *Worker) fillMain(r *report.Individual, info *inthdr.Info, frame []byte,
 	n := w.metadata.Put(w.mdBytes[:], r.RepMdBits)
 	if rules.Domain != 0 {
 		r.DomainSpecificID = rules.Domain
-	} else if info.Type == inthdr.MX && info.SourceLen > 0 {
+	} else if info.Type == inthdr.MX && info.SourceLen > 0 && n+int(info.SourceLen) <= report.MaxMetadata {
 		r.DSMdBits = w.locator.SourceBits(info)
 		n += copy(w.mdBytes[n:], frame[info.Stack:][:info.SourceLen])
 	}

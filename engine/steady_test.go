@@ -103,3 +103,30 @@ func BenchmarkWorker(b *testing.B) {
 		w.Poll()
 	}
 }
+
+// TestNothingIsAllocatedForTunnels: INT in both layers and cut reports neither.
+func TestNothingIsAllocatedForTunnels(t *testing.T) {
+	for _, n := range nestings() {
+		_, marked := n.frames(t, nil)
+		b := nestedBed(t)
+		b.rules.Report.Fragment = 1500 // more than a report packet has room for
+		b.outboxes[0].maxPayload = 120
+		q := &steadyQueue{frames: [][]byte{marked}}
+		v := mbuf.NewVec()
+		b.pool.AllocBulk(v, mbuf.MaxBurst)
+		q.mbufs = append(q.mbufs, v[:]...)
+		b.paths[0].link.Network, b.paths[0].link.Host = q, quiet{q}
+		free := mbuf.NewVec()
+		allocated := testing.AllocsPerRun(100, func() {
+			b.now += 1000
+			b.Poll()
+			for k := b.ring.Pop(free, mbuf.MaxBurst); k > 0; k = b.ring.Pop(free, mbuf.MaxBurst) {
+				b.reports.FreeBulk(free, k)
+			}
+		})
+		c := &b.counters.Collectors[0]
+		if allocated != 0 || c.Reports == 0 || c.Dropped[ReportDropTooBig] != 0 {
+			t.Errorf("%s: %v allocations per burst, %d reports, dropped %v", n.name, allocated, c.Reports, c.Dropped)
+		}
+	}
+}

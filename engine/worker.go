@@ -48,6 +48,9 @@ type Worker struct {
 	locator  *inthdr.Locator
 	detector *event.Detector
 	rules    *Rules
+	watches  *watches // those of rules
+	facts    facts    // of the packet at hand
+	factsKey uint64   // of their hash, odd
 	interest interest
 	outboxes []outbox
 	stations []Station
@@ -74,7 +77,7 @@ type Worker struct {
 
 	stop    atomic.Bool
 	beat    atomic.Int64
-	pending atomic.Pointer[Rules]
+	pending atomic.Pointer[adoption]
 
 	mu        sync.Mutex // guards published; the worker only ever tries it
 	published Counters
@@ -88,6 +91,8 @@ func NewWorker(c WorkerConfig) *Worker {
 		detector:    event.New(c.Rules.Policies, c.Seed),
 		locator:     inthdr.NewLocator(c.Rules.INT),
 		rules:       c.Rules,
+		watches:     compileWatches(c.Rules),
+		factsKey:    c.Seed*0x9e3779b97f4a7c15 | 1,
 		interest:    interestOf(c.Rules),
 		burst:       newBurst(),
 		observation: new(event.Observation),

@@ -62,10 +62,11 @@ func (f *Flow) RefreshDue(now int64) int64 {
 	return now + int64(int32(f.NextRefresh-uint32(now>>18)))<<18
 }
 
-// Since turns a Tick of the last 52 days into Unix nanoseconds, as seen at now: about
-// a millisecond exact, and never after now.
+// Since turns a Tick of the last 52 days into Unix nanoseconds, as seen at now: whole
+// milliseconds, one or two exact, and never after now.
 func Since(now int64, tick uint32) int64 {
-	return now - int64(Tick(now)-tick)<<20
+	t := now - int64(Tick(now)-tick)<<20
+	return t - t%1e6
 }
 
 // SetAddrs sets addresses that are both IPv4 or both IPv6.

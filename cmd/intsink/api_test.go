@@ -19,13 +19,13 @@ import (
 	"intsink/flows"
 )
 
-// memPort is a port in memory: it delivers what is in rx and takes everything.
-type memPort struct {
+// apiPort is a port in memory: it delivers what is in rx and takes everything.
+type apiPort struct {
 	pool *mbuf.Arena
 	rx   [][]byte
 }
 
-func (p *memPort) RxBurst(v *mbuf.Vec) int {
+func (p *apiPort) RxBurst(v *mbuf.Vec) int {
 	n := min(len(p.rx), mbuf.MaxBurst)
 	if n == 0 || !p.pool.AllocBulk(v, n) {
 		return 0
@@ -37,7 +37,7 @@ func (p *memPort) RxBurst(v *mbuf.Vec) int {
 	return n
 }
 
-func (p *memPort) TxBurst(v *mbuf.Vec, n int) int {
+func (p *apiPort) TxBurst(v *mbuf.Vec, n int) int {
 	p.pool.FreeBulk(v, n)
 	return n
 }
@@ -98,14 +98,14 @@ func newAPIBed(t *testing.T, flowsOf ...[]int) *apiBed {
 		if err != nil {
 			t.Fatal(err)
 		}
-		network := &memPort{pool: pool}
+		network := &apiPort{pool: pool}
 		for _, n := range mine {
 			for i := range n + 1 { // flow n has n+1 packets, the last ones slower
 				network.rx = append(network.rx, apiFrame(t, n, 10_000+uint32(i/3)*15_000))
 			}
 		}
 		worker := engine.NewWorker(engine.WorkerConfig{
-			Links:      []engine.Link{{Name: "edge", Network: network, Host: &memPort{pool: pool}}},
+			Links:      []engine.Link{{Name: "edge", Network: network, Host: &apiPort{pool: pool}}},
 			PacketPool: pool, Seed: uint64(w + 1), Clock: func() int64 { return time.Now().UnixNano() },
 			Flows: flows.Config{Capacity: 4096, Seed: uint64(w + 1), IdleTimeout: 3600e9},
 			Rules: &engine.Rules{

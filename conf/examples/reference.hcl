@@ -133,8 +133,11 @@ watch "all" {
   #   protocol         = ["tcp", "udp"]
   #   source_port      = ["1024-65535"]
   #   destination_port = [80, "8000-8099"]
+  #   flow             = "any"    # any | outer | inner: whose headers these are, where there are tunnels
   #   vlan             = [10, "100-199"]
   #   dscp             = [0, 46]
+  #   vni              = [5000, "6000-6999"]
+  #   device           = [101, "0x020000000001"] # node ids on the way, ids in domain specific metadata
   # }
   events = ["new_flow", "path_change", "hop_latency", "end_to_end", "refresh", "flow_end",
   "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak", "unknown_domain"]

@@ -124,13 +124,12 @@ func (d *Detector) Restart(now int64, f *flows.Flow, watch int) {
 }
 
 // remember keeps what the flow was last reported for. A new flow's first report
-// is not kept: most flows have no other, and need no cold state.
+// is not kept: it says nothing that the flow itself does not.
 func (d *Detector) remember(now int64, f *flows.Flow, set Set) {
 	if set == NewFlow.Set() {
 		return
 	}
-	c := f.Cold()
-	c.LastReport, c.LastEvents = now, uint32(set)
+	f.LastReport, f.LastEvents = max(flows.Tick(now), 1), uint32(set)
 }
 
 func refreshDue(now int64, f *flows.Flow) bool {

@@ -26,7 +26,7 @@ type Flow struct {
 
 	RefreshDue int64 // Unix nanoseconds; 0: not set yet
 
-	LastReport int64 // Unix nanoseconds; 0: none but perhaps new_flow
+	LastReport int64 // about, Unix nanoseconds; 0: none but perhaps new_flow
 	LastEvents event.Set
 	Suppressed uint32 // events that a limit withheld
 	Drops      uint32 // packets that the sink dropped
@@ -48,10 +48,12 @@ func (r *Flow) copyFrom(now int64, f *flows.Flow, generation uint8) {
 		r.Windows[i] = f.Window(int(i))
 	}
 	r.Paths[0] = flows.Path{Hash: f.PathHash, Seen: f.PathSeen}
+	if f.LastReport != 0 {
+		r.LastReport, r.LastEvents = flows.Since(now, f.LastReport), event.Set(f.LastEvents)
+	}
 	if f.HasCold() {
 		c := f.Cold()
 		copy(r.Paths[1:], c.Paths[:])
-		r.LastReport, r.LastEvents = c.LastReport, event.Set(c.LastEvents)
 		r.Suppressed, r.Drops = c.Suppressed, c.Drops
 	}
 	if f.HasLoss() {

@@ -72,6 +72,31 @@ func (p *Packet) Append(r *Individual) bool {
 	return true
 }
 
+// AppendCut is Append, but that the packet in r's inner contents, or in the last TLV
+// of them, is cut to the room that there is, to whole words.
+func (p *Packet) AppendCut(r *Individual) bool {
+	room := len(p.buf) - p.n - (firstWordLen + r.words()*4 - (len(r.inner())+3)&^3)
+	keep, at := room&^3, 0
+	switch {
+	case keep <= 0 || keep >= len(r.Inner) || r.InType < TLV || r.InType == DSExtension || r.InType > IPv6:
+		return p.Append(r)
+	case r.InType == TLV:
+		at = lastTLV(r.Inner)
+		if t := TLVType(r.Inner[at] >> 4); at+tlvHeaderLen > keep || t < TLVEthernet || t > TLVIPv6 {
+			return p.Append(r)
+		}
+	}
+	c := *r
+	c.Inner = r.Inner[:keep]
+	if !p.Append(&c) {
+		return false
+	}
+	if r.InType == TLV {
+		p.buf[p.n-keep+at+1] = uint8((keep - at - tlvHeaderLen) / 4)
+	}
+	return true
+}
+
 // Seal writes the group header, or its fields where the format has them, closes
 // the packet and returns its payload, which is in the buffer that Open got; nil
 // where the packet is closed, the buffer has no room for the group header, or a
