@@ -159,16 +159,3 @@ func TestDocExample(t *testing.T) {
 		}
 	}
 }
-
-// TestUnbuiltExists: what is said to be missing is in the schema.
-func TestUnbuiltExists(t *testing.T) {
-	all := schema()
-	for place := range unbuilt {
-		path, _, _ := strings.Cut(place, "=")
-		dot := strings.LastIndexByte(path, '.')
-		_, isBlock := all[path]
-		if !isBlock && !slices.Contains(all[path[:dot]], path[dot+1:]) {
-			t.Errorf("unbuilt names %q, which is not in the schema", path)
-		}
-	}
-}

@@ -86,7 +86,7 @@ func TestAnswersAllocateNothing(t *testing.T) {
 }
 
 // BenchmarkQuestion is a top-1000 over a million flows, between polls that find
-// packets: how long the longest slice takes, and one in a thousand.
+// packets: how long slices take. The longest shows what else the machine does.
 func BenchmarkQuestion(b *testing.B) {
 	w := newBed(&testing.T{}, nil)
 	w.crowd(million)
@@ -112,7 +112,8 @@ func BenchmarkQuestion(b *testing.B) {
 		sum += d
 	}
 	b.ReportMetric(float64(sum.Nanoseconds())/float64(len(took)), "mean-slice-ns")
-	b.ReportMetric(float64(took[len(took)*999/1000].Nanoseconds()), "p99.9-slice-ns")
+	b.ReportMetric(float64(took[len(took)/2].Nanoseconds()), "p50-slice-ns")
+	b.ReportMetric(float64(took[len(took)*99/100].Nanoseconds()), "p99-slice-ns")
 	b.ReportMetric(float64(took[len(took)-1].Nanoseconds()), "max-slice-ns")
 	b.ReportMetric(sum.Seconds()*1000/float64(b.N), "work-ms/query")
 }

@@ -36,5 +36,6 @@ func (o *outbox) configure(i int, r *ReportRules) {
 	o.maxPayload = r.MaxPayload[i]
 	o.maxReports = r.MaxReports
 	o.maxDelay = int64(r.MaxDelay)
+	o.limit.configure(r.budget(i))
 	o.open = report.Packet{}
 }

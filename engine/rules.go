@@ -35,6 +35,14 @@ type ReportRules struct {
 	MaxPayload []int // per collector: UDP payload of one report packet in bytes
 	MaxReports int   // 0: as many as fit; a format without coalescing has one
 	MaxDelay   time.Duration
+	Budgets    []Budget // per collector; nil: none has one
+}
+
+func (r *ReportRules) budget(i int) Budget {
+	if r.Budgets == nil {
+		return Budget{}
+	}
+	return r.Budgets[i]
 }
 
 // NoWatch marks a flow that no watch matches.

@@ -12,7 +12,7 @@ import (
 // of which there is nothing to say, loses its INT at once, while it is in the cache;
 // the rest waits for its reports.
 func (w *Worker) detect(p *path, b *burst) {
-	b.nRest = 0
+	b.nRest, b.edges = 0, 0
 	fired, others := event.Set(0), 0
 	look := w.detector.Survey(b.nINT)
 	common := p.link.Host != nil && !w.detector.WatchesThings()
@@ -121,6 +121,9 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	if set&event.Triggered != 0 {
 		b.trigger[j] = w.detector.Trigger
 	}
+	if set.Has(event.Congestion) && w.detector.Edge {
+		b.edges |= 1 << j
+	}
 	return set
 }
 
@@ -134,11 +137,11 @@ func (w *Worker) odd(p *path, b *burst, reason inthdr.Reason) event.Set {
 	return w.detector.Limited(b.now, e, &p.told[e])
 }
 
-// countEvents adds the events of one report that was built.
-func (w *Worker) countEvents(set event.Set) {
+// countEvents adds the events of one report to c.
+func countEvents(c *[event.NumEvents]uint64, set event.Set) {
 	for e := range event.NumEvents {
 		if set.Has(event.Event(e)) {
-			w.counters.Reported[e]++
+			c[e]++
 		}
 	}
 }

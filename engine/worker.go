@@ -17,6 +17,7 @@ import (
 type WorkerConfig struct {
 	Links      []Link
 	Collectors []*ring.Ring // rings to the exporters, in Rules.Collectors' order
+	Buckets    []*Bucket    // of the collectors' budgets, shared by all workers; nil: the worker's own
 	Senders    []Sender     // none, or one per collector: where it is not nil, it takes the place of the ring
 	Stations   []Station    // those of all ports by which reports leave
 	PacketPool Pool         // frees packets; any pool can free the mbufs of every pool
@@ -75,6 +76,8 @@ type Worker struct {
 	pace     pace
 	nextTick int64
 
+	refreshes stretch
+
 	stop    atomic.Bool
 	beat    atomic.Int64
 	pending atomic.Pointer[adoption]
@@ -110,6 +113,7 @@ func NewWorker(c WorkerConfig) *Worker {
 			counters: &w.counters.Collectors[i],
 			group:    report.GroupHeader{HwID: c.HwID, NodeID: c.NodeID},
 			stash:    mbuf.NewVec(),
+			limit:    limit{bucket: c.bucket(i)},
 		}
 		if i < len(c.Senders) && c.Senders[i] != nil {
 			w.outboxes[i].sender, w.outboxes[i].batch = c.Senders[i], mbuf.NewVec()
@@ -117,6 +121,13 @@ func NewWorker(c WorkerConfig) *Worker {
 		w.outboxes[i].configure(i, &c.Rules.Report)
 	}
 	return w
+}
+
+func (c *WorkerConfig) bucket(i int) *Bucket {
+	if c.Buckets == nil {
+		return NewBucket()
+	}
+	return c.Buckets[i]
 }
 
 // Poll takes one burst from every queue and returns how many packets it found.
@@ -185,6 +196,7 @@ func (w *Worker) Tick(now int64) {
 		s.Tick(now)
 	}
 	w.losses(now)
+	w.detector.Stretch = w.refreshes.step(w.detector.Stretch, now)
 	if r := w.pending.Swap(nil); r != nil {
 		w.adopt(r)
 		w.begin()

@@ -47,10 +47,11 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *node, fresh bool, t *
 			return d.withhold(f, Congestion, SuppressQuota)
 		}
 		q.Reports++
+		d.Edge = d.Edge || onset
 		d.Trigger = t.congestionTrigger(n, occupancy, byOccupancy)
 		return Congestion.Set()
 	case q.Congested && isCalm(q, t):
-		q.Congested, q.Since = false, now
+		q.Congested, q.Since, d.Edge = false, now, true
 		d.Trigger = t.congestionTrigger(n, occupancy, byOccupancy)
 		return Congestion.Set()
 	}

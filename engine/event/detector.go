@@ -11,6 +11,8 @@ import (
 type Detector struct {
 	Counters Counters // plain numbers: the worker publishes them
 	Trigger  Trigger  // of the latency or congestion event that Packet returned; of several, the last
+	Edge     bool     // the congestion that Packet returned is an onset or a clear
+	Stretch  uint32   // of the time to the next refresh, in percent; the worker sets it
 
 	policies []Policy
 	sampled  []uint32 // per watch: packets since the last sample
@@ -55,7 +57,7 @@ func (o *Observation) usable() bool { return o.Info.Reason == 0 && o.Info.Hops >
 func New(policies []Policy, seed uint64) *Detector {
 	d := &Detector{
 		key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1,
-		things: newThings(seed), lossy: make([]*flows.Flow, 0, maxLossy),
+		things: newThings(seed), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: 100,
 	}
 	d.SetPolicies(policies)
 	return d
@@ -120,7 +122,11 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 // Restart makes the flow's next refresh due a whole period from now, as after any
 // report of it.
 func (d *Detector) Restart(now int64, f *flows.Flow, watch int) {
-	f.NextRefresh = max(refreshTick(now+d.jittered(&d.policies[watch].Thresholds))+1, 1)
+	after := d.jittered(&d.policies[watch].Thresholds)
+	if d.Stretch != 100 {
+		after = min(after*int64(d.Stretch)/100, maxRefresh)
+	}
+	f.NextRefresh = max(refreshTick(now+after)+1, 1)
 }
 
 // remember keeps what the flow was last reported for. A new flow's first report
@@ -139,6 +145,9 @@ func refreshDue(now int64, f *flows.Flow) bool {
 // refreshTick is a time in units of 2^18 ns, about a quarter of a millisecond.
 // Half of its range, 6.5 days, is longer than any refresh may take.
 func refreshTick(now int64) uint32 { return uint32(now >> 18) }
+
+// maxRefresh is the longest time to a refresh that is stretched: 6 days.
+const maxRefresh = 6 * 24 * 3600 * 1e9
 
 func (d *Detector) first(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
 	if o.usable() {

@@ -124,6 +124,7 @@ func (n *node) egressKey(queue uint8) [2]uint64 {
 //
 //go:noinline
 func (d *Detector) walk(now int64, f *flows.Flow, fresh bool, p *Policy, o *Observation) (set Set) {
+	d.Edge = false
 	l, info := o.Layout, o.Info
 	hopLen := int(info.HopLen)
 	if l.NodeID < 0 || hopLen == 0 {
