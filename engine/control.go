@@ -1,6 +1,6 @@
 package engine
 
-// The control plane reaches a worker through two atomics, which the worker
+// The control plane reaches a worker through three atomics, which the worker
 // reads between bursts, and reads its counters from the copy it publishes.
 
 // Run polls until Stop is called. idle is called after every empty poll with

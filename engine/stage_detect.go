@@ -5,6 +5,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
+	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
 	"intsink/engine/strip"
 )
@@ -118,7 +119,11 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	o.Usual, o.Layout = info.Usual, w.locator.Layout(info)
 	o.Sequence, o.SequenceBits = w.locator.Sequence(b.frame[i], info)
 	flow.Closing = flow.Closing || tcpFlags(b.frame[i], &b.layers[i], info)&(tcpFIN|tcpRST) != 0
+	way := flow.PathHash
 	set := w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)
+	if flow.PathHash != way {
+		inspect.Learn(w.questions.ways, b.now, flow.PathHash, o)
+	}
 	if info.Reason != inthdr.ReasonNone {
 		set |= w.odd(p, b, info.Reason) & w.rules.Policies[flow.Watch].Events
 	}

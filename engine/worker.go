@@ -7,6 +7,7 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/event"
+	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
 	"intsink/flows"
@@ -39,7 +40,7 @@ type path struct {
 }
 
 // Worker polls its queues and takes every burst through the stages. All its
-// methods but Snapshot, Reload and Stop belong to the goroutine that polls.
+// methods but Snapshot, Reload, Ask, Beat and Stop belong to the goroutine that polls.
 type Worker struct {
 	paths    []path
 	pool     Pool
@@ -68,6 +69,8 @@ type Worker struct {
 	explanation report.Explanation
 	scratch     [64]byte
 	tlvs        [tlvRoom]byte
+
+	questions questions
 
 	counters Counters
 	pace     pace
@@ -100,6 +103,7 @@ func NewWorker(c WorkerConfig) *Worker {
 		published:   newCounters(len(c.Links), len(c.Collectors)),
 	}
 	w.detector.SetModels(c.Rules.NodeModels)
+	w.questions.ways = inspect.NewPaths(c.Seed)
 	for i := range c.Links {
 		w.paths = append(w.paths, path{link: &c.Links[i], counters: &w.counters.Links[i]})
 	}
@@ -140,6 +144,7 @@ func (w *Worker) Poll() int {
 	if total > 0 {
 		w.counters.Polls++
 	}
+	w.questions.busy = total > 0
 	return total
 }
 
@@ -173,11 +178,14 @@ func (w *Worker) toHost(p *path, b *burst) {
 }
 
 // Tick does what is due between bursts: age flows, send report packets that
-// waited long enough, take a new configuration, publish counters.
+// waited long enough, answer questions, take a new configuration, publish counters.
 func (w *Worker) Tick(now int64) {
 	for i := range w.outboxes {
 		w.outboxes[i].expire(now)
 		w.outboxes[i].flush()
+	}
+	if w.questions.serving != nil {
+		w.serve(now)
 	}
 	if now < w.nextTick {
 		return
@@ -192,7 +200,9 @@ func (w *Worker) Tick(now int64) {
 	w.detector.Stretch = w.refreshes.step(w.detector.Stretch, now)
 	if r := w.pending.Swap(nil); r != nil {
 		w.adopt(r)
+		w.begin()
 	}
+	w.nextQuestion()
 	if w.mu.TryLock() {
 		w.publish()
 		w.mu.Unlock()
