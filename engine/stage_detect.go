@@ -89,7 +89,7 @@ func (w *Worker) quietAfterAll(b *burst, j int) bool {
 // connection is not usual.
 func (w *Worker) usual(b *burst, i uint8) bool {
 	info := &b.info[i]
-	return !info.Plain && info.NPT != 2 && b.layers[i].TCPFlags&(tcpFIN|tcpRST) == 0 && w.locator.Usual(info)
+	return !info.Plain && w.locator.Usual(info) && tcpFlags(b.frame[i], &b.layers[i], info)&(tcpFIN|tcpRST) == 0
 }
 
 // detectOne handles a packet that is not like the one before it.

@@ -48,7 +48,7 @@ func TestStopDuringTheStart(t *testing.T) {
 	for _, after := range []time.Duration{30, 60, 120, 250, 500} {
 		r := startRun(t, big+config("udp_port = 5000"))
 		time.Sleep(after * time.Millisecond)
-		if code := r.stop(t, 4*time.Second); code > 0 || code < 0 && after > 200 {
+		if code := r.stop(t, 30*time.Second); code > 0 || code < 0 && after > 200 {
 			t.Errorf("SIGTERM after %d ms: exit code %d\n%s", after, code, r.stderr)
 		}
 	}
