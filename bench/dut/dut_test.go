@@ -39,8 +39,18 @@ func TestTestpmd(t *testing.T) {
 	if err := p.Stop(); err != nil {
 		t.Error(err)
 	}
-	if _, err := StartTestpmd(s, "no-such-mode"); err == nil {
-		t.Error("an unknown mode is measured")
+	s.Unattended = true
+	p, err = StartTestpmd(s, "macswap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Stop(); err != nil {
+		t.Errorf("without a prompt: %v", err)
+	}
+	for _, s.Unattended = range []bool{false, true} {
+		if _, err := StartTestpmd(s, "no-such-mode"); err == nil {
+			t.Error("an unknown mode is measured")
+		}
 	}
 }
 

@@ -21,6 +21,9 @@ type Setup struct {
 	Lcores        []int  // forwarding lcores
 	Hugepages     bool
 	Env           []string // besides this process's, for intsink
+	// Unattended testpmd reads no commands, so Read tells nothing: its prompt polls,
+	// which takes the control lcore whole.
+	Unattended bool
 }
 
 // Flags registers the flags of what users may change.
