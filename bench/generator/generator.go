@@ -77,6 +77,7 @@ type Load struct {
 	PPS      float64 // 0: as fast as the generator can
 	Burst    int     // frames at a time, at most mbuf.MaxBurst; 0: that many
 	Duration time.Duration
+	Quiet    time.Duration // a run is over when so long nothing came back; 0: 50 ms
 }
 
 // Result is what one Run saw.
@@ -98,6 +99,17 @@ func (r *Result) Lost() uint64 { return r.Offered - min(r.Received, r.Offered) }
 
 // Rate is the offered load in frames per second.
 func (r *Result) Rate() float64 { return float64(r.Offered) / r.Seconds }
+
+// Merge adds another run's.
+func (r *Result) Merge(o *Result) {
+	r.Seconds += o.Seconds
+	for to, from := range map[*uint64]uint64{
+		&r.Offered: o.Offered, &r.Refused: o.Refused, &r.Received: o.Received, &r.Foreign: o.Foreign, &r.LateReads: o.LateReads, &r.Pauses: o.Pauses,
+	} {
+		*to += from
+	}
+	r.Latency.Merge(&o.Latency)
+}
 
 // latePoll is how long the generator may look away: much less than what is worth
 // telling of a device.

@@ -34,6 +34,12 @@ func TestHistogram(t *testing.T) {
 	if h.Max() != all[len(all)-1] || h.N() != 10000 {
 		t.Errorf("max %d of %d", h.Max(), h.N())
 	}
+	var sum Histogram
+	sum.Merge(&h)
+	sum.Merge(&h)
+	if sum.N() != 20000 || sum.Max() != h.Max() || sum.Quantile(0.9) != h.Quantile(0.9) {
+		t.Errorf("merged: %d, up to %d", sum.N(), sum.Max())
+	}
 	h.Add(-5)
 	h.Add(1<<62 + 1<<61)
 	for v := uint64(0); v < 1<<20; v++ {

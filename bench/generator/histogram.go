@@ -37,6 +37,15 @@ func upper(i int) int64 {
 	return int64(i-e*32+1)<<e - 1
 }
 
+// Merge adds what o counted.
+func (h *Histogram) Merge(o *Histogram) {
+	for i, n := range o.buckets {
+		h.buckets[i] += n
+	}
+	h.n += o.n
+	h.max = max(h.max, o.max)
+}
+
 // N is how many durations were counted.
 func (h *Histogram) N() uint64 { return h.n }
 

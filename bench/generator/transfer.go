@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"cmp"
 	"time"
 
 	"intsink/dpdk/eal"
@@ -27,8 +28,7 @@ func newTransfer(g *Generator, l *Load) *transfer {
 	return t
 }
 
-// quiet is how long nothing must come back for a run to be over.
-const quiet = 50 * time.Millisecond
+const defaultQuiet = 50 * time.Millisecond
 
 func (t *transfer) run() {
 	start := eal.Nanotime()
@@ -42,7 +42,8 @@ func (t *transfer) run() {
 		}
 	}
 	t.result.Seconds = float64(now-start) / 1e9
-	for last := now; now < last+int64(quiet); now = eal.Nanotime() {
+	quiet := int64(cmp.Or(t.load.Quiet, defaultQuiet))
+	for last := now; now < last+quiet; now = eal.Nanotime() {
 		if t.receive(now) > 0 {
 			last = now
 		}
