@@ -66,7 +66,7 @@ func run() error {
 	body := table(rows, counted, s.counts) + "\n" + notes(rows, &s)
 	fmt.Print("\n" + body)
 	if *file != "" {
-		body = results.Heading(results.Command("compare", os.Args[1:])) + what + ".\n\n" + body
+		body = results.Heading() + what + ".\n\n" + body
 		if err := results.Replace(*file, "compare", body); err != nil {
 			return err
 		}

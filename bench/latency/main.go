@@ -69,7 +69,7 @@ func run() error {
 	if err != nil || o.results == "" {
 		return err
 	}
-	return results.Replace(o.results, "latency", results.Heading(results.Command("latency", os.Args[1:]))+what+body)
+	return results.Replace(o.results, "latency", results.Heading()+what+body)
 }
 
 // tables measures and prints the loads, then the causes.

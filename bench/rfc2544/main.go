@@ -160,5 +160,5 @@ func (o *options) report(l *lab.Lab, table string) error {
 	if o.results == "" {
 		return nil
 	}
-	return results.Replace(o.results, "rfc2544", results.Heading(results.Command("rfc2544", os.Args[1:]))+what+table)
+	return results.Replace(o.results, "rfc2544", results.Heading()+what+table)
 }
