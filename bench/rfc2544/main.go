@@ -7,10 +7,10 @@
 //
 //	go run ./bench/rfc2544 [-sizes 138,512,1400] [-seconds 2s]
 //
-// With NICs, it makes Pktgen-DPDK on another machine send, and asks it what came
-// back (bench/pktgen/README.md); the device under test is already running:
+// With NICs, it makes Pktgen-DPDK send, here or on another machine, and asks it
+// what came back (bench/pktgen/README.md); the device under test runs already:
 //
-//	go run ./bench/rfc2544 -pktgen 192.0.2.7:22022 -top 14880952
+//	go run ./bench/rfc2544 -pktgen "bench/pktgen/pktgen.sh 0000:3b:00.0 0000:3b:00.1 int-138.pcap"
 package main
 
 import (
@@ -47,8 +47,9 @@ type options struct {
 	patience   int
 	burst      int
 	pktgen     string
-	top        float64
-	results    string
+
+	pktgenAddress, pktgenPorts string
+	results                    string
 }
 
 // losses are the shares of lost frames that are searched for.
@@ -65,8 +66,9 @@ func run() error {
 	flag.IntVar(&o.tries, "tries", 2, "tries of a rate before it has failed; RFC 2544: 1")
 	flag.IntVar(&o.patience, "patience", 3, "tries of a rate that do not count because other processes took the device's CPU; RFC 2544: 0")
 	flag.IntVar(&o.burst, "burst", 32, "frames that the generator sends at a time")
-	flag.StringVar(&o.pktgen, "pktgen", "", "host:port of a Pktgen-DPDK that runs with -G; empty: generate here, over net_memif")
-	flag.Float64Var(&o.top, "top", 0, "with -pktgen: frames per second at 100 % of the link")
+	flag.StringVar(&o.pktgen, "pktgen", "", "command that starts Pktgen-DPDK, with -G; empty: generate here, over net_memif")
+	flag.StringVar(&o.pktgenAddress, "pktgen-address", "127.0.0.1:22022", "where that Pktgen listens")
+	flag.StringVar(&o.pktgenPorts, "pktgen-ports", "0,1", "its ports: that which sends, that which receives")
 	flag.StringVar(&o.results, "results", "", "also replace the section rfc2544 of this file")
 	flag.Parse()
 	if o.pktgen != "" {
