@@ -86,9 +86,14 @@ func (d *decoder) checkLinks(c *Config) {
 	if len(d.out.Errors) > 0 {
 		return // a link that is wrong may be the one that a port is missing in
 	}
+	for i := range c.Collectors {
+		if port := c.Collectors[i].Port; used[port] == "" {
+			used[port] = "a collector"
+		}
+	}
 	for i := range c.Ports {
 		if p := &c.Ports[i]; used[p.Name] == "" {
-			d.warnAt([]any{p}, "port %q is in no link and no tap: it is opened, and nothing is received from it", p.Name)
+			d.warnAt([]any{p}, "port %q is in no link and no tap, and no collector's reports leave by it: it is opened for nothing", p.Name)
 		}
 	}
 }

@@ -122,14 +122,40 @@ func (d *decoder) checkClear(clear, raise *uint32, where string) {
 // checkReport: one report must fit a report packet, and its own metadata.
 func (d *decoder) checkReport(c *Config) {
 	r := &c.Report
-	// Ethernet, IPv6 (the larger), UDP, group header, individual report header
-	// with the main contents of RepType 1.
-	least := 14 + 40 + 8 + 8 + 12 + metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
+	tag := 0
+	for i := range c.Collectors {
+		tag = max(tag, c.Collectors[i].TagLen())
+	}
+	// VLAN tag, Ethernet, IPv6 (the larger), UDP, group header, individual report
+	// header with the main contents of RepType 1.
+	least := tag + 14 + 40 + 8 + 8 + 12 + metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
+	if r.Explain {
+		least += explainBytes
+		d.checkExplain(r)
+	}
 	at := []any{&r.Coalesce.MaxBytes, &r.Fragment, r}
 	if r.Coalesce.MaxBytes < least {
 		d.errorAt(at, "report: coalesce.max_bytes = %d: one report with this fragment and metadata takes %d bytes, headers included", r.Coalesce.MaxBytes, least)
 	} else if r.Coalesce.MaxBytes > 1514 {
 		d.warnAt(at, "report: coalesce.max_bytes = %d is more than an Ethernet frame of 1514 bytes: the path to the collectors must take larger ones", r.Coalesce.MaxBytes)
+	}
+}
+
+// explainBytes is what report.explain adds: a TLV of 44 bytes, and the header of
+// that which the fragment then stands in.
+const explainBytes = 4 + 44 + 4
+
+// maxTLV is the longest data of a TLV (Telemetry Report 2.0, InType 1).
+const maxTLV = 1020
+
+func (d *decoder) checkExplain(r *Report) {
+	switch at := []any{&r.Explain, r}; {
+	case r.Version != "2.0":
+		d.errorAt(at, "report: explain = true: only reports of version 2.0 have room for it, not %s", r.Version)
+	case r.Profile != "":
+		d.errorAt(at, "report: explain = true: profile %q has no room for it", r.Profile)
+	case r.Fragment > maxTLV:
+		d.warnAt([]any{&r.Fragment, r}, "report: fragment = %d: with explain = true at most %d bytes of a packet are sent", r.Fragment, maxTLV)
 	}
 }
 
@@ -156,6 +182,7 @@ func (d *decoder) checkCollectors(c *Config) {
 	seen := map[netip.AddrPort]string{}
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
+		d.checkCollectorPort(c, col)
 		if !col.Address.IsValid() {
 			continue // reported where it was read or resolved
 		}

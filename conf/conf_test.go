@@ -145,17 +145,12 @@ func TestTextForms(t *testing.T) {
 func TestUnbuiltWarnsOnce(t *testing.T) {
 	_, d := parse("test.hcl", []byte(base+`
 watch "a" {
-  match { protocol = "tcp" }
-  events = ["new_flow", "loss"]
-  events_override {
-    loss { window = 16 }
-  }
+  match { dscp = [1] }
 }
-watch "b" { events = ["loss"] }
-events {
-  loss { window = 32 }
+watch "b" {
+  match { dscp = [2] }
 }`), fakeMachine())
-	if len(d.Errors) != 0 || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Message, "the event loss") {
+	if len(d.Errors) != 0 || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Message, "watch.match.dscp") {
 		t.Errorf("%s%s", diagText(d.Errors), diagText(d.Warnings))
 	}
 }
@@ -192,11 +187,12 @@ func TestLoad(t *testing.T) {
 func TestDumpAddsNoWarnings(t *testing.T) {
 	for src, warnings := range map[string]int{
 		`watch "all" {}`: 0,
-		`watch "all" { events = ["new_flow", "loss"] }`:                                                                  1,
+		`watch "all" { events = ["new_flow", "loss"] }`:                                                                  0,
 		"watch \"all\" {\n events_override { profile = \"wan\" }\n}":                                                     0,
-		"watch \"all\" {\n events_override {\n loss { window = 16 }\n }\n}":                                              1,
-		"watch \"all\" {\n events_override {}\n}\nevents {\n end_to_end { clock_offset = \"1us\" }\n}":                   2,
-		"watch \"all\" {\n events_override {\n congestion { raise = 1 }\n }\n}":                                          1,
+		"watch \"all\" {\n events_override {\n loss { window = 16 }\n }\n}":                                              0,
+		"watch \"all\" {\n events_override {}\n}\nevents {\n end_to_end { clock_offset = \"1us\" }\n}":                   1,
+		"watch \"all\" {\n events_override {\n congestion { raise = 1 }\n }\n}":                                          0,
+		"watch \"all\" {\n match { dscp = [1] }\n}":                                                                      1,
 		"watch \"all\" {}\nevents {\n profile = \"wan\"\n loss { window = 1024 }\n end_to_end { absolute = \"1ms\" }\n}": 0,
 	} {
 		_, d := parse("test.hcl", []byte(base+src), fakeMachine())

@@ -212,7 +212,11 @@ type Collector struct {
 	Address        netip.AddrPort // resolved
 	Source         netip.Addr     // zero value: the kernel chooses
 	SourcePort     uint16
-	SourcePortMode string // "any": the kernel chooses | "fixed": SourcePort, 0 included, is on the wire | "hash": of the flow
+	SourcePortMode string     // "any": the kernel chooses | "fixed": SourcePort, 0 included, is on the wire | "hash": of the flow
+	Port           string     // the DPDK port that reports leave by; "": the kernel sends them
+	VLAN           uint16     // with Port: 802.1Q VLAN id; 0: no tag
+	Gateway        netip.Addr // with Port: whose MAC address is asked for; with GatewayMAC, and without Port, the zero Addr
+	GatewayMAC     [6]byte    // with Port: zero: unknown
 	Budget         Budget
 }
 

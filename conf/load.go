@@ -74,11 +74,15 @@ func parse(filename string, src []byte, m machine) (*Config, *Diagnostics) {
 	return c, d.done()
 }
 
-// fillIn makes explicit what an omitted list or source port stands for.
+// fillIn makes explicit what an omitted list, source port or gateway stands for.
 func fillIn(c *Config) {
 	for i := range c.Collectors {
-		if col := &c.Collectors[i]; c.Report.Profile == transparentSecurity && col.SourcePortMode == "any" {
+		col := &c.Collectors[i]
+		if c.Report.Profile == transparentSecurity && col.SourcePortMode == "any" {
 			col.SourcePort, col.SourcePortMode = 0, "fixed"
+		}
+		if col.Port != "" && !col.Gateway.IsValid() && col.GatewayMAC == [6]byte{} {
+			col.Gateway = col.Address.Addr().WithZone("")
 		}
 	}
 	for i := range c.Watches {

@@ -104,10 +104,29 @@ type checkedValue struct {
 
 func (c checkedValue) read(x *expr) bool { return c.value.read(x) && c.good(x) }
 
+// omitted is v, which a dump leaves out where absent.
+func omitted(v value, absent func() bool) value { return omittedValue{v, absent} }
+
+type omittedValue struct {
+	value
+	absent func() bool
+}
+
+func (o omittedValue) write() (string, bool) {
+	if o.absent() {
+		return "", false
+	}
+	return o.value.write()
+}
+
 func visitCollector(v visitor, c *Collector) {
 	v.required("address", endpoint(c))
 	v.attr("source", address(&c.Source))
 	v.attr("source_port", sourcePort(c))
+	v.attr("port", omitted(text(&c.Port), func() bool { return c.Port == "" }))
+	v.attr("gateway", address(&c.Gateway))
+	v.attr("gateway_mac", mac(&c.GatewayMAC))
+	v.attr("vlan", omitted(integer(&c.VLAN, 1, 4094), func() bool { return c.VLAN == 0 }))
 	v.block("budget", &c.Budget, func(v visitor) {
 		v.attr("packets", integer(&c.Budget.Packets, 0, 1<<40))
 		v.attr("bits", integer(&c.Budget.Bits, 0, 1<<40))

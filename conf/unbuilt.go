@@ -9,24 +9,5 @@ var unbuilt = map[string]string{
 	"watch.match.vlan": "watch.match.vlan (every VLAN matches)",
 	"watch.match.dscp": "watch.match.dscp (every DSCP matches)",
 
-	"report.explain=true": "report.explain",
-	"collector.budget":    "the collector budget",
-
-	"watch.events=end_to_end":     "the event end_to_end",
-	"watch.events=link_latency":   "the event link_latency",
-	"watch.events=congestion":     "the event congestion",
-	"watch.events=tx_utilization": "the event tx_utilization",
-	"watch.events=loss":           "the event loss",
-	"watch.events=drop":           "the event drop",
-	"watch.events=hop_limit":      "the event hop_limit",
-	"watch.events=mtu_exceeded":   "the event mtu_exceeded",
-
-	"events.end_to_end":     "the event end_to_end",
-	"events.link_latency":   "the event link_latency",
-	"events.congestion":     "the event congestion",
-	"events.tx_utilization": "the event tx_utilization",
-	"events.loss":           "the event loss",
-	"events.drop":           "the event drop",
-	"events.hop_limit":      "the event hop_limit",
-	"events.mtu_exceeded":   "the event mtu_exceeded",
+	"collector.budget": "the collector budget",
 }

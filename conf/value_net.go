@@ -2,6 +2,7 @@ package conf
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -206,5 +207,37 @@ func (v *sourcePortValue) read(x *expr) bool {
 		return x.fail("must be %s%s", accepted, didYouMean(s, []string{"hash"}, "%q"))
 	}
 	v.c.SourcePort, v.c.SourcePortMode = uint16(n), "fixed"
+	return true
+}
+
+// mac is the Ethernet address of one host; zero where it is omitted.
+func mac(p *[6]byte) value { return &macValue{p} }
+
+type macValue struct{ p *[6]byte }
+
+func (v *macValue) key() any { return v.p }
+
+func (v *macValue) write() (string, bool) {
+	return quote(net.HardwareAddr(v.p[:]).String()), *v.p != [6]byte{}
+}
+
+func (v *macValue) read(x *expr) bool {
+	const accepted = `an Ethernet address such as "02:00:5e:00:53:01"`
+	s, ok := x.text(accepted)
+	if !ok {
+		return false
+	}
+	a, err := net.ParseMAC(s)
+	if err != nil || len(a) != 6 {
+		return x.fail("must be %s: six pairs of hexadecimal digits", accepted)
+	}
+	m := [6]byte(a)
+	switch {
+	case m == [6]byte{}:
+		return x.fail("is no address of a host; leave gateway_mac out to have it asked for")
+	case m[0]&1 != 0:
+		return x.fail("is a group address (the lowest bit of its first byte is set), not one host's")
+	}
+	*v.p = m
 	return true
 }

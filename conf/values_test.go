@@ -78,3 +78,19 @@ func TestLongValues(t *testing.T) {
 		}
 	}
 }
+
+func TestExplainNeedsVersion2(t *testing.T) {
+	for src, want := range map[string]string{
+		`report { explain = true }`:                                                    "",
+		"report {\n explain = true\n version = \"1.0\"\n}":                             "explain = true: only reports of version 2.0",
+		"report {\n explain = true\n profile = \"transparent-security\"\n}":            `profile "transparent-security" has no room`,
+		"report {\n explain = true\n fragment = 1024\n}":                               "at most 1020 bytes",
+		"report {\n explain = true\n fragment = 128\n coalesce { max_bytes = 270 }\n}": "one report with this fragment and metadata takes",
+	} {
+		_, d := parse("test.hcl", []byte(base+"watch \"all\" {}\n"+src), fakeMachine())
+		got := diagText(d.Errors) + diagText(d.Warnings)
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", src, got, want)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package engine
 
-import "intsink/flows"
+import (
+	"intsink/engine/event"
+	"intsink/flows"
+)
 
 // age visits the slots of the flow table that are due, so that each flow is
 // looked at every few seconds without a burst ever waiting for it.
@@ -11,7 +14,7 @@ func (w *Worker) age(now int64) {
 			f.Watch = w.rules.match(&f.Key)
 		}
 		if f.Watch != NoWatch && w.detector.End(now, f) {
-			w.reportEnd(f, now)
+			w.reportFlow(event.FlowEnd.Set(), f, now)
 		}
 	})
 }

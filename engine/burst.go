@@ -13,7 +13,6 @@ type verdict uint8
 
 const (
 	forward  verdict = iota // as it is
-	stripped                // without its INT
 	consumed                // dropped; stands in burst.drop
 )
 
@@ -30,19 +29,22 @@ type burst struct {
 
 	frame   [mbuf.MaxBurst][]byte // first segments
 	verdict [mbuf.MaxBurst]verdict
-	layers  [mbuf.MaxBurst]packet.Layers
+	layers  [mbuf.MaxBurst]packet.Layers // of packets whose Info.Plain is set, only once something is to be said of them
 	info    [mbuf.MaxBurst]inthdr.Info
 	outers  [mbuf.MaxBurst]inthdr.Outers // of packets whose Info.Depth is not zero
 
 	// INT packets with sound headers, compact: int[:nINT] are their places in vec.
-	int    [mbuf.MaxBurst]uint8
-	nINT   int
-	keys   [mbuf.MaxBurst]flows.Key // keys[j] belongs to packet int[j], as do the rest
-	hashes [mbuf.MaxBurst]uint64
-	flow   [mbuf.MaxBurst]*flows.Flow
-	fresh  uint64 // bit j: the flow was made for this packet
-	events [mbuf.MaxBurst]event.Set
-	fired  bool // any events[:nINT] is not empty
+	int     [mbuf.MaxBurst]uint8
+	nINT    int
+	rest    [mbuf.MaxBurst]uint8 // rest[:nRest] are those among them whose INT detect has left in place
+	nRest   int
+	keys    [mbuf.MaxBurst]flows.Key // keys[j] belongs to packet int[j], as do the rest
+	hashes  [mbuf.MaxBurst]uint64
+	flow    [mbuf.MaxBurst]*flows.Flow
+	fresh   uint64 // bit j: the flow was made for this packet
+	events  [mbuf.MaxBurst]event.Set
+	trigger [mbuf.MaxBurst]event.Trigger // of events[j] & event.Triggered
+	fired   bool                         // any events[:nINT] is not empty
 }
 
 func newBurst() *burst {
@@ -54,4 +56,10 @@ func (b *burst) dropPacket(i int, reason DropReason, c *DirectionCounters) {
 	b.drop[b.nDrop] = b.vec[i]
 	b.nDrop++
 	c.Dropped[reason]++
+}
+
+// leave makes packet i one that keeps its INT until the reports are built.
+func (b *burst) leave(i uint8) {
+	b.rest[b.nRest&(mbuf.MaxBurst-1)] = i
+	b.nRest++
 }

@@ -68,13 +68,16 @@ func arena(t *testing.T, n int) *mbuf.Arena {
 func allEvents() event.Policy {
 	var p event.Policy
 	for e := range event.NumEvents {
-		if event.Event(e) != event.Sample {
+		switch event.Event(e) {
+		case event.Sample, event.LinkLatency, event.TxUtilization, event.Congestion: // off by default
+		default:
 			p.Events |= event.Event(e).Set()
 		}
 	}
 	p.Thresholds = event.Thresholds{
 		NewFlowRate: 20000, Paths: 4, PathMemory: 60e9, PathRate: 10,
-		LatencyAbsolute: 10_000, LatencyRelative: 0.5, LatencyK: 2, LatencyN: 4, LatencyInterval: 100e6,
+		Latency:      event.Deadband{Absolute: 10_000, Relative: 0.5, K: 2, N: 4, Interval: 100e6},
+		EndToEnd:     event.Deadband{Absolute: 50_000, Relative: 0.5, K: 2, N: 4, Interval: 100e6},
 		RefreshEvery: 2e9, RefreshJitter: 0.2,
 	}
 	return p

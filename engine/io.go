@@ -26,6 +26,26 @@ type Link struct {
 	Network, Host     Queue   // Host is nil on a tap
 	NetworkID, HostID uint16  // interface ids in the sink's own metadata
 	Gauges            *Gauges // nil: not live
+
+	NetworkStation, HostStation Station // nil: no reports leave by that port
+}
+
+// Sender transmits the sealed report packets of one worker for one collector
+// on the worker's own queue, as exporters/port does.
+type Sender interface {
+	// Send owns v[:n], each with its report.Handoff in front, from then on. The
+	// contents of v are used up.
+	Send(v *mbuf.Vec, n int)
+}
+
+// Station is one worker's part in finding the neighbours on a port by which
+// reports leave.
+type Station interface {
+	// Hear looks at a frame that may be ARP or Neighbor Discovery and leaves it as
+	// it is.
+	Hear(frame []byte, now int64)
+	// Tick does what is due. It is called every millisecond.
+	Tick(now int64)
 }
 
 // txRetries bounds how often a full output queue is tried again before its
@@ -33,20 +53,20 @@ type Link struct {
 // not stall the worker.
 const txRetries = 8
 
-// send transmits v[:n] on q and returns how many left; the others are freed.
-// The contents of v are used up.
-func send(q Queue, pool Pool, v *mbuf.Vec, n int) int {
-	sent := q.TxBurst(v, n)
+// send transmits v[:n] on q and returns how many left; the others are then
+// v[:n-sent], still the caller's.
+func send(q Queue, v *mbuf.Vec, n int) (sent int) {
+	sent = q.TxBurst(v, n)
 	if sent == n {
 		return n
 	}
-	return sendRest(q, pool, v, n, sent)
+	return sendRest(q, v, n, sent)
 }
 
 // sendRest retries what the first TxBurst left in v[sent:n].
 //
 //go:noinline
-func sendRest(q Queue, pool Pool, v *mbuf.Vec, n, sent int) int {
+func sendRest(q Queue, v *mbuf.Vec, n, sent int) int {
 	total := sent
 	for range txRetries {
 		n = copy(v[:], v[sent:n])
@@ -56,7 +76,6 @@ func sendRest(q Queue, pool Pool, v *mbuf.Vec, n, sent int) int {
 			return total
 		}
 	}
-	n = copy(v[:], v[sent:n])
-	pool.FreeBulk(v, n)
+	copy(v[:], v[sent:n])
 	return total
 }

@@ -15,9 +15,12 @@ const reportHeadroom = 128
 const stashSize = 16
 
 // outbox is one worker's side of one collector: the report packet that is
-// open, and the ring that takes sealed ones to the exporter.
+// open, and what takes sealed ones: the ring to the exporter, or a sender.
 type outbox struct {
 	ring     *ring.Ring
+	sender   Sender    // nil: ring takes them
+	batch    *mbuf.Vec // batch[:nBatch] are for sender, at the next flush
+	nBatch   int
 	pool     Pool
 	counters *CollectorCounters
 
@@ -93,9 +96,9 @@ func (o *outbox) sealIfFull(now int64) {
 	}
 }
 
-// seal closes the open packet and pushes it to the exporter. A full ring
-// never slows the worker: the packet is dropped, and its sequence number stays
-// missing at the collector, as Telemetry Report intends.
+// seal closes the open packet and hands it over. A full ring never slows the
+// worker: the packet is dropped, and its sequence number stays missing at the
+// collector, as Telemetry Report intends.
 func (o *outbox) seal(now int64) {
 	if o.open.Reports() == 0 {
 		return // begun for a report that did not fit; the mbuf serves the next
@@ -106,11 +109,33 @@ func (o *outbox) seal(now int64) {
 	report.Handoff{Time: now, Entropy: o.entropy, Reports: uint16(n)}.Put(o.m.SetLen(report.HandoffLen + len(payload)))
 	o.counters.Packets++
 	m := o.m
-	if o.ring.Push(m) {
+	if o.handOver(m) {
 		o.m = nil
 		return
 	}
 	o.counters.Dropped[ReportDropRingFull]++
+}
+
+// handOver gives a sealed packet to the ring, or puts it into the batch.
+func (o *outbox) handOver(m *mbuf.Mbuf) bool {
+	if o.sender == nil {
+		return o.ring.Push(m)
+	}
+	o.batch[o.nBatch] = m
+	o.nBatch++
+	if o.nBatch == mbuf.MaxBurst {
+		o.flush()
+	}
+	return true
+}
+
+// flush sends the batch: after every poll, so that a burst's report packets
+// share a call into C.
+func (o *outbox) flush() {
+	if o.nBatch > 0 {
+		o.sender.Send(o.batch, o.nBatch)
+		o.nBatch = 0
+	}
 }
 
 // expire seals the open packet when it has waited long enough. Its time is the
@@ -126,6 +151,7 @@ func (o *outbox) close(now int64) {
 	if o.open.IsOpen() {
 		o.seal(now)
 	}
+	o.flush()
 	if o.m != nil {
 		o.stash[o.nStash] = o.m
 		o.nStash++

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"intsink/engine/event"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 )
@@ -12,16 +13,24 @@ func (w *Worker) pollToNetwork(p *path) int {
 	if b.n = p.link.Host.RxBurst(b.vec); b.n == 0 {
 		return 0
 	}
+	b.now = w.clock()
 	l, info := &b.layers[0], &b.info[0]
+	station := p.link.HostStation
 	for i := range b.n {
 		m := b.vec[i]
 		f, pktLen := m.Bytes(), m.PktLen()
-		if packet.Parse(f, pktLen, l) == packet.OK && w.locator.Locate(f, l, info) == inthdr.Sound {
+		status := packet.Parse(f, pktLen, l)
+		if status == packet.OK && w.locator.Locate(f, l, info) == inthdr.Sound {
 			p.counters.Leaked++
+			if set := w.noticed(p, event.Leak, b.now); set != 0 {
+				w.reportFrame(p, ToNetwork, b, set, f, 0, 0)
+			}
+		}
+		if station != nil && isNeighborly(status, l) {
+			station.Hear(f, b.now)
 		}
 	}
-	d := &p.counters.Direction[ToNetwork]
-	d.Received += uint64(b.n)
-	w.transmit(p.link.Network, d, b)
+	p.counters.Direction[ToNetwork].Received += uint64(b.n)
+	w.transmit(p, ToNetwork, p.link.Network, b)
 	return b.n
 }

@@ -12,12 +12,18 @@ const (
 	NumDropReasons
 )
 
-var dropReasons = [NumDropReasons]struct{ label, doc string }{
-	DropTxFull:    {"tx_full", "the output port took no more packets, after bounded retries"},
-	DropDiscard:   {"int_discard", "the INT header asked for it (D flag); reported first"},
-	DropMalformed: {"malformed", `marked as INT but unsound, and the configuration says malformed = "drop"`},
-	DropTap:       {"tap", "received on a tap, which only watches"},
+var dropReasons = [NumDropReasons]struct {
+	label, doc string
+	inReport   uint8 // one of report.DropReasons
+}{
+	DropTxFull:    {"tx_full", "the output port took no more packets, after bounded retries", 51},
+	DropDiscard:   {"int_discard", "the INT header asked for it (D flag); reported first", 0},
+	DropMalformed: {"malformed", `marked as INT but unsound, and the configuration says malformed = "drop"`, 60},
+	DropTap:       {"tap", "received on a tap, which only watches", 0},
 }
+
+// code is the drop reason in a drop report: traffic_manager, acl_deny.
+func (r DropReason) code() uint8 { return dropReasons[r].inReport }
 
 // String is the value of the reason label.
 func (r DropReason) String() string { return dropReasons[r].label }

@@ -16,7 +16,7 @@ func (w *Worker) adopt(r *Rules) {
 		}
 		o.configure(i, &r.Report)
 	}
-	w.rules = r
+	w.rules, w.interest = r, interestOf(r)
 	w.generation++
 	w.locator = inthdr.NewLocator(r.INT)
 	w.detector.SetPolicies(r.Policies)

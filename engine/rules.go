@@ -14,6 +14,7 @@ import (
 type Rules struct {
 	INT           inthdr.Config
 	DropMalformed bool
+	DropInterval  int64            // nanoseconds between two drop reports of packets that belong to no flow
 	Watches       []Watch          // first match wins
 	Policies      []event.Policy   // Policies[i] belongs to Watches[i]
 	Collectors    []netip.AddrPort // traffic to them is never watched
@@ -27,6 +28,7 @@ type ReportRules struct {
 	Domain   uint16 // Domain Specific ID of all reports, which then are of RepType 1; 0: the packet's
 	MdBits   uint16 // RepMdBits of the sink's own metadata; 0: RepType 0, inner only
 	Fragment int    // bytes of the packet, INT included; 0: InType 0
+	Explain  bool   // an Explanation goes with the fragment, as TLVs; with Format20 only
 	Ethernet bool   // the fragment starts with the Ethernet header (InType 3), else with IP (4, 5)
 
 	MaxPayload []int // per collector: UDP payload of one report packet in bytes

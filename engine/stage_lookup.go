@@ -16,10 +16,11 @@ func (w *Worker) lookup(b *burst) {
 	for j := range min(b.nINT, mbuf.MaxBurst) {
 		i := b.int[j] & (mbuf.MaxBurst - 1)
 		k, f, info := &b.keys[j], b.frame[i], &b.info[i]
-		if info.Plain && len(f) >= plainAddrs+8 {
-			addrs := binary.LittleEndian.Uint64(f[plainAddrs:])
+		if info.Plain && len(f) >= plainAddrs+10 {
+			f = f[plainAddrs : plainAddrs+10 : plainAddrs+10]
+			addrs := binary.LittleEndian.Uint64(f)
 			k.SetIPv4(bits.ReverseBytes32(uint32(addrs)), bits.ReverseBytes32(uint32(addrs>>32)))
-			k.SetPorts(4, packet.ProtoUDP, b.layers[i].SrcPort, info.Orig)
+			k.SetPorts(4, packet.ProtoUDP, binary.BigEndian.Uint16(f[8:]), info.Orig)
 		} else {
 			flowKey(k, f, &b.layers[i], info)
 		}
@@ -28,7 +29,7 @@ func (w *Worker) lookup(b *burst) {
 	b.fresh = w.table.LookupBurst(b.now, b.keys[:b.nINT], b.hashes[:b.nINT], b.flow[:b.nINT])
 }
 
-// plainAddrs is where the addresses stand in a frame of inthdr.Info.Plain.
+// plainAddrs is where the addresses stand, and behind them the source port, in a frame of inthdr.Info.Plain.
 const plainAddrs = 26
 
 // flowKey writes the key of the ORIGINAL packet: ports and protocol as they

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"intsink/engine/event"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 )
@@ -14,13 +15,10 @@ func (w *Worker) parse(p *path, b *burst) {
 		f := m.Bytes()
 		b.frame[i] = f
 		b.verdict[i] = forward
-		l, info := &b.layers[i], &b.info[i]
-		pktLen := m.PktLen()
-		switch w.locator.Recall(f, pktLen, l, info) {
+		switch w.locator.Recall(f, m.PktLen(), &b.info[i]) {
 		case inthdr.Same:
 			b.int[b.nINT] = uint8(i)
 			b.nINT++
-			b.verdict[i] = stripped
 		case inthdr.Ask:
 			w.parseOne(p, b, i, false)
 		}
@@ -43,11 +41,15 @@ func (w *Worker) parseOne(p *path, b *burst, i int, joined bool) {
 	}
 	switch result {
 	case inthdr.Sound:
+		info.Size = l.End - info.Removed
 		b.int[b.nINT] = uint8(i)
 		b.nINT++
-		b.verdict[i] = stripped
 	case inthdr.Unsound:
 		w.unsound(p, b, i)
+	case inthdr.NotINT:
+		if s := p.link.NetworkStation; s != nil && isNeighborly(status, l) {
+			s.Hear(f, b.now)
+		}
 	case inthdr.NeedMore:
 		switch {
 		case !joined:
@@ -85,7 +87,23 @@ func (w *Worker) parseChain(p *path, b *burst, i int) {
 //go:noinline
 func (w *Worker) unsound(p *path, b *burst, i int) {
 	p.counters.Malformed[b.info[i].Reason]++
+	set, drops := w.noticed(p, event.Malformed, b.now), uint32(0)
 	if w.rules.DropMalformed {
 		b.dropPacket(i, DropMalformed, &p.counters.Direction[ToHost])
+		var d event.Set
+		d, drops = w.dropped(p, ToHost, DropMalformed, b.now)
+		set |= d
+	}
+	if set != 0 {
+		w.reportFrame(p, ToHost, b, set, b.frame[i], DropMalformed, drops)
 	}
 }
+
+// isNeighborly tells whether a frame may be ARP or Neighbor Discovery, from what
+// packet.Parse has found: no IP, or ICMPv6. It is asked only on ports by which
+// reports leave, and only of frames that Recall did not settle.
+func isNeighborly(s packet.Status, l *packet.Layers) bool {
+	return s == packet.NotIP || s == packet.OK && l.Proto == protoICMPv6
+}
+
+const protoICMPv6 = 58

@@ -12,42 +12,51 @@ import (
 //
 //go:noinline
 func (w *Worker) report(p *path, b *burst) {
-	egress := w.clock()
-	md := &w.metadata
-	md.IngressPort, md.EgressPort = p.link.NetworkID, p.link.HostID
-	md.IngressTimestamp, md.EgressTimestamp = uint64(b.now), uint64(egress)
-	md.HopLatencyNs = uint32(min(egress-b.now, 0xfffffffe))
-	md.QueueID = w.queueID
-	w.provided = p.link.Gauges.read(md, b.n)
+	w.measure(p, ToHost, b)
 	for j := range b.nINT {
 		set := b.events[j]
 		if set == 0 {
 			continue
 		}
 		i := b.int[j]
-		r := &w.individual
-		w.fillMain(r, &b.info[i], b.frame[i])
+		w.fillMain(&w.individual, &b.info[i], b.frame[i], set)
 		outermost := &b.layers[i]
 		if b.info[i].Depth > 0 {
 			outermost = &b.outers[i][0]
 		}
-		w.fillInner(r, b.frame[i], outermost)
-		w.sendReport(set, b.flow[j].Watch, uint16(b.hashes[j]), b.now)
+		w.fillInner(&w.individual, b.frame[i], outermost)
+		w.explainFlow(b.flow[j], set, b.trigger[j])
+		w.sendReport(set, w.rules.Watches[b.flow[j].Watch].Collectors, b.flow[j], uint16(b.hashes[j]), b.now)
 	}
 }
 
-// reportEnd builds the report of a flow that ended. There is no packet to show,
-// so it carries headers made from the flow's key.
+// measure reads the sink's own metadata for packets of b on their way in direction
+// to.
+func (w *Worker) measure(p *path, to Direction, b *burst) {
+	egress := w.clock()
+	md := &w.metadata
+	md.IngressPort, md.EgressPort = p.link.NetworkID, p.link.HostID
+	if to == ToNetwork {
+		md.IngressPort, md.EgressPort = md.EgressPort, md.IngressPort
+	}
+	md.IngressTimestamp, md.EgressTimestamp = uint64(b.now), uint64(egress)
+	md.HopLatencyNs = uint32(min(egress-b.now, 0xfffffffe))
+	md.QueueID = w.queueID
+	w.provided = p.link.Gauges.read(md, b.n)
+}
+
+// reportFlow reports flow f for something that no packet shows: its end, or a loss.
+// The report carries headers made from the flow's key.
 //
 //go:noinline
-func (w *Worker) reportEnd(f *flows.Flow, now int64) {
+func (w *Worker) reportFlow(set event.Set, f *flows.Flow, now int64) {
 	md := &w.metadata
 	md.IngressPort, md.EgressPort = 0xffff, 0xffff // unknown: there is no packet
 	md.IngressTimestamp, md.EgressTimestamp = uint64(f.LastSeen()), uint64(f.LastSeen())
 	md.HopLatencyNs = 0xffffffff
 	w.provided = alwaysProvided
 	r := &w.individual
-	w.fillMain(r, &inthdr.Info{}, nil)
+	w.fillMain(r, &inthdr.Info{}, nil, set)
 	if w.rules.Report.Fragment == 0 {
 		r.InType, r.Inner = report.None, nil
 	} else {
@@ -58,14 +67,46 @@ func (w *Worker) reportEnd(f *flows.Flow, now int64) {
 			r.InType = report.IPv6
 		}
 	}
-	w.sendReport(event.FlowEnd.Set(), f.Watch, uint16(w.table.Hash(&f.Key)), now)
+	w.explainFlow(f, set, event.Trigger{})
+	w.sendReport(set, w.rules.Watches[f.Watch].Collectors, f, uint16(w.table.Hash(&f.Key)), now)
+}
+
+// reportDrop reports a packet of f that was to leave as frame. drops is how many
+// there were since the last such report.
+func (w *Worker) reportDrop(p *path, b *burst, f *flows.Flow, set event.Set, frame []byte, drops uint32) {
+	w.measure(p, ToHost, b)
+	w.metadata.DropReason = DropTxFull.code()
+	w.fillMain(&w.individual, &inthdr.Info{}, nil, set)
+	w.fillFrame(frame)
+	w.explainFlow(f, set, event.Trigger{})
+	w.explanation.Drops = drops
+	w.sendReport(set, w.rules.Watches[f.Watch].Collectors, f, uint16(w.table.Hash(&f.Key)), b.now)
+}
+
+// fillFrame makes the first bytes of a whole frame the inner contents: a word less
+// than otherwise, for a drop reason has taken one.
+func (w *Worker) fillFrame(frame []byte) {
+	r := &w.individual
+	r.InType, r.Inner = report.None, nil
+	if n := w.rules.Report.Fragment - 4; n > 0 {
+		r.InType, r.Inner = report.Ethernet, frame[:min(n, len(frame))]
+	}
+}
+
+// losses reports what flows lost, where no packet of theirs comes to say it.
+func (w *Worker) losses(now int64) {
+	w.detector.Lossy(now, func(f *flows.Flow) {
+		if f.Watch != NoWatch {
+			w.reportFlow(event.Loss.Set(), f, now)
+		}
+	})
 }
 
 // fillMain makes the sink's own metadata the main contents of r. A packet of
 // INT-MX says itself what it wants of every node; what of it the sink cannot
 // provide is left out. What its source inserted for a domain that is configured is
 // copied, with its bits (INT 2.1, section "INT-MX Header Format", way b).
-func (w *Worker) fillMain(r *report.Individual, info *inthdr.Info, frame []byte) {
+func (w *Worker) fillMain(r *report.Individual, info *inthdr.Info, frame []byte, set event.Set) {
 	rules := &w.rules.Report
 	r.RepType, r.RepMdBits, r.DomainSpecificID = report.INT, rules.MdBits&w.provided, info.DomainID
 	r.DSMdBits = 0
@@ -74,6 +115,9 @@ func (w *Worker) fillMain(r *report.Individual, info *inthdr.Info, frame []byte)
 		r.RepMdBits = info.Bitmap & w.provided
 	case rules.MdBits == 0 && rules.Domain == 0:
 		r.RepType = report.InnerOnly
+	}
+	if set.Has(event.Drop) {
+		r.RepType, r.RepMdBits = report.INT, r.RepMdBits|report.MdDropReason
 	}
 	n := w.metadata.Put(w.mdBytes[:], r.RepMdBits)
 	if rules.Domain != 0 {
@@ -86,19 +130,44 @@ func (w *Worker) fillMain(r *report.Individual, info *inthdr.Info, frame []byte)
 	r.Own = &w.metadata
 }
 
-// sendReport appends w.individual to the open report packet of every
-// collector of the watch.
-func (w *Worker) sendReport(set event.Set, watch uint8, entropy uint16, now int64) {
+// sendReport appends w.individual to the open report packet of each of collectors.
+// f is nil where the packet belongs to no flow.
+func (w *Worker) sendReport(set event.Set, collectors uint64, f *flows.Flow, entropy uint16, now int64) {
 	r := &w.individual
 	rules := &w.rules.Report
-	r.TrackedFlow = true
+	r.TrackedFlow, r.Dropped, r.CongestedQueue = f != nil, set.Has(event.Drop), set.Has(event.Congestion)
+	if rules.Explain {
+		w.explanation.Events = uint32(set)
+		r.Explain(&w.explanation, w.tlvs[:])
+	}
 	sent := false
-	for c, mask := 0, w.rules.Watches[watch].Collectors; mask != 0; c, mask = c+1, mask>>1 {
+	for c, mask := 0, collectors; mask != 0; c, mask = c+1, mask>>1 {
 		if mask&1 != 0 && w.outboxes[c].add(rules.Format, r, entropy, now) {
 			sent = true
 		}
 	}
 	if sent {
 		w.countEvents(set)
+	}
+}
+
+// explainFlow prepares the Explanation of a report of f.
+func (w *Worker) explainFlow(f *flows.Flow, set event.Set, trigger event.Trigger) {
+	if !w.rules.Report.Explain {
+		return
+	}
+	e := &w.explanation
+	*e = report.Explanation{Trigger: report.NoTrigger}
+	if set&event.Triggered != 0 {
+		e.Trigger = report.Trigger(trigger)
+	}
+	e.Packets, e.Bytes = f.Totals()
+	if f.HasCold() {
+		c := f.Cold()
+		e.Suppressed, e.Lost, e.Drops = c.Suppressed, c.Lost, c.Drops
+	}
+	if set.Has(event.Loss) {
+		l, _ := f.Loss()
+		e.Lost = l.Reported
 	}
 }

@@ -6,11 +6,10 @@ import (
 	"intsink/engine/strip"
 )
 
-// strip takes INT out of every sound INT packet, or discards the packet where
-// its source asked for that.
+// strip takes INT out of every sound INT packet that still has it, or discards the
+// packet where its source asked for that.
 func (w *Worker) strip(p *path, b *burst) {
-	for j := range b.nINT {
-		i := b.int[j]
+	for _, i := range b.rest[:b.nRest] {
 		info := &b.info[i]
 		m := b.vec[i]
 		if info.Discard {

@@ -2,7 +2,8 @@ package engine
 
 // transmit sends what is left of the burst on the host port, in order, and
 // frees what is not.
-func (w *Worker) transmit(out Queue, d *DirectionCounters, b *burst) {
+func (w *Worker) transmit(p *path, to Direction, out Queue, b *burst) {
+	d := &p.counters.Direction[to]
 	if out == nil {
 		d.Dropped[DropTap] += uint64(b.n - b.nDrop)
 		w.pool.FreeBulk(b.vec, b.n)
@@ -24,7 +25,11 @@ func (w *Worker) transmit(out Queue, d *DirectionCounters, b *burst) {
 	if n == 0 {
 		return
 	}
-	sent := send(out, w.pool, v, n)
+	sent := send(out, v, n)
 	d.Forwarded += uint64(sent)
-	d.Dropped[DropTxFull] += uint64(n - sent)
+	if left := n - sent; left > 0 {
+		d.Dropped[DropTxFull] += uint64(left)
+		w.refused(p, to, b, v, left)
+		w.pool.FreeBulk(v, left)
+	}
 }

@@ -291,8 +291,13 @@ func TestUnsoundTunnelPassesOrDrops(t *testing.T) {
 				t.Errorf("%s, drop %v: forwarded %x, received %x", e.name, drop, b.host.tx, marked)
 			}
 			b.step(2e6)
-			if c := b.Snapshot(); c.Links[0].Malformed[inthdr.ReasonVersion] != 1 || len(b.sealed()) != 0 {
+			if c := b.Snapshot(); c.Links[0].Malformed[inthdr.ReasonVersion] != 1 {
 				t.Errorf("%s, drop %v: malformed %v", e.name, drop, c.Links[0].Malformed)
+			}
+			if p := b.sealed(); len(p) != 1 {
+				t.Errorf("%s, drop %v: %d report packets", e.name, drop, len(p))
+			} else if m, err := report.Decode(p[0]); err != nil || m.Reports[0].Dropped != drop {
+				t.Errorf("%s, drop %v: %+v, %v", e.name, drop, m, err)
 			}
 			b.balance()
 		}

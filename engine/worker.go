@@ -16,6 +16,8 @@ import (
 type WorkerConfig struct {
 	Links      []Link
 	Collectors []*ring.Ring // rings to the exporters, in Rules.Collectors' order
+	Senders    []Sender     // none, or one per collector: where it is not nil, it takes the place of the ring
+	Stations   []Station    // those of all ports by which reports leave
 	PacketPool Pool         // frees packets; any pool can free the mbufs of every pool
 	ReportPool Pool         // report packets are born here
 	NodeID     uint32
@@ -31,6 +33,8 @@ type WorkerConfig struct {
 type path struct {
 	link     *Link
 	counters *LinkCounters
+	told     [event.NumEvents]int64                    // when malformed, leak and unknown_domain were last reported
+	drops    [NumDirections][NumDropReasons]dropsSince // of packets that belong to no flow
 }
 
 // Worker polls its queues and takes every burst through the stages. All its
@@ -43,7 +47,9 @@ type Worker struct {
 	locator  *inthdr.Locator
 	detector *event.Detector
 	rules    *Rules
+	interest interest
 	outboxes []outbox
+	stations []Station
 
 	generation uint8 // of rules; a flow with another one is matched again
 	burst      *burst
@@ -55,7 +61,9 @@ type Worker struct {
 	mdBytes     [48 + inthdr.MaxSourceLen]byte
 	provided    uint16 // RepMdBits that metadata holds
 	queueID     uint8
+	explanation report.Explanation
 	scratch     [64]byte
+	tlvs        [tlvRoom]byte
 
 	counters Counters
 	pace     pace
@@ -72,11 +80,12 @@ type Worker struct {
 // NewWorker makes a worker; it allocates everything the worker will ever use.
 func NewWorker(c WorkerConfig) *Worker {
 	w := &Worker{
-		pool: c.PacketPool, clock: c.Clock, queueID: c.QueueID,
+		pool: c.PacketPool, clock: c.Clock, queueID: c.QueueID, stations: c.Stations,
 		table:       flows.New(c.Flows),
 		detector:    event.New(c.Rules.Policies, c.Seed),
 		locator:     inthdr.NewLocator(c.Rules.INT),
 		rules:       c.Rules,
+		interest:    interestOf(c.Rules),
 		burst:       newBurst(),
 		observation: new(event.Observation),
 		counters:    newCounters(len(c.Links), len(c.Collectors)),
@@ -92,6 +101,9 @@ func NewWorker(c WorkerConfig) *Worker {
 			counters: &w.counters.Collectors[i],
 			group:    report.GroupHeader{HwID: c.HwID, NodeID: c.NodeID},
 			stash:    mbuf.NewVec(),
+		}
+		if i < len(c.Senders) && c.Senders[i] != nil {
+			w.outboxes[i].sender, w.outboxes[i].batch = c.Senders[i], mbuf.NewVec()
 		}
 		w.outboxes[i].configure(i, &c.Rules.Report)
 	}
@@ -140,7 +152,7 @@ func (w *Worker) toHost(p *path, b *burst) {
 			w.strip(p, b)
 		}
 	}
-	w.transmit(p.link.Host, d, b)
+	w.transmit(p, ToHost, p.link.Host, b)
 }
 
 // Tick does what is due between bursts: age flows, send report packets that
@@ -148,6 +160,7 @@ func (w *Worker) toHost(p *path, b *burst) {
 func (w *Worker) Tick(now int64) {
 	for i := range w.outboxes {
 		w.outboxes[i].expire(now)
+		w.outboxes[i].flush()
 	}
 	if now < w.nextTick {
 		return
@@ -155,6 +168,10 @@ func (w *Worker) Tick(now int64) {
 	w.nextTick = now + tickNs
 	w.beat.Store(now)
 	w.age(now)
+	for _, s := range w.stations {
+		s.Tick(now)
+	}
+	w.losses(now)
 	if r := w.pending.Swap(nil); r != nil {
 		w.adopt(r)
 	}
@@ -166,3 +183,6 @@ func (w *Worker) Tick(now int64) {
 
 // tickNs is how often a worker looks after everything that is not a packet.
 const tickNs = 1e6
+
+// tlvRoom is what an Explanation and the longest packet in a TLV take.
+const tlvRoom = 4 + report.ExplanationLen + 4 + report.MaxTLVData

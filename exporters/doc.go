@@ -1,11 +1,20 @@
 // Package exporters holds what all exporters share: the closed list of
 // reasons for which a sealed report packet does not reach the wire.
 //
-// An exporter is one goroutine per collector. It takes sealed report packets,
-// each an mbuf with a report.Handoff in front, from one single-producer ring
-// per worker, sends them, and gives the mbufs back to their pool. It never
-// blocks a worker: a ring that is full is the worker's to count.
+// An exporter takes sealed report packets, each an mbuf with a report.Handoff
+// in front, sends them, and gives the mbufs back to their pool. udp is one
+// goroutine per collector that takes them from one single-producer ring per
+// worker. It never blocks a worker: a ring that is full is the worker's to count.
+// port has no goroutine: each worker sends its own.
 package exporters
+
+// Counters are what an exporter made of the report packets that were handed to
+// it.
+type Counters struct {
+	Packets uint64 // sent and, as far as is known, not refused
+	Bytes   uint64 // of their UDP payload
+	Dropped [NumDropReasons]uint64
+}
 
 // DropReason says why an exporter lost a report packet.
 type DropReason uint8
@@ -15,6 +24,8 @@ const (
 	DropRefused
 	DropPacketTooBig
 	DropError
+	DropUnresolved
+	DropPortFull
 	NumDropReasons
 )
 
@@ -23,6 +34,8 @@ var dropReasons = [NumDropReasons]struct{ label, doc string }{
 	DropRefused:      {"refused", "the collector's host answered that nobody listens on the port; unknown where the source port is hashed or 0"},
 	DropPacketTooBig: {"mtu", "larger than the path's MTU: DF is set; lower report.coalesce.max_bytes"},
 	DropError:        {"error", "any other error of the socket"},
+	DropUnresolved:   {"unresolved", "the gateway has not answered who it is (ARP or Neighbor Discovery); it is asked again"},
+	DropPortFull:     {"port_full", "the port that the reports leave by took no more, after bounded retries"},
 }
 
 // String is the value of the reason label.

@@ -1,15 +1,18 @@
 package flows
 
+import "math/bits"
+
 // Sizes of a flow's state.
 const (
 	MaxPaths = 4
-	MaxHops  = 8 // hops whose latency is watched; further ones only count in the path
+	MaxHops  = 16 // hops whose latency is watched; further ones only count in the path
 )
 
-// Flow is everything known of one flow: 256 bytes, four cache lines, laid out by
-// who needs what: every packet the first two, more than five hops the third. The
-// table owns key and times; the rest belongs to engine and engine/event. A new
-// flow is all zero but for its key.
+// Flow is everything known of one flow that most packets ask for: 256 bytes, four
+// cache lines, laid out by who needs what: every packet the first two, more than
+// five hops the next. What few flows ever have is Cold. The table owns key and
+// times; the rest belongs to engine and engine/event. A new flow is all zero but
+// for its key.
 type Flow struct {
 	Key         Key
 	seen        int64 // last packet, Unix nanoseconds
@@ -18,28 +21,41 @@ type Flow struct {
 	Closing     bool  // FIN or RST seen: two seconds of silence end the flow
 	NumPaths    uint8 // known, the current one included
 	NumHops     uint8
-	PathTokens  uint8 // left in the path_change bucket
-	_           [2]uint8
+	EndWindow   uint8 // as a hop's window, of the whole way
+	flags       uint8
+	_           uint8
 	NextRefresh uint32 // when a refresh is due, in units of 2^18 ns; 0: not set yet
 	PathSeen    uint32 // Tick of the last packet on the current path
 
 	PathHash uint64 // of the current path
-	Packets  uint64
-	Windows  uint64       // eight bits a hop, Hops[0] lowest: last packets, newest in bit 0; 1 is out of the deadband
+	EndRef   uint32 // latency of the whole way that was last reported, where EndKnown
+	packets  uint32
+	bytes    uint64
 	Hops     [MaxHops]Hop // Hops[:NumHops] are known
 
-	HopSent    [MaxHops]uint32 // microseconds, when hop_latency was last reported; 0: never
-	PathRefill int64           // when PathTokens was last brought up to date
-
-	Paths [MaxPaths - 1]Path // Paths[:NumPaths-1]: those that are not current
-	_     [16]uint8
+	windows [2]uint64 // eight bits a hop: last packets, newest in bit 0; 1 is out of the deadband
+	cold    *Cold
+	loss    *Loss
+	_       [8]uint8
 }
+
+// Flags of a flow.
+const (
+	unsettled = 1 << iota // some window is not zero
+	hasCold               // cold has been used for this flow
+	hasLoss
+	endKnown
+	never // never set
+)
 
 // Hop is the reference of one node on the flow's way.
 type Hop struct {
-	Node uint32
+	Node uint32 // id as a little endian load finds it on the wire
 	Ref  uint32 // latency last reported
 }
+
+// ID is the node's id.
+func (h *Hop) ID() uint32 { return bits.ReverseBytes32(h.Node) }
 
 // Path is a path that the flow was on.
 type Path struct {
@@ -51,15 +67,67 @@ type Path struct {
 // LastSeen is the time of the flow's last packet in Unix nanoseconds.
 func (f *Flow) LastSeen() int64 { return f.seen }
 
+// Count adds one packet of n bytes to the flow's totals.
+func (f *Flow) Count(n int) {
+	f.bytes += uint64(n)
+	if f.packets++; f.packets == 0 {
+		f.carry()
+	}
+}
+
+//go:noinline
+func (f *Flow) carry() { f.Cold().PacketsHigh++ }
+
+// Totals are the packets and bytes of the flow so far.
+func (f *Flow) Totals() (packets, bytes uint64) {
+	packets = uint64(f.packets)
+	if f.flags&hasCold != 0 {
+		packets += uint64(f.cold.PacketsHigh) << 32
+	}
+	return packets, f.bytes
+}
+
+// Want is what Settled asks for: that no latency was out of its deadband lately,
+// and more.
+type Want uint8
+
+const (
+	EndToEnd Want = endKnown         // EndRef is known
+	Never    Want = endKnown | never // no flow is settled
+)
+
+// Settled tells whether f is as wanted.
+func (f *Flow) Settled(w Want) bool { return f.flags&(unsettled|never|uint8(w)) == uint8(w) }
+
 // Window tells which of the last eight latencies of hop i were out of the
 // deadband, the newest in bit 0.
-func (f *Flow) Window(i int) uint8 { return uint8(f.Windows >> (8 * uint(i) & 63)) }
+func (f *Flow) Window(i int) uint8 { return uint8(f.windows[i>>3&1] >> (uint(i) & 7 * 8)) }
 
 // SetWindow replaces the window of hop i.
 func (f *Flow) SetWindow(i int, w uint8) {
-	shift := 8 * uint(i) & 63
-	f.Windows = f.Windows&^(0xff<<shift) | uint64(w)<<shift
+	word, shift := &f.windows[i>>3&1], uint(i)&7*8
+	*word = *word&^(0xff<<shift) | uint64(w)<<shift
+	f.settle()
 }
+
+// SetEndWindow replaces the window of the whole way.
+func (f *Flow) SetEndWindow(w uint8) {
+	f.EndWindow = w
+	f.settle()
+}
+
+func (f *Flow) settle() {
+	f.flags &^= unsettled
+	if f.windows[0]|f.windows[1]|uint64(f.EndWindow) != 0 {
+		f.flags |= unsettled
+	}
+}
+
+// EndKnown tells whether EndRef is valid.
+func (f *Flow) EndKnown() bool { return f.flags&endKnown != 0 }
+
+// SetEndRef makes x the reference of the whole way.
+func (f *Flow) SetEndRef(x uint32) { f.EndRef, f.flags = x, f.flags|endKnown }
 
 // Tick is a time in units of 2^20 ns, about a millisecond; it wraps after 52
 // days.

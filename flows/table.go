@@ -22,9 +22,11 @@ type Table struct {
 	n         int
 	evictions uint64
 	idle      int64
-	hand      int   // next bucket to age
-	handTime  int64 // time up to which the hand has moved
-	memory    [2][]byte
+	hand      int    // next bucket to age
+	handTime  int64  // time up to which the hand has moved
+	cold      []Cold // cold[i] and losses[i] belong to flows[i]
+	losses    []Loss
+	memory    [4][]byte
 	touched   uint64 // keeps the loads of the prefetch pass alive
 }
 
@@ -35,23 +37,31 @@ func New(c Config) *Table {
 		n <<= 1
 	}
 	t := &Table{hasher: newHasher(c.Seed), mask: uint64(n - 1), idle: c.IdleTimeout}
-	t.memory[0] = mapMemory(n * int(unsafe.Sizeof(bucket{})))
-	t.memory[1] = mapMemory(n * slots * int(unsafe.Sizeof(Flow{})))
-	// SAFETY: both mappings are page aligned, zero, exactly as long as the
-	// slices, hold no Go pointers, and live until Close.
+	t.memory[0] = mapMemory(n*int(unsafe.Sizeof(bucket{})), true)
+	t.memory[1] = mapMemory(n*slots*int(unsafe.Sizeof(Flow{})), true)
+	t.memory[2] = mapMemory(n*slots*int(unsafe.Sizeof(Cold{})), false)
+	t.memory[3] = mapMemory(n*slots*int(unsafe.Sizeof(Loss{})), false)
+	// SAFETY: all mappings are page aligned, zero, exactly as long as the slices,
+	// hold no pointers but into each other, and live until Close.
 	t.buckets = unsafe.Slice((*bucket)(unsafe.Pointer(&t.memory[0][0])), n)
 	t.flows = unsafe.Slice((*Flow)(unsafe.Pointer(&t.memory[1][0])), n*slots)
+	t.cold = unsafe.Slice((*Cold)(unsafe.Pointer(&t.memory[2][0])), n*slots)
+	t.losses = unsafe.Slice((*Loss)(unsafe.Pointer(&t.memory[3][0])), n*slots)
 	return t
 }
 
 const madvHugepage = 14 // MADV_HUGEPAGE
 
-func mapMemory(n int) []byte {
-	b, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+// mapMemory maps n bytes. hot: in huge pages where there are some; otherwise only
+// what is used takes memory, page by page.
+func mapMemory(n int, hot bool) []byte {
+	b, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE|syscall.MAP_NORESERVE)
 	if err != nil {
 		panic(fmt.Sprintf("flows: no memory for a table of %d bytes: %v", n, err)) // at start only
 	}
-	syscall.Madvise(b, madvHugepage) // fewer TLB misses; a refusal changes nothing
+	if hot {
+		syscall.Madvise(b, madvHugepage) // fewer TLB misses; a refusal changes nothing
+	}
 	return b
 }
 

@@ -28,7 +28,7 @@ func TestEqualsAMap(t *testing.T) {
 	table := New(Config{Capacity: 1 << 14, Seed: 1, IdleTimeout: 30 * second})
 	defer table.Close()
 	r := rand.New(rand.NewPCG(1, 1))
-	packets := map[Key]uint64{}
+	packets := map[Key]uint32{}
 	for range 2000 {
 		keys := make([]Key, 1+r.IntN(64))
 		for i := range keys {
@@ -36,10 +36,10 @@ func TestEqualsAMap(t *testing.T) {
 		}
 		flows, fresh := lookup(table, second, keys...)
 		for i, f := range flows {
-			if _, known := packets[keys[i]]; known == (fresh>>i&1 == 1) || f.Key != keys[i] || f.Packets != packets[keys[i]] {
+			if _, known := packets[keys[i]]; known == (fresh>>i&1 == 1) || f.Key != keys[i] || f.packets != packets[keys[i]] {
 				t.Fatalf("key %d: known %v, fresh %v, flow %+v", i, known, fresh>>i&1 == 1, f)
 			}
-			f.Packets++
+			f.packets++
 			packets[keys[i]]++
 		}
 	}
@@ -59,7 +59,7 @@ func TestFloodKeepsWhatHasTraffic(t *testing.T) {
 	}
 	mine, _ := lookup(table, now, live...)
 	for _, f := range mine {
-		f.Packets = 99
+		f.packets = 99
 	}
 	for n := uint64(1000); n < 101_000; n += 64 {
 		now += second / 100
@@ -68,7 +68,7 @@ func TestFloodKeepsWhatHasTraffic(t *testing.T) {
 			flood[i] = keyOf(n + uint64(i))
 		}
 		lookup(table, now, flood...)
-		if mine, fresh := lookup(table, now, live...); fresh != 0 || mine[0].Packets != 99 {
+		if mine, fresh := lookup(table, now, live...); fresh != 0 || mine[0].packets != 99 {
 			t.Fatalf("after %d new keys flows with traffic were evicted: %b", n, fresh)
 		}
 	}

@@ -150,11 +150,14 @@ func referenceRules() *engine.Rules {
 	port := uint16(traffic.UDPPort)
 	p := event.Policy{Thresholds: event.Thresholds{
 		NewFlowRate: 20000, Paths: 4, PathMemory: 60e9, PathRate: 10,
-		LatencyAbsolute: 10_000, LatencyRelative: 0.5, LatencyK: 2, LatencyN: 4, LatencyInterval: 100e6,
+		Latency:      event.Deadband{Absolute: 10_000, Relative: 0.5, K: 2, N: 4, Interval: 100e6},
+		EndToEnd:     event.Deadband{Absolute: 50_000, Relative: 0.5, K: 2, N: 4, Interval: 100e6},
 		RefreshEvery: 2e9, RefreshJitter: 0.2,
 	}}
 	for e := range event.NumEvents {
-		if event.Event(e) != event.Sample {
+		switch event.Event(e) {
+		case event.Sample, event.LinkLatency, event.TxUtilization, event.Congestion: // off
+		default:
 			p.Events |= event.Event(e).Set()
 		}
 	}

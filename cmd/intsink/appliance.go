@@ -15,7 +15,7 @@ import (
 	"intsink/dpdk/ethdev"
 	"intsink/dpdk/mempool"
 	"intsink/engine"
-	"intsink/exporters/udp"
+	"intsink/exporters"
 )
 
 // appliance is everything that runs between startAppliance and stop.
@@ -24,8 +24,9 @@ type appliance struct {
 	pool           *mempool.Mempool
 	reportPools    []*mempool.Mempool // per worker
 	workers        []*engine.Worker
-	exporters      []*udp.Exporter // per collector
-	linkNames      []string        // links, then taps, as the workers index them
+	exporters      []exporter // per collector
+	reportPorts    reportPorts
+	linkNames      []string // links, then taps, as the workers index them
 	collectorNames []string
 	clock          func() int64
 	gauges         []*engine.Gauges
@@ -38,6 +39,9 @@ type appliance struct {
 	polling       sync.WaitGroup // workers
 	exporting     sync.WaitGroup // exporters
 }
+
+// exporter is what the metrics ask of every kind of them.
+type exporter interface{ Counters() exporters.Counters }
 
 type appliancePort struct {
 	name string

@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/netip"
 	"slices"
+	"time"
 
 	"intsink/conf"
 	"intsink/engine"
@@ -17,6 +18,7 @@ func rulesOf(c *conf.Config) *engine.Rules {
 	r := &engine.Rules{
 		INT:           inthdrConfig(&c.INT),
 		DropMalformed: c.INT.Malformed == "drop",
+		DropInterval:  int64(c.Events.Drop.Interval),
 		Report:        reportRules(c),
 	}
 	names := collectorNames(c)
@@ -80,6 +82,7 @@ func reportRules(c *conf.Config) engine.ReportRules {
 		Ethernet:   c.Report.Inner == "ethernet",
 		MaxReports: c.Report.Coalesce.MaxReports,
 		MaxDelay:   c.Report.Coalesce.MaxDelay,
+		Explain:    c.Report.Explain,
 	}
 	switch c.Report.Version {
 	case "1.0":
@@ -94,7 +97,7 @@ func reportRules(c *conf.Config) engine.ReportRules {
 		r.MdBits |= metadataBits[name]
 	}
 	for _, col := range c.Collectors {
-		r.MaxPayload = append(r.MaxPayload, c.Report.Coalesce.MaxBytes-frameOverhead(col.Address.Addr()))
+		r.MaxPayload = append(r.MaxPayload, c.Report.Coalesce.MaxBytes-col.TagLen()-frameOverhead(col.Address.Addr()))
 	}
 	return r
 }
@@ -135,11 +138,14 @@ func inthdrConfig(c *conf.INT) inthdr.Config {
 		for _, in := range c.Domains[i].Instructions {
 			d.Bits[in.Bit].Length = in.Length
 			d.Bits[in.Bit].SourceOnly = in.Scope != "hop"
+			d.Bits[in.Bit].Role = roles[in.Role]
 		}
 		out.Domains = append(out.Domains, d)
 	}
 	return out
 }
+
+var roles = map[string]inthdr.Role{"sequence": inthdr.Sequence, "device_id": inthdr.DeviceID}
 
 // hwID is the hw_id of worker w: 6 bits.
 func hwID(c *conf.Config, w int) uint8 {
@@ -165,10 +171,26 @@ func thresholds(e *conf.Events) event.Thresholds {
 		NewFlowRate: e.NewFlow.Rate,
 		Paths:       e.PathChange.Paths, PathMemory: int64(e.PathChange.Memory),
 		PathRate: e.PathChange.Rate, ReportKnown: e.PathChange.ECMP == "report",
-		LatencyAbsolute: uint32(min(e.HopLatency.Absolute, math.MaxInt32)),
-		LatencyRelative: e.HopLatency.Relative,
-		LatencyK:        e.HopLatency.K, LatencyN: e.HopLatency.N,
-		LatencyInterval: int64(e.HopLatency.Interval),
-		RefreshEvery:    int64(e.Refresh.Every), RefreshJitter: e.Refresh.Jitter,
+		Latency:  deadband(&e.HopLatency),
+		EndToEnd: deadband(&e.EndToEnd), PTP: e.EndToEnd.Clock == "ptp", ClockOffset: int64(e.EndToEnd.ClockOffset),
+		LinkLatency:     deadband(&e.LinkLatency),
+		CongestionRaise: e.Congestion.Raise, CongestionClear: e.Congestion.Clear,
+		CongestionLatency: nanoseconds(e.Congestion.RaiseLatency),
+		CongestionQuota:   e.Congestion.Quota, CongestionTimeout: int64(e.Congestion.Timeout),
+		TxRaise: e.TxUtilization.Raise, TxClear: e.TxUtilization.Clear, TxHold: int64(e.TxUtilization.Hold),
+		LossWindow: e.Loss.Window, LossTimeout: int64(e.Loss.Timeout), LossInterval: int64(e.Loss.Interval),
+		DropInterval:  int64(e.Drop.Interval),
+		HopLimitRearm: int64(e.HopLimit.Rearm), MTURearm: int64(e.MTUExceeded.Rearm),
+		RefreshEvery: int64(e.Refresh.Every), RefreshJitter: e.Refresh.Jitter,
 	}
 }
+
+func deadband(d *conf.Deadband) event.Deadband {
+	return event.Deadband{
+		Absolute: nanoseconds(d.Absolute), Relative: d.Relative, K: d.K, N: d.N, Interval: int64(d.Interval),
+	}
+}
+
+// nanoseconds is a latency as the wire carries it; longer ones than fit are never
+// reached.
+func nanoseconds(d time.Duration) uint32 { return uint32(min(d, math.MaxInt32)) }

@@ -109,7 +109,11 @@ func checkSummary(c *conf.Config) string {
 		watches = append(watches, watchSummary(&w))
 	}
 	for _, col := range c.Collectors {
-		collectors = append(collectors, fmt.Sprintf("%s: %s", col.Name, col.Address))
+		by := ""
+		if col.Port != "" {
+			by = " by port " + col.Port
+		}
+		collectors = append(collectors, fmt.Sprintf("%s: %s%s", col.Name, col.Address, by))
 	}
 	line("links", links)
 	if len(taps) > 0 {

@@ -28,6 +28,7 @@ func (a *appliance) writeMetrics(w io.Writer) {
 	addFlows(x, snapshots)
 	addPace(x, snapshots)
 	a.addCollectors(x, snapshots, exported)
+	a.addReportPorts(x)
 	a.addPorts(x)
 	x.add("intsink_build_info", 1, "version", version)
 	if x.writeTo(w) == nil {
@@ -107,19 +108,10 @@ func addPace(x *exposition, snapshots []engine.Counters) {
 	}
 }
 
-// exportedCounters are one exporter's.
-type exportedCounters struct {
-	packets, bytes uint64
-	dropped        [exporters.NumDropReasons]uint64
-}
-
-func (a *appliance) exported() []exportedCounters {
-	all := make([]exportedCounters, len(a.exporters))
+func (a *appliance) exported() []exporters.Counters {
+	all := make([]exporters.Counters, len(a.exporters))
 	for i, e := range a.exporters {
-		all[i].packets, all[i].bytes = e.Packets.Load(), e.Bytes.Load()
-		for r := range all[i].dropped {
-			all[i].dropped[r] = e.Dropped[r].Load()
-		}
+		all[i] = e.Counters()
 	}
 	return all
 }
@@ -128,7 +120,7 @@ func (a *appliance) exported() []exportedCounters {
 // sent than sealed: exported was read first, and since a worker publishes its
 // counters every millisecond while the exporter may be ahead of that, what is
 // beyond them is left for the next scrape.
-func (a *appliance) addCollectors(x *exposition, snapshots []engine.Counters, exported []exportedCounters) {
+func (a *appliance) addCollectors(x *exposition, snapshots []engine.Counters, exported []exporters.Counters) {
 	for i := range exported {
 		name, e := a.collectorNames[i], &exported[i]
 		var sum engine.CollectorCounters
@@ -140,11 +132,11 @@ func (a *appliance) addCollectors(x *exposition, snapshots []engine.Counters, ex
 		for r, n := range sum.Dropped {
 			x.add("intsink_report_drops_total", n, "collector", name, "reason", engine.ReportDropReason(r))
 		}
-		for r, n := range e.dropped {
+		for r, n := range e.Dropped {
 			x.add("intsink_report_drops_total", n, "collector", name, "reason", exporters.DropReason(r))
 		}
-		x.add("intsink_report_packets_sent_total", min(e.packets, sum.Packets), "collector", name)
-		x.add("intsink_report_bytes_sent_total", e.bytes, "collector", name)
+		x.add("intsink_report_packets_sent_total", min(e.Packets, sum.Packets), "collector", name)
+		x.add("intsink_report_bytes_sent_total", e.Bytes, "collector", name)
 	}
 }
 

@@ -164,7 +164,12 @@ http { listen = "%s" }
 `
 
 func TestMetricsOfARunningAppliance(t *testing.T) {
-	r := startRun(t, small+config("udp_port = 5000"))
+	r := startRun(t, small+config("udp_port = 5000")+`collector "by port" {
+  address = "192.0.2.11:8555"
+  port    = "host"
+  source  = "192.0.2.1"
+}
+`)
 	p := parseExposition(t, r.get(t, "/metrics"))
 	for _, m := range metricList {
 		if p.kind[m.name] != m.kind() || p.help[m.name] != m.help {
@@ -218,8 +223,9 @@ func TestLabelsAreEscaped(t *testing.T) {
 // TestSentIsNeverMoreThanSealed: the exporter is ahead of what a worker has
 // published.
 func TestSentIsNeverMoreThanSealed(t *testing.T) {
-	a := &appliance{collectorNames: []string{"primary"}, exporters: []*udp.Exporter{udp.New(udp.Config{})}}
-	a.exporters[0].Packets.Store(10)
+	e := udp.New(udp.Config{})
+	a := &appliance{collectorNames: []string{"primary"}, exporters: []exporter{e}}
+	e.Packets.Store(10)
 	sealed := func(n uint64) []engine.Counters {
 		return []engine.Counters{{Collectors: []engine.CollectorCounters{{Packets: n}}}}
 	}

@@ -17,6 +17,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/report"
 	"intsink/exporters/file"
+	"intsink/exporters/port"
 )
 
 // replaySeed keys the hashes in replay: the same input gives the same output.
@@ -31,7 +32,7 @@ type replayer struct {
 	out     *file.Capture
 	reports *file.Capture
 	rings   []*ring.Ring
-	frames  []report.UDPFrame // per collector
+	frames  []replayedFrame // per collector
 	pool    *mempool.Mempool
 	now     int64 // never runs backwards
 	idle    int64 // how long a flow may be silent
@@ -69,10 +70,25 @@ func newReplayer(c *conf.Config, source *pcapPort, in *captureReader, out, repor
 // replayRing holds what one packet can seal; the ring is emptied after each.
 const replayRing = 1024
 
-// replayFrame is the frame around a collector's report packets. What a socket
-// would learn from the kernel (MAC addresses, the source address where none is
-// configured) is zero, so that nothing of this machine gets into the output.
-func replayFrame(col *conf.Collector) report.UDPFrame {
+// replayedFrame is the frame around a collector's report packets.
+type replayedFrame struct {
+	report.UDPFrame
+	byPort bool // the frame is what exporters/port would send
+	source port.SourcePort
+}
+
+// of returns the frame of the packet whose handoff is h.
+func (f *replayedFrame) of(h report.Handoff) *report.UDPFrame {
+	if f.byPort {
+		f.Src = netip.AddrPortFrom(f.Src.Addr(), f.source.Of(0, h))
+	}
+	return &f.UDPFrame
+}
+
+// replayFrame is the frame to col. What is learned from the kernel, a device or a
+// gateway (MAC addresses and the source address, where they are not configured)
+// is zero, so that nothing of this machine gets into the output.
+func replayFrame(col *conf.Collector) replayedFrame {
 	source := col.Source
 	if !source.IsValid() {
 		source = netip.IPv4Unspecified()
@@ -80,7 +96,13 @@ func replayFrame(col *conf.Collector) report.UDPFrame {
 			source = netip.IPv6Unspecified()
 		}
 	}
-	return report.UDPFrame{Src: netip.AddrPortFrom(source, col.SourcePort), Dst: col.Address}
+	return replayedFrame{
+		UDPFrame: report.UDPFrame{
+			DstMAC: col.GatewayMAC, VLAN: col.VLAN,
+			Src: netip.AddrPortFrom(source, col.SourcePort), Dst: col.Address,
+		},
+		byPort: col.Port != "", source: portSource(col),
+	}
 }
 
 // maxFrame is the longest frame that fits the 16 bits that DPDK's pcap driver
@@ -181,7 +203,7 @@ func (r *replayer) warn(w io.Writer) {
 type sealedReport struct {
 	m         *mbuf.Mbuf
 	collector int
-	at        int64
+	handoff   report.Handoff
 }
 
 // drain writes the report packets that were sealed, in the order of their times.
@@ -195,13 +217,13 @@ func (r *replayer) drain() {
 			}
 			for _, m := range r.vec[:n] {
 				h, _ := report.TakeHandoff(m.Bytes())
-				all = append(all, sealedReport{m, i, h.Time})
+				all = append(all, sealedReport{m, i, h})
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b sealedReport) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(all, func(a, b sealedReport) int { return cmp.Compare(a.handoff.Time, b.handoff.Time) })
 	for _, s := range all {
-		r.reports.WriteReport(&r.frames[s.collector], s.m)
+		r.reports.WriteReport(r.frames[s.collector].of(s.handoff), s.m)
 		r.vec[0] = s.m
 		r.pool.FreeBulk(r.vec, 1)
 	}

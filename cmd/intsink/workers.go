@@ -16,9 +16,12 @@ import (
 // exporter. A power of two.
 const exportRing = 1024
 
-// makeWorkers builds one worker per lcore, one exporter per collector, and a
-// ring for each pair.
+// makeWorkers builds one worker per lcore, one exporter per collector, and
+// between each pair a ring, or a sender where reports leave by a port.
 func (a *appliance) makeWorkers(c *conf.Config) error {
+	if err := a.makeReportPorts(c); err != nil {
+		return err
+	}
 	rules := rulesOf(c)
 	rings := make([][]*ring.Ring, len(c.Collectors)) // [collector][worker]
 	for w := range c.DPDK.Lcores {
@@ -28,10 +31,12 @@ func (a *appliance) makeWorkers(c *conf.Config) error {
 			rings[col] = append(rings[col], r)
 			mine = append(mine, r)
 		}
-		seed := randomSeed()
+		seed, stations := randomSeed(), a.stations(w)
 		a.workers = append(a.workers, engine.NewWorker(engine.WorkerConfig{
-			Links:      a.linksOf(c, w),
+			Links:      a.linksOf(c, w, stations),
 			Collectors: mine,
+			Senders:    a.senders(c, w),
+			Stations:   stations,
 			PacketPool: a.pool,
 			ReportPool: a.reportPools[w],
 			NodeID:     c.Node.ID,
@@ -48,7 +53,7 @@ func (a *appliance) makeWorkers(c *conf.Config) error {
 }
 
 // linksOf returns worker w's queues of every link, then of every tap.
-func (a *appliance) linksOf(c *conf.Config, w int) []engine.Link {
+func (a *appliance) linksOf(c *conf.Config, w int, stations []engine.Station) []engine.Link {
 	var links []engine.Link
 	a.linkNames = nil
 	queue := func(port string) engine.Queue { return a.port(port).Queue(uint16(w)) }
@@ -56,6 +61,7 @@ func (a *appliance) linksOf(c *conf.Config, w int) []engine.Link {
 		links = append(links, engine.Link{
 			Name: l.Name, Network: queue(l.Network), Host: queue(l.Host),
 			NetworkID: portID(c, l.Network), HostID: portID(c, l.Host), Gauges: a.makeGauges(l.Network, l.Host, w),
+			NetworkStation: a.stationOf(l.Network, stations), HostStation: a.stationOf(l.Host, stations),
 		})
 		a.linkNames = append(a.linkNames, l.Name)
 	}
@@ -72,6 +78,10 @@ func (a *appliance) startExporters(c *conf.Config, rings [][]*ring.Ring) {
 	modes := map[string]udp.PortMode{"any": udp.PortAny, "fixed": udp.PortFixed, "hash": udp.PortHash}
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
+		if e := a.reportPorts.exporters[i]; e != nil {
+			a.exporters = append(a.exporters, e)
+			continue
+		}
 		e := udp.New(udp.Config{
 			Collector: col.Address, Source: col.Source,
 			PortMode: modes[col.SourcePortMode], SourcePort: col.SourcePort,

@@ -10,13 +10,31 @@ import (
 // Detector holds what is not kept per flow.
 type Detector struct {
 	Counters Counters // plain numbers: the worker publishes them
+	Trigger  Trigger  // of the latency or congestion event that Packet returned; of several, the last
 
 	policies []Policy
 	sampled  []uint32 // per watch: packets since the last sample
 	newFlow  tokens
 	key      uint64 // of the path hash, odd
 	random   uint64
+	things   Things
+
+	overlooked    int  // packets since Survey last asked for one
+	look          bool // the next packet's things are looked at
+	watchesThings bool
+	stirred       int64 // until when a queue may be in an episode of congestion
+	busy          int   // interfaces that are
+	episode       int64 // longest CongestionTimeout
+
+	lossy []*flows.Flow // with holes in their sequence
 }
+
+// Trigger is the value that made an event enter, and what it was compared with. A
+// NodeID of all ones is the whole way.
+type Trigger struct{ NodeID, Reference, Value uint32 }
+
+// Triggered are the events that set Detector.Trigger.
+const Triggered = 1<<HopLatency | 1<<EndToEnd | 1<<LinkLatency | 1<<Congestion | 1<<TxUtilization
 
 // Observation is one packet as the detector sees it.
 type Observation struct {
@@ -24,6 +42,9 @@ type Observation struct {
 	Info     *inthdr.Info   // where INT stands in it
 	Layout   *inthdr.Layout // of one hop
 	FlowHash uint64
+
+	Sequence     uint64 // number that a domain instruction declares
+	SequenceBits uint8  // how wide it is; 0: there is none
 }
 
 // usable tells whether the packet's hops can be trusted.
@@ -32,7 +53,10 @@ func (o *Observation) usable() bool { return o.Info.Reason == 0 && o.Info.Hops >
 // New makes a detector for watches with the given policies. seed keys the path
 // hash and the jitter.
 func New(policies []Policy, seed uint64) *Detector {
-	d := &Detector{key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1}
+	d := &Detector{
+		key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1,
+		things: newThings(seed), lossy: make([]*flows.Flow, 0, maxLossy),
+	}
 	d.SetPolicies(policies)
 	return d
 }
@@ -40,12 +64,17 @@ func New(policies []Policy, seed uint64) *Detector {
 // SetPolicies replaces the policies; flows keep their state.
 func (d *Detector) SetPolicies(policies []Policy) {
 	d.policies = slices.Clone(policies)
+	d.episode, d.watchesThings = 0, false
 	for i := range d.policies {
-		p := &d.policies[i]
-		p.quiet = p.Sample == 0 && p.Events.Has(HopLatency) && p.Thresholds.LatencyAbsolute < 1<<31
+		d.policies[i].compile()
+		d.watchesThings = d.watchesThings || d.policies[i].things
+		d.episode = max(d.episode, d.policies[i].Thresholds.CongestionTimeout)
 	}
 	d.sampled = make([]uint32, len(policies))
 }
+
+// Things are the queues, interfaces and links that packets told of.
+func (d *Detector) Things() *Things { return &d.things }
 
 // Packet updates flow f, selected by watch, with one packet and returns the
 // events that ask for a report of it. fresh: it is the flow's first packet,
@@ -53,7 +82,6 @@ func (d *Detector) SetPolicies(policies []Policy) {
 func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Observation) Set {
 	p := &d.policies[watch]
 	t := &p.Thresholds
-	f.Packets++
 
 	var set Set
 	if fresh {
@@ -67,13 +95,42 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 			d.Counters.Fired[Refresh]++
 		}
 	}
+	if (p.things || d.look) && o.usable() {
+		d.look = false
+		set |= d.walk(now, f, fresh, p, o)
+	}
+	if o.Info.HopExceeded || o.Info.MTUExceeded {
+		set |= d.flags(now, f, fresh, p, o)
+	}
+	if o.SequenceBits != 0 && p.Events.Has(Loss) {
+		set |= d.sequence(now, f, t, o)
+	}
 	if p.Sample > 0 {
 		set |= d.sample(p, watch, o)
 	}
+	if set != 0 {
+		d.remember(now, f, set)
+	}
 	if set != 0 || f.NextRefresh == 0 {
-		f.NextRefresh = max(refreshTick(now+d.jittered(t))+1, 1)
+		d.Restart(now, f, watch)
 	}
 	return set
+}
+
+// Restart makes the flow's next refresh due a whole period from now, as after any
+// report of it.
+func (d *Detector) Restart(now int64, f *flows.Flow, watch int) {
+	f.NextRefresh = max(refreshTick(now+d.jittered(&d.policies[watch].Thresholds))+1, 1)
+}
+
+// remember keeps what the flow was last reported for. A new flow's first report
+// is not kept: most flows have no other, and need no cold state.
+func (d *Detector) remember(now int64, f *flows.Flow, set Set) {
+	if set == NewFlow.Set() {
+		return
+	}
+	c := f.Cold()
+	c.LastReport, c.LastEvents = now, uint32(set)
 }
 
 func refreshDue(now int64, f *flows.Flow) bool {
@@ -140,25 +197,27 @@ func (d *Detector) jittered(t *Thresholds) int64 {
 
 // tokens is a bucket one second deep, full at start.
 type tokens struct {
-	left float64
+	left int64 // in units of a token
 	last int64
 	used bool
 }
+
+const token = 1e9 // nanoseconds of a rate of one
 
 func (b *tokens) take(now int64, rate int) bool {
 	if rate == 0 {
 		return true
 	}
-	r := float64(rate)
+	full := int64(rate) * token
 	if !b.used {
-		b.left, b.used = r, true
+		b.left, b.used = full, true
 	} else {
-		b.left = min(r, b.left+float64(now-b.last)*r/1e9)
+		b.left = min(full, b.left+min(max(now-b.last, 0), token)*int64(rate))
 	}
 	b.last = now
-	if b.left < 1 {
+	if b.left < token {
 		return false
 	}
-	b.left--
+	b.left -= token
 	return true
 }

@@ -37,7 +37,7 @@ func observe(hops []hop) *Observation {
 func defaults(events ...Event) Policy {
 	p := Policy{Thresholds: Thresholds{
 		NewFlowRate: 20000, Paths: 4, PathMemory: 60 * second, PathRate: 10,
-		LatencyAbsolute: 10_000, LatencyRelative: 0.5, LatencyK: 2, LatencyN: 4, LatencyInterval: 100 * ms,
+		Latency:      Deadband{Absolute: 10_000, Relative: 0.5, K: 2, N: 4, Interval: 100 * ms},
 		RefreshEvery: 2 * second, RefreshJitter: 0.2,
 	}}
 	for _, e := range events {

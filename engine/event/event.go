@@ -14,19 +14,38 @@ const (
 	PathChange
 	PathSwitch // a known path coming back; counted, reported as PathChange where asked for
 	HopLatency
+	EndToEnd
+	LinkLatency
+	Congestion
+	TxUtilization
 	Refresh
 	Sample
 	FlowEnd
+	Loss
+	Drop
+	HopLimit
+	MTUExceeded
+	Malformed
+	Leak
+	UnknownDomain
 	NumEvents
 )
 
 var names = [NumEvents]string{
 	NewFlow: "new_flow", PathChange: "path_change", PathSwitch: "path_switch", HopLatency: "hop_latency",
-	Refresh: "refresh", Sample: "sample", FlowEnd: "flow_end",
+	EndToEnd: "end_to_end", LinkLatency: "link_latency", Congestion: "congestion", TxUtilization: "tx_utilization",
+	Refresh: "refresh", Sample: "sample", FlowEnd: "flow_end", Loss: "loss", Drop: "drop",
+	HopLimit: "hop_limit", MTUExceeded: "mtu_exceeded",
+	Malformed: "malformed", Leak: "leak", UnknownDomain: "unknown_domain",
 }
 
 // String is the event's name in configuration, metrics and decode.
-func (e Event) String() string { return names[e] }
+func (e Event) String() string {
+	if e < NumEvents {
+		return names[e]
+	}
+	return "unknown"
+}
 
 // Set returns the set of e alone.
 func (e Event) Set() Set { return 1 << e }
@@ -53,12 +72,13 @@ type SuppressReason uint8
 const (
 	SuppressRate     SuppressReason = iota // its token bucket was empty
 	SuppressInterval                       // too soon after the last one; it stays pending
+	SuppressQuota                          // the congestion episode has had its reports
 	NumSuppressReasons
 )
 
 // String is the value of the reason label.
 func (r SuppressReason) String() string {
-	return [NumSuppressReasons]string{"rate", "interval"}[r]
+	return [NumSuppressReasons]string{"rate", "interval", "quota"}[r]
 }
 
 // Counters of one detector.
@@ -66,4 +86,7 @@ type Counters struct {
 	Fired         [NumEvents]uint64 // each time an event entered, reported or not
 	Suppressed    [NumEvents][NumSuppressReasons]uint64
 	UntrackedHops uint64 // latencies of hops beyond a flow's room
+	ClockSkew     uint64 // latencies that were withheld because they came out negative
+
+	Lost, Reordered, Duplicates, Restarts uint64 // sequence numbers
 }

@@ -15,10 +15,10 @@ const unknown32 = 0xffffffff
 const minHopLen = 8
 
 // hops goes once over the packet's hops, tests every latency against the one
-// last reported for that node, and compares the path: a keyed hash over the
-// ordered (node id, level-1 interfaces, level-2 interfaces if present) and the
-// hop count. A packet with an unknown word, without bits 0 and 1, or with the M
-// flag, is no evidence of its path.
+// last reported for that node, their sum against that of the whole way, and
+// compares the path: a keyed hash over the ordered (node id, level-1 interfaces,
+// level-2 interfaces if present) and the hop count. A packet with an unknown word,
+// without bits 0 and 1, or with the M flag, is no evidence of its path.
 //
 // Words that only serve as identities (node id, interfaces) stay in the
 // machine's byte order. With bits 0 and 1 set they are the first eight bytes of
@@ -34,10 +34,8 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 	}
 	hasPath := l.Interfaces >= 0 && !o.Info.MTUExceeded
 	latency := int(l.HopLatency)
-	if latency >= 0 && !p.Events.Has(HopLatency) {
-		latency = -1
-	}
-	absolute := p.Thresholds.LatencyAbsolute
+	watched, sum, summed := p.Events.Has(HopLatency), uint64(0), latency >= 0
+	absolute := p.Thresholds.Latency.Absolute
 	var set Set
 	h := uint64(o.Info.Hops)
 	stack := o.Frame[o.Info.Stack:]
@@ -58,18 +56,27 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 			}
 			h = d.mix(h, level2)
 		}
-		if latency < 0 || node == unknown32 {
+		if latency < 0 {
 			continue
 		}
 		x := binary.BigEndian.Uint32(hop[latency:])
+		if x == unknown32 {
+			summed = false
+			continue
+		}
+		sum += uint64(x)
+		if node == unknown32 || !watched {
+			continue
+		}
 		if i < int(f.NumHops) && i < flows.MaxHops {
 			if k := &f.Hops[i]; k.Node == node && f.Window(i) == 0 && x-k.Ref+absolute <= 2*absolute {
 				continue // where it always is, and within the absolute deadband
 			}
 		}
-		if x != unknown32 {
-			set |= d.latency(now, f, node, x, &p.Thresholds)
-		}
+		set |= d.latency(now, f, node, x, &p.Thresholds, o)
+	}
+	if p.Events.Has(EndToEnd) {
+		set |= d.whole(now, f, p, o, sum, summed)
 	}
 	if hasPath {
 		set |= d.path(now, f, p, h)
@@ -77,14 +84,32 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 	return set
 }
 
-// latency handles a hop that is new, elsewhere in the stack than before, or out
-// of its deadband now or lately.
-//
-//go:noinline
-func (d *Detector) latency(now int64, f *flows.Flow, node, x uint32, t *Thresholds) Set {
-	at := d.hop(f, node, x)
-	if at < 0 {
+// whole finds the latency of the whole way: from the source's ingress to now, or
+// the sum of what the hops say.
+func (d *Detector) whole(now int64, f *flows.Flow, p *Policy, o *Observation, sum uint64, summed bool) Set {
+	t := &p.Thresholds
+	if !t.PTP {
+		if !summed || o.Info.MTUExceeded { // some node had no room to add its own
+			return 0
+		}
+		return d.endToEnd(now, f, uint32(min(sum, unknown32-1)), t)
+	}
+	l := o.Layout
+	if l.IngressTimestamp < 0 || l.Format != inthdr.Format2 {
 		return 0
 	}
-	return d.deadband(now, f, at, x, t)
+	source := o.Frame[int(o.Info.Stack)+int(o.Info.StackLen)-int(o.Info.HopLen):]
+	sent := binary.BigEndian.Uint64(source[l.IngressTimestamp:])
+	if sent == unknown64 {
+		return 0
+	}
+	x := now - t.ClockOffset - int64(sent)
+	if x < 0 {
+		d.Counters.ClockSkew++
+		return 0
+	}
+	return d.endToEnd(now, f, uint32(min(x, unknown32-1)), t)
 }
+
+// unknown64 is unknown32 for values of eight bytes.
+const unknown64 = 1<<64 - 1

@@ -2,7 +2,9 @@ package event
 
 import (
 	"encoding/binary"
+	"math/bits"
 
+	"intsink/engine/inthdr"
 	"intsink/flows"
 )
 
@@ -13,6 +15,14 @@ const (
 	unknown2016 = 0x7fffffff
 )
 
+// nodeID is the first word of a hop as hops and hops2016 keep it.
+func nodeID(hop []byte, format inthdr.Format) uint32 {
+	if format == inthdr.Format2016 {
+		return bits.ReverseBytes32(binary.BigEndian.Uint32(hop) & mask2016)
+	}
+	return binary.LittleEndian.Uint32(hop)
+}
+
 // hops2016 is hops for the June 2016 format, where the two ports of a node are
 // values of their own: bits 1 and 5.
 func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
@@ -22,7 +32,7 @@ func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation)
 	}
 	value := func(hop []byte, at int8) uint32 { return binary.BigEndian.Uint32(hop[at:]) & mask2016 }
 	hasPath := l.Interfaces >= 0
-	h := uint64(o.Info.Hops)
+	h, sum, summed := uint64(o.Info.Hops), uint64(0), true
 	var set Set
 	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]
 	for ; len(stack) >= int(o.Info.HopLen); stack = stack[o.Info.HopLen:] {
@@ -36,12 +46,21 @@ func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation)
 				h = d.mix(h, uint64(v))
 			}
 		}
-		if l.HopLatency < 0 || node == unknown2016 || !p.Events.Has(HopLatency) {
+		x := uint32(unknown2016)
+		if l.HopLatency >= 0 {
+			x = value(stack, l.HopLatency)
+		}
+		if x == unknown2016 {
+			summed = false
 			continue
 		}
-		if x := value(stack, l.HopLatency); x != unknown2016 {
-			set |= d.latency(now, f, node, x, &p.Thresholds)
+		sum += uint64(x)
+		if node != unknown2016 && p.Events.Has(HopLatency) {
+			set |= d.latency(now, f, bits.ReverseBytes32(node), x, &p.Thresholds, o)
 		}
+	}
+	if p.Events.Has(EndToEnd) {
+		set |= d.whole(now, f, p, o, sum, summed)
 	}
 	if hasPath {
 		set |= d.path(now, f, p, h)

@@ -1,58 +1,107 @@
 package event
 
-import (
-	"math/bits"
+import "intsink/flows"
 
-	"intsink/flows"
-)
-
-// hop finds node among the flow's hops, or adds it with x as its reference; -1
-// where there is no room.
-func (d *Detector) hop(f *flows.Flow, node, x uint32) int {
+// hop finds node among the flow's hops, or adds it with x as its reference, in
+// place of one that the packet did not pass where there is no room; -1 where it
+// passed them all.
+func (d *Detector) hop(f *flows.Flow, node, x uint32, o *Observation) int {
 	for i := range int(f.NumHops) {
 		if f.Hops[i].Node == node {
 			return i
 		}
 	}
-	if f.NumHops == flows.MaxHops {
-		d.Counters.UntrackedHops++
-		return -1
-	}
 	at := int(f.NumHops)
+	if at == flows.MaxHops {
+		if at = elsewhere(f, o); at < 0 {
+			d.Counters.UntrackedHops++
+			return -1
+		}
+		f.SetWindow(at, 0)
+		if f.HasCold() {
+			f.Cold().HopSent[at] = 0
+		}
+		f.NumHops--
+	}
 	f.Hops[at] = flows.Hop{Node: node, Ref: x}
 	f.NumHops++
 	return at
 }
 
-// deadband tests latency x of hop at: the event enters when k of the last n
-// known values are out of the deadband, this one included. One that is too soon
-// after the last stays pending: the window keeps it until the first packet after
-// the interval on which it still holds.
+// elsewhere is the place of a hop that o did not pass, or -1.
+func elsewhere(f *flows.Flow, o *Observation) int {
+	for i := range f.Hops {
+		if !passed(o, f.Hops[i].Node) {
+			return i
+		}
+	}
+	return -1
+}
+
+func passed(o *Observation, id uint32) bool {
+	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]
+	for ; len(stack) >= int(o.Info.HopLen) && len(stack) >= 4; stack = stack[o.Info.HopLen:] {
+		if nodeID(stack, o.Layout.Format) == id {
+			return true
+		}
+	}
+	return false
+}
+
+// latency handles a hop that is new, elsewhere in the stack than before, or out
+// of its deadband now or lately. An event that is too soon after the last stays
+// pending: the window keeps it until the first packet after the interval on which
+// it still holds.
 //
 //go:noinline
-func (d *Detector) deadband(now int64, f *flows.Flow, at int, x uint32, t *Thresholds) Set {
-	ref := f.Hops[at].Ref
-	delta := x - ref
-	if x < ref {
-		delta = ref - x
-	}
-	window := f.Window(at) << 1
-	if delta <= t.LatencyAbsolute || float64(delta) <= t.LatencyRelative*float64(ref) {
-		f.SetWindow(at, window)
+func (d *Detector) latency(now int64, f *flows.Flow, node, x uint32, t *Thresholds, o *Observation) Set {
+	at := d.hop(f, node, x, o)
+	if at < 0 {
 		return 0
 	}
-	window |= 1
+	window, enters := t.Latency.test(f.Hops[at].Ref, x, f.Window(at))
 	f.SetWindow(at, window)
-	if bits.OnesCount8(window&(1<<t.LatencyN-1)) < t.LatencyK {
+	if !enters {
 		return 0
 	}
 	d.Counters.Fired[HopLatency]++
-	us := uint32(now / 1000)
-	if sent := f.HopSent[at]; sent != 0 && int64(us-sent)*1000 < t.LatencyInterval {
-		d.Counters.Suppressed[HopLatency][SuppressInterval]++
-		return 0
+	if f.HasCold() && t.Latency.tooSoon(now, f.Cold().HopSent[at]) {
+		return d.withhold(f, HopLatency, SuppressInterval)
 	}
-	f.Hops[at].Ref, f.HopSent[at] = x, us|1
+	d.Trigger = Trigger{f.Hops[at].ID(), f.Hops[at].Ref, x}
+	f.Hops[at].Ref = x
+	f.Cold().HopSent[at] = micros(now)
 	f.SetWindow(at, 0)
 	return HopLatency.Set()
+}
+
+// endToEnd is the same test on the latency of the whole way.
+//
+//go:noinline
+func (d *Detector) endToEnd(now int64, f *flows.Flow, x uint32, t *Thresholds) Set {
+	if !f.EndKnown() {
+		f.SetEndRef(x)
+		return 0
+	}
+	window, enters := t.EndToEnd.test(f.EndRef, x, f.EndWindow)
+	f.SetEndWindow(window)
+	if !enters {
+		return 0
+	}
+	d.Counters.Fired[EndToEnd]++
+	if f.HasCold() && t.EndToEnd.tooSoon(now, f.Cold().EndSent) {
+		return d.withhold(f, EndToEnd, SuppressInterval)
+	}
+	d.Trigger = Trigger{unknown32, f.EndRef, x}
+	f.SetEndRef(x)
+	f.Cold().EndSent = micros(now)
+	f.SetEndWindow(0)
+	return EndToEnd.Set()
+}
+
+// withhold counts an event that a limit keeps from being reported.
+func (d *Detector) withhold(f *flows.Flow, e Event, r SuppressReason) Set {
+	d.Counters.Suppressed[e][r]++
+	f.Cold().Suppressed++
+	return 0
 }

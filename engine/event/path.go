@@ -29,7 +29,7 @@ func (d *Detector) path(now int64, f *flows.Flow, p *Policy, h uint64) Set {
 func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, h uint64) Set {
 	t := &p.Thresholds
 	at := remembered(f, h)
-	known := at >= 0 && int64(flows.Tick(now)-f.Paths[at].Seen)<<20 <= t.PathMemory
+	known := at >= 0 && int64(flows.Tick(now)-f.Cold().Paths[at].Seen)<<20 <= t.PathMemory
 	kind := PathChange
 	if known {
 		kind = PathSwitch
@@ -37,8 +37,7 @@ func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, h uint64) Set 
 	d.Counters.Fired[kind]++
 	report := p.Events.Has(PathChange) && (!known || t.ReportKnown)
 	if report && !takePathToken(now, f, t.PathRate) {
-		d.Counters.Suppressed[kind][SuppressRate]++
-		return 0 // not learned: the next packet on this path asks again
+		return d.withhold(f, kind, SuppressRate) // not learned: the next packet on this path asks again
 	}
 	makeCurrent(f, at, min(max(t.Paths, 1), flows.MaxPaths))
 	f.PathHash, f.PathSeen = h, flows.Tick(now)
@@ -51,7 +50,7 @@ func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, h uint64) Set 
 // remembered is the place of a path that is not the current one, or -1.
 func remembered(f *flows.Flow, h uint64) int {
 	for i := range int(f.NumPaths) - 1 {
-		if f.Paths[i].Hash == h {
+		if f.Cold().Paths[i].Hash == h {
 			return i
 		}
 	}
@@ -73,32 +72,23 @@ func makeCurrent(f *flows.Flow, at, limit int) {
 	default:
 		at = 0
 		for i := range others {
-			if f.PathSeen-f.Paths[i].Seen > f.PathSeen-f.Paths[at].Seen {
+			if f.PathSeen-f.Cold().Paths[i].Seen > f.PathSeen-f.Cold().Paths[at].Seen {
 				at = i
 			}
 		}
 	}
-	f.Paths[at].Hash, f.Paths[at].Seen = f.PathHash, f.PathSeen
+	f.Cold().Paths[at].Hash, f.Cold().Paths[at].Seen = f.PathHash, f.PathSeen
 }
 
-// takePathToken takes one of rate tokens per second, at most 255, from the
-// flow's bucket; a bucket that was never used is full.
+// takePathToken takes one of rate tokens per second from the flow's bucket; a
+// bucket that was never used is full.
 func takePathToken(now int64, f *flows.Flow, rate int) bool {
 	if rate == 0 {
 		return true
 	}
-	rate = min(rate, 255)
-	if f.PathRefill == 0 {
-		f.PathTokens, f.PathRefill = uint8(rate), now
-	}
-	each := int64(1e9) / int64(rate)
-	if n := (now - f.PathRefill) / each; n > 0 {
-		f.PathTokens = uint8(min(int64(rate), int64(f.PathTokens)+n))
-		f.PathRefill += n * each
-	}
-	if f.PathTokens == 0 {
-		return false
-	}
-	f.PathTokens--
-	return true
+	c := f.Cold()
+	b := tokens{c.PathTokens, c.PathRefill, c.PathRefill != 0}
+	ok := b.take(now, rate)
+	c.PathTokens, c.PathRefill = b.left, b.last
+	return ok
 }

@@ -1,5 +1,7 @@
 package event
 
+import "intsink/flows"
+
 // Policy is what one watch wants to hear of.
 type Policy struct {
 	Events       Set
@@ -7,7 +9,10 @@ type Policy struct {
 	SampleByFlow bool   // all packets of one flow in Sample instead
 	Thresholds   Thresholds
 
-	quiet bool // Quiet may answer for it
+	flags  flows.Want // what Quiet asks of a flow's state
+	end    uint64     // how far the latency of the whole way may be from its reference
+	things bool       // queues, links or interfaces are watched
+	calm   calm       // what queues and interfaces stay below while there is nothing to say of them
 }
 
 // Thresholds as EVENTS names them; times in nanoseconds.
@@ -19,12 +24,57 @@ type Thresholds struct {
 	PathRate    int   // reports per flow and second; 0: no limit
 	ReportKnown bool  // a known path coming back is reported too
 
-	LatencyAbsolute uint32
-	LatencyRelative float64
-	LatencyK        int
-	LatencyN        int // at most 8
-	LatencyInterval int64
+	Latency     Deadband // of hops
+	EndToEnd    Deadband
+	PTP         bool  // end_to_end is sink time minus source time, not the sum of hop latencies
+	ClockOffset int64 // by how much the sink's clock is ahead of the nodes', for PTP
+	LinkLatency Deadband
+
+	CongestionRaise, CongestionClear uint32 // queue occupancy; Raise 0: not by occupancy
+	CongestionLatency                uint32 // 0: not by latency
+	CongestionQuota                  int    // reports of one episode
+	CongestionTimeout                int64
+
+	TxRaise, TxClear uint32
+	TxHold           int64
+
+	LossWindow   int // numbers, at most flows.LossWindow
+	LossTimeout  int64
+	LossInterval int64
+	DropInterval int64
+
+	HopLimitRearm, MTURearm int64
 
 	RefreshEvery  int64
 	RefreshJitter float64
+}
+
+// compile finds out what the packet path needs to know of p.
+func (p *Policy) compile() {
+	t := &p.Thresholds
+	p.calm = calm{raise: never, tx: never, latency: never}
+	if p.Events.Has(Congestion) {
+		p.calm.raise, p.calm.latency = orNever(t.CongestionRaise), orNever(t.CongestionLatency)
+	}
+	if p.Events.Has(TxUtilization) {
+		p.calm.tx = orNever(t.TxRaise)
+	}
+	p.things = p.Events.Has(LinkLatency) || p.calm != calm{raise: never, tx: never, latency: never}
+	p.flags, p.end = 0, 1<<62 // no sum is that far from another
+	if p.Events.Has(EndToEnd) {
+		p.flags, p.end = flows.EndToEnd, uint64(t.EndToEnd.Absolute)
+	}
+	quiet := p.Sample == 0 && p.Events.Has(HopLatency) && !p.Events.Has(LinkLatency) && !(p.Events.Has(EndToEnd) && t.PTP) &&
+		t.Latency.Absolute < 1<<31
+	if !quiet {
+		p.flags = flows.Never
+	}
+}
+
+// orNever is a threshold, where 0 is none.
+func orNever(v uint32) uint32 {
+	if v == 0 {
+		return never
+	}
+	return v
 }

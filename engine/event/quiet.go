@@ -7,43 +7,49 @@ import (
 	"intsink/flows"
 )
 
-// Quiet is Packet for most packets: those that are as the flow's last one was.
-// True: the packet is counted and gives no event. False: nothing is changed, and
+// Quiet is Packet for most packets: those that are as the flow's last one was. i
+// must be Usual. True: the packet gives no event. False: nothing is changed, and
 // Packet must be called. It is apart because what it needs fits into registers.
-func (d *Detector) Quiet(now int64, f *flows.Flow, watch int, frame []byte, i *inthdr.Info, l *inthdr.Layout) bool {
-	if uint(watch) >= uint(len(d.policies)) {
+//
+// What is not tested here changes the path's hash, as an unknown interface does, or
+// cannot be: a latency of all ones is out of every deadband, or within it and then
+// of no consequence.
+func (d *Detector) Quiet(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
+	if int(f.Watch) >= len(d.policies) {
 		return false
 	}
-	p := &d.policies[watch]
+	p := &d.policies[f.Watch]
 	n := uint(i.Hops)
-	if !p.quiet || !l.Plain || i.Reason != 0 || i.MTUExceeded || n == 0 || n > uint(f.NumHops) || n > flows.MaxHops ||
-		f.Windows != 0 || int32(refreshTick(now)-f.NextRefresh) >= 0 {
+	if !f.Settled(p.flags) || int32(refreshTick(now)-f.NextRefresh) >= 0 || n > uint(f.NumHops) || n > flows.MaxHops {
 		return false
 	}
-	h := uint64(n)
-	absolute := p.Thresholds.LatencyAbsolute
-	stack := frame[i.Stack:]
-	hopLen := uint(i.HopLen)
-	for _, ref := range f.Hops[:n] {
-		if len(stack) < inthdr.PlainHop {
-			return false
-		}
-		first := binary.LittleEndian.Uint64(stack)
-		x := binary.BigEndian.Uint32(stack[8:])
-		// A node that is known is no unknown word.
-		if uint32(first) != ref.Node || first>>32 == unknown32 || x-ref.Ref+absolute > 2*absolute {
-			return false
-		}
-		h = d.mix(h, first)
-		if uint(len(stack)) < hopLen {
-			return false
-		}
-		stack = stack[hopLen:]
-	}
-	if f.PathHash != h || f.NumPaths == 0 || f.NextRefresh == 0 {
+	h, sum, ok := d.along(f, n, frame, uint(i.Stack), uint(i.HopLen), p.Thresholds.Latency.Absolute)
+	if !ok || f.PathHash != h || sum-uint64(f.EndRef)+p.end > 2*p.end {
 		return false
 	}
-	f.Packets++
 	f.PathSeen = flows.Tick(now)
 	return true
+}
+
+// along goes over n hops, the first of which starts at frame[at]: the hash of the
+// path, the sum of the latencies, and whether the nodes are where they always are,
+// each within the absolute deadband.
+//
+//go:noinline
+func (d *Detector) along(f *flows.Flow, n uint, frame []byte, at, hopLen uint, absolute uint32) (h, sum uint64, ok bool) {
+	h = uint64(n)
+	for _, known := range f.Hops[:n] {
+		if at+inthdr.PlainHop > uint(len(frame)) {
+			return 0, 0, false
+		}
+		hop := frame[at : at+inthdr.PlainHop : at+inthdr.PlainHop]
+		at += hopLen
+		first, x := binary.LittleEndian.Uint64(hop), binary.BigEndian.Uint32(hop[8:])
+		if uint32(first) != known.Node || x-known.Ref+absolute > 2*absolute {
+			return 0, 0, false
+		}
+		h = d.mix(h, first)
+		sum += uint64(x)
+	}
+	return h, sum, true
 }

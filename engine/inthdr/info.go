@@ -29,12 +29,14 @@ type Info struct {
 	NPT      uint8
 	Reason   Reason
 	Plain    bool // found by Recall: NPT 1 right behind Ethernet without tags, IPv4 without options and UDP
+	Usual    bool // INT-MD as most packets have it: what Locator.Usual says, where Plain is set
 	Format   Format
 	Inserted bool  // G: the source made the tunnel (GRE), or made GPE of VXLAN
 	Depth    uint8 // tunnels around the layers that INT is marked in
 
 	Start, End uint16 // INT begins and ends here
 	Removed    uint16 // bytes of [Start,End) that go: all of them, but for Geneve options between those of INT
+	Size       uint16 // bytes of the packet without INT, from the Ethernet header to the end of IP
 	Shim       uint16
 	Orig       uint16 // original UDP destination port (NPT 1) or IP protocol (NPT 2)
 	Next       uint16 // next protocol of the last shim: EtherType (GRE) or that of VXLAN-GPE

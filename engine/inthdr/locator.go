@@ -46,6 +46,7 @@ type Domain struct {
 	Bits [16]struct {
 		Length     uint16 // bytes
 		SourceOnly bool
+		Role       Role
 	}
 }
 

@@ -34,19 +34,19 @@ type Recalled uint8
 
 const (
 	Ask   Recalled = iota // packet.Parse and Find have to tell
-	Same                  // INT as in the packet before: l and i are filled
+	Same                  // INT as in the packet before: i is filled
 	Plain                 // no INT
 )
 
 // Recall is packet.Parse and Find in one for most packets. Same: an untagged
 // Ethernet frame, IPv4 without options, INT on its UDP port, with the same INT
-// headers as the packet before; l and i are filled as those two would. Plain: such
-// a frame with TCP, or with UDP to a port that is neither INT's nor a tunnel's,
-// where nothing but ports marks INT.
+// headers as the packet before; i is filled as Find would, and PlainLayers tells the
+// layers. Plain: such a frame with TCP, or with UDP to a port that is neither INT's
+// nor a tunnel's, where nothing but ports marks INT.
 //
 // No byte is loaded twice: the compiler would then load all its neighbours one
 // by one.
-func (p *Locator) Recall(b []byte, pktLen int, l *packet.Layers, i *Info) Recalled {
+func (p *Locator) Recall(b []byte, pktLen int, i *Info) Recalled {
 	if len(b) < plainEnd || pktLen > packet.MaxFrame {
 		return Ask
 	}
@@ -72,20 +72,22 @@ func (p *Locator) Recall(b []byte, pktLen int, l *packet.Layers, i *Info) Recall
 		total != udp+20 || 14+total > pktLen || end > 14+total || end > len(b) {
 		return Ask
 	}
-	// Field by field: a literal would be built elsewhere in narrow stores and
-	// copied in wide loads, which wait for them.
-	l.L3, l.L4, l.Payload, l.End = 14, 14+20, plainShim, uint16(14+total)
-	l.ProtoAt, l.EtherType, l.VLAN, l.VLANs = 23, 0x0800, 0, 0
-	l.IPVersion, l.Proto, l.TCPFlags, l.Fragment = 4, packet.ProtoUDP, 0, packet.NotFragment
-	dscp := uint8(w1 >> 58)
-	l.DSCP = dscp
-	l.SrcPort, l.DstPort = bits.ReverseBytes16(uint16(w4>>16)), p.port
 	*i = m.info
 	i.End, i.Removed = uint16(end), uint16(end-plainShim)
 	i.Orig = bits.ReverseBytes16(uint16(shim >> 16))
-	i.DSCP = dscp
+	i.Size = uint16(14 + total - (end - plainShim))
+	i.DSCP = uint8(w1 >> 58)
 	i.RemainingHops = uint8(md >> 24)
 	return Same
+}
+
+// PlainLayers are the layers of packet b, of which Recall said i.
+func PlainLayers(b []byte, i *Info, l *packet.Layers) {
+	*l = packet.Layers{
+		L3: 14, L4: 14 + 20, Payload: plainShim, End: i.Size + i.Removed, ProtoAt: 23, EtherType: 0x0800,
+		IPVersion: 4, Proto: packet.ProtoUDP, DSCP: i.DSCP, Fragment: packet.NotFragment,
+		SrcPort: binary.BigEndian.Uint16(b[34:]), DstPort: binary.BigEndian.Uint16(b[36:]),
+	}
 }
 
 // plain tells whether a whole IPv4 packet of that protocol, to that port as a
@@ -127,7 +129,7 @@ func (p *Locator) locateByPort(b []byte, l *packet.Layers, i *Info) Result {
 			shim: memoKey(binary.LittleEndian.Uint32(h), binary.LittleEndian.Uint16(h[shimLen+8:])),
 			info: *i,
 		}
-		p.memo.info.Plain = true
+		p.memo.info.Plain, p.memo.info.Usual = true, p.Usual(i)
 	}
 	return Sound
 }

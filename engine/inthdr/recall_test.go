@@ -52,7 +52,7 @@ func TestRecallIsParseAndLocate(t *testing.T) {
 		}
 		var l, wantL packet.Layers
 		var i, wantI inthdr.Info
-		recalled := p.Recall(b, pktLen, &l, &i)
+		recalled := p.Recall(b, pktLen, &i)
 		parsed := packet.Parse(b, pktLen, &wantL)
 		result := inthdr.NotINT
 		if parsed == packet.OK {
@@ -73,7 +73,11 @@ func TestRecallIsParseAndLocate(t *testing.T) {
 		if !i.Plain {
 			t.Fatalf("recalled, but not marked as plain")
 		}
-		i.Plain = false
+		inthdr.PlainLayers(b, &i, &l)
+		if got, want := i.Size, wantL.End-wantI.Removed; got != want {
+			t.Fatalf("%x\n%d bytes without INT, want %d", b, got, want)
+		}
+		i.Plain, i.Usual, i.Size = false, false, 0
 		if result != inthdr.Sound || l != wantL || i != wantI {
 			t.Fatalf("%x\nrecalled %+v %+v\nlocated  %+v %+v (%v, %v)", b, l, i, wantL, wantI, parsed, result)
 		}

@@ -23,7 +23,7 @@ func (d *Decoder) decodeInner(r *Report, b []byte, cut bool) error {
 			return fmt.Errorf("InType says none, %d bytes are there", len(b))
 		}
 	case TLV:
-		return d.decodeTLVs(&r.Inner, b, cut)
+		return d.decodeTLVs(r, b, cut)
 	case Ethernet, IPv4, IPv6:
 		r.Inner.Flow, r.Inner.INT = d.dissect(t, b)
 		if d.Strict && t != Ethernet && r.Inner.Flow.Source == "" {
@@ -36,7 +36,8 @@ func (d *Decoder) decodeInner(r *Report, b []byte, cut bool) error {
 }
 
 // decodeTLVs decodes the TLVs that fill b.
-func (d *Decoder) decodeTLVs(in *Inner, b []byte, cut bool) error {
+func (d *Decoder) decodeTLVs(r *Report, b []byte, cut bool) error {
+	in := &r.Inner
 	for at := 0; at < len(b); {
 		if len(b)-at < tlvHeaderLen {
 			if cut {
@@ -52,7 +53,11 @@ func (d *Decoder) decodeTLVs(in *Inner, b []byte, cut bool) error {
 			err = fmt.Errorf("TLV at byte %d of the inner contents says %d bytes, %d are there", at, size, len(data))
 		}
 		data = data[:min(size, len(data))]
-		in.TLVs = append(in.TLVs, d.decodeTLV(in, h, data))
+		tlv := d.decodeTLV(in, h, data)
+		if tlv.Template != nil && *tlv.Template == ExplainTemplate {
+			r.explainedBy(data)
+		}
+		in.TLVs = append(in.TLVs, tlv)
 		if err != nil {
 			return err
 		}

@@ -30,3 +30,7 @@ func TakeHandoff(b []byte) (Handoff, []byte) {
 		Reports: binary.NativeEndian.Uint16(b[10:]),
 	}, b[HandoffLen:]
 }
+
+// EntropyPort is the UDP source port that carries the hash of a flow: in the
+// dynamic range (RFC 6335, 49152 and up).
+func EntropyPort(entropy uint16) uint16 { return 0xc000 | entropy&0x3fff }

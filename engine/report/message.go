@@ -57,6 +57,11 @@ type Report struct {
 	DSMetadata Hex    `json:"ds_metadata,omitempty"` // its layout is the domain's
 	Inner      Inner  `json:"inner"`
 
+	// Events are the names of the events that the report was sent for, and
+	// Explained is more about them: where intsink says so, report.explain.
+	Events    []string   `json:"events,omitempty"`
+	Explained *Explained `json:"explained,omitempty"`
+
 	// DropReasonName is what DropReasons calls the drop_reason in Metadata.
 	DropReasonName string `json:"drop_reason_name,omitempty"`
 

@@ -9,10 +9,8 @@ import (
 // inverted. len(b) must be even.
 func Sum(b []byte) uint16 { return bits.ReverseBytes16(fold(sum(b))) }
 
-// sum adds 64-bit words in the machine's order, which RFC 1071 section 2(B)
-// allows, in carry chains of eight. The result is below 2^36: there is room to
-// add some thousand 16-bit words, little endian as they stand in the packet,
-// before it is folded.
+// sum is the one's complement sum of b in 64-bit words of the machine's order, which
+// RFC 1071 section 2(B) allows: carries are added in again.
 func sum(b []byte) uint64 {
 	var s, c uint64
 	for len(b) >= 64 {
@@ -35,32 +33,35 @@ func sum(b []byte) uint64 {
 		s += c
 		b = b[32:]
 	}
-	s = s>>32 + s&0xffffffff // room for the rest without carries
 	for len(b) >= 8 {
-		w := binary.LittleEndian.Uint64(b)
-		s += w>>32 + w&0xffffffff
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b), 0)
+		s += c
 		b = b[8:]
 	}
 	if len(b) >= 4 {
-		s += uint64(binary.LittleEndian.Uint32(b))
+		s, c = bits.Add64(s, uint64(binary.LittleEndian.Uint32(b)), 0)
+		s += c
 		b = b[4:]
 	}
 	if len(b) >= 2 {
-		s += uint64(binary.LittleEndian.Uint16(b))
+		s, c = bits.Add64(s, uint64(binary.LittleEndian.Uint16(b)), 0)
+		s += c
 	}
 	return s
 }
 
-// fold folds a sum below 2^48 of 16-bit words into one, carries added in.
+// fold32 adds both halves of s, the carry again: a word and itself rotated by half,
+// of which the upper half is the answer.
+func fold32(s uint64) uint32 { return uint32((s + bits.RotateLeft64(s, 32)) >> 32) }
+
+// fold is the one's complement sum of the four 16-bit words of s; zero only for zero.
 func fold(s uint64) uint16 {
-	s = s>>32 + s&0xffffffff
-	s = s>>16 + s&0xffff
-	s = s>>16 + s&0xffff
-	return uint16(s>>16 + s)
+	t := fold32(s)
+	return uint16((t + bits.RotateLeft32(t, 16)) >> 16)
 }
 
-// fold32 folds a sum of less than 65536 16-bit words.
-func fold32(s uint32) uint16 {
-	s = s>>16 + s&0xffff
+// addOnes is a one's complement sum.
+func addOnes(a, b uint16) uint16 {
+	s := uint32(a) + uint32(b)
 	return uint16(s>>16 + s)
 }

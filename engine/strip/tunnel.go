@@ -58,7 +58,7 @@ func shorten(f []byte, l *packet.Layers, n int, before uint16) {
 	if l.Proto == packet.ProtoUDP {
 		s += uint32(^uint16(n))
 	}
-	c := ^fold32(s)
+	c := ^fold(uint64(s))
 	if c == 0 && l.Proto == packet.ProtoUDP {
 		c = 0xffff
 	}
@@ -72,7 +72,7 @@ func shortenIP(h []byte, l *packet.Layers, n int) {
 		return
 	}
 	binary.BigEndian.PutUint16(h[2:], binary.BigEndian.Uint16(h[2:])-uint16(n))
-	binary.BigEndian.PutUint16(h[10:], ^fold32(uint32(^binary.BigEndian.Uint16(h[10:]))+uint32(^uint16(n))))
+	binary.BigEndian.PutUint16(h[10:], ^addOnes(^binary.BigEndian.Uint16(h[10:]), ^uint16(n)))
 }
 
 // stripTunnel removes INT that a tunnel header carries: VXLAN-GPE, Geneve, GRE.

@@ -149,6 +149,15 @@ func (e *Exporter) hangUp() {
 	}
 }
 
+// Counters is what Run has counted. Safe from any goroutine.
+func (e *Exporter) Counters() (c exporters.Counters) {
+	c.Packets, c.Bytes = e.Packets.Load(), e.Bytes.Load()
+	for r := range c.Dropped {
+		c.Dropped[r] = e.Dropped[r].Load()
+	}
+	return c
+}
+
 // handoff takes the bytes in front of a report packet off m.
 func handoff(m *mbuf.Mbuf) report.Handoff {
 	h, _ := report.TakeHandoff(m.Bytes())

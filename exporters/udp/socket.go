@@ -139,11 +139,9 @@ func (c *rawConn) peer() net.Addr { return c.to }
 // sockets only, by their ports.
 func (c *rawConn) answers(*answers) int { return 0 }
 
-// header's source port is taken from the dynamic range (RFC 6335, 49152 and
-// up) where it carries the hash of a flow.
 func (c *rawConn) header(entropy uint16) *report.UDPFrame {
 	if c.hash {
-		c.frame.Src = netip.AddrPortFrom(c.frame.Src.Addr(), 0xc000|entropy&0x3fff)
+		c.frame.Src = netip.AddrPortFrom(c.frame.Src.Addr(), report.EntropyPort(entropy))
 	}
 	return &c.frame
 }

@@ -9,6 +9,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/inthdr"
 	"intsink/exporters"
+	"intsink/exporters/port"
 )
 
 // TestReasonsAreDocumented compares docs/metrics.md with the closed lists that
@@ -39,6 +40,9 @@ func reasonRows() []string {
 	}
 	for r := range exporters.NumDropReasons {
 		add(r.String(), r.Doc())
+	}
+	for k := range port.NumFrameKinds {
+		add(k.String(), k.Doc())
 	}
 	return rows
 }

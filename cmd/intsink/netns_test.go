@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// inNamespace runs the test that calls it in a process with a network namespace
+// of its own; true: this is that process. Traffic stays in there, and all of it is
+// gone when the process ends.
+func inNamespace(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv("INTSINK_TEST_NETNS") != "" {
+		return true
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), "INTSINK_TEST_NETNS=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	if os.Getuid() != 0 {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
+		t.Errorf("in a network namespace of its own (it takes root, or user namespaces): %v\n%s", err, out)
+	}
+	return false
+}
+
+func sh(t *testing.T, lines string) {
+	t.Helper()
+	if out, err := exec.Command("sh", "-ec", lines).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// datagrams are what a UDP socket receives.
+type datagrams struct {
+	mu   sync.Mutex
+	seqs []int
+	from []string
+}
+
+func collect(t *testing.T, addr string) *datagrams {
+	t.Helper()
+	a, err := net.ResolveUDPAddr("udp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.ListenUDP("udp", a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	d := &datagrams{}
+	go func() {
+		buf := make([]byte, 2048)
+		for {
+			n, from, err := c.ReadFromUDP(buf)
+			if err != nil {
+				return
+			}
+			d.mu.Lock()
+			if n >= 8 {
+				d.seqs, d.from = append(d.seqs, sequenceOf(buf)), append(d.from, from.String())
+			}
+			d.mu.Unlock()
+		}
+	}()
+	return d
+}
+
+// check waits until n report packets are there, their sequence numbers from 0
+// on, all from one address.
+func (d *datagrams) check(t *testing.T, name string, n int, from string) {
+	t.Helper()
+	for range 500 {
+		d.mu.Lock()
+		got, sources := slices.Clone(d.seqs), slices.Clone(d.from)
+		d.mu.Unlock()
+		if len(got) < n {
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		for i := range got {
+			if got[i] != i || sources[i] != from {
+				t.Fatalf("%s: sequence numbers %v from %v, want from 0 on, from %s", name, got, sources, from)
+			}
+		}
+		return
+	}
+	t.Fatalf("%s: %d report packets of %d came", name, len(d.seqs), n)
+}
+
+// TestCollectorByARP: over veth pairs with DPDK's af_packet driver. The sink asks
+// the kernel at the other end who the collectors are, by ARP and Neighbor Discovery,
+// on a port of the reports' own and on a link's, and the kernel asks it back.
+func TestCollectorByARP(t *testing.T) {
+	if !inNamespace(t) {
+		return
+	}
+	sh(t, `
+ip link set lo up
+for i in net host tele; do
+	ip link add d-$i type veth peer name k-$i
+	for end in d-$i k-$i; do
+		sysctl -qw net.ipv6.conf.$end.accept_dad=0
+		ethtool -K $end tx off rx off tso off gso off gro off rxvlan off txvlan off >/dev/null 2>&1 || true
+		ip link set $end up
+	done
+done
+ip addr add 192.0.2.10/24 dev k-tele
+ip addr add 2001:db8::10/64 dev k-tele nodad
+ip addr add 203.0.113.10/24 dev k-net
+`)
+	four, six := collect(t, "192.0.2.10:8555"), collect(t, "[2001:db8::10]:8555")
+	inline := collect(t, "203.0.113.10:8555")
+	network, err := openInterface("k-net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := openInterface("k-host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stop atomic.Bool
+	forwarded := make(chan []byte, 1000)
+	var receiving sync.WaitGroup
+	receiving.Go(func() { host.receive(&stop, func(b []byte) { forwarded <- bytes.Clone(b) }) })
+	defer func() { stop.Store(true); receiving.Wait() }()
+
+	text := config("udp_port = 5000")
+	for i, name := range []string{"net", "host"} {
+		text = strings.Replace(text, fmt.Sprintf("net_null%d", i), fmt.Sprintf("net_af_packet%d,iface=d-%s", i, name), 1)
+	}
+	text = strings.Replace(text, "sample = 100", "sample = 1", 1)
+	text = strings.Replace(text, "192.0.2.10:8555", "127.0.0.1:9", 1) // the kernel's
+	text += `
+port "telemetry" { device = "net_af_packet2,iface=d-tele" }
+report {
+  coalesce { max_reports = 1 }
+}
+`
+	collectors := map[string][3]string{
+		"four": {"192.0.2.10", "192.0.2.1", "telemetry"}, "six": {"[2001:db8::10]", "2001:db8::1", "telemetry"},
+		"inline": {"203.0.113.10", "203.0.113.1", "network"},
+	}
+	for name, c := range collectors {
+		text += fmt.Sprintf("collector %q {\naddress = \"%s:8555\"\nsource = %q\nport = %q\n}\n", name, c[0], c[1], c[2])
+	}
+	r := startRun(t, small+text)
+	r.wait(t, "all gateways known", func(p parsed) bool {
+		known := 0.0
+		for name := range collectors {
+			known += p.series[fmt.Sprintf(`intsink_gateway_known{collector=%q}`, name)]
+		}
+		return known == float64(len(collectors))
+	})
+	const packets = 20
+	for i := range packets {
+		if !network.send(intFrame(t, i)) {
+			t.Fatal("the packet could not be sent")
+		}
+	}
+	four.check(t, "four", packets, "192.0.2.1:49152")
+	six.check(t, "six", packets, "[2001:db8::1]:49152")
+	inline.check(t, "inline", packets, "203.0.113.1:49152")
+
+	// The kernel asks for the sources in its turn.
+	sh(t, `
+ip neigh flush dev k-tele
+for a in 192.0.2.1 2001:db8::1; do
+	ping -q -c 1 -W 1 $a >/dev/null || true
+	ip neigh show $a | grep -q "lladdr $(cat /sys/class/net/d-tele/address)" || { ip neigh; exit 1; }
+done
+`)
+	p := r.wait(t, "questions answered", func(p parsed) bool {
+		return p.series[`intsink_neighbor_frames_total{port="telemetry",kind="answered"}`] >= 2
+	})
+	for name := range collectors {
+		for _, reason := range []string{"unresolved", "port_full"} {
+			if n := p.series[fmt.Sprintf(`intsink_report_drops_total{collector=%q,reason=%q}`, name, reason)]; n != 0 {
+				t.Errorf("%s: %v dropped: %s", name, n, reason)
+			}
+		}
+	}
+	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "all mbufs returned") {
+		t.Errorf("exit code %d: %s", code, r.stderr)
+	}
+	stop.Store(true)
+	receiving.Wait()
+	close(forwarded)
+	replies, traffic := 0, 0
+	for f := range forwarded {
+		switch {
+		case len(f) >= 42 && bytes.Equal(f[12:22], []byte{8, 6, 0, 1, 8, 0, 6, 4, 0, 2}) && bytes.Equal(f[28:32], []byte{203, 0, 113, 10}):
+			replies++ // the kernel's answer to us, forwarded all the same
+		case len(f) > 34 && f[12] == 8 && f[13] == 0 && f[23] == 17:
+			traffic++
+		}
+	}
+	if replies == 0 || traffic != packets {
+		t.Errorf("behind the sink: %d answers of ARP and %d packets of %d", replies, traffic, packets)
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+
+	"intsink/conf"
+	"intsink/engine"
+	"intsink/exporters/port"
+)
+
+// reportPorts are the DPDK ports by which reports leave, and the exporters that
+// use them.
+type reportPorts struct {
+	names     []string
+	ports     []*port.Port
+	own       []bool           // no link receives from it
+	exporters []*port.Exporter // per collector; nil: the kernel sends
+}
+
+// makeReportPorts makes one exporter for each collector that has a port. The
+// ports are open.
+func (a *appliance) makeReportPorts(c *conf.Config) error {
+	r := &a.reportPorts
+	r.exporters = make([]*port.Exporter, len(c.Collectors))
+	for i := range c.Collectors {
+		col := &c.Collectors[i]
+		if col.Port == "" {
+			continue
+		}
+		p := r.named(col.Port)
+		if p == nil {
+			mac, err := a.port(col.Port).MAC()
+			if err != nil {
+				return fmt.Errorf("collector %q: port %q: %w", col.Name, col.Port, err)
+			}
+			p = port.New(port.MAC(mac))
+			r.names, r.ports, r.own = append(r.names, col.Port), append(r.ports, p), append(r.own, !inLink(c, col.Port))
+		}
+		r.exporters[i] = p.Exporter(portConfig(col))
+	}
+	return nil
+}
+
+func (r *reportPorts) named(name string) *port.Port {
+	for i := range r.names {
+		if r.names[i] == name {
+			return r.ports[i]
+		}
+	}
+	return nil
+}
+
+func inLink(c *conf.Config, name string) bool {
+	for _, l := range c.Links {
+		if l.Network == name || l.Host == name {
+			return true
+		}
+	}
+	return false
+}
+
+func portConfig(col *conf.Collector) port.Config {
+	return port.Config{
+		Collector: col.Address, Source: col.Source, VLAN: col.VLAN,
+		Gateway: col.Gateway, GatewayMAC: col.GatewayMAC, SourcePort: portSource(col),
+	}
+}
+
+func portSource(col *conf.Collector) port.SourcePort {
+	return port.SourcePort{Hash: col.SourcePortMode == "hash", Fixed: col.SourcePortMode == "fixed", Number: col.SourcePort}
+}
+
+// stations are worker w's on every port by which reports leave, in the order of
+// the ports.
+func (a *appliance) stations(w int) []engine.Station {
+	var all []engine.Station
+	for i, p := range a.reportPorts.ports {
+		q := a.port(a.reportPorts.names[i]).Queue(uint16(w))
+		all = append(all, p.Station(w, q, a.reportPools[w], a.reportPorts.own[i]))
+	}
+	return all
+}
+
+// senders are worker w's, nil for a collector that the kernel sends to.
+func (a *appliance) senders(c *conf.Config, w int) []engine.Sender {
+	all := make([]engine.Sender, len(c.Collectors))
+	for i, e := range a.reportPorts.exporters {
+		if e != nil {
+			all[i] = e.Sender(w, a.port(c.Collectors[i].Port).Queue(uint16(w)), a.reportPools[w])
+		}
+	}
+	return all
+}
+
+// stationOf is the one among stations that hears what name receives; nil where
+// no reports leave by that port.
+func (a *appliance) stationOf(name string, stations []engine.Station) engine.Station {
+	for i := range stations {
+		if a.reportPorts.names[i] == name {
+			return stations[i]
+		}
+	}
+	return nil
+}
+
+// addReportPorts adds what the ports heard and asked, and which gateways are
+// known.
+func (a *appliance) addReportPorts(x *exposition) {
+	for i, p := range a.reportPorts.ports {
+		for k, n := range p.Frames() {
+			x.add("intsink_neighbor_frames_total", n, "port", a.reportPorts.names[i], "kind", port.FrameKind(k))
+		}
+	}
+	for i, e := range a.reportPorts.exporters {
+		if e != nil {
+			known := uint64(0)
+			if e.Resolved() {
+				known = 1
+			}
+			x.add("intsink_gateway_known", known, "collector", a.collectorNames[i])
+		}
+	}
+}

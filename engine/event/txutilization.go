@@ -1,0 +1,43 @@
+package event
+
+import "intsink/flows"
+
+// minTxInterval is the shortest time between two tx_utilization reports of one
+// interface.
+const minTxInterval = 1e9
+
+// txUtilization reports an interface that becomes busy once; it is armed again
+// after a time at or below the clearing threshold.
+func (d *Detector) txUtilization(now int64, f *flows.Flow, n *node, fresh bool, t *Thresholds) Set {
+	i, _ := d.things.Interfaces.Get(now, n.egressKey(0))
+	i.Utilization = n.tx
+	if n.tx > t.TxClear {
+		i.Below = 0
+	} else if i.Below == 0 {
+		i.Below = now
+	}
+	if i.Busy && i.Below != 0 && now-i.Below >= t.TxHold {
+		i.Busy = false
+		d.busy--
+	}
+	if n.tx < t.TxRaise {
+		return 0
+	}
+	if !i.Busy {
+		i.Busy, i.Reported = true, false
+		d.busy++
+		d.Counters.Fired[TxUtilization]++
+	}
+	switch {
+	case i.Reported:
+		return 0
+	case fresh:
+		i.Reported = true // it sets the state; nothing is said of it
+		return 0
+	case i.Sent != 0 && now-i.Sent < minTxInterval:
+		return d.withhold(f, TxUtilization, SuppressInterval)
+	}
+	i.Reported, i.Sent = true, now
+	d.Trigger = Trigger{n.id, t.TxRaise, n.tx}
+	return TxUtilization.Set()
+}

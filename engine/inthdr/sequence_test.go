@@ -1,0 +1,41 @@
+package inthdr
+
+import "testing"
+
+func sequenceDomain(length uint16, sourceOnly bool) Domain {
+	d := Domain{ID: 7}
+	d.Bits[0].Length, d.Bits[0].SourceOnly = 4, sourceOnly
+	d.Bits[2].Length, d.Bits[2].SourceOnly, d.Bits[2].Role = length, sourceOnly, Sequence
+	return d
+}
+
+func TestSequence(t *testing.T) {
+	bitmap := uint16(BitNodeID | BitHopLatency)
+	hops := []byte{
+		0, 0, 0, 2, 0, 0, 0, 9, 0xa, 0xa, 0xa, 0xa, 0, 0, 0, 8, // newer: node, latency, instructions 0 and 2
+		0, 0, 0, 1, 0, 0, 0, 9, 0xb, 0xb, 0xb, 0xb, 0, 0, 0x12, 0x34,
+	}
+	source := []byte{0xc, 0xc, 0xc, 0xc, 0, 0, 0, 1, 0, 0, 0, 2}
+	for name, c := range map[string]struct {
+		domain      Domain
+		frame       []byte
+		instruction uint16
+		info        Info
+		number      uint64
+		bits        uint8
+	}{
+		"per hop: the source's": {sequenceDomain(4, false), hops, 0xa000, Info{StackLen: 32, HopLen: 16, Hops: 2}, 0x1234, 32},
+		"source-only":           {sequenceDomain(8, true), source, 0xa000, Info{SourceLen: 12}, 1<<32 | 2, 64},
+		"not asked for":         {sequenceDomain(8, true), source, 0x8000, Info{SourceLen: 4}, 0, 0},
+		"asked for, not added":  {sequenceDomain(8, true), source, 0xa000, Info{}, 0, 0},
+		"contents not sound":    {sequenceDomain(8, true), source, 0xa000, Info{SourceLen: 12, Reason: ReasonStack}, 0, 0},
+		"other domain":          {Domain{ID: 8}, source, 0xa000, Info{SourceLen: 12}, 0, 0},
+	} {
+		i := c.info
+		i.Type, i.Bitmap, i.DomainID, i.DSInstruction = MD, bitmap, 7, c.instruction
+		number, bits := NewLocator(Config{Domains: []Domain{c.domain}}).Sequence(c.frame, &i)
+		if number != c.number || bits != c.bits {
+			t.Errorf("%s: %#x of %d bits, want %#x of %d", name, number, bits, c.number, c.bits)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/engine/report"
+)
+
+// interest is which collectors hear of an event: those of all watches that have it.
+// Packets that belong to no flow are reported by it.
+type interest [event.NumEvents]uint64
+
+func interestOf(r *Rules) (in interest) {
+	for i := range r.Watches {
+		for e := range in {
+			if r.Policies[i].Events.Has(event.Event(e)) {
+				in[e] |= r.Watches[i].Collectors
+			}
+		}
+	}
+	return in
+}
+
+// of is who hears of any event of set.
+func (in *interest) of(set event.Set) (collectors uint64) {
+	for e := range in {
+		if set.Has(event.Event(e)) {
+			collectors |= in[e]
+		}
+	}
+	return collectors
+}
+
+// noticed is the event of a packet that belongs to no flow, at most one per port
+// and second: malformed or leak.
+func (w *Worker) noticed(p *path, e event.Event, now int64) event.Set {
+	if w.interest[e] == 0 {
+		w.detector.Counters.Fired[e]++
+		return 0
+	}
+	return w.detector.Limited(now, e, &p.told[e])
+}
+
+// reportFrame reports a packet of which nothing is known but that it came. frame
+// starts with the Ethernet header; drops is what a drop report counts.
+//
+//go:noinline
+func (w *Worker) reportFrame(p *path, from Direction, b *burst, set event.Set, frame []byte, reason DropReason, drops uint32) {
+	collectors := w.interest.of(set)
+	if collectors == 0 {
+		return
+	}
+	w.measure(p, from, b)
+	w.metadata.DropReason = reason.code()
+	w.fillMain(&w.individual, &inthdr.Info{}, nil, set)
+	w.fillFrame(frame)
+	w.explanation = report.Explanation{Drops: drops, Trigger: report.NoTrigger}
+	w.sendReport(set, collectors, nil, 0, b.now)
+}

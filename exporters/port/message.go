@@ -1,0 +1,66 @@
+package port
+
+import (
+	"encoding/binary"
+	"net/netip"
+)
+
+// message is what ARP and Neighbor Discovery have in common.
+type message struct {
+	question bool       // who has target?
+	from     netip.Addr // a question's sender; whose address an answer gives
+	mac      MAC        // of from
+	target   netip.Addr // whose address is asked for; to whom an answer goes
+	vlan     uint16     // 0: no tag, or one of priority only
+	tells    bool       // mac is that of from, by the message's own words
+	override bool       // an answer that replaces what was known before
+}
+
+const (
+	ethernetLen = 14
+	vlanLen     = 4
+	minFrame    = 60 // without the checksum
+
+	etherTypeIPv6 = 0x86dd
+	etherTypeARP  = 0x0806
+	etherTypeVLAN = 0x8100
+)
+
+// parse reads an ARP or Neighbor Discovery frame; false where it is none, or not
+// a sound one. A frame's source must be one host's.
+func parse(b []byte) (m message, ok bool) {
+	if len(b) < ethernetLen+vlanLen {
+		return m, false
+	}
+	etherType, rest := binary.BigEndian.Uint16(b[12:]), b[ethernetLen:]
+	if etherType == etherTypeVLAN {
+		m.vlan = binary.BigEndian.Uint16(rest) & 0xfff
+		etherType, rest = binary.BigEndian.Uint16(rest[2:]), rest[vlanLen:]
+	}
+	source := MAC(b[6:12])
+	switch etherType {
+	case etherTypeARP:
+		ok = m.parseARP(rest)
+	case etherTypeIPv6:
+		ok = m.parseND(rest, source)
+	}
+	return m, ok && m.mac.host()
+}
+
+// host: the address of one host, neither a group nor none at all.
+func (m MAC) host() bool { return m[0]&1 == 0 && m != MAC{} }
+
+// putEthernet writes the header of a frame from n, and its tag where it has one,
+// and returns the rest of b.
+func putEthernet(b []byte, dst, src MAC, vlan, etherType uint16) []byte {
+	copy(b, dst[:])
+	copy(b[6:], src[:])
+	b = b[12:]
+	if vlan != 0 {
+		binary.BigEndian.PutUint16(b, etherTypeVLAN)
+		binary.BigEndian.PutUint16(b[2:], vlan)
+		b = b[vlanLen:]
+	}
+	binary.BigEndian.PutUint16(b, etherType)
+	return b[2:]
+}

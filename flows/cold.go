@@ -1,0 +1,88 @@
+package flows
+
+// Cold is what few flows ever have. It stands in memory that is not touched
+// before a flow needs it.
+type Cold struct {
+	Paths      [MaxPaths - 1]Path // Paths[:NumPaths-1]: those that are not current
+	PathTokens int64              // left in the path_change bucket
+	PathRefill int64              // when it was last brought up to date; 0: never
+	HopSent    [MaxHops]uint32    // microseconds, when hop_latency was last reported; 0: never
+	EndSent    uint32             // the same of end_to_end
+
+	HopLimitSeen int64  // when the last packet with the E flag came; 0: never
+	MTUSeen      int64  // the same of the M flag
+	PacketsHigh  uint32 // upper half of the packet count
+
+	LastReport int64  // Unix nanoseconds; 0: never
+	LastEvents uint32 // set of the last report
+	Suppressed uint32 // events that a limit withheld
+	Lost       uint32 // sequence numbers that never came
+	Drops      uint32 // packets of the flow that the sink dropped
+	DropsSince uint32 // those since DropSent
+	DropSent   int64  // when a drop was last reported; 0: never
+}
+
+// Cold is the flow's rarely needed state, all zero the first time.
+func (f *Flow) Cold() *Cold {
+	if f.flags&hasCold == 0 {
+		f.wake()
+	}
+	return f.cold
+}
+
+// HasCold tells whether Cold has been called for this flow.
+func (f *Flow) HasCold() bool { return f.flags&hasCold != 0 }
+
+//go:noinline
+func (f *Flow) wake() {
+	if f.cold == nil { // a flow outside a table
+		f.cold = new(Cold)
+	}
+	*f.cold = Cold{}
+	f.flags |= hasCold
+}
+
+// LossWindow is the most sequence numbers that are told apart behind the highest.
+const LossWindow = 1024
+
+// LossHoles is how many runs of missing numbers are timed at once.
+const LossHoles = 16
+
+// Loss follows the sequence numbers of one flow.
+type Loss struct {
+	Top      uint64 // highest number seen
+	Seen     [LossWindow / 64]uint64
+	Holes    [LossHoles]Hole // Holes[:NumHoles], oldest first
+	NumHoles int
+	Sent     int64  // when a loss was last reported
+	Pending  uint32 // lost and not reported yet
+	Reported uint32 // of the last report
+	Listed   bool   // somebody looks after the holes
+
+	Lost, Reordered, Duplicates, Restarts uint64
+}
+
+// Hole is a run of numbers that are missing.
+type Hole struct {
+	First   uint64
+	Length  uint32
+	Missing uint32
+	At      int64 // when it was found
+}
+
+// Loss is the flow's sequence state; fresh: it was never asked for before and is
+// all zero.
+func (f *Flow) Loss() (l *Loss, fresh bool) {
+	if f.flags&hasLoss != 0 {
+		return f.loss, false
+	}
+	if f.loss == nil {
+		f.loss = new(Loss)
+	}
+	*f.loss = Loss{}
+	f.flags |= hasLoss
+	return f.loss, true
+}
+
+// HasLoss tells whether Loss has been called for this flow.
+func (f *Flow) HasLoss() bool { return f.flags&hasLoss != 0 }
