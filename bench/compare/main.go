@@ -84,7 +84,7 @@ func (s *session) rounds(n int, rows []*row) error {
 				return fmt.Errorf("%s: %w", r.title, err)
 			}
 			r.runs = append(r.runs, result)
-			fmt.Printf("  round %d  %-36s %6.2f Mpps\n", round+1, r.title, result.rate/1e6)
+			fmt.Printf("  round %d  %-36s %6.2f Mpps, had its CPU %3.0f %% of the time\n", round+1, r.title, result.rate/1e6, 100*result.kept)
 		}
 	}
 	return nil

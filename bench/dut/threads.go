@@ -15,6 +15,7 @@ import (
 type Thread struct {
 	TID                      int
 	RunNs                    uint64 // CPU time; up to a tick of the kernel old
+	WaitNs                   uint64 // time that it could have run, but others had its CPU
 	MinorFaults, MajorFaults uint64
 	Voluntary, Involuntary   uint64 // context switches
 }
@@ -22,7 +23,7 @@ type Thread struct {
 // Since is what was counted from b to t.
 func (t Thread) Since(b Thread) Thread {
 	return Thread{
-		t.TID, t.RunNs - b.RunNs, t.MinorFaults - b.MinorFaults, t.MajorFaults - b.MajorFaults,
+		t.TID, t.RunNs - b.RunNs, t.WaitNs - b.WaitNs, t.MinorFaults - b.MinorFaults, t.MajorFaults - b.MajorFaults,
 		t.Voluntary - b.Voluntary, t.Involuntary - b.Involuntary,
 	}
 }
@@ -30,7 +31,7 @@ func (t Thread) Since(b Thread) Thread {
 // Sum is what was counted in two intervals.
 func (t Thread) Sum(o Thread) Thread {
 	return Thread{
-		t.TID, t.RunNs + o.RunNs, t.MinorFaults + o.MinorFaults, t.MajorFaults + o.MajorFaults,
+		t.TID, t.RunNs + o.RunNs, t.WaitNs + o.WaitNs, t.MinorFaults + o.MinorFaults, t.MajorFaults + o.MajorFaults,
 		t.Voluntary + o.Voluntary, t.Involuntary + o.Involuntary,
 	}
 }
@@ -51,7 +52,7 @@ func ReadThread(pid, tid int) (Thread, error) {
 		return Thread{}, err
 	}
 	t := Thread{TID: tid}
-	_, err = fmt.Sscan(string(schedstat), &t.RunNs)
+	_, err = fmt.Sscan(string(schedstat), &t.RunNs, &t.WaitNs)
 	return t, errors.Join(err, t.parseStat(string(stat)), t.parseStatus(string(status)))
 }
 
