@@ -93,6 +93,18 @@ func readAnswers(screen io.Reader, answers chan<- answer) (last string) {
 	}
 }
 
+var errSilent = errors.New("pktgen sent nothing: is the device under test connected?")
+
+// waitUntilItSends gives the links time to come up.
+func (p *pktgen) waitUntilItSends(limit time.Duration) error {
+	for start := time.Now(); ; {
+		_, err := p.try(1, time.Second)
+		if !errors.Is(err, errSilent) || time.Since(start) > limit {
+			return err
+		}
+	}
+}
+
 // try sends for d at a part of the link's speed.
 func (p *pktgen) try(percent float64, d time.Duration) (trial, error) {
 	p.asked++
@@ -110,7 +122,7 @@ func (p *pktgen) try(percent float64, d time.Duration) (trial, error) {
 			case a.number != uint64(p.asked):
 				continue
 			case a.sent == 0:
-				return trial{}, errors.New("pktgen sent nothing")
+				return trial{}, errSilent
 			}
 			lost := float64(a.sent) - min(float64(a.received), float64(a.sent))
 			return trial{Rate: float64(a.sent) / d.Seconds(), Loss: lost / float64(a.sent)}, nil
@@ -144,6 +156,9 @@ func (o *options) withPktgen() error {
 		return err
 	}
 	defer p.close()
+	if err := p.waitUntilItSends(30 * time.Second); err != nil {
+		return err
+	}
 	cells := [][]string{{"loss", "Mpps", "percent of the link"}}
 	for _, loss := range losses {
 		var percent float64 // of the best trial

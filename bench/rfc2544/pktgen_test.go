@@ -23,6 +23,10 @@ func fakePktgen(t *testing.T) *pktgen {
 			var percent float64
 			_, rest, _ := strings.Cut(lines.Text(), `pktgen.set("2", "rate", "`)
 			fmt.Sscanf(rest, "%f", &percent)
+			if n == 1 { // the link is not up yet
+				fmt.Fprintf(write, "rfc2544 1 sent 0 received 0 end\r\n")
+				continue
+			}
 			received := 1000
 			if percent > 40 {
 				received = 900
@@ -37,6 +41,9 @@ func fakePktgen(t *testing.T) *pktgen {
 
 func TestPktgen(t *testing.T) {
 	p := fakePktgen(t)
+	if err := p.waitUntilItSends(time.Minute); err != nil || p.asked != 2 {
+		t.Errorf("%d asked, %v", p.asked, err)
+	}
 	for percent, loss := range map[float64]float64{10: 0, 100: 0.1} {
 		got, err := p.try(percent, time.Second)
 		if err != nil || got.Rate != 1000 || got.Loss != loss {
