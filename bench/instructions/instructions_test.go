@@ -75,8 +75,11 @@ func TestUpdateKeepsOtherRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, err := readFile(path)
-	if err == nil {
-		err = f.update(path, "v3", map[string]float64{"a": 11})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.update(path, "v3", map[string]float64{"a": 11}); err != nil {
+		t.Fatal(err)
 	}
 	if f, err = readFile(path); err != nil || f.Levels["v3"]["a"] != 11 || f.Levels["v3"]["b"] != 2 || f.Go == "" {
 		t.Errorf("%+v, %v", f, err)
