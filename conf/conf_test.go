@@ -141,20 +141,6 @@ func TestTextForms(t *testing.T) {
 	}
 }
 
-// TestUnbuiltWarnsOnce: one warning per feature, however often it is used.
-func TestUnbuiltWarnsOnce(t *testing.T) {
-	_, d := parse("test.hcl", []byte(base+`
-watch "a" {
-  match { dscp = [1] }
-}
-watch "b" {
-  match { dscp = [2] }
-}`), fakeMachine())
-	if len(d.Errors) != 0 || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Message, "watch.match.dscp") {
-		t.Errorf("%s%s", diagText(d.Errors), diagText(d.Warnings))
-	}
-}
-
 func TestLcoresElsewhere(t *testing.T) {
 	src := []byte(base + `watch "all" {}
 dpdk { lcores = "6-9" }`)
@@ -192,7 +178,7 @@ func TestDumpAddsNoWarnings(t *testing.T) {
 		"watch \"all\" {\n events_override {\n loss { window = 16 }\n }\n}":                                              0,
 		"watch \"all\" {\n events_override {}\n}\nevents {\n end_to_end { clock_offset = \"1us\" }\n}":                   1,
 		"watch \"all\" {\n events_override {\n congestion { raise = 1 }\n }\n}":                                          0,
-		"watch \"all\" {\n match { dscp = [1] }\n}":                                                                      1,
+		"watch \"all\" {\n match { dscp = [1] }\n}":                                                                      0,
 		"watch \"all\" {}\nevents {\n profile = \"wan\"\n loss { window = 1024 }\n end_to_end { absolute = \"1ms\" }\n}": 0,
 	} {
 		_, d := parse("test.hcl", []byte(base+src), fakeMachine())

@@ -14,6 +14,7 @@ type Config struct {
 	Links      []Link
 	Taps       []Tap
 	INT        INT
+	NodeModels []NodeModel
 	Flows      Flows
 	Watches    []Watch
 	Events     Events
@@ -124,12 +125,18 @@ type Match struct {
 	Source, Destination         []netip.Prefix
 	Protocol                    []uint8
 	SourcePort, DestinationPort []PortRange
+	Flow                        string // "any" | "outer" | "inner": which headers the lists above are about
 	VLAN                        []PortRange
 	DSCP                        []uint8
+	VNI                         []VNIRange
+	Device                      []uint64
 }
 
 // PortRange is First to Last, both included; also of VLAN ids.
 type PortRange struct{ First, Last uint16 }
+
+// VNIRange is First to Last, both included.
+type VNIRange struct{ First, Last uint32 }
 
 // Deadband is the test of a latency event (EVENTS.md, hop_latency).
 type Deadband struct {
@@ -177,7 +184,7 @@ type PathChange struct {
 }
 
 // Congestion holds the thresholds of congestion; Raise and Clear are queue
-// occupancies as the wire carries them.
+// occupancies as the wire carries them, or in the unit of the node's model.
 type Congestion struct {
 	Raise, Clear uint32
 	RaiseLatency time.Duration

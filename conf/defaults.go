@@ -38,6 +38,8 @@ func defaultPort(i int) Port {
 	return Port{ID: uint16(min(i+1, 65535)), RxDesc: 1024, TxDesc: 1024, MTU: 0}
 }
 
+func defaultMatch() Match { return Match{Flow: "any"} }
+
 func defaultWatch(int) Watch {
 	return Watch{Sample: 0, SampleBy: "packet"}
 }

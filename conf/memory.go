@@ -12,7 +12,7 @@ import (
 // in the pool and struct rte_mbuf.
 const (
 	mbufBytes   = 2176 + 64 + 128
-	flowBytes   = 256
+	flowBytes   = 256 + 8
 	reportMbufs = 4095 // in the report pool of a worker
 	reportBytes = 128 + 64 + 64 + 128
 )

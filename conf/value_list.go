@@ -134,34 +134,39 @@ func ranges(p *[]PortRange, min, max uint16) value {
 	accepted := fmt.Sprintf(`numbers or ranges such as "%d-%d", from %d to %d`, min+1, min+99, min, max)
 	return &listValue[PortRange]{
 		p: p, single: true, accepted: accepted, same: equal[PortRange],
-		parse: one(func(x *expr) (PortRange, bool) { return parseRange(x, accepted, min, max) }),
-		format: func(r PortRange) string {
-			if r.First == r.Last {
-				return strconv.Itoa(int(r.First))
-			}
-			return quote(fmt.Sprintf("%d-%d", r.First, r.Last))
-		},
+		parse: one(func(x *expr) (PortRange, bool) {
+			first, last, ok := parseRange(x, accepted, uint32(min), uint32(max))
+			return PortRange{uint16(first), uint16(last)}, ok
+		}),
+		format: func(r PortRange) string { return formatRange(uint32(r.First), uint32(r.Last)) },
 	}
 }
 
-func parseRange(x *expr, accepted string, min, max uint16) (r PortRange, ok bool) {
+func formatRange(first, last uint32) string {
+	if first == last {
+		return strconv.FormatUint(uint64(first), 10)
+	}
+	return quote(fmt.Sprintf("%d-%d", first, last))
+}
+
+func parseRange(x *expr, accepted string, min, max uint32) (from, to uint32, ok bool) {
 	s, ok := x.textOrNumber(accepted)
 	if !ok {
-		return r, false
+		return 0, 0, false
 	}
 	first, last, found := strings.Cut(s, "-")
 	if !found {
 		last = first
 	}
-	a, err1 := strconv.ParseUint(strings.TrimSpace(first), 10, 16)
-	b, err2 := strconv.ParseUint(strings.TrimSpace(last), 10, 16)
+	a, err1 := strconv.ParseUint(strings.TrimSpace(first), 10, 32)
+	b, err2 := strconv.ParseUint(strings.TrimSpace(last), 10, 32)
 	switch {
 	case err1 != nil || err2 != nil || a < uint64(min) || b > uint64(max):
-		return r, x.fail("accepted are %s", accepted)
+		return 0, 0, x.fail("accepted are %s", accepted)
 	case a > b:
-		return r, x.fail(`the range ends before it begins; did you mean "%d-%d"?`, b, a)
+		return 0, 0, x.fail(`the range ends before it begins; did you mean "%d-%d"?`, b, a)
 	}
-	return PortRange{uint16(a), uint16(b)}, true
+	return uint32(a), uint32(b), true
 }
 
 // codePoints is a list of DSCP values.

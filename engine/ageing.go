@@ -11,7 +11,7 @@ func (w *Worker) age(now int64) {
 	w.table.Age(now, func(f *flows.Flow) {
 		if f.Generation != w.generation {
 			f.Generation = w.generation
-			f.Watch = w.rules.match(&f.Key)
+			f.Watch = w.watches.match(&f.Key, nil)
 		}
 		if f.Watch != NoWatch && w.detector.End(now, f) {
 			w.reportFlow(event.FlowEnd.Set(), f, now)

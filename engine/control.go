@@ -1,6 +1,6 @@
 package engine
 
-// The control plane reaches a worker through two atomics, which the worker
+// The control plane reaches a worker through three atomics, which the worker
 // reads between bursts, and reads its counters from the copy it publishes.
 
 // Run polls until Stop is called. idle is called after every empty poll with
@@ -28,7 +28,7 @@ func (w *Worker) Stop() { w.stop.Store(true) }
 
 // Reload hands over new rules; the worker adopts them between two bursts. Safe
 // from any goroutine. Only what Rules hold can change while a worker runs.
-func (w *Worker) Reload(r *Rules) { w.pending.Store(r) }
+func (w *Worker) Reload(r *Rules) { w.pending.Store(&adoption{r, compileWatches(r)}) }
 
 // Snapshot copies the counters as they were when the worker last published
 // them, at most a few milliseconds ago. Safe from any goroutine.
@@ -38,6 +38,14 @@ func (w *Worker) Snapshot() Counters {
 	defer w.mu.Unlock()
 	c.copyFrom(&w.published)
 	return c
+}
+
+// Publish makes the counters of now those that Snapshot copies. It belongs to the
+// goroutine that polls, between two polls.
+func (w *Worker) Publish() {
+	w.mu.Lock()
+	w.publish()
+	w.mu.Unlock()
 }
 
 // Beat is the time of the worker's last tick. Safe from any goroutine.
@@ -50,9 +58,7 @@ func (w *Worker) Close() {
 	for i := range w.outboxes {
 		w.outboxes[i].close(now)
 	}
-	w.mu.Lock()
-	w.publish()
-	w.mu.Unlock()
+	w.Publish()
 }
 
 // Release gives the worker's memory back. Nothing may be called after it.
@@ -62,6 +68,7 @@ func (w *Worker) publish() {
 	w.counters.Detector = w.detector.Counters
 	w.counters.Flows = uint64(w.table.Len())
 	w.counters.Evictions = w.table.Evictions()
+	w.counters.Stretch = w.detector.Stretch
 	w.counters.Pace = w.pace.Pace
 	w.published.copyFrom(&w.counters)
 }

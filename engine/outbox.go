@@ -33,13 +33,15 @@ type outbox struct {
 	m        *mbuf.Mbuf // holds the open packet
 	deadline int64      // when the open packet must leave
 	entropy  uint16     // of the open packet's first report
+	limit    limit
 
 	stash  *mbuf.Vec // stash[:stashed] are free mbufs
 	nStash int
 }
 
 // add puts r into the open report packet, sealing and opening packets as it
-// must; f is the format of those that it opens. False: the report is lost, counted
+// must; f is the format of those that it opens. What INT-MX asks for may take more
+// room than the configuration reckons with: the fragment is then shorter. False: the report is lost, counted
 // by reason.
 func (o *outbox) add(f report.Format, r *report.Individual, entropy uint16, now int64) bool {
 	if o.open.IsOpen() {
@@ -54,7 +56,7 @@ func (o *outbox) add(f report.Format, r *report.Individual, entropy uint16, now 
 		o.counters.Dropped[ReportDropNoMbuf]++
 		return false
 	}
-	if !o.open.Append(r) {
+	if !o.open.AppendCut(r) {
 		o.counters.Dropped[ReportDropTooBig]++
 		return false
 	}

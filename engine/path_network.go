@@ -20,7 +20,7 @@ func (w *Worker) pollToNetwork(p *path) int {
 		m := b.vec[i]
 		f, pktLen := m.Bytes(), m.PktLen()
 		status := packet.Parse(f, pktLen, l)
-		if status == packet.OK && w.locator.Locate(f, l, info) == inthdr.Sound {
+		if status == packet.OK && w.locator.Find(f, l, info, &b.outers[0]) == inthdr.Sound {
 			p.counters.Leaked++
 			if set := w.noticed(p, event.Leak, b.now); set != 0 {
 				w.reportFrame(p, ToNetwork, b, set, f, 0, 0)

@@ -5,9 +5,17 @@ import (
 	"intsink/engine/report"
 )
 
-// adopt makes r the rules of this worker. Flows keep their state; each is
+// adoption is what a worker is handed at a reload: rules, and what takes longer to
+// make of them than a worker may pause.
+type adoption struct {
+	rules   *Rules
+	watches *watches
+}
+
+// adopt makes a the rules of this worker. Flows keep their state; each is
 // matched against the new watches when its next packet comes.
-func (w *Worker) adopt(r *Rules) {
+func (w *Worker) adopt(a *adoption) {
+	r := a.rules
 	now := w.clock()
 	for i := range w.outboxes {
 		o := &w.outboxes[i]
@@ -17,8 +25,10 @@ func (w *Worker) adopt(r *Rules) {
 		o.configure(i, &r.Report)
 	}
 	w.rules, w.interest = r, interestOf(r)
+	w.watches = a.watches
 	w.generation++
 	w.locator = inthdr.NewLocator(r.INT)
+	w.detector.SetModels(r.NodeModels)
 	w.detector.SetPolicies(r.Policies)
 }
 
@@ -27,5 +37,6 @@ func (o *outbox) configure(i int, r *ReportRules) {
 	o.maxPayload = r.MaxPayload[i]
 	o.maxReports = r.MaxReports
 	o.maxDelay = int64(r.MaxDelay)
+	o.limit.configure(r.budget(i))
 	o.open = report.Packet{}
 }

@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"math/bits"
+
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
+	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
 	"intsink/engine/strip"
 )
@@ -11,35 +14,30 @@ import (
 // of which there is nothing to say, loses its INT at once, while it is in the cache;
 // the rest waits for its reports.
 func (w *Worker) detect(p *path, b *burst) {
+	b.nRest, b.edges = 0, 0
 	fired, others := event.Set(0), 0
-	b.nRest = 0
-	strips := p.link.Host != nil
-	look, things := w.detector.Survey(b.nINT), w.detector.WatchesThings()
+	look := w.detector.Survey(b.nINT)
+	common := p.link.Host != nil && !w.detector.WatchesThings()
+	asks := w.watches.asks != 0
 	for j := range min(b.nINT, mbuf.MaxBurst) {
-		i := b.int[j] & (mbuf.MaxBurst - 1)
-		info, flow := &b.info[i], b.flow[j]
-		b.events[j] = 0
-		if flow == nil {
-			p.counters.Malformed[info.Reason]++
-			p.counters.INT[info.Type&3]++
-			others++
-			b.leave(i)
-			continue // no room that would not take another packet's flow of this burst
+		if asks {
+			w.differs(b, j)
 		}
-		flow.Count(int(info.Size))
-		if (info.Usual || w.usual(b, int(i))) && flow.Generation == w.generation && !look &&
-			w.detector.Quiet(b.now, flow, b.frame[i], info) &&
-			(!things || w.detector.Calm(b.now, flow, b.frame[i], info, w.locator.Layout(info))) {
-			if info.Plain && strips {
-				b.vec[i].Adj(strip.Plain(b.frame[i], info))
+		i := b.int[j] & (mbuf.MaxBurst - 1)
+		if !look {
+			quiet := false
+			if common && b.info[i].Usual {
+				quiet = w.quiet(b, j)
 			} else {
-				b.leave(i)
+				quiet = w.quietAfterAll(b, j)
 			}
-			continue
+			if quiet {
+				continue
+			}
 		}
 		look = false
 		b.leave(i)
-		if info.Type != inthdr.MD {
+		if info := &b.info[i]; info.Type != inthdr.MD {
 			p.counters.INT[info.Type&3]++
 			others++
 		}
@@ -52,11 +50,44 @@ func (w *Worker) detect(p *path, b *burst) {
 	b.fired = fired != 0
 }
 
-// usual is Info.Usual for packets that Recall did not see. What may end a
-// connection is not usual.
+// quiet is detect for one Usual packet, INT taken out. False: nothing is done. Apart, it has few values to keep.
 //
 //go:noinline
-func (w *Worker) usual(b *burst, i int) bool {
+func (w *Worker) quiet(b *burst, j int) bool {
+	i := b.int[j&(mbuf.MaxBurst-1)] & (mbuf.MaxBurst - 1)
+	info, flow := &b.info[i], b.flow[j&(mbuf.MaxBurst-1)]
+	if flow == nil || flow.Generation != w.generation || !w.detector.Quiet(b.now, flow, b.frame[i], info) {
+		return false
+	}
+	flow.Count(info.Size)
+	b.events[j&(mbuf.MaxBurst-1)] = 0
+	b.vec[i].Adj(strip.Plain(b.frame[i], info))
+	return true
+}
+
+// quietAfterAll is quiet for packets that are not Usual by Recall, for taps, and where
+// queues, interfaces or links are watched. The packet keeps its INT for the moment.
+//
+//go:noinline
+func (w *Worker) quietAfterAll(b *burst, j int) bool {
+	i := b.int[j]
+	info, flow := &b.info[i], b.flow[j]
+	if flow == nil || flow.Generation != w.generation || !info.Usual && !w.usual(b, i) {
+		return false
+	}
+	d, f := w.detector, b.frame[i]
+	if !d.Quiet(b.now, flow, f, info) || d.WatchesThings() && !d.Calm(b.now, flow, f, info, w.locator.Layout(info)) {
+		return false
+	}
+	flow.Count(info.Size)
+	b.events[j] = 0
+	b.leave(i)
+	return true
+}
+
+// usual is Info.Usual for packets that Recall did not see. What may end a
+// connection is not usual.
+func (w *Worker) usual(b *burst, i uint8) bool {
 	info := &b.info[i]
 	return !info.Plain && info.NPT != 2 && b.layers[i].TCPFlags&(tcpFIN|tcpRST) == 0 && w.locator.Usual(info)
 }
@@ -71,25 +102,36 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 		inthdr.PlainLayers(b.frame[i], info, &b.layers[i])
 	}
 	p.counters.Malformed[info.Reason]++
+	if flow == nil {
+		return 0 // no room that would not take another packet's flow of this burst
+	}
+	flow.Count(info.Size)
 	fresh := b.fresh>>j&1 != 0
 	if fresh || flow.Generation != w.generation {
 		flow.Generation = w.generation
-		flow.Watch = w.rules.match(&b.keys[j])
+		flow.Watch = w.watchOf(b, j)
 	}
 	if flow.Watch == NoWatch {
 		return 0
 	}
 	o := w.observation
 	o.Frame, o.Info, o.FlowHash = b.frame[i], info, b.hashes[j]
-	o.Layout = w.locator.Layout(info)
+	o.Usual, o.Layout = info.Usual, w.locator.Layout(info)
 	o.Sequence, o.SequenceBits = w.locator.Sequence(b.frame[i], info)
 	flow.Closing = flow.Closing || tcpFlags(b.frame[i], &b.layers[i], info)&(tcpFIN|tcpRST) != 0
+	way := flow.PathHash
 	set := w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)
+	if flow.PathHash != way {
+		inspect.Learn(w.questions.ways, b.now, flow.PathHash, o)
+	}
 	if info.Reason != inthdr.ReasonNone {
 		set |= w.odd(p, b, info.Reason) & w.rules.Policies[flow.Watch].Events
 	}
 	if set&event.Triggered != 0 {
 		b.trigger[j] = w.detector.Trigger
+	}
+	if set.Has(event.Congestion) && w.detector.Edge {
+		b.edges |= 1 << j
 	}
 	return set
 }
@@ -104,11 +146,9 @@ func (w *Worker) odd(p *path, b *burst, reason inthdr.Reason) event.Set {
 	return w.detector.Limited(b.now, e, &p.told[e])
 }
 
-// countEvents adds the events of one report that was built.
-func (w *Worker) countEvents(set event.Set) {
-	for e := range event.NumEvents {
-		if set.Has(event.Event(e)) {
-			w.counters.Reported[e]++
-		}
+// countEvents adds the events of one report to c.
+func countEvents(c *[event.NumEvents]uint64, set event.Set) {
+	for ; set != 0; set &= set - 1 {
+		c[event.Event(bits.TrailingZeros32(uint32(set)))%event.NumEvents]++
 	}
 }

@@ -20,18 +20,22 @@ func (w *Worker) parse(p *path, b *burst) {
 			b.int[b.nINT] = uint8(i)
 			b.nINT++
 		case inthdr.Ask:
-			w.parseOne(p, b, i, false)
+			w.parseOne(p, b, i)
 		}
 	}
 }
 
-// parseOne takes the long way with one packet. joined: its segments were, as far
-// as that is possible.
+// parseOne takes the long way with one packet. One whose first segment may end
+// within its headers is joined before: nothing that comes after looks further.
 //
 //go:noinline
-func (w *Worker) parseOne(p *path, b *burst, i int, joined bool) {
-	f, l, info := b.frame[i], &b.layers[i], &b.info[i]
-	status := packet.Parse(f, b.vec[i].PktLen(), l)
+func (w *Worker) parseOne(p *path, b *burst, i int) {
+	m, l, info := b.vec[i], &b.layers[i], &b.info[i]
+	pktLen := m.PktLen()
+	m.Pullup(min(pullupLen, pktLen)) // where that is impossible, NeedMore tells
+	f := m.Bytes()
+	b.frame[i] = f
+	status := packet.Parse(f, pktLen, l)
 	result := inthdr.NotINT
 	switch status {
 	case packet.OK:
@@ -51,35 +55,17 @@ func (w *Worker) parseOne(p *path, b *burst, i int, joined bool) {
 			s.Hear(f, b.now)
 		}
 	case inthdr.NeedMore:
-		switch {
-		case !joined:
-			w.parseChain(p, b, i)
-		case status == packet.OK:
+		if status == packet.OK || len(f) < min(pullupLen, pktLen) {
 			info.Reason = inthdr.ReasonSegmented
 			w.unsound(p, b, i)
 		}
 	}
 }
 
-// pullupLen is how much of a chained packet is made contiguous when its
-// headers do not all stand in the first segment: the longest headers the
+// pullupLen is how much of a chained packet is made contiguous when its first
+// segment is shorter: the longest headers the
 // parser reads and the longest INT that a shim can claim.
 const pullupLen = 1536
-
-// parseChain handles a packet whose headers go on in a later segment.
-//
-//go:noinline
-func (w *Worker) parseChain(p *path, b *burst, i int) {
-	m, info := b.vec[i], &b.info[i]
-	pktLen := m.PktLen()
-	if !m.Pullup(min(pullupLen, pktLen)) {
-		info.Reason = inthdr.ReasonSegmented
-		w.unsound(p, b, i)
-		return
-	}
-	b.frame[i] = m.Bytes()
-	w.parseOne(p, b, i, true)
-}
 
 // unsound counts a packet that is marked as INT but cannot be taken as INT;
 // it passes untouched or is dropped, as the configuration says.

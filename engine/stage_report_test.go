@@ -198,3 +198,23 @@ func TestOldFormatsLeaveAtOnce(t *testing.T) {
 		b.balance()
 	}
 }
+
+// TestMXThatAsksForMore than the configuration reckons with: the fragment is cut to
+// the room, and the report is sent.
+func TestMXThatAsksForMore(t *testing.T) {
+	b := sampled(t, func(r *ReportRules) {
+		r.Domain, r.MdBits, r.Ethernet, r.MaxReports, r.Fragment, r.MaxPayload = 0x5453, 0, true, 1, 116, []int{200 - 62}
+	})
+	got := b.send(mx(t, 1, 0xffff, 0x5453, 0))
+	if len(got) != 1 {
+		t.Fatalf("%d report packets, want one", len(got))
+	}
+	r := &got[0].Reports[0]
+	if *r.RepMdBits != alwaysProvided || r.Inner.Length != 138-8-4-8-24-2 || r.Inner.INT == nil || r.Problem != "" {
+		t.Errorf("RepMdBits %04x, %d bytes, %+v", *r.RepMdBits, r.Inner.Length, r)
+	}
+	if c := b.Snapshot(); c.Collectors[0].Dropped[ReportDropTooBig] != 0 {
+		t.Errorf("dropped %v", c.Collectors[0].Dropped)
+	}
+	b.balance()
+}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 	"intsink/engine/report"
 	"intsink/engine/strip"
@@ -18,8 +19,55 @@ func (w *Worker) strip(p *path, b *burst) {
 		}
 		if info.Plain {
 			m.Adj(strip.Plain(b.frame[i], info))
+			continue
+		}
+		m.Adj(strip.Strip(b.frame[i], &b.layers[i], info, &b.outers[i]))
+		if w.locator.Encloses(&b.layers[i], info) {
+			w.stripInside(p, b, int(i))
+		}
+	}
+}
+
+// stripInside takes INT out of what is inside of the tunnel that packet i is, too.
+// INT of both layers is of the same packet: it is counted and reported once, by the
+// outermost. What is unsound inside passes or is dropped as any other packet is.
+//
+//go:noinline
+func (w *Worker) stripInside(p *path, b *burst, i int) {
+	m, l, info, o := b.vec[i], &b.layers[i], &b.info[i], &b.outers[i]
+	gone := info.Marking == inthdr.ByGRE && info.Inserted // the tunnel itself
+	for range inthdr.MaxDepth {
+		m.Pullup(min(pullupLen, m.PktLen()))
+		f := m.Bytes()
+		b.frame[i] = f
+		if packet.Parse(f, m.PktLen(), l) != packet.OK {
+			return
+		}
+		r := inthdr.NotINT
+		if gone {
+			*info = inthdr.Info{}
+			r = w.locator.Find(f, l, info, o)
 		} else {
-			m.Adj(strip.Strip(b.frame[i], &b.layers[i], info, &b.outers[i]))
+			r = w.locator.LocateInside(f, l, info, o)
+		}
+		switch r {
+		case inthdr.NotINT:
+			return
+		case inthdr.NeedMore:
+			info.Reason = inthdr.ReasonSegmented
+			w.unsound(p, b, i)
+			return
+		case inthdr.Unsound:
+			w.unsound(p, b, i)
+			return
+		}
+		if info.Discard {
+			b.dropPacket(i, DropDiscard, &p.counters.Direction[ToHost])
+			return
+		}
+		m.Adj(strip.Strip(f, l, info, o))
+		if !w.locator.Encloses(l, info) {
+			return
 		}
 	}
 }

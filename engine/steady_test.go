@@ -65,7 +65,13 @@ func TestNothingIsAllocatedPerPacket(t *testing.T) {
 		"strip, flows and events":   func(*Rules) {},
 		"a report for every packet": func(r *Rules) { r.Policies[0].Sample = 1 },
 		"a 1.0 report for each":     func(r *Rules) { r.Policies[0].Sample, r.Report.Format = 1, report.Format10 },
-		"a 0.5 report for each":     func(r *Rules) { r.Policies[0].Sample, r.Report.Format = 1, report.Format05 },
+		"a report for each within a budget": func(r *Rules) {
+			r.Policies[0].Sample, r.Report.Budgets = 1, []Budget{{Packets: 1 << 40, Bits: 1 << 40, Burst: 60e9}}
+		},
+		"a report for each beyond a budget": func(r *Rules) {
+			r.Policies[0].Sample, r.Report.Budgets = 1, []Budget{{Packets: 100, Bits: 1e6, Burst: 100e6}}
+		},
+		"a 0.5 report for each": func(r *Rules) { r.Policies[0].Sample, r.Report.Format = 1, report.Format05 },
 	} {
 		w, q, b := steadyBed(t, change)
 		free := mbuf.NewVec()
@@ -101,5 +107,32 @@ func BenchmarkWorker(b *testing.B) {
 	for i := 0; i < b.N; i += mbuf.MaxBurst {
 		bed.now += 1000
 		w.Poll()
+	}
+}
+
+// TestNothingIsAllocatedForTunnels: INT in both layers and cut reports neither.
+func TestNothingIsAllocatedForTunnels(t *testing.T) {
+	for _, n := range nestings() {
+		_, marked := n.frames(t, nil)
+		b := nestedBed(t)
+		b.rules.Report.Fragment = 1500 // more than a report packet has room for
+		b.outboxes[0].maxPayload = 120
+		q := &steadyQueue{frames: [][]byte{marked}}
+		v := mbuf.NewVec()
+		b.pool.AllocBulk(v, mbuf.MaxBurst)
+		q.mbufs = append(q.mbufs, v[:]...)
+		b.paths[0].link.Network, b.paths[0].link.Host = q, quiet{q}
+		free := mbuf.NewVec()
+		allocated := testing.AllocsPerRun(100, func() {
+			b.now += 1000
+			b.Poll()
+			for k := b.ring.Pop(free, mbuf.MaxBurst); k > 0; k = b.ring.Pop(free, mbuf.MaxBurst) {
+				b.reports.FreeBulk(free, k)
+			}
+		})
+		c := &b.counters.Collectors[0]
+		if allocated != 0 || c.Reports == 0 || c.Dropped[ReportDropTooBig] != 0 {
+			t.Errorf("%s: %v allocations per burst, %d reports, dropped %v", n.name, allocated, c.Reports, c.Dropped)
+		}
 	}
 }

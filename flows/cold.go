@@ -1,7 +1,7 @@
 package flows
 
-// Cold is what few flows ever have. It stands in memory that is not touched
-// before a flow needs it.
+// Cold is what few flows ever have: those with events of their own. It stands in
+// memory that is not touched, and takes none, before a flow needs it.
 type Cold struct {
 	Paths      [MaxPaths - 1]Path // Paths[:NumPaths-1]: those that are not current
 	PathTokens int64              // left in the path_change bucket
@@ -12,9 +12,8 @@ type Cold struct {
 	HopLimitSeen int64  // when the last packet with the E flag came; 0: never
 	MTUSeen      int64  // the same of the M flag
 	PacketsHigh  uint32 // upper half of the packet count
+	BytesHigh    uint32 // the same of the bytes
 
-	LastReport int64  // Unix nanoseconds; 0: never
-	LastEvents uint32 // set of the last report
 	Suppressed uint32 // events that a limit withheld
 	Lost       uint32 // sequence numbers that never came
 	Drops      uint32 // packets of the flow that the sink dropped

@@ -30,13 +30,16 @@ type Flow struct {
 	PathHash uint64 // of the current path
 	EndRef   uint32 // latency of the whole way that was last reported, where EndKnown
 	packets  uint32
-	bytes    uint64
+	bytes    uint32
+	Facts    uint32       // what Watch depends on besides the key, hashed; 0 where nothing does
 	Hops     [MaxHops]Hop // Hops[:NumHops] are known
 
 	windows [2]uint64 // eight bits a hop: last packets, newest in bit 0; 1 is out of the deadband
 	cold    *Cold
 	loss    *Loss
-	_       [8]uint8
+
+	LastReport uint32 // Tick of the last report but that of new_flow alone; 0: none
+	LastEvents uint32 // set of that report
 }
 
 // Flags of a flow.
@@ -68,23 +71,32 @@ type Path struct {
 func (f *Flow) LastSeen() int64 { return f.seen }
 
 // Count adds one packet of n bytes to the flow's totals.
-func (f *Flow) Count(n int) {
-	f.bytes += uint64(n)
-	if f.packets++; f.packets == 0 {
-		f.carry()
+func (f *Flow) Count(n uint16) {
+	f.packets++
+	if f.bytes += uint32(n); f.packets == 0 || f.bytes < uint32(n) {
+		f.carry(n)
 	}
 }
 
 //go:noinline
-func (f *Flow) carry() { f.Cold().PacketsHigh++ }
+func (f *Flow) carry(n uint16) {
+	c := f.Cold()
+	if f.packets == 0 {
+		c.PacketsHigh++
+	}
+	if f.bytes < uint32(n) {
+		c.BytesHigh++
+	}
+}
 
 // Totals are the packets and bytes of the flow so far.
 func (f *Flow) Totals() (packets, bytes uint64) {
-	packets = uint64(f.packets)
+	packets, bytes = uint64(f.packets), uint64(f.bytes)
 	if f.flags&hasCold != 0 {
 		packets += uint64(f.cold.PacketsHigh) << 32
+		bytes += uint64(f.cold.BytesHigh) << 32
 	}
-	return packets, f.bytes
+	return packets, bytes
 }
 
 // Want is what Settled asks for: that no latency was out of its deadband lately,

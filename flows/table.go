@@ -50,10 +50,25 @@ func New(c Config) *Table {
 	return t
 }
 
-const madvHugepage = 14 // MADV_HUGEPAGE
+// Memory of a table per flow of its capacity, in bytes.
+const (
+	// Bytes is taken at start: the flow, and its share of a bucket.
+	Bytes = int(unsafe.Sizeof(Flow{})) + int(unsafe.Sizeof(bucket{}))/slots
+	// SideBytes are taken by a flow with events of its own, SequenceBytes by one whose
+	// packets are numbered, when it comes to that.
+	SideBytes     = int(unsafe.Sizeof(Cold{}))
+	SequenceBytes = int(unsafe.Sizeof(Loss{}))
+)
 
-// mapMemory maps n bytes. hot: in huge pages where there are some; otherwise only
-// what is used takes memory, page by page.
+// Advice of madvise(2).
+const (
+	madvHugepage      = 14 // MADV_HUGEPAGE
+	madvPopulateWrite = 23 // MADV_POPULATE_WRITE, Linux 5.14
+)
+
+// mapMemory maps n bytes. hot: in huge pages where there are some, and all of it at
+// once, so that no packet waits for a page; otherwise only what is used takes memory,
+// page by page.
 func mapMemory(n int, hot bool) []byte {
 	b, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE|syscall.MAP_NORESERVE)
 	if err != nil {
@@ -61,6 +76,7 @@ func mapMemory(n int, hot bool) []byte {
 	}
 	if hot {
 		syscall.Madvise(b, madvHugepage) // fewer TLB misses; a refusal changes nothing
+		syscall.Madvise(b, madvPopulateWrite)
 	}
 	return b
 }

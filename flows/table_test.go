@@ -107,3 +107,19 @@ func TestAgeing(t *testing.T) {
 		}
 	}
 }
+
+// TestTotals: both counters go on beyond 32 bits.
+func TestTotals(t *testing.T) {
+	var f Flow
+	f.packets, f.bytes = 1<<32-1, 1<<32-10
+	f.Count(10)
+	f.Count(60)
+	if p, n := f.Totals(); p != 1<<32+1 || n != 1<<32+60 {
+		t.Errorf("%d packets, %d bytes; want %d, %d", p, n, 1<<32+1, 1<<32+60)
+	}
+	f = Flow{packets: 1<<32 - 1, bytes: 100}
+	f.Count(10)
+	if p, n := f.Totals(); p != 1<<32 || n != 110 {
+		t.Errorf("%d packets, %d bytes; want %d, 110", p, n, 1<<32)
+	}
+}

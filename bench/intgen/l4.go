@@ -14,7 +14,7 @@ func (s *Source) intoL4(frame []byte, p *place, hs []header) ([]byte, error) {
 	var block []byte
 	switch s.Marking {
 	case ByPort:
-		block = s.shimsOfPort(hs, binary.BigEndian.Uint16(frame[p.l4+2:]))
+		block = s.shimsOfPort(nil, hs, 1, binary.BigEndian.Uint16(frame[p.l4+2:]))
 	case ByDSCP:
 		block = s.shimL4(nil, &hs[0], 0, uint16(dscp(frame, p))<<2)
 	default:
@@ -35,16 +35,14 @@ func (s *Source) intoL4(frame []byte, p *place, hs []header) ([]byte, error) {
 	return out, nil
 }
 
-// shimsOfPort are shims with NPT 1: all but the last say that INT follows again.
-func (s *Source) shimsOfPort(hs []header, port uint16) (b []byte) {
-	for i := range hs {
-		next := port
-		if i < len(hs)-1 {
-			next = s.UDPPort
-		}
-		b = s.shimL4(b, &hs[i], 1, next)
+// shimsOfPort appends shims of INT's port: all but the last say with NPT 1 and that
+// port that INT follows again.
+func (s *Source) shimsOfPort(b []byte, hs []header, npt uint32, low uint16) []byte {
+	last := len(hs) - 1
+	for i := range hs[:last] {
+		b = s.shimL4(b, &hs[i], 1, s.UDPPort)
 	}
-	return b
+	return s.shimL4(b, &hs[last], npt, low)
 }
 
 // shimL4 appends the shim for TCP/UDP and the header behind it. In INT 1.0, section
@@ -63,11 +61,8 @@ func (s *Source) behindNewUDP(frame []byte, p *place, hs []header) ([]byte, erro
 	if s.Format != Format2 {
 		return nil, ErrFormat
 	}
-	if len(hs) > 1 {
-		return nil, ErrChain
-	}
-	block := s.newUDP(frame, p, 8+4+len(hs[0].body)+p.end-p.l4)
-	block = s.shimL4(block, &hs[0], 2, uint16(p.proto))
+	shims := s.shimsOfPort(nil, hs, 2, uint16(p.proto))
+	block := append(s.newUDP(frame, p, 8+len(shims)+p.end-p.l4), shims...)
 	out, err := splice(frame, p, p.l4, block)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func Random(r *rand.Rand) (orig []byte, s *Source, hops []Hop) {
 	}
 	orig = randomOriginal(r, s)
 	s.randomGRE(r)
-	s.randomTypes(r, orig)
+	s.randomTypes(r)
 	hops = make([]Hop, s.randomHops(r))
 	for i := range hops {
 		hops[i] = randomHop(r)
@@ -45,10 +45,9 @@ func (s *Source) randomGRE(r *rand.Rand) {
 }
 
 // randomTypes chooses header types, domain and flags.
-func (s *Source) randomTypes(r *rand.Rand, orig []byte) {
+func (s *Source) randomTypes(r *rand.Rand) {
 	s.Type = [...]uint8{TypeMD, TypeMD, TypeMD, TypeMX, TypeDestination}[r.IntN(5)]
-	p, err := find(orig)
-	chains := s.Marking > ByProbeMarker || s.Marking == ByPort && err == nil && p.proto == UDP
+	chains := s.Marking != ByDSCP && s.Marking != ByProbeMarker
 	s.ThenDestination = chains && s.Type != TypeDestination && one(r, 4)
 	s.DestinationWords = 1 + r.IntN(10)
 	if one(r, 2) {

@@ -109,7 +109,7 @@ func (s *Source) check() error {
 	if s.Type > TypeMX || s.DomainPerHop < 0 || s.DomainPerHop%4 != 0 || len(s.SourceOnly)%4 != 0 {
 		return ErrFormat
 	}
-	if s.ThenDestination && (s.Type == TypeDestination || s.Marking == ByNewUDP || s.Marking == ByDSCP || s.Marking == ByProbeMarker) {
+	if s.ThenDestination && (s.Type == TypeDestination || s.Marking == ByDSCP || s.Marking == ByProbeMarker) {
 		return ErrChain
 	}
 	if s.Format == Format2 {

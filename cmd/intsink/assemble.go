@@ -18,8 +18,10 @@ func rulesOf(c *conf.Config) *engine.Rules {
 	r := &engine.Rules{
 		INT:           inthdrConfig(&c.INT),
 		DropMalformed: c.INT.Malformed == "drop",
+		Devices:       deviceFields(&c.INT),
 		DropInterval:  int64(c.Events.Drop.Interval),
 		Report:        reportRules(c),
+		NodeModels:    nodeModels(c),
 	}
 	names := collectorNames(c)
 	for _, col := range c.Collectors {
@@ -39,28 +41,6 @@ func collectorNames(c *conf.Config) []string {
 		names[i] = c.Collectors[i].Name
 	}
 	return names
-}
-
-func watchOf(w *conf.Watch, collectors []string) engine.Watch {
-	out := engine.Watch{Name: w.Name}
-	for i, name := range collectors {
-		if len(w.Collectors) == 0 || slices.Contains(w.Collectors, name) {
-			out.Collectors |= 1 << i
-		}
-	}
-	if m := w.Match; m != nil {
-		out.Source, out.Destination, out.Protocol = m.Source, m.Destination, m.Protocol
-		out.SourcePort, out.DestinationPort = portRanges(m.SourcePort), portRanges(m.DestinationPort)
-	}
-	return out
-}
-
-func portRanges(in []conf.PortRange) []engine.PortRange {
-	var out []engine.PortRange
-	for _, r := range in {
-		out = append(out, engine.PortRange(r))
-	}
-	return out
 }
 
 // metadataBits are the RepMdBits (Telemetry Report 2.0, section "Individual
@@ -97,7 +77,11 @@ func reportRules(c *conf.Config) engine.ReportRules {
 		r.MdBits |= metadataBits[name]
 	}
 	for _, col := range c.Collectors {
-		r.MaxPayload = append(r.MaxPayload, c.Report.Coalesce.MaxBytes-col.TagLen()-frameOverhead(col.Address.Addr()))
+		headers := col.TagLen() + frameOverhead(col.Address.Addr())
+		r.MaxPayload = append(r.MaxPayload, c.Report.Coalesce.MaxBytes-headers)
+		r.Budgets = append(r.Budgets, engine.Budget{
+			Packets: col.Budget.Packets, Bits: col.Budget.Bits, Burst: int64(col.Budget.Burst), Headers: headers,
+		})
 	}
 	return r
 }

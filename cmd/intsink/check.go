@@ -11,6 +11,7 @@ import (
 
 	"intsink/conf"
 	"intsink/dpdk/eal"
+	"intsink/flows"
 )
 
 func newCheckCommand() *cobra.Command {
@@ -82,12 +83,9 @@ func printed(path string, load func(string) (*conf.Config, *conf.Diagnostics)) (
 	return c, nil
 }
 
-// Bytes that one entry of a flow table and one mbuf take: the mbuf is its
-// buffer (headroom and data), its header in the pool and struct rte_mbuf.
-const (
-	flowBytes = 256
-	mbufBytes = 128 + 2048 + 64 + 128
-)
+// mbufBytes is what one mbuf takes: its buffer (headroom and data), its header in
+// the pool and struct rte_mbuf.
+const mbufBytes = 128 + 2048 + 64 + 128
 
 // checkSummary says in a few lines what the configuration amounts to.
 func checkSummary(c *conf.Config) string {
@@ -127,11 +125,13 @@ func checkSummary(c *conf.Config) string {
 	line("INT", markings(&c.INT))
 	line("watches", watches)
 	line("collectors", collectors)
-	flows := len(c.DPDK.Lcores) * c.Flows.Capacity * flowBytes
+	workers := len(c.DPDK.Lcores)
 	line("memory", []string{
-		fmt.Sprintf("flows about %s (%d x %d x %d bytes)", size(flows), len(c.DPDK.Lcores), c.Flows.Capacity, flowBytes),
+		fmt.Sprintf("flows about %s (%d x %d x %d bytes)", size(workers*c.Flows.Capacity*flows.Bytes), workers, c.Flows.Capacity, flows.Bytes),
+		fmt.Sprintf("up to %s more when all have events (%d bytes)", size(workers*c.Flows.Capacity*flows.SideBytes), flows.SideBytes),
 		fmt.Sprintf("mbufs about %s (%d x %d bytes)", size(c.DPDK.Mbufs*mbufBytes), c.DPDK.Mbufs, mbufBytes),
 	})
+	line("start-up", []string{fmt.Sprintf("about %.1f s for the flow tables, by a sample", flows.StartTime(workers*c.Flows.Capacity).Seconds())})
 	return b.String()
 }
 

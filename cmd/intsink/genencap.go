@@ -27,7 +27,7 @@ var encapsulations = []encapsulation{
 	},
 	{
 		name: "udp-new", help: "a new UDP header in front of any L4 header (NPT 2)",
-		marking: intgen.ByNewUDP, formats: []string{"2"}, inTunnel: true,
+		marking: intgen.ByNewUDP, formats: []string{"2"}, chains: true, inTunnel: true,
 	},
 	{
 		name: "dscp", help: "marked by DSCP --dscp, over TCP and UDP",
@@ -151,8 +151,6 @@ func (f *genFlags) checkType(e *encapsulation) error {
 		return errors.New("--then-destination needs --type md or mx: with --type destination there is one already")
 	case !e.chains:
 		return fmt.Errorf("--then-destination cannot follow with --encap %s: use --encap %s", e.name, encapNames(chains))
-	case e.marking == intgen.ByPort && f.proto == "tcp" && f.live == "":
-		return errors.New("--then-destination cannot follow in front of TCP (NPT 2): use --proto udp")
 	}
 	return nil
 }

@@ -51,12 +51,9 @@ func runReplay(stdout io.Writer, f replayFlags) error {
 	if err := distinct(fileFlag{"config", f.config}, fileFlag{"in", f.in}, fileFlag{"out", f.out}, fileFlag{"reports", f.reports}); err != nil {
 		return err
 	}
-	c, err := loadConfigElsewhere(f.config)
+	c, err := loadReplayable(f.config, "replay")
 	if err != nil {
 		return err
-	}
-	if len(c.Links) == 0 {
-		return exitError{1, errors.New(f.config + ": replay needs a link block: it takes the place of the first link's ports")}
 	}
 	if err := replay(stdout, c, f); err != nil {
 		return exitError{1, err}
@@ -67,14 +64,11 @@ func runReplay(stdout io.Writer, f replayFlags) error {
 // replay takes the capture through one worker. Everything runs on this
 // goroutine, so that nothing depends on timing.
 func replay(stdout io.Writer, c *conf.Config, f replayFlags) error {
-	in, err := openCapture(f.in)
+	in, err := openEthernet(f.in)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	if in.ng == nil && in.link != layers.LinkTypeEthernet {
-		return fmt.Errorf("%s: link type %v, need Ethernet", f.in, in.link)
-	}
 	out, err := createCapture(f.out)
 	if err != nil {
 		return err
@@ -89,12 +83,32 @@ func replay(stdout io.Writer, c *conf.Config, f replayFlags) error {
 	}
 	r := newReplayer(c, source, in, out.Capture, reports.Capture)
 	err = errors.Join(r.run(), out.Close(), reports.Close())
-	counters := r.worker.Snapshot()
-	r.worker.Release()
+	counters := r.Snapshot()
+	r.Release()
 	if err := errors.Join(err, source.close()); err != nil {
 		return err
 	}
 	in.warn(os.Stderr)
 	r.warn(os.Stderr)
 	return printSummary(stdout, &counters)
+}
+
+// loadReplayable loads a configuration whose first link command stands in for.
+func loadReplayable(path, command string) (*conf.Config, error) {
+	c, err := loadConfigElsewhere(path)
+	if err == nil && len(c.Links) == 0 {
+		err = exitError{1, fmt.Errorf("%s: %s needs a link block: it takes the place of the first link's ports", path, command)}
+	}
+	return c, err
+}
+
+// openEthernet opens a capture; whether each packet of a pcapng file is Ethernet shows
+// when it is read.
+func openEthernet(path string) (*captureReader, error) {
+	in, err := openCapture(path)
+	if err == nil && in.ng == nil && in.link != layers.LinkTypeEthernet {
+		in.Close()
+		return nil, fmt.Errorf("%s: link type %v, need Ethernet", path, in.link)
+	}
+	return in, err
 }

@@ -71,7 +71,7 @@ func needsRestart(old, c *conf.Config) string {
 		{"link", fmt.Sprint(old.Links), fmt.Sprint(c.Links)},
 		{"tap", fmt.Sprint(old.Taps), fmt.Sprint(c.Taps)},
 		{"flows", fmt.Sprint(old.Flows), fmt.Sprint(c.Flows)},
-		{"collector", fmt.Sprint(old.Collectors), fmt.Sprint(c.Collectors)},
+		{"collector", fmt.Sprint(withoutBudgets(old)), fmt.Sprint(withoutBudgets(c))},
 		{"http", fmt.Sprint(old.HTTP), fmt.Sprint(c.HTTP)},
 		{"report.coalesce.max_bytes", fmt.Sprint(old.Report.Coalesce.MaxBytes), fmt.Sprint(c.Report.Coalesce.MaxBytes)},
 	}
@@ -81,4 +81,13 @@ func needsRestart(old, c *conf.Config) string {
 		}
 	}
 	return ""
+}
+
+// withoutBudgets are the collectors but for what of them can change.
+func withoutBudgets(c *conf.Config) []conf.Collector {
+	all := slices.Clone(c.Collectors)
+	for i := range all {
+		all[i].Budget = conf.Budget{}
+	}
+	return all
 }

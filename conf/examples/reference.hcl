@@ -63,6 +63,15 @@ int {
   # }
 }
 
+# node_model "switches" { # what nodes mean by their values; without one they are as below
+#   nodes           = [101, "200-299"] # default: every node that no other model lists
+#   latency_unit    = "1ns"
+#   queue_unit      = "80 bytes" # default: congestion is compared with what the wire has
+#   timestamp_bits  = 64
+#   timestamp_unit  = "1ns"
+#   timestamp_epoch = "unix" # unix | none
+# }
+
 flows {
   capacity     = 1048576
   idle_timeout = "30s"
@@ -133,8 +142,11 @@ watch "all" {
   #   protocol         = ["tcp", "udp"]
   #   source_port      = ["1024-65535"]
   #   destination_port = [80, "8000-8099"]
+  #   flow             = "any"    # any | outer | inner: whose headers these are, where there are tunnels
   #   vlan             = [10, "100-199"]
   #   dscp             = [0, 46]
+  #   vni              = [5000, "6000-6999"]
+  #   device           = [101, "0x020000000001"] # node ids on the way, ids in domain specific metadata
   # }
   events = ["new_flow", "path_change", "hop_latency", "end_to_end", "refresh", "flow_end",
   "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak", "unknown_domain"]

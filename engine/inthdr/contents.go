@@ -12,7 +12,7 @@ func (p *Locator) contents(h []byte, at int, i *Info) Result {
 	if len(h) < oldLen {
 		return unsound(i, ReasonLength)
 	}
-	f, known := p.formatOf(h[0] >> 4)
+	f, known := p.formatOf(h[0]>>4, i.Marking)
 	if !known || f != Format2 && i.Type != MD {
 		return unsound(i, ReasonVersion)
 	}
@@ -42,31 +42,32 @@ func (p *Locator) contents(h []byte, at int, i *Info) Result {
 }
 
 // formatOf is the configured format that a header's first four bits name. Those of
-// June 2016 are a version of two bits, zero, and two others.
-func (p *Locator) formatOf(version uint8) (Format, bool) {
+// June 2016 are a version of two bits, zero, and two others; that document has INT
+// in VXLAN-GPE and Geneve only (section 5.3).
+func (p *Locator) formatOf(version uint8, by Marking) (Format, bool) {
 	switch {
 	case version == 2 && p.version[Format2]:
 		return Format2, true
 	case version == 1 && p.version[Format1]:
 		return Format1, true
 	}
-	return Format2016, version < 4 && p.version[Format2016]
+	return Format2016, version < 4 && p.version[Format2016] && (by == ByVXLANGPE || by == ByGeneve)
 }
 
 // stack checks n bytes of metadata against Hop ML, the Instruction Bitmap and
 // the domain, and sets the hops if they agree (INT 2.1: the length is a
 // multiple of Hop ML * 4, plus source-only metadata).
 func (p *Locator) stack(i *Info, n int) Reason {
-	if n == 0 {
+	perHop, source, known := p.domainLengths(i)
+	if n == 0 && known {
 		return ReasonNone // a source without metadata of its own
 	}
 	hop := int(i.HopML) * 4
-	perHop, source, known := p.domainLengths(i)
 	base := int(p.Layout(i).HopLen)
 	switch {
-	case !known && hop < base:
+	case !known && n > 0 && hop < base:
 		return ReasonHopML
-	case !known && hop > base:
+	case !known: // even with hops of the length that they should have: what the source alone added may look like one more
 		return ReasonUnknownDomain
 	case known && hop != base+perHop:
 		return ReasonHopML
@@ -86,13 +87,12 @@ func (p *Locator) stack(i *Info, n int) Reason {
 // sourceInserted checks the metadata behind an MX header (INT 2.1, section
 // "INT-MX Header Format").
 func (p *Locator) sourceInserted(i *Info, n int) Reason {
-	if n == 0 {
-		return ReasonNone
-	}
 	_, source, known := p.domainLengths(i)
 	switch {
 	case !known:
 		return ReasonUnknownDomain
+	case n == 0:
+		return ReasonNone
 	case n != source:
 		return ReasonStack
 	}

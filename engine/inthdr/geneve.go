@@ -73,7 +73,7 @@ func (p *Locator) geneveOption(o []byte, at int, i *Info) Result {
 	if fresh {
 		i.Shim = uint16(at)
 	}
-	if r := p.soundContents(o[geneveOptionLen:], kind); r != ReasonNone {
+	if r := p.soundContents(o[geneveOptionLen:], kind, ByGeneve); r != ReasonNone {
 		return unsound(i, r)
 	}
 	return Sound

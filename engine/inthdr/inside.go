@@ -2,6 +2,7 @@ package inthdr
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"intsink/engine/packet"
 )
@@ -68,6 +69,26 @@ func (p *Locator) LocateInside(b []byte, l *packet.Layers, i *Info, o *Outers) R
 	return NotINT
 }
 
+// Encloses tells whether the layers that i was found in, l, are those of a tunnel
+// once INT is gone: INT may stand in both (INT 2.1, section "INT over TCP/UDP").
+func (p *Locator) Encloses(l *packet.Layers, i *Info) bool {
+	switch i.Marking {
+	case ByGRE, ByVXLANGPE, ByGeneve:
+		return true
+	}
+	switch i.NPT {
+	case 1:
+		return p.tunnelPort(bits.ReverseBytes16(i.Orig))
+	case 2:
+		switch i.Orig {
+		case packet.ProtoUDP, packet.ProtoGRE, packet.ProtoIPv4, packet.ProtoIPv6:
+			return true
+		}
+		return false
+	}
+	return l.Proto == packet.ProtoUDP && p.tunnelPort(bits.ReverseBytes16(l.DstPort))
+}
+
 // Tunnel tells whether there is a packet inside of the one that l describes.
 func (p *Locator) Tunnel(b []byte, l *packet.Layers) bool {
 	switch l.Proto {
@@ -129,7 +150,7 @@ func (p *Locator) insideUDP(h []byte, l *packet.Layers) (at int, etherType uint1
 			return at, packet.InIPv4
 		case 2:
 			return at, packet.InIPv6
-		case 3:
+		case gpeEthernet:
 			return at, packet.InEthernet
 		}
 	case p.geneve.Port:

@@ -40,9 +40,9 @@ const (
 
 // Recall is packet.Parse and Find in one for most packets. Same: an untagged
 // Ethernet frame, IPv4 without options, INT on its UDP port, with the same INT
-// headers as the packet before; i is filled as Find would, and PlainLayers tells the
-// layers. Plain: such a frame with TCP, or with UDP to a port that is neither INT's
-// nor a tunnel's, where nothing but ports marks INT.
+// headers as the packet before, and no tunnel; i is filled as Find would, and
+// PlainLayers tells the layers. Plain: such a frame with TCP, or with UDP to a port
+// that is neither INT's nor a tunnel's, where nothing but ports marks INT.
 //
 // No byte is loaded twice: the compiler would then load all its neighbours one
 // by one.
@@ -68,7 +68,7 @@ func (p *Locator) Recall(b []byte, pktLen int, i *Info) Recalled {
 	udp := int(bits.ReverseBytes16(uint16(w4 >> 48)))
 	end := plainMD + int(shim>>8&0xff)*4
 	m := &p.memo
-	if memoKey(shim, domain) != m.shim || md&^remainingHops != m.md || uint16(shim>>16) == p.portSwapped ||
+	if memoKey(shim, domain) != m.shim || md&^remainingHops != m.md || uint16(shim>>16) == p.portSwapped || p.tunnelPort(uint16(shim>>16)) ||
 		total != udp+20 || 14+total > pktLen || end > 14+total || end > len(b) {
 		return Ask
 	}
@@ -100,11 +100,17 @@ func (p *Locator) plain(proto uint8, port uint16) Recalled {
 	case packet.ProtoTCP:
 		return Plain
 	case packet.ProtoUDP:
-		if port != p.tunnelPorts[0] && port != p.tunnelPorts[1] && port != p.tunnelPorts[2] {
+		if !p.tunnelPort(port) {
 			return Plain
 		}
 	}
 	return Ask
+}
+
+// tunnelPort tells whether port, as a little endian load reads it, is that of a
+// tunnel over UDP.
+func (p *Locator) tunnelPort(port uint16) bool {
+	return port == p.tunnelPorts[0] || port == p.tunnelPorts[1] || port == p.tunnelPorts[2]
 }
 
 // memoKey is what else must be the same: all of the shim but the original port,
@@ -135,20 +141,23 @@ func (p *Locator) locateByPort(b []byte, l *packet.Layers, i *Info) Result {
 }
 
 // followers takes in the shims of a chain: the original port of a shim is INT's
-// own where another shim follows. What is no sound shim is the payload of
-// somebody who uses INT's port for something else.
+// own where another shim follows. The last one may have NPT 2: then the UDP header
+// was made for INT. What is no sound shim is the payload of somebody who uses INT's
+// port for something else.
 func (p *Locator) followers(b []byte, l *packet.Layers, i *Info) {
-	for i.Orig == p.port {
+	for i.NPT == 1 && i.Orig == p.port {
 		var next Info
-		if p.locateShim(b, l, &next, ByPort, int(i.End)) != Sound || next.NPT != 1 {
+		if p.locateShim(b, l, &next, ByPort, int(i.End)) != Sound {
 			return
 		}
-		if i.Type == Destination && next.Type != Destination {
-			start := i.Start
-			*i = next
-			i.Start = start
+		start, end := i.Start, next.End
+		if next.NPT == 2 {
+			start = l.L4
 		}
-		i.End, i.Orig = next.End, next.Orig
-		i.Removed = i.End - i.Start
+		if i.Type == Destination && next.Type != Destination {
+			*i = next
+		}
+		i.NPT, i.Orig = next.NPT, next.Orig
+		i.Start, i.End, i.Removed = start, end, end-start
 	}
 }

@@ -33,8 +33,8 @@ var reasons = [NumReasons]struct{ label, doc string }{
 	ReasonUDPLength:     {"udp_length", "the UDP length does not agree with the IP length; not taken as INT"},
 	ReasonHopML:         {"hop_ml", "Hop ML does not agree with the Instruction Bitmap; INT removed, contents ignored"},
 	ReasonStack:         {"stack", "the stack is not a whole number of hops; INT removed, contents ignored"},
-	ReasonUnknownDomain: {"unknown_domain", "domain specific metadata of a domain that is not configured; INT removed, contents ignored"},
-	ReasonTunnel:        {"tunnel", "the tunnel header that carries INT is one that cannot be rewritten: GRE routing, a version or lengths that do not add up; not taken as INT"},
+	ReasonUnknownDomain: {"unknown_domain", "instructions of a domain that is not configured; INT removed, contents ignored"},
+	ReasonTunnel:        {"tunnel", "the tunnel header that carries INT is one that cannot be rewritten: GRE routing, no EtherType inside, a version or lengths that do not add up; not taken as INT"},
 	ReasonFragment:      {"fragment", "the first fragment of a packet with INT, where the configuration does not say fragments = \"strip\"; not taken as INT"},
 	ReasonInstructions:  {"instructions", "Instruction Count of the June 2016 format does not agree with the bitmap; INT removed, contents ignored"},
 }

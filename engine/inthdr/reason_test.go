@@ -69,6 +69,10 @@ var reasonPackets = []struct {
 		"4500 002c 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "0018 0000" + "14 03 0035" + "3" + md3[1:],
 	},
 	{
+		inthdr.ReasonVersion, inthdr.Unsound, "the version of June 2016, which is over tunnels only",
+		"4500 002c 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "0018 0000" + "14 03 0035" + "0" + md3[1:],
+	},
+	{
 		inthdr.ReasonUDPLength, inthdr.Unsound, "UDP ends a byte before IP",
 		"4500 002d 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "0018 0000" + "14 03 0035" + md3 + "00",
 	},
@@ -88,8 +92,21 @@ var reasonPackets = []struct {
 			"2000 0209 8000 5453 8000 0000" + "00000064 0a0b0c0d",
 	},
 	{
+		inthdr.ReasonUnknownDomain, inthdr.Sound, "what a source of domain 0x5453 added alone, as long as a hop",
+		"4500 0034 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "0020 0000" + "14 05 0035" +
+			"2000 0109 8000 5453 8000 0000" + "00000064 0a0b0c0d",
+	},
+	{
+		inthdr.ReasonUnknownDomain, inthdr.Sound, "INT-MX that asks for something of domain 0x5453",
+		"4500 002c 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "0018 0000" + "34 03 0035" + "2000 0000 8000 5453 8000 0000",
+	},
+	{
 		inthdr.ReasonTunnel, inthdr.Unsound, "GRE with routing",
 		"4500 002c 0001 0000 402f 0000" + ipv4Addrs + "4000 88b6 0000 0000" + "10 03 0800" + md3,
+	},
+	{
+		inthdr.ReasonTunnel, inthdr.Unsound, "a length in place of the EtherType in an inserted GRE",
+		"4500 0030 0001 0000 402f 0000" + ipv4Addrs + "0000 88b6" + "18 03 05ff" + md3 + "01020304 05060708",
 	},
 	{
 		inthdr.ReasonTunnel, inthdr.Unsound, "Geneve option beyond the options",
@@ -130,7 +147,7 @@ func TestEveryReason(t *testing.T) {
 	reached := map[inthdr.Reason]bool{inthdr.ReasonSegmented: true}
 	for _, c := range reasonPackets {
 		p := everyMarking()
-		if c.reason == inthdr.ReasonVersion {
+		if c.name == "version 3" {
 			p = strict()
 		}
 		b := unhex(t, ethernet+c.packet)

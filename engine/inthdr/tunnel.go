@@ -15,6 +15,8 @@ const (
 	greVersion  = 0x0007
 
 	greLen = 4
+
+	minEtherType = 0x0600 // less is a length (IEEE 802.3)
 )
 
 // greHeaderLen is the length of a GRE header with these flags.
@@ -51,6 +53,9 @@ func (p *Locator) locateGRE(b []byte, l *packet.Layers, i *Info) Result {
 		return r
 	}
 	if i.Inserted {
+		if i.Next < minEtherType {
+			return unsound(i, ReasonTunnel)
+		}
 		i.Start = l.L3 // the sink that did not end the tunnel takes it off as well
 		if i.Next == packet.InEthernet {
 			i.Start = 0
@@ -66,7 +71,10 @@ func (p *Locator) locateGRE(b []byte, l *packet.Layers, i *Info) Result {
 	return Sound
 }
 
-const gpeLen = 8 // of VXLAN and VXLAN-GPE headers
+const (
+	gpeLen      = 8 // of VXLAN and VXLAN-GPE headers
+	gpeEthernet = 3 // next protocol
+)
 
 // VXLAN flags (RFC 7348, draft-ietf-nvo3-vxlan-gpe): P says that the next
 // protocol is valid.
@@ -97,7 +105,7 @@ func (p *Locator) locateGPE(b []byte, l *packet.Layers, i *Info) Result {
 	if r := p.chain(b, end, i); r != Sound {
 		return r
 	}
-	if i.Inserted { // back to plain VXLAN, on its port
+	if i.Inserted = i.Inserted && i.Next == gpeEthernet; i.Inserted { // back to plain VXLAN, on its port; it carries nothing else
 		i.NPT, i.Orig = 1, packet.PortVXLAN
 	}
 	return Sound
@@ -139,7 +147,7 @@ func (p *Locator) chain(b []byte, end int, i *Info) Result {
 			if r := p.contents(b[at+shimLen:to], at+shimLen, i); r != Sound {
 				return r
 			}
-		} else if r := p.soundContents(b[at+shimLen:to], s.kind); r != ReasonNone {
+		} else if r := p.soundContents(b[at+shimLen:to], s.kind, i.Marking); r != ReasonNone {
 			return unsound(i, r)
 		}
 		at, i.Next = to, s.next
@@ -173,14 +181,14 @@ func (p *Locator) tunnelShim(b []byte, by Marking) shim {
 
 // soundContents tells what is wrong with a header of a chain that is not the one
 // whose contents are read.
-func (p *Locator) soundContents(h []byte, kind Type) Reason {
+func (p *Locator) soundContents(h []byte, kind Type, by Marking) Reason {
 	if kind == Destination {
 		return ReasonNone
 	}
 	if len(h) < oldLen {
 		return ReasonLength
 	}
-	f, known := p.formatOf(h[0] >> 4)
+	f, known := p.formatOf(h[0]>>4, by)
 	switch {
 	case !known || f != Format2 && kind != MD:
 		return ReasonVersion

@@ -11,8 +11,15 @@ const (
 	etherIPv6 = 0x86dd
 	etherVLAN = 0x8100
 	etherQinQ = 0x88a8
+
+	etherMPLS         = 0x8847
+	etherMPLSUpstream = 0x8848
+	etherEthernet     = 0x6558 // transparent Ethernet bridging, in GRE and Geneve
+
 	protoTCP  = 6
 	protoGRE  = 47
+	protoIPv4 = 4
+	protoIPv6 = 41
 )
 
 // Flow is what the headers of a packet say. Fields beyond where the packet is
@@ -50,23 +57,33 @@ func (d *Decoder) dissect(t InType, b []byte) (*Flow, *Stack) {
 	case IPv6:
 		ether = etherIPv6
 	case Ethernet:
-		var ok bool
-		if ether, ok = x.ethernet(); !ok {
-			return &x.flow, nil
-		}
+		ether = etherEthernet
+	}
+	return &x.flow, x.packet(ether)
+}
+
+// packet reads a packet of that EtherType.
+func (x *dissector) packet(ether uint16) *Stack {
+	ok := true
+	if ether == etherEthernet {
+		ether, ok = x.ethernet()
+	}
+	if ok && (ether == etherMPLS || ether == etherMPLSUpstream) {
+		ether, ok = x.labels()
 	}
 	var proto uint8
-	ok := false
-	switch ether {
-	case etherIPv4:
+	switch {
+	case ok && ether == etherIPv4:
 		proto, ok = x.ipv4()
-	case etherIPv6:
+	case ok && ether == etherIPv6:
 		proto, ok = x.ipv6()
+	default:
+		ok = false
 	}
 	if !ok {
-		return &x.flow, nil
+		return nil
 	}
-	return &x.flow, x.transport(proto)
+	return x.transport(proto)
 }
 
 // take returns the next n bytes, nil where they are not there.
@@ -191,11 +208,21 @@ func (x *dissector) transport(proto uint8) *Stack {
 			return nil
 		}
 		x.ports(b)
-		if s := x.tunnel(*x.flow.DestinationPort); s != nil {
+		port, behind := *x.flow.DestinationPort, x.rest
+		if s := x.tunnel(port); s != nil {
 			return s
 		}
+		if s := x.findINT(proto); s != nil {
+			return s
+		}
+		x.rest = behind
+		return x.insideUDP(port)
 	case protoGRE:
 		return x.gre()
+	case protoIPv4:
+		return x.inside(etherIPv4)
+	case protoIPv6:
+		return x.inside(etherIPv6)
 	default:
 		return nil
 	}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"slices"
 )
 
@@ -263,15 +262,6 @@ func (x *dissector) oldStack(shim []byte) (*Stack, []byte) {
 	if len(body) < oldHeaderLen {
 		return s, shim
 	}
-	s.Version = ref(body[0] >> 4)
-	s.Discard = body[0]&0x02 != 0 // C: a copy
-	s.HopExceeded, s.MTUExceeded = ref(body[0]&0x01 != 0), ref(body[1]&0x80 != 0)
-	s.HopML, s.Remaining = ref(body[2]&0x1f), ref(body[3])
-	s.InstructionBitmap = ref(binary.BigEndian.Uint16(body[4:]))
-	m := oldHopBits
-	if bits.OnesCount16(*s.InstructionBitmap) == int(*s.HopML) {
-		m[6] = []part{{"level2_ingress_interface_id", 16}, {"level2_egress_interface_id", 16}}
-	}
-	s.hops(&m, *s.InstructionBitmap, body[oldHeaderLen:], int(*s.HopML)*4)
+	s.old(body)
 	return s, shim
 }

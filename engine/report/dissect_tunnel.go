@@ -6,7 +6,11 @@ import "encoding/binary"
 const (
 	greProtocolINT   = 34998 // not assigned: what intsink's examples use
 	vxlanGPEPort     = 4790
+	vxlanPort        = 4789
+	gpeP             = 0x04
 	nextProtocolINT  = 0x82
+	nextProtocol1    = 0x08 // INT 1.0, section 4.6.2
+	nextProtocol2016 = 0x05 // June 2016, section 5.3.2
 	genevePort       = 6081
 	geneveOptionINT  = 0x0103
 	geneveHeaderSize = 4 // of one option
@@ -32,10 +36,15 @@ func (x *dissector) tunnel(port uint16) *Stack {
 // VXLAN GPE").
 func (x *dissector) vxlanGPE() *Stack {
 	b := x.take(8)
-	if b == nil || b[0]&0x04 == 0 { // P: there is a next protocol
+	if b == nil || b[0]&gpeP == 0 { // P: there is a next protocol
 		return nil
 	}
-	return x.chain(b[3] == nextProtocolINT, func(shim []byte) bool { return shim[3] == nextProtocolINT })
+	return x.chain(isNextINT(b[3]), func(shim []byte) bool { return isNextINT(shim[3]) })
+}
+
+// isNextINT: INT 1.0 and June 2016 have next protocols of their own.
+func isNextINT(next uint8) bool {
+	return next == nextProtocolINT || next == nextProtocol1 || next == nextProtocol2016
 }
 
 // chain reads shims as long as the protocol in front of them says INT.
@@ -47,9 +56,17 @@ func (x *dissector) chain(more bool, after func(shim []byte) bool) *Stack {
 		if shim == nil {
 			break
 		}
-		s := x.body(shim[0]>>4, shim[1])
+		t, words := shim[0]>>4, shim[1]
+		old := t == 0 && words == 0 && shim[2] > 0 // INT 1.0, section 4.6.2: 8 bits of type, a length that counts the shim
+		if old {
+			t, words = shim[0], shim[2]-1
+		}
+		s := x.bodyInTunnel(t, words)
 		if s == nil {
 			break
+		}
+		if old {
+			s.ShimLength = shim[2]
 		}
 		*next, next = s, &s.Next
 		more = after(shim)
@@ -76,7 +93,7 @@ func (x *dissector) geneve() *Stack {
 		if binary.BigEndian.Uint16(h) != geneveOptionINT {
 			continue
 		}
-		if s := x.body(h[2], words); s != nil {
+		if s := x.bodyInTunnel(h[2], words); s != nil {
 			*next, next = s, &s.Next
 		}
 	}
@@ -95,7 +112,59 @@ func (x *dissector) gre() *Stack {
 			return nil
 		}
 	}
-	return x.chain(binary.BigEndian.Uint16(b[2:]) == greProtocolINT, func(shim []byte) bool {
-		return binary.BigEndian.Uint16(shim[2:]) == greProtocolINT
-	})
+	protocol := binary.BigEndian.Uint16(b[2:])
+	if protocol != greProtocolINT {
+		return x.inside(protocol)
+	}
+	return x.chain(true, func(shim []byte) bool { return binary.BigEndian.Uint16(shim[2:]) == greProtocolINT })
+}
+
+// inside reads the INT of the packet in a tunnel. The flow stays the tunnel's.
+func (x *dissector) inside(ether uint16) *Stack {
+	y := dissector{Decoder: x.Decoder, rest: x.rest, depth: x.depth}
+	s := y.packet(ether)
+	x.rest = y.rest
+	return s
+}
+
+// insideUDP is inside for the tunnels over UDP.
+func (x *dissector) insideUDP(port uint16) *Stack {
+	if port != vxlanPort && port != vxlanGPEPort && port != genevePort {
+		return nil
+	}
+	b := x.take(8)
+	switch {
+	case b == nil:
+		return nil
+	case port == genevePort:
+		if b[0]>>6 != 0 || x.take(int(b[0]&0x3f)*4) == nil {
+			return nil
+		}
+		return x.inside(binary.BigEndian.Uint16(b[2:]))
+	case port == vxlanPort || b[0]&gpeP == 0 || b[3] == 3:
+		return x.inside(etherEthernet)
+	case b[3] == 1:
+		return x.inside(etherIPv4)
+	case b[3] == 2:
+		return x.inside(etherIPv6)
+	}
+	return nil
+}
+
+// labels steps over a label stack (RFC 3032); IP behind it tells its version.
+func (x *dissector) labels() (etherType uint16, ok bool) {
+	for range maxNested {
+		b := x.take(4)
+		if b == nil {
+			return 0, false
+		}
+		if b[2]&1 == 0 {
+			continue
+		}
+		if len(x.rest) > 0 && x.rest[0]>>4 == 6 {
+			return etherIPv6, true
+		}
+		return etherIPv4, true
+	}
+	return 0, false
 }

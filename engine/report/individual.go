@@ -42,6 +42,9 @@ const (
 	maxMdWords   = 0xff
 )
 
+// MaxMetadata is how many bytes of metadata MD Length can express.
+const MaxMetadata = maxMdWords * 4
+
 // Individual is one report: what happened to one packet. Format10 and Format05
 // have Own and RepMdBits for the metadata, and D, Q, F, InType and Inner of the
 // rest.

@@ -24,13 +24,7 @@ func (p *Packet) Open(buf []byte) { p.OpenAs(Format20, buf) }
 
 // OpenAs is Open for any format.
 func (p *Packet) OpenAs(f Format, buf []byte) {
-	*p = Packet{buf: buf, n: GroupHeaderLen, format: f}
-	switch f {
-	case Format10:
-		p.n = sealed10
-	case Format05:
-		p.n = sealed05
-	}
+	*p = Packet{buf: buf, n: startLen(f), format: f}
 }
 
 // IsOpen tells whether the packet is between Open and Seal.
@@ -70,6 +64,73 @@ func (p *Packet) Append(r *Individual) bool {
 	p.n += size
 	p.reports++
 	return true
+}
+
+// AppendCut is Append, but that the packet in r's inner contents, or in the last TLV
+// of them, is cut to the room that there is, to whole words.
+func (p *Packet) AppendCut(r *Individual) bool {
+	room := len(p.buf) - p.n - (firstWordLen + r.words()*4 - (len(r.inner())+3)&^3)
+	keep, at := room&^3, 0
+	switch {
+	case keep <= 0 || keep >= len(r.Inner) || r.InType < TLV || r.InType == DSExtension || r.InType > IPv6:
+		return p.Append(r)
+	case r.InType == TLV:
+		at = lastTLV(r.Inner)
+		if t := TLVType(r.Inner[at] >> 4); at+tlvHeaderLen > keep || t < TLVEthernet || t > TLVIPv6 {
+			return p.Append(r)
+		}
+	}
+	c := *r
+	c.Inner = r.Inner[:keep]
+	if !p.Append(&c) {
+		return false
+	}
+	if r.InType == TLV {
+		p.buf[p.n-keep+at+1] = uint8((keep - at - tlvHeaderLen) / 4)
+	}
+	return true
+}
+
+// Growth is by how many bytes Append of r would make the payload longer; 0: it
+// would not take r.
+func (p *Packet) Growth(r *Individual) int {
+	if p.last || p.buf == nil {
+		return 0
+	}
+	return r.size(p.format, len(p.buf)-p.n)
+}
+
+// Alone is the payload length of a packet of format f with room for so many bytes
+// that carries nothing but r; 0: r does not fit.
+func Alone(f Format, r *Individual, room int) int {
+	start := startLen(f)
+	if n := r.size(f, room-start); n > 0 {
+		return start + n
+	}
+	return 0
+}
+
+// startLen is what stands in a packet before its first report.
+func startLen(f Format) int {
+	switch f {
+	case Format10:
+		return sealed10
+	case Format05:
+		return sealed05
+	}
+	return GroupHeaderLen
+}
+
+// size is the length of r in a packet of format f that has room for so many
+// bytes; 0: it does not fit.
+func (r *Individual) size(f Format, room int) int {
+	if f != Format20 {
+		return r.oldSize(f, room)
+	}
+	if n := firstWordLen + r.words()*4; n <= room && r.sound() {
+		return n
+	}
+	return 0
 }
 
 // Seal writes the group header, or its fields where the format has them, closes

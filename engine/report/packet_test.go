@@ -211,3 +211,61 @@ func TestPutTLV(t *testing.T) {
 		t.Errorf("%d bytes for 1021", n)
 	}
 }
+
+// TestAppendCut: the packet in a report is cut to whole words of the room, and
+// nothing else is.
+func TestAppendCut(t *testing.T) {
+	for _, c := range []struct {
+		room, words, want int // want: Report Length; -1: not taken
+		inType            InType
+	}{
+		{8 + 4 + 12, 3, 3, Ethernet},
+		{8 + 4 + 12, 4, 3, Ethernet},
+		{8 + 4 + 11, 4, 2, IPv6},
+		{8 + 4 + 4, 300, 1, IPv4},
+		{8 + 4 + 3, 300, -1, IPv4},
+		{8 + 4, 1, -1, Ethernet},
+		{8 + 4, 5, 0, None},
+		{8 + 4 + 12, 4, -1, TLV},
+		{8 + 4 + 12, 4, -1, DSExtension},
+	} {
+		var p Packet
+		p.Open(make([]byte, c.room))
+		r := bare(c.words)
+		r.InType = c.inType
+		got := p.AppendCut(&r)
+		if got != (c.want >= 0) || len(r.Inner) != c.words*4 {
+			t.Errorf("%+v: taken %v, %d bytes left", c, got, len(r.Inner))
+		}
+		if b := p.Seal(group); got && (int(b[9]) != c.want || len(b) != 12+c.want*4) {
+			t.Errorf("%+v: %x", c, b)
+		}
+	}
+}
+
+// TestAppendCutOfAnExplainedReport: the last TLV is the packet, and shortened.
+func TestAppendCutOfAnExplainedReport(t *testing.T) {
+	const tlvs = 4 + ExplanationLen
+	for room := range 200 {
+		r := bare(25)
+		b := make([]byte, 400)
+		r.Explain(&Explanation{Events: 1, Trigger: NoTrigger}, b)
+		var p Packet
+		p.Open(make([]byte, room))
+		taken := p.AppendCut(&r)
+		if want := room >= GroupHeaderLen+firstWordLen+tlvs+4; taken != want {
+			t.Fatalf("room %d: taken %v", room, taken)
+		}
+		if b[tlvs+1] != 25 {
+			t.Fatalf("room %d: the caller's TLV has %d words", room, b[tlvs+1])
+		}
+		if !taken {
+			continue
+		}
+		m, err := Decode(p.Seal(group))
+		words := min(25, (room-GroupHeaderLen-firstWordLen-tlvs-4)/4)
+		if err != nil || m.Reports[0].Problem != "" || len(m.Reports[0].Inner.TLVs) != 2 || m.Reports[0].Inner.TLVs[1].Length != words*4 {
+			t.Fatalf("room %d: %v, %+v; want %d words", room, err, m.Reports[0].Inner, words)
+		}
+	}
+}

@@ -42,3 +42,11 @@ func PutTLV(b []byte, t TLVType, template uint16, data []byte) int {
 	clear(b[end:n])
 	return n
 }
+
+// lastTLV is where the last TLV in b starts, which PutTLV wrote.
+func lastTLV(b []byte) (at int) {
+	for next := 0; next+tlvHeaderLen <= len(b); next += tlvHeaderLen + int(b[next+1])*4 {
+		at = next
+	}
+	return at
+}

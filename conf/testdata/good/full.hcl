@@ -61,6 +61,9 @@ watch "web" {
     destination_port = [80, "443", "8000-8099"]
     vlan             = [0, "100-199"]
     dscp             = [0, 46]
+    flow             = "inner"
+    vni              = [0, "5000-5999", 16777215]
+    device           = [1, "4294967294", "0xFF", "0x020000000001"]
   }
   events     = ["path_change", "new_flow"]
   sample     = 1000

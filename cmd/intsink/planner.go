@@ -1,0 +1,190 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gopacket/gopacket/layers"
+
+	"intsink/conf"
+	"intsink/dpdk/mbuf"
+	"intsink/engine"
+	"intsink/engine/event"
+	"intsink/engine/report"
+)
+
+// planner takes a capture through one worker and counts, second by second.
+type planner struct {
+	*replayWorker
+	conf    *conf.Config
+	in      *captureReader
+	port    *memPort
+	reports *mbuf.Arena
+
+	start, end int64 // time of the first packet; end of the second at hand
+	fired      [event.NumEvents]series
+	reported   [event.NumEvents]series
+	collectors []collectorSeries
+	flows      uint64 // most in the table at the end of a second
+	tooLong    int
+}
+
+type collectorSeries struct {
+	reports, packets, bits series
+	over                   int    // seconds beyond the collector's budget
+	sentBits               uint64 // so far
+}
+
+// series is a counter whose growth in each second is looked at.
+type series struct{ total, peak uint64 }
+
+// next ends a second in which the counter came to total; it returns the growth.
+func (s *series) next(total uint64) uint64 {
+	grown := total - s.total
+	s.total, s.peak = total, max(s.peak, grown)
+	return grown
+}
+
+func newPlanner(c *conf.Config, in *captureReader) (*planner, error) {
+	p := &planner{conf: c, in: in, collectors: make([]collectorSeries, len(c.Collectors))}
+	var err1, err2 error
+	p.port, err1 = newMemPort()
+	p.reports, err2 = mbuf.NewArena(replayReportMbufs, reportRoom(c))
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	var headers []uint64
+	for i := range c.Collectors {
+		f := replayFrame(&c.Collectors[i])
+		headers = append(headers, uint64(f.HeaderLen()))
+	}
+	p.replayWorker = newReplayWorker(c, replayPorts{
+		network: p.port, host: hostPort{p.port}, packets: p.port.pool, reports: p.reports,
+	}, func(s *sealedReport) {
+		_, payload := report.TakeHandoff(s.m.Bytes())
+		p.collectors[s.collector].sentBits += 8 * (headers[s.collector] + uint64(len(payload)))
+	})
+	return p, nil
+}
+
+// run takes every packet of the capture through the worker.
+func (p *planner) run() error {
+	err := p.packets()
+	p.Close()
+	p.drain()
+	p.nextSecond()
+	return err
+}
+
+func (p *planner) packets() error {
+	for {
+		c, err := p.in.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("packet %d: %w", p.in.packets+1, err)
+		}
+		if c.link != layers.LinkTypeEthernet {
+			return fmt.Errorf("packet %d: link type %v, need Ethernet: split the capture by interface", p.in.packets, c.link)
+		}
+		if len(c.data) > maxFrame {
+			p.tooLong++
+			continue
+		}
+		p.passSeconds(c.at)
+		p.passTo(c.at)
+		p.port.frame = c.data
+		p.Poll()
+		p.drain()
+	}
+}
+
+// passSeconds ends every second before at. Nothing happens in a long gap once all
+// flows have ended in it.
+func (p *planner) passSeconds(at int64) {
+	if p.end == 0 {
+		p.start, p.end = at, at+1e9
+	}
+	last := p.now
+	for ; at-p.end >= 0; p.end += 1e9 { // a sum may overflow, this difference does not
+		if p.end-last > p.idle+endLate {
+			p.end += (at - p.end) / 1e9 * 1e9
+			continue
+		}
+		p.passTo(p.end)
+		p.nextSecond()
+	}
+}
+
+// nextSecond takes the counters of what happened until now.
+func (p *planner) nextSecond() {
+	p.Publish()
+	c := p.Snapshot()
+	for e := range p.fired {
+		p.fired[e].next(c.Detector.Fired[e])
+		p.reported[e].next(c.Reported[e])
+	}
+	for i := range p.collectors {
+		s, budget := &p.collectors[i], &p.conf.Collectors[i].Budget
+		s.reports.next(c.Collectors[i].Reports)
+		packets, bits := s.packets.next(c.Collectors[i].Packets), s.bits.next(s.sentBits)
+		if budget.Packets > 0 && packets > budget.Packets || budget.Bits > 0 && bits > budget.Bits {
+			s.over++
+		}
+	}
+	p.flows = max(p.flows, c.Flows)
+}
+
+// close gives everything back.
+func (p *planner) close() error {
+	p.Release()
+	leaked := p.port.pool.InUse() + p.reports.InUse()
+	p.port.pool.Close()
+	p.reports.Close()
+	if leaked != 0 {
+		return fmt.Errorf("%d mbufs did not return to their pools", leaked)
+	}
+	return nil
+}
+
+// result is what was counted.
+func (p *planner) result() *plan {
+	c := p.Snapshot()
+	l := &c.Links[0]
+	out := &plan{Seconds: float64(p.now-p.start) / 1e9, Events: []planEvent{}, Collectors: []planCollector{}}
+	out.Packets.Received = l.Direction[engine.ToHost].Received
+	for _, n := range l.INT {
+		out.Packets.INT += n
+	}
+	out.Flows.Watched, out.Flows.Peak, out.Flows.Evicted = p.fired[event.NewFlow].total, p.flows, c.Evictions
+	for e := range p.fired {
+		row := planEvent{Event: event.Event(e).String(), Fired: out.rate(&p.fired[e]), Reports: out.rate(&p.reported[e])}
+		row.Share = out.share(p.reported[e].total)
+		row.Suppressed = map[string]uint64{}
+		for r, n := range c.Detector.Suppressed[e] {
+			if n > 0 {
+				row.Suppressed[event.SuppressReason(r).String()] = n
+			}
+		}
+		if row.Fired.Total+row.Reports.Total > 0 || len(row.Suppressed) > 0 {
+			out.Events = append(out.Events, row)
+		}
+	}
+	for i := range p.collectors {
+		s := &p.collectors[i]
+		row := planCollector{
+			Collector: p.conf.Collectors[i].Name, Share: out.share(s.reports.total),
+			Reports: out.rate(&s.reports), Packets: out.rate(&s.packets), Bits: out.rate(&s.bits),
+			Dropped: map[string]uint64{}, SecondsOverBudget: s.over,
+		}
+		for r, n := range c.Collectors[i].Dropped {
+			if n > 0 {
+				row.Dropped[engine.ReportDropReason(r).String()] = n
+			}
+		}
+		out.Collectors = append(out.Collectors, row)
+	}
+	return out
+}

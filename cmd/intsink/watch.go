@@ -1,0 +1,50 @@
+package main
+
+import (
+	"slices"
+
+	"intsink/conf"
+	"intsink/engine"
+)
+
+func watchOf(w *conf.Watch, collectors []string) engine.Watch {
+	out := engine.Watch{Name: w.Name}
+	for i, name := range collectors {
+		if len(w.Collectors) == 0 || slices.Contains(w.Collectors, name) {
+			out.Collectors |= 1 << i
+		}
+	}
+	if m := w.Match; m != nil {
+		out.Source, out.Destination, out.Protocol = m.Source, m.Destination, m.Protocol
+		out.SourcePort, out.DestinationPort = portRanges(m.SourcePort), portRanges(m.DestinationPort)
+		out.Layer = watchLayers[m.Flow]
+		out.VLAN, out.DSCP, out.Device = portRanges(m.VLAN), m.DSCP, m.Device
+		for _, r := range m.VNI {
+			out.VNI = append(out.VNI, engine.VNIRange(r))
+		}
+	}
+	return out
+}
+
+func portRanges(in []conf.PortRange) []engine.PortRange {
+	var out []engine.PortRange
+	for _, r := range in {
+		out = append(out, engine.PortRange(r))
+	}
+	return out
+}
+
+// watchLayers are the values of watch.match.flow.
+var watchLayers = map[string]engine.Layer{"any": engine.OwnLayer, "outer": engine.OuterLayer, "inner": engine.InnerLayer}
+
+// deviceFields are the instructions with the role of a device id.
+func deviceFields(c *conf.INT) (out []engine.DeviceField) {
+	for i := range c.Domains {
+		for _, in := range c.Domains[i].Instructions {
+			if in.Role == "device_id" {
+				out = append(out, engine.DeviceField{Domain: c.Domains[i].ID, Bit: in.Bit})
+			}
+		}
+	}
+	return out
+}

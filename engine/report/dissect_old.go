@@ -1,0 +1,69 @@
+package report
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// bodyInTunnel is body, and reads the headers of eight bytes of INT 1.0 (section 4.7)
+// and June 2016 (section 5.3.3) too: tunnels carry all three in the same place.
+func (x *dissector) bodyInTunnel(t, words uint8) *Stack {
+	if s := x.body(t, words); s != nil {
+		return s
+	}
+	size, b := int(words)*4, x.rest
+	if t != 1 || size < oldHeaderLen || len(b) < oldHeaderLen {
+		return nil
+	}
+	s := &Stack{Type: shimTypes[1], ShimLength: words, Truncated: size > len(b)}
+	b = b[:min(size, len(b))]
+	switch {
+	case b[0]>>4 == 1:
+		s.old(b)
+	case b[0]>>6 == 0 && size == oldHeaderLen+int(b[1]&0x1f)*int(b[3])*4:
+		s.first(b)
+	default:
+		return nil
+	}
+	x.rest = x.rest[len(b):]
+	return s
+}
+
+// old reads INT 1.0: b is its header and what is there of the stack.
+func (s *Stack) old(b []byte) {
+	s.Version = ref(b[0] >> 4)
+	s.Discard = b[0]&0x02 != 0 // C: a copy
+	s.HopExceeded, s.MTUExceeded = ref(b[0]&0x01 != 0), ref(b[1]&0x80 != 0)
+	s.HopML, s.Remaining = ref(b[2]&0x1f), ref(b[3])
+	s.InstructionBitmap = ref(binary.BigEndian.Uint16(b[4:]))
+	m := oldHopBits
+	if bits.OnesCount16(*s.InstructionBitmap) == int(*s.HopML) {
+		m[6] = []part{{"level2_ingress_interface_id", 16}, {"level2_egress_interface_id", 16}}
+	}
+	s.hops(&m, *s.InstructionBitmap, b[oldHeaderLen:], int(*s.HopML)*4)
+}
+
+// firstHopBits are the bits of June 2016, a word each.
+var firstHopBits = bitmap{
+	word("node_id"), word("ingress_interface_id"), word("hop_latency"), word("queue_occupancy"),
+	word("ingress_timestamp"), word("egress_interface_id"), word("queue_congestion_status"), word("tx_utilization"),
+	word("reserved_8"), word("reserved_9"), word("reserved_10"), word("reserved_11"),
+	word("reserved_12"), word("reserved_13"), word("reserved_14"), word("reserved_15"),
+}
+
+// first reads the format of June 2016. The top bit of a value marks the bottom of
+// the stack; all other bits set mean that there is none.
+func (s *Stack) first(b []byte) {
+	s.Version = ref(b[0] >> 6)
+	s.Discard, s.HopExceeded = b[0]&0x08 != 0, ref(b[0]&0x04 != 0) // C: a copy
+	s.HopML, s.Remaining = ref(b[1]&0x1f), ref(b[2]-b[3])
+	s.InstructionBitmap = ref(binary.BigEndian.Uint16(b[4:]))
+	s.hops(&firstHopBits, *s.InstructionBitmap, b[oldHeaderLen:], int(*s.HopML)*4)
+	for _, h := range s.Hops {
+		for i := range h.Values {
+			v := &h.Values[i]
+			v.Number &= 1<<31 - 1
+			v.Null = v.Number == 1<<31-1
+		}
+	}
+}
