@@ -12,10 +12,10 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # Finds a Go that go.mod accepts, wherever `make deps` put it.
 GO := scripts/go.sh
 
-.PHONY: help deps build demo test bench soak fuzz lint fresh clean
+.PHONY: help deps build demo test bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools bce soak fuzz lint fresh clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 deps: ## install the Debian packages and the Go toolchain, where they are missing
 	scripts/deps.sh
@@ -32,9 +32,35 @@ test: deps ## run every check: vet, gofmt, race, DPDK on vdevs, short fuzz, benc
 	$(MAKE) build
 	scripts/test.sh
 
-bench: deps ## compare with dpdk-testpmd on the same input, in turns (BENCH="-h" for flags)
+# The benchmarks' programs. Their worker is compiled as intsink's is, with the same profile.
+PGO := $(or $(abspath $(wildcard cmd/intsink/default.pgo)),off)
+bench-tools: deps
 	$(MAKE) build
-	$(GO) run ./bench/compare $(BENCH)
+	for tool in compare instructions latency rfc2544; do \
+		GOAMD64=$(GOAMD64) $(GO) build -pgo=$(PGO) -o bin/bench/$$tool ./bench/$$tool; done
+
+bench: bench-tools ## compare with dpdk-testpmd on the same input, in turns (ROWS=all|name,..., BENCH="-h" for flags)
+	bin/bench/compare -instructions bin/bench/instructions -rows "$(ROWS)" $(if $(ROWS),,-testpmd io) $(BENCH)
+
+bench-all: ## all rows of bench: about 6 minutes
+	$(MAKE) bench ROWS=all
+
+bench-check: bench-tools ## fail where instructions per packet grew by 5 % (UPDATE=1: commit the new counts)
+	bin/bench/instructions $(if $(UPDATE),-update)
+
+bench-latency: bench-tools ## latency that the sink adds, under load, over net_memif (BENCH="-h" for flags)
+	bin/bench/latency $(BENCH)
+
+bench-throughput: bench-tools ## search for the rate without loss and with 0.5 %, over net_memif (BENCH="-h" for flags)
+	bin/bench/rfc2544 $(BENCH)
+
+bench-results: bench-tools ## run every benchmark and write bench/RESULTS.md: 15 minutes, on a quiet machine
+	bin/bench/compare -rows all -rounds 5 -instructions bin/bench/instructions -results bench/RESULTS.md
+	bin/bench/latency -results bench/RESULTS.md
+	bin/bench/rfc2544 -results bench/RESULTS.md
+
+bce: ## list the bounds checks that the compiler left in the packages of the packet path
+	scripts/bce.sh
 
 soak: ## an hour of traffic of a million flows against the model of all events: recall, false positives, memory
 	SOAK=1 $(GO) test -count=1 -v -timeout 2h -run '^TestSoak$$' ./bench/truth

@@ -13,6 +13,7 @@ func (d *decoder) check(c *Config, m machine) {
 	for i := range c.INT.Domains {
 		d.checkDomain(&c.INT.Domains[i])
 	}
+	d.checkNodeModels(c)
 	d.checkEvents(&c.Events, nil, "events")
 	d.checkWatches(c)
 	d.checkReport(c)

@@ -57,11 +57,6 @@ func (d *decoder) checkEventNames(c *Config, w *Watch, where string) {
 	if w.Override != nil {
 		e = w.Override
 	}
-	if w.Events != nil && !slices.Equal(w.Events, defaultEventNames(e)) {
-		for _, name := range w.Events {
-			d.mustAct("watch.events="+name, d.at(chosen{&w.Events, name}))
-		}
-	}
 	if slices.Contains(w.Events, "sample") && w.Sample == 0 && d.has(&w.Events) {
 		d.warnAt(at, "%s: events has \"sample\", but sample is 0: set sample = N for one packet in N", where)
 	}
@@ -128,11 +123,8 @@ func (d *decoder) checkReport(c *Config) {
 	for i := range c.Collectors {
 		tag = max(tag, c.Collectors[i].TagLen())
 	}
-	// VLAN tag, Ethernet, IPv6 (the larger), UDP, group header, individual report
-	// header with the main contents of RepType 1.
-	least := tag + 14 + 40 + 8 + 8 + 12 + metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
+	least := tag + leastReport(r)
 	if r.Explain {
-		least += explainBytes
 		d.checkExplain(r)
 	}
 	at := []any{&r.Coalesce.MaxBytes, &r.Fragment, r}
@@ -141,6 +133,17 @@ func (d *decoder) checkReport(c *Config) {
 	} else if r.Coalesce.MaxBytes > 1514 {
 		d.warnAt(at, "report: coalesce.max_bytes = %d is more than an Ethernet frame of 1514 bytes: the path to the collectors must take larger ones", r.Coalesce.MaxBytes)
 	}
+}
+
+// leastReport is the frame of one report with all of its fragment: Ethernet, IPv6
+// (the larger), UDP, group header, individual report header with the main contents
+// of RepType 1.
+func leastReport(r *Report) int {
+	n := 14 + 40 + 8 + 8 + 12 + metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
+	if r.Explain {
+		n += explainBytes
+	}
+	return n
 }
 
 // explainBytes is what report.explain adds: a TLV of 44 bytes, and the header of
@@ -192,6 +195,7 @@ func (d *decoder) checkCollectors(c *Config) {
 			d.warnAt([]any{&col.Address}, "collector %q: %s is the address of collector %q too: it gets every report twice", col.Name, col.Address, other)
 		}
 		seen[col.Address] = col.Name
+		d.checkBudget(col, &c.Report)
 		if col.Source.IsValid() && col.Source.Is4() != col.Address.Addr().Is4() {
 			d.errorAt([]any{&col.Source}, "collector %q: source %s and address %s must be both IPv4 or both IPv6", col.Name, col.Source, col.Address)
 		}

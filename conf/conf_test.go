@@ -141,22 +141,6 @@ func TestTextForms(t *testing.T) {
 	}
 }
 
-// TestUnbuiltWarnsOnce: one warning per feature, however often it is used.
-func TestUnbuiltWarnsOnce(t *testing.T) {
-	defer func(built map[string]string) { unbuilt = built }(unbuilt)
-	unbuilt = map[string]string{"watch.match.dscp": "watch.match.dscp"}
-	_, d := parse("test.hcl", []byte(base+`
-watch "a" {
-  match { dscp = [1] }
-}
-watch "b" {
-  match { dscp = [2] }
-}`), fakeMachine())
-	if len(d.Errors) != 0 || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Message, "watch.match.dscp") {
-		t.Errorf("%s%s", diagText(d.Errors), diagText(d.Warnings))
-	}
-}
-
 func TestLcoresElsewhere(t *testing.T) {
 	src := []byte(base + `watch "all" {}
 dpdk { lcores = "6-9" }`)

@@ -14,6 +14,7 @@ type Config struct {
 	Links      []Link
 	Taps       []Tap
 	INT        INT
+	NodeModels []NodeModel
 	Flows      Flows
 	Watches    []Watch
 	Events     Events
@@ -183,7 +184,7 @@ type PathChange struct {
 }
 
 // Congestion holds the thresholds of congestion; Raise and Clear are queue
-// occupancies as the wire carries them.
+// occupancies as the wire carries them, or in the unit of the node's model.
 type Congestion struct {
 	Raise, Clear uint32
 	RaiseLatency time.Duration

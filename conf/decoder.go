@@ -16,7 +16,6 @@ type decoder struct {
 	out        *Diagnostics
 	places     map[any]hcl.Range // by pointer to a field or block, or element of a list
 	failed     map[any]bool      // fields that are in the file with a wrong value
-	warned     map[string]bool   // features, see unbuilt
 	unresolved []unresolved
 }
 
@@ -29,7 +28,7 @@ type element struct {
 func newDecoder(file string, src []byte) *decoder {
 	return &decoder{
 		file: file, src: src, lines: bytes.Split(src, []byte("\n")), out: &Diagnostics{},
-		places: map[any]hcl.Range{}, failed: map[any]bool{}, warned: map[string]bool{},
+		places: map[any]hcl.Range{}, failed: map[any]bool{},
 	}
 }
 
@@ -87,17 +86,6 @@ func (d *decoder) errorAt(keys []any, format string, args ...any) {
 
 func (d *decoder) warnAt(keys []any, format string, args ...any) {
 	d.report(Warning, d.at(keys...), format, args...)
-}
-
-// mustAct warns where path is something that this version does not act on.
-func (d *decoder) mustAct(path string, r hcl.Range) {
-	path = strings.Replace(path, "watch.events_override", "events", 1)
-	feature, missing := unbuilt[path]
-	if !missing || d.warned[feature] {
-		return
-	}
-	d.warned[feature] = true
-	d.report(Warning, r, "this version does not act on %s yet", feature)
 }
 
 // syntax takes over the diagnostics of the HCL parser.

@@ -17,6 +17,5 @@
 // the HCL parser is not. Load then reads (types, ranges, names), resolves collectors (resolve.go),
 // then checks what takes more than one place of the file to see (check*.go).
 // Every step goes on after a fault, so that the user sees all of them at once;
-// only a file that is no HCL, or too large, ends it early. What is accepted and not built yet
-// is listed in unbuilt.go.
+// only a file that is no HCL, or too large, ends it early.
 package conf

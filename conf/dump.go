@@ -17,13 +17,6 @@ func (c *Config) Dump() []byte {
 	return hclwrite.Format(bytes.TrimLeft(d.out.Bytes(), "\n"))
 }
 
-// written is what visit would write: to see whether anything changed.
-func written(visit func(visitor)) string {
-	var d dumper
-	visit(&d)
-	return d.out.String()
-}
-
 // dumper is the visitor that writes HCL.
 type dumper struct {
 	out   bytes.Buffer

@@ -103,13 +103,7 @@ func (r *reader) read(name string, v value) bool {
 	r.d.place(v.key(), a.expr.Range())
 	path := r.sub(name)
 	x := &expr{d: r.d, path: path, where: r.prefix() + name, e: a.expr}
-	before, _ := v.write()
-	if v.read(x) {
-		if text, _ := v.write(); text != before { // what leaves the default needs no feature
-			r.d.mustAct(path, a.expr.Range())
-			r.d.mustAct(path+"="+text, a.expr.Range())
-		}
-	} else {
+	if !v.read(x) {
 		r.d.failed[v.key()] = true
 	}
 	return true
@@ -154,11 +148,7 @@ func (r *reader) nested(b *hclsyntax.Block, key any, what string, visit func(vis
 		what = r.what + ": " + what
 	}
 	sub := r.d.bodyReader(b.Body, r.sub(b.Type), what, b.DefRange())
-	before := written(visit)
 	visit(sub)
-	if written(visit) != before {
-		r.d.mustAct(sub.path, b.DefRange())
-	}
 	sub.finish()
 }
 

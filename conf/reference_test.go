@@ -160,15 +160,39 @@ func TestDocExample(t *testing.T) {
 	}
 }
 
-// TestUnbuiltExists: what is said to be missing is in the schema.
-func TestUnbuiltExists(t *testing.T) {
-	all := schema()
-	for place := range unbuilt {
-		path, _, _ := strings.Cut(place, "=")
-		dot := strings.LastIndexByte(path, '.')
-		_, isBlock := all[path]
-		if !isBlock && !slices.Contains(all[path[:dot]], path[dot+1:]) {
-			t.Errorf("unbuilt names %q, which is not in the schema", path)
+// TestEventsDocumentHasTheDefaults: the section of each event in docs/events.md
+// has a row for every attribute, with the defaults of both profiles.
+func TestEventsDocumentHasTheDefaults(t *testing.T) {
+	doc := mustRead(t, "../docs/events.md")
+	dc, wan := defaultEvents("dc"), defaultEvents("wan")
+	written := func(e *Events) map[string]string {
+		v := &rows{values: map[string]string{}}
+		visitEvents(v, e)
+		return v.values
+	}
+	other := written(&wan)
+	for path, value := range written(&dc) {
+		block, attr, ok := strings.Cut(path, ".")
+		if !ok {
+			continue // the profile itself
+		}
+		_, section, _ := strings.Cut(doc, "\n## `"+block+"`")
+		section, _, _ = strings.Cut(section, "\n## ")
+		if row := "| `" + attr + "` | `" + value + "` | `" + other[path] + "` |"; !strings.Contains(section, row) {
+			t.Errorf("docs/events.md: section %s has no row %s", block, row)
 		}
 	}
+}
+
+// rows is the visitor that collects the values of attributes.
+type rows struct {
+	lister
+	path   string
+	values map[string]string
+}
+
+func (r *rows) attr(name string, v value) { r.values[r.path+name], _ = v.write() }
+
+func (r *rows) block(name string, _ any, visit func(visitor)) {
+	visit(&rows{path: name + ".", values: r.values})
 }

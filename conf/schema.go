@@ -82,6 +82,7 @@ func visitConfig(v visitor, c *Config) {
 		v.required("port", text(&t.Port))
 	}})
 	v.block("int", &c.INT, func(v visitor) { visitINT(v, &c.INT) })
+	v.blocks("node_model", sliceBlocks[NodeModel]{&c.NodeModels, defaultNodeModel, func(m *NodeModel) *string { return &m.Name }, visitNodeModel})
 	v.block("flows", &c.Flows, func(v visitor) {
 		v.attr("capacity", integer(&c.Flows.Capacity, 16, 1<<28))
 		v.attr("idle_timeout", duration(&c.Flows.IdleTimeout, minIdle, maxTime))

@@ -23,8 +23,8 @@ func visitEvents(v visitor, e *Events) {
 	})
 	v.block("link_latency", &e.LinkLatency, func(v visitor) { visitDeadband(v, &e.LinkLatency) })
 	v.block("congestion", &e.Congestion, func(v visitor) {
-		v.attr("raise", then(integer(&e.Congestion.Raise, 0, 1<<24-1), func() { e.Congestion.Clear = e.Congestion.Raise / 2 }))
-		v.attr("clear", integer(&e.Congestion.Clear, 0, 1<<24-1))
+		v.attr("raise", then(integer(&e.Congestion.Raise, 0, 1<<32-2), func() { e.Congestion.Clear = e.Congestion.Raise / 2 }))
+		v.attr("clear", integer(&e.Congestion.Clear, 0, 1<<32-2))
 		v.attr("raise_latency", duration(&e.Congestion.RaiseLatency, 0, maxLatency))
 		v.attr("quota", integer(&e.Congestion.Quota, 0, maxRate))
 		v.attr("timeout", duration(&e.Congestion.Timeout, time.Millisecond, maxTime))

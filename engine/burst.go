@@ -44,6 +44,7 @@ type burst struct {
 	fresh   uint64 // bit j: the flow was made for this packet
 	events  [mbuf.MaxBurst]event.Set
 	trigger [mbuf.MaxBurst]event.Trigger // of events[j] & event.Triggered
+	edges   uint64                       // bit j: event.Congestion of events[j] is an onset or a clear
 	fired   bool                         // any events[:nINT] is not empty
 }
 

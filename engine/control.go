@@ -1,6 +1,6 @@
 package engine
 
-// The control plane reaches a worker through two atomics, which the worker
+// The control plane reaches a worker through three atomics, which the worker
 // reads between bursts, and reads its counters from the copy it publishes.
 
 // Run polls until Stop is called. idle is called after every empty poll with
@@ -68,6 +68,7 @@ func (w *Worker) publish() {
 	w.counters.Detector = w.detector.Counters
 	w.counters.Flows = uint64(w.table.Len())
 	w.counters.Evictions = w.table.Evictions()
+	w.counters.Stretch = w.detector.Stretch
 	w.counters.Pace = w.pace.Pace
 	w.published.copyFrom(&w.counters)
 }

@@ -41,6 +41,7 @@ type LinkCounters struct {
 type CollectorCounters struct {
 	Reports, Packets uint64
 	Dropped          [NumReportDropReasons]uint64
+	Shed             [event.NumEvents]uint64 // events of reports that its budget did not allow
 }
 
 // Counters is everything one worker counts. Only the worker writes its own
@@ -49,6 +50,8 @@ type Counters struct {
 	Links      []LinkCounters
 	Collectors []CollectorCounters
 	Reported   [event.NumEvents]uint64 // events of the reports that were built
+	Shed       [event.NumEvents]uint64 // events of reports that no collector got, for their budgets
+	Stretch    uint32                  // of the time between refreshes, in percent
 	Detector   event.Counters
 	Flows      uint64 // in the table now
 	Evictions  uint64
@@ -100,5 +103,8 @@ func (c *CollectorCounters) Add(o *CollectorCounters) {
 	c.Packets += o.Packets
 	for i := range c.Dropped {
 		c.Dropped[i] += o.Dropped[i]
+	}
+	for i := range c.Shed {
+		c.Shed[i] += o.Shed[i]
 	}
 }

@@ -33,6 +33,7 @@ type outbox struct {
 	m        *mbuf.Mbuf // holds the open packet
 	deadline int64      // when the open packet must leave
 	entropy  uint16     // of the open packet's first report
+	limit    limit
 
 	stash  *mbuf.Vec // stash[:stashed] are free mbufs
 	nStash int

@@ -28,6 +28,7 @@ func (w *Worker) adopt(a *adoption) {
 	w.watches = a.watches
 	w.generation++
 	w.locator = inthdr.NewLocator(r.INT)
+	w.detector.SetModels(r.NodeModels)
 	w.detector.SetPolicies(r.Policies)
 }
 
@@ -36,5 +37,6 @@ func (o *outbox) configure(i int, r *ReportRules) {
 	o.maxPayload = r.MaxPayload[i]
 	o.maxReports = r.MaxReports
 	o.maxDelay = int64(r.MaxDelay)
+	o.limit.configure(r.budget(i))
 	o.open = report.Packet{}
 }

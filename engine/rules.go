@@ -14,11 +14,12 @@ import (
 type Rules struct {
 	INT           inthdr.Config
 	DropMalformed bool
-	DropInterval  int64            // nanoseconds between two drop reports of packets that belong to no flow
-	Watches       []Watch          // first match wins
-	Policies      []event.Policy   // Policies[i] belongs to Watches[i]
-	Devices       []DeviceField    // what watches take for the id of a device
-	Collectors    []netip.AddrPort // traffic to them is never watched
+	DropInterval  int64             // nanoseconds between two drop reports of packets that belong to no flow
+	Watches       []Watch           // first match wins
+	Policies      []event.Policy    // Policies[i] belongs to Watches[i]
+	Devices       []DeviceField     // what watches take for the id of a device
+	NodeModels    []event.NodeModel // what the values of nodes mean
+	Collectors    []netip.AddrPort  // traffic to them is never watched
 	Report        ReportRules
 }
 
@@ -35,6 +36,14 @@ type ReportRules struct {
 	MaxPayload []int // per collector: UDP payload of one report packet in bytes
 	MaxReports int   // 0: as many as fit; a format without coalescing has one
 	MaxDelay   time.Duration
+	Budgets    []Budget // per collector; nil: none has one
+}
+
+func (r *ReportRules) budget(i int) Budget {
+	if r.Budgets == nil {
+		return Budget{}
+	}
+	return r.Budgets[i]
 }
 
 // NoWatch marks a flow that no watch matches.

@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"math/bits"
+
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
+	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
 	"intsink/engine/strip"
 )
@@ -11,7 +14,7 @@ import (
 // of which there is nothing to say, loses its INT at once, while it is in the cache;
 // the rest waits for its reports.
 func (w *Worker) detect(p *path, b *burst) {
-	b.nRest = 0
+	b.nRest, b.edges = 0, 0
 	fired, others := event.Set(0), 0
 	look := w.detector.Survey(b.nINT)
 	common := p.link.Host != nil && !w.detector.WatchesThings()
@@ -20,11 +23,19 @@ func (w *Worker) detect(p *path, b *burst) {
 		if asks {
 			w.differs(b, j)
 		}
-		if !look && (common && w.quiet(b, j) || w.quietAfterAll(b, j)) {
-			continue
+		i := b.int[j] & (mbuf.MaxBurst - 1)
+		if !look {
+			quiet := false
+			if common && b.info[i].Usual {
+				quiet = w.quiet(b, j)
+			} else {
+				quiet = w.quietAfterAll(b, j)
+			}
+			if quiet {
+				continue
+			}
 		}
 		look = false
-		i := b.int[j]
 		b.leave(i)
 		if info := &b.info[i]; info.Type != inthdr.MD {
 			p.counters.INT[info.Type&3]++
@@ -39,14 +50,13 @@ func (w *Worker) detect(p *path, b *burst) {
 	b.fired = fired != 0
 }
 
-// quiet is detect for one packet like the one before it, INT taken out. False:
-// nothing is done. Apart, it has few values to keep.
+// quiet is detect for one Usual packet, INT taken out. False: nothing is done. Apart, it has few values to keep.
 //
 //go:noinline
 func (w *Worker) quiet(b *burst, j int) bool {
 	i := b.int[j&(mbuf.MaxBurst-1)] & (mbuf.MaxBurst - 1)
 	info, flow := &b.info[i], b.flow[j&(mbuf.MaxBurst-1)]
-	if flow == nil || !info.Usual || flow.Generation != w.generation || !w.detector.Quiet(b.now, flow, b.frame[i], info) {
+	if flow == nil || flow.Generation != w.generation || !w.detector.Quiet(b.now, flow, b.frame[i], info) {
 		return false
 	}
 	flow.Count(info.Size)
@@ -55,7 +65,7 @@ func (w *Worker) quiet(b *burst, j int) bool {
 	return true
 }
 
-// quietAfterAll is quiet for packets that Recall did not see, for taps, and where
+// quietAfterAll is quiet for packets that are not Usual by Recall, for taps, and where
 // queues, interfaces or links are watched. The packet keeps its INT for the moment.
 //
 //go:noinline
@@ -79,7 +89,7 @@ func (w *Worker) quietAfterAll(b *burst, j int) bool {
 // connection is not usual.
 func (w *Worker) usual(b *burst, i uint8) bool {
 	info := &b.info[i]
-	return !info.Plain && info.NPT != 2 && b.layers[i].TCPFlags&(tcpFIN|tcpRST) == 0 && w.locator.Usual(info)
+	return !info.Plain && w.locator.Usual(info) && tcpFlags(b.frame[i], &b.layers[i], info)&(tcpFIN|tcpRST) == 0
 }
 
 // detectOne handles a packet that is not like the one before it.
@@ -106,10 +116,14 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	}
 	o := w.observation
 	o.Frame, o.Info, o.FlowHash = b.frame[i], info, b.hashes[j]
-	o.Layout = w.locator.Layout(info)
+	o.Usual, o.Layout = info.Usual, w.locator.Layout(info)
 	o.Sequence, o.SequenceBits = w.locator.Sequence(b.frame[i], info)
 	flow.Closing = flow.Closing || tcpFlags(b.frame[i], &b.layers[i], info)&(tcpFIN|tcpRST) != 0
+	way := flow.PathHash
 	set := w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)
+	if flow.PathHash != way {
+		inspect.Learn(w.questions.ways, b.now, flow.PathHash, o)
+	}
 	if info.Reason != inthdr.ReasonNone {
 		if odd := w.odd(p, b, info.Reason, w.rules.Policies[flow.Watch].Events); odd != 0 {
 			set |= odd
@@ -118,6 +132,9 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	}
 	if set&event.Triggered != 0 {
 		b.trigger[j] = w.detector.Trigger
+	}
+	if set.Has(event.Congestion) && w.detector.Edge {
+		b.edges |= 1 << j
 	}
 	return set
 }
@@ -137,11 +154,9 @@ func (w *Worker) odd(p *path, b *burst, reason inthdr.Reason, wanted event.Set) 
 	return w.detector.Limited(b.now, e, &p.told[e])
 }
 
-// countEvents adds the events of one report that was built.
-func (w *Worker) countEvents(set event.Set) {
-	for e := range event.NumEvents {
-		if set.Has(event.Event(e)) {
-			w.counters.Reported[e]++
-		}
+// countEvents adds the events of one report to c.
+func countEvents(c *[event.NumEvents]uint64, set event.Set) {
+	for ; set != 0; set &= set - 1 {
+		c[event.Event(bits.TrailingZeros32(uint32(set)))%event.NumEvents]++
 	}
 }

@@ -26,7 +26,8 @@ func (w *Worker) report(p *path, b *burst) {
 		}
 		w.fillInner(&w.individual, b.frame[i], outermost)
 		w.explainFlow(b.flow[j], set, b.trigger[j])
-		w.sendReport(set, w.rules.Watches[b.flow[j].Watch].Collectors, b.flow[j], uint16(b.hashes[j]), b.now)
+		priority := set.Priority(b.edges>>j&1 != 0)
+		w.sendReport(set, priority, w.rules.Watches[b.flow[j].Watch].Collectors, b.flow[j], uint16(b.hashes[j]), b.now)
 	}
 }
 
@@ -68,7 +69,7 @@ func (w *Worker) reportFlow(set event.Set, f *flows.Flow, now int64) {
 		}
 	}
 	w.explainFlow(f, set, event.Trigger{})
-	w.sendReport(set, w.rules.Watches[f.Watch].Collectors, f, uint16(w.table.Hash(&f.Key)), now)
+	w.sendReport(set, set.Priority(false), w.rules.Watches[f.Watch].Collectors, f, uint16(w.table.Hash(&f.Key)), now)
 }
 
 // reportDrop reports a packet of f that was to leave as frame. drops is how many
@@ -80,7 +81,7 @@ func (w *Worker) reportDrop(p *path, b *burst, f *flows.Flow, set event.Set, fra
 	w.fillFrame(frame)
 	w.explainFlow(f, set, event.Trigger{})
 	w.explanation.Drops = drops
-	w.sendReport(set, w.rules.Watches[f.Watch].Collectors, f, uint16(w.table.Hash(&f.Key)), b.now)
+	w.sendReport(set, set.Priority(false), w.rules.Watches[f.Watch].Collectors, f, uint16(w.table.Hash(&f.Key)), b.now)
 }
 
 // fillFrame makes the first bytes of a whole frame the inner contents: a word less
@@ -130,9 +131,9 @@ func (w *Worker) fillMain(r *report.Individual, info *inthdr.Info, frame []byte,
 	r.Own = &w.metadata
 }
 
-// sendReport appends w.individual to the open report packet of each of collectors.
-// f is nil where the packet belongs to no flow.
-func (w *Worker) sendReport(set event.Set, collectors uint64, f *flows.Flow, entropy uint16, now int64) {
+// sendReport appends w.individual to the open report packet of each of collectors
+// whose budget allows it. f is nil where the packet belongs to no flow.
+func (w *Worker) sendReport(set event.Set, p event.Priority, collectors uint64, f *flows.Flow, entropy uint16, now int64) {
 	r := &w.individual
 	rules := &w.rules.Report
 	r.TrackedFlow, r.Dropped, r.CongestedQueue = f != nil, set.Has(event.Drop), set.Has(event.Congestion)
@@ -140,14 +141,26 @@ func (w *Worker) sendReport(set event.Set, collectors uint64, f *flows.Flow, ent
 		w.explanation.Events = uint32(set)
 		r.Explain(&w.explanation, w.tlvs[:])
 	}
-	sent := false
+	sent, shed := false, false
 	for c, mask := 0, collectors; mask != 0; c, mask = c+1, mask>>1 {
-		if mask&1 != 0 && w.outboxes[c].add(rules.Format, r, entropy, now) {
+		if mask&1 == 0 {
+			continue
+		}
+		o := &w.outboxes[c]
+		if o.limit.on && !o.admits(rules.Format, r, p, now) {
+			countEvents(&o.counters.Shed, set)
+			shed = true
+		} else if o.add(rules.Format, r, entropy, now) {
 			sent = true
 		}
 	}
 	if sent {
-		w.countEvents(set)
+		countEvents(&w.counters.Reported, set)
+	} else if shed {
+		countEvents(&w.counters.Shed, set)
+	}
+	if set.Has(event.Refresh) {
+		w.refreshes.note(shed)
 	}
 }
 

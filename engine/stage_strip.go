@@ -22,7 +22,7 @@ func (w *Worker) strip(p *path, b *burst) {
 			continue
 		}
 		m.Adj(strip.Strip(b.frame[i], &b.layers[i], info, &b.outers[i]))
-		if w.locator.Encloses(&b.layers[i], info) {
+		if w.locator.Encloses(b.frame[i], &b.layers[i], info) {
 			w.stripInside(p, b, int(i))
 		}
 	}
@@ -66,7 +66,7 @@ func (w *Worker) stripInside(p *path, b *burst, i int) {
 			return
 		}
 		m.Adj(strip.Strip(f, l, info, o))
-		if !w.locator.Encloses(l, info) {
+		if !w.locator.Encloses(f, l, info) {
 			return
 		}
 	}

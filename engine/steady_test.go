@@ -65,7 +65,13 @@ func TestNothingIsAllocatedPerPacket(t *testing.T) {
 		"strip, flows and events":   func(*Rules) {},
 		"a report for every packet": func(r *Rules) { r.Policies[0].Sample = 1 },
 		"a 1.0 report for each":     func(r *Rules) { r.Policies[0].Sample, r.Report.Format = 1, report.Format10 },
-		"a 0.5 report for each":     func(r *Rules) { r.Policies[0].Sample, r.Report.Format = 1, report.Format05 },
+		"a report for each within a budget": func(r *Rules) {
+			r.Policies[0].Sample, r.Report.Budgets = 1, []Budget{{Packets: 1 << 40, Bits: 1 << 40, Burst: 60e9}}
+		},
+		"a report for each beyond a budget": func(r *Rules) {
+			r.Policies[0].Sample, r.Report.Budgets = 1, []Budget{{Packets: 100, Bits: 1e6, Burst: 100e6}}
+		},
+		"a 0.5 report for each": func(r *Rules) { r.Policies[0].Sample, r.Report.Format = 1, report.Format05 },
 	} {
 		w, q, b := steadyBed(t, change)
 		free := mbuf.NewVec()

@@ -7,6 +7,7 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/event"
+	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
 	"intsink/flows"
@@ -16,6 +17,7 @@ import (
 type WorkerConfig struct {
 	Links      []Link
 	Collectors []*ring.Ring // rings to the exporters, in Rules.Collectors' order
+	Buckets    []*Bucket    // of the collectors' budgets, shared by all workers; nil: the worker's own
 	Senders    []Sender     // none, or one per collector: where it is not nil, it takes the place of the ring
 	Stations   []Station    // those of all ports by which reports leave
 	PacketPool Pool         // frees packets; any pool can free the mbufs of every pool
@@ -38,7 +40,7 @@ type path struct {
 }
 
 // Worker polls its queues and takes every burst through the stages. All its
-// methods but Snapshot, Reload and Stop belong to the goroutine that polls.
+// methods but Snapshot, Reload, Ask, Beat and Stop belong to the goroutine that polls.
 type Worker struct {
 	paths    []path
 	pool     Pool
@@ -68,9 +70,13 @@ type Worker struct {
 	scratch     [64]byte
 	tlvs        [tlvRoom]byte
 
+	questions questions
+
 	counters Counters
 	pace     pace
 	nextTick int64
+
+	refreshes stretch
 
 	stop    atomic.Bool
 	beat    atomic.Int64
@@ -96,6 +102,8 @@ func NewWorker(c WorkerConfig) *Worker {
 		counters:    newCounters(len(c.Links), len(c.Collectors)),
 		published:   newCounters(len(c.Links), len(c.Collectors)),
 	}
+	w.detector.SetModels(c.Rules.NodeModels)
+	w.questions.ways = inspect.NewPaths(c.Seed)
 	for i := range c.Links {
 		w.paths = append(w.paths, path{link: &c.Links[i], counters: &w.counters.Links[i]})
 	}
@@ -106,6 +114,7 @@ func NewWorker(c WorkerConfig) *Worker {
 			counters: &w.counters.Collectors[i],
 			group:    report.GroupHeader{HwID: c.HwID, NodeID: c.NodeID},
 			stash:    mbuf.NewVec(),
+			limit:    limit{bucket: c.bucket(i)},
 		}
 		if i < len(c.Senders) && c.Senders[i] != nil {
 			w.outboxes[i].sender, w.outboxes[i].batch = c.Senders[i], mbuf.NewVec()
@@ -113,6 +122,13 @@ func NewWorker(c WorkerConfig) *Worker {
 		w.outboxes[i].configure(i, &c.Rules.Report)
 	}
 	return w
+}
+
+func (c *WorkerConfig) bucket(i int) *Bucket {
+	if c.Buckets == nil {
+		return NewBucket()
+	}
+	return c.Buckets[i]
 }
 
 // Poll takes one burst from every queue and returns how many packets it found.
@@ -128,6 +144,7 @@ func (w *Worker) Poll() int {
 	if total > 0 {
 		w.counters.Polls++
 	}
+	w.questions.busy = total > 0
 	return total
 }
 
@@ -161,11 +178,14 @@ func (w *Worker) toHost(p *path, b *burst) {
 }
 
 // Tick does what is due between bursts: age flows, send report packets that
-// waited long enough, take a new configuration, publish counters.
+// waited long enough, answer questions, take a new configuration, publish counters.
 func (w *Worker) Tick(now int64) {
 	for i := range w.outboxes {
 		w.outboxes[i].expire(now)
 		w.outboxes[i].flush()
+	}
+	if w.questions.serving != nil {
+		w.serve(now)
 	}
 	if now < w.nextTick {
 		return
@@ -177,9 +197,12 @@ func (w *Worker) Tick(now int64) {
 		s.Tick(now)
 	}
 	w.losses(now)
+	w.detector.Stretch = w.refreshes.step(w.detector.Stretch, now)
 	if r := w.pending.Swap(nil); r != nil {
 		w.adopt(r)
+		w.begin()
 	}
+	w.nextQuestion()
 	if w.mu.TryLock() {
 		w.publish()
 		w.mu.Unlock()

@@ -28,7 +28,7 @@ type smallEntry[V any] struct {
 const smallSlots = 4 // entries of one bucket
 
 // NewSmall makes a table of at least capacity entries. V must not hold pointers.
-// seed keys the hash; holds tells whether an entry says something that a new one would
+// seed keys the hash; holds, where not nil, tells whether an entry says something that a new one would
 // not.
 func NewSmall[V any](capacity int, seed uint64, holds func(v *V, now int64) bool) *Small[V] {
 	n := smallSlots
@@ -78,7 +78,7 @@ func (t *Small[V]) victim(now int64, bucket []smallEntry[V]) *smallEntry[V] {
 			return e
 		}
 		r := uint64(^(Tick(now) - e.tick)) // the idler, the lower
-		if t.holds(&e.value, now) {
+		if t.holds != nil && t.holds(&e.value, now) {
 			r |= held
 		}
 		if r < rank {

@@ -72,8 +72,8 @@ func TestCompareFrames(t *testing.T) {
 func fixture() []*row {
 	rows := plan([]task{{name: referenceName, title: "reference input", instructions: "reference"}}, nil)
 	for i, mpps := range []float64{20, 10, 30} {
-		rows[0].runs = append(rows[0].runs, outcome{rate: mpps * 1e6})
-		rows[1].runs = append(rows[1].runs, outcome{rate: []float64{10, 8, 12}[i] * 1e6, cgoCalls: 0.0625,
+		rows[0].runs = append(rows[0].runs, outcome{rate: mpps * 1e6, kept: 1})
+		rows[1].runs = append(rows[1].runs, outcome{rate: []float64{10, 8, 12}[i] * 1e6, kept: 0.75, cgoCalls: 0.0625,
 			counted: dut.Counts{dut.Events[0]: 1000, "cache-misses": 0.5}})
 	}
 	return rows
@@ -95,7 +95,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s\nwant at its end\n%s", got, want)
 		}
 	}
-	if got := notes(rows, &session{}); !strings.Contains(got, "not counted here") {
+	if got := notes(rows, &session{}); !strings.Contains(got, "not counted here") || !strings.Contains(got, "up to 25 % of a run") {
 		t.Errorf("%q", got)
 	}
 }

@@ -66,7 +66,7 @@ func run() error {
 	body := table(rows, counted, s.counts) + "\n" + notes(rows, &s)
 	fmt.Print("\n" + body)
 	if *file != "" {
-		body = results.Heading(results.Command("compare", os.Args[1:])) + what + ".\n\n" + body
+		body = results.Heading() + what + ".\n\n" + body
 		if err := results.Replace(*file, "compare", body); err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (s *session) rounds(n int, rows []*row) error {
 				return fmt.Errorf("%s: %w", r.title, err)
 			}
 			r.runs = append(r.runs, result)
-			fmt.Printf("  round %d  %-36s %6.2f Mpps\n", round+1, r.title, result.rate/1e6)
+			fmt.Printf("  round %d  %-36s %6.2f Mpps, had its CPU %3.0f %% of the time\n", round+1, r.title, result.rate/1e6, 100*result.kept)
 		}
 	}
 	return nil

@@ -49,7 +49,10 @@ func (s *session) run(r *row) (result outcome, err error) {
 	}
 	defer func() { err = errors.Join(err, p.Stop()) }()
 	time.Sleep(s.warmup)
-	before, err := p.Read()
+	if err := untilAllSeen(p, r); err != nil {
+		return outcome{}, err
+	}
+	before, waited, err := s.read(p, r)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -57,7 +60,7 @@ func (s *session) run(r *row) (result outcome, err error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	after, err := p.Read()
+	after, waitedThen, err := s.read(p, r)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -65,9 +68,11 @@ func (s *session) run(r *row) (result outcome, err error) {
 	if packets <= 0 {
 		return outcome{}, errors.New("forwards nothing")
 	}
-	result = outcome{rate: packets / after.At.Sub(before.At).Seconds(), counted: dut.Counts{}}
+	elapsed := after.At.Sub(before.At)
+	waited = min((waitedThen-waited)/time.Duration(r.workers), elapsed*99/100)
+	result = outcome{rate: packets / (elapsed - waited).Seconds(), kept: 1 - waited.Seconds()/elapsed.Seconds(), counted: dut.Counts{}}
 	for event, perSecond := range counted {
-		result.counted[event] = perSecond / result.rate
+		result.counted[event] = perSecond / (packets / elapsed.Seconds())
 	}
 	if r.mode == "" {
 		d := after.Counters.Since(before.Counters)
@@ -78,6 +83,33 @@ func (s *session) run(r *row) (result outcome, err error) {
 		}
 	}
 	return result, err
+}
+
+// read returns what was counted so far, and how long the workers had to wait for
+// their CPUs because others had them: that is not the program's time.
+func (s *session) read(p dut.DUT, r *row) (reading dut.Reading, waited time.Duration, err error) {
+	for _, lcore := range s.lcores[:r.workers] {
+		worker, err := dut.Worker(p.PID(), lcore)
+		if err != nil {
+			return reading, 0, err
+		}
+		waited += time.Duration(worker.WaitNs)
+	}
+	reading, err = p.Read()
+	return reading, waited, err
+}
+
+// untilAllSeen waits until the whole capture was played twice: all its flows are
+// known, all its pages are there.
+func untilAllSeen(p dut.DUT, r *row) error {
+	for start := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		if now, err := p.Read(); err != nil || now.Forwarded >= float64(2*r.workers*r.spec.Frames) {
+			return err
+		}
+		if time.Since(start) > time.Minute {
+			return errors.New("it does not get through the capture twice in a minute")
+		}
+	}
 }
 
 // spend lets the measured interval pass, and returns what the hardware counts in

@@ -61,6 +61,9 @@ func notes(rows []*row, s *session) string {
 	} else {
 		b.WriteString("Instructions in user mode, the driver's included, cache and TLB misses: per packet, of the first worker, by the hardware's counters.\n")
 	}
+	if kept := leastKept(rows); kept < 0.99 {
+		fmt.Fprintf(&b, "Other threads (of other processes, and intsink's own exporter) took the workers' CPUs, up to %.0f %% of a run: that time is left out, what they did to the caches is not.\n", 100*(1-kept))
+	}
 	two, one := named(rows, "workers2"), named(rows, referenceName)
 	if two != nil && one != nil {
 		fmt.Fprintf(&b, "two workers to one: %v", results.SpreadOf(two.each(one, rate, quotient)))
@@ -71,6 +74,17 @@ func notes(rows []*row, s *session) string {
 		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+// leastKept is the smallest part of any run in which the worker had its CPU.
+func leastKept(rows []*row) float64 {
+	least := 1.0
+	for _, r := range rows {
+		for i := range r.runs {
+			least = min(least, r.runs[i].kept)
+		}
+	}
+	return least
 }
 
 // headline is the result in one line.

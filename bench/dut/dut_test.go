@@ -39,8 +39,18 @@ func TestTestpmd(t *testing.T) {
 	if err := p.Stop(); err != nil {
 		t.Error(err)
 	}
-	if _, err := StartTestpmd(s, "no-such-mode"); err == nil {
-		t.Error("an unknown mode is measured")
+	s.Unattended = true
+	p, err = StartTestpmd(s, "macswap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Stop(); err != nil {
+		t.Errorf("without a prompt: %v", err)
+	}
+	for _, s.Unattended = range []bool{false, true} {
+		if _, err := StartTestpmd(s, "no-such-mode"); err == nil {
+			t.Error("an unknown mode is measured")
+		}
 	}
 }
 
@@ -122,7 +132,7 @@ func TestThread(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var th Thread
-	if err := th.parseStat("7 (a) b) R 1 2 3 4 5 6 70 8 90 10 300 40 1 2"); err != nil || th != (Thread{Ticks: 340, MinorFaults: 70, MajorFaults: 90}) {
+	if err := th.parseStat("7 (a) b) R 1 2 3 4 5 6 70 8 90 10 300 40 1 2"); err != nil || th != (Thread{MinorFaults: 70, MajorFaults: 90}) {
 		t.Errorf("%+v, %v", th, err)
 	}
 	if err := th.parseStatus("Name:\tx\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n"); err != nil || th.Voluntary != 12 || th.Involuntary != 3 {
@@ -131,7 +141,7 @@ func TestThread(t *testing.T) {
 	if err := th.parseStat("7 (a"); err == nil {
 		t.Error("a short line passes")
 	}
-	if got, err := ReadThread(os.Getpid(), os.Getpid()); err != nil || got.MinorFaults == 0 {
+	if got, err := ReadThread(os.Getpid(), os.Getpid()); err != nil || got.MinorFaults == 0 || got.RunNs == 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	CountEvents(os.Getpid(), time.Millisecond) // whatever this machine counts

@@ -86,6 +86,16 @@ func (c Counters) Since(b Counters) Counters {
 	return c
 }
 
+// Sum is what was counted in two intervals. LongestGap is the longer one.
+func (c Counters) Sum(o Counters) Counters {
+	longest, other := max(c.LongestGap, o.LongestGap), o.fields()
+	for name, field := range c.fields() {
+		*field += *other[name]
+	}
+	c.LongestGap = longest
+	return c
+}
+
 // Check fails when an interval's counters contradict each other, or INT was not
 // found in exactly the frames that should carry it: all, or none. To the packet:
 // what a worker publishes is consistent.

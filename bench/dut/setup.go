@@ -21,6 +21,9 @@ type Setup struct {
 	Lcores        []int  // forwarding lcores
 	Hugepages     bool
 	Env           []string // besides this process's, for intsink
+	// Unattended testpmd reads no commands, so Read tells nothing: its prompt polls,
+	// which takes the control lcore whole.
+	Unattended bool
 }
 
 // Flags registers the flags of what users may change.
@@ -31,8 +34,14 @@ func (s *Setup) Flags(f *flag.FlagSet) {
 	f.BoolVar(&s.Hugepages, "hugepages", false, "reserve 2 MiB hugepages and use them in both programs (root)")
 }
 
-// memoryMiB is testpmd's EAL memory; intsink computes its own.
-func (s *Setup) memoryMiB() int { return 256 + s.Mbufs*2560>>20 }
+// memoryMiB is testpmd's EAL memory; intsink computes its own. An mbuf does not
+// cross a page, so one of 2,368 bytes takes a small page for itself.
+func (s *Setup) memoryMiB() int {
+	if s.Hugepages {
+		return 256 + s.Mbufs*2560>>20
+	}
+	return 256 + s.Mbufs*4096>>20
+}
 
 // MemoryKind names the kind of memory for a heading.
 func (s *Setup) MemoryKind() string {

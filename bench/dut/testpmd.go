@@ -18,25 +18,36 @@ func StartTestpmd(s *Setup, mode string) (*Testpmd, error) {
 	n := len(s.Lcores)
 	args := append([]string{"-oL", "dpdk-testpmd"}, s.ealArgs()...)
 	args = append(args, "--vdev", s.Network, "--vdev", s.Host,
-		"--", "-i", "--auto-start", "--no-flush-rx", "--forward-mode="+mode,
+		"--", "--auto-start", "--no-flush-rx", "--forward-mode="+mode,
 		fmt.Sprint("--burst=", Burst), fmt.Sprint("--total-num-mbufs=", s.Mbufs),
 		fmt.Sprint("--nb-cores=", n), fmt.Sprint("--rxq=", n), fmt.Sprint("--txq=", n))
+	ready := unattended
+	if !s.Unattended {
+		ready, args = prompt, append(args, "-i")
+	}
 	t, err := startTestpmd(exec.Command("stdbuf", args...))
 	if err != nil {
 		return nil, err
 	}
+	t.unattended = s.Unattended
 	// Whatever it hangs on, the start ends.
 	patience := time.AfterFunc(60*time.Second, func() { t.cmd.Process.Kill() })
 	defer patience.Stop()
-	if err := t.expect("testpmd> "); err != nil { // forwarding runs by then
+	if err := t.expect(ready); err != nil { // forwarding runs by then
 		return nil, err
 	}
-	if !strings.Contains(t.said.String(), "Set "+mode+" packet forwarding mode") {
+	if strings.Contains(t.said.String(), "Invalid "+mode+" packet forwarding mode") {
 		t.Stop()
 		return nil, fmt.Errorf("testpmd has no forwarding mode %q", mode)
 	}
 	return t, nil
 }
+
+// What testpmd says when it forwards, with a prompt and without.
+const (
+	prompt     = "testpmd> "
+	unattended = "Press enter to exit"
+)
 
 // ealArgs are EAL options of testpmd: those that intsink gives itself, and the
 // lcores: a main one that only reads commands, and one per worker.
@@ -58,6 +69,8 @@ type Testpmd struct {
 	in   io.WriteCloser
 	out  *bufio.Reader
 	said strings.Builder // all it printed
+
+	unattended bool
 }
 
 func startTestpmd(cmd *exec.Cmd) (*Testpmd, error) {
@@ -115,15 +128,19 @@ func (t *Testpmd) transmitted() (n uint64, at time.Time, err error) {
 // PID is testpmd's process: stdbuf became it.
 func (t *Testpmd) PID() int { return t.cmd.Process.Pid }
 
-// Read asks for the packets that went out of the host side.
+// Read asks for the packets that went out of the host side. An unattended
+// testpmd does not tell.
 func (t *Testpmd) Read() (Reading, error) {
+	if t.unattended {
+		return Reading{At: time.Now()}, nil
+	}
 	n, at, err := t.transmitted()
 	return Reading{At: at, Forwarded: float64(n)}, err
 }
 
 // Stop ends testpmd, by force after 10 seconds.
 func (t *Testpmd) Stop() error {
-	io.WriteString(t.in, "quit\n")
+	io.WriteString(t.in, "quit\n") // the first letter does where there is no prompt
 	kill := time.AfterFunc(10*time.Second, func() { t.cmd.Process.Kill() })
 	defer kill.Stop()
 	io.Copy(io.Discard, t.out)

@@ -14,7 +14,8 @@ import (
 // Thread is what the kernel counted of one thread.
 type Thread struct {
 	TID                      int
-	Ticks                    uint64 // of CPU time
+	RunNs                    uint64 // CPU time; up to a tick of the kernel old
+	WaitNs                   uint64 // time that it could have run, but others had its CPU
 	MinorFaults, MajorFaults uint64
 	Voluntary, Involuntary   uint64 // context switches
 }
@@ -22,8 +23,16 @@ type Thread struct {
 // Since is what was counted from b to t.
 func (t Thread) Since(b Thread) Thread {
 	return Thread{
-		t.TID, t.Ticks - b.Ticks, t.MinorFaults - b.MinorFaults, t.MajorFaults - b.MajorFaults,
+		t.TID, t.RunNs - b.RunNs, t.WaitNs - b.WaitNs, t.MinorFaults - b.MinorFaults, t.MajorFaults - b.MajorFaults,
 		t.Voluntary - b.Voluntary, t.Involuntary - b.Involuntary,
+	}
+}
+
+// Sum is what was counted in two intervals.
+func (t Thread) Sum(o Thread) Thread {
+	return Thread{
+		t.TID, t.RunNs + o.RunNs, t.WaitNs + o.WaitNs, t.MinorFaults + o.MinorFaults, t.MajorFaults + o.MajorFaults,
+		t.Voluntary + o.Voluntary, t.Involuntary + o.Involuntary,
 	}
 }
 
@@ -38,8 +47,13 @@ func ReadThread(pid, tid int) (Thread, error) {
 	if err != nil {
 		return Thread{}, err
 	}
+	schedstat, err := os.ReadFile(dir + "schedstat")
+	if err != nil {
+		return Thread{}, err
+	}
 	t := Thread{TID: tid}
-	return t, errors.Join(t.parseStat(string(stat)), t.parseStatus(string(status)))
+	_, err = fmt.Sscan(string(schedstat), &t.RunNs, &t.WaitNs)
+	return t, errors.Join(err, t.parseStat(string(stat)), t.parseStatus(string(status)))
 }
 
 // parseStat reads /proc/PID/task/TID/stat (proc(5)); the fields behind the name,
@@ -55,7 +69,7 @@ func (t *Thread) parseStat(s string) error {
 		err = errors.Join(err, e)
 		return n
 	}
-	t.MinorFaults, t.MajorFaults, t.Ticks = number(10), number(12), number(14)+number(15)
+	t.MinorFaults, t.MajorFaults = number(10), number(12)
 	return err
 }
 
@@ -96,5 +110,5 @@ func Worker(pid, cpu int) (Thread, error) {
 	if len(pinned) == 0 {
 		return Thread{}, fmt.Errorf("process %d has no thread pinned to CPU %d", pid, cpu)
 	}
-	return slices.MaxFunc(pinned, func(a, b Thread) int { return cmp.Compare(a.Ticks, b.Ticks) }), nil
+	return slices.MaxFunc(pinned, func(a, b Thread) int { return cmp.Compare(a.RunNs, b.RunNs) }), nil
 }

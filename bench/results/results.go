@@ -29,19 +29,10 @@ func Replace(path, name, body string) error {
 	return os.WriteFile(path, []byte(before+begin+strings.TrimRight(body, "\n")+"\n"+end+after), 0o644)
 }
 
-// Heading says what the numbers under it are of. command is how to see them
-// again.
-func Heading(command string) string {
-	return fmt.Sprintf("`%s`, commit %s, %s.\n%s.\n\n", command, commit(), time.Now().UTC().Format("2006-01-02 15:04 UTC"), Machine())
-}
-
-// Command is the make target by which this program was started, with what the
-// user gave it.
-func Command(target string, args []string) string {
-	if len(args) == 0 {
-		return "make " + target
-	}
-	return strings.TrimSpace("go run ./bench/" + target + " " + strings.Join(args, " "))
+// Heading says what the numbers under it are of: this program with its arguments,
+// the commit and the machine.
+func Heading() string {
+	return fmt.Sprintf("`%s`, commit %s, %s.\n%s.\n\n", strings.Join(os.Args, " "), commit(), time.Now().UTC().Format("2006-01-02 15:04 UTC"), Machine())
 }
 
 // Machine describes this machine and how busy it was of late.

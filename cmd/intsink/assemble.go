@@ -21,6 +21,7 @@ func rulesOf(c *conf.Config) *engine.Rules {
 		Devices:       deviceFields(&c.INT),
 		DropInterval:  int64(c.Events.Drop.Interval),
 		Report:        reportRules(c),
+		NodeModels:    nodeModels(c),
 	}
 	names := collectorNames(c)
 	for _, col := range c.Collectors {
@@ -76,7 +77,11 @@ func reportRules(c *conf.Config) engine.ReportRules {
 		r.MdBits |= metadataBits[name]
 	}
 	for _, col := range c.Collectors {
-		r.MaxPayload = append(r.MaxPayload, c.Report.Coalesce.MaxBytes-col.TagLen()-frameOverhead(col.Address.Addr()))
+		headers := col.TagLen() + frameOverhead(col.Address.Addr())
+		r.MaxPayload = append(r.MaxPayload, c.Report.Coalesce.MaxBytes-headers)
+		r.Budgets = append(r.Budgets, engine.Budget{
+			Packets: col.Budget.Packets, Bits: col.Budget.Bits, Burst: int64(col.Budget.Burst), Headers: headers,
+		})
 	}
 	return r
 }

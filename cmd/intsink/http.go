@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// startHTTP serves /metrics, /healthz, /readyz and /debug/pprof on addr and
+// startHTTP serves /metrics, /healthz, /readyz, /api/v1 and /debug/pprof on addr and
 // returns a function that stops it. An empty addr: no server.
 func (a *appliance) startHTTP(addr string) (stop func(), err error) {
 	if addr == "" {
@@ -42,6 +42,7 @@ func (a *appliance) handler() http.Handler {
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, a.healthy()) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, a.ready()) })
+	newInspector(a.workers, a.clock).register(mux)
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)

@@ -72,12 +72,13 @@ func addEvents(x *exposition, snapshots []engine.Counters) {
 	}
 	x.add("intsink_untracked_hops_total", untracked)
 	for e := range event.NumEvents {
-		var fired, reported uint64
+		var fired, reported, shed uint64
 		var suppressed [event.NumSuppressReasons]uint64
 		for i := range snapshots {
 			s := &snapshots[i]
 			fired += s.Detector.Fired[e]
 			reported += s.Reported[e]
+			shed += s.Shed[e]
 			for r := range suppressed {
 				suppressed[r] += s.Detector.Suppressed[e][r]
 			}
@@ -85,6 +86,7 @@ func addEvents(x *exposition, snapshots []engine.Counters) {
 		name := event.Event(e)
 		x.add("intsink_events_total", fired, "event", name)
 		x.add("intsink_reported_events_total", reported, "event", name)
+		x.add("intsink_shed_events_total", shed, "event", name)
 		for r, n := range suppressed {
 			x.add("intsink_suppressed_events_total", n, "event", name, "reason", event.SuppressReason(r))
 		}
@@ -95,6 +97,7 @@ func addFlows(x *exposition, snapshots []engine.Counters) {
 	for i := range snapshots {
 		x.add("intsink_flows", snapshots[i].Flows, "worker", fmt.Sprintf("w%d", i))
 		x.add("intsink_flow_evictions_total", snapshots[i].Evictions, "worker", fmt.Sprintf("w%d", i))
+		x.add("intsink_refresh_stretch_percent", uint64(snapshots[i].Stretch), "worker", fmt.Sprintf("w%d", i))
 	}
 }
 
@@ -131,6 +134,9 @@ func (a *appliance) addCollectors(x *exposition, snapshots []engine.Counters, ex
 		x.add("intsink_report_packets_total", sum.Packets, "collector", name)
 		for r, n := range sum.Dropped {
 			x.add("intsink_report_drops_total", n, "collector", name, "reason", engine.ReportDropReason(r))
+		}
+		for e, n := range sum.Shed {
+			x.add("intsink_shed_reports_total", n, "collector", name, "event", event.Event(e))
 		}
 		for r, n := range e.Dropped {
 			x.add("intsink_report_drops_total", n, "collector", name, "reason", exporters.DropReason(r))

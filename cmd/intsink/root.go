@@ -14,7 +14,8 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		Example: `  intsink check --config /etc/intsink/intsink.hcl
   intsink run --config /etc/intsink/intsink.hcl
   intsink replay --config intsink.hcl --in in.pcap --out out.pcap --reports reports.pcap
-  intsink decode reports.pcap`,
+  intsink decode reports.pcap
+  intsink why tcp:10.0.0.1:1024-10.1.0.1:80`,
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -26,6 +27,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		newPlanCommand(),
 		newDecodeCommand(),
 		newGenCommand(),
+		newWhyCommand(),
 	)
 	return root
 }

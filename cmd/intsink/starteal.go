@@ -27,25 +27,36 @@ func ealArgs(c *conf.Config) (args, warnings []string, err error) {
 	for i := range c.Ports {
 		devices = append(devices, c.Ports[i].Device)
 	}
-	need := poolMemoryMiB(c)
+	small := poolMemoryMiB(c, smallPage)
 	args, warnings, err = eal.Args(eal.Options{
-		Hugepages: c.DPDK.Hugepages, MemoryMiB: need, Devices: devices, Extra: c.DPDK.EALArgs,
+		Hugepages: c.DPDK.Hugepages, MemoryMiB: poolMemoryMiB(c, hugePage), SmallPagesMiB: small, Devices: devices, Extra: c.DPDK.EALArgs,
 	})
 	if err == nil && slices.Contains(args, "--no-huge") {
-		err = enoughMemory(c.DPDK.Mbufs, need, availableMiB())
+		err = enoughMemory(c.DPDK.Mbufs, small, availableMiB())
 	}
 	return args, warnings, err
 }
 
-// poolMemoryMiB is what the mempools take, with what DPDK adds to each mbuf and
-// room for ports and rings.
-func poolMemoryMiB(c *conf.Config) int {
-	packets := c.DPDK.Mbufs * (mbufRoom + mbufOverhead)
-	reports := len(c.DPDK.Lcores) * reportMbufs * (reportRoom(c) + mbufOverhead)
-	return (packets+reports)>>20 + ealMiB
+// poolMemoryMiB is what the mempools take in pages of this size, with what DPDK
+// adds to each mbuf and room for ports and rings. An mbuf that is shorter than a
+// page does not cross one.
+func poolMemoryMiB(c *conf.Config, page int) int {
+	pages := func(mbufs, room int) int {
+		size := room + mbufOverhead
+		if size > page {
+			return mbufs * ((size + page - 1) / page)
+		}
+		perPage := page / size
+		return (mbufs + perPage - 1) / perPage
+	}
+	packets := pages(c.DPDK.Mbufs, mbufRoom)
+	reports := len(c.DPDK.Lcores) * pages(reportMbufs, reportRoom(c))
+	return (packets+reports)*page>>20 + ealMiB
 }
 
 const (
+	smallPage    = 4 << 10
+	hugePage     = 2 << 20
 	mbufOverhead = 256 // rte_mbuf, mempool object header, alignment
 	ealMiB       = 64
 )
@@ -60,7 +71,7 @@ func needsRestart(old, c *conf.Config) string {
 		{"link", fmt.Sprint(old.Links), fmt.Sprint(c.Links)},
 		{"tap", fmt.Sprint(old.Taps), fmt.Sprint(c.Taps)},
 		{"flows", fmt.Sprint(old.Flows), fmt.Sprint(c.Flows)},
-		{"collector", fmt.Sprint(old.Collectors), fmt.Sprint(c.Collectors)},
+		{"collector", fmt.Sprint(withoutBudgets(old)), fmt.Sprint(withoutBudgets(c))},
 		{"http", fmt.Sprint(old.HTTP), fmt.Sprint(c.HTTP)},
 		{"report.coalesce.max_bytes", fmt.Sprint(old.Report.Coalesce.MaxBytes), fmt.Sprint(c.Report.Coalesce.MaxBytes)},
 	}
@@ -70,4 +81,13 @@ func needsRestart(old, c *conf.Config) string {
 		}
 	}
 	return ""
+}
+
+// withoutBudgets are the collectors but for what of them can change.
+func withoutBudgets(c *conf.Config) []conf.Collector {
+	all := slices.Clone(c.Collectors)
+	for i := range all {
+		all[i].Budget = conf.Budget{}
+	}
+	return all
 }

@@ -24,6 +24,10 @@ func (a *appliance) makeWorkers(c *conf.Config) error {
 	}
 	rules := rulesOf(c)
 	rings := make([][]*ring.Ring, len(c.Collectors)) // [collector][worker]
+	buckets := make([]*engine.Bucket, len(c.Collectors))
+	for i := range buckets {
+		buckets[i] = engine.NewBucket()
+	}
 	for w := range c.DPDK.Lcores {
 		var mine []*ring.Ring
 		for col := range c.Collectors {
@@ -35,6 +39,7 @@ func (a *appliance) makeWorkers(c *conf.Config) error {
 		a.workers = append(a.workers, engine.NewWorker(engine.WorkerConfig{
 			Links:      a.linksOf(c, w, stations),
 			Collectors: mine,
+			Buckets:    buckets,
 			Senders:    a.senders(c, w),
 			Stations:   stations,
 			PacketPool: a.pool,

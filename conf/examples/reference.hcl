@@ -63,6 +63,15 @@ int {
   # }
 }
 
+# node_model "switches" { # what nodes mean by their values; without one they are as below
+#   nodes           = [101, "200-299"] # default: every node that no other model lists
+#   latency_unit    = "1ns"
+#   queue_unit      = "80 bytes" # default: congestion is compared with what the wire has
+#   timestamp_bits  = 64
+#   timestamp_unit  = "1ns"
+#   timestamp_epoch = "unix" # unix | none
+# }
+
 flows {
   capacity     = 1048576
   idle_timeout = "30s"

@@ -1,6 +1,7 @@
 package eal
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,10 +11,13 @@ import (
 
 // Options say what Args composes EAL's arguments from.
 type Options struct {
-	Hugepages string   // "auto", also when empty; "on"; "off"
-	MemoryMiB int      // what the pools need
-	Devices   []string // devargs of every port, PCI or vdev
-	Extra     []string // appended as they are
+	Hugepages string // "auto", also when empty; "on"; "off"
+	MemoryMiB int    // what the pools need
+	// SmallPagesMiB is what they need without hugepages, where objects that must not
+	// cross a page leave more of it empty; 0: the same.
+	SmallPagesMiB int
+	Devices       []string // devargs of every port, PCI or vdev
+	Extra         []string // appended as they are
 }
 
 // Args composes EAL's arguments. Processes started with them run side by side:
@@ -37,7 +41,7 @@ func Args(o Options) (args, warnings []string, err error) {
 		args = append(args, "--in-memory") // implies --no-shconf
 	} else {
 		// --in-memory excludes --no-huge (DPDK 22.11).
-		args = append(args, "--no-huge", "--no-shconf", "-m", strconv.Itoa(o.MemoryMiB))
+		args = append(args, "--no-huge", "--no-shconf", "-m", strconv.Itoa(cmp.Or(o.SmallPagesMiB, o.MemoryMiB)))
 	}
 	args = append(args, allowPCI(o.Devices)...)
 	return append(args, o.Extra...), warnings, nil

@@ -19,12 +19,19 @@ const never = unknown32
 func (d *Detector) WatchesThings() bool { return d.watchesThings }
 
 // Calm tells whether the queues and interfaces on the way of a Quiet packet of f
-// give no event either, and have not lately.
+// give no event either, and have not lately. False: it is as if Quiet had not been
+// asked.
 //
 //go:noinline
 func (d *Detector) Calm(now int64, f *flows.Flow, frame []byte, i *inthdr.Info, l *inthdr.Layout) bool {
 	p := &d.policies[f.Watch]
-	return !p.things || now > d.stirred && now > d.busy && p.calm.pass(frame[i.Stack:][:i.StackLen], uint(i.HopLen), uint(i.Hops), l)
+	if !p.things || now > d.stirred && now > d.busy && p.calm.pass(frame[i.Stack:][:i.StackLen], uint(i.HopLen), uint(i.Hops), l) {
+		return true
+	}
+	if d.sampling {
+		d.sampled[f.Watch]-- // Packet counts it
+	}
+	return false
 }
 
 // Survey takes n packets in and tells whether one of them is to be looked at by

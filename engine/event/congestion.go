@@ -11,7 +11,7 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *node, fresh bool, t *
 	if !byOccupancy && !byLatency {
 		return 0
 	}
-	occupancy := n.queue & 0xffffff
+	occupancy := n.occupancy()
 	q, _ := d.things.Queues.Get(now, n.egressKey(uint8(n.queue>>24)))
 	if now-q.Seen >= t.CongestionTimeout {
 		if q.Congested {
@@ -47,10 +47,11 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *node, fresh bool, t *
 			return d.withhold(f, Congestion, SuppressQuota)
 		}
 		q.Reports++
+		d.Edge = d.Edge || onset
 		d.Trigger = t.congestionTrigger(n, occupancy, byOccupancy)
 		return Congestion.Set()
 	case q.Congested && isCalm(q, t):
-		q.Congested, q.Since = false, now
+		q.Congested, q.Since, d.Edge = false, now, true
 		d.Trigger = t.congestionTrigger(n, occupancy, byOccupancy)
 		return Congestion.Set()
 	}

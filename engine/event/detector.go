@@ -11,8 +11,11 @@ import (
 type Detector struct {
 	Counters Counters // plain numbers: the worker publishes them
 	Trigger  Trigger  // of the latency or congestion event that Packet returned; of several, the last
+	Edge     bool     // the congestion that Packet returned is an onset or a clear
+	Stretch  uint32   // of the time to the next refresh, in percent; the worker sets it
 
 	policies []Policy
+	models   models
 	sampled  []uint32 // per watch: packets since the last sample
 	newFlow  tokens
 	key      uint64 // of the path hash, odd
@@ -22,6 +25,7 @@ type Detector struct {
 	overlooked    int  // packets since Survey last asked for one
 	look          bool // the next packet's things are looked at
 	watchesThings bool
+	sampling      bool  // some policy samples
 	stirred       int64 // until when a queue may be in an episode of congestion
 	busy          int64 // until when an interface may be busy
 	episode       int64 // longest CongestionTimeout
@@ -43,6 +47,7 @@ type Observation struct {
 	Info     *inthdr.Info   // where INT stands in it
 	Layout   *inthdr.Layout // of one hop
 	FlowHash uint64
+	Usual    bool // as inthdr.Locator.Usual says; false is always right
 
 	Sequence     uint64 // number that a domain instruction declares
 	SequenceBits uint8  // how wide it is; 0: there is none
@@ -56,7 +61,7 @@ func (o *Observation) usable() bool { return o.Info.Reason == 0 && o.Info.Hops >
 func New(policies []Policy, seed uint64) *Detector {
 	d := &Detector{
 		key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1,
-		things: newThings(seed), lossy: make([]*flows.Flow, 0, maxLossy),
+		things: newThings(seed), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: 100,
 	}
 	d.SetPolicies(policies)
 	return d
@@ -65,10 +70,14 @@ func New(policies []Policy, seed uint64) *Detector {
 // SetPolicies replaces the policies; flows keep their state.
 func (d *Detector) SetPolicies(policies []Policy) {
 	d.policies = slices.Clone(policies)
-	d.episode, d.watchesThings = 0, false
+	d.episode, d.watchesThings, d.sampling = 0, false, false
 	for i := range d.policies {
 		d.policies[i].compile()
+		if d.models.scale { // Quiet compares what the wire carries
+			d.policies[i].flags = flows.Never
+		}
 		d.watchesThings = d.watchesThings || d.policies[i].things
+		d.sampling = d.sampling || d.policies[i].Sample > 0
 		d.episode = max(d.episode, d.policies[i].Thresholds.CongestionTimeout)
 	}
 	d.sampled = make([]uint32, len(policies))
@@ -88,7 +97,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 	if fresh {
 		set = d.first(now, f, p, o)
 	} else {
-		if o.usable() {
+		if o.usable() && !d.still(now, f, p, o) {
 			set = d.hops(now, f, p, o)
 		}
 		if p.Events.Has(Refresh) && refreshDue(now, f) {
@@ -121,7 +130,11 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 // Restart makes the flow's next refresh due a whole period from now, as after any
 // report of it.
 func (d *Detector) Restart(now int64, f *flows.Flow, watch int) {
-	f.NextRefresh = max(refreshTick(now+d.jittered(&d.policies[watch].Thresholds))+1, 1)
+	after := d.jittered(&d.policies[watch].Thresholds)
+	if d.Stretch != 100 {
+		after = min(after*int64(d.Stretch)/100, maxRefresh)
+	}
+	f.NextRefresh = max(refreshTick(now+after)+1, 1)
 }
 
 // Told is to be called when f is reported for set by another than Packet.
@@ -146,6 +159,9 @@ func refreshDue(now int64, f *flows.Flow) bool {
 // refreshTick is a time in units of 2^18 ns, about a quarter of a millisecond.
 // Half of its range, 6.5 days, is longer than any refresh may take.
 func refreshTick(now int64) uint32 { return uint32(now >> 18) }
+
+// maxRefresh is the longest time to a refresh that is stretched: 6 days.
+const maxRefresh = 6 * 24 * 3600 * 1e9
 
 func (d *Detector) first(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
 	if o.usable() {

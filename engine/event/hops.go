@@ -32,14 +32,11 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 	if l.NodeID != 0 || hopLen < minHopLen {
 		return 0
 	}
-	hasPath := l.Interfaces >= 0 && !o.Info.MTUExceeded
-	latency := int(l.HopLatency)
+	hasPath, latency := l.Interfaces >= 0 && !o.Info.MTUExceeded, int(l.HopLatency)
 	watched, sum, summed := p.Events.Has(HopLatency), uint64(0), latency >= 0
 	absolute := p.Thresholds.Latency.Absolute
-	var set Set
-	h := uint64(o.Info.Hops)
-	stack := o.Frame[o.Info.Stack:]
-	stack = stack[:o.Info.StackLen]
+	set, h := Set(0), uint64(o.Info.Hops)
+	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]
 	for i := 0; len(stack) >= hopLen; i++ {
 		hop := stack[:hopLen]
 		stack = stack[hopLen:]
@@ -63,6 +60,9 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 		if x == unknown32 {
 			summed = false
 			continue
+		}
+		if d.models.scale {
+			x = d.models.latencyOfWord(node, x)
 		}
 		sum += uint64(x)
 		if node == unknown32 || !watched {
@@ -94,16 +94,15 @@ func (d *Detector) whole(now int64, f *flows.Flow, p *Policy, o *Observation, su
 		}
 		return d.endToEnd(now, f, uint32(min(sum, unknown32-1)), t)
 	}
-	l := o.Layout
-	if l.IngressTimestamp < 0 || l.Format != inthdr.Format2 {
+	var source node
+	readNode(&source, o.Frame[int(o.Info.Stack)+int(o.Info.StackLen)-int(o.Info.HopLen):], o.Layout)
+	if d.models.any {
+		d.models.apply(&source)
+	}
+	if source.ingress == unknown64 || !source.model.Unix {
 		return 0
 	}
-	source := o.Frame[int(o.Info.Stack)+int(o.Info.StackLen)-int(o.Info.HopLen):]
-	sent := binary.BigEndian.Uint64(source[l.IngressTimestamp:])
-	if sent == unknown64 {
-		return 0
-	}
-	x := now - t.ClockOffset - int64(sent)
+	x := source.model.age(now-t.ClockOffset, source.ingress, source.stampBits)
 	if x < 0 {
 		d.Counters.ClockSkew++
 		return 0

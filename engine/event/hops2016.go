@@ -54,6 +54,9 @@ func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation)
 			summed = false
 			continue
 		}
+		if d.models.scale {
+			x = d.models.latencyOf(node, x)
+		}
 		sum += uint64(x)
 		if node != unknown2016 && p.Events.Has(HopLatency) {
 			set |= d.latency(now, f, bits.ReverseBytes32(node), x, &p.Thresholds, o)

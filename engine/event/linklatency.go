@@ -6,11 +6,12 @@ import "intsink/flows"
 // the next node. One that comes out negative says something of clocks, not of the
 // link.
 func (d *Detector) linkLatency(now int64, f *flows.Flow, n, next *node, fresh bool, t *Thresholds) Set {
-	if n.egress == unknown64 || next.ingress == unknown64 {
+	ns, known := between(now, n, next)
+	if !known {
 		return 0
 	}
 	k, made := d.things.Links.Get(now, linkKey(n, next))
-	if next.ingress < n.egress {
+	if ns < 0 {
 		d.Counters.ClockSkew++
 		k.Skews++
 		if made {
@@ -18,7 +19,7 @@ func (d *Detector) linkLatency(now int64, f *flows.Flow, n, next *node, fresh bo
 		}
 		return 0
 	}
-	x := uint32(min(next.ingress-n.egress, unknown32-1))
+	x := uint32(min(ns, unknown32-1))
 	k.Last = x
 	if made || k.Ref == unknown32 {
 		k.Ref = x

@@ -64,7 +64,7 @@ func (p *Policy) compile() {
 	if p.Events.Has(EndToEnd) {
 		p.flags, p.end = flows.EndToEnd, uint64(t.EndToEnd.Absolute)
 	}
-	quiet := p.Sample == 0 && p.Events.Has(HopLatency) && !p.Events.Has(LinkLatency) && !(p.Events.Has(EndToEnd) && t.PTP) &&
+	quiet := p.Events.Has(HopLatency) && !p.Events.Has(LinkLatency) && !(p.Events.Has(EndToEnd) && t.PTP) &&
 		t.Latency.Absolute < 1<<31
 	if !quiet {
 		p.flags = flows.Never

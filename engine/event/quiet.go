@@ -7,9 +7,10 @@ import (
 	"intsink/flows"
 )
 
-// Quiet is Packet for most packets: those that are as the flow's last one was. i
-// must be Usual. True: the packet gives no event. False: nothing is changed, and
-// Packet must be called. It is apart because what it needs fits into registers.
+// Quiet is Packet for most packets: those that are as the flow's last one was, and
+// no sample. i must be Usual. True: the packet gives no event. False: nothing is
+// changed, and Packet must be called. It is apart because what it needs fits into
+// registers.
 //
 // What is not tested here changes the path's hash, as an unknown interface does, or
 // cannot be: a latency of all ones is out of every deadband, or within it and then
@@ -19,16 +20,48 @@ func (d *Detector) Quiet(now int64, f *flows.Flow, frame []byte, i *inthdr.Info)
 		return false
 	}
 	p := &d.policies[f.Watch]
-	n := uint(i.Hops)
-	if !f.Settled(p.flags) || int32(refreshTick(now)-f.NextRefresh) >= 0 || n > uint(f.NumHops) || n > flows.MaxHops {
+	if !p.settled(now, f, i) || d.sampling && !d.unsampled(f.Watch) {
 		return false
 	}
-	h, sum, ok := d.along(f, n, frame, uint(i.Stack), uint(i.HopLen), p.Thresholds.Latency.Absolute)
+	h, sum, ok := d.along(f, uint(i.Hops), frame, uint(i.Stack), uint(i.HopLen), p.Thresholds.Latency.Absolute)
+	if !ok || f.PathHash != h || sum-uint64(f.EndRef)+p.end > 2*p.end {
+		return false
+	}
+	f.PathSeen = flows.Tick(now)
+	if d.sampling {
+		d.sampled[f.Watch]++
+	}
+	return true
+}
+
+// still is Quiet for a packet that is looked at for another reason, such as a sample:
+// it tells whether path and latencies give no event.
+func (d *Detector) still(now int64, f *flows.Flow, p *Policy, o *Observation) bool {
+	i := o.Info
+	if !o.Usual || !p.settled(now, f, i) {
+		return false
+	}
+	h, sum, ok := d.along(f, uint(i.Hops), o.Frame, uint(i.Stack), uint(i.HopLen), p.Thresholds.Latency.Absolute)
 	if !ok || f.PathHash != h || sum-uint64(f.EndRef)+p.end > 2*p.end {
 		return false
 	}
 	f.PathSeen = flows.Tick(now)
 	return true
+}
+
+// settled tells whether f has nothing pending, its refresh included, and room for the
+// hops of i.
+func (p *Policy) settled(now int64, f *flows.Flow, i *inthdr.Info) bool {
+	return f.Settled(p.flags) && int32(refreshTick(now)-f.NextRefresh) < 0 && i.Hops <= uint16(f.NumHops) && i.Hops <= flows.MaxHops
+}
+
+// unsampled tells whether the next packet of a watch is none of its samples. What
+// takes whole flows is left to Packet.
+//
+//go:noinline
+func (d *Detector) unsampled(watch uint8) bool {
+	p := &d.policies[watch]
+	return p.Sample == 0 || !p.SampleByFlow && d.sampled[watch]+1 < p.Sample
 }
 
 // along goes over n hops, the first of which starts at frame[at]: the hash of the

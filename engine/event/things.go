@@ -76,13 +76,17 @@ type node struct {
 	id, interfaces     uint32
 	latency, queue, tx uint32
 	ingress, egress    uint64
+	stampBits          uint8 // of the timestamps that count
+	model              *NodeModel
 }
 
-func readNode(hop []byte, l *inthdr.Layout) node {
-	n := node{id: unknown32, interfaces: unknown32, latency: unknown32, queue: unknown32, tx: unknown32, ingress: unknown64, egress: unknown64}
+// readNode reads one hop of a packet into n.
+func readNode(n *node, hop []byte, l *inthdr.Layout) {
+	*n = node{id: unknown32, interfaces: unknown32, latency: unknown32, queue: unknown32, tx: unknown32,
+		ingress: unknown64, egress: unknown64, stampBits: 64, model: &asIs}
 	if l.Format == inthdr.Format2016 {
-		readNode2016(&n, hop, l)
-		return n
+		readNode2016(n, hop, l)
+		return
 	}
 	word := func(at int8, v *uint32) {
 		if at >= 0 {
@@ -94,19 +98,21 @@ func readNode(hop []byte, l *inthdr.Layout) node {
 	word(l.HopLatency, &n.latency)
 	word(l.Queue, &n.queue)
 	word(l.TxUtilization, &n.tx)
-	if l.Format == inthdr.Format2 {
-		if l.IngressTimestamp >= 0 {
-			n.ingress = binary.BigEndian.Uint64(hop[l.IngressTimestamp:])
-		}
-		if l.EgressTimestamp >= 0 {
-			n.egress = binary.BigEndian.Uint64(hop[l.EgressTimestamp:])
-		}
+	if l.Format == inthdr.Format1 {
+		n.stampBits = 32
+		n.ingress, n.egress = shortTimestamp(hop, l.IngressTimestamp, unknown32), shortTimestamp(hop, l.EgressTimestamp, unknown32)
+		return
 	}
-	return n
+	if l.IngressTimestamp >= 0 {
+		n.ingress = binary.BigEndian.Uint64(hop[l.IngressTimestamp:])
+	}
+	if l.EgressTimestamp >= 0 {
+		n.egress = binary.BigEndian.Uint64(hop[l.EgressTimestamp:])
+	}
 }
 
 // readNode2016 reads a hop of the June 2016 format: values of 31 bits, each port on
-// its own. Its timestamps have no width that links could be measured by.
+// its own. There is no egress timestamp to measure a link by.
 func readNode2016(n *node, hop []byte, l *inthdr.Layout) {
 	word := func(at int8, v *uint32) {
 		if at < 0 {
@@ -124,6 +130,7 @@ func readNode2016(n *node, hop []byte, l *inthdr.Layout) {
 	word(l.Queue, &n.queue)
 	word(l.TxUtilization, &n.tx)
 	n.interfaces = ingress<<16 | egress&0xffff
+	n.ingress, n.stampBits = shortTimestamp(hop, l.IngressTimestamp, mask2016), 31
 }
 
 // egressKey names an egress interface of a node, or a queue of it.
@@ -137,22 +144,27 @@ func (n *node) egressKey(queue uint8) [2]uint64 {
 //
 //go:noinline
 func (d *Detector) walk(now int64, f *flows.Flow, fresh bool, p *Policy, o *Observation) (set Set) {
+	d.Edge = false
 	l, info := o.Layout, o.Info
 	hopLen := int(info.HopLen)
 	if l.NodeID < 0 || hopLen == 0 {
 		return 0
 	}
 	stack := o.Frame[info.Stack:][:info.StackLen]
-	var after node // the next node on the way, which stands before this one in the stack
+	var nodes [2]node
+	n, after := &nodes[0], &nodes[1] // after: the next node on the way, which stands before this one in the stack
 	for at := 0; at+hopLen <= len(stack); at += hopLen {
-		n := readNode(stack[at:at+hopLen], l)
+		readNode(n, stack[at:at+hopLen], l)
+		if d.models.any {
+			d.models.apply(n)
+		}
 		if n.id != unknown32 && n.interfaces != unknown32 {
-			set |= d.visit(now, f, fresh, p, &n)
+			set |= d.visit(now, f, fresh, p, n)
 			if at > 0 && after.id != unknown32 && after.interfaces != unknown32 {
-				set |= d.cross(now, f, fresh, p, &n, &after)
+				set |= d.cross(now, f, fresh, p, n, after)
 			}
 		}
-		after = n
+		n, after = after, n
 	}
 	if fresh {
 		return 0
@@ -167,7 +179,7 @@ func (d *Detector) visit(now int64, f *flows.Flow, fresh bool, p *Policy, n *nod
 		set = d.congestion(now, f, n, fresh, &p.Thresholds)
 	} else if n.queue != unknown32 {
 		if q, _ := d.things.Queues.Get(now, n.egressKey(uint8(n.queue>>24))); !q.Congested {
-			q.Seen, q.Occupancy, q.Latency = now, n.queue&0xffffff, n.latency
+			q.Seen, q.Occupancy, q.Latency = now, n.occupancy(), n.latency
 		}
 	}
 	switch {
@@ -187,9 +199,9 @@ func (d *Detector) cross(now int64, f *flows.Flow, fresh bool, p *Policy, n, nex
 	if p.Events.Has(LinkLatency) {
 		return d.linkLatency(now, f, n, next, fresh, &p.Thresholds)
 	}
-	if n.egress != unknown64 && next.ingress != unknown64 && next.ingress >= n.egress {
+	if ns, known := between(now, n, next); known && ns >= 0 {
 		k, made := d.things.Links.Get(now, linkKey(n, next))
-		if k.Last = uint32(min(next.ingress-n.egress, unknown32-1)); made {
+		if k.Last = uint32(min(ns, unknown32-1)); made {
 			k.Ref = unknown32
 		}
 	}

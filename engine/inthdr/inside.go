@@ -71,7 +71,8 @@ func (p *Locator) LocateInside(b []byte, l *packet.Layers, i *Info, o *Outers) R
 
 // Encloses tells whether the layers that i was found in, l, are those of a tunnel
 // once INT is gone: INT may stand in both (INT 2.1, section "INT over TCP/UDP").
-func (p *Locator) Encloses(l *packet.Layers, i *Info) bool {
+// b is the packet from End on as it came.
+func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
 	switch i.Marking {
 	case ByGRE, ByVXLANGPE, ByGeneve:
 		return true
@@ -81,7 +82,10 @@ func (p *Locator) Encloses(l *packet.Layers, i *Info) bool {
 		return p.tunnelPort(bits.ReverseBytes16(i.Orig))
 	case 2:
 		switch i.Orig {
-		case packet.ProtoUDP, packet.ProtoGRE, packet.ProtoIPv4, packet.ProtoIPv6:
+		case packet.ProtoUDP:
+			port := int(i.End) + 2
+			return port+2 > len(b) || p.tunnelPort(binary.LittleEndian.Uint16(b[port:]))
+		case packet.ProtoGRE, packet.ProtoIPv4, packet.ProtoIPv6:
 			return true
 		}
 		return false

@@ -33,16 +33,11 @@ const maxOldLen = 4 + switchHeaderLen + ethernetLen
 // appendOld writes r as the one report of a 1.0 or 0.5 packet. Its packet is
 // cut to the room there is.
 func (p *Packet) appendOld(r *Individual) bool {
-	if p.last || r.Own == nil || r.InType == TLV || r.InType == DSExtension || r.InType > IPv6 {
+	if p.last || !r.old() {
 		return false
 	}
 	var b [maxOldLen]byte
-	first, n := uint32(0), 0
-	if p.format == Format10 {
-		first, n = r.put10(b[:])
-	} else {
-		first, n = r.put05(b[:])
-	}
+	first, n := r.putOld(p.format, b[:])
 	if p.n+n > len(p.buf) {
 		return false
 	}
@@ -51,6 +46,32 @@ func (p *Packet) appendOld(r *Individual) bool {
 	p.n += copy(p.buf[p.n:], r.inner())
 	p.reports, p.last = 1, true
 	return true
+}
+
+// old tells whether the formats before 2.0 can express r.
+func (r *Individual) old() bool {
+	return r.Own != nil && r.InType != TLV && r.InType != DSExtension && r.InType <= IPv6
+}
+
+// putOld is put10 or put05.
+func (r *Individual) putOld(f Format, b []byte) (first uint32, n int) {
+	if f == Format10 {
+		return r.put10(b)
+	}
+	return r.put05(b)
+}
+
+// oldSize is size for 1.0 and 0.5, which cut the packet.
+func (r *Individual) oldSize(f Format, room int) int {
+	if !r.old() {
+		return 0
+	}
+	var b [maxOldLen]byte
+	_, n := r.putOld(f, b[:])
+	if n > room {
+		return 0
+	}
+	return min(n+len(r.inner()), room)
 }
 
 // sealOld writes what only the packet's sender knows.

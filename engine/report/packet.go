@@ -24,13 +24,7 @@ func (p *Packet) Open(buf []byte) { p.OpenAs(Format20, buf) }
 
 // OpenAs is Open for any format.
 func (p *Packet) OpenAs(f Format, buf []byte) {
-	*p = Packet{buf: buf, n: GroupHeaderLen, format: f}
-	switch f {
-	case Format10:
-		p.n = sealed10
-	case Format05:
-		p.n = sealed05
-	}
+	*p = Packet{buf: buf, n: startLen(f), format: f}
 }
 
 // IsOpen tells whether the packet is between Open and Seal.
@@ -95,6 +89,48 @@ func (p *Packet) AppendCut(r *Individual) bool {
 		p.buf[p.n-keep+at+1] = uint8((keep - at - tlvHeaderLen) / 4)
 	}
 	return true
+}
+
+// Growth is by how many bytes Append of r would make the payload longer; 0: it
+// would not take r.
+func (p *Packet) Growth(r *Individual) int {
+	if p.last || p.buf == nil {
+		return 0
+	}
+	return r.size(p.format, len(p.buf)-p.n)
+}
+
+// Alone is the payload length of a packet of format f with room for so many bytes
+// that carries nothing but r; 0: r does not fit.
+func Alone(f Format, r *Individual, room int) int {
+	start := startLen(f)
+	if n := r.size(f, room-start); n > 0 {
+		return start + n
+	}
+	return 0
+}
+
+// startLen is what stands in a packet before its first report.
+func startLen(f Format) int {
+	switch f {
+	case Format10:
+		return sealed10
+	case Format05:
+		return sealed05
+	}
+	return GroupHeaderLen
+}
+
+// size is the length of r in a packet of format f that has room for so many
+// bytes; 0: it does not fit.
+func (r *Individual) size(f Format, room int) int {
+	if f != Format20 {
+		return r.oldSize(f, room)
+	}
+	if n := firstWordLen + r.words()*4; n <= room && r.sound() {
+		return n
+	}
+	return 0
 }
 
 // Seal writes the group header, or its fields where the format has them, closes

@@ -103,3 +103,33 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 }
+
+// Growth and Alone say before what Append does.
+func TestLengthsAreKnownBefore(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	grown := 0
+	for range 5000 {
+		f := []Format{Format20, Format20, Format10, Format05}[rng.IntN(4)]
+		room := 20 + rng.IntN(1400)
+		var p Packet
+		if r := randomReport(rng); p.Growth(&r) != 0 {
+			t.Fatal("a closed packet grows")
+		}
+		p.OpenAs(f, make([]byte, room))
+		for i := range 12 {
+			r := randomReport(rng)
+			r.Own = &Metadata{}
+			before, want := p.Len(), p.Growth(&r)
+			if alone := Alone(f, &r, room); i == 0 && (want > 0) != (alone > 0) || i == 0 && want > 0 && alone != before+want {
+				t.Fatalf("format %d, room %d: grows by %d from %d, alone %d", f, room, want, before, alone)
+			}
+			if ok := p.Append(&r); ok != (want > 0) || p.Len() != before+want {
+				t.Fatalf("format %d, room %d: %v, from %d to %d, want %d more", f, room, ok, before, p.Len(), want)
+			}
+			grown += want
+		}
+	}
+	if grown == 0 {
+		t.Error("nothing was appended")
+	}
+}

@@ -27,6 +27,7 @@ var mayImport = []struct {
 	{"engine/inthdr", []string{"engine/packet"}},
 	{"engine/strip", []string{"engine/packet", "engine/inthdr"}},
 	{"engine/event", []string{"engine/inthdr", "flows"}},
+	{"engine/inspect", []string{"engine/event", "engine/inthdr", "flows"}},
 	{"engine/report", nil},
 	{"engine", []string{"engine/...", "flows", "dpdk/..."}},
 	{"flows", nil},

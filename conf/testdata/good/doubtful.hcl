@@ -34,3 +34,17 @@ report {
 }
 collector "primary" { address = "192.0.2.10:8555" }
 collector "again" { address = "192.0.2.10:8555" }
+collector "slow" {
+  address = "192.0.2.11:8555"
+  budget {
+    packets = 5
+    bits    = 1000
+  }
+}
+collector "narrow" {
+  address = "[2001:db8::1]:8555"
+  budget {
+    bits  = 100000
+    burst = "10ms"
+  }
+}

@@ -1,0 +1,146 @@
+package generator
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"intsink/dpdk/eal"
+	"intsink/dpdk/ethdev"
+	"intsink/dpdk/mbuf"
+	"intsink/dpdk/mempool"
+)
+
+// Config of a generator. EAL must run.
+type Config struct {
+	Out, In string // devices that it sends to and receives from; may be the same
+	CPU     int    // of the thread that sends and receives
+	Mbufs   int
+}
+
+// Generator owns the two ports.
+type Generator struct {
+	config  Config
+	ports   []ethdev.Port
+	out, in *ethdev.Queue
+	pool    *mempool.Mempool
+	trial   uint32
+}
+
+// Open attaches and starts the ports.
+func Open(c Config) (*Generator, error) {
+	pool, err := mempool.New("generator", c.Mbufs, 256, 128+2048, mempool.AnySocket)
+	if err != nil {
+		return nil, err
+	}
+	g := &Generator{config: c, pool: pool}
+	for _, device := range []string{c.Out, c.In} {
+		p, err := ethdev.Attach(device)
+		if err != nil {
+			return nil, err
+		}
+		if len(g.ports) == 0 || g.ports[0] != p {
+			err = errors.Join(p.Configure(ethdev.Config{RxQueues: 1, TxQueues: 1, Pools: []*mempool.Mempool{pool}}), p.Start())
+		}
+		if err != nil {
+			return nil, err
+		}
+		g.ports = append(g.ports, p)
+	}
+	g.out, g.in = g.ports[0].Queue(0), g.ports[1].Queue(0)
+	return g, nil
+}
+
+// WaitLinks waits until both ports have a link.
+func (g *Generator) WaitLinks(limit time.Duration) error {
+	for start := time.Now(); !g.ports[0].LinkUp() || !g.ports[1].LinkUp(); time.Sleep(10 * time.Millisecond) {
+		if time.Since(start) > limit {
+			return fmt.Errorf("no link on %q and %q after %v", g.config.Out, g.config.In, limit)
+		}
+	}
+	return nil
+}
+
+// Close gives ports and pool back.
+func (g *Generator) Close() {
+	g.ports[0].Close()
+	if g.ports[1] != g.ports[0] {
+		g.ports[1].Close()
+	}
+	g.pool.Free()
+}
+
+// Load is what to send.
+type Load struct {
+	Frames   [][]byte
+	PPS      float64 // 0: as fast as the generator can
+	Burst    int     // frames at a time, at most mbuf.MaxBurst; 0: that many
+	Duration time.Duration
+	Quiet    time.Duration // a run is over when so long nothing came back; 0: 50 ms
+}
+
+// Result is what one Run saw.
+type Result struct {
+	Seconds  float64 // of sending
+	Offered  uint64  // frames that were due and sent, or refused
+	Refused  uint64  // among them, those that the port had no room for
+	Received uint64
+	Foreign  uint64    // frames that came back without a stamp of this run
+	Latency  Histogram // from sending to receiving, of reads in time
+	// LateReads are frames that waited for the generator: it had not looked for
+	// latePoll or longer. They are not in Latency.
+	LateReads uint64
+	Pauses    uint64 // of the generator, of latePoll or longer
+}
+
+// Lost are the frames that did not come back.
+func (r *Result) Lost() uint64 { return r.Offered - min(r.Received, r.Offered) }
+
+// Rate is the offered load in frames per second.
+func (r *Result) Rate() float64 { return float64(r.Offered) / r.Seconds }
+
+// Merge adds another run's.
+func (r *Result) Merge(o *Result) {
+	r.Seconds += o.Seconds
+	for to, from := range map[*uint64]uint64{
+		&r.Offered: o.Offered, &r.Refused: o.Refused, &r.Received: o.Received, &r.Foreign: o.Foreign, &r.LateReads: o.LateReads, &r.Pauses: o.Pauses,
+	} {
+		*to += from
+	}
+	r.Latency.Merge(&o.Latency)
+}
+
+// latePoll is how long the generator may look away: much less than what is worth
+// telling of a device.
+const latePoll = 20 * time.Microsecond
+
+// Run sends l and receives until nothing comes back any more.
+func (g *Generator) Run(l Load) (*Result, error) {
+	if err := checkFrames(l.Frames, 0); err != nil {
+		return nil, err
+	}
+	if l.Burst <= 0 || l.Burst > mbuf.MaxBurst {
+		l.Burst = mbuf.MaxBurst
+	}
+	g.trial++
+	type end struct {
+		r   *Result
+		err error
+	}
+	done := make(chan end)
+	runtime.GC() // now, rather than in the middle
+	go func() {
+		runtime.LockOSThread() // never unlocked: the pinned thread ends with the goroutine
+		if err := errors.Join(eal.PinThread(g.config.CPU), eal.RegisterThread()); err != nil {
+			done <- end{nil, err}
+			return
+		}
+		t := newTransfer(g, &l)
+		t.run()
+		eal.UnregisterThread()
+		done <- end{&t.result, nil}
+	}()
+	e := <-done
+	return e.r, e.err
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"intsink/engine"
+	"intsink/engine/inspect"
+)
+
+// inspector answers /api/v1 with what the workers know.
+type inspector struct {
+	workers []*engine.Worker
+	clock   func() int64
+	timeout time.Duration // of one request
+	turn    chan struct{} // workers answer one request at a time
+}
+
+// apiTimeout is longer than an answer over the largest flow table takes.
+const apiTimeout = 30 * time.Second
+
+func newInspector(workers []*engine.Worker, clock func() int64) *inspector {
+	return &inspector{workers, clock, apiTimeout, make(chan struct{}, 1)}
+}
+
+// apiLists are the lists that there are, and their order in messages.
+var apiLists = []string{"flows", "paths", "queues", "links", "interfaces"}
+
+func (in *inspector) register(mux *http.ServeMux) {
+	lists := map[string]func(context.Context, *parameters) (any, error){
+		"flows": in.flows, "paths": in.paths, "queues": in.queues, "links": in.links, "interfaces": in.interfaces,
+	}
+	for name, list := range lists {
+		mux.HandleFunc("GET /api/v1/"+name, in.handle(list))
+	}
+	mux.HandleFunc("GET /api/v1/flows/{id}", in.handle(in.flow))
+	mux.HandleFunc("/api/v1/", in.handle(func(context.Context, *parameters) (any, error) {
+		return nil, apiError{http.StatusNotFound, "there are GET /api/v1/" + strings.Join(apiLists, ", /api/v1/") + " and /api/v1/flows/{id}"}
+	}))
+}
+
+// apiError is an error with its HTTP status.
+type apiError struct {
+	status int
+	text   string
+}
+
+func (e apiError) Error() string { return e.text }
+
+func badRequest(format string, args ...any) error {
+	return apiError{http.StatusBadRequest, fmt.Sprintf(format, args...)}
+}
+
+// handle answers in JSON, errors too: {"error": "..."}.
+func (in *inspector) handle(answer func(context.Context, *parameters) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), in.timeout)
+		defer cancel()
+		status := http.StatusOK
+		body, err := answer(ctx, newParameters(r))
+		if err != nil {
+			status = http.StatusInternalServerError
+			var known apiError
+			if errors.As(err, &known) {
+				status = known.status
+			}
+			body = map[string]string{"error": err.Error()}
+		}
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.WriteHeader(status)
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		e.Encode(body) // fails where nobody listens any more
+	}
+}
+
+// ask puts a query to every worker, once it is this request's turn.
+func (in *inspector) ask(ctx context.Context, newQuery func(worker int) *inspect.Query) ([]*engine.Question, error) {
+	select {
+	case in.turn <- struct{}{}:
+		defer func() { <-in.turn }()
+	case <-ctx.Done():
+		return nil, apiError{http.StatusServiceUnavailable, "the workers are still busy with other questions; ask again, or less often"}
+	}
+	now := in.clock()
+	for i, w := range in.workers {
+		if late := now - w.Beat(); late > int64(stuckAfter) {
+			return nil, gone(i, "")
+		}
+	}
+	questions, err := engine.Inquire(ctx, in.workers, newQuery)
+	var silent *engine.NoAnswer
+	if errors.As(err, &silent) {
+		return nil, gone(silent.Worker, fmt.Sprintf(" within %v", in.timeout))
+	}
+	return questions, err
+}
+
+func gone(worker int, within string) error {
+	return apiError{http.StatusServiceUnavailable, fmt.Sprintf(
+		"worker w%d does not answer%s: GET /healthz tells whether it polls; where it does, ask again, otherwise restart intsink", worker, within)}
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"intsink/engine"
+	"intsink/engine/event"
+	"intsink/engine/inspect"
+	"intsink/flows"
+)
+
+// flowDetail is /api/v1/flows/{id}: all that is known of one flow, and what it is
+// compared with.
+type flowDetail struct {
+	Now time.Time `json:"now"`
+	flowItem
+	Matched    bool            `json:"matched"` // false: there are new rules since its last packet
+	Closing    bool            `json:"closing"`
+	Events     []string        `json:"events"`
+	Thresholds *thresholdsItem `json:"thresholds"` // null where no watch matches
+	Hops       []referenceItem `json:"hops"`
+	EndToEnd   *referenceItem  `json:"end_to_end"`
+	Paths      []flowPathItem  `json:"paths"` // the current one first
+	RefreshDue *time.Time      `json:"refresh_due"`
+	Sequence   *sequenceItem   `json:"sequence"` // null where it declares no sequence numbers
+}
+
+// referenceItem is a latency that was last reported, or that the flow began with,
+// and what it takes to be reported again.
+type referenceItem struct {
+	Node        *uint32 `json:"node,omitempty"`
+	OnPath      *bool   `json:"on_path,omitempty"` // the current one
+	ReferenceNs uint32  `json:"reference_ns"`
+	AboveNs     uint64  `json:"above_ns"` // a value above it deviates
+	BelowNs     *uint32 `json:"below_ns"` // a value below it deviates; null: none does
+	Deviating   int     `json:"deviating"`
+	Need        int     `json:"need"`
+	Of          int     `json:"of"` // the last values; Need of them have to deviate
+}
+
+type flowPathItem struct {
+	pathItem
+	Current  bool      `json:"current"`
+	LastSeen time.Time `json:"last_seen"`
+}
+
+type sequenceItem struct {
+	Lost       uint64 `json:"lost"`
+	Reordered  uint64 `json:"reordered"`
+	Duplicates uint64 `json:"duplicates"`
+	Restarts   uint64 `json:"restarts"`
+}
+
+// flow is GET /api/v1/flows/{id}.
+func (in *inspector) flow(ctx context.Context, p *parameters) (any, error) {
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	key, err := inspect.ParseFlowID(p.id)
+	if err != nil {
+		return nil, badRequest("%v", err)
+	}
+	questions, err := in.ask(ctx, func(int) *inspect.Query {
+		q := inspect.New(inspect.OneFlow|inspect.Ways, 0)
+		q.Key = key
+		return q
+	})
+	if err != nil {
+		return nil, err
+	}
+	at := -1
+	for i, q := range questions { // on two workers where the port spreads flows anew: the later one counts
+		if q.Flow != nil && (at < 0 || q.Flow.Seen > questions[at].Flow.Seen) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil, apiError{http.StatusNotFound, "flow " + inspect.FlowID(&key) +
+			" is not in the table: no INT packet of it came, or it ended; GET /api/v1/flows?source=... lists what is there, and the other direction is a flow of its own"}
+	}
+	return newFlowDetail(at, questions[at], waysOf(questions)), nil
+}
+
+func newFlowDetail(worker int, q *engine.Question, known ways) *flowDetail {
+	f := q.Flow
+	d := &flowDetail{
+		Now: timestamp(q.Now), flowItem: newFlowItem(worker, f, q.Rules, known), Matched: f.Matched, Closing: f.Closing,
+		Events: []string{}, Hops: []referenceItem{}, Paths: []flowPathItem{}, RefreshDue: someTime(f.RefreshDue),
+	}
+	if f.Sequence {
+		d.Sequence = &sequenceItem{f.Lost, f.Reordered, f.Duplicates, f.Restarts}
+	}
+	for i, p := range f.Paths[:f.NumPaths] {
+		item := newPathItem(worker, p.Hash, known[worker][p.Hash])
+		seen := min(flows.Since(q.Now, p.Seen), f.Seen) // a tick may be a millisecond late
+		d.Paths = append(d.Paths, flowPathItem{item, i == 0, timestamp(seen)})
+	}
+	if d.Watch == nil {
+		return d
+	}
+	policy := &q.Rules.Policies[f.Watch]
+	d.Events = eventNames(policy.Events)
+	d.Thresholds = newThresholdsItem(policy)
+	if policy.Events.Has(event.HopLatency) {
+		d.Hops = hopReferences(f, &policy.Thresholds.Latency, known[worker][f.Paths[0].Hash])
+	}
+	if policy.Events.Has(event.EndToEnd) && f.EndKnown {
+		r := newReference(&policy.Thresholds.EndToEnd, f.EndRef, f.EndWindow)
+		d.EndToEnd = &r
+	}
+	return d
+}
+
+// hopReferences are those of a flow's nodes in the order of its way, nodes of other
+// ways behind. way is nil where it is not known.
+func hopReferences(f *inspect.Flow, b *event.Deadband, way *inspect.Path) []referenceItem {
+	items := []referenceItem{}
+	for i := range f.NumHops {
+		h := &f.Hops[i]
+		r := newReference(b, h.Ref, f.Windows[i])
+		r.Node = some(h.ID(), true)
+		if way != nil && f.NumPaths > 0 {
+			r.OnPath = some(place(way, h.ID()) < inspect.MaxWay, true)
+		}
+		items = append(items, r)
+	}
+	if way != nil {
+		slices.SortStableFunc(items, func(a, b referenceItem) int { return cmp.Compare(place(way, *a.Node), place(way, *b.Node)) })
+	}
+	return items
+}
+
+// place is where a node stands on a path; MaxWay where it does not.
+func place(p *inspect.Path, node uint32) int {
+	at := slices.IndexFunc(p.Known(), func(h inspect.PathHop) bool { return h.Node == node })
+	if at < 0 {
+		return inspect.MaxWay
+	}
+	return at
+}
+
+// newReference works out what leaves the deadband around ref: more than Absolute
+// and more than Relative of ref away from it.
+func newReference(b *event.Deadband, ref uint32, window uint8) referenceItem {
+	limit := max(uint64(b.Absolute), uint64(b.Relative*float64(ref)))
+	r := referenceItem{ReferenceNs: ref, AboveNs: uint64(ref) + limit, Need: b.K, Of: b.N}
+	if limit < uint64(ref) {
+		r.BelowNs = some(ref-uint32(limit), true)
+	}
+	for i := range b.N {
+		r.Deviating += int(window >> i & 1)
+	}
+	return r
+}

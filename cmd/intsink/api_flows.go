@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"intsink/engine"
+	"intsink/engine/event"
+	"intsink/engine/inspect"
+)
+
+// flowItem is one flow in /api/v1/flows.
+type flowItem struct {
+	ID              string     `json:"id"`
+	Watch           *string    `json:"watch"` // null: none, or new rules since the flow's last packet
+	Worker          string     `json:"worker"`
+	Protocol        string     `json:"protocol"`
+	Source          string     `json:"source"`
+	SourcePort      uint16     `json:"source_port"`
+	Destination     string     `json:"destination"`
+	DestinationPort uint16     `json:"destination_port"`
+	Packets         uint64     `json:"packets"`
+	Bytes           uint64     `json:"bytes"`
+	LastSeen        time.Time  `json:"last_seen"`
+	LatencyNs       *uint32    `json:"latency_ns"`
+	MaxHopLatencyNs *uint32    `json:"max_hop_latency_ns"`
+	Path            *string    `json:"path"`
+	Nodes           []uint32   `json:"nodes"`
+	LastReport      *time.Time `json:"last_report"`
+	LastEvents      []string   `json:"last_events"`
+	Suppressed      uint32     `json:"suppressed"`
+	Lost            uint64     `json:"lost"`
+	Drops           uint32     `json:"drops"`
+}
+
+func newFlowItem(worker int, f *inspect.Flow, rules *engine.Rules, known ways) flowItem {
+	k := &f.Key
+	item := flowItem{
+		ID: inspect.FlowID(k), Watch: watchName(f, rules), Worker: workerName(worker), Protocol: inspect.ProtocolName(k.Proto()),
+		Source: k.SrcAddr().String(), SourcePort: k.SrcPort(), Destination: k.DstAddr().String(), DestinationPort: k.DstPort(),
+		Packets: f.Packets, Bytes: f.Bytes, LastSeen: timestamp(f.Seen), LatencyNs: some(f.EndRef, f.EndKnown),
+		LastReport: someTime(f.LastReport), LastEvents: eventNames(f.LastEvents), Suppressed: f.Suppressed, Lost: f.Lost, Drops: f.Drops,
+	}
+	ns, hops := f.MaxHopLatency()
+	item.MaxHopLatencyNs = some(ns, hops)
+	if f.NumPaths == 0 {
+		return item
+	}
+	hash := f.Paths[0].Hash
+	p := known[worker][hash]
+	item.Path = some(pathID(worker, hash, p), true)
+	if p != nil {
+		item.Nodes = []uint32{}
+		for _, h := range p.Known() {
+			item.Nodes = append(item.Nodes, h.Node)
+		}
+	}
+	return item
+}
+
+func workerName(w int) string { return fmt.Sprintf("w%d", w) }
+
+// watchName is nil where no watch matches the flow, or that is not known yet.
+func watchName(f *inspect.Flow, rules *engine.Rules) *string {
+	if !f.Matched || int(f.Watch) >= len(rules.Watches) {
+		return nil
+	}
+	return &rules.Watches[f.Watch].Name
+}
+
+func eventNames(set event.Set) []string {
+	names := []string{}
+	for e := range event.NumEvents {
+		if set.Has(e) {
+			names = append(names, e.String())
+		}
+	}
+	return names
+}
+
+// flowTotals are of all flows that were selected, not of the page.
+type flowTotals struct {
+	Flows   uint64 `json:"flows"`
+	Packets uint64 `json:"packets"`
+	Bytes   uint64 `json:"bytes"`
+	Table   uint64 `json:"flows_in_table"`
+}
+
+var flowOrders = []string{"packets", "bytes", "last_seen", "latency", "hop_latency"} // as inspect.Order counts
+
+func flowFilter(p *parameters) inspect.Filter {
+	return inspect.Filter{
+		Watch: p.text("watch"), Source: p.prefix("source"), Destination: p.prefix("destination"), Protocol: p.protocol("protocol"),
+		Port: number[uint16](p, "port", 16), SourcePort: number[uint16](p, "source_port", 16), DestPort: number[uint16](p, "destination_port", 16),
+		MinLatency: p.least("min_latency_ns"), MinHop: p.least("min_hop_latency_ns"),
+	}
+}
+
+// flows is GET /api/v1/flows.
+func (in *inspector) flows(ctx context.Context, p *parameters) (any, error) {
+	filter, way, g := flowFilter(p), p.way("path"), p.paging(flowOrders...)
+	var after *inspect.Position
+	if p.err == nil && g.after != nil {
+		key, err := inspect.ParseFlowID(g.after.ID)
+		if err != nil {
+			p.fail("cursor: %v", err)
+		}
+		after = &inspect.Position{Value: g.after.Value, Key: key}
+	}
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	var onPaths [][]uint64
+	if !way.any() {
+		var err error
+		if onPaths, err = in.onPaths(ctx, &way); err != nil {
+			return nil, err
+		}
+		filter.ByPath = true
+		if way.id == "" && way.link == nil && way.congested == nil {
+			filter.Node = way.node
+		}
+	}
+	questions, err := in.ask(ctx, func(worker int) *inspect.Query {
+		q := inspect.New(inspect.BestFlows|inspect.Ways, g.limit+1)
+		q.Filter, q.After, q.Order = filter, after, inspect.Order(slices.Index(flowOrders, g.sort))
+		if onPaths != nil {
+			q.Filter.OnPaths = onPaths[worker]
+		}
+		return q
+	})
+	if err != nil {
+		return nil, err
+	}
+	return flowPage(questions, g), nil
+}
+
+// flowPage merges the workers' answers, each the first flows of its own.
+func flowPage(questions []*engine.Question, g paging) *page[flowItem] {
+	type found struct {
+		*inspect.Found
+		worker int
+	}
+	var all []found
+	var totals flowTotals
+	for i, q := range questions {
+		totals.Flows += q.Matched
+		totals.Packets += q.Packets
+		totals.Bytes += q.Bytes
+		totals.Table += q.Scanned
+		best := q.Best()
+		for j := range best {
+			all = append(all, found{&best[j], i})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b found) int {
+		switch {
+		case a.Before(&b.Position):
+			return -1
+		case b.Before(&a.Position):
+			return 1
+		}
+		return 0
+	})
+	p := &page[flowItem]{Items: []flowItem{}, Totals: totals}
+	if len(all) > g.limit {
+		last := all[g.limit-1]
+		p.Next = (&cursor{g.sort, last.Value, inspect.FlowID(&last.Key)}).String()
+		all = all[:g.limit]
+	}
+	known := waysOf(questions)
+	for _, f := range all {
+		p.Items = append(p.Items, newFlowItem(f.worker, &f.Flow, questions[f.worker].Rules, known))
+	}
+	return p
+}

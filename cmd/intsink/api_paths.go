@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"intsink/engine"
+	"intsink/engine/inspect"
+)
+
+// pathTotalItem is one path and what the flows on it add up to.
+type pathTotalItem struct {
+	pathItem
+	Flows        uint64    `json:"flows"`
+	Packets      uint64    `json:"packets"`
+	Bytes        uint64    `json:"bytes"`
+	LastSeen     time.Time `json:"last_seen"`
+	MaxLatencyNs *uint32   `json:"max_latency_ns"`
+	Congested    bool      `json:"congested"`
+}
+
+// pathTotals are of the whole list.
+type pathTotals struct {
+	Paths           int    `json:"paths"`
+	Flows           uint64 `json:"flows"`
+	FlowsWithout    uint64 `json:"flows_without_path"`
+	FlowsNotCounted uint64 `json:"flows_not_counted"` // their paths are more than an answer has room for
+}
+
+// paths is GET /api/v1/paths.
+func (in *inspector) paths(ctx context.Context, p *parameters) (any, error) {
+	way, g := p.way("id"), p.paging("flows", "packets", "bytes", "last_seen", "latency")
+	minLatency := p.least("min_latency_ns")
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	questions, err := in.ask(ctx, func(int) *inspect.Query { return inspect.New(inspect.PathTotals|inspect.Ways|inspect.Queues, 0) })
+	if err != nil {
+		return nil, err
+	}
+	var totals pathTotals
+	var all []listed[*pathTotalItem]
+	for id, x := range mergePaths(questions, &totals, &way) {
+		if minLatency > 0 && (x.MaxLatencyNs == nil || *x.MaxLatencyNs < minLatency) {
+			continue
+		}
+		totals.Flows += x.Flows
+		latency := uint64(0)
+		if x.MaxLatencyNs != nil {
+			latency = uint64(*x.MaxLatencyNs)
+		}
+		value := map[string]uint64{"flows": x.Flows, "packets": x.Packets, "bytes": x.Bytes, "last_seen": uint64(x.LastSeen.UnixNano()), "latency": latency}
+		all = append(all, listed[*pathTotalItem]{value[g.sort], id, x})
+	}
+	totals.Paths = len(all)
+	return cut(all, g, &totals), nil
+}
+
+// mergePaths adds up the same path on all workers: the same by what is known of
+// it, for an ID alone could be forged.
+func mergePaths(questions []*engine.Question, totals *pathTotals, f *wayFilter) map[string]*pathTotalItem {
+	known, hot := waysOf(questions), hotOf(questions)
+	merged := map[string]*pathTotalItem{}
+	for i, q := range questions {
+		totals.FlowsWithout += q.Totals.Pathless
+		totals.FlowsNotCounted += q.Totals.Left
+		for t := range q.Totals.All {
+			p := known[i][t.Hash]
+			id := pathID(i, t.Hash, p)
+			if !f.match(id, p, hot) {
+				continue
+			}
+			x := newPathItem(i, t.Hash, p)
+			for old := merged[id]; old != nil && !sameWay(old.Nodes, x.Nodes); old = merged[id] {
+				id += "'"
+			}
+			m := merged[id]
+			if m == nil {
+				m = &pathTotalItem{pathItem: x, Congested: p != nil && isHot(p.Known(), hot)}
+				merged[id] = m
+			}
+			m.Flows += t.Flows
+			m.Packets += t.Packets
+			m.Bytes += t.Bytes
+			if seen := timestamp(t.Seen); seen.After(m.LastSeen) {
+				m.LastSeen = seen
+			}
+			if t.MaxLatency > 0 && (m.MaxLatencyNs == nil || *m.MaxLatencyNs < t.MaxLatency) {
+				m.MaxLatencyNs = some(t.MaxLatency, true)
+			}
+		}
+	}
+	return merged
+}
+
+func sameWay(a, b []pathHopItem) bool {
+	return slices.EqualFunc(a, b, func(x, y pathHopItem) bool {
+		return x.Node == y.Node && samePort(x.Ingress, y.Ingress) && samePort(x.Egress, y.Egress)
+	})
+}
+
+func samePort(a, b *uint16) bool { return a == b || a != nil && b != nil && *a == *b }

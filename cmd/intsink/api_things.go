@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"intsink/engine"
+	"intsink/engine/event"
+	"intsink/engine/inspect"
+	"intsink/flows"
+)
+
+// unknownValue is what a node writes that has no value (INT 2.1: all ones).
+const unknownValue = 1<<32 - 1
+
+// thingTotals are of the whole list.
+type thingTotals struct {
+	Rows      int `json:"rows"`
+	Congested int `json:"congested,omitempty"`
+}
+
+// tables asks every worker for tables, once all parameters are read.
+func (in *inspector) tables(ctx context.Context, p *parameters, what inspect.What) ([]*engine.Question, error) {
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	return in.ask(ctx, func(int) *inspect.Query { return inspect.New(what, 0) })
+}
+
+// queueItem is one queue of an egress interface of a node.
+type queueItem struct {
+	Node          uint32     `json:"node"`
+	Egress        *uint16    `json:"egress"`
+	Queue         uint8      `json:"queue"`
+	Occupancy     uint32     `json:"occupancy"`
+	LatencyNs     *uint32    `json:"latency_ns"`
+	Congested     bool       `json:"congested"`
+	Since         *time.Time `json:"since"`
+	Episodes      uint64     `json:"episodes"`
+	Reports       uint32     `json:"reports"`
+	LastSeen      time.Time  `json:"last_seen"`
+	TxUtilization *uint32    `json:"tx_utilization"`
+}
+
+// congestedNow: an episode that had no sample for its timeout is over, although the
+// worker only writes that down at the next sample.
+func congestedNow(q *engine.Question, v *event.Queue) bool {
+	timeout := int64(0)
+	for i := range q.Rules.Policies {
+		timeout = max(timeout, q.Rules.Policies[i].Thresholds.CongestionTimeout)
+	}
+	return v.Congested && q.Now-v.Seen <= timeout
+}
+
+// queues is GET /api/v1/queues.
+func (in *inspector) queues(ctx context.Context, p *parameters) (any, error) {
+	node, egress, queue := number[uint32](p, "node", 32), number[uint16](p, "egress", 16), number[uint8](p, "queue", 8)
+	congested, minOccupancy, minLatency := p.yes("congested"), p.least("min_occupancy"), p.least("min_latency_ns")
+	g := p.paging("occupancy", "latency", "episodes", "last_seen")
+	questions, err := in.tables(ctx, p, inspect.Queues|inspect.Interfaces)
+	if err != nil {
+		return nil, err
+	}
+	utilization, totals := utilizations(questions), &thingTotals{}
+	var all []listed[*queueItem]
+	for key, x := range mergeQueues(questions) {
+		x.TxUtilization = utilization[key[0]]
+		latency := uint32(0)
+		if x.LatencyNs != nil {
+			latency = *x.LatencyNs
+		}
+		if node != nil && *node != x.Node || egress != nil && *egress != uint16(key[0]) || queue != nil && *queue != x.Queue ||
+			congested != nil && *congested != x.Congested || x.Occupancy < minOccupancy || latency < minLatency {
+			continue
+		}
+		if x.Congested {
+			totals.Congested++
+		}
+		value := map[string]uint64{"occupancy": uint64(x.Occupancy), "latency": uint64(latency), "episodes": x.Episodes, "last_seen": uint64(x.LastSeen.UnixNano())}
+		all = append(all, listed[*queueItem]{value[g.sort], fmt.Sprintf("%016x:%02x", key[0], key[1]), x})
+	}
+	totals.Rows = len(all)
+	return cut(all, g, totals), nil
+}
+
+// mergeQueues takes values from the worker that saw the queue last, and adds up
+// what each counted.
+func mergeQueues(questions []*engine.Question) map[[2]uint64]*queueItem {
+	merged := map[[2]uint64]*queueItem{}
+	for _, q := range questions {
+		for i := range q.Queues {
+			r := &q.Queues[i]
+			v, hot := &r.Value, congestedNow(q, &r.Value)
+			x := merged[r.Key]
+			if x == nil {
+				x = &queueItem{Node: uint32(r.Key[0] >> 32), Egress: knownPort(uint16(r.Key[0])), Queue: uint8(r.Key[1])}
+				merged[r.Key] = x
+			}
+			x.Episodes += v.Episodes
+			if hot {
+				x.Reports += v.Reports
+			}
+			if hot && (!x.Congested || timestamp(v.Since).Before(*x.Since)) || !x.Congested && v.Episodes > 0 && !hot {
+				x.Since = someTime(v.Since)
+			}
+			x.Congested = x.Congested || hot
+			if seen := timestamp(v.Seen); seen.After(x.LastSeen) {
+				x.LastSeen, x.Occupancy = seen, v.Occupancy
+				x.LatencyNs = some(v.Latency, v.Latency != unknownValue && v.Latency != 0)
+			}
+		}
+	}
+	return merged
+}
+
+// utilizations are the last utilization of each egress interface, by its key.
+func utilizations(questions []*engine.Question) map[uint64]*uint32 {
+	out, seen := map[uint64]*uint32{}, map[uint64]int64{}
+	for _, q := range questions {
+		for i := range q.Interfaces {
+			r := &q.Interfaces[i]
+			if at := flows.Since(q.Now, r.Seen); out[r.Key[0]] == nil || at > seen[r.Key[0]] {
+				out[r.Key[0]], seen[r.Key[0]] = &r.Value.Utilization, at
+			}
+		}
+	}
+	return out
+}
+
+// interfaceItem is one egress interface of a node.
+type interfaceItem struct {
+	Node          uint32    `json:"node"`
+	Egress        *uint16   `json:"egress"`
+	TxUtilization uint32    `json:"tx_utilization"`
+	Busy          bool      `json:"busy"`
+	LastSeen      time.Time `json:"last_seen"`
+}
+
+// interfaces is GET /api/v1/interfaces.
+func (in *inspector) interfaces(ctx context.Context, p *parameters) (any, error) {
+	node, egress := number[uint32](p, "node", 32), number[uint16](p, "egress", 16)
+	busy, least := p.yes("busy"), p.least("min_tx_utilization")
+	g := p.paging("tx_utilization", "last_seen")
+	questions, err := in.tables(ctx, p, inspect.Interfaces)
+	if err != nil {
+		return nil, err
+	}
+	merged := map[uint64]*interfaceItem{}
+	for _, q := range questions {
+		for i := range q.Interfaces {
+			r := &q.Interfaces[i]
+			x := merged[r.Key[0]]
+			if x == nil {
+				x = &interfaceItem{Node: uint32(r.Key[0] >> 32), Egress: knownPort(uint16(r.Key[0]))}
+				merged[r.Key[0]] = x
+			}
+			x.Busy = x.Busy || r.Value.Busy
+			if seen := timestamp(flows.Since(q.Now, r.Seen)); seen.After(x.LastSeen) {
+				x.LastSeen, x.TxUtilization = seen, r.Value.Utilization
+			}
+		}
+	}
+	var all []listed[*interfaceItem]
+	for key, x := range merged {
+		if node != nil && *node != x.Node || egress != nil && *egress != uint16(key) || busy != nil && *busy != x.Busy || x.TxUtilization < least {
+			continue
+		}
+		value := map[string]uint64{"tx_utilization": uint64(x.TxUtilization), "last_seen": uint64(x.LastSeen.UnixNano())}
+		all = append(all, listed[*interfaceItem]{value[g.sort], fmt.Sprintf("%016x", key), x})
+	}
+	return cut(all, g, &thingTotals{Rows: len(all)}), nil
+}

@@ -1,0 +1,85 @@
+package main
+
+import "intsink/engine/event"
+
+// thresholdsItem are the thresholds of a watch, by event.
+type thresholdsItem struct {
+	NewFlow struct {
+		Rate int `json:"rate_per_second"`
+	} `json:"new_flow"`
+	PathChange struct {
+		Paths    int   `json:"paths"`
+		MemoryNs int64 `json:"memory_ns"`
+		Rate     int   `json:"rate_per_second"`
+		Known    bool  `json:"report_known"`
+	} `json:"path_change"`
+	HopLatency  deadbandItem `json:"hop_latency"`
+	EndToEnd    deadbandItem `json:"end_to_end"`
+	LinkLatency deadbandItem `json:"link_latency"`
+	Congestion  struct {
+		Raise          uint32 `json:"raise"`
+		Clear          uint32 `json:"clear"`
+		RaiseLatencyNs uint32 `json:"raise_latency_ns"`
+		Quota          int    `json:"quota"`
+		TimeoutNs      int64  `json:"timeout_ns"`
+	} `json:"congestion"`
+	TxUtilization struct {
+		Raise  uint32 `json:"raise"`
+		Clear  uint32 `json:"clear"`
+		HoldNs int64  `json:"hold_ns"`
+	} `json:"tx_utilization"`
+	Refresh struct {
+		EveryNs int64   `json:"every_ns"`
+		Jitter  float64 `json:"jitter"`
+	} `json:"refresh"`
+	Sample struct {
+		OneIn  uint32 `json:"one_in"`
+		ByFlow bool   `json:"by_flow"`
+	} `json:"sample"`
+	Loss struct {
+		Window     int   `json:"window"`
+		TimeoutNs  int64 `json:"timeout_ns"`
+		IntervalNs int64 `json:"interval_ns"`
+	} `json:"loss"`
+	Drop struct {
+		IntervalNs int64 `json:"interval_ns"`
+	} `json:"drop"`
+	HopLimit struct {
+		RearmNs int64 `json:"rearm_ns"`
+	} `json:"hop_limit"`
+	MTUExceeded struct {
+		RearmNs int64 `json:"rearm_ns"`
+	} `json:"mtu_exceeded"`
+}
+
+type deadbandItem struct {
+	AbsoluteNs uint32  `json:"absolute_ns"`
+	Relative   float64 `json:"relative"`
+	K          int     `json:"k"`
+	N          int     `json:"n"`
+	IntervalNs int64   `json:"interval_ns"`
+	Clock      string  `json:"clock,omitempty"` // of end_to_end
+}
+
+func newDeadbandItem(b *event.Deadband) deadbandItem {
+	return deadbandItem{AbsoluteNs: b.Absolute, Relative: b.Relative, K: b.K, N: b.N, IntervalNs: b.Interval}
+}
+
+func newThresholdsItem(p *event.Policy) *thresholdsItem {
+	t, x := &p.Thresholds, &thresholdsItem{}
+	x.NewFlow.Rate = t.NewFlowRate
+	x.PathChange.Paths, x.PathChange.MemoryNs, x.PathChange.Rate, x.PathChange.Known = t.Paths, t.PathMemory, t.PathRate, t.ReportKnown
+	x.HopLatency, x.EndToEnd, x.LinkLatency = newDeadbandItem(&t.Latency), newDeadbandItem(&t.EndToEnd), newDeadbandItem(&t.LinkLatency)
+	x.EndToEnd.Clock = "none"
+	if t.PTP {
+		x.EndToEnd.Clock = "ptp"
+	}
+	x.Congestion.Raise, x.Congestion.Clear, x.Congestion.RaiseLatencyNs = t.CongestionRaise, t.CongestionClear, t.CongestionLatency
+	x.Congestion.Quota, x.Congestion.TimeoutNs = t.CongestionQuota, t.CongestionTimeout
+	x.TxUtilization.Raise, x.TxUtilization.Clear, x.TxUtilization.HoldNs = t.TxRaise, t.TxClear, t.TxHold
+	x.Refresh.EveryNs, x.Refresh.Jitter = t.RefreshEvery, t.RefreshJitter
+	x.Sample.OneIn, x.Sample.ByFlow = p.Sample, p.SampleByFlow
+	x.Loss.Window, x.Loss.TimeoutNs, x.Loss.IntervalNs = t.LossWindow, t.LossTimeout, t.LossInterval
+	x.Drop.IntervalNs, x.HopLimit.RearmNs, x.MTUExceeded.RearmNs = t.DropInterval, t.HopLimitRearm, t.MTURearm
+	return x
+}

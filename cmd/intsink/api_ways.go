@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"intsink/engine"
+	"intsink/engine/inspect"
+)
+
+// ways are the paths that each worker has a description of, by the hash that its
+// flows keep. Hashes have a key of their worker's own: only IDs compare.
+type ways []map[uint64]*inspect.Path
+
+func waysOf(questions []*engine.Question) ways {
+	w := make(ways, len(questions))
+	for i, q := range questions {
+		w[i] = make(map[uint64]*inspect.Path, len(q.Ways))
+		for j := range q.Ways {
+			w[i][q.Ways[j].Key[0]] = &q.Ways[j].Value
+		}
+	}
+	return w
+}
+
+// pathID is the ID as text. The path of which only a worker's hash is known has an
+// ID that no other has.
+func pathID(worker int, hash uint64, p *inspect.Path) string {
+	if p == nil {
+		return fmt.Sprintf("w%d-%016x", worker, hash)
+	}
+	return fmt.Sprintf("%016x", p.ID)
+}
+
+// wayFilter selects paths by where they lead.
+type wayFilter struct {
+	id        string
+	node      *uint32
+	link      *crossing
+	congested *bool
+}
+
+func (p *parameters) way(idName string) wayFilter {
+	return wayFilter{p.text(idName), number[uint32](p, "node", 32), p.crossing("link"), p.yes("congested")}
+}
+
+func (f *wayFilter) any() bool {
+	return f.id == "" && f.node == nil && f.link == nil && f.congested == nil
+}
+
+// egress is an interface that packets leave a node by.
+type egress struct {
+	node uint32
+	port uint16
+}
+
+// match tells whether path p, which may be nil, is selected. hot are the egress
+// interfaces that have a congested queue.
+func (f *wayFilter) match(id string, p *inspect.Path, hot map[egress]bool) bool {
+	if f.id != "" && f.id != id {
+		return false
+	}
+	if p == nil {
+		return f.node == nil && f.link == nil && f.congested == nil
+	}
+	way := p.Known()
+	through := func(h inspect.PathHop) bool { return f.node == nil || h.Node == *f.node }
+	return slices.ContainsFunc(way, through) && (f.link == nil || crosses(way, f.link)) &&
+		(f.congested == nil || *f.congested == isHot(way, hot))
+}
+
+func crosses(way []inspect.PathHop, l *crossing) bool {
+	for i := 1; i < len(way); i++ {
+		if way[i-1].Node == l.from && way[i].Node == l.to {
+			return true
+		}
+	}
+	return false
+}
+
+func isHot(way []inspect.PathHop, hot map[egress]bool) bool {
+	return slices.ContainsFunc(way, func(h inspect.PathHop) bool { return hot[egress{h.Node, h.Egress}] })
+}
+
+// hotOf are the egress interfaces that have a congested queue, by any worker.
+func hotOf(questions []*engine.Question) map[egress]bool {
+	hot := map[egress]bool{}
+	for _, q := range questions {
+		for i := range q.Queues {
+			if r := &q.Queues[i]; congestedNow(q, &r.Value) {
+				hot[egress{uint32(r.Key[0] >> 32), uint16(r.Key[0])}] = true
+			}
+		}
+	}
+	return hot
+}
+
+// onPaths finds, per worker, the hashes of the paths that f selects, sorted.
+func (in *inspector) onPaths(ctx context.Context, f *wayFilter) ([][]uint64, error) {
+	what := inspect.Ways
+	if f.congested != nil {
+		what |= inspect.Queues
+	}
+	questions, err := in.ask(ctx, func(int) *inspect.Query { return inspect.New(what, 0) })
+	if err != nil {
+		return nil, err
+	}
+	hot, hashes := hotOf(questions), make([][]uint64, len(questions))
+	for i, known := range waysOf(questions) {
+		for hash, p := range known {
+			if f.match(pathID(i, hash, p), p, hot) {
+				hashes[i] = append(hashes[i], hash)
+			}
+		}
+		if s, ok := strings.CutPrefix(f.id, fmt.Sprintf("w%d-", i)); ok { // one without description
+			var hash uint64
+			if _, err := fmt.Sscanf(s, "%016x", &hash); err == nil && known[hash] == nil && f.node == nil && f.link == nil && f.congested == nil {
+				hashes[i] = append(hashes[i], hash)
+			}
+		}
+		slices.Sort(hashes[i])
+	}
+	return hashes, nil
+}
+
+// pathItem is one path in /api/v1/paths.
+type pathItem struct {
+	ID    string        `json:"id"`
+	Hops  *int          `json:"hops"` // null where the path is not described
+	Nodes []pathHopItem `json:"nodes"`
+}
+
+// pathHopItem is one node of a path, the source's first.
+type pathHopItem struct {
+	Node    uint32  `json:"node"`
+	Ingress *uint16 `json:"ingress"`
+	Egress  *uint16 `json:"egress"`
+}
+
+func newPathItem(worker int, hash uint64, p *inspect.Path) pathItem {
+	item := pathItem{ID: pathID(worker, hash, p)}
+	if p == nil {
+		return item
+	}
+	item.Hops = some(int(p.Hops), true)
+	item.Nodes = []pathHopItem{}
+	for _, h := range p.Known() {
+		item.Nodes = append(item.Nodes, pathHopItem{h.Node, knownPort(h.Ingress), knownPort(h.Egress)})
+	}
+	return item
+}
+
+// knownPort is nil for all ones: unknown.
+func knownPort(p uint16) *uint16 { return some(p, p != 0xffff) }

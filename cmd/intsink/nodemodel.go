@@ -1,0 +1,26 @@
+package main
+
+import (
+	"intsink/conf"
+	"intsink/engine/event"
+)
+
+// nodeModels is what the configuration says of the nodes' values.
+func nodeModels(c *conf.Config) []event.NodeModel {
+	var out []event.NodeModel
+	for i := range c.NodeModels {
+		m := &c.NodeModels[i]
+		x := event.NodeModel{
+			LatencyUnit:   uint32(m.LatencyUnit),
+			QueueUnit:     max(m.QueueUnit.Size, 1),
+			TimestampBits: m.TimestampBits,
+			TimestampUnit: uint32(m.TimestampUnit),
+			Unix:          m.TimestampEpoch == "unix",
+		}
+		for _, r := range m.Nodes {
+			x.Nodes = append(x.Nodes, event.NodeRange(r))
+		}
+		out = append(out, x)
+	}
+	return out
+}

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"intsink/conf"
+)
+
+// Without hugepages an mbuf of 2,432 bytes takes a page of 4 KiB for itself: what
+// EAL is given must be enough for all of them.
+func TestMemoryWithoutHugepages(t *testing.T) {
+	c := &conf.Config{}
+	c.DPDK.Hugepages, c.DPDK.Mbufs, c.DPDK.Lcores = "off", 65536, []int{0}
+	c.Report.Coalesce.MaxBytes = 1400
+	args, _, err := ealArgs(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mib, err := strconv.Atoi(args[slices.Index(args, "-m")+1])
+	if want := 65536*4/1024 + 4095*2/1024; err != nil || mib < want || mib > want+2*ealMiB {
+		t.Errorf("-m %d, want %d and some", mib, want)
+	}
+	if huge := poolMemoryMiB(c, hugePage); huge >= mib || huge < (65536*2432+4095*1848)>>20 {
+		t.Errorf("%d MiB in hugepages", huge)
+	}
+}

@@ -1,0 +1,249 @@
+package conf
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// NodeModel says what the values of some nodes mean, which INT leaves to the
+// operator.
+type NodeModel struct {
+	Name           string
+	Nodes          []NodeRange   // empty: every node that no other model lists
+	LatencyUnit    time.Duration // of hop latency
+	QueueUnit      QueueUnit     // of queue occupancy
+	TimestampBits  uint8         // of timestamps, that count
+	TimestampUnit  time.Duration
+	TimestampEpoch string // "unix" | "none"
+}
+
+// NodeRange is First to Last, both included.
+type NodeRange struct{ First, Last uint32 }
+
+// QueueUnit is what one unit of occupancy on the wire stands for, such as 80 bytes;
+// Size 0: it stands for itself.
+type QueueUnit struct {
+	Size uint32
+	Name string
+}
+
+// Limits of node models.
+const (
+	maxModelNodes = 65536 // ids that all models list, as event.MaxModelNodes
+	maxNodeID     = 1<<32 - 2
+	maxUnit       = time.Second
+	maxQueueUnit  = 65536
+	maxOccupancy  = 1<<24 - 1 // on the wire
+)
+
+func defaultNodeModel(int) NodeModel {
+	return NodeModel{LatencyUnit: 1, TimestampBits: 64, TimestampUnit: 1, TimestampEpoch: "unix"}
+}
+
+func visitNodeModel(v visitor, m *NodeModel) {
+	v.attr("nodes", nodeRanges(&m.Nodes))
+	v.attr("latency_unit", duration(&m.LatencyUnit, 1, maxUnit))
+	v.attr("queue_unit", &queueUnit{&m.QueueUnit})
+	v.attr("timestamp_bits", integer(&m.TimestampBits, 16, 64))
+	v.attr("timestamp_unit", duration(&m.TimestampUnit, 1, maxUnit))
+	v.attr("timestamp_epoch", choice(&m.TimestampEpoch, "unix", "none"))
+}
+
+// nodeRanges is a list of node ids and "first-last" ranges of them.
+func nodeRanges(p *[]NodeRange) value {
+	accepted := fmt.Sprintf(`node ids or ranges such as "200-299", from 0 to %d`, maxNodeID)
+	return &listValue[NodeRange]{
+		p: p, single: true, accepted: accepted, same: equal[NodeRange],
+		parse: one(func(x *expr) (NodeRange, bool) { return parseNodeRange(x, accepted) }),
+		format: func(r NodeRange) string {
+			if r.First == r.Last {
+				return strconv.FormatUint(uint64(r.First), 10)
+			}
+			return quote(r.String())
+		},
+	}
+}
+
+func (r NodeRange) String() string {
+	if r.First == r.Last {
+		return strconv.FormatUint(uint64(r.First), 10)
+	}
+	return fmt.Sprintf("%d-%d", r.First, r.Last)
+}
+
+func parseNodeRange(x *expr, accepted string) (r NodeRange, ok bool) {
+	s, ok := x.textOrNumber(accepted)
+	if !ok {
+		return r, false
+	}
+	first, last, found := strings.Cut(s, "-")
+	if !found {
+		last = first
+	}
+	a, err1 := strconv.ParseUint(strings.TrimSpace(first), 10, 32)
+	b, err2 := strconv.ParseUint(strings.TrimSpace(last), 10, 32)
+	switch {
+	case err1 != nil || err2 != nil || a > maxNodeID || b > maxNodeID:
+		return r, x.fail("accepted are %s", accepted)
+	case a > b:
+		return r, x.fail(`the range ends before it begins; did you mean "%d-%d"?`, b, a)
+	case b-a >= maxModelNodes:
+		return r, x.fail("%d nodes; all models together list at most %d: a model without nodes is that of every other node", b-a+1, maxModelNodes)
+	}
+	return NodeRange{uint32(a), uint32(b)}, true
+}
+
+// queueUnit is a string such as "80 bytes".
+type queueUnit struct{ p *QueueUnit }
+
+var queueUnits = []string{"bytes", "packets", "cells"}
+
+func (v *queueUnit) key() any { return v.p }
+
+func (v *queueUnit) write() (string, bool) { return quote(v.p.String()), v.p.Size != 0 }
+
+func (u QueueUnit) String() string { return fmt.Sprintf("%d %s", u.Size, u.Name) }
+
+func (v *queueUnit) read(x *expr) bool {
+	accepted := fmt.Sprintf(`a number from 1 to %d and bytes, packets or cells, such as "80 bytes"`, maxQueueUnit)
+	s, ok := x.text(accepted)
+	if !ok {
+		return false
+	}
+	number, name, _ := strings.Cut(strings.TrimSpace(s), " ")
+	name = strings.TrimSpace(name)
+	n, err := strconv.ParseUint(number, 10, 32)
+	switch {
+	case err != nil || n < 1 || n > maxQueueUnit:
+		return x.fail("must be %s", accepted)
+	case !slices.Contains(queueUnits, name):
+		hint := didYouMean(name, queueUnits, fmt.Sprintf(`"%d %%s"`, n))
+		return x.fail("must be %s%s", accepted, hint)
+	}
+	*v.p = QueueUnit{uint32(n), name}
+	return true
+}
+
+// listed is one element of nodes of one model.
+type listed struct {
+	NodeRange
+	model *NodeModel
+	i     int // in model.Nodes
+	order int // in the file
+}
+
+// checkNodeModels: a node has one model, and congestion can be compared with it.
+func (d *decoder) checkNodeModels(c *Config) {
+	var all []listed
+	others, total := "", uint64(0)
+	for i := range c.NodeModels {
+		m := &c.NodeModels[i]
+		switch {
+		case len(m.Nodes) > 0 || d.failed[&m.Nodes]:
+		case others != "":
+			d.errorAt([]any{&m.Nodes, m}, `node_model %q: node_model %q has every other node already; list those of this one, such as nodes = [101, "200-299"]`, m.Name, others)
+		default:
+			others = m.Name
+		}
+		for j, r := range m.Nodes {
+			before := total
+			total += uint64(r.Last-r.First) + 1
+			if before <= maxModelNodes && total > maxModelNodes {
+				d.errorAt([]any{element{&m.Nodes, j}}, "node_model %q: nodes: this makes more than %d nodes in all models: "+
+					"leave nodes out in the model that most of them have", m.Name, maxModelNodes)
+			}
+			all = append(all, listed{r, m, j, len(all)})
+		}
+	}
+	d.checkOverlaps(all)
+	d.checkQueueUnits(c)
+	d.checkEpoch(c)
+}
+
+// checkOverlaps reports elements that have a node which another has too.
+func (d *decoder) checkOverlaps(all []listed) {
+	slices.SortFunc(all, func(a, b listed) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.order, b.order)) })
+	for i := range all {
+		if i == 0 {
+			continue
+		}
+		a, b := all[i-1], all[i]
+		if b.First <= a.Last {
+			d.overlap(a, b)
+		}
+		if a.Last > b.Last {
+			all[i] = a // it goes on behind b
+		}
+	}
+}
+
+// overlap reports the later of a and b; a begins no later than b.
+func (d *decoder) overlap(a, b listed) {
+	first, later := a, b
+	if b.order < a.order {
+		first, later = b, a
+	}
+	hint := "leave it out here"
+	switch {
+	case later.Last > first.Last && later.First >= first.First:
+		hint = fmt.Sprintf("did you mean %q?", NodeRange{first.Last + 1, later.Last})
+	case later.First < first.First && later.Last <= first.Last:
+		hint = fmt.Sprintf("did you mean %q?", NodeRange{later.First, first.First - 1})
+	case later.First < first.First:
+		hint = fmt.Sprintf("did you mean %q, %q?", NodeRange{later.First, first.First - 1}, NodeRange{first.Last + 1, later.Last})
+	}
+	d.errorAt([]any{element{&later.model.Nodes, later.i}}, "node_model %q: nodes: %d stands in %q of node_model %q too, and a node has one model; %s",
+		later.model.Name, b.First, first.NodeRange, first.model.Name, hint)
+}
+
+// checkQueueUnits: congestion has one threshold, which models must agree upon.
+func (d *decoder) checkQueueUnits(c *Config) {
+	most, first := uint64(maxOccupancy), (*NodeModel)(nil)
+	for i := range c.NodeModels {
+		m := &c.NodeModels[i]
+		if m.QueueUnit.Size == 0 {
+			continue
+		}
+		most = max(most, min(maxOccupancy*uint64(m.QueueUnit.Size), 1<<32-2))
+		if first == nil {
+			first = m
+		} else if m.QueueUnit.Name != first.QueueUnit.Name {
+			d.warnAt([]any{&m.QueueUnit}, "node_model %q: queues are in %s here and in %s in node_model %q: congestion compares both with the same raise and clear",
+				m.Name, m.QueueUnit.Name, first.QueueUnit.Name, first.Name)
+		}
+	}
+	d.checkRaise(&c.Events, most, "events")
+	for i := range c.Watches {
+		if w := &c.Watches[i]; w.Override != nil {
+			d.checkRaise(w.Override, most, fmt.Sprintf("watch %q: events_override", w.Name))
+		}
+	}
+}
+
+func (d *decoder) checkRaise(e *Events, most uint64, where string) {
+	if raise := &e.Congestion.Raise; d.has(raise) && uint64(*raise) > most {
+		d.errorAt([]any{raise}, "%s: congestion: raise = %d: no queue can be so long: its occupancy has 24 bits, at most %d with the node_model blocks there are",
+			where, *raise, most)
+	}
+}
+
+// checkEpoch: the clock of end_to_end needs timestamps that count from 1970 on.
+func (d *decoder) checkEpoch(c *Config) {
+	none := (*NodeModel)(nil)
+	for i := range c.NodeModels {
+		m := &c.NodeModels[i]
+		switch {
+		case m.TimestampEpoch != "none":
+			return
+		case len(m.Nodes) == 0:
+			none = m
+		}
+	}
+	if none != nil && c.Events.EndToEnd.Clock == "ptp" {
+		d.warnAt([]any{&none.TimestampEpoch, none}, `node_model %q: timestamp_epoch = "none" for every node: events { end_to_end { clock = "ptp" } } compares nothing`, none.Name)
+	}
+}

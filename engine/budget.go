@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"math"
+	"sync/atomic"
+
+	"intsink/engine/event"
+	"intsink/engine/report"
+)
+
+// Budget is how much one collector may be sent; a rate of 0 is no limit.
+type Budget struct {
+	Packets, Bits uint64 // per second; bits are those of whole frames
+	Burst         int64  // nanoseconds of either rate that may be spent at once
+	Headers       int    // bytes of Ethernet, IP and UDP headers of a report packet
+}
+
+// Bucket is what has been spent of one collector's budget. All workers share it:
+// flows are spread evenly over workers, but what happens to them is not, and a
+// budget of ten packets a second is too small to be cut into shares. It is touched
+// once per report, and only where there is a budget.
+//
+// A rate is kept as the time until which it is spent (generic cell rate algorithm,
+// ITU-T I.371): one word that needs no refill and stays right when the rate
+// changes.
+type Bucket struct {
+	_             [64]byte // a cache line of its own
+	packets, bits atomic.Int64
+	silent        [event.NumPriorities]atomic.Int64 // until when nothing of this priority is sent
+	_             [64]byte
+}
+
+// NewBucket returns a bucket of which nothing is spent.
+func NewBucket() *Bucket {
+	b := &Bucket{}
+	b.packets.Store(math.MinInt64)
+	b.bits.Store(math.MinInt64)
+	return b
+}
+
+// Strict priority is made of two rules. Every priority leaves a share of the burst
+// to those before it, so that these find something when they come. And where a
+// report is shed, nothing of a lower priority is sent for a second: what comes back
+// meanwhile belongs to those that just went without. The second rule holds where the
+// burst is too short to be shared.
+const (
+	silence      = 1e9
+	silenceSlack = 1e6 // the word is written once per this time, not per report shed
+)
+
+// shed keeps every priority below p silent.
+func (b *Bucket) shed(p event.Priority, now int64) {
+	for q := int(p) + 1; q < len(b.silent); q++ {
+		if until := &b.silent[q]; until.Load() < now+silence {
+			until.Store(now + silence + silenceSlack)
+		}
+	}
+}
+
+// limit is a collector's budget as one worker keeps to it.
+type limit struct {
+	on            bool
+	packets, bits meter
+	headers       int
+	bucket        *Bucket
+	opener        event.Priority // of the report that the open packet was opened for
+}
+
+func (l *limit) configure(b Budget) {
+	l.on = b.Packets != 0 || b.Bits != 0
+	l.packets, l.bits = meter{rate: b.Packets, burst: b.Burst}, meter{rate: b.Bits, burst: b.Burst}
+	l.headers = b.Headers
+}
+
+// take spends bits, and a packet where the report opens one. False: the report is
+// to be shed, and nothing is spent.
+func (l *limit) take(p event.Priority, opens bool, bits int, now int64) bool {
+	if now < l.bucket.silent[p].Load() || !l.spend(p, opens, bits, now) {
+		l.bucket.shed(p, now)
+		return false
+	}
+	if opens {
+		l.opener = p
+	}
+	return true
+}
+
+func (l *limit) spend(p event.Priority, opens bool, bits int, now int64) bool {
+	packet := int64(0)
+	switch {
+	case opens:
+		var ok bool
+		if packet, ok = l.packets.take(&l.bucket.packets, p, 1, now); !ok {
+			return false
+		}
+	case p > l.opener && l.packets.scarce(&l.bucket.packets, p, now):
+		return false // it would fill a packet that those before it need
+	}
+	if _, ok := l.bits.take(&l.bucket.bits, p, uint64(bits), now); !ok {
+		if packet > 0 {
+			l.bucket.packets.Add(-packet)
+		}
+		return false
+	}
+	return true
+}
+
+// meter turns amounts of one rate into time.
+type meter struct {
+	rate   uint64 // per second; 0: no limit
+	burst  int64
+	credit uint64 // what rounding has charged too much, in 1/1e9 of the unit
+}
+
+// reserve is the time that p leaves to the priorities before it.
+func (m *meter) reserve(p event.Priority) int64 {
+	return m.burst / int64(event.NumPriorities) * int64(p)
+}
+
+// take spends amount, and returns the time that it takes. One that is larger than p
+// may spend at once goes through when all of the burst is there: the debt is paid
+// before the next.
+func (m *meter) take(spent *atomic.Int64, p event.Priority, amount uint64, now int64) (int64, bool) {
+	if m.rate == 0 {
+		return 0, true
+	}
+	cost, credit := m.cost(amount)
+	latest := now - m.reserve(p) - min(cost, m.burst-m.reserve(p))
+	for {
+		old := spent.Load()
+		from := max(old, now-m.burst)
+		if from > latest {
+			return 0, false
+		}
+		if spent.CompareAndSwap(old, from+cost) {
+			m.credit = credit
+			return cost, true
+		}
+	}
+}
+
+// cost is the time that amount takes, rounded up, and the credit after it: a sum
+// of costs is exact to a nanosecond and never too low.
+func (m *meter) cost(amount uint64) (ns int64, credit uint64) {
+	n := amount * 1e9
+	if n <= m.credit {
+		return 0, m.credit - n
+	}
+	n -= m.credit
+	t := (n + m.rate - 1) / m.rate
+	return int64(t), t*m.rate - n
+}
+
+// scarce tells whether what is left is less than p leaves to those before it.
+func (m *meter) scarce(spent *atomic.Int64, p event.Priority, now int64) bool {
+	return m.rate != 0 && spent.Load() > now-m.reserve(p)
+}
+
+// admits spends what r costs, and tells whether it may be added. One that add has to
+// cut costs a full packet.
+func (o *outbox) admits(f report.Format, r *report.Individual, p event.Priority, now int64) bool {
+	opens, n := false, 0
+	if o.open.Reports() > 0 {
+		n = o.open.Growth(r)
+	}
+	if n == 0 {
+		opens = true
+		if n = report.Alone(f, r, o.maxPayload); n == 0 {
+			n = o.maxPayload
+		}
+		n += o.limit.headers
+	}
+	return o.limit.take(p, opens, n*8, now)
+}

@@ -1,0 +1,181 @@
+package event
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// MaxModelNodes bounds the nodes that the models of one detector list.
+const MaxModelNodes = 1 << 16
+
+// NodeModel says what the values of some nodes mean: INT 2.1 leaves their units to
+// the operator of the domain. Zeros are as in asIs.
+type NodeModel struct {
+	Nodes         []NodeRange // empty: every node that no other model lists
+	LatencyUnit   uint32      // of hop latency, nanoseconds
+	QueueUnit     uint32      // of queue occupancy, in what CongestionRaise counts
+	TimestampBits uint8       // that count, at most; the format may have fewer
+	TimestampUnit uint32      // nanoseconds
+	Unix          bool        // timestamps count from 1970 on, as the sink's clock
+}
+
+// NodeRange is First to Last, both included.
+type NodeRange struct{ First, Last uint32 }
+
+// asIs is the model of a node that none lists.
+var asIs = NodeModel{LatencyUnit: 1, QueueUnit: 1, TimestampBits: 64, TimestampUnit: 1, Unix: true}
+
+// models finds a node's model: a table with open addresses, at most half full,
+// which never changes. Its zero value has asIs for every node.
+type models struct {
+	entries []modelEntry // a power of two of them
+	shift   uint8        // of the hash, to an index of entries
+	others  *NodeModel   // of nodes that no model lists; nil: asIs
+	any     bool         // there are some
+	scale   bool         // some latency or occupancy is not as the wire has it
+}
+
+type modelEntry struct {
+	id    uint32
+	model *NodeModel // nil: free
+}
+
+func compileModels(list []NodeModel) (m models) {
+	m.any = len(list) > 0
+	listed := 0
+	for i := range list {
+		for _, r := range list[i].Nodes {
+			listed += int(min(uint64(r.Last-r.First)+1, MaxModelNodes))
+		}
+	}
+	if listed = min(listed, MaxModelNodes); listed > 0 {
+		width := bits.Len(uint(2*listed - 1))
+		m.entries, m.shift = make([]modelEntry, 1<<width), uint8(32-width)
+	}
+	for i := range list {
+		model := new(NodeModel)
+		*model = list[i].complete()
+		m.scale = m.scale || model.LatencyUnit != 1 || model.QueueUnit != 1
+		if len(model.Nodes) == 0 {
+			m.others = model
+		}
+		for _, r := range model.Nodes {
+			for n := uint64(r.First); n <= uint64(r.Last) && listed > 0; n++ {
+				m.entries[m.at(uint32(n))] = modelEntry{uint32(n), model}
+				listed--
+			}
+		}
+	}
+	return m
+}
+
+// complete is m with asIs in place of zeros.
+func (m NodeModel) complete() NodeModel {
+	m.LatencyUnit, m.QueueUnit, m.TimestampUnit = max(m.LatencyUnit, 1), max(m.QueueUnit, 1), max(m.TimestampUnit, 1)
+	if m.TimestampBits == 0 {
+		m.TimestampBits = asIs.TimestampBits
+	}
+	return m
+}
+
+// at is where id stands, or the free place where it would.
+func (m *models) at(id uint32) uint32 {
+	i := id * 0x9e3779b1 >> m.shift
+	for m.entries[i].model != nil && m.entries[i].id != id {
+		i = (i + 1) & uint32(len(m.entries)-1)
+	}
+	return i
+}
+
+// of returns the model of a node.
+func (m *models) of(id uint32) *NodeModel {
+	if len(m.entries) > 0 {
+		if model := m.entries[m.at(id)].model; model != nil {
+			return model
+		}
+	}
+	if m.others != nil {
+		return m.others
+	}
+	return &asIs
+}
+
+// SetModels replaces the node models. References stay as they are, in
+// nanoseconds: where a unit changes, the next values may be reported for it.
+func (d *Detector) SetModels(list []NodeModel) {
+	d.models = compileModels(list)
+	d.SetPolicies(d.policies)
+}
+
+// latencyOf is hop latency x of node id in nanoseconds. It is known and stays so.
+func (m *models) latencyOf(id, x uint32) uint32 { return multiply(x, m.of(id).LatencyUnit) }
+
+// latencyOfWord is latencyOf for an id as a little endian load finds it.
+func (m *models) latencyOfWord(word, x uint32) uint32 {
+	return m.latencyOf(bits.ReverseBytes32(word), x)
+}
+
+// multiply is x times unit, cut to what is not all ones.
+func multiply(x, unit uint32) uint32 {
+	return uint32(min(uint64(x)*uint64(unit), unknown32-1))
+}
+
+// apply gives n its model, its latency in nanoseconds, and timestamps no wider than
+// the model says.
+func (m *models) apply(n *node) {
+	n.model = m.of(n.id)
+	n.stampBits = min(n.stampBits, n.model.TimestampBits)
+	if n.latency != unknown32 {
+		n.latency = multiply(n.latency, n.model.LatencyUnit)
+	}
+}
+
+// occupancy is that of n's queue in the unit of its model.
+func (n *node) occupancy() uint32 { return multiply(n.queue&0xffffff, n.model.QueueUnit) }
+
+// between is the time from n's egress to the ingress into next, in nanoseconds and
+// signed, since clocks are not perfect; false where it cannot be told. Clocks that
+// wrap are good for half their range: the nearest difference is taken.
+func between(now int64, n, next *node) (ns int64, known bool) {
+	if n.egress == unknown64 || next.ingress == unknown64 {
+		return 0, false
+	}
+	if unit := n.model.TimestampUnit; unit == next.model.TimestampUnit {
+		return long(nearest(next.ingress-n.egress, min(n.stampBits, next.stampBits)), unit), true
+	}
+	if !n.model.Unix || !next.model.Unix {
+		return 0, false // neither wraps with the other nor counts from where it does
+	}
+	return n.model.age(now, n.egress, n.stampBits) - next.model.age(now, next.ingress, next.stampBits), true
+}
+
+// age is how long ago, by the sink's clock, a timestamp of so many bits was taken.
+// What it does not say of the time is as at now, or as near as can be.
+func (m *NodeModel) age(now int64, stamp uint64, width uint8) int64 {
+	unit := int64(m.TimestampUnit)
+	return long(nearest(uint64(now/unit)-stamp, width), m.TimestampUnit) + now%unit
+}
+
+// nearest is the difference of two numbers of so many bits, the smaller way round.
+func nearest(difference uint64, width uint8) int64 {
+	shift := 64 - width
+	return int64(difference<<shift) >> shift
+}
+
+// long is d units in nanoseconds, cut to what can be added up.
+func long(d int64, unit uint32) int64 {
+	limit := 1 << 61 / int64(unit)
+	return max(-limit, min(d, limit)) * int64(unit)
+}
+
+// shortTimestamp reads the one at hop[at] that is as wide as mask, all ones of which
+// are none.
+func shortTimestamp(hop []byte, at int8, mask uint32) uint64 {
+	if at < 0 {
+		return unknown64
+	}
+	if x := binary.BigEndian.Uint32(hop[at:]) & mask; x != mask {
+		return uint64(x)
+	}
+	return unknown64
+}

@@ -1,0 +1,8 @@
+package event
+
+// Most rows of the tables of Things.
+const (
+	MaxQueues     = maxQueues
+	MaxInterfaces = maxInterfaces
+	MaxLinks      = maxLinks
+)

@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"intsink/engine/inspect"
+)
+
+// NoAnswer is the error of a worker that did not answer in time.
+type NoAnswer struct {
+	Worker int
+	Err    error // of the context
+}
+
+func (e *NoAnswer) Error() string {
+	return fmt.Sprintf("worker w%d did not answer: %v", e.Worker, e.Err)
+}
+
+func (e *NoAnswer) Unwrap() error { return e.Err }
+
+// askInterval is how often Inquire looks for answers: a worker signals to nobody.
+const askInterval = time.Millisecond
+
+// Inquire asks every worker the query that newQuery makes for it, and waits for all
+// answers; a *NoAnswer where ctx ends before. Only one Inquire may run at a time:
+// a worker keeps one question.
+func Inquire(ctx context.Context, workers []*Worker, newQuery func(worker int) *inspect.Query) ([]*Question, error) {
+	questions := make([]*Question, len(workers))
+	for i, w := range workers {
+		questions[i] = &Question{Query: newQuery(i)}
+		w.Ask(questions[i])
+	}
+	tick := time.NewTicker(askInterval)
+	defer tick.Stop()
+	for i, q := range questions {
+		for !q.Done() {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				for _, q := range questions[i:] {
+					q.Drop()
+				}
+				return nil, &NoAnswer{i, ctx.Err()}
+			}
+		}
+	}
+	return questions, nil
+}

@@ -1,0 +1,79 @@
+package inspect
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"slices"
+
+	"intsink/flows"
+)
+
+// Filter selects flows; its zero value selects all.
+type Filter struct {
+	Watch                string
+	Source, Destination  Prefix
+	Protocol             *uint8
+	Port                 *uint16 // source or destination
+	SourcePort, DestPort *uint16
+	MinLatency, MinHop   uint32 // nanoseconds, last reported: of the whole way, of some hop
+	ByPath               bool
+	OnPaths              []uint64 // with ByPath: sorted hashes, one of which is the current path's
+	Node                 *uint32  // with ByPath: flows that told of no path match by their hops
+}
+
+// Prefix is a netip.Prefix as words of a flows.Key; the zero value contains all.
+type Prefix struct {
+	version     uint8
+	value, mask [2]uint64
+}
+
+// PrefixOf converts p.
+func PrefixOf(p netip.Prefix) Prefix {
+	addr, bits := p.Addr(), p.Bits()
+	out := Prefix{version: 6}
+	if addr.Is4() {
+		out.version = 4
+		out.mask[1] = 1<<32 - 1<<(32-bits)
+		b := addr.As4()
+		out.value[1] = uint64(binary.BigEndian.Uint32(b[:])) & out.mask[1]
+		return out
+	}
+	b := addr.As16()
+	out.mask[0], out.mask[1] = ^uint64(0)<<(64-min(bits, 64)), ^uint64(0)<<(128-max(bits, 64))
+	out.value[0] = binary.BigEndian.Uint64(b[:]) & out.mask[0]
+	out.value[1] = binary.BigEndian.Uint64(b[8:]) & out.mask[1]
+	return out
+}
+
+func (p *Prefix) contains(version uint8, a *[2]uint64) bool {
+	return p.version == 0 || p.version == version && a[0]&p.mask[0] == p.value[0] && a[1]&p.mask[1] == p.value[1]
+}
+
+// match tells whether f is selected. watch is the index of Filter.Watch.
+func (c *Filter) match(f *flows.Flow, watch int, generation uint8) bool {
+	k := &f.Key
+	switch {
+	case c.Watch != "" && (int(f.Watch) != watch || f.Generation != generation),
+		!c.Source.contains(k.Version(), &k.Src), !c.Destination.contains(k.Version(), &k.Dst),
+		c.Protocol != nil && *c.Protocol != k.Proto(),
+		c.Port != nil && *c.Port != k.SrcPort() && *c.Port != k.DstPort(),
+		c.SourcePort != nil && *c.SourcePort != k.SrcPort(), c.DestPort != nil && *c.DestPort != k.DstPort(),
+		c.MinLatency > 0 && (!f.EndKnown() || f.EndRef < c.MinLatency),
+		c.MinHop > 0 && highest(f.Hops[:f.NumHops]) < c.MinHop:
+		return false
+	}
+	return !c.ByPath || c.onPath(f)
+}
+
+func (c *Filter) onPath(f *flows.Flow) bool {
+	if f.NumPaths > 0 {
+		_, found := slices.BinarySearch(c.OnPaths, f.PathHash)
+		return found
+	}
+	for i := range min(f.NumHops, flows.MaxHops) {
+		if c.Node != nil && f.Hops[i].ID() == *c.Node {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,77 @@
+package inspect
+
+import (
+	"intsink/engine/event"
+	"intsink/flows"
+)
+
+// Flow is a copy of what is known of one flow.
+type Flow struct {
+	Key            flows.Key
+	Watch          uint8 // in the rules in force, where Matched
+	Matched        bool  // false: the rules are newer than the flow's last packet
+	Closing        bool
+	Seen           int64 // last packet, Unix nanoseconds
+	Packets, Bytes uint64
+
+	Hops      [flows.MaxHops]flows.Hop // Hops[:NumHops]
+	Windows   [flows.MaxHops]uint8     // as flows.Flow.Window
+	NumHops   uint8
+	EndKnown  bool
+	EndRef    uint32
+	EndWindow uint8
+
+	Paths    [flows.MaxPaths]flows.Path // Paths[:NumPaths], the current one first
+	NumPaths uint8
+
+	RefreshDue int64 // Unix nanoseconds; 0: not set yet
+
+	LastReport int64 // about, Unix nanoseconds; 0: none but perhaps new_flow
+	LastEvents event.Set
+	Suppressed uint32 // events that a limit withheld
+	Drops      uint32 // packets that the sink dropped
+	Sequence   bool   // it has sequence numbers, and so the following
+
+	Lost, Reordered, Duplicates, Restarts uint64
+}
+
+// copyFrom copies f. It reads cold state only where there is some.
+func (r *Flow) copyFrom(now int64, f *flows.Flow, generation uint8) {
+	*r = Flow{
+		Key: f.Key, Watch: f.Watch, Matched: f.Generation == generation, Closing: f.Closing, Seen: f.LastSeen(),
+		Hops: f.Hops, NumHops: min(f.NumHops, flows.MaxHops),
+		EndKnown: f.EndKnown(), EndRef: f.EndRef, EndWindow: f.EndWindow,
+		NumPaths: min(f.NumPaths, flows.MaxPaths), RefreshDue: f.RefreshDue(now),
+	}
+	r.Packets, r.Bytes = f.Totals()
+	for i := range r.NumHops {
+		r.Windows[i] = f.Window(int(i))
+	}
+	r.Paths[0] = flows.Path{Hash: f.PathHash, Seen: f.PathSeen}
+	if f.LastReport != 0 {
+		r.LastReport, r.LastEvents = flows.Since(now, f.LastReport), event.Set(f.LastEvents)
+	}
+	if f.HasCold() {
+		c := f.Cold()
+		copy(r.Paths[1:], c.Paths[:])
+		r.Suppressed, r.Drops = c.Suppressed, c.Drops
+	}
+	if f.HasLoss() {
+		l, _ := f.Loss()
+		r.Sequence = true
+		r.Lost, r.Reordered, r.Duplicates, r.Restarts = l.Lost, l.Reordered, l.Duplicates, l.Restarts
+	}
+}
+
+// MaxHopLatency is the highest latency last reported of a hop; false where none is
+// known.
+func (r *Flow) MaxHopLatency() (ns uint32, known bool) {
+	return highest(r.Hops[:r.NumHops]), r.NumHops > 0
+}
+
+func highest(hops []flows.Hop) (ns uint32) {
+	for i := range hops {
+		ns = max(ns, hops[i].Ref)
+	}
+	return ns
+}

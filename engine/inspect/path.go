@@ -1,0 +1,90 @@
+package inspect
+
+import (
+	"encoding/binary"
+
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/flows"
+)
+
+// MaxWay is how many hops of a path are kept; further ones only count in its ID.
+const MaxWay = 16
+
+// MaxPaths is how many paths one worker keeps descriptions of.
+const MaxPaths = 1 << 12
+
+// Path is what a packet on it said of its way. It has no pointers: descriptions
+// stand in a flows.Small, by the hash that flows keep of their path.
+type Path struct {
+	ID   uint64 // the same on every worker and after every start
+	Hops uint16 // on the way
+	Way  [MaxWay]PathHop
+}
+
+// PathHop is one node of a path, and the interfaces that packets enter and leave by.
+type PathHop struct {
+	Node            uint32
+	Ingress, Egress uint16
+}
+
+// Known are the hops that are kept, the source's first.
+func (p *Path) Known() []PathHop { return p.Way[:min(p.Hops, MaxWay)] }
+
+// fnv64 are the parameters of FNV-1a, here over words.
+const (
+	fnvBasis = 0xcbf29ce484222325
+	fnvPrime = 0x100000001b3
+)
+
+// Describe reads the path of a packet whose nodes and interfaces are known, as they
+// are of every packet that made a path its flow's current one. Telling it is all
+// that the ID is for: it has no key, so that it means the same everywhere.
+func (p *Path) Describe(o *event.Observation) {
+	hopLen := int(o.Info.HopLen)
+	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]
+	*p = Path{ID: fnvBasis, Hops: o.Info.Hops}
+	for i := 0; hopLen > 0 && len(stack) >= hopLen; i++ { // newest hop first: the source's is the last
+		hop := stack[len(stack)-hopLen:]
+		stack = stack[:len(stack)-hopLen]
+		h, level2 := pathHop(hop, o.Layout)
+		p.ID = (p.ID ^ (uint64(h.Node)<<32 | uint64(h.Ingress)<<16 | uint64(h.Egress))) * fnvPrime
+		p.ID = (p.ID ^ p.ID>>32 ^ level2) * fnvPrime
+		if i < MaxWay {
+			p.Way[i] = h
+		}
+	}
+}
+
+func pathHop(hop []byte, l *inthdr.Layout) (h PathHop, level2 uint64) {
+	word := func(at int8) uint32 {
+		if at < 0 {
+			return 0
+		}
+		return binary.BigEndian.Uint32(hop[at:])
+	}
+	if l.Format == inthdr.Format2016 { // 31 bits a value, each port on its own
+		const mask = 1<<31 - 1
+		return PathHop{word(l.NodeID) & mask, uint16(word(l.Interfaces)), uint16(word(l.EgressTimestamp))}, 0
+	}
+	interfaces := word(l.Interfaces)
+	if l.Level2Interfaces >= 0 {
+		level2 = binary.BigEndian.Uint64(hop[l.Level2Interfaces:])
+	}
+	return PathHop{word(l.NodeID), uint16(interfaces >> 16), uint16(interfaces)}, level2
+}
+
+// Paths keeps the descriptions of one worker.
+type Paths = flows.Small[Path]
+
+// NewPaths makes room for MaxPaths; where a bucket is full, the one that is longest
+// not taken up by a flow makes room.
+func NewPaths(seed uint64) *Paths { return flows.NewSmall[Path](MaxPaths, seed, nil) }
+
+// Learn keeps the path of o, whose hash is hash, unless it is kept already. It
+// costs a look-up, and is for packets that make a path their flow's current one.
+func Learn(t *Paths, now int64, hash uint64, o *event.Observation) {
+	if p, fresh := t.Get(now, [2]uint64{hash}); fresh {
+		p.Describe(o)
+	}
+}

@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"intsink/engine/inspect"
+)
+
+// Work on questions, in units of about eight nanoseconds (inspect.Query): at most so
+// much between two polls that find packets, some 4 us, and in a tick of a
+// millisecond, some 35 us. A million flows take a second (BenchmarkQuestion).
+const (
+	sliceWork = 512
+	tickWork  = 4096
+)
+
+// Question is a Query on its way to one worker and back.
+type Question struct {
+	*inspect.Query
+	Rules *Rules // in force when it was answered
+
+	done, dropped atomic.Bool
+}
+
+// Done tells whether the answer is complete; the Query is the worker's until then.
+func (q *Question) Done() bool { return q.done.Load() }
+
+// Drop tells the worker that nobody waits for the answer any more.
+func (q *Question) Drop() { q.dropped.Store(true) }
+
+// Ask hands q to the worker, which answers it between bursts. One at a time: a
+// later question takes the place of one that the worker has not finished. Safe from
+// any goroutine.
+func (w *Worker) Ask(q *Question) { w.questions.asked.Store(q) }
+
+// questions is what a worker keeps in order to answer.
+type questions struct {
+	asked   atomic.Pointer[Question]
+	serving *Question // nil: none
+	work    int       // that may still be done in this tick
+	busy    bool      // the last poll found packets
+	ways    *inspect.Paths
+	source  inspect.Source
+}
+
+// nextQuestion starts a tick's work: it takes the question that was asked last.
+func (w *Worker) nextQuestion() {
+	s := &w.questions
+	s.work = tickWork
+	if q := s.asked.Load(); q != nil && s.asked.CompareAndSwap(q, nil) {
+		s.serving = q
+		w.begin()
+	}
+}
+
+// begin starts the answer to the question at hand, for the first time or because
+// there are other rules now: what it holds has to be of one set of rules.
+func (w *Worker) begin() {
+	q := w.questions.serving
+	if q == nil {
+		return
+	}
+	w.questions.source = inspect.Source{Table: w.table, Things: w.detector.Things(), Paths: w.questions.ways, Generation: w.generation}
+	q.Begin(slices.IndexFunc(w.rules.Watches, func(x Watch) bool { return x.Name == q.Filter.Watch }))
+}
+
+// serve does one slice of the question at hand, a larger one where no packet came.
+//
+//go:noinline
+func (w *Worker) serve(now int64) {
+	s := &w.questions
+	if s.serving.dropped.Load() {
+		s.serving = nil
+		return
+	}
+	slice := s.work
+	if s.busy {
+		slice = min(slice, sliceWork)
+	}
+	if slice <= 0 {
+		return
+	}
+	left, done := s.serving.Step(&s.source, now, slice)
+	s.work -= slice - left
+	if done {
+		s.serving.Rules = w.rules
+		s.serving.done.Store(true)
+		s.serving = nil
+	}
+}
