@@ -54,7 +54,7 @@ func explainedText(r *report.Report) string {
 		}
 		fmt.Fprintf(&b, " %d", *e.Value)
 		if e.Reference != nil {
-			fmt.Fprintf(&b, " after %d", *e.Reference)
+			fmt.Fprintf(&b, " against %d", *e.Reference)
 		}
 	}
 	fmt.Fprintf(&b, " (%d packets, %d bytes, %d suppressed, %d lost, %d dropped)", e.Packets, e.Bytes, e.Suppressed, e.Lost, e.Drops)

@@ -37,7 +37,7 @@ func TestTextSaysWhy(t *testing.T) {
 		Events:    []string{"hop_latency", "end_to_end"},
 		Explained: &report.Explained{Packets: 9, Bytes: 900, Suppressed: 1, NodeID: &node, Value: &value, Reference: &reference},
 	}
-	const want = "\n  events hop_latency,end_to_end: node 102 500000 after 10000 (9 packets, 900 bytes, 1 suppressed, 0 lost, 0 dropped)\n"
+	const want = "\n  events hop_latency,end_to_end: node 102 500000 against 10000 (9 packets, 900 bytes, 1 suppressed, 0 lost, 0 dropped)\n"
 	if got := reportText(datagram{}, &h, &r); !strings.Contains(got, want) {
 		t.Errorf("%q, want %q in it", got, want)
 	}
