@@ -28,6 +28,23 @@ func (w *Worker) strip(p *path, b *burst) {
 	}
 }
 
+// unwatched is all that becomes of INT packets where there is no watch: no flow is
+// kept, and INT goes.
+func (w *Worker) unwatched(p *path, b *burst) {
+	b.nRest = 0
+	for _, i := range b.int[:b.nINT] {
+		info := &b.info[i]
+		p.counters.INT[info.Type&3]++
+		p.counters.Malformed[info.Reason]++
+		b.leave(i)
+	}
+	p.counters.Malformed[0] = 0 // no reason
+	if p.link.Host != nil {
+		w.strip(p, b)
+	}
+	b.nINT = 0 // no packet has a flow
+}
+
 // stripInside takes INT out of what is inside of the tunnel that packet i is, too.
 // INT of both layers is of the same packet: it is counted and reported once, by the
 // outermost. What is unsound inside passes or is dropped as any other packet is.

@@ -164,7 +164,11 @@ func (w *Worker) toHost(p *path, b *burst) {
 	d := &p.counters.Direction[ToHost]
 	d.Received += uint64(b.n)
 	w.parse(p, b)
-	if b.nINT > 0 {
+	switch {
+	case b.nINT == 0:
+	case len(w.rules.Watches) == 0:
+		w.unwatched(p, b)
+	default:
 		w.lookup(b)
 		w.detect(p, b)
 		if b.fired {

@@ -178,3 +178,25 @@ func TestReloadMatchesFlowsAgain(t *testing.T) {
 	}
 	b.balance()
 }
+
+// TestWithoutWatches: INT goes, is counted, and no flow is kept; what the port
+// refuses is dropped like anything else.
+func TestWithoutWatches(t *testing.T) {
+	b := newBed(t, func(r *Rules) { r.Watches, r.Policies = nil, nil })
+	b.host.room = 2
+	want := plain(1)
+	b.network.rx = [][]byte{withINT(t, want, nil), withINT(t, want, nil), withINT(t, want, nil), want}
+	b.Poll()
+	b.step(2e6)
+	c := b.Snapshot()
+	d := c.Links[0].Direction[ToHost]
+	if d.Received != 4 || d.Forwarded != 2 || d.Dropped[DropTxFull] != 2 || c.Links[0].INT[inthdr.MD] != 3 || c.Flows != 0 || len(b.sealed()) != 0 {
+		t.Errorf("%+v, %d flows", c.Links[0], c.Flows)
+	}
+	for _, f := range b.host.tx {
+		if !bytes.Equal(f, want) {
+			t.Errorf("forwarded %x, want %x", f, want)
+		}
+	}
+	b.balance()
+}

@@ -55,6 +55,9 @@ func startAppliance(ctx context.Context, c *conf.Config) (*appliance, error) {
 	if err := startEAL(c); err != nil {
 		return nil, err
 	}
+	if err := keepOff(c.DPDK.Lcores); err != nil {
+		return nil, err
+	}
 	a := &appliance{collectorNames: collectorNames(c), clock: eal.Nanotime}
 	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startGauges, a.startWorkers, a.startServing}
 	for _, step := range steps {
@@ -67,6 +70,19 @@ func startAppliance(ctx context.Context, c *conf.Config) (*appliance, error) {
 		}
 	}
 	return a, nil
+}
+
+// keepOff leaves the workers' CPUs to them: exporters, HTTP and garbage collection
+// run on the others.
+func keepOff(lcores []int) error {
+	ok, err := eal.Confine(lcores)
+	if err != nil {
+		return fmt.Errorf("keep other threads off the CPUs of dpdk.lcores: %w", err)
+	}
+	if !ok {
+		slog.Warn("every CPU has a worker: exporters and HTTP take their time from packets; leave one CPU out of dpdk.lcores")
+	}
+	return nil
 }
 
 // startServing opens the HTTP endpoint, once there is something to serve.

@@ -8,8 +8,8 @@ import (
 	"intsink/engine/report"
 )
 
-// reportText is one report in one to four lines: what it is, the node's own
-// metadata, the flow, INT.
+// reportText is one report in one to five lines: what it is, why it was sent, the
+// node's own metadata, the flow, INT.
 func reportText(g datagram, h *report.Header, r *report.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %s %s", g.number, g.time.UTC().Format(time.RFC3339Nano), g.from)
@@ -23,6 +23,9 @@ func reportText(g datagram, h *report.Header, r *report.Report) string {
 		b.WriteString(" PROBLEM: " + strings.ReplaceAll(r.Problem, "\n", "; "))
 	}
 	b.WriteByte('\n')
+	if r.Explained != nil {
+		b.WriteString("  events " + explainedText(r) + "\n")
+	}
 	if len(r.Metadata) > 0 || len(r.DSMetadata) > 0 {
 		b.WriteString("  metadata" + valuesText(r.Metadata, r.DSMetadata))
 		if r.DropReasonName != "" {
@@ -36,6 +39,25 @@ func reportText(g datagram, h *report.Header, r *report.Report) string {
 	if s := r.Inner.INT; s != nil {
 		b.WriteString("  int " + stackText(s) + "\n")
 	}
+	return b.String()
+}
+
+// explainedText is what our own extension data says of a report.
+func explainedText(r *report.Report) string {
+	var b strings.Builder
+	e := r.Explained
+	b.WriteString(strings.Join(r.Events, ","))
+	if e.Value != nil {
+		b.WriteString(":")
+		if e.NodeID != nil {
+			fmt.Fprintf(&b, " node %d", *e.NodeID)
+		}
+		fmt.Fprintf(&b, " %d", *e.Value)
+		if e.Reference != nil {
+			fmt.Fprintf(&b, " against %d", *e.Reference)
+		}
+	}
+	fmt.Fprintf(&b, " (%d packets, %d bytes, %d suppressed, %d lost, %d dropped)", e.Packets, e.Bytes, e.Suppressed, e.Lost, e.Drops)
 	return b.String()
 }
 

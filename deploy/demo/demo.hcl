@@ -24,6 +24,8 @@ watch "all" {
   sample = 5000
 }
 
+report { explain = true } # each report says which events it was sent for
+
 collector "demo" { address = "127.0.0.1:8555" }
 
 http { listen = "127.0.0.1:9465" }
