@@ -153,8 +153,7 @@ report {
 }`, 1)
 	path := write(t, filepath.Join(t.TempDir(), "c.hcl"), conf)
 	stdout, _, code := intsink(t, "plan", "--config", path, "--in", threeSeconds(t))
-	// A worker that keeps to the budget drops instead, and says so in the table.
-	if code != 0 || !strings.Contains(stdout, "primary: more than its budget in 1 of 3 seconds") && !strings.Contains(stdout, "  budget ") {
+	if code != 0 || !strings.Contains(stdout, "primary: its budget sheds new_flow ") || !strings.Contains(stdout, "  budget ") {
 		t.Errorf("exit code %d\n%s", code, stdout)
 	}
 }

@@ -32,7 +32,6 @@ type planner struct {
 
 type collectorSeries struct {
 	reports, packets, bits series
-	over                   int    // seconds beyond the collector's budget
 	sentBits               uint64 // so far
 }
 
@@ -127,12 +126,10 @@ func (p *planner) nextSecond() {
 		p.reported[e].next(c.Reported[e])
 	}
 	for i := range p.collectors {
-		s, budget := &p.collectors[i], &p.conf.Collectors[i].Budget
+		s := &p.collectors[i]
 		s.reports.next(c.Collectors[i].Reports)
-		packets, bits := s.packets.next(c.Collectors[i].Packets), s.bits.next(s.sentBits)
-		if budget.Packets > 0 && packets > budget.Packets || budget.Bits > 0 && bits > budget.Bits {
-			s.over++
-		}
+		s.packets.next(c.Collectors[i].Packets)
+		s.bits.next(s.sentBits)
 	}
 	p.flows = max(p.flows, c.Flows)
 }
@@ -168,6 +165,9 @@ func (p *planner) result() *plan {
 				row.Suppressed[event.SuppressReason(r).String()] = n
 			}
 		}
+		if n := c.Shed[e]; n > 0 {
+			row.Suppressed["budget"] = n
+		}
 		if row.Fired.Total+row.Reports.Total > 0 || len(row.Suppressed) > 0 {
 			out.Events = append(out.Events, row)
 		}
@@ -177,7 +177,12 @@ func (p *planner) result() *plan {
 		row := planCollector{
 			Collector: p.conf.Collectors[i].Name, Share: out.share(s.reports.total),
 			Reports: out.rate(&s.reports), Packets: out.rate(&s.packets), Bits: out.rate(&s.bits),
-			Dropped: map[string]uint64{}, SecondsOverBudget: s.over,
+			Dropped: map[string]uint64{}, Shed: map[string]uint64{},
+		}
+		for e, n := range c.Collectors[i].Shed {
+			if n > 0 {
+				row.Shed[event.Event(e).String()] = n
+			}
 		}
 		for r, n := range c.Collectors[i].Dropped {
 			if n > 0 {

@@ -35,13 +35,13 @@ type planEvent struct {
 }
 
 type planCollector struct {
-	Collector         string            `json:"collector"`
-	Reports           rate              `json:"reports"`
-	Packets           rate              `json:"packets"`
-	Bits              rate              `json:"bits"`
-	Share             float64           `json:"share_of_int_packets"`
-	Dropped           map[string]uint64 `json:"dropped"`
-	SecondsOverBudget int               `json:"seconds_over_budget"`
+	Collector string            `json:"collector"`
+	Reports   rate              `json:"reports"`
+	Packets   rate              `json:"packets"`
+	Bits      rate              `json:"bits"`
+	Share     float64           `json:"share_of_int_packets"`
+	Dropped   map[string]uint64 `json:"dropped"`
+	Shed      map[string]uint64 `json:"shed"` // by its budget, by event
 }
 
 // rate is per second of the capture; a shorter one counts as a second.

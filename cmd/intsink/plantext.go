@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 )
@@ -91,11 +90,11 @@ func (p *plan) collectorTable() table {
 	return t
 }
 
-// printBudget says where more would be sent than a collector's budget allows.
+// printBudget says what collectors' budgets keep from them.
 func (p *plan) printBudget(b *strings.Builder) {
 	for _, c := range p.Collectors {
-		if c.SecondsOverBudget > 0 {
-			fmt.Fprintf(b, "\n%s: more than its budget in %d of %.0f seconds\n", c.Collector, c.SecondsOverBudget, math.Ceil(max(p.Seconds, 1)))
+		if len(c.Shed) > 0 {
+			fmt.Fprintf(b, "\n%s: its budget sheds %s\n", c.Collector, counts(c.Shed))
 		}
 	}
 }
