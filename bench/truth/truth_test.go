@@ -57,9 +57,9 @@ func TestSoak(t *testing.T) {
 		return
 	}
 	var warm, peak memory
-	score(t, soak, 20_000, 1<<18, func(part float64) {
+	score(t, soak, 20_000, 1<<17, func(part float64) {
 		now := residentMemory()
-		if t.Logf("%3.0f %% of the hour: %v", part*100, now); part < 0.25 {
+		if t.Logf("%3.0f %% of the hour: %v", part*100, now); part < 0.5 {
 			warm = warm.max(now)
 		} else {
 			peak = peak.max(now)
