@@ -34,5 +34,19 @@ func matches(tags uint64, tag uint16) uint64 {
 	return (x - lanes) &^ x & tops
 }
 
+// free is a slot that nobody has.
+func (b *bucket) free() (s uint64, ok bool) {
+	if m := matches(b.tags[0], 0); m != 0 {
+		return slot(m), true
+	}
+	if m := matches(b.tags[1], 0); m != 0 {
+		return 4 + slot(m), true
+	}
+	return 0, false
+}
+
 // slot is the lowest slot that m, from matches, tells.
 func slot(m uint64) uint64 { return uint64(bits.TrailingZeros64(m)) >> 4 }
+
+// other is the other bucket of a flow that stands in b.
+func (t *Table) other(b uint64, tag uint16) uint64 { return (b ^ uint64(tag)*prime1>>24) & t.mask }

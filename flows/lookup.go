@@ -103,7 +103,7 @@ func (t *Table) findOrInsert(now int64, h uint64, k *Key, held []*Flow, fresh ui
 }
 
 // second is the other bucket of a hash.
-func (t *Table) second(h uint64) uint64 { return (h>>24 ^ h) & t.mask }
+func (t *Table) second(h uint64) uint64 { return t.other(h&t.mask, tagOf(h)) }
 
 func (t *Table) findIn(now int64, b uint64, tag uint16, k *Key) *Flow {
 	bk := &t.buckets[b]
@@ -118,55 +118,4 @@ func (t *Table) findIn(now int64, b uint64, tag uint16, k *Key) *Flow {
 		}
 	}
 	return nil
-}
-
-// newcomer is by how much a flow of one packet passes for idler than it is, in
-// ticks: a second. A flood of such flows then takes its own places over and over,
-// however fast it is, not those of flows that have a packet each second.
-const newcomer = 1e9 >> 20
-
-// insert takes a free slot of either bucket, or evicts the idlest flow of both
-// that is not in held.
-func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
-	tick := Tick(now)
-	var victim uint64
-	oldest, found := uint32(0), false
-	for _, b := range [2]uint64{h & t.mask, t.second(h)} {
-		bk := &t.buckets[b]
-		for s := range uint64(slots) {
-			at := b*slots + s
-			if bk.tag(s) == 0 {
-				t.n++
-				return t.place(now, at, tagOf(h), k)
-			}
-			age := tick - bk.seen[s]
-			if found && age <= oldest || (age == 0 || age == newcomer) && isHeld(held, &t.flows[at]) {
-				continue
-			}
-			victim, oldest, found = at, age, true
-		}
-	}
-	if !found {
-		return nil
-	}
-	t.evictions++
-	return t.place(now, victim, tagOf(h), k)
-}
-
-func isHeld(held []*Flow, f *Flow) bool {
-	for _, h := range held {
-		if h == f {
-			return true
-		}
-	}
-	return false
-}
-
-func (t *Table) place(now int64, at uint64, tag uint16, k *Key) *Flow {
-	bk, s := &t.buckets[at/slots], at%slots
-	bk.setTag(s, tag)
-	bk.seen[s] = Tick(now) - newcomer
-	f := &t.flows[at]
-	*f = Flow{Key: *k, seen: now, cold: &t.cold[at], loss: &t.losses[at]}
-	return f
 }

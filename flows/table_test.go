@@ -212,3 +212,30 @@ func TestAWrongCandidateIsNotSeen(t *testing.T) {
 		t.Errorf("ended at %d s, want 31 to 36", ended/second)
 	}
 }
+
+// TestNobodyIsEvictedBelowFourFifths of the capacity, and those that were moved are
+// found with all that is known of them.
+func TestNobodyIsEvictedBelowFourFifths(t *testing.T) {
+	const capacity = 1 << 17
+	table := New(Config{Capacity: capacity, Seed: 9, IdleTimeout: 30 * second})
+	defer table.Close()
+	for n := range uint64(capacity * 4 / 5) {
+		f, _ := lookup(table, second, keyOf(n))
+		f[0].NumHops = uint8(n)
+		if n%3 == 0 {
+			f[0].Cold().Suppressed = uint32(n)
+		}
+	}
+	if table.Evictions() != 0 {
+		t.Errorf("%d evictions", table.Evictions())
+	}
+	for n := range uint64(capacity * 4 / 5) {
+		f, fresh := lookup(table, second, keyOf(n))
+		if fresh != 0 || f[0].NumHops != uint8(n) || f[0].HasCold() != (n%3 == 0) || n%3 == 0 && f[0].Cold().Suppressed != uint32(n) {
+			t.Fatalf("flow %d: fresh %b, %+v", n, fresh, f[0])
+		}
+	}
+	if table.Len() != capacity*4/5 {
+		t.Errorf("%d flows", table.Len())
+	}
+}
