@@ -32,7 +32,7 @@ func TestTrace(t *testing.T) {
 			t.Error("the worker's parse stage was not executed")
 		}
 	}
-	if counts[0] != counts[1] || counts[0] < 20 || counts[0] > 1000 {
+	if counts[0] != counts[1] || counts[0] < 20 || counts[0] > 5000 { // 2000 with the race detector
 		t.Errorf("%v instructions per packet", counts)
 	}
 }
