@@ -67,7 +67,7 @@ func (w *Worker) Release() { w.table.Close() }
 func (w *Worker) publish() {
 	w.counters.Detector = w.detector.Counters
 	w.counters.Flows = uint64(w.table.Len())
-	w.counters.Evictions = w.table.Evictions()
+	w.counters.Evictions, w.counters.Refused = w.table.Evictions(), w.table.Refused()
 	w.counters.Stretch = w.detector.Stretch
 	w.counters.Pace = w.pace.Pace
 	w.published.copyFrom(&w.counters)

@@ -55,6 +55,7 @@ type Counters struct {
 	Detector   event.Counters
 	Flows      uint64 // in the table now
 	Evictions  uint64
+	Refused    uint64 // packets whose flow found no room in a flood of evictions
 	Polls      uint64 // polls that found at least one packet
 	Pace       Pace
 }

@@ -98,12 +98,12 @@ func (w *Worker) usual(b *burst, i uint8) bool {
 func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	i := b.int[j]
 	info, flow := &b.info[i], b.flow[j]
-	if info.Plain {
-		inthdr.PlainLayers(b.frame[i], info, &b.layers[i])
-	}
 	p.counters.Malformed[info.Reason]++
 	if flow == nil {
-		return 0 // no room that would not take another packet's flow of this burst
+		return 0 // no room, in a flood or in a burst
+	}
+	if info.Plain {
+		inthdr.PlainLayers(b.frame[i], info, &b.layers[i])
 	}
 	flow.Count(info.Size)
 	fresh := b.fresh>>j&1 != 0

@@ -34,6 +34,12 @@ func matches(tags uint64, tag uint16) uint64 {
 	return (x - lanes) &^ x & tops
 }
 
+// hasFree tells whether any slot is free.
+func (b *bucket) hasFree() bool {
+	x, y := b.tags[0], b.tags[1]
+	return ((x-lanes)&^x|(y-lanes)&^y)&tops != 0
+}
+
 // free is a slot that nobody has.
 func (b *bucket) free() (s uint64, ok bool) {
 	if m := matches(b.tags[0], 0); m != 0 {

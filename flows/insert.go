@@ -5,9 +5,26 @@ package flows
 // however fast it is, not those of flows that have a packet each second.
 const newcomer = 1e9 >> 20
 
+// Evictions are for tables that are a little too small. In a flood, where most would
+// make room for flows that are never seen again, they are not worth their time: at most
+// 100,000 a second, and 1000 at once.
+const (
+	evictionNs    = 10_000
+	evictionBurst = 1000 * evictionNs
+)
+
+// mayEvict tells whether there has been no flood of evictions lately. The time up to
+// which they are spent runs ahead of the clock by no more than a burst.
+func (t *Table) mayEvict(now int64) bool { return t.evicted-now <= evictionBurst }
+
 // insert takes a free slot of either bucket, or makes one by moving a flow to its
-// other bucket, or evicts the idlest flow of both that is not in held.
+// other bucket, or evicts the idlest flow of both that is not in held. nil: there is no
+// room, or there have been too many evictions.
 func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
+	if !t.mayEvict(now) && !t.buckets[h&t.mask].hasFree() && !t.buckets[t.second(h)].hasFree() {
+		t.refused++
+		return nil
+	}
 	tick := Tick(now)
 	var victim uint64
 	oldest, found := uint32(0), false
@@ -31,8 +48,10 @@ func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
 		return t.place(now, at, tagOf(h), k)
 	}
 	if !found {
+		t.refused++
 		return nil
 	}
+	t.evicted = max(t.evicted, now) + evictionNs
 	t.evictions++
 	return t.place(now, victim, tagOf(h), k)
 }

@@ -51,7 +51,7 @@ func touchFlows(out []*Flow) (sum uint64) {
 //go:noinline
 func (t *Table) candidates(tick uint32, hashes []uint64, out []*Flow) {
 	out = out[:len(hashes)]
-	mask, buckets, flows := t.mask, t.buckets, t.flows
+	mask, buckets, flows, second := t.mask, t.buckets, t.flows, uint64(0)
 	for j, h := range hashes {
 		b := h & mask
 		bk, tag := &buckets[b], tagOf(h)
@@ -59,6 +59,7 @@ func (t *Table) candidates(tick uint32, hashes []uint64, out []*Flow) {
 		if m == 0 {
 			if m = matches(bk.tags[1], tag); m == 0 {
 				out[j] = nil
+				second += buckets[t.other(b, tag)].tags[0] // looked at next
 				continue
 			}
 			s = 4
@@ -67,6 +68,7 @@ func (t *Table) candidates(tick uint32, hashes []uint64, out []*Flow) {
 		bk.seen[s&(slots-1)] = tick
 		out[j] = &flows[b*slots+s]
 	}
+	t.touched += second
 }
 
 // unsee takes back that f, a candidate for hash h, was marked as seen: it is another
@@ -107,14 +109,14 @@ func (t *Table) second(h uint64) uint64 { return t.other(h&t.mask, tagOf(h)) }
 
 func (t *Table) findIn(now int64, b uint64, tag uint16, k *Key) *Flow {
 	bk := &t.buckets[b]
-	for s := range uint64(slots) {
-		if bk.tag(s) != tag {
-			continue
-		}
-		if f := &t.flows[b*slots+s]; f.Key.equal(k) {
-			bk.seen[s] = Tick(now)
-			f.seen = now
-			return f
+	for w := range uint64(len(bk.tags)) {
+		for m := matches(bk.tags[w], tag); m != 0; m &= m - 1 {
+			s := w*4 + slot(m)
+			if f := &t.flows[b*slots+s]; bk.tag(s) == tag && f.Key.equal(k) {
+				bk.seen[s] = Tick(now)
+				f.seen = now
+				return f
+			}
 		}
 	}
 	return nil

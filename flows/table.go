@@ -21,6 +21,8 @@ type Table struct {
 	flows     []Flow // flows[b*slots+s] belongs to buckets[b], slot s
 	n         int
 	evictions uint64
+	refused   uint64
+	evicted   int64 // time up to which evictions are spent
 	idle      int64
 	hand      int    // next bucket to age
 	handTime  int64  // time up to which the hand has moved
@@ -97,6 +99,9 @@ func (t *Table) Capacity() int { return len(t.flows) }
 
 // Evictions is how many flows made room for others before they were idle.
 func (t *Table) Evictions() uint64 { return t.evictions }
+
+// Refused is how many packets of unknown flows found no room for theirs: in a flood.
+func (t *Table) Refused() uint64 { return t.refused }
 
 // Hash is the keyed hash of k.
 func (t *Table) Hash(k *Key) uint64 { return t.hasher.hash(k) }

@@ -17,6 +17,7 @@ type task struct {
 	workers      int
 	dut          dut.Task
 	instructions string // row of bench/instructions where the worker does the same
+	flood        bool   // more flows than there is room for
 	short        bool   // measured where no rows are asked for
 }
 
@@ -43,6 +44,8 @@ func tasks() []task {
 			instructions: "reference", dut: capacity(1 << 16)},
 		{name: "flows1m", title: "1,048,576 flows", spec: variant(func(s *traffic.Spec) { s.Flows, s.Frames = 1<<20, 1<<20 }),
 			instructions: "reference", dut: capacity(1 << 20)},
+		{name: "flood", title: "flood, 1,048,576 flows in 65,536", spec: variant(func(s *traffic.Spec) { s.Flows, s.Frames = 1<<20, 1<<20 }),
+			instructions: "reference", dut: capacity(1 << 15), flood: true},
 		{name: "ipv6", title: "IPv6", spec: variant(func(s *traffic.Spec) { s.IPv6 = true }), instructions: "ipv6", dut: watched},
 		{name: "tcp-dscp", title: "TCP by DSCP", spec: variant(func(s *traffic.Spec) { s.Encap, s.TCP = traffic.DSCP, true }),
 			instructions: "tcp-dscp", dut: dut.Task{INT: byDSCP, Watch: true}},

@@ -29,6 +29,7 @@ var metricList = []metric{
 	{"intsink_untracked_hops_total", "latencies of hops beyond a flow's room"},
 	{"intsink_flows", "flows in the table"},
 	{"intsink_flow_evictions_total", "flows that made room for others before they were idle"},
+	{"intsink_flow_refusals_total", "packets of unknown flows that found no room: beyond 100,000 evictions a second they lose their INT and are not watched"},
 	{"intsink_longest_poll_gap_seconds", "longest time between two polls of the worker in the last 15 to 30 seconds, sleep when idle included"},
 	{"intsink_long_poll_gaps_total", "times between two polls of the worker of at least that long: 100µs, 1ms, 10ms"},
 	{"intsink_refresh_stretch_percent", "time to a flow's next refresh in percent of the configured one: 100, or up to 1500 while budgets shed refreshes"},

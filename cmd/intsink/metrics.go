@@ -97,6 +97,7 @@ func addFlows(x *exposition, snapshots []engine.Counters) {
 	for i := range snapshots {
 		x.add("intsink_flows", snapshots[i].Flows, "worker", fmt.Sprintf("w%d", i))
 		x.add("intsink_flow_evictions_total", snapshots[i].Evictions, "worker", fmt.Sprintf("w%d", i))
+		x.add("intsink_flow_refusals_total", snapshots[i].Refused, "worker", fmt.Sprintf("w%d", i))
 		x.add("intsink_refresh_stretch_percent", uint64(snapshots[i].Stretch), "worker", fmt.Sprintf("w%d", i))
 	}
 }
