@@ -80,20 +80,10 @@ func layersKey(k *flows.Key, f []byte, l *packet.Layers, info *inthdr.Info) {
 // has none or the packet ends before.
 func innerPorts(f []byte, l *packet.Layers, info *inthdr.Info) (src, dst uint16) {
 	at := int(info.End)
-	if !hasPorts(uint8(info.Orig)) || at+4 > int(l.End) || at+4 > len(f) {
+	if !flows.HasPorts(uint8(info.Orig)) || at+4 > int(l.End) || at+4 > len(f) {
 		return 0, 0
 	}
 	return binary.BigEndian.Uint16(f[at:]), binary.BigEndian.Uint16(f[at+2:])
-}
-
-// hasPorts tells whether the L4 header starts with two 16-bit ports: TCP, UDP,
-// SCTP, DCCP, UDP-Lite.
-func hasPorts(proto uint8) bool {
-	switch proto {
-	case 6, 17, 33, 132, 136:
-		return true
-	}
-	return false
 }
 
 const (

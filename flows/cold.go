@@ -11,8 +11,8 @@ type Cold struct {
 
 	HopLimitSeen int64  // when the last packet with the E flag came; 0: never
 	MTUSeen      int64  // the same of the M flag
-	PacketsHigh  uint32 // upper half of the packet count
-	BytesHigh    uint32 // the same of the bytes
+	packetsHigh  uint32 // upper half of the packet count
+	bytesHigh    uint32 // the same of the bytes
 
 	Suppressed uint32 // events that a limit withheld
 	Lost       uint32 // sequence numbers that never came

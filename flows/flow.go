@@ -24,7 +24,7 @@ type Flow struct {
 	EndWindow   uint8 // as a hop's window, of the whole way
 	flags       uint8
 	_           uint8
-	NextRefresh uint32 // when a refresh is due, in units of 2^18 ns; 0: not set yet
+	NextRefresh uint32 // when a refresh is due, in units of 2^RefreshShift ns; 0: not set yet
 	PathSeen    uint32 // Tick of the last packet on the current path
 
 	PathHash uint64 // of the current path
@@ -82,10 +82,10 @@ func (f *Flow) Count(n uint16) {
 func (f *Flow) carry(n uint16) {
 	c := f.Cold()
 	if f.packets == 0 {
-		c.PacketsHigh++
+		c.packetsHigh++
 	}
 	if f.bytes < uint32(n) {
-		c.BytesHigh++
+		c.bytesHigh++
 	}
 }
 
@@ -93,8 +93,8 @@ func (f *Flow) carry(n uint16) {
 func (f *Flow) Totals() (packets, bytes uint64) {
 	packets, bytes = uint64(f.packets), uint64(f.bytes)
 	if f.flags&hasCold != 0 {
-		packets += uint64(f.cold.PacketsHigh) << 32
-		bytes += uint64(f.cold.BytesHigh) << 32
+		packets += uint64(f.cold.packetsHigh) << 32
+		bytes += uint64(f.cold.bytesHigh) << 32
 	}
 	return packets, bytes
 }
@@ -144,3 +144,22 @@ func (f *Flow) SetEndRef(x uint32) { f.EndRef, f.flags = x, f.flags|endKnown }
 // Tick is a time in units of 2^20 ns, about a millisecond; it wraps after 52
 // days.
 func Tick(now int64) uint32 { return uint32(now >> 20) }
+
+// Since turns a Tick of the last 52 days into Unix nanoseconds, as seen at now: whole
+// milliseconds, one or two exact, and never after now.
+func Since(now int64, tick uint32) int64 {
+	t := now - int64(Tick(now)-tick)<<20
+	return t - t%1e6
+}
+
+// RefreshShift makes nanoseconds units of NextRefresh: about a quarter of a
+// millisecond.
+const RefreshShift = 18
+
+// RefreshDue is when the flow's next refresh is due, as seen at now; 0: not set yet.
+func (f *Flow) RefreshDue(now int64) int64 {
+	if f.NextRefresh == 0 {
+		return 0
+	}
+	return now + int64(int32(f.NextRefresh-uint32(now>>RefreshShift)))<<RefreshShift
+}

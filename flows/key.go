@@ -3,6 +3,7 @@
 package flows
 
 import (
+	"cmp"
 	"encoding/binary"
 	"net/netip"
 )
@@ -24,6 +25,18 @@ func (k *Key) equal(o *Key) bool {
 func (k *Key) SetIPv4(src, dst uint32) {
 	k.Src[0], k.Src[1] = 0, uint64(src)
 	k.Dst[0], k.Dst[1] = 0, uint64(dst)
+}
+
+// SetAddrs sets addresses that are both IPv4 or both IPv6.
+func (k *Key) SetAddrs(src, dst netip.Addr) {
+	if src.Is4() {
+		s, d := src.As4(), dst.As4()
+		k.SetIPv4(binary.BigEndian.Uint32(s[:]), binary.BigEndian.Uint32(d[:]))
+		return
+	}
+	s, d := src.As16(), dst.As16()
+	k.Src = [2]uint64{binary.BigEndian.Uint64(s[:]), binary.BigEndian.Uint64(s[8:])}
+	k.Dst = [2]uint64{binary.BigEndian.Uint64(d[:]), binary.BigEndian.Uint64(d[8:])}
 }
 
 // SetPorts sets everything but the addresses.
@@ -57,4 +70,23 @@ func (k *Key) addr(w [2]uint64) netip.Addr {
 		return netip.AddrFrom4([4]byte(b[12:]))
 	}
 	return netip.AddrFrom16(b)
+}
+
+// Compare orders keys by source, destination, then ports and protocol.
+func (k *Key) Compare(o *Key) int {
+	return cmp.Or(
+		cmp.Compare(k.Src[0], o.Src[0]), cmp.Compare(k.Src[1], o.Src[1]),
+		cmp.Compare(k.Dst[0], o.Dst[0]), cmp.Compare(k.Dst[1], o.Dst[1]),
+		cmp.Compare(k.rest, o.rest),
+	)
+}
+
+// HasPorts tells whether the L4 header starts with two 16-bit ports: TCP, UDP,
+// SCTP, DCCP, UDP-Lite.
+func HasPorts(proto uint8) bool {
+	switch proto {
+	case 6, 17, 33, 132, 136:
+		return true
+	}
+	return false
 }

@@ -1,11 +1,5 @@
 package flows
 
-import (
-	"cmp"
-	"encoding/binary"
-	"net/netip"
-)
-
 // Walk calls f for the flows from bucket at on until budget is used up: a bucket
 // costs 1, a flow what f returns. It returns the bucket to go on from, 0 when all
 // were seen, and what is left of budget, which the last bucket may make negative.
@@ -43,40 +37,4 @@ func (t *Table) Find(k *Key) *Flow {
 		}
 	}
 	return nil
-}
-
-// Compare orders keys by source, destination, then ports and protocol.
-func (k *Key) Compare(o *Key) int {
-	return cmp.Or(
-		cmp.Compare(k.Src[0], o.Src[0]), cmp.Compare(k.Src[1], o.Src[1]),
-		cmp.Compare(k.Dst[0], o.Dst[0]), cmp.Compare(k.Dst[1], o.Dst[1]),
-		cmp.Compare(k.rest, o.rest),
-	)
-}
-
-// RefreshDue is when the flow's next refresh is due, as seen at now; 0: not set yet.
-func (f *Flow) RefreshDue(now int64) int64 {
-	if f.NextRefresh == 0 {
-		return 0
-	}
-	return now + int64(int32(f.NextRefresh-uint32(now>>18)))<<18
-}
-
-// Since turns a Tick of the last 52 days into Unix nanoseconds, as seen at now: whole
-// milliseconds, one or two exact, and never after now.
-func Since(now int64, tick uint32) int64 {
-	t := now - int64(Tick(now)-tick)<<20
-	return t - t%1e6
-}
-
-// SetAddrs sets addresses that are both IPv4 or both IPv6.
-func (k *Key) SetAddrs(src, dst netip.Addr) {
-	if src.Is4() {
-		s, d := src.As4(), dst.As4()
-		k.SetIPv4(binary.BigEndian.Uint32(s[:]), binary.BigEndian.Uint32(d[:]))
-		return
-	}
-	s, d := src.As16(), dst.As16()
-	k.Src = [2]uint64{binary.BigEndian.Uint64(s[:]), binary.BigEndian.Uint64(s[8:])}
-	k.Dst = [2]uint64{binary.BigEndian.Uint64(d[:]), binary.BigEndian.Uint64(d[8:])}
 }

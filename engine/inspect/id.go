@@ -42,16 +42,6 @@ func ParseProtocol(s string) (uint8, error) {
 	return uint8(n), nil
 }
 
-// hasPorts tells whether flows of the protocol are told by ports: TCP, UDP, SCTP,
-// DCCP, UDP-Lite.
-func hasPorts(proto uint8) bool {
-	switch proto {
-	case 6, 17, 33, 132, 136:
-		return true
-	}
-	return false
-}
-
 // FlowID is the key as text: tcp:10.0.0.1:1024-10.1.0.1:80, with IPv6 addresses in
 // brackets, and without ports where the protocol has none.
 func FlowID(k *flows.Key) string {
@@ -60,7 +50,7 @@ func FlowID(k *flows.Key) string {
 		if a.Is6() {
 			s = "[" + s + "]"
 		}
-		if hasPorts(k.Proto()) {
+		if flows.HasPorts(k.Proto()) {
 			s += ":" + strconv.Itoa(int(port))
 		}
 		return s
@@ -84,11 +74,11 @@ func ParseFlowID(id string) (k flows.Key, err error) {
 	if err != nil {
 		return k, err
 	}
-	src, srcPort, err := parseEnd(source, hasPorts(proto))
+	src, srcPort, err := parseEnd(source, flows.HasPorts(proto))
 	if err != nil {
 		return k, err
 	}
-	dst, dstPort, err := parseEnd(destination, hasPorts(proto))
+	dst, dstPort, err := parseEnd(destination, flows.HasPorts(proto))
 	if err != nil {
 		return k, err
 	}
