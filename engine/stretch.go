@@ -1,5 +1,7 @@
 package engine
 
+import "intsink/engine/event"
+
 // stretch lengthens the time between refreshes while budgets shed them, up to
 // maxStretch, and shortens it again when none is shed.
 type stretch struct {
@@ -8,9 +10,8 @@ type stretch struct {
 }
 
 const (
-	stretchStep = 1e9 // nanoseconds
-	noStretch   = 100 // percent of the configured time
-	maxStretch  = 1500
+	stretchStep = 1e9  // nanoseconds
+	maxStretch  = 1500 // percent of the configured time
 )
 
 // step returns the factor after factor, once per second. It grows by as much as a
@@ -24,7 +25,7 @@ func (s *stretch) step(factor uint32, now int64) uint32 {
 		share := uint64(factor) * uint64(s.shed) / (uint64(s.sent) + uint64(s.shed))
 		factor = min(factor+uint32(share/4)+6, maxStretch)
 	} else {
-		factor -= (factor - noStretch + 15) / 16
+		factor -= (factor - event.NoStretch + 15) / 16
 	}
 	*s = stretch{next: now + stretchStep}
 	return factor

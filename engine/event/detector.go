@@ -34,6 +34,9 @@ type Detector struct {
 	lossyAt int           // the next of lossy to look at
 }
 
+// NoStretch is the Detector.Stretch with which refreshes are due as configured.
+const NoStretch = 100
+
 // Trigger is the value that made an event enter, and what it was compared with. A
 // NodeID of all ones is the whole way.
 type Trigger struct{ NodeID, Reference, Value uint32 }
@@ -61,7 +64,7 @@ func (o *Observation) usable() bool { return o.Info.Reason == 0 && o.Info.Hops >
 func New(policies []Policy, seed uint64) *Detector {
 	d := &Detector{
 		key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1,
-		things: newThings(seed), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: 100,
+		things: newThings(seed), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch,
 	}
 	d.SetPolicies(policies)
 	return d
@@ -122,17 +125,17 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 		d.remember(now, f, set)
 	}
 	if set != 0 || f.NextRefresh == 0 {
-		d.Restart(now, f, watch)
+		d.restart(now, f, watch)
 	}
 	return set
 }
 
-// Restart makes the flow's next refresh due a whole period from now, as after any
+// restart makes the flow's next refresh due a whole period from now, as after any
 // report of it.
-func (d *Detector) Restart(now int64, f *flows.Flow, watch int) {
+func (d *Detector) restart(now int64, f *flows.Flow, watch int) {
 	after := d.jittered(&d.policies[watch].Thresholds)
-	if d.Stretch != 100 {
-		after = min(after*int64(d.Stretch)/100, maxRefresh)
+	if d.Stretch != NoStretch {
+		after = min(after*int64(d.Stretch)/NoStretch, maxRefresh)
 	}
 	f.NextRefresh = max(refreshTick(now+after)+1, 1)
 }
@@ -140,7 +143,7 @@ func (d *Detector) Restart(now int64, f *flows.Flow, watch int) {
 // Told is to be called when f is reported for set by another than Packet.
 func (d *Detector) Told(now int64, f *flows.Flow, set Set) {
 	d.remember(now, f, set)
-	d.Restart(now, f, int(f.Watch))
+	d.restart(now, f, int(f.Watch))
 }
 
 // remember keeps what the flow was last reported for. A new flow's first report
@@ -156,9 +159,9 @@ func refreshDue(now int64, f *flows.Flow) bool {
 	return int32(refreshTick(now)-f.NextRefresh) >= 0 && f.NextRefresh != 0
 }
 
-// refreshTick is a time in units of 2^18 ns, about a quarter of a millisecond.
-// Half of its range, 6.5 days, is longer than any refresh may take.
-func refreshTick(now int64) uint32 { return uint32(now >> 18) }
+// refreshTick is a time as flows.Flow.NextRefresh has it. Half of its range, 6.5
+// days, is longer than any refresh may take.
+func refreshTick(now int64) uint32 { return uint32(now >> flows.RefreshShift) }
 
 // maxRefresh is the longest time to a refresh that is stretched: 6 days.
 const maxRefresh = 6 * 24 * 3600 * 1e9

@@ -71,7 +71,7 @@ type SuppressReason uint8
 
 const (
 	SuppressRate     SuppressReason = iota // its token bucket was empty
-	SuppressInterval                       // too soon after the last one; it stays pending
+	SuppressInterval                       // too soon after the last one
 	SuppressQuota                          // the congestion episode has had its reports
 	NumSuppressReasons
 )

@@ -7,11 +7,11 @@ import (
 	"intsink/flows"
 )
 
-// Sizes of the tables of what flows share.
+// Most rows of the tables of what flows share.
 const (
-	maxQueues     = 1 << 14
-	maxInterfaces = 1 << 13
-	maxLinks      = 1 << 13
+	MaxQueues     = 1 << 14
+	MaxInterfaces = 1 << 13
+	MaxLinks      = 1 << 13
 )
 
 // Queue is the state of one queue of one egress interface of one node.
@@ -65,9 +65,9 @@ type Things struct {
 
 func newThings(seed uint64) Things {
 	return Things{
-		Queues:     flows.NewSmall(maxQueues, seed, (*Queue).holds),
-		Interfaces: flows.NewSmall(maxInterfaces, seed, (*Interface).holds),
-		Links:      flows.NewSmall(maxLinks, seed, (*Link).holds),
+		Queues:     flows.NewSmall(MaxQueues, seed, (*Queue).holds),
+		Interfaces: flows.NewSmall(MaxInterfaces, seed, (*Interface).holds),
+		Links:      flows.NewSmall(MaxLinks, seed, (*Link).holds),
 	}
 }
 

@@ -1,8 +1,0 @@
-package event
-
-// Most rows of the tables of Things.
-const (
-	MaxQueues     = maxQueues
-	MaxInterfaces = maxInterfaces
-	MaxLinks      = maxLinks
-)
