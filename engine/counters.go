@@ -56,7 +56,6 @@ type Counters struct {
 	Flows      uint64 // in the table now
 	Evictions  uint64
 	Refused    uint64 // packets whose flow found no room in a flood of evictions
-	Polls      uint64 // polls that found at least one packet
 	Pace       Pace
 }
 

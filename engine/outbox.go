@@ -35,14 +35,14 @@ type outbox struct {
 	entropy  uint16     // of the open packet's first report
 	limit    limit
 
-	stash  *mbuf.Vec // stash[:stashed] are free mbufs
+	stash  *mbuf.Vec // stash[:nStash] are free mbufs
 	nStash int
 }
 
 // add puts r into the open report packet, sealing and opening packets as it
 // must; f is the format of those that it opens. What INT-MX asks for may take more
-// room than the configuration reckons with: the fragment is then shorter. False: the report is lost, counted
-// by reason.
+// room than the configuration reckons with: the fragment is then shorter. False: the
+// report is lost, counted by reason.
 func (o *outbox) add(f report.Format, r *report.Individual, entropy uint16, now int64) bool {
 	if o.open.IsOpen() {
 		if o.open.Append(r) {

@@ -63,8 +63,8 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 }
 
 // pullupLen is how much of a chained packet is made contiguous when its first
-// segment is shorter: the longest headers the
-// parser reads and the longest INT that a shim can claim.
+// segment is shorter: the longest headers that the parser reads and the longest INT
+// that a shim can claim.
 const pullupLen = 1536
 
 // unsound counts a packet that is marked as INT but cannot be taken as INT;

@@ -1,7 +1,7 @@
 package engine
 
-// transmit sends what is left of the burst on the host port, in order, and
-// frees what is not.
+// transmit sends what is left of the burst on out, in order, and frees the rest:
+// all of it on a tap, where out is nil.
 func (w *Worker) transmit(p *path, to Direction, out Queue, b *burst) {
 	d := &p.counters.Direction[to]
 	if out == nil {

@@ -67,7 +67,7 @@ type Worker struct {
 	provided    uint16 // RepMdBits that metadata holds
 	queueID     uint8
 	explanation report.Explanation
-	scratch     [64]byte
+	scratch     [flows.MaxHeaders]byte
 	tlvs        [tlvRoom]byte
 
 	questions questions
@@ -140,9 +140,6 @@ func (w *Worker) Poll() int {
 		if p.link.Host != nil {
 			total += w.pollToNetwork(p)
 		}
-	}
-	if total > 0 {
-		w.counters.Polls++
 	}
 	w.questions.busy = total > 0
 	return total

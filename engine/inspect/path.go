@@ -31,7 +31,7 @@ type PathHop struct {
 // Known are the hops that are kept, the source's first.
 func (p *Path) Known() []PathHop { return p.Way[:min(p.Hops, MaxWay)] }
 
-// fnv64 are the parameters of FNV-1a, here over words.
+// Parameters of FNV-1a with 64 bits, here over words.
 const (
 	fnvBasis = 0xcbf29ce484222325
 	fnvPrime = 0x100000001b3
