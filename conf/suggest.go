@@ -6,7 +6,7 @@ import (
 )
 
 // didYouMean is "; did you mean NAME?" with the candidate closest to given, or
-// "" when none is close. quoted says how the name is written.
+// "" when none is close. format says how NAME is written.
 func didYouMean(given string, candidates []string, format string) string {
 	if len(given) > maxSuggest {
 		return ""

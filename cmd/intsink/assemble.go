@@ -143,7 +143,7 @@ func policyOf(w *conf.Watch, defaults *conf.Events) event.Policy {
 	}
 	p := event.Policy{Sample: w.Sample, SampleByFlow: w.SampleBy == "flow", Thresholds: thresholds(e)}
 	for _, name := range w.Events {
-		if ev, ok := event.Named(name); ok { // conf warns of events that are not built yet
+		if ev, ok := event.Named(name); ok { // always: conf knows the same names
 			p.Events |= ev.Set()
 		}
 	}

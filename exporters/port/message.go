@@ -50,8 +50,8 @@ func parse(b []byte) (m message, ok bool) {
 // host: the address of one host, neither a group nor none at all.
 func (m MAC) host() bool { return m[0]&1 == 0 && m != MAC{} }
 
-// putEthernet writes the header of a frame from n, and its tag where it has one,
-// and returns the rest of b.
+// putEthernet writes the header of a frame, with a tag where vlan is not zero, and
+// returns the rest of b.
 func putEthernet(b []byte, dst, src MAC, vlan, etherType uint16) []byte {
 	copy(b, dst[:])
 	copy(b[6:], src[:])
