@@ -20,8 +20,9 @@ func newRunCommand() *cobra.Command {
 		Short: "Run the appliance",
 		Long: `Run the appliance until SIGTERM or SIGINT, which drains it: open reports are
 sent, mbufs return to their pools. SIGHUP reads the configuration again: watches,
-events, report, int and the collectors' budgets change without a packet lost;
-nodes, ports, links, lcores and collectors need a restart, and a message says so.`,
+events, report, int, node models and the collectors' budgets change without a packet
+lost; node, ports, links, lcores, flows and collectors need a restart, and a message
+says so.`,
 		Example: "  intsink run --config /etc/intsink/intsink.hcl",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return run(path) },
