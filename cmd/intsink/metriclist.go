@@ -25,7 +25,7 @@ var metricList = []metric{
 	{"intsink_events_total", "events that entered, reported or not"},
 	{"intsink_reported_events_total", "events of the reports that were built"},
 	{"intsink_shed_events_total", "events of reports that no collector was sent because of its budget"},
-	{"intsink_suppressed_events_total", "events withheld: rate (token bucket empty) or interval (too soon, stays pending)"},
+	{"intsink_suppressed_events_total", "events withheld: rate (token bucket empty), interval (too soon, stays pending) or quota (of a congestion episode, used up)"},
 	{"intsink_untracked_hops_total", "latencies of hops beyond a flow's room"},
 	{"intsink_flows", "flows in the table"},
 	{"intsink_flow_evictions_total", "flows that made room for others before they were idle"},
