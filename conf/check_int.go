@@ -32,6 +32,7 @@ func (d *decoder) checkINT(c *INT) {
 	if len(c.Versions) == 0 {
 		d.errorAt([]any{&c.Versions}, `int: versions is empty: no INT would be taken; the default is ["2"]`)
 	}
+	d.checkINTPorts(c)
 	ids := map[uint16]string{}
 	for i := range c.Domains {
 		x := &c.Domains[i]
@@ -39,6 +40,33 @@ func (d *decoder) checkINT(c *INT) {
 			d.errorAt([]any{&x.ID}, "domain %q: id %d is that of domain %q too", x.Name, x.ID, other)
 		}
 		ids[x.ID] = x.Name
+	}
+}
+
+// checkINTPorts: a UDP destination port says one thing. Where it said two, the
+// parser would follow the first, and INT of the other would reach the hosts.
+func (d *decoder) checkINTPorts(c *INT) {
+	type port struct {
+		name  string
+		at    *uint16
+		block any // where at has its default
+	}
+	var ports []port
+	if c.UDPPort != nil {
+		ports = append(ports, port{"udp_port", c.UDPPort, &c.UDPPort})
+	}
+	if c.VXLANGPE != nil {
+		ports = append(ports, port{"vxlan_gpe.port", &c.VXLANGPE.Port, &c.VXLANGPE})
+	}
+	if c.Geneve != nil {
+		ports = append(ports, port{"geneve.port", &c.Geneve.Port, &c.Geneve})
+	}
+	for i, p := range ports {
+		for _, q := range ports[:i] {
+			if *p.at == *q.at && *p.at != 0 {
+				d.errorAt([]any{p.at, p.block}, "int: %s = %d is %s too: only one kind of INT can be at a port", p.name, *p.at, q.name)
+			}
+		}
 	}
 }
 

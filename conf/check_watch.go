@@ -28,7 +28,7 @@ func (d *decoder) checkWatches(c *Config) {
 		where := fmt.Sprintf("watch %q", w.Name)
 		if all != "" {
 			d.warnAt([]any{w}, "%s is never reached: watch %q before it matches everything", where, all)
-		} else if w.Match == nil || isEmpty(w.Match) {
+		} else if w.Match == nil || isEmpty(w.Match) && !d.anyFailed(w.Match) {
 			all = w.Name
 		}
 		for j, name := range w.Collectors {
@@ -49,6 +49,12 @@ func (d *decoder) checkWatches(c *Config) {
 func isEmpty(m *Match) bool {
 	return m.Flow == "any" && len(m.Source)+len(m.Destination)+len(m.Protocol)+len(m.SourcePort)+len(m.DestinationPort)+
 		len(m.VLAN)+len(m.DSCP)+len(m.VNI)+len(m.Device) == 0
+}
+
+// anyFailed: the match is empty only because its lists are wrong.
+func (d *decoder) anyFailed(m *Match) bool {
+	lists := []any{&m.Source, &m.Destination, &m.Protocol, &m.SourcePort, &m.DestinationPort, &m.VLAN, &m.DSCP, &m.VNI, &m.Device}
+	return slices.ContainsFunc(lists, func(key any) bool { return d.failed[key] })
 }
 
 func (d *decoder) checkEventNames(c *Config, w *Watch, where string) {

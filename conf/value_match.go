@@ -22,7 +22,7 @@ func vnis(p *[]VNIRange) value {
 
 // devices is a list of node ids, or of longer ids in domain specific metadata.
 func devices(p *[]uint64) value {
-	const accepted = `numbers from 0 to 4294967295, or up to 64 bits such as "0x020000000001"`
+	const accepted = `numbers from 0 to 4294967294, or up to 64 bits such as "0x020000000001"`
 	return &listValue[uint64]{
 		p: p, single: true, accepted: accepted, same: equal[uint64], format: formatDevice,
 		parse: one(func(x *expr) (uint64, bool) {

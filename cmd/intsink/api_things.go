@@ -16,8 +16,8 @@ const unknownValue = 1<<32 - 1
 
 // thingTotals are of the whole list.
 type thingTotals struct {
-	Rows      int `json:"rows"`
-	Congested int `json:"congested,omitempty"`
+	Rows      int  `json:"rows"`
+	Congested *int `json:"congested,omitempty"` // of queues only
 }
 
 // tables asks every worker for tables, once all parameters are read.
@@ -62,7 +62,7 @@ func (in *inspector) queues(ctx context.Context, p *parameters) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	utilization, totals := utilizations(questions), &thingTotals{}
+	utilization, totals := utilizations(questions), &thingTotals{Congested: new(int)}
 	var all []listed[*queueItem]
 	for key, x := range mergeQueues(questions) {
 		x.TxUtilization = utilization[key[0]]
@@ -75,7 +75,7 @@ func (in *inspector) queues(ctx context.Context, p *parameters) (any, error) {
 			continue
 		}
 		if x.Congested {
-			totals.Congested++
+			*totals.Congested++
 		}
 		value := map[string]uint64{"occupancy": uint64(x.Occupancy), "latency": uint64(latency), "episodes": x.Episodes, "last_seen": uint64(x.LastSeen.UnixNano())}
 		all = append(all, listed[*queueItem]{value[g.sort], fmt.Sprintf("%016x:%02x", key[0], key[1]), x})

@@ -23,6 +23,10 @@ func TestBudgetReload(t *testing.T) {
 	}
 	old := load("{\n  address = \"192.0.2.10:8555\"\n}")
 	budget := load("{\n  address = \"192.0.2.10:8555\"\n  budget {\n    packets = 1000\n    bits    = 5000000\n    burst   = \"200ms\"\n  }\n}")
+	more := load("{\n  address = \"192.0.2.11:8555\"\n}\nhttp { listen = \"\" }\nflows { capacity = 16 }")
+	if what := needsRestart(old, more); what != "flows, collector, http" {
+		t.Errorf("three changes need %q", what)
+	}
 	other := load("{\n  address = \"192.0.2.11:8555\"\n}")
 	if what := needsRestart(old, budget); what != "" {
 		t.Errorf("a budget needs a restart: %s", what)

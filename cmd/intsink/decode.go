@@ -36,10 +36,10 @@ arrive on a UDP port: as text, or as one JSON object per individual report, one
 per line. docs/reports.md describes the fields. INT inside the reported packets
 is shown hop by hop, the newest first.
 
-Captures are pcap or pcapng, of Ethernet, raw IP or loopback. Without --port
-every UDP payload that reads as a sound report is taken for one. With --port, and
-with --listen, every datagram counts as a report, and a bad one is shown as far
-as it can be read.
+Captures are pcap or pcapng, of Ethernet, raw IP, Linux cooked or loopback.
+Without --port every UDP payload that reads as a sound report is taken for one.
+With --port, and with --listen, every datagram counts as a report, and a bad one
+is shown as far as it can be read.
 
 Totals, lost sequence numbers and what could not be decoded go to stderr.
 

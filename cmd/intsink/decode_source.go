@@ -61,7 +61,7 @@ func decodable(t layers.LinkType) (link layers.LinkType, known bool) {
 }
 
 func errLinkType(t layers.LinkType) error {
-	return fmt.Errorf("link type %d is not supported: it must be Ethernet, raw IP or loopback", t)
+	return fmt.Errorf("link type %d is not supported: it must be Ethernet, raw IP, Linux cooked or loopback", t)
 }
 
 // udpOf finds the outermost UDP datagram of a captured packet.

@@ -20,9 +20,8 @@ func newRunCommand() *cobra.Command {
 		Short: "Run the appliance",
 		Long: `Run the appliance until SIGTERM or SIGINT, which drains it: open reports are
 sent, mbufs return to their pools. SIGHUP reads the configuration again: watches,
-events, report, int, node models and the collectors' budgets change without a packet
-lost; node, ports, links, lcores, flows and collectors need a restart, and a message
-says so.`,
+events, report, int, node_model and the collectors' budgets change without a
+packet lost; all else needs a restart, and a message says so.`,
 		Example: "  intsink run --config /etc/intsink/intsink.hcl",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return run(path) },
@@ -124,7 +123,7 @@ func (a *appliance) reload(old *conf.Config, path string) *conf.Config {
 		return old
 	}
 	if what := needsRestart(old, c); what != "" {
-		slog.Error("reload refused, the old configuration stays: this change needs a restart", "block", what)
+		slog.Error("reload refused, the old configuration stays: this change needs a restart", "blocks", what)
 		return old
 	}
 	rules := rulesOf(c)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"intsink/conf"
 	"intsink/dpdk/eal"
@@ -61,8 +62,8 @@ const (
 	ealMiB       = 64
 )
 
-// needsRestart names the first block that differs between two configurations
-// and cannot change while the appliance runs; "" if there is none.
+// needsRestart names the blocks that differ between two configurations
+// and cannot change while the appliance runs; "" if there are none.
 func needsRestart(old, c *conf.Config) string {
 	blocks := []struct{ name, old, new string }{
 		{"node", fmt.Sprint(old.Node), fmt.Sprint(c.Node)},
@@ -75,12 +76,13 @@ func needsRestart(old, c *conf.Config) string {
 		{"http", fmt.Sprint(old.HTTP), fmt.Sprint(c.HTTP)},
 		{"report.coalesce.max_bytes", fmt.Sprint(old.Report.Coalesce.MaxBytes), fmt.Sprint(c.Report.Coalesce.MaxBytes)},
 	}
+	var changed []string
 	for _, b := range blocks {
 		if b.old != b.new {
-			return b.name
+			changed = append(changed, b.name)
 		}
 	}
-	return ""
+	return strings.Join(changed, ", ")
 }
 
 // withoutBudgets are the collectors but for what of them can change.

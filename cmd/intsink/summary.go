@@ -63,7 +63,7 @@ func printText(w io.Writer, c *engine.Counters) {
 	fmt.Fprintf(w, "flows      %d in the table, %d evicted\n", c.Flows, c.Evictions)
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
-		fmt.Fprintf(w, "collector  %d reports in %d packets\n", col.Reports, col.Packets)
+		fmt.Fprintf(w, "collector  %s in %s\n", count(int(col.Reports), "report"), count(int(col.Packets), "packet"))
 	}
 }
 

@@ -1,0 +1,16 @@
+port "network" { device = "net_null0" }
+port "host" { device = "net_null1" }
+link "edge" {
+  network = "network"
+  host    = "host"
+}
+int {
+  udp_port  = 4790
+  vxlan_gpe = {}
+  geneve    = { port = 4790 }
+}
+watch "wrong" {
+  match { vlan = 4096 }
+}
+watch "all" {}
+collector "primary" { address = "192.0.2.10:8555" }
