@@ -42,6 +42,11 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 		result = w.locator.Find(f, l, info, &b.outers[i])
 	case packet.NeedMore:
 		result = inthdr.NeedMore
+	case packet.Truncated:
+		if w.cutShort(b, i) {
+			info.Reason = inthdr.ReasonTruncated
+			result = inthdr.Unsound
+		}
 	}
 	switch result {
 	case inthdr.Sound:

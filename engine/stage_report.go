@@ -158,6 +158,9 @@ func (w *Worker) sendReport(set event.Set, p event.Priority, collectors uint64, 
 		countEvents(&w.counters.Reported, set)
 	} else if shed {
 		countEvents(&w.counters.Shed, set)
+		if f != nil {
+			f.Cold().Shed++
+		}
 	}
 	if set.Has(event.Refresh) {
 		w.refreshes.note(shed)

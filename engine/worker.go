@@ -67,6 +67,7 @@ type Worker struct {
 	provided    uint16 // RepMdBits that metadata holds
 	queueID     uint8
 	explanation report.Explanation
+	cut         [cutLen]byte
 	scratch     [flows.MaxHeaders]byte
 	tlvs        [tlvRoom]byte
 

@@ -200,3 +200,42 @@ func TestWithoutWatches(t *testing.T) {
 	}
 	b.balance()
 }
+
+// TestCutShort: a packet that ends before its IP length says is marked as INT all the
+// same, as long as its UDP header is there.
+func TestCutShort(t *testing.T) {
+	whole := withINT(t, plain(1), nil)
+	for _, drop := range []bool{false, true} {
+		b := newBed(t, func(r *Rules) { r.DropMalformed = drop })
+		marked := 0
+		for n := 14; n < len(whole); n++ {
+			b.network.rx = append(b.network.rx, bytes.Clone(whole[:n]))
+			if n >= 42 {
+				marked++
+			}
+			if len(b.network.rx) == 32 || n == len(whole)-1 {
+				b.Poll()
+			}
+		}
+		b.step(2e6)
+		c := b.Snapshot()
+		d := c.Links[0].Direction[ToHost]
+		if got := c.Links[0].Malformed[inthdr.ReasonTruncated]; got != uint64(marked) {
+			t.Errorf("%d truncated, want %d", got, marked)
+		}
+		want := 0
+		if drop {
+			want = marked
+		}
+		if d.Dropped[DropMalformed] != uint64(want) || d.Received != d.Forwarded+uint64(want) || d.Received != uint64(len(whole)-14) {
+			t.Errorf("drop %v: %+v", drop, d)
+		}
+		for i, f := range b.host.tx {
+			if n := len(f); !bytes.Equal(f, whole[:n]) || !drop && n != 14+i {
+				t.Errorf("drop %v: packet %d of %d bytes was changed", drop, i, n)
+			}
+		}
+		b.sealed()
+		b.balance()
+	}
+}

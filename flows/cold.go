@@ -15,6 +15,7 @@ type Cold struct {
 	bytesHigh    uint32 // the same of the bytes
 
 	Suppressed uint32 // events that a limit withheld
+	Shed       uint32 // reports that no collector got, for their budgets
 	Lost       uint32 // sequence numbers that never came
 	Drops      uint32 // packets of the flow that the sink dropped
 	DropsSince uint32 // those since DropSent

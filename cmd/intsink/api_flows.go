@@ -31,6 +31,7 @@ type flowItem struct {
 	LastReport      *time.Time `json:"last_report"`
 	LastEvents      []string   `json:"last_events"`
 	Suppressed      uint32     `json:"suppressed"`
+	Shed            uint32     `json:"shed"`
 	Lost            uint64     `json:"lost"`
 	Drops           uint32     `json:"drops"`
 }
@@ -41,7 +42,7 @@ func newFlowItem(worker int, f *inspect.Flow, rules *engine.Rules, known ways) f
 		ID: inspect.FlowID(k), Watch: watchName(f, rules), Worker: workerName(worker), Protocol: inspect.ProtocolName(k.Proto()),
 		Source: k.SrcAddr().String(), SourcePort: k.SrcPort(), Destination: k.DstAddr().String(), DestinationPort: k.DstPort(),
 		Packets: f.Packets, Bytes: f.Bytes, LastSeen: timestamp(f.Seen), LatencyNs: some(f.EndRef, f.EndKnown),
-		LastReport: someTime(f.LastReport), LastEvents: eventNames(f.LastEvents), Suppressed: f.Suppressed, Lost: f.Lost, Drops: f.Drops,
+		LastReport: someTime(f.LastReport), LastEvents: eventNames(f.LastEvents), Suppressed: f.Suppressed, Shed: f.Shed, Lost: f.Lost, Drops: f.Drops,
 	}
 	ns, hops := f.MaxHopLatency()
 	item.MaxHopLatencyNs = some(ns, hops)

@@ -71,6 +71,7 @@ func addEvents(x *exposition, snapshots []engine.Counters) {
 		untracked += snapshots[i].Detector.UntrackedHops
 	}
 	x.add("intsink_untracked_hops_total", untracked)
+	addSequences(x, snapshots)
 	for e := range event.NumEvents {
 		var fired, reported, shed uint64
 		var suppressed [event.NumSuppressReasons]uint64
@@ -91,6 +92,24 @@ func addEvents(x *exposition, snapshots []engine.Counters) {
 			x.add("intsink_suppressed_events_total", n, "event", name, "reason", event.SuppressReason(r))
 		}
 	}
+}
+
+// addSequences adds what sequence numbers and clocks told.
+func addSequences(x *exposition, snapshots []engine.Counters) {
+	var sum event.Counters
+	for i := range snapshots {
+		d := &snapshots[i].Detector
+		sum.Lost += d.Lost
+		sum.Reordered += d.Reordered
+		sum.Duplicates += d.Duplicates
+		sum.Restarts += d.Restarts
+		sum.ClockSkew += d.ClockSkew
+	}
+	x.add("intsink_lost_packets_total", sum.Lost)
+	x.add("intsink_reordered_packets_total", sum.Reordered)
+	x.add("intsink_duplicate_packets_total", sum.Duplicates)
+	x.add("intsink_sequence_restarts_total", sum.Restarts)
+	x.add("intsink_clock_skew_total", sum.ClockSkew)
 }
 
 func addFlows(x *exposition, snapshots []engine.Counters) {

@@ -35,7 +35,7 @@ func knownFlow(t *testing.T) *flowDetail {
 		Key: key, Matched: true, Seen: now - 12e6, Packets: 123456, Bytes: 98765432,
 		NumHops: 3, EndKnown: true, EndRef: 45_000, EndWindow: 5,
 		NumPaths: 2, RefreshDue: now + 1.25e9, LastReport: now - 750e6, LastEvents: event.HopLatency.Set() | event.PathChange.Set(),
-		Suppressed: 4, Drops: 1, Sequence: true, Lost: 3, Reordered: 2, Restarts: 1,
+		Suppressed: 4, Shed: 2, Drops: 1, Sequence: true, Lost: 3, Reordered: 2, Restarts: 1,
 	}
 	for i, id := range []uint32{101, 102, 112} {
 		q.Flow.Hops[i] = flows.Hop{Node: id << 24, Ref: 5_000 + 10_000*uint32(i)}

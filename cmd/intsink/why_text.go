@@ -48,6 +48,9 @@ func whyReported(line func(string, ...any), d *flowDetail) {
 		line("  reported    %s, %s ago (%s)", strings.Join(d.LastEvents, ", "), age(d.Now, *d.LastReport), d.LastReport.Format(time.RFC3339Nano))
 	}
 	line("  withheld    %s, by a rate, an interval or a quota", count(int(d.Suppressed), "event"))
+	if d.Shed > 0 {
+		line("  shed        %s, perhaps the last one too: the budgets of the collectors", count(int(d.Shed), "report"))
+	}
 	if s := d.Sequence; s != nil {
 		line("  sequence    %d lost, %d reordered, %d duplicates, %d restarts", s.Lost, s.Reordered, s.Duplicates, s.Restarts)
 	}

@@ -29,6 +29,7 @@ type Flow struct {
 	LastReport int64 // about, Unix nanoseconds; 0: none but perhaps new_flow
 	LastEvents event.Set
 	Suppressed uint32 // events that a limit withheld
+	Shed       uint32 // reports that no collector got, for their budgets
 	Drops      uint32 // packets that the sink dropped
 	Sequence   bool   // it has sequence numbers, and so the following
 
@@ -54,7 +55,7 @@ func (r *Flow) copyFrom(now int64, f *flows.Flow, generation uint8) {
 	if f.HasCold() {
 		c := f.Cold()
 		copy(r.Paths[1:], c.Paths[:])
-		r.Suppressed, r.Drops = c.Suppressed, c.Drops
+		r.Suppressed, r.Shed, r.Drops = c.Suppressed, c.Shed, c.Drops
 	}
 	if f.HasLoss() {
 		l, _ := f.Loss()

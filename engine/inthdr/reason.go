@@ -25,7 +25,7 @@ const (
 var reasons = [NumReasons]struct{ label, doc string }{
 	ReasonNone:          {"none", "nothing is wrong"},
 	ReasonSegmented:     {"segmented", "the INT headers are spread over buffers in a way that could not be joined; not taken as INT"},
-	ReasonTruncated:     {"truncated", "the packet ends before the shim and the INT header do; not taken as INT"},
+	ReasonTruncated:     {"truncated", "the packet ends before the shim and the INT header do, or before its IP length says; not taken as INT"},
 	ReasonLength:        {"shim_length", "the shim's Length is too small for its type or goes beyond the packet; not taken as INT"},
 	ReasonNPT:           {"npt", "NPT is not 1 or 2 on the INT port, or not 0 elsewhere; not taken as INT"},
 	ReasonType:          {"type", "the INT type is not MD, Destination or MX; not taken as INT"},
