@@ -27,7 +27,7 @@ func (w *Worker) report(p *path, b *burst) {
 		w.fillInner(&w.individual, b.frame[i], outermost)
 		w.explainFlow(b.flow[j], set, b.trigger[j])
 		priority := set.Priority(b.edges>>j&1 != 0)
-		w.sendReport(set, priority, w.rules.Watches[b.flow[j].Watch].Collectors, b.flow[j], uint16(b.hashes[j]), b.now)
+		w.sendReport(set, priority, w.rules.Watches[b.watch[j]].Collectors, b.flow[j], uint16(b.hashes[j]), b.now)
 	}
 }
 
