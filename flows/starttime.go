@@ -7,7 +7,7 @@ import (
 
 // StartTime is about how long New takes for a table of that capacity on this
 // machine, now: the kernel has to find and clear the memory. It is measured on a
-// small part.
+// small part; memory that a virtual machine has never touched takes longer.
 func StartTime(capacity int) time.Duration {
 	const sample = 8 << 20
 	start := time.Now()

@@ -131,7 +131,7 @@ func checkSummary(c *conf.Config) string {
 		fmt.Sprintf("up to %s more when all have events (%d bytes)", size(workers*c.Flows.Capacity*flows.SideBytes), flows.SideBytes),
 		fmt.Sprintf("mbufs about %s (%d x %d bytes)", size(c.DPDK.Mbufs*mbufBytes), c.DPDK.Mbufs, mbufBytes),
 	})
-	line("start-up", []string{fmt.Sprintf("about %.1f s for the flow tables, by a sample", flows.StartTime(workers*c.Flows.Capacity).Seconds())})
+	line("start-up", []string{fmt.Sprintf("at least %.1f s for the flow tables, by a sample", flows.StartTime(workers*c.Flows.Capacity).Seconds())})
 	return b.String()
 }
 
