@@ -9,12 +9,18 @@ import (
 // looked at every few seconds without a burst ever waiting for it.
 func (w *Worker) age(now int64) {
 	w.table.Age(now, func(f *flows.Flow) {
-		if f.Generation != w.generation {
-			f.Generation = w.generation
-			f.Watch = w.watches.match(&f.Key, nil)
-		}
+		w.rematch(f)
 		if f.Watch != NoWatch && w.detector.End(now, f) {
 			w.reportFlow(event.FlowEnd.Set(), f, now)
 		}
 	})
+}
+
+// rematch gives f a watch of the rules in force where no packet has come since they
+// are: a watch that asks for more than the key then has none, until one comes. So the
+// generation stays as it is.
+func (w *Worker) rematch(f *flows.Flow) {
+	if f.Generation != w.generation {
+		f.Watch = w.watches.match(&f.Key, nil)
+	}
 }

@@ -43,6 +43,7 @@ type burst struct {
 	flow    [mbuf.MaxBurst]*flows.Flow
 	fresh   uint64 // bit j: the flow was made for this packet
 	events  [mbuf.MaxBurst]event.Set
+	watch   [mbuf.MaxBurst]uint8         // of events[j]: a later packet may give its flow another one, or none
 	trigger [mbuf.MaxBurst]event.Trigger // of events[j] & event.Triggered
 	edges   uint64                       // bit j: event.Congestion of events[j] is an onset or a clear
 	fired   bool                         // any events[:nINT] is not empty

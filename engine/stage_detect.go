@@ -130,6 +130,7 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 			w.detector.Told(b.now, flow, set)
 		}
 	}
+	b.watch[j] = flow.Watch
 	if set&event.Triggered != 0 {
 		b.trigger[j] = w.detector.Trigger
 	}

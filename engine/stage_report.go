@@ -27,7 +27,7 @@ func (w *Worker) report(p *path, b *burst) {
 		w.fillInner(&w.individual, b.frame[i], outermost)
 		w.explainFlow(b.flow[j], set, b.trigger[j])
 		priority := set.Priority(b.edges>>j&1 != 0)
-		w.sendReport(set, priority, w.rules.Watches[b.flow[j].Watch].Collectors, b.flow[j], uint16(b.hashes[j]), b.now)
+		w.sendReport(set, priority, w.rules.Watches[b.watch[j]].Collectors, b.flow[j], uint16(b.hashes[j]), b.now)
 	}
 }
 
@@ -96,11 +96,7 @@ func (w *Worker) fillFrame(frame []byte) {
 
 // losses reports what flows lost, where no packet of theirs comes to say it.
 func (w *Worker) losses(now int64) {
-	w.detector.Lossy(now, func(f *flows.Flow) {
-		if f.Watch != NoWatch {
-			w.reportFlow(event.Loss.Set(), f, now)
-		}
-	})
+	w.detector.Lossy(now, w.rematch, func(f *flows.Flow) { w.reportFlow(event.Loss.Set(), f, now) })
 }
 
 // fillMain makes the sink's own metadata the main contents of r. A packet of

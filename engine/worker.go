@@ -56,7 +56,7 @@ type Worker struct {
 	outboxes []outbox
 	stations []Station
 
-	generation uint8 // of rules; a flow with another one is matched again
+	generation uint16 // of rules; a flow with another one is matched again
 	burst      *burst
 
 	// Scratch of the report stage, kept here so that nothing escapes.

@@ -15,7 +15,7 @@ func (t *Table) Age(now int64, gone func(*Flow)) {
 	}
 	total := int64(len(t.buckets))
 	due := total
-	if elapsed := now - t.handTime; elapsed < agePeriod {
+	if elapsed := now - t.handTime; elapsed >= 0 && elapsed < agePeriod {
 		due = elapsed * total / agePeriod
 		t.handTime += due * agePeriod / total
 	} else {

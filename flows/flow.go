@@ -15,15 +15,14 @@ const (
 // for its key.
 type Flow struct {
 	Key         Key
-	seen        int64 // last packet, Unix nanoseconds
-	Watch       uint8 // index of the watch that selects it
-	Generation  uint8 // of the rules that Watch belongs to
-	Closing     bool  // FIN or RST seen: two seconds of silence end the flow
-	NumPaths    uint8 // known, the current one included
+	seen        int64  // last packet, Unix nanoseconds
+	Generation  uint16 // of the rules that Watch belongs to
+	Watch       uint8  // index of the watch that selects it
+	Closing     bool   // FIN or RST seen: two seconds of silence end the flow
+	NumPaths    uint8  // known, the current one included
 	NumHops     uint8
 	EndWindow   uint8 // as a hop's window, of the whole way
 	flags       uint8
-	_           uint8
 	NextRefresh uint32 // when a refresh is due, in units of 2^RefreshShift ns; 0: not set yet
 	PathSeen    uint32 // Tick of the last packet on the current path
 

@@ -239,3 +239,15 @@ func TestNobodyIsEvictedBelowFourFifths(t *testing.T) {
 		t.Errorf("%d flows", table.Len())
 	}
 }
+
+// TestAgeOfAClockThatGoesBack, however far, takes one turn of the hand.
+func TestAgeOfAClockThatGoesBack(t *testing.T) {
+	table := New(Config{Capacity: 1 << 14, Seed: 1, IdleTimeout: 30 * second})
+	defer table.Close()
+	for _, now := range []int64{1 << 62, 1, 1<<62 + 1<<61, second} {
+		table.Age(now, func(*Flow) {})
+		if table.handTime != now {
+			t.Errorf("at %d the hand is at %d", now, table.handTime)
+		}
+	}
+}

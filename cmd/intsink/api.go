@@ -71,6 +71,7 @@ func (in *inspector) handle(answer func(context.Context, *parameters) (any, erro
 			}
 			body = map[string]string{"error": err.Error()}
 		}
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(in.timeout)) // a client that does not read holds the answer no longer
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.WriteHeader(status)
 		e := json.NewEncoder(w)

@@ -21,7 +21,7 @@ func (a *appliance) startHTTP(addr string) (stop func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("http.listen: %w; choose another address, or \"\" for none", err)
 	}
-	s := &http.Server{Handler: a.handler(), ReadHeaderTimeout: 5 * time.Second}
+	s := newServer(a.handler())
 	go func() {
 		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			slog.Error("http server ended", "err", err)
@@ -32,6 +32,12 @@ func (a *appliance) startHTTP(addr string) (stop func(), err error) {
 		defer cancel()
 		s.Shutdown(ctx)
 	}, nil
+}
+
+// newServer bounds what a client that is silent or slow can hold. A write has no bound of
+// its own: profiles take as long as they are asked to.
+func newServer(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
 }
 
 func (a *appliance) handler() http.Handler {

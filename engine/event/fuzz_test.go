@@ -54,7 +54,7 @@ func (c *crowd) play(d *Detector, r *rand.Rand, packets int) {
 		case 1:
 			c.count(d.Limited(now, Event(int(Malformed)+r.IntN(3)), &sent))
 		case 2:
-			d.Lossy(now, func(*flows.Flow) { c.count(Loss.Set()) })
+			d.Lossy(now, func(*flows.Flow) {}, func(*flows.Flow) { c.count(Loss.Set()) })
 		case 3:
 			if r.IntN(20) == 0 && d.End(now, &c.flows[i]) {
 				c.count(FlowEnd.Set())

@@ -153,13 +153,13 @@ const lossyStep = 256
 
 // Lossy calls lost for every flow that lost something since its last report. Called
 // every millisecond or so, it takes sixteen calls to see all flows where they are
-// most.
-func (d *Detector) Lossy(now int64, lost func(*flows.Flow)) {
+// most. watch makes Flow.Watch of the rules in force.
+func (d *Detector) Lossy(now int64, watch, lost func(*flows.Flow)) {
 	for range min(lossyStep, len(d.lossy)) {
 		if d.lossyAt >= len(d.lossy) {
 			d.lossyAt = 0
 		}
-		if d.stillLossy(now, d.lossy[d.lossyAt], lost) {
+		if d.stillLossy(now, d.lossy[d.lossyAt], watch, lost) {
 			d.lossyAt++
 			continue
 		}
@@ -169,12 +169,13 @@ func (d *Detector) Lossy(now int64, lost func(*flows.Flow)) {
 	}
 }
 
-func (d *Detector) stillLossy(now int64, f *flows.Flow, lost func(*flows.Flow)) bool {
+func (d *Detector) stillLossy(now int64, f *flows.Flow, watch, lost func(*flows.Flow)) bool {
 	if !f.HasLoss() {
 		return false // the flow is gone
 	}
+	watch(f)
 	l, _ := f.Loss()
-	if int(f.Watch) < len(d.policies) {
+	if int(f.Watch) < len(d.policies) && d.policies[f.Watch].Events.Has(Loss) {
 		t := &d.policies[f.Watch].Thresholds
 		d.expireHoles(now, l, t)
 		if d.lossDue(now, f, l, t) != 0 {

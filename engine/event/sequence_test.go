@@ -25,7 +25,7 @@ func (n *numbered) send(after int64, numbers ...uint64) {
 // lost.
 func (n *numbered) lost(after int64) (all []uint32) {
 	n.now += after
-	n.d.Lossy(n.now, func(f *flows.Flow) {
+	n.d.Lossy(n.now, func(*flows.Flow) {}, func(f *flows.Flow) {
 		l, _ := f.Loss()
 		all = append(all, l.Reported)
 	})
@@ -148,7 +148,7 @@ func TestLossOfMoreFlowsThanAreLookedAfter(t *testing.T) {
 	}
 	seen := map[*flows.Flow]bool{}
 	for range maxLossy / lossyStep {
-		d.Lossy(second+300*ms, func(f *flows.Flow) { seen[f] = true })
+		d.Lossy(second+300*ms, func(*flows.Flow) {}, func(f *flows.Flow) { seen[f] = true })
 	}
 	if len(seen) != maxLossy || d.Counters.Lost != maxLossy+10 || len(d.lossy) != 0 {
 		t.Errorf("%d reported, %d lost, %d still looked after", len(seen), d.Counters.Lost, len(d.lossy))

@@ -50,7 +50,7 @@ func (p *Prefix) contains(version uint8, a *[2]uint64) bool {
 }
 
 // match tells whether f is selected. watch is the index of Filter.Watch.
-func (c *Filter) match(f *flows.Flow, watch int, generation uint8) bool {
+func (c *Filter) match(f *flows.Flow, watch int, generation uint16) bool {
 	k := &f.Key
 	switch {
 	case c.Watch != "" && (int(f.Watch) != watch || f.Generation != generation),

@@ -37,7 +37,7 @@ type Flow struct {
 }
 
 // copyFrom copies f. It reads cold state only where there is some.
-func (r *Flow) copyFrom(now int64, f *flows.Flow, generation uint8) {
+func (r *Flow) copyFrom(now int64, f *flows.Flow, generation uint16) {
 	*r = Flow{
 		Key: f.Key, Watch: f.Watch, Matched: f.Generation == generation, Closing: f.Closing, Seen: f.LastSeen(),
 		Hops: f.Hops, NumHops: min(f.NumHops, flows.MaxHops),

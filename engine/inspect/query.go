@@ -26,7 +26,7 @@ type Source struct {
 	Table      *flows.Table
 	Things     *event.Things
 	Paths      *Paths
-	Generation uint8 // of the rules in force
+	Generation uint16 // of the rules in force
 }
 
 // Query is a question and its answer. What is not asked for stays empty.

@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"encoding/binary"
+	"slices"
+	"testing"
+
+	"intsink/bench/intgen"
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+)
+
+// TestLossAfterAReload: a hole that was found under other rules is reported as those in
+// force say, though no packet of the flow has come since.
+func TestLossAfterAReload(t *testing.T) {
+	var d inthdr.Domain
+	d.ID = 7
+	d.Bits[0].Length, d.Bits[0].SourceOnly, d.Bits[0].Role = 4, true, inthdr.Sequence
+	setup := func(r *Rules) {
+		r.INT.Domains = []inthdr.Domain{d}
+		r.Watches[0].DestinationPort = []PortRange{{8000, 8000}}
+	}
+	numbered := func(n uint32) []byte {
+		return withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) {
+			s.DomainID, s.DSInstruction, s.SourceOnly = 7, 0x8000, binary.BigEndian.AppendUint32(nil, n)
+		})
+	}
+	for name, c := range map[string]struct {
+		change func(*Rules)
+		want   []string
+	}{
+		"as before":         {func(*Rules) {}, []string{"loss F lost 2"}},
+		"of other flows":    {func(r *Rules) { r.Watches[0].DestinationPort[0] = PortRange{9, 9} }, nil},
+		"without the event": {func(r *Rules) { r.Policies[0].Events &^= event.Loss.Set() }, nil},
+		"without any watch": {func(r *Rules) { r.Watches, r.Policies = nil, nil }, nil},
+		"behind another one": {func(r *Rules) {
+			r.Watches = []Watch{{Name: "none", DestinationPort: []PortRange{{9, 9}}}, r.Watches[0]}
+			r.Policies = append(r.Policies, r.Policies[0])
+		}, []string{"loss F lost 2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := explained(t, setup)
+			b.expect(frames(numbered(1), numbered(4)), nil, "new_flow F")
+			r := *b.rules
+			r.Watches, r.Policies = slices.Clone(r.Watches), slices.Clone(r.Policies)
+			r.Watches[0].DestinationPort = slices.Clone(r.Watches[0].DestinationPort)
+			c.change(&r)
+			b.Reload(&r)
+			b.step(1e6)
+			b.step(300e6)
+			b.step(1e6)
+			if got := b.why(); !slices.Equal(got, c.want) {
+				t.Errorf("reports %q, want %q", got, c.want)
+			}
+			b.balance()
+		})
+	}
+}
+
+// TestManyReloads between two packets of a flow, the last to fewer watches.
+func TestManyReloads(t *testing.T) {
+	b := newBed(t, func(r *Rules) {
+		r.Watches = []Watch{{Name: "none", DestinationPort: []PortRange{{9, 9}}}, r.Watches[0]}
+		r.Policies = append(r.Policies, r.Policies[0])
+	})
+	b.send(withINT(t, plain(1), nil))
+	r := *b.rules
+	r.Watches, r.Policies = r.Watches[1:], r.Policies[1:]
+	for range 256 {
+		b.Reload(&r)
+		b.step(tickNs)
+	}
+	b.send(withINT(t, plain(1), nil))
+	b.balance()
+}

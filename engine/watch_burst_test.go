@@ -1,0 +1,32 @@
+package engine
+
+import (
+	"testing"
+
+	"intsink/bench/intgen"
+)
+
+// TestWatchesWithinABurst: packets of one flow, in one burst, whose watches differ or
+// which no watch selects: each is reported by its own.
+func TestWatchesWithinABurst(t *testing.T) {
+	tagged := func(tag uint16) []byte {
+		f := intgen.Flow{
+			SrcMAC: [6]byte{2, 0, 0, 0, 0, 1}, DstMAC: [6]byte{2, 0, 0, 0, 0, 2}, Src: address(10, 0, 0, 1), Dst: address(10, 1, 0, 1),
+			Proto: intgen.UDP, SrcPort: 1024, DstPort: 8000, VLANs: []uint16{tag},
+		}
+		return withINT(t, f.Frame(20, 1), nil)
+	}
+	for _, last := range []uint16{6, 7} { // of no watch; of one that reports to nobody
+		b := newBed(t, func(r *Rules) {
+			r.Watches = []Watch{{Name: "five", VLAN: []PortRange{{5, 5}}, Collectors: 1}, {Name: "seven", VLAN: []PortRange{{7, 7}}}}
+			r.Policies = append(r.Policies, r.Policies[0])
+			r.Report.MaxReports = 1
+		})
+		b.network.rx = [][]byte{tagged(5), tagged(last)}
+		b.Poll()
+		if n := len(b.sealed()); n != 1 {
+			t.Errorf("VLAN %d last: %d reports, want the new flow's", last, n)
+		}
+		b.balance()
+	}
+}
