@@ -3,6 +3,7 @@
 package main
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Two counts are equal to the instruction, whatever else runs.
+// Two counts are equal to the instruction, whatever else runs. Those of the race
+// detector, of which there are some 2000, only nearly.
 func TestTrace(t *testing.T) {
 	var counts [2]float64
 	for i := range counts {
@@ -32,7 +34,8 @@ func TestTrace(t *testing.T) {
 			t.Error("the worker's parse stage was not executed")
 		}
 	}
-	if counts[0] != counts[1] || counts[0] < 20 || counts[0] > 5000 { // 2000 with the race detector
+	apart, raced := math.Abs(counts[0]-counts[1]), counts[0] > 1000
+	if !raced && apart != 0 || apart > 50 || counts[0] < 20 || counts[0] > 5000 {
 		t.Errorf("%v instructions per packet", counts)
 	}
 }
