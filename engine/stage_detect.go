@@ -7,7 +7,6 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
-	"intsink/engine/strip"
 )
 
 // detect asks of every INT packet whether it is worth a report. The common packet,
@@ -17,27 +16,24 @@ func (w *Worker) detect(p *path, b *burst) {
 	b.nRest, b.edges = 0, 0
 	fired, others := event.Set(0), 0
 	look := w.detector.Survey(b.nINT)
-	common := p.link.Host != nil && !w.detector.WatchesThings()
-	asks := w.watches.asks != 0
-	for j := range min(b.nINT, mbuf.MaxBurst) {
-		if asks {
+	common := p.link.Host != nil && !w.detector.WatchesThings() && w.watches.asks == 0
+	w.quiet.begin(w, b.now)
+	for j := 0; ; j++ {
+		if common && !look {
+			j = quietRun(&w.quiet, b, j)
+		}
+		if j >= min(b.nINT, mbuf.MaxBurst) {
+			break
+		}
+		if w.watches.asks != 0 {
 			w.differs(b, j)
 		}
-		i := b.int[j] & (mbuf.MaxBurst - 1)
-		if !look {
-			quiet := false
-			if common && b.info[i].Usual {
-				quiet = w.quiet(b, j)
-			} else {
-				quiet = w.quietAfterAll(b, j)
-			}
-			if quiet {
-				continue
-			}
+		if !look && w.quietAfterAll(b, j, common) {
+			continue
 		}
 		look = false
-		b.leave(i)
-		if info := &b.info[i]; info.Type != inthdr.MD {
+		b.leave(b.int[j])
+		if info := &b.info[b.int[j]]; info.Type != inthdr.MD {
 			p.counters.INT[info.Type&3]++
 			others++
 		}
@@ -50,29 +46,16 @@ func (w *Worker) detect(p *path, b *burst) {
 	b.fired = fired != 0
 }
 
-// quiet is detect for one Usual packet, INT taken out. False: nothing is done. Apart, it has few values to keep.
+// quietAfterAll is quietRun for packets that are not Usual by Recall, for taps, where
+// queues, interfaces or links are watched, and where watches ask for more than the
+// key. The packet keeps its INT for the moment. common: quietRun has said no of those
+// that are.
 //
 //go:noinline
-func (w *Worker) quiet(b *burst, j int) bool {
-	i := b.int[j&(mbuf.MaxBurst-1)] & (mbuf.MaxBurst - 1)
-	info, flow := &b.info[i], b.flow[j&(mbuf.MaxBurst-1)]
-	if flow == nil || flow.Generation != w.generation || !w.detector.Quiet(b.now, flow, b.frame[i], info) {
-		return false
-	}
-	flow.Count(info.Size)
-	b.events[j&(mbuf.MaxBurst-1)] = 0
-	b.vec[i].Adj(strip.Plain(b.frame[i], info))
-	return true
-}
-
-// quietAfterAll is quiet for packets that are not Usual by Recall, for taps, and where
-// queues, interfaces or links are watched. The packet keeps its INT for the moment.
-//
-//go:noinline
-func (w *Worker) quietAfterAll(b *burst, j int) bool {
+func (w *Worker) quietAfterAll(b *burst, j int, common bool) bool {
 	i := b.int[j]
 	info, flow := &b.info[i], b.flow[j]
-	if flow == nil || flow.Generation != w.generation || !info.Usual && !w.usual(b, i) {
+	if common && info.Usual || flow == nil || flow.Generation != w.generation || !info.Usual && !w.usual(b, i) {
 		return false
 	}
 	d, f := w.detector, b.frame[i]

@@ -58,6 +58,7 @@ type Worker struct {
 
 	generation uint16 // of rules; a flow with another one is matched again
 	burst      *burst
+	quiet      quietState
 
 	// Scratch of the report stage, kept here so that nothing escapes.
 	observation *event.Observation

@@ -77,6 +77,9 @@ func (f *Flow) Count(n uint16) {
 	}
 }
 
+// Full tells whether Count of n bytes is more than the Flow itself has room for.
+func (f *Flow) Full(n uint16) bool { return f.packets == 1<<32-1 || f.bytes+uint32(n) < f.bytes }
+
 //go:noinline
 func (f *Flow) carry(n uint16) {
 	c := f.Cold()
@@ -107,8 +110,11 @@ const (
 	Never    Want = endKnown | never // no flow is settled
 )
 
-// Settled tells whether f is as wanted.
-func (f *Flow) Settled(w Want) bool { return f.flags&(unsettled|never|uint8(w)) == uint8(w) }
+// Mask is what Settled looks at.
+func (w Want) Mask() uint8 { return unsettled | never | uint8(w) }
+
+// Settled tells whether f is as wanted; mask is that of w.
+func (f *Flow) Settled(w Want, mask uint8) bool { return f.flags&mask == uint8(w) }
 
 // Window tells which of the last eight latencies of hop i were out of the
 // deadband, the newest in bit 0.

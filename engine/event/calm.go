@@ -28,9 +28,8 @@ func (d *Detector) Calm(now int64, f *flows.Flow, frame []byte, i *inthdr.Info, 
 	if !p.things || now > d.stirred && now > d.busy && p.calm.pass(frame[i.Stack:][:i.StackLen], uint(i.HopLen), uint(i.Hops), l) {
 		return true
 	}
-	if d.sampling {
-		d.sampled[f.Watch]-- // Packet counts it
-	}
+	lane := &d.lanes[f.Watch]
+	lane.Sampled -= lane.Step // Packet counts it
 	return false
 }
 

@@ -16,7 +16,7 @@ type Detector struct {
 
 	policies []Policy
 	models   models
-	sampled  []uint32 // per watch: packets since the last sample
+	lanes    []Lane // of policies
 	newFlow  tokens
 	key      uint64 // of the path hash, odd
 	random   uint64
@@ -25,7 +25,6 @@ type Detector struct {
 	overlooked    int  // packets since Survey last asked for one
 	look          bool // the next packet's things are looked at
 	watchesThings bool
-	sampling      bool  // some policy samples
 	stirred       int64 // until when a queue may be in an episode of congestion
 	busy          int64 // until when an interface may be busy
 	episode       int64 // longest CongestionTimeout
@@ -73,17 +72,17 @@ func New(policies []Policy, seed uint64) *Detector {
 // SetPolicies replaces the policies; flows keep their state.
 func (d *Detector) SetPolicies(policies []Policy) {
 	d.policies = slices.Clone(policies)
-	d.episode, d.watchesThings, d.sampling = 0, false, false
+	d.episode, d.watchesThings = 0, false
+	d.lanes = make([]Lane, len(policies))
 	for i := range d.policies {
 		d.policies[i].compile()
 		if d.models.scale { // Quiet compares what the wire carries
 			d.policies[i].flags = flows.Never
 		}
 		d.watchesThings = d.watchesThings || d.policies[i].things
-		d.sampling = d.sampling || d.policies[i].Sample > 0
+		d.lanes[i] = d.policies[i].lane()
 		d.episode = max(d.episode, d.policies[i].Thresholds.CongestionTimeout)
 	}
-	d.sampled = make([]uint32, len(policies))
 }
 
 // Things are the queues, interfaces and links that packets told of.
@@ -100,7 +99,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 	if fresh {
 		set = d.first(now, f, p, o)
 	} else {
-		if o.usable() && !d.still(now, f, p, o) {
+		if o.usable() && !d.still(now, f, &d.lanes[watch], o) {
 			set = d.hops(now, f, p, o)
 		}
 		if p.Events.Has(Refresh) && refreshDue(now, f) {
@@ -188,10 +187,11 @@ func (d *Detector) sample(p *Policy, watch int, o *Observation) Set {
 			return 0
 		}
 	} else {
-		if d.sampled[watch]++; d.sampled[watch] < p.Sample {
+		l := &d.lanes[watch]
+		if l.Sampled++; l.Sampled < p.Sample {
 			return 0
 		}
-		d.sampled[watch] = 0
+		l.Sampled = 0
 	}
 	d.Counters.Fired[Sample]++
 	return Sample.Set()

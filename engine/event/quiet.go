@@ -16,33 +16,31 @@ import (
 // cannot be: a latency of all ones is out of every deadband, or within it and then
 // of no consequence.
 func (d *Detector) Quiet(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
-	if int(f.Watch) >= len(d.policies) {
+	if int(f.Watch) >= len(d.lanes) {
 		return false
 	}
-	p := &d.policies[f.Watch]
-	if !p.settled(now, f, i) || d.sampling && !d.unsampled(f.Watch) {
+	l := &d.lanes[f.Watch]
+	if l.Sampled+l.Step >= l.Limit || !l.settled(now, f, i) {
 		return false
 	}
-	h, sum, ok := d.along(f, uint(i.Hops), frame, uint(i.Stack), uint(i.HopLen), p.Thresholds.Latency.Absolute)
-	if !ok || f.PathHash != h || sum-uint64(f.EndRef)+p.end > 2*p.end {
+	h, sum, ok := d.along(f, uint(i.Hops), frame, uint(i.Stack), uint(i.HopLen), l.Absolute)
+	if !ok || f.PathHash != h || sum-uint64(f.EndRef)+l.End > l.EndTwice {
 		return false
 	}
 	f.PathSeen = flows.Tick(now)
-	if d.sampling {
-		d.sampled[f.Watch]++
-	}
+	l.Sampled += l.Step
 	return true
 }
 
 // still is Quiet for a packet that is looked at for another reason, such as a sample:
 // it tells whether path and latencies give no event.
-func (d *Detector) still(now int64, f *flows.Flow, p *Policy, o *Observation) bool {
+func (d *Detector) still(now int64, f *flows.Flow, l *Lane, o *Observation) bool {
 	i := o.Info
-	if !o.Usual || !p.settled(now, f, i) {
+	if !o.Usual || !l.settled(now, f, i) {
 		return false
 	}
-	h, sum, ok := d.along(f, uint(i.Hops), o.Frame, uint(i.Stack), uint(i.HopLen), p.Thresholds.Latency.Absolute)
-	if !ok || f.PathHash != h || sum-uint64(f.EndRef)+p.end > 2*p.end {
+	h, sum, ok := d.along(f, uint(i.Hops), o.Frame, uint(i.Stack), uint(i.HopLen), l.Absolute)
+	if !ok || f.PathHash != h || sum-uint64(f.EndRef)+l.End > l.EndTwice {
 		return false
 	}
 	f.PathSeen = flows.Tick(now)
@@ -51,17 +49,8 @@ func (d *Detector) still(now int64, f *flows.Flow, p *Policy, o *Observation) bo
 
 // settled tells whether f has nothing pending, its refresh included, and room for the
 // hops of i.
-func (p *Policy) settled(now int64, f *flows.Flow, i *inthdr.Info) bool {
-	return f.Settled(p.flags) && int32(refreshTick(now)-f.NextRefresh) < 0 && i.Hops <= uint16(f.NumHops) && i.Hops <= flows.MaxHops
-}
-
-// unsampled tells whether the next packet of a watch is none of its samples. What
-// takes whole flows is left to Packet.
-//
-//go:noinline
-func (d *Detector) unsampled(watch uint8) bool {
-	p := &d.policies[watch]
-	return p.Sample == 0 || !p.SampleByFlow && d.sampled[watch]+1 < p.Sample
+func (l *Lane) settled(now int64, f *flows.Flow, i *inthdr.Info) bool {
+	return f.Settled(l.Flags, l.Mask) && int32(refreshTick(now)-f.NextRefresh) < 0 && i.Hops <= uint16(f.NumHops) && i.Hops <= flows.MaxHops
 }
 
 // along goes over n hops, the first of which starts at frame[at]: the hash of the

@@ -1,0 +1,36 @@
+package event
+
+import "intsink/flows"
+
+// Lane is what Quiet asks of the packets of one watch, and the watch's count of
+// packets between samples. The fields are what quiet_amd64.s in package engine reads.
+type Lane struct {
+	Flags           flows.Want // of the flow, under Mask
+	Mask            uint8
+	Absolute, Twice uint32 // how far a hop's latency may be from its reference; twice that
+	End, EndTwice   uint64 // how far that of the whole way may be
+	Sampled         uint32 // packets since the last sample
+	Step, Limit     uint32 // Sampled+Step must stay below Limit: beyond, the packet is a sample
+}
+
+// lane is the Lane of p.
+func (p *Policy) lane() Lane {
+	l := Lane{
+		Flags: p.flags, Mask: p.flags.Mask(),
+		Absolute: p.Thresholds.Latency.Absolute, Twice: 2 * p.Thresholds.Latency.Absolute,
+		End: p.end, EndTwice: 2 * p.end,
+	}
+	switch {
+	case p.Sample == 0:
+		l.Limit = 1
+	case !p.SampleByFlow: // what takes whole flows is left to Packet
+		l.Step, l.Limit = 1, p.Sample
+	}
+	return l
+}
+
+// Lanes are those of all watches, until SetPolicies is called.
+func (d *Detector) Lanes() []Lane { return d.lanes }
+
+// Key is the secret of the path hash.
+func (d *Detector) Key() uint64 { return d.key }

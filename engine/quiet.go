@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"intsink/dpdk/mbuf"
+	"intsink/engine/event"
+	"intsink/engine/strip"
+	"intsink/flows"
+)
+
+// quietState is what quietRun needs to know besides the burst.
+type quietState struct {
+	detector   *event.Detector
+	lanes      []event.Lane
+	key        uint64 // of the path hash
+	tick       uint32 // now, as flows.Tick
+	refresh    uint32 // now, as flows.Flow.NextRefresh has it
+	generation uint32 // of the rules
+	now        int64
+}
+
+func (q *quietState) begin(w *Worker, now int64) {
+	*q = quietState{
+		detector: w.detector, lanes: w.detector.Lanes(), key: w.detector.Key(), generation: uint32(w.generation),
+		tick: flows.Tick(now), refresh: uint32(now >> flows.RefreshShift), now: now,
+	}
+}
+
+// quietGo handles b.int[from:b.nINT] as long as they are Usual packets of which there
+// is nothing to say: they are counted and lose their INT. It returns the place of the
+// first that is not, with which nothing is done.
+//
+// quietRun is the same, written in assembly where there is such.
+func quietGo(q *quietState, b *burst, from int) (next int) {
+	for j := from; j < min(b.nINT, mbuf.MaxBurst); j++ {
+		i := b.int[j] & (mbuf.MaxBurst - 1)
+		info, flow := &b.info[i], b.flow[j]
+		if !info.Usual || flow == nil || uint32(flow.Generation) != q.generation || flow.Full(info.Size) ||
+			!q.detector.Quiet(q.now, flow, b.frame[i], info) {
+			return j
+		}
+		flow.Count(info.Size)
+		b.events[j] = 0
+		b.vec[i].Adj(strip.Plain(b.frame[i], info))
+	}
+	return b.nINT
+}
