@@ -41,6 +41,7 @@ type burst struct {
 	keys    [mbuf.MaxBurst]flows.Key // keys[j] belongs to packet int[j], as do the rest
 	hashes  [mbuf.MaxBurst]uint64
 	flow    [mbuf.MaxBurst]*flows.Flow
+	unkeyed uint64 // bit j: parse has not made keys[j] and hashes[j]
 	fresh   uint64 // bit j: the flow was made for this packet
 	events  [mbuf.MaxBurst]event.Set
 	watch   [mbuf.MaxBurst]uint8         // of events[j]: a later packet may give its flow another one, or none

@@ -28,6 +28,7 @@ func (w *Worker) adopt(a *adoption) {
 	w.watches = a.watches
 	w.generation++
 	w.locator = inthdr.NewLocator(r.INT)
+	w.recall.memory = w.locator.Memory()
 	w.detector.SetModels(r.NodeModels)
 	w.detector.SetPolicies(r.Policies)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"intsink/dpdk/mbuf"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 	"intsink/flows"
@@ -13,24 +12,15 @@ import (
 // lookup finds or makes the flow of every INT packet. Keys and hashes of the
 // whole burst are computed first, so that the table's cache misses overlap.
 func (w *Worker) lookup(b *burst) {
-	for j := range min(b.nINT, mbuf.MaxBurst) {
-		i := b.int[j] & (mbuf.MaxBurst - 1)
-		k, f, info := &b.keys[j], b.frame[i], &b.info[i]
-		if info.Plain && len(f) >= plainAddrs+10 {
-			f = f[plainAddrs : plainAddrs+10 : plainAddrs+10]
-			addrs := binary.LittleEndian.Uint64(f)
-			k.SetIPv4(bits.ReverseBytes32(uint32(addrs)), bits.ReverseBytes32(uint32(addrs>>32)))
-			k.SetPorts(4, packet.ProtoUDP, binary.BigEndian.Uint16(f[8:]), info.Orig)
-		} else {
-			flowKey(k, f, &b.layers[i], info)
-		}
-		b.hashes[j] = w.table.Hash(k)
+	for left := b.unkeyed; left != 0; left &= left - 1 {
+		j := bits.TrailingZeros64(left)
+		i := b.int[j]
+		flowKey(&b.keys[j], b.frame[i], &b.layers[i], &b.info[i])
+		b.hashes[j] = w.table.Hash(&b.keys[j])
+		w.table.Touch(b.hashes[j])
 	}
 	b.fresh = w.table.LookupBurst(b.now, b.keys[:b.nINT], b.hashes[:b.nINT], b.flow[:b.nINT])
 }
-
-// plainAddrs is where the addresses stand, and behind them the source port, in a frame of inthdr.Info.Plain.
-const plainAddrs = 26
 
 // flowKey writes the key of the ORIGINAL packet: ports and protocol as they
 // will be when INT is gone.

@@ -9,19 +9,13 @@ import (
 // parse is the first pass: where every packet's headers are, and which packets
 // carry INT. What is marked as INT but unsound is settled here.
 func (w *Worker) parse(p *path, b *burst) {
-	b.nINT = 0
-	for i := range b.n {
-		m := b.vec[i]
-		f := m.Bytes()
-		b.frame[i] = f
-		b.verdict[i] = forward
-		switch w.locator.Recall(f, m.PktLen(), &b.info[i]) {
-		case inthdr.Same:
-			b.int[b.nINT] = uint8(i)
-			b.nINT++
-		case inthdr.Ask:
-			w.parseOne(p, b, i)
+	b.nINT, b.unkeyed = 0, 0
+	clear(b.verdict[:])
+	for i := 0; ; i++ {
+		if i = recallRun(&w.recall, b, i); i >= b.n {
+			return
 		}
+		w.parseOne(p, b, i)
 	}
 }
 
@@ -51,6 +45,7 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 	switch result {
 	case inthdr.Sound:
 		info.Size = l.End - info.Removed
+		b.unkeyed |= 1 << b.nINT
 		b.int[b.nINT] = uint8(i)
 		b.nINT++
 	case inthdr.Unsound:

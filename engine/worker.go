@@ -58,6 +58,7 @@ type Worker struct {
 
 	generation uint16 // of rules; a flow with another one is matched again
 	burst      *burst
+	recall     recallState
 	quiet      quietState
 
 	// Scratch of the report stage, kept here so that nothing escapes.
@@ -104,6 +105,7 @@ func NewWorker(c WorkerConfig) *Worker {
 		counters:    newCounters(len(c.Links), len(c.Collectors)),
 		published:   newCounters(len(c.Links), len(c.Collectors)),
 	}
+	w.recall = recallState{memory: w.locator.Memory(), table: w.table, index: w.table.Index()}
 	w.detector.SetModels(c.Rules.NodeModels)
 	w.questions.ways = inspect.NewPaths(c.Seed)
 	for i := range c.Links {

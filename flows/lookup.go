@@ -1,74 +1,40 @@
 package flows
 
+import "unsafe"
+
 // LookupBurst finds or makes the flow of every key: out[j] for keys[j], whose
 // Hash is hashes[j]. Bit j of fresh tells that out[j] was made now. All flows
 // stay valid until the next call; none is evicted by a later key of the same
 // call. out[j] is nil where that would be needed. At most 64 keys.
 func (t *Table) LookupBurst(now int64, keys []Key, hashes []uint64, out []*Flow) (fresh uint64) {
 	hashes, out = hashes[:len(keys)], out[:len(keys)]
-	// Each pass only loads what the next one needs, for all keys: the cache
+	// Each pass only asks for what the next one needs, for all keys: the cache
 	// misses of a pass overlap, where one key after the other would wait for each.
-	// Each is a function, so that its few values stay in registers.
-	t.touchBuckets(hashes)
-	t.candidates(Tick(now), hashes, out)
-	touchFlows(out)
-	for j := range keys {
-		if f := out[j]; f != nil && f.Key.equal(&keys[j]) {
-			f.seen = now
-			continue
+	candidates(t, Tick(now), hashes, out)
+	for j := 0; ; j++ {
+		if j = confirm(now, keys, out, j); j >= len(keys) {
+			return fresh
 		}
 		t.unsee(hashes[j], out[j])
 		out[j], fresh = t.findOrInsert(now, hashes[j], &keys[j], out[:j], fresh)
 	}
-	return fresh
 }
 
-//go:noinline
-func (t *Table) touchBuckets(hashes []uint64) {
-	sum, buckets := uint64(0), t.buckets
-	for _, h := range hashes {
-		sum += buckets[h&t.mask].tags[0]
-	}
-	t.touched = sum
+// Touch loads the bucket of a hash that LookupBurst will be asked for.
+func (t *Table) Touch(h uint64) { t.touched += t.buckets[h&t.mask].tags[0] }
+
+// Index is what hashes a key of IPv4, as Hash does with these Keys, and finds its
+// bucket: line hash & Mask, of 64 bytes each, behind Buckets.
+type Index struct {
+	Keys    [3]uint64
+	Mask    uint64
+	Buckets uintptr
 }
 
-// touchFlows loads the first two lines of each flow.
-//
-//go:noinline
-func touchFlows(out []*Flow) (sum uint64) {
-	for _, f := range out {
-		if f != nil {
-			sum += f.Key.rest + f.PathHash
-		}
-	}
-	return sum
-}
-
-// candidates finds, for each hash, the flow in the first bucket that has its tag,
-// most likely the right one; nil where there is none. It is marked as seen before
-// that is known: unsee takes it back.
-//
-//go:noinline
-func (t *Table) candidates(tick uint32, hashes []uint64, out []*Flow) {
-	out = out[:len(hashes)]
-	mask, buckets, flows, second := t.mask, t.buckets, t.flows, uint64(0)
-	for j, h := range hashes {
-		b := h & mask
-		bk, tag := &buckets[b], tagOf(h)
-		m, s := matches(bk.tags[0], tag), uint64(0)
-		if m == 0 {
-			if m = matches(bk.tags[1], tag); m == 0 {
-				out[j] = nil
-				second += buckets[t.other(b, tag)].tags[0] // looked at next
-				continue
-			}
-			s = 4
-		}
-		s += slot(m)
-		bk.seen[s&(slots-1)] = tick
-		out[j] = &flows[b*slots+s]
-	}
-	t.touched += second
+// Index is that of t, until it is closed.
+func (t *Table) Index() Index {
+	// SAFETY: the address is only prefetched, and what it points to does not move.
+	return Index{Keys: t.hasher.keys, Mask: t.mask, Buckets: uintptr(unsafe.Pointer(&t.buckets[0]))}
 }
 
 // unsee takes back that f, a candidate for hash h, was marked as seen: it is another

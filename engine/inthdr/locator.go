@@ -57,9 +57,8 @@ type Locator struct {
 	beforeOptions           bool
 	version                 [3]bool // by Format
 	fragments               bool
-	port, portSwapped       uint16 // portSwapped: as a little endian load reads it
+	port                    uint16
 	dscpValue, dscpMask     uint8
-	tunnelPorts             [3]uint16 // swapped as well
 	probe                   uint64
 	greProtocol             uint16
 	gpe                     VXLANGPE
@@ -68,7 +67,7 @@ type Locator struct {
 	domains                 []Domain
 	layouts                 [layoutSlots]Layout
 	current                 *Layout // the one last asked for
-	memo                    memo
+	memory                  Memory
 }
 
 // layoutSlots layouts are remembered; an INT domain uses one or two bitmaps.
@@ -92,7 +91,7 @@ func NewLocator(c Config) *Locator {
 		p.byGeneve, p.geneve = true, *c.Geneve
 	}
 	if c.UDPPort != nil {
-		p.byPort, p.port, p.portSwapped = true, *c.UDPPort, bits.ReverseBytes16(*c.UDPPort)
+		p.byPort, p.port, p.memory.port = true, *c.UDPPort, bits.ReverseBytes16(*c.UDPPort)
 	}
 	if c.DSCP != nil {
 		p.byDSCP, p.dscpMask, p.dscpValue = true, c.DSCP.Mask, c.DSCP.Value&c.DSCP.Mask
@@ -101,13 +100,16 @@ func NewLocator(c Config) *Locator {
 		p.byProbe, p.probe = true, *c.ProbeMarker
 	}
 	for t, port := range [3]uint16{packet.PortVXLAN, p.gpe.Port, p.geneve.Port} {
-		p.tunnelPorts[t] = bits.ReverseBytes16(port)
+		p.memory.tunnels[t] = bits.ReverseBytes16(port)
 	}
 	for s := range p.layouts {
 		p.layouts[s] = LayoutOf(0, Format2)
 	}
 	p.current = &p.layouts[0]
-	p.memo.shim = nothing
+	p.memory.settles = !p.byDSCP && !p.byProbe
+	for i := range p.memory.memos {
+		p.memory.memos[i].shim = nothing
+	}
 	return p
 }
 

@@ -7,15 +7,31 @@ import (
 	"intsink/engine/packet"
 )
 
-// memo is what the last packet's INT headers said. A flow's packets, and mostly
-// those of a whole domain, carry the same ones: they need not be checked again.
-type memo struct {
+// Memo is what the INT headers of a packet said. A flow's packets, and mostly those
+// of a whole domain, carry the same ones: they need not be checked again.
+type Memo struct {
 	md   uint64 // first eight bytes of the MD header in the machine's order, Remaining Hop Count masked
 	shim uint64 // Type, NPT and Length of the shim, and DS Instruction; all ones: nothing remembered
 	info Info
 }
 
 const nothing = ^uint64(0)
+
+// Memory is what Recall compares packets with: the last packets of up to
+// 16 lengths of INT, so that flows with few and with many hops do not drive each other
+// out. Its fields are what parse_amd64.s in package engine reads.
+type Memory struct {
+	port    uint16    // INT's own, as a little endian load reads it
+	tunnels [3]uint16 // those of tunnels, read likewise
+	settles bool      // nothing but ports marks INT
+	memos   [Memos]Memo
+}
+
+// Memos is how many a Memory has, a power of two.
+const Memos = 16
+
+// Memory is that of p, which Find fills.
+func (p *Locator) Memory() *Memory { return &p.memory }
 
 // remainingHops is where the count stands that each hop changes in a way that
 // no other field depends on: byte 3 of the MD header.
@@ -46,7 +62,7 @@ const (
 //
 // No byte is loaded twice: the compiler would then load all its neighbours one
 // by one.
-func (p *Locator) Recall(b []byte, pktLen int, i *Info) Recalled {
+func (p *Memory) Recall(b []byte, pktLen int, i *Info) Recalled {
 	if len(b) < plainEnd || pktLen > packet.MaxFrame {
 		return Ask
 	}
@@ -58,7 +74,7 @@ func (p *Locator) Recall(b []byte, pktLen int, i *Info) Recalled {
 		return Ask
 	}
 	port := uint16(w4 >> 32)
-	if w2>>56 != packet.ProtoUDP || port != p.portSwapped {
+	if w2>>56 != packet.ProtoUDP || port != p.port {
 		return p.plain(uint8(w2>>56), port)
 	}
 	shim, md := binary.LittleEndian.Uint32(h[plainShim:]), binary.LittleEndian.Uint64(h[plainMD:])
@@ -66,16 +82,14 @@ func (p *Locator) Recall(b []byte, pktLen int, i *Info) Recalled {
 
 	total := int(bits.ReverseBytes16(uint16(w2)))
 	udp := int(bits.ReverseBytes16(uint16(w4 >> 48)))
-	end := plainMD + int(shim>>8&0xff)*4
-	m := &p.memo
-	if memoKey(shim, domain) != m.shim || md&^remainingHops != m.md || uint16(shim>>16) == p.portSwapped || p.tunnelPort(uint16(shim>>16)) ||
-		total != udp+20 || 14+total > pktLen || end > 14+total || end > len(b) {
+	m := &p.memos[shim>>8%Memos]
+	if memoKey(shim, domain) != m.shim || md&^remainingHops != m.md || uint16(shim>>16) == p.port || p.tunnelPort(uint16(shim>>16)) ||
+		total != udp+20 || 14+total > pktLen || int(m.info.End) > 14+total || int(m.info.End) > len(b) {
 		return Ask
 	}
 	*i = m.info
-	i.End, i.Removed = uint16(end), uint16(end-plainShim)
 	i.Orig = bits.ReverseBytes16(uint16(shim >> 16))
-	i.Size = uint16(14 + total - (end - plainShim))
+	i.Size = uint16(14+total) - i.Removed
 	i.DSCP = uint8(w1 >> 58)
 	i.RemainingHops = uint8(md >> 24)
 	return Same
@@ -92,8 +106,8 @@ func PlainLayers(b []byte, i *Info, l *packet.Layers) {
 
 // plain tells whether a whole IPv4 packet of that protocol, to that port as a
 // little endian load reads it, can have INT.
-func (p *Locator) plain(proto uint8, port uint16) Recalled {
-	if p.byDSCP || p.byProbe {
+func (p *Memory) plain(proto uint8, port uint16) Recalled {
+	if !p.settles {
 		return Ask
 	}
 	switch proto {
@@ -109,8 +123,8 @@ func (p *Locator) plain(proto uint8, port uint16) Recalled {
 
 // tunnelPort tells whether port, as a little endian load reads it, is that of a
 // tunnel over UDP.
-func (p *Locator) tunnelPort(port uint16) bool {
-	return port == p.tunnelPorts[0] || port == p.tunnelPorts[1] || port == p.tunnelPorts[2]
+func (p *Memory) tunnelPort(port uint16) bool {
+	return port == p.tunnels[0] || port == p.tunnels[1] || port == p.tunnels[2]
 }
 
 // memoKey is what else must be the same: all of the shim but the original port,
@@ -130,12 +144,14 @@ func (p *Locator) locateByPort(b []byte, l *packet.Layers, i *Info) Result {
 	}
 	if i.Type == MD && l.L4 == 34 && l.IPVersion == 4 && l.Fragment == packet.NotFragment {
 		h := b[plainShim:plainEnd]
-		p.memo = memo{
+		shim := binary.LittleEndian.Uint32(h)
+		m := &p.memory.memos[shim>>8%Memos]
+		*m = Memo{
 			md:   binary.LittleEndian.Uint64(h[shimLen:]) &^ remainingHops,
-			shim: memoKey(binary.LittleEndian.Uint32(h), binary.LittleEndian.Uint16(h[shimLen+8:])),
+			shim: memoKey(shim, binary.LittleEndian.Uint16(h[shimLen+8:])),
 			info: *i,
 		}
-		p.memo.info.Plain, p.memo.info.Usual = true, p.Usual(i)
+		m.info.Plain, m.info.Usual = true, p.Usual(i)
 	}
 	return Sound
 }

@@ -52,7 +52,7 @@ func TestRecallIsParseAndLocate(t *testing.T) {
 		}
 		var l, wantL packet.Layers
 		var i, wantI inthdr.Info
-		recalled := p.Recall(b, pktLen, &i)
+		recalled := p.Memory().Recall(b, pktLen, &i)
 		parsed := packet.Parse(b, pktLen, &wantL)
 		result := inthdr.NotINT
 		if parsed == packet.OK {

@@ -2,4 +2,6 @@
 
 package engine
 
+func recallRun(q *recallState, b *burst, from int) (next int) { return recallGo(q, b, from) }
+
 func quietRun(q *quietState, b *burst, from int) (next int) { return quietGo(q, b, from) }

@@ -1,0 +1,24 @@
+//go:build !amd64 || purego
+
+package flows
+
+func candidates(t *Table, tick uint32, hashes []uint64, out []*Flow) {
+	candidatesGo(t, tick, hashes, out)
+	touchFlows(out)
+}
+
+func confirm(now int64, keys []Key, out []*Flow, from int) (next int) {
+	return confirmGo(now, keys, out, from)
+}
+
+// touchFlows loads the first two lines of each flow, so that their cache misses overlap.
+//
+//go:noinline
+func touchFlows(out []*Flow) (sum uint64) {
+	for _, f := range out {
+		if f != nil {
+			sum += f.Key.rest + f.PathHash
+		}
+	}
+	return sum
+}
