@@ -44,7 +44,8 @@ packet:
 	ANDL $0xffffff, AX
 	CMPL AX, $0x450008
 	JNE  done
-	TESTW $0xff3f, 20(R12)
+	MOVWLZX 20(R12), AX
+	TESTL $0xff3f, AX
 	JNE  done
 	MOVBLZX 23(R12), AX
 	CMPL AX, $17

@@ -9,13 +9,12 @@ const (
 )
 
 // Flow is everything known of one flow that most packets ask for: 256 bytes, four
-// cache lines, laid out by who needs what: every packet the first two, more than
-// five hops the next. What few flows ever have is Cold. The table owns key and
-// times; the rest belongs to engine and engine/event. A new flow is all zero but
-// for its key.
+// cache lines, laid out by who needs what: every packet reads the first line and
+// writes the second, more than four hops need the next. What few flows ever have is
+// Cold. The table owns key and times; the rest belongs to engine and engine/event. A
+// new flow is all zero but for its key.
 type Flow struct {
 	Key         Key
-	seen        int64  // last packet, Unix nanoseconds
 	Generation  uint16 // of the rules that Watch belongs to
 	Watch       uint8  // index of the watch that selects it
 	Closing     bool   // FIN or RST seen: two seconds of silence end the flow
@@ -24,21 +23,21 @@ type Flow struct {
 	EndWindow   uint8 // as a hop's window, of the whole way
 	flags       uint8
 	NextRefresh uint32 // when a refresh is due, in units of 2^RefreshShift ns; 0: not set yet
-	PathSeen    uint32 // Tick of the last packet on the current path
+	Facts       uint32 // what Watch depends on besides the key, hashed; 0 where nothing does
+	LastReport  uint32 // Tick of the last report but that of new_flow alone; 0: none
+	LastEvents  uint32 // set of that report
 
 	PathHash uint64 // of the current path
+	seen     int64  // last packet, Unix nanoseconds
+	PathSeen uint32 // Tick of the last packet on the current path
 	EndRef   uint32 // latency of the whole way that was last reported, where EndKnown
 	packets  uint32
 	bytes    uint32
-	Facts    uint32       // what Watch depends on besides the key, hashed; 0 where nothing does
 	Hops     [MaxHops]Hop // Hops[:NumHops] are known
 
 	windows [2]uint64 // eight bits a hop: last packets, newest in bit 0; 1 is out of the deadband
 	cold    *Cold
 	loss    *Loss
-
-	LastReport uint32 // Tick of the last report but that of new_flow alone; 0: none
-	LastEvents uint32 // set of that report
 }
 
 // Flags of a flow.

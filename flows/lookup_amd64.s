@@ -39,7 +39,10 @@ next:
 	BSFL AX, AX
 	JEQ  none
 	SHRL $1, AX
-	MOVL R8, bucket_seen(DX)(AX*4)
+	CMPL R8, bucket_seen(DX)(AX*4)
+	JNE  seen
+
+seenNow:
 	LEAQ (AX)(BX*const_slots), BX
 	SHLQ $const_flowShift, BX
 	ADDQ DI, BX
@@ -48,6 +51,10 @@ next:
 	MOVQ BX, (R11)(CX*8)
 	INCQ CX
 	JMP  next
+
+seen: // stored only where it is another, so that few of these lines become dirty
+	MOVL R8, bucket_seen(DX)(AX*4)
+	JMP  seenNow
 
 none:
 	MOVQ $0, (R11)(CX*8)

@@ -36,7 +36,7 @@ func NewSmall[V any](capacity int, seed uint64, holds func(v *V, now int64) bool
 		n <<= 1
 	}
 	t := &Small[V]{holds: holds, key: seed*prime1 | 1, mask: uint64(n-1) &^ (smallSlots - 1)}
-	b := mapMemory(n*int(unsafe.Sizeof(smallEntry[V]{})), false)
+	b := mapMemory(n * int(unsafe.Sizeof(smallEntry[V]{})))
 	// SAFETY: the mapping is page aligned, zero, exactly as long as the slice, and
 	// lives as long as the process: tables are made at start only.
 	t.entries = unsafe.Slice((*smallEntry[V])(unsafe.Pointer(&b[0])), n)

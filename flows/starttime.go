@@ -11,7 +11,7 @@ import (
 func StartTime(capacity int) time.Duration {
 	const sample = 8 << 20
 	start := time.Now()
-	b := mapMemory(sample, true)
+	b, _ := mapHot(sample)
 	took := time.Since(start)
 	syscall.Munmap(b)
 	return took * time.Duration(capacity) / (sample / time.Duration(Bytes))

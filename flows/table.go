@@ -28,7 +28,7 @@ type Table struct {
 	handTime  int64  // time up to which the hand has moved
 	cold      []Cold // cold[i] and losses[i] belong to flows[i]
 	losses    []Loss
-	memory    [4][]byte
+	memory    [3][]byte
 	touched   uint64 // keeps the loads of the prefetch pass alive
 }
 
@@ -39,16 +39,18 @@ func New(c Config) *Table {
 		n <<= 1
 	}
 	t := &Table{hasher: newHasher(c.Seed), mask: uint64(n - 1), idle: c.IdleTimeout}
-	t.memory[0] = mapMemory(n*int(unsafe.Sizeof(bucket{})), true)
-	t.memory[1] = mapMemory(n*slots*int(unsafe.Sizeof(Flow{})), true)
-	t.memory[2] = mapMemory(n*slots*int(unsafe.Sizeof(Cold{})), false)
-	t.memory[3] = mapMemory(n*slots*int(unsafe.Sizeof(Loss{})), false)
-	// SAFETY: all mappings are page aligned, zero, exactly as long as the slices,
-	// hold no pointers but into each other, and live until Close.
-	t.buckets = unsafe.Slice((*bucket)(unsafe.Pointer(&t.memory[0][0])), n)
-	t.flows = unsafe.Slice((*Flow)(unsafe.Pointer(&t.memory[1][0])), n*slots)
-	t.cold = unsafe.Slice((*Cold)(unsafe.Pointer(&t.memory[2][0])), n*slots)
-	t.losses = unsafe.Slice((*Loss)(unsafe.Pointer(&t.memory[3][0])), n*slots)
+	flows := n * slots * int(unsafe.Sizeof(Flow{}))
+	var hot []byte
+	t.memory[0], hot = mapHot(flows + n*int(unsafe.Sizeof(bucket{})))
+	t.memory[1] = mapMemory(n * slots * int(unsafe.Sizeof(Cold{})))
+	t.memory[2] = mapMemory(n * slots * int(unsafe.Sizeof(Loss{})))
+	// SAFETY: all mappings are page aligned, zero, at least as long as the slices,
+	// hold no pointers but into each other, and live until Close. Flows come first: of
+	// them there is a whole number of lines.
+	t.flows = unsafe.Slice((*Flow)(unsafe.Pointer(&hot[0])), n*slots)
+	t.buckets = unsafe.Slice((*bucket)(unsafe.Pointer(&hot[flows])), n)
+	t.cold = unsafe.Slice((*Cold)(unsafe.Pointer(&t.memory[1][0])), n*slots)
+	t.losses = unsafe.Slice((*Loss)(unsafe.Pointer(&t.memory[2][0])), n*slots)
 	return t
 }
 
@@ -68,19 +70,29 @@ const (
 	madvPopulateWrite = 23 // MADV_POPULATE_WRITE, Linux 5.14
 )
 
-// mapMemory maps n bytes. hot: in huge pages where there are some, and all of it at
-// once, so that no packet waits for a page; otherwise only what is used takes memory,
-// page by page.
-func mapMemory(n int, hot bool) []byte {
+// mapMemory maps n bytes, of which only what is used takes memory, page by page.
+func mapMemory(n int) []byte {
 	b, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE|syscall.MAP_NORESERVE)
 	if err != nil {
 		panic(fmt.Sprintf("flows: no memory for a table of %d bytes: %v", n, err)) // at start only
 	}
-	if hot {
-		syscall.Madvise(b, madvHugepage) // fewer TLB misses; a refusal changes nothing
-		syscall.Madvise(b, madvPopulateWrite)
-	}
 	return b
+}
+
+// hugepage is the size of a huge page.
+const hugepage = 2 << 20
+
+// mapHot maps n bytes in huge pages where there are some, and all of it at once, so
+// that no packet waits for a page. Small tables have a huge page to themselves, too:
+// each flow of theirs would otherwise be a miss in the TLB.
+func mapHot(n int) (whole, hot []byte) {
+	size := (n + hugepage - 1) &^ (hugepage - 1)
+	whole = mapMemory(size + hugepage)
+	from := int(-uintptr(unsafe.Pointer(&whole[0])) % hugepage)
+	hot = whole[from : from+n : from+n]
+	syscall.Madvise(whole[from:from+size], madvHugepage) // a refusal changes nothing
+	syscall.Madvise(hot, madvPopulateWrite)
+	return whole, hot
 }
 
 // Close gives the memory back. No flow may be touched after it.
