@@ -21,6 +21,11 @@ func recallRun(q *recallState, b *burst, from int) (next int)
 //go:noescape
 func quietRun(q *quietState, b *burst, from int) (next int)
 
+// stripRun is stripGo.
+//
+//go:noescape
+func stripRun(b *burst, from int) (next int)
+
 // Types and constants that the assembly names.
 type (
 	asmMbuf   mbuf.Mbuf

@@ -43,11 +43,11 @@ type burst struct {
 	flow    [mbuf.MaxBurst]*flows.Flow
 	unkeyed uint64 // bit j: parse has not made keys[j] and hashes[j]
 	fresh   uint64 // bit j: the flow was made for this packet
+	told    uint64 // bit j: events[j] is not empty, and valid
 	events  [mbuf.MaxBurst]event.Set
 	watch   [mbuf.MaxBurst]uint8         // of events[j]: a later packet may give its flow another one, or none
 	trigger [mbuf.MaxBurst]event.Trigger // of events[j] & event.Triggered
 	edges   uint64                       // bit j: event.Congestion of events[j] is an onset or a clear
-	fired   bool                         // any events[:nINT] is not empty
 }
 
 func newBurst() *burst {

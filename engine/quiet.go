@@ -7,7 +7,7 @@ import (
 	"intsink/flows"
 )
 
-// quietState is what quietRun needs to know besides the burst.
+// quietState is what quietRun needs to know besides the burst, and what it tells.
 type quietState struct {
 	detector   *event.Detector
 	lanes      []event.Lane
@@ -16,6 +16,8 @@ type quietState struct {
 	refresh    uint32 // now, as flows.Flow.NextRefresh has it
 	generation uint32 // of the rules
 	now        int64
+
+	samples uint64 // bit j: packet j is quiet, but a sample: it keeps its INT
 }
 
 func (q *quietState) begin(w *Worker, now int64) {
@@ -25,21 +27,24 @@ func (q *quietState) begin(w *Worker, now int64) {
 	}
 }
 
-// quietGo handles b.int[from:b.nINT] as long as they are Usual packets of which there
-// is nothing to say: they are counted and lose their INT. It returns the place of the
-// first that is not, with which nothing is done.
+// quietGo handles b.int[from:b.nINT] as long as they are Usual packets that are as
+// their flows' last ones: they are counted and lose their INT, but for samples. It
+// returns the place of the first that is not, with which nothing is done.
 //
 // quietRun is the same, written in assembly where there is such.
 func quietGo(q *quietState, b *burst, from int) (next int) {
 	for j := from; j < min(b.nINT, mbuf.MaxBurst); j++ {
 		i := b.int[j] & (mbuf.MaxBurst - 1)
 		info, flow := &b.info[i], b.flow[j]
-		if !info.Usual || flow == nil || uint32(flow.Generation) != q.generation || flow.Full(info.Size) ||
-			!q.detector.Quiet(q.now, flow, b.frame[i], info) {
+		if !info.Usual || flow == nil || uint32(flow.Generation) != q.generation || int(flow.Watch) >= len(q.lanes) ||
+			flow.Full(info.Size) || !q.detector.Still(q.now, flow, b.frame[i], info) {
 			return j
 		}
 		flow.Count(info.Size)
-		b.events[j] = 0
+		if q.lanes[flow.Watch].Take() {
+			q.samples |= 1 << j
+			continue
+		}
 		b.vec[i].Adj(strip.Plain(b.frame[i], info))
 	}
 	return b.nINT

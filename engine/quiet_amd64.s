@@ -13,7 +13,7 @@
 // SI run, DI burst, R8 info, R9 flow, R10 lane, R11 mbuf, R12 frame.
 
 // func quietRun(q *quietState, b *burst, from int) (next int)
-TEXT ·quietRun(SB), NOSPLIT, $8-32
+TEXT ·quietRun(SB), NOSPLIT, $16-32
 	MOVQ q+0(FP), SI
 	MOVQ b+8(FP), DI
 	MOVQ from+16(FP), CX
@@ -53,11 +53,7 @@ packet:
 	CMPL    DX, BX
 	JHI     done
 
-	// No sample, and room in the totals.
-	MOVL asmLane_Sampled(R10), BX
-	ADDL asmLane_Step(R10), BX
-	CMPL BX, asmLane_Limit(R10)
-	JAE  done
+	// Room in the totals.
 	CMPL asmFlow_packets(R9), $-1
 	JEQ  done
 	MOVWLZX asmInfo_Size(R8), BX
@@ -110,25 +106,79 @@ hop:
 	MOVQ R15, R8
 	MOVL quietState_tick(SI), AX
 	MOVL AX, asmFlow_PathSeen(R9)
-	MOVL asmLane_Step(R10), AX
-	ADDL AX, asmLane_Sampled(R10)
 	INCL asmFlow_packets(R9)
 	MOVWLZX asmInfo_Size(R8), AX
 	ADDL AX, asmFlow_bytes(R9)
+	MOVL asmLane_Sampled(R10), AX
+	ADDL asmLane_Step(R10), AX
+	CMPL AX, asmLane_Limit(R10)
+	JAE  sample
+	MOVL AX, asmLane_Sampled(R10)
+	CALL strip<>(SB)
+	MOVQ 0(SP), CX
+	INCQ CX
+	JMP  packet
 
-	// strip.Plain. AX bytes that go, BX where the frame will start.
+sample:
+	MOVL $0, asmLane_Sampled(R10)
+	MOVQ 0(SP), CX
+	MOVL $1, AX
+	SHLQ CX, AX
+	ORQ  AX, quietState_samples(SI)
+	INCQ CX
+	JMP  packet
+
+stop:
+	MOVQ 0(SP), CX
+
+done:
+	MOVQ CX, next+24(FP)
+	RET
+
+// func stripRun(b *burst, from int) (next int)
+TEXT ·stripRun(SB), NOSPLIT, $8-24
+	MOVQ b+0(FP), DI
+	MOVQ from+8(FP), CX
+
+packet:
+	CMPQ CX, burst_nRest(DI)
+	JGE  done
+	MOVBLZX burst_rest(DI)(CX*1), AX
+	IMUL3Q  $asmInfo__size, AX, R8
+	LEAQ    burst_info(DI)(R8*1), R8
+	CMPB    asmInfo_Plain(R8), $0
+	JEQ     done
+	CMPB    asmInfo_Discard(R8), $0
+	JNE     done
+	MOVQ    burst_vec(DI), R11
+	MOVQ    (R11)(AX*8), R11
+	MOVWLZX asmMbuf_dataOff(R11), R12
+	ADDQ    asmMbuf_bufAddr(R11), R12
+	MOVQ    CX, 0(SP)
+	CALL    strip<>(SB)
+	MOVQ    0(SP), CX
+	INCQ    CX
+	JMP     packet
+
+done:
+	MOVQ CX, next+16(FP)
+	RET
+
+// strip.Plain of the frame R12 in mbuf R11, of which R8 is the info.
+TEXT strip<>(SB), NOSPLIT|NOFRAME, $0
+	// AX bytes go, BX is where the frame will start.
 	MOVWLZX asmInfo_End(R8), AX
 	SUBQ $const_plainLen, AX
 	LEAQ (R12)(AX*1), BX
 	MOVOU 0(R12), X0
 	MOVOU 16(R12), X1
 	MOVOU 26(R12), X2
+	XORL R13, R13
 	ADDQ $const_plainLen, R12
 	CMPW -2(R12), $0
 	JEQ  move
 
 	// One's complement sum of what goes in R13, a multiple of four bytes.
-	XORL R13, R13
 	MOVL AX, CX
 	SHRL $5, CX
 	JEQ  sixteen
@@ -192,7 +242,8 @@ move:
 	ROLW    $8, DX
 	MOVW    DX, 38(BX)
 
-	// The port, and the checksum of UDP but where it is zero.
+	// The port, and the checksum of UDP but where it is zero: what goes is added, then
+	// the port that was less the one that will be, and twice the shrink less itself.
 	MOVWLZX asmInfo_Orig(R8), R15
 	ROLW    $8, R15
 	MOVWLZX 36(BX), R12
@@ -204,15 +255,12 @@ move:
 	ADDL    R12, DX
 	ADDL    R15, DX
 	LEAL    (DX)(CX*2), DX
-	MOVQ    R13, R15
-	SHRQ    $32, R15
-	ADDL    R15, R13
-	ADCL    $0, R13 // 32 bits
-	ADDQ    R13, DX
-	MOVQ    DX, R13
-	SHRQ    $16, R13
-	MOVWLZX DX, DX
-	ADDQ    R13, DX // 18 bits
+	ADDQ    DX, R13
+	ADCQ    $0, R13
+	MOVQ    R13, DX
+	SHRQ    $32, DX
+	ADDL    R13, DX
+	ADCL    $0, DX
 	MOVL    DX, R13
 	SHRL    $16, R13
 	ADDW    R13, DX
@@ -223,14 +271,4 @@ moved:
 	ADDW AX, asmMbuf_dataOff(R11)
 	SUBW AX, asmMbuf_dataLen(R11)
 	SUBL AX, asmMbuf_pktLen(R11)
-	MOVQ 0(SP), CX
-	MOVL $0, burst_events(DI)(CX*4)
-	INCQ CX
-	JMP  packet
-
-stop:
-	MOVQ 0(SP), CX
-
-done:
-	MOVQ CX, next+24(FP)
 	RET

@@ -25,6 +25,7 @@ func (w *Worker) adopt(a *adoption) {
 		o.configure(i, &r.Report)
 	}
 	w.rules, w.interest = r, interestOf(r)
+	w.intricate = w.intricateCollectors()
 	w.watches = a.watches
 	w.generation++
 	w.locator = inthdr.NewLocator(r.INT)

@@ -13,14 +13,16 @@ import (
 // of which there is nothing to say, loses its INT at once, while it is in the cache;
 // the rest waits for its reports.
 func (w *Worker) detect(p *path, b *burst) {
-	b.nRest, b.edges = 0, 0
-	fired, others := event.Set(0), 0
+	b.nRest, b.edges, b.told = 0, 0, 0
+	others := 0
 	look := w.detector.Survey(b.nINT)
 	common := p.link.Host != nil && !w.detector.WatchesThings() && w.watches.asks == 0
 	w.quiet.begin(w, b.now)
 	for j := 0; ; j++ {
 		if common && !look {
-			j = quietRun(&w.quiet, b, j)
+			if j = quietRun(&w.quiet, b, j); w.quiet.samples != 0 {
+				w.sampled(b)
+			}
 		}
 		if j >= min(b.nINT, mbuf.MaxBurst) {
 			break
@@ -37,13 +39,28 @@ func (w *Worker) detect(p *path, b *burst) {
 			p.counters.INT[info.Type&3]++
 			others++
 		}
-		set := w.detectOne(p, b, j)
-		b.events[j] = set
-		fired |= set
+		if set := w.detectOne(p, b, j); set != 0 {
+			b.events[j] = set
+			b.told |= 1 << j
+		}
 	}
 	p.counters.INT[inthdr.MD] += uint64(b.nINT - others)
 	p.counters.Malformed[0] = 0 // no reason
-	b.fired = fired != 0
+}
+
+// sampled makes quiet packets samples.
+//
+//go:noinline
+func (w *Worker) sampled(b *burst) {
+	for left := w.quiet.samples; left != 0; left &= left - 1 {
+		j := bits.TrailingZeros64(left)
+		flow := b.flow[j]
+		w.detector.Taken(b.now, flow)
+		b.events[j], b.watch[j] = event.Sample.Set(), flow.Watch
+		b.leave(b.int[j])
+	}
+	b.told |= w.quiet.samples
+	w.quiet.samples = 0
 }
 
 // quietAfterAll is quietRun for packets that are not Usual by Recall, for taps, where
@@ -63,7 +80,6 @@ func (w *Worker) quietAfterAll(b *burst, j int, common bool) bool {
 		return false
 	}
 	flow.Count(info.Size)
-	b.events[j] = 0
 	b.leave(i)
 	return true
 }

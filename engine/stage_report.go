@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"math/bits"
+
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
@@ -13,22 +15,28 @@ import (
 //go:noinline
 func (w *Worker) report(p *path, b *burst) {
 	w.measure(p, ToHost, b)
-	for j := range b.nINT {
-		set := b.events[j]
-		if set == 0 {
-			continue
+	w.template.Clear()
+	for left := b.told; left != 0; left &= left - 1 {
+		j := bits.TrailingZeros64(left)
+		info, collectors := &b.info[b.int[j]], w.rules.Watches[b.watch[j]].Collectors
+		if info.Type == inthdr.MD && collectors&w.intricate == 0 && w.hasTemplate(info) {
+			w.reportAs(b, j, collectors)
+		} else {
+			w.reportWhole(b, j, collectors)
 		}
-		i := b.int[j]
-		w.fillMain(&w.individual, &b.info[i], b.frame[i], set)
-		outermost := &b.layers[i]
-		if b.info[i].Depth > 0 {
-			outermost = &b.outers[i][0]
-		}
-		w.fillInner(&w.individual, b.frame[i], outermost)
-		w.explainFlow(b.flow[j], set, b.trigger[j])
-		priority := set.Priority(b.edges>>j&1 != 0)
-		w.sendReport(set, priority, w.rules.Watches[b.watch[j]].Collectors, b.flow[j], uint16(b.hashes[j]), b.now)
 	}
+}
+
+// reportWhole reports one packet in all parts.
+//
+//go:noinline
+func (w *Worker) reportWhole(b *burst, j int, collectors uint64) {
+	i, set, flow := b.int[j], b.events[j], b.flow[j]
+	w.fillMain(&w.individual, &b.info[i], b.frame[i], set)
+	w.individual.InType, w.individual.Inner = w.innerOf(b, i)
+	w.explainFlow(flow, set, b.trigger[j])
+	priority := set.Priority(b.edges>>j&1 != 0)
+	w.sendReport(set, priority, collectors, flow, uint16(b.hashes[j]), b.now)
 }
 
 // measure reads the sink's own metadata for packets of b on their way in direction

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"intsink/dpdk/mbuf"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 	"intsink/engine/report"
@@ -10,22 +11,37 @@ import (
 // strip takes INT out of every sound INT packet that still has it, or discards the
 // packet where its source asked for that.
 func (w *Worker) strip(p *path, b *burst) {
-	for _, i := range b.rest[:b.nRest] {
+	for r := 0; ; r++ {
+		if r = stripRun(b, r); r >= min(b.nRest, mbuf.MaxBurst) {
+			return
+		}
+		i := b.rest[r]
 		info := &b.info[i]
-		m := b.vec[i]
 		if info.Discard {
 			b.dropPacket(int(i), DropDiscard, &p.counters.Direction[ToHost])
 			continue
 		}
-		if info.Plain {
-			m.Adj(strip.Plain(b.frame[i], info))
-			continue
-		}
-		m.Adj(strip.Strip(b.frame[i], &b.layers[i], info, &b.outers[i]))
+		b.vec[i].Adj(strip.Strip(b.frame[i], &b.layers[i], info, &b.outers[i]))
 		if w.locator.Encloses(b.frame[i], &b.layers[i], info) {
 			w.stripInside(p, b, int(i))
 		}
 	}
+}
+
+// stripGo takes INT out of the packets b.rest[from:b.nRest] as long as they are Plain
+// and not to be discarded, and returns the place of the first that is not.
+//
+// stripRun is the same, written in assembly where there is such.
+func stripGo(b *burst, from int) (next int) {
+	for r := from; r < min(b.nRest, mbuf.MaxBurst); r++ {
+		i := b.rest[r] & (mbuf.MaxBurst - 1)
+		info := &b.info[i]
+		if !info.Plain || info.Discard {
+			return r
+		}
+		b.vec[i].Adj(strip.Plain(b.frame[i], info))
+	}
+	return b.nRest
 }
 
 // unwatched is all that becomes of INT packets where there is no watch: no flow is
@@ -89,23 +105,33 @@ func (w *Worker) stripInside(p *path, b *burst, i int) {
 	}
 }
 
-// fillInner makes the first bytes of the packet, INT included, the inner
-// contents of r, from l on: the outermost layers. Trailing Ethernet padding is not
-// part of the packet.
-func (w *Worker) fillInner(r *report.Individual, f []byte, l *packet.Layers) {
+// innerOf are the inner contents of a report of packet i: its first bytes, INT
+// included, from the outermost layers on. Trailing Ethernet padding is not part of the
+// packet.
+func (w *Worker) innerOf(b *burst, i uint8) (t report.InType, inner []byte) {
+	info := &b.info[i]
+	from, end := uint16(plainL3), info.Size+info.Removed
+	t = report.IPv4
+	if !info.Plain {
+		l := &b.layers[i]
+		if info.Depth > 0 {
+			l = &b.outers[i][0]
+		}
+		from, end = l.L3, l.End
+		if l.IPVersion == 6 {
+			t = report.IPv6
+		}
+	}
 	rules := &w.rules.Report
-	from := int(l.L3)
-	r.InType = report.IPv4
-	if l.IPVersion == 6 {
-		r.InType = report.IPv6
+	if rules.Fragment == 0 {
+		return report.None, nil
 	}
 	if rules.Ethernet {
-		from, r.InType = 0, report.Ethernet
+		from, t = 0, report.Ethernet
 	}
-	to := min(from+rules.Fragment, int(l.End), len(f))
-	if rules.Fragment == 0 {
-		r.InType, r.Inner = report.None, nil
-		return
-	}
-	r.Inner = f[from:to]
+	f := b.frame[i]
+	return t, f[from:min(int(from)+rules.Fragment, int(end), len(f))]
 }
+
+// plainL3 is where IP starts in a frame of inthdr.Info.Plain.
+const plainL3 = 14

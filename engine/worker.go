@@ -64,6 +64,9 @@ type Worker struct {
 	// Scratch of the report stage, kept here so that nothing escapes.
 	observation *event.Observation
 	individual  report.Individual
+	template    report.Template // of this burst's reports
+	templateOf  uint16          // the domain that it is for
+	intricate   uint64          // collectors that it does not serve
 	metadata    report.Metadata
 	mdBytes     [48 + inthdr.MaxSourceLen]byte
 	provided    uint16 // RepMdBits that metadata holds
@@ -125,6 +128,7 @@ func NewWorker(c WorkerConfig) *Worker {
 		}
 		w.outboxes[i].configure(i, &c.Rules.Report)
 	}
+	w.intricate = w.intricateCollectors()
 	return w
 }
 
@@ -172,7 +176,7 @@ func (w *Worker) toHost(p *path, b *burst) {
 	default:
 		w.lookup(b)
 		w.detect(p, b)
-		if b.fired {
+		if b.told != 0 {
 			w.report(p, b)
 		}
 		if p.link.Host != nil {

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"math/bits"
 	"slices"
 
 	"intsink/engine/inthdr"
@@ -99,7 +100,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 	if fresh {
 		set = d.first(now, f, p, o)
 	} else {
-		if o.usable() && !d.still(now, f, &d.lanes[watch], o) {
+		if o.usable() && !(o.Usual && d.Still(now, f, o.Frame, o.Info)) {
 			set = d.hops(now, f, p, o)
 		}
 		if p.Events.Has(Refresh) && refreshDue(now, f) {
@@ -132,7 +133,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 // restart makes the flow's next refresh due a whole period from now, as after any
 // report of it.
 func (d *Detector) restart(now int64, f *flows.Flow, watch int) {
-	after := d.jittered(&d.policies[watch].Thresholds)
+	after := d.jittered(&d.policies[watch])
 	if d.Stretch != NoStretch {
 		after = min(after*int64(d.Stretch)/NoStretch, maxRefresh)
 	}
@@ -186,12 +187,8 @@ func (d *Detector) sample(p *Policy, watch int, o *Observation) Set {
 		if o.FlowHash>>32%uint64(p.Sample) != 0 {
 			return 0
 		}
-	} else {
-		l := &d.lanes[watch]
-		if l.Sampled++; l.Sampled < p.Sample {
-			return 0
-		}
-		l.Sampled = 0
+	} else if !d.lanes[watch].Take() {
+		return 0
 	}
 	d.Counters.Fired[Sample]++
 	return Sample.Set()
@@ -212,12 +209,12 @@ func (d *Detector) End(now int64, f *flows.Flow) bool {
 }
 
 // jittered is the time to the next refresh: every x (1 +- jitter).
-func (d *Detector) jittered(t *Thresholds) int64 {
+func (d *Detector) jittered(p *Policy) int64 {
 	d.random ^= d.random << 13 // xorshift64, Marsaglia 2003
 	d.random ^= d.random >> 7
 	d.random ^= d.random << 17
-	unit := float64(d.random>>11) / (1 << 53) // [0, 1)
-	return int64(float64(t.RefreshEvery) * (1 + t.RefreshJitter*(2*unit-1)))
+	within, _ := bits.Mul64(d.random, p.refreshSpan)
+	return p.refreshLeast + int64(within)
 }
 
 // tokens is a bucket one second deep, full at start.

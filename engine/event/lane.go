@@ -13,17 +13,24 @@ type Lane struct {
 	Step, Limit     uint32 // Sampled+Step must stay below Limit: beyond, the packet is a sample
 }
 
+// Take counts one packet and tells whether it is a sample.
+func (l *Lane) Take() bool {
+	if l.Sampled += l.Step; l.Sampled < l.Limit {
+		return false
+	}
+	l.Sampled = 0
+	return true
+}
+
 // lane is the Lane of p.
 func (p *Policy) lane() Lane {
 	l := Lane{
 		Flags: p.flags, Mask: p.flags.Mask(),
 		Absolute: p.Thresholds.Latency.Absolute, Twice: 2 * p.Thresholds.Latency.Absolute,
 		End: p.end, EndTwice: 2 * p.end,
+		Limit: 1,
 	}
-	switch {
-	case p.Sample == 0:
-		l.Limit = 1
-	case !p.SampleByFlow: // what takes whole flows is left to Packet
+	if p.Sample > 0 {
 		l.Step, l.Limit = 1, p.Sample
 	}
 	return l

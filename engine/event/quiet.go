@@ -9,18 +9,29 @@ import (
 
 // Quiet is Packet for most packets: those that are as the flow's last one was, and
 // no sample. i must be Usual. True: the packet gives no event. False: nothing is
-// changed, and Packet must be called. It is apart because what it needs fits into
-// registers.
-//
-// What is not tested here changes the path's hash, as an unknown interface does, or
-// cannot be: a latency of all ones is out of every deadband, or within it and then
-// of no consequence.
+// changed, and Packet must be called.
 func (d *Detector) Quiet(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
 	if int(f.Watch) >= len(d.lanes) {
 		return false
 	}
 	l := &d.lanes[f.Watch]
-	if l.Sampled+l.Step >= l.Limit || !l.settled(now, f, i) {
+	if l.Sampled+l.Step >= l.Limit || !d.Still(now, f, frame, i) {
+		return false
+	}
+	l.Sampled += l.Step
+	return true
+}
+
+// Still tells whether path and latencies of a packet give no event, and then takes it
+// in. f must have a watch, and i be Usual. It is apart from Packet because what it needs
+// fits into registers.
+//
+// What is not tested here changes the path's hash, as an unknown interface does, or
+// cannot be: a latency of all ones is out of every deadband, or within it and then
+// of no consequence.
+func (d *Detector) Still(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
+	l := &d.lanes[f.Watch]
+	if !l.settled(now, f, i) {
 		return false
 	}
 	h, sum, ok := d.along(f, uint(i.Hops), frame, uint(i.Stack), uint(i.HopLen), l.Absolute)
@@ -28,23 +39,13 @@ func (d *Detector) Quiet(now int64, f *flows.Flow, frame []byte, i *inthdr.Info)
 		return false
 	}
 	f.PathSeen = flows.Tick(now)
-	l.Sampled += l.Step
 	return true
 }
 
-// still is Quiet for a packet that is looked at for another reason, such as a sample:
-// it tells whether path and latencies give no event.
-func (d *Detector) still(now int64, f *flows.Flow, l *Lane, o *Observation) bool {
-	i := o.Info
-	if !o.Usual || !l.settled(now, f, i) {
-		return false
-	}
-	h, sum, ok := d.along(f, uint(i.Hops), o.Frame, uint(i.Stack), uint(i.HopLen), l.Absolute)
-	if !ok || f.PathHash != h || sum-uint64(f.EndRef)+l.End > l.EndTwice {
-		return false
-	}
-	f.PathSeen = flows.Tick(now)
-	return true
+// Taken is to be called when a packet that is Still is a sample.
+func (d *Detector) Taken(now int64, f *flows.Flow) {
+	d.Counters.Fired[Sample]++
+	d.Told(now, f, Sample.Set())
 }
 
 // settled tells whether f has nothing pending, its refresh included, and room for the

@@ -1,0 +1,72 @@
+package report
+
+import "encoding/binary"
+
+// Template is what individual reports of Format20 have in common when they differ only
+// in their inner contents and in their events: the first word and the main contents
+// with metadata. The zero value is none.
+type Template struct {
+	b     [firstWordLen + intMainLen + MaxMetadata]byte
+	n     int // of b; 0: there is none
+	first uint32
+}
+
+// Make takes all of r but its inner contents and what a Variant says. False: its
+// metadata cannot be expressed, and t is none.
+func (t *Template) Make(r *Individual) bool {
+	c := *r
+	c.InType, c.Inner, c.CongestedQueue, c.TrackedFlow = None, nil, false, false
+	t.n = 0
+	if !c.sound() {
+		return false
+	}
+	n := firstWordLen + c.words()*4
+	c.put(t.b[:n], 0)
+	t.n, t.first = n, binary.BigEndian.Uint32(t.b[:])
+	return true
+}
+
+// Clear makes t none.
+func (t *Template) Clear() { t.n = 0 }
+
+// IsNone tells whether t is none.
+func (t *Template) IsNone() bool { return t.n == 0 }
+
+// Variant is in what a report differs from its template, besides Inner, as it stands in
+// the first word.
+type Variant uint32
+
+// VariantOf is the Variant of a report of a packet of a flow.
+func VariantOf(t InType, congested bool) Variant {
+	return Variant(t)<<24 | Variant(bit(congested, 6)|bit(true, 5))
+}
+
+// AppendAs is Append of a report that is as t but for v and inner, which must be
+// nil where v has None. False, and nothing changed: there is no room, or the packet is
+// closed, Full, or not of Format20.
+func (p *Packet) AppendAs(t *Template, v Variant, inner []byte) bool {
+	at := p.n
+	end := at + t.n + (len(inner)+3)&^3
+	if end > len(p.buf) || p.last || p.format != Format20 {
+		return false
+	}
+	length := (end - at - firstWordLen) / 4
+	if length > maxCoalesced {
+		length, p.last = toTheEnd, true
+	}
+	p.n = end
+	p.reports++
+	t.put(p.buf[at:end], uint32(v)|uint32(length)<<16, inner)
+	return true
+}
+
+// put writes a report to b.
+//
+//go:noinline
+func (t *Template) put(b []byte, first uint32, inner []byte) {
+	binary.BigEndian.PutUint32(b, t.first|first)
+	n := firstWordLen + copy(b[firstWordLen:], t.b[firstWordLen:t.n])
+	if n += copy(b[n:], inner); n < len(b) {
+		clear(b[n:])
+	}
+}
