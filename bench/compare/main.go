@@ -45,6 +45,9 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	if err := dut.Confine(s.Control); err != nil {
+		return fmt.Errorf("lcore %d, for all that does not forward: %w", s.Control, err)
+	}
 	rows := plan(picked, strings.Split(*modes, ","))
 	if s.Dir, err = os.MkdirTemp("", "intsink-bench-"); err != nil {
 		return err

@@ -94,7 +94,7 @@ func StartIntsink(s *Setup, t Task) (*Intsink, error) {
 	p.cmd = exec.Command(s.Intsink, "run", "--config", path)
 	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
 	p.cmd.Env = append(os.Environ(), s.Env...)
-	if err := p.cmd.Start(); err != nil {
+	if err := start(p.cmd); err != nil {
 		return nil, fmt.Errorf("%w; `make build` makes it", err)
 	}
 	go func() { p.exited <- p.cmd.Wait() }()

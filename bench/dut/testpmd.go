@@ -85,7 +85,7 @@ func startTestpmd(cmd *exec.Cmd) (*Testpmd, error) {
 	}
 	cmd.Stderr = cmd.Stdout
 	t.out = bufio.NewReader(out)
-	if err := cmd.Start(); err != nil {
+	if err := start(cmd); err != nil {
 		return nil, err
 	}
 	return t, nil
