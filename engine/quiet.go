@@ -28,8 +28,8 @@ func (q *quietState) begin(w *Worker, now int64) {
 }
 
 // quietGo handles b.int[from:b.nINT] as long as they are Usual packets that are as
-// their flows' last ones: they are counted and lose their INT, but for samples. It
-// returns the place of the first that is not, with which nothing is done.
+// their flows' last ones: they are counted, and lose their INT where they are Plain and
+// no samples. It returns the place of the first that is not, with which nothing is done.
 //
 // quietRun is the same, written in assembly where there is such.
 func quietGo(q *quietState, b *burst, from int) (next int) {
@@ -43,6 +43,10 @@ func quietGo(q *quietState, b *burst, from int) (next int) {
 		flow.Count(info.Size)
 		if q.lanes[flow.Watch].Take() {
 			q.samples |= 1 << j
+			continue
+		}
+		if !info.Plain {
+			b.leave(i)
 			continue
 		}
 		b.vec[i].Adj(strip.Plain(b.frame[i], info))

@@ -114,8 +114,19 @@ hop:
 	CMPL AX, asmLane_Limit(R10)
 	JAE  sample
 	MOVL AX, asmLane_Sampled(R10)
+	CMPB asmInfo_Plain(R8), $0
+	JEQ  keep
 	CALL strip<>(SB)
 	MOVQ 0(SP), CX
+	INCQ CX
+	JMP  packet
+
+keep:
+	MOVQ 0(SP), CX
+	MOVBLZX burst_int(DI)(CX*1), AX
+	MOVQ burst_nRest(DI), BX
+	MOVB AX, burst_rest(DI)(BX*1)
+	INCQ burst_nRest(DI)
 	INCQ CX
 	JMP  packet
 

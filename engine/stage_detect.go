@@ -30,7 +30,7 @@ func (w *Worker) detect(p *path, b *burst) {
 		if w.watches.asks != 0 {
 			w.differs(b, j)
 		}
-		if !look && w.quietAfterAll(b, j, common) {
+		if !common && !look && w.quietAfterAll(b, j) {
 			continue
 		}
 		look = false
@@ -63,16 +63,15 @@ func (w *Worker) sampled(b *burst) {
 	w.quiet.samples = 0
 }
 
-// quietAfterAll is quietRun for packets that are not Usual by Recall, for taps, where
-// queues, interfaces or links are watched, and where watches ask for more than the
-// key. The packet keeps its INT for the moment. common: quietRun has said no of those
-// that are.
+// quietAfterAll is quietRun for taps, where queues, interfaces or links are watched,
+// and where watches ask for more than the key. The packet keeps its INT for the
+// moment.
 //
 //go:noinline
-func (w *Worker) quietAfterAll(b *burst, j int, common bool) bool {
+func (w *Worker) quietAfterAll(b *burst, j int) bool {
 	i := b.int[j]
 	info, flow := &b.info[i], b.flow[j]
-	if common && info.Usual || flow == nil || flow.Generation != w.generation || !info.Usual && !w.usual(b, i) {
+	if flow == nil || flow.Generation != w.generation || !info.Usual {
 		return false
 	}
 	d, f := w.detector, b.frame[i]
@@ -82,13 +81,6 @@ func (w *Worker) quietAfterAll(b *burst, j int, common bool) bool {
 	flow.Count(info.Size)
 	b.leave(i)
 	return true
-}
-
-// usual is Info.Usual for packets that Recall did not see. What may end a
-// connection is not usual.
-func (w *Worker) usual(b *burst, i uint8) bool {
-	info := &b.info[i]
-	return !info.Plain && w.locator.Usual(info) && tcpFlags(b.frame[i], &b.layers[i], info)&(tcpFIN|tcpRST) == 0
 }
 
 // detectOne handles a packet that is not like the one before it.

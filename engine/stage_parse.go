@@ -45,6 +45,8 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 	switch result {
 	case inthdr.Sound:
 		info.Size = l.End - info.Removed
+		// What may end a connection is not usual.
+		info.Usual = w.locator.Usual(info) && tcpFlags(f, l, info)&(tcpFIN|tcpRST) == 0
 		b.unkeyed |= 1 << b.nINT
 		b.int[b.nINT] = uint8(i)
 		b.nINT++

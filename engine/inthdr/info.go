@@ -29,7 +29,7 @@ type Info struct {
 	NPT      uint8
 	Reason   Reason
 	Plain    bool // found by Recall: NPT 1 right behind Ethernet without tags, IPv4 without options and UDP
-	Usual    bool // INT-MD as most packets have it: what Locator.Usual says, where Plain is set
+	Usual    bool // a packet as most are, with INT-MD as Locator.Usual says; Recall sets it, of other packets the worker
 	Format   Format
 	Inserted bool  // G: the source made the tunnel (GRE), or made GPE of VXLAN
 	Depth    uint8 // tunnels around the layers that INT is marked in
