@@ -24,6 +24,7 @@ type twinBed struct {
 	b       *burst
 	locator *inthdr.Locator
 	table   *flows.Table
+	config  inthdr.Config
 	base    [][]byte // packets that the locator found, last
 }
 
@@ -32,7 +33,7 @@ func newTwinBed(t testing.TB, seed uint64, config inthdr.Config) *twinBed {
 	t.Cleanup(table.Close)
 	return &twinBed{
 		TB: t, Rand: rand.New(rand.NewPCG(seed, 1)), yard: newYard(t, 2*mbuf.MaxBurst), b: newBurst(),
-		locator: inthdr.NewLocator(config), table: table,
+		locator: inthdr.NewLocator(config), config: config, table: table,
 	}
 }
 
@@ -48,6 +49,11 @@ func twinConfigs() map[string]inthdr.Config {
 		"nothing":    {Version2: true},
 		"port 65535": {UDPPort: func() *uint16 { p := uint16(65535); return &p }(), Version2: true},
 	}
+}
+
+// reseed begins another sequence of random numbers, with nothing found before.
+func (t *twinBed) reseed(seed uint64) {
+	t.Rand, t.base, t.locator = rand.New(rand.NewPCG(seed, 1)), nil, inthdr.NewLocator(t.config)
 }
 
 // odds tells whether something happens that does once in n times.
