@@ -67,6 +67,7 @@ func (t *quietBed) burst(n int) {
 			t.add(t.known())
 		}
 	}
+	b.nINT -= t.IntN(min(b.nINT, 2) + 1) // what stands behind is valid, and none of the twins' business
 }
 
 // add parses a packet as the worker does, and gives it a flow that it is mostly quiet in.

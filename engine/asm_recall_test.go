@@ -189,6 +189,7 @@ func TestRecallTwins(t *testing.T) {
 					}
 					b.info[i].Reason = inthdr.Reason(x.IntN(2)) // which an earlier packet left there
 				}
+				b.n -= x.IntN(min(b.n, 1) + 1) // one more stands behind
 				x.recallTwins()
 				recalled += b.nINT
 			}

@@ -96,7 +96,7 @@ func TestConfirmTwins(t *testing.T) {
 	table, _ := twinTable(t, r, 128)
 	confirmed, refused := 0, [6]int{}
 	for n := range 6000 {
-		keys, out := make([]Key, n%65), make([]*Flow, 65)
+		keys, out := make([]Key, n%65+1), make([]*Flow, n%65+1)
 		for j := range keys {
 			f := &table.flows[r.IntN(len(table.flows))]
 			f.Key = Key{Src: [2]uint64{r.Uint64(), r.Uint64()}, Dst: [2]uint64{r.Uint64(), r.Uint64()}}
@@ -115,12 +115,16 @@ func TestConfirmTwins(t *testing.T) {
 				refused[word]++
 			}
 		}
+		// One more, which is as its flow's, stands behind.
+		last := len(keys) - 1
+		keys[last], out[last] = table.flows[0].Key, &table.flows[0]
+		keys, out = keys[:last], out[:last]
 		now, was := int64(r.Uint64()), slices.Clone(table.flows)
 		for from := 0; from <= len(keys); {
-			want := confirmGo(now, keys, out[:len(keys)], from)
+			want := confirmGo(now, keys, out, from)
 			after := slices.Clone(table.flows)
 			copy(table.flows, was)
-			got := confirm(now, keys, out[:len(keys)], from)
+			got := confirm(now, keys, out, from)
 			if got != want || !slices.Equal(table.flows, after) {
 				t.Fatalf("%d keys from %d on: %d confirmed, want %d, or other flows", len(keys), from, got-from, want-from)
 			}
