@@ -289,14 +289,21 @@ func TestStripTwins(t *testing.T) {
 			f[40+x.IntN(2)] = 0
 			return f
 		},
+		func(n int) []byte { // with many zeros in and around UDP
+			f := x.random(n)
+			for i := 34; i < 50; i++ {
+				f[i] *= byte(x.IntN(2))
+			}
+			return f
+		},
 	}
 	for n := 16; n <= 1024; n += 4 {
 		b := x.begin(0)
-		for range 10 {
+		for range 20 {
 			x.addPlain(n, x.IntN(64), pick(x, fills...))
 		}
 		x.Shuffle(b.nRest, func(i, j int) { b.rest[i], b.rest[j] = b.rest[j], b.rest[i] })
-		info := &b.info[x.IntN(10)]
+		info := &b.info[x.IntN(20)]
 		info.Plain, info.Discard = x.odds(2), x.odds(2)
 		b.nRest -= x.IntN(2)
 		x.stripTwins()

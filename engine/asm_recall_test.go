@@ -78,7 +78,7 @@ func (t *twinBed) frame() []byte {
 	case 2:
 		f.Src, f.Dst = netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("2001:db8::2")
 	}
-	out := f.Frame(t.IntN(40), t.Uint32())
+	out := f.Frame(t.IntN(pick(t, 40, 40, 1400)), t.Uint32())
 	s := intgen.Source{
 		UDPPort: twinPort, Bitmap: pick[uint16](t, intgen.DefaultBitmap, intgen.DefaultBitmap, 0xe000, 0xe000, 0xe000, 0xf100, 0xe001, 0xfc00, 0xffff, 0x8000, 0), MaxHops: 20,
 		HopExceeded: t.odds(30), Discard: t.odds(30), MTUExceeded: t.odds(30),
