@@ -49,7 +49,7 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 	switch result {
 	case inthdr.Sound:
 		w.locator.Learn(f, l, info)
-		info.Usual = w.locator.Usual(info)
+		w.locator.Judge(info)
 		b.sound(i)
 	case inthdr.Unsound:
 		w.unsound(p, b, i)

@@ -43,7 +43,7 @@ type shapes struct {
 
 // Again is packet.Parse and Find in one for a packet like one that Learn was told of:
 // true, and l and i are filled as these would, with the result Sound and no tunnel
-// around. i.Usual is what Usual says; i.Size is left to the caller, as Find leaves it.
+// around, and Judge was called; i.Size is left to the caller, as Find leaves it.
 func (p *Locator) Again(b []byte, pktLen int, l *packet.Layers, i *Info) bool {
 	if pktLen > packet.MaxFrame {
 		return false
@@ -151,7 +151,7 @@ func (s *shape) learn(p *Locator, b []byte, l *packet.Layers, i *Info) bool {
 		return false
 	}
 	s.layers, s.info = *l, *i
-	s.info.Usual = p.Usual(i)
+	p.Judge(&s.info)
 	var mask [shapeBytes]byte
 	for k := range to {
 		mask[k] = 0xff

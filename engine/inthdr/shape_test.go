@@ -81,7 +81,7 @@ func againOnce(t *testing.T, p *inthdr.Locator, b []byte, more int) bool {
 	if parsed == packet.OK {
 		if result = p.Find(b, &wantL, &wantI, &o); result == inthdr.Sound {
 			p.Learn(b, &wantL, &wantI)
-			wantI.Usual = p.Usual(&wantI)
+			p.Judge(&wantI)
 		}
 	}
 	if again && (result != inthdr.Sound || l != wantL || i != wantI) {
