@@ -16,7 +16,7 @@ func (w *Worker) detect(p *path, b *burst) {
 	b.nRest, b.edges, b.told = 0, 0, 0
 	others := 0
 	look := w.detector.Survey(b.nINT)
-	common := p.link.Host != nil && !w.detector.WatchesThings() && w.watches.asks == 0
+	common := p.link.Host != nil && w.watches.asks == 0
 	w.quiet.begin(w, b.now)
 	for j := 0; ; j++ {
 		if common && !look {
@@ -43,6 +43,7 @@ func (w *Worker) detect(p *path, b *burst) {
 			b.events[j] = set
 			b.told |= 1 << j
 		}
+		w.quiet.calm = w.detector.Calm(b.now)
 	}
 	p.counters.INT[inthdr.MD] += uint64(b.nINT - others)
 	p.counters.Malformed[0] = 0 // no reason
@@ -63,9 +64,8 @@ func (w *Worker) sampled(b *burst) {
 	w.quiet.samples = 0
 }
 
-// quietAfterAll is quietRun for taps, where queues, interfaces or links are watched,
-// and where watches ask for more than the key. The packet keeps its INT for the
-// moment.
+// quietAfterAll is quietRun for taps, and where watches ask for more than the key. The
+// packet keeps its INT for the moment.
 //
 //go:noinline
 func (w *Worker) quietAfterAll(b *burst, j int) bool {
@@ -75,7 +75,7 @@ func (w *Worker) quietAfterAll(b *burst, j int) bool {
 		return false
 	}
 	d, f := w.detector, b.frame[i]
-	if !d.Quiet(b.now, flow, f, info) || d.WatchesThings() && !d.Calm(b.now, flow, f, info, w.locator.Layout(info)) {
+	if !d.Quiet(b.now, flow, f, info) {
 		return false
 	}
 	flow.Count(info.Size)
