@@ -54,11 +54,13 @@ func (t *quietBed) burst(n int) {
 	b.now = t.Int64N(1 << 62)
 	t.q = quietState{
 		detector: t.d, lanes: t.d.Lanes(), key: t.d.Key(), generation: t.Uint32N(4), now: b.now,
-		tick: flows.Tick(b.now), refresh: uint32(b.now >> flows.RefreshShift),
+		calm: !t.odds(10), tick: flows.Tick(b.now), refresh: uint32(b.now >> flows.RefreshShift),
 	}
 	for w := range t.q.lanes {
 		l := &t.q.lanes[w]
 		l.Sampled = pick(t.twinBed, 0, 0, l.Limit-1, l.Limit, t.Uint32())
+		l.Things = t.odds(3)
+		l.Raise, l.Latency, l.Tx = t.threshold(), t.threshold(), t.threshold()
 	}
 	for range n {
 		if t.odds(5) && b.nINT > 0 {
@@ -70,13 +72,18 @@ func (t *quietBed) burst(n int) {
 	b.nINT -= t.IntN(min(b.nINT, 2) + 1) // what stands behind is valid, and none of the twins' business
 }
 
+// threshold is one of few, so that values in packets are often at one.
+func (t *quietBed) threshold() uint32 {
+	return pick[uint32](t.twinBed, math.MaxUint32, math.MaxUint32, 150_000, 1<<24-1, 1<<31, 1, 0)
+}
+
 // add parses a packet as the worker does, and gives it a flow that it is mostly quiet in.
 func (t *quietBed) add(f []byte) {
 	b := t.b
 	i := b.n
 	for at := 58; at+12 <= len(f) && t.odds(3); at += 4 { // latencies and all, at random
 		if t.odds(3) {
-			binary.BigEndian.PutUint32(f[at:], pick(t.twinBed, 0, 1, math.MaxUint32, t.Uint32(), 1<<31))
+			binary.BigEndian.PutUint32(f[at:], pick(t.twinBed, 0, 1, math.MaxUint32, t.Uint32(), 1<<31, t.threshold(), t.threshold()-1, t.threshold()|0xff<<24))
 		}
 	}
 	m := t.yard.put(i, f, len(f), 0)
@@ -91,7 +98,7 @@ func (t *quietBed) add(f []byte) {
 			return
 		}
 		info.Size = l.End - info.Removed
-		info.Usual = t.locator.Usual(info)
+		t.locator.Judge(info)
 	}
 	if info.Usual && t.odds(4) { // the first segment ends with INT
 		m = t.yard.put(i, f, int(info.End), mbuf.MaxBurst+i)

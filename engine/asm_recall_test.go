@@ -80,7 +80,7 @@ func (t *twinBed) frame() []byte {
 	}
 	out := f.Frame(t.IntN(pick(t, 40, 40, 1400)), t.Uint32())
 	s := intgen.Source{
-		UDPPort: twinPort, Bitmap: pick[uint16](t, intgen.DefaultBitmap, intgen.DefaultBitmap, 0xe000, 0xe000, 0xe000, 0xf100, 0xe001, 0xfc00, 0xffff, 0x8000, 0), MaxHops: 20,
+		UDPPort: twinPort, Bitmap: pick[uint16](t, intgen.DefaultBitmap, intgen.DefaultBitmap, 0xe000, 0xe000, 0xe000, 0xf000, 0xe100, 0xe001, 0xfc00, 0xffff, 0x8000, 0), MaxHops: 20,
 		HopExceeded: t.odds(30), Discard: t.odds(30), MTUExceeded: t.odds(30),
 	}
 	if t.odds(20) {

@@ -205,7 +205,7 @@ func TestAsmLayout(t *testing.T) {
 	fields := map[reflect.Type]map[string]uintptr{
 		reflect.TypeFor[asmInfo](): {
 			"Plain": 1, "Usual": 1, "Discard": 1, "Hops": 2, "Size": 2, "Stack": 2, "HopLen": 2, "End": 2, "Orig": 2,
-			"Removed": 2, "DSCP": 1, "RemainingHops": 1,
+			"Removed": 2, "DSCP": 1, "RemainingHops": 1, "QueueAt": 1, "TxAt": 1,
 		},
 		reflect.TypeFor[asmMemo]():             {"md": 8, "shim": 8},
 		reflect.TypeFor[asmMemory]():           {"port": 2, "tunnels": 6, "settles": 1},
@@ -218,6 +218,7 @@ func TestAsmLayout(t *testing.T) {
 		},
 		reflect.TypeFor[event.Lane](): {
 			"Flags": 1, "Mask": 1, "Absolute": 4, "Twice": 4, "End": 8, "EndTwice": 8, "Sampled": 4, "Step": 4, "Limit": 4,
+			"Things": 1, "Raise": 4, "Latency": 4, "Tx": 4,
 		},
 	}
 	for in, sizes := range fields {
