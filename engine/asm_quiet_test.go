@@ -58,7 +58,7 @@ func (t *quietBed) burst(n int) {
 	}
 	for w := range t.q.lanes {
 		l := &t.q.lanes[w]
-		l.Sampled = pick(t.twinBed, 0, 0, l.Limit-1, l.Limit, t.Uint32())
+		l.Sampled = pick(t.twinBed, 0, 0, l.Limit-1, l.Limit, 0xffff, t.Uint32())
 		l.Things = t.odds(3)
 		l.Raise, l.Latency, l.Tx = t.threshold(), t.threshold(), t.threshold()
 	}

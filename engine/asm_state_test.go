@@ -11,7 +11,6 @@ import (
 	"unsafe"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/event"
 	"intsink/flows"
 )
 
@@ -202,6 +201,9 @@ func TestAsmLayout(t *testing.T) {
 	if n := unsafe.Sizeof(asmInfo{}); n < 32 || n > 48 {
 		t.Errorf("recallRun copies an Info of 32 to 48 bytes: it has %d", n)
 	}
+	if plainLen != 26+16 || memoMask&(memoMask+1) != 0 || maxFrame > 1<<16-1 || maxHops > 1<<8-1 {
+		t.Errorf("headers of %d bytes, %d memos, frames of %d bytes, %d hops", plainLen, memoMask+1, maxFrame, maxHops)
+	}
 	fields := map[reflect.Type]map[string]uintptr{
 		reflect.TypeFor[asmInfo](): {
 			"Plain": 1, "Usual": 1, "Discard": 1, "Hops": 2, "Size": 2, "Stack": 2, "HopLen": 2, "End": 2, "Orig": 2,
@@ -216,7 +218,7 @@ func TestAsmLayout(t *testing.T) {
 			"Generation": 2, "Watch": 1, "flags": 1, "NextRefresh": 4, "NumHops": 1, "packets": 4, "bytes": 4, "PathHash": 8,
 			"EndRef": 4, "PathSeen": 4, "Hops": flows.MaxHops * unsafe.Sizeof(flows.Hop{}),
 		},
-		reflect.TypeFor[event.Lane](): {
+		reflect.TypeFor[asmLane](): {
 			"Flags": 1, "Mask": 1, "Absolute": 4, "Twice": 4, "End": 8, "EndTwice": 8, "Sampled": 4, "Step": 4, "Limit": 4,
 			"Things": 1, "Raise": 4, "Latency": 4, "Tx": 4,
 		},
