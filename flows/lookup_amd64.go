@@ -4,7 +4,7 @@ package flows
 
 import "unsafe"
 
-// The functions of lookup_other.go in assembly.
+// Those of lookup_go.go, in assembly.
 
 //go:noescape
 func candidates(t *Table, tick uint32, hashes []uint64, out []*Flow)

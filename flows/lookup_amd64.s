@@ -3,7 +3,7 @@
 #include "textflag.h"
 #include "go_asm.h"
 
-// What lookup_other.go says in Go: read it first. All eight tags of a bucket are
+// What lookup_go.go says in Go: read it first. All eight tags of a bucket are
 // compared at once, and lines are prefetched, which no load in Go can do without waiting
 // for them. Only what every amd64 processor has.
 

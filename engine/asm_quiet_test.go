@@ -1,0 +1,379 @@
+//go:build amd64 && !purego && !race
+
+package engine
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+	"testing"
+
+	"intsink/bench/intgen"
+	"intsink/dpdk/mbuf"
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/engine/packet"
+	"intsink/flows"
+)
+
+// twinPolicies are of all kinds that Lane tells apart.
+func twinPolicies() []event.Policy {
+	all := make([]event.Policy, 7)
+	for i := range all {
+		all[i] = allEvents()
+		all[i].Sample = []uint32{0, 1, 2, 1000, 3, 0, 0}[i]
+		all[i].Thresholds.Latency.Absolute = []uint32{10_000, 0, 1, 1<<31 - 1, 10_000, 10_000, 500}[i]
+		all[i].Thresholds.EndToEnd.Absolute = []uint32{50_000, 0, 1, 1 << 31, 1<<32 - 1, 0, 0}[i]
+		if i >= 5 {
+			all[i].Events &^= event.EndToEnd.Set()
+		}
+	}
+	all[6].Events &^= event.HopLatency.Set() // no flow is settled
+	return all
+}
+
+// quietBed has flows for all packets of a burst.
+type quietBed struct {
+	*twinBed
+	flows []flows.Flow
+	d     *event.Detector
+	q     quietState
+}
+
+func newQuietBed(t testing.TB, seed uint64) *quietBed {
+	return &quietBed{
+		twinBed: newTwinBed(t, seed, twinConfigs()["all kinds"]), flows: offHeapFlows(t, mbuf.MaxBurst), d: event.New(twinPolicies(), seed),
+	}
+}
+
+// burst begins one of up to n packets.
+func (t *quietBed) burst(n int) {
+	b := t.begin(0)
+	clear(t.flows)
+	b.now = t.Int64N(1 << 62)
+	t.q = quietState{
+		detector: t.d, lanes: t.d.Lanes(), key: t.d.Key(), generation: t.Uint32N(4), now: b.now,
+		calm: !t.odds(10), tick: flows.Tick(b.now), refresh: uint32(b.now >> flows.RefreshShift),
+	}
+	for w := range t.q.lanes {
+		l := &t.q.lanes[w]
+		l.Sampled = pick(t.twinBed, 0, 0, l.Limit-1, l.Limit, t.Uint32())
+		l.Things = t.odds(3)
+		l.Raise, l.Latency, l.Tx = t.threshold(), t.threshold(), t.threshold()
+	}
+	for range n {
+		if t.odds(5) && b.nINT > 0 {
+			t.again()
+		} else {
+			t.add(t.known())
+		}
+	}
+	b.nINT -= t.IntN(min(b.nINT, 2) + 1) // what stands behind is valid, and none of the twins' business
+}
+
+// threshold is one of few, so that values in packets are often at one.
+func (t *quietBed) threshold() uint32 {
+	return pick[uint32](t.twinBed, math.MaxUint32, math.MaxUint32, 150_000, 1<<24-1, 1<<31, 1, 0)
+}
+
+// add parses a packet as the worker does, and gives it a flow that it is mostly quiet in.
+func (t *quietBed) add(f []byte) {
+	b := t.b
+	i := b.n
+	for at := 58; at+12 <= len(f) && t.odds(3); at += 4 { // latencies and all, at random
+		if t.odds(3) {
+			binary.BigEndian.PutUint32(f[at:], pick(t.twinBed, 0, 1, math.MaxUint32, t.Uint32(), 1<<31, t.threshold(), t.threshold()-1, t.threshold()|0xff<<24))
+		}
+	}
+	m := t.yard.put(i, f, len(f), 0)
+	info := &b.info[i]
+	b.frame[i] = m.Bytes()
+	switch t.locator.Memory().Recall(b.frame[i], m.PktLen(), info) {
+	case inthdr.Plain:
+		return
+	case inthdr.Ask:
+		l := &b.layers[i]
+		if packet.Parse(f, len(f), l) != packet.OK || t.locator.Find(b.frame[i], l, info, &b.outers[i]) != inthdr.Sound {
+			return
+		}
+		info.Size = l.End - info.Removed
+		t.locator.Judge(info)
+	}
+	if info.Usual && t.odds(4) { // the first segment ends with INT
+		m = t.yard.put(i, f, int(info.End), mbuf.MaxBurst+i)
+		b.frame[i] = m.Bytes()
+	}
+	b.vec[i], b.int[b.nINT], b.flow[b.nINT] = m, uint8(i), &t.flows[b.nINT]
+	t.settle(b.flow[b.nINT], f, info)
+	b.n++
+	b.nINT++
+	t.disturb(b.nINT-1, info)
+}
+
+// again adds a packet that was added before, of the same flow.
+func (t *quietBed) again() {
+	b := t.b
+	from := t.IntN(b.nINT)
+	m := b.vec[b.int[from]]
+	f := m.AppendTo(nil, m.PktLen())
+	b.vec[b.n] = t.yard.put(b.n, f, m.DataLen(), mbuf.MaxBurst+b.n)
+	b.frame[b.n], b.info[b.n] = b.vec[b.n].Bytes(), b.info[b.int[from]]
+	b.int[b.nINT], b.flow[b.nINT] = uint8(b.n), b.flow[from]
+	b.n++
+	b.nINT++
+}
+
+// settle makes f one whose last packet was like this.
+func (t *quietBed) settle(f *flows.Flow, frame []byte, info *inthdr.Info) {
+	f.Generation, f.Watch = uint16(t.q.generation), uint8(t.IntN(len(t.q.lanes)))
+	if t.odds(3) {
+		f.Watch = 0
+	}
+	l := &t.q.lanes[f.Watch]
+	h, sum := uint64(info.Hops), uint64(0)
+	for n := range int(info.Hops) {
+		at := int(info.Stack) + n*int(info.HopLen)
+		if at+inthdr.PlainHop > len(frame) {
+			break
+		}
+		hop := frame[at:]
+		x := binary.BigEndian.Uint32(hop[8:])
+		h = bits.RotateLeft64((h^binary.LittleEndian.Uint64(hop))*t.q.key, 32)
+		sum += uint64(x)
+		if n < flows.MaxHops {
+			f.Hops[n] = flows.Hop{Node: binary.LittleEndian.Uint32(hop), Ref: x - pick(t.twinBed, 0, l.Absolute, -l.Absolute, 1&l.Absolute)}
+		}
+	}
+	end := uint32(min(l.End, 1<<31))
+	f.PathHash, f.EndRef = h, uint32(sum)-pick(t.twinBed, 0, end, -end, 1&end)
+	f.NumHops = uint8(int(info.Hops) + t.IntN(2))
+	f.NextRefresh = t.q.refresh + pick(t.twinBed, 1, 1<<31-1, 1+t.Uint32N(1<<31-1))
+	*field[uint8](t, f, "flags") = uint8(l.Flags) | uint8(t.IntN(256))&^l.Mask
+	*field[uint32](t, f, "packets") = pick(t.twinBed, 0, math.MaxUint32-1, math.MaxUint32-2, t.Uint32())
+	*field[uint32](t, f, "bytes") = pick(t.twinBed, 0, math.MaxUint32-uint32(info.Size), math.MaxUint32-2*uint32(info.Size), t.Uint32())
+}
+
+// disturb changes one thing, mostly by the least there is.
+func (t *quietBed) disturb(j int, info *inthdr.Info) {
+	b := t.b
+	f := b.flow[j]
+	l, hop := &t.q.lanes[f.Watch], &f.Hops[t.IntN(max(1, min(int(info.Hops), flows.MaxHops)))]
+	least := pick(t.twinBed, 1, math.MaxUint32, l.Absolute+1, -l.Absolute-1)
+	switch t.IntN(60) {
+	case 0:
+		f.Generation ^= 1 << t.IntN(16)
+	case 1:
+		f.Watch = uint8(len(t.q.lanes))
+	case 2:
+		f.Watch = NoWatch
+	case 3:
+		b.flow[j] = nil
+	case 4:
+		*field[uint8](t, f, "flags") ^= 1 << t.IntN(8)
+	case 5:
+		f.NextRefresh = t.q.refresh + pick[uint32](t.twinBed, 0, math.MaxUint32, 1<<31, 1<<31+1)
+	case 6:
+		f.NumHops = uint8(max(int(info.Hops), 1) - 1)
+	case 7:
+		hop.Node ^= 1 << t.IntN(32)
+	case 8, 9:
+		hop.Ref += least
+	case 10:
+		f.PathHash ^= 1 << t.IntN(64)
+	case 11, 12:
+		f.EndRef += pick(t.twinBed, 1, math.MaxUint32, uint32(l.End)+1, -uint32(l.End)-1)
+	case 13:
+		*field[uint32](t, f, "packets") = math.MaxUint32
+	case 14:
+		*field[uint32](t, f, "bytes") = math.MaxUint32 - uint32(info.Size) + 1
+	case 15:
+		info.Usual = false
+	case 16: // more hops than are watched
+		f.NumHops = 255
+	case 17:
+		info.Plain = false // which the flow does not care for
+	}
+}
+
+// quietTwins compares the twins, and tells how many packets were quiet.
+func (t *quietBed) quietTwins() (quiet int) {
+	b := t.b
+	s := stateOf(t.yard, b)
+	addPart(s, "state", &t.q)
+	for j := range b.nINT {
+		if b.flow[j] != nil {
+			addPart(s, "flow", b.flow[j])
+		}
+	}
+	for w := range t.q.lanes {
+		addPart(s, "lane", &t.q.lanes[w])
+	}
+	stops := s.twins(t, func() int { return b.nINT },
+		func(from int) int { return quietRun(&t.q, b, from) },
+		func(from int) int { return quietGo(&t.q, b, from) },
+		func(j int) { b.leave(b.int[j]) })
+	return b.nINT - len(stops) + 1
+}
+
+func TestQuietTwins(t *testing.T) {
+	x, quiet, all := newQuietBed(t, 6), 0, 0
+	for n := range 1500 {
+		x.burst(n % (mbuf.MaxBurst + 1))
+		quiet += x.quietTwins()
+		all += x.b.nINT
+	}
+	t.Logf("%d of %d packets were quiet", quiet, all)
+	if quiet < all/4 {
+		t.Errorf("%d of %d packets were quiet: most cases are not reached", quiet, all)
+	}
+}
+
+// TestQuietTwinsOfManyHops: up to 17 hops, which are one more than a flow knows, with
+// hops as short as they may be and longer.
+func TestQuietTwinsOfManyHops(t *testing.T) {
+	for _, bitmap := range []uint16{0xe000, 0xf000, 0xe001} {
+		x, quiet := newQuietBed(t, 7), 0
+		for hops := range 17 {
+			for range 30 {
+				x.burst(0)
+				x.base = nil
+				x.add(manyHops(t, x, bitmap, hops+1))
+				x.again()
+				quiet += x.quietTwins()
+			}
+		}
+		if quiet < 200 {
+			t.Errorf("%04x: only %d packets were quiet", bitmap, quiet)
+		}
+	}
+}
+
+// stripBed makes b.rest of packets that are nothing but a Plain Info: headers at random,
+// INT of n bytes, and a payload.
+func (t *twinBed) addPlain(n, payload int, fill func(int) []byte) {
+	b := t.b
+	i := b.n
+	f := fill(42 + n + payload)
+	m := t.yard.put(i, f, pick(t, len(f), 42+n), mbuf.MaxBurst+i)
+	b.vec[i], b.frame[i] = m, m.Bytes()
+	b.info[i] = inthdr.Info{Plain: true, End: uint16(42 + n), Orig: pick[uint16](t, 0, 0xffff, uint16(t.Uint32()))}
+	b.rest[b.nRest] = uint8(i)
+	b.nRest++
+	b.n++
+}
+
+func (t *twinBed) stripTwins() {
+	b := t.b
+	stateOf(t.yard, b).twins(t, func() int { return b.nRest },
+		func(from int) int { return stripRun(b, from) },
+		func(from int) int { return stripGo(b, from) }, func(int) {})
+}
+
+func (t *twinBed) random(n int) []byte {
+	f := make([]byte, n)
+	for i := range f {
+		f[i] = byte(t.Uint32())
+	}
+	return f
+}
+
+// TestStripTwins: INT of every length, in packets of random bytes, of ones and of
+// zeros; packets that are not stripped in between.
+func TestStripTwins(t *testing.T) {
+	x := newTwinBed(t, 8, inthdr.Config{})
+	fills := []func(n int) []byte{
+		x.random, x.random,
+		func(n int) []byte { return make([]byte, n) },
+		func(n int) []byte { return slices.Repeat([]byte{0xff}, n) },
+		func(n int) []byte { // without a checksum
+			f := x.random(n)
+			f[40], f[41] = 0, 0
+			return f
+		},
+		func(n int) []byte { // with half of one
+			f := x.random(n)
+			f[40+x.IntN(2)] = 0
+			return f
+		},
+		func(n int) []byte { // with many zeros in and around UDP
+			f := x.random(n)
+			for i := 34; i < 50; i++ {
+				f[i] *= byte(x.IntN(2))
+			}
+			return f
+		},
+	}
+	for n := 16; n <= 1024; n += 4 {
+		b := x.begin(0)
+		for range 20 {
+			x.addPlain(n, x.IntN(64), pick(x, fills...))
+		}
+		x.Shuffle(b.nRest, func(i, j int) { b.rest[i], b.rest[j] = b.rest[j], b.rest[i] })
+		info := &b.info[x.IntN(20)]
+		info.Plain, info.Discard = x.odds(2), x.odds(2)
+		b.nRest -= x.IntN(2)
+		x.stripTwins()
+	}
+}
+
+// TestStripTwinsNegativeZero: checksums of UDP that come out as all ones, which zero
+// would mean that there is none, and all that those of IPv4 may come out as.
+func TestStripTwinsNegativeZero(t *testing.T) {
+	x, ones := newTwinBed(t, 9, inthdr.Config{}), 0
+	for n := 16; n <= 1024; n += 4 {
+		b := x.begin(0)
+		for range 4 {
+			f := x.random(42 + n + 8)
+			x.addPlain(n, 8, func(int) []byte { return f })
+			i := b.n - 1
+			head := uint16(n)
+			shrink := head<<8 | head>>8
+			binary.LittleEndian.PutUint16(b.frame[i][24:], pick(x, 0, 0xffff, shrink, ^shrink, shrink+1, shrink-1))
+			binary.LittleEndian.PutUint16(b.frame[i][40:], ^uint16(0))
+			g := slices.Clone(b.frame[i])
+			b.vec[i] = x.yard.put(i, g, len(g), 0)
+			one := x.yard.only(2*mbuf.MaxBurst-1, g)
+			to, was := stripped(x, one, &b.info[i])
+			// Another checksum field moves the result by as much: to all ones, or beside it.
+			field := uint32(was) + 2*0xffff - uint32(to) + pick[uint32](x, 0, 0, 1)
+			field = (field-1)%0xffff + 1
+			binary.LittleEndian.PutUint16(b.frame[i][40:], uint16(field))
+		}
+		x.stripTwins()
+		for i := range b.n {
+			if binary.LittleEndian.Uint16(b.vec[i].Bytes()[40:]) == 0xffff {
+				ones++
+			}
+		}
+	}
+	if ones < 500 {
+		t.Errorf("only %d checksums came out as all ones", ones)
+	}
+}
+
+// stripped takes INT out of one packet, in Go, and returns its checksum of UDP then and
+// before, in the machine's order.
+func stripped(t *twinBed, m *mbuf.Mbuf, info *inthdr.Info) (to, was uint16) {
+	b := &burst{vec: mbuf.NewVec(), nRest: 1}
+	b.vec[0], b.frame[0], b.info[0] = m, m.Bytes(), *info
+	was = binary.LittleEndian.Uint16(m.Bytes()[40:])
+	if stripGo(b, 0) != 1 {
+		t.Fatal("not stripped")
+	}
+	return binary.LittleEndian.Uint16(m.Bytes()[40:]), was
+}
+
+// manyHops is a packet with INT of so many hops.
+func manyHops(t testing.TB, x *quietBed, bitmap uint16, n int) []byte {
+	hops := make([]intgen.Hop, n)
+	for i := range hops {
+		hops[i] = intgen.Hop{NodeID: x.Uint32(), Ingress: uint16(x.Uint32()), Egress: uint16(x.Uint32()), LatencyNs: x.Uint32N(pick[uint32](x.twinBed, 1<<27, 1<<27, math.MaxUint32))}
+	}
+	s := intgen.Source{UDPPort: twinPort, Bitmap: bitmap, MaxHops: 20}
+	f, err := s.Insert(plain(n), hops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}

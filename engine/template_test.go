@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"reflect"
+	"testing"
+
+	"intsink/bench/intgen"
+	"intsink/dpdk/mbuf"
+	"intsink/dpdk/ring"
+	"intsink/engine/event"
+	"intsink/engine/report"
+	"intsink/flows"
+)
+
+// collectorsBed is a bed with a ring for each of its collectors.
+type collectorsBed struct {
+	*bed
+	rings []*ring.Ring
+}
+
+// newCollectorsBed has watches that report to all collectors, to some, and to none.
+func newCollectorsBed(t *testing.T, collectors, ringSize int, change func(*Rules)) *collectorsBed {
+	b := &collectorsBed{}
+	all := uint64(1)<<collectors - 1
+	b.bed = newBed(t, func(r *Rules) {
+		r.Collectors, r.Report.MaxPayload = nil, nil
+		for c := range collectors {
+			b.rings = append(b.rings, ring.New(ringSize))
+			r.Collectors = append(r.Collectors, netip.MustParseAddrPort(fmt.Sprintf("192.0.2.%d:8555", c+1)))
+			r.Report.MaxPayload = append(r.Report.MaxPayload, 1358-300*c)
+		}
+		p := r.Policies[0]
+		p.Sample, p.Events = 1, p.Events|event.Congestion.Set()
+		p.Thresholds.CongestionRaise, p.Thresholds.CongestionClear, p.Thresholds.CongestionQuota, p.Thresholds.CongestionTimeout = 100, 50, 10, 1e9
+		r.Watches, r.Policies = nil, nil
+		for w := range 4 {
+			port := uint16(8000 + w)
+			r.Watches = append(r.Watches, Watch{Name: fmt.Sprint(w), DestinationPort: []PortRange{{port, port}}, Collectors: all >> w & all})
+			r.Policies = append(r.Policies, p)
+		}
+		r.Watches = append(r.Watches, Watch{Name: "rest", Collectors: all})
+		r.Policies = append(r.Policies, p)
+		change(r)
+	})
+	b.Worker.Close()
+	b.reports.Close()
+	b.reports = arena(t, 256)
+	b.Worker = NewWorker(WorkerConfig{
+		Links:      []Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
+		Collectors: b.rings, PacketPool: b.pool, ReportPool: b.reports,
+		NodeID: 3, HwID: 5, Seed: 7, Rules: b.rules,
+		Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9},
+		Clock: func() int64 { b.now += 10; return b.now },
+	})
+	return b
+}
+
+// handedOver are the report packets that left, with what the exporter is told of them,
+// by collector.
+func (b *collectorsBed) handedOver() (out [][][]byte) {
+	v := mbuf.NewVec()
+	for _, r := range b.rings {
+		var of [][]byte
+		for n := r.Pop(v, mbuf.MaxBurst); n > 0; n = r.Pop(v, mbuf.MaxBurst) {
+			for _, m := range v[:n] {
+				of = append(of, bytes.Clone(m.Bytes()))
+			}
+			b.reports.FreeBulk(v, n)
+		}
+		out = append(out, of)
+	}
+	return out
+}
+
+// reported is a packet as it may come between others: mostly INT-MD of one of some
+// domains.
+func reported(t *testing.T, r *rand.Rand) []byte {
+	f := intgen.Flow{
+		SrcMAC: [6]byte{2, 0, 0, 0, 0, 1}, DstMAC: [6]byte{2, 0, 0, 0, 0, 2}, Src: address(10, 0, 0, byte(r.IntN(8))), Dst: address(10, 1, 0, 1),
+		Proto: intgen.UDP, SrcPort: 1024, DstPort: 7999 + uint16(r.IntN(6)),
+	}
+	switch r.IntN(12) {
+	case 0:
+		f.VLAN = 5
+	case 1:
+		f.Proto = intgen.TCP
+	case 2:
+		f.Src, f.Dst = netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("2001:db8::2")
+	case 3:
+		return mx(t, r.IntN(4), 0xffff, 0x5453, 0x8000)
+	case 4:
+		return plain(r.IntN(9))
+	}
+	return withINT(t, f.Frame(r.IntN(1200), r.Uint32()), func(s *intgen.Source, hops []intgen.Hop) {
+		s.DomainID, s.Discard = []uint16{0, 0, 0, 0x5453, 7, 0xffff}[r.IntN(6)], r.IntN(20) == 0
+		if r.IntN(20) == 0 {
+			s.DSInstruction = 0x8000 // which nobody knows
+		}
+		hops[0].QueueOccupancy = uint32(r.IntN(2) * 1000)
+		hops[1].NodeID -= uint32(r.IntN(10) / 9)
+	})
+}
+
+// TestTemplateChangesNothing: whatever packets come in a burst, reports are as without a
+// template, to the byte, packet by packet, and so are the counters.
+func TestTemplateChangesNothing(t *testing.T) {
+	type rules = func(*Rules)
+	for name, change := range map[string]rules{
+		"as it comes":        func(*Rules) {},
+		"no fragment":        func(r *Rules) { r.Report.Fragment = 0 },
+		"Ethernet":           func(r *Rules) { r.Report.Ethernet = true },
+		"no metadata":        func(r *Rules) { r.Report.MdBits = 0 },
+		"neither":            func(r *Rules) { r.Report.MdBits, r.Report.Fragment = 0, 0 },
+		"all metadata":       func(r *Rules) { r.Report.MdBits = 0xffff },
+		"a domain":           func(r *Rules) { r.Report.Domain, r.Report.Ethernet = 0x5453, true },
+		"a domain alone":     func(r *Rules) { r.Report.Domain, r.Report.MdBits = 0x5453, 0 },
+		"1 byte":             func(r *Rules) { r.Report.Fragment = 1 },
+		"a byte of Ethernet": func(r *Rules) { r.Report.Fragment, r.Report.Ethernet = 1, true },
+		"odd":                func(r *Rules) { r.Report.Fragment = 127 },
+		"odd Ethernet":       func(r *Rules) { r.Report.Fragment, r.Report.Ethernet = 125, true },
+		"longer than 254 words": func(r *Rules) {
+			r.Report.Fragment, r.Report.MaxPayload = 1400, []int{1358, 2000, 1100}
+		},
+		"one each":    func(r *Rules) { r.Report.MaxReports = 1 },
+		"three":       func(r *Rules) { r.Report.MaxReports = 3 },
+		"little room": func(r *Rules) { r.Report.MaxPayload = []int{100, 44, 26} },
+		"no room":     func(r *Rules) { r.Report.MaxPayload = []int{12, 1358, 8} },
+		"a budget":    func(r *Rules) { r.Report.Budgets = []Budget{{}, {Packets: 20, Bits: 1e6, Burst: 100e6}, {}} },
+		"explained":   func(r *Rules) { r.Report.Explain = true },
+		"format 1.0":  func(r *Rules) { r.Report.Format = report.Format10 },
+		"no samples": func(r *Rules) {
+			for i := range r.Policies {
+				r.Policies[i].Sample = 0
+			}
+		},
+		"refreshes": func(r *Rules) {
+			for i := range r.Policies {
+				r.Policies[i].Sample, r.Policies[i].Thresholds.RefreshEvery = 0, 1e6
+			}
+		},
+	} {
+		for _, ringSize := range []int{4, 64} { // 4: some find no room
+			t.Run(fmt.Sprintf("%s, ring of %d", name, ringSize), func(t *testing.T) { sameReports(t, ringSize, change) })
+		}
+	}
+}
+
+func sameReports(t *testing.T, ringSize int, change func(*Rules)) {
+	by, whole := newCollectorsBed(t, 3, ringSize, change), newCollectorsBed(t, 3, ringSize, change)
+	whole.intricate = ^uint64(0) // all is left to reportWhole
+	r, reports := rand.New(rand.NewPCG(5, 6)), 0
+	for burst := range 30 {
+		frames := make([][]byte, r.IntN(mbuf.MaxBurst+1))
+		for i := range frames {
+			frames[i] = reported(t, r)
+		}
+		step := int64(r.IntN(2e6))
+		for _, b := range []*collectorsBed{by, whole} {
+			b.network.rx = frames
+			b.Poll()
+			b.step(step)
+		}
+		got, want := by.handedOver(), whole.handedOver()
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("burst %d:\n%x\nwithout the template\n%x", burst, got, want)
+		}
+		for _, packets := range want {
+			reports += len(packets)
+		}
+		if !reflect.DeepEqual(by.counters, whole.counters) {
+			t.Fatalf("burst %d: counters %+v\nwithout the template %+v", burst, by.counters, whole.counters)
+		}
+		if !reflect.DeepEqual(by.host.tx, whole.host.tx) {
+			t.Fatalf("burst %d: other packets leave", burst)
+		}
+	}
+	if reports < 10 {
+		t.Errorf("only %d report packets", reports)
+	}
+	for _, b := range []*collectorsBed{by, whole} {
+		b.Close()
+		b.handedOver()
+		if n := b.pool.InUse() + b.reports.InUse(); n != 0 {
+			t.Errorf("%d mbufs did not come home", n)
+		}
+	}
+}
