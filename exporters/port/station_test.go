@@ -89,6 +89,30 @@ func TestWhatIsLearned(t *testing.T) {
 	}
 }
 
+// TestOwnMACsAreNoGateway: whoever says that the gateway has the MAC address of a
+// port of the sink's own would turn the reports around.
+func TestOwnMACsAreNoGateway(t *testing.T) {
+	for _, mac := range []MAC{ours, other} {
+		for name, c := range map[string]Config{"IPv4": four(), "IPv6": six()} {
+			gateway := gatewayOf(c, mac)
+			frames := [][]byte{adverts(gateway, c.Source.String(), ours), solicits(gateway, c.Source.String())}
+			if c.Source.Is4() {
+				frames = [][]byte{arpFrom(gateway, arpReply, ours, c.Source.String()), arpFrom(gateway, arpRequest, MAC{}, c.Source.String())}
+			}
+			for i, frame := range frames {
+				p, q := New(ours, other), newQueue(t)
+				e := p.Exporter(c)
+				s := p.Station(1, q, q.pool, false)
+				e.neighbor.gateway.mac.Store(pack(theirs))
+				s.Hear(frame, 0)
+				if offer := e.neighbor.gateway.offer.Load(); offer != 0 || len(q.sent()) != 0 || p.Frames()[FrameOther] != 1 {
+					t.Errorf("%s, frame %d of %x: offer %x, frames %v", name, i, mac, offer, p.Frames())
+				}
+			}
+		}
+	}
+}
+
 // TestQuestionsAreAnswered: for each source address once, however many
 // collectors share it.
 func TestQuestionsAreAnswered(t *testing.T) {
