@@ -194,12 +194,13 @@ func TestFlowsOfAllWorkersInOrder(t *testing.T) {
 func TestFlowFilters(t *testing.T) {
 	b := newAPIBed(t, twoWorkers...)
 	for query, want := range map[string]int{
-		"watch=web": 10, "watch=all": 10, "watch=none": 0,
+		"watch=web": 10, "watch=all": 10,
 		"source=10.0.0.0/29": 8, "source=10.0.0.7": 1, "source=2001:db8::/32": 2, "destination=10.1.0.1": 18, "source=0.0.0.0/0": 18,
 		"protocol=udp": 20, "protocol=6": 0, "port=1024": 20, "port=8001": 10, "source_port=8001": 0, "destination_port=8000": 10,
 		"node=112": 4, "node=102": 16, "node=101": 20, "node=7": 0, "link=101-112": 4, "link=112-101": 0, "link=101-102": 16,
 		"node=112&watch=web": 2, "congested=true": 20, "congested=false": 0,
 		"min_hop_latency_ns=10001": 16, "min_latency_ns=30001": 16, "min_latency_ns=4000000000": 0,
+		"path=0123456789abcdef": 0, "path=w1-0123456789abcdef": 0,
 	} {
 		items, totals := all[flowItem](b, "/api/v1/flows?limit=7&sort=last_seen&"+query)
 		if len(items) != want || totals["flows"] != float64(want) {
@@ -295,6 +296,9 @@ func TestBadRequestsSayWhatIsKnown(t *testing.T) {
 		"/api/v1/flows?link=1":                                         {400, "two nodes that follow each other"},
 		"/api/v1/flows?watch=":                                         {400, "watch is empty"},
 		"/api/v1/flows?watch=a&watch=b":                                {400, "watch is there 2 times"},
+		"/api/v1/flows?watch=nope":                                     {400, `watch = "nope": there is none of that name; there are "all", "web"`},
+		"/api/v1/flows?path=zz":                                        {400, "as GET /api/v1/paths lists it"},
+		"/api/v1/paths?id=570A":                                        {400, "as GET /api/v1/paths lists it"},
 		"/api/v1/flows?cursor=x":                                       {400, "cursor"},
 		"/api/v1/flows?cursor=" + (&cursor{"bytes", 1, ""}).String():   {400, "sort = bytes"},
 		"/api/v1/flows?cursor=" + (&cursor{"packets", 1, ""}).String(): {400, "cursor: flow"},
@@ -310,6 +314,20 @@ func TestBadRequestsSayWhatIsKnown(t *testing.T) {
 		}
 		if status := b.get(path, &body); status != want.status || !strings.Contains(body.Error, want.text) {
 			t.Errorf("%s: %d %q, want %d %q", path, status, body.Error, want.status, want.text)
+		}
+	}
+}
+
+// TestOtherMethodsAreRefused, by every endpoint, with what is allowed.
+func TestOtherMethodsAreRefused(t *testing.T) {
+	b := newAPIBed(t)
+	for _, path := range append(apiLists, "flows/udp:10.0.0.4:1-10.1.0.1:8000") {
+		for _, method := range []string{"POST", "PUT", "DELETE"} {
+			w := httptest.NewRecorder()
+			b.server.Config.Handler.ServeHTTP(w, httptest.NewRequest(method, "/api/v1/"+path, nil))
+			if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" || !strings.Contains(w.Body.String(), `"error"`) {
+				t.Errorf("%s %s: %d %v %s", method, path, w.Code, w.Header(), w.Body)
+			}
 		}
 	}
 }
