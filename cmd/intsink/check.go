@@ -20,9 +20,9 @@ func newCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check --config FILE [--dump]",
 		Short: "Validate a configuration",
-		Long: `Validate a configuration without touching a device. All errors are printed at
-once on stderr, each with file:line:column and the source line; warnings too. A
-valid configuration gives a summary on stdout, or with --dump the effective
+		Long: `Validate a configuration without touching a device. Errors are printed on stderr
+together, the first ten of them, each with file:line:column and the source line;
+warnings too. A valid configuration gives a summary on stdout, or with --dump the effective
 configuration as HCL, every default filled in.
 
 Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,
@@ -43,7 +43,7 @@ func check(stdout, stderr io.Writer, path string, dump bool) error {
 	c, diags := conf.Load(path)
 	diags.WriteTo(stderr)
 	if c == nil {
-		return exitError{1, fmt.Errorf("%s is not valid: %s", path, count(len(diags.Errors), "error"))}
+		return exitError{1, fmt.Errorf("%s is not valid: %s", path, count(diags.Count(conf.Error), "error"))}
 	}
 	if err := eal.CheckExtra(c.DPDK.EALArgs); err != nil {
 		return exitError{1, fmt.Errorf("%s is not valid: %w", path, err)}
@@ -78,7 +78,7 @@ func printed(path string, load func(string) (*conf.Config, *conf.Diagnostics)) (
 	c, diags := load(path)
 	diags.WriteTo(os.Stderr)
 	if c == nil {
-		return nil, exitError{1, fmt.Errorf("%s is not valid: %s", path, count(len(diags.Errors), "error"))}
+		return nil, exitError{1, fmt.Errorf("%s is not valid: %s", path, count(diags.Count(conf.Error), "error"))}
 	}
 	return c, nil
 }
