@@ -22,13 +22,13 @@ func (d *decoder) checkPorts(c *Config) {
 		p := &c.Ports[i]
 		d.checkDevice(p)
 		if other := ids[p.ID]; other != nil {
-			d.errorAt([]any{&p.ID, p}, "port %q: id %d is that of port %q too; reports could not tell them apart", p.Name, p.ID, other.Name)
+			d.errorAt([]any{&p.ID, p}, "port %q: id %d is that of port %q too; reports could not tell them apart; set id in one of them", p.Name, p.ID, other.Name)
 		}
 		ids[p.ID] = p
 		device, _, _ := strings.Cut(strings.ToLower(p.Device), ",")
 		device = strings.TrimPrefix(device, "0000:")
 		if other := devices[device]; other != nil && device != "" {
-			d.errorAt([]any{&p.Device}, "port %q: device %q is that of port %q too", p.Name, short(p.Device), other.Name)
+			d.errorAt([]any{&p.Device}, "port %q: device %q is that of port %q too; each needs its own", p.Name, short(p.Device), other.Name)
 		}
 		devices[device] = p
 		if p.MTU != 0 && p.MTU < 68 {

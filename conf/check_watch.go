@@ -118,7 +118,7 @@ func (d *decoder) checkEvents(e, inherited *Events, where string) {
 
 func (d *decoder) checkClear(clear, raise *uint32, where string) {
 	if *clear > *raise && (d.has(clear) || d.has(raise)) {
-		d.errorAt([]any{clear, raise}, "%s: clear = %d is above raise = %d: an episode would end as it begins", where, *clear, *raise)
+		d.errorAt([]any{clear, raise}, "%s: clear = %d is above raise = %d: an episode would end as it begins; set clear to raise or less", where, *clear, *raise)
 	}
 }
 
@@ -135,7 +135,7 @@ func (d *decoder) checkReport(c *Config) {
 	}
 	at := []any{&r.Coalesce.MaxBytes, &r.Fragment, r}
 	if r.Coalesce.MaxBytes < least {
-		d.errorAt(at, "report: coalesce.max_bytes = %d: one report with this fragment and metadata takes %d bytes, headers included", r.Coalesce.MaxBytes, least)
+		d.errorAt(at, "report: coalesce.max_bytes = %d: one report with this fragment and metadata takes %d bytes, headers included; allow so many, or lower fragment", r.Coalesce.MaxBytes, least)
 	} else if r.Coalesce.MaxBytes > 1514 {
 		d.warnAt(at, "report: coalesce.max_bytes = %d is more than an Ethernet frame of 1514 bytes: the path to the collectors must take larger ones", r.Coalesce.MaxBytes)
 	}
@@ -146,7 +146,7 @@ func (d *decoder) checkReport(c *Config) {
 // of RepType 1.
 func leastReport(r *Report) int {
 	n := 14 + 40 + 8 + 8 + 12 + metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
-	if r.Explain {
+	if r.Explain && r.Version == "2.0" && r.Profile == "" { // elsewhere it is an error
 		n += explainBytes
 	}
 	return n
@@ -162,9 +162,9 @@ const maxTLV = 1020
 func (d *decoder) checkExplain(r *Report) {
 	switch at := []any{&r.Explain, r}; {
 	case r.Version != "2.0":
-		d.errorAt(at, "report: explain = true: only reports of version 2.0 have room for it, not %s", r.Version)
+		d.errorAt(at, "report: explain = true: only reports of version 2.0 have room for it, not %s; leave explain out", r.Version)
 	case r.Profile != "":
-		d.errorAt(at, "report: explain = true: profile %q has no room for it", r.Profile)
+		d.errorAt(at, "report: explain = true: profile %q has no room for it; leave one of them out", r.Profile)
 	case r.Fragment > maxTLV:
 		d.warnAt([]any{&r.Fragment, r}, "report: fragment = %d: with explain = true at most %d bytes of a packet are sent", r.Fragment, maxTLV)
 	}
