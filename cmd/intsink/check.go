@@ -22,8 +22,8 @@ func newCheckCommand() *cobra.Command {
 		Short: "Validate a configuration",
 		Long: `Validate a configuration without touching a device. Errors are printed on stderr
 together, the first ten of them, each with file:line:column and the source line;
-warnings too. A valid configuration gives a summary on stdout, or with --dump the effective
-configuration as HCL, every default filled in.
+warnings too. A valid configuration gives a summary on stdout, or with --dump
+the effective configuration as HCL, every default filled in.
 
 Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,
 		Example: `  intsink check --config /etc/intsink/intsink.hcl

@@ -72,7 +72,7 @@ func (g *generator) fitPayload() error {
 	if err != nil {
 		return err
 	}
-	if !g.f.sizeGiven {
+	if !g.f.given("size") {
 		g.f.size = max(g.f.size, len(empty))
 	}
 	g.payload = g.f.size - len(empty)

@@ -108,7 +108,7 @@ func (f *genFlags) encapsulation() (*encapsulation, error) {
 			return &encapsulations[i], nil
 		}
 	}
-	return nil, fmt.Errorf("--encap %q: %s", f.encap, encapNames(anyEncap))
+	return nil, fmt.Errorf("--encap %q: must be %s", f.encap, encapNames(anyEncap))
 }
 
 // checkINT checks the flags that say how INT stands in the packets, each alone and
@@ -124,13 +124,13 @@ func (f *genFlags) checkINT() error {
 	format := func(x *encapsulation) bool { return slices.Contains(x.formats, f.format) }
 	switch _, known := genFormats[f.format]; {
 	case !known:
-		return fmt.Errorf("--format %q: 2, 1 or 2016", f.format)
+		return fmt.Errorf("--format %q: must be 2, 1 or 2016", f.format)
 	case !format(e):
 		return fmt.Errorf("--format %s does not have --encap %s: use --encap %s", f.format, e.name, encapNames(format))
 	case f.format != "2" && f.kind == "mx":
 		return fmt.Errorf("--type mx came with INT 2: leave --format %s out", f.format)
 	case e.marking == intgen.ByGeneve && f.hops > maxGeneveHops:
-		return fmt.Errorf("--hops %d with --encap geneve: 0 to %d, an option holds no more", f.hops, maxGeneveHops)
+		return fmt.Errorf("--hops %d with --encap geneve: must be 0 to %d, an option holds no more", f.hops, maxGeneveHops)
 	}
 	return f.checkTunnel(e)
 }
@@ -140,8 +140,8 @@ func (f *genFlags) checkType(e *encapsulation) error {
 	_, known := genTypes[f.kind]
 	switch {
 	case !known:
-		return fmt.Errorf("--type %q: md, mx or destination", f.kind)
-	case f.kind != "md" && f.hopsGiven:
+		return fmt.Errorf("--type %q: must be md, mx or destination", f.kind)
+	case f.kind != "md" && f.given("hops"):
 		return fmt.Errorf("--hops needs --type md: headers of type %s carry no metadata of hops", f.kind)
 	case f.kind != "md" && (f.pathEvery|f.stepEvery != 0 || f.latencyStepAfter+f.pathChangeAfter != ""):
 		return fmt.Errorf("path changes and latency steps need --type md: headers of type %s carry no metadata of hops", f.kind)
@@ -163,7 +163,7 @@ func (f *genFlags) checkTunnel(e *encapsulation) error {
 	case f.tunnel == "none":
 		return nil
 	case !known || f.tunnel == "vxlan-gpe":
-		return fmt.Errorf("--tunnel %q: none, vxlan, gre, geneve or ipip", f.tunnel)
+		return fmt.Errorf("--tunnel %q: must be none, vxlan, gre, geneve or ipip", f.tunnel)
 	case f.live != "":
 		return errors.New("--tunnel needs --out: live packets come in tunnels of their own, or in none")
 	case !e.inTunnel:

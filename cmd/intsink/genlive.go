@@ -86,7 +86,7 @@ func optionalDuration(flag, s string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("--%s %q: a duration such as 3s", flag, s)
+		return 0, fmt.Errorf("--%s %q: must be a duration such as 3s", flag, s)
 	}
 	return d, nil
 }
