@@ -66,7 +66,7 @@ func startAppliance(ctx context.Context, c *conf.Config) (*appliance, error) {
 			err = step(c)
 		}
 		if err != nil {
-			return nil, errors.Join(err, a.stop(context.Background()))
+			return nil, errors.Join(err, a.release())
 		}
 	}
 	return a, nil
@@ -199,9 +199,19 @@ func idler(sleep time.Duration) func(int) {
 // idlePolls empty polls in a row, well under a millisecond, make a worker idle.
 const idlePolls = 1000
 
-// stop drains: workers first, so that nothing is added, then exporters, so that
-// every sealed report leaves, then ports and pools.
-func (a *appliance) stop(ctx context.Context) error {
+// stop ends an appliance that was running.
+func (a *appliance) stop() error {
+	err := a.release()
+	if err == nil {
+		slog.Info("stopped, all mbufs returned")
+	}
+	return err
+}
+
+// release drains: workers first, so that nothing is added, then exporters, so that
+// every sealed report leaves, then ports and pools. Of a start that failed there
+// may be any part.
+func (a *appliance) release() error {
 	a.stopping.Store(true)
 	for _, w := range a.workers {
 		w.Stop()
@@ -242,6 +252,5 @@ func (a *appliance) checkPools() error {
 	if leaked != 0 {
 		return fmt.Errorf("%d mbufs did not return to their pools", leaked)
 	}
-	slog.Info("stopped, all mbufs returned")
 	return nil
 }
