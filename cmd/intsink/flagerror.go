@@ -10,13 +10,14 @@ import (
 
 // flagValues says what values of each type of flag are.
 var flagValues = map[string]string{
-	"int":     "a whole number",
-	"uint8":   "a whole number from 0 to 255",
-	"uint16":  "a whole number from 0 to 65535",
-	"uint64":  "a whole number from 0 to 18446744073709551615",
-	"uints":   "whole numbers of 0 or more, with commas between them",
-	"float64": "a number",
-	"bool":    "true or false",
+	"int":      "a whole number",
+	"uint8":    "a whole number from 0 to 255",
+	"uint16":   "a whole number from 0 to 65535",
+	"uint64":   "a whole number from 0 to 18446744073709551615",
+	"uints":    "whole numbers of 0 or more, with commas between them",
+	"float64":  "a number",
+	"bool":     "true or false",
+	"duration": "a duration such as 20us, 1ms or 3s",
 }
 
 // flagError says of a value that the flag's type does not have what it must be, as

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -27,6 +28,9 @@ type genFlags struct {
 	marker               uint64
 	plain                float64
 	pathEvery, stepEvery uint64
+	timestamps           bool
+	linkLatency          time.Duration
+	linkStepEvery        uint64
 	latencyStepAfter     string
 	pathChangeAfter      string
 }
@@ -41,6 +45,11 @@ each with the metadata of --hops hops (node id, interfaces, hop latency, queue,
 tx utilization: 20 bytes a hop). The same flags and seed give the same file to
 the byte. --original writes the packets as they were before INT, which is what a
 sink must give back.
+
+With --timestamps the hops also write when they received and sent the packet: 36
+bytes a hop, or 28 with --format 1, which has the lower 32 bits. Times lead up to
+the packet's own: hop latency in each hop, --link-latency on each link between
+two hops and from the last one to the sink.
 
 With --live, be an INT source and --hops transit hops between two interfaces:
 IPv4 and IPv6 packets from IN that --encap can take go to OUT with INT,
@@ -64,6 +73,7 @@ Tunnels have Ethernet inside, GRE and IP in IP have IP; one tunnel for each flow
   intsink gen --out dscp.pcap --encap dscp --proto tcp --ipv6 --hops 8 --size 512
   intsink gen --out geneve.pcap --encap geneve --hops 5 --then-destination
   intsink gen --out inner.pcap --encap dscp --tunnel vxlan
+  intsink gen --out links.pcap --timestamps --link-latency 20us --link-step-every 500
   intsink gen --live veth-in,veth-out --hops 3`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -81,7 +91,7 @@ func (f *genFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.original, "original", "", "capture of the packets without INT to write besides")
 	fl.StringVar(&f.live, "live", "", "two interfaces, IN,OUT: insert INT between them")
 	fl.IntVar(&f.flows, "flows", 1000, "number of flows")
-	fl.IntVar(&f.hops, "hops", 3, "hops that wrote metadata, 0 to 12; Geneve 0 to 5")
+	fl.IntVar(&f.hops, "hops", 3, "hops that wrote metadata, 0 to 12; Geneve 0 to 5, with --timestamps 0 to 3")
 	fl.IntVar(&f.size, "size", 138, "bytes of a frame, INT included; more by default where headers and INT need more")
 	fl.Uint64Var(&f.count, "count", 1000, "number of packets")
 	fl.StringVar(&f.encap, "encap", "udp", encapNames(anyEncap))
@@ -100,6 +110,9 @@ func (f *genFlags) register(cmd *cobra.Command) {
 	fl.Float64Var(&f.plain, "plain", 0, "share of packets without INT, 0 to 1")
 	fl.Uint64Var(&f.pathEvery, "path-change-every", 0, "every N packets one flow moves to a path of its own; 0: never")
 	fl.Uint64Var(&f.stepEvery, "latency-step-every", 0, "every N packets one flow's first hop gets 100 us slower; 0: never")
+	fl.BoolVar(&f.timestamps, "timestamps", false, "hops write ingress and egress timestamps, nanoseconds since 1970")
+	fl.DurationVar(&f.linkLatency, "link-latency", 5*time.Microsecond, "time on each link, with --timestamps; it jitters by up to 5 %")
+	fl.Uint64Var(&f.linkStepEvery, "link-step-every", 0, "every N packets the link from hop 1 to hop 2 gets 100 us slower; 0: never")
 	fl.StringVar(&f.latencyStepAfter, "latency-step-after", "", "live: after this time hop 2 gets 500 us slower")
 	fl.StringVar(&f.pathChangeAfter, "path-change-after", "", "live: after this time packets leave hop 1 by another interface")
 }
@@ -168,11 +181,14 @@ func (f *genFlags) check() error {
 	if err := f.checkEvents(); err != nil {
 		return err
 	}
+	if err := f.checkTimestamps(); err != nil {
+		return err
+	}
 	return distinct(fileFlag{"out", f.out}, fileFlag{"original", f.original})
 }
 
 // captureFlags are those that only a capture has: live, packets are what comes.
-var captureFlags = []string{"flows", "size", "count", "proto", "vlan", "pps", "plain", "path-change-every", "latency-step-every"}
+var captureFlags = []string{"flows", "size", "count", "proto", "vlan", "pps", "plain", "path-change-every", "latency-step-every", "link-step-every"}
 
 // checkKind checks the flags that only one kind of gen has.
 func (f *genFlags) checkKind() error {

@@ -59,8 +59,19 @@ var encapsulations = []encapsulation{
 	},
 }
 
-// maxGeneveHops of 20 bytes and the INT-MD header fit the 124 bytes of an option.
-const maxGeneveHops = 5
+// maxGeneveHops of 20 bytes and the INT-MD header fit the 124 bytes of an option, or
+// maxStampedHops of 36 bytes.
+const (
+	maxGeneveHops  = 5
+	maxStampedHops = 3
+)
+
+func (f *genFlags) maxGeneveHops() int {
+	if f.timestamps {
+		return maxStampedHops
+	}
+	return maxGeneveHops
+}
 
 // destinationWords is the length of the Destination headers of gen, which no
 // specification gives a format.
@@ -129,8 +140,8 @@ func (f *genFlags) checkINT() error {
 		return fmt.Errorf("--format %s does not have --encap %s: use --encap %s", f.format, e.name, encapNames(format))
 	case f.format != "2" && f.kind == "mx":
 		return fmt.Errorf("--type mx came with INT 2: leave --format %s out", f.format)
-	case e.marking == intgen.ByGeneve && f.hops > maxGeneveHops:
-		return fmt.Errorf("--hops %d with --encap geneve: must be 0 to %d, an option holds no more", f.hops, maxGeneveHops)
+	case e.marking == intgen.ByGeneve && f.hops > f.maxGeneveHops():
+		return fmt.Errorf("--hops %d with --encap geneve: must be 0 to %d, an option holds no more", f.hops, f.maxGeneveHops())
 	}
 	return f.checkTunnel(e)
 }
@@ -184,7 +195,7 @@ func (f *genFlags) source() (*intgen.Source, error) {
 		Marking: e.marking, Format: genFormats[f.format],
 		UDPPort: f.udpPort, DSCP: f.dscp, Mask: 0x3f, ProbeMarker: f.marker,
 		Type: genTypes[f.kind], ThenDestination: f.thenDestination, DestinationWords: destinationWords,
-		Bitmap: intgen.DefaultBitmap, MaxHops: 12 + f.hops,
+		Bitmap: f.bitmap(), MaxHops: 12 + f.hops,
 		GREInserted: e.marking == intgen.ByGRE && e.inserted,
 		FromVXLAN:   e.marking == intgen.ByVXLANGPE && e.inserted,
 	}

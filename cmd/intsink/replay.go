@@ -26,7 +26,8 @@ one before it gets the latest time so far, also in OUT, and a packet without a
 time that of the packet before it; a jump ahead is believed. Forwarded frames go
 to OUT in order, report packets as whole Ethernet/IP/UDP frames to REPORTS. The
 same input gives the same output to the byte. Reports come from 0.0.0.0:0 where
-the collector has no source, which the kernel chooses when it sends. Needs no hugepages and no NIC.
+the collector has no source, which the kernel chooses when it sends. Needs no
+hugepages and no NIC.
 
 Warnings on stderr count what is not as it should be: a capture that is cut short
 or damaged, packets captured only in part, times that run backwards, and frames
