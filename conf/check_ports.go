@@ -101,7 +101,7 @@ func (d *decoder) checkLinks(c *Config) {
 // checkMbufs: every receive descriptor holds an mbuf from the start, every
 // transmit descriptor may, and every worker has a burst and a cache of them.
 func (d *decoder) checkMbufs(c *Config) {
-	const perWorker = 64 + 256
+	const perWorker = Burst + MbufCache
 	workers, rx, all := len(c.DPDK.Lcores), 0, 0
 	for i := range c.Ports {
 		rx += workers * int(c.Ports[i].RxDesc)

@@ -8,18 +8,12 @@ import (
 	"strconv"
 )
 
-// maxWatches and maxCollectors are what a flow entry and a watch have room for.
-const (
-	maxWatches    = 255
-	maxCollectors = 64
-)
-
 func (d *decoder) checkWatches(c *Config) {
 	if len(c.Watches) == 0 {
 		d.warnAt(nil, `there is no watch block: INT is stripped and nothing is reported; watch "all" {} watches everything`)
 	}
-	if len(c.Watches) > maxWatches {
-		d.errorAt([]any{&c.Watches[maxWatches]}, "%d watch blocks; at most %d", len(c.Watches), maxWatches)
+	if len(c.Watches) > MaxWatches {
+		d.errorAt([]any{&c.Watches[MaxWatches]}, "%d watch blocks; at most %d", len(c.Watches), MaxWatches)
 	}
 	known := collectorNames(c)
 	all := ""
@@ -187,8 +181,8 @@ func (d *decoder) checkCollectors(c *Config) {
 	if len(c.Collectors) == 0 && len(c.Watches) > 0 {
 		d.warnAt(nil, `there is no collector block: reports are made for nobody; write collector "primary" { address = "192.0.2.10:8555" }`)
 	}
-	if len(c.Collectors) > maxCollectors {
-		d.errorAt([]any{&c.Collectors[maxCollectors]}, "%d collector blocks; at most %d", len(c.Collectors), maxCollectors)
+	if len(c.Collectors) > MaxCollectors {
+		d.errorAt([]any{&c.Collectors[MaxCollectors]}, "%d collector blocks; at most %d", len(c.Collectors), MaxCollectors)
 	}
 	seen := map[netip.AddrPort]string{}
 	for i := range c.Collectors {

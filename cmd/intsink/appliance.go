@@ -93,12 +93,12 @@ func (a *appliance) startServing(c *conf.Config) (err error) {
 
 // openPools makes one packet pool for all ports and one report pool per worker.
 func (a *appliance) openPools(c *conf.Config) (err error) {
-	if a.pool, err = mempool.New("packets", c.DPDK.Mbufs, mbufCache, mbufRoom, mempool.AnySocket); err != nil {
+	if a.pool, err = mempool.New("packets", c.DPDK.Mbufs, conf.MbufCache, conf.MbufRoom, mempool.AnySocket); err != nil {
 		return fmt.Errorf("dpdk.mbufs = %d: %w", c.DPDK.Mbufs, err)
 	}
 	for w := range c.DPDK.Lcores {
 		name := fmt.Sprintf("reports-w%d", w)
-		p, err := mempool.New(name, reportMbufs, 0, reportRoom(c), mempool.AnySocket)
+		p, err := mempool.New(name, conf.ReportMbufs, 0, reportRoom(c), mempool.AnySocket)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -107,16 +107,10 @@ func (a *appliance) openPools(c *conf.Config) (err error) {
 	return nil
 }
 
-const (
-	mbufCache   = 256        // mbufs a worker keeps without going to the shared pool
-	mbufRoom    = 128 + 2048 // headroom and data of one mbuf; longer frames are chains
-	reportMbufs = 4095
-)
-
 // reportRoom is the buffer of one report packet: headroom for its headers, the
 // handoff, and the largest payload.
 func reportRoom(c *conf.Config) int {
-	return 128 + 64 + c.Report.Coalesce.MaxBytes
+	return conf.ReportRoom + c.Report.Coalesce.MaxBytes
 }
 
 // openPorts attaches, configures and starts every port of the configuration.

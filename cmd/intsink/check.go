@@ -83,10 +83,6 @@ func printed(path string, load func(string) (*conf.Config, *conf.Diagnostics)) (
 	return c, nil
 }
 
-// mbufBytes is what one mbuf takes: its buffer (headroom and data), its header in
-// the pool and struct rte_mbuf.
-const mbufBytes = 128 + 2048 + 64 + 128
-
 // checkSummary says in a few lines what the configuration amounts to.
 func checkSummary(c *conf.Config) string {
 	var b strings.Builder
@@ -129,7 +125,7 @@ func checkSummary(c *conf.Config) string {
 	line("memory", []string{
 		fmt.Sprintf("flows about %s (%d x %d x %d bytes)", size(workers*c.Flows.Capacity*flows.Bytes), workers, c.Flows.Capacity, flows.Bytes),
 		fmt.Sprintf("up to %s more when all have events (%d bytes)", size(workers*c.Flows.Capacity*flows.SideBytes), flows.SideBytes),
-		fmt.Sprintf("mbufs about %s (%d x %d bytes)", size(c.DPDK.Mbufs*mbufBytes), c.DPDK.Mbufs, mbufBytes),
+		fmt.Sprintf("mbufs about %s (%d x %d bytes)", size(c.DPDK.Mbufs*conf.MbufBytes), c.DPDK.Mbufs, conf.MbufBytes),
 	})
 	line("start-up", []string{fmt.Sprintf("at least %.1f s for the flow tables, by a sample", flows.StartTime(workers*c.Flows.Capacity).Seconds())})
 	return b.String()
