@@ -76,25 +76,11 @@ func (r NodeRange) String() string {
 }
 
 func parseNodeRange(x *expr, accepted string) (r NodeRange, ok bool) {
-	s, ok := x.textOrNumber(accepted)
-	if !ok {
-		return r, false
-	}
-	first, last, found := strings.Cut(s, "-")
-	if !found {
-		last = first
-	}
-	a, err1 := strconv.ParseUint(strings.TrimSpace(first), 10, 32)
-	b, err2 := strconv.ParseUint(strings.TrimSpace(last), 10, 32)
-	switch {
-	case err1 != nil || err2 != nil || a > maxNodeID || b > maxNodeID:
-		return r, x.fail("accepted are %s", accepted)
-	case a > b:
-		return r, x.fail(`the range ends before it begins; did you mean "%d-%d"?`, b, a)
-	case b-a >= maxModelNodes:
+	a, b, ok := parseRange(x, accepted, 0, maxNodeID)
+	if ok && b-a >= maxModelNodes {
 		return r, x.fail("%d nodes; all models together list at most %d: a model without nodes is that of every other node", b-a+1, maxModelNodes)
 	}
-	return NodeRange{uint32(a), uint32(b)}, true
+	return NodeRange{a, b}, ok
 }
 
 // queueUnit is a string such as "80 bytes".
