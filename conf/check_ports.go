@@ -50,7 +50,8 @@ func (d *decoder) checkDevice(p *Port) {
 	case pciLike.MatchString(p.Device):
 		d.errorAt(at, `port %q: device = %q is no PCI address: it is written domain:bus:device.function, such as "0000:3b:00.0"`, p.Name, short(p.Device))
 	case interfaces.MatchString(p.Device):
-		d.warnAt(at, `port %q: device = %q is neither a PCI address nor a DPDK vdev; for a Linux interface write "net_af_packet0,iface=%s"`, p.Name, p.Device, p.Device)
+		d.warnAt(at, `port %q: device = %q is neither a PCI address nor a DPDK vdev; for a Linux interface write "net_af_packet0,iface=%s"`,
+			p.Name, p.Device, p.Device)
 	}
 }
 

@@ -129,9 +129,12 @@ func (d *decoder) checkReport(c *Config) {
 	}
 	at := []any{&r.Coalesce.MaxBytes, &r.Fragment, r}
 	if r.Coalesce.MaxBytes < least {
-		d.errorAt(at, "report: coalesce.max_bytes = %d: one report with this fragment and metadata takes %d bytes, headers included; allow so many, or lower fragment", r.Coalesce.MaxBytes, least)
+		d.errorAt(at, "report: coalesce.max_bytes = %d: one report with this fragment and metadata takes %d bytes, headers included; "+
+			"allow so many, or lower fragment",
+			r.Coalesce.MaxBytes, least)
 	} else if r.Coalesce.MaxBytes > 1514 {
-		d.warnAt(at, "report: coalesce.max_bytes = %d is more than an Ethernet frame of 1514 bytes: the path to the collectors must take larger ones", r.Coalesce.MaxBytes)
+		d.warnAt(at, "report: coalesce.max_bytes = %d is more than an Ethernet frame of 1514 bytes: the path to the collectors must take larger ones",
+			r.Coalesce.MaxBytes)
 	}
 }
 

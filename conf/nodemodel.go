@@ -131,7 +131,8 @@ func (d *decoder) checkNodeModels(c *Config) {
 		switch {
 		case len(m.Nodes) > 0 || d.failed[&m.Nodes]:
 		case others != "":
-			d.errorAt([]any{&m.Nodes, m}, `node_model %q: node_model %q has every other node already; list those of this one, such as nodes = [101, "200-299"]`, m.Name, others)
+			d.errorAt([]any{&m.Nodes, m}, `node_model %q: node_model %q has every other node already; list those of this one, such as nodes = [101, "200-299"]`,
+				m.Name, others)
 		default:
 			others = m.Name
 		}
@@ -230,6 +231,8 @@ func (d *decoder) checkEpoch(c *Config) {
 		}
 	}
 	if none != nil && c.Events.EndToEnd.Clock == "ptp" {
-		d.warnAt([]any{&none.TimestampEpoch, none}, `node_model %q: timestamp_epoch = "none" for every node: events { end_to_end { clock = "ptp" } } compares nothing`, none.Name)
+		d.warnAt([]any{&none.TimestampEpoch, none}, `node_model %q: timestamp_epoch = "none" for every node: `+
+			`events { end_to_end { clock = "ptp" } } compares nothing`,
+			none.Name)
 	}
 }

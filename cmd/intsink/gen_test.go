@@ -118,7 +118,8 @@ func TestPlainPacketsOfTunnels(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		in, orig, out := filepath.Join(dir, "in.pcap"), filepath.Join(dir, "orig.pcap"), filepath.Join(dir, "out.pcap")
-		must(t, append([]string{"gen", "--out", in, "--original", orig, "--flows", "7", "--count", "700", "--plain", "0.5", "--latency-step-every", "90", "--size", "300"}, strings.Fields(flags)...)...)
+		must(t, append([]string{"gen", "--out", in, "--original", orig,
+			"--flows", "7", "--count", "700", "--plain", "0.5", "--latency-step-every", "90", "--size", "300"}, strings.Fields(flags)...)...)
 		conf := write(t, filepath.Join(dir, "c.hcl"), config(marking))
 		s := lastLine(t, must(t, "replay", "--config", conf, "--in", in, "--out", out, "--reports", filepath.Join(dir, "rep")))
 		if s.Forwarded != 700 || s.Reports["hop_latency"] == 0 || !sameFile(t, orig, out) {

@@ -27,7 +27,8 @@ func TestBadPort(t *testing.T) {
 	text = strings.Replace(text, "mbufs      = 4096", "mbufs = 8192", 1)
 	path := write(t, filepath.Join(t.TempDir(), "c.hcl"), text)
 	_, stderr, code := intsink(t, "run", "--config", path)
-	if code != 1 || !strings.HasPrefix(stderr, `intsink: not started: port "`) || !strings.Contains(stderr, "/nowhere/x.pcap") || strings.Count(stderr, "\n") != 1 {
+	if code != 1 || !strings.HasPrefix(stderr, `intsink: not started: port "`) ||
+		!strings.Contains(stderr, "/nowhere/x.pcap") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
 }

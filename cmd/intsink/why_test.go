@@ -146,7 +146,9 @@ func TestWhyOfARunningAppliance(t *testing.T) {
 	}
 	id := p.Items[0].ID
 	stdout := must(t, "why", id, "--url", "http://"+r.http)
-	for _, want := range []string{id + "\n", `watch       "all", worker w0: new_flow, `, "nodes ", "whole way", "refresh: ", strconv.FormatUint(p.Items[0].Packets, 10) + " packets"} {
+	for _, want := range []string{
+		id + "\n", `watch       "all", worker w0: new_flow, `, "nodes ", "whole way", "refresh: ", strconv.FormatUint(p.Items[0].Packets, 10) + " packets",
+	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("why has no %q:\n%s", want, stdout)
 		}

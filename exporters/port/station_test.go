@@ -73,7 +73,8 @@ func TestWhatIsLearned(t *testing.T) {
 		{"no override, nothing known", six(), MAC{}, polite, other},
 		{"no override, another known", six(), theirs, polite, theirs},
 		{"the gateway solicits us", six(), MAC{}, solicits(gatewayOf(six(), theirs), "2001:db8::1"), theirs},
-		{"a MAC that is configured", Config{Source: addr("192.0.2.1"), GatewayMAC: ours}, ours, arpFrom(gatewayOf(four(), theirs), arpReply, ours, "192.0.2.1"), ours},
+		{"a MAC that is configured", Config{Source: addr("192.0.2.1"), GatewayMAC: ours}, ours,
+			arpFrom(gatewayOf(four(), theirs), arpReply, ours, "192.0.2.1"), ours},
 	} {
 		p, q := New(ours), newQueue(t)
 		e := p.Exporter(c.config)
