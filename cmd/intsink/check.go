@@ -28,7 +28,7 @@ the effective configuration as HCL, every default filled in.
 Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,
 		Example: `  intsink check --config /etc/intsink/intsink.hcl
   intsink check --config intsink.hcl --dump > effective.hcl`,
-		Args: cobra.NoArgs,
+		Args: flagsOnly("config"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return check(cmd.OutOrStdout(), cmd.ErrOrStderr(), path, dump)
 		},

@@ -30,3 +30,13 @@ func flagError(_ *cobra.Command, err error) error {
 	f := invalid.GetFlag()
 	return fmt.Errorf("--%s %q: must be %s", f.Name, short(invalid.GetValue()), flagValues[f.Value.Type()])
 }
+
+// flagsOnly refuses arguments: what somebody may have meant by the first is flag.
+func flagsOnly(flag string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return fmt.Errorf("%s takes flags only, and %q is none: did you mean --%s %s?", cmd.Name(), short(args[0]), flag, short(args[0]))
+	}
+}

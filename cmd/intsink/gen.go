@@ -73,9 +73,9 @@ Tunnels have Ethernet inside, GRE and IP in IP have IP; one tunnel for each flow
   intsink gen --out dscp.pcap --encap dscp --proto tcp --ipv6 --hops 8 --size 512
   intsink gen --out geneve.pcap --encap geneve --hops 5 --then-destination
   intsink gen --out inner.pcap --encap dscp --tunnel vxlan
-  intsink gen --out links.pcap --timestamps --link-latency 20us --link-step-every 500
+  intsink gen --out links.pcap --flows 5 --pps 200 --timestamps --link-step-every 500
   intsink gen --live veth-in,veth-out --hops 3`,
-		Args: cobra.NoArgs,
+		Args: flagsOnly("out"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.given = cmd.Flags().Changed
 			return gen(cmd.OutOrStdout(), f)

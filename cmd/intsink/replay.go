@@ -36,7 +36,7 @@ of more than 65535 bytes, which DPDK cannot carry and which are left out.
 The last line of the summary is one JSON object:
   {"received": n, "forwarded": n, "dropped": {reason: n}, "reports": {event: n}}`,
 		Example: "  intsink replay --config intsink.hcl --in in.pcap --out out.pcap --reports reports.pcap",
-		Args:    cobra.NoArgs,
+		Args:    flagsOnly("config"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runReplay(cmd.OutOrStdout(), f) },
 	}
 	cmd.Flags().StringVar(&f.config, "config", "", "configuration file")

@@ -24,7 +24,7 @@ sent, mbufs return to their pools. SIGHUP reads the configuration again: watches
 events, report, int, node_model and the collectors' budgets change without a
 packet lost; all else needs a restart, and a message says so.`,
 		Example: "  intsink run --config /etc/intsink/intsink.hcl",
-		Args:    cobra.NoArgs,
+		Args:    flagsOnly("config"),
 		RunE:    func(*cobra.Command, []string) error { return run(path) },
 	}
 	cmd.Flags().StringVar(&path, "config", "", "configuration file")

@@ -103,7 +103,7 @@ func TestWhyThatCannotAnswer(t *testing.T) {
 		{[]string{flow, "--url", "127.0.0.1"}, 2, "must be such as"},
 		{[]string{flow, "--url", "http://x", "--config", off}, 2, "none of the others can be"},
 		{[]string{flow, "--format", "xml"}, 2, "must be text or json"},
-		{nil, 2, "accepts 1 arg"},
+		{nil, 2, "explains one flow, and 0 are named"},
 	} {
 		stdout, stderr, code := intsink(t, append([]string{"why"}, c.args...)...)
 		if code != c.code || stdout != "" || !strings.Contains(stderr, c.want) {
