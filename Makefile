@@ -11,8 +11,12 @@ GOAMD64 ?= $(if $(filter-out $(shell grep -m1 '^flags' /proc/cpuinfo),$(V3)),v1,
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # Finds a Go that go.mod accepts, wherever `make deps` put it.
 GO := scripts/go.sh
+# Where the packet path spends its time, for the compiler; `make pgo` refreshes it. Not
+# default.pgo: tests would be compiled by it, too.
+PROFILE := cmd/intsink/intsink.pgo
+PGO ?= $(abspath $(PROFILE))
 
-.PHONY: help deps build demo test bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools bce soak fuzz lint fresh clean
+.PHONY: help deps build demo test bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce soak fuzz lint fresh clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,12 +24,12 @@ help: ## list the targets
 deps: ## install the Debian packages and the Go toolchain, where they are missing
 	scripts/deps.sh
 
-build: ## compile bin/intsink (GOAMD64=v1|v3, VERSION=...)
-	GOAMD64=$(GOAMD64) $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/intsink ./cmd/intsink
+build: ## compile bin/intsink (GOAMD64=v1|v3, VERSION=..., PGO=off)
+	GOAMD64=$(GOAMD64) $(GO) build -pgo=$(PGO) -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/intsink ./cmd/intsink
 
 demo: deps ## run the appliance in network namespaces and show its reports
 	$(MAKE) build
-	$(GO) build -trimpath -o bin/traffic ./deploy/demo/traffic
+	GOAMD64=$(GOAMD64) $(GO) build -pgo=$(PGO) -trimpath -o bin/traffic ./deploy/demo/traffic
 	deploy/demo/demo.sh
 
 test: deps ## run every check: vet, gofmt, race, DPDK on vdevs, short fuzz, benchmarks once
@@ -33,7 +37,6 @@ test: deps ## run every check: vet, gofmt, race, DPDK on vdevs, short fuzz, benc
 	scripts/test.sh
 
 # The benchmarks' programs. Their worker is compiled as intsink's is, with the same profile.
-PGO := $(or $(abspath $(wildcard cmd/intsink/default.pgo)),off)
 bench-tools: deps
 	$(MAKE) build
 	for tool in compare instructions latency rfc2544; do \
@@ -58,6 +61,9 @@ bench-results: bench-tools ## run every benchmark and write bench/RESULTS.md: 15
 	bin/bench/compare -rows all -rounds 5 -instructions bin/bench/instructions -results bench/RESULTS.md
 	bin/bench/latency -results bench/RESULTS.md
 	bin/bench/rfc2544 -results bench/RESULTS.md
+
+pgo: bench-tools ## profile intsink on several inputs for the compiler: a minute, then commit
+	scripts/pgo.sh $(PROFILE)
 
 bce: ## list the bounds checks that the compiler left in the packages of the packet path
 	scripts/bce.sh

@@ -19,6 +19,9 @@ func (w *Worker) pollToNetwork(p *path) int {
 	for i := range b.n {
 		m := b.vec[i]
 		f, pktLen := m.Bytes(), m.PktLen()
+		if w.recall.memory.Recall(f, pktLen, info) == inthdr.Plain {
+			continue // nothing but ports marks INT, and its port is none of these
+		}
 		status := packet.Parse(f, pktLen, l)
 		if status == packet.OK && w.locator.Find(f, l, info, &b.outers[0]) == inthdr.Sound {
 			p.counters.Leaked++

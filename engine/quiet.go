@@ -16,6 +16,7 @@ type quietState struct {
 	refresh    uint32 // now, as flows.Flow.NextRefresh has it
 	generation uint32 // of the rules
 	now        int64
+	calm       bool // no queue, no interface is in an episode
 
 	samples uint64 // bit j: packet j is quiet, but a sample: it keeps its INT
 }
@@ -23,13 +24,13 @@ type quietState struct {
 func (q *quietState) begin(w *Worker, now int64) {
 	*q = quietState{
 		detector: w.detector, lanes: w.detector.Lanes(), key: w.detector.Key(), generation: uint32(w.generation),
-		tick: flows.Tick(now), refresh: uint32(now >> flows.RefreshShift), now: now,
+		calm: w.detector.Calm(now), tick: flows.Tick(now), refresh: uint32(now >> flows.RefreshShift), now: now,
 	}
 }
 
 // quietGo handles b.int[from:b.nINT] as long as they are Usual packets that are as
-// their flows' last ones: they are counted and lose their INT, but for samples. It
-// returns the place of the first that is not, with which nothing is done.
+// their flows' last ones: they are counted, and lose their INT where they are Plain and
+// no samples. It returns the place of the first that is not, with which nothing is done.
 //
 // quietRun is the same, written in assembly where there is such.
 func quietGo(q *quietState, b *burst, from int) (next int) {
@@ -37,15 +38,23 @@ func quietGo(q *quietState, b *burst, from int) (next int) {
 		i := b.int[j] & (mbuf.MaxBurst - 1)
 		info, flow := &b.info[i], b.flow[j]
 		if !info.Usual || flow == nil || uint32(flow.Generation) != q.generation || int(flow.Watch) >= len(q.lanes) ||
-			flow.Full(info.Size) || !q.detector.Still(q.now, flow, b.frame[i], info) {
+			flow.Full(info.Size) {
+			return j
+		}
+		f, lane := b.frame[i], &q.lanes[flow.Watch]
+		if lane.Things && !(q.calm && lane.Calm(f[info.Stack:][:info.StackLen], info)) || !q.detector.Still(q.now, flow, f, info) {
 			return j
 		}
 		flow.Count(info.Size)
-		if q.lanes[flow.Watch].Take() {
+		if lane.Take() {
 			q.samples |= 1 << j
 			continue
 		}
-		b.vec[i].Adj(strip.Plain(b.frame[i], info))
+		if !info.Plain {
+			b.leave(i)
+			continue
+		}
+		b.vec[i].Adj(strip.Plain(f, info))
 	}
 	return b.nINT
 }

@@ -101,8 +101,10 @@ hop:
 	ADDQ asmLane_End(R10), R13
 	CMPQ R13, asmLane_EndTwice(R10)
 	JHI  stop
+	CMPB asmLane_Things(R10), $0
+	JNE  things
 
-	// It is quiet.
+quiet:
 	MOVQ R15, R8
 	MOVL quietState_tick(SI), AX
 	MOVL AX, asmFlow_PathSeen(R9)
@@ -114,8 +116,64 @@ hop:
 	CMPL AX, asmLane_Limit(R10)
 	JAE  sample
 	MOVL AX, asmLane_Sampled(R10)
+	CMPB asmInfo_Plain(R8), $0
+	JEQ  keep
 	CALL strip<>(SB)
 	MOVQ 0(SP), CX
+	INCQ CX
+	JMP  packet
+
+things: // event.Lane.Calm: AX at, CX hops left, DX and BX offsets
+	CMPB quietState_calm(SI), $0
+	JEQ  stop
+	MOVWLZX asmInfo_Stack(R15), AX
+	ADDQ    R12, AX
+	MOVWLZX asmInfo_Hops(R15), CX
+	MOVBLZX asmInfo_QueueAt(R15), DX
+	MOVBLZX asmInfo_TxAt(R15), BX
+
+thing:
+	MOVL   8(AX), R13
+	BSWAPL R13
+	CMPL   R13, asmLane_Latency(R10)
+	JCS    queue
+	CMPL   R13, $-1
+	JNE    stop
+
+queue:
+	TESTL  DX, DX
+	JEQ    tx
+	MOVL   (AX)(DX*1), R13
+	BSWAPL R13
+	MOVL   R13, R14
+	ANDL   $0xffffff, R14
+	CMPL   R14, asmLane_Raise(R10)
+	JCS    tx
+	CMPL   R13, $-1
+	JNE    stop
+
+tx:
+	TESTL  BX, BX
+	JEQ    passed
+	MOVL   (AX)(BX*1), R13
+	BSWAPL R13
+	CMPL   R13, asmLane_Tx(R10)
+	JCS    passed
+	CMPL   R13, $-1
+	JNE    stop
+
+passed:
+	ADDQ R8, AX
+	DECL CX
+	JNE  thing
+	JMP  quiet
+
+keep:
+	MOVQ 0(SP), CX
+	MOVBLZX burst_int(DI)(CX*1), AX
+	MOVQ burst_nRest(DI), BX
+	MOVB AX, burst_rest(DI)(BX*1)
+	INCQ burst_nRest(DI)
 	INCQ CX
 	JMP  packet
 

@@ -21,7 +21,7 @@ TEXT ·recallRun(SB), NOSPLIT, $0-32
 	MOVQ $~0xff000000, R14 // all of the MD header's first word but Remaining Hop Count
 
 packet:
-	CMPQ CX, burst_n(DI)
+	CMPQ CX, burst_to(DI)
 	JGE  done
 	MOVQ burst_vec(DI), R11
 	MOVQ (R11)(CX*8), R11

@@ -15,10 +15,10 @@ import (
 func (w *Worker) detect(p *path, b *burst) {
 	b.nRest, b.edges, b.told = 0, 0, 0
 	others := 0
-	look := w.detector.Survey(b.nINT)
-	common := p.link.Host != nil && !w.detector.WatchesThings() && w.watches.asks == 0
+	look := w.detector.Survey(b.nINT - b.first)
+	common := p.link.Host != nil && w.watches.asks == 0
 	w.quiet.begin(w, b.now)
-	for j := 0; ; j++ {
+	for j := b.first; ; j++ {
 		if common && !look {
 			if j = quietRun(&w.quiet, b, j); w.quiet.samples != 0 {
 				w.sampled(b)
@@ -30,7 +30,7 @@ func (w *Worker) detect(p *path, b *burst) {
 		if w.watches.asks != 0 {
 			w.differs(b, j)
 		}
-		if !look && w.quietAfterAll(b, j, common) {
+		if !common && !look && w.quietAfterAll(b, j) {
 			continue
 		}
 		look = false
@@ -43,8 +43,9 @@ func (w *Worker) detect(p *path, b *burst) {
 			b.events[j] = set
 			b.told |= 1 << j
 		}
+		w.quiet.calm = w.detector.Calm(b.now)
 	}
-	p.counters.INT[inthdr.MD] += uint64(b.nINT - others)
+	p.counters.INT[inthdr.MD] += uint64(b.nINT - b.first - others)
 	p.counters.Malformed[0] = 0 // no reason
 }
 
@@ -63,32 +64,23 @@ func (w *Worker) sampled(b *burst) {
 	w.quiet.samples = 0
 }
 
-// quietAfterAll is quietRun for packets that are not Usual by Recall, for taps, where
-// queues, interfaces or links are watched, and where watches ask for more than the
-// key. The packet keeps its INT for the moment. common: quietRun has said no of those
-// that are.
+// quietAfterAll is quietRun for taps, and where watches ask for more than the key. The
+// packet keeps its INT for the moment.
 //
 //go:noinline
-func (w *Worker) quietAfterAll(b *burst, j int, common bool) bool {
+func (w *Worker) quietAfterAll(b *burst, j int) bool {
 	i := b.int[j]
 	info, flow := &b.info[i], b.flow[j]
-	if common && info.Usual || flow == nil || flow.Generation != w.generation || !info.Usual && !w.usual(b, i) {
+	if flow == nil || flow.Generation != w.generation || !info.Usual {
 		return false
 	}
 	d, f := w.detector, b.frame[i]
-	if !d.Quiet(b.now, flow, f, info) || d.WatchesThings() && !d.Calm(b.now, flow, f, info, w.locator.Layout(info)) {
+	if !d.Quiet(b.now, flow, f, info) {
 		return false
 	}
 	flow.Count(info.Size)
 	b.leave(i)
 	return true
-}
-
-// usual is Info.Usual for packets that Recall did not see. What may end a
-// connection is not usual.
-func (w *Worker) usual(b *burst, i uint8) bool {
-	info := &b.info[i]
-	return !info.Plain && w.locator.Usual(info) && tcpFlags(b.frame[i], &b.layers[i], info)&(tcpFIN|tcpRST) == 0
 }
 
 // detectOne handles a packet that is not like the one before it.

@@ -8,11 +8,9 @@ import (
 
 // parse is the first pass: where every packet's headers are, and which packets
 // carry INT. What is marked as INT but unsound is settled here.
-func (w *Worker) parse(p *path, b *burst) {
-	b.nINT, b.unkeyed = 0, 0
-	clear(b.verdict[:])
-	for i := 0; ; i++ {
-		if i = recallRun(&w.recall, b, i); i >= b.n {
+func (w *Worker) parse(p *path, b *burst, from int) {
+	for i := from; ; i++ {
+		if i = recallRun(&w.recall, b, i); i >= b.to {
 			return
 		}
 		w.parseOne(p, b, i)
@@ -29,6 +27,10 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 	m.Pullup(min(pullupLen, pktLen)) // where that is impossible, NeedMore tells
 	f := m.Bytes()
 	b.frame[i] = f
+	if w.locator.Again(f, pktLen, l, info) {
+		b.sound(i)
+		return
+	}
 	status := packet.Parse(f, pktLen, l)
 	result := inthdr.NotINT
 	switch status {
@@ -44,10 +46,9 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 	}
 	switch result {
 	case inthdr.Sound:
-		info.Size = l.End - info.Removed
-		b.unkeyed |= 1 << b.nINT
-		b.int[b.nINT] = uint8(i)
-		b.nINT++
+		w.locator.Learn(f, l, info)
+		w.locator.Judge(info)
+		b.sound(i)
 	case inthdr.Unsound:
 		w.unsound(p, b, i)
 	case inthdr.NotINT:
@@ -60,6 +61,17 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 			w.unsound(p, b, i)
 		}
 	}
+}
+
+// sound takes packet i among those with INT, its key to be made. What may end a
+// connection is not usual.
+func (b *burst) sound(i int) {
+	info, l := &b.info[i], &b.layers[i]
+	info.Size = l.End - info.Removed
+	info.Usual = info.Usual && tcpFlags(b.frame[i], l, info)&(tcpFIN|tcpRST) == 0
+	b.unkeyed |= 1 << b.nINT
+	b.int[b.nINT] = uint8(i)
+	b.nINT++
 }
 
 // pullupLen is how much of a chained packet is made contiguous when its first

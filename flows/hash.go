@@ -17,42 +17,35 @@ const (
 
 // hasher hashes keys under a secret, so that nobody outside can aim at a bucket.
 type hasher struct {
-	seed uint64
-	keys [3]uint64 // made of seed, the last one odd
+	keys [3]uint64 // made of the seed, the last one odd
+	more [3]uint64 // for IPv6
 }
 
-func newHasher(seed uint64) hasher {
-	h := hasher{seed: seed}
+func newHasher(seed uint64) (h hasher) {
+	secret := func(i int) uint64 { return xxhash.Sum64(binary.LittleEndian.AppendUint64([]byte{byte(i)}, seed)) }
 	for i := range h.keys {
-		b := binary.LittleEndian.AppendUint64([]byte{byte(i)}, seed)
-		h.keys[i] = xxhash.Sum64(b)
+		h.keys[i], h.more[i] = secret(i), secret(3+i)
 	}
 	h.keys[2] |= 1
 	return h
 }
 
-// hash is, for IPv4, a product folded, its upper half xor its lower half: of the
-// addresses and of ports and protocol, each xor a secret word; and that again with a
-// third, without which ports in a row do not spread. These are two multiplications
-// instead of the six of XXH64, which each packet had to wait for. For IPv6 it is
-// xxhash.Sum64 over seed, ports and addresses.
+// hash is, for IPv4, a product folded: of the addresses and of ports and protocol, each
+// xor a secret word; and that again with a third, without which ports in a row do not
+// spread. These are two multiplications instead of the six of XXH64, which each packet
+// had to wait for. For IPv6 each address is folded before, and of two products one
+// does not wait for the other.
 func (s *hasher) hash(k *Key) uint64 {
-	if uint8(k.rest) == 4 {
-		hi, lo := bits.Mul64((k.Src[1]<<32|k.Dst[1])^s.keys[0], k.rest^s.keys[1])
-		hi, lo = bits.Mul64(hi^lo, s.keys[2])
-		return hi ^ lo
+	a, b := k.Src[1]<<32|k.Dst[1], k.rest
+	if uint8(k.rest) != 4 {
+		a = fold(k.Src[0]^s.more[0], k.Src[1]^s.more[1])
+		b ^= fold(k.Dst[0]^s.more[1], k.Dst[1]^s.more[2])
 	}
-	return s.hashIPv6(k)
+	return fold(fold(a^s.keys[0], b^s.keys[1]), s.keys[2])
 }
 
-//go:noinline
-func (s *hasher) hashIPv6(k *Key) uint64 {
-	var b [48]byte
-	binary.LittleEndian.PutUint64(b[:], s.seed)
-	binary.LittleEndian.PutUint64(b[8:], k.rest)
-	binary.LittleEndian.PutUint64(b[16:], k.Src[0])
-	binary.LittleEndian.PutUint64(b[24:], k.Src[1])
-	binary.LittleEndian.PutUint64(b[32:], k.Dst[0])
-	binary.LittleEndian.PutUint64(b[40:], k.Dst[1])
-	return xxhash.Sum64(b[:])
+// fold is the upper half of a product xor its lower half.
+func fold(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo
 }

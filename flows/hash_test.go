@@ -18,6 +18,14 @@ func TestHashSpreads(t *testing.T) {
 		"destination networks": func(k *Key, n uint64) { k.SetIPv4(0x0a000001, uint32(n)<<16) },
 		"pairs":                func(k *Key, n uint64) { k.SetIPv4(uint32(n), uint32(n)); k.SetPorts(4, 17, uint16(n), uint16(n)) },
 		"opposites":            func(k *Key, n uint64) { k.SetIPv4(uint32(n), ^uint32(n)) },
+
+		"IPv6 hosts":             func(k *Key, n uint64) { k.Src, k.rest = [2]uint64{0x20010db8 << 32, n}, 6 },
+		"IPv6 networks":          func(k *Key, n uint64) { k.Src, k.rest = [2]uint64{0x20010db8<<32 | n<<16, 1}, 6 },
+		"IPv6 destinations":      func(k *Key, n uint64) { k.Dst, k.rest = [2]uint64{0x20010db8 << 32, n}, 6 },
+		"IPv6 ports":             func(k *Key, n uint64) { k.Src[0] = 0x20010db8 << 32; k.SetPorts(6, 17, uint16(n), 443) },
+		"IPv6 to themselves":     func(k *Key, n uint64) { k.Src, k.Dst, k.rest = [2]uint64{n, n}, [2]uint64{n, n}, 6 },
+		"IPv6 pairs and ports":   func(k *Key, n uint64) { k.Src[1], k.Dst[1] = n, n; k.SetPorts(6, 6, uint16(n), uint16(n)) },
+		"IPv6 of IPv4 addresses": func(k *Key, n uint64) { k.SetIPv4(uint32(n), 1); k.SetPorts(6, 17, 1, 2) },
 	}
 	const keys, buckets = 1 << 16, 1 << 10
 	r := rand.New(rand.NewPCG(5, 6))

@@ -23,12 +23,11 @@ type Detector struct {
 	random   uint64
 	things   Things
 
-	overlooked    int  // packets since Survey last asked for one
-	look          bool // the next packet's things are looked at
-	watchesThings bool
-	stirred       int64 // until when a queue may be in an episode of congestion
-	busy          int64 // until when an interface may be busy
-	episode       int64 // longest CongestionTimeout
+	overlooked int   // packets since Survey last asked for one
+	look       bool  // the next packet's things are looked at
+	stirred    int64 // until when a queue may be in an episode of congestion
+	busy       int64 // until when an interface may be busy
+	episode    int64 // longest CongestionTimeout
 
 	lossy   []*flows.Flow // with holes in their sequence
 	lossyAt int           // the next of lossy to look at
@@ -76,14 +75,13 @@ func New(policies []Policy, seed uint64) *Detector {
 func (d *Detector) SetRules(policies []Policy, list []NodeModel) {
 	d.models = compileModels(list)
 	d.policies = slices.Clone(policies)
-	d.episode, d.watchesThings = 0, false
+	d.episode = 0
 	d.lanes = make([]Lane, len(policies))
 	for i := range d.policies {
 		d.policies[i].compile()
 		if d.models.scale { // Quiet compares what the wire carries
 			d.policies[i].flags = flows.Never
 		}
-		d.watchesThings = d.watchesThings || d.policies[i].things
 		d.lanes[i] = d.policies[i].lane()
 		d.episode = max(d.episode, d.policies[i].Thresholds.CongestionTimeout)
 	}

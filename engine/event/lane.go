@@ -11,6 +11,9 @@ type Lane struct {
 	End, EndTwice   uint64 // how far that of the whole way may be
 	Sampled         uint32 // packets since the last sample
 	Step, Limit     uint32 // Sampled+Step must stay below Limit: beyond, the packet is a sample
+
+	Things             bool   // queues or interfaces are watched: no hop may reach one of these
+	Raise, Latency, Tx uint32 // queue occupancy, hop latency, utilization
 }
 
 // Take counts one packet and tells whether it is a sample.
@@ -28,7 +31,8 @@ func (p *Policy) lane() Lane {
 		Flags: p.flags, Mask: p.flags.Mask(),
 		Absolute: p.Thresholds.Latency.Absolute, Twice: 2 * p.Thresholds.Latency.Absolute,
 		End: p.end, EndTwice: 2 * p.end,
-		Limit: 1,
+		Limit:  1,
+		Things: p.things, Raise: p.calm.raise, Latency: p.calm.latency, Tx: p.calm.tx,
 	}
 	if p.Sample > 0 {
 		l.Step, l.Limit = 1, p.Sample

@@ -15,7 +15,7 @@ func (d *Detector) Quiet(now int64, f *flows.Flow, frame []byte, i *inthdr.Info)
 		return false
 	}
 	l := &d.lanes[f.Watch]
-	if l.Sampled+l.Step >= l.Limit || !d.Still(now, f, frame, i) {
+	if l.Sampled+l.Step >= l.Limit || l.Things && !(d.Calm(now) && l.Calm(frame[i.Stack:][:i.StackLen], i)) || !d.Still(now, f, frame, i) {
 		return false
 	}
 	l.Sampled += l.Step

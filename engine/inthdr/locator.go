@@ -68,6 +68,7 @@ type Locator struct {
 	layouts                 [layoutSlots]Layout
 	current                 *Layout // the one last asked for
 	memory                  Memory
+	shapes                  shapes
 }
 
 // layoutSlots layouts are remembered; an INT domain uses one or two bitmaps.

@@ -151,7 +151,8 @@ func (p *Locator) locateByPort(b []byte, l *packet.Layers, i *Info) Result {
 			shim: memoKey(shim, binary.LittleEndian.Uint16(h[shimLen+8:])),
 			info: *i,
 		}
-		m.info.Plain, m.info.Usual = true, p.Usual(i)
+		m.info.Plain = true
+		p.Judge(&m.info)
 	}
 	return Sound
 }

@@ -77,7 +77,8 @@ func TestRecallIsParseAndLocate(t *testing.T) {
 		if got, want := i.Size, wantL.End-wantI.Removed; got != want {
 			t.Fatalf("%x\n%d bytes without INT, want %d", b, got, want)
 		}
-		i.Plain, i.Usual, i.Size = false, false, 0
+		i.Plain, i.Size = false, 0
+		p.Judge(&wantI)
 		if result != inthdr.Sound || l != wantL || i != wantI {
 			t.Fatalf("%x\nrecalled %+v %+v\nlocated  %+v %+v (%v, %v)", b, l, i, wantL, wantI, parsed, result)
 		}

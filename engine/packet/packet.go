@@ -49,6 +49,10 @@ type Layers struct {
 	DstPort   uint16
 }
 
+// EthernetLen is the length of an Ethernet header without tags; the first tag's VLAN id
+// stands there.
+const EthernetLen = ethernetLen
+
 const (
 	ethernetLen = 14
 	maxVLANs    = 8
