@@ -1,9 +1,11 @@
 package conf
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
+	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -36,6 +38,9 @@ func (d *decoder) bounded() bool {
 		d.report(Error, hcl.Range{}, "the configuration is larger than %d KiB", maxSource>>10)
 		return false
 	}
+	if !d.text() {
+		return false
+	}
 	tokens, _ := hclsyntax.LexConfig(d.src, d.file, hcl.InitialPos)
 	var b bounds
 	for i := range tokens {
@@ -43,6 +48,32 @@ func (d *decoder) bounded() bool {
 			d.report(Error, tokens[i].Range, "%s", excess)
 			return false
 		}
+	}
+	return true
+}
+
+// text reports the first byte that no text has; false: there is one. The parser would
+// say something of every byte after it.
+func (d *decoder) text() bool {
+	if at := bytes.IndexByte(d.src, 0); at >= 0 {
+		d.report(Error, hcl.Range{}, "this is no text file: a byte of 0 stands at offset %d; a configuration is HCL, in UTF-8", at)
+		return false
+	}
+	for i, line := range d.lines {
+		if utf8.Valid(line) {
+			continue
+		}
+		column := 1
+		for {
+			r, size := utf8.DecodeRune(line)
+			if r == utf8.RuneError && size == 1 {
+				break
+			}
+			line, column = line[size:], column+1
+		}
+		d.report(Error, hcl.Range{Start: hcl.Pos{Line: i + 1, Column: column}, End: hcl.Pos{Line: i + 1, Column: column + 1}},
+			"byte 0x%02x is no UTF-8; save the configuration as UTF-8 text", line[0])
+		return false
 	}
 	return true
 }

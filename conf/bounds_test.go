@@ -66,8 +66,38 @@ func TestLongIsNotDeep(t *testing.T) {
 		if c != nil || len(d.Errors) == 0 || strings.Contains(diagText(d.Errors), "more than 100 ") {
 			t.Errorf("%s: %.500s", name, diagText(d.Errors))
 		}
-		if len(d.Errors) > maxShown+1 {
+		if len(d.Errors) > maxKept {
 			t.Errorf("%s: %d errors", name, len(d.Errors))
+		}
+	}
+}
+
+// TestNoText: of a file that is no text one error is said, and no more.
+func TestNoText(t *testing.T) {
+	for src, want := range map[string]string{
+		"\x7fELF\x02\x01\x01\x00\x00\xff":     "test.hcl: error: this is no text file: a byte of 0 stands at offset 7; a configuration is HCL, in UTF-8",
+		"n\x00o\x00d\x00e\x00":                "test.hcl: error: this is no text file: a byte of 0 stands at offset 1; a configuration is HCL, in UTF-8",
+		"\x89PNG\r\n":                         "test.hcl:1:1: error: byte 0x89 is no UTF-8; save the configuration as UTF-8 text",
+		base + "# F\xfcr alle\nwatch \"x\" {": "test.hcl:10:4: error: byte 0xfc is no UTF-8; save the configuration as UTF-8 text",
+	} {
+		_, d := parse("test.hcl", []byte(src), fakeMachine())
+		if got, _, _ := strings.Cut(diagText(d.Errors), "\n"); got != want || len(d.Errors) != 1 || len(d.Warnings) != 0 {
+			t.Errorf("%q:\n%s\nwant\n%s", src, diagText(d.Errors), want)
+		}
+	}
+}
+
+// TestFirstErrorsAreShown, and how many more there are, exactly.
+func TestFirstErrorsAreShown(t *testing.T) {
+	for n, want := range map[int]string{
+		10: "", 11: "test.hcl: error: and 1 more: mend these first\n", 5000: "test.hcl: error: and 4990 more: mend these first\n",
+	} {
+		_, d := parse("test.hcl", []byte(base+strings.Repeat("colour {}\n", n)), fakeMachine())
+		var b strings.Builder
+		d.WriteTo(&b)
+		shown, _, _ := strings.Cut(b.String(), "test.hcl: warning: ")
+		if d.Count(Error) != n || !strings.HasSuffix(shown, "\n"+want) || strings.Count(shown, "test.hcl:") != min(n, 11) || d.Err().Error()+"\n" != shown {
+			t.Errorf("%d errors, counted %d:\n%s", n, d.Count(Error), b.String())
 		}
 	}
 }

@@ -6,10 +6,6 @@ import (
 	"time"
 )
 
-// priorities is how many there are of reports; each leaves a share of the burst to
-// those before it.
-const priorities = 7
-
 // checkBudget warns of a budget that cannot carry one report, at all or at once.
 func (d *decoder) checkBudget(col *Collector, r *Report) {
 	b := &col.Budget
@@ -19,7 +15,8 @@ func (d *decoder) checkBudget(col *Collector, r *Report) {
 	}
 	bits := uint64(report) * 8
 	if b.Bits != 0 && b.Bits < bits {
-		d.warnAt([]any{&b.Bits, b}, "collector %q: budget: bits = %d: one report takes %d bits with its headers: less than one a second is sent", col.Name, b.Bits, bits)
+		d.warnAt([]any{&b.Bits, b}, "collector %q: budget: bits = %d: one report takes %d bits with its headers: less than one a second is sent",
+			col.Name, b.Bits, bits)
 	} else {
 		d.checkBurst(col, &b.Bits, "bits", bits)
 	}
@@ -33,9 +30,10 @@ func (d *decoder) checkBurst(col *Collector, rate *uint64, name string, one uint
 		return
 	}
 	hint := ""
-	if all := time.Duration(math.Ceil(float64(one*priorities)/float64(*rate)*1000)) * time.Millisecond; all <= time.Minute {
+	if all := time.Duration(math.Ceil(float64(one*Priorities)/float64(*rate)*1000)) * time.Millisecond; all <= time.Minute {
 		hint = fmt.Sprintf("; burst = %q has room for one of each priority", all)
 	}
-	d.warnAt([]any{&b.Burst, rate, b}, "collector %q: budget: burst = %q of %s = %d is less than one report: they are sent one at a time, and priorities hold only once something was shed%s",
+	d.warnAt([]any{&b.Burst, rate, b}, "collector %q: budget: burst = %q of %s = %d is less than one report: "+
+		"they are sent one at a time, and priorities hold only once something was shed%s",
 		col.Name, b.Burst, name, *rate, hint)
 }

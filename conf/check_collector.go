@@ -16,7 +16,8 @@ func (d *decoder) checkCollectorPort(c *Config, col *Collector) {
 			key  any
 		}{{"gateway", &col.Gateway}, {"gateway_mac", &col.GatewayMAC}, {"vlan", &col.VLAN}} {
 			if d.has(a.key) {
-				d.errorAt([]any{a.key}, "%s: %s does nothing without port: the kernel sends the reports, by its routes; name the port that they leave by, or leave %s out", where, a.name, a.name)
+				d.errorAt([]any{a.key}, "%s: %s does nothing without port: the kernel sends the reports, by its routes; name the port that they leave by, or leave %s out",
+					where, a.name, a.name)
 			}
 		}
 		return
@@ -28,7 +29,8 @@ func (d *decoder) checkCollectorPort(c *Config, col *Collector) {
 	d.checkKnown(&col.Port, where, col.Port, "port", known)
 	for i := range c.Taps {
 		if t := &c.Taps[i]; t.Port == col.Port && slices.Contains(known, col.Port) {
-			d.errorAt([]any{&col.Port}, "%s: port %q is that of tap %q, which only watches; name a link's port, or one of the reports' own", where, short(col.Port), t.Name)
+			d.errorAt([]any{&col.Port}, "%s: port %q is that of tap %q, which only watches; name a link's port, or one of the reports' own",
+				where, short(col.Port), t.Name)
 		}
 	}
 	d.checkFrameAddresses(col, where)
@@ -79,7 +81,8 @@ func (d *decoder) checkFrameLength(c *Config, col *Collector, where string) {
 		return
 	}
 	if most := int(c.Ports[i].MTU) + 14 + col.TagLen(); c.Report.Coalesce.MaxBytes > most {
-		d.warnAt([]any{&col.Port}, "%s: report.coalesce.max_bytes = %d, and port %q with its mtu of %d takes frames of up to %d bytes", where, c.Report.Coalesce.MaxBytes, col.Port, c.Ports[i].MTU, most)
+		d.warnAt([]any{&col.Port}, "%s: report.coalesce.max_bytes = %d, and port %q with its mtu of %d takes frames of up to %d bytes",
+			where, c.Report.Coalesce.MaxBytes, col.Port, c.Ports[i].MTU, most)
 	}
 }
 

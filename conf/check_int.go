@@ -37,7 +37,7 @@ func (d *decoder) checkINT(c *INT) {
 	for i := range c.Domains {
 		x := &c.Domains[i]
 		if other, twice := ids[x.ID]; twice && x.ID != 0 {
-			d.errorAt([]any{&x.ID}, "domain %q: id %d is that of domain %q too", x.Name, x.ID, other)
+			d.errorAt([]any{&x.ID}, "domain %q: id %d is that of domain %q too; each needs its own", x.Name, x.ID, other)
 		}
 		ids[x.ID] = x.Name
 	}
@@ -87,7 +87,7 @@ func (d *decoder) checkDomain(x *Domain) {
 			continue
 		}
 		if other, twice := bits[in.Bit]; twice {
-			d.errorAt([]any{&in.Bit}, "%s: bit %d is that of instruction %q too", where, in.Bit, other)
+			d.errorAt([]any{&in.Bit}, "%s: bit %d is that of instruction %q too; each needs its own", where, in.Bit, other)
 		}
 		bits[in.Bit] = in.Name
 		if in.Length%4 != 0 {

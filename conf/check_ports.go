@@ -22,13 +22,13 @@ func (d *decoder) checkPorts(c *Config) {
 		p := &c.Ports[i]
 		d.checkDevice(p)
 		if other := ids[p.ID]; other != nil {
-			d.errorAt([]any{&p.ID, p}, "port %q: id %d is that of port %q too; reports could not tell them apart", p.Name, p.ID, other.Name)
+			d.errorAt([]any{&p.ID, p}, "port %q: id %d is that of port %q too; reports could not tell them apart; set id in one of them", p.Name, p.ID, other.Name)
 		}
 		ids[p.ID] = p
 		device, _, _ := strings.Cut(strings.ToLower(p.Device), ",")
 		device = strings.TrimPrefix(device, "0000:")
 		if other := devices[device]; other != nil && device != "" {
-			d.errorAt([]any{&p.Device}, "port %q: device %q is that of port %q too", p.Name, short(p.Device), other.Name)
+			d.errorAt([]any{&p.Device}, "port %q: device %q is that of port %q too; each needs its own", p.Name, short(p.Device), other.Name)
 		}
 		devices[device] = p
 		if p.MTU != 0 && p.MTU < 68 {
@@ -50,7 +50,8 @@ func (d *decoder) checkDevice(p *Port) {
 	case pciLike.MatchString(p.Device):
 		d.errorAt(at, `port %q: device = %q is no PCI address: it is written domain:bus:device.function, such as "0000:3b:00.0"`, p.Name, short(p.Device))
 	case interfaces.MatchString(p.Device):
-		d.warnAt(at, `port %q: device = %q is neither a PCI address nor a DPDK vdev; for a Linux interface write "net_af_packet0,iface=%s"`, p.Name, p.Device, p.Device)
+		d.warnAt(at, `port %q: device = %q is neither a PCI address nor a DPDK vdev; for a Linux interface write "net_af_packet0,iface=%s"`,
+			p.Name, p.Device, p.Device)
 	}
 }
 
@@ -101,7 +102,7 @@ func (d *decoder) checkLinks(c *Config) {
 // checkMbufs: every receive descriptor holds an mbuf from the start, every
 // transmit descriptor may, and every worker has a burst and a cache of them.
 func (d *decoder) checkMbufs(c *Config) {
-	const perWorker = 64 + 256
+	const perWorker = Burst + MbufCache
 	workers, rx, all := len(c.DPDK.Lcores), 0, 0
 	for i := range c.Ports {
 		rx += workers * int(c.Ports[i].RxDesc)

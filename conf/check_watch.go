@@ -8,18 +8,12 @@ import (
 	"strconv"
 )
 
-// maxWatches and maxCollectors are what a flow entry and a watch have room for.
-const (
-	maxWatches    = 255
-	maxCollectors = 64
-)
-
 func (d *decoder) checkWatches(c *Config) {
 	if len(c.Watches) == 0 {
 		d.warnAt(nil, `there is no watch block: INT is stripped and nothing is reported; watch "all" {} watches everything`)
 	}
-	if len(c.Watches) > maxWatches {
-		d.errorAt([]any{&c.Watches[maxWatches]}, "%d watch blocks; at most %d", len(c.Watches), maxWatches)
+	if len(c.Watches) > MaxWatches {
+		d.errorAt([]any{&c.Watches[MaxWatches]}, "%d watch blocks; at most %d", len(c.Watches), MaxWatches)
 	}
 	known := collectorNames(c)
 	all := ""
@@ -118,7 +112,7 @@ func (d *decoder) checkEvents(e, inherited *Events, where string) {
 
 func (d *decoder) checkClear(clear, raise *uint32, where string) {
 	if *clear > *raise && (d.has(clear) || d.has(raise)) {
-		d.errorAt([]any{clear, raise}, "%s: clear = %d is above raise = %d: an episode would end as it begins", where, *clear, *raise)
+		d.errorAt([]any{clear, raise}, "%s: clear = %d is above raise = %d: an episode would end as it begins; set clear to raise or less", where, *clear, *raise)
 	}
 }
 
@@ -135,9 +129,12 @@ func (d *decoder) checkReport(c *Config) {
 	}
 	at := []any{&r.Coalesce.MaxBytes, &r.Fragment, r}
 	if r.Coalesce.MaxBytes < least {
-		d.errorAt(at, "report: coalesce.max_bytes = %d: one report with this fragment and metadata takes %d bytes, headers included", r.Coalesce.MaxBytes, least)
+		d.errorAt(at, "report: coalesce.max_bytes = %d: one report with this fragment and metadata takes %d bytes, headers included; "+
+			"allow so many, or lower fragment",
+			r.Coalesce.MaxBytes, least)
 	} else if r.Coalesce.MaxBytes > 1514 {
-		d.warnAt(at, "report: coalesce.max_bytes = %d is more than an Ethernet frame of 1514 bytes: the path to the collectors must take larger ones", r.Coalesce.MaxBytes)
+		d.warnAt(at, "report: coalesce.max_bytes = %d is more than an Ethernet frame of 1514 bytes: the path to the collectors must take larger ones",
+			r.Coalesce.MaxBytes)
 	}
 }
 
@@ -146,7 +143,7 @@ func (d *decoder) checkReport(c *Config) {
 // of RepType 1.
 func leastReport(r *Report) int {
 	n := 14 + 40 + 8 + 8 + 12 + metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
-	if r.Explain {
+	if r.Explain && r.Version == "2.0" && r.Profile == "" { // elsewhere it is an error
 		n += explainBytes
 	}
 	return n
@@ -162,9 +159,9 @@ const maxTLV = 1020
 func (d *decoder) checkExplain(r *Report) {
 	switch at := []any{&r.Explain, r}; {
 	case r.Version != "2.0":
-		d.errorAt(at, "report: explain = true: only reports of version 2.0 have room for it, not %s", r.Version)
+		d.errorAt(at, "report: explain = true: only reports of version 2.0 have room for it, not %s; leave explain out", r.Version)
 	case r.Profile != "":
-		d.errorAt(at, "report: explain = true: profile %q has no room for it", r.Profile)
+		d.errorAt(at, "report: explain = true: profile %q has no room for it; leave one of them out", r.Profile)
 	case r.Fragment > maxTLV:
 		d.warnAt([]any{&r.Fragment, r}, "report: fragment = %d: with explain = true at most %d bytes of a packet are sent", r.Fragment, maxTLV)
 	}
@@ -187,8 +184,8 @@ func (d *decoder) checkCollectors(c *Config) {
 	if len(c.Collectors) == 0 && len(c.Watches) > 0 {
 		d.warnAt(nil, `there is no collector block: reports are made for nobody; write collector "primary" { address = "192.0.2.10:8555" }`)
 	}
-	if len(c.Collectors) > maxCollectors {
-		d.errorAt([]any{&c.Collectors[maxCollectors]}, "%d collector blocks; at most %d", len(c.Collectors), maxCollectors)
+	if len(c.Collectors) > MaxCollectors {
+		d.errorAt([]any{&c.Collectors[MaxCollectors]}, "%d collector blocks; at most %d", len(c.Collectors), MaxCollectors)
 	}
 	seen := map[netip.AddrPort]string{}
 	for i := range c.Collectors {

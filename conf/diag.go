@@ -49,24 +49,52 @@ func (d Diagnostic) String() string {
 	return b.String()
 }
 
-// Diagnostics is everything that was found, in the order of the file.
+// Diagnostics is what was found, in the order of the file: the first maxKept errors
+// and warnings. Count tells of all of them.
 type Diagnostics struct {
 	Errors, Warnings []Diagnostic
+	left             [2]int // out of either, by Severity
+}
+
+const (
+	maxKept  = 100
+	maxShown = 10 // as many as somebody mends before the next look
+)
+
+// Count is how many there are.
+func (d *Diagnostics) Count(s Severity) int {
+	if s == Error {
+		return len(d.Errors) + d.left[Error]
+	}
+	return len(d.Warnings) + d.left[Warning]
 }
 
 // Err is nil when there are no errors (warnings do not count); otherwise its
-// text is all errors with their snippets.
+// text is the first errors with their snippets, and how many more there are.
 func (d *Diagnostics) Err() error {
 	if len(d.Errors) == 0 {
 		return nil
 	}
-	return errors.New(strings.TrimSuffix(join(d.Errors), "\n"))
+	return errors.New(strings.TrimSuffix(d.shown(Error), "\n"))
 }
 
-// WriteTo writes errors, then warnings, one after the other.
+// WriteTo writes the first errors, then the first warnings, one after the other,
+// and how many more there are.
 func (d *Diagnostics) WriteTo(w io.Writer) (int64, error) {
-	n, err := io.WriteString(w, join(d.Errors)+join(d.Warnings))
+	n, err := io.WriteString(w, d.shown(Error)+d.shown(Warning))
 	return int64(n), err
+}
+
+func (d *Diagnostics) shown(s Severity) string {
+	list := d.Errors
+	if s == Warning {
+		list = d.Warnings
+	}
+	if len(list) <= maxShown {
+		return join(list)
+	}
+	text := fmt.Sprintf("and %d more: mend these first", d.Count(s)-maxShown)
+	return join(list[:maxShown]) + Diagnostic{Severity: s, File: list[0].File, Message: text}.String() + "\n"
 }
 
 func join(list []Diagnostic) string {
@@ -93,18 +121,14 @@ func (d *Diagnostics) sort() {
 	slices.SortStableFunc(d.Warnings, byPlace)
 }
 
-// cut leaves the first maxShown errors and warnings of those that are sorted.
+// cut leaves the first maxKept errors and warnings of those that are sorted.
 func (d *Diagnostics) cut() {
-	for _, list := range []*[]Diagnostic{&d.Errors, &d.Warnings} {
-		if more := len(*list) - maxShown; more > 0 {
-			first := (*list)[0]
-			*list = append((*list)[:maxShown:maxShown], Diagnostic{Severity: first.Severity, File: first.File, Message: fmt.Sprintf("and %d more", more)})
+	for s, list := range []*[]Diagnostic{&d.Errors, &d.Warnings} {
+		if left := len(*list) - maxKept; left > 0 {
+			*list, d.left[s] = (*list)[:maxKept:maxKept], left
 		}
 	}
 }
-
-// maxShown is how many of a kind somebody may want to read.
-const maxShown = 100
 
 // snippet shows line, which is number n (from 1), the characters [column, end)
 // underlined.

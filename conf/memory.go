@@ -8,15 +8,6 @@ import (
 	"sync"
 )
 
-// What the sink allocates at start, in bytes: an mbuf is its buffer, its header
-// in the pool and struct rte_mbuf.
-const (
-	mbufBytes   = 2176 + 64 + 128
-	flowBytes   = 256 + 8
-	reportMbufs = 4095 // in the report pool of a worker
-	reportBytes = 128 + 64 + 64 + 128
-)
-
 // checkMemory compares pools and flow tables with what the machine has. It may
 // be another one that the file is for: a warning.
 func (d *decoder) checkMemory(c *Config, m machine) {
@@ -24,13 +15,16 @@ func (d *decoder) checkMemory(c *Config, m machine) {
 		return
 	}
 	workers := uint64(len(c.DPDK.Lcores))
-	pools := uint64(c.DPDK.Mbufs)*mbufBytes + workers*reportMbufs*uint64(reportBytes+c.Report.Coalesce.MaxBytes)
-	flows := workers * uint64(c.Flows.Capacity) * flowBytes
+	pools := uint64(c.DPDK.Mbufs)*MbufBytes + workers*ReportMbufs*uint64(mbufHeader+ReportRoom+c.Report.Coalesce.MaxBytes)
+	flows := workers * uint64(c.Flows.Capacity) * FlowBytes
 	switch {
 	case pools > m.memory:
-		d.warnAt([]any{&c.DPDK.Mbufs, &c.DPDK}, "dpdk: mbufs = %d: with the report pools they take %s, more than this machine's memory of %s", c.DPDK.Mbufs, gibibytes(pools), gibibytes(m.memory))
+		d.warnAt([]any{&c.DPDK.Mbufs, &c.DPDK}, "dpdk: mbufs = %d: with the report pools they take %s, more than this machine's memory of %s",
+			c.DPDK.Mbufs, gibibytes(pools), gibibytes(m.memory))
 	case pools+flows > m.memory:
-		d.warnAt([]any{&c.Flows.Capacity, &c.DPDK.Mbufs, &c.DPDK}, "flows: capacity = %d: the flow tables of all workers (%d) take %s, and pools %s: more than this machine's memory of %s", c.Flows.Capacity, workers, gibibytes(flows), gibibytes(pools), gibibytes(m.memory))
+		d.warnAt([]any{&c.Flows.Capacity, &c.DPDK.Mbufs, &c.DPDK}, "flows: capacity = %d: the flow tables of all workers (%d) take %s, and pools %s: "+
+			"more than this machine's memory of %s",
+			c.Flows.Capacity, workers, gibibytes(flows), gibibytes(pools), gibibytes(m.memory))
 	}
 }
 

@@ -76,25 +76,11 @@ func (r NodeRange) String() string {
 }
 
 func parseNodeRange(x *expr, accepted string) (r NodeRange, ok bool) {
-	s, ok := x.textOrNumber(accepted)
-	if !ok {
-		return r, false
-	}
-	first, last, found := strings.Cut(s, "-")
-	if !found {
-		last = first
-	}
-	a, err1 := strconv.ParseUint(strings.TrimSpace(first), 10, 32)
-	b, err2 := strconv.ParseUint(strings.TrimSpace(last), 10, 32)
-	switch {
-	case err1 != nil || err2 != nil || a > maxNodeID || b > maxNodeID:
-		return r, x.fail("accepted are %s", accepted)
-	case a > b:
-		return r, x.fail(`the range ends before it begins; did you mean "%d-%d"?`, b, a)
-	case b-a >= maxModelNodes:
+	a, b, ok := parseRange(x, accepted, 0, maxNodeID)
+	if ok && b-a >= maxModelNodes {
 		return r, x.fail("%d nodes; all models together list at most %d: a model without nodes is that of every other node", b-a+1, maxModelNodes)
 	}
-	return NodeRange{uint32(a), uint32(b)}, true
+	return NodeRange{a, b}, ok
 }
 
 // queueUnit is a string such as "80 bytes".
@@ -145,7 +131,8 @@ func (d *decoder) checkNodeModels(c *Config) {
 		switch {
 		case len(m.Nodes) > 0 || d.failed[&m.Nodes]:
 		case others != "":
-			d.errorAt([]any{&m.Nodes, m}, `node_model %q: node_model %q has every other node already; list those of this one, such as nodes = [101, "200-299"]`, m.Name, others)
+			d.errorAt([]any{&m.Nodes, m}, `node_model %q: node_model %q has every other node already; list those of this one, such as nodes = [101, "200-299"]`,
+				m.Name, others)
 		default:
 			others = m.Name
 		}
@@ -244,6 +231,8 @@ func (d *decoder) checkEpoch(c *Config) {
 		}
 	}
 	if none != nil && c.Events.EndToEnd.Clock == "ptp" {
-		d.warnAt([]any{&none.TimestampEpoch, none}, `node_model %q: timestamp_epoch = "none" for every node: events { end_to_end { clock = "ptp" } } compares nothing`, none.Name)
+		d.warnAt([]any{&none.TimestampEpoch, none}, `node_model %q: timestamp_epoch = "none" for every node: `+
+			`events { end_to_end { clock = "ptp" } } compares nothing`,
+			none.Name)
 	}
 }

@@ -55,7 +55,7 @@ func (v *listValue[T]) read(x *expr) bool {
 		ok = ok && good
 		for _, t := range ts {
 			if v.same != nil && slices.ContainsFunc(list, func(o T) bool { return v.same(o, t) }) {
-				ok = e.fail("stands there twice")
+				ok = e.fail("stands there twice; once is enough")
 				break
 			}
 			list = append(list, t)

@@ -43,7 +43,7 @@ func parseDevice(x *expr, s, accepted string) (uint64, bool) {
 	}
 	switch _, notHex := strconv.ParseUint(s, 16, 64); {
 	case err == nil && (n == math.MaxUint32 || n == math.MaxUint64):
-		return 0, x.fail("all ones stand for an unknown id (INT 2.1)")
+		return 0, x.fail("all ones stand for an unknown id (INT 2.1): no device has it")
 	case err == nil:
 		return n, true
 	case notHex == nil && !isHex:

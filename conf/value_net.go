@@ -132,7 +132,9 @@ func sendable(x *expr, a netip.Addr) bool {
 	case a == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
 		return x.fail("%s is the broadcast address: the kernel refuses to send reports to it; name one collector", a)
 	case a.IsMulticast():
-		x.d.report(Warning, x.e.Range(), "%s = %s: a multicast address: the kernel sends reports to it on one interface of its choice, and no router passes them on (TTL 1)", x.where, x.source())
+		x.d.report(Warning, x.e.Range(), "%s = %s: a multicast address: the kernel sends reports to it on one interface of its choice, "+
+			"and no router passes them on (TTL 1)",
+			x.where, x.source())
 	}
 	return true
 }

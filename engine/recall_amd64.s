@@ -10,7 +10,7 @@
 // SAFETY: a frame is read up to byte 57, after its length was compared with that.
 //
 // SI state, DI burst, CX packet, R8 memory, R11 mbuf and then the packet's length, R12
-// frame, R13 its length, R10 memo.
+// frame, R13 its length, R10 memo, R14 nINT.
 
 // func recallRun(q *recallState, b *burst, from int) (next int)
 TEXT ·recallRun(SB), NOSPLIT, $0-32
@@ -18,7 +18,7 @@ TEXT ·recallRun(SB), NOSPLIT, $0-32
 	MOVQ b+8(FP), DI
 	MOVQ from+16(FP), CX
 	MOVQ recallState_memory(SI), R8
-	MOVQ $~0xff000000, R14 // all of the MD header's first word but Remaining Hop Count
+	MOVQ burst_nINT(DI), R14
 
 packet:
 	CMPQ CX, burst_to(DI)
@@ -61,8 +61,8 @@ packet:
 	ANDL $const_memoMask, R10
 	IMUL3Q $asmMemo__size, R10, R10
 	LEAQ asmMemory_memos(R8)(R10*1), R10
-	MOVQ 46(R12), R15
-	ANDQ R14, R15
+	MOVQ $~0xff000000, R15 // all of the MD header's first word but Remaining Hop Count
+	ANDQ 46(R12), R15
 	CMPQ R15, asmMemo_md(R10)
 	JNE  done
 	MOVWLZX 54(R12), R15
@@ -117,10 +117,9 @@ packet:
 	MOVB BX, asmInfo_DSCP(R13)
 	MOVBLZX 49(R12), R15
 	MOVB R15, asmInfo_RemainingHops(R13)
-	MOVQ burst_nINT(DI), BX
+	MOVQ R14, BX
 	MOVB CX, burst_int(DI)(BX*1)
-	LEAQ 1(BX), R9
-	MOVQ R9, burst_nINT(DI)
+	INCQ R14
 
 	// The key. R9 addresses, R13 the rest.
 	MOVQ 26(R12), R9
@@ -177,5 +176,6 @@ notUDP:
 	JEQ  notINT
 
 done:
+	MOVQ R14, burst_nINT(DI)
 	MOVQ CX, next+24(FP)
 	RET

@@ -30,8 +30,7 @@ func (w *Worker) adopt(a *adoption) {
 	w.generation++
 	w.locator = inthdr.NewLocator(r.INT)
 	w.recall.memory = w.locator.Memory()
-	w.detector.SetModels(r.NodeModels)
-	w.detector.SetPolicies(r.Policies)
+	w.detector.SetRules(r.Policies, r.NodeModels)
 }
 
 // configure takes the sizes of collector i from r.

@@ -109,7 +109,7 @@ func NewWorker(c WorkerConfig) *Worker {
 		published:   newCounters(len(c.Links), len(c.Collectors)),
 	}
 	w.recall = recallState{memory: w.locator.Memory(), table: w.table, index: w.table.Index()}
-	w.detector.SetModels(c.Rules.NodeModels)
+	w.detector.SetRules(c.Rules.Policies, c.Rules.NodeModels)
 	w.questions.ways = inspect.NewPaths(c.Seed)
 	for i := range c.Links {
 		w.paths = append(w.paths, path{link: &c.Links[i], counters: &w.counters.Links[i]})

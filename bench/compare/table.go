@@ -62,7 +62,9 @@ func notes(rows []*row, s *session) string {
 		b.WriteString("Instructions in user mode, the driver's included, cache and TLB misses: per packet, of the first worker, by the hardware's counters.\n")
 	}
 	if kept := leastKept(rows); kept < 0.99 {
-		fmt.Fprintf(&b, "Other threads (of other processes, and intsink's own exporter) took the workers' CPUs, up to %.0f %% of a run: that time is left out, what they did to the caches is not.\n", 100*(1-kept))
+		fmt.Fprintf(&b, "Other threads (of other processes, and intsink's own exporter) took the workers' CPUs, up to %.0f %% of a run: "+
+			"that time is left out, what they did to the caches is not.\n",
+			100*(1-kept))
 	}
 	two, one := named(rows, "workers2"), named(rows, referenceName)
 	if two != nil && one != nil {

@@ -98,9 +98,9 @@ func (s *session) tables() (string, error) {
 	return body, nil
 }
 
-const legend = `gaps: times between two polls of the worker (intsink_long_poll_gaps_total). left out: frames that the generator read late. undisturbed: part of the
-time, in slices of 50 ms, in which the kernel gave the worker's CPU to no other process; the row is of these slices. Where it says none, the row is of all
-slices, and p99 and above are the machine's and not the sink's.
+const legend = `gaps: times between two polls of the worker (intsink_long_poll_gaps_total). left out: frames that the generator read late. undisturbed: part of
+the time, in slices of 50 ms, in which the kernel gave the worker's CPU to no other process; the row is of these slices. Where it says none, the row is of
+all slices, and p99 and above are the machine's and not the sink's.
 `
 
 // session is what all measurements share.

@@ -4,7 +4,6 @@
 package traffic
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -88,7 +87,7 @@ func New(s Spec) (*Maker, error) {
 func (m *Maker) encapsulate() error {
 	tunnel := func(e intgen.Encap) {
 		m.tunnel = &intgen.Tunnel{
-			Encap: e, SrcMAC: srcMAC, DstMAC: dstMAC, VNI: 7, Ethernet: e != intgen.OverGRE,
+			Encap: e, SrcMAC: intgen.SourceMAC, DstMAC: intgen.DestinationMAC, VNI: 7, Ethernet: e != intgen.OverGRE,
 			Src: netip.MustParseAddr("192.0.2.1"), Dst: netip.MustParseAddr("198.51.100.1"),
 		}
 	}
@@ -114,15 +113,10 @@ func (m *Maker) encapsulate() error {
 	return nil
 }
 
-var (
-	srcMAC = [6]byte{2, 0, 0, 0, 0, 1}
-	dstMAC = [6]byte{2, 0, 0, 0, 0, 2}
-)
-
 // Frame is the i-th frame, and the original that a sink must give back. Calls are
 // in order, from 0.
 func (m *Maker) Frame(i int) (original, frame []byte, err error) {
-	original = m.flow(i%m.spec.Flows).Frame(m.payload, uint32(i))
+	original = intgen.NthFlow(i%m.spec.Flows, m.spec.TCP, m.spec.IPv6).Frame(m.payload, uint32(i))
 	if m.tunnel != nil {
 		if original, err = m.tunnel.Wrap(original); err != nil {
 			return nil, nil, err
@@ -138,23 +132,4 @@ func (m *Maker) Frame(i int) (original, frame []byte, err error) {
 	}
 	frame, err = m.source.Insert(original, m.hops)
 	return original, frame, err
-}
-
-// flow is the n-th flow: addresses and ports count.
-func (m *Maker) flow(n int) *intgen.Flow {
-	f := &intgen.Flow{SrcMAC: srcMAC, DstMAC: dstMAC, Proto: intgen.UDP, SrcPort: uint16(1024 + n%60000), DstPort: 8000}
-	if m.spec.TCP {
-		f.Proto = intgen.TCP
-	}
-	if m.spec.IPv6 {
-		src := [16]byte{0: 0x20, 1: 0x01, 2: 0x0d, 3: 0xb8}
-		binary.BigEndian.PutUint32(src[12:], uint32(n+1))
-		dst := src
-		dst[7] = 1
-		f.Src, f.Dst = netip.AddrFrom16(src), netip.AddrFrom16(dst)
-		return f
-	}
-	f.Src = netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)})
-	f.Dst = netip.AddrFrom4([4]byte{10, 128 | byte(n>>16), byte(n >> 8), byte(n)})
-	return f
 }

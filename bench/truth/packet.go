@@ -190,7 +190,10 @@ func (p *Packet) String() string {
 	for _, f := range []struct {
 		on   bool
 		name string
-	}{{p.M, " M"}, {p.E, " E"}, {p.Closing, " FIN"}, {p.Reset, " RST"}, {p.Unsound, " unsound"}, {p.Foreign, " foreign"}, {p.FromHost, " from the host"}, {p.Refused, " refused"}} {
+	}{
+		{p.M, " M"}, {p.E, " E"}, {p.Closing, " FIN"}, {p.Reset, " RST"},
+		{p.Unsound, " unsound"}, {p.Foreign, " foreign"}, {p.FromHost, " from the host"}, {p.Refused, " refused"},
+	} {
 		if f.on {
 			b.WriteString(f.name)
 		}

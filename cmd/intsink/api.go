@@ -37,11 +37,18 @@ func (in *inspector) register(mux *http.ServeMux) {
 	}
 	for name, list := range lists {
 		mux.HandleFunc("GET /api/v1/"+name, in.handle(list))
+		mux.HandleFunc("/api/v1/"+name, in.handle(readOnly))
 	}
 	mux.HandleFunc("GET /api/v1/flows/{id}", in.handle(in.flow))
+	mux.HandleFunc("/api/v1/flows/{id}", in.handle(readOnly))
 	mux.HandleFunc("/api/v1/", in.handle(func(context.Context, *parameters) (any, error) {
 		return nil, apiError{http.StatusNotFound, "there are GET /api/v1/" + strings.Join(apiLists, ", /api/v1/") + " and /api/v1/flows/{id}"}
 	}))
+}
+
+// readOnly answers every method but GET and HEAD.
+func readOnly(context.Context, *parameters) (any, error) {
+	return nil, apiError{http.StatusMethodNotAllowed, "only GET: nothing can be changed here"}
 }
 
 // apiError is an error with its HTTP status.
@@ -73,6 +80,9 @@ func (in *inspector) handle(answer func(context.Context, *parameters) (any, erro
 		}
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(in.timeout)) // a client that does not read holds the answer no longer
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		if status == http.StatusMethodNotAllowed {
+			w.Header().Set("Allow", "GET, HEAD")
+		}
 		w.WriteHeader(status)
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)

@@ -80,7 +80,8 @@ func (in *inspector) flow(ctx context.Context, p *parameters) (any, error) {
 	}
 	if at < 0 {
 		return nil, apiError{http.StatusNotFound, "flow " + inspect.FlowID(&key) +
-			" is not in the table: no INT packet of it came, or it ended; GET /api/v1/flows?source=... lists what is there, and the other direction is a flow of its own"}
+			" is not in the table: no INT packet of it came, or it ended; GET /api/v1/flows?source=... lists what is there, " +
+			"and the other direction is a flow of its own"}
 	}
 	return newFlowDetail(at, questions[at], waysOf(questions)), nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"intsink/engine"
@@ -113,6 +115,11 @@ func (in *inspector) flows(ctx context.Context, p *parameters) (any, error) {
 	if err := p.end(); err != nil {
 		return nil, err
 	}
+	if filter.Watch != "" {
+		if err := in.hasWatch(ctx, filter.Watch); err != nil {
+			return nil, err
+		}
+	}
 	var onPaths [][]uint64
 	if !way.any() {
 		var err error
@@ -136,6 +143,30 @@ func (in *inspector) flows(ctx context.Context, p *parameters) (any, error) {
 		return nil, err
 	}
 	return flowPage(questions, g), nil
+}
+
+// hasWatch: there is a watch of that name in the rules of some worker. A question
+// for nothing finds out at once, before all flows are looked at.
+func (in *inspector) hasWatch(ctx context.Context, name string) error {
+	questions, err := in.ask(ctx, func(int) *inspect.Query { return inspect.New(0, 0) })
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, q := range questions {
+		for i := range q.Rules.Watches {
+			names = append(names, strconv.Quote(q.Rules.Watches[i].Name))
+		}
+	}
+	if slices.Contains(names, strconv.Quote(name)) {
+		return nil
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if more := len(names) - 20; more > 0 {
+		names = append(names[:20], fmt.Sprintf("and %d more", more))
+	}
+	return badRequest("watch = %q: there is none of that name; there are %s", short(name), strings.Join(names, ", "))
 }
 
 // flowPage merges the workers' answers, each the first flows of its own.

@@ -84,7 +84,9 @@ func apiPolicy() event.Policy {
 		CongestionRaise: 300, CongestionClear: 100, CongestionQuota: 10, CongestionTimeout: 3600e9,
 		TxRaise: 90, TxClear: 75, TxHold: 5e9, RefreshEvery: 2e9, RefreshJitter: 0.2,
 	}}
-	for _, e := range []event.Event{event.NewFlow, event.PathChange, event.HopLatency, event.EndToEnd, event.LinkLatency, event.Congestion, event.Refresh, event.FlowEnd} {
+	for _, e := range []event.Event{
+		event.NewFlow, event.PathChange, event.HopLatency, event.EndToEnd, event.LinkLatency, event.Congestion, event.Refresh, event.FlowEnd,
+	} {
 		p.Events |= e.Set()
 	}
 	return p
@@ -194,12 +196,13 @@ func TestFlowsOfAllWorkersInOrder(t *testing.T) {
 func TestFlowFilters(t *testing.T) {
 	b := newAPIBed(t, twoWorkers...)
 	for query, want := range map[string]int{
-		"watch=web": 10, "watch=all": 10, "watch=none": 0,
+		"watch=web": 10, "watch=all": 10,
 		"source=10.0.0.0/29": 8, "source=10.0.0.7": 1, "source=2001:db8::/32": 2, "destination=10.1.0.1": 18, "source=0.0.0.0/0": 18,
 		"protocol=udp": 20, "protocol=6": 0, "port=1024": 20, "port=8001": 10, "source_port=8001": 0, "destination_port=8000": 10,
 		"node=112": 4, "node=102": 16, "node=101": 20, "node=7": 0, "link=101-112": 4, "link=112-101": 0, "link=101-102": 16,
 		"node=112&watch=web": 2, "congested=true": 20, "congested=false": 0,
 		"min_hop_latency_ns=10001": 16, "min_latency_ns=30001": 16, "min_latency_ns=4000000000": 0,
+		"path=0123456789abcdef": 0, "path=w1-0123456789abcdef": 0,
 	} {
 		items, totals := all[flowItem](b, "/api/v1/flows?limit=7&sort=last_seen&"+query)
 		if len(items) != want || totals["flows"] != float64(want) {
@@ -221,7 +224,9 @@ func TestPathsOfAllWorkers(t *testing.T) {
 	if n := items[1].Nodes; len(n) != 3 || n[0].Node != 101 || n[1].Node != 112 || *n[2].Egress != 2 || !items[1].Congested {
 		t.Errorf("%+v", items[1])
 	}
-	for query, want := range map[string]int{"node=112": 1, "link=102-103": 1, "congested=true": 2, "congested=false": 0, "id=" + items[0].ID: 1, "min_latency_ns=4000000000": 0} {
+	for query, want := range map[string]int{
+		"node=112": 1, "link=102-103": 1, "congested=true": 2, "congested=false": 0, "id=" + items[0].ID: 1, "min_latency_ns=4000000000": 0,
+	} {
 		if some, _ := all[pathTotalItem](b, "/api/v1/paths?"+query); len(some) != want {
 			t.Errorf("%s: %d paths, want %d", query, len(some), want)
 		}
@@ -277,61 +282,5 @@ func TestOneFlow(t *testing.T) {
 	}
 	if d.LastReport == nil || !strings.Contains(strings.Join(d.LastEvents, " "), "hop_latency") || d.Watch == nil || *d.Watch != "web" {
 		t.Errorf("last report %v %v, watch %v", d.LastReport, d.LastEvents, d.Watch)
-	}
-}
-
-func TestBadRequestsSayWhatIsKnown(t *testing.T) {
-	b := newAPIBed(t, twoWorkers...)
-	for path, want := range map[string]struct {
-		status int
-		text   string
-	}{
-		"/api/v1/flows?colour=red":                                     {400, `parameter "colour" is not known here; known are congested, cursor, destination, destination_port, limit, link, min_hop_latency_ns, min_latency_ns, node, path, port, protocol, sort, source, source_port, watch`},
-		"/api/v1/flows?limit=0":                                        {400, "limit = 0: must be 1 to 1000"},
-		"/api/v1/flows?limit=x":                                        {400, "whole number"},
-		"/api/v1/flows?sort=colour":                                    {400, "must be one of packets, bytes, last_seen, latency, hop_latency"},
-		"/api/v1/flows?source=x":                                       {400, "must be an address or a prefix"},
-		"/api/v1/flows?protocol=x":                                     {400, "must be a number up to 255"},
-		"/api/v1/flows?link=1":                                         {400, "two nodes that follow each other"},
-		"/api/v1/flows?watch=":                                         {400, "watch is empty"},
-		"/api/v1/flows?watch=a&watch=b":                                {400, "watch is there 2 times"},
-		"/api/v1/flows?cursor=x":                                       {400, "cursor"},
-		"/api/v1/flows?cursor=" + (&cursor{"bytes", 1, ""}).String():   {400, "sort = bytes"},
-		"/api/v1/flows?cursor=" + (&cursor{"packets", 1, ""}).String(): {400, "cursor: flow"},
-		"/api/v1/queues?congested=1":                                   {400, "must be true or false"},
-		"/api/v1/links?%zz":                                            {400, "%zz"},
-		"/api/v1/flows/udp:10.0.0.4":                                   {400, "write it as tcp:"},
-		"/api/v1/flows/udp:10.0.0.4:1-10.1.0.1:8000?x=1":               {400, "there are none"},
-		"/api/v1/flows/udp:10.0.0.4:1-10.1.0.1:8000":                   {404, "is not in the table"},
-		"/api/v1/nodes":                                                {404, "there are GET /api/v1/flows,"},
-	} {
-		var body struct {
-			Error string `json:"error"`
-		}
-		if status := b.get(path, &body); status != want.status || !strings.Contains(body.Error, want.text) {
-			t.Errorf("%s: %d %q, want %d %q", path, status, body.Error, want.status, want.text)
-		}
-	}
-}
-
-// TestWorkersThatAreGone: 503, with the worker and what to do.
-func TestWorkersThatAreGone(t *testing.T) {
-	b := newAPIBed(t, []int{1})
-	stopped := engine.NewWorker(engine.WorkerConfig{Rules: &engine.Rules{}, Flows: flows.Config{Capacity: 1024, IdleTimeout: 1e9}, Clock: func() int64 { return 0 }})
-	defer stopped.Release()
-	b.in.workers = append(b.in.workers, stopped)
-	b.in.timeout = 50 * time.Millisecond
-	var body map[string]string
-	for _, beats := range []bool{false, true} {
-		if beats { // once, and never again
-			stopped.Tick(time.Now().UnixNano())
-		}
-		if status := b.get("/api/v1/flows", &body); status != 503 || !strings.Contains(body["error"], "worker w1 does not answer") || !strings.Contains(body["error"], "/healthz") {
-			t.Errorf("beats %v: %d %v", beats, status, body)
-		}
-	}
-	b.in.turn <- struct{}{} // another request, which does not end
-	if status := b.get("/api/v1/paths", &body); status != 503 || !strings.Contains(body["error"], "busy") {
-		t.Errorf("%d %v", status, body)
 	}
 }

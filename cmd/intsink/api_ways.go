@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,6 +35,19 @@ func pathID(worker int, hash uint64, p *inspect.Path) string {
 	return fmt.Sprintf("%016x", p.ID)
 }
 
+// pathIDs are the IDs as pathID and mergePaths write them.
+var pathIDs = regexp.MustCompile(`^(w[0-9]+-)?[0-9a-f]{16}'*$`)
+
+// pathID is the ID of a path. One that no flow is on now is a right one: paths come
+// and go.
+func (p *parameters) pathID(name string) string {
+	s := p.text(name)
+	if s != "" && !pathIDs.MatchString(s) {
+		p.fail("%s = %q: must be the id of a path as GET /api/v1/paths lists it, such as 570a954f16dea0e0", name, short(s))
+	}
+	return s
+}
+
 // wayFilter selects paths by where they lead.
 type wayFilter struct {
 	id        string
@@ -43,7 +57,7 @@ type wayFilter struct {
 }
 
 func (p *parameters) way(idName string) wayFilter {
-	return wayFilter{p.text(idName), number[uint32](p, "node", 32), p.crossing("link"), p.yes("congested")}
+	return wayFilter{p.pathID(idName), number[uint32](p, "node", 32), p.crossing("link"), p.yes("congested")}
 }
 
 func (f *wayFilter) any() bool {

@@ -66,7 +66,7 @@ func startAppliance(ctx context.Context, c *conf.Config) (*appliance, error) {
 			err = step(c)
 		}
 		if err != nil {
-			return nil, errors.Join(err, a.stop(context.Background()))
+			return nil, errors.Join(err, a.release())
 		}
 	}
 	return a, nil
@@ -93,12 +93,12 @@ func (a *appliance) startServing(c *conf.Config) (err error) {
 
 // openPools makes one packet pool for all ports and one report pool per worker.
 func (a *appliance) openPools(c *conf.Config) (err error) {
-	if a.pool, err = mempool.New("packets", c.DPDK.Mbufs, mbufCache, mbufRoom, mempool.AnySocket); err != nil {
+	if a.pool, err = mempool.New("packets", c.DPDK.Mbufs, conf.MbufCache, conf.MbufRoom, mempool.AnySocket); err != nil {
 		return fmt.Errorf("dpdk.mbufs = %d: %w", c.DPDK.Mbufs, err)
 	}
 	for w := range c.DPDK.Lcores {
 		name := fmt.Sprintf("reports-w%d", w)
-		p, err := mempool.New(name, reportMbufs, 0, reportRoom(c), mempool.AnySocket)
+		p, err := mempool.New(name, conf.ReportMbufs, 0, reportRoom(c), mempool.AnySocket)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -107,16 +107,10 @@ func (a *appliance) openPools(c *conf.Config) (err error) {
 	return nil
 }
 
-const (
-	mbufCache   = 256        // mbufs a worker keeps without going to the shared pool
-	mbufRoom    = 128 + 2048 // headroom and data of one mbuf; longer frames are chains
-	reportMbufs = 4095
-)
-
 // reportRoom is the buffer of one report packet: headroom for its headers, the
 // handoff, and the largest payload.
 func reportRoom(c *conf.Config) int {
-	return 128 + 64 + c.Report.Coalesce.MaxBytes
+	return conf.ReportRoom + c.Report.Coalesce.MaxBytes
 }
 
 // openPorts attaches, configures and starts every port of the configuration.
@@ -199,9 +193,19 @@ func idler(sleep time.Duration) func(int) {
 // idlePolls empty polls in a row, well under a millisecond, make a worker idle.
 const idlePolls = 1000
 
-// stop drains: workers first, so that nothing is added, then exporters, so that
-// every sealed report leaves, then ports and pools.
-func (a *appliance) stop(ctx context.Context) error {
+// stop ends an appliance that was running.
+func (a *appliance) stop() error {
+	err := a.release()
+	if err == nil {
+		slog.Info("stopped, all mbufs returned")
+	}
+	return err
+}
+
+// release drains: workers first, so that nothing is added, then exporters, so that
+// every sealed report leaves, then ports and pools. Of a start that failed there
+// may be any part.
+func (a *appliance) release() error {
 	a.stopping.Store(true)
 	for _, w := range a.workers {
 		w.Stop()
@@ -242,6 +246,5 @@ func (a *appliance) checkPools() error {
 	if leaked != 0 {
 		return fmt.Errorf("%d mbufs did not return to their pools", leaked)
 	}
-	slog.Info("stopped, all mbufs returned")
 	return nil
 }

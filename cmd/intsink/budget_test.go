@@ -55,7 +55,8 @@ func TestReplayWithABudget(t *testing.T) {
 	path := write(t, filepath.Join(dir, "c.hcl"), text)
 	var last [2]string
 	for i := range last {
-		stdout, stderr, code := intsink(t, "replay", "--config", path, "--in", in, "--out", filepath.Join(dir, "out.pcap"), "--reports", filepath.Join(dir, "reports.pcap"))
+		stdout, stderr, code := intsink(t, "replay", "--config", path, "--in", in,
+			"--out", filepath.Join(dir, "out.pcap"), "--reports", filepath.Join(dir, "reports.pcap"))
 		if code != 0 {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}

@@ -152,7 +152,8 @@ func (c *captureReader) whyUnread(p *capturedPacket) string {
 		for i := range c.ng.NInterfaces() {
 			n, _ := c.ng.Interface(i)
 			if n.LinkType != first.LinkType {
-				return fmt.Sprintf("the capture has interfaces of different link types (%v and %v), and libpcap reads only one: split it by interface", first.LinkType, n.LinkType)
+				return fmt.Sprintf("the capture has interfaces of different link types (%v and %v), and libpcap reads only one: split it by interface",
+					first.LinkType, n.LinkType)
 			}
 			if n.SnapLength != first.SnapLength {
 				return "the capture has interfaces with different snap lengths, which libpcap does not read: convert it with editcap -F pcap"

@@ -20,15 +20,15 @@ func newCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check --config FILE [--dump]",
 		Short: "Validate a configuration",
-		Long: `Validate a configuration without touching a device. All errors are printed at
-once on stderr, each with file:line:column and the source line; warnings too. A
-valid configuration gives a summary on stdout, or with --dump the effective
-configuration as HCL, every default filled in.
+		Long: `Validate a configuration without touching a device. Errors are printed on stderr
+together, the first ten of them, each with file:line:column and the source line;
+warnings too. A valid configuration gives a summary on stdout, or with --dump
+the effective configuration as HCL, every default filled in.
 
 Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,
 		Example: `  intsink check --config /etc/intsink/intsink.hcl
   intsink check --config intsink.hcl --dump > effective.hcl`,
-		Args: cobra.NoArgs,
+		Args: flagsOnly("config"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return check(cmd.OutOrStdout(), cmd.ErrOrStderr(), path, dump)
 		},
@@ -43,7 +43,7 @@ func check(stdout, stderr io.Writer, path string, dump bool) error {
 	c, diags := conf.Load(path)
 	diags.WriteTo(stderr)
 	if c == nil {
-		return exitError{1, fmt.Errorf("%s is not valid: %s", path, count(len(diags.Errors), "error"))}
+		return exitError{1, fmt.Errorf("%s is not valid: %s", path, count(diags.Count(conf.Error), "error"))}
 	}
 	if err := eal.CheckExtra(c.DPDK.EALArgs); err != nil {
 		return exitError{1, fmt.Errorf("%s is not valid: %w", path, err)}
@@ -78,14 +78,10 @@ func printed(path string, load func(string) (*conf.Config, *conf.Diagnostics)) (
 	c, diags := load(path)
 	diags.WriteTo(os.Stderr)
 	if c == nil {
-		return nil, exitError{1, fmt.Errorf("%s is not valid: %s", path, count(len(diags.Errors), "error"))}
+		return nil, exitError{1, fmt.Errorf("%s is not valid: %s", path, count(diags.Count(conf.Error), "error"))}
 	}
 	return c, nil
 }
-
-// mbufBytes is what one mbuf takes: its buffer (headroom and data), its header in
-// the pool and struct rte_mbuf.
-const mbufBytes = 128 + 2048 + 64 + 128
 
 // checkSummary says in a few lines what the configuration amounts to.
 func checkSummary(c *conf.Config) string {
@@ -129,7 +125,7 @@ func checkSummary(c *conf.Config) string {
 	line("memory", []string{
 		fmt.Sprintf("flows about %s (%d x %d x %d bytes)", size(workers*c.Flows.Capacity*flows.Bytes), workers, c.Flows.Capacity, flows.Bytes),
 		fmt.Sprintf("up to %s more when all have events (%d bytes)", size(workers*c.Flows.Capacity*flows.SideBytes), flows.SideBytes),
-		fmt.Sprintf("mbufs about %s (%d x %d bytes)", size(c.DPDK.Mbufs*mbufBytes), c.DPDK.Mbufs, mbufBytes),
+		fmt.Sprintf("mbufs about %s (%d x %d bytes)", size(c.DPDK.Mbufs*conf.MbufBytes), c.DPDK.Mbufs, conf.MbufBytes),
 	})
 	line("start-up", []string{fmt.Sprintf("at least %.1f s for the flow tables, by a sample", flows.StartTime(workers*c.Flows.Capacity).Seconds())})
 	return b.String()

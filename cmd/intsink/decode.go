@@ -133,7 +133,9 @@ func (d *reportPrinter) run(ctx context.Context, o *decodeOptions, args []string
 	if flushErr := d.out.Flush(); err == nil {
 		err = flushErr
 	}
-	d.printTotals()
+	if err == nil || d.seen > 0 {
+		d.printTotals()
+	}
 	nothing := d.reports == 0 && (d.undecodable > 0 || o.listen == "" && d.seen > 0)
 	if err == nil && nothing {
 		err = errors.New("no telemetry report could be decoded")

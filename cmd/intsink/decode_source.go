@@ -87,7 +87,7 @@ func (d *reportPrinter) listen(ctx context.Context, address string) error {
 	var lc net.ListenConfig
 	conn, err := lc.ListenPacket(ctx, "udp", address)
 	if err != nil {
-		return fmt.Errorf("--listen %s: %w", address, err)
+		return fmt.Errorf("--listen %s: %w; it must be an address of this machine and a free UDP port, such as 0.0.0.0:8555", address, err)
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()

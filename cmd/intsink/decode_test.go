@@ -1,13 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
-	"io"
-	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -119,7 +114,8 @@ const jsonLine = `{"packet":1,"time":"2023-11-14T22:13:20.000000005Z","source":"
 	`"dropped":false,"congested_queue":false,"tracked_flow":true,"intermediate":false,` +
 	`"rep_md_bits":16384,"domain_specific_id":0,"ds_md_bits":0,"ds_md_status":0,` +
 	`"metadata":{"ingress_interface_id":1,"egress_interface_id":2},` +
-	`"inner":{"type":"ipv4","length":48,"flow":{"source":"10.0.0.1","destination":"10.0.0.2","length":48,"dscp":0,"protocol":17,"source_port":40000,"destination_port":53},` +
+	`"inner":{"type":"ipv4","length":48,"flow":{"source":"10.0.0.1","destination":"10.0.0.2","length":48,` +
+	`"dscp":0,"protocol":17,"source_port":40000,"destination_port":53},` +
 	`"int":{"type":"md","shim_length":4,"npt":1,"ver":2,"discard":false,"max_hop_count_exceeded":false,"mtu_exceeded":false,"hop_ml":1,"remaining_hop_count":7,` +
 	`"instruction_bitmap":32768,"domain_specific_id":0,"ds_instruction":0,"ds_flags":0,"hops":[{"node_id":42}]}}}` + "\n"
 
@@ -174,7 +170,8 @@ func TestDecodeAmongOtherTraffic(t *testing.T) {
 	if err != nil || strings.Count(stdout, "\n") != 3 || strings.Count(stdout, `"packet":3,`) != 3 {
 		t.Errorf("%v\n%s", err, stdout)
 	}
-	if !strings.Contains(stderr, "packet 1 from 192.0.2.1:49152 to 192.0.2.10:53: ") || !strings.HasSuffix(stderr, "3 reports in 1 packet, 0 lost, 1 undecodable\n") {
+	if !strings.Contains(stderr, "packet 1 from 192.0.2.1:49152 to 192.0.2.10:53: ") ||
+		!strings.HasSuffix(stderr, "3 reports in 1 packet, 0 lost, 1 undecodable\n") {
 		t.Errorf("stderr %q", stderr)
 	}
 }
@@ -251,67 +248,5 @@ func TestDecodeUsage(t *testing.T) {
 		if err == nil || errors.As(err, &exit) {
 			t.Errorf("%q: %v, want wrong usage", args, err)
 		}
-	}
-}
-
-func TestDecodeListen(t *testing.T) {
-	r, w := io.Pipe()
-	cmd := newDecodeCommand()
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	var out bytes.Buffer
-	cmd.SetOut(&out)
-	cmd.SetErr(w)
-	cmd.SetArgs([]string{"--listen", "127.0.0.1:0", "--format", "json", "--count", "2"})
-	done := make(chan error, 1)
-	go func() { done <- cmd.Execute(); w.Close() }()
-	lines := bufio.NewScanner(r)
-	lines.Scan()
-	address := strings.TrimPrefix(lines.Text(), "listening on ")
-	conn, err := net.Dial("udp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	conn.Write([]byte("hello"))
-	conn.Write(reportPayload(t, 7, 2))
-	var rest []string
-	for lines.Scan() {
-		rest = append(rest, lines.Text())
-	}
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-	var line struct {
-		Packet      int    `json:"packet"`
-		Source      string `json:"source"`
-		Destination string `json:"destination"`
-		NodeID      uint32 `json:"node_id"`
-	}
-	d := json.NewDecoder(&out)
-	for range 2 {
-		if err := d.Decode(&line); err != nil || line.Packet != 2 || line.NodeID != 3 || line.Destination != address || line.Source != conn.LocalAddr().String() {
-			t.Errorf("%v %+v", err, line)
-		}
-	}
-	if len(rest) != 2 || !strings.Contains(rest[0], "packet 1 ") || rest[1] != "2 reports in 1 packet, 0 lost, 1 undecodable" {
-		t.Errorf("stderr %q", rest)
-	}
-}
-
-// The end of the context, which a signal brings, is success.
-func TestDecodeListenEnds(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	r, w := io.Pipe()
-	cmd := newDecodeCommand()
-	cmd.SetErr(w)
-	cmd.SetArgs([]string{"--listen", "127.0.0.1:0"})
-	done := make(chan error, 1)
-	go func() { done <- cmd.ExecuteContext(ctx); w.Close() }()
-	lines := bufio.NewScanner(r)
-	lines.Scan()
-	cancel()
-	lines.Scan()
-	if err := <-done; err != nil || lines.Text() != "0 reports in 0 packets, 0 lost, 0 undecodable" {
-		t.Errorf("%v, %q", err, lines.Text())
 	}
 }

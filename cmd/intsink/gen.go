@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -13,8 +13,8 @@ import (
 // genFlags are the flags of both kinds of gen.
 type genFlags struct {
 	out, original, live  string
+	given                func(flag string) bool // in the command
 	flows, hops, size    int
-	sizeGiven, hopsGiven bool
 	count, seed          uint64
 	pps                  float64
 	encap, proto         string
@@ -28,6 +28,9 @@ type genFlags struct {
 	marker               uint64
 	plain                float64
 	pathEvery, stepEvery uint64
+	timestamps           bool
+	linkLatency          time.Duration
+	linkStepEvery        uint64
 	latencyStepAfter     string
 	pathChangeAfter      string
 }
@@ -42,6 +45,11 @@ each with the metadata of --hops hops (node id, interfaces, hop latency, queue,
 tx utilization: 20 bytes a hop). The same flags and seed give the same file to
 the byte. --original writes the packets as they were before INT, which is what a
 sink must give back.
+
+With --timestamps the hops also write when they received and sent the packet: 36
+bytes a hop, or 28 with --format 1, which has the lower 32 bits. Times lead up to
+the packet's own: hop latency in each hop, --link-latency on each link between
+two hops and from the last one to the sink.
 
 With --live, be an INT source and --hops transit hops between two interfaces:
 IPv4 and IPv6 packets from IN that --encap can take go to OUT with INT,
@@ -65,10 +73,11 @@ Tunnels have Ethernet inside, GRE and IP in IP have IP; one tunnel for each flow
   intsink gen --out dscp.pcap --encap dscp --proto tcp --ipv6 --hops 8 --size 512
   intsink gen --out geneve.pcap --encap geneve --hops 5 --then-destination
   intsink gen --out inner.pcap --encap dscp --tunnel vxlan
+  intsink gen --out links.pcap --flows 5 --pps 200 --timestamps --link-step-every 500
   intsink gen --live veth-in,veth-out --hops 3`,
-		Args: cobra.NoArgs,
+		Args: flagsOnly("out"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.sizeGiven, f.hopsGiven = cmd.Flags().Changed("size"), cmd.Flags().Changed("hops")
+			f.given = cmd.Flags().Changed
 			return gen(cmd.OutOrStdout(), f)
 		},
 	}
@@ -82,7 +91,7 @@ func (f *genFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.original, "original", "", "capture of the packets without INT to write besides")
 	fl.StringVar(&f.live, "live", "", "two interfaces, IN,OUT: insert INT between them")
 	fl.IntVar(&f.flows, "flows", 1000, "number of flows")
-	fl.IntVar(&f.hops, "hops", 3, "hops that wrote metadata, 0 to 12; Geneve 0 to 5")
+	fl.IntVar(&f.hops, "hops", 3, "hops that wrote metadata, 0 to 12; Geneve 0 to 5, with --timestamps 0 to 3")
 	fl.IntVar(&f.size, "size", 138, "bytes of a frame, INT included; more by default where headers and INT need more")
 	fl.Uint64Var(&f.count, "count", 1000, "number of packets")
 	fl.StringVar(&f.encap, "encap", "udp", encapNames(anyEncap))
@@ -101,6 +110,9 @@ func (f *genFlags) register(cmd *cobra.Command) {
 	fl.Float64Var(&f.plain, "plain", 0, "share of packets without INT, 0 to 1")
 	fl.Uint64Var(&f.pathEvery, "path-change-every", 0, "every N packets one flow moves to a path of its own; 0: never")
 	fl.Uint64Var(&f.stepEvery, "latency-step-every", 0, "every N packets one flow's first hop gets 100 us slower; 0: never")
+	fl.BoolVar(&f.timestamps, "timestamps", false, "hops write ingress and egress timestamps, nanoseconds since 1970")
+	fl.DurationVar(&f.linkLatency, "link-latency", 5*time.Microsecond, "time on each link, with --timestamps; it jitters by up to 5 %")
+	fl.Uint64Var(&f.linkStepEvery, "link-step-every", 0, "every N packets the link from hop 1 to hop 2 gets 100 us slower; 0: never")
 	fl.StringVar(&f.latencyStepAfter, "latency-step-after", "", "live: after this time hop 2 gets 500 us slower")
 	fl.StringVar(&f.pathChangeAfter, "path-change-after", "", "live: after this time packets leave hop 1 by another interface")
 }
@@ -128,38 +140,89 @@ func gen(stdout io.Writer, f *genFlags) error {
 	return exitError{1, err}
 }
 
+// longestCapture is the time between the first packet and the last, in seconds: the
+// times of a capture are good until 2106.
+const longestCapture = 1e9
+
 func (f *genFlags) check() error {
 	switch {
 	case f.hops < 0 || f.hops > 12:
-		return fmt.Errorf("--hops %d: 0 to 12", f.hops)
+		return fmt.Errorf("--hops %d: must be 0 to 12", f.hops)
 	case f.flows < 1 || f.flows > 1<<24:
-		return fmt.Errorf("--flows %d: 1 to 16777216", f.flows)
+		return fmt.Errorf("--flows %d: must be 1 to 16777216", f.flows)
 	case f.proto != "udp" && f.proto != "tcp":
-		return fmt.Errorf("--proto %q: udp or tcp", f.proto)
-	case !(f.pps > 0) || math.IsInf(f.pps, 0):
-		return fmt.Errorf("--pps %g: more than 0", f.pps)
+		return fmt.Errorf("--proto %q: must be udp or tcp", f.proto)
+	case f.count == 0:
+		return errors.New("--count 0: must be 1 or more")
+	case !(f.pps >= 0.001 && f.pps <= 1e9):
+		return fmt.Errorf("--pps %g: must be 0.001 to 1000000000", f.pps)
+	case float64(f.count)/f.pps > longestCapture:
+		return fmt.Errorf("--count %d with --pps %g: the capture would last %.0f years, at most 31 can be: ask for fewer packets, or more a second",
+			f.count, f.pps, float64(f.count)/f.pps/86400/365)
 	case !(f.plain >= 0 && f.plain <= 1):
-		return fmt.Errorf("--plain %g: 0 to 1", f.plain)
+		return fmt.Errorf("--plain %g: must be 0 to 1", f.plain)
 	case f.vlan > 4094:
-		return fmt.Errorf("--vlan %d: 1 to 4094, or 0 for no tag", f.vlan)
+		return fmt.Errorf("--vlan %d: must be 1 to 4094, or 0 for no tag", f.vlan)
 	case f.dscp < 1 || f.dscp > 63:
-		return fmt.Errorf("--dscp %d: 1 to 63", f.dscp)
+		return fmt.Errorf("--dscp %d: must be 1 to 63", f.dscp)
 	case f.udpPort == 0:
-		return errors.New("--udp-port 0: 1 to 65535")
-	case f.sizeGiven && (f.size < 0 || f.size > 65535):
-		return fmt.Errorf("--size %d: at most 65535", f.size)
-	case f.live != "" && f.original != "":
-		return errors.New("--original needs --out: live, the originals are what came from IN")
-	case f.live == "" && f.latencyStepAfter+f.pathChangeAfter != "":
-		return errors.New("--latency-step-after and --path-change-after need --live: a capture has --latency-step-every and --path-change-every")
+		return errors.New("--udp-port 0: must be 1 to 65535")
+	case f.marker == 0:
+		return errors.New("--probe-marker 0: must not be 0: payloads that begin with zeros are common, and no sink takes that for a marker")
+	case f.given("size") && (f.size < 1 || f.size > 65535):
+		return fmt.Errorf("--size %d: must be the bytes of headers, INT and payload, at most 65535", f.size)
 	}
-	if f.live != "" {
-		if in, out, ok := strings.Cut(f.live, ","); !ok || in == "" || out == "" || in == out {
-			return fmt.Errorf("--live %q: two different interfaces, IN,OUT", f.live)
-		}
+	if err := f.checkKind(); err != nil {
+		return err
 	}
 	if err := f.checkINT(); err != nil {
 		return err
 	}
+	if err := f.checkEvents(); err != nil {
+		return err
+	}
+	if err := f.checkTimestamps(); err != nil {
+		return err
+	}
 	return distinct(fileFlag{"out", f.out}, fileFlag{"original", f.original})
+}
+
+// captureFlags are those that only a capture has: live, packets are what comes.
+var captureFlags = []string{"flows", "size", "count", "proto", "vlan", "pps", "plain", "path-change-every", "latency-step-every", "link-step-every"}
+
+// checkKind checks the flags that only one kind of gen has.
+func (f *genFlags) checkKind() error {
+	if f.live == "" {
+		if f.latencyStepAfter+f.pathChangeAfter != "" {
+			return errors.New("--latency-step-after and --path-change-after need --live: a capture has --latency-step-every and --path-change-every")
+		}
+		return nil
+	}
+	if in, out, ok := strings.Cut(f.live, ","); !ok || in == "" || out == "" || in == out {
+		return fmt.Errorf("--live %q: must be two different interfaces, IN,OUT", f.live)
+	}
+	if f.original != "" {
+		return errors.New("--original needs --out: live, the originals are what came from IN")
+	}
+	for _, flag := range captureFlags {
+		if f.given(flag) {
+			return fmt.Errorf("--%s needs --out: live, packets are those that come from IN", flag)
+		}
+	}
+	return nil
+}
+
+// checkEvents checks that the hops are there whose values are to change.
+func (f *genFlags) checkEvents() error {
+	switch {
+	case f.kind != "md":
+		return nil // checkINT has refused events
+	case f.pathEvery|f.stepEvery != 0 && f.hops < 1:
+		return errors.New("--path-change-every and --latency-step-every are of the first hop: --hops must be 1 or more")
+	case f.latencyStepAfter != "" && f.hops < 2:
+		return errors.New("--latency-step-after is of hop 2: --hops must be 2 or more")
+	case f.pathChangeAfter != "" && f.hops < 1:
+		return errors.New("--path-change-after is of hop 1: --hops must be 1 or more")
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"time"
 
 	"intsink/bench/intgen"
 )
@@ -21,6 +22,7 @@ type generator struct {
 	payload int
 	steps   []uint32 // per flow: latency steps so far
 	paths   []uint16 // per flow: path changes so far
+	links   uint64   // latency steps of the link so far
 	hops    []intgen.Hop
 }
 
@@ -72,7 +74,7 @@ func (g *generator) fitPayload() error {
 	if err != nil {
 		return err
 	}
-	if !g.f.sizeGiven {
+	if !g.f.given("size") {
 		g.f.size = max(g.f.size, len(empty))
 	}
 	g.payload = g.f.size - len(empty)
@@ -126,7 +128,24 @@ func (g *generator) fillHops(i uint64, n int, at int64) {
 		g.hops[h] = intgen.Hop{
 			NodeID: uint32(100 + hop), Ingress: 1, Egress: egress, LatencyNs: latency,
 			QueueID: 1, QueueOccupancy: uint32(g.random.IntN(100)), TxUtilization: 20,
-			IngressTimestamp: uint64(at), EgressTimestamp: uint64(at) + uint64(latency),
 		}
 	}
+	if !g.f.timestamps {
+		return
+	}
+	if e := g.f.linkStepEvery; e > 0 && i%e == e-1 {
+		g.links++
+	}
+	stampHops(g.hops, uint64(at), g.link)
+}
+
+// link is how long the packet at hand takes from a hop to the next: it jitters by
+// up to 5 %, the link from hop 1 gets slower.
+func (g *generator) link(hop int) uint64 {
+	latency := g.f.linkLatency
+	latency += time.Duration(g.random.Int64N(int64(latency)/20 + 1))
+	if hop == 1 {
+		return uint64(latency) + linkStep*g.links
+	}
+	return uint64(latency)
 }

@@ -59,8 +59,19 @@ var encapsulations = []encapsulation{
 	},
 }
 
-// maxGeneveHops of 20 bytes and the INT-MD header fit the 124 bytes of an option.
-const maxGeneveHops = 5
+// maxGeneveHops of 20 bytes and the INT-MD header fit the 124 bytes of an option, or
+// maxStampedHops of 36 bytes.
+const (
+	maxGeneveHops  = 5
+	maxStampedHops = 3
+)
+
+func (f *genFlags) maxGeneveHops() int {
+	if f.timestamps {
+		return maxStampedHops
+	}
+	return maxGeneveHops
+}
 
 // destinationWords is the length of the Destination headers of gen, which no
 // specification gives a format.
@@ -108,7 +119,7 @@ func (f *genFlags) encapsulation() (*encapsulation, error) {
 			return &encapsulations[i], nil
 		}
 	}
-	return nil, fmt.Errorf("--encap %q: %s", f.encap, encapNames(anyEncap))
+	return nil, fmt.Errorf("--encap %q: must be %s", f.encap, encapNames(anyEncap))
 }
 
 // checkINT checks the flags that say how INT stands in the packets, each alone and
@@ -124,13 +135,13 @@ func (f *genFlags) checkINT() error {
 	format := func(x *encapsulation) bool { return slices.Contains(x.formats, f.format) }
 	switch _, known := genFormats[f.format]; {
 	case !known:
-		return fmt.Errorf("--format %q: 2, 1 or 2016", f.format)
+		return fmt.Errorf("--format %q: must be 2, 1 or 2016", f.format)
 	case !format(e):
 		return fmt.Errorf("--format %s does not have --encap %s: use --encap %s", f.format, e.name, encapNames(format))
 	case f.format != "2" && f.kind == "mx":
 		return fmt.Errorf("--type mx came with INT 2: leave --format %s out", f.format)
-	case e.marking == intgen.ByGeneve && f.hops > maxGeneveHops:
-		return fmt.Errorf("--hops %d with --encap geneve: 0 to %d, an option holds no more", f.hops, maxGeneveHops)
+	case e.marking == intgen.ByGeneve && f.hops > f.maxGeneveHops():
+		return fmt.Errorf("--hops %d with --encap geneve: must be 0 to %d, an option holds no more", f.hops, f.maxGeneveHops())
 	}
 	return f.checkTunnel(e)
 }
@@ -140,8 +151,8 @@ func (f *genFlags) checkType(e *encapsulation) error {
 	_, known := genTypes[f.kind]
 	switch {
 	case !known:
-		return fmt.Errorf("--type %q: md, mx or destination", f.kind)
-	case f.kind != "md" && f.hopsGiven:
+		return fmt.Errorf("--type %q: must be md, mx or destination", f.kind)
+	case f.kind != "md" && f.given("hops"):
 		return fmt.Errorf("--hops needs --type md: headers of type %s carry no metadata of hops", f.kind)
 	case f.kind != "md" && (f.pathEvery|f.stepEvery != 0 || f.latencyStepAfter+f.pathChangeAfter != ""):
 		return fmt.Errorf("path changes and latency steps need --type md: headers of type %s carry no metadata of hops", f.kind)
@@ -163,7 +174,7 @@ func (f *genFlags) checkTunnel(e *encapsulation) error {
 	case f.tunnel == "none":
 		return nil
 	case !known || f.tunnel == "vxlan-gpe":
-		return fmt.Errorf("--tunnel %q: none, vxlan, gre, geneve or ipip", f.tunnel)
+		return fmt.Errorf("--tunnel %q: must be none, vxlan, gre, geneve or ipip", f.tunnel)
 	case f.live != "":
 		return errors.New("--tunnel needs --out: live packets come in tunnels of their own, or in none")
 	case !e.inTunnel:
@@ -184,7 +195,7 @@ func (f *genFlags) source() (*intgen.Source, error) {
 		Marking: e.marking, Format: genFormats[f.format],
 		UDPPort: f.udpPort, DSCP: f.dscp, Mask: 0x3f, ProbeMarker: f.marker,
 		Type: genTypes[f.kind], ThenDestination: f.thenDestination, DestinationWords: destinationWords,
-		Bitmap: intgen.DefaultBitmap, MaxHops: 12 + f.hops,
+		Bitmap: f.bitmap(), MaxHops: 12 + f.hops,
 		GREInserted: e.marking == intgen.ByGRE && e.inserted,
 		FromVXLAN:   e.marking == intgen.ByVXLANGPE && e.inserted,
 	}

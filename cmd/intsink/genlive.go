@@ -33,6 +33,7 @@ type live struct {
 	started  time.Time
 	stepAt   time.Duration // 0: never
 	changeAt time.Duration // 0: never
+	link     uint64        // nanoseconds from a hop to the next
 	random   uint32
 	counters liveCounters
 	reverse  atomic.Uint64
@@ -62,7 +63,7 @@ func genLive(stdout io.Writer, f *genFlags) error {
 
 func newLive(f *genFlags) (*live, error) {
 	in, out, _ := strings.Cut(f.live, ",") // check has seen two
-	l := &live{hops: make([]intgen.Hop, f.hops), started: time.Now(), random: uint32(f.seed) | 1}
+	l := &live{hops: make([]intgen.Hop, f.hops), started: time.Now(), link: uint64(f.linkLatency), random: uint32(f.seed) | 1}
 	var err error
 	if l.source, err = f.source(); err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func optionalDuration(flag, s string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("--%s %q: a duration such as 3s", flag, s)
+		return 0, fmt.Errorf("--%s %q: must be a duration such as 3s", flag, s)
 	}
 	return d, nil
 }
@@ -124,7 +125,6 @@ func (l *live) back(frame []byte) {
 func (l *live) measure() {
 	now := time.Now()
 	age := now.Sub(l.started)
-	at := uint64(now.UnixNano())
 	for i := range l.hops {
 		hop := len(l.hops) - i
 		l.random = l.random*1664525 + 1013904223 // Numerical Recipes' generator
@@ -139,7 +139,7 @@ func (l *live) measure() {
 		l.hops[i] = intgen.Hop{
 			NodeID: uint32(100 + hop), Ingress: 1, Egress: egress, LatencyNs: latency,
 			QueueID: 1, QueueOccupancy: l.random >> 26, TxUtilization: 10,
-			IngressTimestamp: at, EgressTimestamp: at + uint64(latency),
 		}
 	}
+	stampHops(l.hops, uint64(now.UnixNano()), func(int) uint64 { return l.link })
 }

@@ -39,28 +39,12 @@ func (g *generator) packet(n int, id uint32, marked bool) (orig, out []byte, err
 	return orig, out, err
 }
 
-// flow is the n-th flow: addresses and ports count.
+// flow is the n-th flow, in the VLAN where no tunnel's frame has it.
 func (g *generator) flow(n int) *intgen.Flow {
-	f := &intgen.Flow{
-		SrcMAC: [6]byte{2, 0, 0, 0, 0, 1}, DstMAC: [6]byte{2, 0, 0, 0, 0, 2}, VLAN: g.f.vlan,
-		Proto: intgen.UDP, SrcPort: uint16(1024 + n%60000), DstPort: 8000,
+	f := intgen.NthFlow(n, g.f.proto == "tcp", g.f.ipv6)
+	if g.carrier == "" && g.f.tunnel == "none" {
+		f.VLAN = g.f.vlan
 	}
-	if g.carrier != "" || g.f.tunnel != "none" {
-		f.VLAN = 0 // the tunnel's frame has it
-	}
-	if g.f.proto == "tcp" {
-		f.Proto = intgen.TCP
-	}
-	if g.f.ipv6 {
-		src := [16]byte{0: 0x20, 1: 0x01, 2: 0x0d, 3: 0xb8}
-		binary.BigEndian.PutUint32(src[12:], uint32(n+1))
-		dst := src
-		dst[7] = 1
-		f.Src, f.Dst = netip.AddrFrom16(src), netip.AddrFrom16(dst)
-		return f
-	}
-	f.Src = netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)})
-	f.Dst = netip.AddrFrom4([4]byte{10, 128 | byte(n>>16), byte(n >> 8), byte(n)})
 	return f
 }
 

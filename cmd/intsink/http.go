@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"strings"
 	"time"
 )
 
@@ -48,6 +49,7 @@ func (a *appliance) handler() http.Handler {
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, a.healthy()) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, a.ready()) })
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, endpoints) })
 	newInspector(a.workers, a.clock).register(mux)
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
@@ -56,6 +58,9 @@ func (a *appliance) handler() http.Handler {
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	return mux
 }
+
+// endpoints is what / answers.
+var endpoints = "/metrics\n/healthz\n/readyz\n/api/v1/" + strings.Join(apiLists, "\n/api/v1/") + "\n/api/v1/flows/{id}\n/debug/pprof/\n"
 
 func answer(w http.ResponseWriter, err error) {
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 )
@@ -28,5 +29,27 @@ func TestSlowClientsAreLeft(t *testing.T) {
 	s.Handler.ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/flows", nil))
 	if left := time.Until(w.until); w.Code != 200 || left <= 0 || left > apiTimeout {
 		t.Errorf("status %d, %v to write the answer", w.Code, left)
+	}
+}
+
+// TestRootNamesTheEndpoints, and each of them but those with a parameter answers.
+func TestRootNamesTheEndpoints(t *testing.T) {
+	b := newAPIBed(t, []int{1})
+	h := (&appliance{workers: b.workers, clock: b.in.clock}).handler()
+	get := func(path string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		return w
+	}
+	for _, path := range strings.Fields(get("/").Body.String()) {
+		if path == "/metrics" || strings.Contains(path, "{") { // of a whole appliance; of one flow
+			continue
+		}
+		if w := get(path); w.Code != 200 {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	if get("/").Code != 200 || get("/nowhere").Code != 404 {
+		t.Errorf("/ %d, /nowhere %d", get("/").Code, get("/nowhere").Code)
 	}
 }

@@ -1,6 +1,9 @@
 package main
 
-import "intsink/dpdk/mbuf"
+import (
+	"intsink/conf"
+	"intsink/dpdk/mbuf"
+)
 
 // memPort delivers one packet at a time from memory, and takes what is transmitted: the
 // engine runs on it without DPDK. Long frames are chains of mbufs, as a NIC makes them.
@@ -12,11 +15,11 @@ type memPort struct {
 
 // newMemPort makes a port with room for one frame of at most maxFrame bytes.
 func newMemPort() (*memPort, error) {
-	pool, err := mbuf.NewArena(2*maxFrame/memPortRoom, mbufRoom)
+	pool, err := mbuf.NewArena(2*maxFrame/memPortRoom, conf.MbufRoom)
 	return &memPort{pool: pool, parts: mbuf.NewVec()}, err
 }
 
-const memPortRoom = mbufRoom - 128
+const memPortRoom = conf.MbufRoom - 128
 
 // RxBurst delivers the frame.
 func (p *memPort) RxBurst(v *mbuf.Vec) int {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/dpdk/ethdev"
 	"intsink/dpdk/mbuf"
@@ -41,7 +42,7 @@ func openPcapPort(path string, reportRoom int) (*pcapPort, error) {
 		return nil, err
 	}
 	p := &pcapPort{vec: mbuf.NewVec(), one: mbuf.NewVec()}
-	if p.pool, err = mempool.New("packets", replayMbufs, 0, mbufRoom, mempool.AnySocket); err != nil {
+	if p.pool, err = mempool.New("packets", replayMbufs, 0, conf.MbufRoom, mempool.AnySocket); err != nil {
 		return nil, err
 	}
 	if p.reportPool, err = mempool.New("reports", replayReportMbufs, 0, reportRoom, mempool.AnySocket); err != nil {

@@ -32,7 +32,7 @@ Needs no hugepages, no NIC and no DPDK device.`,
 		Example: `  intsink plan --config intsink.hcl --in trace.pcap
   intsink plan --config new.hcl --against /etc/intsink/intsink.hcl --in trace.pcap
   intsink plan --config new.hcl --in trace.pcap --format json | jq '.events[] | {event, reports}'`,
-		Args: cobra.NoArgs,
+		Args: flagsOnly("config"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runPlan(cmd.OutOrStdout(), cmd.ErrOrStderr(), f) },
 	}
 	cmd.Flags().StringVar(&f.config, "config", "", "configuration file")

@@ -25,7 +25,9 @@ its capture time. Time never runs backwards: a packet with an earlier time than
 one before it gets the latest time so far, also in OUT, and a packet without a
 time that of the packet before it; a jump ahead is believed. Forwarded frames go
 to OUT in order, report packets as whole Ethernet/IP/UDP frames to REPORTS. The
-same input gives the same output to the byte. Needs no hugepages and no NIC.
+same input gives the same output to the byte. Reports come from 0.0.0.0:0 where
+the collector has no source, which the kernel chooses when it sends. Needs no
+hugepages and no NIC.
 
 Warnings on stderr count what is not as it should be: a capture that is cut short
 or damaged, packets captured only in part, times that run backwards, and frames
@@ -34,7 +36,7 @@ of more than 65535 bytes, which DPDK cannot carry and which are left out.
 The last line of the summary is one JSON object:
   {"received": n, "forwarded": n, "dropped": {reason: n}, "reports": {event: n}}`,
 		Example: "  intsink replay --config intsink.hcl --in in.pcap --out out.pcap --reports reports.pcap",
-		Args:    cobra.NoArgs,
+		Args:    flagsOnly("config"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runReplay(cmd.OutOrStdout(), f) },
 	}
 	cmd.Flags().StringVar(&f.config, "config", "", "configuration file")

@@ -22,6 +22,7 @@ type reportPorts struct {
 func (a *appliance) makeReportPorts(c *conf.Config) error {
 	r := &a.reportPorts
 	r.exporters = make([]*port.Exporter, len(c.Collectors))
+	macs := a.portMACs()
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
 		if col.Port == "" {
@@ -33,12 +34,22 @@ func (a *appliance) makeReportPorts(c *conf.Config) error {
 			if err != nil {
 				return fmt.Errorf("collector %q: port %q: %w", col.Name, col.Port, err)
 			}
-			p = port.New(port.MAC(mac))
+			p = port.New(port.MAC(mac), macs...)
 			r.names, r.ports, r.own = append(r.names, col.Port), append(r.ports, p), append(r.own, !inLink(c, col.Port))
 		}
 		r.exporters[i] = p.Exporter(portConfig(col))
 	}
 	return nil
+}
+
+// portMACs are those of all ports that tell theirs.
+func (a *appliance) portMACs() (macs []port.MAC) {
+	for _, p := range a.ports {
+		if mac, err := p.eth.MAC(); err == nil {
+			macs = append(macs, port.MAC(mac))
+		}
+	}
+	return macs
 }
 
 func (r *reportPorts) named(name string) *port.Port {

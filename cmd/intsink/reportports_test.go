@@ -225,7 +225,8 @@ func TestReplayWritesWhatAPortSends(t *testing.T) {
 			t.Fatalf("no reports to collector %d", i)
 		}
 		for _, w := range all {
-			if w.eth.DstMAC.String() != want.mac || w.eth.SrcMAC.String() != "00:00:00:00:00:00" || w.vlan != want.vlan || !want.port(w.srcPort) || w.src != "192.0.2.1" {
+			if w.eth.DstMAC.String() != want.mac || w.eth.SrcMAC.String() != "00:00:00:00:00:00" || w.vlan != want.vlan ||
+				!want.port(w.srcPort) || w.src != "192.0.2.1" {
 				t.Errorf("collector %d: %+v", i, w)
 			}
 		}

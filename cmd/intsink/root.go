@@ -20,6 +20,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		newRunCommand(),
 		newCheckCommand(),

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -23,7 +24,7 @@ sent, mbufs return to their pools. SIGHUP reads the configuration again: watches
 events, report, int, node_model and the collectors' budgets change without a
 packet lost; all else needs a restart, and a message says so.`,
 		Example: "  intsink run --config /etc/intsink/intsink.hcl",
-		Args:    cobra.NoArgs,
+		Args:    flagsOnly("config"),
 		RunE:    func(*cobra.Command, []string) error { return run(path) },
 	}
 	cmd.Flags().StringVar(&path, "config", "", "configuration file")
@@ -40,7 +41,7 @@ func run(path string) error {
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 	a, err := startOrStop(c, signals)
 	if err != nil {
-		return exitError{1, err}
+		return exitError{1, fmt.Errorf("not started: %w", err)}
 	}
 	if a == nil {
 		return nil
@@ -53,7 +54,7 @@ func run(path string) error {
 		}
 		c = a.reload(c, path)
 	}
-	if err := a.stop(context.Background()); err != nil {
+	if err := a.stop(); err != nil {
 		return exitError{1, err}
 	}
 	return nil
@@ -84,7 +85,7 @@ func startOrStop(c *conf.Config, signals chan os.Signal) (*appliance, error) {
 	select {
 	case r = <-done:
 		if r.a != nil {
-			return nil, r.a.stop(context.Background())
+			return nil, r.a.stop()
 		}
 	case <-time.After(startPatience):
 	}

@@ -19,6 +19,20 @@ func TestEALArgsThatEndTheProcess(t *testing.T) {
 	}
 }
 
+// TestBadPort: one line says why nothing was started, with nothing before it that
+// speaks of an end.
+func TestBadPort(t *testing.T) {
+	text := strings.ReplaceAll(small, "%s", "") + config("udp_port = 5000")
+	text = strings.Replace(text, `device = "net_null0"`, `device = "net_pcap0,rx_pcap=/nowhere/x.pcap"`, 1)
+	text = strings.Replace(text, "mbufs      = 4096", "mbufs = 8192", 1)
+	path := write(t, filepath.Join(t.TempDir(), "c.hcl"), text)
+	_, stderr, code := intsink(t, "run", "--config", path)
+	if code != 1 || !strings.HasPrefix(stderr, `intsink: not started: port "`) ||
+		!strings.Contains(stderr, "/nowhere/x.pcap") || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("exit code %d, %q", code, stderr)
+	}
+}
+
 func TestMoreMbufsThanMemory(t *testing.T) {
 	text := strings.ReplaceAll(small, "%s", "") + config("udp_port = 5000")
 	text = strings.Replace(text, "mbufs      = 4096", "mbufs = 67108864", 1)

@@ -50,8 +50,8 @@ func poolMemoryMiB(c *conf.Config, page int) int {
 		perPage := page / size
 		return (mbufs + perPage - 1) / perPage
 	}
-	packets := pages(c.DPDK.Mbufs, mbufRoom)
-	reports := len(c.DPDK.Lcores) * pages(reportMbufs, reportRoom(c))
+	packets := pages(c.DPDK.Mbufs, conf.MbufRoom)
+	reports := len(c.DPDK.Lcores) * pages(conf.ReportMbufs, reportRoom(c))
 	return (packets+reports)*page>>20 + ealMiB
 }
 

@@ -9,10 +9,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"intsink/conf"
 	"intsink/engine/inspect"
 )
 
@@ -39,7 +41,7 @@ Exit codes: 0 success, 1 the flow is unknown or the sink does not answer, 2 wron
 		Example: `  intsink why tcp:10.0.0.1:1024-10.1.0.1:80
   intsink why 'udp:[2001:db8::1]:1024-[2001:db8::2]:53' --config /etc/intsink/intsink.hcl
   intsink why icmp:10.0.0.1-10.1.0.1 --format json | jq .hops`,
-		Args: cobra.ExactArgs(1),
+		Args: oneFlow,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return why(cmd.Context(), cmd.OutOrStdout(), args[0], &o)
 		},
@@ -49,6 +51,14 @@ Exit codes: 0 success, 1 the flow is unknown or the sink does not answer, 2 wron
 	cmd.Flags().StringVar(&o.format, "format", "text", "text: a few lines for people; json: the API's answer")
 	cmd.MarkFlagsMutuallyExclusive("config", "url")
 	return cmd
+}
+
+// oneFlow: what is explained is one flow.
+func oneFlow(_ *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return fmt.Errorf("why explains one flow, and %d are named: intsink why tcp:10.0.0.1:1024-10.1.0.1:80", len(args))
 }
 
 func why(ctx context.Context, stdout io.Writer, flow string, o *whyOptions) error {
@@ -89,9 +99,10 @@ func sinkURL(o *whyOptions) (string, error) {
 		}
 		return u.Scheme + "://" + u.Host, nil
 	}
-	c, err := loadConfigElsewhere(o.config)
-	if err != nil {
-		return "", err
+	c, diags := conf.LoadElsewhere(o.config) // its warnings are for who runs it
+	if c == nil {
+		diags.WriteTo(os.Stderr)
+		return "", exitError{1, fmt.Errorf("%s is not valid: %s", o.config, count(diags.Count(conf.Error), "error"))}
 	}
 	if c.HTTP.Listen == "" {
 		return "", exitError{1, fmt.Errorf(`%s: http.listen is "", so a sink with this configuration cannot be asked; set it and restart`, o.config)}

@@ -103,7 +103,7 @@ func TestWhyThatCannotAnswer(t *testing.T) {
 		{[]string{flow, "--url", "127.0.0.1"}, 2, "must be such as"},
 		{[]string{flow, "--url", "http://x", "--config", off}, 2, "none of the others can be"},
 		{[]string{flow, "--format", "xml"}, 2, "must be text or json"},
-		{nil, 2, "accepts 1 arg"},
+		{nil, 2, "explains one flow, and 0 are named"},
 	} {
 		stdout, stderr, code := intsink(t, append([]string{"why"}, c.args...)...)
 		if code != c.code || stdout != "" || !strings.Contains(stderr, c.want) {
@@ -146,7 +146,9 @@ func TestWhyOfARunningAppliance(t *testing.T) {
 	}
 	id := p.Items[0].ID
 	stdout := must(t, "why", id, "--url", "http://"+r.http)
-	for _, want := range []string{id + "\n", `watch       "all", worker w0: new_flow, `, "nodes ", "whole way", "refresh: ", strconv.FormatUint(p.Items[0].Packets, 10) + " packets"} {
+	for _, want := range []string{
+		id + "\n", `watch       "all", worker w0: new_flow, `, "nodes ", "whole way", "refresh: ", strconv.FormatUint(p.Items[0].Packets, 10) + " packets",
+	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("why has no %q:\n%s", want, stdout)
 		}

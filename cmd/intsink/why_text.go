@@ -120,18 +120,19 @@ func nextReports(d *flowDetail) []string {
 		return fmt.Sprintf("%s that deviates in %d of its last %d packets%s", whose, b.K, b.N, atMost(b.IntervalNs))
 	}
 	texts := map[string]string{
-		"path_change":    pathText(t),
-		"hop_latency":    latency("hop_latency: a node's latency", &t.HopLatency),
-		"end_to_end":     latency("end_to_end: a latency of the whole way", &t.EndToEnd),
-		"link_latency":   latency("link_latency: a link on its way with a latency", &t.LinkLatency),
-		"congestion":     congestionText(t),
-		"tx_utilization": fmt.Sprintf("tx_utilization: an interface on its way at %d or more, armed again after %s at %d or less", t.TxUtilization.Raise, period(t.TxUtilization.HoldNs), t.TxUtilization.Clear),
-		"refresh":        "refresh: " + refreshText(d),
-		"loss":           fmt.Sprintf("loss: a sequence number that is missing for %s%s", period(t.Loss.TimeoutNs), atMost(t.Loss.IntervalNs)),
-		"drop":           "drop: a packet that the sink cannot forward" + atMost(t.Drop.IntervalNs),
-		"hop_limit":      fmt.Sprintf("hop_limit: the E flag, after %s without it", period(t.HopLimit.RearmNs)),
-		"mtu_exceeded":   fmt.Sprintf("mtu_exceeded: the M flag, after %s without it", period(t.MTUExceeded.RearmNs)),
-		"flow_end":       "flow_end: silence for flows.idle_timeout, or two seconds of it after FIN or RST",
+		"path_change":  pathText(t),
+		"hop_latency":  latency("hop_latency: a node's latency", &t.HopLatency),
+		"end_to_end":   latency("end_to_end: a latency of the whole way", &t.EndToEnd),
+		"link_latency": latency("link_latency: a link on its way with a latency", &t.LinkLatency),
+		"congestion":   congestionText(t),
+		"tx_utilization": fmt.Sprintf("tx_utilization: an interface on its way at %d or more, armed again after %s at %d or less",
+			t.TxUtilization.Raise, period(t.TxUtilization.HoldNs), t.TxUtilization.Clear),
+		"refresh":      "refresh: " + refreshText(d),
+		"loss":         fmt.Sprintf("loss: a sequence number that is missing for %s%s", period(t.Loss.TimeoutNs), atMost(t.Loss.IntervalNs)),
+		"drop":         "drop: a packet that the sink cannot forward" + atMost(t.Drop.IntervalNs),
+		"hop_limit":    fmt.Sprintf("hop_limit: the E flag, after %s without it", period(t.HopLimit.RearmNs)),
+		"mtu_exceeded": fmt.Sprintf("mtu_exceeded: the M flag, after %s without it", period(t.MTUExceeded.RearmNs)),
+		"flow_end":     "flow_end: silence for flows.idle_timeout, or two seconds of it after FIN or RST",
 	}
 	var out []string
 	for _, e := range d.Events {

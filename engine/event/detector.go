@@ -65,12 +65,15 @@ func New(policies []Policy, seed uint64) *Detector {
 		key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1,
 		things: newThings(seed), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch,
 	}
-	d.SetPolicies(policies)
+	d.SetRules(policies, nil)
 	return d
 }
 
-// SetPolicies replaces the policies; flows keep their state.
-func (d *Detector) SetPolicies(policies []Policy) {
+// SetRules replaces policies and node models; flows keep their state. References
+// stay as they are, in nanoseconds: where a unit changes, the next values may be
+// reported for it.
+func (d *Detector) SetRules(policies []Policy, list []NodeModel) {
+	d.models = compileModels(list)
 	d.policies = slices.Clone(policies)
 	d.episode = 0
 	d.lanes = make([]Lane, len(policies))

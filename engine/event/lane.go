@@ -40,7 +40,7 @@ func (p *Policy) lane() Lane {
 	return l
 }
 
-// Lanes are those of all watches, until SetPolicies is called.
+// Lanes are those of all watches, until SetRules is called.
 func (d *Detector) Lanes() []Lane { return d.lanes }
 
 // Key is the secret of the path hash.

@@ -100,13 +100,6 @@ func (m *models) of(id uint32) *NodeModel {
 	return &asIs
 }
 
-// SetModels replaces the node models. References stay as they are, in
-// nanoseconds: where a unit changes, the next values may be reported for it.
-func (d *Detector) SetModels(list []NodeModel) {
-	d.models = compileModels(list)
-	d.SetPolicies(d.policies)
-}
-
 // latencyOf is hop latency x of node id in nanoseconds. It is known and stays so.
 func (m *models) latencyOf(id, x uint32) uint32 { return multiply(x, m.of(id).LatencyUnit) }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"intsink/engine/inthdr"
+	"intsink/flows"
 )
 
 // stamped is one hop of a packet whose nodes write all that models speak of. The
@@ -43,7 +44,7 @@ func timed(format inthdr.Format, hops ...stamped) *Observation {
 // modelled is a feed whose detector knows models.
 func modelled(t *testing.T, p Policy, models ...NodeModel) *feed {
 	f := start(t, p)
-	f.d.SetModels(models)
+	f.d.SetRules(f.d.policies, models)
 	return f
 }
 
@@ -141,9 +142,13 @@ func TestQuietStaysOutOfUnits(t *testing.T) {
 		if got := f.d.Quiet(f.now+1, &f.f, o.Frame, o.Info); got != c.want {
 			t.Errorf("%+v: quiet %v, want %v", c.model, got, c.want)
 		}
-		f.d.SetPolicies(f.d.policies)
+		f.d.SetRules(f.d.policies, []NodeModel{c.model})
 		if got := f.d.Quiet(f.now+1, &f.f, o.Frame, o.Info); got != c.want {
 			t.Errorf("%+v: quiet %v after new policies, want %v", c.model, got, c.want)
+		}
+		f.d.SetRules(f.d.policies, nil)
+		if f.d.policies[0].flags == flows.Never {
+			t.Errorf("%+v: never quiet, although the model is gone", c.model)
 		}
 	}
 }

@@ -18,7 +18,8 @@ func TestARPBytes(t *testing.T) {
 		0001 0800 06 04 0001
 		020000000001 c0000201
 		000000000000 c00002fe`)
-	if got := arpFrom(n, arpRequest, MAC{}, "192.0.2.254"); len(got) != 60 || !bytes.Equal(got[:len(want)], want) || !bytes.Equal(got[len(want):], make([]byte, 60-len(want))) {
+	if got := arpFrom(n, arpRequest, MAC{}, "192.0.2.254"); len(got) != 60 ||
+		!bytes.Equal(got[:len(want)], want) || !bytes.Equal(got[len(want):], make([]byte, 60-len(want))) {
 		t.Errorf("request\n%x, want\n%x", got, want)
 	}
 	n.vlan = 100

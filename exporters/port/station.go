@@ -2,6 +2,7 @@ package port
 
 import (
 	"net/netip"
+	"slices"
 	"sync/atomic"
 
 	"intsink/dpdk/mbuf"
@@ -40,12 +41,14 @@ func (k FrameKind) Doc() string { return frameKinds[k].doc }
 // have to know. It is complete before a worker runs.
 type Port struct {
 	mac       MAC
+	sink      []MAC // of all its ports: what comes from them is a loop or a lie
 	neighbors []*neighbor
 	stations  []*Station
 }
 
-// New makes a port with that MAC address.
-func New(mac MAC) *Port { return &Port{mac: mac} }
+// New makes a port with that MAC address; others are those of the sink's other
+// ports.
+func New(mac MAC, others ...MAC) *Port { return &Port{mac: mac, sink: append([]MAC{mac}, others...)} }
 
 // neighbor is a gateway, and who we are for it. Collectors may share one.
 type neighbor struct {
@@ -163,10 +166,11 @@ func (s *Station) Tick(now int64) {
 }
 
 // Hear takes from a received frame what it says of a gateway, and answers it
-// where it asks for us. The frame stays the caller's, as it is.
+// where it asks for us. The frame stays the caller's, as it is. No gateway has a
+// MAC address of the sink: reports would come back to it.
 func (s *Station) Hear(frame []byte, now int64) {
 	m, ok := parse(frame)
-	if !ok {
+	if !ok || slices.Contains(s.port.sink, m.mac) {
 		s.frames[FrameOther].Add(1)
 		return
 	}

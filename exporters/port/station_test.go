@@ -73,7 +73,8 @@ func TestWhatIsLearned(t *testing.T) {
 		{"no override, nothing known", six(), MAC{}, polite, other},
 		{"no override, another known", six(), theirs, polite, theirs},
 		{"the gateway solicits us", six(), MAC{}, solicits(gatewayOf(six(), theirs), "2001:db8::1"), theirs},
-		{"a MAC that is configured", Config{Source: addr("192.0.2.1"), GatewayMAC: ours}, ours, arpFrom(gatewayOf(four(), theirs), arpReply, ours, "192.0.2.1"), ours},
+		{"a MAC that is configured", Config{Source: addr("192.0.2.1"), GatewayMAC: ours}, ours,
+			arpFrom(gatewayOf(four(), theirs), arpReply, ours, "192.0.2.1"), ours},
 	} {
 		p, q := New(ours), newQueue(t)
 		e := p.Exporter(c.config)
@@ -85,6 +86,30 @@ func TestWhatIsLearned(t *testing.T) {
 		s.Tick(0)
 		if mac, ok := e.neighbor.gatewayMAC(); ok != (c.want != MAC{}) || ok && mac != c.want {
 			t.Errorf("%s: %v, want %v", c.name, mac, c.want)
+		}
+	}
+}
+
+// TestOwnMACsAreNoGateway: whoever says that the gateway has the MAC address of a
+// port of the sink's own would turn the reports around.
+func TestOwnMACsAreNoGateway(t *testing.T) {
+	for _, mac := range []MAC{ours, other} {
+		for name, c := range map[string]Config{"IPv4": four(), "IPv6": six()} {
+			gateway := gatewayOf(c, mac)
+			frames := [][]byte{adverts(gateway, c.Source.String(), ours), solicits(gateway, c.Source.String())}
+			if c.Source.Is4() {
+				frames = [][]byte{arpFrom(gateway, arpReply, ours, c.Source.String()), arpFrom(gateway, arpRequest, MAC{}, c.Source.String())}
+			}
+			for i, frame := range frames {
+				p, q := New(ours, other), newQueue(t)
+				e := p.Exporter(c)
+				s := p.Station(1, q, q.pool, false)
+				e.neighbor.gateway.mac.Store(pack(theirs))
+				s.Hear(frame, 0)
+				if offer := e.neighbor.gateway.offer.Load(); offer != 0 || len(q.sent()) != 0 || p.Frames()[FrameOther] != 1 {
+					t.Errorf("%s, frame %d of %x: offer %x, frames %v", name, i, mac, offer, p.Frames())
+				}
+			}
 		}
 	}
 }

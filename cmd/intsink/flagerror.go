@@ -1,0 +1,42 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagValues says what values of each type of flag are.
+var flagValues = map[string]string{
+	"int":      "a whole number",
+	"uint8":    "a whole number from 0 to 255",
+	"uint16":   "a whole number from 0 to 65535",
+	"uint64":   "a whole number from 0 to 18446744073709551615",
+	"uints":    "whole numbers of 0 or more, with commas between them",
+	"float64":  "a number",
+	"bool":     "true or false",
+	"duration": "a duration such as 20us, 1ms or 3s",
+}
+
+// flagError says of a value that the flag's type does not have what it must be, as
+// our own checks do, and not how it was parsed.
+func flagError(_ *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) || flagValues[invalid.GetFlag().Value.Type()] == "" {
+		return err
+	}
+	f := invalid.GetFlag()
+	return fmt.Errorf("--%s %q: must be %s", f.Name, short(invalid.GetValue()), flagValues[f.Value.Type()])
+}
+
+// flagsOnly refuses arguments: what somebody may have meant by the first is flag.
+func flagsOnly(flag string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return fmt.Errorf("%s takes flags only, and %q is none: did you mean --%s %s?", cmd.Name(), short(args[0]), flag, short(args[0]))
+	}
+}

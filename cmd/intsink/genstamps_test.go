@@ -1,0 +1,61 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLinkLatencyFromGen: what gen writes of a link that gets slower is an event,
+// which names the link's first node and both latencies, and the originals come back.
+func TestLinkLatencyFromGen(t *testing.T) {
+	for flags, marking := range map[string]string{
+		"":                          byPort,
+		"--format 1 --encap dscp":   byDSCP + version1,
+		"--encap geneve --ipv6":     byGeneve,
+		"--encap vxlan --hops 12":   byGPE,
+		"--encap probe --proto tcp": byProbe,
+	} {
+		dir := t.TempDir()
+		in, orig, out, rep := filepath.Join(dir, "in.pcap"), filepath.Join(dir, "orig.pcap"), filepath.Join(dir, "out.pcap"), filepath.Join(dir, "rep.pcap")
+		gen := append([]string{"gen", "--out", in, "--original", orig, "--flows", "5", "--count", "1000", "--pps", "200",
+			"--timestamps", "--link-latency", "20us", "--link-step-every", "500"}, strings.Fields(flags)...)
+		must(t, gen...)
+		text := strings.Replace(config("\n"+marking+"\n"), `watch "all" { sample = 100 }`, `watch "all" { events = ["link_latency"] }`, 1) +
+			"report { explain = true }\n"
+		conf := write(t, filepath.Join(dir, "c.hcl"), text)
+		s := lastLine(t, must(t, "replay", "--config", conf, "--in", in, "--out", out, "--reports", rep))
+		if s.Received != 1000 || s.Forwarded != 1000 || s.Reports["link_latency"] != 1 || !sameFile(t, orig, out) {
+			t.Errorf("%q: summary %+v, same originals: %v", flags, s, sameFile(t, orig, out))
+		}
+		var r struct {
+			Explained struct {
+				NodeID    uint32 `json:"node_id"`
+				Reference uint32 `json:"reference"`
+				Value     uint32 `json:"value"`
+			} `json:"explained"`
+		}
+		line := strings.SplitN(must(t, "decode", "--port", "8555", rep), "\n", 2)[0]
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		if e := r.Explained; e.NodeID != 101 || e.Reference < 20_000 || e.Reference > 21_000 || e.Value < 120_000 || e.Value > 121_000 {
+			t.Errorf("%q: %+v\n%s", flags, e, line)
+		}
+	}
+}
+
+// TestTimestampsAreTheSame each time, and other flags give what they gave without.
+func TestTimestampsAreTheSame(t *testing.T) {
+	dir := t.TempDir()
+	a, b, c, d := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "c"), filepath.Join(dir, "d")
+	for _, path := range []string{a, b} {
+		must(t, "gen", "--out", path, "--timestamps", "--link-latency", "1ms", "--count", "100")
+	}
+	must(t, "gen", "--out", c, "--timestamps", "--link-latency", "0s", "--count", "100")
+	must(t, "gen", "--out", d, "--timestamps", "--link-latency", "0s", "--count", "100", "--seed", "2")
+	if !sameFile(t, a, b) || sameFile(t, a, c) || sameFile(t, c, d) {
+		t.Errorf("twice the same: %v; other latency, the same: %v; other seed, the same: %v", sameFile(t, a, b), sameFile(t, a, c), sameFile(t, c, d))
+	}
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gopacket/gopacket/layers"
+)
+
+// TestReportsLeaveAtTheirDeadline: gaps in a capture delay neither coalesced
+// reports nor the ends of flows, and the file is in the order of time.
+func TestReportsLeaveAtTheirDeadline(t *testing.T) {
+	dir := t.TempDir()
+	const us, s = 1000, 1_000_000_000
+	path := classic(t, filepath.Join(dir, "in"), 65535, []int64{0, 10 * us, 5000 * us, 7 * s, 300 * s},
+		intFrame(t, 1), intFrame(t, 2), intFrame(t, 3), intFrame(t, 4), intFrame(t, 5))
+	r := replayFile(t, path, `report {
+  coalesce { max_delay = "1ms" }
+}
+flows { idle_timeout = "30s" }
+collector "second" { address = "192.0.2.11:8555" }
+`)
+	times := timesOf(r.reports)
+	if len(times) < 9 {
+		t.Fatalf("reports at %v, %q", times, r.stderr)
+	}
+	if !slices.IsSorted(times) {
+		t.Errorf("reports at %v: not in order", times)
+	}
+	for i, want := range []int64{1000 * us, 1000 * us, 6000 * us, 6000 * us, 7*s + 1000*us, 7*s + 1000*us} {
+		if times[i] != want {
+			t.Errorf("report packet %d at %d, want %d", i, times[i], want)
+		}
+	}
+	ends := 0
+	for _, at := range times[6 : len(times)-2] {
+		ends++
+		if at < 30*s || at > 42*s { // the last flow before the gap is silent from 37 s
+			t.Errorf("a flow's end reported at %d", at)
+		}
+	}
+	if ends == 0 || r.summary.Reports["flow_end"] != 4 || times[len(times)-1] != 300*s {
+		t.Errorf("%d reports of ends, last report at %d, %+v", ends, times[len(times)-1], r.summary)
+	}
+}
+
+// TestTimeNeverRunsBackwards: a packet that is behind time, or far ahead, mutes
+// no event of those behind it.
+func TestTimeNeverRunsBackwards(t *testing.T) {
+	const n = 200
+	frames := make([][]byte, n)
+	for i := range frames {
+		frames[i] = intFrame(t, i)
+	}
+	for name, at := range map[string]func(i int) int64{
+		"the first ahead":     func(i int) int64 { return map[bool]int64{true: 1e9, false: int64(i)}[i == 0] },
+		"the first far ahead": func(i int) int64 { return map[bool]int64{true: 1e18, false: int64(i)}[i == 0] },
+		"every other behind":  func(i int) int64 { return int64(1e6 + i*10000 - i%2*15000) },
+		"ever earlier":        func(i int) int64 { return int64((n - i) * 1e9) },
+	} {
+		times := make([]int64, n)
+		for i := range times {
+			times[i] = at(i)
+		}
+		r := replayFile(t, classic(t, filepath.Join(t.TempDir(), "in"), 65535, times, frames...), "")
+		if r.summary.Reports["new_flow"] != n || !strings.Contains(r.stderr, "have an earlier time than one before them") {
+			t.Errorf("%s: %+v, %q", name, r.summary, r.stderr)
+		}
+		if got := timesOf(r.out); !slices.IsSorted(got) {
+			t.Errorf("%s: OUT runs backwards: %v", name, got)
+		}
+	}
+}
+
+func TestPacketsWithoutATime(t *testing.T) {
+	dir := t.TempDir()
+	f := intFrame(t, 1)
+	const at = captureStart / 1000
+	for _, c := range []struct {
+		name   string
+		blocks []byte
+		want   []int64
+	}{
+		{"all", slices.Concat(simple(f), simple(f)), []int64{-captureStart, -captureStart}},
+		{"between others", slices.Concat(enhanced(0, at, f), simple(f), enhanced(0, at+5, f)), []int64{0, 0, 5000}},
+		{"a time beyond all clocks", slices.Concat(enhanced(0, at, f), enhanced(0, 1<<63, f)), []int64{0, 0}},
+	} {
+		path := write(t, filepath.Join(dir, "in"), string(slices.Concat(section(), iface(layers.LinkTypeEthernet), c.blocks)))
+		if r := replayFile(t, path, ""); !slices.Equal(timesOf(r.out), c.want) || r.stderr != "" {
+			t.Errorf("%s: times %v, want %v; %q", c.name, timesOf(r.out), c.want, r.stderr)
+		}
+	}
+}
+
+func TestInterfacesOfDifferentLinkTypes(t *testing.T) {
+	f := intFrame(t, 1)
+	const at = captureStart / 1000
+	ethernet, raw := iface(layers.LinkTypeEthernet), iface(layers.LinkTypeRaw)
+	for name, blocks := range map[string][]byte{
+		"before the first packet":      slices.Concat(ethernet, raw, enhanced(0, at, f), enhanced(1, at, f[14:])),
+		"after the first packet":       slices.Concat(ethernet, enhanced(0, at, f), raw, enhanced(1, at, f[14:])),
+		"the first is not ours":        slices.Concat(raw, enhanced(0, at, f[14:])),
+		"the other without a packet":   slices.Concat(ethernet, raw, enhanced(0, at, f)),
+		"different, the other's first": slices.Concat(ethernet, raw, enhanced(1, at, f[14:])),
+	} {
+		path := write(t, filepath.Join(t.TempDir(), "in"), string(slices.Concat(section(), blocks)))
+		r := replayFile(t, path, "")
+		if r.code != 1 || !strings.Contains(r.stderr, "link type") || strings.Count(r.stderr, "\n") != 1 {
+			t.Errorf("%s: exit code %d, %q", name, r.code, r.stderr)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"testing"
+	"unsafe"
+
+	"intsink/conf"
+	"intsink/dpdk/mbuf"
+	"intsink/engine"
+	"intsink/engine/event"
+	"intsink/engine/report"
+	"intsink/flows"
+)
+
+// TestSizesAgree: what conf checks a configuration against is what the packages have
+// that it does not import.
+func TestSizesAgree(t *testing.T) {
+	for _, s := range []struct {
+		name      string
+		conf, own int
+	}{
+		{"watches", conf.MaxWatches, engine.MaxWatches},
+		{"collectors of a watch", conf.MaxCollectors, int(unsafe.Sizeof(engine.Watch{}.Collectors)) * 8},
+		{"priorities", conf.Priorities, int(event.NumPriorities)},
+		{"bytes of a flow", conf.FlowBytes, flows.Bytes},
+		{"burst", conf.Burst, mbuf.MaxBurst},
+	} {
+		if s.conf != s.own {
+			t.Errorf("%s: %d in conf, %d", s.name, s.conf, s.own)
+		}
+	}
+	if least := 128 + report.HandoffLen; conf.ReportRoom < least {
+		t.Errorf("a report packet has %d bytes in front, its headers and the handoff need %d", conf.ReportRoom, least)
+	}
+	if header := conf.MbufBytes - conf.MbufRoom; header > mbufOverhead {
+		t.Errorf("an mbuf has %d bytes besides its room, EAL gets memory for %d", header, mbufOverhead)
+	}
+}
