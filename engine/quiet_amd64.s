@@ -1,19 +1,24 @@
 //go:build !purego
 
 #include "textflag.h"
+#include "funcdata.h"
 #include "go_asm.h"
 
-// What quietGo says in Go, for runs of packets: read it first. It has a third of
-// its instructions (bench/instructions), for it keeps what it needs in
-// registers and adds with carry. Only what every amd64 processor has.
+// What quietGo and stripGo say in Go, for runs of packets: read these first. Together 217
+// instructions of a packet of the reference input, where Go took 500 (bench/instructions):
+// what is needed stays in registers, and sums are added with carry. Only what every amd64
+// processor has.
 //
-// SAFETY: Info comes from Locator.Recall, which checked End against the length of
-// the frame, and the stack of hops against End; flows come from the table.
+// SAFETY: Info comes from Memory.Recall, Locator.Again or Find: INT ends within the frame's
+// first segment, its hops within INT. Locator.Judge says Usual only where there are hops
+// of 12 bytes at least. Flows come from the table. What is stored as a pointer points
+// out of the Go heap, so that no write barrier is missed.
 //
-// SI run, DI burst, R8 info, R9 flow, R10 lane, R11 mbuf, R12 frame.
+// SI state, DI burst, R8 info, R9 flow, R10 lane, R11 mbuf, R12 frame.
 
 // func quietRun(q *quietState, b *burst, from int) (next int)
 TEXT ·quietRun(SB), NOSPLIT, $16-32
+	NO_LOCAL_POINTERS
 	MOVQ q+0(FP), SI
 	MOVQ b+8(FP), DI
 	MOVQ from+16(FP), CX
@@ -195,6 +200,7 @@ done:
 
 // func stripRun(b *burst, from int) (next int)
 TEXT ·stripRun(SB), NOSPLIT, $8-24
+	NO_LOCAL_POINTERS
 	MOVQ b+0(FP), DI
 	MOVQ from+8(FP), CX
 

@@ -4,10 +4,12 @@
 #include "go_asm.h"
 
 // What recallGo says in Go, with Memory.Recall, plainKey and Table.Hash: read these
-// first. It keeps what it loads in registers from the first comparison to the key, and
-// prefetches the flow's bucket. Only what every amd64 processor has.
+// first. 120 instructions of a packet with INT and 37 of one without, where Go took 250 and 90
+// (bench/instructions): what is loaded stays in registers from the first comparison to the
+// key, and the flow's bucket is prefetched. Only what every amd64 processor has.
 //
-// SAFETY: a frame is read up to byte 57, after its length was compared with that.
+// SAFETY: a frame is read up to byte 57, after its length was compared with that. What is
+// stored as a pointer points out of the Go heap, so that no write barrier is missed.
 //
 // SI state, DI burst, CX packet, R8 memory, R11 mbuf and then the packet's length, R12
 // frame, R13 its length, R10 memo, R14 nINT.

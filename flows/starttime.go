@@ -9,7 +9,7 @@ import (
 // machine, now: the kernel has to find and clear the memory. It is measured on a
 // small part; memory that a virtual machine has never touched takes longer.
 func StartTime(capacity int) time.Duration {
-	const sample = 8 << 20
+	const sample = 64 << 20
 	start := time.Now()
 	b, _ := mapHot(sample)
 	took := time.Since(start)
