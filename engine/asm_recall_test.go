@@ -145,7 +145,7 @@ func (t *twinBed) spoil(f []byte) {
 // begin empties the burst, all of it but what it owns.
 func (t *twinBed) begin(n int) *burst {
 	b := t.b
-	*b = burst{vec: b.vec, tx: b.tx, drop: b.drop, n: n, to: n, now: t.Int64()}
+	*b = burst{vec: b.vec, tx: b.tx, drop: b.drop, n: n, now: t.Int64()}
 	clear(b.vec[:])
 	return b
 }
@@ -157,7 +157,7 @@ func (t *twinBed) recallTwins() (stops []int) {
 	s := stateOf(t.yard, b)
 	addPart(s, "state", q)
 	addPart(s, "memory", q.memory)
-	return s.twins(t, func() int { return b.to },
+	return s.twins(t, func() int { return b.n },
 		func(from int) int { return recallRun(q, b, from) },
 		func(from int) int { return recallGo(q, b, from) },
 		func(i int) { // as parseOne does
@@ -189,7 +189,7 @@ func TestRecallTwins(t *testing.T) {
 					}
 					b.info[i].Reason = inthdr.Reason(x.IntN(2)) // which an earlier packet left there
 				}
-				b.to -= x.IntN(min(b.n, 1) + 1) // another part stands behind
+				b.n -= x.IntN(min(b.n, 1) + 1) // another packet stands behind
 				x.recallTwins()
 				recalled += b.nINT
 			}

@@ -27,11 +27,6 @@ type burst struct {
 
 	nDrop int
 
-	// The stages up to strip take a burst in parts, so that what they touch of each
-	// packet is still in the first level cache at the next stage: vec[from:to], with
-	// the INT packets int[first:nINT].
-	to, first int
-
 	frame   [mbuf.MaxBurst][]byte // first segments
 	verdict [mbuf.MaxBurst]verdict
 	layers  [mbuf.MaxBurst]packet.Layers // of packets whose Info.Plain is set, only once something is to be said of them

@@ -22,7 +22,7 @@ func (b *bed) crowd(n int) {
 			keys[j] = keyOf(first + j)
 			hashes[j] = b.table.Hash(&keys[j])
 		}
-		b.table.LookupBurst(b.now, keys[:], hashes[:], out[:], 0)
+		b.table.LookupBurst(b.now, keys[:], hashes[:], out[:])
 		for j, f := range out {
 			if f != nil {
 				f.Count(uint16((first+j)%4096 + 60)) // ever more, so that many are among the best for a while

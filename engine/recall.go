@@ -16,13 +16,13 @@ type recallState struct {
 	index  flows.Index // of table
 }
 
-// recallGo handles b.vec[from:b.to] as long as Memory.Recall knows what they are: of
+// recallGo handles b.vec[from:b.n] as long as Memory.Recall knows what they are: of
 // those with INT it fills info, int, key and hash. It returns the place of the first
 // of which it does not, with only its frame set.
 //
 // recallRun is the same, written in assembly where there is such.
 func recallGo(q *recallState, b *burst, from int) (next int) {
-	for i := from; i < b.to; i++ {
+	for i := from; i < b.n; i++ {
 		m := b.vec[i]
 		f := m.Bytes()
 		b.frame[i] = f
@@ -38,7 +38,7 @@ func recallGo(q *recallState, b *burst, from int) (next int) {
 			b.nINT++
 		}
 	}
-	return b.to
+	return b.n
 }
 
 // plainAddrs is where the addresses stand, and behind them the source port, in a frame of inthdr.Info.Plain.

@@ -23,7 +23,7 @@ TEXT ·recallRun(SB), NOSPLIT, $0-32
 	MOVQ burst_nINT(DI), R14
 
 packet:
-	CMPQ CX, burst_to(DI)
+	CMPQ CX, burst_n(DI)
 	JGE  done
 	MOVQ burst_vec(DI), R11
 	MOVQ (R11)(CX*8), R11

@@ -21,7 +21,7 @@ func BenchmarkStages(b *testing.B) {
 				bed.now += 1000
 				x.n, x.now = p.link.Network.RxBurst(x.vec), bed.now
 				for s, stage := range []func(){
-					func() { x.nINT, x.unkeyed, x.to = 0, 0, x.n; w.parse(p, x, 0) },
+					func() { w.parse(p, x) },
 					func() { w.lookup(x) },
 					func() { w.detect(p, x) },
 					func() { w.strip(p, x) },

@@ -15,10 +15,10 @@ import (
 func (w *Worker) detect(p *path, b *burst) {
 	b.nRest, b.edges, b.told = 0, 0, 0
 	others := 0
-	look := w.detector.Survey(b.nINT - b.first)
+	look := w.detector.Survey(b.nINT)
 	common := p.link.Host != nil && w.watches.asks == 0
 	w.quiet.begin(w, b.now)
-	for j := b.first; ; j++ {
+	for j := 0; ; j++ {
 		if common && !look {
 			if j = quietRun(&w.quiet, b, j); w.quiet.samples != 0 {
 				w.sampled(b)
@@ -45,7 +45,7 @@ func (w *Worker) detect(p *path, b *burst) {
 		}
 		w.quiet.calm = w.detector.Calm(b.now)
 	}
-	p.counters.INT[inthdr.MD] += uint64(b.nINT - b.first - others)
+	p.counters.INT[inthdr.MD] += uint64(b.nINT - others)
 	p.counters.Malformed[0] = 0 // no reason
 }
 

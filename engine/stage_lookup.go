@@ -12,14 +12,14 @@ import (
 // lookup finds or makes the flow of every INT packet. Keys and hashes of the
 // whole burst are computed first, so that the table's cache misses overlap.
 func (w *Worker) lookup(b *burst) {
-	for left := b.unkeyed >> b.first << b.first; left != 0; left &= left - 1 {
+	for left := b.unkeyed; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left)
 		i := b.int[j]
 		flowKey(&b.keys[j], b.frame[i], &b.layers[i], &b.info[i])
 		b.hashes[j] = w.table.Hash(&b.keys[j])
 		w.table.Touch(b.hashes[j])
 	}
-	b.fresh = w.table.LookupBurst(b.now, b.keys[:b.nINT], b.hashes[:b.nINT], b.flow[:b.nINT], b.first)
+	b.fresh = w.table.LookupBurst(b.now, b.keys[:b.nINT], b.hashes[:b.nINT], b.flow[:b.nINT])
 }
 
 // flowKey writes the key of the ORIGINAL packet: ports and protocol as they

@@ -8,9 +8,11 @@ import (
 
 // parse is the first pass: where every packet's headers are, and which packets
 // carry INT. What is marked as INT but unsound is settled here.
-func (w *Worker) parse(p *path, b *burst, from int) {
-	for i := from; ; i++ {
-		if i = recallRun(&w.recall, b, i); i >= b.to {
+func (w *Worker) parse(p *path, b *burst) {
+	b.nINT, b.unkeyed = 0, 0
+	clear(b.verdict[:])
+	for i := 0; ; i++ {
+		if i = recallRun(&w.recall, b, i); i >= b.n {
 			return
 		}
 		w.parseOne(p, b, i)

@@ -48,7 +48,7 @@ func stripGo(b *burst, from int) (next int) {
 // kept, and INT goes.
 func (w *Worker) unwatched(p *path, b *burst) {
 	b.nRest = 0
-	for _, i := range b.int[b.first:b.nINT] {
+	for _, i := range b.int[:b.nINT] {
 		info := &b.info[i]
 		p.counters.INT[info.Type&3]++
 		p.counters.Malformed[info.Reason]++
@@ -58,7 +58,7 @@ func (w *Worker) unwatched(p *path, b *burst) {
 	if p.link.Host != nil {
 		w.strip(p, b)
 	}
-	b.nINT = b.first // no packet has a flow
+	b.nINT = 0 // no packet has a flow
 }
 
 // stripInside takes INT out of what is inside of the tunnel that packet i is, too.

@@ -2,16 +2,16 @@ package flows
 
 import "unsafe"
 
-// LookupBurst finds or makes the flow of every key from keys[from] on: out[j] for
-// keys[j], whose Hash is hashes[j]. Bit j of fresh tells that out[j] was made now. All
-// flows stay valid until the next call with from 0; none is evicted by a later key,
-// out[:from] included. out[j] is nil where that would be needed. At most 64 keys.
-func (t *Table) LookupBurst(now int64, keys []Key, hashes []uint64, out []*Flow, from int) (fresh uint64) {
+// LookupBurst finds or makes the flow of every key: out[j] for keys[j], whose
+// Hash is hashes[j]. Bit j of fresh tells that out[j] was made now. All flows
+// stay valid until the next call; none is evicted by a later key of the same
+// call. out[j] is nil where that would be needed. At most 64 keys.
+func (t *Table) LookupBurst(now int64, keys []Key, hashes []uint64, out []*Flow) (fresh uint64) {
 	hashes, out = hashes[:len(keys)], out[:len(keys)]
 	// Each pass only asks for what the next one needs, for all keys: the cache
 	// misses of a pass overlap, where one key after the other would wait for each.
-	candidates(t, Tick(now), hashes[from:], out[from:])
-	for j := from; ; j++ {
+	candidates(t, Tick(now), hashes, out)
+	for j := 0; ; j++ {
 		if j = confirm(now, keys, out, j); j >= len(keys) {
 			return fresh
 		}

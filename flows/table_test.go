@@ -19,7 +19,7 @@ func lookup(t *Table, now int64, keys ...Key) ([]*Flow, uint64) {
 	for j := range keys {
 		hashes[j] = t.Hash(&keys[j])
 	}
-	fresh := t.LookupBurst(now, keys, hashes, out, 0)
+	fresh := t.LookupBurst(now, keys, hashes, out)
 	return out, fresh
 }
 

@@ -14,7 +14,7 @@ func TestWalkSeesEveryFlowOnce(t *testing.T) {
 			keys[i].SetIPv4(uint32(i), 7)
 			keys[i].SetPorts(4, 17, 1, 2)
 			hash := []uint64{table.Hash(&keys[i])}
-			table.LookupBurst(1e9, keys[i:i+1], hash, make([]*Flow, 1), 0)
+			table.LookupBurst(1e9, keys[i:i+1], hash, make([]*Flow, 1))
 		}
 		seen := map[uint64]int{}
 		at, left := 0, 0

@@ -25,7 +25,7 @@ func source(t *testing.T, n int) (*Source, []*flows.Flow) {
 	all := make([]*flows.Flow, n)
 	for i := range n {
 		k := key(i)
-		table.LookupBurst(int64(i+1)*1e6, []flows.Key{k}, []uint64{table.Hash(&k)}, all[i:i+1], 0)
+		table.LookupBurst(int64(i+1)*1e6, []flows.Key{k}, []uint64{table.Hash(&k)}, all[i:i+1])
 		f := all[i]
 		for range r.IntN(4) + 1 { // few values: ties
 			f.Count(100)
