@@ -57,7 +57,7 @@ bench-latency: bench-tools ## latency that the sink adds, under load, over net_m
 bench-throughput: bench-tools ## search for the rate without loss and with 0.5 %, over net_memif (BENCH="-h" for flags)
 	bin/bench/rfc2544 $(BENCH)
 
-bench-results: bench-tools ## run every benchmark and write bench/RESULTS.md: 15 minutes, on a quiet machine
+bench-results: bench-tools ## run every benchmark and write bench/RESULTS.md: 20 minutes, on a quiet machine
 	bin/bench/compare -rows all -rounds 5 -instructions bin/bench/instructions -results bench/RESULTS.md
 	bin/bench/latency -results bench/RESULTS.md
 	bin/bench/rfc2544 -results bench/RESULTS.md

@@ -39,7 +39,14 @@ type shapes struct {
 	n    int // kept[:n] are learned
 	next int // to be replaced
 	last int // where the last packet's was
+
+	missed uint // packets that Learn was told of since all are learned
 }
+
+// relearn is how many packets of other shapes make room for one of them, once there is
+// none: more shapes than are kept, or headers made to differ, would otherwise cost more
+// than parsing alone.
+const relearn = 16
 
 // Again is packet.Parse and Find in one for a packet like one that Learn was told of:
 // true, and l and i are filled as these would, with the result Sound and no tunnel
@@ -124,6 +131,11 @@ func (p *Locator) special(port uint16) bool {
 
 // Learn remembers the shape of b, of which packet.Parse said l, and Find Sound and i.
 func (p *Locator) Learn(b []byte, l *packet.Layers, i *Info) {
+	if p.shapes.n == len(p.shapes.kept) {
+		if p.shapes.missed++; p.shapes.missed%relearn != 0 {
+			return
+		}
+	}
 	var s shape
 	if !s.learn(p, b, l, i) {
 		return
@@ -137,7 +149,8 @@ func (p *Locator) Learn(b []byte, l *packet.Layers, i *Info) {
 func (s *shape) learn(p *Locator, b []byte, l *packet.Layers, i *Info) bool {
 	to := int(i.Shim) + shimLen + mdLen
 	switch {
-	case i.Marking > ByProbeMarker, i.Type != MD, i.Format != Format2, i.Depth != 0, i.Plain, // Memo serves Plain
+	case i.Marking > ByProbeMarker, i.Type != MD, i.Format != Format2, i.Depth != 0,
+		i.Marking == ByPort && i.NPT == 1 && l.L3 == packet.EthernetLen && l.L4 == plainShim-8 && l.IPVersion == 4, // Memo serves these
 		l.Fragment != packet.NotFragment, int(l.L3) != packet.EthernetLen+4*int(l.VLANs), to > shapeBytes,
 		i.NPT == 1 && i.Orig == p.port, i.Marking != ByPort && l.Proto == packet.ProtoUDP && p.special(l.DstPort),
 		int(i.End) != int(i.Shim)+shimLen+4*int(b[i.Shim+1]): // followed by another shim
