@@ -62,7 +62,7 @@ bench-results: bench-tools ## run every benchmark and write bench/RESULTS.md: 20
 	bin/bench/latency -results bench/RESULTS.md
 	bin/bench/rfc2544 -results bench/RESULTS.md
 
-pgo: bench-tools ## profile intsink on several inputs for the compiler: a minute, then commit
+pgo: bench-tools ## profile intsink on several inputs for the compiler: two minutes, then commit
 	scripts/pgo.sh $(PROFILE)
 
 bce: ## list the bounds checks that the compiler left in the packages of the packet path
