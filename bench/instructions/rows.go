@@ -4,12 +4,12 @@ package main
 
 import (
 	"fmt"
-	"intsink/engine/event"
 	"slices"
 	"strings"
 
 	"intsink/bench/traffic"
 	"intsink/engine"
+	"intsink/engine/event"
 	"intsink/engine/inthdr"
 )
 

@@ -79,10 +79,7 @@ func (d *Detector) SetRules(policies []Policy, list []NodeModel) {
 	d.lanes = make([]Lane, len(policies))
 	for i := range d.policies {
 		d.policies[i].compile()
-		if d.models.scale { // Quiet compares what the wire carries
-			d.policies[i].flags = flows.Never
-		}
-		d.lanes[i] = d.policies[i].lane()
+		d.lanes[i] = d.policies[i].lane(d.models.scale)
 		d.episode = max(d.episode, d.policies[i].Thresholds.CongestionTimeout)
 	}
 }

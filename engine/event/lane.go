@@ -26,18 +26,29 @@ func (l *Lane) Take() bool {
 	return true
 }
 
-// lane is the Lane of p.
-func (p *Policy) lane() Lane {
+// lane is the Lane of p. scaled: node models make other values of what the wire
+// carries, which is all that is compared: then nothing is passed over.
+func (p *Policy) lane(scaled bool) Lane {
+	t := &p.Thresholds
 	l := Lane{
-		Flags: p.flags, Mask: p.flags.Mask(),
-		Absolute: p.Thresholds.Latency.Absolute, Twice: 2 * p.Thresholds.Latency.Absolute,
-		End: p.end, EndTwice: 2 * p.end,
+		Absolute: t.Latency.Absolute, Twice: 2 * t.Latency.Absolute,
+		End:    1 << 62, // no sum is that far from another
 		Limit:  1,
 		Things: p.things, Raise: p.calm.raise, Latency: p.calm.latency, Tx: p.calm.tx,
 	}
+	if p.Events.Has(EndToEnd) {
+		l.Flags, l.End = flows.EndToEnd, uint64(t.EndToEnd.Absolute)
+	}
+	l.EndTwice = 2 * l.End
 	if p.Sample > 0 {
 		l.Step, l.Limit = 1, p.Sample
 	}
+	quiet := p.Events.Has(HopLatency) && !p.Events.Has(LinkLatency) && !(p.Events.Has(EndToEnd) && t.PTP) &&
+		t.Latency.Absolute < 1<<31 && !(p.Sample > 0 && p.SampleByFlow) // which takes the flow's hash
+	if scaled || !quiet {
+		l.Flags = flows.Never
+	}
+	l.Mask = l.Flags.Mask()
 	return l
 }
 

@@ -147,7 +147,7 @@ func TestQuietStaysOutOfUnits(t *testing.T) {
 			t.Errorf("%+v: quiet %v after new policies, want %v", c.model, got, c.want)
 		}
 		f.d.SetRules(f.d.policies, nil)
-		if f.d.policies[0].flags == flows.Never {
+		if f.d.lanes[0].Flags == flows.Never {
 			t.Errorf("%+v: never quiet, although the model is gone", c.model)
 		}
 	}

@@ -1,7 +1,5 @@
 package event
 
-import "intsink/flows"
-
 // Policy is what one watch wants to hear of.
 type Policy struct {
 	Events       Set
@@ -9,13 +7,10 @@ type Policy struct {
 	SampleByFlow bool   // all packets of one flow in Sample instead
 	Thresholds   Thresholds
 
-	flags        flows.Want // what Quiet asks of a flow's state
-	end          uint64     // how far the latency of the whole way may be from its reference
-	things       bool       // queues, links or interfaces are watched
-	refreshLeast int64      // shortest time to a refresh
-	refreshSpan  uint64     // between that and the longest
-
-	calm calm // what queues and interfaces stay below while there is nothing to say of them
+	things       bool   // queues, links or interfaces are watched
+	calm         calm   // what queues and interfaces stay below while there is nothing to say of them
+	refreshLeast int64  // shortest time to a refresh
+	refreshSpan  uint64 // between that and the longest
 }
 
 // Thresholds as EVENTS names them; times in nanoseconds.
@@ -65,15 +60,6 @@ func (p *Policy) compile() {
 	p.things = p.Events.Has(LinkLatency) || p.calm != calm{raise: never, tx: never, latency: never}
 	jitter := int64(float64(t.RefreshEvery) * t.RefreshJitter)
 	p.refreshLeast, p.refreshSpan = t.RefreshEvery-jitter, uint64(max(2*jitter, 0))
-	p.flags, p.end = 0, 1<<62 // no sum is that far from another
-	if p.Events.Has(EndToEnd) {
-		p.flags, p.end = flows.EndToEnd, uint64(t.EndToEnd.Absolute)
-	}
-	quiet := p.Events.Has(HopLatency) && !p.Events.Has(LinkLatency) && !(p.Events.Has(EndToEnd) && t.PTP) &&
-		t.Latency.Absolute < 1<<31 && !(p.Sample > 0 && p.SampleByFlow) // which takes the flow's hash
-	if !quiet {
-		p.flags = flows.Never
-	}
 }
 
 // orNever is a threshold, where 0 is none.
