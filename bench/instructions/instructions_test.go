@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Two counts are equal to the instruction, whatever else runs. Those of the race
-// detector, of which there are some 2000, only nearly.
+// Two counts are equal to the instruction, whatever else runs; with the race
+// detector only nearly.
 func TestTrace(t *testing.T) {
 	var counts [2]float64
 	for i := range counts {
@@ -34,7 +34,7 @@ func TestTrace(t *testing.T) {
 			t.Error("the worker's parse stage was not executed")
 		}
 	}
-	apart, raced := math.Abs(counts[0]-counts[1]), counts[0] > 1000
+	apart := math.Abs(counts[0] - counts[1])
 	if !raced && apart != 0 || apart > 50 || counts[0] < 20 || counts[0] > 5000 {
 		t.Errorf("%v instructions per packet", counts)
 	}
