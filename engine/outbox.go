@@ -98,6 +98,14 @@ func (o *outbox) sealIfFull(now int64) {
 	}
 }
 
+// mayHold is how many reports the open packet may still get.
+func (o *outbox) mayHold() int {
+	if o.maxReports > 0 {
+		return o.maxReports - o.open.Reports()
+	}
+	return mbuf.MaxBurst
+}
+
 // seal closes the open packet and hands it over. A full ring never slows the
 // worker: the packet is dropped, and its sequence number stays missing at the
 // collector, as Telemetry Report intends.

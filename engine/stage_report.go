@@ -16,13 +16,14 @@ import (
 func (w *Worker) report(p *path, b *burst) {
 	w.measure(p, ToHost, b)
 	w.template.Clear()
-	for left := b.told; left != 0; left &= left - 1 {
+	for left := b.told; left != 0; {
 		j := bits.TrailingZeros64(left)
 		info, collectors := &b.info[b.int[j]], w.rules.Watches[b.watch[j]].Collectors
 		if info.Type == inthdr.MD && collectors&w.intricate == 0 && w.hasTemplate(info) {
-			w.reportAs(b, j, collectors)
+			left = w.reportTogether(b, left, collectors)
 		} else {
 			w.reportWhole(b, j, collectors)
+			left &= left - 1
 		}
 	}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"math/bits"
 
+	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
@@ -33,41 +34,95 @@ func (w *Worker) makeTemplate(info *inthdr.Info) bool {
 	return w.template.Make(&w.individual)
 }
 
-// reportAs is sendReport by the template, of a packet of INT-MD to collectors that are
-// not intricate.
-func (w *Worker) reportAs(b *burst, j int, collectors uint64) {
-	i, set, sent := b.int[j], b.events[j], false
-	t, inner := w.innerOf(b, i)
-	v := report.VariantOf(t, set.Has(event.Congestion))
-	for ; collectors != 0; collectors &= collectors - 1 {
-		o := &w.outboxes[bits.TrailingZeros64(collectors)]
-		if o.open.AppendAs(&w.template, v, inner) {
-			o.counters.Reports++
-			o.sealIfFull(b.now)
-			sent = true
-		} else if w.openFor(o, b, j, t, inner) {
-			sent = true
-		}
-	}
-	if sent {
-		countEvents(&w.counters.Reported, set)
-	}
-	if set.Has(event.Refresh) {
-		w.refreshes.note(false)
-	}
+// reportRun is packets of a burst that are reported alike but for their inner contents:
+// of INT-MD, of one watch and domain, for the same events. Several are reported at once,
+// so that each costs little more than copying it.
+type reportRun struct {
+	set   event.Set
+	t     report.InType
+	n     int
+	inner [mbuf.MaxBurst][]byte // inner[:n]
+	of    [mbuf.MaxBurst]uint8  // of[:n] are their places among the INT packets of the burst
 }
 
-// openFor is reportAs to a collector whose open packet has no room, or which has none
-// open: in a new one there is room, at least for part of the fragment.
+// reportTogether is sendReport by the template, of the first packet of left and of those
+// after it that are reported alike, to collectors that are not intricate. It returns what
+// of left is not reported yet.
+func (w *Worker) reportTogether(b *burst, left, collectors uint64) (rest uint64) {
+	r := &w.run
+	rest = r.gather(w, b, left)
+	v, sent := report.VariantOf(r.t, r.set.Has(event.Congestion)), uint64(0)
+	for ; collectors != 0; collectors &= collectors - 1 {
+		sent |= w.sendRun(&w.outboxes[bits.TrailingZeros64(collectors)], b, v)
+	}
+	for set, n := r.set, uint64(bits.OnesCount64(sent)); set != 0; set &= set - 1 {
+		w.counters.Reported[event.Event(bits.TrailingZeros32(uint32(set)))%event.NumEvents] += n
+	}
+	if r.set.Has(event.Refresh) {
+		w.refreshes.sent += uint32(r.n)
+	}
+	return rest
+}
+
+// gather makes the first packet of left, and those after it that are reported alike, the
+// run, and returns the others.
+func (r *reportRun) gather(w *Worker, b *burst, left uint64) (rest uint64) {
+	j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
+	watch, set, domain := b.watch[j], b.events[j], w.templateOf
+	r.n, r.set = 0, set
+	rules := &w.rules.Report
+	for ; left != 0; left &= left - 1 {
+		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
+		i := b.int[j] & (mbuf.MaxBurst - 1)
+		info := &b.info[i]
+		if info.Type != inthdr.MD || info.DomainID != domain || b.watch[j] != watch || b.events[j] != set {
+			break
+		}
+		t, inner := w.innerOf(b, i)
+		if r.n == 0 {
+			r.t = t
+		} else if t != r.t {
+			break
+		}
+		r.inner[r.n&(mbuf.MaxBurst-1)], r.of[r.n&(mbuf.MaxBurst-1)] = inner, uint8(j)
+		r.n++
+	}
+	_ = rules
+	return left
+}
+
+// sendRun appends the run to the open report packet of o, sealing and opening packets as
+// it must. It returns which of the run's reports were taken.
+func (w *Worker) sendRun(o *outbox, b *burst, v report.Variant) (sent uint64) {
+	r := &w.run
+	for k := 0; k < r.n; {
+		n := o.open.AppendEach(&w.template, v, r.inner[k:min(r.n, k+o.mayHold())])
+		sent |= (1<<n - 1) << k
+		o.counters.Reports += uint64(n)
+		k += n
+		o.sealIfFull(b.now)
+		if k < r.n && n == 0 {
+			if w.openFor(o, b, k) {
+				sent |= 1 << k
+			}
+			k++
+		}
+	}
+	return sent
+}
+
+// openFor reports packet k of the run to a collector whose open packet has no room, or
+// which has none open: in a new one there is room, at least for part of the fragment.
 //
 //go:noinline
-func (w *Worker) openFor(o *outbox, b *burst, j int, t report.InType, inner []byte) bool {
+func (w *Worker) openFor(o *outbox, b *burst, k int) bool {
 	if o.open.IsOpen() {
 		o.seal(b.now)
 	}
+	j := w.run.of[k]
 	r := &w.individual
 	w.fillMain(r, &b.info[b.int[j]], nil, 0)
-	r.InType, r.Inner = t, inner
-	r.Dropped, r.CongestedQueue, r.TrackedFlow = false, b.events[j].Has(event.Congestion), true
+	r.InType, r.Inner = w.run.t, w.run.inner[k]
+	r.Dropped, r.CongestedQueue, r.TrackedFlow = false, w.run.set.Has(event.Congestion), true
 	return o.add(report.Format20, r, uint16(b.hashes[j]), b.now)
 }

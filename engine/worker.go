@@ -67,6 +67,7 @@ type Worker struct {
 	template    report.Template // of this burst's reports
 	templateOf  uint16          // the domain that it is for
 	intricate   uint64          // collectors that it does not serve
+	run         reportRun
 	metadata    report.Metadata
 	mdBytes     [48 + inthdr.MaxSourceLen]byte
 	provided    uint16 // RepMdBits that metadata holds

@@ -70,3 +70,62 @@ func (t *Template) put(b []byte, first uint32, inner []byte) {
 		clear(b[n:])
 	}
 }
+
+// AppendEach is AppendAs of a report for each of inner, until it says false of one: n is
+// how many it took.
+func (p *Packet) AppendEach(t *Template, v Variant, inner [][]byte) (n int) {
+	for n < len(inner) {
+		n += p.appendBlocks(t, v, inner[n:])
+		if n < len(inner) {
+			if !p.AppendAs(t, v, inner[n]) {
+				return n
+			}
+			n++
+		}
+	}
+	return n
+}
+
+// blockLen is what one block of copying moves: without calls, by eight moves of 16
+// bytes. It is more than the template of any INT-MD packet.
+const blockLen = 64
+
+// appendBlocks is AppendEach as long as whole blocks can be copied: blocks overlap, and
+// what that of the template is too long by is overwritten. It stops also where inner
+// contents are shorter than a block, and at a report that nothing may follow.
+func (p *Packet) appendBlocks(t *Template, v Variant, inner [][]byte) (n int) {
+	if t.n > blockLen || p.last || p.format != Format20 || p.n > len(p.buf) {
+		return 0
+	}
+	b, head := p.buf[p.n:], uint(t.n)
+	for _, in := range inner {
+		end := head + (uint(len(in))+3)&^3
+		if len(in) < blockLen || end > uint(len(b)) || end > firstWordLen+maxCoalesced*4 {
+			break
+		}
+		moveBlock(b, t.b[:])
+		binary.BigEndian.PutUint32(b, t.first|uint32(v)|uint32(end/4-1)<<16)
+		binary.BigEndian.PutUint32(b[end-4:], 0) // padding
+		to := b[head:]
+		moveBlock(to, in)
+		for len(in) > 2*blockLen {
+			to, in = to[blockLen:], in[blockLen:]
+			moveBlock(to, in)
+		}
+		last := len(in) - blockLen
+		moveBlock(to[last:], in[last:])
+		b = b[end:]
+		n++
+	}
+	p.n = len(p.buf) - len(b)
+	p.reports += n
+	return n
+}
+
+func moveBlock(to, from []byte) {
+	t, f := (*[blockLen]byte)(to), (*[blockLen]byte)(from)
+	*(*[16]byte)(t[0:]) = *(*[16]byte)(f[0:])
+	*(*[16]byte)(t[16:]) = *(*[16]byte)(f[16:])
+	*(*[16]byte)(t[32:]) = *(*[16]byte)(f[32:])
+	*(*[16]byte)(t[48:]) = *(*[16]byte)(f[48:])
+}
