@@ -53,14 +53,16 @@ func (w *Worker) detect(p *path, b *burst) {
 //
 //go:noinline
 func (w *Worker) sampled(b *burst) {
-	for left := w.quiet.samples; left != 0; left &= left - 1 {
-		j := bits.TrailingZeros64(left)
-		flow := b.flow[j]
-		w.detector.Taken(b.now, flow)
-		b.events[j], b.watch[j] = event.Sample.Set(), flow.Watch
-		b.leave(b.int[j])
+	samples, n := w.quiet.samples, b.nRest
+	w.detector.Taken(b.now, &b.flow, samples)
+	for left := samples; left != 0; left &= left - 1 {
+		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
+		b.events[j], b.watch[j] = event.Sample.Set(), b.flow[j].Watch
+		b.rest[n&(mbuf.MaxBurst-1)] = b.int[j]
+		n++
 	}
-	b.told |= w.quiet.samples
+	b.nRest = n
+	b.told |= samples
 	w.quiet.samples = 0
 }
 

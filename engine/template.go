@@ -38,11 +38,13 @@ func (w *Worker) makeTemplate(info *inthdr.Info) bool {
 // of INT-MD, of one watch and domain, for the same events. Several are reported at once,
 // so that each costs little more than copying it.
 type reportRun struct {
-	set   event.Set
-	t     report.InType
-	n     int
-	inner [mbuf.MaxBurst][]byte // inner[:n]
-	of    [mbuf.MaxBurst]uint8  // of[:n] are their places among the INT packets of the burst
+	set    event.Set
+	watch  uint8
+	domain uint16
+	t      report.InType
+	n      int
+	inner  [mbuf.MaxBurst][]byte // inner[:n]
+	of     [mbuf.MaxBurst]uint8  // of[:n] are their places among the INT packets of the burst
 }
 
 // reportTogether is sendReport by the template, of the first packet of left and of those
@@ -68,27 +70,60 @@ func (w *Worker) reportTogether(b *burst, left, collectors uint64) (rest uint64)
 // run, and returns the others.
 func (r *reportRun) gather(w *Worker, b *burst, left uint64) (rest uint64) {
 	j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
-	watch, set, domain := b.watch[j], b.events[j], w.templateOf
-	r.n, r.set = 0, set
-	rules := &w.rules.Report
+	r.n, r.set, r.watch, r.domain = 0, b.events[j], b.watch[j], w.templateOf
+	if b.info[b.int[j]&(mbuf.MaxBurst-1)].Plain {
+		return r.gatherPlain(&w.rules.Report, b, left)
+	}
+	for ; left != 0; left &= left - 1 {
+		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
+		i := b.int[j] & (mbuf.MaxBurst - 1)
+		t, inner := w.innerOf(b, i)
+		if r.n > 0 && t != r.t || !r.alike(b, j, &b.info[i]) {
+			break
+		}
+		r.t = t
+		r.add(j, inner)
+	}
+	return left
+}
+
+// gatherPlain is gather of Plain packets: innerOf, but that what is the same for all is
+// asked once.
+func (r *reportRun) gatherPlain(rules *ReportRules, b *burst, left uint64) (rest uint64) {
+	from, to := uint(plainL3), uint(plainL3+rules.Fragment)
+	r.t = report.IPv4
+	if rules.Ethernet {
+		from, to, r.t = 0, uint(rules.Fragment), report.Ethernet
+	}
+	if rules.Fragment == 0 {
+		from, to, r.t = 0, 0, report.None
+	}
+	set, watch, domain, n := r.set, r.watch, r.domain, 0
 	for ; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
 		i := b.int[j] & (mbuf.MaxBurst - 1)
 		info := &b.info[i]
-		if info.Type != inthdr.MD || info.DomainID != domain || b.watch[j] != watch || b.events[j] != set {
+		if !info.Plain || info.Type != inthdr.MD || info.DomainID != domain || b.watch[j] != watch || b.events[j] != set {
 			break
 		}
-		t, inner := w.innerOf(b, i)
-		if r.n == 0 {
-			r.t = t
-		} else if t != r.t {
-			break
-		}
-		r.inner[r.n&(mbuf.MaxBurst-1)], r.of[r.n&(mbuf.MaxBurst-1)] = inner, uint8(j)
-		r.n++
+		f := b.frame[i]
+		end := min(to, uint(info.Size+info.Removed), uint(len(f)))
+		r.inner[n&(mbuf.MaxBurst-1)], r.of[n&(mbuf.MaxBurst-1)] = f[from:end:end], uint8(j)
+		n++
 	}
-	_ = rules
+	r.n = n
 	return left
+}
+
+// alike tells whether INT packet j of b is reported as those of the run.
+func (r *reportRun) alike(b *burst, j int, info *inthdr.Info) bool {
+	return info.Type == inthdr.MD && info.DomainID == r.domain && b.watch[j] == r.watch && b.events[j] == r.set
+}
+
+func (r *reportRun) add(j int, inner []byte) {
+	n := r.n & (mbuf.MaxBurst - 1)
+	r.inner[n], r.of[n] = inner, uint8(j)
+	r.n++
 }
 
 // sendRun appends the run to the open report packet of o, sealing and opening packets as

@@ -131,11 +131,16 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 // restart makes the flow's next refresh due a whole period from now, as after any
 // report of it.
 func (d *Detector) restart(now int64, f *flows.Flow, watch int) {
-	after := d.jittered(&d.policies[watch])
+	d.random = next(d.random)
+	f.NextRefresh = d.refreshAt(now, d.policies[watch].refreshAfter(d.random))
+}
+
+// refreshAt is when a refresh is due that comes so long after now, stretched.
+func (d *Detector) refreshAt(now, after int64) uint32 {
 	if d.Stretch != NoStretch {
 		after = min(after*int64(d.Stretch)/NoStretch, maxRefresh)
 	}
-	f.NextRefresh = max(refreshTick(now+after)+1, 1)
+	return max(refreshTick(now+after)+1, 1)
 }
 
 // Told is to be called when f is reported for set by another than Packet.
@@ -206,13 +211,18 @@ func (d *Detector) End(now int64, f *flows.Flow) bool {
 	return true
 }
 
-// jittered is the time to the next refresh: every x (1 +- jitter).
-func (d *Detector) jittered(p *Policy) int64 {
-	d.random ^= d.random << 13 // xorshift64, Marsaglia 2003
-	d.random ^= d.random >> 7
-	d.random ^= d.random << 17
-	within, _ := bits.Mul64(d.random, p.refreshSpan)
+// refreshAfter is the time to the next refresh: every x (1 +- jitter).
+func (p *Policy) refreshAfter(random uint64) int64 {
+	within, _ := bits.Mul64(random, p.refreshSpan)
 	return p.refreshLeast + int64(within)
+}
+
+// next is the random number after x: xorshift64, Marsaglia 2003.
+func next(x uint64) uint64 {
+	x ^= x << 13
+	x ^= x >> 7
+	x ^= x << 17
+	return x
 }
 
 // tokens is a bucket one second deep, full at start.

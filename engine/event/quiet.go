@@ -2,6 +2,7 @@ package event
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"intsink/engine/inthdr"
 	"intsink/flows"
@@ -42,10 +43,18 @@ func (d *Detector) Still(now int64, f *flows.Flow, frame []byte, i *inthdr.Info)
 	return true
 }
 
-// Taken is to be called when a packet that is Still is a sample.
-func (d *Detector) Taken(now int64, f *flows.Flow) {
-	d.Counters.Fired[Sample]++
-	d.Told(now, f, Sample.Set())
+// Taken is to be called when packets that are Still are samples: packet j of flow of[j]
+// for every bit j of which. It is Told for each, without a call.
+func (d *Detector) Taken(now int64, of *[64]*flows.Flow, which uint64) {
+	d.Counters.Fired[Sample] += uint64(bits.OnesCount64(which))
+	tick, random := max(flows.Tick(now), 1), d.random
+	for ; which != 0; which &= which - 1 {
+		f := of[bits.TrailingZeros64(which)&63]
+		f.LastReport, f.LastEvents = tick, uint32(Sample.Set())
+		random = next(random)
+		f.NextRefresh = d.refreshAt(now, d.policies[f.Watch].refreshAfter(random))
+	}
+	d.random = random
 }
 
 // settled tells whether f has nothing pending, its refresh included, and room for the

@@ -75,13 +75,14 @@ func (t *Template) put(b []byte, first uint32, inner []byte) {
 // how many it took.
 func (p *Packet) AppendEach(t *Template, v Variant, inner [][]byte) (n int) {
 	for n < len(inner) {
-		n += p.appendBlocks(t, v, inner[n:])
-		if n < len(inner) {
-			if !p.AppendAs(t, v, inner[n]) {
-				return n
-			}
-			n++
+		if k := p.appendBlocks(t, v, inner[n:]); k > 0 {
+			n += k
+			continue
 		}
+		if !p.AppendAs(t, v, inner[n]) {
+			break
+		}
+		n++
 	}
 	return n
 }
@@ -90,31 +91,37 @@ func (p *Packet) AppendEach(t *Template, v Variant, inner [][]byte) (n int) {
 // bytes. It is more than the template of any INT-MD packet.
 const blockLen = 64
 
-// appendBlocks is AppendEach as long as whole blocks can be copied: blocks overlap, and
-// what that of the template is too long by is overwritten. It stops also where inner
-// contents are shorter than a block, and at a report that nothing may follow.
+// appendBlocks is AppendEach as long as inner contents are as long as the first ones, by
+// copying whole blocks: they overlap, and what that of the template is too long by is
+// overwritten. It does nothing where inner contents are shorter than a block or longer
+// than two, and leaves a report that ends with the room.
 func (p *Packet) appendBlocks(t *Template, v Variant, inner [][]byte) (n int) {
-	if t.n > blockLen || p.last || p.format != Format20 || p.n > len(p.buf) {
+	head, size := uint(t.n), uint(len(inner[0]))
+	end := head + (size+3)&^3
+	if head > blockLen || size < blockLen || size > 2*blockLen || p.last || p.format != Format20 || p.n > len(p.buf) {
 		return 0
 	}
-	b, head := p.buf[p.n:], uint(t.n)
+	b := p.buf[p.n:len(p.buf):len(p.buf)]
+	first := t.first | uint32(v) | uint32(end/4-1)<<16
 	for _, in := range inner {
-		end := head + (uint(len(in))+3)&^3
-		if len(in) < blockLen || end > uint(len(b)) || end > firstWordLen+maxCoalesced*4 {
+		if uint(len(in)) != size || uint(len(b)) <= end {
 			break
 		}
-		moveBlock(b, t.b[:])
-		binary.BigEndian.PutUint32(b, t.first|uint32(v)|uint32(end/4-1)<<16)
-		binary.BigEndian.PutUint32(b[end-4:], 0) // padding
-		to := b[head:]
-		moveBlock(to, in)
-		for len(in) > 2*blockLen {
-			to, in = to[blockLen:], in[blockLen:]
-			moveBlock(to, in)
+		moveBlock((*[blockLen]byte)(b), (*[blockLen]byte)(t.b[:]))
+		binary.BigEndian.PutUint32(b, first)
+		if size&3 != 0 {
+			binary.BigEndian.PutUint32(b[end-4:end:end], 0) // padding
 		}
-		last := len(in) - blockLen
-		moveBlock(to[last:], in[last:])
-		b = b[end:]
+		d, s := (*[blockLen]byte)(b[head:head+blockLen:head+blockLen]), (*[blockLen]byte)(in)
+		for {
+			moveBlock(d, s)
+			x := (*[blockLen]byte)(in[size-blockLen:size:size])
+			if s == x {
+				break
+			}
+			d, s = (*[blockLen]byte)(b[head+size-blockLen:head+size:head+size]), x
+		}
+		b = b[end:len(b):len(b)]
 		n++
 	}
 	p.n = len(p.buf) - len(b)
@@ -122,10 +129,9 @@ func (p *Packet) appendBlocks(t *Template, v Variant, inner [][]byte) (n int) {
 	return n
 }
 
-func moveBlock(to, from []byte) {
-	t, f := (*[blockLen]byte)(to), (*[blockLen]byte)(from)
-	*(*[16]byte)(t[0:]) = *(*[16]byte)(f[0:])
-	*(*[16]byte)(t[16:]) = *(*[16]byte)(f[16:])
-	*(*[16]byte)(t[32:]) = *(*[16]byte)(f[32:])
-	*(*[16]byte)(t[48:]) = *(*[16]byte)(f[48:])
+func moveBlock(to, from *[blockLen]byte) {
+	*(*[16]byte)(to[0:]) = *(*[16]byte)(from[0:])
+	*(*[16]byte)(to[16:]) = *(*[16]byte)(from[16:])
+	*(*[16]byte)(to[32:]) = *(*[16]byte)(from[32:])
+	*(*[16]byte)(to[48:]) = *(*[16]byte)(from[48:])
 }
