@@ -52,6 +52,11 @@ func (o *outbox) add(f report.Format, r *report.Individual, entropy uint16, now 
 		}
 		o.seal(now)
 	}
+	return o.addNew(f, r, entropy, now)
+}
+
+// addNew is add to a new packet.
+func (o *outbox) addNew(f report.Format, r *report.Individual, entropy uint16, now int64) bool {
 	if !o.begin(f, entropy, now) {
 		o.counters.Dropped[ReportDropNoMbuf]++
 		return false

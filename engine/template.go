@@ -130,34 +130,42 @@ func (r *reportRun) add(j int, inner []byte) {
 // it must. It returns which of the run's reports were taken.
 func (w *Worker) sendRun(o *outbox, b *burst, v report.Variant) (sent uint64) {
 	r := &w.run
-	for k := 0; k < r.n; {
+	for k, fresh := 0, false; ; {
 		n := o.open.AppendEach(&w.template, v, r.inner[k:min(r.n, k+o.mayHold())])
 		sent |= (1<<n - 1) << k
 		o.counters.Reports += uint64(n)
 		k += n
 		o.sealIfFull(b.now)
-		if k < r.n && n == 0 {
-			if w.openFor(o, b, k) {
+		switch {
+		case k >= r.n:
+			return sent
+		case n == 0 && fresh:
+			if w.sendCut(o, b, k) {
 				sent |= 1 << k
 			}
 			k++
+			fresh = false
+		default:
+			if o.open.IsOpen() {
+				o.seal(b.now)
+			}
+			if fresh = o.begin(report.Format20, uint16(b.hashes[r.of[k]&(mbuf.MaxBurst-1)]), b.now); !fresh {
+				o.counters.Dropped[ReportDropNoMbuf]++
+				k++
+			}
 		}
 	}
-	return sent
 }
 
-// openFor reports packet k of the run to a collector whose open packet has no room, or
-// which has none open: in a new one there is room, at least for part of the fragment.
+// sendCut reports packet k of the run where not even a new report packet has room for all
+// of its fragment.
 //
 //go:noinline
-func (w *Worker) openFor(o *outbox, b *burst, k int) bool {
-	if o.open.IsOpen() {
-		o.seal(b.now)
-	}
+func (w *Worker) sendCut(o *outbox, b *burst, k int) bool {
 	j := w.run.of[k]
 	r := &w.individual
 	w.fillMain(r, &b.info[b.int[j]], nil, 0)
 	r.InType, r.Inner = w.run.t, w.run.inner[k]
 	r.Dropped, r.CongestedQueue, r.TrackedFlow = false, w.run.set.Has(event.Congestion), true
-	return o.add(report.Format20, r, uint16(b.hashes[j]), b.now)
+	return o.addNew(report.Format20, r, uint16(b.hashes[j]), b.now)
 }

@@ -115,7 +115,7 @@ func (p *Packet) appendBlocks(t *Template, v Variant, inner [][]byte) (n int) {
 		d, s := (*[blockLen]byte)(b[head:head+blockLen:head+blockLen]), (*[blockLen]byte)(in)
 		for {
 			moveBlock(d, s)
-			x := (*[blockLen]byte)(in[size-blockLen:size:size])
+			x := (*[blockLen]byte)(in[size-blockLen : size : size])
 			if s == x {
 				break
 			}
