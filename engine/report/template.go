@@ -75,8 +75,11 @@ func (t *Template) put(b []byte, first uint32, inner []byte) {
 // how many it took.
 func (p *Packet) AppendEach(t *Template, v Variant, inner [][]byte) (n int) {
 	for n < len(inner) {
-		if k := p.appendBlocks(t, v, inner[n:]); k > 0 {
-			n += k
+		k := p.appendBlocks(t, v, inner[n:])
+		if n += k; n == len(inner) {
+			break
+		}
+		if k > 0 && len(inner[n]) != len(inner[n-1]) {
 			continue
 		}
 		if !p.AppendAs(t, v, inner[n]) {
@@ -97,32 +100,40 @@ const blockLen = 64
 // than two, and leaves a report that ends with the room.
 func (p *Packet) appendBlocks(t *Template, v Variant, inner [][]byte) (n int) {
 	head, size := uint(t.n), uint(len(inner[0]))
-	end := head + (size+3)&^3
-	if head > blockLen || size < blockLen || size > 2*blockLen || p.last || p.format != Format20 || p.n > len(p.buf) {
+	stop := head + size
+	end := stop
+	if size&3 != 0 {
+		end = head + (size+3)&^3
+	}
+	if end < blockLen || stop < blockLen || head > blockLen || size < blockLen || size > 2*blockLen || p.last || p.format != Format20 || p.n > len(p.buf) {
 		return 0
 	}
 	b := p.buf[p.n:len(p.buf):len(p.buf)]
+	if uint(len(b)) <= end {
+		return 0
+	}
 	first := t.first | uint32(v) | uint32(end/4-1)<<16
+	d := (*[blockLen]byte)(b[head : head+blockLen : head+blockLen])
 	for _, in := range inner {
-		if uint(len(in)) != size || uint(len(b)) <= end {
+		if uint(len(in)) != size {
 			break
 		}
+		s := (*[blockLen]byte)(in)
 		moveBlock((*[blockLen]byte)(b), (*[blockLen]byte)(t.b[:]))
 		binary.BigEndian.PutUint32(b, first)
 		if size&3 != 0 {
 			binary.BigEndian.PutUint32(b[end-4:end:end], 0) // padding
 		}
-		d, s := (*[blockLen]byte)(b[head:head+blockLen:head+blockLen]), (*[blockLen]byte)(in)
-		for {
-			moveBlock(d, s)
-			x := (*[blockLen]byte)(in[size-blockLen : size : size])
-			if s == x {
-				break
-			}
-			d, s = (*[blockLen]byte)(b[head+size-blockLen:head+size:head+size]), x
+		moveBlock(d, s)
+		if size > blockLen {
+			d, s = (*[blockLen]byte)(b[stop-blockLen:stop:stop]), (*[blockLen]byte)(in[size-blockLen:size:size])
 		}
-		b = b[end:len(b):len(b)]
+		moveBlock(d, s)
 		n++
+		if b = b[end:len(b):len(b)]; uint(len(b)) <= end {
+			break
+		}
+		d = (*[blockLen]byte)(b[head : head+blockLen : head+blockLen])
 	}
 	p.n = len(p.buf) - len(b)
 	p.reports += n

@@ -126,3 +126,83 @@ func TestTemplateIsOfOneFormat(t *testing.T) {
 		t.Error("cleared, and not none")
 	}
 }
+
+// TestAppendEachIsAppendAs: several reports at once are byte for byte what they are one by
+// one, for every length of a fragment and wherever the room ends, and nothing is written
+// beyond them.
+func TestAppendEachIsAppendAs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	of := func(n int) []byte {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(1 + rng.IntN(255))
+		}
+		return b
+	}
+	taken, full, refused := 0, 0, 0
+	for size := range 1200 {
+		for _, metadata := range []int{0, 4, 24, 48, 52, 56, 200} {
+			r := Individual{RepType: INT, TrackedFlow: true, Metadata: of(metadata)}
+			if metadata == 0 {
+				r.RepType = InnerOnly
+			}
+			var template Template
+			if !template.Make(&r) {
+				t.Fatal("no template")
+			}
+			one := template.n + (size+3)&^3
+			room := GroupHeaderLen + one*rng.IntN(6) + rng.IntN(9) - 4 // about as many as fit
+			inner := make([][]byte, 1+rng.IntN(8))
+			for i := range inner {
+				inner[i] = of(size)
+				if rng.IntN(12) == 0 {
+					inner[i] = of(max(size+rng.IntN(9)-4, 0))
+				}
+			}
+			a, b := filled(room+200), filled(room+200)
+			var by, as Packet
+			by.Open(a[:max(room, 0):max(room, 0)])
+			as.Open(b[:max(room, 0):max(room, 0)])
+			v := VariantOf(IPv4, rng.IntN(2) == 0)
+			want := 0
+			for want < len(inner) && by.AppendAs(&template, v, inner[want]) {
+				want++
+			}
+			if got := as.AppendEach(&template, v, inner); got != want {
+				t.Fatalf("%d bytes: %d taken, one by one %d", size, got, want)
+			}
+			if as.n != by.n || as.reports != by.reports || as.last != by.last || !bytes.Equal(a, b) {
+				t.Fatalf("%d bytes, %d of metadata:\n%x\none by one\n%x", size, metadata, b, a)
+			}
+			taken += want
+			refused += len(inner) - want
+			if by.Len() == room {
+				full++
+			}
+		}
+	}
+	if taken < 5000 || refused < 5000 || full < 500 {
+		t.Errorf("%d taken, %d refused, %d packets full to the last byte", taken, refused, full)
+	}
+}
+
+// TestAppendEachNeedsAPacket: a closed packet and one of another format take nothing.
+func TestAppendEachNeedsAPacket(t *testing.T) {
+	r := Individual{RepType: INT, TrackedFlow: true, Metadata: make([]byte, 24)}
+	var template Template
+	if !template.Make(&r) {
+		t.Fatal("no template")
+	}
+	inner := [][]byte{make([]byte, 100), make([]byte, 100)}
+	var closed, old, small Packet
+	old.OpenAs(Format10, filled(500))
+	small.Open(filled(4))
+	for name, p := range map[string]*Packet{"closed": &closed, "1.0": &old, "no room for a group header": &small} {
+		if was := p.Len(); p.AppendEach(&template, VariantOf(IPv4, false), inner) != 0 || p.Len() != was || p.Reports() != 0 {
+			t.Errorf("%s: %d reports", name, p.Reports())
+		}
+	}
+	if small.AppendEach(&template, 0, nil) != 0 {
+		t.Error("none is not none")
+	}
+}
