@@ -98,7 +98,8 @@ func (r *reportRun) gatherPlain(rules *ReportRules, b *burst, left uint64) (rest
 	if rules.Fragment == 0 {
 		from, to, r.t = 0, 0, report.None
 	}
-	set, watch, domain, n := r.set, r.watch, r.domain, 0
+	j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
+	set, watch, domain, n := b.events[j], b.watch[j], r.domain, 0
 	for ; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
 		i := b.int[j] & (mbuf.MaxBurst - 1)

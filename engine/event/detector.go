@@ -131,8 +131,9 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 // restart makes the flow's next refresh due a whole period from now, as after any
 // report of it.
 func (d *Detector) restart(now int64, f *flows.Flow, watch int) {
+	p := &d.policies[watch]
 	d.random = next(d.random)
-	f.NextRefresh = d.refreshAt(now, d.policies[watch].refreshAfter(d.random))
+	f.NextRefresh = d.refreshAt(now, p.refreshLeast+within(p.refreshSpan, d.random)) // every x (1 +- jitter)
 }
 
 // refreshAt is when a refresh is due that comes so long after now, stretched.
@@ -211,10 +212,10 @@ func (d *Detector) End(now int64, f *flows.Flow) bool {
 	return true
 }
 
-// refreshAfter is the time to the next refresh: every x (1 +- jitter).
-func (p *Policy) refreshAfter(random uint64) int64 {
-	within, _ := bits.Mul64(random, p.refreshSpan)
-	return p.refreshLeast + int64(within)
+// within is a random part of span.
+func within(span, random uint64) int64 {
+	n, _ := bits.Mul64(random, span)
+	return int64(n)
 }
 
 // next is the random number after x: xorshift64, Marsaglia 2003.

@@ -48,11 +48,15 @@ func (d *Detector) Still(now int64, f *flows.Flow, frame []byte, i *inthdr.Info)
 func (d *Detector) Taken(now int64, of *[64]*flows.Flow, which uint64) {
 	d.Counters.Fired[Sample] += uint64(bits.OnesCount64(which))
 	tick, random := max(flows.Tick(now), 1), d.random
+	last, least, span := -1, int64(0), uint64(0)
 	for ; which != 0; which &= which - 1 {
 		f := of[bits.TrailingZeros64(which)&63]
 		f.LastReport, f.LastEvents = tick, uint32(Sample.Set())
+		if watch := int(f.Watch); watch != last {
+			last, least, span = watch, d.policies[watch].refreshLeast, d.policies[watch].refreshSpan
+		}
 		random = next(random)
-		f.NextRefresh = d.refreshAt(now, d.policies[f.Watch].refreshAfter(random))
+		f.NextRefresh = d.refreshAt(now, least+within(span, random))
 	}
 	d.random = random
 }

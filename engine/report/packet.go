@@ -24,7 +24,7 @@ func (p *Packet) Open(buf []byte) { p.OpenAs(Format20, buf) }
 
 // OpenAs is Open for any format.
 func (p *Packet) OpenAs(f Format, buf []byte) {
-	*p = Packet{buf: buf, n: startLen(f), format: f}
+	p.buf, p.n, p.reports, p.format, p.last = buf, startLen(f), 0, f, false
 }
 
 // IsOpen tells whether the packet is between Open and Seal.
