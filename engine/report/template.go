@@ -64,8 +64,13 @@ func (p *Packet) AppendAs(t *Template, v Variant, inner []byte) bool {
 //
 //go:noinline
 func (t *Template) put(b []byte, first uint32, inner []byte) {
+	n := t.n
+	if n <= blockLen && len(b) >= blockLen {
+		moveBlock((*[blockLen]byte)(b), (*[blockLen]byte)(t.b[:])) // inner is more than what it takes too much
+	} else {
+		copy(b, t.b[:n])
+	}
 	binary.BigEndian.PutUint32(b, t.first|first)
-	n := firstWordLen + copy(b[firstWordLen:], t.b[firstWordLen:t.n])
 	if n += copy(b[n:], inner); n < len(b) {
 		clear(b[n:])
 	}
@@ -75,17 +80,14 @@ func (t *Template) put(b []byte, first uint32, inner []byte) {
 // how many it took.
 func (p *Packet) AppendEach(t *Template, v Variant, inner [][]byte) (n int) {
 	for n < len(inner) {
-		k := p.appendBlocks(t, v, inner[n:])
-		if n += k; n == len(inner) {
-			break
+		size := len(inner[n])
+		n += p.appendBlocks(t, v, inner[n:])
+		for n < len(inner) && len(inner[n]) == size { // left by appendBlocks, for whatever reason
+			if !p.AppendAs(t, v, inner[n]) {
+				return n
+			}
+			n++
 		}
-		if k > 0 && len(inner[n]) != len(inner[n-1]) {
-			continue
-		}
-		if !p.AppendAs(t, v, inner[n]) {
-			break
-		}
-		n++
 	}
 	return n
 }
@@ -100,12 +102,13 @@ const blockLen = 64
 // than two, and leaves a report that ends with the room.
 func (p *Packet) appendBlocks(t *Template, v Variant, inner [][]byte) (n int) {
 	head, size := uint(t.n), uint(len(inner[0]))
-	stop := head + size
-	end := stop
+	stop := head + size // of inner contents
+	end := stop         // with padding
 	if size&3 != 0 {
 		end = head + (size+3)&^3
 	}
-	if end < blockLen || stop < blockLen || head > blockLen || size < blockLen || size > 2*blockLen || p.last || p.format != Format20 || p.n > len(p.buf) {
+	if head > blockLen || size < blockLen || size > 2*blockLen || stop < blockLen || end < blockLen ||
+		p.last || p.format != Format20 || p.n > len(p.buf) {
 		return 0
 	}
 	b := p.buf[p.n:len(p.buf):len(p.buf)]
