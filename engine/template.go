@@ -53,12 +53,13 @@ type reportRun struct {
 func (w *Worker) reportTogether(b *burst, left, collectors uint64) (rest uint64) {
 	r := &w.run
 	rest = r.gather(w, b, left)
-	v, sent := report.VariantOf(r.t, r.set.Has(event.Congestion)), uint64(0)
+	v, none := report.VariantOf(r.t, r.set.Has(event.Congestion)), ^uint64(0)
 	for ; collectors != 0; collectors &= collectors - 1 {
-		sent |= w.sendRun(&w.outboxes[bits.TrailingZeros64(collectors)], b, v)
+		none &= w.sendRun(&w.outboxes[bits.TrailingZeros64(collectors)], b, v)
 	}
-	for set, n := r.set, uint64(bits.OnesCount64(sent)); set != 0; set &= set - 1 {
-		w.counters.Reported[event.Event(bits.TrailingZeros32(uint32(set)))%event.NumEvents] += n
+	sent := r.n - bits.OnesCount64(none&(1<<r.n-1))
+	for set := r.set; set != 0; set &= set - 1 {
+		w.counters.Reported[event.Event(bits.TrailingZeros32(uint32(set)))%event.NumEvents] += uint64(sent)
 	}
 	if r.set.Has(event.Refresh) {
 		w.refreshes.sent += uint32(r.n)
@@ -128,21 +129,20 @@ func (r *reportRun) add(j int, inner []byte) {
 }
 
 // sendRun appends the run to the open report packet of o, sealing and opening packets as
-// it must. It returns which of the run's reports were taken.
-func (w *Worker) sendRun(o *outbox, b *burst, v report.Variant) (sent uint64) {
+// it must. It returns which of the run's reports were lost, counted by reason.
+func (w *Worker) sendRun(o *outbox, b *burst, v report.Variant) (lost uint64) {
 	r := &w.run
 	for k, fresh := 0, false; ; {
 		n := o.open.AppendEach(&w.template, v, r.inner[k:min(r.n, k+o.mayHold())])
-		sent |= (1<<n - 1) << k
 		o.counters.Reports += uint64(n)
 		k += n
-		o.sealIfFull(b.now)
 		switch {
 		case k >= r.n:
-			return sent
+			o.sealIfFull(b.now)
+			return lost
 		case n == 0 && fresh:
-			if w.sendCut(o, b, k) {
-				sent |= 1 << k
+			if !w.sendCut(o, b, k) {
+				lost |= 1 << k
 			}
 			k++
 			fresh = false
@@ -152,6 +152,7 @@ func (w *Worker) sendRun(o *outbox, b *burst, v report.Variant) (sent uint64) {
 			}
 			if fresh = o.begin(report.Format20, uint16(b.hashes[r.of[k]&(mbuf.MaxBurst-1)]), b.now); !fresh {
 				o.counters.Dropped[ReportDropNoMbuf]++
+				lost |= 1 << k
 				k++
 			}
 		}
