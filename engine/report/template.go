@@ -102,12 +102,12 @@ const blockLen = 64
 // than two, and leaves a report that ends with the room.
 func (p *Packet) appendBlocks(t *Template, v Variant, inner [][]byte) (n int) {
 	head, size := uint(t.n), uint(len(inner[0]))
-	stop := head + size // of inner contents
-	end := stop         // with padding
-	if size&3 != 0 {
+	last := head + size - blockLen // block
+	end := head + size
+	if size&3 != 0 { // padding
 		end = head + (size+3)&^3
 	}
-	if head > blockLen || size < blockLen || size > 2*blockLen || stop < blockLen || end < blockLen ||
+	if head > blockLen || size < blockLen || size > 2*blockLen || last > 2*blockLen || end < blockLen ||
 		p.last || p.format != Format20 || p.n > len(p.buf) {
 		return 0
 	}
@@ -129,7 +129,7 @@ func (p *Packet) appendBlocks(t *Template, v Variant, inner [][]byte) (n int) {
 		}
 		moveBlock(d, s)
 		if size > blockLen {
-			d, s = (*[blockLen]byte)(b[stop-blockLen:stop:stop]), (*[blockLen]byte)(in[size-blockLen:size:size])
+			d, s = (*[blockLen]byte)(b[last:last+blockLen:last+blockLen]), (*[blockLen]byte)(in[size-blockLen:size:size])
 		}
 		moveBlock(d, s)
 		n++
