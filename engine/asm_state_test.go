@@ -213,7 +213,7 @@ func TestAsmLayout(t *testing.T) {
 		reflect.TypeFor[asmIndex]():            {"Keys": 24, "Mask": 8, "Buckets": 8},
 		reflect.TypeFor[asmMemory]():           {"port": 2, "tunnels": 6, "settles": 1},
 		reflect.TypeOf((*asmMbuf)(nil)).Elem(): {"bufAddr": 8, "dataOff": 2, "dataLen": 2, "pktLen": 4},
-		reflect.TypeFor[asmKey]():              {"Src": 16, "Dst": 16, "rest": 8},
+		reflect.TypeFor[asmKey]():              {"addrs": 32, "rest": 8},
 		reflect.TypeFor[asmHop]():              {"Node": 4, "Ref": 4},
 		reflect.TypeFor[asmFlow](): {
 			"Generation": 2, "Watch": 1, "flags": 1, "NextRefresh": 4, "NumHops": 1, "packets": 4, "bytes": 4, "PathHash": 8,

@@ -5,7 +5,6 @@ import (
 	"math/bits"
 
 	"intsink/engine/inthdr"
-	"intsink/engine/packet"
 	"intsink/flows"
 )
 
@@ -47,7 +46,5 @@ const plainAddrs = 26
 // plainKey is the key of such a frame.
 func plainKey(k *flows.Key, f []byte, info *inthdr.Info) {
 	f = f[plainAddrs : plainAddrs+10 : plainAddrs+10]
-	addrs := binary.LittleEndian.Uint64(f)
-	k.SetIPv4(bits.ReverseBytes32(uint32(addrs)), bits.ReverseBytes32(uint32(addrs>>32)))
-	k.SetPorts(4, packet.ProtoUDP, binary.BigEndian.Uint16(f[8:]), info.Orig)
+	k.SetUDP(binary.LittleEndian.Uint64(f), binary.LittleEndian.Uint16(f[8:]), bits.ReverseBytes16(info.Orig))
 }

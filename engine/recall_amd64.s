@@ -111,8 +111,9 @@ packet:
 	MOVOU X0, 0(R13)
 	MOVOU X1, 16(R13)
 	MOVOU X2, (asmInfo__size-16)(R13)
-	ROLW $8, AX
-	MOVW AX, asmInfo_Orig(R13)
+	MOVL AX, R15
+	ROLW $8, R15
+	MOVW R15, asmInfo_Orig(R13)
 	SUBW (asmMemo_info+asmInfo_Removed)(R10), R9
 	MOVW R9, asmInfo_Size(R13)
 	SHRL $26, BX
@@ -124,19 +125,11 @@ packet:
 	INCQ R14
 
 	// The key. R9 addresses, R13 the rest.
-	MOVQ 26(R12), R9
-	BSWAPQ R9
 	IMUL3Q $asmKey__size, BX, R15
 	LEAQ burst_keys(DI)(R15*1), R15
-	MOVL R9, R10
-	MOVQ R9, R11
-	SHRQ $32, R11
-	MOVQ $0, asmKey_Src(R15)
-	MOVQ R11, (asmKey_Src+8)(R15)
-	MOVQ $0, asmKey_Dst(R15)
-	MOVQ R10, (asmKey_Dst+8)(R15)
+	MOVQ 26(R12), R9
+	MOVQ R9, asmKey_addrs(R15)
 	MOVWLZX 34(R12), R13
-	ROLW $8, R13
 	SHLQ $16, R13
 	ORQ  AX, R13
 	SHLQ $32, R13

@@ -129,10 +129,11 @@ func (w *Worker) factsHash(f *facts) uint32 {
 	}
 	mix(word)
 	if k := f.inner; k != nil && !f.inside {
-		mix(k.Src[0])
-		mix(k.Src[1])
-		mix(k.Dst[0])
-		mix(k.Dst[1])
+		src, dst := k.Src(), k.Dst()
+		mix(src[0])
+		mix(src[1])
+		mix(dst[0])
+		mix(dst[1])
 		mix(uint64(k.SrcPort())<<32 | uint64(k.DstPort())<<16 | uint64(k.Proto())<<8 | uint64(k.Version()))
 	}
 	for s := f.nodes; len(s) >= 4; s = s[min(f.hopLen, len(s)):] {
