@@ -209,7 +209,7 @@ func TestAsmLayout(t *testing.T) {
 			"Plain": 1, "Usual": 1, "Discard": 1, "Hops": 2, "Size": 2, "Stack": 2, "HopLen": 2, "End": 2, "Orig": 2,
 			"Removed": 2, "DSCP": 1, "RemainingHops": 1, "QueueAt": 1, "TxAt": 1,
 		},
-		reflect.TypeFor[asmMemo]():             {"md": 8, "shim": 8},
+		reflect.TypeFor[asmMemo]():             {"headers": 16},
 		reflect.TypeFor[asmIndex]():            {"Keys": 24, "Mask": 8, "Buckets": 8},
 		reflect.TypeFor[asmMemory]():           {"port": 2, "tunnels": 6, "settles": 1},
 		reflect.TypeOf((*asmMbuf)(nil)).Elem(): {"bufAddr": 8, "dataOff": 2, "dataLen": 2, "pktLen": 4},

@@ -17,14 +17,13 @@ type recallState struct {
 
 // recallGo handles b.vec[from:b.n] as long as Memory.Recall knows what they are: of
 // those with INT it fills info, int, key and hash. It returns the place of the first
-// of which it does not, with only its frame set.
+// of which it does not.
 //
 // recallRun is the same, written in assembly where there is such.
 func recallGo(q *recallState, b *burst, from int) (next int) {
 	for i := from; i < b.n; i++ {
 		m := b.vec[i]
 		f := m.Bytes()
-		b.frame[i] = f
 		switch q.memory.Recall(f, m.PktLen(), &b.info[i]) {
 		case inthdr.Ask:
 			return i

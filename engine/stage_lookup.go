@@ -15,7 +15,7 @@ func (w *Worker) lookup(b *burst) {
 	for left := b.unkeyed; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left)
 		i := b.int[j]
-		flowKey(&b.keys[j], b.frame[i], &b.layers[i], &b.info[i])
+		flowKey(&b.keys[j], b.vec[i].Bytes(), &b.layers[i], &b.info[i])
 		b.hashes[j] = w.table.Hash(&b.keys[j])
 		w.table.Touch(b.hashes[j])
 	}

@@ -60,7 +60,7 @@ func (w *Worker) differs(b *burst, j int) {
 func (w *Worker) gather(b *burst, j int) {
 	ws, f := w.watches, &w.facts
 	i := b.int[j]
-	frame, l, info, o := b.frame[i], &b.layers[i], &b.info[i], &b.outers[i]
+	frame, l, info, o := b.vec[i].Bytes(), &b.layers[i], &b.info[i], &b.outers[i]
 	f.vlan, f.dscp, f.inside = 0, info.DSCP, info.Depth > 0
 	f.hasVNI, f.vni, f.inner, f.hasDevice, f.device, f.noPath, f.nodes = false, 0, nil, false, 0, false, nil
 	if !info.Plain { // else it has no tag, and l may be another packet's
