@@ -253,9 +253,12 @@ func (t *twinBed) addPlain(n, payload int, fill func(int) []byte) {
 	b := t.b
 	i := b.n
 	f := fill(42 + n + payload)
+	size := uint16(n + pick(t, 0, 28, t.IntN(1500))) // of IP, and that of UDP as it says
+	binary.BigEndian.PutUint16(f[16:], size)
+	binary.BigEndian.PutUint16(f[38:], size-20)
 	m := t.yard.put(i, f, pick(t, len(f), 42+n), mbuf.MaxBurst+i)
 	b.vec[i] = m
-	b.info[i] = inthdr.Info{Plain: true, End: uint16(42 + n), Orig: pick[uint16](t, 0, 0xffff, uint16(t.Uint32()))}
+	b.info[i] = inthdr.Info{Plain: true, End: uint16(42 + n), Orig: binary.BigEndian.Uint16(f[44:]), Size: 14 + size - uint16(n)}
 	b.rest[b.nRest] = uint8(i)
 	b.nRest++
 	b.n++
