@@ -37,6 +37,7 @@ func twinPolicies() []event.Policy {
 type quietBed struct {
 	*twinBed
 	flows []flows.Flow
+	memos [mbuf.MaxBurst]inthdr.Info // what the locator knew when packet j was added
 	d     *event.Detector
 	q     quietState
 }
@@ -88,13 +89,12 @@ func (t *quietBed) add(f []byte) {
 	}
 	m := t.yard.put(i, f, len(f), 0)
 	info := &b.info[i]
-	b.frame[i] = m.Bytes()
-	switch t.locator.Memory().Recall(b.frame[i], m.PktLen(), info) {
+	switch t.locator.Memory().Recall(m.Bytes(), m.PktLen(), info) {
 	case inthdr.Plain:
 		return
 	case inthdr.Ask:
 		l := &b.layers[i]
-		if packet.Parse(f, len(f), l) != packet.OK || t.locator.Find(b.frame[i], l, info, &b.outers[i]) != inthdr.Sound {
+		if packet.Parse(f, len(f), l) != packet.OK || t.locator.Find(m.Bytes(), l, info, &b.outers[i]) != inthdr.Sound {
 			return
 		}
 		info.Size = l.End - info.Removed
@@ -102,13 +102,27 @@ func (t *quietBed) add(f []byte) {
 	}
 	if info.Usual && t.odds(4) { // the first segment ends with INT
 		m = t.yard.put(i, f, int(info.End), mbuf.MaxBurst+i)
-		b.frame[i] = m.Bytes()
 	}
 	b.vec[i], b.int[b.nINT], b.flow[b.nINT] = m, uint8(i), &t.flows[b.nINT]
 	t.settle(b.flow[b.nINT], f, info)
+	t.disturb(b.nINT, t.know(b.nINT))
 	b.n++
 	b.nINT++
-	t.disturb(b.nINT-1, info)
+}
+
+// know makes the info of packet j one that is filled or, where it is as others are, one
+// that is still to be.
+func (t *quietBed) know(j int) *inthdr.Info {
+	b, info := t.b, &t.b.info[t.b.int[j]]
+	if b.known[j], b.full = info, b.full|1<<j; !info.Plain || t.odds(2) {
+		return info
+	}
+	t.memos[j] = *info
+	b.known[j], b.full = &t.memos[j], b.full&^(1<<j)
+	for _, own := range []*uint16{&t.memos[j].Size, &t.memos[j].Orig, &info.Size, &info.Orig} {
+		*own = uint16(t.Uint32())
+	}
+	return b.known[j]
 }
 
 // again adds a packet that was added before, of the same flow.
@@ -118,7 +132,11 @@ func (t *quietBed) again() {
 	m := b.vec[b.int[from]]
 	f := m.AppendTo(nil, m.PktLen())
 	b.vec[b.n] = t.yard.put(b.n, f, m.DataLen(), mbuf.MaxBurst+b.n)
-	b.frame[b.n], b.info[b.n] = b.vec[b.n].Bytes(), b.info[b.int[from]]
+	b.info[b.n] = b.info[b.int[from]]
+	b.known[b.nINT] = b.known[from]
+	if b.full>>from&1 != 0 {
+		b.known[b.nINT], b.full = &b.info[b.n], b.full|1<<b.nINT
+	}
 	b.int[b.nINT], b.flow[b.nINT] = uint8(b.n), b.flow[from]
 	b.n++
 	b.nINT++
@@ -191,8 +209,8 @@ func (t *quietBed) disturb(j int, info *inthdr.Info) {
 		info.Usual = false
 	case 16: // more hops than are watched
 		f.NumHops = 255
-	case 17:
-		info.Plain = false // which the flow does not care for
+	case 17: // which the flow does not care for; what the locator knows always is
+		info.Plain = b.full>>j&1 == 0
 	}
 }
 
@@ -201,6 +219,7 @@ func (t *quietBed) quietTwins() (quiet int) {
 	b := t.b
 	s := stateOf(t.yard, b)
 	addPart(s, "state", &t.q)
+	addPart(s, "memos", &t.memos)
 	for j := range b.nINT {
 		if b.flow[j] != nil {
 			addPart(s, "flow", b.flow[j])
@@ -212,7 +231,7 @@ func (t *quietBed) quietTwins() (quiet int) {
 	stops := s.twins(t, func() int { return b.nINT },
 		func(from int) int { return quietRun(&t.q, b, from) },
 		func(from int) int { return quietGo(&t.q, b, from) },
-		func(j int) { b.leave(b.int[j]) })
+		func(j int) { b.fill(j); b.leave(j) })
 	return b.nINT - len(stops) + 1
 }
 
@@ -255,10 +274,14 @@ func (t *twinBed) addPlain(n, payload int, fill func(int) []byte) {
 	b := t.b
 	i := b.n
 	f := fill(42 + n + payload)
+	size := uint16(n + pick(t, 0, 28, t.IntN(1500))) // of IP, and that of UDP as it says
+	binary.BigEndian.PutUint16(f[16:], size)
+	binary.BigEndian.PutUint16(f[38:], size-20)
 	m := t.yard.put(i, f, pick(t, len(f), 42+n), mbuf.MaxBurst+i)
-	b.vec[i], b.frame[i] = m, m.Bytes()
-	b.info[i] = inthdr.Info{Plain: true, End: uint16(42 + n), Orig: pick[uint16](t, 0, 0xffff, uint16(t.Uint32()))}
-	b.rest[b.nRest] = uint8(i)
+	b.vec[i] = m
+	b.info[i] = inthdr.Info{Plain: true, End: uint16(42 + n), Orig: binary.BigEndian.Uint16(f[44:]), Size: 14 + size - uint16(n)}
+	j := mbuf.MaxBurst - 1 - i
+	b.known[j], b.int[j], b.rest[b.nRest] = &b.info[i], uint8(i), uint8(j)
 	b.nRest++
 	b.n++
 }
@@ -329,16 +352,16 @@ func TestStripTwinsNegativeZero(t *testing.T) {
 			i := b.n - 1
 			head := uint16(n)
 			shrink := head<<8 | head>>8
-			binary.LittleEndian.PutUint16(b.frame[i][24:], pick(x, 0, 0xffff, shrink, ^shrink, shrink+1, shrink-1))
-			binary.LittleEndian.PutUint16(b.frame[i][40:], ^uint16(0))
-			g := slices.Clone(b.frame[i])
+			binary.LittleEndian.PutUint16(b.vec[i].Bytes()[24:], pick(x, 0, 0xffff, shrink, ^shrink, shrink+1, shrink-1))
+			binary.LittleEndian.PutUint16(b.vec[i].Bytes()[40:], ^uint16(0))
+			g := slices.Clone(b.vec[i].Bytes())
 			b.vec[i] = x.yard.put(i, g, len(g), 0)
 			one := x.yard.only(2*mbuf.MaxBurst-1, g)
 			to, was := stripped(x, one, &b.info[i])
 			// Another checksum field moves the result by as much: to all ones, or beside it.
 			field := uint32(was) + 2*0xffff - uint32(to) + pick[uint32](x, 0, 0, 1)
 			field = (field-1)%0xffff + 1
-			binary.LittleEndian.PutUint16(b.frame[i][40:], uint16(field))
+			binary.LittleEndian.PutUint16(b.vec[i].Bytes()[40:], uint16(field))
 		}
 		x.stripTwins()
 		for i := range b.n {
@@ -356,7 +379,7 @@ func TestStripTwinsNegativeZero(t *testing.T) {
 // before, in the machine's order.
 func stripped(t *twinBed, m *mbuf.Mbuf, info *inthdr.Info) (to, was uint16) {
 	b := &burst{vec: mbuf.NewVec(), nRest: 1}
-	b.vec[0], b.frame[0], b.info[0] = m, m.Bytes(), *info
+	b.vec[0], b.known[0] = m, info
 	was = binary.LittleEndian.Uint16(m.Bytes()[40:])
 	if stripGo(b, 0) != 1 {
 		t.Fatal("not stripped")

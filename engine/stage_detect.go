@@ -27,6 +27,7 @@ func (w *Worker) detect(p *path, b *burst) {
 		if j >= min(b.nINT, mbuf.MaxBurst) {
 			break
 		}
+		b.fill(j)
 		if w.watches.asks != 0 {
 			w.differs(b, j)
 		}
@@ -34,7 +35,7 @@ func (w *Worker) detect(p *path, b *burst) {
 			continue
 		}
 		look = false
-		b.leave(b.int[j])
+		b.leave(j)
 		if info := &b.info[b.int[j]]; info.Type != inthdr.MD {
 			p.counters.INT[info.Type&3]++
 			others++
@@ -58,7 +59,7 @@ func (w *Worker) sampled(b *burst) {
 	for left := samples; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
 		b.events[j], b.watch[j] = event.Sample.Set(), b.flow[j].Watch
-		b.rest[n&(mbuf.MaxBurst-1)] = b.int[j]
+		b.rest[n&(mbuf.MaxBurst-1)] = uint8(j)
 		n++
 	}
 	b.nRest = n
@@ -76,12 +77,12 @@ func (w *Worker) quietAfterAll(b *burst, j int) bool {
 	if flow == nil || flow.Generation != w.generation || !info.Usual {
 		return false
 	}
-	d, f := w.detector, b.frame[i]
+	d, f := w.detector, b.vec[i].Bytes()
 	if !d.Quiet(b.now, flow, f, info) {
 		return false
 	}
 	flow.Count(info.Size)
-	b.leave(i)
+	b.leave(j)
 	return true
 }
 
@@ -95,8 +96,9 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	if flow == nil {
 		return 0 // no room, in a flood or in a burst
 	}
+	f := b.vec[i].Bytes()
 	if info.Plain {
-		inthdr.PlainLayers(b.frame[i], info, &b.layers[i])
+		inthdr.PlainLayers(f, info, &b.layers[i])
 	}
 	flow.Count(info.Size)
 	fresh := b.fresh>>j&1 != 0
@@ -108,10 +110,10 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 		return 0
 	}
 	o := w.observation
-	o.Frame, o.Info, o.FlowHash = b.frame[i], info, b.hashes[j]
+	o.Frame, o.Info, o.FlowHash = f, info, b.hashes[j]
 	o.Usual, o.Layout = info.Usual, w.locator.Layout(info)
-	o.Sequence, o.SequenceBits = w.locator.Sequence(b.frame[i], info)
-	flow.Closing = flow.Closing || tcpFlags(b.frame[i], &b.layers[i], info)&(tcpFIN|tcpRST) != 0
+	o.Sequence, o.SequenceBits = w.locator.Sequence(f, info)
+	flow.Closing = flow.Closing || tcpFlags(f, &b.layers[i], info)&(tcpFIN|tcpRST) != 0
 	way := flow.PathHash
 	set := w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)
 	if flow.PathHash != way {

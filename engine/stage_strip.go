@@ -15,14 +15,18 @@ func (w *Worker) strip(p *path, b *burst) {
 		if r = stripRun(b, r); r >= min(b.nRest, mbuf.MaxBurst) {
 			return
 		}
-		i := b.rest[r]
-		info := &b.info[i]
+		j := b.rest[r] & (mbuf.MaxBurst - 1)
+		i, info := b.int[j], b.known[j]
 		if info.Discard {
 			b.dropPacket(int(i), DropDiscard, &p.counters.Direction[ToHost])
 			continue
 		}
-		b.vec[i].Adj(strip.Strip(b.frame[i], &b.layers[i], info, &b.outers[i]))
-		if w.locator.Encloses(b.frame[i], &b.layers[i], info) {
+		f := b.vec[i].Bytes()
+		b.vec[i].Adj(strip.Strip(f, &b.layers[i], info, &b.outers[i]))
+		if w.locator.Encloses(f, &b.layers[i], info) {
+			for _, j := range b.rest[r+1 : b.nRest] { // what is known of them may be overwritten
+				b.fill(int(j))
+			}
 			w.stripInside(p, b, int(i))
 		}
 	}
@@ -34,12 +38,12 @@ func (w *Worker) strip(p *path, b *burst) {
 // stripRun is the same, written in assembly where there is such.
 func stripGo(b *burst, from int) (next int) {
 	for r := from; r < min(b.nRest, mbuf.MaxBurst); r++ {
-		i := b.rest[r] & (mbuf.MaxBurst - 1)
-		info := &b.info[i]
+		j := b.rest[r] & (mbuf.MaxBurst - 1)
+		i, info := b.int[j], b.known[j]
 		if !info.Plain || info.Discard {
 			return r
 		}
-		b.vec[i].Adj(strip.Plain(b.frame[i], info))
+		b.vec[i].Adj(strip.Plain(b.vec[i].Bytes(), info))
 	}
 	return b.nRest
 }
@@ -48,11 +52,11 @@ func stripGo(b *burst, from int) (next int) {
 // kept, and INT goes.
 func (w *Worker) unwatched(p *path, b *burst) {
 	b.nRest = 0
-	for _, i := range b.int[:b.nINT] {
-		info := &b.info[i]
+	for j := range b.nINT {
+		info := b.known[j]
 		p.counters.INT[info.Type&3]++
 		p.counters.Malformed[info.Reason]++
-		b.leave(i)
+		b.leave(j)
 	}
 	p.counters.Malformed[0] = 0 // no reason
 	if p.link.Host != nil {
@@ -72,7 +76,6 @@ func (w *Worker) stripInside(p *path, b *burst, i int) {
 	for range inthdr.MaxDepth {
 		m.Pullup(min(pullupLen, m.PktLen()))
 		f := m.Bytes()
-		b.frame[i] = f
 		if packet.Parse(f, m.PktLen(), l) != packet.OK {
 			return
 		}
@@ -129,7 +132,7 @@ func (w *Worker) innerOf(b *burst, i uint8) (t report.InType, inner []byte) {
 	if rules.Ethernet {
 		from, t = 0, report.Ethernet
 	}
-	f := b.frame[i]
+	f := b.vec[i].Bytes()
 	return t, f[from:min(int(from)+rules.Fragment, int(end), len(f))]
 }
 

@@ -100,15 +100,16 @@ func (r *reportRun) gatherPlain(rules *ReportRules, b *burst, left uint64) (rest
 		from, to, r.t = 0, 0, report.None
 	}
 	j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
+	vec := b.vec
 	set, watch, domain, n := b.events[j], b.watch[j], r.domain, 0
 	for ; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
 		i := b.int[j] & (mbuf.MaxBurst - 1)
-		info := &b.info[i]
+		info := b.known[j] // in full, as of every packet that is reported
 		if !info.Plain || info.Type != inthdr.MD || info.DomainID != domain || b.watch[j] != watch || b.events[j] != set {
 			break
 		}
-		f := b.frame[i]
+		f := vec[i].Bytes()
 		end := min(to, uint(info.Size+info.Removed), uint(len(f)))
 		r.inner[n&(mbuf.MaxBurst-1)], r.of[n&(mbuf.MaxBurst-1)] = f[from:end:end], uint8(j)
 		n++
