@@ -103,11 +103,12 @@ const blockLen = 64
 func (p *Packet) appendBlocks(t *Template, v Variant, inner [][]byte) (n int) {
 	head, size := uint(t.n), uint(len(inner[0]))
 	last := head + size - blockLen // block
+	next := head + blockLen // of inner contents; that end is not less lets the compiler do without checks
 	end := head + size
 	if size&3 != 0 { // padding
 		end = head + (size+3)&^3
 	}
-	if head > blockLen || size < blockLen || size > 2*blockLen || last > 2*blockLen || end < blockLen ||
+	if head > blockLen || size < blockLen || size > 2*blockLen || last > 2*blockLen || end < next ||
 		p.last || p.format != Format20 || p.n > len(p.buf) {
 		return 0
 	}
@@ -116,7 +117,7 @@ func (p *Packet) appendBlocks(t *Template, v Variant, inner [][]byte) (n int) {
 		return 0
 	}
 	first := t.first | uint32(v) | uint32(end/4-1)<<16
-	d := (*[blockLen]byte)(b[head : head+blockLen : head+blockLen])
+	d := (*[blockLen]byte)(b[head:next:next])
 	for _, in := range inner {
 		if uint(len(in)) != size {
 			break
@@ -136,7 +137,7 @@ func (p *Packet) appendBlocks(t *Template, v Variant, inner [][]byte) (n int) {
 		if b = b[end:len(b):len(b)]; uint(len(b)) <= end {
 			break
 		}
-		d = (*[blockLen]byte)(b[head : head+blockLen : head+blockLen])
+		d = (*[blockLen]byte)(b[head:next:next])
 	}
 	p.n = len(p.buf) - len(b)
 	p.reports += n
