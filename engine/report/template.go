@@ -103,7 +103,7 @@ const blockLen = 64
 func (p *Packet) appendBlocks(t *Template, v Variant, inner [][]byte) (n int) {
 	head, size := uint(t.n), uint(len(inner[0]))
 	last := head + size - blockLen // block
-	next := head + blockLen // of inner contents; that end is not less lets the compiler do without checks
+	next := head + blockLen        // of inner contents; that end is not less lets the compiler do without checks
 	end := head + size
 	if size&3 != 0 { // padding
 		end = head + (size+3)&^3
