@@ -99,18 +99,20 @@ func (r *reportRun) gatherPlain(rules *ReportRules, b *burst, left uint64) (rest
 	if rules.Fragment == 0 {
 		from, to, r.t = 0, 0, report.None
 	}
-	j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
-	vec := b.vec
-	set, watch, domain, n := b.events[j], b.watch[j], r.domain, 0
+	vec, n := b.vec, 0
+	_ = vec[0] // not nil, which is asked once then
 	for ; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
 		i := b.int[j] & (mbuf.MaxBurst - 1)
 		info := b.known[j] // in full, as of every packet that is reported
-		if !info.Plain || info.Type != inthdr.MD || info.DomainID != domain || b.watch[j] != watch || b.events[j] != set {
+		if !info.Plain || !r.alike(b, j, info) {
 			break
 		}
 		f := vec[i].Bytes()
-		end := min(to, uint(info.Size+info.Removed), uint(len(f)))
+		end := min(uint(info.Size+info.Removed), uint(len(f)))
+		if end > to {
+			end = to
+		}
 		r.inner[n&(mbuf.MaxBurst-1)], r.of[n&(mbuf.MaxBurst-1)] = f[from:end:end], uint8(j)
 		n++
 	}
@@ -120,6 +122,7 @@ func (r *reportRun) gatherPlain(rules *ReportRules, b *burst, left uint64) (rest
 
 // alike tells whether INT packet j of b is reported as those of the run.
 func (r *reportRun) alike(b *burst, j int, info *inthdr.Info) bool {
+	j &= mbuf.MaxBurst - 1
 	return info.Type == inthdr.MD && info.DomainID == r.domain && b.watch[j] == r.watch && b.events[j] == r.set
 }
 
