@@ -5,13 +5,14 @@ package ethdev
 #cgo nocallback go_rx_burst
 #cgo noescape go_tx_burst
 #cgo nocallback go_tx_burst
+#include <stdbool.h>
 #include <rte_ethdev.h>
 #include <rte_prefetch.h>
 
-static inline uint16_t go_rx_burst(uint16_t port, uint16_t queue, uintptr_t vec, uint16_t n) {
+static inline uint16_t go_rx_burst(uint16_t port, uint16_t queue, uintptr_t vec, uint16_t n, bool prefetch) {
 	struct rte_mbuf **v = (struct rte_mbuf **)vec;
 	uint16_t got = rte_eth_rx_burst(port, queue, v, n);
-	for (uint16_t i = 0; i < got; i++) {
+	for (uint16_t i = 0; prefetch && i < got; i++) {
 		char *data = rte_pktmbuf_mtod(v[i], char *);
 		rte_prefetch0(data);
 		rte_prefetch0(data + 64);
@@ -31,15 +32,20 @@ import "intsink/dpdk/mbuf"
 
 // Queue is one rx and one tx queue of a port with the same number. One
 // goroutine at a time may use it.
-type Queue struct{ port, queue C.uint16_t }
+type Queue struct {
+	port, queue C.uint16_t
+	prefetch    C.bool
+}
 
 // Queue returns queue pair q, which must be configured.
-func (p Port) Queue(q uint16) *Queue { return &Queue{C.uint16_t(p.id), C.uint16_t(q)} }
+func (p Port) Queue(q uint16) *Queue {
+	return &Queue{C.uint16_t(p.id), C.uint16_t(q), C.bool(p.mustPrefetch())}
+}
 
-// RxBurst receives up to a vector full of packets and prefetches the first 128
-// bytes of each (rte_eth_rx_burst). One call into C.
+// RxBurst receives up to a vector full of packets (rte_eth_rx_burst) and prefetches the
+// first 128 bytes of each, unless the driver has just copied them. One call into C.
 func (q *Queue) RxBurst(v *mbuf.Vec) int {
-	return int(C.go_rx_burst(q.port, q.queue, C.uintptr_t(v.Addr()), mbuf.MaxBurst))
+	return int(C.go_rx_burst(q.port, q.queue, C.uintptr_t(v.Addr()), mbuf.MaxBurst, q.prefetch))
 }
 
 // TxBurst hands v[:n] to the port and returns how many it took, from the front
