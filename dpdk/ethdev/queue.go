@@ -5,6 +5,8 @@ package ethdev
 #cgo nocallback go_rx_burst
 #cgo noescape go_tx_burst
 #cgo nocallback go_tx_burst
+#cgo noescape go_exchange
+#cgo nocallback go_exchange
 #include <stdbool.h>
 #include <rte_ethdev.h>
 #include <rte_prefetch.h>
@@ -21,6 +23,11 @@ static inline uint16_t go_rx_burst(uint16_t port, uint16_t queue, uintptr_t vec,
 }
 static inline uint16_t go_tx_burst(uint16_t port, uint16_t queue, uintptr_t vec, uint16_t n) {
 	return rte_eth_tx_burst(port, queue, (struct rte_mbuf **)vec, n);
+}
+// go_exchange returns how many were sent in the upper half, how many were received in the lower.
+static inline uint32_t go_exchange(uint16_t port, uint16_t queue, uintptr_t tx, uint16_t n, uintptr_t rx, uint16_t max, bool prefetch) {
+	uint32_t sent = n > 0 ? go_tx_burst(port, queue, tx, n) : 0;
+	return sent << 16 | go_rx_burst(port, queue, rx, max, prefetch);
 }
 static inline int go_rx_queue_count(uint16_t port, uint16_t queue) {
 	return rte_eth_rx_queue_count(port, queue);
@@ -52,6 +59,13 @@ func (q *Queue) RxBurst(v *mbuf.Vec) int {
 // (rte_eth_tx_burst). The rest stay the caller's. One call into C.
 func (q *Queue) TxBurst(v *mbuf.Vec, n int) int {
 	return int(C.go_tx_burst(q.port, q.queue, C.uintptr_t(v.Addr()), C.uint16_t(n)))
+}
+
+// Exchange hands tx[:n] to the port as TxBurst does, then receives into rx, another
+// vector, as RxBurst does. n may be 0: nothing is transmitted then. One call into C.
+func (q *Queue) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) {
+	both := C.go_exchange(q.port, q.queue, C.uintptr_t(tx.Addr()), C.uint16_t(n), C.uintptr_t(rx.Addr()), mbuf.MaxBurst, q.prefetch)
+	return int(both >> 16), int(both & 0xffff)
 }
 
 // Depth is the number of packets that wait in the rx queue (rte_eth_rx_queue_count);
