@@ -27,7 +27,9 @@ func (q *slowQueue) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received 
 }
 
 // arp is a frame that stations hear of.
-func arp() []byte { return append(make([]byte, 12), append([]byte{0x08, 0x06}, make([]byte, 46)...)...) }
+func arp() []byte {
+	return append(make([]byte, 12), append([]byte{0x08, 0x06}, make([]byte, 46)...)...)
+}
 
 // listener keeps the times at which it heard something.
 type listener struct{ heard []int64 }

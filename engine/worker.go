@@ -80,6 +80,7 @@ type Worker struct {
 
 	counters Counters
 	pace     pace
+	polled   int64 // when the last poll received its first burst; 0: none
 	nextTick int64
 
 	refreshes stretch
@@ -143,6 +144,7 @@ func (c *WorkerConfig) bucket(i int) *Bucket {
 // Nothing stays with the worker: what a queue delivered has left, or is dropped.
 func (w *Worker) Poll() int {
 	total := 0
+	w.polled = 0
 	for i := range w.paths {
 		p := &w.paths[i]
 		total += w.receive(p, w.burst)
@@ -160,10 +162,19 @@ func (w *Worker) Poll() int {
 // where it is to be transmitted, and returns its length.
 func (w *Worker) receive(p *path, b *burst) int {
 	if b.n = p.link.Network.RxBurst(b.vec); b.n > 0 {
-		b.now = w.clock()
+		b.now = w.received()
 		w.toHost(p, b)
 	}
 	return b.n
+}
+
+// received is the time of the burst that was just received.
+func (w *Worker) received() int64 {
+	now := w.clock()
+	if w.polled == 0 {
+		w.polled = now
+	}
+	return now
 }
 
 // exchange transmits the burst to the host and takes what comes from there to the
@@ -175,7 +186,7 @@ func (w *Worker) exchange(p *path, b *burst) int {
 	sent, received := p.link.Host.Exchange(v, n, b.back)
 	now := b.now
 	if received > 0 {
-		now = w.clock() // before anything is tried again
+		now = w.received() // before anything is tried again
 	}
 	w.settle(p, ToHost, p.link.Host, b, v, n, sent)
 	if received > 0 {
