@@ -3,6 +3,8 @@
 package engine
 
 import (
+	"unsafe"
+
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
@@ -39,9 +41,12 @@ type (
 	asmLane   event.Lane
 )
 
+var _ [1 << memoShift]byte = [unsafe.Sizeof(inthdr.Memo{})]byte{}
+
 const (
-	maxFrame = packet.MaxFrame
-	memoMask = inthdr.Memos - 1
-	maxHops  = flows.MaxHops
-	plainLen = strip.PlainLen
+	maxFrame  = packet.MaxFrame
+	memoMask  = inthdr.Memos - 1
+	memoShift = 6
+	maxHops   = flows.MaxHops
+	plainLen  = strip.PlainLen
 )

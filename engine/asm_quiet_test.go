@@ -88,13 +88,12 @@ func (t *quietBed) add(f []byte) {
 	}
 	m := t.yard.put(i, f, len(f), 0)
 	info := &b.info[i]
-	b.frame[i] = m.Bytes()
-	switch t.locator.Memory().Recall(b.frame[i], m.PktLen(), info) {
+	switch t.locator.Memory().Recall(m.Bytes(), m.PktLen(), info) {
 	case inthdr.Plain:
 		return
 	case inthdr.Ask:
 		l := &b.layers[i]
-		if packet.Parse(f, len(f), l) != packet.OK || t.locator.Find(b.frame[i], l, info, &b.outers[i]) != inthdr.Sound {
+		if packet.Parse(f, len(f), l) != packet.OK || t.locator.Find(m.Bytes(), l, info, &b.outers[i]) != inthdr.Sound {
 			return
 		}
 		info.Size = l.End - info.Removed
@@ -102,7 +101,6 @@ func (t *quietBed) add(f []byte) {
 	}
 	if info.Usual && t.odds(4) { // the first segment ends with INT
 		m = t.yard.put(i, f, int(info.End), mbuf.MaxBurst+i)
-		b.frame[i] = m.Bytes()
 	}
 	b.vec[i], b.int[b.nINT], b.flow[b.nINT] = m, uint8(i), &t.flows[b.nINT]
 	t.settle(b.flow[b.nINT], f, info)
@@ -118,7 +116,7 @@ func (t *quietBed) again() {
 	m := b.vec[b.int[from]]
 	f := m.AppendTo(nil, m.PktLen())
 	b.vec[b.n] = t.yard.put(b.n, f, m.DataLen(), mbuf.MaxBurst+b.n)
-	b.frame[b.n], b.info[b.n] = b.vec[b.n].Bytes(), b.info[b.int[from]]
+	b.info[b.n] = b.info[b.int[from]]
 	b.int[b.nINT], b.flow[b.nINT] = uint8(b.n), b.flow[from]
 	b.n++
 	b.nINT++
@@ -255,9 +253,12 @@ func (t *twinBed) addPlain(n, payload int, fill func(int) []byte) {
 	b := t.b
 	i := b.n
 	f := fill(42 + n + payload)
+	size := uint16(n + pick(t, 0, 28, t.IntN(1500))) // of IP, and that of UDP as it says
+	binary.BigEndian.PutUint16(f[16:], size)
+	binary.BigEndian.PutUint16(f[38:], size-20)
 	m := t.yard.put(i, f, pick(t, len(f), 42+n), mbuf.MaxBurst+i)
-	b.vec[i], b.frame[i] = m, m.Bytes()
-	b.info[i] = inthdr.Info{Plain: true, End: uint16(42 + n), Orig: pick[uint16](t, 0, 0xffff, uint16(t.Uint32()))}
+	b.vec[i] = m
+	b.info[i] = inthdr.Info{Plain: true, End: uint16(42 + n), Orig: binary.BigEndian.Uint16(f[44:]), Size: 14 + size - uint16(n)}
 	b.rest[b.nRest] = uint8(i)
 	b.nRest++
 	b.n++
@@ -329,16 +330,16 @@ func TestStripTwinsNegativeZero(t *testing.T) {
 			i := b.n - 1
 			head := uint16(n)
 			shrink := head<<8 | head>>8
-			binary.LittleEndian.PutUint16(b.frame[i][24:], pick(x, 0, 0xffff, shrink, ^shrink, shrink+1, shrink-1))
-			binary.LittleEndian.PutUint16(b.frame[i][40:], ^uint16(0))
-			g := slices.Clone(b.frame[i])
+			binary.LittleEndian.PutUint16(b.vec[i].Bytes()[24:], pick(x, 0, 0xffff, shrink, ^shrink, shrink+1, shrink-1))
+			binary.LittleEndian.PutUint16(b.vec[i].Bytes()[40:], ^uint16(0))
+			g := slices.Clone(b.vec[i].Bytes())
 			b.vec[i] = x.yard.put(i, g, len(g), 0)
 			one := x.yard.only(2*mbuf.MaxBurst-1, g)
 			to, was := stripped(x, one, &b.info[i])
 			// Another checksum field moves the result by as much: to all ones, or beside it.
 			field := uint32(was) + 2*0xffff - uint32(to) + pick[uint32](x, 0, 0, 1)
 			field = (field-1)%0xffff + 1
-			binary.LittleEndian.PutUint16(b.frame[i][40:], uint16(field))
+			binary.LittleEndian.PutUint16(b.vec[i].Bytes()[40:], uint16(field))
 		}
 		x.stripTwins()
 		for i := range b.n {
@@ -356,7 +357,7 @@ func TestStripTwinsNegativeZero(t *testing.T) {
 // before, in the machine's order.
 func stripped(t *twinBed, m *mbuf.Mbuf, info *inthdr.Info) (to, was uint16) {
 	b := &burst{vec: mbuf.NewVec(), nRest: 1}
-	b.vec[0], b.frame[0], b.info[0] = m, m.Bytes(), *info
+	b.vec[0], b.info[0] = m, *info
 	was = binary.LittleEndian.Uint16(m.Bytes()[40:])
 	if stripGo(b, 0) != 1 {
 		t.Fatal("not stripped")

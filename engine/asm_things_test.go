@@ -49,7 +49,7 @@ func (t *quietBed) atThreshold(value int, threshold uint32, stack int) (quiet in
 		}
 		binary.BigEndian.PutUint32(f[stack+n%hops*hopLen+at:], words[n/hops])
 		b.vec[n] = t.yard.put(n, f, len(f), 2*mbuf.MaxBurst-1)
-		b.frame[n], b.int[n], b.flow[n] = b.vec[n].Bytes(), uint8(n), &t.flows[n]
+		b.int[n], b.flow[n] = uint8(n), &t.flows[n]
 		b.info[n] = inthdr.Info{
 			Usual: true, Stack: uint16(stack), StackLen: hops * hopLen, HopLen: hopLen, Hops: hops,
 			End: uint16(len(f)), Size: 100, QueueAt: 12, TxAt: 16,
@@ -71,7 +71,7 @@ func (t *quietBed) atThreshold(value int, threshold uint32, stack int) (quiet in
 
 // exactly makes the references of a flow those of its packet.
 func (t *quietBed) exactly(n, stack, hopLen int) {
-	flow, f := t.b.flow[n], t.b.frame[n]
+	flow, f := t.b.flow[n], t.b.vec[n].Bytes()
 	sum := uint64(0)
 	for hop := range int(t.b.info[n].Hops) {
 		flow.Hops[hop].Ref = binary.BigEndian.Uint32(f[stack+hop*hopLen+8:])

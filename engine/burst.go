@@ -28,7 +28,6 @@ type burst struct {
 
 	nDrop int
 
-	frame   [mbuf.MaxBurst][]byte // first segments
 	verdict [mbuf.MaxBurst]verdict
 	layers  [mbuf.MaxBurst]packet.Layers // of packets whose Info.Plain is set, only once something is to be said of them
 	info    [mbuf.MaxBurst]inthdr.Info

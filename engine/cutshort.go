@@ -18,7 +18,7 @@ const (
 //go:noinline
 func (w *Worker) cutShort(b *burst, i int) bool {
 	pktLen, l := b.vec[i].PktLen(), &b.layers[i]
-	f := w.cut[:copy(w.cut[:], b.frame[i])]
+	f := w.cut[:copy(w.cut[:], b.vec[i].Bytes())]
 	at, left := int(l.L3), pktLen-int(l.L3)
 	if len(f) < leastIP || at+6 > len(f) || left > packet.MaxFrame {
 		return false

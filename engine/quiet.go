@@ -41,7 +41,7 @@ func quietGo(q *quietState, b *burst, from int) (next int) {
 			flow.Full(info.Size) {
 			return j
 		}
-		f, lane := b.frame[i], &q.lanes[flow.Watch]
+		f, lane := b.vec[i].Bytes(), &q.lanes[flow.Watch]
 		if lane.Things && !(q.calm && lane.Calm(f[info.Stack:][:info.StackLen], info)) || !q.detector.Still(q.now, flow, f, info) {
 			return j
 		}

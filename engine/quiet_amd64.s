@@ -22,10 +22,16 @@ TEXT ·quietRun(SB), NOSPLIT, $16-32
 	MOVQ q+0(FP), SI
 	MOVQ b+8(FP), DI
 	MOVQ from+16(FP), CX
-
-packet:
 	CMPQ CX, burst_nINT(DI)
 	JGE  done
+	CMPQ quietState_lanes+8(SI), $0
+	JEQ  done
+	MOVQ quietState_lanes(SI), R10
+	XORL DX, DX
+	XORL R9, R9
+	JMP  enter
+
+packet:
 	MOVBLZX burst_int(DI)(CX*1), AX
 	IMUL3Q  $asmInfo__size, AX, R8
 	LEAQ    burst_info(DI)(R8*1), R8
@@ -36,86 +42,76 @@ packet:
 	JEQ     done
 
 	// The flow: of these rules, nothing pending, no refresh due, known hops.
-	MOVWLZX asmFlow_Generation(R9), DX
-	CMPL    DX, quietState_generation(SI)
-	JNE     done
-	MOVBLZX asmFlow_Watch(R9), DX
-	CMPQ    DX, quietState_lanes+8(SI)
-	JAE     done
-	IMUL3Q  $asmLane__size, DX, R10
-	ADDQ    quietState_lanes(SI), R10
-	MOVBLZX asmFlow_flags(R9), DX
-	ANDB    asmLane_Mask(R10), DX
-	CMPB    DX, asmLane_Flags(R10)
-	JNE     done
-	MOVL    quietState_refresh(SI), DX
-	SUBL    asmFlow_NextRefresh(R9), DX
-	JPL     done
-	MOVWLZX asmInfo_Hops(R8), DX
-	CMPL    DX, $const_maxHops
-	JHI     done
-	MOVBLZX asmFlow_NumHops(R9), BX
-	CMPL    DX, BX
-	JHI     done
+	MOVL  state-16(SP), DX
+	XORL  asmFlow_Generation(R9), DX
+	TESTL DX, mask-12(SP)
+	JNE   other
 
-	// Room in the totals.
-	CMPL asmFlow_packets(R9), $-1
-	JEQ  done
-	MOVWLZX asmInfo_Size(R8), BX
-	ADDL asmFlow_bytes(R9), BX
-	JCS  done
+lane: // R10 is that of the flow's watch
+	MOVL quietState_refresh(SI), DX
+	SUBL asmFlow_NextRefresh(R9), DX
+	JPL  done
+	MOVWLZX asmInfo_Hops(R8), DX
+	CMPL DX, $const_maxHops
+	JHI  done
+	MOVBLZX asmFlow_NumHops(R9), BX
+	CMPL DX, BX
+	JHI  done
 
 	MOVQ    burst_vec(DI), R11
 	MOVQ    (R11)(AX*8), R11
 	MOVWLZX asmMbuf_dataOff(R11), R12
 	ADDQ    asmMbuf_bufAddr(R11), R12
 
-	// Hops: AX at, BX known, CX left of, DX hash, R13 sum of latencies.
-	MOVQ    CX, 0(SP)
+	// Hops: AX at, DI behind those known, BX counts up to zero, DX hash, R13 sum of latencies.
 	MOVWLZX asmInfo_Stack(R8), AX
-	ADDQ    R12, AX
-	LEAQ    asmFlow_Hops(R9), BX
-	MOVL    DX, CX
-	XORL    R13, R13
-	MOVQ    R8, R15
-	MOVWLZX asmInfo_HopLen(R8), R8
+	MOVWLZX asmInfo_HopLen(R8), R15
+	ADDQ R12, AX
+	LEAQ asmFlow_Hops(R9)(DX*asmHop__size), DI
+	MOVQ DX, BX
+	NEGQ BX
+	XORL R13, R13
 
 hop:
-	MOVL  (AX), R14
-	CMPL  R14, asmHop_Node(BX)
-	JNE   stop
-	XORQ  (AX), DX
+	MOVQ  (AX), R14
+	CMPL  R14, asmHop_Node(DI)(BX*asmHop__size)
+	JNE   done
+	XORQ  R14, DX
 	IMULQ quietState_key(SI), DX
 	ROLQ  $32, DX
 	MOVL  8(AX), R14
 	BSWAPL R14
+	ADDQ  R15, AX
 	ADDQ  R14, R13
-	SUBL  asmHop_Ref(BX), R14
+	SUBL  asmHop_Ref(DI)(BX*asmHop__size), R14
 	ADDL  asmLane_Absolute(R10), R14
 	CMPL  R14, asmLane_Twice(R10)
-	JHI   stop
-	ADDQ  R8, AX
-	ADDQ  $asmHop__size, BX
-	DECL  CX
+	JHI   done
+	INCQ  BX
 	JNE   hop
 
+	MOVQ b+8(FP), DI
 	CMPQ DX, asmFlow_PathHash(R9)
-	JNE  stop
+	JNE  done
 	MOVL asmFlow_EndRef(R9), AX
 	SUBQ AX, R13
 	ADDQ asmLane_End(R10), R13
 	CMPQ R13, asmLane_EndTwice(R10)
-	JHI  stop
+	JHI  done
 	CMPB asmLane_Things(R10), $0
 	JNE  things
 
-quiet:
-	MOVQ R15, R8
-	MOVL quietState_tick(SI), AX
-	MOVL AX, asmFlow_PathSeen(R9)
-	INCL asmFlow_packets(R9)
+quiet: // if there is room in the totals
 	MOVWLZX asmInfo_Size(R8), AX
-	ADDL AX, asmFlow_bytes(R9)
+	MOVL asmFlow_packets(R9), BX
+	MOVL quietState_tick(SI), DX
+	ADDL asmFlow_bytes(R9), AX
+	JCS  done
+	INCL BX
+	JEQ  done
+	MOVL AX, asmFlow_bytes(R9)
+	MOVL BX, asmFlow_packets(R9)
+	MOVL DX, asmFlow_PathSeen(R9)
 	MOVL asmLane_Sampled(R10), AX
 	ADDL asmLane_Step(R10), AX
 	CMPL AX, asmLane_Limit(R10)
@@ -124,18 +120,46 @@ quiet:
 	CMPB asmInfo_Plain(R8), $0
 	JEQ  keep
 	CALL strip<>(SB)
-	MOVQ 0(SP), CX
-	INCQ CX
-	JMP  packet
 
-things: // event.Lane.Calm: AX at, CX hops left, DX and BX offsets
+next:
+	INCQ CX
+	CMPQ CX, burst_nINT(DI)
+	JLT  packet
+	JMP  done
+
+other: // of another watch than the packet before, or not settled
+	MOVBLZX asmFlow_Watch(R9), DX
+	CMPQ   DX, quietState_lanes+8(SI)
+	JAE    done
+	IMUL3Q $asmLane__size, DX, R10
+	ADDQ   quietState_lanes(SI), R10
+
+enter: // what state and mask are by the lane R10 of watch DX
+	SHLL    $16, DX
+	ORL     quietState_generation(SI), DX
+	MOVBLZX asmLane_Flags(R10), BX
+	SHLL    $24, BX
+	ORL     BX, DX
+	MOVL    DX, state-16(SP)
+	MOVBLZX asmLane_Mask(R10), BX
+	SHLL    $24, BX
+	ORL     $0xffffff, BX
+	MOVL    BX, mask-12(SP)
+	TESTQ   R9, R9
+	JEQ     packet
+	XORL    asmFlow_Generation(R9), DX
+	TESTL   BX, DX
+	JEQ     lane
+	JMP     done
+
+things: // event.Lane.Calm: AX at, R9 hops left, DX and BX offsets
 	CMPB quietState_calm(SI), $0
-	JEQ  stop
-	MOVWLZX asmInfo_Stack(R15), AX
+	JEQ  done
+	MOVWLZX asmInfo_Stack(R8), AX
 	ADDQ    R12, AX
-	MOVWLZX asmInfo_Hops(R15), CX
-	MOVBLZX asmInfo_QueueAt(R15), DX
-	MOVBLZX asmInfo_TxAt(R15), BX
+	MOVWLZX asmInfo_Hops(R8), R9
+	MOVBLZX asmInfo_QueueAt(R8), DX
+	MOVBLZX asmInfo_TxAt(R8), BX
 
 thing:
 	MOVL   8(AX), R13
@@ -143,7 +167,7 @@ thing:
 	CMPL   R13, asmLane_Latency(R10)
 	JCS    queue
 	CMPL   R13, $-1
-	JNE    stop
+	JNE    done
 
 queue:
 	TESTL  DX, DX
@@ -155,7 +179,7 @@ queue:
 	CMPL   R14, asmLane_Raise(R10)
 	JCS    tx
 	CMPL   R13, $-1
-	JNE    stop
+	JNE    done
 
 tx:
 	TESTL  BX, BX
@@ -165,41 +189,35 @@ tx:
 	CMPL   R13, asmLane_Tx(R10)
 	JCS    passed
 	CMPL   R13, $-1
-	JNE    stop
+	JNE    done
 
 passed:
-	ADDQ R8, AX
-	DECL CX
+	ADDQ R15, AX
+	DECL R9
 	JNE  thing
+	MOVQ burst_flow(DI)(CX*8), R9
 	JMP  quiet
 
 keep:
-	MOVQ 0(SP), CX
 	MOVBLZX burst_int(DI)(CX*1), AX
 	MOVQ burst_nRest(DI), BX
 	MOVB AX, burst_rest(DI)(BX*1)
 	INCQ burst_nRest(DI)
-	INCQ CX
-	JMP  packet
+	JMP  next
 
 sample:
 	MOVL $0, asmLane_Sampled(R10)
-	MOVQ 0(SP), CX
 	MOVL $1, AX
 	SHLQ CX, AX
 	ORQ  AX, quietState_samples(SI)
-	INCQ CX
-	JMP  packet
-
-stop:
-	MOVQ 0(SP), CX
+	JMP  next
 
 done:
 	MOVQ CX, next+24(FP)
 	RET
 
 // func stripRun(b *burst, from int) (next int)
-TEXT ·stripRun(SB), NOSPLIT, $8-24
+TEXT ·stripRun(SB), NOSPLIT, $0-24
 	NO_LOCAL_POINTERS
 	MOVQ b+0(FP), DI
 	MOVQ from+8(FP), CX
@@ -218,9 +236,7 @@ packet:
 	MOVQ    (R11)(AX*8), R11
 	MOVWLZX asmMbuf_dataOff(R11), R12
 	ADDQ    asmMbuf_bufAddr(R11), R12
-	MOVQ    CX, 0(SP)
 	CALL    strip<>(SB)
-	MOVQ    0(SP), CX
 	INCQ    CX
 	JMP     packet
 
@@ -228,110 +244,100 @@ done:
 	MOVQ CX, next+16(FP)
 	RET
 
-// strip.Plain of the frame R12 in mbuf R11, of which R8 is the info.
+// strip.Plain of the frame R12 in mbuf R11, of which R8 is the info. SI, DI, CX, R10 and
+// R11 stay.
 TEXT strip<>(SB), NOSPLIT|NOFRAME, $0
-	// AX bytes go, BX is where the frame will start.
+	// AX bytes go, R15 in the order of the packet. R13 is UDP's checksum, DX that of IPv4.
 	MOVWLZX asmInfo_End(R8), AX
-	SUBQ $const_plainLen, AX
-	LEAQ (R12)(AX*1), BX
+	SUBL $const_plainLen, AX
+	MOVL AX, R15
+	ROLW $8, R15
 	MOVOU 0(R12), X0
 	MOVOU 16(R12), X1
 	MOVOU 26(R12), X2
-	XORL R13, R13
-	ADDQ $const_plainLen, R12
-	CMPW -2(R12), $0
+	MOVWLZX 24(R12), DX
+	MOVWLZX 40(R12), R13
+	TESTL R13, R13
 	JEQ  move
 
-	// One's complement sum of what goes in R13, a multiple of four bytes.
-	MOVL AX, CX
-	SHRL $5, CX
-	JEQ  sixteen
-
-sum:
-	ADDQ 0(R12), R13
-	ADCQ 8(R12), R13
-	ADCQ 16(R12), R13
-	ADCQ 24(R12), R13
-	ADCQ $0, R13
-	ADDQ $32, R12
-	DECL CX
-	JNE  sum
-
-sixteen:
-	TESTB $16, AX
+	// What goes is added to the checksum of UDP: the port, twice the shrink, and INT. The
+	// original port in the shim, its bytes 2 and 3, is neither added nor taken away.
+	MOVWLZX 36(R12), R9
+	MOVWLZX 42(R12), R14
+	ADDL R9, R13
+	ADDL R14, R13
+	LEAL (R13)(R15*2), R13
+	LEAL -4(AX), R14
+	LEAQ 46(R12), BX
+	TESTB $4, R14
 	JEQ   eight
-	ADDQ  0(R12), R13
-	ADCQ  8(R12), R13
-	ADCQ  $0, R13
-	ADDQ  $16, R12
+	MOVL  (BX), R9
+	ADDQ  R9, R13
+	ADDQ  $4, BX
 
 eight:
-	TESTB $8, AX
-	JEQ   four
-	ADDQ  0(R12), R13
+	TESTB $8, R14
+	JEQ   sixteen
+	ADDQ  0(BX), R13
 	ADCQ  $0, R13
-	ADDQ  $8, R12
+	ADDQ  $8, BX
 
-four:
-	TESTB $4, AX
-	JEQ   move
-	MOVL  0(R12), DX
-	ADDQ  DX, R13
+sixteen:
+	TESTB $16, R14
+	JEQ   more
+	ADDQ  0(BX), R13
+	ADCQ  8(BX), R13
 	ADCQ  $0, R13
+	ADDQ  $16, BX
+
+more:
+	SHRL $5, R14
+	JEQ  fold
+	CLC
+
+sum: // neither LEAQ nor DECL touches the carry
+	ADCQ 0(BX), R13
+	ADCQ 8(BX), R13
+	ADCQ 16(BX), R13
+	ADCQ 24(BX), R13
+	LEAQ 32(BX), BX
+	DECL R14
+	JNE  sum
+	ADCQ $0, R13
+
+fold:
+	MOVQ R13, BX
+	SHRQ $32, BX
+	ADDL R13, BX
+	ADCL $0, BX
+	MOVL BX, R13
+	SHRL $16, R13
+	ADDW BX, R13
+	ADCW $0, R13
 
 move:
+	MOVWLZX 44(R12), R9
+	LEAQ (R12)(AX*1), BX
 	MOVOU X0, 0(BX)
 	MOVOU X1, 16(BX)
 	MOVOU X2, 26(BX)
 
-	// Lengths, and the checksum of IPv4 by RFC 1624, equation 3.
-	MOVWLZX 16(BX), DX
-	ROLW    $8, DX
-	SUBL    AX, DX
-	ROLW    $8, DX
-	MOVW    DX, 16(BX)
-	MOVL    AX, CX
-	ROLW    $8, CX // shrink, in the order of the packet
-	MOVL    CX, R15
-	NOTL    R15
-	MOVWLZX 24(BX), DX
-	NOTL    DX
-	ADDW    R15, DX
-	ADCW    $0, DX
-	NOTL    DX
-	MOVW    DX, 24(BX)
-	MOVWLZX 38(BX), DX
-	ROLW    $8, DX
-	SUBL    AX, DX
-	ROLW    $8, DX
-	MOVW    DX, 38(BX)
-
-	// The port, and the checksum of UDP but where it is zero: what goes is added, then
-	// the port that was less the one that will be, and twice the shrink less itself.
-	MOVWLZX asmInfo_Orig(R8), R15
-	ROLW    $8, R15
-	MOVWLZX 36(BX), R12
-	MOVW    R15, 36(BX)
-	MOVWLZX 40(BX), DX
-	TESTL   DX, DX
-	JEQ     moved
-	XORL    $0xffff, R15
-	ADDL    R12, DX
-	ADDL    R15, DX
-	LEAL    (DX)(CX*2), DX
-	ADDQ    DX, R13
-	ADCQ    $0, R13
-	MOVQ    R13, DX
-	SHRQ    $32, DX
-	ADDL    R13, DX
-	ADCL    $0, DX
-	MOVL    DX, R13
-	SHRL    $16, R13
-	ADDW    R13, DX
-	ADCW    $0, DX
-	MOVW    DX, 40(BX)
-
-moved:
+	// Port, checksums, that of IPv4 by RFC 1624, equation 3, and lengths.
+	MOVW R9, 36(BX)
+	MOVW R13, 40(BX)
+	NOTL R15
+	NOTL DX
+	ADDW R15, DX
+	ADCW $0, DX
+	NOTL DX
+	MOVW DX, 24(BX)
+	MOVWLZX asmInfo_Size(R8), R15
+	LEAL -14(R15), DX
+	SUBL $34, R15
+	ROLW $8, DX
+	ROLW $8, R15
+	MOVW DX, 16(BX)
+	MOVW R15, 38(BX)
 	ADDW AX, asmMbuf_dataOff(R11)
 	SUBW AX, asmMbuf_dataLen(R11)
 	SUBL AX, asmMbuf_pktLen(R11)

@@ -5,7 +5,6 @@ import (
 	"math/bits"
 
 	"intsink/engine/inthdr"
-	"intsink/engine/packet"
 	"intsink/flows"
 )
 
@@ -18,14 +17,13 @@ type recallState struct {
 
 // recallGo handles b.vec[from:b.n] as long as Memory.Recall knows what they are: of
 // those with INT it fills info, int, key and hash. It returns the place of the first
-// of which it does not, with only its frame set.
+// of which it does not.
 //
 // recallRun is the same, written in assembly where there is such.
 func recallGo(q *recallState, b *burst, from int) (next int) {
 	for i := from; i < b.n; i++ {
 		m := b.vec[i]
 		f := m.Bytes()
-		b.frame[i] = f
 		switch q.memory.Recall(f, m.PktLen(), &b.info[i]) {
 		case inthdr.Ask:
 			return i
@@ -47,7 +45,5 @@ const plainAddrs = 26
 // plainKey is the key of such a frame.
 func plainKey(k *flows.Key, f []byte, info *inthdr.Info) {
 	f = f[plainAddrs : plainAddrs+10 : plainAddrs+10]
-	addrs := binary.LittleEndian.Uint64(f)
-	k.SetIPv4(bits.ReverseBytes32(uint32(addrs)), bits.ReverseBytes32(uint32(addrs>>32)))
-	k.SetPorts(4, packet.ProtoUDP, binary.BigEndian.Uint16(f[8:]), info.Orig)
+	k.SetUDP(binary.LittleEndian.Uint64(f), binary.LittleEndian.Uint16(f[8:]), bits.ReverseBytes16(info.Orig))
 }

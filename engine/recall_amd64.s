@@ -11,8 +11,8 @@
 // SAFETY: a frame is read up to byte 57, after its length was compared with that. What is
 // stored as a pointer points out of the Go heap, so that no write barrier is missed.
 //
-// SI state, DI burst, CX packet, R8 memory, R11 mbuf and then the packet's length, R12
-// frame, R13 its length, R10 memo, R14 nINT.
+// SI state, DI burst, CX packet, R8 memory, R11 mbuf, R12 frame, R13 its length, R10 what
+// the memo is behind, R14 nINT.
 
 // func recallRun(q *recallState, b *burst, from int) (next int)
 TEXT ·recallRun(SB), NOSPLIT, $0-32
@@ -21,61 +21,48 @@ TEXT ·recallRun(SB), NOSPLIT, $0-32
 	MOVQ from+16(FP), CX
 	MOVQ recallState_memory(SI), R8
 	MOVQ burst_nINT(DI), R14
-
-packet:
+	MOVOU plainMask<>(SB), X8
+	MOVOU plainUDP<>(SB), X9
+	MOVOU intMask<>(SB), X10
 	CMPQ CX, burst_n(DI)
 	JGE  done
+
+packet:
 	MOVQ burst_vec(DI), R11
 	MOVQ (R11)(CX*8), R11
 	MOVWLZX asmMbuf_dataOff(R11), R12
 	ADDQ    asmMbuf_bufAddr(R11), R12
 	MOVWLZX asmMbuf_dataLen(R11), R13
-	LEAQ (CX)(CX*2), BX
-	MOVQ R12, burst_frame(DI)(BX*8)
-	MOVQ R13, (burst_frame+8)(DI)(BX*8)
-	MOVQ R13, (burst_frame+16)(DI)(BX*8)
 	CMPL R13, $58
 	JCS  done
-	MOVL asmMbuf_pktLen(R11), R11
-	CMPL R11, $const_maxFrame
-	JHI  done
+	CMPL R13, asmMbuf_pktLen(R11)
+	JNE  chained
 
-	// EtherType, version and IHL, no fragment.
-	MOVL 12(R12), BX // DSCP in the upper bits
-	MOVL BX, AX
-	ANDL $0xffffff, AX
-	CMPL AX, $0x450008
-	JNE  done
-	MOVWLZX 20(R12), AX
-	TESTL $0xff3f, AX
-	JNE  done
-	MOVBLZX 23(R12), AX
-	CMPL AX, $17
-	JNE  notUDP
+whole: // R13 bytes of the packet are in its first segment
 	MOVWLZX 36(R12), DX
 	CMPW DX, asmMemory_port(R8)
-	JNE  otherPort
+	JNE  headers
 
-	// The same INT headers as in the memo of this length of INT.
-	MOVL 42(R12), AX
-	MOVL AX, R10
-	SHRL $8, R10
+	// IPv4 without options and fragments, UDP, and the same INT headers as in the memo of
+	// this length of INT.
+	MOVBLZX 43(R12), R10
 	ANDL $const_memoMask, R10
-	IMUL3Q $asmMemo__size, R10, R10
-	LEAQ asmMemory_memos(R8)(R10*1), R10
-	MOVQ $~0xff000000, R15 // all of the MD header's first word but Remaining Hop Count
-	ANDQ 46(R12), R15
-	CMPQ R15, asmMemo_md(R10)
-	JNE  done
-	MOVWLZX 54(R12), R15
-	SHLQ $16, R15
-	MOVWLZX AX, R9
-	ORQ  R9, R15
-	CMPQ R15, asmMemo_shim(R10)
-	JNE  done
+	SHLL $const_memoShift, R10
+	ADDQ R8, R10
+	MOVOU 12(R12), X0
+	MOVOU 42(R12), X1
+	MOVOU asmMemory_memos(R10), X2
+	PAND  X8, X0
+	PAND  X10, X1
+	PCMPEQB X9, X0
+	PCMPEQB X2, X1
+	PAND  X0, X1
+	PMOVMSKB X1, AX
+	CMPL AX, $0xffff
+	JNE  headers
 
 	// The original port is not that of INT or of a tunnel.
-	SHRL $16, AX
+	MOVWLZX 44(R12), AX
 	CMPW AX, asmMemory_port(R8)
 	JEQ  done
 	CMPW AX, asmMemory_tunnels(R8)
@@ -94,49 +81,39 @@ packet:
 	CMPL R9, R15
 	JNE  done
 	ADDL $14, R9
-	CMPL R9, R11
-	JHI  done
-	MOVWLZX (asmMemo_info+asmInfo_End)(R10), R15
-	CMPL R15, R9
-	JHI  done
-	CMPL R15, R13
-	JHI  done
+	CMPL R13, R9
+	JCS  done
+	MOVWLZX (asmMemory_memos+asmMemo_info+asmInfo_End)(R10), R15
+	CMPL R9, R15
+	JCS  done
 
 	// Info is that of the memo, but for four fields.
 	IMUL3Q $asmInfo__size, CX, R13
 	LEAQ burst_info(DI)(R13*1), R13
-	MOVOU (asmMemo_info+0)(R10), X0
-	MOVOU (asmMemo_info+16)(R10), X1
-	MOVOU (asmMemo_info+asmInfo__size-16)(R10), X2
+	MOVOU (asmMemory_memos+asmMemo_info+0)(R10), X0
+	MOVOU (asmMemory_memos+asmMemo_info+16)(R10), X1
+	MOVOU (asmMemory_memos+asmMemo_info+asmInfo__size-16)(R10), X2
 	MOVOU X0, 0(R13)
 	MOVOU X1, 16(R13)
 	MOVOU X2, (asmInfo__size-16)(R13)
-	ROLW $8, AX
-	MOVW AX, asmInfo_Orig(R13)
-	SUBW (asmMemo_info+asmInfo_Removed)(R10), R9
+	MOVL AX, R15
+	ROLW $8, R15
+	MOVW R15, asmInfo_Orig(R13)
+	SUBW (asmMemory_memos+asmMemo_info+asmInfo_Removed)(R10), R9
 	MOVW R9, asmInfo_Size(R13)
-	SHRL $26, BX
-	MOVB BX, asmInfo_DSCP(R13)
+	MOVBLZX 15(R12), R15
+	SHRL $2, R15
+	MOVB R15, asmInfo_DSCP(R13)
 	MOVBLZX 49(R12), R15
 	MOVB R15, asmInfo_RemainingHops(R13)
-	MOVQ R14, BX
-	MOVB CX, burst_int(DI)(BX*1)
-	INCQ R14
+	MOVB CX, burst_int(DI)(R14*1)
 
 	// The key. R9 addresses, R13 the rest.
-	MOVQ 26(R12), R9
-	BSWAPQ R9
-	IMUL3Q $asmKey__size, BX, R15
+	IMUL3Q $asmKey__size, R14, R15
 	LEAQ burst_keys(DI)(R15*1), R15
-	MOVL R9, R10
-	MOVQ R9, R11
-	SHRQ $32, R11
-	MOVQ $0, asmKey_Src(R15)
-	MOVQ R11, (asmKey_Src+8)(R15)
-	MOVQ $0, asmKey_Dst(R15)
-	MOVQ R10, (asmKey_Dst+8)(R15)
+	MOVQ 26(R12), R9
+	MOVQ R9, asmKey_addrs(R15)
 	MOVWLZX 34(R12), R13
-	ROLW $8, R13
 	SHLQ $16, R13
 	ORQ  AX, R13
 	SHLQ $32, R13
@@ -151,15 +128,42 @@ packet:
 	XORQ DX, AX
 	MULQ (recallState_index+asmIndex_Keys+16)(SI)
 	XORQ DX, AX
-	MOVQ AX, burst_hashes(DI)(BX*8)
+	MOVQ AX, burst_hashes(DI)(R14*8)
 	ANDQ (recallState_index+asmIndex_Mask)(SI), AX
 	SHLQ $6, AX
 	ADDQ (recallState_index+asmIndex_Buckets)(SI), AX
 	PREFETCHT0 (AX)
+	INCQ R14
 	INCQ CX
-	JMP  packet
+	CMPQ CX, burst_n(DI)
+	JLT  packet
 
-otherPort:
+done:
+	MOVQ R14, burst_nINT(DI)
+	MOVQ CX, next+24(FP)
+	RET
+
+chained: // more than R13 bytes of the packet, if there are as many as the mbuf says
+	MOVL asmMbuf_pktLen(R11), R11
+	CMPL R11, $const_maxFrame
+	JHI  done
+	CMPL R11, R13
+	CMOVLCS R11, R13
+	JMP  whole
+
+headers: // of a packet that is not known as one with INT; DX is its port
+	MOVL 12(R12), AX // EtherType, version and IHL
+	ANDL $0xffffff, AX
+	CMPL AX, $0x450008
+	JNE  done
+	MOVWLZX 20(R12), AX // fragment
+	TESTL $0xff3f, AX
+	JNE  done
+	MOVBLZX 23(R12), AX
+	CMPL AX, $17
+	JNE  notUDP
+	CMPW DX, asmMemory_port(R8)
+	JEQ  done
 	CMPW DX, asmMemory_tunnels(R8)
 	JEQ  done
 	CMPW DX, (asmMemory_tunnels+2)(R8)
@@ -171,13 +175,25 @@ notINT:
 	CMPB asmMemory_settles(R8), $0
 	JEQ  done
 	INCQ CX
-	JMP  packet
+	CMPQ CX, burst_n(DI)
+	JLT  packet
+	JMP  done
 
 notUDP:
 	CMPL AX, $6
 	JEQ  notINT
+	JMP  done
 
-done:
-	MOVQ R14, burst_nINT(DI)
-	MOVQ CX, next+24(FP)
-	RET
+// What counts of bytes 12 to 27, and what it is in a packet with UDP: EtherType, version
+// and IHL, More Fragments and Fragment Offset, Protocol.
+DATA plainMask<>+0(SB)/8, $0x0000000000ffffff
+DATA plainMask<>+8(SB)/8, $0x00000000ff00ff3f
+GLOBL plainMask<>(SB), RODATA|NOPTR, $16
+DATA plainUDP<>+0(SB)/8, $0x0000000000450008
+DATA plainUDP<>+8(SB)/8, $0x0000000011000000
+GLOBL plainUDP<>(SB), RODATA|NOPTR, $16
+
+// same0 and same1 of package inthdr.
+DATA intMask<>+0(SB)/8, $0x00ffffff0000ffff
+DATA intMask<>+8(SB)/8, $0x0000ffffffffffff
+GLOBL intMask<>(SB), RODATA|NOPTR, $16

@@ -74,7 +74,7 @@ func (w *Worker) quietAfterAll(b *burst, j int) bool {
 	if flow == nil || flow.Generation != w.generation || !info.Usual {
 		return false
 	}
-	d, f := w.detector, b.frame[i]
+	d, f := w.detector, b.vec[i].Bytes()
 	if !d.Quiet(b.now, flow, f, info) {
 		return false
 	}
@@ -93,8 +93,9 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	if flow == nil {
 		return 0 // no room, in a flood or in a burst
 	}
+	f := b.vec[i].Bytes()
 	if info.Plain {
-		inthdr.PlainLayers(b.frame[i], info, &b.layers[i])
+		inthdr.PlainLayers(f, info, &b.layers[i])
 	}
 	flow.Count(info.Size)
 	fresh := b.fresh>>j&1 != 0
@@ -106,10 +107,10 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 		return 0
 	}
 	o := w.observation
-	o.Frame, o.Info, o.FlowHash = b.frame[i], info, b.hashes[j]
+	o.Frame, o.Info, o.FlowHash = f, info, b.hashes[j]
 	o.Usual, o.Layout = info.Usual, w.locator.Layout(info)
-	o.Sequence, o.SequenceBits = w.locator.Sequence(b.frame[i], info)
-	flow.Closing = flow.Closing || tcpFlags(b.frame[i], &b.layers[i], info)&(tcpFIN|tcpRST) != 0
+	o.Sequence, o.SequenceBits = w.locator.Sequence(f, info)
+	flow.Closing = flow.Closing || tcpFlags(f, &b.layers[i], info)&(tcpFIN|tcpRST) != 0
 	way := flow.PathHash
 	set := w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)
 	if flow.PathHash != way {

@@ -15,7 +15,7 @@ func (w *Worker) lookup(b *burst) {
 	for left := b.unkeyed; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left)
 		i := b.int[j]
-		flowKey(&b.keys[j], b.frame[i], &b.layers[i], &b.info[i])
+		flowKey(&b.keys[j], b.vec[i].Bytes(), &b.layers[i], &b.info[i])
 		b.hashes[j] = w.table.Hash(&b.keys[j])
 		w.table.Touch(b.hashes[j])
 	}
@@ -52,8 +52,8 @@ func layersKey(k *flows.Key, f []byte, l *packet.Layers, info *inthdr.Info) {
 	} else {
 		h := f[l.L3:]
 		_ = h[39]
-		k.Src[0], k.Src[1] = binary.BigEndian.Uint64(h[8:]), binary.BigEndian.Uint64(h[16:])
-		k.Dst[0], k.Dst[1] = binary.BigEndian.Uint64(h[24:]), binary.BigEndian.Uint64(h[32:])
+		k.SetIPv6([2]uint64{binary.BigEndian.Uint64(h[8:]), binary.BigEndian.Uint64(h[16:])},
+			[2]uint64{binary.BigEndian.Uint64(h[24:]), binary.BigEndian.Uint64(h[32:])})
 	}
 	proto, src, dst := l.Proto, l.SrcPort, l.DstPort
 	switch info.NPT {

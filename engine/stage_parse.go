@@ -28,7 +28,6 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 	pktLen := m.PktLen()
 	m.Pullup(min(pullupLen, pktLen)) // where that is impossible, NeedMore tells
 	f := m.Bytes()
-	b.frame[i] = f
 	if w.locator.Again(f, pktLen, l, info) {
 		b.sound(i)
 		return
@@ -70,7 +69,7 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 func (b *burst) sound(i int) {
 	info, l := &b.info[i], &b.layers[i]
 	info.Size = l.End - info.Removed
-	info.Usual = info.Usual && tcpFlags(b.frame[i], l, info)&(tcpFIN|tcpRST) == 0
+	info.Usual = info.Usual && tcpFlags(b.vec[i].Bytes(), l, info)&(tcpFIN|tcpRST) == 0
 	b.unkeyed |= 1 << b.nINT
 	b.int[b.nINT] = uint8(i)
 	b.nINT++
@@ -95,7 +94,7 @@ func (w *Worker) unsound(p *path, b *burst, i int) {
 		set |= d
 	}
 	if set != 0 {
-		w.reportFrame(p, ToHost, b, set, b.frame[i], DropMalformed, drops)
+		w.reportFrame(p, ToHost, b, set, b.vec[i].Bytes(), DropMalformed, drops)
 	}
 }
 

@@ -32,7 +32,7 @@ func (w *Worker) report(p *path, b *burst) {
 //go:noinline
 func (w *Worker) reportWhole(b *burst, j int, collectors uint64) {
 	i, set, flow := b.int[j], b.events[j], b.flow[j]
-	w.fillMain(&w.individual, &b.info[i], b.frame[i], set)
+	w.fillMain(&w.individual, &b.info[i], b.vec[i].Bytes(), set)
 	w.individual.InType, w.individual.Inner = w.innerOf(b, i)
 	w.explainFlow(flow, set, b.trigger[j])
 	priority := set.Priority(b.edges>>j&1 != 0)

@@ -21,8 +21,9 @@ func (w *Worker) strip(p *path, b *burst) {
 			b.dropPacket(int(i), DropDiscard, &p.counters.Direction[ToHost])
 			continue
 		}
-		b.vec[i].Adj(strip.Strip(b.frame[i], &b.layers[i], info, &b.outers[i]))
-		if w.locator.Encloses(b.frame[i], &b.layers[i], info) {
+		f := b.vec[i].Bytes()
+		b.vec[i].Adj(strip.Strip(f, &b.layers[i], info, &b.outers[i]))
+		if w.locator.Encloses(f, &b.layers[i], info) {
 			w.stripInside(p, b, int(i))
 		}
 	}
@@ -39,7 +40,7 @@ func stripGo(b *burst, from int) (next int) {
 		if !info.Plain || info.Discard {
 			return r
 		}
-		b.vec[i].Adj(strip.Plain(b.frame[i], info))
+		b.vec[i].Adj(strip.Plain(b.vec[i].Bytes(), info))
 	}
 	return b.nRest
 }
@@ -72,7 +73,6 @@ func (w *Worker) stripInside(p *path, b *burst, i int) {
 	for range inthdr.MaxDepth {
 		m.Pullup(min(pullupLen, m.PktLen()))
 		f := m.Bytes()
-		b.frame[i] = f
 		if packet.Parse(f, m.PktLen(), l) != packet.OK {
 			return
 		}
@@ -129,7 +129,7 @@ func (w *Worker) innerOf(b *burst, i uint8) (t report.InType, inner []byte) {
 	if rules.Ethernet {
 		from, t = 0, report.Ethernet
 	}
-	f := b.frame[i]
+	f := b.vec[i].Bytes()
 	return t, f[from:min(int(from)+rules.Fragment, int(end), len(f))]
 }
 

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"encoding/binary"
 	"net/netip"
 	"testing"
 
@@ -29,15 +28,7 @@ func key(proto uint8, src, dst string, srcPort, dstPort uint16) (k flows.Key) {
 	if a.Is6() {
 		version = 6
 	}
-	for i, w := range [2]*[2]uint64{&k.Src, &k.Dst} {
-		if x := [2]netip.Addr{a, b}[i]; version == 4 {
-			y := x.As4()
-			w[1] = uint64(binary.BigEndian.Uint32(y[:]))
-		} else {
-			y := x.As16()
-			w[0], w[1] = binary.BigEndian.Uint64(y[:]), binary.BigEndian.Uint64(y[8:])
-		}
-	}
+	k.SetAddrs(a, b)
 	k.SetPorts(version, proto, srcPort, dstPort)
 	return k
 }

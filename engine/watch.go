@@ -80,8 +80,8 @@ func (ws *watches) fiveTuple(set *watchSet, k *flows.Key) {
 	set.keep(ws.destinationPort.at(point{0, uint64(k.DstPort())}))
 	set.keep(ws.sourcePort.at(point{0, uint64(k.SrcPort())}))
 	v := k.Version() >> 1 & 1 // 4: 0, 6: 1
-	set.keep(ws.destination[v].at(k.Dst))
-	set.keep(ws.source[v].at(k.Src))
+	set.keep(ws.destination[v].at(k.Dst()))
+	set.keep(ws.source[v].at(k.Src()))
 }
 
 // packet leaves those of set that select a packet with these facts.

@@ -46,7 +46,7 @@ type endpoint struct {
 
 // is tells whether k is the flow of the reports to e.
 func (e *endpoint) is(k *flows.Key) bool {
-	return k.Dst == e.addr && k.DstPort() == e.port && k.Version() == e.version && k.Proto() == packet.ProtoUDP
+	return k.Dst() == e.addr && k.DstPort() == e.port && k.Version() == e.version && k.Proto() == packet.ProtoUDP
 }
 
 // compileWatches takes time and memory; it is not for the packet path.

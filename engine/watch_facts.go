@@ -60,7 +60,7 @@ func (w *Worker) differs(b *burst, j int) {
 func (w *Worker) gather(b *burst, j int) {
 	ws, f := w.watches, &w.facts
 	i := b.int[j]
-	frame, l, info, o := b.frame[i], &b.layers[i], &b.info[i], &b.outers[i]
+	frame, l, info, o := b.vec[i].Bytes(), &b.layers[i], &b.info[i], &b.outers[i]
 	f.vlan, f.dscp, f.inside = 0, info.DSCP, info.Depth > 0
 	f.hasVNI, f.vni, f.inner, f.hasDevice, f.device, f.noPath, f.nodes = false, 0, nil, false, 0, false, nil
 	if !info.Plain { // else it has no tag, and l may be another packet's
@@ -129,10 +129,11 @@ func (w *Worker) factsHash(f *facts) uint32 {
 	}
 	mix(word)
 	if k := f.inner; k != nil && !f.inside {
-		mix(k.Src[0])
-		mix(k.Src[1])
-		mix(k.Dst[0])
-		mix(k.Dst[1])
+		src, dst := k.Src(), k.Dst()
+		mix(src[0])
+		mix(src[1])
+		mix(dst[0])
+		mix(dst[1])
 		mix(uint64(k.SrcPort())<<32 | uint64(k.DstPort())<<16 | uint64(k.Proto())<<8 | uint64(k.Version()))
 	}
 	for s := f.nodes; len(s) >= 4; s = s[min(f.hopLen, len(s)):] {

@@ -85,7 +85,7 @@ func (d dice) key() (k flows.Key) {
 	for src.Is4() != dst.Is4() {
 		dst = d.addr()
 	}
-	k.Src, k.Dst = words(src), words(dst)
+	k.SetAddrs(src, dst)
 	k.SetPorts(version(src), uint8(d.IntN(2))*17, uint16(d.Uint32()), uint16(d.Uint32()))
 	return k
 }

@@ -36,10 +36,10 @@ func newHasher(seed uint64) (h hasher) {
 // had to wait for. For IPv6 each address is folded before, and of two products one
 // does not wait for the other.
 func (s *hasher) hash(k *Key) uint64 {
-	a, b := k.Src[1]<<32|k.Dst[1], k.rest
+	a, b := k.addrs[0], k.rest
 	if uint8(k.rest) != 4 {
-		a = fold(k.Src[0]^s.more[0], k.Src[1]^s.more[1])
-		b ^= fold(k.Dst[0]^s.more[1], k.Dst[1]^s.more[2])
+		a = fold(k.addrs[0]^s.more[0], k.addrs[1]^s.more[1])
+		b ^= fold(k.addrs[2]^s.more[1], k.addrs[3]^s.more[2])
 	}
 	return fold(fold(a^s.keys[0], b^s.keys[1]), s.keys[2])
 }

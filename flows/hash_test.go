@@ -19,13 +19,13 @@ func TestHashSpreads(t *testing.T) {
 		"pairs":                func(k *Key, n uint64) { k.SetIPv4(uint32(n), uint32(n)); k.SetPorts(4, 17, uint16(n), uint16(n)) },
 		"opposites":            func(k *Key, n uint64) { k.SetIPv4(uint32(n), ^uint32(n)) },
 
-		"IPv6 hosts":             func(k *Key, n uint64) { k.Src, k.rest = [2]uint64{0x20010db8 << 32, n}, 6 },
-		"IPv6 networks":          func(k *Key, n uint64) { k.Src, k.rest = [2]uint64{0x20010db8<<32 | n<<16, 1}, 6 },
-		"IPv6 destinations":      func(k *Key, n uint64) { k.Dst, k.rest = [2]uint64{0x20010db8 << 32, n}, 6 },
-		"IPv6 ports":             func(k *Key, n uint64) { k.Src[0] = 0x20010db8 << 32; k.SetPorts(6, 17, uint16(n), 443) },
-		"IPv6 to themselves":     func(k *Key, n uint64) { k.Src, k.Dst, k.rest = [2]uint64{n, n}, [2]uint64{n, n}, 6 },
-		"IPv6 pairs and ports":   func(k *Key, n uint64) { k.Src[1], k.Dst[1] = n, n; k.SetPorts(6, 6, uint16(n), uint16(n)) },
-		"IPv6 of IPv4 addresses": func(k *Key, n uint64) { k.SetIPv4(uint32(n), 1); k.SetPorts(6, 17, 1, 2) },
+		"IPv6 hosts":             func(k *Key, n uint64) { k.addrs, k.rest = [4]uint64{0x20010db8 << 32, n}, 6 },
+		"IPv6 networks":          func(k *Key, n uint64) { k.addrs, k.rest = [4]uint64{0x20010db8<<32 | n<<16, 1}, 6 },
+		"IPv6 destinations":      func(k *Key, n uint64) { k.addrs, k.rest = [4]uint64{2: 0x20010db8 << 32, 3: n}, 6 },
+		"IPv6 ports":             func(k *Key, n uint64) { k.addrs[0] = 0x20010db8 << 32; k.SetPorts(6, 17, uint16(n), 443) },
+		"IPv6 to themselves":     func(k *Key, n uint64) { k.addrs, k.rest = [4]uint64{n, n, n, n}, 6 },
+		"IPv6 pairs and ports":   func(k *Key, n uint64) { k.addrs[1], k.addrs[3] = n, n; k.SetPorts(6, 6, uint16(n), uint16(n)) },
+		"IPv6 of IPv4 addresses": func(k *Key, n uint64) { k.SetIPv6([2]uint64{1: n}, [2]uint64{1: 1}); k.SetPorts(6, 17, 1, 2) },
 	}
 	const keys, buckets = 1 << 16, 1 << 10
 	r := rand.New(rand.NewPCG(5, 6))
@@ -34,7 +34,8 @@ func TestHashSpreads(t *testing.T) {
 			h := newHasher(r.Uint64())
 			var bucket, tag [buckets]float64
 			for n := range uint64(keys) {
-				k := Key{Src: [2]uint64{1: 0x0a000001}, Dst: [2]uint64{1: 0x0a010001}}
+				var k Key
+				k.SetIPv4(0x0a000001, 0x0a010001)
 				k.SetPorts(4, 17, 1024, 443)
 				set(&k, n)
 				x := h.hash(&k)
@@ -57,7 +58,7 @@ func TestHashSpreads(t *testing.T) {
 }
 
 func TestHashIsOfTheSeed(t *testing.T) {
-	k := Key{Src: [2]uint64{1: 1}, Dst: [2]uint64{1: 2}}
+	k := Key{addrs: [4]uint64{1, 2, 3, 4}}
 	for _, version := range []uint8{4, 6} {
 		k.SetPorts(version, 17, 3, 4)
 		a, b, again := newHasher(1), newHasher(2), newHasher(1)

@@ -12,12 +12,11 @@ func (k *Key) Headers(dst []byte) []byte {
 	at := len(dst)
 	if k.Version() == 4 {
 		dst = append(dst, 0x45, 0, 0, byte(20+l4), 0, 0, 0x40, 0, 64, k.Proto(), 0, 0)
-		dst = binary.BigEndian.AppendUint32(dst, uint32(k.Src[1]))
-		dst = binary.BigEndian.AppendUint32(dst, uint32(k.Dst[1]))
+		dst = binary.LittleEndian.AppendUint64(dst, k.addrs[0])
 		binary.BigEndian.PutUint16(dst[at+10:], headerChecksum(dst[at:]))
 	} else {
 		dst = append(dst, 0x60, 0, 0, 0, 0, byte(l4), k.Proto(), 64)
-		for _, w := range [4]uint64{k.Src[0], k.Src[1], k.Dst[0], k.Dst[1]} {
+		for _, w := range k.addrs {
 			dst = binary.BigEndian.AppendUint64(dst, w)
 		}
 	}

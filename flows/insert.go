@@ -116,6 +116,6 @@ func (t *Table) place(now int64, at uint64, tag uint16, k *Key) *Flow {
 	bk.setTag(s, tag)
 	bk.seen[s] = Tick(now) - newcomer
 	f := &t.flows[at]
-	*f = Flow{Key: *k, seen: now, cold: &t.cold[at], loss: &t.losses[at]}
+	*f = Flow{Key: k.settled(), seen: now, cold: &t.cold[at], loss: &t.losses[at]}
 	return f
 }

@@ -5,26 +5,45 @@ package flows
 import (
 	"cmp"
 	"encoding/binary"
+	"math/bits"
 	"net/netip"
+	"slices"
 )
 
-// Key is the 5-tuple of the original packet. Its words compare without a call;
-// an IPv4 address is the low half of Src[1] or Dst[1], the rest zero.
+// Key is the 5-tuple of the original packet. Its words compare without a call, and two
+// tell all of an IPv4 packet, whose addresses and ports are as a little endian load finds
+// them on the wire: no byte is swapped where packets come in.
 type Key struct {
-	Src, Dst [2]uint64 // in the order of the bytes on the wire
-	rest     uint64    // source port 16, destination port 16, 16 zero, protocol 8, IP version 8
+	addrs [4]uint64 // IPv4: the first is source 32, destination 32, upwards, the rest counts for nothing; IPv6: as Src and Dst
+	rest  uint64    // IP version 8, protocol 8, zero 16, destination port 16, source port 16, upwards
 }
 
 // equal compares word by word: == on the struct would be a call.
 func (k *Key) equal(o *Key) bool {
-	return k.rest == o.rest && k.Src[1] == o.Src[1] && k.Dst[1] == o.Dst[1] &&
-		(uint8(k.rest) == 4 || k.Src[0] == o.Src[0] && k.Dst[0] == o.Dst[0])
+	return k.rest == o.rest && k.addrs[0] == o.addrs[0] && (uint8(k.rest) == 4 ||
+		k.addrs[1] == o.addrs[1] && k.addrs[2] == o.addrs[2] && k.addrs[3] == o.addrs[3])
+}
+
+// settled is k, with zeros where nothing counts: two of these are equal by ==, too.
+func (k *Key) settled() Key {
+	if k.Version() == 4 {
+		return Key{addrs: [4]uint64{k.addrs[0]}, rest: k.rest}
+	}
+	return *k
 }
 
 // SetIPv4 sets the addresses of an IPv4 packet.
 func (k *Key) SetIPv4(src, dst uint32) {
-	k.Src[0], k.Src[1] = 0, uint64(src)
-	k.Dst[0], k.Dst[1] = 0, uint64(dst)
+	k.addrs = [4]uint64{uint64(bits.ReverseBytes32(dst))<<32 | uint64(bits.ReverseBytes32(src))}
+}
+
+// SetIPv6 sets the addresses of an IPv6 packet, each in the order of its bytes.
+func (k *Key) SetIPv6(src, dst [2]uint64) { k.addrs = [4]uint64{src[0], src[1], dst[0], dst[1]} }
+
+// SetUDP makes k that of an IPv4 packet with UDP, all as little endian loads find
+// it: both addresses at once, and the ports. Words that do not count are left alone.
+func (k *Key) SetUDP(addrs uint64, src, dst uint16) {
+	k.addrs[0], k.rest = addrs, uint64(src)<<48|uint64(dst)<<32|17<<8|4
 }
 
 // SetAddrs sets addresses that are both IPv4 or both IPv6.
@@ -35,13 +54,30 @@ func (k *Key) SetAddrs(src, dst netip.Addr) {
 		return
 	}
 	s, d := src.As16(), dst.As16()
-	k.Src = [2]uint64{binary.BigEndian.Uint64(s[:]), binary.BigEndian.Uint64(s[8:])}
-	k.Dst = [2]uint64{binary.BigEndian.Uint64(d[:]), binary.BigEndian.Uint64(d[8:])}
+	k.SetIPv6([2]uint64{binary.BigEndian.Uint64(s[:]), binary.BigEndian.Uint64(s[8:])},
+		[2]uint64{binary.BigEndian.Uint64(d[:]), binary.BigEndian.Uint64(d[8:])})
 }
 
 // SetPorts sets everything but the addresses.
 func (k *Key) SetPorts(version, proto uint8, src, dst uint16) {
-	k.rest = uint64(src)<<48 | uint64(dst)<<32 | uint64(proto)<<8 | uint64(version)
+	k.rest = uint64(bits.ReverseBytes16(src))<<48 | uint64(bits.ReverseBytes16(dst))<<32 | uint64(proto)<<8 | uint64(version)
+}
+
+// Src is the source address in the order of its bytes; an IPv4 address is the low half
+// of the second word.
+func (k *Key) Src() [2]uint64 {
+	if k.Version() == 4 {
+		return [2]uint64{1: uint64(bits.ReverseBytes32(uint32(k.addrs[0])))}
+	}
+	return [2]uint64{k.addrs[0], k.addrs[1]}
+}
+
+// Dst is the destination address, as Src has it.
+func (k *Key) Dst() [2]uint64 {
+	if k.Version() == 4 {
+		return [2]uint64{1: uint64(bits.ReverseBytes32(uint32(k.addrs[0] >> 32)))}
+	}
+	return [2]uint64{k.addrs[2], k.addrs[3]}
 }
 
 // Version is 4 or 6.
@@ -51,16 +87,16 @@ func (k *Key) Version() uint8 { return uint8(k.rest) }
 func (k *Key) Proto() uint8 { return uint8(k.rest >> 8) }
 
 // SrcPort is zero where the protocol has no ports.
-func (k *Key) SrcPort() uint16 { return uint16(k.rest >> 48) }
+func (k *Key) SrcPort() uint16 { return bits.ReverseBytes16(uint16(k.rest >> 48)) }
 
 // DstPort is zero where the protocol has no ports.
-func (k *Key) DstPort() uint16 { return uint16(k.rest >> 32) }
+func (k *Key) DstPort() uint16 { return bits.ReverseBytes16(uint16(k.rest >> 32)) }
 
 // SrcAddr is the source address.
-func (k *Key) SrcAddr() netip.Addr { return k.addr(k.Src) }
+func (k *Key) SrcAddr() netip.Addr { return k.addr(k.Src()) }
 
 // DstAddr is the destination address.
-func (k *Key) DstAddr() netip.Addr { return k.addr(k.Dst) }
+func (k *Key) DstAddr() netip.Addr { return k.addr(k.Dst()) }
 
 func (k *Key) addr(w [2]uint64) netip.Addr {
 	var b [16]byte
@@ -74,10 +110,11 @@ func (k *Key) addr(w [2]uint64) netip.Addr {
 
 // Compare orders keys by source, destination, then ports and protocol.
 func (k *Key) Compare(o *Key) int {
+	src, dst, srcs, dsts := k.Src(), k.Dst(), o.Src(), o.Dst()
 	return cmp.Or(
-		cmp.Compare(k.Src[0], o.Src[0]), cmp.Compare(k.Src[1], o.Src[1]),
-		cmp.Compare(k.Dst[0], o.Dst[0]), cmp.Compare(k.Dst[1], o.Dst[1]),
-		cmp.Compare(k.rest, o.rest),
+		slices.Compare(src[:], srcs[:]), slices.Compare(dst[:], dsts[:]),
+		cmp.Compare(k.SrcPort(), o.SrcPort()), cmp.Compare(k.DstPort(), o.DstPort()),
+		cmp.Compare(k.rest&0xffff, o.rest&0xffff),
 	)
 }
 

@@ -22,49 +22,52 @@ TEXT ·candidates(SB), NOSPLIT, $0-64
 	MOVQ Table_mask(SI), R12
 	MOVQ Table_buckets(SI), R13
 	MOVQ Table_flows(SI), DI
-	XORL CX, CX
+	PCMPEQW X3, X3
+	PSRLW   $15, X3 // 1 in each lane, for tagOf
+	LEAQ (R9)(R10*8), R9
+	LEAQ (R11)(R10*8), R11
+	NEGQ R10 // R9 and R11 are ends, R10 counts up to zero
+	JEQ  done
 
 next:
-	CMPQ CX, R10
-	JGE  done
-	MOVQ (R9)(CX*8), AX
-	MOVQ AX, BX
+	MOVQ (R9)(R10*8), BX
+	MOVQ BX, X0
+	PSHUFLW    $0xff, X0, X0
+	PUNPCKLQDQ X0, X0
+	POR  X3, X0
 	ANDQ R12, BX
 	MOVQ BX, DX
 	SHLQ $const_bucketShift, DX
 	ADDQ R13, DX
-	SHRQ $48, AX
-	ORL  $1, AX // tagOf
-	MOVQ AX, X0
-	PSHUFLW  $0, X0, X0
-	PUNPCKLQDQ X0, X0
 	MOVOU    bucket_tags(DX), X1
 	PCMPEQW  X0, X1
 	PMOVMSKB X1, AX
-	BSFL AX, AX
-	JEQ  none
-	SHRL $1, AX
-	CMPL R8, bucket_seen(DX)(AX*4)
+	TESTL  AX, AX
+	JEQ    none
+	TZCNTL AX, AX // of what is not zero, BSFL of older processors is the same: twice the slot
+	CMPL R8, bucket_seen(DX)(AX*2)
 	JNE  seen
 
 seenNow:
-	LEAQ (AX)(BX*const_slots), BX
-	SHLQ $const_flowShift, BX
+	SHLQ $(const_slotShift+1), BX
+	ADDQ AX, BX
+	SHLQ $(const_flowShift-1), BX
 	ADDQ DI, BX
 	PREFETCHT0 0(BX)
 	PREFETCHT0 64(BX)
-	MOVQ BX, (R11)(CX*8)
-	INCQ CX
-	JMP  next
+	MOVQ BX, (R11)(R10*8)
+	INCQ R10
+	JNE  next
+	RET
 
 seen: // stored only where it is another, so that few of these lines become dirty
-	MOVL R8, bucket_seen(DX)(AX*4)
+	MOVL R8, bucket_seen(DX)(AX*2)
 	JMP  seenNow
 
 none:
-	MOVQ $0, (R11)(CX*8)
-	INCQ CX
-	JMP  next
+	MOVQ $0, (R11)(R10*8)
+	INCQ R10
+	JNE  next
 
 done:
 	RET
@@ -79,20 +82,18 @@ TEXT ·confirm(SB), NOSPLIT, $0-72
 	IMUL3Q $Key__size, CX, AX
 	ADDQ AX, R9
 
-key:
 	CMPQ CX, R10
 	JGE  end
+
+key:
 	MOVQ (R11)(CX*8), BX
 	TESTQ BX, BX
 	JEQ  end
 	MOVQ Key_rest(R9), AX
 	CMPQ AX, (Flow_Key+Key_rest)(BX)
 	JNE  end
-	MOVQ (Key_Src+8)(R9), DX
-	CMPQ DX, (Flow_Key+Key_Src+8)(BX)
-	JNE  end
-	MOVQ (Key_Dst+8)(R9), DX
-	CMPQ DX, (Flow_Key+Key_Dst+8)(BX)
+	MOVQ Key_addrs(R9), DX
+	CMPQ DX, (Flow_Key+Key_addrs)(BX)
 	JNE  end
 	CMPB AX, $4
 	JNE  wide
@@ -101,16 +102,21 @@ same:
 	MOVQ R8, Flow_seen(BX)
 	ADDQ $Key__size, R9
 	INCQ CX
-	JMP  key
-
-wide:
-	MOVQ Key_Src(R9), DX
-	CMPQ DX, (Flow_Key+Key_Src)(BX)
-	JNE  end
-	MOVQ Key_Dst(R9), DX
-	CMPQ DX, (Flow_Key+Key_Dst)(BX)
-	JEQ  same
+	CMPQ CX, R10
+	JLT  key
 
 end:
 	MOVQ CX, next+64(FP)
 	RET
+
+wide:
+	MOVQ (Key_addrs+8)(R9), DX
+	CMPQ DX, (Flow_Key+Key_addrs+8)(BX)
+	JNE  end
+	MOVOU (Key_addrs+16)(R9), X0
+	MOVOU (Flow_Key+Key_addrs+16)(BX), X1
+	PCMPEQB  X0, X1
+	PMOVMSKB X1, AX
+	CMPL AX, $0xffff
+	JEQ  same
+	JMP  end

@@ -99,7 +99,7 @@ func TestConfirmTwins(t *testing.T) {
 		keys, out := make([]Key, n%65+1), make([]*Flow, n%65+1)
 		for j := range keys {
 			f := &table.flows[r.IntN(len(table.flows))]
-			f.Key = Key{Src: [2]uint64{r.Uint64(), r.Uint64()}, Dst: [2]uint64{r.Uint64(), r.Uint64()}}
+			f.Key = Key{addrs: [4]uint64{r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()}}
 			f.Key.SetPorts([]uint8{4, 6, 0, 5, 0x44}[r.IntN(5)], 17, uint16(r.Uint32()), uint16(r.Uint32()))
 			out[j] = f
 		}
@@ -108,7 +108,7 @@ func TestConfirmTwins(t *testing.T) {
 			keys[j] = *k
 			if r.IntN(20) == 0 {
 				word := r.IntN(6)
-				*[]*uint64{&keys[j].Src[0], &keys[j].Src[1], &keys[j].Dst[0], &keys[j].Dst[1], &keys[j].rest, new(uint64)}[word] ^= 1 << r.IntN(64)
+				*[]*uint64{&keys[j].addrs[0], &keys[j].addrs[1], &keys[j].addrs[2], &keys[j].addrs[3], &keys[j].rest, new(uint64)}[word] ^= 1 << r.IntN(64)
 				if word == 5 {
 					out[j] = nil
 				}

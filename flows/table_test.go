@@ -8,7 +8,8 @@ import (
 const second = int64(1e9)
 
 func keyOf(n uint64) Key {
-	k := Key{Src: [2]uint64{1: n}, Dst: [2]uint64{1: 7}}
+	var k Key
+	k.SetIPv4(uint32(n), 7)
 	k.SetPorts(4, 17, uint16(n>>32), 53)
 	return k
 }

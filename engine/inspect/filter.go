@@ -45,7 +45,7 @@ func PrefixOf(p netip.Prefix) Prefix {
 	return out
 }
 
-func (p *Prefix) contains(version uint8, a *[2]uint64) bool {
+func (p *Prefix) contains(version uint8, a [2]uint64) bool {
 	return p.version == 0 || p.version == version && a[0]&p.mask[0] == p.value[0] && a[1]&p.mask[1] == p.value[1]
 }
 
@@ -54,7 +54,7 @@ func (c *Filter) match(f *flows.Flow, watch int, generation uint16) bool {
 	k := &f.Key
 	switch {
 	case c.Watch != "" && (int(f.Watch) != watch || f.Generation != generation),
-		!c.Source.contains(k.Version(), &k.Src), !c.Destination.contains(k.Version(), &k.Dst),
+		!c.Source.contains(k.Version(), k.Src()), !c.Destination.contains(k.Version(), k.Dst()),
 		c.Protocol != nil && *c.Protocol != k.Proto(),
 		c.Port != nil && *c.Port != k.SrcPort() && *c.Port != k.DstPort(),
 		c.SourcePort != nil && *c.SourcePort != k.SrcPort(), c.DestPort != nil && *c.DestPort != k.DstPort(),

@@ -144,7 +144,7 @@ func TestIPv6Prefixes(t *testing.T) {
 			w[i/8] = w[i/8]<<8 | uint64(b)
 		}
 		p := PrefixOf(netip.MustParsePrefix(c.prefix))
-		if p.contains(6, &w) != c.want || p.contains(4, &w) {
+		if p.contains(6, w) != c.want || p.contains(4, w) {
 			t.Errorf("%s contains %s: want %v", c.prefix, c.addr, c.want)
 		}
 	}

@@ -109,7 +109,7 @@ func NewLocator(c Config) *Locator {
 	p.current = &p.layouts[0]
 	p.memory.settles = !p.byDSCP && !p.byProbe
 	for i := range p.memory.memos {
-		p.memory.memos[i].shim = nothing
+		p.memory.memos[i].headers[0] = nothing
 	}
 	return p
 }

@@ -10,12 +10,19 @@ import (
 // Memo is what the INT headers of a packet said. A flow's packets, and mostly those
 // of a whole domain, carry the same ones: they need not be checked again.
 type Memo struct {
-	md   uint64 // first eight bytes of the MD header in the machine's order, Remaining Hop Count masked
-	shim uint64 // Type, NPT and Length of the shim, and DS Instruction; all ones: nothing remembered
-	info Info
+	headers [2]uint64 // the 16 bytes from the shim on, as little endian loads find them, under same; all ones: nothing remembered
+	info    Info
 }
 
 const nothing = ^uint64(0)
+
+// same0 and same1 mask what must be the same: all of the shim but the original port,
+// all of the MD header but Remaining Hop Count, which each hop changes in a way
+// that no other field depends on, and DS Flags.
+const (
+	same0 = 0x00ffffff_0000ffff
+	same1 = 0x0000ffff_ffffffff
+)
 
 // Memory is what Recall compares packets with: the last packets of up to
 // 16 lengths of INT, so that flows with few and with many hops do not drive each other
@@ -32,10 +39,6 @@ const Memos = 16
 
 // Memory is that of p, which Find fills.
 func (p *Locator) Memory() *Memory { return &p.memory }
-
-// remainingHops is where the count stands that each hop changes in a way that
-// no other field depends on: byte 3 of the MD header.
-const remainingHops = 0xff << 24
 
 // Offsets of INT in an untagged Ethernet frame with IPv4 without options and UDP,
 // and the end of the MD header.
@@ -60,8 +63,9 @@ const (
 // PlainLayers tells the layers. Plain: such a frame with TCP, or with UDP to a port
 // that is neither INT's nor a tunnel's, where nothing but ports marks INT.
 //
-// No byte is loaded twice: the compiler would then load all its neighbours one
-// by one.
+// INT must end within b, not only within the packet of pktLen bytes, and so must the
+// original packet. No byte is loaded twice: the compiler would then load all its
+// neighbours one by one.
 func (p *Memory) Recall(b []byte, pktLen int, i *Info) Recalled {
 	if len(b) < plainEnd || pktLen > packet.MaxFrame {
 		return Ask
@@ -77,21 +81,20 @@ func (p *Memory) Recall(b []byte, pktLen int, i *Info) Recalled {
 	if w2>>56 != packet.ProtoUDP || port != p.port {
 		return p.plain(uint8(w2>>56), port)
 	}
-	shim, md := binary.LittleEndian.Uint32(h[plainShim:]), binary.LittleEndian.Uint64(h[plainMD:])
-	domain := binary.LittleEndian.Uint16(h[plainMD+8:])
-
+	int0, int1 := binary.LittleEndian.Uint64(h[plainShim:]), binary.LittleEndian.Uint64(h[plainShim+8:])
+	orig := uint16(int0 >> 16)
 	total := int(bits.ReverseBytes16(uint16(w2)))
 	udp := int(bits.ReverseBytes16(uint16(w4 >> 48)))
-	m := &p.memos[shim>>8%Memos]
-	if memoKey(shim, domain) != m.shim || md&^remainingHops != m.md || uint16(shim>>16) == p.port || p.tunnelPort(uint16(shim>>16)) ||
-		total != udp+20 || 14+total > pktLen || int(m.info.End) > 14+total || int(m.info.End) > len(b) {
+	m := &p.memos[int0>>8%Memos]
+	if int0&same0 != m.headers[0] || int1&same1 != m.headers[1] || orig == p.port || p.tunnelPort(orig) ||
+		total != udp+20 || 14+total > min(len(b), pktLen) || int(m.info.End) > 14+total {
 		return Ask
 	}
 	*i = m.info
-	i.Orig = bits.ReverseBytes16(uint16(shim >> 16))
+	i.Orig = bits.ReverseBytes16(orig)
 	i.Size = uint16(14+total) - i.Removed
 	i.DSCP = uint8(w1 >> 58)
-	i.RemainingHops = uint8(md >> 24)
+	i.RemainingHops = uint8(int0 >> 56)
 	return Same
 }
 
@@ -127,10 +130,6 @@ func (p *Memory) tunnelPort(port uint16) bool {
 	return port == p.tunnels[0] || port == p.tunnels[1] || port == p.tunnels[2]
 }
 
-// memoKey is what else must be the same: all of the shim but the original port,
-// and DS Instruction.
-func memoKey(shim uint32, domain uint16) uint64 { return uint64(shim&0xffff) | uint64(domain)<<16 }
-
 // locateByPort is locateShim for INT's UDP port. It remembers what it found for
 // Recall, where that can be told by what Recall looks at.
 func (p *Locator) locateByPort(b []byte, l *packet.Layers, i *Info) Result {
@@ -144,13 +143,9 @@ func (p *Locator) locateByPort(b []byte, l *packet.Layers, i *Info) Result {
 	}
 	if i.Type == MD && l.L4 == 34 && l.IPVersion == 4 && l.Fragment == packet.NotFragment {
 		h := b[plainShim:plainEnd]
-		shim := binary.LittleEndian.Uint32(h)
-		m := &p.memory.memos[shim>>8%Memos]
-		*m = Memo{
-			md:   binary.LittleEndian.Uint64(h[shimLen:]) &^ remainingHops,
-			shim: memoKey(shim, binary.LittleEndian.Uint16(h[shimLen+8:])),
-			info: *i,
-		}
+		int0, int1 := binary.LittleEndian.Uint64(h), binary.LittleEndian.Uint64(h[8:])
+		m := &p.memory.memos[int0>>8%Memos]
+		*m = Memo{headers: [2]uint64{int0 & same0, int1 & same1}, info: *i}
 		m.info.Plain = true
 		p.Judge(&m.info)
 	}
