@@ -37,6 +37,7 @@ func twinPolicies() []event.Policy {
 type quietBed struct {
 	*twinBed
 	flows []flows.Flow
+	memos [mbuf.MaxBurst]inthdr.Info // what the locator knew when packet j was added
 	d     *event.Detector
 	q     quietState
 }
@@ -104,9 +105,24 @@ func (t *quietBed) add(f []byte) {
 	}
 	b.vec[i], b.int[b.nINT], b.flow[b.nINT] = m, uint8(i), &t.flows[b.nINT]
 	t.settle(b.flow[b.nINT], f, info)
+	t.disturb(b.nINT, t.know(b.nINT))
 	b.n++
 	b.nINT++
-	t.disturb(b.nINT-1, info)
+}
+
+// know makes the info of packet j one that is filled or, where it is as others are, one
+// that is still to be.
+func (t *quietBed) know(j int) *inthdr.Info {
+	b, info := t.b, &t.b.info[t.b.int[j]]
+	if b.known[j], b.full = info, b.full|1<<j; !info.Plain || t.odds(2) {
+		return info
+	}
+	t.memos[j] = *info
+	b.known[j], b.full = &t.memos[j], b.full&^(1<<j)
+	for _, own := range []*uint16{&t.memos[j].Size, &t.memos[j].Orig, &info.Size, &info.Orig} {
+		*own = uint16(t.Uint32())
+	}
+	return b.known[j]
 }
 
 // again adds a packet that was added before, of the same flow.
@@ -117,6 +133,10 @@ func (t *quietBed) again() {
 	f := m.AppendTo(nil, m.PktLen())
 	b.vec[b.n] = t.yard.put(b.n, f, m.DataLen(), mbuf.MaxBurst+b.n)
 	b.info[b.n] = b.info[b.int[from]]
+	b.known[b.nINT] = b.known[from]
+	if b.full>>from&1 != 0 {
+		b.known[b.nINT], b.full = &b.info[b.n], b.full|1<<b.nINT
+	}
 	b.int[b.nINT], b.flow[b.nINT] = uint8(b.n), b.flow[from]
 	b.n++
 	b.nINT++
@@ -189,8 +209,8 @@ func (t *quietBed) disturb(j int, info *inthdr.Info) {
 		info.Usual = false
 	case 16: // more hops than are watched
 		f.NumHops = 255
-	case 17:
-		info.Plain = false // which the flow does not care for
+	case 17: // which the flow does not care for; what the locator knows always is
+		info.Plain = b.full>>j&1 == 0
 	}
 }
 
@@ -199,6 +219,7 @@ func (t *quietBed) quietTwins() (quiet int) {
 	b := t.b
 	s := stateOf(t.yard, b)
 	addPart(s, "state", &t.q)
+	addPart(s, "memos", &t.memos)
 	for j := range b.nINT {
 		if b.flow[j] != nil {
 			addPart(s, "flow", b.flow[j])
@@ -210,7 +231,7 @@ func (t *quietBed) quietTwins() (quiet int) {
 	stops := s.twins(t, func() int { return b.nINT },
 		func(from int) int { return quietRun(&t.q, b, from) },
 		func(from int) int { return quietGo(&t.q, b, from) },
-		func(j int) { b.leave(b.int[j]) })
+		func(j int) { b.fill(j); b.leave(j) })
 	return b.nINT - len(stops) + 1
 }
 
@@ -259,7 +280,8 @@ func (t *twinBed) addPlain(n, payload int, fill func(int) []byte) {
 	m := t.yard.put(i, f, pick(t, len(f), 42+n), mbuf.MaxBurst+i)
 	b.vec[i] = m
 	b.info[i] = inthdr.Info{Plain: true, End: uint16(42 + n), Orig: binary.BigEndian.Uint16(f[44:]), Size: 14 + size - uint16(n)}
-	b.rest[b.nRest] = uint8(i)
+	j := mbuf.MaxBurst - 1 - i
+	b.known[j], b.int[j], b.rest[b.nRest] = &b.info[i], uint8(i), uint8(j)
 	b.nRest++
 	b.n++
 }
@@ -357,7 +379,7 @@ func TestStripTwinsNegativeZero(t *testing.T) {
 // before, in the machine's order.
 func stripped(t *twinBed, m *mbuf.Mbuf, info *inthdr.Info) (to, was uint16) {
 	b := &burst{vec: mbuf.NewVec(), nRest: 1}
-	b.vec[0], b.info[0] = m, *info
+	b.vec[0], b.known[0] = m, info
 	was = binary.LittleEndian.Uint16(m.Bytes()[40:])
 	if stripGo(b, 0) != 1 {
 		t.Fatal("not stripped")

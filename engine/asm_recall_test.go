@@ -162,7 +162,7 @@ func (t *twinBed) recallTwins() (stops []int) {
 		func(from int) int { return recallGo(q, b, from) },
 		func(i int) { // as parseOne does
 			if b.info[i].Reason&1 != 0 {
-				b.int[b.nINT] = uint8(i)
+				b.int[b.nINT], b.known[b.nINT], b.full = uint8(i), &b.info[i], b.full|1<<b.nINT
 				b.nINT++
 			}
 		})

@@ -30,13 +30,15 @@ type burst struct {
 
 	verdict [mbuf.MaxBurst]verdict
 	layers  [mbuf.MaxBurst]packet.Layers // of packets whose Info.Plain is set, only once something is to be said of them
-	info    [mbuf.MaxBurst]inthdr.Info
+	info    [mbuf.MaxBurst]inthdr.Info   // of packets with INT, once they are in full
 	outers  [mbuf.MaxBurst]inthdr.Outers // of packets whose Info.Depth is not zero
 
 	// INT packets with sound headers, compact: int[:nINT] are their places in vec.
 	int     [mbuf.MaxBurst]uint8
 	nINT    int
-	rest    [mbuf.MaxBurst]uint8 // rest[:nRest] are those among them whose INT detect has left in place
+	known   [mbuf.MaxBurst]*inthdr.Info // what INT of packet int[j] says: its info or, without bit j in full, what inthdr.Memory knows
+	full    uint64                      // bit j: info of packet int[j] is filled
+	rest    [mbuf.MaxBurst]uint8        // rest[:nRest] are those j whose INT detect has left in place
 	nRest   int
 	keys    [mbuf.MaxBurst]flows.Key // keys[j] belongs to packet int[j], as do the rest
 	hashes  [mbuf.MaxBurst]uint64
@@ -61,8 +63,25 @@ func (b *burst) dropPacket(i int, reason DropReason, c *DirectionCounters) {
 	c.Dropped[reason]++
 }
 
-// leave makes packet i one that keeps its INT until the reports are built.
-func (b *burst) leave(i uint8) {
-	b.rest[b.nRest&(mbuf.MaxBurst-1)] = i
+// leave makes packet int[j] one that keeps its INT until the reports are built.
+func (b *burst) leave(j int) {
+	b.rest[b.nRest&(mbuf.MaxBurst-1)] = uint8(j)
 	b.nRest++
+}
+
+// fill makes info of packet int[j], which has its INT, that of the packet. Most packets
+// have come and gone before anybody asks for it.
+func (b *burst) fill(j int) {
+	if b.full>>j&1 == 0 {
+		b.complete(j)
+	}
+}
+
+//go:noinline
+func (b *burst) complete(j int) {
+	i := b.int[j]
+	info := &b.info[i]
+	*info = *b.known[j]
+	info.Complete(b.vec[i].Bytes())
+	b.known[j], b.full = info, b.full|1<<j
 }

@@ -61,7 +61,7 @@ func (n *nested) frames(t *testing.T, set func(*intgen.Source)) (orig, marked []
 	return orig, marked
 }
 
-func nestedBed(t *testing.T) *bed {
+func nestedBed(t *testing.T, changes ...func(*Rules)) *bed {
 	port, gre := uint16(5000), uint16(0x88b6)
 	return newBed(t, func(r *Rules) {
 		r.INT = inthdr.Config{
@@ -69,6 +69,9 @@ func nestedBed(t *testing.T) *bed {
 			Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}, Version2: true,
 		}
 		r.Policies[0].Sample = 1
+		for _, change := range changes {
+			change(r)
+		}
 	})
 }
 

@@ -30,28 +30,34 @@ func (q *quietState) begin(w *Worker, now int64) {
 
 // quietGo handles b.int[from:b.nINT] as long as they are Usual packets that are as
 // their flows' last ones: they are counted, and lose their INT where they are Plain and
-// no samples. It returns the place of the first that is not, with which nothing is done.
+// no samples, whose info is filled. It returns the place of the first that is not, with which nothing is done.
 //
 // quietRun is the same, written in assembly where there is such.
 func quietGo(q *quietState, b *burst, from int) (next int) {
 	for j := from; j < min(b.nINT, mbuf.MaxBurst); j++ {
 		i := b.int[j] & (mbuf.MaxBurst - 1)
-		info, flow := &b.info[i], b.flow[j]
-		if !info.Usual || flow == nil || uint32(flow.Generation) != q.generation || int(flow.Watch) >= len(q.lanes) ||
-			flow.Full(info.Size) {
+		info, flow := b.known[j], b.flow[j]
+		if !info.Usual || flow == nil || uint32(flow.Generation) != q.generation || int(flow.Watch) >= len(q.lanes) {
 			return j
 		}
-		f, lane := b.vec[i].Bytes(), &q.lanes[flow.Watch]
+		f, lane, size := b.vec[i].Bytes(), &q.lanes[flow.Watch], info.Size
+		if info.Plain {
+			size = info.PlainSize(f)
+		}
+		if flow.Full(size) {
+			return j
+		}
 		if lane.Things && !(q.calm && lane.Calm(f[info.Stack:][:info.StackLen], info)) || !q.detector.Still(q.now, flow, f, info) {
 			return j
 		}
-		flow.Count(info.Size)
+		flow.Count(size)
 		if lane.Take() {
 			q.samples |= 1 << j
+			b.fill(j)
 			continue
 		}
 		if !info.Plain {
-			b.leave(i)
+			b.leave(j)
 			continue
 		}
 		b.vec[i].Adj(strip.Plain(f, info))

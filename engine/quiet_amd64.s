@@ -32,9 +32,7 @@ TEXT ·quietRun(SB), NOSPLIT, $16-32
 	JMP  enter
 
 packet:
-	MOVBLZX burst_int(DI)(CX*1), AX
-	IMUL3Q  $asmInfo__size, AX, R8
-	LEAQ    burst_info(DI)(R8*1), R8
+	MOVQ    burst_known(DI)(CX*8), R8
 	CMPB    asmInfo_Usual(R8), $0
 	JEQ     done
 	MOVQ    burst_flow(DI)(CX*8), R9
@@ -58,6 +56,7 @@ lane: // R10 is that of the flow's watch
 	CMPL DX, BX
 	JHI  done
 
+	MOVBLZX burst_int(DI)(CX*1), AX
 	MOVQ    burst_vec(DI), R11
 	MOVQ    (R11)(AX*8), R11
 	MOVWLZX asmMbuf_dataOff(R11), R12
@@ -101,23 +100,32 @@ hop:
 	CMPB asmLane_Things(R10), $0
 	JNE  things
 
-quiet: // if there is room in the totals
-	MOVWLZX asmInfo_Size(R8), AX
+quiet: // AX bytes go, now or later, of IP's R15; R13 is the size then
+	CMPB asmInfo_Plain(R8), $0
+	JEQ  intricate
+	MOVWLZX asmInfo_End(R8), AX
+	MOVWLZX 16(R12), R15
+	SUBL $const_plainLen, AX
+	ROLW $8, R15
+	LEAL 14(R15), R13
+	SUBL AX, R13
+
+count: // if there is room in the totals
 	MOVL asmFlow_packets(R9), BX
 	MOVL quietState_tick(SI), DX
-	ADDL asmFlow_bytes(R9), AX
+	ADDL asmFlow_bytes(R9), R13
 	JCS  done
 	INCL BX
 	JEQ  done
-	MOVL AX, asmFlow_bytes(R9)
+	MOVL R13, asmFlow_bytes(R9)
 	MOVL BX, asmFlow_packets(R9)
 	MOVL DX, asmFlow_PathSeen(R9)
-	MOVL asmLane_Sampled(R10), AX
-	ADDL asmLane_Step(R10), AX
-	CMPL AX, asmLane_Limit(R10)
+	MOVL asmLane_Sampled(R10), DX
+	ADDL asmLane_Step(R10), DX
+	CMPL DX, asmLane_Limit(R10)
 	JAE  sample
-	MOVL AX, asmLane_Sampled(R10)
-	CMPB asmInfo_Plain(R8), $0
+	MOVL DX, asmLane_Sampled(R10)
+	TESTL AX, AX
 	JEQ  keep
 	CALL strip<>(SB)
 
@@ -198,18 +206,48 @@ passed:
 	MOVQ burst_flow(DI)(CX*8), R9
 	JMP  quiet
 
+intricate: // not Plain: AX zero
+	XORL AX, AX
+	MOVWLZX asmInfo_Size(R8), R13
+	JMP  count
+
 keep:
-	MOVBLZX burst_int(DI)(CX*1), AX
 	MOVQ burst_nRest(DI), BX
-	MOVB AX, burst_rest(DI)(BX*1)
+	MOVB CX, burst_rest(DI)(BX*1)
 	INCQ burst_nRest(DI)
 	JMP  next
 
 sample:
 	MOVL $0, asmLane_Sampled(R10)
-	MOVL $1, AX
-	SHLQ CX, AX
-	ORQ  AX, quietState_samples(SI)
+	MOVL $1, BX
+	SHLQ CX, BX
+	ORQ  BX, quietState_samples(SI)
+	TESTQ BX, burst_full(DI)
+	JNE  next
+
+	// burst.complete.
+	ORQ  BX, burst_full(DI)
+	MOVBLZX burst_int(DI)(CX*1), BX
+	IMUL3Q $asmInfo__size, BX, BX
+	LEAQ burst_info(DI)(BX*1), BX
+	MOVQ BX, burst_known(DI)(CX*8)
+	MOVOU 0(R8), X0
+	MOVOU 16(R8), X1
+	MOVOU (asmInfo__size-16)(R8), X2
+	MOVOU X0, 0(BX)
+	MOVOU X1, 16(BX)
+	MOVOU X2, (asmInfo__size-16)(BX)
+	MOVWLZX 44(R12), DX
+	LEAL 14(R15), R13
+	ROLW $8, DX
+	SUBL AX, R13
+	MOVW DX, asmInfo_Orig(BX)
+	MOVW R13, asmInfo_Size(BX)
+	MOVBLZX 15(R12), DX
+	MOVBLZX 49(R12), R13
+	SHRL $2, DX
+	MOVB R13, asmInfo_RemainingHops(BX)
+	MOVB DX, asmInfo_DSCP(BX)
 	JMP  next
 
 done:
@@ -225,17 +263,21 @@ TEXT ·stripRun(SB), NOSPLIT, $0-24
 packet:
 	CMPQ CX, burst_nRest(DI)
 	JGE  done
-	MOVBLZX burst_rest(DI)(CX*1), AX
-	IMUL3Q  $asmInfo__size, AX, R8
-	LEAQ    burst_info(DI)(R8*1), R8
+	MOVBLZX burst_rest(DI)(CX*1), BX
+	MOVQ    burst_known(DI)(BX*8), R8
+	MOVBLZX burst_int(DI)(BX*1), BX
 	CMPB    asmInfo_Plain(R8), $0
 	JEQ     done
 	CMPB    asmInfo_Discard(R8), $0
 	JNE     done
 	MOVQ    burst_vec(DI), R11
-	MOVQ    (R11)(AX*8), R11
+	MOVQ    (R11)(BX*8), R11
 	MOVWLZX asmMbuf_dataOff(R11), R12
 	ADDQ    asmMbuf_bufAddr(R11), R12
+	MOVWLZX asmInfo_End(R8), AX
+	MOVWLZX 16(R12), R15
+	SUBL    $const_plainLen, AX
+	ROLW    $8, R15
 	CALL    strip<>(SB)
 	INCQ    CX
 	JMP     packet
@@ -244,35 +286,34 @@ done:
 	MOVQ CX, next+16(FP)
 	RET
 
-// strip.Plain of the frame R12 in mbuf R11, of which R8 is the info. SI, DI, CX, R10 and
-// R11 stay.
+// strip.Plain of the frame R12 in mbuf R11: AX bytes go, of IP's R15. SI, DI, CX, R10,
+// R11 and R12 stay.
 TEXT strip<>(SB), NOSPLIT|NOFRAME, $0
-	// AX bytes go, R15 in the order of the packet. R13 is UDP's checksum, DX that of IPv4.
-	MOVWLZX asmInfo_End(R8), AX
-	SUBL $const_plainLen, AX
-	MOVL AX, R15
-	ROLW $8, R15
+	// R9 is AX in the order of the packet, R13 UDP's checksum, DX that of IPv4.
+	MOVL AX, R9
 	MOVOU 0(R12), X0
 	MOVOU 16(R12), X1
 	MOVOU 26(R12), X2
+	ROLW $8, R9
 	MOVWLZX 24(R12), DX
 	MOVWLZX 40(R12), R13
+	SUBL AX, R15
 	TESTL R13, R13
 	JEQ  move
 
 	// What goes is added to the checksum of UDP: the port, twice the shrink, and INT. The
 	// original port in the shim, its bytes 2 and 3, is neither added nor taken away.
-	MOVWLZX 36(R12), R9
+	MOVWLZX 36(R12), BX
 	MOVWLZX 42(R12), R14
-	ADDL R9, R13
+	ADDL BX, R13
 	ADDL R14, R13
-	LEAL (R13)(R15*2), R13
+	LEAL (R13)(R9*2), R13
 	LEAL -4(AX), R14
 	LEAQ 46(R12), BX
 	TESTB $4, R14
 	JEQ   eight
-	MOVL  (BX), R9
-	ADDQ  R9, R13
+	MOVL  (BX), R8
+	ADDQ  R8, R13
 	ADDQ  $4, BX
 
 eight:
@@ -316,28 +357,26 @@ fold:
 	ADCW $0, R13
 
 move:
-	MOVWLZX 44(R12), R9
+	MOVWLZX 44(R12), R14
 	LEAQ (R12)(AX*1), BX
 	MOVOU X0, 0(BX)
 	MOVOU X1, 16(BX)
 	MOVOU X2, 26(BX)
 
 	// Port, checksums, that of IPv4 by RFC 1624, equation 3, and lengths.
-	MOVW R9, 36(BX)
+	MOVW R14, 36(BX)
 	MOVW R13, 40(BX)
-	NOTL R15
+	NOTL R9
 	NOTL DX
-	ADDW R15, DX
+	ADDW R9, DX
 	ADCW $0, DX
 	NOTL DX
 	MOVW DX, 24(BX)
-	MOVWLZX asmInfo_Size(R8), R15
-	LEAL -14(R15), DX
-	SUBL $34, R15
-	ROLW $8, DX
+	LEAL -20(R15), DX
 	ROLW $8, R15
-	MOVW DX, 16(BX)
-	MOVW R15, 38(BX)
+	ROLW $8, DX
+	MOVW R15, 16(BX)
+	MOVW DX, 38(BX)
 	ADDW AX, asmMbuf_dataOff(R11)
 	SUBW AX, asmMbuf_dataLen(R11)
 	SUBL AX, asmMbuf_pktLen(R11)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"intsink/engine/inthdr"
 	"intsink/flows"
@@ -15,8 +14,8 @@ type recallState struct {
 	index  flows.Index // of table
 }
 
-// recallGo handles b.vec[from:b.n] as long as Memory.Recall knows what they are: of
-// those with INT it fills info, int, key and hash. It returns the place of the first
+// recallGo handles b.vec[from:b.n] as long as Memory.Known tells what they are: of
+// those with INT it fills known, int, key and hash. It returns the place of the first
 // of which it does not.
 //
 // recallRun is the same, written in assembly where there is such.
@@ -24,12 +23,14 @@ func recallGo(q *recallState, b *burst, from int) (next int) {
 	for i := from; i < b.n; i++ {
 		m := b.vec[i]
 		f := m.Bytes()
-		switch q.memory.Recall(f, m.PktLen(), &b.info[i]) {
+		known, r := q.memory.Known(f, m.PktLen())
+		switch r {
 		case inthdr.Ask:
 			return i
 		case inthdr.Same:
 			j := b.nINT
-			plainKey(&b.keys[j], f, &b.info[i])
+			b.known[j] = known
+			plainKey(&b.keys[j], f)
 			b.hashes[j] = q.table.Hash(&b.keys[j])
 			q.table.Touch(b.hashes[j])
 			b.int[j] = uint8(i)
@@ -39,11 +40,16 @@ func recallGo(q *recallState, b *burst, from int) (next int) {
 	return b.n
 }
 
-// plainAddrs is where the addresses stand, and behind them the source port, in a frame of inthdr.Info.Plain.
-const plainAddrs = 26
+// Where the addresses stand, and behind them the source port, and the original
+// destination port in a frame of inthdr.Info.Plain.
+const (
+	plainAddrs = 26
+	plainOrig  = 44
+)
 
 // plainKey is the key of such a frame.
-func plainKey(k *flows.Key, f []byte, info *inthdr.Info) {
+func plainKey(k *flows.Key, f []byte) {
+	orig := binary.LittleEndian.Uint16(f[plainOrig:])
 	f = f[plainAddrs : plainAddrs+10 : plainAddrs+10]
-	k.SetUDP(binary.LittleEndian.Uint64(f), binary.LittleEndian.Uint16(f[8:]), bits.ReverseBytes16(info.Orig))
+	k.SetUDP(binary.LittleEndian.Uint64(f), binary.LittleEndian.Uint16(f[8:]), orig)
 }

@@ -9,7 +9,8 @@
 // key, and the flow's bucket is prefetched. Only what every amd64 processor has.
 //
 // SAFETY: a frame is read up to byte 57, after its length was compared with that. What is
-// stored as a pointer points out of the Go heap, so that no write barrier is missed.
+// stored as a pointer points into the memory of the worker's locator, which the worker
+// holds: no write barrier is missed.
 //
 // SI state, DI burst, CX packet, R8 memory, R11 mbuf, R12 frame, R13 its length, R10 what
 // the memo is behind, R14 nINT.
@@ -87,25 +88,8 @@ whole: // R13 bytes of the packet are in its first segment
 	CMPL R9, R15
 	JCS  done
 
-	// Info is that of the memo, but for four fields.
-	IMUL3Q $asmInfo__size, CX, R13
-	LEAQ burst_info(DI)(R13*1), R13
-	MOVOU (asmMemory_memos+asmMemo_info+0)(R10), X0
-	MOVOU (asmMemory_memos+asmMemo_info+16)(R10), X1
-	MOVOU (asmMemory_memos+asmMemo_info+asmInfo__size-16)(R10), X2
-	MOVOU X0, 0(R13)
-	MOVOU X1, 16(R13)
-	MOVOU X2, (asmInfo__size-16)(R13)
-	MOVL AX, R15
-	ROLW $8, R15
-	MOVW R15, asmInfo_Orig(R13)
-	SUBW (asmMemory_memos+asmMemo_info+asmInfo_Removed)(R10), R9
-	MOVW R9, asmInfo_Size(R13)
-	MOVBLZX 15(R12), R15
-	SHRL $2, R15
-	MOVB R15, asmInfo_DSCP(R13)
-	MOVBLZX 49(R12), R15
-	MOVB R15, asmInfo_RemainingHops(R13)
+	LEAQ (asmMemory_memos+asmMemo_info)(R10), R15
+	MOVQ R15, burst_known(DI)(R14*8)
 	MOVB CX, burst_int(DI)(R14*1)
 
 	// The key. R9 addresses, R13 the rest.

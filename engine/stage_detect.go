@@ -27,6 +27,7 @@ func (w *Worker) detect(p *path, b *burst) {
 		if j >= min(b.nINT, mbuf.MaxBurst) {
 			break
 		}
+		b.fill(j)
 		if w.watches.asks != 0 {
 			w.differs(b, j)
 		}
@@ -34,7 +35,7 @@ func (w *Worker) detect(p *path, b *burst) {
 			continue
 		}
 		look = false
-		b.leave(b.int[j])
+		b.leave(j)
 		if info := &b.info[b.int[j]]; info.Type != inthdr.MD {
 			p.counters.INT[info.Type&3]++
 			others++
@@ -58,7 +59,7 @@ func (w *Worker) sampled(b *burst) {
 		flow := b.flow[j]
 		w.detector.Taken(b.now, flow)
 		b.events[j], b.watch[j] = event.Sample.Set(), flow.Watch
-		b.leave(b.int[j])
+		b.leave(j)
 	}
 	b.told |= w.quiet.samples
 	w.quiet.samples = 0
@@ -79,7 +80,7 @@ func (w *Worker) quietAfterAll(b *burst, j int) bool {
 		return false
 	}
 	flow.Count(info.Size)
-	b.leave(i)
+	b.leave(j)
 	return true
 }
 

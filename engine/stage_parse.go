@@ -9,7 +9,7 @@ import (
 // parse is the first pass: where every packet's headers are, and which packets
 // carry INT. What is marked as INT but unsound is settled here.
 func (w *Worker) parse(p *path, b *burst) {
-	b.nINT, b.unkeyed = 0, 0
+	b.nINT, b.unkeyed, b.full = 0, 0, 0
 	clear(b.verdict[:])
 	for i := 0; ; i++ {
 		if i = recallRun(&w.recall, b, i); i >= b.n {
@@ -31,6 +31,9 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 	if w.locator.Again(f, pktLen, l, info) {
 		b.sound(i)
 		return
+	}
+	for j := range b.nINT { // what is known of them may be overwritten now
+		b.fill(j)
 	}
 	status := packet.Parse(f, pktLen, l)
 	result := inthdr.NotINT
@@ -71,6 +74,8 @@ func (b *burst) sound(i int) {
 	info.Size = l.End - info.Removed
 	info.Usual = info.Usual && tcpFlags(b.vec[i].Bytes(), l, info)&(tcpFIN|tcpRST) == 0
 	b.unkeyed |= 1 << b.nINT
+	b.full |= 1 << b.nINT
+	b.known[b.nINT] = info
 	b.int[b.nINT] = uint8(i)
 	b.nINT++
 }

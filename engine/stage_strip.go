@@ -15,8 +15,8 @@ func (w *Worker) strip(p *path, b *burst) {
 		if r = stripRun(b, r); r >= min(b.nRest, mbuf.MaxBurst) {
 			return
 		}
-		i := b.rest[r]
-		info := &b.info[i]
+		j := b.rest[r] & (mbuf.MaxBurst - 1)
+		i, info := b.int[j], b.known[j]
 		if info.Discard {
 			b.dropPacket(int(i), DropDiscard, &p.counters.Direction[ToHost])
 			continue
@@ -24,6 +24,9 @@ func (w *Worker) strip(p *path, b *burst) {
 		f := b.vec[i].Bytes()
 		b.vec[i].Adj(strip.Strip(f, &b.layers[i], info, &b.outers[i]))
 		if w.locator.Encloses(f, &b.layers[i], info) {
+			for _, j := range b.rest[r+1 : b.nRest] { // what is known of them may be overwritten
+				b.fill(int(j))
+			}
 			w.stripInside(p, b, int(i))
 		}
 	}
@@ -35,8 +38,8 @@ func (w *Worker) strip(p *path, b *burst) {
 // stripRun is the same, written in assembly where there is such.
 func stripGo(b *burst, from int) (next int) {
 	for r := from; r < min(b.nRest, mbuf.MaxBurst); r++ {
-		i := b.rest[r] & (mbuf.MaxBurst - 1)
-		info := &b.info[i]
+		j := b.rest[r] & (mbuf.MaxBurst - 1)
+		i, info := b.int[j], b.known[j]
 		if !info.Plain || info.Discard {
 			return r
 		}
@@ -49,11 +52,11 @@ func stripGo(b *burst, from int) (next int) {
 // kept, and INT goes.
 func (w *Worker) unwatched(p *path, b *burst) {
 	b.nRest = 0
-	for _, i := range b.int[:b.nINT] {
-		info := &b.info[i]
+	for j := range b.nINT {
+		info := b.known[j]
 		p.counters.INT[info.Type&3]++
 		p.counters.Malformed[info.Reason]++
-		b.leave(i)
+		b.leave(j)
 	}
 	p.counters.Malformed[0] = 0 // no reason
 	if p.link.Host != nil {

@@ -62,24 +62,35 @@ const (
 // headers as the packet before, and no tunnel; i is filled as Find would, and
 // PlainLayers tells the layers. Plain: such a frame with TCP, or with UDP to a port
 // that is neither INT's nor a tunnel's, where nothing but ports marks INT.
+func (p *Memory) Recall(b []byte, pktLen int, i *Info) Recalled {
+	known, r := p.Known(b, pktLen)
+	if r == Same {
+		*i = *known
+		i.Complete(b)
+	}
+	return r
+}
+
+// Known is Recall without the copy: Same comes with what all such packets have in
+// common, valid until Find is called; Complete makes the rest.
 //
 // INT must end within b, not only within the packet of pktLen bytes, and so must the
 // original packet. No byte is loaded twice: the compiler would then load all its
 // neighbours one by one.
-func (p *Memory) Recall(b []byte, pktLen int, i *Info) Recalled {
+func (p *Memory) Known(b []byte, pktLen int) (*Info, Recalled) {
 	if len(b) < plainEnd || pktLen > packet.MaxFrame {
-		return Ask
+		return nil, Ask
 	}
 	h := b[:plainEnd]
 	w1, w2 := binary.LittleEndian.Uint64(h[8:]), binary.LittleEndian.Uint64(h[16:])
 	w4 := binary.LittleEndian.Uint64(h[32:])
 	if w1>>32&0x00ffffff != 0x450008 || // EtherType, version and IHL
 		w2&0x0000ff3f_00000000 != 0 { // fragment
-		return Ask
+		return nil, Ask
 	}
 	port := uint16(w4 >> 32)
 	if w2>>56 != packet.ProtoUDP || port != p.port {
-		return p.plain(uint8(w2>>56), port)
+		return nil, p.plain(uint8(w2>>56), port)
 	}
 	int0, int1 := binary.LittleEndian.Uint64(h[plainShim:]), binary.LittleEndian.Uint64(h[plainShim+8:])
 	orig := uint16(int0 >> 16)
@@ -88,15 +99,23 @@ func (p *Memory) Recall(b []byte, pktLen int, i *Info) Recalled {
 	m := &p.memos[int0>>8%Memos]
 	if int0&same0 != m.headers[0] || int1&same1 != m.headers[1] || orig == p.port || p.tunnelPort(orig) ||
 		total != udp+20 || 14+total > min(len(b), pktLen) || int(m.info.End) > 14+total {
-		return Ask
+		return nil, Ask
 	}
-	*i = m.info
-	i.Orig = bits.ReverseBytes16(orig)
-	i.Size = uint16(14+total) - i.Removed
-	i.DSCP = uint8(w1 >> 58)
-	i.RemainingHops = uint8(int0 >> 56)
-	return Same
+	return &m.info, Same
 }
+
+// Complete sets what each packet has of its own where Known says that b is the Same
+// as those before.
+func (i *Info) Complete(b []byte) {
+	h := b[:plainEnd]
+	i.Orig = binary.BigEndian.Uint16(h[plainShim+2:])
+	i.Size = i.PlainSize(b)
+	i.DSCP = h[15] >> 2
+	i.RemainingHops = h[plainMD+3]
+}
+
+// PlainSize is Size of packet b, which is Plain.
+func (i *Info) PlainSize(b []byte) uint16 { return 14 + binary.BigEndian.Uint16(b[16:]) - i.Removed }
 
 // PlainLayers are the layers of packet b, of which Recall said i.
 func PlainLayers(b []byte, i *Info, l *packet.Layers) {

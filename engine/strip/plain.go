@@ -15,7 +15,7 @@ const PlainLen = 42
 // stored over what is still to be loaded, for INT is 16 bytes at least; what changes in
 // them is set where they are then.
 //
-// i.Plain must be true.
+// i.Plain must be true. Of i nothing is read but where INT ends.
 //
 // 16-bit words stay in the order of the packet, as RFC 1071 section 2(B) allows. There,
 // a length that shrinks by n takes n with its bytes swapped from the sum.
@@ -23,6 +23,7 @@ func Plain(b []byte, i *inthdr.Info) (head int) {
 	end := uint(i.End)
 	removed := sum(b[PlainLen:end])
 	n := end - PlainLen
+	orig := binary.BigEndian.Uint16(b[PlainLen+2:])
 	h, d := (*[PlainLen]byte)(b), (*[PlainLen]byte)(b[n:end])
 	*(*[10]byte)(d[32:]) = *(*[10]byte)(h[32:])
 	*(*[16]byte)(d[16:]) = *(*[16]byte)(h[16:])
@@ -40,11 +41,11 @@ func Plain(b []byte, i *inthdr.Info) (head int) {
 	if udpSum := binary.LittleEndian.Uint16(d[40:]); udpSum != 0 {
 		// What is taken from the packet is added to its checksum. The sum is not zero,
 		// and a multiple of 65535 comes out as all ones, as RFC 768 wants it.
-		port := ^bits.ReverseBytes16(i.Orig)
+		port := ^bits.ReverseBytes16(orig)
 		was := binary.LittleEndian.Uint16(d[36:])
 		udpSum = fold(uint64(fold32(removed)) + uint64(udpSum) + 2*uint64(shrink) + uint64(was) + uint64(port))
 		binary.LittleEndian.PutUint16(d[40:], udpSum)
 	}
-	binary.BigEndian.PutUint16(d[36:], i.Orig)
+	binary.BigEndian.PutUint16(d[36:], orig)
 	return int(n)
 }
