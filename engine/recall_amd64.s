@@ -13,7 +13,7 @@
 // holds: no write barrier is missed.
 //
 // SI state, DI burst, CX packet, R8 memory, R11 mbuf, R12 frame, R13 its length, R10 what
-// the memo is behind, R14 nINT.
+// the memo is behind, R14 nINT, BX the next key.
 
 // func recallRun(q *recallState, b *burst, from int) (next int)
 TEXT ·recallRun(SB), NOSPLIT, $0-32
@@ -22,6 +22,8 @@ TEXT ·recallRun(SB), NOSPLIT, $0-32
 	MOVQ from+16(FP), CX
 	MOVQ recallState_memory(SI), R8
 	MOVQ burst_nINT(DI), R14
+	IMUL3Q $asmKey__size, R14, BX
+	LEAQ burst_keys(DI)(BX*1), BX
 	MOVOU plainMask<>(SB), X8
 	MOVOU plainUDP<>(SB), X9
 	MOVOU intMask<>(SB), X10
@@ -93,16 +95,15 @@ whole: // R13 bytes of the packet are in its first segment
 	MOVB CX, burst_int(DI)(R14*1)
 
 	// The key. R9 addresses, R13 the rest.
-	IMUL3Q $asmKey__size, R14, R15
-	LEAQ burst_keys(DI)(R15*1), R15
 	MOVQ 26(R12), R9
-	MOVQ R9, asmKey_addrs(R15)
+	MOVQ R9, asmKey_addrs(BX)
 	MOVWLZX 34(R12), R13
 	SHLQ $16, R13
 	ORQ  AX, R13
 	SHLQ $32, R13
 	ORQ  $0x1104, R13 // UDP, version 4
-	MOVQ R13, asmKey_rest(R15)
+	MOVQ R13, asmKey_rest(BX)
+	ADDQ $asmKey__size, BX
 
 	// Its hash, and the line of its bucket.
 	MOVQ (recallState_index+asmIndex_Keys)(SI), AX

@@ -15,7 +15,7 @@ import (
 func (w *Worker) detect(p *path, b *burst) {
 	b.nRest, b.edges, b.told = 0, 0, 0
 	others := 0
-	look := w.detector.Survey(b.nINT)
+	look := w.detector.Survey(b.now, b.nINT)
 	common := p.link.Host != nil && w.watches.asks == 0
 	w.quiet.begin(w, b.now)
 	for j := 0; ; j++ {

@@ -81,8 +81,8 @@ TEXT ·confirm(SB), NOSPLIT, $0-72
 	MOVQ from+56(FP), CX
 	IMUL3Q $Key__size, CX, AX
 	ADDQ AX, R9
-
-	CMPQ CX, R10
+	LEAQ (R11)(R10*8), R11
+	SUBQ R10, CX // R11 is the end, CX counts up to zero
 	JGE  end
 
 key:
@@ -90,9 +90,9 @@ key:
 	TESTQ BX, BX
 	JEQ  end
 	MOVQ Key_rest(R9), AX
+	MOVQ Key_addrs(R9), DX
 	CMPQ AX, (Flow_Key+Key_rest)(BX)
 	JNE  end
-	MOVQ Key_addrs(R9), DX
 	CMPQ DX, (Flow_Key+Key_addrs)(BX)
 	JNE  end
 	CMPB AX, $4
@@ -102,10 +102,10 @@ same:
 	MOVQ R8, Flow_seen(BX)
 	ADDQ $Key__size, R9
 	INCQ CX
-	CMPQ CX, R10
-	JLT  key
+	JNE  key
 
 end:
+	ADDQ R10, CX
 	MOVQ CX, next+64(FP)
 	RET
 

@@ -19,17 +19,21 @@ func (d *Detector) Calm(now int64) bool { return now > d.stirred && now > d.busy
 
 // Survey takes n packets in and tells whether one of them is to be looked at by
 // Packet although it is quiet, so that the tables of queues, interfaces and links show
-// what there is.
-func (d *Detector) Survey(n int) bool {
-	if d.overlooked += n; d.overlooked < surveyed {
+// what there is: of 256 one at most, and 10,000 a second at most, for at millions of
+// packets a second a look at one of them costs what 20 others do.
+func (d *Detector) Survey(now int64, n int) bool {
+	d.overlooked += n
+	if d.overlooked < surveyed || now-d.surveyed < surveyNs {
 		return false
 	}
-	d.overlooked, d.look = 0, true
+	d.overlooked, d.surveyed, d.look = 0, now, true
 	return true
 }
 
-// surveyed is how many packets may be passed over before one is looked at.
-const surveyed = 256
+const (
+	surveyed = 256
+	surveyNs = 100_000
+)
 
 // Calm tells whether no hop of a Usual packet reaches a threshold. stack are its hops.
 //

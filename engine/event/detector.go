@@ -24,6 +24,7 @@ type Detector struct {
 	things   Things
 
 	overlooked int   // packets since Survey last asked for one
+	surveyed   int64 // when that was
 	look       bool  // the next packet's things are looked at
 	stirred    int64 // until when a queue may be in an episode of congestion
 	busy       int64 // until when an interface may be busy
