@@ -24,6 +24,7 @@ type burst struct {
 	now  int64     // receive time of the whole burst, Unix nanoseconds
 	tx   *mbuf.Vec // to transmit, in order
 	drop *mbuf.Vec // drop[:nDrop] are freed at the end of the burst
+	back *mbuf.Vec // what comes in the other direction while this burst is transmitted
 
 	nDrop int
 
@@ -52,7 +53,7 @@ type burst struct {
 }
 
 func newBurst() *burst {
-	return &burst{vec: mbuf.NewVec(), tx: mbuf.NewVec(), drop: mbuf.NewVec()}
+	return &burst{vec: mbuf.NewVec(), tx: mbuf.NewVec(), drop: mbuf.NewVec(), back: mbuf.NewVec()}
 }
 
 func (b *burst) dropPacket(i int, reason DropReason, c *DirectionCounters) {

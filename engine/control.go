@@ -6,19 +6,27 @@ package engine
 // Run polls until Stop is called. idle is called after every empty poll with
 // the number of empty polls in a row: it may sleep. When Run returns, every
 // open report packet is in its ring and every mbuf the worker held is free.
+//
+// The time of a poll is that of its bursts, so that the clock is read once per burst:
+// when the first one was received, for the pace, and when the last one was, for what
+// is due. A poll without any reads it itself.
 func (w *Worker) Run(idle func(empty int)) {
 	empty, last := 0, w.clock()
 	for !w.stop.Load() {
-		if w.Poll() > 0 {
+		found := w.Poll() > 0
+		if !found {
+			w.polled = w.clock()
+			w.burst.now = w.polled
+		}
+		w.pace.note(w.polled-last, w.polled)
+		last = w.polled
+		w.Tick(w.burst.now)
+		if found {
 			empty = 0
 		} else {
 			empty++
 			idle(empty)
 		}
-		now := w.clock()
-		w.pace.note(now-last, now)
-		last = now
-		w.Tick(now)
 	}
 	w.Close()
 }

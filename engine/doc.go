@@ -7,7 +7,8 @@
 // locked on the way of a packet. The control plane talks to it through Reload,
 // Stop and Snapshot (control.go).
 //
-// Packets are mbufs that the worker owns between RxBurst and TxBurst or
-// FreeBulk. Sealed report packets are mbufs too; they go to an exporter through a
-// ring, which frees them.
+// Packets are mbufs that the worker owns from the time a queue receives them until it
+// transmits them, or FreeBulk frees them; between two polls it holds none. Sealed
+// report packets are mbufs too; they go to an exporter, which frees them, through a
+// ring.
 package engine

@@ -44,6 +44,10 @@ func (q *memQueue) TxBurst(v *mbuf.Vec, n int) int {
 	return n
 }
 
+func (q *memQueue) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) {
+	return q.TxBurst(tx, n), q.RxBurst(rx)
+}
+
 // bed is a worker between two ports in memory, with a clock that the test sets.
 type bed struct {
 	*Worker

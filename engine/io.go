@@ -10,6 +10,9 @@ type Queue interface {
 	// TxBurst hands over v[:n] and returns how many were taken, from the
 	// front; the rest stay the caller's.
 	TxBurst(v *mbuf.Vec, n int) int
+	// Exchange is TxBurst of tx[:n], which may be none, and then RxBurst into rx,
+	// another vector: where each is a call into C, one call.
+	Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int)
 }
 
 // Pool gives and takes mbufs, as mempool.Mempool does. Safe for concurrent use.
@@ -53,17 +56,8 @@ type Station interface {
 // not stall the worker.
 const txRetries = 8
 
-// send transmits v[:n] on q and returns how many left; the others are then
-// v[:n-sent], still the caller's.
-func send(q Queue, v *mbuf.Vec, n int) (sent int) {
-	sent = q.TxBurst(v, n)
-	if sent == n {
-		return n
-	}
-	return sendRest(q, v, n, sent)
-}
-
-// sendRest retries what the first TxBurst left in v[sent:n].
+// sendRest tries again what a port has not taken, v[sent:n], and returns how many
+// of v[:n] have left; the others are then in front of v, still the caller's.
 //
 //go:noinline
 func sendRest(q Queue, v *mbuf.Vec, n, sent int) int {

@@ -14,7 +14,7 @@ type Pace struct {
 // than the usual interval between two scrapes.
 const paceWindowNs = 15e9
 
-// pace measures the gaps. Its clock readings are those of the ticks, so that a
+// pace measures the gaps. Its clock readings are those of the bursts, so that a
 // poll costs one comparison more.
 type pace struct {
 	Pace
@@ -22,7 +22,7 @@ type pace struct {
 	until           int64 // end of this window
 }
 
-// note takes the time between two polls, the second of which ended at now.
+// note takes the time between two polls, the second of which looked at now.
 func (p *pace) note(gap, now int64) {
 	if gap > p.longest || now >= p.until {
 		p.longer(gap, now)

@@ -1,6 +1,10 @@
 package engine
 
-import "testing"
+import (
+	"testing"
+
+	"intsink/dpdk/mbuf"
+)
 
 func TestPace(t *testing.T) {
 	var p pace
@@ -39,6 +43,65 @@ func TestRunNotesGaps(t *testing.T) {
 	if p := b.Snapshot().Pace; p.LongestNs != 3e6 || p.Over != [len(LongGaps)]uint64{7, 7, 0} {
 		t.Errorf("%+v", p)
 	}
+}
+
+// busyQueue delivers a packet on each call, and its work takes time.
+type busyQueue struct {
+	*memQueue
+	work func()
+}
+
+func (q *busyQueue) RxBurst(v *mbuf.Vec) int {
+	q.rx = [][]byte{plain(1)}
+	return q.memQueue.RxBurst(v)
+}
+
+func (q *busyQueue) TxBurst(v *mbuf.Vec, n int) int {
+	q.work()
+	return q.memQueue.TxBurst(v, n)
+}
+
+func (q *busyQueue) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) {
+	return q.TxBurst(tx, n), q.RxBurst(rx)
+}
+
+// Of a busy worker the clock is read once per burst, and the gap is the time from one
+// look at the network port to the next, whichever ports had packets.
+func TestPaceOfABusyWorker(t *testing.T) {
+	for _, both := range []bool{false, true} {
+		b := newBed(t, func(*Rules) {})
+		polls, reads, idle := 0, 0, 0
+		l := b.paths[0].link
+		l.Network = &busyQueue{b.network, func() { b.now += 20e3 }}
+		work := func() { // once per poll
+			b.now += 130e3
+			if polls++; polls == 10 {
+				b.Stop()
+			}
+		}
+		gap, perPoll := int64(130e3), 1
+		if both {
+			gap, perPoll = 150e3, 2
+			l.Host = &busyQueue{b.host, work}
+		} else {
+			l.Host = quietHost{&busyQueue{b.host, work}}
+		}
+		b.clock = func() int64 { reads++; return b.now }
+		b.Run(func(int) { idle++ })
+		if want := 1 + 10*perPoll + 1; reads != want || idle != 0 { // at the start and in Close
+			t.Errorf("both ways %v: the clock was read %d times in 10 polls, want %d; %d idle", both, reads, want, idle)
+		}
+		if p := b.Snapshot().Pace; p.LongestNs != gap || p.Over != [len(LongGaps)]uint64{9, 0, 0} {
+			t.Errorf("both ways %v: %+v, want gaps of %d", both, p, gap)
+		}
+	}
+}
+
+// quietHost is a port that nothing arrives on.
+type quietHost struct{ *busyQueue }
+
+func (q quietHost) Exchange(tx *mbuf.Vec, n int, _ *mbuf.Vec) (sent, received int) {
+	return q.TxBurst(tx, n), 0
 }
 
 func BenchmarkPace(b *testing.B) {

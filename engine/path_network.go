@@ -6,14 +6,9 @@ import (
 	"intsink/engine/packet"
 )
 
-// pollToNetwork passes a burst from the host side untouched. INT has no
-// business there: it is counted as a leak.
-func (w *Worker) pollToNetwork(p *path) int {
-	b := w.burst
-	if b.n = p.link.Host.RxBurst(b.vec); b.n == 0 {
-		return 0
-	}
-	b.now = w.clock()
+// toNetwork passes a burst from the host side untouched. INT has no business there:
+// it is counted as a leak.
+func (w *Worker) toNetwork(p *path, b *burst) {
 	l, info := &b.layers[0], &b.info[0]
 	station := p.link.HostStation
 	for i := range b.n {
@@ -34,6 +29,5 @@ func (w *Worker) pollToNetwork(p *path) int {
 		}
 	}
 	p.counters.Direction[ToNetwork].Received += uint64(b.n)
-	w.transmit(p, ToNetwork, p.link.Network, b)
-	return b.n
+	w.settle(p, ToNetwork, p.link.Network, b, b.vec, b.n, p.link.Network.TxBurst(b.vec, b.n))
 }

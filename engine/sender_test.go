@@ -170,3 +170,7 @@ func (q *memQueueOf) TxBurst(v *mbuf.Vec, n int) int {
 	q.own.FreeBulk(v, n)
 	return n
 }
+
+func (q *memQueueOf) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) {
+	return q.TxBurst(tx, n), q.RxBurst(rx)
+}

@@ -25,7 +25,7 @@ func BenchmarkStages(b *testing.B) {
 					func() { w.lookup(x) },
 					func() { w.detect(p, x) },
 					func() { w.strip(p, x) },
-					func() { w.transmit(p, ToHost, p.link.Host, x) },
+					func() { w.exchange(p, x) },
 				} {
 					start := time.Now()
 					stage()

@@ -1,35 +1,50 @@
 package engine
 
-// transmit sends what is left of the burst on out, in order, and frees the rest:
-// all of it on a tap, where out is nil.
-func (w *Worker) transmit(p *path, to Direction, out Queue, b *burst) {
-	d := &p.counters.Direction[to]
-	if out == nil {
-		d.Dropped[DropTap] += uint64(b.n - b.nDrop)
-		w.pool.FreeBulk(b.vec, b.n)
-		b.nDrop = 0
-		return
+import "intsink/dpdk/mbuf"
+
+// leaving returns what is to be transmitted of the burst, v[:n], in order, and frees
+// the rest.
+func (w *Worker) leaving(b *burst) (v *mbuf.Vec, n int) {
+	if b.nDrop == 0 {
+		return b.vec, b.n
 	}
-	v, n := b.vec, b.n
-	if b.nDrop > 0 {
-		v, n = b.tx, 0
-		for i := range b.n {
-			if b.verdict[i] != consumed {
-				v[n] = b.vec[i]
-				n++
-			}
+	return w.remaining(b)
+}
+
+//go:noinline
+func (w *Worker) remaining(b *burst) (v *mbuf.Vec, n int) {
+	for i := range b.n {
+		if b.verdict[i] != consumed {
+			b.tx[n] = b.vec[i]
+			n++
 		}
-		w.pool.FreeBulk(b.drop, b.nDrop)
-		b.nDrop = 0
 	}
-	if n == 0 {
+	w.pool.FreeBulk(b.drop, b.nDrop)
+	b.nDrop = 0
+	return b.tx, n
+}
+
+// settle counts what became of v[:n], of which out has taken the first sent. What it
+// has not taken, it is offered again; then it is dropped.
+func (w *Worker) settle(p *path, to Direction, out Queue, b *burst, v *mbuf.Vec, n, sent int) {
+	d := &p.counters.Direction[to]
+	if sent < n {
+		sent = sendRest(out, v, n, sent)
+		if left := n - sent; left > 0 {
+			d.Dropped[DropTxFull] += uint64(left)
+			w.refused(p, to, b, v, left)
+			w.pool.FreeBulk(v, left)
+		}
+	}
+	d.Forwarded += uint64(sent)
+}
+
+// discard frees the burst of a tap.
+func (w *Worker) discard(p *path, b *burst) {
+	if b.n == 0 {
 		return
 	}
-	sent := send(out, v, n)
-	d.Forwarded += uint64(sent)
-	if left := n - sent; left > 0 {
-		d.Dropped[DropTxFull] += uint64(left)
-		w.refused(p, to, b, v, left)
-		w.pool.FreeBulk(v, left)
-	}
+	p.counters.Direction[ToHost].Dropped[DropTap] += uint64(b.n - b.nDrop)
+	w.pool.FreeBulk(b.vec, b.n)
+	b.nDrop = 0
 }

@@ -220,6 +220,7 @@ func (b *bed) chained(frame []byte, cut int) {
 	head[0].Chain(tail[0])
 	b.burst.n, b.burst.now = 1, b.now
 	b.toHost(&b.paths[0], b.burst)
+	b.exchange(&b.paths[0], b.burst)
 }
 
 // TestDiscardInEveryEncapsulation: with D set, reported and not forwarded.

@@ -81,6 +81,7 @@ type Worker struct {
 
 	counters Counters
 	pace     pace
+	polled   int64 // when the last poll received its first burst; 0: none
 	nextTick int64
 
 	refreshes stretch
@@ -141,28 +142,60 @@ func (c *WorkerConfig) bucket(i int) *Bucket {
 }
 
 // Poll takes one burst from every queue and returns how many packets it found.
+// Nothing stays with the worker: what a queue delivered has left, or is dropped.
 func (w *Worker) Poll() int {
 	total := 0
+	w.polled = 0
 	for i := range w.paths {
 		p := &w.paths[i]
-		total += w.pollToHost(p)
-		if p.link.Host != nil {
-			total += w.pollToNetwork(p)
+		total += w.receive(p, w.burst)
+		if p.link.Host == nil {
+			w.discard(p, w.burst)
+		} else {
+			total += w.exchange(p, w.burst)
 		}
 	}
 	w.questions.busy = total > 0
 	return total
 }
 
-// pollToHost receives a burst from the INT domain.
-func (w *Worker) pollToHost(p *path) int {
-	b := w.burst
-	if b.n = p.link.Network.RxBurst(b.vec); b.n == 0 {
-		return 0
+// receive takes a burst that comes from the INT domain through the stages, up to
+// where it is to be transmitted, and returns its length.
+func (w *Worker) receive(p *path, b *burst) int {
+	if b.n = p.link.Network.RxBurst(b.vec); b.n > 0 {
+		b.now = w.received()
+		w.toHost(p, b)
 	}
-	b.now = w.clock()
-	w.toHost(p, b)
 	return b.n
+}
+
+// received is the time of the burst that was just received.
+func (w *Worker) received() int64 {
+	now := w.clock()
+	if w.polled == 0 {
+		w.polled = now
+	}
+	return now
+}
+
+// exchange transmits the burst to the host and takes what comes from there to the
+// network; it returns the length of the latter. On the host port both are one call, so
+// that a poll of a quiet host costs two. On the network port they are not: what came
+// with them would be held over ticks, reloads and Stop.
+func (w *Worker) exchange(p *path, b *burst) int {
+	v, n := w.leaving(b)
+	sent, received := p.link.Host.Exchange(v, n, b.back)
+	now := b.now
+	if received > 0 {
+		now = w.received() // before anything is tried again
+	}
+	w.settle(p, ToHost, p.link.Host, b, v, n, sent)
+	if received > 0 {
+		b.vec, b.back = b.back, b.vec
+		b.n, b.now = received, now
+		w.toNetwork(p, b)
+	}
+	return received
 }
 
 // toHost is the life of a burst that comes from the INT domain.
@@ -184,7 +217,6 @@ func (w *Worker) toHost(p *path, b *burst) {
 			w.strip(p, b)
 		}
 	}
-	w.transmit(p, ToHost, p.link.Host, b)
 }
 
 // Tick does what is due between bursts: age flows, send report packets that

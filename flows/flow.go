@@ -20,8 +20,8 @@ type Flow struct {
 	flags       uint8  // these three are compared at once
 	NumPaths    uint8  // known, the current one included
 	NumHops     uint8
-	EndWindow   uint8 // as a hop's window, of the whole way
-	Closing     bool  // FIN or RST seen: two seconds of silence end the flow
+	EndWindow   uint8  // as a hop's window, of the whole way
+	Closing     bool   // FIN or RST seen: two seconds of silence end the flow
 	NextRefresh uint32 // when a refresh is due, in units of 2^RefreshShift ns; 0: not set yet
 	Facts       uint32 // what Watch depends on besides the key, hashed; 0 where nothing does
 	LastReport  uint32 // Tick of the last report but that of new_flow alone; 0: none

@@ -50,6 +50,10 @@ func (p *memPort) RxBurst(v *mbuf.Vec) int {
 
 func (p *memPort) TxBurst(_ *mbuf.Vec, n int) int { return n }
 
+func (p *memPort) Exchange(_ *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) {
+	return n, p.RxBurst(rx)
+}
+
 // verify compares what the worker left in the mbufs with the originals.
 func (p *memPort) verify(stripped bool) error {
 	for i, m := range p.mbufs {
@@ -69,6 +73,8 @@ func (p *memPort) verify(stripped bool) error {
 type quiet struct{ *memPort }
 
 func (quiet) RxBurst(*mbuf.Vec) int { return 0 }
+
+func (quiet) Exchange(_ *mbuf.Vec, n int, _ *mbuf.Vec) (sent, received int) { return n, 0 }
 
 // marker is where the parent counts from and to: an int3, always the same.
 //

@@ -91,6 +91,10 @@ func (q *port) TxBurst(v *mbuf.Vec, n int) int {
 	return n
 }
 
+func (q *port) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) {
+	return q.TxBurst(tx, n), q.RxBurst(rx)
+}
+
 // bed is a worker with a virtual clock. Each report leaves at once in a packet of
 // its own.
 type bed struct {

@@ -42,6 +42,10 @@ func (p *apiPort) TxBurst(v *mbuf.Vec, n int) int {
 	return n
 }
 
+func (p *apiPort) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) {
+	return p.TxBurst(tx, n), p.RxBurst(rx)
+}
+
 // apiBed is the API over two workers, which poll.
 type apiBed struct {
 	t       *testing.T

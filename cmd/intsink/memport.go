@@ -47,7 +47,16 @@ func (p *memPort) TxBurst(v *mbuf.Vec, n int) int {
 	return n
 }
 
+// Exchange is TxBurst, then RxBurst.
+func (p *memPort) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) {
+	return p.TxBurst(tx, n), p.RxBurst(rx)
+}
+
 // hostPort is a memPort that nothing arrives on.
 type hostPort struct{ *memPort }
 
 func (hostPort) RxBurst(*mbuf.Vec) int { return 0 }
+
+func (p hostPort) Exchange(tx *mbuf.Vec, n int, _ *mbuf.Vec) (sent, received int) {
+	return p.TxBurst(tx, n), 0
+}

@@ -91,6 +91,11 @@ func (p *pcapPort) RxBurst(v *mbuf.Vec) int {
 // TxBurst takes nothing: the network side of a replayed link only receives.
 func (p *pcapPort) TxBurst(*mbuf.Vec, int) int { return 0 }
 
+// Exchange is RxBurst.
+func (p *pcapPort) Exchange(_ *mbuf.Vec, _ int, rx *mbuf.Vec) (sent, received int) {
+	return 0, p.RxBurst(rx)
+}
+
 // close frees what was received and not handed over, and stops EAL.
 func (p *pcapPort) close() error {
 	for p.next < p.n {

@@ -16,5 +16,14 @@ func TestBurstsDoNotAllocate(t *testing.T) {
 		if n := testing.AllocsPerRun(1000, func() { q.TxBurst(v, q.RxBurst(v)) }); n != 0 {
 			t.Errorf("%v allocations per burst", n)
 		}
+		other := mbuf.NewVec()
+		received := q.RxBurst(v)
+		if n := testing.AllocsPerRun(1000, func() {
+			_, received = q.Exchange(v, received, other)
+			v, other = other, v
+		}); n != 0 {
+			t.Errorf("%v allocations per exchange", n)
+		}
+		q.TxBurst(v, received)
 	})
 }

@@ -57,6 +57,75 @@ func TestTxBurstKeepsTheRest(t *testing.T) {
 	}
 }
 
+// TestExchange: what is transmitted is there before anything is received, each counted
+// on its own, and none of either is fine.
+func TestExchange(t *testing.T) {
+	p := pool(t, "exchange")
+	q, tx, rx := start(t, dpdktest.Ring(2), p).Queue(0), mbuf.NewVec(), mbuf.NewVec()
+	exchange := func(n, wantSent, wantReceived int) {
+		t.Helper()
+		if sent, received := q.Exchange(tx, n, rx); sent != wantSent || received != wantReceived {
+			t.Fatalf("of %d: sent %d, received %d; want %d and %d", n, sent, received, wantSent, wantReceived)
+		}
+	}
+	exchange(0, 0, 0)
+	next, want := uint32(0), uint32(0)
+	alloc := func(n int) {
+		p.AllocBulk(tx, n)
+		for _, m := range tx[:n] {
+			binary.BigEndian.PutUint32(m.SetLen(60), next)
+			next++
+		}
+	}
+	check := func(n int) {
+		t.Helper()
+		for _, m := range rx[:n] {
+			if got := binary.BigEndian.Uint32(m.Bytes()); got != want {
+				t.Fatalf("packet %d came, want %d", got, want)
+			}
+			want++
+		}
+		p.FreeBulk(rx, n)
+	}
+	for _, n := range []int{1, 3, mbuf.MaxBurst} {
+		alloc(n)
+		exchange(n, n, n)
+		check(n)
+	}
+	alloc(5)
+	if sent := q.TxBurst(tx, 5); sent != 5 {
+		t.Fatalf("sent %d", sent)
+	}
+	exchange(0, 0, 5)
+	check(5)
+}
+
+// TestExchangeWithAFullPort: what is not taken stays the caller's, and packets are
+// received all the same.
+func TestExchangeWithAFullPort(t *testing.T) {
+	p := pool(t, "full")
+	q, tx, rx := start(t, dpdktest.Ring(3), p).Queue(0), mbuf.NewVec(), mbuf.NewVec()
+	sent := mbuf.MaxBurst
+	for sent == mbuf.MaxBurst {
+		if !p.AllocBulk(tx, mbuf.MaxBurst) {
+			t.Fatal("the ring never fills")
+		}
+		sent = q.TxBurst(tx, mbuf.MaxBurst)
+	}
+	left := copy(tx[:], tx[sent:])
+	again, received := q.Exchange(tx, left, rx)
+	if again != 0 || received != mbuf.MaxBurst {
+		t.Errorf("sent %d of %d into a full ring, received %d", again, left, received)
+	}
+	p.FreeBulk(rx, received)
+	if again, received = q.Exchange(tx, left, rx); again != left || received != mbuf.MaxBurst {
+		t.Errorf("sent %d of %d where there is room, received %d", again, left, received)
+	}
+	for p.FreeBulk(rx, received); received > 0; p.FreeBulk(rx, received) {
+		_, received = q.Exchange(tx, 0, rx)
+	}
+}
+
 // TestChainThroughPort: a chain with a short first segment survives the port
 // and is pulled up after it.
 func TestChainThroughPort(t *testing.T) {

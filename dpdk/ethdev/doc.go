@@ -14,5 +14,9 @@
 //	n := q.RxBurst(v)       // v[:n] are the worker's
 //	sent := q.TxBurst(v, n) // v[:sent] are the port's, v[sent:n] still the worker's
 //
+// or, where there is something to transmit on the port that is received from,
+//
+//	sent, n := q.Exchange(v, n, rx) // both in one call
+//
 // Errors name the device, what DPDK said, and what to do.
 package ethdev

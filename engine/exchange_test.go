@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"bytes"
+	"testing"
+
+	"intsink/bench/intgen"
+	"intsink/dpdk/mbuf"
+)
+
+// slowQueue takes few packets at a time, and each further try takes time.
+type slowQueue struct {
+	*memQueue
+	most, calls int
+	pass        func()
+}
+
+func (q *slowQueue) TxBurst(v *mbuf.Vec, n int) int {
+	q.calls++
+	q.pass()
+	return q.memQueue.TxBurst(v, min(n, q.most))
+}
+
+func (q *slowQueue) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) {
+	q.calls++
+	return q.memQueue.TxBurst(tx, min(n, q.most)), q.RxBurst(rx)
+}
+
+// arp is a frame that stations hear of.
+func arp() []byte {
+	return append(make([]byte, 12), append([]byte{0x08, 0x06}, make([]byte, 46)...)...)
+}
+
+// listener keeps the times at which it heard something.
+type listener struct{ heard []int64 }
+
+func (l *listener) Hear(_ []byte, now int64) { l.heard = append(l.heard, now) }
+func (l *listener) Tick(int64)               {}
+
+// TestBothWaysInOnePoll: a burst each way meets on the host port, where the port takes
+// few packets at a time: none is lost, none is held, each burst has its own receive time.
+func TestBothWaysInOnePoll(t *testing.T) {
+	for _, c := range []struct {
+		most, packets, forwarded, calls int
+	}{
+		{64, 40, 40, 1},
+		{10, 40, 40, 4},
+		{5, 45, 45, 1 + txRetries},
+		{5, 64, 45, 1 + txRetries},
+		{0, 3, 0, 1 + txRetries},
+		{5, 0, 0, 1},
+	} {
+		b := newBed(t, nil)
+		slow := &slowQueue{memQueue: b.host, most: c.most, pass: func() { b.now += 50e3 }}
+		var network, host listener
+		l := b.paths[0].link
+		l.Host, l.NetworkStation, l.HostStation = slow, &network, &host
+		start := b.now
+		b.clock = func() int64 { b.now += 1000; return b.now }
+		var want [][]byte
+		for n := range c.packets {
+			frame := plain(n)
+			if n == 0 {
+				frame = arp()
+			}
+			want = append(want, frame)
+			b.network.rx = append(b.network.rx, bytes.Clone(frame))
+		}
+		b.host.rx = [][]byte{plain(100), arp(), plain(101)}
+		if n := b.Poll(); n != c.packets+3 || slow.calls != c.calls {
+			t.Errorf("%+v: %d packets found, %d calls", c, n, slow.calls)
+		}
+		if len(b.host.tx) != c.forwarded || len(b.network.tx) != 3 || !bytes.Equal(b.network.tx[2], plain(101)) {
+			t.Errorf("%+v: forwarded %d to the host and %d to the network", c, len(b.host.tx), len(b.network.tx))
+		}
+		for i, f := range b.host.tx {
+			if !bytes.Equal(f, want[i]) {
+				t.Errorf("%+v: packet %d to the host is not the one that came", c, i)
+			}
+		}
+		at := start + 1000
+		if c.packets > 0 {
+			if len(network.heard) != 1 || network.heard[0] != at {
+				t.Errorf("%+v: the network's burst came at %v, want %d", c, network.heard, at)
+			}
+			at += 1000
+		}
+		if len(host.heard) != 1 || host.heard[0] != at { // whatever the retries took
+			t.Errorf("%+v: the host's burst came at %v, want %d", c, host.heard, at)
+		}
+		if b.pool.InUse() != 0 {
+			t.Errorf("%+v: %d mbufs are held between two polls", c, b.pool.InUse())
+		}
+		b.balance()
+		d := b.Snapshot().Links[0].Direction
+		if d[ToHost].Dropped[DropTxFull] != uint64(c.packets-c.forwarded) || d[ToNetwork].Forwarded != 3 {
+			t.Errorf("%+v: counted %+v", c, d)
+		}
+	}
+}
+
+// TestDropsAndRefusalsWhileTheHostSends: what is dropped by a stage, what the host port
+// refuses and what comes from it do not get into each other's way.
+func TestDropsAndRefusalsWhileTheHostSends(t *testing.T) {
+	b := explained(t, nil)
+	discard := withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) { s.Discard = true })
+	b.host.room = 1
+	b.network.rx = frames(discard, plain(2), discard, plain(3), plain(4))
+	b.host.rx = frames(plain(5), plain(6))
+	b.Poll()
+	if len(b.host.tx) != 1 || !bytes.Equal(b.host.tx[0], plain(2)) || len(b.network.tx) != 2 || !bytes.Equal(b.network.tx[1], plain(6)) {
+		t.Errorf("forwarded %x and %x", b.host.tx, b.network.tx)
+	}
+	refused := 0
+	for _, r := range b.decoded() {
+		if r.Dropped && r.Inner.Flow.Source == "10.0.0.3" {
+			refused++
+		}
+	}
+	if refused != 1 {
+		t.Errorf("%d reports of the first packet that was refused, want 1", refused)
+	}
+	b.balance()
+	d := b.Snapshot().Links[0].Direction[ToHost]
+	if d.Dropped[DropDiscard] != 2 || d.Dropped[DropTxFull] != 2 || d.Forwarded != 1 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestTapBesideALink: a tap has no host port; its packets are freed, the link's pass.
+func TestTapBesideALink(t *testing.T) {
+	b := newBed(t, nil)
+	tap := &memQueue{pool: b.pool}
+	w := *b.paths[0].link
+	w.Network, w.Host = tap, nil
+	b.counters, b.published = newCounters(2, 1), newCounters(2, 1)
+	b.outboxes[0].counters = &b.counters.Collectors[0]
+	link := b.paths[0].link
+	b.paths = []path{{link: &w, counters: &b.counters.Links[1]}, {link: link, counters: &b.counters.Links[0]}}
+	discard := withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) { s.Discard = true })
+	tap.rx = frames(withINT(t, plain(1), nil), discard, plain(2))
+	b.network.rx, b.host.rx = frames(plain(3)), frames(plain(4))
+	if n := b.Poll(); n != 5 || len(b.host.tx) != 1 || len(b.network.tx) != 1 || len(tap.tx) != 0 || b.pool.InUse() != 0 {
+		t.Errorf("%d packets, %d and %d forwarded, %d held", n, len(b.host.tx), len(b.network.tx), b.pool.InUse())
+	}
+	b.balance()
+	if d := b.Snapshot().Links[1].Direction[ToHost]; d.Received != 3 || d.Dropped[DropTap]+d.Dropped[DropDiscard] != 3 {
+		t.Errorf("%+v", d)
+	}
+}
