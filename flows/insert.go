@@ -37,7 +37,7 @@ func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
 				return t.place(now, at, tagOf(h), k)
 			}
 			age := tick - bk.seen[s]
-			if found && age <= oldest || (age == 0 || age == newcomer) && isHeld(held, &t.flows[at]) {
+			if found && age <= oldest || (t.sparse || age == 0 || age == newcomer) && isHeld(held, &t.flows[at]) {
 				continue
 			}
 			victim, oldest, found = at, age, true
@@ -100,6 +100,7 @@ func (t *Table) move(from, to uint64) {
 	if f.HasCold() {
 		*f.cold = t.cold[from]
 	}
+	t.flows[from].Key = Key{}
 }
 
 func isHeld(held []*Flow, f *Flow) bool {

@@ -10,32 +10,59 @@ func (t *Table) LookupBurst(now int64, keys []Key, hashes []uint64, out []*Flow)
 	hashes, out = hashes[:len(keys)], out[:len(keys)]
 	// Each pass only asks for what the next one needs, for all keys: the cache
 	// misses of a pass overlap, where one key after the other would wait for each.
-	candidates(t, Tick(now), hashes, out)
+	if t.sparse = t.n <= len(t.flows)/sparseShare; t.sparse {
+		firsts(t, hashes, out)
+	} else {
+		candidates(t, Tick(now), hashes, out)
+	}
 	for j := 0; ; j++ {
 		if j = confirm(now, keys, out, j); j >= len(keys) {
 			return fresh
 		}
-		t.unsee(hashes[j], out[j])
+		if !t.sparse {
+			t.unsee(hashes[j], out[j])
+		}
 		out[j], fresh = t.findOrInsert(now, hashes[j], &keys[j], out[:j], fresh)
 	}
 }
 
-// Touch loads the bucket of a hash that LookupBurst will be asked for.
-func (t *Table) Touch(h uint64) { t.touched += t.buckets[h&t.mask].tags[0] }
+// sparseShare: in a table with at most one flow for so many places, a flow is most likely
+// in the first place of its bucket, which is looked at before the bucket is. So most
+// packets read two lines instead of three, which lie far apart from those of others.
+//
+// When a flow was last seen stands in the bucket later, then: Age sees to it.
+const sparseShare = 64
 
-// Index is what hashes a key of IPv4, as Hash does with these Keys, and finds its
-// bucket: line hash & Mask, of 64 bytes each, behind Buckets.
-type Index struct {
-	Keys    [3]uint64
-	Mask    uint64
-	Buckets uintptr
+// Touch loads what LookupBurst will ask for first of a hash.
+func (t *Table) Touch(h uint64) {
+	if t.sparse {
+		t.touched += t.flows[h&t.mask*slots].Key.rest
+	} else {
+		t.touched += t.buckets[h&t.mask].tags[0]
+	}
 }
 
-// Index is that of t, until it is closed.
+// Index is what hashes a key of IPv4, as Hash does with these Keys, and finds what
+// LookupBurst will ask for first: Stride * (hash & Mask) behind Base.
+type Index struct {
+	Keys         [3]uint64
+	Mask, Stride uint64
+	Base         uintptr
+}
+
+// Index is that of t until the next LookupBurst, and none the worse for it later, until
+// t is closed.
 func (t *Table) Index() Index {
 	// SAFETY: the address is only prefetched, and what it points to does not move.
-	return Index{Keys: t.hasher.keys, Mask: t.mask, Buckets: uintptr(unsafe.Pointer(&t.buckets[0]))}
+	i := Index{Keys: t.hasher.keys, Mask: t.mask, Stride: 1 << bucketShift, Base: uintptr(unsafe.Pointer(&t.buckets[0]))}
+	if t.sparse {
+		i.Stride, i.Base = slots<<flowShift, uintptr(unsafe.Pointer(&t.flows[0]))
+	}
+	return i
 }
+
+// Sparse tells whether Index is of a table with few flows.
+func (t *Table) Sparse() bool { return t.sparse }
 
 // unsee takes back that f, a candidate for hash h, was marked as seen: it is another
 // flow.

@@ -72,6 +72,32 @@ none:
 done:
 	RET
 
+// func firsts(t *Table, hashes []uint64, out []*Flow)
+TEXT ·firsts(SB), NOSPLIT, $0-56
+	MOVQ t+0(FP), SI
+	MOVQ hashes_base+8(FP), R9
+	MOVQ hashes_len+16(FP), R10
+	MOVQ out_base+32(FP), R11
+	MOVQ Table_mask(SI), R12
+	MOVQ Table_flows(SI), DI
+	LEAQ (R9)(R10*8), R9
+	LEAQ (R11)(R10*8), R11
+	NEGQ R10 // R9 and R11 are ends, R10 counts up to zero
+	JEQ  done
+
+next:
+	MOVQ (R9)(R10*8), BX
+	ANDQ R12, BX
+	SHLQ $(const_flowShift+const_slotShift), BX
+	ADDQ DI, BX
+	PREFETCHT0 64(BX) // the first line was, from Index or by Touch
+	MOVQ BX, (R11)(R10*8)
+	INCQ R10
+	JNE  next
+
+done:
+	RET
+
 // func confirm(now int64, keys []Key, out []*Flow, from int) (next int)
 TEXT ·confirm(SB), NOSPLIT, $0-72
 	MOVQ now+0(FP), R8

@@ -22,6 +22,15 @@ func candidatesGo(t *Table, tick uint32, hashes []uint64, out []*Flow) {
 	}
 }
 
+// firstsGo finds, for each hash, the first flow of its bucket, in a sparse table most
+// likely the right one. No flow that is gone has a key.
+func firstsGo(t *Table, hashes []uint64, out []*Flow) {
+	out = out[:len(hashes)]
+	for j, h := range hashes {
+		out[j] = &t.flows[h&t.mask*slots]
+	}
+}
+
 // confirmGo marks out[from:] as seen as long as they have the keys that are looked for,
 // and returns the place of the first that has not.
 func confirmGo(now int64, keys []Key, out []*Flow, from int) (next int) {

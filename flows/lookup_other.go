@@ -7,6 +7,11 @@ func candidates(t *Table, tick uint32, hashes []uint64, out []*Flow) {
 	touchFlows(out)
 }
 
+func firsts(t *Table, hashes []uint64, out []*Flow) {
+	firstsGo(t, hashes, out)
+	touchFlows(out)
+}
+
 func confirm(now int64, keys []Key, out []*Flow, from int) (next int) {
 	return confirmGo(now, keys, out, from)
 }

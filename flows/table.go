@@ -29,6 +29,7 @@ type Table struct {
 	cold      []Cold // cold[i] and losses[i] belong to flows[i]
 	losses    []Loss
 	memory    [3][]byte
+	sparse    bool   // as the last LookupBurst found it
 	touched   uint64 // keeps the loads of the prefetch pass alive
 }
 
