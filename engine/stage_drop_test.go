@@ -264,3 +264,39 @@ func TestLossHasNoPacket(t *testing.T) {
 		t.Errorf("counters %+v", c.Detector)
 	}
 }
+
+// TestLossOutlivesItsFlow: what is lost of a flow is reported with its key when its time
+// has come, even where the flow has ended by then.
+func TestLossOutlivesItsFlow(t *testing.T) {
+	const domain = 0x5453
+	b := explained(t, func(r *Rules) {
+		d := inthdr.Domain{ID: domain}
+		d.Bits[0].Length, d.Bits[0].SourceOnly, d.Bits[0].Role = 4, true, inthdr.Sequence
+		r.INT.Domains = []inthdr.Domain{d}
+		r.Policies[0].Thresholds.LossInterval = 60e9
+	})
+	numbered := func(n uint32) []byte {
+		return withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) {
+			s.DomainID, s.DSInstruction, s.SourceOnly = domain, 0x8000, binary.BigEndian.AppendUint32(nil, n)
+		})
+	}
+	b.expect(frames(numbered(1)), nil, "new_flow F")
+	b.expect(frames(numbered(3)), nil)
+	var lost []string
+	for ms := range 70_000 {
+		if ms == 1000 {
+			b.network.rx = frames(numbered(5))
+			b.Poll()
+		}
+		b.step(1e6)
+		for _, r := range b.decoded() {
+			if slices.Equal(r.Events, []string{"loss"}) {
+				lost = append(lost, r.Inner.Flow.Source+" to "+r.Inner.Flow.Destination)
+			}
+		}
+	}
+	if b.table.Len() != 0 || !slices.Equal(lost, []string{"10.0.0.1 to 10.1.0.1", "10.0.0.1 to 10.1.0.1"}) {
+		t.Errorf("%d flows, losses of %q", b.table.Len(), lost)
+	}
+	b.balance()
+}

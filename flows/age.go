@@ -41,7 +41,7 @@ func (t *Table) ageBucket(b int, now int64, gone func(*Flow)) {
 		if silent >= t.idle || f.Closing && silent >= closingQuiet {
 			gone(f)
 			bk.setTag(s, 0)
-			f.Key = Key{}
+			f.Key.leave()
 			t.n--
 		} else if t.sparse {
 			bk.seen[s] = Tick(f.seen)

@@ -15,7 +15,7 @@ import (
 // them on the wire: no byte is swapped where packets come in.
 type Key struct {
 	addrs [4]uint64 // IPv4: the first is source 32, destination 32, upwards, the rest counts for nothing; IPv6: as Src and Dst
-	rest  uint64    // IP version 8, protocol 8, zero 16, destination port 16, source port 16, upwards
+	rest  uint64    // IP version 8, protocol 8, zero 16 (see leave), destination port 16, source port 16, upwards
 }
 
 // equal compares word by word: == on the struct would be a call.
@@ -31,6 +31,10 @@ func (k *Key) settled() Key {
 	}
 	return *k
 }
+
+// leave makes k one that no packet has. It says what it said, for those who have still
+// something to say of a flow that is gone: of its losses.
+func (k *Key) leave() { k.rest |= 1 << 16 }
 
 // SetIPv4 sets the addresses of an IPv4 packet.
 func (k *Key) SetIPv4(src, dst uint32) {

@@ -23,7 +23,7 @@ func candidatesGo(t *Table, tick uint32, hashes []uint64, out []*Flow) {
 }
 
 // firstsGo finds, for each hash, the first flow of its bucket, in a sparse table most
-// likely the right one. No flow that is gone has a key.
+// likely the right one. No packet has the key of a flow that is gone.
 func firstsGo(t *Table, hashes []uint64, out []*Flow) {
 	out = out[:len(hashes)]
 	for j, h := range hashes {
