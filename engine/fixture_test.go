@@ -140,15 +140,15 @@ func (b *bed) balance() {
 	b.t.Helper()
 	b.Close()
 	b.sealed()
-	c := b.Snapshot()
-	for d := range c.Links[0].Direction {
-		x := &c.Links[0].Direction[d]
-		sum := x.Forwarded
-		for _, n := range x.Dropped {
-			sum += n
-		}
-		if x.Received != sum {
-			b.t.Errorf("%v: received %d, forwarded and dropped %d", Direction(d), x.Received, sum)
+	for _, l := range b.Snapshot().Links {
+		for d, x := range l.Direction {
+			sum := x.Forwarded
+			for _, n := range x.Dropped {
+				sum += n
+			}
+			if x.Received != sum {
+				b.t.Errorf("%v: received %d, forwarded and dropped %d", Direction(d), x.Received, sum)
+			}
 		}
 	}
 	if n := b.pool.InUse() + b.reports.InUse(); n != 0 {

@@ -1,0 +1,257 @@
+package engine
+
+import (
+	"hash/crc32"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"intsink/bench/intgen"
+	"intsink/dpdk/mbuf"
+	"intsink/engine/inthdr"
+	"intsink/flows"
+)
+
+// chainQueue is a port that delivers some packets in two segments: the same ones, cut at
+// the same byte, whichever worker asks.
+type chainQueue struct {
+	*memQueue
+	whole bool // all in one
+}
+
+func (q *chainQueue) RxBurst(v *mbuf.Vec) int {
+	frames, tail := q.rx, mbuf.NewVec()
+	n := q.memQueue.RxBurst(v)
+	for i, f := range frames[:n] {
+		x := crc32.ChecksumIEEE(f)
+		if q.whole || x%4 != 0 || !q.pool.AllocBulk(tail, 1) {
+			continue
+		}
+		cut := 1 + int(x>>8)%(len(f)-1)
+		copy(tail[0].SetLen(len(f)-cut), f[cut:])
+		v[i].SetLen(cut)
+		v[i].Chain(tail[0])
+	}
+	return n
+}
+
+func (q *chainQueue) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) {
+	return q.TxBurst(tx, n), q.RxBurst(rx)
+}
+
+// linksBed is a bed of two links; ports are the network's and the host's of the first,
+// then those of the second.
+type linksBed struct {
+	*collectorsBed
+	ports [4]*chainQueue
+}
+
+func newLinksBed(t *testing.T, tap bool, change func(*Rules)) *linksBed {
+	b := &linksBed{collectorsBed: newCollectorsBed(t, 3, 64, func(r *Rules) {
+		r.INT = everyMarking()
+		change(r)
+	})}
+	for i := range b.ports {
+		b.ports[i] = &chainQueue{memQueue: &memQueue{pool: b.pool, room: unlimited}}
+	}
+	links := []Link{{Network: b.ports[0], Host: b.ports[1], NetworkID: 1, HostID: 2}, {Network: b.ports[2], Host: b.ports[3], NetworkID: 3, HostID: 4}}
+	if tap {
+		links[0].Host = nil
+	}
+	b.Worker.Close()
+	b.Worker = NewWorker(WorkerConfig{
+		Links: links, Collectors: b.rings, PacketPool: b.pool, ReportPool: b.reports, NodeID: 3, HwID: 5, Seed: 7, Rules: b.rules,
+		Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9},
+		Clock: func() int64 { b.now += 10; return b.now },
+	})
+	return b
+}
+
+// everyMarking is what nestings need, and a domain with sequence numbers.
+func everyMarking() inthdr.Config {
+	port, gre, d := uint16(5000), uint16(0x88b6), inthdr.Domain{ID: 0x5453}
+	d.Bits[0].Length, d.Bits[0].SourceOnly, d.Bits[0].Role = 4, true, inthdr.Sequence
+	return inthdr.Config{
+		UDPPort: &port, GREProtocol: &gre, VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82},
+		Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}, Version2: true, Domains: []inthdr.Domain{d},
+	}
+}
+
+// forget makes the worker take the long way with all it polls next: shapes are forgotten,
+// and the memory that is asked is that of a locator without any port, which knows nothing.
+func (b *linksBed) forget() {
+	b.locator = inthdr.NewLocator(b.rules.INT)
+	b.recall.memory = inthdr.NewLocator(inthdr.Config{DSCP: &inthdr.DSCP{Value: 1, Mask: 1}}).Memory()
+}
+
+// round is what happens to a worker in one poll, and until the next.
+type round struct {
+	frames [4][][]byte // that arrive, by port
+	room   [4]int      // for what leaves
+	whole  bool        // without chains
+	reload bool
+	step   int64
+}
+
+func newRound(t *testing.T, r *rand.Rand, tap bool, nested [][]byte) (x round) {
+	for port := range x.frames {
+		if x.room[port] = unlimited; r.IntN(20) == 0 {
+			// The report of a packet without INT that a full port refuses shows its first
+			// segment, which the long way may have made longer.
+			x.room[port], x.whole = r.IntN(mbuf.MaxBurst), true
+		}
+		if r.IntN(3) == 0 || tap && port == 1 {
+			continue
+		}
+		// Often few kinds: what is unlike them makes the worker fill what it knows of all.
+		kinds := make([][]byte, 1+r.IntN(2)*3+r.IntN(2)*mbuf.MaxBurst)
+		for i := range kinds {
+			kinds[i] = anyFrame(t, r, nested)
+		}
+		for range 1 + r.IntN(mbuf.MaxBurst) {
+			x.frames[port] = append(x.frames[port], kinds[r.IntN(len(kinds))])
+		}
+	}
+	x.reload, x.step = r.IntN(25) == 0, r.Int64N(2e6)
+	switch r.IntN(60) {
+	case 0:
+		x.step = 40e9 // all flows end
+	case 1, 2:
+		x.step = r.Int64N(5e9)
+	}
+	return x
+}
+
+// anyFrame is mostly one whose INT memory knows, of several lengths, one of which shares
+// a memo with what the last of nested has inside; some are unusual, or damaged.
+func anyFrame(t *testing.T, r *rand.Rand, nested [][]byte) []byte {
+	f := intgen.Flow{Src: address(10, 0, 0, byte(r.IntN(3))), Dst: address(10, 1, 0, 1), Proto: intgen.UDP, SrcPort: 1024, DstPort: 7999 + uint16(r.IntN(6))}
+	orig := f.Frame(r.IntN(200), r.Uint32())
+	switch r.IntN(20) {
+	case 0:
+		return nested[r.IntN(len(nested))]
+	case 1:
+		return nested[len(nested)-1]
+	case 2:
+		return orig
+	case 3, 4:
+		f := reported(t, r)
+		switch r.IntN(3) {
+		case 0:
+			f[14+r.IntN(min(60, len(f)-14))] ^= 1 << r.IntN(8)
+			return f
+		case 1:
+			return f[:len(f)-r.IntN(len(f)-14)]
+		}
+		return append(f, make([]byte, r.IntN(20))...)
+	case 5, 6, 7:
+		return reported(t, r)
+	}
+	source := intgen.Source{UDPPort: 5000, Bitmap: []uint16{0xf000, 0xf000, 0xf900, 0xe000}[r.IntN(4)], MaxHops: 20, DomainID: uint16(r.IntN(8) / 7)}
+	hops := make([]intgen.Hop, []int{1, 2, 4, 7}[r.IntN(4)])
+	for i := range hops {
+		hops[i] = intgen.Hop{NodeID: uint32(i), Ingress: 1, Egress: 2, LatencyNs: 10_000 + uint32(r.IntN(100))}
+		if r.IntN(50) == 0 {
+			hops[i].LatencyNs, hops[i].QueueOccupancy = 100_000, 5000
+		}
+	}
+	out, err := source.Insert(orig, hops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// live takes the worker through a round.
+func (b *linksBed) live(x *round) {
+	for i, q := range b.ports {
+		q.rx, q.tx, q.room, q.whole = x.frames[i], nil, x.room[i], x.whole
+	}
+	b.Poll()
+	if x.reload {
+		again := *b.rules
+		b.Reload(&again)
+	}
+	b.step(x.step)
+}
+
+// sameAs compares all that left b in the last round, and all that it counted.
+func (b *linksBed) sameAs(t *testing.T, long *linksBed) {
+	t.Helper()
+	if got, want := b.handedOver(), long.handedOver(); !reflect.DeepEqual(got, want) {
+		t.Fatalf("reports %x\nthe long way %x", got, want)
+	}
+	for i, q := range b.ports {
+		if !reflect.DeepEqual(q.tx, long.ports[i].tx) {
+			t.Fatalf("port %d: %x left\nthe long way %x", i, q.tx, long.ports[i].tx)
+		}
+		if len(q.rx) != 0 || b.pool.InUse() != 0 || long.pool.InUse() != 0 {
+			t.Fatalf("port %d: %d frames wait; %d and %d mbufs in use", i, len(q.rx), b.pool.InUse(), long.pool.InUse())
+		}
+	}
+	if !reflect.DeepEqual(b.counters, long.counters) || b.detector.Counters != long.detector.Counters || b.table.Len() != long.table.Len() {
+		t.Fatalf("counters %+v %+v, %d flows\nthe long way %+v %+v, %d flows",
+			b.counters, b.detector.Counters, b.table.Len(), long.counters, long.detector.Counters, long.table.Len())
+	}
+}
+
+// flows are those in the table, by their places.
+func (b *linksBed) flows() (out []*flows.Flow) {
+	b.table.Walk(0, 1<<20, func(f *flows.Flow) int { out = append(out, f); return 1 })
+	return out
+}
+
+// TestLongWayChangesNothing: what memory tells of packets, how they are stripped while
+// their headers are looked at, and how they stand in a report, is as if each was parsed.
+func TestLongWayChangesNothing(t *testing.T) {
+	var nested [][]byte
+	for _, n := range nestings() {
+		_, marked := n.frames(t, func(s *intgen.Source) { s.Bitmap = 0xf000 }) // 12 words: 16 less than 7 hops of 4
+		nested = append(nested, marked)
+	}
+	sample := func(r *Rules, every uint32) {
+		for i := range r.Policies {
+			r.Policies[i].Sample = every
+		}
+	}
+	for name, change := range map[string]func(*Rules){
+		"all are samples": func(*Rules) {},
+		"samples":         func(r *Rules) { sample(r, 3) },
+		"explained":       func(r *Rules) { r.Report.Explain = true },
+		"more is asked":   func(r *Rules) { sample(r, 2); r.Watches[4].DSCP = []uint8{0} },
+		"not watched":     func(r *Rules) { r.Watches, r.Policies = nil, nil },
+		"malformed drops": func(r *Rules) {
+			sample(r, 7)
+			r.DropMalformed = true
+			for i := range r.Policies {
+				r.Policies[i].Thresholds.RefreshEvery = 5e6
+			}
+		},
+		"tap": func(r *Rules) { sample(r, 5) },
+	} {
+		t.Run(name, func(t *testing.T) { sameTheLongWay(t, name == "tap", nested, change) })
+	}
+}
+
+func sameTheLongWay(t *testing.T, tap bool, nested [][]byte, change func(*Rules)) {
+	b, long, r := newLinksBed(t, tap, change), newLinksBed(t, tap, change), rand.New(rand.NewPCG(3, 9))
+	for n := range 200 {
+		x := newRound(t, r, tap, nested)
+		b.live(&x)
+		long.forget()
+		long.live(&x)
+		b.sameAs(t, long)
+		if n%10 == 0 && !reflect.DeepEqual(b.flows(), long.flows()) {
+			t.Fatalf("round %d: flows differ", n)
+		}
+	}
+	c := b.counters.Links[1]
+	if c.INT[inthdr.MD] < 1000 || c.Leaked < 1000 || c.Direction[ToHost].Dropped[DropTxFull] == 0 || c.Direction[ToNetwork].Dropped[DropTxFull] == 0 {
+		t.Errorf("counters %+v: want some of each", c)
+	}
+	for _, b := range []*linksBed{b, long} {
+		b.Close()
+		b.handedOver()
+		b.balance()
+	}
+}
