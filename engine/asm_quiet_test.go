@@ -122,6 +122,9 @@ func (t *quietBed) know(j int) *inthdr.Info {
 	for _, own := range []*uint16{&t.memos[j].Size, &t.memos[j].Orig, &info.Size, &info.Orig} {
 		*own = uint16(t.Uint32())
 	}
+	for _, own := range []*uint8{&t.memos[j].DSCP, &t.memos[j].RemainingHops, &info.DSCP, &info.RemainingHops} {
+		*own = uint8(t.Uint32())
+	}
 	return b.known[j]
 }
 
@@ -245,6 +248,19 @@ func TestQuietTwins(t *testing.T) {
 	t.Logf("%d of %d packets were quiet", quiet, all)
 	if quiet < all/4 {
 		t.Errorf("%d of %d packets were quiet: most cases are not reached", quiet, all)
+	}
+}
+
+// TestQuietTwinsOfFewLanes: flows of watches that there are no longer, and no watch at all.
+func TestQuietTwinsOfFewLanes(t *testing.T) {
+	x := newQuietBed(t, 13)
+	for n := range 200 {
+		x.burst(n % (mbuf.MaxBurst + 1))
+		lanes := x.q.lanes
+		if x.q.lanes = lanes[:n%len(lanes)]; n%len(lanes) == 0 && x.odds(2) {
+			x.q.lanes = nil
+		}
+		x.quietTwins()
 	}
 }
 

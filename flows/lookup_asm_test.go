@@ -42,7 +42,7 @@ func shuffleTags(r *rand.Rand, table *Table, tags []uint16, tick uint32) {
 				tag = []uint16{0, tag + 1, tag - 1, tag ^ 0x8000}[r.IntN(4)] // not all of which a table has
 			}
 			bk.setTag(s, tag)
-			bk.seen[s] = tick - r.Uint32N(2)
+			bk.seen[s] = tick ^ []uint32{0, 1, 1 << 8, 1 << 16, 1 << 31}[r.IntN(5)]
 		}
 		if r.IntN(4) == 0 {
 			*bk = bucket{}
