@@ -117,7 +117,7 @@ func (t *quietBed) know(j int) *inthdr.Info {
 	if b.known[j], b.full = info, b.full|1<<j; !info.Plain || t.odds(2) {
 		return info
 	}
-	t.memos[j] = *info
+	t.memos[j], *info = *info, inthdr.Info{} // of an earlier packet
 	b.known[j], b.full = &t.memos[j], b.full&^(1<<j)
 	for _, own := range []*uint16{&t.memos[j].Size, &t.memos[j].Orig, &info.Size, &info.Orig} {
 		*own = uint16(t.Uint32())
@@ -209,7 +209,7 @@ func (t *quietBed) disturb(j int, info *inthdr.Info) {
 	case 14:
 		*field[uint32](t, f, "bytes") = math.MaxUint32 - uint32(info.Size) + 1
 	case 15:
-		info.Usual = false
+		info.Usual, info.Format = false, inthdr.Format(t.IntN(2))
 	case 16: // more hops than are watched
 		f.NumHops = 255
 	case 17: // which the flow does not care for; what the locator knows always is
@@ -295,7 +295,10 @@ func (t *twinBed) addPlain(n, payload int, fill func(int) []byte) {
 	binary.BigEndian.PutUint16(f[38:], size-20)
 	m := t.yard.put(i, f, pick(t, len(f), 42+n), mbuf.MaxBurst+i)
 	b.vec[i] = m
-	b.info[i] = inthdr.Info{Plain: true, End: uint16(42 + n), Orig: binary.BigEndian.Uint16(f[44:]), Size: 14 + size - uint16(n)}
+	b.info[i] = inthdr.Info{
+		Plain: true, Usual: t.odds(2), Reason: inthdr.Reason(t.IntN(2)), HopExceeded: t.odds(2), DSCP: uint8(t.IntN(64)),
+		End: uint16(42 + n), Orig: binary.BigEndian.Uint16(f[44:]), Size: 14 + size - uint16(n),
+	}
 	j := mbuf.MaxBurst - 1 - i
 	b.known[j], b.int[j], b.rest[b.nRest] = &b.info[i], uint8(i), uint8(j)
 	b.nRest++
