@@ -214,6 +214,8 @@ func (t *quietBed) disturb(j int, info *inthdr.Info) {
 		f.NumHops = 255
 	case 17: // which the flow does not care for; what the locator knows always is
 		info.Plain = b.full>>j&1 == 0
+	case 18:
+		f.Watch ^= 1 << t.IntN(8)
 	}
 }
 
