@@ -185,7 +185,7 @@ func TestRecallTwins(t *testing.T) {
 					}
 					b.vec[i] = x.yard.put(i, f, segment, mbuf.MaxBurst+i)
 					if pktLen := at[uint32](x.yard.page(i), atPktLen); x.odds(12) {
-						*pktLen = pick[uint32](x, 0, *pktLen-1, *pktLen+1, *pktLen+100, packet.MaxFrame, packet.MaxFrame+1, 1<<31, 1<<32-1, x.Uint32())
+						*pktLen = pick[uint32](x, 0, *pktLen-1, *pktLen+1, *pktLen+100, *pktLen+1<<16, packet.MaxFrame, packet.MaxFrame+1, 1<<31, 1<<32-1, x.Uint32())
 					}
 					b.info[i].Reason = inthdr.Reason(x.IntN(2)) // which an earlier packet left there
 				}
