@@ -171,6 +171,7 @@ func (t *quietBed) settle(f *flows.Flow, frame []byte, info *inthdr.Info) {
 	f.NumHops = uint8(int(info.Hops) + t.IntN(2))
 	f.NextRefresh = t.q.refresh + pick(t.twinBed, 1, 1<<31-1, 1+t.Uint32N(1<<31-1))
 	*field[uint8](t, f, "flags") = uint8(l.Flags) | uint8(t.IntN(256))&^l.Mask
+	f.Key.SetUDP(t.Uint64(), uint16(f.Watch)|uint16(l.Flags)<<8, f.Generation) // what stands before is as what follows should be
 	*field[uint32](t, f, "packets") = pick(t.twinBed, 0, math.MaxUint32-1, math.MaxUint32-2, t.Uint32())
 	*field[uint32](t, f, "bytes") = pick(t.twinBed, 0, math.MaxUint32-uint32(info.Size), math.MaxUint32-2*uint32(info.Size), t.Uint32())
 }
