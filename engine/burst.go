@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"math/bits"
+
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
@@ -74,6 +76,20 @@ func (b *burst) leave(j int) {
 func (b *burst) fill(j int) {
 	if b.full>>j&1 == 0 {
 		b.complete(j)
+	}
+}
+
+// fillAll is fill for all packets, which have their INT.
+func (b *burst) fillAll() {
+	for left := (1<<b.nINT - 1) &^ b.full; left != 0; left &= left - 1 {
+		b.complete(bits.TrailingZeros64(left))
+	}
+}
+
+// fillRest is fill for the packets rest[from:b.nRest], which have theirs.
+func (b *burst) fillRest(from int) {
+	for _, j := range b.rest[from:b.nRest] {
+		b.fill(int(j))
 	}
 }
 

@@ -56,8 +56,7 @@ func layersKey(k *flows.Key, f []byte, l *packet.Layers, info *inthdr.Info) {
 	} else {
 		h := f[l.L3:]
 		_ = h[39]
-		k.SetIPv6([2]uint64{binary.BigEndian.Uint64(h[8:]), binary.BigEndian.Uint64(h[16:])},
-			[2]uint64{binary.BigEndian.Uint64(h[24:]), binary.BigEndian.Uint64(h[32:])})
+		k.SetIPv6(binary.BigEndian.Uint64(h[8:]), binary.BigEndian.Uint64(h[16:]), binary.BigEndian.Uint64(h[24:]), binary.BigEndian.Uint64(h[32:]))
 	}
 	proto, src, dst := l.Proto, l.SrcPort, l.DstPort
 	switch info.NPT {

@@ -29,12 +29,10 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 	m.Pullup(min(pullupLen, pktLen)) // where that is impossible, NeedMore tells
 	f := m.Bytes()
 	if w.locator.Again(f, pktLen, l, info) {
-		b.sound(i)
+		b.sound(i, f)
 		return
 	}
-	for j := range b.nINT { // what is known of them may be overwritten now
-		b.fill(j)
-	}
+	b.fillAll() // what is known of them may be overwritten now
 	status := packet.Parse(f, pktLen, l)
 	result := inthdr.NotINT
 	switch status {
@@ -52,7 +50,7 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 	case inthdr.Sound:
 		w.locator.Learn(f, l, info)
 		w.locator.Judge(info)
-		b.sound(i)
+		b.sound(i, f)
 	case inthdr.Unsound:
 		w.unsound(p, b, i)
 	case inthdr.NotINT:
@@ -69,10 +67,10 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 
 // sound takes packet i among those with INT, its key to be made. What may end a
 // connection is not usual.
-func (b *burst) sound(i int) {
+func (b *burst) sound(i int, f []byte) {
 	info, l := &b.info[i], &b.layers[i]
 	info.Size = l.End - info.Removed
-	info.Usual = info.Usual && tcpFlags(b.vec[i].Bytes(), l, info)&(tcpFIN|tcpRST) == 0
+	info.Usual = info.Usual && tcpFlags(f, l, info)&(tcpFIN|tcpRST) == 0
 	b.unkeyed |= 1 << b.nINT
 	b.full |= 1 << b.nINT
 	b.known[b.nINT] = info

@@ -11,6 +11,7 @@ import (
 // strip takes INT out of every sound INT packet that still has it, or discards the
 // packet where its source asked for that.
 func (w *Worker) strip(p *path, b *burst) {
+	filled := false
 	for r := 0; ; r++ {
 		if r = stripRun(b, r); r >= min(b.nRest, mbuf.MaxBurst) {
 			return
@@ -24,8 +25,9 @@ func (w *Worker) strip(p *path, b *burst) {
 		f := b.vec[i].Bytes()
 		b.vec[i].Adj(strip.Strip(f, &b.layers[i], info, &b.outers[i]))
 		if w.locator.Encloses(f, &b.layers[i], info) {
-			for _, j := range b.rest[r+1 : b.nRest] { // what is known of them may be overwritten
-				b.fill(int(j))
+			if !filled {
+				b.fillRest(r + 1) // what is known of them may be overwritten
+				filled = true
 			}
 			w.stripInside(p, b, int(i))
 		}

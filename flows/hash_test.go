@@ -25,7 +25,7 @@ func TestHashSpreads(t *testing.T) {
 		"IPv6 ports":             func(k *Key, n uint64) { k.addrs[0] = 0x20010db8 << 32; k.SetPorts(6, 17, uint16(n), 443) },
 		"IPv6 to themselves":     func(k *Key, n uint64) { k.addrs, k.rest = [4]uint64{n, n, n, n}, 6 },
 		"IPv6 pairs and ports":   func(k *Key, n uint64) { k.addrs[1], k.addrs[3] = n, n; k.SetPorts(6, 6, uint16(n), uint16(n)) },
-		"IPv6 of IPv4 addresses": func(k *Key, n uint64) { k.SetIPv6([2]uint64{1: n}, [2]uint64{1: 1}); k.SetPorts(6, 17, 1, 2) },
+		"IPv6 of IPv4 addresses": func(k *Key, n uint64) { k.SetIPv6(0, n, 0, 1); k.SetPorts(6, 17, 1, 2) },
 	}
 	const keys, buckets = 1 << 16, 1 << 10
 	r := rand.New(rand.NewPCG(5, 6))

@@ -37,8 +37,11 @@ func (k *Key) SetIPv4(src, dst uint32) {
 	k.addrs = [4]uint64{uint64(bits.ReverseBytes32(dst))<<32 | uint64(bits.ReverseBytes32(src))}
 }
 
-// SetIPv6 sets the addresses of an IPv6 packet, each in the order of its bytes.
-func (k *Key) SetIPv6(src, dst [2]uint64) { k.addrs = [4]uint64{src[0], src[1], dst[0], dst[1]} }
+// SetIPv6 sets the addresses of an IPv6 packet, the words of each in the order of its
+// bytes.
+func (k *Key) SetIPv6(src0, src1, dst0, dst1 uint64) {
+	k.addrs[0], k.addrs[1], k.addrs[2], k.addrs[3] = src0, src1, dst0, dst1
+}
 
 // SetUDP makes k that of an IPv4 packet with UDP, all as little endian loads find
 // it: both addresses at once, and the ports. Words that do not count are left alone.
@@ -54,8 +57,7 @@ func (k *Key) SetAddrs(src, dst netip.Addr) {
 		return
 	}
 	s, d := src.As16(), dst.As16()
-	k.SetIPv6([2]uint64{binary.BigEndian.Uint64(s[:]), binary.BigEndian.Uint64(s[8:])},
-		[2]uint64{binary.BigEndian.Uint64(d[:]), binary.BigEndian.Uint64(d[8:])})
+	k.SetIPv6(binary.BigEndian.Uint64(s[:]), binary.BigEndian.Uint64(s[8:]), binary.BigEndian.Uint64(d[:]), binary.BigEndian.Uint64(d[8:]))
 }
 
 // SetPorts sets everything but the addresses.

@@ -27,7 +27,7 @@ func TestPlan(t *testing.T) {
 	if rows[1].mode != "csum" || rows[1].base != rows[0] {
 		t.Errorf("the second row is %+v", rows[1])
 	}
-	if len(rows) != 15+11+1 {
+	if len(rows) != 17+11+1 {
 		t.Errorf("%d rows", len(rows))
 	}
 }

@@ -40,6 +40,8 @@ func tasks() []task {
 		{name: referenceName, title: "reference input", spec: traffic.Reference(), instructions: "reference", dut: watched, short: true},
 		{name: "sample1", title: "report for every packet", spec: traffic.Reference(), instructions: "sample1", short: true,
 			dut: dut.Task{INT: byPort, Watch: true, Sample: 1}},
+		{name: "table2k", title: "table for 2000 flows", spec: traffic.Reference(), instructions: "reference", dut: capacity(1000)},
+		{name: "table1m", title: "table for 1,048,576 flows", spec: traffic.Reference(), instructions: "reference", dut: capacity(1 << 19)},
 		{name: "flows64k", title: "65,536 flows", spec: variant(func(s *traffic.Spec) { s.Flows, s.Frames = 1<<16, 1<<16 }),
 			instructions: "reference", dut: capacity(1 << 16)},
 		{name: "flows1m", title: "1,048,576 flows", spec: variant(func(s *traffic.Spec) { s.Flows, s.Frames = 1<<20, 1<<20 }),
