@@ -57,6 +57,9 @@ func (t *quietBed) burst(n int) {
 		detector: t.d, lanes: t.d.Lanes(), key: t.d.Key(), generation: t.Uint32N(4), now: b.now,
 		calm: !t.odds(10), tick: flows.Tick(b.now), refresh: uint32(b.now >> flows.RefreshShift),
 	}
+	if t.odds(3) { // no bit is set in what flows of the first watch are compared with
+		t.q.lanes[0], t.q.lanes[5] = t.q.lanes[5], t.q.lanes[0]
+	}
 	for w := range t.q.lanes {
 		l := &t.q.lanes[w]
 		l.Sampled = pick(t.twinBed, 0, 0, l.Limit-1, l.Limit, 0xffff, t.Uint32())
@@ -119,6 +122,7 @@ func (t *quietBed) know(j int) *inthdr.Info {
 	}
 	t.memos[j], *info = *info, inthdr.Info{} // of an earlier packet
 	b.known[j], b.full = &t.memos[j], b.full&^(1<<j)
+	t.memos[j].Discard, t.memos[j].Bitmap = t.odds(2), uint16(t.Uint32()) // beside what a sample has of its own
 	for _, own := range []*uint16{&t.memos[j].Size, &t.memos[j].Orig, &info.Size, &info.Orig} {
 		*own = uint16(t.Uint32())
 	}

@@ -147,6 +147,9 @@ func (t *twinBed) begin(n int) *burst {
 	b := t.b
 	*b = burst{vec: b.vec, tx: b.tx, drop: b.drop, n: n, now: t.Int64()}
 	clear(b.vec[:])
+	for i := range b.int { // left there by an earlier burst
+		b.int[i], b.rest[i] = 0xff, 0xff
+	}
 	return b
 }
 
