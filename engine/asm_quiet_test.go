@@ -57,6 +57,9 @@ func (t *quietBed) burst(n int) {
 		detector: t.d, lanes: t.d.Lanes(), key: t.d.Key(), generation: t.Uint32N(4), now: b.now,
 		calm: !t.odds(10), tick: flows.Tick(b.now), refresh: uint32(b.now >> flows.RefreshShift),
 	}
+	if t.odds(3) { // no bit is set in what flows of the first watch are compared with
+		t.q.lanes[0], t.q.lanes[5] = t.q.lanes[5], t.q.lanes[0]
+	}
 	for w := range t.q.lanes {
 		l := &t.q.lanes[w]
 		l.Sampled = pick(t.twinBed, 0, 0, l.Limit-1, l.Limit, 0xffff, t.Uint32())
@@ -117,10 +120,14 @@ func (t *quietBed) know(j int) *inthdr.Info {
 	if b.known[j], b.full = info, b.full|1<<j; !info.Plain || t.odds(2) {
 		return info
 	}
-	t.memos[j] = *info
+	t.memos[j], *info = *info, inthdr.Info{} // of an earlier packet
 	b.known[j], b.full = &t.memos[j], b.full&^(1<<j)
+	t.memos[j].Discard, t.memos[j].Bitmap = t.odds(2), uint16(t.Uint32()) // beside what a sample has of its own
 	for _, own := range []*uint16{&t.memos[j].Size, &t.memos[j].Orig, &info.Size, &info.Orig} {
 		*own = uint16(t.Uint32())
+	}
+	for _, own := range []*uint8{&t.memos[j].DSCP, &t.memos[j].RemainingHops, &info.DSCP, &info.RemainingHops} {
+		*own = uint8(t.Uint32())
 	}
 	return b.known[j]
 }
@@ -168,6 +175,7 @@ func (t *quietBed) settle(f *flows.Flow, frame []byte, info *inthdr.Info) {
 	f.NumHops = uint8(int(info.Hops) + t.IntN(2))
 	f.NextRefresh = t.q.refresh + pick(t.twinBed, 1, 1<<31-1, 1+t.Uint32N(1<<31-1))
 	*field[uint8](t, f, "flags") = uint8(l.Flags) | uint8(t.IntN(256))&^l.Mask
+	f.Key.SetUDP(t.Uint64(), uint16(f.Watch)|uint16(l.Flags)<<8, f.Generation) // what stands before is as what follows should be
 	*field[uint32](t, f, "packets") = pick(t.twinBed, 0, math.MaxUint32-1, math.MaxUint32-2, t.Uint32())
 	*field[uint32](t, f, "bytes") = pick(t.twinBed, 0, math.MaxUint32-uint32(info.Size), math.MaxUint32-2*uint32(info.Size), t.Uint32())
 }
@@ -206,11 +214,13 @@ func (t *quietBed) disturb(j int, info *inthdr.Info) {
 	case 14:
 		*field[uint32](t, f, "bytes") = math.MaxUint32 - uint32(info.Size) + 1
 	case 15:
-		info.Usual = false
+		info.Usual, info.Format = false, inthdr.Format(t.IntN(2))
 	case 16: // more hops than are watched
 		f.NumHops = 255
 	case 17: // which the flow does not care for; what the locator knows always is
 		info.Plain = b.full>>j&1 == 0
+	case 18:
+		f.Watch ^= 1 << t.IntN(8)
 	}
 }
 
@@ -248,6 +258,19 @@ func TestQuietTwins(t *testing.T) {
 	}
 }
 
+// TestQuietTwinsOfFewLanes: flows of watches that there are no longer, and no watch at all.
+func TestQuietTwinsOfFewLanes(t *testing.T) {
+	x := newQuietBed(t, 13)
+	for n := range 200 {
+		x.burst(n % (mbuf.MaxBurst + 1))
+		lanes := x.q.lanes
+		if x.q.lanes = lanes[:n%len(lanes)]; n%len(lanes) == 0 && x.odds(2) {
+			x.q.lanes = nil
+		}
+		x.quietTwins()
+	}
+}
+
 // TestQuietTwinsOfManyHops: up to 17 hops, which are one more than a flow knows, with
 // hops as short as they may be and longer.
 func TestQuietTwinsOfManyHops(t *testing.T) {
@@ -279,7 +302,10 @@ func (t *twinBed) addPlain(n, payload int, fill func(int) []byte) {
 	binary.BigEndian.PutUint16(f[38:], size-20)
 	m := t.yard.put(i, f, pick(t, len(f), 42+n), mbuf.MaxBurst+i)
 	b.vec[i] = m
-	b.info[i] = inthdr.Info{Plain: true, End: uint16(42 + n), Orig: binary.BigEndian.Uint16(f[44:]), Size: 14 + size - uint16(n)}
+	b.info[i] = inthdr.Info{
+		Plain: true, Usual: t.odds(2), Reason: inthdr.Reason(t.IntN(2)), HopExceeded: t.odds(2), DSCP: uint8(t.IntN(64)),
+		End: uint16(42 + n), Orig: binary.BigEndian.Uint16(f[44:]), Size: 14 + size - uint16(n),
+	}
 	j := mbuf.MaxBurst - 1 - i
 	b.known[j], b.int[j], b.rest[b.nRest] = &b.info[i], uint8(i), uint8(j)
 	b.nRest++

@@ -147,6 +147,9 @@ func (t *twinBed) begin(n int) *burst {
 	b := t.b
 	*b = burst{vec: b.vec, tx: b.tx, drop: b.drop, n: n, now: t.Int64()}
 	clear(b.vec[:])
+	for i := range b.int { // left there by an earlier burst
+		b.int[i], b.rest[i] = 0xff, 0xff
+	}
 	return b
 }
 
@@ -185,7 +188,7 @@ func TestRecallTwins(t *testing.T) {
 					}
 					b.vec[i] = x.yard.put(i, f, segment, mbuf.MaxBurst+i)
 					if pktLen := at[uint32](x.yard.page(i), atPktLen); x.odds(12) {
-						*pktLen = pick[uint32](x, 0, *pktLen-1, *pktLen+1, *pktLen+100, packet.MaxFrame, packet.MaxFrame+1, 1<<31, 1<<32-1, x.Uint32())
+						*pktLen = pick[uint32](x, 0, *pktLen-1, *pktLen+1, *pktLen+100, *pktLen+1<<16, packet.MaxFrame, packet.MaxFrame+1, 1<<31, 1<<32-1, x.Uint32())
 					}
 					b.info[i].Reason = inthdr.Reason(x.IntN(2)) // which an earlier packet left there
 				}
@@ -230,12 +233,12 @@ func TestRecallTwinsBitByBit(t *testing.T) {
 				*at[uint32](x.yard.page(i), atPktLen) = uint32(n)
 				return m
 			})
-			x.burstOf(4*len(f), func(n, i int) *mbuf.Mbuf { // total, UDP length or both, so long; the mbuf longer
+			x.burstOf(4*len(f)+64, func(n, i int) *mbuf.Mbuf { // total, UDP length or both, so long, or near 65535; the mbuf longer
 				g := append(slices.Clone(f), make([]byte, len(f))...)
 				if n&1 == 0 {
-					binary.BigEndian.PutUint16(g[16:], uint16(n/2))
+					binary.BigEndian.PutUint16(g[16:], uint16(n/2-32))
 				}
-				binary.BigEndian.PutUint16(g[38:], uint16(n/2-20))
+				binary.BigEndian.PutUint16(g[38:], uint16(n/2-32-20))
 				return x.yard.put(i, g, len(g)-n&2*len(f)/2, mbuf.MaxBurst+i)
 			})
 			ports := []uint16{0, 1, twinPort, twinPort - 1, packet.PortVXLAN, 4790, 4791, 6081, 6082, 65535, 0x8813}

@@ -190,10 +190,17 @@ func (s *twinState) twins(t testing.TB, n func() int, assembly, golang func(from
 	return stops
 }
 
-// offHeapFlows are flows that are no table's.
+// offHeapFlows are flows that are no table's. The lower half of the first one's address
+// is zero, unless others are there already.
 func offHeapFlows(t testing.TB, n int) []flows.Flow {
-	b := offHeap(t, n*int(unsafe.Sizeof(flows.Flow{})))
-	return unsafe.Slice((*flows.Flow)(unsafe.Pointer(&b[0])), n)
+	size := uintptr(n) * unsafe.Sizeof(flows.Flow{})
+	at, _, errno := syscall.Syscall6(syscall.SYS_MMAP, 1<<40, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE, ^uintptr(0), 0)
+	if errno != 0 {
+		t.Fatal(errno)
+	}
+	t.Cleanup(func() { syscall.Syscall(syscall.SYS_MUNMAP, at, size, 0) })
+	// SAFETY: a mapping of n flows, until the test ends.
+	return unsafe.Slice(*(**flows.Flow)(unsafe.Pointer(&at)), n)
 }
 
 // TestAsmLayout: what the assembly takes for granted of types without naming it.

@@ -3,8 +3,10 @@
 package flows
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
+	"syscall"
 	"testing"
 	"unsafe"
 )
@@ -41,7 +43,7 @@ func shuffleTags(r *rand.Rand, table *Table, tags []uint16, tick uint32) {
 				tag = []uint16{0, tag + 1, tag - 1, tag ^ 0x8000}[r.IntN(4)] // not all of which a table has
 			}
 			bk.setTag(s, tag)
-			bk.seen[s] = tick - r.Uint32N(2)
+			bk.seen[s] = tick ^ []uint32{0, 1, 1 << 8, 1 << 16, 1 << 31}[r.IntN(5)]
 		}
 		if r.IntN(4) == 0 {
 			*bk = bucket{}
@@ -89,11 +91,57 @@ func TestCandidatesTwins(t *testing.T) {
 	}
 }
 
+// TestFirstsTwins: hashes of every bucket, with all bits above the mask, from no hash to
+// 64 of them.
+func TestFirstsTwins(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, capacity := range []int{16, 128, 1024} {
+		table, tags := twinTable(t, r, capacity)
+		shuffleTags(r, table, tags, 1) // which neither looks at
+		found := make([]int, len(table.buckets))
+		for n := range 1000 {
+			hashes := make([]uint64, n%65)
+			for j := range hashes {
+				hashes[j] = []uint64{0, math.MaxUint64, table.mask, ^table.mask, r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()}[r.IntN(8)]
+			}
+			out, want := make([]*Flow, 65), make([]*Flow, 65)
+			for j := range out {
+				out[j], want[j] = &table.flows[1], &table.flows[1] // left there by an earlier burst
+			}
+			flows, buckets := slices.Clone(table.flows), slices.Clone(table.buckets)
+			firstsGo(table, hashes, want[:len(hashes)])
+			firsts(table, hashes, out[:len(hashes)])
+			if !slices.Equal(out, want) || !slices.Equal(table.flows, flows) || !slices.Equal(table.buckets, buckets) {
+				t.Fatalf("%d hashes: the twins differ", len(hashes))
+			}
+			for _, h := range hashes {
+				found[h&table.mask]++
+			}
+		}
+		if slices.Min(found) == 0 {
+			t.Errorf("found in buckets %v times", found)
+		}
+	}
+}
+
+// roundFlows are flows of which the lower half of the first one's address is zero.
+func roundFlows(t *testing.T, n int) []Flow {
+	size := uintptr(n) * unsafe.Sizeof(Flow{})
+	at, _, errno := syscall.Syscall6(syscall.SYS_MMAP, 1<<40, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE, ^uintptr(0), 0)
+	if errno != 0 {
+		t.Fatal(errno)
+	}
+	t.Cleanup(func() { syscall.Syscall(syscall.SYS_MUNMAP, at, size, 0) })
+	// SAFETY: a mapping of n flows, until the test ends.
+	return unsafe.Slice(*(**Flow)(unsafe.Pointer(&at)), n)
+}
+
 // TestConfirmTwins: keys that are as their flow's, and such of which one bit is not, of
 // any word.
 func TestConfirmTwins(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	table, _ := twinTable(t, r, 128)
+	table.flows = roundFlows(t, len(table.flows))
 	confirmed, refused := 0, [6]int{}
 	for n := range 6000 {
 		keys, out := make([]Key, n%65+1), make([]*Flow, n%65+1)
