@@ -57,6 +57,19 @@ func TestHashSpreads(t *testing.T) {
 	}
 }
 
+// TestHashOutlivesItsFlow: what is reported of a flow that is gone goes the way of its
+// other reports.
+func TestHashOutlivesItsFlow(t *testing.T) {
+	for _, version := range []uint8{4, 6} {
+		k, h := Key{addrs: [4]uint64{1, 2, 3, 4}}, newHasher(1)
+		k.SetPorts(version, 17, 3, 4)
+		was := k
+		if k.leave(); h.hash(&k) != h.hash(&was) || k.equal(&was) {
+			t.Errorf("IPv%d: hash %x, was %x; equal %v", version, h.hash(&k), h.hash(&was), k.equal(&was))
+		}
+	}
+}
+
 func TestHashIsOfTheSeed(t *testing.T) {
 	k := Key{addrs: [4]uint64{1, 2, 3, 4}}
 	for _, version := range []uint8{4, 6} {

@@ -34,7 +34,9 @@ func (k *Key) settled() Key {
 
 // leave makes k one that no packet has. It says what it said, for those who have still
 // something to say of a flow that is gone: of its losses.
-func (k *Key) leave() { k.rest |= 1 << 16 }
+func (k *Key) leave() { k.rest |= gone }
+
+const gone = 1 << 16
 
 // SetIPv4 sets the addresses of an IPv4 packet.
 func (k *Key) SetIPv4(src, dst uint32) {
