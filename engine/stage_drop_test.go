@@ -225,20 +225,26 @@ func TestWatchesThatDoNotAsk(t *testing.T) {
 	b.balance()
 }
 
+const numberedDomain = 0x5453
+
+// numberPackets describes a domain whose sources number their packets.
+func numberPackets(r *Rules) {
+	d := inthdr.Domain{ID: numberedDomain}
+	d.Bits[0].Length, d.Bits[0].SourceOnly, d.Bits[0].Role = 4, true, inthdr.Sequence
+	r.INT.Domains = []inthdr.Domain{d}
+}
+
+// numberedPacket is packet n of a flow of that domain.
+func numberedPacket(t *testing.T, n uint32) []byte {
+	return withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) {
+		s.DomainID, s.DSInstruction, s.SourceOnly = numberedDomain, 0x8000, binary.BigEndian.AppendUint32(nil, n)
+	})
+}
+
 // TestLossHasNoPacket: what a flow lost is reported when it is known, with the
 // flow's key.
 func TestLossHasNoPacket(t *testing.T) {
-	const domain = 0x5453
-	b := explained(t, func(r *Rules) {
-		d := inthdr.Domain{ID: domain}
-		d.Bits[0].Length, d.Bits[0].SourceOnly, d.Bits[0].Role = 4, true, inthdr.Sequence
-		r.INT.Domains = []inthdr.Domain{d}
-	})
-	numbered := func(n uint32) []byte {
-		return withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) {
-			s.DomainID, s.DSInstruction, s.SourceOnly = domain, 0x8000, binary.BigEndian.AppendUint32(nil, n)
-		})
-	}
+	b := explained(t, numberPackets)
 	tick := func(ns int64, want ...string) {
 		t.Helper()
 		b.step(ns)
@@ -246,8 +252,8 @@ func TestLossHasNoPacket(t *testing.T) {
 			t.Errorf("at %d ms: reports %q, want %q", b.now/1e6, got, want)
 		}
 	}
-	b.expect(frames(numbered(1)), nil, "new_flow F")
-	b.expect(frames(numbered(4), numbered(2), numbered(6)), nil)
+	b.expect(frames(numberedPacket(t, 1)), nil, "new_flow F")
+	b.expect(frames(numberedPacket(t, 4), numberedPacket(t, 2), numberedPacket(t, 6)), nil)
 	tick(200e6)
 	b.step(1e6)
 	all := b.decoded()
@@ -255,7 +261,7 @@ func TestLossHasNoPacket(t *testing.T) {
 		all[0].Inner.INT != nil || all[0].Explained.Packets != 4 || !all[0].TrackedFlow {
 		t.Errorf("reports %+v", all)
 	}
-	b.expect(frames(numbered(9)), nil) // 7 and 8 wait for their second
+	b.expect(frames(numberedPacket(t, 9)), nil) // 7 and 8 wait for their second
 	tick(300e6)
 	tick(690e6)
 	tick(20e6, "loss F lost 2")
@@ -268,24 +274,16 @@ func TestLossHasNoPacket(t *testing.T) {
 // TestLossOutlivesItsFlow: what is lost of a flow is reported with its key when its time
 // has come, even where the flow has ended by then.
 func TestLossOutlivesItsFlow(t *testing.T) {
-	const domain = 0x5453
 	b := explained(t, func(r *Rules) {
-		d := inthdr.Domain{ID: domain}
-		d.Bits[0].Length, d.Bits[0].SourceOnly, d.Bits[0].Role = 4, true, inthdr.Sequence
-		r.INT.Domains = []inthdr.Domain{d}
+		numberPackets(r)
 		r.Policies[0].Thresholds.LossInterval = 60e9
 	})
-	numbered := func(n uint32) []byte {
-		return withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) {
-			s.DomainID, s.DSInstruction, s.SourceOnly = domain, 0x8000, binary.BigEndian.AppendUint32(nil, n)
-		})
-	}
-	b.expect(frames(numbered(1)), nil, "new_flow F")
-	b.expect(frames(numbered(3)), nil)
+	b.expect(frames(numberedPacket(t, 1)), nil, "new_flow F")
+	b.expect(frames(numberedPacket(t, 3)), nil)
 	var lost []string
 	for ms := range 70_000 {
 		if ms == 1000 {
-			b.network.rx = frames(numbered(5))
+			b.network.rx = frames(numberedPacket(t, 5))
 			b.Poll()
 		}
 		b.step(1e6)
