@@ -217,7 +217,7 @@ func TestAsmLayout(t *testing.T) {
 			"Removed": 2, "DSCP": 1, "RemainingHops": 1, "QueueAt": 1, "TxAt": 1,
 		},
 		reflect.TypeFor[asmMemo]():             {"headers": 16},
-		reflect.TypeFor[asmIndex]():            {"Keys": 24, "Mask": 8, "Stride": 8, "Base": 8},
+		reflect.TypeFor[asmIndex]():            {"Keys": 24, "Mask": 8, "Base": 8},
 		reflect.TypeFor[asmMemory]():           {"port": 2, "tunnels": 6, "settles": 1},
 		reflect.TypeOf((*asmMbuf)(nil)).Elem(): {"bufAddr": 8, "dataOff": 2, "dataLen": 2, "pktLen": 4},
 		reflect.TypeFor[asmKey]():              {"addrs": 32, "rest": 8},

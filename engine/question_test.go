@@ -83,7 +83,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 // TestNewRulesStartTheAnswerAgain: what an answer holds is of one set of rules.
 func TestNewRulesStartTheAnswerAgain(t *testing.T) {
 	b := newBed(t, nil)
-	b.network.rx = [][]byte{withINT(t, plain(1), nil)}
+	b.network.rx = [][]byte{withINT(t, plain(1), nil), withINT(t, plain(2), nil)}
 	b.Poll()
 	rules := *b.rules
 	rules.Watches = append([]Watch{{Name: "other", Protocol: []uint8{6}}}, rules.Watches...)
@@ -94,12 +94,12 @@ func TestNewRulesStartTheAnswerAgain(t *testing.T) {
 	b.step(tickNs) // taken up
 	b.Reload(&rules)
 	b.questions.work = 1
-	b.step(tickNs) // a small slice, then the rules
+	b.step(tickNs) // a slice of one flow, then the rules
 	for !q.Done() {
 		b.step(tickNs)
 	}
-	if q.Rules != &rules || q.Scanned != 1 || q.Matched != 0 {
-		t.Errorf("scanned %d, matched %d: the flow has not been matched against the new rules", q.Scanned, q.Matched)
+	if q.Rules != &rules || q.Scanned != 2 || q.Matched != 0 {
+		t.Errorf("scanned %d, matched %d: the flows have not been matched against the new rules", q.Scanned, q.Matched)
 	}
 	b.network.rx = [][]byte{withINT(t, plain(1), nil)}
 	b.Poll()

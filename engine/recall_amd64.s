@@ -116,7 +116,6 @@ whole: // R13 bytes of the packet are in its first segment
 	XORQ DX, AX
 	MOVQ AX, burst_hashes(DI)(R14*8)
 	ANDQ (recallState_index+asmIndex_Mask)(SI), AX
-	IMULQ (recallState_index+asmIndex_Stride)(SI), AX
 	ADDQ (recallState_index+asmIndex_Base)(SI), AX
 	PREFETCHT0 (AX)
 	INCQ R14

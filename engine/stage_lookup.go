@@ -19,11 +19,7 @@ func (w *Worker) lookup(b *burst) {
 		b.hashes[j] = w.table.Hash(&b.keys[j])
 		w.table.Touch(b.hashes[j])
 	}
-	sparse := w.table.Sparse()
 	b.fresh = w.table.LookupBurst(b.now, b.keys[:b.nINT], b.hashes[:b.nINT], b.flow[:b.nINT])
-	if w.table.Sparse() != sparse {
-		w.recall.index = w.table.Index()
-	}
 }
 
 // flowKey writes the key of the ORIGINAL packet: ports and protocol as they

@@ -7,13 +7,13 @@ const (
 
 // Age moves the clock hand to where it belongs at now and removes the flows
 // that it finds idle, after calling gone with each. Called every millisecond or
-// so, it does a small part of the table each time; a flow ends at most four
+// so, it looks at a small part of all places each time; a flow ends at most four
 // seconds after it became idle.
 func (t *Table) Age(now int64, gone func(*Flow)) {
 	if t.handTime == 0 {
 		t.handTime = now
 	}
-	total := int64(len(t.buckets))
+	total := int64(len(t.flows))
 	due := total
 	if elapsed := now - t.handTime; elapsed >= 0 && elapsed < agePeriod {
 		due = elapsed * total / agePeriod
@@ -22,29 +22,39 @@ func (t *Table) Age(now int64, gone func(*Flow)) {
 		t.handTime = now
 	}
 	for ; due > 0; due-- {
-		t.ageBucket(t.hand, now, gone)
-		if t.hand++; t.hand == len(t.buckets) {
+		if t.hand < t.places.used {
+			t.agePlace(uint32(t.hand), now, gone)
+		}
+		if t.hand++; t.hand == len(t.flows) {
 			t.hand = 0
 		}
 	}
 }
 
-func (t *Table) ageBucket(b int, now int64, gone func(*Flow)) {
-	bk := &t.buckets[b]
-	tick, quiet := Tick(now), Tick(closingQuiet)
-	for s := range uint64(slots) {
-		if bk.tag(s) == 0 || tick-bk.seen[s] < quiet && tick-bk.seen[s] < Tick(t.idle) {
-			continue
-		}
-		f := &t.flows[uint64(b)*slots+s]
-		silent := now - f.seen
-		if silent >= t.idle || f.Closing && silent >= closingQuiet {
-			gone(f)
-			bk.setTag(s, 0)
-			f.Key.leave()
-			t.n--
-		} else if t.sparse {
-			bk.seen[s] = Tick(f.seen)
+// agePlace asks for the flow's first line only where the second tells that it may be over.
+func (t *Table) agePlace(i uint32, now int64, gone func(*Flow)) {
+	f := &t.flows[i]
+	silent := now - f.seen
+	if silent < closingQuiet && silent < t.idle || f.Key.left() {
+		return
+	}
+	if silent >= t.idle || f.Closing {
+		gone(f)
+		t.remove(i)
+	}
+}
+
+// remove frees the slot and the place of flow i.
+func (t *Table) remove(i uint32) {
+	h := t.Hash(&t.flows[i].Key)
+	for _, b := range t.both(h) {
+		bk := &t.buckets[b]
+		for s := range uint64(slots) {
+			if bk.tag(s) == tagOf(h) && bk.flows[s] == i {
+				bk.setTag(s, 0)
+				t.give(i)
+				return
+			}
 		}
 	}
 }

@@ -4,18 +4,24 @@ import "math/bits"
 
 const slots = 8 // flows of one bucket
 
-// bucket is the index of eight flows: one cache line. A flow may stand in either
+// bucket tells where eight flows are: one cache line. A flow may stand in either
 // of two buckets.
 type bucket struct {
-	tags [2]uint64     // four tags of a hash each, that of slot 0 lowest; 0: free
-	seen [slots]uint32 // Tick of the last packet; of the only one, less newcomer
-	_    [16]byte
+	flows [slots]uint32 // places in Table.flows; of a free slot, the last one that stood there
+	tags  [2]uint64     // four tags of a hash each, that of slot 0 lowest; 0: free
+	_     [16]byte
 }
 
 // tagOf is never zero.
 func tagOf(h uint64) uint16 { return uint16(h>>48) | 1 }
 
 func (b *bucket) tag(s uint64) uint16 { return uint16(b.tags[s>>2&1] >> (s & 3 * 16)) }
+
+// set makes slot s that of a flow.
+func (b *bucket) set(s uint64, tag uint16, flow uint32) {
+	b.setTag(s, tag)
+	b.flows[s&(slots-1)] = flow
+}
 
 func (b *bucket) setTag(s uint64, tag uint16) {
 	w, shift := &b.tags[s>>2&1], s&3*16
@@ -34,14 +40,11 @@ func matches(tags uint64, tag uint16) uint64 {
 	return (x - lanes) &^ x & tops
 }
 
-// hasFree tells whether any slot is free.
-func (b *bucket) hasFree() bool {
-	x, y := b.tags[0], b.tags[1]
-	return ((x-lanes)&^x|(y-lanes)&^y)&tops != 0
-}
-
-// free is a slot that nobody has.
-func (b *bucket) free() (s uint64, ok bool) {
+// free is a slot that nobody has: best where it can be.
+func (b *bucket) free(best uint64) (s uint64, ok bool) {
+	if b.tag(best) == 0 {
+		return best, true
+	}
 	if m := matches(b.tags[0], 0); m != 0 {
 		return slot(m), true
 	}
@@ -54,5 +57,17 @@ func (b *bucket) free() (s uint64, ok bool) {
 // slot is the lowest slot that m, from matches, tells.
 func slot(m uint64) uint64 { return uint64(bits.TrailingZeros64(m)) >> 4 }
 
+// slotOf is the slot that a hash is looked for in first, while there are few flows.
+func slotOf(h uint64) uint64 { return h >> placeShift & (slots - 1) }
+
+// first is the bucket that a hash is looked for in first.
+func (t *Table) first(h uint64) uint64 { return h >> bucketShift & t.mask }
+
+// second is the other one.
+func (t *Table) second(h uint64) uint64 { return t.other(t.first(h), tagOf(h)) }
+
 // other is the other bucket of a flow that stands in b.
 func (t *Table) other(b uint64, tag uint16) uint64 { return (b ^ uint64(tag)*prime1>>24) & t.mask }
+
+// both are the buckets of a hash.
+func (t *Table) both(h uint64) [2]uint64 { return [2]uint64{t.first(h), t.second(h)} }

@@ -1,9 +1,9 @@
 package flows
 
-// newcomer is by how much a flow of one packet passes for idler than it is, in
-// ticks: a second. A flood of such flows then takes its own places over and over,
-// however fast it is, not those of flows that have a packet each second.
-const newcomer = 1e9 >> 20
+// newcomer is by how much a flow of one packet passes for idler than it is: a second. A
+// flood of such flows then takes its own places over and over, however fast it is, not
+// those of flows that have a packet each second.
+const newcomer = 1e9
 
 // Evictions are for tables that are a little too small. In a flood, where most would
 // make room for flows that are never seen again, they are not worth their time: at most
@@ -21,39 +21,47 @@ func (t *Table) mayEvict(now int64) bool { return t.evicted-now <= evictionBurst
 // other bucket, or evicts the idlest flow of both that is not in held. nil: there is no
 // room, or there have been too many evictions.
 func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
-	if !t.mayEvict(now) && !t.buckets[h&t.mask].hasFree() && !t.buckets[t.second(h)].hasFree() {
+	for _, b := range t.both(h) {
+		if s, is := t.buckets[b].free(slotOf(h)); is {
+			return t.begin(now, b, s, t.take(), h, k)
+		}
+	}
+	if !t.mayEvict(now) {
 		t.refused++
 		return nil
 	}
-	tick := Tick(now)
-	var victim uint64
-	oldest, found := uint32(0), false
-	for _, b := range [2]uint64{h & t.mask, t.second(h)} {
-		bk := &t.buckets[b]
-		for s := range uint64(slots) {
-			at := b*slots + s
-			if bk.tag(s) == 0 {
-				t.n++
-				return t.place(now, at, tagOf(h), k)
-			}
-			age := tick - bk.seen[s]
-			if found && age <= oldest || (t.sparse || age == 0 || age == newcomer) && isHeld(held, &t.flows[at]) {
-				continue
-			}
-			victim, oldest, found = at, age, true
-		}
+	if b, s, is := t.makeRoom(h); is {
+		return t.begin(now, b, s, t.take(), h, k)
 	}
-	if at, ok := t.makeRoom(now, h, held); ok {
-		t.n++
-		return t.place(now, at, tagOf(h), k)
-	}
-	if !found {
+	b, s, is := t.victim(now, h, held)
+	if !is {
 		t.refused++
 		return nil
 	}
 	t.evicted = max(t.evicted, now) + evictionNs
 	t.evictions++
-	return t.place(now, victim, tagOf(h), k)
+	return t.begin(now, b, s, t.buckets[b].flows[s], h, k)
+}
+
+// victim is the slot of the idlest flow of both buckets that is not in held.
+func (t *Table) victim(now int64, h uint64, held []*Flow) (b, s uint64, is bool) {
+	oldest := int64(0)
+	for _, at := range t.both(h) {
+		for slot, i := range t.buckets[at].flows {
+			f := &t.flows[i]
+			age := now - f.seen
+			if age == 0 && isHeld(held, f) {
+				continue
+			}
+			if f.packets <= 1 {
+				age += newcomer
+			}
+			if !is || age > oldest {
+				b, s, oldest, is = at, uint64(slot), age, true
+			}
+		}
+	}
+	return b, s, is
 }
 
 // makeRoom moves a flow of either bucket of h to its other one, where there is a free
@@ -62,45 +70,21 @@ func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
 // to be found, and a flood to be borne: there it does not try.
 //
 //go:noinline
-func (t *Table) makeRoom(now int64, h uint64, held []*Flow) (at uint64, ok bool) {
-	if t.n >= len(t.flows)-len(t.flows)/32 {
-		return 0, false
+func (t *Table) makeRoom(h uint64) (b, s uint64, is bool) {
+	if t.Len() >= len(t.flows)-len(t.flows)/32 {
+		return 0, 0, false
 	}
-	for _, b := range [2]uint64{h & t.mask, t.second(h)} {
+	for _, b := range t.both(h) {
 		bk := &t.buckets[b]
 		for s := range uint64(slots) {
-			other := t.other(b, bk.tag(s))
-			free, is := t.buckets[other].free()
-			if from := b*slots + s; is && t.movable(now, from, held) {
-				t.move(from, other*slots+free)
-				return from, true
+			other := &t.buckets[t.other(b, bk.tag(s))]
+			if free, is := other.free(s); is {
+				other.set(free, bk.tag(s), bk.flows[s])
+				return b, s, true
 			}
 		}
 	}
-	return 0, false
-}
-
-// movable tells whether nothing holds on to the place of a flow: no packet of this
-// burst, no list of flows with losses, and no end that is due, which the hand might
-// then find too late.
-func (t *Table) movable(now int64, at uint64, held []*Flow) bool {
-	f := &t.flows[at]
-	return !f.Closing && !f.HasLoss() && now-f.seen < t.idle && !isHeld(held, f)
-}
-
-// move takes the flow in slot from to the free slot to.
-func (t *Table) move(from, to uint64) {
-	a, b := &t.buckets[from/slots], &t.buckets[to/slots]
-	b.setTag(to%slots, a.tag(from%slots))
-	b.seen[to%slots] = a.seen[from%slots]
-	a.setTag(from%slots, 0)
-	f := &t.flows[to]
-	*f = t.flows[from]
-	f.cold, f.loss = &t.cold[to], &t.losses[to]
-	if f.HasCold() {
-		*f.cold = t.cold[from]
-	}
-	t.flows[from].Key = Key{}
+	return 0, 0, false
 }
 
 func isHeld(held []*Flow, f *Flow) bool {
@@ -112,11 +96,10 @@ func isHeld(held []*Flow, f *Flow) bool {
 	return false
 }
 
-func (t *Table) place(now int64, at uint64, tag uint16, k *Key) *Flow {
-	bk, s := &t.buckets[at/slots], at%slots
-	bk.setTag(s, tag)
-	bk.seen[s] = Tick(now) - newcomer
-	f := &t.flows[at]
-	*f = Flow{Key: k.settled(), seen: now, cold: &t.cold[at], loss: &t.losses[at]}
+// begin makes place i that of a new flow, which slot s of bucket b tells.
+func (t *Table) begin(now int64, b, s uint64, i uint32, h uint64, k *Key) *Flow {
+	t.buckets[b].set(s, tagOf(h), i)
+	f := &t.flows[i]
+	*f = Flow{Key: k.settled(), seen: now, cold: &t.cold[i], loss: &t.losses[i]}
 	return f
 }

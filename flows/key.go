@@ -36,6 +36,9 @@ func (k *Key) settled() Key {
 // something to say of a flow that is gone: of its losses.
 func (k *Key) leave() { k.rest |= gone }
 
+// left tells whether leave was called.
+func (k *Key) left() bool { return k.rest&gone != 0 }
+
 const gone = 1 << 16
 
 // SetIPv4 sets the addresses of an IPv4 packet.

@@ -5,7 +5,7 @@ package flows
 // Those of lookup_go.go, in assembly.
 
 //go:noescape
-func candidates(t *Table, tick uint32, hashes []uint64, out []*Flow)
+func candidates(t *Table, hashes []uint64, out []*Flow)
 
 //go:noescape
 func firsts(t *Table, hashes []uint64, out []*Flow)

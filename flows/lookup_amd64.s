@@ -12,46 +12,38 @@
 // keys and out are as long as their callers in lookup.go make them. Flows are out of the
 // Go heap, so that no write barrier is missed.
 
-// func candidates(t *Table, tick uint32, hashes []uint64, out []*Flow)
-TEXT ·candidates(SB), NOSPLIT, $0-64
+// func candidates(t *Table, hashes []uint64, out []*Flow)
+TEXT ·candidates(SB), NOSPLIT, $0-56
 	MOVQ t+0(FP), SI
-	MOVL tick+8(FP), R8
-	MOVQ hashes_base+16(FP), R9
-	MOVQ hashes_len+24(FP), R10
-	MOVQ out_base+40(FP), R11
+	MOVQ hashes_base+8(FP), R9
+	MOVQ hashes_len+16(FP), R10
+	MOVQ out_base+32(FP), R11
 	MOVQ Table_mask(SI), R12
 	MOVQ Table_buckets(SI), R13
 	MOVQ Table_flows(SI), DI
 	PCMPEQW X3, X3
 	PSRLW   $15, X3 // 1 in each lane, for tagOf
+	SHLQ $const_bucketShift, R12
 	LEAQ (R9)(R10*8), R9
 	LEAQ (R11)(R10*8), R11
 	NEGQ R10 // R9 and R11 are ends, R10 counts up to zero
 	JEQ  done
 
 next:
-	MOVQ (R9)(R10*8), BX
-	MOVQ BX, X0
+	MOVQ (R9)(R10*8), DX
+	MOVQ DX, X0
 	PSHUFLW    $0xff, X0, X0
 	PUNPCKLQDQ X0, X0
 	POR  X3, X0
-	ANDQ R12, BX
-	MOVQ BX, DX
-	SHLQ $const_bucketShift, DX
-	ADDQ R13, DX
-	MOVOU    bucket_tags(DX), X1
-	PCMPEQW  X0, X1
-	PMOVMSKB X1, AX
+	ANDQ R12, DX
+	PCMPEQW  bucket_tags(R13)(DX*1), X0
+	PMOVMSKB X0, AX
+	ADDQ   R13, DX
 	TESTL  AX, AX
 	JEQ    none
 	TZCNTL AX, AX // of what is not zero, BSFL of older processors is the same: twice the slot
-	CMPL R8, bucket_seen(DX)(AX*2)
-	JNE  seen
-
-seenNow:
-	SHLQ $(const_slotShift+1), BX
-	ADDQ AX, BX
-	SHLQ $(const_flowShift-1), BX
+	MOVL bucket_flows(DX)(AX*2), BX
+	SHLQ $const_flowShift, BX
 	ADDQ DI, BX
 	PREFETCHT0 0(BX)
 	PREFETCHT0 64(BX)
@@ -59,10 +51,6 @@ seenNow:
 	INCQ R10
 	JNE  next
 	RET
-
-seen: // stored only where it is another, so that few of these lines become dirty
-	MOVL R8, bucket_seen(DX)(AX*2)
-	JMP  seenNow
 
 none:
 	MOVQ $0, (R11)(R10*8)
@@ -79,18 +67,23 @@ TEXT ·firsts(SB), NOSPLIT, $0-56
 	MOVQ hashes_len+16(FP), R10
 	MOVQ out_base+32(FP), R11
 	MOVQ Table_mask(SI), R12
+	MOVQ Table_buckets(SI), R13
 	MOVQ Table_flows(SI), DI
+	SHLQ $const_bucketShift, R12
+	ORQ  $((const_slots-1)<<const_placeShift), R12 // both the bucket and the slot
 	LEAQ (R9)(R10*8), R9
 	LEAQ (R11)(R10*8), R11
 	NEGQ R10 // R9 and R11 are ends, R10 counts up to zero
 	JEQ  done
 
 next:
-	MOVQ (R9)(R10*8), BX
-	ANDQ R12, BX
-	SHLQ $(const_flowShift+const_slotShift), BX
+	MOVQ (R9)(R10*8), DX
+	ANDQ R12, DX
+	MOVL bucket_flows(R13)(DX*1), BX
+	SHLQ $const_flowShift, BX
 	ADDQ DI, BX
-	PREFETCHT0 64(BX) // the first line was, from Index or by Touch
+	PREFETCHT0 0(BX)
+	PREFETCHT0 64(BX)
 	MOVQ BX, (R11)(R10*8)
 	INCQ R10
 	JNE  next

@@ -1,13 +1,11 @@
 package flows
 
 // candidatesGo finds, for each hash, the flow in the first bucket that has its tag,
-// most likely the right one; nil where there is none. It is marked as seen before
-// that is known: unsee takes it back.
-func candidatesGo(t *Table, tick uint32, hashes []uint64, out []*Flow) {
+// most likely the right one; nil where there is none.
+func candidatesGo(t *Table, hashes []uint64, out []*Flow) {
 	out = out[:len(hashes)]
 	for j, h := range hashes {
-		b := h & t.mask
-		bk, tag := &t.buckets[b], tagOf(h)
+		bk, tag := &t.buckets[t.first(h)], tagOf(h)
 		m, s := matches(bk.tags[0], tag), uint64(0)
 		if m == 0 {
 			if m = matches(bk.tags[1], tag); m == 0 {
@@ -16,18 +14,16 @@ func candidatesGo(t *Table, tick uint32, hashes []uint64, out []*Flow) {
 			}
 			s = 4
 		}
-		s += slot(m)
-		bk.seen[s&(slots-1)] = tick
-		out[j] = &t.flows[b*slots+s]
+		out[j] = &t.flows[bk.flows[(s+slot(m))&(slots-1)]]
 	}
 }
 
-// firstsGo finds, for each hash, the first flow of its bucket, in a sparse table most
-// likely the right one. No packet has the key of a flow that is gone.
+// firstsGo finds, for each hash, the flow in its slot of its first bucket, or that stood
+// there last: in a sparse table most likely the right one.
 func firstsGo(t *Table, hashes []uint64, out []*Flow) {
 	out = out[:len(hashes)]
 	for j, h := range hashes {
-		out[j] = &t.flows[h&t.mask*slots]
+		out[j] = &t.flows[t.buckets[t.first(h)].flows[slotOf(h)]]
 	}
 }
 

@@ -2,8 +2,8 @@
 
 package flows
 
-func candidates(t *Table, tick uint32, hashes []uint64, out []*Flow) {
-	candidatesGo(t, tick, hashes, out)
+func candidates(t *Table, hashes []uint64, out []*Flow) {
+	candidatesGo(t, hashes, out)
 	touchFlows(out)
 }
 

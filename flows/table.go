@@ -16,20 +16,19 @@ type Config struct {
 // Table maps keys to flows. It belongs to one goroutine.
 type Table struct {
 	hasher    hasher
-	mask      uint64
+	mask      uint64 // of the number of a bucket
 	buckets   []bucket
-	flows     []Flow // flows[b*slots+s] belongs to buckets[b], slot s
-	n         int
+	flows     []Flow // as many as slots
+	places    places
 	evictions uint64
 	refused   uint64
 	evicted   int64 // time up to which evictions are spent
 	idle      int64
-	hand      int    // next bucket to age
+	hand      int    // next flow to age
 	handTime  int64  // time up to which the hand has moved
 	cold      []Cold // cold[i] and losses[i] belong to flows[i]
 	losses    []Loss
 	memory    [3][]byte
-	sparse    bool   // as the last LookupBurst found it
 	touched   uint64 // keeps the loads of the prefetch pass alive
 }
 
@@ -103,9 +102,6 @@ func (t *Table) Close() {
 	}
 	*t = Table{}
 }
-
-// Len is the number of flows in the table.
-func (t *Table) Len() int { return t.n }
 
 // Capacity is how many flows there is room for.
 func (t *Table) Capacity() int { return len(t.flows) }

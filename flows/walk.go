@@ -1,23 +1,17 @@
 package flows
 
-// Walk calls f for the flows from bucket at on until budget is used up: a bucket
-// costs 1, a flow what f returns. It returns the bucket to go on from, 0 when all
-// were seen, and what is left of budget, which the last bucket may make negative.
+// Walk calls f for the flows from place at on until budget is used up: a place
+// costs 1, a flow what f returns. It returns the place to go on from, 0 when all
+// were seen, and what is left of budget, which the last flow may make negative.
 // f may not change the table.
 func (t *Table) Walk(at, budget int, f func(*Flow) int) (next, left int) {
-	for ; budget > 0 && at < len(t.buckets); at++ {
+	for ; budget > 0 && at < t.places.used; at++ {
 		budget--
-		bk := &t.buckets[at]
-		if bk.tags == [2]uint64{} {
-			continue
-		}
-		for s := range uint64(slots) {
-			if bk.tag(s) != 0 {
-				budget -= f(&t.flows[uint64(at)*slots+s])
-			}
+		if flow := &t.flows[at]; !flow.Key.left() {
+			budget -= f(flow)
 		}
 	}
-	if at >= len(t.buckets) {
+	if at >= t.places.used {
 		return 0, budget
 	}
 	return at, budget
@@ -26,12 +20,21 @@ func (t *Table) Walk(at, budget int, f func(*Flow) int) (next, left int) {
 // Find is the flow of k, or nil. Unlike LookupBurst it leaves the flow as it is.
 func (t *Table) Find(k *Key) *Flow {
 	h := t.Hash(k)
-	for _, b := range [2]uint64{h & t.mask, t.second(h)} {
-		for s := range uint64(slots) {
-			if t.buckets[b].tag(s) != tagOf(h) {
-				continue
-			}
-			if f := &t.flows[b*slots+s]; f.Key.equal(k) {
+	for _, b := range t.both(h) {
+		if f := t.findIn(b, tagOf(h), k); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// findIn is the flow of k in bucket b, or nil.
+func (t *Table) findIn(b uint64, tag uint16, k *Key) *Flow {
+	bk := &t.buckets[b]
+	for w := range uint64(len(bk.tags)) {
+		for m := matches(bk.tags[w], tag); m != 0; m &= m - 1 {
+			s := w*4 + slot(m)
+			if f := &t.flows[bk.flows[s&(slots-1)]]; bk.tag(s) == tag && f.Key.equal(k) {
 				return f
 			}
 		}

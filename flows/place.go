@@ -1,0 +1,46 @@
+package flows
+
+// Flows stand one behind the other in the order in which they came, however big the table
+// is: a thousand of a million share the pages of a thousand, and a flow stays where it is
+// when its slot moves to another bucket. The places of flows that are gone are taken again,
+// the one that is free for longest first, and not at once: somebody may still have
+// something to say of its losses.
+
+// restShare: places are taken again once one in so many of the table's is free.
+const restShare = 16
+
+// places are those of Table.flows.
+type places struct {
+	used        int    // flows[:used] were taken at some time
+	free        int    // of these, flows that are gone
+	first, last uint32 // of the free ones, where there are any; each one's NextRefresh is the next
+}
+
+// take is a place for a new flow. There is one: as many as slots.
+func (t *Table) take() uint32 {
+	p := &t.places
+	if p.used < len(t.flows) && p.free <= len(t.flows)/restShare {
+		p.used++
+		return uint32(p.used - 1)
+	}
+	at := p.first
+	p.first = t.flows[at].NextRefresh
+	p.free--
+	return at
+}
+
+// give makes the place of flow at free.
+func (t *Table) give(at uint32) {
+	p := &t.places
+	t.flows[at].Key.leave()
+	if p.free == 0 {
+		p.first = at
+	} else {
+		t.flows[p.last].NextRefresh = at
+	}
+	p.last = at
+	p.free++
+}
+
+// Len is the number of flows in the table.
+func (t *Table) Len() int { return t.places.used - t.places.free }
