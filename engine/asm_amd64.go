@@ -5,28 +5,54 @@ package engine
 import (
 	"unsafe"
 
+	"golang.org/x/sys/cpu"
+
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
-	"intsink/engine/strip"
 	"intsink/flows"
 )
 
-// recallRun is recallGo.
-//
-//go:noescape
-func recallRun(q *recallState, b *burst, from int) (next int)
+// wide tells whether the processor knows the instructions of the assembly, as all have
+// done since about 2015. On others the Go twins run.
+var wide = cpu.X86.HasAVX2
 
-// quietRun is quietGo.
-//
-//go:noescape
-func quietRun(q *quietState, b *burst, from int) (next int)
+func recallRun(q *recallState, b *burst, from int) (next int) {
+	if wide {
+		return recallWide(q, b, from)
+	}
+	return recallGo(q, b, from)
+}
 
-// stripRun is stripGo.
+func quietRun(q *quietState, b *burst, from int) (next int) {
+	if wide {
+		return quietWide(q, b, from)
+	}
+	return quietGo(q, b, from)
+}
+
+func stripRun(b *burst, from int) (next int) {
+	if wide {
+		return stripWide(b, from)
+	}
+	return stripGo(b, from)
+}
+
+// recallWide is recallGo.
 //
 //go:noescape
-func stripRun(b *burst, from int) (next int)
+func recallWide(q *recallState, b *burst, from int) (next int)
+
+// quietWide is quietGo.
+//
+//go:noescape
+func quietWide(q *quietState, b *burst, from int) (next int)
+
+// stripWide is stripGo.
+//
+//go:noescape
+func stripWide(b *burst, from int) (next int)
 
 // Types and constants that the assembly names.
 type (
@@ -48,5 +74,6 @@ const (
 	memoMask  = inthdr.Memos - 1
 	memoShift = 6
 	maxHops   = flows.MaxHops
-	plainLen  = strip.PlainLen
+	sumWords  = 21 // of INT, that one jump leads to
+	sumBytes  = 4  // of an instruction that adds one
 )

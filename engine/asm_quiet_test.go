@@ -304,7 +304,7 @@ func (t *twinBed) addPlain(n, payload int, fill func(int) []byte) {
 	b.vec[i] = m
 	b.info[i] = inthdr.Info{
 		Plain: true, Usual: t.odds(2), Reason: inthdr.Reason(t.IntN(2)), HopExceeded: t.odds(2), DSCP: uint8(t.IntN(64)),
-		End: uint16(42 + n), Orig: binary.BigEndian.Uint16(f[44:]), Size: 14 + size - uint16(n),
+		End: uint16(42 + n), Removed: uint16(n), Orig: binary.BigEndian.Uint16(f[44:]), Size: 14 + size - uint16(n),
 	}
 	j := mbuf.MaxBurst - 1 - i
 	b.known[j], b.int[j], b.rest[b.nRest] = &b.info[i], uint8(i), uint8(j)

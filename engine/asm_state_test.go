@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"intsink/dpdk/mbuf"
+	"intsink/engine/strip"
 	"intsink/flows"
 )
 
@@ -208,8 +209,11 @@ func TestAsmLayout(t *testing.T) {
 	if n := unsafe.Sizeof(asmInfo{}); n < 32 || n > 48 {
 		t.Errorf("recallRun copies an Info of 32 to 48 bytes: it has %d", n)
 	}
-	if plainLen != 26+16 || memoMask&(memoMask+1) != 0 || maxFrame > 1<<16-1 || maxHops > 1<<8-1 {
-		t.Errorf("headers of %d bytes, %d memos, frames of %d bytes, %d hops", plainLen, memoMask+1, maxFrame, maxHops)
+	if strip.PlainLen != 26+16 || memoMask&(memoMask+1) != 0 || maxFrame > 1<<16-1 || maxHops > 1<<8-1 {
+		t.Errorf("headers of %d bytes, %d memos, frames of %d bytes, %d hops", strip.PlainLen, memoMask+1, maxFrame, maxHops)
+	}
+	if f, _ := reflect.TypeFor[asmMemory]().FieldByName("tunnels"); f.Offset != 2 {
+		t.Errorf("tunnels are not behind port, but at %d", f.Offset)
 	}
 	fields := map[reflect.Type]map[string]uintptr{
 		reflect.TypeFor[asmInfo](): {

@@ -16,8 +16,8 @@
 //
 // SI state, DI burst, CX place, R8 info, R9 flow, R10 lane, R11 mbuf, R12 frame.
 
-// func quietRun(q *quietState, b *burst, from int) (next int)
-TEXT ·quietRun(SB), NOSPLIT, $16-32
+// func quietWide(q *quietState, b *burst, from int) (next int)
+TEXT ·quietWide(SB), NOSPLIT, $16-32
 	NO_LOCAL_POINTERS
 	MOVQ q+0(FP), SI
 	MOVQ b+8(FP), DI
@@ -103,9 +103,8 @@ hop:
 quiet: // AX bytes go, now or later, of IP's R15; R13 is the size then
 	CMPB asmInfo_Plain(R8), $0
 	JEQ  intricate
-	MOVWLZX asmInfo_End(R8), AX
+	MOVWLZX asmInfo_Removed(R8), AX
 	MOVWLZX 16(R12), R15
-	SUBL $const_plainLen, AX
 	ROLW $8, R15
 	LEAL 14(R15), R13
 	SUBL AX, R13
@@ -251,11 +250,12 @@ sample:
 	JMP  next
 
 done:
+	VZEROUPPER
 	MOVQ CX, next+24(FP)
 	RET
 
-// func stripRun(b *burst, from int) (next int)
-TEXT ·stripRun(SB), NOSPLIT, $0-24
+// func stripWide(b *burst, from int) (next int)
+TEXT ·stripWide(SB), NOSPLIT, $0-24
 	NO_LOCAL_POINTERS
 	MOVQ b+0(FP), DI
 	MOVQ from+8(FP), CX
@@ -274,94 +274,115 @@ packet:
 	MOVQ    (R11)(BX*8), R11
 	MOVWLZX asmMbuf_dataOff(R11), R12
 	ADDQ    asmMbuf_bufAddr(R11), R12
-	MOVWLZX asmInfo_End(R8), AX
+	MOVWLZX asmInfo_Removed(R8), AX
 	MOVWLZX 16(R12), R15
-	SUBL    $const_plainLen, AX
 	ROLW    $8, R15
 	CALL    strip<>(SB)
 	INCQ    CX
 	JMP     packet
 
 done:
+	VZEROUPPER
 	MOVQ CX, next+16(FP)
 	RET
 
 // strip.Plain of the frame R12 in mbuf R11: AX bytes go, of IP's R15. SI, DI, CX, R10,
 // R11 and R12 stay.
 TEXT strip<>(SB), NOSPLIT|NOFRAME, $0
-	// R9 is AX in the order of the packet, R13 UDP's checksum, DX that of IPv4.
-	MOVL AX, R9
-	MOVOU 0(R12), X0
-	MOVOU 16(R12), X1
-	MOVOU 26(R12), X2
-	ROLW $8, R9
-	MOVWLZX 24(R12), DX
+	// R9 is AX in the order of the packet, R13 UDP's checksum, BX the frame's new start.
 	MOVWLZX 40(R12), R13
-	SUBL AX, R15
+	MOVL AX, R9
+	ROLW $8, R9
+	LEAQ (R12)(AX*1), BX
 	TESTL R13, R13
-	JEQ  move
+	JEQ  none
 
-	// What goes is added to the checksum of UDP: the port, twice the shrink, and INT. The
-	// original port in the shim, its bytes 2 and 3, is neither added nor taken away.
-	MOVWLZX 36(R12), BX
-	MOVWLZX 42(R12), R14
-	ADDL BX, R13
-	ADDL R14, R13
+	// What goes is added to the checksum of UDP: the port, twice the shrink, and INT, without
+	// the original port, which stands in bytes 2 and 3 of the shim and does not go. INT is
+	// words of 8 bytes, or these behind the shim.
+	MOVWLZX 36(R12), R8
 	LEAL (R13)(R9*2), R13
-	LEAL -4(AX), R14
-	LEAQ 46(R12), BX
-	TESTB $4, R14
-	JEQ   eight
-	MOVL  (BX), R8
-	ADDQ  R8, R13
-	ADDQ  $4, BX
+	ADDL R8, R13
+	TESTB $4, AX
+	JEQ   whole
+	MOVWLZX 42(R12), R8
+	ADDL R8, R13
 
-eight:
-	TESTB $8, R14
-	JEQ   sixteen
-	ADDQ  0(BX), R13
-	ADCQ  $0, R13
-	ADDQ  $8, BX
+sum:
+	CMPL AX, $(const_sumWords*8+4)
+	JHI  long
+	MOVL AX, R14
+	SHRL $1, R14
+	ANDL $-4, R14
+	LEAQ sums<>+(const_sumWords*const_sumBytes)(SB), R8
+	SUBQ R14, R8 // no carry
+	JMP  R8
 
-sixteen:
-	TESTB $16, R14
-	JEQ   more
-	ADDQ  0(BX), R13
-	ADCQ  8(BX), R13
-	ADCQ  $0, R13
-	ADDQ  $16, BX
+whole:
+	MOVWLZX 44(R12), R8
+	XORL $0xffff, R8
+	ADDL R8, R13
+	JMP  sum
 
-more:
-	SHRL $5, R14
-	JEQ  fold
+none: // stays as it is
+	LEAQ sums<>+(const_sumWords*const_sumBytes)(SB), R8
 	CLC
+	JMP  R8
 
-sum: // neither LEAQ nor DECL touches the carry
-	ADCQ 0(BX), R13
-	ADCQ 8(BX), R13
-	ADCQ 16(BX), R13
-	ADCQ 24(BX), R13
-	LEAQ 32(BX), BX
-	DECL R14
-	JNE  sum
+long: // those words of which there are too many
+	MOVL AX, R14
+	ANDL $-8, R14
+	NEGQ R14
+
+word:
+	ADDQ 42(BX)(R14*1), R13
 	ADCQ $0, R13
+	ADDQ $8, R14
+	CMPQ R14, $(-8*const_sumWords)
+	JNE  word
+	CLC
+	JMP  sums<>(SB)
 
-fold:
-	MOVQ R13, BX
-	SHRQ $32, BX
-	ADDL R13, BX
-	ADCL $0, BX
-	MOVL BX, R13
-	SHRL $16, R13
-	ADDW BX, R13
+// Adds the words of INT that end at 42(BX): so many as are behind the place that strip
+// jumps to. Each addition is of sumBytes bytes.
+TEXT sums<>(SB), NOSPLIT|NOFRAME, $0
+	ADCQ -126(BX), R13
+	ADCQ -118(BX), R13
+	ADCQ -110(BX), R13
+	ADCQ -102(BX), R13
+	ADCQ -94(BX), R13
+	ADCQ -86(BX), R13
+	ADCQ -78(BX), R13
+	ADCQ -70(BX), R13
+	ADCQ -62(BX), R13
+	ADCQ -54(BX), R13
+	ADCQ -46(BX), R13
+	ADCQ -38(BX), R13
+	ADCQ -30(BX), R13
+	ADCQ -22(BX), R13
+	ADCQ -14(BX), R13
+	ADCQ -6(BX), R13
+	ADCQ 2(BX), R13
+	ADCQ 10(BX), R13
+	ADCQ 18(BX), R13
+	ADCQ 26(BX), R13
+	ADCQ 34(BX), R13
+	ADCQ $0, R13
+	RORXQ $32, R13, R14
+	ADDL R14, R13
+	ADCL $0, R13
+	RORXL $16, R13, R14
+	ADDW R14, R13
 	ADCW $0, R13
 
-move:
+	// The headers move.
+	VMOVDQU 0(R12), Y0
+	VMOVDQU 26(R12), X1
+	MOVWLZX 24(R12), DX
 	MOVWLZX 44(R12), R14
-	LEAQ (R12)(AX*1), BX
-	MOVOU X0, 0(BX)
-	MOVOU X1, 16(BX)
-	MOVOU X2, 26(BX)
+	SUBL AX, R15
+	VMOVDQU Y0, 0(BX)
+	VMOVDQU X1, 26(BX)
 
 	// Port, checksums, that of IPv4 by RFC 1624, equation 3, and lengths.
 	MOVW R14, 36(BX)

@@ -16,8 +16,8 @@
 // SI state, DI burst, CX packet, R8 memory, R11 mbuf, R12 frame, R13 its length, R10 what
 // the memo is behind, R14 nINT, BX the next key.
 
-// func recallRun(q *recallState, b *burst, from int) (next int)
-TEXT ·recallRun(SB), NOSPLIT, $0-32
+// func recallWide(q *recallState, b *burst, from int) (next int)
+TEXT ·recallWide(SB), NOSPLIT, $0-32
 	MOVQ q+0(FP), SI
 	MOVQ b+8(FP), DI
 	MOVQ from+16(FP), CX
@@ -25,15 +25,17 @@ TEXT ·recallRun(SB), NOSPLIT, $0-32
 	MOVQ burst_nINT(DI), R14
 	IMUL3Q $asmKey__size, R14, BX
 	LEAQ burst_keys(DI)(BX*1), BX
-	MOVOU plainMask<>(SB), X8
-	MOVOU plainUDP<>(SB), X9
-	MOVOU intMask<>(SB), X10
+	MOVQ burst_vec(DI), R15
+	VMOVDQU plainMask<>(SB), X8
+	VMOVDQU plainUDP<>(SB), X9
+	VMOVDQU intMask<>(SB), X10
+	VPBROADCASTQ asmMemory_port(R8), X11 // port and tunnels
+	VMOVDQU notUDP<>(SB), X12
 	CMPQ CX, burst_n(DI)
 	JGE  done
 
 packet:
-	MOVQ burst_vec(DI), R11
-	MOVQ (R11)(CX*8), R11
+	MOVQ (R15)(CX*8), R11
 	MOVWLZX asmMbuf_dataOff(R11), R12
 	ADDQ    asmMbuf_bufAddr(R11), R12
 	MOVWLZX asmMbuf_dataLen(R11), R13
@@ -47,58 +49,47 @@ whole: // R13 bytes of the packet are in its first segment
 	CMPW DX, asmMemory_port(R8)
 	JNE  headers
 
-	// IPv4 without options and fragments, UDP, and the same INT headers as in the memo of
-	// this length of INT.
+	// IPv4 without options and fragments, UDP, the same INT headers as in the memo of
+	// this length of INT, and an original port that is not that of INT or of a tunnel.
 	MOVBLZX 43(R12), R10
 	ANDL $const_memoMask, R10
 	SHLL $const_memoShift, R10
 	ADDQ R8, R10
-	MOVOU 12(R12), X0
-	MOVOU 42(R12), X1
-	MOVOU asmMemory_memos(R10), X2
-	PAND  X8, X0
-	PAND  X10, X1
-	PCMPEQB X9, X0
-	PCMPEQB X2, X1
-	PAND  X0, X1
-	PMOVMSKB X1, AX
-	CMPL AX, $0xffff
-	JNE  headers
-
-	// The original port is not that of INT or of a tunnel.
-	MOVWLZX 44(R12), AX
-	CMPW AX, asmMemory_port(R8)
-	JEQ  done
-	CMPW AX, asmMemory_tunnels(R8)
-	JEQ  done
-	CMPW AX, (asmMemory_tunnels+2)(R8)
-	JEQ  done
-	CMPW AX, (asmMemory_tunnels+4)(R8)
-	JEQ  done
+	VPAND 12(R12), X8, X0
+	VPAND 42(R12), X10, X1
+	VPBROADCASTW 44(R12), X2
+	VPXOR X9, X0, X0
+	VPXOR asmMemory_memos(R10), X1, X1
+	VPCMPEQW X11, X2, X2
+	VPOR X0, X1, X1
+	VPOR X2, X1, X1
+	VPTEST X1, X1
+	JNE  other
 
 	// Lengths agree, and INT ends within.
 	MOVWLZX 16(R12), R9
 	ROLW $8, R9
-	MOVWLZX 38(R12), R15
-	ROLW $8, R15
-	ADDL $20, R15
-	CMPL R9, R15
+	MOVWLZX 38(R12), AX
+	ROLW $8, AX
+	ADDL $20, AX
+	CMPL R9, AX
 	JNE  done
 	ADDL $14, R9
 	CMPL R13, R9
 	JCS  done
-	MOVWLZX (asmMemory_memos+asmMemo_info+asmInfo_End)(R10), R15
-	CMPL R9, R15
+	MOVWLZX (asmMemory_memos+asmMemo_info+asmInfo_End)(R10), AX
+	CMPL R9, AX
 	JCS  done
 
-	LEAQ (asmMemory_memos+asmMemo_info)(R10), R15
-	MOVQ R15, burst_known(DI)(R14*8)
+	LEAQ (asmMemory_memos+asmMemo_info)(R10), R10
+	MOVQ R10, burst_known(DI)(R14*8)
 	MOVB CX, burst_int(DI)(R14*1)
 
 	// The key. R9 addresses, R13 the rest.
 	MOVQ 26(R12), R9
 	MOVQ R9, asmKey_addrs(BX)
 	MOVWLZX 34(R12), R13
+	MOVWLZX 44(R12), AX
 	SHLQ $16, R13
 	ORQ  AX, R13
 	SHLQ $32, R13
@@ -136,25 +127,14 @@ chained: // more than R13 bytes of the packet, if there are as many as the mbuf 
 	CMOVLCS R11, R13
 	JMP  whole
 
-headers: // of a packet that is not known as one with INT; DX is its port
-	MOVL 12(R12), AX // EtherType, version and IHL
-	ANDL $0xffffff, AX
-	CMPL AX, $0x450008
-	JNE  done
-	MOVWLZX 20(R12), AX // fragment
-	TESTL $0xff3f, AX
-	JNE  done
-	MOVBLZX 23(R12), AX
-	CMPL AX, $17
-	JNE  notUDP
-	CMPW DX, asmMemory_port(R8)
-	JEQ  done
-	CMPW DX, asmMemory_tunnels(R8)
-	JEQ  done
-	CMPW DX, (asmMemory_tunnels+2)(R8)
-	JEQ  done
-	CMPW DX, (asmMemory_tunnels+4)(R8)
-	JEQ  done
+headers: // of a packet that is not to the port of INT
+	VPAND 12(R12), X8, X0
+	VPBROADCASTW 36(R12), X2
+	VPXOR X9, X0, X0
+	VPCMPEQW X11, X2, X2
+	VPOR X0, X2, X2
+	VPTEST X2, X2
+	JNE  other
 
 notINT:
 	CMPB asmMemory_settles(R8), $0
@@ -164,8 +144,9 @@ notINT:
 	JLT  packet
 	JMP  done
 
-notUDP:
-	CMPL AX, $6
+other: // TCP is not INT, whatever its ports; X0 is what its headers are besides those of UDP
+	VPXOR  X12, X0, X0
+	VPTEST X0, X0
 	JEQ  notINT
 	JMP  done
 
@@ -177,6 +158,11 @@ GLOBL plainMask<>(SB), RODATA|NOPTR, $16
 DATA plainUDP<>+0(SB)/8, $0x0000000000450008
 DATA plainUDP<>+8(SB)/8, $0x0000000011000000
 GLOBL plainUDP<>(SB), RODATA|NOPTR, $16
+
+// What is another in a packet with TCP.
+DATA notUDP<>+0(SB)/8, $0
+DATA notUDP<>+8(SB)/8, $0x0000000017000000
+GLOBL notUDP<>(SB), RODATA|NOPTR, $16
 
 // same0 and same1 of package inthdr.
 DATA intMask<>+0(SB)/8, $0x00ffffff0000ffff

@@ -14,8 +14,8 @@ import (
 // tell all of an IPv4 packet, whose addresses and ports are as a little endian load finds
 // them on the wire: no byte is swapped where packets come in.
 type Key struct {
-	addrs [4]uint64 // IPv4: the first is source 32, destination 32, upwards, the rest counts for nothing; IPv6: as Src and Dst
 	rest  uint64    // IP version 8, protocol 8, zero 16 (see leave), destination port 16, source port 16, upwards
+	addrs [4]uint64 // IPv4: the first is source 32, destination 32, upwards, the rest counts for nothing; IPv6: as Src and Dst
 }
 
 // equal compares word by word: == on the struct would be a call.

@@ -2,13 +2,40 @@
 
 package flows
 
-// Those of lookup_go.go, in assembly.
+import "golang.org/x/sys/cpu"
+
+// wide tells whether the processor knows the instructions of lookup_amd64.s, as all have
+// done since about 2015. On others the Go twins run.
+var wide = cpu.X86.HasAVX2
+
+func candidates(t *Table, hashes []uint64, out []*Flow) {
+	if wide {
+		candidatesWide(t, hashes, out)
+		return
+	}
+	candidatesGo(t, hashes, out)
+}
+
+func firsts(t *Table, hashes []uint64, out []*Flow) {
+	if wide {
+		firstsWide(t, hashes, out)
+		return
+	}
+	firstsGo(t, hashes, out)
+}
+
+func confirm(now int64, keys []Key, out []*Flow, from int) (next int) {
+	if wide {
+		return confirmWide(now, keys, out, from)
+	}
+	return confirmGo(now, keys, out, from)
+}
 
 //go:noescape
-func candidates(t *Table, hashes []uint64, out []*Flow)
+func candidatesWide(t *Table, hashes []uint64, out []*Flow)
 
 //go:noescape
-func firsts(t *Table, hashes []uint64, out []*Flow)
+func firstsWide(t *Table, hashes []uint64, out []*Flow)
 
 //go:noescape
-func confirm(now int64, keys []Key, out []*Flow, from int) (next int)
+func confirmWide(now int64, keys []Key, out []*Flow, from int) (next int)

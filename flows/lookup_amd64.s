@@ -5,15 +5,15 @@
 
 // What lookup_go.go says in Go: read it first. All eight tags of a bucket are
 // compared at once, and lines are prefetched, which no load in Go can do without waiting
-// for them: 41 instructions of a packet where Go takes 98, 23 instead of 48 in a sparse table
-// (bench/instructions). Only what every amd64 processor has.
+// for them: @@ instructions of a packet where Go takes @@, @@ instead of @@ in a sparse table
+// (bench/instructions). AVX, TZCNT.
 //
 // SAFETY: buckets and flows are as many as mask and the slots of a bucket tell; hashes,
 // keys and out are as long as their callers in lookup.go make them. Flows are out of the
 // Go heap, so that no write barrier is missed.
 
-// func candidates(t *Table, hashes []uint64, out []*Flow)
-TEXT ·candidates(SB), NOSPLIT, $0-56
+// func candidatesWide(t *Table, hashes []uint64, out []*Flow)
+TEXT ·candidatesWide(SB), NOSPLIT, $0-56
 	MOVQ t+0(FP), SI
 	MOVQ hashes_base+8(FP), R9
 	MOVQ hashes_len+16(FP), R10
@@ -21,8 +21,8 @@ TEXT ·candidates(SB), NOSPLIT, $0-56
 	MOVQ Table_mask(SI), R12
 	MOVQ Table_buckets(SI), R13
 	MOVQ Table_flows(SI), DI
-	PCMPEQW X3, X3
-	PSRLW   $15, X3 // 1 in each lane, for tagOf
+	VPCMPEQW X3, X3, X3
+	VPSRLW   $15, X3, X3 // 1 in each lane, for tagOf
 	SHLQ $const_bucketShift, R12
 	LEAQ (R9)(R10*8), R9
 	LEAQ (R11)(R10*8), R11
@@ -30,38 +30,33 @@ TEXT ·candidates(SB), NOSPLIT, $0-56
 	JEQ  done
 
 next:
+	VPBROADCASTW 6(R9)(R10*8), X0
 	MOVQ (R9)(R10*8), DX
-	MOVQ DX, X0
-	PSHUFLW    $0xff, X0, X0
-	PUNPCKLQDQ X0, X0
-	POR  X3, X0
+	VPOR X3, X0, X0
 	ANDQ R12, DX
-	PCMPEQW  bucket_tags(R13)(DX*1), X0
-	PMOVMSKB X0, AX
+	VPCMPEQW  bucket_tags(R13)(DX*1), X0, X0
+	VPMOVMSKB X0, AX
 	ADDQ   R13, DX
+	MOVQ   DI, BX
 	TESTL  AX, AX
 	JEQ    none
-	TZCNTL AX, AX // of what is not zero, BSFL of older processors is the same: twice the slot
+	TZCNTL AX, AX // twice the slot
 	MOVL bucket_flows(DX)(AX*2), BX
 	SHLQ $const_flowShift, BX
 	ADDQ DI, BX
 	PREFETCHT0 0(BX)
 	PREFETCHT0 64(BX)
-	MOVQ BX, (R11)(R10*8)
-	INCQ R10
-	JNE  next
-	RET
 
 none:
-	MOVQ $0, (R11)(R10*8)
+	MOVQ BX, (R11)(R10*8)
 	INCQ R10
 	JNE  next
 
 done:
 	RET
 
-// func firsts(t *Table, hashes []uint64, out []*Flow)
-TEXT ·firsts(SB), NOSPLIT, $0-56
+// func firstsWide(t *Table, hashes []uint64, out []*Flow)
+TEXT ·firstsWide(SB), NOSPLIT, $0-56
 	MOVQ t+0(FP), SI
 	MOVQ hashes_base+8(FP), R9
 	MOVQ hashes_len+16(FP), R10
@@ -91,8 +86,8 @@ next:
 done:
 	RET
 
-// func confirm(now int64, keys []Key, out []*Flow, from int) (next int)
-TEXT ·confirm(SB), NOSPLIT, $0-72
+// func confirmWide(now int64, keys []Key, out []*Flow, from int) (next int)
+TEXT ·confirmWide(SB), NOSPLIT, $0-72
 	MOVQ now+0(FP), R8
 	MOVQ keys_base+8(FP), R9
 	MOVQ keys_len+16(FP), R10
@@ -106,15 +101,11 @@ TEXT ·confirm(SB), NOSPLIT, $0-72
 
 key:
 	MOVQ (R11)(CX*8), BX
-	TESTQ BX, BX
-	JEQ  end
-	MOVQ Key_rest(R9), AX
-	MOVQ Key_addrs(R9), DX
-	CMPQ AX, (Flow_Key+Key_rest)(BX)
+	VMOVDQU (R9), X0 // rest and the first word of addrs
+	VPXOR   Flow_Key(BX), X0, X0
+	VPTEST  X0, X0
 	JNE  end
-	CMPQ DX, (Flow_Key+Key_addrs)(BX)
-	JNE  end
-	CMPB AX, $4
+	CMPB Key_rest(R9), $4
 	JNE  wide
 
 same:
@@ -132,10 +123,8 @@ wide:
 	MOVQ (Key_addrs+8)(R9), DX
 	CMPQ DX, (Flow_Key+Key_addrs+8)(BX)
 	JNE  end
-	MOVOU (Key_addrs+16)(R9), X0
-	MOVOU (Flow_Key+Key_addrs+16)(BX), X1
-	PCMPEQB  X0, X1
-	PMOVMSKB X1, AX
-	CMPL AX, $0xffff
+	VMOVDQU (Key_addrs+16)(R9), X0
+	VPXOR   (Flow_Key+Key_addrs+16)(BX), X0, X0
+	VPTEST  X0, X0
 	JEQ  same
 	JMP  end

@@ -1,7 +1,7 @@
 package flows
 
 // candidatesGo finds, for each hash, the flow in the first bucket that has its tag,
-// most likely the right one; nil where there is none.
+// most likely the right one; any flow where there is none.
 func candidatesGo(t *Table, hashes []uint64, out []*Flow) {
 	out = out[:len(hashes)]
 	for j, h := range hashes {
@@ -9,7 +9,7 @@ func candidatesGo(t *Table, hashes []uint64, out []*Flow) {
 		m, s := matches(bk.tags[0], tag), uint64(0)
 		if m == 0 {
 			if m = matches(bk.tags[1], tag); m == 0 {
-				out[j] = nil
+				out[j] = &t.flows[0]
 				continue
 			}
 			s = 4
@@ -33,7 +33,7 @@ func confirmGo(now int64, keys []Key, out []*Flow, from int) (next int) {
 	out = out[:len(keys)]
 	for j := from; j < len(keys); j++ {
 		f := out[j]
-		if f == nil || !f.Key.equal(&keys[j]) {
+		if !f.Key.equal(&keys[j]) {
 			return j
 		}
 		f.seen = now

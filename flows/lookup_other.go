@@ -21,9 +21,7 @@ func confirm(now int64, keys []Key, out []*Flow, from int) (next int) {
 //go:noinline
 func touchFlows(out []*Flow) (sum uint64) {
 	for _, f := range out {
-		if f != nil {
-			sum += f.Key.rest + f.PathHash
-		}
+		sum += f.Key.rest + f.PathHash
 	}
 	return sum
 }

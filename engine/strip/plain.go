@@ -15,7 +15,7 @@ const PlainLen = 42
 // stored over what is still to be loaded, for INT is 16 bytes at least; what changes in
 // them is set where they are then.
 //
-// i.Plain must be true. Of i nothing is read but where INT ends.
+// i.Plain must be true. Of i nothing is read but where INT ends: all of it goes.
 //
 // 16-bit words stay in the order of the packet, as RFC 1071 section 2(B) allows. There,
 // a length that shrinks by n takes n with its bytes swapped from the sum.
