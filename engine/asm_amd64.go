@@ -73,7 +73,6 @@ const (
 	maxFrame  = packet.MaxFrame
 	memoMask  = inthdr.Memos - 1
 	memoShift = 6
-	maxHops   = flows.MaxHops
 	sumWords  = 21 // of INT, that one jump leads to
 	sumBytes  = 4  // of an instruction that adds one
 )

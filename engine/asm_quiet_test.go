@@ -5,7 +5,6 @@ package engine
 import (
 	"encoding/binary"
 	"math"
-	"math/bits"
 	"slices"
 	"testing"
 
@@ -54,7 +53,7 @@ func (t *quietBed) burst(n int) {
 	clear(t.flows)
 	b.now = t.Int64N(1 << 62)
 	t.q = quietState{
-		detector: t.d, lanes: t.d.Lanes(), key: t.d.Key(), generation: t.Uint32N(4), now: b.now,
+		detector: t.d, lanes: t.d.Lanes(), generation: t.Uint32N(4), now: b.now,
 		calm: !t.odds(10), tick: flows.Tick(b.now), refresh: uint32(b.now >> flows.RefreshShift),
 	}
 	if t.odds(3) { // no bit is set in what flows of the first watch are compared with
@@ -62,7 +61,7 @@ func (t *quietBed) burst(n int) {
 	}
 	for w := range t.q.lanes {
 		l := &t.q.lanes[w]
-		l.Sampled = pick(t.twinBed, 0, 0, l.Limit-1, l.Limit, 0xffff, t.Uint32())
+		l.Left = pick(t.twinBed, l.Left, l.Every, 0, 1, 2, 0xffff, t.Uint32())
 		l.Things = t.odds(3)
 		l.Raise, l.Latency, l.Tx = t.threshold(), t.threshold(), t.threshold()
 	}
@@ -156,7 +155,7 @@ func (t *quietBed) settle(f *flows.Flow, frame []byte, info *inthdr.Info) {
 		f.Watch = 0
 	}
 	l := &t.q.lanes[f.Watch]
-	h, sum := uint64(info.Hops), uint64(0)
+	sum := uint64(0)
 	for n := range int(info.Hops) {
 		at := int(info.Stack) + n*int(info.HopLen)
 		if at+inthdr.PlainHop > len(frame) {
@@ -164,15 +163,19 @@ func (t *quietBed) settle(f *flows.Flow, frame []byte, info *inthdr.Info) {
 		}
 		hop := frame[at:]
 		x := binary.BigEndian.Uint32(hop[8:])
-		h = bits.RotateLeft64((h^binary.LittleEndian.Uint64(hop))*t.q.key, 32)
 		sum += uint64(x)
 		if n < flows.MaxHops {
-			f.Hops[n] = flows.Hop{Node: binary.LittleEndian.Uint32(hop), Ref: x - pick(t.twinBed, 0, l.Absolute, -l.Absolute, 1&l.Absolute)}
+			f.Hops[n] = flows.Hop{
+				Node: binary.LittleEndian.Uint32(hop), Interfaces: binary.LittleEndian.Uint32(hop[4:]),
+				Ref: x - pick(t.twinBed, 0, l.Absolute, -l.Absolute, 1&l.Absolute),
+			}
 		}
 	}
 	end := uint32(min(l.End, 1<<31))
-	f.PathHash, f.EndRef = h, uint32(sum)-pick(t.twinBed, 0, end, -end, 1&end)
-	f.NumHops = uint8(int(info.Hops) + t.IntN(2))
+	f.EndRef = uint32(sum) - pick(t.twinBed, 0, end, -end, 1&end)
+	if f.WayHops = uint8(info.Hops); info.Hops > flows.MaxHops {
+		f.WayHops = uint8(t.IntN(flows.MaxHops + 1))
+	}
 	f.NextRefresh = t.q.refresh + pick(t.twinBed, 1, 1<<31-1, 1+t.Uint32N(1<<31-1))
 	*field[uint8](t, f, "flags") = uint8(l.Flags) | uint8(t.IntN(256))&^l.Mask
 	f.Key.SetUDP(t.Uint64(), uint16(f.Watch)|uint16(l.Flags)<<8, f.Generation) // what stands before is as what follows should be
@@ -200,13 +203,13 @@ func (t *quietBed) disturb(j int, info *inthdr.Info) {
 	case 5:
 		f.NextRefresh = t.q.refresh + pick[uint32](t.twinBed, 0, math.MaxUint32, 1<<31, 1<<31+1)
 	case 6:
-		f.NumHops = uint8(max(int(info.Hops), 1) - 1)
+		f.WayHops = uint8(max(int(info.Hops), 1)-1) % flows.MaxHops
 	case 7:
 		hop.Node ^= 1 << t.IntN(32)
 	case 8, 9:
 		hop.Ref += least
 	case 10:
-		f.PathHash ^= 1 << t.IntN(64)
+		hop.Interfaces ^= 1 << t.IntN(32)
 	case 11, 12:
 		f.EndRef += pick(t.twinBed, 1, math.MaxUint32, uint32(l.End)+1, -uint32(l.End)-1)
 	case 13:
@@ -215,8 +218,8 @@ func (t *quietBed) disturb(j int, info *inthdr.Info) {
 		*field[uint32](t, f, "bytes") = math.MaxUint32 - uint32(info.Size) + 1
 	case 15:
 		info.Usual, info.Format = false, inthdr.Format(t.IntN(2))
-	case 16: // more hops than are watched
-		f.NumHops = 255
+	case 16:
+		f.WayHops = uint8(t.IntN(flows.MaxHops + 1))
 	case 17: // which the flow does not care for; what the locator knows always is
 		info.Plain = b.full>>j&1 == 0
 	case 18:

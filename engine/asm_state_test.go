@@ -209,8 +209,8 @@ func TestAsmLayout(t *testing.T) {
 	if n := unsafe.Sizeof(asmInfo{}); n < 32 || n > 48 {
 		t.Errorf("recallRun copies an Info of 32 to 48 bytes: it has %d", n)
 	}
-	if strip.PlainLen != 26+16 || memoMask&(memoMask+1) != 0 || maxFrame > 1<<16-1 || maxHops > 1<<8-1 {
-		t.Errorf("headers of %d bytes, %d memos, frames of %d bytes, %d hops", strip.PlainLen, memoMask+1, maxFrame, maxHops)
+	if strip.PlainLen != 26+16 || memoMask&(memoMask+1) != 0 || maxFrame > 1<<16-1 {
+		t.Errorf("headers of %d bytes, %d memos, frames of %d bytes", strip.PlainLen, memoMask+1, maxFrame)
 	}
 	if f, _ := reflect.TypeFor[asmMemory]().FieldByName("tunnels"); f.Offset != 2 {
 		t.Errorf("tunnels are not behind port, but at %d", f.Offset)
@@ -225,13 +225,13 @@ func TestAsmLayout(t *testing.T) {
 		reflect.TypeFor[asmMemory]():           {"port": 2, "tunnels": 6, "settles": 1},
 		reflect.TypeOf((*asmMbuf)(nil)).Elem(): {"bufAddr": 8, "dataOff": 2, "dataLen": 2, "pktLen": 4},
 		reflect.TypeFor[asmKey]():              {"addrs": 32, "rest": 8},
-		reflect.TypeFor[asmHop]():              {"Node": 4, "Ref": 4},
+		reflect.TypeFor[asmHop]():              {"Node": 4, "Interfaces": 4, "Ref": 4},
 		reflect.TypeFor[asmFlow](): {
-			"Generation": 2, "Watch": 1, "flags": 1, "NextRefresh": 4, "NumHops": 1, "packets": 4, "bytes": 4, "PathHash": 8,
+			"Generation": 2, "Watch": 1, "flags": 1, "NextRefresh": 4, "WayHops": 1, "packets": 4, "bytes": 4,
 			"EndRef": 4, "PathSeen": 4, "Hops": flows.MaxHops * unsafe.Sizeof(flows.Hop{}),
 		},
 		reflect.TypeFor[asmLane](): {
-			"Flags": 1, "Mask": 1, "Absolute": 4, "Twice": 4, "End": 8, "EndTwice": 8, "Sampled": 4, "Step": 4, "Limit": 4,
+			"Flags": 1, "Mask": 1, "Absolute": 4, "Twice": 4, "End": 8, "EndTwice": 8, "Left": 4, "Every": 4,
 			"Things": 1, "Raise": 4, "Latency": 4, "Tx": 4,
 		},
 	}

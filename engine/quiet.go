@@ -11,7 +11,6 @@ import (
 type quietState struct {
 	detector   *event.Detector
 	lanes      []event.Lane
-	key        uint64 // of the path hash
 	tick       uint32 // now, as flows.Tick
 	refresh    uint32 // now, as flows.Flow.NextRefresh has it
 	generation uint32 // of the rules
@@ -23,7 +22,7 @@ type quietState struct {
 
 func (q *quietState) begin(w *Worker, now int64) {
 	*q = quietState{
-		detector: w.detector, lanes: w.detector.Lanes(), key: w.detector.Key(), generation: uint32(w.generation),
+		detector: w.detector, lanes: w.detector.Lanes(), generation: uint32(w.generation),
 		calm: w.detector.Calm(now), tick: flows.Tick(now), refresh: uint32(now >> flows.RefreshShift), now: now,
 	}
 }

@@ -27,6 +27,7 @@ TEXT ·quietWide(SB), NOSPLIT, $16-32
 	CMPQ quietState_lanes+8(SI), $0
 	JEQ  done
 	MOVQ quietState_lanes(SI), R10
+	VMOVDQU hopOrder<>(SB), X7
 	XORL DX, DX
 	XORL R9, R9
 	JMP  enter
@@ -50,48 +51,43 @@ lane: // R10 is that of the flow's watch
 	SUBL asmFlow_NextRefresh(R9), DX
 	JPL  done
 	MOVWLZX asmInfo_Hops(R8), DX
-	CMPL DX, $const_maxHops
-	JHI  done
-	MOVBLZX asmFlow_NumHops(R9), BX
-	CMPL DX, BX
-	JHI  done
+	CMPB asmFlow_WayHops(R9), DX
+	JNE  done
 
-	MOVBLZX burst_int(DI)(CX*1), AX
+	MOVBLZX burst_int(DI)(CX*1), BX
 	MOVQ    burst_vec(DI), R11
-	MOVQ    (R11)(AX*8), R11
+	MOVQ    (R11)(BX*8), R11
 	MOVWLZX asmMbuf_dataOff(R11), R12
 	ADDQ    asmMbuf_bufAddr(R11), R12
 
-	// Hops: AX at, DI behind those known, BX counts up to zero, DX hash, R13 sum of latencies.
+	// Hops: AX at, BX behind those known, DX counts up to zero, X3 the worst differences, X5
+	// the sum of latencies. Before the first hop there are headers: four bytes of them are read.
 	MOVWLZX asmInfo_Stack(R8), AX
 	MOVWLZX asmInfo_HopLen(R8), R15
-	ADDQ R12, AX
-	LEAQ asmFlow_Hops(R9)(DX*asmHop__size), DI
-	MOVQ DX, BX
-	NEGQ BX
-	XORL R13, R13
+	LEAQ  (DX)(DX*2), DX
+	ADDQ  R12, AX
+	SHLQ  $2, DX
+	VPXOR X3, X3, X3
+	VPXOR X5, X5, X5
+	LEAQ  asmFlow_Hops(R9)(DX*1), BX
+	NEGQ  DX
 
 hop:
-	MOVQ  (AX), R14
-	CMPL  R14, asmHop_Node(DI)(BX*asmHop__size)
-	JNE   done
-	XORQ  R14, DX
-	IMULQ quietState_key(SI), DX
-	ROLQ  $32, DX
-	MOVL  8(AX), R14
-	BSWAPL R14
-	ADDQ  R15, AX
-	ADDQ  R14, R13
-	SUBL  asmHop_Ref(DI)(BX*asmHop__size), R14
-	ADDL  asmLane_Absolute(R10), R14
-	CMPL  R14, asmLane_Twice(R10)
-	JHI   done
-	INCQ  BX
-	JNE   hop
+	VMOVDQU -4(AX), X0
+	VPSHUFB X7, X0, X0
+	ADDQ    R15, AX
+	VPADDQ  X0, X5, X5
+	VPSUBD  (BX)(DX*1), X0, X0
+	VPADDD  X6, X0, X0
+	VPMAXUD X0, X3, X3
+	ADDQ    $asmHop__size, DX
+	JNE     hop
 
-	MOVQ b+8(FP), DI
-	CMPQ DX, asmFlow_PathHash(R9)
+	VPMAXUD X9, X3, X3
+	VPXOR   X9, X3, X3
+	VPTEST  X3, X3
 	JNE  done
+	VPEXTRQ $1, X5, R13
 	MOVL asmFlow_EndRef(R9), AX
 	SUBQ AX, R13
 	ADDQ asmLane_End(R10), R13
@@ -119,11 +115,10 @@ count: // if there is room in the totals
 	MOVL R13, asmFlow_bytes(R9)
 	MOVL BX, asmFlow_packets(R9)
 	MOVL DX, asmFlow_PathSeen(R9)
-	MOVL asmLane_Sampled(R10), DX
-	ADDL asmLane_Step(R10), DX
-	CMPL DX, asmLane_Limit(R10)
-	JAE  sample
-	MOVL DX, asmLane_Sampled(R10)
+	DECL asmLane_Left(R10)
+	JEQ  sample
+
+shorten:
 	TESTL AX, AX
 	JEQ  keep
 	CALL strip<>(SB)
@@ -152,6 +147,14 @@ enter: // what state and mask are by the lane R10 of watch DX
 	SHLL    $24, BX
 	ORL     $0xffffff, BX
 	MOVL    BX, mask-12(SP)
+
+	// How far a hop may be from what is known: X6 is added to the difference, X9 must not be
+	// exceeded. What is right of the latency does not count.
+	VMOVD   asmLane_Absolute(R10), X6
+	VMOVD   asmLane_Twice(R10), X9
+	VPSLLDQ $8, X6, X6
+	VPSLLDQ $8, X9, X9
+	VPOR    hopRest<>(SB), X9, X9
 	TESTQ   R9, R9
 	JEQ     packet
 	XORL    asmFlow_Generation(R9), DX
@@ -216,8 +219,11 @@ keep:
 	INCQ burst_nRest(DI)
 	JMP  next
 
-sample:
-	MOVL $0, asmLane_Sampled(R10)
+sample: // if any are taken
+	MOVL asmLane_Every(R10), DX
+	MOVL DX, asmLane_Left(R10)
+	TESTL DX, DX
+	JEQ  shorten
 	MOVL $1, BX
 	SHLQ CX, BX
 	ORQ  BX, quietState_samples(SI)
@@ -402,3 +408,12 @@ TEXT sums<>(SB), NOSPLIT|NOFRAME, $0
 	SUBW AX, asmMbuf_dataLen(R11)
 	SUBL AX, asmMbuf_pktLen(R11)
 	RET
+
+// From the four bytes before a hop on: its node, interfaces and latency as a number, and
+// zero.
+DATA hopOrder<>+0(SB)/8, $0x0b0a090807060504
+DATA hopOrder<>+8(SB)/8, $0x808080800c0d0e0f
+GLOBL hopOrder<>(SB), RODATA|NOPTR, $16
+DATA hopRest<>+0(SB)/8, $0
+DATA hopRest<>+8(SB)/8, $0xffffffff00000000
+GLOBL hopRest<>(SB), RODATA|NOPTR, $16

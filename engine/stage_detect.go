@@ -113,7 +113,9 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	o.Frame, o.Info, o.FlowHash = f, info, b.hashes[j]
 	o.Usual, o.Layout = info.Usual, w.locator.Layout(info)
 	o.Sequence, o.SequenceBits = w.locator.Sequence(f, info)
-	flow.Closing = flow.Closing || tcpFlags(f, &b.layers[i], info)&(tcpFIN|tcpRST) != 0
+	if tcpFlags(f, &b.layers[i], info)&(tcpFIN|tcpRST) != 0 {
+		flow.Close()
+	}
 	way := flow.PathHash
 	set := w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)
 	if flow.PathHash != way {

@@ -38,7 +38,7 @@ func (t *Table) agePlace(i uint32, now int64, gone func(*Flow)) {
 	if silent < closingQuiet && silent < t.idle || f.Key.left() {
 		return
 	}
-	if silent >= t.idle || f.Closing {
+	if silent >= t.idle || f.Closing() {
 		gone(f)
 		t.remove(i)
 	}

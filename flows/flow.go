@@ -8,9 +8,9 @@ const (
 	MaxHops  = 16 // hops whose latency is watched; further ones only count in the path
 )
 
-// Flow is everything known of one flow that most packets ask for: 256 bytes, four
+// Flow is everything known of one flow that most packets ask for: 320 bytes, five
 // cache lines, laid out by who needs what: every packet reads the first line and
-// writes the second, more than four hops need the next. What few flows ever have is
+// writes the second, more than three hops need the next. What few flows ever have is
 // Cold. The table owns key and times; the rest belongs to engine and engine/event. A
 // new flow is all zero but for its key.
 type Flow struct {
@@ -20,24 +20,24 @@ type Flow struct {
 	flags       uint8  // these three are compared at once
 	NumPaths    uint8  // known, the current one included
 	NumHops     uint8
+	WayHops     uint8  // hops of the current path where Hops begins with them, word for word, else 0
 	EndWindow   uint8  // as a hop's window, of the whole way
-	Closing     bool   // FIN or RST seen: two seconds of silence end the flow
 	NextRefresh uint32 // when a refresh is due, in units of 2^RefreshShift ns; 0: not set yet
 	Facts       uint32 // what Watch depends on besides the key, hashed; 0 where nothing does
 	LastReport  uint32 // Tick of the last report but that of new_flow alone; 0: none
 	LastEvents  uint32 // set of that report
 
-	PathHash uint64 // of the current path
-	seen     int64  // last packet, Unix nanoseconds
-	PathSeen uint32 // Tick of the last packet on the current path
-	EndRef   uint32 // latency of the whole way that was last reported, where EndKnown
+	seen     int64 // last packet, Unix nanoseconds
 	packets  uint32
 	bytes    uint32
+	PathSeen uint32       // Tick of the last packet on the current path
+	EndRef   uint32       // latency of the whole way that was last reported, where EndKnown
 	Hops     [MaxHops]Hop // Hops[:NumHops] are known
 
-	windows [2]uint64 // eight bits a hop: last packets, newest in bit 0; 1 is out of the deadband
-	cold    *Cold
-	loss    *Loss
+	PathHash uint64    // of the current path
+	windows  [2]uint64 // eight bits a hop: last packets, newest in bit 0; 1 is out of the deadband
+	cold     *Cold
+	loss     *Loss
 }
 
 // Flags of a flow.
@@ -46,13 +46,16 @@ const (
 	hasCold               // cold has been used for this flow
 	hasLoss
 	endKnown
-	never // never set
+	never   // never set
+	closing // FIN or RST seen
 )
 
-// Hop is the reference of one node on the flow's way.
+// Hop is the reference of one node on the flow's way. Ids are as a little endian load
+// finds them on the wire.
 type Hop struct {
-	Node uint32 // id as a little endian load finds it on the wire
-	Ref  uint32 // latency last reported
+	Node       uint32
+	Interfaces uint32 // both level-1 ids, of the first Flow.WayHops hops
+	Ref        uint32 // latency last reported
 }
 
 // ID is the node's id.
@@ -67,6 +70,12 @@ type Path struct {
 
 // LastSeen is the time of the flow's last packet in Unix nanoseconds.
 func (f *Flow) LastSeen() int64 { return f.seen }
+
+// Close is to be called of the flow's FIN or RST: two seconds of silence end it then.
+func (f *Flow) Close() { f.flags |= closing }
+
+// Closing tells whether Close was called.
+func (f *Flow) Closing() bool { return f.flags&closing != 0 }
 
 // Count adds one packet of n bytes to the flow's totals.
 func (f *Flow) Count(n uint16) {

@@ -42,7 +42,8 @@ next:
 	JEQ    none
 	TZCNTL AX, AX // twice the slot
 	MOVL bucket_flows(DX)(AX*2), BX
-	SHLQ $const_flowShift, BX
+	LEAQ (BX)(BX*4), BX
+	SHLQ $const_lineShift, BX
 	ADDQ DI, BX
 	PREFETCHT0 0(BX)
 	PREFETCHT0 64(BX)
@@ -75,7 +76,8 @@ next:
 	MOVQ (R9)(R10*8), DX
 	ANDQ R12, DX
 	MOVL bucket_flows(R13)(DX*1), BX
-	SHLQ $const_flowShift, BX
+	LEAQ (BX)(BX*4), BX
+	SHLQ $const_lineShift, BX
 	ADDQ DI, BX
 	PREFETCHT0 0(BX)
 	PREFETCHT0 64(BX)

@@ -2,15 +2,16 @@ package flows
 
 import "unsafe"
 
-// What is shifted by for the sizes of a bucket and of a flow.
+// What is shifted by for the sizes of a bucket, of what it has of a flow, and of a line, of
+// which a flow has five.
 const (
 	bucketShift = 6
-	flowShift   = 8
-	placeShift  = 2 // of what a bucket has of a flow
+	placeShift  = 2
+	lineShift   = 6
 )
 
 var (
 	_ [1 << bucketShift]byte = [unsafe.Sizeof(bucket{})]byte{}
-	_ [1 << flowShift]byte   = [unsafe.Sizeof(Flow{})]byte{}
+	_ [5 << lineShift]byte   = [unsafe.Sizeof(Flow{})]byte{}
 	_ [1 << placeShift]byte  = [unsafe.Sizeof(bucket{}.flows[0])]byte{}
 )

@@ -84,7 +84,9 @@ func TestAgeing(t *testing.T) {
 	defer table.Close()
 	for n := range uint64(500) {
 		flows, _ := lookup(table, second, keyOf(n))
-		flows[0].Closing = n%2 == 1
+		if n%2 == 1 {
+			flows[0].Close()
+		}
 	}
 	gone := map[Key]int64{}
 	for now := second; now < 40*second; now += second / 1000 {

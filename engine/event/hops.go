@@ -80,6 +80,9 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 	}
 	if hasPath {
 		set |= d.path(now, f, p, h)
+		if f.WayHops == 0 && o.Usual && f.PathHash == h {
+			learnWay(f, o)
+		}
 	}
 	return set
 }

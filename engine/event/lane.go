@@ -10,8 +10,7 @@ type Lane struct {
 	Mask            uint8
 	Absolute, Twice uint32 // how far a hop's latency may be from its reference; twice that
 	End, EndTwice   uint64 // how far that of the whole way may be
-	Sampled         uint32 // packets since the last sample
-	Step, Limit     uint32 // Sampled+Step must stay below Limit: beyond, the packet is a sample
+	Left, Every     uint32 // packets to the next sample, and from one to the next; 0: none are taken
 
 	Things             bool   // queues or interfaces are watched: no hop may reach one of these
 	Raise, Latency, Tx uint32 // queue occupancy, hop latency, utilization
@@ -19,12 +18,15 @@ type Lane struct {
 
 // Take counts one packet and tells whether it is a sample.
 func (l *Lane) Take() bool {
-	if l.Sampled += l.Step; l.Sampled < l.Limit {
+	if l.Left--; l.Left != 0 {
 		return false
 	}
-	l.Sampled = 0
-	return true
+	l.Left = l.Every
+	return l.Every != 0
 }
+
+// due tells whether the next packet is a sample.
+func (l *Lane) due() bool { return l.Left == 1 && l.Every != 0 }
 
 // lane is the Lane of p. scaled: node models make other values of what the wire
 // carries, which is all that is compared: then nothing is passed over.
@@ -32,17 +34,14 @@ func (p *Policy) lane(scaled bool) Lane {
 	t := &p.Thresholds
 	l := Lane{
 		Absolute: t.Latency.Absolute, Twice: 2 * t.Latency.Absolute,
-		End:    1 << 62, // no sum is that far from another
-		Limit:  1,
+		End:  1 << 62, // no sum is that far from another
+		Left: p.Sample, Every: p.Sample,
 		Things: p.things, Raise: p.calm.raise, Latency: p.calm.latency, Tx: p.calm.tx,
 	}
 	if p.Events.Has(EndToEnd) {
 		l.Flags, l.End = flows.EndToEnd, uint64(t.EndToEnd.Absolute)
 	}
 	l.EndTwice = 2 * l.End
-	if p.Sample > 0 {
-		l.Step, l.Limit = 1, p.Sample
-	}
 	quiet := p.Events.Has(HopLatency) && !p.Events.Has(LinkLatency) && !(p.Events.Has(EndToEnd) && t.PTP) &&
 		t.Latency.Absolute < 1<<31 && !(p.Sample > 0 && p.SampleByFlow) // which takes the flow's hash
 	if scaled || !quiet {
@@ -54,6 +53,3 @@ func (p *Policy) lane(scaled bool) Lane {
 
 // Lanes are those of all watches, until SetRules is called.
 func (d *Detector) Lanes() []Lane { return d.lanes }
-
-// Key is the secret of the path hash.
-func (d *Detector) Key() uint64 { return d.key }

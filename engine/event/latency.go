@@ -25,6 +25,7 @@ func (d *Detector) hop(f *flows.Flow, node, x uint32, o *Observation) int {
 	}
 	f.Hops[at] = flows.Hop{Node: node, Ref: x}
 	f.NumHops++
+	f.WayHops = 0
 	return at
 }
 

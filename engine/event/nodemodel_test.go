@@ -137,8 +137,9 @@ func TestQuietStaysOutOfUnits(t *testing.T) {
 		{NodeModel{LatencyUnit: 2}, false}, {NodeModel{QueueUnit: 80}, false},
 	} {
 		f := modelled(t, defaults(HopLatency), c.model)
-		f.packet(0, path(2, 20_000), 0)
 		o := observe(path(2, 20_000))
+		o.Usual = true
+		f.observed(0, o, 0)
 		if got := f.d.Quiet(f.now+1, &f.f, o.Frame, o.Info); got != c.want {
 			t.Errorf("%+v: quiet %v, want %v", c.model, got, c.want)
 		}

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"intsink/flows"
@@ -13,7 +14,7 @@ func (d *Detector) mix(h, v uint64) uint64 { return bits.RotateLeft64((h^v)*d.ke
 // path compares the packet's path, as hops hashed it, with the flow's paths.
 func (d *Detector) path(now int64, f *flows.Flow, p *Policy, h uint64) Set {
 	if f.NumPaths == 0 { // the first evidence sets the reference
-		f.NumPaths, f.PathHash, f.PathSeen = 1, h, flows.Tick(now)
+		f.NumPaths, f.PathHash, f.PathSeen, f.WayHops = 1, h, flows.Tick(now), 0
 		return 0
 	}
 	if f.PathHash == h {
@@ -21,6 +22,25 @@ func (d *Detector) path(now int64, f *flows.Flow, p *Policy, h uint64) Set {
 		return 0
 	}
 	return d.otherPath(now, f, p, h)
+}
+
+// learnWay makes the current path, which is that of o, one that Still knows without
+// hashing it: where its hops stand as the flow's do.
+//
+//go:noinline
+func learnWay(f *flows.Flow, o *Observation) {
+	stack, n := o.Frame[o.Info.Stack:][:o.Info.StackLen], int(o.Info.Hops)
+	if n > int(f.NumHops) {
+		return
+	}
+	for i := range f.Hops[:n] {
+		hop := stack[i*int(o.Info.HopLen):]
+		if f.Hops[i].Node != binary.LittleEndian.Uint32(hop) {
+			return
+		}
+		f.Hops[i].Interfaces = binary.LittleEndian.Uint32(hop[4:])
+	}
+	f.WayHops = uint8(n)
 }
 
 // otherPath handles a path that is not the current one.
@@ -40,7 +60,7 @@ func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, h uint64) Set 
 		return d.withhold(f, kind, SuppressRate) // not learned: the next packet on this path asks again
 	}
 	makeCurrent(f, at, min(max(t.Paths, 1), flows.MaxPaths))
-	f.PathHash, f.PathSeen = h, flows.Tick(now)
+	f.PathHash, f.PathSeen, f.WayHops = h, flows.Tick(now), 0
 	if !report {
 		return 0
 	}

@@ -16,10 +16,10 @@ func (d *Detector) Quiet(now int64, f *flows.Flow, frame []byte, i *inthdr.Info)
 		return false
 	}
 	l := &d.lanes[f.Watch]
-	if l.Sampled+l.Step >= l.Limit || l.Things && !(d.Calm(now) && l.Calm(frame[i.Stack:][:i.StackLen], i)) || !d.Still(now, f, frame, i) {
+	if l.due() || l.Things && !(d.Calm(now) && l.Calm(frame[i.Stack:][:i.StackLen], i)) || !d.Still(now, f, frame, i) {
 		return false
 	}
-	l.Sampled += l.Step
+	l.Left--
 	return true
 }
 
@@ -27,7 +27,7 @@ func (d *Detector) Quiet(now int64, f *flows.Flow, frame []byte, i *inthdr.Info)
 // in. f must have a watch, and i be Usual. It is apart from Packet because what it needs
 // fits into registers.
 //
-// What is not tested here changes the path's hash, as an unknown interface does, or
+// What is not tested here is no interface of a known path, as one that is unknown, or
 // cannot be: a latency of all ones is out of every deadband, or within it and then
 // of no consequence.
 func (d *Detector) Still(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
@@ -35,8 +35,8 @@ func (d *Detector) Still(now int64, f *flows.Flow, frame []byte, i *inthdr.Info)
 	if !l.settled(now, f, i) {
 		return false
 	}
-	h, sum, ok := d.along(f, uint(i.Hops), frame, uint(i.Stack), uint(i.HopLen), l.Absolute)
-	if !ok || f.PathHash != h || sum-uint64(f.EndRef)+l.End > l.EndTwice {
+	sum, ok := along(f, uint(i.Hops), frame, uint(i.Stack), uint(i.HopLen), l.Absolute)
+	if !ok || sum-uint64(f.EndRef)+l.End > l.EndTwice {
 		return false
 	}
 	f.PathSeen = flows.Tick(now)
@@ -61,31 +61,28 @@ func (d *Detector) Taken(now int64, of *[64]*flows.Flow, which uint64) {
 	d.random = random
 }
 
-// settled tells whether f has nothing pending, its refresh included, and room for the
-// hops of i.
+// settled tells whether f has nothing pending, its refresh included, and as many hops as i.
 func (l *Lane) settled(now int64, f *flows.Flow, i *inthdr.Info) bool {
-	return f.Settled(l.Flags, l.Mask) && int32(refreshTick(now)-f.NextRefresh) < 0 && i.Hops <= uint16(f.NumHops) && i.Hops <= flows.MaxHops
+	return f.Settled(l.Flags, l.Mask) && int32(refreshTick(now)-f.NextRefresh) < 0 && i.Hops == uint16(f.WayHops)
 }
 
-// along goes over n hops, the first of which starts at frame[at]: the hash of the
-// path, the sum of the latencies, and whether the nodes are where they always are,
-// each within the absolute deadband.
+// along goes over n hops, the first of which starts at frame[at]: the sum of the
+// latencies, and whether nodes and interfaces are those of the current path, each
+// latency within the absolute deadband.
 //
 //go:noinline
-func (d *Detector) along(f *flows.Flow, n uint, frame []byte, at, hopLen uint, absolute uint32) (h, sum uint64, ok bool) {
-	h = uint64(n)
+func along(f *flows.Flow, n uint, frame []byte, at, hopLen uint, absolute uint32) (sum uint64, ok bool) {
 	for _, known := range f.Hops[:n] {
 		if at+inthdr.PlainHop > uint(len(frame)) {
-			return 0, 0, false
+			return 0, false
 		}
 		hop := frame[at : at+inthdr.PlainHop : at+inthdr.PlainHop]
 		at += hopLen
-		first, x := binary.LittleEndian.Uint64(hop), binary.BigEndian.Uint32(hop[8:])
-		if uint32(first) != known.Node || x-known.Ref+absolute > 2*absolute {
-			return 0, 0, false
+		way, x := binary.LittleEndian.Uint64(hop), binary.BigEndian.Uint32(hop[8:])
+		if uint32(way) != known.Node || uint32(way>>32) != known.Interfaces || x-known.Ref+absolute > 2*absolute {
+			return 0, false
 		}
-		h = d.mix(h, first)
 		sum += uint64(x)
 	}
-	return h, sum, true
+	return sum, true
 }

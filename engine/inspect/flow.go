@@ -39,7 +39,7 @@ type Flow struct {
 // copyFrom copies f. It reads cold state only where there is some.
 func (r *Flow) copyFrom(now int64, f *flows.Flow, generation uint16) {
 	*r = Flow{
-		Key: f.Key, Watch: f.Watch, Matched: f.Generation == generation, Closing: f.Closing, Seen: f.LastSeen(),
+		Key: f.Key, Watch: f.Watch, Matched: f.Generation == generation, Closing: f.Closing(), Seen: f.LastSeen(),
 		Hops: f.Hops, NumHops: min(f.NumHops, flows.MaxHops),
 		EndKnown: f.EndKnown(), EndRef: f.EndRef, EndWindow: f.EndWindow,
 		NumPaths: min(f.NumPaths, flows.MaxPaths), RefreshDue: f.RefreshDue(now),

@@ -1,0 +1,103 @@
+package event
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"intsink/flows"
+)
+
+// TestWayIsTheCurrentPath: a detector that knows paths by their words tells the same of
+// all packets as one that hashes each: paths that change and come back, nodes elsewhere or
+// twice, unknown words, more hops than are watched.
+func TestWayIsTheCurrentPath(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	still, told := 0, 0
+	for seed := range uint64(200) {
+		p := defaults(NewFlow, PathChange, HopLatency, EndToEnd, Refresh)
+		p.Thresholds.EndToEnd = Deadband{Absolute: 50_000, Relative: 0.5, K: 2, N: 4, Interval: 100 * ms}
+		p.Thresholds.PathRate, p.Thresholds.Paths, p.Thresholds.ReportKnown = r.IntN(3), r.IntN(4), r.IntN(2) == 0
+		a, b := New([]Policy{p}, seed), New([]Policy{p}, seed)
+		var f, g flows.Flow
+		ways := someWays(r)
+		hops := ways[0]
+		for now, n := 10*second, 0; n < 300; n++ {
+			if now += r.Int64N(second / 10); r.IntN(8) == 0 {
+				hops = ways[r.IntN(len(ways))]
+			}
+			for i := range hops {
+				hops[i].latency = 20_000 + uint32(r.IntN(1000))
+				if r.IntN(100) == 0 {
+					hops[i].latency = r.Uint32()
+				}
+			}
+			o := observe(hops)
+			o.Info.MTUExceeded = r.IntN(20) == 0
+			want := b.Packet(now, &g, n == 0, 0, o)
+			o.Usual = !o.Info.MTUExceeded
+			if o.Usual && n > 0 && f.WayHops > 0 && a.Still(now, &f, o.Frame, o.Info) {
+				still++
+			}
+			if got := a.Packet(now, &f, n == 0, 0, o); got != want {
+				t.Fatalf("seed %d, packet %d: events %b, want %b", seed, n, got, want)
+			}
+			if want != 0 {
+				told++
+			}
+			if f.PathHash != g.PathHash || f.PathSeen != g.PathSeen || f.NumPaths != g.NumPaths || f.EndRef != g.EndRef || f.NextRefresh != g.NextRefresh {
+				t.Fatalf("seed %d, packet %d: the flow is\n%+v, want\n%+v", seed, n, f, g)
+			}
+		}
+	}
+	if still < 5000 || told < 2000 {
+		t.Errorf("%d packets were as the last one, %d gave events", still, told)
+	}
+}
+
+// someWays are paths that differ in little.
+func someWays(r *rand.Rand) (ways [][]hop) {
+	base := make([]hop, 1+r.IntN(flows.MaxHops+3))
+	for i := range base {
+		base[i] = hop{node: uint32(100 + i), ports: uint32(i)<<16 | 7}
+	}
+	for range 5 {
+		way := append([]hop(nil), base[r.IntN(len(base)):]...)
+		switch h := &way[r.IntN(len(way))]; r.IntN(8) {
+		case 0:
+			h.ports ^= 1 << r.IntN(32)
+		case 1:
+			h.node = way[0].node
+		case 2:
+			h.ports = unknown32
+		case 3:
+			h.node = unknown32
+		case 4:
+			r.Shuffle(len(way), func(i, j int) { way[i], way[j] = way[j], way[i] })
+		}
+		ways = append(ways, way)
+	}
+	return append(ways, base)
+}
+
+// TestWayWithoutAHop: where another node has taken the place of one of the path, packets
+// by that node are not on the path.
+func TestWayWithoutAHop(t *testing.T) {
+	f := start(t, defaults(PathChange, HopLatency))
+	way := make([]hop, flows.MaxHops)
+	for i := range way {
+		way[i] = hop{node: uint32(100 + i), latency: 20_000}
+	}
+	o := observe(way)
+	o.Usual = true
+	f.observed(0, o, 0)
+	way[3].node = 200
+	cut := observe(way)
+	cut.Info.MTUExceeded = true // no evidence of its path
+	f.observed(ms, cut, 0)
+	if f.f.Hops[3].ID() != 200 {
+		t.Fatalf("hops %+v", f.f.Hops)
+	}
+	o = observe(way)
+	o.Usual = true
+	f.observed(ms, o, PathChange.Set())
+}
