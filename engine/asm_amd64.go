@@ -16,7 +16,7 @@ import (
 
 // wide tells whether the processor knows the instructions of the assembly, as all have
 // done since about 2015. On others the Go twins run.
-var wide = cpu.X86.HasAVX2
+var wide = cpu.X86.HasAVX2 && cpu.X86.HasBMI2
 
 func recallRun(q *recallState, b *burst, from int) (next int) {
 	if wide {
