@@ -17,7 +17,9 @@ func (w *Worker) lookup(b *burst) {
 		i := b.int[j]
 		flowKey(&b.keys[j], b.vec[i].Bytes(), &b.layers[i], &b.info[i])
 		b.hashes[j] = w.table.Hash(&b.keys[j])
-		w.table.Touch(b.hashes[j])
+	}
+	if b.unkeyed != 0 {
+		w.table.Prefetch(b.hashes[:b.nINT])
 	}
 	b.fresh = w.table.LookupBurst(b.now, b.keys[:b.nINT], b.hashes[:b.nINT], b.flow[:b.nINT])
 }

@@ -8,6 +8,14 @@ import "golang.org/x/sys/cpu"
 // done since about 2015. On others the Go twins run.
 var wide = cpu.X86.HasAVX2
 
+func prefetch(t *Table, hashes []uint64) {
+	if wide {
+		prefetchWide(t, hashes)
+		return
+	}
+	prefetchGo(t, hashes)
+}
+
 func candidates(t *Table, hashes []uint64, out []*Flow) {
 	if wide {
 		candidatesWide(t, hashes, out)
@@ -30,6 +38,9 @@ func confirm(now int64, keys []Key, out []*Flow, from int) (next int) {
 	}
 	return confirmGo(now, keys, out, from)
 }
+
+//go:noescape
+func prefetchWide(t *Table, hashes []uint64)
 
 //go:noescape
 func candidatesWide(t *Table, hashes []uint64, out []*Flow)

@@ -12,6 +12,28 @@
 // keys and out are as long as their callers in lookup.go make them. Flows are out of the
 // Go heap, so that no write barrier is missed.
 
+// func prefetchWide(t *Table, hashes []uint64)
+TEXT ·prefetchWide(SB), NOSPLIT, $0-32
+	MOVQ t+0(FP), SI
+	MOVQ hashes_base+8(FP), R9
+	MOVQ hashes_len+16(FP), R10
+	MOVQ Table_mask(SI), R12
+	MOVQ Table_buckets(SI), R13
+	SHLQ $const_bucketShift, R12
+	LEAQ (R9)(R10*8), R9
+	NEGQ R10 // R9 is the end, R10 counts up to zero
+	JEQ  done
+
+next:
+	MOVQ (R9)(R10*8), DX
+	ANDQ R12, DX
+	PREFETCHT0 (R13)(DX*1)
+	INCQ R10
+	JNE  next
+
+done:
+	RET
+
 // func candidatesWide(t *Table, hashes []uint64, out []*Flow)
 TEXT ·candidatesWide(SB), NOSPLIT, $0-56
 	MOVQ t+0(FP), SI

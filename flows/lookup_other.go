@@ -2,6 +2,8 @@
 
 package flows
 
+func prefetch(t *Table, hashes []uint64) { prefetchGo(t, hashes) }
+
 func candidates(t *Table, hashes []uint64, out []*Flow) {
 	candidatesGo(t, hashes, out)
 	touchFlows(out)
