@@ -24,8 +24,17 @@ func (d *Detector) path(now int64, f *flows.Flow, p *Policy, h uint64) Set {
 	return d.otherPath(now, f, p, h)
 }
 
+// pathOf is path of a packet like which others may follow, that Still is to know.
+func (d *Detector) pathOf(now int64, f *flows.Flow, p *Policy, o *Observation, h uint64) Set {
+	set := d.path(now, f, p, h)
+	if f.WayHops == 0 && o.Usual && f.PathHash == h {
+		learnWay(f, o)
+	}
+	return set
+}
+
 // learnWay makes the current path, which is that of o, one that Still knows without
-// hashing it: where its hops stand as the flow's do.
+// hashing it, where its hops stand as the flow's do.
 //
 //go:noinline
 func learnWay(f *flows.Flow, o *Observation) {
