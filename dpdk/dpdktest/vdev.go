@@ -25,13 +25,3 @@ func PcapLoop(n int, rx string) string {
 
 // Ring is a port that receives what it transmits, in order.
 func Ring(n int) string { return fmt.Sprintf("net_ring%d", n) }
-
-// AfPacket is a port on an interface of the kernel, with queues of frames up to
-// frameSize bytes, the driver's header of 66 bytes included.
-func AfPacket(n int, iface string, queues, frameSize int) string {
-	const blockFrames = 2 // a block holds whole frames
-	return fmt.Sprintf("net_af_packet%d,iface=%s,qpairs=%d,framesz=%d,blocksz=%d", n, iface, queues, frameSize, blockFrames*frameSize)
-}
-
-// Tap is a port that makes the interface iface in the kernel, its other end.
-func Tap(n int, iface string) string { return fmt.Sprintf("net_tap%d,iface=%s", n, iface) }
