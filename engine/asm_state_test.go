@@ -207,7 +207,7 @@ func offHeapFlows(t testing.TB, n int) []flows.Flow {
 // TestAsmLayout: what the assembly takes for granted of types without naming it.
 func TestAsmLayout(t *testing.T) {
 	if n := unsafe.Sizeof(asmInfo{}); n < 32 || n > 48 {
-		t.Errorf("recallRun copies an Info of 32 to 48 bytes: it has %d", n)
+		t.Errorf("quietWide copies an Info of 32 to 48 bytes: it has %d", n)
 	}
 	if strip.PlainLen != 26+16 || memoMask&(memoMask+1) != 0 || maxFrame > 1<<16-1 {
 		t.Errorf("headers of %d bytes, %d memos, frames of %d bytes", strip.PlainLen, memoMask+1, maxFrame)

@@ -3,8 +3,8 @@ package flows
 // Flows stand one behind the other in the order in which they came, however big the table
 // is: a thousand of a million share the pages of a thousand, and a flow stays where it is
 // when its slot moves to another bucket. The places of flows that are gone are taken again,
-// the one that is free for longest first, and not at once: somebody may still have
-// something to say of its losses.
+// the one that is free for longest first, and not at once as long as there are others:
+// somebody may still have something to say of its losses.
 
 // restShare: places are taken again once one in so many of the table's is free.
 const restShare = 16
