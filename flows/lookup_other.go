@@ -17,13 +17,3 @@ func firsts(t *Table, hashes []uint64, out []*Flow) {
 func confirm(now int64, keys []Key, out []*Flow, from int) (next int) {
 	return confirmGo(now, keys, out, from)
 }
-
-// touchFlows loads the first two lines of each flow, so that their cache misses overlap.
-//
-//go:noinline
-func touchFlows(out []*Flow) (sum uint64) {
-	for _, f := range out {
-		sum += f.Key.rest + f.PathHash
-	}
-	return sum
-}
