@@ -19,7 +19,7 @@ func TestMemory(t *testing.T) {
 	warns(`dpdk { mbufs = 67108864 }`, 64*gib, `dpdk: mbufs = 67108864: with the report pools they take 148.0 GiB, more than this machine's memory of 64.0 GiB`)
 	warns(`dpdk { mbufs = 67108864 }`, 256*gib, "")
 	warns(`dpdk { mbufs = 67108864 }`, 0, "")
-	warns(`flows { capacity = 268435456 }`, 64*gib, `flows: capacity = 268435456: the flow tables of all workers (1) take 66.0 GiB, and pools 0.2 GiB: more than`)
+	warns(`flows { capacity = 268435456 }`, 64*gib, `flows: capacity = 268435456: the flow tables of all workers (1) take 82.0 GiB, and pools 0.2 GiB: more than`)
 	warns(``, gib/8, `dpdk: mbufs = 65536`)
 	warns(``, gib, "")
 }

@@ -14,5 +14,5 @@ const (
 	Burst       = 64                    // mbufs a worker handles at once
 	ReportMbufs = 4095                  // in the report pool of a worker
 	ReportRoom  = 128 + 64              // in front of a report packet: headroom for its headers, the handoff
-	FlowBytes   = 320 + 8               // a flow and its place in the table
+	FlowBytes   = 320 + 8               // a flow and its share of a bucket
 )

@@ -5,7 +5,7 @@ import (
 	"intsink/flows"
 )
 
-// age visits the slots of the flow table that are due, so that each flow is
+// age visits the places of the flow table that are due, so that each flow is
 // looked at every few seconds without a burst ever waiting for it.
 func (w *Worker) age(now int64) {
 	w.table.Age(now, func(f *flows.Flow) {

@@ -14,7 +14,7 @@ import (
 	"intsink/flows"
 )
 
-// wide tells whether the processor knows the instructions of the assembly, as all have
+// wide tells whether the processor knows the instructions of the assembly, as most have
 // done since about 2015. On others the Go twins run.
 var wide = cpu.X86.HasAVX2 && cpu.X86.HasBMI2
 

@@ -294,7 +294,7 @@ func TestQuietTwinsOfManyHops(t *testing.T) {
 	}
 }
 
-// stripBed makes b.rest of packets that are nothing but a Plain Info: headers at random,
+// addPlain adds a packet to b.rest that is nothing but a Plain Info: headers at random,
 // INT of n bytes, and a payload.
 func (t *twinBed) addPlain(n, payload int, fill func(int) []byte) {
 	b := t.b

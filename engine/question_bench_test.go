@@ -43,7 +43,7 @@ func TestSlicesAreBounded(t *testing.T) {
 	q.Order = inspect.ByBytes
 	b.Ask(q)
 	b.step(tickNs)
-	const bucketAtMost = 8 * 64 // what the last bucket of a slice may cost more
+	const flowAtMost = 64 // what the last flow of a slice may cost more
 	ticks := 0
 	for ; !q.Done(); ticks++ {
 		tick := b.questions.work
@@ -51,11 +51,11 @@ func TestSlicesAreBounded(t *testing.T) {
 			before := b.questions.work
 			b.questions.busy = true
 			b.Tick(b.now)
-			if work := before - b.questions.work; work > sliceWork+bucketAtMost {
+			if work := before - b.questions.work; work > sliceWork+flowAtMost {
 				t.Fatalf("a slice did %d units of work, at most %d are right", work, sliceWork)
 			}
 		}
-		if work := tick - b.questions.work; work > tickWork+bucketAtMost {
+		if work := tick - b.questions.work; work > tickWork+flowAtMost {
 			t.Fatalf("a tick did %d units of work, at most %d are right", work, tickWork)
 		}
 		if ticks > 10_000 {

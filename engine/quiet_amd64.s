@@ -236,12 +236,12 @@ sample: // if any are taken
 	IMUL3Q $asmInfo__size, BX, BX
 	LEAQ burst_info(DI)(BX*1), BX
 	MOVQ BX, burst_known(DI)(CX*8)
-	MOVOU 0(R8), X0
-	MOVOU 16(R8), X1
-	MOVOU (asmInfo__size-16)(R8), X2
-	MOVOU X0, 0(BX)
-	MOVOU X1, 16(BX)
-	MOVOU X2, (asmInfo__size-16)(BX)
+	VMOVDQU 0(R8), X0
+	VMOVDQU 16(R8), X1
+	VMOVDQU (asmInfo__size-16)(R8), X2
+	VMOVDQU X0, 0(BX)
+	VMOVDQU X1, 16(BX)
+	VMOVDQU X2, (asmInfo__size-16)(BX)
 	MOVWLZX 44(R12), DX
 	LEAL 14(R15), R13
 	ROLW $8, DX

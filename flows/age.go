@@ -44,7 +44,7 @@ func (t *Table) agePlace(i uint32, now int64, gone func(*Flow)) {
 	}
 }
 
-// remove frees the slot and the place of flow i.
+// remove frees place i and the slot that tells it.
 func (t *Table) remove(i uint32) {
 	h := t.Hash(&t.flows[i].Key)
 	for _, b := range t.both(h) {

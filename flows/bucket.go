@@ -4,10 +4,10 @@ import "math/bits"
 
 const slots = 8 // flows of one bucket
 
-// bucket tells where eight flows are: one cache line. A flow may stand in either
-// of two buckets.
+// bucket tells where eight flows are: one cache line. Of each flow one of two buckets
+// tells.
 type bucket struct {
-	flows [slots]uint32 // places in Table.flows; of a free slot, the last one that stood there
+	flows [slots]uint32 // places in Table.flows; of a free slot, the last one that it told
 	tags  [2]uint64     // four tags of a hash each, that of slot 0 lowest; 0: free
 	_     [16]byte
 }
@@ -63,11 +63,11 @@ func slotOf(h uint64) uint64 { return h >> placeShift & (slots - 1) }
 // first is the bucket that a hash is looked for in first.
 func (t *Table) first(h uint64) uint64 { return h >> bucketShift & t.mask }
 
-// second is the other one.
-func (t *Table) second(h uint64) uint64 { return t.other(t.first(h), tagOf(h)) }
-
-// other is the other bucket of a flow that stands in b.
+// other is the other bucket of a flow with that tag, of which b may tell.
 func (t *Table) other(b uint64, tag uint16) uint64 { return (b ^ uint64(tag)*prime1>>24) & t.mask }
 
 // both are the buckets of a hash.
-func (t *Table) both(h uint64) [2]uint64 { return [2]uint64{t.first(h), t.second(h)} }
+func (t *Table) both(h uint64) [2]uint64 {
+	first := t.first(h)
+	return [2]uint64{first, t.other(first, tagOf(h))}
+}

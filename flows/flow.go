@@ -71,7 +71,7 @@ type Path struct {
 // LastSeen is the time of the flow's last packet in Unix nanoseconds.
 func (f *Flow) LastSeen() int64 { return f.seen }
 
-// Close is to be called of the flow's FIN or RST: two seconds of silence end it then.
+// Close is to be called with the flow's FIN or RST: two seconds of silence end it then.
 func (f *Flow) Close() { f.flags |= closing }
 
 // Closing tells whether Close was called.

@@ -17,9 +17,9 @@ const (
 // which they are spent runs ahead of the clock by no more than a burst.
 func (t *Table) mayEvict(now int64) bool { return t.evicted-now <= evictionBurst }
 
-// insert takes a free slot of either bucket, or makes one by moving a flow to its
-// other bucket, or evicts the idlest flow of both that is not in held. nil: there is no
-// room, or there have been too many evictions.
+// insert takes a free slot of either bucket, or makes one by moving what another tells to
+// its other bucket, or evicts the idlest flow of both that is not in held. nil: there is
+// no room, or there have been too many evictions.
 func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
 	for _, b := range t.both(h) {
 		if s, is := t.buckets[b].free(slotOf(h)); is {
@@ -47,7 +47,7 @@ func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
 func (t *Table) victim(now int64, h uint64, held []*Flow) (b, s uint64, is bool) {
 	oldest := int64(0)
 	for _, at := range t.both(h) {
-		for slot, i := range t.buckets[at].flows {
+		for n, i := range t.buckets[at].flows {
 			f := &t.flows[i]
 			age := now - f.seen
 			if age == 0 && isHeld(held, f) {
@@ -57,16 +57,16 @@ func (t *Table) victim(now int64, h uint64, held []*Flow) (b, s uint64, is bool)
 				age += newcomer
 			}
 			if !is || age > oldest {
-				b, s, oldest, is = at, uint64(slot), age, true
+				b, s, oldest, is = at, uint64(n), age, true
 			}
 		}
 	}
 	return b, s, is
 }
 
-// makeRoom moves a flow of either bucket of h to its other one, where there is a free
-// slot, and returns the slot that it was in. So a table may be filled by four fifths
-// before anybody is evicted. In one that is all but full there is hardly a free slot
+// makeRoom moves what a slot of either bucket of h tells to the flow's other bucket, where
+// there is a free one, and returns the slot. The flow itself stays in its place. So a table
+// may be filled by four fifths before anybody is evicted. In one that is all but full there is hardly a free slot
 // to be found, and a flood to be borne: there it does not try.
 //
 //go:noinline

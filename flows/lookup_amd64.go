@@ -4,7 +4,7 @@ package flows
 
 import "golang.org/x/sys/cpu"
 
-// wide tells whether the processor knows the instructions of lookup_amd64.s, as all have
+// wide tells whether the processor knows the instructions of lookup_amd64.s, as most have
 // done since about 2015. On others the Go twins run.
 var wide = cpu.X86.HasAVX2
 

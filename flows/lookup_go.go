@@ -24,15 +24,27 @@ func candidatesGo(t *Table, hashes []uint64, out []*Flow) {
 		}
 		out[j] = &t.flows[bk.flows[(s+slot(m))&(slots-1)]]
 	}
+	touchFlows(out)
 }
 
-// firstsGo finds, for each hash, the flow in its slot of its first bucket, or that stood
-// there last: in a sparse table most likely the right one.
+// firstsGo finds, for each hash, the flow that its slot of its first bucket tells, or told
+// last: in a sparse table most likely the right one.
 func firstsGo(t *Table, hashes []uint64, out []*Flow) {
 	out = out[:len(hashes)]
 	for j, h := range hashes {
 		out[j] = &t.flows[t.buckets[t.first(h)].flows[slotOf(h)]]
 	}
+	touchFlows(out)
+}
+
+// touchFlows loads the first two lines of each flow, so that their cache misses overlap.
+//
+//go:noinline
+func touchFlows(out []*Flow) (sum uint64) {
+	for _, f := range out {
+		sum += f.Key.rest + uint64(f.seen)
+	}
+	return sum
 }
 
 // touchFlows loads the first two lines of each flow, so that their cache misses overlap.

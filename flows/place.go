@@ -13,7 +13,7 @@ const restShare = 16
 type places struct {
 	used        int    // flows[:used] were taken at some time
 	free        int    // of these, flows that are gone
-	first, last uint32 // of the free ones, where there are any; each one's NextRefresh is the next
+	first, last uint32 // of the free ones, where there are any
 }
 
 // take is a place for a new flow. There is one: as many as slots.
@@ -24,7 +24,7 @@ func (t *Table) take() uint32 {
 		return uint32(p.used - 1)
 	}
 	at := p.first
-	p.first = t.flows[at].NextRefresh
+	p.first = t.flows[at].nextFree()
 	p.free--
 	return at
 }
@@ -36,11 +36,18 @@ func (t *Table) give(at uint32) {
 	if p.free == 0 {
 		p.first = at
 	} else {
-		t.flows[p.last].NextRefresh = at
+		t.flows[p.last].setNextFree(at)
 	}
 	p.last = at
 	p.free++
 }
+
+// A free place tells the next one where no package but this writes: what is reported of a
+// flow that is gone changes other fields of it.
+
+func (f *Flow) nextFree() uint32 { return uint32(f.windows[0]) }
+
+func (f *Flow) setNextFree(at uint32) { f.windows[0] = uint64(at) }
 
 // Len is the number of flows in the table.
 func (t *Table) Len() int { return t.places.used - t.places.free }

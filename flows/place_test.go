@@ -6,7 +6,8 @@ import (
 )
 
 // TestSlotsAndPlacesAgree: whatever comes, moves, goes and is evicted, each flow has one
-// place and one slot that tells it, and each other place is free.
+// place and one slot that tells it, and each other place is free, whatever is still said of
+// the flow that left it.
 func TestSlotsAndPlacesAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, of := range []uint64{40, 300, 5000} { // few, three in four of those there is room for, too many
@@ -23,12 +24,18 @@ func TestSlotsAndPlacesAgree(t *testing.T) {
 					t.Fatalf("of %d: key %d has the flow of another", of, j)
 				}
 			}
+			var gone []*Flow
 			table.Age(now, func(f *Flow) {
 				if f.Key.left() {
 					t.Fatal("a flow ended that had ended")
 				}
-				ended++
+				gone = append(gone, f)
 			})
+			for _, f := range gone { // as a report of what it lost does
+				f.Watch, f.NextRefresh, f.LastReport, f.LastEvents = 9, r.Uint32(), r.Uint32(), r.Uint32()
+				f.Cold().Lost++
+			}
+			ended += len(gone)
 			agree(t, table)
 		}
 		if crowded := of > 1024; crowded != (table.Evictions() > 0) || !crowded && ended < 100 {
@@ -61,7 +68,7 @@ func agree(t *testing.T, table *Table) {
 			t.Fatalf("place %d is not free", i)
 		}
 		told[i] = true
-		i = table.flows[i].NextRefresh
+		i = table.flows[i].nextFree()
 	}
 	if len(told) != p.used || table.Len() != p.used-p.free {
 		t.Fatalf("%d places used, %d free, %d of them told", p.used, p.free, len(told))

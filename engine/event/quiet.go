@@ -27,9 +27,9 @@ func (d *Detector) Quiet(now int64, f *flows.Flow, frame []byte, i *inthdr.Info)
 // in. f must have a watch, and i be Usual. It is apart from Packet because what it needs
 // fits into registers.
 //
-// What is not tested here is no interface of a known path, as one that is unknown, or
-// cannot be: a latency of all ones is out of every deadband, or within it and then
-// of no consequence.
+// Of values that are unknown nothing is tested here: such a node or interface is on no
+// path that is known, and a latency of all ones is out of every deadband, or within it
+// and then of no consequence.
 func (d *Detector) Still(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
 	l := &d.lanes[f.Watch]
 	if !l.settled(now, f, i) {

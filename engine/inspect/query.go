@@ -108,8 +108,8 @@ const (
 	rowCost  = 4
 )
 
-// Step works for about budget units and returns what it left of them, at most a
-// bucket of flows below 0, and whether the answer is complete.
+// Step works for about budget units and returns what it left of them, at most a flow or
+// a row below 0, and whether the answer is complete.
 func (q *Query) Step(s *Source, now int64, budget int) (left int, done bool) {
 	q.Now, q.src = now, s
 	for budget > 0 && q.left != 0 {
