@@ -22,6 +22,7 @@ func candidates(t *Table, hashes []uint64, out []*Flow) {
 		return
 	}
 	candidatesGo(t, hashes, out)
+	touchFlows(out)
 }
 
 func firsts(t *Table, hashes []uint64, out []*Flow) {
@@ -30,6 +31,7 @@ func firsts(t *Table, hashes []uint64, out []*Flow) {
 		return
 	}
 	firstsGo(t, hashes, out)
+	touchFlows(out)
 }
 
 func confirm(now int64, keys []Key, out []*Flow, from int) (next int) {
