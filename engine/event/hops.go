@@ -79,10 +79,7 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 		set |= d.whole(now, f, p, o, sum, summed)
 	}
 	if hasPath {
-		set |= d.path(now, f, p, h)
-		if f.WayHops == 0 && o.Usual && f.PathHash == h {
-			learnWay(f, o)
-		}
+		set |= d.path(now, f, p, o, h)
 	}
 	return set
 }
