@@ -22,7 +22,6 @@ func candidates(t *Table, hashes []uint64, out []*Flow) {
 		return
 	}
 	candidatesGo(t, hashes, out)
-	touchFlows(out)
 }
 
 func firsts(t *Table, hashes []uint64, out []*Flow) {
@@ -31,7 +30,6 @@ func firsts(t *Table, hashes []uint64, out []*Flow) {
 		return
 	}
 	firstsGo(t, hashes, out)
-	touchFlows(out)
 }
 
 func confirm(now int64, keys []Key, out []*Flow, from int) (next int) {

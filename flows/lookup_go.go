@@ -47,16 +47,6 @@ func touchFlows(out []*Flow) (sum uint64) {
 	return sum
 }
 
-// touchFlows loads the first two lines of each flow, so that their cache misses overlap.
-//
-//go:noinline
-func touchFlows(out []*Flow) (sum uint64) {
-	for _, f := range out {
-		sum += f.Key.rest + f.PathHash
-	}
-	return sum
-}
-
 // confirmGo marks out[from:] as seen as long as they have the keys that are looked for,
 // and returns the place of the first that has not.
 func confirmGo(now int64, keys []Key, out []*Flow, from int) (next int) {

@@ -79,7 +79,7 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 		set |= d.whole(now, f, p, o, sum, summed)
 	}
 	if hasPath {
-		set |= d.pathOf(now, f, p, o, h)
+		set |= d.path(now, f, p, o, h)
 	}
 	return set
 }

@@ -66,7 +66,7 @@ func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation)
 		set |= d.whole(now, f, p, o, sum, summed)
 	}
 	if hasPath {
-		set |= d.path(now, f, p, h)
+		set |= d.path(now, f, p, o, h)
 	}
 	return set
 }

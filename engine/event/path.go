@@ -12,21 +12,15 @@ import (
 func (d *Detector) mix(h, v uint64) uint64 { return bits.RotateLeft64((h^v)*d.key, 32) }
 
 // path compares the packet's path, as hops hashed it, with the flow's paths.
-func (d *Detector) path(now int64, f *flows.Flow, p *Policy, h uint64) Set {
-	if f.NumPaths == 0 { // the first evidence sets the reference
+func (d *Detector) path(now int64, f *flows.Flow, p *Policy, o *Observation, h uint64) (set Set) {
+	switch {
+	case f.NumPaths == 0: // the first evidence sets the reference
 		f.NumPaths, f.PathHash, f.PathSeen, f.WayHops = 1, h, flows.Tick(now), 0
-		return 0
-	}
-	if f.PathHash == h {
+	case f.PathHash == h:
 		f.PathSeen = flows.Tick(now)
-		return 0
+	default:
+		set = d.otherPath(now, f, p, h)
 	}
-	return d.otherPath(now, f, p, h)
-}
-
-// pathOf is path of a packet like which others may follow, that Still is to know.
-func (d *Detector) pathOf(now int64, f *flows.Flow, p *Policy, o *Observation, h uint64) Set {
-	set := d.path(now, f, p, h)
 	if f.WayHops == 0 && o.Usual && f.PathHash == h {
 		learnWay(f, o)
 	}
