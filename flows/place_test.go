@@ -96,3 +96,33 @@ func TestPlacesAreDense(t *testing.T) {
 		t.Errorf("%d places for %d flows at once, want at most %d", table.places.used, peak, most)
 	}
 }
+
+// TestTurns: each place has its turn in a round, and flows that came and went together
+// end all over it, as those of a table without order would: flow_end has a rate.
+func TestTurns(t *testing.T) {
+	for _, capacity := range []int{16, 64, 128, 1024, 1 << 14} {
+		table := New(Config{Capacity: capacity, Seed: 1, IdleTimeout: second})
+		seen := map[int]bool{}
+		for n := range capacity {
+			seen[table.turn(n)] = true
+		}
+		if len(seen) != capacity || seen[capacity] {
+			t.Errorf("%d of %d places have a turn", len(seen), capacity)
+		}
+		table.Close()
+	}
+	table := New(Config{Capacity: 1 << 14, Seed: 1, IdleTimeout: second})
+	defer table.Close()
+	for n := range uint64(1024) {
+		lookup(table, second, keyOf(n))
+	}
+	ends := [4]int{}
+	for now := second; now < 6*second; now += second / 1000 {
+		table.Age(now, func(*Flow) { ends[(now/second-2)%4]++ })
+	}
+	for i, n := range ends {
+		if n != 256 {
+			t.Errorf("%d flows ended in second %d of the round, want 256", n, i)
+		}
+	}
+}

@@ -24,7 +24,7 @@ type Table struct {
 	refused   uint64
 	evicted   int64 // time up to which evictions are spent
 	idle      int64
-	hand      int    // next place to age
+	hand      int    // whose turn is next (turn)
 	handTime  int64  // time up to which the hand has moved
 	cold      []Cold // cold[i] and losses[i] belong to flows[i]
 	losses    []Loss
