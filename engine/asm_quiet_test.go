@@ -171,6 +171,9 @@ func (t *quietBed) settle(f *flows.Flow, frame []byte, info *inthdr.Info) {
 			}
 		}
 	}
+	if n := int(info.Hops); n < flows.MaxHops {
+		f.Hops[n].Node = t.Uint32N(8) // behind those that count
+	}
 	end := uint32(min(l.End, 1<<31))
 	f.EndRef = uint32(sum) - pick(t.twinBed, 0, end, -end, 1&end)
 	if f.WayHops = uint8(info.Hops); info.Hops > flows.MaxHops {
