@@ -11,7 +11,8 @@
 //
 // SAFETY: Info comes from Memory.Known, Locator.Again or Find: INT ends within the frame's
 // first segment, its hops within INT. Locator.Judge says Usual only where there are hops
-// of 12 bytes at least. Flows come from the table. The one pointer that is stored points
+// of 12 bytes at least; four bytes before the first one are read. Flows come from the table,
+// their WayHops, at most MaxHops, from learnWay; four bytes behind Hops are read. The one pointer that is stored points
 // into the burst that it is stored in: no write barrier is missed.
 //
 // SI state, DI burst, CX place, R8 info, R9 flow, R10 lane, R11 mbuf, R12 frame.

@@ -1,29 +1,18 @@
 package engine
 
 import (
-	"encoding/binary"
 	"slices"
 	"testing"
 
-	"intsink/bench/intgen"
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
 )
 
 // TestLossAfterAReload: a hole that was found under other rules is reported as those in
 // force say, though no packet of the flow has come since.
 func TestLossAfterAReload(t *testing.T) {
-	var d inthdr.Domain
-	d.ID = 7
-	d.Bits[0].Length, d.Bits[0].SourceOnly, d.Bits[0].Role = 4, true, inthdr.Sequence
 	setup := func(r *Rules) {
-		r.INT.Domains = []inthdr.Domain{d}
+		numberPackets(r)
 		r.Watches[0].DestinationPort = []PortRange{{8000, 8000}}
-	}
-	numbered := func(n uint32) []byte {
-		return withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) {
-			s.DomainID, s.DSInstruction, s.SourceOnly = 7, 0x8000, binary.BigEndian.AppendUint32(nil, n)
-		})
 	}
 	for name, c := range map[string]struct {
 		change func(*Rules)
@@ -40,7 +29,7 @@ func TestLossAfterAReload(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := explained(t, setup)
-			b.expect(frames(numbered(1), numbered(4)), nil, "new_flow F")
+			b.expect(frames(numberedPacket(t, 1, 1), numberedPacket(t, 1, 4)), nil, "new_flow F")
 			r := *b.rules
 			r.Watches, r.Policies = slices.Clone(r.Watches), slices.Clone(r.Policies)
 			r.Watches[0].DestinationPort = slices.Clone(r.Watches[0].DestinationPort)

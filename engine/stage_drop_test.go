@@ -235,8 +235,8 @@ func numberPackets(r *Rules) {
 }
 
 // numberedPacket is packet n of a flow of that domain.
-func numberedPacket(t *testing.T, n uint32) []byte {
-	return withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) {
+func numberedPacket(t *testing.T, flow int, n uint32) []byte {
+	return withINT(t, plain(flow), func(s *intgen.Source, _ []intgen.Hop) {
 		s.DomainID, s.DSInstruction, s.SourceOnly = numberedDomain, 0x8000, binary.BigEndian.AppendUint32(nil, n)
 	})
 }
@@ -252,8 +252,8 @@ func TestLossHasNoPacket(t *testing.T) {
 			t.Errorf("at %d ms: reports %q, want %q", b.now/1e6, got, want)
 		}
 	}
-	b.expect(frames(numberedPacket(t, 1)), nil, "new_flow F")
-	b.expect(frames(numberedPacket(t, 4), numberedPacket(t, 2), numberedPacket(t, 6)), nil)
+	b.expect(frames(numberedPacket(t, 1, 1)), nil, "new_flow F")
+	b.expect(frames(numberedPacket(t, 1, 4), numberedPacket(t, 1, 2), numberedPacket(t, 1, 6)), nil)
 	tick(200e6)
 	b.step(1e6)
 	all := b.decoded()
@@ -261,7 +261,7 @@ func TestLossHasNoPacket(t *testing.T) {
 		all[0].Inner.INT != nil || all[0].Explained.Packets != 4 || !all[0].TrackedFlow {
 		t.Errorf("reports %+v", all)
 	}
-	b.expect(frames(numberedPacket(t, 9)), nil) // 7 and 8 wait for their second
+	b.expect(frames(numberedPacket(t, 1, 9)), nil) // 7 and 8 wait for their second
 	tick(300e6)
 	tick(690e6)
 	tick(20e6, "loss F lost 2")
@@ -278,12 +278,12 @@ func TestLossOutlivesItsFlow(t *testing.T) {
 		numberPackets(r)
 		r.Policies[0].Thresholds.LossInterval = 60e9
 	})
-	b.expect(frames(numberedPacket(t, 1)), nil, "new_flow F")
-	b.expect(frames(numberedPacket(t, 3)), nil)
+	b.expect(frames(numberedPacket(t, 1, 1)), nil, "new_flow F")
+	b.expect(frames(numberedPacket(t, 1, 3)), nil)
 	var lost []string
 	for ms := range 70_000 {
 		if ms == 1000 {
-			b.network.rx = frames(numberedPacket(t, 5))
+			b.network.rx = frames(numberedPacket(t, 1, 5))
 			b.Poll()
 		}
 		b.step(1e6)

@@ -7,7 +7,7 @@ const slots = 8 // flows of one bucket
 // bucket tells where eight flows are: one cache line. Of each flow one of two buckets
 // tells.
 type bucket struct {
-	flows [slots]uint32 // places in Table.flows; of a free slot, the last one that it told
+	flows [slots]uint32 // places in Table.flows
 	tags  [2]uint64     // four tags of a hash each, that of slot 0 lowest; 0: free
 	_     [16]byte
 }
@@ -40,11 +40,8 @@ func matches(tags uint64, tag uint16) uint64 {
 	return (x - lanes) &^ x & tops
 }
 
-// free is a slot that nobody has: best where it can be.
-func (b *bucket) free(best uint64) (s uint64, ok bool) {
-	if b.tag(best) == 0 {
-		return best, true
-	}
+// free is a slot that nobody has.
+func (b *bucket) free() (s uint64, ok bool) {
 	if m := matches(b.tags[0], 0); m != 0 {
 		return slot(m), true
 	}
@@ -56,9 +53,6 @@ func (b *bucket) free(best uint64) (s uint64, ok bool) {
 
 // slot is the lowest slot that m, from matches, tells.
 func slot(m uint64) uint64 { return uint64(bits.TrailingZeros64(m)) >> 4 }
-
-// slotOf is the slot that a hash is looked for in first, while there are few flows.
-func slotOf(h uint64) uint64 { return h >> placeShift & (slots - 1) }
 
 // first is the bucket that a hash is looked for in first.
 func (t *Table) first(h uint64) uint64 { return h >> bucketShift & t.mask }

@@ -35,7 +35,7 @@ type Flow struct {
 	Hops     [MaxHops]Hop // Hops[:NumHops] are known
 
 	PathHash uint64    // of the current path
-	windows  [2]uint64 // eight bits a hop: last packets, newest in bit 0; 1 is out of the deadband
+	windows  [2]uint64 // eight bits a hop: last packets, newest in bit 0; 1 is out of the deadband; of a flow that is gone, see nextFree
 	cold     *Cold
 	loss     *Loss
 }

@@ -22,7 +22,7 @@ func (t *Table) mayEvict(now int64) bool { return t.evicted-now <= evictionBurst
 // no room, or there have been too many evictions.
 func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
 	for _, b := range t.both(h) {
-		if s, is := t.buckets[b].free(slotOf(h)); is {
+		if s, is := t.buckets[b].free(); is {
 			return t.begin(now, b, s, t.take(), h, k)
 		}
 	}
@@ -66,8 +66,8 @@ func (t *Table) victim(now int64, h uint64, held []*Flow) (b, s uint64, is bool)
 
 // makeRoom moves what a slot of either bucket of h tells to the flow's other bucket, where
 // there is a free one, and returns the slot. The flow itself stays in its place. So a table
-// may be filled by four fifths before anybody is evicted. In one that is all but full there is hardly a free slot
-// to be found, and a flood to be borne: there it does not try.
+// may be filled by four fifths before anybody is evicted. In one that is all but full there
+// is hardly a free slot to be found, and a flood to be borne: there it does not try.
 //
 //go:noinline
 func (t *Table) makeRoom(h uint64) (b, s uint64, is bool) {
@@ -78,7 +78,7 @@ func (t *Table) makeRoom(h uint64) (b, s uint64, is bool) {
 		bk := &t.buckets[b]
 		for s := range uint64(slots) {
 			other := &t.buckets[t.other(b, bk.tag(s))]
-			if free, is := other.free(s); is {
+			if free, is := other.free(); is {
 				other.set(free, bk.tag(s), bk.flows[s])
 				return b, s, true
 			}

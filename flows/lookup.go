@@ -10,11 +10,7 @@ func (t *Table) LookupBurst(now int64, keys []Key, hashes []uint64, out []*Flow)
 	hashes, out = hashes[:len(keys)], out[:len(keys)]
 	// Each pass only asks for what the next one needs, for all keys: the cache
 	// misses of a pass overlap, where one key after the other would wait for each.
-	if t.Len() <= len(t.flows)/sparseShare {
-		firsts(t, hashes, out)
-	} else {
-		candidates(t, hashes, out)
-	}
+	candidates(t, hashes, out)
 	for j := 0; ; j++ {
 		if j = confirm(now, keys, out, j); j >= len(keys) {
 			return fresh
@@ -22,10 +18,6 @@ func (t *Table) LookupBurst(now int64, keys []Key, hashes []uint64, out []*Flow)
 		out[j], fresh = t.findOrInsert(now, hashes[j], &keys[j], out[:j], fresh)
 	}
 }
-
-// sparseShare: in a table with at most one flow for so many places, a flow is most likely
-// in the slot that its hash tells, and no tags are compared.
-const sparseShare = 16
 
 // findOrInsert looks at every place where the flow may be.
 //

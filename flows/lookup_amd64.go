@@ -24,14 +24,6 @@ func candidates(t *Table, hashes []uint64, out []*Flow) {
 	candidatesGo(t, hashes, out)
 }
 
-func firsts(t *Table, hashes []uint64, out []*Flow) {
-	if wide {
-		firstsWide(t, hashes, out)
-		return
-	}
-	firstsGo(t, hashes, out)
-}
-
 func confirm(now int64, keys []Key, out []*Flow, from int) (next int) {
 	if wide {
 		return confirmWide(now, keys, out, from)
@@ -44,9 +36,6 @@ func prefetchWide(t *Table, hashes []uint64)
 
 //go:noescape
 func candidatesWide(t *Table, hashes []uint64, out []*Flow)
-
-//go:noescape
-func firstsWide(t *Table, hashes []uint64, out []*Flow)
 
 //go:noescape
 func confirmWide(now int64, keys []Key, out []*Flow, from int) (next int)

@@ -5,8 +5,7 @@
 
 // What lookup_go.go says in Go: read it first. All eight tags of a bucket are
 // compared at once, and lines are prefetched, which no load in Go can do without waiting
-// for them: 31 instructions of a packet where Go takes 78, 23 instead of 52 in a sparse table
-// (bench/instructions). AVX2, and TZCNT, which is older.
+// for them: 31 instructions of a packet where Go takes 78 (bench/instructions). AVX2, and TZCNT, which is older.
 //
 // SAFETY: buckets and flows are as many as mask and the slots of a bucket tell; hashes,
 // keys and out are as long as their callers in lookup.go make them. Flows are out of the
@@ -71,38 +70,6 @@ next:
 	PREFETCHT0 64(BX)
 
 none:
-	MOVQ BX, (R11)(R10*8)
-	INCQ R10
-	JNE  next
-
-done:
-	RET
-
-// func firstsWide(t *Table, hashes []uint64, out []*Flow)
-TEXT ·firstsWide(SB), NOSPLIT, $0-56
-	MOVQ t+0(FP), SI
-	MOVQ hashes_base+8(FP), R9
-	MOVQ hashes_len+16(FP), R10
-	MOVQ out_base+32(FP), R11
-	MOVQ Table_mask(SI), R12
-	MOVQ Table_buckets(SI), R13
-	MOVQ Table_flows(SI), DI
-	SHLQ $const_bucketShift, R12
-	ORQ  $((const_slots-1)<<const_placeShift), R12 // both the bucket and the slot
-	LEAQ (R9)(R10*8), R9
-	LEAQ (R11)(R10*8), R11
-	NEGQ R10 // R9 and R11 are ends, R10 counts up to zero
-	JEQ  done
-
-next:
-	MOVQ (R9)(R10*8), DX
-	ANDQ R12, DX
-	MOVL bucket_flows(R13)(DX*1), BX
-	LEAQ (BX)(BX*4), BX
-	SHLQ $const_lineShift, BX
-	ADDQ DI, BX
-	PREFETCHT0 0(BX)
-	PREFETCHT0 64(BX)
 	MOVQ BX, (R11)(R10*8)
 	INCQ R10
 	JNE  next

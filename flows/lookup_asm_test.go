@@ -3,7 +3,6 @@
 package flows
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -91,39 +90,6 @@ func TestCandidatesTwins(t *testing.T) {
 		}
 		if slices.Min(found[:]) < 100 {
 			t.Errorf("found in slots, or not, %v times", found)
-		}
-	}
-}
-
-// TestFirstsTwins: hashes of every bucket, with all bits above the mask, from no hash to
-// 64 of them.
-func TestFirstsTwins(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	for _, capacity := range []int{16, 128, 1024} {
-		table, tags := twinTable(t, r, capacity)
-		shuffleTags(r, table, tags)
-		found := make([]int, len(table.flows))
-		for n := range 1000 {
-			hashes := make([]uint64, n%65)
-			for j := range hashes {
-				hashes[j] = []uint64{0, math.MaxUint64, table.mask << bucketShift, ^(table.mask << bucketShift), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()}[r.IntN(8)]
-			}
-			out, want := make([]*Flow, 65), make([]*Flow, 65)
-			for j := range out {
-				out[j], want[j] = &table.flows[1], &table.flows[1] // left there by an earlier burst
-			}
-			flows, buckets := slices.Clone(table.flows), slices.Clone(table.buckets)
-			firstsGo(table, hashes, want[:len(hashes)])
-			firsts(table, hashes, out[:len(hashes)])
-			if !slices.Equal(out, want) || !slices.Equal(table.flows, flows) || !slices.Equal(table.buckets, buckets) {
-				t.Fatalf("%d hashes: the twins differ", len(hashes))
-			}
-			for _, h := range hashes {
-				found[table.first(h)*slots+slotOf(h)]++
-			}
-		}
-		if slices.Min(found) == 0 {
-			t.Errorf("found in buckets %v times", found)
 		}
 	}
 }

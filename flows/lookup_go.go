@@ -27,16 +27,6 @@ func candidatesGo(t *Table, hashes []uint64, out []*Flow) {
 	touchFlows(out)
 }
 
-// firstsGo finds, for each hash, the flow that its slot of its first bucket tells, or told
-// last: in a sparse table most likely the right one.
-func firstsGo(t *Table, hashes []uint64, out []*Flow) {
-	out = out[:len(hashes)]
-	for j, h := range hashes {
-		out[j] = &t.flows[t.buckets[t.first(h)].flows[slotOf(h)]]
-	}
-	touchFlows(out)
-}
-
 // touchFlows loads the first two lines of each flow, so that their cache misses overlap.
 //
 //go:noinline

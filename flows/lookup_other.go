@@ -6,8 +6,6 @@ func prefetch(t *Table, hashes []uint64) { prefetchGo(t, hashes) }
 
 func candidates(t *Table, hashes []uint64, out []*Flow) { candidatesGo(t, hashes, out) }
 
-func firsts(t *Table, hashes []uint64, out []*Flow) { firstsGo(t, hashes, out) }
-
 func confirm(now int64, keys []Key, out []*Flow, from int) (next int) {
 	return confirmGo(now, keys, out, from)
 }
