@@ -40,7 +40,7 @@ test: deps ## run every check: vet, gofmt, race, DPDK on vdevs, short fuzz, benc
 bench-tools: deps
 	$(MAKE) build
 	for tool in compare instructions latency rfc2544; do \
-		GOAMD64=$(GOAMD64) $(GO) build -pgo=$(PGO) -o bin/bench/$$tool ./bench/$$tool; done
+		GOAMD64=$(GOAMD64) $(GO) build -pgo=$(PGO) -o bin/bench/$$tool ./bench/cmd/$$tool; done
 
 bench: bench-tools ## compare with dpdk-testpmd on the same input, in turns (ROWS=all|name,..., BENCH="-h" for flags)
 	bin/bench/compare -instructions bin/bench/instructions -rows "$(ROWS)" $(if $(ROWS),,-testpmd io) $(BENCH)

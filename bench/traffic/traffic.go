@@ -1,5 +1,5 @@
 // Package traffic makes the INT traffic that the benchmarks measure: what
-// bench/compare writes into captures and bench/instructions feeds a worker. It
+// bench/cmd/compare writes into captures and bench/cmd/instructions feeds a worker. It
 // is built with bench/intgen, so the original of each frame is known.
 package traffic
 

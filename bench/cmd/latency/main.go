@@ -2,7 +2,7 @@
 // dpdk-testpmd, which shows what the two net_memif ports and the generator add by
 // themselves; and what the Go runtime and the kernel cost meanwhile.
 //
-//	go run ./bench/latency [-seconds 5s] [-loads 10,50,90]
+//	go run ./bench/cmd/latency [-seconds 5s] [-loads 10,50,90]
 //
 // The difference between intsink and testpmd io at the same rate is what the sink
 // adds. The generator stands on the CPU that does not forward; what it could not

@@ -16,7 +16,7 @@ type task struct {
 	plain        bool // none of the frames counts as INT
 	workers      int
 	dut          dut.Task
-	instructions string // row of bench/instructions where the worker does the same
+	instructions string // row of bench/cmd/instructions where the worker does the same
 	flood        bool   // more flows than there is room for
 	short        bool   // measured where no rows are asked for
 }

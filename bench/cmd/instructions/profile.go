@@ -19,7 +19,7 @@ type profile struct {
 }
 
 // notWorker are functions of this program and of its stand-ins for DPDK.
-var notWorker = []string{"main.", "intsink/bench/instructions.", "runtime.Breakpoint", "intsink/dpdk/mbuf.(*Arena)"}
+var notWorker = []string{"main.", "intsink/bench/cmd/instructions.", "runtime.Breakpoint", "intsink/dpdk/mbuf.(*Arena)"}
 
 // perFunction sums what the worker executed by function; what was inlined belongs
 // to the function that it was inlined into.

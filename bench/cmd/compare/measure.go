@@ -138,7 +138,7 @@ func (s *session) spend(p dut.DUT) (perSecond dut.Counts, err error) {
 }
 
 // stepped are the instructions per packet of the tasks, by row of
-// bench/instructions, which that program counts on any machine.
+// bench/cmd/instructions, which that program counts on any machine.
 func stepped(program string, rows []*row) (map[string]float64, error) {
 	if program == "" {
 		return nil, nil

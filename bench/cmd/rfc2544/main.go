@@ -5,12 +5,12 @@
 //
 // On one machine, over net_memif, it is the generator itself:
 //
-//	go run ./bench/rfc2544 [-sizes 138,512,1400] [-seconds 2s]
+//	go run ./bench/cmd/rfc2544 [-sizes 138,512,1400] [-seconds 2s]
 //
 // With NICs, it makes Pktgen-DPDK send, here or on another machine, and asks it
 // what came back (bench/pktgen/README.md); the device under test runs already:
 //
-//	go run ./bench/rfc2544 -pktgen "bench/pktgen/pktgen.sh 0000:3b:00.0 0000:3b:00.1 int-138.pcap"
+//	go run ./bench/cmd/rfc2544 -pktgen "bench/pktgen/pktgen.sh 0000:3b:00.0 0000:3b:00.1 int-138.pcap"
 package main
 
 import (

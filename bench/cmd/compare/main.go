@@ -3,7 +3,7 @@
 // with its spread. Rates of shared machines drift by the minute; the ratio of
 // two runs that follow each other does not.
 //
-//	go run ./bench/compare [-rounds 5] [-seconds 3s] [-rows all] [-results bench/RESULTS.md]
+//	go run ./bench/cmd/compare [-rounds 5] [-seconds 3s] [-rows all] [-results bench/RESULTS.md]
 package main
 
 import (
@@ -36,7 +36,7 @@ func run() error {
 	rounds := flag.Int("rounds", 3, "how often every program runs")
 	modes := flag.String("testpmd", "io,macswap,5tswap,csum", "forwarding modes of testpmd on the first input, besides io")
 	only := flag.String("rows", "", "rows, comma separated, or all: "+strings.Join(taskNames(), ","))
-	stepper := flag.String("instructions", "", "binary of bench/instructions; empty: instructions are not counted by stepping")
+	stepper := flag.String("instructions", "", "binary of bench/cmd/instructions; empty: instructions are not counted by stepping")
 	file := flag.String("results", "", "also replace the section compare of this file")
 	flag.Parse()
 	s.lcores = []int{*lcore, *second}
