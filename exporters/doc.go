@@ -26,6 +26,7 @@ const (
 	DropError
 	DropUnresolved
 	DropPortFull
+	DropTimeout
 	NumDropReasons
 )
 
@@ -36,6 +37,7 @@ var dropReasons = [NumDropReasons]struct{ label, doc string }{
 	DropError:        {"error", "any other error of the socket"},
 	DropUnresolved:   {"unresolved", "the gateway has not answered who it is (ARP or Neighbor Discovery); it is asked again"},
 	DropPortFull:     {"port_full", "the port that the reports leave by took no more, after bounded retries"},
+	DropTimeout:      {"timeout", "the kernel took nothing for a second: its send buffer is full and the interface does not send"},
 }
 
 // String is the value of the reason label.

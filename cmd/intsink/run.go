@@ -54,10 +54,28 @@ func run(path string) error {
 		}
 		c = a.reload(c, path)
 	}
-	if err := a.stop(); err != nil {
-		return exitError{1, err}
+	return drain(a.stop, signals)
+}
+
+// drain runs stop, which sends open reports and returns the mbufs. Another signal to
+// stop meanwhile ends the wait: the process exits with 1, and what had not been sent
+// is lost.
+func drain(stop func() error, signals <-chan os.Signal) error {
+	done := make(chan error, 1)
+	go func() { done <- stop() }()
+	for {
+		select {
+		case err := <-done:
+			if err != nil {
+				return exitError{1, err}
+			}
+			return nil
+		case s := <-signals:
+			if s != syscall.SIGHUP {
+				return exitError{1, fmt.Errorf("ended at once by a second signal (%s): reports that had not left are lost", s)}
+			}
+		}
 	}
-	return nil
 }
 
 // startOrStop starts the appliance. A signal to stop meanwhile gives nil: what

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/net/ipv4"
+
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/report"
@@ -45,6 +47,9 @@ const retryEvery = time.Second
 // idleSleep is how long an exporter sleeps when all rings are empty.
 const idleSleep = 500 * time.Microsecond
 
+// sendPatience is how long a batch waits for room in the kernel's send buffer.
+const sendPatience = time.Second
+
 // Idle sleeps between looks at what came back for the last packets, and after
 // which no more is expected: 50 ms and 5 s.
 const (
@@ -61,6 +66,9 @@ type Exporter struct {
 	retryAt time.Time
 	back    int // packets that were counted as sent and came back
 
+	patience time.Duration // sendPatience, but in tests
+	drainEnd time.Time     // once Run drains: no send takes longer than until then
+
 	Packets atomic.Uint64 // handed to the kernel and, as far as is known by then, not refused
 	Bytes   atomic.Uint64 // of their UDP payload
 	Dropped [exporters.NumDropReasons]atomic.Uint64
@@ -70,14 +78,18 @@ type Exporter struct {
 // New makes an exporter. It opens no socket: an unreachable collector is an
 // ordinary state, counted and retried while Run runs.
 func New(c Config) *Exporter {
-	return &Exporter{c: c, vec: mbuf.NewVec()}
+	return &Exporter{c: c, vec: mbuf.NewVec(), patience: sendPatience}
 }
 
 // Run sends until ctx is done and the rings are empty. The workers must have
-// stopped by then, or the rings never stay empty.
+// stopped by then, or the rings never stay empty. Once ctx is done it takes two
+// seconds at most: what the kernel has not taken by then is counted as lost.
 func (e *Exporter) Run(ctx context.Context) {
 	defer e.hangUp()
 	for idle := 1; ; idle++ {
+		if ctx.Err() != nil && e.drainEnd.IsZero() {
+			e.drainEnd = time.Now().Add(e.patience)
+		}
 		n := 0
 		for _, r := range e.c.Rings {
 			if got := r.Pop(e.vec, mbuf.MaxBurst); got > 0 {
@@ -108,21 +120,40 @@ func (e *Exporter) export(n int) {
 		return
 	}
 	e.batch.fill(e.conn, e.vec, n)
+	e.conn.SetWriteDeadline(e.sendDeadline())
 	for left := e.batch.msgs[:n]; len(left) > 0; {
 		sent, err := e.send(left)
 		e.countSent(n-len(left), sent)
 		left = left[sent:]
 		if err != nil && len(left) > 0 {
-			reason := classify(err)
-			e.Dropped[reason].Add(1)
-			left = left[1:]
-			if reason == exporters.DropUnreachable {
-				e.Dropped[reason].Add(uint64(len(left)))
-				e.hangUp()
-				return
-			}
+			left = e.countLost(left, classify(err))
 		}
 	}
+}
+
+// countLost counts left[0] as dropped for reason and returns the messages that are
+// still worth a try: none where the reason holds for all of them.
+func (e *Exporter) countLost(left []ipv4.Message, reason exporters.DropReason) []ipv4.Message {
+	switch reason {
+	case exporters.DropUnreachable:
+		e.hangUp()
+	case exporters.DropTimeout:
+	default:
+		e.Dropped[reason].Add(1)
+		return left[1:]
+	}
+	e.Dropped[reason].Add(uint64(len(left)))
+	return nil
+}
+
+// sendDeadline bounds how long one batch may wait for the kernel. A socket whose
+// interface does not send blocks without a bound otherwise, and so would a stop.
+func (e *Exporter) sendDeadline() time.Time {
+	t := time.Now().Add(e.patience)
+	if !e.drainEnd.IsZero() && t.After(e.drainEnd) {
+		return e.drainEnd
+	}
+	return t
 }
 
 // dial opens the socket, at most once per retryEvery.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/net/ipv4"
 	"golang.org/x/net/ipv6"
@@ -19,6 +21,7 @@ import (
 // report packet, or nil where the kernel builds the headers.
 type conn interface {
 	WriteBatch(ms []ipv4.Message, flags int) (int, error)
+	SetWriteDeadline(t time.Time) error // after t, WriteBatch returns os.ErrDeadlineExceeded
 	Close() error
 	peer() net.Addr // where WriteBatch sends, nil on a connected socket
 	header(entropy uint16) *report.UDPFrame
@@ -60,9 +63,8 @@ func dialUDP(c *Config) (*net.UDPConn, error) {
 	return conn.(*net.UDPConn), nil
 }
 
-// setOptions makes the kernel set DF and never fragment and queue what comes
-// back, and lets several
-// collectors share one fixed source port.
+// setOptions makes the kernel set DF, never fragment, and queue what comes back, and
+// lets several collectors share one fixed source port.
 func setOptions(raw syscall.RawConn, a netip.Addr) error {
 	var err error
 	ctl := raw.Control(func(fd uintptr) {
@@ -149,6 +151,8 @@ func (c *rawConn) header(entropy uint16) *report.UDPFrame {
 // classify maps a socket error to the reason it is counted under.
 func classify(err error) exporters.DropReason {
 	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return exporters.DropTimeout
 	case errors.Is(err, unix.ECONNREFUSED):
 		return exporters.DropRefused
 	case errors.Is(err, unix.EMSGSIZE):
