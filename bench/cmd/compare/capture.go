@@ -6,8 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"intsink/bench/dut"
-	"intsink/bench/traffic"
+	"intsink/bench/internal/dut"
+	"intsink/bench/internal/traffic"
 )
 
 // captures are the files with the frames of each spec.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/bench/dut"
-	"intsink/bench/traffic"
+	"intsink/bench/internal/dut"
+	"intsink/bench/internal/traffic"
 )
 
 // Every input has its own testpmd io in front of it.

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"intsink/bench/dut"
-	"intsink/bench/results"
+	"intsink/bench/internal/dut"
+	"intsink/bench/internal/results"
 )
 
 func main() {

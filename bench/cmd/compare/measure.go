@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"intsink/bench/dut"
+	"intsink/bench/internal/dut"
 )
 
 // session is what all runs share.

@@ -3,8 +3,8 @@ package main
 import (
 	"slices"
 
-	"intsink/bench/dut"
-	"intsink/bench/traffic"
+	"intsink/bench/internal/dut"
+	"intsink/bench/internal/traffic"
 )
 
 // row is one line of the result: one program with one task.

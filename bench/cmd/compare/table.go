@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"intsink/bench/dut"
-	"intsink/bench/results"
+	"intsink/bench/internal/dut"
+	"intsink/bench/internal/results"
 )
 
 // table is every row relative to testpmd io on the same input, as Markdown. Where

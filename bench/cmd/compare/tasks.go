@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"intsink/bench/dut"
-	"intsink/bench/traffic"
+	"intsink/bench/internal/dut"
+	"intsink/bench/internal/traffic"
 )
 
 // task is one row of intsink: what it is configured to do with which frames.

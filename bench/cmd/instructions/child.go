@@ -9,7 +9,7 @@ import (
 	"net/netip"
 	"runtime"
 
-	"intsink/bench/traffic"
+	"intsink/bench/internal/traffic"
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine"

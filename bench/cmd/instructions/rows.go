@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"intsink/bench/traffic"
+	"intsink/bench/internal/traffic"
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"

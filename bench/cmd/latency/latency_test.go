@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/bench/dut"
-	"intsink/bench/generator"
+	"intsink/bench/internal/dut"
+	"intsink/bench/internal/generator"
 )
 
 func TestLatencyLine(t *testing.T) {

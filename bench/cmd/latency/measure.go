@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"intsink/bench/dut"
-	"intsink/bench/generator"
-	"intsink/bench/lab"
-	"intsink/bench/results"
+	"intsink/bench/internal/dut"
+	"intsink/bench/internal/generator"
+	"intsink/bench/internal/lab"
+	"intsink/bench/internal/results"
 )
 
 // measurement is what one program showed under one load: the slices of it in which

@@ -21,11 +21,11 @@ import (
 	"strings"
 	"time"
 
-	"intsink/bench/dut"
-	"intsink/bench/generator"
-	"intsink/bench/lab"
-	"intsink/bench/results"
-	"intsink/bench/traffic"
+	"intsink/bench/internal/dut"
+	"intsink/bench/internal/generator"
+	"intsink/bench/internal/lab"
+	"intsink/bench/internal/results"
+	"intsink/bench/internal/traffic"
 )
 
 func main() {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"intsink/bench/results"
+	"intsink/bench/internal/results"
 )
 
 // pktgen is a running Pktgen-DPDK. It takes Lua on its TCP socket, line by line,

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"intsink/bench/dut"
-	"intsink/bench/generator"
-	"intsink/bench/traffic"
+	"intsink/bench/internal/dut"
+	"intsink/bench/internal/generator"
+	"intsink/bench/internal/traffic"
 	"intsink/dpdk/eal"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"intsink/bench/traffic"
+	"intsink/bench/internal/traffic"
 )
 
 // The real testpmd, on the real devices, for a moment.
