@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"intsink/bench/intgen"
 	"intsink/dpdk/mbuf"
+	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 	"intsink/flows"

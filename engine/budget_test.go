@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"intsink/bench/intgen"
 	"intsink/engine/event"
+	"intsink/engine/intgen"
 	"intsink/engine/report"
 )
 

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"intsink/bench/intgen"
 	"intsink/dpdk/mbuf"
+	"intsink/engine/intgen"
 )
 
 // slowQueue takes few packets at a time, and each further try takes time.

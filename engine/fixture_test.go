@@ -4,10 +4,10 @@ import (
 	"net/netip"
 	"testing"
 
-	"intsink/bench/intgen"
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/event"
+	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
 	"intsink/flows"

@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"testing"
 
-	"intsink/bench/intgen"
 	"intsink/dpdk/mbuf"
+	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/flows"
 )

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 )
 

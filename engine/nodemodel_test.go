@@ -3,8 +3,8 @@ package engine
 import (
 	"testing"
 
-	"intsink/bench/intgen"
 	"intsink/engine/event"
+	"intsink/engine/intgen"
 )
 
 // A node counts latency in microseconds: its packets are compared in nanoseconds,

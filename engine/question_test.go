@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"intsink/bench/intgen"
 	"intsink/engine/event"
 	"intsink/engine/inspect"
+	"intsink/engine/intgen"
 	"intsink/flows"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/bench/intgen"
 	"intsink/engine/event"
+	"intsink/engine/intgen"
 	"intsink/engine/report"
 )
 

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"intsink/bench/intgen"
 	"intsink/dpdk/mbuf"
+	"intsink/engine/intgen"
 	"intsink/engine/report"
 	"intsink/exporters/port"
 )

@@ -8,10 +8,10 @@ import (
 	"reflect"
 	"testing"
 
-	"intsink/bench/intgen"
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/event"
+	"intsink/engine/intgen"
 	"intsink/engine/report"
 	"intsink/flows"
 )

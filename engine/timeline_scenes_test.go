@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"testing"
 
-	"intsink/bench/intgen"
 	"intsink/engine/event"
+	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
 )

@@ -8,9 +8,9 @@ import (
 	"net/netip"
 	"testing"
 
-	"intsink/bench/intgen"
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
+	"intsink/engine/intgen"
 	"intsink/flows"
 )
 

@@ -3,7 +3,7 @@ package engine
 import (
 	"testing"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 )
 
 // TestWatchesWithinABurst: packets of one flow, in one burst, whose watches differ or

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"intsink/bench/intgen"
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/event"
+	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 	"intsink/flows"

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"intsink/bench/intgen"
 	"intsink/engine/event"
+	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
 )

@@ -3,7 +3,7 @@ package truth
 import (
 	"time"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 )
 
 type queueID struct {

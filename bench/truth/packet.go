@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 )
 
 // INTPort marks INT over UDP.

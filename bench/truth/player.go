@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 )
 
 const (

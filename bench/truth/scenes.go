@@ -1,6 +1,6 @@
 package truth
 
-import "intsink/bench/intgen"
+import "intsink/engine/intgen"
 
 // scene is a story of one flow or a few.
 type scene struct {

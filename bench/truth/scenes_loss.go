@@ -1,6 +1,6 @@
 package truth
 
-import "intsink/bench/intgen"
+import "intsink/engine/intgen"
 
 // numbered sends packets with sequence numbers.
 type numbered struct {

@@ -3,7 +3,7 @@ package truth
 import (
 	"slices"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 )
 
 // path takes new paths: other interfaces, other nodes, more and fewer hops.

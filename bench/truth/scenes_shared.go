@@ -3,7 +3,7 @@ package truth
 import (
 	"slices"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 )
 
 // crowd are flows that share a path of their own; all of them have begun.

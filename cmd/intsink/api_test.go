@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"intsink/bench/intgen"
 	"intsink/dpdk/mbuf"
 	"intsink/engine"
 	"intsink/engine/event"
+	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/flows"
 )

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 )
 
 // genStart is the time of the first packet: any constant, so that the file is

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 )
 
 // encapsulation is a value of --encap.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 )
 
 // liveCounters are what --live prints at its end.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"net/netip"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 )
 
 // tunnels are the values of --tunnel, and what the original packets of some

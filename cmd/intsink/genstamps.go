@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 )
 
 // timestampBits ask each hop for when it received the packet and when it sent it

@@ -16,7 +16,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 )
 
 const captureStart = 1_700_000_000_000_000_000

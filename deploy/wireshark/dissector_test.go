@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 )
 
 // The original port's dissector gets the payload: NTP's, here.

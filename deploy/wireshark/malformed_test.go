@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 )
 
 func TestMalformedLengths(t *testing.T) {

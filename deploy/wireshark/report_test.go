@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 	"intsink/engine/report"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 )
 
 // capture writes frames to a file of its own.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 )

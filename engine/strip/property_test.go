@@ -5,13 +5,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"intsink/bench/intgen"
+	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 	"intsink/engine/strip"
 )
 
-// locators are one configuration per marking of bench/intgen, for INT behind and
+// locators are one configuration per marking of engine/intgen, for INT behind and
 // before TCP options.
 func locators(before bool) map[intgen.Marking]*inthdr.Locator {
 	port, gre, marker := uint16(5000), uint16(0x88b6), uint64(0x0102030405060708)

@@ -19,7 +19,7 @@ var mayImport = []struct {
 	pkg     string
 	imports []string
 }{
-	{"cmd/intsink", []string{"conf", "dpdk/...", "engine", "engine/...", "exporters", "exporters/...", "flows", "bench/intgen"}},
+	{"cmd/intsink", []string{"conf", "dpdk/...", "engine", "engine/...", "exporters", "exporters/...", "flows"}},
 	{"conf", nil},
 	{"dpdk/mbuf", nil},
 	{"dpdk/...", []string{"dpdk/..."}},
@@ -29,6 +29,7 @@ var mayImport = []struct {
 	{"engine/event", []string{"engine/inthdr", "flows"}},
 	{"engine/inspect", []string{"engine/event", "engine/inthdr", "flows"}},
 	{"engine/report", nil},
+	{"engine/intgen", nil},
 	{"engine", []string{"engine/...", "flows", "dpdk/..."}},
 	{"flows", nil},
 	{"exporters/...", []string{"exporters", "engine/report", "dpdk/..."}},
@@ -100,6 +101,20 @@ func TestImportDirection(t *testing.T) {
 			if !slices.ContainsFunc(mayImport[i].imports, func(pattern string) bool { return matches(imported, pattern) }) {
 				t.Errorf("%s imports %s; it may import %v", name, imported, mayImport[i].imports)
 			}
+		}
+	}
+}
+
+// The builder of INT packets stays independent of what it is compared with: nothing
+// of the packet path builds on it.
+func TestIntgenIsNotOnThePacketPath(t *testing.T) {
+	const intgen = "engine/intgen"
+	users := []string{"cmd/intsink", "cmd/intsink/...", "bench/...", "deploy/..."}
+	for _, p := range listPackages(t) {
+		name := ours(p.ImportPath)
+		mayUse := slices.ContainsFunc(users, func(pattern string) bool { return matches(name, pattern) })
+		if !mayUse && slices.Contains(p.Imports, module+"/"+intgen) {
+			t.Errorf("%s imports %s, which is for tests and the commands of %v", name, intgen, users)
 		}
 	}
 }
