@@ -6,11 +6,11 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # build: compiler and DPDK with its drivers. run and test: namespaces, captures,
-# tshark for the dissector in deploy/wireshark.
+# tshark for the dissector in deploy/wireshark, protoc for deploy/collect/intsink.proto.
 packages=(
 	gcc libc6-dev make git ca-certificates pkg-config
 	libdpdk-dev dpdk dpdk-dev
-	iproute2 iputils-ping ethtool tcpdump tshark procps curl
+	iproute2 iputils-ping ethtool tcpdump tshark protobuf-compiler procps curl
 )
 
 say() { echo "deps: $*"; }

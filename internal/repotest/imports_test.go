@@ -32,6 +32,7 @@ var mayImport = []struct {
 	{"engine/intgen", nil},
 	{"engine", []string{"engine/...", "flows", "dpdk/..."}},
 	{"flows", nil},
+	{"exporters/record", []string{"engine/inthdr", "engine/packet", "engine/report", "engine/report/decode"}},
 	{"exporters/...", []string{"exporters", "engine/report", "dpdk/..."}},
 	{"exporters", []string{"engine/report", "dpdk/..."}},
 	{"bench/...", []string{"..."}},

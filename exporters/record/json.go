@@ -1,0 +1,261 @@
+package record
+
+import (
+	"net/netip"
+	"strconv"
+
+	"intsink/engine/report"
+)
+
+// AppendJSON appends r as one JSON object, without a line feed.
+func AppendJSON(dst []byte, r *Record) []byte {
+	b := append(dst, `{"v":1,"type":"`...)
+	b = append(b, r.Type.String()...)
+	b = append(b, `","id":"`...)
+	b = r.appendID(b)
+	b = append(b, `","time":"`...)
+	b = appendTime(b, uint64(max(r.Time, 0)))
+	b = append(b, `","received":"`...)
+	b = appendTime(b, uint64(max(r.Received, 0)))
+	b = append(b, '"')
+	if r.Exporter.IsValid() {
+		b = appendAddrField(b, `,"exporter":"`, r.Exporter)
+	}
+	if r.Known&KnownNode != 0 {
+		b = appendNumber(b, `,"node_id":`, uint64(r.NodeID))
+	}
+	b = appendNumber(b, `,"hw_id":`, uint64(r.HwID))
+	if v := versionNumbers[r.Version]; v != "" {
+		b = append(append(b, `,"version":`...), v...)
+	}
+	switch r.Type {
+	case Report:
+		b = r.appendReport(b)
+	case Gap:
+		b = appendNumber(b, `,"first":`, r.First)
+		b = appendNumber(b, `,"last":`, r.Last)
+		b = appendNumber(b, `,"count":`, r.Count)
+	case Stats:
+		b = appendNumber(b, `,"stats":{"received":`, r.Stats.Received)
+		b = appendNumber(b, `,"lost":`, r.Stats.Lost)
+		b = appendNumber(b, `,"late":`, r.Stats.Late)
+		b = appendNumber(b, `,"undecodable":`, r.Stats.Undecodable)
+		b = append(b, '}')
+	}
+	return append(b, '}')
+}
+
+var versionNumbers = [...]string{Version05: "0.5", Version10: "1", Version20: "2"}
+
+// appendReport appends what only records of type Report have.
+func (r *Record) appendReport(b []byte) []byte {
+	b = appendNumber(b, `,"sequence":`, r.Sequence)
+	b = appendNumber(b, `,"index":`, uint64(r.Index))
+	b = r.appendReasons(b)
+	b = r.appendFlow(b)
+	b = r.appendWay(b)
+	if r.Sink.Known != 0 {
+		b = r.Sink.appendTo(b)
+	}
+	return b
+}
+
+// appendReasons appends why the report was sent.
+func (r *Record) appendReasons(b []byte) []byte {
+	if r.Known&KnownEvents != 0 {
+		b = append(b, `,"events":[`...)
+		b = appendNames(b, r.Events, report.EventNames[:])
+	}
+	b = appendBool(b, `,"dropped":`, r.Dropped)
+	b = appendBool(b, `,"congested":`, r.Congested)
+	b = appendBool(b, `,"tracked":`, r.Tracked)
+	if r.Known&KnownDropReason != 0 {
+		b = appendNumber(b, `,"drop_reason":`, uint64(r.DropReason))
+		if name := report.DropReasons[r.DropReason]; name != "" {
+			b = append(append(append(b, `,"drop_reason_name":"`...), name...), '"')
+		}
+	}
+	if r.Known&KnownExplanation != 0 {
+		b = appendNumber(b, `,"suppressed":`, uint64(r.Suppressed))
+		b = appendNumber(b, `,"lost":`, uint64(r.Lost))
+		b = appendNumber(b, `,"drops":`, uint64(r.Drops))
+		b = appendNumber(b, `,"flow_packets":`, r.FlowPackets)
+		b = appendNumber(b, `,"flow_bytes":`, r.FlowBytes)
+	}
+	if r.Known&KnownEventNode != 0 {
+		b = appendNumber(b, `,"event_node":`, uint64(r.EventNode))
+	}
+	if r.Known&KnownReference != 0 {
+		b = appendNumber(b, `,"reference":`, uint64(r.Reference))
+	}
+	if r.Known&KnownValue != 0 {
+		b = appendNumber(b, `,"value":`, uint64(r.EventValue))
+	}
+	return b
+}
+
+// appendFlow appends what the reported packet's headers say.
+func (r *Record) appendFlow(b []byte) []byte {
+	if r.Known&KnownAddresses != 0 {
+		if r.hasFlow() {
+			b = append(b, `,"flow":"`...)
+			b = append(r.AppendFlow(b), '"')
+		}
+		b = appendAddrField(b, `,"source":"`, r.Source)
+		b = appendAddrField(b, `,"destination":"`, r.Destination)
+	}
+	if r.Known&KnownPorts != 0 {
+		b = appendNumber(b, `,"source_port":`, uint64(r.SourcePort))
+		b = appendNumber(b, `,"destination_port":`, uint64(r.DestinationPort))
+	}
+	if r.Known&KnownAddresses != 0 {
+		b = appendNumber(b, `,"protocol":`, uint64(r.Protocol))
+		b = appendNumber(b, `,"dscp":`, uint64(r.DSCP))
+	}
+	for i, id := range r.VLANs {
+		name := `,`
+		if i == 0 {
+			name = `,"vlan":[`
+		}
+		b = appendNumber(b, name, uint64(id))
+	}
+	if len(r.VLANs) > 0 {
+		b = append(b, ']')
+	}
+	if r.Known&KnownTCPFlags != 0 {
+		b = appendNumber(b, `,"tcp_flags":`, uint64(r.TCPFlags))
+	}
+	if r.Known&KnownAddresses != 0 {
+		b = appendNumber(b, `,"length":`, uint64(r.Length))
+	}
+	if r.Known&KnownMACs != 0 {
+		b = append(appendMAC(append(b, `,"source_mac":"`...), &r.SourceMAC), '"')
+		b = append(appendMAC(append(b, `,"destination_mac":"`...), &r.DestinationMAC), '"')
+	}
+	if len(r.DeviceID) > 0 {
+		b = append(appendHex(append(b, `,"device_id":"`...), r.DeviceID), '"')
+	}
+	return b
+}
+
+// appendWay appends the hops and what follows from them.
+func (r *Record) appendWay(b []byte) []byte {
+	if r.Known&KnownPath != 0 {
+		b = append(appendHex64(append(b, `,"path":"`...), r.Path), '"')
+	}
+	if r.Known&KnownHopCount != 0 {
+		b = appendNumber(b, `,"hop_count":`, uint64(r.HopCount))
+	}
+	for i := range r.Hops {
+		if i == 0 {
+			b = append(b, `,"hops":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = r.Hops[i].appendTo(b)
+	}
+	if len(r.Hops) > 0 {
+		b = append(b, ']')
+	}
+	if r.Known&KnownLatency != 0 {
+		b = appendNumber(b, `,"latency_ns":`, r.LatencyNs)
+	}
+	for i := range r.Links {
+		name := `,{"from":`
+		if i == 0 {
+			name = `,"links":[{"from":`
+		}
+		b = appendNumber(b, name, uint64(r.Links[i].From))
+		b = appendNumber(b, `,"to":`, uint64(r.Links[i].To))
+		b = append(appendNumber(b, `,"latency_ns":`, r.Links[i].LatencyNs), '}')
+	}
+	if len(r.Links) > 0 {
+		b = append(b, ']')
+	}
+	if r.Known&KnownMaxHop != 0 {
+		b = appendNumber(b, `,"max_hop":`, uint64(r.MaxHop))
+	}
+	if r.Flags != 0 {
+		b = appendNames(append(b, `,"flags":[`...), uint32(r.Flags), flagNames[:])
+	}
+	return b
+}
+
+// appendTo appends h as an object.
+func (h *Hop) appendTo(b []byte) []byte {
+	b = append(b, '{')
+	start := len(b)
+	number := func(known HopKnown, name string, v uint32) {
+		if h.Known&known != 0 {
+			b = appendNumber(b, name, uint64(v))
+		}
+	}
+	number(HopNode, `,"node_id":`, h.NodeID)
+	number(HopIngress, `,"ingress":`, h.Ingress)
+	number(HopEgress, `,"egress":`, h.Egress)
+	number(HopIngress2, `,"ingress2":`, h.Ingress2)
+	number(HopEgress2, `,"egress2":`, h.Egress2)
+	number(HopLatency, `,"latency_ns":`, h.LatencyNs)
+	number(HopQueue, `,"queue":`, uint32(h.Queue))
+	number(HopOccupancy, `,"occupancy":`, h.Occupancy)
+	if h.Known&HopIngressTime != 0 {
+		b = append(appendTime(append(b, `,"ingress_time":"`...), h.IngressTime), '"')
+	}
+	if h.Known&HopEgressTime != 0 {
+		b = append(appendTime(append(b, `,"egress_time":"`...), h.EgressTime), '"')
+	}
+	number(HopTxUtilization, `,"tx_utilization":`, h.TxUtilization)
+	return closeObject(b, start)
+}
+
+func (s *Sink) appendTo(b []byte) []byte {
+	b = append(b, `,"sink":{`...)
+	start := len(b)
+	number := func(known HopKnown, name string, v uint32) {
+		if s.Known&known != 0 {
+			b = appendNumber(b, name, uint64(v))
+		}
+	}
+	number(HopIngress, `,"ingress":`, uint32(s.Ingress))
+	number(HopEgress, `,"egress":`, uint32(s.Egress))
+	number(HopLatency, `,"latency_ns":`, s.LatencyNs)
+	number(HopQueue, `,"queue":`, uint32(s.Queue))
+	number(HopOccupancy, `,"occupancy":`, s.Occupancy)
+	return closeObject(b, start)
+}
+
+// closeObject ends the object whose fields, each with a comma in front, start at start.
+func closeObject(b []byte, start int) []byte {
+	if len(b) > start {
+		b = b[:start+copy(b[start:], b[start+1:])]
+	}
+	return append(b, '}')
+}
+
+func appendNumber(b []byte, name string, v uint64) []byte {
+	return strconv.AppendUint(append(b, name...), v, 10)
+}
+
+func appendBool(b []byte, name string, v bool) []byte {
+	return strconv.AppendBool(append(b, name...), v)
+}
+
+func appendAddrField(b []byte, name string, a netip.Addr) []byte {
+	return append(a.WithZone("").AppendTo(append(b, name...)), '"')
+}
+
+// appendNames appends the names of set's bits as the elements of an array, and its end.
+func appendNames(b []byte, set uint32, names []string) []byte {
+	first := true
+	for bit, name := range names {
+		if set>>bit&1 == 0 {
+			continue
+		}
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(append(append(b, '"'), name...), '"')
+	}
+	return append(b, ']')
+}

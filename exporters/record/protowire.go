@@ -1,0 +1,66 @@
+package record
+
+import (
+	"encoding/binary"
+	"net/netip"
+)
+
+// Wire types of protobuf, the lower three bits of a tag.
+const (
+	wireVarint  = 0
+	wireFixed64 = 1
+	wireBytes   = 2
+	wireFixed32 = 5
+)
+
+func putTag(b []byte, field, wire int) []byte {
+	return binary.AppendUvarint(b, uint64(field<<3|wire))
+}
+
+func putNumber(b []byte, field int, v uint64) []byte {
+	return binary.AppendUvarint(putTag(b, field, wireVarint), v)
+}
+
+// putKnown is putNumber where the value is known.
+func putKnown(b []byte, known bool, field int, v uint64) []byte {
+	if !known {
+		return b
+	}
+	return putNumber(b, field, v)
+}
+
+func putFixed64(b []byte, field int, v uint64) []byte {
+	return binary.LittleEndian.AppendUint64(putTag(b, field, wireFixed64), v)
+}
+
+func putText(b []byte, field int, s string) []byte {
+	b = binary.AppendUvarint(putTag(b, field, wireBytes), uint64(len(s)))
+	return append(b, s...)
+}
+
+func putAddr(b []byte, field int, a netip.Addr) []byte {
+	b, at := openField(b, field)
+	return closeField(a.WithZone("").AppendTo(b), at)
+}
+
+// putNames appends the names of set's bits, each as an element of the field.
+func putNames(b []byte, field int, set uint32, names []string) []byte {
+	for bit, name := range names {
+		if set>>bit&1 != 0 {
+			b = putText(b, field, name)
+		}
+	}
+	return b
+}
+
+// openField starts a text or a message of at most 127 bytes: all of ours are shorter. Its
+// length, one byte then, is written by closeField.
+func openField(b []byte, field int) ([]byte, int) {
+	b = append(putTag(b, field, wireBytes), 0)
+	return b, len(b)
+}
+
+func closeField(b []byte, start int) []byte {
+	b[start-1] = byte(len(b) - start)
+	return b
+}

@@ -1,0 +1,194 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"intsink/engine/inspect"
+	"intsink/engine/report"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// whole is a record of which everything is known.
+func whole() *Record {
+	const everyHop = HopTxUtilization<<1 - 1
+	return &Record{
+		Known:    KnownMaxHop<<1 - 1,
+		Time:     1763776800_123456789,
+		Received: 1763776801_000000000,
+		Exporter: netip.MustParseAddr("192.0.2.7"),
+		Version:  Version20, NodeID: 1, HwID: 2, Start: 1763776000_000000000, Sequence: 1<<22 + 5, Index: 1,
+		Events: 1<<len(report.EventNames) - 1, Dropped: true, Congested: true, Tracked: true, DropReason: 51,
+		Suppressed: 3, Lost: 4, Drops: 5, FlowPackets: 6, FlowBytes: 1 << 40, EventNode: 11, Reference: 100, EventValue: 200,
+		Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddr("10.1.0.1"), SourcePort: 1024, DestinationPort: 80,
+		Protocol: 6, DSCP: 10, TCPFlags: 0x18, VLANs: []uint16{7, 100}, Length: 1500,
+		SourceMAC: [6]byte{2, 0, 0, 0, 0, 1}, DestinationMAC: [6]byte{2, 0, 0, 0, 0, 0xfe}, DeviceID: []byte{0, 0, 0, 0, 1, 1, 0, 0},
+		Path: 0x570a954f16dea0e0, HopCount: 3,
+		Hops: []Hop{
+			{Known: everyHop, NodeID: 10, Ingress: 1, Egress: 2, Ingress2: 3, Egress2: 1<<32 - 1, LatencyNs: 1500, Queue: 7, Occupancy: 1<<24 - 1,
+				IngressTime: 1763776800_000000001, EgressTime: 1<<64 - 1, TxUtilization: 55},
+			{Known: HopNode | HopLatency, NodeID: 11, LatencyNs: 0},
+			{},
+		},
+		Links:     []Link{{10, 11, 900}, {11, 12, 0}},
+		LatencyNs: 1500, MaxHop: 10, Flags: HopLimit | MTUExceeded | Malformed | Truncated,
+		Sink: Sink{Known: HopIngress | HopEgress | HopLatency | HopQueue | HopOccupancy, Ingress: 1, Egress: 2, LatencyNs: 300, Queue: 0, Occupancy: 64},
+	}
+}
+
+func bare() *Record {
+	r := new(Record)
+	r.Reset(Report)
+	return r
+}
+
+func stream(t Type) *Record {
+	r := bare()
+	r.Reset(t)
+	r.Known, r.NodeID, r.HwID, r.Version = KnownNode, 1, 2, Version20
+	r.Start, r.Time, r.Received = 1763776000_000000000, 1763776801_000000000, 1763776801_000000000
+	r.Exporter = netip.MustParseAddr("2001:db8::7")
+	r.First, r.Last, r.Count = 1<<22+1, 1<<22+4, 4
+	r.Stats = StreamStats{1000, 4, 1, 0}
+	return r
+}
+
+var goldens = []struct {
+	name   string
+	record func() *Record
+}{
+	{"whole", whole},
+	{"bare", bare},
+	{"gap", func() *Record { return stream(Gap) }},
+	{"stats", func() *Record { return stream(Stats) }},
+}
+
+// TestGolden holds both encodings against files: the message as protoc decodes it.
+func TestGolden(t *testing.T) {
+	for _, c := range goldens {
+		t.Run(c.name, func(t *testing.T) {
+			b := append(AppendJSON(nil, c.record()), '\n')
+			golden(t, c.name+".json", b)
+			if !json.Valid(b) {
+				t.Error("not JSON")
+			}
+			golden(t, c.name+".txtpb", protoc(t, AppendProto(nil, c.record())))
+		})
+	}
+}
+
+// golden compares b with testdata/name, or writes it.
+func golden(t *testing.T, name string, b []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), string(b)); d != "" {
+		t.Errorf("%s (-want +got), -update writes it:\n%s", path, d)
+	}
+}
+
+// protoc is message b as the reference implementation decodes it; what the schema does
+// not name comes out as a bare number.
+func protoc(t *testing.T, b []byte) []byte {
+	t.Helper()
+	cmd := exec.Command("protoc", "--decode=intsink.v1.Report", "--proto_path=../../deploy/collect", "intsink.proto")
+	cmd.Stdin = bytes.NewReader(b)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("protoc: %v\n%s", err, stderr.String())
+	}
+	return out
+}
+
+func TestEncodersAllocateNothing(t *testing.T) {
+	r := whole()
+	b := make([]byte, 0, 1<<14)
+	for name, encode := range map[string]func([]byte, *Record) []byte{"JSON": AppendJSON, "protobuf": AppendProto} {
+		if n := testing.AllocsPerRun(100, func() { b = encode(b[:0], r) }); n != 0 {
+			t.Errorf("%s: %v allocations a record", name, n)
+		}
+	}
+}
+
+// TestFlowIDs: they are the API's.
+func TestFlowIDs(t *testing.T) {
+	for _, id := range []string{
+		"tcp:10.0.0.1:1024-10.1.0.1:80", "udp:[2001:db8::1]:1024-[2001:db8::2]:53", "icmp:10.0.0.1-10.1.0.1", "icmpv6:[fe80::1]-[fe80::2]",
+		"gre:10.0.0.1-10.1.0.1", "sctp:10.0.0.1:0-10.1.0.1:65535", "89:10.0.0.1-224.0.0.5", "136:10.0.0.1:7-10.1.0.1:8",
+		"33:[::ffff:10.0.0.1]:1-[::1]:2", "esp:10.0.0.1-10.0.0.2", "ah:10.0.0.1-10.0.0.2",
+	} {
+		k, err := inspect.ParseFlowID(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := Record{Known: KnownAddresses | KnownPorts, Source: k.SrcAddr(), Destination: k.DstAddr(), Protocol: k.Proto(), SourcePort: k.SrcPort(), DestinationPort: k.DstPort()}
+		if got := string(r.AppendFlow(nil)); got != id {
+			t.Errorf("%s is written as %s", id, got)
+		}
+	}
+	cut := Record{Known: KnownAddresses, Protocol: 6, Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddr("10.0.0.2")}
+	if got := cut.AppendFlow(nil); len(got) > 0 {
+		t.Errorf("TCP whose ports are not known has the flow %s", got)
+	}
+}
+
+// TestTimes holds appendTime against package time.
+func TestTimes(t *testing.T) {
+	const format = "2006-01-02T15:04:05.000000000Z"
+	for day := range uint64(213503) { // to 2554, all that 64 bits of nanoseconds can say
+		ns := day*86400e9 + day*997%86400*1e9 + day*7919%1e9
+		if got, want := string(appendTime(nil, ns)), time.Unix(int64(ns/1e9), int64(ns%1e9)).UTC().Format(format); got != want {
+			t.Fatalf("%d: %s, want %s", ns, got, want)
+		}
+	}
+	if got := string(appendTime(nil, 1<<64-1)); got != "2554-07-21T23:34:33.709551615Z" {
+		t.Error(got)
+	}
+}
+
+func TestResetKeepsRoom(t *testing.T) {
+	r := whole()
+	r.Reset(Gap)
+	want := Record{Type: Gap, VLANs: []uint16{}, DeviceID: []byte{}, Hops: []Hop{}, Links: []Link{}}
+	if d := cmp.Diff(&want, r, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	if cap(r.Hops) != 3 || cap(r.Links) != 2 {
+		t.Errorf("room for %d hops, %d links", cap(r.Hops), cap(r.Links))
+	}
+}
+
+func BenchmarkAppendJSON(b *testing.B) { benchmark(b, AppendJSON) }
+
+func BenchmarkAppendProto(b *testing.B) { benchmark(b, AppendProto) }
+
+func benchmark(b *testing.B, encode func([]byte, *Record) []byte) {
+	r := whole()
+	r.Hops = append(r.Hops[:1], r.Hops[0], r.Hops[0])
+	buf := make([]byte, 0, 1<<14)
+	b.ReportAllocs()
+	for b.Loop() {
+		buf = encode(buf[:0], r)
+	}
+	b.SetBytes(int64(len(buf)))
+}

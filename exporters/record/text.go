@@ -1,0 +1,144 @@
+package record
+
+import (
+	"net/netip"
+	"strconv"
+)
+
+const hexDigits = "0123456789abcdef"
+
+func appendHex(b, bytes []byte) []byte {
+	for _, x := range bytes {
+		b = append(b, hexDigits[x>>4], hexDigits[x&0xf])
+	}
+	return b
+}
+
+// appendHex64 appends all 16 digits of v.
+func appendHex64(b []byte, v uint64) []byte {
+	for shift := 60; shift >= 0; shift -= 4 {
+		b = append(b, hexDigits[v>>shift&0xf])
+	}
+	return b
+}
+
+func appendMAC(b []byte, a *[6]byte) []byte {
+	for i, x := range a {
+		if i > 0 {
+			b = append(b, ':')
+		}
+		b = append(b, hexDigits[x>>4], hexDigits[x&0xf])
+	}
+	return b
+}
+
+// appendID appends what no other record has, and what a repetition of the same report
+// has again: node, hw_id, start of the stream, sequence number and place in the packet,
+// in hexadecimal digits. A gap has its first number and "gap", stats their time and
+// "stats" in place of the last two.
+func (r *Record) appendID(b []byte) []byte {
+	if r.Known&KnownNode != 0 {
+		b = strconv.AppendUint(b, uint64(r.NodeID), 16)
+	}
+	b = strconv.AppendUint(append(b, '-'), uint64(r.HwID), 16)
+	b = strconv.AppendUint(append(b, '-'), uint64(r.Start), 16)
+	b = append(b, '-')
+	switch r.Type {
+	case Gap:
+		return append(strconv.AppendUint(b, r.First, 16), "-gap"...)
+	case Stats:
+		return append(strconv.AppendUint(b, uint64(r.Time), 16), "-stats"...)
+	}
+	b = strconv.AppendUint(b, r.Sequence, 16)
+	return strconv.AppendUint(append(b, '-'), uint64(r.Index), 16)
+}
+
+// protocolNames are those that a flow's id has a name for; others go by their number.
+var protocolNames = [256]string{1: "icmp", 6: "tcp", 17: "udp", 47: "gre", 50: "esp", 51: "ah", 58: "icmpv6", 132: "sctp"}
+
+// hasPorts tells whether the protocol's header starts with two ports.
+func hasPorts(protocol uint8) bool {
+	switch protocol {
+	case 6, 17, 33, 132, 136:
+		return true
+	}
+	return false
+}
+
+// hasFlow tells whether all that the flow's id consists of is known.
+func (r *Record) hasFlow() bool {
+	return r.Known&KnownAddresses != 0 && (r.Known&KnownPorts != 0 || !hasPorts(r.Protocol))
+}
+
+// AppendFlow appends the id of r's flow as the appliance's API has it, such as
+// tcp:10.0.0.1:1024-10.1.0.1:80; nothing where the flow is not known.
+func (r *Record) AppendFlow(b []byte) []byte {
+	if !r.hasFlow() {
+		return b
+	}
+	if name := protocolNames[r.Protocol]; name != "" {
+		b = append(b, name...)
+	} else {
+		b = strconv.AppendUint(b, uint64(r.Protocol), 10)
+	}
+	b = r.appendEnd(append(b, ':'), r.Source, r.SourcePort)
+	return r.appendEnd(append(b, '-'), r.Destination, r.DestinationPort)
+}
+
+func (r *Record) appendEnd(b []byte, a netip.Addr, port uint16) []byte {
+	if a.Is6() {
+		b = append(a.AppendTo(append(b, '[')), ']')
+	} else {
+		b = a.AppendTo(b)
+	}
+	if hasPorts(r.Protocol) {
+		b = strconv.AppendUint(append(b, ':'), uint64(port), 10)
+	}
+	return b
+}
+
+const (
+	second = 1e9
+	day    = 86400
+)
+
+// appendTime appends Unix nanoseconds ns as RFC 3339 with nine digits of nanoseconds,
+// in UTC.
+func appendTime(b []byte, ns uint64) []byte {
+	s := ns / second
+	y, m, d := date(s / day)
+	b = append(b, byte('0'+y/1000), byte('0'+y/100%10), byte('0'+y/10%10), byte('0'+y%10), '-')
+	b = append(appendTwo(b, m), '-')
+	b = append(appendTwo(b, d), 'T')
+	s %= day
+	b = append(appendTwo(b, uint(s/3600)), ':')
+	b = append(appendTwo(b, uint(s/60%60)), ':')
+	b = append(appendTwo(b, uint(s%60)), '.')
+	var digits [9]byte
+	for i, v := len(digits)-1, ns%second; i >= 0; i-- {
+		digits[i] = byte('0' + v%10)
+		v /= 10
+	}
+	return append(append(b, digits[:]...), 'Z')
+}
+
+func appendTwo(b []byte, v uint) []byte { return append(b, byte('0'+v/10), byte('0'+v%10)) }
+
+// date is the Gregorian date of the given day after 1970-01-01. Years begin with March
+// here, so that the leap day is the last one; 146097 days are 400 of them.
+func date(days uint64) (year, month, dayOfMonth uint) {
+	days += 719468 // from 0000-03-01
+	era := days / 146097
+	days %= 146097
+	y := (days - days/1460 + days/36524 - days/146096) / 365
+	days -= 365*y + y/4 - y/100
+	m := (5*days + 2) / 153
+	dayOfMonth = uint(days-(153*m+2)/5) + 1
+	month = uint(m) + 3
+	year = uint(y + era*400)
+	if month > 12 {
+		month -= 12
+		year++
+	}
+	return year, month, dayOfMonth
+}
