@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"intsink/cmd/internal/cli"
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/inspect"
@@ -166,7 +167,7 @@ func (in *inspector) hasWatch(ctx context.Context, name string) error {
 	if more := len(names) - 20; more > 0 {
 		names = append(names[:20], fmt.Sprintf("and %d more", more))
 	}
-	return badRequest("watch = %q: there is none of that name; there are %s", short(name), strings.Join(names, ", "))
+	return badRequest("watch = %q: there is none of that name; there are %s", cli.Short(name), strings.Join(names, ", "))
 }
 
 // flowPage merges the workers' answers, each the first flows of its own.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"intsink/cmd/internal/cli"
 	"intsink/engine/inspect"
 )
 
@@ -62,17 +63,10 @@ func (p *parameters) end() error {
 				slices.Sort(p.known)
 				known = "known are " + strings.Join(p.known, ", ")
 			}
-			return badRequest("parameter %q is not known here; %s", short(name), known)
+			return badRequest("parameter %q is not known here; %s", cli.Short(name), known)
 		}
 	}
 	return p.err
-}
-
-func short(s string) string {
-	if len(s) > 100 {
-		return s[:100] + "..."
-	}
-	return s
 }
 
 // number is a whole number of so many bits, or nil.
@@ -83,7 +77,7 @@ func number[T uint8 | uint16 | uint32 | uint64](p *parameters, name string, bits
 	}
 	n, err := strconv.ParseUint(s, 0, bits)
 	if err != nil {
-		p.fail("%s = %q: must be a whole number up to %d", name, short(s), uint64(1)<<bits-1)
+		p.fail("%s = %q: must be a whole number up to %d", name, cli.Short(s), uint64(1)<<bits-1)
 		return nil
 	}
 	v := T(n)
@@ -105,7 +99,7 @@ func (p *parameters) yes(name string) *bool {
 		return nil
 	}
 	if s != "true" && s != "false" {
-		p.fail("%s = %q: must be true or false", name, short(s))
+		p.fail("%s = %q: must be true or false", name, cli.Short(s))
 		return nil
 	}
 	v := s == "true"
@@ -123,7 +117,7 @@ func (p *parameters) prefix(name string) inspect.Prefix {
 	}
 	x, err := netip.ParsePrefix(s)
 	if err != nil {
-		p.fail("%s = %q: must be an address or a prefix such as 10.0.0.0/8 or 2001:db8::/32", name, short(s))
+		p.fail("%s = %q: must be an address or a prefix such as 10.0.0.0/8 or 2001:db8::/32", name, cli.Short(s))
 		return inspect.Prefix{}
 	}
 	return inspect.PrefixOf(x)
@@ -154,7 +148,7 @@ func (p *parameters) crossing(name string) *crossing {
 	from, err1 := strconv.ParseUint(a, 0, 32)
 	to, err2 := strconv.ParseUint(b, 0, 32)
 	if err1 != nil || err2 != nil {
-		p.fail("%s = %q: must be the ids of two nodes that follow each other, such as 101-102", name, short(s))
+		p.fail("%s = %q: must be the ids of two nodes that follow each other, such as 101-102", name, cli.Short(s))
 		return nil
 	}
 	return &crossing{uint32(from), uint32(to)}
@@ -193,7 +187,7 @@ func (p *parameters) paging(sorts ...string) paging {
 		g.sort = sorts[0]
 	}
 	if !slices.Contains(sorts, g.sort) {
-		p.fail("sort = %q: must be one of %s", short(g.sort), strings.Join(sorts, ", "))
+		p.fail("sort = %q: must be one of %s", cli.Short(g.sort), strings.Join(sorts, ", "))
 	}
 	if n := number[uint32](p, "limit", 32); n != nil {
 		if g.limit = int(*n); g.limit < 1 || g.limit > maxLimit {
@@ -209,7 +203,7 @@ func (p *parameters) paging(sorts ...string) paging {
 	if err != nil || json.Unmarshal(b, g.after) != nil {
 		p.fail("cursor: not one of this list: take it as it is from next, or leave it out for the first page")
 	} else if g.after.Sort != g.sort {
-		p.fail("cursor: it is of sort = %s: ask with the same sort as for the page before", short(g.after.Sort))
+		p.fail("cursor: it is of sort = %s: ask with the same sort as for the page before", cli.Short(g.after.Sort))
 	}
 	return g
 }

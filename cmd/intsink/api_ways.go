@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"intsink/cmd/internal/cli"
 	"intsink/engine"
 	"intsink/engine/inspect"
 )
@@ -43,7 +44,7 @@ var pathIDs = regexp.MustCompile(`^(w[0-9]+-)?[0-9a-f]{16}'*$`)
 func (p *parameters) pathID(name string) string {
 	s := p.text(name)
 	if s != "" && !pathIDs.MatchString(s) {
-		p.fail("%s = %q: must be the id of a path as GET /api/v1/paths lists it, such as 570a954f16dea0e0", name, short(s))
+		p.fail("%s = %q: must be the id of a path as GET /api/v1/paths lists it, such as 570a954f16dea0e0", name, cli.Short(s))
 	}
 	return s
 }

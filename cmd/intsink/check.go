@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"intsink/cmd/internal/cli"
 	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/flows"
@@ -28,7 +28,7 @@ the effective configuration as HCL, every default filled in.
 Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,
 		Example: `  intsink check --config /etc/intsink/intsink.hcl
   intsink check --config intsink.hcl --dump > effective.hcl`,
-		Args: flagsOnly("config"),
+		Args: cli.FlagsOnly("config"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return check(cmd.OutOrStdout(), cmd.ErrOrStderr(), path, dump)
 		},
@@ -43,10 +43,10 @@ func check(stdout, stderr io.Writer, path string, dump bool) error {
 	c, diags := conf.Load(path)
 	diags.WriteTo(stderr)
 	if c == nil {
-		return exitError{1, fmt.Errorf("%s is not valid: %s", path, count(diags.Count(conf.Error), "error"))}
+		return cli.Failed(fmt.Errorf("%s is not valid: %s", path, cli.Count(diags.Count(conf.Error), "error")))
 	}
 	if err := eal.CheckExtra(c.DPDK.EALArgs); err != nil {
-		return exitError{1, fmt.Errorf("%s is not valid: %w", path, err)}
+		return cli.Failed(fmt.Errorf("%s is not valid: %w", path, err))
 	}
 	if _, _, err := ealArgs(c); err != nil {
 		fmt.Fprintf(stderr, "%s: warning: this machine cannot run it: %v\n", path, err)
@@ -58,29 +58,9 @@ func check(stdout, stderr io.Writer, path string, dump bool) error {
 		_, err = io.WriteString(stdout, path+" is valid\n"+checkSummary(c))
 	}
 	if err != nil {
-		return exitError{1, err}
+		return cli.Failed(err)
 	}
 	return nil
-}
-
-// loadConfig reads the configuration for the commands that run it. Diagnostics
-// go to stderr; the error has been printed.
-func loadConfig(path string) (*conf.Config, error) {
-	return printed(path, conf.Load)
-}
-
-// loadConfigElsewhere is loadConfig for a configuration of another machine.
-func loadConfigElsewhere(path string) (*conf.Config, error) {
-	return printed(path, conf.LoadElsewhere)
-}
-
-func printed(path string, load func(string) (*conf.Config, *conf.Diagnostics)) (*conf.Config, error) {
-	c, diags := load(path)
-	diags.WriteTo(os.Stderr)
-	if c == nil {
-		return nil, exitError{1, fmt.Errorf("%s is not valid: %s", path, count(diags.Count(conf.Error), "error"))}
-	}
-	return c, nil
 }
 
 // checkSummary says in a few lines what the configuration amounts to.
@@ -123,16 +103,16 @@ func checkSummary(c *conf.Config) string {
 	line("collectors", collectors)
 	workers := len(c.DPDK.Lcores)
 	line("memory", []string{
-		fmt.Sprintf("flows about %s (%d x %d x %d bytes)", size(workers*c.Flows.Capacity*flows.Bytes), workers, c.Flows.Capacity, flows.Bytes),
-		fmt.Sprintf("up to %s more when all have events (%d bytes)", size(workers*c.Flows.Capacity*flows.SideBytes), flows.SideBytes),
-		fmt.Sprintf("mbufs about %s (%d x %d bytes)", size(c.DPDK.Mbufs*conf.MbufBytes), c.DPDK.Mbufs, conf.MbufBytes),
+		fmt.Sprintf("flows about %s (%d x %d x %d bytes)", cli.Size(workers*c.Flows.Capacity*flows.Bytes), workers, c.Flows.Capacity, flows.Bytes),
+		fmt.Sprintf("up to %s more when all have events (%d bytes)", cli.Size(workers*c.Flows.Capacity*flows.SideBytes), flows.SideBytes),
+		fmt.Sprintf("mbufs about %s (%d x %d bytes)", cli.Size(c.DPDK.Mbufs*conf.MbufBytes), c.DPDK.Mbufs, conf.MbufBytes),
 	})
 	line("start-up", []string{fmt.Sprintf("at least %.1f s for the flow tables, by a sample", flows.StartTime(workers*c.Flows.Capacity).Seconds())})
 	return b.String()
 }
 
 func watchSummary(w *conf.Watch) string {
-	what := count(len(w.Events), "event")
+	what := cli.Count(len(w.Events), "event")
 	if w.Match == nil {
 		what = "everything, " + what
 	}
@@ -165,22 +145,4 @@ func markings(c *conf.INT) []string {
 		add("Geneve port %d option class 0x%04x", c.Geneve.Port, c.Geneve.OptionClass)
 	}
 	return out
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// size is n bytes in a unit that is easy to read.
-func size(n int) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%.0f KiB", float64(n)/(1<<10))
 }

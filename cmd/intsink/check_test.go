@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"intsink/cmd/internal/cli"
 	"intsink/conf"
 )
 
@@ -81,8 +82,8 @@ func TestCheckDump(t *testing.T) {
 
 func TestCheckInvalid(t *testing.T) {
 	stdout, stderr, err := runCheck(t, strings.NewReplacer("udp_port", "udp_prot", `host    = "host"`, `host = "hots"`).Replace(checkConfig))
-	var exit exitError
-	if !errors.As(err, &exit) || exit.code != 1 {
+	var exit cli.ExitError
+	if !errors.As(err, &exit) || exit.Code != 1 {
 		t.Errorf("error %v, want exit code 1", err)
 	}
 	if stdout != "" {
@@ -113,18 +114,8 @@ func TestCheckWarns(t *testing.T) {
 func TestCheckMissingFile(t *testing.T) {
 	var out, errs bytes.Buffer
 	err := check(&out, &errs, filepath.Join(t.TempDir(), "none.hcl"), false)
-	var exit exitError
-	if !errors.As(err, &exit) || exit.code != 1 || !strings.Contains(errs.String(), "cannot read") {
+	var exit cli.ExitError
+	if !errors.As(err, &exit) || exit.Code != 1 || !strings.Contains(errs.String(), "cannot read") {
 		t.Errorf("%v, stderr %q", err, errs.String())
-	}
-}
-
-func TestExitError(t *testing.T) {
-	inner := errors.New("inner")
-	if !errors.Is(exitError{1, inner}, inner) || (exitError{1, inner}).Error() != "inner" {
-		t.Error("exitError hides its error")
-	}
-	if (exitError{code: 3}).Error() != "exit code 3" {
-		t.Error(exitError{code: 3})
 	}
 }

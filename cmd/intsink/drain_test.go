@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"intsink/cmd/internal/cli"
 )
 
 // TestSecondSignalEnds: a stop that hangs ends at the second signal to stop, not at
@@ -17,8 +19,8 @@ func TestSecondSignalEnds(t *testing.T) {
 	hang := make(chan error)
 	defer close(hang)
 	err := drain(func() error { return <-hang }, signals)
-	var exit exitError
-	if !errors.As(err, &exit) || exit.code != 1 || !strings.Contains(err.Error(), "second signal (terminated)") {
+	var exit cli.ExitError
+	if !errors.As(err, &exit) || exit.Code != 1 || !strings.Contains(err.Error(), "second signal (terminated)") {
 		t.Errorf("a hanging stop: %v", err)
 	}
 	if err := drain(func() error { return nil }, nil); err != nil {

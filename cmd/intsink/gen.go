@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"intsink/cmd/internal/cli"
 )
 
 // genFlags are the flags of both kinds of gen.
@@ -75,7 +77,7 @@ Tunnels have Ethernet inside, GRE and IP in IP have IP; one tunnel for each flow
   intsink gen --out inner.pcap --encap dscp --tunnel vxlan
   intsink gen --out links.pcap --flows 5 --pps 200 --timestamps --link-step-every 500
   intsink gen --live veth-in,veth-out --hops 3`,
-		Args: flagsOnly("out"),
+		Args: cli.FlagsOnly("out"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.given = cmd.Flags().Changed
 			return gen(cmd.OutOrStdout(), f)
@@ -133,11 +135,11 @@ func gen(stdout io.Writer, f *genFlags) error {
 	} else {
 		err = genCapture(stdout, f)
 	}
-	var exit exitError
+	var exit cli.ExitError
 	if err == nil || errors.As(err, &exit) {
 		return err
 	}
-	return exitError{1, err}
+	return cli.Failed(err)
 }
 
 // longestCapture is the time between the first packet and the last, in seconds: the
@@ -184,7 +186,7 @@ func (f *genFlags) check() error {
 	if err := f.checkTimestamps(); err != nil {
 		return err
 	}
-	return distinct(fileFlag{"out", f.out}, fileFlag{"original", f.original})
+	return cli.Distinct(cli.FileFlag{Flag: "out", Path: f.out}, cli.FileFlag{Flag: "original", Path: f.original})
 }
 
 // captureFlags are those that only a capture has: live, packets are what comes.

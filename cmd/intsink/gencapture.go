@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"intsink/cmd/internal/capture"
+	"intsink/cmd/internal/cli"
 	"intsink/engine/intgen"
 )
 
@@ -42,13 +44,13 @@ func genCapture(stdout io.Writer, f *genFlags) error {
 	if err := g.fitPayload(); err != nil {
 		return err
 	}
-	out, err := createCapture(f.out)
+	out, err := capture.Create(f.out)
 	if err != nil {
 		return err
 	}
 	originals := out
 	if f.original != "" {
-		if originals, err = createCapture(f.original); err != nil {
+		if originals, err = capture.Create(f.original); err != nil {
 			return err
 		}
 	}
@@ -79,12 +81,12 @@ func (g *generator) fitPayload() error {
 	}
 	g.payload = g.f.size - len(empty)
 	if g.payload < 0 {
-		return exitError{2, fmt.Errorf("--size %d: headers and INT of %d hops alone are %d bytes: ask for that or more", g.f.size, g.f.hops, len(empty))}
+		return cli.WrongUsage(fmt.Errorf("--size %d: headers and INT of %d hops alone are %d bytes: ask for that or more", g.f.size, g.f.hops, len(empty)))
 	}
 	return nil
 }
 
-func (g *generator) write(out, originals *outFile, both bool) (marked uint64, err error) {
+func (g *generator) write(out, originals *capture.Writer, both bool) (marked uint64, err error) {
 	for i := range g.f.count {
 		n := int(i % uint64(g.f.flows))
 		at := genStart + int64(float64(i)*1e9/g.f.pps)

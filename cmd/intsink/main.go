@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"intsink/cmd/internal/cli"
 )
 
 // version is set by the build (-ldflags "-X main.version=...").
@@ -16,10 +18,10 @@ func main() {
 		return
 	}
 	code := 2 // wrong usage, unless a command says otherwise
-	var exit exitError
+	var exit cli.ExitError
 	if errors.As(err, &exit) {
-		code = exit.code
-		err = exit.err
+		code = exit.Code
+		err = exit.Err
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "intsink:", err)

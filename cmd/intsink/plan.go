@@ -7,6 +7,9 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"intsink/cmd/internal/capture"
+	"intsink/cmd/internal/cli"
 )
 
 type planFlags struct{ config, in, against, format string }
@@ -32,7 +35,7 @@ Needs no hugepages, no NIC and no DPDK device.`,
 		Example: `  intsink plan --config intsink.hcl --in trace.pcap
   intsink plan --config new.hcl --against /etc/intsink/intsink.hcl --in trace.pcap
   intsink plan --config new.hcl --in trace.pcap --format json | jq '.events[] | {event, reports}'`,
-		Args: flagsOnly("config"),
+		Args: cli.FlagsOnly("config"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runPlan(cmd.OutOrStdout(), cmd.ErrOrStderr(), f) },
 	}
 	cmd.Flags().StringVar(&f.config, "config", "", "configuration file")
@@ -64,48 +67,46 @@ func runPlan(stdout, stderr io.Writer, f planFlags) error {
 		err = p.print(stdout)
 	}
 	if err != nil {
-		return exitError{1, err}
+		return cli.Failed(err)
 	}
 	return nil
 }
 
 // planFor takes the capture through the configuration; what of the capture could not be
 // taken as it is goes to warnings.
-func planFor(config, capture string, warnings io.Writer) (*plan, error) {
+func planFor(config, path string, warnings io.Writer) (*plan, error) {
 	c, err := loadReplayable(config, "plan")
 	if err != nil {
 		return nil, err
 	}
-	in, err := openEthernet(capture)
+	in, err := capture.OpenEthernet(path)
 	if err != nil {
-		return nil, exitError{1, err}
+		return nil, cli.Failed(err)
 	}
 	defer in.Close()
 	p, err := newPlanner(c, in)
 	if err != nil {
-		return nil, exitError{1, err}
+		return nil, cli.Failed(err)
 	}
 	err = p.run()
 	out := p.result()
-	out.Config, out.Capture = config, capture
+	out.Config, out.Capture = config, path
 	if err := errors.Join(err, p.close()); err != nil {
-		return nil, exitError{1, fmt.Errorf("%s: %w", capture, err)}
+		return nil, cli.Failed(fmt.Errorf("%s: %w", path, err))
 	}
-	in.warn(warnings)
+	in.Warn(warnings)
 	p.warn(warnings)
 	return out, nil
 }
 
 // warn says what of the capture was not taken as it is, or makes rates doubtful.
 func (p *planner) warn(w io.Writer) {
-	warnTaken(w, p.in, []taken{
-		{p.tooLong, "are longer than 65535 bytes, which DPDK cannot carry, and are left out"},
-		{p.backwards, "have an earlier time than one before them and were given the latest time so far"},
-	})
+	p.in.WarnPackets(w, p.tooLong, tooLong)
+	p.in.WarnPackets(w, p.backwards, backwards)
 	switch {
-	case p.in.packets == 0:
-		fmt.Fprintf(w, "warning: %s: there is no packet in it\n", p.in.path)
+	case p.in.Packets == 0:
+		fmt.Fprintf(w, "warning: %s: there is no packet in it\n", p.in.Path)
 	case p.now-p.start < 1e9:
-		fmt.Fprintf(w, "warning: %s: shorter than a second: what is given per second is per capture\n", p.in.path)
+		fmt.Fprintf(w, "warning: %s: shorter than a second: what is given per second is per capture\n", p.in.Path)
 	}
 }

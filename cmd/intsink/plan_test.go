@@ -65,7 +65,7 @@ func TestPlanCountsPerSecond(t *testing.T) {
 	r := replayFile(t, in, "report {\n  coalesce { max_reports = 1 }\n}\n")
 	bits := uint64(0)
 	for _, f := range r.reports {
-		bits += 8 * uint64(len(f.data))
+		bits += 8 * uint64(len(f.Data))
 	}
 	c := p.Collectors[0]
 	if c.Collector != "primary" || c.Packets.Total != uint64(len(r.reports)) || c.Bits.Total != bits || c.Packets.Peak < 30 || c.Packets.Peak > 31 {

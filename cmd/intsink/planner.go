@@ -7,6 +7,7 @@ import (
 
 	"github.com/gopacket/gopacket/layers"
 
+	"intsink/cmd/internal/capture"
 	"intsink/conf"
 	"intsink/dpdk/mbuf"
 	"intsink/engine"
@@ -18,7 +19,7 @@ import (
 type planner struct {
 	*replayWorker
 	conf    *conf.Config
-	in      *captureReader
+	in      *capture.Reader
 	port    *memPort
 	reports *mbuf.Arena
 
@@ -45,7 +46,7 @@ func (s *series) next(total uint64) uint64 {
 	return grown
 }
 
-func newPlanner(c *conf.Config, in *captureReader) (*planner, error) {
+func newPlanner(c *conf.Config, in *capture.Reader) (*planner, error) {
 	p := &planner{conf: c, in: in, collectors: make([]collectorSeries, len(c.Collectors))}
 	var err1, err2 error
 	p.port, err1 = newMemPort()
@@ -78,23 +79,23 @@ func (p *planner) run() error {
 
 func (p *planner) packets() error {
 	for {
-		c, err := p.in.next()
+		c, err := p.in.Next()
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("packet %d: %w", p.in.packets+1, err)
+			return fmt.Errorf("packet %d: %w", p.in.Packets+1, err)
 		}
-		if c.link != layers.LinkTypeEthernet {
-			return fmt.Errorf("packet %d: link type %v, need Ethernet: split the capture by interface", p.in.packets, c.link)
+		if c.Link != layers.LinkTypeEthernet {
+			return fmt.Errorf("packet %d: link type %v, need Ethernet: split the capture by interface", p.in.Packets, c.Link)
 		}
-		if len(c.data) > maxFrame {
+		if len(c.Data) > maxFrame {
 			p.tooLong++
 			continue
 		}
-		p.passSeconds(c.at)
-		p.passTo(c.at)
-		p.port.frame = c.data
+		p.passSeconds(c.At)
+		p.passTo(c.At)
+		p.port.frame = c.Data
 		p.Poll()
 		p.drain()
 	}

@@ -6,9 +6,10 @@ import (
 	"io"
 	"os"
 
-	"github.com/gopacket/gopacket/layers"
 	"github.com/spf13/cobra"
 
+	"intsink/cmd/internal/capture"
+	"intsink/cmd/internal/cli"
 	"intsink/conf"
 )
 
@@ -36,7 +37,7 @@ of more than 65535 bytes, which DPDK cannot carry and which are left out.
 The last line of the summary is one JSON object:
   {"received": n, "forwarded": n, "dropped": {reason: n}, "reports": {event: n}}`,
 		Example: "  intsink replay --config intsink.hcl --in in.pcap --out out.pcap --reports reports.pcap",
-		Args:    flagsOnly("config"),
+		Args:    cli.FlagsOnly("config"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runReplay(cmd.OutOrStdout(), f) },
 	}
 	cmd.Flags().StringVar(&f.config, "config", "", "configuration file")
@@ -50,7 +51,7 @@ The last line of the summary is one JSON object:
 }
 
 func runReplay(stdout io.Writer, f replayFlags) error {
-	if err := distinct(fileFlag{"config", f.config}, fileFlag{"in", f.in}, fileFlag{"out", f.out}, fileFlag{"reports", f.reports}); err != nil {
+	if err := cli.Distinct(cli.FileFlag{Flag: "config", Path: f.config}, cli.FileFlag{Flag: "in", Path: f.in}, cli.FileFlag{Flag: "out", Path: f.out}, cli.FileFlag{Flag: "reports", Path: f.reports}); err != nil {
 		return err
 	}
 	c, err := loadReplayable(f.config, "replay")
@@ -58,7 +59,7 @@ func runReplay(stdout io.Writer, f replayFlags) error {
 		return err
 	}
 	if err := replay(stdout, c, f); err != nil {
-		return exitError{1, err}
+		return cli.Failed(err)
 	}
 	return nil
 }
@@ -66,16 +67,16 @@ func runReplay(stdout io.Writer, f replayFlags) error {
 // replay takes the capture through one worker. Everything runs on this
 // goroutine, so that nothing depends on timing.
 func replay(stdout io.Writer, c *conf.Config, f replayFlags) error {
-	in, err := openEthernet(f.in)
+	in, err := capture.OpenEthernet(f.in)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := createCapture(f.out)
+	out, err := capture.Create(f.out)
 	if err != nil {
 		return err
 	}
-	reports, err := createCapture(f.reports)
+	reports, err := capture.Create(f.reports)
 	if err != nil {
 		return err
 	}
@@ -90,27 +91,16 @@ func replay(stdout io.Writer, c *conf.Config, f replayFlags) error {
 	if err := errors.Join(err, source.close()); err != nil {
 		return err
 	}
-	in.warn(os.Stderr)
+	in.Warn(os.Stderr)
 	r.warn(os.Stderr)
 	return printSummary(stdout, &counters)
 }
 
 // loadReplayable loads a configuration whose first link command stands in for.
 func loadReplayable(path, command string) (*conf.Config, error) {
-	c, err := loadConfigElsewhere(path)
+	c, err := cli.LoadConfigElsewhere(path)
 	if err == nil && len(c.Links) == 0 {
-		err = exitError{1, fmt.Errorf("%s: %s needs a link block: it takes the place of the first link's ports", path, command)}
+		err = cli.Failed(fmt.Errorf("%s: %s needs a link block: it takes the place of the first link's ports", path, command))
 	}
 	return c, err
-}
-
-// openEthernet opens a capture; whether each packet of a pcapng file is Ethernet shows
-// when it is read.
-func openEthernet(path string) (*captureReader, error) {
-	in, err := openCapture(path)
-	if err == nil && in.ng == nil && in.link != layers.LinkTypeEthernet {
-		in.Close()
-		return nil, fmt.Errorf("%s: link type %v, need Ethernet", path, in.link)
-	}
-	return in, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
+	"intsink/cmd/internal/capture"
 	"intsink/engine/intgen"
 )
 
@@ -86,7 +87,7 @@ type replayed struct {
 	stderr       string
 	code         int
 	summary      summary
-	out, reports []capturedPacket
+	out, reports []capture.Packet
 }
 
 // replayFile replays the capture at path with config and more of it.
@@ -104,29 +105,29 @@ func replayFile(t *testing.T, path, more string) (r replayed) {
 	return r
 }
 
-func packetsOf(t *testing.T, path string) (all []capturedPacket) {
+func packetsOf(t *testing.T, path string) (all []capture.Packet) {
 	t.Helper()
-	c, err := openCapture(path)
+	c, err := capture.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	for {
-		p, err := c.next()
+		p, err := c.Next()
 		if err == io.EOF {
 			return all
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.at -= captureStart
+		p.At -= captureStart
 		all = append(all, p)
 	}
 }
 
-func timesOf(all []capturedPacket) (times []int64) {
+func timesOf(all []capture.Packet) (times []int64) {
 	for _, p := range all {
-		times = append(times, p.at)
+		times = append(times, p.At)
 	}
 	return times
 }
@@ -178,7 +179,7 @@ func TestFramesThatDPDKCannotCarry(t *testing.T) {
 	long := func(n int) []byte { return append(slices.Clone(f), make([]byte, n-len(f))...) }
 	path := classic(t, filepath.Join(t.TempDir(), "in"), 262144, []int64{0, 1, 2, 3, 4}, f, long(65535), long(65536), long(131072), f)
 	r := replayFile(t, path, "")
-	if r.code != 0 || r.summary.Received != 3 || len(r.out) != 3 || len(r.out[1].data) < 65000 || r.out[2].at != 4 {
+	if r.code != 0 || r.summary.Received != 3 || len(r.out) != 3 || len(r.out[1].Data) < 65000 || r.out[2].At != 4 {
 		t.Errorf("exit code %d, %+v, %d frames forwarded", r.code, r.summary, len(r.out))
 	}
 	if !strings.Contains(r.stderr, "2 of 5 packets are longer than 65535 bytes") {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gopacket/gopacket/layers"
 
+	"intsink/cmd/internal/capture"
 	"intsink/conf"
 	"intsink/dpdk/mbuf"
 	"intsink/exporters/file"
@@ -16,7 +17,7 @@ import (
 type replayer struct {
 	*replayWorker
 	source  *pcapPort
-	in      *captureReader
+	in      *capture.Reader
 	out     *file.Capture
 	reports *file.Capture
 	frames  []replayedFrame // per collector
@@ -24,7 +25,7 @@ type replayer struct {
 	tooLong, clipped int // packets that were not taken as they are
 }
 
-func newReplayer(c *conf.Config, source *pcapPort, in *captureReader, out, reports *file.Capture) *replayer {
+func newReplayer(c *conf.Config, source *pcapPort, in *capture.Reader, out, reports *file.Capture) *replayer {
 	r := &replayer{source: source, in: in, out: out, reports: reports}
 	for i := range c.Collectors {
 		r.frames = append(r.frames, replayFrame(&c.Collectors[i]))
@@ -49,38 +50,38 @@ func (r *replayer) run() error {
 
 func (r *replayer) packets() error {
 	for {
-		p, err := r.in.next()
+		p, err := r.in.Next()
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("packet %d: %w", r.in.packets+1, err)
+			return fmt.Errorf("packet %d: %w", r.in.Packets+1, err)
 		}
 		if err := r.packet(&p); err != nil {
-			return fmt.Errorf("packet %d: %w", r.in.packets, err)
+			return fmt.Errorf("packet %d: %w", r.in.Packets, err)
 		}
 	}
 }
 
 // packet takes one packet through the worker, at its time.
-func (r *replayer) packet(p *capturedPacket) error {
-	if p.link != layers.LinkTypeEthernet {
-		return fmt.Errorf("link type %v, need Ethernet: split the capture by interface", p.link)
+func (r *replayer) packet(p *capture.Packet) error {
+	if p.Link != layers.LinkTypeEthernet {
+		return fmt.Errorf("link type %v, need Ethernet: split the capture by interface", p.Link)
 	}
 	got, ok := r.source.fetch()
 	switch {
 	case !ok:
-		return errors.New(r.in.whyUnread(p))
-	case len(p.data) > maxFrame:
+		return errors.New(r.in.WhyUnread(p))
+	case len(p.Data) > maxFrame:
 		r.tooLong++
 		r.source.skip()
 		return nil
-	case got < len(p.data):
+	case got < len(p.Data):
 		r.clipped++
-	case got > len(p.data):
-		return fmt.Errorf("DPDK's pcap driver delivers %d bytes of what is %d", got, len(p.data))
+	case got > len(p.Data):
+		return fmt.Errorf("DPDK's pcap driver delivers %d bytes of what is %d", got, len(p.Data))
 	}
-	r.passTo(p.at)
+	r.passTo(p.At)
 	r.Poll()
 	r.drain()
 	return nil
@@ -88,26 +89,16 @@ func (r *replayer) packet(p *capturedPacket) error {
 
 // warn says which packets did not go through as they stand in the capture.
 func (r *replayer) warn(w io.Writer) {
-	warnTaken(w, r.in, []taken{
-		{r.tooLong, "are longer than 65535 bytes, which DPDK cannot carry, and are left out"},
-		{r.clipped, "are longer than the snap length in the capture's header and were read only up to it"},
-		{r.backwards, "have an earlier time than one before them and were given the latest time so far"},
-	})
+	r.in.WarnPackets(w, r.tooLong, tooLong)
+	r.in.WarnPackets(w, r.clipped, "are longer than the snap length in the capture's header and were read only up to it")
+	r.in.WarnPackets(w, r.backwards, backwards)
 }
 
-// taken is a number of packets that did not go through as they stand in the capture.
-type taken struct {
-	n    int
-	text string
-}
-
-func warnTaken(w io.Writer, in *captureReader, all []taken) {
-	for _, t := range all {
-		if t.n > 0 {
-			fmt.Fprintf(w, "warning: %s: %d of %d packets %s\n", in.path, t.n, in.packets, t.text)
-		}
-	}
-}
+// Why packets are not taken as they are.
+const (
+	tooLong   = "are longer than 65535 bytes, which DPDK cannot carry, and are left out"
+	backwards = "have an earlier time than one before them and were given the latest time so far"
+)
 
 // captureSink is the host side of the link: it writes what the worker
 // transmits. DPDK's pcap driver is not used here because it stamps packets with

@@ -176,7 +176,7 @@ collector "unknown" {
 
 func framesOf(t *testing.T, path string) (frames [][]byte) {
 	for _, p := range packetsOf(t, path) {
-		frames = append(frames, p.data)
+		frames = append(frames, p.Data)
 	}
 	return frames
 }
@@ -208,7 +208,7 @@ func TestReplayWritesWhatAPortSends(t *testing.T) {
 	}
 	var frames [][]byte
 	for _, p := range r.reports {
-		frames = append(frames, p.data)
+		frames = append(frames, p.Data)
 	}
 	for i, want := range []struct {
 		mac  string

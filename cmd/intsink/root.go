@@ -1,6 +1,11 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/decode"
+)
 
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
@@ -20,13 +25,13 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(cli.FlagError)
 	root.AddCommand(
 		newRunCommand(),
 		newCheckCommand(),
 		newReplayCommand(),
 		newPlanCommand(),
-		newDecodeCommand(),
+		decode.NewCommand(),
 		newGenCommand(),
 		newWhyCommand(),
 	)

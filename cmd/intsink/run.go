@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"intsink/cmd/internal/cli"
 	"intsink/conf"
 )
 
@@ -24,7 +25,7 @@ sent, mbufs return to their pools. SIGHUP reads the configuration again: watches
 events, report, int, node_model and the collectors' budgets change without a
 packet lost; all else needs a restart, and a message says so.`,
 		Example: "  intsink run --config /etc/intsink/intsink.hcl",
-		Args:    flagsOnly("config"),
+		Args:    cli.FlagsOnly("config"),
 		RunE:    func(*cobra.Command, []string) error { return run(path) },
 	}
 	cmd.Flags().StringVar(&path, "config", "", "configuration file")
@@ -33,7 +34,7 @@ packet lost; all else needs a restart, and a message says so.`,
 }
 
 func run(path string) error {
-	c, err := loadConfig(path)
+	c, err := cli.LoadConfig(path)
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func run(path string) error {
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 	a, err := startOrStop(c, signals)
 	if err != nil {
-		return exitError{1, fmt.Errorf("not started: %w", err)}
+		return cli.Failed(fmt.Errorf("not started: %w", err))
 	}
 	if a == nil {
 		return nil
@@ -67,12 +68,12 @@ func drain(stop func() error, signals <-chan os.Signal) error {
 		select {
 		case err := <-done:
 			if err != nil {
-				return exitError{1, err}
+				return cli.Failed(err)
 			}
 			return nil
 		case s := <-signals:
 			if s != syscall.SIGHUP {
-				return exitError{1, fmt.Errorf("ended at once by a second signal (%s): reports that had not left are lost", s)}
+				return cli.Failed(fmt.Errorf("ended at once by a second signal (%s): reports that had not left are lost", s))
 			}
 		}
 	}
@@ -136,7 +137,7 @@ func stopSignal(ctx context.Context, signals <-chan os.Signal) <-chan os.Signal 
 
 // reload adopts the configuration at path, or keeps old and says why.
 func (a *appliance) reload(old *conf.Config, path string) *conf.Config {
-	c, err := loadConfig(path)
+	c, err := cli.LoadConfig(path)
 	if err != nil {
 		slog.Error("reload refused, the old configuration stays", "err", err)
 		return old

@@ -1,16 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 
+	"intsink/cmd/internal/cli"
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
-	"intsink/exporters/file"
 )
 
 // summary is the machine-readable last line of replay.
@@ -63,31 +61,6 @@ func printText(w io.Writer, c *engine.Counters) {
 	fmt.Fprintf(w, "flows      %d in the table, %d evicted\n", c.Flows, c.Evictions)
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
-		fmt.Fprintf(w, "collector  %s in %s\n", count(int(col.Reports), "report"), count(int(col.Packets), "packet"))
+		fmt.Fprintf(w, "collector  %s in %s\n", cli.Count(int(col.Reports), "report"), cli.Count(int(col.Packets), "packet"))
 	}
-}
-
-// outFile is a capture under construction, buffered.
-type outFile struct {
-	*file.Capture
-	file *os.File
-	buf  *bufio.Writer
-}
-
-func createCapture(path string) (*outFile, error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return nil, err
-	}
-	buf := bufio.NewWriterSize(f, 1<<20)
-	return &outFile{file.NewCapture(buf), f, buf}, nil
-}
-
-// Close writes what is buffered; the file is complete when it returns nil.
-func (o *outFile) Close() error {
-	if err := o.buf.Flush(); err != nil {
-		o.file.Close()
-		return err
-	}
-	return o.file.Close()
 }

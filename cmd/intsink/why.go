@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"intsink/cmd/internal/cli"
 	"intsink/conf"
 	"intsink/engine/inspect"
 )
@@ -75,17 +76,17 @@ func why(ctx context.Context, stdout io.Writer, flow string, o *whyOptions) erro
 	}
 	body, err := ask(ctx, base, "/api/v1/flows/"+url.PathEscape(inspect.FlowID(&key)))
 	if err != nil {
-		return exitError{1, err}
+		return cli.Failed(err)
 	}
 	if o.format == "text" {
 		var d flowDetail
 		if err := json.Unmarshal(body, &d); err != nil {
-			return exitError{1, fmt.Errorf("%s: what answers there is no intsink of this version: %w", base, err)}
+			return cli.Failed(fmt.Errorf("%s: what answers there is no intsink of this version: %w", base, err))
 		}
 		body = []byte(whyText(&d))
 	}
 	if _, err = stdout.Write(body); err != nil {
-		return exitError{1, err}
+		return cli.Failed(err)
 	}
 	return nil
 }
@@ -102,10 +103,10 @@ func sinkURL(o *whyOptions) (string, error) {
 	c, diags := conf.LoadElsewhere(o.config) // its warnings are for who runs it
 	if c == nil {
 		diags.WriteTo(os.Stderr)
-		return "", exitError{1, fmt.Errorf("%s is not valid: %s", o.config, count(diags.Count(conf.Error), "error"))}
+		return "", cli.Failed(fmt.Errorf("%s is not valid: %s", o.config, cli.Count(diags.Count(conf.Error), "error")))
 	}
 	if c.HTTP.Listen == "" {
-		return "", exitError{1, fmt.Errorf(`%s: http.listen is "", so a sink with this configuration cannot be asked; set it and restart`, o.config)}
+		return "", cli.Failed(fmt.Errorf(`%s: http.listen is "", so a sink with this configuration cannot be asked; set it and restart`, o.config))
 	}
 	return listenURL(c.HTTP.Listen), nil
 }

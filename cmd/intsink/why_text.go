@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"intsink/cmd/internal/cli"
 )
 
 // whyText is a flow's detail for people.
@@ -27,7 +29,7 @@ func whyText(d *flowDetail) string {
 	if d.Closing {
 		closing = "; FIN or RST seen"
 	}
-	line("  seen        %s, %d bytes; the last one %s ago%s", count(int(d.Packets), "packet"), d.Bytes, age(d.Now, d.LastSeen), closing)
+	line("  seen        %s, %d bytes; the last one %s ago%s", cli.Count(int(d.Packets), "packet"), d.Bytes, age(d.Now, d.LastSeen), closing)
 	if d.Watch == nil {
 		return b.String()
 	}
@@ -47,15 +49,15 @@ func whyReported(line func(string, ...any), d *flowDetail) {
 	} else {
 		line("  reported    %s, %s ago (%s)", strings.Join(d.LastEvents, ", "), age(d.Now, *d.LastReport), d.LastReport.Format(time.RFC3339Nano))
 	}
-	line("  withheld    %s, by a rate, an interval or a quota", count(int(d.Suppressed), "event"))
+	line("  withheld    %s, by a rate, an interval or a quota", cli.Count(int(d.Suppressed), "event"))
 	if d.Shed > 0 {
-		line("  shed        %s, perhaps the last one too: the budgets of the collectors", count(int(d.Shed), "report"))
+		line("  shed        %s, perhaps the last one too: the budgets of the collectors", cli.Count(int(d.Shed), "report"))
 	}
 	if s := d.Sequence; s != nil {
 		line("  sequence    %d lost, %d reordered, %d duplicates, %d restarts", s.Lost, s.Reordered, s.Duplicates, s.Restarts)
 	}
 	if d.Drops > 0 {
-		line("  drops       %s that the sink could not forward", count(int(d.Drops), "packet"))
+		line("  drops       %s that the sink could not forward", cli.Count(int(d.Drops), "packet"))
 	}
 }
 

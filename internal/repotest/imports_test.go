@@ -19,7 +19,10 @@ var mayImport = []struct {
 	pkg     string
 	imports []string
 }{
-	{"cmd/intsink", []string{"conf", "dpdk/...", "engine", "engine/...", "exporters", "exporters/...", "flows"}},
+	{"cmd/internal/cli", []string{"conf"}},
+	{"cmd/internal/capture", []string{"exporters/file"}},
+	{"cmd/internal/decode", []string{"cmd/internal/...", "engine/report", "engine/report/..."}},
+	{"cmd/intsink", []string{"cmd/internal/...", "conf", "dpdk/...", "engine", "engine/...", "exporters", "exporters/...", "flows"}},
 	{"conf", nil},
 	{"dpdk/mbuf", nil},
 	{"dpdk/...", []string{"dpdk/..."}},
@@ -41,7 +44,7 @@ var mayImport = []struct {
 }
 
 // cgoPackages are the only ones that cross into C.
-var cgoPackages = []string{"dpdk/eal", "dpdk/ethdev", "dpdk/mempool", "dpdk/ring"}
+var cgoPackages = []string{"dpdk/eal", "dpdk/ethdev", "dpdk/mempool"}
 
 // goPackage is what we read of one object of go list -json.
 type goPackage struct {
@@ -133,6 +136,30 @@ func TestCgoStaysInDPDK(t *testing.T) {
 	for _, p := range listPackages(t) {
 		if name := ours(p.ImportPath); len(p.CgoFiles) > 0 && !slices.Contains(cgoPackages, name) {
 			t.Errorf("%s imports \"C\" in %v: only %v may", name, p.CgoFiles, cgoPackages)
+		}
+	}
+}
+
+// needDPDK are the packages of commands that link DPDK. All others, and their tests,
+// build on a machine without it.
+var needDPDK = []string{"cmd/intsink"}
+
+func TestCommandsNeedDPDKInFewPlaces(t *testing.T) {
+	out, err := exec.Command("go", "list", "-test", "-deps", "-f", "{{.ImportPath}} {{join .Deps \" \"}}", module+"/cmd/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		deps := strings.Fields(line)
+		name, _, _ := strings.Cut(ours(deps[0]), " ")
+		name = strings.TrimSuffix(name, ".test")
+		if !strings.HasPrefix(name, "cmd/") || slices.Contains(needDPDK, name) {
+			continue
+		}
+		for _, dep := range deps[1:] {
+			if slices.Contains(cgoPackages, ours(dep)) {
+				t.Errorf("%s depends on %s: only %v may need DPDK", deps[0], ours(dep), needDPDK)
+			}
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -20,23 +20,23 @@ var flagValues = map[string]string{
 	"duration": "a duration such as 20us, 1ms or 3s",
 }
 
-// flagError says of a value that the flag's type does not have what it must be, as
+// FlagError says of a value that the flag's type does not have what it must be, as
 // our own checks do, and not how it was parsed.
-func flagError(_ *cobra.Command, err error) error {
+func FlagError(_ *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) || flagValues[invalid.GetFlag().Value.Type()] == "" {
 		return err
 	}
 	f := invalid.GetFlag()
-	return fmt.Errorf("--%s %q: must be %s", f.Name, short(invalid.GetValue()), flagValues[f.Value.Type()])
+	return fmt.Errorf("--%s %q: must be %s", f.Name, Short(invalid.GetValue()), flagValues[f.Value.Type()])
 }
 
-// flagsOnly refuses arguments: what somebody may have meant by the first is flag.
-func flagsOnly(flag string) cobra.PositionalArgs {
+// FlagsOnly refuses arguments: what somebody may have meant by the first is flag.
+func FlagsOnly(flag string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
 		}
-		return fmt.Errorf("%s takes flags only, and %q is none: did you mean --%s %s?", cmd.Name(), short(args[0]), flag, short(args[0]))
+		return fmt.Errorf("%s takes flags only, and %q is none: did you mean --%s %s?", cmd.Name(), Short(args[0]), flag, Short(args[0]))
 	}
 }

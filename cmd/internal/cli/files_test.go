@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"os"
@@ -23,7 +23,7 @@ func TestTwoFlagsOneFile(t *testing.T) {
 		{a, a, true}, {a, link, true}, {a, filepath.Join(dir, ".", "a"), true}, {absent, absent, true},
 		{a, absent, false}, {"", "", false}, {os.DevNull, os.DevNull, false},
 	} {
-		err := distinct(fileFlag{"in", c.x}, fileFlag{"out", c.y})
+		err := Distinct(FileFlag{Flag: "in", Path: c.x}, FileFlag{Flag: "out", Path: c.y})
 		if (err != nil) != c.same || err != nil && !strings.Contains(err.Error(), "--in and --out are the same file") {
 			t.Errorf("%s and %s: %v, want same %v", c.x, c.y, err, c.same)
 		}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -6,16 +6,16 @@ import (
 	"path/filepath"
 )
 
-// fileFlag is a flag that names a file.
-type fileFlag struct{ flag, path string }
+// FileFlag is a flag that names a file.
+type FileFlag struct{ Flag, Path string }
 
-// distinct fails where two flags name one file: what is written would destroy
+// Distinct fails where two flags name one file: what is written would destroy
 // what is read, or be written twice over each other. Empty paths are not given.
-func distinct(files ...fileFlag) error {
+func Distinct(files ...FileFlag) error {
 	for i, a := range files {
 		for _, b := range files[:i] {
-			if a.path != "" && b.path != "" && oneFile(a.path, b.path) {
-				return fmt.Errorf("--%s and --%s are the same file, %s: name two", b.flag, a.flag, a.path)
+			if a.Path != "" && b.Path != "" && oneFile(a.Path, b.Path) {
+				return fmt.Errorf("--%s and --%s are the same file, %s: name two", b.Flag, a.Flag, a.Path)
 			}
 		}
 	}

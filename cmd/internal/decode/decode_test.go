@@ -1,4 +1,4 @@
-package main
+package decode
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
+	"intsink/cmd/internal/cli"
 	"intsink/engine/report"
 )
 
@@ -91,7 +92,7 @@ func writeFrames(t testing.TB, link layers.LinkType, ng bool, frames ...[]byte) 
 // runDecode runs the command as a user does.
 func runDecode(t testing.TB, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
-	cmd := newDecodeCommand()
+	cmd := NewCommand()
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	var out, errs bytes.Buffer
 	cmd.SetOut(&out)
@@ -103,8 +104,8 @@ func runDecode(t testing.TB, args ...string) (stdout, stderr string, err error) 
 
 func wantCode(t *testing.T, err error, code int) {
 	t.Helper()
-	var exit exitError
-	if !errors.As(err, &exit) || exit.code != code {
+	var exit cli.ExitError
+	if !errors.As(err, &exit) || exit.Code != code {
 		t.Errorf("error %v, want exit code %d", err, code)
 	}
 }
@@ -244,7 +245,7 @@ func TestDecodeUsage(t *testing.T) {
 		{"--int-probe-marker", "0", "a"}, {"--int-probe-marker", "x", "a"},
 	} {
 		_, _, err := runDecode(t, args...)
-		var exit exitError
+		var exit cli.ExitError
 		if err == nil || errors.As(err, &exit) {
 			t.Errorf("%q: %v, want wrong usage", args, err)
 		}

@@ -1,4 +1,4 @@
-package main
+package decode
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"intsink/cmd/internal/cli"
 	"intsink/engine/report"
 )
 
@@ -26,7 +27,8 @@ type decodeOptions struct {
 	intProbe string
 }
 
-func newDecodeCommand() *cobra.Command {
+// NewCommand returns the command decode.
+func NewCommand() *cobra.Command {
 	var o decodeOptions
 	cmd := &cobra.Command{
 		Use:   "decode [--format text|json] FILE.pcap | --listen ADDR",
@@ -144,7 +146,7 @@ func (d *reportPrinter) run(ctx context.Context, o *decodeOptions, args []string
 		}
 	}
 	if err != nil {
-		return exitError{1, err}
+		return cli.Failed(err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package capture
 
 import (
 	"bufio"
@@ -14,10 +14,10 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 )
 
-// captureReader reads pcap and pcapng files, microseconds or nanoseconds, and
+// Reader reads pcap and pcapng files, microseconds or nanoseconds, and
 // keeps account of what cannot be read.
-type captureReader struct {
-	path    string
+type Reader struct {
+	Path    string
 	file    *os.File
 	bytes   countingReader
 	r       *bufio.Reader
@@ -28,18 +28,18 @@ type captureReader struct {
 	ng   *pcapgo.NgReader // nil where the file is pcap
 	link layers.LinkType  // of a pcap file
 
-	packets int   // returned by next
+	Packets int   // returned by next
 	end     int64 // offset in the file behind the last of them
 	at      int64 // time of the last of them
 	cut     bool  // the end was reached in the middle of a record
 	short   int   // packets that are shorter in the file than on the wire
 }
 
-// capturedPacket is one packet of a capture.
-type capturedPacket struct {
-	data []byte
-	at   int64 // Unix nanoseconds
-	link layers.LinkType
+// Packet is one packet of a capture.
+type Packet struct {
+	Data []byte
+	At   int64 // Unix nanoseconds
+	Link layers.LinkType
 }
 
 // countingReader counts what was read of a file.
@@ -54,13 +54,13 @@ func (c *countingReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// openCapture opens path and recognises its format.
-func openCapture(path string) (*captureReader, error) {
+// Open opens path and recognises its format.
+func Open(path string) (*Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	c := &captureReader{path: path, file: f, bytes: countingReader{r: f}}
+	c := &Reader{Path: path, file: f, bytes: countingReader{r: f}}
 	c.r = bufio.NewReaderSize(&c.bytes, 1<<20) // pcapgo takes it as it is: offset stays right
 	magic, err := c.r.Peek(4)
 	if err == nil {
@@ -74,7 +74,7 @@ func openCapture(path string) (*captureReader, error) {
 	return c, nil
 }
 
-func (c *captureReader) openFormat(ng bool) (err error) {
+func (c *Reader) openFormat(ng bool) (err error) {
 	if ng {
 		c.ng, err = pcapgo.NewNgReader(c.r, pcapgo.NgReaderOptions{WantMixedLinkType: true})
 		c.src = c.ng
@@ -89,25 +89,25 @@ func (c *captureReader) openFormat(ng bool) (err error) {
 }
 
 // offset is how much of the file was taken.
-func (c *captureReader) offset() int64 { return c.bytes.n - int64(c.r.Buffered()) }
+func (c *Reader) offset() int64 { return c.bytes.n - int64(c.r.Buffered()) }
 
-// next returns the next packet; io.EOF at the end, also where the rest cannot
+// Next returns the next packet; io.EOF at the end, also where the rest cannot
 // be read because the file is cut short there.
-func (c *captureReader) next() (capturedPacket, error) {
+func (c *Reader) Next() (Packet, error) {
 	b, info, err := c.src.ReadPacketData()
 	if err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF && c.ng == nil && !c.gzipped && c.offset() != c.end {
 			c.cut = true
 			err = io.EOF
 		}
-		return capturedPacket{}, err
+		return Packet{}, err
 	}
-	p := capturedPacket{data: b, at: c.timeOf(info.Timestamp), link: c.link}
+	p := Packet{Data: b, At: c.timeOf(info.Timestamp), Link: c.link}
 	if c.ng != nil {
-		p.link, _ = info.AncillaryData[0].(layers.LinkType)
+		p.Link, _ = info.AncillaryData[0].(layers.LinkType)
 	}
-	c.packets++
-	c.end, c.at = c.offset(), p.at
+	c.Packets++
+	c.end, c.at = c.offset(), p.At
 	if info.CaptureLength < info.Length {
 		c.short++
 	}
@@ -117,35 +117,43 @@ func (c *captureReader) next() (capturedPacket, error) {
 // timeOf is t in Unix nanoseconds. A packet without a time (pcapng's Simple
 // Packet Block), or with one that no clock can show, has that of the packet
 // before it; 0 where there is none.
-func (c *captureReader) timeOf(t time.Time) int64 {
+func (c *Reader) timeOf(t time.Time) int64 {
 	if t.IsZero() || t.Unix() < 0 || t.Unix() >= math.MaxInt64/int64(time.Second) {
 		return c.at
 	}
 	return t.UnixNano()
 }
 
-// warn says what of the capture is not in what next returned.
-func (c *captureReader) warn(w io.Writer) {
+// Warn says what of the capture is not in what next returned.
+func (c *Reader) Warn(w io.Writer) {
 	if c.cut {
 		rest := "the rest of the file"
 		if s, err := c.file.Stat(); err == nil && s.Mode().IsRegular() && !c.gzipped {
 			rest = fmt.Sprintf("the last %d bytes of the file", s.Size()-c.end)
 		}
-		fmt.Fprintf(w, "warning: %s: cut short or damaged after packet %d: %s could not be read and are left out\n", c.path, c.packets, rest)
+		fmt.Fprintf(w, "warning: %s: cut short or damaged after packet %d: %s could not be read and are left out\n", c.Path, c.Packets, rest)
 	}
 	if c.short > 0 {
-		fmt.Fprintf(w, "warning: %s: %d of %d packets were captured only in part (snap length) and are taken as they are\n", c.path, c.short, c.packets)
+		fmt.Fprintf(w, "warning: %s: %d of %d packets were captured only in part (snap length) and are taken as they are\n", c.Path, c.short, c.Packets)
+	}
+}
+
+// WarnPackets says that n packets were not taken as they are, and why; nothing where
+// there are none.
+func (c *Reader) WarnPackets(w io.Writer, n int, why string) {
+	if n > 0 {
+		fmt.Fprintf(w, "warning: %s: %d of %d packets %s\n", c.Path, n, c.Packets, why)
 	}
 }
 
 // maxLibpcap is the longest packet that libpcap reads from a file.
 const maxLibpcap = 262144
 
-// whyUnread says why DPDK's pcap driver cannot read a packet that we can: it
+// WhyUnread says why DPDK's pcap driver cannot read a packet that we can: it
 // reads the file with libpcap, which is stricter.
-func (c *captureReader) whyUnread(p *capturedPacket) string {
-	if len(p.data) > maxLibpcap {
-		return fmt.Sprintf("it is %d bytes long, and libpcap reads at most %d", len(p.data), maxLibpcap)
+func (c *Reader) WhyUnread(p *Packet) string {
+	if len(p.Data) > maxLibpcap {
+		return fmt.Sprintf("it is %d bytes long, and libpcap reads at most %d", len(p.Data), maxLibpcap)
 	}
 	if c.ng != nil && c.ng.NInterfaces() > 0 {
 		first, _ := c.ng.Interface(0) // exists
@@ -163,4 +171,22 @@ func (c *captureReader) whyUnread(p *capturedPacket) string {
 	return "libpcap finds the capture damaged there: try editcap to repair it"
 }
 
-func (c *captureReader) Close() error { return c.file.Close() }
+func (c *Reader) Close() error { return c.file.Close() }
+
+// OpenEthernet opens a capture; whether each packet of a pcapng file is Ethernet shows
+// when it is read.
+func OpenEthernet(path string) (*Reader, error) {
+	in, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if link, ok := in.LinkType(); ok && link != layers.LinkTypeEthernet {
+		in.Close()
+		return nil, fmt.Errorf("%s: link type %v, need Ethernet", path, link)
+	}
+	return in, nil
+}
+
+// LinkType returns the link type of every packet; false in a pcapng file, where each
+// packet has one of its own.
+func (c *Reader) LinkType() (t layers.LinkType, ok bool) { return c.link, c.ng == nil }

@@ -1,4 +1,4 @@
-package main
+package decode
 
 import (
 	"context"
@@ -11,37 +11,41 @@ import (
 
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
+
+	"intsink/cmd/internal/capture"
 )
 
 // readCapture prints the reports in a capture; port 0 tries every UDP packet.
 func (d *reportPrinter) readCapture(ctx context.Context, path string, port uint16) error {
-	c, err := openCapture(path)
+	c, err := capture.Open(path)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	defer c.warn(d.errs)
-	if _, known := decodable(c.link); c.ng == nil && !known {
-		return fmt.Errorf("%s: %w", path, errLinkType(c.link))
+	defer c.Warn(d.errs)
+	if link, ok := c.LinkType(); ok {
+		if _, known := decodable(link); !known {
+			return fmt.Errorf("%s: %w", path, errLinkType(link))
+		}
 	}
 	for ctx.Err() == nil && !d.done() {
-		p, err := c.next()
+		p, err := c.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		link, known := decodable(p.link)
+		link, known := decodable(p.Link)
 		if err == nil && !known {
-			err = errLinkType(p.link)
+			err = errLinkType(p.Link)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: packet %d: %w", path, d.seen+1, err)
 		}
 		d.seen++
-		from, to, payload, ok := udpOf(p.data, link)
+		from, to, payload, ok := udpOf(p.Data, link)
 		if !ok || port != 0 && to.Port() != port {
 			continue
 		}
-		err = d.payload(datagram{number: d.seen, time: time.Unix(0, p.at), from: from, to: to}, payload)
+		err = d.payload(datagram{number: d.seen, time: time.Unix(0, p.At), from: from, to: to}, payload)
 		if err != nil {
 			return err
 		}

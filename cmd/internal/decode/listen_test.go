@@ -1,4 +1,4 @@
-package main
+package decode
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 
 func TestDecodeListen(t *testing.T) {
 	r, w := io.Pipe()
-	cmd := newDecodeCommand()
+	cmd := NewCommand()
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	var out bytes.Buffer
 	cmd.SetOut(&out)
@@ -59,7 +59,7 @@ func TestDecodeListen(t *testing.T) {
 func TestDecodeListenEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r, w := io.Pipe()
-	cmd := newDecodeCommand()
+	cmd := NewCommand()
 	cmd.SetErr(w)
 	cmd.SetArgs([]string{"--listen", "127.0.0.1:0"})
 	done := make(chan error, 1)

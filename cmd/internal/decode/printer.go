@@ -1,4 +1,4 @@
-package main
+package decode
 
 import (
 	"bufio"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"intsink/cmd/internal/cli"
 	"intsink/engine/report"
 )
 
@@ -105,7 +106,7 @@ func (d *reportPrinter) print(g datagram, h *report.Header, r *report.Report) er
 func (d *reportPrinter) printTotals() {
 	d.streams.print(d.errs)
 	lost, late := d.streams.totals()
-	fmt.Fprintf(d.errs, "%s in %s, %d lost, %d undecodable", count(d.reports, "report"), count(d.packets, "packet"), lost, d.undecodable)
+	fmt.Fprintf(d.errs, "%s in %s, %d lost, %d undecodable", cli.Count(d.reports, "report"), cli.Count(d.packets, "packet"), lost, d.undecodable)
 	if late > 0 {
 		fmt.Fprintf(d.errs, ", %d late or repeated", late)
 	}

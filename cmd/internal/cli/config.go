@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"intsink/conf"
+)
+
+// LoadConfig reads the configuration for the commands that run it. Diagnostics
+// go to stderr; the error has been printed.
+func LoadConfig(path string) (*conf.Config, error) {
+	return printed(path, conf.Load)
+}
+
+// LoadConfigElsewhere is loadConfig for a configuration of another machine.
+func LoadConfigElsewhere(path string) (*conf.Config, error) {
+	return printed(path, conf.LoadElsewhere)
+}
+
+func printed(path string, load func(string) (*conf.Config, *conf.Diagnostics)) (*conf.Config, error) {
+	c, diags := load(path)
+	diags.WriteTo(os.Stderr)
+	if c == nil {
+		return nil, Failed(fmt.Errorf("%s is not valid: %s", path, Count(diags.Count(conf.Error), "error")))
+	}
+	return c, nil
+}

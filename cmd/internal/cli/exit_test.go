@@ -1,0 +1,16 @@
+package cli
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestExitError(t *testing.T) {
+	inner := errors.New("inner")
+	if !errors.Is(ExitError{1, inner}, inner) || (ExitError{1, inner}).Error() != "inner" {
+		t.Error("exitError hides its error")
+	}
+	if (ExitError{Code: 3}).Error() != "exit code 3" {
+		t.Error(ExitError{Code: 3})
+	}
+}
