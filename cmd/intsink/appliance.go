@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/dpdk/ethdev"
@@ -58,7 +59,7 @@ func startAppliance(ctx context.Context, c *conf.Config) (*appliance, error) {
 	if err := keepOff(c.DPDK.Lcores); err != nil {
 		return nil, err
 	}
-	a := &appliance{collectorNames: collectorNames(c), clock: eal.Nanotime}
+	a := &appliance{collectorNames: rules.CollectorNames(c), clock: eal.Nanotime}
 	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startGauges, a.startWorkers, a.startServing}
 	for _, step := range steps {
 		err := ctx.Err()
@@ -98,19 +99,13 @@ func (a *appliance) openPools(c *conf.Config) (err error) {
 	}
 	for w := range c.DPDK.Lcores {
 		name := fmt.Sprintf("reports-w%d", w)
-		p, err := mempool.New(name, conf.ReportMbufs, 0, reportRoom(c), mempool.AnySocket)
+		p, err := mempool.New(name, conf.ReportMbufs, 0, rules.ReportRoom(c), mempool.AnySocket)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		a.reportPools = append(a.reportPools, p)
 	}
 	return nil
-}
-
-// reportRoom is the buffer of one report packet: headroom for its headers, the
-// handoff, and the largest payload.
-func reportRoom(c *conf.Config) int {
-	return conf.ReportRoom + c.Report.Coalesce.MaxBytes
 }
 
 // openPorts attaches, configures and starts every port of the configuration.

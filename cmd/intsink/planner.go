@@ -8,6 +8,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 
 	"intsink/cmd/internal/capture"
+	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 	"intsink/dpdk/mbuf"
 	"intsink/engine"
@@ -50,7 +51,7 @@ func newPlanner(c *conf.Config, in *capture.Reader) (*planner, error) {
 	p := &planner{conf: c, in: in, collectors: make([]collectorSeries, len(c.Collectors))}
 	var err1, err2 error
 	p.port, err1 = newMemPort()
-	p.reports, err2 = mbuf.NewArena(replayReportMbufs, reportRoom(c))
+	p.reports, err2 = mbuf.NewArena(replayReportMbufs, rules.ReportRoom(c))
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"intsink/cmd/internal/capture"
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 )
 
@@ -80,7 +81,7 @@ func replay(stdout io.Writer, c *conf.Config, f replayFlags) error {
 	if err != nil {
 		return err
 	}
-	source, err := openPcapPort(f.in, reportRoom(c))
+	source, err := openPcapPort(f.in, rules.ReportRoom(c))
 	if err != nil {
 		return err
 	}

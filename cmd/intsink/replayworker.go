@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
@@ -44,17 +45,17 @@ func newReplayWorker(c *conf.Config, p replayPorts, sealed func(*sealedReport)) 
 	r.Worker = engine.NewWorker(engine.WorkerConfig{
 		Links: []engine.Link{{
 			Name: link.Name, Network: p.network, Host: p.host,
-			NetworkID: portID(c, link.Network), HostID: portID(c, link.Host),
+			NetworkID: rules.PortID(c, link.Network), HostID: rules.PortID(c, link.Host),
 		}},
 		Collectors: r.rings,
 		PacketPool: p.packets,
 		ReportPool: p.reports,
 		NodeID:     c.Node.ID,
-		HwID:       hwID(c, 0),
-		Flows:      flowsConfig(c, replaySeed),
+		HwID:       rules.HwID(c, 0),
+		Flows:      rules.Flows(c, replaySeed),
 		Seed:       replaySeed,
 		Clock:      func() int64 { return r.now },
-		Rules:      rulesOf(c),
+		Rules:      rules.Of(c),
 	})
 	return r
 }
@@ -93,7 +94,7 @@ func replayFrame(col *conf.Collector) replayedFrame {
 			DstMAC: col.GatewayMAC, VLAN: col.VLAN,
 			Src: netip.AddrPortFrom(source, col.SourcePort), Dst: col.Address,
 		},
-		byPort: col.Port != "", source: portSource(col),
+		byPort: col.Port != "", source: rules.PortSource(col),
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 	"intsink/engine"
 	"intsink/exporters/port"
@@ -73,12 +74,8 @@ func inLink(c *conf.Config, name string) bool {
 func portConfig(col *conf.Collector) port.Config {
 	return port.Config{
 		Collector: col.Address, Source: col.Source, VLAN: col.VLAN,
-		Gateway: col.Gateway, GatewayMAC: col.GatewayMAC, SourcePort: portSource(col),
+		Gateway: col.Gateway, GatewayMAC: col.GatewayMAC, SourcePort: rules.PortSource(col),
 	}
-}
-
-func portSource(col *conf.Collector) port.SourcePort {
-	return port.SourcePort{Hash: col.SourcePortMode == "hash", Fixed: col.SourcePortMode == "fixed", Number: col.SourcePort}
 }
 
 // stations are worker w's on every port by which reports leave, in the order of

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 )
 
@@ -142,13 +143,13 @@ func (a *appliance) reload(old *conf.Config, path string) *conf.Config {
 		slog.Error("reload refused, the old configuration stays", "err", err)
 		return old
 	}
-	if what := needsRestart(old, c); what != "" {
+	if what := rules.NeedsRestart(old, c); what != "" {
 		slog.Error("reload refused, the old configuration stays: this change needs a restart", "blocks", what)
 		return old
 	}
-	rules := rulesOf(c)
+	next := rules.Of(c)
 	for _, w := range a.workers {
-		w.Reload(rules)
+		w.Reload(next)
 	}
 	slog.Info("reloaded", "watches", len(c.Watches))
 	return c

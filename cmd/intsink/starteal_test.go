@@ -26,3 +26,10 @@ func TestMemoryWithoutHugepages(t *testing.T) {
 		t.Errorf("%d MiB in hugepages", huge)
 	}
 }
+
+// TestMbufOverhead: EAL gets memory for all that an mbuf has besides its room.
+func TestMbufOverhead(t *testing.T) {
+	if header := conf.MbufBytes - conf.MbufRoom; header > mbufOverhead {
+		t.Errorf("an mbuf has %d bytes besides its room, EAL gets memory for %d", header, mbufOverhead)
+	}
+}

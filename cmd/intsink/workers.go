@@ -5,11 +5,11 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 
+	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
 	"intsink/exporters/udp"
-	"intsink/flows"
 )
 
 // exportRing is how many sealed report packets one worker can be ahead of one
@@ -22,7 +22,7 @@ func (a *appliance) makeWorkers(c *conf.Config) error {
 	if err := a.makeReportPorts(c); err != nil {
 		return err
 	}
-	rules := rulesOf(c)
+	common := rules.Of(c)
 	rings := make([][]*ring.Ring, len(c.Collectors)) // [collector][worker]
 	buckets := make([]*engine.Bucket, len(c.Collectors))
 	for i := range buckets {
@@ -45,12 +45,12 @@ func (a *appliance) makeWorkers(c *conf.Config) error {
 			PacketPool: a.pool,
 			ReportPool: a.reportPools[w],
 			NodeID:     c.Node.ID,
-			HwID:       hwID(c, w),
+			HwID:       rules.HwID(c, w),
 			QueueID:    uint8(w),
-			Flows:      flowsConfig(c, seed),
+			Flows:      rules.Flows(c, seed),
 			Seed:       seed,
 			Clock:      a.clock,
-			Rules:      rules,
+			Rules:      common,
 		}))
 	}
 	a.startExporters(c, rings)
@@ -65,13 +65,13 @@ func (a *appliance) linksOf(c *conf.Config, w int, stations []engine.Station) []
 	for _, l := range c.Links {
 		links = append(links, engine.Link{
 			Name: l.Name, Network: queue(l.Network), Host: queue(l.Host),
-			NetworkID: portID(c, l.Network), HostID: portID(c, l.Host), Gauges: a.makeGauges(l.Network, l.Host, w),
+			NetworkID: rules.PortID(c, l.Network), HostID: rules.PortID(c, l.Host), Gauges: a.makeGauges(l.Network, l.Host, w),
 			NetworkStation: a.stationOf(l.Network, stations), HostStation: a.stationOf(l.Host, stations),
 		})
 		a.linkNames = append(a.linkNames, l.Name)
 	}
 	for _, t := range c.Taps {
-		links = append(links, engine.Link{Name: t.Name, Network: queue(t.Port), NetworkID: portID(c, t.Port), Gauges: a.makeGauges(t.Port, "", w)})
+		links = append(links, engine.Link{Name: t.Name, Network: queue(t.Port), NetworkID: rules.PortID(c, t.Port), Gauges: a.makeGauges(t.Port, "", w)})
 		a.linkNames = append(a.linkNames, t.Name)
 	}
 	return links
@@ -99,20 +99,6 @@ func (a *appliance) startExporters(c *conf.Config, rings [][]*ring.Ring) {
 			e.Run(ctx)
 		}()
 	}
-}
-
-// portID is the interface id of a port in the sink's own metadata.
-func portID(c *conf.Config, name string) uint16 {
-	for i := range c.Ports {
-		if c.Ports[i].Name == name {
-			return c.Ports[i].ID
-		}
-	}
-	return 0
-}
-
-func flowsConfig(c *conf.Config, seed uint64) flows.Config {
-	return flows.Config{Capacity: c.Flows.Capacity, Seed: seed, IdleTimeout: int64(c.Flows.IdleTimeout)}
 }
 
 // randomSeed keys a worker's hashes, so that nobody outside can aim at its

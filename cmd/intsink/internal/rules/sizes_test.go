@@ -1,4 +1,4 @@
-package main
+package rules
 
 import (
 	"testing"
@@ -31,8 +31,5 @@ func TestSizesAgree(t *testing.T) {
 	}
 	if least := 128 + report.HandoffLen; conf.ReportRoom < least {
 		t.Errorf("a report packet has %d bytes in front, its headers and the handoff need %d", conf.ReportRoom, least)
-	}
-	if header := conf.MbufBytes - conf.MbufRoom; header > mbufOverhead {
-		t.Errorf("an mbuf has %d bytes besides its room, EAL gets memory for %d", header, mbufOverhead)
 	}
 }

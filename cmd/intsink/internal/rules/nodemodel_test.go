@@ -1,4 +1,4 @@
-package main
+package rules
 
 import (
 	"reflect"
@@ -27,7 +27,7 @@ node_model "others" {}
 		{Nodes: []event.NodeRange{{First: 101, Last: 101}, {First: 200, Last: 299}}, LatencyUnit: 8, QueueUnit: 80, TimestampBits: 48, TimestampUnit: 1000},
 		{LatencyUnit: 1, QueueUnit: 1, TimestampBits: 64, TimestampUnit: 1, Unix: true},
 	}
-	if got := rulesOf(c).NodeModels; !reflect.DeepEqual(got, want) {
+	if got := Of(c).NodeModels; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}
 }

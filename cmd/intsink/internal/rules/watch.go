@@ -1,4 +1,4 @@
-package main
+package rules
 
 import (
 	"slices"
@@ -36,15 +36,3 @@ func portRanges(in []conf.PortRange) []engine.PortRange {
 
 // watchLayers are the values of watch.match.flow.
 var watchLayers = map[string]engine.Layer{"any": engine.OwnLayer, "outer": engine.OuterLayer, "inner": engine.InnerLayer}
-
-// deviceFields are the instructions with the role of a device id.
-func deviceFields(c *conf.INT) (out []engine.DeviceField) {
-	for i := range c.Domains {
-		for _, in := range c.Domains[i].Instructions {
-			if in.Role == "device_id" {
-				out = append(out, engine.DeviceField{Domain: c.Domains[i].ID, Bit: in.Bit})
-			}
-		}
-	}
-	return out
-}

@@ -1,0 +1,58 @@
+package rules
+
+import (
+	"slices"
+
+	"intsink/conf"
+	"intsink/engine"
+	"intsink/engine/inthdr"
+)
+
+func inthdrConfig(c *conf.INT) inthdr.Config {
+	out := inthdr.Config{
+		UDPPort:       c.UDPPort,
+		ProbeMarker:   c.ProbeMarker,
+		BeforeOptions: c.TCPOptions == "before",
+		GREProtocol:   c.GREProtocol,
+		Version2:      slices.Contains(c.Versions, "2"),
+		Version1:      slices.Contains(c.Versions, "1"),
+		Version0:      slices.Contains(c.Versions, "0"),
+		Fragments:     c.Fragments == "strip",
+	}
+	if c.DSCP != nil {
+		out.DSCP = &inthdr.DSCP{Value: c.DSCP.Value, Mask: c.DSCP.Mask}
+	}
+	if c.VXLANGPE != nil {
+		out.VXLANGPE = &inthdr.VXLANGPE{Port: c.VXLANGPE.Port, NextProtocol: c.VXLANGPE.NextProtocol}
+	}
+	if c.Geneve != nil {
+		out.Geneve = &inthdr.Geneve{Port: c.Geneve.Port, OptionClass: c.Geneve.OptionClass}
+	}
+	for _, r := range c.ProbePorts {
+		out.ProbePorts = append(out.ProbePorts, inthdr.PortRange(r))
+	}
+	for i := range c.Domains {
+		d := inthdr.Domain{ID: c.Domains[i].ID}
+		for _, in := range c.Domains[i].Instructions {
+			d.Bits[in.Bit].Length = in.Length
+			d.Bits[in.Bit].SourceOnly = in.Scope != "hop"
+			d.Bits[in.Bit].Role = roles[in.Role]
+		}
+		out.Domains = append(out.Domains, d)
+	}
+	return out
+}
+
+var roles = map[string]inthdr.Role{"sequence": inthdr.Sequence, "device_id": inthdr.DeviceID}
+
+// deviceFields are the instructions with the role of a device id.
+func deviceFields(c *conf.INT) (out []engine.DeviceField) {
+	for i := range c.Domains {
+		for _, in := range c.Domains[i].Instructions {
+			if in.Role == "device_id" {
+				out = append(out, engine.DeviceField{Domain: c.Domains[i].ID, Bit: in.Bit})
+			}
+		}
+	}
+	return out
+}

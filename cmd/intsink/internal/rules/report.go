@@ -1,0 +1,61 @@
+package rules
+
+import (
+	"net/netip"
+
+	"intsink/conf"
+	"intsink/engine"
+	"intsink/engine/inthdr"
+	"intsink/engine/report"
+)
+
+// metadataBits are the RepMdBits (Telemetry Report 2.0, section "Individual
+// Report Main Contents for RepType 1") of the names in report.metadata that
+// this sink can provide.
+var metadataBits = map[string]uint16{
+	"interfaces":        inthdr.BitLevel1Interfaces,
+	"hop_latency":       inthdr.BitHopLatency,
+	"queue":             inthdr.BitQueue,
+	"tx_utilization":    inthdr.BitTxUtilization,
+	"buffer":            inthdr.BitBuffer,
+	"ingress_timestamp": inthdr.BitIngressTimestamp,
+	"egress_timestamp":  inthdr.BitEgressTimestamp,
+}
+
+func reportRules(c *conf.Config) engine.ReportRules {
+	r := engine.ReportRules{
+		Fragment:   c.Report.Fragment,
+		Ethernet:   c.Report.Inner == "ethernet",
+		MaxReports: c.Report.Coalesce.MaxReports,
+		MaxDelay:   c.Report.Coalesce.MaxDelay,
+		Explain:    c.Report.Explain,
+	}
+	switch c.Report.Version {
+	case "1.0":
+		r.Format = report.Format10
+	case "0.5":
+		r.Format = report.Format05
+	}
+	if c.Report.Profile == "transparent-security" {
+		r.Domain = report.TransparentSecurityID
+	}
+	for _, name := range c.Report.Metadata {
+		r.MdBits |= metadataBits[name]
+	}
+	for _, col := range c.Collectors {
+		headers := col.TagLen() + frameOverhead(col.Address.Addr())
+		r.MaxPayload = append(r.MaxPayload, c.Report.Coalesce.MaxBytes-headers)
+		r.Budgets = append(r.Budgets, engine.Budget{
+			Packets: col.Budget.Packets, Bits: col.Budget.Bits, Burst: int64(col.Budget.Burst), Headers: headers,
+		})
+	}
+	return r
+}
+
+// frameOverhead is the length of the Ethernet, IP and UDP headers.
+func frameOverhead(a netip.Addr) int {
+	if a.Unmap().Is4() {
+		return 14 + 20 + 8
+	}
+	return 14 + 40 + 8
+}

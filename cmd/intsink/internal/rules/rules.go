@@ -1,0 +1,37 @@
+package rules
+
+import (
+	"intsink/conf"
+	"intsink/engine"
+)
+
+// Of turns the configuration into what the workers read per packet.
+func Of(c *conf.Config) *engine.Rules {
+	r := &engine.Rules{
+		INT:           inthdrConfig(&c.INT),
+		DropMalformed: c.INT.Malformed == "drop",
+		Devices:       deviceFields(&c.INT),
+		DropInterval:  int64(c.Events.Drop.Interval),
+		Report:        reportRules(c),
+		NodeModels:    nodeModels(c),
+	}
+	names := CollectorNames(c)
+	for _, col := range c.Collectors {
+		r.Collectors = append(r.Collectors, col.Address)
+	}
+	for i := range c.Watches {
+		w := &c.Watches[i]
+		r.Watches = append(r.Watches, watchOf(w, names))
+		r.Policies = append(r.Policies, policyOf(w, &c.Events))
+	}
+	return r
+}
+
+// CollectorNames are the names of the collectors, as watches and reports index them.
+func CollectorNames(c *conf.Config) []string {
+	names := make([]string, len(c.Collectors))
+	for i := range c.Collectors {
+		names[i] = c.Collectors[i].Name
+	}
+	return names
+}
