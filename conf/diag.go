@@ -56,10 +56,7 @@ type Diagnostics struct {
 	left             [2]int // out of either, by Severity
 }
 
-const (
-	maxKept  = 100
-	maxShown = 10 // as many as somebody mends before the next look
-)
+const maxKept = 100
 
 // Count is how many there are.
 func (d *Diagnostics) Count(s Severity) int {
@@ -70,7 +67,7 @@ func (d *Diagnostics) Count(s Severity) int {
 }
 
 // Err is nil when there are no errors (warnings do not count); otherwise its
-// text is the first errors with their snippets, and how many more there are.
+// text is the errors with their snippets, and how many more there are.
 func (d *Diagnostics) Err() error {
 	if len(d.Errors) == 0 {
 		return nil
@@ -78,8 +75,8 @@ func (d *Diagnostics) Err() error {
 	return errors.New(strings.TrimSuffix(d.shown(Error), "\n"))
 }
 
-// WriteTo writes the first errors, then the first warnings, one after the other,
-// and how many more there are.
+// WriteTo writes the errors, then the warnings, one after the other, and how many
+// more there are.
 func (d *Diagnostics) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.WriteString(w, d.shown(Error)+d.shown(Warning))
 	return int64(n), err
@@ -90,11 +87,11 @@ func (d *Diagnostics) shown(s Severity) string {
 	if s == Warning {
 		list = d.Warnings
 	}
-	if len(list) <= maxShown {
+	if d.left[s] == 0 {
 		return join(list)
 	}
-	text := fmt.Sprintf("and %d more: mend these first", d.Count(s)-maxShown)
-	return join(list[:maxShown]) + Diagnostic{Severity: s, File: list[0].File, Message: text}.String() + "\n"
+	text := fmt.Sprintf("and %d more: mend these first", d.left[s])
+	return join(list) + Diagnostic{Severity: s, File: list[0].File, Message: text}.String() + "\n"
 }
 
 func join(list []Diagnostic) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/bits"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -98,12 +99,27 @@ func (x *expr) number(accepted string) (*big.Float, bool) {
 		return nil, false
 	}
 	if v.Type() != cty.Number {
-		if v.Type() == cty.String && v.AsString() != "" && strings.Trim(v.AsString(), "0123456789.") == "" {
-			return nil, x.fail("must be %s, without quotes", accepted)
+		if v.Type() == cty.String {
+			return nil, x.fail("must be %s%s", accepted, plainNumber(v.AsString()))
 		}
 		return nil, x.fail("must be %s", accepted)
 	}
 	return v.AsBigFloat(), true
+}
+
+// plainNumber is advice for a number in quotes: to leave them out, or what to write
+// for one with a suffix such as "10M".
+func plainNumber(s string) string {
+	if s != "" && strings.Trim(s, "0123456789.") == "" {
+		return ", without quotes"
+	}
+	digits := strings.TrimRight(s, "kKMGT")
+	scale, ok := map[string]int64{"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[strings.TrimPrefix(s, digits)]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || n < 0 || n > (1<<62)/scale {
+		return ""
+	}
+	return fmt.Sprintf(", without quotes and suffix: %d", n*scale)
 }
 
 func (x *expr) integer(min, max int64, pow2 bool) (int64, bool) {

@@ -20,9 +20,9 @@ func newCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check --config FILE [--dump]",
 		Short: "Validate a configuration",
-		Long: `Validate a configuration without touching a device. Errors are printed on stderr
-together, the first ten of them, each with file:line:column and the source line;
-warnings too. A valid configuration gives a summary on stdout, or with --dump
+		Long: `Validate a configuration without touching a device. Errors are printed on stderr,
+all of them together (of more than a hundred, the first hundred and how many more
+there are), each with file:line:column and the source line; warnings too. A valid configuration gives a summary on stdout, or with --dump
 the effective configuration as HCL, every default filled in.
 
 Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,

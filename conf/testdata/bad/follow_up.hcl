@@ -1,0 +1,13 @@
+dpdk {
+  lcores = "0-99"
+  mbufs  = 0
+}
+port "network" { device = "net_null0" }
+port "host" { device = "net_null1" }
+link "edge" {
+  network = "network"
+  host    = "host"
+}
+int { udp_port = 5000 }
+watch "all" {}
+flows { capacity = 1000000000000 }

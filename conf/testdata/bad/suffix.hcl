@@ -1,0 +1,15 @@
+port "network" { device = "net_null0" }
+port "host" { device = "net_null1" }
+link "edge" {
+  network = "network"
+  host    = "host"
+}
+int { udp_port = 5000 }
+watch "all" {}
+collector "a" {
+  address = "127.0.0.1:8555"
+  budget {
+    packets = "10"
+    bits    = "10M"
+  }
+}
