@@ -24,6 +24,8 @@ var mayImport = []struct {
 	{"cmd/internal/decode", []string{"cmd/internal/...", "engine/report", "engine/report/..."}},
 	{"cmd/intsink/internal/rules", []string{"conf", "engine", "engine/...", "exporters/port", "flows"}},
 	{"cmd/intsink", []string{"cmd/internal/...", "cmd/intsink/internal/...", "conf", "dpdk/...", "engine", "engine/...", "exporters", "exporters/...", "flows"}},
+	{"cmd/intsink/internal/ui", nil},
+	{"cmd/intsink", []string{"cmd/internal/...", "conf", "dpdk/...", "engine", "engine/...", "exporters", "exporters/...", "flows"}},
 	{"conf", nil},
 	{"dpdk/mbuf", nil},
 	{"dpdk/...", []string{"dpdk/..."}},

@@ -1,0 +1,59 @@
+// Requests to the sink's own API: one at a time, since the sink answers one at a
+// time, and none while the page is hidden.
+import { useState, useEffect } from './vendor/htm-preact-3.1.1.js';
+
+export class ApiError extends Error {
+  constructor(message, status) {
+    super(message);
+    this.status = status;
+  }
+}
+
+let last = Promise.resolve();
+
+// get returns the JSON of /api/v1/<path>. Parameters that are empty are left out.
+export function get(path, parameters = {}) {
+  const query = new URLSearchParams(Object.entries(parameters).filter(([, v]) => v !== '' && v != null));
+  const url = `../api/v1/${path}${query.size ? '?' + query : ''}`;
+  const answer = last.then(() => request(url));
+  last = answer.catch(() => {});
+  return answer;
+}
+
+async function request(url) {
+  let response;
+  try {
+    response = await fetch(url, { signal: AbortSignal.timeout(15000), cache: 'no-store' });
+  } catch (e) {
+    throw new ApiError(e.name === 'TimeoutError' ? 'no answer within 15 seconds' : 'the sink cannot be reached', 0);
+  }
+  const body = await response.json().catch(() => ({}));
+  if (!response.ok) throw new ApiError(body.error || `the sink answered ${response.status}`, response.status);
+  return body;
+}
+
+// usePoll asks every `every` milliseconds while the page is visible. Data stays
+// when a later request fails, so that the page can say how old it is.
+export function usePoll(path, parameters = {}, every = 2000) {
+  const [state, setState] = useState({ data: null, error: null, at: 0 });
+  const key = path + JSON.stringify(parameters);
+  useEffect(() => {
+    let ended = false;
+    let timer = null;
+    const ask = async () => {
+      if (!document.hidden) {
+        try {
+          const data = await get(path, parameters);
+          if (!ended) setState({ data, error: null, at: Date.now() });
+        } catch (error) {
+          if (!ended) setState((old) => ({ ...old, error }));
+        }
+      }
+      if (!ended) timer = setTimeout(ask, every);
+    };
+    setState({ data: null, error: null, at: 0 });
+    ask();
+    return () => { ended = true; clearTimeout(timer); };
+  }, [key, every]);
+  return state;
+}

@@ -1,0 +1,97 @@
+// The page: header with the sink's state, tabs, and one view at a time. The view
+// stands in the address (#flows), so that it can be linked to.
+import { html, render, useState, useEffect } from './vendor/htm-preact-3.1.1.js';
+import { usePoll } from './api.js';
+import { useRates } from './rates.js';
+import { Links } from './links.js';
+import { Flows } from './flows.js';
+import { Paths } from './paths.js';
+import { Queues } from './queues.js';
+import { Hops } from './hops.js';
+import { Events, useEvents } from './events.js';
+import { Collectors } from './collectors.js';
+import { Workers } from './workers.js';
+import { count } from './format.js';
+
+const views = [
+  ['links', 'Links', Links],
+  ['flows', 'Flows', Flows],
+  ['paths', 'Paths', Paths],
+  ['queues', 'Queues', Queues],
+  ['hops', 'Node links', Hops],
+  ['events', 'Events', Events],
+  ['collectors', 'Collectors', Collectors],
+  ['workers', 'Workers', Workers],
+];
+
+// viewOf splits an address such as #flows/udp:10.0.0.1:1-10.0.0.2:2 into view and rest.
+function viewOf(hash) {
+  const [name, ...rest] = decodeURIComponent(hash.slice(1)).split('/');
+  return { name: views.some(([n]) => n === name) ? name : 'links', rest: rest.join('/') };
+}
+
+function App() {
+  const [at, setAt] = useState(viewOf(location.hash));
+  const status = usePoll('status');
+  const rates = useRates(status.data);
+  const events = useEvents();
+  useEffect(() => {
+    const changed = () => setAt(viewOf(location.hash));
+    addEventListener('hashchange', changed);
+    return () => removeEventListener('hashchange', changed);
+  }, []);
+  const [, , View] = views.find(([n]) => n === at.name);
+  return html`<${Header} status=${status} rates=${rates} />
+    <${Tabs} at=${at.name} />
+    <main id="view" role="tabpanel" aria-labelledby=${'tab-' + at.name}>
+      <${View} status=${status} rates=${rates} events=${events} rest=${at.rest} /></main>
+    <footer>Data of this sink, renewed every 2 seconds while the page is visible. <a href="../api/v1/status">JSON</a> · <a href="../metrics">metrics</a></footer>`;
+}
+
+function Header({ status, rates }) {
+  const s = status.data;
+  return html`<header>
+    <h1><img src="icon.svg" alt="" width="24" height="24" /> intsink</h1>
+    ${s && html`<span class="quiet">node ${s.node} · ${s.version}</span>`}
+    <${Pill} status=${status} />
+    ${rates.total != null && html`<span class="rate"><b>${count(rates.total)}</b> packets/s</span>`}
+    <button type="button" class="theme" onClick=${toggleTheme} title="light or dark">◐</button>
+  </header>`;
+}
+
+function Pill({ status }) {
+  if (status.error) return html`<span class="pill bad" role="status">no answer</span>`;
+  if (!status.data) return html`<span class="pill" role="status">…</span>`;
+  const ok = status.data.ready === 'ok';
+  return html`<span class=${'pill ' + (ok ? 'good' : 'bad')} role="status">${ok ? 'ready' : status.data.ready}</span>`;
+}
+
+function Tabs({ at }) {
+  const move = (e) => {
+    const i = views.findIndex(([n]) => n === at);
+    const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: views.length - 1 }[e.key];
+    if (to === undefined) return;
+    e.preventDefault();
+    const name = views[(to + views.length) % views.length][0];
+    location.hash = name;
+    document.getElementById('tab-' + name).focus();
+  };
+  return html`<nav role="tablist" aria-label="views" onKeyDown=${move}>${views.map(([name, title]) => html`<a role="tab" id=${'tab-' + name}
+    href=${'#' + name} aria-selected=${at === name} aria-controls="view" tabindex=${at === name ? 0 : -1}>${title}</a>`)}</nav>`;
+}
+
+// toggleTheme turns the theme around and keeps it in this browser.
+function toggleTheme() {
+  const dark = document.documentElement.dataset.theme
+    ? document.documentElement.dataset.theme === 'dark'
+    : matchMedia('(prefers-color-scheme: dark)').matches;
+  setTheme(dark ? 'light' : 'dark');
+  localStorage.setItem('theme', dark ? 'light' : 'dark');
+}
+
+function setTheme(theme) {
+  if (theme) document.documentElement.dataset.theme = theme;
+}
+
+setTheme(localStorage.getItem('theme'));
+render(html`<${App} />`, document.getElementById('app'));

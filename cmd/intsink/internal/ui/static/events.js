@@ -1,0 +1,47 @@
+// Events as they happen, by server-sent events: the last 500, with what could not be
+// shown counted by the sink.
+import { html, useState, useEffect } from './vendor/htm-preact-3.1.1.js';
+import { Nodes } from './parts.js';
+import { clock, count, nonzero } from './format.js';
+
+const keep = 500;
+
+// useEvents holds the stream open while the page is there: {items, missed, state}.
+export function useEvents() {
+  const [events, setEvents] = useState({ items: [], missed: 0, state: 'connecting' });
+  useEffect(() => {
+    const source = new EventSource('../api/v1/events');
+    let waiting = [];
+    let missed = 0;
+    const flush = setInterval(() => {
+      if (!waiting.length && !missed) return;
+      const [items, lost] = [waiting.reverse(), missed];
+      waiting = [];
+      missed = 0;
+      setEvents((old) => ({ ...old, items: [...items, ...old.items].slice(0, keep), missed: old.missed + lost }));
+    }, 500);
+    const state = (s) => setEvents((old) => ({ ...old, state: s }));
+    source.addEventListener('open', () => state('open'));
+    source.addEventListener('error', () => state(source.readyState === EventSource.CLOSED ? 'closed' : 'connecting'));
+    source.addEventListener('report', (e) => { waiting.push(JSON.parse(e.data)); if (waiting.length > keep) waiting.shift(); });
+    source.addEventListener('missed', (e) => { missed += JSON.parse(e.data).count; });
+    return () => { source.close(); clearInterval(flush); };
+  }, []);
+  return events;
+}
+
+export function Events({ events, status }) {
+  const [only, setOnly] = useState('');
+  const items = events.items.filter((e) => !only || e.events.includes(only));
+  const names = [...new Set(events.items.flatMap((e) => e.events))].sort();
+  return html`<form class="filters" onSubmit=${(e) => e.preventDefault()}>
+      <label>event <select id="event-only" value=${only} onChange=${(e) => setOnly(e.target.value)}><option value="">all</option>${names.map((n) => html`<option>${n}</option>`)}</select></label>
+      <span class="quiet">stream ${events.state}${events.missed ? `; ${count(events.missed)} not shown: too many at once` : ''}</span></form>
+    ${status.data && html`<p>${nonzero(status.data.events).map(([n, c]) => html`<span class="chip"><code>${n}</code> ${count(c)}</span>`)}</p>`}
+    ${events.state === 'closed' && html`<p class="state bad">The sink refused the stream: too many pages are open, or events need a newer sink. Reload the page to try again.</p>`}
+    ${!items.length && html`<p class="state">No event since this page was opened. That is good news, or no watch asks for any: see watch { events } in the configuration.</p>`}
+    ${items.length > 0 && html`<div class="scroll"><table><caption>Events, newest first</caption>
+      <thead><tr><th>time</th><th>events</th><th>flow or place</th><th>path</th></tr></thead>
+      <tbody>${items.slice(0, 200).map((e) => html`<tr><td><time>${clock(e.time)}</time></td><td>${e.events.map((n) => html`<span class=${'chip event-' + n}>${n}</span>`)}</td>
+        <td>${e.flow ? html`<a href=${'#flows/' + e.flow}><code>${e.flow}</code></a>` : e.place || ''}</td><td><${Nodes} nodes=${e.nodes || []} /></td></tr>`)}</tbody></table></div>`}`;
+}

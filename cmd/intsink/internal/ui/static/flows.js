@@ -1,0 +1,76 @@
+// Flows, by packets, latency or losses, and why one of them is reported or not.
+import { html, useState } from './vendor/htm-preact-3.1.1.js';
+import { usePoll } from './api.js';
+import { State, Table, Nodes } from './parts.js';
+import { ns, count, ago } from './format.js';
+
+const sorts = [['packets', 'most packets'], ['bytes', 'most bytes'], ['last_seen', 'seen last'], ['latency', 'highest latency, whole path'], ['hop_latency', 'highest latency, one hop']];
+
+export function Flows({ rest }) {
+  const [sort, setSort] = useState('packets');
+  const [filter, setFilter] = useState('');
+  const parameters = { sort, limit: 50, ...parse(filter) };
+  const poll = usePoll('flows', parameters);
+  const picked = rest || null;
+  const rows = poll.data ? poll.data.items : [];
+  return html`<form class="filters" onSubmit=${(e) => e.preventDefault()}>
+      <label>order <select id="flow-sort" value=${sort} onChange=${(e) => setSort(e.target.value)}>${sorts.map(([v, t]) => html`<option value=${v}>${t}</option>`)}</select></label>
+      <label>filter <input id="flow-filter" size="36" placeholder="destination=10.0.0.0/8 node=112" value=${filter} onChange=${(e) => setFilter(e.target.value)} /></label>
+      ${poll.data && html`<span class="quiet">${count(poll.data.totals.flows)} of ${count(poll.data.totals.flows_in_table)} flows</span>`}
+    </form>
+    <${State} poll=${poll} rows=${rows.length} empty="No flow with INT is known. Links shows whether packets arrive and whether INT is seen in them; flows are watched where a watch block matches." />
+    <div class=${picked ? 'split' : ''}>
+      ${rows.length > 0 && html`<${Table} caption="Flows" id=${(f) => f.id} rows=${rows} picked=${picked} pick=${(f) => { location.hash = 'flows/' + f.id; }} columns=${columns} />`}
+      ${picked && html`<${Why} id=${picked} />`}
+    </div>`;
+}
+
+const columns = [
+  { name: 'flow', value: (f) => f.id, cell: (f) => html`<code>${f.id}</code>` },
+  { name: 'packets', number: true, value: (f) => f.packets, cell: (f) => count(f.packets) },
+  { name: 'latency', number: true, value: (f) => f.latency_ns, cell: (f) => ns(f.latency_ns) },
+  { name: 'slowest hop', number: true, value: (f) => f.max_hop_latency_ns, cell: (f) => ns(f.max_hop_latency_ns) },
+  { name: 'path', cell: (f) => html`<${Nodes} nodes=${f.nodes} />` },
+  { name: 'lost', number: true, value: (f) => f.lost, cell: (f) => count(f.lost) },
+  { name: 'last report', value: (f) => f.last_report, cell: (f) => html`${(f.last_events || []).join(', ')} <span class="quiet">${ago(f.last_report)}</span>` },
+];
+
+// parse reads "name=value name=value" as parameters of the API.
+const parse = (text) => Object.fromEntries(text.trim().split(/\s+/).filter((w) => w.includes('=')).map((w) => [w.slice(0, w.indexOf('=')), w.slice(w.indexOf('=') + 1)]));
+
+// Why shows what one flow is compared with, and what was reported of it.
+function Why({ id }) {
+  const poll = usePoll('flows/' + encodeURIComponent(id));
+  const f = poll.data;
+  return html`<section class="why" aria-label="why" id="why">
+    <button type="button" class="close" onClick=${() => { location.hash = 'flows'; }} aria-label="close">×</button>
+    <h2><code>${id}</code></h2>
+    <${State} poll=${poll} rows=${1} empty="" />
+    ${f && html`<dl>
+      <dt>watch</dt><dd>${f.watch == null ? 'none: INT is removed, nothing is reported' : f.watch} <span class="quiet">worker ${f.worker}</span></dd>
+      <dt>seen</dt><dd>${count(f.packets)} packets, ${count(f.bytes)} bytes; last ${ago(f.last_seen, Date.parse(f.now))}</dd>
+      <dt>reported</dt><dd>${(f.last_events || []).join(', ') || 'nothing yet'} <span class="quiet">${ago(f.last_report, Date.parse(f.now))}</span></dd>
+      <dt>withheld</dt><dd>${count(f.suppressed)} by a rate, an interval or a quota; ${count(f.shed)} shed by budgets</dd>
+      <dt>lost, dropped</dt><dd>${count(f.lost)} lost in the network, ${count(f.drops)} dropped here</dd></dl>
+      <${Latencies} f=${f} /><${Remembered} f=${f} />`}</section>`;
+}
+
+function Latencies({ f }) {
+  const rows = [...(f.hops || []).map((h) => ({ ...h, name: `node ${h.node}` })), ...(f.end_to_end ? [{ ...f.end_to_end, name: 'whole path', on_path: true }] : [])];
+  if (!rows.length) return null;
+  const high = Math.max(...rows.slice(0, -1).map((r) => r.reference_ns || 0));
+  return html`<table><caption>Latency: what was reported, and what the next report needs</caption>
+    <thead><tr><th>where</th><th class="number">reported</th><th class="number">deviates below</th><th class="number">above</th><th>now</th></tr></thead>
+    <tbody>${rows.map((r) => html`<tr class=${r.on_path ? '' : 'quiet'}><td>${r.name}</td>
+      <td class=${'number ' + (r.name !== 'whole path' && r.reference_ns === high && high > 0 ? 'slowest' : '')}>${ns(r.reference_ns)}</td>
+      <td class="number">${ns(r.below_ns)}</td><td class="number">${ns(r.above_ns)}</td>
+      <td>${r.deviating} of the last ${r.of}, ${r.need} needed</td></tr>`)}</tbody></table>`;
+}
+
+function Remembered({ f }) {
+  if (!(f.paths || []).length) return null;
+  return html`<table><caption>Paths that the flow remembers</caption><thead><tr><th>path</th><th>id</th><th>seen</th></tr></thead>
+    <tbody>${f.paths.map((p) => html`<tr class=${p.current ? '' : 'quiet'}>
+      <td><${Nodes} nodes=${p.nodes && p.nodes.map((n) => n.node)} />${p.current ? ' (current)' : ''}</td>
+      <td><a href=${'#paths/' + p.id}><code>${p.id}</code></a></td><td>${ago(p.last_seen, Date.parse(f.now))}</td></tr>`)}</tbody></table>`;
+}

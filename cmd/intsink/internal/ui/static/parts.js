@@ -1,0 +1,49 @@
+// Parts that several views use: tables, states without data, counters by reason.
+import { html, useState } from './vendor/htm-preact-3.1.1.js';
+import { count, nonzero } from './format.js';
+
+// State is what a view shows where it has no rows: loading, an error with what to
+// do, or the view's own advice.
+export function State({ poll, rows, empty }) {
+  if (poll.error && !poll.data) return html`<p class="state bad" role="alert">${poll.error.message}. ${advice(poll.error)}</p>`;
+  if (!poll.data) return html`<p class="state">Loading …</p>`;
+  if (poll.error) return html`<p class="state bad" role="alert">Not renewed since ${new Date(poll.at).toLocaleTimeString()}: ${poll.error.message}. ${advice(poll.error)}</p>`;
+  if (!rows) return html`<p class="state">${empty}</p>`;
+  return null;
+}
+
+function advice(error) {
+  if (error.status === 0) return 'Is intsink running? Try: systemctl status intsink. The page tries again by itself.';
+  if (error.status === 503) return 'A worker does not answer: look at Workers, and at the log.';
+  return '';
+}
+
+// Table shows rows with columns {name, value(row), cell(row), number}. A click on a
+// head sorts; a click, or Enter, on a row calls pick.
+export function Table({ caption, columns, rows, id, pick, picked, sort }) {
+  const [by, setBy] = useState(sort || null);
+  const sorted = by ? [...rows].sort((a, b) => order(columns[by.column].value(a), columns[by.column].value(b)) * (by.down ? -1 : 1)) : rows;
+  const head = (column, i) => html`<th scope="col" class=${column.number ? 'number' : ''}
+    aria-sort=${by && by.column === i ? (by.down ? 'descending' : 'ascending') : 'none'}>
+    ${column.value ? html`<button type="button" onClick=${() => setBy({ column: i, down: by && by.column === i ? !by.down : !!column.number })}>${column.name}</button>` : column.name}</th>`;
+  const line = (row) => html`<tr key=${id(row)} data-id=${id(row)} tabindex=${pick ? 0 : undefined} class=${picked === id(row) ? 'picked' : ''}
+    onClick=${pick && (() => pick(row))} onKeyDown=${pick && ((e) => { if (e.key === 'Enter') pick(row); })}>
+    ${columns.map((c) => html`<td class=${c.number ? 'number' : ''}>${c.cell(row)}</td>`)}</tr>`;
+  return html`<div class="scroll"><table><caption>${caption}</caption>
+    <thead><tr>${columns.map(head)}</tr></thead><tbody>${sorted.map(line)}</tbody></table></div>`;
+}
+
+function order(a, b) {
+  if (a == null || b == null) return (a == null ? -1 : 0) + (b == null ? 1 : 0);
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+// Reasons shows counters by reason, those that are not 0.
+export function Reasons({ of, none = 'none' }) {
+  const all = nonzero(of);
+  if (!all.length) return html`<span class="quiet">${none}</span>`;
+  return html`<span>${all.map(([name, n], i) => html`${i ? ', ' : ''}<code>${name}</code> ${count(n)}`)}</span>`;
+}
+
+// Nodes shows a path's node ids, source first.
+export const Nodes = ({ nodes }) => (nodes ? html`<span class="nodes">${nodes.join(' › ')}</span>` : html`<span class="quiet">not described</span>`);

@@ -1,0 +1,67 @@
+// The path map: nodes from left to right in the order in which packets cross them,
+// edges as wide as flows are many and coloured by link latency, nodes coloured by
+// their own latency; beside it the list of paths, new ones marked.
+import { html, useState, useRef } from './vendor/htm-preact-3.1.1.js';
+import { usePoll } from './api.js';
+import { State, Table, Nodes } from './parts.js';
+import { layout } from './layout.js';
+import { ns, count, ago, heat } from './format.js';
+
+export function Paths({ rest, events }) {
+  const paths = usePoll('paths', { limit: 200 });
+  const links = usePoll('links', { limit: 1000 }, 5000);
+  const queues = usePoll('queues', { limit: 1000, sort: 'latency' }, 5000);
+  const fresh = useFresh(paths.data, events);
+  const rows = paths.data ? paths.data.items : [];
+  return html`<${State} poll=${paths} rows=${rows.length} empty="No path is known: paths need INT with node ids (instruction bit 0) in flows that a watch matches." />
+    ${rows.length > 0 && html`<${Map} paths=${rows} links=${links.data ? links.data.items : []} queues=${queues.data ? queues.data.items : []} picked=${rest} fresh=${fresh} />
+    <${Table} caption="Paths" id=${(p) => p.id} rows=${rows} picked=${rest} pick=${(p) => { location.hash = 'paths/' + p.id; }} columns=${[
+      { name: 'path', value: (p) => nodeIds(p).join(), cell: (p) => html`<${Nodes} nodes=${p.nodes && nodeIds(p)} /> ${fresh.has(p.id) && html`<span class="pill changed">changed</span>`} ${p.congested && html`<span class="pill bad">congested</span>`}` },
+      { name: 'flows', number: true, value: (p) => p.flows, cell: (p) => count(p.flows) },
+      { name: 'packets', number: true, value: (p) => p.packets, cell: (p) => count(p.packets) },
+      { name: 'highest latency', number: true, value: (p) => p.max_latency_ns, cell: (p) => ns(p.max_latency_ns) },
+      { name: 'seen', value: (p) => p.last_seen, cell: (p) => ago(p.last_seen) },
+      { name: 'id', value: (p) => p.id, cell: (p) => html`<code>${p.id}</code>` },
+    ]} />`}`;
+}
+
+const nodeIds = (p) => (p.nodes || []).map((n) => n.node);
+
+// useFresh returns the ids of paths that came after the page was opened, or that a
+// path_change led to, for ten minutes.
+function useFresh(data, events) {
+  const known = useRef(null);
+  const since = useRef({});
+  const now = Date.now();
+  if (data) {
+    const ids = data.items.map((p) => p.id);
+    if (known.current) ids.filter((id) => !known.current.has(id)).forEach((id) => { since.current[id] = now; });
+    known.current = new Set([...(known.current || []), ...ids]);
+  }
+  for (const e of events.items) if (e.path && e.events.includes('path_change')) since.current[e.path] = Math.max(since.current[e.path] || 0, Date.parse(e.time));
+  return new Set(Object.keys(since.current).filter((id) => now - since.current[id] < 600000));
+}
+
+function Map({ paths, links, queues, picked, fresh }) {
+  const [hover, setHover] = useState(null);
+  const shown = paths.filter((p) => p.nodes);
+  const m = layout(shown.map((p) => ({ id: p.id, flows: p.flows, nodes: nodeIds(p) })));
+  const latency = (a, b) => Math.max(-1, ...links.filter((l) => l.from_node === a && l.to_node === b).map((l) => l.latency_ns));
+  const nodeLatency = (n) => Math.max(-1, ...queues.filter((q) => q.node === n && q.latency_ns != null).map((q) => q.latency_ns));
+  const congested = new Set(queues.filter((q) => q.congested).map((q) => q.node));
+  const edgeValues = m.edges.map((e) => latency(e.from, e.to)).filter((v) => v >= 0);
+  const nodeValues = m.nodes.map((n) => nodeLatency(n.id)).filter((v) => v >= 0);
+  const low = (v) => Math.min(...v), high = (v) => Math.max(...v);
+  const colour = (v, all) => (v < 0 || !all.length ? 'heat-none' : heat(v, low(all), high(all)));
+  const on = (e) => { const p = hover || picked; return p && e.paths.includes(p); };
+  return html`<figure class="map"><svg viewBox=${`0 0 ${m.width} ${m.height}`} role="img" aria-label="map of paths">
+    ${m.edges.map((e) => html`<g class=${'edge ' + colour(latency(e.from, e.to), edgeValues) + (on(e) ? ' on' : '') + (e.paths.some((p) => fresh.has(p)) ? ' fresh' : '')}
+      onMouseEnter=${() => setHover(e.paths[0])} onMouseLeave=${() => setHover(null)} onClick=${() => { location.hash = 'paths/' + e.paths[0]; }}>
+      <path d=${`M${e.x1} ${e.y1} C${(e.x1 + e.x2) / 2} ${e.y1} ${(e.x1 + e.x2) / 2} ${e.y2} ${e.x2} ${e.y2}`} stroke-width=${e.width} />
+      <title>${e.from} to ${e.to}: ${e.flows} flows${latency(e.from, e.to) >= 0 ? ', link ' + ns(latency(e.from, e.to)) : ''}</title></g>`)}
+    ${m.nodes.map((n) => html`<g class=${'node ' + colour(nodeLatency(n.id), nodeValues) + (congested.has(n.id) ? ' congested' : '')} data-node=${n.id}>
+      <circle cx=${n.x} cy=${n.y} r="15" /><text x=${n.x} y=${n.y - 21}>${n.id}</text>
+      ${nodeLatency(n.id) >= 0 && html`<text class="small" x=${n.x} y=${n.y + 29}>${ns(nodeLatency(n.id))}</text>`}
+      <title>node ${n.id}${nodeLatency(n.id) >= 0 ? ': ' + ns(nodeLatency(n.id)) : ''}${congested.has(n.id) ? ', congested' : ''}</title></g>`)}</svg>
+    <figcaption>Packets go from left to right. Colour: latency, blue low, red high, grey unknown${edgeValues.length ? '' : ' (links need timestamps in INT and link_latency in a watch)'}. Width: flows. Dashed: changed in the last ten minutes. Ring: congested.</figcaption></figure>`;
+}

@@ -1,0 +1,68 @@
+// Queues as a heat map over the last ten minutes, kept in this browser: a row for
+// each queue, a column for each ten seconds, the highest occupancy in each; and who
+// fills a queue and who waits in it.
+import { html, useRef } from './vendor/htm-preact-3.1.1.js';
+import { usePoll } from './api.js';
+import { State, Table, Nodes } from './parts.js';
+import { ns, count, ago, heat } from './format.js';
+
+const cell = 10000, cells = 60;
+
+export function Queues({ rest }) {
+  const poll = usePoll('queues', { limit: 200 });
+  const history = useHistory(poll.data);
+  const rows = poll.data ? poll.data.items : [];
+  const picked = rows.find((q) => name(q) === rest);
+  const high = Math.max(1, ...rows.map((q) => Math.max(q.occupancy || 0, ...Object.values(history.get(name(q)) || {}))));
+  return html`<${State} poll=${poll} rows=${rows.length} empty="No queue is known: queues are looked at where a watch has the congestion event and events { congestion { raise } } is set, and packets carry queue occupancy (instruction bit 3)." />
+    ${rows.length > 0 && html`<${HeatMap} rows=${rows} history=${history} high=${high} picked=${rest} />
+    <${Table} caption="Queues" id=${name} rows=${rows} picked=${rest} pick=${(q) => { location.hash = 'queues/' + name(q); }} columns=${columns} />`}
+    ${picked && html`<${Culprits} q=${picked} />`}`;
+}
+
+// name of a queue: node, egress interface, queue id.
+const name = (q) => `${q.node}:${q.egress}:${q.queue}`;
+
+const columns = [
+  { name: 'node : egress : queue', value: name, cell: (q) => html`<b>${name(q)}</b>` },
+  { name: 'occupancy', number: true, value: (q) => q.occupancy, cell: (q) => count(q.occupancy) },
+  { name: 'latency', number: true, value: (q) => q.latency_ns, cell: (q) => ns(q.latency_ns) },
+  { name: 'state', value: (q) => q.congested, cell: (q) => (q.congested ? html`<span class="pill bad">congested since ${ago(q.since)}</span>` : 'calm') },
+  { name: 'episodes', number: true, value: (q) => q.episodes, cell: (q) => count(q.episodes) },
+  { name: 'reports of this episode', number: true, value: (q) => q.reports, cell: (q) => count(q.reports) },
+  { name: 'seen', value: (q) => q.last_seen, cell: (q) => ago(q.last_seen) },
+];
+
+// useHistory keeps the highest occupancy of each queue in each cell of time.
+function useHistory(data) {
+  const memory = useRef(new Map());
+  if (!data) return memory.current;
+  const now = Math.floor(Date.now() / cell);
+  for (const q of data.items) {
+    const row = memory.current.get(name(q)) || {};
+    if (Date.now() - Date.parse(q.last_seen) < cell) row[now] = Math.max(row[now] || 0, q.occupancy || 0);
+    for (const at of Object.keys(row)) if (at <= now - cells) delete row[at];
+    memory.current.set(name(q), row);
+  }
+  return memory.current;
+}
+
+function HeatMap({ rows, history, high, picked }) {
+  const now = Math.floor(Date.now() / cell);
+  const times = Array.from({ length: cells }, (_, i) => now - cells + 1 + i);
+  return html`<figure class="heatmap" role="img" aria-label="occupancy of queues over the last ten minutes"><div class="grid">
+    ${rows.slice(0, 40).map((q) => html`<a class=${'label' + (picked === name(q) ? ' picked' : '')} href=${'#queues/' + name(q)}>${name(q)}</a>
+      ${times.map((t) => { const v = (history.get(name(q)) || {})[t]; return html`<span class=${'cell ' + heat(v, 0, high)} title=${v == null ? '' : `${name(q)}: ${v}`}></span>`; })}`)}</div>
+    <figcaption>Ten minutes, ten seconds a column, now at the right; blue is empty, red is ${count(high)}. The history begins when this page is opened.</figcaption></figure>`;
+}
+
+// Culprits shows the flows through a congested queue: whose bytes fill it, and whose
+// latency is highest.
+function Culprits({ q }) {
+  const bytes = usePoll('flows', { node: q.node, sort: 'bytes', limit: 8 });
+  const slow = usePoll('flows', { node: q.node, sort: 'hop_latency', limit: 8 });
+  const list = (poll, title, value) => html`<section><h3>${title}</h3><${State} poll=${poll} rows=${poll.data && poll.data.items.length} empty="No flow crosses this node now." />
+    ${poll.data && html`<ol>${poll.data.items.map((f) => html`<li><a href=${'#flows/' + f.id}><code>${f.id}</code></a> ${value(f)} <${Nodes} nodes=${f.nodes} /></li>`)}</ol>`}</section>`;
+  return html`<div class="split" id="culprits">${list(bytes, `Culprits: most bytes through node ${q.node}`, (f) => count(f.bytes) + 'B')}
+    ${list(slow, `Victims: highest latency of a hop through node ${q.node}`, (f) => ns(f.max_hop_latency_ns))}</div>`;
+}

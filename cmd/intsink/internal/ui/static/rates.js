@@ -1,0 +1,47 @@
+// Rates out of the counters of /api/v1/status: what changed between two answers,
+// and the last ten minutes of it, kept in this browser only.
+import { useRef } from './vendor/htm-preact-3.1.1.js';
+import { sum } from './format.js';
+
+const keep = 300; // answers, two seconds apart
+
+// useRates returns {total, links: {"name direction": {received, forwarded, dropped}},
+// workers: {name: {busy}}, history: {times, series}} for the status s.
+export function useRates(s) {
+  const memory = useRef({ before: null, now: empty(), times: [], series: {} });
+  const m = memory.current;
+  if (!s || m.before === s) return m.now;
+  const old = m.before;
+  m.before = s;
+  const seconds = old ? (Date.parse(s.now) - Date.parse(old.now)) / 1000 : 0;
+  if (!old || seconds <= 0 || s.started !== old.started) return m.now;
+  const links = {};
+  let total = 0;
+  for (const link of s.links) {
+    const before = old.links.find((l) => l.name === link.name);
+    for (const d of link.directions) {
+      const b = before && before.directions.find((x) => x.direction === d.direction);
+      if (!b) continue;
+      const rate = (n, o) => Math.max(0, n - o) / seconds;
+      const r = { received: rate(d.received, b.received), forwarded: rate(d.forwarded, b.forwarded), dropped: rate(sum(d.dropped), sum(b.dropped)) };
+      links[`${link.name} ${d.direction}`] = r;
+      total += r.received;
+    }
+  }
+  remember(m, Date.parse(s.now) / 1000, links);
+  m.now = { total, links, history: { times: m.times, series: m.series } };
+  return m.now;
+}
+
+const empty = () => ({ total: null, links: {}, history: { times: [], series: {} } });
+
+// remember appends one point to each series; those that are new begin with holes.
+function remember(m, time, links) {
+  m.times = [...m.times, time].slice(-keep);
+  const series = {};
+  for (const [name, r] of Object.entries(links)) {
+    const old = m.series[name] || new Array(m.times.length - 1).fill(null);
+    series[name] = [...old, r.received].slice(-m.times.length);
+  }
+  m.series = series;
+}
