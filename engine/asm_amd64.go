@@ -57,8 +57,8 @@ func stripWide(b *burst, from int) (next int)
 // Types and constants that the assembly names.
 type (
 	asmMbuf   mbuf.Mbuf
-	asmMemory inthdr.Memory
-	asmMemo   inthdr.Memo
+	asmMemory inthdr.HeaderCache
+	asmMemo   inthdr.Template
 	asmInfo   inthdr.Info
 	asmIndex  flows.Index
 	asmKey    flows.Key
@@ -67,11 +67,11 @@ type (
 	asmLane   event.Lane
 )
 
-var _ [1 << memoShift]byte = [unsafe.Sizeof(inthdr.Memo{})]byte{}
+var _ [1 << memoShift]byte = [unsafe.Sizeof(inthdr.Template{})]byte{}
 
 const (
 	maxFrame  = packet.MaxFrame
-	memoMask  = inthdr.Memos - 1
+	memoMask  = inthdr.NumTemplates - 1
 	memoShift = 6
 	sumWords  = 21 // of INT, that one jump leads to
 	sumBytes  = 4  // of an instruction that adds one

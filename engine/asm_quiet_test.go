@@ -91,18 +91,18 @@ func (t *quietBed) add(f []byte) {
 	}
 	m := t.yard.put(i, f, len(f), 0)
 	info := &b.info[i]
-	switch t.locator.Memory().Recall(m.Bytes(), m.PktLen(), info) {
-	case inthdr.Plain:
+	switch t.locator.HeaderCache().Match(m.Bytes(), m.PktLen(), info) {
+	case inthdr.CacheNotINT:
 		return
-	case inthdr.Ask:
+	case inthdr.CacheUnknown:
 		l := &b.layers[i]
 		if packet.Parse(f, len(f), l) != packet.OK || t.locator.Find(m.Bytes(), l, info, &b.outers[i]) != inthdr.Sound {
 			return
 		}
 		info.Size = l.End - info.Removed
-		t.locator.Judge(info)
+		t.locator.Classify(info)
 	}
-	if info.Usual && t.odds(4) { // the first segment ends with INT
+	if info.Common && t.odds(4) { // the first segment ends with INT
 		m = t.yard.put(i, f, int(info.End), mbuf.MaxBurst+i)
 	}
 	b.vec[i], b.int[b.nINT], b.flow[b.nINT] = m, uint8(i), &t.flows[b.nINT]
@@ -116,7 +116,7 @@ func (t *quietBed) add(f []byte) {
 // that is still to be.
 func (t *quietBed) know(j int) *inthdr.Info {
 	b, info := t.b, &t.b.info[t.b.int[j]]
-	if b.known[j], b.full = info, b.full|1<<j; !info.Plain || t.odds(2) {
+	if b.known[j], b.full = info, b.full|1<<j; !info.UDPv4 || t.odds(2) {
 		return info
 	}
 	t.memos[j], *info = *info, inthdr.Info{} // of an earlier packet
@@ -158,7 +158,7 @@ func (t *quietBed) settle(f *flows.Flow, frame []byte, info *inthdr.Info) {
 	sum := uint64(0)
 	for n := range int(info.Hops) {
 		at := int(info.Stack) + n*int(info.HopLen)
-		if at+inthdr.PlainHop > len(frame) {
+		if at+inthdr.BasicHopLen > len(frame) {
 			break
 		}
 		hop := frame[at:]
@@ -220,11 +220,11 @@ func (t *quietBed) disturb(j int, info *inthdr.Info) {
 	case 14:
 		*field[uint32](t, f, "bytes") = math.MaxUint32 - uint32(info.Size) + 1
 	case 15:
-		info.Usual, info.Format = false, inthdr.Format(t.IntN(2))
+		info.Common, info.Format = false, inthdr.Format(t.IntN(2))
 	case 16:
 		f.WayHops = uint8(t.IntN(flows.MaxHops + 1))
 	case 17: // which the flow does not care for; what the locator knows always is
-		info.Plain = b.full>>j&1 == 0
+		info.UDPv4 = b.full>>j&1 == 0
 	case 18:
 		f.Watch ^= 1 << t.IntN(8)
 	}
@@ -297,7 +297,7 @@ func TestQuietTwinsOfManyHops(t *testing.T) {
 	}
 }
 
-// addPlain adds a packet to b.rest that is nothing but a Plain Info: headers at random,
+// addPlain adds a packet to b.rest that is nothing but a UDPv4 Info: headers at random,
 // INT of n bytes, and a payload.
 func (t *twinBed) addPlain(n, payload int, fill func(int) []byte) {
 	b := t.b
@@ -309,7 +309,7 @@ func (t *twinBed) addPlain(n, payload int, fill func(int) []byte) {
 	m := t.yard.put(i, f, pick(t, len(f), 42+n), mbuf.MaxBurst+i)
 	b.vec[i] = m
 	b.info[i] = inthdr.Info{
-		Plain: true, Usual: t.odds(2), Reason: inthdr.Reason(t.IntN(2)), HopExceeded: t.odds(2), DSCP: uint8(t.IntN(64)),
+		UDPv4: true, Common: t.odds(2), Reason: inthdr.Reason(t.IntN(2)), HopExceeded: t.odds(2), DSCP: uint8(t.IntN(64)),
 		End: uint16(42 + n), Removed: uint16(n), Orig: binary.BigEndian.Uint16(f[44:]), Size: 14 + size - uint16(n),
 	}
 	j := mbuf.MaxBurst - 1 - i
@@ -366,7 +366,7 @@ func TestStripTwins(t *testing.T) {
 		}
 		x.Shuffle(b.nRest, func(i, j int) { b.rest[i], b.rest[j] = b.rest[j], b.rest[i] })
 		info := &b.info[x.IntN(20)]
-		info.Plain, info.Discard = x.odds(2), x.odds(2)
+		info.UDPv4, info.Discard = x.odds(2), x.odds(2)
 		b.nRest -= x.IntN(2)
 		x.stripTwins()
 	}

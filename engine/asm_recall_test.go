@@ -156,7 +156,7 @@ func (t *twinBed) begin(n int) *burst {
 // recallTwins compares the twins over the burst as it is.
 func (t *twinBed) recallTwins() (stops []int) {
 	b := t.b
-	q := &recallState{memory: t.locator.Memory(), table: t.table, index: t.table.Index()}
+	q := &recallState{memory: t.locator.HeaderCache(), table: t.table, index: t.table.Index()}
 	s := stateOf(t.yard, b)
 	addPart(s, "state", q)
 	addPart(s, "memory", q.memory)

@@ -217,12 +217,12 @@ func TestAsmLayout(t *testing.T) {
 	}
 	fields := map[reflect.Type]map[string]uintptr{
 		reflect.TypeFor[asmInfo](): {
-			"Plain": 1, "Usual": 1, "Discard": 1, "Hops": 2, "Size": 2, "Stack": 2, "HopLen": 2, "End": 2, "Orig": 2,
+			"UDPv4": 1, "Common": 1, "Discard": 1, "Hops": 2, "Size": 2, "Stack": 2, "HopLen": 2, "End": 2, "Orig": 2,
 			"Removed": 2, "DSCP": 1, "RemainingHops": 1, "QueueAt": 1, "TxAt": 1,
 		},
 		reflect.TypeFor[asmMemo]():             {"headers": 16},
 		reflect.TypeFor[asmIndex]():            {"Keys": 24, "Mask": 8, "Base": 8},
-		reflect.TypeFor[asmMemory]():           {"port": 2, "tunnels": 6, "settles": 1},
+		reflect.TypeFor[asmMemory]():           {"port": 2, "tunnels": 6, "portsOnly": 1},
 		reflect.TypeOf((*asmMbuf)(nil)).Elem(): {"bufAddr": 8, "dataOff": 2, "dataLen": 2, "pktLen": 4},
 		reflect.TypeFor[asmKey]():              {"addrs": 32, "rest": 8},
 		reflect.TypeFor[asmHop]():              {"Node": 4, "Interfaces": 4, "Ref": 4},

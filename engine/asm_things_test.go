@@ -51,7 +51,7 @@ func (t *quietBed) atThreshold(value int, threshold uint32, stack int) (quiet in
 		b.vec[n] = t.yard.put(n, f, len(f), 2*mbuf.MaxBurst-1)
 		b.int[n], b.flow[n], b.known[n], b.full = uint8(n), &t.flows[n], &b.info[n], b.full|1<<n
 		b.info[n] = inthdr.Info{
-			Usual: true, Stack: uint16(stack), StackLen: hops * hopLen, HopLen: hopLen, Hops: hops,
+			Common: true, Stack: uint16(stack), StackLen: hops * hopLen, HopLen: hopLen, Hops: hops,
 			End: uint16(len(f)), Size: 100, QueueAt: 12, TxAt: 16,
 		}
 		if n%5 == 0 {

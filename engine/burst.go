@@ -31,14 +31,14 @@ type burst struct {
 	nDrop int
 
 	verdict [mbuf.MaxBurst]verdict
-	layers  [mbuf.MaxBurst]packet.Layers // of packets whose Info.Plain is set, only once something is to be said of them
+	layers  [mbuf.MaxBurst]packet.Layers // of packets whose Info.UDPv4 is set, only once something is to be said of them
 	info    [mbuf.MaxBurst]inthdr.Info   // of packets with INT, once they are in full
 	outers  [mbuf.MaxBurst]inthdr.Outers // of packets whose Info.Depth is not zero
 
 	// INT packets with sound headers, compact: int[:nINT] are their places in vec.
 	int     [mbuf.MaxBurst]uint8
 	nINT    int
-	known   [mbuf.MaxBurst]*inthdr.Info // what INT of packet int[j] says: its info or, without bit j in full, what inthdr.Memory knows
+	known   [mbuf.MaxBurst]*inthdr.Info // what INT of packet int[j] says: its info or, without bit j in full, what inthdr.HeaderCache knows
 	full    uint64                      // bit j: info of packet int[j] is filled
 	rest    [mbuf.MaxBurst]uint8        // rest[:nRest] are those j whose INT detect has left in place
 	nRest   int

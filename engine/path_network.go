@@ -14,7 +14,7 @@ func (w *Worker) toNetwork(p *path, b *burst) {
 	for i := range b.n {
 		m := b.vec[i]
 		f, pktLen := m.Bytes(), m.PktLen()
-		if w.recall.memory.Recall(f, pktLen, info) == inthdr.Plain {
+		if w.recall.memory.Match(f, pktLen, info) == inthdr.CacheNotINT {
 			continue // nothing but ports marks INT, and its port is none of these
 		}
 		status := packet.Parse(f, pktLen, l)

@@ -27,8 +27,8 @@ func (q *quietState) begin(w *Worker, now int64) {
 	}
 }
 
-// quietGo handles b.int[from:b.nINT] as long as they are Usual packets that are as
-// their flows' last ones: they are counted, and lose their INT where they are Plain and
+// quietGo handles b.int[from:b.nINT] as long as they are Common packets that are as
+// their flows' last ones: they are counted, and lose their INT where they are UDPv4 and
 // no samples, whose info is filled. It returns the place of the first that is not, with which nothing is done.
 //
 // quietRun is the same, written in assembly where there is such.
@@ -36,12 +36,12 @@ func quietGo(q *quietState, b *burst, from int) (next int) {
 	for j := from; j < min(b.nINT, mbuf.MaxBurst); j++ {
 		i := b.int[j] & (mbuf.MaxBurst - 1)
 		info, flow := b.known[j], b.flow[j]
-		if !info.Usual || flow == nil || uint32(flow.Generation) != q.generation || int(flow.Watch) >= len(q.lanes) {
+		if !info.Common || flow == nil || uint32(flow.Generation) != q.generation || int(flow.Watch) >= len(q.lanes) {
 			return j
 		}
 		f, lane, size := b.vec[i].Bytes(), &q.lanes[flow.Watch], info.Size
-		if info.Plain {
-			size = info.PlainSize(f)
+		if info.UDPv4 {
+			size = info.UDPv4Size(f)
 		}
 		if flow.Full(size) {
 			return j
@@ -55,7 +55,7 @@ func quietGo(q *quietState, b *burst, from int) (next int) {
 			b.fill(j)
 			continue
 		}
-		if !info.Plain {
+		if !info.UDPv4 {
 			b.leave(j)
 			continue
 		}

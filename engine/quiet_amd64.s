@@ -9,8 +9,8 @@
 // what is needed stays in registers, that of the flow's watch from packet to packet, all that
 // is asked of a hop is compared at once, and sums keep their carry. AVX2 and BMI2.
 //
-// SAFETY: Info comes from Memory.Known, Locator.Again or Find: INT ends within the frame's
-// first segment, its hops within INT. Locator.Judge says Usual only where there are hops
+// SAFETY: Info comes from HeaderCache.Lookup, Locator.Match or Find: INT ends within the frame's
+// first segment, its hops within INT. Locator.Classify says Common only where there are hops
 // of 12 bytes at least; four bytes before the first one are read. Flows come from the table,
 // their WayHops, at most MaxHops, from learnWay; four bytes behind Hops are read. The one pointer that is stored points
 // into the burst that it is stored in: no write barrier is missed.
@@ -35,7 +35,7 @@ TEXT ·quietWide(SB), NOSPLIT, $16-32
 
 packet:
 	MOVQ    burst_known(DI)(CX*8), R8
-	CMPB    asmInfo_Usual(R8), $0
+	CMPB    asmInfo_Common(R8), $0
 	JEQ     done
 	MOVQ    burst_flow(DI)(CX*8), R9
 	TESTQ   R9, R9
@@ -98,7 +98,7 @@ hop:
 	JNE  things
 
 quiet: // AX bytes go, now or later, of IP's R15; R13 is the size then
-	CMPB asmInfo_Plain(R8), $0
+	CMPB asmInfo_UDPv4(R8), $0
 	JEQ  intricate
 	MOVWLZX asmInfo_Removed(R8), AX
 	MOVWLZX 16(R12), R15
@@ -209,7 +209,7 @@ passed:
 	MOVQ burst_flow(DI)(CX*8), R9
 	JMP  quiet
 
-intricate: // not Plain: AX zero
+intricate: // not UDPv4: AX zero
 	XORL AX, AX
 	MOVWLZX asmInfo_Size(R8), R13
 	JMP  count
@@ -273,7 +273,7 @@ packet:
 	MOVBLZX burst_rest(DI)(CX*1), BX
 	MOVQ    burst_known(DI)(BX*8), R8
 	MOVBLZX burst_int(DI)(BX*1), BX
-	CMPB    asmInfo_Plain(R8), $0
+	CMPB    asmInfo_UDPv4(R8), $0
 	JEQ     done
 	CMPB    asmInfo_Discard(R8), $0
 	JNE     done
@@ -293,7 +293,7 @@ done:
 	MOVQ CX, next+16(FP)
 	RET
 
-// strip.Plain of the frame R12 in mbuf R11: AX bytes go, of IP's R15. SI, DI, CX, R10,
+// strip.UDPv4 of the frame R12 in mbuf R11: AX bytes go, of IP's R15. SI, DI, CX, R10,
 // R11 and R12 stay.
 TEXT strip<>(SB), NOSPLIT|NOFRAME, $0
 	// R9 is AX in the order of the packet, R13 UDP's checksum, BX the frame's new start.

@@ -9,12 +9,12 @@ import (
 
 // recallState is what recallRun needs to know besides the burst.
 type recallState struct {
-	memory *inthdr.Memory
+	memory *inthdr.HeaderCache
 	table  *flows.Table
 	index  flows.Index // of table
 }
 
-// recallGo handles b.vec[from:b.n] as long as Memory.Known tells what they are: of
+// recallGo handles b.vec[from:b.n] as long as HeaderCache.Lookup tells what they are: of
 // those with INT it fills known, int, key and hash. It returns the place of the first
 // of which it does not.
 //
@@ -23,11 +23,11 @@ func recallGo(q *recallState, b *burst, from int) (next int) {
 	for i := from; i < b.n; i++ {
 		m := b.vec[i]
 		f := m.Bytes()
-		known, r := q.memory.Known(f, m.PktLen())
+		known, r := q.memory.Lookup(f, m.PktLen())
 		switch r {
-		case inthdr.Ask:
+		case inthdr.CacheUnknown:
 			return i
-		case inthdr.Same:
+		case inthdr.CacheMatch:
 			j := b.nINT
 			b.known[j] = known
 			plainKey(&b.keys[j], f)
@@ -41,7 +41,7 @@ func recallGo(q *recallState, b *burst, from int) (next int) {
 }
 
 // Where the addresses stand, and behind them the source port, and the original
-// destination port in a frame of inthdr.Info.Plain.
+// destination port in a frame of inthdr.Info.UDPv4.
 const (
 	plainAddrs = 26
 	plainOrig  = 44

@@ -3,7 +3,7 @@
 #include "textflag.h"
 #include "go_asm.h"
 
-// What recallGo says in Go, with Memory.Known, plainKey and Table.Hash: read these
+// What recallGo says in Go, with HeaderCache.Lookup, plainKey and Table.Hash: read these
 // first. 66 instructions of a packet with INT and 23 of one without, where Go takes 184 and
 // 81 (bench/instructions): headers are compared 16 bytes at once, ports all at once, what is
 // loaded stays in registers up to the key, and where the flow will be looked for is
@@ -59,7 +59,7 @@ whole: // R13 bytes of the packet are in its first segment
 	VPAND 42(R12), X10, X1
 	VPBROADCASTW 44(R12), X2
 	VPXOR X9, X0, X0
-	VPXOR asmMemory_memos(R10), X1, X1
+	VPXOR asmMemory_templates(R10), X1, X1
 	VPCMPEQW X11, X2, X2
 	VPOR X0, X1, X1
 	VPOR X2, X1, X1
@@ -77,11 +77,11 @@ whole: // R13 bytes of the packet are in its first segment
 	ADDL $14, R9
 	CMPL R13, R9
 	JCS  done
-	MOVWLZX (asmMemory_memos+asmMemo_info+asmInfo_End)(R10), AX
+	MOVWLZX (asmMemory_templates+asmMemo_info+asmInfo_End)(R10), AX
 	CMPL R9, AX
 	JCS  done
 
-	LEAQ (asmMemory_memos+asmMemo_info)(R10), R10
+	LEAQ (asmMemory_templates+asmMemo_info)(R10), R10
 	MOVQ R10, burst_known(DI)(R14*8)
 	MOVB CX, burst_int(DI)(R14*1)
 
@@ -137,7 +137,7 @@ headers: // of a packet that is not to the port of INT
 	JNE  other
 
 notINT:
-	CMPB asmMemory_settles(R8), $0
+	CMPB asmMemory_portsOnly(R8), $0
 	JEQ  done
 	INCQ CX
 	CMPQ CX, burst_n(DI)

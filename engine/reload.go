@@ -29,7 +29,7 @@ func (w *Worker) adopt(a *adoption) {
 	w.watches = a.watches
 	w.generation++
 	w.locator = inthdr.NewLocator(r.INT)
-	w.recall.memory = w.locator.Memory()
+	w.recall.memory = w.locator.HeaderCache()
 	w.detector.SetRules(r.Policies, r.NodeModels)
 }
 

@@ -74,7 +74,7 @@ func (w *Worker) sampled(b *burst) {
 func (w *Worker) quietAfterAll(b *burst, j int) bool {
 	i := b.int[j]
 	info, flow := &b.info[i], b.flow[j]
-	if flow == nil || flow.Generation != w.generation || !info.Usual {
+	if flow == nil || flow.Generation != w.generation || !info.Common {
 		return false
 	}
 	d, f := w.detector, b.vec[i].Bytes()
@@ -97,8 +97,8 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 		return 0 // no room, in a flood or in a burst
 	}
 	f := b.vec[i].Bytes()
-	if info.Plain {
-		inthdr.PlainLayers(f, info, &b.layers[i])
+	if info.UDPv4 {
+		inthdr.UDPv4Layers(f, info, &b.layers[i])
 	}
 	flow.Count(info.Size)
 	fresh := b.fresh>>j&1 != 0
@@ -111,7 +111,7 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	}
 	o := w.observation
 	o.Frame, o.Info, o.FlowHash = f, info, b.hashes[j]
-	o.Usual, o.Layout = info.Usual, w.locator.Layout(info)
+	o.Usual, o.Layout = info.Common, w.locator.Layout(info)
 	o.Sequence, o.SequenceBits = w.locator.Sequence(f, info)
 	if tcpFlags(f, &b.layers[i], info)&(tcpFIN|tcpRST) != 0 {
 		flow.Close()

@@ -28,7 +28,7 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 	pktLen := m.PktLen()
 	m.Pullup(min(pullupLen, pktLen)) // where that is impossible, NeedMore tells
 	f := m.Bytes()
-	if w.locator.Again(f, pktLen, l, info) {
+	if w.locator.Match(f, pktLen, l, info) {
 		b.sound(i, f)
 		return
 	}
@@ -48,8 +48,8 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 	}
 	switch result {
 	case inthdr.Sound:
-		w.locator.Learn(f, l, info)
-		w.locator.Judge(info)
+		w.locator.Store(f, l, info)
+		w.locator.Classify(info)
 		b.sound(i, f)
 	case inthdr.Unsound:
 		w.unsound(p, b, i)
@@ -70,7 +70,7 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 func (b *burst) sound(i int, f []byte) {
 	info, l := &b.info[i], &b.layers[i]
 	info.Size = l.End - info.Removed
-	info.Usual = info.Usual && tcpFlags(f, l, info)&(tcpFIN|tcpRST) == 0
+	info.Common = info.Common && tcpFlags(f, l, info)&(tcpFIN|tcpRST) == 0
 	b.unkeyed |= 1 << b.nINT
 	b.full |= 1 << b.nINT
 	b.known[b.nINT] = info
@@ -103,7 +103,7 @@ func (w *Worker) unsound(p *path, b *burst, i int) {
 
 // isNeighborly tells whether a frame may be ARP or Neighbor Discovery, from what
 // packet.Parse has found: no IP, or ICMPv6. It is asked only on ports by which
-// reports leave, and only of frames that Recall did not settle.
+// reports leave, and only of frames that Match did not settle.
 func isNeighborly(s packet.Status, l *packet.Layers) bool {
 	return s == packet.NotIP || s == packet.OK && l.Proto == protoICMPv6
 }

@@ -34,7 +34,7 @@ func (w *Worker) strip(p *path, b *burst) {
 	}
 }
 
-// stripGo takes INT out of the packets b.rest[from:b.nRest] as long as they are Plain
+// stripGo takes INT out of the packets b.rest[from:b.nRest] as long as they are UDPv4
 // and not to be discarded, and returns the place of the first that is not.
 //
 // stripRun is the same, written in assembly where there is such.
@@ -42,7 +42,7 @@ func stripGo(b *burst, from int) (next int) {
 	for r := from; r < min(b.nRest, mbuf.MaxBurst); r++ {
 		j := b.rest[r] & (mbuf.MaxBurst - 1)
 		i, info := b.int[j], b.known[j]
-		if !info.Plain || info.Discard {
+		if !info.UDPv4 || info.Discard {
 			return r
 		}
 		b.vec[i].Adj(strip.Plain(b.vec[i].Bytes(), info))
@@ -117,7 +117,7 @@ func (w *Worker) innerOf(b *burst, i uint8) (t report.InType, inner []byte) {
 	info := &b.info[i]
 	from, end := uint16(plainL3), info.Size+info.Removed
 	t = report.IPv4
-	if !info.Plain {
+	if !info.UDPv4 {
 		l := &b.layers[i]
 		if info.Depth > 0 {
 			l = &b.outers[i][0]
@@ -138,5 +138,5 @@ func (w *Worker) innerOf(b *burst, i uint8) (t report.InType, inner []byte) {
 	return t, f[from:min(int(from)+rules.Fragment, int(end), len(f))]
 }
 
-// plainL3 is where IP starts in a frame of inthdr.Info.Plain.
+// plainL3 is where IP starts in a frame of inthdr.Info.UDPv4.
 const plainL3 = 14

@@ -72,7 +72,7 @@ func (w *Worker) reportTogether(b *burst, left, collectors uint64) (rest uint64)
 func (r *reportRun) gather(w *Worker, b *burst, left uint64) (rest uint64) {
 	j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
 	r.n, r.set, r.watch, r.domain = 0, b.events[j], b.watch[j], w.templateOf
-	if b.info[b.int[j]&(mbuf.MaxBurst-1)].Plain {
+	if b.info[b.int[j]&(mbuf.MaxBurst-1)].UDPv4 {
 		return r.gatherPlain(&w.rules.Report, b, left)
 	}
 	for ; left != 0; left &= left - 1 {
@@ -88,7 +88,7 @@ func (r *reportRun) gather(w *Worker, b *burst, left uint64) (rest uint64) {
 	return left
 }
 
-// gatherPlain is gather of Plain packets: innerOf, but that what is the same for all is
+// gatherPlain is gather of UDPv4 packets: innerOf, but that what is the same for all is
 // asked once.
 func (r *reportRun) gatherPlain(rules *ReportRules, b *burst, left uint64) (rest uint64) {
 	from, to := uint(plainL3), uint(plainL3+rules.Fragment)
@@ -105,7 +105,7 @@ func (r *reportRun) gatherPlain(rules *ReportRules, b *burst, left uint64) (rest
 		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
 		i := b.int[j] & (mbuf.MaxBurst - 1)
 		info := b.known[j] // in full, as of every packet that is reported
-		if !info.Plain || !r.alike(b, j, info) {
+		if !info.UDPv4 || !r.alike(b, j, info) {
 			break
 		}
 		f := vec[i].Bytes()

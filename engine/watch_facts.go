@@ -63,7 +63,7 @@ func (w *Worker) gather(b *burst, j int) {
 	frame, l, info, o := b.vec[i].Bytes(), &b.layers[i], &b.info[i], &b.outers[i]
 	f.vlan, f.dscp, f.inside = 0, info.DSCP, info.Depth > 0
 	f.hasVNI, f.vni, f.inner, f.hasDevice, f.device, f.noPath, f.nodes = false, 0, nil, false, 0, false, nil
-	if !info.Plain { // else it has no tag, and l may be another packet's
+	if !info.UDPv4 { // else it has no tag, and l may be another packet's
 		f.vlan = l.VLAN
 	}
 	if f.inside {
@@ -71,7 +71,7 @@ func (w *Worker) gather(b *burst, j int) {
 	}
 	inserted := info.Marking == inthdr.ByGRE && info.Inserted
 	tunnels := ws.asks&(askVNI|askInner) != 0
-	if tunnels && !info.Plain || inserted {
+	if tunnels && !info.UDPv4 || inserted {
 		f.own.read(frame, l, info)
 		if f.own.inserted {
 			f.dscp = f.own.layers.DSCP
@@ -93,7 +93,7 @@ func (w *Worker) gatherTunnels(frame []byte, info *inthdr.Info, o *inthdr.Outers
 			ports.open(frame, &originalHeaders{proto: p.Proto, port: p.DstPort, at: int(p.Payload), end: int(p.End)}, f)
 		}
 	}
-	if info.Plain {
+	if info.UDPv4 {
 		if !ports.has(info.Orig) {
 			return
 		}

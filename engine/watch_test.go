@@ -304,7 +304,7 @@ func TestPlainPacketsBesideOthers(t *testing.T) {
 		if got := b.watchOfPacket(frame); got != want {
 			t.Errorf("packet %d: watch %d, want %d", i, got, want)
 		}
-		if b.burst.info[0].Plain {
+		if b.burst.info[0].UDPv4 {
 			plain++
 		}
 	}

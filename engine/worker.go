@@ -110,7 +110,7 @@ func NewWorker(c WorkerConfig) *Worker {
 		counters:    newCounters(len(c.Links), len(c.Collectors)),
 		published:   newCounters(len(c.Links), len(c.Collectors)),
 	}
-	w.recall = recallState{memory: w.locator.Memory(), table: w.table, index: w.table.Index()}
+	w.recall = recallState{memory: w.locator.HeaderCache(), table: w.table, index: w.table.Index()}
 	w.detector.SetRules(c.Rules.Policies, c.Rules.NodeModels)
 	w.questions.ways = inspect.NewPaths(c.Seed)
 	for i := range c.Links {

@@ -35,15 +35,15 @@ const (
 	surveyNs = 100_000
 )
 
-// Calm tells whether no hop of a Usual packet reaches a threshold. stack are its hops.
+// Calm tells whether no hop of a Common packet reaches a threshold. stack are its hops.
 //
 //go:noinline
 func (l *Lane) Calm(stack []byte, i *inthdr.Info) bool {
 	hopLen := int(i.HopLen)
-	for len(stack) >= hopLen && hopLen >= inthdr.PlainHop {
+	for len(stack) >= hopLen && hopLen >= inthdr.BasicHopLen {
 		hop := stack[:hopLen]
 		stack = stack[hopLen:]
-		if reaches(hop, inthdr.PlainHop-4, ^uint32(0), l.Latency) || i.QueueAt > 0 && reaches(hop, i.QueueAt, 0xffffff, l.Raise) ||
+		if reaches(hop, inthdr.BasicHopLen-4, ^uint32(0), l.Latency) || i.QueueAt > 0 && reaches(hop, i.QueueAt, 0xffffff, l.Raise) ||
 			i.TxAt > 0 && reaches(hop, i.TxAt, ^uint32(0), l.Tx) {
 			return false
 		}

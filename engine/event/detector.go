@@ -50,7 +50,7 @@ type Observation struct {
 	Info     *inthdr.Info   // where INT stands in it
 	Layout   *inthdr.Layout // of one hop
 	FlowHash uint64
-	Usual    bool // as inthdr.Locator.Usual says; false is always right
+	Usual    bool // as inthdr.Info.Common; false is always right
 
 	Sequence     uint64 // number that a domain instruction declares
 	SequenceBits uint8  // how wide it is; 0: there is none

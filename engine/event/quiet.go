@@ -9,7 +9,7 @@ import (
 )
 
 // Quiet is Packet for most packets: those that are as the flow's last one was, and
-// no sample. i must be Usual. True: the packet gives no event. False: nothing is
+// no sample. i must be Common. True: the packet gives no event. False: nothing is
 // changed, and Packet must be called.
 func (d *Detector) Quiet(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
 	if int(f.Watch) >= len(d.lanes) {
@@ -24,7 +24,7 @@ func (d *Detector) Quiet(now int64, f *flows.Flow, frame []byte, i *inthdr.Info)
 }
 
 // Still tells whether path and latencies of a packet give no event, and then takes it
-// in. f must have a watch, and i be Usual. It is apart from Packet because what it needs
+// in. f must have a watch, and i be Common. It is apart from Packet because what it needs
 // fits into registers.
 //
 // Of values that are unknown nothing is tested here: such a node or interface is on no
@@ -73,10 +73,10 @@ func (l *Lane) settled(now int64, f *flows.Flow, i *inthdr.Info) bool {
 //go:noinline
 func along(f *flows.Flow, n uint, frame []byte, at, hopLen uint, absolute uint32) (sum uint64, ok bool) {
 	for _, known := range f.Hops[:n] {
-		if at+inthdr.PlainHop > uint(len(frame)) {
+		if at+inthdr.BasicHopLen > uint(len(frame)) {
 			return 0, false
 		}
-		hop := frame[at : at+inthdr.PlainHop : at+inthdr.PlainHop]
+		hop := frame[at : at+inthdr.BasicHopLen : at+inthdr.BasicHopLen]
 		at += hopLen
 		way, x := binary.LittleEndian.Uint64(hop), binary.BigEndian.Uint32(hop[8:])
 		if uint32(way) != known.Node || uint32(way>>32) != known.Interfaces || x-known.Ref+absolute > 2*absolute {

@@ -87,7 +87,7 @@ func check(t *testing.T, p *inthdr.Locator, n int, shim, hopML uint8, bitmap uin
 	var l packet.Layers
 	var i inthdr.Info
 	got := inthdr.Sound
-	if p.Memory().Recall(b, len(b), &i) != inthdr.Same {
+	if p.HeaderCache().Match(b, len(b), &i) != inthdr.CacheMatch {
 		if s := packet.Parse(b, len(b), &l); s != packet.OK {
 			t.Fatalf("parse: %v", s)
 		}

@@ -28,8 +28,8 @@ type Info struct {
 	Type     Type // of the first header that is MD or MX, else Destination
 	NPT      uint8
 	Reason   Reason
-	Plain    bool // found by Recall: NPT 1 right behind Ethernet without tags, IPv4 without options and UDP
-	Usual    bool // a packet as most are, with INT-MD as Locator.Judge says, which Recall has called, for other packets the worker
+	UDPv4    bool // found by Match: NPT 1 right behind Ethernet without tags, IPv4 without options and UDP
+	Common   bool // a packet as most are, with INT-MD as Locator.Classify says, which Match has called, for other packets the worker
 	Format   Format
 	Inserted bool  // G: the source made the tunnel (GRE), or made GPE of VXLAN
 	Depth    uint8 // tunnels around the layers that INT is marked in
@@ -50,5 +50,5 @@ type Info struct {
 	Stack, StackLen uint16 // per-hop metadata, newest hop first; the source-only part excluded
 	SourceLen       uint16 // source-only metadata behind the stack, source-inserted metadata of MX
 	HopLen, Hops    uint16 // bytes per hop, and how many hops
-	QueueAt, TxAt   uint8  // where a hop of a Usual packet has its queue and its utilization; 0: it has none
+	QueueAt, TxAt   uint8  // where a hop of a Common packet has its queue and its utilization; 0: it has none
 }

@@ -79,18 +79,18 @@ func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
 	}
 	switch i.NPT {
 	case 1:
-		return p.memory.tunnelPort(bits.ReverseBytes16(i.Orig))
+		return p.cache.tunnelPort(bits.ReverseBytes16(i.Orig))
 	case 2:
 		switch i.Orig {
 		case packet.ProtoUDP:
 			port := int(i.End) + 2
-			return port+2 > len(b) || p.memory.tunnelPort(binary.LittleEndian.Uint16(b[port:]))
+			return port+2 > len(b) || p.cache.tunnelPort(binary.LittleEndian.Uint16(b[port:]))
 		case packet.ProtoGRE, packet.ProtoIPv4, packet.ProtoIPv6:
 			return true
 		}
 		return false
 	}
-	return l.Proto == packet.ProtoUDP && p.memory.tunnelPort(bits.ReverseBytes16(l.DstPort))
+	return l.Proto == packet.ProtoUDP && p.cache.tunnelPort(bits.ReverseBytes16(l.DstPort))
 }
 
 // Tunnel tells whether there is a packet inside of the one that l describes.

@@ -26,7 +26,7 @@ const (
 type Layout struct {
 	Bitmap           uint16
 	Format           Format
-	Plain            bool // node id, level-1 interfaces and hop latency are the first PlainHop bytes, and no level-2 interfaces follow
+	BasicHops        bool // node id, level-1 interfaces and hop latency are the first BasicHopLen bytes, and no level-2 interfaces follow
 	HopLen           uint8
 	NodeID           int8 // 4 bytes
 	Interfaces       int8 // ingress 16 bits, egress 16 bits
@@ -39,8 +39,8 @@ type Layout struct {
 	Buffer           int8 // id 8 bits, occupancy 24 bits
 }
 
-// PlainHop is what Layout.Plain speaks of.
-const PlainHop = 12
+// BasicHopLen is what Layout.BasicHops speaks of.
+const BasicHopLen = 12
 
 // LayoutOf returns the layout that bitmap asks for.
 func LayoutOf(bitmap uint16, format Format) Layout {
@@ -74,6 +74,6 @@ func LayoutOf(bitmap uint16, format Format) Layout {
 		place(bit, 4)
 	}
 	l.HopLen = uint8(off)
-	l.Plain = format != Format2016 && l.NodeID == 0 && l.Interfaces == 4 && l.HopLatency == 8 && l.Level2Interfaces < 0
+	l.BasicHops = format != Format2016 && l.NodeID == 0 && l.Interfaces == 4 && l.HopLatency == 8 && l.Level2Interfaces < 0
 	return l
 }

@@ -67,7 +67,7 @@ type Locator struct {
 	domains                 []Domain
 	layouts                 [layoutSlots]Layout
 	current                 *Layout // the one last asked for
-	memory                  Memory
+	cache                   HeaderCache
 	shapes                  shapes
 }
 
@@ -92,7 +92,7 @@ func NewLocator(c Config) *Locator {
 		p.byGeneve, p.geneve = true, *c.Geneve
 	}
 	if c.UDPPort != nil {
-		p.byPort, p.port, p.memory.port = true, *c.UDPPort, bits.ReverseBytes16(*c.UDPPort)
+		p.byPort, p.port, p.cache.port = true, *c.UDPPort, bits.ReverseBytes16(*c.UDPPort)
 	}
 	if c.DSCP != nil {
 		p.byDSCP, p.dscpMask, p.dscpValue = true, c.DSCP.Mask, c.DSCP.Value&c.DSCP.Mask
@@ -101,15 +101,15 @@ func NewLocator(c Config) *Locator {
 		p.byProbe, p.probe = true, *c.ProbeMarker
 	}
 	for t, port := range [3]uint16{packet.PortVXLAN, p.gpe.Port, p.geneve.Port} {
-		p.memory.tunnels[t] = bits.ReverseBytes16(port)
+		p.cache.tunnels[t] = bits.ReverseBytes16(port)
 	}
 	for s := range p.layouts {
 		p.layouts[s] = LayoutOf(0, Format2)
 	}
 	p.current = &p.layouts[0]
-	p.memory.settles = !p.byDSCP && !p.byProbe
-	for i := range p.memory.memos {
-		p.memory.memos[i].headers[0] = nothing
+	p.cache.portsOnly = !p.byDSCP && !p.byProbe
+	for i := range p.cache.templates {
+		p.cache.templates[i].headers[0] = noHeaders
 	}
 	return p
 }

@@ -11,7 +11,7 @@ import (
 // the end of the MD header, and what they found. The next packet of that shape differs
 // only where no check asks; what follows from these bytes is read anew.
 //
-// It is Memo for headers that are not Plain: with VLAN tags, IPv6, TCP, or INT
+// It is Template for headers that are not UDPv4: with VLAN tags, IPv6, TCP, or INT
 // marked by DSCP or probe marker, IP options and NPT 2 included.
 type shape struct {
 	checks  [shapeWords]masked
@@ -40,18 +40,18 @@ type shapes struct {
 	next int // to be replaced
 	last int // where the last packet's was
 
-	missed uint // packets that Learn was told of since all are learned
+	missed uint // packets that Store was told of since all are learned
 }
 
 // relearn is how many packets of other shapes make room for one of them, once there is
 // none: more shapes than are kept, or headers made to differ, would otherwise cost more
 // than parsing alone.
-const relearn = 16
+const storeInterval = 16
 
-// Again is packet.Parse and Find in one for a packet like one that Learn was told of:
+// Match is packet.Parse and Find in one for a packet like one that Store was told of:
 // true, and l and i are filled as these would, with the result Sound and no tunnel
-// around, and Judge was called; i.Size is left to the caller, as Find leaves it.
-func (p *Locator) Again(b []byte, pktLen int, l *packet.Layers, i *Info) bool {
+// around, and Classify was called; i.Size is left to the caller, as Find leaves it.
+func (p *Locator) Match(b []byte, pktLen int, l *packet.Layers, i *Info) bool {
 	if pktLen > packet.MaxFrame {
 		return false
 	}
@@ -103,7 +103,7 @@ func (s *shape) fill(p *Locator, b []byte, pktLen int, l *packet.Layers, i *Info
 	src, dst, flags := binary.BigEndian.Uint16(l4), binary.BigEndian.Uint16(l4[2:]), uint8(0)
 	if s.layers.Proto == packet.ProtoTCP {
 		flags = l4[13]
-	} else if int(s.layers.L4)+int(binary.BigEndian.Uint16(l4[4:])) != end || s.info.Marking != ByPort && p.special(dst) {
+	} else if int(s.layers.L4)+int(binary.BigEndian.Uint16(l4[4:])) != end || s.info.Marking != ByPort && p.hasOwnPort(dst) {
 		return false
 	}
 	orig := s.info.Orig
@@ -125,19 +125,19 @@ func (s *shape) fill(p *Locator, b []byte, pktLen int, l *packet.Layers, i *Info
 }
 
 // special tells whether INT or a tunnel is looked for behind that UDP port.
-func (p *Locator) special(port uint16) bool {
-	return port == p.port || p.memory.tunnelPort(bits.ReverseBytes16(port))
+func (p *Locator) hasOwnPort(port uint16) bool {
+	return port == p.port || p.cache.tunnelPort(bits.ReverseBytes16(port))
 }
 
-// Learn remembers the shape of b, of which packet.Parse said l, and Find Sound and i.
-func (p *Locator) Learn(b []byte, l *packet.Layers, i *Info) {
+// Store remembers the shape of b, of which packet.Parse said l, and Find Sound and i.
+func (p *Locator) Store(b []byte, l *packet.Layers, i *Info) {
 	if p.shapes.n == len(p.shapes.kept) {
-		if p.shapes.missed++; p.shapes.missed%relearn != 0 {
+		if p.shapes.missed++; p.shapes.missed%storeInterval != 0 {
 			return
 		}
 	}
 	var s shape
-	if !s.learn(p, b, l, i) {
+	if !s.store(p, b, l, i) {
 		return
 	}
 	at := p.shapes.next
@@ -146,13 +146,13 @@ func (p *Locator) Learn(b []byte, l *packet.Layers, i *Info) {
 }
 
 // learn tells whether s can be made.
-func (s *shape) learn(p *Locator, b []byte, l *packet.Layers, i *Info) bool {
+func (s *shape) store(p *Locator, b []byte, l *packet.Layers, i *Info) bool {
 	to := int(i.Shim) + shimLen + mdLen
 	switch {
 	case i.Marking > ByProbeMarker, i.Type != MD, i.Format != Format2, i.Depth != 0,
-		i.Marking == ByPort && i.NPT == 1 && l.L3 == packet.EthernetLen && l.L4 == plainShim-8 && l.IPVersion == 4, // Memo serves these
+		i.Marking == ByPort && i.NPT == 1 && l.L3 == packet.EthernetLen && l.L4 == udpv4Shim-8 && l.IPVersion == 4, // Template serves these
 		l.Fragment != packet.NotFragment, int(l.L3) != packet.EthernetLen+4*int(l.VLANs), to > shapeBytes,
-		i.NPT == 1 && i.Orig == p.port, i.Marking != ByPort && l.Proto == packet.ProtoUDP && p.special(l.DstPort),
+		i.NPT == 1 && i.Orig == p.port, i.Marking != ByPort && l.Proto == packet.ProtoUDP && p.hasOwnPort(l.DstPort),
 		int(i.End) != int(i.Shim)+shimLen+4*int(b[i.Shim+1]): // followed by another shim
 		return false
 	}
@@ -164,7 +164,7 @@ func (s *shape) learn(p *Locator, b []byte, l *packet.Layers, i *Info) bool {
 		return false
 	}
 	s.layers, s.info = *l, *i
-	p.Judge(&s.info)
+	p.Classify(&s.info)
 	var mask [shapeBytes]byte
 	for k := range to {
 		mask[k] = 0xff

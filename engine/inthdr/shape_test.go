@@ -27,7 +27,7 @@ func shapeLocators() map[intgen.Marking][]*inthdr.Locator {
 }
 
 // TestAgainIsParseAndFind: of packets of every marking, changed in any byte of their
-// headers and cut anywhere, Again either says nothing or exactly what Parse and Find
+// headers and cut anywhere, Match either says nothing or exactly what Parse and Find
 // say.
 func TestAgainIsParseAndFind(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 11))
@@ -68,20 +68,20 @@ func changed(r *rand.Rand, b []byte) []byte {
 	return b[:len(b):len(b)]
 }
 
-// againOnce tells whether Again answered for b, of a packet that is more bytes longer.
+// againOnce tells whether Match answered for b, of a packet that is more bytes longer.
 func againOnce(t *testing.T, p *inthdr.Locator, b []byte, more int) bool {
 	t.Helper()
 	var l, wantL packet.Layers
 	var i, wantI inthdr.Info
 	var o inthdr.Outers
 	pktLen := len(b) + more
-	again := p.Again(b, pktLen, &l, &i)
+	again := p.Match(b, pktLen, &l, &i)
 	parsed := packet.Parse(b, pktLen, &wantL)
 	result := inthdr.NotINT
 	if parsed == packet.OK {
 		if result = p.Find(b, &wantL, &wantI, &o); result == inthdr.Sound {
-			p.Learn(b, &wantL, &wantI)
-			p.Judge(&wantI)
+			p.Store(b, &wantL, &wantI)
+			p.Classify(&wantI)
 		}
 	}
 	if again && (result != inthdr.Sound || l != wantL || i != wantI) {

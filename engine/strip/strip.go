@@ -19,7 +19,7 @@ import (
 // further on: the caller drops them (Mbuf.Adj). Nothing outside b[:i.End] is
 // touched.
 func Strip(b []byte, l *packet.Layers, i *inthdr.Info, o *inthdr.Outers) (head int) {
-	if i.Plain {
+	if i.UDPv4 {
 		return Plain(b, i)
 	}
 	if i.Depth == 0 {

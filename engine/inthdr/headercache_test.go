@@ -31,9 +31,9 @@ func marked(t testing.TB, r *rand.Rand, hops, payload int) []byte {
 	return b
 }
 
-// TestRecallIsParseAndLocate: whatever bytes of a frame are changed, Recall
+// TestMatchIsParseAndLocate: whatever bytes of a frame are changed, Match
 // either does not answer or answers exactly what Parse and Locate would.
-func TestRecallIsParseAndLocate(t *testing.T) {
+func TestMatchIsParseAndLocate(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	p, answered, plain := byPort(), 0, 0
 	for n := range 300_000 {
@@ -52,7 +52,7 @@ func TestRecallIsParseAndLocate(t *testing.T) {
 		}
 		var l, wantL packet.Layers
 		var i, wantI inthdr.Info
-		recalled := p.Memory().Recall(b, pktLen, &i)
+		recalled := p.HeaderCache().Match(b, pktLen, &i)
 		parsed := packet.Parse(b, pktLen, &wantL)
 		result := inthdr.NotINT
 		if parsed == packet.OK {
@@ -60,9 +60,9 @@ func TestRecallIsParseAndLocate(t *testing.T) {
 			result = p.Find(b, &wantL, &wantI, &o) // and remember for the next
 		}
 		switch recalled {
-		case inthdr.Ask:
+		case inthdr.CacheUnknown:
 			continue
-		case inthdr.Plain:
+		case inthdr.CacheNotINT:
 			if result != inthdr.NotINT {
 				t.Fatalf("%x\nplain, but located: %v", b, result)
 			}
@@ -70,15 +70,15 @@ func TestRecallIsParseAndLocate(t *testing.T) {
 			continue
 		}
 		answered++
-		if !i.Plain {
+		if !i.UDPv4 {
 			t.Fatalf("recalled, but not marked as plain")
 		}
-		inthdr.PlainLayers(b, &i, &l)
+		inthdr.UDPv4Layers(b, &i, &l)
 		if got, want := i.Size, wantL.End-wantI.Removed; got != want {
 			t.Fatalf("%x\n%d bytes without INT, want %d", b, got, want)
 		}
-		i.Plain, i.Size = false, 0
-		p.Judge(&wantI)
+		i.UDPv4, i.Size = false, 0
+		p.Classify(&wantI)
 		if result != inthdr.Sound || l != wantL || i != wantI {
 			t.Fatalf("%x\nrecalled %+v %+v\nlocated  %+v %+v (%v, %v)", b, l, i, wantL, wantI, parsed, result)
 		}
