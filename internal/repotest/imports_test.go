@@ -39,6 +39,8 @@ var mayImport = []struct {
 	{"engine", []string{"engine/...", "flows", "dpdk/..."}},
 	{"flows", nil},
 	{"exporters/record", []string{"engine/inthdr", "engine/packet", "engine/report", "engine/report/decode"}},
+	{"exporters/collect/streams", nil},
+	{"exporters/collect/spool", []string{"exporters/collect/streams"}},
 	{"exporters/...", []string{"exporters", "engine/report", "dpdk/..."}},
 	{"exporters", []string{"engine/report", "dpdk/..."}},
 	{"bench/...", []string{"..."}},

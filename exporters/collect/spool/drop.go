@@ -1,0 +1,89 @@
+package spool
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"intsink/exporters/collect/streams"
+)
+
+// Dropped is what one output lost with a segment.
+type Dropped struct {
+	Output  string
+	Records uint64
+	Ranges  []Range
+}
+
+// Range is a run of report packets of one stream that were dropped: count of them, from
+// first to last.
+type Range struct {
+	streams.Gap
+	Packets uint64
+}
+
+// maxRanges bounds what is told of one segment; beyond, a stream's runs become one.
+const maxRanges = 1024
+
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// dropOldest removes the oldest segment although outputs may need it, and appends what
+// they lose to all.
+func (s *Spool) dropOldest(all []Dropped) []Dropped {
+	g := s.segments[0]
+	next := Position{g.number + 1, fileHeaderLen}
+	if len(s.segments) == 1 {
+		s.finishFile()
+	}
+	for _, r := range s.readers {
+		if r.reading && r.read.Before(next) {
+			d := Dropped{Output: r.name, Records: g.wanted(r.tag) - r.consumed}
+			d.Ranges = ranges(s.path(g.number), g.size, r.read.Offset, r.tag)
+			r.jump(next)
+			all = append(all, d)
+		}
+		if r.holding && r.acked.Before(next) {
+			r.acked = next
+			s.moved = true
+		}
+	}
+	s.remove(g)
+	return all
+}
+
+// ranges are the runs of report packets in a segment's file from an offset on that the
+// output with that tag would have read.
+func ranges(path string, size, from int64, tag uint32) []Range {
+	b, err := os.ReadFile(path)
+	if err != nil || from > int64(len(b)) {
+		return nil
+	}
+	type run struct {
+		key   streams.Key
+		start int64
+	}
+	var all []Range
+	open := map[run]int{}
+	for b = b[from:min(size, int64(len(b)))]; len(b) > 0; {
+		e, n, err := readEntry(b)
+		if err != nil {
+			break
+		}
+		b = b[n:]
+		h, ok := streams.ReadHeader(e.Payload)
+		if e.Kind != Report || !ok || e.Only != 0 && e.Only != tag {
+			continue
+		}
+		k := run{streams.Key{Exporter: e.From.Addr(), Collector: e.To, Node: h.Node, HwID: h.HwID, Version: h.Version}, e.Start}
+		if i, ok := open[k]; ok && (e.Sequence == all[i].Last+1 || len(all) >= maxRanges) {
+			all[i].First, all[i].Last = min(all[i].First, e.Sequence), max(all[i].Last, e.Sequence)
+			all[i].Packets++
+			continue
+		}
+		open[k] = len(all)
+		all = append(all, Range{streams.Gap{Key: k.key, Start: e.Start, First: e.Sequence, Last: e.Sequence}, 1})
+	}
+	return all
+}

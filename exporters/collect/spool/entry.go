@@ -1,0 +1,193 @@
+package spool
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"net/netip"
+)
+
+// Kind says what an entry's payload is.
+type Kind uint8
+
+const (
+	Report Kind = iota // a report packet: the payload of a UDP datagram
+	Note               // made by the collector itself; not a packet
+)
+
+// Entry is what is kept of one report packet, or a note.
+type Entry struct {
+	Kind     Kind
+	Received int64          // Unix nanoseconds
+	From, To netip.AddrPort // exporter and collector
+	Start    int64          // of the stream, see streams.Place
+	Sequence uint64
+	Records  uint16 // that the payload gives, for the accounts
+	Only     uint32 // the output that wants it, see Tag; 0: all
+	Payload  []byte // valid until the next call of the reader that gave it
+}
+
+// A segment begins with the header of pcap: nanoseconds, raw IP.
+const (
+	fileHeaderLen = 24
+	magicNanos    = 0xa1b23c4d
+	linkRaw       = 101
+	snapLen       = 1 << 17
+
+	packetHeaderLen = 16
+	trailerLen      = 32
+	trailerMagic    = 0x494e5453 // "INTS"
+	maxEntry        = packetHeaderLen + 48 + 1<<16 + trailerLen
+
+	protocolUDP  = 17
+	protocolNote = 253
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func appendFileHeader(b []byte) []byte {
+	le := binary.LittleEndian
+	b = le.AppendUint32(b, magicNanos)
+	b = le.AppendUint16(b, 2)
+	b = le.AppendUint16(b, 4)
+	b = append(b, 0, 0, 0, 0, 0, 0, 0, 0)
+	b = le.AppendUint32(b, snapLen)
+	return le.AppendUint32(b, linkRaw)
+}
+
+// appendEntry appends one packet of the capture:
+//
+//	| seconds 4 | nanoseconds 4 | length 4 | length 4 |   little endian
+//	| IPv4 20 or IPv6 40 | UDP 8, not in a note | payload |
+//	| start 8 | sequence 8 | only 4 | records 2 | kind 1 | 0 1 | "INTS" 4 | CRC-32C 4 |   big endian
+//
+// The checksum is over everything from the seconds on.
+func appendEntry(b []byte, e *Entry) []byte {
+	le, be := binary.LittleEndian, binary.BigEndian
+	from := len(b)
+	b = le.AppendUint32(b, uint32(e.Received/1e9))
+	b = le.AppendUint32(b, uint32(e.Received%1e9))
+	b = append(b, 0, 0, 0, 0, 0, 0, 0, 0)
+	b = appendIP(b, e)
+	b = append(b, e.Payload...)
+	b = be.AppendUint64(b, uint64(e.Start))
+	b = be.AppendUint64(b, e.Sequence)
+	b = be.AppendUint32(b, e.Only)
+	b = be.AppendUint16(b, e.Records)
+	b = append(b, byte(e.Kind), 0)
+	b = be.AppendUint32(b, trailerMagic)
+	n := uint32(len(b) + 4 - from - packetHeaderLen)
+	le.PutUint32(b[from+8:], n)
+	le.PutUint32(b[from+12:], n)
+	return be.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
+}
+
+// appendIP appends the headers in front of the payload, without checksums of UDP.
+func appendIP(b []byte, e *Entry) []byte {
+	be := binary.BigEndian
+	protocol, length := byte(protocolNote), len(e.Payload)
+	if e.Kind == Report {
+		protocol, length = protocolUDP, length+8
+	}
+	src, dst := e.From.Addr().Unmap(), e.To.Addr().Unmap()
+	if src.Is4() {
+		if !dst.Is4() {
+			dst = netip.IPv4Unspecified() // bound to [::]
+		}
+		at := len(b)
+		b = append(b, 0x45, 0)
+		b = be.AppendUint16(b, uint16(20+length))
+		b = append(b, 0, 0, 0x40, 0, 64, protocol, 0, 0)
+		s, d := src.As4(), dst.As4()
+		b = append(append(b, s[:]...), d[:]...)
+		be.PutUint16(b[at+10:], headerChecksum(b[at:]))
+	} else {
+		b = append(b, 0x60, 0, 0, 0)
+		b = be.AppendUint16(b, uint16(length))
+		b = append(b, protocol, 64)
+		s, d := src.As16(), dst.As16()
+		b = append(append(b, s[:]...), d[:]...)
+	}
+	if e.Kind != Report {
+		return b
+	}
+	b = be.AppendUint16(b, e.From.Port())
+	b = be.AppendUint16(b, e.To.Port())
+	b = be.AppendUint16(b, uint16(length))
+	return append(b, 0, 0)
+}
+
+func headerChecksum(b []byte) uint16 {
+	var sum uint32
+	for i := 0; i < len(b); i += 2 {
+		sum += uint32(binary.BigEndian.Uint16(b[i:]))
+	}
+	sum = sum&0xffff + sum>>16
+	return ^uint16(sum + sum>>16)
+}
+
+var (
+	errTorn    = errors.New("ends in the middle of an entry")
+	errCorrupt = errors.New("not an entry of a spool")
+)
+
+// readEntry reads the entry at the start of b and returns its length. The payload stays
+// in b. The error is errTorn where b is too short for it.
+func readEntry(b []byte) (e Entry, size int, err error) {
+	if len(b) < packetHeaderLen {
+		return e, 0, errTorn
+	}
+	le, be := binary.LittleEndian, binary.BigEndian
+	size = packetHeaderLen + int(le.Uint32(b[8:]))
+	if size > maxEntry || size < packetHeaderLen+20+trailerLen {
+		return e, 0, errCorrupt
+	}
+	if size > len(b) {
+		return e, 0, errTorn
+	}
+	b = b[:size]
+	t := b[size-trailerLen:]
+	if be.Uint32(t[24:]) != trailerMagic || be.Uint32(t[28:]) != crc32.Checksum(b[:size-4], castagnoli) {
+		return e, 0, errCorrupt
+	}
+	e = Entry{
+		Kind:     Kind(t[22]),
+		Received: int64(le.Uint32(b))*1e9 + int64(le.Uint32(b[4:])),
+		Start:    int64(be.Uint64(t)),
+		Sequence: be.Uint64(t[8:]),
+		Only:     be.Uint32(t[16:]),
+		Records:  be.Uint16(t[20:]),
+	}
+	return e, size, e.readIP(b[packetHeaderLen : size-trailerLen])
+}
+
+// readIP reads addresses, ports and payload.
+func (e *Entry) readIP(p []byte) error {
+	be := binary.BigEndian
+	var src, dst netip.Addr
+	switch {
+	case p[0] == 0x45:
+		src, dst = netip.AddrFrom4([4]byte(p[12:])), netip.AddrFrom4([4]byte(p[16:]))
+		p = p[20:]
+	case p[0] == 0x60 && len(p) >= 40:
+		src, dst = netip.AddrFrom16([16]byte(p[8:])), netip.AddrFrom16([16]byte(p[24:]))
+		p = p[40:]
+	default:
+		return errCorrupt
+	}
+	var sport, dport uint16
+	if e.Kind == Report {
+		if len(p) < 8 {
+			return errCorrupt
+		}
+		sport, dport = be.Uint16(p), be.Uint16(p[2:])
+		p = p[8:]
+	}
+	e.From, e.To, e.Payload = netip.AddrPortFrom(src, sport), netip.AddrPortFrom(dst, dport), p
+	return nil
+}
+
+// Tag is what stands in Entry.Only for the output of that name; never 0.
+func Tag(output string) uint32 {
+	return crc32.Checksum([]byte(output), castagnoli) | 1
+}

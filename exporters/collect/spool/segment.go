@@ -1,0 +1,158 @@
+package spool
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+)
+
+// segment is one file and what is in it.
+type segment struct {
+	number  uint64
+	size    int64
+	records uint64            // of entries for all outputs
+	only    map[uint32]uint64 // of entries for one, by its tag
+}
+
+// wanted are the records in g that the output with that tag wants.
+func (g *segment) wanted(tag uint32) uint64 { return g.records + g.only[tag] }
+
+func (g *segment) count(e *Entry) {
+	if e.Only == 0 {
+		g.records += uint64(e.Records)
+		return
+	}
+	if g.only == nil {
+		g.only = map[uint32]uint64{}
+	}
+	g.only[e.Only] += uint64(e.Records)
+}
+
+func (s *Spool) path(number uint64) string {
+	return filepath.Join(s.o.Directory, fmt.Sprintf("spool-%010d.pcap", number))
+}
+
+// startSegment makes a new last segment.
+func (s *Spool) startSegment() error {
+	number := s.end().Segment
+	if len(s.segments) > 0 {
+		number++
+	}
+	f, err := os.OpenFile(s.path(number), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o640)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(appendFileHeader(nil)); err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return err
+	}
+	s.finishFile()
+	s.file = f
+	s.segments = append(s.segments, &segment{number: number, size: fileHeaderLen})
+	return nil
+}
+
+// finishFile syncs and closes what is written to.
+func (s *Spool) finishFile() {
+	if s.file == nil {
+		return
+	}
+	if err := syscall.Fdatasync(int(s.file.Fd())); err != nil {
+		s.failures++
+		s.o.Log("spool not synced", "file", s.file.Name(), "err", err)
+	}
+	s.file.Close()
+	s.file = nil
+}
+
+// Append adds entries in order, all or none, and appends to ends where each of them
+// ends. Where the spool is full, or the disk is, the oldest segment goes: what outputs
+// lose by that is in dropped.
+func (s *Spool) Append(entries []Entry, ends []Position) (_ []Position, dropped []Dropped, err error) {
+	if len(entries) == 0 {
+		return ends, nil, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.buf = s.buf[:0]
+	keep := len(ends)
+	for i := range entries {
+		s.buf = appendEntry(s.buf, &entries[i])
+		ends = append(ends, Position{0, int64(len(s.buf))})
+	}
+	if end := s.end(); s.file == nil || end.Offset > fileHeaderLen && end.Offset+int64(len(s.buf)) > s.o.SegmentSize {
+		if dropped, err = s.freeing(dropped, 1, s.startSegment); err != nil {
+			s.failures++
+			return ends[:keep], dropped, fmt.Errorf("spool: %w", err)
+		}
+	}
+	for s.used()+int64(len(s.buf)) > s.o.Size && len(s.segments) > 1 {
+		dropped = s.dropOldest(dropped)
+	}
+	if dropped, err = s.freeing(dropped, 2, s.write); err != nil {
+		s.failures++
+		return ends[:keep], dropped, fmt.Errorf("spool: %w", err)
+	}
+	last := s.segments[len(s.segments)-1]
+	for i := range entries {
+		last.count(&entries[i])
+		ends[keep+i].Segment = last.number
+		ends[keep+i].Offset += last.size
+	}
+	last.size += int64(len(s.buf))
+	if s.unsynced += int64(len(s.buf)); s.unsynced >= syncBytes {
+		select {
+		case s.kick <- struct{}{}:
+		default:
+		}
+	}
+	return ends, dropped, nil
+}
+
+// freeing does what needs room on the disk, dropping segments until there is, as long as
+// there are so many.
+func (s *Spool) freeing(dropped []Dropped, atLeast int, do func() error) ([]Dropped, error) {
+	for {
+		err := do()
+		full := isFull(err)
+		if !full || len(s.segments) < atLeast {
+			return dropped, err
+		}
+		dropped = s.dropOldest(dropped)
+	}
+}
+
+// write writes buf behind the last segment's end, or leaves that end as it is.
+func (s *Spool) write() error {
+	last := s.segments[len(s.segments)-1]
+	_, err := s.file.WriteAt(s.buf, last.size)
+	if err != nil {
+		s.file.Truncate(last.size) // what stays there nevertheless is cut at the next start, or overwritten
+	}
+	return err
+}
+
+// trim removes the segments that no output needs any more.
+func (s *Spool) trim() {
+	needed := s.end().Segment
+	for _, r := range s.readers {
+		if r.holding {
+			needed = min(needed, r.acked.Segment)
+		}
+	}
+	for len(s.segments) > 1 && s.segments[0].number < needed {
+		s.remove(s.segments[0])
+	}
+}
+
+func (s *Spool) remove(g *segment) {
+	if err := os.Remove(s.path(g.number)); err != nil {
+		s.failures++
+		s.o.Log("spool segment not removed", "err", err)
+	}
+	s.gone = max(s.gone, g.number)
+	s.segments = slices.DeleteFunc(s.segments, func(x *segment) bool { return x == g })
+}

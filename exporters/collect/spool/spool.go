@@ -1,0 +1,197 @@
+package spool
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Options of a spool.
+type Options struct {
+	Directory   string
+	Size        int64 // bytes of all segments together
+	SegmentSize int64 // 0: 64 MiB, or a quarter of Size where that is less
+	Log         func(msg string, args ...any)
+}
+
+// Position is a place in the spool: the first byte of an entry.
+type Position struct {
+	Segment uint64 `json:"segment"`
+	Offset  int64  `json:"offset"`
+}
+
+// Before reports whether p stands in front of q.
+func (p Position) Before(q Position) bool {
+	return p.Segment < q.Segment || p.Segment == q.Segment && p.Offset < q.Offset
+}
+
+// Spool is one folder of segments. Its methods may be called concurrently.
+type Spool struct {
+	o    Options
+	lock *os.File
+
+	mu       sync.Mutex
+	segments []*segment // rising numbers; the last is written to
+	gone     uint64     // number of the newest segment that was removed
+	file     *os.File   // of the last segment; nil where there is none
+	readers  map[string]*Reader
+	moved    bool // an output's position, since it was last written down
+	buf      []byte
+
+	unsynced int64 // bytes appended since the last sync
+	kick     chan struct{}
+	stop     chan struct{}
+	stopped  chan struct{}
+	failures uint64 // writes and syncs that failed
+	corrupt  uint64 // segments that ended too early
+}
+
+// SyncEvery and syncBytes are when appended entries are synced.
+const (
+	SyncEvery = 500 * time.Millisecond
+	syncBytes = 1 << 20
+)
+
+// Open takes the folder, cuts a torn tail and finds the outputs' positions. The folder is
+// made where it is missing.
+func Open(o Options) (*Spool, error) {
+	if o.SegmentSize == 0 {
+		o.SegmentSize = min(64<<20, o.Size/4)
+	}
+	if o.Log == nil {
+		o.Log = func(string, ...any) {}
+	}
+	if err := os.MkdirAll(o.Directory, 0o750); err != nil {
+		return nil, fmt.Errorf("spool: %w; make the folder, owned by the user of the service", err)
+	}
+	lock, err := takeLock(filepath.Join(o.Directory, "lock"))
+	if err != nil {
+		return nil, err
+	}
+	s := &Spool{o: o, lock: lock, readers: map[string]*Reader{}, kick: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
+	if err := s.recover(); err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("spool: %w", err)
+	}
+	go s.syncLoop()
+	return s, nil
+}
+
+func takeLock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
+	if err != nil {
+		return nil, fmt.Errorf("spool: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			err = errors.New("another process has it; give each its own spool.directory")
+		}
+		return nil, fmt.Errorf("spool: %s: %w", path, err)
+	}
+	return f, nil
+}
+
+// end is where the next entry goes.
+func (s *Spool) end() Position {
+	if len(s.segments) == 0 {
+		return Position{s.gone + 1, fileHeaderLen}
+	}
+	last := s.segments[len(s.segments)-1]
+	return Position{last.number, last.size}
+}
+
+// written are the records of the last segment that the output with that tag wants.
+func (s *Spool) written(tag uint32) uint64 {
+	if len(s.segments) == 0 {
+		return 0
+	}
+	return s.segments[len(s.segments)-1].wanted(tag)
+}
+
+// Usage are the bytes on disk and the most there may be.
+func (s *Spool) Usage() (used, size int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used(), s.o.Size
+}
+
+func (s *Spool) used() (n int64) {
+	for _, g := range s.segments {
+		n += g.size
+	}
+	return n
+}
+
+// Failures are how many writes and syncs failed, and how many segments ended too early.
+func (s *Spool) Failures() (failed, corrupt uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failures, s.corrupt
+}
+
+// syncLoop syncs what was appended and writes positions down.
+func (s *Spool) syncLoop() {
+	defer close(s.stopped)
+	tick := time.NewTicker(SyncEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-s.kick:
+		case <-s.stop:
+			return
+		}
+		if err := s.Sync(); err != nil {
+			s.o.Log("spool not synced", "err", err)
+		}
+	}
+}
+
+// Sync makes what was appended, and the positions, outlive the machine.
+func (s *Spool) Sync() error {
+	s.mu.Lock()
+	file, dirty, moved := s.file, s.unsynced > 0, s.moved
+	s.unsynced, s.moved = 0, false
+	positions := s.positions()
+	s.mu.Unlock()
+	var errs []error
+	if dirty && file != nil {
+		// A segment that was finished meanwhile was synced then; its file is closed.
+		if err := syscall.Fdatasync(int(file.Fd())); err != nil && !errors.Is(err, syscall.EBADF) {
+			errs = append(errs, fmt.Errorf("%s: %w", file.Name(), err))
+		}
+	}
+	if moved {
+		errs = append(errs, s.writePositions(positions))
+	}
+	err := errors.Join(errs...)
+	if err != nil {
+		s.mu.Lock()
+		s.failures++
+		s.moved = s.moved || moved
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// Close syncs and gives the folder back.
+func (s *Spool) Close() error {
+	close(s.stop)
+	<-s.stopped
+	err := s.Sync()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file != nil {
+		s.file.Close()
+	}
+	for _, r := range s.readers {
+		r.closeFile()
+	}
+	s.lock.Close()
+	return err
+}

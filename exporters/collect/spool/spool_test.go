@@ -1,0 +1,442 @@
+package spool
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/layers"
+	"github.com/gopacket/gopacket/pcapgo"
+)
+
+var (
+	sink      = netip.MustParseAddrPort("192.0.2.1:49152")
+	collector = netip.MustParseAddrPort("192.0.2.10:8555")
+)
+
+// packet is a report packet of node 3 and hw_id 5 with a number, and 100 bytes.
+func packet(n uint32) Entry {
+	b := make([]byte, 100)
+	binary.BigEndian.PutUint32(b, 2<<28|5<<22|n&0x3fffff)
+	binary.BigEndian.PutUint32(b[4:], 3)
+	return Entry{Received: 1700000000e9 + int64(n), From: sink, To: collector, Start: 1600000000e9, Sequence: uint64(n), Records: 2, Payload: b}
+}
+
+func packets(from, to uint32) (all []Entry) {
+	for n := from; n <= to; n++ {
+		all = append(all, packet(n))
+	}
+	return all
+}
+
+func open(t testing.TB, o Options) *Spool {
+	t.Helper()
+	if o.Size == 0 {
+		o.Size = 1 << 30
+	}
+	s, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func add(t testing.TB, s *Spool, entries ...Entry) []Dropped {
+	t.Helper()
+	_, dropped, err := s.Append(entries, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dropped
+}
+
+// drain reads all there is, acknowledges it, and returns the numbers.
+func drain(t testing.TB, r *Reader) (numbers []uint64) {
+	t.Helper()
+	for {
+		e, end, ok, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			return numbers
+		}
+		numbers = append(numbers, e.Sequence)
+		r.Ack(end)
+	}
+}
+
+func span(from, to uint64) (all []uint64) {
+	for n := from; n <= to; n++ {
+		all = append(all, n)
+	}
+	return all
+}
+
+func wantNumbers(t testing.TB, got, want []uint64) {
+	t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("read %d entries\n%v\nwant %d\n%v", len(got), got, len(want), want)
+	}
+}
+
+func TestEntries(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		in   Entry
+	}{
+		{"IPv4", packet(7)},
+		{"IPv6", Entry{From: netip.MustParseAddrPort("[2001:db8::1]:5"), To: netip.MustParseAddrPort("[::]:8555"), Received: 5, Start: -1, Sequence: 1 << 63, Records: 65535, Payload: []byte{1}}},
+		{"note", Entry{Kind: Note, From: netip.AddrPortFrom(sink.Addr(), 0), To: netip.AddrPortFrom(collector.Addr(), 0), Only: Tag("x"), Payload: []byte("{}")}},
+		{"empty", Entry{From: sink, To: collector, Payload: []byte{}}},
+		{"longest", Entry{From: sink, To: collector, Payload: make([]byte, 65507)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := appendEntry(nil, &c.in)
+			e, n, err := readEntry(b)
+			if err != nil || n != len(b) || fmt.Sprint(e) != fmt.Sprint(c.in) {
+				t.Errorf("%v, %d of %d bytes\n%.200v\nwant\n%.200v", err, n, len(b), e, c.in)
+			}
+			for i := range b[:min(len(b), 400)] {
+				if _, _, err := readEntry(b[:i]); err == nil {
+					t.Errorf("%d of %d bytes are read", i, len(b))
+				}
+				bad := bytes.Clone(b)
+				bad[i] ^= 0x10
+				if _, _, err := readEntry(bad); err == nil {
+					t.Errorf("a flipped bit in byte %d is not seen", i)
+				}
+			}
+		})
+	}
+}
+
+// TestSegmentIsACapture: other programs read it, and the IP packets are sound.
+func TestSegmentIsACapture(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Options{Directory: dir})
+	add(t, s, packets(1, 3)...)
+	s.Close()
+	f, err := os.Open(filepath.Join(dir, "spool-0000000001.pcap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := pcapgo.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := uint32(1); n <= 3; n++ {
+		b, ci, err := r.ReadPacketData()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := gopacket.NewPacket(b, layers.LinkTypeRaw, gopacket.Default)
+		want := packet(n)
+		udp, ok := p.Layer(layers.LayerTypeUDP).(*layers.UDP)
+		if !ok || !bytes.Equal(udp.Payload, want.Payload) || ci.Timestamp.UnixNano() != want.Received || udp.DstPort != 8555 {
+			t.Errorf("packet %d: %v %v", n, ci.Timestamp, p)
+		}
+		if ip := p.NetworkLayer().(*layers.IPv4); ip.Checksum != headerChecksum(append(bytes.Clone(b[:10]), append([]byte{0, 0}, b[12:20]...)...)) {
+			t.Errorf("packet %d: checksum %#x", n, ip.Checksum)
+		}
+	}
+}
+
+func TestOrderOverSegmentsAndRestarts(t *testing.T) {
+	o := Options{Directory: t.TempDir(), SegmentSize: 5000}
+	s := open(t, o)
+	r := s.Reader("a")
+	add(t, s, packets(1, 5)...) // before anybody reads: not for r
+	r.Start()
+	for n := uint32(6); n < 200; n += 7 {
+		add(t, s, packets(n, n+6)...)
+	}
+	if left := r.Left(); left != 2*(201-5) {
+		t.Errorf("%d records left", left)
+	}
+	var got []uint64
+	for range 100 {
+		e, end, ok, err := r.Next()
+		if !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		got = append(got, e.Sequence)
+		if e.Sequence <= 90 {
+			r.Ack(end)
+		}
+	}
+	wantNumbers(t, got, span(6, 105))
+	if r.Finish() {
+		t.Error("finished with entries left")
+	}
+	s.Close()
+
+	s = open(t, o)
+	defer s.Close()
+	r = s.Reader("a")
+	if left := r.Left(); left != 2*(201-90) {
+		t.Errorf("%d records left after the restart", left)
+	}
+	wantNumbers(t, drain(t, r), span(91, 201))
+	if !r.Finish() || r.Left() != 0 {
+		t.Error("not finished")
+	}
+	r.Release()
+	if names, _ := s.find(); len(names) != 1 {
+		t.Errorf("segments %v stay", names)
+	}
+}
+
+func TestOutputsReadForThemselves(t *testing.T) {
+	s := open(t, Options{Directory: t.TempDir()})
+	defer s.Close()
+	a, b := s.Reader("a"), s.Reader("b")
+	a.Start()
+	add(t, s, packets(1, 3)...)
+	mine := packet(100)
+	mine.Only = Tag("b")
+	b.Start()
+	add(t, s, mine)
+	add(t, s, packets(4, 5)...)
+	if a.Left() != 10 || b.Left() != 6 {
+		t.Errorf("%d and %d records left", a.Left(), b.Left())
+	}
+	wantNumbers(t, drain(t, a), span(1, 5))
+	wantNumbers(t, drain(t, b), []uint64{100, 4, 5})
+	if a.Left() != 0 || b.Left() != 0 {
+		t.Errorf("%d and %d records left", a.Left(), b.Left())
+	}
+}
+
+// TestTornTail cuts the last segment at every byte: what was whole is read, and what
+// comes later follows it.
+func TestTornTail(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Options{Directory: dir})
+	s.Reader("a").Start()
+	add(t, s, packets(1, 3)...)
+	s.Close()
+	segment, _ := os.ReadFile(filepath.Join(dir, "spool-0000000001.pcap"))
+	positions, _ := os.ReadFile(filepath.Join(dir, "positions.json"))
+	size := (len(segment) - fileHeaderLen) / 3
+	for cut := range len(segment) {
+		dir := t.TempDir()
+		os.WriteFile(filepath.Join(dir, "spool-0000000001.pcap"), segment[:cut], 0o600)
+		os.WriteFile(filepath.Join(dir, "positions.json"), positions, 0o600)
+		s := open(t, Options{Directory: dir})
+		add(t, s, packet(9))
+		whole := uint64(max(cut-fileHeaderLen, 0) / size)
+		r := s.Reader("a")
+		if left := r.Left(); left != 2*whole+2 {
+			t.Errorf("cut at %d: %d records left", cut, left)
+		}
+		wantNumbers(t, drain(t, r), append(span(1, whole), 9))
+		s.Close()
+	}
+}
+
+// TestCorruptSegment: a bad sector in the middle costs the rest of its segment, and the
+// records are accounted for.
+func TestCorruptSegment(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Options{Directory: dir, SegmentSize: 2000})
+	defer s.Close()
+	r := s.Reader("a")
+	r.Start()
+	for n := range uint32(40) {
+		add(t, s, packet(n+1))
+	}
+	path := filepath.Join(dir, "spool-0000000002.pcap")
+	b, _ := os.ReadFile(path)
+	b[fileHeaderLen+2*(len(b)/10)] ^= 1
+	os.WriteFile(path, b, 0o600)
+	var got, lost uint64
+	for {
+		e, _, ok, err := r.Next()
+		var l *LostError
+		if errors.As(err, &l) {
+			lost += l.Records
+			continue
+		}
+		if !ok {
+			break
+		}
+		got += uint64(e.Records)
+	}
+	if lost == 0 || got+lost != 80 || r.Left() != 0 {
+		t.Errorf("%d records read, %d lost, %d left", got, lost, r.Left())
+	}
+}
+
+func TestFullSpoolDropsTheOldest(t *testing.T) {
+	s := open(t, Options{Directory: t.TempDir(), Size: 10000, SegmentSize: 2000})
+	defer s.Close()
+	a, b := s.Reader("a"), s.Reader("b")
+	a.Start()
+	b.Hold() // gets everything from memory
+	var dropped []Dropped
+	for n := range uint32(200) {
+		dropped = append(dropped, add(t, s, packet(n))...)
+	}
+	if used, size := s.Usage(); used > size {
+		t.Errorf("%d of %d bytes", used, size)
+	}
+	var records, missing uint64
+	for _, d := range dropped {
+		if d.Output != "a" {
+			t.Errorf("%s lost %d", d.Output, d.Records)
+		}
+		records += d.Records
+		for _, r := range d.Ranges {
+			if r.Packets != r.Count() || r.First != missing || r.Key.Node != 3 || r.Key.HwID != 5 || r.Start != 1600000000e9 {
+				t.Errorf("range %+v after %d", r, missing)
+			}
+			missing += r.Packets
+		}
+	}
+	if left := a.Left(); records == 0 || records+left != 400 || missing*2 != records {
+		t.Errorf("%d records dropped, %d packets in ranges, %d left", records, missing, left)
+	}
+	wantNumbers(t, drain(t, a), span(missing, 199))
+}
+
+// TestDropUnderAReader: its segment goes while it stands in the middle of it.
+func TestDropUnderAReader(t *testing.T) {
+	s := open(t, Options{Directory: t.TempDir(), Size: 4000, SegmentSize: 2000})
+	defer s.Close()
+	a := s.Reader("a")
+	a.Start()
+	add(t, s, packets(0, 9)...)
+	var got []uint64
+	for range 3 {
+		e, _, _, _ := a.Next()
+		got = append(got, e.Sequence)
+	}
+	var dropped uint64
+	for n := uint32(10); n < 40; n++ {
+		for _, d := range add(t, s, packet(n)) {
+			dropped += d.Records
+		}
+	}
+	got = append(got, drain(t, a)...)
+	if uint64(len(got))*2+dropped != 80 || got[2] != 2 || got[len(got)-1] != 39 {
+		t.Errorf("read %v, %d records dropped", got, dropped)
+	}
+}
+
+// TestFullDisk: what does not fit any more is refused as a whole, and goes in again when
+// there is room; with more than one segment, the oldest makes room.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
+		t.Fatalf("%v: this test mounts a small tmpfs and needs root", err)
+	}
+	defer syscall.Unmount(dir, syscall.MNT_DETACH)
+	s := open(t, Options{Directory: dir, SegmentSize: 1 << 20})
+	r := s.Reader("a")
+	r.Start()
+	n, refused := uint32(0), false
+	for ; n < 5000 && !refused; n++ {
+		_, _, err := s.Append([]Entry{packet(n)}, nil)
+		refused = errors.Is(err, syscall.ENOSPC)
+	}
+	if !refused {
+		t.Fatal("never full")
+	}
+	got := drain(t, r)
+	wantNumbers(t, got, span(0, uint64(n)-2))
+	s.o.SegmentSize = 50000
+	s.Close()
+
+	s = open(t, Options{Directory: dir, SegmentSize: 50000})
+	defer s.Close()
+	r = s.Reader("a")
+	r.Finish()
+	r.Release()
+	r.Start()
+	var dropped uint64
+	for n := range uint32(5000) {
+		for _, d := range add(t, s, packet(n)) {
+			dropped += d.Records
+		}
+	}
+	if dropped == 0 || dropped+r.Left() != 10000 {
+		t.Errorf("%d records dropped, %d left", dropped, r.Left())
+	}
+}
+
+func TestOneOwner(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Options{Directory: dir})
+	defer s.Close()
+	if _, err := Open(Options{Directory: dir, Size: 1 << 30}); err == nil {
+		t.Error("two processes have the same spool")
+	}
+}
+
+func TestBadPositions(t *testing.T) {
+	for _, c := range []struct {
+		name, json string
+		fails      bool
+		left       uint64
+	}{
+		{"garbage", "x", true, 0},
+		{"of a segment that is gone", `{"version":1,"outputs":{"a":{"segment":0,"offset":5}}}`, false, 6},
+		{"beyond the end", `{"version":1,"outputs":{"a":{"segment":7,"offset":5}}}`, false, 0},
+		{"within the file's header", `{"version":1,"outputs":{"a":{"segment":1,"offset":5}}}`, false, 6},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := open(t, Options{Directory: dir})
+			s.Reader("a").Start()
+			add(t, s, packets(1, 3)...)
+			s.Close()
+			os.WriteFile(filepath.Join(dir, "positions.json"), []byte(c.json), 0o600)
+			s, err := Open(Options{Directory: dir, Size: 1 << 30})
+			if (err != nil) != c.fails {
+				t.Fatal(err)
+			}
+			if err != nil {
+				return
+			}
+			defer s.Close()
+			if left := s.Reader("a").Left(); left != c.left || uint64(len(drain(t, s.Reader("a"))))*2 != c.left {
+				t.Errorf("%d records left", left)
+			}
+		})
+	}
+}
+
+func FuzzSegment(f *testing.F) {
+	e := packet(1)
+	f.Add(appendEntry(nil, &e))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		dir := t.TempDir()
+		os.WriteFile(filepath.Join(dir, "spool-0000000001.pcap"), append(appendFileHeader(nil), b...), 0o600)
+		os.WriteFile(filepath.Join(dir, "positions.json"), []byte(`{"version":1,"outputs":{"a":{"segment":1,"offset":24}}}`), 0o600)
+		s := open(t, Options{Directory: dir})
+		defer s.Close()
+		add(t, s, packet(5))
+		if got := drain(t, s.Reader("a")); len(got) == 0 || got[len(got)-1] != 5 {
+			t.Errorf("read %v", got)
+		}
+	})
+}
+
+func BenchmarkAppend(b *testing.B) {
+	s := open(b, Options{Directory: b.TempDir()})
+	defer s.Close()
+	batch := packets(0, 63)
+	b.SetBytes(64 * 100)
+	for b.Loop() {
+		add(b, s, batch...)
+	}
+}

@@ -1,0 +1,44 @@
+package streams
+
+import "net/netip"
+
+// State is what has to be kept of a stream so that its numbers go on after a restart of
+// the collector.
+type State struct {
+	Exporter  netip.Addr     `json:"exporter"`
+	Collector netip.AddrPort `json:"collector"`
+	Node      uint32         `json:"node_id"`
+	HwID      uint8          `json:"hw_id"`
+	Version   uint8          `json:"version"`
+	Start     int64          `json:"start"`
+	Next      uint64         `json:"next"`
+}
+
+// States returns what is to be kept, in the order of the keys. Streams whose packets are
+// not numbered are left out.
+func (t *Table) States() []State {
+	all := make([]State, 0, len(t.streams))
+	for _, s := range t.Sorted() {
+		if s.copies == 0 {
+			all = append(all, State{s.Exporter, s.Collector, s.Node, s.HwID, s.Version, s.start, s.next})
+		}
+	}
+	return all
+}
+
+// Resume makes a stream of each state, as far as there is room. With exact, the next
+// packet of each is held against the number that should come; otherwise packets may have
+// come since the state was kept, and what is missing before the next one is not known.
+func (t *Table) Resume(states []State, exact bool, now Times) {
+	for _, st := range states {
+		k := Key{st.Exporter, st.Collector, st.Node, st.HwID, st.Version}
+		if len(t.streams) >= t.max || st.Version > 2 {
+			return
+		}
+		s := &Stream{Key: k, start: st.Start, first: st.Next, next: st.Next, newest: now, resuming: !exact}
+		for i := range s.seen { // what is behind came, as far as we know
+			s.seen[i] = ^uint64(0)
+		}
+		t.streams[k] = s
+	}
+}

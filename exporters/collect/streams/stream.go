@@ -1,0 +1,181 @@
+package streams
+
+import "math"
+
+// Patience is how long a missing number may still come before it counts as lost, in
+// nanoseconds. A sink that starts again takes longer than that.
+const Patience = int64(1e9)
+
+const (
+	window    = 1 << 14 // numbers below the newest of which we know which came
+	maxHoles  = 1024    // ranges of missing numbers that are waited for
+	nearStart = 4096    // a sink that begins anew begins below this number
+)
+
+// hole is a range of missing numbers, both ends included.
+type hole struct {
+	first, last uint64
+	since       int64 // monotonic
+}
+
+// Stream is the state of one sequence.
+type Stream struct {
+	Key
+	Counts
+	start    int64
+	first    uint64 // number of the first packet since start
+	next     uint64 // the number that should come
+	copies   uint64 // of the first packet's number, while no other came
+	newest   Times  // of the packet before next
+	holes    []hole // rising
+	resuming bool   // the numbers before the next packet are unknown
+	seen     [window / 64]uint64
+}
+
+func newStream(k Key, h Header, now Times) *Stream {
+	s := &Stream{Key: k, newest: now}
+	s.begin(h, now)
+	return s
+}
+
+// begin makes h the first packet of the stream.
+func (s *Stream) begin(h Header, now Times) {
+	s.start, s.newest = now.Arrived, now
+	s.first, s.next = uint64(h.Sequence), uint64(h.Sequence)
+	clear(s.seen[:])
+	s.holes, s.copies, s.resuming = s.holes[:0], 0, false
+}
+
+// See takes note of one packet and says where it stands. It calls gap for ranges that it
+// gives up.
+func (s *Stream) See(h Header, now Times, gap func(Gap)) Place {
+	s.Received++
+	m := mask(s.Version)
+	ahead := (uint64(h.Sequence) - s.next) & m
+	switch {
+	case s.unnumbered(ahead == m):
+		s.copies++
+		s.newest = now
+		return Place{s.start, s.first + s.copies}
+	case s.copies > 0: // numbered after all; what was numbered here must not come again
+		s.begin(h, now)
+		ahead = 0
+	case s.restarted(h, ahead, m, now):
+		s.Restarts++
+		s.expire(math.MaxInt64, gap) // the old numbers do not come any more
+		s.begin(h, now)
+		ahead = 0
+	}
+	if ahead > m/2 {
+		return s.behind(m+1-ahead, h)
+	}
+	if s.resuming {
+		s.resuming = false
+		s.next += ahead
+		s.first = s.next
+		ahead = 0
+	}
+	if ahead > 0 {
+		s.skip(ahead, now.Monotonic, gap)
+	}
+	s.mark(s.next)
+	s.newest = now
+	s.next++
+	return Place{s.start, s.next - 1}
+}
+
+// unnumbered reports whether this packet and all before it have the same number, as those
+// of Transparent Security's switches have.
+func (s *Stream) unnumbered(again bool) bool {
+	return again && s.next == s.first+1 && len(s.holes) == 0
+}
+
+// restarted reports whether the sink began to count anew: after a silence, a number
+// that lies behind, or one near 0 that would mean the loss of more than a few packets.
+// A silence is one by both clocks: packets may wait for us, and clocks are set.
+func (s *Stream) restarted(h Header, ahead, m uint64, now Times) bool {
+	if now.Arrived-s.newest.Arrived <= Patience || now.Monotonic-s.newest.Monotonic <= Patience {
+		return false
+	}
+	return ahead > m/2 || h.Sequence < nearStart && ahead > nearStart
+}
+
+// behind places a packet whose number lies back below next.
+func (s *Stream) behind(back uint64, h Header) Place {
+	if back > s.next { // older than the first packet that we know, and that was before the numbers wrapped
+		s.Late++
+		return Place{s.start - 1, uint64(h.Sequence)}
+	}
+	n := s.next - back
+	switch {
+	case s.fill(n):
+		s.Reordered++
+	case n < s.first || back > window || !s.wasSeen(n):
+		s.Late++
+	default:
+		s.Repeated++
+	}
+	if back <= window {
+		s.mark(n)
+	}
+	return Place{s.start, n}
+}
+
+// skip opens a hole of n numbers.
+func (s *Stream) skip(n uint64, monotonic int64, gap func(Gap)) {
+	if len(s.holes) == maxHoles {
+		s.giveUp(1, gap)
+	}
+	s.holes = append(s.holes, hole{s.next, s.next + n - 1, monotonic})
+	for i := range min(n, window) {
+		at := (s.next + i) % window
+		s.seen[at/64] &^= 1 << (at % 64)
+	}
+	s.next += n
+	for len(s.holes) > 1 && s.holes[0].last+window < s.next { // nobody would know it again
+		s.giveUp(1, gap)
+	}
+}
+
+// fill takes n out of its hole.
+func (s *Stream) fill(n uint64) bool {
+	for i, h := range s.holes {
+		if n < h.first || n > h.last {
+			continue
+		}
+		switch {
+		case h.first == h.last:
+			s.holes = append(s.holes[:i], s.holes[i+1:]...)
+		case n == h.first:
+			s.holes[i].first++
+		case n == h.last:
+			s.holes[i].last--
+		default:
+			s.holes = append(s.holes[:i+1], s.holes[i:]...)
+			s.holes[i].last, s.holes[i+1].first = n-1, n+1
+		}
+		return true
+	}
+	return false
+}
+
+// expire gives up the holes that opened at before or earlier.
+func (s *Stream) expire(before int64, gap func(Gap)) {
+	n := 0
+	for n < len(s.holes) && s.holes[n].since <= before {
+		n++
+	}
+	s.giveUp(n, gap)
+}
+
+// giveUp counts the first n holes as lost.
+func (s *Stream) giveUp(n int, gap func(Gap)) {
+	for _, h := range s.holes[:n] {
+		s.Lost += h.last - h.first + 1
+		gap(Gap{s.Key, s.start, h.first, h.last})
+	}
+	s.holes = append(s.holes[:0], s.holes[n:]...)
+}
+
+func (s *Stream) mark(n uint64)         { s.seen[n%window/64] |= 1 << (n % 64) }
+func (s *Stream) wasSeen(n uint64) bool { return s.seen[n%window/64]&(1<<(n%64)) != 0 }

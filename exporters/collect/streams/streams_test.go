@@ -1,0 +1,253 @@
+package streams
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+var key = Key{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddrPort("192.0.2.10:8555"), 3, 5, 2}
+
+const second = int64(1e9)
+
+// bed feeds one stream and notes its gaps.
+type bed struct {
+	t    *Table
+	now  int64
+	gaps []string
+}
+
+func newBed() *bed { return &bed{t: New(10), now: second} }
+
+func (b *bed) gap(g Gap) { b.gaps = append(b.gaps, fmt.Sprintf("%d-%d", g.First, g.Last)) }
+
+func (b *bed) see(n uint32) Place {
+	b.now += 1000
+	h := Header{Node: 3, HwID: 5, Version: 2, Sequence: n}
+	times := Times{b.now, b.now}
+	return b.t.Find(key, h, times).See(h, times, b.gap)
+}
+
+func (b *bed) counts() Counts { return b.t.streams[key].Counts }
+
+// TestStream: numbers as they come (pNs waits), the extended numbers they get, and the
+// counts afterwards.
+func TestStream(t *testing.T) {
+	const wait = 1 << 30 // a silence longer than Patience
+	for _, c := range []struct {
+		name  string
+		in    []uint32
+		want  string
+		gaps  string
+		count Counts
+	}{
+		{"in order", []uint32{7, 8, 9}, "7 8 9", "", Counts{Received: 3}},
+		{"over the wrap", []uint32{4194302, 4194303, 0, 1}, "4194302 4194303 4194304 4194305", "", Counts{Received: 4}},
+		{"gap over the wrap", []uint32{4194302, 1}, "4194302 4194305", "4194303-4194304", Counts{Received: 2, Lost: 2}},
+		{"two gaps", []uint32{1, 3, 6}, "1 3 6", "2-2 4-5", Counts{Received: 3, Lost: 3}},
+		{"reordered", []uint32{1, 4, 3, 2, 5}, "1 4 3 2 5", "", Counts{Received: 5, Reordered: 2}},
+		{"in the middle of a gap", []uint32{1, 6, 4}, "1 6 4", "2-3 5-5", Counts{Received: 3, Lost: 3, Reordered: 1}},
+		{"reordered over the wrap", []uint32{4194302, 0, 4194303}, "4194302 4194304 4194303", "", Counts{Received: 3, Reordered: 1}},
+		{"repeated", []uint32{1, 2, 2, 1}, "1 2 2 1", "", Counts{Received: 4, Repeated: 2}},
+		{"before the first", []uint32{5, 4}, "5 4", "", Counts{Received: 2, Late: 1}},
+		{"before the first and the wrap", []uint32{0, 4194303}, "0 -4194303", "", Counts{Received: 2, Late: 1}},
+		{"late", []uint32{1, 3, wait | 4, 2}, "1 3 4 2", "2-2", Counts{Received: 4, Lost: 1, Late: 1}},
+		{"restart of the sink", []uint32{100, 101, wait | 0, 1}, "100 101 +0 +1", "", Counts{Received: 4, Restarts: 1}},
+		{"restart settles the holes", []uint32{100, 103, wait | 0}, "100 103 +0", "101-102", Counts{Received: 3, Lost: 2, Restarts: 1}},
+		{"restart of one with high numbers", []uint32{3000000, wait | 3}, "3000000 +3", "", Counts{Received: 2, Restarts: 1}},
+		{"silence alone is none", []uint32{100, wait | 105}, "100 105", "101-104", Counts{Received: 2, Lost: 4}},
+		{"few before the wrap lost in a silence", []uint32{4194300, wait | 2}, "4194300 4194306", "4194301-4194305", Counts{Received: 2, Lost: 5}},
+		{"unnumbered", []uint32{0, 0, 0, wait | 0}, "0 1 2 3", "", Counts{Received: 4}},
+		{"numbered after all", []uint32{0, 0, 1, 2}, "0 1 +1 +2", "", Counts{Received: 4}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBed()
+			var got []string
+			var start int64
+			for i, n := range c.in {
+				if n&wait != 0 {
+					b.now += 2 * second
+					b.t.Expire(b.now, b.gap)
+				}
+				p := b.see(n &^ wait)
+				mark := ""
+				if i == 0 {
+					start = p.Start
+				} else if p.Start > start {
+					mark = "+"
+				} else if p.Start < start {
+					mark = "-"
+				}
+				got = append(got, fmt.Sprint(mark, p.Sequence))
+			}
+			b.t.Expire(b.now+2*second, b.gap)
+			if s := strings.Join(got, " "); s != c.want {
+				t.Errorf("numbers %s, want %s", s, c.want)
+			}
+			if s := strings.Join(b.gaps, " "); s != c.gaps {
+				t.Errorf("gaps %q, want %q", s, c.gaps)
+			}
+			if b.counts() != c.count {
+				t.Errorf("%+v, want %+v", b.counts(), c.count)
+			}
+		})
+	}
+}
+
+// TestRandomLoss: over the wrap, with loss, copies and reordering, each number that came
+// has its own extended number, and lost is exactly what never came.
+func TestRandomLoss(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	b := newBed()
+	const from, n = 4194304 - 30000, 100000
+	var queue []uint64
+	came := map[uint64]bool{}
+	send := func(x uint64) {
+		p := b.see(uint32(x) & 0x3fffff)
+		if p.Sequence != x {
+			t.Fatalf("number %d taken for %d", x, p.Sequence)
+		}
+		came[x] = true
+	}
+	send(from)
+	for i := uint64(1); i < n; i++ {
+		if r.IntN(50) == 0 {
+			continue
+		}
+		queue = append(queue, from+i)
+		if r.IntN(100) == 0 {
+			queue = append(queue, from+i)
+		}
+		for len(queue) > 40 || len(queue) > 0 && i == n-1 {
+			at := r.IntN(min(20, len(queue)))
+			send(queue[at])
+			queue = append(queue[:at], queue[at+1:]...)
+		}
+		if i%1000 == 0 {
+			b.t.Expire(b.now, b.gap)
+		}
+	}
+	send(from + n)
+	b.t.Expire(b.now+2*second, b.gap)
+	c := b.counts()
+	if want := uint64(n + 1 - len(came)); c.Lost != want || c.Late != 0 || c.Restarts != 0 || c.Received != uint64(len(came))+c.Repeated {
+		t.Errorf("%+v, want %d lost", c, want)
+	}
+}
+
+// TestClockSteps: neither a wall clock that is set nor a reader that stood still makes a
+// restart of a late packet.
+func TestClockSteps(t *testing.T) {
+	for name, step := range map[string]Times{
+		"wall clock set forward": {3600 * second, 2000},
+		"wall clock set back":    {-3600 * second, 2000},
+		"the reader stood still": {2000, 30 * second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed()
+			b.see(10)
+			b.see(12)
+			h := Header{Node: 3, HwID: 5, Version: 2, Sequence: 11}
+			p := b.t.Find(key, h, Times{}).See(h, Times{b.now + step.Arrived, b.now + step.Monotonic}, b.gap)
+			if p.Sequence != 11 || b.counts().Restarts != 0 || b.counts().Reordered != 1 {
+				t.Errorf("%+v %+v", p, b.counts())
+			}
+		})
+	}
+}
+
+// TestHolesAreBounded: so much is missing that it has to be given up early.
+func TestHolesAreBounded(t *testing.T) {
+	b := newBed()
+	for i := range uint32(3 * maxHoles) {
+		b.see(2 * i)
+	}
+	s := b.t.streams[key]
+	if len(s.holes) > maxHoles || s.Lost != 2*maxHoles-1 {
+		t.Errorf("%d holes, %d lost", len(s.holes), s.Lost)
+	}
+	b.see(6*maxHoles + 1<<20) // everything else is far behind now
+	if s.Lost != 3*maxHoles-1 || len(s.holes) != 1 {
+		t.Errorf("%d holes, %d lost", len(s.holes), s.Lost)
+	}
+	if p := b.see(3); p.Sequence != 3 || s.Late != 1 {
+		t.Errorf("%+v %+v", p, s.Counts)
+	}
+}
+
+func TestTableIsBounded(t *testing.T) {
+	tab := New(2)
+	at := func(node uint32, now int64) *Stream {
+		k := key
+		k.Node = node
+		return tab.Find(k, Header{Node: node, Version: 2}, Times{now, now})
+	}
+	if at(1, 0) == nil || at(2, 1) == nil || at(3, 2) != nil || tab.Len() != 2 {
+		t.Error("a third stream found room")
+	}
+	if at(3, idle+1) == nil || tab.Len() != 2 {
+		t.Error("the idle stream did not make room")
+	}
+}
+
+func TestResume(t *testing.T) {
+	for _, exact := range []bool{true, false} {
+		t.Run(fmt.Sprint("exact ", exact), func(t *testing.T) {
+			b := newBed()
+			first := b.see(4194300)
+			b.see(4194303)
+			states := b.t.States()
+			b.t = New(10)
+			b.gaps = nil
+			b.t.Resume(states, exact, Times{b.now, b.now})
+			p := b.see(5)
+			b.see(6)
+			b.t.Expire(b.now+2*second, b.gap)
+			if p.Start != first.Start || p.Sequence != 4194309 {
+				t.Errorf("goes on at %+v after %+v", p, first)
+			}
+			if lost := b.counts().Lost; exact && lost != 5 || !exact && lost != 0 {
+				t.Errorf("%d lost", lost)
+			}
+		})
+	}
+}
+
+func TestReadHeader(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		in   []byte
+		want Header
+		ok   bool
+	}{
+		{"2.0", []byte{0x21, 0x40, 0, 7, 0, 0, 0, 3}, Header{3, 7, 5, 2}, true},
+		{"1.0", []byte{0x14, 0, 0, 5, 0, 0, 0, 3, 1, 0, 0, 7}, Header{3, 1<<24 + 7, 5, 1}, true},
+		{"0.5", []byte{0x02, 0, 0, 5, 1, 0, 0, 7}, Header{0, 1<<24 + 7, 5, 0}, true},
+		{"short", []byte{0x21, 0x40, 0, 7, 0, 0, 0}, Header{}, false},
+		{"1.0 short", []byte{0x14, 0, 0, 5, 0, 0, 0, 3, 1, 0, 0}, Header{}, false},
+		{"version 6", []byte("hello, collector"), Header{}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if h, ok := ReadHeader(c.in); ok != c.ok || ok && h != c.want {
+				t.Errorf("%+v, %v", h, ok)
+			}
+		})
+	}
+}
+
+func TestSeeDoesNotAllocate(t *testing.T) {
+	b := newBed()
+	n := uint32(0)
+	b.see(n)
+	gap := func(Gap) {}
+	if allocs := testing.AllocsPerRun(1000, func() {
+		n += 1 + n&1
+		h := Header{Node: 3, HwID: 5, Version: 2, Sequence: n}
+		b.now += 1000
+		b.t.Find(key, h, Times{b.now, b.now}).See(h, Times{b.now, b.now}, gap)
+	}); allocs > 0.1 {
+		t.Errorf("%v allocations a packet", allocs)
+	}
+}
