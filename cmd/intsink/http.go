@@ -10,6 +10,8 @@ import (
 	"net/http/pprof"
 	"strings"
 	"time"
+
+	"intsink/cmd/intsink/internal/flowapi"
 )
 
 // startHTTP serves /metrics, /healthz, /readyz, /api/v1 and /debug/pprof on addr and
@@ -50,7 +52,7 @@ func (a *appliance) handler() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, a.healthy()) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, a.ready()) })
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, endpoints) })
-	newInspector(a.workers, a.clock).register(mux)
+	flowapi.New(a.workers, a.clock).Register(mux)
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
@@ -60,7 +62,7 @@ func (a *appliance) handler() http.Handler {
 }
 
 // endpoints is what / answers.
-var endpoints = "/metrics\n/healthz\n/readyz\n/api/v1/" + strings.Join(apiLists, "\n/api/v1/") + "\n/api/v1/flows/{id}\n/debug/pprof/\n"
+var endpoints = "/metrics\n/healthz\n/readyz\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/flows/{id}\n/debug/pprof/\n"
 
 func answer(w http.ResponseWriter, err error) {
 	if err != nil {
@@ -70,10 +72,6 @@ func answer(w http.ResponseWriter, err error) {
 	fmt.Fprintln(w, "ok")
 }
 
-// stuckAfter is how long a worker may go without a tick before it counts as
-// stuck. A burst takes microseconds.
-const stuckAfter = 2 * time.Second
-
 // healthy: every worker has ticked lately.
 func (a *appliance) healthy() error {
 	now := a.clock()
@@ -82,7 +80,7 @@ func (a *appliance) healthy() error {
 		if beat == 0 {
 			return fmt.Errorf("worker w%d has not polled yet", i)
 		}
-		if late := time.Duration(now - beat); late > stuckAfter {
+		if late := time.Duration(now - beat); late > flowapi.StuckAfter {
 			return fmt.Errorf("worker w%d has not polled for %v", i, late.Round(time.Millisecond))
 		}
 	}

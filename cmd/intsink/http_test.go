@@ -1,41 +1,20 @@
 package main
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"intsink/engine"
+	"intsink/flows"
 )
-
-// deadlined notes until when the answer may be written.
-type deadlined struct {
-	*httptest.ResponseRecorder
-	until time.Time
-}
-
-func (d *deadlined) SetWriteDeadline(t time.Time) error {
-	d.until = t
-	return nil
-}
-
-// TestSlowClientsAreLeft: none holds an answer, or a connection on which it asks
-// nothing, for ever.
-func TestSlowClientsAreLeft(t *testing.T) {
-	s := newServer(newAPIBed(t).server.Config.Handler)
-	if s.ReadHeaderTimeout <= 0 || s.IdleTimeout <= 0 {
-		t.Errorf("header timeout %v, idle timeout %v", s.ReadHeaderTimeout, s.IdleTimeout)
-	}
-	w := &deadlined{ResponseRecorder: httptest.NewRecorder()}
-	s.Handler.ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/flows", nil))
-	if left := time.Until(w.until); w.Code != 200 || left <= 0 || left > apiTimeout {
-		t.Errorf("status %d, %v to write the answer", w.Code, left)
-	}
-}
 
 // TestRootNamesTheEndpoints, and each of them but those with a parameter answers.
 func TestRootNamesTheEndpoints(t *testing.T) {
-	b := newAPIBed(t, []int{1})
-	h := (&appliance{workers: b.workers, clock: b.in.clock}).handler()
+	clock := func() int64 { return time.Now().UnixNano() }
+	h := (&appliance{workers: []*engine.Worker{polling(t)}, clock: clock}).handler()
 	get := func(path string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
@@ -52,4 +31,31 @@ func TestRootNamesTheEndpoints(t *testing.T) {
 	if get("/").Code != 200 || get("/nowhere").Code != 404 {
 		t.Errorf("/ %d, /nowhere %d", get("/").Code, get("/nowhere").Code)
 	}
+}
+
+// TestIdleClientsAreLeft: none holds a connection on which it asks nothing for ever.
+func TestIdleClientsAreLeft(t *testing.T) {
+	s := newServer(http.NotFoundHandler())
+	if s.ReadHeaderTimeout <= 0 || s.IdleTimeout <= 0 {
+		t.Errorf("header timeout %v, idle timeout %v", s.ReadHeaderTimeout, s.IdleTimeout)
+	}
+}
+
+// polling is a worker without links that answers questions until the test ends.
+func polling(t *testing.T) *engine.Worker {
+	w := engine.NewWorker(engine.WorkerConfig{
+		Rules: &engine.Rules{}, Flows: flows.Config{Capacity: 1024, IdleTimeout: 1e9}, Clock: func() int64 { return time.Now().UnixNano() },
+	})
+	w.Tick(time.Now().UnixNano())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		w.Run(func(int) { time.Sleep(100 * time.Microsecond) })
+	}()
+	t.Cleanup(func() {
+		w.Stop()
+		<-ended
+		w.Release()
+	})
+	return w
 }

@@ -23,6 +23,8 @@ var mayImport = []struct {
 	{"cmd/internal/capture", []string{"exporters/file"}},
 	{"cmd/internal/decode", []string{"cmd/internal/...", "engine/report", "engine/report/..."}},
 	{"cmd/intsink/internal/rules", []string{"conf", "engine", "engine/...", "exporters/port", "flows"}},
+	{"cmd/intsink/internal/flowapi", []string{"cmd/internal/cli", "engine", "engine/event", "engine/inspect", "flows"}},
+	{"cmd/intsink/internal/explain", []string{"cmd/internal/cli", "cmd/intsink/internal/flowapi", "conf", "engine/inspect"}},
 	{"cmd/intsink", []string{"cmd/internal/...", "cmd/intsink/internal/...", "conf", "dpdk/...", "engine", "engine/...", "exporters", "exporters/...", "flows"}},
 	{"cmd/intsink/internal/ui", nil},
 	{"cmd/intsink", []string{"cmd/internal/...", "conf", "dpdk/...", "engine", "engine/...", "exporters", "exporters/...", "flows"}},

@@ -1,4 +1,4 @@
-package main
+package explain
 
 import (
 	"fmt"
@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/flowapi"
 )
 
 // whyText is a flow's detail for people.
-func whyText(d *flowDetail) string {
+func whyText(d *flowapi.FlowDetail) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("%s", d.ID)
@@ -43,7 +44,7 @@ func whyText(d *flowDetail) string {
 	return b.String()
 }
 
-func whyReported(line func(string, ...any), d *flowDetail) {
+func whyReported(line func(string, ...any), d *flowapi.FlowDetail) {
 	if d.LastReport == nil {
 		line("  reported    nothing since its first packet")
 	} else {
@@ -61,20 +62,20 @@ func whyReported(line func(string, ...any), d *flowDetail) {
 	}
 }
 
-func whyPaths(line func(string, ...any), d *flowDetail) {
+func whyPaths(line func(string, ...any), d *flowapi.FlowDetail) {
 	for _, p := range d.Paths {
 		what := "known path"
 		if p.Current {
 			what = "path"
 		}
-		line("  %-11s %s, seen %s ago (id %s)", what, nodesText(&p.pathItem), age(d.Now, p.LastSeen), p.ID)
+		line("  %-11s %s, seen %s ago (id %s)", what, nodesText(&p.PathItem), age(d.Now, p.LastSeen), p.ID)
 	}
 	if len(d.Paths) == 0 {
 		line("  path        unknown: no packet had the ids and interfaces of all nodes")
 	}
 }
 
-func nodesText(p *pathItem) string {
+func nodesText(p *flowapi.PathItem) string {
 	if p.Hops == nil {
 		return "nodes not kept"
 	}
@@ -88,12 +89,12 @@ func nodesText(p *pathItem) string {
 	return "nodes " + strings.Join(nodes, " > ")
 }
 
-func whyLatencies(line func(string, ...any), d *flowDetail) {
+func whyLatencies(line func(string, ...any), d *flowapi.FlowDetail) {
 	if len(d.Hops) == 0 && d.EndToEnd == nil {
 		return
 	}
 	line("  latency     reference    deviates              now")
-	row := func(name string, r *referenceItem) {
+	row := func(name string, r *flowapi.ReferenceItem) {
 		deviates := "above " + ns(r.AboveNs)
 		if r.BelowNs != nil {
 			deviates = fmt.Sprintf("below %s, %s", ns(uint64(*r.BelowNs)), deviates)
@@ -110,15 +111,15 @@ func whyLatencies(line func(string, ...any), d *flowDetail) {
 	if d.EndToEnd != nil {
 		row("whole way", d.EndToEnd)
 	}
-	if slices.ContainsFunc(d.Hops, func(r referenceItem) bool { return r.OnPath != nil && !*r.OnPath }) {
+	if slices.ContainsFunc(d.Hops, func(r flowapi.ReferenceItem) bool { return r.OnPath != nil && !*r.OnPath }) {
 		line("    * not on the current path")
 	}
 }
 
 // nextReports says, per event that is watched, what would be reported next.
-func nextReports(d *flowDetail) []string {
+func nextReports(d *flowapi.FlowDetail) []string {
 	t := d.Thresholds
-	latency := func(whose string, b *deadbandItem) string {
+	latency := func(whose string, b *flowapi.DeadbandItem) string {
 		return fmt.Sprintf("%s that deviates in %d of its last %d packets%s", whose, b.K, b.N, atMost(b.IntervalNs))
 	}
 	texts := map[string]string{
@@ -155,7 +156,7 @@ func nextReports(d *flowDetail) []string {
 	return out
 }
 
-func pathText(t *thresholdsItem) string {
+func pathText(t *flowapi.ThresholdsItem) string {
 	what := fmt.Sprintf("path_change: a path that is not among the last %d, or not seen for %s", t.PathChange.Paths, period(t.PathChange.MemoryNs))
 	if t.PathChange.Known {
 		what = "path_change: any other path"
@@ -166,7 +167,7 @@ func pathText(t *thresholdsItem) string {
 	return what
 }
 
-func congestionText(t *thresholdsItem) string {
+func congestionText(t *flowapi.ThresholdsItem) string {
 	var by []string
 	if t.Congestion.Raise > 0 {
 		by = append(by, fmt.Sprintf("an occupancy of %d or more", t.Congestion.Raise))
@@ -180,7 +181,7 @@ func congestionText(t *thresholdsItem) string {
 	return fmt.Sprintf("congestion: a queue on its way with %s; %d reports an episode", strings.Join(by, " or "), t.Congestion.Quota)
 }
 
-func refreshText(d *flowDetail) string {
+func refreshText(d *flowapi.FlowDetail) string {
 	switch {
 	case d.RefreshDue == nil:
 		return "not due yet"

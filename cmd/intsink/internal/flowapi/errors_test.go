@@ -1,4 +1,4 @@
-package main
+package flowapi
 
 import (
 	"net/http"
@@ -54,7 +54,7 @@ func TestBadRequestsSayWhatIsKnown(t *testing.T) {
 // TestOtherMethodsAreRefused, by every endpoint, with what is allowed.
 func TestOtherMethodsAreRefused(t *testing.T) {
 	b := newAPIBed(t)
-	for _, path := range append(apiLists, "flows/udp:10.0.0.4:1-10.1.0.1:8000") {
+	for _, path := range append(Lists, "flows/udp:10.0.0.4:1-10.1.0.1:8000") {
 		for _, method := range []string{"POST", "PUT", "DELETE"} {
 			w := httptest.NewRecorder()
 			b.server.Config.Handler.ServeHTTP(w, httptest.NewRequest(method, "/api/v1/"+path, nil))
@@ -87,5 +87,25 @@ func TestWorkersThatAreGone(t *testing.T) {
 	b.in.turn <- struct{}{} // another request, which does not end
 	if status := b.get("/api/v1/paths", &body); status != 503 || !strings.Contains(body["error"], "busy") {
 		t.Errorf("%d %v", status, body)
+	}
+}
+
+// deadlined notes until when the answer may be written.
+type deadlined struct {
+	*httptest.ResponseRecorder
+	until time.Time
+}
+
+func (d *deadlined) SetWriteDeadline(t time.Time) error {
+	d.until = t
+	return nil
+}
+
+// TestSlowClientsAreLeft: none holds an answer for ever.
+func TestSlowClientsAreLeft(t *testing.T) {
+	w := &deadlined{ResponseRecorder: httptest.NewRecorder()}
+	newAPIBed(t).server.Config.Handler.ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/flows", nil))
+	if left := time.Until(w.until); w.Code != 200 || left <= 0 || left > Timeout {
+		t.Errorf("status %d, %v to write the answer", w.Code, left)
 	}
 }

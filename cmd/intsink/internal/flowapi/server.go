@@ -1,4 +1,4 @@
-package main
+package flowapi
 
 import (
 	"context"
@@ -13,25 +13,27 @@ import (
 	"intsink/engine/inspect"
 )
 
-// inspector answers /api/v1 with what the workers know.
-type inspector struct {
+// API answers /api/v1 with what the workers know.
+type API struct {
 	workers []*engine.Worker
 	clock   func() int64
 	timeout time.Duration // of one request
 	turn    chan struct{} // workers answer one request at a time
 }
 
-// apiTimeout is longer than an answer over the largest flow table takes.
-const apiTimeout = 30 * time.Second
+// Timeout is longer than an answer over the largest flow table takes.
+const Timeout = 30 * time.Second
 
-func newInspector(workers []*engine.Worker, clock func() int64) *inspector {
-	return &inspector{workers, clock, apiTimeout, make(chan struct{}, 1)}
+// New makes an API over workers, whose time clock tells.
+func New(workers []*engine.Worker, clock func() int64) *API {
+	return &API{workers, clock, Timeout, make(chan struct{}, 1)}
 }
 
-// apiLists are the lists that there are, and their order in messages.
-var apiLists = []string{"flows", "paths", "queues", "links", "interfaces"}
+// Lists are the lists that there are, and their order in messages.
+var Lists = []string{"flows", "paths", "queues", "links", "interfaces"}
 
-func (in *inspector) register(mux *http.ServeMux) {
+// Register adds the routes below /api/v1/.
+func (in *API) Register(mux *http.ServeMux) {
 	lists := map[string]func(context.Context, *parameters) (any, error){
 		"flows": in.flows, "paths": in.paths, "queues": in.queues, "links": in.links, "interfaces": in.interfaces,
 	}
@@ -42,7 +44,7 @@ func (in *inspector) register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/flows/{id}", in.handle(in.flow))
 	mux.HandleFunc("/api/v1/flows/{id}", in.handle(readOnly))
 	mux.HandleFunc("/api/v1/", in.handle(func(context.Context, *parameters) (any, error) {
-		return nil, apiError{http.StatusNotFound, "there are GET /api/v1/" + strings.Join(apiLists, ", /api/v1/") + " and /api/v1/flows/{id}"}
+		return nil, apiError{http.StatusNotFound, "there are GET /api/v1/" + strings.Join(Lists, ", /api/v1/") + " and /api/v1/flows/{id}"}
 	}))
 }
 
@@ -64,7 +66,7 @@ func badRequest(format string, args ...any) error {
 }
 
 // handle answers in JSON, errors too: {"error": "..."}.
-func (in *inspector) handle(answer func(context.Context, *parameters) (any, error)) http.HandlerFunc {
+func (in *API) handle(answer func(context.Context, *parameters) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), in.timeout)
 		defer cancel()
@@ -92,7 +94,7 @@ func (in *inspector) handle(answer func(context.Context, *parameters) (any, erro
 }
 
 // ask puts a query to every worker, once it is this request's turn.
-func (in *inspector) ask(ctx context.Context, newQuery func(worker int) *inspect.Query) ([]*engine.Question, error) {
+func (in *API) ask(ctx context.Context, newQuery func(worker int) *inspect.Query) ([]*engine.Question, error) {
 	select {
 	case in.turn <- struct{}{}:
 		defer func() { <-in.turn }()
@@ -101,7 +103,7 @@ func (in *inspector) ask(ctx context.Context, newQuery func(worker int) *inspect
 	}
 	now := in.clock()
 	for i, w := range in.workers {
-		if late := now - w.Beat(); late > int64(stuckAfter) {
+		if late := now - w.Beat(); late > int64(StuckAfter) {
 			return nil, gone(i, "")
 		}
 	}
@@ -117,3 +119,18 @@ func gone(worker int, within string) error {
 	return apiError{http.StatusServiceUnavailable, fmt.Sprintf(
 		"worker w%d does not answer%s: GET /healthz tells whether it polls; where it does, ask again, otherwise restart intsink", worker, within)}
 }
+
+// StuckAfter is how long a worker may go without a tick before it counts as
+// stuck. A burst takes microseconds.
+const StuckAfter = 2 * time.Second
+
+// tables asks every worker for tables, once all parameters are read.
+func (in *API) tables(ctx context.Context, p *parameters, what inspect.What) ([]*engine.Question, error) {
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	return in.ask(ctx, func(int) *inspect.Query { return inspect.New(what, 0) })
+}
+
+// unknownValue is what a node writes that has no value (INT 2.1: all ones).
+const unknownValue = 1<<32 - 1

@@ -1,4 +1,4 @@
-package main
+package flowapi
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type linkItem struct {
 }
 
 // links is GET /api/v1/links.
-func (in *inspector) links(ctx context.Context, p *parameters) (any, error) {
+func (in *API) links(ctx context.Context, p *parameters) (any, error) {
 	node, link, minLatency := number[uint32](p, "node", 32), p.crossing("link"), p.least("min_latency_ns")
 	g := p.paging("latency", "last_seen", "clock_skews")
 	questions, err := in.tables(ctx, p, inspect.Links|inspect.Interfaces)

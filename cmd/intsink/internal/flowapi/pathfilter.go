@@ -1,4 +1,4 @@
-package main
+package flowapi
 
 import (
 	"context"
@@ -113,7 +113,7 @@ func hotOf(questions []*engine.Question) map[egress]bool {
 }
 
 // onPaths finds, per worker, the hashes of the paths that f selects, sorted.
-func (in *inspector) onPaths(ctx context.Context, f *wayFilter) ([][]uint64, error) {
+func (in *API) onPaths(ctx context.Context, f *wayFilter) ([][]uint64, error) {
 	what := inspect.Ways
 	if f.congested != nil {
 		what |= inspect.Queues
@@ -140,8 +140,8 @@ func (in *inspector) onPaths(ctx context.Context, f *wayFilter) ([][]uint64, err
 	return hashes, nil
 }
 
-// pathItem is one path in /api/v1/paths.
-type pathItem struct {
+// PathItem is one path in /api/v1/paths.
+type PathItem struct {
 	ID    string        `json:"id"`
 	Hops  *int          `json:"hops"` // null where the path is not described
 	Nodes []pathHopItem `json:"nodes"`
@@ -154,8 +154,8 @@ type pathHopItem struct {
 	Egress  *uint16 `json:"egress"`
 }
 
-func newPathItem(worker int, hash uint64, p *inspect.Path) pathItem {
-	item := pathItem{ID: pathID(worker, hash, p)}
+func newPathItem(worker int, hash uint64, p *inspect.Path) PathItem {
+	item := PathItem{ID: pathID(worker, hash, p)}
 	if p == nil {
 		return item
 	}

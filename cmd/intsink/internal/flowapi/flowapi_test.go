@@ -1,4 +1,4 @@
-package main
+package flowapi
 
 import (
 	"encoding/json"
@@ -50,7 +50,7 @@ func (p *apiPort) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received in
 type apiBed struct {
 	t       *testing.T
 	server  *httptest.Server
-	in      *inspector
+	in      *API
 	workers []*engine.Worker
 }
 
@@ -124,9 +124,9 @@ func newAPIBed(t *testing.T, flowsOf ...[]int) *apiBed {
 		}
 		b.run(worker)
 	}
-	b.in = newInspector(b.workers, func() int64 { return time.Now().UnixNano() })
+	b.in = New(b.workers, func() int64 { return time.Now().UnixNano() })
 	mux := http.NewServeMux()
-	b.in.register(mux)
+	b.in.Register(mux)
 	b.server = httptest.NewServer(mux)
 	t.Cleanup(b.server.Close)
 	return b
@@ -185,7 +185,7 @@ var twoWorkers = [][]int{{0, 2, 4, 6, 8, 10, 12, 14, 16, 18}, {1, 3, 5, 7, 9, 11
 func TestFlowsOfAllWorkersInOrder(t *testing.T) {
 	b := newAPIBed(t, twoWorkers...)
 	for _, limit := range []int{1, 3, 20, 1000} {
-		items, totals := all[flowItem](b, fmt.Sprintf("/api/v1/flows?sort=packets&limit=%d", limit))
+		items, totals := all[FlowItem](b, fmt.Sprintf("/api/v1/flows?sort=packets&limit=%d", limit))
 		if len(items) != 20 || totals["flows"] != 20 || totals["packets"] != 210 || totals["flows_in_table"] != 20 {
 			t.Fatalf("limit %d: %d items, %v", limit, len(items), totals)
 		}
@@ -208,13 +208,13 @@ func TestFlowFilters(t *testing.T) {
 		"min_hop_latency_ns=10001": 16, "min_latency_ns=30001": 16, "min_latency_ns=4000000000": 0,
 		"path=0123456789abcdef": 0, "path=w1-0123456789abcdef": 0,
 	} {
-		items, totals := all[flowItem](b, "/api/v1/flows?limit=7&sort=last_seen&"+query)
+		items, totals := all[FlowItem](b, "/api/v1/flows?limit=7&sort=last_seen&"+query)
 		if len(items) != want || totals["flows"] != float64(want) {
 			t.Errorf("%s: %d flows, total %v; want %d", query, len(items), totals["flows"], want)
 		}
 	}
-	items, _ := all[flowItem](b, "/api/v1/flows?node=112")
-	if some, _ := all[flowItem](b, "/api/v1/flows?path="+*items[0].Path); len(some) != 4 {
+	items, _ := all[FlowItem](b, "/api/v1/flows?node=112")
+	if some, _ := all[FlowItem](b, "/api/v1/flows?path="+*items[0].Path); len(some) != 4 {
 		t.Errorf("%d flows on the path of %s, want 4", len(some), items[0].ID)
 	}
 }
@@ -270,7 +270,7 @@ func TestQueuesLinksAndInterfaces(t *testing.T) {
 func TestOneFlow(t *testing.T) {
 	b := newAPIBed(t, twoWorkers...)
 	for _, id := range []string{"udp:10.0.0.4:1024-10.1.0.1:8000", "udp:[2001:db8::13]:1024-[2001:db8:1::1]:8001", "17:10.0.0.4:1024-10.1.0.1:8000"} {
-		var d flowDetail
+		var d FlowDetail
 		if status := b.get("/api/v1/flows/"+url.PathEscape(id), &d); status != http.StatusOK {
 			t.Fatalf("%s: status %d", id, status)
 		}
@@ -278,7 +278,7 @@ func TestOneFlow(t *testing.T) {
 			t.Errorf("%s: %+v", id, d)
 		}
 	}
-	var d flowDetail // 5 packets: 3 of 10 us, 2 of 25 us a hop: the second is reported
+	var d FlowDetail // 5 packets: 3 of 10 us, 2 of 25 us a hop: the second is reported
 	b.get("/api/v1/flows/udp:10.0.0.4:1024-10.1.0.1:8000", &d)
 	h := d.Hops[0]
 	if h.ReferenceNs != 25_000 || h.AboveNs != 37_500 || h.BelowNs == nil || *h.BelowNs != 12_500 || h.Need != 2 || h.Of != 4 || h.Deviating != 0 {

@@ -1,4 +1,4 @@
-package main
+package flowapi
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"intsink/engine/inspect"
 )
 
-// flowItem is one flow in /api/v1/flows.
-type flowItem struct {
+// FlowItem is one flow in /api/v1/flows.
+type FlowItem struct {
 	ID              string     `json:"id"`
 	Watch           *string    `json:"watch"` // null: none, or new rules since the flow's last packet
 	Worker          string     `json:"worker"`
@@ -39,9 +39,9 @@ type flowItem struct {
 	Drops           uint32     `json:"drops"`
 }
 
-func newFlowItem(worker int, f *inspect.Flow, rules *engine.Rules, known ways) flowItem {
+func newFlowItem(worker int, f *inspect.Flow, rules *engine.Rules, known ways) FlowItem {
 	k := &f.Key
-	item := flowItem{
+	item := FlowItem{
 		ID: inspect.FlowID(k), Watch: watchName(f, rules), Worker: workerName(worker), Protocol: inspect.ProtocolName(k.Proto()),
 		Source: k.SrcAddr().String(), SourcePort: k.SrcPort(), Destination: k.DstAddr().String(), DestinationPort: k.DstPort(),
 		Packets: f.Packets, Bytes: f.Bytes, LastSeen: timestamp(f.Seen), LatencyNs: some(f.EndRef, f.EndKnown),
@@ -84,8 +84,8 @@ func eventNames(set event.Set) []string {
 	return names
 }
 
-// flowTotals are of all flows that were selected, not of the page.
-type flowTotals struct {
+// FlowTotals are of all flows that were selected, not of the page.
+type FlowTotals struct {
 	Flows   uint64 `json:"flows"`
 	Packets uint64 `json:"packets"`
 	Bytes   uint64 `json:"bytes"`
@@ -103,7 +103,7 @@ func flowFilter(p *parameters) inspect.Filter {
 }
 
 // flows is GET /api/v1/flows.
-func (in *inspector) flows(ctx context.Context, p *parameters) (any, error) {
+func (in *API) flows(ctx context.Context, p *parameters) (any, error) {
 	filter, way, g := flowFilter(p), p.way("path"), p.paging(flowOrders...)
 	var after *inspect.Position
 	if p.err == nil && g.after != nil {
@@ -148,7 +148,7 @@ func (in *inspector) flows(ctx context.Context, p *parameters) (any, error) {
 
 // hasWatch: there is a watch of that name in the rules of some worker. A question
 // for nothing finds out at once, before all flows are looked at.
-func (in *inspector) hasWatch(ctx context.Context, name string) error {
+func (in *API) hasWatch(ctx context.Context, name string) error {
 	questions, err := in.ask(ctx, func(int) *inspect.Query { return inspect.New(0, 0) })
 	if err != nil {
 		return err
@@ -171,13 +171,13 @@ func (in *inspector) hasWatch(ctx context.Context, name string) error {
 }
 
 // flowPage merges the workers' answers, each the first flows of its own.
-func flowPage(questions []*engine.Question, g paging) *page[flowItem] {
+func flowPage(questions []*engine.Question, g paging) *page[FlowItem] {
 	type found struct {
 		*inspect.Found
 		worker int
 	}
 	var all []found
-	var totals flowTotals
+	var totals FlowTotals
 	for i, q := range questions {
 		totals.Flows += q.Matched
 		totals.Packets += q.Packets
@@ -197,7 +197,7 @@ func flowPage(questions []*engine.Question, g paging) *page[flowItem] {
 		}
 		return 0
 	})
-	p := &page[flowItem]{Items: []flowItem{}, Totals: totals}
+	p := &page[FlowItem]{Items: []FlowItem{}, Totals: totals}
 	if len(all) > g.limit {
 		last := all[g.limit-1]
 		p.Next = (&cursor{g.sort, last.Value, inspect.FlowID(&last.Key)}).String()

@@ -1,4 +1,4 @@
-package main
+package flowapi
 
 import (
 	"cmp"
@@ -13,25 +13,25 @@ import (
 	"intsink/flows"
 )
 
-// flowDetail is /api/v1/flows/{id}: all that is known of one flow, and what it is
+// FlowDetail is /api/v1/flows/{id}: all that is known of one flow, and what it is
 // compared with.
-type flowDetail struct {
+type FlowDetail struct {
 	Now time.Time `json:"now"`
-	flowItem
+	FlowItem
 	Matched    bool            `json:"matched"` // false: there are new rules since its last packet
 	Closing    bool            `json:"closing"`
 	Events     []string        `json:"events"`
-	Thresholds *thresholdsItem `json:"thresholds"` // null where no watch matches
-	Hops       []referenceItem `json:"hops"`
-	EndToEnd   *referenceItem  `json:"end_to_end"`
+	Thresholds *ThresholdsItem `json:"thresholds"` // null where no watch matches
+	Hops       []ReferenceItem `json:"hops"`
+	EndToEnd   *ReferenceItem  `json:"end_to_end"`
 	Paths      []flowPathItem  `json:"paths"` // the current one first
 	RefreshDue *time.Time      `json:"refresh_due"`
 	Sequence   *sequenceItem   `json:"sequence"` // null where it declares no sequence numbers
 }
 
-// referenceItem is a latency that was last reported, or that the flow began with,
+// ReferenceItem is a latency that was last reported, or that the flow began with,
 // and what it takes to be reported again.
-type referenceItem struct {
+type ReferenceItem struct {
 	Node        *uint32 `json:"node,omitempty"`
 	OnPath      *bool   `json:"on_path,omitempty"` // the current one
 	ReferenceNs uint32  `json:"reference_ns"`
@@ -43,7 +43,7 @@ type referenceItem struct {
 }
 
 type flowPathItem struct {
-	pathItem
+	PathItem
 	Current  bool      `json:"current"`
 	LastSeen time.Time `json:"last_seen"`
 }
@@ -56,7 +56,7 @@ type sequenceItem struct {
 }
 
 // flow is GET /api/v1/flows/{id}.
-func (in *inspector) flow(ctx context.Context, p *parameters) (any, error) {
+func (in *API) flow(ctx context.Context, p *parameters) (any, error) {
 	if err := p.end(); err != nil {
 		return nil, err
 	}
@@ -86,11 +86,11 @@ func (in *inspector) flow(ctx context.Context, p *parameters) (any, error) {
 	return newFlowDetail(at, questions[at], waysOf(questions)), nil
 }
 
-func newFlowDetail(worker int, q *engine.Question, known ways) *flowDetail {
+func newFlowDetail(worker int, q *engine.Question, known ways) *FlowDetail {
 	f := q.Flow
-	d := &flowDetail{
-		Now: timestamp(q.Now), flowItem: newFlowItem(worker, f, q.Rules, known), Matched: f.Matched, Closing: f.Closing,
-		Events: []string{}, Hops: []referenceItem{}, Paths: []flowPathItem{}, RefreshDue: someTime(f.RefreshDue),
+	d := &FlowDetail{
+		Now: timestamp(q.Now), FlowItem: newFlowItem(worker, f, q.Rules, known), Matched: f.Matched, Closing: f.Closing,
+		Events: []string{}, Hops: []ReferenceItem{}, Paths: []flowPathItem{}, RefreshDue: someTime(f.RefreshDue),
 	}
 	if f.Sequence {
 		d.Sequence = &sequenceItem{f.Lost, f.Reordered, f.Duplicates, f.Restarts}
@@ -118,8 +118,8 @@ func newFlowDetail(worker int, q *engine.Question, known ways) *flowDetail {
 
 // hopReferences are those of a flow's nodes in the order of its way, nodes of other
 // ways behind. way is nil where it is not known.
-func hopReferences(f *inspect.Flow, b *event.Deadband, way *inspect.Path) []referenceItem {
-	items := []referenceItem{}
+func hopReferences(f *inspect.Flow, b *event.Deadband, way *inspect.Path) []ReferenceItem {
+	items := []ReferenceItem{}
 	for i := range f.NumHops {
 		h := &f.Hops[i]
 		r := newReference(b, h.Ref, f.Windows[i])
@@ -130,7 +130,7 @@ func hopReferences(f *inspect.Flow, b *event.Deadband, way *inspect.Path) []refe
 		items = append(items, r)
 	}
 	if way != nil {
-		slices.SortStableFunc(items, func(a, b referenceItem) int { return cmp.Compare(place(way, *a.Node), place(way, *b.Node)) })
+		slices.SortStableFunc(items, func(a, b ReferenceItem) int { return cmp.Compare(place(way, *a.Node), place(way, *b.Node)) })
 	}
 	return items
 }
@@ -146,9 +146,9 @@ func place(p *inspect.Path, node uint32) int {
 
 // newReference works out what leaves the deadband around ref: more than Absolute
 // and more than Relative of ref away from it.
-func newReference(b *event.Deadband, ref uint32, window uint8) referenceItem {
+func newReference(b *event.Deadband, ref uint32, window uint8) ReferenceItem {
 	limit := max(uint64(b.Absolute), uint64(b.Relative*float64(ref)))
-	r := referenceItem{ReferenceNs: ref, AboveNs: uint64(ref) + limit, Need: b.K, Of: b.N}
+	r := ReferenceItem{ReferenceNs: ref, AboveNs: uint64(ref) + limit, Need: b.K, Of: b.N}
 	if limit < uint64(ref) {
 		r.BelowNs = some(ref-uint32(limit), true)
 	}

@@ -1,9 +1,9 @@
-package main
+package flowapi
 
 import "intsink/engine/event"
 
-// thresholdsItem are the thresholds of a watch, by event.
-type thresholdsItem struct {
+// ThresholdsItem are the thresholds of a watch, by event.
+type ThresholdsItem struct {
 	NewFlow struct {
 		Rate int `json:"rate_per_second"`
 	} `json:"new_flow"`
@@ -13,9 +13,9 @@ type thresholdsItem struct {
 		Rate     int   `json:"rate_per_second"`
 		Known    bool  `json:"report_known"`
 	} `json:"path_change"`
-	HopLatency  deadbandItem `json:"hop_latency"`
-	EndToEnd    deadbandItem `json:"end_to_end"`
-	LinkLatency deadbandItem `json:"link_latency"`
+	HopLatency  DeadbandItem `json:"hop_latency"`
+	EndToEnd    DeadbandItem `json:"end_to_end"`
+	LinkLatency DeadbandItem `json:"link_latency"`
 	Congestion  struct {
 		Raise          uint32 `json:"raise"`
 		Clear          uint32 `json:"clear"`
@@ -52,7 +52,8 @@ type thresholdsItem struct {
 	} `json:"mtu_exceeded"`
 }
 
-type deadbandItem struct {
+// DeadbandItem is a deadband in force: how far, and how often, a value has to be off.
+type DeadbandItem struct {
 	AbsoluteNs uint32  `json:"absolute_ns"`
 	Relative   float64 `json:"relative"`
 	K          int     `json:"k"`
@@ -61,12 +62,12 @@ type deadbandItem struct {
 	Clock      string  `json:"clock,omitempty"` // of end_to_end
 }
 
-func newDeadbandItem(b *event.Deadband) deadbandItem {
-	return deadbandItem{AbsoluteNs: b.Absolute, Relative: b.Relative, K: b.K, N: b.N, IntervalNs: b.Interval}
+func newDeadbandItem(b *event.Deadband) DeadbandItem {
+	return DeadbandItem{AbsoluteNs: b.Absolute, Relative: b.Relative, K: b.K, N: b.N, IntervalNs: b.Interval}
 }
 
-func newThresholdsItem(p *event.Policy) *thresholdsItem {
-	t, x := &p.Thresholds, &thresholdsItem{}
+func newThresholdsItem(p *event.Policy) *ThresholdsItem {
+	t, x := &p.Thresholds, &ThresholdsItem{}
 	x.NewFlow.Rate = t.NewFlowRate
 	x.PathChange.Paths, x.PathChange.MemoryNs, x.PathChange.Rate, x.PathChange.Known = t.Paths, t.PathMemory, t.PathRate, t.ReportKnown
 	x.HopLatency, x.EndToEnd, x.LinkLatency = newDeadbandItem(&t.Latency), newDeadbandItem(&t.EndToEnd), newDeadbandItem(&t.LinkLatency)

@@ -1,4 +1,4 @@
-package main
+package flowapi
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // pathTotalItem is one path and what the flows on it add up to.
 type pathTotalItem struct {
-	pathItem
+	PathItem
 	Flows        uint64    `json:"flows"`
 	Packets      uint64    `json:"packets"`
 	Bytes        uint64    `json:"bytes"`
@@ -29,7 +29,7 @@ type pathTotals struct {
 }
 
 // paths is GET /api/v1/paths.
-func (in *inspector) paths(ctx context.Context, p *parameters) (any, error) {
+func (in *API) paths(ctx context.Context, p *parameters) (any, error) {
 	way, g := p.way("id"), p.paging("flows", "packets", "bytes", "last_seen", "latency")
 	minLatency := p.least("min_latency_ns")
 	if err := p.end(); err != nil {
@@ -77,7 +77,7 @@ func mergePaths(questions []*engine.Question, totals *pathTotals, f *wayFilter) 
 			}
 			m := merged[id]
 			if m == nil {
-				m = &pathTotalItem{pathItem: x, Congested: p != nil && isHot(p.Known(), hot)}
+				m = &pathTotalItem{PathItem: x, Congested: p != nil && isHot(p.Known(), hot)}
 				merged[id] = m
 			}
 			m.Flows += t.Flows

@@ -1,0 +1,56 @@
+package explain
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/flowapi"
+)
+
+// golden compares with a file of testdata; INTSINK_UPDATE=1 rewrites it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if os.Getenv("INTSINK_UPDATE") != "" {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || got != string(want) {
+		t.Errorf("%s: %v; want\n%s\ngot\n%s", path, err, want, got)
+	}
+}
+
+func TestWhyText(t *testing.T) {
+	text, err := os.ReadFile("../flowapi/testdata/flow.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &flowapi.FlowDetail{}
+	if err := json.Unmarshal(text, d); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "why.txt", whyText(d))
+	d.Watch = nil
+	golden(t, "why_unwatched.txt", whyText(d))
+	d.Matched = false
+	golden(t, "why_unmatched.txt", whyText(d))
+	*d = flowapi.FlowDetail{Now: d.Now, Matched: true, FlowItem: d.FlowItem, Thresholds: &flowapi.ThresholdsItem{}}
+	d.Watch, d.LastReport, d.LastSeen = new("idle"), nil, d.Now.Add(-90*time.Second)
+	golden(t, "why_nothing.txt", whyText(d))
+}
+
+func TestWhereASinkListens(t *testing.T) {
+	for listen, want := range map[string]string{
+		"127.0.0.1:9465": "http://127.0.0.1:9465", ":9465": "http://127.0.0.1:9465", "0.0.0.0:1": "http://127.0.0.1:1",
+		"[::]:9465": "http://[::1]:9465", "[2001:db8::1]:80": "http://[2001:db8::1]:80", "sink.example:80": "http://sink.example:80",
+	} {
+		if got := listenURL(listen); got != want {
+			t.Errorf("%s is reached at %s, want %s", listen, got, want)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package flowapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"testing"
+
+	"intsink/engine"
+	"intsink/engine/event"
+	"intsink/engine/inspect"
+	"intsink/flows"
+)
+
+// knownFlow is a worker's answer on a flow with something to say of everything.
+func knownFlow(t *testing.T) *FlowDetail {
+	const now = 1_700_000_000_123_456_789
+	key, err := inspect.ParseFlowID("udp:10.0.0.1:1024-10.1.0.1:8000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := apiPolicy()
+	policy.Events |= event.Loss.Set() | event.Drop.Set() | event.HopLimit.Set() | event.MTUExceeded.Set() | event.TxUtilization.Set()
+	x := &policy.Thresholds
+	x.CongestionLatency, x.LossTimeout, x.LossInterval, x.DropInterval, x.HopLimitRearm, x.MTURearm = 50_000, 200e6, 1e9, 1e9, 10e9, 10e9
+	q := &engine.Question{Query: inspect.New(inspect.OneFlow|inspect.Ways, 0), Rules: &engine.Rules{
+		Watches: []engine.Watch{{Name: "web"}}, Policies: []event.Policy{policy},
+	}}
+	q.Now = now
+	q.Flow = &inspect.Flow{
+		Key: key, Matched: true, Seen: now - 12e6, Packets: 123456, Bytes: 98765432,
+		NumHops: 3, EndKnown: true, EndRef: 45_000, EndWindow: 5,
+		NumPaths: 2, RefreshDue: now + 1.25e9, LastReport: now - 750e6, LastEvents: event.HopLatency.Set() | event.PathChange.Set(),
+		Suppressed: 4, Shed: 2, Drops: 1, Sequence: true, Lost: 3, Reordered: 2, Restarts: 1,
+	}
+	for i, id := range []uint32{101, 102, 112} {
+		q.Flow.Hops[i] = flows.Hop{Node: id << 24, Ref: 5_000 + 10_000*uint32(i)}
+	}
+	q.Flow.Windows[1] = 1
+	q.Flow.Paths[0], q.Flow.Paths[1] = flows.Path{Hash: 1, Seen: flows.Tick(now - 12e6)}, flows.Path{Hash: 2, Seen: flows.Tick(now - 59e9)}
+	way := &inspect.Path{ID: 0xabc, Hops: 2}
+	way.Way[0], way.Way[1] = inspect.PathHop{Node: 101, Ingress: 1, Egress: 2}, inspect.PathHop{Node: 102, Ingress: 1, Egress: 0xffff}
+	return newFlowDetail(0, q, ways{{1: way}})
+}
+
+// TestFlowDetail: testdata/flow.json is what GET /api/v1/flows/{id} answers of a flow with
+// something to say of everything; intsink why is tested with it. INTSINK_UPDATE=1 rewrites it.
+func TestFlowDetail(t *testing.T) {
+	text, err := json.MarshalIndent(knownFlow(t), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = append(text, '\n')
+	const path = "testdata/flow.json"
+	if os.Getenv("INTSINK_UPDATE") != "" {
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(text, want) {
+		t.Errorf("%s: %v; want\n%s\ngot\n%s", path, err, want, text)
+	}
+}
