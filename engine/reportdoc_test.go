@@ -10,6 +10,7 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/intgen"
 	"intsink/engine/report"
+	"intsink/engine/report/decode"
 )
 
 // TestReportsDocument: the example and the tables of docs/reports.md are what the
@@ -69,7 +70,7 @@ func explainedExample(t *testing.T) string {
 	b.Poll()
 	b.step(2e6)
 	payload := b.sealed()[0]
-	m, err := report.Decode(payload)
+	m, err := decode.Decode(payload)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
+	"intsink/engine/report/decode"
 )
 
 // explained is a bed whose reports say why they were sent, each in a packet of its
@@ -55,9 +56,9 @@ func (b *bed) why() (all []string) {
 }
 
 // decoded is all reports that left.
-func (b *bed) decoded() (all []report.Report) {
+func (b *bed) decoded() (all []decode.Report) {
 	b.t.Helper()
-	d := report.Decoder{INTPorts: []uint16{5000}}
+	d := decode.Decoder{INTPorts: []uint16{5000}}
 	for _, p := range b.sealed() {
 		m, err := d.Decode(p)
 		if err != nil || len(m.Reports) != 1 || m.Reports[0].Problem != "" || m.Reports[0].Explained == nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"intsink/engine/report"
+	"intsink/engine/report/decode"
 )
 
 // sampled is a bed that reports every packet.
@@ -19,14 +20,14 @@ func sampled(t *testing.T, change func(*ReportRules)) *bed {
 }
 
 // send takes frames through one poll and returns the report packets, decoded.
-func (b *bed) send(frames ...[]byte) []*report.Message {
+func (b *bed) send(frames ...[]byte) []*decode.Message {
 	b.t.Helper()
 	b.network.rx = frames
 	b.Poll()
 	b.step(2e6)
-	var out []*report.Message
+	var out []*decode.Message
 	for _, p := range b.sealed() {
-		m, err := report.Decode(p)
+		m, err := decode.Decode(p)
 		if err != nil {
 			b.t.Fatalf("%v: %x", err, p)
 		}
@@ -35,7 +36,7 @@ func (b *bed) send(frames ...[]byte) []*report.Message {
 	return out
 }
 
-func own(t *testing.T, r *report.Report, name string, want uint64) {
+func own(t *testing.T, r *decode.Report, name string, want uint64) {
 	t.Helper()
 	if got, ok := r.Metadata.Get(name); !ok || got != want {
 		t.Errorf("%s is %d, %v; want %d", name, got, ok, want)
@@ -87,7 +88,7 @@ func TestOldFlowEnd(t *testing.T) {
 			b.step(1e9)
 		}
 		all := b.sealed()
-		m, err := report.Decode(all[len(all)-1])
+		m, err := decode.Decode(all[len(all)-1])
 		if err != nil || m.Reports[0].Inner.Flow == nil || m.Reports[0].Inner.Flow.Source != "10.0.0.1" || m.Reports[0].Inner.INT != nil {
 			t.Errorf("format %d: %v, %x", f, err, all[len(all)-1])
 		}

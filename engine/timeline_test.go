@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/report"
+	"intsink/engine/report/decode"
 )
 
 var update = flag.Bool("update", false, "rewrite the pictures in docs/events.md")
@@ -124,7 +124,7 @@ func (l *timeline) observe(b *bed, c *column, f func()) {
 	c.withheld, c.counted = sum()
 	c.withheld, c.counted = c.withheld-withheld, c.counted-counted
 	for _, payload := range b.sealed() {
-		m, err := report.Decode(payload)
+		m, err := decode.Decode(payload)
 		if err != nil || m.Reports[0].Problem != "" {
 			b.t.Fatalf("%v %s: %x", err, m.Reports[0].Problem, payload)
 		}
@@ -133,7 +133,7 @@ func (l *timeline) observe(b *bed, c *column, f func()) {
 }
 
 // describe says what a report carries: names as decode prints them.
-func (l *timeline) describe(r *report.Report) string {
+func (l *timeline) describe(r *decode.Report) string {
 	parts := []string{strings.Join(r.Events, ", ")}
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	if f := r.Inner.Flow; l.flows && f != nil {

@@ -8,6 +8,7 @@ import (
 	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
+	"intsink/engine/report/decode"
 	"intsink/flows"
 )
 
@@ -263,7 +264,7 @@ func TestUnsoundTunnelPassesOrDrops(t *testing.T) {
 			}
 			if p := b.sealed(); len(p) != 1 {
 				t.Errorf("%s, drop %v: %d report packets", e.name, drop, len(p))
-			} else if m, err := report.Decode(p[0]); err != nil || m.Reports[0].Dropped != drop {
+			} else if m, err := decode.Decode(p[0]); err != nil || m.Reports[0].Dropped != drop {
 				t.Errorf("%s, drop %v: %+v, %v", e.name, drop, m, err)
 			}
 			b.balance()

@@ -10,6 +10,7 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
+	"intsink/engine/report/decode"
 	"intsink/flows"
 )
 
@@ -105,7 +106,7 @@ type bed struct {
 	ring          *ring.Ring
 	vec           *mbuf.Vec
 	now           int64
-	decoder       report.Decoder
+	decoder       decode.Decoder
 	often         func()
 	packets       int
 }
@@ -122,7 +123,7 @@ func arena(t *testing.T, n int) *mbuf.Arena {
 func newBed(t *testing.T, policies []Policy, capacity int, dropUnsound bool) *bed {
 	b := &bed{
 		t: t, pool: arena(t, 256), reports: arena(t, 1<<14), ring: ring.New(1 << 14), vec: mbuf.NewVec(),
-		now: Epoch, decoder: report.Decoder{INTPorts: []uint16{INTPort}},
+		now: Epoch, decoder: decode.Decoder{INTPorts: []uint16{INTPort}},
 	}
 	b.network, b.host = &port{pool: b.pool}, &port{pool: b.pool}
 	r := &engine.Rules{

@@ -32,14 +32,3 @@ func BenchmarkFrame(b *testing.B) {
 		f.Put(frame)
 	}
 }
-
-// BenchmarkDecode decodes one report with two hops.
-func BenchmarkDecode(b *testing.B) {
-	wire := unhex(b, golden[2].wire)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := Decode(wire); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

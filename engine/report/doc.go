@@ -1,5 +1,5 @@
 // Package report knows the Telemetry Report formats 2.0, 1.0 and 0.5: it encodes
-// them without allocating, coalescing reports of 2.0, and decodes them.
+// them without allocating, coalescing reports of 2.0. Package decode reads them.
 //
 // A 2.0 report packet is one group header and individual reports behind it
 // (Telemetry Report 2.0, sections "Telemetry Report Group Header" and
@@ -16,6 +16,5 @@
 //
 // Workers encode: a Packet borrows its buffer from Open to Seal and belongs to
 // one worker, Append copies what it is given. UDPFrame puts Ethernet, IP and UDP
-// headers in front. A Decoder is for commands and tests: it may be shared, and its
-// results do not alias the input.
+// headers in front.
 package report

@@ -40,10 +40,3 @@ var DropReasons = [256]string{
 	63: "ipsg_miss",
 	64: "ifindex",
 }
-
-// nameDropReason fills in DropReasonName where r's metadata has a drop reason.
-func (r *Report) nameDropReason() {
-	if code, ok := r.Metadata.Get("drop_reason"); ok {
-		r.DropReasonName = DropReasons[uint8(code)]
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"intsink/engine/report"
+	"intsink/engine/report/decode"
 )
 
 func Example() {
@@ -18,7 +19,7 @@ func Example() {
 	})
 	payload := p.Seal(report.GroupHeader{NodeID: 3, Sequence: 7})
 
-	msg, err := report.Decode(payload)
+	msg, err := decode.Decode(payload)
 	if err != nil {
 		fmt.Println(err)
 		return

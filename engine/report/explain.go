@@ -54,8 +54,8 @@ func (e *Explanation) Put(b []byte) {
 	binary.BigEndian.PutUint32(b[40:], e.Trigger.Value)
 }
 
-// get reads what Put wrote; false where b has another length.
-func (e *Explanation) get(b []byte) bool {
+// Get reads what Put wrote; false where b has another length.
+func (e *Explanation) Get(b []byte) bool {
 	if len(b) != ExplanationLen {
 		return false
 	}
@@ -82,41 +82,4 @@ func (r *Individual) Explain(e *Explanation, b []byte) {
 		n += PutTLV(b[n:], t, 0, r.Inner[:min(len(r.Inner), MaxTLVData)])
 	}
 	r.InType, r.Inner = TLV, b[:n]
-}
-
-// Explained is an Explanation as decode shows it. Numbers of a flow are absent
-// where there are none.
-type Explained struct {
-	Suppressed uint32  `json:"suppressed"`
-	Packets    uint64  `json:"packets"`
-	Bytes      uint64  `json:"bytes"`
-	Lost       uint32  `json:"lost"`
-	Drops      uint32  `json:"drops"`
-	NodeID     *uint32 `json:"node_id,omitempty"`
-	Reference  *uint32 `json:"reference,omitempty"`
-	Value      *uint32 `json:"value,omitempty"`
-}
-
-// explainedBy fills in what a TLV with our template says.
-func (r *Report) explainedBy(data []byte) {
-	var e Explanation
-	if !e.get(data) {
-		return
-	}
-	r.Events = []string{}
-	for bit, name := range EventNames {
-		if e.Events>>bit&1 != 0 {
-			r.Events = append(r.Events, name)
-		}
-	}
-	known := func(v uint32) *uint32 {
-		if v == unknown {
-			return nil
-		}
-		return &v
-	}
-	r.Explained = &Explained{
-		Suppressed: e.Suppressed, Packets: e.Packets, Bytes: e.Bytes, Lost: e.Lost, Drops: e.Drops,
-		NodeID: known(e.Trigger.NodeID), Reference: known(e.Trigger.Reference), Value: known(e.Trigger.Value),
-	}
 }

@@ -25,6 +25,14 @@ const (
 	nextSwitchLocal
 )
 
+// switchHeaderLen is the length of 0.5's switch local header, etherIPv4 and etherIPv6
+// are EtherTypes.
+const (
+	switchHeaderLen = 16
+	etherIPv4       = 0x0800
+	etherIPv6       = 0x86dd
+)
+
 // maxOldLen is the longest that stands between what Seal writes and the packet:
 // 1.0's ingress timestamp and six words; 0.5's switch local header and a made up
 // Ethernet header are no longer.

@@ -3,12 +3,12 @@ package report
 import (
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// unhex reads hexadecimal digits; white space is for the reader.
 func unhex(t testing.TB, s string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
@@ -18,14 +18,14 @@ func unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-// toJSON gives the JSON of v.
-func toJSON(t testing.TB, v any) string {
+// wire is the packet of testdata/name.hex; engine/report/decode reads it, too.
+func wire(t testing.TB, name string) []byte {
 	t.Helper()
-	b, err := json.Marshal(v)
+	b, err := os.ReadFile(filepath.Join("testdata", name+".hex"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(b)
+	return unhex(t, string(b))
 }
 
 const (
@@ -68,6 +68,9 @@ const intTransparentHex = `4500 0056 0001 4000 3d 11 0000 c0a80101 c0a80202
 	0000007b a61af6b1647d0000
 	0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e`
 
+// etherHex is an Ethernet header in front of IPv4.
+const etherHex = `020000000002 020000000001 0800`
+
 var group = GroupHeader{HwID: 5, Sequence: 7, NodeID: 3}
 
 // golden are the examples of Telemetry Report 2.0, section "Examples of Telemetry
@@ -75,32 +78,18 @@ var group = GroupHeader{HwID: 5, Sequence: 7, NodeID: 3}
 // and 33 are the examples' own. The second example gives an MD Length of 2, which
 // by the field's definition counts the domain specific word too.
 var golden = []struct {
-	name string
-	wire string
-	r    func(t testing.TB) Individual
-	want []string // in the JSON of the decoded report
+	name, file string
+	r          func(t testing.TB) Individual
 }{
-	{
-		"baseline metadata and truncated IPv4",
-		groupHex + `14 0e 02 20 5000 0000 0000 0000 00010002 03000044` + ipv4TCPHex,
+	{"baseline metadata and truncated IPv4", "baseline",
 		func(t testing.TB) Individual {
 			m := Metadata{IngressPort: 1, EgressPort: 2, QueueID: 3, QueueOccupancy: 0x44}
 			b := make([]byte, 48)
 			n := m.Put(b, MdInterfaces|MdQueue)
 			return Individual{RepType: INT, InType: IPv4, TrackedFlow: true,
 				RepMdBits: MdInterfaces | MdQueue, Metadata: b[:n], Inner: unhex(t, ipv4TCPHex)}
-		},
-		[]string{
-			`"rep_type":1,"in_type":4,"report_length":14,"md_length":2,"dropped":false,"congested_queue":false,"tracked_flow":true,"intermediate":false`,
-			`"rep_md_bits":20480,"domain_specific_id":0,"ds_md_bits":0,"ds_md_status":0`,
-			`"metadata":{"ingress_interface_id":1,"egress_interface_id":2,"queue_id":3,"queue_occupancy":68}`,
-			`"inner":{"type":"ipv4","length":40,"flow":{"source":"10.0.0.1","destination":"10.0.0.2","length":40,"dscp":0,"protocol":6,"source_port":40000,"destination_port":80,"tcp_flags":24}}`,
-		},
-	},
-	{
-		"domain specific metadata, extension data and truncated IPv4",
-		groupHex + `11 12 03 20 5000 5453 8000 0001 00010002 03000044 cafebabe
-			00 01 0042 deadbeef  20 0a 0000` + ipv4TCPHex,
+		}},
+	{"domain specific metadata, extension data and truncated IPv4", "domain_specific",
 		func(t testing.TB) Individual {
 			inner := make([]byte, TLVLen(4)+TLVLen(40))
 			n := PutTLV(inner, TLVDSExtension, 0x42, unhex(t, "deadbeef"))
@@ -111,63 +100,27 @@ var golden = []struct {
 			return Individual{RepType: INT, InType: TLV, TrackedFlow: true, RepMdBits: MdInterfaces | MdQueue,
 				DomainSpecificID: 0x5453, DSMdBits: 0x8000, DSMdStatus: 1,
 				Metadata: unhex(t, "00010002 03000044 cafebabe"), Inner: inner}
-		},
-		[]string{
-			`"ds_metadata":"cafebabe"`,
-			`"inner":{"type":"tlv","length":52,"flow":{"source":"10.0.0.1",`,
-			`"tlvs":[{"type":"ds_extension","length":4,"template":66,"data":"deadbeef"},{"type":"ipv4","length":40}]`,
-		},
-	},
-	{
-		"embedded INT-MD in a TCP packet",
-		groupHex + `14 17 01 20 1000 0000 0000 0000 03000044` + intTCPHex,
+		}},
+	{"embedded INT-MD in a TCP packet", "int_tcp",
 		func(t testing.TB) Individual {
 			return Individual{RepType: INT, InType: IPv4, TrackedFlow: true, RepMdBits: MdQueue,
 				Metadata: unhex(t, "03000044"), Inner: unhex(t, intTCPHex)}
-		},
-		[]string{
-			`"report_length":23`,
-			`"protocol":6,"source_port":40000,"destination_port":80`,
-			`"int":{"type":"md","shim_length":7,"npt":2,"ver":2,"discard":false,"max_hop_count_exceeded":false,"mtu_exceeded":false,` +
-				`"hop_ml":2,"remaining_hop_count":6,"instruction_bitmap":36864,"domain_specific_id":0,"ds_instruction":0,"ds_flags":0,` +
-				`"hops":[{"node_id":2,"queue_id":1,"queue_occupancy":34},{"node_id":1,"queue_id":2,"queue_occupancy":17}]}`,
-		},
-	},
-	{
-		"Transparent Security: its domain and an Ethernet frame, nothing else",
-		groupHex + `13 1b 00 20 0000 5453 0000 0000 020000000002 020000000001 0800` + intTransparentHex,
+		}},
+	{"Transparent Security: its domain and an Ethernet frame, nothing else", "transparent_security",
 		func(t testing.TB) Individual {
 			return Individual{RepType: INT, InType: Ethernet, TrackedFlow: true, DomainSpecificID: TransparentSecurityID,
 				Inner: unhex(t, etherHex+intTransparentHex)}
-		},
-		[]string{
-			`"rep_type":1,"in_type":3,"report_length":27,"md_length":0`,
-			`"rep_md_bits":0,"domain_specific_id":21587,"ds_md_bits":0,"ds_md_status":0,"metadata":{}`,
-			`"source_mac":"02:00:00:00:00:01"`,
-			`"hops":[{"node_id":123}],"source_metadata":"a61af6b1647d0000"`,
-		},
-	},
-	{
-		"embedded INT-MD over UDP in a VXLAN packet",
-		groupHex + `04 21 00 20` + intVXLANHex + `0000`,
+		}},
+	{"embedded INT-MD over UDP in a VXLAN packet", "int_vxlan",
 		func(t testing.TB) Individual {
 			return Individual{RepType: InnerOnly, InType: IPv4, TrackedFlow: true, Inner: unhex(t, intVXLANHex)}
-		},
-		[]string{
-			`"rep_type":0,"in_type":4,"report_length":33,"md_length":0`,
-			`"source":"192.168.1.1","destination":"192.168.2.2"`,
-			`"protocol":17,"source_port":56789,"destination_port":4789`,
-			`"hops":[{"node_id":3,"ingress_interface_id":5,"egress_interface_id":6},` +
-				`{"node_id":2,"ingress_interface_id":3,"egress_interface_id":4},` +
-				`{"node_id":1,"ingress_interface_id":1,"egress_interface_id":2}]`,
-		},
-	},
+		}},
 }
 
 func TestGolden(t *testing.T) {
 	for _, g := range golden {
 		t.Run(g.name, func(t *testing.T) {
-			want := unhex(t, g.wire)
+			want := wire(t, g.file)
 			r := g.r(t)
 			var p Packet
 			p.Open(make([]byte, 1400))
@@ -176,22 +129,6 @@ func TestGolden(t *testing.T) {
 			}
 			if got := p.Seal(group); !bytes.Equal(got, want) {
 				t.Errorf("encoded\n%x, want\n%x", got, want)
-			}
-			m, err := Decode(want)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(m.Reports) != 1 || toJSON(t, m.Header) != `{"version":2,"hw_id":5,"sequence_number":7,"node_id":3}` {
-				t.Fatalf("decoded %d reports of %s", len(m.Reports), toJSON(t, m.Header))
-			}
-			got := toJSON(t, m.Reports[0])
-			for _, want := range g.want {
-				if !strings.Contains(got, want) {
-					t.Errorf("no %s in\n%s", want, got)
-				}
-			}
-			if m, err := (&Decoder{Strict: true}).Decode(want); err != nil || len(m.Reports) != 1 {
-				t.Errorf("strict: %v", err)
 			}
 		})
 	}

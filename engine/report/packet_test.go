@@ -185,7 +185,7 @@ func TestMetadataPut(t *testing.T) {
 	}
 	for i := range 16 { // one bit at a time
 		bit := uint16(1) << i
-		if got, want := m.Put(b, bit), repBits.size(bit); i == 0 || i > 6 && i < 15 {
+		if got, want := m.Put(b, bit), mdSize(bit); i == 0 || i > 6 && i < 15 {
 			if got != want {
 				t.Errorf("bit %04x: %d bytes, want %d", bit, got, want)
 			}
@@ -239,33 +239,6 @@ func TestAppendCut(t *testing.T) {
 		}
 		if b := p.Seal(group); got && (int(b[9]) != c.want || len(b) != 12+c.want*4) {
 			t.Errorf("%+v: %x", c, b)
-		}
-	}
-}
-
-// TestAppendCutOfAnExplainedReport: the last TLV is the packet, and shortened.
-func TestAppendCutOfAnExplainedReport(t *testing.T) {
-	const tlvs = 4 + ExplanationLen
-	for room := range 200 {
-		r := bare(25)
-		b := make([]byte, 400)
-		r.Explain(&Explanation{Events: 1, Trigger: NoTrigger}, b)
-		var p Packet
-		p.Open(make([]byte, room))
-		taken := p.AppendCut(&r)
-		if want := room >= GroupHeaderLen+firstWordLen+tlvs+4; taken != want {
-			t.Fatalf("room %d: taken %v", room, taken)
-		}
-		if b[tlvs+1] != 25 {
-			t.Fatalf("room %d: the caller's TLV has %d words", room, b[tlvs+1])
-		}
-		if !taken {
-			continue
-		}
-		m, err := Decode(p.Seal(group))
-		words := min(25, (room-GroupHeaderLen-firstWordLen-tlvs-4)/4)
-		if err != nil || m.Reports[0].Problem != "" || len(m.Reports[0].Inner.TLVs) != 2 || m.Reports[0].Inner.TLVs[1].Length != words*4 {
-			t.Fatalf("room %d: %v, %+v; want %d words", room, err, m.Reports[0].Inner, words)
 		}
 	}
 }

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"bytes"
-	"encoding/binary"
-	"errors"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 )
@@ -25,7 +23,7 @@ func randomReport(rng *rand.Rand) Individual {
 		r.RepType = INT
 		r.RepMdBits, r.DomainSpecificID = uint16(rng.Uint32()), uint16(rng.Uint32())
 		r.DSMdBits, r.DSMdStatus = uint16(rng.Uint32()), uint16(rng.Uint32())
-		r.Metadata = bytesOf(repBits.size(r.RepMdBits) + 4*rng.IntN(4))
+		r.Metadata = bytesOf(mdSize(r.RepMdBits) + 4*rng.IntN(4))
 	}
 	if r.InType != None {
 		r.Inner = bytesOf(rng.IntN(150))
@@ -36,72 +34,11 @@ func randomReport(rng *rand.Rand) Individual {
 	return r
 }
 
-// same tells whether the decoded report says what r said.
-func same(t *testing.T, r *Individual, got *Report) {
-	t.Helper()
-	if *got.RepType != uint8(r.RepType) || *got.InType != uint8(r.InType) || got.Dropped != r.Dropped ||
-		got.CongestedQueue != r.CongestedQueue || got.TrackedFlow != r.TrackedFlow || *got.Intermediate != r.Intermediate ||
-		int(*got.MDLength)*4 != len(r.Metadata) || got.Inner.Length != (len(r.Inner)+3)&^3 || got.Problem != "" {
-		t.Errorf("%+v became %s", r, toJSON(t, got))
-	}
-	if r.RepType != INT {
-		if got.RepMdBits != nil || len(got.Metadata) != 0 {
-			t.Errorf("inner only with metadata: %s", toJSON(t, got))
-		}
-		return
-	}
-	if *got.RepMdBits != r.RepMdBits || *got.DomainSpecificID != r.DomainSpecificID || *got.DSMdBits != r.DSMdBits || *got.DSMdStatus != r.DSMdStatus {
-		t.Errorf("%+v became %s", r, toJSON(t, got))
-	}
-	if base := repBits.size(r.RepMdBits); !bytes.Equal(got.DSMetadata, r.Metadata[base:]) && len(r.Metadata) > base {
-		t.Errorf("domain specific %x became %x", r.Metadata[base:], got.DSMetadata)
-	}
-	at := 0
-	for i := range repBits { // every value, read by hand
-		if r.RepMdBits<<i&0x8000 == 0 {
-			continue
-		}
-		if p := repBits[i][0]; p.bits == 64 || p.bits == 32 {
-			want := uint64(binary.BigEndian.Uint32(r.Metadata[at:]))
-			if p.bits == 64 {
-				want = binary.BigEndian.Uint64(r.Metadata[at:])
-			}
-			if v, ok := got.Metadata.Get(p.name); ok && v != want {
-				t.Errorf("%s is %d, want %d", p.name, v, want)
-			}
-		}
-		at += repBits.size(0x8000 >> i)
-	}
-}
-
-// decode(encode(r)) == r, whatever is coalesced.
-func TestRoundTrip(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for range 3000 {
-		var p Packet
-		p.Open(make([]byte, 64+rng.IntN(3000)))
-		var in []Individual
-		for range 1 + rng.IntN(12) {
-			r := randomReport(rng)
-			if p.Append(&r) {
-				in = append(in, r)
-			}
-		}
-		h := GroupHeader{HwID: uint8(rng.IntN(64)), Sequence: rng.Uint32N(1 << 22), NodeID: rng.Uint32()}
-		m, err := Decode(p.Seal(h))
-		if len(in) == 0 {
-			if !errors.Is(err, ErrTruncated) {
-				t.Errorf("no report: %v", err)
-			}
-			continue
-		}
-		if err != nil || len(m.Reports) != len(in) || m.HwID != h.HwID || m.SequenceNumber != h.Sequence || *m.NodeID != h.NodeID {
-			t.Fatalf("%v: %d of %d reports, %s", err, len(m.Reports), len(in), toJSON(t, m.Header))
-		}
-		for i := range in {
-			same(t, &in[i], &m.Reports[i])
-		}
-	}
+// mdSize is the length in bytes of what RepMdBits ask for: a word each, and two where
+// the value has 64 bits or there are two values.
+func mdSize(repMdBits uint16) int {
+	const double = MdIngressTimestamp | MdEgressTimestamp | MdLevel2Interfaces
+	return 4 * (bits.OnesCount16(repMdBits) + bits.OnesCount16(repMdBits&double))
 }
 
 // Growth and Alone say before what Append does.

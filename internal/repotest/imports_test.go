@@ -37,6 +37,7 @@ var mayImport = []struct {
 	{"engine/event", []string{"engine/inthdr", "flows"}},
 	{"engine/inspect", []string{"engine/event", "engine/inthdr", "flows"}},
 	{"engine/report", nil},
+	{"engine/report/decode", []string{"engine/inthdr", "engine/packet", "engine/report"}},
 	{"engine/intgen", nil},
 	{"engine", []string{"engine/...", "flows", "dpdk/..."}},
 	{"flows", nil},

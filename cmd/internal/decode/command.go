@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
-	"intsink/engine/report"
+	"intsink/engine/report/decode"
 )
 
 // decodeOptions are the flags of decode.
@@ -67,7 +67,7 @@ Exit codes: 0 success, 1 nothing could be decoded, 2 wrong usage.`,
 	f.StringVar(&o.listen, "listen", "", "receive reports on this UDP address, such as 0.0.0.0:8555")
 	f.Uint16Var(&o.port, "port", 0, "UDP destination port of the reports in the capture; 0 tries every UDP packet")
 	f.IntVar(&o.count, "count", 0, "stop after this many reports; 0 never stops")
-	f.UintSliceVar(&o.intPorts, "int-port", []uint{report.DefaultINTPort, 555}, "UDP destination ports of INT in the reported packets")
+	f.UintSliceVar(&o.intPorts, "int-port", []uint{decode.DefaultINTPort, 555}, "UDP destination ports of INT in the reported packets")
 	f.StringVar(&o.intDSCP, "int-dscp", "", "DSCP of INT in the reported packets, as VALUE or VALUE/MASK")
 	f.StringVar(&o.intProbe, "int-probe-marker", "", "probe marker of INT in the reported packets, such as 0x0102030405060708")
 	return cmd

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
-	"intsink/engine/report"
+	"intsink/engine/report/decode"
 )
 
 // maxComplaints is how many undecodable packets are named; more are counted.
@@ -20,7 +20,7 @@ const maxComplaints = 20
 type reportPrinter struct {
 	out     *bufio.Writer
 	errs    io.Writer
-	decoder report.Decoder
+	decoder decode.Decoder
 	json    bool
 	limit   int // reports; 0 is none
 
@@ -50,8 +50,8 @@ type jsonReport struct {
 	Time        string `json:"time"`
 	Source      string `json:"source"`
 	Destination string `json:"destination"`
-	*report.Header
-	*report.Report
+	*decode.Header
+	*decode.Report
 }
 
 // payload prints the reports of one UDP payload; the error is that of the
@@ -90,7 +90,7 @@ func (d *reportPrinter) complain(g datagram, err error) {
 	}
 }
 
-func (d *reportPrinter) print(g datagram, h *report.Header, r *report.Report) error {
+func (d *reportPrinter) print(g datagram, h *decode.Header, r *decode.Report) error {
 	if !d.json {
 		_, err := d.out.WriteString(reportText(g, h, r))
 		return err

@@ -8,7 +8,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"intsink/engine/report"
+	"intsink/engine/report/decode"
 )
 
 // streamKey names one sequence of report packets: the number runs per node,
@@ -39,7 +39,7 @@ type stream struct {
 type streams map[streamKey]*stream
 
 // see takes note of one packet's sequence number.
-func (s streams) see(g datagram, h *report.Header) {
+func (s streams) see(g datagram, h *decode.Header) {
 	k := streamKey{g.from.Addr(), g.to, h.Version, 0, h.HwID}
 	if h.NodeID != nil && h.Version >= 1 { // 0.5 has it in some reports only
 		k.node = *h.NodeID

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"time"
 
-	"intsink/engine/report"
+	"intsink/engine/report/decode"
 )
 
 // reportText is one report in one to five lines: what it is, why it was sent, the
 // node's own metadata, the flow, INT.
-func reportText(g datagram, h *report.Header, r *report.Report) string {
+func reportText(g datagram, h *decode.Header, r *decode.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %s %s", g.number, g.time.UTC().Format(time.RFC3339Nano), g.from)
 	fmt.Fprintf(&b, " version %.1f", h.Version)
@@ -43,7 +43,7 @@ func reportText(g datagram, h *report.Header, r *report.Report) string {
 }
 
 // explainedText is what our own extension data says of a report.
-func explainedText(r *report.Report) string {
+func explainedText(r *decode.Report) string {
 	var b strings.Builder
 	e := r.Explained
 	b.WriteString(strings.Join(r.Events, ","))
@@ -61,7 +61,7 @@ func explainedText(r *report.Report) string {
 	return b.String()
 }
 
-func reportFlags(r *report.Report) string {
+func reportFlags(r *decode.Report) string {
 	out := ""
 	for _, f := range []struct {
 		set  bool
@@ -79,7 +79,7 @@ func reportFlags(r *report.Report) string {
 	return out
 }
 
-func valuesText(v report.Values, ds report.Hex) string {
+func valuesText(v decode.Values, ds decode.Hex) string {
 	var b strings.Builder
 	for _, x := range v {
 		if x.Null {
@@ -94,7 +94,7 @@ func valuesText(v report.Values, ds report.Hex) string {
 	return b.String()
 }
 
-func flowText(f *report.Flow) string {
+func flowText(f *decode.Flow) string {
 	var b strings.Builder
 	if f.Source == "" {
 		fmt.Fprintf(&b, "%s > %s", f.SourceMAC, f.DestinationMAC)
@@ -145,7 +145,7 @@ func protocolName(p uint8) string {
 }
 
 // stackText is INT on one line, the newest hop first.
-func stackText(s *report.Stack) string {
+func stackText(s *decode.Stack) string {
 	var b strings.Builder
 	b.WriteString(s.Type)
 	if s.Version != nil && *s.Version != 2 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"intsink/engine/report"
+	"intsink/engine/report/decode"
 )
 
 // TestTextNamesDropReasons: where JSON has drop_reason_name, so has text.
@@ -17,7 +18,7 @@ func TestTextNamesDropReasons(t *testing.T) {
 		p.Append(&report.Individual{RepType: report.INT, InType: report.None, Dropped: true,
 			RepMdBits: report.MdDropReason, Metadata: []byte{0, code, 0, 0}})
 	}
-	m, err := report.Decode(p.Seal(report.GroupHeader{NodeID: 3}))
+	m, err := decode.Decode(p.Seal(report.GroupHeader{NodeID: 3}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,16 +33,16 @@ func TestTextNamesDropReasons(t *testing.T) {
 
 func TestTextSaysWhy(t *testing.T) {
 	node, value, reference := uint32(102), uint32(500_000), uint32(10_000)
-	h := report.Header{Version: 2}
-	r := report.Report{
+	h := decode.Header{Version: 2}
+	r := decode.Report{
 		Events:    []string{"hop_latency", "end_to_end"},
-		Explained: &report.Explained{Packets: 9, Bytes: 900, Suppressed: 1, NodeID: &node, Value: &value, Reference: &reference},
+		Explained: &decode.Explained{Packets: 9, Bytes: 900, Suppressed: 1, NodeID: &node, Value: &value, Reference: &reference},
 	}
 	const want = "\n  events hop_latency,end_to_end: node 102 500000 against 10000 (9 packets, 900 bytes, 1 suppressed, 0 lost, 0 dropped)\n"
 	if got := reportText(datagram{}, &h, &r); !strings.Contains(got, want) {
 		t.Errorf("%q, want %q in it", got, want)
 	}
-	r = report.Report{Events: []string{"flow_end"}, Explained: &report.Explained{Packets: 2, Bytes: 120}}
+	r = decode.Report{Events: []string{"flow_end"}, Explained: &decode.Explained{Packets: 2, Bytes: 120}}
 	if got := reportText(datagram{}, &h, &r); !strings.Contains(got, "\n  events flow_end (2 packets, 120 bytes, 0 suppressed, 0 lost, 0 dropped)\n") {
 		t.Errorf("%q", got)
 	}

@@ -1,4 +1,4 @@
-package report
+package decode
 
 import (
 	"encoding/binary"

@@ -1,9 +1,11 @@
-package report
+package decode
 
 import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"intsink/engine/report"
 )
 
 // Decoder decodes report packets of versions 2.0, 1.0 and 0.5. Its fields say
@@ -50,21 +52,21 @@ func (d *Decoder) Decode(payload []byte) (*Message, error) {
 // decodeGroup decodes a 2.0 report packet. A bad individual report does not
 // hide the ones behind it as long as its Report Length can be believed.
 func (d *Decoder) decodeGroup(p []byte) (*Message, error) {
-	if len(p) < GroupHeaderLen {
+	if len(p) < report.GroupHeaderLen {
 		return nil, fmt.Errorf("%w: group header %w: %d of 8 bytes", ErrNotReport, ErrTruncated, len(p))
 	}
 	first := binary.BigEndian.Uint32(p)
 	m := &Message{Header: Header{
-		Version:        Version,
+		Version:        report.Version,
 		HwID:           uint8(first >> 22 & 0x3f),
 		SequenceNumber: first & 0x3fffff,
 		NodeID:         ref(binary.BigEndian.Uint32(p[4:])),
 	}}
-	if len(p) == GroupHeaderLen {
+	if len(p) == report.GroupHeaderLen {
 		return m, fmt.Errorf("no individual report behind the group header: %w", ErrTruncated)
 	}
 	var errs []error
-	for at := GroupHeaderLen; at < len(p); {
+	for at := report.GroupHeaderLen; at < len(p); {
 		r, size, err := d.decodeIndividual(p[at:])
 		if err != nil {
 			errs = append(errs, fmt.Errorf("individual report %d at byte %d: %w", len(m.Reports)+1, at, err))
@@ -125,9 +127,9 @@ func (d *Decoder) decodeIndividual(b []byte) (*Report, int, error) {
 // be short, so that it is no news when its own lengths go beyond it.
 func (d *Decoder) decodeContents(r *Report, b []byte, cut bool) error {
 	var err error
-	switch RepType(*r.RepType) {
-	case InnerOnly: // MD Length is to be ignored
-	case INT:
+	switch report.RepType(*r.RepType) {
+	case report.InnerOnly: // MD Length is to be ignored
+	case report.INT:
 		if b, err = r.takeMain(b, cut); err != nil {
 			return err
 		}

@@ -1,8 +1,10 @@
-package report
+package decode
 
 import (
 	"encoding/hex"
 	"errors"
+
+	"intsink/engine/report"
 )
 
 // Header is what all individual reports of one packet share.
@@ -18,7 +20,7 @@ type Header struct {
 
 // SequenceBits is the width of the sequence number.
 func (h *Header) SequenceBits() int {
-	if h.Version == Version {
+	if h.Version == report.Version {
 		return 22
 	}
 	return 32

@@ -1,9 +1,11 @@
-package report
+package decode
 
 import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+
+	"intsink/engine/report"
 )
 
 const (
@@ -50,13 +52,13 @@ type dissector struct {
 }
 
 // dissect reads the headers of a packet that may be cut anywhere, and its INT.
-func (d *Decoder) dissect(t InType, b []byte) (*Flow, *Stack) {
+func (d *Decoder) dissect(t report.InType, b []byte) (*Flow, *Stack) {
 	x := dissector{Decoder: d, rest: b}
 	ether := uint16(etherIPv4)
 	switch t {
-	case IPv6:
+	case report.IPv6:
 		ether = etherIPv6
-	case Ethernet:
+	case report.Ethernet:
 		ether = etherEthernet
 	}
 	return &x.flow, x.packet(ether)

@@ -1,10 +1,13 @@
-package report
+package decode
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"strings"
 	"testing"
+
+	"intsink/engine/report"
 )
 
 // contains decodes wire and looks for every one of want in the JSON of its
@@ -27,6 +30,11 @@ func contains(t *testing.T, d *Decoder, wire string, want ...string) *Message {
 	return m
 }
 
+// bare is an individual report without main contents, of so many words.
+func bare(words int) report.Individual {
+	return report.Individual{InType: report.DSExtension, Inner: make([]byte, words*4)}
+}
+
 var plain = &Decoder{INTPorts: []uint16{5000}}
 
 func TestDecodeCoalesced(t *testing.T) {
@@ -42,7 +50,7 @@ func TestDecodeCoalesced(t *testing.T) {
 
 func TestDecodeToTheEnd(t *testing.T) {
 	for _, words := range []int{255, 256, 300} {
-		var p Packet
+		var p report.Packet
 		p.Open(make([]byte, 4096))
 		small, large := bare(1), bare(words)
 		p.Append(&small)
@@ -168,8 +176,8 @@ func TestDecodeTransparentSecurityCode(t *testing.T) {
 // complete reports in front of the cut are all there.
 func TestDecodeTruncated(t *testing.T) {
 	for _, g := range golden {
-		one := unhex(t, g.wire)
-		wire := append(bytes.Clone(one), one[GroupHeaderLen:]...) // two reports
+		one := wire(t, g.file)
+		wire := append(bytes.Clone(one), one[report.GroupHeaderLen:]...) // two reports
 		for n := range wire {
 			m, err := plain.Decode(wire[:n])
 			if n == len(one) {
@@ -183,6 +191,24 @@ func TestDecodeTruncated(t *testing.T) {
 			}
 			if n > len(one) && (len(m.Reports) == 0 || m.Reports[0].Problem != "") {
 				t.Errorf("%s: %d of %d bytes: the first report is hidden", g.name, n, len(wire))
+			}
+		}
+	}
+}
+
+// Cut at every byte, a report is an error or shorter, and never a panic.
+func TestDecodeOldTruncated(t *testing.T) {
+	for _, g := range goldenOld {
+		wire := wire(t, g.file)
+		header := 12 + []int{0, 12, 16}[wire[0]&0xf%3]
+		if wire[0]>>4 == 1 {
+			header = int(wire[0]&0xf) * 4
+		}
+		for n := range header {
+			if m, err := plain.Decode(wire[:n]); err == nil && binary.BigEndian.Uint32(wire)>>28 == 1 {
+				t.Errorf("%s: %d of %d bytes: %s", g.name, n, header, toJSON(t, m))
+			} else if err != nil && !errors.Is(err, ErrTruncated) && !errors.Is(err, ErrNotReport) {
+				t.Errorf("%s: %d of %d bytes: %v", g.name, n, header, err)
 			}
 		}
 	}

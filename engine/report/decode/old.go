@@ -1,9 +1,11 @@
-package report
+package decode
 
 import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+
+	"intsink/engine/report"
 )
 
 const (
@@ -71,7 +73,7 @@ func (d *Decoder) decodeOldInner(r *Report, next uint8, b []byte) {
 		r.Inner.Data = clone(b)
 		return
 	}
-	t := Ethernet + InType(next)
+	t := report.Ethernet + report.InType(next)
 	r.InType = ref(uint8(t))
 	r.Inner.Type = inTypes[t]
 	r.Inner.Flow, r.Inner.INT = d.dissect(t, b)

@@ -1,8 +1,10 @@
-package report
+package decode
 
 import (
 	"encoding/binary"
 	"slices"
+
+	"intsink/engine/report"
 )
 
 // Stack is the INT in a packet, as far as the report shows it. The newest hop is
@@ -222,7 +224,7 @@ func (s *Stack) sourceOnly(size int) int {
 	if hop == 0 {
 		return 0
 	}
-	if *s.DomainSpecificID == TransparentSecurityID && *s.DSInstruction&0x8000 != 0 && size%hop == 8%hop && size >= 8 {
+	if *s.DomainSpecificID == report.TransparentSecurityID && *s.DSInstruction&0x8000 != 0 && size%hop == 8%hop && size >= 8 {
 		return 8
 	}
 	return size % hop

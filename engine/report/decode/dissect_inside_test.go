@@ -1,8 +1,10 @@
-package report
+package decode
 
 import (
 	"strings"
 	"testing"
+
+	"intsink/engine/report"
 )
 
 // TestINTInsideOfTunnels: the flow is the tunnel's, the INT that of the packet in it.
@@ -23,17 +25,17 @@ func TestINTInsideOfTunnels(t *testing.T) {
 		{"Ethernet in GRE", gre(`00006558` + link + inner), `"protocol":47}`},
 		{"IP in IP in VXLAN", udp4(t, 4789, `08000000 00000700`+link+`4500 0060 0001 4000 40 04 0000 0a000003 0a000004`+inner), `"destination_port":4789}`},
 	} {
-		got := dissected(t, plain, IPv4, c.packet)
+		got := dissected(t, plain, report.IPv4, c.packet)
 		if !strings.Contains(got, c.want) || !strings.Contains(got, hops) {
 			t.Errorf("%s: %s", c.name, got)
 		}
 	}
-	got := dissected(t, plain, Ethernet, `020000000002 020000000001 8847 00005040 00006140`+inner)
+	got := dissected(t, plain, report.Ethernet, `020000000002 020000000001 8847 00005040 00006140`+inner)
 	if !strings.Contains(got, `"ethertype":34887,"source":"10.0.0.1"`) || !strings.Contains(got, hops) {
 		t.Errorf("MPLS: %s", got)
 	}
 	for _, cut := range []string{`08000000`, `08000000 00000700`, `08000000 00000700` + link, `08000000 00000700` + link + `45`} {
-		if got := dissected(t, plain, IPv4, udp4(t, 4789, cut)); !strings.HasSuffix(got, `"destination_port":4789}null`) {
+		if got := dissected(t, plain, report.IPv4, udp4(t, 4789, cut)); !strings.HasSuffix(got, `"destination_port":4789}null`) {
 			t.Errorf("cut: %s", got)
 		}
 	}
@@ -58,7 +60,7 @@ func TestOldINTInTunnels(t *testing.T) {
 		{"MPLS in VXLAN-GPE, which has next protocol 5 today", udp4(t, 4790, `0c000005 00000700 00005140`+first), []string{`"destination_port":4790}null`}},
 		{"2016 whose length does not add up", udp4(t, 6081, `07006558 00000700 01030105`+first), []string{`}null`}},
 	} {
-		got := dissected(t, plain, IPv4, c.packet)
+		got := dissected(t, plain, report.IPv4, c.packet)
 		for _, want := range c.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: %s\nwant %s", c.name, got, want)

@@ -1,4 +1,4 @@
-package report
+package decode
 
 import (
 	"encoding/json"
@@ -7,10 +7,10 @@ import (
 
 func fuzzSeeds(f *testing.F) {
 	for _, g := range golden {
-		f.Add(unhex(f, g.wire))
+		f.Add(wire(f, g.file))
 	}
 	for _, g := range goldenOld {
-		f.Add(unhex(f, g.wire))
+		f.Add(wire(f, g.file))
 	}
 	for _, wire := range []string{
 		`1a3f8145 00000009 00000064 000003e8 00010002 00000064 03000044 000007d0 04210000 00000032` + ipv4TCPHex,

@@ -1,32 +1,34 @@
-package report
+package decode
 
 import (
 	"encoding/binary"
 	"fmt"
+
+	"intsink/engine/report"
 )
 
-var inTypes = [...]string{None: "none", TLV: "tlv", DSExtension: "ds_extension", Ethernet: "ethernet", IPv4: "ipv4", IPv6: "ipv6"}
+var inTypes = [...]string{report.None: "none", report.TLV: "tlv", report.DSExtension: "ds_extension", report.Ethernet: "ethernet", report.IPv4: "ipv4", report.IPv6: "ipv6"}
 
-var tlvTypes = [...]InType{TLVDSExtension: DSExtension, TLVEthernet: Ethernet, TLVIPv4: IPv4, TLVIPv6: IPv6}
+var tlvTypes = [...]report.InType{report.TLVDSExtension: report.DSExtension, report.TLVEthernet: report.Ethernet, report.TLVIPv4: report.IPv4, report.TLVIPv6: report.IPv6}
 
 // decodeInner decodes the inner contents b by r's InType.
 func (d *Decoder) decodeInner(r *Report, b []byte, cut bool) error {
 	r.Inner = Inner{Type: "unknown", Length: len(b)}
-	t := InType(*r.InType)
+	t := report.InType(*r.InType)
 	if int(t) < len(inTypes) {
 		r.Inner.Type = inTypes[t]
 	}
 	switch t {
-	case None:
+	case report.None:
 		if len(b) > 0 {
 			r.Inner.Data = clone(b)
 			return fmt.Errorf("InType says none, %d bytes are there", len(b))
 		}
-	case TLV:
+	case report.TLV:
 		return d.decodeTLVs(r, b, cut)
-	case Ethernet, IPv4, IPv6:
+	case report.Ethernet, report.IPv4, report.IPv6:
 		r.Inner.Flow, r.Inner.INT = d.dissect(t, b)
-		if d.Strict && t != Ethernet && r.Inner.Flow.Source == "" {
+		if d.Strict && t != report.Ethernet && r.Inner.Flow.Source == "" {
 			return fmt.Errorf("%w: InType says %s, the packet does not", ErrNotReport, r.Inner.Type)
 		}
 	default:
@@ -54,7 +56,7 @@ func (d *Decoder) decodeTLVs(r *Report, b []byte, cut bool) error {
 		}
 		data = data[:min(size, len(data))]
 		tlv := d.decodeTLV(in, h, data)
-		if tlv.Template != nil && *tlv.Template == ExplainTemplate {
+		if tlv.Template != nil && *tlv.Template == report.ExplainTemplate {
 			r.explainedBy(data)
 		}
 		in.TLVs = append(in.TLVs, tlv)
@@ -68,12 +70,12 @@ func (d *Decoder) decodeTLVs(r *Report, b []byte, cut bool) error {
 
 func (d *Decoder) decodeTLV(in *Inner, h, data []byte) InnerTLV {
 	out := InnerTLV{Type: "unknown", Length: len(data)}
-	t := DSExtension
+	t := report.DSExtension
 	if code := int(h[0] >> 4); code < len(tlvTypes) {
 		t = tlvTypes[code]
 		out.Type = inTypes[t]
 	}
-	if t == DSExtension { // or unknown
+	if t == report.DSExtension { // or unknown
 		out.Template = ref(binary.BigEndian.Uint16(h[2:]))
 		out.Data = clone(data)
 		return out

@@ -1,0 +1,4 @@
+package report
+
+// What tests of both packages, report and report/decode, share.
+var RandomReport = randomReport
