@@ -64,7 +64,7 @@ type (
 	asmKey    flows.Key
 	asmFlow   flows.Flow
 	asmHop    flows.Hop
-	asmLane   event.Lane
+	asmLane   event.FastPolicy
 )
 
 var _ [1 << memoShift]byte = [unsafe.Sizeof(inthdr.Template{})]byte{}

@@ -53,7 +53,7 @@ func (t *quietBed) burst(n int) {
 	clear(t.flows)
 	b.now = t.Int64N(1 << 62)
 	t.q = quietState{
-		detector: t.d, lanes: t.d.Lanes(), generation: t.Uint32N(4), now: b.now,
+		detector: t.d, lanes: t.d.FastPolicies(), generation: t.Uint32N(4), now: b.now,
 		calm: !t.odds(10), tick: flows.Tick(b.now), refresh: uint32(b.now >> flows.RefreshShift),
 	}
 	if t.odds(3) { // no bit is set in what flows of the first watch are compared with
@@ -61,8 +61,8 @@ func (t *quietBed) burst(n int) {
 	}
 	for w := range t.q.lanes {
 		l := &t.q.lanes[w]
-		l.Left = pick(t.twinBed, l.Left, l.Every, 0, 1, 2, 0xffff, t.Uint32())
-		l.Things = t.odds(3)
+		l.SampleLeft = pick(t.twinBed, l.SampleLeft, l.SampleEvery, 0, 1, 2, 0xffff, t.Uint32())
+		l.WatchesFabric = t.odds(3)
 		l.Raise, l.Latency, l.Tx = t.threshold(), t.threshold(), t.threshold()
 	}
 	for range n {

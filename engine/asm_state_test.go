@@ -231,8 +231,8 @@ func TestAsmLayout(t *testing.T) {
 			"EndRef": 4, "PathSeen": 4, "Hops": flows.MaxHops * unsafe.Sizeof(flows.Hop{}),
 		},
 		reflect.TypeFor[asmLane](): {
-			"Flags": 1, "Mask": 1, "Absolute": 4, "Twice": 4, "End": 8, "EndTwice": 8, "Left": 4, "Every": 4,
-			"Things": 1, "Raise": 4, "Latency": 4, "Tx": 4,
+			"Flags": 1, "Mask": 1, "Absolute": 4, "Twice": 4, "End": 8, "EndTwice": 8, "SampleLeft": 4, "SampleEvery": 4,
+			"WatchesFabric": 1, "Raise": 4, "Latency": 4, "Tx": 4,
 		},
 	}
 	for in, sizes := range fields {

@@ -38,7 +38,7 @@ func (t *quietBed) atThreshold(value int, threshold uint32, stack int) (quiet in
 	t.q.calm = true
 	for w := range t.q.lanes {
 		l := &t.q.lanes[w]
-		l.Things, l.Left, l.Raise, l.Latency, l.Tx = true, 0, math.MaxUint32, math.MaxUint32, math.MaxUint32
+		l.WatchesFabric, l.SampleLeft, l.Raise, l.Latency, l.Tx = true, 0, math.MaxUint32, math.MaxUint32, math.MaxUint32
 		*[]*uint32{&l.Latency, &l.Raise, &l.Tx}[value] = threshold
 	}
 	words := []uint32{threshold - 1, threshold, threshold + 1, threshold ^ 1, math.MaxUint32, math.MaxUint32 - 1, threshold | 0xff<<24, threshold & 0xffffff}

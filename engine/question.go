@@ -61,7 +61,7 @@ func (w *Worker) begin() {
 	if q == nil {
 		return
 	}
-	w.questions.source = inspect.Source{Table: w.table, Things: w.detector.Things(), Paths: w.questions.ways, Generation: w.generation}
+	w.questions.source = inspect.Source{Table: w.table, Things: w.detector.Fabric(), Paths: w.questions.ways, Generation: w.generation}
 	q.Begin(slices.IndexFunc(w.rules.Watches, func(x Watch) bool { return x.Name == q.Filter.Watch }))
 }
 

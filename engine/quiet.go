@@ -10,7 +10,7 @@ import (
 // quietState is what quietRun needs to know besides the burst, and what it tells.
 type quietState struct {
 	detector   *event.Detector
-	lanes      []event.Lane
+	lanes      []event.FastPolicy
 	tick       uint32 // now, as flows.Tick
 	refresh    uint32 // now, as flows.Flow.NextRefresh has it
 	generation uint32 // of the rules
@@ -22,8 +22,8 @@ type quietState struct {
 
 func (q *quietState) begin(w *Worker, now int64) {
 	*q = quietState{
-		detector: w.detector, lanes: w.detector.Lanes(), generation: uint32(w.generation),
-		calm: w.detector.Calm(now), tick: flows.Tick(now), refresh: uint32(now >> flows.RefreshShift), now: now,
+		detector: w.detector, lanes: w.detector.FastPolicies(), generation: uint32(w.generation),
+		calm: w.detector.NoEpisode(now), tick: flows.Tick(now), refresh: uint32(now >> flows.RefreshShift), now: now,
 	}
 }
 
@@ -46,11 +46,11 @@ func quietGo(q *quietState, b *burst, from int) (next int) {
 		if flow.Full(size) {
 			return j
 		}
-		if lane.Things && !(q.calm && lane.Calm(f[info.Stack:][:info.StackLen], info)) || !q.detector.Still(q.now, flow, f, info) {
+		if lane.WatchesFabric && !(q.calm && lane.BelowThresholds(f[info.Stack:][:info.StackLen], info)) || !q.detector.Unchanged(q.now, flow, f, info) {
 			return j
 		}
 		flow.Count(size)
-		if lane.Take() {
+		if lane.TakeSample() {
 			q.samples |= 1 << j
 			b.fill(j)
 			continue

@@ -94,7 +94,7 @@ hop:
 	ADDQ asmLane_End(R10), R13
 	CMPQ R13, asmLane_EndTwice(R10)
 	JHI  done
-	CMPB asmLane_Things(R10), $0
+	CMPB asmLane_WatchesFabric(R10), $0
 	JNE  things
 
 quiet: // AX bytes go, now or later, of IP's R15; R13 is the size then
@@ -116,7 +116,7 @@ count: // if there is room in the totals
 	MOVL R13, asmFlow_bytes(R9)
 	MOVL BX, asmFlow_packets(R9)
 	MOVL DX, asmFlow_PathSeen(R9)
-	DECL asmLane_Left(R10)
+	DECL asmLane_SampleLeft(R10)
 	JEQ  sample
 
 shorten:
@@ -163,7 +163,7 @@ enter: // what state and mask are by the lane R10 of watch DX
 	JEQ     lane
 	JMP     done
 
-things: // event.Lane.Calm: AX at, R9 hops left, DX and BX offsets
+things: // event.FastPolicy.BelowThresholds: AX at, R9 hops left, DX and BX offsets
 	CMPB quietState_calm(SI), $0
 	JEQ  done
 	MOVWLZX asmInfo_Stack(R8), AX
@@ -221,8 +221,8 @@ keep:
 	JMP  next
 
 sample: // if any are taken
-	MOVL asmLane_Every(R10), DX
-	MOVL DX, asmLane_Left(R10)
+	MOVL asmLane_SampleEvery(R10), DX
+	MOVL DX, asmLane_SampleLeft(R10)
 	TESTL DX, DX
 	JEQ  shorten
 	MOVL $1, BX

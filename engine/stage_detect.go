@@ -15,7 +15,7 @@ import (
 func (w *Worker) detect(p *path, b *burst) {
 	b.nRest, b.edges, b.told = 0, 0, 0
 	others := 0
-	look := w.detector.Survey(b.now, b.nINT)
+	look := w.detector.SampleFabric(b.now, b.nINT)
 	common := p.link.Host != nil && w.watches.asks == 0
 	w.quiet.begin(w, b.now)
 	for j := 0; ; j++ {
@@ -44,7 +44,7 @@ func (w *Worker) detect(p *path, b *burst) {
 			b.events[j] = set
 			b.told |= 1 << j
 		}
-		w.quiet.calm = w.detector.Calm(b.now)
+		w.quiet.calm = w.detector.NoEpisode(b.now)
 	}
 	p.counters.INT[inthdr.MD] += uint64(b.nINT - others)
 	p.counters.Malformed[0] = 0 // no reason
@@ -55,7 +55,7 @@ func (w *Worker) detect(p *path, b *burst) {
 //go:noinline
 func (w *Worker) sampled(b *burst) {
 	samples, n := w.quiet.samples, b.nRest
-	w.detector.Taken(b.now, &b.flow, samples)
+	w.detector.ReportedSamples(b.now, &b.flow, samples)
 	for left := samples; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
 		b.events[j], b.watch[j] = event.Sample.Set(), b.flow[j].Watch
@@ -78,7 +78,7 @@ func (w *Worker) quietAfterAll(b *burst, j int) bool {
 		return false
 	}
 	d, f := w.detector, b.vec[i].Bytes()
-	if !d.Quiet(b.now, flow, f, info) {
+	if !d.NoEvent(b.now, flow, f, info) {
 		return false
 	}
 	flow.Count(info.Size)
@@ -111,7 +111,7 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	}
 	o := w.observation
 	o.Frame, o.Info, o.FlowHash = f, info, b.hashes[j]
-	o.Usual, o.Layout = info.Common, w.locator.Layout(info)
+	o.Common, o.Layout = info.Common, w.locator.Layout(info)
 	o.Sequence, o.SequenceBits = w.locator.Sequence(f, info)
 	if tcpFlags(f, &b.layers[i], info)&(tcpFIN|tcpRST) != 0 {
 		flow.Close()
@@ -124,7 +124,7 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	if info.Reason != inthdr.ReasonNone {
 		if odd := w.odd(p, b, info.Reason, w.rules.Policies[flow.Watch].Events); odd != 0 {
 			set |= odd
-			w.detector.Told(b.now, flow, set)
+			w.detector.Reported(b.now, flow, set)
 		}
 	}
 	b.watch[j] = flow.Watch

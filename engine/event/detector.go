@@ -15,20 +15,20 @@ type Detector struct {
 	Edge     bool     // the congestion that Packet returned is an onset or a clear
 	Stretch  uint32   // of the time to the next refresh, in percent; the worker sets it
 
-	policies []Policy
-	models   models
-	lanes    []Lane // of policies
-	newFlow  tokens
-	key      uint64 // of the path hash, odd
-	random   uint64
-	things   Things
+	policies     []Policy
+	models       models
+	fastPolicies []FastPolicy // of policies
+	newFlow      tokens
+	key          uint64 // of the path hash, odd
+	random       uint64
+	fabric       Fabric
 
-	overlooked int   // packets since Survey last asked for one
-	surveyed   int64 // when that was
-	look       bool  // the next packet's things are looked at
-	stirred    int64 // until when a queue may be in an episode of congestion
-	busy       int64 // until when an interface may be busy
-	episode    int64 // longest CongestionTimeout
+	sinceFabricSample int   // packets since SampleFabric last asked for one
+	fabricSampledAt   int64 // when that was
+	fabricSampleDue   bool  // the next packet updates queues, interfaces and links
+	congestedUntil    int64 // until when a queue may be in an episode of congestion
+	busyUntil         int64 // until when an interface may be busy
+	longestEpisode    int64 // longest CongestionTimeout
 
 	lossy   []*flows.Flow // with holes in their sequence
 	lossyAt int           // the next of lossy to look at
@@ -38,7 +38,7 @@ type Detector struct {
 const NoStretch = 100
 
 // Trigger is the value that made an event enter, and what it was compared with. A
-// NodeID of all ones is the whole way.
+// NodeID of all ones is the end-to-end latency.
 type Trigger struct{ NodeID, Reference, Value uint32 }
 
 // Triggered are the events that set Detector.Trigger.
@@ -50,7 +50,7 @@ type Observation struct {
 	Info     *inthdr.Info   // where INT stands in it
 	Layout   *inthdr.Layout // of one hop
 	FlowHash uint64
-	Usual    bool // as inthdr.Info.Common; false is always right
+	Common   bool // as inthdr.Info.Common; false is always right
 
 	Sequence     uint64 // number that a domain instruction declares
 	SequenceBits uint8  // how wide it is; 0: there is none
@@ -64,7 +64,7 @@ func (o *Observation) usable() bool { return o.Info.Reason == 0 && o.Info.Hops >
 func New(policies []Policy, seed uint64) *Detector {
 	d := &Detector{
 		key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1,
-		things: newThings(seed), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch,
+		fabric: newFabric(seed), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch,
 	}
 	d.SetRules(policies, nil)
 	return d
@@ -76,17 +76,17 @@ func New(policies []Policy, seed uint64) *Detector {
 func (d *Detector) SetRules(policies []Policy, list []NodeModel) {
 	d.models = compileModels(list)
 	d.policies = slices.Clone(policies)
-	d.episode = 0
-	d.lanes = make([]Lane, len(policies))
+	d.longestEpisode = 0
+	d.fastPolicies = make([]FastPolicy, len(policies))
 	for i := range d.policies {
 		d.policies[i].compile()
-		d.lanes[i] = d.policies[i].lane(d.models.scale)
-		d.episode = max(d.episode, d.policies[i].Thresholds.CongestionTimeout)
+		d.fastPolicies[i] = d.policies[i].fastPolicy(d.models.scale)
+		d.longestEpisode = max(d.longestEpisode, d.policies[i].Thresholds.CongestionTimeout)
 	}
 }
 
-// Things are the queues, interfaces and links that packets told of.
-func (d *Detector) Things() *Things { return &d.things }
+// Fabric is the queues, interfaces and links that packets told of.
+func (d *Detector) Fabric() *Fabric { return &d.fabric }
 
 // Packet updates flow f, selected by watch, with one packet and returns the
 // events that ask for a report of it. fresh: it is the flow's first packet,
@@ -97,9 +97,9 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 
 	var set Set
 	if fresh {
-		set = d.first(now, f, p, o)
+		set = d.firstPacket(now, f, p, o)
 	} else {
-		if o.usable() && !(o.Usual && d.Still(now, f, o.Frame, o.Info)) {
+		if o.usable() && !(o.Common && d.Unchanged(now, f, o.Frame, o.Info)) {
 			set = d.hops(now, f, p, o)
 		}
 		if p.Events.Has(Refresh) && refreshDue(now, f) {
@@ -107,9 +107,9 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 			d.Counters.Fired[Refresh]++
 		}
 	}
-	if (p.things || d.look) && o.usable() {
-		d.look = false
-		set |= d.walk(now, f, fresh, p, o)
+	if (p.watchesFabric || d.fabricSampleDue) && o.usable() {
+		d.fabricSampleDue = false
+		set |= d.updateFabric(now, f, fresh, p, o)
 	}
 	if o.Info.HopExceeded || o.Info.MTUExceeded {
 		set |= d.flags(now, f, fresh, p, o)
@@ -121,20 +121,20 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 		set |= d.sample(p, watch, o)
 	}
 	if set != 0 {
-		d.remember(now, f, set)
+		d.storeReported(now, f, set)
 	}
 	if set != 0 || f.NextRefresh == 0 {
-		d.restart(now, f, watch)
+		d.scheduleRefresh(now, f, watch)
 	}
 	return set
 }
 
-// restart makes the flow's next refresh due a whole period from now, as after any
+// scheduleRefresh makes the flow's next refresh due a whole period from now, as after any
 // report of it.
-func (d *Detector) restart(now int64, f *flows.Flow, watch int) {
+func (d *Detector) scheduleRefresh(now int64, f *flows.Flow, watch int) {
 	p := &d.policies[watch]
-	d.random = next(d.random)
-	f.NextRefresh = d.refreshAt(now, p.refreshLeast+within(p.refreshSpan, d.random)) // every x (1 +- jitter)
+	d.random = nextRandom(d.random)
+	f.NextRefresh = d.refreshAt(now, p.refreshLeast+randomWithin(p.refreshSpan, d.random)) // every x (1 +- jitter)
 }
 
 // refreshAt is when a refresh is due that comes so long after now, stretched.
@@ -145,15 +145,15 @@ func (d *Detector) refreshAt(now, after int64) uint32 {
 	return max(refreshTick(now+after)+1, 1)
 }
 
-// Told is to be called when f is reported for set by another than Packet.
-func (d *Detector) Told(now int64, f *flows.Flow, set Set) {
-	d.remember(now, f, set)
-	d.restart(now, f, int(f.Watch))
+// Reported is to be called when f is reported for set by another than Packet.
+func (d *Detector) Reported(now int64, f *flows.Flow, set Set) {
+	d.storeReported(now, f, set)
+	d.scheduleRefresh(now, f, int(f.Watch))
 }
 
-// remember keeps what the flow was last reported for. A new flow's first report
+// storeReported keeps what the flow was last reported for. A new flow's first report
 // is not kept: it says nothing that the flow itself does not.
-func (d *Detector) remember(now int64, f *flows.Flow, set Set) {
+func (d *Detector) storeReported(now int64, f *flows.Flow, set Set) {
 	if set == NewFlow.Set() {
 		return
 	}
@@ -171,7 +171,7 @@ func refreshTick(now int64) uint32 { return uint32(now >> flows.RefreshShift) }
 // maxRefresh is the longest time to a refresh that is stretched: 6 days.
 const maxRefresh = 6 * 24 * 3600 * 1e9
 
-func (d *Detector) first(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
+func (d *Detector) firstPacket(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
 	if o.usable() {
 		d.hops(now, f, p, o) // finds nothing to compare with: all become references
 	}
@@ -192,7 +192,7 @@ func (d *Detector) sample(p *Policy, watch int, o *Observation) Set {
 		if o.FlowHash>>32%uint64(p.Sample) != 0 {
 			return 0
 		}
-	} else if !d.lanes[watch].Take() {
+	} else if !d.fastPolicies[watch].TakeSample() {
 		return 0
 	}
 	d.Counters.Fired[Sample]++
@@ -213,14 +213,14 @@ func (d *Detector) End(now int64, f *flows.Flow) bool {
 	return true
 }
 
-// within is a random part of span.
-func within(span, random uint64) int64 {
+// randomWithin is a random part of span.
+func randomWithin(span, random uint64) int64 {
 	n, _ := bits.Mul64(random, span)
 	return int64(n)
 }
 
-// next is the random number after x: xorshift64, Marsaglia 2003.
-func next(x uint64) uint64 {
+// nextRandom is the random number after x: xorshift64, Marsaglia 2003.
+func nextRandom(x uint64) uint64 {
 	x ^= x << 13
 	x ^= x >> 7
 	x ^= x << 17

@@ -19,6 +19,6 @@ func (d *Detector) Dropped(now int64, f *flows.Flow) (Set, uint32) {
 	}
 	n := c.DropsSince
 	c.DropsSince, c.DropSent = 0, now
-	d.Told(now, f, Drop.Set())
+	d.Reported(now, f, Drop.Set())
 	return Drop.Set(), n
 }

@@ -15,7 +15,7 @@ const unknown32 = 0xffffffff
 const minHopLen = 8
 
 // hops goes once over the packet's hops, tests every latency against the one
-// last reported for that node, their sum against that of the whole way, and
+// last reported for that node, their sum against the end-to-end latency, and
 // compares the path: a keyed hash over the ordered (node id, level-1 interfaces,
 // level-2 interfaces if present) and the hop count. A packet with an unknown word,
 // without bits 0 and 1, or with the M flag, is no evidence of its path.
@@ -76,7 +76,7 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 		set |= d.latency(now, f, node, x, &p.Thresholds, o)
 	}
 	if p.Events.Has(EndToEnd) {
-		set |= d.whole(now, f, p, o, sum, summed)
+		set |= d.endToEndLatency(now, f, p, o, sum, summed)
 	}
 	if hasPath {
 		set |= d.path(now, f, p, o, h)
@@ -84,9 +84,9 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 	return set
 }
 
-// whole finds the latency of the whole way: from the source's ingress to now, or
+// endToEndLatency finds the latency of the whole path: from the source's ingress to now, or
 // the sum of what the hops say.
-func (d *Detector) whole(now int64, f *flows.Flow, p *Policy, o *Observation, sum uint64, summed bool) Set {
+func (d *Detector) endToEndLatency(now int64, f *flows.Flow, p *Policy, o *Observation, sum uint64, summed bool) Set {
 	t := &p.Thresholds
 	if !t.PTP {
 		if !summed || o.Info.MTUExceeded { // some node had no room to add its own
@@ -94,8 +94,8 @@ func (d *Detector) whole(now int64, f *flows.Flow, p *Policy, o *Observation, su
 		}
 		return d.endToEnd(now, f, uint32(min(sum, unknown32-1)), t)
 	}
-	var source node
-	readNode(&source, o.Frame[int(o.Info.Stack)+int(o.Info.StackLen)-int(o.Info.HopLen):], o.Layout)
+	var source hopValues
+	readHop(&source, o.Frame[int(o.Info.Stack)+int(o.Info.StackLen)-int(o.Info.HopLen):], o.Layout)
 	if d.models.any {
 		d.models.apply(&source)
 	}

@@ -63,7 +63,7 @@ func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation)
 		}
 	}
 	if p.Events.Has(EndToEnd) {
-		set |= d.whole(now, f, p, o, sum, summed)
+		set |= d.endToEndLatency(now, f, p, o, sum, summed)
 	}
 	if hasPath {
 		set |= d.path(now, f, p, o, h)

@@ -13,7 +13,7 @@ func (d *Detector) hop(f *flows.Flow, node, x uint32, o *Observation) int {
 	}
 	at := int(f.NumHops)
 	if at == flows.MaxHops {
-		if at = elsewhere(f, o); at < 0 {
+		if at = notPassedIndex(f, o); at < 0 {
 			d.Counters.UntrackedHops++
 			return -1
 		}
@@ -29,8 +29,8 @@ func (d *Detector) hop(f *flows.Flow, node, x uint32, o *Observation) int {
 	return at
 }
 
-// elsewhere is the place of a hop that o did not pass, or -1.
-func elsewhere(f *flows.Flow, o *Observation) int {
+// notPassedIndex is the place of a hop that o did not pass, or -1.
+func notPassedIndex(f *flows.Flow, o *Observation) int {
 	for i := range f.Hops {
 		if !passed(o, f.Hops[i].Node) {
 			return i
@@ -76,7 +76,7 @@ func (d *Detector) latency(now int64, f *flows.Flow, node, x uint32, t *Threshol
 	return HopLatency.Set()
 }
 
-// endToEnd is the same test on the latency of the whole way.
+// endToEnd is the same test on the end-to-end latency.
 //
 //go:noinline
 func (d *Detector) endToEnd(now int64, f *flows.Flow, x uint32, t *Thresholds) Set {

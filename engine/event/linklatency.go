@@ -5,12 +5,12 @@ import "intsink/flows"
 // linkLatency tests the time between a packet's egress from n and its ingress into
 // the next node. One that comes out negative says something of clocks, not of the
 // link.
-func (d *Detector) linkLatency(now int64, f *flows.Flow, n, next *node, fresh bool, t *Thresholds) Set {
+func (d *Detector) linkLatency(now int64, f *flows.Flow, n, next *hopValues, fresh bool, t *Thresholds) Set {
 	ns, known := between(now, n, next)
 	if !known {
 		return 0
 	}
-	k, made := d.things.Links.Get(now, linkKey(n, next))
+	k, made := d.fabric.Links.Get(now, linkKey(n, next))
 	if ns < 0 {
 		d.Counters.ClockSkew++
 		k.Skews++

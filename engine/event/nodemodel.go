@@ -115,7 +115,7 @@ func multiply(x, unit uint32) uint32 {
 
 // apply gives n its model, its latency in nanoseconds, and timestamps no wider than
 // the model says.
-func (m *models) apply(n *node) {
+func (m *models) apply(n *hopValues) {
 	n.model = m.of(n.id)
 	n.stampBits = min(n.stampBits, n.model.TimestampBits)
 	if n.latency != unknown32 {
@@ -124,12 +124,12 @@ func (m *models) apply(n *node) {
 }
 
 // occupancy is that of n's queue in the unit of its model.
-func (n *node) occupancy() uint32 { return multiply(n.queue&0xffffff, n.model.QueueUnit) }
+func (n *hopValues) occupancy() uint32 { return multiply(n.queue&0xffffff, n.model.QueueUnit) }
 
 // between is the time from n's egress to the ingress into next, in nanoseconds and
 // signed, since clocks are not perfect; false where it cannot be told. Clocks that
 // wrap are good for half their range: the nearest difference is taken.
-func between(now int64, n, next *node) (ns int64, known bool) {
+func between(now int64, n, next *hopValues) (ns int64, known bool) {
 	if n.egress == unknown64 || next.ingress == unknown64 {
 		return 0, false
 	}

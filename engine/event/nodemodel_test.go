@@ -127,7 +127,7 @@ func TestLatencyUnitOfTheWholeWay(t *testing.T) {
 	}
 }
 
-// Quiet compares what the wire carries: it must not answer where that is scaled.
+// NoEvent compares what the wire carries: it must not answer where that is scaled.
 func TestQuietStaysOutOfUnits(t *testing.T) {
 	for _, c := range []struct {
 		model NodeModel
@@ -138,17 +138,17 @@ func TestQuietStaysOutOfUnits(t *testing.T) {
 	} {
 		f := modelled(t, defaults(HopLatency), c.model)
 		o := observe(path(2, 20_000))
-		o.Usual = true
+		o.Common = true
 		f.observed(0, o, 0)
-		if got := f.d.Quiet(f.now+1, &f.f, o.Frame, o.Info); got != c.want {
+		if got := f.d.NoEvent(f.now+1, &f.f, o.Frame, o.Info); got != c.want {
 			t.Errorf("%+v: quiet %v, want %v", c.model, got, c.want)
 		}
 		f.d.SetRules(f.d.policies, []NodeModel{c.model})
-		if got := f.d.Quiet(f.now+1, &f.f, o.Frame, o.Info); got != c.want {
+		if got := f.d.NoEvent(f.now+1, &f.f, o.Frame, o.Info); got != c.want {
 			t.Errorf("%+v: quiet %v after new policies, want %v", c.model, got, c.want)
 		}
 		f.d.SetRules(f.d.policies, nil)
-		if f.d.lanes[0].Flags == flows.Never {
+		if f.d.fastPolicies[0].Flags == flows.Never {
 			t.Errorf("%+v: never quiet, although the model is gone", c.model)
 		}
 	}

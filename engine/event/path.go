@@ -21,17 +21,17 @@ func (d *Detector) path(now int64, f *flows.Flow, p *Policy, o *Observation, h u
 	default:
 		set = d.otherPath(now, f, p, h)
 	}
-	if f.WayHops == 0 && o.Usual && f.PathHash == h {
-		learnWay(f, o)
+	if f.WayHops == 0 && o.Common && f.PathHash == h {
+		storePath(f, o)
 	}
 	return set
 }
 
-// learnWay makes the current path, which is that of o, one that Still knows without
+// storePath makes the current path, which is that of o, one that Unchanged knows without
 // hashing it, where its hops stand as the flow's do.
 //
 //go:noinline
-func learnWay(f *flows.Flow, o *Observation) {
+func storePath(f *flows.Flow, o *Observation) {
 	stack, n := o.Frame[o.Info.Stack:][:o.Info.StackLen], int(o.Info.Hops)
 	if n > int(f.NumHops) {
 		return
@@ -51,7 +51,7 @@ func learnWay(f *flows.Flow, o *Observation) {
 //go:noinline
 func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, h uint64) Set {
 	t := &p.Thresholds
-	at := remembered(f, h)
+	at := knownPathIndex(f, h)
 	known := at >= 0 && int64(flows.Tick(now)-f.Cold().Paths[at].Seen)<<20 <= t.PathMemory
 	kind := PathChange
 	if known {
@@ -70,8 +70,8 @@ func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, h uint64) Set 
 	return PathChange.Set()
 }
 
-// remembered is the place of a path that is not the current one, or -1.
-func remembered(f *flows.Flow, h uint64) int {
+// knownPathIndex is the place of a path that is not the current one, or -1.
+func knownPathIndex(f *flows.Flow, h uint64) int {
 	for i := range int(f.NumPaths) - 1 {
 		if f.Cold().Paths[i].Hash == h {
 			return i

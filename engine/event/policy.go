@@ -7,10 +7,10 @@ type Policy struct {
 	SampleByFlow bool   // all packets of one flow in Sample instead
 	Thresholds   Thresholds
 
-	things       bool   // queues, links or interfaces are watched
-	calm         calm   // what queues and interfaces stay below while there is nothing to say of them
-	refreshLeast int64  // shortest time to a refresh
-	refreshSpan  uint64 // between that and the longest
+	watchesFabric bool             // queues, links or interfaces are watched
+	fabric        fabricThresholds // what queues and interfaces stay below while there is nothing to say of them
+	refreshLeast  int64            // shortest time to a refresh
+	refreshSpan   uint64           // between that and the longest
 }
 
 // Thresholds as EVENTS names them; times in nanoseconds.
@@ -50,14 +50,14 @@ type Thresholds struct {
 // compile finds out what the packet path needs to know of p.
 func (p *Policy) compile() {
 	t := &p.Thresholds
-	p.calm = calm{raise: never, tx: never, latency: never}
+	p.fabric = fabricThresholds{raise: never, tx: never, latency: never}
 	if p.Events.Has(Congestion) {
-		p.calm.raise, p.calm.latency = orNever(t.CongestionRaise), orNever(t.CongestionLatency)
+		p.fabric.raise, p.fabric.latency = orNever(t.CongestionRaise), orNever(t.CongestionLatency)
 	}
 	if p.Events.Has(TxUtilization) {
-		p.calm.tx = orNever(t.TxRaise)
+		p.fabric.tx = orNever(t.TxRaise)
 	}
-	p.things = p.Events.Has(LinkLatency) || p.calm != calm{raise: never, tx: never, latency: never}
+	p.watchesFabric = p.Events.Has(LinkLatency) || p.fabric != fabricThresholds{raise: never, tx: never, latency: never}
 	jitter := int64(float64(t.RefreshEvery) * t.RefreshJitter)
 	p.refreshLeast, p.refreshSpan = t.RefreshEvery-jitter, uint64(max(2*jitter, 0))
 }

@@ -179,7 +179,7 @@ func (d *Detector) stillLossy(now int64, f *flows.Flow, watch, lost func(*flows.
 		t := &d.policies[f.Watch].Thresholds
 		d.expireHoles(now, l, t)
 		if d.lossDue(now, f, l, t) != 0 {
-			d.Told(now, f, Loss.Set())
+			d.Reported(now, f, Loss.Set())
 			lost(f)
 		}
 		if l.NumHoles > 0 || l.Pending > 0 {

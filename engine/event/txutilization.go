@@ -11,8 +11,8 @@ const interfaceMemory = 600e9
 
 // txUtilization reports an interface that becomes busy once; it is armed again
 // after a time at or below the clearing threshold.
-func (d *Detector) txUtilization(now int64, f *flows.Flow, n *node, fresh bool, t *Thresholds) Set {
-	i, _ := d.things.Interfaces.Get(now, n.egressKey(0))
+func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh bool, t *Thresholds) Set {
+	i, _ := d.fabric.Interfaces.Get(now, n.egressKey(0))
 	i.Utilization = n.tx
 	if now-i.Seen > interfaceMemory {
 		i.Busy, i.Below = false, 0
@@ -27,7 +27,7 @@ func (d *Detector) txUtilization(now int64, f *flows.Flow, n *node, fresh bool, 
 		i.Busy = false
 	}
 	if i.Busy || n.tx >= t.TxRaise {
-		d.busy = now + interfaceMemory
+		d.busyUntil = now + interfaceMemory
 	}
 	if n.tx < t.TxRaise {
 		return 0

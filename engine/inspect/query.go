@@ -24,7 +24,7 @@ const (
 // Source is what a worker knows.
 type Source struct {
 	Table      *flows.Table
-	Things     *event.Things
+	Things     *event.Fabric
 	Paths      *Paths
 	Generation uint16 // of the rules in force
 }

@@ -7,7 +7,7 @@ import (
 	"intsink/engine/packet"
 )
 
-// Memo is what the INT headers of a packet said. A flow's packets, and mostly those
+// Template is what the INT headers of a packet said. A flow's packets, and mostly those
 // of a whole domain, carry the same ones: they need not be checked again.
 type Template struct {
 	headers [2]uint64 // the 16 bytes from the shim on, as little endian loads find them, under same; all ones: nothing remembered

@@ -43,7 +43,7 @@ type shapes struct {
 	missed uint // packets that Store was told of since all are learned
 }
 
-// relearn is how many packets of other shapes make room for one of them, once there is
+// storeInterval is how many packets of other shapes make room for one of them, once there is
 // none: more shapes than are kept, or headers made to differ, would otherwise cost more
 // than parsing alone.
 const storeInterval = 16
@@ -124,7 +124,7 @@ func (s *shape) fill(p *Locator, b []byte, pktLen int, l *packet.Layers, i *Info
 	return true
 }
 
-// special tells whether INT or a tunnel is looked for behind that UDP port.
+// hasOwnPort tells whether INT or a tunnel is looked for behind that UDP port.
 func (p *Locator) hasOwnPort(port uint16) bool {
 	return port == p.port || p.cache.tunnelPort(bits.ReverseBytes16(port))
 }
@@ -145,7 +145,7 @@ func (p *Locator) Store(b []byte, l *packet.Layers, i *Info) {
 	p.shapes.last, p.shapes.next, p.shapes.n = at, (at+1)%len(p.shapes.kept), max(p.shapes.n, at+1)
 }
 
-// learn tells whether s can be made.
+// store tells whether s can be made.
 func (s *shape) store(p *Locator, b []byte, l *packet.Layers, i *Info) bool {
 	to := int(i.Shim) + shimLen + mdLen
 	switch {

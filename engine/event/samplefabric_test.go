@@ -2,9 +2,9 @@ package event
 
 import "testing"
 
-// TestSurvey: slow traffic has one of 256 packets looked at, fast traffic 10,000 a
+// TestSampleFabric: slow traffic has one of 256 packets looked at, fast traffic 10,000 a
 // second.
-func TestSurvey(t *testing.T) {
+func TestSampleFabric(t *testing.T) {
 	for _, c := range []struct {
 		burst, bursts int
 		every         int64 // nanoseconds between bursts
@@ -14,7 +14,7 @@ func TestSurvey(t *testing.T) {
 	} {
 		d, looks := New([]Policy{{}}, 1), 0
 		for n := range c.bursts {
-			if d.Survey(1e9+int64(n)*c.every, c.burst) {
+			if d.SampleFabric(1e9+int64(n)*c.every, c.burst) {
 				looks++
 			}
 		}

@@ -8,34 +8,34 @@ import (
 	"intsink/flows"
 )
 
-// Quiet is Packet for most packets: those that are as the flow's last one was, and
+// NoEvent is Packet for most packets: those that are as the flow's last one was, and
 // no sample. i must be Common. True: the packet gives no event. False: nothing is
 // changed, and Packet must be called.
-func (d *Detector) Quiet(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
-	if int(f.Watch) >= len(d.lanes) {
+func (d *Detector) NoEvent(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
+	if int(f.Watch) >= len(d.fastPolicies) {
 		return false
 	}
-	l := &d.lanes[f.Watch]
-	if l.due() || l.Things && !(d.Calm(now) && l.Calm(frame[i.Stack:][:i.StackLen], i)) || !d.Still(now, f, frame, i) {
+	l := &d.fastPolicies[f.Watch]
+	if l.sampleDue() || l.WatchesFabric && !(d.NoEpisode(now) && l.BelowThresholds(frame[i.Stack:][:i.StackLen], i)) || !d.Unchanged(now, f, frame, i) {
 		return false
 	}
-	l.Left--
+	l.SampleLeft--
 	return true
 }
 
-// Still tells whether path and latencies of a packet give no event, and then takes it
+// Unchanged tells whether path and latencies of a packet give no event, and then takes it
 // in. f must have a watch, and i be Common. It is apart from Packet because what it needs
 // fits into registers.
 //
 // Of values that are unknown nothing is tested here: such a node or interface is on no
 // path that is known, and a latency of all ones is out of every deadband, or within it
 // and then of no consequence.
-func (d *Detector) Still(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
-	l := &d.lanes[f.Watch]
-	if !l.settled(now, f, i) {
+func (d *Detector) Unchanged(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
+	l := &d.fastPolicies[f.Watch]
+	if !l.noPending(now, f, i) {
 		return false
 	}
-	sum, ok := along(f, uint(i.Hops), frame, uint(i.Stack), uint(i.HopLen), l.Absolute)
+	sum, ok := comparePath(f, uint(i.Hops), frame, uint(i.Stack), uint(i.HopLen), l.Absolute)
 	if !ok || sum-uint64(f.EndRef)+l.End > l.EndTwice {
 		return false
 	}
@@ -43,9 +43,9 @@ func (d *Detector) Still(now int64, f *flows.Flow, frame []byte, i *inthdr.Info)
 	return true
 }
 
-// Taken is to be called when packets that are Still are samples: packet j of flow of[j]
-// for every bit j of which. It is Told for each, without a call.
-func (d *Detector) Taken(now int64, of *[64]*flows.Flow, which uint64) {
+// ReportedSamples is to be called when packets that are Unchanged are samples: packet j of flow of[j]
+// for every bit j of which. It is Reported for each, without a call.
+func (d *Detector) ReportedSamples(now int64, of *[64]*flows.Flow, which uint64) {
 	d.Counters.Fired[Sample] += uint64(bits.OnesCount64(which))
 	tick, random := max(flows.Tick(now), 1), d.random
 	last, least, span := -1, int64(0), uint64(0)
@@ -55,31 +55,31 @@ func (d *Detector) Taken(now int64, of *[64]*flows.Flow, which uint64) {
 		if watch := int(f.Watch); watch != last {
 			last, least, span = watch, d.policies[watch].refreshLeast, d.policies[watch].refreshSpan
 		}
-		random = next(random)
-		f.NextRefresh = d.refreshAt(now, least+within(span, random))
+		random = nextRandom(random)
+		f.NextRefresh = d.refreshAt(now, least+randomWithin(span, random))
 	}
 	d.random = random
 }
 
-// settled tells whether f has nothing pending, its refresh included, and as many hops as i.
-func (l *Lane) settled(now int64, f *flows.Flow, i *inthdr.Info) bool {
+// noPending tells whether f has nothing pending, its refresh included, and as many hops as i.
+func (l *FastPolicy) noPending(now int64, f *flows.Flow, i *inthdr.Info) bool {
 	return f.Settled(l.Flags, l.Mask) && int32(refreshTick(now)-f.NextRefresh) < 0 && i.Hops == uint16(f.WayHops)
 }
 
-// along goes over n hops, the first of which starts at frame[at]: the sum of the
+// comparePath goes over n hops, the first of which starts at frame[at]: the sum of the
 // latencies, and whether nodes and interfaces are those of the current path, each
 // latency within the absolute deadband.
 //
 //go:noinline
-func along(f *flows.Flow, n uint, frame []byte, at, hopLen uint, absolute uint32) (sum uint64, ok bool) {
+func comparePath(f *flows.Flow, n uint, frame []byte, at, hopLen uint, absolute uint32) (sum uint64, ok bool) {
 	for _, known := range f.Hops[:n] {
 		if at+inthdr.BasicHopLen > uint(len(frame)) {
 			return 0, false
 		}
 		hop := frame[at : at+inthdr.BasicHopLen : at+inthdr.BasicHopLen]
 		at += hopLen
-		way, x := binary.LittleEndian.Uint64(hop), binary.BigEndian.Uint32(hop[8:])
-		if uint32(way) != known.Node || uint32(way>>32) != known.Interfaces || x-known.Ref+absolute > 2*absolute {
+		ids, x := binary.LittleEndian.Uint64(hop), binary.BigEndian.Uint32(hop[8:])
+		if uint32(ids) != known.Node || uint32(ids>>32) != known.Interfaces || x-known.Ref+absolute > 2*absolute {
 			return 0, false
 		}
 		sum += uint64(x)

@@ -6,39 +6,39 @@ import (
 	"intsink/engine/inthdr"
 )
 
-// calm are the thresholds that no hop of a packet may reach if its queues and
+// fabricThresholds are the thresholds that no hop of a packet may reach if its queues and
 // interfaces are to be passed over.
-type calm struct{ raise, latency, tx uint32 }
+type fabricThresholds struct{ raise, latency, tx uint32 }
 
 // never is a threshold that no known value reaches.
 const never = unknown32
 
-// Calm tells whether no queue and no interface is in an episode, as far as is known at
-// now: where they are watched, nothing is Quiet otherwise.
-func (d *Detector) Calm(now int64) bool { return now > d.stirred && now > d.busy }
+// NoEpisode tells whether no queue and no interface is in an episode, as far as is known at
+// now: where they are watched, nothing is NoEvent otherwise.
+func (d *Detector) NoEpisode(now int64) bool { return now > d.congestedUntil && now > d.busyUntil }
 
-// Survey takes n packets in and tells whether one of them is to be looked at by
+// SampleFabric takes n packets in and tells whether one of them is to be looked at by
 // Packet although it is quiet, so that the tables of queues, interfaces and links show
 // what there is: of 256 one at most, and 10,000 a second at most, for at millions of
 // packets a second a look at one of them costs what 20 others do.
-func (d *Detector) Survey(now int64, n int) bool {
-	d.overlooked += n
-	if d.overlooked < surveyed || now-d.surveyed < surveyNs {
+func (d *Detector) SampleFabric(now int64, n int) bool {
+	d.sinceFabricSample += n
+	if d.sinceFabricSample < fabricSampleEvery || now-d.fabricSampledAt < fabricSampleNs {
 		return false
 	}
-	d.overlooked, d.surveyed, d.look = 0, now, true
+	d.sinceFabricSample, d.fabricSampledAt, d.fabricSampleDue = 0, now, true
 	return true
 }
 
 const (
-	surveyed = 256
-	surveyNs = 100_000
+	fabricSampleEvery = 256
+	fabricSampleNs    = 100_000
 )
 
-// Calm tells whether no hop of a Common packet reaches a threshold. stack are its hops.
+// BelowThresholds tells whether no hop of a Common packet reaches a threshold. stack are its hops.
 //
 //go:noinline
-func (l *Lane) Calm(stack []byte, i *inthdr.Info) bool {
+func (l *FastPolicy) BelowThresholds(stack []byte, i *inthdr.Info) bool {
 	hopLen := int(i.HopLen)
 	for len(stack) >= hopLen && hopLen >= inthdr.BasicHopLen {
 		hop := stack[:hopLen]

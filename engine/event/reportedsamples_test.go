@@ -8,9 +8,9 @@ import (
 	"intsink/flows"
 )
 
-// TestTakenIsTold: samples of a burst leave flows and detector as Told of each does, in
+// TestReportedSamplesIsReported: samples of a burst leave flows and detector as Reported of each does, in
 // their order, whatever watches they are of and however refreshes are stretched.
-func TestTakenIsTold(t *testing.T) {
+func TestReportedSamplesIsReported(t *testing.T) {
 	var policies []Policy
 	for _, every := range []int64{1e9, 2e9, 3600e9, 5 * 24 * 3600e9} {
 		policies = append(policies, Policy{Events: 1 << Refresh, Sample: 1, Thresholds: Thresholds{RefreshEvery: every, RefreshJitter: 0.2}})
@@ -29,10 +29,10 @@ func TestTakenIsTold(t *testing.T) {
 		which := rng.Uint64() & rng.Uint64()
 		stretch := []uint32{NoStretch, NoStretch, 130, 1500}[rng.IntN(4)]
 		by.Stretch, told.Stretch = stretch, stretch
-		by.Taken(now, &of, which)
+		by.ReportedSamples(now, &of, which)
 		for left := which; left != 0; left &= left - 1 {
 			told.Counters.Fired[Sample]++
-			told.Told(now, &b[bits.TrailingZeros64(left)], Sample.Set())
+			told.Reported(now, &b[bits.TrailingZeros64(left)], Sample.Set())
 		}
 		if a != b || by.random != told.random || by.Counters != told.Counters {
 			t.Fatalf("at %d, stretched to %d %%: other flows, or counters %+v, want %+v", now, stretch, by.Counters, told.Counters)

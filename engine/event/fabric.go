@@ -1,11 +1,6 @@
 package event
 
-import (
-	"encoding/binary"
-
-	"intsink/engine/inthdr"
-	"intsink/flows"
-)
+import "intsink/flows"
 
 // Most rows of the tables of what flows share.
 const (
@@ -56,94 +51,32 @@ func (*Link) holds(int64) bool { return true } // its reference
 // congestionMemory is longer than an episode lasts without a sample, as a rule.
 const congestionMemory = 60e9
 
-// Things are the tables of queues, interfaces and links of one worker.
-type Things struct {
+// Fabric is the tables of queues, interfaces and links of one worker.
+type Fabric struct {
 	Queues     *flows.Small[Queue]
 	Interfaces *flows.Small[Interface]
 	Links      *flows.Small[Link]
 }
 
-func newThings(seed uint64) Things {
-	return Things{
+func newFabric(seed uint64) Fabric {
+	return Fabric{
 		Queues:     flows.NewSmall(MaxQueues, seed, (*Queue).holds),
 		Interfaces: flows.NewSmall(MaxInterfaces, seed, (*Interface).holds),
 		Links:      flows.NewSmall(MaxLinks, seed, (*Link).holds),
 	}
 }
 
-// node is what one hop says, unknown values all ones.
-type node struct {
-	id, interfaces     uint32
-	latency, queue, tx uint32
-	ingress, egress    uint64
-	stampBits          uint8 // of the timestamps that count
-	model              *NodeModel
-}
-
-// readNode reads one hop of a packet into n.
-func readNode(n *node, hop []byte, l *inthdr.Layout) {
-	*n = node{id: unknown32, interfaces: unknown32, latency: unknown32, queue: unknown32, tx: unknown32,
-		ingress: unknown64, egress: unknown64, stampBits: 64, model: &asIs}
-	if l.Format == inthdr.Format2016 {
-		readNode2016(n, hop, l)
-		return
-	}
-	word := func(at int8, v *uint32) {
-		if at >= 0 {
-			*v = binary.BigEndian.Uint32(hop[at:])
-		}
-	}
-	word(l.NodeID, &n.id)
-	word(l.Interfaces, &n.interfaces)
-	word(l.HopLatency, &n.latency)
-	word(l.Queue, &n.queue)
-	word(l.TxUtilization, &n.tx)
-	if l.Format == inthdr.Format1 {
-		n.stampBits = 32
-		n.ingress, n.egress = shortTimestamp(hop, l.IngressTimestamp, unknown32), shortTimestamp(hop, l.EgressTimestamp, unknown32)
-		return
-	}
-	if l.IngressTimestamp >= 0 {
-		n.ingress = binary.BigEndian.Uint64(hop[l.IngressTimestamp:])
-	}
-	if l.EgressTimestamp >= 0 {
-		n.egress = binary.BigEndian.Uint64(hop[l.EgressTimestamp:])
-	}
-}
-
-// readNode2016 reads a hop of the June 2016 format: values of 31 bits, each port on
-// its own. There is no egress timestamp to measure a link by.
-func readNode2016(n *node, hop []byte, l *inthdr.Layout) {
-	word := func(at int8, v *uint32) {
-		if at < 0 {
-			return
-		}
-		if x := binary.BigEndian.Uint32(hop[at:]) & mask2016; x != unknown2016 {
-			*v = x
-		}
-	}
-	ingress, egress := uint32(unknown32), uint32(unknown32)
-	word(l.NodeID, &n.id)
-	word(l.Interfaces, &ingress)
-	word(l.EgressTimestamp, &egress)
-	word(l.HopLatency, &n.latency)
-	word(l.Queue, &n.queue)
-	word(l.TxUtilization, &n.tx)
-	n.interfaces = ingress<<16 | egress&0xffff
-	n.ingress, n.stampBits = shortTimestamp(hop, l.IngressTimestamp, mask2016), 31
-}
-
 // egressKey names an egress interface of a node, or a queue of it.
-func (n *node) egressKey(queue uint8) [2]uint64 {
+func (n *hopValues) egressKey(queue uint8) [2]uint64 {
 	return [2]uint64{uint64(n.id)<<32 | uint64(n.interfaces&0xffff), uint64(queue)}
 }
 
-// walk moves the state of every queue, interface and link on the packet's way, and
+// updateFabric moves the state of every queue, interface and link on the packet's way, and
 // returns what is to be reported. The first packet of a flow moves it too, and is
 // reported for none of it.
 //
 //go:noinline
-func (d *Detector) walk(now int64, f *flows.Flow, fresh bool, p *Policy, o *Observation) (set Set) {
+func (d *Detector) updateFabric(now int64, f *flows.Flow, fresh bool, p *Policy, o *Observation) (set Set) {
 	d.Edge = false
 	l, info := o.Layout, o.Info
 	hopLen := int(info.HopLen)
@@ -151,17 +84,17 @@ func (d *Detector) walk(now int64, f *flows.Flow, fresh bool, p *Policy, o *Obse
 		return 0
 	}
 	stack := o.Frame[info.Stack:][:info.StackLen]
-	var nodes [2]node
+	var nodes [2]hopValues
 	n, after := &nodes[0], &nodes[1] // after: the next node on the way, which stands before this one in the stack
 	for at := 0; at+hopLen <= len(stack); at += hopLen {
-		readNode(n, stack[at:at+hopLen], l)
+		readHop(n, stack[at:at+hopLen], l)
 		if d.models.any {
 			d.models.apply(n)
 		}
 		if n.id != unknown32 && n.interfaces != unknown32 {
-			set |= d.visit(now, f, fresh, p, n)
+			set |= d.updateQueueAndInterface(now, f, fresh, p, n)
 			if at > 0 && after.id != unknown32 && after.interfaces != unknown32 {
-				set |= d.cross(now, f, fresh, p, n, after)
+				set |= d.updateLink(now, f, fresh, p, n, after)
 			}
 		}
 		n, after = after, n
@@ -172,35 +105,35 @@ func (d *Detector) walk(now int64, f *flows.Flow, fresh bool, p *Policy, o *Obse
 	return set
 }
 
-// visit moves the state of the queue and the interface that n was left by. Where
+// updateQueueAndInterface moves the state of the queue and the interface that n was left by. Where
 // nobody watches them, the tables show at least what was seen.
-func (d *Detector) visit(now int64, f *flows.Flow, fresh bool, p *Policy, n *node) (set Set) {
-	if p.calm.raise != never || p.calm.latency != never {
+func (d *Detector) updateQueueAndInterface(now int64, f *flows.Flow, fresh bool, p *Policy, n *hopValues) (set Set) {
+	if p.fabric.raise != never || p.fabric.latency != never {
 		set = d.congestion(now, f, n, fresh, &p.Thresholds)
 	} else if n.queue != unknown32 {
-		if q, _ := d.things.Queues.Get(now, n.egressKey(uint8(n.queue>>24))); !q.Congested {
+		if q, _ := d.fabric.Queues.Get(now, n.egressKey(uint8(n.queue>>24))); !q.Congested {
 			q.Seen, q.Occupancy, q.Latency = now, n.occupancy(), n.latency
 		}
 	}
 	switch {
 	case n.tx == unknown32:
-	case p.calm.tx != never:
+	case p.fabric.tx != never:
 		set |= d.txUtilization(now, f, n, fresh, &p.Thresholds)
 	default:
-		if i, _ := d.things.Interfaces.Get(now, n.egressKey(0)); !i.Busy {
+		if i, _ := d.fabric.Interfaces.Get(now, n.egressKey(0)); !i.Busy {
 			i.Utilization = n.tx
 		}
 	}
 	return set
 }
 
-// cross moves the state of the link between n and the next node.
-func (d *Detector) cross(now int64, f *flows.Flow, fresh bool, p *Policy, n, next *node) Set {
+// updateLink moves the state of the link between n and the next node.
+func (d *Detector) updateLink(now int64, f *flows.Flow, fresh bool, p *Policy, n, next *hopValues) Set {
 	if p.Events.Has(LinkLatency) {
 		return d.linkLatency(now, f, n, next, fresh, &p.Thresholds)
 	}
 	if ns, known := between(now, n, next); known && ns >= 0 {
-		k, made := d.things.Links.Get(now, linkKey(n, next))
+		k, made := d.fabric.Links.Get(now, linkKey(n, next))
 		if k.Last = uint32(min(ns, unknown32-1)); made {
 			k.Ref = unknown32
 		}
@@ -209,7 +142,7 @@ func (d *Detector) cross(now int64, f *flows.Flow, fresh bool, p *Policy, n, nex
 }
 
 // linkKey names the link from n's egress to next's ingress interface.
-func linkKey(n, next *node) [2]uint64 {
+func linkKey(n, next *hopValues) [2]uint64 {
 	return [2]uint64{
 		uint64(n.id)<<32 | uint64(n.interfaces&0xffff),
 		uint64(next.id)<<32 | uint64(next.interfaces>>16),

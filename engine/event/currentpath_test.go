@@ -34,8 +34,8 @@ func TestWayIsTheCurrentPath(t *testing.T) {
 			o := observe(hops)
 			o.Info.MTUExceeded = r.IntN(20) == 0
 			want := b.Packet(now, &g, n == 0, 0, o)
-			o.Usual = !o.Info.MTUExceeded
-			if o.Usual && n > 0 && f.WayHops > 0 && a.Still(now, &f, o.Frame, o.Info) {
+			o.Common = !o.Info.MTUExceeded
+			if o.Common && n > 0 && f.WayHops > 0 && a.Unchanged(now, &f, o.Frame, o.Info) {
 				still++
 			}
 			if got := a.Packet(now, &f, n == 0, 0, o); got != want {
@@ -88,7 +88,7 @@ func TestWayWithoutAHop(t *testing.T) {
 		way[i] = hop{node: uint32(100 + i), latency: 20_000}
 	}
 	o := observe(way)
-	o.Usual = true
+	o.Common = true
 	f.observed(0, o, 0)
 	way[3].node = 200
 	cut := observe(way)
@@ -98,6 +98,6 @@ func TestWayWithoutAHop(t *testing.T) {
 		t.Fatalf("hops %+v", f.f.Hops)
 	}
 	o = observe(way)
-	o.Usual = true
+	o.Common = true
 	f.observed(ms, o, PathChange.Set())
 }
