@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/dpdk/ethdev"
 	"intsink/dpdk/mempool"
 	"intsink/engine"
-	"intsink/exporters"
 )
 
 // appliance is everything that runs between startAppliance and stop.
@@ -25,7 +25,7 @@ type appliance struct {
 	pool           *mempool.Mempool
 	reportPools    []*mempool.Mempool // per worker
 	workers        []*engine.Worker
-	exporters      []exporter // per collector
+	exporters      []observe.Exporter // per collector
 	reportPorts    reportPorts
 	linkNames      []string // links, then taps, as the workers index them
 	collectorNames []string
@@ -40,9 +40,6 @@ type appliance struct {
 	polling       sync.WaitGroup // workers
 	exporting     sync.WaitGroup // exporters
 }
-
-// exporter is what the metrics ask of every kind of them.
-type exporter interface{ Counters() exporters.Counters }
 
 type appliancePort struct {
 	name string
@@ -84,12 +81,6 @@ func keepOff(lcores []int) error {
 		slog.Warn("every CPU has a worker: exporters and HTTP take their time from packets; leave one CPU out of dpdk.lcores")
 	}
 	return nil
-}
-
-// startServing opens the HTTP endpoint, once there is something to serve.
-func (a *appliance) startServing(c *conf.Config) (err error) {
-	a.stopHTTP, err = a.startHTTP(c.HTTP.Listen)
-	return err
 }
 
 // openPools makes one packet pool for all ports and one report pool per worker.

@@ -9,82 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"intsink/engine"
-	"intsink/exporters/udp"
-	"intsink/flows"
+	"intsink/cmd/intsink/internal/observe"
+	"intsink/cmd/intsink/internal/observe/observetest"
 )
-
-// parsed is one exposition: the types of metrics and the values of series.
-type parsed struct {
-	kind   map[string]string
-	help   map[string]string
-	series map[string]float64 // name and labels as they stand
-}
-
-var (
-	metricName = `[a-zA-Z_:][a-zA-Z0-9_:]*`
-	label      = `[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*"`
-	sampleLine = regexp.MustCompile(`^(` + metricName + `)(\{` + label + `(?:, ?` + label + `)*\})? (\S+)$`)
-	metaLine   = regexp.MustCompile(`^# (HELP|TYPE) (` + metricName + `)(?: (.*))?$`)
-)
-
-// parseExposition checks text against Prometheus' text format: TYPE once and
-// before the samples, the samples of a metric together, no series twice.
-func parseExposition(t *testing.T, text string) parsed {
-	t.Helper()
-	p := parsed{map[string]string{}, map[string]string{}, map[string]float64{}}
-	current, closed := "", map[string]bool{}
-	enter := func(line, name string) {
-		if p.kind[current] == "histogram" || p.kind[current] == "summary" {
-			for _, suffix := range []string{"_bucket", "_sum", "_count"} {
-				if base, ok := strings.CutSuffix(name, suffix); ok && base == current {
-					return
-				}
-			}
-		}
-		if name == current {
-			return
-		}
-		closed[current] = true
-		if current = name; closed[name] {
-			t.Errorf("%q: the samples of the metric do not stand together", line)
-		}
-	}
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(line, "\n")
-		if m := metaLine.FindStringSubmatch(line); m != nil {
-			enter(line, m[2])
-			what := map[string]map[string]string{"HELP": p.help, "TYPE": p.kind}[m[1]]
-			if _, twice := what[m[2]]; twice {
-				t.Errorf("%q: a second time", line)
-			}
-			what[m[2]] = m[3]
-			continue
-		}
-		m := sampleLine.FindStringSubmatch(line)
-		if m == nil {
-			t.Errorf("%q is no sample", line)
-			continue
-		}
-		enter(line, m[1])
-		value, err := strconv.ParseFloat(m[3], 64)
-		if _, twice := p.series[m[1]+m[2]]; err != nil || twice {
-			t.Errorf("%q: a second time, or no value: %v", line, err)
-		}
-		if k := p.kind[current]; k != "counter" && k != "gauge" && k != "histogram" && k != "summary" {
-			t.Errorf("%q: of type %q", line, k)
-		}
-		p.series[m[1]+m[2]] = value
-	}
-	return p
-}
 
 // running is an appliance in a process of its own.
 type running struct {
@@ -170,86 +102,18 @@ func TestMetricsOfARunningAppliance(t *testing.T) {
   source  = "192.0.2.1"
 }
 `)
-	p := parseExposition(t, r.get(t, "/metrics"))
-	for _, m := range metricList {
-		if p.kind[m.name] != m.kind() || p.help[m.name] != m.help {
-			t.Errorf("%s is not there, or not as it should be: %q %q", m.name, p.kind[m.name], p.help[m.name])
+	p := observetest.Parse(t, r.get(t, "/metrics"))
+	for _, m := range observe.Metrics {
+		if p.Kind[m.Name] != m.Kind() || p.Help[m.Name] != m.Help {
+			t.Errorf("%s is not there, or not as it should be: %q %q", m.Name, p.Kind[m.Name], p.Help[m.Name])
 		}
 	}
-	for name := range p.series {
-		if base, _, _ := strings.Cut(name, "{"); strings.HasPrefix(base, "intsink_") && p.help[base] == "" {
+	for name := range p.Series {
+		if base, _, _ := strings.Cut(name, "{"); strings.HasPrefix(base, "intsink_") && p.Help[base] == "" {
 			t.Errorf("%s has no HELP", base)
 		}
 	}
 	if code := r.stop(t, 10*time.Second); code != 0 {
 		t.Errorf("exit code %d: %s", code, r.stderr)
-	}
-}
-
-// TestMetricsAreDocumented: the list here and the table in the documents say
-// the same.
-func TestMetricsAreDocumented(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/metrics.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	row := regexp.MustCompile("(?m)^\\| `(intsink_\\w+)(?:\\{[a-z,]*\\})?` \\| (.*) \\|$")
-	documented := map[string]string{}
-	for _, m := range row.FindAllStringSubmatch(string(doc), -1) {
-		documented[m[1]] = strings.ReplaceAll(m[2], "`", "")
-	}
-	for _, m := range metricList {
-		if documented[m.name] != m.help {
-			t.Errorf("docs/metrics.md says of %s %q, want %q", m.name, documented[m.name], m.help)
-		}
-		delete(documented, m.name)
-	}
-	for name := range documented {
-		t.Errorf("docs/metrics.md has %s, which there is not", name)
-	}
-}
-
-// TestLabelsAreEscaped: whatever the configuration names things.
-func TestLabelsAreEscaped(t *testing.T) {
-	x := newExposition()
-	x.add("intsink_flows", 7, "worker", "a\"b\\c\nd\x01ü", "other", 1)
-	var b bytes.Buffer
-	x.writeTo(&b)
-	if p := parseExposition(t, b.String()); len(p.series) != 1 {
-		t.Errorf("%s", b.String())
-	}
-}
-
-// TestSentIsNeverMoreThanSealed: the exporter is ahead of what a worker has
-// published.
-func TestSentIsNeverMoreThanSealed(t *testing.T) {
-	e := udp.New(udp.Config{})
-	a := &appliance{collectorNames: []string{"primary"}, exporters: []exporter{e}}
-	e.Packets.Store(10)
-	sealed := func(n uint64) []engine.Counters {
-		return []engine.Counters{{Collectors: []engine.CollectorCounters{{Packets: n}}}}
-	}
-	for published, want := range map[uint64]float64{7: 7, 10: 10, 12: 10} {
-		x := newExposition()
-		a.addCollectors(x, sealed(published), a.exported())
-		var b bytes.Buffer
-		x.writeTo(&b)
-		p := parseExposition(t, b.String())
-		if got := p.series[`intsink_report_packets_sent_total{collector="primary"}`]; got != want {
-			t.Errorf("%d sealed: %v sent, want %v", published, got, want)
-		}
-	}
-}
-
-func TestHealthBeforeTheFirstPoll(t *testing.T) {
-	w := engine.NewWorker(engine.WorkerConfig{Rules: &engine.Rules{}, Flows: flows.Config{Capacity: 1024, IdleTimeout: 1e9}})
-	defer w.Release()
-	a := &appliance{workers: []*engine.Worker{w}, clock: func() int64 { return captureStart }}
-	if err := a.healthy(); err == nil || err.Error() != "worker w0 has not polled yet" {
-		t.Errorf("%v", err)
-	}
-	w.Tick(captureStart)
-	if err := a.healthy(); err != nil {
-		t.Error(err)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"intsink/cmd/intsink/internal/observe/observetest"
 )
 
 // inNamespace runs the test that calls it in a process with a network namespace
@@ -160,10 +162,10 @@ report {
 		text += fmt.Sprintf("collector %q {\naddress = \"%s:8555\"\nsource = %q\nport = %q\n}\n", name, c[0], c[1], c[2])
 	}
 	r := startRun(t, small+text)
-	r.wait(t, "all gateways known", func(p parsed) bool {
+	r.wait(t, "all gateways known", func(p observetest.Exposition) bool {
 		known := 0.0
 		for name := range collectors {
-			known += p.series[fmt.Sprintf(`intsink_gateway_known{collector=%q}`, name)]
+			known += p.Series[fmt.Sprintf(`intsink_gateway_known{collector=%q}`, name)]
 		}
 		return known == float64(len(collectors))
 	})
@@ -185,12 +187,12 @@ for a in 192.0.2.1 2001:db8::1; do
 	ip neigh show $a | grep -q "lladdr $(cat /sys/class/net/d-tele/address)" || { ip neigh; exit 1; }
 done
 `)
-	p := r.wait(t, "questions answered", func(p parsed) bool {
-		return p.series[`intsink_neighbor_frames_total{port="telemetry",kind="answered"}`] >= 2
+	p := r.wait(t, "questions answered", func(p observetest.Exposition) bool {
+		return p.Series[`intsink_neighbor_frames_total{port="telemetry",kind="answered"}`] >= 2
 	})
 	for name := range collectors {
 		for _, reason := range []string{"unresolved", "port_full"} {
-			if n := p.series[fmt.Sprintf(`intsink_report_drops_total{collector=%q,reason=%q}`, name, reason)]; n != 0 {
+			if n := p.Series[fmt.Sprintf(`intsink_report_drops_total{collector=%q,reason=%q}`, name, reason)]; n != 0 {
 				t.Errorf("%s: %v dropped: %s", name, n, reason)
 			}
 		}

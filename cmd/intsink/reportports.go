@@ -110,22 +110,3 @@ func (a *appliance) stationOf(name string, stations []engine.Station) engine.Sta
 	}
 	return nil
 }
-
-// addReportPorts adds what the ports heard and asked, and which gateways are
-// known.
-func (a *appliance) addReportPorts(x *exposition) {
-	for i, p := range a.reportPorts.ports {
-		for k, n := range p.Frames() {
-			x.add("intsink_neighbor_frames_total", n, "port", a.reportPorts.names[i], "kind", port.FrameKind(k))
-		}
-	}
-	for i, e := range a.reportPorts.exporters {
-		if e != nil {
-			known := uint64(0)
-			if e.Resolved() {
-				known = 1
-			}
-			x.add("intsink_gateway_known", known, "collector", a.collectorNames[i])
-		}
-	}
-}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/intsink/internal/observe/observetest"
+
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
 )
@@ -80,16 +82,16 @@ func arpRequest(target byte) []byte {
 }
 
 // wait asks for the metrics until cond holds of them.
-func (r *running) wait(t *testing.T, what string, cond func(p parsed) bool) parsed {
+func (r *running) wait(t *testing.T, what string, cond func(p observetest.Exposition) bool) observetest.Exposition {
 	t.Helper()
 	for range 500 {
-		if p := parseExposition(t, r.get(t, "/metrics")); cond(p) {
+		if p := observetest.Parse(t, r.get(t, "/metrics")); cond(p) {
 			return p
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 	t.Fatalf("not seen: %s\n%s\n%s", what, r.get(t, "/metrics"), r.stderr)
-	return parsed{}
+	return observetest.Exposition{}
 }
 
 // TestReportsLeaveByAPort: a telemetry port of DPDK's pcap driver has whole
@@ -123,10 +125,10 @@ collector "unknown" {
   source  = "192.0.2.1"
 }
 `)
-	p := r.wait(t, "all packets and their reports", func(p parsed) bool {
-		return p.series[`intsink_received_packets_total{link="edge",direction="to_host"}`] == 2000 &&
-			p.series[`intsink_report_packets_total{collector="four"}`] == p.series[`intsink_report_packets_sent_total{collector="four"}`] &&
-			p.series[`intsink_neighbor_frames_total{port="telemetry",kind="answered"}`] == 1
+	p := r.wait(t, "all packets and their reports", func(p observetest.Exposition) bool {
+		return p.Series[`intsink_received_packets_total{link="edge",direction="to_host"}`] == 2000 &&
+			p.Series[`intsink_report_packets_total{collector="four"}`] == p.Series[`intsink_report_packets_sent_total{collector="four"}`] &&
+			p.Series[`intsink_neighbor_frames_total{port="telemetry",kind="answered"}`] == 1
 	})
 	for name, want := range map[string]float64{
 		`intsink_neighbor_frames_total{port="telemetry",kind="other"}`: 1, // who asked for somebody else
@@ -135,12 +137,12 @@ collector "unknown" {
 		`intsink_gateway_known{collector="unknown"}`:                   0,
 		`intsink_report_packets_sent_total{collector="unknown"}`:       0,
 	} {
-		if p.series[name] != want {
-			t.Errorf("%s %v, want %v", name, p.series[name], want)
+		if p.Series[name] != want {
+			t.Errorf("%s %v, want %v", name, p.Series[name], want)
 		}
 	}
-	if p.series[`intsink_neighbor_frames_total{port="telemetry",kind="requested"}`] == 0 ||
-		p.series[`intsink_report_drops_total{collector="unknown",reason="unresolved"}`] == 0 {
+	if p.Series[`intsink_neighbor_frames_total{port="telemetry",kind="requested"}`] == 0 ||
+		p.Series[`intsink_report_drops_total{collector="unknown",reason="unresolved"}`] == 0 {
 		t.Error("the unknown gateway was not asked for, or its reports were not counted")
 	}
 	if code := r.stop(t, 10*time.Second); code != 0 {

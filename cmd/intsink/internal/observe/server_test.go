@@ -1,4 +1,4 @@
-package main
+package observe
 
 import (
 	"net/http"
@@ -14,7 +14,7 @@ import (
 // TestRootNamesTheEndpoints, and each of them but those with a parameter answers.
 func TestRootNamesTheEndpoints(t *testing.T) {
 	clock := func() int64 { return time.Now().UnixNano() }
-	h := (&appliance{workers: []*engine.Worker{polling(t)}, clock: clock}).handler()
+	h := (&Source{Workers: []*engine.Worker{polling(t)}, Clock: clock, Stopping: func() bool { return false }}).handler()
 	get := func(path string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))

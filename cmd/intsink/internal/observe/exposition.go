@@ -1,4 +1,4 @@
-package main
+package observe
 
 import (
 	"bytes"
@@ -12,12 +12,19 @@ import (
 // samples of a metric together behind what the metric is.
 type exposition struct {
 	samples map[string]*bytes.Buffer // by the metric's name
+	unknown []string                 // names that Metrics does not have
 }
 
 // escapeLabel escapes the three bytes that the format wants escaped.
 var escapeLabel = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-func newExposition() *exposition { return &exposition{map[string]*bytes.Buffer{}} }
+func newExposition() *exposition {
+	x := &exposition{samples: make(map[string]*bytes.Buffer, len(Metrics))}
+	for _, m := range Metrics {
+		x.samples[m.Name] = &bytes.Buffer{}
+	}
+	return x
+}
 
 // add adds one sample. labels are alternately names, from the source code, and
 // values, from the configuration or closed lists.
@@ -33,8 +40,8 @@ func (x *exposition) addSeconds(name string, ns int64, labels ...any) {
 func (x *exposition) addText(name, value string, labels ...any) {
 	b := x.samples[name]
 	if b == nil {
-		b = &bytes.Buffer{}
-		x.samples[name] = b
+		x.unknown = append(x.unknown, name)
+		return
 	}
 	b.WriteString(name)
 	for i := 0; i < len(labels); i += 2 {
@@ -51,11 +58,15 @@ func (x *exposition) addText(name, value string, labels ...any) {
 	fmt.Fprintf(b, " %s\n", value)
 }
 
-// writeTo writes every metric that has samples, in the order of metricList.
+// writeTo writes every metric that has samples, in the order of Metrics. A sample of
+// a metric that is not in the list is an error.
 func (x *exposition) writeTo(w io.Writer) error {
-	for _, m := range metricList {
-		if b := x.samples[m.name]; b != nil {
-			if _, err := fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n%s", m.name, m.help, m.name, m.kind(), b); err != nil {
+	if len(x.unknown) > 0 {
+		return fmt.Errorf("%v: not in metriclist.go, so nobody would see it", x.unknown)
+	}
+	for _, m := range Metrics {
+		if b := x.samples[m.Name]; b.Len() > 0 {
+			if _, err := fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n%s", m.Name, m.Help, m.Name, m.Kind(), b); err != nil {
 				return err
 			}
 		}

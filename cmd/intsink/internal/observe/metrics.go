@@ -1,4 +1,4 @@
-package main
+package observe
 
 import (
 	"fmt"
@@ -16,32 +16,34 @@ import (
 // writeMetrics writes every counter in Prometheus text format. The labels take
 // their values from the configuration and from closed lists, never from
 // traffic.
-func (a *appliance) writeMetrics(w io.Writer) {
+func (s *Source) writeMetrics(w io.Writer) error {
 	x := newExposition()
-	exported := a.exported() // before the workers' counters
-	snapshots := make([]engine.Counters, len(a.workers))
-	for i, worker := range a.workers {
+	exported := s.exported() // before the workers' counters
+	snapshots := make([]engine.Counters, len(s.Workers))
+	for i, worker := range s.Workers {
 		snapshots[i] = worker.Snapshot()
 	}
-	a.addLinks(x, snapshots)
+	s.addLinks(x, snapshots)
 	addEvents(x, snapshots)
 	addFlows(x, snapshots)
 	addPace(x, snapshots)
-	a.addCollectors(x, snapshots, exported)
-	a.addReportPorts(x)
-	a.addPorts(x)
-	x.add("intsink_build_info", 1, "version", version)
-	if x.writeTo(w) == nil {
-		metrics.ExposeMetadata(true)
-		metrics.WriteProcessMetrics(w)
+	s.addCollectors(x, snapshots, exported)
+	s.addReportPorts(x)
+	s.addPorts(x)
+	x.add("intsink_build_info", 1, "version", s.Version)
+	if err := x.writeTo(w); err != nil {
+		return err
 	}
+	metrics.ExposeMetadata(true)
+	metrics.WriteProcessMetrics(w)
+	return nil
 }
 
-func (a *appliance) addLinks(x *exposition, snapshots []engine.Counters) {
-	for i, name := range a.linkNames {
+func (s *Source) addLinks(x *exposition, snapshots []engine.Counters) {
+	for i, name := range s.Links {
 		var sum engine.LinkCounters
-		for s := range snapshots {
-			sum.Add(&snapshots[s].Links[i])
+		for w := range snapshots {
+			sum.Add(&snapshots[w].Links[i])
 		}
 		for d := range engine.NumDirections {
 			c := &sum.Direction[d]
@@ -131,10 +133,10 @@ func addPace(x *exposition, snapshots []engine.Counters) {
 	}
 }
 
-func (a *appliance) exported() []exporters.Counters {
-	all := make([]exporters.Counters, len(a.exporters))
-	for i, e := range a.exporters {
-		all[i] = e.Counters()
+func (s *Source) exported() []exporters.Counters {
+	all := make([]exporters.Counters, len(s.Collectors))
+	for i, c := range s.Collectors {
+		all[i] = c.Exporter.Counters()
 	}
 	return all
 }
@@ -143,12 +145,12 @@ func (a *appliance) exported() []exporters.Counters {
 // sent than sealed: exported was read first, and since a worker publishes its
 // counters every millisecond while the exporter may be ahead of that, what is
 // beyond them is left for the next scrape.
-func (a *appliance) addCollectors(x *exposition, snapshots []engine.Counters, exported []exporters.Counters) {
+func (s *Source) addCollectors(x *exposition, snapshots []engine.Counters, exported []exporters.Counters) {
 	for i := range exported {
-		name, e := a.collectorNames[i], &exported[i]
+		name, e := s.Collectors[i].Name, &exported[i]
 		var sum engine.CollectorCounters
-		for s := range snapshots {
-			sum.Add(&snapshots[s].Collectors[i])
+		for w := range snapshots {
+			sum.Add(&snapshots[w].Collectors[i])
 		}
 		x.add("intsink_reports_total", sum.Reports, "collector", name)
 		x.add("intsink_report_packets_total", sum.Packets, "collector", name)
@@ -164,23 +166,4 @@ func (a *appliance) addCollectors(x *exposition, snapshots []engine.Counters, ex
 		x.add("intsink_report_packets_sent_total", min(e.Packets, sum.Packets), "collector", name)
 		x.add("intsink_report_bytes_sent_total", e.Bytes, "collector", name)
 	}
-}
-
-func (a *appliance) addPorts(x *exposition) {
-	for _, p := range a.ports {
-		s, err := p.eth.Stats()
-		if err != nil {
-			continue
-		}
-		x.add("intsink_port_rx_packets_total", s.IPackets, "port", p.name)
-		x.add("intsink_port_tx_packets_total", s.OPackets, "port", p.name)
-		x.add("intsink_port_rx_bytes_total", s.IBytes, "port", p.name)
-		x.add("intsink_port_tx_bytes_total", s.OBytes, "port", p.name)
-		x.add("intsink_port_rx_missed_total", s.IMissed, "port", p.name)
-		x.add("intsink_port_rx_errors_total", s.IErrors, "port", p.name)
-		x.add("intsink_port_tx_errors_total", s.OErrors, "port", p.name)
-		x.add("intsink_port_rx_nombuf_total", s.RxNoMbuf, "port", p.name)
-	}
-	x.add("intsink_mbufs_in_use", uint64(a.pool.InUse()))
-	x.add("intsink_mbufs", uint64(a.pool.Size()))
 }

@@ -1,4 +1,4 @@
-package main
+package observe
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"intsink/cmd/intsink/internal/flowapi"
 )
 
-// startHTTP serves /metrics, /healthz, /readyz, /api/v1 and /debug/pprof on addr and
+// Serve serves /metrics, /healthz, /readyz, /api/v1 and /debug/pprof on addr and
 // returns a function that stops it. An empty addr: no server.
-func (a *appliance) startHTTP(addr string) (stop func(), err error) {
+func Serve(addr string, source *Source) (stop func(), err error) {
 	if addr == "" {
 		return func() {}, nil
 	}
@@ -24,7 +24,7 @@ func (a *appliance) startHTTP(addr string) (stop func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("http.listen: %w; choose another address, or \"\" for none", err)
 	}
-	s := newServer(a.handler())
+	s := newServer(source.handler())
 	go func() {
 		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			slog.Error("http server ended", "err", err)
@@ -43,16 +43,18 @@ func newServer(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
 }
 
-func (a *appliance) handler() http.Handler {
+func (s *Source) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		a.writeMetrics(w)
+		if err := s.writeMetrics(w); err != nil {
+			slog.Error("metrics", "err", err)
+		}
 	})
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, a.healthy()) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, a.ready()) })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.healthy()) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.ready()) })
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, endpoints) })
-	flowapi.New(a.workers, a.clock).Register(mux)
+	flowapi.New(s.Workers, s.Clock).Register(mux)
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
@@ -70,32 +72,4 @@ func answer(w http.ResponseWriter, err error) {
 		return
 	}
 	fmt.Fprintln(w, "ok")
-}
-
-// healthy: every worker has ticked lately.
-func (a *appliance) healthy() error {
-	now := a.clock()
-	for i, w := range a.workers {
-		beat := w.Beat()
-		if beat == 0 {
-			return fmt.Errorf("worker w%d has not polled yet", i)
-		}
-		if late := time.Duration(now - beat); late > flowapi.StuckAfter {
-			return fmt.Errorf("worker w%d has not polled for %v", i, late.Round(time.Millisecond))
-		}
-	}
-	return nil
-}
-
-// ready: healthy, and every port's link is up.
-func (a *appliance) ready() error {
-	if a.stopping.Load() {
-		return errors.New("stopping")
-	}
-	for _, p := range a.ports {
-		if !p.eth.LinkUp() {
-			return fmt.Errorf("port %q: link is down", p.name)
-		}
-	}
-	return a.healthy()
 }

@@ -1,21 +1,21 @@
-package main
+package observe
 
 import "strings"
 
-// metric is one metric of our own. help stands in docs/metrics.md, too: a test
+// Metric is one metric of our own. Help stands in docs/metrics.md, too: a test
 // compares.
-type metric struct{ name, help string }
+type Metric struct{ Name, Help string }
 
-// kind is the metric's type: what counts is named _total.
-func (m metric) kind() string {
-	if strings.HasSuffix(m.name, "_total") {
+// Kind is the metric's type: what counts is named _total.
+func (m Metric) Kind() string {
+	if strings.HasSuffix(m.Name, "_total") {
 		return "counter"
 	}
 	return "gauge"
 }
 
-// metricList is every metric of our own, in the order of /metrics.
-var metricList = []metric{
+// Metrics is every metric of our own, in the order of /metrics.
+var Metrics = []Metric{
 	{"intsink_received_packets_total", "packets from the port; direction is to_host or to_network"},
 	{"intsink_forwarded_packets_total", "packets that the other port took"},
 	{"intsink_dropped_packets_total", "packets that were freed instead"},

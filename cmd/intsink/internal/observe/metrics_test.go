@@ -1,0 +1,156 @@
+package observe
+
+import (
+	"bytes"
+	"net/netip"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/dpdk/ring"
+	"intsink/engine"
+	"intsink/exporters/port"
+	"intsink/exporters/udp"
+	"intsink/flows"
+)
+
+// TestMetricsAreDocumented: the list here and the table in the documents say
+// the same.
+func TestMetricsAreDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../../../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile("(?m)^\\| `(intsink_\\w+)(?:\\{[a-z,]*\\})?` \\| (.*) \\|$")
+	documented := map[string]string{}
+	for _, m := range row.FindAllStringSubmatch(string(doc), -1) {
+		documented[m[1]] = strings.ReplaceAll(m[2], "`", "")
+	}
+	for _, m := range Metrics {
+		if documented[m.Name] != m.Help {
+			t.Errorf("docs/metrics.md says of %s %q, want %q", m.Name, documented[m.Name], m.Help)
+		}
+		delete(documented, m.Name)
+	}
+	for name := range documented {
+		t.Errorf("docs/metrics.md has %s, which there is not", name)
+	}
+}
+
+// TestLabelsAreEscaped: whatever the configuration names things.
+func TestLabelsAreEscaped(t *testing.T) {
+	x := newExposition()
+	x.add("intsink_flows", 7, "worker", "a\"b\\c\nd\x01ü", "other", 1)
+	var b bytes.Buffer
+	if err := x.writeTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	if p := observetest.Parse(t, b.String()); len(p.Series) != 1 {
+		t.Errorf("%s", b.String())
+	}
+}
+
+// TestSentIsNeverMoreThanSealed: the exporter is ahead of what a worker has
+// published.
+func TestSentIsNeverMoreThanSealed(t *testing.T) {
+	e := udp.New(udp.Config{})
+	s := &Source{Collectors: []Collector{{Name: "primary", Exporter: e}}}
+	e.Packets.Store(10)
+	sealed := func(n uint64) []engine.Counters {
+		return []engine.Counters{{Collectors: []engine.CollectorCounters{{Packets: n}}}}
+	}
+	for published, want := range map[uint64]float64{7: 7, 10: 10, 12: 10} {
+		x := newExposition()
+		s.addCollectors(x, sealed(published), s.exported())
+		var b bytes.Buffer
+		if err := x.writeTo(&b); err != nil {
+			t.Fatal(err)
+		}
+		p := observetest.Parse(t, b.String())
+		if got := p.Series[`intsink_report_packets_sent_total{collector="primary"}`]; got != want {
+			t.Errorf("%d sealed: %v sent, want %v", published, got, want)
+		}
+	}
+}
+
+func TestHealthBeforeTheFirstPoll(t *testing.T) {
+	w := engine.NewWorker(engine.WorkerConfig{Rules: &engine.Rules{}, Flows: flows.Config{Capacity: 1024, IdleTimeout: 1e9}})
+	defer w.Release()
+	const start = 1_700_000_000_000_000_000
+	s := &Source{Workers: []*engine.Worker{w}, Clock: func() int64 { return start }}
+	if err := s.healthy(); err == nil || err.Error() != "worker w0 has not polled yet" {
+		t.Errorf("%v", err)
+	}
+	w.Tick(start)
+	if err := s.healthy(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUnlistedMetricFails: a sample whose metric is not in the list is an error.
+func TestUnlistedMetricFails(t *testing.T) {
+	x := newExposition()
+	x.add("intsink_flows", 1, "worker", "w0")
+	x.add("intsink_unlisted_total", 1)
+	var b bytes.Buffer
+	if err := x.writeTo(&b); err == nil || !strings.Contains(err.Error(), "intsink_unlisted_total") || b.Len() > 0 {
+		t.Errorf("%v, %q", err, b.String())
+	}
+}
+
+// device is a device whose every counter is another number.
+type device struct{ down bool }
+
+func (d device) LinkUp() bool { return !d.down }
+
+func (device) Counters() (PortCounters, error) {
+	return PortCounters{1, 2, 3, 4, 5, 6, 7, 8}, nil
+}
+
+type pool struct{}
+
+func (pool) InUse() int { return 9 }
+func (pool) Size() int  { return 10 }
+
+type gateway struct{}
+
+func (gateway) Resolved() bool { return true }
+
+// TestEveryMetricIsWritten, and each is in the list.
+func TestEveryMetricIsWritten(t *testing.T) {
+	w := engine.NewWorker(engine.WorkerConfig{
+		Links: []engine.Link{{Name: "edge"}}, Collectors: []*ring.Ring{ring.New(2)},
+		Rules: &engine.Rules{Collectors: []netip.AddrPort{{}}, Report: engine.ReportRules{MaxPayload: []int{1000}, Budgets: make([]engine.Budget, 1)}},
+		Flows: flows.Config{Capacity: 1024, IdleTimeout: 1e9},
+	})
+	defer w.Release()
+	s := &Source{
+		Version: "test", Workers: []*engine.Worker{w}, Links: []string{"edge"}, Mbufs: pool{},
+		Collectors:  []Collector{{"primary", udp.New(udp.Config{}), gateway{}}},
+		Ports:       []Port{{"network", device{}}},
+		ReportPorts: []ReportPort{{"telemetry", port.New(port.MAC{})}},
+	}
+	var b bytes.Buffer
+	if err := s.writeMetrics(&b); err != nil {
+		t.Fatal(err)
+	}
+	p := observetest.Parse(t, b.String())
+	for _, m := range Metrics {
+		if p.Kind[m.Name] != m.Kind() || p.Help[m.Name] != m.Help {
+			t.Errorf("%s is not there, or not as it should be: %q %q", m.Name, p.Kind[m.Name], p.Help[m.Name])
+		}
+	}
+	for name, want := range map[string]float64{
+		"rx_packets_total": 1, "tx_packets_total": 2, "rx_bytes_total": 3, "tx_bytes_total": 4,
+		"rx_missed_total": 5, "rx_errors_total": 6, "tx_errors_total": 7, "rx_nombuf_total": 8,
+	} {
+		if got := p.Series["intsink_port_"+name+`{port="network"}`]; got != want {
+			t.Errorf("%s %v, want %v", name, got, want)
+		}
+	}
+	if p.Series["intsink_mbufs_in_use"] != 9 || p.Series["intsink_mbufs"] != 10 || p.Series[`intsink_gateway_known{collector="primary"}`] != 1 {
+		t.Errorf("%v", p.Series)
+	}
+}

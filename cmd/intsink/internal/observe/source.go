@@ -1,0 +1,67 @@
+package observe
+
+import (
+	"intsink/engine"
+	"intsink/exporters"
+	"intsink/exporters/port"
+)
+
+// Source is the appliance as its endpoint shows it. Nothing in it changes while it is
+// served; what its functions return does.
+type Source struct {
+	Version     string
+	Clock       func() int64 // of the workers
+	Stopping    func() bool
+	Workers     []*engine.Worker
+	Links       []string    // names of links, then of taps, as the workers index them
+	Collectors  []Collector // as the workers index them
+	Ports       []Port
+	ReportPorts []ReportPort
+	Mbufs       Pool
+}
+
+// Collector is where reports go.
+type Collector struct {
+	Name     string
+	Exporter Exporter
+	Gateway  Gateway // nil where the kernel sends
+}
+
+// Exporter is what sends report packets.
+type Exporter interface{ Counters() exporters.Counters }
+
+// Gateway is the next hop of reports that leave by a DPDK port.
+type Gateway interface{ Resolved() bool }
+
+// Port is a port of the configuration.
+type Port struct {
+	Name   string
+	Device Device
+}
+
+// Device is a network device.
+type Device interface {
+	LinkUp() bool
+	Counters() (PortCounters, error)
+}
+
+// PortCounters are those of the driver.
+type PortCounters struct {
+	RxPackets, TxPackets uint64
+	RxBytes, TxBytes     uint64
+	RxMissed             uint64 // dropped by the hardware: its queue was full
+	RxErrors, TxErrors   uint64
+	RxNoMbuf             uint64 // dropped by the driver: the pool was empty
+}
+
+// ReportPort is a port that reports leave by.
+type ReportPort struct {
+	Name string
+	Port *port.Port
+}
+
+// Pool is the pool of packets.
+type Pool interface {
+	InUse() int
+	Size() int
+}

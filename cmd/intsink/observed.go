@@ -1,0 +1,47 @@
+package main
+
+import (
+	"intsink/cmd/intsink/internal/observe"
+	"intsink/conf"
+	"intsink/dpdk/ethdev"
+)
+
+// startServing opens the HTTP endpoint, once there is something to serve.
+func (a *appliance) startServing(c *conf.Config) (err error) {
+	a.stopHTTP, err = observe.Serve(c.HTTP.Listen, a.observed())
+	return err
+}
+
+// observed is what the endpoint shows of the appliance.
+func (a *appliance) observed() *observe.Source {
+	s := &observe.Source{
+		Version: version, Clock: a.clock, Stopping: a.stopping.Load,
+		Workers: a.workers, Links: a.linkNames, Mbufs: a.pool,
+	}
+	for i, e := range a.exporters {
+		c := observe.Collector{Name: a.collectorNames[i], Exporter: e}
+		if gateway := a.reportPorts.exporters[i]; gateway != nil {
+			c.Gateway = gateway
+		}
+		s.Collectors = append(s.Collectors, c)
+	}
+	for _, p := range a.ports {
+		s.Ports = append(s.Ports, observe.Port{Name: p.name, Device: device{p.eth}})
+	}
+	for i, p := range a.reportPorts.ports {
+		s.ReportPorts = append(s.ReportPorts, observe.ReportPort{Name: a.reportPorts.names[i], Port: p})
+	}
+	return s
+}
+
+// device is a port of DPDK as the endpoint shows it.
+type device struct{ ethdev.Port }
+
+// Counters reads the driver's counters.
+func (d device) Counters() (observe.PortCounters, error) {
+	s, err := d.Stats()
+	return observe.PortCounters{
+		RxPackets: s.IPackets, TxPackets: s.OPackets, RxBytes: s.IBytes, TxBytes: s.OBytes,
+		RxMissed: s.IMissed, RxErrors: s.IErrors, TxErrors: s.OErrors, RxNoMbuf: s.RxNoMbuf,
+	}, err
+}
