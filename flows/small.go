@@ -46,11 +46,7 @@ func NewSmall[V any](capacity int, seed uint64, holds func(v *V, now int64) bool
 // Get finds or makes the entry of key. fresh: it was made now and is zero. It stays
 // valid until the next call.
 func (t *Small[V]) Get(now int64, key [2]uint64) (v *V, fresh bool) {
-	hi, lo := bits.Mul64(key[0]^t.key, prime2^t.key)
-	h := hi ^ lo ^ bits.RotateLeft64(key[1]*t.key, 32)
-	h = (h ^ h>>29) * prime3
-	at := h >> 20 & t.mask
-	bucket := t.entries[at : at+smallSlots]
+	bucket := t.bucket(key)
 	tick := Tick(now)
 	for i := range bucket {
 		if e := &bucket[i]; e.used && e.key == key {
@@ -66,6 +62,26 @@ func (t *Small[V]) Get(now int64, key [2]uint64) (v *V, fresh bool) {
 	}
 	*e = smallEntry[V]{used: true, tick: tick, key: key}
 	return &e.value, true
+}
+
+// Find returns the entry of key, or nil. It is no sign of life: the entry's age stays.
+func (t *Small[V]) Find(key [2]uint64) *V {
+	bucket := t.bucket(key)
+	for i := range bucket {
+		if e := &bucket[i]; e.used && e.key == key {
+			return &e.value
+		}
+	}
+	return nil
+}
+
+// bucket returns the entries that key may stand in.
+func (t *Small[V]) bucket(key [2]uint64) []smallEntry[V] {
+	hi, lo := bits.Mul64(key[0]^t.key, prime2^t.key)
+	h := hi ^ lo ^ bits.RotateLeft64(key[1]*t.key, 32)
+	h = (h ^ h>>29) * prime3
+	at := h >> 20 & t.mask
+	return t.entries[at : at+smallSlots]
 }
 
 // victim is a free entry, or the one that makes room.
