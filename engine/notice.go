@@ -55,5 +55,6 @@ func (w *Worker) reportFrame(p *path, from Direction, b *burst, set event.Set, f
 	w.fillMain(&w.individual, &inthdr.Info{}, nil, set)
 	w.fillFrame(frame)
 	w.explanation = report.Explanation{Drops: drops, Trigger: report.NoTrigger}
+	w.feedReport(set, nil, b.now)
 	w.sendReport(set, set.Priority(false), collectors, nil, 0, b.now)
 }

@@ -42,6 +42,7 @@ type questions struct {
 	busy    bool      // the last poll found packets
 	ways    *inspect.Paths
 	source  inspect.Source
+	feed    inspect.Feed
 }
 
 // nextQuestion starts a tick's work: it takes the question that was asked last.

@@ -15,6 +15,9 @@ import (
 //go:noinline
 func (w *Worker) report(p *path, b *burst) {
 	w.measure(p, ToHost, b)
+	if w.questions.feed.On() {
+		w.feedBurst(b)
+	}
 	w.template.Clear()
 	for left := b.told; left != 0; {
 		j := bits.TrailingZeros64(left)
@@ -78,6 +81,7 @@ func (w *Worker) reportFlow(set event.Set, f *flows.Flow, now int64) {
 		}
 	}
 	w.explainFlow(f, set, event.Trigger{})
+	w.feedReport(set, f, now)
 	w.sendReport(set, set.Priority(false), w.rules.Watches[f.Watch].Collectors, f, uint16(w.table.Hash(&f.Key)), now)
 }
 
@@ -90,6 +94,7 @@ func (w *Worker) reportDrop(p *path, b *burst, f *flows.Flow, set event.Set, fra
 	w.fillFrame(frame)
 	w.explainFlow(f, set, event.Trigger{})
 	w.explanation.Drops = drops
+	w.feedReport(set, f, b.now)
 	w.sendReport(set, set.Priority(false), w.rules.Watches[f.Watch].Collectors, f, uint16(w.table.Hash(&f.Key)), b.now)
 }
 

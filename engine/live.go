@@ -1,0 +1,30 @@
+package engine
+
+import (
+	"math/bits"
+
+	"intsink/engine/event"
+	"intsink/engine/inspect"
+	"intsink/flows"
+)
+
+// Feed is where a reader of any other goroutine takes what the worker reports.
+func (w *Worker) Feed() *inspect.Feed { return &w.questions.feed }
+
+// feedBurst puts every packet of b that is reported into the feed.
+//
+//go:noinline
+func (w *Worker) feedBurst(b *burst) {
+	for left := b.told; left != 0; left &= left - 1 {
+		j := bits.TrailingZeros64(left)
+		w.questions.feed.Put(b.now, b.events[j], b.flow[j], w.questions.ways)
+	}
+}
+
+// feedReport puts a report that no packet of the burst shows into the feed, where
+// somebody reads it.
+func (w *Worker) feedReport(set event.Set, f *flows.Flow, now int64) {
+	if w.questions.feed.On() {
+		w.questions.feed.Put(now, set, f, w.questions.ways)
+	}
+}
