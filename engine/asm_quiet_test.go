@@ -176,8 +176,8 @@ func (t *quietBed) settle(f *flows.Flow, frame []byte, info *inthdr.Info) {
 	}
 	end := uint32(min(l.End, 1<<31))
 	f.EndRef = uint32(sum) - pick(t.twinBed, 0, end, -end, 1&end)
-	if f.WayHops = uint8(info.Hops); info.Hops > flows.MaxHops {
-		f.WayHops = uint8(t.IntN(flows.MaxHops + 1))
+	if f.PathHops = uint8(info.Hops); info.Hops > flows.MaxHops {
+		f.PathHops = uint8(t.IntN(flows.MaxHops + 1))
 	}
 	f.NextRefresh = t.q.refresh + pick(t.twinBed, 1, 1<<31-1, 1+t.Uint32N(1<<31-1))
 	*field[uint8](t, f, "flags") = uint8(l.Flags) | uint8(t.IntN(256))&^l.Mask
@@ -206,7 +206,7 @@ func (t *quietBed) disturb(j int, info *inthdr.Info) {
 	case 5:
 		f.NextRefresh = t.q.refresh + pick[uint32](t.twinBed, 0, math.MaxUint32, 1<<31, 1<<31+1)
 	case 6:
-		f.WayHops = uint8(max(int(info.Hops), 1)-1) % flows.MaxHops
+		f.PathHops = uint8(max(int(info.Hops), 1)-1) % flows.MaxHops
 	case 7:
 		hop.Node ^= 1 << t.IntN(32)
 	case 8, 9:
@@ -222,7 +222,7 @@ func (t *quietBed) disturb(j int, info *inthdr.Info) {
 	case 15:
 		info.Common, info.Format = false, inthdr.Format(t.IntN(2))
 	case 16:
-		f.WayHops = uint8(t.IntN(flows.MaxHops + 1))
+		f.PathHops = uint8(t.IntN(flows.MaxHops + 1))
 	case 17: // which the flow does not care for; what the locator knows always is
 		info.UDPv4 = b.full>>j&1 == 0
 	case 18:

@@ -209,8 +209,8 @@ func TestAsmLayout(t *testing.T) {
 	if n := unsafe.Sizeof(asmInfo{}); n < 32 || n > 48 {
 		t.Errorf("quietWide copies an Info of 32 to 48 bytes: it has %d", n)
 	}
-	if strip.PlainLen != 26+16 || memoMask&(memoMask+1) != 0 || maxFrame > 1<<16-1 {
-		t.Errorf("headers of %d bytes, %d memos, frames of %d bytes", strip.PlainLen, memoMask+1, maxFrame)
+	if strip.UDPv4Len != 26+16 || memoMask&(memoMask+1) != 0 || maxFrame > 1<<16-1 {
+		t.Errorf("headers of %d bytes, %d memos, frames of %d bytes", strip.UDPv4Len, memoMask+1, maxFrame)
 	}
 	if f, _ := reflect.TypeFor[asmMemory]().FieldByName("tunnels"); f.Offset != 2 {
 		t.Errorf("tunnels are not behind port, but at %d", f.Offset)
@@ -224,10 +224,10 @@ func TestAsmLayout(t *testing.T) {
 		reflect.TypeFor[asmIndex]():            {"Keys": 24, "Mask": 8, "Base": 8},
 		reflect.TypeFor[asmMemory]():           {"port": 2, "tunnels": 6, "portsOnly": 1},
 		reflect.TypeOf((*asmMbuf)(nil)).Elem(): {"bufAddr": 8, "dataOff": 2, "dataLen": 2, "pktLen": 4},
-		reflect.TypeFor[asmKey]():              {"addrs": 32, "rest": 8},
+		reflect.TypeFor[asmKey]():              {"addrs": 32, "portsProto": 8},
 		reflect.TypeFor[asmHop]():              {"Node": 4, "Interfaces": 4, "Ref": 4},
 		reflect.TypeFor[asmFlow](): {
-			"Generation": 2, "Watch": 1, "flags": 1, "NextRefresh": 4, "WayHops": 1, "packets": 4, "bytes": 4,
+			"Generation": 2, "Watch": 1, "flags": 1, "NextRefresh": 4, "PathHops": 1, "packets": 4, "bytes": 4,
 			"EndRef": 4, "PathSeen": 4, "Hops": flows.MaxHops * unsafe.Sizeof(flows.Hop{}),
 		},
 		reflect.TypeFor[asmLane](): {

@@ -59,7 +59,7 @@ func quietGo(q *quietState, b *burst, from int) (next int) {
 			b.leave(j)
 			continue
 		}
-		b.vec[i].Adj(strip.Plain(f, info))
+		b.vec[i].Adj(strip.UDPv4(f, info))
 	}
 	return b.nINT
 }

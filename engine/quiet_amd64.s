@@ -52,7 +52,7 @@ lane: // R10 is that of the flow's watch
 	SUBL asmFlow_NextRefresh(R9), DX
 	JPL  done
 	MOVWLZX asmInfo_Hops(R8), DX
-	CMPB asmFlow_WayHops(R9), DX
+	CMPB asmFlow_PathHops(R9), DX
 	JNE  done
 
 	MOVBLZX burst_int(DI)(CX*1), BX

@@ -94,7 +94,7 @@ whole: // R13 bytes of the packet are in its first segment
 	ORQ  AX, R13
 	SHLQ $32, R13
 	ORQ  $0x1104, R13 // UDP, version 4
-	MOVQ R13, asmKey_rest(BX)
+	MOVQ R13, asmKey_portsProto(BX)
 	ADDQ $asmKey__size, BX
 
 	// Its hash, and where it is looked for first.

@@ -45,7 +45,7 @@ func stripGo(b *burst, from int) (next int) {
 		if !info.UDPv4 || info.Discard {
 			return r
 		}
-		b.vec[i].Adj(strip.Plain(b.vec[i].Bytes(), info))
+		b.vec[i].Adj(strip.UDPv4(b.vec[i].Bytes(), info))
 	}
 	return b.nRest
 }

@@ -24,7 +24,7 @@ func (t *Table) Age(now int64, gone func(*Flow)) {
 		t.handTime = now
 	}
 	for ; due > 0; due-- {
-		if i := t.turn(t.hand); i < t.places.used {
+		if i := t.placeOfTurn(t.hand); i < t.slab.used {
 			t.agePlace(uint32(i), now, gone)
 		}
 		if t.hand++; t.hand == len(t.flows) {
@@ -36,11 +36,11 @@ func (t *Table) Age(now int64, gone func(*Flow)) {
 // ageBlock places side by side are looked at one after the other.
 const ageBlock = 64
 
-// turn is the place that is looked at when the hand is at n. Flows stand side by side, and
+// placeOfTurn is the place that is looked at when the hand is at n. Flows stand side by side, and
 // would all end within the small part of a round in which the hand passes them: more than
 // the rate of flow_end lets through. So blocks come in the order of their numbers' bits
 // reversed, which spreads those in use evenly over the round.
-func (t *Table) turn(n int) int {
+func (t *Table) placeOfTurn(n int) int {
 	blocks := len(t.flows) / ageBlock
 	if blocks <= 1 {
 		return n
@@ -53,7 +53,7 @@ func (t *Table) turn(n int) int {
 func (t *Table) agePlace(i uint32, now int64, gone func(*Flow)) {
 	f := &t.flows[i]
 	silent := now - f.seen
-	if silent < closingQuiet && silent < t.idle || f.Key.left() {
+	if silent < closingQuiet && silent < t.idle || f.Key.removed() {
 		return
 	}
 	if silent >= t.idle || f.Closing() {
@@ -65,12 +65,12 @@ func (t *Table) agePlace(i uint32, now int64, gone func(*Flow)) {
 // remove frees place i and the slot that tells it.
 func (t *Table) remove(i uint32) {
 	h := t.Hash(&t.flows[i].Key)
-	for _, b := range t.both(h) {
+	for _, b := range t.candidates(h) {
 		bk := &t.buckets[b]
 		for s := range uint64(slots) {
 			if bk.tag(s) == tagOf(h) && bk.flows[s] == i {
 				bk.setTag(s, 0)
-				t.give(i)
+				t.free(i)
 				return
 			}
 		}

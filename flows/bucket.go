@@ -29,19 +29,19 @@ func (b *bucket) setTag(s uint64, tag uint16) {
 }
 
 const (
-	lanes = 0x0001_0001_0001_0001 // 1 in each of four
-	tops  = 0x8000_8000_8000_8000
+	laneOnes = 0x0001_0001_0001_0001 // 1 in each of four
+	laneTops = 0x8000_8000_8000_8000
 )
 
 // matches has the top bit set of each 16-bit lane whose tag is tag. It may also
 // have one set right above a lane that matches: the caller compares keys.
 func matches(tags uint64, tag uint16) uint64 {
-	x := tags ^ uint64(tag)*lanes
-	return (x - lanes) &^ x & tops
+	x := tags ^ uint64(tag)*laneOnes
+	return (x - laneOnes) &^ x & laneTops
 }
 
-// free is a slot that nobody has.
-func (b *bucket) free() (s uint64, ok bool) {
+// freeSlot is a slot that nobody has.
+func (b *bucket) freeSlot() (s uint64, ok bool) {
 	if m := matches(b.tags[0], 0); m != 0 {
 		return slot(m), true
 	}
@@ -54,14 +54,14 @@ func (b *bucket) free() (s uint64, ok bool) {
 // slot is the lowest slot that m, from matches, tells.
 func slot(m uint64) uint64 { return uint64(bits.TrailingZeros64(m)) >> 4 }
 
-// first is the bucket that a hash is looked for in first.
-func (t *Table) first(h uint64) uint64 { return h >> bucketShift & t.mask }
+// primary is the bucket that a hash is looked for in first.
+func (t *Table) primary(h uint64) uint64 { return h >> bucketShift & t.mask }
 
-// other is the other bucket of a flow with that tag, of which b may tell.
-func (t *Table) other(b uint64, tag uint16) uint64 { return (b ^ uint64(tag)*prime1>>24) & t.mask }
+// alternate is the other bucket of a flow with that tag, of which b may tell.
+func (t *Table) alternate(b uint64, tag uint16) uint64 { return (b ^ uint64(tag)*prime1>>24) & t.mask }
 
-// both are the buckets of a hash.
-func (t *Table) both(h uint64) [2]uint64 {
-	first := t.first(h)
-	return [2]uint64{first, t.other(first, tagOf(h))}
+// candidates are the buckets of a hash.
+func (t *Table) candidates(h uint64) [2]uint64 {
+	first := t.primary(h)
+	return [2]uint64{first, t.alternate(first, tagOf(h))}
 }

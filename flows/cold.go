@@ -25,7 +25,7 @@ type Cold struct {
 // Cold is the flow's rarely needed state, all zero the first time.
 func (f *Flow) Cold() *Cold {
 	if f.flags&hasCold == 0 {
-		f.wake()
+		f.clearCold()
 	}
 	return f.cold
 }
@@ -34,7 +34,7 @@ func (f *Flow) Cold() *Cold {
 func (f *Flow) HasCold() bool { return f.flags&hasCold != 0 }
 
 //go:noinline
-func (f *Flow) wake() {
+func (f *Flow) clearCold() {
 	if f.cold == nil { // a flow outside a table
 		f.cold = new(Cold)
 	}

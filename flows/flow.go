@@ -20,7 +20,7 @@ type Flow struct {
 	flags       uint8  // these three are compared at once
 	NumPaths    uint8  // known, the current one included
 	NumHops     uint8
-	WayHops     uint8  // hops of the current path where Hops begins with them, word for word, else 0
+	PathHops    uint8  // hops of the current path where Hops begins with them, word for word, else 0
 	EndWindow   uint8  // as a hop's window, of the whole way
 	NextRefresh uint32 // when a refresh is due, in units of 2^RefreshShift ns; 0: not set yet
 	Facts       uint32 // what Watch depends on besides the key, hashed; 0 where nothing does
@@ -54,7 +54,7 @@ const (
 // finds them on the wire.
 type Hop struct {
 	Node       uint32
-	Interfaces uint32 // both level-1 ids, of the first Flow.WayHops hops
+	Interfaces uint32 // both level-1 ids, of the first Flow.PathHops hops
 	Ref        uint32 // latency last reported
 }
 

@@ -19,11 +19,11 @@ func TestHashSpreads(t *testing.T) {
 		"pairs":                func(k *Key, n uint64) { k.SetIPv4(uint32(n), uint32(n)); k.SetPorts(4, 17, uint16(n), uint16(n)) },
 		"opposites":            func(k *Key, n uint64) { k.SetIPv4(uint32(n), ^uint32(n)) },
 
-		"IPv6 hosts":             func(k *Key, n uint64) { k.addrs, k.rest = [4]uint64{0x20010db8 << 32, n}, 6 },
-		"IPv6 networks":          func(k *Key, n uint64) { k.addrs, k.rest = [4]uint64{0x20010db8<<32 | n<<16, 1}, 6 },
-		"IPv6 destinations":      func(k *Key, n uint64) { k.addrs, k.rest = [4]uint64{2: 0x20010db8 << 32, 3: n}, 6 },
+		"IPv6 hosts":             func(k *Key, n uint64) { k.addrs, k.portsProto = [4]uint64{0x20010db8 << 32, n}, 6 },
+		"IPv6 networks":          func(k *Key, n uint64) { k.addrs, k.portsProto = [4]uint64{0x20010db8<<32 | n<<16, 1}, 6 },
+		"IPv6 destinations":      func(k *Key, n uint64) { k.addrs, k.portsProto = [4]uint64{2: 0x20010db8 << 32, 3: n}, 6 },
 		"IPv6 ports":             func(k *Key, n uint64) { k.addrs[0] = 0x20010db8 << 32; k.SetPorts(6, 17, uint16(n), 443) },
-		"IPv6 to themselves":     func(k *Key, n uint64) { k.addrs, k.rest = [4]uint64{n, n, n, n}, 6 },
+		"IPv6 to themselves":     func(k *Key, n uint64) { k.addrs, k.portsProto = [4]uint64{n, n, n, n}, 6 },
 		"IPv6 pairs and ports":   func(k *Key, n uint64) { k.addrs[1], k.addrs[3] = n, n; k.SetPorts(6, 6, uint16(n), uint16(n)) },
 		"IPv6 of IPv4 addresses": func(k *Key, n uint64) { k.SetIPv6(0, n, 0, 1); k.SetPorts(6, 17, 1, 2) },
 	}
@@ -64,7 +64,7 @@ func TestHashOutlivesItsFlow(t *testing.T) {
 		k, h := Key{addrs: [4]uint64{1, 2, 3, 4}}, newHasher(1)
 		k.SetPorts(version, 17, 3, 4)
 		was := k
-		if k.leave(); h.hash(&k) != h.hash(&was) || k.equal(&was) {
+		if k.markRemoved(); h.hash(&k) != h.hash(&was) || k.equal(&was) {
 			t.Errorf("IPv%d: hash %x, was %x; equal %v", version, h.hash(&k), h.hash(&was), k.equal(&was))
 		}
 	}

@@ -1,9 +1,9 @@
 package flows
 
-// newcomer is by how much a flow of one packet passes for idler than it is: a second. A
+// newFlowHandicap is by how much a flow of one packet passes for idler than it is: a second. A
 // flood of such flows then takes its own places over and over, however fast it is, not
 // those of flows that have a packet each second.
-const newcomer = 1e9
+const newFlowHandicap = 1e9
 
 // Evictions are for tables that are a little too small. In a flood, where most would
 // make room for flows that are never seen again, they are not worth their time: at most
@@ -21,17 +21,17 @@ func (t *Table) mayEvict(now int64) bool { return t.evicted-now <= evictionBurst
 // its other bucket, or evicts the idlest flow of both that is not in held. nil: there is
 // no room, or there have been too many evictions.
 func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
-	for _, b := range t.both(h) {
-		if s, is := t.buckets[b].free(); is {
-			return t.begin(now, b, s, t.take(), h, k)
+	for _, b := range t.candidates(h) {
+		if s, is := t.buckets[b].freeSlot(); is {
+			return t.initFlow(now, b, s, t.alloc(), h, k)
 		}
 	}
 	if !t.mayEvict(now) {
 		t.refused++
 		return nil
 	}
-	if b, s, is := t.makeRoom(h); is {
-		return t.begin(now, b, s, t.take(), h, k)
+	if b, s, is := t.displace(h); is {
+		return t.initFlow(now, b, s, t.alloc(), h, k)
 	}
 	b, s, is := t.victim(now, h, held)
 	if !is {
@@ -40,21 +40,21 @@ func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
 	}
 	t.evicted = max(t.evicted, now) + evictionNs
 	t.evictions++
-	return t.begin(now, b, s, t.buckets[b].flows[s], h, k)
+	return t.initFlow(now, b, s, t.buckets[b].flows[s], h, k)
 }
 
 // victim is the slot of the idlest flow of both buckets that is not in held.
 func (t *Table) victim(now int64, h uint64, held []*Flow) (b, s uint64, is bool) {
 	oldest := int64(0)
-	for _, at := range t.both(h) {
+	for _, at := range t.candidates(h) {
 		for n, i := range t.buckets[at].flows {
 			f := &t.flows[i]
 			age := now - f.seen
-			if age == 0 && isHeld(held, f) {
+			if age == 0 && isInBurst(held, f) {
 				continue
 			}
 			if f.packets <= 1 {
-				age += newcomer
+				age += newFlowHandicap
 			}
 			if !is || age > oldest {
 				b, s, oldest, is = at, uint64(n), age, true
@@ -64,21 +64,21 @@ func (t *Table) victim(now int64, h uint64, held []*Flow) (b, s uint64, is bool)
 	return b, s, is
 }
 
-// makeRoom moves what a slot of either bucket of h tells to the flow's other bucket, where
+// displace moves what a slot of either bucket of h tells to the flow's other bucket, where
 // there is a free one, and returns the slot. The flow itself stays in its place. So a table
 // may be filled by four fifths before anybody is evicted. In one that is all but full there
 // is hardly a free slot to be found, and a flood to be borne: there it does not try.
 //
 //go:noinline
-func (t *Table) makeRoom(h uint64) (b, s uint64, is bool) {
+func (t *Table) displace(h uint64) (b, s uint64, is bool) {
 	if t.Len() >= len(t.flows)-len(t.flows)/32 {
 		return 0, 0, false
 	}
-	for _, b := range t.both(h) {
+	for _, b := range t.candidates(h) {
 		bk := &t.buckets[b]
 		for s := range uint64(slots) {
-			other := &t.buckets[t.other(b, bk.tag(s))]
-			if free, is := other.free(); is {
+			other := &t.buckets[t.alternate(b, bk.tag(s))]
+			if free, is := other.freeSlot(); is {
 				other.set(free, bk.tag(s), bk.flows[s])
 				return b, s, true
 			}
@@ -87,7 +87,7 @@ func (t *Table) makeRoom(h uint64) (b, s uint64, is bool) {
 	return 0, 0, false
 }
 
-func isHeld(held []*Flow, f *Flow) bool {
+func isInBurst(held []*Flow, f *Flow) bool {
 	for _, h := range held {
 		if h == f {
 			return true
@@ -96,10 +96,10 @@ func isHeld(held []*Flow, f *Flow) bool {
 	return false
 }
 
-// begin makes place i that of a new flow, which slot s of bucket b tells.
-func (t *Table) begin(now int64, b, s uint64, i uint32, h uint64, k *Key) *Flow {
+// initFlow makes place i that of a new flow, which slot s of bucket b tells.
+func (t *Table) initFlow(now int64, b, s uint64, i uint32, h uint64, k *Key) *Flow {
 	t.buckets[b].set(s, tagOf(h), i)
 	f := &t.flows[i]
-	*f = Flow{Key: k.settled(), seen: now, cold: &t.cold[i], loss: &t.losses[i]}
+	*f = Flow{Key: k.canonical(), seen: now, cold: &t.cold[i], loss: &t.losses[i]}
 	return f
 }

@@ -14,32 +14,32 @@ import (
 // tell all of an IPv4 packet, whose addresses and ports are as a little endian load finds
 // them on the wire: no byte is swapped where packets come in.
 type Key struct {
-	rest  uint64    // IP version 8, protocol 8, zero 16 (see leave), destination port 16, source port 16, upwards
-	addrs [4]uint64 // IPv4: the first is source 32, destination 32, upwards, the rest counts for nothing; IPv6: as Src and Dst
+	portsProto uint64    // IP version 8, protocol 8, zero 16 (see tombstone), destination port 16, source port 16, upwards
+	addrs      [4]uint64 // IPv4: the first is source 32, destination 32, upwards, the rest counts for nothing; IPv6: as Src and Dst
 }
 
 // equal compares word by word: == on the struct would be a call.
 func (k *Key) equal(o *Key) bool {
-	return k.rest == o.rest && k.addrs[0] == o.addrs[0] && (uint8(k.rest) == 4 ||
+	return k.portsProto == o.portsProto && k.addrs[0] == o.addrs[0] && (uint8(k.portsProto) == 4 ||
 		k.addrs[1] == o.addrs[1] && k.addrs[2] == o.addrs[2] && k.addrs[3] == o.addrs[3])
 }
 
-// settled is k, with zeros where nothing counts: two of these are equal by ==, too.
-func (k *Key) settled() Key {
+// canonical is k, with zeros where nothing counts: two of these are equal by ==, too.
+func (k *Key) canonical() Key {
 	if k.Version() == 4 {
-		return Key{addrs: [4]uint64{k.addrs[0]}, rest: k.rest}
+		return Key{addrs: [4]uint64{k.addrs[0]}, portsProto: k.portsProto}
 	}
 	return *k
 }
 
-// leave makes k one that no packet has. It says what it said, for those who have still
+// markRemoved makes k one that no packet has. It says what it said, for those who have still
 // something to say of a flow that is gone: of its losses.
-func (k *Key) leave() { k.rest |= gone }
+func (k *Key) markRemoved() { k.portsProto |= tombstone }
 
-// left tells whether leave was called.
-func (k *Key) left() bool { return k.rest&gone != 0 }
+// removed tells whether markRemoved was called.
+func (k *Key) removed() bool { return k.portsProto&tombstone != 0 }
 
-const gone = 1 << 16
+const tombstone = 1 << 16
 
 // SetIPv4 sets the addresses of an IPv4 packet.
 func (k *Key) SetIPv4(src, dst uint32) {
@@ -55,7 +55,7 @@ func (k *Key) SetIPv6(src0, src1, dst0, dst1 uint64) {
 // SetUDP makes k that of an IPv4 packet with UDP, all as little endian loads find
 // it: both addresses at once, and the ports. Words that do not count are left alone.
 func (k *Key) SetUDP(addrs uint64, src, dst uint16) {
-	k.addrs[0], k.rest = addrs, uint64(src)<<48|uint64(dst)<<32|17<<8|4
+	k.addrs[0], k.portsProto = addrs, uint64(src)<<48|uint64(dst)<<32|17<<8|4
 }
 
 // SetAddrs sets addresses that are both IPv4 or both IPv6.
@@ -71,7 +71,7 @@ func (k *Key) SetAddrs(src, dst netip.Addr) {
 
 // SetPorts sets everything but the addresses.
 func (k *Key) SetPorts(version, proto uint8, src, dst uint16) {
-	k.rest = uint64(bits.ReverseBytes16(src))<<48 | uint64(bits.ReverseBytes16(dst))<<32 | uint64(proto)<<8 | uint64(version)
+	k.portsProto = uint64(bits.ReverseBytes16(src))<<48 | uint64(bits.ReverseBytes16(dst))<<32 | uint64(proto)<<8 | uint64(version)
 }
 
 // Src is the source address in the order of its bytes; an IPv4 address is the low half
@@ -92,16 +92,16 @@ func (k *Key) Dst() [2]uint64 {
 }
 
 // Version is 4 or 6.
-func (k *Key) Version() uint8 { return uint8(k.rest) }
+func (k *Key) Version() uint8 { return uint8(k.portsProto) }
 
 // Proto is the IP protocol.
-func (k *Key) Proto() uint8 { return uint8(k.rest >> 8) }
+func (k *Key) Proto() uint8 { return uint8(k.portsProto >> 8) }
 
 // SrcPort is zero where the protocol has no ports.
-func (k *Key) SrcPort() uint16 { return bits.ReverseBytes16(uint16(k.rest >> 48)) }
+func (k *Key) SrcPort() uint16 { return bits.ReverseBytes16(uint16(k.portsProto >> 48)) }
 
 // DstPort is zero where the protocol has no ports.
-func (k *Key) DstPort() uint16 { return bits.ReverseBytes16(uint16(k.rest >> 32)) }
+func (k *Key) DstPort() uint16 { return bits.ReverseBytes16(uint16(k.portsProto >> 32)) }
 
 // SrcAddr is the source address.
 func (k *Key) SrcAddr() netip.Addr { return k.addr(k.Src()) }
@@ -125,7 +125,7 @@ func (k *Key) Compare(o *Key) int {
 	return cmp.Or(
 		slices.Compare(src[:], srcs[:]), slices.Compare(dst[:], dsts[:]),
 		cmp.Compare(k.SrcPort(), o.SrcPort()), cmp.Compare(k.DstPort(), o.DstPort()),
-		cmp.Compare(k.rest&0xffff, o.rest&0xffff),
+		cmp.Compare(k.portsProto&0xffff, o.portsProto&0xffff),
 	)
 }
 

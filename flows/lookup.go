@@ -10,7 +10,7 @@ func (t *Table) LookupBurst(now int64, keys []Key, hashes []uint64, out []*Flow)
 	hashes, out = hashes[:len(keys)], out[:len(keys)]
 	// Each pass only asks for what the next one needs, for all keys: the cache
 	// misses of a pass overlap, where one key after the other would wait for each.
-	candidates(t, hashes, out)
+	findByTag(t, hashes, out)
 	for j := 0; ; j++ {
 		if j = confirm(now, keys, out, j); j >= len(keys) {
 			return fresh
@@ -23,7 +23,7 @@ func (t *Table) LookupBurst(now int64, keys []Key, hashes []uint64, out []*Flow)
 //
 //go:noinline
 func (t *Table) findOrInsert(now int64, h uint64, k *Key, held []*Flow, fresh uint64) (*Flow, uint64) {
-	for _, b := range t.both(h) {
+	for _, b := range t.candidates(h) {
 		if f := t.findIn(b, tagOf(h), k); f != nil {
 			f.seen = now
 			return f, fresh
@@ -37,7 +37,7 @@ func (t *Table) findOrInsert(now int64, h uint64, k *Key, held []*Flow, fresh ui
 }
 
 // Touch loads the bucket that LookupBurst will ask for first of a hash.
-func (t *Table) Touch(h uint64) { t.touched += t.buckets[t.first(h)].tags[0] }
+func (t *Table) Touch(h uint64) { t.touched += t.buckets[t.primary(h)].tags[0] }
 
 // Prefetch asks for the bucket of each hash, as Touch does, and waits for none where the
 // machine can do without.

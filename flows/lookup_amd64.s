@@ -11,8 +11,8 @@
 // keys and out are as long as their callers in lookup.go make them. Flows are out of the
 // Go heap, so that no write barrier is missed.
 
-// func prefetchWide(t *Table, hashes []uint64)
-TEXT ·prefetchWide(SB), NOSPLIT, $0-32
+// func prefetchAVX2(t *Table, hashes []uint64)
+TEXT ·prefetchAVX2(SB), NOSPLIT, $0-32
 	MOVQ t+0(FP), SI
 	MOVQ hashes_base+8(FP), R9
 	MOVQ hashes_len+16(FP), R10
@@ -33,8 +33,8 @@ next:
 done:
 	RET
 
-// func candidatesWide(t *Table, hashes []uint64, out []*Flow)
-TEXT ·candidatesWide(SB), NOSPLIT, $0-56
+// func findByTagAVX2(t *Table, hashes []uint64, out []*Flow)
+TEXT ·findByTagAVX2(SB), NOSPLIT, $0-56
 	MOVQ t+0(FP), SI
 	MOVQ hashes_base+8(FP), R9
 	MOVQ hashes_len+16(FP), R10
@@ -77,8 +77,8 @@ none:
 done:
 	RET
 
-// func confirmWide(now int64, keys []Key, out []*Flow, from int) (next int)
-TEXT ·confirmWide(SB), NOSPLIT, $0-72
+// func confirmAVX2(now int64, keys []Key, out []*Flow, from int) (next int)
+TEXT ·confirmAVX2(SB), NOSPLIT, $0-72
 	MOVQ now+0(FP), R8
 	MOVQ keys_base+8(FP), R9
 	MOVQ keys_len+16(FP), R10
@@ -92,11 +92,11 @@ TEXT ·confirmWide(SB), NOSPLIT, $0-72
 
 key:
 	MOVQ (R11)(CX*8), BX
-	VMOVDQU (R9), X0 // rest and the first word of addrs
+	VMOVDQU (R9), X0 // portsProto and the first word of addrs
 	VPXOR   Flow_Key(BX), X0, X0
 	VPTEST  X0, X0
 	JNE  end
-	CMPB Key_rest(R9), $4
+	CMPB Key_portsProto(R9), $4
 	JNE  wide
 
 same:

@@ -15,8 +15,8 @@ func TestTwinsNameWhatTheyKnow(t *testing.T) {
 	var b bucket
 	var k Key
 	for _, got := range [][2]uintptr{
-		{unsafe.Sizeof(b.tags), 2 * 8}, {unsafe.Sizeof(b.flows), slots * 4}, {unsafe.Sizeof(k), 40}, {unsafe.Sizeof(k.rest), 8},
-		{unsafe.Offsetof(k.rest), 0}, {unsafe.Offsetof(k.addrs), 8}, // compared at once
+		{unsafe.Sizeof(b.tags), 2 * 8}, {unsafe.Sizeof(b.flows), slots * 4}, {unsafe.Sizeof(k), 40}, {unsafe.Sizeof(k.portsProto), 8},
+		{unsafe.Offsetof(k.portsProto), 0}, {unsafe.Offsetof(k.addrs), 8}, // compared at once
 		{unsafe.Sizeof(Table{}.mask), 8}, {unsafe.Sizeof(Flow{}.seen), 8}, {slots, 8},
 	} {
 		if got[0] != got[1] {
@@ -51,7 +51,7 @@ func shuffleTags(r *rand.Rand, table *Table, tags []uint16) {
 
 // standsIn is the slot of the first bucket of h that tells where f is; slots: none.
 func standsIn(t *Table, h uint64, f *Flow) int {
-	bk := &t.buckets[t.first(h)]
+	bk := &t.buckets[t.primary(h)]
 	for s, i := range bk.flows {
 		if &t.flows[i] == f && bk.tag(uint64(s)) == tagOf(h) {
 			return s
@@ -79,8 +79,8 @@ func TestCandidatesTwins(t *testing.T) {
 				out[j], want[j] = &table.flows[0], &table.flows[0] // left there by an earlier burst
 			}
 			prefetch(table, hashes) // changes nothing
-			candidatesGo(table, hashes, want[:len(hashes)])
-			candidates(table, hashes, out[:len(hashes)])
+			findByTagGo(table, hashes, want[:len(hashes)])
+			findByTag(table, hashes, out[:len(hashes)])
 			if !slices.Equal(out, want) || !slices.Equal(table.buckets, before) {
 				t.Fatalf("%d hashes: the twins differ", len(hashes))
 			}
@@ -113,7 +113,7 @@ func TestConfirmTwins(t *testing.T) {
 			keys[j] = *k
 			if r.IntN(20) == 0 {
 				word := r.IntN(5)
-				*[]*uint64{&keys[j].addrs[0], &keys[j].addrs[1], &keys[j].addrs[2], &keys[j].addrs[3], &keys[j].rest}[word] ^= 1 << r.IntN(64)
+				*[]*uint64{&keys[j].addrs[0], &keys[j].addrs[1], &keys[j].addrs[2], &keys[j].addrs[3], &keys[j].portsProto}[word] ^= 1 << r.IntN(64)
 				refused[word]++
 			}
 		}

@@ -8,12 +8,12 @@ func prefetchGo(t *Table, hashes []uint64) {
 	}
 }
 
-// candidatesGo finds, for each hash, the flow in the first bucket that has its tag,
+// findByTagGo finds, for each hash, the flow in the first bucket that has its tag,
 // most likely the right one; any flow where there is none.
-func candidatesGo(t *Table, hashes []uint64, out []*Flow) {
+func findByTagGo(t *Table, hashes []uint64, out []*Flow) {
 	out = out[:len(hashes)]
 	for j, h := range hashes {
-		bk, tag := &t.buckets[t.first(h)], tagOf(h)
+		bk, tag := &t.buckets[t.primary(h)], tagOf(h)
 		m, s := matches(bk.tags[0], tag), uint64(0)
 		if m == 0 {
 			if m = matches(bk.tags[1], tag); m == 0 {
@@ -32,7 +32,7 @@ func candidatesGo(t *Table, hashes []uint64, out []*Flow) {
 //go:noinline
 func touchFlows(out []*Flow) (sum uint64) {
 	for _, f := range out {
-		sum += f.Key.rest + uint64(f.seen)
+		sum += f.Key.portsProto + uint64(f.seen)
 	}
 	return sum
 }

@@ -4,7 +4,7 @@ package flows
 
 func prefetch(t *Table, hashes []uint64) { prefetchGo(t, hashes) }
 
-func candidates(t *Table, hashes []uint64, out []*Flow) { candidatesGo(t, hashes, out) }
+func findByTag(t *Table, hashes []uint64, out []*Flow) { findByTagGo(t, hashes, out) }
 
 func confirm(now int64, keys []Key, out []*Flow, from int) (next int) {
 	return confirmGo(now, keys, out, from)

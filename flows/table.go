@@ -19,12 +19,12 @@ type Table struct {
 	mask      uint64 // of the number of a bucket
 	buckets   []bucket
 	flows     []Flow // as many as slots
-	places    places
+	slab      slab
 	evictions uint64
 	refused   uint64
 	evicted   int64 // time up to which evictions are spent
 	idle      int64
-	hand      int    // whose turn is next (turn)
+	hand      int    // whose turn is next (placeOfTurn)
 	handTime  int64  // time up to which the hand has moved
 	cold      []Cold // cold[i] and losses[i] belong to flows[i]
 	losses    []Loss

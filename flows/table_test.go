@@ -200,7 +200,7 @@ func TestAWrongCandidateIsNotSeen(t *testing.T) {
 	for n := uint64(1); ; n++ {
 		k := keyOf(n)
 		h := table.Hash(&k)
-		look := [2]uint64{table.first(h), uint64(tagOf(h))}
+		look := [2]uint64{table.primary(h), uint64(tagOf(h))}
 		if other, is := looks[look]; is {
 			a, b = keyOf(other), k
 			break

@@ -5,13 +5,13 @@ package flows
 // were seen, and what is left of budget, which the last flow may make negative.
 // f may not change the table.
 func (t *Table) Walk(at, budget int, f func(*Flow) int) (next, left int) {
-	for ; budget > 0 && at < t.places.used; at++ {
+	for ; budget > 0 && at < t.slab.used; at++ {
 		budget--
-		if flow := &t.flows[at]; !flow.Key.left() {
+		if flow := &t.flows[at]; !flow.Key.removed() {
 			budget -= f(flow)
 		}
 	}
-	if at >= t.places.used {
+	if at >= t.slab.used {
 		return 0, budget
 	}
 	return at, budget
@@ -20,7 +20,7 @@ func (t *Table) Walk(at, budget int, f func(*Flow) int) (next, left int) {
 // Find is the flow of k, or nil. Unlike LookupBurst it leaves the flow as it is.
 func (t *Table) Find(k *Key) *Flow {
 	h := t.Hash(k)
-	for _, b := range t.both(h) {
+	for _, b := range t.candidates(h) {
 		if f := t.findIn(b, tagOf(h), k); f != nil {
 			return f
 		}

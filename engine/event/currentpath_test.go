@@ -35,7 +35,7 @@ func TestWayIsTheCurrentPath(t *testing.T) {
 			o.Info.MTUExceeded = r.IntN(20) == 0
 			want := b.Packet(now, &g, n == 0, 0, o)
 			o.Common = !o.Info.MTUExceeded
-			if o.Common && n > 0 && f.WayHops > 0 && a.Unchanged(now, &f, o.Frame, o.Info) {
+			if o.Common && n > 0 && f.PathHops > 0 && a.Unchanged(now, &f, o.Frame, o.Info) {
 				still++
 			}
 			if got := a.Packet(now, &f, n == 0, 0, o); got != want {

@@ -25,7 +25,7 @@ func (d *Detector) hop(f *flows.Flow, node, x uint32, o *Observation) int {
 	}
 	f.Hops[at] = flows.Hop{Node: node, Ref: x}
 	f.NumHops++
-	f.WayHops = 0 // its place may have been that of a hop of the path
+	f.PathHops = 0 // its place may have been that of a hop of the path
 	return at
 }
 

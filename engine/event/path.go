@@ -15,13 +15,13 @@ func (d *Detector) mix(h, v uint64) uint64 { return bits.RotateLeft64((h^v)*d.ke
 func (d *Detector) path(now int64, f *flows.Flow, p *Policy, o *Observation, h uint64) (set Set) {
 	switch {
 	case f.NumPaths == 0: // the first evidence sets the reference
-		f.NumPaths, f.PathHash, f.PathSeen, f.WayHops = 1, h, flows.Tick(now), 0
+		f.NumPaths, f.PathHash, f.PathSeen, f.PathHops = 1, h, flows.Tick(now), 0
 	case f.PathHash == h:
 		f.PathSeen = flows.Tick(now)
 	default:
 		set = d.otherPath(now, f, p, h)
 	}
-	if f.WayHops == 0 && o.Common && f.PathHash == h {
+	if f.PathHops == 0 && o.Common && f.PathHash == h {
 		storePath(f, o)
 	}
 	return set
@@ -43,7 +43,7 @@ func storePath(f *flows.Flow, o *Observation) {
 		}
 		f.Hops[i].Interfaces = binary.LittleEndian.Uint32(hop[4:])
 	}
-	f.WayHops = uint8(n)
+	f.PathHops = uint8(n)
 }
 
 // otherPath handles a path that is not the current one.
@@ -63,7 +63,7 @@ func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, h uint64) Set 
 		return d.withhold(f, kind, SuppressRate) // not learned: the next packet on this path asks again
 	}
 	makeCurrent(f, at, min(max(t.Paths, 1), flows.MaxPaths))
-	f.PathHash, f.PathSeen, f.WayHops = h, flows.Tick(now), 0
+	f.PathHash, f.PathSeen, f.PathHops = h, flows.Tick(now), 0
 	if !report {
 		return 0
 	}

@@ -63,7 +63,7 @@ func (d *Detector) ReportedSamples(now int64, of *[64]*flows.Flow, which uint64)
 
 // noPending tells whether f has nothing pending, its refresh included, and as many hops as i.
 func (l *FastPolicy) noPending(now int64, f *flows.Flow, i *inthdr.Info) bool {
-	return f.Settled(l.Flags, l.Mask) && int32(refreshTick(now)-f.NextRefresh) < 0 && i.Hops == uint16(f.WayHops)
+	return f.Settled(l.Flags, l.Mask) && int32(refreshTick(now)-f.NextRefresh) < 0 && i.Hops == uint16(f.PathHops)
 }
 
 // comparePath goes over n hops, the first of which starts at frame[at]: the sum of the

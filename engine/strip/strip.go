@@ -20,7 +20,7 @@ import (
 // touched.
 func Strip(b []byte, l *packet.Layers, i *inthdr.Info, o *inthdr.Outers) (head int) {
 	if i.UDPv4 {
-		return Plain(b, i)
+		return UDPv4(b, i)
 	}
 	if i.Depth == 0 {
 		return stripLayers(b, l, i)

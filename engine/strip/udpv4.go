@@ -7,24 +7,24 @@ import (
 	"intsink/engine/inthdr"
 )
 
-// PlainLen is the length of the headers of an untagged Ethernet frame with IPv4 without options and UDP.
-const PlainLen = 42
+// UDPv4Len is the length of the headers of an untagged Ethernet frame with IPv4 without options and UDP.
+const UDPv4Len = 42
 
-// Plain is Strip for INT behind the UDP header of such a frame, which is
+// UDPv4 is Strip for INT behind the UDP header of such a frame, which is
 // most INT packets. The headers move in three pieces, from the back, where nothing is
 // stored over what is still to be loaded, for INT is 16 bytes at least; what changes in
 // them is set where they are then.
 //
-// i.Plain must be true. Of i nothing is read but where INT ends: all of it goes.
+// i.UDPv4 must be true. Of i nothing is read but where INT ends: all of it goes.
 //
 // 16-bit words stay in the order of the packet, as RFC 1071 section 2(B) allows. There,
 // a length that shrinks by n takes n with its bytes swapped from the sum.
-func Plain(b []byte, i *inthdr.Info) (head int) {
+func UDPv4(b []byte, i *inthdr.Info) (head int) {
 	end := uint(i.End)
-	removed := sum(b[PlainLen:end])
-	n := end - PlainLen
-	orig := binary.BigEndian.Uint16(b[PlainLen+2:])
-	h, d := (*[PlainLen]byte)(b), (*[PlainLen]byte)(b[n:end])
+	removed := sum(b[UDPv4Len:end])
+	n := end - UDPv4Len
+	orig := binary.BigEndian.Uint16(b[UDPv4Len+2:])
+	h, d := (*[UDPv4Len]byte)(b), (*[UDPv4Len]byte)(b[n:end])
 	*(*[10]byte)(d[32:]) = *(*[10]byte)(h[32:])
 	*(*[16]byte)(d[16:]) = *(*[16]byte)(h[16:])
 	*(*[16]byte)(d[:]) = *(*[16]byte)(h[:])

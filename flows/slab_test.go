@@ -26,7 +26,7 @@ func TestSlotsAndPlacesAgree(t *testing.T) {
 			}
 			var gone []*Flow
 			table.Age(now, func(f *Flow) {
-				if f.Key.left() {
+				if f.Key.removed() {
 					t.Fatal("a flow ended that had ended")
 				}
 				gone = append(gone, f)
@@ -56,15 +56,15 @@ func agree(t *testing.T, table *Table) {
 			}
 			i := bk.flows[s]
 			h := table.Hash(&table.flows[i].Key)
-			if both := table.both(h); told[i] || table.flows[i].Key.left() || bk.tag(s) != tagOf(h) || uint64(b) != both[0] && uint64(b) != both[1] {
+			if both := table.candidates(h); told[i] || table.flows[i].Key.removed() || bk.tag(s) != tagOf(h) || uint64(b) != both[0] && uint64(b) != both[1] {
 				t.Fatalf("slot %d of bucket %d is wrong about place %d", s, b, i)
 			}
 			told[i] = true
 		}
 	}
-	p := table.places
+	p := table.slab
 	for i, n := p.first, p.free; n > 0; n-- {
-		if told[i] || !table.flows[i].Key.left() || int(i) >= p.used {
+		if told[i] || !table.flows[i].Key.removed() || int(i) >= p.used {
 			t.Fatalf("place %d is not free", i)
 		}
 		told[i] = true
@@ -92,8 +92,8 @@ func TestPlacesAreDense(t *testing.T) {
 		table.Age(now, func(f *Flow) { left = f })
 		peak = max(peak, table.Len())
 	}
-	if most := peak + capacity/restShare + 1; table.places.used > most || peak > 600 {
-		t.Errorf("%d places for %d flows at once, want at most %d", table.places.used, peak, most)
+	if most := peak + capacity/recycleShare + 1; table.slab.used > most || peak > 600 {
+		t.Errorf("%d places for %d flows at once, want at most %d", table.slab.used, peak, most)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestTurns(t *testing.T) {
 		table := New(Config{Capacity: capacity, Seed: 1, IdleTimeout: second})
 		seen := map[int]bool{}
 		for n := range capacity {
-			seen[table.turn(n)] = true
+			seen[table.placeOfTurn(n)] = true
 		}
 		if len(seen) != capacity || seen[capacity] {
 			t.Errorf("%d of %d places have a turn", len(seen), capacity)

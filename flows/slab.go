@@ -6,20 +6,20 @@ package flows
 // the one that is free for longest first, and not at once as long as there are others:
 // somebody may still have something to say of its losses.
 
-// restShare: places are taken again once one in so many of the table's is free.
-const restShare = 16
+// recycleShare: places are taken again once one in so many of the table's is free.
+const recycleShare = 16
 
-// places are those of Table.flows.
-type places struct {
+// slab hands out the places of Table.flows.
+type slab struct {
 	used        int    // flows[:used] were taken at some time
 	free        int    // of these, flows that are gone
 	first, last uint32 // of the free ones, where there are any
 }
 
-// take is a place for a new flow. There is one: as many as slots.
-func (t *Table) take() uint32 {
-	p := &t.places
-	if p.used < len(t.flows) && p.free <= len(t.flows)/restShare {
+// alloc is a place for a new flow. There is one: as many as slots.
+func (t *Table) alloc() uint32 {
+	p := &t.slab
+	if p.used < len(t.flows) && p.free <= len(t.flows)/recycleShare {
 		p.used++
 		return uint32(p.used - 1)
 	}
@@ -29,10 +29,10 @@ func (t *Table) take() uint32 {
 	return at
 }
 
-// give makes the place of flow at free.
-func (t *Table) give(at uint32) {
-	p := &t.places
-	t.flows[at].Key.leave()
+// free makes the place of flow at free.
+func (t *Table) free(at uint32) {
+	p := &t.slab
+	t.flows[at].Key.markRemoved()
 	if p.free == 0 {
 		p.first = at
 	} else {
@@ -50,4 +50,4 @@ func (f *Flow) nextFree() uint32 { return uint32(f.windows[0]) }
 func (f *Flow) setNextFree(at uint32) { f.windows[0] = uint64(at) }
 
 // Len is the number of flows in the table.
-func (t *Table) Len() int { return t.places.used - t.places.free }
+func (t *Table) Len() int { return t.slab.used - t.slab.free }
