@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/appliance"
 	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/flows"
@@ -48,7 +49,7 @@ func check(stdout, stderr io.Writer, path string, dump bool) error {
 	if err := eal.CheckExtra(c.DPDK.EALArgs); err != nil {
 		return cli.Failed(fmt.Errorf("%s is not valid: %w", path, err))
 	}
-	if _, _, err := ealArgs(c); err != nil {
+	if _, _, err := appliance.EALArgs(c); err != nil {
 		fmt.Fprintf(stderr, "%s: warning: this machine cannot run it: %v\n", path, err)
 	}
 	var err error

@@ -25,6 +25,7 @@ var mayImport = []struct {
 	{"cmd/intsink/internal/rules", []string{"conf", "engine", "engine/...", "exporters/port", "flows"}},
 	{"cmd/intsink/internal/flowapi", []string{"cmd/internal/cli", "engine", "engine/event", "engine/inspect", "flows"}},
 	{"cmd/intsink/internal/explain", []string{"cmd/internal/cli", "cmd/intsink/internal/flowapi", "conf", "engine/inspect"}},
+	{"cmd/intsink/internal/appliance", []string{"cmd/internal/cli", "cmd/intsink/internal/observe", "cmd/intsink/internal/rules", "conf", "dpdk/...", "engine", "exporters/...", "flows"}},
 	{"cmd/intsink/internal/observe/observetest", nil},
 	{"cmd/intsink/internal/observe", []string{"cmd/intsink/internal/flowapi", "cmd/intsink/internal/ui", "engine", "engine/...", "exporters", "exporters/port"}},
 	{"cmd/intsink/internal/ui", nil},
@@ -151,7 +152,7 @@ func TestCgoStaysInDPDK(t *testing.T) {
 
 // needDPDK are the packages of commands that link DPDK. All others, and their tests,
 // build on a machine without it.
-var needDPDK = []string{"cmd/intsink"}
+var needDPDK = []string{"cmd/intsink", "cmd/intsink/internal/appliance"}
 
 func TestCommandsNeedDPDKInFewPlaces(t *testing.T) {
 	out, err := exec.Command("go", "list", "-test", "-deps", "-f", "{{.ImportPath}} {{join .Deps \" \"}}", module+"/cmd/...").Output()

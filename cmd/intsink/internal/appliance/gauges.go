@@ -1,4 +1,4 @@
-package main
+package appliance
 
 import (
 	"time"
@@ -21,7 +21,7 @@ type portGauge struct {
 
 // makeGauges gives link l of worker w its readings; the host port of a tap is
 // none.
-func (a *appliance) makeGauges(network, host string, w int) *engine.Gauges {
+func (a *Appliance) makeGauges(network, host string, w int) *engine.Gauges {
 	g := engine.NewGauges()
 	if q := a.port(network).Queue(uint16(w)); q.Depth() >= 0 {
 		g.Depth = q.Depth
@@ -42,7 +42,7 @@ func (a *appliance) makeGauges(network, host string, w int) *engine.Gauges {
 }
 
 // startGauges reads until a stops.
-func (a *appliance) startGauges(*conf.Config) error {
+func (a *Appliance) startGauges(*conf.Config) error {
 	done := make(chan struct{})
 	ended := make(chan struct{})
 	a.stopGauges = func() { close(done); <-ended }
@@ -62,7 +62,7 @@ func (a *appliance) startGauges(*conf.Config) error {
 	return nil
 }
 
-func (a *appliance) readGauges(now time.Time) {
+func (a *Appliance) readGauges(now time.Time) {
 	inUse := a.pool.InUse()
 	for _, g := range a.gauges {
 		g.SetBuffer(inUse)

@@ -1,4 +1,4 @@
-package main
+package appliance
 
 import (
 	"intsink/cmd/intsink/internal/observe"
@@ -7,15 +7,15 @@ import (
 )
 
 // startServing opens the HTTP endpoint, once there is something to serve.
-func (a *appliance) startServing(c *conf.Config) (err error) {
+func (a *Appliance) startServing(c *conf.Config) (err error) {
 	a.stopHTTP, err = observe.Serve(c.HTTP.Listen, a.observed())
 	return err
 }
 
 // observed is what the endpoint shows of the appliance.
-func (a *appliance) observed() *observe.Source {
+func (a *Appliance) observed() *observe.Source {
 	s := &observe.Source{
-		Version: version, Clock: a.clock, Stopping: a.stopping.Load,
+		Version: a.version, Clock: a.clock, Stopping: a.stopping.Load,
 		Workers: a.workers, Links: a.linkNames, Mbufs: a.pool,
 	}
 	for i, e := range a.exporters {

@@ -1,4 +1,4 @@
-package main
+package appliance
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ type reportPorts struct {
 
 // makeReportPorts makes one exporter for each collector that has a port. The
 // ports are open.
-func (a *appliance) makeReportPorts(c *conf.Config) error {
+func (a *Appliance) makeReportPorts(c *conf.Config) error {
 	r := &a.reportPorts
 	r.exporters = make([]*port.Exporter, len(c.Collectors))
 	macs := a.portMACs()
@@ -44,7 +44,7 @@ func (a *appliance) makeReportPorts(c *conf.Config) error {
 }
 
 // portMACs are those of all ports that tell theirs.
-func (a *appliance) portMACs() (macs []port.MAC) {
+func (a *Appliance) portMACs() (macs []port.MAC) {
 	for _, p := range a.ports {
 		if mac, err := p.eth.MAC(); err == nil {
 			macs = append(macs, port.MAC(mac))
@@ -80,7 +80,7 @@ func portConfig(col *conf.Collector) port.Config {
 
 // stations are worker w's on every port by which reports leave, in the order of
 // the ports.
-func (a *appliance) stations(w int) []engine.Station {
+func (a *Appliance) stations(w int) []engine.Station {
 	var all []engine.Station
 	for i, p := range a.reportPorts.ports {
 		q := a.port(a.reportPorts.names[i]).Queue(uint16(w))
@@ -90,7 +90,7 @@ func (a *appliance) stations(w int) []engine.Station {
 }
 
 // senders are worker w's, nil for a collector that the kernel sends to.
-func (a *appliance) senders(c *conf.Config, w int) []engine.Sender {
+func (a *Appliance) senders(c *conf.Config, w int) []engine.Sender {
 	all := make([]engine.Sender, len(c.Collectors))
 	for i, e := range a.reportPorts.exporters {
 		if e != nil {
@@ -102,7 +102,7 @@ func (a *appliance) senders(c *conf.Config, w int) []engine.Sender {
 
 // stationOf is the one among stations that hears what name receives; nil where
 // no reports leave by that port.
-func (a *appliance) stationOf(name string, stations []engine.Station) engine.Station {
+func (a *Appliance) stationOf(name string, stations []engine.Station) engine.Station {
 	for i := range stations {
 		if a.reportPorts.names[i] == name {
 			return stations[i]

@@ -1,7 +1,6 @@
-package main
+package appliance
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/binary"
 
@@ -9,7 +8,6 @@ import (
 	"intsink/conf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
-	"intsink/exporters/udp"
 )
 
 // exportRing is how many sealed report packets one worker can be ahead of one
@@ -18,7 +16,7 @@ const exportRing = 1024
 
 // makeWorkers builds one worker per lcore, one exporter per collector, and
 // between each pair a ring, or a sender where reports leave by a port.
-func (a *appliance) makeWorkers(c *conf.Config) error {
+func (a *Appliance) makeWorkers(c *conf.Config) error {
 	if err := a.makeReportPorts(c); err != nil {
 		return err
 	}
@@ -58,7 +56,7 @@ func (a *appliance) makeWorkers(c *conf.Config) error {
 }
 
 // linksOf returns worker w's queues of every link, then of every tap.
-func (a *appliance) linksOf(c *conf.Config, w int, stations []engine.Station) []engine.Link {
+func (a *Appliance) linksOf(c *conf.Config, w int, stations []engine.Station) []engine.Link {
 	var links []engine.Link
 	a.linkNames = nil
 	queue := func(port string) engine.Queue { return a.port(port).Queue(uint16(w)) }
@@ -75,30 +73,6 @@ func (a *appliance) linksOf(c *conf.Config, w int, stations []engine.Station) []
 		a.linkNames = append(a.linkNames, t.Name)
 	}
 	return links
-}
-
-func (a *appliance) startExporters(c *conf.Config, rings [][]*ring.Ring) {
-	ctx, cancel := context.WithCancel(context.Background())
-	a.stopExporters = cancel
-	modes := map[string]udp.PortMode{"any": udp.PortAny, "fixed": udp.PortFixed, "hash": udp.PortHash}
-	for i := range c.Collectors {
-		col := &c.Collectors[i]
-		if e := a.reportPorts.exporters[i]; e != nil {
-			a.exporters = append(a.exporters, e)
-			continue
-		}
-		e := udp.New(udp.Config{
-			Collector: col.Address, Source: col.Source,
-			PortMode: modes[col.SourcePortMode], SourcePort: col.SourcePort,
-			Rings: rings[i], Pool: a.pool,
-		})
-		a.exporters = append(a.exporters, e)
-		a.exporting.Add(1)
-		go func() {
-			defer a.exporting.Done()
-			e.Run(ctx)
-		}()
-	}
 }
 
 // randomSeed keys a worker's hashes, so that nobody outside can aim at its

@@ -1,4 +1,4 @@
-package main
+package appliance
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ func TestMemoryWithoutHugepages(t *testing.T) {
 	c := &conf.Config{}
 	c.DPDK.Hugepages, c.DPDK.Mbufs, c.DPDK.Lcores = "off", 65536, []int{0}
 	c.Report.Coalesce.MaxBytes = 1400
-	args, _, err := ealArgs(c)
+	args, _, err := EALArgs(c)
 	if err != nil {
 		t.Fatal(err)
 	}

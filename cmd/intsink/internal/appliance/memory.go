@@ -1,4 +1,4 @@
-package main
+package appliance
 
 import (
 	"fmt"
@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// availableMiB is how much memory a process can still get: what the kernel
+// AvailableMiB is how much memory a process can still get: what the kernel
 // estimates, and what the control group allows. A huge number where neither can
 // be read.
-func availableMiB() int {
+func AvailableMiB() int {
 	free := math.MaxInt
 	meminfo, _ := os.ReadFile("/proc/meminfo") // absent: unknown
 	for line := range strings.Lines(string(meminfo)) {

@@ -1,4 +1,4 @@
-package main
+package appliance
 
 import (
 	"log/slog"
@@ -11,7 +11,7 @@ import (
 
 // startEAL starts DPDK as the configuration asks, with hugepages where it can.
 func startEAL(c *conf.Config) error {
-	args, warnings, err := ealArgs(c)
+	args, warnings, err := EALArgs(c)
 	if err != nil {
 		return err
 	}
@@ -21,8 +21,8 @@ func startEAL(c *conf.Config) error {
 	return eal.Init(args)
 }
 
-// ealArgs composes EAL's arguments, or says why this machine cannot run c.
-func ealArgs(c *conf.Config) (args, warnings []string, err error) {
+// EALArgs composes EAL's arguments, or says why this machine cannot run c.
+func EALArgs(c *conf.Config) (args, warnings []string, err error) {
 	var devices []string
 	for i := range c.Ports {
 		devices = append(devices, c.Ports[i].Device)
@@ -32,7 +32,7 @@ func ealArgs(c *conf.Config) (args, warnings []string, err error) {
 		Hugepages: c.DPDK.Hugepages, MemoryMiB: poolMemoryMiB(c, hugePage), SmallPagesMiB: small, Devices: devices, Extra: c.DPDK.EALArgs,
 	})
 	if err == nil && slices.Contains(args, "--no-huge") {
-		err = enoughMemory(c.DPDK.Mbufs, small, availableMiB())
+		err = enoughMemory(c.DPDK.Mbufs, small, AvailableMiB())
 	}
 	return args, warnings, err
 }

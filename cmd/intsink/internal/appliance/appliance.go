@@ -1,0 +1,103 @@
+package appliance
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"intsink/cmd/intsink/internal/observe"
+	"intsink/cmd/intsink/internal/rules"
+	"intsink/conf"
+	"intsink/dpdk/eal"
+	"intsink/dpdk/mempool"
+	"intsink/engine"
+)
+
+// Appliance is everything that runs between startAppliance and stop.
+type Appliance struct {
+	version        string
+	ports          []appliancePort
+	pool           *mempool.Mempool
+	reportPools    []*mempool.Mempool // per worker
+	workers        []*engine.Worker
+	exporters      []observe.Exporter // per collector
+	reportPorts    reportPorts
+	linkNames      []string // links, then taps, as the workers index them
+	collectorNames []string
+	clock          func() int64
+	gauges         []*engine.Gauges
+	portGauges     []portGauge
+
+	stopping      atomic.Bool
+	stopHTTP      func()
+	stopGauges    func()
+	stopExporters context.CancelFunc
+	polling       sync.WaitGroup // workers
+	exporting     sync.WaitGroup // exporters
+}
+
+// Start assembles the parts in the order in which they depend on each
+// other: EAL, pools, ports, workers, exporters, HTTP. Where ctx ends meanwhile, it
+// takes apart what there is.
+func Start(ctx context.Context, c *conf.Config, version string) (*Appliance, error) {
+	if err := startEAL(c); err != nil {
+		return nil, err
+	}
+	if err := keepOff(c.DPDK.Lcores); err != nil {
+		return nil, err
+	}
+	a := &Appliance{version: version, collectorNames: rules.CollectorNames(c), clock: eal.Nanotime}
+	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startGauges, a.startWorkers, a.startServing}
+	for _, step := range steps {
+		err := ctx.Err()
+		if err == nil {
+			err = step(c)
+		}
+		if err != nil {
+			return nil, errors.Join(err, a.release())
+		}
+	}
+	return a, nil
+}
+
+// Stop ends an appliance that was running.
+func (a *Appliance) Stop() error {
+	err := a.release()
+	if err == nil {
+		slog.Info("stopped, all mbufs returned")
+	}
+	return err
+}
+
+// release drains: workers first, so that nothing is added, then exporters, so that
+// every sealed report leaves, then ports and pools. Of a start that failed there
+// may be any part.
+func (a *Appliance) release() error {
+	a.stopping.Store(true)
+	for _, w := range a.workers {
+		w.Stop()
+	}
+	a.polling.Wait()
+	if a.stopGauges != nil {
+		a.stopGauges()
+	}
+	if a.stopExporters != nil {
+		a.stopExporters()
+		a.exporting.Wait()
+	}
+	if a.stopHTTP != nil {
+		a.stopHTTP()
+	}
+	for _, p := range a.ports {
+		p.eth.Stop()
+		p.eth.Close()
+	}
+	err := a.checkPools()
+	for _, w := range a.workers {
+		w.Release()
+	}
+	eal.Cleanup()
+	return err
+}

@@ -1,0 +1,72 @@
+package appliance
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"intsink/conf"
+	"intsink/dpdk/eal"
+	"intsink/engine"
+)
+
+// startWorkers runs one polling goroutine per lcore, and waits until each has
+// its thread.
+func (a *Appliance) startWorkers(c *conf.Config) error {
+	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), len(a.workers)+1))
+	started := make(chan error)
+	for i, w := range a.workers {
+		a.polling.Add(1)
+		go a.poll(w, c.DPDK.Lcores[i], c.DPDK.IdleSleep, started)
+	}
+	var errs []error
+	for range a.workers {
+		errs = append(errs, <-started)
+	}
+	return errors.Join(errs...)
+}
+
+// poll is the life of a worker's thread: pinned, known to DPDK, and gone with
+// the worker.
+func (a *Appliance) poll(w *engine.Worker, lcore int, idleSleep time.Duration, started chan<- error) {
+	defer a.polling.Done()
+	runtime.LockOSThread() // never unlocked: the pinned thread ends with the goroutine
+	err := errors.Join(eal.PinThread(lcore), eal.RegisterThread())
+	started <- err
+	if err != nil {
+		return
+	}
+	defer eal.UnregisterThread()
+	w.Run(idler(idleSleep))
+}
+
+// idler returns what a worker does after empty polls: nothing, or sleep once
+// there was nothing to do for a while.
+func idler(sleep time.Duration) func(int) {
+	if sleep <= 0 {
+		return func(int) {}
+	}
+	return func(empty int) {
+		if empty > idlePolls {
+			time.Sleep(sleep)
+		}
+	}
+}
+
+// idlePolls empty polls in a row, well under a millisecond, make a worker idle.
+const idlePolls = 1000
+
+// keepOff leaves the workers' CPUs to them: exporters, HTTP and garbage collection
+// run on the others.
+func keepOff(lcores []int) error {
+	ok, err := eal.Confine(lcores)
+	if err != nil {
+		return fmt.Errorf("keep other threads off the CPUs of dpdk.lcores: %w", err)
+	}
+	if !ok {
+		slog.Warn("every CPU has a worker: exporters and HTTP take their time from packets; leave one CPU out of dpdk.lcores")
+	}
+	return nil
+}

@@ -1,0 +1,28 @@
+package appliance
+
+import (
+	"log/slog"
+
+	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/rules"
+	"intsink/conf"
+)
+
+// Reload adopts the configuration at path, or keeps old and says why.
+func (a *Appliance) Reload(old *conf.Config, path string) *conf.Config {
+	c, err := cli.LoadConfig(path)
+	if err != nil {
+		slog.Error("reload refused, the old configuration stays", "err", err)
+		return old
+	}
+	if what := rules.NeedsRestart(old, c); what != "" {
+		slog.Error("reload refused, the old configuration stays: this change needs a restart", "blocks", what)
+		return old
+	}
+	next := rules.Of(c)
+	for _, w := range a.workers {
+		w.Reload(next)
+	}
+	slog.Info("reloaded", "watches", len(c.Watches))
+	return c
+}

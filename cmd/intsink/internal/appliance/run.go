@@ -1,0 +1,118 @@
+package appliance
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"intsink/cmd/internal/cli"
+	"intsink/conf"
+)
+
+// Run runs the appliance with the configuration at path until SIGTERM or SIGINT; SIGHUP
+// reads the configuration again.
+func Run(path, version string) error {
+	c, err := cli.LoadConfig(path)
+	if err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
+	a, err := startOrStop(c, version, signals)
+	if err != nil {
+		return cli.Failed(fmt.Errorf("not started: %w", err))
+	}
+	if a == nil {
+		return nil
+	}
+	slog.Info("running", "version", version, "workers", len(c.DPDK.Lcores), "links", len(c.Links), "metrics", c.HTTP.Listen)
+	for s := range signals {
+		if s != syscall.SIGHUP {
+			slog.Info("stopping", "signal", s.String())
+			break
+		}
+		c = a.Reload(c, path)
+	}
+	return drain(a.Stop, signals)
+}
+
+// drain runs stop, which sends open reports and returns the mbufs. Another signal to
+// stop meanwhile ends the wait: the process exits with 1, and what had not been sent
+// is lost.
+func drain(stop func() error, signals <-chan os.Signal) error {
+	done := make(chan error, 1)
+	go func() { done <- stop() }()
+	for {
+		select {
+		case err := <-done:
+			if err != nil {
+				return cli.Failed(err)
+			}
+			return nil
+		case s := <-signals:
+			if s != syscall.SIGHUP {
+				return cli.Failed(fmt.Errorf("ended at once by a second signal (%s): reports that had not left are lost", s))
+			}
+		}
+	}
+}
+
+// startOrStop starts the appliance. A signal to stop meanwhile gives nil: what
+// was started has stopped, or ends with the process.
+func startOrStop(c *conf.Config, version string, signals chan os.Signal) (*Appliance, error) {
+	type result struct {
+		a   *Appliance
+		err error
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done := make(chan result, 1)
+	go func() {
+		a, err := Start(ctx, c, version)
+		done <- result{a, err}
+	}()
+	var r result
+	select {
+	case r = <-done:
+		return r.a, r.err
+	case s := <-stopSignal(ctx, signals):
+		slog.Info("stopping during the start", "signal", s.String())
+	}
+	cancel()
+	select {
+	case r = <-done:
+		if r.a != nil {
+			return nil, r.a.Stop()
+		}
+	case <-time.After(startPatience):
+	}
+	return nil, nil
+}
+
+// startPatience is how long a step of the start may still take after a signal
+// to stop. DPDK cannot be interrupted.
+const startPatience = time.Second
+
+// stopSignal passes on the first signal to stop, until ctx is done. A SIGHUP
+// before it has nothing to read again: the configuration has just been read.
+func stopSignal(ctx context.Context, signals <-chan os.Signal) <-chan os.Signal {
+	stop := make(chan os.Signal, 1)
+	go func() {
+		for {
+			select {
+			case s := <-signals:
+				if s != syscall.SIGHUP {
+					stop <- s
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return stop
+}
