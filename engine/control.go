@@ -70,7 +70,11 @@ func (w *Worker) Close() {
 }
 
 // Release gives the worker's memory back. Nothing may be called after it.
-func (w *Worker) Release() { w.table.Close() }
+func (w *Worker) Release() {
+	w.table.Close()
+	w.detector.Close()
+	w.questions.ways.Close()
+}
 
 func (w *Worker) publish() {
 	w.counters.Detector = w.detector.Counters

@@ -2,6 +2,7 @@ package flows
 
 import (
 	"math/bits"
+	"syscall"
 	"unsafe"
 )
 
@@ -13,6 +14,7 @@ type Small[V any] struct {
 	key       uint64
 	mask      uint64
 	entries   []smallEntry[V]
+	memory    []byte
 	n         int
 	evictions uint64
 	holds     func(v *V, now int64) bool
@@ -38,9 +40,16 @@ func NewSmall[V any](capacity int, seed uint64, holds func(v *V, now int64) bool
 	t := &Small[V]{holds: holds, key: seed*prime1 | 1, mask: uint64(n-1) &^ (smallSlots - 1)}
 	b := mapMemory(n * int(unsafe.Sizeof(smallEntry[V]{})))
 	// SAFETY: the mapping is page aligned, zero, exactly as long as the slice, and
-	// lives as long as the process: tables are made at start only.
+	// lives until Close.
+	t.memory = b
 	t.entries = unsafe.Slice((*smallEntry[V])(unsafe.Pointer(&b[0])), n)
 	return t
+}
+
+// Close gives the memory back. No entry may be touched after it.
+func (t *Small[V]) Close() {
+	syscall.Munmap(t.memory)
+	t.memory, t.entries = nil, nil
 }
 
 // Get finds or makes the entry of key. fresh: it was made now and is zero. It stays

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# fuzz.sh TIME: fuzzes every target of the project for TIME (such as 30s), one
-# after the other. A crash leaves its input in the package's testdata/fuzz.
+# fuzz.sh TIME: fuzzes every target of the project for TIME (such as 30s) or for so many
+# executions (50000x), one after the other. By time, "context deadline exceeded" may end a
+# run with nothing found, so tests count executions. A crash leaves its input in the package's testdata/fuzz.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 time=${1:?usage: fuzz.sh TIME}

@@ -21,7 +21,9 @@ func FuzzPacket(f *testing.F) {
 		p.Thresholds.PTP, p.Thresholds.ReportKnown = policy&8 != 0, policy&16 != 0
 		p.Thresholds.NewFlowRate, p.Thresholds.PathRate = int(policy>>5), int(policy>>6)
 		var c crowd
-		c.play(New([]Policy{p}, seed), r, int(packets))
+		d := New([]Policy{p}, seed)
+		defer d.Close()
+		c.play(d, r, int(packets%256))
 		c.addUp(t)
 	})
 }
