@@ -7,9 +7,9 @@ const slots = 8 // flows of one bucket
 // bucket tells where eight flows are: one cache line. Of each flow one of two buckets
 // tells.
 type bucket struct {
-	flows [slots]uint32 // places in Table.flows
-	tags  [2]uint64     // four tags of a hash each, that of slot 0 lowest; 0: free
-	_     [16]byte
+	flows  [slots]uint32 // places in Table.flows
+	tags   [2]uint64     // four tags of a hash each, that of slot 0 lowest; 0: free
+	births [slots]uint16 // when each flow came, as birthTick has it
 }
 
 // tagOf is never zero.

@@ -1,22 +1,5 @@
 package flows
 
-// newFlowHandicap is by how much a flow of one packet passes for idler than it is: a second. A
-// flood of such flows then takes its own places over and over, however fast it is, not
-// those of flows that have a packet each second.
-const newFlowHandicap = 1e9
-
-// Evictions are for tables that are a little too small. In a flood, where most would
-// make room for flows that are never seen again, they are not worth their time: at most
-// 100,000 a second, and 1000 at once.
-const (
-	evictionNs    = 10_000
-	evictionBurst = 1000 * evictionNs
-)
-
-// mayEvict tells whether there has been no flood of evictions lately. The time up to
-// which they are spent runs ahead of the clock by no more than a burst.
-func (t *Table) mayEvict(now int64) bool { return t.evicted-now <= evictionBurst }
-
 // insert takes a free slot of either bucket, or makes one by moving what another tells to
 // its other bucket, or evicts the idlest flow of both that is not in held. nil: there is
 // no room, or there have been too many evictions.
@@ -43,27 +26,6 @@ func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
 	return t.initFlow(now, b, s, t.buckets[b].flows[s], h, k)
 }
 
-// victim is the slot of the idlest flow of both buckets that is not in held.
-func (t *Table) victim(now int64, h uint64, held []*Flow) (b, s uint64, is bool) {
-	oldest := int64(0)
-	for _, at := range t.candidates(h) {
-		for n, i := range t.buckets[at].flows {
-			f := &t.flows[i]
-			age := now - f.seen
-			if age == 0 && isInBurst(held, f) {
-				continue
-			}
-			if f.packets <= 1 {
-				age += newFlowHandicap
-			}
-			if !is || age > oldest {
-				b, s, oldest, is = at, uint64(n), age, true
-			}
-		}
-	}
-	return b, s, is
-}
-
 // displace moves what a slot of either bucket of h tells to the flow's other bucket, where
 // there is a free one, and returns the slot. The flow itself stays in its place. So a table
 // may be filled by four fifths before anybody is evicted. In one that is all but full there
@@ -80,6 +42,7 @@ func (t *Table) displace(h uint64) (b, s uint64, is bool) {
 			other := &t.buckets[t.alternate(b, bk.tag(s))]
 			if free, is := other.freeSlot(); is {
 				other.set(free, bk.tag(s), bk.flows[s])
+				other.births[free] = bk.births[s]
 				return b, s, true
 			}
 		}
@@ -87,18 +50,12 @@ func (t *Table) displace(h uint64) (b, s uint64, is bool) {
 	return 0, 0, false
 }
 
-func isInBurst(held []*Flow, f *Flow) bool {
-	for _, h := range held {
-		if h == f {
-			return true
-		}
-	}
-	return false
-}
-
 // initFlow makes place i that of a new flow, which slot s of bucket b tells.
 func (t *Table) initFlow(now int64, b, s uint64, i uint32, h uint64, k *Key) *Flow {
-	t.buckets[b].set(s, tagOf(h), i)
+	bk := &t.buckets[b]
+	bk.set(s, tagOf(h), i)
+	bk.births[s] = birthTick(now)
+	t.countNew(now)
 	f := &t.flows[i]
 	*f = Flow{Key: k.canonical(), seen: now, cold: &t.cold[i], loss: &t.losses[i]}
 	return f

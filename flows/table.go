@@ -23,6 +23,7 @@ type Table struct {
 	evictions uint64
 	refused   uint64
 	evicted   int64 // time up to which evictions are spent
+	crowded   int64 // the same of new flows, at the rate above which there is a flood
 	idle      int64
 	hand      int    // whose turn is next (placeOfTurn)
 	handTime  int64  // time up to which the hand has moved
