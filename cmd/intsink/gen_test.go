@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"intsink/cmd/intsink/internal/gen"
 )
 
 // Markings as the int block of a configuration has them.
@@ -103,9 +105,9 @@ func TestEveryEncapsulationIsTakenOff(t *testing.T) {
 			}
 		})
 	}
-	for _, e := range encapsulations {
-		if !seen[e.name] {
-			t.Errorf("no test of --encap %s", e.name)
+	for _, e := range gen.Encapsulations {
+		if !seen[e.Name] {
+			t.Errorf("no test of --encap %s", e.Name)
 		}
 	}
 }
@@ -195,9 +197,9 @@ func TestFlagsThatContradict(t *testing.T) {
 // TestHelpNamesEveryEncapsulation: the help is made of the same table as the check.
 func TestHelpNamesEveryEncapsulation(t *testing.T) {
 	help := must(t, "gen", "--help")
-	for _, e := range encapsulations {
-		if !strings.Contains(help, "\n  "+e.name+" ") || !strings.Contains(help, e.help) {
-			t.Errorf("the help has no line of --encap %s", e.name)
+	for _, e := range gen.Encapsulations {
+		if !strings.Contains(help, "\n  "+e.Name+" ") || !strings.Contains(help, e.Help) {
+			t.Errorf("the help has no line of --encap %s", e.Name)
 		}
 	}
 	for _, flag := range []string{"--type", "--format", "--tunnel", "--then-destination"} {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/intsink/internal/gen"
 	"intsink/cmd/intsink/internal/observe/observetest"
 )
 
@@ -128,18 +129,18 @@ ip addr add 203.0.113.10/24 dev k-net
 `)
 	four, six := collect(t, "192.0.2.10:8555"), collect(t, "[2001:db8::10]:8555")
 	inline := collect(t, "203.0.113.10:8555")
-	network, err := openInterface("k-net")
+	network, err := gen.OpenInterface("k-net")
 	if err != nil {
 		t.Fatal(err)
 	}
-	host, err := openInterface("k-host")
+	host, err := gen.OpenInterface("k-host")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var stop atomic.Bool
 	forwarded := make(chan []byte, 1000)
 	var receiving sync.WaitGroup
-	receiving.Go(func() { host.receive(&stop, func(b []byte) { forwarded <- bytes.Clone(b) }) })
+	receiving.Go(func() { host.Receive(&stop, func(b []byte) { forwarded <- bytes.Clone(b) }) })
 	defer func() { stop.Store(true); receiving.Wait() }()
 
 	text := config("udp_port = 5000")
@@ -171,7 +172,7 @@ report {
 	})
 	const packets = 20
 	for i := range packets {
-		if !network.send(intFrame(t, i)) {
+		if !network.Send(intFrame(t, i)) {
 			t.Fatal("the packet could not be sent")
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package gen
 
 import (
 	"fmt"
@@ -8,16 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rawInterface sends and receives whole frames of a kernel interface
+// RawInterface sends and receives whole frames of a kernel interface
 // (AF_PACKET).
-type rawInterface struct {
+type RawInterface struct {
 	name string
 	mtu  int
 	fd   int
 }
 
-// openInterface opens the interface in promiscuous mode.
-func openInterface(name string) (*rawInterface, error) {
+// OpenInterface opens the interface in promiscuous mode.
+func OpenInterface(name string) (*RawInterface, error) {
 	i, err := net.InterfaceByName(name)
 	if err != nil {
 		return nil, fmt.Errorf("interface %q: %w", name, err)
@@ -36,14 +36,14 @@ func openInterface(name string) (*rawInterface, error) {
 	// A deep queue, and a time-out so that receive sees that it is to stop.
 	unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 8<<20)
 	unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Usec: 100_000})
-	return &rawInterface{name: name, mtu: i.MTU, fd: fd}, nil
+	return &RawInterface{name: name, mtu: i.MTU, fd: fd}, nil
 }
 
 func htons(v uint16) uint16 { return v<<8 | v>>8 }
 
-// receive calls handle with every frame that arrives until stop is set. Frames
+// Receive calls handle with every frame that arrives until stop is set. Frames
 // that this machine sent out of the interface are not among them.
-func (r *rawInterface) receive(stop *atomic.Bool, handle func([]byte)) {
+func (r *RawInterface) Receive(stop *atomic.Bool, handle func([]byte)) {
 	buf := make([]byte, 65536)
 	for !stop.Load() {
 		n, from, err := unix.Recvfrom(r.fd, buf, 0)
@@ -57,8 +57,8 @@ func (r *rawInterface) receive(stop *atomic.Bool, handle func([]byte)) {
 	}
 }
 
-// send queues one frame; false where the kernel refuses it.
-func (r *rawInterface) send(frame []byte) bool {
+// Send queues one frame; false where the kernel refuses it.
+func (r *RawInterface) Send(frame []byte) bool {
 	for range 100 {
 		_, err := unix.Write(r.fd, frame)
 		if err != unix.ENOBUFS && err != unix.EAGAIN {

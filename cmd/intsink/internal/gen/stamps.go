@@ -1,4 +1,4 @@
-package main
+package gen
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ const linkStep = 100_000
 const maxLinkLatency = time.Second
 
 // bitmap is what the source asks the hops for.
-func (f *genFlags) bitmap() uint16 {
+func (f *Flags) bitmap() uint16 {
 	if f.timestamps {
 		return intgen.DefaultBitmap | timestampBits
 	}
@@ -27,9 +27,9 @@ func (f *genFlags) bitmap() uint16 {
 }
 
 // checkTimestamps checks the flags of timestamps, and of the links between hops.
-func (f *genFlags) checkTimestamps() error {
+func (f *Flags) checkTimestamps() error {
 	switch {
-	case !f.timestamps && (f.given("link-latency") || f.linkStepEvery != 0):
+	case !f.timestamps && (f.Given("link-latency") || f.linkStepEvery != 0):
 		return errors.New("--link-latency and --link-step-every need --timestamps: a link's latency is the difference of two")
 	case !f.timestamps:
 		return nil

@@ -1,4 +1,4 @@
-package main
+package gen
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"intsink/engine/intgen"
 )
 
-// encapsulation is a value of --encap.
-type encapsulation struct {
-	name, help string
+// Encapsulation is a value of --encap.
+type Encapsulation struct {
+	Name, Help string
 	marking    intgen.Marking
 	original   string   // key of tunnels: what the original packets are; "": no tunnel
 	inserted   bool     // G = 1: a sink takes off, or changes back, what the source made
@@ -20,41 +20,42 @@ type encapsulation struct {
 	inTunnel   bool     // takes --tunnel
 }
 
-var encapsulations = []encapsulation{
+// Encapsulations are the values of --encap.
+var Encapsulations = []Encapsulation{
 	{
-		name: "udp", help: "INT's UDP port; UDP keeps its header (NPT 1), TCP gets a new one (NPT 2)",
+		Name: "udp", Help: "INT's UDP port; UDP keeps its header (NPT 1), TCP gets a new one (NPT 2)",
 		marking: intgen.ByPort, formats: []string{"2"}, chains: true, inTunnel: true,
 	},
 	{
-		name: "udp-new", help: "a new UDP header in front of any L4 header (NPT 2)",
+		Name: "udp-new", Help: "a new UDP header in front of any L4 header (NPT 2)",
 		marking: intgen.ByNewUDP, formats: []string{"2"}, chains: true, inTunnel: true,
 	},
 	{
-		name: "dscp", help: "marked by DSCP --dscp, over TCP and UDP",
+		Name: "dscp", Help: "marked by DSCP --dscp, over TCP and UDP",
 		marking: intgen.ByDSCP, formats: []string{"2", "1"}, inTunnel: true,
 	},
 	{
-		name: "probe", help: "marked by the 64-bit --probe-marker, over TCP and UDP",
+		Name: "probe", Help: "marked by the 64-bit --probe-marker, over TCP and UDP",
 		marking: intgen.ByProbeMarker, formats: []string{"2", "1"}, inTunnel: true,
 	},
 	{
-		name: "gre", help: "in the GRE tunnel that the original packets are (G = 0)",
+		Name: "gre", Help: "in the GRE tunnel that the original packets are (G = 0)",
 		marking: intgen.ByGRE, original: "gre", formats: []string{"2"}, chains: true,
 	},
 	{
-		name: "gre-inserted", help: "in a new IP and GRE header around the IP packet (G = 1)",
+		Name: "gre-inserted", Help: "in a new IP and GRE header around the IP packet (G = 1)",
 		marking: intgen.ByGRE, inserted: true, formats: []string{"2"}, chains: true,
 	},
 	{
-		name: "vxlan-gpe", help: "in the VXLAN-GPE tunnel that the original packets are (G = 0)",
+		Name: "vxlan-gpe", Help: "in the VXLAN-GPE tunnel that the original packets are (G = 0)",
 		marking: intgen.ByVXLANGPE, original: "vxlan-gpe", formats: []string{"2", "1", "2016"}, chains: true,
 	},
 	{
-		name: "vxlan", help: "in VXLAN-GPE made of the plain VXLAN that the original packets are (G = 1)",
+		Name: "vxlan", Help: "in VXLAN-GPE made of the plain VXLAN that the original packets are (G = 1)",
 		marking: intgen.ByVXLANGPE, original: "vxlan", inserted: true, formats: []string{"2"}, chains: true,
 	},
 	{
-		name: "geneve", help: "options of the Geneve tunnel that the original packets are; up to 5 hops",
+		Name: "geneve", Help: "options of the Geneve tunnel that the original packets are; up to 5 hops",
 		marking: intgen.ByGeneve, original: "geneve", formats: []string{"2", "1", "2016"}, chains: true,
 	},
 }
@@ -66,7 +67,7 @@ const (
 	maxStampedHops = 3
 )
 
-func (f *genFlags) maxGeneveHops() int {
+func (f *Flags) maxGeneveHops() int {
 	if f.timestamps {
 		return maxStampedHops
 	}
@@ -83,17 +84,17 @@ var (
 )
 
 // encapNames are the values of --encap that ok accepts.
-func encapNames(ok func(*encapsulation) bool) string {
+func encapNames(ok func(*Encapsulation) bool) string {
 	var names []string
-	for i := range encapsulations {
-		if ok(&encapsulations[i]) {
-			names = append(names, encapsulations[i].name)
+	for i := range Encapsulations {
+		if ok(&Encapsulations[i]) {
+			names = append(names, Encapsulations[i].Name)
 		}
 	}
 	return orList(names)
 }
 
-func anyEncap(*encapsulation) bool { return true }
+func anyEncap(*Encapsulation) bool { return true }
 
 // orList is "a, b or c".
 func orList(names []string) string {
@@ -104,19 +105,19 @@ func orList(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// encapHelp is a line for each value of --encap.
-func encapHelp() string {
+// EncapHelp is a line for each value of --encap.
+func EncapHelp() string {
 	var b strings.Builder
-	for i := range encapsulations {
-		fmt.Fprintf(&b, "\n  %-12s %s", encapsulations[i].name, encapsulations[i].help)
+	for i := range Encapsulations {
+		fmt.Fprintf(&b, "\n  %-12s %s", Encapsulations[i].Name, Encapsulations[i].Help)
 	}
 	return b.String()
 }
 
-func (f *genFlags) encapsulation() (*encapsulation, error) {
-	for i := range encapsulations {
-		if encapsulations[i].name == strings.ToLower(f.encap) {
-			return &encapsulations[i], nil
+func (f *Flags) encapsulation() (*Encapsulation, error) {
+	for i := range Encapsulations {
+		if Encapsulations[i].Name == strings.ToLower(f.encap) {
+			return &Encapsulations[i], nil
 		}
 	}
 	return nil, fmt.Errorf("--encap %q: must be %s", f.encap, encapNames(anyEncap))
@@ -124,7 +125,7 @@ func (f *genFlags) encapsulation() (*encapsulation, error) {
 
 // checkINT checks the flags that say how INT stands in the packets, each alone and
 // with the others.
-func (f *genFlags) checkINT() error {
+func (f *Flags) checkINT() error {
 	e, err := f.encapsulation()
 	if err != nil {
 		return err
@@ -132,12 +133,12 @@ func (f *genFlags) checkINT() error {
 	if err := f.checkType(e); err != nil {
 		return err
 	}
-	format := func(x *encapsulation) bool { return slices.Contains(x.formats, f.format) }
+	format := func(x *Encapsulation) bool { return slices.Contains(x.formats, f.format) }
 	switch _, known := genFormats[f.format]; {
 	case !known:
 		return fmt.Errorf("--format %q: must be 2, 1 or 2016", f.format)
 	case !format(e):
-		return fmt.Errorf("--format %s does not have --encap %s: use --encap %s", f.format, e.name, encapNames(format))
+		return fmt.Errorf("--format %s does not have --encap %s: use --encap %s", f.format, e.Name, encapNames(format))
 	case f.format != "2" && f.kind == "mx":
 		return fmt.Errorf("--type mx came with INT 2: leave --format %s out", f.format)
 	case e.marking == intgen.ByGeneve && f.hops > f.maxGeneveHops():
@@ -146,13 +147,13 @@ func (f *genFlags) checkINT() error {
 	return f.checkTunnel(e)
 }
 
-func (f *genFlags) checkType(e *encapsulation) error {
-	chains := func(x *encapsulation) bool { return x.chains }
+func (f *Flags) checkType(e *Encapsulation) error {
+	chains := func(x *Encapsulation) bool { return x.chains }
 	_, known := genTypes[f.kind]
 	switch {
 	case !known:
 		return fmt.Errorf("--type %q: must be md, mx or destination", f.kind)
-	case f.kind != "md" && f.given("hops"):
+	case f.kind != "md" && f.Given("hops"):
 		return fmt.Errorf("--hops needs --type md: headers of type %s carry no metadata of hops", f.kind)
 	case f.kind != "md" && (f.pathEvery|f.stepEvery != 0 || f.latencyStepAfter+f.pathChangeAfter != ""):
 		return fmt.Errorf("path changes and latency steps need --type md: headers of type %s carry no metadata of hops", f.kind)
@@ -161,14 +162,14 @@ func (f *genFlags) checkType(e *encapsulation) error {
 	case f.kind == "destination":
 		return errors.New("--then-destination needs --type md or mx: with --type destination there is one already")
 	case !e.chains:
-		return fmt.Errorf("--then-destination cannot follow with --encap %s: use --encap %s", e.name, encapNames(chains))
+		return fmt.Errorf("--then-destination cannot follow with --encap %s: use --encap %s", e.Name, encapNames(chains))
 	}
 	return nil
 }
 
-func (f *genFlags) checkTunnel(e *encapsulation) error {
+func (f *Flags) checkTunnel(e *Encapsulation) error {
 	ports := map[string]uint16{"vxlan": 4789, "geneve": 6081}
-	inTunnel := func(x *encapsulation) bool { return x.inTunnel }
+	inTunnel := func(x *Encapsulation) bool { return x.inTunnel }
 	_, known := tunnels[f.tunnel]
 	switch {
 	case f.tunnel == "none":
@@ -186,7 +187,7 @@ func (f *genFlags) checkTunnel(e *encapsulation) error {
 }
 
 // source is the INT source that the flags describe; check has seen them.
-func (f *genFlags) source() (*intgen.Source, error) {
+func (f *Flags) source() (*intgen.Source, error) {
 	e, err := f.encapsulation()
 	if err != nil {
 		return nil, err

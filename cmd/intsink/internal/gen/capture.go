@@ -1,4 +1,4 @@
-package main
+package gen
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ const genStart = 1_700_000_000_000_000_000
 
 // generator makes the packets of a capture.
 type generator struct {
-	f       *genFlags
+	f       *Flags
 	source  *intgen.Source
 	carrier string // key of tunnels: what the original packets are; "": no tunnel
 	random  *rand.Rand
@@ -28,7 +28,7 @@ type generator struct {
 	hops    []intgen.Hop
 }
 
-func genCapture(stdout io.Writer, f *genFlags) error {
+func genCapture(stdout io.Writer, f *Flags) error {
 	source, err := f.source()
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (g *generator) fitPayload() error {
 	if err != nil {
 		return err
 	}
-	if !g.f.given("size") {
+	if !g.f.Given("size") {
 		g.f.size = max(g.f.size, len(empty))
 	}
 	g.payload = g.f.size - len(empty)

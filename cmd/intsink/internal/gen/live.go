@@ -1,4 +1,4 @@
-package main
+package gen
 
 import (
 	"encoding/json"
@@ -29,7 +29,7 @@ type liveCounters struct {
 type live struct {
 	source   *intgen.Source
 	hops     []intgen.Hop
-	in, out  *rawInterface
+	in, out  *RawInterface
 	started  time.Time
 	stepAt   time.Duration // 0: never
 	changeAt time.Duration // 0: never
@@ -40,7 +40,7 @@ type live struct {
 	failed   atomic.Uint64
 }
 
-func genLive(stdout io.Writer, f *genFlags) error {
+func genLive(stdout io.Writer, f *Flags) error {
 	l, err := newLive(f)
 	if err != nil {
 		return err
@@ -53,15 +53,15 @@ func genLive(stdout io.Writer, f *genFlags) error {
 		stop.Store(true)
 	}()
 	var both sync.WaitGroup
-	both.Go(func() { l.in.receive(&stop, l.forward) })
-	both.Go(func() { l.out.receive(&stop, l.back) })
+	both.Go(func() { l.in.Receive(&stop, l.forward) })
+	both.Go(func() { l.out.Receive(&stop, l.back) })
 	fmt.Fprintf(os.Stderr, "inserting INT of %d hops from %s to %s\n", f.hops, l.in.name, l.out.name)
 	both.Wait()
 	l.counters.Reverse, l.counters.Failed = l.reverse.Load(), l.failed.Load()
 	return json.NewEncoder(stdout).Encode(&l.counters)
 }
 
-func newLive(f *genFlags) (*live, error) {
+func newLive(f *Flags) (*live, error) {
 	in, out, _ := strings.Cut(f.live, ",") // check has seen two
 	l := &live{hops: make([]intgen.Hop, f.hops), started: time.Now(), link: uint64(f.linkLatency), random: uint32(f.seed) | 1}
 	var err error
@@ -74,10 +74,10 @@ func newLive(f *genFlags) (*live, error) {
 	if l.changeAt, err = optionalDuration("path-change-after", f.pathChangeAfter); err != nil {
 		return nil, err
 	}
-	if l.in, err = openInterface(in); err != nil {
+	if l.in, err = OpenInterface(in); err != nil {
 		return nil, err
 	}
-	l.out, err = openInterface(out)
+	l.out, err = OpenInterface(out)
 	return l, err
 }
 
@@ -107,7 +107,7 @@ func (l *live) forward(frame []byte) {
 	default:
 		l.counters.Passed++
 	}
-	if !l.out.send(frame) {
+	if !l.out.Send(frame) {
 		l.failed.Add(1)
 	}
 }
@@ -115,7 +115,7 @@ func (l *live) forward(frame []byte) {
 // back takes one frame from OUT to IN, as it is.
 func (l *live) back(frame []byte) {
 	l.reverse.Add(1)
-	if !l.in.send(frame) {
+	if !l.in.Send(frame) {
 		l.failed.Add(1)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package gen
 
 import (
 	"encoding/binary"
