@@ -38,47 +38,38 @@ func (w *Worker) dropped(p *path, from Direction, reason DropReason, now int64) 
 	return event.Drop.Set(), n
 }
 
-// refused reports the packets left[:n], the last n of the burst that were to be
-// transmitted and which the port refused. They are as they would have left.
-//
-//go:noinline
-func (w *Worker) refused(p *path, from Direction, b *burst, left *mbuf.Vec, n int) {
+// refused reports the packets of the burst that the port did not take. They are in
+// b.drop, as they would have left.
+func (w *Worker) refused(p *path, from Direction, b *burst, l *lost) {
 	var flowOf [mbuf.MaxBurst]*flows.Flow
 	if from == ToHost {
 		for j := range b.nINT {
 			flowOf[b.int[j]] = b.flow[j]
 		}
 	}
-	i := b.n // of the first that was refused
-	for rest := n; rest > 0; {
-		if i--; from == ToNetwork || b.verdict[i] != consumed {
-			rest--
-		}
-	}
-	for at := 0; at < n; i++ {
+	place, next := 0, 0
+	for i := 0; i < b.n && next < l.n; i++ {
 		if from == ToHost && b.verdict[i] == consumed {
 			continue
 		}
-		w.refusedOne(p, from, b, flowOf[i], left[at].Bytes())
-		at++
+		if place == int(l.place[next]) {
+			w.refusedOne(p, from, b, flowOf[i], b.drop[next].Bytes(), l.why[next])
+			next++
+		}
+		place++
 	}
 }
 
 // refusedOne counts and reports a packet of flow f, nil where it belongs to none.
-func (w *Worker) refusedOne(p *path, from Direction, b *burst, f *flows.Flow, frame []byte) {
+func (w *Worker) refusedOne(p *path, from Direction, b *burst, f *flows.Flow, frame []byte, why DropReason) {
 	switch {
 	case f == nil:
-		if set, count := w.dropped(p, from, DropTxFull, b.now); set != 0 {
-			w.reportFrame(p, from, b, set, frame, DropTxFull, count)
+		if set, count := w.dropped(p, from, why, b.now); set != 0 {
+			w.reportFrame(p, from, b, set, frame, why, count)
 		}
 	case f.Watch != NoWatch:
-		w.refusedOf(p, b, f, frame)
-	}
-}
-
-// refusedOf counts and reports a packet of flow f.
-func (w *Worker) refusedOf(p *path, b *burst, f *flows.Flow, frame []byte) {
-	if set, count := w.detector.Dropped(b.now, f); set != 0 {
-		w.reportDrop(p, b, f, set, frame, count)
+		if set, count := w.detector.Dropped(b.now, f); set != 0 {
+			w.reportDrop(p, b, f, set, frame, why, count)
+		}
 	}
 }

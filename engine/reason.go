@@ -6,6 +6,9 @@ type DropReason uint8
 
 const (
 	DropTxFull DropReason = iota
+	DropTxTooLong
+	DropTxDown
+	DropTxRefused
 	DropDiscard
 	DropMalformed
 	DropTap
@@ -17,12 +20,16 @@ var dropReasons = [NumDropReasons]struct {
 	inReport   uint8 // one of report.DropReasons
 }{
 	DropTxFull:    {"tx_full", "the output port took no more packets, after bounded retries", 51},
+	DropTxTooLong: {"tx_too_long", "longer than the MTU of the output port's interface", 50},
+	DropTxDown:    {"tx_down", "the output port's link was down, or its interface gone", 0},
+	DropTxRefused: {"tx_refused", "the kernel did not take the frame: shorter than an Ethernet header", 0},
 	DropDiscard:   {"int_discard", "the INT header asked for it (D flag); reported first", 0},
 	DropMalformed: {"malformed", `marked as INT but unsound, and the configuration says malformed = "drop"`, 60},
 	DropTap:       {"tap", "received on a tap, which only watches", 0},
 }
 
-// code is the drop reason in a drop report: traffic_manager, acl_deny.
+// code is the drop reason in a drop report: traffic_manager, mtu_check_fail, acl_deny,
+// unknown.
 func (r DropReason) code() uint8 { return dropReasons[r].inReport }
 
 // String is the value of the reason label.

@@ -87,9 +87,9 @@ func (w *Worker) reportFlow(set event.Set, f *flows.Flow, now int64) {
 
 // reportDrop reports a packet of f that was to leave as frame. drops is how many
 // there were since the last such report.
-func (w *Worker) reportDrop(p *path, b *burst, f *flows.Flow, set event.Set, frame []byte, drops uint32) {
+func (w *Worker) reportDrop(p *path, b *burst, f *flows.Flow, set event.Set, frame []byte, why DropReason, drops uint32) {
 	w.measure(p, ToHost, b)
-	w.metadata.DropReason = DropTxFull.code()
+	w.metadata.DropReason = why.code()
 	w.fillMain(&w.individual, &inthdr.Info{}, nil, set)
 	w.fillFrame(frame)
 	w.explainFlow(f, set, event.Trigger{})

@@ -29,14 +29,23 @@ func (w *Worker) remaining(b *burst) (v *mbuf.Vec, n int) {
 func (w *Worker) settle(p *path, to Direction, out Queue, b *burst, v *mbuf.Vec, n, sent int) {
 	d := &p.counters.Direction[to]
 	if sent < n {
-		sent = sendRest(out, v, n, sent)
-		if left := n - sent; left > 0 {
-			d.Dropped[DropTxFull] += uint64(left)
-			w.refused(p, to, b, v, left)
-			w.pool.FreeBulk(v, left)
-		}
+		sent = w.retry(p, to, out, b, v, n, sent)
 	}
 	d.Forwarded += uint64(sent)
+}
+
+// retry is settle for a burst that out has not taken whole. It returns how many have left.
+//
+//go:noinline
+func (w *Worker) retry(p *path, to Direction, out Queue, b *burst, v *mbuf.Vec, n, sent int) int {
+	var l lost
+	sent = sendRest(out, v, b.drop, n, sent, &l)
+	for _, why := range l.why[:l.n] {
+		p.counters.Direction[to].Dropped[why]++
+	}
+	w.refused(p, to, b, &l)
+	w.pool.FreeBulk(b.drop, l.n)
+	return sent
 }
 
 // discard frees the burst of a tap.
