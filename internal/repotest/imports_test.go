@@ -51,7 +51,9 @@ var mayImport = []struct {
 	{"exporters", []string{"engine/report", "dpdk/..."}},
 	{"bench/...", []string{"..."}},
 	{"deploy/demo/...", nil},
+	{"internal/netns", nil},
 	{"internal/repotest", nil},
+	{"internal/wire", nil},
 }
 
 // cgoPackages are the only ones that cross into C.

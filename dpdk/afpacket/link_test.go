@@ -1,0 +1,203 @@
+package afpacket
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"intsink/dpdk/mbuf"
+	"intsink/internal/netns"
+)
+
+// What the kernel refuses stays the caller's, with the reason: nothing is counted as
+// sent that did not leave.
+func TestRefusals(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	cable(t, 1500)
+	b, k := open(t, 1, 256, 2048), peer(t)
+	burst := [][]byte{plain(60, 0), plain(1514, 1), plain(1519, 2), plain(60, 3)}
+	try := func(what string, sent int, why mbuf.Refusal, frames ...[]byte) {
+		t.Helper()
+		if n := b.send(t, 2048, frames...); n != sent || n < len(frames) && b.Queue(0).Refusal() != why {
+			t.Errorf("%s: %d frames taken, want %d; refusal %d, want %d", what, n, sent, b.Queue(0).Refusal(), why)
+		}
+		same(t, k.arrived(t, sent), frames[:sent])
+	}
+	try("too long", 2, mbuf.RefusedTooLong, burst...)
+	try("with a VLAN tag as long as may be", 1, 0, tagged(plain(1514, 1), 0x8100, 9))
+	try("shorter than a header", 0, mbuf.RefusedFrame, plain(10, 0))
+	netns.Sh(t, "ip link set peer0 down")
+	eventually(t, "carrier down is known", func() bool { return !b.LinkUp() })
+	if s := b.LinkDown(); !strings.Contains(s, "no carrier") {
+		t.Error(s)
+	}
+	try("no carrier", 0, mbuf.RefusedDown, burst...)
+	netns.Sh(t, "ip link set peer0 up")
+	eventually(t, "carrier up is known", b.LinkUp)
+	try("carrier back", 2, mbuf.RefusedTooLong, burst...)
+	netns.Sh(t, "ip link set port0 down")
+	eventually(t, "down is known", func() bool { return !b.LinkUp() })
+	if s := b.LinkDown(); !strings.Contains(s, "ip link set port0 up") {
+		t.Error(s)
+	}
+	try("down", 0, mbuf.RefusedDown, burst...)
+	b.up.Store(true) // as in the moment before netlink tells
+	try("down, and not yet known", 0, mbuf.RefusedDown, burst...)
+	netns.Sh(t, "ip link set port0 up")
+	eventually(t, "up is known", b.LinkUp)
+	try("up again", 1, 0, burst[0])
+	k.Send(plain(60, 7))
+	same(t, b.receive(t, 0, 1), [][]byte{plain(60, 7)})
+	if b.LinkChanges() != 4 {
+		t.Errorf("%d changes of the link, want 4", b.LinkChanges())
+	}
+	if s := b.Stats(); s.TxPackets != 6 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A peer that is down has no carrier: what is sent before netlink tells is refused, too.
+func TestNoCarrierBeforeItIsKnown(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	cable(t, 1500)
+	b := open(t, 1, 64, 2048)
+	netns.Sh(t, "ip link set peer0 down")
+	eventually(t, "carrier down is known", func() bool { return !b.LinkUp() })
+	b.up.Store(true)
+	if n := b.send(t, 2048, plain(60, 0)); n != 0 || b.Queue(0).Refusal() != mbuf.RefusedFull {
+		t.Errorf("%d sent, refusal %d", n, b.Queue(0).Refusal())
+	}
+}
+
+func TestInterfaceMadeAnew(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	cable(t, 1500)
+	b := open(t, 2, 256, 2048)
+	for round := range 3 {
+		netns.Sh(t, "ip link del port0")
+		eventually(t, "gone is known", func() bool { return !b.LinkUp() })
+		if s := b.LinkDown(); s != "interface port0 is gone" {
+			t.Error(s)
+		}
+		b.up.Store(true)
+		if n := b.send(t, 2048, plain(60, 0)); n != 0 || b.Queue(0).Refusal() != mbuf.RefusedDown {
+			t.Errorf("gone: %d sent, refusal %d", n, b.Queue(0).Refusal())
+		}
+		b.up.Store(false)
+		cable(t, 1500)
+		eventually(t, "up again is known", b.LinkUp)
+		k := peer(t)
+		eventually(t, "the queues have their new sockets", func() bool {
+			for i := range 2 {
+				b.receive(t, i, 0)
+				b.pool.FreeBulk(b.v, b.Queue(i).RxBurst(b.v))
+			}
+			return b.Queue(0).replacement.Load() == nil && b.Queue(1).replacement.Load() == nil
+		})
+		k.Send(plain(60, round))
+		got := 0
+		eventually(t, "a frame arrives", func() bool {
+			for i := range 2 {
+				n := b.Queue(i).RxBurst(b.v)
+				b.pool.FreeBulk(b.v, n)
+				got += n
+			}
+			return got == 1
+		})
+		if n := b.send(t, 2048, plain(60, 0)); n != 1 {
+			t.Errorf("made anew: not sent: %d", b.Queue(0).Refusal())
+		}
+		k.arrived(t, 1)
+		eventually(t, "the old sockets are closed", func() bool { return b.Queue(0).retired.Load() == nil && b.Queue(1).retired.Load() == nil })
+	}
+	if s := b.Stats(); s.Reopened != 3 || s.RxPackets != 3 || s.TxPackets != 3 {
+		t.Errorf("%+v", s)
+	}
+	if b.LinkChanges() != 6 {
+		t.Errorf("%d changes of the link, want 6", b.LinkChanges())
+	}
+}
+
+func TestOpenWhileDown(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	cable(t, 1500)
+	netns.Sh(t, "ip link set port0 down")
+	b, k := open(t, 2, 256, 2048), peer(t)
+	if b.LinkUp() {
+		t.Error("up")
+	}
+	netns.Sh(t, "ip link set port0 up")
+	eventually(t, "up is known", b.LinkUp)
+	k.Send(plain(60, 1))
+	got := 0
+	eventually(t, "a frame arrives", func() bool {
+		for i := range 2 {
+			n := b.Queue(i).RxBurst(b.v)
+			b.pool.FreeBulk(b.v, n)
+			got += n
+		}
+		return got > 0
+	})
+	if got != 1 {
+		t.Errorf("%d frames", got)
+	}
+}
+
+// Two queues: each flow has one, in both directions, and its packets keep their order.
+// From the moment of opening no frame comes twice.
+func TestQueuesShareByFlow(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	cable(t, 1500)
+	k := peer(t)
+	const flows, packets = 16, 30
+	b := open(t, 2, 1024, 2048)
+	for n := range packets {
+		for flow := range flows {
+			payload := []byte(fmt.Sprintf("\x03%c\x07\xd0\x00\x0a\x00\x00%c%c", flow, flow, n))
+			if n%2 == 1 {
+				payload[0], payload[1], payload[2], payload[3] = payload[2], payload[3], payload[0], payload[1]
+			}
+			f := ipv4(17, 0, payload)
+			if n%2 == 1 { // the way back
+				copy(f[26:], "\x0a\x00\x00\x02\x0a\x00\x00\x01")
+			}
+			k.Send(f)
+		}
+	}
+	queueOf, count, next := map[byte]int{}, 0, map[byte]byte{}
+	eventually(t, "all packets", func() bool {
+		for i := range 2 {
+			n := b.Queue(i).RxBurst(b.v)
+			for _, m := range b.v[:n] {
+				flow, number := m.Bytes()[42], m.Bytes()[43]
+				if q, known := queueOf[flow]; known && q != i {
+					t.Errorf("flow %d in both queues", flow)
+				}
+				if number != next[flow] {
+					t.Errorf("flow %d: packet %d, want %d", flow, number, next[flow])
+				}
+				queueOf[flow], next[flow] = i, number+1
+				count++
+			}
+			b.pool.FreeBulk(b.v, n)
+		}
+		return count == flows*packets
+	})
+	used := map[int]int{}
+	for _, q := range queueOf {
+		used[q]++
+	}
+	if len(used) != 2 {
+		t.Errorf("flows by queue: %v", used)
+	}
+}

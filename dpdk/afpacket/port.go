@@ -1,0 +1,177 @@
+package afpacket
+
+import (
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"intsink/dpdk/iface"
+)
+
+// Config says what Open makes a port of.
+type Config struct {
+	Interface string
+	Queues    int // one per worker
+	Frames    int // of the receive ring of each queue, at least
+	MTU       int // 0: the interface's own
+	Pool      Pool
+}
+
+// Port is an interface of the kernel.
+type Port struct {
+	config   Config
+	follower *iface.Follower
+	unlock   func()
+	queues   []*Queue
+	up       atomic.Bool // as iface.State.LinkUp, and open
+
+	mu       sync.Mutex
+	index    int        // of the interface that the sockets are on
+	sockets  []*sockets // the latest of each queue
+	missed   uint64
+	reopened uint64
+	failed   error // why the interface that there is now could not be opened; nil: it is open
+	pause    time.Duration
+	retry    *time.Timer
+	closed   bool
+}
+
+// Open takes the interface for this process alone and starts to receive. An
+// interface that is down is opened, too: LinkUp is false until it comes up.
+func Open(c Config) (*Port, error) {
+	unlock, err := iface.Lock(c.Interface)
+	if err != nil {
+		return nil, err
+	}
+	p := &Port{config: c, unlock: unlock}
+	if err := p.start(); err != nil {
+		unlock()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Port) start() (err error) {
+	if p.config.MTU != 0 {
+		if err := iface.SetMTU(p.config.Interface, p.config.MTU); err != nil {
+			return err
+		}
+	}
+	p.mu.Lock() // changed waits until the port is complete
+	defer p.mu.Unlock()
+	if p.follower, err = iface.Follow(p.config.Interface, p.changed); err != nil {
+		return err
+	}
+	s, _ := p.follower.State()
+	all, err := p.open(&s)
+	if err != nil {
+		p.closed = true
+		p.mu.Unlock()
+		p.follower.Close()
+		p.mu.Lock()
+		return fmt.Errorf("interface %q: %w", p.config.Interface, err)
+	}
+	for _, s := range all {
+		p.queues = append(p.queues, newQueue(p, s))
+	}
+	p.sockets = all
+	p.index = s.Index
+	p.up.Store(s.LinkUp())
+	return nil
+}
+
+// open makes the sockets of all queues on the interface.
+func (p *Port) open(s *iface.State) (all []*sockets, err error) {
+	defer func() {
+		if err != nil {
+			for _, s := range all {
+				s.close()
+			}
+			all = nil
+		}
+	}()
+	var rings []*ring
+	for range p.config.Queues {
+		r, err := openReceiver(p.config.Frames, s.MTU)
+		if err != nil {
+			return all, err
+		}
+		tx, err := openSender(s.Index)
+		if err != nil {
+			r.close()
+			return all, err
+		}
+		all, rings = append(all, &sockets{r, tx}), append(rings, r)
+		if err := silence(r.fd); err != nil {
+			return all, err
+		}
+		if err := bind(r.fd, s.Index); err != nil {
+			return all, err
+		}
+	}
+	if err := joinFanout(rings); err != nil {
+		return all, err
+	}
+	for _, r := range rings {
+		if err := listen(r.fd); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// Queue is queue pair i.
+func (p *Port) Queue(i int) *Queue { return p.queues[i] }
+
+// Name of the interface, as the configuration has it.
+func (p *Port) Name() string { return p.config.Interface }
+
+// MAC address of the interface.
+func (p *Port) MAC() net.HardwareAddr {
+	s, _ := p.follower.State()
+	return s.MAC
+}
+
+// LinkUp tells whether frames can pass: the interface is there, open, switched on, and has
+// a carrier.
+func (p *Port) LinkUp() bool { return p.up.Load() }
+
+// LinkChanges counts how often the link came up or went down.
+func (p *Port) LinkChanges() uint64 { return p.follower.Changes() }
+
+// LinkDown says what is wrong with the link, empty where it is up.
+func (p *Port) LinkDown() string {
+	if s := p.follower.LinkDown(); s != "" {
+		return s
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failed != nil {
+		return fmt.Sprintf("interface %s: %v", p.config.Interface, p.failed)
+	}
+	return ""
+}
+
+// LinkSpeed in Mbit/s, 0 where the driver does not tell.
+func (p *Port) LinkSpeed() int { return iface.Speed(p.config.Interface) }
+
+// Close gives everything back. The workers must have ended.
+func (p *Port) Close() {
+	p.mu.Lock()
+	was := p.closed
+	p.closed = true
+	if p.retry != nil {
+		p.retry.Stop()
+	}
+	p.mu.Unlock()
+	if was {
+		return
+	}
+	p.follower.Close()
+	for _, q := range p.queues {
+		q.release()
+	}
+	p.unlock()
+}

@@ -1,0 +1,96 @@
+package afpacket
+
+import (
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"intsink/dpdk/mbuf"
+)
+
+// Pool gives and takes mbufs, as mempool.Mempool does.
+type Pool interface {
+	AllocBulk(v *mbuf.Vec, n int) bool
+	FreeBulk(v *mbuf.Vec, n int)
+}
+
+// Queue is one rx and tx queue of a port. One goroutine at a time may use it.
+type Queue struct {
+	port    *Port
+	pool    Pool
+	sockets *sockets
+
+	stash   *mbuf.Vec // stash[:have] are empty mbufs
+	have    int
+	one     *mbuf.Vec
+	scratch []byte // a frame that is longer than those of the ring
+	joined  joined // in scratch
+	head    [maxHeaders]byte
+	sender  *sender
+	refusal mbuf.Refusal
+
+	replacement atomic.Pointer[sockets] // of an interface that was made anew
+	retired     atomic.Pointer[sockets] // for the port to close
+
+	counters counters
+}
+
+// sockets are those of one queue on one interface.
+type sockets struct {
+	ring *ring
+	tx   int
+}
+
+func (s *sockets) close() {
+	s.ring.close()
+	unix.Close(s.tx)
+}
+
+// counters of a queue, which only its goroutine writes.
+type counters struct {
+	rxPackets, rxBytes, truncated, rxErrors, joined, noMbuf atomic.Uint64
+	txPackets, txBytes                                      atomic.Uint64
+}
+
+func newQueue(p *Port, s *sockets) *Queue {
+	return &Queue{
+		port: p, pool: p.config.Pool, sockets: s,
+		stash: mbuf.NewVec(), one: mbuf.NewVec(), sender: new(sender), scratch: make([]byte, scratchLen),
+	}
+}
+
+// replace takes the sockets on the new interface into use. It waits with that where the
+// port has not yet closed the ones before.
+func (q *Queue) replace() {
+	if q.retired.Load() != nil {
+		return
+	}
+	old := q.sockets
+	q.sockets = q.replacement.Swap(nil)
+	q.retired.Store(old)
+}
+
+// Exchange is TxBurst of tx[:n], which may be none, and then RxBurst into rx.
+func (q *Queue) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) {
+	sent = q.TxBurst(tx, n)
+	return sent, q.RxBurst(rx)
+}
+
+// Refusal says why the last TxBurst did not take the packet behind those that it took.
+func (q *Queue) Refusal() mbuf.Refusal { return q.refusal }
+
+// Depth is the number of frames that wait in the receive ring.
+func (q *Queue) Depth() int { return q.sockets.ring.waiting() }
+
+// release gives back what the queue holds. Its goroutine has ended.
+func (q *Queue) release() {
+	if q.have > 0 {
+		q.pool.FreeBulk(q.stash, q.have)
+		q.have = 0
+	}
+	for _, s := range []*sockets{q.sockets, q.replacement.Swap(nil), q.retired.Swap(nil)} {
+		if s != nil {
+			s.close()
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package afpacket
+
+import "time"
+
+const (
+	firstPause = 50 * time.Millisecond
+	longPause  = 5 * time.Second
+)
+
+// changed follows the interface: it is called after each change and, by a timer, as long
+// as something is left to do.
+func (p *Port) changed() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	p.collect()
+	s, present := p.follower.State()
+	if present && s.Index != p.index {
+		all, err := p.open(&s)
+		p.failed = err
+		if err == nil {
+			p.handOver(all)
+			p.index, p.sockets = s.Index, all
+			p.reopened++
+		}
+	}
+	open := present && s.Index == p.index
+	p.up.Store(open && s.LinkUp())
+	p.again(open)
+}
+
+// handOver gives each queue its sockets on the interface that was made anew.
+func (p *Port) handOver(all []*sockets) {
+	for i, q := range p.queues {
+		if unused := q.replacement.Swap(all[i]); unused != nil {
+			p.missed += unused.ring.drops()
+			unused.close()
+		}
+	}
+}
+
+// collect closes the sockets that queues do not use any more. What their rings could not
+// take counts still.
+func (p *Port) collect() {
+	for _, q := range p.queues {
+		if old := q.retired.Swap(nil); old != nil {
+			p.missed += old.ring.drops()
+			old.close()
+		}
+	}
+}
+
+// again calls changed after a while where something is left: an interface to open, or
+// sockets to close. The pause doubles.
+func (p *Port) again(open bool) {
+	left := false
+	for _, q := range p.queues {
+		left = left || q.replacement.Load() != nil || q.retired.Load() != nil
+	}
+	if _, present := p.follower.State(); present && !open {
+		left = true
+	}
+	if p.retry != nil {
+		p.retry.Stop()
+		p.retry = nil
+	}
+	if !left {
+		p.pause = 0
+		return
+	}
+	p.pause = min(max(2*p.pause, firstPause), longPause)
+	p.retry = time.AfterFunc(p.pause, p.changed)
+}

@@ -1,0 +1,219 @@
+package iface
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"intsink/internal/netns"
+)
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not so after 10 s: %s", what)
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	netns.Sh(t, "ip link add aa0 mtu 1400 address 02:00:00:00:00:07 type veth peer name bb0; ip link set aa0 up")
+	s, err := Lookup("aa0")
+	if err != nil || s.Name != "aa0" || s.MTU != 1400 || s.MAC.String() != "02:00:00:00:00:07" || !s.Up || s.Carrier || s.Index == 0 || s.LinkUp() {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for _, name := range []string{"", "nosuch0", "abcdefghijklmnop"} {
+		if _, err := Lookup(name); !errors.Is(err, ErrGone) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+func TestFollow(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	if _, err := Follow("aa0", nil); !errors.Is(err, ErrGone) {
+		t.Errorf("of an interface that is not there: %v", err)
+	}
+	netns.Sh(t, "ip link add aa0 type veth peer name bb0; ip link set aa0 up; ip link set bb0 up")
+	changed := make(chan bool, 1000)
+	f, err := Follow("aa0", func() { changed <- true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ do, down string }{
+		{"true", ""},
+		{"ip link set bb0 down", "aa0 has no carrier"},
+		{"ip link set bb0 up", ""},
+		{"ip link set aa0 down", "ip link set aa0 up"},
+		{"ip link set aa0 name cc0; ip link set cc0 up", ""},
+		{"ip link set bb0 down", "cc0 has no carrier"},
+		{"ip link set bb0 up", ""},
+		{"ip link del bb0", "aa0 is gone"},
+		{"ip link add dd0 type veth peer name ee0; ip link set dd0 up", "aa0 is gone"},
+		{"ip link add aa0 type veth peer name bb0; ip link set aa0 up; ip link set bb0 up", ""},
+		{"ip link add br0 type bridge 2>/dev/null && ip link set aa0 master br0 && ip link set aa0 nomaster || true", ""},
+	} {
+		netns.Sh(t, c.do)
+		eventually(t, c.do, func() bool {
+			s := f.LinkDown()
+			return s == "" && c.down == "" || c.down != "" && strings.Contains(s, c.down)
+		})
+	}
+	if len(changed) == 0 || f.Changes() < 8 {
+		t.Errorf("told of %d changes, %d of them of the link", len(changed), f.Changes())
+	}
+	netns.Sh(t, "ip link set aa0 mtu 1234")
+	eventually(t, "the MTU", func() bool { s, present := f.State(); return present && s.MTU == 1234 })
+	before := f.Changes()
+	f.handle(Event{Lost: true})
+	if f.LinkDown() != "" || f.Changes() != before {
+		t.Error("events lost, and nothing had changed")
+	}
+	f.Close()
+	netns.Sh(t, "ip link del aa0")
+	f.handle(Event{Lost: true})
+	if f.LinkDown() != "interface aa0 is gone" {
+		t.Error("deleted while events were lost:", f.LinkDown())
+	}
+}
+
+func TestLock(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	const child = "INTSINK_TEST_LOCK"
+	if os.Getenv(child) != "" {
+		_, err := Lock("aa0")
+		t.Log(err)
+		if err == nil {
+			time.Sleep(time.Minute)
+		}
+		return
+	}
+	netns.Sh(t, "ip link add aa0 type veth peer name bb0; ip link property add dev aa0 altname another-name")
+	holder := exec.Command(os.Args[0], "-test.run=^TestLock$", "-test.v")
+	holder.Env = append(os.Environ(), child+"=1")
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	eventually(t, "the lock is another process's", func() bool {
+		var release func()
+		if release, err = Lock("aa0"); err == nil {
+			release()
+		}
+		return err != nil
+	})
+	if want := fmt.Sprintf("in use by process %d:", holder.Process.Pid); !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q in it", err, want)
+	}
+	if release, err := Lock("bb0"); err != nil {
+		t.Error(err)
+	} else {
+		release()
+	}
+	holder.Process.Kill()
+	holder.Wait()
+	release, err := Lock("aa0")
+	if err != nil {
+		t.Fatalf("its holder was killed: %v", err)
+	}
+	release()
+	if _, err := Lock("cc0"); !errors.Is(err, ErrGone) {
+		t.Error(err)
+	}
+}
+
+func TestEthtool(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	netns.Sh(t, "ip link add aa0 type veth peer name bb0; ethtool -K aa0 gro on")
+	if o := ReadOffloads("aa0"); !o.GRO || o.LRO {
+		t.Errorf("%+v", o)
+	}
+	netns.Sh(t, "ethtool -K aa0 gro off")
+	if o := ReadOffloads("aa0"); o.GRO {
+		t.Errorf("%+v", o)
+	}
+	if n := Speed("aa0"); n != 10000 {
+		t.Errorf("a veth of %d Mbit/s", n)
+	}
+	if n, o := Speed("nosuch0"), ReadOffloads("nosuch0"); n != 0 || o.GRO {
+		t.Errorf("of no interface: %d, %+v", n, o)
+	}
+	if err := SetMTU("aa0", 1999); err != nil {
+		t.Error(err)
+	}
+	if s, _ := Lookup("aa0"); s.MTU != 1999 {
+		t.Errorf("%+v", s)
+	}
+	if err := SetMTU("aa0", 1<<20); err == nil || !strings.Contains(err.Error(), "ip link set aa0 mtu 1048576") {
+		t.Error(err)
+	}
+}
+
+func link(index int, flags uint32, attributes ...byte) []byte {
+	b := make([]byte, unix.SizeofIfInfomsg)
+	binary.NativeEndian.PutUint32(b[4:], uint32(index))
+	binary.NativeEndian.PutUint32(b[8:], flags)
+	return append(b, attributes...)
+}
+
+func TestEventsThatAreNone(t *testing.T) {
+	bridge := link(3, 0)
+	bridge[0] = unix.AF_BRIDGE
+	for name, m := range map[string]message{
+		"of a bridge":  {unix.RTM_DELLINK, bridge},
+		"of a route":   {unix.RTM_NEWROUTE, link(3, 0)},
+		"empty":        {unix.RTM_NEWLINK, nil},
+		"too short":    {unix.RTM_NEWLINK, link(3, 0)[:15]},
+		"of no index":  {unix.RTM_NEWLINK, link(0, 0)},
+		"its negative": {unix.RTM_NEWLINK, link(-3, 0)},
+	} {
+		if e, ok := event(m); ok {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	no := binary.NativeEndian.AppendUint32(nil, uint32(1<<32-int64(unix.EPERM)))
+	if _, err := answer([]message{{unix.NLMSG_ERROR, no}}); !errors.Is(err, unix.EPERM) {
+		t.Error(err)
+	}
+	if _, err := answer([]message{{unix.NLMSG_ERROR, nil}}); err == nil {
+		t.Error("of nothing")
+	}
+}
+
+// FuzzMessages: whatever comes, it is read within its bounds.
+func FuzzMessages(f *testing.F) {
+	f.Add(append(request(7, ""), request(0, "eth0")...))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		total := 0
+		for _, m := range split(b) {
+			total += len(m.data) + unix.SizeofNlMsghdr
+			if e, ok := event(m); ok && (e.Index <= 0 || len(e.Name) > len(m.data)) {
+				t.Errorf("%+v", e)
+			}
+			answer([]message{m})
+		}
+		if total > len(b) {
+			t.Errorf("%d bytes of %d", total, len(b))
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package iface
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Lock makes this process the only one of its kind on the interface, until release is
+// called or the process ends. The lock is the abstract Unix socket
+// @intsink/interface/NAME, which belongs to the network namespace as the interface
+// does. An error names the process that has it.
+func Lock(name string) (release func(), err error) {
+	s, err := Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	address := "@intsink/interface/" + s.Name // not an alternative name that it was given by
+	l, err := net.Listen("unix", address)
+	if errors.Is(err, unix.EADDRINUSE) {
+		return nil, fmt.Errorf("interface %q is in use by %s: two sinks on an interface would forward every packet twice; stop the other one",
+			name, Holder(address))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("interface %q: lock %s: %w", name, address, err)
+	}
+	go answerLock(l)
+	return func() { l.Close() }, nil
+}
+
+// answerLock lets Holder connect, until the lock is released.
+func answerLock(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		c.Close()
+	}
+}
+
+// Holder names the process that listens on a Unix socket, as far as can be told from
+// here.
+func Holder(address string) string {
+	const unknown = "another process"
+	c, err := net.DialTimeout("unix", address, time.Second)
+	if err != nil {
+		return unknown
+	}
+	defer c.Close()
+	raw, err := c.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return unknown
+	}
+	var cred *unix.Ucred
+	raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	if err != nil || cred == nil || cred.Pid == 0 { // 0: of a pid namespace that is not ours
+		return unknown
+	}
+	return fmt.Sprintf("process %d", cred.Pid)
+}
