@@ -14,65 +14,65 @@ import (
 	"intsink/flows"
 )
 
-// wide tells whether the processor knows the instructions of the assembly, as most have
+// useAVX2 tells whether the processor knows the instructions of the assembly, as most have
 // done since about 2015. On others the Go twins run.
-var wide = cpu.X86.HasAVX2 && cpu.X86.HasBMI2
+var useAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasBMI2
 
-func recallRun(q *recallState, b *burst, from int) (next int) {
-	if wide {
-		return recallWide(q, b, from)
+func matchHeaders(q *matchState, b *burst, from int) (next int) {
+	if useAVX2 {
+		return matchHeadersAVX2(q, b, from)
 	}
-	return recallGo(q, b, from)
+	return matchHeadersGo(q, b, from)
 }
 
-func quietRun(q *quietState, b *burst, from int) (next int) {
-	if wide {
-		return quietWide(q, b, from)
+func passUnchanged(q *passState, b *burst, from int) (next int) {
+	if useAVX2 {
+		return passUnchangedAVX2(q, b, from)
 	}
-	return quietGo(q, b, from)
+	return passUnchangedGo(q, b, from)
 }
 
-func stripRun(b *burst, from int) (next int) {
-	if wide {
-		return stripWide(b, from)
+func stripUDPv4(b *burst, from int) (next int) {
+	if useAVX2 {
+		return stripUDPv4AVX2(b, from)
 	}
-	return stripGo(b, from)
+	return stripUDPv4Go(b, from)
 }
 
-// recallWide is recallGo.
+// matchHeadersAVX2 is matchHeadersGo.
 //
 //go:noescape
-func recallWide(q *recallState, b *burst, from int) (next int)
+func matchHeadersAVX2(q *matchState, b *burst, from int) (next int)
 
-// quietWide is quietGo.
+// passUnchangedAVX2 is passUnchangedGo.
 //
 //go:noescape
-func quietWide(q *quietState, b *burst, from int) (next int)
+func passUnchangedAVX2(q *passState, b *burst, from int) (next int)
 
-// stripWide is stripGo.
+// stripUDPv4AVX2 is stripUDPv4Go.
 //
 //go:noescape
-func stripWide(b *burst, from int) (next int)
+func stripUDPv4AVX2(b *burst, from int) (next int)
 
 // Types and constants that the assembly names.
 type (
-	asmMbuf   mbuf.Mbuf
-	asmMemory inthdr.HeaderCache
-	asmMemo   inthdr.Template
-	asmInfo   inthdr.Info
-	asmIndex  flows.Index
-	asmKey    flows.Key
-	asmFlow   flows.Flow
-	asmHop    flows.Hop
-	asmLane   event.FastPolicy
+	asmMbuf        mbuf.Mbuf
+	asmHeaderCache inthdr.HeaderCache
+	asmTemplate    inthdr.Template
+	asmInfo        inthdr.Info
+	asmIndex       flows.Index
+	asmKey         flows.Key
+	asmFlow        flows.Flow
+	asmHop         flows.Hop
+	asmFastPolicy  event.FastPolicy
 )
 
-var _ [1 << memoShift]byte = [unsafe.Sizeof(inthdr.Template{})]byte{}
+var _ [1 << templateShift]byte = [unsafe.Sizeof(inthdr.Template{})]byte{}
 
 const (
-	maxFrame  = packet.MaxFrame
-	memoMask  = inthdr.NumTemplates - 1
-	memoShift = 6
-	sumWords  = 21 // of INT, that one jump leads to
-	sumBytes  = 4  // of an instruction that adds one
+	maxFrame      = packet.MaxFrame
+	templateMask  = inthdr.NumTemplates - 1
+	templateShift = 6
+	sumWords      = 21 // of INT, that one jump leads to
+	sumBytes      = 4  // of an instruction that adds one
 )

@@ -2,8 +2,8 @@
 
 package engine
 
-func recallRun(q *recallState, b *burst, from int) (next int) { return recallGo(q, b, from) }
+func matchHeaders(q *matchState, b *burst, from int) (next int) { return matchHeadersGo(q, b, from) }
 
-func quietRun(q *quietState, b *burst, from int) (next int) { return quietGo(q, b, from) }
+func passUnchanged(q *passState, b *burst, from int) (next int) { return passUnchangedGo(q, b, from) }
 
-func stripRun(b *burst, from int) (next int) { return stripGo(b, from) }
+func stripUDPv4(b *burst, from int) (next int) { return stripUDPv4Go(b, from) }

@@ -209,10 +209,10 @@ func TestAsmLayout(t *testing.T) {
 	if n := unsafe.Sizeof(asmInfo{}); n < 32 || n > 48 {
 		t.Errorf("quietWide copies an Info of 32 to 48 bytes: it has %d", n)
 	}
-	if strip.UDPv4Len != 26+16 || memoMask&(memoMask+1) != 0 || maxFrame > 1<<16-1 {
-		t.Errorf("headers of %d bytes, %d memos, frames of %d bytes", strip.UDPv4Len, memoMask+1, maxFrame)
+	if strip.UDPv4Len != 26+16 || templateMask&(templateMask+1) != 0 || maxFrame > 1<<16-1 {
+		t.Errorf("headers of %d bytes, %d memos, frames of %d bytes", strip.UDPv4Len, templateMask+1, maxFrame)
 	}
-	if f, _ := reflect.TypeFor[asmMemory]().FieldByName("tunnels"); f.Offset != 2 {
+	if f, _ := reflect.TypeFor[asmHeaderCache]().FieldByName("tunnels"); f.Offset != 2 {
 		t.Errorf("tunnels are not behind port, but at %d", f.Offset)
 	}
 	fields := map[reflect.Type]map[string]uintptr{
@@ -220,9 +220,9 @@ func TestAsmLayout(t *testing.T) {
 			"UDPv4": 1, "Common": 1, "Discard": 1, "Hops": 2, "Size": 2, "Stack": 2, "HopLen": 2, "End": 2, "Orig": 2,
 			"Removed": 2, "DSCP": 1, "RemainingHops": 1, "QueueAt": 1, "TxAt": 1,
 		},
-		reflect.TypeFor[asmMemo]():             {"headers": 16},
+		reflect.TypeFor[asmTemplate]():         {"headers": 16},
 		reflect.TypeFor[asmIndex]():            {"Keys": 24, "Mask": 8, "Base": 8},
-		reflect.TypeFor[asmMemory]():           {"port": 2, "tunnels": 6, "portsOnly": 1},
+		reflect.TypeFor[asmHeaderCache]():      {"port": 2, "tunnels": 6, "portsOnly": 1},
 		reflect.TypeOf((*asmMbuf)(nil)).Elem(): {"bufAddr": 8, "dataOff": 2, "dataLen": 2, "pktLen": 4},
 		reflect.TypeFor[asmKey]():              {"addrs": 32, "portsProto": 8},
 		reflect.TypeFor[asmHop]():              {"Node": 4, "Interfaces": 4, "Ref": 4},
@@ -230,7 +230,7 @@ func TestAsmLayout(t *testing.T) {
 			"Generation": 2, "Watch": 1, "flags": 1, "NextRefresh": 4, "PathHops": 1, "packets": 4, "bytes": 4,
 			"EndRef": 4, "PathSeen": 4, "Hops": flows.MaxHops * unsafe.Sizeof(flows.Hop{}),
 		},
-		reflect.TypeFor[asmLane](): {
+		reflect.TypeFor[asmFastPolicy](): {
 			"Flags": 1, "Mask": 1, "Absolute": 4, "Twice": 4, "End": 8, "EndTwice": 8, "SampleLeft": 4, "SampleEvery": 4,
 			"WatchesFabric": 1, "Raise": 4, "Latency": 4, "Tx": 4,
 		},

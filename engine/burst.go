@@ -36,22 +36,22 @@ type burst struct {
 	outers  [mbuf.MaxBurst]inthdr.Outers // of packets whose Info.Depth is not zero
 
 	// INT packets with sound headers, compact: int[:nINT] are their places in vec.
-	int     [mbuf.MaxBurst]uint8
-	nINT    int
-	known   [mbuf.MaxBurst]*inthdr.Info // what INT of packet int[j] says: its info or, without bit j in full, what inthdr.HeaderCache knows
-	full    uint64                      // bit j: info of packet int[j] is filled
-	rest    [mbuf.MaxBurst]uint8        // rest[:nRest] are those j whose INT detect has left in place
-	nRest   int
-	keys    [mbuf.MaxBurst]flows.Key // keys[j] belongs to packet int[j], as do the rest
-	hashes  [mbuf.MaxBurst]uint64
-	flow    [mbuf.MaxBurst]*flows.Flow
-	unkeyed uint64 // bit j: parse has not made keys[j] and hashes[j]
-	fresh   uint64 // bit j: the flow was made for this packet
-	told    uint64 // bit j: events[j] is not empty, and valid
-	events  [mbuf.MaxBurst]event.Set
-	watch   [mbuf.MaxBurst]uint8         // of events[j]: a later packet may give its flow another one, or none
-	trigger [mbuf.MaxBurst]event.Trigger // of events[j] & event.Triggered
-	edges   uint64                       // bit j: event.Congestion of events[j] is an onset or a clear
+	places     [mbuf.MaxBurst]uint8
+	nINT       int
+	header     [mbuf.MaxBurst]*inthdr.Info // what INT of packet int[j] says: its info or, without bit j in full, what inthdr.HeaderCache knows
+	completed  uint64                      // bit j: info of packet int[j] is filled
+	deferred   [mbuf.MaxBurst]uint8        // rest[:nRest] are those j whose INT detect has left in place
+	nDeferred  int
+	keys       [mbuf.MaxBurst]flows.Key // keys[j] belongs to packet int[j], as do the rest
+	hashes     [mbuf.MaxBurst]uint64
+	flow       [mbuf.MaxBurst]*flows.Flow
+	unkeyed    uint64 // bit j: parse has not made keys[j] and hashes[j]
+	fresh      uint64 // bit j: the flow was made for this packet
+	reportable uint64 // bit j: events[j] is not empty, and valid
+	events     [mbuf.MaxBurst]event.Set
+	watch      [mbuf.MaxBurst]uint8         // of events[j]: a later packet may give its flow another one, or none
+	trigger    [mbuf.MaxBurst]event.Trigger // of events[j] & event.Triggered
+	edges      uint64                       // bit j: event.Congestion of events[j] is an onset or a clear
 }
 
 func newBurst() *burst {
@@ -65,39 +65,39 @@ func (b *burst) dropPacket(i int, reason DropReason, c *DirectionCounters) {
 	c.Dropped[reason]++
 }
 
-// leave makes packet int[j] one that keeps its INT until the reports are built.
-func (b *burst) leave(j int) {
-	b.rest[b.nRest&(mbuf.MaxBurst-1)] = uint8(j)
-	b.nRest++
+// deferStrip makes packet int[j] one that keeps its INT until the reports are built.
+func (b *burst) deferStrip(j int) {
+	b.deferred[b.nDeferred&(mbuf.MaxBurst-1)] = uint8(j)
+	b.nDeferred++
 }
 
-// fill makes info of packet int[j], which has its INT, that of the packet. Most packets
+// complete makes info of packet int[j], which has its INT, that of the packet. Most packets
 // have come and gone before anybody asks for it.
-func (b *burst) fill(j int) {
-	if b.full>>j&1 == 0 {
-		b.complete(j)
+func (b *burst) complete(j int) {
+	if b.completed>>j&1 == 0 {
+		b.copyHeader(j)
 	}
 }
 
-// fillAll is fill for all packets, which have their INT.
-func (b *burst) fillAll() {
-	for left := (1<<b.nINT - 1) &^ b.full; left != 0; left &= left - 1 {
-		b.complete(bits.TrailingZeros64(left))
+// completeAll is fill for all packets, which have their INT.
+func (b *burst) completeAll() {
+	for left := (1<<b.nINT - 1) &^ b.completed; left != 0; left &= left - 1 {
+		b.copyHeader(bits.TrailingZeros64(left))
 	}
 }
 
-// fillRest is fill for the packets rest[from:b.nRest], which have theirs.
-func (b *burst) fillRest(from int) {
-	for _, j := range b.rest[from:b.nRest] {
-		b.fill(int(j))
+// completeDeferred is fill for the packets rest[from:b.nRest], which have theirs.
+func (b *burst) completeDeferred(from int) {
+	for _, j := range b.deferred[from:b.nDeferred] {
+		b.complete(int(j))
 	}
 }
 
 //go:noinline
-func (b *burst) complete(j int) {
-	i := b.int[j]
+func (b *burst) copyHeader(j int) {
+	i := b.places[j]
 	info := &b.info[i]
-	*info = *b.known[j]
+	*info = *b.header[j]
 	info.Complete(b.vec[i].Bytes())
-	b.known[j], b.full = info, b.full|1<<j
+	b.header[j], b.completed = info, b.completed|1<<j
 }

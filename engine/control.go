@@ -73,7 +73,7 @@ func (w *Worker) Close() {
 func (w *Worker) Release() {
 	w.table.Close()
 	w.detector.Close()
-	w.questions.ways.Close()
+	w.queries.paths.Close()
 }
 
 func (w *Worker) publish() {

@@ -32,7 +32,7 @@ type DirectionCounters struct {
 type LinkCounters struct {
 	Direction [NumDirections]DirectionCounters
 	INT       [inthdr.NumTypes]uint64   // sound INT packets from the network side, by type
-	Malformed [inthdr.NumReasons]uint64 // unsound, or sound with odd contents
+	Malformed [inthdr.NumReasons]uint64 // unsound, or sound with contents that contradict themselves
 	Leaked    uint64                    // INT packets seen from host to network
 }
 

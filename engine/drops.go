@@ -24,10 +24,10 @@ func (d *dropsSince) due(now, interval int64) (n uint32, ok bool) {
 	return n, true
 }
 
-// dropped is the event of a dropped packet that belongs to no flow.
-func (w *Worker) dropped(p *path, from Direction, reason DropReason, now int64) (event.Set, uint32) {
+// noFlowDrop is the event of a dropped packet that belongs to no flow.
+func (w *Worker) noFlowDrop(p *linkState, from Direction, reason DropReason, now int64) (event.Set, uint32) {
 	w.detector.Counters.Fired[event.Drop]++
-	if w.interest[event.Drop] == 0 {
+	if w.eventCollectors[event.Drop] == 0 {
 		return 0, 0
 	}
 	n, ok := p.drops[from][reason].due(now, w.rules.DropInterval)
@@ -40,11 +40,11 @@ func (w *Worker) dropped(p *path, from Direction, reason DropReason, now int64) 
 
 // refused reports the packets of the burst that the port did not take. They are in
 // b.drop, as they would have left.
-func (w *Worker) refused(p *path, from Direction, b *burst, l *lost) {
+func (w *Worker) refused(p *linkState, from Direction, b *burst, l *lost) {
 	var flowOf [mbuf.MaxBurst]*flows.Flow
 	if from == ToHost {
 		for j := range b.nINT {
-			flowOf[b.int[j]] = b.flow[j]
+			flowOf[b.places[j]] = b.flow[j]
 		}
 	}
 	place, next := 0, 0
@@ -61,10 +61,10 @@ func (w *Worker) refused(p *path, from Direction, b *burst, l *lost) {
 }
 
 // refusedOne counts and reports a packet of flow f, nil where it belongs to none.
-func (w *Worker) refusedOne(p *path, from Direction, b *burst, f *flows.Flow, frame []byte, why DropReason) {
+func (w *Worker) refusedOne(p *linkState, from Direction, b *burst, f *flows.Flow, frame []byte, why DropReason) {
 	switch {
 	case f == nil:
-		if set, count := w.dropped(p, from, why, b.now); set != 0 {
+		if set, count := w.noFlowDrop(p, from, why, b.now); set != 0 {
 			w.reportFrame(p, from, b, set, frame, why, count)
 		}
 	case f.Watch != NoWatch:

@@ -53,7 +53,7 @@ func TestBothWaysInOnePoll(t *testing.T) {
 		b := newBed(t, nil)
 		slow := &slowQueue{memQueue: b.host, most: c.most, pass: func() { b.now += 50e3 }}
 		var network, host listener
-		l := b.paths[0].link
+		l := b.links[0].link
 		l.Host, l.NetworkStation, l.HostStation = slow, &network, &host
 		start := b.now
 		b.clock = func() int64 { b.now += 1000; return b.now }
@@ -131,12 +131,12 @@ func TestDropsAndRefusalsWhileTheHostSends(t *testing.T) {
 func TestTapBesideALink(t *testing.T) {
 	b := newBed(t, nil)
 	tap := &memQueue{pool: b.pool}
-	w := *b.paths[0].link
+	w := *b.links[0].link
 	w.Network, w.Host = tap, nil
 	b.counters, b.published = newCounters(2, 1), newCounters(2, 1)
 	b.outboxes[0].counters = &b.counters.Collectors[0]
-	link := b.paths[0].link
-	b.paths = []path{{link: &w, counters: &b.counters.Links[1]}, {link: link, counters: &b.counters.Links[0]}}
+	link := b.links[0].link
+	b.links = []linkState{{link: &w, counters: &b.counters.Links[1]}, {link: link, counters: &b.counters.Links[0]}}
 	discard := withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) { s.Discard = true })
 	tap.rx = frames(withINT(t, plain(1), nil), discard, plain(2))
 	b.network.rx, b.host.rx = frames(plain(3)), frames(plain(4))

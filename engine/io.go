@@ -86,12 +86,12 @@ type lost struct {
 	why   [mbuf.MaxBurst]DropReason
 }
 
-// sendRest offers again what a port has not taken, v[sent:n], and returns how many of
+// retrySend offers again what a port has not taken, v[sent:n], and returns how many of
 // v[:n] have left. The others are in drop: of a full port, or one that is down, all that
 // follow; a packet that it does not take alone, and those behind it are offered.
 //
 //go:noinline
-func sendRest(q Queue, v, drop *mbuf.Vec, n, sent int, l *lost) int {
+func retrySend(q Queue, v, drop *mbuf.Vec, n, sent int, l *lost) int {
 	total, place := sent, sent
 	n = copy(v[:], v[sent:n])
 	for tries := 0; n > 0; {

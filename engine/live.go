@@ -9,22 +9,22 @@ import (
 )
 
 // Feed is where a reader of any other goroutine takes what the worker reports.
-func (w *Worker) Feed() *inspect.Feed { return &w.questions.feed }
+func (w *Worker) Feed() *inspect.Feed { return &w.queries.feed }
 
 // feedBurst puts every packet of b that is reported into the feed.
 //
 //go:noinline
 func (w *Worker) feedBurst(b *burst) {
-	for left := b.told; left != 0; left &= left - 1 {
+	for left := b.reportable; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left)
-		w.questions.feed.Put(b.now, b.events[j], b.flow[j], w.questions.ways)
+		w.queries.feed.Put(b.now, b.events[j], b.flow[j], w.queries.paths)
 	}
 }
 
 // feedReport puts a report that no packet of the burst shows into the feed, where
 // somebody reads it.
 func (w *Worker) feedReport(set event.Set, f *flows.Flow, now int64) {
-	if w.questions.feed.On() {
-		w.questions.feed.Put(now, set, f, w.questions.ways)
+	if w.queries.feed.On() {
+		w.queries.feed.Put(now, set, f, w.queries.paths)
 	}
 }

@@ -57,7 +57,7 @@ func (o *outbox) add(f report.Format, r *report.Individual, entropy uint16, now 
 
 // addNew is add to a new packet.
 func (o *outbox) addNew(f report.Format, r *report.Individual, entropy uint16, now int64) bool {
-	if !o.begin(f, entropy, now) {
+	if !o.openPacket(f, entropy, now) {
 		o.counters.Dropped[ReportDropNoMbuf]++
 		return false
 	}
@@ -70,7 +70,7 @@ func (o *outbox) addNew(f report.Format, r *report.Individual, entropy uint16, n
 	return true
 }
 
-func (o *outbox) begin(f report.Format, entropy uint16, now int64) bool {
+func (o *outbox) openPacket(f report.Format, entropy uint16, now int64) bool {
 	if o.m == nil && !o.takeMbuf() {
 		return false
 	}

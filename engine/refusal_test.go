@@ -82,7 +82,7 @@ func TestWhatThePortRefuses(t *testing.T) {
 			if c.change != nil {
 				c.change(picky)
 			}
-			b.paths[0].link.Host = picky
+			b.links[0].link.Host = picky
 			b.network.rx = slices.Clone(c.frames)
 			b.Poll()
 			if len(b.host.tx) != len(c.want) {
@@ -112,7 +112,7 @@ func TestWhatThePortRefuses(t *testing.T) {
 func TestRefusedFramesOfFlows(t *testing.T) {
 	b := explained(t, nil)
 	picky := &pickyQueue{memQueue: b.host, mtu: 50}
-	b.paths[0].link.Host = picky
+	b.links[0].link.Host = picky
 	longer := intgen.Flow{Src: netip.MustParseAddr("10.0.0.2"), Dst: netip.MustParseAddr("10.1.0.1"), Proto: intgen.UDP, SrcPort: 1, DstPort: 2}
 	fits, long := withINT(t, plain(1), nil), withINT(t, longer.Frame(60, 2), nil)
 	b.expect(frames(fits, long), nil, "new_flow F", "new_flow F", "drop D F drops 1 mtu_check_fail")

@@ -24,12 +24,12 @@ func (w *Worker) adopt(a *adoption) {
 		}
 		o.configure(i, &r.Report)
 	}
-	w.rules, w.interest = r, interestOf(r)
-	w.intricate = w.intricateCollectors()
+	w.rules, w.eventCollectors = r, eventCollectorsOf(r)
+	w.perReport = w.perReportCollectors()
 	w.watches = a.watches
 	w.generation++
 	w.locator = inthdr.NewLocator(r.INT)
-	w.recall.memory = w.locator.HeaderCache()
+	w.match.cache = w.locator.HeaderCache()
 	w.detector.SetRules(r.Policies, r.NodeModels)
 }
 

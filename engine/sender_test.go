@@ -100,7 +100,7 @@ func TestStationHearsNeighborsOnly(t *testing.T) {
 	for _, direction := range []Direction{ToHost, ToNetwork} {
 		b := newBed(t, nil)
 		network, host := &ears{}, &ears{}
-		l := b.paths[0].link
+		l := b.links[0].link
 		l.NetworkStation, l.HostStation = network, host
 		b.stations = []Station{network, host}
 		in, out, want := b.network, b.host, original

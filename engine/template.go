@@ -9,9 +9,9 @@ import (
 	"intsink/engine/report"
 )
 
-// intricateCollectors are those whose reports a template does not serve: they have a
+// perReportCollectors are those whose reports a template does not serve: they have a
 // budget that looks at each, an explanation, or a format of their own.
-func (w *Worker) intricateCollectors() (set uint64) {
+func (w *Worker) perReportCollectors() (set uint64) {
 	for c := range w.outboxes {
 		if w.outboxes[c].limit.on || w.rules.Report.Explain || w.rules.Report.Format != report.Format20 {
 			set |= 1 << c
@@ -48,7 +48,7 @@ type reportRun struct {
 }
 
 // reportTogether is sendReport by the template, of the first packet of left and of those
-// after it that are reported alike, to collectors that are not intricate. It returns what
+// after it that are reported alike, to collectors outside perReport. It returns what
 // of left is not reported yet.
 func (w *Worker) reportTogether(b *burst, left, collectors uint64) (rest uint64) {
 	r := &w.run
@@ -72,12 +72,12 @@ func (w *Worker) reportTogether(b *burst, left, collectors uint64) (rest uint64)
 func (r *reportRun) gather(w *Worker, b *burst, left uint64) (rest uint64) {
 	j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
 	r.n, r.set, r.watch, r.domain = 0, b.events[j], b.watch[j], w.templateOf
-	if b.info[b.int[j]&(mbuf.MaxBurst-1)].UDPv4 {
-		return r.gatherPlain(&w.rules.Report, b, left)
+	if b.info[b.places[j]&(mbuf.MaxBurst-1)].UDPv4 {
+		return r.gatherUDPv4(&w.rules.Report, b, left)
 	}
 	for ; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
-		i := b.int[j] & (mbuf.MaxBurst - 1)
+		i := b.places[j] & (mbuf.MaxBurst - 1)
 		t, inner := w.innerOf(b, i)
 		if r.n > 0 && t != r.t || !r.alike(b, j, &b.info[i]) {
 			break
@@ -88,10 +88,10 @@ func (r *reportRun) gather(w *Worker, b *burst, left uint64) (rest uint64) {
 	return left
 }
 
-// gatherPlain is gather of UDPv4 packets: innerOf, but that what is the same for all is
+// gatherUDPv4 is gather of UDPv4 packets: innerOf, but that what is the same for all is
 // asked once.
-func (r *reportRun) gatherPlain(rules *ReportRules, b *burst, left uint64) (rest uint64) {
-	from, to := uint(plainL3), uint(plainL3+rules.Fragment)
+func (r *reportRun) gatherUDPv4(rules *ReportRules, b *burst, left uint64) (rest uint64) {
+	from, to := uint(udpv4L3), uint(udpv4L3+rules.Fragment)
 	r.t = report.IPv4
 	if rules.Ethernet {
 		from, to, r.t = 0, uint(rules.Fragment), report.Ethernet
@@ -103,8 +103,8 @@ func (r *reportRun) gatherPlain(rules *ReportRules, b *burst, left uint64) (rest
 	_ = vec[0] // not nil, which is asked once then
 	for ; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
-		i := b.int[j] & (mbuf.MaxBurst - 1)
-		info := b.known[j] // in full, as of every packet that is reported
+		i := b.places[j] & (mbuf.MaxBurst - 1)
+		info := b.header[j] // in full, as of every packet that is reported
 		if !info.UDPv4 || !r.alike(b, j, info) {
 			break
 		}
@@ -154,7 +154,7 @@ func (w *Worker) sendRun(o *outbox, b *burst, v report.Variant) (lost uint64) {
 			if o.open.IsOpen() {
 				o.seal(b.now)
 			}
-			if fresh = o.begin(report.Format20, uint16(b.hashes[r.of[k]&(mbuf.MaxBurst-1)]), b.now); !fresh {
+			if fresh = o.openPacket(report.Format20, uint16(b.hashes[r.of[k]&(mbuf.MaxBurst-1)]), b.now); !fresh {
 				o.counters.Dropped[ReportDropNoMbuf]++
 				lost |= 1 << k
 				k++
@@ -170,7 +170,7 @@ func (w *Worker) sendRun(o *outbox, b *burst, v report.Variant) (lost uint64) {
 func (w *Worker) sendCut(o *outbox, b *burst, k int) bool {
 	j := w.run.of[k]
 	r := &w.individual
-	w.fillMain(r, &b.info[b.int[j]], nil, 0)
+	w.fillMain(r, &b.info[b.places[j]], nil, 0)
 	r.InType, r.Inner = w.run.t, w.run.inner[k]
 	r.Dropped, r.CongestedQueue, r.TrackedFlow = false, w.run.set.Has(event.Congestion), true
 	return o.addNew(report.Format20, r, uint16(b.hashes[j]), b.now)

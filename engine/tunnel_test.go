@@ -220,8 +220,8 @@ func (b *bed) chained(frame []byte, cut int) {
 	copy(tail[0].SetLen(len(frame)-cut), frame[cut:])
 	head[0].Chain(tail[0])
 	b.burst.n, b.burst.now = 1, b.now
-	b.toHost(&b.paths[0], b.burst)
-	b.exchange(&b.paths[0], b.burst)
+	b.toHost(&b.links[0], b.burst)
+	b.exchange(&b.links[0], b.burst)
 }
 
 // TestDiscardInEveryEncapsulation: with D set, reported and not forwarded.

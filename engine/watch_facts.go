@@ -30,8 +30,8 @@ type facts struct {
 	own     originalHeaders
 }
 
-// watchOf finds the watch of the flow of packet j of the burst.
-func (w *Worker) watchOf(b *burst, j int) uint8 {
+// matchWatch finds the watch of the flow of packet j of the burst.
+func (w *Worker) matchWatch(b *burst, j int) uint8 {
 	if w.watches.asks == 0 {
 		return w.watches.match(&b.keys[j], nil)
 	}
@@ -40,12 +40,12 @@ func (w *Worker) watchOf(b *burst, j int) uint8 {
 	return w.watches.match(&b.keys[j], &w.facts)
 }
 
-// differs makes a flow be matched again where this packet has other facts than those
+// factsChanged makes a flow be matched again where this packet has other facts than those
 // that its watch was found by. A packet that is no evidence of its path changes
 // nothing, where watches ask for devices.
 //
 //go:noinline
-func (w *Worker) differs(b *burst, j int) {
+func (w *Worker) factsChanged(b *burst, j int) {
 	flow := b.flow[j]
 	if flow == nil || b.fresh>>j&1 != 0 || flow.Generation != w.generation {
 		return // there is none, or it is matched anyway
@@ -59,7 +59,7 @@ func (w *Worker) differs(b *burst, j int) {
 // gather takes the facts that watches ask for from packet j of the burst.
 func (w *Worker) gather(b *burst, j int) {
 	ws, f := w.watches, &w.facts
-	i := b.int[j]
+	i := b.places[j]
 	frame, l, info, o := b.vec[i].Bytes(), &b.layers[i], &b.info[i], &b.outers[i]
 	f.vlan, f.dscp, f.inside = 0, info.DSCP, info.Depth > 0
 	f.hasVNI, f.vni, f.inner, f.hasDevice, f.device, f.noPath, f.nodes = false, 0, nil, false, 0, false, nil

@@ -31,53 +31,53 @@ type WorkerConfig struct {
 	Rules      *Rules
 }
 
-// path is one link's way from the network to the host on this worker.
-type path struct {
-	link     *Link
-	counters *LinkCounters
-	told     [event.NumEvents]int64                    // when malformed, leak and unknown_domain were last reported
-	drops    [NumDirections][NumDropReasons]dropsSince // of packets that belong to no flow
+// linkState is one link as this worker serves it.
+type linkState struct {
+	link         *Link
+	counters     *LinkCounters
+	lastReported [event.NumEvents]int64                    // when malformed, leak and unknown_domain were last reported
+	drops        [NumDirections][NumDropReasons]dropsSince // of packets that belong to no flow
 }
 
 // Worker polls its queues and takes every burst through the stages. All its
 // methods but Snapshot, Reload, Ask, Beat and Stop belong to the goroutine that polls.
 type Worker struct {
-	paths    []path
-	pool     Pool
-	clock    func() int64
-	table    *flows.Table
-	locator  *inthdr.Locator
-	detector *event.Detector
-	rules    *Rules
-	watches  *watches // those of rules
-	facts    facts    // of the packet at hand
-	factsKey uint64   // of their hash, odd
-	interest interest
-	outboxes []outbox
-	stations []Station
+	links           []linkState
+	pool            Pool
+	clock           func() int64
+	table           *flows.Table
+	locator         *inthdr.Locator
+	detector        *event.Detector
+	rules           *Rules
+	watches         *watches // those of rules
+	facts           facts    // of the packet at hand
+	factsKey        uint64   // of their hash, odd
+	eventCollectors eventCollectors
+	outboxes        []outbox
+	stations        []Station
 
 	generation uint16 // of rules; a flow with another one is matched again
 	burst      *burst
-	recall     recallState
-	quiet      quietState
+	match      matchState
+	pass       passState
 
 	// Scratch of the report stage, kept here so that nothing escapes.
 	observation *event.Observation
 	individual  report.Individual
 	template    report.Template // of this burst's reports
 	templateOf  uint16          // the domain that it is for
-	intricate   uint64          // collectors that it does not serve
+	perReport   uint64          // collectors that it does not serve
 	run         reportRun
 	metadata    report.Metadata
 	mdBytes     [48 + inthdr.MaxSourceLen]byte
 	provided    uint16 // RepMdBits that metadata holds
 	queueID     uint8
 	explanation report.Explanation
-	cut         [cutLen]byte
+	truncated   [truncatedLen]byte
 	scratch     [flows.MaxHeaders]byte
 	tlvs        [tlvRoom]byte
 
-	questions questions
+	queries queries
 
 	counters Counters
 	pace     pace
@@ -98,23 +98,23 @@ type Worker struct {
 func NewWorker(c WorkerConfig) *Worker {
 	w := &Worker{
 		pool: c.PacketPool, clock: c.Clock, queueID: c.QueueID, stations: c.Stations,
-		table:       flows.New(c.Flows),
-		detector:    event.New(c.Rules.Policies, c.Seed),
-		locator:     inthdr.NewLocator(c.Rules.INT),
-		rules:       c.Rules,
-		watches:     compileWatches(c.Rules),
-		factsKey:    c.Seed*0x9e3779b97f4a7c15 | 1,
-		interest:    interestOf(c.Rules),
-		burst:       newBurst(),
-		observation: new(event.Observation),
-		counters:    newCounters(len(c.Links), len(c.Collectors)),
-		published:   newCounters(len(c.Links), len(c.Collectors)),
+		table:           flows.New(c.Flows),
+		detector:        event.New(c.Rules.Policies, c.Seed),
+		locator:         inthdr.NewLocator(c.Rules.INT),
+		rules:           c.Rules,
+		watches:         compileWatches(c.Rules),
+		factsKey:        c.Seed*0x9e3779b97f4a7c15 | 1,
+		eventCollectors: eventCollectorsOf(c.Rules),
+		burst:           newBurst(),
+		observation:     new(event.Observation),
+		counters:        newCounters(len(c.Links), len(c.Collectors)),
+		published:       newCounters(len(c.Links), len(c.Collectors)),
 	}
-	w.recall = recallState{memory: w.locator.HeaderCache(), table: w.table, index: w.table.Index()}
+	w.match = matchState{cache: w.locator.HeaderCache(), table: w.table, index: w.table.Index()}
 	w.detector.SetRules(c.Rules.Policies, c.Rules.NodeModels)
-	w.questions.ways = inspect.NewPaths(c.Seed)
+	w.queries.paths = inspect.NewPaths(c.Seed)
 	for i := range c.Links {
-		w.paths = append(w.paths, path{link: &c.Links[i], counters: &w.counters.Links[i]})
+		w.links = append(w.links, linkState{link: &c.Links[i], counters: &w.counters.Links[i]})
 	}
 	w.outboxes = make([]outbox, len(c.Collectors))
 	for i := range w.outboxes {
@@ -130,7 +130,7 @@ func NewWorker(c WorkerConfig) *Worker {
 		}
 		w.outboxes[i].configure(i, &c.Rules.Report)
 	}
-	w.intricate = w.intricateCollectors()
+	w.perReport = w.perReportCollectors()
 	return w
 }
 
@@ -146,22 +146,22 @@ func (c *WorkerConfig) bucket(i int) *Bucket {
 func (w *Worker) Poll() int {
 	total := 0
 	w.polled = 0
-	for i := range w.paths {
-		p := &w.paths[i]
+	for i := range w.links {
+		p := &w.links[i]
 		total += w.receive(p, w.burst)
 		if p.link.Host == nil {
-			w.discard(p, w.burst)
+			w.discardTapped(p, w.burst)
 		} else {
 			total += w.exchange(p, w.burst)
 		}
 	}
-	w.questions.busy = total > 0
+	w.queries.busy = total > 0
 	return total
 }
 
 // receive takes a burst that comes from the INT domain through the stages, up to
 // where it is to be transmitted, and returns its length.
-func (w *Worker) receive(p *path, b *burst) int {
+func (w *Worker) receive(p *linkState, b *burst) int {
 	if b.n = p.link.Network.RxBurst(b.vec); b.n > 0 {
 		b.now = w.received()
 		w.toHost(p, b)
@@ -182,14 +182,14 @@ func (w *Worker) received() int64 {
 // network; it returns the length of the latter. On the host port both are one call, so
 // that a poll of a quiet host costs two. On the network port they are not: what came
 // with them would be held over ticks, reloads and Stop.
-func (w *Worker) exchange(p *path, b *burst) int {
-	v, n := w.leaving(b)
+func (w *Worker) exchange(p *linkState, b *burst) int {
+	v, n := w.toTransmit(b)
 	sent, received := p.link.Host.Exchange(v, n, b.back)
 	now := b.now
 	if received > 0 {
 		now = w.received() // before anything is tried again
 	}
-	w.settle(p, ToHost, p.link.Host, b, v, n, sent)
+	w.countSent(p, ToHost, p.link.Host, b, v, n, sent)
 	if received > 0 {
 		b.vec, b.back = b.back, b.vec
 		b.n, b.now = received, now
@@ -199,18 +199,18 @@ func (w *Worker) exchange(p *path, b *burst) int {
 }
 
 // toHost is the life of a burst that comes from the INT domain.
-func (w *Worker) toHost(p *path, b *burst) {
+func (w *Worker) toHost(p *linkState, b *burst) {
 	d := &p.counters.Direction[ToHost]
 	d.Received += uint64(b.n)
 	w.parse(p, b)
 	switch {
 	case b.nINT == 0:
 	case len(w.rules.Watches) == 0:
-		w.unwatched(p, b)
+		w.stripUnwatched(p, b)
 	default:
 		w.lookup(b)
 		w.detect(p, b)
-		if b.told != 0 {
+		if b.reportable != 0 {
 			w.report(p, b)
 		}
 		if p.link.Host != nil {
@@ -226,8 +226,8 @@ func (w *Worker) Tick(now int64) {
 		w.outboxes[i].expire(now)
 		w.outboxes[i].flush()
 	}
-	if w.questions.serving != nil {
-		w.serve(now)
+	if w.queries.serving != nil {
+		w.serveQuery(now)
 	}
 	if now < w.nextTick {
 		return
@@ -242,9 +242,9 @@ func (w *Worker) Tick(now int64) {
 	w.detector.Stretch = w.refreshes.step(w.detector.Stretch, now)
 	if r := w.pending.Swap(nil); r != nil {
 		w.adopt(r)
-		w.begin()
+		w.beginQuery()
 	}
-	w.nextQuestion()
+	w.nextQuery()
 	if w.mu.TryLock() {
 		w.publish()
 		w.mu.Unlock()

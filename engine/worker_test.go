@@ -116,8 +116,8 @@ func TestChainsArePulledUp(t *testing.T) {
 		copy(tail[0].SetLen(len(whole)-cut), whole[cut:])
 		head[0].Chain(tail[0])
 		b.burst.n, b.burst.now = 1, b.now
-		b.toHost(&b.paths[0], b.burst)
-		b.exchange(&b.paths[0], b.burst)
+		b.toHost(&b.links[0], b.burst)
+		b.exchange(&b.links[0], b.burst)
 		if len(b.host.tx) != 1 || !bytes.Equal(b.host.tx[0], plain(1)) {
 			t.Fatalf("cut at %d: forwarded %x", cut, b.host.tx)
 		}

@@ -3,7 +3,7 @@ package event
 import "intsink/flows"
 
 // FastPolicy is what is asked of a packet of one watch that is to be passed over, and the
-// watch's count of packets to the next sample. The fields are what quiet_amd64.s in package
+// watch's count of packets to the next sample. The fields are what passunchanged_amd64.s in package
 // engine reads.
 type FastPolicy struct {
 	Flags                   flows.Want // of the flow, under Mask

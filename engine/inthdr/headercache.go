@@ -26,7 +26,7 @@ const (
 
 // HeaderCache is what Match compares packets with: the last packets of up to
 // 16 lengths of INT, so that flows with few and with many hops do not drive each other
-// out. Its fields are what recall_amd64.s in package engine reads.
+// out. Its fields are what matchheaders_amd64.s in package engine reads.
 type HeaderCache struct {
 	port      uint16    // INT's own, as a little endian load reads it
 	tunnels   [3]uint16 // those of tunnels, read likewise

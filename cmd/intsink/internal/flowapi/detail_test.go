@@ -23,7 +23,7 @@ func knownFlow(t *testing.T) *FlowDetail {
 	policy.Events |= event.Loss.Set() | event.Drop.Set() | event.HopLimit.Set() | event.MTUExceeded.Set() | event.TxUtilization.Set()
 	x := &policy.Thresholds
 	x.CongestionLatency, x.LossTimeout, x.LossInterval, x.DropInterval, x.HopLimitRearm, x.MTURearm = 50_000, 200e6, 1e9, 1e9, 10e9, 10e9
-	q := &engine.Question{Query: inspect.New(inspect.OneFlow|inspect.Ways, 0), Rules: &engine.Rules{
+	q := &engine.PendingQuery{Query: inspect.New(inspect.OneFlow|inspect.Ways, 0), Rules: &engine.Rules{
 		Watches: []engine.Watch{{Name: "web"}}, Policies: []event.Policy{policy},
 	}}
 	q.Now = now

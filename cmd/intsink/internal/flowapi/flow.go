@@ -86,7 +86,7 @@ func (in *API) flow(ctx context.Context, p *parameters) (any, error) {
 	return newFlowDetail(at, questions[at], waysOf(questions)), nil
 }
 
-func newFlowDetail(worker int, q *engine.Question, known ways) *FlowDetail {
+func newFlowDetail(worker int, q *engine.PendingQuery, known ways) *FlowDetail {
 	f := q.Flow
 	d := &FlowDetail{
 		Now: timestamp(q.Now), FlowItem: newFlowItem(worker, f, q.Rules, known), Matched: f.Matched, Closing: f.Closing,

@@ -171,7 +171,7 @@ func (in *API) hasWatch(ctx context.Context, name string) error {
 }
 
 // flowPage merges the workers' answers, each the first flows of its own.
-func flowPage(questions []*engine.Question, g paging) *page[FlowItem] {
+func flowPage(questions []*engine.PendingQuery, g paging) *page[FlowItem] {
 	type found struct {
 		*inspect.Found
 		worker int

@@ -50,7 +50,7 @@ func (in *API) links(ctx context.Context, p *parameters) (any, error) {
 
 // mergeLinks takes values from the worker that saw the link last: each has a
 // reference of its own.
-func mergeLinks(questions []*engine.Question) map[[2]uint64]*linkItem {
+func mergeLinks(questions []*engine.PendingQuery) map[[2]uint64]*linkItem {
 	merged := map[[2]uint64]*linkItem{}
 	for _, q := range questions {
 		for i := range q.Links {

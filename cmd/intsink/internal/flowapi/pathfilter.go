@@ -16,7 +16,7 @@ import (
 // flows keep. Hashes have a key of their worker's own: only IDs compare.
 type ways []map[uint64]*inspect.Path
 
-func waysOf(questions []*engine.Question) ways {
+func waysOf(questions []*engine.PendingQuery) ways {
 	w := make(ways, len(questions))
 	for i, q := range questions {
 		w[i] = make(map[uint64]*inspect.Path, len(q.Ways))
@@ -100,7 +100,7 @@ func isHot(way []inspect.PathHop, hot map[egress]bool) bool {
 }
 
 // hotOf are the egress interfaces that have a congested queue, by any worker.
-func hotOf(questions []*engine.Question) map[egress]bool {
+func hotOf(questions []*engine.PendingQuery) map[egress]bool {
 	hot := map[egress]bool{}
 	for _, q := range questions {
 		for i := range q.Queues {

@@ -59,7 +59,7 @@ func (in *API) paths(ctx context.Context, p *parameters) (any, error) {
 
 // mergePaths adds up the same path on all workers: the same by what is known of
 // it, for an ID alone could be forged.
-func mergePaths(questions []*engine.Question, totals *pathTotals, f *wayFilter) map[string]*pathTotalItem {
+func mergePaths(questions []*engine.PendingQuery, totals *pathTotals, f *wayFilter) map[string]*pathTotalItem {
 	known, hot := waysOf(questions), hotOf(questions)
 	merged := map[string]*pathTotalItem{}
 	for i, q := range questions {

@@ -34,7 +34,7 @@ type queueItem struct {
 
 // congestedNow: an episode that had no sample for its timeout is over, although the
 // worker only writes that down at the next sample.
-func congestedNow(q *engine.Question, v *event.Queue) bool {
+func congestedNow(q *engine.PendingQuery, v *event.Queue) bool {
 	timeout := int64(0)
 	for i := range q.Rules.Policies {
 		timeout = max(timeout, q.Rules.Policies[i].Thresholds.CongestionTimeout)
@@ -75,7 +75,7 @@ func (in *API) queues(ctx context.Context, p *parameters) (any, error) {
 
 // mergeQueues takes values from the worker that saw the queue last, and adds up
 // what each counted.
-func mergeQueues(questions []*engine.Question) map[[2]uint64]*queueItem {
+func mergeQueues(questions []*engine.PendingQuery) map[[2]uint64]*queueItem {
 	merged := map[[2]uint64]*queueItem{}
 	for _, q := range questions {
 		for i := range q.Queues {
@@ -104,7 +104,7 @@ func mergeQueues(questions []*engine.Question) map[[2]uint64]*queueItem {
 }
 
 // utilizations are the last utilization of each egress interface, by its key.
-func utilizations(questions []*engine.Question) map[uint64]*uint32 {
+func utilizations(questions []*engine.PendingQuery) map[uint64]*uint32 {
 	out, seen := map[uint64]*uint32{}, map[uint64]int64{}
 	for _, q := range questions {
 		for i := range q.Interfaces {

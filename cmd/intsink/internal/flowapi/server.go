@@ -94,7 +94,7 @@ func (in *API) handle(answer func(context.Context, *parameters) (any, error)) ht
 }
 
 // ask puts a query to every worker, once it is this request's turn.
-func (in *API) ask(ctx context.Context, newQuery func(worker int) *inspect.Query) ([]*engine.Question, error) {
+func (in *API) ask(ctx context.Context, newQuery func(worker int) *inspect.Query) ([]*engine.PendingQuery, error) {
 	select {
 	case in.turn <- struct{}{}:
 		defer func() { <-in.turn }()
@@ -107,7 +107,7 @@ func (in *API) ask(ctx context.Context, newQuery func(worker int) *inspect.Query
 			return nil, gone(i, "")
 		}
 	}
-	questions, err := engine.Inquire(ctx, in.workers, newQuery)
+	questions, err := engine.AskAll(ctx, in.workers, newQuery)
 	var silent *engine.NoAnswer
 	if errors.As(err, &silent) {
 		return nil, gone(silent.Worker, fmt.Sprintf(" within %v", in.timeout))
@@ -125,7 +125,7 @@ func gone(worker int, within string) error {
 const StuckAfter = 2 * time.Second
 
 // tables asks every worker for tables, once all parameters are read.
-func (in *API) tables(ctx context.Context, p *parameters, what inspect.What) ([]*engine.Question, error) {
+func (in *API) tables(ctx context.Context, p *parameters, what inspect.What) ([]*engine.PendingQuery, error) {
 	if err := p.end(); err != nil {
 		return nil, err
 	}

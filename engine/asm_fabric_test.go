@@ -35,9 +35,9 @@ func (t *quietBed) atThreshold(value int, threshold uint32, stack int) (quiet in
 	at := []int{8, 12, 16}[value]
 	t.burst(0)
 	b := t.b
-	t.q.calm = true
-	for w := range t.q.lanes {
-		l := &t.q.lanes[w]
+	t.q.noEpisode = true
+	for w := range t.q.policies {
+		l := &t.q.policies[w]
 		l.WatchesFabric, l.SampleLeft, l.Raise, l.Latency, l.Tx = true, 0, math.MaxUint32, math.MaxUint32, math.MaxUint32
 		*[]*uint32{&l.Latency, &l.Raise, &l.Tx}[value] = threshold
 	}
@@ -49,7 +49,7 @@ func (t *quietBed) atThreshold(value int, threshold uint32, stack int) (quiet in
 		}
 		binary.BigEndian.PutUint32(f[stack+n%hops*hopLen+at:], words[n/hops])
 		b.vec[n] = t.yard.put(n, f, len(f), 2*mbuf.MaxBurst-1)
-		b.int[n], b.flow[n], b.known[n], b.full = uint8(n), &t.flows[n], &b.info[n], b.full|1<<n
+		b.places[n], b.flow[n], b.header[n], b.completed = uint8(n), &t.flows[n], &b.info[n], b.completed|1<<n
 		b.info[n] = inthdr.Info{
 			Common: true, Stack: uint16(stack), StackLen: hops * hopLen, HopLen: hopLen, Hops: hops,
 			End: uint16(len(f)), Size: 100, QueueAt: 12, TxAt: 16,
@@ -63,7 +63,7 @@ func (t *quietBed) atThreshold(value int, threshold uint32, stack int) (quiet in
 		b.n, b.nINT = n+1, n+1
 		t.settle(b.flow[n], f, &b.info[n])
 		b.flow[n].Watch = 0
-		*field[uint8](t, b.flow[n], "flags") = uint8(t.q.lanes[0].Flags)
+		*field[uint8](t, b.flow[n], "flags") = uint8(t.q.policies[0].Flags)
 		t.exactly(n, stack, hopLen)
 	}
 	return t.quietTwins()

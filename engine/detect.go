@@ -12,67 +12,67 @@ import (
 // detect asks of every INT packet whether it is worth a report. The common packet,
 // of which there is nothing to say, loses its INT at once, while it is in the cache;
 // the rest waits for its reports.
-func (w *Worker) detect(p *path, b *burst) {
-	b.nRest, b.edges, b.told = 0, 0, 0
+func (w *Worker) detect(p *linkState, b *burst) {
+	b.nDeferred, b.edges, b.reportable = 0, 0, 0
 	others := 0
 	look := w.detector.SampleFabric(b.now, b.nINT)
 	common := p.link.Host != nil && w.watches.asks == 0
-	w.quiet.begin(w, b.now)
+	w.pass.begin(w, b.now)
 	for j := 0; ; j++ {
 		if common && !look {
-			if j = quietRun(&w.quiet, b, j); w.quiet.samples != 0 {
-				w.sampled(b)
+			if j = passUnchanged(&w.pass, b, j); w.pass.samples != 0 {
+				w.takeSamples(b)
 			}
 		}
 		if j >= min(b.nINT, mbuf.MaxBurst) {
 			break
 		}
-		b.fill(j)
+		b.complete(j)
 		if w.watches.asks != 0 {
-			w.differs(b, j)
+			w.factsChanged(b, j)
 		}
-		if !common && !look && w.quietAfterAll(b, j) {
+		if !common && !look && w.passTapped(b, j) {
 			continue
 		}
 		look = false
-		b.leave(j)
-		if info := &b.info[b.int[j]]; info.Type != inthdr.MD {
+		b.deferStrip(j)
+		if info := &b.info[b.places[j]]; info.Type != inthdr.MD {
 			p.counters.INT[info.Type&3]++
 			others++
 		}
 		if set := w.detectOne(p, b, j); set != 0 {
 			b.events[j] = set
-			b.told |= 1 << j
+			b.reportable |= 1 << j
 		}
-		w.quiet.calm = w.detector.NoEpisode(b.now)
+		w.pass.noEpisode = w.detector.NoEpisode(b.now)
 	}
 	p.counters.INT[inthdr.MD] += uint64(b.nINT - others)
 	p.counters.Malformed[0] = 0 // no reason
 }
 
-// sampled makes quiet packets samples.
+// takeSamples makes samples of packets that passUnchanged left.
 //
 //go:noinline
-func (w *Worker) sampled(b *burst) {
-	samples, n := w.quiet.samples, b.nRest
+func (w *Worker) takeSamples(b *burst) {
+	samples, n := w.pass.samples, b.nDeferred
 	w.detector.ReportedSamples(b.now, &b.flow, samples)
 	for left := samples; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
 		b.events[j], b.watch[j] = event.Sample.Set(), b.flow[j].Watch
-		b.rest[n&(mbuf.MaxBurst-1)] = uint8(j)
+		b.deferred[n&(mbuf.MaxBurst-1)] = uint8(j)
 		n++
 	}
-	b.nRest = n
-	b.told |= samples
-	w.quiet.samples = 0
+	b.nDeferred = n
+	b.reportable |= samples
+	w.pass.samples = 0
 }
 
-// quietAfterAll is quietRun for taps, and where watches ask for more than the key. The
+// passTapped is passUnchanged for taps, and where watches ask for more than the key. The
 // packet keeps its INT for the moment.
 //
 //go:noinline
-func (w *Worker) quietAfterAll(b *burst, j int) bool {
-	i := b.int[j]
+func (w *Worker) passTapped(b *burst, j int) bool {
+	i := b.places[j]
 	info, flow := &b.info[i], b.flow[j]
 	if flow == nil || flow.Generation != w.generation || !info.Common {
 		return false
@@ -82,15 +82,15 @@ func (w *Worker) quietAfterAll(b *burst, j int) bool {
 		return false
 	}
 	flow.Count(info.Size)
-	b.leave(j)
+	b.deferStrip(j)
 	return true
 }
 
 // detectOne handles a packet that is not like the one before it.
 //
 //go:noinline
-func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
-	i := b.int[j]
+func (w *Worker) detectOne(p *linkState, b *burst, j int) event.Set {
+	i := b.places[j]
 	info, flow := &b.info[i], b.flow[j]
 	p.counters.Malformed[info.Reason]++
 	if flow == nil {
@@ -104,7 +104,7 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	fresh := b.fresh>>j&1 != 0
 	if fresh || flow.Generation != w.generation {
 		flow.Generation = w.generation
-		flow.Watch = w.watchOf(b, j)
+		flow.Watch = w.matchWatch(b, j)
 	}
 	if flow.Watch == NoWatch {
 		return 0
@@ -116,14 +116,14 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	if tcpFlags(f, &b.layers[i], info)&(tcpFIN|tcpRST) != 0 {
 		flow.Close()
 	}
-	way := flow.PathHash
+	path := flow.PathHash
 	set := w.detector.Packet(b.now, flow, fresh, int(flow.Watch), o)
-	if flow.PathHash != way {
-		inspect.Learn(w.questions.ways, b.now, flow.PathHash, o)
+	if flow.PathHash != path {
+		inspect.Learn(w.queries.paths, b.now, flow.PathHash, o)
 	}
 	if info.Reason != inthdr.ReasonNone {
-		if odd := w.odd(p, b, info.Reason, w.rules.Policies[flow.Watch].Events); odd != 0 {
-			set |= odd
+		if e := w.malformedContents(p, b, info.Reason, w.rules.Policies[flow.Watch].Events); e != 0 {
+			set |= e
 			w.detector.Reported(b.now, flow, set)
 		}
 	}
@@ -137,10 +137,10 @@ func (w *Worker) detectOne(p *path, b *burst, j int) event.Set {
 	return set
 }
 
-// odd is the event of a packet whose INT is removed but whose contents make no
+// malformedContents is the event of a packet whose INT is removed but whose contents make no
 // sense, at most one per port and second. Where nobody wants to hear of it, it takes
 // nobody's turn.
-func (w *Worker) odd(p *path, b *burst, reason inthdr.Reason, wanted event.Set) event.Set {
+func (w *Worker) malformedContents(p *linkState, b *burst, reason inthdr.Reason, wanted event.Set) event.Set {
 	e := event.Malformed
 	if reason == inthdr.ReasonUnknownDomain {
 		e = event.UnknownDomain
@@ -149,7 +149,7 @@ func (w *Worker) odd(p *path, b *burst, reason inthdr.Reason, wanted event.Set) 
 		w.detector.Counters.Fired[e]++
 		return 0
 	}
-	return w.detector.Limited(b.now, e, &p.told[e])
+	return w.detector.Limited(b.now, e, &p.lastReported[e])
 }
 
 // countEvents adds the events of one report to c.

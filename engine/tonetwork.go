@@ -8,26 +8,26 @@ import (
 
 // toNetwork passes a burst from the host side untouched. INT has no business there:
 // it is counted as a leak.
-func (w *Worker) toNetwork(p *path, b *burst) {
+func (w *Worker) toNetwork(p *linkState, b *burst) {
 	l, info := &b.layers[0], &b.info[0]
 	station := p.link.HostStation
 	for i := range b.n {
 		m := b.vec[i]
 		f, pktLen := m.Bytes(), m.PktLen()
-		if w.recall.memory.Match(f, pktLen, info) == inthdr.CacheNotINT {
+		if w.match.cache.Match(f, pktLen, info) == inthdr.CacheNotINT {
 			continue // nothing but ports marks INT, and its port is none of these
 		}
 		status := packet.Parse(f, pktLen, l)
 		if status == packet.OK && w.locator.Find(f, l, info, &b.outers[0]) == inthdr.Sound {
 			p.counters.Leaked++
-			if set := w.noticed(p, event.Leak, b.now); set != 0 {
+			if set := w.noFlowEvent(p, event.Leak, b.now); set != 0 {
 				w.reportFrame(p, ToNetwork, b, set, f, 0, 0)
 			}
 		}
-		if station != nil && isNeighborly(status, l) {
+		if station != nil && maybeNeighbor(status, l) {
 			station.Hear(f, b.now)
 		}
 	}
 	p.counters.Direction[ToNetwork].Received += uint64(b.n)
-	w.settle(p, ToNetwork, p.link.Network, b, b.vec, b.n, p.link.Network.TxBurst(b.vec, b.n))
+	w.countSent(p, ToNetwork, p.link.Network, b, b.vec, b.n, p.link.Network.TxBurst(b.vec, b.n))
 }

@@ -6,11 +6,11 @@ import (
 	"intsink/engine/report"
 )
 
-// interest is which collectors hear of an event: those of all watches that have it.
+// eventCollectors is which collectors hear of an event: those of all watches that have it.
 // Packets that belong to no flow are reported by it.
-type interest [event.NumEvents]uint64
+type eventCollectors [event.NumEvents]uint64
 
-func interestOf(r *Rules) (in interest) {
+func eventCollectorsOf(r *Rules) (in eventCollectors) {
 	for i := range r.Watches {
 		for e := range in {
 			if r.Policies[i].Events.Has(event.Event(e)) {
@@ -22,7 +22,7 @@ func interestOf(r *Rules) (in interest) {
 }
 
 // of is who hears of any event of set.
-func (in *interest) of(set event.Set) (collectors uint64) {
+func (in *eventCollectors) of(set event.Set) (collectors uint64) {
 	for e := range in {
 		if set.Has(event.Event(e)) {
 			collectors |= in[e]
@@ -31,22 +31,22 @@ func (in *interest) of(set event.Set) (collectors uint64) {
 	return collectors
 }
 
-// noticed is the event of a packet that belongs to no flow, at most one per port
+// noFlowEvent is the event of a packet that belongs to no flow, at most one per port
 // and second: malformed or leak.
-func (w *Worker) noticed(p *path, e event.Event, now int64) event.Set {
-	if w.interest[e] == 0 {
+func (w *Worker) noFlowEvent(p *linkState, e event.Event, now int64) event.Set {
+	if w.eventCollectors[e] == 0 {
 		w.detector.Counters.Fired[e]++
 		return 0
 	}
-	return w.detector.Limited(now, e, &p.told[e])
+	return w.detector.Limited(now, e, &p.lastReported[e])
 }
 
 // reportFrame reports a packet of which nothing is known but that it came. frame
 // starts with the Ethernet header; drops is what a drop report counts.
 //
 //go:noinline
-func (w *Worker) reportFrame(p *path, from Direction, b *burst, set event.Set, frame []byte, reason DropReason, drops uint32) {
-	collectors := w.interest.of(set)
+func (w *Worker) reportFrame(p *linkState, from Direction, b *burst, set event.Set, frame []byte, reason DropReason, drops uint32) {
+	collectors := w.eventCollectors.of(set)
 	if collectors == 0 {
 		return
 	}

@@ -4,7 +4,7 @@
 #include "funcdata.h"
 #include "go_asm.h"
 
-// What quietGo and stripGo say in Go, for runs of packets: read these first. Together 155
+// What passUnchangedGo and stripUDPv4Go say in Go, for runs of packets: read these first. Together 155
 // instructions of a packet of the reference input, where Go takes 503 (bench/instructions):
 // what is needed stays in registers, that of the flow's watch from packet to packet, all that
 // is asked of a hop is compared at once, and sums keep their carry. AVX2 and BMI2.
@@ -15,26 +15,26 @@
 // their WayHops, at most MaxHops, from learnWay; four bytes behind Hops are read. The one pointer that is stored points
 // into the burst that it is stored in: no write barrier is missed.
 //
-// SI state, DI burst, CX place, R8 info, R9 flow, R10 lane, R11 mbuf, R12 frame.
+// SI state, DI burst, CX place, R8 info, R9 flow, R10 policy, R11 mbuf, R12 frame.
 
-// func quietWide(q *quietState, b *burst, from int) (next int)
-TEXT ·quietWide(SB), NOSPLIT, $16-32
+// func passUnchangedAVX2(q *passState, b *burst, from int) (next int)
+TEXT ·passUnchangedAVX2(SB), NOSPLIT, $16-32
 	NO_LOCAL_POINTERS
 	MOVQ q+0(FP), SI
 	MOVQ b+8(FP), DI
 	MOVQ from+16(FP), CX
 	CMPQ CX, burst_nINT(DI)
 	JGE  done
-	CMPQ quietState_lanes+8(SI), $0
+	CMPQ passState_policies+8(SI), $0
 	JEQ  done
-	MOVQ quietState_lanes(SI), R10
+	MOVQ passState_policies(SI), R10
 	VMOVDQU hopOrder<>(SB), X7
 	XORL DX, DX
 	XORL R9, R9
 	JMP  enter
 
 packet:
-	MOVQ    burst_known(DI)(CX*8), R8
+	MOVQ    burst_header(DI)(CX*8), R8
 	CMPB    asmInfo_Common(R8), $0
 	JEQ     done
 	MOVQ    burst_flow(DI)(CX*8), R9
@@ -47,15 +47,15 @@ packet:
 	TESTL DX, mask-12(SP)
 	JNE   other
 
-lane: // R10 is that of the flow's watch
-	MOVL quietState_refresh(SI), DX
+policy: // R10 is that of the flow's watch
+	MOVL passState_refresh(SI), DX
 	SUBL asmFlow_NextRefresh(R9), DX
 	JPL  done
 	MOVWLZX asmInfo_Hops(R8), DX
 	CMPB asmFlow_PathHops(R9), DX
 	JNE  done
 
-	MOVBLZX burst_int(DI)(CX*1), BX
+	MOVBLZX burst_places(DI)(CX*1), BX
 	MOVQ    burst_vec(DI), R11
 	MOVQ    (R11)(BX*8), R11
 	MOVWLZX asmMbuf_dataOff(R11), R12
@@ -91,15 +91,15 @@ hop:
 	VPEXTRQ $1, X5, R13
 	MOVL asmFlow_EndRef(R9), AX
 	SUBQ AX, R13
-	ADDQ asmLane_End(R10), R13
-	CMPQ R13, asmLane_EndTwice(R10)
+	ADDQ asmFastPolicy_End(R10), R13
+	CMPQ R13, asmFastPolicy_EndTwice(R10)
 	JHI  done
-	CMPB asmLane_WatchesFabric(R10), $0
-	JNE  things
+	CMPB asmFastPolicy_WatchesFabric(R10), $0
+	JNE  fabric
 
 quiet: // AX bytes go, now or later, of IP's R15; R13 is the size then
 	CMPB asmInfo_UDPv4(R8), $0
-	JEQ  intricate
+	JEQ  general
 	MOVWLZX asmInfo_Removed(R8), AX
 	MOVWLZX 16(R12), R15
 	ROLW $8, R15
@@ -108,7 +108,7 @@ quiet: // AX bytes go, now or later, of IP's R15; R13 is the size then
 
 count: // if there is room in the totals
 	MOVL asmFlow_packets(R9), BX
-	MOVL quietState_tick(SI), DX
+	MOVL passState_tick(SI), DX
 	ADDL asmFlow_bytes(R9), R13
 	JCS  done
 	INCL BX
@@ -116,7 +116,7 @@ count: // if there is room in the totals
 	MOVL R13, asmFlow_bytes(R9)
 	MOVL BX, asmFlow_packets(R9)
 	MOVL DX, asmFlow_PathSeen(R9)
-	DECL asmLane_SampleLeft(R10)
+	DECL asmFastPolicy_SampleLeft(R10)
 	JEQ  sample
 
 shorten:
@@ -132,27 +132,27 @@ next:
 
 other: // of another watch than the packet before, or not settled
 	MOVBLZX asmFlow_Watch(R9), DX
-	CMPQ   DX, quietState_lanes+8(SI)
+	CMPQ   DX, passState_policies+8(SI)
 	JAE    done
-	IMUL3Q $asmLane__size, DX, R10
-	ADDQ   quietState_lanes(SI), R10
+	IMUL3Q $asmFastPolicy__size, DX, R10
+	ADDQ   passState_policies(SI), R10
 
-enter: // what state and mask are by the lane R10 of watch DX
+enter: // what state and mask are by the policy R10 of watch DX
 	SHLL    $16, DX
-	ORL     quietState_generation(SI), DX
-	MOVBLZX asmLane_Flags(R10), BX
+	ORL     passState_generation(SI), DX
+	MOVBLZX asmFastPolicy_Flags(R10), BX
 	SHLL    $24, BX
 	ORL     BX, DX
 	MOVL    DX, state-16(SP)
-	MOVBLZX asmLane_Mask(R10), BX
+	MOVBLZX asmFastPolicy_Mask(R10), BX
 	SHLL    $24, BX
 	ORL     $0xffffff, BX
 	MOVL    BX, mask-12(SP)
 
 	// How far a hop may be from what is known: X6 is added to the difference, X9 must not be
 	// exceeded. What is right of the latency does not count.
-	VMOVD   asmLane_Absolute(R10), X6
-	VMOVD   asmLane_Twice(R10), X9
+	VMOVD   asmFastPolicy_Absolute(R10), X6
+	VMOVD   asmFastPolicy_Twice(R10), X9
 	VPSLLDQ $8, X6, X6
 	VPSLLDQ $8, X9, X9
 	VPOR    hopRest<>(SB), X9, X9
@@ -160,11 +160,11 @@ enter: // what state and mask are by the lane R10 of watch DX
 	JEQ     packet
 	XORL    asmFlow_Generation(R9), DX
 	TESTL   BX, DX
-	JEQ     lane
+	JEQ     policy
 	JMP     done
 
-things: // event.FastPolicy.BelowThresholds: AX at, R9 hops left, DX and BX offsets
-	CMPB quietState_calm(SI), $0
+fabric: // event.FastPolicy.BelowThresholds: AX at, R9 hops left, DX and BX offsets
+	CMPB passState_noEpisode(SI), $0
 	JEQ  done
 	MOVWLZX asmInfo_Stack(R8), AX
 	ADDQ    R12, AX
@@ -175,7 +175,7 @@ things: // event.FastPolicy.BelowThresholds: AX at, R9 hops left, DX and BX offs
 thing:
 	MOVL   8(AX), R13
 	BSWAPL R13
-	CMPL   R13, asmLane_Latency(R10)
+	CMPL   R13, asmFastPolicy_Latency(R10)
 	JCS    queue
 	CMPL   R13, $-1
 	JNE    done
@@ -187,7 +187,7 @@ queue:
 	BSWAPL R13
 	MOVL   R13, R14
 	ANDL   $0xffffff, R14
-	CMPL   R14, asmLane_Raise(R10)
+	CMPL   R14, asmFastPolicy_Raise(R10)
 	JCS    tx
 	CMPL   R13, $-1
 	JNE    done
@@ -197,7 +197,7 @@ tx:
 	JEQ    passed
 	MOVL   (AX)(BX*1), R13
 	BSWAPL R13
-	CMPL   R13, asmLane_Tx(R10)
+	CMPL   R13, asmFastPolicy_Tx(R10)
 	JCS    passed
 	CMPL   R13, $-1
 	JNE    done
@@ -209,34 +209,34 @@ passed:
 	MOVQ burst_flow(DI)(CX*8), R9
 	JMP  quiet
 
-intricate: // not UDPv4: AX zero
+general: // not UDPv4: AX zero
 	XORL AX, AX
 	MOVWLZX asmInfo_Size(R8), R13
 	JMP  count
 
 keep:
-	MOVQ burst_nRest(DI), BX
-	MOVB CX, burst_rest(DI)(BX*1)
-	INCQ burst_nRest(DI)
+	MOVQ burst_nDeferred(DI), BX
+	MOVB CX, burst_deferred(DI)(BX*1)
+	INCQ burst_nDeferred(DI)
 	JMP  next
 
 sample: // if any are taken
-	MOVL asmLane_SampleEvery(R10), DX
-	MOVL DX, asmLane_SampleLeft(R10)
+	MOVL asmFastPolicy_SampleEvery(R10), DX
+	MOVL DX, asmFastPolicy_SampleLeft(R10)
 	TESTL DX, DX
 	JEQ  shorten
 	MOVL $1, BX
 	SHLQ CX, BX
-	ORQ  BX, quietState_samples(SI)
-	TESTQ BX, burst_full(DI)
+	ORQ  BX, passState_samples(SI)
+	TESTQ BX, burst_completed(DI)
 	JNE  next
 
-	// burst.complete.
-	ORQ  BX, burst_full(DI)
-	MOVBLZX burst_int(DI)(CX*1), BX
+	// burst.copyHeader.
+	ORQ  BX, burst_completed(DI)
+	MOVBLZX burst_places(DI)(CX*1), BX
 	IMUL3Q $asmInfo__size, BX, BX
 	LEAQ burst_info(DI)(BX*1), BX
-	MOVQ BX, burst_known(DI)(CX*8)
+	MOVQ BX, burst_header(DI)(CX*8)
 	VMOVDQU 0(R8), X0
 	VMOVDQU 16(R8), X1
 	VMOVDQU (asmInfo__size-16)(R8), X2
@@ -261,18 +261,18 @@ done:
 	MOVQ CX, next+24(FP)
 	RET
 
-// func stripWide(b *burst, from int) (next int)
-TEXT ·stripWide(SB), NOSPLIT, $0-24
+// func stripUDPv4AVX2(b *burst, from int) (next int)
+TEXT ·stripUDPv4AVX2(SB), NOSPLIT, $0-24
 	NO_LOCAL_POINTERS
 	MOVQ b+0(FP), DI
 	MOVQ from+8(FP), CX
 
 packet:
-	CMPQ CX, burst_nRest(DI)
+	CMPQ CX, burst_nDeferred(DI)
 	JGE  done
-	MOVBLZX burst_rest(DI)(CX*1), BX
-	MOVQ    burst_known(DI)(BX*8), R8
-	MOVBLZX burst_int(DI)(BX*1), BX
+	MOVBLZX burst_deferred(DI)(CX*1), BX
+	MOVQ    burst_header(DI)(BX*8), R8
+	MOVBLZX burst_places(DI)(BX*1), BX
 	CMPB    asmInfo_UDPv4(R8), $0
 	JEQ     done
 	CMPB    asmInfo_Discard(R8), $0

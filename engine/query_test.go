@@ -13,9 +13,9 @@ import (
 )
 
 // answer lets the worker tick until it has answered, without a poll.
-func (b *bed) answer(q *inspect.Query) *Question {
+func (b *bed) answer(q *inspect.Query) *PendingQuery {
 	b.t.Helper()
-	question := &Question{Query: q}
+	question := &PendingQuery{Query: q}
 	b.Ask(question)
 	for range 1 << 20 {
 		if question.Done() {
@@ -88,12 +88,12 @@ func TestNewRulesStartTheAnswerAgain(t *testing.T) {
 	rules := *b.rules
 	rules.Watches = append([]Watch{{Name: "other", Protocol: []uint8{6}}}, rules.Watches...)
 	rules.Policies = append([]event.Policy{allEvents()}, rules.Policies...)
-	q := &Question{Query: inspect.New(inspect.BestFlows, 5)}
+	q := &PendingQuery{Query: inspect.New(inspect.BestFlows, 5)}
 	q.Filter.Watch = "all"
 	b.Ask(q)
 	b.step(tickNs) // taken up
 	b.Reload(&rules)
-	b.questions.work = 1
+	b.queries.work = 1
 	b.step(tickNs) // a slice of one flow, then the rules
 	for !q.Done() {
 		b.step(tickNs)
@@ -130,7 +130,7 @@ func TestQuestionsWhilePolling(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	for range 20 {
-		got, err := Inquire(ctx, []*Worker{b.Worker}, func(int) *inspect.Query {
+		got, err := AskAll(ctx, []*Worker{b.Worker}, func(int) *inspect.Query {
 			return inspect.New(inspect.BestFlows|inspect.PathTotals|inspect.Ways|inspect.Queues|inspect.Links|inspect.Interfaces, 100)
 		})
 		if err != nil {
@@ -150,14 +150,14 @@ func TestNobodyAnswers(t *testing.T) {
 	b := newBed(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := Inquire(ctx, []*Worker{b.Worker}, func(int) *inspect.Query { return inspect.New(inspect.Ways, 0) })
+	_, err := AskAll(ctx, []*Worker{b.Worker}, func(int) *inspect.Query { return inspect.New(inspect.Ways, 0) })
 	var gone *NoAnswer
 	if !errors.As(err, &gone) || gone.Worker != 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	b.step(tickNs) // it takes the question that nobody waits for
 	b.step(tickNs)
-	if b.questions.serving != nil {
+	if b.queries.serving != nil {
 		t.Error("it goes on answering")
 	}
 	b.balance()

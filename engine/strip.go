@@ -10,14 +10,14 @@ import (
 
 // strip takes INT out of every sound INT packet that still has it, or discards the
 // packet where its source asked for that.
-func (w *Worker) strip(p *path, b *burst) {
+func (w *Worker) strip(p *linkState, b *burst) {
 	filled := false
 	for r := 0; ; r++ {
-		if r = stripRun(b, r); r >= min(b.nRest, mbuf.MaxBurst) {
+		if r = stripUDPv4(b, r); r >= min(b.nDeferred, mbuf.MaxBurst) {
 			return
 		}
-		j := b.rest[r] & (mbuf.MaxBurst - 1)
-		i, info := b.int[j], b.known[j]
+		j := b.deferred[r] & (mbuf.MaxBurst - 1)
+		i, info := b.places[j], b.header[j]
 		if info.Discard {
 			b.dropPacket(int(i), DropDiscard, &p.counters.Direction[ToHost])
 			continue
@@ -26,7 +26,7 @@ func (w *Worker) strip(p *path, b *burst) {
 		b.vec[i].Adj(strip.Strip(f, &b.layers[i], info, &b.outers[i]))
 		if w.locator.Encloses(f, &b.layers[i], info) {
 			if !filled {
-				b.fillRest(r + 1) // what is known of them may be overwritten
+				b.completeDeferred(r + 1) // what is known of them may be overwritten
 				filled = true
 			}
 			w.stripInside(p, b, int(i))
@@ -34,31 +34,31 @@ func (w *Worker) strip(p *path, b *burst) {
 	}
 }
 
-// stripGo takes INT out of the packets b.rest[from:b.nRest] as long as they are UDPv4
+// stripUDPv4Go takes INT out of the packets b.rest[from:b.nRest] as long as they are UDPv4
 // and not to be discarded, and returns the place of the first that is not.
 //
-// stripRun is the same, written in assembly where there is such.
-func stripGo(b *burst, from int) (next int) {
-	for r := from; r < min(b.nRest, mbuf.MaxBurst); r++ {
-		j := b.rest[r] & (mbuf.MaxBurst - 1)
-		i, info := b.int[j], b.known[j]
+// stripUDPv4 is the same, written in assembly where there is such.
+func stripUDPv4Go(b *burst, from int) (next int) {
+	for r := from; r < min(b.nDeferred, mbuf.MaxBurst); r++ {
+		j := b.deferred[r] & (mbuf.MaxBurst - 1)
+		i, info := b.places[j], b.header[j]
 		if !info.UDPv4 || info.Discard {
 			return r
 		}
 		b.vec[i].Adj(strip.UDPv4(b.vec[i].Bytes(), info))
 	}
-	return b.nRest
+	return b.nDeferred
 }
 
-// unwatched is all that becomes of INT packets where there is no watch: no flow is
+// stripUnwatched is all that becomes of INT packets where there is no watch: no flow is
 // kept, and INT goes.
-func (w *Worker) unwatched(p *path, b *burst) {
-	b.nRest = 0
+func (w *Worker) stripUnwatched(p *linkState, b *burst) {
+	b.nDeferred = 0
 	for j := range b.nINT {
-		info := b.known[j]
+		info := b.header[j]
 		p.counters.INT[info.Type&3]++
 		p.counters.Malformed[info.Reason]++
-		b.leave(j)
+		b.deferStrip(j)
 	}
 	p.counters.Malformed[0] = 0 // no reason
 	if p.link.Host != nil {
@@ -72,7 +72,7 @@ func (w *Worker) unwatched(p *path, b *burst) {
 // outermost. What is unsound inside passes or is dropped as any other packet is.
 //
 //go:noinline
-func (w *Worker) stripInside(p *path, b *burst, i int) {
+func (w *Worker) stripInside(p *linkState, b *burst, i int) {
 	m, l, info, o := b.vec[i], &b.layers[i], &b.info[i], &b.outers[i]
 	gone := info.Marking == inthdr.ByGRE && info.Inserted // the tunnel itself
 	for range inthdr.MaxDepth {
@@ -115,7 +115,7 @@ func (w *Worker) stripInside(p *path, b *burst, i int) {
 // packet.
 func (w *Worker) innerOf(b *burst, i uint8) (t report.InType, inner []byte) {
 	info := &b.info[i]
-	from, end := uint16(plainL3), info.Size+info.Removed
+	from, end := uint16(udpv4L3), info.Size+info.Removed
 	t = report.IPv4
 	if !info.UDPv4 {
 		l := &b.layers[i]
@@ -138,5 +138,5 @@ func (w *Worker) innerOf(b *burst, i uint8) (t report.InType, inner []byte) {
 	return t, f[from:min(int(from)+rules.Fragment, int(end), len(f))]
 }
 
-// plainL3 is where IP starts in a frame of inthdr.Info.UDPv4.
-const plainL3 = 14
+// udpv4L3 is where IP starts in a frame of inthdr.Info.UDPv4.
+const udpv4L3 = 14

@@ -147,8 +147,8 @@ func (t *twinBed) begin(n int) *burst {
 	b := t.b
 	*b = burst{vec: b.vec, tx: b.tx, drop: b.drop, n: n, now: t.Int64()}
 	clear(b.vec[:])
-	for i := range b.int { // left there by an earlier burst
-		b.int[i], b.rest[i] = 0xff, 0xff
+	for i := range b.places { // left there by an earlier burst
+		b.places[i], b.deferred[i] = 0xff, 0xff
 	}
 	return b
 }
@@ -156,16 +156,16 @@ func (t *twinBed) begin(n int) *burst {
 // recallTwins compares the twins over the burst as it is.
 func (t *twinBed) recallTwins() (stops []int) {
 	b := t.b
-	q := &recallState{memory: t.locator.HeaderCache(), table: t.table, index: t.table.Index()}
+	q := &matchState{cache: t.locator.HeaderCache(), table: t.table, index: t.table.Index()}
 	s := stateOf(t.yard, b)
 	addPart(s, "state", q)
-	addPart(s, "memory", q.memory)
+	addPart(s, "memory", q.cache)
 	return s.twins(t, func() int { return b.n },
-		func(from int) int { return recallRun(q, b, from) },
-		func(from int) int { return recallGo(q, b, from) },
+		func(from int) int { return matchHeaders(q, b, from) },
+		func(from int) int { return matchHeadersGo(q, b, from) },
 		func(i int) { // as parseOne does
 			if b.info[i].Reason&1 != 0 {
-				b.int[b.nINT], b.known[b.nINT], b.full = uint8(i), &b.info[i], b.full|1<<b.nINT
+				b.places[b.nINT], b.header[b.nINT], b.completed = uint8(i), &b.info[i], b.completed|1<<b.nINT
 				b.nINT++
 			}
 		})

@@ -38,7 +38,7 @@ type quietBed struct {
 	flows []flows.Flow
 	memos [mbuf.MaxBurst]inthdr.Info // what the locator knew when packet j was added
 	d     *event.Detector
-	q     quietState
+	q     passState
 }
 
 func newQuietBed(t testing.TB, seed uint64) *quietBed {
@@ -52,15 +52,15 @@ func (t *quietBed) burst(n int) {
 	b := t.begin(0)
 	clear(t.flows)
 	b.now = t.Int64N(1 << 62)
-	t.q = quietState{
-		detector: t.d, lanes: t.d.FastPolicies(), generation: t.Uint32N(4), now: b.now,
-		calm: !t.odds(10), tick: flows.Tick(b.now), refresh: uint32(b.now >> flows.RefreshShift),
+	t.q = passState{
+		detector: t.d, policies: t.d.FastPolicies(), generation: t.Uint32N(4), now: b.now,
+		noEpisode: !t.odds(10), tick: flows.Tick(b.now), refresh: uint32(b.now >> flows.RefreshShift),
 	}
 	if t.odds(3) { // no bit is set in what flows of the first watch are compared with
-		t.q.lanes[0], t.q.lanes[5] = t.q.lanes[5], t.q.lanes[0]
+		t.q.policies[0], t.q.policies[5] = t.q.policies[5], t.q.policies[0]
 	}
-	for w := range t.q.lanes {
-		l := &t.q.lanes[w]
+	for w := range t.q.policies {
+		l := &t.q.policies[w]
 		l.SampleLeft = pick(t.twinBed, l.SampleLeft, l.SampleEvery, 0, 1, 2, 0xffff, t.Uint32())
 		l.WatchesFabric = t.odds(3)
 		l.Raise, l.Latency, l.Tx = t.threshold(), t.threshold(), t.threshold()
@@ -105,7 +105,7 @@ func (t *quietBed) add(f []byte) {
 	if info.Common && t.odds(4) { // the first segment ends with INT
 		m = t.yard.put(i, f, int(info.End), mbuf.MaxBurst+i)
 	}
-	b.vec[i], b.int[b.nINT], b.flow[b.nINT] = m, uint8(i), &t.flows[b.nINT]
+	b.vec[i], b.places[b.nINT], b.flow[b.nINT] = m, uint8(i), &t.flows[b.nINT]
 	t.settle(b.flow[b.nINT], f, info)
 	t.disturb(b.nINT, t.know(b.nINT))
 	b.n++
@@ -115,12 +115,12 @@ func (t *quietBed) add(f []byte) {
 // know makes the info of packet j one that is filled or, where it is as others are, one
 // that is still to be.
 func (t *quietBed) know(j int) *inthdr.Info {
-	b, info := t.b, &t.b.info[t.b.int[j]]
-	if b.known[j], b.full = info, b.full|1<<j; !info.UDPv4 || t.odds(2) {
+	b, info := t.b, &t.b.info[t.b.places[j]]
+	if b.header[j], b.completed = info, b.completed|1<<j; !info.UDPv4 || t.odds(2) {
 		return info
 	}
 	t.memos[j], *info = *info, inthdr.Info{} // of an earlier packet
-	b.known[j], b.full = &t.memos[j], b.full&^(1<<j)
+	b.header[j], b.completed = &t.memos[j], b.completed&^(1<<j)
 	t.memos[j].Discard, t.memos[j].Bitmap = t.odds(2), uint16(t.Uint32()) // beside what a sample has of its own
 	for _, own := range []*uint16{&t.memos[j].Size, &t.memos[j].Orig, &info.Size, &info.Orig} {
 		*own = uint16(t.Uint32())
@@ -128,33 +128,33 @@ func (t *quietBed) know(j int) *inthdr.Info {
 	for _, own := range []*uint8{&t.memos[j].DSCP, &t.memos[j].RemainingHops, &info.DSCP, &info.RemainingHops} {
 		*own = uint8(t.Uint32())
 	}
-	return b.known[j]
+	return b.header[j]
 }
 
 // again adds a packet that was added before, of the same flow.
 func (t *quietBed) again() {
 	b := t.b
 	from := t.IntN(b.nINT)
-	m := b.vec[b.int[from]]
+	m := b.vec[b.places[from]]
 	f := m.AppendTo(nil, m.PktLen())
 	b.vec[b.n] = t.yard.put(b.n, f, m.DataLen(), mbuf.MaxBurst+b.n)
-	b.info[b.n] = b.info[b.int[from]]
-	b.known[b.nINT] = b.known[from]
-	if b.full>>from&1 != 0 {
-		b.known[b.nINT], b.full = &b.info[b.n], b.full|1<<b.nINT
+	b.info[b.n] = b.info[b.places[from]]
+	b.header[b.nINT] = b.header[from]
+	if b.completed>>from&1 != 0 {
+		b.header[b.nINT], b.completed = &b.info[b.n], b.completed|1<<b.nINT
 	}
-	b.int[b.nINT], b.flow[b.nINT] = uint8(b.n), b.flow[from]
+	b.places[b.nINT], b.flow[b.nINT] = uint8(b.n), b.flow[from]
 	b.n++
 	b.nINT++
 }
 
 // settle makes f one whose last packet was like this.
 func (t *quietBed) settle(f *flows.Flow, frame []byte, info *inthdr.Info) {
-	f.Generation, f.Watch = uint16(t.q.generation), uint8(t.IntN(len(t.q.lanes)))
+	f.Generation, f.Watch = uint16(t.q.generation), uint8(t.IntN(len(t.q.policies)))
 	if t.odds(3) {
 		f.Watch = 0
 	}
-	l := &t.q.lanes[f.Watch]
+	l := &t.q.policies[f.Watch]
 	sum := uint64(0)
 	for n := range int(info.Hops) {
 		at := int(info.Stack) + n*int(info.HopLen)
@@ -190,13 +190,13 @@ func (t *quietBed) settle(f *flows.Flow, frame []byte, info *inthdr.Info) {
 func (t *quietBed) disturb(j int, info *inthdr.Info) {
 	b := t.b
 	f := b.flow[j]
-	l, hop := &t.q.lanes[f.Watch], &f.Hops[t.IntN(max(1, min(int(info.Hops), flows.MaxHops)))]
+	l, hop := &t.q.policies[f.Watch], &f.Hops[t.IntN(max(1, min(int(info.Hops), flows.MaxHops)))]
 	least := pick(t.twinBed, 1, math.MaxUint32, l.Absolute+1, -l.Absolute-1)
 	switch t.IntN(60) {
 	case 0:
 		f.Generation ^= 1 << t.IntN(16)
 	case 1:
-		f.Watch = uint8(len(t.q.lanes))
+		f.Watch = uint8(len(t.q.policies))
 	case 2:
 		f.Watch = NoWatch
 	case 3:
@@ -224,7 +224,7 @@ func (t *quietBed) disturb(j int, info *inthdr.Info) {
 	case 16:
 		f.PathHops = uint8(t.IntN(flows.MaxHops + 1))
 	case 17: // which the flow does not care for; what the locator knows always is
-		info.UDPv4 = b.full>>j&1 == 0
+		info.UDPv4 = b.completed>>j&1 == 0
 	case 18:
 		f.Watch ^= 1 << t.IntN(8)
 	}
@@ -241,13 +241,13 @@ func (t *quietBed) quietTwins() (quiet int) {
 			addPart(s, "flow", b.flow[j])
 		}
 	}
-	for w := range t.q.lanes {
-		addPart(s, "lane", &t.q.lanes[w])
+	for w := range t.q.policies {
+		addPart(s, "lane", &t.q.policies[w])
 	}
 	stops := s.twins(t, func() int { return b.nINT },
-		func(from int) int { return quietRun(&t.q, b, from) },
-		func(from int) int { return quietGo(&t.q, b, from) },
-		func(j int) { b.fill(j); b.leave(j) })
+		func(from int) int { return passUnchanged(&t.q, b, from) },
+		func(from int) int { return passUnchangedGo(&t.q, b, from) },
+		func(j int) { b.complete(j); b.deferStrip(j) })
 	return b.nINT - len(stops) + 1
 }
 
@@ -269,9 +269,9 @@ func TestQuietTwinsOfFewLanes(t *testing.T) {
 	x := newQuietBed(t, 13)
 	for n := range 200 {
 		x.burst(n % (mbuf.MaxBurst + 1))
-		lanes := x.q.lanes
-		if x.q.lanes = lanes[:n%len(lanes)]; n%len(lanes) == 0 && x.odds(2) {
-			x.q.lanes = nil
+		lanes := x.q.policies
+		if x.q.policies = lanes[:n%len(lanes)]; n%len(lanes) == 0 && x.odds(2) {
+			x.q.policies = nil
 		}
 		x.quietTwins()
 	}
@@ -313,16 +313,16 @@ func (t *twinBed) addPlain(n, payload int, fill func(int) []byte) {
 		End: uint16(42 + n), Removed: uint16(n), Orig: binary.BigEndian.Uint16(f[44:]), Size: 14 + size - uint16(n),
 	}
 	j := mbuf.MaxBurst - 1 - i
-	b.known[j], b.int[j], b.rest[b.nRest] = &b.info[i], uint8(i), uint8(j)
-	b.nRest++
+	b.header[j], b.places[j], b.deferred[b.nDeferred] = &b.info[i], uint8(i), uint8(j)
+	b.nDeferred++
 	b.n++
 }
 
 func (t *twinBed) stripTwins() {
 	b := t.b
-	stateOf(t.yard, b).twins(t, func() int { return b.nRest },
-		func(from int) int { return stripRun(b, from) },
-		func(from int) int { return stripGo(b, from) }, func(int) {})
+	stateOf(t.yard, b).twins(t, func() int { return b.nDeferred },
+		func(from int) int { return stripUDPv4(b, from) },
+		func(from int) int { return stripUDPv4Go(b, from) }, func(int) {})
 }
 
 func (t *twinBed) random(n int) []byte {
@@ -364,10 +364,10 @@ func TestStripTwins(t *testing.T) {
 		for range 20 {
 			x.addPlain(n, x.IntN(64), pick(x, fills...))
 		}
-		x.Shuffle(b.nRest, func(i, j int) { b.rest[i], b.rest[j] = b.rest[j], b.rest[i] })
+		x.Shuffle(b.nDeferred, func(i, j int) { b.deferred[i], b.deferred[j] = b.deferred[j], b.deferred[i] })
 		info := &b.info[x.IntN(20)]
 		info.UDPv4, info.Discard = x.odds(2), x.odds(2)
-		b.nRest -= x.IntN(2)
+		b.nDeferred -= x.IntN(2)
 		x.stripTwins()
 	}
 }
@@ -410,10 +410,10 @@ func TestStripTwinsNegativeZero(t *testing.T) {
 // stripped takes INT out of one packet, in Go, and returns its checksum of UDP then and
 // before, in the machine's order.
 func stripped(t *twinBed, m *mbuf.Mbuf, info *inthdr.Info) (to, was uint16) {
-	b := &burst{vec: mbuf.NewVec(), nRest: 1}
-	b.vec[0], b.known[0] = m, info
+	b := &burst{vec: mbuf.NewVec(), nDeferred: 1}
+	b.vec[0], b.header[0] = m, info
 	was = binary.LittleEndian.Uint16(m.Bytes()[40:])
-	if stripGo(b, 0) != 1 {
+	if stripUDPv4Go(b, 0) != 1 {
 		t.Fatal("not stripped")
 	}
 	return binary.LittleEndian.Uint16(m.Bytes()[40:]), was

@@ -8,11 +8,11 @@ import (
 
 // parse is the first pass: where every packet's headers are, and which packets
 // carry INT. What is marked as INT but unsound is settled here.
-func (w *Worker) parse(p *path, b *burst) {
-	b.nINT, b.unkeyed, b.full = 0, 0, 0
+func (w *Worker) parse(p *linkState, b *burst) {
+	b.nINT, b.unkeyed, b.completed = 0, 0, 0
 	clear(b.verdict[:])
 	for i := 0; ; i++ {
-		if i = recallRun(&w.recall, b, i); i >= b.n {
+		if i = matchHeaders(&w.match, b, i); i >= b.n {
 			return
 		}
 		w.parseOne(p, b, i)
@@ -23,7 +23,7 @@ func (w *Worker) parse(p *path, b *burst) {
 // within its headers is joined before: nothing that comes after looks further.
 //
 //go:noinline
-func (w *Worker) parseOne(p *path, b *burst, i int) {
+func (w *Worker) parseOne(p *linkState, b *burst, i int) {
 	m, l, info := b.vec[i], &b.layers[i], &b.info[i]
 	pktLen := m.PktLen()
 	m.Pullup(min(pullupLen, pktLen)) // where that is impossible, NeedMore tells
@@ -32,7 +32,7 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 		b.sound(i, f)
 		return
 	}
-	b.fillAll() // what is known of them may be overwritten now
+	b.completeAll() // what is known of them may be overwritten now
 	status := packet.Parse(f, pktLen, l)
 	result := inthdr.NotINT
 	switch status {
@@ -41,7 +41,7 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 	case packet.NeedMore:
 		result = inthdr.NeedMore
 	case packet.Truncated:
-		if w.cutShort(b, i) {
+		if w.truncatedINT(b, i) {
 			info.Reason = inthdr.ReasonTruncated
 			result = inthdr.Unsound
 		}
@@ -54,7 +54,7 @@ func (w *Worker) parseOne(p *path, b *burst, i int) {
 	case inthdr.Unsound:
 		w.unsound(p, b, i)
 	case inthdr.NotINT:
-		if s := p.link.NetworkStation; s != nil && isNeighborly(status, l) {
+		if s := p.link.NetworkStation; s != nil && maybeNeighbor(status, l) {
 			s.Hear(f, b.now)
 		}
 	case inthdr.NeedMore:
@@ -72,9 +72,9 @@ func (b *burst) sound(i int, f []byte) {
 	info.Size = l.End - info.Removed
 	info.Common = info.Common && tcpFlags(f, l, info)&(tcpFIN|tcpRST) == 0
 	b.unkeyed |= 1 << b.nINT
-	b.full |= 1 << b.nINT
-	b.known[b.nINT] = info
-	b.int[b.nINT] = uint8(i)
+	b.completed |= 1 << b.nINT
+	b.header[b.nINT] = info
+	b.places[b.nINT] = uint8(i)
 	b.nINT++
 }
 
@@ -87,13 +87,13 @@ const pullupLen = 1536
 // it passes untouched or is dropped, as the configuration says.
 //
 //go:noinline
-func (w *Worker) unsound(p *path, b *burst, i int) {
+func (w *Worker) unsound(p *linkState, b *burst, i int) {
 	p.counters.Malformed[b.info[i].Reason]++
-	set, drops := w.noticed(p, event.Malformed, b.now), uint32(0)
+	set, drops := w.noFlowEvent(p, event.Malformed, b.now), uint32(0)
 	if w.rules.DropMalformed {
 		b.dropPacket(i, DropMalformed, &p.counters.Direction[ToHost])
 		var d event.Set
-		d, drops = w.dropped(p, ToHost, DropMalformed, b.now)
+		d, drops = w.noFlowDrop(p, ToHost, DropMalformed, b.now)
 		set |= d
 	}
 	if set != 0 {
@@ -101,10 +101,10 @@ func (w *Worker) unsound(p *path, b *burst, i int) {
 	}
 }
 
-// isNeighborly tells whether a frame may be ARP or Neighbor Discovery, from what
+// maybeNeighbor tells whether a frame may be ARP or Neighbor Discovery, from what
 // packet.Parse has found: no IP, or ICMPv6. It is asked only on ports by which
 // reports leave, and only of frames that Match did not settle.
-func isNeighborly(s packet.Status, l *packet.Layers) bool {
+func maybeNeighbor(s packet.Status, l *packet.Layers) bool {
 	return s == packet.NotIP || s == packet.OK && l.Proto == protoICMPv6
 }
 

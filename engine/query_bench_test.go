@@ -39,23 +39,23 @@ const million = 1 << 20
 func TestSlicesAreBounded(t *testing.T) {
 	b := newBed(t, nil)
 	b.crowd(million)
-	q := &Question{Query: inspect.New(inspect.BestFlows|inspect.PathTotals|inspect.Ways|inspect.Queues|inspect.Interfaces|inspect.Links, 1000)}
+	q := &PendingQuery{Query: inspect.New(inspect.BestFlows|inspect.PathTotals|inspect.Ways|inspect.Queues|inspect.Interfaces|inspect.Links, 1000)}
 	q.Order = inspect.ByBytes
 	b.Ask(q)
 	b.step(tickNs)
 	const flowAtMost = 64 // what the last flow of a slice may cost more
 	ticks := 0
 	for ; !q.Done(); ticks++ {
-		tick := b.questions.work
+		tick := b.queries.work
 		for range 20 { // polls in a millisecond
-			before := b.questions.work
-			b.questions.busy = true
+			before := b.queries.work
+			b.queries.busy = true
 			b.Tick(b.now)
-			if work := before - b.questions.work; work > sliceWork+flowAtMost {
+			if work := before - b.queries.work; work > sliceWork+flowAtMost {
 				t.Fatalf("a slice did %d units of work, at most %d are right", work, sliceWork)
 			}
 		}
-		if work := tick - b.questions.work; work > tickWork+flowAtMost {
+		if work := tick - b.queries.work; work > tickWork+flowAtMost {
 			t.Fatalf("a tick did %d units of work, at most %d are right", work, tickWork)
 		}
 		if ticks > 10_000 {
@@ -72,7 +72,7 @@ func TestSlicesAreBounded(t *testing.T) {
 func TestAnswersAllocateNothing(t *testing.T) {
 	b := newBed(t, nil)
 	b.crowd(4096)
-	q := &Question{Query: inspect.New(inspect.OneFlow|inspect.BestFlows|inspect.PathTotals|inspect.Ways|inspect.Queues|inspect.Interfaces|inspect.Links, 1000)}
+	q := &PendingQuery{Query: inspect.New(inspect.OneFlow|inspect.BestFlows|inspect.PathTotals|inspect.Ways|inspect.Queues|inspect.Interfaces|inspect.Links, 1000)}
 	allocated := testing.AllocsPerRun(10, func() {
 		q.done.Store(false)
 		b.Ask(q)
@@ -92,17 +92,17 @@ func BenchmarkQuestion(b *testing.B) {
 	w.crowd(million)
 	var took []time.Duration
 	for b.Loop() {
-		q := &Question{Query: inspect.New(inspect.BestFlows, 1000)}
+		q := &PendingQuery{Query: inspect.New(inspect.BestFlows, 1000)}
 		q.Order = inspect.ByBytes
 		w.Ask(q)
 		w.step(tickNs)
 		for !q.Done() {
-			if w.questions.work <= 0 {
-				w.questions.work = tickWork
+			if w.queries.work <= 0 {
+				w.queries.work = tickWork
 			}
-			w.questions.busy = true
+			w.queries.busy = true
 			start := time.Now()
-			w.serve(w.now)
+			w.serveQuery(w.now)
 			took = append(took, time.Since(start))
 		}
 	}

@@ -3,7 +3,7 @@
 #include "textflag.h"
 #include "go_asm.h"
 
-// What recallGo says in Go, with HeaderCache.Lookup, plainKey and Table.Hash: read these
+// What matchHeadersGo says in Go, with HeaderCache.Lookup, udpv4Key and Table.Hash: read these
 // first. 66 instructions of a packet with INT and 23 of one without, where Go takes 184 and
 // 81 (bench/instructions): headers are compared 16 bytes at once, ports all at once, what is
 // loaded stays in registers up to the key, and where the flow will be looked for is
@@ -14,22 +14,22 @@
 // holds: no write barrier is missed.
 //
 // SI state, DI burst, CX packet, R8 memory, R11 mbuf, R12 frame, R13 its length, R10 what
-// the memo is behind, R14 nINT, BX the next key.
+// the template is behind, R14 nINT, BX the next key.
 
-// func recallWide(q *recallState, b *burst, from int) (next int)
-TEXT ·recallWide(SB), NOSPLIT, $0-32
+// func matchHeadersAVX2(q *matchState, b *burst, from int) (next int)
+TEXT ·matchHeadersAVX2(SB), NOSPLIT, $0-32
 	MOVQ q+0(FP), SI
 	MOVQ b+8(FP), DI
 	MOVQ from+16(FP), CX
-	MOVQ recallState_memory(SI), R8
+	MOVQ matchState_cache(SI), R8
 	MOVQ burst_nINT(DI), R14
 	IMUL3Q $asmKey__size, R14, BX
 	LEAQ burst_keys(DI)(BX*1), BX
 	MOVQ burst_vec(DI), R15
-	VMOVDQU plainMask<>(SB), X8
-	VMOVDQU plainUDP<>(SB), X9
+	VMOVDQU udpv4Mask<>(SB), X8
+	VMOVDQU udpv4Bytes<>(SB), X9
 	VMOVDQU intMask<>(SB), X10
-	VPBROADCASTQ asmMemory_port(R8), X11 // port and tunnels
+	VPBROADCASTQ asmHeaderCache_port(R8), X11 // port and tunnels
 	VMOVDQU notUDP<>(SB), X12
 	CMPQ CX, burst_n(DI)
 	JGE  done
@@ -46,20 +46,20 @@ packet:
 
 whole: // R13 bytes of the packet are in its first segment
 	MOVWLZX 36(R12), DX
-	CMPW DX, asmMemory_port(R8)
+	CMPW DX, asmHeaderCache_port(R8)
 	JNE  headers
 
-	// IPv4 without options and fragments, UDP, the same INT headers as in the memo of
+	// IPv4 without options and fragments, UDP, the same INT headers as in the template of
 	// this length of INT, and an original port that is not that of INT or of a tunnel.
 	MOVBLZX 43(R12), R10
-	ANDL $const_memoMask, R10
-	SHLL $const_memoShift, R10
+	ANDL $const_templateMask, R10
+	SHLL $const_templateShift, R10
 	ADDQ R8, R10
 	VPAND 12(R12), X8, X0
 	VPAND 42(R12), X10, X1
 	VPBROADCASTW 44(R12), X2
 	VPXOR X9, X0, X0
-	VPXOR asmMemory_templates(R10), X1, X1
+	VPXOR asmHeaderCache_templates(R10), X1, X1
 	VPCMPEQW X11, X2, X2
 	VPOR X0, X1, X1
 	VPOR X2, X1, X1
@@ -77,13 +77,13 @@ whole: // R13 bytes of the packet are in its first segment
 	ADDL $14, R9
 	CMPL R13, R9
 	JCS  done
-	MOVWLZX (asmMemory_templates+asmMemo_info+asmInfo_End)(R10), AX
+	MOVWLZX (asmHeaderCache_templates+asmTemplate_info+asmInfo_End)(R10), AX
 	CMPL R9, AX
 	JCS  done
 
-	LEAQ (asmMemory_templates+asmMemo_info)(R10), R10
-	MOVQ R10, burst_known(DI)(R14*8)
-	MOVB CX, burst_int(DI)(R14*1)
+	LEAQ (asmHeaderCache_templates+asmTemplate_info)(R10), R10
+	MOVQ R10, burst_header(DI)(R14*8)
+	MOVB CX, burst_places(DI)(R14*1)
 
 	// The key. R9 addresses, R13 the rest.
 	MOVQ 26(R12), R9
@@ -98,16 +98,16 @@ whole: // R13 bytes of the packet are in its first segment
 	ADDQ $asmKey__size, BX
 
 	// Its hash, and where it is looked for first.
-	MOVQ (recallState_index+asmIndex_Keys)(SI), AX
+	MOVQ (matchState_index+asmIndex_Keys)(SI), AX
 	XORQ R9, AX
-	XORQ (recallState_index+asmIndex_Keys+8)(SI), R13
+	XORQ (matchState_index+asmIndex_Keys+8)(SI), R13
 	MULQ R13
 	XORQ DX, AX
-	MULQ (recallState_index+asmIndex_Keys+16)(SI)
+	MULQ (matchState_index+asmIndex_Keys+16)(SI)
 	XORQ DX, AX
 	MOVQ AX, burst_hashes(DI)(R14*8)
-	ANDQ (recallState_index+asmIndex_Mask)(SI), AX
-	ADDQ (recallState_index+asmIndex_Base)(SI), AX
+	ANDQ (matchState_index+asmIndex_Mask)(SI), AX
+	ADDQ (matchState_index+asmIndex_Base)(SI), AX
 	PREFETCHT0 (AX)
 	INCQ R14
 	INCQ CX
@@ -137,7 +137,7 @@ headers: // of a packet that is not to the port of INT
 	JNE  other
 
 notINT:
-	CMPB asmMemory_portsOnly(R8), $0
+	CMPB asmHeaderCache_portsOnly(R8), $0
 	JEQ  done
 	INCQ CX
 	CMPQ CX, burst_n(DI)
@@ -152,12 +152,12 @@ other: // TCP is not INT, whatever its ports; X0 is what its headers are besides
 
 // What counts of bytes 12 to 27, and what it is in a packet with UDP: EtherType, version
 // and IHL, More Fragments and Fragment Offset, Protocol.
-DATA plainMask<>+0(SB)/8, $0x0000000000ffffff
-DATA plainMask<>+8(SB)/8, $0x00000000ff00ff3f
-GLOBL plainMask<>(SB), RODATA|NOPTR, $16
-DATA plainUDP<>+0(SB)/8, $0x0000000000450008
-DATA plainUDP<>+8(SB)/8, $0x0000000011000000
-GLOBL plainUDP<>(SB), RODATA|NOPTR, $16
+DATA udpv4Mask<>+0(SB)/8, $0x0000000000ffffff
+DATA udpv4Mask<>+8(SB)/8, $0x00000000ff00ff3f
+GLOBL udpv4Mask<>(SB), RODATA|NOPTR, $16
+DATA udpv4Bytes<>+0(SB)/8, $0x0000000000450008
+DATA udpv4Bytes<>+8(SB)/8, $0x0000000011000000
+GLOBL udpv4Bytes<>(SB), RODATA|NOPTR, $16
 
 // What is another in a packet with TCP.
 DATA notUDP<>+0(SB)/8, $0

@@ -14,7 +14,7 @@ import (
 func (w *Worker) lookup(b *burst) {
 	for left := b.unkeyed; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left)
-		i := b.int[j]
+		i := b.places[j]
 		flowKey(&b.keys[j], b.vec[i].Bytes(), &b.layers[i], &b.info[i])
 		b.hashes[j] = w.table.Hash(&b.keys[j])
 	}

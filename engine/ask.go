@@ -20,16 +20,16 @@ func (e *NoAnswer) Error() string {
 
 func (e *NoAnswer) Unwrap() error { return e.Err }
 
-// askInterval is how often Inquire looks for answers: a worker signals to nobody.
+// askInterval is how often AskAll looks for answers: a worker signals to nobody.
 const askInterval = time.Millisecond
 
-// Inquire asks every worker the query that newQuery makes for it, and waits for all
-// answers; a *NoAnswer where ctx ends before. Only one Inquire may run at a time:
+// AskAll asks every worker the query that newQuery makes for it, and waits for all
+// answers; a *NoAnswer where ctx ends before. Only one AskAll may run at a time:
 // a worker keeps one question.
-func Inquire(ctx context.Context, workers []*Worker, newQuery func(worker int) *inspect.Query) ([]*Question, error) {
-	questions := make([]*Question, len(workers))
+func AskAll(ctx context.Context, workers []*Worker, newQuery func(worker int) *inspect.Query) ([]*PendingQuery, error) {
+	questions := make([]*PendingQuery, len(workers))
 	for i, w := range workers {
-		questions[i] = &Question{Query: newQuery(i)}
+		questions[i] = &PendingQuery{Query: newQuery(i)}
 		w.Ask(questions[i])
 	}
 	tick := time.NewTicker(askInterval)

@@ -13,16 +13,16 @@ import (
 // it, before its headers are touched. It runs only when an event fired.
 //
 //go:noinline
-func (w *Worker) report(p *path, b *burst) {
+func (w *Worker) report(p *linkState, b *burst) {
 	w.measure(p, ToHost, b)
-	if w.questions.feed.On() {
+	if w.queries.feed.On() {
 		w.feedBurst(b)
 	}
 	w.template.Clear()
-	for left := b.told; left != 0; {
+	for left := b.reportable; left != 0; {
 		j := bits.TrailingZeros64(left)
-		info, collectors := &b.info[b.int[j]], w.rules.Watches[b.watch[j]].Collectors
-		if info.Type == inthdr.MD && collectors&w.intricate == 0 && w.hasTemplate(info) {
+		info, collectors := &b.info[b.places[j]], w.rules.Watches[b.watch[j]].Collectors
+		if info.Type == inthdr.MD && collectors&w.perReport == 0 && w.hasTemplate(info) {
 			left = w.reportTogether(b, left, collectors)
 		} else {
 			w.reportWhole(b, j, collectors)
@@ -35,7 +35,7 @@ func (w *Worker) report(p *path, b *burst) {
 //
 //go:noinline
 func (w *Worker) reportWhole(b *burst, j int, collectors uint64) {
-	i, set, flow := b.int[j], b.events[j], b.flow[j]
+	i, set, flow := b.places[j], b.events[j], b.flow[j]
 	w.fillMain(&w.individual, &b.info[i], b.vec[i].Bytes(), set)
 	w.individual.InType, w.individual.Inner = w.innerOf(b, i)
 	w.explainFlow(flow, set, b.trigger[j])
@@ -45,7 +45,7 @@ func (w *Worker) reportWhole(b *burst, j int, collectors uint64) {
 
 // measure reads the sink's own metadata for packets of b on their way in direction
 // to.
-func (w *Worker) measure(p *path, to Direction, b *burst) {
+func (w *Worker) measure(p *linkState, to Direction, b *burst) {
 	egress := w.clock()
 	md := &w.metadata
 	md.IngressPort, md.EgressPort = p.link.NetworkID, p.link.HostID
@@ -87,7 +87,7 @@ func (w *Worker) reportFlow(set event.Set, f *flows.Flow, now int64) {
 
 // reportDrop reports a packet of f that was to leave as frame. drops is how many
 // there were since the last such report.
-func (w *Worker) reportDrop(p *path, b *burst, f *flows.Flow, set event.Set, frame []byte, why DropReason, drops uint32) {
+func (w *Worker) reportDrop(p *linkState, b *burst, f *flows.Flow, set event.Set, frame []byte, why DropReason, drops uint32) {
 	w.measure(p, ToHost, b)
 	w.metadata.DropReason = why.code()
 	w.fillMain(&w.individual, &inthdr.Info{}, nil, set)

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	cutLen  = 256     // how much of a packet cutShort looks at
-	leastIP = 14 + 20 // Ethernet and the shortest IP header
+	truncatedLen = 256     // how much of a packet cutShort looks at
+	leastIP      = 14 + 20 // Ethernet and the shortest IP header
 )
 
-// cutShort tells whether packet i, which ends before its IP length says, is marked as
+// truncatedINT tells whether packet i, which ends before its IP length says, is marked as
 // INT: parsed with the length that there is. It must not be taken as INT.
 //
 //go:noinline
-func (w *Worker) cutShort(b *burst, i int) bool {
+func (w *Worker) truncatedINT(b *burst, i int) bool {
 	pktLen, l := b.vec[i].PktLen(), &b.layers[i]
-	f := w.cut[:copy(w.cut[:], b.vec[i].Bytes())]
+	f := w.truncated[:copy(w.truncated[:], b.vec[i].Bytes())]
 	at, left := int(l.L3), pktLen-int(l.L3)
 	if len(f) < leastIP || at+6 > len(f) || left > packet.MaxFrame {
 		return false

@@ -15,8 +15,8 @@ const (
 	tickWork  = 4096
 )
 
-// Question is a Query on its way to one worker and back.
-type Question struct {
+// PendingQuery is a Query on its way to one worker and back.
+type PendingQuery struct {
 	*inspect.Query
 	Rules *Rules // in force when it was answered
 
@@ -24,53 +24,53 @@ type Question struct {
 }
 
 // Done tells whether the answer is complete; the Query is the worker's until then.
-func (q *Question) Done() bool { return q.done.Load() }
+func (q *PendingQuery) Done() bool { return q.done.Load() }
 
 // Drop tells the worker that nobody waits for the answer any more.
-func (q *Question) Drop() { q.dropped.Store(true) }
+func (q *PendingQuery) Drop() { q.dropped.Store(true) }
 
 // Ask hands q to the worker, which answers it between bursts. One at a time: a
 // later question takes the place of one that the worker has not finished. Safe from
 // any goroutine.
-func (w *Worker) Ask(q *Question) { w.questions.asked.Store(q) }
+func (w *Worker) Ask(q *PendingQuery) { w.queries.asked.Store(q) }
 
-// questions is what a worker keeps in order to answer.
-type questions struct {
-	asked   atomic.Pointer[Question]
-	serving *Question // nil: none
-	work    int       // that may still be done in this tick
-	busy    bool      // the last poll found packets
-	ways    *inspect.Paths
+// queries is what a worker keeps in order to answer.
+type queries struct {
+	asked   atomic.Pointer[PendingQuery]
+	serving *PendingQuery // nil: none
+	work    int           // that may still be done in this tick
+	busy    bool          // the last poll found packets
+	paths   *inspect.Paths
 	source  inspect.Source
 	feed    inspect.Feed
 }
 
-// nextQuestion starts a tick's work: it takes the question that was asked last.
-func (w *Worker) nextQuestion() {
-	s := &w.questions
+// nextQuery starts a tick's work: it takes the question that was asked last.
+func (w *Worker) nextQuery() {
+	s := &w.queries
 	s.work = tickWork
 	if q := s.asked.Load(); q != nil && s.asked.CompareAndSwap(q, nil) {
 		s.serving = q
-		w.begin()
+		w.beginQuery()
 	}
 }
 
 // begin starts the answer to the question at hand, for the first time or because
 // there are other rules now: what it holds has to be of one set of rules.
-func (w *Worker) begin() {
-	q := w.questions.serving
+func (w *Worker) beginQuery() {
+	q := w.queries.serving
 	if q == nil {
 		return
 	}
-	w.questions.source = inspect.Source{Table: w.table, Things: w.detector.Fabric(), Paths: w.questions.ways, Generation: w.generation}
+	w.queries.source = inspect.Source{Table: w.table, Things: w.detector.Fabric(), Paths: w.queries.paths, Generation: w.generation}
 	q.Begin(slices.IndexFunc(w.rules.Watches, func(x Watch) bool { return x.Name == q.Filter.Watch }))
 }
 
-// serve does one slice of the question at hand, a larger one where no packet came.
+// serveQuery does one slice of the question at hand, a larger one where no packet came.
 //
 //go:noinline
-func (w *Worker) serve(now int64) {
-	s := &w.questions
+func (w *Worker) serveQuery(now int64) {
+	s := &w.queries
 	if s.serving.dropped.Load() {
 		s.serving = nil
 		return

@@ -81,7 +81,7 @@ func everyMarking() inthdr.Config {
 // and the memory that is asked is that of a locator without any port, which knows nothing.
 func (b *linksBed) forget() {
 	b.locator = inthdr.NewLocator(b.rules.INT)
-	b.recall.memory = inthdr.NewLocator(inthdr.Config{DSCP: &inthdr.DSCP{Value: 1, Mask: 1}}).HeaderCache()
+	b.match.cache = inthdr.NewLocator(inthdr.Config{DSCP: &inthdr.DSCP{Value: 1, Mask: 1}}).HeaderCache()
 }
 
 // round is what happens to a worker in one poll, and until the next.

@@ -16,7 +16,7 @@ func BenchmarkStages(b *testing.B) {
 			w, q, bed := steadyBed(b, nil)
 			q.frames = q.frames[:n]
 			var spent [5]time.Duration
-			p, x := &w.paths[0], w.burst
+			p, x := &w.links[0], w.burst
 			for i := 0; i < b.N; i += len(q.mbufs) {
 				bed.now += 1000
 				x.n, x.now = p.link.Network.RxBurst(x.vec), bed.now
