@@ -15,8 +15,9 @@ const (
 	extShim6       = 140
 )
 
-// maxExtensions bounds the walk; RFC 8200 knows six useful ones in a packet.
-const maxExtensions = 16
+// maxExtensions bounds the walk; RFC 8200 knows six useful ones in a packet. A packet
+// with more is TooDeep.
+const maxExtensions = 15
 
 // parseIPv6 reads the header of RFC 8200 and walks its extensions. A payload
 // length of zero (a jumbogram, RFC 2675) is not read further than the header.
@@ -37,7 +38,7 @@ func parseIPv6(b []byte, pktLen int, l *Layers) Status {
 	l.End = uint16(end)
 	for range maxExtensions {
 		if !isExtension(l.Proto) {
-			return parseL4(b, l)
+			break
 		}
 		if s := parseExtension(b, l); s != OK {
 			return s
@@ -46,7 +47,10 @@ func parseIPv6(b []byte, pktLen int, l *Layers) Status {
 			return OK
 		}
 	}
-	return Truncated
+	if isExtension(l.Proto) {
+		return TooDeep
+	}
+	return parseL4(b, l)
 }
 
 func isExtension(proto uint8) bool {

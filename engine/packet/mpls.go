@@ -4,7 +4,8 @@ const maxLabels = 8
 
 // parseMPLS steps over the label stack of RFC 3032. Nothing in it names what
 // follows: IP is taken where the version and all lengths of its header say so, as
-// RFC 4928 section 3 expects of those who look. Anything else is not IP.
+// RFC 4928 section 3 expects of those who look. Anything else is not IP; what stands
+// behind more than maxLabels labels is not looked at.
 func parseMPLS(b []byte, pktLen int, l *Layers) Status {
 	at := int(l.L3)
 	for range maxLabels {
@@ -18,7 +19,7 @@ func parseMPLS(b []byte, pktLen int, l *Layers) Status {
 			return parseLabelled(b, pktLen, l)
 		}
 	}
-	return NotIP
+	return TooDeep
 }
 
 func parseLabelled(b []byte, pktLen int, l *Layers) Status {

@@ -13,6 +13,7 @@ const (
 	NotIP                   // some other EtherType; nothing else is set
 	Truncated               // a header or a length goes beyond the frame
 	NeedMore                // a header goes beyond the first segment, but not beyond the packet
+	TooDeep                 // more VLAN tags, MPLS labels or IPv6 extension headers than are stepped over
 )
 
 // Fragment says what part of an IP datagram a packet is.
@@ -157,6 +158,9 @@ func parseVLAN(b []byte, pktLen int, l *Layers) Status {
 		l.EtherType = binary.BigEndian.Uint16(b[at+2:])
 		l.VLANs++
 		at += 4
+	}
+	if isVLAN(l.EtherType) {
+		return TooDeep
 	}
 	l.L3 = uint16(at)
 	return OK

@@ -46,6 +46,15 @@ var fixtures = []struct {
 	{"arp", macs + "0806 0001080006040001", NotIP, Layers{}},
 	{"total length beyond the frame", macs + "0800 4500 0021 0001 0000 4011 0000 " + addrs4 + udp, Truncated, Layers{}},
 	{"header length below 20", macs + "0800 4400 0020 0001 0000 4011 0000 " + addrs4 + udp, Truncated, Layers{}},
+	{"eight tags", macs + strings.Repeat("8100 0001", 8) + "0800 " + ipv4UDP + udp, OK,
+		Layers{L3: 46, L4: 66, Payload: 74, End: 78, ProtoAt: 55, EtherType: 0x800, VLAN: 1, VLANs: 8, IPVersion: 4, Proto: 17, SrcPort: 1024, DstPort: 8000}},
+	{"nine tags", macs + strings.Repeat("8100 0001", 9) + "0800 " + ipv4UDP + udp, TooDeep, Layers{}},
+	{"eight labels", macs + "8847 " + strings.Repeat("00001040", 7) + "00001140" + ipv4UDP + udp, OK,
+		Layers{L3: 46, L4: 66, Payload: 74, End: 78, ProtoAt: 55, EtherType: 0x8847, IPVersion: 4, Proto: 17, SrcPort: 1024, DstPort: 8000}},
+	{"nine labels", macs + "8847 " + strings.Repeat("00001040", 8) + "00001140" + ipv4UDP + udp, TooDeep, Layers{}},
+	{"fifteen extension headers", macs + "86dd 60000000 0084 0040 " + addrs6 + strings.Repeat("0000010400000000", 14) + "1100010400000000" + udp, OK,
+		Layers{L3: 14, L4: 174, Payload: 182, End: 186, ProtoAt: 166, EtherType: 0x86dd, IPVersion: 6, Proto: 17, SrcPort: 1024, DstPort: 8000}},
+	{"sixteen extension headers", macs + "86dd 60000000 008c 0040 " + addrs6 + strings.Repeat("0000010400000000", 15) + "1100010400000000" + udp, TooDeep, Layers{}},
 	{"version 5 in an ipv4 frame", macs + "0800 5500 0020 0001 0000 4011 0000 " + addrs4 + udp, Truncated, Layers{}},
 }
 
