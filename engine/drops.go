@@ -73,3 +73,17 @@ func (w *Worker) refusedOne(p *linkState, from Direction, b *burst, f *flows.Flo
 		}
 	}
 }
+
+// congested drops INT packet j, which came in a tunnel that a queue had marked and
+// cannot carry the mark itself. The report shows it as it came.
+//
+//go:noinline
+func (w *Worker) congested(p *linkState, b *burst, j int) {
+	i := b.places[j]
+	b.dropPacket(int(i), DropCongested, &p.counters.Direction[ToHost])
+	var f *flows.Flow
+	if len(w.rules.Watches) > 0 { // else no packet has a flow
+		f = b.flow[j]
+	}
+	w.refusedOne(p, ToHost, b, f, b.vec[i].Bytes(), DropCongested)
+}

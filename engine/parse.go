@@ -46,6 +46,9 @@ func (w *Worker) parseOne(p *linkState, b *burst, i int) {
 			result = inthdr.Unsound
 		}
 	}
+	if status == packet.TooDeep {
+		info.Reason, result = inthdr.ReasonTooDeep, inthdr.Unsound
+	}
 	switch result {
 	case inthdr.Sound:
 		w.locator.Store(f, l, info)

@@ -12,6 +12,7 @@ const (
 	DropDiscard
 	DropMalformed
 	DropTap
+	DropCongested
 	NumDropReasons
 )
 
@@ -25,6 +26,7 @@ var dropReasons = [NumDropReasons]struct {
 	DropTxRefused: {"tx_refused", "the kernel did not take the frame: shorter than an Ethernet header", 0},
 	DropDiscard:   {"int_discard", "the INT header asked for it (D flag); reported first", 0},
 	DropMalformed: {"malformed", `marked as INT but unsound, and the configuration says malformed = "drop"`, 60},
+	DropCongested: {"congested", "the GRE tunnel that its INT source made was marked by a queue (CE), and the packet inside cannot carry the mark (RFC 6040, section 4.2)", 51},
 	DropTap:       {"tap", "received on a tap, which only watches", 0},
 }
 

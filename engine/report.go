@@ -85,7 +85,7 @@ func (w *Worker) reportFlow(set event.Set, f *flows.Flow, now int64) {
 	w.sendReport(set, set.Priority(false), w.rules.Watches[f.Watch].Collectors, f, uint16(w.table.Hash(&f.Key)), now)
 }
 
-// reportDrop reports a packet of f that was to leave as frame. drops is how many
+// reportDrop reports a packet of f that was dropped as frame. drops is how many
 // there were since the last such report.
 func (w *Worker) reportDrop(p *linkState, b *burst, f *flows.Flow, set event.Set, frame []byte, why DropReason, drops uint32) {
 	w.measure(p, ToHost, b)

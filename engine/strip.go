@@ -22,6 +22,10 @@ func (w *Worker) strip(p *linkState, b *burst) {
 			b.dropPacket(int(i), DropDiscard, &p.counters.Direction[ToHost])
 			continue
 		}
+		if info.Edit.Has(inthdr.DropCongested) {
+			w.congested(p, b, int(j))
+			continue
+		}
 		f := b.vec[i].Bytes()
 		b.vec[i].Adj(strip.Strip(f, &b.layers[i], info, &b.outers[i]))
 		if w.locator.Encloses(f, &b.layers[i], info) {
@@ -78,7 +82,13 @@ func (w *Worker) stripInside(p *linkState, b *burst, i int) {
 	for range inthdr.MaxDepth {
 		m.Pullup(min(pullupLen, m.PktLen()))
 		f := m.Bytes()
-		if packet.Parse(f, m.PktLen(), l) != packet.OK {
+		switch packet.Parse(f, m.PktLen(), l) {
+		case packet.OK:
+		case packet.TooDeep:
+			info.Reason = inthdr.ReasonTooDeep
+			w.unsound(p, b, i)
+			return
+		default:
 			return
 		}
 		r := inthdr.NotINT
@@ -101,6 +111,10 @@ func (w *Worker) stripInside(p *linkState, b *burst, i int) {
 		}
 		if info.Discard {
 			b.dropPacket(i, DropDiscard, &p.counters.Direction[ToHost])
+			return
+		}
+		if info.Edit.Has(inthdr.DropCongested) { // a second tunnel
+			b.dropPacket(i, DropCongested, &p.counters.Direction[ToHost])
 			return
 		}
 		m.Adj(strip.Strip(f, l, info, o))

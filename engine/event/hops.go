@@ -47,7 +47,7 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 		}
 		h = d.mix(h, first)
 		if l.Level2Interfaces >= 0 {
-			level2 := binary.LittleEndian.Uint64(hop[l.Level2Interfaces:])
+			level2 := level2Of(hop[l.Level2Interfaces:], l.Format)
 			if uint32(level2) == unknown32 || level2>>32 == unknown32 {
 				hasPath = false
 			}
@@ -82,6 +82,15 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 		set |= d.path(now, f, p, o, h)
 	}
 	return set
+}
+
+// level2Of reads a hop's level-2 interfaces. In FormatGEANT both have one word, which
+// is unknown as a whole.
+func level2Of(b []byte, format inthdr.Format) uint64 {
+	if format == inthdr.FormatGEANT {
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	return binary.LittleEndian.Uint64(b)
 }
 
 // endToEndLatency finds the latency of the whole path: from the source's ingress to now, or

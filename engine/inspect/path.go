@@ -69,7 +69,9 @@ func pathHop(hop []byte, l *inthdr.Layout) (h PathHop, level2 uint64) {
 	}
 	interfaces := word(l.Interfaces)
 	if l.Level2Interfaces >= 0 {
-		level2 = binary.BigEndian.Uint64(hop[l.Level2Interfaces:])
+		if level2 = uint64(word(l.Level2Interfaces)); l.Format != inthdr.FormatGEANT {
+			level2 = binary.BigEndian.Uint64(hop[l.Level2Interfaces:])
+		}
 	}
 	return PathHop{word(l.NodeID), uint16(interfaces >> 16), uint16(interfaces)}, level2
 }

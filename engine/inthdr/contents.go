@@ -4,15 +4,15 @@ import "encoding/binary"
 
 // contents reads the header behind the shim; h is exactly what the shim's
 // Length covers, and stands at offset at of the frame. MD and MX must have a
-// configured version, or nothing is known of the packet.
-func (p *Locator) contents(h []byte, at int, i *Info) Result {
+// configured version that is one of allowed, or nothing is known of the packet.
+func (p *Locator) contents(h []byte, at int, i *Info, allowed formats) Result {
 	if i.Type == Destination {
 		return Sound // no format is defined: opaque
 	}
 	if len(h) < oldLen {
 		return unsound(i, ReasonLength)
 	}
-	f, known := p.formatOf(h[0]>>4, i.Marking)
+	f, known := p.formatOf(h[0]>>4, allowed)
 	if !known || f != Format2 && i.Type != MD {
 		return unsound(i, ReasonVersion)
 	}
@@ -41,17 +41,18 @@ func (p *Locator) contents(h []byte, at int, i *Info) Result {
 	return Sound
 }
 
-// formatOf is the configured format that a header's first four bits name. Those of
-// June 2016 are a version of two bits, zero, and two others; that document has INT
-// in VXLAN-GPE and Geneve only (section 5.3).
-func (p *Locator) formatOf(version uint8, by Marking) (Format, bool) {
+// formatOf is the configured format that a header's first four bits name, of those
+// that its shim and its place allow. Those of June 2016 are a version of two bits,
+// zero, and two others.
+func (p *Locator) formatOf(version uint8, allowed formats) (Format, bool) {
+	allowed &= p.versions
 	switch {
-	case version == 2 && p.version[Format2]:
+	case version == 2 && allowed&only2 != 0:
 		return Format2, true
-	case version == 1 && p.version[Format1]:
-		return Format1, true
+	case version == 1 && allowed&only1 != 0:
+		return p.format1, true
 	}
-	return Format2016, version < 4 && p.version[Format2016] && (by == ByVXLANGPE || by == ByGeneve)
+	return Format2016, version < 4 && allowed&only2016 != 0
 }
 
 // stack checks n bytes of metadata against Hop ML, the Instruction Bitmap and
@@ -120,7 +121,7 @@ func (p *Locator) SourceBits(i *Info) (bits uint16) {
 }
 
 // domainLengths returns the bytes that DS Instruction asks of each hop, and of
-// the source alone. Domain 0 has no instructions: its bits are reserved.
+// the source alone; known is false where its metadata cannot be divided. Domain 0 has no instructions: its bits are reserved.
 func (p *Locator) domainLengths(i *Info) (perHop, source int, known bool) {
 	if i.DomainID == 0 || i.DSInstruction == 0 {
 		return 0, 0, true
@@ -132,6 +133,8 @@ func (p *Locator) domainLengths(i *Info) (perHop, source int, known bool) {
 		for bit, in := range p.domains[d].Bits {
 			switch {
 			case i.DSInstruction&(1<<(15-bit)) == 0:
+			case in.Length == 0: // nobody said how long that is
+				return 0, 0, false
 			case in.SourceOnly:
 				source += int(in.Length)
 			default:

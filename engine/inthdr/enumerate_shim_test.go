@@ -52,7 +52,7 @@ func (c shimCase) want(room int) (f faults, size int) {
 	}
 	size = 4 * (1 + c.words)
 	f.add(c.kind < 1 || c.kind > 3, inthdr.ReasonType)
-	f.add(size > room || c.kind == 1 && c.words < 3, inthdr.ReasonLength)
+	f.add(size > room || c.words < 1 || c.kind == 1 && c.words < 3, inthdr.ReasonLength)
 	if f != 0 || !c.chain {
 		return f, size
 	}

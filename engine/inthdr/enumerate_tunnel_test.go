@@ -144,7 +144,7 @@ func wantGeneve(n, optLen int, options []option, wrong int) (f faults, at []int)
 		}
 		left -= 1 + o.words
 		if o.isINT {
-			f.add(o.kind == 1 && o.words < 3, inthdr.ReasonLength)
+			f.add(o.words < 1 || o.kind == 1 && o.words < 3, inthdr.ReasonLength)
 			f.add(o.kind == 0 || o.kind > 3, inthdr.ReasonType)
 			at = append(at, k)
 		}

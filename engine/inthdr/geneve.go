@@ -25,7 +25,7 @@ func (p *Locator) locateGeneve(b []byte, l *packet.Layers, i *Info) Result {
 	if b[at]>>6 != 0 { // a version that RFC 8926 does not define
 		return NotINT
 	}
-	*i = Info{Marking: ByGeneve, DSCP: l.DSCP}
+	*i = Info{Marking: ByGeneve, DSCP: l.DSCP, Edit: p.edit}
 	to := at + geneveLen + int(b[at]&0x3f)*4
 	if to > end {
 		return unsound(i, ReasonTunnel)
@@ -57,8 +57,11 @@ func (p *Locator) locateGeneve(b []byte, l *packet.Layers, i *Info) Result {
 // geneveOption takes in one option of INT's class, which stands at offset at.
 func (p *Locator) geneveOption(o []byte, at int, i *Info) Result {
 	kind := Type(o[2])
-	if !kind.Known() {
+	if !p.takes(kind) {
 		return unsound(i, ReasonType)
+	}
+	if len(o) == geneveOptionLen {
+		return unsound(i, ReasonLength)
 	}
 	fresh := i.Removed == 0
 	if fresh {
@@ -68,12 +71,12 @@ func (p *Locator) geneveOption(o []byte, at int, i *Info) Result {
 	i.Removed += uint16(len(o))
 	if fresh && kind != Destination || i.Type == Destination && kind != Destination {
 		i.Type, i.Shim = kind, uint16(at)
-		return p.contents(o[geneveOptionLen:], at+geneveOptionLen, i)
+		return p.contents(o[geneveOptionLen:], at+geneveOptionLen, i, anyFormat)
 	}
 	if fresh {
 		i.Shim = uint16(at)
 	}
-	if r := p.soundContents(o[geneveOptionLen:], kind, ByGeneve); r != ReasonNone {
+	if r := p.soundContents(o[geneveOptionLen:], kind, anyFormat); r != ReasonNone {
 		return unsound(i, r)
 	}
 	return Sound

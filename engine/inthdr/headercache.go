@@ -160,7 +160,7 @@ func (p *Locator) locateByPort(b []byte, l *packet.Layers, i *Info) Result {
 		p.addFollowers(b, l, i)
 		return Sound
 	}
-	if i.Type == MD && l.L4 == 34 && l.IPVersion == 4 && l.Fragment == packet.NotFragment {
+	if i.Type == MD && l.L4 == 34 && l.IPVersion == 4 && l.Fragment == packet.NotFragment && i.Edit == 0 {
 		h := b[udpv4Shim:udpv4End]
 		int0, int1 := binary.LittleEndian.Uint64(h), binary.LittleEndian.Uint64(h[8:])
 		m := &p.cache.templates[int0>>8%NumTemplates]

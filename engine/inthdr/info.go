@@ -22,6 +22,19 @@ const (
 	ByGeneve
 )
 
+// Edit is what removing INT changes in a packet besides the usual, and what it leaves.
+type Edit uint8
+
+const (
+	KeepChecksum  Edit = 1 << iota // the checksum of the TCP or UDP header in front of INT stays as it is
+	SetECT1                        // the packet inside of the GRE tunnel that goes leaves with ECT(1)
+	SetCE                          // with CE: congestion experienced
+	DropCongested                  // it cannot say that a queue marked the tunnel's header, and must be dropped
+)
+
+// Has tells whether e has all of f.
+func (e Edit) Has(f Edit) bool { return e&f == f }
+
 // Info is where INT stands in one packet and what its headers say.
 type Info struct {
 	Marking  Marking
@@ -33,6 +46,7 @@ type Info struct {
 	Format   Format
 	Inserted bool  // G: the source made the tunnel (GRE), or made GPE of VXLAN
 	Depth    uint8 // tunnels around the layers that INT is marked in
+	Edit     Edit  // what else changes, or does not
 
 	Start, End uint16 // INT begins and ends here
 	Removed    uint16 // bytes of [Start,End) that go: all of them, but for Geneve options between those of INT

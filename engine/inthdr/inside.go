@@ -53,6 +53,9 @@ func (p *Locator) LocateInside(b []byte, l *packet.Layers, i *Info, o *Outers) R
 		switch packet.ParseInner(b, inner, limit, etherType, &at) {
 		case packet.NeedMore:
 			return NeedMore
+		case packet.TooDeep:
+			*i = Info{}
+			return unsound(i, ReasonTooDeep)
 		case packet.OK:
 		default:
 			return NotINT
@@ -65,6 +68,10 @@ func (p *Locator) LocateInside(b []byte, l *packet.Layers, i *Info, o *Outers) R
 			*l, i.Depth = at, uint8(depth+1)
 			return r
 		}
+	}
+	if p.Tunnel(b, &at) {
+		*i = Info{}
+		return unsound(i, ReasonTooDeep)
 	}
 	return NotINT
 }

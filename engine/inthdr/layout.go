@@ -34,7 +34,7 @@ type Layout struct {
 	Queue            int8 // id 8 bits, occupancy 24 bits
 	IngressTimestamp int8 // 8 bytes, 4 before 2.0
 	EgressTimestamp  int8 // 8 bytes, 4 before 2.0
-	Level2Interfaces int8 // ingress 32 bits, egress 32 bits
+	Level2Interfaces int8 // ingress 32 bits, egress 32 bits; 16 bits each in FormatGEANT
 	TxUtilization    int8 // 4 bytes
 	Buffer           int8 // id 8 bits, occupancy 24 bits
 }
@@ -55,10 +55,10 @@ func LayoutOf(bitmap uint16, format Format) Layout {
 		return int8(at)
 	}
 	wide, both := 8, 8 // timestamps; level-2 interfaces
-	if format != Format2 {
+	if format == Format1 || format == Format2016 {
 		wide = 4
 	}
-	if format == Format2016 {
+	if format == Format2016 || format == FormatGEANT {
 		both = 4
 	}
 	l.NodeID = place(BitNodeID, 4)

@@ -99,7 +99,7 @@ func (p *Locator) locateProbe(b []byte, l *packet.Layers, i *Info) Result {
 // lies within the packet.
 func (p *Locator) locateShim(b []byte, l *packet.Layers, i *Info, by Marking, at int) Result {
 	end := int(l.End)
-	*i = Info{Marking: by, Start: uint16(at), Shim: uint16(at), DSCP: l.DSCP}
+	*i = Info{Marking: by, Start: uint16(at), Shim: uint16(at), DSCP: l.DSCP, Edit: p.edit}
 	if at+shimLen > end {
 		return unsound(i, ReasonTruncated)
 	}
@@ -115,8 +115,8 @@ func (p *Locator) locateShim(b []byte, l *packet.Layers, i *Info, by Marking, at
 	}
 	i.Type = Type(shim >> 28)
 	i.NPT = uint8(shim >> 26 & 3)
-	words := int(shim >> 16 & 0xff)
-	if r := i.checkShim(by, words); r != ReasonNone {
+	words := int(shim>>16&0xff) - p.counted
+	if r := p.checkShim(i, words); r != ReasonNone {
 		return unsound(i, r)
 	}
 	to := at + shimLen + words*4
@@ -132,8 +132,11 @@ func (p *Locator) locateShim(b []byte, l *packet.Layers, i *Info, by Marking, at
 		i.Orig = uint16(shim & 0xff)
 		i.Start = l.L4
 		i.Removed = i.End - i.Start
+		if r := i.checkOriginal(b, l); r != Sound {
+			return r
+		}
 	}
-	return p.contents(b[at+shimLen:to], at+shimLen, i)
+	return p.contents(b[at+shimLen:to], at+shimLen, i, only2)
 }
 
 // extend makes INT end at to.
@@ -169,14 +172,16 @@ func udpLengthAgrees(b []byte, l *packet.Layers) bool {
 	return int(l.L4)+int(binary.BigEndian.Uint16(b[int(l.L4)+4:])) == int(l.End)
 }
 
-// checkShim checks the shim's fields against each other.
-func (i *Info) checkShim(by Marking, words int) Reason {
+// checkShim checks the shim's fields against each other; words stand behind it. A
+// Destination header without any is nothing that anybody sends, while payloads that
+// look like one are common.
+func (p *Locator) checkShim(i *Info, words int) Reason {
 	switch {
-	case !i.Type.Known():
+	case !p.takes(i.Type):
 		return ReasonType
-	case by == ByPort && (i.NPT == 0 || i.NPT == 3), by != ByPort && i.NPT != 0:
+	case i.Marking == ByPort && (i.NPT == 0 || i.NPT == 3), i.Marking != ByPort && i.NPT != 0:
 		return ReasonNPT
-	case i.Type != Destination && words < mdLen/4:
+	case words < 1, i.Type != Destination && words < mdLen/4:
 		return ReasonLength
 	}
 	return ReasonNone

@@ -17,10 +17,14 @@ type Config struct {
 	GREProtocol   *uint16     // protocol type that says INT
 	VXLANGPE      *VXLANGPE
 	Geneve        *Geneve
-	Version2      bool // INT 2.x is taken
-	Version1      bool // INT 1.0 is taken
-	Version0      bool // the June 2016 format is taken
-	Fragments     bool // first fragments that hold the whole INT are taken as INT
+	Version2      bool           // INT 2.x is taken
+	Version1      bool           // INT 1.0 is taken
+	Version0      bool           // the June 2016 format is taken
+	GEANT         bool           // INT 1.0 is as GEANT's programs write it: FormatGEANT
+	Fragments     bool           // first fragments that hold the whole INT are taken as INT
+	ShimInclusive bool           // Length of shims of 2.x counts the shim itself
+	KeepChecksum  bool           // TCP and UDP checksums are left as they are
+	Ignored       [NumTypes]bool // types that are not taken as INT
 	Domains       []Domain
 }
 
@@ -55,8 +59,12 @@ type Locator struct {
 	byPort, byDSCP, byProbe bool
 	byGRE, byGPE, byGeneve  bool
 	beforeOptions           bool
-	version                 [3]bool // by Format
+	versions                formats // that are taken
+	format1                 Format  // of INT 1.0: Format1 or FormatGEANT
+	counted                 int     // words of a 2.x shim that its Length counts: 0 or 1
 	fragments               bool
+	edit                    Edit // of every packet
+	ignored                 [NumTypes]bool
 	port                    uint16
 	dscpValue, dscpMask     uint8
 	probe                   uint64
@@ -77,11 +85,11 @@ const layoutSlots = 8
 // NewLocator compiles c.
 func NewLocator(c Config) *Locator {
 	p := &Locator{
-		beforeOptions: c.BeforeOptions, fragments: c.Fragments,
-		version:    [3]bool{Format2: c.Version2, Format1: c.Version1, Format2016: c.Version0},
+		beforeOptions: c.BeforeOptions, fragments: c.Fragments, ignored: c.Ignored,
 		probePorts: c.ProbePorts, domains: c.Domains,
 		gpe: VXLANGPE{Port: defaultGPEPort}, geneve: Geneve{Port: defaultGenevePort},
 	}
+	p.setReading(&c)
 	if c.GREProtocol != nil {
 		p.byGRE, p.greProtocol = true, *c.GREProtocol
 	}
@@ -113,6 +121,28 @@ func NewLocator(c Config) *Locator {
 	}
 	return p
 }
+
+func (p *Locator) setReading(c *Config) {
+	for f, taken := range [...]bool{Format2: c.Version2, Format1: c.Version1, Format2016: c.Version0} {
+		if taken {
+			p.versions |= 1 << f
+		}
+	}
+	if c.GEANT {
+		p.format1 = FormatGEANT
+	} else {
+		p.format1 = Format1
+	}
+	if c.ShimInclusive {
+		p.counted = 1
+	}
+	if c.KeepChecksum {
+		p.edit = KeepChecksum
+	}
+}
+
+// takes tells whether INT of type t is taken.
+func (p *Locator) takes(t Type) bool { return t.Known() && !p.ignored[t] }
 
 // Layout returns the layout of one hop of i, remembered where possible. It is
 // valid until the next call.

@@ -10,7 +10,7 @@ import (
 // type and zero, from one of 2.x, whose type is never zero. It is asked only
 // where such a version is configured.
 func (p *Locator) isOldShim(shim uint32) bool {
-	if !p.version[Format1] && !p.version[Format2016] {
+	if p.versions&(only1|only2016) == 0 {
 		return false
 	}
 	return shim>>16 == uint32(MD)<<8 || shim>>16 == uint32(Destination)<<8
@@ -21,7 +21,10 @@ func (p *Locator) isOldShim(shim uint32) bool {
 func (p *Locator) oldShim(b []byte, l *packet.Layers, i *Info, at int, shim uint32) Result {
 	i.Type = Type(shim >> 24)
 	words := int(shim >> 8 & 0xff)
-	if words < 1 || i.Type == MD && words < 1+oldLen/4 {
+	if !p.takes(i.Type) {
+		return unsound(i, ReasonType)
+	}
+	if words < 2 || i.Type == MD && words < 1+oldLen/4 {
 		return unsound(i, ReasonLength)
 	}
 	to := at + words*4
@@ -29,7 +32,7 @@ func (p *Locator) oldShim(b []byte, l *packet.Layers, i *Info, at int, shim uint
 		return r
 	}
 	p.restoreDSCP(i, i.Marking, uint8(shim>>2)&0x3f, l.DSCP)
-	return p.contents(b[at+shimLen:to], at+shimLen, i)
+	return p.contents(b[at+shimLen:to], at+shimLen, i, only1)
 }
 
 // old reads the header, of eight bytes at least, of INT 1.0 (section 4.7) or of June 2016 (section 5.3.3).
@@ -38,7 +41,7 @@ func (p *Locator) old(h []byte, at int, i *Info) Result {
 	i.Bitmap = binary.BigEndian.Uint16(h[4:])
 	i.Stack = uint16(at + oldLen)
 	n := len(h) - oldLen
-	if i.Format == Format1 {
+	if i.Format != Format2016 {
 		i.Discard = w&(1<<25) != 0 // C: a copy, not to be forwarded
 		i.HopExceeded = w&(1<<24) != 0
 		i.MTUExceeded = w&(1<<23) != 0

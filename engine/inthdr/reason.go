@@ -19,6 +19,8 @@ const (
 	ReasonTunnel
 	ReasonInstructions
 	ReasonFragment
+	ReasonOriginal
+	ReasonTooDeep
 	NumReasons
 )
 
@@ -26,17 +28,19 @@ var reasons = [NumReasons]struct{ label, doc string }{
 	ReasonNone:          {"none", "nothing is wrong"},
 	ReasonSegmented:     {"segmented", "the INT headers are spread over buffers in a way that could not be joined; not taken as INT"},
 	ReasonTruncated:     {"truncated", "the packet ends before the shim and the INT header do, or before its IP length says; not taken as INT"},
-	ReasonLength:        {"shim_length", "the shim's Length is too small for its type or goes beyond the packet; not taken as INT"},
+	ReasonLength:        {"shim_length", "the shim's Length is too small for its type (a Destination header has a word at least) or goes beyond the packet; not taken as INT"},
 	ReasonNPT:           {"npt", "NPT is not 1 or 2 on the INT port, or not 0 elsewhere; not taken as INT"},
 	ReasonType:          {"type", "the INT type is not MD, Destination or MX; not taken as INT"},
-	ReasonVersion:       {"version", "the INT version is not configured; not taken as INT"},
+	ReasonVersion:       {"version", "the version of the INT header is not configured, or does not belong behind this shim or to this place: a header of 1.0 behind a shim of 2.x, or the other way; not taken as INT"},
 	ReasonUDPLength:     {"udp_length", "the UDP length does not agree with the IP length; not taken as INT"},
 	ReasonHopML:         {"hop_ml", "Hop ML does not agree with the Instruction Bitmap; INT removed, contents ignored"},
 	ReasonStack:         {"stack", "the stack is not a whole number of hops; INT removed, contents ignored"},
-	ReasonUnknownDomain: {"unknown_domain", "instructions of a domain that is not configured; INT removed, contents ignored"},
+	ReasonUnknownDomain: {"unknown_domain", "instructions of a domain that is not configured, or that its configuration does not describe, so that the stack cannot be divided; INT removed, contents ignored"},
 	ReasonTunnel:        {"tunnel", "the tunnel header that carries INT is one that cannot be rewritten: GRE routing, no EtherType inside, a version or lengths that do not add up; not taken as INT"},
 	ReasonFragment:      {"fragment", "the first fragment of a packet with INT, where the configuration does not say fragments = \"strip\"; not taken as INT"},
 	ReasonInstructions:  {"instructions", "Instruction Count of the June 2016 format does not agree with the bitmap; INT removed, contents ignored"},
+	ReasonOriginal:      {"original", "NPT 2: the packet that would be left is none: its UDP length or TCP data offset does not fit what is there; not taken as INT"},
+	ReasonTooDeep:       {"too_deep", "more headers than the sink looks behind: over 8 VLAN tags, 8 MPLS labels, 15 IPv6 extension headers or 3 tunnels; whether INT stands there is not known"},
 }
 
 // String is the value of the reason label.
@@ -54,9 +58,19 @@ func (r Reason) Doc() string { return reasons[r].doc }
 type Format uint8
 
 const (
-	Format2    Format = iota // INT 2.0 and 2.1
-	Format1                  // INT 1.0
-	Format2016               // "In-band Network Telemetry (INT)", June 2016
+	Format2     Format = iota // INT 2.0 and 2.1
+	Format1                   // INT 1.0
+	Format2016                // "In-band Network Telemetry (INT)", June 2016
+	FormatGEANT               // INT 1.0 as GEANT's P4 programs write it: timestamps of 64 bits, both level-2 interfaces in 4 bytes
+)
+
+// formats is a set of Format; FormatGEANT counts as Format1.
+type formats uint8
+
+const (
+	only2, only1, only2016 formats = 1 << Format2, 1 << Format1, 1 << Format2016
+
+	anyFormat = only2 | only1 | only2016
 )
 
 // Type is the INT type of a shim (INT 2.1, section "INT Header Types").

@@ -17,7 +17,7 @@ const (
 )
 
 // reasonPackets are one packet from IPv4 on for each Reason, or more, and what
-// Locate says.
+// Find says.
 var reasonPackets = []struct {
 	reason inthdr.Reason
 	result inthdr.Result
@@ -118,6 +118,40 @@ var reasonPackets = []struct {
 			"0002 0801 8000 0000" + "80000064",
 	},
 	{
+		inthdr.ReasonLength, inthdr.Unsound, "a Destination header of no words",
+		"4500 0023 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "000f 0000" + "24 00 0035" + "68 69 0a",
+	},
+	{
+		inthdr.ReasonLength, inthdr.Unsound, "a Destination header of INT 1.0 of no words",
+		"455c 0023 0001 0000 4011 0000" + ipv4Addrs + "8235 0035 000f 0000" + "02 00 01 00" + "68 69 0a",
+	},
+	{
+		inthdr.ReasonOriginal, inthdr.Unsound, "NPT 2 and a UDP header that is a byte too long",
+		"4500 0037 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "0023 0000" + "18 03 0011" + md3 + "8235 0035 000c 0000" + "68 69 0a",
+	},
+	{
+		inthdr.ReasonOriginal, inthdr.Unsound, "NPT 2 and seven bytes of UDP",
+		"4500 0033 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "001f 0000" + "18 03 0011" + md3 + "8235 0035 0007 00",
+	},
+	{
+		inthdr.ReasonOriginal, inthdr.Unsound, "NPT 2 and a TCP data offset of four words",
+		"4500 0040 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "002c 0000" + "18 03 0006" + md3 + "8235 0050 00000001 00000000 4010 ffff 0000 0000",
+	},
+	{
+		inthdr.ReasonOriginal, inthdr.Unsound, "NPT 2 and a TCP data offset beyond the packet",
+		"4500 0040 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "002c 0000" + "18 03 0006" + md3 + "8235 0050 00000001 00000000 6010 ffff 0000 0000",
+	},
+	{
+		inthdr.ReasonTooDeep, inthdr.Unsound, "INT in four tunnels of IP in IP",
+		"4500 0083 0001 0000 4004 0000" + ipv4Addrs + "4500 006f 0001 0000 4004 0000" + ipv4Addrs + "4500 005b 0001 0000 4004 0000" + ipv4Addrs +
+			"4500 0047 0001 0000 4004 0000" + ipv4Addrs + "4500 0033 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "001f 0000" + "14 04 0035" + md1Hop + "68 69 0a",
+	},
+	{
+		inthdr.ReasonNone, inthdr.Sound, "INT in three tunnels of IP in IP",
+		"4500 006f 0001 0000 4004 0000" + ipv4Addrs + "4500 005b 0001 0000 4004 0000" + ipv4Addrs +
+			"4500 0047 0001 0000 4004 0000" + ipv4Addrs + "4500 0033 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "001f 0000" + "14 04 0035" + md1Hop + "68 69 0a",
+	},
+	{
 		inthdr.ReasonFragment, inthdr.Unsound, "the first fragment of many",
 		"4500 0034 0001 2000 4011 0000" + ipv4Addrs + toINTPort + "05dc 0000" + "14 04 0035" + md1Hop + "68 69 0a 0d",
 	},
@@ -154,17 +188,18 @@ func TestEveryReason(t *testing.T) {
 		before := bytes.Clone(b)
 		var l packet.Layers
 		var i inthdr.Info
+		var o inthdr.Outers
 		if int(b[16])<<8|int(b[17]) != len(b)-14 {
 			t.Fatalf("%s: the IP length is %d of %d", c.name, int(b[16])<<8|int(b[17]), len(b)-14)
 		}
 		if s := packet.Parse(b, len(b), &l); s != packet.OK {
 			t.Fatalf("%s: parse: %v", c.name, s)
 		}
-		if r := p.Locate(b, &l, &i); r != c.result || i.Reason != c.reason {
+		if r := p.Find(b, &l, &i, &o); r != c.result || i.Reason != c.reason {
 			t.Errorf("%s: %v, %v; want %v, %v", c.name, r, i.Reason, c.result, c.reason)
 		}
 		if !bytes.Equal(b, before) {
-			t.Errorf("%s: Locate changed the packet", c.name)
+			t.Errorf("%s: Find changed the packet", c.name)
 		}
 		reached[c.reason] = true
 	}

@@ -106,6 +106,9 @@ func (s *shape) fill(p *Locator, b []byte, pktLen int, l *packet.Layers, i *Info
 	} else if int(s.layers.L4)+int(binary.BigEndian.Uint16(l4[4:])) != end || s.info.Marking != ByPort && p.hasOwnPort(dst) {
 		return false
 	}
+	if s.info.NPT == 2 && original(b, int(s.info.End), end, s.info.Orig, false) != Sound {
+		return false
+	}
 	orig := s.info.Orig
 	if s.info.NPT == 1 {
 		if orig = binary.BigEndian.Uint16(shim[2:]); orig == p.port {
@@ -153,7 +156,7 @@ func (s *shape) store(p *Locator, b []byte, l *packet.Layers, i *Info) bool {
 		i.Marking == ByPort && i.NPT == 1 && l.L3 == packet.EthernetLen && l.L4 == udpv4Shim-8 && l.IPVersion == 4, // Template serves these
 		l.Fragment != packet.NotFragment, int(l.L3) != packet.EthernetLen+4*int(l.VLANs), to > shapeBytes,
 		i.NPT == 1 && i.Orig == p.port, i.Marking != ByPort && l.Proto == packet.ProtoUDP && p.hasOwnPort(l.DstPort),
-		int(i.End) != int(i.Shim)+shimLen+4*int(b[i.Shim+1]): // followed by another shim
+		int(i.End) != int(i.Shim)+shimLen+4*(int(b[i.Shim+1])-p.counted): // followed by another shim
 		return false
 	}
 	if l.IPVersion == 6 && l.L4 != l.L3+ipv6Len {

@@ -67,6 +67,7 @@ func (p *Locator) locateGRE(b []byte, l *packet.Layers, i *Info) Result {
 			return unsound(i, ReasonLength)
 		}
 		i.Removed = i.End - i.Start
+		return i.decapsulate(b, l)
 	}
 	return Sound
 }
@@ -98,7 +99,10 @@ func (p *Locator) locateGPE(b []byte, l *packet.Layers, i *Info) Result {
 	if b[at]&vxlanP == 0 || !p.isNextINT(b[at+3]) {
 		return NotINT
 	}
-	*i = Info{Marking: ByVXLANGPE, Start: uint16(at + gpeLen), Shim: uint16(at + gpeLen), DSCP: l.DSCP}
+	*i = Info{
+		Marking: ByVXLANGPE, Start: uint16(at + gpeLen), Shim: uint16(at + gpeLen), DSCP: l.DSCP, Edit: p.edit,
+		Next: uint16(b[at+3]),
+	}
 	if !udpLengthAgrees(b, l) {
 		return unsound(i, ReasonUDPLength)
 	}
@@ -112,88 +116,5 @@ func (p *Locator) locateGPE(b []byte, l *packet.Layers, i *Info) Result {
 }
 
 func (p *Locator) isNextINT(next uint8) bool {
-	return next == p.gpe.NextProtocol || next == gpeINT1 && p.version[Format1] || next == gpeINT2016 && p.version[Format2016]
-}
-
-// chain reads one shim after the other from i.Start on, as long as the next
-// protocol is INT, and the contents of the first MD or MX header.
-func (p *Locator) chain(b []byte, end int, i *Info) Result {
-	at, first := int(i.Start), true
-	for {
-		if at+shimLen > end {
-			return unsound(i, ReasonTruncated)
-		}
-		if len(b) < at+shimLen {
-			return NeedMore
-		}
-		s := p.tunnelShim(b[at:at+shimLen], i.Marking)
-		to := at + s.size
-		if s.size < shimLen {
-			return unsound(i, ReasonLength)
-		}
-		if !s.kind.Known() {
-			return unsound(i, ReasonType)
-		}
-		if r := i.extend(b, to, end); r != Sound {
-			return r
-		}
-		if first {
-			i.Type, i.Inserted, first = s.kind, s.inserted, false
-		}
-		if i.Type == Destination && s.kind != Destination { // MD or MX should come first
-			i.Type, i.Shim = s.kind, uint16(at)
-		}
-		if i.Shim == uint16(at) {
-			if r := p.contents(b[at+shimLen:to], at+shimLen, i); r != Sound {
-				return r
-			}
-		} else if r := p.soundContents(b[at+shimLen:to], s.kind, i.Marking); r != ReasonNone {
-			return unsound(i, r)
-		}
-		at, i.Next = to, s.next
-		if !s.more {
-			return Sound
-		}
-	}
-}
-
-// shim of GRE or VXLAN-GPE.
-type shim struct {
-	kind     Type
-	size     int // bytes, itself included
-	inserted bool
-	next     uint16
-	more     bool // next is INT again
-}
-
-func (p *Locator) tunnelShim(b []byte, by Marking) shim {
-	v := binary.BigEndian.Uint32(b)
-	if by == ByGRE {
-		next := uint16(v)
-		return shim{Type(v >> 28), shimLen + int(v>>16&0xff)*4, v&(1<<27) != 0, next, next == p.greProtocol}
-	}
-	next := uint8(v)
-	if p.isOldShim(v) {
-		return shim{Type(v >> 24), int(v>>8&0xff) * 4, false, uint16(next), p.isNextINT(next)}
-	}
-	return shim{Type(v >> 28), shimLen + int(v>>16&0xff)*4, v&(1<<15) != 0, uint16(next), p.isNextINT(next)}
-}
-
-// soundContents tells what is wrong with a header of a chain that is not the one
-// whose contents are read.
-func (p *Locator) soundContents(h []byte, kind Type, by Marking) Reason {
-	if kind == Destination {
-		return ReasonNone
-	}
-	if len(h) < oldLen {
-		return ReasonLength
-	}
-	f, known := p.formatOf(h[0]>>4, by)
-	switch {
-	case !known || f != Format2 && kind != MD:
-		return ReasonVersion
-	case f == Format2 && len(h) < mdLen:
-		return ReasonLength
-	}
-	return ReasonNone
+	return next == p.gpe.NextProtocol || next == gpeINT1 && p.versions&only1 != 0 || next == gpeINT2016 && p.versions&only2016 != 0
 }

@@ -17,7 +17,7 @@ import (
 // packet.Parse and a Locate or LocateInside that returned Sound left for these
 // bytes; the headers up to i.End must be in b. The frame then starts head bytes
 // further on: the caller drops them (Mbuf.Adj). Nothing outside b[:i.End] is
-// touched.
+// touched, but for the ECN field of the packet inside of a GRE tunnel that goes.
 func Strip(b []byte, l *packet.Layers, i *inthdr.Info, o *inthdr.Outers) (head int) {
 	if i.UDPv4 {
 		return UDPv4(b, i)
@@ -123,20 +123,24 @@ func putIPv6(f []byte, l *packet.Layers, i *inthdr.Info, length uint16) {
 
 // l4Checksum computes the restored TCP or UDP checksum from the one in the
 // packet: minus the removed bytes, minus n in every length it covers, and with
-// the original destination port.
+// the original destination port. It returns the packet's own where that is to be kept.
 func l4Checksum(b []byte, l *packet.Layers, i *inthdr.Info, n int) uint16 {
+	at := l.L4 + udpChecksum
+	if l.Proto == packet.ProtoTCP {
+		at = l.L4 + tcpChecksum
+	}
+	old := binary.BigEndian.Uint16(b[at:])
+	if i.Edit.Has(inthdr.KeepChecksum) {
+		return old
+	}
 	removed := Sum(b[i.Start:i.End])
 	length := l.End - l.L4
 	lengths := uint32(^length) + uint32(length-uint16(n)) // pseudo header
-	var old uint16
 	if l.Proto == packet.ProtoUDP {
-		old = binary.BigEndian.Uint16(b[l.L4+6:])
 		if old == 0 {
 			return 0 // the sender computed none (RFC 768)
 		}
 		lengths *= 2 // and the UDP header's own
-	} else {
-		old = binary.BigEndian.Uint16(b[l.L4+16:])
 	}
 	s := uint32(^old) + uint32(^removed) + lengths
 	if i.NPT == 1 {

@@ -10,6 +10,7 @@ import (
 // Offsets of checksums from their L4 header.
 const (
 	udpChecksum = 6
+	tcpChecksum = 16
 	greChecksum = 4
 )
 
@@ -43,11 +44,7 @@ func cover(b []byte, l *packet.Layers) uint16 {
 // shorten makes the headers of l agree with a tunnel that lost n bytes. f is what
 // cover saw, as it is now; before is what cover returned.
 func shorten(f []byte, l *packet.Layers, n int, before uint16) {
-	shortenIP(f[l.L3:], l, n)
-	if l.Proto == packet.ProtoUDP {
-		h := f[l.L4+4:]
-		binary.BigEndian.PutUint16(h, binary.BigEndian.Uint16(h)-uint16(n))
-	}
+	shortenLengths(f, l, n)
 	at := checksumAt(f, l)
 	if at == 0 {
 		return
@@ -63,6 +60,15 @@ func shorten(f []byte, l *packet.Layers, n int, before uint16) {
 		c = 0xffff
 	}
 	binary.BigEndian.PutUint16(f[at:], c)
+}
+
+// shortenLengths takes n off the lengths of the IP header and of the UDP header of l.
+func shortenLengths(f []byte, l *packet.Layers, n int) {
+	shortenIP(f[l.L3:], l, n)
+	if l.Proto == packet.ProtoUDP {
+		h := f[l.L4+4:]
+		binary.BigEndian.PutUint16(h, binary.BigEndian.Uint16(h)-uint16(n))
+	}
 }
 
 // shortenIP takes n off the length of the IP header h.
@@ -96,6 +102,10 @@ func stripTunnel(b []byte, l *packet.Layers, i *inthdr.Info) int {
 		f[l.Payload] -= uint8(n / 4) // Opt Len, the low six bits
 	case inthdr.ByGRE:
 		binary.BigEndian.PutUint16(f[l.L4+2:], i.Next)
+	}
+	if i.Edit.Has(inthdr.KeepChecksum) {
+		shortenLengths(f, l, n) // of UDP: a checksum of GRE is always its tunnel's own
+		return n
 	}
 	shorten(f, l, n, before)
 	return n
@@ -138,6 +148,9 @@ func packOptions(o []byte, n int) {
 // or its own.
 func stripWithGRE(b []byte, l *packet.Layers, i *inthdr.Info) int {
 	n, end := int(i.Removed), int(i.End)
+	if i.Edit&(inthdr.SetECT1|inthdr.SetCE) != 0 {
+		markInside(b, l, i)
+	}
 	if i.Start == 0 {
 		return n // Ethernet inside
 	}

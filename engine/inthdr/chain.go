@@ -1,0 +1,104 @@
+package inthdr
+
+import "encoding/binary"
+
+// chain reads one shim after the other from i.Start on, as long as the next
+// protocol is INT, and the contents of the first MD or MX header. i.Next says by which
+// next protocol of VXLAN-GPE the first one is named.
+func (p *Locator) chain(b []byte, end int, i *Info) Result {
+	at, first := int(i.Start), true
+	for {
+		if at+shimLen > end {
+			return unsound(i, ReasonTruncated)
+		}
+		if len(b) < at+shimLen {
+			return NeedMore
+		}
+		s := p.tunnelShim(b[at:at+shimLen], i.Marking, i.Next)
+		to := at + s.size
+		if !p.takes(s.kind) {
+			return unsound(i, ReasonType)
+		}
+		if s.size <= shimLen {
+			return unsound(i, ReasonLength)
+		}
+		if r := i.extend(b, to, end); r != Sound {
+			return r
+		}
+		if first {
+			i.Type, i.Inserted, first = s.kind, s.inserted, false
+		}
+		if i.Type == Destination && s.kind != Destination { // MD or MX should come first
+			i.Type, i.Shim = s.kind, uint16(at)
+		}
+		if i.Shim == uint16(at) {
+			if r := p.contents(b[at+shimLen:to], at+shimLen, i, s.allowed); r != Sound {
+				return r
+			}
+		} else if r := p.soundContents(b[at+shimLen:to], s.kind, s.allowed); r != ReasonNone {
+			return unsound(i, r)
+		}
+		at, i.Next = to, s.next
+		if !s.more {
+			return Sound
+		}
+	}
+}
+
+// shim of GRE or VXLAN-GPE.
+type shim struct {
+	kind     Type
+	size     int // bytes, itself included
+	inserted bool
+	next     uint16
+	more     bool    // next is INT again
+	allowed  formats // of the header behind it
+}
+
+// tunnelShim reads a shim; named is the next protocol of VXLAN-GPE in front of it.
+func (p *Locator) tunnelShim(b []byte, by Marking, named uint16) shim {
+	v := binary.BigEndian.Uint32(b)
+	size := shimLen + (int(v>>16&0xff)-p.counted)*4
+	if by == ByGRE {
+		next := uint16(v)
+		return shim{Type(v >> 28), size, v&(1<<27) != 0, next, next == p.greProtocol, only2}
+	}
+	next, allowed := uint8(v), p.namedBy(uint8(named))
+	if p.isOldShim(v) {
+		return shim{Type(v >> 24), int(v>>8&0xff) * 4, false, uint16(next), p.isNextINT(next), allowed &^ only2}
+	}
+	return shim{Type(v >> 28), size, v&(1<<15) != 0, uint16(next), p.isNextINT(next), allowed & only2}
+}
+
+// namedBy are the formats of INT that a next protocol of VXLAN-GPE can name. One of
+// June 2016 cannot be told from one of 2.x by its first bits.
+func (p *Locator) namedBy(next uint8) formats {
+	switch {
+	case next == p.gpe.NextProtocol && next != gpeINT2016 && p.versions&only2 != 0:
+		return only2 | only1
+	case next == p.gpe.NextProtocol:
+		return anyFormat
+	case next == gpeINT1:
+		return only1
+	}
+	return only2016
+}
+
+// soundContents tells what is wrong with a header of a chain that is not the one
+// whose contents are read.
+func (p *Locator) soundContents(h []byte, kind Type, allowed formats) Reason {
+	if kind == Destination {
+		return ReasonNone
+	}
+	if len(h) < oldLen {
+		return ReasonLength
+	}
+	f, known := p.formatOf(h[0]>>4, allowed)
+	switch {
+	case !known || f != Format2 && kind != MD:
+		return ReasonVersion
+	case f == Format2 && len(h) < mdLen:
+		return ReasonLength
+	}
+	return ReasonNone
+}
