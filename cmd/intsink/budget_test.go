@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"intsink/cmd/intsink/internal/simulate"
 )
 
 // TestReplayWithABudget: fewer reports, the same packets, and the same each time.
@@ -30,7 +32,7 @@ func TestReplayWithABudget(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(stdout), "\n")
 		last[i] = lines[len(lines)-1]
 	}
-	var s summary
+	var s simulate.Summary
 	if err := json.Unmarshal([]byte(last[0]), &s); err != nil || last[0] != last[1] {
 		t.Fatalf("%v: %q, %q", err, last[0], last[1])
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"intsink/cmd/intsink/internal/simulate"
 )
 
 // TestMain lets the tests run the command as a user does, in a process of its
@@ -65,7 +67,7 @@ func sameFile(t *testing.T, a, b string) bool {
 }
 
 // lastLine is the JSON summary of replay.
-func lastLine(t *testing.T, stdout string) (s summary) {
+func lastLine(t *testing.T, stdout string) (s simulate.Summary) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &s); err != nil {

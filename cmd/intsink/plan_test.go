@@ -10,11 +10,13 @@ import (
 	"testing"
 
 	"github.com/gopacket/gopacket/layers"
+
+	"intsink/cmd/intsink/internal/plan"
 )
 
 // planned is what plan makes of a capture with the configuration of replayFile, and
 // more of it.
-func planned(t *testing.T, capture, more string, args ...string) (p plan, stderr string) {
+func planned(t *testing.T, capture, more string, args ...string) (p plan.Result, stderr string) {
 	t.Helper()
 	conf := write(t, filepath.Join(t.TempDir(), "c.hcl"), config("udp_port = 5000")+more)
 	stdout, stderr, code := intsink(t, append([]string{"plan", "--config", conf, "--in", capture, "--format", "json"}, args...)...)
@@ -56,8 +58,8 @@ func TestPlanCountsPerSecond(t *testing.T) {
 	if p.Seconds != 2.5 || p.Packets.Received != 46 || p.Packets.INT != 46 || p.Flows.Watched != 45 || p.Flows.Peak != 45 {
 		t.Errorf("%+v", p)
 	}
-	e := p.event("new_flow")
-	want := rate{Total: 45, Mean: 18, Peak: 30}
+	e := p.Event("new_flow")
+	want := plan.Rate{Total: 45, Mean: 18, Peak: 30}
 	if e.Fired != want || e.Reports != want || math.Abs(e.Share-45./46) > 1e-9 || len(e.Suppressed) > 0 {
 		t.Errorf("new_flow %+v, want %+v", e, want)
 	}
@@ -72,7 +74,7 @@ func TestPlanCountsPerSecond(t *testing.T) {
 		t.Errorf("%+v, want %d packets and %d bits", c, len(r.reports), bits)
 	}
 	for name, n := range r.summary.Reports {
-		if got := p.event(name).Reports.Total; got != n {
+		if got := p.Event(name).Reports.Total; got != n {
 			t.Errorf("%s: %d reports, replay gives %d", name, got, n)
 		}
 	}
@@ -88,8 +90,8 @@ func TestPlanAgainst(t *testing.T) {
 	if p.Against == nil {
 		t.Fatal("no comparison")
 	}
-	e := p.Against.event("new_flow")
-	if p.event("new_flow").Reports.Total != 45 || e.Fired.Total != 45 || e.Reports.Total+e.Suppressed["rate"] != 45 || e.Suppressed["rate"] == 0 {
+	e := p.Against.Event("new_flow")
+	if p.Event("new_flow").Reports.Total != 45 || e.Fired.Total != 45 || e.Reports.Total+e.Suppressed["rate"] != 45 || e.Suppressed["rate"] == 0 {
 		t.Errorf("against %+v", e)
 	}
 	conf := write(t, filepath.Join(dir, "new.hcl"), strings.Replace(config("udp_port = 5000"), `"primary"`, `"other"`, 1))
@@ -134,7 +136,7 @@ func TestPlanOfOddCaptures(t *testing.T) {
 				enhanced(0, captureStart/1000, f), enhanced(0, math.MaxInt64/1000-1e6, f))))
 		}
 		p, stderr := planned(t, path, "")
-		if p.Packets.Received != c.received || p.event("flow_end").Reports.Total != c.ends {
+		if p.Packets.Received != c.received || p.Event("flow_end").Reports.Total != c.ends {
 			t.Errorf("%s: %+v", c.name, p)
 		}
 		if !strings.Contains(stderr, c.warning) || c.warning == "" && stderr != "" {
@@ -187,17 +189,6 @@ func TestPlanUsage(t *testing.T) {
 		_, stderr, code := intsink(t, append([]string{"plan"}, c.args...)...)
 		if code != c.code || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: exit code %d, %q; want %d and %q", c.args, code, stderr, c.code, c.want)
-		}
-	}
-}
-
-func TestFigures(t *testing.T) {
-	for x, want := range map[float64]string{
-		0: "0", 0.001: "<0.01", 0.25: "0.25", 1: "1", 9.999: "10", 12.34: "12.3", 1234: "1234", 9999.4: "9999",
-		10000: "10k", 123456: "123k", 9_999_400: "9999k", 2.5e7: "25M", 1e10: "10G", 3e15: "3000T",
-	} {
-		if got := figure(x); got != want {
-			t.Errorf("%v: %q, want %q", x, got, want)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 
 	"intsink/cmd/internal/capture"
+	"intsink/cmd/intsink/internal/simulate"
 	"intsink/engine/intgen"
 )
 
@@ -86,7 +87,7 @@ func classic(t *testing.T, path string, snap uint32, times []int64, frames ...[]
 type replayed struct {
 	stderr       string
 	code         int
-	summary      summary
+	summary      simulate.Summary
 	out, reports []capture.Packet
 }
 

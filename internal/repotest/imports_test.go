@@ -27,10 +27,14 @@ var mayImport = []struct {
 	{"cmd/intsink/internal/explain", []string{"cmd/internal/cli", "cmd/intsink/internal/flowapi", "conf", "engine/inspect"}},
 	{"cmd/intsink/internal/appliance", []string{"cmd/internal/cli", "cmd/intsink/internal/observe", "cmd/intsink/internal/rules", "conf", "dpdk/...", "engine", "exporters/...", "flows"}},
 	{"cmd/intsink/internal/gen", []string{"cmd/internal/...", "engine/intgen"}},
+	{"cmd/intsink/internal/check", []string{"cmd/internal/cli", "conf", "flows"}},
+	{"cmd/intsink/internal/simulate", []string{"cmd/internal/cli", "cmd/intsink/internal/rules", "conf", "dpdk/mbuf", "dpdk/ring", "engine", "engine/...", "exporters/port"}},
+	{"cmd/intsink/internal/plan", []string{"cmd/internal/...", "cmd/intsink/internal/rules", "cmd/intsink/internal/simulate", "conf", "dpdk/mbuf", "engine", "engine/..."}},
+	{"cmd/intsink/internal/replay", []string{"cmd/internal/...", "cmd/intsink/internal/rules", "cmd/intsink/internal/simulate", "conf", "dpdk/...", "exporters/file"}},
 	{"cmd/intsink/internal/observe/observetest", nil},
 	{"cmd/intsink/internal/observe", []string{"cmd/intsink/internal/flowapi", "cmd/intsink/internal/ui", "engine", "engine/...", "exporters", "exporters/port"}},
 	{"cmd/intsink/internal/ui", nil},
-	{"cmd/intsink", []string{"cmd/internal/...", "cmd/intsink/internal/...", "conf", "dpdk/...", "engine", "engine/...", "exporters", "exporters/...", "flows"}},
+	{"cmd/intsink", []string{"cmd/internal/...", "cmd/intsink/internal/..."}},
 	{"conf", nil},
 	{"dpdk/mbuf", nil},
 	{"dpdk/...", []string{"dpdk/..."}},
@@ -155,7 +159,7 @@ func TestCgoStaysInDPDK(t *testing.T) {
 
 // needDPDK are the packages of commands that link DPDK. All others, and their tests,
 // build on a machine without it.
-var needDPDK = []string{"cmd/intsink", "cmd/intsink/internal/appliance"}
+var needDPDK = []string{"cmd/intsink", "cmd/intsink/internal/appliance", "cmd/intsink/internal/replay"}
 
 func TestCommandsNeedDPDKInFewPlaces(t *testing.T) {
 	out, err := exec.Command("go", "list", "-test", "-deps", "-f", "{{.ImportPath}} {{join .Deps \" \"}}", module+"/cmd/...").Output()

@@ -11,7 +11,7 @@ import (
 
 // startEAL starts DPDK as the configuration asks, with hugepages where it can.
 func startEAL(c *conf.Config) error {
-	args, warnings, err := EALArgs(c)
+	args, warnings, err := ealArgs(c)
 	if err != nil {
 		return err
 	}
@@ -21,8 +21,17 @@ func startEAL(c *conf.Config) error {
 	return eal.Init(args)
 }
 
-// EALArgs composes EAL's arguments, or says why this machine cannot run c.
-func EALArgs(c *conf.Config) (args, warnings []string, err error) {
+// CheckMachine says what of c EAL would not take, and why this machine cannot run it.
+func CheckMachine(c *conf.Config) (wrong, cannot error) {
+	if err := eal.CheckExtra(c.DPDK.EALArgs); err != nil {
+		return err, nil
+	}
+	_, _, cannot = ealArgs(c)
+	return nil, cannot
+}
+
+// ealArgs composes EAL's arguments, or says why this machine cannot run c.
+func ealArgs(c *conf.Config) (args, warnings []string, err error) {
 	var devices []string
 	for i := range c.Ports {
 		devices = append(devices, c.Ports[i].Device)

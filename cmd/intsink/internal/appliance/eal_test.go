@@ -14,7 +14,7 @@ func TestMemoryWithoutHugepages(t *testing.T) {
 	c := &conf.Config{}
 	c.DPDK.Hugepages, c.DPDK.Mbufs, c.DPDK.Lcores = "off", 65536, []int{0}
 	c.Report.Coalesce.MaxBytes = 1400
-	args, _, err := EALArgs(c)
+	args, _, err := ealArgs(c)
 	if err != nil {
 		t.Fatal(err)
 	}

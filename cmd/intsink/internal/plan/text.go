@@ -1,4 +1,4 @@
-package main
+package plan
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 )
 
 // print writes the tables of the plan.
-func (p *plan) print(w io.Writer) error {
+func (p *Result) print(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %.1f s, %d packets, %d with INT\n", p.Capture, p.Seconds, p.Packets.Received, p.Packets.INT)
 	p.printFlows(&b)
@@ -25,18 +25,18 @@ func (p *plan) print(w io.Writer) error {
 	return err
 }
 
-func (p *plan) printFlows(b *strings.Builder) {
+func (p *Result) printFlows(b *strings.Builder) {
 	fmt.Fprintf(b, "%s: %d flows watched, at most %d in the table, %d evicted\n", p.Config, p.Flows.Watched, p.Flows.Peak, p.Flows.Evicted)
 }
 
-func (p *plan) eventTable() table {
+func (p *Result) eventTable() table {
 	t := table{
 		{"", "events/s", "", "reports/s", "", "% of INT"},
 		{"event", "mean", "peak", "mean", "peak", "packets"},
 	}
 	t.header(p.Against != nil, "reports/s", "suppressed")
 	var names []string
-	for _, q := range []*plan{p, p.Against} {
+	for _, q := range []*Result{p, p.Against} {
 		for i := 0; q != nil && i < len(q.Events); i++ {
 			if name := q.Events[i].Event; !slices.Contains(names, name) {
 				names = append(names, name)
@@ -44,10 +44,10 @@ func (p *plan) eventTable() table {
 		}
 	}
 	for _, name := range names {
-		e := p.event(name)
+		e := p.Event(name)
 		row := []string{name, figure(e.Fired.Mean), figure(float64(e.Fired.Peak)), figure(e.Reports.Mean), figure(float64(e.Reports.Peak)), percent(e.Share)}
 		if p.Against != nil {
-			row = append(row, compared(p.Against.event(name).Reports.Mean, e.Reports.Mean)...)
+			row = append(row, compared(p.Against.Event(name).Reports.Mean, e.Reports.Mean)...)
 		}
 		t = append(t, append(row, counts(e.Suppressed)))
 	}
@@ -57,15 +57,15 @@ func (p *plan) eventTable() table {
 	return t
 }
 
-func (p *plan) collectorTable() table {
+func (p *Result) collectorTable() table {
 	t := table{
 		{"", "reports/s", "", "packets/s", "", "bits/s", ""},
 		{"collector", "mean", "peak", "mean", "peak", "mean", "peak"},
 	}
 	t.header(p.Against != nil, "bits/s", "dropped")
-	add := func(c planCollector) {
+	add := func(c CollectorRow) {
 		row := []string{c.Collector}
-		for _, r := range []rate{c.Reports, c.Packets, c.Bits} {
+		for _, r := range []Rate{c.Reports, c.Packets, c.Bits} {
 			row = append(row, figure(r.Mean), figure(float64(r.Peak)))
 		}
 		if p.Against != nil {
@@ -80,7 +80,7 @@ func (p *plan) collectorTable() table {
 	if p.Against != nil {
 		for _, c := range p.Against.Collectors {
 			if _, ok := p.collector(c.Collector); !ok {
-				add(planCollector{Collector: c.Collector})
+				add(CollectorRow{Collector: c.Collector})
 			}
 		}
 	}
@@ -91,7 +91,7 @@ func (p *plan) collectorTable() table {
 }
 
 // printBudget says what collectors' budgets keep from them.
-func (p *plan) printBudget(b *strings.Builder) {
+func (p *Result) printBudget(b *strings.Builder) {
 	for _, c := range p.Collectors {
 		if len(c.Shed) > 0 {
 			fmt.Fprintf(b, "\n%s: its budget sheds %s\n", c.Collector, counts(c.Shed))

@@ -1,6 +1,7 @@
-package main
+package plan
 
 import (
+	"intsink/cmd/intsink/internal/simulate"
 	"intsink/conf"
 	"intsink/dpdk/mbuf"
 )
@@ -15,7 +16,7 @@ type memPort struct {
 
 // newMemPort makes a port with room for one frame of at most maxFrame bytes.
 func newMemPort() (*memPort, error) {
-	pool, err := mbuf.NewArena(2*maxFrame/memPortRoom, conf.MbufRoom)
+	pool, err := mbuf.NewArena(2*simulate.MaxFrame/memPortRoom, conf.MbufRoom)
 	return &memPort{pool: pool, parts: mbuf.NewVec()}, err
 }
 

@@ -1,9 +1,10 @@
-package main
+package replay
 
 import (
 	"fmt"
 	"strings"
 
+	"intsink/cmd/intsink/internal/simulate"
 	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/dpdk/ethdev"
@@ -24,9 +25,8 @@ type pcapPort struct {
 
 // Sizes for one packet at a time; a jumbo frame of 64 KiB takes 32 mbufs.
 const (
-	replayMbufs       = 8192
-	replayReportMbufs = 2048
-	replayMiB         = 128
+	replayMbufs = 8192
+	replayMiB   = 128
 )
 
 // openPcapPort starts EAL without hugepages and a pcap port on the file.
@@ -45,7 +45,7 @@ func openPcapPort(path string, reportRoom int) (*pcapPort, error) {
 	if p.pool, err = mempool.New("packets", replayMbufs, 0, conf.MbufRoom, mempool.AnySocket); err != nil {
 		return nil, err
 	}
-	if p.reportPool, err = mempool.New("reports", replayReportMbufs, 0, reportRoom, mempool.AnySocket); err != nil {
+	if p.reportPool, err = mempool.New("reports", simulate.ReportMbufs, 0, reportRoom, mempool.AnySocket); err != nil {
 		return nil, err
 	}
 	if p.port, err = ethdev.Attach("net_pcap0,rx_pcap=" + path); err != nil {

@@ -1,4 +1,4 @@
-package main
+package plan
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"intsink/cmd/internal/capture"
 	"intsink/cmd/intsink/internal/rules"
+	"intsink/cmd/intsink/internal/simulate"
 	"intsink/conf"
 	"intsink/dpdk/mbuf"
 	"intsink/engine"
@@ -18,7 +19,7 @@ import (
 
 // planner takes a capture through one worker and counts, second by second.
 type planner struct {
-	*replayWorker
+	*simulate.Worker
 	conf    *conf.Config
 	in      *capture.Reader
 	port    *memPort
@@ -51,20 +52,20 @@ func newPlanner(c *conf.Config, in *capture.Reader) (*planner, error) {
 	p := &planner{conf: c, in: in, collectors: make([]collectorSeries, len(c.Collectors))}
 	var err1, err2 error
 	p.port, err1 = newMemPort()
-	p.reports, err2 = mbuf.NewArena(replayReportMbufs, rules.ReportRoom(c))
+	p.reports, err2 = mbuf.NewArena(simulate.ReportMbufs, rules.ReportRoom(c))
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
 	var headers []uint64
 	for i := range c.Collectors {
-		f := replayFrame(&c.Collectors[i])
+		f := simulate.FrameOf(&c.Collectors[i])
 		headers = append(headers, uint64(f.HeaderLen()))
 	}
-	p.replayWorker = newReplayWorker(c, replayPorts{
-		network: p.port, host: hostPort{p.port}, packets: p.port.pool, reports: p.reports,
-	}, func(s *sealedReport) {
-		_, payload := report.TakeHandoff(s.m.Bytes())
-		p.collectors[s.collector].sentBits += 8 * (headers[s.collector] + uint64(len(payload)))
+	p.Worker = simulate.New(c, simulate.Ports{
+		Network: p.port, Host: hostPort{p.port}, Packets: p.port.pool, Reports: p.reports,
+	}, func(s *simulate.SealedReport) {
+		_, payload := report.TakeHandoff(s.Mbuf.Bytes())
+		p.collectors[s.Collector].sentBits += 8 * (headers[s.Collector] + uint64(len(payload)))
 	})
 	return p, nil
 }
@@ -73,7 +74,7 @@ func newPlanner(c *conf.Config, in *capture.Reader) (*planner, error) {
 func (p *planner) run() error {
 	err := p.packets()
 	p.Close()
-	p.drain()
+	p.Drain()
 	p.nextSecond()
 	return err
 }
@@ -90,15 +91,15 @@ func (p *planner) packets() error {
 		if c.Link != layers.LinkTypeEthernet {
 			return fmt.Errorf("packet %d: link type %v, need Ethernet: split the capture by interface", p.in.Packets, c.Link)
 		}
-		if len(c.Data) > maxFrame {
+		if len(c.Data) > simulate.MaxFrame {
 			p.tooLong++
 			continue
 		}
 		p.passSeconds(c.At)
-		p.passTo(c.At)
+		p.PassTo(c.At)
 		p.port.frame = c.Data
 		p.Poll()
-		p.drain()
+		p.Drain()
 	}
 }
 
@@ -108,13 +109,13 @@ func (p *planner) passSeconds(at int64) {
 	if p.end == 0 {
 		p.start, p.end = at, at+1e9
 	}
-	last := p.now
+	last := p.Now
 	for ; at-p.end >= 0; p.end += 1e9 { // a sum may overflow, this difference does not
-		if p.end-last > p.idle+endLate {
+		if p.end-last > p.Idle+simulate.EndLate {
 			p.end += (at - p.end) / 1e9 * 1e9
 			continue
 		}
-		p.passTo(p.end)
+		p.PassTo(p.end)
 		p.nextSecond()
 	}
 }
@@ -149,17 +150,17 @@ func (p *planner) close() error {
 }
 
 // result is what was counted.
-func (p *planner) result() *plan {
+func (p *planner) result() *Result {
 	c := p.Snapshot()
 	l := &c.Links[0]
-	out := &plan{Seconds: float64(p.now-p.start) / 1e9, Events: []planEvent{}, Collectors: []planCollector{}}
+	out := &Result{Seconds: float64(p.Now-p.start) / 1e9, Events: []EventRow{}, Collectors: []CollectorRow{}}
 	out.Packets.Received = l.Direction[engine.ToHost].Received
 	for _, n := range l.INT {
 		out.Packets.INT += n
 	}
 	out.Flows.Watched, out.Flows.Peak, out.Flows.Evicted = p.fired[event.NewFlow].total, p.flows, c.Evictions
 	for e := range p.fired {
-		row := planEvent{Event: event.Event(e).String(), Fired: out.rate(&p.fired[e]), Reports: out.rate(&p.reported[e])}
+		row := EventRow{Event: event.Event(e).String(), Fired: out.rate(&p.fired[e]), Reports: out.rate(&p.reported[e])}
 		row.Share = out.share(p.reported[e].total)
 		row.Suppressed = map[string]uint64{}
 		for r, n := range c.Detector.Suppressed[e] {
@@ -176,7 +177,7 @@ func (p *planner) result() *plan {
 	}
 	for i := range p.collectors {
 		s := &p.collectors[i]
-		row := planCollector{
+		row := CollectorRow{
 			Collector: p.conf.Collectors[i].Name, Share: out.share(s.reports.total),
 			Reports: out.rate(&s.reports), Packets: out.rate(&s.packets), Bits: out.rate(&s.bits),
 			Dropped: map[string]uint64{}, Shed: map[string]uint64{},

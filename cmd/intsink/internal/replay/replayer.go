@@ -1,4 +1,4 @@
-package main
+package replay
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 
 	"intsink/cmd/internal/capture"
+	"intsink/cmd/intsink/internal/simulate"
 	"intsink/conf"
 	"intsink/dpdk/mbuf"
 	"intsink/exporters/file"
@@ -15,12 +16,12 @@ import (
 
 // replayer takes the packets of a capture through a worker, one by one.
 type replayer struct {
-	*replayWorker
+	*simulate.Worker
 	source  *pcapPort
 	in      *capture.Reader
 	out     *file.Capture
 	reports *file.Capture
-	frames  []replayedFrame // per collector
+	frames  []simulate.Frame // per collector
 
 	tooLong, clipped int // packets that were not taken as they are
 }
@@ -28,23 +29,19 @@ type replayer struct {
 func newReplayer(c *conf.Config, source *pcapPort, in *capture.Reader, out, reports *file.Capture) *replayer {
 	r := &replayer{source: source, in: in, out: out, reports: reports}
 	for i := range c.Collectors {
-		r.frames = append(r.frames, replayFrame(&c.Collectors[i]))
+		r.frames = append(r.frames, simulate.FrameOf(&c.Collectors[i]))
 	}
-	r.replayWorker = newReplayWorker(c, replayPorts{
-		network: source, host: (*captureSink)(r), packets: source.pool, reports: source.reportPool,
-	}, func(s *sealedReport) { reports.WriteReport(r.frames[s.collector].of(s.handoff), s.m) })
+	r.Worker = simulate.New(c, simulate.Ports{
+		Network: source, Host: (*captureSink)(r), Packets: source.pool, Reports: source.reportPool,
+	}, func(s *simulate.SealedReport) { reports.WriteReport(r.frames[s.Collector].To(s.Handoff), s.Mbuf) })
 	return r
 }
-
-// maxFrame is the longest frame that fits the 16 bits that DPDK's pcap driver
-// has for a length.
-const maxFrame = 65535
 
 // run takes every packet of the capture through the worker.
 func (r *replayer) run() error {
 	err := r.packets()
 	r.Close()
-	r.drain()
+	r.Drain()
 	return errors.Join(err, r.out.Err(), r.reports.Err())
 }
 
@@ -72,7 +69,7 @@ func (r *replayer) packet(p *capture.Packet) error {
 	switch {
 	case !ok:
 		return errors.New(r.in.WhyUnread(p))
-	case len(p.Data) > maxFrame:
+	case len(p.Data) > simulate.MaxFrame:
 		r.tooLong++
 		r.source.skip()
 		return nil
@@ -81,24 +78,18 @@ func (r *replayer) packet(p *capture.Packet) error {
 	case got > len(p.Data):
 		return fmt.Errorf("DPDK's pcap driver delivers %d bytes of what is %d", got, len(p.Data))
 	}
-	r.passTo(p.At)
+	r.PassTo(p.At)
 	r.Poll()
-	r.drain()
+	r.Drain()
 	return nil
 }
 
 // warn says which packets did not go through as they stand in the capture.
 func (r *replayer) warn(w io.Writer) {
-	r.in.WarnPackets(w, r.tooLong, tooLong)
+	r.in.WarnPackets(w, r.tooLong, simulate.TooLong)
 	r.in.WarnPackets(w, r.clipped, "are longer than the snap length in the capture's header and were read only up to it")
-	r.in.WarnPackets(w, r.backwards, backwards)
+	r.in.WarnPackets(w, r.Backwards, simulate.Backwards)
 }
-
-// Why packets are not taken as they are.
-const (
-	tooLong   = "are longer than 65535 bytes, which DPDK cannot carry, and are left out"
-	backwards = "have an earlier time than one before them and were given the latest time so far"
-)
 
 // captureSink is the host side of the link: it writes what the worker
 // transmits. DPDK's pcap driver is not used here because it stamps packets with
@@ -109,7 +100,7 @@ func (s *captureSink) RxBurst(*mbuf.Vec) int { return 0 }
 
 func (s *captureSink) TxBurst(v *mbuf.Vec, n int) int {
 	for _, m := range v[:n] {
-		s.out.Write(m.AppendTo(nil, m.PktLen()), s.now)
+		s.out.Write(m.AppendTo(nil, m.PktLen()), s.Now)
 	}
 	s.source.pool.FreeBulk(v, n)
 	return n

@@ -1,4 +1,4 @@
-package main
+package simulate
 
 import (
 	"encoding/json"
@@ -11,20 +11,20 @@ import (
 	"intsink/engine/inthdr"
 )
 
-// summary is the machine-readable last line of replay.
-type summary struct {
+// Summary is the machine-readable last line of replay.
+type Summary struct {
 	Received  uint64            `json:"received"`
 	Forwarded uint64            `json:"forwarded"`
 	Dropped   map[string]uint64 `json:"dropped"`
 	Reports   map[string]uint64 `json:"reports"`
 }
 
-// printSummary prints the counters of the first link, which is all that replay
+// PrintSummary prints the counters of the first link, which is all that replay
 // runs. Entries that are zero are left out.
-func printSummary(w io.Writer, c *engine.Counters) error {
+func PrintSummary(w io.Writer, c *engine.Counters) error {
 	l := &c.Links[0]
 	d := &l.Direction[engine.ToHost]
-	s := summary{Received: d.Received, Forwarded: d.Forwarded, Dropped: map[string]uint64{}, Reports: map[string]uint64{}}
+	s := Summary{Received: d.Received, Forwarded: d.Forwarded, Dropped: map[string]uint64{}, Reports: map[string]uint64{}}
 	for r, n := range d.Dropped {
 		if n > 0 {
 			s.Dropped[engine.DropReason(r).String()] = n

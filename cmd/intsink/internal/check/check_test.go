@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"bytes"
@@ -28,25 +28,20 @@ collector "primary" { address = "192.0.2.10:8555" }
 `
 
 // runCheck runs the command as a user does.
-func runCheck(t *testing.T, config string, flags ...string) (stdout, stderr string, err error) {
+func runCheck(t *testing.T, config string, dump bool) (stdout, stderr string, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "intsink.hcl")
 	if err := os.WriteFile(path, []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := newCheckCommand()
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	var out, errs bytes.Buffer
-	cmd.SetOut(&out)
-	cmd.SetErr(&errs)
-	cmd.SetArgs(append([]string{"--config", path}, flags...))
-	err = cmd.Execute()
+	err = Run(&out, &errs, path, dump, func(*conf.Config) (wrong, cannot error) { return nil, nil })
 	strip := func(b bytes.Buffer) string { return strings.ReplaceAll(b.String(), path, "intsink.hcl") }
 	return strip(out), strip(errs), err
 }
 
 func TestCheckValid(t *testing.T) {
-	stdout, stderr, err := runCheck(t, checkConfig)
+	stdout, stderr, err := runCheck(t, checkConfig, false)
 	if err != nil || stderr != "" {
 		t.Fatalf("%v, stderr %q", err, stderr)
 	}
@@ -67,7 +62,7 @@ func TestCheckValid(t *testing.T) {
 }
 
 func TestCheckDump(t *testing.T) {
-	stdout, _, err := runCheck(t, checkConfig, "--dump")
+	stdout, _, err := runCheck(t, checkConfig, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +76,7 @@ func TestCheckDump(t *testing.T) {
 }
 
 func TestCheckInvalid(t *testing.T) {
-	stdout, stderr, err := runCheck(t, strings.NewReplacer("udp_port", "udp_prot", `host    = "host"`, `host = "hots"`).Replace(checkConfig))
+	stdout, stderr, err := runCheck(t, strings.NewReplacer("udp_port", "udp_prot", `host    = "host"`, `host = "hots"`).Replace(checkConfig), false)
 	var exit cli.ExitError
 	if !errors.As(err, &exit) || exit.Code != 1 {
 		t.Errorf("error %v, want exit code 1", err)
@@ -102,7 +97,7 @@ intsink.hcl:9:3: error: int: unknown attribute udp_prot; did you mean udp_port?
 }
 
 func TestCheckWarns(t *testing.T) {
-	stdout, stderr, err := runCheck(t, strings.Replace(checkConfig, `watch "all" { sample = 1000 }`, "", 1))
+	stdout, stderr, err := runCheck(t, strings.Replace(checkConfig, `watch "all" { sample = 1000 }`, "", 1), false)
 	if err != nil || !strings.Contains(stdout, "is valid") || !strings.Contains(stdout, "watches     none") {
 		t.Errorf("%v\n%s", err, stdout)
 	}
@@ -113,9 +108,27 @@ func TestCheckWarns(t *testing.T) {
 
 func TestCheckMissingFile(t *testing.T) {
 	var out, errs bytes.Buffer
-	err := check(&out, &errs, filepath.Join(t.TempDir(), "none.hcl"), false)
+	err := Run(&out, &errs, filepath.Join(t.TempDir(), "none.hcl"), false, nil)
 	var exit cli.ExitError
 	if !errors.As(err, &exit) || exit.Code != 1 || !strings.Contains(errs.String(), "cannot read") {
+		t.Errorf("%v, stderr %q", err, errs.String())
+	}
+}
+
+// TestCheckOfTheMachine: what EAL would not take is an error, what this machine cannot run
+// a warning.
+func TestCheckOfTheMachine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "intsink.hcl")
+	if err := os.WriteFile(path, []byte(checkConfig), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	err := Run(&out, &errs, path, false, func(*conf.Config) (wrong, cannot error) { return errors.New("no such argument"), nil })
+	if err == nil || !strings.HasSuffix(err.Error(), "is not valid: no such argument") || out.Len()+errs.Len() > 0 {
+		t.Errorf("%v, stdout %q, stderr %q", err, out.String(), errs.String())
+	}
+	err = Run(&out, &errs, path, false, func(*conf.Config) (wrong, cannot error) { return nil, errors.New("too little memory") })
+	if err != nil || errs.String() != path+": warning: this machine cannot run it: too little memory\n" {
 		t.Errorf("%v, stderr %q", err, errs.String())
 	}
 }

@@ -1,0 +1,129 @@
+// Package check is the command check: it validates a configuration and says in a few
+// lines what it amounts to.
+package check
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"intsink/cmd/internal/cli"
+	"intsink/conf"
+	"intsink/flows"
+)
+
+// Machine says whether EAL would take the configuration: wrong is a fault of it, and
+// cannot is why this machine cannot run it.
+type Machine func(*conf.Config) (wrong, cannot error)
+
+// Run validates the configuration at path. Diagnostics go to stderr, and to stdout a
+// summary, or with dump the effective configuration.
+func Run(stdout, stderr io.Writer, path string, dump bool, machine Machine) error {
+	c, diags := conf.Load(path)
+	diags.WriteTo(stderr)
+	if c == nil {
+		return cli.Failed(fmt.Errorf("%s is not valid: %s", path, cli.Count(diags.Count(conf.Error), "error")))
+	}
+	wrong, cannot := machine(c)
+	if wrong != nil {
+		return cli.Failed(fmt.Errorf("%s is not valid: %w", path, wrong))
+	}
+	if cannot != nil {
+		fmt.Fprintf(stderr, "%s: warning: this machine cannot run it: %v\n", path, cannot)
+	}
+	var err error
+	if dump {
+		_, err = stdout.Write(c.Dump())
+	} else {
+		_, err = io.WriteString(stdout, path+" is valid\n"+checkSummary(c))
+	}
+	if err != nil {
+		return cli.Failed(err)
+	}
+	return nil
+}
+
+// checkSummary says in a few lines what the configuration amounts to.
+func checkSummary(c *conf.Config) string {
+	var b strings.Builder
+	line := func(what string, parts []string) {
+		if len(parts) == 0 {
+			parts = []string{"none"}
+		}
+		fmt.Fprintf(&b, "%-11s %s\n", what, strings.Join(parts, "; "))
+	}
+	var links, taps, watches, collectors []string
+	for _, l := range c.Links {
+		links = append(links, fmt.Sprintf("%s: %s -> %s", l.Name, l.Network, l.Host))
+	}
+	for _, t := range c.Taps {
+		taps = append(taps, fmt.Sprintf("%s: %s", t.Name, t.Port))
+	}
+	for _, w := range c.Watches {
+		watches = append(watches, watchSummary(&w))
+	}
+	for _, col := range c.Collectors {
+		by := ""
+		if col.Port != "" {
+			by = " by port " + col.Port
+		}
+		collectors = append(collectors, fmt.Sprintf("%s: %s%s", col.Name, col.Address, by))
+	}
+	line("links", links)
+	if len(taps) > 0 {
+		line("taps", taps)
+	}
+	var lcores []string
+	for _, l := range c.DPDK.Lcores {
+		lcores = append(lcores, strconv.Itoa(l))
+	}
+	line("workers", []string{fmt.Sprintf("%d, lcores %s", len(lcores), strings.Join(lcores, ","))})
+	line("INT", markings(&c.INT))
+	line("watches", watches)
+	line("collectors", collectors)
+	workers := len(c.DPDK.Lcores)
+	line("memory", []string{
+		fmt.Sprintf("flows about %s (%d x %d x %d bytes)", cli.Size(workers*c.Flows.Capacity*flows.Bytes), workers, c.Flows.Capacity, flows.Bytes),
+		fmt.Sprintf("up to %s more when all have events (%d bytes)", cli.Size(workers*c.Flows.Capacity*flows.SideBytes), flows.SideBytes),
+		fmt.Sprintf("mbufs about %s (%d x %d bytes)", cli.Size(c.DPDK.Mbufs*conf.MbufBytes), c.DPDK.Mbufs, conf.MbufBytes),
+	})
+	line("start-up", []string{fmt.Sprintf("at least %.1f s for the flow tables, by a sample", flows.StartTime(workers*c.Flows.Capacity).Seconds())})
+	return b.String()
+}
+
+func watchSummary(w *conf.Watch) string {
+	what := cli.Count(len(w.Events), "event")
+	if w.Match == nil {
+		what = "everything, " + what
+	}
+	if w.Sample > 0 {
+		what += fmt.Sprintf(", one %s in %d sampled", w.SampleBy, w.Sample)
+	}
+	return fmt.Sprintf("%s: %s", w.Name, what)
+}
+
+// markings says what marks a packet as INT.
+func markings(c *conf.INT) []string {
+	var out []string
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if c.UDPPort != nil {
+		add("UDP port %d", *c.UDPPort)
+	}
+	if c.DSCP != nil {
+		add("DSCP %d of mask %d", c.DSCP.Value, c.DSCP.Mask)
+	}
+	if c.ProbeMarker != nil {
+		add("probe marker 0x%016x", *c.ProbeMarker)
+	}
+	if c.GREProtocol != nil {
+		add("GRE protocol 0x%04x", *c.GREProtocol)
+	}
+	if c.VXLANGPE != nil {
+		add("VXLAN-GPE port %d next protocol %d", c.VXLANGPE.Port, c.VXLANGPE.NextProtocol)
+	}
+	if c.Geneve != nil {
+		add("Geneve port %d option class 0x%04x", c.Geneve.Port, c.Geneve.OptionClass)
+	}
+	return out
+}

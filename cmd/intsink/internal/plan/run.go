@@ -1,0 +1,79 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"intsink/cmd/internal/capture"
+	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/simulate"
+)
+
+// Options are the flags of plan.
+type Options struct{ Config, In, Against, Format string }
+
+// Run prints the plan of a configuration, or of two.
+func Run(stdout, stderr io.Writer, f Options) error {
+	if f.Format != "text" && f.Format != "json" {
+		return fmt.Errorf("--format %q: must be text or json", f.Format)
+	}
+	p, err := planFor(f.Config, f.In, stderr)
+	if err != nil {
+		return err
+	}
+	if f.Against != "" {
+		if p.Against, err = planFor(f.Against, f.In, io.Discard); err != nil { // stderr has it already
+			return err
+		}
+	}
+	if f.Format == "json" {
+		err = json.NewEncoder(stdout).Encode(p)
+	} else {
+		err = p.print(stdout)
+	}
+	if err != nil {
+		return cli.Failed(err)
+	}
+	return nil
+}
+
+// planFor takes the capture through the configuration; what of the capture could not be
+// taken as it is goes to warnings.
+func planFor(config, path string, warnings io.Writer) (*Result, error) {
+	c, err := simulate.Load(config, "plan")
+	if err != nil {
+		return nil, err
+	}
+	in, err := capture.OpenEthernet(path)
+	if err != nil {
+		return nil, cli.Failed(err)
+	}
+	defer in.Close()
+	p, err := newPlanner(c, in)
+	if err != nil {
+		return nil, cli.Failed(err)
+	}
+	err = p.run()
+	out := p.result()
+	out.Config, out.Capture = config, path
+	if err := errors.Join(err, p.close()); err != nil {
+		return nil, cli.Failed(fmt.Errorf("%s: %w", path, err))
+	}
+	in.Warn(warnings)
+	p.warn(warnings)
+	return out, nil
+}
+
+// warn says what of the capture was not taken as it is, or makes rates doubtful.
+func (p *planner) warn(w io.Writer) {
+	p.in.WarnPackets(w, p.tooLong, simulate.TooLong)
+	p.in.WarnPackets(w, p.Backwards, simulate.Backwards)
+	switch {
+	case p.in.Packets == 0:
+		fmt.Fprintf(w, "warning: %s: there is no packet in it\n", p.in.Path)
+	case p.Now-p.start < 1e9:
+		fmt.Fprintf(w, "warning: %s: shorter than a second: what is given per second is per capture\n", p.in.Path)
+	}
+}

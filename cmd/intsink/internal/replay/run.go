@@ -1,0 +1,63 @@
+package replay
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"intsink/cmd/internal/capture"
+	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/rules"
+	"intsink/cmd/intsink/internal/simulate"
+	"intsink/conf"
+)
+
+// Options are the flags of replay.
+type Options struct{ Config, In, Out, Reports string }
+
+// Run takes the capture through the engine, writes what comes out and prints a summary.
+func Run(stdout io.Writer, f Options) error {
+	if err := cli.Distinct(cli.FileFlag{Flag: "config", Path: f.Config}, cli.FileFlag{Flag: "in", Path: f.In}, cli.FileFlag{Flag: "out", Path: f.Out}, cli.FileFlag{Flag: "reports", Path: f.Reports}); err != nil {
+		return err
+	}
+	c, err := simulate.Load(f.Config, "replay")
+	if err != nil {
+		return err
+	}
+	if err := replay(stdout, c, f); err != nil {
+		return cli.Failed(err)
+	}
+	return nil
+}
+
+// replay takes the capture through one worker. Everything runs on this
+// goroutine, so that nothing depends on timing.
+func replay(stdout io.Writer, c *conf.Config, f Options) error {
+	in, err := capture.OpenEthernet(f.In)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := capture.Create(f.Out)
+	if err != nil {
+		return err
+	}
+	reports, err := capture.Create(f.Reports)
+	if err != nil {
+		return err
+	}
+	source, err := openPcapPort(f.In, rules.ReportRoom(c))
+	if err != nil {
+		return err
+	}
+	r := newReplayer(c, source, in, out.Capture, reports.Capture)
+	err = errors.Join(r.run(), out.Close(), reports.Close())
+	counters := r.Snapshot()
+	r.Release()
+	if err := errors.Join(err, source.close()); err != nil {
+		return err
+	}
+	in.Warn(os.Stderr)
+	r.warn(os.Stderr)
+	return simulate.PrintSummary(stdout, &counters)
+}

@@ -1,0 +1,45 @@
+package simulate
+
+import (
+	"net/netip"
+
+	"intsink/cmd/intsink/internal/rules"
+	"intsink/conf"
+	"intsink/engine/report"
+	"intsink/exporters/port"
+)
+
+// Frame is the frame around a collector's report packets.
+type Frame struct {
+	report.UDPFrame
+	byPort bool // the frame is what exporters/port would send
+	source port.SourcePort
+}
+
+// To returns the frame of the packet whose handoff is h.
+func (f *Frame) To(h report.Handoff) *report.UDPFrame {
+	if f.byPort {
+		f.Src = netip.AddrPortFrom(f.Src.Addr(), f.source.Of(0, h))
+	}
+	return &f.UDPFrame
+}
+
+// FrameOf is the frame to col. What is learned from the kernel, a device or a
+// gateway (MAC addresses and the source address, where they are not configured)
+// is zero, so that nothing of this machine gets into the output.
+func FrameOf(col *conf.Collector) Frame {
+	source := col.Source
+	if !source.IsValid() {
+		source = netip.IPv4Unspecified()
+		if !col.Address.Addr().Unmap().Is4() {
+			source = netip.IPv6Unspecified()
+		}
+	}
+	return Frame{
+		UDPFrame: report.UDPFrame{
+			DstMAC: col.GatewayMAC, VLAN: col.VLAN,
+			Src: netip.AddrPortFrom(source, col.SourcePort), Dst: col.Address,
+		},
+		byPort: col.Port != "", source: rules.PortSource(col),
+	}
+}

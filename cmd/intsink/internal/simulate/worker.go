@@ -1,0 +1,121 @@
+package simulate
+
+import (
+	"cmp"
+	"slices"
+
+	"intsink/cmd/intsink/internal/rules"
+	"intsink/conf"
+	"intsink/dpdk/mbuf"
+	"intsink/dpdk/ring"
+	"intsink/engine"
+	"intsink/engine/report"
+)
+
+// replaySeed keys the hashes in replay: the same input gives the same output.
+const replaySeed = 0x1a7 // any constant
+
+// Worker is one worker whose clock stands at the time of the packet at hand. It
+// runs on the goroutine of whoever calls it.
+type Worker struct {
+	*engine.Worker
+	rings      []*ring.Ring
+	reportPool engine.Pool
+	sealed     func(*SealedReport) // takes every report packet, in the order of their times
+	Now        int64               // never runs backwards
+	Idle       int64               // how long a flow may be silent
+	vec        *mbuf.Vec
+	Backwards  int // packets with an earlier time than one before them
+}
+
+// Ports are what a Worker has in place of the first link's ports.
+type Ports struct {
+	Network, Host    engine.Queue
+	Packets, Reports engine.Pool
+}
+
+// New makes a worker of the first link of c, with p in place of its ports. sealed takes
+// every report packet; the mbuf is freed when it returns.
+func New(c *conf.Config, p Ports, sealed func(*SealedReport)) *Worker {
+	r := &Worker{reportPool: p.Reports, sealed: sealed, vec: mbuf.NewVec(), Idle: int64(c.Flows.IdleTimeout)}
+	for range c.Collectors {
+		r.rings = append(r.rings, ring.New(replayRing))
+	}
+	link := c.Links[0]
+	r.Worker = engine.NewWorker(engine.WorkerConfig{
+		Links: []engine.Link{{
+			Name: link.Name, Network: p.Network, Host: p.Host,
+			NetworkID: rules.PortID(c, link.Network), HostID: rules.PortID(c, link.Host),
+		}},
+		Collectors: r.rings,
+		PacketPool: p.Packets,
+		ReportPool: p.Reports,
+		NodeID:     c.Node.ID,
+		HwID:       rules.HwID(c, 0),
+		Flows:      rules.Flows(c, replaySeed),
+		Seed:       replaySeed,
+		Clock:      func() int64 { return r.Now },
+		Rules:      rules.Of(c),
+	})
+	return r
+}
+
+// replayRing holds what one packet can seal; the ring is emptied after each.
+const replayRing = 1024
+
+// Steps in which time passes where the capture has a gap: flows that end in it
+// end in their time, not at its end.
+const (
+	gapStep = 1e9
+	EndLate = 10e9 // a flow's end is seen at most this long after idle_timeout
+)
+
+// PassTo lets time pass until at and everything that is due happen. An earlier
+// time than the latest is taken for the latest.
+func (r *Worker) PassTo(at int64) {
+	if at < r.Now {
+		r.Backwards++
+		at = r.Now
+	}
+	if r.Now > 0 { // once there was a packet
+		quiet := min(at, r.Now+r.Idle+EndLate) // nothing is left to end after it
+		for r.Now+gapStep < quiet {
+			r.Now += gapStep
+			r.Tick(r.Now)
+			r.Drain()
+		}
+	}
+	r.Now = at
+	r.Tick(at)
+	r.Drain()
+}
+
+// SealedReport is a report packet on its way into the capture.
+type SealedReport struct {
+	Mbuf      *mbuf.Mbuf
+	Collector int
+	Handoff   report.Handoff
+}
+
+// Drain hands over the report packets that were sealed, in the order of their times.
+func (r *Worker) Drain() {
+	var all []SealedReport
+	for i, ring := range r.rings {
+		for {
+			n := ring.Pop(r.vec, mbuf.MaxBurst)
+			if n == 0 {
+				break
+			}
+			for _, m := range r.vec[:n] {
+				h, _ := report.TakeHandoff(m.Bytes())
+				all = append(all, SealedReport{m, i, h})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b SealedReport) int { return cmp.Compare(a.Handoff.Time, b.Handoff.Time) })
+	for _, s := range all {
+		r.sealed(&s)
+		r.vec[0] = s.Mbuf
+		r.reportPool.FreeBulk(r.vec, 1)
+	}
+}
