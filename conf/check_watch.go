@@ -206,14 +206,25 @@ func (d *decoder) checkCollectors(c *Config) {
 }
 
 func (d *decoder) checkHTTP(c *Config) {
-	if c.HTTP.Listen == "" {
+	d.checkListen(&c.HTTP.Listen, "listen", "127.0.0.1:9465", "everybody who reaches it reads flows, paths and counters")
+	d.checkListen(&c.HTTP.Pprof, "pprof", "127.0.0.1:6060", "profiles show the memory of the process, and cost time")
+}
+
+// checkListen checks an address to listen on; open says what is open to others where
+// it is no loopback address.
+func (d *decoder) checkListen(p *string, name, example, open string) {
+	if *p == "" {
 		return
 	}
-	_, port, err := net.SplitHostPort(c.HTTP.Listen)
+	host, port, err := net.SplitHostPort(*p)
 	if err == nil {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		d.errorAt([]any{&c.HTTP.Listen}, `http: listen = %q: must be "address:port", such as "127.0.0.1:9465"; "" turns it off`, short(c.HTTP.Listen))
+		d.errorAt([]any{p}, `http: %s = %q: must be "address:port", such as %q; "" turns it off`, name, short(*p), example)
+		return
+	}
+	if a, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !a.IsLoopback()) {
+		d.warnAt([]any{p}, "http: %s = %q is open to other machines, without a password: %s; use %q and a proxy or a tunnel, unless the network is trusted", name, short(*p), open, example)
 	}
 }

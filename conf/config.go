@@ -233,5 +233,8 @@ type Budget struct {
 	Burst         time.Duration
 }
 
-// HTTP is the endpoint for metrics and health.
-type HTTP struct{ Listen string } // "" = off
+// HTTP is the endpoint for metrics, health, the API and the page.
+type HTTP struct {
+	Listen string // "" = off
+	Pprof  string // address of Go's profiles, apart from the rest; "" = off
+}

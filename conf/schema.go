@@ -95,6 +95,7 @@ func visitConfig(v visitor, c *Config) {
 	v.blocks("collector", sliceBlocks[Collector]{&c.Collectors, defaultCollector, func(c *Collector) *string { return &c.Name }, visitCollector})
 	v.block("http", &c.HTTP, func(v visitor) {
 		v.attr("listen", text(&c.HTTP.Listen))
+		v.attr("pprof", text(&c.HTTP.Pprof))
 	})
 }
 

@@ -41,9 +41,9 @@ func (w *Worker) Reload(r *Rules) { w.pending.Store(&adoption{r, compileWatches(
 // Snapshot copies the counters as they were when the worker last published
 // them, at most a few milliseconds ago. Safe from any goroutine.
 func (w *Worker) Snapshot() Counters {
-	c := newCounters(len(w.published.Links), len(w.published.Collectors))
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	c := newCounters(len(w.published.Links), len(w.published.Collectors))
 	c.copyFrom(&w.published)
 	return c
 }

@@ -187,4 +187,7 @@ collector "primary" {
   }
 }
 
-http { listen = "127.0.0.1:9465" }
+http {
+  listen = "127.0.0.1:9465"
+  pprof  = ""            # such as "127.0.0.1:6060": Go's profiles; "": off
+}

@@ -43,7 +43,7 @@ func checkReplay(s *dut.Setup, t task) error {
 	}
 	replay := *s
 	replay.Network, replay.Host, replay.Lcores = "net_null0", "net_null1", []int{s.Control}
-	if err := replay.Configuration(config, t.dut, "127.0.0.1:9", "127.0.0.1:0"); err != nil {
+	if err := replay.Configuration(config, t.dut, "127.0.0.1:9", "127.0.0.1:0", ""); err != nil {
 		return err
 	}
 	cmd := exec.Command(s.Intsink, "replay", "--config", config, "--in", in, "--out", out, "--reports", filepath.Join(s.Dir, "reports.pcap"))

@@ -27,6 +27,7 @@ type session struct {
 // capture, which the driver keeps in mbufs of the pool, leaves the same number.
 func (s *session) start(r *row) (dut.DUT, error) {
 	setup := s.Setup
+	setup.Profiles = s.profile != ""
 	setup.Lcores = s.lcores[:r.workers]
 	setup.Network, setup.Host = dut.PcapLoop(s.captures[r.spec], r.workers), dut.Discard
 	setup.Mbufs += r.workers * r.spec.Frames
@@ -116,7 +117,7 @@ func untilAllSeen(p dut.DUT, r *row) error {
 // a second of it in the first worker, if it does.
 func (s *session) spend(p dut.DUT) (perSecond dut.Counts, err error) {
 	if intsink, ok := p.(*dut.Intsink); ok && s.profile != "" {
-		b, err := intsink.Get(fmt.Sprintf("/debug/pprof/profile?seconds=%.0f", max(1, s.measure.Seconds())))
+		b, err := intsink.Profile(fmt.Sprintf("profile?seconds=%.0f", max(1, s.measure.Seconds())))
 		if err != nil {
 			return nil, err
 		}

@@ -149,7 +149,7 @@ func collect(p *dut.Intsink, stop <-chan struct{}) {
 		case <-stop:
 			return
 		case <-tick.C:
-			p.Get("/debug/pprof/heap?gc=1") // a fault shows in the counters that are read next
+			p.Profile("heap?gc=1") // a fault shows in the counters that are read next
 		}
 	}
 }
@@ -162,7 +162,7 @@ func (s *session) causes() (string, error) {
 	}
 	cells := [][]string{{"intsink at 50 %", "p50", "p99", "p99.9", "max", "gaps ≥100µs", "≥1ms", "yields/s", "page faults/s", "undisturbed"}}
 	for _, c := range theCauses {
-		p.Env = c.env
+		p.Env, p.Profiles = c.env, true
 		m, err := s.measure(p, 50, c.meanwhile)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", c.title, err)

@@ -58,7 +58,7 @@ func TestConfiguration(t *testing.T) {
 	s := &Setup{Network: "net_null0", Host: "net_null1", Mbufs: 512, Lcores: []int{0, 1}}
 	path := filepath.Join(t.TempDir(), "c.hcl")
 	for _, task := range []Task{{INT: "udp_port = 5000", Watch: true, Sample: 1}, {INT: "udp_port = 5000", Capacity: 7}} {
-		if err := s.Configuration(path, task, "127.0.0.1:1", "127.0.0.1:2"); err != nil {
+		if err := s.Configuration(path, task, "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"); err != nil {
 			t.Fatal(err)
 		}
 		b, _ := os.ReadFile(path)

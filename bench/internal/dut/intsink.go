@@ -42,11 +42,16 @@ flows { capacity = {{.Capacity}} }
 {{if .Watch}}watch "all" { sample = {{.Sample}} }
 {{end -}}
 collector "sink" { address = "{{.Collector}}" }
-http { listen = "{{.HTTP}}" }
+http {
+  listen = "{{.HTTP}}"
+{{- if .Pprof}}
+  pprof  = "{{.Pprof}}"
+{{- end}}
+}
 `))
 
 // Configuration writes intsink's configuration to path.
-func (s *Setup) Configuration(path string, t Task, collector, listen string) error {
+func (s *Setup) Configuration(path string, t Task, collector, listen, pprof string) error {
 	hugepages := "off"
 	if s.Hugepages {
 		hugepages = "on"
@@ -58,7 +63,7 @@ func (s *Setup) Configuration(path string, t Task, collector, listen string) err
 	var b bytes.Buffer
 	err := configuration.Execute(&b, map[string]any{
 		"Lcores": s.lcoreList(), "Hugepages": hugepages, "Mbufs": s.Mbufs, "Network": s.Network, "Host": s.Host,
-		"INT": t.INT, "Watch": t.Watch, "Sample": t.Sample, "Capacity": capacity, "Collector": collector, "HTTP": listen,
+		"INT": t.INT, "Watch": t.Watch, "Sample": t.Sample, "Capacity": capacity, "Collector": collector, "HTTP": listen, "Pprof": pprof,
 	})
 	if err != nil {
 		return err
@@ -70,6 +75,7 @@ func (s *Setup) Configuration(path string, t Task, collector, listen string) err
 type Intsink struct {
 	cmd    *exec.Cmd
 	url    string       // of its HTTP endpoint
+	pprof  string       // address of its profiles; "": none
 	said   bytes.Buffer // its stderr, for faults
 	exited chan error
 	sink   *sink
@@ -86,11 +92,17 @@ func StartIntsink(s *Setup, t Task) (*Intsink, error) {
 	if err != nil {
 		return nil, err
 	}
+	pprof := ""
+	if s.Profiles {
+		if pprof, err = freeAddress(); err != nil {
+			return nil, err
+		}
+	}
 	path := filepath.Join(s.Dir, "intsink.hcl")
-	if err := s.Configuration(path, t, sink.address(), listen); err != nil {
+	if err := s.Configuration(path, t, sink.address(), listen, pprof); err != nil {
 		return nil, err
 	}
-	p := &Intsink{url: "http://" + listen, exited: make(chan error, 1), sink: sink, task: t}
+	p := &Intsink{url: "http://" + listen, pprof: pprof, exited: make(chan error, 1), sink: sink, task: t}
 	p.cmd = exec.Command(s.Intsink, "run", "--config", path)
 	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
 	p.cmd.Env = append(os.Environ(), s.Env...)
@@ -124,15 +136,20 @@ func (p *Intsink) Read() (Reading, error) {
 	return Reading{At: at, Forwarded: c.Forwarded, Counters: c}, err
 }
 
-// Get fetches a path of the HTTP endpoint: a profile, say.
-func (p *Intsink) Get(path string) ([]byte, error) {
-	resp, err := http.Get(p.url + path)
+// Profile fetches one of Go's profiles, such as "heap", where Setup.Profiles is set.
+func (p *Intsink) Profile(name string) ([]byte, error) {
+	return fetch("http://" + p.pprof + "/debug/pprof/" + name)
+}
+
+// fetch gets what a URL of intsink answers.
+func fetch(url string) ([]byte, error) {
+	resp, err := http.Get(url)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("GET %s: %s", path, resp.Status)
+		return nil, fmt.Errorf("GET %s: %s", url, resp.Status)
 	}
 	return io.ReadAll(resp.Body)
 }

@@ -24,7 +24,7 @@ type Counters struct {
 // scrape reads GET /metrics.
 func (p *Intsink) scrape() (Counters, time.Time, error) {
 	at := time.Now()
-	b, err := p.Get("/metrics")
+	b, err := fetch(p.url + "/metrics")
 	if err != nil {
 		return Counters{}, at, err
 	}

@@ -21,6 +21,7 @@ type Setup struct {
 	Lcores        []int  // forwarding lcores
 	Hugepages     bool
 	Env           []string // besides this process's, for intsink
+	Profiles      bool     // intsink serves Go's profiles, for Intsink.Profile
 	// Unattended testpmd reads no commands, so Read tells nothing: its prompt polls,
 	// which takes the control lcore whole.
 	Unattended bool

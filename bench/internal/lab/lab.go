@@ -78,10 +78,11 @@ func (l *Lab) Close() {
 
 // Program is a device under test: testpmd in a mode, or intsink with a task.
 type Program struct {
-	Title string
-	Mode  string // of testpmd; empty: intsink
-	Task  dut.Task
-	Env   []string // for intsink
+	Title    string
+	Mode     string // of testpmd; empty: intsink
+	Task     dut.Task
+	Env      []string // for intsink
+	Profiles bool     // intsink serves Go's profiles
 }
 
 // Programs are those that are compared.
@@ -110,7 +111,7 @@ func Pick(title string) (Program, error) {
 // With runs the program, joined to the generator, while f runs.
 func (l *Lab) With(p Program, f func(dut.DUT) error) (err error) {
 	setup := l.Setup
-	setup.Env = p.Env
+	setup.Env, setup.Profiles = p.Env, p.Profiles
 	var d dut.DUT
 	if p.Mode != "" {
 		d, err = dut.StartTestpmd(&setup, p.Mode)

@@ -39,12 +39,8 @@ func (r *Report) explainedBy(data []byte) {
 	}
 }
 
-// nameDropReason fills in DropReasonName where r's metadata has a drop reason. That of
-// Transparent Security's drop reports stands for a rule of theirs.
+// nameDropReason fills in DropReasonName where r's metadata has a drop reason.
 func (r *Report) nameDropReason() {
-	if r.TransparentSecurity != nil {
-		return
-	}
 	if code, ok := r.Metadata.Get("drop_reason"); ok {
 		r.DropReasonName = report.DropReasons[uint8(code)]
 	}

@@ -30,6 +30,7 @@ type Appliance struct {
 	gauges         []*engine.Gauges
 	portGauges     []portGauge
 
+	config        atomic.Pointer[conf.Config] // in force
 	stopping      atomic.Bool
 	stopHTTP      func()
 	stopGauges    func()
@@ -49,6 +50,7 @@ func Start(ctx context.Context, c *conf.Config, version string) (*Appliance, err
 		return nil, err
 	}
 	a := &Appliance{version: version, collectorNames: rules.CollectorNames(c), clock: eal.Nanotime}
+	a.config.Store(c)
 	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startGauges, a.startWorkers, a.startServing}
 	for _, step := range steps {
 		err := ctx.Err()

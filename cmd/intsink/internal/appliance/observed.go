@@ -1,6 +1,8 @@
 package appliance
 
 import (
+	"time"
+
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/conf"
 	"intsink/dpdk/ethdev"
@@ -8,14 +10,14 @@ import (
 
 // startServing opens the HTTP endpoint, once there is something to serve.
 func (a *Appliance) startServing(c *conf.Config) (err error) {
-	a.stopHTTP, err = observe.Serve(c.HTTP.Listen, a.observed())
+	a.stopHTTP, err = observe.Serve(c.HTTP, a.observed())
 	return err
 }
 
 // observed is what the endpoint shows of the appliance.
 func (a *Appliance) observed() *observe.Source {
 	s := &observe.Source{
-		Version: a.version, Clock: a.clock, Stopping: a.stopping.Load,
+		Version: a.version, Started: time.Now(), Config: a.config.Load, Clock: a.clock, Stopping: a.stopping.Load,
 		Workers: a.workers, Links: a.linkNames, Mbufs: a.pool,
 	}
 	for i, e := range a.exporters {

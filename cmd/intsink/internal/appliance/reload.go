@@ -23,6 +23,7 @@ func (a *Appliance) Reload(old *conf.Config, path string) *conf.Config {
 	for _, w := range a.workers {
 		w.Reload(next)
 	}
+	a.config.Store(c)
 	slog.Info("reloaded", "watches", len(c.Watches))
 	return c
 }

@@ -11,41 +11,66 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/ui"
+	"intsink/conf"
 )
 
-// Serve serves /metrics, /healthz, /readyz, /api/v1 and /debug/pprof on addr and
-// returns a function that stops it. An empty addr: no server.
-func Serve(addr string, source *Source) (stop func(), err error) {
-	if addr == "" {
-		return func() {}, nil
-	}
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("http.listen: %w; choose another address, or \"\" for none", err)
-	}
-	s := newServer(source.handler())
-	go func() {
-		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			slog.Error("http server ended", "err", err)
+// Limits of what clients can hold.
+const (
+	maxConnections = 512              // at once; others wait to be accepted
+	writePatience  = 30 * time.Second // for one answer to a client that does not read
+)
+
+// Serve serves /metrics, /healthz, /readyz, /api/v1 and /ui on h.Listen, and profiles
+// on h.Pprof, and returns a function that stops it. An empty address: no server.
+func Serve(h conf.HTTP, source *Source) (stop func(), err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var servers []*http.Server
+	stop = func() {
+		cancel() // event streams end
+		ctx, done := context.WithTimeout(context.Background(), time.Second)
+		defer done()
+		for _, s := range servers {
+			s.Shutdown(ctx)
 		}
-	}()
-	return func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		s.Shutdown(ctx)
-	}, nil
+	}
+	for _, part := range []struct {
+		name, address string
+		handler       func() http.Handler
+	}{{"http.listen", h.Listen, source.handler}, {"http.pprof", h.Pprof, profiles}} {
+		if part.address == "" {
+			continue
+		}
+		l, err := net.Listen("tcp", part.address)
+		if err != nil {
+			stop()
+			return nil, fmt.Errorf("%s: %w; choose another address, or \"\" for none", part.name, err)
+		}
+		s := newServer(part.handler())
+		s.BaseContext = func(net.Listener) context.Context { return ctx }
+		servers = append(servers, s)
+		go func() {
+			if err := s.Serve(netutil.LimitListener(l, maxConnections)); !errors.Is(err, http.ErrServerClosed) {
+				slog.Error("http server ended", "err", err)
+			}
+		}()
+	}
+	return stop, nil
 }
 
-// newServer bounds what a client that is silent or slow can hold. A write has no bound of
-// its own: profiles take as long as they are asked to.
+// newServer bounds what a client that is silent or slow can hold. Each handler bounds
+// its own writes: a profile and an event stream take as long as they are asked to.
 func newServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
+	return &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
 }
 
 func (s *Source) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writePatience))
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		if err := s.writeMetrics(w); err != nil {
 			slog.Error("metrics", "err", err)
@@ -55,6 +80,16 @@ func (s *Source) handler() http.Handler {
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.ready()) })
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, endpoints) })
 	flowapi.New(s.Workers, s.Clock).Register(mux)
+	mux.HandleFunc("GET /api/v1/status", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.status()) })
+	mux.HandleFunc("GET /api/v1/events", (&live{workers: s.Workers}).events)
+	mux.Handle("GET /ui/", ui.Handler("/ui/"))
+	return mux
+}
+
+// profiles are Go's, apart from all else: they tell of the process what no client of the
+// rest has to know, and cost time.
+func profiles() http.Handler {
+	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
@@ -64,7 +99,7 @@ func (s *Source) handler() http.Handler {
 }
 
 // endpoints is what / answers.
-var endpoints = "/metrics\n/healthz\n/readyz\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/flows/{id}\n/debug/pprof/\n"
+var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/api/v1/status\n/api/v1/events\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/flows/{id}\n"
 
 func answer(w http.ResponseWriter, err error) {
 	if err != nil {

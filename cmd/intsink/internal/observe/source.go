@@ -1,6 +1,9 @@
 package observe
 
 import (
+	"time"
+
+	"intsink/conf"
 	"intsink/engine"
 	"intsink/exporters"
 	"intsink/exporters/port"
@@ -10,7 +13,9 @@ import (
 // served; what its functions return does.
 type Source struct {
 	Version     string
-	Clock       func() int64 // of the workers
+	Started     time.Time
+	Config      func() *conf.Config // in force now
+	Clock       func() int64        // of the workers
 	Stopping    func() bool
 	Workers     []*engine.Worker
 	Links       []string    // names of links, then of taps, as the workers index them

@@ -1,0 +1,131 @@
+package observe
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"intsink/engine"
+	"intsink/engine/event"
+	"intsink/engine/inspect"
+	"intsink/flows"
+)
+
+// stillWorker is a worker that nobody polls: its feed is the test's.
+func stillWorker(t *testing.T) *engine.Worker {
+	w := engine.NewWorker(engine.WorkerConfig{Rules: &engine.Rules{}, Flows: flows.Config{Capacity: 64, IdleTimeout: 1e9}})
+	t.Cleanup(w.Release)
+	return w
+}
+
+// put reports a path change of a flow with port n to the worker's feed.
+func put(w *engine.Worker, n uint16) {
+	f := new(flows.Flow)
+	f.Key.SetIPv4(0x0a000001, 0x0a000002)
+	f.Key.SetPorts(4, 17, n, 53)
+	w.Feed().Put(int64(n)*1e9, event.PathChange.Set(), f, inspect.NewPaths(1))
+}
+
+// TestEventStream: what a worker reports arrives at a client as server-sent events.
+func TestEventStream(t *testing.T) {
+	w := stillWorker(t)
+	server := httptest.NewServer(source(w).handler())
+	defer server.Close()
+	r, err := http.Get(server.URL + "/api/v1/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if r.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("content type %q", r.Header.Get("Content-Type"))
+	}
+	lines := bufio.NewScanner(r.Body)
+	lines.Scan() // "retry: 3000" is sent once the client counts
+	put(w, 7)
+	var got []string
+	for len(got) < 2 && lines.Scan() {
+		if line := lines.Text(); line != "" {
+			got = append(got, line)
+		}
+	}
+	want := []string{"event: report", `data: {"time":"1970-01-01T00:00:07Z","worker":"w0","events":["path_change"],"flow":"udp:10.0.0.1:7-10.0.0.2:53"}`}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestSlowClientMissesNotices, and is told how many; others get all.
+func TestSlowClientMissesNotices(t *testing.T) {
+	w := stillWorker(t)
+	l := &live{workers: []*engine.Worker{w}}
+	slow, leaveSlow := l.subscribe()
+	defer leaveSlow()
+	var notices []inspect.Notice
+	var got int
+	fast, leaveFast := l.subscribe()
+	for n := range 4 * streamRoom {
+		put(w, uint16(n))
+		if n%maxPerWorker == maxPerWorker-1 {
+			l.pass(&notices)
+			for len(fast.notices) > 0 {
+				<-fast.notices
+				got++
+			}
+		}
+	}
+	missedFast, missedSlow := l.takeMissed(fast), l.takeMissed(slow)
+	leaveFast()
+	for len(fast.notices) > 0 { // what the reader of the feeds passed meanwhile
+		<-fast.notices
+		got++
+	}
+	if uint64(got)+missedFast != 4*streamRoom || len(slow.notices) != streamRoom || missedSlow != 3*streamRoom {
+		t.Errorf("fast: %d and %d missed; slow: %d and %d missed", got, missedFast, len(slow.notices), missedSlow)
+	}
+}
+
+// TestStreamsAreBounded: one too many is refused with a reason, and the last one that
+// leaves switches the feeds off.
+func TestStreamsAreBounded(t *testing.T) {
+	w := stillWorker(t)
+	l := &live{workers: []*engine.Worker{w}}
+	var leave []func()
+	for range maxStreams {
+		s, f := l.subscribe()
+		if s == nil {
+			t.Fatal("refused too early")
+		}
+		leave = append(leave, f)
+	}
+	answer := httptest.NewRecorder()
+	l.events(answer, httptest.NewRequest("GET", "/api/v1/events", nil))
+	if want := fmt.Sprintf("there are %d event streams already", maxStreams); answer.Code != http.StatusServiceUnavailable || !strings.Contains(answer.Body.String(), want) {
+		t.Errorf("%d %s", answer.Code, answer.Body)
+	}
+	if !w.Feed().On() {
+		t.Error("the feed is off while there are clients")
+	}
+	for _, f := range leave {
+		f()
+	}
+	if w.Feed().On() {
+		t.Error("the feed is on without a client")
+	}
+}
+
+// TestProfilesAreApart: the endpoint of metrics and API has none.
+func TestProfilesAreApart(t *testing.T) {
+	for name, c := range map[string]struct {
+		h    http.Handler
+		want int
+	}{"endpoint": {source().handler(), 404}, "profiles": {profiles(), 200}} {
+		w := httptest.NewRecorder()
+		c.h.ServeHTTP(w, httptest.NewRequest("GET", "/debug/pprof/cmdline", nil))
+		if w.Code != c.want {
+			t.Errorf("%s: %d, want %d", name, w.Code, c.want)
+		}
+	}
+}

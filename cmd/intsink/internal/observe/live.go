@@ -1,0 +1,147 @@
+package observe
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"intsink/engine"
+	"intsink/engine/event"
+	"intsink/engine/inspect"
+)
+
+const (
+	maxStreams   = 32                     // event streams at once
+	streamRoom   = 512                    // notices that wait for one slow client
+	liveEvery    = 200 * time.Millisecond // how often the workers' feeds are read
+	maxPerWorker = 256                    // notices read of one worker at a time
+)
+
+// noticeJSON is one report in GET /api/v1/events.
+type noticeJSON struct {
+	Time   time.Time `json:"time"`
+	Worker string    `json:"worker"`
+	Events []string  `json:"events"`
+	Flow   string    `json:"flow,omitempty"` // absent: the report is about no flow
+	Path   string    `json:"path,omitempty"` // id, as in /api/v1/paths
+	Nodes  []uint32  `json:"nodes,omitempty"`
+}
+
+// live hands what the workers report to the clients of event streams. It reads the
+// workers' feeds only while there is a client.
+type live struct {
+	workers []*engine.Worker
+
+	mu      sync.Mutex
+	streams []*stream
+}
+
+// stream is one client. Notices that it does not take in time are counted and left out.
+type stream struct {
+	notices chan *noticeJSON
+	missed  uint64 // guarded by live.mu
+}
+
+// subscribe adds a client; nil: there are enough already. leave removes it.
+func (l *live) subscribe() (s *stream, leave func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.streams) >= maxStreams {
+		return nil, nil
+	}
+	s = &stream{notices: make(chan *noticeJSON, streamRoom)}
+	l.streams = append(l.streams, s)
+	if len(l.streams) == 1 {
+		for _, w := range l.workers {
+			w.Feed().Turn(true)
+		}
+		go l.read()
+	}
+	return s, func() { l.leave(s) }
+}
+
+// leave removes a client; the last one switches the feeds off, which ends read.
+func (l *live) leave(s *stream) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.streams = slices.DeleteFunc(l.streams, func(x *stream) bool { return x == s })
+	if len(l.streams) == 0 {
+		for _, w := range l.workers {
+			w.Feed().Turn(false)
+		}
+	}
+}
+
+// read passes notices on until there is no client.
+func (l *live) read() {
+	tick := time.NewTicker(liveEvery)
+	defer tick.Stop()
+	var notices []inspect.Notice
+	for range tick.C {
+		if !l.pass(&notices) {
+			return
+		}
+	}
+}
+
+// pass reads every feed once; false: nobody listens any more. Only one goroutine
+// passes at a time: a feed has one reader.
+func (l *live) pass(notices *[]inspect.Notice) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.streams) == 0 {
+		return false
+	}
+	for i, w := range l.workers {
+		var missed uint64
+		*notices, missed = w.Feed().Take((*notices)[:0], maxPerWorker)
+		for _, s := range l.streams {
+			s.missed += missed
+		}
+		for n := range *notices {
+			l.give(notice(i, &(*notices)[n]))
+		}
+	}
+	return true
+}
+
+// give passes one notice to every client that has room for it.
+func (l *live) give(n *noticeJSON) {
+	for _, s := range l.streams {
+		select {
+		case s.notices <- n:
+		default:
+			s.missed++
+		}
+	}
+}
+
+// takeMissed returns how many notices s was not given since the last call.
+func (l *live) takeMissed(s *stream) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := s.missed
+	s.missed = 0
+	return n
+}
+
+// notice is what a worker's notice says, for people.
+func notice(worker int, n *inspect.Notice) *noticeJSON {
+	j := &noticeJSON{Time: time.Unix(0, n.Time).UTC(), Worker: fmt.Sprintf("w%d", worker), Events: []string{}}
+	for e := range event.NumEvents {
+		if n.Events.Has(event.Event(e)) {
+			j.Events = append(j.Events, event.Event(e).String())
+		}
+	}
+	if n.Tracked {
+		j.Flow = inspect.FlowID(&n.Key)
+	}
+	if n.Known {
+		j.Path = fmt.Sprintf("%016x", n.Path.ID)
+		for _, hop := range n.Path.Known() {
+			j.Nodes = append(j.Nodes, hop.Node)
+		}
+	}
+	return j
+}
