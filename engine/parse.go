@@ -108,7 +108,5 @@ func (w *Worker) unsound(p *linkState, b *burst, i int) {
 // packet.Parse has found: no IP, or ICMPv6. It is asked only on ports by which
 // reports leave, and only of frames that Match did not settle.
 func maybeNeighbor(s packet.Status, l *packet.Layers) bool {
-	return s == packet.NotIP || s == packet.OK && l.Proto == protoICMPv6
+	return s == packet.NotIP || s == packet.OK && l.Proto == packet.ProtoICMPv6
 }
-
-const protoICMPv6 = 58

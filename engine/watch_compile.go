@@ -24,7 +24,7 @@ type watches struct {
 	asks       uint8 // facts that some watch asks for
 	collectors []endpoint
 	devices    []device // where domains have the id of a device
-	ports      tunnelPorts
+	ports      packet.TunnelPorts
 }
 
 // Facts that watches may ask for.
@@ -51,7 +51,7 @@ func (e *endpoint) is(k *flows.Key) bool {
 
 // compileWatches takes time and memory; it is not for the packet path.
 func compileWatches(r *Rules) *watches {
-	ws := &watches{ports: tunnelPortsOf(&r.INT)}
+	ws := &watches{ports: r.INT.TunnelPorts()}
 	for _, c := range r.Collectors {
 		a := c.Addr().Unmap()
 		ws.collectors = append(ws.collectors, endpoint{words(a), c.Port(), version(a)})

@@ -90,16 +90,16 @@ func (w *Worker) gatherTunnels(frame []byte, info *inthdr.Info, o *inthdr.Outers
 	f, ports := &w.facts, &w.watches.ports
 	for d := 0; d < int(info.Depth) && !f.hasVNI; d++ {
 		if p := &o[d]; p.Payload != 0 {
-			ports.open(frame, &originalHeaders{proto: p.Proto, port: p.DstPort, at: int(p.Payload), end: int(p.End)}, f)
+			openTunnel(ports, frame, &originalHeaders{proto: p.Proto, port: p.DstPort, at: int(p.Payload), end: int(p.End)}, f)
 		}
 	}
 	if info.UDPv4 {
-		if !ports.has(info.Orig) {
+		if !ports.Has(info.Orig) {
 			return
 		}
 		f.own = originalHeaders{proto: packet.ProtoUDP, port: info.Orig, at: int(info.End), end: int(info.Size + info.Removed)}
 	}
-	in := ports.open(frame, &f.own, f)
+	in := openTunnel(ports, frame, &f.own, f)
 	var layers packet.Layers
 	if w.watches.asks&askInner == 0 || f.inside || in.at == 0 || packet.ParseInner(frame, in.at, f.own.end, in.etherType, &layers) != packet.OK {
 		return

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"encoding/binary"
-
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 )
@@ -58,110 +56,50 @@ type inside struct {
 	etherType uint16
 }
 
-// tunnelPorts are the UDP ports of tunnels, besides VXLAN's.
-type tunnelPorts struct{ gpe, geneve uint16 }
-
-// Ports of tunnels where the configuration names no others.
-const (
-	defaultGPEPort    = 4790
-	defaultGenevePort = 6081
-)
-
-func tunnelPortsOf(c *inthdr.Config) tunnelPorts {
-	p := tunnelPorts{gpe: defaultGPEPort, geneve: defaultGenevePort}
-	if c.VXLANGPE != nil {
-		p.gpe = c.VXLANGPE.Port
-	}
-	if c.Geneve != nil {
-		p.geneve = c.Geneve.Port
-	}
-	return p
-}
-
-func (p *tunnelPorts) has(port uint16) bool {
-	return port == packet.PortVXLAN || port == p.gpe || port == p.geneve
-}
-
-// open reads the tunnel's header behind h. It sets the VNI in facts unless there is
+// openTunnel reads the tunnel's header behind h. It sets the VNI in facts unless there is
 // one already.
-func (p *tunnelPorts) open(f []byte, h *originalHeaders, facts *facts) inside {
+func openTunnel(p *packet.TunnelPorts, f []byte, h *originalHeaders, facts *facts) inside {
 	limit := min(len(f), h.end)
 	if h.at == 0 || h.at >= limit {
 		return inside{}
 	}
 	switch h.proto {
 	case packet.ProtoIPv4:
-		return inside{h.at, packet.InIPv4}
+		return inside{h.at, packet.EtherTypeIPv4}
 	case packet.ProtoIPv6:
-		return inside{h.at, packet.InIPv6}
+		return inside{h.at, packet.EtherTypeIPv6}
 	case packet.ProtoGRE:
 		if h.inside != 0 {
 			return inside{h.inside, h.next}
 		}
-		return insideGRE(f[h.at:limit], h.at)
-	case packet.ProtoUDP:
-		if h.at+8 <= limit {
-			return p.insideUDP(f[h.at:][:8], h, facts)
+		if t, ok := packet.OpenGRE(f[h.at:limit]); ok {
+			return inside{h.at + t.HeaderLen, t.EtherType}
 		}
+	case packet.ProtoUDP:
+		return openUDPTunnel(p, f[h.at:limit], h, facts)
 	}
 	return inside{}
 }
 
-// insideGRE reads the GRE header b (RFC 2784, RFC 2890), which stands at offset at.
-func insideGRE(b []byte, at int) inside {
-	if len(b) < 4 {
+// openUDPTunnel is openTunnel for b, what follows a UDP header. Where INT stands behind the
+// tunnel's header, what is inside begins behind INT, and INT says what it is.
+func openUDPTunnel(p *packet.TunnelPorts, b []byte, h *originalHeaders, facts *facts) inside {
+	if len(b) < packet.VXLANLen {
 		return inside{}
 	}
-	flags := binary.BigEndian.Uint16(b)
-	if flags&0x4007 != 0 { // routing, or another version
-		return inside{}
-	}
-	n := 4
-	for _, field := range [3]uint16{0x8000, 0x2000, 0x1000} { // checksum, key, sequence
-		if flags&field != 0 {
-			n += 4
-		}
-	}
-	return inside{at + n, binary.BigEndian.Uint16(b[2:])}
-}
-
-// insideUDP reads the header b of VXLAN (RFC 7348), VXLAN-GPE or Geneve (RFC 8926).
-func (p *tunnelPorts) insideUDP(b []byte, h *originalHeaders, facts *facts) (in inside) {
-	hasVNI := b[0]&0x08 != 0 // VXLAN: I
-	in.at = h.at + 8
+	header := [packet.VXLANLen]byte(b)
 	if h.inside != 0 {
-		in.at = h.inside
+		header[3] = uint8(h.next) // only VXLAN-GPE has INT there
 	}
-	switch h.port {
-	case packet.PortVXLAN:
-		in.etherType = packet.InEthernet
-	case p.gpe:
-		next := uint16(b[3])
-		if h.inside != 0 {
-			next = h.next
-		}
-		in.etherType = packet.InEthernet
-		switch {
-		case b[0]&0x04 == 0, next == 3: // P: there is a next protocol
-		case next == 1:
-			in.etherType = packet.InIPv4
-		case next == 2:
-			in.etherType = packet.InIPv6
-		default:
-			in.at = 0
-		}
-	case p.geneve:
-		if b[0]>>6 != 0 {
-			return inside{}
-		}
-		hasVNI = true
-		in.at += int(b[0]&0x3f) * 4
-		in.etherType = binary.BigEndian.Uint16(b[2:])
-	default:
+	t, ok := p.OpenUDP(header[:], h.port)
+	if t.HasVNI && !facts.hasVNI {
+		facts.hasVNI, facts.vni = true, t.VNI
+	}
+	switch {
+	case !ok:
 		return inside{}
+	case h.inside != 0:
+		return inside{h.inside, t.EtherType}
 	}
-	if hasVNI && !facts.hasVNI {
-		facts.hasVNI, facts.vni = true, binary.BigEndian.Uint32(b[4:])>>8
-	}
-	return in
+	return inside{h.at + t.HeaderLen, t.EtherType}
 }

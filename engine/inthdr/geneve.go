@@ -6,35 +6,29 @@ import (
 	"intsink/engine/packet"
 )
 
-// Lengths of Geneve headers (RFC 8926).
-const (
-	geneveLen       = 8
-	geneveOptionLen = 4
-)
-
 // locateGeneve finds INT in Geneve options (INT 2.1, section "INT over Geneve").
 // Other options may stand before, between and behind.
 func (p *Locator) locateGeneve(b []byte, l *packet.Layers, i *Info) Result {
 	at, end := int(l.Payload), int(l.End)
-	if at+geneveLen > end {
+	if at+packet.GeneveLen > end {
 		return NotINT
 	}
-	if len(b) < at+geneveLen {
+	if len(b) < at+packet.GeneveLen {
 		return NeedMore
 	}
 	if b[at]>>6 != 0 { // a version that RFC 8926 does not define
 		return NotINT
 	}
 	*i = Info{Marking: ByGeneve, DSCP: l.DSCP, Edit: p.edit}
-	to := at + geneveLen + int(b[at]&0x3f)*4
+	to := at + packet.GeneveHeaderLen(b[at])
 	if to > end {
 		return unsound(i, ReasonTunnel)
 	}
 	if len(b) < to {
 		return NeedMore
 	}
-	for at += geneveLen; at < to; {
-		n := geneveOptionLen + int(b[at+3]&0x1f)*4 // the fourth byte is there: all lengths are words
+	for at += packet.GeneveLen; at < to; {
+		n := packet.GeneveOptionLen + int(b[at+3]&0x1f)*4 // the fourth byte is there: all lengths are words
 		if at+n > to {
 			return unsound(i, ReasonTunnel)
 		}
@@ -60,7 +54,7 @@ func (p *Locator) geneveOption(o []byte, at int, i *Info) Result {
 	if !p.takes(kind) {
 		return unsound(i, ReasonType)
 	}
-	if len(o) == geneveOptionLen {
+	if len(o) == packet.GeneveOptionLen {
 		return unsound(i, ReasonLength)
 	}
 	fresh := i.Removed == 0
@@ -71,12 +65,12 @@ func (p *Locator) geneveOption(o []byte, at int, i *Info) Result {
 	i.Removed += uint16(len(o))
 	if fresh && kind != Destination || i.Type == Destination && kind != Destination {
 		i.Type, i.Shim = kind, uint16(at)
-		return p.contents(o[geneveOptionLen:], at+geneveOptionLen, i, anyFormat)
+		return p.contents(o[packet.GeneveOptionLen:], at+packet.GeneveOptionLen, i, anyFormat)
 	}
 	if fresh {
 		i.Shim = uint16(at)
 	}
-	if r := p.soundContents(o[geneveOptionLen:], kind, anyFormat); r != ReasonNone {
+	if r := p.soundContents(o[packet.GeneveOptionLen:], kind, anyFormat); r != ReasonNone {
 		return unsound(i, r)
 	}
 	return Sound

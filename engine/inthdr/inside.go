@@ -14,12 +14,6 @@ const MaxDepth = 3
 // Info.Depth says how many are valid.
 type Outers [MaxDepth]packet.Layers
 
-// Ports of tunnels where the configuration names no others.
-const (
-	defaultGPEPort    = 4790
-	defaultGenevePort = 6081
-)
-
 // Find looks for INT in the outer layers of a packet, then inside of tunnels, as
 // Locate and LocateInside do. A DSCP is copied to the outer header by many tunnels:
 // what it marks there and is no INT may be INT inside.
@@ -118,55 +112,20 @@ func (p *Locator) inside(b []byte, l *packet.Layers) (at int, etherType uint16) 
 	}
 	switch l.Proto {
 	case packet.ProtoIPv4:
-		return int(l.L4), packet.InIPv4
+		return int(l.L4), packet.EtherTypeIPv4
 	case packet.ProtoIPv6:
-		return int(l.L4), packet.InIPv6
+		return int(l.L4), packet.EtherTypeIPv6
 	case packet.ProtoGRE:
-		return insideGRE(b, l)
+		if t, ok := packet.OpenGRE(b[min(int(l.L4), len(b)):]); ok {
+			return int(l.L4) + t.HeaderLen, t.EtherType
+		}
 	case packet.ProtoUDP:
-		if l.DstPort != packet.PortVXLAN && l.DstPort != p.gpe.Port && l.DstPort != p.geneve.Port {
+		at, end := int(l.Payload), min(len(b), int(l.End))
+		if at == 0 || at > end || !p.tunnels.Has(l.DstPort) || !udpLengthAgrees(b, l) {
 			return 0, 0
 		}
-		if l.Payload == 0 || int(l.Payload)+gpeLen > min(len(b), int(l.End)) || !udpLengthAgrees(b, l) {
-			return 0, 0
-		}
-		return p.insideUDP(b[l.Payload:][:gpeLen], l)
-	}
-	return 0, 0
-}
-
-func insideGRE(b []byte, l *packet.Layers) (at int, etherType uint16) {
-	if int(l.L4)+greLen > len(b) {
-		return 0, 0
-	}
-	flags := binary.BigEndian.Uint16(b[l.L4:])
-	if flags&(greRouting|greVersion) != 0 {
-		return 0, 0
-	}
-	return int(l.L4) + greHeaderLen(flags), binary.BigEndian.Uint16(b[l.L4+2:])
-}
-
-// insideUDP reads the header h of a tunnel over UDP.
-func (p *Locator) insideUDP(h []byte, l *packet.Layers) (at int, etherType uint16) {
-	at = int(l.Payload) + gpeLen
-	switch l.DstPort {
-	case packet.PortVXLAN:
-		return at, packet.InEthernet
-	case p.gpe.Port:
-		if h[0]&vxlanP == 0 {
-			return at, packet.InEthernet
-		}
-		switch h[3] {
-		case 1:
-			return at, packet.InIPv4
-		case 2:
-			return at, packet.InIPv6
-		case gpeEthernet:
-			return at, packet.InEthernet
-		}
-	case p.geneve.Port:
-		if h[0]>>6 == 0 {
-			return at + int(h[0]&0x3f)*4, binary.BigEndian.Uint16(h[2:])
+		if t, ok := p.tunnels.OpenUDP(b[at:end], l.DstPort); ok {
+			return at + t.HeaderLen, t.EtherType
 		}
 	}
 	return 0, 0

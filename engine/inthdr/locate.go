@@ -11,7 +11,6 @@ const (
 	mdLen          = 12
 	oldLen         = 8 // header of INT 1.0 and of June 2016
 	probeMarkerLen = 8
-	tcpMinLen      = 20
 )
 
 // Locate tells whether the packet that l describes carries INT in these layers,
@@ -70,7 +69,7 @@ func (p *Locator) locate(b []byte, l *packet.Layers, i *Info) Result {
 // start is where INT stands behind an L4 header: TCP options may come first.
 func (p *Locator) start(l *packet.Layers) int {
 	if p.beforeOptions && l.Proto == packet.ProtoTCP {
-		return int(l.L4) + tcpMinLen
+		return int(l.L4) + packet.TCPLen
 	}
 	return int(l.Payload)
 }

@@ -28,6 +28,18 @@ type Config struct {
 	Domains       []Domain
 }
 
+// TunnelPorts are the UDP ports that tunnels are looked for at.
+func (c *Config) TunnelPorts() packet.TunnelPorts {
+	p := packet.DefaultTunnelPorts
+	if c.VXLANGPE != nil {
+		p.GPE = c.VXLANGPE.Port
+	}
+	if c.Geneve != nil {
+		p.Geneve = c.Geneve.Port
+	}
+	return p
+}
+
 // DSCP marks INT where dscp & Mask == Value & Mask.
 type DSCP struct{ Value, Mask uint8 }
 
@@ -71,6 +83,7 @@ type Locator struct {
 	greProtocol             uint16
 	gpe                     VXLANGPE
 	geneve                  Geneve
+	tunnels                 packet.TunnelPorts
 	probePorts              []PortRange
 	domains                 []Domain
 	layouts                 [layoutSlots]Layout
@@ -87,7 +100,7 @@ func NewLocator(c Config) *Locator {
 	p := &Locator{
 		beforeOptions: c.BeforeOptions, fragments: c.Fragments, ignored: c.Ignored,
 		probePorts: c.ProbePorts, domains: c.Domains,
-		gpe: VXLANGPE{Port: defaultGPEPort}, geneve: Geneve{Port: defaultGenevePort},
+		tunnels: c.TunnelPorts(),
 	}
 	p.setReading(&c)
 	if c.GREProtocol != nil {
@@ -108,7 +121,7 @@ func NewLocator(c Config) *Locator {
 	if c.ProbeMarker != nil {
 		p.byProbe, p.probe = true, *c.ProbeMarker
 	}
-	for t, port := range [3]uint16{packet.PortVXLAN, p.gpe.Port, p.geneve.Port} {
+	for t, port := range [3]uint16{packet.PortVXLAN, p.tunnels.GPE, p.tunnels.Geneve} {
 		p.cache.tunnels[t] = bits.ReverseBytes16(port)
 	}
 	for s := range p.layouts {

@@ -19,7 +19,7 @@ func original(b []byte, at, end int, proto uint16, fragment bool) Result {
 	case packet.ProtoUDP:
 		least = udpLen
 	case packet.ProtoTCP:
-		least = tcpMinLen
+		least = packet.TCPLen
 	default:
 		return Sound
 	}
@@ -37,7 +37,7 @@ func original(b []byte, at, end int, proto uint16, fragment bool) Result {
 		}
 		return Sound
 	}
-	if offset := int(h[12]>>4) * 4; offset < tcpMinLen || offset > left {
+	if offset := int(h[12]>>4) * 4; offset < packet.TCPLen || offset > left {
 		return Unsound
 	}
 	return Sound

@@ -88,7 +88,7 @@ func (s *shape) matches(b []byte) bool {
 // fill reads what may differ, and tells whether it makes no other difference.
 func (s *shape) fill(p *Locator, b []byte, pktLen int, l *packet.Layers, i *Info) bool {
 	ip, l4, shim := b[s.layers.L3:], b[s.layers.L4:], b[s.info.Shim:]
-	if len(ip) < 6 || len(l4) < tcpMinLen || len(shim) < shimLen+mdLen {
+	if len(ip) < 6 || len(l4) < packet.TCPLen || len(shim) < shimLen+mdLen {
 		return false
 	}
 	end, dscp := 0, uint8(0)
@@ -159,11 +159,11 @@ func (s *shape) store(p *Locator, b []byte, l *packet.Layers, i *Info) bool {
 		int(i.End) != int(i.Shim)+shimLen+4*(int(b[i.Shim+1])-p.counted): // followed by another shim
 		return false
 	}
-	if l.IPVersion == 6 && l.L4 != l.L3+ipv6Len {
+	if l.IPVersion == 6 && l.L4 != l.L3+packet.IPv6Len {
 		return false // extension headers
 	}
 	words := (to + 7) / 8
-	if s.need = max(words*8, int(i.End), int(l.Payload), int(l.L4)+tcpMinLen); s.need > len(b) {
+	if s.need = max(words*8, int(i.End), int(l.Payload), int(l.L4)+packet.TCPLen); s.need > len(b) {
 		return false
 	}
 	s.layers, s.info = *l, *i
@@ -191,10 +191,7 @@ func (s *shape) store(p *Locator, b []byte, l *packet.Layers, i *Info) bool {
 	return true
 }
 
-const (
-	ipv6Len = 40
-	ecn     = 3
-)
+const ecn = 3 // bits of the TOS byte that are not DSCP (RFC 3168)
 
 // maskIP frees what may differ in an IP header. A DSCP may not where it can mark INT.
 func (s *shape) maskIP(p *Locator, m []byte, l *packet.Layers) {
@@ -227,10 +224,10 @@ func (s *shape) maskL4(m []byte, l *packet.Layers, i *Info) {
 		clear(m[4:8]) // length, checksum
 		return
 	}
-	clear(m[4:12])         // sequence and acknowledgment numbers
-	m[12] = 0xf0           // data offset
-	clear(m[13:tcpMinLen]) // flags, window, checksum, urgent pointer
-	if start := int(i.Start) - int(l.L4); start > tcpMinLen {
-		clear(m[tcpMinLen:start]) // options
+	clear(m[4:12])             // sequence and acknowledgment numbers
+	m[12] = 0xf0               // data offset
+	clear(m[13:packet.TCPLen]) // flags, window, checksum, urgent pointer
+	if start := int(i.Start) - int(l.L4); start > packet.TCPLen {
+		clear(m[packet.TCPLen:start]) // options
 	}
 }

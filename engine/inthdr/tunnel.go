@@ -6,61 +6,37 @@ import (
 	"intsink/engine/packet"
 )
 
-// Flags of a GRE header (RFC 2784, RFC 2890; routing: RFC 1701).
-const (
-	greChecksum = 0x8000
-	greRouting  = 0x4000
-	greKey      = 0x2000
-	greSequence = 0x1000
-	greVersion  = 0x0007
-
-	greLen = 4
-
-	minEtherType = 0x0600 // less is a length (IEEE 802.3)
-)
-
-// greHeaderLen is the length of a GRE header with these flags.
-func greHeaderLen(flags uint16) int {
-	n := greLen
-	for _, f := range [3]uint16{greChecksum, greKey, greSequence} {
-		if flags&f != 0 {
-			n += 4
-		}
-	}
-	return n
-}
-
 // locateGRE finds INT behind the GRE header at l.L4 (INT 2.1, section "INT over
 // IPv4/GRE").
 func (p *Locator) locateGRE(b []byte, l *packet.Layers, i *Info) Result {
 	at, end := int(l.L4), int(l.End)
-	if at+greLen > end {
+	if at+packet.GRELen > end {
 		return NotINT
 	}
-	if len(b) < at+greLen {
+	if len(b) < at+packet.GRELen {
 		return NeedMore
 	}
 	flags := binary.BigEndian.Uint16(b[at:])
 	if binary.BigEndian.Uint16(b[at+2:]) != p.greProtocol {
 		return NotINT
 	}
-	shim := at + greHeaderLen(flags)
+	shim := at + packet.GREHeaderLen(flags)
 	*i = Info{Marking: ByGRE, Start: uint16(min(shim, end)), Shim: uint16(min(shim, end)), DSCP: l.DSCP}
-	if flags&(greRouting|greVersion) != 0 {
+	if flags&(packet.GRERouting|packet.GREVersion) != 0 {
 		return unsound(i, ReasonTunnel)
 	}
 	if r := p.chain(b, end, i); r != Sound {
 		return r
 	}
 	if i.Inserted {
-		if i.Next < minEtherType {
+		if i.Next < packet.MinEtherType {
 			return unsound(i, ReasonTunnel)
 		}
 		i.Start = l.L3 // the sink that did not end the tunnel takes it off as well
-		if i.Next == packet.InEthernet {
+		if i.Next == packet.EtherTypeEthernet {
 			i.Start = 0
 		}
-		if i.Next != packet.InIPv4 && i.Next != packet.InIPv6 && i.Start != 0 && packet.EtherTypeAt(l)+2 != int(l.L3) {
+		if i.Next != packet.EtherTypeIPv4 && i.Next != packet.EtherTypeIPv6 && i.Start != 0 && packet.EtherTypeAt(l)+2 != int(l.L3) {
 			return unsound(i, ReasonTunnel) // MPLS labels carry IP only
 		}
 		if i.Start == 0 && int(i.End)+14 > end || len(b) < int(l.L3) {
@@ -72,15 +48,6 @@ func (p *Locator) locateGRE(b []byte, l *packet.Layers, i *Info) Result {
 	return Sound
 }
 
-const (
-	gpeLen      = 8 // of VXLAN and VXLAN-GPE headers
-	gpeEthernet = 3 // next protocol
-)
-
-// VXLAN flags (RFC 7348, draft-ietf-nvo3-vxlan-gpe): P says that the next
-// protocol is valid.
-const vxlanP = 0x04
-
 // Next protocol values that said INT before 2.0.
 const (
 	gpeINT1    = 0x08 // INT 1.0, section 4.6.2
@@ -90,17 +57,17 @@ const (
 // locateGPE finds INT behind a VXLAN-GPE header.
 func (p *Locator) locateGPE(b []byte, l *packet.Layers, i *Info) Result {
 	at, end := int(l.Payload), int(l.End)
-	if at+gpeLen > end {
+	if at+packet.VXLANLen > end {
 		return NotINT
 	}
-	if len(b) < at+gpeLen {
+	if len(b) < at+packet.VXLANLen {
 		return NeedMore
 	}
-	if b[at]&vxlanP == 0 || !p.isNextINT(b[at+3]) {
+	if b[at]&packet.VXLANHasNextProtocol == 0 || !p.isNextINT(b[at+3]) {
 		return NotINT
 	}
 	*i = Info{
-		Marking: ByVXLANGPE, Start: uint16(at + gpeLen), Shim: uint16(at + gpeLen), DSCP: l.DSCP, Edit: p.edit,
+		Marking: ByVXLANGPE, Start: uint16(at + packet.VXLANLen), Shim: uint16(at + packet.VXLANLen), DSCP: l.DSCP, Edit: p.edit,
 		Next: uint16(b[at+3]),
 	}
 	if !udpLengthAgrees(b, l) {
@@ -109,7 +76,7 @@ func (p *Locator) locateGPE(b []byte, l *packet.Layers, i *Info) Result {
 	if r := p.chain(b, end, i); r != Sound {
 		return r
 	}
-	if i.Inserted = i.Inserted && i.Next == gpeEthernet; i.Inserted { // back to plain VXLAN, on its port; it carries nothing else
+	if i.Inserted = i.Inserted && i.Next == packet.GPENextEthernet; i.Inserted { // back to plain VXLAN, on its port; it carries nothing else
 		i.NPT, i.Orig = 1, packet.PortVXLAN
 	}
 	return Sound

@@ -23,12 +23,6 @@ const (
 	LaterFragment = 2
 )
 
-// IP protocol numbers that Parse looks into.
-const (
-	ProtoTCP = 6
-	ProtoUDP = 17
-)
-
 // Layers are offsets from the start of the frame, in bytes, and the fields
 // that later stages ask for.
 type Layers struct {
@@ -50,25 +44,7 @@ type Layers struct {
 	DstPort   uint16
 }
 
-// EthernetLen is the length of an Ethernet header without tags; the first tag's VLAN id
-// stands there.
-const EthernetLen = ethernetLen
-
-const (
-	ethernetLen = 14
-	maxVLANs    = 8
-
-	etherTypeIPv4 = 0x0800
-	etherTypeIPv6 = 0x86dd
-	etherTypeVLAN = 0x8100 // IEEE 802.1Q
-	etherTypeQinQ = 0x88a8 // IEEE 802.1ad
-	etherType9100 = 0x9100 // QinQ before 802.1ad, as the two below
-	etherType9200 = 0x9200
-	etherType9300 = 0x9300
-
-	etherTypeMPLS         = 0x8847 // RFC 3032
-	etherTypeMPLSUpstream = 0x8848 // RFC 5332
-)
+const maxVLANs = 8 // a frame with more is TooDeep
 
 // Parse fills l from the frame whose first segment is b and whose length is
 // pktLen >= len(b). With any Status but OK the fields of l are not to be used.
@@ -79,26 +55,26 @@ func Parse(b []byte, pktLen int, l *Layers) Status {
 	h := b[:plainUDPLen]
 	// Untagged Ethernet, IPv4 without options, UDP, not a fragment: most packets.
 	total := int(binary.BigEndian.Uint16(h[16:]))
-	if binary.BigEndian.Uint32(h[12:])&0xffffff00 != etherTypeIPv4<<16|0x4500 || h[23] != ProtoUDP ||
-		binary.BigEndian.Uint16(h[20:])&0x3fff != 0 || total < 28 || ethernetLen+total > pktLen {
+	if binary.BigEndian.Uint32(h[12:])&0xffffff00 != EtherTypeIPv4<<16|0x4500 || h[23] != ProtoUDP ||
+		binary.BigEndian.Uint16(h[20:])&0x3fff != 0 || total < 28 || EthernetLen+total > pktLen {
 		return parseAny(b, pktLen, l)
 	}
 	// Field by field: a literal would be built elsewhere in narrow stores and
 	// copied in wide loads, which wait for them.
-	l.L3, l.L4, l.Payload, l.End = ethernetLen, ethernetLen+20, plainUDPLen, uint16(ethernetLen+total)
-	l.ProtoAt, l.EtherType, l.VLAN, l.VLANs = 23, etherTypeIPv4, 0, 0
+	l.L3, l.L4, l.Payload, l.End = EthernetLen, EthernetLen+20, plainUDPLen, uint16(EthernetLen+total)
+	l.ProtoAt, l.EtherType, l.VLAN, l.VLANs = 23, EtherTypeIPv4, 0, 0
 	l.IPVersion, l.Proto, l.DSCP, l.TCPFlags, l.Fragment = 4, ProtoUDP, h[15]>>2, 0, NotFragment
 	l.SrcPort, l.DstPort = binary.BigEndian.Uint16(h[34:]), binary.BigEndian.Uint16(h[36:])
 	return OK
 }
 
 // plainUDPLen is the length of Ethernet, IPv4 and UDP headers without options.
-const plainUDPLen = ethernetLen + 20 + 8
+const plainUDPLen = EthernetLen + 20 + 8
 
 // parseAny is Parse for every kind of packet.
 func parseAny(b []byte, pktLen int, l *Layers) Status {
-	if len(b) < ethernetLen {
-		return short(pktLen, ethernetLen)
+	if len(b) < EthernetLen {
+		return short(pktLen, EthernetLen)
 	}
 	if pktLen > MaxFrame {
 		return Truncated
@@ -108,18 +84,18 @@ func parseAny(b []byte, pktLen int, l *Layers) Status {
 
 // parseEthernet reads the Ethernet header at offset at, which is in b.
 func parseEthernet(b []byte, at, pktLen int, l *Layers) Status {
-	*l = Layers{L3: uint16(at + ethernetLen), EtherType: binary.BigEndian.Uint16(b[at+12:])}
+	*l = Layers{L3: uint16(at + EthernetLen), EtherType: binary.BigEndian.Uint16(b[at+12:])}
 	if isVLAN(l.EtherType) {
 		if s := parseVLAN(b, pktLen, l); s != OK {
 			return s
 		}
 	}
 	switch l.EtherType {
-	case etherTypeIPv4:
+	case EtherTypeIPv4:
 		return parseIPv4(b, pktLen, l)
-	case etherTypeIPv6:
+	case EtherTypeIPv6:
 		return parseIPv6(b, pktLen, l)
-	case etherTypeMPLS, etherTypeMPLSUpstream:
+	case EtherTypeMPLS, EtherTypeMPLSUpstream:
 		return parseMPLS(b, pktLen, l)
 	}
 	return NotIP
@@ -140,7 +116,7 @@ func short(pktLen, need int) Status {
 
 func isVLAN(etherType uint16) bool {
 	switch etherType {
-	case etherTypeVLAN, etherTypeQinQ, etherType9100, etherType9200, etherType9300:
+	case EtherTypeVLAN, EtherTypeQinQ, EtherType9100, EtherType9200, EtherType9300:
 		return true
 	}
 	return false

@@ -1,6 +1,10 @@
 package report
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"intsink/engine/packet"
+)
 
 // Format is a version of the report format as the encoder writes it.
 type Format uint8
@@ -36,7 +40,7 @@ const (
 // maxOldLen is the longest that stands between what Seal writes and the packet:
 // 1.0's ingress timestamp and six words; 0.5's switch local header and a made up
 // Ethernet header are no longer.
-const maxOldLen = 4 + switchHeaderLen + ethernetLen
+const maxOldLen = 4 + switchHeaderLen + packet.EthernetLen
 
 // appendOld writes r as the one report of a 1.0 or 0.5 packet. Its packet is
 // cut to the room there is.
@@ -161,10 +165,10 @@ func (r *Individual) put05(b []byte) (first uint32, n int) {
 	}
 	switch r.InType {
 	case IPv4:
-		n += ethernetLen
+		n += packet.EthernetLen
 		binary.BigEndian.PutUint16(b[n-2:], etherIPv4)
 	case IPv6:
-		n += ethernetLen
+		n += packet.EthernetLen
 		binary.BigEndian.PutUint16(b[n-2:], etherIPv6)
 	}
 	flags := uint32(bit(r.Dropped, 2) | bit(r.CongestedQueue, 1) | bit(r.TrackedFlow, 0))

@@ -3,6 +3,8 @@ package report
 import (
 	"encoding/binary"
 	"net/netip"
+
+	"intsink/engine/packet"
 )
 
 // UDPFrame is the Ethernet, IP and UDP headers around a report packet. Dst
@@ -13,31 +15,23 @@ type UDPFrame struct {
 	Src, Dst       netip.AddrPort
 }
 
-const (
-	ethernetLen = 14
-	vlanLen     = 4
-	ipv4Len     = 20
-	ipv6Len     = 40
-	udpLen      = 8
-	reportTTL   = 64
-	protoUDP    = 17
-)
+const reportTTL = 64
 
 func (f *UDPFrame) is4() bool { return f.Dst.Addr().Unmap().Is4() }
 
 func (f *UDPFrame) linkLen() int {
 	if f.VLAN != 0 {
-		return ethernetLen + vlanLen
+		return packet.EthernetLen + packet.VLANLen
 	}
-	return ethernetLen
+	return packet.EthernetLen
 }
 
 // HeaderLen is the length of all headers in bytes.
 func (f *UDPFrame) HeaderLen() int {
 	if f.is4() {
-		return f.linkLen() + ipv4Len + udpLen
+		return f.linkLen() + packet.IPv4Len + packet.UDPLen
 	}
-	return f.linkLen() + ipv6Len + udpLen
+	return f.linkLen() + packet.IPv6Len + packet.UDPLen
 }
 
 // Put writes the headers to the first HeaderLen bytes of frame, whose rest is
@@ -52,55 +46,55 @@ func (f *UDPFrame) Put(frame []byte) {
 	copy(frame[6:], f.SrcMAC[:])
 	at := 12
 	if f.VLAN != 0 {
-		binary.BigEndian.PutUint16(frame[12:], 0x8100)
+		binary.BigEndian.PutUint16(frame[12:], packet.EtherTypeVLAN)
 		binary.BigEndian.PutUint16(frame[14:], f.VLAN&0xfff)
 		at = 16
 	}
 	ip := frame[at+2:]
 	if f.is4() {
-		binary.BigEndian.PutUint16(frame[at:], 0x0800)
+		binary.BigEndian.PutUint16(frame[at:], packet.EtherTypeIPv4)
 		f.putIPv4(ip)
 		return
 	}
-	binary.BigEndian.PutUint16(frame[at:], 0x86dd)
+	binary.BigEndian.PutUint16(frame[at:], packet.EtherTypeIPv6)
 	f.putIPv6(ip)
 }
 
 func (f *UDPFrame) putIPv4(ip []byte) {
 	src, dst := as4(f.Src), as4(f.Dst)
-	h := ip[:ipv4Len]
+	h := ip[:packet.IPv4Len]
 	clear(h)
 	h[0] = 0x45
 	binary.BigEndian.PutUint16(h[2:], uint16(len(ip)))
 	h[6] = 0x40 // DF
-	h[8], h[9] = reportTTL, protoUDP
+	h[8], h[9] = reportTTL, packet.ProtoUDP
 	copy(h[12:], src[:])
 	copy(h[16:], dst[:])
-	binary.BigEndian.PutUint16(h[10:], ^fold(sum(0, h)))
-	f.putUDP(ip[ipv4Len:], sum(0, h[12:20]))
+	binary.BigEndian.PutUint16(h[10:], ^packet.Sum(h))
+	f.putUDP(ip[packet.IPv4Len:], packet.Sum(h[12:20]))
 }
 
 func (f *UDPFrame) putIPv6(ip []byte) {
 	src, dst := f.Src.Addr().As16(), f.Dst.Addr().As16()
-	h := ip[:ipv6Len]
+	h := ip[:packet.IPv6Len]
 	clear(h)
 	h[0] = 0x60
-	binary.BigEndian.PutUint16(h[4:], uint16(len(ip)-ipv6Len))
-	h[6], h[7] = protoUDP, reportTTL
+	binary.BigEndian.PutUint16(h[4:], uint16(len(ip)-packet.IPv6Len))
+	h[6], h[7] = packet.ProtoUDP, reportTTL
 	copy(h[8:], src[:])
 	copy(h[24:], dst[:])
-	f.putUDP(ip[ipv6Len:], sum(0, h[8:40]))
+	f.putUDP(ip[packet.IPv6Len:], packet.Sum(h[8:40]))
 }
 
 // putUDP writes the UDP header of the datagram udp; addresses is the sum of
 // both addresses.
-func (f *UDPFrame) putUDP(udp []byte, addresses uint64) {
+func (f *UDPFrame) putUDP(udp []byte, addresses uint16) {
 	binary.BigEndian.PutUint16(udp, f.Src.Port())
 	binary.BigEndian.PutUint16(udp[2:], f.Dst.Port())
 	binary.BigEndian.PutUint16(udp[4:], uint16(len(udp)))
 	udp[6], udp[7] = 0, 0
-	pseudo := uint64(fold(addresses)) + protoUDP + uint64(len(udp))
-	c := ^fold(sum(pseudo, udp))
+	pseudo := packet.AddOnes(packet.AddOnes(addresses, packet.ProtoUDP), uint16(len(udp)))
+	c := ^packet.AddOnes(pseudo, packet.Sum(udp))
 	if c == 0 {
 		c = 0xffff // RFC 768: zero means that there is none
 	}

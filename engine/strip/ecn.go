@@ -36,6 +36,6 @@ func putECN(h []byte, ecn uint8) {
 	}
 	old := binary.BigEndian.Uint16(h)
 	h[1] = h[1]&^3 | ecn
-	sum := addOnes(^binary.BigEndian.Uint16(h[10:]), ^old)
-	binary.BigEndian.PutUint16(h[10:], ^addOnes(sum, binary.BigEndian.Uint16(h)))
+	sum := packet.AddOnes(^binary.BigEndian.Uint16(h[10:]), ^old)
+	binary.BigEndian.PutUint16(h[10:], ^packet.AddOnes(sum, binary.BigEndian.Uint16(h)))
 }

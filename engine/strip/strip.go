@@ -96,7 +96,7 @@ func ipv4Edit(b []byte, l *packet.Layers, i *inthdr.Info, n int) ipv4 {
 		uint32(^oldLen) + uint32(e.length) +
 		uint32(^uint16(oldTOS)) + uint32(e.tos) +
 		uint32(^uint16(oldProto)) + uint32(e.proto)
-	e.checksum = ^fold(uint64(s))
+	e.checksum = ^packet.Fold(uint64(s))
 	return e
 }
 
@@ -133,7 +133,7 @@ func l4Checksum(b []byte, l *packet.Layers, i *inthdr.Info, n int) uint16 {
 	if i.Edit.Has(inthdr.KeepChecksum) {
 		return old
 	}
-	removed := Sum(b[i.Start:i.End])
+	removed := packet.Sum(b[i.Start:i.End])
 	length := l.End - l.L4
 	lengths := uint32(^length) + uint32(length-uint16(n)) // pseudo header
 	if l.Proto == packet.ProtoUDP {
@@ -146,7 +146,7 @@ func l4Checksum(b []byte, l *packet.Layers, i *inthdr.Info, n int) uint16 {
 	if i.NPT == 1 {
 		s += uint32(^l.DstPort) + uint32(i.Orig)
 	}
-	sum := ^fold(uint64(s))
+	sum := ^packet.Fold(uint64(s))
 	if sum == 0 && l.Proto == packet.ProtoUDP {
 		return 0xffff // RFC 768: a computed zero is sent as all ones
 	}

@@ -25,7 +25,7 @@ func checksumAt(b []byte, l *packet.Layers) int {
 			return at + udpChecksum
 		}
 	case packet.ProtoGRE:
-		if b[at]&0x80 != 0 {
+		if binary.BigEndian.Uint16(b[at:])&packet.GREChecksum != 0 {
 			return at + greChecksum
 		}
 	}
@@ -38,7 +38,7 @@ func cover(b []byte, l *packet.Layers) uint16 {
 	if checksumAt(b, l) == 0 {
 		return 0
 	}
-	return Sum(b[l.L4:])
+	return packet.Sum(b[l.L4:])
 }
 
 // shorten makes the headers of l agree with a tunnel that lost n bytes. f is what
@@ -51,11 +51,11 @@ func shorten(f []byte, l *packet.Layers, n int, before uint16) {
 	}
 	// RFC 1624 over all that changed: HC' = ~(~HC + ~before + after). The pseudo
 	// header of UDP counts the length once more.
-	s := uint32(^binary.BigEndian.Uint16(f[at:])) + uint32(^before) + uint32(Sum(f[l.L4:]))
+	s := uint32(^binary.BigEndian.Uint16(f[at:])) + uint32(^before) + uint32(packet.Sum(f[l.L4:]))
 	if l.Proto == packet.ProtoUDP {
 		s += uint32(^uint16(n))
 	}
-	c := ^fold(uint64(s))
+	c := ^packet.Fold(uint64(s))
 	if c == 0 && l.Proto == packet.ProtoUDP {
 		c = 0xffff
 	}
@@ -78,7 +78,7 @@ func shortenIP(h []byte, l *packet.Layers, n int) {
 		return
 	}
 	binary.BigEndian.PutUint16(h[2:], binary.BigEndian.Uint16(h[2:])-uint16(n))
-	binary.BigEndian.PutUint16(h[10:], ^addOnes(^binary.BigEndian.Uint16(h[10:]), ^uint16(n)))
+	binary.BigEndian.PutUint16(h[10:], ^packet.AddOnes(^binary.BigEndian.Uint16(h[10:]), ^uint16(n)))
 }
 
 // stripTunnel removes INT that a tunnel header carries: VXLAN-GPE, Geneve, GRE.
@@ -119,7 +119,7 @@ func restoreGPE(f []byte, l *packet.Layers, i *inthdr.Info) {
 		h[3] = uint8(i.Next)
 		return
 	}
-	h[0] &^= 0x04 // P
+	h[0] &^= packet.VXLANHasNextProtocol
 	h[3] = 0
 	binary.BigEndian.PutUint16(f[l.L4+2:], i.Orig)
 }

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"intsink/engine/inthdr"
+	"intsink/engine/packet"
 )
 
 // UDPv4Len is the length of the headers of an untagged Ethernet frame with IPv4 without options and UDP.
@@ -21,7 +22,7 @@ const UDPv4Len = 42
 // a length that shrinks by n takes n with its bytes swapped from the sum.
 func UDPv4(b []byte, i *inthdr.Info) (head int) {
 	end := uint(i.End)
-	removed := sum(b[UDPv4Len:end])
+	removed := packet.SumLE(b[UDPv4Len:end])
 	n := end - UDPv4Len
 	orig := binary.BigEndian.Uint16(b[UDPv4Len+2:])
 	h, d := (*[UDPv4Len]byte)(b), (*[UDPv4Len]byte)(b[n:end])
@@ -34,7 +35,7 @@ func UDPv4(b []byte, i *inthdr.Info) (head int) {
 	binary.BigEndian.PutUint16(d[16:], total-uint16(n))
 	// RFC 1624, equation 3.
 	check := binary.LittleEndian.Uint16(d[24:])
-	binary.LittleEndian.PutUint16(d[24:], ^addOnes(^check, ^shrink))
+	binary.LittleEndian.PutUint16(d[24:], ^packet.AddOnes(^check, ^shrink))
 
 	udp := binary.BigEndian.Uint16(d[38:])
 	binary.BigEndian.PutUint16(d[38:], udp-uint16(n))
@@ -43,7 +44,7 @@ func UDPv4(b []byte, i *inthdr.Info) (head int) {
 		// and a multiple of 65535 comes out as all ones, as RFC 768 wants it.
 		port := ^bits.ReverseBytes16(orig)
 		was := binary.LittleEndian.Uint16(d[36:])
-		udpSum = fold(uint64(fold32(removed)) + uint64(udpSum) + 2*uint64(shrink) + uint64(was) + uint64(port))
+		udpSum = packet.Fold(uint64(packet.Fold32(removed)) + uint64(udpSum) + 2*uint64(shrink) + uint64(was) + uint64(port))
 		binary.LittleEndian.PutUint16(d[40:], udpSum)
 	}
 	binary.BigEndian.PutUint16(d[36:], orig)

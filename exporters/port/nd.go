@@ -3,6 +3,8 @@ package port
 import (
 	"encoding/binary"
 	"net/netip"
+
+	"intsink/engine/packet"
 )
 
 // Neighbor Discovery (RFC 4861, sections 4.3, 4.4, 4.6.1), after an IPv6 header of
@@ -10,10 +12,8 @@ import (
 //
 //	0 type   1 code 0   2 checksum   4 flags   8 target address   24 options
 const (
-	ipv6Len  = 40
 	ndLen    = 24
-	optLen   = 8 // type, length in units of 8 bytes, MAC
-	icmpv6   = 58
+	optLen   = 8   // type, length in units of 8 bytes, MAC
 	hopLimit = 255 // no router has passed it on
 
 	neighborSolicitation  = 135
@@ -27,15 +27,15 @@ const (
 // parseND fills m from an IPv6 packet that came from the MAC address source. A
 // solicitation without the option is from source.
 func (m *message) parseND(b []byte, source MAC) bool {
-	if len(b) < ipv6Len+ndLen || b[0]>>4 != 6 || b[6] != icmpv6 || b[7] != hopLimit {
+	if len(b) < packet.IPv6Len+ndLen || b[0]>>4 != 6 || b[6] != packet.ProtoICMPv6 || b[7] != hopLimit {
 		return false
 	}
 	length := int(binary.BigEndian.Uint16(b[4:]))
-	if length < ndLen || ipv6Len+length > len(b) {
+	if length < ndLen || packet.IPv6Len+length > len(b) {
 		return false
 	}
 	src, dst := netip.AddrFrom16([16]byte(b[8:24])), netip.AddrFrom16([16]byte(b[24:40]))
-	icmp := b[ipv6Len : ipv6Len+length]
+	icmp := b[packet.IPv6Len : packet.IPv6Len+length]
 	if icmp[1] != 0 || icmpChecksum(b[8:40], icmp) != 0 {
 		return false
 	}
@@ -91,20 +91,20 @@ func (n *neighbor) putAdvertisement(b []byte, q *message) int {
 func (n *neighbor) putND(b []byte, eth MAC, dst, target netip.Addr, kind byte, flags uint32, option byte) int {
 	p := putEthernet(b, eth, n.mac, n.vlan, etherTypeIPv6)
 	front := len(b) - len(p)
-	clear(p[:ipv6Len+ndLen+optLen])
-	p[0], p[6], p[7] = 0x60, icmpv6, hopLimit
+	clear(p[:packet.IPv6Len+ndLen+optLen])
+	p[0], p[6], p[7] = 0x60, packet.ProtoICMPv6, hopLimit
 	binary.BigEndian.PutUint16(p[4:], ndLen+optLen)
 	from, to, about := n.source.As16(), dst.As16(), target.As16()
 	copy(p[8:], from[:])
 	copy(p[24:], to[:])
-	icmp := p[ipv6Len : ipv6Len+ndLen+optLen]
+	icmp := p[packet.IPv6Len : packet.IPv6Len+ndLen+optLen]
 	icmp[0] = kind
 	binary.BigEndian.PutUint32(icmp[4:], flags)
 	copy(icmp[8:], about[:])
 	icmp[ndLen], icmp[ndLen+1] = option, 1
 	copy(icmp[ndLen+2:], n.mac[:])
 	binary.BigEndian.PutUint16(icmp[2:], icmpChecksum(p[8:40], icmp))
-	return front + ipv6Len + ndLen + optLen
+	return front + packet.IPv6Len + ndLen + optLen
 }
 
 // multicastMAC is where an IPv6 multicast address is on Ethernet (RFC 2464,
@@ -114,15 +114,6 @@ func multicastMAC(a [16]byte) MAC { return MAC{0x33, 0x33, a[12], a[13], a[14], 
 // icmpChecksum is the checksum of an ICMPv6 message between two addresses, 0
 // where it holds a right one (RFC 4443, section 2.3).
 func icmpChecksum(addresses, icmp []byte) uint16 {
-	s := uint32(len(icmp)) + icmpv6
-	for _, b := range [2][]byte{addresses, icmp} {
-		for ; len(b) >= 2; b = b[2:] {
-			s += uint32(binary.BigEndian.Uint16(b))
-		}
-		if len(b) == 1 {
-			s += uint32(b[0]) << 8
-		}
-	}
-	s = s>>16 + s&0xffff
-	return ^uint16(s>>16 + s)
+	pseudo := packet.AddOnes(packet.Sum(addresses), uint16(len(icmp))+packet.ProtoICMPv6)
+	return ^packet.AddOnes(pseudo, packet.Sum(icmp))
 }

@@ -1,17 +1,18 @@
-package strip
+package packet
 
 import (
 	"encoding/binary"
 	"math/bits"
 )
 
-// Sum is the one's complement sum of b in 16-bit words (RFC 1071), not
-// inverted. len(b) must be even.
-func Sum(b []byte) uint16 { return bits.ReverseBytes16(fold(sum(b))) }
+// Sum is the one's complement sum of b in 16-bit big-endian words, not inverted; an odd
+// last byte counts as the high half of a word (RFC 1071).
+func Sum(b []byte) uint16 { return bits.ReverseBytes16(Fold(SumLE(b))) }
 
-// sum is the one's complement sum of b in 64-bit words of the machine's order, which
-// RFC 1071 section 2(B) allows: carries are added in again.
-func sum(b []byte) uint64 {
+// SumLE is the one's complement sum of b in 64-bit little-endian words, which Fold makes
+// one of 16 bits, with its bytes swapped (RFC 1071, section 2(B)). Carries are added in
+// again.
+func SumLE(b []byte) uint64 {
 	var s, c uint64
 	for len(b) >= 64 {
 		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b), 0)
@@ -46,22 +47,27 @@ func sum(b []byte) uint64 {
 	if len(b) >= 2 {
 		s, c = bits.Add64(s, uint64(binary.LittleEndian.Uint16(b)), 0)
 		s += c
+		b = b[2:]
+	}
+	if len(b) > 0 {
+		s, c = bits.Add64(s, uint64(b[0]), 0)
+		s += c
 	}
 	return s
 }
 
-// fold32 adds both halves of s, the carry again: a word and itself rotated by half,
+// Fold32 adds both halves of s, the carry again: a word and itself rotated by half,
 // of which the upper half is the answer.
-func fold32(s uint64) uint32 { return uint32((s + bits.RotateLeft64(s, 32)) >> 32) }
+func Fold32(s uint64) uint32 { return uint32((s + bits.RotateLeft64(s, 32)) >> 32) }
 
-// fold is the one's complement sum of the four 16-bit words of s; zero only for zero.
-func fold(s uint64) uint16 {
-	t := fold32(s)
+// Fold is the one's complement sum of the four 16-bit words of s; zero only for zero.
+func Fold(s uint64) uint16 {
+	t := Fold32(s)
 	return uint16((t + bits.RotateLeft32(t, 16)) >> 16)
 }
 
-// addOnes is a one's complement sum.
-func addOnes(a, b uint16) uint16 {
+// AddOnes is the one's complement sum of a and b.
+func AddOnes(a, b uint16) uint16 {
 	s := uint32(a) + uint32(b)
 	return uint16(s>>16 + s)
 }
