@@ -217,6 +217,7 @@ type Coalesce struct {
 type Collector struct {
 	Name           string
 	Address        netip.AddrPort // resolved
+	Host           string         // name that Address was resolved from; "": the file has an address
 	Source         netip.Addr     // zero value: the kernel chooses
 	SourcePort     uint16
 	SourcePortMode string     // "any": the kernel chooses | "fixed": SourcePort, 0 included, is on the wire | "hash": of the flow

@@ -17,6 +17,16 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
 // fakeMachine has 8 CPUs and a name server that knows three names.
+// withoutHosts is c without the names of collectors, which a dump has as addresses.
+func withoutHosts(c *Config) *Config {
+	other := *c
+	other.Collectors = slices.Clone(c.Collectors)
+	for i := range other.Collectors {
+		other.Collectors[i].Host = ""
+	}
+	return &other
+}
+
 func fakeMachine() machine {
 	hosts := map[string][]netip.Addr{
 		"collector.example": {netip.MustParseAddr("198.51.100.7"), netip.MustParseAddr("2001:db8::7")},
@@ -87,7 +97,7 @@ func TestGood(t *testing.T) {
 			if again == nil {
 				t.Fatalf("its dump is not valid: %v\n%s", d2.Err(), c.Dump())
 			}
-			if !reflect.DeepEqual(c, again) {
+			if !reflect.DeepEqual(withoutHosts(c), withoutHosts(again)) {
 				t.Errorf("the dump parses to another Config:\n%s", cmp.Diff(string(c.Dump()), string(again.Dump())))
 			}
 			sameWarnings(t, d, d2)
@@ -153,7 +163,7 @@ func FuzzParse(f *testing.F) {
 		if again == nil {
 			t.Fatalf("the dump is not valid: %v\n%s", d2.Err(), c.Dump())
 		}
-		if !reflect.DeepEqual(c, again) {
+		if !reflect.DeepEqual(withoutHosts(c), withoutHosts(again)) {
 			t.Fatalf("the dump parses to another Config:\n%s", cmp.Diff(string(c.Dump()), string(again.Dump())))
 		}
 		sameWarnings(t, d, d2)

@@ -2,6 +2,7 @@ package conf
 
 import (
 	"fmt"
+	"net/netip"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -37,6 +38,27 @@ func LoadElsewhere(path string) (*Config, *Diagnostics) {
 	m := thisMachine()
 	m.elsewhere = true
 	return load(path, m)
+}
+
+// LoadAgain is Load of a file that is in force as old: names of collectors that old has
+// resolved keep their addresses, so that a name server that is away, or gives its
+// addresses in turns, is in nobody's way.
+func LoadAgain(path string, old *Config) (*Config, *Diagnostics) {
+	m := thisMachine()
+	m.lookup = old.known(m.lookup)
+	return load(path, m)
+}
+
+// known is lookup for names that c has not resolved yet.
+func (c *Config) known(lookup lookupFunc) lookupFunc {
+	return func(host string) ([]netip.Addr, error) {
+		for i := range c.Collectors {
+			if c.Collectors[i].Host == host {
+				return []netip.Addr{c.Collectors[i].Address.Addr()}, nil
+			}
+		}
+		return lookup(host)
+	}
 }
 
 // machine is what a configuration is checked against, besides itself.

@@ -57,7 +57,7 @@ func (d *decoder) resolveCollectors(lookup lookupFunc) {
 		}
 		best = best.WithZone("")
 		if sendable(&u.at, best) {
-			u.collector.Address = netip.AddrPortFrom(best, u.port)
+			u.collector.Address, u.collector.Host = netip.AddrPortFrom(best, u.port), u.host
 		}
 	}
 }

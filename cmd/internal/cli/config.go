@@ -13,6 +13,11 @@ func LoadConfig(path string) (*conf.Config, error) {
 	return printed(path, conf.Load)
 }
 
+// LoadConfigAgain is LoadConfig of a file that is in force as old (conf.LoadAgain).
+func LoadConfigAgain(path string, old *conf.Config) (*conf.Config, error) {
+	return printed(path, func(path string) (*conf.Config, *conf.Diagnostics) { return conf.LoadAgain(path, old) })
+}
+
 // LoadConfigElsewhere is loadConfig for a configuration of another machine.
 func LoadConfigElsewhere(path string) (*conf.Config, error) {
 	return printed(path, conf.LoadElsewhere)

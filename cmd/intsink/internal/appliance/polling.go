@@ -33,7 +33,7 @@ func (a *Appliance) startWorkers(c *conf.Config) error {
 func (a *Appliance) poll(w *engine.Worker, lcore int, idleSleep time.Duration, started chan<- error) {
 	defer a.polling.Done()
 	runtime.LockOSThread() // never unlocked: the pinned thread ends with the goroutine
-	err := errors.Join(eal.PinThread(lcore), eal.RegisterThread())
+	err := errors.Join(eal.PinThread(lcore), eal.SharpenSleep(), eal.RegisterThread())
 	started <- err
 	if err != nil {
 		return
@@ -50,7 +50,7 @@ func idler(sleep time.Duration) func(int) {
 	}
 	return func(empty int) {
 		if empty > idlePolls {
-			time.Sleep(sleep)
+			eal.Sleep(sleep)
 		}
 	}
 }

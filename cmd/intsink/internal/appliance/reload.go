@@ -10,7 +10,7 @@ import (
 
 // Reload adopts the configuration at path, or keeps old and says why.
 func (a *Appliance) Reload(old *conf.Config, path string) *conf.Config {
-	c, err := cli.LoadConfig(path)
+	c, err := cli.LoadConfigAgain(path, old)
 	if err != nil {
 		slog.Error("reload refused, the old configuration stays", "err", err)
 		return old

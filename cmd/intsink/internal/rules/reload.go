@@ -35,7 +35,7 @@ func NeedsRestart(old, c *conf.Config) string {
 func withoutBudgets(c *conf.Config) []conf.Collector {
 	all := slices.Clone(c.Collectors)
 	for i := range all {
-		all[i].Budget = conf.Budget{}
+		all[i].Budget, all[i].Host = conf.Budget{}, ""
 	}
 	return all
 }
