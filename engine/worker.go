@@ -235,6 +235,8 @@ func (w *Worker) Tick(now int64) {
 	w.nextTick = now + tickNs
 	w.beat.Store(now)
 	w.age(now)
+	w.detector.Saturate(now)
+	w.queries.paths.Saturate(now)
 	for _, s := range w.stations {
 		s.Tick(now)
 	}

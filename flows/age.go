@@ -24,8 +24,12 @@ func (t *Table) Age(now int64, gone func(*Flow)) {
 		t.handTime = now
 	}
 	for ; due > 0; due-- {
-		if i := t.placeOfTurn(t.hand); i < t.slab.used {
+		i, visit := t.placeOfTurn(t.hand), t.visiting(now)
+		if i < t.slab.used {
 			t.agePlace(uint32(i), now, gone)
+			if f := &t.flows[i]; visit && !f.Key.removed() {
+				f.saturate(now)
+			}
 		}
 		if t.hand++; t.hand == len(t.flows) {
 			t.hand = 0

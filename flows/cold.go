@@ -6,8 +6,8 @@ type Cold struct {
 	Paths      [MaxPaths - 1]Path // Paths[:NumPaths-1]: those that are not current
 	PathTokens int64              // left in the path_change bucket
 	PathRefill int64              // when it was last brought up to date; 0: never
-	HopSent    [MaxHops]uint32    // microseconds, when hop_latency was last reported; 0: never
-	EndSent    uint32             // the same of end_to_end
+	HopSent    [MaxHops]int64     // when hop_latency was last reported, Unix nanoseconds; 0: never
+	EndSent    int64              // the same of end_to_end
 
 	HopLimitSeen int64  // when the last packet with the E flag came; 0: never
 	MTUSeen      int64  // the same of the M flag

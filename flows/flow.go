@@ -64,8 +64,7 @@ func (h *Hop) ID() uint32 { return bits.ReverseBytes32(h.Node) }
 // Path is a path that the flow was on.
 type Path struct {
 	Hash uint64
-	Seen uint32 // Tick
-	_    uint32
+	Seen int64 // LongTick
 }
 
 // LastSeen is the time of the flow's last packet in Unix nanoseconds.
@@ -158,10 +157,16 @@ func (f *Flow) SetEndRef(x uint32) { f.EndRef, f.flags = x, f.flags|endKnown }
 // days.
 func Tick(now int64) uint32 { return uint32(now >> 20) }
 
+// LongTick is a Tick of the last 52 days, as seen at now, as a number that does not wrap.
+func LongTick(now int64, tick uint32) int64 { return now>>20 - int64(Tick(now)-tick) }
+
 // Since turns a Tick of the last 52 days into Unix nanoseconds, as seen at now: whole
 // milliseconds, one or two exact, and never after now.
-func Since(now int64, tick uint32) int64 {
-	t := now - int64(Tick(now)-tick)<<20
+func Since(now int64, tick uint32) int64 { return SinceLong(now, LongTick(now, tick)) }
+
+// SinceLong is Since of a LongTick.
+func SinceLong(now, tick int64) int64 {
+	t := now - (now>>20-tick)<<20
 	return t - t%1e6
 }
 

@@ -15,6 +15,7 @@ type Small[V any] struct {
 	mask      uint64
 	entries   []smallEntry[V]
 	memory    []byte
+	hand      int // whose turn Saturate is
 	n         int
 	evictions uint64
 	holds     func(v *V, now int64) bool

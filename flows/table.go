@@ -27,6 +27,8 @@ type Table struct {
 	idle      int64
 	hand      int    // whose turn is next (placeOfTurn)
 	handTime  int64  // time up to which the hand has moved
+	visited   int64  // when the last round of visits began
+	unvisited int    // flows that it has not come to
 	cold      []Cold // cold[i] and losses[i] belong to flows[i]
 	losses    []Loss
 	memory    [3][]byte

@@ -27,12 +27,5 @@ func (b *Deadband) test(ref, x uint32, window uint8) (uint8, bool) {
 	return window, bits.OnesCount8(window&(1<<b.N-1)) >= b.K
 }
 
-// tooSoon tells whether sent, in microseconds and never zero once there was one,
-// is less than Interval ago.
-func (b *Deadband) tooSoon(now int64, sent uint32) bool {
-	return sent != 0 && int64(micros(now)-sent)*1000 < b.Interval
-}
-
-// micros is a time in microseconds, which wraps after 71 minutes and is odd: never
-// the zero of "never".
-func micros(now int64) uint32 { return uint32(now/1000) | 1 }
+// tooSoon tells whether sent, 0 where there was no report yet, is less than Interval ago.
+func (b *Deadband) tooSoon(now, sent int64) bool { return sent != 0 && now-sent < b.Interval }

@@ -88,6 +88,14 @@ func (d *Detector) SetRules(policies []Policy, list []NodeModel) {
 // Fabric is the queues, interfaces and links that packets told of.
 func (d *Detector) Fabric() *Fabric { return &d.fabric }
 
+// Saturate is to be called every millisecond or so: it keeps old times of d's tables from
+// seeming new.
+func (d *Detector) Saturate(now int64) {
+	d.fabric.Queues.Saturate(now)
+	d.fabric.Interfaces.Saturate(now)
+	d.fabric.Links.Saturate(now)
+}
+
 // Close gives the memory of d's tables back. Nothing may be called after it.
 func (d *Detector) Close() {
 	d.fabric.Queues.Close()

@@ -34,8 +34,8 @@ type Interface struct {
 type Link struct {
 	Ref    uint32 // latency last reported, nanoseconds
 	Last   uint32 // last seen
-	Sent   uint32 // microseconds, 0: never
 	Window uint8
+	Sent   int64  // last report, Unix nanoseconds; 0: never
 	Skews  uint32 // times that it came out negative
 }
 

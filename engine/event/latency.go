@@ -71,7 +71,7 @@ func (d *Detector) latency(now int64, f *flows.Flow, node, x uint32, t *Threshol
 	}
 	d.Trigger = Trigger{f.Hops[at].ID(), f.Hops[at].Ref, x}
 	f.Hops[at].Ref = x
-	f.Cold().HopSent[at] = micros(now)
+	f.Cold().HopSent[at] = now
 	f.SetWindow(at, 0)
 	return HopLatency.Set()
 }
@@ -95,7 +95,7 @@ func (d *Detector) endToEnd(now int64, f *flows.Flow, x uint32, t *Thresholds) S
 	}
 	d.Trigger = Trigger{unknown32, f.EndRef, x}
 	f.SetEndRef(x)
-	f.Cold().EndSent = micros(now)
+	f.Cold().EndSent = now
 	f.SetEndWindow(0)
 	return EndToEnd.Set()
 }

@@ -38,6 +38,6 @@ func (d *Detector) linkLatency(now int64, f *flows.Flow, n, next *hopValues, fre
 		return d.withhold(f, LinkLatency, SuppressInterval)
 	}
 	d.Trigger = Trigger{n.id, k.Ref, x}
-	k.Ref, k.Window, k.Sent = x, 0, micros(now)
+	k.Ref, k.Window, k.Sent = x, 0, now
 	return LinkLatency.Set()
 }

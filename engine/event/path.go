@@ -52,7 +52,7 @@ func storePath(f *flows.Flow, o *Observation) {
 func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, h uint64) Set {
 	t := &p.Thresholds
 	at := knownPathIndex(f, h)
-	known := at >= 0 && int64(flows.Tick(now)-f.Cold().Paths[at].Seen)<<20 <= t.PathMemory
+	known := at >= 0 && (now>>20-f.Cold().Paths[at].Seen)<<20 <= t.PathMemory
 	kind := PathChange
 	if known {
 		kind = PathSwitch
@@ -62,7 +62,7 @@ func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, h uint64) Set 
 	if report && !takePathToken(now, f, t.PathRate) {
 		return d.withhold(f, kind, SuppressRate) // not learned: the next packet on this path asks again
 	}
-	makeCurrent(f, at, min(max(t.Paths, 1), flows.MaxPaths))
+	makeCurrent(now, f, at, min(max(t.Paths, 1), flows.MaxPaths))
 	f.PathHash, f.PathSeen, f.PathHops = h, flows.Tick(now), 0
 	if !report {
 		return 0
@@ -83,7 +83,7 @@ func knownPathIndex(f *flows.Flow, h uint64) int {
 // makeCurrent puts the current path among the others, of which there are at most
 // limit-1: into place at, where the new current one was; or, with at -1, into a
 // free place or that of the path longest unseen.
-func makeCurrent(f *flows.Flow, at, limit int) {
+func makeCurrent(now int64, f *flows.Flow, at, limit int) {
 	others := int(f.NumPaths) - 1
 	switch {
 	case at >= 0:
@@ -95,12 +95,12 @@ func makeCurrent(f *flows.Flow, at, limit int) {
 	default:
 		at = 0
 		for i := range others {
-			if f.PathSeen-f.Cold().Paths[i].Seen > f.PathSeen-f.Cold().Paths[at].Seen {
+			if f.Cold().Paths[i].Seen < f.Cold().Paths[at].Seen {
 				at = i
 			}
 		}
 	}
-	f.Cold().Paths[at].Hash, f.Cold().Paths[at].Seen = f.PathHash, f.PathSeen
+	f.Cold().Paths[at] = flows.Path{Hash: f.PathHash, Seen: flows.LongTick(now, f.PathSeen)}
 }
 
 // takePathToken takes one of rate tokens per second from the flow's bucket; a

@@ -6,7 +6,8 @@ import "intsink/flows"
 // interface.
 const minTxInterval = 1e9
 
-// interfaceMemory is how long an interface that no packet tells of stays busy.
+// interfaceMemory is how long an interface that no packet tells of stays busy, or TxHold
+// where that is longer.
 const interfaceMemory = 600e9
 
 // txUtilization reports an interface that becomes busy once; it is armed again
@@ -14,7 +15,8 @@ const interfaceMemory = 600e9
 func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh bool, t *Thresholds) Set {
 	i, _ := d.fabric.Interfaces.Get(now, n.egressKey(0))
 	i.Utilization = n.tx
-	if now-i.Seen > interfaceMemory {
+	memory := max(interfaceMemory, t.TxHold)
+	if now-i.Seen > memory {
 		i.Busy, i.Below = false, 0
 	}
 	i.Seen = now
@@ -27,7 +29,7 @@ func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh b
 		i.Busy = false
 	}
 	if i.Busy || n.tx >= t.TxRaise {
-		d.busyUntil = now + interfaceMemory
+		d.busyUntil = now + memory
 	}
 	if n.tx < t.TxRaise {
 		return 0

@@ -48,7 +48,7 @@ func (r *Flow) copyFrom(now int64, f *flows.Flow, generation uint16) {
 	for i := range r.NumHops {
 		r.Windows[i] = f.Window(int(i))
 	}
-	r.Paths[0] = flows.Path{Hash: f.PathHash, Seen: f.PathSeen}
+	r.Paths[0] = flows.Path{Hash: f.PathHash, Seen: flows.LongTick(now, f.PathSeen)}
 	if f.LastReport != 0 {
 		r.LastReport, r.LastEvents = flows.Since(now, f.LastReport), event.Set(f.LastEvents)
 	}

@@ -37,7 +37,7 @@ func knownFlow(t *testing.T) *FlowDetail {
 		q.Flow.Hops[i] = flows.Hop{Node: id << 24, Ref: 5_000 + 10_000*uint32(i)}
 	}
 	q.Flow.Windows[1] = 1
-	q.Flow.Paths[0], q.Flow.Paths[1] = flows.Path{Hash: 1, Seen: flows.Tick(now - 12e6)}, flows.Path{Hash: 2, Seen: flows.Tick(now - 59e9)}
+	q.Flow.Paths[0], q.Flow.Paths[1] = flows.Path{Hash: 1, Seen: (now - 12e6) >> 20}, flows.Path{Hash: 2, Seen: (now - 59e9) >> 20}
 	way := &inspect.Path{ID: 0xabc, Hops: 2}
 	way.Way[0], way.Way[1] = inspect.PathHop{Node: 101, Ingress: 1, Egress: 2}, inspect.PathHop{Node: 102, Ingress: 1, Egress: 0xffff}
 	return newFlowDetail(0, q, ways{{1: way}})
