@@ -32,6 +32,7 @@ func (d *decoder) checkINT(c *INT) {
 	if len(c.Versions) == 0 {
 		d.errorAt([]any{&c.Versions}, `int: versions is empty: no INT would be taken; the default is ["2"]`)
 	}
+	d.checkReading(c)
 	d.checkINTPorts(c)
 	ids := map[uint16]string{}
 	for i := range c.Domains {
@@ -40,6 +41,19 @@ func (d *decoder) checkINT(c *INT) {
 			d.errorAt([]any{&x.ID}, "domain %q: id %d is that of domain %q too; each needs its own", x.Name, x.ID, other)
 		}
 		ids[x.ID] = x.Name
+	}
+}
+
+// checkReading checks how INT is read against the versions that are.
+func (d *decoder) checkReading(c *INT) {
+	if len(c.Types) == 0 {
+		d.errorAt([]any{&c.Types}, `int: types is empty: no INT would be taken; the default is ["md", "mx", "destination"]`)
+	}
+	if c.INT1Dialect == "geant" && !slices.Contains(c.Versions, "1") {
+		d.warnAt([]any{&c.INT1Dialect}, `int: int1_dialect = "geant" does nothing without INT 1.0; add "1" to versions`)
+	}
+	if c.ShimLength == "inclusive" && len(c.Versions) > 0 && !slices.Contains(c.Versions, "2") {
+		d.warnAt([]any{&c.ShimLength}, `int: shim_length = "inclusive" is about shims of INT 2.x, which versions does not have; shims of older ones always count themselves`)
 	}
 }
 

@@ -65,6 +65,10 @@ type INT struct {
 	VXLANGPE    *VXLANGPE
 	Geneve      *Geneve
 	Versions    []string // subset of "2", "1", "0"
+	INT1Dialect string   // "standard" | "geant": how INT 1.0 is written
+	Types       []string // subset of "md", "mx", "destination"
+	ShimLength  string   // "exclusive" | "inclusive": whether Length of a 2.x shim counts the shim
+	Checksum    string   // "update" | "keep": the TCP or UDP checksum in front of INT
 	Malformed   string   // "forward" | "drop"
 	Fragments   string   // "pass" | "strip"
 	Domains     []Domain

@@ -16,9 +16,12 @@ const (
 // depends on the machine: see defaultLcores.
 func defaultConfig() *Config {
 	return &Config{
-		Node:   Node{ID: 0, HwIDBase: 0},
-		DPDK:   DPDK{Hugepages: "auto", Mbufs: 65536, IdleSleep: 0},
-		INT:    INT{TCPOptions: "after", Versions: []string{"2"}, Malformed: "forward", Fragments: "pass"},
+		Node: Node{ID: 0, HwIDBase: 0},
+		DPDK: DPDK{Hugepages: "auto", Mbufs: 65536, IdleSleep: 0},
+		INT: INT{
+			TCPOptions: "after", Versions: []string{"2"}, INT1Dialect: "standard", Types: []string{"md", "mx", "destination"},
+			ShimLength: "exclusive", Checksum: "update", Malformed: "forward", Fragments: "pass",
+		},
 		Flows:  Flows{Capacity: 1048576, IdleTimeout: 30 * time.Second},
 		Events: defaultEvents("dc"),
 		Report: Report{

@@ -31,9 +31,10 @@ type DirectionCounters struct {
 // LinkCounters are one worker's counters of one link or tap.
 type LinkCounters struct {
 	Direction [NumDirections]DirectionCounters
-	INT       [inthdr.NumTypes]uint64   // sound INT packets from the network side, by type
-	Malformed [inthdr.NumReasons]uint64 // unsound, or sound with contents that contradict themselves
-	Leaked    uint64                    // INT packets seen from host to network
+	INT       [inthdr.NumTypes]uint64                      // sound INT packets from the network side, by type
+	Malformed [inthdr.NumReasons]uint64                    // unsound, or sound with contents that contradict themselves
+	Checksums [NumChecksumStates][NumChecksumStates]uint64 // of sampled INT packets: as they came, as they left
+	Leaked    uint64                                       // INT packets seen from host to network
 }
 
 // CollectorCounters are one worker's counters of one collector.
@@ -85,6 +86,11 @@ func (c *LinkCounters) Add(o *LinkCounters) {
 	}
 	for i := range c.Malformed {
 		c.Malformed[i] += o.Malformed[i]
+	}
+	for before := range c.Checksums {
+		for after := range c.Checksums[before] {
+			c.Checksums[before][after] += o.Checksums[before][after]
+		}
 	}
 	c.Leaked += o.Leaked
 }

@@ -79,6 +79,8 @@ type Worker struct {
 
 	queries queries
 
+	checksums checksumSample
+
 	counters Counters
 	pace     pace
 	polled   int64 // when the last poll received its first burst; 0: none
@@ -203,6 +205,7 @@ func (w *Worker) toHost(p *linkState, b *burst) {
 	d := &p.counters.Direction[ToHost]
 	d.Received += uint64(b.n)
 	w.parse(p, b)
+	sampled := b.nINT > 0 && p.link.Host != nil && w.checksums.due(b.nINT, b.now) && w.checksums.begin(b)
 	switch {
 	case b.nINT == 0:
 	case len(w.rules.Watches) == 0:
@@ -216,6 +219,9 @@ func (w *Worker) toHost(p *linkState, b *burst) {
 		if p.link.Host != nil {
 			w.strip(p, b)
 		}
+	}
+	if sampled {
+		w.checksums.end(b, p.counters)
 	}
 }
 

@@ -49,6 +49,10 @@ int {
   # vxlan_gpe    = { port = 4790, next_protocol = 130 }
   # geneve       = { port = 6081, option_class = 259 }
   versions       = ["2"] # also "1" and "0"
+  int1_dialect   = "standard" # standard | geant
+  types          = ["md", "mx", "destination"]
+  shim_length    = "exclusive" # exclusive | inclusive
+  checksum       = "update" # update | keep
   malformed      = "forward" # forward | drop
   fragments      = "pass" # pass | strip
 

@@ -30,7 +30,7 @@ var reasons = [NumReasons]struct{ label, doc string }{
 	ReasonTruncated:     {"truncated", "the packet ends before the shim and the INT header do, or before its IP length says; not taken as INT"},
 	ReasonLength:        {"shim_length", "the shim's Length is too small for its type (a Destination header has a word at least) or goes beyond the packet; not taken as INT"},
 	ReasonNPT:           {"npt", "NPT is not 1 or 2 on the INT port, or not 0 elsewhere; not taken as INT"},
-	ReasonType:          {"type", "the INT type is not MD, Destination or MX; not taken as INT"},
+	ReasonType:          {"type", "the INT type is not MD, Destination or MX, or not among `types`; not taken as INT"},
 	ReasonVersion:       {"version", "the version of the INT header is not configured, or does not belong behind this shim or to this place: a header of 1.0 behind a shim of 2.x, or the other way; not taken as INT"},
 	ReasonUDPLength:     {"udp_length", "the UDP length does not agree with the IP length; not taken as INT"},
 	ReasonHopML:         {"hop_ml", "Hop ML does not agree with the Instruction Bitmap; INT removed, contents ignored"},
@@ -39,7 +39,7 @@ var reasons = [NumReasons]struct{ label, doc string }{
 	ReasonTunnel:        {"tunnel", "the tunnel header that carries INT is one that cannot be rewritten: GRE routing, no EtherType inside, a version or lengths that do not add up; not taken as INT"},
 	ReasonFragment:      {"fragment", "the first fragment of a packet with INT, where the configuration does not say fragments = \"strip\"; not taken as INT"},
 	ReasonInstructions:  {"instructions", "Instruction Count of the June 2016 format does not agree with the bitmap; INT removed, contents ignored"},
-	ReasonOriginal:      {"original", "NPT 2: the packet that would be left is none: its UDP length or TCP data offset does not fit what is there; not taken as INT"},
+	ReasonOriginal:      {"original", "NPT 2: the packet that would be left is none: its UDP length or TCP data offset does not fit what is there; not taken as INT. See `shim_length`"},
 	ReasonTooDeep:       {"too_deep", "more headers than the sink looks behind: over 8 VLAN tags, 8 MPLS labels, 15 IPv6 extension headers or 3 tunnels; whether INT stands there is not known"},
 }
 

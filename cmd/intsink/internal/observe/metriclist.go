@@ -21,6 +21,7 @@ var Metrics = []Metric{
 	{"intsink_dropped_packets_total", "packets that were freed instead"},
 	{"intsink_int_packets_total", "INT packets by type: md, destination, mx"},
 	{"intsink_malformed_packets_total", "packets marked as INT with something wrong"},
+	{"intsink_checksum_samples_total", "INT packets whose TCP or UDP checksum was verified as they came and as they left: good, bad or none; one in 1024, or one a second where there are fewer"},
 	{"intsink_leaked_packets_total", "INT packets from the host side, passed untouched"},
 	{"intsink_events_total", "events that entered, reported or not"},
 	{"intsink_reported_events_total", "events of the reports that were built"},

@@ -63,6 +63,11 @@ func (s *Source) addLinks(x *exposition, snapshots []engine.Counters) {
 				x.add("intsink_malformed_packets_total", n, "link", name, "reason", inthdr.Reason(r))
 			}
 		}
+		for before := range sum.Checksums {
+			for after, n := range sum.Checksums[before] {
+				x.add("intsink_checksum_samples_total", n, "link", name, "before", engine.ChecksumState(before), "after", engine.ChecksumState(after))
+			}
+		}
 		x.add("intsink_leaked_packets_total", sum.Leaked, "link", name)
 	}
 }

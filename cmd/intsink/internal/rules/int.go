@@ -18,6 +18,14 @@ func inthdrConfig(c *conf.INT) inthdr.Config {
 		Version1:      slices.Contains(c.Versions, "1"),
 		Version0:      slices.Contains(c.Versions, "0"),
 		Fragments:     c.Fragments == "strip",
+		GEANT:         c.INT1Dialect == "geant",
+		ShimInclusive: c.ShimLength == "inclusive",
+		KeepChecksum:  c.Checksum == "keep",
+	}
+	for t := range out.Ignored {
+		if t := inthdr.Type(t); t.Known() {
+			out.Ignored[t] = !slices.Contains(c.Types, t.String())
+		}
 	}
 	if c.DSCP != nil {
 		out.DSCP = &inthdr.DSCP{Value: c.DSCP.Value, Mask: c.DSCP.Mask}
