@@ -31,29 +31,24 @@ type PathHop struct {
 // Known are the hops that are kept, the source's first.
 func (p *Path) Known() []PathHop { return p.Way[:min(p.Hops, MaxWay)] }
 
-// Parameters of FNV-1a with 64 bits, here over words.
-const (
-	fnvBasis = 0xcbf29ce484222325
-	fnvPrime = 0x100000001b3
-)
-
 // Describe reads the path of a packet whose nodes and interfaces are known, as they
 // are of every packet that made a path its flow's current one. Telling it is all
 // that the ID is for: it has no key, so that it means the same everywhere.
 func (p *Path) Describe(o *event.Observation) {
 	hopLen := int(o.Info.HopLen)
 	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]
-	*p = Path{ID: fnvBasis, Hops: o.Info.Hops}
+	*p = Path{Hops: o.Info.Hops}
+	id := inthdr.StartOfPath
 	for i := 0; hopLen > 0 && len(stack) >= hopLen; i++ { // newest hop first: the source's is the last
 		hop := stack[len(stack)-hopLen:]
 		stack = stack[:len(stack)-hopLen]
 		h, level2 := pathHop(hop, o.Layout)
-		p.ID = (p.ID ^ (uint64(h.Node)<<32 | uint64(h.Ingress)<<16 | uint64(h.Egress))) * fnvPrime
-		p.ID = (p.ID ^ p.ID>>32 ^ level2) * fnvPrime
+		id = id.Via(h.Node, h.Ingress, h.Egress, level2)
 		if i < MaxWay {
 			p.Way[i] = h
 		}
 	}
+	p.ID = uint64(id)
 }
 
 func pathHop(hop []byte, l *inthdr.Layout) (h PathHop, level2 uint64) {

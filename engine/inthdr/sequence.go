@@ -18,28 +18,43 @@ func (p *Locator) Sequence(b []byte, i *Info) (number uint64, bits uint8) {
 	}
 	for d := range p.domains {
 		if p.domains[d].ID == i.DomainID {
-			return p.domains[d].sequence(p, b, i)
+			at, length := p.domains[d].place(p, i, Sequence)
+			return number64(b[at : at+length])
 		}
 	}
 	return 0, 0
 }
 
-func (d *Domain) sequence(p *Locator, b []byte, i *Info) (number uint64, bits uint8) {
+// Place is where the value of the domain's instruction with that role stands in the
+// packet; length 0: there is none. Of a value that each hop adds, it is the oldest hop's.
+func (p *Locator) Place(i *Info, role Role) (at, length int) {
+	if i.DSInstruction == 0 || i.DomainID == 0 || i.Reason != ReasonNone {
+		return 0, 0
+	}
+	for d := range p.domains {
+		if p.domains[d].ID == i.DomainID {
+			return p.domains[d].place(p, i, role)
+		}
+	}
+	return 0, 0
+}
+
+func (d *Domain) place(p *Locator, i *Info, role Role) (at, length int) {
 	perHop, source := 0, 0 // bytes in front of the instruction at hand
 	for bit := range d.Bits {
 		in := &d.Bits[bit]
 		if i.DSInstruction&(1<<(15-bit)) == 0 || in.Length == 0 {
 			continue
 		}
-		if in.Role == Sequence {
-			at := int(i.Stack) + int(i.StackLen) + source
+		if in.Role == role {
+			at = int(i.Stack) + int(i.StackLen) + source
 			if !in.SourceOnly {
 				at = int(i.Stack) + int(i.StackLen) - int(i.HopLen) + int(p.Layout(i).HopLen) + perHop
 			}
 			if in.SourceOnly && i.SourceLen == 0 || !in.SourceOnly && i.StackLen == 0 {
 				return 0, 0
 			}
-			return number64(b[at : at+int(in.Length)])
+			return at, int(in.Length)
 		}
 		if in.SourceOnly {
 			source += int(in.Length)

@@ -82,6 +82,9 @@ func (r *Record) appendReasons(b []byte) []byte {
 		b = appendNumber(b, `,"flow_packets":`, r.FlowPackets)
 		b = appendNumber(b, `,"flow_bytes":`, r.FlowBytes)
 	}
+	if r.Known&(KnownDrops|KnownExplanation) == KnownDrops {
+		b = appendNumber(b, `,"drops":`, uint64(r.Drops))
+	}
 	if r.Known&KnownEventNode != 0 {
 		b = appendNumber(b, `,"event_node":`, uint64(r.EventNode))
 	}

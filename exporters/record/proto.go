@@ -73,6 +73,7 @@ func (r *Record) putReasons(b []byte) []byte {
 		b = putNumber(b, fieldFlowPackets, r.FlowPackets)
 		b = putNumber(b, fieldFlowBytes, r.FlowBytes)
 	}
+	b = putKnown(b, r.Known&(KnownDrops|KnownExplanation) == KnownDrops, fieldDrops, uint64(r.Drops))
 	b = putKnown(b, r.Known&KnownEventNode != 0, fieldEventNode, uint64(r.EventNode))
 	b = putKnown(b, r.Known&KnownReference != 0, fieldReference, uint64(r.Reference))
 	return putKnown(b, r.Known&KnownValue != 0, fieldValue, uint64(r.EventValue))

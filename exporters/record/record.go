@@ -105,6 +105,7 @@ const (
 	KnownHopCount                      // HopCount
 	KnownLatency                       // LatencyNs
 	KnownMaxHop                        // MaxHop
+	KnownDrops                         // Drops, where the rest of the explanation is not
 )
 
 // Hop is what one node said of itself.

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the golden files")
 func whole() *Record {
 	const everyHop = HopTxUtilization<<1 - 1
 	return &Record{
-		Known:    KnownMaxHop<<1 - 1,
+		Known:    KnownDrops<<1 - 1,
 		Time:     1763776800_123456789,
 		Received: 1763776801_000000000,
 		Exporter: netip.MustParseAddr("192.0.2.7"),

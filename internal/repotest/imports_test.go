@@ -48,7 +48,7 @@ var mayImport = []struct {
 	{"engine/intgen", nil},
 	{"engine", []string{"engine/...", "flows", "dpdk/..."}},
 	{"flows", nil},
-	{"exporters/record", []string{"engine/inthdr", "engine/packet", "engine/report", "engine/report/decode"}},
+	{"exporters/record", []string{"engine/event", "engine/inthdr", "engine/packet", "engine/report", "engine/report/decode"}},
 	{"exporters/collect/streams", nil},
 	{"exporters/collect/spool", []string{"exporters/collect/streams"}},
 	{"exporters/...", []string{"exporters", "engine/packet", "engine/report", "dpdk/..."}},

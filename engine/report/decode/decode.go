@@ -116,8 +116,8 @@ func (d *Decoder) decodeIndividual(b []byte) (*Report, int, error) {
 	if d.Strict && (b[0]>>4 > 2 || b[0]&0xf > 5 || b[3]&0xf != 0) {
 		return r, size, fmt.Errorf("%w: reserved values in the individual report header", ErrNotReport)
 	}
-	if at := transparentSecurity(b); at > 0 {
-		d.decodeTransparentSecurity(r, b[firstWordLen:], at)
+	if kind := FindTransparentSecurity(b); kind != NotTransparentSecurity {
+		d.decodeTransparentSecurity(kind, r, b)
 		return r, len(b), nil
 	}
 	return r, size, errors.Join(truncated, d.decodeContents(r, b[firstWordLen:size], truncated != nil))

@@ -158,20 +158,6 @@ func TestDecode05(t *testing.T) {
 	}
 }
 
-// What the reference code of Transparent Security sends: RepType 0 with main
-// contents, InType 4 in front of an Ethernet frame, lengths that do not fit.
-func TestDecodeTransparentSecurityCode(t *testing.T) {
-	d := &Decoder{INTPorts: []uint16{555}, Strict: true}
-	contains(t, d, `20000000 0000007b 04 14 07 00 0000 5453 0000 0000 00000000`+etherHex+
-		`4500 005c 0001 4000 3d 11 0000 c0a80101 c0a80202  0000 022b 0048 0000
-		18 08 00 11  20 00 01 08  8000 5453 8000 4000
-		0000007b 000001c8 00000315 a61af6b1647d0000  9c40 0050 000c 0000 01020304`,
-		`{"version":2,"hw_id":0,"sequence_number":0,"node_id":123}`,
-		`"domain_specific_id":21587`, `"ds_metadata":"00000000"`, `"inner":{"type":"ethernet"`,
-		`"protocol":17,"source_port":40000,"destination_port":80`,
-		`"hops":[{"node_id":123},{"node_id":456},{"node_id":789}],"source_metadata":"a61af6b1647d0000"`)
-}
-
 // Cut at every byte, a report is an error or shorter, and never a panic; the
 // complete reports in front of the cut are all there.
 func TestDecodeTruncated(t *testing.T) {

@@ -39,8 +39,12 @@ func (r *Report) explainedBy(data []byte) {
 	}
 }
 
-// nameDropReason fills in DropReasonName where r's metadata has a drop reason.
+// nameDropReason fills in DropReasonName where r's metadata has a drop reason. That of
+// Transparent Security's drop reports stands for a rule of theirs.
 func (r *Report) nameDropReason() {
+	if r.TransparentSecurity != nil {
+		return
+	}
 	if code, ok := r.Metadata.Get("drop_reason"); ok {
 		r.DropReasonName = report.DropReasons[uint8(code)]
 	}

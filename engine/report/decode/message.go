@@ -64,6 +64,9 @@ type Report struct {
 	Events    []string   `json:"events,omitempty"`
 	Explained *Explained `json:"explained,omitempty"`
 
+	// TransparentSecurity is what a drop report of that project's code says.
+	TransparentSecurity *TransparentSecurityDropped `json:"transparent_security,omitempty"`
+
 	// DropReasonName is what DropReasons calls the drop_reason in Metadata.
 	DropReasonName string `json:"drop_reason_name,omitempty"`
 

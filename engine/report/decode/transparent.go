@@ -2,38 +2,144 @@ package decode
 
 import (
 	"encoding/binary"
+	"time"
 
 	"intsink/engine/report"
 )
 
-// transparentSecurity tells whether the individual report b is as the reference
-// code of Transparent Security writes them, which is neither the profile nor the
-// specification: RepType 0 in spite of main contents, lengths that do not add
-// up, one report a packet, an InType of IP in front of a whole Ethernet frame.
-// It returns where the packet stands behind the first word, or 0. A packet of
-// IPv4 or IPv6 cannot be taken for it: RepMdBits are zero where those have their
+// TransparentSecurity is a kind of individual report as the code of that project
+// (CableLabs, transparent-security) writes it, which is neither the profile nor the
+// specification. Both are the only report of their packet.
+type TransparentSecurity uint8
+
+const (
+	NotTransparentSecurity TransparentSecurity = iota
+	// TransparentSecurityPacket has RepType 0 in spite of main contents, lengths that
+	// do not add up, an InType of IP in front of a whole Ethernet frame, and in that frame
+	// an INT shim whose Length counts the shim. Over IPv6 with TCP the IPv6 header of that
+	// frame says TCP in front of the UDP header of INT.
+	TransparentSecurityPacket
+	// TransparentSecurityDrop has RepType 0 and InType 2 in spite of main contents:
+	// behind them a drop reason, a time in seconds, a number of packets and a key.
+	TransparentSecurityDrop
+)
+
+// Places in the individual report: behind the first word and the main contents there
+// is a word of metadata.
+const (
+	tsPacketAt = firstWordLen + intMainLen + 4
+	tsDropLen  = tsPacketAt + 4 + 4 + 16
+)
+
+// FindTransparentSecurity tells whether the individual report b is one of these kinds. A
+// packet of IPv4 or IPv6 cannot be taken for one: RepMdBits stand where it has its
 // version.
-func transparentSecurity(b []byte) int {
-	const at = intMainLen + 4 // a word of zeros follows the main contents
-	if len(b) < firstWordLen+at+ethernetLen || report.RepType(b[0]>>4) != report.InnerOnly {
-		return 0
+func FindTransparentSecurity(b []byte) TransparentSecurity {
+	if len(b) < tsPacketAt+ethernetLen || report.RepType(b[0]>>4) != report.InnerOnly ||
+		binary.BigEndian.Uint16(b[firstWordLen+2:]) != report.TransparentSecurityID {
+		return NotTransparentSecurity
 	}
-	b = b[firstWordLen:]
-	if b[0] != 0 || b[1] != 0 || binary.BigEndian.Uint16(b[2:]) != report.TransparentSecurityID ||
-		binary.BigEndian.Uint32(b[intMainLen:]) != 0 || !isIPEtherType(binary.BigEndian.Uint16(b[at+12:])) {
-		return 0
+	bits := binary.BigEndian.Uint16(b[firstWordLen:])
+	if report.InType(b[0]&0xf) == report.DSExtension && bits == report.MdDropReason && len(b) >= tsDropLen && binary.BigEndian.Uint32(b[firstWordLen+4:]) == 0 {
+		return TransparentSecurityDrop
 	}
-	return at
+	frame := TransparentSecurityFrame(b)
+	if v := bits >> 12; v == 4 || v == 6 || binary.BigEndian.Uint32(b[tsPacketAt-4:]) != 0 {
+		return NotTransparentSecurity
+	}
+	version := byte(4)
+	switch binary.BigEndian.Uint16(frame[ethernetLen-2:]) {
+	case etherIPv4:
+	case etherIPv6:
+		version = 6
+	default:
+		return NotTransparentSecurity
+	}
+	if len(frame) > ethernetLen && frame[ethernetLen]>>4 != version {
+		return NotTransparentSecurity
+	}
+	return TransparentSecurityPacket
 }
 
-func isIPEtherType(t uint16) bool { return t == etherIPv4 || t == etherIPv6 }
+// TransparentSecurityFrame is the frame in a TransparentSecurityPacket.
+func TransparentSecurityFrame(b []byte) []byte { return b[tsPacketAt:] }
 
-// decodeTransparentSecurity decodes b, main contents first, with the packet at
-// the given place, up to the end of the payload.
-func (d *Decoder) decodeTransparentSecurity(r *Report, b []byte, at int) {
-	r.setMain(b)
-	r.DSMetadata = clone(b[intMainLen:at])
-	b = b[at:]
-	r.Inner = Inner{Type: inTypes[report.Ethernet], Length: len(b)}
-	r.Inner.Flow, r.Inner.INT = d.dissect(report.Ethernet, b)
+// CorrectTransparentSecurity makes the frame of a TransparentSecurityPacket, in place,
+// one by INT 2.1: the shim's Length without the shim, UDP behind IPv6 where it is UDP. It
+// tells whether the shim's Length was changed.
+func CorrectTransparentSecurity(frame []byte) (shorter bool) {
+	at := ethernetLen
+	switch binary.BigEndian.Uint16(frame[ethernetLen-2:]) {
+	case etherIPv4:
+		at += ipv4Len
+		if len(frame) < at || frame[ethernetLen] != 0x45 {
+			return false
+		}
+	case etherIPv6:
+		at += ipv6Len
+		if len(frame) < at {
+			return false
+		}
+	}
+	const header = 12
+	shim := at + udpLen
+	if len(frame) < shim+shimLen+header || frame[shim] != 0x18 || frame[shim+shimLen]>>4 != 2 ||
+		binary.BigEndian.Uint16(frame[shim+shimLen+6:]) != report.TransparentSecurityID {
+		return false
+	}
+	if at == ethernetLen+ipv6Len && frame[ethernetLen+6] == protoTCP {
+		frame[ethernetLen+6] = protoUDP
+	}
+	if shorter = lengthCountsShim(frame, shim); shorter {
+		frame[shim+1]--
+	}
+	return shorter
+}
+
+// lengthCountsShim tells whether the Length of the shim at that place counts the shim: it
+// does, but where the UDP header behind INT fits the other reading alone.
+func lengthCountsShim(frame []byte, shim int) bool {
+	without := shim + shimLen + int(frame[shim+1])*4
+	if frame[shim+3] != protoUDP {
+		return true
+	}
+	end := shim - udpLen + int(binary.BigEndian.Uint16(frame[shim-udpLen+4:]))
+	fits := func(at int) bool {
+		return at+6 <= len(frame) && at+int(binary.BigEndian.Uint16(frame[at+4:])) == end
+	}
+	return !fits(without) || fits(without-shimLen)
+}
+
+// TransparentSecurityDropped is what a TransparentSecurityDrop says.
+type TransparentSecurityDropped struct {
+	Time  time.Time `json:"time"`       // of the controller, in whole seconds
+	Count uint32    `json:"drop_count"` // packets
+	Key   Hex       `json:"drop_key"`   // of the rule that dropped them
+}
+
+// ReadTransparentSecurityDrop reads individual report b of that kind: its time in seconds
+// and its number of packets.
+func ReadTransparentSecurityDrop(b []byte) (seconds, count uint32) {
+	return binary.BigEndian.Uint32(b[tsPacketAt:]), binary.BigEndian.Uint32(b[tsPacketAt+4:])
+}
+
+// decodeTransparentSecurity decodes b, an individual report of that kind, up to the
+// end of the payload.
+func (d *Decoder) decodeTransparentSecurity(kind TransparentSecurity, r *Report, b []byte) {
+	r.setMain(b[firstWordLen:])
+	if kind == TransparentSecurityDrop {
+		r.Metadata, _ = repBits.read(*r.RepMdBits, b[tsPacketAt-4:tsPacketAt])
+		seconds, count := ReadTransparentSecurityDrop(b)
+		r.TransparentSecurity = &TransparentSecurityDropped{time.Unix(int64(seconds), 0).UTC(), count, clone(b[tsPacketAt+8 : tsDropLen])}
+		r.Inner = Inner{Type: inTypes[report.DSExtension], Length: len(b) - tsPacketAt, Data: clone(b[tsPacketAt:])}
+		return
+	}
+	r.DSMetadata = clone(b[tsPacketAt-4 : tsPacketAt])
+	frame := append([]byte(nil), TransparentSecurityFrame(b)...)
+	shorter := CorrectTransparentSecurity(frame)
+	r.Inner = Inner{Type: inTypes[report.Ethernet], Length: len(frame)}
+	r.Inner.Flow, r.Inner.INT = d.dissect(report.Ethernet, frame)
+	if s := r.Inner.INT; s != nil && shorter {
+		s.ShimLength++ // as it stands in the report
+	}
 }

@@ -1,0 +1,246 @@
+package record
+
+import (
+	"encoding/binary"
+	"errors"
+	"net/netip"
+
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/engine/packet"
+	"intsink/engine/report"
+	"intsink/engine/report/decode"
+)
+
+// Options say how INT is found in the reported packets, and what the nodes' values mean.
+type Options struct {
+	// INT are tried one after the other; nil: DefaultINT.
+	INT []inthdr.Config
+	// Models are the units and clocks of nodes.
+	Models []event.NodeModel
+}
+
+// Origin says where a report packet comes from, and where it stands in its stream.
+type Origin struct {
+	Exporter netip.Addr // source address
+	Received int64      // Unix nanoseconds
+	Start    int64      // when the stream began, Unix nanoseconds
+	Sequence uint64     // the packet's own number, counted on past its width
+}
+
+// ErrLengths says that a report packet's lengths or types do not agree with each other or
+// with what is there.
+var ErrLengths = errors.New("lengths or types that do not agree")
+
+// Decoder makes records of report packets, without allocating once it has room for
+// the longest. It belongs to one goroutine.
+type Decoder struct {
+	locators []*inthdr.Locator
+	locator  *inthdr.Locator // the one that found INT in the packet at hand; nil: what was found is unsound
+	models   event.Models
+	record   Record
+
+	frame  []byte // the packet at hand; zeros behind what is there of it
+	layers packet.Layers
+	info   inthdr.Info
+	outers inthdr.Outers
+}
+
+// NewDecoder makes a Decoder.
+func NewDecoder(o Options) *Decoder {
+	if o.INT == nil {
+		o.INT = DefaultINT()
+	}
+	d := &Decoder{models: event.NewModels(o.Models), frame: make([]byte, packet.MaxFrame)}
+	for _, c := range o.INT {
+		d.locators = append(d.locators, inthdr.NewLocator(c))
+	}
+	return d
+}
+
+// Records yields a record for each report in the payload of one UDP datagram, and
+// returns how many it yielded. A record is the Decoder's: it may be read until yield
+// returns. The error says what is wrong with the packet, and is decode.ErrNotReport,
+// decode.ErrTruncated or ErrLengths as they are; what could be read has then been yielded,
+// with the flag Malformed.
+func (d *Decoder) Records(packet []byte, o *Origin, yield func(*Record)) (n int, err error) {
+	h, err := ReadHeader(packet)
+	if err != nil {
+		return 0, err
+	}
+	switch h.Version {
+	case Version10:
+		return 1, d.version10(packet, &h, o, yield)
+	case Version05:
+		return 1, d.version05(packet, &h, o, yield)
+	}
+	at := group20Len
+	if at == len(packet) {
+		return 0, decode.ErrTruncated
+	}
+	for at < len(packet) {
+		if len(packet)-at < individualLen {
+			return n, decode.ErrTruncated
+		}
+		d.begin(&h, o, n)
+		size, problem := d.individual(packet[at:])
+		if problem != nil {
+			d.record.Flags |= Malformed
+			err = problem
+		}
+		d.finish()
+		yield(&d.record)
+		n++
+		at += size
+	}
+	return n, err
+}
+
+// begin makes the record one of the given report packet.
+func (d *Decoder) begin(h *Header, o *Origin, index int) {
+	r := &d.record
+	r.Reset(Report)
+	r.Exporter, r.Received, r.Time, r.Start, r.Sequence = o.Exporter, o.Received, o.Received, o.Start, o.Sequence
+	r.Version, r.NodeID, r.HwID, r.Index = h.Version, h.NodeID, h.HwID, uint16(index)
+	if h.HasNode {
+		r.Known |= KnownNode
+	}
+}
+
+// individual reads the individual report of 2.0 at the start of b, of at least four
+// bytes, and returns how long it is.
+func (d *Decoder) individual(b []byte) (size int, err error) {
+	const toTheEnd = 0xff // at least as many words, up to the end of the payload
+	r := &d.record
+	r.Dropped, r.Congested, r.Tracked = b[3]&0x80 != 0, b[3]&0x40 != 0, b[3]&0x20 != 0
+	size = individualLen + int(b[1])*4
+	if size > len(b) {
+		err = ErrLengths
+	}
+	if b[1] == toTheEnd || size > len(b) {
+		size = len(b)
+	}
+	if t := decode.FindTransparentSecurity(b); t != decode.NotTransparentSecurity {
+		d.transparentSecurity(t, b)
+		return len(b), nil
+	}
+	contents := b[individualLen:size]
+	switch report.RepType(b[0] >> 4) {
+	case report.InnerOnly:
+	case report.INT:
+		var ok bool
+		if contents, ok = d.mainContents(contents, int(b[2])*4); !ok && err == nil {
+			err = ErrLengths
+		}
+	default: // IOAM and reserved ones: what they hold is not defined
+		return size, err
+	}
+	if !d.inner(report.InType(b[0]&0xf), contents) && err == nil {
+		err = ErrLengths
+	}
+	return size, err
+}
+
+// mainContents reads those of RepType 1 with so many bytes of metadata, and returns
+// what is behind; false where the lengths do not agree.
+func (d *Decoder) mainContents(b []byte, length int) (behind []byte, ok bool) {
+	if len(b) < mainLen {
+		return nil, false
+	}
+	bits := binary.BigEndian.Uint16(b)
+	b = b[mainLen:]
+	ok = length <= len(b)
+	length = min(length, len(b))
+	return b[length:], d.sinkMetadata(bits, b[:length]) && ok
+}
+
+// inner reads the inner contents; false where they are not what t says.
+func (d *Decoder) inner(t report.InType, b []byte) bool {
+	switch t {
+	case report.None:
+		return len(b) == 0
+	case report.TLV:
+		return d.tlvs(b)
+	case report.Ethernet, report.IPv4, report.IPv6:
+		return d.packet(t, b)
+	}
+	return true // extension data, reserved
+}
+
+// tlvs reads the explanation and the first packet among TLVs.
+func (d *Decoder) tlvs(b []byte) bool {
+	found := false
+	for len(b) > 0 {
+		if len(b) < tlvLen || tlvLen+int(b[1])*4 > len(b) {
+			return false
+		}
+		data := b[tlvLen : tlvLen+int(b[1])*4]
+		switch t := report.TLVType(b[0] >> 4); {
+		case t == report.TLVDSExtension && binary.BigEndian.Uint16(b[2:]) == report.ExplainTemplate:
+			d.explanation(data)
+		case t >= report.TLVEthernet && t <= report.TLVIPv6 && !found:
+			found = true
+			d.packet(report.Ethernet+report.InType(t-report.TLVEthernet), data)
+		}
+		b = b[tlvLen+len(data):]
+	}
+	return true
+}
+
+func (d *Decoder) explanation(data []byte) {
+	var e report.Explanation
+	if !e.Get(data) {
+		return
+	}
+	r := &d.record
+	r.Events, r.Suppressed, r.Lost, r.Drops = e.Events, e.Suppressed, e.Lost, e.Drops
+	r.FlowPackets, r.FlowBytes = e.Packets, e.Bytes
+	r.EventNode, r.Reference, r.EventValue = e.Trigger.NodeID, e.Trigger.Reference, e.Trigger.Value
+	r.Known |= KnownEvents | KnownExplanation
+	for known, v := range [...]uint32{r.EventNode, r.Reference, r.EventValue} {
+		if v != report.NoTrigger.Value {
+			r.Known |= KnownEventNode << known
+		}
+	}
+}
+
+// maxClockOffset is how far a sink's clock may be from ours for its time to be the
+// record's: stores sort and forget by it.
+const maxClockOffset = int64(24 * 3600 * second)
+
+// transparentSecurity reads individual report b of that project's code.
+func (d *Decoder) transparentSecurity(kind decode.TransparentSecurity, b []byte) {
+	if kind == decode.TransparentSecurityPacket {
+		n := d.load(report.Ethernet, decode.TransparentSecurityFrame(b))
+		decode.CorrectTransparentSecurity(d.frame[:n])
+		d.headers(report.Ethernet, n)
+		clear(d.frame[:n])
+		return
+	}
+	r := &d.record
+	seconds, count := decode.ReadTransparentSecurityDrop(b)
+	d.setTime(int64(seconds) * second)
+	r.Events, r.Drops = dropEvent, count
+	r.Known |= KnownEvents | KnownDrops
+}
+
+// setTime makes t the record's time where it can be.
+func (d *Decoder) setTime(t int64) {
+	if offset := t - d.record.Received; t > 0 && -maxClockOffset < offset && offset < maxClockOffset {
+		d.record.Time = t
+	}
+}
+
+// finish draws conclusions from what was read.
+func (d *Decoder) finish() {
+	r := &d.record
+	if r.Known&KnownEvents == 0 && (r.Dropped || r.Congested) {
+		r.Known |= KnownEvents
+		if r.Dropped {
+			r.Events |= dropEvent
+		}
+		if r.Congested {
+			r.Events |= congestionEvent
+		}
+	}
+}

@@ -1,0 +1,354 @@
+package record
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/engine/report"
+	"intsink/engine/report/decode"
+)
+
+func unhex(t testing.TB, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// wire is a report packet of engine/report/testdata.
+func wire(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "..", "engine", "report", "testdata", name+".hex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return unhex(t, string(b))
+}
+
+var testOrigin = Origin{Exporter: netip.MustParseAddr("192.0.2.7"), Received: 1763776801_000000000, Start: 1763776000_000000000, Sequence: 7}
+
+// lines are the records of a packet as JSON, without what all have in common.
+func lines(t testing.TB, d *Decoder, packet []byte) (all []string, err error) {
+	t.Helper()
+	n, err := d.Records(packet, &testOrigin, func(r *Record) {
+		s := string(AppendJSON(nil, r))
+		at := strings.Index(s, `,"dropped":`)
+		if events := strings.Index(s, `,"events":`); events >= 0 {
+			at = events
+		}
+		all = append(all, s[at+1:len(s)-1])
+	})
+	if n != len(all) {
+		t.Errorf("%d records were yielded, Records says %d", len(all), n)
+	}
+	return all, err
+}
+
+const (
+	groupHex = `2 1 400007 00000003`
+	etherHex = `020000000002 020000000001 0800`
+	tcpHex   = `9c40 0050 00000001 00000002 5018 0200 1234 0000`
+	ipHex    = `4500 0028 0001 4000 40 06 0000 0a000001 0a000002` + tcpHex
+	noFlags  = `"dropped":false,"congested":false,"tracked":false`
+	tracked  = `"dropped":false,"congested":false,"tracked":true`
+	tcpFlow  = `"flow":"tcp:10.0.0.1:40000-10.0.0.2:80","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":0`
+)
+
+// udp4 is an IPv4 UDP packet to port with the given payload.
+func udp4(t testing.TB, port int, payload string) string {
+	n := len(unhex(t, payload))
+	b := unhex(t, `4500 0000 0001 4000 40 11 0000 0a000001 0a000002 9c40 0000 0000 0000`)
+	binary.BigEndian.PutUint16(b[2:], uint16(28+n))
+	binary.BigEndian.PutUint16(b[22:], uint16(port))
+	binary.BigEndian.PutUint16(b[24:], uint16(8+n))
+	return hex.EncodeToString(b) + payload
+}
+
+// ip is a report of one IPv4 packet.
+func ip(t testing.TB, packet string) string {
+	n := len(unhex(t, packet))
+	return groupHex + `04` + hex.EncodeToString([]byte{byte((n + 3) / 4)}) + `00 20` + packet + strings.Repeat("00", (4-n%4)%4)
+}
+
+func TestGoldenReports(t *testing.T) {
+	for _, c := range []struct{ file, want string }{
+		{"baseline", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"sink":{"ingress":1,"egress":2,"queue":3,"occupancy":68}`},
+		{"domain_specific", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"sink":{"ingress":1,"egress":2,"queue":3,"occupancy":68}`},
+		{"int_tcp", tracked + `,"flow":"tcp:10.0.0.1:40000-10.0.0.2:80","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":23,` +
+			`"tcp_flags":24,"length":80,"hop_count":2,"hops":[{"node_id":1,"queue":2,"occupancy":17},{"node_id":2,"queue":1,"occupancy":34}],"sink":{"queue":3,"occupancy":68}`},
+		{"transparent_security", tracked + `,"flow":"udp:192.168.1.1:56789-192.168.2.2:80","source":"192.168.1.1","destination":"192.168.2.2","source_port":56789,"destination_port":80,` +
+			`"protocol":17,"dscp":0,"length":86,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","device_id":"a61af6b1647d0000",` +
+			`"hop_count":1,"hops":[{"node_id":123}]`},
+		{"int_vxlan", tracked + `,"flow":"udp:192.168.1.1:56789-192.168.2.2:4789","source":"192.168.1.1","destination":"192.168.2.2","source_port":56789,"destination_port":4789,` +
+			`"protocol":17,"dscp":0,"length":130,"path":"PATH","hop_count":3,` +
+			`"hops":[{"node_id":1,"ingress":1,"egress":2},{"node_id":2,"ingress":3,"egress":4},{"node_id":3,"ingress":5,"egress":6}]`},
+		{"1.0_ethernet", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02"`},
+		{"1.0_int", tracked + `,"flow":"tcp:10.0.0.1:40000-10.0.0.2:80","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":23,` +
+			`"tcp_flags":24,"length":80,"hop_count":2,"hops":[{"node_id":1,"queue":2,"occupancy":17},{"node_id":2,"queue":1,"occupancy":34}],"sink":{"ingress":1,"egress":2,"latency_ns":100}`},
+		{"1.0_every_bit", `"events":["congestion","drop"],"dropped":true,"congested":true,"tracked":false,"drop_reason":60,"drop_reason_name":"acl_deny",` + tcpFlow +
+			`,"tcp_flags":24,"length":40,"sink":{"ingress":1,"egress":2,"latency_ns":100,"queue":3,"occupancy":68}`},
+		{"0.5_ethernet", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02"`},
+		{"0.5_switch_local", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02",` +
+			`"sink":{"ingress":1,"egress":2,"latency_ns":1000,"queue":3,"occupancy":68}`},
+		{"0.5_no_queue", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","sink":{"latency_ns":1000}`},
+		{"0.5_drop", `"events":["drop"],"dropped":true,"congested":false,"tracked":false,"drop_reason":60,"drop_reason_name":"acl_deny",` + tcpFlow +
+			`,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","sink":{"ingress":1,"egress":2,"queue":3}`},
+		{"0.5_ip", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40`},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			got, err := lines(t, NewDecoder(Options{}), wire(t, c.file))
+			path := inthdr.StartOfPath.Via(1, 1, 2, 0).Via(2, 3, 4, 0).Via(3, 5, 6, 0)
+			want := strings.Replace(c.want, "PATH", string(appendHex64(nil, uint64(path))), 1)
+			if err != nil || len(got) != 1 || got[0] != want {
+				t.Errorf("%v\n%s, want\n%s", err, strings.Join(got, "\n"), want)
+			}
+		})
+	}
+}
+
+// TestIdentity is what comes before the rest of every record.
+func TestIdentity(t *testing.T) {
+	for _, c := range []struct{ name, wire, want string }{
+		{"2.0", ip(t, ipHex), `{"v":1,"type":"report","id":"3-5-187a30ed575c0000-7-0","time":"2025-11-22T02:00:01.000000000Z","received":"2025-11-22T02:00:01.000000000Z",` +
+			`"exporter":"192.0.2.7","node_id":3,"hw_id":5,"version":2,"sequence":7,"index":0,`},
+		{"egress timestamp", groupHex + `10 04 02 00 0400 0000 0000 0000 187a31a79b134000`, `"time":"2025-11-22T02:00:00.000000000Z","received":"2025-11-22T02:00:01.000000000Z"`},
+		{"egress timestamp of another clock", groupHex + `10 04 02 00 0400 0000 0000 0000 00000000075bcd15`, `"time":"2025-11-22T02:00:01.000000000Z","received"`},
+		{"1.0", hex.EncodeToString(wire(t, "1.0_ethernet")), `"id":"9-5-187a30ed575c0000-7-0"`},
+		{"0.5 without a node", hex.EncodeToString(wire(t, "0.5_ethernet")), `"id":"-5-187a30ed575c0000-7-0","time":"2025-11-22T02:00:01.000000000Z","received":"2025-11-22T02:00:01.000000000Z","exporter":"192.0.2.7","hw_id":5,"version":0.5`},
+		{"0.5 with a node", hex.EncodeToString(wire(t, "0.5_drop")), `"node_id":9,"hw_id":5,"version":0.5`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got string
+			_, err := NewDecoder(Options{}).Records(unhex(t, c.wire), &testOrigin, func(r *Record) { got = string(AppendJSON(nil, r)) })
+			if err != nil || !strings.Contains(got, c.want) {
+				t.Errorf("%v\n%s, want\n%s", err, got, c.want)
+			}
+		})
+	}
+}
+
+func TestReadHeader(t *testing.T) {
+	for _, c := range []struct {
+		name, wire string
+		want       Header
+		err        error
+	}{
+		{"2.0", groupHex, Header{Version20, true, 3, 5, 7, 22}, nil},
+		{"1.0", `14000045 00000009 01000064 000003e8`, Header{Version10, true, 9, 5, 0x01000064, 32}, nil},
+		{"0.5", `00200005 01000064 000003e8`, Header{Version05, false, 0, 5, 0x01000064, 32}, nil},
+		{"0.5 drop", `01200005 01000064 000003e8 00000009 00000000 00000000`, Header{Version05, true, 9, 5, 0x01000064, 32}, nil},
+		{"empty", ``, Header{}, decode.ErrNotReport},
+		{"2.0 cut", `21400007 000000`, Header{}, decode.ErrTruncated},
+		{"1.0 cut", `14000045 00000009 01000064 0000`, Header{}, decode.ErrTruncated},
+		{"1.0 too short for itself", `13000045 00000009 01000064 000003e8`, Header{}, decode.ErrNotReport},
+		{"0.5 cut", `02200005 01000064 000003e8 00000009`, Header{}, decode.ErrTruncated},
+		{"0.5 of another header", `03200005 01000064 000003e8`, Header{}, decode.ErrNotReport},
+		{"version 3", `30000000 00000000`, Header{}, decode.ErrNotReport},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h, err := ReadHeader(unhex(t, c.wire))
+			if h != c.want || !errors.Is(err, c.err) {
+				t.Errorf("%+v, %v; want %+v, %v", h, err, c.want, c.err)
+			}
+		})
+	}
+}
+
+// md is an INT-MD header of so many words a hop with the given bitmap, and the stack.
+func md(words, bitmap, stack string) string {
+	return `2000` + words + `06` + bitmap + `0000 0000 0000` + stack
+}
+
+func TestHops(t *testing.T) {
+	const addresses = `"source":"10.0.0.1","destination":"10.0.0.2"`
+	flow := func(port string) string {
+		return tracked + `,"flow":"udp:10.0.0.1:40000-10.0.0.2:` + port + `",` + addresses + `,"source_port":40000,"destination_port":` + port + `,"protocol":17,"dscp":0,"length":`
+	}
+	// Node id, ports, latency, queue, both timestamps, level 2 ports, utilization.
+	every := func(node, in, out string) string {
+		return node + `00010002 00000064 03000044` + in + out + `00000005 00000006 00000032`
+	}
+	twoHops := udp4(t, 5000, `14 19 0035`+md("0b", "ff00",
+		every("00000002", "187a31a79b1341b8", "187a31a79b13421c")+every("00000001", "187a31a79b134000", "187a31a79b134064"))+`aa`)
+	full := func(node, in, out string) string {
+		return `{"node_id":` + node + `,"ingress":1,"egress":2,"ingress2":5,"egress2":6,"latency_ns":100,"queue":3,"occupancy":68,"ingress_time":"2025-11-22T02:00:00.000000` + in + `Z","egress_time":"2025-11-22T02:00:00.000000` + out + `Z","tx_utilization":50}`
+	}
+	path := func(id inthdr.PathID) string { return string(appendHex64(nil, uint64(id))) }
+	level2 := uint64(5)<<32 | 6
+	for _, c := range []struct {
+		name, packet, want string
+	}{
+		{"everything, two hops", twoHops, flow("53") + `133,"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, level2).Via(2, 1, 2, level2)) + `","hop_count":2,"hops":[` +
+			full("1", "000", "100") + `,` + full("2", "440", "540") + `],"latency_ns":200,"links":[{"from":1,"to":2,"latency_ns":340}],"max_hop":1`},
+		{"nothing is known", udp4(t, 5000, `14 0e 0035`+md("0b", "ff00", strings.Repeat("ff", 44))), flow("53") + `88,"hop_count":1,"hops":[{}]`},
+		{"one port is not known: no path", udp4(t, 5000, `14 06 0035`+md("03", "e000", "00000001 0001ffff 00000064")),
+			flow("53") + `56,"hop_count":1,"hops":[{"node_id":1,"ingress":1,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
+		{"queue 255, occupancy not known", udp4(t, 5000, `14 05 0035`+md("02", "9000", "00000001 ffffff00")), flow("53") + `52,"hop_count":1,"hops":[{"node_id":1,"queue":255,"occupancy":16776960}]`},
+		{"a latency is not known", udp4(t, 5000, `14 07 0035`+md("02", "a000", "00000002 ffffffff 00000001 00000064")),
+			flow("53") + `60,"hop_count":2,"hops":[{"node_id":1,"latency_ns":100},{"node_id":2}],"max_hop":1`},
+		{"hop limit", udp4(t, 5000, strings.Replace(`14 05 0035`+md("02", "a000", "00000001 00000064"), "2000", "2400", 1)),
+			flow("53") + `52,"hop_count":1,"hops":[{"node_id":1,"latency_ns":100}],"max_hop":1,"flags":["hop_limit"]`},
+		{"MTU exceeded: no path", udp4(t, 5000, strings.Replace(`14 06 0035`+md("03", "e000", "00000001 00010002 00000064"), "2000", "2200", 1)),
+			flow("53") + `56,"hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"max_hop":1,"flags":["mtu_exceeded"]`},
+		{"a clock that is behind: no link", udp4(t, 5000, `14 0d 0035`+md("05", "8c00", "00000002 187a31a79b133600 187a31a79b133601 00000001 187a31a79b134000 187a31a79b134064")),
+			flow("53") + `84,"hop_count":2,"hops":[{"node_id":1,"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"},` +
+				`{"node_id":2,"ingress_time":"2025-11-22T01:59:59.999997440Z","egress_time":"2025-11-22T01:59:59.999997441Z"}]`},
+		{"lengths that do not agree", udp4(t, 5000, `14 06 0035`+md("03", "c000", "00000001 00010002 00000064")), flow("53") + `56,"flags":["malformed"]`},
+		{"a type that is none", udp4(t, 5000, `44 06 0035`+md("03", "c000", "00000001 00010002 00000064")), flow("5000") + `56,"flags":["malformed"]`},
+		{"an unknown domain", udp4(t, 5000, `14 05 0035 2000 0206 c000 0007 8000 0000 00000001 00010002`), flow("53") + `52`},
+		{"Destination", udp4(t, 5000, `24 01 0035 deadbeef`), flow("53") + `36`},
+		{"GRE", `4500 0040 0001 4000 40 2f 0000 0a000001 0a000002 0000 88b6 10 06 0800` + md("03", "e000", "00000001 00010002 00000064") + `00000000 00000000`,
+			tracked + `,"flow":"gre:10.0.0.1-10.0.0.2",` + addresses + `,"protocol":47,"dscp":0,"length":64,"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, 0)) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
+		{"GRE made for INT: the flow is what is in it", `4500 0058 0001 4000 40 2f 0000 0a000008 0a000009 0000 88b6 18 06 0800` + md("03", "e000", "00000001 00010002 00000064") +
+			udp4(t, 53, `0000 0000`),
+			flow("53") + `32,"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, 0)) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
+		{"INT inside of VXLAN: the flow is the inner one", strings.Replace(udp4(t, 4789, `08000000 00000700`+etherHex+udp4(t, 5000, `14 06 0035`+md("03", "e000", "00000001 00010002 00000064"))), "0a0000010a000002", "0a0000080a000009", 1),
+			flow("53") + `56,"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, 0)) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
+		{"Geneve", udp4(t, 6081, `07 00 6558 00000700 0103 01 06`+md("03", "e000", "00000001 00010002 00000064")+etherHex),
+			flow("6081") + `78,"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, 0)) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
+		{"June 2016 in VXLAN-GPE", udp4(t, 4790, `0c000005 00000700 01000903 00030902 d000 0000 00000001 00000002 80000044 00000003 00000004 8000007f`),
+			flow("4790") + `72,"hop_count":2,"hops":[{"node_id":3,"ingress":4,"occupancy":127},{"node_id":1,"ingress":2,"occupancy":68}]`},
+		{"INT 1.0 with 32-bit timestamps", udp4(t, 4790, `0c000008 00000700 01000600 1000 0303 8c00 0000 00000001 9b134000 9b134064`),
+			flow("4790") + `60,"hop_count":1,"hops":[{"node_id":1,"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"}]`},
+		{"no INT", ipHex, tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40`},
+		{"later fragment", `4500 001c 0001 0001 40 11 0000 0a000001 0a000002 9c40 1388 0008 0000`, tracked + `,` + addresses + `,"protocol":17,"dscp":0,"length":28`},
+		{"a length that is none", strings.Replace(ipHex, "0028", "0000", 1), tracked + `,` + addresses + `,"protocol":6,"dscp":0,"length":0`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := lines(t, NewDecoder(Options{}), unhex(t, ip(t, c.packet)))
+			if err != nil || len(got) != 1 || got[0] != c.want {
+				t.Errorf("%v\n%s, want\n%s", err, strings.Join(got, "\n"), c.want)
+			}
+		})
+	}
+}
+
+// TestNodeModels: units and clocks are those of the models.
+func TestNodeModels(t *testing.T) {
+	only := func(n uint32) []event.NodeRange { return []event.NodeRange{{First: n, Last: n}} }
+	d := NewDecoder(Options{Models: []event.NodeModel{
+		{Nodes: only(1), LatencyUnit: 1000, QueueUnit: 80, TimestampBits: 48, TimestampUnit: 1, Unix: true},
+		{Nodes: only(2), TimestampBits: 48, TimestampUnit: 1},
+	}})
+	packet := udp4(t, 5000, `14 11 0035`+md("07", "bc00", "00000002 00000005 00000001 0000000000000064 00000000000000c8 00000001 00000005 00000001 000031a79b134000 000031a79b134064"))
+	got, err := lines(t, d, unhex(t, ip(t, packet)))
+	want := `"hops":[{"node_id":1,"latency_ns":5000,"queue":0,"occupancy":80,"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"},` +
+		`{"node_id":2,"latency_ns":5,"queue":0,"occupancy":1}],"latency_ns":5005,`
+	if err != nil || !strings.Contains(got[0], want) {
+		t.Errorf("%v\n%s, want\n%s", err, got, want)
+	}
+}
+
+// TestCut: a cut packet shows whole hops and no conclusion that needs the others.
+func TestCut(t *testing.T) {
+	packet := unhex(t, udp4(t, 5000, `14 0c 0035`+md("03", "e000", "00000003 00050006 00000003 00000002 00030004 00000002 00000001 00010002 00000001")))
+	const stack = 28 + 16
+	d := NewDecoder(Options{})
+	var r Record
+	for n := range len(packet) + 1 {
+		b := append(unhex(t, groupHex+`04 ff 00 20`), packet[:n]...)
+		count, err := d.Records(b, &testOrigin, func(x *Record) { r = *x })
+		if count != 1 || (err == nil) != (n >= 255*4) {
+			t.Fatalf("%d bytes: %d records, %v", n, count, err)
+		}
+		if want := min(max(n-stack, 0)/12, 3); len(r.Hops) != want {
+			t.Errorf("%d bytes: %d hops, want %d", n, len(r.Hops), want)
+		}
+		if got, want := r.Flags&Truncated != 0, n >= 24 && n < len(packet); got != want {
+			t.Errorf("%d bytes: truncated %v", n, got)
+		}
+		if whole := n == len(packet); r.Has(KnownPath) != whole || r.Has(KnownLatency) != whole || r.Has(KnownMaxHop) != whole {
+			t.Errorf("%d bytes: known %b", n, r.Known)
+		}
+		if r.Has(KnownAddresses) != (n >= 20) || r.Has(KnownPorts) != (n >= 24) {
+			t.Errorf("%d bytes: known %b", n, r.Known)
+		}
+		if n >= stack && (!r.Has(KnownHopCount) || r.HopCount != 3) {
+			t.Errorf("%d bytes: hop count %d", n, r.HopCount)
+		}
+	}
+}
+
+// TestSeveralReports: a bad one does not hide the next.
+func TestSeveralReports(t *testing.T) {
+	d := NewDecoder(Options{})
+	explanation := report.Explanation{Events: 1<<3 | 1<<6, Suppressed: 1, Packets: 2, Bytes: 3, Lost: 4, Drops: 5, Trigger: report.Trigger{NodeID: 6, Reference: 1<<32 - 1, Value: 8}}
+	var p report.Packet
+	p.Open(make([]byte, 1400))
+	r := report.Individual{InType: report.IPv4, Inner: unhex(t, ipHex)}
+	r.Explain(&explanation, make([]byte, 200))
+	p.Append(&r)
+	b := p.Seal(report.GroupHeader{})
+	b = append(b, unhex(t, `10 01 00 80 00000000  00 01 00 40 00000000  70 01 00 00 00000000 04 02 00 00 60000000 00000000`)...)
+	got, err := lines(t, d, b)
+	want := []string{
+		`"events":["hop_latency","congestion"],` + noFlags + `,"suppressed":1,"lost":4,"drops":5,"flow_packets":2,"flow_bytes":3,"event_node":6,"value":8,` + tcpFlow + `,"tcp_flags":24,"length":40`,
+		`"events":["drop"],"dropped":true,"congested":false,"tracked":false,"flags":["malformed"]`,
+		`"events":["congestion"],"dropped":false,"congested":true,"tracked":false,"flags":["malformed"]`,
+		noFlags,
+		noFlags + `,"flags":["malformed"]`,
+	}
+	if !errors.Is(err, ErrLengths) || strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%v\n%s, want\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	for _, bad := range []string{groupHex, groupHex + `0400`} {
+		if n, err := d.Records(unhex(t, bad), &testOrigin, func(*Record) {}); n != 0 || !errors.Is(err, decode.ErrTruncated) {
+			t.Errorf("%s: %d records, %v", bad, n, err)
+		}
+	}
+}
+
+func TestTransparentSecurityCode(t *testing.T) {
+	for _, c := range []struct{ name, wire, want string }{
+		{"packet", `20000040 000000ea 04 0a 08 00 0000 5453 0000 0000 00000000` + etherHex + `4500 0044 0001 4000 3d 11 0000 c0a80101 c0a80202 0000 022b 0030 0000 18 08 00 11
+			2000 0109 8000 5453 8000 4000 000000ea 0000007b 000000000101 0000 1a18 16a0 0008 0000`,
+			noFlags + `,"flow":"udp:192.168.1.1:6680-192.168.2.2:5792","source":"192.168.1.1","destination":"192.168.2.2","source_port":6680,"destination_port":5792,"protocol":17,"dscp":0,"length":68,` +
+				`"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","device_id":"0000000001010000","hop_count":2,"hops":[{"node_id":123},{"node_id":234}]`},
+		{"drop", `20000000 0000007b 02 09 07 00 0001 5453 0000 0000 000f0000 60d36e49 00000005 6b00dbfc6026a3526b00dbfc6026a352 1bbe 0f5d 0017 0000 7470732064726f70207265706f7274`,
+			`"events":["drop"],` + noFlags + `,"drops":5`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := lines(t, NewDecoder(Options{}), unhex(t, c.wire))
+			if err != nil || len(got) != 1 || got[0] != c.want {
+				t.Errorf("%v\n%s, want\n%s", err, got, c.want)
+			}
+		})
+	}
+}
+
+func TestDecoderAllocatesNothing(t *testing.T) {
+	d, b := NewDecoder(Options{}), make([]byte, 0, 1<<14)
+	encode := func(r *Record) { b = AppendJSON(b[:0], r) }
+	for _, file := range []string{"int_vxlan", "int_tcp", "transparent_security", "domain_specific", "1.0_int", "0.5_drop"} {
+		packet := wire(t, file)
+		if n := testing.AllocsPerRun(100, func() { d.Records(packet, &testOrigin, encode) }); n != 0 {
+			t.Errorf("%s: %v allocations a packet", file, n)
+		}
+	}
+}
+
+func BenchmarkRecords(b *testing.B) {
+	d, packet, buf := NewDecoder(Options{}), wire(b, "int_vxlan"), make([]byte, 0, 1<<14)
+	for name, yield := range map[string]func(*Record){
+		"decode":          func(*Record) {},
+		"decode+json":     func(r *Record) { buf = AppendJSON(buf[:0], r) },
+		"decode+protobuf": func(r *Record) { buf = AppendProto(buf[:0], r) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				d.Records(packet, &testOrigin, yield)
+			}
+		})
+	}
+}

@@ -1,0 +1,31 @@
+package record
+
+import (
+	"intsink/engine/inthdr"
+	"intsink/engine/report"
+)
+
+// DefaultINT is where INT is looked for where nothing is configured: behind UDP ports
+// 5000 and 555, in GRE, VXLAN-GPE and Geneve with the values of intsink's examples; of
+// domains only that of Transparent Security is known.
+func DefaultINT() []inthdr.Config {
+	first, second, gre := uint16(5000), uint16(555), uint16(34998)
+	config := inthdr.Config{
+		UDPPort: &first, GREProtocol: &gre,
+		VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82},
+		Geneve:   &inthdr.Geneve{Port: 6081, OptionClass: 0x0103},
+		Version2: true, Version1: true, Version0: true, Fragments: true,
+		Domains: []inthdr.Domain{transparentSecurityDomain()},
+	}
+	other := config
+	other.UDPPort = &second
+	return []inthdr.Config{config, other}
+}
+
+// transparentSecurityDomain is that project's domain: the source alone adds the address
+// of the device that sent the packet, and two bytes of padding.
+func transparentSecurityDomain() inthdr.Domain {
+	d := inthdr.Domain{ID: report.TransparentSecurityID}
+	d.Bits[0].Length, d.Bits[0].SourceOnly, d.Bits[0].Role = 8, true, inthdr.DeviceID
+	return d
+}

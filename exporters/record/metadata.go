@@ -1,0 +1,99 @@
+package record
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"intsink/engine/report"
+)
+
+// Bits of Record.Events that bits D and Q of a report stand for.
+var (
+	dropEvent       = uint32(1) << slices.Index(report.EventNames[:], "drop")
+	congestionEvent = uint32(1) << slices.Index(report.EventNames[:], "congestion")
+)
+
+// unknown is a word that the node could not provide.
+const unknown = 1<<32 - 1
+
+// sinkMetadata reads the sink's own metadata of 2.0; false where b ends before what
+// the bits ask for.
+func (d *Decoder) sinkMetadata(repMdBits uint16, b []byte) bool {
+	const double = report.MdIngressTimestamp | report.MdEgressTimestamp | report.MdLevel2Interfaces
+	for left := repMdBits; left != 0; {
+		bit := uint16(1) << (15 - bits.LeadingZeros16(left))
+		left &^= bit
+		size := 4
+		if bit&double != 0 {
+			size = 8
+		}
+		if len(b) < size {
+			return false
+		}
+		d.sinkValue(bit, b[:size])
+		b = b[size:]
+	}
+	return true
+}
+
+// sinkValue reads the value of one bit of RepMdBits.
+func (d *Decoder) sinkValue(bit uint16, b []byte) {
+	v := binary.BigEndian.Uint32(b)
+	switch bit {
+	case report.MdInterfaces:
+		d.sinkInterfaces(v)
+	case report.MdHopLatency:
+		d.sinkLatency(v)
+	case report.MdQueue:
+		d.sinkQueue(v)
+	case report.MdEgressTimestamp:
+		d.setTime(int64(binary.BigEndian.Uint64(b)))
+	case report.MdDropReason:
+		d.dropReason(v)
+	}
+}
+
+func (d *Decoder) sinkInterfaces(v uint32) {
+	s := &d.record.Sink
+	s.Ingress, s.Egress = uint16(v>>16), uint16(v)
+	if s.Ingress != 1<<16-1 {
+		s.Known |= HopIngress
+	}
+	if s.Egress != 1<<16-1 {
+		s.Known |= HopEgress
+	}
+}
+
+func (d *Decoder) sinkLatency(v uint32) {
+	if s := &d.record.Sink; v != unknown {
+		s.LatencyNs = v
+		s.Known |= HopLatency
+	}
+}
+
+// sinkQueue reads queue id and occupancy. An id of all ones is known where the
+// occupancy is: 255 may well be a queue.
+func (d *Decoder) sinkQueue(v uint32) {
+	s := &d.record.Sink
+	s.Queue, s.Occupancy = uint8(v>>24), v&(1<<24-1)
+	if v != unknown {
+		s.Known |= HopQueue
+	}
+	if s.Occupancy != 1<<24-1 {
+		s.Known |= HopOccupancy
+	}
+}
+
+// dropReason reads queue id, drop reason and two bytes of padding.
+func (d *Decoder) dropReason(v uint32) {
+	if v == unknown {
+		return
+	}
+	d.record.DropReason = uint8(v >> 16)
+	d.record.Known |= KnownDropReason
+	if s := &d.record.Sink; s.Known&HopQueue == 0 {
+		s.Queue = uint8(v >> 24)
+		s.Known |= HopQueue
+	}
+}
