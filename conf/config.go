@@ -21,6 +21,7 @@ type Config struct {
 	Report     Report
 	Collectors []Collector
 	HTTP       HTTP
+	Log        Log
 }
 
 // Node identifies the sink in its reports (Telemetry Report 2.0, group header).
@@ -236,6 +237,12 @@ type Collector struct {
 type Budget struct {
 	Packets, Bits uint64
 	Burst         time.Duration
+}
+
+// Log is how a running sink writes its log, to stderr.
+type Log struct {
+	Format string // "auto" | "text" | "json" | "journal"
+	Level  string // "debug" | "info" | "warn" | "error"
 }
 
 // HTTP is the endpoint for metrics, health, the API and the page.

@@ -34,6 +34,7 @@ func defaultConfig() *Config {
 			Coalesce: Coalesce{MaxBytes: 1400, MaxReports: 0, MaxDelay: time.Millisecond},
 		},
 		HTTP: HTTP{Listen: "127.0.0.1:9465"},
+		Log:  Log{Format: "auto", Level: "info"},
 	}
 }
 

@@ -97,6 +97,10 @@ func visitConfig(v visitor, c *Config) {
 		v.attr("listen", text(&c.HTTP.Listen))
 		v.attr("pprof", text(&c.HTTP.Pprof))
 	})
+	v.block("log", &c.Log, func(v visitor) {
+		v.attr("format", choice(&c.Log.Format, "auto", "text", "json", "journal"))
+		v.attr("level", choice(&c.Log.Level, "debug", "info", "warn", "error"))
+	})
 }
 
 func zero[T any](int) (t T) { return t }

@@ -195,3 +195,8 @@ http {
   listen = "127.0.0.1:9465"
   pprof  = ""            # such as "127.0.0.1:6060": Go's profiles; "": off
 }
+
+log {
+  format = "auto"        # auto | text | json | journal
+  level  = "info"        # debug | info | warn | error
+}

@@ -34,6 +34,7 @@ type Appliance struct {
 	stopping      atomic.Bool
 	stopHTTP      func()
 	stopGauges    func()
+	stopChanges   func()
 	stopExporters context.CancelFunc
 	polling       sync.WaitGroup // workers
 	exporting     sync.WaitGroup // exporters
@@ -51,7 +52,7 @@ func Start(ctx context.Context, c *conf.Config, version string) (*Appliance, err
 	}
 	a := &Appliance{version: version, collectorNames: rules.CollectorNames(c), clock: eal.Nanotime}
 	a.config.Store(c)
-	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startGauges, a.startWorkers, a.startServing}
+	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startGauges, a.startWorkers, a.startServing, a.startChanges}
 	for _, step := range steps {
 		err := ctx.Err()
 		if err == nil {
@@ -82,6 +83,9 @@ func (a *Appliance) release() error {
 		w.Stop()
 	}
 	a.polling.Wait()
+	if a.stopChanges != nil {
+		a.stopChanges()
+	}
 	if a.stopGauges != nil {
 		a.stopGauges()
 	}

@@ -1,6 +1,7 @@
 package appliance
 
 import (
+	"log/slog"
 	"time"
 
 	"intsink/cmd/intsink/internal/observe"
@@ -12,6 +13,17 @@ import (
 func (a *Appliance) startServing(c *conf.Config) (err error) {
 	a.stopHTTP, err = observe.Serve(c.HTTP, a.observed())
 	return err
+}
+
+// startChanges logs what begins and ends to be lost, until a stops.
+func (a *Appliance) startChanges(*conf.Config) error {
+	done, ended := make(chan struct{}), make(chan struct{})
+	a.stopChanges = func() { close(done); <-ended }
+	go func() {
+		defer close(ended)
+		observe.NewChanges(slog.Default).Watch(a.observed(), done)
+	}()
+	return nil
 }
 
 // observed is what the endpoint shows of the appliance.

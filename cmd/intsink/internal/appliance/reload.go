@@ -2,8 +2,10 @@ package appliance
 
 import (
 	"log/slog"
+	"os"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/logging"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 )
@@ -23,6 +25,7 @@ func (a *Appliance) Reload(old *conf.Config, path string) *conf.Config {
 	for _, w := range a.workers {
 		w.Reload(next)
 	}
+	slog.SetDefault(slog.New(logging.New(c.Log, os.Stderr)))
 	a.config.Store(c)
 	slog.Info("reloaded", "watches", len(c.Watches))
 	return c

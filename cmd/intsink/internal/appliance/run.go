@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/logging"
 	"intsink/conf"
 )
 
@@ -20,6 +21,7 @@ func Run(path, version string) error {
 	if err != nil {
 		return err
 	}
+	slog.SetDefault(slog.New(logging.New(c.Log, os.Stderr)))
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 	a, err := startOrStop(c, version, signals)
@@ -29,7 +31,8 @@ func Run(path, version string) error {
 	if a == nil {
 		return nil
 	}
-	slog.Info("running", "version", version, "workers", len(c.DPDK.Lcores), "links", len(c.Links), "metrics", c.HTTP.Listen)
+	slog.Info("running", "version", version, "config", path, "node", c.Node.ID, "lcores", fmt.Sprint(c.DPDK.Lcores), "hugepages", c.DPDK.Hugepages,
+		"links", len(c.Links), "taps", len(c.Taps), "watches", len(c.Watches), "collectors", len(c.Collectors), "http", c.HTTP.Listen)
 	for s := range signals {
 		if s != syscall.SIGHUP {
 			slog.Info("stopping", "signal", s.String())
