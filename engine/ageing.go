@@ -2,6 +2,7 @@ package engine
 
 import (
 	"intsink/engine/event"
+	"intsink/engine/watch"
 	"intsink/flows"
 )
 
@@ -10,7 +11,7 @@ import (
 func (w *Worker) age(now int64) {
 	w.table.Age(now, func(f *flows.Flow) {
 		w.rematch(f)
-		if f.Watch != NoWatch && w.detector.End(now, f) {
+		if f.Watch != watch.None && w.detector.End(now, f) {
 			w.reportFlow(event.FlowEnd.Set(), f, now)
 		}
 	})
@@ -21,6 +22,6 @@ func (w *Worker) age(now int64) {
 // generation stays as it is.
 func (w *Worker) rematch(f *flows.Flow) {
 	if f.Generation != w.generation {
-		f.Watch = w.watches.match(&f.Key, nil)
+		f.Watch = w.watches.First(&f.Key, nil)
 	}
 }

@@ -210,8 +210,8 @@ func TestLongWayChangesNothing(t *testing.T) {
 		nested = append(nested, marked)
 	}
 	sample := func(r *Rules, every uint32) {
-		for i := range r.Policies {
-			r.Policies[i].Sample = every
+		for i := range r.Watches {
+			r.Watches[i].Policy.Sample = every
 		}
 	}
 	for name, change := range map[string]func(*Rules){
@@ -219,12 +219,12 @@ func TestLongWayChangesNothing(t *testing.T) {
 		"samples":         func(r *Rules) { sample(r, 3) },
 		"explained":       func(r *Rules) { r.Report.Explain = true },
 		"more is asked":   func(r *Rules) { sample(r, 2); r.Watches[4].DSCP = []uint8{0} },
-		"not watched":     func(r *Rules) { r.Watches, r.Policies = nil, nil },
+		"not watched":     func(r *Rules) { r.Watches = nil },
 		"malformed drops": func(r *Rules) {
 			sample(r, 7)
 			r.DropMalformed = true
-			for i := range r.Policies {
-				r.Policies[i].Thresholds.RefreshEvery = 5e6
+			for i := range r.Watches {
+				r.Watches[i].Policy.Thresholds.RefreshEvery = 5e6
 			}
 		},
 		"tap": func(r *Rules) { sample(r, 5) },

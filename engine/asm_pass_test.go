@@ -13,6 +13,7 @@ import (
 	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
+	"intsink/engine/watch"
 	"intsink/flows"
 )
 
@@ -198,7 +199,7 @@ func (t *quietBed) disturb(j int, info *inthdr.Info) {
 	case 1:
 		f.Watch = uint8(len(t.q.policies))
 	case 2:
-		f.Watch = NoWatch
+		f.Watch = watch.None
 	case 3:
 		b.flow[j] = nil
 	case 4:

@@ -314,8 +314,8 @@ func TestReloadOfABudget(t *testing.T) {
 // budget.
 func TestCongestionEdgeGoesFirst(t *testing.T) {
 	b := newBed(t, func(r *Rules) {
-		th := &r.Policies[0].Thresholds
-		r.Policies[0].Events = event.Congestion.Set()
+		th := &r.Watches[0].Policy.Thresholds
+		r.Watches[0].Policy.Events = event.Congestion.Set()
 		th.CongestionLatency, th.CongestionQuota, th.CongestionTimeout = 50_000, 1000, 1e9
 		r.Report.Budgets = []Budget{{Packets: 10, Burst: 1e9}}
 	})

@@ -7,6 +7,7 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
+	"intsink/engine/watch"
 )
 
 // detect asks of every INT packet whether it is worth a report. The common packet,
@@ -16,7 +17,7 @@ func (w *Worker) detect(p *linkState, b *burst) {
 	b.nDeferred, b.edges, b.reportable = 0, 0, 0
 	others := 0
 	look := w.detector.SampleFabric(b.now, b.nINT)
-	common := p.link.Host != nil && w.watches.asks == 0
+	common := p.link.Host != nil && !w.watches.Asks()
 	w.pass.begin(w, b.now)
 	for j := 0; ; j++ {
 		if common && !look {
@@ -28,7 +29,7 @@ func (w *Worker) detect(p *linkState, b *burst) {
 			break
 		}
 		b.complete(j)
-		if w.watches.asks != 0 {
+		if w.watches.Asks() {
 			w.factsChanged(b, j)
 		}
 		if !common && !look && w.passTapped(b, j) {
@@ -106,7 +107,7 @@ func (w *Worker) detectOne(p *linkState, b *burst, j int) event.Set {
 		flow.Generation = w.generation
 		flow.Watch = w.matchWatch(b, j)
 	}
-	if flow.Watch == NoWatch {
+	if flow.Watch == watch.None {
 		return 0
 	}
 	o := w.observation
@@ -122,7 +123,7 @@ func (w *Worker) detectOne(p *linkState, b *burst, j int) event.Set {
 		inspect.Learn(w.queries.paths, b.now, flow.PathHash, o)
 	}
 	if info.Reason != inthdr.ReasonNone {
-		if e := w.malformedContents(p, b, info.Reason, w.rules.Policies[flow.Watch].Events); e != 0 {
+		if e := w.malformedContents(p, b, info.Reason, w.rules.Watches[flow.Watch].Policy.Events); e != 0 {
 			set |= e
 			w.detector.Reported(b.now, flow, set)
 		}

@@ -12,6 +12,7 @@ import (
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
 	"intsink/engine/report/decode"
+	"intsink/engine/watch"
 )
 
 // explained is a bed whose reports say why they were sent, each in a packet of its
@@ -19,7 +20,7 @@ import (
 func explained(t *testing.T, change func(*Rules)) *bed {
 	return newBed(t, func(r *Rules) {
 		r.Report.Explain, r.Report.MaxReports, r.Report.Fragment, r.DropInterval = true, 1, 256, 1e9
-		th := &r.Policies[0].Thresholds
+		th := &r.Watches[0].Policy.Thresholds
 		th.DropInterval, th.LossWindow, th.LossTimeout, th.LossInterval = 1e9, 1024, 200e6, 1e9
 		if change != nil {
 			change(r)
@@ -145,7 +146,7 @@ func TestRefusedWithoutFlow(t *testing.T) {
 	b.expect(frames(plain(2)), nil, "drop D drops 2 traffic_manager")
 	b.balance()
 
-	b = explained(t, func(r *Rules) { r.Policies[0].Events &^= event.Drop.Set() })
+	b = explained(t, func(r *Rules) { r.Watches[0].Policy.Events &^= event.Drop.Set() })
 	b.host.room = 0
 	b.expect(frames(plain(1), withINT(t, plain(2), nil)), nil, "new_flow F")
 	b.balance()
@@ -210,10 +211,10 @@ func TestWatchesThatDoNotAsk(t *testing.T) {
 		})
 	}
 	b := explained(t, func(r *Rules) {
-		r.Watches = []Watch{{Name: "deaf", SourcePort: []PortRange{{1024, 1024}}, Collectors: 1}, r.Watches[0]}
-		deaf := r.Policies[0]
+		r.Watches = []Watch{{Name: "deaf", Match: watch.Match{SourcePort: []watch.PortRange{{First: 1024, Last: 1024}}}, Collectors: 1}, r.Watches[0]}
+		deaf := r.Watches[1].Policy
 		deaf.Events = event.NewFlow.Set()
-		r.Policies = []event.Policy{deaf, r.Policies[0]}
+		r.Watches[0].Policy = deaf
 	})
 	other := func(n int) []byte { // from another port, so of the other watch
 		f := plain(n)
@@ -277,7 +278,7 @@ func TestLossHasNoPacket(t *testing.T) {
 func TestLossOutlivesItsFlow(t *testing.T) {
 	b := explained(t, func(r *Rules) {
 		numberPackets(r)
-		r.Policies[0].Thresholds.LossInterval = 60e9
+		r.Watches[0].Policy.Thresholds.LossInterval = 60e9
 	})
 	b.expect(frames(numberedPacket(t, 1, 1)), nil, "new_flow F")
 	b.expect(frames(numberedPacket(t, 1, 3)), nil)

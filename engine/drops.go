@@ -3,6 +3,7 @@ package engine
 import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
+	"intsink/engine/watch"
 	"intsink/flows"
 )
 
@@ -67,7 +68,7 @@ func (w *Worker) refusedOne(p *linkState, from Direction, b *burst, f *flows.Flo
 		if set, count := w.noFlowDrop(p, from, why, b.now); set != 0 {
 			w.reportFrame(p, from, b, set, frame, why, count)
 		}
-	case f.Watch != NoWatch:
+	case f.Watch != watch.None:
 		if set, count := w.detector.Dropped(b.now, f); set != 0 {
 			w.reportDrop(p, b, f, set, frame, why, count)
 		}

@@ -89,7 +89,7 @@ func TestCongestionMarksOfTunnels(t *testing.T) {
 					orig, marked := c.frames(t, inner, outer)
 					b := newBed(t, func(r *Rules) {
 						r.INT = inthdr.Config{GREProtocol: &gre, Version2: true}
-						r.Policies[0].Thresholds.DropInterval = 1e9
+						r.Watches[0].Policy.Thresholds.DropInterval = 1e9
 					})
 					for range 2 { // the second is like one that is known
 						b.network.rx = [][]byte{bytes.Clone(marked)}
@@ -124,7 +124,7 @@ func TestCongestedWithoutWatches(t *testing.T) {
 	_, marked := tunnelled{}.frames(t, 0, 3)
 	b := newBed(t, func(r *Rules) {
 		r.INT = inthdr.Config{GREProtocol: &gre, Version2: true}
-		r.Watches, r.Policies = nil, nil
+		r.Watches = nil
 	})
 	b.network.rx = [][]byte{marked}
 	b.Poll()

@@ -94,8 +94,7 @@ func newBed(t *testing.T, change func(*Rules)) *bed {
 	port := uint16(5000)
 	r := &Rules{
 		INT:        inthdr.Config{UDPPort: &port, Version2: true},
-		Watches:    []Watch{{Name: "all", Collectors: 1}},
-		Policies:   []event.Policy{allEvents()},
+		Watches:    []Watch{{Name: "all", Policy: allEvents(), Collectors: 1}},
 		Collectors: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.10:8555")},
 		Report: ReportRules{
 			MdBits: report.MdInterfaces | report.MdHopLatency, Fragment: 128,

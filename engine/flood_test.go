@@ -22,7 +22,7 @@ type flooded struct {
 const liveFlows = 64
 
 func newFlooded(t testing.TB) *flooded {
-	w, q, b := steadyBed(t, func(r *Rules) { r.Policies[0].Thresholds.NewFlowRate = 100 })
+	w, q, b := steadyBed(t, func(r *Rules) { r.Watches[0].Policy.Thresholds.NewFlowRate = 100 })
 	f := &flooded{Worker: w, q: q, b: b, next: 1 << 16}
 	q.frames = q.frames[:mbuf.MaxBurst]
 	for i := range q.frames {

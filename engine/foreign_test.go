@@ -182,7 +182,7 @@ func TestINTOfGEANT(t *testing.T) {
 
 	b := newBed(t, func(r *Rules) {
 		r.INT = c
-		p := &r.Policies[0]
+		p := &r.Watches[0].Policy
 		p.Events = event.PathChange.Set() | event.EndToEnd.Set()
 		p.Thresholds.PTP = true
 	})

@@ -37,10 +37,10 @@ func TestHeadersOfOneMemo(t *testing.T) {
 		func(int) ([]byte, []byte) { return made.frames(t, nil) },
 	}
 	for name, change := range map[string]func(*Rules){
-		"samples":       func(r *Rules) { r.Policies[0].Sample = 1 },
-		"some samples":  func(r *Rules) { r.Policies[0].Sample = 3 },
-		"without":       func(r *Rules) { r.Policies[0].Sample = 0 },
-		"not watched":   func(r *Rules) { r.Watches, r.Policies = nil, nil },
+		"samples":       func(r *Rules) { r.Watches[0].Policy.Sample = 1 },
+		"some samples":  func(r *Rules) { r.Watches[0].Policy.Sample = 3 },
+		"without":       func(r *Rules) { r.Watches[0].Policy.Sample = 0 },
+		"not watched":   func(r *Rules) { r.Watches = nil },
 		"more is asked": func(r *Rules) { r.Watches[0].DSCP = []uint8{0} },
 	} {
 		t.Run(name, func(t *testing.T) {

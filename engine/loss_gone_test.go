@@ -11,7 +11,7 @@ import (
 func TestLossOfFlowsThatAreGone(t *testing.T) {
 	b := newBed(t, func(r *Rules) {
 		numberPackets(r)
-		r.Policies[0].Thresholds.LossTimeout, r.Policies[0].Thresholds.LossWindow = 40e9, 1024 // the table's idle timeout is 30 s
+		r.Watches[0].Policy.Thresholds.LossTimeout, r.Watches[0].Policy.Thresholds.LossWindow = 40e9, 1024 // the table's idle timeout is 30 s
 	})
 	const flows = 100 // more than one place in sixteen: they are taken again
 	send := func(from int, n uint32) {

@@ -68,7 +68,7 @@ func nestedBed(t *testing.T, changes ...func(*Rules)) *bed {
 			UDPPort: &port, GREProtocol: &gre, VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82},
 			Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}, Version2: true,
 		}
-		r.Policies[0].Sample = 1
+		r.Watches[0].Policy.Sample = 1
 		for _, change := range changes {
 			change(r)
 		}
@@ -148,7 +148,7 @@ func TestReportOfUnsoundInside(t *testing.T) {
 		_, marked := n.frames(t, nil)
 		marked[bytes.LastIndex(marked, []byte{0x20, 0, 5, 5})] = 0x70 // version 7
 		b := nestedBed(t)
-		b.rules.Policies[0].Sample = 0
+		b.rules.Watches[0].Policy.Sample = 0
 		b.network.rx = [][]byte{marked}
 		b.Poll()
 		b.step(2e6)

@@ -15,8 +15,8 @@ func TestNodeModelOfAWorker(t *testing.T) {
 	}
 	b := newBed(t, func(r *Rules) {
 		r.NodeModels = []event.NodeModel{{Nodes: []event.NodeRange{{First: 102, Last: 102}}, LatencyUnit: 1000}}
-		r.Policies[0].Events = event.HopLatency.Set()
-		r.Policies[0].Thresholds.Latency = event.Deadband{Absolute: 10_000, Relative: 0.5, K: 1, N: 1}
+		r.Watches[0].Policy.Events = event.HopLatency.Set()
+		r.Watches[0].Policy.Thresholds.Latency = event.Deadband{Absolute: 10_000, Relative: 0.5, K: 1, N: 1}
 		r.Report.Explain = true
 	})
 	if got := b.send(latency(20), latency(30)); len(got) != 0 {

@@ -13,7 +13,7 @@ type eventCollectors [event.NumEvents]uint64
 func eventCollectorsOf(r *Rules) (in eventCollectors) {
 	for i := range r.Watches {
 		for e := range in {
-			if r.Policies[i].Events.Has(event.Event(e)) {
+			if r.Watches[i].Policy.Events.Has(event.Event(e)) {
 				in[e] |= r.Watches[i].Collectors
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/inspect"
 	"intsink/engine/intgen"
+	"intsink/engine/watch"
 	"intsink/flows"
 )
 
@@ -35,7 +36,7 @@ func keyOf(n int) (k flows.Key) {
 
 func TestQuestionsAreAnswered(t *testing.T) {
 	b := newBed(t, func(r *Rules) {
-		r.Policies[0].Thresholds.EndToEnd = event.Deadband{Absolute: 50_000, Relative: 0.5, K: 2, N: 4}
+		r.Watches[0].Policy.Thresholds.EndToEnd = event.Deadband{Absolute: 50_000, Relative: 0.5, K: 2, N: 4}
 	})
 	for n := range 20 {
 		for range n + 1 {
@@ -86,8 +87,7 @@ func TestNewRulesStartTheAnswerAgain(t *testing.T) {
 	b.network.rx = [][]byte{withINT(t, plain(1), nil), withINT(t, plain(2), nil)}
 	b.Poll()
 	rules := *b.rules
-	rules.Watches = append([]Watch{{Name: "other", Protocol: []uint8{6}}}, rules.Watches...)
-	rules.Policies = append([]event.Policy{allEvents()}, rules.Policies...)
+	rules.Watches = append([]Watch{{Name: "other", Match: watch.Match{Protocol: []uint8{6}}, Policy: allEvents()}}, rules.Watches...)
 	q := &PendingQuery{Query: inspect.New(inspect.BestFlows, 5)}
 	q.Filter.Watch = "all"
 	b.Ask(q)

@@ -3,13 +3,14 @@ package engine
 import (
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
+	"intsink/engine/watch"
 )
 
 // adoption is what a worker is handed at a reload: rules, and what takes longer to
 // make of them than a worker may pause.
 type adoption struct {
 	rules   *Rules
-	watches *watches
+	watches *watch.Watches
 }
 
 // adopt makes a the rules of this worker. Flows keep their state; each is
@@ -30,7 +31,7 @@ func (w *Worker) adopt(a *adoption) {
 	w.generation++
 	w.locator = inthdr.NewLocator(r.INT)
 	w.match.cache = w.locator.HeaderCache()
-	w.detector.SetRules(r.Policies, r.NodeModels)
+	w.detector.SetRules(r.policies(), r.NodeModels)
 }
 
 // configure takes the sizes of collector i from r.

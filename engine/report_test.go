@@ -12,7 +12,7 @@ import (
 // sampled is a bed that reports every packet.
 func sampled(t *testing.T, change func(*ReportRules)) *bed {
 	return newBed(t, func(r *Rules) {
-		r.Policies[0].Sample = 1
+		r.Watches[0].Policy.Sample = 1
 		if change != nil {
 			change(&r.Report)
 		}

@@ -58,7 +58,7 @@ func TestReportsDocument(t *testing.T) {
 // each field with what decode makes of it.
 func explainedExample(t *testing.T) string {
 	b := newBed(t, func(r *Rules) {
-		r.Policies[0].Events, r.Policies[0].Thresholds = event.HopLatency.Set(), documentedThresholds()
+		r.Watches[0].Policy.Events, r.Watches[0].Policy.Thresholds = event.HopLatency.Set(), documentedThresholds()
 		r.Report.Explain = true
 	})
 	for _, us := range []uint32{20, 28, 15, 60, 20} {

@@ -7,6 +7,7 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
+	"intsink/engine/watch"
 )
 
 // Rules is everything of the configuration that can change while the engine
@@ -14,12 +15,11 @@ import (
 type Rules struct {
 	INT           inthdr.Config
 	DropMalformed bool
-	DropInterval  int64             // nanoseconds between two drop reports of packets that belong to no flow
-	Watches       []Watch           // first match wins
-	Policies      []event.Policy    // Policies[i] belongs to Watches[i]
-	Devices       []DeviceField     // what watches take for the id of a device
-	NodeModels    []event.NodeModel // what the values of nodes mean
-	Collectors    []netip.AddrPort  // traffic to them is never watched
+	DropInterval  int64               // nanoseconds between two drop reports of packets that belong to no flow
+	Watches       []Watch             // first match wins
+	Devices       []watch.DeviceField // what watches take for the id of a device
+	NodeModels    []event.NodeModel   // what the values of nodes mean
+	Collectors    []netip.AddrPort    // traffic to them is never watched
 	Report        ReportRules
 }
 
@@ -45,10 +45,3 @@ func (r *ReportRules) budget(i int) Budget {
 	}
 	return r.Budgets[i]
 }
-
-// NoWatch marks a flow that no watch matches.
-const NoWatch = 0xff
-
-// MaxWatches bounds the watches of one configuration: a flow keeps the index
-// of its watch in one byte.
-const MaxWatches = NoWatch

@@ -34,7 +34,7 @@ func (s *batches) Send(v *mbuf.Vec, n int) {
 // TestSenderGetsABurstsReportsAtOnce: with continuous sequence numbers, and what
 // is open when the worker ends.
 func TestSenderGetsABurstsReportsAtOnce(t *testing.T) {
-	b := newBed(t, func(r *Rules) { r.Policies[0].Sample, r.Report.MaxReports = 1, 1 })
+	b := newBed(t, func(r *Rules) { r.Watches[0].Policy.Sample, r.Report.MaxReports = 1, 1 })
 	s := &batches{b: b}
 	b.bySender(s)
 	for burst := range 3 {
@@ -63,7 +63,7 @@ func TestSenderGetsABurstsReportsAtOnce(t *testing.T) {
 
 // TestSenderIsNeverGivenMoreThanABurst: the rest goes with the next call.
 func TestSenderIsNeverGivenMoreThanABurst(t *testing.T) {
-	b := newBed(t, func(r *Rules) { r.Policies[0].Sample, r.Report.MaxReports = 1, 1 })
+	b := newBed(t, func(r *Rules) { r.Watches[0].Policy.Sample, r.Report.MaxReports = 1, 1 })
 	s := &batches{b: b}
 	b.bySender(s)
 	for range 3 {
@@ -135,7 +135,7 @@ func TestStationHearsNeighborsOnly(t *testing.T) {
 // TestReportsLeaveByALinksPort: between the packets of the link, on the same
 // queue; received = forwarded + dropped all the same.
 func TestReportsLeaveByALinksPort(t *testing.T) {
-	b := newBed(t, func(r *Rules) { r.Policies[0].Sample = 1 })
+	b := newBed(t, func(r *Rules) { r.Watches[0].Policy.Sample = 1 })
 	p := port.New(port.MAC{2, 0, 0, 0, 0, 1})
 	e := p.Exporter(port.Config{
 		Collector: b.rules.Collectors[0], Source: b.rules.Collectors[0].Addr().Prev(), GatewayMAC: port.MAC{2, 0, 0, 0, 0, 2},

@@ -70,15 +70,15 @@ func steadyBed(t testing.TB, change func(*Rules)) (*Worker, *steadyQueue, *bed) 
 func TestNothingIsAllocatedPerPacket(t *testing.T) {
 	for name, change := range map[string]func(*Rules){
 		"strip, flows and events":   func(*Rules) {},
-		"a report for every packet": func(r *Rules) { r.Policies[0].Sample = 1 },
-		"a 1.0 report for each":     func(r *Rules) { r.Policies[0].Sample, r.Report.Format = 1, report.Format10 },
+		"a report for every packet": func(r *Rules) { r.Watches[0].Policy.Sample = 1 },
+		"a 1.0 report for each":     func(r *Rules) { r.Watches[0].Policy.Sample, r.Report.Format = 1, report.Format10 },
 		"a report for each within a budget": func(r *Rules) {
-			r.Policies[0].Sample, r.Report.Budgets = 1, []Budget{{Packets: 1 << 40, Bits: 1 << 40, Burst: 60e9}}
+			r.Watches[0].Policy.Sample, r.Report.Budgets = 1, []Budget{{Packets: 1 << 40, Bits: 1 << 40, Burst: 60e9}}
 		},
 		"a report for each beyond a budget": func(r *Rules) {
-			r.Policies[0].Sample, r.Report.Budgets = 1, []Budget{{Packets: 100, Bits: 1e6, Burst: 100e6}}
+			r.Watches[0].Policy.Sample, r.Report.Budgets = 1, []Budget{{Packets: 100, Bits: 1e6, Burst: 100e6}}
 		},
-		"a 0.5 report for each": func(r *Rules) { r.Policies[0].Sample, r.Report.Format = 1, report.Format05 },
+		"a 0.5 report for each": func(r *Rules) { r.Watches[0].Policy.Sample, r.Report.Format = 1, report.Format05 },
 	} {
 		w, q, b := steadyBed(t, change)
 		free := mbuf.NewVec()
@@ -100,7 +100,7 @@ func TestNothingIsAllocatedPerPacket(t *testing.T) {
 		if got := q.calls - before; got != 2*201 { // AllocsPerRun warms up once
 			t.Errorf("%s: %d calls on ports for 201 polls, want one per port", name, got)
 		}
-		if w.rules.Policies[0].Sample == 1 && w.counters.Reported[event.Sample] == 0 {
+		if w.rules.Watches[0].Policy.Sample == 1 && w.counters.Reported[event.Sample] == 0 {
 			t.Errorf("%s: no report was built", name)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/intgen"
 	"intsink/engine/report"
+	"intsink/engine/watch"
 	"intsink/flows"
 )
 
@@ -34,17 +35,15 @@ func newCollectorsBed(t *testing.T, collectors, ringSize int, change func(*Rules
 			r.Collectors = append(r.Collectors, netip.MustParseAddrPort(fmt.Sprintf("192.0.2.%d:8555", c+1)))
 			r.Report.MaxPayload = append(r.Report.MaxPayload, 1358-300*c)
 		}
-		p := r.Policies[0]
+		p := r.Watches[0].Policy
 		p.Sample, p.Events = 1, p.Events|event.Congestion.Set()
 		p.Thresholds.CongestionRaise, p.Thresholds.CongestionClear, p.Thresholds.CongestionQuota, p.Thresholds.CongestionTimeout = 100, 50, 10, 1e9
-		r.Watches, r.Policies = nil, nil
+		r.Watches = nil
 		for w := range 4 {
 			port := uint16(8000 + w)
-			r.Watches = append(r.Watches, Watch{Name: fmt.Sprint(w), DestinationPort: []PortRange{{port, port}}, Collectors: all >> w & all})
-			r.Policies = append(r.Policies, p)
+			r.Watches = append(r.Watches, Watch{Name: fmt.Sprint(w), Match: watch.Match{DestinationPort: []watch.PortRange{{First: port, Last: port}}}, Policy: p, Collectors: all >> w & all})
 		}
-		r.Watches = append(r.Watches, Watch{Name: "rest", Collectors: all})
-		r.Policies = append(r.Policies, p)
+		r.Watches = append(r.Watches, Watch{Name: "rest", Policy: p, Collectors: all})
 		change(r)
 	})
 	b.Worker.Close()
@@ -134,13 +133,13 @@ func TestTemplateChangesNothing(t *testing.T) {
 		"explained":   func(r *Rules) { r.Report.Explain = true },
 		"format 1.0":  func(r *Rules) { r.Report.Format = report.Format10 },
 		"no samples": func(r *Rules) {
-			for i := range r.Policies {
-				r.Policies[i].Sample = 0
+			for i := range r.Watches {
+				r.Watches[i].Policy.Sample = 0
 			}
 		},
 		"refreshes": func(r *Rules) {
-			for i := range r.Policies {
-				r.Policies[i].Sample, r.Policies[i].Thresholds.RefreshEvery = 0, 1e6
+			for i := range r.Watches {
+				r.Watches[i].Policy.Sample, r.Watches[i].Policy.Thresholds.RefreshEvery = 0, 1e6
 			}
 		},
 	} {

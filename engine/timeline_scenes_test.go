@@ -30,10 +30,10 @@ func documentedThresholds() event.Thresholds {
 func wants(change func(*event.Thresholds), events ...event.Event) func(*Rules) {
 	return func(r *Rules) {
 		for _, e := range events {
-			r.Policies[0].Events |= e.Set()
+			r.Watches[0].Policy.Events |= e.Set()
 		}
 		if change != nil {
-			change(&r.Policies[0].Thresholds)
+			change(&r.Watches[0].Policy.Thresholds)
 		}
 	}
 }
@@ -132,7 +132,7 @@ var timelines = []timeline{
 	},
 	{
 		section: "sample", caption: `sample = 3, sample_by = "packet"`, unit: 1e6, row: "flow", flows: true,
-		rules: func(r *Rules) { r.Policies[0].Sample = 3 }, steps: flowTokens(every(0, 1, 9), "aabaabbab"),
+		rules: func(r *Rules) { r.Watches[0].Policy.Sample = 3 }, steps: flowTokens(every(0, 1, 9), "aabaabbab"),
 	},
 	{
 		section: "flow_end", caption: `flows { idle_timeout = "30s" }`, unit: 1e9, row: "flow", flows: true,

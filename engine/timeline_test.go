@@ -60,9 +60,9 @@ type column struct {
 // each and for every other time at which a report left.
 func (l *timeline) play(t *testing.T) []column {
 	b := newBed(t, func(r *Rules) {
-		r.Policies[0].Events = 0
-		r.Policies[0].Thresholds = documentedThresholds()
-		r.DropInterval = r.Policies[0].Thresholds.DropInterval
+		r.Watches[0].Policy.Events = 0
+		r.Watches[0].Policy.Thresholds = documentedThresholds()
+		r.DropInterval = r.Watches[0].Policy.Thresholds.DropInterval
 		r.Report.Explain, r.Report.MaxReports, r.Report.Fragment = true, 1, 256
 		l.rules(r)
 	})

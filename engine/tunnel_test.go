@@ -143,7 +143,7 @@ func (e *enclosed) bed(t *testing.T) *bed {
 	return newBed(t, func(r *Rules) {
 		r.INT = e.int
 		r.INT.Version2 = true
-		r.Policies[0].Sample = 1
+		r.Watches[0].Policy.Sample = 1
 		r.Report.MdBits = 0
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"intsink/engine/intgen"
+	"intsink/engine/watch"
 )
 
 // TestWatchesWithinABurst: packets of one flow, in one burst, whose watches differ or
@@ -18,8 +19,7 @@ func TestWatchesWithinABurst(t *testing.T) {
 	}
 	for _, last := range []uint16{6, 7} { // of no watch; of one that reports to nobody
 		b := newBed(t, func(r *Rules) {
-			r.Watches = []Watch{{Name: "five", VLAN: []PortRange{{5, 5}}, Collectors: 1}, {Name: "seven", VLAN: []PortRange{{7, 7}}}}
-			r.Policies = append(r.Policies, r.Policies[0])
+			r.Watches = []Watch{{Name: "five", Match: watch.Match{VLAN: []watch.PortRange{{First: 5, Last: 5}}}, Policy: r.Watches[0].Policy, Collectors: 1}, {Name: "seven", Match: watch.Match{VLAN: []watch.PortRange{{First: 7, Last: 7}}}, Policy: r.Watches[0].Policy}}
 			r.Report.MaxReports = 1
 		})
 		b.network.rx = [][]byte{tagged(5), tagged(last)}

@@ -10,6 +10,7 @@ import (
 	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
+	"intsink/engine/watch"
 	"intsink/flows"
 )
 
@@ -49,9 +50,8 @@ type Worker struct {
 	locator         *inthdr.Locator
 	detector        *event.Detector
 	rules           *Rules
-	watches         *watches // those of rules
-	facts           facts    // of the packet at hand
-	factsKey        uint64   // of their hash, odd
+	watches         *watch.Watches // those of rules
+	facts           *watch.Facts   // of the packet at hand
 	eventCollectors eventCollectors
 	outboxes        []outbox
 	stations        []Station
@@ -101,11 +101,11 @@ func NewWorker(c WorkerConfig) *Worker {
 	w := &Worker{
 		pool: c.PacketPool, clock: c.Clock, queueID: c.QueueID, stations: c.Stations,
 		table:           flows.New(c.Flows),
-		detector:        event.New(c.Rules.Policies, c.Seed),
+		detector:        event.New(c.Rules.policies(), c.Seed),
 		locator:         inthdr.NewLocator(c.Rules.INT),
 		rules:           c.Rules,
 		watches:         compileWatches(c.Rules),
-		factsKey:        c.Seed*0x9e3779b97f4a7c15 | 1,
+		facts:           watch.NewFacts(c.Seed),
 		eventCollectors: eventCollectorsOf(c.Rules),
 		burst:           newBurst(),
 		observation:     new(event.Observation),
@@ -113,7 +113,7 @@ func NewWorker(c WorkerConfig) *Worker {
 		published:       newCounters(len(c.Links), len(c.Collectors)),
 	}
 	w.match = matchState{cache: w.locator.HeaderCache(), table: w.table, index: w.table.Index()}
-	w.detector.SetRules(c.Rules.Policies, c.Rules.NodeModels)
+	w.detector.SetRules(c.Rules.policies(), c.Rules.NodeModels)
 	w.queries.paths = inspect.NewPaths(c.Seed)
 	for i := range c.Links {
 		w.links = append(w.links, linkState{link: &c.Links[i], counters: &w.counters.Links[i]})

@@ -126,7 +126,7 @@ func TestChainsArePulledUp(t *testing.T) {
 }
 
 func TestSequenceNumbersCountShedPackets(t *testing.T) {
-	b := newBed(t, func(r *Rules) { r.Policies[0].Sample = 1 })
+	b := newBed(t, func(r *Rules) { r.Watches[0].Policy.Sample = 1 })
 	for i := range 70 { // the ring holds 64
 		b.network.rx = [][]byte{withINT(t, plain(i), nil)}
 		b.Poll()
@@ -163,11 +163,11 @@ func TestFlowEndIsReported(t *testing.T) {
 }
 
 func TestReloadMatchesFlowsAgain(t *testing.T) {
-	b := newBed(t, func(r *Rules) { r.Policies[0].Sample = 1 })
+	b := newBed(t, func(r *Rules) { r.Watches[0].Policy.Sample = 1 })
 	b.network.rx = [][]byte{withINT(t, plain(1), nil)}
 	b.Poll()
 	none := *b.rules
-	none.Watches, none.Policies = nil, nil
+	none.Watches = nil
 	b.Reload(&none)
 	b.step(2e6)
 	before := len(b.sealed())
@@ -183,7 +183,7 @@ func TestReloadMatchesFlowsAgain(t *testing.T) {
 // TestWithoutWatches: INT goes, is counted, and no flow is kept; what the port
 // refuses is dropped like anything else.
 func TestWithoutWatches(t *testing.T) {
-	b := newBed(t, func(r *Rules) { r.Watches, r.Policies = nil, nil })
+	b := newBed(t, func(r *Rules) { r.Watches = nil })
 	b.host.room = 2
 	want := plain(1)
 	b.network.rx = [][]byte{withINT(t, want, nil), withINT(t, want, nil), withINT(t, want, nil), want}

@@ -11,6 +11,7 @@ import (
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
 	"intsink/engine/report/decode"
+	"intsink/engine/watch"
 	"intsink/flows"
 )
 
@@ -137,8 +138,7 @@ func newBed(t *testing.T, policies []Policy, capacity int, dropUnsound bool) *be
 		},
 	}
 	for i := range policies {
-		r.Watches = append(r.Watches, engine.Watch{Name: policies[i].Name, Destination: DestinationPrefixes(i), Collectors: 1})
-		r.Policies = append(r.Policies, policy(&policies[i]))
+		r.Watches = append(r.Watches, engine.Watch{Name: policies[i].Name, Match: watch.Match{Destination: DestinationPrefixes(i)}, Policy: policy(&policies[i]), Collectors: 1})
 	}
 	b.worker = engine.NewWorker(engine.WorkerConfig{
 		Links:      []engine.Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},

@@ -169,8 +169,7 @@ func referenceRules() *engine.Rules {
 	}
 	return &engine.Rules{
 		INT:        inthdr.Config{UDPPort: &port, Version2: true},
-		Watches:    []engine.Watch{{Name: "all", Collectors: 1}},
-		Policies:   []event.Policy{p},
+		Watches:    []engine.Watch{{Name: "all", Policy: p, Collectors: 1}},
 		Collectors: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.10:8555")},
 		Report: engine.ReportRules{
 			MdBits:   report.MdInterfaces | report.MdHopLatency | report.MdIngressTimestamp | report.MdEgressTimestamp,

@@ -26,7 +26,7 @@ var rows = []row{
 	{name: "reference", traffic: traffic.Reference()},
 	{name: "plain", traffic: traffic.Reference(), plain: true, rules: func(r *engine.Rules) { *r.INT.UDPPort++ }},
 	{name: "strip", traffic: traffic.Reference(), silent: true, rules: func(r *engine.Rules) { r.Watches = nil }},
-	{name: "sample1", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Policies[0].Sample = 1 }},
+	{name: "sample1", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Sample = 1 }},
 	{name: "congestion", traffic: traffic.Reference(), rules: byQueue},
 	{name: "npt2", traffic: spec(traffic.NPT2, nil)},
 	{name: "tcp-dscp", traffic: spec(traffic.DSCP, func(s *traffic.Spec) { s.TCP = true }), rules: byDSCP},
@@ -51,7 +51,7 @@ func spec(e traffic.Encap, change func(*traffic.Spec)) traffic.Spec {
 
 // byQueue watches queues, which the traffic's never fill.
 func byQueue(r *engine.Rules) {
-	p := &r.Policies[0]
+	p := &r.Watches[0].Policy
 	p.Events |= event.Congestion.Set() | event.TxUtilization.Set()
 	p.Thresholds.CongestionRaise, p.Thresholds.TxRaise = 1<<24-1, 1<<31
 }

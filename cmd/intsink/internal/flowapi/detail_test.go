@@ -24,7 +24,7 @@ func knownFlow(t *testing.T) *FlowDetail {
 	x := &policy.Thresholds
 	x.CongestionLatency, x.LossTimeout, x.LossInterval, x.DropInterval, x.HopLimitRearm, x.MTURearm = 50_000, 200e6, 1e9, 1e9, 10e9, 10e9
 	q := &engine.PendingQuery{Query: inspect.New(inspect.OneFlow|inspect.Ways, 0), Rules: &engine.Rules{
-		Watches: []engine.Watch{{Name: "web"}}, Policies: []event.Policy{policy},
+		Watches: []engine.Watch{{Name: "web", Policy: policy}},
 	}}
 	q.Now = now
 	q.Flow = &inspect.Flow{

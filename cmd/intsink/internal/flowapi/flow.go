@@ -103,7 +103,7 @@ func newFlowDetail(worker int, q *engine.PendingQuery, known ways) *FlowDetail {
 	if d.Watch == nil {
 		return d
 	}
-	policy := &q.Rules.Policies[f.Watch]
+	policy := &q.Rules.Watches[f.Watch].Policy
 	d.Events = eventNames(policy.Events)
 	d.Thresholds = newThresholdsItem(policy)
 	if policy.Events.Has(event.HopLatency) {

@@ -16,6 +16,7 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
+	"intsink/engine/watch"
 	"intsink/flows"
 )
 
@@ -115,9 +116,8 @@ func newAPIBed(t *testing.T, flowsOf ...[]int) *apiBed {
 			PacketPool: pool, Seed: uint64(w + 1), Clock: func() int64 { return time.Now().UnixNano() },
 			Flows: flows.Config{Capacity: 4096, Seed: uint64(w + 1), IdleTimeout: 3600e9},
 			Rules: &engine.Rules{
-				INT:      inthdr.Config{UDPPort: &port, Version2: true},
-				Watches:  []engine.Watch{{Name: "web", DestinationPort: []engine.PortRange{{First: 8000, Last: 8000}}}, {Name: "all"}},
-				Policies: []event.Policy{apiPolicy(), apiPolicy()},
+				INT:     inthdr.Config{UDPPort: &port, Version2: true},
+				Watches: []engine.Watch{{Name: "web", Match: watch.Match{DestinationPort: []watch.PortRange{{First: 8000, Last: 8000}}}, Policy: apiPolicy()}, {Name: "all", Policy: apiPolicy()}},
 			},
 		})
 		for worker.Poll() > 0 {

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"intsink/conf"
-	"intsink/engine"
 	"intsink/engine/inthdr"
+	"intsink/engine/watch"
 )
 
 func inthdrConfig(c *conf.INT) inthdr.Config {
@@ -54,11 +54,11 @@ func inthdrConfig(c *conf.INT) inthdr.Config {
 var roles = map[string]inthdr.Role{"sequence": inthdr.Sequence, "device_id": inthdr.DeviceID}
 
 // deviceFields are the instructions with the role of a device id.
-func deviceFields(c *conf.INT) (out []engine.DeviceField) {
+func deviceFields(c *conf.INT) (out []watch.DeviceField) {
 	for i := range c.Domains {
 		for _, in := range c.Domains[i].Instructions {
 			if in.Role == "device_id" {
-				out = append(out, engine.DeviceField{Domain: c.Domains[i].ID, Bit: in.Bit})
+				out = append(out, watch.DeviceField{Domain: c.Domains[i].ID, Bit: in.Bit})
 			}
 		}
 	}

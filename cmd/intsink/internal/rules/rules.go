@@ -21,8 +21,9 @@ func Of(c *conf.Config) *engine.Rules {
 	}
 	for i := range c.Watches {
 		w := &c.Watches[i]
-		r.Watches = append(r.Watches, watchOf(w, names))
-		r.Policies = append(r.Policies, policyOf(w, &c.Events))
+		watch := watchOf(w, names)
+		watch.Policy = policyOf(w, &c.Events)
+		r.Watches = append(r.Watches, watch)
 	}
 	return r
 }

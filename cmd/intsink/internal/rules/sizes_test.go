@@ -9,6 +9,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/report"
+	"intsink/engine/watch"
 	"intsink/flows"
 )
 
@@ -19,7 +20,7 @@ func TestSizesAgree(t *testing.T) {
 		name      string
 		conf, own int
 	}{
-		{"watches", conf.MaxWatches, engine.MaxWatches},
+		{"watches", conf.MaxWatches, watch.Max},
 		{"collectors of a watch", conf.MaxCollectors, int(unsafe.Sizeof(engine.Watch{}.Collectors)) * 8},
 		{"priorities", conf.Priorities, int(event.NumPriorities)},
 		{"bytes of a flow", conf.FlowBytes, flows.Bytes},

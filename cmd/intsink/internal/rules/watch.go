@@ -5,6 +5,7 @@ import (
 
 	"intsink/conf"
 	"intsink/engine"
+	"intsink/engine/watch"
 )
 
 func watchOf(w *conf.Watch, collectors []string) engine.Watch {
@@ -20,19 +21,19 @@ func watchOf(w *conf.Watch, collectors []string) engine.Watch {
 		out.Layer = watchLayers[m.Flow]
 		out.VLAN, out.DSCP, out.Device = portRanges(m.VLAN), m.DSCP, m.Device
 		for _, r := range m.VNI {
-			out.VNI = append(out.VNI, engine.VNIRange(r))
+			out.VNI = append(out.VNI, watch.VNIRange(r))
 		}
 	}
 	return out
 }
 
-func portRanges(in []conf.PortRange) []engine.PortRange {
-	var out []engine.PortRange
+func portRanges(in []conf.PortRange) []watch.PortRange {
+	var out []watch.PortRange
 	for _, r := range in {
-		out = append(out, engine.PortRange(r))
+		out = append(out, watch.PortRange(r))
 	}
 	return out
 }
 
 // watchLayers are the values of watch.match.flow.
-var watchLayers = map[string]engine.Layer{"any": engine.OwnLayer, "outer": engine.OuterLayer, "inner": engine.InnerLayer}
+var watchLayers = map[string]watch.Layer{"any": watch.OwnLayer, "outer": watch.OuterLayer, "inner": watch.InnerLayer}

@@ -1,4 +1,4 @@
-package engine
+package watch
 
 import (
 	"encoding/binary"
@@ -9,17 +9,17 @@ import (
 	"intsink/flows"
 )
 
-// watches are the watches of Rules as the packet path asks them. They are made when
-// a configuration is read, and not changed.
-type watches struct {
+// Watches are the watches of one configuration, compiled. Nothing changes them: workers
+// share them.
+type Watches struct {
 	protocol, sourcePort, destinationPort index
 	source, destination                   [2]index // IPv4, IPv6
 	vlan, dscp, vni, device               index
 
-	own               watchSet // all but those of InnerLayer
-	outer, inner      watchSet // those of that layer
-	asking            watchSet // those that depend on facts
-	anyVNI, anyDevice watchSet // those that do not ask for one
+	own               bitSet // all but those of InnerLayer
+	outer, inner      bitSet // those of that layer
+	asking            bitSet // those that depend on facts
+	anyVNI, anyDevice bitSet // those that do not ask for one
 
 	asks       uint8 // facts that some watch asks for
 	collectors []endpoint
@@ -49,49 +49,61 @@ func (e *endpoint) is(k *flows.Key) bool {
 	return k.Dst() == e.addr && k.DstPort() == e.port && k.Version() == e.version && k.Proto() == packet.ProtoUDP
 }
 
-// compileWatches takes time and memory; it is not for the packet path.
-func compileWatches(r *Rules) *watches {
-	ws := &watches{ports: r.INT.TunnelPorts()}
-	for _, c := range r.Collectors {
+// Config is what Compile makes Watches of.
+type Config struct {
+	Matches    []*Match // of all watches, in order: the first that selects a packet wins
+	INT        *inthdr.Config
+	Devices    []DeviceField    // what is taken for the id of a device
+	Collectors []netip.AddrPort // the reports to them belong to no watch
+}
+
+// Compile takes time and memory; it is not for the packet path.
+func Compile(c *Config) *Watches {
+	ws := &Watches{ports: c.INT.TunnelPorts()}
+	for _, c := range c.Collectors {
 		a := c.Addr().Unmap()
 		ws.collectors = append(ws.collectors, endpoint{words(a), c.Port(), version(a)})
 	}
-	for i := range r.Watches {
-		ws.sort(i, &r.Watches[i])
+	for i, m := range c.Matches {
+		ws.sort(i, m)
 	}
-	each := func(spans func(w *Watch) []span) index {
-		all := make([][]span, len(r.Watches))
-		for i := range r.Watches {
-			all[i] = spans(&r.Watches[i])
+	each := func(spans func(m *Match) []span) index {
+		all := make([][]span, len(c.Matches))
+		for i, m := range c.Matches {
+			all[i] = spans(m)
 		}
 		return newIndex(all)
 	}
 	for v := range ws.source {
-		ws.source[v] = each(func(w *Watch) []span { return prefixSpans(w.Source, v == 0) })
-		ws.destination[v] = each(func(w *Watch) []span { return prefixSpans(w.Destination, v == 0) })
+		ws.source[v] = each(func(m *Match) []span { return prefixSpans(m.Source, v == 0) })
+		ws.destination[v] = each(func(m *Match) []span { return prefixSpans(m.Destination, v == 0) })
 	}
-	ws.protocol = each(func(w *Watch) []span { return spansOf(w.Protocol, single[uint8]) })
-	ws.sourcePort = each(func(w *Watch) []span { return spansOf(w.SourcePort, PortRange.span) })
-	ws.destinationPort = each(func(w *Watch) []span { return spansOf(w.DestinationPort, PortRange.span) })
-	ws.vlan = each(func(w *Watch) []span { return spansOf(w.VLAN, PortRange.span) })
-	ws.dscp = each(func(w *Watch) []span { return spansOf(w.DSCP, single[uint8]) })
-	ws.vni = each(func(w *Watch) []span { return spansOf(w.VNI, VNIRange.span) })
-	ws.device = each(func(w *Watch) []span { return spansOf(w.Device, single[uint64]) })
+	ws.protocol = each(func(m *Match) []span { return spansOf(m.Protocol, single[uint8]) })
+	ws.sourcePort = each(func(m *Match) []span { return spansOf(m.SourcePort, PortRange.span) })
+	ws.destinationPort = each(func(m *Match) []span { return spansOf(m.DestinationPort, PortRange.span) })
+	ws.vlan = each(func(m *Match) []span { return spansOf(m.VLAN, PortRange.span) })
+	ws.dscp = each(func(m *Match) []span { return spansOf(m.DSCP, single[uint8]) })
+	ws.vni = each(func(m *Match) []span { return spansOf(m.VNI, VNIRange.span) })
+	ws.device = each(func(m *Match) []span { return spansOf(m.Device, single[uint64]) })
 	if ws.asks&askDevice != 0 {
-		ws.devices = deviceLayouts(r)
+		ws.devices = deviceLayouts(c)
 	}
 	return ws
 }
 
+// Asks reports whether some watch asks for facts: then each packet of a flow may belong to
+// another watch.
+func (ws *Watches) Asks() bool { return ws.asks != 0 }
+
 // sort puts watch i into the sets that it belongs to.
-func (ws *watches) sort(i int, w *Watch) {
+func (ws *Watches) sort(i int, m *Match) {
 	var asks uint8
 	for _, f := range []struct {
 		ask  uint8
 		asks bool
 	}{
-		{askVLAN, len(w.VLAN) > 0}, {askDSCP, len(w.DSCP) > 0}, {askDevice, len(w.Device) > 0},
-		{askVNI, len(w.VNI) > 0}, {askInner, w.Layer == InnerLayer}, {askLayer, w.Layer == OuterLayer},
+		{askVLAN, len(m.VLAN) > 0}, {askDSCP, len(m.DSCP) > 0}, {askDevice, len(m.Device) > 0},
+		{askVNI, len(m.VNI) > 0}, {askInner, m.Layer == InnerLayer}, {askLayer, m.Layer == OuterLayer},
 	} {
 		if f.asks {
 			asks |= f.ask
@@ -101,13 +113,13 @@ func (ws *watches) sort(i int, w *Watch) {
 	if asks != 0 {
 		ws.asking.put(i)
 	}
-	if len(w.VNI) == 0 {
+	if len(m.VNI) == 0 {
 		ws.anyVNI.put(i)
 	}
-	if len(w.Device) == 0 {
+	if len(m.Device) == 0 {
 		ws.anyDevice.put(i)
 	}
-	switch w.Layer {
+	switch m.Layer {
 	case InnerLayer:
 		ws.inner.put(i)
 		return
@@ -123,11 +135,11 @@ type device struct {
 	domain inthdr.Domain
 }
 
-func deviceLayouts(r *Rules) (out []device) {
-	for _, f := range r.Devices {
-		for i := range r.INT.Domains {
-			if r.INT.Domains[i].ID == f.Domain {
-				out = append(out, device{f.Bit & 15, r.INT.Domains[i]})
+func deviceLayouts(c *Config) (out []device) {
+	for _, f := range c.Devices {
+		for i := range c.INT.Domains {
+			if c.INT.Domains[i].ID == f.Domain {
+				out = append(out, device{f.Bit & 15, c.INT.Domains[i]})
 			}
 		}
 	}

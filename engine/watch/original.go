@@ -1,6 +1,8 @@
-package engine
+package watch
 
 import (
+	"encoding/binary"
+
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 )
@@ -44,8 +46,10 @@ func (h *originalHeaders) read(f []byte, l *packet.Layers, info *inthdr.Info) {
 		h.proto, h.port = packet.ProtoUDP, info.Orig
 	case info.NPT == 2:
 		if h.proto = uint8(info.Orig); h.proto == packet.ProtoUDP {
-			_, h.port = innerPorts(f, l, info)
-			h.at += 8
+			if h.at+packet.UDPLen <= min(len(f), h.end) {
+				h.port = binary.BigEndian.Uint16(f[h.at+2:])
+			}
+			h.at += packet.UDPLen
 		}
 	}
 }
@@ -58,7 +62,7 @@ type inside struct {
 
 // openTunnel reads the tunnel's header behind h. It sets the VNI in facts unless there is
 // one already.
-func openTunnel(p *packet.TunnelPorts, f []byte, h *originalHeaders, facts *facts) inside {
+func openTunnel(p *packet.TunnelPorts, f []byte, h *originalHeaders, facts *Facts) inside {
 	limit := min(len(f), h.end)
 	if h.at == 0 || h.at >= limit {
 		return inside{}
@@ -83,7 +87,7 @@ func openTunnel(p *packet.TunnelPorts, f []byte, h *originalHeaders, facts *fact
 
 // openUDPTunnel is openTunnel for b, what follows a UDP header. Where INT stands behind the
 // tunnel's header, what is inside begins behind INT, and INT says what it is.
-func openUDPTunnel(p *packet.TunnelPorts, b []byte, h *originalHeaders, facts *facts) inside {
+func openUDPTunnel(p *packet.TunnelPorts, b []byte, h *originalHeaders, facts *Facts) inside {
 	if len(b) < packet.VXLANLen {
 		return inside{}
 	}

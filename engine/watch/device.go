@@ -1,4 +1,4 @@
-package engine
+package watch
 
 import (
 	"encoding/binary"
@@ -6,16 +6,15 @@ import (
 	"intsink/engine/inthdr"
 )
 
-// gatherDevices takes the hop stack's node ids, and the id that a domain's metadata
+// readDevices takes the hop stack's node ids, and the id that a domain's metadata
 // has for a device. What is all ones is no value.
-func (w *Worker) gatherDevices(frame []byte, info *inthdr.Info) {
-	f := &w.facts
+func (f *Facts) readDevices(ws *Watches, p *Packet) {
+	frame, info, l := p.Frame, p.Info, p.Layout
 	if info.Reason != inthdr.ReasonNone {
 		f.noPath = true
 		return
 	}
 	f.noPath = info.MTUExceeded
-	l := w.locator.Layout(info)
 	if info.Hops > 0 && l.NodeID >= 0 && info.HopLen >= 4 {
 		f.hopLen, f.nodeMask = int(info.HopLen), 0xffffffff
 		if l.Format == inthdr.Format2016 {
@@ -29,13 +28,13 @@ func (w *Worker) gatherDevices(frame []byte, info *inthdr.Info) {
 		}
 	}
 	if info.Format == inthdr.Format2 {
-		f.device, f.hasDevice = w.watches.deviceOf(frame, info, int(l.HopLen))
+		f.device, f.hasDevice = ws.deviceOf(frame, info, int(l.HopLen))
 	}
 }
 
 // deviceOf is the device id in the domain's metadata: where every hop writes one, that
 // of the hop nearest to the source.
-func (ws *watches) deviceOf(f []byte, info *inthdr.Info, baseline int) (id uint64, ok bool) {
+func (ws *Watches) deviceOf(f []byte, info *inthdr.Info, baseline int) (id uint64, ok bool) {
 	for i := range ws.devices {
 		d := &ws.devices[i]
 		if d.domain.ID != info.DomainID || info.DSInstruction&(0x8000>>d.bit) == 0 {

@@ -1,0 +1,69 @@
+package watch
+
+import (
+	"encoding/binary"
+
+	"intsink/flows"
+)
+
+// First returns the index of the first watch that selects a packet of flow k with
+// these facts, or None. f is nil where no watch asks for facts, and where no packet is at
+// hand (a flow that ends); then a watch that asks for facts does not match.
+func (ws *Watches) First(k *flows.Key, f *Facts) uint8 {
+	for i := range ws.collectors {
+		if ws.collectors[i].is(k) {
+			return None
+		}
+	}
+	set := ws.own
+	ws.fiveTuple(&set, k)
+	if f == nil {
+		set.add(&ws.inner)
+		if i := set.first(); i != None && !ws.asking.has(i) {
+			return i
+		}
+		return None
+	}
+	if f.inside {
+		set.remove(&ws.outer)
+	}
+	if f.inner != nil {
+		inner := ws.inner
+		ws.fiveTuple(&inner, f.inner)
+		set.add(&inner)
+	}
+	ws.packet(&set, f)
+	return set.first()
+}
+
+// fiveTuple leaves those of set that select k.
+func (ws *Watches) fiveTuple(set *bitSet, k *flows.Key) {
+	set.keep(ws.protocol.at(point{0, uint64(k.Proto())}))
+	set.keep(ws.destinationPort.at(point{0, uint64(k.DstPort())}))
+	set.keep(ws.sourcePort.at(point{0, uint64(k.SrcPort())}))
+	v := k.Version() >> 1 & 1 // 4: 0, 6: 1
+	set.keep(ws.destination[v].at(k.Dst()))
+	set.keep(ws.source[v].at(k.Src()))
+}
+
+// packet leaves those of set that select a packet with these facts.
+func (ws *Watches) packet(set *bitSet, f *Facts) {
+	set.keep(ws.vlan.at(point{0, uint64(f.vlan)}))
+	set.keep(ws.dscp.at(point{0, uint64(f.dscp)}))
+	vni := &ws.anyVNI
+	if f.hasVNI {
+		vni = ws.vni.at(point{0, uint64(f.vni)})
+	}
+	set.keep(vni)
+	if ws.asks&askDevice == 0 {
+		return
+	}
+	devices := ws.anyDevice
+	for s := f.nodes; len(s) >= 4; s = s[min(f.hopLen, len(s)):] {
+		devices.add(ws.device.at(point{0, uint64(binary.BigEndian.Uint32(s) & f.nodeMask)}))
+	}
+	if f.hasDevice {
+		devices.add(ws.device.at(point{0, f.device}))
+	}
+	set.keep(&devices)
+}

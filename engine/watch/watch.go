@@ -1,0 +1,54 @@
+// Package watch finds the watch that a flow belongs to. Compile turns the watches of a
+// configuration into bit vectors, one per field; Watches.First matches a flow's key, and
+// the Facts of a packet where some watch asks for what is not in the key: VLAN, DSCP, VNI,
+// the packet inside of a tunnel, the devices on the path.
+//
+//	watch.go     what a watch can ask for
+//	compile.go   from that to bit vectors (index.go, set.go)
+//	match.go     the first watch that selects a packet
+//	facts.go     what a packet says beyond its key (device.go, original.go)
+package watch
+
+import "net/netip"
+
+// None is the index of no watch.
+const None = 0xff
+
+// Max bounds the watches of one configuration: a flow keeps the index of its watch in one
+// byte.
+const Max = None
+
+// Match is what a watch selects: flows by their original key, and packets by what is not
+// in it. Empty lists match everything.
+type Match struct {
+	Source, Destination         []netip.Prefix
+	Protocol                    []uint8
+	SourcePort, DestinationPort []PortRange
+	Layer                       Layer
+	VLAN                        []PortRange // of ids
+	DSCP                        []uint8
+	VNI                         []VNIRange
+	Device                      []uint64
+}
+
+// Layer says which headers of a packet a watch is about.
+type Layer uint8
+
+const (
+	OwnLayer   Layer = iota // those that the flow's key is made of
+	OuterLayer              // the same, of flows that are not inside of a tunnel
+	InnerLayer              // those inside of a tunnel: of the flow, or of what the flow carries
+)
+
+// PortRange is an inclusive range of TCP, UDP or SCTP ports, or of VLAN ids.
+type PortRange struct{ First, Last uint16 }
+
+// VNIRange is an inclusive range of VXLAN or Geneve network identifiers.
+type VNIRange struct{ First, Last uint32 }
+
+// DeviceField says which domain specific metadata is the id of a device. The
+// layout of the domain stands in Config.INT.
+type DeviceField struct {
+	Domain uint16
+	Bit    uint8 // 0: the most significant of DS Instruction
+}

@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"intsink/engine/event"
+	"intsink/engine/watch"
+)
+
+// Watch is what of the traffic is watched, for which events, and who hears of them.
+type Watch struct {
+	Name string
+	watch.Match
+	Policy     event.Policy
+	Collectors uint64 // bit i: reports go to collector i
+}
+
+// compileWatches takes time and memory; it is not for the packet path.
+func compileWatches(r *Rules) *watch.Watches {
+	c := watch.Config{INT: &r.INT, Devices: r.Devices, Collectors: r.Collectors}
+	for i := range r.Watches {
+		c.Matches = append(c.Matches, &r.Watches[i].Match)
+	}
+	return watch.Compile(&c)
+}
+
+// policies are those of all watches.
+func (r *Rules) policies() []event.Policy {
+	all := make([]event.Policy, len(r.Watches))
+	for i := range r.Watches {
+		all[i] = r.Watches[i].Policy
+	}
+	return all
+}
+
+// matchWatch finds the watch of the flow of INT packet j of the burst.
+func (w *Worker) matchWatch(b *burst, j int) uint8 {
+	if !w.watches.Asks() {
+		return w.watches.First(&b.keys[j], nil)
+	}
+	w.readFacts(b, j)
+	b.flow[j].Facts = w.facts.Hash(w.watches)
+	return w.watches.First(&b.keys[j], w.facts)
+}
+
+// factsChanged makes a flow be matched again where packet j has other facts than those
+// that its watch was found by. A packet that is no evidence of its path changes nothing,
+// where watches ask for devices.
+//
+//go:noinline
+func (w *Worker) factsChanged(b *burst, j int) {
+	flow := b.flow[j]
+	if flow == nil || b.fresh>>j&1 != 0 || flow.Generation != w.generation {
+		return // there is none, or it is matched anyway
+	}
+	w.readFacts(b, j)
+	if flow.Facts != w.facts.Hash(w.watches) && !w.facts.NoPath() {
+		flow.Generation = w.generation - 1
+	}
+}
+
+// readFacts takes the facts that watches ask for from INT packet j of the burst.
+func (w *Worker) readFacts(b *burst, j int) {
+	i := b.places[j]
+	info := &b.info[i]
+	w.facts.Read(w.watches, &watch.Packet{
+		Frame: b.vec[i].Bytes(), Layers: &b.layers[i], Info: info, Layout: w.locator.Layout(info), Outers: &b.outers[i], Key: &b.keys[j],
+	})
+}
