@@ -9,10 +9,7 @@ import (
 // checkBudget warns of a budget that cannot carry one report, at all or at once.
 func (d *decoder) checkBudget(col *Collector, r *Report) {
 	b := &col.Budget
-	report := col.TagLen() + leastReport(r)
-	if col.Address.Addr().Unmap().Is4() {
-		report -= 40 - 20
-	}
+	report := min(col.TagLen()+reportHeaders(col.Address.Addr())+reportBytes(r), r.Coalesce.MaxBytes)
 	bits := uint64(report) * 8
 	if b.Bits != 0 && b.Bits < bits {
 		d.warnAt([]any{&b.Bits, b}, "collector %q: budget: bits = %d: one report takes %d bits with its headers: less than one a second is sent",

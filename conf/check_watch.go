@@ -119,11 +119,7 @@ func (d *decoder) checkClear(clear, raise *uint32, where string) {
 // checkReport: one report must fit a report packet, and its own metadata.
 func (d *decoder) checkReport(c *Config) {
 	r := &c.Report
-	tag := 0
-	for i := range c.Collectors {
-		tag = max(tag, c.Collectors[i].TagLen())
-	}
-	least := tag + leastReport(r)
+	least := leastReport(c)
 	if r.Explain {
 		d.checkExplain(r)
 	}
@@ -138,11 +134,23 @@ func (d *decoder) checkReport(c *Config) {
 	}
 }
 
-// leastReport is the frame of one report with all of its fragment: Ethernet, IPv6
-// (the larger), UDP, group header, individual report header with the main contents
-// of RepType 1.
-func leastReport(r *Report) int {
-	n := 14 + 40 + 8 + 8 + 12 + metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
+// leastReport is the frame of one report with all of its fragment: over IPv6, the longer
+// headers. With the profile it is that of the collector with the most room, since the
+// fragments of others are cut.
+func leastReport(c *Config) int {
+	if c.Report.Profile == transparentSecurity {
+		return leastHeaders(c) + reportBytes(&c.Report)
+	}
+	tag := 0
+	for i := range c.Collectors {
+		tag = max(tag, c.Collectors[i].TagLen())
+	}
+	return tag + reportHeaders(netip.IPv6Unspecified()) + reportBytes(&c.Report)
+}
+
+// reportBytes are the metadata and the inner contents of one report.
+func reportBytes(r *Report) int {
+	n := metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
 	if r.Explain && r.Version == "2.0" && r.Profile == "" { // elsewhere it is an error
 		n += explainBytes
 	}

@@ -88,6 +88,7 @@ func parse(filename string, src []byte, m machine) (*Config, *Diagnostics) {
 
 	d.defaultLcores(c, m)
 	d.resolveCollectors(m.lookup)
+	d.profileFragment(c)
 	d.check(c, m)
 	if len(d.out.Errors) > 0 {
 		return nil, d.done()

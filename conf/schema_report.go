@@ -13,7 +13,7 @@ func visitReport(v visitor, r *Report) {
 		r.profileDefaults()
 		return true
 	}))
-	v.attr("metadata", then(choices(&r.Metadata, "metadata", reportMetadata...).orNone(), r.profileFragment))
+	v.attr("metadata", choices(&r.Metadata, "metadata", reportMetadata...).orNone())
 	v.attr("fragment", integer(&r.Fragment, 0, maxFragment))
 	v.attr("inner", checked(choice(&r.Inner, "ip", "ethernet"), func(x *expr) bool {
 		if r.Inner == "ip" && r.Version == "0.5" {
@@ -48,31 +48,6 @@ func (r *Report) versionDefaults() {
 		r.Inner, r.Coalesce.MaxReports = "ethernet", 1
 	}
 }
-
-// profileDefaults leave the packet, with all of its headers, as much of the
-// profile's 200 bytes as there is.
-func (r *Report) profileDefaults() {
-	if r.Profile == transparentSecurity {
-		r.Metadata, r.Inner = []string{}, "ethernet"
-		r.Coalesce.MaxBytes, r.Coalesce.MaxReports = transparentSecurityBytes, 1
-		r.profileFragment()
-	}
-}
-
-// profileFragment is what fits beside metadata and all headers, those of IPv6
-// included; see checkReport.
-func (r *Report) profileFragment() {
-	if r.Profile == transparentSecurity {
-		r.Fragment = (transparentSecurityBytes - 82 - metadataBytes(r.Metadata)) &^ 3
-	}
-}
-
-// transparentSecurity is a profile of Telemetry Report 2.0; its document allows
-// report packets of 200 bytes, which we take for the whole frame.
-const (
-	transparentSecurity      = "transparent-security"
-	transparentSecurityBytes = 200
-)
 
 // checked is v with a check of what was read from a file, which says itself what
 // is wrong.

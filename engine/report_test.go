@@ -200,6 +200,22 @@ func TestOldFormatsLeaveAtOnce(t *testing.T) {
 	}
 }
 
+// TestFragmentOfTheProfile: the longest that fits a frame of 200 bytes, over IPv4 and,
+// cut, over IPv6.
+func TestFragmentOfTheProfile(t *testing.T) {
+	for headers, want := range map[int]int{14 + 20 + 8: 136, 14 + 40 + 8: 116} {
+		b := sampled(t, func(r *ReportRules) {
+			r.Domain, r.MdBits, r.Ethernet, r.MaxReports, r.Fragment, r.MaxPayload = 0x5453, 0, true, 1, 136, []int{200 - headers}
+		})
+		frame := withINT(t, plain(1), nil)
+		got := b.send(frame)
+		if len(frame) < want || len(got) != 1 || got[0].Reports[0].Inner.Length != want {
+			t.Errorf("headers of %d bytes: %d report packets, %d bytes of the packet; want %d", headers, len(got), got[0].Reports[0].Inner.Length, want)
+		}
+		b.balance()
+	}
+}
+
 // TestMXThatAsksForMore than the configuration reckons with: the fragment is cut to
 // the room, and the report is sent.
 func TestMXThatAsksForMore(t *testing.T) {

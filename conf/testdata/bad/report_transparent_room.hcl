@@ -13,5 +13,5 @@ collector "primary" {
 report {
   profile  = "transparent-security"
   metadata = ["interfaces"]
-  fragment = 116
+  fragment = 136
 }

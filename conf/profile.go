@@ -1,0 +1,54 @@
+package conf
+
+import "net/netip"
+
+// transparentSecurity is a profile of Telemetry Report 2.0; its document allows
+// report packets of 200 bytes, which we take for the whole frame.
+const (
+	transparentSecurity      = "transparent-security"
+	transparentSecurityBytes = 200
+)
+
+// profileDefaults leave the packet, with all of its headers, as much of the
+// profile's 200 bytes as there is.
+func (r *Report) profileDefaults() {
+	if r.Profile == transparentSecurity {
+		r.Metadata, r.Inner = []string{}, "ethernet"
+		r.Coalesce.MaxBytes, r.Coalesce.MaxReports = transparentSecurityBytes, 1
+	}
+}
+
+// profileFragment makes the fragment, where the file does not say how long it is, what
+// the collector with the most room gets: all that the headers and the metadata leave of
+// the frame, in whole words. For the others it is cut when the report is built.
+func (d *decoder) profileFragment(c *Config) {
+	r := &c.Report
+	if r.Profile != transparentSecurity || d.has(&r.Fragment) {
+		return
+	}
+	r.Fragment = max(r.Coalesce.MaxBytes-leastHeaders(c)-metadataBytes(r.Metadata), 0) &^ 3
+}
+
+// leastHeaders is what all headers of a report with main contents take in front of its
+// metadata, of the collector where that is least; without collectors, over IPv4.
+func leastHeaders(c *Config) int {
+	if len(c.Collectors) == 0 {
+		return reportHeaders(netip.IPv4Unspecified())
+	}
+	least := 1 << 16
+	for i := range c.Collectors {
+		col := &c.Collectors[i]
+		least = min(least, col.TagLen()+reportHeaders(col.Address.Addr()))
+	}
+	return least
+}
+
+// reportHeaders are Ethernet, IP, UDP, the group header, and the individual report header
+// with the main contents of RepType 1.
+func reportHeaders(to netip.Addr) int {
+	ip := 40
+	if to.Unmap().Is4() {
+		ip = 20
+	}
+	return 14 + ip + 8 + 8 + 12
+}

@@ -1,0 +1,15 @@
+port "network" { device = "net_null0" }
+port "host" { device = "net_null1" }
+link "edge" {
+  network = "network"
+  host    = "host"
+}
+int { udp_port = 5000 }
+watch "all" {}
+collector "primary" {
+  address     = "[2001:db8::1]:8555"
+}
+report {
+  profile = "transparent-security"
+  coalesce { max_bytes = 190 }
+}
