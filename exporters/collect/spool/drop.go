@@ -60,12 +60,7 @@ func ranges(path string, size, from int64, tag uint32) []Range {
 	if err != nil || from > int64(len(b)) {
 		return nil
 	}
-	type run struct {
-		key   streams.Key
-		start int64
-	}
-	var all []Range
-	open := map[run]int{}
+	var m merger
 	for b = b[from:min(size, int64(len(b)))]; len(b) > 0; {
 		e, n, err := readEntry(b)
 		if err != nil {
@@ -76,14 +71,48 @@ func ranges(path string, size, from int64, tag uint32) []Range {
 		if e.Kind != Report || !ok || e.Only != 0 && e.Only != tag {
 			continue
 		}
-		k := run{streams.Key{Exporter: e.From.Addr(), Collector: e.To, Node: h.Node, HwID: h.HwID, Version: h.Version}, e.Start}
-		if i, ok := open[k]; ok && (e.Sequence == all[i].Last+1 || len(all) >= maxRanges) {
-			all[i].First, all[i].Last = min(all[i].First, e.Sequence), max(all[i].Last, e.Sequence)
-			all[i].Packets++
-			continue
-		}
-		open[k] = len(all)
-		all = append(all, Range{streams.Gap{Key: k.key, Start: e.Start, First: e.Sequence, Last: e.Sequence}, 1})
+		k := streams.Key{Exporter: e.From.Addr(), Collector: e.To, Node: h.Node, HwID: h.HwID, Version: h.Version}
+		m.add(Range{streams.Gap{Key: k, Start: e.Start, First: e.Sequence, Last: e.Sequence}, 1})
 	}
-	return all
+	return m.all
+}
+
+// Merge adds ranges to all: to the last one of its stream where they are adjacent, or
+// where there are too many.
+func Merge(all, more []Range) []Range {
+	var m merger
+	for _, list := range [][]Range{all, more} {
+		for _, r := range list {
+			m.add(r)
+		}
+	}
+	return m.all
+}
+
+// merger collects ranges, and knows the last one of each stream.
+type merger struct {
+	all  []Range
+	last map[run]int
+}
+
+// run names a stream between two starts of its sink.
+type run struct {
+	key   streams.Key
+	start int64
+}
+
+func (m *merger) add(r Range) {
+	k := run{r.Key, r.Start}
+	i, ok := m.last[k]
+	if ok && (r.First == m.all[i].Last+1 || len(m.all) >= maxRanges) {
+		x := &m.all[i]
+		x.First, x.Last = min(x.First, r.First), max(x.Last, r.Last)
+		x.Packets += r.Packets
+		return
+	}
+	if m.last == nil {
+		m.last = map[run]int{}
+	}
+	m.last[k] = len(m.all)
+	m.all = append(m.all, r)
 }

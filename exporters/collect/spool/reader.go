@@ -23,6 +23,8 @@ type Reader struct {
 	reading  bool
 	read     Position
 	consumed uint64 // records of read.Segment that were read, or are not ours to read
+	rest     []Entry
+	restLeft uint64 // records in rest
 
 	// Of Next.
 	file   *os.File
@@ -51,7 +53,7 @@ func (s *Spool) Forget(output string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.readers[output]; r != nil {
-		r.closeFile()
+		r.RestDone()
 		delete(s.readers, output)
 		s.moved = true
 		s.trim()
@@ -82,7 +84,7 @@ func (r *Reader) Left() uint64 {
 			n += g.wanted(r.tag)
 		}
 	}
-	return n - r.consumed
+	return n - r.consumed + r.restLeft
 }
 
 // Reading reports whether entries are to be taken with Next.
@@ -117,7 +119,7 @@ func (r *Reader) Start() {
 func (r *Reader) Finish() bool {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	if r.reading && r.read.Before(r.s.end()) {
+	if r.reading && (len(r.rest) > 0 || r.read.Before(r.s.end())) {
 		return false
 	}
 	r.reading = false
@@ -150,9 +152,12 @@ func (r *Reader) Release() {
 // jump goes on reading at p.
 func (r *Reader) jump(p Position) { r.read, r.consumed = p, 0 }
 
-// Next returns the next entry that is for this output, and where it ends; ok is false
-// where there is none yet.
+// Next returns the next entry that is for this output, and where it ends: zero for what
+// KeepRest kept. ok is false where there is none yet.
 func (r *Reader) Next() (e Entry, end Position, ok bool, err error) {
+	if e, ok := r.takeRest(); ok {
+		return e, end, true, nil
+	}
 	for {
 		r.s.mu.Lock()
 		if r.read != r.at { // Start, or a segment was dropped

@@ -35,6 +35,9 @@ func (s *Spool) recover() error {
 	}
 	for _, r := range s.readers {
 		r.settle()
+		if err := r.loadRest(); err != nil {
+			return err
+		}
 	}
 	s.trim()
 	return nil

@@ -440,3 +440,47 @@ func BenchmarkAppend(b *testing.B) {
 		add(b, s, batch...)
 	}
 }
+
+// TestRest: what an output had in memory comes before what it had on disk, until it is
+// acknowledged.
+func TestRest(t *testing.T) {
+	o := Options{Directory: t.TempDir()}
+	s := open(t, o)
+	add(t, s, packets(90, 95)...) // not for a
+	r := s.Reader("a")
+	r.Start()
+	add(t, s, packets(10, 12)...)
+	if err := r.KeepRest(packets(5, 9)); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	for range 2 {
+		s = open(t, o)
+		r = s.Reader("a")
+		if r.Left() != 16 || r.Finish() {
+			t.Errorf("%d records left", r.Left())
+		}
+		var got []uint64
+		for {
+			e, end, ok, err := r.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				break
+			}
+			if (end == Position{}) != (e.Sequence < 10) {
+				t.Errorf("entry %d ends at %v", e.Sequence, end)
+			}
+			got = append(got, e.Sequence)
+		}
+		wantNumbers(t, got, span(5, 12))
+		s.Close()
+	}
+	s = open(t, o)
+	s.Reader("a").RestDone()
+	s.Close()
+	s = open(t, o)
+	defer s.Close()
+	wantNumbers(t, drain(t, s.Reader("a")), span(10, 12))
+}

@@ -179,3 +179,6 @@ func (s *Stream) giveUp(n int, gap func(Gap)) {
 
 func (s *Stream) mark(n uint64)         { s.seen[n%window/64] |= 1 << (n % 64) }
 func (s *Stream) wasSeen(n uint64) bool { return s.seen[n%window/64]&(1<<(n%64)) != 0 }
+
+// Start is when the stream began, in Unix nanoseconds.
+func (s *Stream) Start() int64 { return s.start }

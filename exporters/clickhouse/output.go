@@ -1,0 +1,142 @@
+package clickhouse
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"intsink/exporters/collect"
+)
+
+// Config of an output.
+type Config struct {
+	URL          string // with the parameter table: https://ch:8443/?table=int.reports
+	User         string
+	PasswordFile string
+	TLS          *tls.Config
+	Rows         int           // of a block, about
+	Wait         time.Duration // for a block to fill
+	Timeout      time.Duration // of one insert
+}
+
+// Output inserts blocks, one after the other. It implements collect.Output.
+type Output struct {
+	c      Config
+	insert *url.URL
+	client *http.Client
+	clock  func() time.Time
+
+	block []*collect.Delivery // that is being gathered
+	rows  int
+	since time.Time // of the block's first record
+	full  bool      // there was something that did not fit
+	way   *insert   // the block that is on its way; nil: none
+}
+
+// New makes an output. It connects to nothing yet; the error is of the configuration.
+func New(c Config) (*Output, error) {
+	u, err := url.Parse(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	q := u.Query()
+	table := q.Get("table")
+	if table == "" {
+		return nil, errors.New("the URL names no table: write it as a parameter, such as http://ch:8123/?table=int.reports")
+	}
+	q.Del("table")
+	q.Set("query", "INSERT INTO "+quote(table)+" FORMAT JSONEachRow")
+	for name, value := range map[string]string{"date_time_input_format": "best_effort", "input_format_skip_unknown_fields": "1"} {
+		if !q.Has(name) {
+			q.Set(name, value)
+		}
+	}
+	u.RawQuery = q.Encode()
+	return &Output{
+		c: c, insert: u, clock: time.Now,
+		client: &http.Client{Timeout: c.Timeout, Transport: &http.Transport{TLSClientConfig: c.TLS, MaxIdleConns: 2, IdleConnTimeout: time.Minute, Proxy: http.ProxyFromEnvironment}},
+	}, nil
+}
+
+// quote makes identifiers of the parts of a table's name.
+func quote(table string) string {
+	parts := strings.Split(table, ".")
+	for i, p := range parts {
+		parts[i] = "`" + strings.NewReplacer("\\", "\\\\", "`", "\\`").Replace(p) + "`"
+	}
+	return strings.Join(parts, ".")
+}
+
+// Format is JSON.
+func (o *Output) Format() collect.Format { return collect.JSON }
+
+// Room is there while the block is not full.
+func (o *Output) Room(records, _ int) bool {
+	o.full = o.rows > 0 && o.rows+records > o.c.Rows
+	o.Tick()
+	return o.rows == 0 || o.rows+records <= o.c.Rows
+}
+
+// Send adds d to the block.
+func (o *Output) Send(d *collect.Delivery) {
+	if o.rows == 0 {
+		o.since = o.clock()
+	}
+	o.block = append(o.block, d)
+	o.rows += d.Count()
+	o.full = o.rows >= o.c.Rows
+	o.Tick()
+}
+
+// Tick takes answers, sends again what failed, and sends a block that is full or has
+// waited for long enough.
+func (o *Output) Tick() {
+	now := o.clock()
+	if o.way != nil {
+		o.way.poll(now)
+	}
+	if o.way == nil && o.rows > 0 && (o.full || now.Sub(o.since) >= o.c.Wait) {
+		o.start()
+	}
+}
+
+// start sends the block.
+func (o *Output) start() {
+	o.way = newInsert(o, o.block)
+	o.block, o.rows, o.full = nil, 0, false
+	o.way.post()
+}
+
+// Flush sends the block and waits for the answer, or until ctx ends.
+func (o *Output) Flush(ctx context.Context) {
+	for o.way != nil || o.rows > 0 {
+		if o.way == nil {
+			o.start()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pollEvery):
+			o.way.poll(o.clock())
+		}
+	}
+}
+
+const pollEvery = 10 * time.Millisecond
+
+// Close gives up what has not been answered.
+func (o *Output) Close() error {
+	if o.way != nil {
+		o.way.giveUp()
+	}
+	for _, d := range o.block {
+		d.FailedAll(collect.ErrStopped)
+	}
+	o.block, o.rows, o.way = nil, 0, nil
+	o.client.CloseIdleConnections()
+	return nil
+}

@@ -1,0 +1,148 @@
+package collect
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cespare/xxhash/v2"
+
+	"intsink/exporters/collect/spool"
+	"intsink/exporters/record"
+)
+
+// Format is an encoding of records.
+type Format uint8
+
+const (
+	JSON     Format = iota // one object a record, each with a line feed behind it
+	Protobuf               // one message intsink.v1.Report a record, without a length
+	numFormats
+)
+
+// Batch holds encoded records and the report packets that they came in.
+type Batch struct {
+	raw     []byte // payloads of entries
+	entries []spool.Entry
+	items   []item
+	encoded [numFormats][]byte
+	bytes   int // what it counts for in a queue
+	refs    atomic.Int32
+}
+
+// item is one record of a batch.
+type item struct {
+	end  [numFormats]uint32 // in encoded
+	flow uint64             // hash of the flow, the same in both directions; 0: none
+	node uint32
+	kind record.Type
+}
+
+var batches = sync.Pool{New: func() any { return new(Batch) }}
+
+// newBatch returns an empty batch that the caller holds.
+func newBatch() *Batch {
+	b := batches.Get().(*Batch)
+	b.raw, b.entries, b.items, b.bytes = b.raw[:0], b.entries[:0], b.items[:0], 0
+	for f := range b.encoded {
+		b.encoded[f] = b.encoded[f][:0]
+	}
+	b.refs.Store(1)
+	return b
+}
+
+// maxKept is the room of a batch above which it is left to the garbage collector.
+const maxKept = 4 << 20
+
+// release gives a batch back when nobody holds it any more.
+func (b *Batch) release() {
+	if b.refs.Add(-1) == 0 && cap(b.raw)+cap(b.encoded[JSON])+cap(b.encoded[Protobuf]) <= maxKept {
+		batches.Put(b)
+	}
+}
+
+// Len is the number of records.
+func (b *Batch) Len() int { return len(b.items) }
+
+// Bytes are the records from one up to another in a format, one behind the other.
+func (b *Batch) Bytes(f Format, from, to int) []byte {
+	start, end := uint32(0), uint32(0)
+	if from > 0 {
+		start = b.items[from-1].end[f]
+	}
+	if to > 0 {
+		end = b.items[to-1].end[f]
+	}
+	return b.encoded[f][start:end:end]
+}
+
+// Record is the encoding of record i, of JSON without the line feed.
+func (b *Batch) Record(f Format, i int) []byte {
+	r := b.Bytes(f, i, i+1)
+	if f == JSON {
+		r = r[:len(r)-1]
+	}
+	return r
+}
+
+// Flow is a hash of record i's flow that is the same in both directions; false where the
+// record has no flow.
+func (b *Batch) Flow(i int) (uint64, bool) { return b.items[i].flow, b.items[i].flow != 0 }
+
+// Node is the node id of record i.
+func (b *Batch) Node(i int) uint32 { return b.items[i].node }
+
+// add appends a record in the formats asked for.
+func (b *Batch) add(r *record.Record, formats uint8) {
+	it := item{node: r.NodeID, kind: r.Type, flow: flowHash(r)}
+	if formats&(1<<JSON) != 0 {
+		b.encoded[JSON] = append(record.AppendJSON(b.encoded[JSON], r), '\n')
+	}
+	if formats&(1<<Protobuf) != 0 {
+		b.encoded[Protobuf] = record.AppendProto(b.encoded[Protobuf], r)
+	}
+	for f := range b.encoded {
+		it.end[f] = uint32(len(b.encoded[f]))
+	}
+	b.items = append(b.items, it)
+}
+
+// addEntry appends a report packet or note; its payload is copied.
+func (b *Batch) addEntry(e spool.Entry) *spool.Entry {
+	at := len(b.raw)
+	b.raw = append(b.raw, e.Payload...)
+	e.Payload = b.raw[at:len(b.raw):len(b.raw)]
+	b.entries = append(b.entries, e)
+	return &b.entries[len(b.entries)-1]
+}
+
+// overhead is what a batch and its records take besides their bytes.
+const overhead = 1 << 10
+
+// seal counts what the batch takes; nothing is added any more.
+func (b *Batch) seal() {
+	b.bytes = overhead + len(b.raw)
+	for f := range b.encoded {
+		b.bytes += len(b.encoded[f])
+	}
+}
+
+// flowHash is the same for both directions of a flow, and 0 where there is none.
+func flowHash(r *record.Record) uint64 {
+	if !r.Has(record.KnownAddresses) {
+		return 0
+	}
+	var key [37]byte
+	src, dst := netip.AddrPortFrom(r.Source, r.SourcePort), netip.AddrPortFrom(r.Destination, r.DestinationPort)
+	if dst.Compare(src) < 0 {
+		src, dst = dst, src
+	}
+	s, d := src.Addr().As16(), dst.Addr().As16()
+	copy(key[:], s[:])
+	copy(key[16:], d[:])
+	binary.BigEndian.PutUint16(key[32:], src.Port())
+	binary.BigEndian.PutUint16(key[34:], dst.Port())
+	key[36] = r.Protocol
+	return max(xxhash.Sum64(key[:]), 1)
+}

@@ -1,0 +1,374 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"intsink/exporters/collect/spool"
+	"intsink/exporters/collect/streams"
+	"intsink/exporters/record"
+)
+
+// Listen is one address that reports come to.
+type Listen struct {
+	Name    string
+	Address string
+	Sockets int
+	Buffer  int            // bytes, of each socket
+	Allow   []netip.Prefix // none: everybody
+	Limit   int            // report packets a second of one exporter; 0: none
+	Streams int            // at most
+}
+
+// Options of a collector.
+type Options struct {
+	Listens []Listen
+	Outputs []NamedOutput
+	Spool   *spool.Spool // nil: none
+	Always  bool         // everything goes to the spool before it goes to an output
+	Queue   int          // bytes of the queue of each output; 0: 16 MiB
+	State   string       // file that the streams' numbers are kept in; "": none
+	Decoder func() Decoder
+	Observe func(*record.Record) // is shown each report once, by several goroutines; may be nil
+	Log     *slog.Logger
+	Flush   time.Duration // that the outputs have at the end; 0: FlushTime
+}
+
+// NamedOutput is an output and the name that its metrics and its place in the spool have.
+type NamedOutput struct {
+	Name string
+	Output
+}
+
+// Collector receives reports and gives them to outputs.
+type Collector struct {
+	o       Options
+	log     *limitedLog
+	began   time.Time
+	sockets sync.WaitGroup
+	ticking chan struct{}
+	ticked  chan struct{}
+
+	mu       sync.Mutex
+	listens  []*listen
+	feeds    []*feed
+	formats  uint8
+	records  [record.NumTypes]uint64
+	entries  []spool.Entry // room
+	ends     []spool.Position
+	spoolErr uint64
+	stopped  bool
+}
+
+// Stream and gap records are made so often.
+const statsPeriod = 10 * time.Second
+
+// Start binds the sockets and begins to receive.
+func Start(o Options) (*Collector, error) {
+	if o.Queue == 0 {
+		o.Queue = 16 << 20
+	}
+	if o.Flush == 0 {
+		o.Flush = FlushTime
+	}
+	c := &Collector{o: o, log: newLimitedLog(o.Log), began: time.Now(), ticking: make(chan struct{}), ticked: make(chan struct{})}
+	for _, l := range o.Listens {
+		sockets, err := openSockets(l.Address, l.Sockets, l.Buffer)
+		if err != nil {
+			for _, l := range c.listens {
+				l.close()
+			}
+			return nil, err
+		}
+		c.listens = append(c.listens, newListen(l, sockets))
+	}
+	c.resume()
+	c.SetOutputs(o.Outputs)
+	for _, l := range c.listens {
+		for _, s := range l.sockets {
+			c.sockets.Add(1)
+			go c.receive(l, s)
+		}
+	}
+	go c.tick()
+	return c, nil
+}
+
+// SetOutputs makes outputs those that records go to. One whose name is there already
+// takes the place of the one that has it; one that is nil leaves that one as it is. Others
+// end, with what the spool has for them.
+func (c *Collector) SetOutputs(outputs []NamedOutput) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old := c.feeds
+	c.feeds, c.formats = nil, 0
+	for _, o := range outputs {
+		i := slices.IndexFunc(old, func(f *feed) bool { return f.name == o.Name })
+		switch {
+		case i < 0:
+			c.feeds = append(c.feeds, c.newFeed(o))
+		default:
+			c.feeds = append(c.feeds, old[i])
+			if o.Output != nil {
+				old[i].goOn(o.Output)
+			}
+		}
+		c.formats |= 1 << c.feeds[len(c.feeds)-1].format
+	}
+	for _, f := range old {
+		if !slices.Contains(c.feeds, f) {
+			go c.end(f)
+		}
+	}
+	if c.o.Spool == nil {
+		return
+	}
+	for _, name := range c.o.Spool.Outputs() {
+		known := func(f *feed) bool { return f.name == name }
+		if !slices.ContainsFunc(c.feeds, known) && !slices.ContainsFunc(old, known) {
+			c.giveUp(name)
+		}
+	}
+}
+
+// end lets an output finish that is no longer in the configuration.
+func (c *Collector) end(f *feed) {
+	ctx, cancel := context.WithTimeout(context.Background(), c.o.Flush)
+	defer cancel()
+	f.stop <- ctx
+	<-f.done
+	if c.o.Spool != nil {
+		c.giveUp(f.name)
+	}
+}
+
+func (c *Collector) giveUp(output string) {
+	if left := c.o.Spool.Reader(output).Left(); left > 0 {
+		c.o.Log.Warn("what is in the spool for an output that the configuration does not have is given up", "output", output, "records", left)
+	}
+	c.o.Spool.Forget(output)
+}
+
+func (c *Collector) newFeed(o NamedOutput) *feed {
+	f := newFeed(o.Name, o.Output)
+	f.format = o.Format()
+	f.limit, f.log, f.flush = c.o.Queue, c.log, c.o.Flush
+	f.maker = newMaker(c.o.Decoder(), nil)
+	f.catch = func() bool { return c.catchUp(f) }
+	if c.o.Spool != nil {
+		f.always = c.o.Always
+		f.reader = c.o.Spool.Reader(o.Name)
+		if left := f.reader.Left(); f.reader.Reading() {
+			f.live = false
+			f.accounts.Restored, f.accounts.Spooled = left, left
+		}
+		if f.always {
+			f.reader.Hold()
+		}
+	}
+	go f.run()
+	return f
+}
+
+// catchUp lets f go over to its queue where it has read all of the spool.
+func (c *Collector) catchUp(f *feed) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !f.reader.Finish() {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.live = true
+	return true
+}
+
+// push gives b to all outputs, and to the spool where one of them needs it to.
+func (c *Collector) push(b *Batch) {
+	if len(b.items) == 0 {
+		return
+	}
+	for i := range b.items {
+		c.records[b.items[i].kind]++
+	}
+	if c.o.Spool == nil {
+		for _, f := range c.feeds {
+			if !f.take(b, spool.Position{}) {
+				f.refuse(b, QueueFull)
+			}
+		}
+		return
+	}
+	needed := c.o.Always
+	for _, f := range c.feeds {
+		if !f.hasRoom(b) {
+			f.toSpool()
+			needed = true
+		}
+	}
+	var end spool.Position
+	var err error
+	if needed {
+		end, err = c.append(b)
+	}
+	for _, f := range c.feeds {
+		switch {
+		case f.take(b, end):
+		case err != nil:
+			f.refuse(b, SpoolFailed)
+		default:
+			f.account(func(a *Accounts) { a.Taken += uint64(b.Len()); a.Spooled += uint64(b.Len()) })
+			f.signal()
+		}
+	}
+}
+
+// refuse counts b as dropped.
+func (f *feed) refuse(b *Batch, why Reason) {
+	n := uint64(b.Len())
+	f.account(func(a *Accounts) { a.Taken += n; a.Dropped[why] += n })
+	f.log.say("records dropped", "output", f.name, "reason", why.String())
+}
+
+// append writes b's packets to the spool and returns where they end.
+func (c *Collector) append(b *Batch) (spool.Position, error) {
+	ends, dropped, err := c.o.Spool.Append(b.entries, c.ends[:0])
+	c.ends = ends
+	for _, d := range dropped {
+		c.lost(d)
+	}
+	if err != nil {
+		c.spoolErr++
+		c.log.say("the spool cannot be written", "err", err)
+		return spool.Position{}, err
+	}
+	return ends[len(ends)-1], nil
+}
+
+// lost accounts for what an output lost with a segment of the spool, and will tell it which
+// report packets these were.
+func (c *Collector) lost(d spool.Dropped) {
+	i := slices.IndexFunc(c.feeds, func(f *feed) bool { return f.name == d.Output })
+	if i < 0 {
+		return
+	}
+	f := c.feeds[i]
+	c.log.say("the spool is full: its oldest segment is dropped", "output", d.Output, "records", d.Records)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.accounts.Spooled -= d.Records
+	f.accounts.Dropped[SpoolFull] += d.Records
+	f.gaps = spool.Merge(f.gaps, d.Ranges)
+}
+
+// tick gives up what has been missing for too long, and makes the stats records.
+func (c *Collector) tick() {
+	defer close(c.ticked)
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	stats := time.Now().Add(statsPeriod)
+	for {
+		select {
+		case <-c.ticking:
+			return
+		case now := <-t.C:
+			c.expire(int64(now.Sub(c.began)))
+			if !now.Before(stats) {
+				stats = now.Add(statsPeriod)
+				c.tell()
+				if err := c.keepState(false); err != nil {
+					c.log.say("the streams' numbers are not kept", "err", err)
+				}
+			}
+		}
+	}
+}
+
+// expire gives up the numbers that have been missing for too long.
+func (c *Collector) expire(monotonic int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := newBatch()
+	defer b.release()
+	m := newMaker(nil, nil)
+	now := time.Now().UnixNano()
+	for _, l := range c.listens {
+		l.streams.Expire(monotonic, func(g streams.Gap) {
+			m.note(b, g.Key, g.Start, now, gapNote(g), c.formats)
+		})
+	}
+	b.seal()
+	c.push(b)
+}
+
+func gapNote(g streams.Gap) note {
+	return note{Type: record.Gap, First: g.First, Last: g.Last, Count: g.Count()}
+}
+
+// tell makes a stats record of every stream that something came of, or was missed of.
+func (c *Collector) tell() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := newBatch()
+	defer b.release()
+	m := newMaker(nil, nil)
+	now := time.Now().UnixNano()
+	for _, l := range c.listens {
+		for _, s := range l.streams.Sorted() {
+			if d := l.since(s); d != (record.StreamStats{}) {
+				m.note(b, s.Key, s.Start(), now, note{Type: record.Stats, Stats: d}, c.formats)
+			}
+		}
+	}
+	b.seal()
+	c.push(b)
+}
+
+// Stop closes the sockets, lets the outputs take what they can within [FlushTime], and
+// puts the rest into the spool. The spool stays open.
+func (c *Collector) Stop() error {
+	c.mu.Lock()
+	for _, l := range c.listens {
+		l.close()
+	}
+	c.mu.Unlock()
+	c.sockets.Wait()
+	close(c.ticking)
+	<-c.ticked
+	c.tell()
+	ctx, cancel := context.WithTimeout(context.Background(), c.o.Flush)
+	defer cancel()
+	for _, f := range c.feeds {
+		f.stop <- ctx
+	}
+	for _, f := range c.feeds {
+		<-f.done
+	}
+	if err := c.keepState(true); err != nil {
+		return fmt.Errorf("the streams' numbers are not kept: %w", err)
+	}
+	return nil
+}
+
+// Addresses are where the collector listens, in the order of the options.
+func (c *Collector) Addresses() []netip.AddrPort {
+	var all []netip.AddrPort
+	for _, l := range c.listens {
+		all = append(all, l.sockets[0].local)
+	}
+	return all
+}
+
+// SetAllow changes who may send to a listen of that name.
+func (c *Collector) SetAllow(name string, allow []netip.Prefix) {
+	for _, l := range c.listens {
+		if l.Name == name {
+			l.allow.Store(&allow)
+		}
+	}
+}

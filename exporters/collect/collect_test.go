@@ -1,0 +1,317 @@
+package collect_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"intsink/exporters/collect"
+	"intsink/exporters/collect/collecttest"
+)
+
+// got is what one record says of itself.
+type got struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Sequence uint64 `json:"sequence"`
+	Index    int    `json:"index"`
+	First    uint64 `json:"first"`
+	Last     uint64 `json:"last"`
+}
+
+// fakeOutput takes everything, or nothing, or fails.
+type fakeOutput struct {
+	mu     sync.Mutex
+	room   bool
+	fails  int // so many records fail
+	large  int // so many are too large
+	mute   bool
+	silent []*collect.Delivery // never settled while mute
+	got    []got
+	closed bool
+}
+
+func (o *fakeOutput) Format() collect.Format { return collect.JSON }
+
+func (o *fakeOutput) Room(int, int) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.room && len(o.silent) < 10
+}
+
+func (o *fakeOutput) Send(d *collect.Delivery) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.mute {
+		o.silent = append(o.silent, d)
+		return
+	}
+	for n := range d.Count() {
+		i := d.Index(n)
+		switch {
+		case o.fails > 0:
+			o.fails--
+			d.Failed(i, errors.New("away"))
+			continue
+		case o.large > 0:
+			o.large--
+			d.Dropped(i, collect.TooLarge)
+			continue
+		}
+		var g got
+		if err := json.Unmarshal(d.Record(collect.JSON, i), &g); err != nil {
+			panic(err)
+		}
+		o.got = append(o.got, g)
+		d.Delivered(1)
+	}
+}
+
+func (o *fakeOutput) Flush(context.Context) {}
+
+func (o *fakeOutput) Close() error {
+	o.mu.Lock()
+	silent := o.silent
+	o.silent, o.closed = nil, true
+	o.mu.Unlock()
+	for _, d := range silent {
+		d.FailedAll(errors.New("closed"))
+	}
+	return nil
+}
+
+func (o *fakeOutput) set(change func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	change()
+}
+
+func (o *fakeOutput) reports() (all []got) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, g := range o.got {
+		if g.Type == "report" {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// wantOrder: all reports of packets [from, to), in order, each once.
+func wantOrder(t *testing.T, all []got, from, to int) {
+	t.Helper()
+	for i, g := range all {
+		if g.Sequence != uint64(from+i/2) || g.Index != i%2 {
+			t.Fatalf("record %d is %+v", i, g)
+		}
+	}
+	if len(all) != 2*(to-from) {
+		t.Errorf("%d records, want %d", len(all), 2*(to-from))
+	}
+}
+
+func TestDelivery(t *testing.T) {
+	out := &fakeOutput{room: true}
+	b := collecttest.New(t, collect.Options{}, 0, out)
+	b.Send(500)
+	b.Stop()
+	wantOrder(t, out.reports(), 0, 500)
+	s := b.C.Snapshot()
+	if o := s.Outputs[0]; o.Delivered != 1001 || !out.closed { // and a stats record
+		t.Errorf("%+v", o)
+	}
+	if l := s.Listens[0]; l.Packets != 500 || len(l.Streams) != 1 || l.Streams[0].Received != 500 || l.Buffer < 1<<20 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestFailedRecordsAreSentAgain, before anything else is.
+func TestFailedRecordsAreSentAgain(t *testing.T) {
+	out := &fakeOutput{room: true, fails: 7, large: 1}
+	b := collecttest.New(t, collect.Options{}, 0, out)
+	b.Send(50)
+	b.Wait("everything is delivered", func() bool { return b.C.Snapshot().Outputs[0].Queued == 0 })
+	b.Stop()
+	seen := map[string]bool{}
+	for _, g := range out.reports() {
+		seen[g.ID] = true
+	}
+	o := b.C.Snapshot().Outputs[0]
+	if len(seen) != 99 || len(out.reports()) != 99 || o.Retried < 7 || o.Dropped[collect.TooLarge] != 1 {
+		t.Errorf("%d records, %d ids, %+v", len(out.reports()), len(seen), o)
+	}
+}
+
+func TestWithoutASpoolAFullQueueDrops(t *testing.T) {
+	out, good := &fakeOutput{}, &fakeOutput{room: true}
+	b := collecttest.New(t, collect.Options{Flush: 50 * time.Millisecond, Queue: 10000}, 0, out, good)
+	b.Send(300)
+	b.Wait("the good one has all", func() bool { return len(good.reports()) == 600 })
+	o := b.C.Snapshot().Outputs[0]
+	if o.Dropped[collect.QueueFull] == 0 || o.Queued == 0 || o.Dropped[collect.QueueFull]+o.Queued != 600 {
+		t.Errorf("%+v", o)
+	}
+	b.Stop()
+	if o := b.C.Snapshot().Outputs[0]; o.Dropped[collect.NotDelivered] == 0 || o.Queued != 0 {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestSpool: while one output takes nothing, its records wait on disk; it gets all of
+// them in order afterwards, and the other output notices nothing.
+func TestSpool(t *testing.T) {
+	for _, always := range []bool{false, true} {
+		t.Run(fmt.Sprint("always ", always), func(t *testing.T) {
+			out, good := &fakeOutput{}, &fakeOutput{room: true}
+			b := collecttest.New(t, collect.Options{Queue: 10000, Always: always}, 1<<30, out, good)
+			b.Send(400)
+			b.Wait("the good one has all", func() bool { return len(good.reports()) == 800 })
+			if o := b.C.Snapshot().Outputs[0]; o.Spooled == 0 || o.Queued == 0 || o.Live || o.Delivered != 0 {
+				t.Errorf("%+v", o)
+			}
+			out.set(func() { out.room = true })
+			b.Send(100)
+			b.Wait("it has caught up", func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued == 0 })
+			b.Send(100)
+			b.Stop()
+			wantOrder(t, out.reports(), 0, 600)
+			wantOrder(t, good.reports(), 0, 600)
+		})
+	}
+}
+
+// TestRestart: what was not delivered by one process is by the next, in order, under the
+// same ids, and the numbers go on.
+func TestRestart(t *testing.T) {
+	for _, always := range []bool{false, true} {
+		for _, queue := range []int{10000, 1 << 20} { // with and without reading from the spool
+			t.Run(fmt.Sprintf("always %v, queue %d", always, queue), func(t *testing.T) {
+				out := &fakeOutput{room: true, mute: true}
+				b := collecttest.New(t, collect.Options{Flush: 50 * time.Millisecond, Queue: queue, Always: always}, 1<<30, out)
+				b.Send(300)
+				address := b.Address()
+				b.Stop()
+				o := b.C.Snapshot().Outputs[0]
+				if o.Spooled != 601 || o.Queued != 0 {
+					t.Errorf("%+v", o)
+				}
+				for range 2 { // a restart in between that changes nothing
+					out = &fakeOutput{}
+					b.Start(collect.Options{Flush: 50 * time.Millisecond, Queue: queue, Always: always}, 1<<30, out)
+					b.Stop()
+				}
+				out = &fakeOutput{room: true}
+				b.Start(collect.Options{Flush: 50 * time.Millisecond, Queue: queue, Always: always, Listens: []collect.Listen{{Address: address, Sockets: 1, Buffer: 1 << 20, Streams: 10}}}, 1<<30, out)
+				if o := b.C.Snapshot().Outputs[0]; o.Restored != 601 {
+					t.Errorf("%+v", o)
+				}
+				b.Send(50)
+				b.Wait("all is delivered", func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued == 0 })
+				b.Stop()
+				wantOrder(t, out.reports(), 0, 350)
+				ids := map[string]bool{}
+				for _, g := range out.got {
+					ids[g.ID] = true
+				}
+				if len(ids) != len(out.got) {
+					t.Errorf("%d ids of %d records", len(ids), len(out.got))
+				}
+			})
+		}
+	}
+}
+
+// TestFullSpool: the oldest go; what is missing is told in gap records, and the numbers
+// add up.
+func TestFullSpool(t *testing.T) {
+	out := &fakeOutput{}
+	b := collecttest.New(t, collect.Options{Queue: 2000}, 16000, out)
+	b.Send(600)
+	out.set(func() { out.room = true })
+	b.Wait("it has caught up", func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued == 0 })
+	b.Stop()
+	o := b.C.Snapshot().Outputs[0]
+	have := map[uint64]bool{}
+	for _, g := range out.got {
+		switch g.Type {
+		case "report":
+			have[g.Sequence] = true
+		case "gap":
+			for n := g.First; n <= g.Last; n++ {
+				if have[n] {
+					t.Fatalf("%d came, and is said to be missing", n)
+				}
+				have[n] = true
+			}
+		}
+	}
+	if o.Dropped[collect.SpoolFull] == 0 || len(have) != 600 || int(o.Dropped[collect.SpoolFull])/2 != 600-len(out.reports())/2 {
+		t.Errorf("%d numbers, %d reports, %+v", len(have), len(out.reports()), o)
+	}
+}
+
+// TestReplaceOutput: what the old one did not deliver goes to the new one.
+func TestReplaceOutput(t *testing.T) {
+	old, out := &fakeOutput{room: true, mute: true}, &fakeOutput{room: true}
+	b := collecttest.New(t, collect.Options{}, 0, old)
+	b.Send(100)
+	b.C.SetOutputs([]collect.NamedOutput{{Name: "out0", Output: out}})
+	b.Send(100)
+	b.Wait("all is delivered", func() bool { return b.C.Snapshot().Outputs[0].Queued == 0 })
+	b.Stop()
+	wantOrder(t, out.reports(), 0, 200)
+	if !old.closed || len(old.got) != 0 {
+		t.Errorf("the old output: %+v", old)
+	}
+}
+
+func TestRefusedDatagrams(t *testing.T) {
+	out := &fakeOutput{room: true}
+	b := collecttest.New(t, collect.Options{Listens: []collect.Listen{{Address: "127.0.0.1:0", Sockets: 1, Buffer: 1 << 20, Streams: 1, Limit: 4}}}, 0, out)
+	b.Write(collecttest.Packet(0, 1))
+	b.Write([]byte{0x20})
+	b.Write([]byte("hello, collector"))
+	b.Write(collecttest.Packet(1, 0)) // nothing can be read in it
+	b.Write(collecttest.Packet(2, 1)) // over the limit
+	b.Stop()
+	l := b.C.Snapshot().Listens[0]
+	if want := [collect.NumRefusals]uint64{collect.NotReport: 2, collect.Undecodable: 1, collect.OverLimit: 1}; l.Refused != want || l.Packets != 1 || l.Streams[0].Undecodable != 1 {
+		t.Errorf("%+v", l)
+	}
+
+	none := []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
+	b = collecttest.New(t, collect.Options{Listens: []collect.Listen{{Address: "127.0.0.1:0", Sockets: 1, Buffer: 1 << 20, Streams: 1, Allow: none}}}, 0, out)
+	b.Write(collecttest.Packet(0, 1))
+	b.C.SetAllow("", []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})
+	b.Write(collecttest.Packet(0, 1))
+	other := collecttest.Packet(7, 1)
+	other[7]++ // another node
+	b.Write(other)
+	b.Stop()
+	if l := b.C.Snapshot().Listens[0]; l.Refused != [collect.NumRefusals]uint64{collect.NotAllowed: 1, collect.TooManyStreams: 1} || l.Packets != 1 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestGapRecords: a number that does not come within a second is told of.
+func TestGapRecords(t *testing.T) {
+	out := &fakeOutput{room: true}
+	b := collecttest.New(t, collect.Options{}, 0, out)
+	b.Send(2)
+	b.Next += 3
+	b.Send(1)
+	b.Wait("a gap record", func() bool {
+		out.mu.Lock()
+		defer out.mu.Unlock()
+		return len(out.got) == 7
+	})
+	b.Stop()
+	if g := out.got[6]; g.Type != "gap" || g.First != 2 || g.Last != 4 {
+		t.Errorf("%+v", g)
+	}
+}

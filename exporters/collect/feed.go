@@ -1,0 +1,356 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"intsink/exporters/collect/spool"
+)
+
+// feed is what stands between the receivers and one output: the queue, the way from the
+// spool, what was sent and is not settled, and the accounts.
+type feed struct {
+	name   string
+	format Format        // of the newest output; under the collector's lock
+	reader *spool.Reader // nil where there is no spool
+	always bool          // everything goes to the spool, too
+	limit  int           // bytes of the queue
+	maker  *maker        // for what comes from the spool
+	catch  func() bool   // goes over from the spool to the queue, where everything was read
+	log    *limitedLog
+	flush  time.Duration
+
+	wake chan struct{}
+	next chan Output // an output to go on with instead
+	stop chan context.Context
+	done chan struct{}
+
+	// Of the goroutine that runs it.
+	out     Output
+	pending *Delivery // waits for room
+
+	mu       sync.Mutex
+	live     bool // what comes goes into the queue; false: it comes by the spool
+	queue    []*Delivery
+	waiting  int // bytes of the queue
+	window   []*Delivery
+	unsent   int           // deliveries of the window with records to be sent again
+	sent     int           // records that were sent and are not settled
+	spooled  int           // deliveries of the window that came from the spool
+	rest     int           // deliveries that an earlier process left and that are not settled
+	gaps     []spool.Range // that the output is still to be told of
+	backoff  time.Duration
+	again    time.Time // not before
+	retried  uint64
+	lastGood time.Time
+	failing  bool // nothing arrived since the last failure
+	accounts Accounts
+}
+
+const (
+	firstBackoff = 100 * time.Millisecond
+	lastBackoff  = 5 * time.Second
+	tick         = 100 * time.Millisecond
+)
+
+func newFeed(name string, out Output) *feed {
+	return &feed{
+		name: name, out: out, live: true, backoff: firstBackoff,
+		wake: make(chan struct{}, 1), next: make(chan Output, 1), stop: make(chan context.Context, 1), done: make(chan struct{}),
+	}
+}
+
+// goOn makes the feed go on with another output, soon.
+func (f *feed) goOn(out Output) {
+	select {
+	case unused := <-f.next:
+		unused.Close()
+	default:
+	}
+	f.next <- out
+	f.format = out.Format()
+}
+
+// take puts b into the queue where there is room; end is where b ends in the spool.
+func (f *feed) take(b *Batch, end spool.Position) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.live || f.waiting+b.bytes > f.limit && len(f.queue) > 0 {
+		return false
+	}
+	b.refs.Add(1)
+	f.queue = append(f.queue, &Delivery{Batch: b, feed: f, end: end})
+	f.waiting += b.bytes
+	f.accounts.Taken += uint64(b.Len())
+	f.accounts.Queued += uint64(b.Len())
+	f.signal()
+	return true
+}
+
+// hasRoom reports whether take would take b.
+func (f *feed) hasRoom(b *Batch) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.live && (f.waiting+b.bytes <= f.limit || len(f.queue) == 0)
+}
+
+// toSpool makes the feed read from the spool what is appended from now on.
+func (f *feed) toSpool() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.live {
+		f.live = false
+		f.reader.Start()
+		f.signal()
+	}
+}
+
+// account changes the accounts.
+func (f *feed) account(change func(*Accounts)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(&f.accounts)
+}
+
+func (f *feed) signal() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run feeds the output until it is told to stop.
+func (f *feed) run() {
+	defer close(f.done)
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	for {
+		for f.step(time.Now()) {
+			select {
+			case ctx := <-f.stop:
+				f.finish(ctx)
+				return
+			default:
+			}
+		}
+		select {
+		case <-f.wake:
+		case <-t.C:
+			if o, ok := f.out.(Ticker); ok {
+				o.Tick()
+			}
+		case out := <-f.next:
+			f.replace(out)
+		case ctx := <-f.stop:
+			f.finish(ctx)
+			return
+		}
+	}
+}
+
+// step sends one delivery, and reports whether there may be more to do at once.
+func (f *feed) step(now time.Time) bool {
+	if again, wait := f.toResend(now); again != nil {
+		f.resend(again)
+		return true
+	} else if wait {
+		return false
+	}
+	if f.pending == nil {
+		if f.pending = f.fetch(); f.pending == nil {
+			return false
+		}
+	}
+	d := f.pending
+	if !f.out.Room(d.Len(), len(d.encoded[f.out.Format()])) {
+		return false
+	}
+	f.pending = nil
+	f.mu.Lock()
+	f.window = append(f.window, d)
+	if d.end != (spool.Position{}) {
+		f.spooled++
+	}
+	f.mu.Unlock()
+	f.send(d)
+	return true
+}
+
+// fetch returns the next delivery, nil where there is none. The queue is older than what
+// is in the spool.
+func (f *feed) fetch() *Delivery {
+	f.mu.Lock()
+	if len(f.queue) > 0 {
+		d := f.queue[0]
+		f.queue = f.queue[1:]
+		f.waiting -= d.bytes
+		f.mu.Unlock()
+		return f.encode(d)
+	}
+	live := f.live
+	f.mu.Unlock()
+	if d := f.lostGaps(); d != nil || live {
+		return d
+	}
+	if d := f.fromSpool(); d != nil {
+		return d
+	}
+	if f.catch() {
+		f.releaseSpool()
+	}
+	return nil
+}
+
+// encode makes sure that d has the output's format: after a change of the configuration it
+// may lack it.
+func (f *feed) encode(d *Delivery) *Delivery {
+	if format := f.out.Format(); d.Len() > 0 && len(d.encoded[format]) == 0 {
+		b := f.maker.remake(d.Batch, 1<<format)
+		d.Batch.release()
+		d.Batch = b
+	}
+	return d
+}
+
+// send hands d to the output.
+func (f *feed) send(d *Delivery) {
+	f.mu.Lock()
+	d.left, d.sentAt = d.Count(), time.Now()
+	f.sent += d.left
+	empty := d.left == 0
+	if empty {
+		f.retire()
+	}
+	f.mu.Unlock()
+	if !empty {
+		f.out.Send(d)
+	}
+}
+
+// toResend are the deliveries with failed records, once nothing is on its way any more
+// and the wait is over. With wait, nothing else may be sent before.
+func (f *feed) toResend(now time.Time) (again []*Delivery, wait bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.unsent == 0 {
+		return nil, false
+	}
+	if f.sent > 0 || now.Before(f.again) {
+		return nil, true
+	}
+	for _, d := range f.window {
+		if len(d.failed) > 0 {
+			again = append(again, d)
+		}
+	}
+	f.unsent = 0
+	return again, true
+}
+
+func (f *feed) resend(again []*Delivery) {
+	for _, d := range again {
+		f.mu.Lock()
+		d.Again, d.failed, f.failing = d.failed, nil, false
+		f.retried += uint64(len(d.Again))
+		f.mu.Unlock()
+		f.send(d)
+	}
+}
+
+// settle takes note of n records of d that have arrived, or will not.
+func (f *feed) settle(d *Delivery, n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	d.left -= n
+	f.sent -= n
+	if d.left > 0 {
+		return
+	}
+	if len(d.failed) > 0 {
+		f.unsent++
+	} else {
+		f.lastGood, f.failing, f.backoff = time.Now(), false, firstBackoff
+	}
+	f.retire()
+	f.signal()
+}
+
+// drop takes note of a record that will never arrive.
+func (f *feed) drop(d *Delivery, i int, why Reason) {
+	f.mu.Lock()
+	d.dropped++
+	f.accounts.Dropped[why]++
+	f.accounts.Queued--
+	f.mu.Unlock()
+	f.settle(d, 1)
+	f.log.say("records dropped", "output", f.name, "reason", why.String())
+}
+
+// ErrStopped is the cause of failures that closing an output brings: nobody needs to be told.
+var ErrStopped = errors.New("stopped")
+
+// fail takes note of a record that is to be sent again.
+func (f *feed) fail(d *Delivery, i int, cause error) {
+	f.mu.Lock()
+	if !f.failing {
+		f.again = time.Now().Add(f.backoff)
+		f.backoff = min(2*f.backoff, lastBackoff)
+	}
+	f.failing = true
+	d.failed = append(d.failed, i)
+	f.mu.Unlock()
+	f.settle(d, 1)
+	if !errors.Is(cause, ErrStopped) {
+		f.log.say("records not delivered, trying again", "output", f.name, "err", cause)
+	}
+}
+
+// retrying takes note of records that the output itself sends again.
+func (f *feed) retrying(d *Delivery, cause error) {
+	f.mu.Lock()
+	f.failing = true
+	f.retried += uint64(d.Count())
+	f.mu.Unlock()
+	f.log.say("records not delivered, trying again", "output", f.name, "err", cause)
+}
+
+// retire takes the deliveries that are settled off the window's front.
+func (f *feed) retire() {
+	var end spool.Position
+	n := 0
+	for ; n < len(f.window); n++ {
+		d := f.window[n]
+		if d.left > 0 || len(d.failed) > 0 {
+			break
+		}
+		arrived := uint64(d.Len() - d.dropped)
+		f.accounts.Delivered += arrived
+		f.accounts.Queued -= arrived
+		if d.rest {
+			if f.rest--; f.rest == 0 && !f.reader.InRest() {
+				f.reader.RestDone()
+			}
+		}
+		if d.end != (spool.Position{}) {
+			end = d.end
+			f.spooled--
+		}
+		d.Batch.release()
+		f.window[n] = nil
+	}
+	if n == 0 {
+		return
+	}
+	f.window = f.window[n:]
+	if f.reader == nil {
+		return
+	}
+	if end != (spool.Position{}) {
+		f.reader.Ack(end)
+	}
+	if f.live && !f.always && f.spooled == 0 {
+		f.reader.Release()
+	}
+}

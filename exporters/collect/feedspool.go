@@ -1,0 +1,181 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"intsink/exporters/collect/spool"
+	"intsink/exporters/record"
+)
+
+// How much is read from the spool at a time.
+const (
+	readEntries = 64
+	readBytes   = 256 << 10
+)
+
+// lostGaps makes a delivery of what is to be told of segments that the spool dropped, nil
+// where there is nothing.
+func (f *feed) lostGaps() *Delivery {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.gaps) == 0 {
+		return nil
+	}
+	b := newBatch()
+	now := time.Now().UnixNano()
+	for _, r := range f.gaps {
+		f.maker.note(b, r.Key, r.Start, now, note{Type: record.Gap, First: r.First, Last: r.Last, Count: r.Packets}, 1<<f.out.Format())
+	}
+	b.seal()
+	f.gaps = nil
+	f.accounts.Taken += uint64(b.Len())
+	f.accounts.Queued += uint64(b.Len())
+	return &Delivery{Batch: b, feed: f}
+}
+
+// fromSpool makes a delivery of what comes next in the spool, nil where nothing does.
+func (f *feed) fromSpool() *Delivery {
+	b := newBatch()
+	d := &Delivery{Batch: b, feed: f}
+	records, lost := 0, uint64(0)
+	for len(b.entries) < readEntries && len(b.raw) < readBytes && (len(b.entries) == 0 || d.rest == f.reader.InRest()) {
+		e, end, ok, err := f.reader.Next()
+		var l *spool.LostError
+		if errors.As(err, &l) {
+			lost += l.Records
+			f.log.say("a segment of the spool cannot be read to its end", "output", f.name, "records", l.Records, "err", err)
+			continue
+		}
+		if !ok {
+			break
+		}
+		d.end, d.rest = end, end == spool.Position{}
+		f.maker.entry(b, e, 1<<f.out.Format())
+		records += int(e.Records)
+	}
+	b.seal()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a := &f.accounts
+	a.Spooled -= lost
+	a.Dropped[SpoolCorrupt] += lost
+	if len(b.entries) == 0 {
+		b.release()
+		return nil
+	}
+	a.Spooled -= uint64(records)
+	a.Queued += uint64(b.Len())
+	if n := b.Len() - records; n >= 0 { // the decoder reads more than it did before the restart
+		a.Restored += uint64(n)
+	} else {
+		a.Dropped[SpoolCorrupt] += uint64(-n)
+	}
+	if d.rest {
+		f.rest++
+	}
+	return d
+}
+
+// releaseSpool lets go of the spool where nothing of it is needed any more.
+func (f *feed) releaseSpool() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.live && !f.always && f.spooled == 0 {
+		f.reader.Release()
+	}
+}
+
+// replace goes on with another output: what the old one does not settle in time goes to
+// the new one.
+func (f *feed) replace(out Output) {
+	ctx, cancel := context.WithTimeout(context.Background(), f.flush)
+	defer cancel()
+	f.out.Flush(ctx)
+	if err := f.out.Close(); err != nil {
+		f.log.say("output not closed well", "output", f.name, "err", err)
+	}
+	f.out = out
+	f.mu.Lock()
+	f.again, f.backoff = time.Now(), firstBackoff
+	for _, d := range f.window {
+		if len(d.failed) > 0 && len(d.encoded[out.Format()]) == 0 {
+			b := f.maker.remake(d.Batch, 1<<out.Format())
+			d.Batch.release()
+			d.Batch = b
+		}
+	}
+	f.mu.Unlock()
+	if f.pending != nil {
+		f.pending = f.encode(f.pending)
+	}
+}
+
+// FlushTime is how long an output has to take what it was sent, at the end.
+const FlushTime = 5 * time.Second
+
+// finish sends what is in the queue while ctx lasts, flushes, closes the output, and puts
+// what is left into the spool.
+func (f *feed) finish(ctx context.Context) {
+	for ctx.Err() == nil && f.queued() {
+		if !f.step(time.Now()) {
+			select {
+			case <-f.wake:
+			case <-time.After(tick / 10):
+				if o, ok := f.out.(Ticker); ok {
+					o.Tick()
+				}
+			case <-ctx.Done():
+			}
+		}
+	}
+	f.out.Flush(ctx)
+	if err := f.out.Close(); err != nil {
+		f.log.say("output not closed well", "output", f.name, "err", err)
+	}
+	f.keepRest()
+}
+
+// queued reports whether something waits in memory, or is to be sent again.
+func (f *feed) queued() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.queue) > 0 || f.unsent > 0 || f.pending != nil && f.pending.end == spool.Position{}
+}
+
+// keepRest puts into the spool what is only in memory, in front of what is there.
+func (f *feed) keepRest() {
+	if d := f.lostGaps(); d != nil {
+		f.mu.Lock()
+		f.queue = append(f.queue, d)
+		f.mu.Unlock()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	left := append(f.window, f.queue...)
+	if f.pending != nil {
+		left = append(append(f.window[:len(f.window):len(f.window)], f.pending), f.queue...)
+	}
+	var entries []spool.Entry
+	memory, disk := uint64(0), uint64(0)
+	for _, d := range left {
+		if n := uint64(d.Len() - d.dropped); d.end != (spool.Position{}) {
+			disk += n
+		} else {
+			memory += n
+			entries = append(entries, d.entries...)
+		}
+	}
+	f.accounts.Queued -= memory + disk
+	f.accounts.Spooled += disk
+	if f.reader != nil {
+		err := f.reader.KeepRest(entries)
+		if err == nil {
+			f.accounts.Spooled += memory
+			return
+		}
+		f.log.say("what is not delivered could not be put into the spool", "output", f.name, "err", err)
+	}
+	f.accounts.Dropped[NotDelivered] += memory
+}

@@ -1,0 +1,77 @@
+package collect
+
+// Reason says why a record was dropped at an output.
+type Reason uint8
+
+const (
+	QueueFull    Reason = iota // the queue is full and there is no spool
+	SpoolFailed                // the spool could not be written
+	SpoolFull                  // the spool was full: its oldest segment went
+	SpoolCorrupt               // what the disk gave back is not what was written
+	TooLarge                   // larger than the receiver takes
+	Refused                    // the receiver says that it can never take this record
+	NotDelivered               // still there when the collector had to stop, and there is no spool
+	NumReasons
+)
+
+var reasons = [NumReasons]struct{ label, doc string }{
+	QueueFull:    {"queue_full", "the output's queue is full and there is no spool"},
+	SpoolFailed:  {"spool_failed", "the spool could not be written"},
+	SpoolFull:    {"spool_full", "the spool was full and its oldest segment went; gap records say what was in it"},
+	SpoolCorrupt: {"spool_corrupt", "a segment of the spool could not be read to its end"},
+	TooLarge:     {"too_large", "the receiver does not take a record of this size"},
+	Refused:      {"refused", "the receiver will never take this record"},
+	NotDelivered: {"not_delivered", "not delivered when `collect` stopped, and there is no spool"},
+}
+
+// String is the label of metrics.
+func (r Reason) String() string { return reasons[r].label }
+
+// Doc says in words what the label means.
+func (r Reason) Doc() string { return reasons[r].doc }
+
+// Accounts of one output, in records. Taken + Restored = Delivered + the sum of Dropped +
+// Queued + Spooled.
+type Accounts struct {
+	Taken     uint64 // since the start
+	Restored  uint64 // found in the spool at the start
+	Delivered uint64
+	Dropped   [NumReasons]uint64
+	Queued    uint64 // in memory, with the output or before it
+	Spooled   uint64 // on disk only
+}
+
+// Balanced reports whether the accounts add up.
+func (a *Accounts) Balanced() bool {
+	sum := a.Delivered + a.Queued + a.Spooled
+	for _, n := range a.Dropped {
+		sum += n
+	}
+	return a.Taken+a.Restored == sum
+}
+
+// Refusal says why a datagram was not taken.
+type Refusal uint8
+
+const (
+	NotAllowed     Refusal = iota // the source is in no allow list
+	OverLimit                     // the exporter sends more than its limit
+	NotReport                     // not a report packet
+	Undecodable                   // not one report in it can be read
+	TooManyStreams                // there is no room for one more stream
+	NumRefusals
+)
+
+var refusals = [NumRefusals]struct{ label, doc string }{
+	NotAllowed:     {"not_allowed", "the source address is not in `allow`"},
+	OverLimit:      {"over_limit", "the exporter sent more than `exporter_limit` report packets a second"},
+	NotReport:      {"not_report", "too short for a report packet, or of an unknown version"},
+	Undecodable:    {"undecodable", "a report packet in which not one report can be read"},
+	TooManyStreams: {"too_many_streams", "there is no room for one more stream"},
+}
+
+// String is the label of metrics.
+func (r Refusal) String() string { return refusals[r].label }
+
+// Doc says in words what the label means.
+func (r Refusal) Doc() string { return refusals[r].doc }

@@ -1,0 +1,50 @@
+package collect
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// exporters bounds what each source address may send. It is not safe for concurrent use.
+type exporters struct {
+	rate    float64 // report packets a second; 0 is no limit
+	max     int     // exporters
+	buckets map[netip.Addr]*bucket
+}
+
+// bucket holds the packets that an exporter may send at once: a second's worth.
+type bucket struct {
+	tokens float64
+	at     int64 // monotonic nanoseconds
+}
+
+func newExporters(rate, most int) *exporters {
+	return &exporters{rate: float64(rate), max: most, buckets: map[netip.Addr]*bucket{}}
+}
+
+// take reports whether the exporter may send one more.
+func (e *exporters) take(a netip.Addr, now int64) bool {
+	if e.rate == 0 {
+		return true
+	}
+	b := e.buckets[a]
+	if b == nil {
+		if len(e.buckets) >= e.max {
+			clear(e.buckets) // who is gone; the others get a second's worth anew
+		}
+		b = &bucket{e.rate, now}
+		e.buckets[a] = b
+	}
+	b.tokens = min(e.rate, b.tokens+float64(now-b.at)*e.rate/1e9)
+	b.at = now
+	if b.tokens < 1 {
+		return false
+	}
+	b.tokens--
+	return true
+}
+
+// allows reports whether a is in one of the prefixes; none at all allow everybody.
+func allows(prefixes []netip.Prefix, a netip.Addr) bool {
+	return len(prefixes) == 0 || slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(a) })
+}

@@ -1,0 +1,208 @@
+package collect
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"intsink/exporters/collect/spool"
+	"intsink/exporters/collect/streams"
+	"intsink/exporters/record"
+)
+
+// listen is one address with its sockets and streams. All but the sockets and allow is
+// under the collector's lock.
+type listen struct {
+	Listen
+	sockets   []*socket
+	allow     atomic.Pointer[[]netip.Prefix]
+	streams   *streams.Table
+	exporters *exporters
+	told      map[streams.Key]streams.Counts // at the last stats record
+	datagrams uint64
+	inHand    uint64 // of these, not yet counted as taken or refused
+	refused   [NumRefusals]uint64
+	overflows uint64
+	packets   uint64 // accepted
+}
+
+func newListen(l Listen, sockets []*socket) *listen {
+	n := &listen{Listen: l, sockets: sockets, streams: streams.New(l.Streams), exporters: newExporters(l.Limit, l.Streams), told: map[streams.Key]streams.Counts{}}
+	n.allow.Store(&l.Allow)
+	return n
+}
+
+func (l *listen) close() {
+	for _, s := range l.sockets {
+		s.Close()
+	}
+}
+
+// since is what came of s since the last call.
+func (l *listen) since(s *streams.Stream) record.StreamStats {
+	was, is := l.told[s.Key], s.Counts
+	l.told[s.Key] = is
+	return record.StreamStats{
+		Received:    is.Received - was.Received,
+		Lost:        is.Lost - was.Lost,
+		Late:        is.Late + is.Repeated - was.Late - was.Repeated,
+		Undecodable: is.Undecodable - was.Undecodable,
+	}
+}
+
+// incoming is a datagram that was taken, and where it stands.
+type incoming struct {
+	*datagram
+	stream *streams.Stream
+	place  streams.Place
+}
+
+// receive takes what comes to one socket, until it is closed.
+func (c *Collector) receive(l *listen, s *socket) {
+	defer c.sockets.Done()
+	m := newMaker(c.o.Decoder(), c.o.Observe)
+	var taken []incoming
+	var gaps []streams.Gap
+	for {
+		datagrams, err := s.receive()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			c.log.say("nothing received", "listen", l.Address, "err", err)
+			time.Sleep(tick)
+			continue
+		}
+		taken, gaps = c.admit(l, s, datagrams, taken[:0], gaps[:0])
+		c.deliver(l, m, taken, gaps)
+	}
+}
+
+// admit counts datagrams, and finds out where those stand that are taken.
+func (c *Collector) admit(l *listen, s *socket, datagrams []datagram, taken []incoming, gaps []streams.Gap) ([]incoming, []streams.Gap) {
+	allow := *l.allow.Load()
+	now := int64(time.Since(c.began))
+	gap := func(g streams.Gap) { gaps = append(gaps, g) }
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l.datagrams += uint64(len(datagrams))
+	l.overflows += s.lost
+	s.lost = 0
+	for i := range datagrams {
+		d := &datagrams[i]
+		if !allows(allow, d.from.Addr()) {
+			l.refused[NotAllowed]++
+			continue
+		}
+		if !l.exporters.take(d.from.Addr(), now) {
+			l.refused[OverLimit]++
+			continue
+		}
+		h, ok := streams.ReadHeader(d.payload)
+		if !ok {
+			l.refused[NotReport]++
+			continue
+		}
+		times := streams.Times{Arrived: d.arrived, Monotonic: now}
+		k := streams.Key{Exporter: d.from.Addr(), Collector: s.local, Node: h.Node, HwID: h.HwID, Version: h.Version}
+		st := l.streams.Find(k, h, times)
+		if st == nil {
+			l.refused[TooManyStreams]++
+			continue
+		}
+		taken = append(taken, incoming{d, st, st.See(h, times, gap)})
+	}
+	l.inHand += uint64(len(taken))
+	return taken, gaps
+}
+
+// deliver decodes what was taken and gives it to the outputs.
+func (c *Collector) deliver(l *listen, m *maker, taken []incoming, gaps []streams.Gap) {
+	c.mu.Lock()
+	formats := c.formats
+	c.mu.Unlock()
+	b := newBatch()
+	defer b.release()
+	for _, g := range gaps {
+		m.note(b, g.Key, g.Start, time.Now().UnixNano(), gapNote(g), formats)
+	}
+	bad := taken[:0]
+	for _, in := range taken {
+		e := spool.Entry{
+			Received: in.arrived, From: in.from, To: in.stream.Collector,
+			Start: in.place.Start, Sequence: in.place.Sequence, Payload: in.payload,
+		}
+		if m.packet(b, e, formats) == 0 {
+			bad = append(bad, in)
+		}
+	}
+	b.seal()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, in := range bad {
+		in.stream.Undecodable++
+	}
+	l.inHand -= uint64(len(taken))
+	l.refused[Undecodable] += uint64(len(bad))
+	l.packets += uint64(len(taken) - len(bad))
+	c.push(b)
+}
+
+// stateFile is the shape of the file that keeps the streams' numbers.
+type stateFile struct {
+	Version int             `json:"version"`
+	Exact   bool            `json:"exact"` // nothing came since
+	Streams []streams.State `json:"streams"`
+}
+
+// keepState writes down where the streams stand.
+func (c *Collector) keepState(exact bool) error {
+	if c.o.State == "" {
+		return nil
+	}
+	f := stateFile{Version: 1, Exact: exact}
+	c.mu.Lock()
+	for _, l := range c.listens {
+		f.Streams = append(f.Streams, l.streams.States()...)
+	}
+	c.mu.Unlock()
+	b, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return spool.WriteFile(c.o.State, b)
+}
+
+// resume goes on with the numbers that an earlier process kept.
+func (c *Collector) resume() {
+	if c.o.State == "" {
+		return
+	}
+	b, err := os.ReadFile(c.o.State)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	var f stateFile
+	if err == nil {
+		err = json.Unmarshal(b, &f)
+	}
+	if err != nil || f.Version != 1 {
+		c.o.Log.Warn("the streams begin anew: their numbers could not be read", "file", c.o.State, "err", err)
+		return
+	}
+	now := streams.Times{Arrived: time.Now().UnixNano()}
+	for _, l := range c.listens {
+		var mine []streams.State
+		for _, st := range f.Streams {
+			if st.Collector == l.sockets[0].local {
+				mine = append(mine, st)
+			}
+		}
+		l.streams.Resume(mine, f.Exact, now)
+	}
+}

@@ -1,0 +1,60 @@
+package collect
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// limitedLog writes at most 3 lines of one message in 10 seconds and counts the rest, so
+// that nobody who sends packets, and no broker that is away, fills a disk.
+type limitedLog struct {
+	out   *slog.Logger
+	clock func() time.Time
+
+	mu   sync.Mutex
+	seen map[string]*burst
+}
+
+const (
+	logLines  = 3
+	logPeriod = 10 * time.Second
+)
+
+// burst is what was written and left out of one message in a period.
+type burst struct {
+	since         time.Time
+	written, left int
+}
+
+func newLimitedLog(out *slog.Logger) *limitedLog {
+	return &limitedLog{out: out, clock: time.Now, seen: map[string]*burst{}}
+}
+
+// say logs an error. The messages are a closed list.
+func (l *limitedLog) say(msg string, args ...any) {
+	l.mu.Lock()
+	now := l.clock()
+	b := l.seen[msg]
+	if b == nil || now.Sub(b.since) >= logPeriod {
+		left := 0
+		if b != nil {
+			left = b.left
+		}
+		b = &burst{since: now}
+		l.seen[msg] = b
+		if left > 0 {
+			args = append(args, "left_out_before", left)
+		}
+	}
+	write := b.written < logLines
+	if write {
+		b.written++
+	} else {
+		b.left++
+	}
+	l.mu.Unlock()
+	if write {
+		l.out.Error(msg, args...)
+	}
+}

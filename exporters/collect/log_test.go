@@ -1,0 +1,30 @@
+package collect
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+)
+
+func TestLogIsLimited(t *testing.T) {
+	var lines int
+	now := time.Unix(0, 0)
+	l := newLimitedLog(slog.New(slog.NewTextHandler(writerFunc(func(p []byte) (int, error) { lines++; return len(p), nil }), nil)))
+	l.clock = func() time.Time { return now }
+	for range 1000 {
+		l.say("one")
+	}
+	l.say("another")
+	if lines != logLines+1 {
+		t.Errorf("%d lines", lines)
+	}
+	now = now.Add(logPeriod)
+	l.say("one")
+	if lines != logLines+2 {
+		t.Errorf("%d lines", lines)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

@@ -1,0 +1,121 @@
+package collect
+
+import (
+	"encoding/json"
+	"net/netip"
+
+	"intsink/exporters/collect/spool"
+	"intsink/exporters/collect/streams"
+	"intsink/exporters/record"
+)
+
+// Decoder makes records of report packets; *record.Decoder is one.
+type Decoder interface {
+	// Records yields a record for each report of packet, valid until yield returns, and
+	// returns how many. The error says what could not be read.
+	Records(packet []byte, o *record.Origin, yield func(*record.Record)) (n int, err error)
+}
+
+// maker makes records of report packets and notes. It is for one goroutine.
+type maker struct {
+	decoder Decoder
+	observe func(*record.Record) // nil: nobody wants to see the records
+
+	origin  record.Origin
+	batch   *Batch
+	formats uint8
+	yield   func(*record.Record)
+}
+
+func newMaker(d Decoder, observe func(*record.Record)) *maker {
+	m := &maker{decoder: d, observe: observe}
+	m.yield = m.add
+	return m
+}
+
+// add puts a record into the batch.
+func (m *maker) add(r *record.Record) {
+	if m.observe != nil {
+		m.observe(r)
+	}
+	m.batch.add(r, m.formats)
+}
+
+// packet puts a report packet and its records into b and returns how many records it
+// gave. Where that is none, b stays as it was.
+func (m *maker) packet(b *Batch, e spool.Entry, formats uint8) int {
+	before := len(b.items)
+	raw := len(b.raw)
+	m.batch, m.formats = b, formats
+	m.origin = record.Origin{Exporter: e.From.Addr(), Received: e.Received, Start: e.Start, Sequence: e.Sequence}
+	m.decoder.Records(b.addEntry(e).Payload, &m.origin, m.yield)
+	n := len(b.items) - before
+	if n == 0 {
+		b.entries, b.raw = b.entries[:len(b.entries)-1], b.raw[:raw]
+		return 0
+	}
+	b.entries[len(b.entries)-1].Records = uint16(n)
+	return n
+}
+
+// note is a gap or stats record as it stands in the spool.
+type note struct {
+	Type    record.Type        `json:"type"`
+	Version uint8              `json:"version"`
+	Node    uint32             `json:"node_id"`
+	HwID    uint8              `json:"hw_id"`
+	First   uint64             `json:"first,omitempty"`
+	Last    uint64             `json:"last,omitempty"`
+	Count   uint64             `json:"count,omitempty"`
+	Stats   record.StreamStats `json:"stats"`
+}
+
+var recordVersions = [...]record.Version{0: record.Version05, 1: record.Version10, 2: record.Version20}
+
+// note puts a gap or stats record of a stream into b.
+func (m *maker) note(b *Batch, k streams.Key, start, now int64, n note, formats uint8) {
+	n.Version, n.Node, n.HwID = k.Version, k.Node, k.HwID
+	payload, err := json.Marshal(n)
+	if err != nil { // numbers only
+		panic(err)
+	}
+	e := b.addEntry(spool.Entry{
+		Kind: spool.Note, Received: now, From: netip.AddrPortFrom(k.Exporter, 0), To: netip.AddrPortFrom(k.Collector.Addr(), 0),
+		Start: start, Records: 1, Payload: payload,
+	})
+	m.addNote(b, e, n, formats)
+}
+
+func (m *maker) addNote(b *Batch, e *spool.Entry, n note, formats uint8) {
+	var r record.Record
+	r.Type, r.NodeID, r.HwID, r.Stats = n.Type, n.Node, n.HwID, n.Stats
+	r.First, r.Last, r.Count = n.First, n.Last, n.Count
+	if n.Version > 0 {
+		r.Known = record.KnownNode
+	}
+	r.Version = recordVersions[min(n.Version, 2)]
+	r.Time, r.Received, r.Exporter, r.Start = e.Received, e.Received, e.From.Addr(), e.Start
+	b.add(&r, formats)
+}
+
+// entry puts into b what the spool gave back.
+func (m *maker) entry(b *Batch, e spool.Entry, formats uint8) {
+	if e.Kind == spool.Report {
+		m.packet(b, e, formats)
+		return
+	}
+	var n note
+	if json.Unmarshal(e.Payload, &n) == nil && n.Type < record.NumTypes {
+		m.addNote(b, b.addEntry(e), n, formats)
+	}
+}
+
+// remake is b in other formats.
+func (m *maker) remake(b *Batch, formats uint8) *Batch {
+	other := newBatch()
+	for _, e := range b.entries {
+		m.entry(other, e, formats)
+	}
+	other.seal()
+	return other
+}

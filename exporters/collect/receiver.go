@@ -1,0 +1,185 @@
+package collect
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	maxDatagram = 1 << 16
+	perCall     = 64 // datagrams of one recvmmsg(2)
+	controlLen  = 64 // of the two messages that we ask for
+)
+
+// datagram is one of those that a call of receive brought. Its payload is valid until the
+// next call.
+type datagram struct {
+	from    netip.AddrPort
+	arrived int64 // Unix nanoseconds, by the kernel
+	payload []byte
+}
+
+// socket is one UDP socket of several that share an address.
+type socket struct {
+	conn      *net.UDPConn
+	raw       syscall.RawConn
+	local     netip.AddrPort
+	buffer    int // bytes that the kernel gave it
+	overflows uint32
+	lost      uint64 // datagrams that its buffer had no room for; overflows wraps
+
+	headers  [perCall]mmsghdr
+	vectors  [perCall]unix.Iovec
+	names    [perCall]unix.RawSockaddrInet6
+	controls [perCall][controlLen]byte
+	space    []byte
+	out      [perCall]datagram
+}
+
+// mmsghdr is struct mmsghdr of recvmmsg(2).
+type mmsghdr struct {
+	hdr unix.Msghdr
+	n   uint32
+	_   [4]byte
+}
+
+// openSocket binds a socket that shares its address with others of this process.
+func openSocket(address string, buffer int) (*socket, error) {
+	var bufferErr error
+	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
+		var err error
+		ctl := c.Control(func(fd uintptr) {
+			err = errors.Join(
+				unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1),
+				unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1),
+				unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1))
+			// The first is for those who may exceed net.core.rmem_max.
+			if unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, buffer) != nil {
+				bufferErr = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, buffer)
+			}
+		})
+		return errors.Join(ctl, err)
+	}}
+	conn, err := lc.ListenPacket(context.Background(), "udp", address)
+	if err != nil {
+		return nil, fmt.Errorf("%w; it must be an address of this machine and a free UDP port", err)
+	}
+	s := &socket{conn: conn.(*net.UDPConn), space: make([]byte, perCall*maxDatagram)}
+	s.local = s.conn.LocalAddr().(*net.UDPAddr).AddrPort()
+	s.local = netip.AddrPortFrom(s.local.Addr().Unmap(), s.local.Port())
+	s.raw, err = s.conn.SyscallConn()
+	if err = errors.Join(err, bufferErr); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	s.raw.Control(func(fd uintptr) {
+		s.buffer, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF)
+		s.buffer /= 2 // the kernel doubles it for its own use, socket(7)
+	})
+	for i := range s.headers {
+		s.vectors[i].Base = &s.space[i*maxDatagram]
+		s.vectors[i].SetLen(maxDatagram)
+		h := &s.headers[i].hdr
+		h.Name = (*byte)(unsafe.Pointer(&s.names[i]))
+		h.Iov, h.Iovlen = &s.vectors[i], 1
+		h.Control = &s.controls[i][0]
+	}
+	return s, nil
+}
+
+// receive waits for datagrams and returns up to 64 of them. The error is net.ErrClosed
+// after Close.
+func (s *socket) receive() ([]datagram, error) {
+	for i := range s.headers {
+		s.headers[i].hdr.Namelen = uint32(unsafe.Sizeof(s.names[i]))
+		s.headers[i].hdr.SetControllen(controlLen)
+	}
+	var n uintptr
+	var errno syscall.Errno
+	err := s.raw.Read(func(fd uintptr) bool {
+		n, _, errno = unix.Syscall6(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&s.headers[0])), perCall, unix.MSG_DONTWAIT, 0, 0)
+		return errno != unix.EAGAIN && errno != unix.EINTR
+	})
+	if err != nil {
+		return nil, err
+	}
+	if errno != 0 {
+		return nil, os.NewSyscallError("recvmmsg", errno)
+	}
+	for i := range int(n) {
+		s.read(i)
+	}
+	return s.out[:n], nil
+}
+
+// read makes out[i] of message i.
+func (s *socket) read(i int) {
+	d, m := &s.out[i], &s.headers[i]
+	d.payload = s.space[i*maxDatagram:][:m.n]
+	d.from = s.source(&s.names[i])
+	d.arrived = 0
+	for c := s.controls[i][:min(m.hdr.Controllen, controlLen)]; len(c) >= unix.SizeofCmsghdr; {
+		length := binary.NativeEndian.Uint64(c)
+		level, kind := binary.NativeEndian.Uint32(c[8:]), binary.NativeEndian.Uint32(c[12:])
+		if length < unix.SizeofCmsghdr || length > uint64(len(c)) {
+			break
+		}
+		data := c[unix.SizeofCmsghdr:length]
+		switch {
+		case level == unix.SOL_SOCKET && kind == unix.SO_TIMESTAMPNS && len(data) >= 16:
+			d.arrived = int64(binary.NativeEndian.Uint64(data))*1e9 + int64(binary.NativeEndian.Uint64(data[8:]))
+		case level == unix.SOL_SOCKET && kind == unix.SO_RXQ_OVFL && len(data) >= 4:
+			now := binary.NativeEndian.Uint32(data)
+			s.lost += uint64(now - s.overflows)
+			s.overflows = now
+		}
+		c = c[min(uint64(unix.CmsgSpace(int(length)-unix.SizeofCmsghdr)), uint64(len(c))):]
+	}
+	if d.arrived == 0 {
+		d.arrived = time.Now().UnixNano()
+	}
+}
+
+// source reads the address that the kernel wrote.
+func (s *socket) source(name *unix.RawSockaddrInet6) netip.AddrPort {
+	port := binary.BigEndian.Uint16((*[2]byte)(unsafe.Pointer(&name.Port))[:])
+	if name.Family == unix.AF_INET {
+		four := (*unix.RawSockaddrInet4)(unsafe.Pointer(name))
+		return netip.AddrPortFrom(netip.AddrFrom4(four.Addr), port)
+	}
+	return netip.AddrPortFrom(netip.AddrFrom16(name.Addr).Unmap(), port)
+}
+
+// Close ends receive.
+func (s *socket) Close() error { return s.conn.Close() }
+
+// openSockets binds n sockets to one address; where its port is 0, to the port that the
+// first got.
+func openSockets(address string, n, buffer int) ([]*socket, error) {
+	var all []*socket
+	for range n {
+		s, err := openSocket(address, buffer)
+		if err != nil {
+			for _, s := range all {
+				s.Close()
+			}
+			return nil, fmt.Errorf("listen %s: %w", address, err)
+		}
+		all = append(all, s)
+		if strings.HasSuffix(address, ":0") {
+			address = s.conn.LocalAddr().String()
+		}
+	}
+	return all, nil
+}

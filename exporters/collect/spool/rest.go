@@ -1,0 +1,86 @@
+package spool
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// What an output had only in memory when its process stopped stands in a file of its own,
+// and is read before everything else. It is there until all of it is acknowledged.
+
+func (s *Spool) restPath(tag uint32) string {
+	return filepath.Join(s.o.Directory, fmt.Sprintf("rest-%08x.pcap", tag))
+}
+
+// KeepRest writes what is to be read first at the next start, instead of what was kept so
+// before. Entries that are appended from now on are kept for the reader as well.
+func (r *Reader) KeepRest(entries []Entry) error {
+	r.Hold()
+	r.s.mu.Lock()
+	entries = append(entries[:len(entries):len(entries)], r.rest...)
+	r.s.mu.Unlock()
+	path := r.s.restPath(r.tag)
+	if len(entries) == 0 {
+		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		return nil
+	}
+	b := appendFileHeader(nil)
+	for i := range entries {
+		b = appendEntry(b, &entries[i])
+	}
+	return WriteFile(path, b)
+}
+
+// loadRest reads what the process before kept; what cannot be read any more is logged.
+func (r *Reader) loadRest() error {
+	path := r.s.restPath(r.tag)
+	b, err := os.ReadFile(path)
+	if os.IsNotExist(err) || err == nil && len(b) < fileHeaderLen {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for b = b[fileHeaderLen:]; len(b) > 0; {
+		e, n, err := readEntry(b)
+		if err != nil {
+			r.s.o.Log("spool: a file is cut where it cannot be read any more", "file", path, "bytes", len(b), "reason", err)
+			r.s.corrupt++
+			return nil
+		}
+		r.rest = append(r.rest, e)
+		r.restLeft += uint64(e.Records)
+		b = b[n:]
+	}
+	return nil
+}
+
+// takeRest returns the next entry that the process before kept. Its position is zero.
+func (r *Reader) takeRest() (e Entry, ok bool) {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if len(r.rest) == 0 {
+		return e, false
+	}
+	e = r.rest[0]
+	r.rest = r.rest[1:]
+	r.restLeft -= uint64(e.Records)
+	return e, true
+}
+
+// InRest reports whether the next entry is one that the process before kept.
+func (r *Reader) InRest() bool {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return len(r.rest) > 0
+}
+
+// RestDone removes what the process before kept: all of it has arrived.
+func (r *Reader) RestDone() {
+	if err := os.Remove(r.s.restPath(r.tag)); err != nil && !os.IsNotExist(err) {
+		r.s.o.Log("spool: not removed", "err", err)
+	}
+}

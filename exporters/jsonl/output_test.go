@@ -1,0 +1,182 @@
+package jsonl
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"intsink/exporters/collect"
+	"intsink/exporters/collect/collecttest"
+)
+
+// sequences are the numbers of the reports in lines; each line is one JSON object.
+func sequences(t *testing.T, lines string) (all []uint64) {
+	t.Helper()
+	for line := range strings.Lines(lines) {
+		var r struct {
+			Type     string
+			Sequence uint64
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("%v: %q", err, line)
+		}
+		if r.Type == "report" {
+			all = append(all, r.Sequence)
+		}
+	}
+	return all
+}
+
+// wantAll: two reports of each of n packets, in order.
+func wantAll(t *testing.T, all []uint64, n int) {
+	t.Helper()
+	if len(all) != 2*n {
+		t.Errorf("%d reports, want %d", len(all), 2*n)
+	}
+	for i, s := range all {
+		if s != uint64(i/2) {
+			t.Fatalf("report %d has number %d", i, s)
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func idle(b *collecttest.Bed) func() bool {
+	return func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued == 0 }
+}
+
+// TestFile: a line that an earlier process could not finish is cut, and what comes
+// follows the whole ones.
+func TestFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "reports.jsonl")
+	os.WriteFile(path, []byte("{\"type\":\"other\"}\n{\"type\":\"rep"), 0o600)
+	b := collecttest.New(t, collect.Options{}, 0, New(Config{Path: path}))
+	b.Send(100)
+	b.Stop()
+	wantAll(t, sequences(t, read(t, path)), 100)
+}
+
+func TestRotation(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "reports.jsonl")
+	b := collecttest.New(t, collect.Options{}, 0, New(Config{Path: path, Rotate: 20000, Keep: 2}))
+	b.Send(300)
+	b.Stop()
+	all := sequences(t, read(t, path+".2")+read(t, path+".1")+read(t, path))
+	if len(all) < 50 || all[len(all)-1] != 299 {
+		t.Errorf("%d reports, up to %d", len(all), all[len(all)-1])
+	}
+	for i := range all[1:] {
+		if all[i+1] != all[i] && all[i+1] != all[i]+1 {
+			t.Errorf("%d after %d", all[i+1], all[i])
+		}
+	}
+	files, _ := filepath.Glob(path + "*")
+	if len(files) != 3 {
+		t.Errorf("files %v", files)
+	}
+	for _, f := range files {
+		if s, _ := os.Stat(f); s.Size() > 20000 {
+			t.Errorf("%s has %d bytes", f, s.Size())
+		}
+	}
+}
+
+// TestFullDisk: what does not fit waits in the spool, no line is cut, and all is there when
+// there is room again.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=128k"); err != nil {
+		t.Fatalf("%v: this test mounts a small tmpfs and needs root", err)
+	}
+	defer syscall.Unmount(dir, syscall.MNT_DETACH)
+	path := filepath.Join(dir, "reports.jsonl")
+	b := collecttest.New(t, collect.Options{Queue: 20000}, 1<<30, New(Config{Path: path}))
+	b.Send(500)
+	if o := b.C.Snapshot().Outputs[0]; o.Retried == 0 && o.Spooled == 0 {
+		t.Errorf("the disk is not full: %+v", o)
+	}
+	sequences(t, read(t, path)) // whole lines only
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT, "size=10m"); err != nil {
+		t.Fatal(err)
+	}
+	b.Wait("all is written", idle(b))
+	b.Stop()
+	wantAll(t, sequences(t, read(t, path)), 500)
+}
+
+func TestStdout(t *testing.T) {
+	var out lockedBuffer
+	b := collecttest.New(t, collect.Options{}, 0, New(Config{Path: "-", Stdout: &out}))
+	b.Send(20)
+	b.Stop()
+	wantAll(t, sequences(t, out.String()), 20)
+}
+
+// TestUnixSocket: a reader that goes away gets the rest when it is back. What it had not
+// read when it went away is lost: a socket does not tell.
+func TestUnixSocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	b := collecttest.New(t, collect.Options{Queue: 10000}, 1<<30, New(Config{Path: "unix:" + path}))
+	b.Send(100)
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	seen := map[uint64]int{}
+	accept := func(until int) {
+		conn, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		lines := bufio.NewScanner(conn)
+		for len(seen) < until && lines.Scan() {
+			for _, s := range sequences(t, lines.Text()) {
+				seen[s]++
+			}
+		}
+	}
+	accept(100)
+	b.Send(100)
+	accept(200)
+	b.Wait("all is written", idle(b))
+	b.Stop()
+	if len(seen) != 200 {
+		t.Errorf("%d of 200 packets seen", len(seen))
+	}
+}
+
+func TestSpecialFilesAreRefused(t *testing.T) {
+	if _, err := openFile(Config{Path: "/dev/null"}); err == nil {
+		t.Error("/dev/null is taken for a file")
+	}
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}

@@ -1,0 +1,156 @@
+package kafka
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	"intsink/exporters/collect"
+)
+
+// Config of an output.
+type Config struct {
+	Brokers     []string
+	Topic       string
+	Format      collect.Format
+	Key         string // flow, node or none
+	Compression string // lz4, zstd or none
+	Linger      time.Duration
+	Buffer      int // bytes that the client may hold
+	TLS         *TLS
+	SASL        *SASL
+	Log         func(msg string, args ...any) // is told of brokers that are not reached
+}
+
+// TLS names PEM files; empty: the system's authorities, no certificate of our own.
+type TLS struct{ CA, Certificate, Key string }
+
+// SASL says who we are.
+type SASL struct{ Mechanism, User, PasswordFile string }
+
+// batchBytes is what a broker takes in one batch unless it is told otherwise.
+const batchBytes = 1_000_000
+
+// options are those of the client, with batches of at most so many bytes.
+func (c *Config) options(batch int) ([]kgo.Opt, error) {
+	opts := []kgo.Opt{
+		kgo.ClientID("intsink-collect"),
+		kgo.SeedBrokers(c.Brokers...),
+		kgo.DefaultProduceTopic(c.Topic),
+		kgo.RequiredAcks(kgo.AllISRAcks()),
+		kgo.ProducerLinger(c.Linger),
+		kgo.ProducerBatchMaxBytes(int32(batch)),
+		// Room keeps the limit; the client's own is never reached.
+		kgo.MaxBufferedBytes(c.Buffer + slack),
+		kgo.MaxBufferedRecords(1 << 30),
+		kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)), // murmur2, as Java's client
+		kgo.WithHooks(connections{c.Log}),
+	}
+	switch c.Compression {
+	case "lz4":
+		opts = append(opts, kgo.ProducerBatchCompression(kgo.Lz4Compression()))
+	case "zstd":
+		opts = append(opts, kgo.ProducerBatchCompression(kgo.ZstdCompression()))
+	default:
+		opts = append(opts, kgo.ProducerBatchCompression(kgo.NoCompression()))
+	}
+	if c.TLS != nil {
+		t, err := c.TLS.config()
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, kgo.DialTLSConfig(t))
+	}
+	if c.SASL != nil {
+		m, err := c.SASL.mechanism()
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, kgo.SASL(m))
+	}
+	return opts, nil
+}
+
+// config reads the files.
+func (t *TLS) config() (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if t.CA != "" {
+		pem, err := os.ReadFile(t.CA)
+		if err != nil {
+			return nil, fmt.Errorf("tls.ca: %w", err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("tls.ca: %s has no certificate in PEM form", t.CA)
+		}
+	}
+	if t.Certificate != "" {
+		pair, err := tls.LoadX509KeyPair(t.Certificate, t.Key)
+		if err != nil {
+			return nil, fmt.Errorf("tls.certificate, tls.key: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+// mechanism reads the password whenever a connection is made, so that it can be changed
+// on disk.
+func (s *SASL) mechanism() (sasl.Mechanism, error) {
+	if _, err := s.password(); err != nil {
+		return nil, err
+	}
+	if s.Mechanism == "plain" {
+		return plain.Plain(func(context.Context) (plain.Auth, error) {
+			p, err := s.password()
+			return plain.Auth{User: s.User, Pass: p}, err
+		}), nil
+	}
+	auth := func(context.Context) (scram.Auth, error) {
+		p, err := s.password()
+		return scram.Auth{User: s.User, Pass: p}, err
+	}
+	if s.Mechanism == "scram-sha-256" {
+		return scram.Sha256(auth), nil
+	}
+	return scram.Sha512(auth), nil
+}
+
+// password is the first line of the file.
+func (s *SASL) password() (string, error) {
+	b, err := os.ReadFile(s.PasswordFile)
+	if err != nil {
+		return "", fmt.Errorf("sasl.password_file: %w", err)
+	}
+	line, _, _ := strings.Cut(string(b), "\n")
+	line = strings.TrimSuffix(line, "\r")
+	if line == "" {
+		return "", fmt.Errorf("sasl.password_file: %s is empty", s.PasswordFile)
+	}
+	return line, nil
+}
+
+// connections tells why a broker is not reached.
+type connections struct {
+	say func(msg string, args ...any)
+}
+
+// OnBrokerConnect is called by the client when it has tried to connect and to log in.
+func (c connections) OnBrokerConnect(meta kgo.BrokerMetadata, _ time.Duration, _ net.Conn, err error) {
+	if err == nil || errors.Is(err, kgo.ErrClientClosed) || errors.Is(err, context.Canceled) {
+		return
+	}
+	c.say("no connection to the broker; see that it runs, and tls and sasl", "broker", net.JoinHostPort(meta.Host, strconv.Itoa(int(meta.Port))), "err", err)
+}
