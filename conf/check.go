@@ -1,9 +1,16 @@
 package conf
 
-import "slices"
+import (
+	"slices"
+
+	"intsink/conf/schema"
+)
+
+// checker checks what was read from one file.
+type checker struct{ *schema.File }
 
 // check is everything that takes more than one attribute to see.
-func (d *decoder) check(c *Config, m machine) {
+func (d checker) check(c *Config, m machine) {
 	d.checkLcores(c, m)
 	d.checkPorts(c)
 	d.checkLinks(c)
@@ -42,17 +49,17 @@ func collectorNames(c *Config) []string {
 }
 
 // checkKnown reports name where it is not one of known. what is "port".
-func (d *decoder) checkKnown(key any, where, name, what string, known []string) {
+func (d checker) checkKnown(key any, where, name, what string, known []string) {
 	if name == "" || slices.Contains(known, name) {
 		return // an empty name has been reported as missing
 	}
-	hint := didYouMean(name, known, "%q")
+	hint := schema.DidYouMean(name, known, "%q")
 	switch {
 	case hint != "":
 	case len(known) == 0:
 		hint = "; there is no " + what + " block"
 	default:
-		hint = "; there is " + someOf(known)
+		hint = "; there is " + schema.SomeOf(known)
 	}
-	d.errorAt([]any{key}, "%s: no %s is called %q%s", where, what, short(name), hint)
+	d.ErrorAt([]any{key}, "%s: no %s is called %q%s", where, what, schema.Short(name), hint)
 }

@@ -4,33 +4,35 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+
+	"intsink/conf/schema"
 )
 
 // checkCollectorPort: a collector that is reached by a port has what a frame
 // needs, and one that the kernel sends to has nothing of that.
-func (d *decoder) checkCollectorPort(c *Config, col *Collector) {
+func (d checker) checkCollectorPort(c *Config, col *Collector) {
 	where := fmt.Sprintf("collector %q", col.Name)
-	if !d.has(&col.Port) {
+	if !d.Has(&col.Port) {
 		for _, a := range []struct {
 			name string
 			key  any
 		}{{"gateway", &col.Gateway}, {"gateway_mac", &col.GatewayMAC}, {"vlan", &col.VLAN}} {
-			if d.has(a.key) {
-				d.errorAt([]any{a.key}, "%s: %s does nothing without port: the kernel sends the reports, by its routes; name the port that they leave by, or leave %s out",
+			if d.Has(a.key) {
+				d.ErrorAt([]any{a.key}, "%s: %s does nothing without port: the kernel sends the reports, by its routes; name the port that they leave by, or leave %s out",
 					where, a.name, a.name)
 			}
 		}
 		return
 	}
-	if col.Port == "" && d.good(&col.Port) {
-		d.errorAt([]any{&col.Port}, "%s: port is empty; name the port that the reports leave by, or leave it out to have the kernel send them", where)
+	if col.Port == "" && d.Good(&col.Port) {
+		d.ErrorAt([]any{&col.Port}, "%s: port is empty; name the port that the reports leave by, or leave it out to have the kernel send them", where)
 	}
 	known := portNames(c)
 	d.checkKnown(&col.Port, where, col.Port, "port", known)
 	for i := range c.Taps {
 		if t := &c.Taps[i]; t.Port == col.Port && slices.Contains(known, col.Port) {
-			d.errorAt([]any{&col.Port}, "%s: port %q is that of tap %q, which only watches; name a link's port, or one of the reports' own",
-				where, short(col.Port), t.Name)
+			d.ErrorAt([]any{&col.Port}, "%s: port %q is that of tap %q, which only watches; name a link's port, or one of the reports' own",
+				where, schema.Short(col.Port), t.Name)
 		}
 	}
 	d.checkFrameAddresses(col, where)
@@ -39,34 +41,34 @@ func (d *decoder) checkCollectorPort(c *Config, col *Collector) {
 
 // checkFrameAddresses: all addresses are one host's, of one family, and not each
 // other's.
-func (d *decoder) checkFrameAddresses(col *Collector, where string) {
+func (d checker) checkFrameAddresses(col *Collector, where string) {
 	to := col.Address.Addr()
-	if !d.has(&col.Source) {
-		d.errorAt([]any{&col.Port}, "%s: source is missing: reports that leave by a port have the sink's own IP address there, which nobody else uses", where)
+	if !d.Has(&col.Source) {
+		d.ErrorAt([]any{&col.Port}, "%s: source is missing: reports that leave by a port have the sink's own IP address there, which nobody else uses", where)
 	}
 	if a := col.Source; a.IsValid() && !oneHost(a) {
-		d.errorAt([]any{&col.Source}, "%s: source %s is no address of a host", where, a)
+		d.ErrorAt([]any{&col.Source}, "%s: source %s is no address of a host", where, a)
 	}
 	if to.IsLoopback() {
-		d.errorAt([]any{&col.Address}, "%s: %s is a loopback address: no port leads there; leave port out to have the kernel send the reports", where, to)
+		d.ErrorAt([]any{&col.Address}, "%s: %s is a loopback address: no port leads there; leave port out to have the kernel send the reports", where, to)
 	}
 	if to.IsMulticast() {
-		d.errorAt([]any{&col.Address}, "%s: %s is a multicast address: by a port, reports go to one host", where, to)
+		d.ErrorAt([]any{&col.Address}, "%s: %s is a multicast address: by a port, reports go to one host", where, to)
 	}
 	if to.IsValid() && to == col.Source {
-		d.errorAt([]any{&col.Source}, "%s: source %s is the collector's address; the sink needs one of its own", where, to)
+		d.ErrorAt([]any{&col.Source}, "%s: source %s is the collector's address; the sink needs one of its own", where, to)
 	}
 	g := col.Gateway
 	switch {
 	case !g.IsValid():
 	case !oneHost(g):
-		d.errorAt([]any{&col.Gateway}, "%s: gateway %s is no address of a host", where, g)
+		d.ErrorAt([]any{&col.Gateway}, "%s: gateway %s is no address of a host", where, g)
 	case to.IsValid() && g.Is4() != to.Is4():
-		d.errorAt([]any{&col.Gateway}, "%s: gateway %s and address %s must be both IPv4 or both IPv6", where, g, col.Address)
+		d.ErrorAt([]any{&col.Gateway}, "%s: gateway %s and address %s must be both IPv4 or both IPv6", where, g, col.Address)
 	case g == col.Source:
-		d.errorAt([]any{&col.Gateway}, "%s: gateway %s is the source; it is the router that passes the reports on", where, g)
-	case d.good(&col.GatewayMAC):
-		d.warnAt([]any{&col.Gateway}, "%s: gateway does nothing beside gateway_mac: nobody is asked for an address that is given", where)
+		d.ErrorAt([]any{&col.Gateway}, "%s: gateway %s is the source; it is the router that passes the reports on", where, g)
+	case d.Good(&col.GatewayMAC):
+		d.WarnAt([]any{&col.Gateway}, "%s: gateway does nothing beside gateway_mac: nobody is asked for an address that is given", where)
 	}
 }
 
@@ -75,13 +77,13 @@ func oneHost(a netip.Addr) bool {
 }
 
 // checkFrameLength: the port takes frames as long as report packets are.
-func (d *decoder) checkFrameLength(c *Config, col *Collector, where string) {
+func (d checker) checkFrameLength(c *Config, col *Collector, where string) {
 	i := slices.IndexFunc(c.Ports, func(p Port) bool { return p.Name == col.Port })
 	if i < 0 || c.Ports[i].MTU == 0 {
 		return
 	}
 	if most := int(c.Ports[i].MTU) + 14 + col.TagLen(); c.Report.Coalesce.MaxBytes > most {
-		d.warnAt([]any{&col.Port}, "%s: report.coalesce.max_bytes = %d, and port %q with its mtu of %d takes frames of up to %d bytes",
+		d.WarnAt([]any{&col.Port}, "%s: report.coalesce.max_bytes = %d, and port %q with its mtu of %d takes frames of up to %d bytes",
 			where, c.Report.Coalesce.MaxBytes, col.Port, c.Ports[i].MTU, most)
 	}
 }

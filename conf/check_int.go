@@ -5,32 +5,32 @@ import (
 	"slices"
 )
 
-func (d *decoder) checkINT(c *INT) {
+func (d checker) checkINT(c *INT) {
 	at := []any{c}
-	if !d.has(c) {
-		d.errorAt(nil, "there is no int block: it says which packets carry INT, such as int { udp_port = 5000 }")
+	if !d.Has(c) {
+		d.ErrorAt(nil, "there is no int block: it says which packets carry INT, such as int { udp_port = 5000 }")
 		return
 	}
 	marked := []any{&c.UDPPort, &c.DSCP, &c.ProbeMarker, &c.GREProtocol, &c.VXLANGPE, &c.Geneve}
-	if !slices.ContainsFunc(marked, d.has) {
-		d.errorAt(at, "int: nothing marks INT: set at least one of udp_port, dscp, probe_marker, gre_protocol, vxlan_gpe or geneve")
+	if !slices.ContainsFunc(marked, d.Has) {
+		d.ErrorAt(at, "int: nothing marks INT: set at least one of udp_port, dscp, probe_marker, gre_protocol, vxlan_gpe or geneve")
 	}
 	if x := c.DSCP; x != nil {
 		switch {
 		case x.Mask == 0:
-			d.errorAt([]any{&x.Mask, &c.DSCP}, "int: dscp: a mask of 0 would take every packet for INT; 63 compares all six bits")
+			d.ErrorAt([]any{&x.Mask, &c.DSCP}, "int: dscp: a mask of 0 would take every packet for INT; 63 compares all six bits")
 		case x.Value&^x.Mask != 0:
-			d.errorAt([]any{&x.Value}, "int: dscp: value %d has bits outside mask %d; did you mean value = %d?", x.Value, x.Mask, x.Value&x.Mask)
+			d.ErrorAt([]any{&x.Value}, "int: dscp: value %d has bits outside mask %d; did you mean value = %d?", x.Value, x.Mask, x.Value&x.Mask)
 		}
 		if c.ProbeMarker != nil {
-			d.warnAt([]any{&c.ProbeMarker}, "int: probe_marker and dscp are both set: INT 2.1 forbids mixing them in one domain")
+			d.WarnAt([]any{&c.ProbeMarker}, "int: probe_marker and dscp are both set: INT 2.1 forbids mixing them in one domain")
 		}
 	}
-	if len(c.ProbePorts) > 0 && !d.has(&c.ProbeMarker) {
-		d.warnAt([]any{&c.ProbePorts}, "int: probe_ports does nothing without probe_marker")
+	if len(c.ProbePorts) > 0 && !d.Has(&c.ProbeMarker) {
+		d.WarnAt([]any{&c.ProbePorts}, "int: probe_ports does nothing without probe_marker")
 	}
 	if len(c.Versions) == 0 {
-		d.errorAt([]any{&c.Versions}, `int: versions is empty: no INT would be taken; the default is ["2"]`)
+		d.ErrorAt([]any{&c.Versions}, `int: versions is empty: no INT would be taken; the default is ["2"]`)
 	}
 	d.checkReading(c)
 	d.checkINTPorts(c)
@@ -38,28 +38,28 @@ func (d *decoder) checkINT(c *INT) {
 	for i := range c.Domains {
 		x := &c.Domains[i]
 		if other, twice := ids[x.ID]; twice && x.ID != 0 {
-			d.errorAt([]any{&x.ID}, "domain %q: id %d is that of domain %q too; each needs its own", x.Name, x.ID, other)
+			d.ErrorAt([]any{&x.ID}, "domain %q: id %d is that of domain %q too; each needs its own", x.Name, x.ID, other)
 		}
 		ids[x.ID] = x.Name
 	}
 }
 
 // checkReading checks how INT is read against the versions that are.
-func (d *decoder) checkReading(c *INT) {
+func (d checker) checkReading(c *INT) {
 	if len(c.Types) == 0 {
-		d.errorAt([]any{&c.Types}, `int: types is empty: no INT would be taken; the default is ["md", "mx", "destination"]`)
+		d.ErrorAt([]any{&c.Types}, `int: types is empty: no INT would be taken; the default is ["md", "mx", "destination"]`)
 	}
 	if c.INT1Dialect == "geant" && !slices.Contains(c.Versions, "1") {
-		d.warnAt([]any{&c.INT1Dialect}, `int: int1_dialect = "geant" does nothing without INT 1.0; add "1" to versions`)
+		d.WarnAt([]any{&c.INT1Dialect}, `int: int1_dialect = "geant" does nothing without INT 1.0; add "1" to versions`)
 	}
 	if c.ShimLength == "inclusive" && len(c.Versions) > 0 && !slices.Contains(c.Versions, "2") {
-		d.warnAt([]any{&c.ShimLength}, `int: shim_length = "inclusive" is about shims of INT 2.x, which versions does not have; shims of older ones always count themselves`)
+		d.WarnAt([]any{&c.ShimLength}, `int: shim_length = "inclusive" is about shims of INT 2.x, which versions does not have; shims of older ones always count themselves`)
 	}
 }
 
 // checkINTPorts: a UDP destination port says one thing. Where it said two, the
 // parser would follow the first, and INT of the other would reach the hosts.
-func (d *decoder) checkINTPorts(c *INT) {
+func (d checker) checkINTPorts(c *INT) {
 	type port struct {
 		name  string
 		at    *uint16
@@ -78,7 +78,7 @@ func (d *decoder) checkINTPorts(c *INT) {
 	for i, p := range ports {
 		for _, q := range ports[:i] {
 			if *p.at == *q.at && *p.at != 0 {
-				d.errorAt([]any{p.at, p.block}, "int: %s = %d is %s too: only one kind of INT can be at a port", p.name, *p.at, q.name)
+				d.ErrorAt([]any{p.at, p.block}, "int: %s = %d is %s too: only one kind of INT can be at a port", p.name, *p.at, q.name)
 			}
 		}
 	}
@@ -89,23 +89,23 @@ func (d *decoder) checkINTPorts(c *INT) {
 const maxHopWords = 31
 
 // checkDomain: the layout adds up.
-func (d *decoder) checkDomain(x *Domain) {
+func (d checker) checkDomain(x *Domain) {
 	bits, sequence, hop := map[uint8]string{}, "", 0
 	if len(x.Instructions) == 0 {
-		d.errorAt([]any{x}, "domain %q has no instruction: without one its metadata cannot be told apart", x.Name)
+		d.ErrorAt([]any{x}, "domain %q has no instruction: without one its metadata cannot be told apart", x.Name)
 	}
 	for i := range x.Instructions {
 		in := &x.Instructions[i]
 		where := fmt.Sprintf("domain %q: instruction %q", x.Name, in.Name)
-		if !d.good(&in.Bit) || !d.good(&in.Length) {
+		if !d.Good(&in.Bit) || !d.Good(&in.Length) {
 			continue
 		}
 		if other, twice := bits[in.Bit]; twice {
-			d.errorAt([]any{&in.Bit}, "%s: bit %d is that of instruction %q too; each needs its own", where, in.Bit, other)
+			d.ErrorAt([]any{&in.Bit}, "%s: bit %d is that of instruction %q too; each needs its own", where, in.Bit, other)
 		}
 		bits[in.Bit] = in.Name
 		if in.Length%4 != 0 {
-			d.errorAt([]any{&in.Length}, "%s: length = %d: must be a multiple of 4; nearest: %d", where, in.Length, (in.Length+2)/4*4)
+			d.ErrorAt([]any{&in.Length}, "%s: length = %d: must be a multiple of 4; nearest: %d", where, in.Length, (in.Length+2)/4*4)
 		}
 		if in.Scope == "hop" {
 			hop += int(in.Length)
@@ -114,14 +114,14 @@ func (d *decoder) checkDomain(x *Domain) {
 			continue
 		}
 		if sequence != "" {
-			d.errorAt([]any{&in.Role}, "%s: instruction %q has the role sequence already; a packet has one sequence number", where, sequence)
+			d.ErrorAt([]any{&in.Role}, "%s: instruction %q has the role sequence already; a packet has one sequence number", where, sequence)
 		}
 		sequence = in.Name
 		if in.Length > 8 {
-			d.errorAt([]any{&in.Length}, "%s: length = %d: a sequence number has 4 or 8 bytes", where, in.Length)
+			d.ErrorAt([]any{&in.Length}, "%s: length = %d: a sequence number has 4 or 8 bytes", where, in.Length)
 		}
 	}
 	if hop > 4*maxHopWords {
-		d.errorAt([]any{x}, "domain %q: its instructions of scope hop take %d bytes per hop; Hop ML has 5 bits: at most %d", x.Name, hop, 4*maxHopWords)
+		d.ErrorAt([]any{x}, "domain %q: its instructions of scope hop take %d bytes per hop; Hop ML has 5 bits: at most %d", x.Name, hop, 4*maxHopWords)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"intsink/conf/schema"
 )
 
 var (
@@ -13,59 +15,59 @@ var (
 	interfaces = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,15}$`)
 )
 
-func (d *decoder) checkPorts(c *Config) {
+func (d checker) checkPorts(c *Config) {
 	if len(c.Ports) == 0 {
-		d.errorAt(nil, `there is no port block: name the devices to receive and send on, such as port "network" { device = "0000:3b:00.0" }`)
+		d.ErrorAt(nil, `there is no port block: name the devices to receive and send on, such as port "network" { device = "0000:3b:00.0" }`)
 	}
 	ids, devices := map[uint16]*Port{}, map[string]*Port{}
 	for i := range c.Ports {
 		p := &c.Ports[i]
 		d.checkDevice(p)
 		if other := ids[p.ID]; other != nil {
-			d.errorAt([]any{&p.ID, p}, "port %q: id %d is that of port %q too; reports could not tell them apart; set id in one of them", p.Name, p.ID, other.Name)
+			d.ErrorAt([]any{&p.ID, p}, "port %q: id %d is that of port %q too; reports could not tell them apart; set id in one of them", p.Name, p.ID, other.Name)
 		}
 		ids[p.ID] = p
 		device, _, _ := strings.Cut(strings.ToLower(p.Device), ",")
 		device = strings.TrimPrefix(device, "0000:")
 		if other := devices[device]; other != nil && device != "" {
-			d.errorAt([]any{&p.Device}, "port %q: device %q is that of port %q too; each needs its own", p.Name, short(p.Device), other.Name)
+			d.ErrorAt([]any{&p.Device}, "port %q: device %q is that of port %q too; each needs its own", p.Name, schema.Short(p.Device), other.Name)
 		}
 		devices[device] = p
 		if p.MTU != 0 && p.MTU < 68 {
-			d.errorAt([]any{&p.MTU}, "port %q: mtu = %d: must be from 68 to 9600, or 0 to leave the driver's", p.Name, p.MTU)
+			d.ErrorAt([]any{&p.MTU}, "port %q: mtu = %d: must be from 68 to 9600, or 0 to leave the driver's", p.Name, p.MTU)
 		}
 	}
 }
 
 // checkDevice looks at the form only: what there is on the machine is seen when
 // the port is opened.
-func (d *decoder) checkDevice(p *Port) {
+func (d checker) checkDevice(p *Port) {
 	at := []any{&p.Device}
 	switch {
 	case pciAddress.MatchString(p.Device) || vdev.MatchString(p.Device):
 	case p.Device == "":
-		if d.has(&p.Device) {
-			d.errorAt(at, `port %q: device is empty: a PCI address such as "0000:3b:00.0", or a DPDK vdev such as "net_af_packet0,iface=eth1"`, p.Name)
+		if d.Has(&p.Device) {
+			d.ErrorAt(at, `port %q: device is empty: a PCI address such as "0000:3b:00.0", or a DPDK vdev such as "net_af_packet0,iface=eth1"`, p.Name)
 		}
 	case pciLike.MatchString(p.Device):
-		d.errorAt(at, `port %q: device = %q is no PCI address: it is written domain:bus:device.function, such as "0000:3b:00.0"`, p.Name, short(p.Device))
+		d.ErrorAt(at, `port %q: device = %q is no PCI address: it is written domain:bus:device.function, such as "0000:3b:00.0"`, p.Name, schema.Short(p.Device))
 	case interfaces.MatchString(p.Device):
-		d.warnAt(at, `port %q: device = %q is neither a PCI address nor a DPDK vdev; for a Linux interface write "net_af_packet0,iface=%s"`,
+		d.WarnAt(at, `port %q: device = %q is neither a PCI address nor a DPDK vdev; for a Linux interface write "net_af_packet0,iface=%s"`,
 			p.Name, p.Device, p.Device)
 	}
 }
 
 // checkLinks: every port is in one link or tap, and each has the ports it needs.
-func (d *decoder) checkLinks(c *Config) {
+func (d checker) checkLinks(c *Config) {
 	if len(c.Links)+len(c.Taps) == 0 && len(c.Ports) > 0 {
-		d.errorAt(nil, `there is neither a link nor a tap: nothing would be received; write link "edge" { network = ..., host = ... } on lines of their own`)
+		d.ErrorAt(nil, `there is neither a link nor a tap: nothing would be received; write link "edge" { network = ..., host = ... } on lines of their own`)
 	}
 	known := portNames(c)
 	used := map[string]string{}
 	use := func(key any, where, port string) {
 		d.checkKnown(key, where, port, "port", known)
 		if other := used[port]; other != "" && port != "" {
-			d.errorAt([]any{key}, "%s: port %q is in use by %s already; a port belongs to one link or tap", where, short(port), other)
+			d.ErrorAt([]any{key}, "%s: port %q is in use by %s already; a port belongs to one link or tap", where, schema.Short(port), other)
 			return
 		}
 		used[port] = where
@@ -74,7 +76,7 @@ func (d *decoder) checkLinks(c *Config) {
 		l := &c.Links[i]
 		where := fmt.Sprintf("link %q", l.Name)
 		if l.Network == l.Host && l.Network != "" {
-			d.errorAt([]any{&l.Host}, "%s: network and host are the same port %q; a link joins two", where, short(l.Host))
+			d.ErrorAt([]any{&l.Host}, "%s: network and host are the same port %q; a link joins two", where, schema.Short(l.Host))
 			use(&l.Network, where, l.Network)
 			continue
 		}
@@ -84,7 +86,7 @@ func (d *decoder) checkLinks(c *Config) {
 	for i := range c.Taps {
 		use(&c.Taps[i].Port, fmt.Sprintf("tap %q", c.Taps[i].Name), c.Taps[i].Port)
 	}
-	if len(d.out.Errors) > 0 {
+	if d.Failing() {
 		return // a link that is wrong may be the one that a port is missing in
 	}
 	for i := range c.Collectors {
@@ -94,14 +96,14 @@ func (d *decoder) checkLinks(c *Config) {
 	}
 	for i := range c.Ports {
 		if p := &c.Ports[i]; used[p.Name] == "" {
-			d.warnAt([]any{p}, "port %q is in no link and no tap, and no collector's reports leave by it: it is opened for nothing", p.Name)
+			d.WarnAt([]any{p}, "port %q is in no link and no tap, and no collector's reports leave by it: it is opened for nothing", p.Name)
 		}
 	}
 }
 
 // checkMbufs: every receive descriptor holds an mbuf from the start, every
 // transmit descriptor may, and every worker has a burst and a cache of them.
-func (d *decoder) checkMbufs(c *Config) {
+func (d checker) checkMbufs(c *Config) {
 	const perWorker = Burst + MbufCache
 	workers, rx, all := len(c.DPDK.Lcores), 0, 0
 	for i := range c.Ports {
@@ -113,8 +115,8 @@ func (d *decoder) checkMbufs(c *Config) {
 	sum := fmt.Sprintf("the descriptors, bursts and caches of workers (%d) on all ports (%d) hold up to %d mbufs", workers, len(c.Ports), all)
 	switch {
 	case c.DPDK.Mbufs < rx:
-		d.errorAt(at, "dpdk: mbufs = %d: the receive descriptors alone take %d; %s: set mbufs to at least that, or lower rx_desc", c.DPDK.Mbufs, rx, sum)
+		d.ErrorAt(at, "dpdk: mbufs = %d: the receive descriptors alone take %d; %s: set mbufs to at least that, or lower rx_desc", c.DPDK.Mbufs, rx, sum)
 	case c.DPDK.Mbufs < all:
-		d.warnAt(at, "dpdk: mbufs = %d may run out: %s", c.DPDK.Mbufs, sum)
+		d.WarnAt(at, "dpdk: mbufs = %d may run out: %s", c.DPDK.Mbufs, sum)
 	}
 }

@@ -6,14 +6,16 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+
+	"intsink/conf/schema"
 )
 
-func (d *decoder) checkWatches(c *Config) {
+func (d checker) checkWatches(c *Config) {
 	if len(c.Watches) == 0 {
-		d.warnAt(nil, `there is no watch block: INT is stripped and nothing is reported; watch "all" {} watches everything`)
+		d.WarnAt(nil, `there is no watch block: INT is stripped and nothing is reported; watch "all" {} watches everything`)
 	}
 	if len(c.Watches) > MaxWatches {
-		d.errorAt([]any{&c.Watches[MaxWatches]}, "%d watch blocks; at most %d", len(c.Watches), MaxWatches)
+		d.ErrorAt([]any{&c.Watches[MaxWatches]}, "%d watch blocks; at most %d", len(c.Watches), MaxWatches)
 	}
 	known := collectorNames(c)
 	all := ""
@@ -21,15 +23,15 @@ func (d *decoder) checkWatches(c *Config) {
 		w := &c.Watches[i]
 		where := fmt.Sprintf("watch %q", w.Name)
 		if all != "" {
-			d.warnAt([]any{w}, "%s is never reached: watch %q before it matches everything", where, all)
+			d.WarnAt([]any{w}, "%s is never reached: watch %q before it matches everything", where, all)
 		} else if w.Match == nil || isEmpty(w.Match) && !d.anyFailed(w.Match) {
 			all = w.Name
 		}
 		for j, name := range w.Collectors {
-			d.checkKnown(element{&w.Collectors, j}, where+": collectors", name, "collector", known)
+			d.checkKnown(schema.ElementOf(&w.Collectors, j), where+": collectors", name, "collector", known)
 		}
-		if d.has(&w.Collectors) && len(w.Collectors) == 0 {
-			d.errorAt([]any{&w.Collectors}, "%s: collectors is empty; leave it out to report to all of them", where)
+		if d.Has(&w.Collectors) && len(w.Collectors) == 0 {
+			d.ErrorAt([]any{&w.Collectors}, "%s: collectors is empty; leave it out to report to all of them", where)
 		}
 		if w.Override != nil {
 			d.checkEvents(w.Override, &c.Events, where+": events_override")
@@ -46,31 +48,31 @@ func isEmpty(m *Match) bool {
 }
 
 // anyFailed: the match is empty only because its lists are wrong.
-func (d *decoder) anyFailed(m *Match) bool {
+func (d checker) anyFailed(m *Match) bool {
 	lists := []any{&m.Source, &m.Destination, &m.Protocol, &m.SourcePort, &m.DestinationPort, &m.VLAN, &m.DSCP, &m.VNI, &m.Device}
-	return slices.ContainsFunc(lists, func(key any) bool { return d.failed[key] })
+	return slices.ContainsFunc(lists, d.Wrong)
 }
 
-func (d *decoder) checkEventNames(c *Config, w *Watch, where string) {
+func (d checker) checkEventNames(c *Config, w *Watch, where string) {
 	at := []any{&w.Events, w}
 	e := &c.Events
 	if w.Override != nil {
 		e = w.Override
 	}
-	if slices.Contains(w.Events, "sample") && w.Sample == 0 && d.has(&w.Events) {
-		d.warnAt(at, "%s: events has \"sample\", but sample is 0: set sample = N for one packet in N", where)
+	if slices.Contains(w.Events, "sample") && w.Sample == 0 && d.Has(&w.Events) {
+		d.WarnAt(at, "%s: events has \"sample\", but sample is 0: set sample = N for one packet in N", where)
 	}
 	if w.Events != nil && len(w.Events) == 0 && w.Sample == 0 {
-		d.warnAt(at, "%s: no events and no sample: nothing of these flows is reported", where)
+		d.WarnAt(at, "%s: no events and no sample: nothing of these flows is reported", where)
 	}
 	if slices.Contains(w.Events, "congestion") && e.Congestion.Raise == 0 && e.Congestion.RaiseLatency == 0 {
-		d.warnAt(at, "%s: congestion has no threshold: set raise or raise_latency in events { congestion { ... } }", where)
+		d.WarnAt(at, "%s: congestion has no threshold: set raise or raise_latency in events { congestion { ... } }", where)
 	}
 }
 
 // checkCollectorTraffic: reports are never watched, so a watch that asks for
 // nothing else is a mistake.
-func (d *decoder) checkCollectorTraffic(c *Config, w *Watch, where string) {
+func (d checker) checkCollectorTraffic(c *Config, w *Watch, where string) {
 	if w.Match == nil || w.Match.Flow == "inner" {
 		return
 	}
@@ -85,7 +87,7 @@ func (d *decoder) checkCollectorTraffic(c *Config, w *Watch, where string) {
 			return r.First <= a.Port() && a.Port() <= r.Last
 		})
 		if only && udp && port {
-			d.warnAt([]any{&w.Match.Destination}, "%s: traffic to collector %q is never watched: reports about reports would not end", where, c.Collectors[i].Name)
+			d.WarnAt([]any{&w.Match.Destination}, "%s: traffic to collector %q is never watched: reports about reports would not end", where, c.Collectors[i].Name)
 		}
 	}
 }
@@ -93,31 +95,31 @@ func (d *decoder) checkCollectorTraffic(c *Config, w *Watch, where string) {
 // checkEvents compares thresholds with each other, those that this block sets:
 // what an override inherits is reported where it stands. inherited is nil where e is
 // no override.
-func (d *decoder) checkEvents(e, inherited *Events, where string) {
+func (d checker) checkEvents(e, inherited *Events, where string) {
 	for _, x := range []struct {
 		name string
 		b    *Deadband
 	}{{"hop_latency", &e.HopLatency}, {"end_to_end", &e.EndToEnd}, {"link_latency", &e.LinkLatency}} {
-		if x.b.K > x.b.N && (d.has(&x.b.K) || d.has(&x.b.N)) {
-			d.errorAt([]any{&x.b.K, &x.b.N}, "%s: %s: k = %d of n = %d: k of the last n packets must deviate, so k is at most n", where, x.name, x.b.K, x.b.N)
+		if x.b.K > x.b.N && (d.Has(&x.b.K) || d.Has(&x.b.N)) {
+			d.ErrorAt([]any{&x.b.K, &x.b.N}, "%s: %s: k = %d of n = %d: k of the last n packets must deviate, so k is at most n", where, x.name, x.b.K, x.b.N)
 		}
 	}
 	d.checkClear(&e.Congestion.Clear, &e.Congestion.Raise, where+": congestion")
 	d.checkClear(&e.TxUtilization.Clear, &e.TxUtilization.Raise, where+": tx_utilization")
 	idle := func(e *Events) bool { return e.EndToEnd.ClockOffset != 0 && e.EndToEnd.Clock != "ptp" }
-	if d.has(&e.EndToEnd.ClockOffset) && idle(e) && (inherited == nil || !idle(inherited)) {
-		d.warnAt([]any{&e.EndToEnd.ClockOffset}, `%s: end_to_end: clock_offset does nothing unless clock = "ptp"`, where)
+	if d.Has(&e.EndToEnd.ClockOffset) && idle(e) && (inherited == nil || !idle(inherited)) {
+		d.WarnAt([]any{&e.EndToEnd.ClockOffset}, `%s: end_to_end: clock_offset does nothing unless clock = "ptp"`, where)
 	}
 }
 
-func (d *decoder) checkClear(clear, raise *uint32, where string) {
-	if *clear > *raise && (d.has(clear) || d.has(raise)) {
-		d.errorAt([]any{clear, raise}, "%s: clear = %d is above raise = %d: an episode would end as it begins; set clear to raise or less", where, *clear, *raise)
+func (d checker) checkClear(clear, raise *uint32, where string) {
+	if *clear > *raise && (d.Has(clear) || d.Has(raise)) {
+		d.ErrorAt([]any{clear, raise}, "%s: clear = %d is above raise = %d: an episode would end as it begins; set clear to raise or less", where, *clear, *raise)
 	}
 }
 
 // checkReport: one report must fit a report packet, and its own metadata.
-func (d *decoder) checkReport(c *Config) {
+func (d checker) checkReport(c *Config) {
 	r := &c.Report
 	least := leastReport(c)
 	if r.Explain {
@@ -125,11 +127,11 @@ func (d *decoder) checkReport(c *Config) {
 	}
 	at := []any{&r.Coalesce.MaxBytes, &r.Fragment, r}
 	if r.Coalesce.MaxBytes < least {
-		d.errorAt(at, "report: coalesce.max_bytes = %d: one report with this fragment and metadata takes %d bytes, headers included; "+
+		d.ErrorAt(at, "report: coalesce.max_bytes = %d: one report with this fragment and metadata takes %d bytes, headers included; "+
 			"allow so many, or lower fragment",
 			r.Coalesce.MaxBytes, least)
 	} else if r.Coalesce.MaxBytes > 1514 {
-		d.warnAt(at, "report: coalesce.max_bytes = %d is more than an Ethernet frame of 1514 bytes: the path to the collectors must take larger ones",
+		d.WarnAt(at, "report: coalesce.max_bytes = %d is more than an Ethernet frame of 1514 bytes: the path to the collectors must take larger ones",
 			r.Coalesce.MaxBytes)
 	}
 }
@@ -164,14 +166,14 @@ const explainBytes = 4 + 44 + 4
 // maxTLV is the longest data of a TLV (Telemetry Report 2.0, InType 1).
 const maxTLV = 1020
 
-func (d *decoder) checkExplain(r *Report) {
+func (d checker) checkExplain(r *Report) {
 	switch at := []any{&r.Explain, r}; {
 	case r.Version != "2.0":
-		d.errorAt(at, "report: explain = true: only reports of version 2.0 have room for it, not %s; leave explain out", r.Version)
+		d.ErrorAt(at, "report: explain = true: only reports of version 2.0 have room for it, not %s; leave explain out", r.Version)
 	case r.Profile != "":
-		d.errorAt(at, "report: explain = true: profile %q has no room for it; leave one of them out", r.Profile)
+		d.ErrorAt(at, "report: explain = true: profile %q has no room for it; leave one of them out", r.Profile)
 	case r.Fragment > maxTLV:
-		d.warnAt([]any{&r.Fragment, r}, "report: fragment = %d: with explain = true at most %d bytes of a packet are sent", r.Fragment, maxTLV)
+		d.WarnAt([]any{&r.Fragment, r}, "report: fragment = %d: with explain = true at most %d bytes of a packet are sent", r.Fragment, maxTLV)
 	}
 }
 
@@ -188,12 +190,12 @@ func metadataBytes(names []string) int {
 	return n
 }
 
-func (d *decoder) checkCollectors(c *Config) {
+func (d checker) checkCollectors(c *Config) {
 	if len(c.Collectors) == 0 && len(c.Watches) > 0 {
-		d.warnAt(nil, `there is no collector block: reports are made for nobody; write collector "primary" { address = "192.0.2.10:8555" }`)
+		d.WarnAt(nil, `there is no collector block: reports are made for nobody; write collector "primary" { address = "192.0.2.10:8555" }`)
 	}
 	if len(c.Collectors) > MaxCollectors {
-		d.errorAt([]any{&c.Collectors[MaxCollectors]}, "%d collector blocks; at most %d", len(c.Collectors), MaxCollectors)
+		d.ErrorAt([]any{&c.Collectors[MaxCollectors]}, "%d collector blocks; at most %d", len(c.Collectors), MaxCollectors)
 	}
 	seen := map[netip.AddrPort]string{}
 	for i := range c.Collectors {
@@ -203,24 +205,24 @@ func (d *decoder) checkCollectors(c *Config) {
 			continue // reported where it was read or resolved
 		}
 		if other, twice := seen[col.Address]; twice {
-			d.warnAt([]any{&col.Address}, "collector %q: %s is the address of collector %q too: it gets every report twice", col.Name, col.Address, other)
+			d.WarnAt([]any{&col.Address}, "collector %q: %s is the address of collector %q too: it gets every report twice", col.Name, col.Address, other)
 		}
 		seen[col.Address] = col.Name
 		d.checkBudget(col, &c.Report)
 		if col.Source.IsValid() && col.Source.Is4() != col.Address.Addr().Is4() {
-			d.errorAt([]any{&col.Source}, "collector %q: source %s and address %s must be both IPv4 or both IPv6", col.Name, col.Source, col.Address)
+			d.ErrorAt([]any{&col.Source}, "collector %q: source %s and address %s must be both IPv4 or both IPv6", col.Name, col.Source, col.Address)
 		}
 	}
 }
 
-func (d *decoder) checkHTTP(c *Config) {
+func (d checker) checkHTTP(c *Config) {
 	d.checkListen(&c.HTTP.Listen, "listen", "127.0.0.1:9465", "everybody who reaches it reads flows, paths and counters")
 	d.checkListen(&c.HTTP.Pprof, "pprof", "127.0.0.1:6060", "profiles show the memory of the process, and cost time")
 }
 
 // checkListen checks an address to listen on; open says what is open to others where
 // it is no loopback address.
-func (d *decoder) checkListen(p *string, name, example, open string) {
+func (d checker) checkListen(p *string, name, example, open string) {
 	if *p == "" {
 		return
 	}
@@ -229,10 +231,10 @@ func (d *decoder) checkListen(p *string, name, example, open string) {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		d.errorAt([]any{p}, `http: %s = %q: must be "address:port", such as %q; "" turns it off`, name, short(*p), example)
+		d.ErrorAt([]any{p}, `http: %s = %q: must be "address:port", such as %q; "" turns it off`, name, schema.Short(*p), example)
 		return
 	}
 	if a, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !a.IsLoopback()) {
-		d.warnAt([]any{p}, "http: %s = %q is open to other machines, without a password: %s; use %q and a proxy or a tunnel, unless the network is trusted", name, short(*p), open, example)
+		d.WarnAt([]any{p}, "http: %s = %q is open to other machines, without a password: %s; use %q and a proxy or a tunnel, unless the network is trusted", name, schema.Short(*p), open, example)
 	}
 }

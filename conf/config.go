@@ -3,6 +3,8 @@ package conf
 import (
 	"net/netip"
 	"time"
+
+	"intsink/conf/schema"
 )
 
 // Config is the whole configuration, defaults filled in and validated.
@@ -137,11 +139,11 @@ type Match struct {
 	Device                      []uint64
 }
 
-// PortRange is First to Last, both included; also of VLAN ids.
-type PortRange struct{ First, Last uint16 }
+// PortRange is a range of ports, or of VLAN ids.
+type PortRange = schema.Range[uint16]
 
-// VNIRange is First to Last, both included.
-type VNIRange struct{ First, Last uint32 }
+// VNIRange is a range of VXLAN or Geneve network identifiers.
+type VNIRange = schema.Range[uint32]
 
 // Deadband is the test of a latency event (EVENTS.md, hop_latency).
 type Deadband struct {
@@ -231,6 +233,8 @@ type Collector struct {
 	Gateway        netip.Addr // with Port: whose MAC address is asked for; with GatewayMAC, and without Port, the zero Addr
 	GatewayMAC     [6]byte    // with Port: zero: unknown
 	Budget         Budget
+
+	unresolved *unresolved // until resolveCollectors has run
 }
 
 // Budget limits what one collector is sent per second; 0: no limit.
@@ -249,4 +253,11 @@ type Log struct {
 type HTTP struct {
 	Listen string // "" = off
 	Pprof  string // address of Go's profiles, apart from the rest; "" = off
+}
+
+// Dump is the configuration as HCL, every attribute written out: Parse of it
+// gives an equal Config. Host names of collectors come out as the addresses that
+// they were resolved to.
+func (c *Config) Dump() []byte {
+	return schema.Dump(func(v schema.Visitor) { visitConfig(v, c) })
 }

@@ -1,150 +1,15 @@
 package conf
 
-import (
-	"cmp"
-	"errors"
-	"fmt"
-	"io"
-	"slices"
-	"strings"
-)
+import "intsink/conf/schema"
 
-// Severity of a Diagnostic.
-type Severity uint8
+// Diagnostics is what was found in a file: its errors and warnings, with their places.
+type Diagnostics = schema.Diagnostics
 
+// Diagnostic is one of them.
+type Diagnostic = schema.Diagnostic
+
+// The severities of diagnostics.
 const (
-	Error   Severity = iota // the configuration cannot be used
-	Warning                 // it can, but probably does not do what its author thinks
+	Error   = schema.Error   // the configuration cannot be used
+	Warning = schema.Warning // it can, but probably does not do what its author thinks
 )
-
-func (s Severity) String() string {
-	if s == Warning {
-		return "warning"
-	}
-	return "error"
-}
-
-// Diagnostic is one fault of a configuration, or one doubt about it.
-type Diagnostic struct {
-	Severity Severity
-	File     string
-	Line     int // from 1; 0: about the file as a whole
-	Column   int // from 1, in characters
-	Message  string
-	Snippet  string // the source line with the place underlined, "" where there is none
-}
-
-// String is "file:line:column: severity: message" and the snippet on the lines
-// after it, without a newline at the end.
-func (d Diagnostic) String() string {
-	var b strings.Builder
-	b.WriteString(d.File)
-	if d.Line > 0 {
-		fmt.Fprintf(&b, ":%d:%d", d.Line, d.Column)
-	}
-	fmt.Fprintf(&b, ": %s: %s", d.Severity, d.Message)
-	if d.Snippet != "" {
-		b.WriteString("\n" + d.Snippet)
-	}
-	return b.String()
-}
-
-// Diagnostics is what was found, in the order of the file: the first maxKept errors
-// and warnings. Count tells of all of them.
-type Diagnostics struct {
-	Errors, Warnings []Diagnostic
-	left             [2]int // out of either, by Severity
-}
-
-const maxKept = 100
-
-// Count is how many there are.
-func (d *Diagnostics) Count(s Severity) int {
-	if s == Error {
-		return len(d.Errors) + d.left[Error]
-	}
-	return len(d.Warnings) + d.left[Warning]
-}
-
-// Err is nil when there are no errors (warnings do not count); otherwise its
-// text is the errors with their snippets, and how many more there are.
-func (d *Diagnostics) Err() error {
-	if len(d.Errors) == 0 {
-		return nil
-	}
-	return errors.New(strings.TrimSuffix(d.shown(Error), "\n"))
-}
-
-// WriteTo writes the errors, then the warnings, one after the other, and how many
-// more there are.
-func (d *Diagnostics) WriteTo(w io.Writer) (int64, error) {
-	n, err := io.WriteString(w, d.shown(Error)+d.shown(Warning))
-	return int64(n), err
-}
-
-func (d *Diagnostics) shown(s Severity) string {
-	list := d.Errors
-	if s == Warning {
-		list = d.Warnings
-	}
-	if d.left[s] == 0 {
-		return join(list)
-	}
-	text := fmt.Sprintf("and %d more: mend these first", d.left[s])
-	return join(list) + Diagnostic{Severity: s, File: list[0].File, Message: text}.String() + "\n"
-}
-
-func join(list []Diagnostic) string {
-	var b strings.Builder
-	for _, d := range list {
-		b.WriteString(d.String() + "\n")
-	}
-	return b.String()
-}
-
-func (d *Diagnostics) add(x Diagnostic) {
-	if x.Severity == Error {
-		d.Errors = append(d.Errors, x)
-	} else {
-		d.Warnings = append(d.Warnings, x)
-	}
-}
-
-func (d *Diagnostics) sort() {
-	byPlace := func(a, b Diagnostic) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Message, b.Message))
-	}
-	slices.SortStableFunc(d.Errors, byPlace)
-	slices.SortStableFunc(d.Warnings, byPlace)
-}
-
-// cut leaves the first maxKept errors and warnings of those that are sorted.
-func (d *Diagnostics) cut() {
-	for s, list := range []*[]Diagnostic{&d.Errors, &d.Warnings} {
-		if left := len(*list) - maxKept; left > 0 {
-			*list, d.left[s] = (*list)[:maxKept:maxKept], left
-		}
-	}
-}
-
-// snippet shows line, which is number n (from 1), the characters [column, end)
-// underlined.
-func snippet(line []byte, n, column, end int) string {
-	line = line[:min(len(line), 4*maxSnippet)] // a character has up to 4 bytes
-	text := []rune(strings.TrimRight(strings.ToValidUTF8(string(line), "?"), "\r"))
-	if len(text) > maxSnippet {
-		text = text[:maxSnippet]
-	}
-	for i, r := range text {
-		if r < ' ' {
-			text[i] = ' ' // tabs would shift the underline, and controls the terminal
-		}
-	}
-	column = min(max(column, 1), len(text)+1)
-	width := max(min(end, len(text)+1)-column, 1)
-	return fmt.Sprintf("%5d | %s\n      | %s%s", n, string(text),
-		strings.Repeat(" ", column-1), strings.Repeat("^", width))
-}
-
-// maxSnippet characters of a source line are shown.
-const maxSnippet = 160

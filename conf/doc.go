@@ -7,15 +7,17 @@
 //		return errInvalid
 //	}
 //
-// The schema is written once, in schema*.go: one function per kind of block
-// names its attributes and nested blocks beside the fields that they fill. Three
-// visitors walk it: reader (reader.go) fills the fields from a parsed file,
-// dumper (dump.go) writes them back as HCL, and the tests list the names to see
-// that every one is documented.
+// The schema is written once, in schema*.go: one function per kind of block names its
+// attributes and nested blocks beside the fields that they fill, in config.go. Package
+// conf/schema walks it to read a file and to dump one; the tests walk it to see that every
+// attribute is documented. Values that only intsink has are in value_*.go, lcores.go and
+// nodemodel.go.
 //
-// Before anything else the file is bounded in size and nesting (bounds.go), since
-// the HCL parser is not. Load then reads (types, ranges, names), resolves collectors (resolve.go),
-// then checks what takes more than one place of the file to see (check*.go).
-// Every step goes on after a fault, so that the user sees all of them at once;
-// only a file that is no HCL, or too large, ends it early.
+// A file is read (types, ranges, names), then collectors are resolved (resolve.go), then
+// check*.go see what takes more than one place of the file. Every step goes on after a
+// fault, so that the user sees all of them at once.
+//
+// To add an attribute: a field in config.go, its default in defaults.go, a line in
+// schema*.go, a row in docs/configuration.md and a line in examples/reference.hcl (tests
+// fail until both are there), then what it does in cmd/intsink/internal/rules.
 package conf

@@ -44,8 +44,8 @@ func fakeMachine() machine {
 	}
 }
 
-// read parses a file of this package under the name without its folder.
-func read(t *testing.T, path string) (*Config, *Diagnostics) {
+// readTestFile parses a file of this package under the name without its folder.
+func readTestFile(t *testing.T, path string) (*Config, *Diagnostics) {
 	t.Helper()
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -81,12 +81,18 @@ func files(t *testing.T, pattern string) []string {
 	return list
 }
 
-func diagText(d []Diagnostic) string { return join(d) }
+func diagText(all []Diagnostic) string {
+	var b strings.Builder
+	for _, d := range all {
+		b.WriteString(d.String() + "\n")
+	}
+	return b.String()
+}
 
 func TestGood(t *testing.T) {
 	for _, path := range append(files(t, "testdata/good/*.hcl"), files(t, "examples/*.hcl")...) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			c, d := read(t, path)
+			c, d := readTestFile(t, path)
 			if c == nil {
 				t.Fatalf("not valid:\n%v", d.Err())
 			}
@@ -124,7 +130,7 @@ func sameWarnings(t *testing.T, original, dump *Diagnostics) {
 func TestBad(t *testing.T) {
 	for _, path := range files(t, "testdata/bad/*.hcl") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			c, d := read(t, path)
+			c, d := readTestFile(t, path)
 			if c != nil || d.Err() == nil {
 				t.Error("taken for valid")
 			}
@@ -143,12 +149,6 @@ func FuzzParse(f *testing.F) {
 			}
 			f.Add(src)
 		}
-	}
-	for _, src := range tooMuch(1000) {
-		f.Add([]byte(src))
-	}
-	for _, src := range tooMuch(20) {
-		f.Add([]byte(src))
 	}
 	m := fakeMachine()
 	f.Fuzz(func(t *testing.T, src []byte) {

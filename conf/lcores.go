@@ -8,17 +8,19 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"intsink/conf/schema"
 )
 
 // lcores is a list of CPUs: "1-4,6", a number, or a list of both.
-func lcores(p *[]int) value { return &lcoresValue{p} }
+func lcores(p *[]int) schema.Value { return &lcoresValue{p} }
 
 type lcoresValue struct{ p *[]int }
 
-func (v *lcoresValue) key() any { return v.p }
+func (v *lcoresValue) Key() any { return v.p }
 
-func (v *lcoresValue) write() (string, bool) {
-	return quote(lcoresText(*v.p)), len(*v.p) > 0
+func (v *lcoresValue) Write() (string, bool) {
+	return schema.Quote(lcoresText(*v.p)), len(*v.p) > 0
 }
 
 // lcoresText is the shortest text that keeps the order.
@@ -39,33 +41,33 @@ func lcoresText(list []int) string {
 	return strings.Join(parts, ",")
 }
 
-func (v *lcoresValue) read(x *expr) bool {
+func (v *lcoresValue) Read(x *schema.Expr) bool {
 	const accepted = `CPU numbers such as "1-4" or "1,3,5"`
-	elems, ok := x.elements(accepted, true)
+	elems, ok := x.Elements(accepted, true)
 	if !ok {
 		return false
 	}
 	var list []int
 	for _, e := range elems {
-		s, good := e.textOrNumber(accepted)
+		s, good := e.TextOrNumber(accepted)
 		if !good {
 			return false
 		}
 		for part := range strings.SplitSeq(s, ",") {
 			first, last, good := cpuRange(part)
 			if !good {
-				return e.fail("must be %s, each from 0 to %d", accepted, maxCPU)
+				return e.Fail("must be %s, each from 0 to %d", accepted, maxCPU)
 			}
 			for cpu := first; cpu <= last; cpu++ {
 				if slices.Contains(list, cpu) {
-					return e.fail("lcore %d stands there twice; every worker needs one of its own", cpu)
+					return e.Fail("lcore %d stands there twice; every worker needs one of its own", cpu)
 				}
 				list = append(list, cpu)
 			}
 		}
 	}
 	if len(list) == 0 {
-		return x.fail("must name at least one CPU: %s", accepted)
+		return x.Fail("must name at least one CPU: %s", accepted)
 	}
 	*v.p = list
 	return true
@@ -86,14 +88,14 @@ func cpuRange(s string) (first, last int, ok bool) {
 
 // defaultLcores is one worker, on the last CPU that the process may run on:
 // interrupts and other programs are found on the first.
-func (d *decoder) defaultLcores(c *Config, m machine) {
+func (d checker) defaultLcores(c *Config, m machine) {
 	if len(c.DPDK.Lcores) == 0 && len(m.cpus) > 0 {
 		c.DPDK.Lcores = []int{m.cpus[len(m.cpus)-1]}
 	}
 }
 
 // checkLcores: they exist, we may use them, and each worker has a hw_id.
-func (d *decoder) checkLcores(c *Config, m machine) {
+func (d checker) checkLcores(c *Config, m machine) {
 	var bad []int
 	for _, cpu := range c.DPDK.Lcores {
 		if !slices.Contains(m.cpus, cpu) {
@@ -102,14 +104,14 @@ func (d *decoder) checkLcores(c *Config, m machine) {
 	}
 	at := []any{&c.DPDK.Lcores, &c.DPDK}
 	if len(bad) > 0 {
-		severity := Error
+		severity := schema.Error
 		if m.elsewhere {
-			severity = Warning
+			severity = schema.Warning
 		}
-		d.report(severity, d.at(at...), "dpdk: lcores: this process cannot run on CPU %s; available: %s", lcoresText(bad), lcoresText(m.cpus))
+		d.ReportAt(severity, at, "dpdk: lcores: this process cannot run on CPU %s; available: %s", lcoresText(bad), lcoresText(m.cpus))
 	}
 	if n, free := len(c.DPDK.Lcores), 64-int(c.Node.HwIDBase); n > free {
-		d.errorAt(at, "dpdk: %d workers, but hw_id has 6 bits: at most %d workers with node.hw_id_base = %d", n, free, c.Node.HwIDBase)
+		d.ErrorAt(at, "dpdk: %d workers, but hw_id has 6 bits: at most %d workers with node.hw_id_base = %d", n, free, c.Node.HwIDBase)
 	}
 }
 

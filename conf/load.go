@@ -1,11 +1,9 @@
 package conf
 
 import (
-	"fmt"
 	"net/netip"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"intsink/conf/schema"
 )
 
 // Load reads the configuration file at path. The Config is nil when, and only
@@ -16,13 +14,11 @@ func Load(path string) (*Config, *Diagnostics) {
 }
 
 func load(path string, m machine) (*Config, *Diagnostics) {
-	src, err := readSource(path)
-	if err != nil {
-		d := &Diagnostics{}
-		d.add(Diagnostic{Severity: Error, File: path, Message: fmt.Sprintf("cannot read the configuration: %v", err)})
+	f, d := schema.Open(path)
+	if f == nil {
 		return nil, d
 	}
-	return parse(path, src, m)
+	return read(f, m)
 }
 
 // Parse is Load for a configuration in memory; filename appears in the
@@ -70,31 +66,24 @@ type machine struct {
 }
 
 func parse(filename string, src []byte, m machine) (*Config, *Diagnostics) {
-	d := newDecoder(filename, src)
-	if !d.bounded() {
-		return nil, d.done()
-	}
-	file, diags := hclsyntax.ParseConfig(src, filename, hcl.InitialPos)
-	if diags.HasErrors() {
-		// The tree is incomplete: whatever else we said would mislead.
-		d.syntax(diags)
-		return nil, d.done()
-	}
-	c := defaultConfig()
-	body := file.Body.(*hclsyntax.Body)
-	root := d.bodyReader(body, "", "", body.EndRange)
-	visitConfig(root, c)
-	root.finish()
+	return read(schema.New(filename, src), m)
+}
 
+func read(f *schema.File, m machine) (*Config, *Diagnostics) {
+	d, c := checker{f}, defaultConfig()
+	d.HexHint = "; a probe marker is hexadecimal, in quotes"
+	if !d.Parse(func(v schema.Visitor) { visitConfig(v, c) }) {
+		return nil, d.Done()
+	}
 	d.defaultLcores(c, m)
-	d.resolveCollectors(m.lookup)
+	resolveCollectors(c, m.lookup)
 	d.profileFragment(c)
 	d.check(c, m)
-	if len(d.out.Errors) > 0 {
-		return nil, d.done()
+	if d.Failing() {
+		return nil, d.Done()
 	}
 	fillIn(c)
-	return c, d.done()
+	return c, d.Done()
 }
 
 // fillIn makes explicit what an omitted list, source port or gateway stands for.

@@ -10,7 +10,7 @@ import (
 
 // checkMemory compares pools and flow tables with what the machine has. It may
 // be another one that the file is for: a warning.
-func (d *decoder) checkMemory(c *Config, m machine) {
+func (d checker) checkMemory(c *Config, m machine) {
 	if m.memory == 0 {
 		return
 	}
@@ -19,10 +19,10 @@ func (d *decoder) checkMemory(c *Config, m machine) {
 	flows := workers * uint64(c.Flows.Capacity) * FlowBytes
 	switch {
 	case pools > m.memory:
-		d.warnAt([]any{&c.DPDK.Mbufs, &c.DPDK}, "dpdk: mbufs = %d: with the report pools they take %s, more than this machine's memory of %s",
+		d.WarnAt([]any{&c.DPDK.Mbufs, &c.DPDK}, "dpdk: mbufs = %d: with the report pools they take %s, more than this machine's memory of %s",
 			c.DPDK.Mbufs, gibibytes(pools), gibibytes(m.memory))
 	case pools+flows > m.memory:
-		d.warnAt([]any{&c.Flows.Capacity, &c.DPDK.Mbufs, &c.DPDK}, "flows: capacity = %d: the flow tables of all workers (%d) take %s, and pools %s: "+
+		d.WarnAt([]any{&c.Flows.Capacity, &c.DPDK.Mbufs, &c.DPDK}, "flows: capacity = %d: the flow tables of all workers (%d) take %s, and pools %s: "+
 			"more than this machine's memory of %s",
 			c.Flows.Capacity, workers, gibibytes(flows), gibibytes(pools), gibibytes(m.memory))
 	}

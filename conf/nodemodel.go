@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"intsink/conf/schema"
 )
 
 // NodeModel says what the values of some nodes mean, which INT leaves to the
@@ -21,8 +23,8 @@ type NodeModel struct {
 	TimestampEpoch string // "unix" | "none"
 }
 
-// NodeRange is First to Last, both included.
-type NodeRange struct{ First, Last uint32 }
+// NodeRange is a range of node ids.
+type NodeRange = schema.Range[uint32]
 
 // QueueUnit is what one unit of occupancy on the wire stands for, such as 80 bytes;
 // Size 0: it stands for itself.
@@ -44,43 +46,24 @@ func defaultNodeModel(int) NodeModel {
 	return NodeModel{LatencyUnit: 1, TimestampBits: 64, TimestampUnit: 1, TimestampEpoch: "unix"}
 }
 
-func visitNodeModel(v visitor, m *NodeModel) {
-	v.attr("nodes", nodeRanges(&m.Nodes))
-	v.attr("latency_unit", duration(&m.LatencyUnit, 1, maxUnit))
-	v.attr("queue_unit", &queueUnit{&m.QueueUnit})
-	v.attr("timestamp_bits", integer(&m.TimestampBits, 16, 64))
-	v.attr("timestamp_unit", duration(&m.TimestampUnit, 1, maxUnit))
-	v.attr("timestamp_epoch", choice(&m.TimestampEpoch, "unix", "none"))
+func visitNodeModel(v schema.Visitor, m *NodeModel) {
+	v.Attr("nodes", nodeRanges(&m.Nodes))
+	v.Attr("latency_unit", schema.Duration(&m.LatencyUnit, 1, maxUnit))
+	v.Attr("queue_unit", &queueUnit{&m.QueueUnit})
+	v.Attr("timestamp_bits", schema.Integer(&m.TimestampBits, 16, 64))
+	v.Attr("timestamp_unit", schema.Duration(&m.TimestampUnit, 1, maxUnit))
+	v.Attr("timestamp_epoch", schema.Choice(&m.TimestampEpoch, "unix", "none"))
 }
 
 // nodeRanges is a list of node ids and "first-last" ranges of them.
-func nodeRanges(p *[]NodeRange) value {
+func nodeRanges(p *[]NodeRange) schema.Value {
 	accepted := fmt.Sprintf(`node ids or ranges such as "200-299", from 0 to %d`, maxNodeID)
-	return &listValue[NodeRange]{
-		p: p, single: true, accepted: accepted, same: equal[NodeRange],
-		parse: one(func(x *expr) (NodeRange, bool) { return parseNodeRange(x, accepted) }),
-		format: func(r NodeRange) string {
-			if r.First == r.Last {
-				return strconv.FormatUint(uint64(r.First), 10)
-			}
-			return quote(r.String())
-		},
-	}
-}
-
-func (r NodeRange) String() string {
-	if r.First == r.Last {
-		return strconv.FormatUint(uint64(r.First), 10)
-	}
-	return fmt.Sprintf("%d-%d", r.First, r.Last)
-}
-
-func parseNodeRange(x *expr, accepted string) (r NodeRange, ok bool) {
-	a, b, ok := parseRange(x, accepted, 0, maxNodeID)
-	if ok && b-a >= maxModelNodes {
-		return r, x.fail("%d nodes; all models together list at most %d: a model without nodes is that of every other node", b-a+1, maxModelNodes)
-	}
-	return NodeRange{a, b}, ok
+	return schema.Ranges(p, accepted, 0, maxNodeID, func(x *schema.Expr, r NodeRange) bool {
+		if r.Last-r.First >= maxModelNodes {
+			return x.Fail("%d nodes; all models together list at most %d: a model without nodes is that of every other node", r.Last-r.First+1, maxModelNodes)
+		}
+		return true
+	})
 }
 
 // queueUnit is a string such as "80 bytes".
@@ -88,15 +71,15 @@ type queueUnit struct{ p *QueueUnit }
 
 var queueUnits = []string{"bytes", "packets", "cells"}
 
-func (v *queueUnit) key() any { return v.p }
+func (v *queueUnit) Key() any { return v.p }
 
-func (v *queueUnit) write() (string, bool) { return quote(v.p.String()), v.p.Size != 0 }
+func (v *queueUnit) Write() (string, bool) { return schema.Quote(v.p.String()), v.p.Size != 0 }
 
 func (u QueueUnit) String() string { return fmt.Sprintf("%d %s", u.Size, u.Name) }
 
-func (v *queueUnit) read(x *expr) bool {
+func (v *queueUnit) Read(x *schema.Expr) bool {
 	accepted := fmt.Sprintf(`a number from 1 to %d and bytes, packets or cells, such as "80 bytes"`, maxQueueUnit)
-	s, ok := x.text(accepted)
+	s, ok := x.Text(accepted)
 	if !ok {
 		return false
 	}
@@ -105,10 +88,10 @@ func (v *queueUnit) read(x *expr) bool {
 	n, err := strconv.ParseUint(number, 10, 32)
 	switch {
 	case err != nil || n < 1 || n > maxQueueUnit:
-		return x.fail("must be %s", accepted)
+		return x.Fail("must be %s", accepted)
 	case !slices.Contains(queueUnits, name):
-		hint := didYouMean(name, queueUnits, fmt.Sprintf(`"%d %%s"`, n))
-		return x.fail("must be %s%s", accepted, hint)
+		hint := schema.DidYouMean(name, queueUnits, fmt.Sprintf(`"%d %%s"`, n))
+		return x.Fail("must be %s%s", accepted, hint)
 	}
 	*v.p = QueueUnit{uint32(n), name}
 	return true
@@ -123,15 +106,15 @@ type listed struct {
 }
 
 // checkNodeModels: a node has one model, and congestion can be compared with it.
-func (d *decoder) checkNodeModels(c *Config) {
+func (d checker) checkNodeModels(c *Config) {
 	var all []listed
 	others, total := "", uint64(0)
 	for i := range c.NodeModels {
 		m := &c.NodeModels[i]
 		switch {
-		case len(m.Nodes) > 0 || d.failed[&m.Nodes]:
+		case len(m.Nodes) > 0 || d.Wrong(&m.Nodes):
 		case others != "":
-			d.errorAt([]any{&m.Nodes, m}, `node_model %q: node_model %q has every other node already; list those of this one, such as nodes = [101, "200-299"]`,
+			d.ErrorAt([]any{&m.Nodes, m}, `node_model %q: node_model %q has every other node already; list those of this one, such as nodes = [101, "200-299"]`,
 				m.Name, others)
 		default:
 			others = m.Name
@@ -140,7 +123,7 @@ func (d *decoder) checkNodeModels(c *Config) {
 			before := total
 			total += uint64(r.Last-r.First) + 1
 			if before <= maxModelNodes && total > maxModelNodes {
-				d.errorAt([]any{element{&m.Nodes, j}}, "node_model %q: nodes: this makes more than %d nodes in all models: "+
+				d.ErrorAt([]any{schema.ElementOf(&m.Nodes, j)}, "node_model %q: nodes: this makes more than %d nodes in all models: "+
 					"leave nodes out in the model that most of them have", m.Name, maxModelNodes)
 			}
 			all = append(all, listed{r, m, j, len(all)})
@@ -152,7 +135,7 @@ func (d *decoder) checkNodeModels(c *Config) {
 }
 
 // checkOverlaps reports elements that have a node which another has too.
-func (d *decoder) checkOverlaps(all []listed) {
+func (d checker) checkOverlaps(all []listed) {
 	slices.SortFunc(all, func(a, b listed) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.order, b.order)) })
 	for i := range all {
 		if i == 0 {
@@ -169,7 +152,7 @@ func (d *decoder) checkOverlaps(all []listed) {
 }
 
 // overlap reports the later of a and b; a begins no later than b.
-func (d *decoder) overlap(a, b listed) {
+func (d checker) overlap(a, b listed) {
 	first, later := a, b
 	if b.order < a.order {
 		first, later = b, a
@@ -177,18 +160,18 @@ func (d *decoder) overlap(a, b listed) {
 	hint := "leave it out here"
 	switch {
 	case later.Last > first.Last && later.First >= first.First:
-		hint = fmt.Sprintf("did you mean %q?", NodeRange{first.Last + 1, later.Last})
+		hint = fmt.Sprintf("did you mean %q?", NodeRange{First: first.Last + 1, Last: later.Last})
 	case later.First < first.First && later.Last <= first.Last:
-		hint = fmt.Sprintf("did you mean %q?", NodeRange{later.First, first.First - 1})
+		hint = fmt.Sprintf("did you mean %q?", NodeRange{First: later.First, Last: first.First - 1})
 	case later.First < first.First:
-		hint = fmt.Sprintf("did you mean %q, %q?", NodeRange{later.First, first.First - 1}, NodeRange{first.Last + 1, later.Last})
+		hint = fmt.Sprintf("did you mean %q, %q?", NodeRange{First: later.First, Last: first.First - 1}, NodeRange{First: first.Last + 1, Last: later.Last})
 	}
-	d.errorAt([]any{element{&later.model.Nodes, later.i}}, "node_model %q: nodes: %d stands in %q of node_model %q too, and a node has one model; %s",
+	d.ErrorAt([]any{schema.ElementOf(&later.model.Nodes, later.i)}, "node_model %q: nodes: %d stands in %q of node_model %q too, and a node has one model; %s",
 		later.model.Name, b.First, first.NodeRange, first.model.Name, hint)
 }
 
 // checkQueueUnits: congestion has one threshold, which models must agree upon.
-func (d *decoder) checkQueueUnits(c *Config) {
+func (d checker) checkQueueUnits(c *Config) {
 	most, first := uint64(maxOccupancy), (*NodeModel)(nil)
 	for i := range c.NodeModels {
 		m := &c.NodeModels[i]
@@ -199,7 +182,7 @@ func (d *decoder) checkQueueUnits(c *Config) {
 		if first == nil {
 			first = m
 		} else if m.QueueUnit.Name != first.QueueUnit.Name {
-			d.warnAt([]any{&m.QueueUnit}, "node_model %q: queues are in %s here and in %s in node_model %q: congestion compares both with the same raise and clear",
+			d.WarnAt([]any{&m.QueueUnit}, "node_model %q: queues are in %s here and in %s in node_model %q: congestion compares both with the same raise and clear",
 				m.Name, m.QueueUnit.Name, first.QueueUnit.Name, first.Name)
 		}
 	}
@@ -211,15 +194,15 @@ func (d *decoder) checkQueueUnits(c *Config) {
 	}
 }
 
-func (d *decoder) checkRaise(e *Events, most uint64, where string) {
-	if raise := &e.Congestion.Raise; d.has(raise) && uint64(*raise) > most {
-		d.errorAt([]any{raise}, "%s: congestion: raise = %d: no queue can be so long: its occupancy has 24 bits, at most %d with the node_model blocks there are",
+func (d checker) checkRaise(e *Events, most uint64, where string) {
+	if raise := &e.Congestion.Raise; d.Has(raise) && uint64(*raise) > most {
+		d.ErrorAt([]any{raise}, "%s: congestion: raise = %d: no queue can be so long: its occupancy has 24 bits, at most %d with the node_model blocks there are",
 			where, *raise, most)
 	}
 }
 
 // checkEpoch: the clock of end_to_end needs timestamps that count from 1970 on.
-func (d *decoder) checkEpoch(c *Config) {
+func (d checker) checkEpoch(c *Config) {
 	none := (*NodeModel)(nil)
 	for i := range c.NodeModels {
 		m := &c.NodeModels[i]
@@ -231,7 +214,7 @@ func (d *decoder) checkEpoch(c *Config) {
 		}
 	}
 	if none != nil && c.Events.EndToEnd.Clock == "ptp" {
-		d.warnAt([]any{&none.TimestampEpoch, none}, `node_model %q: timestamp_epoch = "none" for every node: `+
+		d.WarnAt([]any{&none.TimestampEpoch, none}, `node_model %q: timestamp_epoch = "none" for every node: `+
 			`events { end_to_end { clock = "ptp" } } compares nothing`,
 			none.Name)
 	}

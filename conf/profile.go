@@ -21,9 +21,9 @@ func (r *Report) profileDefaults() {
 // profileFragment makes the fragment, where the file does not say how long it is, what
 // the collector with the most room gets: all that the headers and the metadata leave of
 // the frame, in whole words. For the others it is cut when the report is built.
-func (d *decoder) profileFragment(c *Config) {
+func (d checker) profileFragment(c *Config) {
 	r := &c.Report
-	if r.Profile != transparentSecurity || d.has(&r.Fragment) {
+	if r.Profile != transparentSecurity || d.Has(&r.Fragment) {
 		return
 	}
 	r.Fragment = max(r.Coalesce.MaxBytes-leastHeaders(c)-metadataBytes(r.Metadata), 0) &^ 3

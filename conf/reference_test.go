@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"intsink/conf/schema"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -18,46 +20,46 @@ type lister struct {
 	attrs map[string][]string // "int" -> "udp_port", "dscp", "dscp.value"
 }
 
-func (l *lister) attr(name string, v value) {
+func (l *lister) Attr(name string, v schema.Value) {
 	l.attrs[l.path] = append(l.attrs[l.path], name)
-	if o, ok := v.(interface{ fields(visitor) }); ok {
+	if o, ok := v.(interface{ Fields(schema.Visitor) }); ok {
 		sub := &lister{attrs: map[string][]string{}}
-		o.fields(sub)
+		o.Fields(sub)
 		for _, field := range sub.attrs[""] {
 			l.attrs[l.path] = append(l.attrs[l.path], name+"."+field)
 		}
 	}
 }
-func (l *lister) required(name string, v value) { l.attr(name, v) }
+func (l *lister) Required(name string, v schema.Value) { l.Attr(name, v) }
 
-func (l *lister) block(name string, _ any, visit func(visitor)) {
+func (l *lister) Block(name string, _ any, visit func(schema.Visitor)) {
 	sub := &lister{path: strings.TrimPrefix(l.path+"."+name, "."), attrs: l.attrs}
 	l.attrs[sub.path] = []string{}
 	visit(sub)
 }
 
-func (l *lister) optional(name string, p optionalBlock) {
-	p.create()
+func (l *lister) Optional(name string, p schema.OptionalBlock) {
+	p.Create()
 	if name == "events_override" {
 		l.attrs[l.path+"."+name] = []string{} // of the shape of events
 		return
 	}
-	l.block(name, nil, p.visit)
+	l.Block(name, nil, p.Visit)
 }
 
-func (l *lister) blocks(name string, b blockList) {
-	b.resize(1)
-	l.block(name, nil, func(v visitor) { b.visit(0, v) })
+func (l *lister) Blocks(name string, b schema.BlockList) {
+	b.Resize(1)
+	l.Block(name, nil, func(v schema.Visitor) { b.Visit(0, v) })
 }
 
-func schema() map[string][]string {
+func attributes() map[string][]string {
 	l := &lister{attrs: map[string][]string{}}
 	visitConfig(l, defaultConfig())
 	return l.attrs
 }
 
 func TestSchemaHasTheContract(t *testing.T) {
-	got := schema()
+	got := attributes()
 	for path, want := range map[string][]string{
 		"":                       nil,
 		"node":                   {"id", "hw_id_base"},
@@ -86,7 +88,7 @@ func TestReferenceHasEverything(t *testing.T) {
 		name, body, _ := strings.Cut(part, "\n")
 		sections[strings.Trim(strings.TrimSpace(name), "`")] = body
 	}
-	for path, attrs := range schema() {
+	for path, attrs := range attributes() {
 		block := path[strings.LastIndexByte(path, '.')+1:]
 		if !regexp.MustCompile(`(?m)^[ #]*` + block + `\b.*\{`).MatchString(reference) {
 			t.Errorf("reference.hcl has no block %s", path)
@@ -117,7 +119,7 @@ func mustRead(t *testing.T, path string) string {
 }
 
 func TestReferenceIsTheDefaults(t *testing.T) {
-	c, d := read(t, "examples/reference.hcl")
+	c, d := readTestFile(t, "examples/reference.hcl")
 	if c == nil {
 		t.Fatal(d.Err())
 	}
@@ -191,8 +193,8 @@ type rows struct {
 	values map[string]string
 }
 
-func (r *rows) attr(name string, v value) { r.values[r.path+name], _ = v.write() }
+func (r *rows) Attr(name string, v schema.Value) { r.values[r.path+name], _ = v.Write() }
 
-func (r *rows) block(name string, _ any, visit func(visitor)) {
+func (r *rows) Block(name string, _ any, visit func(schema.Visitor)) {
 	visit(&rows{path: name + ".", values: r.values})
 }

@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"intsink/conf/schema"
 )
 
 // lookupFunc returns the addresses of a host name, best first.
@@ -25,40 +27,50 @@ func thisMachine() machine {
 	}}
 }
 
-// unresolved is a collector whose address is a host name.
+// unresolved is the address of a collector that is a host name.
 type unresolved struct {
-	collector *Collector
-	host      string
-	port      uint16
-	at        expr
+	host string
+	port uint16
+	at   *schema.Expr
 }
 
 // resolveCollectors looks up all host names at the same time.
-func (d *decoder) resolveCollectors(lookup lookupFunc) {
-	found := make([][]netip.Addr, len(d.unresolved))
-	errs := make([]error, len(d.unresolved))
+func resolveCollectors(c *Config, lookup lookupFunc) {
+	found := make([][]netip.Addr, len(c.Collectors))
+	errs := make([]error, len(c.Collectors))
 	var wait sync.WaitGroup
-	for i := range d.unresolved {
-		wait.Go(func() { found[i], errs[i] = lookup(d.unresolved[i].host) })
+	for i := range c.Collectors {
+		if u := c.Collectors[i].unresolved; u != nil {
+			wait.Go(func() { found[i], errs[i] = lookup(u.host) })
+		}
 	}
 	wait.Wait()
-	for i := range d.unresolved {
-		u := &d.unresolved[i]
-		if errs[i] != nil || len(found[i]) == 0 {
-			u.at.fail("the host name does not resolve%s; an IP address needs no resolver", because(errs[i]))
-			continue
+	for i := range c.Collectors {
+		if c.Collectors[i].unresolved != nil {
+			c.Collectors[i].resolve(found[i], errs[i])
 		}
-		best := found[i][0].Unmap()
-		for _, a := range found[i] {
-			if a = a.Unmap(); u.collector.Source.IsValid() && a.Is4() == u.collector.Source.Is4() {
-				best = a
-				break
-			}
+	}
+}
+
+// resolve chooses one of the addresses that were found for the host name, or reports why
+// there is none.
+func (col *Collector) resolve(found []netip.Addr, err error) {
+	u := col.unresolved
+	col.unresolved = nil
+	if err != nil || len(found) == 0 {
+		u.at.Fail("the host name does not resolve%s; an IP address needs no resolver", because(err))
+		return
+	}
+	best := found[0].Unmap()
+	for _, a := range found {
+		if a = a.Unmap(); col.Source.IsValid() && a.Is4() == col.Source.Is4() {
+			best = a
+			break
 		}
-		best = best.WithZone("")
-		if sendable(&u.at, best) {
-			u.collector.Address, u.collector.Host = netip.AddrPortFrom(best, u.port), u.host
-		}
+	}
+	best = best.WithZone("")
+	if sendable(u.at, best) {
+		col.Address, col.Host = netip.AddrPortFrom(best, u.port), u.host
 	}
 }
 
@@ -68,7 +80,7 @@ func because(err error) string {
 	case err == nil:
 		return ""
 	case errors.As(err, &dns) && dns.IsTimeout:
-		return fmt.Sprintf(" within %s", durationText(lookupTimeout))
+		return fmt.Sprintf(" within %s", schema.DurationText(lookupTimeout))
 	case errors.As(err, &dns):
 		return " (" + dns.Err + ")"
 	}

@@ -1,48 +1,50 @@
 package conf
 
-func visitINT(v visitor, c *INT) {
-	v.attr("udp_port", optional(&c.UDPPort, 1, 65535))
-	v.attr("dscp", object(&c.DSCP, DSCP{Mask: 63}, func(v visitor, d *DSCP) {
-		v.required("value", integer(&d.Value, 0, 63))
-		v.attr("mask", integer(&d.Mask, 0, 63))
+import "intsink/conf/schema"
+
+func visitINT(v schema.Visitor, c *INT) {
+	v.Attr("udp_port", schema.Optional(&c.UDPPort, 1, 65535))
+	v.Attr("dscp", schema.Object(&c.DSCP, DSCP{Mask: 63}, func(v schema.Visitor, d *DSCP) {
+		v.Required("value", schema.Integer(&d.Value, 0, 63))
+		v.Attr("mask", schema.Integer(&d.Mask, 0, 63))
 	}))
-	v.attr("tcp_options", choice(&c.TCPOptions, "after", "before"))
-	v.attr("probe_marker", checked(hex64(&c.ProbeMarker), func(x *expr) bool {
+	v.Attr("tcp_options", schema.Choice(&c.TCPOptions, "after", "before"))
+	v.Attr("probe_marker", schema.Checked(schema.Hex64(&c.ProbeMarker), func(x *schema.Expr) bool {
 		if *c.ProbeMarker == 0 {
-			return x.fail("zero is no marker: payloads that begin with zeros are common, and would lose bytes as INT")
+			return x.Fail("zero is no marker: payloads that begin with zeros are common, and would lose bytes as INT")
 		}
 		return true
 	}))
-	v.attr("probe_ports", ranges(&c.ProbePorts, 0, 65535))
-	v.attr("gre_protocol", checked(optional(&c.GREProtocol, 1536, 65535), func(x *expr) bool {
+	v.Attr("probe_ports", ports(&c.ProbePorts, 0, 65535))
+	v.Attr("gre_protocol", schema.Checked(schema.Optional(&c.GREProtocol, 1536, 65535), func(x *schema.Expr) bool {
 		if what, taken := etherTypes[*c.GREProtocol]; taken {
-			return x.fail("EtherType 0x%04x is that of %s: every ordinary GRE tunnel that carries it would be taken for INT; "+
+			return x.Fail("EtherType 0x%04x is that of %s: every ordinary GRE tunnel that carries it would be taken for INT; "+
 				"did you mean 34998 (0x88b6), which is free for local use?", *c.GREProtocol, what)
 		}
 		return true
 	}))
-	v.attr("vxlan_gpe", object(&c.VXLANGPE, VXLANGPE{Port: 4790, NextProtocol: 130}, func(v visitor, x *VXLANGPE) {
-		v.attr("port", integer(&x.Port, 1, 65535))
-		v.attr("next_protocol", checked(integer(&x.NextProtocol, 0, 255), func(e *expr) bool {
+	v.Attr("vxlan_gpe", schema.Object(&c.VXLANGPE, VXLANGPE{Port: 4790, NextProtocol: 130}, func(v schema.Visitor, x *VXLANGPE) {
+		v.Attr("port", schema.Integer(&x.Port, 1, 65535))
+		v.Attr("next_protocol", schema.Checked(schema.Integer(&x.NextProtocol, 0, 255), func(e *schema.Expr) bool {
 			if what, taken := gpeProtocols[x.NextProtocol]; taken {
-				return e.fail("next protocol %d is that of %s: every ordinary VXLAN-GPE packet that carries it would be taken for INT; did you mean 130?",
+				return e.Fail("next protocol %d is that of %s: every ordinary VXLAN-GPE packet that carries it would be taken for INT; did you mean 130?",
 					x.NextProtocol, what)
 			}
 			return true
 		}))
 	}))
-	v.attr("geneve", object(&c.Geneve, Geneve{Port: 6081, OptionClass: 259}, func(v visitor, g *Geneve) {
-		v.attr("port", integer(&g.Port, 1, 65535))
-		v.attr("option_class", integer(&g.OptionClass, 0, 65535))
+	v.Attr("geneve", schema.Object(&c.Geneve, Geneve{Port: 6081, OptionClass: 259}, func(v schema.Visitor, g *Geneve) {
+		v.Attr("port", schema.Integer(&g.Port, 1, 65535))
+		v.Attr("option_class", schema.Integer(&g.OptionClass, 0, 65535))
 	}))
-	v.attr("versions", choices(&c.Versions, "version", "2", "1", "0"))
-	v.attr("int1_dialect", choice(&c.INT1Dialect, "standard", "geant"))
-	v.attr("types", choices(&c.Types, "type", "md", "mx", "destination"))
-	v.attr("shim_length", choice(&c.ShimLength, "exclusive", "inclusive"))
-	v.attr("checksum", choice(&c.Checksum, "update", "keep"))
-	v.attr("malformed", choice(&c.Malformed, "forward", "drop"))
-	v.attr("fragments", choice(&c.Fragments, "pass", "strip"))
-	v.blocks("domain", sliceBlocks[Domain]{&c.Domains, zero[Domain], func(d *Domain) *string { return &d.Name }, visitDomain})
+	v.Attr("versions", schema.Choices(&c.Versions, "version", "2", "1", "0"))
+	v.Attr("int1_dialect", schema.Choice(&c.INT1Dialect, "standard", "geant"))
+	v.Attr("types", schema.Choices(&c.Types, "type", "md", "mx", "destination"))
+	v.Attr("shim_length", schema.Choice(&c.ShimLength, "exclusive", "inclusive"))
+	v.Attr("checksum", schema.Choice(&c.Checksum, "update", "keep"))
+	v.Attr("malformed", schema.Choice(&c.Malformed, "forward", "drop"))
+	v.Attr("fragments", schema.Choice(&c.Fragments, "pass", "strip"))
+	v.Blocks("domain", schema.Slice(&c.Domains, schema.Zero[Domain], func(d *Domain) *string { return &d.Name }, visitDomain))
 }
 
 // etherTypes are what GRE tunnels carry that have nothing to do with INT (IEEE 802
@@ -55,15 +57,15 @@ var etherTypes = map[uint16]string{
 // gpeProtocols are next protocols of VXLAN-GPE likewise (draft-ietf-nvo3-vxlan-gpe).
 var gpeProtocols = map[uint8]string{1: "IPv4", 2: "IPv6", 3: "Ethernet", 4: "NSH"}
 
-func visitDomain(v visitor, d *Domain) {
-	v.required("id", integer(&d.ID, 1, 65535))
-	v.blocks("instruction", sliceBlocks[Instruction]{&d.Instructions, defaultInstruction,
-		func(i *Instruction) *string { return &i.Name }, visitInstruction})
+func visitDomain(v schema.Visitor, d *Domain) {
+	v.Required("id", schema.Integer(&d.ID, 1, 65535))
+	v.Blocks("instruction", schema.Slice(&d.Instructions, defaultInstruction,
+		func(i *Instruction) *string { return &i.Name }, visitInstruction))
 }
 
-func visitInstruction(v visitor, i *Instruction) {
-	v.required("bit", integer(&i.Bit, 0, 15))
-	v.required("length", integer(&i.Length, 4, 124))
-	v.attr("scope", choice(&i.Scope, "hop", "source-only", "source-inserted"))
-	v.attr("role", choice(&i.Role, "", "opaque", "device_id", "sequence"))
+func visitInstruction(v schema.Visitor, i *Instruction) {
+	v.Required("bit", schema.Integer(&i.Bit, 0, 15))
+	v.Required("length", schema.Integer(&i.Length, 4, 124))
+	v.Attr("scope", schema.Choice(&i.Scope, "hop", "source-only", "source-inserted"))
+	v.Attr("role", schema.Choice(&i.Role, "", "opaque", "device_id", "sequence"))
 }

@@ -1,23 +1,25 @@
 package conf
 
-func visitWatch(v visitor, w *Watch, defaults *Events) {
-	v.optional("match", pointerBlock[Match]{&w.Match, defaultMatch, visitMatch})
-	v.attr("events", choices(&w.Events, "event", eventNames()...).orNone())
-	v.attr("sample", integer(&w.Sample, 0, 1<<32-1))
-	v.attr("sample_by", choice(&w.SampleBy, "packet", "flow"))
-	v.attr("collectors", texts(&w.Collectors).omitEmpty())
-	v.optional("events_override", pointerBlock[Events]{&w.Override, func() Events { return *defaults }, visitEvents})
+import "intsink/conf/schema"
+
+func visitWatch(v schema.Visitor, w *Watch, defaults *Events) {
+	v.Optional("match", schema.Pointer(&w.Match, defaultMatch, visitMatch))
+	v.Attr("events", schema.Choices(&w.Events, "event", eventNames()...).OrNone())
+	v.Attr("sample", schema.Integer(&w.Sample, 0, 1<<32-1))
+	v.Attr("sample_by", schema.Choice(&w.SampleBy, "packet", "flow"))
+	v.Attr("collectors", schema.Texts(&w.Collectors).OmitEmpty())
+	v.Optional("events_override", schema.Pointer(&w.Override, func() Events { return *defaults }, visitEvents))
 }
 
-func visitMatch(v visitor, m *Match) {
-	v.attr("source", prefixes(&m.Source))
-	v.attr("destination", prefixes(&m.Destination))
-	v.attr("protocol", protocols(&m.Protocol))
-	v.attr("source_port", ranges(&m.SourcePort, 0, 65535))
-	v.attr("destination_port", ranges(&m.DestinationPort, 0, 65535))
-	v.attr("flow", choice(&m.Flow, "any", "outer", "inner"))
-	v.attr("vlan", ranges(&m.VLAN, 0, 4095))
-	v.attr("dscp", codePoints(&m.DSCP))
-	v.attr("vni", vnis(&m.VNI))
-	v.attr("device", devices(&m.Device))
+func visitMatch(v schema.Visitor, m *Match) {
+	v.Attr("source", schema.Prefixes(&m.Source))
+	v.Attr("destination", schema.Prefixes(&m.Destination))
+	v.Attr("protocol", protocols(&m.Protocol))
+	v.Attr("source_port", ports(&m.SourcePort, 0, 65535))
+	v.Attr("destination_port", ports(&m.DestinationPort, 0, 65535))
+	v.Attr("flow", schema.Choice(&m.Flow, "any", "outer", "inner"))
+	v.Attr("vlan", ports(&m.VLAN, 0, 4095))
+	v.Attr("dscp", codePoints(&m.DSCP))
+	v.Attr("vni", vnis(&m.VNI))
+	v.Attr("device", devices(&m.Device))
 }

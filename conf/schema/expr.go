@@ -1,4 +1,4 @@
-package conf
+package schema
 
 import (
 	"fmt"
@@ -12,23 +12,33 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// expr is the right side of an attribute, or one element of it, on its way into
+// Expr is the right side of an attribute, or one element of it, on its way into
 // a field.
-type expr struct {
-	d     *decoder
+type Expr struct {
+	d     *File
 	path  string // "int.udp_port": where it stands in the schema
-	where string // `port "up0": rx_desc`: how messages call it
+	Where string // `port "up0": rx_desc`: how messages call it
 	e     hclsyntax.Expression
 }
 
-// fail reports x as wrong and returns false.
-func (x *expr) fail(format string, args ...any) bool {
-	x.d.report(Error, x.e.Range(), "%s = %s: %s", x.where, x.source(), fmt.Sprintf(format, args...))
+// Fail reports x as wrong and returns false.
+func (x *Expr) Fail(format string, args ...any) bool {
+	x.d.report(Error, x.e.Range(), "%s = %s: %s", x.Where, x.source(), fmt.Sprintf(format, args...))
 	return false
 }
 
+// Warn reports a doubt about x.
+func (x *Expr) Warn(format string, args ...any) {
+	x.Report(Warning, "%s = %s: %s", x.Where, x.source(), fmt.Sprintf(format, args...))
+}
+
+// Report reports at the place of x; the message names what it is about.
+func (x *Expr) Report(s Severity, format string, args ...any) {
+	x.d.report(s, x.e.Range(), format, args...)
+}
+
 // source is what stands in the file, shortened.
-func (x *expr) source() string {
+func (x *Expr) source() string {
 	r := x.e.Range()
 	if r.Start.Byte > r.End.Byte || r.End.Byte > len(x.d.src) {
 		return "?"
@@ -39,16 +49,16 @@ func (x *expr) source() string {
 
 // literal evaluates x, which must be a literal: a configuration says what it
 // means, without variables, functions and templates.
-func (x *expr) literal(accepted string) (cty.Value, bool) {
+func (x *Expr) literal(accepted string) (cty.Value, bool) {
 	if word := hcl.ExprAsKeyword(x.e); word != "" && !isLiteral(x.e) {
-		return cty.NilVal, x.fail("must be %s; a word needs quotes: %q", accepted, short(word))
+		return cty.NilVal, x.Fail("must be %s; a word needs quotes: %q", accepted, Short(word))
 	}
 	if !isLiteral(x.e) {
-		return cty.NilVal, x.fail("must be %s, as a literal: there are no variables, functions, templates or lists here", accepted)
+		return cty.NilVal, x.Fail("must be %s, as a literal: there are no variables, functions, templates or lists here", accepted)
 	}
 	v, diags := x.e.Value(nil)
 	if diags.HasErrors() || v.IsNull() || !v.IsKnown() {
-		return cty.NilVal, x.fail("must be %s", accepted)
+		return cty.NilVal, x.Fail("must be %s", accepted)
 	}
 	return v, true
 }
@@ -81,28 +91,29 @@ func isNull(e hclsyntax.Expression) bool {
 	return ok && l.Val.IsNull()
 }
 
-func (x *expr) text(accepted string) (string, bool) {
+// Text is the string that x must be; accepted says in messages what it must hold.
+func (x *Expr) Text(accepted string) (string, bool) {
 	v, ok := x.literal(accepted)
 	if !ok {
 		return "", false
 	}
 	if v.Type() != cty.String {
-		return "", x.fail("must be %s, in quotes", strings.TrimSuffix(accepted, " in quotes"))
+		return "", x.Fail("must be %s, in quotes", strings.TrimSuffix(accepted, " in quotes"))
 	}
 	return v.AsString(), true
 }
 
 // number: accepted describes the range.
-func (x *expr) number(accepted string) (*big.Float, bool) {
+func (x *Expr) number(accepted string) (*big.Float, bool) {
 	v, ok := x.literal(accepted)
 	if !ok {
 		return nil, false
 	}
 	if v.Type() != cty.Number {
 		if v.Type() == cty.String {
-			return nil, x.fail("must be %s%s", accepted, plainNumber(v.AsString()))
+			return nil, x.Fail("must be %s%s", accepted, plainNumber(v.AsString()))
 		}
-		return nil, x.fail("must be %s", accepted)
+		return nil, x.Fail("must be %s", accepted)
 	}
 	return v.AsBigFloat(), true
 }
@@ -122,7 +133,8 @@ func plainNumber(s string) string {
 	return fmt.Sprintf(", without quotes and suffix: %d", n*scale)
 }
 
-func (x *expr) integer(min, max int64, pow2 bool) (int64, bool) {
+// Integer is the whole number from min to max, with pow2 a power of two, that x must be.
+func (x *Expr) Integer(min, max int64, pow2 bool) (int64, bool) {
 	accepted := fmt.Sprintf("a whole number from %d to %d", min, max)
 	if pow2 {
 		accepted = fmt.Sprintf("a power of two from %d to %d", min, max)
@@ -136,9 +148,9 @@ func (x *expr) integer(min, max int64, pow2 bool) (int64, bool) {
 	case exact == big.Exact && n >= min && n <= max && (!pow2 || n&(n-1) == 0):
 		return n, true
 	case pow2:
-		return 0, x.fail("must be %s; nearest: %d", accepted, nearestPowerOfTwo(n, min, max))
+		return 0, x.Fail("must be %s; nearest: %d", accepted, nearestPowerOfTwo(n, min, max))
 	}
-	return 0, x.fail("must be %s", accepted)
+	return 0, x.Fail("must be %s", accepted)
 }
 
 // nearestPowerOfTwo within [min, max], themselves powers of two.
@@ -156,8 +168,8 @@ func nearestPowerOfTwo(n, min, max int64) int64 {
 	return 2 * below
 }
 
-// textOrNumber is a string, or the decimal digits of a whole number below 2^32.
-func (x *expr) textOrNumber(accepted string) (string, bool) {
+// TextOrNumber is a string, or the decimal digits of a whole number below 2^32.
+func (x *Expr) TextOrNumber(accepted string) (string, bool) {
 	v, ok := x.literal(accepted)
 	if !ok {
 		return "", false
@@ -171,11 +183,11 @@ func (x *expr) textOrNumber(accepted string) (string, bool) {
 			return fmt.Sprint(n), true
 		}
 	}
-	return "", x.fail("must be %s", accepted)
+	return "", x.Fail("must be %s", accepted)
 }
 
-// elements of a list; with single, also of something that is no list.
-func (x *expr) elements(accepted string, single bool) ([]*expr, bool) {
+// Elements of a list; with single, also of something that is no list.
+func (x *Expr) Elements(accepted string, single bool) ([]*Expr, bool) {
 	e := x.e
 	for {
 		p, ok := e.(*hclsyntax.ParenthesesExpr)
@@ -186,14 +198,14 @@ func (x *expr) elements(accepted string, single bool) ([]*expr, bool) {
 	}
 	list, ok := e.(*hclsyntax.TupleConsExpr)
 	if !ok && single {
-		return []*expr{x}, true
+		return []*Expr{x}, true
 	}
 	if !ok {
-		return nil, x.fail("must be %s, in brackets: [ ... ]", accepted)
+		return nil, x.Fail("must be %s, in brackets: [ ... ]", accepted)
 	}
-	var out []*expr
+	var out []*Expr
 	for _, e := range list.Exprs {
-		out = append(out, &expr{x.d, x.path, x.where, e})
+		out = append(out, &Expr{x.d, x.path, x.Where, e})
 	}
 	return out, true
 }

@@ -1,4 +1,4 @@
-package conf
+package schema
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 // reader is the visitor that fills one block's fields from the file.
 type reader struct {
-	d     *decoder
+	d     *File
 	path  string // "int.domain"; "" for the file
 	what  string // `domain "ts"`, for messages; "" for the file
 	open  hcl.Range
@@ -27,7 +27,7 @@ type attribute struct {
 	expr hclsyntax.Expression
 }
 
-func (d *decoder) bodyReader(b *hclsyntax.Body, path, what string, open hcl.Range) *reader {
+func (d *File) bodyReader(b *hclsyntax.Body, path, what string, open hcl.Range) *reader {
 	r := &reader{d: d, path: path, what: what, open: open, attrs: map[string]attribute{}, inner: b.Blocks}
 	for name, a := range b.Attributes {
 		r.attrs[name] = attribute{a.NameRange, a.Expr}
@@ -41,25 +41,25 @@ func (r *reader) finish() {
 		if slices.Contains(r.knownAttrs, name) {
 			continue
 		}
-		hint := didYouMean(name, r.knownAttrs, "%s")
+		hint := DidYouMean(name, r.knownAttrs, "%s")
 		if slices.Contains(r.knownBlocks, name) {
 			hint = fmt.Sprintf("; %s is a block: write %s { ... } without the equals sign", name, name)
 		} else if hint == "" {
-			hint = didYouMean(name, r.knownBlocks, "the block %s { ... }")
+			hint = DidYouMean(name, r.knownBlocks, "the block %s { ... }")
 		}
-		r.d.report(Error, a.name, "%sunknown attribute %s%s%s", r.prefix(), short(name), hint, r.known(hint))
+		r.d.report(Error, a.name, "%sunknown attribute %s%s%s", r.prefix(), Short(name), hint, r.known(hint))
 	}
 	for _, b := range r.inner {
 		if slices.Contains(r.knownBlocks, b.Type) {
 			continue
 		}
-		hint := didYouMean(b.Type, r.knownBlocks, "%s")
+		hint := DidYouMean(b.Type, r.knownBlocks, "%s")
 		if slices.Contains(r.knownAttrs, b.Type) {
 			hint = fmt.Sprintf("; %s is an attribute: write %s = ...", b.Type, b.Type)
 		} else if hint == "" {
-			hint = didYouMean(b.Type, r.knownAttrs, "the attribute %s")
+			hint = DidYouMean(b.Type, r.knownAttrs, "the attribute %s")
 		}
-		r.d.report(Error, b.TypeRange, "%sunknown block %s%s%s", r.prefix(), short(b.Type), hint, r.known(hint))
+		r.d.report(Error, b.TypeRange, "%sunknown block %s%s%s", r.prefix(), Short(b.Type), hint, r.known(hint))
 	}
 }
 
@@ -85,26 +85,26 @@ func (r *reader) sub(name string) string {
 	return r.path + "." + name
 }
 
-func (r *reader) attr(name string, v value) { r.read(name, v) }
+func (r *reader) Attr(name string, v Value) { r.Read(name, v) }
 
-func (r *reader) required(name string, v value) {
-	if !r.read(name, v) {
+func (r *reader) Required(name string, v Value) {
+	if !r.Read(name, v) {
 		r.d.report(Error, r.open, "%s%s is missing", r.prefix(), name)
 	}
 }
 
-// read reports whether the attribute is there.
-func (r *reader) read(name string, v value) bool {
+// Read reports whether the attribute is there.
+func (r *reader) Read(name string, v Value) bool {
 	r.knownAttrs = append(r.knownAttrs, name)
 	a, ok := r.attrs[name]
 	if !ok || isNull(a.expr) {
 		return false
 	}
-	r.d.place(v.key(), a.expr.Range())
+	r.d.place(v.Key(), a.expr.Range())
 	path := r.sub(name)
-	x := &expr{d: r.d, path: path, where: r.prefix() + name, e: a.expr}
-	if !v.read(x) {
-		r.d.failed[v.key()] = true
+	x := &Expr{d: r.d, path: path, Where: r.prefix() + name, e: a.expr}
+	if !v.Read(x) {
+		r.d.failed[v.Key()] = true
 	}
 	return true
 }
@@ -121,7 +121,7 @@ func (r *reader) take(name string) []*hclsyntax.Block {
 	return out
 }
 
-func (r *reader) block(name string, key any, visit func(visitor)) {
+func (r *reader) Block(name string, key any, visit func(Visitor)) {
 	if b := r.onlyOne(name); b != nil {
 		r.nested(b, key, name, visit)
 	}
@@ -142,7 +142,7 @@ func (r *reader) onlyOne(name string) *hclsyntax.Block {
 	return found[0]
 }
 
-func (r *reader) nested(b *hclsyntax.Block, key any, what string, visit func(visitor)) {
+func (r *reader) nested(b *hclsyntax.Block, key any, what string, visit func(Visitor)) {
 	r.d.place(key, b.DefRange())
 	if r.what != "" {
 		what = r.what + ": " + what
@@ -152,20 +152,20 @@ func (r *reader) nested(b *hclsyntax.Block, key any, what string, visit func(vis
 	sub.finish()
 }
 
-func (r *reader) optional(name string, p optionalBlock) {
+func (r *reader) Optional(name string, p OptionalBlock) {
 	if b := r.onlyOne(name); b != nil {
-		p.create()
-		r.nested(b, p.key(), name, p.visit)
+		p.Create()
+		r.nested(b, p.Key(), name, p.Visit)
 	}
 }
 
-func (r *reader) blocks(name string, l blockList) {
+func (r *reader) Blocks(name string, l BlockList) {
 	found := r.take(name)
-	l.resize(len(found))
+	l.Resize(len(found))
 	first := map[string]int{} // line of the name
 	for i, b := range found {
-		label := r.label(b)
-		*l.label(i) = label
+		label := r.Label(b)
+		*l.Label(i) = label
 		if line, twice := first[label]; twice && label != "" {
 			r.d.report(Error, b.DefRange(), "%sa second %s %q; the first stands in line %d: names must differ", r.prefix(), name, label, line)
 		} else {
@@ -175,19 +175,19 @@ func (r *reader) blocks(name string, l blockList) {
 		if label != "" {
 			what = fmt.Sprintf("%s %q", name, label)
 		}
-		r.nested(b, l.key(i), what, func(v visitor) { l.visit(i, v) })
+		r.nested(b, l.Key(i), what, func(v Visitor) { l.Visit(i, v) })
 	}
 }
 
-// label is the name of a labelled block, "" where it has none that is good.
-func (r *reader) label(b *hclsyntax.Block) string {
+// Label is the name of a labelled block, "" where it has none that is good.
+func (r *reader) Label(b *hclsyntax.Block) string {
 	if len(b.Labels) != 1 {
 		r.d.report(Error, b.DefRange(), "%sthe block %s needs one name: %s \"name\" { ... }", r.prefix(), b.Type, b.Type)
 		return ""
 	}
 	name := b.Labels[0]
 	if !isName(name) {
-		r.d.report(Error, b.LabelRanges[0], "%sa name has 1 to %d letters, digits, spaces or _ - . : / @ #, not %q", r.prefix(), maxName, short(name))
+		r.d.report(Error, b.LabelRanges[0], "%sa name has 1 to %d letters, digits, spaces or _ - . : / @ #, not %q", r.prefix(), maxName, Short(name))
 		return ""
 	}
 	return name

@@ -1,13 +1,13 @@
-package conf
+package schema
 
 import (
 	"fmt"
 	"strings"
 )
 
-// didYouMean is "; did you mean NAME?" with the candidate closest to given, or
+// DidYouMean is "; did you mean NAME?" with the candidate closest to given, or
 // "" when none is close. format says how NAME is written.
-func didYouMean(given string, candidates []string, format string) string {
+func DidYouMean(given string, candidates []string, format string) string {
 	if len(given) > maxSuggest {
 		return ""
 	}
@@ -54,8 +54,8 @@ func editDistance(a, b string) int {
 // maxSuggest is the longest name that is worth a suggestion.
 const maxSuggest = 64
 
-// short is s, which comes from the file, at a length that fits a message.
-func short(s string) string {
+// Short is s, which comes from the file, at a length that fits a message.
+func Short(s string) string {
 	return cutText(s, 80)
 }
 
@@ -70,8 +70,8 @@ func cutText(s string, n int) string {
 	return s
 }
 
-// someOf is oneOf of the first few names, which come from the file.
-func someOf(names []string) string {
+// SomeOf is oneOf of the first few names, which come from the file.
+func SomeOf(names []string) string {
 	const few = 8
 	if len(names) <= few {
 		return oneOf(names)

@@ -1,4 +1,4 @@
-package conf
+package schema
 
 import (
 	"strings"
@@ -7,27 +7,27 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// object is an attribute written as { name = value, ... }: a small block whose
+// Object is an attribute written as { name = value, ... }: a small block whose
 // absence means that it is not configured. init is what its own defaults are.
-func object[T any](p **T, init T, fill func(visitor, *T)) value {
+func Object[T any](p **T, init T, fill func(Visitor, *T)) Value {
 	return &objectValue[T]{p, init, fill}
 }
 
 type objectValue[T any] struct {
 	p    **T
 	init T
-	fill func(visitor, *T)
+	fill func(Visitor, *T)
 }
 
-func (v *objectValue[T]) key() any { return v.p }
+func (v *objectValue[T]) Key() any { return v.p }
 
-// fields visits what stands between the braces.
-func (v *objectValue[T]) fields(w visitor) {
+// Fields visits what stands between the braces.
+func (v *objectValue[T]) Fields(w Visitor) {
 	t := v.init
 	v.fill(w, &t)
 }
 
-func (v *objectValue[T]) write() (string, bool) {
+func (v *objectValue[T]) Write() (string, bool) {
 	if *v.p == nil {
 		return "", false
 	}
@@ -36,22 +36,22 @@ func (v *objectValue[T]) write() (string, bool) {
 	return "{ " + strings.Join(w.fields, ", ") + " }", true
 }
 
-func (v *objectValue[T]) read(x *expr) bool {
+func (v *objectValue[T]) Read(x *Expr) bool {
 	cons, ok := x.e.(*hclsyntax.ObjectConsExpr)
 	if !ok {
 		var w inlineDumper
-		v.fields(&w)
-		return x.fail("must be an object such as { %s }", strings.Join(w.fields, ", "))
+		v.Fields(&w)
+		return x.Fail("must be an object such as { %s }", strings.Join(w.fields, ", "))
 	}
-	r := &reader{d: x.d, path: x.path, what: x.where, open: cons.OpenRange, attrs: map[string]attribute{}}
+	r := &reader{d: x.d, path: x.path, what: x.Where, open: cons.OpenRange, attrs: map[string]attribute{}}
 	for _, item := range cons.Items {
 		name, ok := objectKey(item.KeyExpr)
 		if !ok {
-			x.d.report(Error, item.KeyExpr.Range(), "%s: a name is needed on the left of the equals sign", x.where)
+			x.d.report(Error, item.KeyExpr.Range(), "%s: a name is needed on the left of the equals sign", x.Where)
 			continue
 		}
 		if _, twice := r.attrs[name]; twice {
-			x.d.report(Error, item.KeyExpr.Range(), "%s: %s is set twice", x.where, short(name))
+			x.d.report(Error, item.KeyExpr.Range(), "%s: %s is set twice", x.Where, Short(name))
 			continue
 		}
 		r.attrs[name] = attribute{item.KeyExpr.Range(), item.ValueExpr}
@@ -82,13 +82,13 @@ func objectKey(e hclsyntax.Expression) (string, bool) {
 // inlineDumper writes the attributes of an object.
 type inlineDumper struct{ fields []string }
 
-func (w *inlineDumper) attr(name string, v value) {
-	if text, ok := v.write(); ok {
+func (w *inlineDumper) Attr(name string, v Value) {
+	if text, ok := v.Write(); ok {
 		w.fields = append(w.fields, name+" = "+text)
 	}
 }
 
-func (w *inlineDumper) required(name string, v value)        { w.attr(name, v) }
-func (*inlineDumper) block(string, any, func(visitor))       {}
-func (*inlineDumper) optional(string, optionalBlock)         {}
-func (*inlineDumper) blocks(name string, elements blockList) {}
+func (w *inlineDumper) Required(name string, v Value)        { w.Attr(name, v) }
+func (*inlineDumper) Block(string, any, func(Visitor))       {}
+func (*inlineDumper) Optional(string, OptionalBlock)         {}
+func (*inlineDumper) Blocks(name string, elements BlockList) {}

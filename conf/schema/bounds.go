@@ -1,4 +1,4 @@
-package conf
+package schema
 
 import (
 	"bytes"
@@ -33,7 +33,7 @@ func readSource(path string) ([]byte, error) {
 
 // bounded reports the first place where the file is more than the parser may be
 // given; false: there is one.
-func (d *decoder) bounded() bool {
+func (d *File) bounded() bool {
 	if len(d.src) > maxSource {
 		d.report(Error, hcl.Range{}, "the configuration is larger than %d KiB", maxSource>>10)
 		return false
@@ -54,7 +54,7 @@ func (d *decoder) bounded() bool {
 
 // text reports the first byte that no text has; false: there is one. The parser would
 // say something of every byte after it.
-func (d *decoder) text() bool {
+func (d *File) text() bool {
 	if at := bytes.IndexByte(d.src, 0); at >= 0 {
 		d.report(Error, hcl.Range{}, "this is no text file: a byte of 0 stands at offset %d; a configuration is HCL, in UTF-8", at)
 		return false

@@ -1,0 +1,200 @@
+package schema
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// File is what reading and checking one file share.
+type File struct {
+	file   string
+	src    []byte
+	lines  [][]byte // of src
+	out    *Diagnostics
+	places map[any]hcl.Range // by pointer to a field or block, or element of a list
+	failed map[any]bool      // fields that are in the file with a wrong value
+
+	// HexHint follows the advice to write a hexadecimal number as a decimal one: where
+	// there is an attribute that takes hexadecimal digits in quotes.
+	HexHint string
+}
+
+// element is the key of the place of one element of a list.
+type element struct {
+	list any // pointer to the slice
+	i    int
+}
+
+// ElementOf is the key of element i of a list, which is a pointer to the slice.
+func ElementOf(list any, i int) any { return element{list, i} }
+
+// Open reads the file at path. The File is nil where it cannot be read, which the
+// Diagnostics say.
+func Open(path string) (*File, *Diagnostics) {
+	src, err := readSource(path)
+	if err != nil {
+		d := &Diagnostics{}
+		d.add(Diagnostic{Severity: Error, File: path, Message: fmt.Sprintf("cannot read the configuration: %v", err)})
+		return nil, d
+	}
+	return New(path, src), nil
+}
+
+// New is Open for a file in memory; diagnostics call it file.
+func New(file string, src []byte) *File {
+	return &File{
+		file: file, src: src, lines: bytes.Split(src, []byte("\n")), out: &Diagnostics{},
+		places: map[any]hcl.Range{}, failed: map[any]bool{},
+	}
+}
+
+// Parse reads the file into the fields of the schema that visit walks; false: nothing was
+// read, because the file is no HCL, or more than the parser may be given.
+func (d *File) Parse(visit func(Visitor)) bool {
+	if !d.bounded() {
+		return false
+	}
+	parsed, diags := hclsyntax.ParseConfig(d.src, d.file, hcl.InitialPos)
+	if diags.HasErrors() {
+		// The tree is incomplete: whatever else we said would mislead.
+		d.syntax(diags)
+		return false
+	}
+	body := parsed.Body.(*hclsyntax.Body)
+	root := d.bodyReader(body, "", "", body.EndRange)
+	visit(root)
+	root.finish()
+	return true
+}
+
+// Failing tells whether an error was reported.
+func (d *File) Failing() bool { return len(d.out.Errors) > 0 }
+
+// Done returns what was reported, in the order of the file.
+func (d *File) Done() *Diagnostics {
+	d.out.sort()
+	d.out.cut()
+	return d.out
+}
+
+// place remembers where the thing behind key stands.
+func (d *File) place(key any, r hcl.Range) { d.places[key] = r }
+
+// at is the place of the first of keys that is in the file.
+func (d *File) at(keys ...any) hcl.Range {
+	for _, k := range keys {
+		if r, ok := d.places[k]; ok {
+			return r
+		}
+	}
+	return hcl.Range{}
+}
+
+// Has: the thing behind key is in the file.
+func (d *File) Has(key any) bool {
+	_, ok := d.places[key]
+	return ok
+}
+
+// Wrong tells whether the thing behind key is in the file with a value that could not be
+// read, which is reported already.
+func (d *File) Wrong(key any) bool { return d.failed[key] }
+
+// Good: it is, and its value could be read.
+func (d *File) Good(key any) bool { return d.Has(key) && !d.failed[key] }
+
+// report adds a diagnostic; the zero Range means the file as a whole.
+func (d *File) report(s Severity, r hcl.Range, format string, args ...any) {
+	x := Diagnostic{Severity: s, File: d.file, Message: cutText(fmt.Sprintf(format, args...), maxMessage)}
+	if r.Start.Line > 0 {
+		x.Line, x.Column = r.Start.Line, r.Start.Column
+		end := r.End.Column
+		if r.End.Line > r.Start.Line {
+			end = maxSnippet + 1 // to the end of the line
+		}
+		if x.Line <= len(d.lines) {
+			x.Snippet = snippet(d.lines[x.Line-1], x.Line, x.Column, end)
+		}
+	}
+	d.out.add(x)
+}
+
+// maxMessage is the longest message, whatever the file has.
+const maxMessage = 1000
+
+// ErrorAt and warnAt point at the first of keys that is in the file. They say
+// nothing where the value of one of keys could not be read: that is reported
+// already, and its field still holds the default.
+func (d *File) ErrorAt(keys []any, format string, args ...any) {
+	d.ReportAt(Error, keys, format, args...)
+}
+
+// WarnAt is ErrorAt for a doubt.
+func (d *File) WarnAt(keys []any, format string, args ...any) {
+	d.ReportAt(Warning, keys, format, args...)
+}
+
+// ReportAt is ErrorAt or WarnAt.
+func (d *File) ReportAt(s Severity, keys []any, format string, args ...any) {
+	if !slices.ContainsFunc(keys, func(k any) bool { return d.failed[k] }) {
+		d.report(s, d.at(keys...), format, args...)
+	}
+}
+
+// syntax takes over the diagnostics of the HCL parser.
+func (d *File) syntax(diags hcl.Diagnostics) {
+	for _, x := range diags {
+		if x.Severity != hcl.DiagError {
+			continue
+		}
+		r := hcl.Range{}
+		if x.Subject != nil {
+			r = *x.Subject
+		}
+		if at, text, ok := d.hexNumber(r); ok {
+			d.report(Error, at, "%s", text)
+			continue
+		}
+		if x.Summary == "Argument definition required" && strings.HasPrefix(x.Detail, "A single-line block") {
+			d.report(Error, r, "a block inside a block stands on lines of its own: break the line after the outer { and before the outer }")
+			continue
+		}
+		words := strings.Fields(x.Detail)
+		for i := range words {
+			words[i] = Short(words[i])
+		}
+		d.report(Error, r, "%s: %s", x.Summary, strings.Join(words, " "))
+	}
+}
+
+// hexadecimal finds a number such as 0x1F on the right of an equals sign, or in a list.
+var hexadecimal = regexp.MustCompile(`[=\[,]\s*(0[xX]([0-9a-fA-F]{1,16}))\b`)
+
+// hexNumber tells whether the line of a syntax error has a hexadecimal number, which
+// HCL does not know, where it stands, and what to write for it.
+func (d *File) hexNumber(r hcl.Range) (at hcl.Range, text string, ok bool) {
+	if r.Start.Line < 1 || r.Start.Line > len(d.lines) {
+		return r, "", false
+	}
+	line := d.lines[r.Start.Line-1]
+	m := hexadecimal.FindSubmatchIndex(line)
+	if m == nil {
+		return r, "", false
+	}
+	n, err := strconv.ParseUint(string(line[m[4]:m[5]]), 16, 64)
+	if err != nil {
+		return r, "", false
+	}
+	at = r
+	at.Start.Column = utf8.RuneCount(line[:m[2]]) + 1
+	at.End.Line, at.End.Column = at.Start.Line, at.Start.Column+m[3]-m[2]
+	return at, fmt.Sprintf("numbers are decimal: write %d for %s%s", n, line[m[2]:m[3]], d.HexHint), true
+}

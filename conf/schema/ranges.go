@@ -1,0 +1,57 @@
+package schema
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Range is First to Last, both included.
+type Range[T uint16 | uint32] struct{ First, Last T }
+
+func (r Range[T]) String() string {
+	if r.First == r.Last {
+		return strconv.FormatUint(uint64(r.First), 10)
+	}
+	return fmt.Sprintf("%d-%d", r.First, r.Last)
+}
+
+// Ranges is a list of numbers and "first-last" ranges within min..max; accepted says so
+// in messages. good may refuse one, and says itself what is wrong; nil: all are good.
+func Ranges[T uint16 | uint32](p *[]Range[T], accepted string, min, max T, good func(x *Expr, r Range[T]) bool) Value {
+	return &List[Range[T]]{
+		Into: p, Single: true, Accepted: accepted, Same: Equal[Range[T]], Format: formatRange[T],
+		Parse: One(func(x *Expr) (Range[T], bool) {
+			first, last, ok := parseRange(x, accepted, uint32(min), uint32(max))
+			r := Range[T]{T(first), T(last)}
+			return r, ok && (good == nil || good(x, r))
+		}),
+	}
+}
+
+func formatRange[T uint16 | uint32](r Range[T]) string {
+	if r.First == r.Last {
+		return r.String()
+	}
+	return Quote(r.String())
+}
+
+func parseRange(x *Expr, accepted string, min, max uint32) (from, to uint32, ok bool) {
+	s, ok := x.TextOrNumber(accepted)
+	if !ok {
+		return 0, 0, false
+	}
+	first, last, found := strings.Cut(s, "-")
+	if !found {
+		last = first
+	}
+	a, err1 := strconv.ParseUint(strings.TrimSpace(first), 10, 32)
+	b, err2 := strconv.ParseUint(strings.TrimSpace(last), 10, 32)
+	switch {
+	case err1 != nil || err2 != nil || a < uint64(min) || b > uint64(max):
+		return 0, 0, x.Fail("accepted are %s", accepted)
+	case a > b:
+		return 0, 0, x.Fail(`the range ends before it begins; did you mean "%d-%d"?`, b, a)
+	}
+	return uint32(a), uint32(b), true
+}
