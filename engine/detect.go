@@ -16,6 +16,7 @@ import (
 func (w *Worker) detect(p *linkState, b *burst) {
 	b.nDeferred, b.edges, b.reportable = 0, 0, 0
 	others := 0
+	w.detector.Sync(b.now)
 	look := w.detector.SampleFabric(b.now, b.nINT)
 	common := p.link.Host != nil && !w.watches.Asks()
 	w.pass.begin(w, b.now)
@@ -150,7 +151,7 @@ func (w *Worker) malformedContents(p *linkState, b *burst, reason inthdr.Reason,
 		w.detector.Counters.Fired[e]++
 		return 0
 	}
-	return w.detector.Limited(b.now, e, &p.lastReported[e])
+	return w.detector.Limited(b.now, e, &p.limits.lastReported[e])
 }
 
 // countEvents adds the events of one report to c.

@@ -7,31 +7,13 @@ import (
 	"intsink/flows"
 )
 
-// dropsSince are packets that the sink dropped for one reason since it last said
-// so.
-type dropsSince struct {
-	n    uint32
-	sent int64 // 0: never
-}
-
-// due counts one more and tells whether it is to be reported, with how many there
-// were since the last report: the first, then one per interval.
-func (d *dropsSince) due(now, interval int64) (n uint32, ok bool) {
-	d.n++
-	if d.sent != 0 && now-d.sent < interval {
-		return 0, false
-	}
-	n, d.n, d.sent = d.n, 0, now
-	return n, true
-}
-
 // noFlowDrop is the event of a dropped packet that belongs to no flow.
 func (w *Worker) noFlowDrop(p *linkState, from Direction, reason DropReason, now int64) (event.Set, uint32) {
 	w.detector.Counters.Fired[event.Drop]++
 	if w.eventCollectors[event.Drop] == 0 {
 		return 0, 0
 	}
-	n, ok := p.drops[from][reason].due(now, w.rules.DropInterval)
+	n, ok := p.limits.drops[from][reason].due(now, w.rules.DropInterval)
 	if !ok {
 		w.detector.Counters.Suppressed[event.Drop][event.SuppressInterval]++
 		return 0, 0

@@ -87,7 +87,10 @@ func allEvents() event.Policy {
 	return p
 }
 
-func newBed(t *testing.T, change func(*Rules)) *bed {
+func newBed(t *testing.T, change func(*Rules)) *bed { return newSharedBed(t, nil, change) }
+
+// newSharedBed is a bed whose worker shares episodes and limits with others.
+func newSharedBed(t *testing.T, s *Shared, change func(*Rules)) *bed {
 	b := &bed{t: t, pool: arena(t, 512), reports: arena(t, 256), ring: ring.New(64), now: 1_000_000_000}
 	b.network = &memQueue{pool: b.pool, room: unlimited}
 	b.host = &memQueue{pool: b.pool, room: unlimited}
@@ -107,7 +110,7 @@ func newBed(t *testing.T, change func(*Rules)) *bed {
 	b.Worker = NewWorker(WorkerConfig{
 		Links:      []Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
 		Collectors: []*ring.Ring{b.ring}, PacketPool: b.pool, ReportPool: b.reports,
-		NodeID: 3, HwID: 5, Seed: 7, Rules: r,
+		NodeID: 3, HwID: 5, Seed: 7, Rules: r, Shared: s,
 		Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9},
 		Clock: func() int64 { return b.now },
 	})

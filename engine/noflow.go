@@ -38,7 +38,7 @@ func (w *Worker) noFlowEvent(p *linkState, e event.Event, now int64) event.Set {
 		w.detector.Counters.Fired[e]++
 		return 0
 	}
-	return w.detector.Limited(now, e, &p.lastReported[e])
+	return w.detector.Limited(now, e, &p.limits.lastReported[e])
 }
 
 // reportFrame reports a packet of which nothing is known but that it came. frame

@@ -14,11 +14,12 @@ import (
 	"intsink/flows"
 )
 
-// WorkerConfig is what one worker owns and never shares.
+// WorkerConfig is what one worker owns and, but for Buckets and Shared, never shares.
 type WorkerConfig struct {
 	Links      []Link
 	Collectors []*ring.Ring // rings to the exporters, in Rules.Collectors' order
 	Buckets    []*Bucket    // of the collectors' budgets, shared by all workers; nil: the worker's own
+	Shared     *Shared      // what all workers hold together; nil: the worker is the only one
 	Senders    []Sender     // none, or one per collector: where it is not nil, it takes the place of the ring
 	Stations   []Station    // those of all ports by which reports leave
 	PacketPool Pool         // frees packets; any pool can free the mbufs of every pool
@@ -34,10 +35,9 @@ type WorkerConfig struct {
 
 // linkState is one link as this worker serves it.
 type linkState struct {
-	link         *Link
-	counters     *LinkCounters
-	lastReported [event.NumEvents]int64                    // when malformed, leak and unknown_domain were last reported
-	drops        [NumDirections][NumDropReasons]dropsSince // of packets that belong to no flow
+	link     *Link
+	counters *LinkCounters
+	limits   *linkLimits
 }
 
 // Worker polls its queues and takes every burst through the stages. All its
@@ -115,8 +115,14 @@ func NewWorker(c WorkerConfig) *Worker {
 	w.match = matchState{cache: w.locator.HeaderCache(), table: w.table, index: w.table.Index()}
 	w.detector.SetRules(c.Rules.policies(), c.Rules.NodeModels)
 	w.queries.paths = inspect.NewPaths(c.Seed)
+	shared := c.Shared
+	if shared == nil {
+		shared = &Shared{links: make([]linkLimits, len(c.Links))}
+	} else {
+		w.detector.Share(shared.fabric)
+	}
 	for i := range c.Links {
-		w.links = append(w.links, linkState{link: &c.Links[i], counters: &w.counters.Links[i]})
+		w.links = append(w.links, linkState{link: &c.Links[i], counters: &w.counters.Links[i], limits: &shared.links[i]})
 	}
 	w.outboxes = make([]outbox, len(c.Collectors))
 	for i := range w.outboxes {
@@ -242,6 +248,7 @@ func (w *Worker) Tick(now int64) {
 	w.beat.Store(now)
 	w.age(now)
 	w.detector.Saturate(now)
+	w.detector.Sync(now)
 	w.queries.paths.Saturate(now)
 	for _, s := range w.stations {
 		s.Tick(now)

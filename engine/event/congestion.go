@@ -11,12 +11,9 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 	if !byOccupancy && !byLatency {
 		return 0
 	}
-	occupancy := n.occupancy()
-	q, _ := d.fabric.Queues.Get(now, n.egressKey(uint8(n.queue>>24)))
+	occupancy, key := n.occupancy(), n.egressKey(uint8(n.queue>>24))
+	q, _ := d.fabric.Queues.Get(now, key)
 	if now-q.Seen >= t.CongestionTimeout {
-		if q.Congested {
-			q.Congested, q.Since = false, q.Seen
-		}
 		q.Occupancy, q.Latency = 0, 0
 	}
 	q.Seen = now
@@ -26,21 +23,47 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 	if byLatency {
 		q.Latency = n.latency
 	}
-	if q.Congested {
-		d.congestedUntil = now + d.longestEpisode
-	}
-	onset := false
 	over := byOccupancy && occupancy >= t.CongestionRaise || byLatency && n.latency >= t.CongestionLatency
+	if !over && !q.Congested {
+		return 0
+	}
+	s := d.shared
+	s.mu.Lock()
+	e, _ := s.queues.Get(now, key)
+	if e.Congested && now-e.Seen >= t.CongestionTimeout {
+		e.Congested, e.Since = false, e.Seen
+	}
+	was := e.Congested
+	if !was || byOccupancy {
+		e.Occupancy = q.Occupancy
+	}
+	if !was || byLatency {
+		e.Latency = q.Latency
+	}
+	e.Seen = max(e.Seen, now)
+	set := d.episode(now, f, n, &e.Queue, over, fresh, t)
+	if e.Congested != was || e.Congested && now-e.told >= t.CongestionTimeout/4 {
+		e.told = now
+		s.announce(d, sharedQueues, key)
+	}
+	q.take(&e.Queue)
+	s.mu.Unlock()
+	if q.Congested {
+		d.markQueue(now)
+	}
+	return set
+}
+
+// episode moves q, which holds for all workers, by one packet that left through it.
+func (d *Detector) episode(now int64, f *flows.Flow, n *hopValues, q *Queue, over, fresh bool, t *Thresholds) Set {
+	onset := over && !q.Congested
 	switch {
-	case over && !q.Congested:
-		q.Congested, q.Since, q.Reports = true, now, 0
-		q.Episodes++
-		d.congestedUntil = now + d.longestEpisode
-		d.Counters.Fired[Congestion]++
-		onset = true
-		fallthrough
 	case over:
-		if fresh && !onset {
+		if onset {
+			q.Congested, q.Since, q.Reports = true, now, 0
+			q.Episodes++
+			d.Counters.Fired[Congestion]++
+		} else if fresh {
 			return 0
 		}
 		if int(q.Reports) >= t.CongestionQuota {
@@ -48,28 +71,30 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 		}
 		q.Reports++
 		d.Edge = d.Edge || onset
-		d.Trigger = t.congestionTrigger(n, occupancy, byOccupancy)
-		return Congestion.Set()
-	case q.Congested && hasCleared(q, t):
+	case q.Congested && isCalm(q, t):
 		q.Congested, q.Since, d.Edge = false, now, true
-		d.Trigger = t.congestionTrigger(n, occupancy, byOccupancy)
-		return Congestion.Set()
+	default:
+		return 0
 	}
-	return 0
+	d.Trigger = t.congestionTrigger(n)
+	return Congestion.Set()
 }
 
-// hasCleared tells whether the values that q was last known to have end its episode. A
+// isCalm tells whether the values that q was last known to have end its episode. A
 // value that this packet does not know is as it was.
-func hasCleared(q *Queue, t *Thresholds) bool {
+func isCalm(q *Queue, t *Thresholds) bool {
 	return (t.CongestionRaise == 0 || q.Occupancy <= t.CongestionClear) &&
 		(t.CongestionLatency == 0 || q.Latency < (t.CongestionLatency+1)/2)
 }
 
 // congestionTrigger is the occupancy where that is watched and known, else the
 // latency.
-func (t *Thresholds) congestionTrigger(n *hopValues, occupancy uint32, byOccupancy bool) Trigger {
-	if byOccupancy {
-		return Trigger{n.id, t.CongestionRaise, occupancy}
+func (t *Thresholds) congestionTrigger(n *hopValues) Trigger {
+	if t.CongestionRaise > 0 && n.queue != unknown32 {
+		return Trigger{n.id, t.CongestionRaise, n.occupancy()}
 	}
 	return Trigger{n.id, t.CongestionLatency, n.latency}
 }
+
+// markQueue makes packets go through Packet that may leave through a queue in an episode.
+func (d *Detector) markQueue(now int64) { d.congestedUntil = now + d.longestEpisode }

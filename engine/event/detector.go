@@ -29,6 +29,11 @@ type Detector struct {
 	congestedUntil    int64 // until when a queue may be in an episode of congestion
 	busyUntil         int64 // until when an interface may be busy
 	longestEpisode    int64 // longest CongestionTimeout
+	longestHold       int64 // longest TxHold
+
+	shared    *Shared
+	ownShared bool
+	synced    uint64 // changes of shared that are taken over
 
 	lossy   []*flows.Flow // with holes in their sequence
 	lossyAt int           // the next of lossy to look at
@@ -59,13 +64,14 @@ type Observation struct {
 // usable tells whether the packet's hops can be trusted.
 func (o *Observation) usable() bool { return o.Info.Reason == 0 && o.Info.Hops > 0 }
 
-// New makes a detector for watches with the given policies. seed keys the path
-// hash and the jitter.
+// New makes a detector for watches with the given policies, the only one of its sink unless
+// Share is called. seed keys the path hash and the jitter.
 func New(policies []Policy, seed uint64) *Detector {
 	d := &Detector{
 		key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1,
 		fabric: newFabric(seed), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch,
 	}
+	d.shared, d.ownShared = NewShared(seed), true
 	d.SetRules(policies, nil)
 	return d
 }
@@ -76,12 +82,13 @@ func New(policies []Policy, seed uint64) *Detector {
 func (d *Detector) SetRules(policies []Policy, list []NodeModel) {
 	d.models = compileModels(list)
 	d.policies = slices.Clone(policies)
-	d.longestEpisode = 0
+	d.longestEpisode, d.longestHold = 0, 0
 	d.fastPolicies = make([]FastPolicy, len(policies))
 	for i := range d.policies {
 		d.policies[i].compile()
 		d.fastPolicies[i] = d.policies[i].fastPolicy(d.models.scale)
 		d.longestEpisode = max(d.longestEpisode, d.policies[i].Thresholds.CongestionTimeout)
+		d.longestHold = max(d.longestHold, d.policies[i].Thresholds.TxHold)
 	}
 }
 
@@ -101,6 +108,9 @@ func (d *Detector) Close() {
 	d.fabric.Queues.Close()
 	d.fabric.Interfaces.Close()
 	d.fabric.Links.Close()
+	if d.ownShared {
+		d.shared.Close()
+	}
 }
 
 // Packet updates flow f, selected by watch, with one packet and returns the

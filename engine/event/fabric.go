@@ -35,7 +35,6 @@ type Link struct {
 	Ref    uint32 // latency last reported, nanoseconds
 	Last   uint32 // last seen
 	Window uint8
-	Sent   int64  // last report, Unix nanoseconds; 0: never
 	Skews  uint32 // times that it came out negative
 }
 

@@ -2,6 +2,7 @@ package event
 
 import (
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"intsink/flows"
@@ -38,7 +39,8 @@ type crowd struct {
 
 func (c *crowd) play(d *Detector, r *rand.Rand, packets int) {
 	c.d = d
-	now, sent := second, int64(0)
+	now := second
+	var sent atomic.Int64
 	for range packets {
 		now += int64(r.Uint64N(uint64([]int64{100, ms, second}[r.IntN(3)])))
 		i := r.IntN(len(c.flows))

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"intsink/flows"
@@ -35,10 +36,10 @@ func TestFlags(t *testing.T) {
 // TestLimited: one per port, kind and second.
 func TestLimited(t *testing.T) {
 	d := New(nil, 1)
-	var sent, other int64
+	var sent, other atomic.Int64
 	for _, c := range []struct {
 		at   int64
-		sent *int64
+		sent *atomic.Int64
 		want Set
 	}{
 		{second, &sent, Leak.Set()}, {second + 1, &sent, 0}, {second + 1, &other, Leak.Set()}, {2*second - 1, &sent, 0},

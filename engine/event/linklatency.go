@@ -10,7 +10,8 @@ func (d *Detector) linkLatency(now int64, f *flows.Flow, n, next *hopValues, fre
 	if !known {
 		return 0
 	}
-	k, made := d.fabric.Links.Get(now, linkKey(n, next))
+	key := linkKey(n, next)
+	k, made := d.fabric.Links.Get(now, key)
 	if ns < 0 {
 		d.Counters.ClockSkew++
 		k.Skews++
@@ -22,22 +23,54 @@ func (d *Detector) linkLatency(now int64, f *flows.Flow, n, next *hopValues, fre
 	x := uint32(min(ns, unknown32-1))
 	k.Last = x
 	if made || k.Ref == unknown32 {
-		k.Ref = x
-		return 0
+		k.Window, k.Ref = 0, d.shared.reference(now, key, x)
 	}
 	var enters bool
-	k.Window, enters = t.LinkLatency.test(k.Ref, x, k.Window)
-	if !enters {
+	if k.Window, enters = t.LinkLatency.test(k.Ref, x, k.Window); !enters {
 		return 0
+	}
+	return d.linkEnters(now, f, n, key, k, fresh, t)
+}
+
+// reference is the latency of a link that was last reported, or seen first, by any worker;
+// x where there is none.
+func (s *Shared) reference(now int64, key [2]uint64, x uint32) uint32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, made := s.links.Get(now, key)
+	if made {
+		e.ref = x
+	}
+	return e.ref
+}
+
+// linkEnters handles a link whose latency has left the deadband by k.Last, as far as this
+// worker knows. Where another one reported it meanwhile, it is compared with that.
+func (d *Detector) linkEnters(now int64, f *flows.Flow, n *hopValues, key [2]uint64, k *Link, fresh bool, t *Thresholds) Set {
+	s, x := d.shared, k.Last
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, made := s.links.Get(now, key)
+	if made {
+		e.ref = k.Ref
+	}
+	if e.ref != k.Ref {
+		var enters bool
+		k.Ref = e.ref
+		if k.Window, enters = t.LinkLatency.test(e.ref, x, 0); !enters {
+			return 0
+		}
 	}
 	d.Counters.Fired[LinkLatency]++
 	if fresh {
 		return 0 // pending: the next packet that finds it so is reported
 	}
-	if t.LinkLatency.tooSoon(now, k.Sent) {
+	if t.LinkLatency.tooSoon(now, e.sent) {
 		return d.withhold(f, LinkLatency, SuppressInterval)
 	}
 	d.Trigger = Trigger{n.id, k.Ref, x}
-	k.Ref, k.Window, k.Sent = x, 0, now
+	e.ref, e.sent = x, now
+	k.Ref, k.Window = x, 0
+	s.announce(d, sharedLinks, key)
 	return LinkLatency.Set()
 }

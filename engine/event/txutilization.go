@@ -13,13 +13,36 @@ const interfaceMemory = 600e9
 // txUtilization reports an interface that becomes busy once; it is armed again
 // after a time at or below the clearing threshold.
 func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh bool, t *Thresholds) Set {
-	i, _ := d.fabric.Interfaces.Get(now, n.egressKey(0))
+	key := n.egressKey(0)
+	i, _ := d.fabric.Interfaces.Get(now, key)
+	i.Utilization, i.Seen = n.tx, now
+	if n.tx < t.TxRaise && !i.Busy {
+		return 0
+	}
+	s := d.shared
+	s.mu.Lock()
+	e, _ := s.interfaces.Get(now, key)
+	was := e.Busy
+	set := d.busyInterface(now, f, n, &e.Interface, fresh, t)
+	if e.Busy != was || e.Busy && now-e.told >= interfaceMemory/4 {
+		e.told = now
+		s.announce(d, sharedInterfaces, key)
+	}
+	i.take(&e.Interface)
+	s.mu.Unlock()
+	if i.Busy {
+		d.markInterface(now)
+	}
+	return set
+}
+
+// busyInterface moves i, which holds for all workers, by one packet that left through it.
+func (d *Detector) busyInterface(now int64, f *flows.Flow, n *hopValues, i *Interface, fresh bool, t *Thresholds) Set {
 	i.Utilization = n.tx
-	memory := max(interfaceMemory, t.TxHold)
-	if now-i.Seen > memory {
+	if now-i.Seen > max(interfaceMemory, t.TxHold) {
 		i.Busy, i.Below = false, 0
 	}
-	i.Seen = now
+	i.Seen = max(i.Seen, now)
 	if n.tx > t.TxClear {
 		i.Below = 0
 	} else if i.Below == 0 {
@@ -27,9 +50,6 @@ func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh b
 	}
 	if i.Busy && i.Below != 0 && now-i.Below >= t.TxHold {
 		i.Busy = false
-	}
-	if i.Busy || n.tx >= t.TxRaise {
-		d.busyUntil = now + memory
 	}
 	if n.tx < t.TxRaise {
 		return 0
@@ -51,3 +71,6 @@ func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh b
 	d.Trigger = Trigger{n.id, t.TxRaise, n.tx}
 	return TxUtilization.Set()
 }
+
+// markInterface makes packets go through Packet that may leave through a busy interface.
+func (d *Detector) markInterface(now int64) { d.busyUntil = now + max(interfaceMemory, d.longestHold) }

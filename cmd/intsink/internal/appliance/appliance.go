@@ -22,6 +22,7 @@ type Appliance struct {
 	pool           *mempool.Mempool
 	reportPools    []*mempool.Mempool // per worker
 	workers        []*engine.Worker
+	shared         *engine.Shared     // by all workers
 	exporters      []observe.Exporter // per collector
 	reportPorts    reportPorts
 	linkNames      []string // links, then taps, as the workers index them
@@ -103,6 +104,9 @@ func (a *Appliance) release() error {
 	err := a.checkPools()
 	for _, w := range a.workers {
 		w.Release()
+	}
+	if a.shared != nil {
+		a.shared.Close()
 	}
 	eal.Cleanup()
 	return err

@@ -26,6 +26,7 @@ func (a *Appliance) makeWorkers(c *conf.Config) error {
 	for i := range buckets {
 		buckets[i] = engine.NewBucket()
 	}
+	a.shared = engine.NewShared(len(c.Links)+len(c.Taps), randomSeed())
 	for w := range c.DPDK.Lcores {
 		var mine []*ring.Ring
 		for col := range c.Collectors {
@@ -38,6 +39,7 @@ func (a *Appliance) makeWorkers(c *conf.Config) error {
 			Links:      a.linksOf(c, w, stations),
 			Collectors: mine,
 			Buckets:    buckets,
+			Shared:     a.shared,
 			Senders:    a.senders(c, w),
 			Stations:   stations,
 			PacketPool: a.pool,

@@ -48,8 +48,8 @@ func (in *API) links(ctx context.Context, p *parameters) (any, error) {
 	return cut(all, g, &thingTotals{Rows: len(all)}), nil
 }
 
-// mergeLinks takes values from the worker that saw the link last: each has a
-// reference of its own.
+// mergeLinks takes values from the worker that saw the link last, and adds up how often it
+// came out negative.
 func mergeLinks(questions []*engine.PendingQuery) map[[2]uint64]*linkItem {
 	merged := map[[2]uint64]*linkItem{}
 	for _, q := range questions {

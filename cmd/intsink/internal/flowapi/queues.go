@@ -73,8 +73,8 @@ func (in *API) queues(ctx context.Context, p *parameters) (any, error) {
 	return cut(all, g, totals), nil
 }
 
-// mergeQueues takes values from the worker that saw the queue last, and adds up
-// what each counted.
+// mergeQueues takes values from the worker that saw the queue last. Episodes hold over all
+// workers: each knows of them, some a moment later.
 func mergeQueues(questions []*engine.PendingQuery) map[[2]uint64]*queueItem {
 	merged := map[[2]uint64]*queueItem{}
 	for _, q := range questions {
@@ -86,9 +86,9 @@ func mergeQueues(questions []*engine.PendingQuery) map[[2]uint64]*queueItem {
 				x = &queueItem{Node: uint32(r.Key[0] >> 32), Egress: knownPort(uint16(r.Key[0])), Queue: uint8(r.Key[1])}
 				merged[r.Key] = x
 			}
-			x.Episodes += v.Episodes
+			x.Episodes = max(x.Episodes, v.Episodes)
 			if hot {
-				x.Reports += v.Reports
+				x.Reports = max(x.Reports, v.Reports)
 			}
 			if hot && (!x.Congested || timestamp(v.Since).Before(*x.Since)) || !x.Congested && v.Episodes > 0 && !hot {
 				x.Since = someTime(v.Since)

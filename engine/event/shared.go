@@ -1,0 +1,149 @@
+package event
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"intsink/flows"
+)
+
+// Shared is what holds for queues, interfaces and links over all workers: episodes and
+// their quota, what was reported of a link, and when. A detector looks after its own tables
+// as long as nothing is in an episode and nothing enters: for that a packet takes no lock and
+// no atomic. Where a value reaches a threshold, and while an episode lasts, it takes the
+// lock. What changes there is announced, and the other detectors take it over at their
+// next Sync.
+type Shared struct {
+	_         [64]byte
+	announced atomic.Uint64 // changes so far
+	_         [56]byte
+
+	mu         sync.Mutex // guards all below
+	queues     *flows.Small[sharedQueue]
+	interfaces *flows.Small[sharedInterface]
+	links      *flows.Small[sharedLink]
+	changes    [maxChanges]change // change number n stands at n % maxChanges
+}
+
+// maxChanges are kept between two calls of Sync, which comes every millisecond or more
+// often. A detector that missed one of an episode hears of it again while that lasts.
+const maxChanges = 1024
+
+type sharedQueue struct {
+	Queue
+	told int64 // when it was last announced
+}
+
+type sharedInterface struct {
+	Interface
+	told int64
+}
+
+type sharedLink struct {
+	ref  uint32 // latency last reported, nanoseconds
+	sent int64  // last report, Unix nanoseconds; 0: never
+}
+
+// change is a row of one of the tables that has changed.
+type change struct {
+	table sharedTable
+	key   [2]uint64
+}
+
+type sharedTable uint8
+
+const (
+	sharedQueues sharedTable = iota
+	sharedInterfaces
+	sharedLinks
+)
+
+// NewShared returns the state of a sink of which nothing is known yet.
+func NewShared(seed uint64) *Shared {
+	return &Shared{
+		queues:     flows.NewSmall(MaxQueues, seed, func(q *sharedQueue, now int64) bool { return q.holds(now) }),
+		interfaces: flows.NewSmall(MaxInterfaces, seed, func(i *sharedInterface, now int64) bool { return i.holds(now) }),
+		links:      flows.NewSmall[sharedLink](MaxLinks, seed, nil),
+	}
+}
+
+// Close gives the memory back. No detector may be used after it.
+func (s *Shared) Close() {
+	s.queues.Close()
+	s.interfaces.Close()
+	s.links.Close()
+}
+
+// announce makes other detectors take over a row. s is locked.
+func (s *Shared) announce(d *Detector, table sharedTable, key [2]uint64) {
+	n := s.announced.Load()
+	s.changes[n%maxChanges] = change{table, key}
+	if d.synced == n {
+		d.synced++ // d knows
+	}
+	s.announced.Store(n + 1)
+}
+
+// Share makes d one of the detectors of s. It is to be called before the first packet.
+func (d *Detector) Share(s *Shared) {
+	if d.ownShared {
+		d.shared.Close()
+	}
+	d.shared, d.ownShared, d.synced = s, false, s.announced.Load()
+}
+
+// Sync takes over what other workers have changed. It is to be called before each burst and
+// every millisecond.
+func (d *Detector) Sync(now int64) {
+	if d.shared.announced.Load() != d.synced {
+		d.takeOver(now)
+	}
+}
+
+//go:noinline
+func (d *Detector) takeOver(now int64) {
+	s := d.shared
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	end := s.announced.Load()
+	for n := max(d.synced, max(end, maxChanges)-maxChanges); n < end; n++ {
+		c := &s.changes[n%maxChanges]
+		switch c.table {
+		case sharedQueues:
+			e, _ := s.queues.Get(now, c.key)
+			q, _ := d.fabric.Queues.Get(now, c.key)
+			q.take(&e.Queue)
+			if q.Seen < e.Seen {
+				q.Seen, q.Occupancy, q.Latency = e.Seen, e.Occupancy, e.Latency
+			}
+			if q.Congested {
+				d.markQueue(now)
+			}
+		case sharedInterfaces:
+			e, _ := s.interfaces.Get(now, c.key)
+			i, _ := d.fabric.Interfaces.Get(now, c.key)
+			if i.take(&e.Interface); i.Seen < e.Seen {
+				i.Seen, i.Utilization = e.Seen, e.Utilization
+			}
+			if i.Busy {
+				d.markInterface(now)
+			}
+		case sharedLinks:
+			e, _ := s.links.Get(now, c.key)
+			if k := d.fabric.Links.Find(c.key); k != nil && k.Ref != e.ref {
+				k.Ref, k.Window = e.ref, 0
+			}
+		}
+	}
+	d.synced = end
+}
+
+// take makes the episode of q that of e.
+func (q *Queue) take(e *Queue) {
+	q.Congested, q.Since, q.Reports, q.Episodes = e.Congested, e.Since, e.Reports, e.Episodes
+}
+
+// take makes the episode of i that of e.
+func (i *Interface) take(e *Interface) {
+	i.Busy, i.Reported, i.Below, i.Sent = e.Busy, e.Reported, e.Below, e.Sent
+}

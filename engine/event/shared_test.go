@@ -1,0 +1,179 @@
+package event
+
+import (
+	"sync"
+	"testing"
+
+	"intsink/flows"
+)
+
+// pair are the detectors of two workers, each with a flow of its own.
+type pair struct {
+	t   *testing.T
+	d   [2]*Detector
+	f   [2]flows.Flow
+	now int64
+}
+
+func newPair(t *testing.T, p Policy) *pair {
+	x, s := &pair{t: t, now: second}, NewShared(5)
+	for w := range x.d {
+		x.d[w] = New([]Policy{p}, uint64(w)+42)
+		x.d[w].Share(s)
+		x.d[w].Packet(x.now, &x.f[w], true, 0, told(values{node: 1, ports: 0x10002, queue: 1}))
+	}
+	t.Cleanup(func() {
+		x.d[0].Close()
+		x.d[1].Close()
+		s.Close()
+	})
+	return x
+}
+
+// sharedStep is a packet that a worker gets, and whether it is reported.
+type sharedStep struct {
+	after  int64
+	worker int
+	packet *Observation
+	want   bool
+}
+
+func (x *pair) steps(e Event, steps []sharedStep) {
+	x.t.Helper()
+	for i, s := range steps {
+		x.now += s.after
+		x.d[s.worker].Sync(x.now)
+		if got := x.d[s.worker].Packet(x.now, &x.f[s.worker], false, 0, s.packet).Has(e); got != s.want {
+			x.t.Errorf("step %d: %v is %v, want %v", i, e, got, s.want)
+		}
+	}
+}
+
+func (x *pair) fired(e Event) uint64 { return x.d[0].Counters.Fired[e] + x.d[1].Counters.Fired[e] }
+
+func TestEpisodesHoldOverAllWorkers(t *testing.T) {
+	calm, high := told(one(0)), told(one(9000))
+	tx := func(percent uint32) *Observation { return told(with(one(0), func(v *values) { v.tx = percent })) }
+	for name, c := range map[string]struct {
+		event  Event
+		change func(*Thresholds)
+		fired  uint64
+		steps  []sharedStep
+	}{
+		"one onset, one quota, one end, which another worker sees": {Congestion, nil, 1, []sharedStep{
+			{ms, 0, high, true}, {ms, 1, high, true}, {ms, 1, high, true}, {ms, 0, high, false}, {ms, 1, high, false}, {ms, 1, calm, true}, {ms, 0, calm, false},
+		}},
+		"a worker that had no packet of the queue yet ends it": {Congestion, nil, 1, []sharedStep{
+			{ms, 0, high, true}, {ms, 1, calm, true}, {ms, 1, calm, false}, {ms, 0, calm, false},
+		}},
+		"nor for many timeouts": {Congestion, func(t *Thresholds) { t.CongestionTimeout = 100 * ms }, 1, []sharedStep{
+			{ms, 0, high, true}, {90 * ms, 0, high, true}, {90 * ms, 0, high, true}, {90 * ms, 0, high, false}, {90 * ms, 0, high, false}, {90 * ms, 0, high, false},
+			{50 * ms, 1, calm, true},
+		}},
+		"samples of either keep it": {Congestion, nil, 1, []sharedStep{
+			{ms, 0, high, true}, {900 * ms, 1, told(one(5000)), false}, {900 * ms, 1, told(one(5000)), false}, {900 * ms, 0, high, true},
+		}},
+		"without any it is over": {Congestion, nil, 2, []sharedStep{
+			{ms, 0, high, true}, {second, 1, calm, false}, {ms, 0, calm, false}, {ms, 1, high, true}, {ms, 0, calm, true},
+		}},
+		"a busy interface is reported once": {TxUtilization, nil, 1, []sharedStep{
+			{ms, 0, tx(95), true}, {ms, 1, tx(95), false}, {2 * second, 1, tx(95), false}, {ms, 0, tx(95), false},
+		}},
+		"what one sees above holds it for both": {TxUtilization, nil, 1, []sharedStep{
+			{ms, 0, tx(95), true}, {ms, 1, tx(10), false}, {4 * second, 0, tx(80), false}, {second, 1, tx(10), false}, {4 * second, 1, tx(10), false}, {ms, 0, tx(95), false},
+		}},
+		"and whoever sees it below ends it": {TxUtilization, nil, 2, []sharedStep{
+			{ms, 0, tx(95), true}, {ms, 1, tx(10), false}, {5 * second, 1, tx(10), false}, {ms, 0, tx(95), true}, {ms, 1, tx(95), false},
+		}},
+		"one interface and second": {TxUtilization, func(t *Thresholds) { t.TxHold = 0 }, 2, []sharedStep{
+			{ms, 0, tx(95), true}, {ms, 1, tx(10), false}, {ms, 1, tx(95), false}, {second, 0, tx(95), true},
+		}},
+		"one reference of a link, one report a second": {LinkLatency, func(t *Thresholds) { t.LinkLatency.K = 1 }, 3, []sharedStep{
+			{ms, 0, linked(5_000), false}, {ms, 1, linked(6_000), false}, {ms, 0, linked(60_000), true}, {ms, 1, linked(61_000), false},
+			{ms, 1, linked(5_000), false}, {second, 1, linked(5_000), true}, {ms, 0, linked(5_000), false},
+		}},
+		"a worker that did not see the link change": {LinkLatency, nil, 1, []sharedStep{
+			{ms, 0, linked(5_000), false}, {ms, 1, linked(5_000), false}, {ms, 1, linked(60_000), false}, {ms, 0, linked(60_000), false}, {ms, 0, linked(60_000), true},
+			{2 * second, 1, linked(60_000), false}, {ms, 1, linked(60_000), false}, {ms, 1, linked(60_000), false},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := watching(c.event)
+			if c.change != nil {
+				c.change(&p.Thresholds)
+			}
+			x := newPair(t, p)
+			x.steps(c.event, c.steps)
+			if n := x.fired(c.event); n != c.fired {
+				t.Errorf("entered %d times, want %d", n, c.fired)
+			}
+		})
+	}
+}
+
+// TestOthersKnowOfAnEpisode: a worker that has no packet of a queue or an interface passes
+// none of its packets over while there is an episode, and all of them when it is over.
+func TestOthersKnowOfAnEpisode(t *testing.T) {
+	p := watching(Congestion, TxUtilization)
+	p.Thresholds.TxHold = 0
+	x := newPair(t, p)
+	busy := told(with(one(9000), func(v *values) { v.tx = 95 }))
+	x.d[0].Packet(x.now, &x.f[0], false, 0, busy)
+	for range 30 {
+		x.now += 400 * ms
+		x.d[0].Packet(x.now, &x.f[0], false, 0, busy)
+		x.now += 400 * ms
+		if x.d[1].Sync(x.now); x.d[1].NoEpisode(x.now) {
+			t.Fatal("another worker does not know of the episode")
+		}
+	}
+	q := x.d[1].fabric.Queues.Find([2]uint64{7<<32 | 2, 1})
+	i := x.d[1].fabric.Interfaces.Find([2]uint64{7<<32 | 2})
+	if q == nil || !q.Congested || q.Occupancy != 9000 || q.Episodes != 1 || x.now-q.Seen > second || i == nil || !i.Busy || i.Utilization != 95 {
+		t.Errorf("it knows %+v, %+v", q, i)
+	}
+	x.d[0].Packet(x.now, &x.f[0], false, 0, told(with(one(0), func(v *values) { v.tx = 1 })))
+	if x.d[1].Sync(x.now); q.Congested || i.Busy {
+		t.Errorf("of the end it knows %+v, %+v", q, i)
+	}
+}
+
+// TestSyncIsLate: a detector that missed more changes than are kept hears of an episode
+// again as long as it lasts.
+func TestSyncIsLate(t *testing.T) {
+	x := newPair(t, watching(Congestion))
+	high := told(one(9000))
+	x.d[0].Packet(x.now, &x.f[0], false, 0, high)
+	for n := range uint32(2 * maxChanges) {
+		x.d[0].Packet(x.now, &x.f[0], false, 0, told(with(one(9000), func(v *values) { v.node = 100 + n })))
+	}
+	x.steps(Congestion, []sharedStep{{300 * ms, 0, high, true}, {ms, 1, told(one(0)), true}})
+}
+
+// TestSharedIsSafe: two workers at once, for the race detector; every onset is reported.
+func TestSharedIsSafe(t *testing.T) {
+	p := watching(Congestion, TxUtilization, LinkLatency)
+	p.Thresholds.CongestionQuota, p.Thresholds.LinkLatency.K = 1<<30, 1
+	x := newPair(t, p)
+	var wg sync.WaitGroup
+	var reports [2]int
+	for w := range x.d {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for n := range int64(5000) {
+				now := x.now + n*ms
+				x.d[w].Sync(now)
+				v := with(one(uint32(n/500%2*9000)), func(v *values) { v.tx = uint32(n / 500 % 2 * 95) })
+				if x.d[w].Packet(now, &x.f[w], false, 0, told(v)).Has(Congestion) {
+					reports[w]++
+				}
+				x.d[w].Packet(now, &x.f[w], false, 0, linked(uint64(1+n/500%2*90_000)))
+			}
+		}()
+	}
+	wg.Wait()
+	if n := x.fired(Congestion); n < 5 || reports[0]+reports[1] < int(n) {
+		t.Errorf("%d episodes, %v reports", n, reports)
+	}
+}

@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"sync/atomic"
+
+	"intsink/engine/event"
+)
+
+// Shared is what the workers of a sink hold together: what is named per port, queue, link or
+// interface is for all of them. It is touched where something is reported or withheld.
+type Shared struct {
+	fabric *event.Shared
+	links  []linkLimits
+}
+
+// linkLimits is what was said of the ports of one link.
+type linkLimits struct {
+	lastReported [event.NumEvents]atomic.Int64             // when malformed, leak and unknown_domain were last reported
+	drops        [NumDirections][NumDropReasons]dropsSince // of packets that belong to no flow
+}
+
+// NewShared is for workers of so many links and taps. seed keys the hashes of its tables.
+func NewShared(links int, seed uint64) *Shared {
+	return &Shared{fabric: event.NewShared(seed), links: make([]linkLimits, links)}
+}
+
+// Close gives the memory back, once all workers are released.
+func (s *Shared) Close() { s.fabric.Close() }
+
+// dropsSince are packets that the sink dropped for one reason since it last said
+// so.
+type dropsSince struct {
+	n    atomic.Uint32
+	sent atomic.Int64 // 0: never
+}
+
+// due counts one more and tells whether it is to be reported, with how many there
+// were since the last report: the first, then one per interval.
+func (d *dropsSince) due(now, interval int64) (n uint32, ok bool) {
+	d.n.Add(1)
+	if last := d.sent.Load(); last != 0 && now-last < interval || !d.sent.CompareAndSwap(last, now) {
+		return 0, false
+	}
+	return d.n.Swap(0), true
+}
