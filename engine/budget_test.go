@@ -34,10 +34,10 @@ func (b *bed) offer(p event.Priority, size int) outcome {
 		event.Drop.Set(), event.Congestion.Set(), event.PathChange.Set(), event.HopLatency.Set(),
 		event.NewFlow.Set(), event.Refresh.Set(), event.Sample.Set(),
 	}
-	o := &b.outboxes[0]
+	o := &b.reporter.outboxes[0]
 	before, packets, length := o.counters.Reports, o.counters.Packets, o.open.Len()
-	b.individual = report.Individual{RepType: report.INT, InType: report.IPv4, Inner: make([]byte, size), Own: &b.metadata}
-	b.sendReport(sets[p], p, 1, nil, 0, b.now)
+	b.reporter.individual = report.Individual{RepType: report.INT, InType: report.IPv4, Inner: make([]byte, size), Own: &b.reporter.metadata}
+	b.reporter.send(&subject{set: sets[p], priority: p, collectors: 1}, b.now)
 	out := outcome{at: b.now, priority: p, sent: o.counters.Reports > before}
 	switch {
 	case !out.sent:
@@ -324,7 +324,7 @@ func TestCongestionEdgeGoesFirst(t *testing.T) {
 	}
 	b.network.rx = [][]byte{frame(10_000)}
 	b.Poll()
-	o := &b.outboxes[0]
+	o := &b.reporter.outboxes[0]
 	o.limit.bucket.packets.Store(b.now - 25e7) // 2.5 packets are left; priorities leave 1.4 and 4.3 to those before them
 	sent := func() bool {
 		before := o.counters.Reports

@@ -63,9 +63,7 @@ func (w *Worker) Beat() int64 { return w.beat.Load() }
 // publishes the last counters. Run calls it; whoever calls Poll himself must.
 func (w *Worker) Close() {
 	now := w.clock()
-	for i := range w.outboxes {
-		w.outboxes[i].close(now)
-	}
+	w.reporter.close(now)
 	w.Publish()
 }
 

@@ -153,10 +153,3 @@ func (w *Worker) malformedContents(p *linkState, b *burst, reason inthdr.Reason,
 	}
 	return w.detector.Limited(b.now, e, &p.limits.lastReported[e])
 }
-
-// countEvents adds the events of one report to c.
-func countEvents(c *[event.NumEvents]uint64, set event.Set) {
-	for ; set != 0; set &= set - 1 {
-		c[event.Event(bits.TrailingZeros32(uint32(set)))%event.NumEvents]++
-	}
-}

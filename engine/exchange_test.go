@@ -134,7 +134,7 @@ func TestTapBesideALink(t *testing.T) {
 	w := *b.links[0].link
 	w.Network, w.Host = tap, nil
 	b.counters, b.published = newCounters(2, 1), newCounters(2, 1)
-	b.outboxes[0].counters = &b.counters.Collectors[0]
+	b.reporter.outboxes[0].counters = &b.counters.Collectors[0]
 	link := b.links[0].link
 	b.links = []linkState{{link: &w, counters: &b.counters.Links[1]}, {link: link, counters: &b.counters.Links[0]}}
 	discard := withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) { s.Discard = true })

@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"intsink/engine/event"
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
-)
+import "intsink/engine/event"
 
 // eventCollectors is which collectors hear of an event: those of all watches that have it.
 // Packets that belong to no flow are reported by it.
@@ -39,22 +35,4 @@ func (w *Worker) noFlowEvent(p *linkState, e event.Event, now int64) event.Set {
 		return 0
 	}
 	return w.detector.Limited(now, e, &p.limits.lastReported[e])
-}
-
-// reportFrame reports a packet of which nothing is known but that it came. frame
-// starts with the Ethernet header; drops is what a drop report counts.
-//
-//go:noinline
-func (w *Worker) reportFrame(p *linkState, from Direction, b *burst, set event.Set, frame []byte, reason DropReason, drops uint32) {
-	collectors := w.eventCollectors.of(set)
-	if collectors == 0 {
-		return
-	}
-	w.measure(p, from, b)
-	w.metadata.DropReason = reason.code()
-	w.fillMain(&w.individual, &inthdr.Info{}, nil, set)
-	w.fillFrame(frame)
-	w.explanation = report.Explanation{Drops: drops, Trigger: report.NoTrigger}
-	w.feedReport(set, nil, b.now)
-	w.sendReport(set, set.Priority(false), collectors, nil, 0, b.now)
 }

@@ -17,16 +17,8 @@ type adoption struct {
 // matched against the new watches when its next packet comes.
 func (w *Worker) adopt(a *adoption) {
 	r := a.rules
-	now := w.clock()
-	for i := range w.outboxes {
-		o := &w.outboxes[i]
-		if o.open.IsOpen() {
-			o.seal(now)
-		}
-		o.configure(i, &r.Report)
-	}
+	w.reporter.adopt(&r.Report, w.clock())
 	w.rules, w.eventCollectors = r, eventCollectorsOf(r)
-	w.perReport = w.perReportCollectors()
 	w.watches = a.watches
 	w.generation++
 	w.locator = inthdr.NewLocator(r.INT)

@@ -9,8 +9,8 @@ import (
 	"intsink/flows"
 )
 
-// report builds one individual report for every packet whose events ask for
-// it, before its headers are touched. It runs only when an event fired.
+// report reports every packet whose events ask for it, before its headers are touched. It
+// runs only where an event fired.
 //
 //go:noinline
 func (w *Worker) report(p *linkState, b *burst) {
@@ -18,44 +18,46 @@ func (w *Worker) report(p *linkState, b *burst) {
 	if w.queries.feed.On() {
 		w.feedBurst(b)
 	}
-	w.template.Clear()
+	x := &w.reporter
+	x.template.Clear()
 	for left := b.reportable; left != 0; {
 		j := bits.TrailingZeros64(left)
 		info, collectors := &b.info[b.places[j]], w.rules.Watches[b.watch[j]].Collectors
-		if info.Type == inthdr.MD && collectors&w.perReport == 0 && w.hasTemplate(info) {
-			left = w.reportTogether(b, left, collectors)
+		if info.Type == inthdr.MD && collectors&x.perReport == 0 && x.hasTemplate(info) {
+			left = w.gather(b, left)
+			x.together(&w.run, collectors, b.now)
 		} else {
-			w.reportWhole(b, j, collectors)
+			w.reportOne(b, j, collectors)
 			left &= left - 1
 		}
 	}
 }
 
-// reportWhole reports one packet in all parts.
+// reportOne reports INT packet j in all parts.
 //
 //go:noinline
-func (w *Worker) reportWhole(b *burst, j int, collectors uint64) {
-	i, set, flow := b.places[j], b.events[j], b.flow[j]
-	w.fillMain(&w.individual, &b.info[i], b.vec[i].Bytes(), set)
-	w.individual.InType, w.individual.Inner = w.innerOf(b, i)
-	w.explainFlow(flow, set, b.trigger[j])
-	priority := set.Priority(b.edges>>j&1 != 0)
-	w.sendReport(set, priority, collectors, flow, uint16(b.hashes[j]), b.now)
+func (w *Worker) reportOne(b *burst, j int, collectors uint64) {
+	i, set := b.places[j], b.events[j]
+	info := &b.info[i]
+	s := subject{
+		set: set, priority: set.Priority(b.edges>>j&1 != 0), collectors: collectors,
+		flow: b.flow[j], entropy: uint16(b.hashes[j]), info: info, trigger: b.trigger[j],
+	}
+	if info.Type == inthdr.MX {
+		s.source, s.sourceBits = b.vec[i].Bytes()[info.Stack:][:info.SourceLen], w.locator.SourceBits(info)
+	}
+	s.inType, s.inner = w.innerOf(b, i)
+	w.reporter.report(&s, b.now)
 }
 
-// measure reads the sink's own metadata for packets of b on their way in direction
-// to.
+// measure reads the sink's own metadata for packets of b on their way in direction to.
 func (w *Worker) measure(p *linkState, to Direction, b *burst) {
-	egress := w.clock()
-	md := &w.metadata
-	md.IngressPort, md.EgressPort = p.link.NetworkID, p.link.HostID
+	l := p.link
+	in, out := l.NetworkID, l.HostID
 	if to == ToNetwork {
-		md.IngressPort, md.EgressPort = md.EgressPort, md.IngressPort
+		in, out = out, in
 	}
-	md.IngressTimestamp, md.EgressTimestamp = uint64(b.now), uint64(egress)
-	md.HopLatencyNs = uint32(min(egress-b.now, 0xfffffffe))
-	md.QueueID = w.queueID
-	w.provided = p.link.Gauges.read(md, b.n)
+	w.reporter.measure(b.now, w.clock(), in, out, l.Gauges, b.n)
 }
 
 // reportFlow reports flow f for something that no packet shows: its end, or a loss.
@@ -63,49 +65,56 @@ func (w *Worker) measure(p *linkState, to Direction, b *burst) {
 //
 //go:noinline
 func (w *Worker) reportFlow(set event.Set, f *flows.Flow, now int64) {
-	md := &w.metadata
-	md.IngressPort, md.EgressPort = 0xffff, 0xffff // unknown: there is no packet
-	md.IngressTimestamp, md.EgressTimestamp = uint64(f.LastSeen()), uint64(f.LastSeen())
-	md.HopLatencyNs = 0xffffffff
-	w.provided = alwaysProvided
-	r := &w.individual
-	w.fillMain(r, &inthdr.Info{}, nil, set)
-	if w.rules.Report.Fragment == 0 {
-		r.InType, r.Inner = report.None, nil
-	} else {
+	x := &w.reporter
+	x.noPacket(f)
+	s := w.ofFlow(f, set)
+	if w.rules.Report.Fragment > 0 {
 		key := f.Key
-		r.Inner = key.Headers(w.scratch[:0])
-		r.InType = report.IPv4
+		s.inType, s.inner = report.IPv4, key.Headers(x.headers[:0])
 		if key.Version() == 6 {
-			r.InType = report.IPv6
+			s.inType = report.IPv6
 		}
 	}
-	w.explainFlow(f, set, event.Trigger{})
 	w.feedReport(set, f, now)
-	w.sendReport(set, set.Priority(false), w.rules.Watches[f.Watch].Collectors, f, uint16(w.table.Hash(&f.Key)), now)
+	x.report(&s, now)
+}
+
+// ofFlow is what a report about f begins with.
+func (w *Worker) ofFlow(f *flows.Flow, set event.Set) subject {
+	return subject{
+		set: set, priority: set.Priority(false), collectors: w.rules.Watches[f.Watch].Collectors,
+		flow: f, entropy: uint16(w.table.Hash(&f.Key)), inType: report.None,
+	}
 }
 
 // reportDrop reports a packet of f that was dropped as frame. drops is how many
 // there were since the last such report.
 func (w *Worker) reportDrop(p *linkState, b *burst, f *flows.Flow, set event.Set, frame []byte, why DropReason, drops uint32) {
-	w.measure(p, ToHost, b)
-	w.metadata.DropReason = why.code()
-	w.fillMain(&w.individual, &inthdr.Info{}, nil, set)
-	w.fillFrame(frame)
-	w.explainFlow(f, set, event.Trigger{})
-	w.explanation.Drops = drops
-	w.feedReport(set, f, b.now)
-	w.sendReport(set, set.Priority(false), w.rules.Watches[f.Watch].Collectors, f, uint16(w.table.Hash(&f.Key)), b.now)
+	s := w.ofFlow(f, set)
+	w.reportFrameOf(p, ToHost, b, &s, frame, why, drops)
 }
 
-// fillFrame makes the first bytes of a whole frame the inner contents: a word less
-// than otherwise, for a drop reason has taken one.
-func (w *Worker) fillFrame(frame []byte) {
-	r := &w.individual
-	r.InType, r.Inner = report.None, nil
-	if n := w.rules.Report.Fragment - 4; n > 0 {
-		r.InType, r.Inner = report.Ethernet, frame[:min(n, len(frame))]
+// reportFrame reports a packet of which nothing is known but that it came. frame
+// starts with the Ethernet header; drops is what a drop report counts.
+//
+//go:noinline
+func (w *Worker) reportFrame(p *linkState, from Direction, b *burst, set event.Set, frame []byte, why DropReason, drops uint32) {
+	if collectors := w.eventCollectors.of(set); collectors != 0 {
+		s := subject{set: set, priority: set.Priority(false), collectors: collectors, inType: report.None}
+		w.reportFrameOf(p, from, b, &s, frame, why, drops)
 	}
+}
+
+// reportFrameOf reports s with the first bytes of a whole frame: a word less than
+// otherwise, for a drop reason has taken one.
+func (w *Worker) reportFrameOf(p *linkState, from Direction, b *burst, s *subject, frame []byte, why DropReason, drops uint32) {
+	w.measure(p, from, b)
+	s.reason, s.drops = why.code(), drops
+	if n := w.rules.Report.Fragment - 4; n > 0 {
+		s.inType, s.inner = report.Ethernet, frame[:min(n, len(frame))]
+	}
+	w.feedReport(s.set, s.flow, b.now)
+	w.reporter.report(s, b.now)
 }
 
 // losses reports what flows lost, where no packet of theirs comes to say it.
@@ -113,87 +122,33 @@ func (w *Worker) losses(now int64) {
 	w.detector.Lossy(now, w.rematch, func(f *flows.Flow) { w.reportFlow(event.Loss.Set(), f, now) })
 }
 
-// fillMain makes the sink's own metadata the main contents of r. A packet of
-// INT-MX says itself what it wants of every node; what of it the sink cannot
-// provide is left out. What its source inserted for a domain that is configured is
-// copied, with its bits (INT 2.1, section "INT-MX Header Format", way b).
-func (w *Worker) fillMain(r *report.Individual, info *inthdr.Info, frame []byte, set event.Set) {
+// innerOf are the inner contents of a report of packet i: its first bytes, INT
+// included, from the outermost layers on. Trailing Ethernet padding is not part of the
+// packet.
+func (w *Worker) innerOf(b *burst, i uint8) (t report.InType, inner []byte) {
+	info := &b.info[i]
+	from, end := uint16(udpv4L3), info.Size+info.Removed
+	t = report.IPv4
+	if !info.UDPv4 {
+		l := &b.layers[i]
+		if info.Depth > 0 {
+			l = &b.outers[i][0]
+		}
+		from, end = l.L3, l.End
+		if l.IPVersion == 6 {
+			t = report.IPv6
+		}
+	}
 	rules := &w.rules.Report
-	r.RepType, r.RepMdBits, r.DomainSpecificID = report.INT, rules.MdBits&w.provided, info.DomainID
-	r.DSMdBits = 0
-	switch {
-	case info.Type == inthdr.MX:
-		r.RepMdBits = info.Bitmap & w.provided
-	case rules.MdBits == 0 && rules.Domain == 0:
-		r.RepType = report.InnerOnly
+	if rules.Fragment == 0 {
+		return report.None, nil
 	}
-	if set.Has(event.Drop) {
-		r.RepType, r.RepMdBits = report.INT, r.RepMdBits|report.MdDropReason
+	if rules.Ethernet {
+		from, t = 0, report.Ethernet
 	}
-	n := w.metadata.Put(w.mdBytes[:], r.RepMdBits)
-	if rules.Domain != 0 {
-		r.DomainSpecificID = rules.Domain
-	} else if info.Type == inthdr.MX && info.SourceLen > 0 && n+int(info.SourceLen) <= report.MaxMetadata {
-		r.DSMdBits = w.locator.SourceBits(info)
-		n += copy(w.mdBytes[n:], frame[info.Stack:][:info.SourceLen])
-	}
-	r.Metadata = w.mdBytes[:n]
-	r.Own = &w.metadata
+	f := b.vec[i].Bytes()
+	return t, f[from:min(int(from)+rules.Fragment, int(end), len(f))]
 }
 
-// sendReport appends w.individual to the open report packet of each of collectors
-// whose budget allows it. f is nil where the packet belongs to no flow.
-func (w *Worker) sendReport(set event.Set, p event.Priority, collectors uint64, f *flows.Flow, entropy uint16, now int64) {
-	r := &w.individual
-	rules := &w.rules.Report
-	r.TrackedFlow, r.Dropped, r.CongestedQueue = f != nil, set.Has(event.Drop), set.Has(event.Congestion)
-	if rules.Explain {
-		w.explanation.Events = uint32(set)
-		r.Explain(&w.explanation, w.tlvs[:])
-	}
-	sent, shed := false, false
-	for c, mask := 0, collectors; mask != 0; c, mask = c+1, mask>>1 {
-		if mask&1 == 0 {
-			continue
-		}
-		o := &w.outboxes[c]
-		if o.limit.on && !o.admits(rules.Format, r, p, now) {
-			countEvents(&o.counters.Shed, set)
-			shed = true
-		} else if o.add(rules.Format, r, entropy, now) {
-			sent = true
-		}
-	}
-	if sent {
-		countEvents(&w.counters.Reported, set)
-	} else if shed {
-		countEvents(&w.counters.Shed, set)
-		if f != nil {
-			f.Cold().Shed++
-		}
-	}
-	if set.Has(event.Refresh) {
-		w.refreshes.note(shed)
-	}
-}
-
-// explainFlow prepares the Explanation of a report of f.
-func (w *Worker) explainFlow(f *flows.Flow, set event.Set, trigger event.Trigger) {
-	if !w.rules.Report.Explain {
-		return
-	}
-	e := &w.explanation
-	*e = report.Explanation{Trigger: report.NoTrigger}
-	if set&event.Triggered != 0 {
-		e.Trigger = report.Trigger(trigger)
-	}
-	e.Packets, e.Bytes = f.Totals()
-	if f.HasCold() {
-		c := f.Cold()
-		e.Suppressed, e.Lost, e.Drops = c.Suppressed, c.Lost, c.Drops
-	}
-	if set.Has(event.Loss) {
-		l, _ := f.Loss()
-		e.Lost = l.Reported
-	}
-}
+// udpv4L3 is where IP starts in a frame of inthdr.Info.UDPv4.
+const udpv4L3 = 14

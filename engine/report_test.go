@@ -70,7 +70,7 @@ func TestOldFormats(t *testing.T) {
 			}
 		}
 		// 32 bits of sequence number, where 2.0 has 22.
-		b.outboxes[0].group.Sequence = 1 << 22
+		b.reporter.outboxes[0].group.Sequence = 1 << 22
 		if got := b.send(whole); got[0].SequenceNumber != 1<<22 {
 			t.Errorf("version %v: sequence number %d, want %d", version, got[0].SequenceNumber, 1<<22)
 		}

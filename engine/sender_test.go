@@ -12,7 +12,7 @@ import (
 
 // bySender makes b's worker send its reports itself, on queue.
 func (b *bed) bySender(s Sender) {
-	b.outboxes[0].sender, b.outboxes[0].batch = s, mbuf.NewVec()
+	b.reporter.outboxes[0].sender, b.reporter.outboxes[0].batch = s, mbuf.NewVec()
 }
 
 // batches keeps what it is sent, and how much at once.
@@ -52,7 +52,7 @@ func TestSenderGetsABurstsReportsAtOnce(t *testing.T) {
 			t.Fatalf("sequence numbers %v", s.seqs)
 		}
 	}
-	b.rules.Report.MaxReports, b.outboxes[0].maxReports = 0, 0
+	b.rules.Report.MaxReports, b.reporter.outboxes[0].maxReports = 0, 0
 	b.network.rx = append(b.network.rx, withINT(t, plain(1), nil))
 	b.Poll()
 	b.balance()

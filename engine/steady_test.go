@@ -123,7 +123,7 @@ func TestNothingIsAllocatedForTunnels(t *testing.T) {
 		_, marked := n.frames(t, nil)
 		b := nestedBed(t)
 		b.rules.Report.Fragment = 1500 // more than a report packet has room for
-		b.outboxes[0].maxPayload = 120
+		b.reporter.outboxes[0].maxPayload = 120
 		q := &steadyQueue{frames: [][]byte{marked}}
 		v := mbuf.NewVec()
 		b.pool.AllocBulk(v, mbuf.MaxBurst)

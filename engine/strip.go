@@ -4,7 +4,6 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
-	"intsink/engine/report"
 	"intsink/engine/strip"
 )
 
@@ -123,34 +122,3 @@ func (w *Worker) stripInside(p *linkState, b *burst, i int) {
 		}
 	}
 }
-
-// innerOf are the inner contents of a report of packet i: its first bytes, INT
-// included, from the outermost layers on. Trailing Ethernet padding is not part of the
-// packet.
-func (w *Worker) innerOf(b *burst, i uint8) (t report.InType, inner []byte) {
-	info := &b.info[i]
-	from, end := uint16(udpv4L3), info.Size+info.Removed
-	t = report.IPv4
-	if !info.UDPv4 {
-		l := &b.layers[i]
-		if info.Depth > 0 {
-			l = &b.outers[i][0]
-		}
-		from, end = l.L3, l.End
-		if l.IPVersion == 6 {
-			t = report.IPv6
-		}
-	}
-	rules := &w.rules.Report
-	if rules.Fragment == 0 {
-		return report.None, nil
-	}
-	if rules.Ethernet {
-		from, t = 0, report.Ethernet
-	}
-	f := b.vec[i].Bytes()
-	return t, f[from:min(int(from)+rules.Fragment, int(end), len(f))]
-}
-
-// udpv4L3 is where IP starts in a frame of inthdr.Info.UDPv4.
-const udpv4L3 = 14

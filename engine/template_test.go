@@ -243,7 +243,7 @@ func sameReports(t *testing.T, ringSize int, change func(*Rules)) {
 // sameOf compares what by reports of bursts with what whole reports of them without the
 // template.
 func sameOf(t *testing.T, by, whole *collectorsBed, bursts func(r *rand.Rand, burst int) [][]byte) {
-	whole.perReport = ^uint64(0) // all is left to reportWhole
+	whole.reporter.perReport = ^uint64(0) // all is left to reportOne
 	r, reports := rand.New(rand.NewPCG(5, 6)), 0
 	for burst := range 30 {
 		frames := bursts(r, burst)

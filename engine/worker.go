@@ -4,12 +4,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/event"
 	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
-	"intsink/engine/report"
 	"intsink/engine/watch"
 	"intsink/flows"
 )
@@ -53,7 +51,6 @@ type Worker struct {
 	watches         *watch.Watches // those of rules
 	facts           *watch.Facts   // of the packet at hand
 	eventCollectors eventCollectors
-	outboxes        []outbox
 	stations        []Station
 
 	generation uint16 // of rules; a flow with another one is matched again
@@ -61,21 +58,10 @@ type Worker struct {
 	match      matchState
 	pass       passState
 
-	// Scratch of the report stage, kept here so that nothing escapes.
-	observation *event.Observation
-	individual  report.Individual
-	template    report.Template // of this burst's reports
-	templateOf  uint16          // the domain that it is for
-	perReport   uint64          // collectors that it does not serve
-	run         reportRun
-	metadata    report.Metadata
-	mdBytes     [48 + inthdr.MaxSourceLen]byte
-	provided    uint16 // RepMdBits that metadata holds
-	queueID     uint8
-	explanation report.Explanation
-	truncated   [truncatedLen]byte
-	scratch     [flows.MaxHeaders]byte
-	tlvs        [tlvRoom]byte
+	observation *event.Observation // of the packet at hand, kept here so that it does not escape
+	truncated   [truncatedLen]byte // scratch of truncatedINT
+	reporter    reporter
+	run         run // scratch of report
 
 	queries queries
 
@@ -85,8 +71,6 @@ type Worker struct {
 	pace     pace
 	polled   int64 // when the last poll received its first burst; 0: none
 	nextTick int64
-
-	refreshes stretch
 
 	stop    atomic.Bool
 	beat    atomic.Int64
@@ -99,7 +83,7 @@ type Worker struct {
 // NewWorker makes a worker; it allocates everything the worker will ever use.
 func NewWorker(c WorkerConfig) *Worker {
 	w := &Worker{
-		pool: c.PacketPool, clock: c.Clock, queueID: c.QueueID, stations: c.Stations,
+		pool: c.PacketPool, clock: c.Clock, stations: c.Stations,
 		table:           flows.New(c.Flows),
 		detector:        event.New(c.Rules.policies(), c.Seed),
 		locator:         inthdr.NewLocator(c.Rules.INT),
@@ -124,21 +108,7 @@ func NewWorker(c WorkerConfig) *Worker {
 	for i := range c.Links {
 		w.links = append(w.links, linkState{link: &c.Links[i], counters: &w.counters.Links[i], limits: &shared.links[i]})
 	}
-	w.outboxes = make([]outbox, len(c.Collectors))
-	for i := range w.outboxes {
-		w.outboxes[i] = outbox{
-			ring: c.Collectors[i], pool: c.ReportPool,
-			counters: &w.counters.Collectors[i],
-			group:    report.GroupHeader{HwID: c.HwID, NodeID: c.NodeID},
-			stash:    mbuf.NewVec(),
-			limit:    limit{bucket: c.bucket(i)},
-		}
-		if i < len(c.Senders) && c.Senders[i] != nil {
-			w.outboxes[i].sender, w.outboxes[i].batch = c.Senders[i], mbuf.NewVec()
-		}
-		w.outboxes[i].configure(i, &c.Rules.Report)
-	}
-	w.perReport = w.perReportCollectors()
+	w.reporter = newReporter(&c, &w.counters)
 	return w
 }
 
@@ -234,10 +204,7 @@ func (w *Worker) toHost(p *linkState, b *burst) {
 // Tick does what is due between bursts: age flows, send report packets that
 // waited long enough, answer questions, take a new configuration, publish counters.
 func (w *Worker) Tick(now int64) {
-	for i := range w.outboxes {
-		w.outboxes[i].expire(now)
-		w.outboxes[i].flush()
-	}
+	w.reporter.expire(now)
 	if w.queries.serving != nil {
 		w.serveQuery(now)
 	}
@@ -254,7 +221,7 @@ func (w *Worker) Tick(now int64) {
 		s.Tick(now)
 	}
 	w.losses(now)
-	w.detector.Stretch = w.refreshes.step(w.detector.Stretch, now)
+	w.detector.Stretch = w.reporter.refreshes.step(w.detector.Stretch, now)
 	if r := w.pending.Swap(nil); r != nil {
 		w.adopt(r)
 		w.beginQuery()
@@ -268,6 +235,3 @@ func (w *Worker) Tick(now int64) {
 
 // tickNs is how often a worker looks after everything that is not a packet.
 const tickNs = 1e6
-
-// tlvRoom is what an Explanation and the longest packet in a TLV take.
-const tlvRoom = 4 + report.ExplanationLen + 4 + report.MaxTLVData

@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"math/bits"
+
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/engine/report"
+)
+
+// report reports s in all parts, to each of its collectors whose budget allows it.
+func (x *reporter) report(s *subject, now int64) {
+	x.fillMain(s)
+	r := &x.individual
+	r.InType, r.Inner = s.inType, s.inner
+	r.TrackedFlow, r.Dropped, r.CongestedQueue = s.flow != nil, s.set.Has(event.Drop), s.set.Has(event.Congestion)
+	if x.rules.Explain {
+		x.explain(s)
+	}
+	x.send(s, now)
+}
+
+var noINT inthdr.Info
+
+// fillMain makes the sink's own metadata the main contents of the report. A packet of
+// INT-MX says itself what it wants of every node; what of it the sink cannot
+// provide is left out. What its source inserted for a domain that is configured is
+// copied, with its bits (INT 2.1, section "INT-MX Header Format", way b).
+func (x *reporter) fillMain(s *subject) {
+	r, rules, info := &x.individual, x.rules, s.info
+	if info == nil {
+		info = &noINT
+	}
+	r.RepType, r.RepMdBits, r.DomainSpecificID = report.INT, rules.MdBits&x.provided, info.DomainID
+	r.DSMdBits = 0
+	switch {
+	case info.Type == inthdr.MX:
+		r.RepMdBits = info.Bitmap & x.provided
+	case rules.MdBits == 0 && rules.Domain == 0:
+		r.RepType = report.InnerOnly
+	}
+	if s.set.Has(event.Drop) {
+		r.RepType, r.RepMdBits = report.INT, r.RepMdBits|report.MdDropReason
+	}
+	x.metadata.DropReason = s.reason
+	n := x.metadata.Put(x.mdBytes[:], r.RepMdBits)
+	if rules.Domain != 0 {
+		r.DomainSpecificID = rules.Domain
+	} else if len(s.source) > 0 && n+len(s.source) <= report.MaxMetadata {
+		r.DSMdBits = s.sourceBits
+		n += copy(x.mdBytes[n:], s.source)
+	}
+	r.Metadata = x.mdBytes[:n]
+	r.Own = &x.metadata
+}
+
+// explain adds the Explanation of s as TLVs.
+func (x *reporter) explain(s *subject) {
+	e := &x.explanation
+	*e = report.Explanation{Events: uint32(s.set), Trigger: report.NoTrigger}
+	if s.set&event.Triggered != 0 {
+		e.Trigger = report.Trigger(s.trigger)
+	}
+	if f := s.flow; f != nil {
+		e.Packets, e.Bytes = f.Totals()
+		if f.HasCold() {
+			c := f.Cold()
+			e.Suppressed, e.Lost, e.Drops = c.Suppressed, c.Lost, c.Drops
+		}
+		if s.set.Has(event.Loss) {
+			l, _ := f.Loss()
+			e.Lost = l.Reported
+		}
+	}
+	if s.flow == nil || s.set.Has(event.Drop) {
+		e.Drops = s.drops
+	}
+	x.individual.Explain(e, x.tlvs[:])
+}
+
+// send appends the report to the open report packet of each collector of s, and counts
+// what came of it.
+func (x *reporter) send(s *subject, now int64) {
+	r, format := &x.individual, x.rules.Format
+	sent, shed := false, false
+	for c, mask := 0, s.collectors; mask != 0; c, mask = c+1, mask>>1 {
+		if mask&1 == 0 {
+			continue
+		}
+		o := &x.outboxes[c]
+		if o.limit.on && !o.admits(format, r, s.priority, now) {
+			countEvents(&o.counters.Shed, s.set)
+			shed = true
+		} else if o.add(format, r, s.entropy, now) {
+			sent = true
+		}
+	}
+	if sent {
+		countEvents(&x.counters.Reported, s.set)
+	} else if shed {
+		countEvents(&x.counters.Shed, s.set)
+		if s.flow != nil {
+			s.flow.Cold().Shed++
+		}
+	}
+	if s.set.Has(event.Refresh) {
+		x.refreshes.note(shed)
+	}
+}
+
+// countEvents adds the events of one report to c.
+func countEvents(c *[event.NumEvents]uint64, set event.Set) { addEvents(c, set, 1) }
+
+// addEvents adds the events of n reports for the same ones to c.
+func addEvents(c *[event.NumEvents]uint64, set event.Set, n int) {
+	for ; set != 0; set &= set - 1 {
+		c[event.Event(bits.TrailingZeros32(uint32(set)))%event.NumEvents] += uint64(n)
+	}
+}

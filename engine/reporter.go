@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"intsink/dpdk/mbuf"
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/engine/report"
+	"intsink/flows"
+)
+
+// reporter builds the reports of one worker and puts them into the open report packet of
+// each collector that hears of them. It reads neither the burst nor the worker: what it
+// says of a packet stands in a subject, what of the sink itself in measure's arguments.
+//
+//	measure, then report for each packet that is reported in all parts, or
+//	measure, then together for a run of packets that are reported alike
+type reporter struct {
+	rules     *ReportRules
+	outboxes  []outbox // one per collector
+	perReport uint64   // collectors whose reports the template does not serve
+	counters  *Counters
+	queueID   uint8
+	refreshes stretch
+
+	metadata report.Metadata // of the sink, as measure found it
+	provided uint16          // RepMdBits that metadata holds
+	template report.Template // of the run's reports
+	domain   uint16          // that the template is for
+
+	// Scratch of one report, kept here so that nothing escapes: each method fills what it
+	// hands to the next, and nothing is read by a later report.
+	individual  report.Individual
+	mdBytes     [48 + inthdr.MaxSourceLen]byte
+	explanation report.Explanation
+	headers     [flows.MaxHeaders]byte
+	tlvs        [tlvRoom]byte
+}
+
+// tlvRoom is what an Explanation and the longest packet in a TLV take.
+const tlvRoom = 4 + report.ExplanationLen + 4 + report.MaxTLVData
+
+// subject is what one report is about.
+type subject struct {
+	set        event.Set
+	priority   event.Priority
+	collectors uint64      // bit i: collector i hears of it
+	flow       *flows.Flow // nil: the packet belongs to none
+	entropy    uint16      // spreads report packets over paths: the same for all of a flow
+
+	info       *inthdr.Info // what the packet's INT says; nil: nothing is known, or there is no packet
+	source     []byte       // INT-MX: what its source inserted for sourceBits of its domain
+	sourceBits uint16
+	inType     report.InType
+	inner      []byte // as much of the packet as the report carries
+
+	trigger event.Trigger // of set & event.Triggered
+	drops   uint32        // packets since the last report of a drop
+	reason  uint8         // of a drop: one of report.DropReasons
+}
+
+func newReporter(c *WorkerConfig, counters *Counters) reporter {
+	r := reporter{outboxes: make([]outbox, len(c.Collectors)), counters: counters, queueID: c.QueueID}
+	for i := range r.outboxes {
+		o := &r.outboxes[i]
+		*o = outbox{
+			ring: c.Collectors[i], pool: c.ReportPool, counters: &counters.Collectors[i],
+			group: report.GroupHeader{HwID: c.HwID, NodeID: c.NodeID},
+			stash: mbuf.NewVec(), limit: limit{bucket: c.bucket(i)},
+		}
+		if i < len(c.Senders) && c.Senders[i] != nil {
+			o.sender, o.batch = c.Senders[i], mbuf.NewVec()
+		}
+	}
+	r.configure(&c.Rules.Report)
+	return r
+}
+
+// adopt makes r the rules; what is open is sealed by the old ones.
+func (x *reporter) adopt(r *ReportRules, now int64) {
+	for i := range x.outboxes {
+		if o := &x.outboxes[i]; o.open.IsOpen() {
+			o.seal(now)
+		}
+	}
+	x.configure(r)
+}
+
+func (x *reporter) configure(r *ReportRules) {
+	x.rules, x.perReport = r, 0
+	for i := range x.outboxes {
+		o := &x.outboxes[i]
+		o.configure(i, r)
+		if o.limit.on || r.Explain || r.Format != report.Format20 { // each looks at every report
+			x.perReport |= 1 << i
+		}
+	}
+}
+
+// expire hands over report packets that waited long enough.
+func (x *reporter) expire(now int64) {
+	for i := range x.outboxes {
+		x.outboxes[i].expire(now)
+		x.outboxes[i].flush()
+	}
+}
+
+// close hands over what is open and frees what the outboxes hold.
+func (x *reporter) close(now int64) {
+	for i := range x.outboxes {
+		x.outboxes[i].close(now)
+	}
+}
+
+// measure reads the sink's own metadata for packets that were received at now on one
+// interface and leave by another.
+func (x *reporter) measure(now, egress int64, from, to uint16, g *Gauges, found int) {
+	md := &x.metadata
+	md.IngressPort, md.EgressPort = from, to
+	md.IngressTimestamp, md.EgressTimestamp = uint64(now), uint64(egress)
+	md.HopLatencyNs = uint32(min(egress-now, 0xfffffffe))
+	md.QueueID = x.queueID
+	x.provided = g.read(md, found)
+}
+
+// noPacket is measure where there is no packet: what f was last seen at is all that is
+// known.
+func (x *reporter) noPacket(f *flows.Flow) {
+	md := &x.metadata
+	md.IngressPort, md.EgressPort = 0xffff, 0xffff // unknown
+	md.IngressTimestamp, md.EgressTimestamp = uint64(f.LastSeen()), uint64(f.LastSeen())
+	md.HopLatencyNs = 0xffffffff
+	x.provided = alwaysProvided
+}
