@@ -16,7 +16,7 @@ GO := scripts/go.sh
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 
-.PHONY: help deps build demo test bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce soak fuzz lint fresh clean
+.PHONY: help deps build demo test bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce soak fuzz lint imports fresh clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,8 +74,11 @@ soak: ## an hour of traffic of a million flows against the model of all events: 
 fuzz: ## fuzz every target for 30 s each (FUZZTIME=30s)
 	scripts/fuzz.sh $(or $(FUZZTIME),30s)
 
-lint: ## gofmt, go vet and staticcheck
+lint: deps ## gofmt, go vet, staticcheck and misspell; the first run builds the last two
 	scripts/lint.sh
+
+imports: ## write the table of imports in ARCHITECTURE.md, from the test that enforces it
+	INTSINK_UPDATE=1 $(GO) test -count=1 -run TestImportTable ./internal/repotest
 
 fresh: ## as root: try the two commands of the README and the Dockerfile on a new Debian 12
 	scripts/fresh.sh

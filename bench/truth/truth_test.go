@@ -16,19 +16,29 @@ import (
 
 // The traces of every run of the tests, and the one of `make soak`.
 var (
-	short = Config{
+	short = forRace(Config{
 		Seed: 20, Duration: 10 * time.Minute, Scenes: 1500, Shared: 6,
 		Floods: 2, Flood: 3000, Burst: time.Second,
-	}
-	strict = Config{Seed: 22, Duration: 2 * time.Minute, Scenes: 400, Shared: 3, DropUnsound: true}
+	}, Config{Scenes: 400, Shared: 1, Flood: 1500})
+	strict = forRace(Config{Seed: 22, Duration: 2 * time.Minute, Scenes: 400, Shared: 3, DropUnsound: true}, Config{Scenes: 100, Shared: 1})
 	// planned is for the model alone.
-	planned = Config{Seed: 99, Duration: 10 * time.Minute, Scenes: 1500, Shared: 10}
+	planned = forRace(Config{Seed: 99, Duration: 10 * time.Minute, Scenes: 1500, Shared: 10}, Config{Scenes: 200, Shared: 1})
 
 	soak = Config{
 		Seed: 21, Duration: time.Hour, Scenes: 300_000, Shared: 200,
 		Floods: 14, Flood: 50_000, Burst: 500 * time.Millisecond,
 	}
 )
+
+// forRace is c with fewer scenes where the race detector runs, which takes a tenth of the
+// speed; the flood changes where fewer has one.
+func forRace(c, fewer Config) Config {
+	if underRace {
+		c.Scenes, c.Shared = fewer.Scenes, fewer.Shared
+		c.Flood = min(c.Flood, fewer.Flood)
+	}
+	return c
+}
 
 // TestTruth plays traces to a worker: recall 1, nothing false. TRUTH_SEED=N plays
 // others.

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,8 +15,9 @@ import (
 
 const module = "intsink"
 
-// mayImport is the table of ARCHITECTURE.md: what of ours each package may
-// import, tests aside. A pattern that ends in /... means everything below.
+// mayImport says what of ours each package may import, tests aside. The first row that
+// fits a package counts; a pattern that ends in /... means everything below.
+// ARCHITECTURE.md has the same table: `make imports` writes it.
 var mayImport = []struct {
 	pkg     string
 	imports []string
@@ -64,6 +67,7 @@ var mayImport = []struct {
 	{"exporters", []string{"engine/report", "dpdk/..."}},
 	{"bench/...", []string{"..."}},
 	{"deploy/demo/...", nil},
+	{"deploy/wireshark", nil}, // holds tests only
 	{"internal/netns", nil},
 	{"internal/repotest", nil},
 	{"internal/wire", nil},
@@ -74,12 +78,14 @@ var cgoPackages = []string{"dpdk/eal", "dpdk/ethdev", "dpdk/mempool"}
 
 // goPackage is what we read of one object of go list -json.
 type goPackage struct {
-	ImportPath string
-	Dir        string
-	Doc        string
-	GoFiles    []string
-	CgoFiles   []string
-	Imports    []string
+	ImportPath   string
+	Dir          string
+	Doc          string
+	GoFiles      []string
+	CgoFiles     []string
+	TestGoFiles  []string
+	XTestGoFiles []string
+	Imports      []string
 }
 
 // listPackages are all packages of the module.
@@ -110,6 +116,39 @@ func matches(pkg, pattern string) bool {
 	return pkg == pattern || tree && strings.HasPrefix(pkg, below)
 }
 
+// TestImportTableIsInTheDocument: ARCHITECTURE.md shows mayImport. INTSINK_UPDATE=1, which
+// `make imports` sets, writes it.
+func TestImportTableIsInTheDocument(t *testing.T) {
+	const (
+		path  = "ARCHITECTURE.md"
+		begin = "<!-- The table is written by `make imports`. -->\n"
+		end   = "<!-- End of the table. -->\n"
+	)
+	table := "| package | may import, of ours |\n|---|---|\n"
+	for _, row := range mayImport {
+		imports := "nothing"
+		if len(row.imports) > 0 {
+			imports = "`" + strings.Join(row.imports, "` `") + "`"
+		}
+		table += "| `" + row.pkg + "` | " + imports + " |\n"
+	}
+	doc := read(t, path)
+	before, rest, found1 := strings.Cut(doc, begin)
+	_, after, found2 := strings.Cut(rest, end)
+	if !found1 || !found2 {
+		t.Fatalf("%s lacks the lines\n%s%s", path, begin, end)
+	}
+	want := before + begin + "\n" + table + "\n" + end + after
+	if doc == want {
+		return
+	}
+	if os.Getenv("INTSINK_UPDATE") == "" {
+		t.Errorf("the table of imports in %s is not the one of this test: run `make imports`", path)
+	} else if err := os.WriteFile(filepath.Join(root, path), []byte(want), 0o644); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestImportDirection(t *testing.T) {
 	for _, p := range listPackages(t) {
 		name := ours(p.ImportPath)
@@ -120,7 +159,7 @@ func TestImportDirection(t *testing.T) {
 			return matches(name, rule.pkg)
 		})
 		if i < 0 {
-			t.Errorf("package %s is not in the table of imports: add it here and in ARCHITECTURE.md", name)
+			t.Errorf("package %s is not in the table of imports: add it to mayImport and run `make imports`", name)
 			continue
 		}
 		for _, path := range p.Imports {

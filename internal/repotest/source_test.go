@@ -20,8 +20,19 @@ var shortFiles = []string{"engine", "engine/...", "flows", "dpdk/..."}
 // forEachFile parses every Go file of the module that is not a test.
 func forEachFile(t *testing.T, visit func(pkg, path string, fset *token.FileSet, f *ast.File)) {
 	t.Helper()
+	parseFiles(t, func(p *goPackage) []string { return slices.Concat(p.GoFiles, p.CgoFiles) }, visit)
+}
+
+// forEachTest parses every test file of the module.
+func forEachTest(t *testing.T, visit func(pkg, path string, fset *token.FileSet, f *ast.File)) {
+	t.Helper()
+	parseFiles(t, func(p *goPackage) []string { return slices.Concat(p.TestGoFiles, p.XTestGoFiles) }, visit)
+}
+
+func parseFiles(t *testing.T, files func(*goPackage) []string, visit func(pkg, path string, fset *token.FileSet, f *ast.File)) {
+	t.Helper()
 	for _, p := range listPackages(t) {
-		for _, name := range slices.Concat(p.GoFiles, p.CgoFiles) {
+		for _, name := range files(&p) {
 			fset := token.NewFileSet()
 			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.ParseComments)
 			if err != nil {
@@ -109,14 +120,19 @@ func TestFilesAndFunctionsAreShort(t *testing.T) {
 	})
 }
 
-// No init and no blank import: parts are assembled where everybody can read it.
+// No init, in tests neither, and no blank import: parts are assembled where everybody can
+// read it.
 func TestNoHiddenAssembly(t *testing.T) {
-	forEachFile(t, func(_, path string, _ *token.FileSet, f *ast.File) {
+	noInit := func(_, path string, _ *token.FileSet, f *ast.File) {
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
 				t.Errorf("%s has an init function", path)
 			}
 		}
+	}
+	forEachTest(t, noInit)
+	forEachFile(t, noInit)
+	forEachFile(t, func(_, path string, _ *token.FileSet, f *ast.File) {
 		for _, i := range f.Imports {
 			if i.Name != nil && i.Name.Name == "_" && i.Path.Value != `"embed"` {
 				t.Errorf("%s: blank import of %s", path, i.Path.Value)

@@ -1,31 +1,41 @@
 package rules
 
 import (
-	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
 	"intsink/conf"
 )
 
+// restarting are the fields of conf.Config, or parts of them, that are fixed while the
+// appliance runs: ports, memory and sockets are made from them.
+var restarting = []struct {
+	block string // in the file
+	field string // of conf.Config
+	value func(*conf.Config) any
+}{
+	{"node", "Node", func(c *conf.Config) any { return c.Node }},
+	{"dpdk", "DPDK", func(c *conf.Config) any { return c.DPDK }},
+	{"port", "Ports", func(c *conf.Config) any { return c.Ports }},
+	{"link", "Links", func(c *conf.Config) any { return c.Links }},
+	{"tap", "Taps", func(c *conf.Config) any { return c.Taps }},
+	{"flows", "Flows", func(c *conf.Config) any { return c.Flows }},
+	{"collector", "Collectors", func(c *conf.Config) any { return withoutBudgets(c) }},
+	{"http", "HTTP", func(c *conf.Config) any { return c.HTTP }},
+	{"report.coalesce.max_bytes", "Report", func(c *conf.Config) any { return c.Report.Coalesce.MaxBytes }},
+}
+
+// reloading are the fields of conf.Config all of which a reload changes.
+var reloading = []string{"INT", "NodeModels", "Watches", "Events", "Log"}
+
 // NeedsRestart names the blocks that differ between two configurations
 // and cannot change while the appliance runs; "" if there are none.
 func NeedsRestart(old, c *conf.Config) string {
-	blocks := []struct{ name, old, new string }{
-		{"node", fmt.Sprint(old.Node), fmt.Sprint(c.Node)},
-		{"dpdk", fmt.Sprint(old.DPDK), fmt.Sprint(c.DPDK)},
-		{"port", fmt.Sprint(old.Ports), fmt.Sprint(c.Ports)},
-		{"link", fmt.Sprint(old.Links), fmt.Sprint(c.Links)},
-		{"tap", fmt.Sprint(old.Taps), fmt.Sprint(c.Taps)},
-		{"flows", fmt.Sprint(old.Flows), fmt.Sprint(c.Flows)},
-		{"collector", fmt.Sprint(withoutBudgets(old)), fmt.Sprint(withoutBudgets(c))},
-		{"http", fmt.Sprint(old.HTTP), fmt.Sprint(c.HTTP)},
-		{"report.coalesce.max_bytes", fmt.Sprint(old.Report.Coalesce.MaxBytes), fmt.Sprint(c.Report.Coalesce.MaxBytes)},
-	}
 	var changed []string
-	for _, b := range blocks {
-		if b.old != b.new {
-			changed = append(changed, b.name)
+	for _, r := range restarting {
+		if !reflect.DeepEqual(r.value(old), r.value(c)) {
+			changed = append(changed, r.block)
 		}
 	}
 	return strings.Join(changed, ", ")
