@@ -249,6 +249,22 @@ func TestNodeModels(t *testing.T) {
 	}
 }
 
+// TestConfigured: INT is found as the configuration says, here as GEANT's programs write INT 1.0.
+func TestConfigured(t *testing.T) {
+	d := NewDecoder(Options{INT: []inthdr.Config{{DSCP: &inthdr.DSCP{Value: 32, Mask: 63}, Version1: true, GEANT: true}}})
+	packet := strings.Replace(udp4(t, 53, `01 00 0a 20 10000707 ce00 0000 00000001 00010002 187a31a79b134000 187a31a79b134064 00030004`), "4500", "4580", 1)
+	got, err := lines(t, d, unhex(t, ip(t, packet)))
+	path := inthdr.StartOfPath.Via(1, 1, 2, 3<<16|4)
+	want := `"dscp":8,"length":68,"path":"` + string(appendHex64(nil, uint64(path))) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"ingress2":3,"egress2":4,` +
+		`"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"}]`
+	if err != nil || !strings.HasSuffix(got[0], want) {
+		t.Errorf("%v\n%s, want\n%s", err, got, want)
+	}
+	if got, _ := lines(t, d, unhex(t, ip(t, udp4(t, 5000, `14 05 0035`+md("02", "c000", "00000001 00010002"))))); strings.Contains(got[0], "hop") {
+		t.Errorf("a port that is not configured: %s", got)
+	}
+}
+
 // TestCut: a cut packet shows whole hops and no conclusion that needs the others.
 func TestCut(t *testing.T) {
 	packet := unhex(t, udp4(t, 5000, `14 0c 0035`+md("03", "e000", "00000003 00050006 00000003 00000002 00030004 00000002 00000001 00010002 00000001")))

@@ -98,7 +98,13 @@ func (h *Hop) read(b []byte, l *inthdr.Layout) {
 			}
 		}
 	}
-	if l.Level2Interfaces >= 0 {
+	switch {
+	case l.Level2Interfaces < 0:
+	case l.Format == inthdr.FormatGEANT: // both in one word, which is unknown as a whole
+		var both uint32
+		word(l.Level2Interfaces, HopIngress2|HopEgress2, &both)
+		h.Ingress2, h.Egress2 = both>>16, both&(1<<16-1)
+	default:
 		word(l.Level2Interfaces, HopIngress2, &h.Ingress2)
 		word(l.Level2Interfaces+4, HopEgress2, &h.Egress2)
 	}
@@ -106,7 +112,7 @@ func (h *Hop) read(b []byte, l *inthdr.Layout) {
 	stamp := func(at int8, known HopKnown, v *uint64) {
 		switch {
 		case at < 0:
-		case l.Format == inthdr.Format2:
+		case stampBits(l.Format) == 64:
 			if *v = binary.BigEndian.Uint64(b[at:]); *v != 1<<64-1 {
 				h.Known |= known
 			}
@@ -146,7 +152,7 @@ func (h *Hop) read2016(b []byte, l *inthdr.Layout) {
 // stampBits is the width of a format's timestamps.
 func stampBits(f inthdr.Format) uint8 {
 	switch f {
-	case inthdr.Format2:
+	case inthdr.Format2, inthdr.FormatGEANT:
 		return 64
 	case inthdr.Format1:
 		return 32
@@ -236,7 +242,10 @@ func (d *Decoder) path(l *inthdr.Layout) {
 			return
 		}
 		second := uint64(0)
-		if level2 {
+		switch {
+		case level2 && l.Format == inthdr.FormatGEANT:
+			second = uint64(h.Ingress2)<<16 | uint64(h.Egress2)
+		case level2:
 			second = uint64(h.Ingress2)<<32 | uint64(h.Egress2)
 		}
 		id = id.Via(h.NodeID, uint16(h.Ingress), uint16(h.Egress), second)

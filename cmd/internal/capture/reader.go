@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bufio"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -54,41 +55,62 @@ func (c *countingReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Open opens path and recognises its format.
+// Stdin is the path that stands for standard input.
+const Stdin = "-"
+
+// Open opens path, or standard input, and recognises its format; either may be
+// compressed by gzip.
 func Open(path string) (*Reader, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
+	f := os.Stdin
+	name := "standard input"
+	if path != Stdin {
+		var err error
+		if f, err = os.Open(path); err != nil {
+			return nil, err
+		}
+		name = path
 	}
-	c := &Reader{Path: path, file: f, bytes: countingReader{r: f}}
-	c.r = bufio.NewReaderSize(&c.bytes, 1<<20) // pcapgo takes it as it is: offset stays right
-	magic, err := c.r.Peek(4)
-	if err == nil {
-		c.gzipped = magic[0] == 0x1f && magic[1] == 0x8b
-		err = c.openFormat(string(magic) == "\x0a\x0d\x0d\x0a")
-	}
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: not a pcap or pcapng capture: %w", path, err)
+	c := &Reader{Path: name, file: f, bytes: countingReader{r: f}}
+	c.r = bufio.NewReaderSize(&c.bytes, 1<<20)
+	if err := c.openFormat(); err != nil {
+		c.Close()
+		return nil, fmt.Errorf("%s: not a pcap or pcapng capture: %w", name, err)
 	}
 	return c, nil
 }
 
-func (c *Reader) openFormat(ng bool) (err error) {
-	if ng {
-		c.ng, err = pcapgo.NewNgReader(c.r, pcapgo.NgReaderOptions{WantMixedLinkType: true})
+func (c *Reader) openFormat() error {
+	magic, err := c.r.Peek(4)
+	if err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
+		c.gzipped = true
+		var unzipped io.Reader
+		if unzipped, err = gzip.NewReader(c.r); err != nil {
+			return err
+		}
+		c.r = bufio.NewReaderSize(unzipped, 1<<20)
+		magic, err = c.r.Peek(4)
+	}
+	if err != nil {
+		return err
+	}
+	if string(magic) == "\x0a\x0d\x0d\x0a" {
+		c.ng, err = pcapgo.NewNgReader(c.r, pcapgo.NgReaderOptions{WantMixedLinkType: true}) // takes c.r as it is: offset stays right
 		c.src = c.ng
 		return err
 	}
-	old, err := pcapgo.NewReader(c.r)
+	old, err := newPcapReader(c.r)
 	if err == nil {
-		c.src, c.link = old, old.LinkType()
+		c.src, c.link = old, old.link
+		c.end = c.offset()
 	}
-	c.end = c.offset()
 	return err
 }
 
-// offset is how much of the file was taken.
+// Drained tells whether all was returned that has come so far: whoever reads from a pipe
+// may now show what there is.
+func (c *Reader) Drained() bool { return c.r.Buffered() == 0 }
+
+// offset is how much of the file was taken; of a compressed one it means nothing.
 func (c *Reader) offset() int64 { return c.bytes.n - int64(c.r.Buffered()) }
 
 // Next returns the next packet; io.EOF at the end, also where the rest cannot
@@ -96,7 +118,7 @@ func (c *Reader) offset() int64 { return c.bytes.n - int64(c.r.Buffered()) }
 func (c *Reader) Next() (Packet, error) {
 	b, info, err := c.src.ReadPacketData()
 	if err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF && c.ng == nil && !c.gzipped && c.offset() != c.end {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
 			c.cut = true
 			err = io.EOF
 		}
@@ -171,7 +193,13 @@ func (c *Reader) WhyUnread(p *Packet) string {
 	return "libpcap finds the capture damaged there: try editcap to repair it"
 }
 
-func (c *Reader) Close() error { return c.file.Close() }
+// Close closes the file; standard input stays open.
+func (c *Reader) Close() error {
+	if c.file == os.Stdin {
+		return nil
+	}
+	return c.file.Close()
+}
 
 // OpenEthernet opens a capture; whether each packet of a pcapng file is Ethernet shows
 // when it is read.
@@ -185,6 +213,11 @@ func OpenEthernet(path string) (*Reader, error) {
 		return nil, fmt.Errorf("%s: link type %v, need Ethernet", path, link)
 	}
 	return in, nil
+}
+
+// NotEthernet is the error of a packet with link type t.
+func NotEthernet(t layers.LinkType) error {
+	return fmt.Errorf("link type %v, need Ethernet: split the capture by interface", t)
 }
 
 // LinkType returns the link type of every packet; false in a pcapng file, where each

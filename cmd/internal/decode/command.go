@@ -13,11 +13,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/sinkconf"
+	"intsink/engine/inthdr"
 	"intsink/engine/report/decode"
+	"intsink/exporters/record"
 )
 
 // decodeOptions are the flags of decode.
 type decodeOptions struct {
+	config   string
 	format   string
 	listen   string
 	port     uint16
@@ -31,14 +35,18 @@ type decodeOptions struct {
 func NewCommand() *cobra.Command {
 	var o decodeOptions
 	cmd := &cobra.Command{
-		Use:   "decode [--format text|json] FILE.pcap | --listen ADDR",
+		Use:   "decode [--format text|json|record] FILE.pcap | - | --listen ADDR",
 		Short: "Show telemetry reports",
 		Long: `Show the telemetry reports (versions 2.0, 1.0 and 0.5) in a capture, or as they
 arrive on a UDP port: as text, or as one JSON object per individual report, one
 per line. docs/reports.md describes the fields. INT inside the reported packets
-is shown hop by hop, the newest first.
+is shown hop by hop, the newest first. With --config it is found where that
+sink's file says: ports, marks, tunnels, domains; units and clocks of nodes in
+records. --format record shows what a collector stores, docs/records.md: flat
+objects, the source's hop first, also of what was lost.
 
-Captures are pcap or pcapng, of Ethernet, raw IP, Linux cooked or loopback.
+Captures are pcap or pcapng, also gzipped, of Ethernet, raw IP, Linux cooked or
+loopback; - is standard input.
 Without --port every UDP payload that reads as a sound report is taken for one.
 With --port, and with --listen, every datagram counts as a report, and a bad one
 is shown as far as it can be read.
@@ -48,10 +56,17 @@ Totals, lost sequence numbers and what could not be decoded go to stderr.
 Exit codes: 0 success, 1 nothing could be decoded, 2 wrong usage.`,
 		Example: `  intsink decode reports.pcap
   intsink decode --port 8555 reports.pcap | jq .inner.int.hops
-  intsink decode --listen 0.0.0.0:8555 --count 10`,
+  intsink decode --listen 0.0.0.0:8555 --count 10
+  tcpdump -i any -U -w - udp port 8555 | intsink decode --format text -
+  intsink decode --config intsink.hcl --format record reports.pcap`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 1) == (o.listen != "") || len(args) > 1 {
-				return errors.New("decode needs either one capture file or --listen ADDR")
+				return errors.New("decode needs either one capture file, - for standard input, or --listen ADDR")
+			}
+			for _, flag := range []string{"int-port", "int-dscp", "int-probe-marker"} {
+				if o.config != "" && cmd.Flags().Changed(flag) {
+					return fmt.Errorf("--%s: the file of --config says where INT is; leave one of them out", flag)
+				}
 			}
 			d, err := newReportPrinter(cmd.OutOrStdout(), cmd.ErrOrStderr(), &o)
 			if err != nil {
@@ -63,7 +78,8 @@ Exit codes: 0 success, 1 nothing could be decoded, 2 wrong usage.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "json", "json: one object per individual report, one per line; text: a few lines per report")
+	f.StringVar(&o.config, "config", "", "configuration of a sink: where INT is in the reported packets, and what nodes mean")
+	f.StringVar(&o.format, "format", "json", "json: one object per individual report, one per line; text: a few lines per report; record: what collectors store")
 	f.StringVar(&o.listen, "listen", "", "receive reports on this UDP address, such as 0.0.0.0:8555")
 	f.Uint16Var(&o.port, "port", 0, "UDP destination port of the reports in the capture; 0 tries every UDP packet")
 	f.IntVar(&o.count, "count", 0, "stop after this many reports; 0 never stops")
@@ -73,10 +89,10 @@ Exit codes: 0 success, 1 nothing could be decoded, 2 wrong usage.`,
 	return cmd
 }
 
-// newReportPrinter checks the flags; its errors are wrong usage.
+// newReportPrinter checks the flags; its errors are wrong usage, but those of --config.
 func newReportPrinter(stdout, stderr io.Writer, o *decodeOptions) (*reportPrinter, error) {
-	if o.format != "text" && o.format != "json" {
-		return nil, fmt.Errorf("--format %q: must be text or json", o.format)
+	if o.format != "text" && o.format != "json" && o.format != "record" {
+		return nil, fmt.Errorf("--format %q: must be text, json or record", o.format)
 	}
 	if o.count < 0 {
 		return nil, fmt.Errorf("--count %d: must be 0 or more", o.count)
@@ -85,18 +101,58 @@ func newReportPrinter(stdout, stderr io.Writer, o *decodeOptions) (*reportPrinte
 		return nil, errors.New("--port is for captures: --listen says which port reports arrive on")
 	}
 	d := newPrinter(stdout, stderr)
-	d.json, d.limit = o.format == "json", o.count
+	d.format, d.limit = o.format, o.count
+	records, err := d.configure(o)
+	if err != nil {
+		return nil, err
+	}
 	d.decoder.Strict = o.listen == "" && o.port == 0
+	if o.format == "record" {
+		d.printRecords(records)
+	}
+	return d, nil
+}
+
+// configure makes the decoder from --config or the other flags, and returns what records
+// are made from.
+func (d *reportPrinter) configure(o *decodeOptions) (records record.Options, err error) {
+	if o.config != "" {
+		c, err := cli.LoadConfigElsewhere(o.config)
+		if err != nil {
+			return records, err
+		}
+		config := sinkconf.INT(&c.INT)
+		config.Fragments = true // what is in a report is to be seen
+		d.decoder = decode.Configured(config)
+		return record.Options{INT: []inthdr.Config{config}, Models: sinkconf.NodeModels(c)}, nil
+	}
 	for _, p := range o.intPorts {
 		if p == 0 || p > 65535 {
-			return nil, fmt.Errorf("--int-port %d: must be 1 to 65535", p)
+			return records, fmt.Errorf("--int-port %d: must be 1 to 65535", p)
 		}
 		d.decoder.INTPorts = append(d.decoder.INTPorts, uint16(p))
 	}
 	if err := d.setMarks(o); err != nil {
-		return nil, err
+		return records, err
 	}
-	return d, nil
+	return record.Options{INT: d.marked()}, nil
+}
+
+// marked is where the decoder finds INT by its flags, as records ask for it: a
+// configuration for each port.
+func (d *reportPrinter) marked() (all []inthdr.Config) {
+	config := record.DefaultINT()[0]
+	if d.decoder.DSCPMask != 0 {
+		config.DSCP = &inthdr.DSCP{Value: d.decoder.DSCP, Mask: d.decoder.DSCPMask}
+	}
+	if d.decoder.ProbeMarker != 0 {
+		config.ProbeMarker = &d.decoder.ProbeMarker
+	}
+	for i := range d.decoder.INTPorts {
+		config.UDPPort = &d.decoder.INTPorts[i]
+		all = append(all, config)
+	}
+	return all
 }
 
 // setMarks reads what else marks INT.
@@ -131,6 +187,10 @@ func (d *reportPrinter) run(ctx context.Context, o *decodeOptions, args []string
 		err = d.listen(ctx, o.listen)
 	} else {
 		err = d.readCapture(ctx, args[0], o.port)
+	}
+	d.streams.end()
+	if d.records != nil {
+		d.printStats()
 	}
 	if flushErr := d.out.Flush(); err == nil {
 		err = flushErr

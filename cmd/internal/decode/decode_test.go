@@ -57,7 +57,8 @@ type packetWriter interface {
 	WritePacket(gopacket.CaptureInfo, []byte) error
 }
 
-// writeFrames makes a capture of frames, a second apart.
+// writeFrames makes a capture of frames, a millisecond apart; a frame of no bytes is ten
+// seconds of silence.
 func writeFrames(t testing.TB, link layers.LinkType, ng bool, frames ...[]byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "in.pcap")
@@ -77,8 +78,14 @@ func writeFrames(t testing.TB, link layers.LinkType, ng bool, frames ...[]byte) 
 		err = p.WriteFileHeader(65536, link)
 		w = p
 	}
-	for i, b := range frames {
-		ci := gopacket.CaptureInfo{Timestamp: time.Unix(1700000000+int64(i), 5), CaptureLength: len(b), Length: len(b)}
+	at := time.Unix(1700000000, 5)
+	for _, b := range frames {
+		if len(b) == 0 {
+			at = at.Add(10 * time.Second)
+			continue
+		}
+		ci := gopacket.CaptureInfo{Timestamp: at, CaptureLength: len(b), Length: len(b)}
+		at = at.Add(time.Millisecond)
 		if err == nil {
 			err = w.WritePacket(ci, b)
 		}
@@ -188,6 +195,22 @@ func TestDecodeGaps(t *testing.T) {
 	want := "node 3 hw_id 5 from 192.0.2.1 to 192.0.2.10:8555: 4 lost: 4194303-0 3 5\n" +
 		"8 reports in 8 packets, 4 lost, 0 undecodable, 2 late or repeated\n"
 	if err != nil || stderr != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, stderr, want)
+	}
+}
+
+// TestDecodeRestart: a sink that begins to count anew is no loss, and not late.
+func TestDecodeRestart(t *testing.T) {
+	var frames [][]byte
+	for _, n := range []int{5000, 5001, -1, 0, 1, 2} {
+		if n < 0 {
+			frames = append(frames, nil)
+			continue
+		}
+		frames = append(frames, frame(reportPayload(t, uint32(n), 1), collectorAddr))
+	}
+	_, stderr, err := runDecode(t, writeFrames(t, layers.LinkTypeEthernet, false, frames...))
+	if want := "5 reports in 5 packets, 0 lost, 0 undecodable, sink restarted 1 time\n"; err != nil || stderr != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, stderr, want)
 	}
 }

@@ -20,19 +20,20 @@ const maxComplaints = 20
 type reportPrinter struct {
 	out     *bufio.Writer
 	errs    io.Writer
-	decoder decode.Decoder
-	json    bool
-	limit   int // reports; 0 is none
+	decoder *decode.Decoder
+	format  string
+	limit   int            // reports; 0 is none
+	records *recordPrinter // of format record
 
 	seen        int // packets of the capture, or datagrams
 	packets     int // report packets
 	reports     int
 	undecodable int
-	streams     streams
+	streams     *sequences
 }
 
 func newPrinter(stdout, stderr io.Writer) *reportPrinter {
-	return &reportPrinter{out: bufio.NewWriter(stdout), errs: stderr, streams: streams{}}
+	return &reportPrinter{out: bufio.NewWriter(stdout), errs: stderr, decoder: &decode.Decoder{}, streams: newSequences()}
 }
 
 func (d *reportPrinter) done() bool { return d.limit > 0 && d.reports >= d.limit }
@@ -57,6 +58,9 @@ type jsonReport struct {
 // payload prints the reports of one UDP payload; the error is that of the
 // output.
 func (d *reportPrinter) payload(g datagram, b []byte) error {
+	if d.records != nil {
+		return d.recordsOf(g, b)
+	}
 	m, err := d.decoder.Decode(b)
 	if err != nil {
 		d.undecodable++
@@ -66,7 +70,7 @@ func (d *reportPrinter) payload(g datagram, b []byte) error {
 		}
 	}
 	d.packets++
-	d.streams.see(g, &m.Header)
+	d.streams.see(g, b)
 	for i := range m.Reports {
 		if d.done() {
 			break
@@ -91,7 +95,7 @@ func (d *reportPrinter) complain(g datagram, err error) {
 }
 
 func (d *reportPrinter) print(g datagram, h *decode.Header, r *decode.Report) error {
-	if !d.json {
+	if d.format == "text" {
 		_, err := d.out.WriteString(reportText(g, h, r))
 		return err
 	}
@@ -105,10 +109,13 @@ func (d *reportPrinter) print(g datagram, h *decode.Header, r *decode.Report) er
 
 func (d *reportPrinter) printTotals() {
 	d.streams.print(d.errs)
-	lost, late := d.streams.totals()
-	fmt.Fprintf(d.errs, "%s in %s, %d lost, %d undecodable", cli.Count(d.reports, "report"), cli.Count(d.packets, "packet"), lost, d.undecodable)
-	if late > 0 {
-		fmt.Fprintf(d.errs, ", %d late or repeated", late)
+	sum := d.streams.totals()
+	fmt.Fprintf(d.errs, "%s in %s, %d lost, %d undecodable", cli.Count(d.reports, "report"), cli.Count(d.packets, "packet"), sum.Lost, d.undecodable)
+	if sum.Late > 0 {
+		fmt.Fprintf(d.errs, ", %d late or repeated", sum.Late)
+	}
+	if sum.Restarts > 0 {
+		fmt.Fprintf(d.errs, ", sink restarted %s", cli.Count(int(sum.Restarts), "time"))
 	}
 	fmt.Fprintln(d.errs)
 }

@@ -25,7 +25,7 @@ func (d *reportPrinter) readCapture(ctx context.Context, path string, port uint1
 	defer c.Warn(d.errs)
 	if link, ok := c.LinkType(); ok {
 		if _, known := decodable(link); !known {
-			return fmt.Errorf("%s: %w", path, errLinkType(link))
+			return fmt.Errorf("%s: %w", c.Path, errLinkType(link))
 		}
 	}
 	for ctx.Err() == nil && !d.done() {
@@ -38,7 +38,7 @@ func (d *reportPrinter) readCapture(ctx context.Context, path string, port uint1
 			err = errLinkType(p.Link)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: packet %d: %w", path, d.seen+1, err)
+			return fmt.Errorf("%s: packet %d: %w", c.Path, d.seen+1, err)
 		}
 		d.seen++
 		from, to, payload, ok := udpOf(p.Data, link)
@@ -46,6 +46,9 @@ func (d *reportPrinter) readCapture(ctx context.Context, path string, port uint1
 			continue
 		}
 		err = d.payload(datagram{number: d.seen, time: time.Unix(0, p.At), from: from, to: to}, payload)
+		if err == nil && path == capture.Stdin && c.Drained() {
+			err = d.out.Flush() // whoever looks on sees what there is
+		}
 		if err != nil {
 			return err
 		}

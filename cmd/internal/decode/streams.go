@@ -1,126 +1,125 @@
 package decode
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"maps"
-	"net/netip"
-	"slices"
+	"math"
+	"time"
 
-	"intsink/engine/report/decode"
+	"intsink/exporters/collect/streams"
+	"intsink/exporters/record"
 )
 
-// streamKey names one sequence of report packets: the number runs per node,
-// hw_id and collector. The source port is left out, since it may carry entropy.
-type streamKey struct {
-	source  netip.Addr
-	to      netip.AddrPort
-	version float64
-	node    uint32
-	hwID    uint8
+// maxStreams bounds the sequences that are accounted for, and maxGaps the ranges that
+// are named of each; more are only counted.
+const (
+	maxStreams = 1 << 16
+	maxGaps    = 10
+)
+
+// sequences accounts for the sequence numbers of report packets.
+type sequences struct {
+	table *streams.Table
+	gaps  map[streams.Key][]streams.Gap
+	gap   func(streams.Gap) // also told of each range
 }
 
-// gap is a range of missing sequence numbers, both ends included; it may wrap.
-type gap struct{ first, last uint32 }
-
-// maxGaps bounds what is kept of each stream; more gaps are only counted.
-const maxGaps = 1024
-
-// stream is the state of one sequence.
-type stream struct {
-	mask          uint32
-	next          uint32 // the number that should come
-	packets, lost int
-	late          int // behind next: reordered or repeated
-	gaps          []gap
+func newSequences() *sequences {
+	return &sequences{table: streams.New(maxStreams), gaps: map[streams.Key][]streams.Gap{}}
 }
 
-type streams map[streamKey]*stream
-
-// see takes note of one packet's sequence number.
-func (s streams) see(g datagram, h *decode.Header) {
-	k := streamKey{g.from.Addr(), g.to, h.Version, 0, h.HwID}
-	if h.NodeID != nil && h.Version >= 1 { // 0.5 has it in some reports only
-		k.node = *h.NodeID
+// see takes note of one packet's sequence number. The stream is nil where the packet has
+// no header, or there are too many of them.
+func (s *sequences) see(g datagram, packet []byte) (st *streams.Stream, place streams.Place) {
+	h, ok := streams.ReadHeader(packet)
+	if !ok {
+		return nil, place
 	}
-	st := s[k]
-	if st == nil {
-		st = &stream{mask: uint32(1)<<h.SequenceBits() - 1, next: h.SequenceNumber}
-		s[k] = st
+	k := streams.Key{Exporter: g.from.Addr(), Collector: g.to, Node: h.Node, HwID: h.HwID, Version: h.Version}
+	now := g.time.UnixNano()
+	times := streams.Times{Arrived: now, Monotonic: now}
+	if st = s.table.Find(k, h, times); st == nil {
+		return nil, place
 	}
-	st.see(h.SequenceNumber)
+	return st, st.See(h, times, s.missing)
 }
 
-func (s *stream) see(n uint32) {
-	s.packets++
-	ahead := (n - s.next) & s.mask
-	if ahead > s.mask/2 {
-		s.late++
-		s.fill(n)
-		return
+// missing takes note of a range that is given up.
+func (s *sequences) missing(g streams.Gap) {
+	if kept := s.gaps[g.Key]; len(kept) <= maxGaps {
+		s.gaps[g.Key] = append(kept, g)
 	}
-	if ahead > 0 {
-		s.lost += int(ahead)
-		if len(s.gaps) < maxGaps {
-			s.gaps = append(s.gaps, gap{s.next, (n - 1) & s.mask})
-		}
-	}
-	s.next = (n + 1) & s.mask
-}
-
-// fill takes a number that came late out of its gap.
-func (s *stream) fill(n uint32) {
-	for i, g := range s.gaps {
-		at, size := (n-g.first)&s.mask, (g.last-g.first)&s.mask
-		if at > size {
-			continue
-		}
-		s.lost--
-		var rest []gap
-		if at > 0 {
-			rest = append(rest, gap{g.first, (n - 1) & s.mask})
-		}
-		if at < size {
-			rest = append(rest, gap{(n + 1) & s.mask, g.last})
-		}
-		s.gaps = slices.Replace(s.gaps, i, i+1, rest...)
-		return
+	if s.gap != nil {
+		s.gap(g)
 	}
 }
 
-func (s streams) totals() (lost, late int) {
-	for _, st := range s {
-		lost += st.lost
-		late += st.late
+// end gives up all that is missing still.
+func (s *sequences) end() { s.table.Expire(math.MaxInt64, s.missing) }
+
+// totals are over all streams.
+func (s *sequences) totals() (sum streams.Counts) {
+	for _, st := range s.table.Sorted() {
+		sum.Lost += st.Lost
+		sum.Late += late(st)
+		sum.Restarts += st.Restarts
 	}
-	return lost, late
+	return sum
 }
+
+// late is how many packets of a stream came behind a higher number, or again.
+func late(st *streams.Stream) uint64 { return st.Late + st.Reordered + st.Repeated }
 
 // print names the gaps of every stream that has any.
-func (s streams) print(w io.Writer) {
-	const shown = 10
-	keys := slices.SortedFunc(maps.Keys(s), func(a, b streamKey) int {
-		return cmp.Or(a.source.Compare(b.source), a.to.Compare(b.to), cmp.Compare(a.version, b.version),
-			cmp.Compare(a.node, b.node), cmp.Compare(a.hwID, b.hwID))
-	})
-	for _, k := range keys {
-		st := s[k]
-		if st.lost == 0 {
+func (s *sequences) print(w io.Writer) {
+	for _, st := range s.table.Sorted() {
+		if st.Lost == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "node %d hw_id %d from %s to %s: %d lost:", k.node, k.hwID, k.source, k.to, st.lost)
-		for i, g := range st.gaps {
-			if i == shown {
+		fmt.Fprintf(w, "node %d hw_id %d from %s to %s: %d lost:", st.Node, st.HwID, st.Exporter, st.Collector, st.Lost)
+		for i, g := range s.gaps[st.Key] {
+			if i == maxGaps {
 				fmt.Fprint(w, " ...")
 				break
 			}
-			if g.first == g.last {
-				fmt.Fprintf(w, " %d", g.first)
+			first, last := onWire(g.First, st.Version), onWire(g.Last, st.Version)
+			if first == last {
+				fmt.Fprintf(w, " %d", first)
 			} else {
-				fmt.Fprintf(w, " %d-%d", g.first, g.last)
+				fmt.Fprintf(w, " %d-%d", first, last)
 			}
 		}
 		fmt.Fprintln(w)
+	}
+}
+
+// onWire is the sequence number as the packet has it: 22 bits in 2.0, 32 before.
+func onWire(n uint64, version uint8) uint64 {
+	if version == 2 {
+		return n & (1<<22 - 1)
+	}
+	return n & (1<<32 - 1)
+}
+
+// gapRecord is what a range that is given up is as a record.
+func gapRecord(r *record.Record, g streams.Gap, now time.Time) {
+	r.Reset(record.Gap)
+	identify(r, g.Key, g.Start, now)
+	r.First, r.Last, r.Count = g.First, g.Last, g.Count()
+}
+
+// statsRecord is what a stream added up to as a record.
+func statsRecord(r *record.Record, st *streams.Stream, now time.Time) {
+	r.Reset(record.Stats)
+	identify(r, st.Key, st.Start(), now)
+	r.Stats = record.StreamStats{Received: st.Received, Lost: st.Lost, Late: late(st), Undecodable: st.Undecodable}
+}
+
+func identify(r *record.Record, k streams.Key, start int64, now time.Time) {
+	r.Exporter, r.NodeID, r.HwID, r.Start = k.Exporter, k.Node, k.HwID, start
+	r.Time, r.Received = now.UnixNano(), now.UnixNano()
+	r.Version = [...]record.Version{record.Version05, record.Version10, record.Version20}[k.Version]
+	if k.Version > 0 { // 0.5 has it in some reports only
+		r.Known |= record.KnownNode
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"intsink/engine/inthdr"
 	"intsink/engine/report"
 )
 
@@ -16,11 +17,38 @@ type Decoder struct {
 	INTPorts []uint16
 	// DSCP and DSCPMask mark INT over TCP and UDP; mask 0 is no mark.
 	DSCP, DSCPMask uint8
-	// ProbeMarker stands in front of the shim over TCP and UDP; 0 is none.
+	// ProbeMarker stands in front of the shim over TCP and UDP; 0 is none. ProbePorts
+	// are the destination ports that it is looked for on; none: all.
 	ProbeMarker uint64
+	ProbePorts  []inthdr.PortRange
+	// GREProtocol, VXLANGPE and Geneve mark INT in tunnels; nil: with the values of
+	// intsink's examples.
+	GREProtocol *uint16
+	VXLANGPE    *inthdr.VXLANGPE
+	Geneve      *inthdr.Geneve
+	// ShimInclusive: the Length of shims of 2.x counts the shim, as some sources write it.
+	ShimInclusive bool
+	// Domains tell what the source alone adds. That of Transparent Security is known.
+	Domains []inthdr.Domain
 	// Strict takes reserved code points and bits for errors: for payloads of
 	// which it is not known whether they are reports.
 	Strict bool
+}
+
+// Configured is a Decoder that finds INT where a sink with that configuration does, but
+// that it takes all versions.
+func Configured(c inthdr.Config) *Decoder {
+	d := &Decoder{ProbePorts: c.ProbePorts, GREProtocol: c.GREProtocol, VXLANGPE: c.VXLANGPE, Geneve: c.Geneve, ShimInclusive: c.ShimInclusive, Domains: c.Domains}
+	if c.UDPPort != nil {
+		d.INTPorts = []uint16{*c.UDPPort}
+	}
+	if c.DSCP != nil {
+		d.DSCP, d.DSCPMask = c.DSCP.Value, c.DSCP.Mask
+	}
+	if c.ProbeMarker != nil {
+		d.ProbeMarker = *c.ProbeMarker
+	}
+	return d
 }
 
 // DefaultINTPort is where Decode and `intsink decode` look for INT.
@@ -115,6 +143,9 @@ func (d *Decoder) decodeIndividual(b []byte) (*Report, int, error) {
 	}
 	if d.Strict && (b[0]>>4 > 2 || b[0]&0xf > 5 || b[3]&0xf != 0) {
 		return r, size, fmt.Errorf("%w: reserved values in the individual report header", ErrNotReport)
+	}
+	if d.Strict && binary.BigEndian.Uint32(b) == 0 { // NTP and others have zeros there
+		return r, size, fmt.Errorf("%w: an individual report that says nothing", ErrNotReport)
 	}
 	if kind := FindTransparentSecurity(b); kind != NotTransparentSecurity {
 		d.decodeTransparentSecurity(kind, r, b)

@@ -71,7 +71,7 @@ func TestDecodeNull(t *testing.T) {
 		ffff 0002  ffffffff  ffffffff  ffffffffffffffff 0000000000000001
 		00000003 ffffffff  00000004  ff000005  ff060000`,
 		`"metadata":{"ingress_interface_id":null,"egress_interface_id":2,"hop_latency":null,"queue_id":null,"queue_occupancy":null,`+
-			`"ingress_timestamp":null,"egress_timestamp":1,"level2_ingress_interface_id":3,"level2_egress_interface_id":null,`+
+			`"ingress_timestamp":null,"egress_timestamp":"1","level2_ingress_interface_id":3,"level2_egress_interface_id":null,`+
 			`"tx_utilization":4,"buffer_id":255,"buffer_occupancy":5,"drop_queue_id":255,"drop_reason":6}`)
 }
 
@@ -103,6 +103,21 @@ func TestDecodeGoesOn(t *testing.T) {
 		if err == nil || len(m.Reports) != 1 || m.Reports[0].Problem == "" {
 			t.Errorf("%s: %v\n%s", name, err, toJSON(t, m))
 		}
+	}
+}
+
+// TestNTPIsNoReport: what an NTP client sends (RFC 5905) has the version and the zeros of a
+// report that says nothing.
+func TestNTPIsNoReport(t *testing.T) {
+	ntp := unhex(t, `23000600 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 e8f2a1b3 00000000`)
+	if m, err := (&Decoder{Strict: true}).Decode(ntp); !errors.Is(err, ErrNotReport) {
+		t.Errorf("%v, %s", err, toJSON(t, m))
+	}
+	if m, err := plain.Decode(unhex(t, groupHex+`00000020`)); err != nil || len(m.Reports) != 1 { // F alone says something
+		t.Errorf("%v", err)
+	}
+	if _, err := (&Decoder{Strict: true}).Decode(unhex(t, groupHex+`00000020`)); err != nil {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"intsink/engine/report"
+	"intsink/engine/inthdr"
 )
 
 // Stack is the INT in a packet, as far as the report shows it. The newest hop is
@@ -128,11 +128,18 @@ func (x *dissector) nextINT(proto uint8, outermost bool) (*Stack, []byte) {
 
 // marked takes the probe marker, where it is there.
 func (x *dissector) marked() bool {
-	if x.ProbeMarker == 0 || len(x.rest) < 8 || binary.BigEndian.Uint64(x.rest) != x.ProbeMarker {
+	if x.ProbeMarker == 0 || !x.probed() || len(x.rest) < 8 || binary.BigEndian.Uint64(x.rest) != x.ProbeMarker {
 		return false
 	}
 	x.rest = x.rest[8:]
 	return true
+}
+
+// probed tells whether the probe marker is looked for on the packet's port.
+func (x *dissector) probed() bool {
+	return len(x.ProbePorts) == 0 || slices.ContainsFunc(x.ProbePorts, func(r inthdr.PortRange) bool {
+		return r.First <= *x.flow.DestinationPort && *x.flow.DestinationPort <= r.Last
+	})
 }
 
 // stack reads one shim and what it holds; nil where it is no INT shim. The
@@ -151,13 +158,21 @@ func (x *dissector) stack(byPort bool) (*Stack, []byte) {
 	}
 	before := x.rest
 	x.rest = x.rest[shimLen:]
-	s := x.body(t, shim[1])
+	s := x.body(t, x.words(shim))
 	if s == nil {
 		x.rest = before
 		return nil, nil
 	}
-	s.NPT = npt
+	s.NPT, s.ShimLength = npt, shim[1]
 	return s, shim
+}
+
+// words are those behind a shim of 2.x.
+func (d *Decoder) words(shim []byte) uint8 {
+	if d.ShimInclusive && shim[1] > 0 {
+		return shim[1] - 1
+	}
+	return shim[1]
 }
 
 // body reads the INT header of type t and what it holds, words in all; nil where
@@ -176,7 +191,7 @@ func (x *dissector) body(t, words uint8) *Stack {
 		s.Source = clone(b)
 	case len(b) >= intHeaderLen:
 		s.header(b, t == 1)
-		s.contents(b[intHeaderLen:], size-intHeaderLen)
+		s.contents(x.Decoder, b[intHeaderLen:], size-intHeaderLen)
 	}
 	return s
 }
@@ -193,61 +208,6 @@ func (s *Stack) header(b []byte, md bool) {
 	s.DomainSpecificID = ref(binary.BigEndian.Uint16(b[6:]))
 	s.DSInstruction = ref(binary.BigEndian.Uint16(b[8:]))
 	s.DSFlags = ref(binary.BigEndian.Uint16(b[10:]))
-}
-
-// contents reads what follows the header: b is as much as is there of size
-// bytes.
-func (s *Stack) contents(b []byte, size int) {
-	if s.HopML == nil { // MX
-		s.Source = clone(b)
-		return
-	}
-	source := s.sourceOnly(size)
-	hop := int(*s.HopML) * 4
-	stack := size - source
-	if hop == 0 && stack > 0 {
-		s.Problem = "Hop ML is 0, the stack is not empty"
-		s.Source = clone(b)
-		return
-	}
-	s.hops(&hopBits, *s.InstructionBitmap, b[:min(stack, len(b))], hop)
-	if len(b) > stack {
-		s.Source = clone(b[stack:])
-	}
-}
-
-// sourceOnly is how many of the stack's size bytes are source-only metadata:
-// eight for the device of Transparent Security, else what is left over by whole
-// hops.
-func (s *Stack) sourceOnly(size int) int {
-	hop := int(*s.HopML) * 4
-	if hop == 0 {
-		return 0
-	}
-	if *s.DomainSpecificID == report.TransparentSecurityID && *s.DSInstruction&0x8000 != 0 && size%hop == 8%hop && size >= 8 {
-		return 8
-	}
-	return size % hop
-}
-
-// hops reads the whole hops in b. Domain specific metadata stands behind the
-// baseline, in front of the checksum complement.
-func (s *Stack) hops(m *bitmap, asked uint16, b []byte, hop int) {
-	const complement = 1
-	need := m.size(asked)
-	if need > hop {
-		s.Problem = "the Instruction Bitmap asks for more than Hop ML"
-		s.Source = clone(b)
-		return
-	}
-	for ; hop > 0 && len(b) >= hop; b = b[hop:] {
-		v, n := m.read(asked&^complement, b[:hop])
-		last := hop - m.size(asked&complement)
-		if asked&complement != 0 {
-			v = appendParts(v, m[15], b[last:hop])
-		}
-		s.Hops = append(s.Hops, Hop{Values: v, DSMetadata: clone(b[n:last])})
-	}
 }
 
 // oldStack reads INT 1.0 over TCP or UDP: a shim of Type, reserved, Length that

@@ -2,7 +2,7 @@ package decode
 
 import (
 	"encoding/binary"
-	"math/bits"
+	"fmt"
 )
 
 // bodyInTunnel is body, and reads the headers of eight bytes of INT 1.0 (section 4.7)
@@ -36,11 +36,36 @@ func (s *Stack) old(b []byte) {
 	s.HopExceeded, s.MTUExceeded = ref(b[0]&0x01 != 0), ref(b[1]&0x80 != 0)
 	s.HopML, s.Remaining = ref(b[2]&0x1f), ref(b[3])
 	s.InstructionBitmap = ref(binary.BigEndian.Uint16(b[4:]))
-	m := oldHopBits
-	if bits.OnesCount16(*s.InstructionBitmap) == int(*s.HopML) {
-		m[6] = []part{{"level2_ingress_interface_id", 16}, {"level2_egress_interface_id", 16}}
+	s.oldHops(oldLayouts(), b[oldHeaderLen:])
+}
+
+// oldLayouts are the ways in which a hop of INT 1.0 was written: as the document has it;
+// with level 2 interfaces of 16 bits; with timestamps of 64 bits, as GEANT's int_v1.0
+// has.
+func oldLayouts() []bitmap {
+	narrow, long := oldHopBits, oldHopBits
+	narrow[6] = []part{{"level2_ingress_interface_id", 16}, {"level2_egress_interface_id", 16}}
+	long[4], long[5], long[6] = wide("ingress_timestamp"), wide("egress_timestamp"), narrow[6]
+	return []bitmap{oldHopBits, narrow, long}
+}
+
+// oldHops divides b, all of the stack or what is there of it, into hops by the first
+// layout that is as long as Hop ML says: INT 1.0 has nothing else in a hop.
+func (s *Stack) oldHops(layouts []bitmap, b []byte) {
+	hop := int(*s.HopML) * 4
+	for i := range layouts {
+		if layouts[i].size(*s.InstructionBitmap) == hop {
+			s.hops(&layouts[i], *s.InstructionBitmap, b, hop)
+			if left := len(b) - hop*len(s.Hops); left > 0 && !s.Truncated {
+				s.Problem, s.Hops, s.Source = fmt.Sprintf("a stack of %d words is not whole hops of %d", len(b)/4, hop/4), nil, clone(b)
+			}
+			return
+		}
 	}
-	s.hops(&m, *s.InstructionBitmap, b[oldHeaderLen:], int(*s.HopML)*4)
+	if len(b) > 0 {
+		s.Problem = fmt.Sprintf("the Instruction Bitmap asks for %d words a hop, Hop ML is %d", layouts[0].size(*s.InstructionBitmap)/4, hop/4)
+		s.Source = clone(b)
+	}
 }
 
 // firstHopBits are the bits of June 2016, a word each.
@@ -58,7 +83,7 @@ func (s *Stack) first(b []byte) {
 	s.Discard, s.HopExceeded = b[0]&0x08 != 0, ref(b[0]&0x04 != 0) // C: a copy
 	s.HopML, s.Remaining = ref(b[1]&0x1f), ref(b[2]-b[3])
 	s.InstructionBitmap = ref(binary.BigEndian.Uint16(b[4:]))
-	s.hops(&firstHopBits, *s.InstructionBitmap, b[oldHeaderLen:], int(*s.HopML)*4)
+	s.oldHops([]bitmap{firstHopBits}, b[oldHeaderLen:])
 	for _, h := range s.Hops {
 		for i := range h.Values {
 			v := &h.Values[i]

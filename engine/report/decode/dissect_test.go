@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"intsink/engine/inthdr"
 	"intsink/engine/report"
 )
 
@@ -75,9 +76,21 @@ func TestDissect(t *testing.T) {
 			[]string{`"hops":[{"node_id":null,"ingress_interface_id":null,"egress_interface_id":3}]`}},
 		{"domain specific metadata in front of the complement", plain, report.IPv4, udp4(t, 5000, `14 06 0035 20000307 8001 0001 8000 0000 00000001 cafebabe 0000abcd`),
 			[]string{`"hops":[{"node_id":1,"checksum_complement":43981,"ds_metadata":"cafebabe"}]`}},
-		{"source-only rest", plain, report.IPv4, udp4(t, 5000, `14 06 0035`+hop+`cafebabe`), []string{`"hops":[{"node_id":1,"ingress_interface_id":2,"egress_interface_id":3}],"source_metadata":"cafebabe"`}},
+		{"a rest that only the source of an unknown domain can have added", plain, report.IPv4, udp4(t, 5000, `14 06 0035 20000207 c000 0007 4000 0000 00000001 00020003 cafebabe`),
+			[]string{`"hops":[{"node_id":1,"ingress_interface_id":2,"egress_interface_id":3}],"source_metadata":"cafebabe"`}},
+		{"a rest without a domain", plain, report.IPv4, udp4(t, 5000, `14 06 0035`+hop+`cafebabe`),
+			[]string{`"source_metadata":"0000000100020003cafebabe","problem":"a stack of 3 words is not whole hops of 2"`}},
+		{"Hop ML longer than the bitmap", plain, report.IPv4, udp4(t, 5000, `14 06 0035 20000307 c000 0000 0000 0000 00000001 00020003 cafebabe`),
+			[]string{`"source_metadata":"0000000100020003cafebabe","problem":"the instructions ask for 2 words a hop, Hop ML is 3"`}},
+		{"INT 1.0 with a Hop ML longer than the bitmap", plain, report.IPv4, udp4(t, 4790, `0c000008 00000700 01000600 10000307 c000 0000 00000001 00020003 cafebabe`),
+			[]string{`"source_metadata":"0000000100020003cafebabe","problem":"the Instruction Bitmap asks for 2 words a hop, Hop ML is 3"`}},
+		{"INT 1.0 with timestamps of 64 bits", dscp, report.IPv4, `455c 0040 0001 4000 40 11 0000 0a000001 0a000002 9c40 0035 002c 0000
+			01 00 09 20 10000607 cc00 0000 00000001 00010002 00038d7ea4c68001 00038d7ea4c681f5`,
+			[]string{`"hops":[{"node_id":1,"ingress_interface_id":1,"egress_interface_id":2,"ingress_timestamp":"1000000000000001","egress_timestamp":"1000000000000501"}]}`}},
+		{"INT 1.0 whose stack is no whole hops", plain, report.IPv4, udp4(t, 4790, `0c000008 00000700 01000600 10000207 c000 0000 00000001 00020003 cafebabe`),
+			[]string{`"source_metadata":"0000000100020003cafebabe","problem":"a stack of 3 words is not whole hops of 2"`}},
 		{"Hop ML 0", plain, report.IPv4, udp4(t, 5000, `14 04 0035 20000007 8000 0000 0000 0000 00000001`), []string{`"source_metadata":"00000001","problem":"Hop ML is 0`}},
-		{"Hop ML shorter than the bitmap", plain, report.IPv4, udp4(t, 5000, `14 05 0035 20000107 c000 0000 0000 0000 00000001 00020003`), []string{`"problem":"the Instruction Bitmap asks`}},
+		{"Hop ML shorter than the bitmap", plain, report.IPv4, udp4(t, 5000, `14 05 0035 20000107 c000 0000 0000 0000 00000001 00020003`), []string{`"problem":"the instructions ask for 2 words a hop, Hop ML is 1`}},
 		{"no hops", plain, report.IPv4, udp4(t, 5000, `14 03 0035 20000207 c000 0000 0000 0000`), []string{`"ds_flags":0}`}},
 		{"INT 1.0", dscp, report.IPv4, `455c 0034 0001 4000 40 11 0000 0a000001 0a000002 9c40 0035 0020 0000
 			01 00 06 28 10000307 8c00 0000 00000001 00000064 00000065`,
@@ -153,5 +166,49 @@ func TestDissectPadding(t *testing.T) {
 	wire = udp4(t, 5000, `14 05 1388 20000207 c000 0000 0000 0000 00000001 00020003 24`) + `000000`
 	if got := dissected(t, plain, report.IPv4, wire); strings.Contains(got, "next") {
 		t.Error(got)
+	}
+}
+
+// TestConfigured: INT is found where a sink's configuration says, and only there.
+func TestConfigured(t *testing.T) {
+	const hop = `20000207 c000 0000 0000 0000 00000001 00020003`
+	port, gre, marker := uint16(7000), uint16(0x4321), uint64(0x0102030405060708)
+	domain := inthdr.Domain{ID: 7}
+	domain.Bits[0].Length, domain.Bits[1].Length, domain.Bits[1].SourceOnly = 4, 8, true
+	d := Configured(inthdr.Config{
+		UDPPort: &port, DSCP: &inthdr.DSCP{Value: 23, Mask: 63}, GREProtocol: &gre, ProbeMarker: &marker, ProbePorts: []inthdr.PortRange{{First: 53, Last: 54}},
+		VXLANGPE: &inthdr.VXLANGPE{Port: 14790, NextProtocol: 0x99}, Geneve: &inthdr.Geneve{Port: 16081, OptionClass: 0x0777}, Domains: []inthdr.Domain{domain},
+	})
+	const found, none = `"node_id":1,"ingress_interface_id":2`, `}null`
+	inclusive := Configured(inthdr.Config{UDPPort: &port, ShimInclusive: true})
+	for _, c := range []string{udp4(t, 7000, `14 06 0035`+hop), `4500 0038 0001 4000 40 2f 0000 0a000001 0a000002 0000 88b6 10 06 6558` + hop} {
+		if got := dissected(t, inclusive, report.IPv4, c); !strings.Contains(got, `"shim_length":6`) || !strings.Contains(got, `"egress_interface_id":3}]}`) {
+			t.Errorf("a Length that counts the shim: %s", got)
+		}
+	}
+	for _, c := range []struct{ name, packet, want string }{
+		{"UDP port", udp4(t, 7000, `14 05 0035`+hop), found},
+		{"UDP port of others", udp4(t, 5000, `14 05 0035`+hop), none},
+		{"DSCP", strings.Replace(udp4(t, 53, `10 05 0000`+hop), "4500", "455c", 1), found},
+		{"probe marker", udp4(t, 54, `0102030405060708 10 05 0000`+hop), found},
+		{"probe marker on another port", udp4(t, 55, `0102030405060708 10 05 0000`+hop), none},
+		{"GRE", `4500 0038 0001 4000 40 2f 0000 0a000001 0a000002 0000 4321 10 05 6558` + hop, found},
+		{"GRE protocol of others", `4500 0038 0001 4000 40 2f 0000 0a000001 0a000002 0000 88b6 10 05 6558` + hop, none},
+		{"VXLAN-GPE", udp4(t, 14790, `0c000099 00007b00 10 05 00 03`+hop), found},
+		{"VXLAN-GPE protocol of others", udp4(t, 14790, `0c000082 00007b00 10 05 00 03`+hop), none},
+		{"Geneve", udp4(t, 16081, `06006558 00007b00 0777 01 05`+hop), found},
+		{"Geneve class of others", udp4(t, 16081, `06006558 00007b00 0103 01 05`+hop), none},
+		{"inside of Geneve", udp4(t, 16081, `00000800 00007b00`+udp4(t, 7000, `14 05 0035`+hop)), found},
+		{"domain", udp4(t, 7000, `14 08 0035 20000307 c000 0007 c000 0000 00000001 00020003 cafebabe 1111111122222222`),
+			`"hops":[{"node_id":1,"ingress_interface_id":2,"egress_interface_id":3,"ds_metadata":"cafebabe"}],"source_metadata":"1111111122222222"`},
+		{"domain whose lengths do not agree", udp4(t, 7000, `14 06 0035 20000207 c000 0007 8000 0000 00000001 00020003 cafebabe`),
+			`"problem":"the instructions ask for 3 words a hop, Hop ML is 2"`},
+		{"domain, what the source alone adds", udp4(t, 7000, `14 05 0035 20000207 c000 0007 4000 0000 1111111122222222`), `"source_metadata":"1111111122222222"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := dissected(t, d, report.IPv4, c.packet); !strings.Contains(got, c.want) || c.want != none && strings.Contains(got, none) {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
 	}
 }

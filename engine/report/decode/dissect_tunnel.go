@@ -1,29 +1,56 @@
 package decode
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"intsink/engine/inthdr"
+)
 
 // Where tunnels carry INT. The flow of a tunnelled packet is the tunnel's.
 const (
-	greProtocolINT   = 34998 // not assigned: what intsink's examples use
-	vxlanGPEPort     = 4790
 	vxlanPort        = 4789
 	gpeP             = 0x04
-	nextProtocolINT  = 0x82
 	nextProtocol1    = 0x08 // INT 1.0, section 4.6.2
 	nextProtocol2016 = 0x05 // June 2016, section 5.3.2
-	genevePort       = 6081
-	geneveOptionINT  = 0x0103
-	geneveHeaderSize = 4 // of one option
+	geneveHeaderSize = 4    // of one option
+
+	defaultGREProtocol = 34998 // not assigned: what intsink's examples use
 )
+
+var (
+	defaultVXLANGPE = inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82}
+	defaultGeneve   = inthdr.Geneve{Port: 6081, OptionClass: 0x0103}
+)
+
+func (d *Decoder) greProtocol() uint16 {
+	if d.GREProtocol != nil {
+		return *d.GREProtocol
+	}
+	return defaultGREProtocol
+}
+
+func (d *Decoder) gpe() inthdr.VXLANGPE {
+	if d.VXLANGPE != nil {
+		return *d.VXLANGPE
+	}
+	return defaultVXLANGPE
+}
+
+func (d *Decoder) geneveMark() inthdr.Geneve {
+	if d.Geneve != nil {
+		return *d.Geneve
+	}
+	return defaultGeneve
+}
 
 // tunnel reads INT behind a UDP header of a tunnel; nil where there is none.
 func (x *dissector) tunnel(port uint16) *Stack {
 	before := x.rest
 	var s *Stack
 	switch port {
-	case vxlanGPEPort:
+	case x.gpe().Port:
 		s = x.vxlanGPE()
-	case genevePort:
+	case x.geneveMark().Port:
 		s = x.geneve()
 	}
 	if s == nil {
@@ -39,12 +66,12 @@ func (x *dissector) vxlanGPE() *Stack {
 	if b == nil || b[0]&gpeP == 0 { // P: there is a next protocol
 		return nil
 	}
-	return x.chain(isNextINT(b[3]), func(shim []byte) bool { return isNextINT(shim[3]) })
+	return x.chain(x.isNextINT(b[3]), func(shim []byte) bool { return x.isNextINT(shim[3]) })
 }
 
 // isNextINT: INT 1.0 and June 2016 have next protocols of their own.
-func isNextINT(next uint8) bool {
-	return next == nextProtocolINT || next == nextProtocol1 || next == nextProtocol2016
+func (x *dissector) isNextINT(next uint8) bool {
+	return next == x.gpe().NextProtocol || next == nextProtocol1 || next == nextProtocol2016
 }
 
 // chain reads shims as long as the protocol in front of them says INT.
@@ -56,18 +83,16 @@ func (x *dissector) chain(more bool, after func(shim []byte) bool) *Stack {
 		if shim == nil {
 			break
 		}
-		t, words := shim[0]>>4, shim[1]
-		old := t == 0 && words == 0 && shim[2] > 0 // INT 1.0, section 4.6.2: 8 bits of type, a length that counts the shim
+		t, words, length := shim[0]>>4, x.words(shim), shim[1]
+		old := t == 0 && length == 0 && shim[2] > 0 // INT 1.0, section 4.6.2: 8 bits of type, a length that counts the shim
 		if old {
-			t, words = shim[0], shim[2]-1
+			t, words, length = shim[0], shim[2]-1, shim[2]
 		}
 		s := x.bodyInTunnel(t, words)
 		if s == nil {
 			break
 		}
-		if old {
-			s.ShimLength = shim[2]
-		}
+		s.ShimLength = length
 		*next, next = s, &s.Next
 		more = after(shim)
 	}
@@ -90,7 +115,7 @@ func (x *dissector) geneve() *Stack {
 		words := h[3] & 0x1f
 		x.rest = options[geneveHeaderSize:]
 		options = x.rest[min(int(words)*4, len(x.rest)):]
-		if binary.BigEndian.Uint16(h) != geneveOptionINT {
+		if binary.BigEndian.Uint16(h) != x.geneveMark().OptionClass {
 			continue
 		}
 		if s := x.bodyInTunnel(h[2], words); s != nil {
@@ -113,10 +138,10 @@ func (x *dissector) gre() *Stack {
 		}
 	}
 	protocol := binary.BigEndian.Uint16(b[2:])
-	if protocol != greProtocolINT {
+	if protocol != x.greProtocol() {
 		return x.inside(protocol)
 	}
-	return x.chain(true, func(shim []byte) bool { return binary.BigEndian.Uint16(shim[2:]) == greProtocolINT })
+	return x.chain(true, func(shim []byte) bool { return binary.BigEndian.Uint16(shim[2:]) == x.greProtocol() })
 }
 
 // inside reads the INT of the packet in a tunnel. The flow stays the tunnel's.
@@ -129,14 +154,15 @@ func (x *dissector) inside(ether uint16) *Stack {
 
 // insideUDP is inside for the tunnels over UDP.
 func (x *dissector) insideUDP(port uint16) *Stack {
-	if port != vxlanPort && port != vxlanGPEPort && port != genevePort {
+	gpe, geneve := x.gpe().Port, x.geneveMark().Port
+	if port != vxlanPort && port != gpe && port != geneve {
 		return nil
 	}
 	b := x.take(8)
 	switch {
 	case b == nil:
 		return nil
-	case port == genevePort:
+	case port == geneve:
 		if b[0]>>6 != 0 || x.take(int(b[0]&0x3f)*4) == nil {
 			return nil
 		}

@@ -11,10 +11,12 @@ type Value struct {
 	Name   string
 	Number uint64
 	Null   bool // all ones: the node could not provide it
+	Wide   bool // 64 bits on the wire
 }
 
 // Values are in the order of the wire. In JSON they are one object, with null
-// for what a node could not provide.
+// for what a node could not provide, and text for what has 64 bits: many readers of JSON
+// take numbers for doubles, which have 53.
 type Values []Value
 
 // MarshalJSON implements json.Marshaler.
@@ -26,9 +28,12 @@ func (v Values) MarshalJSON() ([]byte, error) {
 		}
 		b = strconv.AppendQuote(b, x.Name)
 		b = append(b, ':')
-		if x.Null {
+		switch {
+		case x.Null:
 			b = append(b, "null"...)
-		} else {
+		case x.Wide:
+			b = append(strconv.AppendUint(append(b, '"'), x.Number, 10), '"')
+		default:
 			b = strconv.AppendUint(b, x.Number, 10)
 		}
 	}
@@ -141,7 +146,7 @@ func appendParts(v Values, parts []part, b []byte) Values {
 		size := p.bits / 8
 		copy(number[8-size:], b[:size])
 		b = b[size:]
-		x := Value{Name: p.name, Number: binary.BigEndian.Uint64(number[:])}
+		x := Value{Name: p.name, Number: binary.BigEndian.Uint64(number[:]), Wide: p.bits == 64}
 		x.Null = whole || p.bits > 8 && x.Number == 1<<p.bits-1
 		if v.has(p.name) {
 			x.Name = "drop_" + p.name // the queue id of bits 3 and 15

@@ -29,8 +29,8 @@ func (s *Source) ready() error {
 		return errors.New("stopping")
 	}
 	for _, p := range s.Ports {
-		if s := p.Device.LinkDown(); s != "" {
-			return fmt.Errorf("port %q: link is down: %s", p.Name, s)
+		if !p.Device.LinkUp() {
+			return fmt.Errorf("port %q: link is down", p.Name)
 		}
 	}
 	return s.healthy()

@@ -89,7 +89,7 @@ func (p *planner) packets() error {
 			return fmt.Errorf("packet %d: %w", p.in.Packets+1, err)
 		}
 		if c.Link != layers.LinkTypeEthernet {
-			return fmt.Errorf("packet %d: link type %v, need Ethernet: split the capture by interface", p.in.Packets, c.Link)
+			return fmt.Errorf("packet %d: %w", p.in.Packets, capture.NotEthernet(c.Link))
 		}
 		if len(c.Data) > simulate.MaxFrame {
 			p.tooLong++

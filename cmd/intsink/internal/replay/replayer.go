@@ -63,7 +63,7 @@ func (r *replayer) packets() error {
 // packet takes one packet through the worker, at its time.
 func (r *replayer) packet(p *capture.Packet) error {
 	if p.Link != layers.LinkTypeEthernet {
-		return fmt.Errorf("link type %v, need Ethernet: split the capture by interface", p.Link)
+		return capture.NotEthernet(p.Link)
 	}
 	got, ok := r.source.fetch()
 	switch {

@@ -33,7 +33,12 @@ func Run(stdout io.Writer, f Options) error {
 // replay takes the capture through one worker. Everything runs on this
 // goroutine, so that nothing depends on timing.
 func replay(stdout io.Writer, c *conf.Config, f Options) error {
-	in, err := capture.OpenEthernet(f.In)
+	plain, err := capture.MakePlain(f.In)
+	if err != nil {
+		return err
+	}
+	defer plain.Close()
+	in, err := plain.Open()
 	if err != nil {
 		return err
 	}
@@ -46,7 +51,7 @@ func replay(stdout io.Writer, c *conf.Config, f Options) error {
 	if err != nil {
 		return err
 	}
-	source, err := openPcapPort(f.In, rules.ReportRoom(c))
+	source, err := openPcapPort(plain.Path, rules.ReportRoom(c))
 	if err != nil {
 		return err
 	}
@@ -57,6 +62,7 @@ func replay(stdout io.Writer, c *conf.Config, f Options) error {
 	if err := errors.Join(err, source.close()); err != nil {
 		return err
 	}
+	plain.Warn(os.Stderr)
 	in.Warn(os.Stderr)
 	r.warn(os.Stderr)
 	return simulate.PrintSummary(stdout, &counters)

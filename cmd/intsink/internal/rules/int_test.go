@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"intsink/cmd/internal/sinkconf"
 	"intsink/conf"
 	"intsink/engine/inthdr"
 )
@@ -33,7 +34,7 @@ func TestReadingOfINT(t *testing.T) {
 			if parsed == nil {
 				t.Fatal(d.Err())
 			}
-			if got := inthdrConfig(&parsed.INT); !c.want(&got) {
+			if got := sinkconf.INT(&parsed.INT); !c.want(&got) {
 				t.Errorf("%+v", got)
 			}
 		})

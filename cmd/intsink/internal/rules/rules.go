@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"intsink/cmd/internal/sinkconf"
 	"intsink/conf"
 	"intsink/engine"
 )
@@ -8,12 +9,12 @@ import (
 // Of turns the configuration into what the workers read per packet.
 func Of(c *conf.Config) *engine.Rules {
 	r := &engine.Rules{
-		INT:           inthdrConfig(&c.INT),
+		INT:           sinkconf.INT(&c.INT),
 		DropMalformed: c.INT.Malformed == "drop",
 		Devices:       deviceFields(&c.INT),
 		DropInterval:  int64(c.Events.Drop.Interval),
 		Report:        reportRules(c),
-		NodeModels:    nodeModels(c),
+		NodeModels:    sinkconf.NodeModels(c),
 	}
 	names := CollectorNames(c)
 	for _, col := range c.Collectors {

@@ -1,12 +1,12 @@
-package rules
+package sinkconf
 
 import (
 	"intsink/conf"
 	"intsink/engine/event"
 )
 
-// nodeModels is what the configuration says of the nodes' values.
-func nodeModels(c *conf.Config) []event.NodeModel {
+// NodeModels is what the configuration says of the nodes' values.
+func NodeModels(c *conf.Config) []event.NodeModel {
 	var out []event.NodeModel
 	for i := range c.NodeModels {
 		m := &c.NodeModels[i]

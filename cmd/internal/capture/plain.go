@@ -1,0 +1,95 @@
+package capture
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/layers"
+	"github.com/gopacket/gopacket/pcapgo"
+)
+
+// Plain is an Ethernet capture as DPDK's pcap driver can read it: the file itself or, of
+// what neither the driver nor libpcap below it takes, a copy: standard input, a compressed
+// file, a path with a comma or an equals sign.
+type Plain struct {
+	Path     string  // to read
+	original *Reader // of which Path is a copy; nil: Path is the capture itself
+}
+
+// MakePlain makes the copy where there has to be one. Close it.
+func MakePlain(path string) (*Plain, error) {
+	in, err := OpenEthernet(path)
+	if err != nil {
+		return nil, err
+	}
+	if path != Stdin && !in.gzipped && !strings.ContainsAny(path, ",=") {
+		in.Close()
+		return &Plain{Path: path}, nil
+	}
+	to, err := os.CreateTemp("", "intsink-capture-*.pcap")
+	if err != nil {
+		in.Close()
+		return nil, err
+	}
+	if err := errors.Join(in.copyTo(to), to.Close()); err != nil {
+		in.Close()
+		os.Remove(to.Name())
+		return nil, err
+	}
+	return &Plain{to.Name(), in}, nil
+}
+
+// Open opens the capture under the name that it was given by.
+func (p *Plain) Open() (*Reader, error) {
+	r, err := OpenEthernet(p.Path)
+	if err == nil && p.original != nil {
+		r.Path = p.original.Path
+	}
+	return r, err
+}
+
+// Warn says what of the original is not in the copy.
+func (p *Plain) Warn(w io.Writer) {
+	if p.original != nil {
+		p.original.Warn(w)
+	}
+}
+
+// Close deletes the copy.
+func (p *Plain) Close() error {
+	if p.original == nil {
+		return nil
+	}
+	return errors.Join(p.original.Close(), os.Remove(p.Path))
+}
+
+// copyTo writes the rest of c as an uncompressed pcap file with nanoseconds.
+func (c *Reader) copyTo(to io.Writer) error {
+	buf := bufio.NewWriterSize(to, 1<<20)
+	out := pcapgo.NewWriterNanos(buf)
+	if err := out.WriteFileHeader(maxLibpcap, layers.LinkTypeEthernet); err != nil {
+		return err
+	}
+	for {
+		p, err := c.Next()
+		if errors.Is(err, io.EOF) {
+			return buf.Flush()
+		}
+		if err != nil {
+			return fmt.Errorf("%s: packet %d: %w", c.Path, c.Packets+1, err)
+		}
+		if p.Link != layers.LinkTypeEthernet {
+			return fmt.Errorf("%s: packet %d: %w", c.Path, c.Packets, NotEthernet(p.Link))
+		}
+		info := gopacket.CaptureInfo{Timestamp: time.Unix(0, p.At).UTC(), CaptureLength: len(p.Data), Length: len(p.Data)}
+		if err := out.WritePacket(info, p.Data); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package sinkconf
+
+import (
+	"slices"
+
+	"intsink/conf"
+	"intsink/engine/inthdr"
+)
+
+// INT is what block int says of INT on the wire.
+func INT(c *conf.INT) inthdr.Config {
+	out := inthdr.Config{
+		UDPPort:       c.UDPPort,
+		ProbeMarker:   c.ProbeMarker,
+		BeforeOptions: c.TCPOptions == "before",
+		GREProtocol:   c.GREProtocol,
+		Version2:      slices.Contains(c.Versions, "2"),
+		Version1:      slices.Contains(c.Versions, "1"),
+		Version0:      slices.Contains(c.Versions, "0"),
+		Fragments:     c.Fragments == "strip",
+		GEANT:         c.INT1Dialect == "geant",
+		ShimInclusive: c.ShimLength == "inclusive",
+		KeepChecksum:  c.Checksum == "keep",
+	}
+	for t := range out.Ignored {
+		if t := inthdr.Type(t); t.Known() {
+			out.Ignored[t] = !slices.Contains(c.Types, t.String())
+		}
+	}
+	if c.DSCP != nil {
+		out.DSCP = &inthdr.DSCP{Value: c.DSCP.Value, Mask: c.DSCP.Mask}
+	}
+	if c.VXLANGPE != nil {
+		out.VXLANGPE = &inthdr.VXLANGPE{Port: c.VXLANGPE.Port, NextProtocol: c.VXLANGPE.NextProtocol}
+	}
+	if c.Geneve != nil {
+		out.Geneve = &inthdr.Geneve{Port: c.Geneve.Port, OptionClass: c.Geneve.OptionClass}
+	}
+	for _, r := range c.ProbePorts {
+		out.ProbePorts = append(out.ProbePorts, inthdr.PortRange(r))
+	}
+	for i := range c.Domains {
+		d := inthdr.Domain{ID: c.Domains[i].ID}
+		for _, in := range c.Domains[i].Instructions {
+			d.Bits[in.Bit].Length = in.Length
+			d.Bits[in.Bit].SourceOnly = in.Scope != "hop"
+			d.Bits[in.Bit].Role = roles[in.Role]
+		}
+		out.Domains = append(out.Domains, d)
+	}
+	return out
+}
+
+var roles = map[string]inthdr.Role{"sequence": inthdr.Sequence, "device_id": inthdr.DeviceID}

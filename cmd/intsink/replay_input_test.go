@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestReplayOfOtherInput: compressed captures, packets of which more is there than the
+// capture says, odd paths and standard input go through as plan takes them.
+func TestReplayOfOtherInput(t *testing.T) {
+	dir, f := t.TempDir(), intFrame(t, 1)
+	read := func(path string) []byte {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	gzipped := func(b []byte) string {
+		var out bytes.Buffer
+		z := gzip.NewWriter(&out)
+		z.Write(b)
+		z.Close()
+		return out.String()
+	}
+	pcap := read(classic(t, filepath.Join(dir, "in.pcap"), 65535, []int64{0, 1000, 2000}, f, f, f))
+	more := slices.Clone(pcap)
+	binary.LittleEndian.PutUint32(more[24+12:], uint32(len(f)-2)) // on the wire
+	ng := slices.Concat(section(), iface(1), enhanced(0, captureStart/1000, f), enhanced(0, captureStart/1000+1, f), enhanced(0, captureStart/1000+2, f))
+	for _, c := range []struct{ name, content string }{
+		{"plain.pcap", string(pcap)}, {"in.pcap.gz", gzipped(pcap)}, {"in.pcapng.gz", gzipped(ng)}, {"more,than=there.pcap", string(more)}, {"more.pcap", string(more)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := write(t, filepath.Join(dir, c.name), c.content)
+			r := replayFile(t, path, "")
+			if r.code != 0 || r.summary.Received != 3 || len(r.out) != 3 || r.out[2].At != 2000 || strings.Contains(r.stderr, "warning") {
+				t.Errorf("exit code %d, %+v, %d frames: %s", r.code, r.summary, len(r.out), r.stderr)
+			}
+			conf := write(t, filepath.Join(t.TempDir(), "c.hcl"), config("udp_port = 5000"))
+			if stdout, stderr, code := intsink(t, "plan", "--config", conf, "--in", path); code != 0 || !strings.Contains(stdout, "3") {
+				t.Errorf("plan: exit code %d, %s %s", code, stdout, stderr)
+			}
+		})
+	}
+	conf := write(t, filepath.Join(dir, "c.hcl"), config("udp_port = 5000"))
+	cmd := exec.Command(os.Args[0], "replay", "--config", conf, "--in", "-", "--out", filepath.Join(dir, "out"), "--reports", filepath.Join(dir, "reports"))
+	cmd.Env = append(os.Environ(), "INTSINK_TEST_MAIN=1")
+	cmd.Stdin = bytes.NewReader(pcap)
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), `"received":3`) {
+		t.Errorf("standard input: %v, %s", err, out)
+	}
+}
