@@ -20,6 +20,7 @@ type reporter struct {
 	perReport uint64   // collectors whose reports the template does not serve
 	counters  *Counters
 	queueID   uint8
+	wallClock func() int64 // by how much the wall clock has stepped; nil: it has not
 	refreshes stretch
 
 	metadata report.Metadata // of the sink, as measure found it
@@ -59,7 +60,7 @@ type subject struct {
 }
 
 func newReporter(c *WorkerConfig, counters *Counters) reporter {
-	r := reporter{outboxes: make([]outbox, len(c.Collectors)), counters: counters, queueID: c.QueueID}
+	r := reporter{outboxes: make([]outbox, len(c.Collectors)), counters: counters, queueID: c.QueueID, wallClock: c.WallClock}
 	for i := range r.outboxes {
 		o := &r.outboxes[i]
 		*o = outbox{
@@ -111,12 +112,20 @@ func (x *reporter) close(now int64) {
 	}
 }
 
+// wall is what times of the worker's clock lack to be those of the wall clock.
+func (x *reporter) wall() int64 {
+	if x.wallClock == nil {
+		return 0
+	}
+	return x.wallClock()
+}
+
 // measure reads the sink's own metadata for packets that were received at now on one
 // interface and leave by another.
 func (x *reporter) measure(now, egress int64, from, to uint16, g *Gauges, found int) {
 	md := &x.metadata
 	md.IngressPort, md.EgressPort = from, to
-	md.IngressTimestamp, md.EgressTimestamp = uint64(now), uint64(egress)
+	md.IngressTimestamp, md.EgressTimestamp = uint64(now+x.wall()), uint64(egress+x.wall())
 	md.HopLatencyNs = uint32(min(egress-now, 0xfffffffe))
 	md.QueueID = x.queueID
 	x.provided = g.read(md, found)
@@ -127,7 +136,8 @@ func (x *reporter) measure(now, egress int64, from, to uint16, g *Gauges, found 
 func (x *reporter) noPacket(f *flows.Flow) {
 	md := &x.metadata
 	md.IngressPort, md.EgressPort = 0xffff, 0xffff // unknown
-	md.IngressTimestamp, md.EgressTimestamp = uint64(f.LastSeen()), uint64(f.LastSeen())
+	seen := uint64(f.LastSeen() + x.wall())
+	md.IngressTimestamp, md.EgressTimestamp = seen, seen
 	md.HopLatencyNs = 0xffffffff
 	x.provided = alwaysProvided
 }

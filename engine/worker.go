@@ -27,7 +27,8 @@ type WorkerConfig struct {
 	QueueID    uint8 // rx queue of every link, in the sink's own metadata
 	Flows      flows.Config
 	Seed       uint64       // keys the hashes and the jitter
-	Clock      func() int64 // Unix nanoseconds; called once per burst
+	Clock      func() int64 // Unix nanoseconds, which never step; called once per burst
+	WallClock  func() int64 // by how much the wall clock has stepped since; nil: it has not
 	Rules      *Rules
 }
 
@@ -216,6 +217,7 @@ func (w *Worker) Tick(now int64) {
 	w.age(now)
 	w.detector.Saturate(now)
 	w.detector.Sync(now)
+	w.detector.Wall = w.reporter.wall()
 	w.queries.paths.Saturate(now)
 	for _, s := range w.stations {
 		s.Tick(now)

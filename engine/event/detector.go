@@ -13,6 +13,7 @@ type Detector struct {
 	Counters Counters // plain numbers: the worker publishes them
 	Trigger  Trigger  // of the latency or congestion event that Packet returned; of several, the last
 	Edge     bool     // the congestion that Packet returned is an onset or a clear
+	Wall     int64    // what the sink's clock lacks to be the wall clock's, nanoseconds; the worker sets it
 	Stretch  uint32   // of the time to the next refresh, in percent; the worker sets it
 
 	policies     []Policy

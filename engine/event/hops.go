@@ -111,7 +111,7 @@ func (d *Detector) endToEndLatency(now int64, f *flows.Flow, p *Policy, o *Obser
 	if source.ingress == unknown64 || !source.model.Unix {
 		return 0
 	}
-	x := source.model.age(now-t.ClockOffset, source.ingress, source.stampBits)
+	x := source.model.age(now+d.Wall-t.ClockOffset, source.ingress, source.stampBits)
 	if x < 0 {
 		d.Counters.ClockSkew++
 		return 0

@@ -28,6 +28,7 @@ type Appliance struct {
 	linkNames      []string // links, then taps, as the workers index them
 	collectorNames []string
 	clock          func() int64
+	wallClock      *eal.WallClock
 	gauges         []*engine.Gauges
 	portGauges     []portGauge
 
@@ -51,7 +52,7 @@ func Start(ctx context.Context, c *conf.Config, version string) (*Appliance, err
 	if err := keepOff(c.DPDK.Lcores); err != nil {
 		return nil, err
 	}
-	a := &Appliance{version: version, collectorNames: rules.CollectorNames(c), clock: eal.Nanotime}
+	a := &Appliance{version: version, collectorNames: rules.CollectorNames(c), clock: eal.Nanotime, wallClock: eal.NewWallClock(nil)}
 	a.config.Store(c)
 	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startGauges, a.startWorkers, a.startServing, a.startChanges}
 	for _, step := range steps {

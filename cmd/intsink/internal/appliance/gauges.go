@@ -63,6 +63,7 @@ func (a *Appliance) startGauges(*conf.Config) error {
 }
 
 func (a *Appliance) readGauges(now time.Time) {
+	a.wallClock.Renew()
 	inUse := a.pool.InUse()
 	for _, g := range a.gauges {
 		g.SetBuffer(inUse)

@@ -50,6 +50,7 @@ func (a *Appliance) makeWorkers(c *conf.Config) error {
 			Flows:      rules.Flows(c, seed),
 			Seed:       seed,
 			Clock:      a.clock,
+			WallClock:  a.wallClock.Offset,
 			Rules:      common,
 		}))
 	}

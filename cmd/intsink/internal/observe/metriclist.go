@@ -57,5 +57,6 @@ var Metrics = []Metric{
 	{"intsink_port_rx_nombuf_total", "packets dropped by the driver: the packet pool was empty"},
 	{"intsink_mbufs", "mbufs of the packet pool"},
 	{"intsink_mbufs_in_use", "mbufs of the packet pool that are in use"},
+	{"intsink_clock_offset_seconds", "wall clock less the sink's own, which began with it at start and never steps; timestamps of reports follow the wall clock"},
 	{"intsink_build_info", "1; the label says which version runs"},
 }

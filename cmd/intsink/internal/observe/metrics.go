@@ -30,6 +30,11 @@ func (s *Source) writeMetrics(w io.Writer) error {
 	s.addCollectors(x, snapshots, exported)
 	s.addReportPorts(x)
 	s.addPorts(x)
+	if s.WallClock == nil {
+		x.addSeconds("intsink_clock_offset_seconds", 0)
+	} else {
+		x.addSeconds("intsink_clock_offset_seconds", s.WallClock())
+	}
 	x.add("intsink_build_info", 1, "version", s.Version)
 	if err := x.writeTo(w); err != nil {
 		return err

@@ -128,6 +128,7 @@ func TestEveryMetricIsWritten(t *testing.T) {
 	defer w.Release()
 	s := &Source{
 		Version: "test", Workers: []*engine.Worker{w}, Links: []string{"edge"}, Mbufs: pool{},
+		WallClock:   func() int64 { return -37_500e6 },
 		Collectors:  []Collector{{"primary", udp.New(udp.Config{}), gateway{}}},
 		Ports:       []Port{{"network", device{}}},
 		ReportPorts: []ReportPort{{"telemetry", port.New(port.MAC{})}},
@@ -150,7 +151,7 @@ func TestEveryMetricIsWritten(t *testing.T) {
 			t.Errorf("%s %v, want %v", name, got, want)
 		}
 	}
-	if p.Series["intsink_mbufs_in_use"] != 9 || p.Series["intsink_mbufs"] != 10 || p.Series[`intsink_gateway_known{collector="primary"}`] != 1 {
+	if p.Series["intsink_mbufs_in_use"] != 9 || p.Series["intsink_mbufs"] != 10 || p.Series["intsink_clock_offset_seconds"] != -37.5 || p.Series[`intsink_gateway_known{collector="primary"}`] != 1 {
 		t.Errorf("%v", p.Series)
 	}
 }

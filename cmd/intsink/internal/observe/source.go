@@ -16,6 +16,7 @@ type Source struct {
 	Started     time.Time
 	Config      func() *conf.Config // in force now
 	Clock       func() int64        // of the workers
+	WallClock   func() int64        // by how much the wall clock is ahead of that; nil: by nothing
 	Stopping    func() bool
 	Workers     []*engine.Worker
 	Links       []string    // names of links, then of taps, as the workers index them
