@@ -14,50 +14,59 @@ import (
 type verdict uint8
 
 const (
-	forward  verdict = iota // as it is
-	consumed                // dropped; stands in burst.drop
+	forward  verdict = iota
+	consumed         // it is in burst.drop
 )
 
-// burst is one received burst on its way through the stages. Entries [0,n)
-// are valid; everything indexed by packet uses the packet's place in vec.
+// burst is one received burst on its way through the stages. Two index spaces:
+//
+//	i  the packet's place in vec, 0 to n-1, in the order in which packets came
+//	j  the packet's number among those with sound INT, 0 to nINT-1; places[j] is its i
+//
+// Capitals in front of a comment say in which stages the field is valid: P parse, L look up,
+// D detect (which passes the packets that give no event), R report, S strip, T transmit.
+// A stage in brackets sets it.
 type burst struct {
-	vec  *mbuf.Vec // vec[:n] as received
-	n    int
-	now  int64     // receive time of the whole burst, Unix nanoseconds
-	tx   *mbuf.Vec // to transmit, in order
-	drop *mbuf.Vec // drop[:nDrop] are freed at the end of the burst
-	back *mbuf.Vec // what comes in the other direction while this burst is transmitted
+	vec  *mbuf.Vec // PLDRST  vec[:n] as received; strip moves the start of a frame
+	n    int       // PLDRST
+	now  int64     // PLDRST  receive time of the whole burst, Unix nanoseconds
+	tx   *mbuf.Vec // T       to transmit, in order, where some packet was dropped
+	drop *mbuf.Vec // PLDRST  drop[:nDrop] are freed before the burst is transmitted
+	back *mbuf.Vec // T       what comes in the other direction meanwhile
 
 	nDrop int
 
-	verdict [mbuf.MaxBurst]verdict
-	layers  [mbuf.MaxBurst]packet.Layers // of packets whose Info.UDPv4 is set, only once something is to be said of them
-	info    [mbuf.MaxBurst]inthdr.Info   // of packets with INT, once they are in full
-	outers  [mbuf.MaxBurst]inthdr.Outers // of packets whose Info.Depth is not zero
+	// By i.
+	verdict [mbuf.MaxBurst]verdict       // [P]LDR[S]T
+	layers  [mbuf.MaxBurst]packet.Layers // [P]L[D]RS  of parsed packets; of those with Info.UDPv4 once detectOne had them
+	info    [mbuf.MaxBurst]inthdr.Info   // [P]L[D]RS  of packets with INT that were parsed, or whose bit in completed is set
+	outers  [mbuf.MaxBurst]inthdr.Outers // [P]LDRS    of packets whose Info.Depth is not zero
 
-	// INT packets with sound headers, compact: int[:nINT] are their places in vec.
-	places     [mbuf.MaxBurst]uint8
-	nINT       int
-	header     [mbuf.MaxBurst]*inthdr.Info // what INT of packet int[j] says: its info or, without bit j in full, what inthdr.HeaderCache knows
-	completed  uint64                      // bit j: info of packet int[j] is filled
-	deferred   [mbuf.MaxBurst]uint8        // rest[:nRest] are those j whose INT detect has left in place
-	nDeferred  int
-	keys       [mbuf.MaxBurst]flows.Key // keys[j] belongs to packet int[j], as do the rest
-	hashes     [mbuf.MaxBurst]uint64
-	flow       [mbuf.MaxBurst]*flows.Flow
-	unkeyed    uint64 // bit j: parse has not made keys[j] and hashes[j]
-	fresh      uint64 // bit j: the flow was made for this packet
-	reportable uint64 // bit j: events[j] is not empty, and valid
-	events     [mbuf.MaxBurst]event.Set
-	watch      [mbuf.MaxBurst]uint8         // of events[j]: a later packet may give its flow another one, or none
-	trigger    [mbuf.MaxBurst]event.Trigger // of events[j] & event.Triggered
-	edges      uint64                       // bit j: event.Congestion of events[j] is an onset or a clear
+	// By j.
+	places    [mbuf.MaxBurst]uint8        // [P]LDRST
+	nINT      int                         // [P]LDRST
+	header    [mbuf.MaxBurst]*inthdr.Info // [P]LDRS   what the INT says: info of this packet or, without its bit in completed, the header cache's, valid until the next Find
+	completed uint64                      // [P]L[D]RS bit j: header[j] is &info[places[j]]
+	unkeyed   uint64                      // [P]L      bit j: parse has not made keys[j] and hashes[j]
+	keys      [mbuf.MaxBurst]flows.Key    // [PL]DR
+	hashes    [mbuf.MaxBurst]uint64       // [PL]DR
+	flow      [mbuf.MaxBurst]*flows.Flow  // [L]DRST   nil: the table had no room
+	fresh     uint64                      // [L]D      bit j: the flow was made for this packet
+
+	deferred   [mbuf.MaxBurst]uint8         // [D]RS  deferred[:nDeferred] are the j that keep their INT until strip
+	nDeferred  int                          // [D]RS
+	reportable uint64                       // [D]R   bit j: events[j] is not empty; else events, watch and trigger are not valid
+	events     [mbuf.MaxBurst]event.Set     // [D]R
+	watch      [mbuf.MaxBurst]uint8         // [D]R   that events[j] are of: a later packet may give its flow another one, or none
+	trigger    [mbuf.MaxBurst]event.Trigger // [D]R   of events[j] & event.Triggered
+	edges      uint64                       // [D]R   bit j: event.Congestion of events[j] is an onset or a clear
 }
 
 func newBurst() *burst {
 	return &burst{vec: mbuf.NewVec(), tx: mbuf.NewVec(), drop: mbuf.NewVec(), back: mbuf.NewVec()}
 }
 
+// dropPacket takes packet i out of the burst, and counts it.
 func (b *burst) dropPacket(i int, reason DropReason, c *DirectionCounters) {
 	b.verdict[i] = consumed
 	b.drop[b.nDrop] = b.vec[i]
@@ -65,28 +74,28 @@ func (b *burst) dropPacket(i int, reason DropReason, c *DirectionCounters) {
 	c.Dropped[reason]++
 }
 
-// deferStrip makes packet int[j] one that keeps its INT until the reports are built.
+// deferStrip leaves INT packet j its INT until the reports are built.
 func (b *burst) deferStrip(j int) {
 	b.deferred[b.nDeferred&(mbuf.MaxBurst-1)] = uint8(j)
 	b.nDeferred++
 }
 
-// complete makes info of packet int[j], which has its INT, that of the packet. Most packets
-// have come and gone before anybody asks for it.
+// complete copies what the header cache has of INT packet j to info, and adds what is the
+// packet's own. The packet must still have its INT. Most packets leave without it.
 func (b *burst) complete(j int) {
 	if b.completed>>j&1 == 0 {
 		b.copyHeader(j)
 	}
 }
 
-// completeAll is fill for all packets, which have their INT.
+// completeAll completes all INT packets.
 func (b *burst) completeAll() {
 	for left := (1<<b.nINT - 1) &^ b.completed; left != 0; left &= left - 1 {
 		b.copyHeader(bits.TrailingZeros64(left))
 	}
 }
 
-// completeDeferred is fill for the packets rest[from:b.nRest], which have theirs.
+// completeDeferred completes the packets deferred[from:nDeferred].
 func (b *burst) completeDeferred(from int) {
 	for _, j := range b.deferred[from:b.nDeferred] {
 		b.complete(int(j))

@@ -1,7 +1,20 @@
 package engine
 
-// The control plane reaches a worker through three atomics, which the worker
-// reads between bursts, and reads its counters from the copy it publishes.
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// control is what other goroutines share with a worker: three atomics, which the worker
+// reads and writes between bursts, and the copy of its counters that it publishes.
+type control struct {
+	stop    atomic.Bool
+	beat    atomic.Int64
+	pending atomic.Pointer[adoption]
+
+	mu        sync.Mutex // guards published; the worker only ever tries it
+	published Counters
+}
 
 // Run polls until Stop is called. idle is called after every empty poll with
 // the number of empty polls in a row: it may sleep. When Run returns, every

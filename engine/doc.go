@@ -1,10 +1,25 @@
 // Package engine is the datapath: one Worker per lcore takes bursts of packets
 // from its queues through the stages parse, look up, detect, report, strip and
-// transmit, each a file of its own (stage_*.go).
+// transmit.
+//
+//	worker.go     the worker, a poll, what happens to a burst, a tick
+//	burst.go      a burst, and in which stage each of its fields is valid
+//	parse.go      where headers and INT stand; matchheaders.go for headers that are known
+//	lookup.go     the flow of each packet
+//	detect.go     which packets are reported; passunchanged.go for those that are not
+//	report.go     what is said of a packet; reporter.go, individual.go and run.go build it,
+//	              outbox.go puts it into report packets, budget.go says how many
+//	strip.go      INT goes
+//	transmit.go   packets leave; drops.go reports those that cannot
+//	tonetwork.go  the other direction
+//	watches.go    which watch a flow belongs to; noflow.go: packets that have no flow
+//	ageing.go     flows end
+//	control.go    what other goroutines may call; reload.go, query.go and ask.go
+//	rules.go      what a worker is configured with; counters.go, reason.go: what it counts
 //
 // A worker belongs to the goroutine that calls Run, or Poll and Tick. It owns its
 // flow table, its detector and its open report packets; nothing is shared or
-// locked on the way of a packet. The control plane talks to it through Reload,
+// locked while a packet passes. The control plane talks to it through Reload,
 // Stop and Snapshot (control.go).
 //
 // Packets are mbufs that the worker owns from the time a queue receives them until it

@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"sync"
-	"sync/atomic"
-
 	"intsink/dpdk/ring"
 	"intsink/engine/event"
 	"intsink/engine/inspect"
@@ -73,12 +70,7 @@ type Worker struct {
 	polled   int64 // when the last poll received its first burst; 0: none
 	nextTick int64
 
-	stop    atomic.Bool
-	beat    atomic.Int64
-	pending atomic.Pointer[adoption]
-
-	mu        sync.Mutex // guards published; the worker only ever tries it
-	published Counters
+	control
 }
 
 // NewWorker makes a worker; it allocates everything the worker will ever use.
@@ -95,7 +87,7 @@ func NewWorker(c WorkerConfig) *Worker {
 		burst:           newBurst(),
 		observation:     new(event.Observation),
 		counters:        newCounters(len(c.Links), len(c.Collectors)),
-		published:       newCounters(len(c.Links), len(c.Collectors)),
+		control:         control{published: newCounters(len(c.Links), len(c.Collectors))},
 	}
 	w.match = matchState{cache: w.locator.HeaderCache(), table: w.table, index: w.table.Index()}
 	w.detector.SetRules(c.Rules.policies(), c.Rules.NodeModels)
