@@ -108,3 +108,16 @@ func TestScriptsAreExecutable(t *testing.T) {
 		}
 	}
 }
+
+// TestFoldersNameTheirPackages: the map of a folder has a row for every package in it.
+func TestFoldersNameTheirPackages(t *testing.T) {
+	for _, folder := range []string{"cmd", "dpdk"} {
+		doc := read(t, folder+"/README.md")
+		for _, p := range listPackages(t) {
+			name, below := strings.CutPrefix(ours(p.ImportPath), folder+"/")
+			if below && !strings.HasSuffix(name, "test") && !strings.Contains(doc, "| `"+name+"` |") {
+				t.Errorf("%s/README.md has no row for %s", folder, name)
+			}
+		}
+	}
+}
