@@ -4,7 +4,7 @@
 #   PCI device bound to vfio-pci, IOMMU on: no capability;
 #     --device /dev/vfio/vfio --device /dev/vfio/GROUP (readable by user intsink)
 #     -v /dev/hugepages:/dev/hugepages --ulimit memlock=-1
-#   net_af_packet, net_tap: CAP_NET_RAW and CAP_NET_ADMIN, which only root gets:
+#   kernel interfaces, net_tap: CAP_NET_RAW and CAP_NET_ADMIN, which only root gets:
 #     --user 0 --cap-drop ALL --cap-add NET_RAW --cap-add NET_ADMIN --network host
 #   no IOMMU (vfio no-iommu mode, physical addresses): CAP_SYS_ADMIN, CAP_SYS_RAWIO
 #     and CAP_IPC_LOCK as root. Prefer an IOMMU.

@@ -2,17 +2,8 @@ package conf
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
 
 	"intsink/conf/schema"
-)
-
-var (
-	pciAddress = regexp.MustCompile(`^([0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7](,.*)?$`)
-	pciLike    = regexp.MustCompile(`^[0-9a-fA-F]+(:[0-9a-fA-F]+)+`)
-	vdev       = regexp.MustCompile(`^(net|eth|dpni)[_.]`)
-	interfaces = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,15}$`)
 )
 
 func (d checker) checkPorts(c *Config) {
@@ -27,33 +18,14 @@ func (d checker) checkPorts(c *Config) {
 			d.ErrorAt([]any{&p.ID, p}, "port %q: id %d is that of port %q too; reports could not tell them apart; set id in one of them", p.Name, p.ID, other.Name)
 		}
 		ids[p.ID] = p
-		device, _, _ := strings.Cut(strings.ToLower(p.Device), ",")
-		device = strings.TrimPrefix(device, "0000:")
-		if other := devices[device]; other != nil && device != "" {
+		device := p.deviceKey()
+		if other := devices[device]; other != nil && p.Device != "" && device != kernelDevice {
 			d.ErrorAt([]any{&p.Device}, "port %q: device %q is that of port %q too; each needs its own", p.Name, schema.Short(p.Device), other.Name)
 		}
 		devices[device] = p
 		if p.MTU != 0 && p.MTU < 68 {
 			d.ErrorAt([]any{&p.MTU}, "port %q: mtu = %d: must be from 68 to 9600, or 0 to leave the driver's", p.Name, p.MTU)
 		}
-	}
-}
-
-// checkDevice looks at the form only: what there is on the machine is seen when
-// the port is opened.
-func (d checker) checkDevice(p *Port) {
-	at := []any{&p.Device}
-	switch {
-	case pciAddress.MatchString(p.Device) || vdev.MatchString(p.Device):
-	case p.Device == "":
-		if d.Has(&p.Device) {
-			d.ErrorAt(at, `port %q: device is empty: a PCI address such as "0000:3b:00.0", or a DPDK vdev such as "net_af_packet0,iface=eth1"`, p.Name)
-		}
-	case pciLike.MatchString(p.Device):
-		d.ErrorAt(at, `port %q: device = %q is no PCI address: it is written domain:bus:device.function, such as "0000:3b:00.0"`, p.Name, schema.Short(p.Device))
-	case interfaces.MatchString(p.Device):
-		d.WarnAt(at, `port %q: device = %q is neither a PCI address nor a DPDK vdev; for a Linux interface write "net_af_packet0,iface=%s"`,
-			p.Name, p.Device, p.Device)
 	}
 }
 
@@ -102,11 +74,16 @@ func (d checker) checkLinks(c *Config) {
 }
 
 // checkMbufs: every receive descriptor holds an mbuf from the start, every
-// transmit descriptor may, and every worker has a burst and a cache of them.
+// transmit descriptor may, and every worker has a burst and a cache of them. A kernel
+// port has no descriptors, but a burst of mbufs ahead.
 func (d checker) checkMbufs(c *Config) {
 	const perWorker = Burst + MbufCache
 	workers, rx, all := len(c.DPDK.Lcores), 0, 0
 	for i := range c.Ports {
+		if _, ok := c.Ports[i].Kernel(); ok {
+			all += workers * Burst
+			continue
+		}
 		rx += workers * int(c.Ports[i].RxDesc)
 		all += workers * int(c.Ports[i].TxDesc)
 	}

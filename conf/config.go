@@ -37,11 +37,12 @@ type DPDK struct {
 	Lcores    []int         // one worker per lcore, in order
 	Hugepages string        // "auto" | "on" | "off"
 	Mbufs     int           // mbufs in the packet pool
+	MbufSize  int           // bytes of a frame that one mbuf holds
 	IdleSleep time.Duration // how long an idle worker sleeps between polls; 0: it polls without pause
 	EALArgs   []string
 }
 
-// Port is one DPDK port, by PCI address or vdev.
+// Port is a NIC of DPDK by its PCI address, a vdev of DPDK, or a kernel interface.
 type Port struct {
 	Name   string
 	Device string

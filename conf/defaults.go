@@ -17,7 +17,7 @@ const (
 func defaultConfig() *Config {
 	return &Config{
 		Node: Node{ID: 0, HwIDBase: 0},
-		DPDK: DPDK{Hugepages: "auto", Mbufs: 65536, IdleSleep: 0},
+		DPDK: DPDK{Hugepages: "auto", Mbufs: 65536, MbufSize: DefaultMbufSize, IdleSleep: 0},
 		INT: INT{
 			TCPOptions: "after", Versions: []string{"2"}, INT1Dialect: "standard", Types: []string{"md", "mx", "destination"},
 			ShimLength: "exclusive", Checksum: "update", Malformed: "forward", Fragments: "pass",

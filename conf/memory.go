@@ -15,7 +15,7 @@ func (d checker) checkMemory(c *Config, m machine) {
 		return
 	}
 	workers := uint64(len(c.DPDK.Lcores))
-	pools := uint64(c.DPDK.Mbufs)*MbufBytes + workers*ReportMbufs*uint64(mbufHeader+ReportRoom+c.Report.Coalesce.MaxBytes)
+	pools := uint64(c.DPDK.Mbufs)*uint64(c.DPDK.MbufBytes()) + workers*ReportMbufs*uint64(mbufHeader+ReportRoom+c.Report.Coalesce.MaxBytes)
 	flows := workers * uint64(c.Flows.Capacity) * FlowBytes
 	switch {
 	case pools > m.memory:

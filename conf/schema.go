@@ -44,6 +44,7 @@ func visitDPDK(v schema.Visitor, d *DPDK) {
 	v.Attr("lcores", lcores(&d.Lcores))
 	v.Attr("hugepages", schema.Choice(&d.Hugepages, "auto", "on", "off"))
 	v.Attr("mbufs", schema.Integer(&d.Mbufs, 512, 1<<26))
+	v.Attr("mbuf_size", schema.Integer(&d.MbufSize, DefaultMbufSize, 16384))
 	v.Attr("idle_sleep", schema.Duration(&d.IdleSleep, 0, maxIdleSleep))
 	v.Attr("eal_args", schema.Texts(&d.EALArgs))
 }

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"intsink/cmd/intsink/internal/gen"
 	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/internal/wire"
 )
 
 // inNamespace runs the test that calls it in a process with a network namespace
@@ -106,7 +106,7 @@ func (d *datagrams) check(t *testing.T, name string, n int, from string) {
 	t.Fatalf("%s: %d report packets of %d came", name, len(d.seqs), n)
 }
 
-// TestCollectorByARP: over veth pairs with DPDK's af_packet driver. The sink asks
+// TestCollectorByARP: over veth pairs of kernel interfaces. The sink asks
 // the kernel at the other end who the collectors are, by ARP and Neighbor Discovery,
 // on a port of the reports' own and on a link's, and the kernel asks it back.
 func TestCollectorByARP(t *testing.T) {
@@ -129,11 +129,11 @@ ip addr add 203.0.113.10/24 dev k-net
 `)
 	four, six := collect(t, "192.0.2.10:8555"), collect(t, "[2001:db8::10]:8555")
 	inline := collect(t, "203.0.113.10:8555")
-	network, err := gen.OpenInterface("k-net")
+	network, err := wire.Open("k-net")
 	if err != nil {
 		t.Fatal(err)
 	}
-	host, err := gen.OpenInterface("k-host")
+	host, err := wire.Open("k-host")
 	if err != nil {
 		t.Fatal(err)
 	}

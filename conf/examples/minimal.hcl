@@ -1,6 +1,6 @@
 # The least that runs: two DPDK null devices, no NIC, no hugepages. Nothing
 # arrives on them. To see packets, use Linux interfaces instead:
-#   device = "net_af_packet0,iface=veth-network"
+#   device = "kernel:veth-network"
 
 dpdk {
   hugepages  = "off"

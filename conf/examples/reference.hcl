@@ -12,6 +12,7 @@ dpdk {
   # lcores   = "1-4"     # default: one worker, on the last CPU
   hugepages  = "auto"    # auto | on | off
   mbufs      = 65536
+  mbuf_size  = 2048
   idle_sleep = "0s"
   eal_args   = []
 }

@@ -1,5 +1,4 @@
-# The sink of the demo: two kernel interfaces in its namespace, by DPDK's
-# af_packet driver.
+# The sink of the demo: two kernel interfaces in its namespace.
 node { id = 3 }
 
 dpdk {
@@ -8,8 +7,8 @@ dpdk {
   idle_sleep = "50us" # the demo shares two cores with everything else
 }
 
-port "network" { device = "net_af_packet0,iface=s-net,framecnt=4096" }
-port "host" { device = "net_af_packet1,iface=s-host,framecnt=4096" }
+port "network" { device = "kernel:s-net" }
+port "host" { device = "kernel:s-host" }
 
 link "edge" {
   network = "network"

@@ -87,6 +87,7 @@ in_ns $client "$traffic" upload http://10.66.0.2 20000000 || fail "upload"
 in_ns $client "$traffic" echo 10.66.0.2:80 500 1ms || fail "udp"
 in_ns $client ping -q -c 20 -i 0.05 10.66.0.2 | grep -E 'transmitted' || fail "ping to the server"
 in_ns $server ping -q -c 20 -i 0.05 10.66.0.1 | grep -E 'transmitted' || fail "ping to the client"
+in_ns $client ping -q -c 5 -i 0.05 -s 4000 10.66.0.2 | grep -E 'transmitted' || fail "ping in fragments"
 wait $long_pid || fail "the long udp flow: $(cat "$work/long.log")"
 sleep 8 # flows end after 3 s of silence, and are found within 4 s more
 

@@ -128,6 +128,25 @@ func (f far) arrived(t testing.TB, n int) (all [][]byte) {
 	return all
 }
 
+// settle sends frames until the first arrives: a peer whose carrier has just come back
+// drops what it sends, without a word. Then nothing is on its way.
+func (b *bed) settle(t testing.TB, k far) {
+	t.Helper()
+	got := func() (n int) {
+		for i := range b.queues {
+			k := b.Queue(i).RxBurst(b.v)
+			b.pool.FreeBulk(b.v, k)
+			n += k
+		}
+		return n
+	}
+	eventually(t, "a frame arrives", func() bool {
+		k.Send(plain(60, 0))
+		return got() > 0
+	})
+	got()
+}
+
 // plain is a frame of n bytes of an experimental EtherType, its number behind the header.
 func plain(n, number int) []byte {
 	f := make([]byte, n)

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"intsink/dpdk/iface"
 	"intsink/dpdk/mbuf"
 	"intsink/internal/netns"
 )
@@ -212,6 +213,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 				t.Errorf("%s: %v, want %q in it", name, err, want)
 			}
 		}
+	}
+	if err := reversible("eth0", iface.Offloads{GRO: true, LRO: true}); err == nil || !strings.Contains(err.Error(), "ethtool -K eth0 lro off") {
+		t.Error(err)
 	}
 	start := time.Now()
 	if _, err := Open(Config{Interface: "peer0", Queues: 1, Frames: 64, MTU: 2000}); err != nil || time.Since(start) > 5*time.Second {

@@ -48,6 +48,7 @@ func TestRefusals(t *testing.T) {
 	netns.Sh(t, "ip link set port0 up")
 	eventually(t, "up is known", b.LinkUp)
 	try("up again", 1, 0, burst[0])
+	b.settle(t, k)
 	k.Send(plain(60, 7))
 	same(t, b.receive(t, 0, 1), [][]byte{plain(60, 7)})
 	if b.LinkChanges() != 4 {
@@ -79,12 +80,9 @@ func TestInterfaceMadeAnew(t *testing.T) {
 	}
 	cable(t, 1500)
 	b := open(t, 2, 256, 2048)
-	for round := range 3 {
+	for range 3 {
 		netns.Sh(t, "ip link del port0")
-		eventually(t, "gone is known", func() bool { return !b.LinkUp() })
-		if s := b.LinkDown(); s != "interface port0 is gone" {
-			t.Error(s)
-		}
+		eventually(t, "gone is known", func() bool { return !b.LinkUp() && b.LinkDown() == "interface port0 is gone" })
 		b.up.Store(true)
 		if n := b.send(t, 2048, plain(60, 0)); n != 0 || b.Queue(0).Refusal() != mbuf.RefusedDown {
 			t.Errorf("gone: %d sent, refusal %d", n, b.Queue(0).Refusal())
@@ -100,23 +98,14 @@ func TestInterfaceMadeAnew(t *testing.T) {
 			}
 			return b.Queue(0).replacement.Load() == nil && b.Queue(1).replacement.Load() == nil
 		})
-		k.Send(plain(60, round))
-		got := 0
-		eventually(t, "a frame arrives", func() bool {
-			for i := range 2 {
-				n := b.Queue(i).RxBurst(b.v)
-				b.pool.FreeBulk(b.v, n)
-				got += n
-			}
-			return got == 1
-		})
+		b.settle(t, k)
 		if n := b.send(t, 2048, plain(60, 0)); n != 1 {
 			t.Errorf("made anew: not sent: %d", b.Queue(0).Refusal())
 		}
 		k.arrived(t, 1)
 		eventually(t, "the old sockets are closed", func() bool { return b.Queue(0).retired.Load() == nil && b.Queue(1).retired.Load() == nil })
 	}
-	if s := b.Stats(); s.Reopened != 3 || s.RxPackets != 3 || s.TxPackets != 3 {
+	if s := b.Stats(); s.Reopened != 3 || s.RxPackets < 3 || s.TxPackets != 3 {
 		t.Errorf("%+v", s)
 	}
 	if b.LinkChanges() != 6 {
@@ -136,18 +125,22 @@ func TestOpenWhileDown(t *testing.T) {
 	}
 	netns.Sh(t, "ip link set port0 up")
 	eventually(t, "up is known", b.LinkUp)
-	k.Send(plain(60, 1))
+	b.settle(t, k)
+	const sent = 20
+	for i := range sent {
+		k.Send(plain(60, i))
+	}
 	got := 0
-	eventually(t, "a frame arrives", func() bool {
+	eventually(t, "all frames arrive", func() bool {
 		for i := range 2 {
 			n := b.Queue(i).RxBurst(b.v)
 			b.pool.FreeBulk(b.v, n)
 			got += n
 		}
-		return got > 0
+		return got >= sent
 	})
-	if got != 1 {
-		t.Errorf("%d frames", got)
+	if got != sent {
+		t.Errorf("%d frames of %d", got, sent)
 	}
 }
 

@@ -54,6 +54,9 @@ func Open(c Config) (*Port, error) {
 }
 
 func (p *Port) start() (err error) {
+	if err := reversible(p.config.Interface, iface.ReadOffloads(p.config.Interface)); err != nil {
+		return err
+	}
 	if p.config.MTU != 0 {
 		if err := iface.SetMTU(p.config.Interface, p.config.MTU); err != nil {
 			return err
@@ -79,6 +82,14 @@ func (p *Port) start() (err error) {
 	p.sockets = all
 	p.index = s.Index
 	p.up.Store(s.LinkUp())
+	return nil
+}
+
+// reversible refuses what a NIC does to frames that cannot be undone.
+func reversible(name string, o iface.Offloads) error {
+	if o.LRO {
+		return fmt.Errorf("interface %q: its NIC joins frames without a way back (LRO): ethtool -K %s lro off", name, name)
+	}
 	return nil
 }
 

@@ -29,6 +29,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"unsafe"
 
@@ -45,6 +46,11 @@ func Attach(devargs string) (Port, error) {
 	name, _, _ := strings.Cut(devargs, ",")
 	if p, ok := byName(name); ok {
 		return p, nil
+	}
+	if path := memifSocket(devargs); path != "" {
+		if err := clearSocket(path); err != nil {
+			return Port{}, fmt.Errorf("device %q: %w", devargs, err)
+		}
 	}
 	cargs := C.CString(devargs)
 	defer C.free(unsafe.Pointer(cargs))
@@ -75,7 +81,10 @@ func driverHint(name string) string {
 	if strings.Contains(name, ":") {
 		return "for a PCI device, check the address (dpdk-devbind.py --status) and bind it to vfio-pci: dpdk-devbind.py --bind=vfio-pci " + name
 	}
-	return "check the driver's name (net_af_packet0, net_pcap0, net_memif0, net_tap0, net_ring0, net_null0) and that its package is " +
+	if os.Geteuid() != 0 && (strings.HasPrefix(name, "net_tap") || strings.HasPrefix(name, "net_af_") || strings.HasPrefix(name, "net_pcap")) {
+		return "it needs CAP_NET_RAW and CAP_NET_ADMIN where it stands on a kernel interface: run as root, or grant them"
+	}
+	return "check the driver's name (net_pcap0, net_memif0, net_tap0, net_ring0, net_null0) and that its package is " +
 		"installed, its arguments, and that the interface or file they name exists"
 }
 

@@ -79,6 +79,11 @@ func (i *Info) SymmetricRSS() bool {
 	return i.RSSOffloads != 0 && i.RSSKeySize > 0 && i.RSSKeySize <= maxRSSKey
 }
 
+// Scatter tells whether a received frame may be longer than an mbuf: a chain of them then.
+func (i *Info) Scatter() bool {
+	return i.RxOffloads&C.RTE_ETH_RX_OFFLOAD_SCATTER != 0 || i.Driver == "net_pcap" // which does it without saying so
+}
+
 // Info asks the driver what the port can do.
 func (p Port) Info() (Info, error) {
 	var i C.struct_go_info

@@ -17,6 +17,7 @@ type State struct {
 	MAC     net.HardwareAddr
 	Up      bool // it is switched on (IFF_UP)
 	Carrier bool // it has a link partner (IFF_LOWER_UP)
+	Master  int  // index of the bridge, bond or VRF that it belongs to; 0: none
 }
 
 // LinkUp tells whether frames can pass.
@@ -57,6 +58,10 @@ func parseLink(b []byte) (s State, ok bool) {
 			s.Name = unix.ByteSliceToString(value)
 		case unix.IFLA_ADDRESS:
 			s.MAC = append(net.HardwareAddr(nil), value...)
+		case unix.IFLA_MASTER:
+			if len(value) == 4 {
+				s.Master = int(binary.NativeEndian.Uint32(value))
+			}
 		case unix.IFLA_MTU:
 			if len(value) == 4 {
 				s.MTU = int(binary.NativeEndian.Uint32(value))

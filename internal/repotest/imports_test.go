@@ -30,7 +30,7 @@ var mayImport = []struct {
 	{"cmd/intsink/internal/flowapi", []string{"cmd/internal/cli", "engine", "engine/event", "engine/inspect", "engine/watch", "flows"}},
 	{"cmd/intsink/internal/explain", []string{"cmd/internal/cli", "cmd/intsink/internal/flowapi", "conf", "engine/inspect"}},
 	{"cmd/intsink/internal/appliance", []string{"cmd/internal/cli", "cmd/intsink/internal/logging", "cmd/intsink/internal/observe", "cmd/intsink/internal/rules", "conf", "dpdk/...", "engine", "exporters/...", "flows"}},
-	{"cmd/intsink/internal/gen", []string{"cmd/internal/...", "engine/intgen"}},
+	{"cmd/intsink/internal/gen", []string{"cmd/internal/...", "engine/intgen", "internal/wire"}},
 	{"cmd/intsink/internal/check", []string{"cmd/internal/cli", "conf", "flows"}},
 	{"cmd/intsink/internal/simulate", []string{"cmd/internal/cli", "cmd/intsink/internal/rules", "conf", "dpdk/mbuf", "dpdk/ring", "engine", "engine/...", "exporters/port"}},
 	{"cmd/intsink/internal/plan", []string{"cmd/internal/...", "cmd/intsink/internal/rules", "cmd/intsink/internal/simulate", "conf", "dpdk/mbuf", "engine", "engine/..."}},

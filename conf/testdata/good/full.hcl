@@ -5,7 +5,7 @@ node {
 dpdk {
   lcores     = [4, "2-3", "0"]
   hugepages  = "off"
-  mbufs      = 30000
+  mbufs      = 20000
   idle_sleep = "50us"
   eal_args   = ["--log-level=8", "-m", "512", "with \"quotes\" and $${dollar}"]
 }

@@ -18,7 +18,7 @@ import (
 // Appliance is everything that runs between startAppliance and stop.
 type Appliance struct {
 	version        string
-	ports          []appliancePort
+	ports          []*appliancePort
 	pool           *mempool.Mempool
 	reportPools    []*mempool.Mempool // per worker
 	workers        []*engine.Worker
@@ -99,8 +99,7 @@ func (a *Appliance) release() error {
 		a.stopHTTP()
 	}
 	for _, p := range a.ports {
-		p.eth.Stop()
-		p.eth.Close()
+		p.device.close()
 	}
 	err := a.checkPools()
 	for _, w := range a.workers {

@@ -34,7 +34,9 @@ func CheckMachine(c *conf.Config) (wrong, cannot error) {
 func ealArgs(c *conf.Config) (args, warnings []string, err error) {
 	var devices []string
 	for i := range c.Ports {
-		devices = append(devices, c.Ports[i].Device)
+		if _, ok := c.Ports[i].Kernel(); !ok {
+			devices = append(devices, c.Ports[i].Device)
+		}
 	}
 	small := poolMemoryMiB(c, smallPage)
 	args, warnings, err = eal.Args(eal.Options{
@@ -58,7 +60,7 @@ func poolMemoryMiB(c *conf.Config, page int) int {
 		perPage := page / size
 		return (mbufs + perPage - 1) / perPage
 	}
-	packets := pages(c.DPDK.Mbufs, conf.MbufRoom)
+	packets := pages(c.DPDK.Mbufs, c.DPDK.MbufRoom())
 	reports := len(c.DPDK.Lcores) * pages(conf.ReportMbufs, rules.ReportRoom(c))
 	return (packets+reports)*page>>20 + ealMiB
 }

@@ -13,7 +13,7 @@ import (
 func TestMemoryWithoutHugepages(t *testing.T) {
 	c := &conf.Config{}
 	c.DPDK.Hugepages, c.DPDK.Mbufs, c.DPDK.Lcores = "off", 65536, []int{0}
-	c.Report.Coalesce.MaxBytes = 1400
+	c.Report.Coalesce.MaxBytes, c.DPDK.MbufSize = 1400, conf.DefaultMbufSize
 	args, _, err := ealArgs(c)
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,8 @@ func TestMemoryWithoutHugepages(t *testing.T) {
 
 // TestMbufOverhead: EAL gets memory for all that an mbuf has besides its room.
 func TestMbufOverhead(t *testing.T) {
-	if header := conf.MbufBytes - conf.MbufRoom; header > mbufOverhead {
+	var d conf.DPDK
+	if header := d.MbufBytes() - d.MbufRoom(); header > mbufOverhead {
 		t.Errorf("an mbuf has %d bytes besides its room, EAL gets memory for %d", header, mbufOverhead)
 	}
 }

@@ -4,16 +4,15 @@ import (
 	"time"
 
 	"intsink/conf"
-	"intsink/dpdk/ethdev"
 	"intsink/engine"
 )
 
-// gaugeEvery is how often the load of ports and pool is read.
+// gaugeEvery is how often the load of ports and pool is read, and the state of links.
 const gaugeEvery = 250 * time.Millisecond
 
 // portGauge is the load of one host port, for all workers of its link.
 type portGauge struct {
-	port   ethdev.Port
+	port   device
 	gauges []*engine.Gauges
 	bytes  uint64
 	at     time.Time
@@ -23,7 +22,7 @@ type portGauge struct {
 // none.
 func (a *Appliance) makeGauges(network, host string, w int) *engine.Gauges {
 	g := engine.NewGauges()
-	if q := a.port(network).Queue(uint16(w)); q.Depth() >= 0 {
+	if q := a.port(network).queue(w); q.Depth() >= 0 {
 		g.Depth = q.Depth
 	}
 	a.gauges = append(a.gauges, g)
@@ -52,6 +51,7 @@ func (a *Appliance) startGauges(*conf.Config) error {
 		defer tick.Stop()
 		for {
 			a.readGauges(time.Now())
+			a.lookAtLinks()
 			select {
 			case <-done:
 				return
@@ -77,10 +77,10 @@ func (a *Appliance) readGauges(now time.Time) {
 // speed. Every frame takes 24 bytes more of the wire than DPDK counts: preamble,
 // checksum, gap.
 func (p *portGauge) read(now time.Time) {
-	s, err := p.port.Stats()
-	sent, since := s.OBytes+24*s.OPackets, now.Sub(p.at)
+	s, err := p.port.counters()
+	sent, since := s.TxBytes+24*s.TxPackets, now.Sub(p.at)
 	percent := -1
-	if speed := p.port.LinkSpeed(); err == nil && speed > 0 && !p.at.IsZero() && since > 0 && sent >= p.bytes {
+	if speed := p.port.linkSpeed(); err == nil && speed > 0 && !p.at.IsZero() && since > 0 && sent >= p.bytes {
 		percent = utilization(sent-p.bytes, since, speed)
 	}
 	p.bytes, p.at = sent, now

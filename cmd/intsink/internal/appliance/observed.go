@@ -6,7 +6,6 @@ import (
 
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/conf"
-	"intsink/dpdk/ethdev"
 )
 
 // startServing opens the HTTP endpoint, once there is something to serve.
@@ -40,7 +39,7 @@ func (a *Appliance) observed() *observe.Source {
 		s.Collectors = append(s.Collectors, c)
 	}
 	for _, p := range a.ports {
-		s.Ports = append(s.Ports, observe.Port{Name: p.name, Device: device{p.eth}})
+		s.Ports = append(s.Ports, observe.Port{Name: p.name, Device: observedPort{p}})
 	}
 	for i, p := range a.reportPorts.ports {
 		s.ReportPorts = append(s.ReportPorts, observe.ReportPort{Name: a.reportPorts.names[i], Port: p})
@@ -48,14 +47,14 @@ func (a *Appliance) observed() *observe.Source {
 	return s
 }
 
-// device is a port of DPDK as the endpoint shows it.
-type device struct{ ethdev.Port }
+// observedPort is a port as the endpoint shows it.
+type observedPort struct{ *appliancePort }
 
-// Counters reads the driver's counters.
-func (d device) Counters() (observe.PortCounters, error) {
-	s, err := d.Stats()
-	return observe.PortCounters{
-		RxPackets: s.IPackets, TxPackets: s.OPackets, RxBytes: s.IBytes, TxBytes: s.OBytes,
-		RxMissed: s.IMissed, RxErrors: s.IErrors, TxErrors: s.OErrors, RxNoMbuf: s.RxNoMbuf,
-	}, err
-}
+// LinkDown says what is wrong with the link as it is now, empty where it is up.
+func (p observedPort) LinkDown() string { return p.device.linkDown() }
+
+// LinkChanges counts how often the link came up or went down.
+func (p observedPort) LinkChanges() uint64 { return p.link.changes.Load() }
+
+// Counters reads those of the device.
+func (p observedPort) Counters() (observe.PortCounters, error) { return p.device.counters() }

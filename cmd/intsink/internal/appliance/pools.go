@@ -10,7 +10,7 @@ import (
 
 // openPools makes one packet pool for all ports and one report pool per worker.
 func (a *Appliance) openPools(c *conf.Config) (err error) {
-	if a.pool, err = mempool.New("packets", c.DPDK.Mbufs, conf.MbufCache, conf.MbufRoom, mempool.AnySocket); err != nil {
+	if a.pool, err = mempool.New("packets", c.DPDK.Mbufs, conf.MbufCache, c.DPDK.MbufRoom(), mempool.AnySocket); err != nil {
 		return fmt.Errorf("dpdk.mbufs = %d: %w", c.DPDK.Mbufs, err)
 	}
 	for w := range c.DPDK.Lcores {

@@ -2,47 +2,110 @@ package appliance
 
 import (
 	"fmt"
+	"log/slog"
 
 	"intsink/conf"
+	"intsink/dpdk/afpacket"
 	"intsink/dpdk/ethdev"
+	"intsink/dpdk/iface"
 	"intsink/dpdk/mempool"
 )
 
 type appliancePort struct {
-	name string
-	eth  ethdev.Port
+	name   string
+	device device
+	link   linkState
 }
 
-// openPorts attaches, configures and starts every port of the configuration.
+// openPorts opens, configures and starts every port of the configuration.
 func (a *Appliance) openPorts(c *conf.Config) error {
 	for i := range c.Ports {
 		p := &c.Ports[i]
-		eth, err := ethdev.Attach(p.Device)
+		d, err := a.openPort(c, p)
 		if err != nil {
 			return fmt.Errorf("port %q: %w", p.Name, err)
 		}
-		a.ports = append(a.ports, appliancePort{p.Name, eth})
-		queues := uint16(len(c.DPDK.Lcores))
-		err = eth.Configure(ethdev.Config{
-			RxQueues: queues, TxQueues: queues, RxDesc: p.RxDesc, TxDesc: p.TxDesc, MTU: p.MTU,
-			SymmetricRSS: queues > 1, Pools: []*mempool.Mempool{a.pool},
-		})
-		if err == nil {
-			err = eth.Start()
-		}
-		if err != nil {
-			return fmt.Errorf("port %q (%s): %w", p.Name, p.Device, err)
-		}
-		eth.Promiscuous()
+		a.ports = append(a.ports, &appliancePort{name: p.Name, device: d})
 	}
 	return nil
 }
 
-func (a *Appliance) port(name string) ethdev.Port {
-	for _, p := range a.ports {
-		if p.name == name {
-			return p.eth
+func (a *Appliance) openPort(c *conf.Config, p *conf.Port) (device, error) {
+	if k, ok := p.Kernel(); ok {
+		port, err := afpacket.Open(afpacket.Config{
+			Interface: k.Interface, Queues: len(c.DPDK.Lcores), Frames: k.Frames, MTU: int(p.MTU), Pool: a.pool,
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range alsoKernels(k.Interface) {
+			slog.Warn(s, "port", p.Name)
+		}
+		return kernelDevice{port}, nil
+	}
+	return a.openDPDK(c, p)
+}
+
+// openDPDK opens a port of DPDK. What it opened before an error is closed again.
+func (a *Appliance) openDPDK(c *conf.Config, p *conf.Port) (_ device, err error) {
+	d := &dpdkDevice{}
+	if name := p.Interface(); name != "" && !madeByDriver(p.Device) {
+		if d.unlock, err = iface.Lock(name); err != nil {
+			return nil, err
+		}
+		if d.follower, err = iface.Follow(name, nil); err != nil {
+			d.unlock()
+			return nil, err
+		}
+		for _, s := range append(alsoKernels(name), joinedFrames(name)...) {
+			slog.Warn(s, "port", p.Name)
 		}
 	}
-	return ethdev.Port{} // conf has checked that every name exists
+	fail := func(err error) (device, error) {
+		if d.follower != nil {
+			d.follower.Close()
+			d.unlock()
+		}
+		return nil, err
+	}
+	if d.Port, err = ethdev.Attach(p.Device); err != nil {
+		return fail(err)
+	}
+	if err = a.startDPDK(c, p, d); err != nil {
+		d.Port.Close()
+		return fail(err)
+	}
+	return d, nil
+}
+
+func (a *Appliance) startDPDK(c *conf.Config, p *conf.Port, d *dpdkDevice) error {
+	info, err := d.Info()
+	if err != nil {
+		return err
+	}
+	if err := fits(&info, d.follower, p, c.DPDK.MbufSize); err != nil {
+		return err
+	}
+	queues := uint16(len(c.DPDK.Lcores))
+	err = d.Configure(ethdev.Config{
+		RxQueues: queues, TxQueues: queues, RxDesc: p.RxDesc, TxDesc: p.TxDesc, MTU: p.MTU,
+		SymmetricRSS: queues > 1, Pools: []*mempool.Mempool{a.pool},
+	})
+	if err == nil {
+		err = d.Start()
+	}
+	if err != nil {
+		return err
+	}
+	d.Promiscuous()
+	return nil
+}
+
+func (a *Appliance) port(name string) device {
+	for _, p := range a.ports {
+		if p.name == name {
+			return p.device
+		}
+	}
+	return nil // conf has checked that every name exists
 }

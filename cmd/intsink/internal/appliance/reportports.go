@@ -31,7 +31,7 @@ func (a *Appliance) makeReportPorts(c *conf.Config) error {
 		}
 		p := r.named(col.Port)
 		if p == nil {
-			mac, err := a.port(col.Port).MAC()
+			mac, err := a.port(col.Port).mac()
 			if err != nil {
 				return fmt.Errorf("collector %q: port %q: %w", col.Name, col.Port, err)
 			}
@@ -46,7 +46,7 @@ func (a *Appliance) makeReportPorts(c *conf.Config) error {
 // portMACs are those of all ports that tell theirs.
 func (a *Appliance) portMACs() (macs []port.MAC) {
 	for _, p := range a.ports {
-		if mac, err := p.eth.MAC(); err == nil {
+		if mac, err := p.device.mac(); err == nil {
 			macs = append(macs, port.MAC(mac))
 		}
 	}
@@ -83,7 +83,7 @@ func portConfig(col *conf.Collector) port.Config {
 func (a *Appliance) stations(w int) []engine.Station {
 	var all []engine.Station
 	for i, p := range a.reportPorts.ports {
-		q := a.port(a.reportPorts.names[i]).Queue(uint16(w))
+		q := a.port(a.reportPorts.names[i]).queue(w)
 		all = append(all, p.Station(w, q, a.reportPools[w], a.reportPorts.own[i]))
 	}
 	return all
@@ -94,7 +94,7 @@ func (a *Appliance) senders(c *conf.Config, w int) []engine.Sender {
 	all := make([]engine.Sender, len(c.Collectors))
 	for i, e := range a.reportPorts.exporters {
 		if e != nil {
-			all[i] = e.Sender(w, a.port(c.Collectors[i].Port).Queue(uint16(w)), a.reportPools[w])
+			all[i] = e.Sender(w, a.port(c.Collectors[i].Port).queue(w), a.reportPools[w])
 		}
 	}
 	return all

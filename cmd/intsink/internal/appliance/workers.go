@@ -62,7 +62,7 @@ func (a *Appliance) makeWorkers(c *conf.Config) error {
 func (a *Appliance) linksOf(c *conf.Config, w int, stations []engine.Station) []engine.Link {
 	var links []engine.Link
 	a.linkNames = nil
-	queue := func(port string) engine.Queue { return a.port(port).Queue(uint16(w)) }
+	queue := func(port string) engine.Queue { return a.port(port).queue(w) }
 	for _, l := range c.Links {
 		links = append(links, engine.Link{
 			Name: l.Name, Network: queue(l.Network), Host: queue(l.Host),

@@ -86,7 +86,7 @@ func checkSummary(c *conf.Config) string {
 	line("memory", []string{
 		fmt.Sprintf("flows about %s (%d x %d x %d bytes)", cli.Size(workers*c.Flows.Capacity*flows.Bytes), workers, c.Flows.Capacity, flows.Bytes),
 		fmt.Sprintf("up to %s more when all have events (%d bytes)", cli.Size(workers*c.Flows.Capacity*flows.SideBytes), flows.SideBytes),
-		fmt.Sprintf("mbufs about %s (%d x %d bytes)", cli.Size(c.DPDK.Mbufs*conf.MbufBytes), c.DPDK.Mbufs, conf.MbufBytes),
+		fmt.Sprintf("mbufs about %s (%d x %d bytes)", cli.Size(c.DPDK.Mbufs*c.DPDK.MbufBytes()), c.DPDK.Mbufs, c.DPDK.MbufBytes()),
 	})
 	line("start-up", []string{fmt.Sprintf("at least %.1f s for the flow tables, by a sample", flows.StartTime(workers*c.Flows.Capacity).Seconds())})
 	return b.String()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"intsink/engine/intgen"
+	"intsink/internal/wire"
 )
 
 // liveCounters are what --live prints at its end.
@@ -29,7 +30,7 @@ type liveCounters struct {
 type live struct {
 	source   *intgen.Source
 	hops     []intgen.Hop
-	in, out  *RawInterface
+	in, out  *wire.Interface
 	started  time.Time
 	stepAt   time.Duration // 0: never
 	changeAt time.Duration // 0: never
@@ -55,7 +56,7 @@ func genLive(stdout io.Writer, f *Flags) error {
 	var both sync.WaitGroup
 	both.Go(func() { l.in.Receive(&stop, l.forward) })
 	both.Go(func() { l.out.Receive(&stop, l.back) })
-	fmt.Fprintf(os.Stderr, "inserting INT of %d hops from %s to %s\n", f.hops, l.in.name, l.out.name)
+	fmt.Fprintf(os.Stderr, "inserting INT of %d hops from %s to %s\n", f.hops, l.in.Name, l.out.Name)
 	both.Wait()
 	l.counters.Reverse, l.counters.Failed = l.reverse.Load(), l.failed.Load()
 	return json.NewEncoder(stdout).Encode(&l.counters)
@@ -74,10 +75,10 @@ func newLive(f *Flags) (*live, error) {
 	if l.changeAt, err = optionalDuration("path-change-after", f.pathChangeAfter); err != nil {
 		return nil, err
 	}
-	if l.in, err = OpenInterface(in); err != nil {
+	if l.in, err = wire.Open(in); err != nil {
 		return nil, err
 	}
-	l.out, err = OpenInterface(out)
+	l.out, err = wire.Open(out)
 	return l, err
 }
 
@@ -98,7 +99,7 @@ func (l *live) forward(frame []byte) {
 	l.measure()
 	marked, err := l.source.Insert(frame, l.hops)
 	switch {
-	case err == nil && len(marked) <= l.out.mtu+14:
+	case err == nil && len(marked) <= l.out.MTU+14:
 		l.counters.Inserted++
 		frame = marked
 	case err == nil:

@@ -29,8 +29,8 @@ func (s *Source) ready() error {
 		return errors.New("stopping")
 	}
 	for _, p := range s.Ports {
-		if !p.Device.LinkUp() {
-			return fmt.Errorf("port %q: link is down", p.Name)
+		if s := p.Device.LinkDown(); s != "" {
+			return fmt.Errorf("port %q: link is down: %s", p.Name, s)
 		}
 	}
 	return s.healthy()

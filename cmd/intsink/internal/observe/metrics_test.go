@@ -103,10 +103,17 @@ func TestUnlistedMetricFails(t *testing.T) {
 // device is a device whose every counter is another number.
 type device struct{ down bool }
 
-func (d device) LinkUp() bool { return !d.down }
+func (d device) LinkDown() string {
+	if d.down {
+		return "unplugged"
+	}
+	return ""
+}
+
+func (d device) LinkChanges() uint64 { return 10 }
 
 func (device) Counters() (PortCounters, error) {
-	return PortCounters{1, 2, 3, 4, 5, 6, 7, 8}, nil
+	return PortCounters{1, 2, 3, 4, 5, 6, 7, 8, 9}, nil
 }
 
 type pool struct{}
@@ -146,6 +153,7 @@ func TestEveryMetricIsWritten(t *testing.T) {
 	for name, want := range map[string]float64{
 		"rx_packets_total": 1, "tx_packets_total": 2, "rx_bytes_total": 3, "tx_bytes_total": 4,
 		"rx_missed_total": 5, "rx_errors_total": 6, "tx_errors_total": 7, "rx_nombuf_total": 8,
+		"rx_truncated_total": 9, "link_changes_total": 10, "link_up": 1,
 	} {
 		if got := p.Series["intsink_port_"+name+`{port="network"}`]; got != want {
 			t.Errorf("%s %v, want %v", name, got, want)

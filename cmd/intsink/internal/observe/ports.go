@@ -4,6 +4,12 @@ import "intsink/exporters/port"
 
 func (s *Source) addPorts(x *exposition) {
 	for _, p := range s.Ports {
+		up := uint64(0)
+		if p.Device.LinkDown() == "" {
+			up = 1
+		}
+		x.add("intsink_port_link_up", up, "port", p.Name)
+		x.add("intsink_port_link_changes_total", p.Device.LinkChanges(), "port", p.Name)
 		c, err := p.Device.Counters()
 		if err != nil {
 			continue
@@ -16,6 +22,7 @@ func (s *Source) addPorts(x *exposition) {
 		x.add("intsink_port_rx_errors_total", c.RxErrors, "port", p.Name)
 		x.add("intsink_port_tx_errors_total", c.TxErrors, "port", p.Name)
 		x.add("intsink_port_rx_nombuf_total", c.RxNoMbuf, "port", p.Name)
+		x.add("intsink_port_rx_truncated_total", c.RxTruncated, "port", p.Name)
 	}
 	x.add("intsink_mbufs_in_use", uint64(s.Mbufs.InUse()))
 	x.add("intsink_mbufs", uint64(s.Mbufs.Size()))

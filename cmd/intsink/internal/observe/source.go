@@ -47,7 +47,8 @@ type Port struct {
 
 // Device is a network device.
 type Device interface {
-	LinkUp() bool
+	LinkDown() string // what is wrong with the link, empty where it is up
+	LinkChanges() uint64
 	Counters() (PortCounters, error)
 }
 
@@ -58,6 +59,7 @@ type PortCounters struct {
 	RxMissed             uint64 // dropped by the hardware: its queue was full
 	RxErrors, TxErrors   uint64
 	RxNoMbuf             uint64 // dropped by the driver: the pool was empty
+	RxTruncated          uint64 // dropped by a kernel port: the frame was longer than could be received whole
 }
 
 // ReportPort is a port that reports leave by.

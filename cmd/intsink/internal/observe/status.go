@@ -71,17 +71,20 @@ type workerJSON struct {
 }
 
 type portJSON struct {
-	Name      string `json:"name"`
-	Device    string `json:"device"`
-	LinkUp    bool   `json:"link_up"`
-	RxPackets uint64 `json:"rx_packets"`
-	TxPackets uint64 `json:"tx_packets"`
-	RxBytes   uint64 `json:"rx_bytes"`
-	TxBytes   uint64 `json:"tx_bytes"`
-	RxMissed  uint64 `json:"rx_missed"`
-	RxErrors  uint64 `json:"rx_errors"`
-	TxErrors  uint64 `json:"tx_errors"`
-	RxNoMbuf  uint64 `json:"rx_nombuf"`
+	Name        string `json:"name"`
+	Device      string `json:"device"`
+	LinkUp      bool   `json:"link_up"`
+	LinkDown    string `json:"link_down,omitempty"` // what is wrong with it
+	LinkChanges uint64 `json:"link_changes"`
+	RxPackets   uint64 `json:"rx_packets"`
+	TxPackets   uint64 `json:"tx_packets"`
+	RxBytes     uint64 `json:"rx_bytes"`
+	TxBytes     uint64 `json:"tx_bytes"`
+	RxMissed    uint64 `json:"rx_missed"`
+	RxErrors    uint64 `json:"rx_errors"`
+	TxErrors    uint64 `json:"tx_errors"`
+	RxNoMbuf    uint64 `json:"rx_nombuf"`
+	RxTruncated uint64 `json:"rx_truncated"`
 }
 
 // status reads everything once, so that the numbers of one answer add up.
@@ -198,9 +201,10 @@ func (s *Source) statusOfPorts(j *statusJSON) {
 	for i, p := range s.Ports {
 		c, _ := p.Device.Counters() // zeros where the driver cannot say
 		x := portJSON{
-			Name: p.Name, LinkUp: p.Device.LinkUp(), RxPackets: c.RxPackets, TxPackets: c.TxPackets, RxBytes: c.RxBytes, TxBytes: c.TxBytes,
-			RxMissed: c.RxMissed, RxErrors: c.RxErrors, TxErrors: c.TxErrors, RxNoMbuf: c.RxNoMbuf,
+			Name: p.Name, LinkDown: p.Device.LinkDown(), LinkChanges: p.Device.LinkChanges(), RxPackets: c.RxPackets, TxPackets: c.TxPackets, RxBytes: c.RxBytes, TxBytes: c.TxBytes,
+			RxMissed: c.RxMissed, RxErrors: c.RxErrors, TxErrors: c.TxErrors, RxNoMbuf: c.RxNoMbuf, RxTruncated: c.RxTruncated,
 		}
+		x.LinkUp = x.LinkDown == ""
 		if i < len(configured) {
 			x.Device = configured[i].Device
 		}

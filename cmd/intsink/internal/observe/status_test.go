@@ -22,7 +22,8 @@ func (n sent) Counters() (c exporters.Counters) {
 // up is a port with link.
 type up struct{}
 
-func (up) LinkUp() bool                    { return true }
+func (up) LinkDown() string                { return "" }
+func (up) LinkChanges() uint64             { return 1 }
 func (up) Counters() (PortCounters, error) { return PortCounters{RxPackets: 9, RxMissed: 2}, nil }
 
 func TestStatusHasTheCounters(t *testing.T) {

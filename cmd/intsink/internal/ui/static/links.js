@@ -31,7 +31,7 @@ export function Links({ status, rates }) {
 
 const Ports = ({ ports }) => html`<${Table} caption="Ports" id=${(p) => p.name} rows=${ports} columns=${[
   { name: 'port', value: (p) => p.name, cell: (p) => html`<b>${p.name}</b>` },
-  { name: 'link', value: (p) => p.link_up, cell: (p) => (p.link_up ? html`<span class="pill good">up</span>` : html`<span class="pill bad">down</span>`) },
+  { name: 'link', value: (p) => p.link_up, cell: (p) => (p.link_up ? html`<span class="pill good">up</span>` : html`<span class="pill bad" title=${p.link_down}>down</span>`) },
   { name: 'received', number: true, value: (p) => p.rx_packets, cell: (p) => count(p.rx_packets) },
   { name: 'sent', number: true, value: (p) => p.tx_packets, cell: (p) => count(p.tx_packets) },
   { name: 'missed', number: true, value: (p) => p.rx_missed, cell: (p) => count(p.rx_missed) },

@@ -1,0 +1,99 @@
+package appliance
+
+import (
+	"net"
+
+	"intsink/cmd/intsink/internal/observe"
+	"intsink/dpdk/afpacket"
+	"intsink/dpdk/ethdev"
+	"intsink/dpdk/iface"
+	"intsink/engine"
+)
+
+// device is what a port is made of.
+type device interface {
+	// queue is queue pair w, worker w's.
+	queue(w int) queue
+	mac() (net.HardwareAddr, error)
+	counters() (observe.PortCounters, error)
+	// linkDown says what is wrong with the link, empty where it is up.
+	linkDown() string
+	// linkSpeed in Mbit/s, 0 where nobody tells.
+	linkSpeed() int
+	// flaps counts changes of the link that the kernel told of, 0 where it is not its link.
+	flaps() uint64
+	// close gives everything back. The workers have ended.
+	close()
+}
+
+type queue interface {
+	engine.Queue
+	Depth() int // of packets that wait to be received; negative where the driver cannot tell
+}
+
+// dpdkDevice is a port of DPDK.
+type dpdkDevice struct {
+	ethdev.Port
+	// Of a virtual device that stands on a kernel interface, whose driver says that the
+	// link is up, come what may; otherwise nil.
+	follower *iface.Follower
+	unlock   func()
+}
+
+func (d *dpdkDevice) queue(w int) queue              { return d.Queue(uint16(w)) }
+func (d *dpdkDevice) mac() (net.HardwareAddr, error) { return d.MAC() }
+func (d *dpdkDevice) linkSpeed() int                 { return d.LinkSpeed() }
+
+func (d *dpdkDevice) counters() (observe.PortCounters, error) {
+	s, err := d.Stats()
+	return observe.PortCounters{
+		RxPackets: s.IPackets, TxPackets: s.OPackets, RxBytes: s.IBytes, TxBytes: s.OBytes,
+		RxMissed: s.IMissed, RxErrors: s.IErrors, TxErrors: s.OErrors, RxNoMbuf: s.RxNoMbuf,
+	}, err
+}
+
+func (d *dpdkDevice) linkDown() string {
+	if d.follower != nil {
+		if s := d.follower.LinkDown(); s != "" {
+			return s
+		}
+	}
+	if !d.LinkUp() {
+		return "no link, says the driver"
+	}
+	return ""
+}
+
+func (d *dpdkDevice) flaps() uint64 {
+	if d.follower == nil {
+		return 0
+	}
+	return d.follower.Changes()
+}
+
+func (d *dpdkDevice) close() {
+	d.Stop()
+	d.Port.Close()
+	if d.follower != nil {
+		d.follower.Close()
+		d.unlock()
+	}
+}
+
+// kernelDevice is an interface of the kernel, without DPDK.
+type kernelDevice struct{ *afpacket.Port }
+
+func (d kernelDevice) queue(w int) queue              { return d.Queue(w) }
+func (d kernelDevice) mac() (net.HardwareAddr, error) { return d.MAC(), nil }
+func (d kernelDevice) linkDown() string               { return d.LinkDown() }
+func (d kernelDevice) linkSpeed() int                 { return d.LinkSpeed() }
+func (d kernelDevice) flaps() uint64                  { return d.LinkChanges() }
+func (d kernelDevice) close()                         { d.Close() }
+
+func (d kernelDevice) counters() (observe.PortCounters, error) {
+	s := d.Stats()
+	return observe.PortCounters{
+		RxPackets: s.RxPackets, TxPackets: s.TxPackets, RxBytes: s.RxBytes, TxBytes: s.TxBytes,
+		RxMissed: s.Missed, RxErrors: s.RxErrors, RxNoMbuf: s.NoMbuf, RxTruncated: s.Truncated,
+	}, nil
+}

@@ -1,0 +1,49 @@
+package appliance
+
+import (
+	"log/slog"
+	"sync/atomic"
+)
+
+// linkState is what was last known of a port's link. One goroutine looks; anybody may ask.
+type linkState struct {
+	down    atomic.Pointer[string] // what is wrong, empty where the link is up; nil: nobody has looked yet
+	changes atomic.Uint64
+	flaps   uint64 // of the device, when it was last looked at
+}
+
+// look asks the device, counts what changed since, and logs a line about it.
+func (p *appliancePort) look() {
+	down, flaps := p.device.linkDown(), p.device.flaps()
+	first, was := true, ""
+	if old := p.link.down.Load(); old != nil {
+		first, was = false, *old
+	}
+	p.link.down.Store(&down)
+	between := flaps - p.link.flaps // that the kernel told of
+	p.link.flaps = flaps
+	changed := first && down != "" || !first && (down == "") != (was == "")
+	switch {
+	case changed && !first:
+		p.link.changes.Add(max(between, 1))
+	case !first:
+		p.link.changes.Add(between)
+	}
+	switch {
+	case changed && down == "":
+		slog.Info("port: link is up", "port", p.name)
+	case changed:
+		slog.Warn("port: link is down", "port", p.name, "reason", down)
+	case !first && down != was:
+		slog.Warn("port: link is still down", "port", p.name, "reason", down)
+	case !first && between > 0:
+		slog.Warn("port: link was down for a moment", "port", p.name, "changes", between)
+	}
+}
+
+// lookAtLinks asks all devices.
+func (a *Appliance) lookAtLinks() {
+	for _, p := range a.ports {
+		p.look()
+	}
+}

@@ -1,0 +1,388 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/engine/intgen"
+	"intsink/internal/netns"
+	"intsink/internal/wire"
+)
+
+// twoHosts puts the test's host (k-net, 10.66.0.1) and another one (k-host, 10.66.0.2, in a
+// namespace of its own, in which the returned function runs its argument) on both sides of
+// the sink's interfaces s-net and s-host. Offloads are as the kernel has them. in, in front of
+// a command, runs it in the other namespace.
+func twoHosts(t *testing.T, mtu int) (there func(func()), in string) {
+	t.Helper()
+	other := exec.Command("sleep", "600")
+	other.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { other.Process.Kill(); other.Wait() })
+	netns.Sh(t, fmt.Sprintf(`
+ip link set lo up
+for i in net host; do
+	ip link add s-$i mtu %[1]d type veth peer name k-$i mtu %[1]d
+	sysctl -qw net.ipv6.conf.s-$i.disable_ipv6=1 net.ipv6.conf.k-$i.accept_dad=0
+	ip link set s-$i up
+done
+ip link set k-net up
+ip addr add 10.66.0.1/24 dev k-net
+ip addr add fd66::1/64 dev k-net nodad
+ip link set k-host netns %[2]d
+in="nsenter -t %[2]d -n"
+$in sysctl -qw net.ipv6.conf.default.accept_dad=0
+$in ip link set lo up
+$in ip link set k-host up
+$in ip addr add 10.66.0.2/24 dev k-host
+$in ip addr add fd66::2/64 dev k-host nodad`, mtu, other.Process.Pid))
+	in = fmt.Sprintf("nsenter -t %d -n ", other.Process.Pid)
+	return func(do func()) {
+		done := make(chan error)
+		go func() {
+			runtime.LockOSThread() // and never unlocked: the thread ends in the other namespace
+			f, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", other.Process.Pid))
+			if err == nil {
+				err = unix.Setns(int(f.Fd()), unix.CLONE_NEWNET)
+				f.Close()
+			}
+			if err == nil {
+				do()
+			}
+			done <- err
+		}()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}, in
+}
+
+// plainFrame is a frame without INT.
+func plainFrame() []byte {
+	f := intgen.Flow{
+		Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1"), Proto: intgen.UDP, SrcPort: 1024, DstPort: 8000,
+	}
+	return f.Frame(60, 1)
+}
+
+// kernelPorts is a configuration of two ports.
+func kernelPorts(network, host string) string {
+	text := strings.Replace(config("udp_port = 5000"), "net_null0", network, 1)
+	text = strings.Replace(text, "net_null1", host, 1)
+	return small + strings.Replace(text, "192.0.2.10:8555", "127.0.0.1:9", 1)
+}
+
+// echo answers all that comes, by TCP and by UDP, until the test ends.
+func echo(t *testing.T, address string) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	u, err := net.ListenPacket("udp", address)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	t.Cleanup(func() { l.Close(); u.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() { io.Copy(c, c); c.(*net.TCPConn).CloseWrite() }()
+		}
+	}()
+	go func() {
+		b := make([]byte, 65536)
+		for {
+			n, from, err := u.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			u.WriteTo(b[:n], from)
+		}
+	}()
+}
+
+// pattern is n bytes that repeat late.
+func pattern(n int) []byte {
+	b := make([]byte, n)
+	for i := 0; i+8 <= n; i += 8 {
+		binary.LittleEndian.PutUint64(b[i:], uint64(i)*0x9e3779b97f4a7c15)
+	}
+	return b
+}
+
+// bulk sends n bytes over TCP, and compares what comes back.
+func bulk(t *testing.T, address string, n int) {
+	t.Helper()
+	c, err := net.DialTimeout("tcp", address, 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(60 * time.Second))
+	data := pattern(n)
+	go func() { c.Write(data); c.(*net.TCPConn).CloseWrite() }()
+	h := sha256.New()
+	if got, err := io.Copy(h, c); got != int64(n) || err != nil || [32]byte(h.Sum(nil)) != sha256.Sum256(data) {
+		t.Fatalf("%s: %d bytes of %d came back, or others: %v", address, got, n, err)
+	}
+}
+
+// datagram sends n bytes over UDP, in fragments where they do not fit, and compares what
+// comes back.
+func datagram(t *testing.T, address string, n int) {
+	t.Helper()
+	c, err := net.Dial("udp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	want, got := pattern(n), make([]byte, 65536)
+	c.Write(want)
+	c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if k, err := c.Read(got); err != nil || !bytes.Equal(got[:k], want) {
+		t.Errorf("%s: %d of %d bytes came back: %v", address, k, n, err)
+	}
+}
+
+// balanced waits until both directions add up, and returns the metrics.
+func (r *running) balanced(t *testing.T) observetest.Exposition {
+	t.Helper()
+	return r.wait(t, "received = forwarded + dropped, and = what the ports received", func(p observetest.Exposition) bool {
+		ports := 0.0
+		for name, n := range p.Series {
+			if strings.HasPrefix(name, "intsink_port_rx_packets_total") {
+				ports += n
+			}
+		}
+		for _, direction := range []string{"to_host", "to_network"} {
+			of := func(metric string) (sum float64) {
+				for name, n := range p.Series {
+					if strings.HasPrefix(name, metric+"{") && strings.Contains(name, `direction="`+direction+`"`) {
+						sum += n
+					}
+				}
+				return sum
+			}
+			received := of("intsink_received_packets_total")
+			if ports -= received; received != of("intsink_forwarded_packets_total")+of("intsink_dropped_packets_total") {
+				return false
+			}
+		}
+		return ports == 0
+	})
+}
+
+// TestKernelPortsPassEverything: fragments, jumbo frames and bulk TCP between two hosts
+// with all their offloads, through either way to write a kernel interface, with one
+// worker and with two.
+func TestKernelPortsPassEverything(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	for _, c := range []struct {
+		mtu           int
+		network, host string
+		lcores        string
+	}{
+		{1500, "kernel:s-net", "kernel:s-host", "0"},
+		{9000, "net_af_packet0,iface=s-net,framesz=2048", "net_af_packet1,iface=s-host,qpairs=2", "0-1"},
+	} {
+		there, _ := twoHosts(t, c.mtu)
+		there(func() { echo(t, "[::]:7") })
+		r := startRun(t, strings.Replace(kernelPorts(c.network, c.host), "dpdk {", fmt.Sprintf("dpdk {\nlcores = %q", c.lcores), 1))
+		r.ready(t)
+		for _, a := range []string{"10.66.0.2", "fd66::2"} {
+			netns.Sh(t, fmt.Sprintf("ping -q -c 5 -i 0.01 -W 5 -s 4000 %s; ping -q -c 2 -i 0.01 -W 5 -s %d -M do %s", a, c.mtu-48, a))
+			a = net.JoinHostPort(a, "7")
+			for _, n := range []int{1, 1472, 1473, 4000, 30000} {
+				datagram(t, a, n)
+			}
+			bulk(t, a, 8<<20)
+		}
+		p := r.balanced(t)
+		for name, n := range p.Series {
+			if n != 0 && (strings.HasPrefix(name, "intsink_dropped") || strings.Contains(name, "_missed") || strings.Contains(name, "_errors") ||
+				strings.Contains(name, "_truncated") || strings.Contains(name, "_nombuf")) {
+				t.Errorf("%s %v", name, n)
+			}
+		}
+		if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "all mbufs returned") {
+			t.Errorf("exit code %d: %s", code, r.stderr)
+		}
+		netns.Sh(t, "ip link del s-net; ip link del s-host")
+	}
+}
+
+// ready waits until /readyz says so.
+func (r *running) ready(t *testing.T) {
+	t.Helper()
+	r.readyz(t, "ok")
+}
+
+// readyz waits until /readyz has want in it.
+func (r *running) readyz(t *testing.T, want string) {
+	t.Helper()
+	got := ""
+	for range 1000 {
+		if got = r.get(t, "/readyz"); strings.Contains(got, want) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("/readyz: %q, want %q in it", got, want)
+}
+
+// TestKernelPortsFollowTheirInterfaces: carrier, switch, deletion: /readyz, metrics and log say
+// so, and traffic flows again afterwards. A second sink is refused.
+func TestKernelPortsFollowTheirInterfaces(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	there, in := twoHosts(t, 1500)
+	const asOnTheWire = "ethtool -K %s tx off tso off gso off >/dev/null\n" // net_pcap does not undo what they do
+	netns.Sh(t, fmt.Sprintf(asOnTheWire+in+asOnTheWire, "k-net", "k-host"))
+	there(func() { echo(t, "[::]:7") })
+	r := startRun(t, kernelPorts("kernel:s-net", "net_pcap0,iface=s-host"))
+	r.ready(t)
+	datagram(t, "10.66.0.2:7", 100)
+
+	second := startRun(t, kernelPorts("kernel:s-net", "kernel:s-host"))
+	<-second.ended
+	if want := fmt.Sprintf(`port "network": interface "s-net" is in use by process %d`, r.cmd.Process.Pid); !strings.Contains(second.stderr.String(), want) ||
+		second.cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("the second sink: %s, want %q in it", second.stderr, want)
+	}
+
+	changes := func(port string, n float64) {
+		t.Helper()
+		r.wait(t, fmt.Sprintf("%v changes of the link of %s", n, port), func(p observetest.Exposition) bool {
+			return p.Series[fmt.Sprintf(`intsink_port_link_changes_total{port=%q}`, port)] == n
+		})
+	}
+	for _, c := range []struct {
+		do, readyz, port string
+		changes          float64
+	}{
+		{"ip link set k-net down", `port "network": link is down: interface s-net has no carrier`, "network", 1},
+		{"ip link set k-net up", "ok", "network", 2},
+		{"ip link set s-host down", `port "host": link is down: interface s-host is switched off: ip link set s-host up`, "host", 1},
+		{"ip link set s-host up", "ok", "host", 2},
+		{"ip link del s-net", `port "network": link is down: interface s-net is gone`, "network", 3},
+		{`
+ip link add s-net type veth peer name k-net
+sysctl -qw net.ipv6.conf.s-net.disable_ipv6=1
+ip link set s-net up
+ip link set k-net up
+ip addr add 10.66.0.1/24 dev k-net
+` + fmt.Sprintf(asOnTheWire, "k-net"), "ok", "network", 4},
+	} {
+		netns.Sh(t, c.do)
+		r.readyz(t, c.readyz)
+		changes(c.port, c.changes)
+	}
+	bulk(t, "10.66.0.2:7", 1<<20)
+	if p := r.balanced(t); p.Series[`intsink_port_link_up{port="network"}`] != 1 {
+		t.Error("intsink_port_link_up is 0")
+	}
+	if code := r.stop(t, 10*time.Second); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	for _, want := range []string{
+		`port=network reason="interface s-net has no carrier"`, "link is down", "link is up",
+		`port=host reason="interface s-host is switched off`, `port=network reason="interface s-net is gone"`,
+	} {
+		if !strings.Contains(r.stderr.String(), want) {
+			t.Errorf("the log lacks %q:\n%s", want, r.stderr)
+		}
+	}
+}
+
+// TestKernelPortsKeepTags: frames with INT and tags lose the INT and nothing else; gen --live
+// keeps tags, too.
+func TestKernelPortsKeepTags(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	netns.Sh(t, `
+sysctl -qw net.ipv6.conf.default.disable_ipv6=1
+ip link set lo up
+for i in a b c; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2000; ip link set $i-near up; ip link set $i-far up; done`)
+	// a-near -> a-far gen --live b-near -> b-far sink c-near -> c-far
+	r := startRun(t, kernelPorts("kernel:b-far", "kernel:c-near"))
+	r.ready(t)
+	live := exec.Command(os.Args[0], "gen", "--live", "a-far,b-near", "--hops", "3")
+	live.Env = append(os.Environ(), "INTSINK_TEST_MAIN=1")
+	if err := live.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { live.Process.Kill(); live.Wait() }()
+	source, err := wire.Open("a-near")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink, err := wire.Open("c-far")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stop atomic.Bool
+	arrived := make(chan []byte, 1000)
+	var receiving sync.WaitGroup
+	receiving.Go(func() { sink.Receive(&stop, func(b []byte) { arrived <- bytes.Clone(b) }) })
+	defer func() { stop.Store(true); receiving.Wait() }()
+	first := plainFrame()
+	for range 500 { // until all of them are there
+		source.Send(first)
+		select {
+		case <-arrived:
+		case <-time.After(20 * time.Millisecond):
+			continue
+		}
+		break
+	}
+	time.Sleep(100 * time.Millisecond)
+	for len(arrived) > 0 {
+		<-arrived
+	}
+	for _, tags := range [][]uint32{nil, {0x81000007}, {0x88a80123}, {0x88a8e123, 0x81000007}, {0x81000001, 0x81000002}} {
+		f := plainFrame()
+		for i := len(tags) - 1; i >= 0; i-- {
+			f = append(binary.BigEndian.AppendUint32(bytes.Clone(f[:12]), tags[i]), f[12:]...)
+		}
+		source.Send(f)
+		select {
+		case got := <-arrived:
+			if !bytes.Equal(got, f) {
+				t.Errorf("tags %x: got %x, want %x", tags, got, f)
+			}
+		case <-time.After(5 * time.Second):
+			t.Errorf("tags %x: nothing arrived", tags)
+		}
+	}
+	r.wait(t, "INT in all of them", func(p observetest.Exposition) bool {
+		return p.Series[`intsink_int_packets_total{link="edge",type="md"}`] >= 6
+	})
+}
