@@ -18,7 +18,7 @@ func visitReport(v schema.Visitor, r *Report) {
 		return true
 	}))
 	v.Attr("metadata", schema.Choices(&r.Metadata, "metadata", reportMetadata...).OrNone())
-	v.Attr("fragment", schema.Integer(&r.Fragment, 0, maxFragment))
+	v.Attr("fragment", schema.Integer(&r.Fragment, 0, MaxFragment))
 	v.Attr("inner", schema.Checked(schema.Choice(&r.Inner, "ip", "ethernet"), func(x *schema.Expr) bool {
 		if r.Inner == "ip" && r.Version == "0.5" {
 			return x.Fail(`version 0.5 carries packets from the Ethernet header on only: "ethernet"`)
@@ -71,6 +71,6 @@ func visitCollector(v schema.Visitor, c *Collector) {
 // reportMetadata is what the sink can say of itself, in the order of RepMdBits.
 var reportMetadata = []string{"interfaces", "hop_latency", "queue", "ingress_timestamp", "egress_timestamp", "tx_utilization", "buffer"}
 
-// maxFragment is a jumbo frame's worth. A report of 255 words or more is the last
+// MaxFragment is a jumbo frame's worth. A report of 255 words or more is the last
 // of its packet.
-const maxFragment = 8192
+const MaxFragment = 8192

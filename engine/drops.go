@@ -36,7 +36,7 @@ func (w *Worker) refused(p *linkState, from Direction, b *burst, l *lost) {
 			continue
 		}
 		if place == int(l.place[next]) {
-			w.refusedOne(p, from, b, flowOf[i], b.drop[next].Bytes(), l.why[next])
+			w.refusedOne(p, from, b, flowOf[i], b.drop[next], l.why[next])
 			next++
 		}
 		place++
@@ -44,7 +44,7 @@ func (w *Worker) refused(p *linkState, from Direction, b *burst, l *lost) {
 }
 
 // refusedOne counts and reports a packet of flow f, nil where it belongs to none.
-func (w *Worker) refusedOne(p *linkState, from Direction, b *burst, f *flows.Flow, frame []byte, why DropReason) {
+func (w *Worker) refusedOne(p *linkState, from Direction, b *burst, f *flows.Flow, frame *mbuf.Mbuf, why DropReason) {
 	switch {
 	case f == nil:
 		if set, count := w.noFlowDrop(p, from, why, b.now); set != 0 {
@@ -68,5 +68,5 @@ func (w *Worker) congested(p *linkState, b *burst, j int) {
 	if len(w.rules.Watches) > 0 { // else no packet has a flow
 		f = b.flow[j]
 	}
-	w.refusedOne(p, ToHost, b, f, b.vec[i].Bytes(), DropCongested)
+	w.refusedOne(p, ToHost, b, f, b.vec[i], DropCongested)
 }

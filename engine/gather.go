@@ -10,7 +10,8 @@ import (
 )
 
 // gather makes the first packet of left, and those after it that are reported alike, the
-// run, and returns the others.
+// run, and returns the others. The run is empty where the fragment of the first packet
+// goes beyond its first buffer.
 func (w *Worker) gather(b *burst, left uint64) (rest uint64) {
 	r, j := &w.run, bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)
 	first := &b.info[b.places[j]&(mbuf.MaxBurst-1)]
@@ -22,17 +23,18 @@ func (w *Worker) gather(b *burst, left uint64) (rest uint64) {
 	for ; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
 		i := b.places[j] & (mbuf.MaxBurst - 1)
-		t, inner := w.innerOf(b, i)
-		if r.n > 0 && t != r.inType || !alike.has(b, j, &b.info[i]) {
+		t, from, to := w.fragmentOf(b, i)
+		f := b.vec[i].Bytes()
+		if r.n > 0 && t != r.inType || to > len(f) || !alike.has(b, j, &b.info[i]) {
 			break
 		}
 		r.inType = t
-		r.add(j, inner)
+		r.add(j, f[from:to:to])
 	}
 	return left
 }
 
-// gatherUDPv4 is gather of UDPv4 packets: innerOf, but that what is the same for all is
+// gatherUDPv4 is gather of UDPv4 packets: fragmentOf, but that what is the same for all is
 // asked once.
 func (r *run) gatherUDPv4(rules *ReportRules, b *burst, alike shared, left uint64) (rest uint64) {
 	from, to := uint(udpv4L3), uint(udpv4L3+rules.Fragment)
@@ -53,9 +55,9 @@ func (r *run) gatherUDPv4(rules *ReportRules, b *burst, alike shared, left uint6
 			break
 		}
 		f := vec[i].Bytes()
-		end := min(uint(info.Size+info.Removed), uint(len(f)))
-		if end > to {
-			end = to
+		end := min(uint(info.Size+info.Removed), to)
+		if end > uint(len(f)) {
+			break
 		}
 		r.inner[n&(mbuf.MaxBurst-1)], r.hash[n&(mbuf.MaxBurst-1)] = f[from:end:end], uint8(j)
 		n++

@@ -100,7 +100,7 @@ func (w *Worker) unsound(p *linkState, b *burst, i int) {
 		set |= d
 	}
 	if set != 0 {
-		w.reportFrame(p, ToHost, b, set, b.vec[i].Bytes(), DropMalformed, drops)
+		w.reportFrame(p, ToHost, b, set, b.vec[i], DropMalformed, drops)
 	}
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"math/bits"
 
+	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
@@ -24,12 +25,14 @@ func (w *Worker) report(p *linkState, b *burst) {
 		j := bits.TrailingZeros64(left)
 		info, collectors := &b.info[b.places[j]], w.rules.Watches[b.watch[j]].Collectors
 		if info.Type == inthdr.MD && collectors&x.perReport == 0 && x.hasTemplate(info) {
-			left = w.gather(b, left)
-			x.together(&w.run, collectors, b.now)
-		} else {
-			w.reportOne(b, j, collectors)
-			left &= left - 1
+			if rest := w.gather(b, left); w.run.n > 0 {
+				x.together(&w.run, collectors, b.now)
+				left = rest
+				continue
+			}
 		}
+		w.reportOne(b, j, collectors)
+		left &= left - 1
 	}
 }
 
@@ -89,7 +92,7 @@ func (w *Worker) ofFlow(f *flows.Flow, set event.Set) subject {
 
 // reportDrop reports a packet of f that was dropped as frame. drops is how many
 // there were since the last such report.
-func (w *Worker) reportDrop(p *linkState, b *burst, f *flows.Flow, set event.Set, frame []byte, why DropReason, drops uint32) {
+func (w *Worker) reportDrop(p *linkState, b *burst, f *flows.Flow, set event.Set, frame *mbuf.Mbuf, why DropReason, drops uint32) {
 	s := w.ofFlow(f, set)
 	w.reportFrameOf(p, ToHost, b, &s, frame, why, drops)
 }
@@ -98,7 +101,7 @@ func (w *Worker) reportDrop(p *linkState, b *burst, f *flows.Flow, set event.Set
 // starts with the Ethernet header; drops is what a drop report counts.
 //
 //go:noinline
-func (w *Worker) reportFrame(p *linkState, from Direction, b *burst, set event.Set, frame []byte, why DropReason, drops uint32) {
+func (w *Worker) reportFrame(p *linkState, from Direction, b *burst, set event.Set, frame *mbuf.Mbuf, why DropReason, drops uint32) {
 	if collectors := w.eventCollectors.of(set); collectors != 0 {
 		s := subject{set: set, priority: set.Priority(false), collectors: collectors, inType: report.None}
 		w.reportFrameOf(p, from, b, &s, frame, why, drops)
@@ -107,11 +110,11 @@ func (w *Worker) reportFrame(p *linkState, from Direction, b *burst, set event.S
 
 // reportFrameOf reports s with the first bytes of a whole frame: a word less than
 // otherwise, for a drop reason has taken one.
-func (w *Worker) reportFrameOf(p *linkState, from Direction, b *burst, s *subject, frame []byte, why DropReason, drops uint32) {
+func (w *Worker) reportFrameOf(p *linkState, from Direction, b *burst, s *subject, frame *mbuf.Mbuf, why DropReason, drops uint32) {
 	w.measure(p, from, b)
 	s.reason, s.drops = why.code(), drops
 	if n := w.rules.Report.Fragment - 4; n > 0 {
-		s.inType, s.inner = report.Ethernet, frame[:min(n, len(frame))]
+		s.inType, s.inner = report.Ethernet, w.bytesOf(frame, 0, n)
 	}
 	w.feedReport(s.set, s.flow, b.now)
 	w.reporter.report(s, b.now)
@@ -121,34 +124,3 @@ func (w *Worker) reportFrameOf(p *linkState, from Direction, b *burst, s *subjec
 func (w *Worker) losses(now int64) {
 	w.detector.Lossy(now, w.rematch, func(f *flows.Flow) { w.reportFlow(event.Loss.Set(), f, now) })
 }
-
-// innerOf are the inner contents of a report of packet i: its first bytes, INT
-// included, from the outermost layers on. Trailing Ethernet padding is not part of the
-// packet.
-func (w *Worker) innerOf(b *burst, i uint8) (t report.InType, inner []byte) {
-	info := &b.info[i]
-	from, end := uint16(udpv4L3), info.Size+info.Removed
-	t = report.IPv4
-	if !info.UDPv4 {
-		l := &b.layers[i]
-		if info.Depth > 0 {
-			l = &b.outers[i][0]
-		}
-		from, end = l.L3, l.End
-		if l.IPVersion == 6 {
-			t = report.IPv6
-		}
-	}
-	rules := &w.rules.Report
-	if rules.Fragment == 0 {
-		return report.None, nil
-	}
-	if rules.Ethernet {
-		from, t = 0, report.Ethernet
-	}
-	f := b.vec[i].Bytes()
-	return t, f[from:min(int(from)+rules.Fragment, int(end), len(f))]
-}
-
-// udpv4L3 is where IP starts in a frame of inthdr.Info.UDPv4.
-const udpv4L3 = 14

@@ -21,7 +21,7 @@ func (w *Worker) toNetwork(p *linkState, b *burst) {
 		if status == packet.OK && w.locator.Find(f, l, info, &b.outers[0]) == inthdr.Sound {
 			p.counters.Leaked++
 			if set := w.noFlowEvent(p, event.Leak, b.now); set != 0 {
-				w.reportFrame(p, ToNetwork, b, set, f, 0, 0)
+				w.reportFrame(p, ToNetwork, b, set, m, 0, 0)
 			}
 		}
 		if station != nil && maybeNeighbor(status, l) {

@@ -64,6 +64,7 @@ type Worker struct {
 	queries queries
 
 	checksums checksumSample
+	fragment  [fragmentRoom]byte // of a packet whose first buffer has less
 
 	counters Counters
 	pace     pace

@@ -24,6 +24,7 @@ func TestSizesAgree(t *testing.T) {
 		{"collectors of a watch", conf.MaxCollectors, int(unsafe.Sizeof(engine.Watch{}.Collectors)) * 8},
 		{"priorities", conf.Priorities, int(event.NumPriorities)},
 		{"bytes of a flow", conf.FlowBytes, flows.Bytes},
+		{"fragment", conf.MaxFragment, engine.MaxFragment},
 		{"burst", conf.Burst, mbuf.MaxBurst},
 	} {
 		if s.conf != s.own {

@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"intsink/dpdk/mbuf"
+	"intsink/engine/report"
+)
+
+// MaxFragment is the longest fragment of a packet in a report in bytes.
+const MaxFragment = 8192
+
+// fragmentRoom is what a fragment takes that is put together, with what stands in front
+// of IP: Ethernet, eight VLAN tags, eight MPLS labels.
+const fragmentRoom = MaxFragment + 14 + 8*4 + 8*4
+
+// fragmentOf is what a report shows of packet i, as offsets in its frame: its first bytes,
+// INT included, from the outermost layers on. Trailing Ethernet padding is not part of the
+// packet.
+func (w *Worker) fragmentOf(b *burst, i uint8) (t report.InType, from, to int) {
+	info := &b.info[i]
+	l3, end := uint16(udpv4L3), info.Size+info.Removed
+	t = report.IPv4
+	if !info.UDPv4 {
+		l := &b.layers[i]
+		if info.Depth > 0 {
+			l = &b.outers[i][0]
+		}
+		l3, end = l.L3, l.End
+		if l.IPVersion == 6 {
+			t = report.IPv6
+		}
+	}
+	rules := &w.rules.Report
+	if rules.Fragment == 0 {
+		return report.None, 0, 0
+	}
+	from = int(l3)
+	if rules.Ethernet {
+		from, t = 0, report.Ethernet
+	}
+	return t, from, min(from+rules.Fragment, int(end))
+}
+
+// innerOf are the inner contents of a report of packet i.
+func (w *Worker) innerOf(b *burst, i uint8) (report.InType, []byte) {
+	t, from, to := w.fragmentOf(b, i)
+	return t, w.bytesOf(b.vec[i], from, to)
+}
+
+// bytesOf returns bytes [from, to) of the packet m, or as many as it has. Where its first
+// buffer has less they are put together, valid until the next call.
+func (w *Worker) bytesOf(m *mbuf.Mbuf, from, to int) []byte {
+	f := m.Bytes()
+	if to > len(f) && len(f) < m.PktLen() {
+		f = m.AppendTo(w.fragment[:0], min(to, len(w.fragment)))
+	}
+	to = min(to, len(f))
+	return f[min(from, to):to]
+}
+
+// udpv4L3 is where IP starts in a frame of inthdr.Info.UDPv4.
+const udpv4L3 = 14

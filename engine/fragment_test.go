@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"bytes"
+	"net/netip"
+	"testing"
+
+	"intsink/dpdk/mbuf"
+	"intsink/dpdk/ring"
+	"intsink/engine/event"
+	"intsink/engine/intgen"
+	"intsink/engine/report"
+	"intsink/flows"
+)
+
+// longBed reports 7000 bytes of every packet in report packets of 9000.
+func longBed(t *testing.T, change func(*Rules)) *bed {
+	b := newBed(t, func(r *Rules) {
+		r.Watches[0].Policy.Sample = 1
+		r.Report.Fragment, r.Report.MaxPayload = 7000, []int{9000 - 42}
+		change(r)
+	})
+	b.Worker.Close()
+	b.reports.Close()
+	var err error
+	if b.reports, err = mbuf.NewArena(64, 9400); err != nil {
+		t.Fatal(err)
+	}
+	b.Worker = NewWorker(WorkerConfig{
+		Links:      []Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
+		Collectors: []*ring.Ring{b.ring}, PacketPool: b.pool, ReportPool: b.reports,
+		NodeID: 3, HwID: 5, Seed: 7, Rules: b.rules, Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9},
+		Clock: func() int64 { return b.now },
+	})
+	return b
+}
+
+// chainOf is frame in a chain of buffers of at most these sizes, the last of which is
+// that of all that follow.
+func (b *bed) chainOf(frame []byte, sizes ...int) *mbuf.Mbuf {
+	b.t.Helper()
+	v := mbuf.NewVec()
+	var head *mbuf.Mbuf
+	for k := 0; len(frame) > 0; k++ {
+		if !b.pool.AllocBulk(v, 1) {
+			b.t.Fatal("no mbufs")
+		}
+		n := min(sizes[min(k, len(sizes)-1)], len(frame))
+		copy(v[0].SetLen(n), frame)
+		if frame = frame[n:]; head == nil {
+			head = v[0]
+		} else {
+			head.Chain(v[0])
+		}
+	}
+	return head
+}
+
+// TestFragmentsOfChains: a fragment has all of its bytes wherever the buffers of the
+// packet end, for a packet that is parsed as for those like it, with and without a
+// template.
+func TestFragmentsOfChains(t *testing.T) {
+	flow := intgen.Flow{Proto: intgen.UDP, SrcPort: 1024, DstPort: 8000, Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1")}
+	orig := flow.Frame(7900, 1)
+	for _, c := range []struct {
+		name   string
+		marked []byte
+		change func(*Rules)
+		want   int // bytes behind the Ethernet header
+	}{
+		{"by port", withINT(t, bytes.Clone(orig), nil), func(*Rules) {}, 7000},
+		{"by a UDP header of its own", withINT(t, bytes.Clone(orig), func(s *intgen.Source, _ []intgen.Hop) { s.Marking = intgen.ByNewUDP }), func(*Rules) {}, 7000},
+		{"explained", withINT(t, bytes.Clone(orig), nil), func(r *Rules) { r.Report.Explain = true }, report.MaxTLVData},
+		{"version 1.0", withINT(t, bytes.Clone(orig), nil), func(r *Rules) { r.Report.Format = report.Format10 }, 7000},
+	} {
+		for _, sizes := range [][]int{{2048}, {70, 1, 2000}, {1600, 2000}, {129, 129, 129, 129, 2048}} {
+			t.Run(c.name, func(t *testing.T) {
+				b := longBed(t, c.change)
+				for k := range 4 {
+					b.host.tx = nil
+					b.burst.vec[0], b.burst.vec[1] = b.chainOf(c.marked, sizes...), b.chainOf(c.marked, sizes...)
+					b.burst.n, b.burst.now = 2, b.now
+					b.toHost(&b.links[0], b.burst)
+					b.exchange(&b.links[0], b.burst)
+					b.step(2e6)
+					if len(b.host.tx) != 2 || !bytes.Equal(b.host.tx[0], orig) || !bytes.Equal(b.host.tx[1], orig) {
+						t.Fatalf("burst %d: another packet leaves", k)
+					}
+					got := b.sealed()
+					if len(got) != 2 {
+						t.Fatalf("burst %d: %d reports, want 2", k, len(got))
+					}
+					for _, p := range got {
+						if want := c.marked[14:][:c.want]; !bytes.Contains(p, want) {
+							t.Errorf("burst %d: a report of %d bytes lacks the fragment of %d", k, len(p), len(want))
+						}
+					}
+				}
+				b.balance()
+			})
+		}
+	}
+}
+
+// TestFramesOfChains: reports of packets that belong to no flow have as much.
+func TestFramesOfChains(t *testing.T) {
+	flow := intgen.Flow{Proto: intgen.UDP, SrcPort: 1024, DstPort: 8000, Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1")}
+	marked := withINT(t, flow.Frame(7900, 1), nil)
+	marked[46] = 0x70 // version 7
+	b := longBed(t, func(r *Rules) {
+		r.DropMalformed = true
+		r.Watches[0].Policy.Events |= event.Malformed.Set() | event.Drop.Set()
+	})
+	b.burst.vec[0], b.burst.n, b.burst.now = b.chainOf(marked, 100, 2048), 1, b.now
+	b.toHost(&b.links[0], b.burst)
+	b.exchange(&b.links[0], b.burst)
+	b.step(2e6)
+	got := b.sealed()
+	if len(got) != 1 || !bytes.Contains(got[0], marked[:6996]) {
+		t.Errorf("%d report packets; want one with 6996 bytes of the frame", len(got))
+	}
+	b.balance()
+}
