@@ -16,7 +16,6 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
-// fakeMachine has 8 CPUs and a name server that knows three names.
 // withoutHosts is c without the names of collectors, which a dump has as addresses.
 func withoutHosts(c *Config) *Config {
 	other := *c
@@ -27,6 +26,7 @@ func withoutHosts(c *Config) *Config {
 	return &other
 }
 
+// fakeMachine has 8 CPUs and a name server that knows three names.
 func fakeMachine() machine {
 	hosts := map[string][]netip.Addr{
 		"collector.example": {netip.MustParseAddr("198.51.100.7"), netip.MustParseAddr("2001:db8::7")},
