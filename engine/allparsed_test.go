@@ -16,7 +16,6 @@ import (
 // the same byte, whichever worker asks.
 type chainQueue struct {
 	*memQueue
-	whole bool // all in one
 }
 
 func (q *chainQueue) RxBurst(v *mbuf.Vec) int {
@@ -24,7 +23,7 @@ func (q *chainQueue) RxBurst(v *mbuf.Vec) int {
 	n := q.memQueue.RxBurst(v)
 	for i, f := range frames[:n] {
 		x := crc32.ChecksumIEEE(f)
-		if q.whole || x%4 != 0 || !q.pool.AllocBulk(tail, 1) {
+		if x%4 != 0 || !q.pool.AllocBulk(tail, 1) {
 			continue
 		}
 		cut := 1 + int(x>>8)%(len(f)-1)
@@ -88,7 +87,6 @@ func (b *linksBed) forget() {
 type round struct {
 	frames [4][][]byte // that arrive, by port
 	room   [4]int      // for what leaves
-	whole  bool        // without chains
 	reload bool
 	step   int64
 }
@@ -96,9 +94,7 @@ type round struct {
 func newRound(t *testing.T, r *rand.Rand, tap bool, nested [][]byte) (x round) {
 	for port := range x.frames {
 		if x.room[port] = unlimited; r.IntN(20) == 0 {
-			// The report of a packet without INT that a full port refuses shows its first
-			// segment, which the long way may have made longer.
-			x.room[port], x.whole = r.IntN(mbuf.MaxBurst), true
+			x.room[port] = r.IntN(mbuf.MaxBurst)
 		}
 		if r.IntN(3) == 0 || tap && port == 1 {
 			continue
@@ -165,7 +161,7 @@ func anyFrame(t *testing.T, r *rand.Rand, nested [][]byte) []byte {
 // live takes the worker through a round.
 func (b *linksBed) live(x *round) {
 	for i, q := range b.ports {
-		q.rx, q.tx, q.room, q.whole = x.frames[i], nil, x.room[i], x.whole
+		q.rx, q.tx, q.room = x.frames[i], nil, x.room[i]
 	}
 	b.Poll()
 	if x.reload {
@@ -227,7 +223,10 @@ func TestLongWayChangesNothing(t *testing.T) {
 				r.Watches[i].Policy.Thresholds.RefreshEvery = 5e6
 			}
 		},
-		"tap": func(r *Rules) { sample(r, 5) },
+		"tap":            func(r *Rules) { sample(r, 5) },
+		"long fragments": func(r *Rules) { r.Report.Fragment = 1200 },
+		"checksums kept": func(r *Rules) { sample(r, 3); r.INT.KeepChecksum = true },
+		"no Destination": func(r *Rules) { sample(r, 3); r.INT.Ignored[inthdr.Destination] = true },
 	} {
 		t.Run(name, func(t *testing.T) { sameTheLongWay(t, name == "tap", nested, change) })
 	}
