@@ -58,11 +58,13 @@ func TestSourcePort(t *testing.T) {
 		`source_port = 9000`:   {SourcePortMode: "fixed", SourcePort: 9000},
 		`source_port = "hash"`: {SourcePortMode: "hash"},
 	} {
-		c := mustParse(t, strings.Replace(base, `{ address = "192.0.2.10:8555" }`, "{\naddress = \"192.0.2.10:8555\"\n"+src+"\n}", 1))
-		got := c.Collectors[0]
-		if got.SourcePortMode != want.SourcePortMode || got.SourcePort != want.SourcePort {
-			t.Errorf("%q: %q %d", src, got.SourcePortMode, got.SourcePort)
-		}
+		t.Run(src, func(t *testing.T) {
+			c := mustParse(t, strings.Replace(base, `{ address = "192.0.2.10:8555" }`, "{\naddress = \"192.0.2.10:8555\"\n"+src+"\n}", 1))
+			got := c.Collectors[0]
+			if got.SourcePortMode != want.SourcePortMode || got.SourcePort != want.SourcePort {
+				t.Errorf("%q: %q %d", src, got.SourcePortMode, got.SourcePort)
+			}
+		})
 	}
 }
 
@@ -142,20 +144,24 @@ func TestDumpAddsNoWarnings(t *testing.T) {
 		"watch \"all\" {\n match { dscp = [1] }\n}":                                                                      0,
 		"watch \"all\" {}\nevents {\n profile = \"wan\"\n loss { window = 1024 }\n end_to_end { absolute = \"1ms\" }\n}": 0,
 	} {
-		_, d := parse("test.hcl", []byte(base+src), fakeMachine())
-		if d.Err() != nil || len(d.Warnings) != warnings {
-			t.Errorf("%s: %v %d warnings, want %d\n%s", src, d.Err(), len(d.Warnings), warnings, diagText(d.Warnings))
-			continue
-		}
-		_, again := parse("dump.hcl", mustParse(t, base+src).Dump(), fakeMachine())
-		sameWarnings(t, d, again)
+		t.Run(src, func(t *testing.T) {
+			_, d := parse("test.hcl", []byte(base+src), fakeMachine())
+			if d.Err() != nil || len(d.Warnings) != warnings {
+				t.Errorf("%s: %v %d warnings, want %d\n%s", src, d.Err(), len(d.Warnings), warnings, diagText(d.Warnings))
+				return
+			}
+			_, again := parse("dump.hcl", mustParse(t, base+src).Dump(), fakeMachine())
+			sameWarnings(t, d, again)
+		})
 	}
 }
 
 func TestLcoresText(t *testing.T) {
 	for want, list := range map[string][]int{"1-4": {1, 2, 3, 4}, "4,2-3,9": {4, 2, 3, 9}, "": nil} {
-		if got := lcoresText(list); got != want {
-			t.Errorf("%v: %q, want %q", list, got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := lcoresText(list); got != want {
+				t.Errorf("%v: %q, want %q", list, got, want)
+			}
+		})
 	}
 }

@@ -28,8 +28,10 @@ func TestMemTotal(t *testing.T) {
 	for src, want := range map[string]uint64{
 		"MemTotal:       65842236 kB\nMemFree: 1 kB\n": 65842236 << 10, "": 0, "MemTotal: x kB\n": 0, "MemFree: 7 kB": 0,
 	} {
-		if got := memTotal([]byte(src)); got != want {
-			t.Errorf("%q: %d", src, got)
-		}
+		t.Run(src, func(t *testing.T) {
+			if got := memTotal([]byte(src)); got != want {
+				t.Errorf("%q: %d", src, got)
+			}
+		})
 	}
 }

@@ -13,13 +13,15 @@ func TestDurationIsExact(t *testing.T) {
 		"0.000000000050m": 3, "1ms0.5us": time.Millisecond + 500, "0.5µs": 500, "+0.5us": 500,
 		"0.0001us": -1, "0.5ns": -1, "1.0000000001s": -1, "0.00000000005s": -1, "0." + strings.Repeat("0", 100) + "us": -1,
 	} {
-		c, d := parse("test.hcl", []byte(fmt.Sprintf("%swatch \"all\" {}\ndpdk { idle_sleep = %q }\n", base, s)), fakeMachine())
-		switch {
-		case (c == nil) != (want < 0):
-			t.Errorf("%s: %v", s, d.Err())
-		case c != nil && c.DPDK.IdleSleep != want:
-			t.Errorf("%s: %v, want %v", s, c.DPDK.IdleSleep, want)
-		}
+		t.Run(s, func(t *testing.T) {
+			c, d := parse("test.hcl", []byte(fmt.Sprintf("%swatch \"all\" {}\ndpdk { idle_sleep = %q }\n", base, s)), fakeMachine())
+			switch {
+			case (c == nil) != (want < 0):
+				t.Errorf("%s: %v", s, d.Err())
+			case c != nil && c.DPDK.IdleSleep != want:
+				t.Errorf("%s: %v, want %v", s, c.DPDK.IdleSleep, want)
+			}
+		})
 	}
 }
 
@@ -87,10 +89,12 @@ func TestExplainNeedsVersion2(t *testing.T) {
 		"report {\n explain = true\n fragment = 1024\n}":                               "at most 1020 bytes",
 		"report {\n explain = true\n fragment = 128\n coalesce { max_bytes = 270 }\n}": "one report with this fragment and metadata takes",
 	} {
-		_, d := parse("test.hcl", []byte(base+"watch \"all\" {}\n"+src), fakeMachine())
-		got := diagText(d.Errors) + diagText(d.Warnings)
-		if want == "" && got != "" || !strings.Contains(got, want) {
-			t.Errorf("%s: %q, want %q", src, got, want)
-		}
+		t.Run(src, func(t *testing.T) {
+			_, d := parse("test.hcl", []byte(base+"watch \"all\" {}\n"+src), fakeMachine())
+			got := diagText(d.Errors) + diagText(d.Warnings)
+			if want == "" && got != "" || !strings.Contains(got, want) {
+				t.Errorf("%s: %q, want %q", src, got, want)
+			}
+		})
 	}
 }

@@ -17,9 +17,11 @@ func TestArgumentsThatAreNone(t *testing.T) {
 		"why a b":           `and 2 are named`,
 		"decode --port x f": `--port "x": must be a whole number from 0 to 65535`,
 	} {
-		_, stderr, code := intsink(t, strings.Fields(args)...)
-		if code != 2 || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%s: exit code %d, %q", args, code, stderr)
-		}
+		t.Run(args, func(t *testing.T) {
+			_, stderr, code := intsink(t, strings.Fields(args)...)
+			if code != 2 || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("%s: exit code %d, %q", args, code, stderr)
+			}
+		})
 	}
 }

@@ -118,15 +118,17 @@ func TestPlainPacketsOfTunnels(t *testing.T) {
 	for marking, flags := range map[string]string{
 		byGRE: "--encap gre", byGPE: "--encap vxlan", byGeneve: "--encap geneve", byDSCP: "--encap dscp --tunnel vxlan",
 	} {
-		dir := t.TempDir()
-		in, orig, out := filepath.Join(dir, "in.pcap"), filepath.Join(dir, "orig.pcap"), filepath.Join(dir, "out.pcap")
-		must(t, append([]string{"gen", "--out", in, "--original", orig,
-			"--flows", "7", "--count", "700", "--plain", "0.5", "--latency-step-every", "90", "--size", "300"}, strings.Fields(flags)...)...)
-		conf := write(t, filepath.Join(dir, "c.hcl"), config(marking))
-		s := lastLine(t, must(t, "replay", "--config", conf, "--in", in, "--out", out, "--reports", filepath.Join(dir, "rep")))
-		if s.Forwarded != 700 || s.Reports["hop_latency"] == 0 || !sameFile(t, orig, out) {
-			t.Errorf("%s: summary %+v", flags, s)
-		}
+		t.Run(marking, func(t *testing.T) {
+			dir := t.TempDir()
+			in, orig, out := filepath.Join(dir, "in.pcap"), filepath.Join(dir, "orig.pcap"), filepath.Join(dir, "out.pcap")
+			must(t, append([]string{"gen", "--out", in, "--original", orig,
+				"--flows", "7", "--count", "700", "--plain", "0.5", "--latency-step-every", "90", "--size", "300"}, strings.Fields(flags)...)...)
+			conf := write(t, filepath.Join(dir, "c.hcl"), config(marking))
+			s := lastLine(t, must(t, "replay", "--config", conf, "--in", in, "--out", out, "--reports", filepath.Join(dir, "rep")))
+			if s.Forwarded != 700 || s.Reports["hop_latency"] == 0 || !sameFile(t, orig, out) {
+				t.Errorf("%s: summary %+v", flags, s)
+			}
+		})
 	}
 }
 
@@ -183,14 +185,16 @@ func TestFlagsThatContradict(t *testing.T) {
 		"--live a,b --encap geneve --hops 9":          `0 to 5`,
 		"--type mx --live a,b --path-change-after 1s": `need --type md`,
 	} {
-		args := append([]string{"gen"}, strings.Fields(flags)...)
-		if !strings.Contains(flags, "--live") {
-			args = append(args, "--out", filepath.Join(t.TempDir(), "x.pcap"))
-		}
-		_, stderr, code := intsink(t, args...)
-		if code != 2 || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%s: exit code %d, %q; want 2 and one line with %q", flags, code, stderr, want)
-		}
+		t.Run(flags, func(t *testing.T) {
+			args := append([]string{"gen"}, strings.Fields(flags)...)
+			if !strings.Contains(flags, "--live") {
+				args = append(args, "--out", filepath.Join(t.TempDir(), "x.pcap"))
+			}
+			_, stderr, code := intsink(t, args...)
+			if code != 2 || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("%s: exit code %d, %q; want 2 and one line with %q", flags, code, stderr, want)
+			}
+		})
 	}
 }
 

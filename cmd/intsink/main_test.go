@@ -136,10 +136,12 @@ func TestReplayRefusesWithOneClearError(t *testing.T) {
 		{garbage, "not a pcap or pcapng capture"},
 		{filepath.Join(dir, "missing.pcap"), "no such file"},
 	} {
-		_, stderr, code := intsink(t, "replay", "--config", conf, "--in", c.in, "--out", dir+"/o", "--reports", dir+"/r")
-		if code != 1 || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("replay of %s: exit code %d, %q; want 1 and one line with %q", c.in, code, stderr, c.want)
-		}
+		t.Run(c.in, func(t *testing.T) {
+			_, stderr, code := intsink(t, "replay", "--config", conf, "--in", c.in, "--out", dir+"/o", "--reports", dir+"/r")
+			if code != 1 || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("replay of %s: exit code %d, %q; want 1 and one line with %q", c.in, code, stderr, c.want)
+			}
+		})
 	}
 }
 
@@ -149,11 +151,13 @@ func TestRunRefusesDevicesThatAreNotThere(t *testing.T) {
 		"net_pcap0,rx_pcap=/no/such/file": "/no/such/file",
 		"net_nothing0":                    "check the driver's name",
 	} {
-		text := strings.Replace(config("udp_port = 5000"), "net_null0", device, 1)
-		conf := write(t, filepath.Join(dir, "c.hcl"), "dpdk {\n  mbufs = 4096\n}\nflows { capacity = 1024 }\nhttp { listen = \"\" }\n"+text)
-		_, stderr, code := intsink(t, "run", "--config", conf)
-		if code != 1 || !strings.Contains(stderr, `port "network"`) || !strings.Contains(stderr, want) {
-			t.Errorf("%s: exit code %d\n%s", device, code, stderr)
-		}
+		t.Run(device, func(t *testing.T) {
+			text := strings.Replace(config("udp_port = 5000"), "net_null0", device, 1)
+			conf := write(t, filepath.Join(dir, "c.hcl"), "dpdk {\n  mbufs = 4096\n}\nflows { capacity = 1024 }\nhttp { listen = \"\" }\n"+text)
+			_, stderr, code := intsink(t, "run", "--config", conf)
+			if code != 1 || !strings.Contains(stderr, `port "network"`) || !strings.Contains(stderr, want) {
+				t.Errorf("%s: exit code %d\n%s", device, code, stderr)
+			}
+		})
 	}
 }

@@ -130,18 +130,20 @@ func TestPlanOfOddCaptures(t *testing.T) {
 		{"a year's gap", []int64{0, 365 * day}, [][]byte{f, f}, 2, 1, ""},
 		{"the end of time", []int64{0, math.MaxInt64 - captureStart - 2e9}, [][]byte{f, f}, 2, 1, ""},
 	} {
-		path := classic(t, filepath.Join(t.TempDir(), "in"), 262144, c.times, c.frames...)
-		if c.name == "the end of time" {
-			path = write(t, path, string(slices.Concat(section(), iface(layers.LinkTypeEthernet),
-				enhanced(0, captureStart/1000, f), enhanced(0, math.MaxInt64/1000-1e6, f))))
-		}
-		p, stderr := planned(t, path, "")
-		if p.Packets.Received != c.received || p.Event("flow_end").Reports.Total != c.ends {
-			t.Errorf("%s: %+v", c.name, p)
-		}
-		if !strings.Contains(stderr, c.warning) || c.warning == "" && stderr != "" {
-			t.Errorf("%s: stderr %q, want %q", c.name, stderr, c.warning)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			path := classic(t, filepath.Join(t.TempDir(), "in"), 262144, c.times, c.frames...)
+			if c.name == "the end of time" {
+				path = write(t, path, string(slices.Concat(section(), iface(layers.LinkTypeEthernet),
+					enhanced(0, captureStart/1000, f), enhanced(0, math.MaxInt64/1000-1e6, f))))
+			}
+			p, stderr := planned(t, path, "")
+			if p.Packets.Received != c.received || p.Event("flow_end").Reports.Total != c.ends {
+				t.Errorf("%s: %+v", c.name, p)
+			}
+			if !strings.Contains(stderr, c.warning) || c.warning == "" && stderr != "" {
+				t.Errorf("%s: stderr %q, want %q", c.name, stderr, c.warning)
+			}
+		})
 	}
 }
 

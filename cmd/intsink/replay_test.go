@@ -163,14 +163,16 @@ func TestWhatACaptureLacksIsSaid(t *testing.T) {
 		{"pcapng cut in a header", ng[:len(ng)-len(enhanced(0, at, f))+3], 1, "after packet 1: the last 3 bytes of the file"},
 		{"pcapng with garbage", slices.Concat(ng, slices.Repeat([]byte{0xff}, 64), enhanced(0, at, f)), 2, "cut short or damaged after packet 2"},
 	} {
-		path := write(t, filepath.Join(dir, c.name), string(c.capture))
-		r := replayFile(t, path, "")
-		if r.code != 0 || int(r.summary.Received) != c.received || !strings.Contains(r.stderr, c.want) || (c.want == "") != (r.stderr == "") {
-			t.Errorf("%s: exit code %d, received %d, %q; want %d and %q", c.name, r.code, r.summary.Received, r.stderr, c.received, c.want)
-		}
-		if _, stderr, _ := intsink(t, "decode", path); !strings.Contains(stderr, c.want) || c.want == "" && strings.Contains(stderr, "warning") {
-			t.Errorf("%s: decode says %q, want %q", c.name, stderr, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			path := write(t, filepath.Join(dir, c.name), string(c.capture))
+			r := replayFile(t, path, "")
+			if r.code != 0 || int(r.summary.Received) != c.received || !strings.Contains(r.stderr, c.want) || (c.want == "") != (r.stderr == "") {
+				t.Errorf("%s: exit code %d, received %d, %q; want %d and %q", c.name, r.code, r.summary.Received, r.stderr, c.received, c.want)
+			}
+			if _, stderr, _ := intsink(t, "decode", path); !strings.Contains(stderr, c.want) || c.want == "" && strings.Contains(stderr, "warning") {
+				t.Errorf("%s: decode says %q, want %q", c.name, stderr, c.want)
+			}
+		})
 	}
 }
 

@@ -60,17 +60,19 @@ func TestTimeNeverRunsBackwards(t *testing.T) {
 		"every other behind":  func(i int) int64 { return int64(1e6 + i*10000 - i%2*15000) },
 		"ever earlier":        func(i int) int64 { return int64((n - i) * 1e9) },
 	} {
-		times := make([]int64, n)
-		for i := range times {
-			times[i] = at(i)
-		}
-		r := replayFile(t, classic(t, filepath.Join(t.TempDir(), "in"), 65535, times, frames...), "")
-		if r.summary.Reports["new_flow"] != n || !strings.Contains(r.stderr, "have an earlier time than one before them") {
-			t.Errorf("%s: %+v, %q", name, r.summary, r.stderr)
-		}
-		if got := timesOf(r.out); !slices.IsSorted(got) {
-			t.Errorf("%s: OUT runs backwards: %v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			times := make([]int64, n)
+			for i := range times {
+				times[i] = at(i)
+			}
+			r := replayFile(t, classic(t, filepath.Join(t.TempDir(), "in"), 65535, times, frames...), "")
+			if r.summary.Reports["new_flow"] != n || !strings.Contains(r.stderr, "have an earlier time than one before them") {
+				t.Errorf("%s: %+v, %q", name, r.summary, r.stderr)
+			}
+			if got := timesOf(r.out); !slices.IsSorted(got) {
+				t.Errorf("%s: OUT runs backwards: %v", name, got)
+			}
+		})
 	}
 }
 
@@ -87,10 +89,12 @@ func TestPacketsWithoutATime(t *testing.T) {
 		{"between others", slices.Concat(enhanced(0, at, f), simple(f), enhanced(0, at+5, f)), []int64{0, 0, 5000}},
 		{"a time beyond all clocks", slices.Concat(enhanced(0, at, f), enhanced(0, 1<<63, f)), []int64{0, 0}},
 	} {
-		path := write(t, filepath.Join(dir, "in"), string(slices.Concat(section(), iface(layers.LinkTypeEthernet), c.blocks)))
-		if r := replayFile(t, path, ""); !slices.Equal(timesOf(r.out), c.want) || r.stderr != "" {
-			t.Errorf("%s: times %v, want %v; %q", c.name, timesOf(r.out), c.want, r.stderr)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			path := write(t, filepath.Join(dir, "in"), string(slices.Concat(section(), iface(layers.LinkTypeEthernet), c.blocks)))
+			if r := replayFile(t, path, ""); !slices.Equal(timesOf(r.out), c.want) || r.stderr != "" {
+				t.Errorf("%s: times %v, want %v; %q", c.name, timesOf(r.out), c.want, r.stderr)
+			}
+		})
 	}
 }
 
@@ -105,10 +109,12 @@ func TestInterfacesOfDifferentLinkTypes(t *testing.T) {
 		"the other without a packet":   slices.Concat(ethernet, raw, enhanced(0, at, f)),
 		"different, the other's first": slices.Concat(ethernet, raw, enhanced(1, at, f[14:])),
 	} {
-		path := write(t, filepath.Join(t.TempDir(), "in"), string(slices.Concat(section(), blocks)))
-		r := replayFile(t, path, "")
-		if r.code != 1 || !strings.Contains(r.stderr, "link type") || strings.Count(r.stderr, "\n") != 1 {
-			t.Errorf("%s: exit code %d, %q", name, r.code, r.stderr)
-		}
+		t.Run(name, func(t *testing.T) {
+			path := write(t, filepath.Join(t.TempDir(), "in"), string(slices.Concat(section(), blocks)))
+			r := replayFile(t, path, "")
+			if r.code != 1 || !strings.Contains(r.stderr, "link type") || strings.Count(r.stderr, "\n") != 1 {
+				t.Errorf("%s: exit code %d, %q", name, r.code, r.stderr)
+			}
+		})
 	}
 }

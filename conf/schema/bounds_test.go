@@ -63,13 +63,15 @@ func TestLongIsNotDeep(t *testing.T) {
 		"quotes":     "a = " + r("\"\n"),
 		"digits":     "a = " + r("1"),
 	} {
-		c, d := parse(src)
-		if c != nil || len(d.Errors) == 0 || strings.Contains(diagText(d.Errors), "more than 100 ") {
-			t.Errorf("%s: %.500s", name, diagText(d.Errors))
-		}
-		if len(d.Errors) > maxKept {
-			t.Errorf("%s: %d errors", name, len(d.Errors))
-		}
+		t.Run(name, func(t *testing.T) {
+			c, d := parse(src)
+			if c != nil || len(d.Errors) == 0 || strings.Contains(diagText(d.Errors), "more than 100 ") {
+				t.Errorf("%s: %.500s", name, diagText(d.Errors))
+			}
+			if len(d.Errors) > maxKept {
+				t.Errorf("%s: %d errors", name, len(d.Errors))
+			}
+		})
 	}
 }
 
@@ -81,10 +83,12 @@ func TestNoText(t *testing.T) {
 		"\x89PNG\r\n":                               "test.hcl:1:1: error: byte 0x89 is no UTF-8; save the configuration as UTF-8 text",
 		"server {\n}\n# F\xfcr alle\nwatch \"x\" {": "test.hcl:3:4: error: byte 0xfc is no UTF-8; save the configuration as UTF-8 text",
 	} {
-		_, d := parse(src)
-		if got, _, _ := strings.Cut(diagText(d.Errors), "\n"); got != want || len(d.Errors) != 1 || len(d.Warnings) != 0 {
-			t.Errorf("%q:\n%s\nwant\n%s", src, diagText(d.Errors), want)
-		}
+		t.Run(src, func(t *testing.T) {
+			_, d := parse(src)
+			if got, _, _ := strings.Cut(diagText(d.Errors), "\n"); got != want || len(d.Errors) != 1 || len(d.Warnings) != 0 {
+				t.Errorf("%q:\n%s\nwant\n%s", src, diagText(d.Errors), want)
+			}
+		})
 	}
 }
 

@@ -195,9 +195,11 @@ func TestPlain(t *testing.T) {
 		})
 	}
 	for name, b := range map[string][]byte{"text": []byte("hello, this is no capture at all"), "raw IP": classic(binary.LittleEndian, magicNanoseconds, 101)} {
-		if _, err := MakePlain(write(t, "in", b)); err == nil {
-			t.Errorf("%s was taken", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := MakePlain(write(t, "in", b)); err == nil {
+				t.Errorf("%s was taken", name)
+			}
+		})
 	}
 }
 

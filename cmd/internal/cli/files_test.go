@@ -23,9 +23,11 @@ func TestTwoFlagsOneFile(t *testing.T) {
 		{a, a, true}, {a, link, true}, {a, filepath.Join(dir, ".", "a"), true}, {absent, absent, true},
 		{a, absent, false}, {"", "", false}, {os.DevNull, os.DevNull, false},
 	} {
-		err := Distinct(FileFlag{Flag: "in", Path: c.x}, FileFlag{Flag: "out", Path: c.y})
-		if (err != nil) != c.same || err != nil && !strings.Contains(err.Error(), "--in and --out are the same file") {
-			t.Errorf("%s and %s: %v, want same %v", c.x, c.y, err, c.same)
-		}
+		t.Run(c.x, func(t *testing.T) {
+			err := Distinct(FileFlag{Flag: "in", Path: c.x}, FileFlag{Flag: "out", Path: c.y})
+			if (err != nil) != c.same || err != nil && !strings.Contains(err.Error(), "--in and --out are the same file") {
+				t.Errorf("%s and %s: %v, want same %v", c.x, c.y, err, c.same)
+			}
+		})
 	}
 }

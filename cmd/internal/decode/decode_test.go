@@ -218,10 +218,12 @@ func TestDecodeRestart(t *testing.T) {
 func TestDecodeCount(t *testing.T) {
 	path := writeFrames(t, layers.LinkTypeEthernet, false, frame(reportPayload(t, 7, 3), collectorAddr), frame(reportPayload(t, 8, 3), collectorAddr))
 	for count, lines := range map[string]int{"1": 1, "4": 4, "6": 6, "7": 6, "0": 6} {
-		stdout, _, err := runDecode(t, "--format", "json", "--count", count, path)
-		if err != nil || strings.Count(stdout, "\n") != lines {
-			t.Errorf("--count %s: %v\n%s", count, err, stdout)
-		}
+		t.Run(count, func(t *testing.T) {
+			stdout, _, err := runDecode(t, "--format", "json", "--count", count, path)
+			if err != nil || strings.Count(stdout, "\n") != lines {
+				t.Errorf("--count %s: %v\n%s", count, err, stdout)
+			}
+		})
 	}
 }
 

@@ -62,10 +62,12 @@ func TestDecodeRecordsOfBadPackets(t *testing.T) {
 		{"0", 0, "0 reports in 0 packets, 0 lost, 2 undecodable\n"},
 		{"8555", 2, "1 report in 1 packet, 0 lost, 2 undecodable\n"},
 	} {
-		stdout, stderr, _ := runDecode(t, "--format", "record", "--port", c.port, path)
-		if strings.Count(stdout, "\n") != c.lines || !strings.HasSuffix(stderr, c.stderr) || c.lines > 0 && !strings.Contains(stdout, `"flags":["malformed"]`) {
-			t.Errorf("port %s: %s\n%s", c.port, stdout, stderr)
-		}
+		t.Run(c.port, func(t *testing.T) {
+			stdout, stderr, _ := runDecode(t, "--format", "record", "--port", c.port, path)
+			if strings.Count(stdout, "\n") != c.lines || !strings.HasSuffix(stderr, c.stderr) || c.lines > 0 && !strings.Contains(stdout, `"flags":["malformed"]`) {
+				t.Errorf("port %s: %s\n%s", c.port, stdout, stderr)
+			}
+		})
 	}
 }
 

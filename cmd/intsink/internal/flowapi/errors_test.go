@@ -42,12 +42,14 @@ func TestBadRequestsSayWhatIsKnown(t *testing.T) {
 		"/api/v1/flows/udp:10.0.0.4:1-10.1.0.1:8000":                   {404, "is not in the table"},
 		"/api/v1/nodes":                                                {404, "there are GET /api/v1/flows,"},
 	} {
-		var body struct {
-			Error string `json:"error"`
-		}
-		if status := b.get(path, &body); status != want.status || !strings.Contains(body.Error, want.text) {
-			t.Errorf("%s: %d %q, want %d %q", path, status, body.Error, want.status, want.text)
-		}
+		t.Run(path, func(t *testing.T) {
+			var body struct {
+				Error string `json:"error"`
+			}
+			if status := b.get(path, &body); status != want.status || !strings.Contains(body.Error, want.text) {
+				t.Errorf("%s: %d %q, want %d %q", path, status, body.Error, want.status, want.text)
+			}
+		})
 	}
 }
 
@@ -73,7 +75,7 @@ func TestWorkersThatAreGone(t *testing.T) {
 	})
 	defer stopped.Release()
 	b.in.workers = append(b.in.workers, stopped)
-	b.in.timeout = 50 * time.Millisecond
+	b.in.timeout = 500 * time.Millisecond
 	var body map[string]string
 	for _, beats := range []bool{false, true} {
 		if beats { // once, and never again

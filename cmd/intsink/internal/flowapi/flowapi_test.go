@@ -208,10 +208,12 @@ func TestFlowFilters(t *testing.T) {
 		"min_hop_latency_ns=10001": 16, "min_latency_ns=30001": 16, "min_latency_ns=4000000000": 0,
 		"path=0123456789abcdef": 0, "path=w1-0123456789abcdef": 0,
 	} {
-		items, totals := all[FlowItem](b, "/api/v1/flows?limit=7&sort=last_seen&"+query)
-		if len(items) != want || totals["flows"] != float64(want) {
-			t.Errorf("%s: %d flows, total %v; want %d", query, len(items), totals["flows"], want)
-		}
+		t.Run(query, func(t *testing.T) {
+			items, totals := all[FlowItem](b, "/api/v1/flows?limit=7&sort=last_seen&"+query)
+			if len(items) != want || totals["flows"] != float64(want) {
+				t.Errorf("%s: %d flows, total %v; want %d", query, len(items), totals["flows"], want)
+			}
+		})
 	}
 	items, _ := all[FlowItem](b, "/api/v1/flows?node=112")
 	if some, _ := all[FlowItem](b, "/api/v1/flows?path="+*items[0].Path); len(some) != 4 {
@@ -231,9 +233,11 @@ func TestPathsOfAllWorkers(t *testing.T) {
 	for query, want := range map[string]int{
 		"node=112": 1, "link=102-103": 1, "congested=true": 2, "congested=false": 0, "id=" + items[0].ID: 1, "min_latency_ns=4000000000": 0,
 	} {
-		if some, _ := all[pathTotalItem](b, "/api/v1/paths?"+query); len(some) != want {
-			t.Errorf("%s: %d paths, want %d", query, len(some), want)
-		}
+		t.Run(query, func(t *testing.T) {
+			if some, _ := all[pathTotalItem](b, "/api/v1/paths?"+query); len(some) != want {
+				t.Errorf("%s: %d paths, want %d", query, len(some), want)
+			}
+		})
 	}
 }
 

@@ -58,8 +58,10 @@ func TestJournalIsRecognised(t *testing.T) {
 	}
 	s := info.Sys().(*syscall.Stat_t)
 	for stream, want := range map[string]bool{fmt.Sprintf("%d:%d", s.Dev, s.Ino): true, "1:2": false, "": false} {
-		if got := readByJournal(w, stream); got != want {
-			t.Errorf("JOURNAL_STREAM=%q: %v, want %v", stream, got, want)
-		}
+		t.Run(stream, func(t *testing.T) {
+			if got := readByJournal(w, stream); got != want {
+				t.Errorf("JOURNAL_STREAM=%q: %v, want %v", stream, got, want)
+			}
+		})
 	}
 }

@@ -122,10 +122,12 @@ func TestProfilesAreApart(t *testing.T) {
 		h    http.Handler
 		want int
 	}{"endpoint": {source().handler(), 404}, "profiles": {profiles(), 200}} {
-		w := httptest.NewRecorder()
-		c.h.ServeHTTP(w, httptest.NewRequest("GET", "/debug/pprof/cmdline", nil))
-		if w.Code != c.want {
-			t.Errorf("%s: %d, want %d", name, w.Code, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			c.h.ServeHTTP(w, httptest.NewRequest("GET", "/debug/pprof/cmdline", nil))
+			if w.Code != c.want {
+				t.Errorf("%s: %d, want %d", name, w.Code, c.want)
+			}
+		})
 	}
 }

@@ -155,9 +155,11 @@ func TestEveryMetricIsWritten(t *testing.T) {
 		"rx_missed_total": 5, "rx_errors_total": 6, "tx_errors_total": 7, "rx_nombuf_total": 8,
 		"rx_truncated_total": 9, "link_changes_total": 10, "link_up": 1,
 	} {
-		if got := p.Series["intsink_port_"+name+`{port="network"}`]; got != want {
-			t.Errorf("%s %v, want %v", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := p.Series["intsink_port_"+name+`{port="network"}`]; got != want {
+				t.Errorf("%s %v, want %v", name, got, want)
+			}
+		})
 	}
 	if p.Series["intsink_mbufs_in_use"] != 9 || p.Series["intsink_mbufs"] != 10 || p.Series["intsink_clock_offset_seconds"] != -37.5 || p.Series[`intsink_gateway_known{collector="primary"}`] != 1 {
 		t.Errorf("%v", p.Series)

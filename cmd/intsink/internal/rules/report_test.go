@@ -37,17 +37,19 @@ func TestReportRules(t *testing.T) {
 			return f == report.Format20 && domain == 0x5453 && bits == 0 && ethernet && most == 1
 		},
 	} {
-		c, d := conf.Parse("test.hcl", []byte(assembleBase+src))
-		if c == nil || len(d.Warnings) != 0 {
-			t.Fatalf("%s: %v %v", src, d.Err(), d.Warnings)
-		}
-		r := reportRules(c)
-		if !check(r.Format, r.Domain, r.MdBits, r.Ethernet, r.MaxReports) {
-			t.Errorf("%s: %+v", src, r)
-		}
-		if r.MdBits&inthdr.BitNodeID != 0 {
-			t.Errorf("%s: the node id is in RepMdBits %04x; it stands in the group header only", src, r.MdBits)
-		}
+		t.Run(src, func(t *testing.T) {
+			c, d := conf.Parse("test.hcl", []byte(assembleBase+src))
+			if c == nil || len(d.Warnings) != 0 {
+				t.Fatalf("%s: %v %v", src, d.Err(), d.Warnings)
+			}
+			r := reportRules(c)
+			if !check(r.Format, r.Domain, r.MdBits, r.Ethernet, r.MaxReports) {
+				t.Errorf("%s: %+v", src, r)
+			}
+			if r.MdBits&inthdr.BitNodeID != 0 {
+				t.Errorf("%s: the node id is in RepMdBits %04x; it stands in the group header only", src, r.MdBits)
+			}
+		})
 	}
 }
 

@@ -27,9 +27,11 @@ func TestSizesAgree(t *testing.T) {
 		{"fragment", conf.MaxFragment, engine.MaxFragment},
 		{"burst", conf.Burst, mbuf.MaxBurst},
 	} {
-		if s.conf != s.own {
-			t.Errorf("%s: %d in conf, %d", s.name, s.conf, s.own)
-		}
+		t.Run(s.name, func(t *testing.T) {
+			if s.conf != s.own {
+				t.Errorf("%s: %d in conf, %d", s.name, s.conf, s.own)
+			}
+		})
 	}
 	if least := 128 + report.HandoffLen; conf.ReportRoom < least {
 		t.Errorf("a report packet has %d bytes in front, its headers and the handoff need %d", conf.ReportRoom, least)
