@@ -7,7 +7,7 @@ type PathID uint64
 // Parameters of FNV-1a with 64 bits, here over words.
 const (
 	StartOfPath PathID = 0xcbf29ce484222325
-	fnvPrime           = 0x100000001b3
+	fnvPrime    uint64 = 0x100000001b3
 )
 
 // Via is id with one more node and its interfaces; the source's comes first. level2 is

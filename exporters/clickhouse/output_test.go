@@ -138,7 +138,7 @@ func TestFaults(t *testing.T) {
 	}
 	for name, answer := range map[string]func(http.ResponseWriter) bool{
 		"500":            func(w http.ResponseWriter) bool { http.Error(w, "Code: 241. Memory limit exceeded", 500); return false },
-		"503 and stored": func(w http.ResponseWriter) bool { http.Error(w, "", 503); return true },
+		"503 and stored": func(w http.ResponseWriter) bool { http.Error(w, "", http.StatusServiceUnavailable); return true },
 		"closed":         func(http.ResponseWriter) bool { panic(http.ErrAbortHandler) },
 		"no answer":      func(http.ResponseWriter) bool { time.Sleep(700 * time.Millisecond); return true },
 		"late exception": func(w http.ResponseWriter) bool {
@@ -168,7 +168,7 @@ func TestFaults(t *testing.T) {
 // TestRestartWhileAway: what the server has not taken is kept for the next process.
 func TestRestartWhileAway(t *testing.T) {
 	s := newServer(t)
-	s.set(func(w http.ResponseWriter) bool { http.Error(w, "", 503); return false })
+	s.set(func(w http.ResponseWriter) bool { http.Error(w, "", http.StatusServiceUnavailable); return false })
 	conf := Config{URL: s.URL + "/?table=t"}
 	b := collecttest.New(t, collect.Options{Flush: 100 * time.Millisecond}, 1<<30, output(t, conf))
 	b.Send(200)

@@ -59,10 +59,8 @@ type Collector struct {
 	feeds    []*feed
 	formats  uint8
 	records  [record.NumTypes]uint64
-	entries  []spool.Entry // room
 	ends     []spool.Position
 	spoolErr uint64
-	stopped  bool
 }
 
 // Stream and gap records are made so often.

@@ -48,6 +48,7 @@ func newPcapReader(r io.Reader) (*pcapReader, error) {
 		}
 	}
 	if p.order == nil {
+		//lint:ignore ST1005 the words of the library that read the file before
 		return nil, fmt.Errorf("Unknown magic %x", binary.BigEndian.Uint32(h[:]))
 	}
 	if major := p.order.Uint16(h[4:]); major != 2 {

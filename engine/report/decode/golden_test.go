@@ -72,15 +72,6 @@ const (
 		4500 0028 0001 4000 40 06 0000 0a0a0101 0a0a0202` + tcpHex
 )
 
-// Transparent Security, document "INT header": one hop, and the device's MAC
-// address from the source.
-const intTransparentHex = `4500 0056 0001 4000 3d 11 0000 c0a80101 c0a80202
-	ddd5 1388 0042 0000
-	14 06 0050
-	20 00 01 09  8000 5453 8000 0000
-	0000007b a61af6b1647d0000
-	0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e`
-
 var group = report.GroupHeader{HwID: 5, Sequence: 7, NodeID: 3}
 
 // golden are the examples of Telemetry Report 2.0, section "Examples of Telemetry
