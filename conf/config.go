@@ -39,6 +39,7 @@ type DPDK struct {
 	Mbufs     int           // mbufs in the packet pool
 	MbufSize  int           // bytes of a frame that one mbuf holds
 	IdleSleep time.Duration // how long an idle worker sleeps between polls; 0: it polls without pause
+	Telemetry bool          // DPDK's own telemetry, on a socket of its runtime directory
 	EALArgs   []string
 }
 

@@ -46,6 +46,7 @@ func visitDPDK(v schema.Visitor, d *DPDK) {
 	v.Attr("mbufs", schema.Integer(&d.Mbufs, 512, 1<<26))
 	v.Attr("mbuf_size", schema.Integer(&d.MbufSize, DefaultMbufSize, 16384))
 	v.Attr("idle_sleep", schema.Duration(&d.IdleSleep, 0, maxIdleSleep))
+	v.Attr("telemetry", schema.Boolean(&d.Telemetry))
 	v.Attr("eal_args", schema.Texts(&d.EALArgs))
 }
 

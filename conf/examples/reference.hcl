@@ -14,6 +14,7 @@ dpdk {
   mbufs      = 65536
   mbuf_size  = 2048
   idle_sleep = "0s"
+  telemetry  = false
   eal_args   = []
 }
 

@@ -3,6 +3,7 @@ package eal
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,7 @@ type Options struct {
 	// SmallPagesMiB is what they need without hugepages, where objects that must not
 	// cross a page leave more of it empty; 0: the same.
 	SmallPagesMiB int
+	Telemetry     bool     // the socket of DPDK's own telemetry is there
 	Devices       []string // devargs of every port, PCI or vdev
 	Extra         []string // appended as they are
 }
@@ -36,7 +38,10 @@ func Args(o Options) (args, warnings []string, err error) {
 		warnings = []string{warning}
 	}
 	// The main lcore stands on a CPU that surely exists, and never works.
-	args = []string{"--lcores", fmt.Sprintf("0@%d", firstCPU()), "--no-telemetry", "--log-level", "*:error"}
+	args = []string{"--lcores", fmt.Sprintf("0@%d", firstCPU()), "--log-level", "*:error"}
+	if !o.Telemetry && !slices.Contains(o.Extra, "--telemetry") { // EAL lets --no-telemetry win, wherever it stands
+		args = append(args, "--no-telemetry")
+	}
 	if huge {
 		args = append(args, "--in-memory") // implies --no-shconf
 	} else {

@@ -60,6 +60,20 @@ func TestArgs(t *testing.T) {
 	}
 }
 
+// TestTelemetryArgs: DPDK's telemetry is off unless asked for, by either way.
+func TestTelemetryArgs(t *testing.T) {
+	for _, c := range []struct {
+		o   Options
+		off bool
+	}{{Options{}, true}, {Options{Telemetry: true}, false}, {Options{Extra: []string{"--telemetry"}}, false}, {Options{Extra: []string{"--no-telemetry"}}, true}} {
+		c.o.Hugepages = "off"
+		args, _, err := Args(c.o)
+		if err != nil || slices.Contains(args, "--no-telemetry") != c.off {
+			t.Errorf("%+v: %q, %v", c.o, args, err)
+		}
+	}
+}
+
 func TestFreeHugepages(t *testing.T) {
 	dir := t.TempDir()
 	for name, pages := range map[string][2]string{ // free, reserved
