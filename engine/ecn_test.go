@@ -143,3 +143,47 @@ func TestCongestionOfOtherProtocols(t *testing.T) {
 	out, l := through(t, inthdr.Config{GREProtocol: &gre, Version2: true}, in)
 	expectBoth(t, out, l, want, inthdr.ReasonNone)
 }
+
+// TestCongestionMarksOfOneFlow: packets of one flow differ in nothing but their ECN
+// fields, and each leaves with its own.
+func TestCongestionMarksOfOneFlow(t *testing.T) {
+	gre := uint16(0x88b6)
+	for _, c := range []tunnelled{
+		{name: "IPv4 in IPv4"},
+		{name: "IPv6 in IPv6", inner: true, outer: true},
+		{name: "Ethernet in IPv4", ethernet: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBed(t, func(r *Rules) { r.INT = inthdr.Config{GREProtocol: &gre, Version2: true} })
+			var want [][]byte
+			dropped := uint64(0)
+			for n := range 4 * 16 {
+				inner, outer := byte(n>>2&3), byte(n&3)
+				orig, marked := c.frames(t, inner, outer)
+				if ecn := rfc6040[inner][outer]; ecn == 9 {
+					dropped++
+				} else {
+					setECN(orig, 14, ecn)
+					want = append(want, orig)
+				}
+				if b.network.rx = append(b.network.rx, marked); n%3 == 0 {
+					b.Poll()
+				}
+			}
+			b.Poll()
+			if len(b.host.tx) != len(want) {
+				t.Fatalf("%d packets left, want %d", len(b.host.tx), len(want))
+			}
+			for n := range want {
+				if !bytes.Equal(b.host.tx[n], want[n]) {
+					t.Errorf("packet %d left as %x\nwant %x", n, b.host.tx[n], want[n])
+				}
+			}
+			b.step(2e6)
+			if d := b.Snapshot().Links[0].Direction[ToHost].Dropped[DropCongested]; d != dropped || dropped == 0 {
+				t.Errorf("%d dropped, want %d", d, dropped)
+			}
+			b.balance()
+		})
+	}
+}
