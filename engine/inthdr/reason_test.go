@@ -209,3 +209,30 @@ func TestEveryReason(t *testing.T) {
 		}
 	}
 }
+
+// TestDomainsThatCannotBeDivided: instructions count, not the domain's id alone.
+func TestDomainsThatCannotBeDivided(t *testing.T) {
+	port, d := uint16(intPort), inthdr.Domain{ID: 7}
+	d.Bits[0].Length = 4
+	p := inthdr.NewLocator(inthdr.Config{UDPPort: &port, Version2: true, Domains: []inthdr.Domain{d}})
+	head := "4500 0034 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "0020 0000" + "14 05 0035"
+	for _, c := range []struct {
+		name, rest string
+		want       inthdr.Reason
+	}{
+		{"a domain without instructions", "2000 0109 8000 0009 0000 0000 00000064 00000065", inthdr.ReasonNone},
+		{"domain 0, whose bits are reserved", "2000 0109 8000 0000 8000 0000 00000064 00000065", inthdr.ReasonNone},
+		{"all instructions described", "2000 0209 8000 0007 8000 0000 00000064 0a0b0c0d", inthdr.ReasonNone},
+		{"one of two instructions described", "2000 0209 8000 0007 c000 0000 00000064 0a0b0c0d", inthdr.ReasonUnknownDomain},
+		{"no instruction described", "2000 0209 8000 0009 8000 0000 00000064 0a0b0c0d", inthdr.ReasonUnknownDomain},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := unhex(t, ethernet+head+c.rest)
+			var l packet.Layers
+			var i inthdr.Info
+			if packet.Parse(b, len(b), &l) != packet.OK || p.Locate(b, &l, &i) != inthdr.Sound || i.Reason != c.want {
+				t.Errorf("%v, want %v", i.Reason, c.want)
+			}
+		})
+	}
+}

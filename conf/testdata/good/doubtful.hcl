@@ -12,6 +12,7 @@ dpdk {
 int {
   dscp         = { value = 23 }
   probe_marker = "0x0102030405060708"
+  int1_dialect = "geant"
 }
 events {
   end_to_end { clock_offset = "-5us" }
