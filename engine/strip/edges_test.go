@@ -75,3 +75,35 @@ func TestComputedZero(t *testing.T) {
 		}
 	}
 }
+
+// TestLabelsKeepTheirEtherType: behind MPLS labels nothing names the protocol, and what
+// names the labels stays, where the packet in a tunnel takes the tunnel's place.
+func TestLabelsKeepTheirEtherType(t *testing.T) {
+	labelled := func(b []byte, labels int) []byte {
+		out := append(bytes.Clone(b[:12]), 0x88, 0x47)
+		for n := range labels {
+			last := byte(0)
+			if n == labels-1 {
+				last = 1
+			}
+			out = append(out, 0, 1, 0x40|last, 64)
+		}
+		return append(out, b[14:]...)
+	}
+	for labels := 1; labels <= 3; labels++ {
+		f := intgen.Flow{Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.0.0.2"), Proto: intgen.UDP, SrcPort: 1024, DstPort: 8000}
+		orig := f.Frame(20, 1)
+		s := intgen.Source{
+			Marking: intgen.ByGRE, GREInserted: true, Bitmap: intgen.DefaultBitmap, MaxHops: 8,
+			OuterSrc: netip.MustParseAddr("192.0.2.1"), OuterDst: netip.MustParseAddr("192.0.2.2"),
+		}
+		marked, err := s.Insert(orig, []intgen.Hop{{NodeID: 1, LatencyNs: 7}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, i := stripped(t, locators(false)[intgen.ByGRE], labelled(marked, labels), 0)
+		if want := labelled(orig, labels); !bytes.Equal(got, want) {
+			t.Errorf("%d labels, reason %v:\nwant %x\ngot  %x", labels, i.Reason, want, got)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package event
+
+import "testing"
+
+// TestCountsOfWhatFired: events that enter are counted once each, those that a limit
+// withholds too, and a restarted sequence in the flow as in the worker.
+func TestCountsOfWhatFired(t *testing.T) {
+	p := watching(HopLatency, EndToEnd, LinkLatency, Loss)
+	p.Thresholds.Latency = Deadband{Absolute: 10_000, K: 1, N: 1, Interval: second}
+	p.Thresholds.EndToEnd, p.Thresholds.LinkLatency = p.Thresholds.Latency, p.Thresholds.Latency
+	f := start(t, p)
+	defer f.d.Close()
+	f.look(0, observe(path(2, 1000)))
+	f.look(ms, observe(path(2, 90_000)))
+	f.look(ms, observe(path(2, 1000)))
+	f.look(ms, linked(1000))
+	f.look(ms, linked(90_000))
+	for e, want := range map[Event][2]uint64{HopLatency: {2, 1}, LinkLatency: {1, 0}} {
+		if c := &f.d.Counters; c.Fired[e] != want[0] || c.Suppressed[e][SuppressInterval] != want[1] {
+			t.Errorf("%v entered %d times, %d withheld; want %v", e, c.Fired[e], c.Suppressed[e][SuppressInterval], want)
+		}
+	}
+	for _, n := range []uint64{1, 5000, 5001, 5000, 90, 91, 93, 92} {
+		f.look(ms, numberedOne(n))
+	}
+	l, _ := f.f.Loss()
+	if c := &f.d.Counters; l.Restarts != 2 || c.Restarts != 2 || l.Duplicates != 1 || c.Duplicates != 1 || l.Reordered != 1 || c.Reordered != 1 {
+		t.Errorf("flow %+v, worker %+v", l, c)
+	}
+}
+
+// TestLimitsAtEquality: a limit is over when its time is, not a nanosecond later.
+func TestLimitsAtEquality(t *testing.T) {
+	tx := func(percent uint32) *Observation { return told(with(one(0), func(v *values) { v.tx = percent })) }
+	p := watching(TxUtilization)
+	p.Thresholds.TxHold = 0
+	for _, c := range []struct {
+		after int64
+		want  bool
+	}{{second - 1, false}, {second, true}} {
+		f := start(t, p)
+		f.look(0, tx(1))
+		f.look(ms, tx(95))
+		f.look(0, tx(75))
+		if got := f.look(c.after, tx(90)).Has(TxUtilization); got != c.want {
+			t.Errorf("%d ns after the first report: %v, want %v", c.after, got, c.want)
+		}
+		f.d.Close()
+	}
+}
+
+// TestDeadbandAtEquality: differences up to both limits are within the deadband.
+func TestDeadbandAtEquality(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		b      Deadband
+		ref, x uint32
+		enters bool
+	}{
+		{"absolute", Deadband{Absolute: 10, K: 1, N: 1}, 100, 110, false},
+		{"absolute, below", Deadband{Absolute: 10, K: 1, N: 1}, 100, 90, false},
+		{"beyond", Deadband{Absolute: 10, K: 1, N: 1}, 100, 111, true},
+		{"beyond, below", Deadband{Absolute: 10, K: 1, N: 1}, 100, 89, true},
+		{"relative", Deadband{Relative: 0.5, K: 1, N: 1}, 100, 150, false},
+		{"relative, beyond", Deadband{Relative: 0.5, K: 1, N: 1}, 100, 151, true},
+		{"neither", Deadband{K: 1, N: 1}, 0, 0, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, enters := c.b.test(c.ref, c.x, 0); enters != c.enters {
+				t.Errorf("enters %v", enters)
+			}
+		})
+	}
+}
