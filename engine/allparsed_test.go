@@ -59,7 +59,7 @@ func newLinksBed(t *testing.T, tap bool, change func(*Rules)) *linksBed {
 	}
 	b.Worker.Close()
 	b.Worker = NewWorker(WorkerConfig{
-		Links: links, Collectors: b.rings, PacketPool: b.pool, ReportPool: b.reports, NodeID: 3, HwID: 5, Seed: 7, Rules: b.rules,
+		Links: links, Outlets: outlets(b.rings), PacketPool: b.pool, ReportPool: b.reports, NodeID: 3, HwID: 5, Seed: 7, Rules: b.rules,
 		Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9},
 		Clock: func() int64 { b.now += 10; return b.now },
 	})

@@ -16,7 +16,7 @@ const testHeaders = 42 // Ethernet, IPv4, UDP
 // budgeted is a bed whose collector has a budget.
 func budgeted(t *testing.T, budget Budget) *bed {
 	budget.Headers = testHeaders
-	return newBed(t, func(r *Rules) { r.Report.Budgets = []Budget{budget} })
+	return newBed(t, func(r *Rules) { r.setBudgets(budget) })
 }
 
 // outcome is what became of one report.
@@ -281,7 +281,7 @@ func TestReloadOfABudget(t *testing.T) {
 	b := newBed(t, nil)
 	change := func(budget Budget) {
 		next := *b.rules
-		next.Report.Budgets = []Budget{budget}
+		next.setBudgets(budget)
 		b.Reload(&next)
 		b.step(2e6)
 	}
@@ -317,7 +317,7 @@ func TestCongestionEdgeGoesFirst(t *testing.T) {
 		th := &r.Watches[0].Policy.Thresholds
 		r.Watches[0].Policy.Events = event.Congestion.Set()
 		th.CongestionLatency, th.CongestionQuota, th.CongestionTimeout = 50_000, 1000, 1e9
-		r.Report.Budgets = []Budget{{Packets: 10, Burst: 1e9}}
+		r.setBudgets(Budget{Packets: 10, Burst: 1e9})
 	})
 	frame := func(latency uint32) []byte {
 		return withINT(t, plain(1), func(_ *intgen.Source, hops []intgen.Hop) { hops[1].LatencyNs = latency })

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
 
 	"intsink/dpdk/mbuf"
@@ -98,23 +99,46 @@ func newSharedBed(t *testing.T, s *Shared, change func(*Rules)) *bed {
 	r := &Rules{
 		INT:        inthdr.Config{UDPPort: &port, Version2: true},
 		Watches:    []Watch{{Name: "all", Policy: allEvents(), Collectors: 1}},
-		Collectors: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.10:8555")},
+		Collectors: []Collector{{Address: netip.MustParseAddrPort("192.0.2.10:8555"), MaxPayload: 1358}},
 		Report: ReportRules{
 			MdBits: report.MdInterfaces | report.MdHopLatency, Fragment: 128,
-			MaxPayload: []int{1358}, MaxDelay: 1e6,
+			MaxDelay: 1e6,
 		},
 	}
 	if change != nil {
 		change(r)
 	}
 	b.Worker = NewWorker(WorkerConfig{
-		Links:      []Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
-		Collectors: []*ring.Ring{b.ring}, PacketPool: b.pool, ReportPool: b.reports,
+		Links:   []Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
+		Outlets: []Outlet{{Ring: b.ring}}, PacketPool: b.pool, ReportPool: b.reports,
 		NodeID: 3, HwID: 5, Seed: 7, Rules: r, Shared: s,
 		Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9},
 		Clock: func() int64 { return b.now },
 	})
 	return b
+}
+
+// setBudgets gives the first collectors these budgets.
+func (r *Rules) setBudgets(budgets ...Budget) {
+	r.Collectors = slices.Clone(r.Collectors)
+	for i := range budgets {
+		r.Collectors[i].Budget = budgets[i]
+	}
+}
+
+// setPayloads gives the first collectors report packets of these sizes.
+func (r *Rules) setPayloads(bytes ...int) {
+	for i := range bytes {
+		r.Collectors[i].MaxPayload = bytes[i]
+	}
+}
+
+// outlets hand over to rings.
+func outlets(rings []*ring.Ring) (all []Outlet) {
+	for _, r := range rings {
+		all = append(all, Outlet{Ring: r})
+	}
+	return all
 }
 
 // step lets time pass and everything that is due happen.

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
-	"intsink/dpdk/ring"
 	"intsink/engine/event"
 	"intsink/engine/intgen"
 	"intsink/engine/report"
@@ -17,7 +16,8 @@ import (
 func longBed(t *testing.T, change func(*Rules)) *bed {
 	b := newBed(t, func(r *Rules) {
 		r.Watches[0].Policy.Sample = 1
-		r.Report.Fragment, r.Report.MaxPayload = 7000, []int{9000 - 42}
+		r.Report.Fragment = 7000
+		r.setPayloads(9000 - 42)
 		change(r)
 	})
 	b.Worker.Close()
@@ -27,8 +27,8 @@ func longBed(t *testing.T, change func(*Rules)) *bed {
 		t.Fatal(err)
 	}
 	b.Worker = NewWorker(WorkerConfig{
-		Links:      []Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
-		Collectors: []*ring.Ring{b.ring}, PacketPool: b.pool, ReportPool: b.reports,
+		Links:   []Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
+		Outlets: []Outlet{{Ring: b.ring}}, PacketPool: b.pool, ReportPool: b.reports,
 		NodeID: 3, HwID: 5, Seed: 7, Rules: b.rules, Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9},
 		Clock: func() int64 { return b.now },
 	})

@@ -39,6 +39,22 @@ type outbox struct {
 	nStash int
 }
 
+// Outlet is what takes the sealed report packets of one worker for one collector.
+type Outlet struct {
+	Ring   *ring.Ring // to the exporter
+	Sender Sender     // where it is not nil, it takes the place of the ring
+	Bucket *Bucket    // of the collector's budget, shared by all workers; nil: the worker's own
+}
+
+// configure takes the sizes of collector c.
+func (o *outbox) configure(c *Collector, r *ReportRules) {
+	o.maxPayload = c.MaxPayload
+	o.maxReports = r.MaxReports
+	o.maxDelay = int64(r.MaxDelay)
+	o.limit.configure(c.Budget)
+	o.open = report.Packet{}
+}
+
 // add puts r into the open report packet, sealing and opening packets as it
 // must; f is the format of those that it opens. What INT-MX asks for may take more
 // room than the configuration reckons with: the fragment is then shorter. False: the

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"intsink/engine/inthdr"
-	"intsink/engine/report"
 	"intsink/engine/watch"
 )
 
@@ -17,20 +16,11 @@ type adoption struct {
 // matched against the new watches when its next packet comes.
 func (w *Worker) adopt(a *adoption) {
 	r := a.rules
-	w.reporter.adopt(&r.Report, w.clock())
+	w.reporter.adopt(r, w.clock())
 	w.rules, w.eventCollectors = r, eventCollectorsOf(r)
 	w.watches = a.watches
 	w.generation++
 	w.locator = inthdr.NewLocator(r.INT)
 	w.match.cache = w.locator.HeaderCache()
 	w.detector.SetRules(r.policies(), r.NodeModels)
-}
-
-// configure takes the sizes of collector i from r.
-func (o *outbox) configure(i int, r *ReportRules) {
-	o.maxPayload = r.MaxPayload[i]
-	o.maxReports = r.MaxReports
-	o.maxDelay = int64(r.MaxDelay)
-	o.limit.configure(r.budget(i))
-	o.open = report.Packet{}
 }

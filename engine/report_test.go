@@ -204,8 +204,11 @@ func TestOldFormatsLeaveAtOnce(t *testing.T) {
 // cut, over IPv6.
 func TestFragmentOfTheProfile(t *testing.T) {
 	for headers, want := range map[int]int{14 + 20 + 8: 136, 14 + 40 + 8: 116} {
-		b := sampled(t, func(r *ReportRules) {
-			r.Domain, r.MdBits, r.Ethernet, r.MaxReports, r.Fragment, r.MaxPayload = 0x5453, 0, true, 1, 136, []int{200 - headers}
+		b := newBed(t, func(rules *Rules) {
+			r := &rules.Report
+			r.Domain, r.MdBits, r.Ethernet, r.MaxReports, r.Fragment = 0x5453, 0, true, 1, 136
+			rules.setPayloads(200 - headers)
+			rules.Watches[0].Policy.Sample = 1
 		})
 		frame := withINT(t, plain(1), nil)
 		got := b.send(frame)
@@ -219,8 +222,11 @@ func TestFragmentOfTheProfile(t *testing.T) {
 // TestMXThatAsksForMore than the configuration reckons with: the fragment is cut to
 // the room, and the report is sent.
 func TestMXThatAsksForMore(t *testing.T) {
-	b := sampled(t, func(r *ReportRules) {
-		r.Domain, r.MdBits, r.Ethernet, r.MaxReports, r.Fragment, r.MaxPayload = 0x5453, 0, true, 1, 116, []int{200 - 62}
+	b := newBed(t, func(rules *Rules) {
+		r := &rules.Report
+		r.Domain, r.MdBits, r.Ethernet, r.MaxReports, r.Fragment = 0x5453, 0, true, 1, 116
+		rules.setPayloads(200 - 62)
+		rules.Watches[0].Policy.Sample = 1
 	})
 	got := b.send(mx(t, 1, 0xffff, 0x5453, 0))
 	if len(got) != 1 {

@@ -60,24 +60,27 @@ type subject struct {
 }
 
 func newReporter(c *WorkerConfig, counters *Counters) reporter {
-	r := reporter{outboxes: make([]outbox, len(c.Collectors)), counters: counters, queueID: c.QueueID, wallClock: c.WallClock}
+	r := reporter{outboxes: make([]outbox, len(c.Outlets)), counters: counters, queueID: c.QueueID}
 	for i := range r.outboxes {
-		o := &r.outboxes[i]
+		o, to := &r.outboxes[i], &c.Outlets[i]
 		*o = outbox{
-			ring: c.Collectors[i], pool: c.ReportPool, counters: &counters.Collectors[i],
+			ring: to.Ring, sender: to.Sender, pool: c.ReportPool, counters: &counters.Collectors[i],
 			group: report.GroupHeader{HwID: c.HwID, NodeID: c.NodeID},
-			stash: mbuf.NewVec(), limit: limit{bucket: c.bucket(i)},
+			stash: mbuf.NewVec(), limit: limit{bucket: to.Bucket},
 		}
-		if i < len(c.Senders) && c.Senders[i] != nil {
-			o.sender, o.batch = c.Senders[i], mbuf.NewVec()
+		if to.Bucket == nil {
+			o.limit.bucket = NewBucket()
+		}
+		if to.Sender != nil {
+			o.batch = mbuf.NewVec()
 		}
 	}
-	r.configure(&c.Rules.Report)
+	r.configure(c.Rules)
 	return r
 }
 
 // adopt makes r the rules; what is open is sealed by the old ones.
-func (x *reporter) adopt(r *ReportRules, now int64) {
+func (x *reporter) adopt(r *Rules, now int64) {
 	for i := range x.outboxes {
 		if o := &x.outboxes[i]; o.open.IsOpen() {
 			o.seal(now)
@@ -86,12 +89,12 @@ func (x *reporter) adopt(r *ReportRules, now int64) {
 	x.configure(r)
 }
 
-func (x *reporter) configure(r *ReportRules) {
-	x.rules, x.perReport = r, 0
+func (x *reporter) configure(r *Rules) {
+	x.rules, x.perReport = &r.Report, 0
 	for i := range x.outboxes {
 		o := &x.outboxes[i]
-		o.configure(i, r)
-		if o.limit.on || r.Explain || r.Format != report.Format20 { // each looks at every report
+		o.configure(&r.Collectors[i], &r.Report)
+		if o.limit.on || r.Report.Explain || r.Report.Format != report.Format20 { // each looks at every report
 			x.perReport |= 1 << i
 		}
 	}

@@ -19,7 +19,7 @@ type Rules struct {
 	Watches       []Watch             // first match wins
 	Devices       []watch.DeviceField // what watches take for the id of a device
 	NodeModels    []event.NodeModel   // what the values of nodes mean
-	Collectors    []netip.AddrPort    // traffic to them is never watched
+	Collectors    []Collector         // traffic to them is never watched
 	Report        ReportRules
 }
 
@@ -33,15 +33,15 @@ type ReportRules struct {
 	Explain  bool   // an Explanation goes with the fragment, as TLVs; with Format20 only
 	Ethernet bool   // the fragment starts with the Ethernet header (InType 3), else with IP (4, 5)
 
-	MaxPayload []int // per collector: UDP payload of one report packet in bytes
-	MaxReports int   // 0: as many as fit; a format without coalescing has one
+	MaxReports int // 0: as many as fit; a format without coalescing has one
 	MaxDelay   time.Duration
-	Budgets    []Budget // per collector; nil: none has one
 }
 
-func (r *ReportRules) budget(i int) Budget {
-	if r.Budgets == nil {
-		return Budget{}
-	}
-	return r.Budgets[i]
+// Collector is who hears of what is watched; Watch.Collectors names it by its index in
+// Rules.
+type Collector struct {
+	Name       string
+	Address    netip.AddrPort
+	MaxPayload int    // UDP payload of one report packet in bytes
+	Budget     Budget // what it may be sent; zero: no limit
 }

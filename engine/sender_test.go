@@ -138,7 +138,7 @@ func TestReportsLeaveByALinksPort(t *testing.T) {
 	b := newBed(t, func(r *Rules) { r.Watches[0].Policy.Sample = 1 })
 	p := port.New(port.MAC{2, 0, 0, 0, 0, 1})
 	e := p.Exporter(port.Config{
-		Collector: b.rules.Collectors[0], Source: b.rules.Collectors[0].Addr().Prev(), GatewayMAC: port.MAC{2, 0, 0, 0, 0, 2},
+		Collector: b.rules.Collectors[0].Address, Source: b.rules.Collectors[0].Address.Addr().Prev(), GatewayMAC: port.MAC{2, 0, 0, 0, 0, 2},
 	})
 	b.bySender(e.Sender(0, &memQueueOf{b.host, b.reports}, b.reports))
 	for range 3 {

@@ -73,10 +73,12 @@ func TestNothingIsAllocatedPerPacket(t *testing.T) {
 		"a report for every packet": func(r *Rules) { r.Watches[0].Policy.Sample = 1 },
 		"a 1.0 report for each":     func(r *Rules) { r.Watches[0].Policy.Sample, r.Report.Format = 1, report.Format10 },
 		"a report for each within a budget": func(r *Rules) {
-			r.Watches[0].Policy.Sample, r.Report.Budgets = 1, []Budget{{Packets: 1 << 40, Bits: 1 << 40, Burst: 60e9}}
+			r.Watches[0].Policy.Sample = 1
+			r.setBudgets(Budget{Packets: 1 << 40, Bits: 1 << 40, Burst: 60e9})
 		},
 		"a report for each beyond a budget": func(r *Rules) {
-			r.Watches[0].Policy.Sample, r.Report.Budgets = 1, []Budget{{Packets: 100, Bits: 1e6, Burst: 100e6}}
+			r.Watches[0].Policy.Sample = 1
+			r.setBudgets(Budget{Packets: 100, Bits: 1e6, Burst: 100e6})
 		},
 		"a 0.5 report for each": func(r *Rules) { r.Watches[0].Policy.Sample, r.Report.Format = 1, report.Format05 },
 	} {

@@ -33,7 +33,7 @@ func TestRefreshIsStretched(t *testing.T) {
 	b := newBed(t, func(r *Rules) { r.Report.MaxReports = 1 })
 	change := func(packets uint64) {
 		next := *b.rules
-		next.Report.Budgets = []Budget{{Packets: packets, Burst: 1e9}}
+		next.setBudgets(Budget{Packets: packets, Burst: 1e9})
 		b.Reload(&next)
 	}
 	if n := b.refreshing(frames, 8); n < 150 || b.detector.Stretch != 100 {

@@ -29,11 +29,10 @@ func newCollectorsBed(t *testing.T, collectors, ringSize int, change func(*Rules
 	b := &collectorsBed{}
 	all := uint64(1)<<collectors - 1
 	b.bed = newBed(t, func(r *Rules) {
-		r.Collectors, r.Report.MaxPayload = nil, nil
+		r.Collectors = nil
 		for c := range collectors {
 			b.rings = append(b.rings, ring.New(ringSize))
-			r.Collectors = append(r.Collectors, netip.MustParseAddrPort(fmt.Sprintf("192.0.2.%d:8555", c+1)))
-			r.Report.MaxPayload = append(r.Report.MaxPayload, 1358-300*c)
+			r.Collectors = append(r.Collectors, Collector{Address: netip.MustParseAddrPort(fmt.Sprintf("192.0.2.%d:8555", c+1)), MaxPayload: 1358 - 300*c})
 		}
 		p := r.Watches[0].Policy
 		p.Sample, p.Events = 1, p.Events|event.Congestion.Set()
@@ -50,8 +49,8 @@ func newCollectorsBed(t *testing.T, collectors, ringSize int, change func(*Rules
 	b.reports.Close()
 	b.reports = arena(t, 256)
 	b.Worker = NewWorker(WorkerConfig{
-		Links:      []Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
-		Collectors: b.rings, PacketPool: b.pool, ReportPool: b.reports,
+		Links:   []Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
+		Outlets: outlets(b.rings), PacketPool: b.pool, ReportPool: b.reports,
 		NodeID: 3, HwID: 5, Seed: 7, Rules: b.rules,
 		Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9},
 		Clock: func() int64 { b.now += 10; return b.now },
@@ -123,13 +122,14 @@ func TestTemplateChangesNothing(t *testing.T) {
 		"odd":                func(r *Rules) { r.Report.Fragment = 127 },
 		"odd Ethernet":       func(r *Rules) { r.Report.Fragment, r.Report.Ethernet = 125, true },
 		"longer than 254 words": func(r *Rules) {
-			r.Report.Fragment, r.Report.MaxPayload = 1400, []int{1358, 2000, 1100}
+			r.Report.Fragment = 1400
+			r.setPayloads(1358, 2000, 1100)
 		},
 		"one each":    func(r *Rules) { r.Report.MaxReports = 1 },
 		"three":       func(r *Rules) { r.Report.MaxReports = 3 },
-		"little room": func(r *Rules) { r.Report.MaxPayload = []int{100, 44, 26} },
-		"no room":     func(r *Rules) { r.Report.MaxPayload = []int{12, 1358, 8} },
-		"a budget":    func(r *Rules) { r.Report.Budgets = []Budget{{}, {Packets: 20, Bits: 1e6, Burst: 100e6}, {}} },
+		"little room": func(r *Rules) { r.setPayloads(100, 44, 26) },
+		"no room":     func(r *Rules) { r.setPayloads(12, 1358, 8) },
+		"a budget":    func(r *Rules) { r.setBudgets(Budget{}, Budget{Packets: 20, Bits: 1e6, Burst: 100e6}) },
 		"explained":   func(r *Rules) { r.Report.Explain = true },
 		"format 1.0":  func(r *Rules) { r.Report.Format = report.Format10 },
 		"no samples": func(r *Rules) {
@@ -185,11 +185,11 @@ func TestRunsChangeNothing(t *testing.T) {
 		"one each":       func(r *Rules) { r.Report.MaxReports = 1 },
 		"five":           func(r *Rules) { r.Report.MaxReports = 5 },
 		"all of a burst": func(r *Rules) { r.Report.MaxReports, r.Report.Fragment, r.Report.MdBits = 64, 10, 0 },
-		"cut":            func(r *Rules) { r.Report.MaxPayload[0] = 100 },
-		"hardly any":     func(r *Rules) { r.Report.MaxPayload[0], r.Report.Fragment = 24, 12 },
-		"a full packet":  func(r *Rules) { r.Report.MaxPayload[0] = report.GroupHeaderLen + 3*(4+8+12+128) },
+		"cut":            func(r *Rules) { r.setPayloads(100) },
+		"hardly any":     func(r *Rules) { r.Report.Fragment = 12; r.setPayloads(24) },
+		"a full packet":  func(r *Rules) { r.setPayloads(report.GroupHeaderLen + 3*(4+8+12+128)) },
 		"a budget": func(r *Rules) {
-			r.Report.Budgets = []Budget{{Packets: 2000, Bits: 10e6, Burst: 10e6, Headers: 42}}
+			r.setBudgets(Budget{Packets: 2000, Bits: 10e6, Burst: 10e6, Headers: 42})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

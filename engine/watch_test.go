@@ -53,7 +53,7 @@ func TestFactsOfEveryEncapsulation(t *testing.T) {
 		} {
 			b := e.bed(t)
 			c.watch.Collectors, c.watch.Policy = 1, b.rules.Watches[0].Policy
-			b.Reload(&Rules{INT: b.rules.INT, Watches: []Watch{c.watch}, Report: b.rules.Report})
+			b.Reload(&Rules{INT: b.rules.INT, Watches: []Watch{c.watch}, Collectors: b.rules.Collectors, Report: b.rules.Report})
 			b.step(2e6)
 			b.network.rx = [][]byte{marked}
 			b.Poll()
@@ -303,13 +303,13 @@ func TestSampleAndCollectorsPerWatch(t *testing.T) {
 			{Name: "by packet", Match: watch.Match{Source: lower("10.0.0.0/25")}, Policy: event.Policy{Sample: 8}, Collectors: 1},
 			{Name: "by flow", Match: watch.Match{Source: lower("10.0.0.0/16")}, Policy: event.Policy{Sample: 8, SampleByFlow: true}, Collectors: 2},
 		}
-		r.Collectors = append(r.Collectors, netip.MustParseAddrPort("192.0.2.11:8555"))
-		r.Report.MaxPayload = []int{1358, 1358}
+		r.Collectors = append(r.Collectors, Collector{Address: netip.MustParseAddrPort("192.0.2.11:8555")})
+		r.setPayloads(1358, 1358)
 	})
 	rings := []*ring.Ring{ring.New(1024), ring.New(1024)}
 	b.Worker = NewWorker(WorkerConfig{
-		Links:      []Link{{Name: "edge", Network: b.network, Host: b.host}},
-		Collectors: rings, PacketPool: b.pool, ReportPool: b.reports, Seed: 7, Rules: b.rules,
+		Links:   []Link{{Name: "edge", Network: b.network, Host: b.host}},
+		Outlets: outlets(rings), PacketPool: b.pool, ReportPool: b.reports, Seed: 7, Rules: b.rules,
 		Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9}, Clock: func() int64 { return b.now },
 	})
 	free := mbuf.NewVec()
@@ -344,7 +344,7 @@ func TestTunnelsCutShort(t *testing.T) {
 	forEachEncapsulation(t, func(t *testing.T, e *enclosed) {
 		_, marked := e.frames(t, false)
 		b := watching(t, Watch{Match: watch.Match{Layer: watch.InnerLayer}}, Watch{Match: watch.Match{VNI: []watch.VNIRange{{First: 0, Last: 6}}}}, Watch{Match: watch.Match{Device: []uint64{1}}})
-		b.Reload(&Rules{INT: e.int, Watches: b.rules.Watches, Report: b.rules.Report})
+		b.Reload(&Rules{INT: e.int, Watches: b.rules.Watches, Collectors: b.rules.Collectors, Report: b.rules.Report})
 		b.step(2e6)
 		for i := range marked {
 			cut := slices.Clip(slices.Clone(marked[:i]))

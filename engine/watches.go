@@ -15,7 +15,10 @@ type Watch struct {
 
 // compileWatches takes time and memory; it is not for the packet path.
 func compileWatches(r *Rules) *watch.Watches {
-	c := watch.Config{INT: &r.INT, Devices: r.Devices, Collectors: r.Collectors}
+	c := watch.Config{INT: &r.INT, Devices: r.Devices}
+	for i := range r.Collectors {
+		c.Collectors = append(c.Collectors, r.Collectors[i].Address)
+	}
 	for i := range r.Watches {
 		c.Matches = append(c.Matches, &r.Watches[i].Match)
 	}

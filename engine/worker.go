@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"intsink/dpdk/ring"
 	"intsink/engine/event"
 	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
@@ -12,13 +11,11 @@ import (
 // WorkerConfig is what one worker owns and, but for Buckets and Shared, never shares.
 type WorkerConfig struct {
 	Links      []Link
-	Collectors []*ring.Ring // rings to the exporters, in Rules.Collectors' order
-	Buckets    []*Bucket    // of the collectors' budgets, shared by all workers; nil: the worker's own
-	Shared     *Shared      // what all workers hold together; nil: the worker is the only one
-	Senders    []Sender     // none, or one per collector: where it is not nil, it takes the place of the ring
-	Stations   []Station    // those of all ports by which reports leave
-	PacketPool Pool         // frees packets; any pool can free the mbufs of every pool
-	ReportPool Pool         // report packets are born here
+	Outlets    []Outlet  // one per collector, in Rules.Collectors' order
+	Shared     *Shared   // what all workers hold together; nil: the worker is the only one
+	Stations   []Station // those of all ports by which reports leave
+	PacketPool Pool      // frees packets; any pool can free the mbufs of every pool
+	ReportPool Pool      // report packets are born here
 	NodeID     uint32
 	HwID       uint8
 	QueueID    uint8 // rx queue of every link, in the sink's own metadata
@@ -87,8 +84,8 @@ func NewWorker(c WorkerConfig) *Worker {
 		eventCollectors: eventCollectorsOf(c.Rules),
 		burst:           newBurst(),
 		observation:     new(event.Observation),
-		counters:        newCounters(len(c.Links), len(c.Collectors)),
-		control:         control{published: newCounters(len(c.Links), len(c.Collectors))},
+		counters:        newCounters(len(c.Links), len(c.Outlets)),
+		control:         control{published: newCounters(len(c.Links), len(c.Outlets))},
 	}
 	w.match = matchState{cache: w.locator.HeaderCache(), table: w.table, index: w.table.Index()}
 	w.detector.SetRules(c.Rules.policies(), c.Rules.NodeModels)
@@ -104,13 +101,6 @@ func NewWorker(c WorkerConfig) *Worker {
 	}
 	w.reporter = newReporter(&c, &w.counters)
 	return w
-}
-
-func (c *WorkerConfig) bucket(i int) *Bucket {
-	if c.Buckets == nil {
-		return NewBucket()
-	}
-	return c.Buckets[i]
 }
 
 // Poll takes one burst from every queue and returns how many packets it found.

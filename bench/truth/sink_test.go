@@ -131,18 +131,18 @@ func newBed(t *testing.T, policies []Policy, capacity int, dropUnsound bool) *be
 		INT:           intConfig(),
 		DropMalformed: dropUnsound,
 		DropInterval:  int64(policies[0].DropInterval),
-		Collectors:    []netip.AddrPort{netip.MustParseAddrPort("192.0.2.10:8555")},
+		Collectors:    []engine.Collector{{Address: netip.MustParseAddrPort("192.0.2.10:8555"), MaxPayload: 1358}},
 		Report: engine.ReportRules{
 			MdBits: report.MdInterfaces | report.MdIngressTimestamp, Fragment: 400, Explain: true,
-			MaxPayload: []int{1358}, MaxReports: 1,
+			MaxReports: 1,
 		},
 	}
 	for i := range policies {
 		r.Watches = append(r.Watches, engine.Watch{Name: policies[i].Name, Match: watch.Match{Destination: DestinationPrefixes(i)}, Policy: policy(&policies[i]), Collectors: 1})
 	}
 	b.worker = engine.NewWorker(engine.WorkerConfig{
-		Links:      []engine.Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
-		Collectors: []*ring.Ring{b.ring}, PacketPool: b.pool, ReportPool: b.reports,
+		Links:   []engine.Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
+		Outlets: []engine.Outlet{{Ring: b.ring}}, PacketPool: b.pool, ReportPool: b.reports,
 		NodeID: 3, HwID: 5, Seed: 7, Rules: r,
 		Flows: flows.Config{Capacity: capacity, Seed: 7, IdleTimeout: int64(IdleTimeout)},
 		Clock: func() int64 { return b.now },

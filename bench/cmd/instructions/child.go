@@ -143,8 +143,8 @@ func newScene(r *row) (*scene, error) {
 		r.rules(rules)
 	}
 	s.worker = engine.NewWorker(engine.WorkerConfig{
-		Links:      []engine.Link{{Name: "edge", Network: s.port, Host: quiet{s.port}, NetworkID: 1, HostID: 2}},
-		Collectors: []*ring.Ring{s.ring}, PacketPool: packets, ReportPool: s.reports,
+		Links:   []engine.Link{{Name: "edge", Network: s.port, Host: quiet{s.port}, NetworkID: 1, HostID: 2}},
+		Outlets: []engine.Outlet{{Ring: s.ring}}, PacketPool: packets, ReportPool: s.reports,
 		NodeID: 1, Seed: 7, Rules: rules, Clock: func() int64 { return s.now },
 		Flows: flows.Config{Capacity: 65536, Seed: 7, IdleTimeout: 30e9},
 	})
@@ -170,10 +170,10 @@ func referenceRules() *engine.Rules {
 	return &engine.Rules{
 		INT:        inthdr.Config{UDPPort: &port, Version2: true},
 		Watches:    []engine.Watch{{Name: "all", Policy: p, Collectors: 1}},
-		Collectors: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.10:8555")},
+		Collectors: []engine.Collector{{Address: netip.MustParseAddrPort("192.0.2.10:8555"), MaxPayload: 1358}},
 		Report: engine.ReportRules{
 			MdBits:   report.MdInterfaces | report.MdHopLatency | report.MdIngressTimestamp | report.MdEgressTimestamp,
-			Fragment: 128, MaxPayload: []int{1358}, MaxDelay: 1e6,
+			Fragment: 128, MaxDelay: 1e6,
 		},
 	}
 }

@@ -89,15 +89,13 @@ func (a *Appliance) stations(w int) []engine.Station {
 	return all
 }
 
-// senders are worker w's, nil for a collector that the kernel sends to.
-func (a *Appliance) senders(c *conf.Config, w int) []engine.Sender {
-	all := make([]engine.Sender, len(c.Collectors))
-	for i, e := range a.reportPorts.exporters {
-		if e != nil {
-			all[i] = e.Sender(w, a.port(c.Collectors[i].Port).queue(w), a.reportPools[w])
-		}
+// sender is worker w's for a collector, nil for one that the kernel sends to.
+func (a *Appliance) sender(c *conf.Config, collector, w int) engine.Sender {
+	e := a.reportPorts.exporters[collector]
+	if e == nil {
+		return nil
 	}
-	return all
+	return e.Sender(w, a.port(c.Collectors[collector].Port).queue(w), a.reportPools[w])
 }
 
 // stationOf is the one among stations that hears what name receives; nil where

@@ -28,19 +28,17 @@ func (a *Appliance) makeWorkers(c *conf.Config) error {
 	}
 	a.shared = engine.NewShared(len(c.Links)+len(c.Taps), randomSeed())
 	for w := range c.DPDK.Lcores {
-		var mine []*ring.Ring
-		for col := range c.Collectors {
+		outlets := make([]engine.Outlet, len(c.Collectors))
+		for col := range outlets {
 			r := ring.New(exportRing)
 			rings[col] = append(rings[col], r)
-			mine = append(mine, r)
+			outlets[col] = engine.Outlet{Ring: r, Bucket: buckets[col], Sender: a.sender(c, col, w)}
 		}
 		seed, stations := randomSeed(), a.stations(w)
 		a.workers = append(a.workers, engine.NewWorker(engine.WorkerConfig{
 			Links:      a.linksOf(c, w, stations),
-			Collectors: mine,
-			Buckets:    buckets,
+			Outlets:    outlets,
 			Shared:     a.shared,
-			Senders:    a.senders(c, w),
 			Stations:   stations,
 			PacketPool: a.pool,
 			ReportPool: a.reportPools[w],

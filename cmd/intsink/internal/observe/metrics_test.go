@@ -2,7 +2,6 @@ package observe
 
 import (
 	"bytes"
-	"net/netip"
 	"os"
 	"regexp"
 	"strings"
@@ -128,8 +127,8 @@ func (gateway) Resolved() bool { return true }
 // TestEveryMetricIsWritten, and each is in the list.
 func TestEveryMetricIsWritten(t *testing.T) {
 	w := engine.NewWorker(engine.WorkerConfig{
-		Links: []engine.Link{{Name: "edge"}}, Collectors: []*ring.Ring{ring.New(2)},
-		Rules: &engine.Rules{Collectors: []netip.AddrPort{{}}, Report: engine.ReportRules{MaxPayload: []int{1000}, Budgets: make([]engine.Budget, 1)}},
+		Links: []engine.Link{{Name: "edge"}}, Outlets: []engine.Outlet{{Ring: ring.New(2)}},
+		Rules: &engine.Rules{Collectors: []engine.Collector{{MaxPayload: 1000}}},
 		Flows: flows.Config{Capacity: 1024, IdleTimeout: 1e9},
 	})
 	defer w.Release()

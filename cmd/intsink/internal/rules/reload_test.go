@@ -32,7 +32,7 @@ func TestBudgetReload(t *testing.T) {
 	if what := NeedsRestart(old, other); what != "collector" {
 		t.Errorf("another address needs %q", what)
 	}
-	got := Of(budget).Report.Budgets[0]
+	got := Of(budget).Collectors[0].Budget
 	if got.Packets != 1000 || got.Bits != 5_000_000 || got.Burst != int64(200*time.Millisecond) || got.Headers != 42 {
 		t.Errorf("%+v", got)
 	}

@@ -42,14 +42,20 @@ func reportRules(c *conf.Config) engine.ReportRules {
 	for _, name := range c.Report.Metadata {
 		r.MdBits |= metadataBits[name]
 	}
-	for _, col := range c.Collectors {
-		headers := col.TagLen() + frameOverhead(col.Address.Addr())
-		r.MaxPayload = append(r.MaxPayload, c.Report.Coalesce.MaxBytes-headers)
-		r.Budgets = append(r.Budgets, engine.Budget{
-			Packets: col.Budget.Packets, Bits: col.Budget.Bits, Burst: int64(col.Budget.Burst), Headers: headers,
-		})
-	}
 	return r
+}
+
+func collectors(c *conf.Config) []engine.Collector {
+	all := make([]engine.Collector, len(c.Collectors))
+	for i := range c.Collectors {
+		col := &c.Collectors[i]
+		headers := col.TagLen() + frameOverhead(col.Address.Addr())
+		all[i] = engine.Collector{
+			Name: col.Name, Address: col.Address, MaxPayload: c.Report.Coalesce.MaxBytes - headers,
+			Budget: engine.Budget{Packets: col.Budget.Packets, Bits: col.Budget.Bits, Burst: int64(col.Budget.Burst), Headers: headers},
+		}
+	}
+	return all
 }
 
 // frameOverhead is the length of the Ethernet, IP and UDP headers.

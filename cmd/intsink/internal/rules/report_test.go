@@ -72,7 +72,7 @@ func TestTransparentSecurityFits(t *testing.T) {
 			for i := range c.Collectors {
 				frame := report.UDPFrame{Src: c.Collectors[i].Address, Dst: c.Collectors[i].Address}
 				var p report.Packet
-				p.Open(make([]byte, rules.MaxPayload[i]))
+				p.Open(make([]byte, collectors(c)[i].MaxPayload))
 				if !p.AppendCut(&r) {
 					t.Fatal("a report does not fit")
 				}

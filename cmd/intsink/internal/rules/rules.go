@@ -14,12 +14,10 @@ func Of(c *conf.Config) *engine.Rules {
 		Devices:       deviceFields(&c.INT),
 		DropInterval:  int64(c.Events.Drop.Interval),
 		Report:        reportRules(c),
+		Collectors:    collectors(c),
 		NodeModels:    sinkconf.NodeModels(c),
 	}
 	names := CollectorNames(c)
-	for _, col := range c.Collectors {
-		r.Collectors = append(r.Collectors, col.Address)
-	}
 	for i := range c.Watches {
 		w := &c.Watches[i]
 		watch := watchOf(w, names)

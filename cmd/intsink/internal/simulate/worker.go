@@ -38,8 +38,10 @@ type Ports struct {
 // every report packet; the mbuf is freed when it returns.
 func New(c *conf.Config, p Ports, sealed func(*SealedReport)) *Worker {
 	r := &Worker{reportPool: p.Reports, sealed: sealed, vec: mbuf.NewVec(), Idle: int64(c.Flows.IdleTimeout)}
-	for range c.Collectors {
-		r.rings = append(r.rings, ring.New(replayRing))
+	outlets := make([]engine.Outlet, len(c.Collectors))
+	for i := range outlets {
+		outlets[i].Ring = ring.New(replayRing)
+		r.rings = append(r.rings, outlets[i].Ring)
 	}
 	link := c.Links[0]
 	r.Worker = engine.NewWorker(engine.WorkerConfig{
@@ -47,7 +49,7 @@ func New(c *conf.Config, p Ports, sealed func(*SealedReport)) *Worker {
 			Name: link.Name, Network: p.Network, Host: p.Host,
 			NetworkID: rules.PortID(c, link.Network), HostID: rules.PortID(c, link.Host),
 		}},
-		Collectors: r.rings,
+		Outlets:    outlets,
 		PacketPool: p.Packets,
 		ReportPool: p.Reports,
 		NodeID:     c.Node.ID,
