@@ -35,6 +35,7 @@ Needs no hugepages, no NIC and no DPDK device.`,
 	cmd.Flags().StringVar(&f.In, "in", "", "capture to read (pcap or pcapng, Ethernet, also gzipped); -: standard input")
 	cmd.Flags().StringVar(&f.Against, "against", "", "configuration file to compare with")
 	cmd.Flags().StringVar(&f.Format, "format", "text", "text: tables; json: one JSON object")
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	for _, name := range []string{"config", "in"} {
 		cmd.MarkFlagRequired(name)
 	}

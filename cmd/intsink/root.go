@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
@@ -34,6 +36,33 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		decode.NewCommand(),
 		newGenCommand(),
 		newWhyCommand(),
+		newStatusCommand(),
+		newTopCommand(),
+		newVersionCommand(),
 	)
+	cli.Complete(root, map[string][]string{
+		"sort":  {"packets", "bytes", "last_seen", "latency", "hop_latency"},
+		"encap": {"udp", "udp-new", "dscp", "probe", "gre", "gre-inserted", "vxlan-gpe", "vxlan", "geneve"},
+		"proto": {"udp", "tcp"},
+		"type":  {"md", "mx", "destination"},
+	})
+	strictCompletion(root)
 	return root
+}
+
+// strictCompletion makes `completion fish-shell` wrong usage, as every other word that
+// is no command.
+func strictCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return fmt.Errorf("there is no shell %q: bash, zsh, fish or powershell", args[0])
+				}
+				return nil
+			}
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
 }

@@ -33,10 +33,15 @@ Exit codes: 0 success, 1 the flow is unknown or the sink does not answer, 2 wron
 			return explain.Run(cmd.Context(), cmd.OutOrStdout(), args[0], &o)
 		},
 	}
-	cmd.Flags().StringVar(&o.Config, "config", "", "configuration file of the running sink")
-	cmd.Flags().StringVar(&o.URL, "url", "http://127.0.0.1:9465", "HTTP endpoint of the running sink")
+	o.Sink.Register(cmd)
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return explain.Flows(cmd.Context(), &o.Sink), cobra.ShellCompDirectiveNoFileComp
+	}
 	cmd.Flags().StringVar(&o.Format, "format", "text", "text: a few lines for people; json: the API's answer")
-	cmd.MarkFlagsMutuallyExclusive("config", "url")
 	return cmd
 }
 

@@ -43,16 +43,3 @@ func TestWhyText(t *testing.T) {
 	d.Watch, d.LastReport, d.LastSeen = new("idle"), nil, d.Now.Add(-90*time.Second)
 	golden(t, "why_nothing.txt", whyText(d))
 }
-
-func TestWhereASinkListens(t *testing.T) {
-	for listen, want := range map[string]string{
-		"127.0.0.1:9465": "http://127.0.0.1:9465", ":9465": "http://127.0.0.1:9465", "0.0.0.0:1": "http://127.0.0.1:1",
-		"[::]:9465": "http://[::1]:9465", "[2001:db8::1]:80": "http://[2001:db8::1]:80", "sink.example:80": "http://sink.example:80",
-	} {
-		t.Run(listen, func(t *testing.T) {
-			if got := listenURL(listen); got != want {
-				t.Errorf("%s is reached at %s, want %s", listen, got, want)
-			}
-		})
-	}
-}

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"intsink/cmd/intsink/internal/status"
 	"log/slog"
 	"sort"
 	"time"
@@ -56,7 +57,7 @@ func (c *Changes) Watch(s *Source, done <-chan struct{}) {
 }
 
 // look compares what is now with what the log said last.
-func (c *Changes) look(j *statusJSON, health error, now time.Time) {
+func (c *Changes) look(j *status.Status, health error, now time.Time) {
 	for _, l := range losses(j) {
 		c.count(&l, now)
 	}
@@ -112,7 +113,7 @@ func (c *Changes) state(key, what, wrong string, attrs ...any) {
 }
 
 // losses lists the counters that should not grow.
-func losses(j *statusJSON) []loss {
+func losses(j *status.Status) []loss {
 	var all []loss
 	for _, x := range j.Collectors {
 		for _, reason := range sorted(x.Dropped) {

@@ -3,6 +3,7 @@ package observe
 import (
 	"bytes"
 	"errors"
+	"intsink/cmd/intsink/internal/status"
 	"log/slog"
 	"strings"
 	"testing"
@@ -23,9 +24,9 @@ func TestChangesAreLoggedOnce(t *testing.T) {
 	yes, no := true, false
 	now := time.Unix(1000, 0)
 	at := func(second int, refused, full uint64, gateway *bool, health error) {
-		c.look(&statusJSON{
-			Collectors: []collectorJSON{{Name: "primary", Dropped: map[string]uint64{"refused": refused}, GatewayKnown: gateway}},
-			Links:      []linkJSON{{Name: "edge", Directions: []directionJSON{{Direction: "to_host", Dropped: map[string]uint64{"tx_full": full, "int_discard": refused}}}}},
+		c.look(&status.Status{
+			Collectors: []status.Collector{{Name: "primary", Dropped: map[string]uint64{"refused": refused}, GatewayKnown: gateway}},
+			Links:      []status.Link{{Name: "edge", Directions: []status.Direction{{Direction: "to_host", Dropped: map[string]uint64{"tx_full": full, "int_discard": refused}}}}},
 		}, health, now.Add(time.Duration(second)*time.Second))
 	}
 	for _, step := range []struct {

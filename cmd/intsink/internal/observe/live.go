@@ -13,9 +13,9 @@ import (
 
 const (
 	maxStreams   = 32                     // event streams at once
-	streamRoom   = 512                    // notices that wait for one slow client
+	streamRoom   = 1024                   // notices that wait for one slow client
 	liveEvery    = 200 * time.Millisecond // how often the workers' feeds are read
-	maxPerWorker = 256                    // notices read of one worker at a time
+	maxPerWorker = 1024                   // notices read of one worker at a time
 )
 
 // noticeJSON is one report in GET /api/v1/events.

@@ -1,10 +1,21 @@
-// Events as they happen, by server-sent events: the last 500, with what could not be
-// shown counted by the sink.
+// Events as they happen, by server-sent events: the last 100 of each kind, so that an
+// episode of congestion hides nothing else; what could not be shown is counted.
 import { html, useState, useEffect } from './vendor/htm-preact-3.1.1.js';
 import { Nodes } from './parts.js';
 import { clock, count, nonzero } from './format.js';
 
-const keep = 500;
+const keep = 500; // at most between two drawings
+const keepOfKind = 100;
+
+// newest returns the events, newest first, without those that are too many of a kind.
+function newest(items) {
+  const count = {};
+  return items.filter((e) => {
+    const kind = e.events.join();
+    count[kind] = (count[kind] || 0) + 1;
+    return count[kind] <= keepOfKind;
+  });
+}
 
 // useEvents holds the stream open while the page is there: {items, missed, state}.
 export function useEvents() {
@@ -18,12 +29,12 @@ export function useEvents() {
       const [items, lost] = [waiting.reverse(), missed];
       waiting = [];
       missed = 0;
-      setEvents((old) => ({ ...old, items: [...items, ...old.items].slice(0, keep), missed: old.missed + lost }));
+      setEvents((old) => ({ ...old, items: newest([...items, ...old.items]), missed: old.missed + lost }));
     }, 500);
     const state = (s) => setEvents((old) => ({ ...old, state: s }));
     source.addEventListener('open', () => state('open'));
     source.addEventListener('error', () => state(source.readyState === EventSource.CLOSED ? 'closed' : 'connecting'));
-    source.addEventListener('report', (e) => { waiting.push(JSON.parse(e.data)); if (waiting.length > keep) waiting.shift(); });
+    source.addEventListener('report', (e) => { waiting.push(JSON.parse(e.data)); if (waiting.length > keep) waiting = newest(waiting.reverse()).reverse(); });
     source.addEventListener('missed', (e) => { missed += JSON.parse(e.data).count; });
     return () => { source.close(); clearInterval(flush); };
   }, []);
@@ -42,6 +53,6 @@ export function Events({ events, status }) {
     ${!items.length && html`<p class="state">No event since this page was opened. That is good news, or no watch asks for any: see watch { events } in the configuration.</p>`}
     ${items.length > 0 && html`<div class="scroll"><table><caption>Events, newest first</caption>
       <thead><tr><th>time</th><th>events</th><th>flow or place</th><th>path</th></tr></thead>
-      <tbody>${items.slice(0, 200).map((e) => html`<tr><td><time>${clock(e.time)}</time></td><td>${e.events.map((n) => html`<span class=${'chip event-' + n}>${n}</span>`)}</td>
+      <tbody>${items.slice(0, 300).map((e) => html`<tr><td><time>${clock(e.time)}</time></td><td>${e.events.map((n) => html`<span class=${'chip event-' + n}>${n}</span>`)}</td>
         <td>${e.flow ? html`<a href=${'#flows/' + e.flow}><code>${e.flow}</code></a>` : e.place || ''}</td><td><${Nodes} nodes=${e.nodes || []} /></td></tr>`)}</tbody></table></div>`}`;
 }

@@ -1,7 +1,7 @@
 // The path map: nodes from left to right in the order in which packets cross them,
 // edges as wide as flows are many and coloured by link latency, nodes coloured by
 // their own latency; beside it the list of paths, new ones marked.
-import { html, useState, useRef } from './vendor/htm-preact-3.1.1.js';
+import { html, useState } from './vendor/htm-preact-3.1.1.js';
 import { usePoll } from './api.js';
 import { State, Table, Nodes } from './parts.js';
 import { layout } from './layout.js';
@@ -11,7 +11,7 @@ export function Paths({ rest, events }) {
   const paths = usePoll('paths', { limit: 200 });
   const links = usePoll('links', { limit: 1000 }, 5000);
   const queues = usePoll('queues', { limit: 1000, sort: 'latency' }, 5000);
-  const fresh = useFresh(paths.data, events);
+  const fresh = freshPaths(paths.data, events);
   const rows = paths.data ? paths.data.items : [];
   return html`<${State} poll=${paths} rows=${rows.length} empty="No path is known: paths need INT with node ids (instruction bit 0) in flows that a watch matches." />
     ${rows.length > 0 && html`<${Map} paths=${rows} links=${links.data ? links.data.items : []} queues=${queues.data ? queues.data.items : []} picked=${rest} fresh=${fresh} />
@@ -27,19 +27,21 @@ export function Paths({ rest, events }) {
 
 const nodeIds = (p) => (p.nodes || []).map((n) => n.node);
 
-// useFresh returns the ids of paths that came after the page was opened, or that a
-// path_change led to, for ten minutes.
-function useFresh(data, events) {
-  const known = useRef(null);
-  const since = useRef({});
+// What is known of paths since the page was opened: it stays when the view changes.
+let known = null; // ids of paths that were seen
+const changed = {}; // when a path came up, or a path_change led to it, by id
+
+// freshPaths returns the ids of paths that came up, or that a path_change led to, in the
+// last ten minutes.
+function freshPaths(data, events) {
   const now = Date.now();
   if (data) {
     const ids = data.items.map((p) => p.id);
-    if (known.current) ids.filter((id) => !known.current.has(id)).forEach((id) => { since.current[id] = now; });
-    known.current = new Set([...(known.current || []), ...ids]);
+    if (known) ids.filter((id) => !known.has(id)).forEach((id) => { changed[id] = now; });
+    known = new Set([...(known || []), ...ids]);
   }
-  for (const e of events.items) if (e.path && e.events.includes('path_change')) since.current[e.path] = Math.max(since.current[e.path] || 0, Date.parse(e.time));
-  return new Set(Object.keys(since.current).filter((id) => now - since.current[id] < 600000));
+  for (const e of events.items) if (e.path && e.events.includes('path_change')) changed[e.path] = Math.max(changed[e.path] || 0, Date.parse(e.time));
+  return new Set(Object.keys(changed).filter((id) => now - changed[id] < 600000));
 }
 
 function Map({ paths, links, queues, picked, fresh }) {
@@ -54,7 +56,7 @@ function Map({ paths, links, queues, picked, fresh }) {
   const low = (v) => Math.min(...v), high = (v) => Math.max(...v);
   const colour = (v, all) => (v < 0 || !all.length ? 'heat-none' : heat(v, low(all), high(all)));
   const on = (e) => { const p = hover || picked; return p && e.paths.includes(p); };
-  return html`<figure class="map"><svg viewBox=${`0 0 ${Math.max(m.width, 900)} ${m.height}`} role="img" aria-label="map of paths">
+  return html`<figure class="map"><svg viewBox=${`${Math.min(0, (m.width - 900) / 2)} 0 ${Math.max(m.width, 900)} ${m.height}`} role="img" aria-label="map of paths">
     ${m.edges.map((e) => html`<g class=${'edge ' + colour(latency(e.from, e.to), edgeValues) + (on(e) ? ' on' : '') + (e.paths.some((p) => fresh.has(p)) ? ' fresh' : '')}
       onMouseEnter=${() => setHover(e.paths[0])} onMouseLeave=${() => setHover(null)} onClick=${() => { location.hash = 'paths/' + e.paths[0]; }}>
       <path d=${`M${e.x1} ${e.y1} C${(e.x1 + e.x2) / 2} ${e.y1} ${(e.x1 + e.x2) / 2} ${e.y2} ${e.x2} ${e.y2}`} stroke-width=${e.width} />

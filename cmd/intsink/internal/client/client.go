@@ -1,0 +1,130 @@
+// Package client asks a running sink over its HTTP endpoint, for the commands that show
+// what it answers.
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"intsink/cmd/internal/cli"
+	"intsink/conf"
+)
+
+// Options are the flags that name the sink.
+type Options struct{ Config, URL string }
+
+// Register adds --config and --url to a command.
+func (o *Options) Register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.Config, "config", "", "configuration file of the running sink")
+	cmd.Flags().StringVar(&o.URL, "url", "http://127.0.0.1:9465", "HTTP endpoint of the running sink")
+	cmd.MarkFlagsMutuallyExclusive("config", "url")
+}
+
+// Sink is a running sink.
+type Sink struct{ base string }
+
+// Open finds where the sink listens. Its errors are wrong usage, or cli.Failed.
+func (o *Options) Open() (*Sink, error) {
+	base, err := o.address()
+	if err != nil {
+		return nil, err
+	}
+	return &Sink{base}, nil
+}
+
+// Read asks for path and decodes the JSON of the answer into v.
+func (s *Sink) Read(ctx context.Context, path string, v any) error {
+	body, err := s.Get(ctx, path)
+	if err != nil {
+		return err
+	}
+	return s.Decode(body, v)
+}
+
+// Decode decodes the JSON of an answer into v.
+func (s *Sink) Decode(body []byte, v any) error {
+	if err := json.Unmarshal(body, v); err != nil {
+		return fmt.Errorf("%s: what answers there is no intsink of this version: %w", s.base, err)
+	}
+	return nil
+}
+
+// address is where the sink listens: --url, or what the configuration says.
+func (o *Options) address() (string, error) {
+	if o.Config == "" {
+		u, err := url.Parse(o.URL)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return "", fmt.Errorf("--url %q: must be such as http://127.0.0.1:9465", o.URL)
+		}
+		return u.Scheme + "://" + u.Host, nil
+	}
+	c, diags := conf.LoadElsewhere(o.Config) // its warnings are for who runs it
+	if c == nil {
+		diags.WriteTo(os.Stderr)
+		return "", cli.Failed(fmt.Errorf("%s is not valid: %s", o.Config, cli.Count(diags.Count(conf.Error), "error")))
+	}
+	if c.HTTP.Listen == "" {
+		return "", cli.Failed(fmt.Errorf(`%s: http.listen is "", so a sink with this configuration cannot be asked; set it and restart`, o.Config))
+	}
+	return listenURL(c.HTTP.Listen), nil
+}
+
+// listenURL is where to reach what listens on address: on this machine where it
+// listens everywhere.
+func listenURL(address string) string {
+	host, port, _ := net.SplitHostPort(address) // conf has checked it
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+		if ip != nil && ip.To4() == nil {
+			host = "::1"
+		}
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// maxAnswer is more than any answer of a page.
+const maxAnswer = 16 << 20
+
+// timeout is longer than the sink takes for any answer.
+const timeout = 31 * time.Second
+
+// Get asks for path and returns the answer; its errors say what to do.
+func (s *Sink) Get(ctx context.Context, path string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		var cause *url.Error
+		if errors.As(err, &cause) {
+			err = cause.Err
+		}
+		return nil, fmt.Errorf("the sink cannot be reached at %s: %w; start it, or say where its http.listen is with --url or --config", s.base, err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("the answer of %s breaks off: %w; ask again", s.base, err)
+	}
+	if answer.StatusCode == http.StatusOK {
+		return body, nil
+	}
+	var said struct{ Error string }
+	if json.Unmarshal(body, &said) != nil || said.Error == "" {
+		return nil, fmt.Errorf("%s answers %s: no intsink of this version listens there; say where one does with --url or --config", s.base, answer.Status)
+	}
+	return nil, errors.New(said.Error)
+}

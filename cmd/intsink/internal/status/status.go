@@ -1,0 +1,87 @@
+// Package status is the JSON of GET /api/v1/status, for the server that makes it and the
+// commands that read it.
+package status
+
+import "time"
+
+// Status is the answer of GET /api/v1/status: the counters of /metrics in one tree,
+// with what the configuration says of the parts that they belong to.
+type Status struct {
+	Now        time.Time         `json:"now"`
+	Started    time.Time         `json:"started"`
+	Version    string            `json:"version"`
+	Node       uint32            `json:"node"`
+	Ready      string            `json:"ready"` // "ok", or why not
+	Links      []Link            `json:"links"`
+	Events     map[string]uint64 `json:"events"`     // entered, reported or not
+	Suppressed map[string]uint64 `json:"suppressed"` // withheld by a rate, an interval or a quota
+	Collectors []Collector       `json:"collectors"`
+	Workers    []Worker          `json:"workers"`
+	Ports      []Port            `json:"ports"`
+	Mbufs      int               `json:"mbufs"`
+	MbufsInUse int               `json:"mbufs_in_use"`
+}
+
+// Link is a link or a tap.
+type Link struct {
+	Name       string            `json:"name"`
+	Kind       string            `json:"kind"` // "link" or "tap"
+	Directions []Direction       `json:"directions"`
+	INT        map[string]uint64 `json:"int"`
+	Malformed  map[string]uint64 `json:"malformed"`
+	Leaked     uint64            `json:"leaked"`
+}
+
+// Direction is what went one way through a link: received = forwarded + the sum of dropped.
+type Direction struct {
+	Direction string            `json:"direction"`
+	Received  uint64            `json:"received"`
+	Forwarded uint64            `json:"forwarded"`
+	Dropped   map[string]uint64 `json:"dropped"`
+}
+
+// Collector is where reports go.
+type Collector struct {
+	Name          string            `json:"name"`
+	Address       string            `json:"address"`
+	Reports       uint64            `json:"reports"`
+	Packets       uint64            `json:"packets"`
+	PacketsSent   uint64            `json:"packets_sent"`
+	BytesSent     uint64            `json:"bytes_sent"`
+	Dropped       map[string]uint64 `json:"dropped"`
+	Shed          map[string]uint64 `json:"shed"`
+	BudgetPackets uint64            `json:"budget_packets"` // per second; 0: no limit
+	BudgetBits    uint64            `json:"budget_bits"`
+	GatewayKnown  *bool             `json:"gateway_known"` // null: the kernel sends
+}
+
+// Worker is one polling thread.
+type Worker struct {
+	Name             string            `json:"name"`
+	Lcore            int               `json:"lcore"`
+	Flows            uint64            `json:"flows"`
+	FlowCapacity     int               `json:"flow_capacity"`
+	Evictions        uint64            `json:"evictions"`
+	Refusals         uint64            `json:"refusals"`
+	LongestPollGapNs int64             `json:"longest_poll_gap_ns"`
+	PollGapsOver     map[string]uint64 `json:"poll_gaps_over"`
+	RefreshStretch   float64           `json:"refresh_stretch"` // 1: as configured
+}
+
+// Port is a port with its driver's counters.
+type Port struct {
+	Name        string `json:"name"`
+	Device      string `json:"device"`
+	LinkUp      bool   `json:"link_up"`
+	LinkDown    string `json:"link_down,omitempty"` // what is wrong with it
+	LinkChanges uint64 `json:"link_changes"`
+	RxPackets   uint64 `json:"rx_packets"`
+	TxPackets   uint64 `json:"tx_packets"`
+	RxBytes     uint64 `json:"rx_bytes"`
+	TxBytes     uint64 `json:"tx_bytes"`
+	RxMissed    uint64 `json:"rx_missed"`
+	RxErrors    uint64 `json:"rx_errors"`
+	TxErrors    uint64 `json:"tx_errors"`
+	RxNoMbuf    uint64 `json:"rx_nombuf"`
+	RxTruncated uint64 `json:"rx_truncated"`
+}

@@ -1,0 +1,111 @@
+// Package top is the command that shows a running sink in a terminal, as top(1) shows
+// processes. views.go says what is asked for and shown, table.go how rows become lines,
+// screen.go reads keys and draws.
+package top
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"time"
+
+	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/status"
+)
+
+// Options are the flags and arguments of top.
+type Options struct {
+	Sink  client.Options
+	View  string
+	Sort  string // of flows
+	Once  bool
+	Rows  int
+	Every time.Duration
+}
+
+// Run shows the sink until q is typed, or once.
+func Run(ctx context.Context, stdout io.Writer, o *Options) error {
+	if !slices.Contains(Names(), o.View) {
+		return fmt.Errorf("there is no view %q; there are %v", o.View, Names())
+	}
+	if !slices.Contains(sorts, o.Sort) {
+		return fmt.Errorf("--sort %q: must be one of %v", o.Sort, sorts)
+	}
+	if o.Rows < 1 || o.Rows > 1000 {
+		return fmt.Errorf("--rows %d: must be 1 to 1000", o.Rows)
+	}
+	if o.Every < 100*time.Millisecond {
+		return fmt.Errorf("--every %v: must be 100ms or more", o.Every)
+	}
+	sink, err := o.Sink.Open()
+	if err != nil {
+		return err
+	}
+	v := &viewer{sink: sink, view: o.View, sort: o.Sort}
+	if !o.Once {
+		return interact(ctx, v, o)
+	}
+	lines, err := v.lines(ctx, o.Rows)
+	if err != nil {
+		return cli.Failed(err)
+	}
+	for _, l := range lines {
+		if _, err := fmt.Fprintln(stdout, l); err != nil {
+			return cli.Failed(err)
+		}
+	}
+	return nil
+}
+
+// viewer asks a sink for one view after the other.
+type viewer struct {
+	sink   *client.Sink
+	view   string
+	sort   string
+	before *status.Status // for rates
+}
+
+// lines asks for what the view shows and returns it as text, at most rows of it.
+func (v *viewer) lines(ctx context.Context, rows int) ([]string, error) {
+	var s status.Status
+	if err := v.sink.Read(ctx, "/api/v1/status", &s); err != nil {
+		return nil, err
+	}
+	lines := []string{headline(&s), ""}
+	view := views[slices.Index(Names(), v.view)]
+	var body *table
+	var err error
+	if view.ofStatus != nil {
+		body = view.ofStatus(&s, v.before)
+	} else {
+		parameters := url.Values{"limit": {fmt.Sprint(rows)}}
+		if v.view == "flows" {
+			parameters.Set("sort", v.sort)
+		}
+		body, err = view.ofList(ctx, v.sink, "/api/v1/"+view.path+"?"+parameters.Encode())
+	}
+	if err != nil {
+		return nil, err
+	}
+	v.before = &s
+	return append(lines, body.lines(rows, view.empty)...), nil
+}
+
+// headline is the state of the sink in one line.
+func headline(s *status.Status) string {
+	up := s.Now.Sub(s.Started).Round(time.Second)
+	state := s.Ready
+	if state == "ok" {
+		state = "ready"
+	}
+	flows, capacity := uint64(0), 0
+	for _, w := range s.Workers {
+		flows += w.Flows
+		capacity += w.FlowCapacity
+	}
+	return fmt.Sprintf("intsink %s  node %d  up %v  %s  %s  %s of %s flows  %d of %d mbufs in use",
+		s.Version, s.Node, up, state, cli.Count(len(s.Workers), "worker"), count(float64(flows)), count(float64(capacity)), s.MbufsInUse, s.Mbufs)
+}

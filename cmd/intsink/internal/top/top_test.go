@@ -1,0 +1,122 @@
+package top
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/client"
+)
+
+// answers are what a sink says, by path.
+var answers = map[string]string{
+	"/api/v1/status": `{"now":"2026-11-22T10:00:10Z","started":"2026-11-22T10:00:00Z","version":"1.0","node":3,"ready":"ok","mbufs":100,"mbufs_in_use":7,
+		"links":[{"name":"edge","kind":"link","directions":[{"direction":"to_host","received":1500000,"forwarded":1499990,"dropped":{"tx_full":10,"malformed":0}}],"int":{"md":1000},"malformed":{},"leaked":2}],
+		"ports":[{"name":"up0","device":"net_null0","link_up":false,"rx_packets":1}],
+		"collectors":[{"name":"primary","address":"192.0.2.1:8555","reports":30,"packets":9,"packets_sent":8,"dropped":{"refused":1},"shed":{"refresh":12}}],
+		"workers":[{"name":"w0","lcore":1,"flows":40,"flow_capacity":1048576,"longest_poll_gap_ns":1500000,"poll_gaps_over":{"100µs":3}}]}`,
+	"/api/v1/flows":  `{"items":[{"id":"udp:10.0.0.1:1-10.0.0.2:53","packets":12345,"bytes":678,"latency_ns":46600,"max_hop_latency_ns":null,"nodes":[101,102],"lost":0,"last_events":["new_flow"]}]}`,
+	"/api/v1/paths":  `{"items":[{"id":"ddd52bff87dd6237","nodes":[{"node":101},{"node":102}],"flows":38,"packets":9,"max_latency_ns":900,"congested":true}]}`,
+	"/api/v1/queues": `{"items":[{"node":112,"egress":2,"queue":0,"occupancy":9120,"latency_ns":61400,"congested":true,"episodes":1}]}`,
+	"/api/v1/links":  `{"items":[]}`,
+}
+
+// sink is a server with these answers, and the options that name it.
+func sink(t *testing.T) client.Options {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Write([]byte(answers[r.URL.Path]))
+	}))
+	t.Cleanup(s.Close)
+	return client.Options{URL: s.URL}
+}
+
+func TestViewsOnce(t *testing.T) {
+	for view, want := range map[string][]string{
+		"links":      {"link  direction  received/s", "edge  to_host             -", "1.50M", "tx_full 10"},
+		"flows":      {"udp:10.0.0.1:1-10.0.0.2:53    12.3k    678   46.6us            -", "101 > 102", "new_flow"},
+		"paths":      {"101 > 102     38", "900ns", "congested", "ddd52bff87dd6237"},
+		"queues":     {" 112       2      0       9120   61.4us  congested"},
+		"hops":       {"no link between nodes is known"},
+		"collectors": {"primary    192.0.2.1:8555       30       9     8     1  refused 1    12  refresh 12"},
+		"workers":    {"w0          1     40     1.05M", "1.5ms", "100µs 3"},
+	} {
+		t.Run(view, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := Run(context.Background(), &b, &Options{Sink: sink(t), View: view, Sort: "packets", Once: true, Rows: 20, Every: time.Second}); err != nil {
+				t.Fatal(err)
+			}
+			if got := b.String(); !strings.HasPrefix(got, "intsink 1.0  node 3  up 10s  ready  1 worker  40 of 1.05M flows  7 of 100 mbufs in use\n\n") {
+				t.Errorf("headline:\n%s", got)
+			}
+			for _, w := range want {
+				if !strings.Contains(b.String(), w) {
+					t.Errorf("lacks %q:\n%s", w, b.String())
+				}
+			}
+			if strings.Contains(b.String(), "\x1b") {
+				t.Error("has terminal sequences")
+			}
+		})
+	}
+}
+
+func TestStatusHasAllParts(t *testing.T) {
+	var b bytes.Buffer
+	o := sink(t)
+	if err := Status(context.Background(), &b, &o); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []string{"edge  to_host", "up0   net_null0  DOWN", "primary", "w0"} {
+		if !strings.Contains(b.String(), w) {
+			t.Errorf("lacks %q:\n%s", w, b.String())
+		}
+	}
+}
+
+// TestRatesNeedTwoAnswers: what changed between them, per second.
+func TestRatesNeedTwoAnswers(t *testing.T) {
+	if got := rate(1500, 500, 2); got != "500" {
+		t.Errorf("rate %s, want 500", got)
+	}
+	if got := rate(100, 500, 2); got != "-" {
+		t.Errorf("after a restart: %s, want -", got)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	v := &viewer{view: "links", sort: "packets"}
+	for _, k := range []struct {
+		key        byte
+		view, sort string
+		quit       bool
+	}{{'2', "flows", "packets", false}, {'s', "flows", "bytes", false}, {'\t', "paths", "bytes", false}, {'x', "paths", "bytes", false}, {'7', "workers", "bytes", false}, {'\t', "links", "bytes", false}, {'q', "links", "bytes", true}} {
+		if quit := v.press(k.key); quit != k.quit || v.view != k.view || v.sort != k.sort {
+			t.Errorf("key %q: %v %s %s", k.key, quit, v.view, v.sort)
+		}
+	}
+}
+
+// TestScreenFits: no line is wider than the terminal, and there are as many as it has.
+func TestScreenFits(t *testing.T) {
+	o := sink(t)
+	s, err := o.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen := (&viewer{sink: s, view: "collectors", sort: "packets"}).screen(context.Background(), 40, 10)
+	for _, l := range strings.Split(screen, "\r\n")[2:] {
+		if text := strings.NewReplacer(clearLine, "", clearRest, "", "\x1b[10;1H", "").Replace(l); len([]rune(text)) > 40 {
+			t.Errorf("%d characters: %q", len([]rune(text)), text)
+		}
+	}
+	down := &viewer{sink: s, view: "links"}
+	answers["/api/v1/status"], answers["saved"] = "not JSON", answers["/api/v1/status"]
+	defer func() { answers["/api/v1/status"] = answers["saved"] }()
+	if got := down.screen(context.Background(), 200, 10); !strings.Contains(got, "no intsink of this version") || !strings.Contains(got, "It is asked again by itself.") {
+		t.Errorf("a broken sink: %q", got)
+	}
+}

@@ -1,0 +1,223 @@
+package top
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/status"
+)
+
+// view is one screen: of the status that is asked for anyway, or of a list of the API.
+type view struct {
+	name     string
+	key      byte
+	path     string // of the list
+	empty    string // what is said without rows
+	ofStatus func(s, before *status.Status) *table
+	ofList   func(ctx context.Context, sink *client.Sink, path string) (*table, error)
+}
+
+var views = []view{
+	{name: "links", key: '1', empty: "no link is configured", ofStatus: linksOf},
+	{name: "flows", key: '2', path: "flows", empty: "no flow with INT is known: see links for whether INT arrives", ofList: flowsOf},
+	{name: "paths", key: '3', path: "paths", empty: "no path is known", ofList: pathsOf},
+	{name: "queues", key: '4', path: "queues", empty: "no queue is known: they are looked at where a watch has congestion", ofList: queuesOf},
+	{name: "hops", key: '5', path: "links", empty: "no link between nodes is known: they need timestamps and link_latency in a watch", ofList: hopsOf},
+	{name: "collectors", key: '6', empty: "no collector is configured", ofStatus: collectorsOf},
+	{name: "workers", key: '7', empty: "no worker runs", ofStatus: workersOf},
+}
+
+// sorts are the orders of flows, as the API has them.
+var sorts = []string{"packets", "bytes", "last_seen", "latency", "hop_latency"}
+
+// Names are the views.
+func Names() (all []string) {
+	for i := range views {
+		all = append(all, views[i].name)
+	}
+	return all
+}
+
+// rate is n per second since before; "-" where there is no before.
+func rate(n, before uint64, seconds float64) string {
+	if seconds <= 0 || n < before {
+		return "-"
+	}
+	return count(float64(n-before) / seconds)
+}
+
+func linksOf(s, before *status.Status) *table {
+	t := newTable("link", "direction", ">received/s", ">forwarded/s", ">dropped/s", ">received", ">dropped", "reasons", ">INT", ">malformed", ">leaked")
+	for i, l := range s.Links {
+		for d, x := range l.Directions {
+			var old status.Direction
+			seconds := 0.0
+			if before != nil && i < len(before.Links) && d < len(before.Links[i].Directions) {
+				old, seconds = before.Links[i].Directions[d], s.Now.Sub(before.Now).Seconds()
+			}
+			dropped := total(x.Dropped)
+			inbound := []string{"", "", ""}
+			if d == 0 {
+				inbound = []string{count(float64(total(l.INT))), count(float64(total(l.Malformed))), count(float64(l.Leaked))}
+			}
+			t.add(append([]string{
+				l.Name, x.Direction, rate(x.Received, old.Received, seconds), rate(x.Forwarded, old.Forwarded, seconds), rate(dropped, total(old.Dropped), seconds),
+				count(float64(x.Received)), count(float64(dropped)), reasons(x.Dropped),
+			}, inbound...)...)
+		}
+	}
+	return t
+}
+
+func collectorsOf(s, _ *status.Status) *table {
+	t := newTable("collector", "address", ">reports", ">sealed", ">sent", ">lost", "reasons", ">shed", "events")
+	for _, c := range s.Collectors {
+		t.add(c.Name, c.Address, count(float64(c.Reports)), count(float64(c.Packets)), count(float64(c.PacketsSent)),
+			count(float64(total(c.Dropped))), reasons(c.Dropped), count(float64(total(c.Shed))), reasons(c.Shed))
+	}
+	return t
+}
+
+func workersOf(s, _ *status.Status) *table {
+	t := newTable("worker", ">lcore", ">flows", ">capacity", ">evicted", ">refused", ">longest pause", "pauses longer than")
+	for _, w := range s.Workers {
+		t.add(w.Name, fmt.Sprint(w.Lcore), count(float64(w.Flows)), count(float64(w.FlowCapacity)), count(float64(w.Evictions)), count(float64(w.Refusals)),
+			time.Duration(w.LongestPollGapNs).String(), reasons(w.PollGapsOver))
+	}
+	return t
+}
+
+// list is a page of the API.
+type list[T any] struct{ Items []T }
+
+func read[T any](ctx context.Context, sink *client.Sink, path string) ([]T, error) {
+	var l list[T]
+	err := sink.Read(ctx, path, &l)
+	return l.Items, err
+}
+
+func flowsOf(ctx context.Context, sink *client.Sink, path string) (*table, error) {
+	items, err := read[struct {
+		ID             string
+		Packets, Bytes uint64
+		Latency        *uint32 `json:"latency_ns"`
+		MaxHop         *uint32 `json:"max_hop_latency_ns"`
+		Nodes          []uint32
+		Lost           uint64
+		LastEvents     []string  `json:"last_events"`
+		LastSeen       time.Time `json:"last_seen"`
+	}](ctx, sink, path)
+	t := newTable("flow", ">packets", ">bytes", ">latency", ">slowest hop", ">lost", "path", "last report", ">seen")
+	for _, f := range items {
+		t.add(f.ID, count(float64(f.Packets)), count(float64(f.Bytes)), latency(f.Latency), latency(f.MaxHop), count(float64(f.Lost)),
+			nodes(f.Nodes), strings.Join(f.LastEvents, ","), ago(time.Now(), f.LastSeen))
+	}
+	return t, err
+}
+
+func pathsOf(ctx context.Context, sink *client.Sink, path string) (*table, error) {
+	items, err := read[struct {
+		ID             string
+		Nodes          []struct{ Node uint32 }
+		Flows, Packets uint64
+		Max            *uint32 `json:"max_latency_ns"`
+		Congested      bool
+		LastSeen       time.Time `json:"last_seen"`
+	}](ctx, sink, path)
+	t := newTable("path", ">flows", ">packets", ">highest latency", "state", ">seen", "id")
+	for _, p := range items {
+		var ids []uint32
+		for _, n := range p.Nodes {
+			ids = append(ids, n.Node)
+		}
+		t.add(nodes(ids), count(float64(p.Flows)), count(float64(p.Packets)), latency(p.Max), when(p.Congested, "congested"), ago(time.Now(), p.LastSeen), p.ID)
+	}
+	return t, err
+}
+
+func queuesOf(ctx context.Context, sink *client.Sink, path string) (*table, error) {
+	items, err := read[struct {
+		Node      uint32
+		Egress    *uint16
+		Queue     uint8
+		Occupancy uint32
+		Latency   *uint32 `json:"latency_ns"`
+		Congested bool
+		Episodes  uint64
+		LastSeen  time.Time `json:"last_seen"`
+	}](ctx, sink, path)
+	t := newTable(">node", ">egress", ">queue", ">occupancy", ">latency", "state", ">episodes", ">seen")
+	for _, q := range items {
+		t.add(fmt.Sprint(q.Node), number(q.Egress), fmt.Sprint(q.Queue), count(float64(q.Occupancy)), latency(q.Latency),
+			when(q.Congested, "congested"), count(float64(q.Episodes)), ago(time.Now(), q.LastSeen))
+	}
+	return t, err
+}
+
+func hopsOf(ctx context.Context, sink *client.Sink, path string) (*table, error) {
+	items, err := read[struct {
+		From     uint32    `json:"from_node"`
+		Egress   *uint16   `json:"from_egress"`
+		To       uint32    `json:"to_node"`
+		Ingress  *uint16   `json:"to_ingress"`
+		Latency  *uint32   `json:"latency_ns"`
+		Ref      *uint32   `json:"reference_ns"`
+		Skews    uint64    `json:"clock_skews"`
+		LastSeen time.Time `json:"last_seen"`
+	}](ctx, sink, path)
+	t := newTable("from", "to", ">latency", ">reported", ">clock skews", ">seen")
+	for _, l := range items {
+		t.add(fmt.Sprintf("%d:%s", l.From, number(l.Egress)), fmt.Sprintf("%d:%s", l.To, number(l.Ingress)), latency(l.Latency), latency(l.Ref),
+			count(float64(l.Skews)), ago(time.Now(), l.LastSeen))
+	}
+	return t, err
+}
+
+func total(m map[string]uint64) (n uint64) {
+	for _, x := range m {
+		n += x
+	}
+	return n
+}
+
+// reasons are the counters that are not 0, the largest first.
+func reasons(m map[string]uint64) string {
+	var names []string
+	for name, n := range m {
+		if n > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(a, b)) })
+	for i, name := range names {
+		names[i] = name + " " + count(float64(m[name]))
+	}
+	return strings.Join(names, ", ")
+}
+
+func nodes(ids []uint32) string {
+	text := make([]string, len(ids))
+	for i, id := range ids {
+		text[i] = fmt.Sprint(id)
+	}
+	return strings.Join(text, " > ")
+}
+
+func number(n *uint16) string {
+	if n == nil {
+		return "-"
+	}
+	return fmt.Sprint(*n)
+}
+
+func when(yes bool, text string) string {
+	if yes {
+		return text
+	}
+	return ""
+}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"intsink/engine/intgen"
+	"intsink/internal/wire"
+)
+
+// screenshots is the folder that pictures of the page are written to, "" for none:
+//
+//	INTSINK_SCREENSHOTS=$PWD/docs/images go test ./cmd/intsink -run Page
+var screenshots = os.Getenv("INTSINK_SCREENSHOTS")
+
+// scene is the network that the page is shown of: flows from 101 to 103 by way of 102 or
+// 112. trouble makes 102 slow, fills a queue of 103 and moves one flow to 122.
+type scene struct {
+	flows   int
+	sent    uint32
+	trouble atomic.Bool
+}
+
+// hops is what the nodes write into a packet of a flow, newest first.
+func (s *scene) hops(flow int) []intgen.Hop {
+	now := uint64(time.Now().UnixNano())
+	middle, latency, queue := uint32(102), uint32(4000+10*flow), uint32(40+flow)
+	if flow%3 == 0 {
+		middle = 112
+	}
+	slow := uint32(0)
+	if s.trouble.Load() {
+		if flow == s.flows-1 {
+			middle = 122
+		}
+		if middle == 102 {
+			slow = 300_000
+		}
+		queue = 9000
+	}
+	return []intgen.Hop{
+		{NodeID: 103, Ingress: uint16(middle % 100), Egress: 2, LatencyNs: latency, QueueOccupancy: queue, IngressTimestamp: now - 5000, EgressTimestamp: now, TxUtilization: 30},
+		{NodeID: middle, Ingress: 1, Egress: 2, LatencyNs: latency + slow, QueueOccupancy: 20, IngressTimestamp: now - 20_000, EgressTimestamp: now - 11_000, TxUtilization: 20},
+		{NodeID: 101, Ingress: 1, Egress: uint16(middle % 100), LatencyNs: latency, QueueOccupancy: 10, IngressTimestamp: now - 35_000, EgressTimestamp: now - 26_000, TxUtilization: 40},
+	}
+}
+
+// play sends a packet of each flow every few milliseconds until stop is set.
+func (s *scene) play(t *testing.T, out *wire.Interface, stop *atomic.Bool) {
+	source := &intgen.Source{UDPPort: 5000, Bitmap: 0xfd00, MaxHops: 8}
+	for !stop.Load() {
+		for n := range s.flows {
+			f := intgen.Flow{
+				SrcMAC: [6]byte{2, 0, 0, 0, 0, 1}, DstMAC: [6]byte{2, 0, 0, 0, 0, 2},
+				Src: netip.AddrFrom4([4]byte{10, 0, 0, byte(n + 1)}), Dst: netip.AddrFrom4([4]byte{10, 1, 0, 1}), Proto: intgen.UDP, SrcPort: uint16(1024 + n), DstPort: 8000,
+			}
+			s.sent++
+			frame, err := source.Insert(f.Frame(100+40*n, s.sent), s.hops(n))
+			if err != nil || !out.Send(frame) {
+				t.Errorf("a packet could not be sent: %v", err)
+				return
+			}
+		}
+		time.Sleep(5 * time.Millisecond) // the pace of the traffic, not of the test
+	}
+}
+
+// browser is a page in Chromium, and what went wrong in it.
+type browser struct {
+	t    *testing.T
+	ctx  context.Context
+	base string
+
+	mu     sync.Mutex
+	faults []string
+}
+
+// openBrowser opens the page at base. Requests to anywhere else, exceptions and
+// lines on the console are faults.
+func openBrowser(t *testing.T, base string) *browser {
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(1300, 900))
+	ctx, cancelAll := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancelAll)
+	ctx, cancel := chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancelTime := context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(cancelTime)
+	b := &browser{t: t, ctx: ctx, base: base}
+	err := chromedp.Listen(ctx, func(ev any) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		switch e := ev.(type) {
+		case *network.EventRequestWillBeSent:
+			if !strings.HasPrefix(e.Request.URL, base+"/") {
+				b.faults = append(b.faults, "request to "+e.Request.URL)
+			}
+		case *runtime.EventExceptionThrown:
+			b.faults = append(b.faults, fmt.Sprintf("exception: %+v", e.ExceptionDetails))
+		case *runtime.EventConsoleAPICalled:
+			b.faults = append(b.faults, fmt.Sprintf("console %s: %v", e.Type, e.Args))
+		case *log.EventEntryAdded:
+			b.faults = append(b.faults, fmt.Sprintf("log %s: %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL))
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.Navigate(base + "/ui/"))
+	return b
+}
+
+func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, steps...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// js runs a script whose value does not matter.
+func (b *browser) js(script string) {
+	b.t.Helper()
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("(() => { "+script+"; return true; })()")); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// view opens a view and waits until the expression is true.
+func (b *browser) view(name, until string) {
+	b.t.Helper()
+	b.js(fmt.Sprintf("location.hash = %q", name))
+	b.wait(until)
+}
+
+// wait waits until a JavaScript expression is true.
+func (b *browser) wait(expression string) {
+	b.t.Helper()
+	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(30*time.Second))); err != nil {
+		text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.body.innerText"))
+		b.t.Fatalf("never true: %s: %v; the page says\n%s", expression, err, text)
+	}
+}
+
+// picture keeps a screenshot where the flag asks for it.
+func (b *browser) picture(name string) {
+	if screenshots == "" {
+		return
+	}
+	b.do(chromedp.Sleep(time.Second))
+	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(screenshots, name+".png"), png, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// row is an expression: the text of the table row with this id holds all words.
+func row(id string, words ...string) string {
+	tests := make([]string, len(words))
+	for i, w := range words {
+		tests[i] = fmt.Sprintf("r.innerText.includes(%q)", w)
+	}
+	return fmt.Sprintf("(() => { const r = document.querySelector('tr[data-id=%q]'); return !!r && %s; })()", id, strings.Join(append(tests, "true"), " && "))
+}
+
+const pageConfig = `
+events {
+  congestion { raise = 8000 }
+  link_latency { absolute = "10us" }
+}
+`
+
+// TestPageShowsWhatIsWrong: in real Chromium, of a network with one slow hop, one
+// congested queue and one flow on another path, the page says which is which.
+func TestPageShowsWhatIsWrong(t *testing.T) {
+	if !inNamespace(t) {
+		return
+	}
+	sh(t, `
+ip link set lo up
+for i in net host; do
+	ip link add d-$i type veth peer name k-$i
+	for end in d-$i k-$i; do
+		sysctl -qw net.ipv6.conf.$end.disable_ipv6=1
+		ip link set $end up
+	done
+done
+`)
+	text := config("udp_port = 5000")
+	for i, name := range []string{"net", "host"} {
+		text = strings.Replace(text, fmt.Sprintf("net_null%d", i), fmt.Sprintf("net_af_packet%d,iface=d-%s", i, name), 1)
+	}
+	text = strings.Replace(text, `watch "all" { sample = 100 }`,
+		`watch "all" { events = ["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "tx_utilization", "refresh", "flow_end"] }`, 1)
+	r := startRun(t, small+text+pageConfig)
+	r.get(t, "/readyz")
+	out, err := wire.Open("k-net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scene{flows: 12}
+	var stop atomic.Bool
+	var playing sync.WaitGroup
+	playing.Go(func() { s.play(t, out, &stop) })
+	defer func() { stop.Store(true); playing.Wait() }()
+
+	b := openBrowser(t, "http://"+r.http)
+	b.wait(`document.querySelector('.pill.good')?.innerText === 'ready'`)
+	b.wait(row("edge to_host", "edge", "to host"))
+	b.wait(`parseFloat(document.querySelector('.rate b')?.innerText) > 0`)
+	b.view("paths", `document.querySelectorAll('.map .node').length === 4`) // 101, 102, 112, 103
+	b.view("queues", row("103:2:0", "calm"))
+	s.trouble.Store(true)
+
+	b.view("queues", row("103:2:0", "congested since"))
+	b.wait(row("102:2:0", "calm"))
+	b.do(chromedp.Click(`tr[data-id="103:2:0"]`))
+	b.wait(`document.querySelector('#culprits')?.innerText.includes('udp:10.0.0.12:1035-10.1.0.1:8000')`) // its packets are the longest
+	b.picture("queues")
+
+	b.view("paths", `[...document.querySelectorAll('tr')].some(r => r.innerText.includes('101 › 122 › 103') && r.innerText.includes('changed'))`)
+	b.wait(`document.querySelector('.node[data-node="103"]')?.classList.contains('congested')`)
+	b.picture("paths")
+
+	b.view("flows", `document.querySelectorAll('tbody tr').length === 12`)
+	b.js(`const s = document.querySelector('#flow-sort'); s.value = 'hop_latency'; s.dispatchEvent(new Event('change', {bubbles: true}))`)
+	b.wait(`document.querySelector('tbody tr')?.innerText.includes('101 › 102 › 103') && /30\d µs/.test(document.querySelector('tbody tr').innerText)`)
+	b.do(chromedp.Click("tbody tr"))
+	b.wait(`document.querySelector('#why .slowest')?.parentElement.innerText.startsWith('node 102')`)
+	b.picture("flows")
+
+	b.view("events", `['path_change', 'hop_latency', 'congestion'].every(e => [...document.querySelectorAll('tbody .chip')].some(c => c.innerText === e))`)
+	b.picture("events")
+	b.view("hops", `document.querySelectorAll('tbody tr').length >= 4`)
+	b.view("collectors", row("primary", "192.0.2.10:8555"))
+	b.view("workers", row("w0", "12 of"))
+	b.view("links", row("edge to_host", "edge")+` && !!document.querySelector('.uplot')`)
+	b.picture("links")
+
+	b.do(chromedp.Focus("#tab-links"), chromedp.KeyEvent(kb.ArrowRight))
+	b.wait(`location.hash === '#flows'`)
+	b.do(chromedp.EmulateViewport(390, 844))
+	b.wait(`document.documentElement.scrollWidth <= 390`)
+
+	b.mu.Lock()
+	for _, f := range b.faults {
+		t.Error(f)
+	}
+	b.mu.Unlock()
+	if code := r.stop(t, 10*time.Second); code != 0 {
+		t.Errorf("exit code %d: %s", code, r.stderr)
+	}
+	b.wait(`document.querySelector('.state.bad')?.innerText.includes('Is intsink running?')`)
+}

@@ -1,0 +1,87 @@
+package repotest
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// metricName finds the sink's metrics in rules and dashboards.
+var metricName = regexp.MustCompile(`\bintsink_[a-z0-9_]+`)
+
+// TestRulesAndDashboardsNameMetrics that docs/metrics.md has.
+func TestRulesAndDashboardsNameMetrics(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(intsink_\\w+)").FindAllStringSubmatch(string(doc), -1) {
+		known[m[1]] = true
+	}
+	for _, path := range []string{"../../deploy/prometheus/rules.yml", "../../deploy/prometheus/rules_test.yml", "../../deploy/grafana/sink.json"} {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names := metricName.FindAllString(string(text), -1)
+			if len(names) < 10 {
+				t.Fatalf("only %d metrics", len(names))
+			}
+			for _, name := range names {
+				base := name
+				for _, part := range []string{"_bucket", "_sum", "_count"} { // of histograms
+					base = strings.TrimSuffix(base, part)
+				}
+				if !known[name] && !known[base] {
+					t.Errorf("%s is not in docs/metrics.md", name)
+				}
+			}
+		})
+	}
+}
+
+// TestRulesHold: promtool takes the rules, and they do what their unit tests say.
+func TestRulesHold(t *testing.T) {
+	for _, args := range [][]string{{"check", "rules", "rules.yml"}, {"test", "rules", "rules_test.yml"}} {
+		cmd := exec.Command("promtool", args...)
+		cmd.Dir = "../../deploy/prometheus"
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+// TestDashboardIsWhole: every panel has a title, a place of its own and an expression.
+func TestDashboardIsWhole(t *testing.T) {
+	text, err := os.ReadFile("../../deploy/grafana/sink.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		Panels []struct {
+			Title, Type string
+			GridPos     struct{ X, Y, W, H int }
+			Targets     []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	taken := map[[2]int]string{}
+	for _, p := range d.Panels {
+		at := [2]int{p.GridPos.X, p.GridPos.Y}
+		if other := taken[at]; other != "" || p.Title == "" {
+			t.Errorf("panel %q stands where %q does, or has no title", p.Title, other)
+		}
+		taken[at] = p.Title
+		if p.Type != "row" && (len(p.Targets) == 0 || p.Targets[0].Expr == "") {
+			t.Errorf("panel %q has no expression", p.Title)
+		}
+	}
+}
