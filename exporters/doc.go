@@ -33,10 +33,10 @@ const (
 var dropReasons = [NumDropReasons]struct{ label, doc string }{
 	DropUnreachable:  {"unreachable", "no route, network down, or no socket, tried again every second; or a router answered so"},
 	DropRefused:      {"refused", "the collector's host answered that nobody listens on the port; unknown where the source port is hashed or 0"},
-	DropPacketTooBig: {"mtu", "larger than the path's MTU: DF is set; lower report.coalesce.max_bytes"},
+	DropPacketTooBig: {"mtu", "larger than the MTU of the path, where DF is set, or of the port that the reports leave by; lower report.coalesce.max_bytes"},
 	DropError:        {"error", "any other error of the socket"},
 	DropUnresolved:   {"unresolved", "the gateway has not answered who it is (ARP or Neighbor Discovery); it is asked again"},
-	DropPortFull:     {"port_full", "the port that the reports leave by took no more, after bounded retries"},
+	DropPortFull:     {"port_full", "the port that the reports leave by took no more, after bounded retries, or is down"},
 	DropTimeout:      {"timeout", "the kernel took nothing for a second: its send buffer is full and the interface does not send"},
 }
 

@@ -1,6 +1,7 @@
 package port
 
 import (
+	"math/bits"
 	"net/netip"
 	"sync/atomic"
 
@@ -125,15 +126,16 @@ func (s *Sender) Send(v *mbuf.Vec, n int) {
 	for i, m := range v[:n] {
 		s.size[i] = s.wrap(m)
 	}
-	sent := transmit(s.queue, s.pool, v, n)
+	o := transmit(s.queue, s.pool, v, n)
 	bytes := 0
-	for _, size := range s.size[:sent] {
-		bytes += size
+	for left := o.left; left != 0; left &= left - 1 {
+		bytes += s.size[bits.TrailingZeros64(left)]
 	}
-	s.packets.Add(uint64(sent))
+	s.packets.Add(uint64(bits.OnesCount64(o.left)))
 	s.bytes.Add(uint64(bytes))
-	if sent < n {
-		s.dropped[exporters.DropPortFull].Add(uint64(n - sent))
+	if o.tooLong+o.refused > 0 {
+		s.dropped[exporters.DropPacketTooBig].Add(uint64(o.tooLong))
+		s.dropped[exporters.DropPortFull].Add(uint64(o.refused))
 	}
 }
 
@@ -146,23 +148,4 @@ func (s *Sender) wrap(m *mbuf.Mbuf) (payload int) {
 	s.frame.Src = netip.AddrPortFrom(s.frame.Src.Addr(), s.sourcePort.Of(s.worker, h))
 	s.frame.Put(m.Prepend(s.frame.HeaderLen()))
 	return payload
-}
-
-// txRetries bounds how often a full queue is tried again, as the engine does
-// with packets: the worker must not stall.
-const txRetries = 8
-
-// transmit sends v[:n] and returns how many left, from the front; the others are
-// freed. The contents of v are used up.
-func transmit(q Queue, pool Pool, v *mbuf.Vec, n int) (total int) {
-	for range 1 + txRetries {
-		sent := q.TxBurst(v, n)
-		total += sent
-		if sent == n {
-			return total
-		}
-		n = copy(v[:], v[sent:n])
-	}
-	pool.FreeBulk(v, n)
-	return total
 }

@@ -139,6 +139,60 @@ func TestEveryPacketIsSentOrCounted(t *testing.T) {
 	}
 }
 
+// pickyQueue is a port with an MTU, and a link that may be down.
+type pickyQueue struct {
+	*memQueue
+	longest int
+	down    bool
+	why     mbuf.Refusal
+}
+
+func (q *pickyQueue) TxBurst(v *mbuf.Vec, n int) int {
+	if q.down {
+		q.why = mbuf.RefusedDown
+		return 0
+	}
+	for i, m := range v[:n] {
+		if m.PktLen() > q.longest {
+			q.why = mbuf.RefusedTooLong
+			return q.memQueue.TxBurst(v, i)
+		}
+	}
+	q.why = mbuf.RefusedFull
+	return q.memQueue.TxBurst(v, n)
+}
+
+func (q *pickyQueue) Refusal() mbuf.Refusal { return q.why }
+
+// TestReportPacketsThatThePortRefuses: one that is too long costs itself only.
+func TestReportPacketsThatThePortRefuses(t *testing.T) {
+	config := four()
+	config.GatewayMAC = theirs
+	q := &pickyQueue{memQueue: newQueue(t), longest: 42 + 100 + 20}
+	e := New(ours).Exporter(config)
+	s, v := e.Sender(0, q, q.pool), mbuf.NewVec()
+	seal(t, q.pool, v, 64)
+	for i := 0; i < 32; i += 2 { // those that fit among the others
+		v[i], v[63-i] = v[63-i], v[i]
+	}
+	s.Send(v, 64)
+	octets := 0
+	for _, f := range q.sent() {
+		octets += len(f) - 42
+	}
+	const fit = 21
+	c := e.Counters()
+	if c.Packets != fit || c.Dropped[exporters.DropPacketTooBig] != 64-fit || c.Bytes != uint64(octets) || octets != fit*100+20*21/2 {
+		t.Errorf("%d bytes, %+v", octets, c)
+	}
+	q.down = true
+	seal(t, q.pool, v, 10)
+	s.Send(v, 10)
+	if c := e.Counters(); c.Dropped[exporters.DropPortFull] != 10 {
+		t.Errorf("down: %+v", c)
+	}
+}
+
 // TestSendersAreSummed: the counters of an exporter are those of all workers.
 func TestSendersAreSummed(t *testing.T) {
 	config := four()

@@ -245,7 +245,7 @@ func (s *Station) send(length int, sent FrameKind) FrameKind {
 		return FrameUnsent
 	}
 	copy(s.one[0].SetLen(length), s.scratch[:length])
-	if transmit(s.queue, s.pool, s.one, 1) == 0 {
+	if transmit(s.queue, s.pool, s.one, 1).left == 0 {
 		return FrameUnsent
 	}
 	return sent
