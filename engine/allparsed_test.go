@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"bytes"
+	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"intsink/dpdk/mbuf"
@@ -76,12 +79,8 @@ func everyMarking() inthdr.Config {
 	}
 }
 
-// forget makes the worker take the long way with all it polls next: shapes are forgotten,
-// and the memory that is asked is that of a locator without any port, which knows nothing.
-func (b *linksBed) forget() {
-	b.locator = inthdr.NewLocator(b.rules.INT)
-	b.match.cache = inthdr.NewLocator(inthdr.Config{DSCP: &inthdr.DSCP{Value: 1, Mask: 1}}).HeaderCache()
-}
+// forget makes the worker take the long way with all it polls next: without templates.
+func (b *linksBed) forget() { b.fast.ParseAll() }
 
 // round is what happens to a worker in one poll, and until the next.
 type round struct {
@@ -175,11 +174,11 @@ func (b *linksBed) live(x *round) {
 func (b *linksBed) sameAs(t *testing.T, long *linksBed) {
 	t.Helper()
 	if got, want := b.handedOver(), long.handedOver(); !reflect.DeepEqual(got, want) {
-		t.Fatalf("reports %x\nthe long way %x", got, want)
+		t.Fatalf("reports: %s", firstDifference(slices.Concat(got...), slices.Concat(want...)))
 	}
 	for i, q := range b.ports {
 		if !reflect.DeepEqual(q.tx, long.ports[i].tx) {
-			t.Fatalf("port %d: %x left\nthe long way %x", i, q.tx, long.ports[i].tx)
+			t.Fatalf("port %d: %s", i, firstDifference(q.tx, long.ports[i].tx))
 		}
 		if len(q.rx) != 0 || b.pool.InUse() != 0 || long.pool.InUse() != 0 {
 			t.Fatalf("port %d: %d frames wait; %d and %d mbufs in use", i, len(q.rx), b.pool.InUse(), long.pool.InUse())
@@ -189,6 +188,16 @@ func (b *linksBed) sameAs(t *testing.T, long *linksBed) {
 		t.Fatalf("counters %+v %+v, %d flows\nthe long way %+v %+v, %d flows",
 			b.counters, b.detector.Counters, b.table.Len(), long.counters, long.detector.Counters, long.table.Len())
 	}
+}
+
+// firstDifference shows the first packet that is another than the long way's.
+func firstDifference(got, want [][]byte) string {
+	for i := range min(len(got), len(want)) {
+		if !bytes.Equal(got[i], want[i]) {
+			return fmt.Sprintf("number %d is\n%x, the long way\n%x", i, got[i], want[i])
+		}
+	}
+	return fmt.Sprintf("%d, the long way %d", len(got), len(want))
 }
 
 // flows are those in the table, by their places.
@@ -207,7 +216,7 @@ func TestLongWayChangesNothing(t *testing.T) {
 	}
 	sample := func(r *Rules, every uint32) {
 		for i := range r.Watches {
-			r.Watches[i].Policy.Sample = every
+			r.Watches[i].Policy.Sample, r.Watches[i].Policy.SampleByFlow = every, true // which packet comes first does not count
 		}
 	}
 	for name, change := range map[string]func(*Rules){
@@ -228,20 +237,29 @@ func TestLongWayChangesNothing(t *testing.T) {
 		"checksums kept": func(r *Rules) { sample(r, 3); r.INT.KeepChecksum = true },
 		"no Destination": func(r *Rules) { sample(r, 3); r.INT.Ignored[inthdr.Destination] = true },
 	} {
-		t.Run(name, func(t *testing.T) { sameTheLongWay(t, name == "tap", nested, change) })
+		t.Run(name, func(t *testing.T) { sameTheLongWay(t, name == "tap", false, nested, change) })
+		t.Run(name+" in Go", func(t *testing.T) { sameTheLongWay(t, name == "tap", true, nested, change) })
 	}
 }
 
-func sameTheLongWay(t *testing.T, tap bool, nested [][]byte, change func(*Rules)) {
+func sameTheLongWay(t *testing.T, tap, inGo bool, nested [][]byte, change func(*Rules)) {
 	b, long, r := newLinksBed(t, tap, change), newLinksBed(t, tap, change), rand.New(rand.NewPCG(3, 9))
+	if inGo {
+		b.fast.InGo()
+	}
 	for n := range 200 {
 		x := newRound(t, r, tap, nested)
 		b.live(&x)
 		long.forget()
 		long.live(&x)
 		b.sameAs(t, long)
-		if n%10 == 0 && !reflect.DeepEqual(b.flows(), long.flows()) {
-			t.Fatalf("round %d: flows differ", n)
+		if n%10 == 0 {
+			got, want := b.flows(), long.flows()
+			for i := range min(len(got), len(want)) {
+				if !reflect.DeepEqual(got[i], want[i]) {
+					t.Fatalf("round %d: flow %d is\n%+v, the long way\n%+v", n, i, *got[i], *want[i])
+				}
+			}
 		}
 	}
 	c := b.counters.Links[1]

@@ -1,13 +1,11 @@
 package engine
 
 import (
-	"math/bits"
-
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
+	"intsink/engine/fast"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
-	"intsink/flows"
 )
 
 // verdict is what becomes of one packet of a burst.
@@ -21,7 +19,7 @@ const (
 // burst is one received burst on its way through the stages. Two index spaces:
 //
 //	i  the packet's place in vec, 0 to n-1, in the order in which packets came
-//	j  the packet's number among those with sound INT, 0 to nINT-1; places[j] is its i
+//	j  the packet's number among those with sound INT, 0 to fast.Len()-1; fast tells its i
 //
 // Capitals in front of a comment say in which stages the field is valid: P parse, L look up,
 // D detect (which passes the packets that give no event), R report, S strip, T transmit.
@@ -38,23 +36,16 @@ type burst struct {
 
 	// By i.
 	verdict [mbuf.MaxBurst]verdict       // [P]LDR[S]T
-	layers  [mbuf.MaxBurst]packet.Layers // [P]L[D]RS  of parsed packets; of those with Info.UDPv4 once detectOne had them
-	info    [mbuf.MaxBurst]inthdr.Info   // [P]L[D]RS  of packets with INT that were parsed, or whose bit in completed is set
-	outers  [mbuf.MaxBurst]inthdr.Outers // [P]LDRS    of packets whose Info.Depth is not zero
+	parsed  uint64                       // [P]L[D]RS bit i: the next two, and outers, are those of vec[i]
+	layers  [mbuf.MaxBurst]packet.Layers // [P]L[D]RS
+	info    [mbuf.MaxBurst]inthdr.Info   // [P]L[D]RS of packets with INT
+	outers  [mbuf.MaxBurst]inthdr.Outers // [P]L[D]RS of packets whose Info.Depth is not zero
 
-	// By j.
-	places    [mbuf.MaxBurst]uint8        // [P]LDRST
-	nINT      int                         // [P]LDRST
-	header    [mbuf.MaxBurst]*inthdr.Info // [P]LDRS   what the INT says: info of this packet or, without its bit in completed, the header cache's, valid until the next Find
-	completed uint64                      // [P]L[D]RS bit j: header[j] is &info[places[j]]
-	unkeyed   uint64                      // [P]L      bit j: parse has not made keys[j] and hashes[j]
-	keys      [mbuf.MaxBurst]flows.Key    // [PL]DR
-	hashes    [mbuf.MaxBurst]uint64       // [PL]DR
-	flow      [mbuf.MaxBurst]*flows.Flow  // [L]DRST   nil: the table had no room
-	fresh     uint64                      // [L]D      bit j: the flow was made for this packet
-
-	deferred   [mbuf.MaxBurst]uint8         // [D]RS  deferred[:nDeferred] are the j that keep their INT until strip
-	nDeferred  int                          // [D]RS
+	// By j: fast has the place in vec, template, key, hash and flow of packet j.
+	fast       *fast.Path
+	fresh      uint64                       // [L]D   bit j: the flow was made for this packet
+	keeps      [mbuf.MaxBurst]uint8         // [D]RS  keeps[:nKeeps] are the j that keep their INT until strip
+	nKeeps     int                          // [D]RS
 	reportable uint64                       // [D]R   bit j: events[j] is not empty; else events, watch and trigger are not valid
 	events     [mbuf.MaxBurst]event.Set     // [D]R
 	watch      [mbuf.MaxBurst]uint8         // [D]R   that events[j] are of: a later packet may give its flow another one, or none
@@ -62,8 +53,8 @@ type burst struct {
 	edges      uint64                       // [D]R   bit j: event.Congestion of events[j] is an onset or a clear
 }
 
-func newBurst() *burst {
-	return &burst{vec: mbuf.NewVec(), tx: mbuf.NewVec(), drop: mbuf.NewVec(), back: mbuf.NewVec()}
+func newBurst(f *fast.Path) *burst {
+	return &burst{vec: mbuf.NewVec(), tx: mbuf.NewVec(), drop: mbuf.NewVec(), back: mbuf.NewVec(), fast: f}
 }
 
 // dropPacket takes packet i out of the burst, and counts it.
@@ -74,39 +65,28 @@ func (b *burst) dropPacket(i int, reason DropReason, c *DirectionCounters) {
 	c.Dropped[reason]++
 }
 
-// deferStrip leaves INT packet j its INT until the reports are built.
-func (b *burst) deferStrip(j int) {
-	b.deferred[b.nDeferred&(mbuf.MaxBurst-1)] = uint8(j)
-	b.nDeferred++
+// keep makes packet j one that keeps its INT until the reports are built.
+func (b *burst) keep(j uint8) {
+	b.keeps[b.nKeeps&(mbuf.MaxBurst-1)] = j
+	b.nKeeps++
 }
 
-// complete copies what the header cache has of INT packet j to info, and adds what is the
-// packet's own. The packet must still have its INT. Most packets leave without it.
-func (b *burst) complete(j int) {
-	if b.completed>>j&1 == 0 {
-		b.copyHeader(j)
+// keepAll is keep for all packets, of which none was kept in another order.
+func (b *burst) keepAll() {
+	b.nKeeps = 0
+	for j := range uint8(b.fast.Len()) {
+		b.keep(j)
 	}
 }
 
-// completeAll completes all INT packets.
-func (b *burst) completeAll() {
-	for left := (1<<b.nINT - 1) &^ b.completed; left != 0; left &= left - 1 {
-		b.copyHeader(bits.TrailingZeros64(left))
+// complete makes layers and info of packet j, which has its INT, those of the packet. Most
+// packets have come and gone before anybody asks for them. The first segment becomes as
+// long as that of a packet that was parsed.
+func (b *burst) complete(j uint8) {
+	if i := b.fast.At[j]; b.parsed>>i&1 == 0 {
+		b.parsed |= 1 << i
+		m := b.vec[i]
+		m.Pullup(min(pullupLen, m.PktLen()))
+		b.fast.Fill(b.fast.Template[j], m.Bytes(), m.PktLen(), &b.layers[i], &b.info[i], &b.outers[i])
 	}
-}
-
-// completeDeferred completes the packets deferred[from:nDeferred].
-func (b *burst) completeDeferred(from int) {
-	for _, j := range b.deferred[from:b.nDeferred] {
-		b.complete(int(j))
-	}
-}
-
-//go:noinline
-func (b *burst) copyHeader(j int) {
-	i := b.places[j]
-	info := &b.info[i]
-	*info = *b.header[j]
-	info.Complete(b.vec[i].Bytes())
-	b.header[j], b.completed = info, b.completed|1<<j
 }

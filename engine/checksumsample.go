@@ -40,11 +40,11 @@ type checksumSample struct {
 	before ChecksumState
 }
 
-// due counts n INT packets and tells whether one of them is to be a sample.
-func (s *checksumSample) due(n int, now int64) bool {
-	s.left -= n
-	return s.left <= 0 || now >= s.next
-}
+// due tells whether an INT packet of the burst at hand is to be a sample.
+func (s *checksumSample) due(now int64) bool { return s.left <= 0 || now >= s.next }
+
+// count counts n INT packets.
+func (s *checksumSample) count(n int) { s.left -= n }
 
 // begin reads the checksum of an INT packet of b, which still has its INT. It returns
 // false where the packet has none that INT stands behind.
@@ -52,9 +52,11 @@ func (s *checksumSample) due(n int, now int64) bool {
 //go:noinline
 func (s *checksumSample) begin(b *burst) bool {
 	s.left, s.next = checksumPackets, b.now+checksumInterval
-	j := s.turn % b.nINT
+	j := uint8(s.turn % b.fast.Len())
 	s.turn++
-	i, h := int(b.places[j]), b.header[j]
+	b.complete(j)
+	i := int(b.fast.At[j])
+	h := &b.info[i]
 	m := b.vec[i]
 	if h.Depth > 0 || h.Discard || h.Edit.Has(inthdr.DropCongested) ||
 		packet.Parse(m.Bytes(), m.PktLen(), &s.layers) != packet.OK || !hasChecksum(&s.layers) {

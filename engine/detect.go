@@ -3,88 +3,79 @@ package engine
 import (
 	"math/bits"
 
-	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
 	"intsink/engine/watch"
 )
 
-// detect asks of every INT packet whether it is worth a report. The common packet,
-// of which there is nothing to say, loses its INT at once, while it is in the cache;
-// the rest waits for its reports.
+// detect asks of every INT packet that package fast has deferred whether it is worth a
+// report. All others gave no event, and have lost their INT; but for samples.
 func (w *Worker) detect(p *linkState, b *burst) {
-	b.nDeferred, b.edges, b.reportable = 0, 0, 0
+	b.edges = 0
 	others := 0
-	w.detector.Sync(b.now)
-	look := w.detector.SampleFabric(b.now, b.nINT)
-	common := p.link.Host != nil && !w.watches.Asks()
-	w.pass.begin(w, b.now)
-	for j := 0; ; j++ {
-		if common && !look {
-			if j = passUnchanged(&w.pass, b, j); w.pass.samples != 0 {
-				w.takeSamples(b)
+	f := w.fast
+	for _, j := range f.Deferred() {
+		if before := f.Samples & (1<<j - 1) &^ b.reportable; before != 0 {
+			w.takeSamples(b, before)
+		}
+		if flow := f.Flows[j]; flow != nil {
+			flow.Release()
+		}
+		b.keep(j)
+		b.complete(j)
+		info := &b.info[f.At[j]]
+		if w.watches.Asks() {
+			w.factsChanged(b, int(j))
+			if w.passKept(b, j) {
+				continue
 			}
 		}
-		if j >= min(b.nINT, mbuf.MaxBurst) {
-			break
-		}
-		b.complete(j)
-		if w.watches.Asks() {
-			w.factsChanged(b, j)
-		}
-		if !common && !look && w.passTapped(b, j) {
-			continue
-		}
-		look = false
-		b.deferStrip(j)
-		if info := &b.info[b.places[j]]; info.Type != inthdr.MD {
+		if info.Type != inthdr.MD {
 			p.counters.INT[info.Type&3]++
 			others++
 		}
-		if set := w.detectOne(p, b, j); set != 0 {
+		if set := w.detectOne(p, b, int(j)); set != 0 {
 			b.events[j] = set
 			b.reportable |= 1 << j
 		}
-		w.pass.noEpisode = w.detector.NoEpisode(b.now)
 	}
-	p.counters.INT[inthdr.MD] += uint64(b.nINT - others)
+	if rest := f.Samples &^ b.reportable; rest != 0 {
+		w.takeSamples(b, rest)
+	}
+	p.counters.INT[inthdr.MD] += uint64(f.Len() - others)
 	p.counters.Malformed[0] = 0 // no reason
+	w.detector.SampleFabric(b.now, f.Len())
 }
 
-// takeSamples makes samples of packets that passUnchanged left.
+// takeSamples makes samples reportable: packets that give no event else.
 //
 //go:noinline
-func (w *Worker) takeSamples(b *burst) {
-	samples, n := w.pass.samples, b.nDeferred
-	w.detector.ReportedSamples(b.now, &b.flow, samples)
-	for left := samples; left != 0; left &= left - 1 {
-		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
-		b.events[j], b.watch[j] = event.Sample.Set(), b.flow[j].Watch
-		b.deferred[n&(mbuf.MaxBurst-1)] = uint8(j)
-		n++
+func (w *Worker) takeSamples(b *burst, which uint64) {
+	f := w.fast
+	w.detector.ReportedSamples(b.now, &f.Flows, which)
+	for left := which; left != 0; left &= left - 1 {
+		j := uint8(bits.TrailingZeros64(left))
+		b.complete(j)
+		b.events[j], b.watch[j] = event.Sample.Set(), f.Flows[j].Watch
+		b.keep(j)
 	}
-	b.nDeferred = n
-	b.reportable |= samples
-	w.pass.samples = 0
+	b.reportable |= which
 }
 
-// passTapped is passUnchanged for taps, and where watches ask for more than the key. The
-// packet keeps its INT for the moment.
+// passKept passes a packet that gives no event, where watches ask for more than the key.
 //
 //go:noinline
-func (w *Worker) passTapped(b *burst, j int) bool {
-	i := b.places[j]
-	info, flow := &b.info[i], b.flow[j]
+func (w *Worker) passKept(b *burst, j uint8) bool {
+	i := w.fast.At[j]
+	info, flow := &b.info[i], w.fast.Flows[j]
 	if flow == nil || flow.Generation != w.generation || !info.Common {
 		return false
 	}
-	d, f := w.detector, b.vec[i].Bytes()
-	if !d.NoEvent(b.now, flow, f, info) {
+	if !w.detector.NoEvent(b.now, flow, b.vec[i].Bytes(), info) {
 		return false
 	}
 	flow.Count(info.Size)
-	b.deferStrip(j)
 	return true
 }
 
@@ -92,27 +83,26 @@ func (w *Worker) passTapped(b *burst, j int) bool {
 //
 //go:noinline
 func (w *Worker) detectOne(p *linkState, b *burst, j int) event.Set {
-	i := b.places[j]
-	info, flow := &b.info[i], b.flow[j]
+	i := b.fast.At[j]
+	info, flow := &b.info[i], b.fast.Flows[j]
 	p.counters.Malformed[info.Reason]++
 	if flow == nil {
 		return 0 // no room, in a flood or in a burst
 	}
 	f := b.vec[i].Bytes()
-	if info.UDPv4 {
-		inthdr.UDPv4Layers(f, info, &b.layers[i])
-	}
 	flow.Count(info.Size)
 	fresh := b.fresh>>j&1 != 0
 	if fresh || flow.Generation != w.generation {
 		flow.Generation = w.generation
-		flow.Watch = w.matchWatch(b, j)
+		if flow.Watch = w.matchWatch(b, j); !fresh {
+			w.detector.Rematch(flow)
+		}
 	}
 	if flow.Watch == watch.None {
 		return 0
 	}
 	o := w.observation
-	o.Frame, o.Info, o.FlowHash = f, info, b.hashes[j]
+	o.Frame, o.Info, o.FlowHash = f, info, b.fast.Hashes[j]
 	o.Common, o.Layout = info.Common, w.locator.Layout(info)
 	o.Sequence, o.SequenceBits = w.locator.Sequence(f, info)
 	if tcpFlags(f, &b.layers[i], info)&(tcpFIN|tcpRST) != 0 {

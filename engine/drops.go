@@ -26,8 +26,8 @@ func (w *Worker) noFlowDrop(p *linkState, from Direction, reason DropReason, now
 func (w *Worker) refused(p *linkState, from Direction, b *burst, l *lost) {
 	var flowOf [mbuf.MaxBurst]*flows.Flow
 	if from == ToHost {
-		for j := range b.nINT {
-			flowOf[b.places[j]] = b.flow[j]
+		for j := range b.fast.Len() {
+			flowOf[b.fast.At[j]] = b.fast.Flows[j]
 		}
 	}
 	place, next := 0, 0
@@ -62,11 +62,11 @@ func (w *Worker) refusedOne(p *linkState, from Direction, b *burst, f *flows.Flo
 //
 //go:noinline
 func (w *Worker) congested(p *linkState, b *burst, j int) {
-	i := b.places[j]
+	i := b.fast.At[j]
 	b.dropPacket(int(i), DropCongested, &p.counters.Direction[ToHost])
 	var f *flows.Flow
 	if len(w.rules.Watches) > 0 { // else no packet has a flow
-		f = b.flow[j]
+		f = b.fast.Flows[j]
 	}
 	w.refusedOne(p, ToHost, b, f, b.vec[i], DropCongested)
 }

@@ -16,28 +16,23 @@ const fragmentRoom = MaxFragment + 14 + 8*4 + 8*4
 // INT included, from the outermost layers on. Trailing Ethernet padding is not part of the
 // packet.
 func (w *Worker) fragmentOf(b *burst, i uint8) (t report.InType, from, to int) {
-	info := &b.info[i]
-	l3, end := uint16(udpv4L3), info.Size+info.Removed
+	l := &b.layers[i]
+	if b.info[i].Depth > 0 {
+		l = &b.outers[i][0]
+	}
 	t = report.IPv4
-	if !info.UDPv4 {
-		l := &b.layers[i]
-		if info.Depth > 0 {
-			l = &b.outers[i][0]
-		}
-		l3, end = l.L3, l.End
-		if l.IPVersion == 6 {
-			t = report.IPv6
-		}
+	if l.IPVersion == 6 {
+		t = report.IPv6
 	}
 	rules := &w.rules.Report
 	if rules.Fragment == 0 {
 		return report.None, 0, 0
 	}
-	from = int(l3)
+	from = int(l.L3)
 	if rules.Ethernet {
 		from, t = 0, report.Ethernet
 	}
-	return t, from, min(from+rules.Fragment, int(end))
+	return t, from, min(from+rules.Fragment, int(l.End))
 }
 
 // innerOf are the inner contents of a report of packet i.
@@ -56,6 +51,3 @@ func (w *Worker) bytesOf(m *mbuf.Mbuf, from, to int) []byte {
 	to = min(to, len(f))
 	return f[min(from, to):to]
 }
-
-// udpv4L3 is where IP starts in a frame of inthdr.Info.UDPv4.
-const udpv4L3 = 14

@@ -2,26 +2,20 @@ package engine
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 	"intsink/flows"
 )
 
-// lookup finds or makes the flow of every INT packet. Keys and hashes of the
-// whole burst are computed first, so that the table's cache misses overlap.
-func (w *Worker) lookup(b *burst) {
-	for left := b.unkeyed; left != 0; left &= left - 1 {
-		j := bits.TrailingZeros64(left)
-		i := b.places[j]
-		flowKey(&b.keys[j], b.vec[i].Bytes(), &b.layers[i], &b.info[i])
-		b.hashes[j] = w.table.Hash(&b.keys[j])
+// lookup finds or makes the flow of every INT packet: of all where some were parsed, else
+// of those that package fast has not found.
+func (w *Worker) lookup(b *burst, all bool) {
+	f, n := w.fast, w.fast.Len()
+	if all {
+		f.Find()
 	}
-	if b.unkeyed != 0 {
-		w.table.Prefetch(b.hashes[:b.nINT])
-	}
-	b.fresh = w.table.LookupBurst(b.now, b.keys[:b.nINT], b.hashes[:b.nINT], b.flow[:b.nINT])
+	b.fresh = w.table.Resolve(b.now, f.Keys[:n], f.Hashes[:n], f.Flows[:n], f.Missing)
 }
 
 // flowKey writes the key of the ORIGINAL packet: ports and protocol as they

@@ -1,38 +1,44 @@
 package engine
 
 import (
+	"math/bits"
+
 	"intsink/engine/event"
+	"intsink/engine/fast"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
+	"intsink/engine/strip"
 )
 
-// parse is the first pass: where every packet's headers are, and which packets
-// carry INT. What is marked as INT but unsound is settled here.
-func (w *Worker) parse(p *linkState, b *burst) {
-	b.nINT, b.unkeyed, b.completed = 0, 0, 0
-	clear(b.verdict[:])
-	for i := 0; ; i++ {
-		if i = matchHeaders(&w.match, b, i); i >= b.n {
-			return
-		}
-		w.parseOne(p, b, i)
-	}
-}
-
-// parseOne takes the long way with one packet. One whose first segment may end
-// within its headers is joined before: nothing that comes after looks further.
+// parse takes the long way with packets whose headers have no template: where they are,
+// and which packets carry INT. What is marked as INT but unsound is settled here.
 //
 //go:noinline
-func (w *Worker) parseOne(p *linkState, b *burst, i int) {
+func (w *Worker) parse(p *linkState, b *burst) {
+	gone, stored := uint64(0), false
+	for left := w.fast.Unknown; left != 0; left &= left - 1 {
+		j := uint8(bits.TrailingZeros64(left))
+		if !w.parseOne(p, b, j, &stored) {
+			gone |= 1 << j
+		}
+	}
+	w.fast.Drop(gone)
+}
+
+// parseOne tells whether packet j has sound INT. One whose first segment may end within
+// its headers is joined before: nothing that comes after looks further. stored tells
+// whether there are templates now that there were not when the burst came.
+func (w *Worker) parseOne(p *linkState, b *burst, j uint8, stored *bool) bool {
+	i := b.fast.At[j]
 	m, l, info := b.vec[i], &b.layers[i], &b.info[i]
-	pktLen := m.PktLen()
+	pktLen, was := m.PktLen(), m.DataLen()
 	m.Pullup(min(pullupLen, pktLen)) // where that is impossible, NeedMore tells
 	f := m.Bytes()
-	if w.locator.Match(f, pktLen, l, info) {
-		b.sound(i, f)
-		return
+	if *stored || len(f) != was {
+		if at := w.fast.Recognise(f, pktLen); at != fast.None {
+			return w.fast.Set(j, at, f)
+		}
 	}
-	b.completeAll() // what is known of them may be overwritten now
 	status := packet.Parse(f, pktLen, l)
 	result := inthdr.NotINT
 	switch status {
@@ -41,7 +47,7 @@ func (w *Worker) parseOne(p *linkState, b *burst, i int) {
 	case packet.NeedMore:
 		result = inthdr.NeedMore
 	case packet.Truncated:
-		if w.truncatedINT(b, i) {
+		if w.truncatedINT(b, int(i)) {
 			info.Reason = inthdr.ReasonTruncated
 			result = inthdr.Unsound
 		}
@@ -51,34 +57,72 @@ func (w *Worker) parseOne(p *linkState, b *burst, i int) {
 	}
 	switch result {
 	case inthdr.Sound:
-		w.locator.Store(f, l, info)
 		w.locator.Classify(info)
-		b.sound(i, f)
+		w.sound(b, j, f)
+		*stored = w.store(b, j, f) || *stored
+		return true
 	case inthdr.Unsound:
-		w.unsound(p, b, i)
+		w.unsound(p, b, int(i))
 	case inthdr.NotINT:
+		if status == packet.OK && w.fast.MayStore() {
+			*stored = w.fast.StoreNotINT(f, l) || *stored
+		}
 		if s := p.link.NetworkStation; s != nil && maybeNeighbor(status, l) {
 			s.Hear(f, b.now)
 		}
 	case inthdr.NeedMore:
 		if status == packet.OK || len(f) < min(pullupLen, pktLen) {
 			info.Reason = inthdr.ReasonSegmented
-			w.unsound(p, b, i)
+			w.unsound(p, b, int(i))
 		}
 	}
+	return false
 }
 
-// sound takes packet i among those with INT, its key to be made. What may end a
-// connection is not usual.
-func (b *burst) sound(i int, f []byte) {
+// sound makes size, key and hash of packet j, which was parsed. What may end a connection
+// is not common.
+func (w *Worker) sound(b *burst, j uint8, f []byte) {
+	i := b.fast.At[j]
 	info, l := &b.info[i], &b.layers[i]
 	info.Size = l.End - info.Removed
+	flowKey(&b.fast.Keys[j], f, l, info)
+	b.fast.Hashes[j] = w.table.Hash(&b.fast.Keys[j])
+	b.parsed |= 1 << i
+}
+
+// store makes packet j a template, and tells whether it can be one: where what is left
+// without INT has none inside, and is what the template makes of it, too.
+func (w *Worker) store(b *burst, j uint8, f []byte) (stored bool) {
+	i := b.fast.At[j]
+	m, l, info, o := b.vec[i], &b.layers[i], &b.info[i], &b.outers[i]
+	if w.fast.MayStore() && info.Type == inthdr.MD {
+		want, left := w.strippedCopy(f, m.PktLen(), l, info, o)
+		stored = !left && w.fast.Store(&fast.Parsed{Frame: f, PktLen: m.PktLen(), Layers: l, Info: info, Layout: w.locator.Layout(info), Outers: o}, want)
+		if stored {
+			b.fast.Template[j] = w.fast.Recognise(f, m.PktLen())
+		}
+	}
 	info.Common = info.Common && tcpFlags(f, l, info)&(tcpFIN|tcpRST) == 0
-	b.unkeyed |= 1 << b.nINT
-	b.completed |= 1 << b.nINT
-	b.header[b.nINT] = info
-	b.places[b.nINT] = uint8(i)
-	b.nINT++
+	return stored
+}
+
+// strippedCopy is what a packet is without INT; left: it may have INT inside still.
+func (w *Worker) strippedCopy(f []byte, pktLen int, l *packet.Layers, info *inthdr.Info, o *inthdr.Outers) (want []byte, left bool) {
+	want = append(w.copied[:0], f...)
+	w.copied = want
+	n := strip.Strip(want, l, info, o)
+	if want = want[n:]; !w.locator.Encloses(f, l, info) {
+		return want, false
+	}
+	var layers packet.Layers
+	var inside inthdr.Info
+	if packet.Parse(want, pktLen-n, &layers) != packet.OK {
+		return want, true
+	}
+	if info.Marking == inthdr.ByGRE && info.Inserted {
+		return want, w.locator.Find(want, &layers, &inside, &w.outers) != inthdr.NotINT
+	}
+	return want, w.locator.LocateInside(want, &layers, &inside, &w.outers) != inthdr.NotINT
 }
 
 // pullupLen is how much of a chained packet is made contiguous when its first
@@ -106,7 +150,7 @@ func (w *Worker) unsound(p *linkState, b *burst, i int) {
 
 // maybeNeighbor tells whether a frame may be ARP or Neighbor Discovery, from what
 // packet.Parse has found: no IP, or ICMPv6. It is asked only on ports by which
-// reports leave, and only of frames that Match did not settle.
+// reports leave, and only of frames that were parsed.
 func maybeNeighbor(s packet.Status, l *packet.Layers) bool {
 	return s == packet.NotIP || s == packet.OK && l.Proto == packet.ProtoICMPv6
 }

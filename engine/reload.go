@@ -21,6 +21,6 @@ func (w *Worker) adopt(a *adoption) {
 	w.watches = a.watches
 	w.generation++
 	w.locator = inthdr.NewLocator(r.INT)
-	w.match.cache = w.locator.HeaderCache()
+	w.fast.Configure(w.locator.Marks())
 	w.detector.SetRules(r.policies(), r.NodeModels)
 }

@@ -23,7 +23,7 @@ func (w *Worker) report(p *linkState, b *burst) {
 	x.template.Clear()
 	for left := b.reportable; left != 0; {
 		j := bits.TrailingZeros64(left)
-		info, collectors := &b.info[b.places[j]], w.rules.Watches[b.watch[j]].Collectors
+		info, collectors := &b.info[b.fast.At[j]], w.rules.Watches[b.watch[j]].Collectors
 		if info.Type == inthdr.MD && collectors&x.perReport == 0 && x.hasTemplate(info) {
 			if rest := w.gather(b, left); w.run.n > 0 {
 				x.together(&w.run, collectors, b.now)
@@ -40,11 +40,11 @@ func (w *Worker) report(p *linkState, b *burst) {
 //
 //go:noinline
 func (w *Worker) reportOne(b *burst, j int, collectors uint64) {
-	i, set := b.places[j], b.events[j]
+	i, set := b.fast.At[j], b.events[j]
 	info := &b.info[i]
 	s := subject{
 		set: set, priority: set.Priority(b.edges>>j&1 != 0), collectors: collectors,
-		flow: b.flow[j], entropy: uint16(b.hashes[j]), info: info, trigger: b.trigger[j],
+		flow: b.fast.Flows[j], entropy: uint16(b.fast.Hashes[j]), info: info, trigger: b.trigger[j],
 	}
 	if info.Type == inthdr.MX {
 		s.source, s.sourceBits = b.vec[i].Bytes()[info.Stack:][:info.SourceLen], w.locator.SourceBits(info)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"intsink/dpdk/mbuf"
+	"intsink/engine/fast"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 	"intsink/engine/strip"
@@ -10,64 +11,65 @@ import (
 // strip takes INT out of every sound INT packet that still has it, or discards the
 // packet where its source asked for that.
 func (w *Worker) strip(p *linkState, b *burst) {
-	filled := false
-	for r := 0; ; r++ {
-		if r = stripUDPv4(b, r); r >= min(b.nDeferred, mbuf.MaxBurst) {
-			return
-		}
-		j := b.deferred[r] & (mbuf.MaxBurst - 1)
-		i, info := b.places[j], b.header[j]
-		if info.Discard {
-			b.dropPacket(int(i), DropDiscard, &p.counters.Direction[ToHost])
-			continue
-		}
-		if info.Edit.Has(inthdr.DropCongested) {
-			w.congested(p, b, int(j))
-			continue
-		}
-		f := b.vec[i].Bytes()
-		b.vec[i].Adj(strip.Strip(f, &b.layers[i], info, &b.outers[i]))
-		if w.locator.Encloses(f, &b.layers[i], info) {
-			if !filled {
-				b.completeDeferred(r + 1) // what is known of them may be overwritten
-				filled = true
-			}
-			w.stripInside(p, b, int(i))
+	f := w.fast
+	var list [mbuf.MaxBurst]uint8
+	n := 0
+	if !f.Strips() { // packets that were passed have theirs
+		b.keepAll()
+	}
+	for _, j := range b.keeps[:b.nKeeps] {
+		switch at := f.Template[j]; {
+		case at == fast.None:
+			w.stripParsed(p, b, j)
+		case f.Info(at).Discard:
+			b.dropPacket(int(f.At[j]), DropDiscard, &p.counters.Direction[ToHost])
+		default:
+			list[n&(mbuf.MaxBurst-1)] = j
+			n++
 		}
 	}
+	f.Strip(list[:n])
 }
 
-// stripUDPv4Go takes INT out of the packets b.rest[from:b.nRest] as long as they are UDPv4
-// and not to be discarded, and returns the place of the first that is not.
+// stripParsed is strip for packet j, which has no template.
 //
-// stripUDPv4 is the same, written in assembly where there is such.
-func stripUDPv4Go(b *burst, from int) (next int) {
-	for r := from; r < min(b.nDeferred, mbuf.MaxBurst); r++ {
-		j := b.deferred[r] & (mbuf.MaxBurst - 1)
-		i, info := b.places[j], b.header[j]
-		if !info.UDPv4 || info.Discard {
-			return r
-		}
-		b.vec[i].Adj(strip.UDPv4(b.vec[i].Bytes(), info))
+//go:noinline
+func (w *Worker) stripParsed(p *linkState, b *burst, j uint8) {
+	i := int(w.fast.At[j])
+	info := &b.info[i]
+	if info.Discard {
+		b.dropPacket(i, DropDiscard, &p.counters.Direction[ToHost])
+		return
 	}
-	return b.nDeferred
+	if info.Edit.Has(inthdr.DropCongested) {
+		w.congested(p, b, int(j))
+		return
+	}
+	f := b.vec[i].Bytes()
+	b.vec[i].Adj(strip.Strip(f, &b.layers[i], info, &b.outers[i]))
+	if w.locator.Encloses(f, &b.layers[i], info) {
+		w.stripInside(p, b, i)
+	}
 }
 
 // stripUnwatched is all that becomes of INT packets where there is no watch: no flow is
 // kept, and INT goes.
 func (w *Worker) stripUnwatched(p *linkState, b *burst) {
-	b.nDeferred = 0
-	for j := range b.nINT {
-		info := b.header[j]
+	f := w.fast
+	for j := range uint8(f.Len()) {
+		info := &b.info[f.At[j]]
+		if at := f.Template[j]; at != fast.None {
+			info = f.Info(at)
+		}
 		p.counters.INT[info.Type&3]++
 		p.counters.Malformed[info.Reason]++
-		b.deferStrip(j)
+		b.keep(j)
 	}
 	p.counters.Malformed[0] = 0 // no reason
 	if p.link.Host != nil {
 		w.strip(p, b)
 	}
-	b.nINT = 0 // no packet has a flow
+	f.Clear() // no packet has a flow
 }
 
 // stripInside takes INT out of what is inside of the tunnel that packet i is, too.

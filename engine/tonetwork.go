@@ -2,6 +2,7 @@ package engine
 
 import (
 	"intsink/engine/event"
+	"intsink/engine/fast"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 )
@@ -14,15 +15,22 @@ func (w *Worker) toNetwork(p *linkState, b *burst) {
 	for i := range b.n {
 		m := b.vec[i]
 		f, pktLen := m.Bytes(), m.PktLen()
-		if w.match.cache.Match(f, pktLen, info) == inthdr.CacheNotINT {
-			continue // nothing but ports marks INT, and its port is none of these
+		if at := w.fast.Recognise(f, pktLen); at != fast.None && !w.fast.IsINT(at) {
+			continue
 		}
 		status := packet.Parse(f, pktLen, l)
-		if status == packet.OK && w.locator.Find(f, l, info, &b.outers[0]) == inthdr.Sound {
+		result := inthdr.NotINT
+		if status == packet.OK {
+			result = w.locator.Find(f, l, info, &b.outers[0])
+		}
+		if result == inthdr.Sound {
 			p.counters.Leaked++
 			if set := w.noFlowEvent(p, event.Leak, b.now); set != 0 {
 				w.reportFrame(p, ToNetwork, b, set, m, 0, 0)
 			}
+		}
+		if status == packet.OK && result == inthdr.NotINT && w.fast.MayStore() {
+			w.fast.StoreNotINT(f, l)
 		}
 		if station != nil && maybeNeighbor(status, l) {
 			station.Hear(f, b.now)

@@ -165,8 +165,8 @@ func TestEveryEncapsulation(t *testing.T) {
 		if len(b.host.tx) != 2 || !bytes.Equal(b.host.tx[0], orig) || !bytes.Equal(b.host.tx[1], orig) {
 			t.Errorf("forwarded %x\nwant twice %x", b.host.tx, orig)
 		}
-		if b.burst.nINT != 1 || b.burst.keys[0] != e.key {
-			t.Errorf("%d INT packets, flow %+v; want one, %+v", b.burst.nINT, b.burst.keys[0], e.key)
+		if b.fast.Len() != 1 || b.fast.Keys[0] != e.key {
+			t.Errorf("%d INT packets, flow %+v; want one, %+v", b.fast.Len(), b.fast.Keys[0], e.key)
 		}
 		b.step(2e6)
 		got := b.sealed()
@@ -200,8 +200,8 @@ func TestEveryEncapsulationInAChain(t *testing.T) {
 			if len(b.host.tx) != 1 || !bytes.Equal(b.host.tx[0], orig) {
 				t.Fatalf("cut at %d: forwarded %x\nwant %x", cut, b.host.tx, orig)
 			}
-			if b.burst.nINT != 1 || b.burst.keys[0] != e.key {
-				t.Fatalf("cut at %d: flow %+v, want %+v", cut, b.burst.keys[0], e.key)
+			if b.fast.Len() != 1 || b.fast.Keys[0] != e.key {
+				t.Fatalf("cut at %d: flow %+v, want %+v", cut, b.fast.Keys[0], e.key)
 			}
 		}
 		b.Close()

@@ -37,11 +37,11 @@ func (r *Rules) policies() []event.Policy {
 // matchWatch finds the watch of the flow of INT packet j of the burst.
 func (w *Worker) matchWatch(b *burst, j int) uint8 {
 	if !w.watches.Asks() {
-		return w.watches.First(&b.keys[j], nil)
+		return w.watches.First(&b.fast.Keys[j], nil)
 	}
 	w.readFacts(b, j)
-	b.flow[j].Facts = w.facts.Hash(w.watches)
-	return w.watches.First(&b.keys[j], w.facts)
+	b.fast.Flows[j].Facts = w.facts.Hash(w.watches)
+	return w.watches.First(&b.fast.Keys[j], w.facts)
 }
 
 // factsChanged makes a flow be matched again where packet j has other facts than those
@@ -50,7 +50,7 @@ func (w *Worker) matchWatch(b *burst, j int) uint8 {
 //
 //go:noinline
 func (w *Worker) factsChanged(b *burst, j int) {
-	flow := b.flow[j]
+	flow := b.fast.Flows[j]
 	if flow == nil || b.fresh>>j&1 != 0 || flow.Generation != w.generation {
 		return // there is none, or it is matched anyway
 	}
@@ -62,9 +62,9 @@ func (w *Worker) factsChanged(b *burst, j int) {
 
 // readFacts takes the facts that watches ask for from INT packet j of the burst.
 func (w *Worker) readFacts(b *burst, j int) {
-	i := b.places[j]
+	i := b.fast.At[j]
 	info := &b.info[i]
 	w.facts.Read(w.watches, &watch.Packet{
-		Frame: b.vec[i].Bytes(), Layers: &b.layers[i], Info: info, Layout: w.locator.Layout(info), Outers: &b.outers[i], Key: &b.keys[j],
+		Frame: b.vec[i].Bytes(), Layers: &b.layers[i], Info: info, Layout: w.locator.Layout(info), Outers: &b.outers[i], Key: &b.fast.Keys[j],
 	})
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"intsink/engine/event"
+	"intsink/engine/fast"
 	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
 	"intsink/engine/watch"
@@ -50,11 +51,12 @@ type Worker struct {
 
 	generation uint16 // of rules; a flow with another one is matched again
 	burst      *burst
-	match      matchState
-	pass       passState
+	fast       *fast.Path
 
 	observation *event.Observation // of the packet at hand, kept here so that it does not escape
 	truncated   [truncatedLen]byte // scratch of truncatedINT
+	copied      []byte             // a packet that is tried as a template
+	outers      inthdr.Outers      // of it
 	reporter    reporter
 	run         run // scratch of report
 
@@ -82,13 +84,14 @@ func NewWorker(c WorkerConfig) *Worker {
 		watches:         compileWatches(c.Rules),
 		facts:           watch.NewFacts(c.Seed),
 		eventCollectors: eventCollectorsOf(c.Rules),
-		burst:           newBurst(),
 		observation:     new(event.Observation),
 		counters:        newCounters(len(c.Links), len(c.Outlets)),
 		control:         control{published: newCounters(len(c.Links), len(c.Outlets))},
 	}
-	w.match = matchState{cache: w.locator.HeaderCache(), table: w.table, index: w.table.Index()}
 	w.detector.SetRules(c.Rules.policies(), c.Rules.NodeModels)
+	w.fast = fast.New(w.table.Index(), w.detector.View())
+	w.fast.Configure(w.locator.Marks())
+	w.burst = newBurst(w.fast)
 	w.queries.paths = inspect.NewPaths(c.Seed)
 	shared := c.Shared
 	if shared == nil {
@@ -160,28 +163,51 @@ func (w *Worker) exchange(p *linkState, b *burst) int {
 	return received
 }
 
-// toHost is the life of a burst that comes from the INT domain.
+// toHost is the life of a burst that comes from the INT domain. Package fast takes it as
+// far as it goes without a parser, mostly all the way; what is left goes the long way.
 func (w *Worker) toHost(p *linkState, b *burst) {
-	d := &p.counters.Direction[ToHost]
-	d.Received += uint64(b.n)
-	w.parse(p, b)
-	sampled := b.nINT > 0 && p.link.Host != nil && w.checksums.due(b.nINT, b.now) && w.checksums.begin(b)
-	switch {
-	case b.nINT == 0:
-	case len(w.rules.Watches) == 0:
+	p.counters.Direction[ToHost].Received += uint64(b.n)
+	clear(b.verdict[:])
+	b.parsed, b.fresh, b.reportable, b.nKeeps = 0, 0, 0, 0
+	watched, parsed := len(w.rules.Watches) > 0, false
+	sampled := p.link.Host != nil && w.checksums.due(b.now)
+	w.detector.Sync(b.now)
+	w.fast.Receive(&fast.Burst{
+		Vec: b.vec, N: b.n, Now: b.now, Wall: w.detector.Wall, Generation: w.generation, Watched: watched,
+		Strip: p.link.Host != nil && !sampled, Look: w.detector.FabricSampleDue(), Keep: w.watches.Asks(),
+	})
+	if w.fast.Unknown != 0 {
+		w.parse(p, b)
+		parsed = true
+	}
+	if w.fast.Len() == 0 {
+		return
+	}
+	w.checksums.count(w.fast.Len())
+	sampled = sampled && w.checksums.begin(b)
+	if !watched {
 		w.stripUnwatched(p, b)
-	default:
-		w.lookup(b)
-		w.detect(p, b)
-		if b.reportable != 0 {
-			w.report(p, b)
-		}
-		if p.link.Host != nil {
-			w.strip(p, b)
-		}
+	} else {
+		w.watch(p, b, parsed)
 	}
 	if sampled {
 		w.checksums.end(b, p.counters)
+	}
+}
+
+// watch looks at packets with INT, some of which were parsed, and takes INT out of those
+// that have theirs still.
+func (w *Worker) watch(p *linkState, b *burst, parsed bool) {
+	if parsed || w.fast.Missing != 0 {
+		w.lookup(b, parsed)
+		w.fast.Pass()
+	}
+	w.detect(p, b)
+	if b.reportable != 0 {
+		w.report(p, b)
+	}
+	if p.link.Host != nil {
+		w.strip(p, b)
 	}
 }
 
@@ -206,6 +232,7 @@ func (w *Worker) Tick(now int64) {
 		s.Tick(now)
 	}
 	w.losses(now)
+	w.detector.Sweep(now)
 	w.detector.Stretch = w.reporter.refreshes.step(w.detector.Stretch, now)
 	if r := w.pending.Swap(nil); r != nil {
 		w.adopt(r)

@@ -48,6 +48,7 @@ const (
 	endKnown
 	never   // never set
 	closing // FIN or RST seen
+	held    // an earlier packet of the burst is not settled yet
 )
 
 // Hop is the reference of one node on the flow's way. Ids are as a little endian load
@@ -75,6 +76,16 @@ func (f *Flow) Close() { f.flags |= closing }
 
 // Closing tells whether Close was called.
 func (f *Flow) Closing() bool { return f.flags&closing != 0 }
+
+// Hold is to be called with a packet that is looked at later than others of its burst:
+// those of its flow then wait, too, until Release.
+func (f *Flow) Hold() { f.flags |= held }
+
+// Release ends what Hold began.
+func (f *Flow) Release() { f.flags &^= held }
+
+// Held tells whether Hold was called, and Release was not.
+func (f *Flow) Held() bool { return f.flags&held != 0 }
 
 // Count adds one packet of n bytes to the flow's totals.
 func (f *Flow) Count(n uint16) {

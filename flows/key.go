@@ -52,10 +52,20 @@ func (k *Key) SetIPv6(src0, src1, dst0, dst1 uint64) {
 	k.addrs[0], k.addrs[1], k.addrs[2], k.addrs[3] = src0, src1, dst0, dst1
 }
 
-// SetUDP makes k that of an IPv4 packet with UDP, all as little endian loads find
-// it: both addresses at once, and the ports. Words that do not count are left alone.
-func (k *Key) SetUDP(addrs uint64, src, dst uint16) {
-	k.addrs[0], k.portsProto = addrs, uint64(src)<<48|uint64(dst)<<32|17<<8|4
+// SetWords4 makes k that of an IPv4 packet, all as little endian loads find it: what
+// SetPorts sets, and both addresses at once. Words that do not count are left alone.
+func (k *Key) SetWords4(portsProto, addrs uint64) { k.portsProto, k.addrs[0] = portsProto, addrs }
+
+// SetWords6 makes k that of an IPv6 packet: what SetPorts sets, and what SetIPv6 does.
+func (k *Key) SetWords6(portsProto, src0, src1, dst0, dst1 uint64) {
+	k.portsProto, k.addrs = portsProto, [4]uint64{src0, src1, dst0, dst1}
+}
+
+// PortsProto is what SetPorts makes, for SetWords4 and SetWords6.
+func PortsProto(version, proto uint8, src, dst uint16) uint64 {
+	var k Key
+	k.SetPorts(version, proto, src, dst)
+	return k.portsProto
 }
 
 // SetAddrs sets addresses that are both IPv4 or both IPv6.

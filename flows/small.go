@@ -123,6 +123,47 @@ func (t *Small[V]) Capacity() int { return len(t.entries) }
 // Evictions is how many entries made room for others.
 func (t *Small[V]) Evictions() uint64 { return t.evictions }
 
+// SmallIndex finds entries of a Small, as Get does, without making one. Package
+// engine/fast has the same in C.
+type SmallIndex struct {
+	Entries        uintptr
+	Mask, Key      uint64
+	Prime2, Prime3 uint64 // of the hash
+}
+
+// Index is that of t.
+func (t *Small[V]) Index() SmallIndex {
+	// SAFETY: the address is of memory outside the Go heap, which is never given back.
+	return SmallIndex{Entries: uintptr(unsafe.Pointer(&t.entries[0])), Mask: t.mask, Key: t.key, Prime2: prime2, Prime3: prime3}
+}
+
+// Peek is the entry of key and when it was last seen, nil where there is none. V must be
+// what the table is of.
+func Peek[V any](x *SmallIndex, key [2]uint64) (v *V, seen *uint32) {
+	hi, lo := bits.Mul64(key[0]^x.Key, x.Prime2^x.Key)
+	h := hi ^ lo ^ bits.RotateLeft64(key[1]*x.Key, 32)
+	h = (h ^ h>>29) * x.Prime3
+	// SAFETY: Mask keeps the bucket within the table.
+	bucket := (*[smallSlots]smallEntry[V])(unsafe.Add(outside(x.Entries), uintptr(h>>20&x.Mask)*unsafe.Sizeof(smallEntry[V]{})))
+	for i := range bucket {
+		if e := &bucket[i]; e.used && e.key == key {
+			return &e.value, &e.tick
+		}
+	}
+	return nil, nil
+}
+
+// SmallLayout is the size of an entry of a V, where its fields stand, and, behind those of
+// the entry itself, the fields of V at these offsets.
+func SmallLayout[V any](_ V, offsets ...uintptr) []uintptr {
+	var e *smallEntry[V]
+	layout := []uintptr{unsafe.Sizeof(*e), unsafe.Offsetof(e.used), unsafe.Offsetof(e.tick), unsafe.Offsetof(e.key)}
+	for _, at := range offsets {
+		layout = append(layout, unsafe.Offsetof(e.value)+at)
+	}
+	return layout
+}
+
 // Walk calls f for the entries from slot at on, at most n slots, and returns the
 // slot to go on from; 0 when all were seen.
 func (t *Small[V]) Walk(at, n int, f func(key [2]uint64, seen uint32, v *V)) int {

@@ -32,7 +32,6 @@ type Table struct {
 	cold      []Cold // cold[i] and losses[i] belong to flows[i]
 	losses    []Loss
 	memory    [3][]byte
-	touched   uint64 // keeps the loads of the prefetch pass alive
 }
 
 // New maps all the memory that the table will ever use.

@@ -44,10 +44,10 @@ CGO_ENABLED=0 "$go" build "${pure[@]}"
 step "tests"
 gotest "${all[@]}"
 
-# What the assembly does not touch is left out: packages without any, and slow tests
-# of budgets, of what watches ask for and of the hash.
-step "tests of the twins in Go of what is in assembly"
-gotest -tags purego -skip '^Test(Budget|Facts|HashSpreads|Slices)' ./engine ./flows
+# As on processors without AVX2: the twins of what is in C. Slow tests of what these do not
+# touch are left out.
+step "tests of the twins in Go of what is in C"
+gotest -tags purego -skip '^Test(Budget|Facts|HashSpreads|Slices)' ./engine/fast ./engine
 
 step "tests with the race detector: ${#pure_tests[@]} packages"
 gotest -race "${pure_tests[@]}"

@@ -13,21 +13,19 @@ type fabricThresholds struct{ raise, latency, tx uint32 }
 // never is a threshold that no known value reaches.
 const never = unknown32
 
-// NoEpisode tells whether no queue and no interface is in an episode, as far as is known at
-// now: where they are watched, nothing is NoEvent otherwise.
-func (d *Detector) NoEpisode(now int64) bool { return now > d.congestedUntil && now > d.busyUntil }
+// FabricSampleDue tells whether SampleFabric asks for a packet, which Packet is to look at.
+func (d *Detector) FabricSampleDue() bool { return d.fabricSampleDue }
 
-// SampleFabric takes n packets in and tells whether one of them is to be looked at by
+// SampleFabric takes n packets in and asks for one of those that come to be looked at by
 // Packet although it is quiet, so that the tables of queues, interfaces and links show
 // what there is: of 256 one at most, and 10,000 a second at most, for at millions of
 // packets a second a look at one of them costs what 20 others do.
-func (d *Detector) SampleFabric(now int64, n int) bool {
+func (d *Detector) SampleFabric(now int64, n int) {
 	d.sinceFabricSample += n
 	if d.sinceFabricSample < fabricSampleEvery || now-d.fabricSampledAt < fabricSampleNs {
-		return false
+		return
 	}
 	d.sinceFabricSample, d.fabricSampledAt, d.fabricSampleDue = 0, now, true
-	return true
 }
 
 const (
@@ -35,16 +33,27 @@ const (
 	fabricSampleNs    = 100_000
 )
 
-// BelowThresholds tells whether no hop of a Common packet reaches a threshold. stack are its hops.
+// noEpisode tells whether no hop of a Common packet reaches a threshold of l, and none of
+// its queues and interfaces is in an episode. stack are its hops.
 //
 //go:noinline
-func (l *FastPolicy) BelowThresholds(stack []byte, i *inthdr.Info) bool {
+func (v *FastView) noEpisode(l *FastPolicy, stack []byte, i *inthdr.Info) bool {
 	hopLen := int(i.HopLen)
 	for len(stack) >= hopLen && hopLen >= inthdr.BasicHopLen {
 		hop := stack[:hopLen]
 		stack = stack[hopLen:]
 		if reaches(hop, inthdr.BasicHopLen-4, ^uint32(0), l.Latency) || i.QueueAt > 0 && reaches(hop, i.QueueAt, 0xffffff, l.Raise) ||
 			i.TxAt > 0 && reaches(hop, i.TxAt, ^uint32(0), l.Tx) {
+			return false
+		}
+		if v.Hot == 0 {
+			continue
+		}
+		queue, first := uint8(unknown32>>24), binary.LittleEndian.Uint64(hop)
+		if i.QueueAt > 0 {
+			queue = hop[i.QueueAt]
+		}
+		if v.Queues.Has(v.Bit(first, queue)) || v.Interfaces.Has(v.Bit(first, 0)) {
 			return false
 		}
 	}

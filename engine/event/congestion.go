@@ -49,7 +49,7 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 	q.take(&e.Queue)
 	s.mu.Unlock()
 	if q.Congested {
-		d.markQueue(now)
+		d.markQueue(key)
 	}
 	return set
 }
@@ -95,6 +95,3 @@ func (t *Thresholds) congestionTrigger(n *hopValues) Trigger {
 	}
 	return Trigger{n.id, t.CongestionLatency, n.latency}
 }
-
-// markQueue makes packets go through Packet that may leave through a queue in an episode.
-func (d *Detector) markQueue(now int64) { d.congestedUntil = now + d.longestEpisode }

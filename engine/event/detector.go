@@ -16,19 +16,17 @@ type Detector struct {
 	Wall     int64    // what the sink's clock lacks to be the wall clock's, nanoseconds; the worker sets it
 	Stretch  uint32   // of the time to the next refresh, in percent; the worker sets it
 
-	policies     []Policy
-	models       models
-	fastPolicies []FastPolicy // of policies
-	newFlow      tokens
-	key          uint64 // of the path hash, odd
-	random       uint64
-	fabric       Fabric
+	policies []Policy
+	models   models
+	newFlow  tokens
+	key      uint64 // of the path hash, odd
+	random   uint64
+	fabric   Fabric
+	view     *FastView
 
 	sinceFabricSample int   // packets since SampleFabric last asked for one
 	fabricSampledAt   int64 // when that was
 	fabricSampleDue   bool  // the next packet updates queues, interfaces and links
-	congestedUntil    int64 // until when a queue may be in an episode of congestion
-	busyUntil         int64 // until when an interface may be busy
 	longestEpisode    int64 // longest CongestionTimeout
 	longestHold       int64 // longest TxHold
 
@@ -73,6 +71,7 @@ func New(policies []Policy, seed uint64) *Detector {
 		fabric: newFabric(seed), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch,
 	}
 	d.shared, d.ownShared = NewShared(seed), true
+	d.view = newFastView(d.key, d.fabric.Links)
 	d.SetRules(policies, nil)
 	return d
 }
@@ -84,10 +83,10 @@ func (d *Detector) SetRules(policies []Policy, list []NodeModel) {
 	d.models = compileModels(list)
 	d.policies = slices.Clone(policies)
 	d.longestEpisode, d.longestHold = 0, 0
-	d.fastPolicies = make([]FastPolicy, len(policies))
+	d.view.policies = len(policies)
 	for i := range d.policies {
 		d.policies[i].compile()
-		d.fastPolicies[i] = d.policies[i].fastPolicy(d.models.scale)
+		d.view.Policies[i] = d.policies[i].fastPolicy(&d.models)
 		d.longestEpisode = max(d.longestEpisode, d.policies[i].Thresholds.CongestionTimeout)
 		d.longestHold = max(d.longestHold, d.policies[i].Thresholds.TxHold)
 	}
@@ -112,7 +111,11 @@ func (d *Detector) Close() {
 	if d.ownShared {
 		d.shared.Close()
 	}
+	d.view.close()
 }
+
+// View is what package engine/fast reads.
+func (d *Detector) View() *FastView { return d.view }
 
 // Packet updates flow f, selected by watch, with one packet and returns the
 // events that ask for a report of it. fresh: it is the flow's first packet,
@@ -144,7 +147,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 		set |= d.sequence(now, f, t, o)
 	}
 	if p.Sample > 0 {
-		set |= d.sample(p, watch, o)
+		set |= d.sample(watch, o)
 	}
 	if set != 0 {
 		d.storeReported(now, f, set)
@@ -213,12 +216,8 @@ func (d *Detector) firstPacket(now int64, f *flows.Flow, p *Policy, o *Observati
 }
 
 // sample counts per watch and worker, or takes whole flows by their hash.
-func (d *Detector) sample(p *Policy, watch int, o *Observation) Set {
-	if p.SampleByFlow {
-		if o.FlowHash>>32%uint64(p.Sample) != 0 {
-			return 0
-		}
-	} else if !d.fastPolicies[watch].TakeSample() {
+func (d *Detector) sample(watch int, o *Observation) Set {
+	if !d.view.Policies[watch].TakeSample(o.FlowHash) {
 		return 0
 	}
 	d.Counters.Fired[Sample]++

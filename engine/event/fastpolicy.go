@@ -3,53 +3,69 @@ package event
 import "intsink/flows"
 
 // FastPolicy is what is asked of a packet of one watch that is to be passed over, and the
-// watch's count of packets to the next sample. The fields are what passunchanged_amd64.s in package
-// engine reads.
+// watch's count of packets to the next sample. Package engine/fast reads it, in C too.
 type FastPolicy struct {
-	Flags                   flows.Want // of the flow, under Mask
-	Mask                    uint8
+	Flags        flows.Want // of the flow, under Mask
+	Mask         uint8
+	ByFlow       bool // samples are all packets of some flows
+	_            bool
+	Fabric, Link bool // queues or interfaces are watched; links are
+	PTP          bool // the source's timestamp makes the end-to-end latency
+	_            bool
+
 	Absolute, Twice         uint32 // how far a hop's latency may be from its reference; twice that
 	End, EndTwice           uint64 // how far the end-to-end latency may be from its reference; twice that
+	ClockOffset             int64  // as Thresholds has it
 	SampleLeft, SampleEvery uint32 // packets to the next sample, and from one to the next; 0: none are taken
-
-	WatchesFabric      bool   // queues or interfaces are watched: no hop may reach one of these
-	Raise, Latency, Tx uint32 // queue occupancy, hop latency, utilization
+	Raise, Latency, Tx      uint32 // thresholds that no hop may reach: queue occupancy, latency, utilization
+	Refresh                 uint32 // the sign bit, where refreshes are watched
+	LinkAbsolute            uint32 // how far a link's latency may be from its reference
 }
 
-// TakeSample counts one packet and tells whether it is a sample.
-func (l *FastPolicy) TakeSample() bool {
+// TakeSample counts one packet of the flow with that hash and tells whether it is a sample.
+func (l *FastPolicy) TakeSample(hash uint64) bool {
 	if l.SampleLeft--; l.SampleLeft != 0 {
 		return false
 	}
 	l.SampleLeft = l.SampleEvery
+	if l.ByFlow {
+		l.SampleLeft = 1 // asked of every packet
+		return l.SampleEvery != 0 && hash>>32%uint64(l.SampleEvery) == 0
+	}
 	return l.SampleEvery != 0
 }
 
-// sampleDue tells whether the next packet is a sample.
+// sampleDue tells whether the next packet may be a sample.
 func (l *FastPolicy) sampleDue() bool { return l.SampleLeft == 1 && l.SampleEvery != 0 }
 
-// fastPolicy is the FastPolicy of p. scaled: node models make other values of what the wire
-// carries, which is all that is compared: then nothing is passed over.
-func (p *Policy) fastPolicy(scaled bool) FastPolicy {
+// fastPolicy is the FastPolicy of p. What is compared is what the wire carries: where node
+// models make other values of that, nothing is passed over.
+func (p *Policy) fastPolicy(m *models) FastPolicy {
 	t := &p.Thresholds
 	l := FastPolicy{
-		Absolute: t.Latency.Absolute, Twice: 2 * t.Latency.Absolute,
-		End:        1 << 62, // no sum is that far from another
-		SampleLeft: p.Sample, SampleEvery: p.Sample,
-		WatchesFabric: p.watchesFabric, Raise: p.fabric.raise, Latency: p.fabric.latency, Tx: p.fabric.tx,
+		Twice:      ^uint32(0), // no latency is that far from another
+		End:        1 << 62,    // and no sum
+		SampleLeft: p.Sample, SampleEvery: p.Sample, ByFlow: p.SampleByFlow && p.Sample > 0,
+		Fabric: p.fabric != fabricThresholds{raise: never, tx: never, latency: never}, Link: p.Events.Has(LinkLatency),
+		Raise: p.fabric.raise, Latency: p.fabric.latency, Tx: p.fabric.tx,
+		LinkAbsolute: t.LinkLatency.Absolute, ClockOffset: t.ClockOffset,
+	}
+	if l.ByFlow {
+		l.SampleLeft = 1
+	}
+	if p.Events.Has(HopLatency) {
+		l.Absolute, l.Twice = t.Latency.Absolute, 2*t.Latency.Absolute
 	}
 	if p.Events.Has(EndToEnd) {
-		l.Flags, l.End = flows.EndToEnd, uint64(t.EndToEnd.Absolute)
+		l.Flags, l.End, l.PTP = flows.EndToEnd, uint64(t.EndToEnd.Absolute), t.PTP
 	}
 	l.EndTwice = 2 * l.End
-	able := p.Events.Has(HopLatency) && !p.Events.Has(LinkLatency) && !(p.Events.Has(EndToEnd) && t.PTP) &&
-		t.Latency.Absolute < 1<<31 && !(p.Sample > 0 && p.SampleByFlow) // which takes the flow's hash
-	if scaled || !able {
+	if p.Events.Has(Refresh) {
+		l.Refresh = 1 << 31
+	}
+	if m.scale || m.any && (l.Link || l.PTP) || l.Absolute >= 1<<31 {
 		l.Flags = flows.Never
 	}
 	l.Mask = l.Flags.Mask()
 	return l
 }
-
-// FastPolicies are those of all watches, until SetRules is called.
-func (d *Detector) FastPolicies() []FastPolicy { return d.fastPolicies }

@@ -29,14 +29,16 @@ func (d *Detector) hop(f *flows.Flow, node, x uint32, o *Observation) int {
 	return at
 }
 
-// notPassedIndex is the place of a hop that o did not pass, or -1.
+// notPassedIndex is the place of a hop that o did not pass, that of the lowest node, or -1:
+// whatever order the hops stand in.
 func notPassedIndex(f *flows.Flow, o *Observation) int {
+	at := -1
 	for i := range f.Hops {
-		if !passed(o, f.Hops[i].Node) {
-			return i
+		if (at < 0 || f.Hops[i].Node < f.Hops[at].Node) && !passed(o, f.Hops[i].Node) {
+			at = i
 		}
 	}
-	return -1
+	return at
 }
 
 func passed(o *Observation, id uint32) bool {
@@ -58,6 +60,10 @@ func passed(o *Observation, id uint32) bool {
 func (d *Detector) latency(now int64, f *flows.Flow, node, x uint32, t *Thresholds, o *Observation) Set {
 	at := d.hop(f, node, x, o)
 	if at < 0 {
+		return 0
+	}
+	if f.Hops[at].Ref == unknown32 { // nobody watched before
+		f.Hops[at].Ref = x
 		return 0
 	}
 	window, enters := t.Latency.test(f.Hops[at].Ref, x, f.Window(at))

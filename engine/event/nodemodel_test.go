@@ -148,7 +148,7 @@ func TestQuietStaysOutOfUnits(t *testing.T) {
 			t.Errorf("%+v: quiet %v after new policies, want %v", c.model, got, c.want)
 		}
 		f.d.SetRules(f.d.policies, nil)
-		if f.d.fastPolicies[0].Flags == flows.Never {
+		if f.d.view.Policies[0].Flags == flows.Never {
 			t.Errorf("%+v: never quiet, although the model is gone", c.model)
 		}
 	}

@@ -22,28 +22,56 @@ func (d *Detector) path(now int64, f *flows.Flow, p *Policy, o *Observation, h u
 		set = d.otherPath(now, f, p, h)
 	}
 	if f.PathHops == 0 && o.Common && f.PathHash == h {
-		storePath(f, o)
+		storePath(f, p, o)
 	}
 	return set
 }
 
 // storePath makes the current path, which is that of o, one that Unchanged knows without
-// hashing it, where its hops stand as the flow's do.
+// hashing it: its hops come first among those of the flow, in the order of the path. Where
+// their latencies are not watched, they have no reference.
 //
 //go:noinline
-func storePath(f *flows.Flow, o *Observation) {
+func storePath(f *flows.Flow, p *Policy, o *Observation) {
 	stack, n := o.Frame[o.Info.Stack:][:o.Info.StackLen], int(o.Info.Hops)
-	if n > int(f.NumHops) {
+	if n > len(f.Hops) || p.Events.Has(HopLatency) && n > int(f.NumHops) {
 		return
 	}
 	for i := range f.Hops[:n] {
 		hop := stack[i*int(o.Info.HopLen):]
-		if f.Hops[i].Node != binary.LittleEndian.Uint32(hop) {
+		node := binary.LittleEndian.Uint32(hop)
+		if !p.Events.Has(HopLatency) {
+			f.Hops[i] = flows.Hop{Node: node, Ref: unknown32}
+		} else if !bringForward(f, i, node) {
 			return
 		}
 		f.Hops[i].Interfaces = binary.LittleEndian.Uint32(hop[4:])
 	}
-	f.PathHops = uint8(n)
+	f.NumHops, f.PathHops = max(f.NumHops, uint8(n)), uint8(n)
+}
+
+// bringForward puts the hop of a node at place i, which it may have already or come to from
+// behind, and tells whether there is one.
+func bringForward(f *flows.Flow, i int, node uint32) bool {
+	at := i
+	for at < int(f.NumHops) && f.Hops[at].Node != node {
+		at++
+	}
+	if at == int(f.NumHops) {
+		return false
+	}
+	if at == i {
+		return true
+	}
+	f.Hops[i], f.Hops[at] = f.Hops[at], f.Hops[i]
+	a, b := f.Window(i), f.Window(at)
+	f.SetWindow(i, b)
+	f.SetWindow(at, a)
+	if f.HasCold() {
+		c := f.Cold()
+		c.HopSent[i], c.HopSent[at] = c.HopSent[at], c.HopSent[i]
+	}
+	return true
 }
 
 // otherPath handles a path that is not the current one.

@@ -117,7 +117,7 @@ func (d *Detector) takeOver(now int64) {
 				q.Seen, q.Occupancy, q.Latency = e.Seen, e.Occupancy, e.Latency
 			}
 			if q.Congested {
-				d.markQueue(now)
+				d.markQueue(c.key)
 			}
 		case sharedInterfaces:
 			e, _ := s.interfaces.Get(now, c.key)
@@ -126,7 +126,7 @@ func (d *Detector) takeOver(now int64) {
 				i.Seen, i.Utilization = e.Seen, e.Utilization
 			}
 			if i.Busy {
-				d.markInterface(now)
+				d.markInterface(c.key)
 			}
 		case sharedLinks:
 			e, _ := s.links.Get(now, c.key)

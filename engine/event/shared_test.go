@@ -123,7 +123,8 @@ func TestOthersKnowOfAnEpisode(t *testing.T) {
 		x.now += 400 * ms
 		x.d[0].Packet(x.now, &x.f[0], false, 0, busy)
 		x.now += 400 * ms
-		if x.d[1].Sync(x.now); x.d[1].NoEpisode(x.now) {
+		x.d[1].Sync(x.now)
+		if v := x.d[1].view; !v.Queues.Has(v.bitOfKey([2]uint64{7<<32 | 2, 1})) || !v.Interfaces.Has(v.bitOfKey([2]uint64{7<<32 | 2})) {
 			t.Fatal("another worker does not know of the episode")
 		}
 	}

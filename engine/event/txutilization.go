@@ -31,7 +31,7 @@ func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh b
 	i.take(&e.Interface)
 	s.mu.Unlock()
 	if i.Busy {
-		d.markInterface(now)
+		d.markInterface(key)
 	}
 	return set
 }
@@ -71,6 +71,3 @@ func (d *Detector) busyInterface(now int64, f *flows.Flow, n *hopValues, i *Inte
 	d.Trigger = Trigger{n.id, t.TxRaise, n.tx}
 	return TxUtilization.Set()
 }
-
-// markInterface makes packets go through Packet that may leave through a busy interface.
-func (d *Detector) markInterface(now int64) { d.busyUntil = now + max(interfaceMemory, d.longestHold) }

@@ -12,11 +12,11 @@ import (
 // no sample. i must be Common. True: the packet gives no event. False: nothing is
 // changed, and Packet must be called.
 func (d *Detector) NoEvent(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
-	if int(f.Watch) >= len(d.fastPolicies) {
+	if int(f.Watch) >= d.view.policies {
 		return false
 	}
-	l := &d.fastPolicies[f.Watch]
-	if l.sampleDue() || l.WatchesFabric && !(d.NoEpisode(now) && l.BelowThresholds(frame[i.Stack:][:i.StackLen], i)) || !d.Unchanged(now, f, frame, i) {
+	l := &d.view.Policies[f.Watch]
+	if l.sampleDue() || l.Link || l.PTP || l.Fabric && !d.view.noEpisode(l, frame[i.Stack:][:i.StackLen], i) || !d.Unchanged(now, f, frame, i) {
 		return false
 	}
 	l.SampleLeft--
@@ -31,16 +31,37 @@ func (d *Detector) NoEvent(now int64, f *flows.Flow, frame []byte, i *inthdr.Inf
 // path that is known, and a latency of all ones is out of every deadband, or within it
 // and then of no consequence.
 func (d *Detector) Unchanged(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
-	l := &d.fastPolicies[f.Watch]
+	l := &d.view.Policies[f.Watch]
 	if !l.noPending(now, f, i) {
 		return false
 	}
-	sum, ok := comparePath(f, uint(i.Hops), frame, uint(i.Stack), uint(i.HopLen), l.Absolute)
+	sum, ok := comparePath(f, uint(i.Hops), frame, uint(i.Stack), uint(i.HopLen), l)
+	if l.PTP {
+		return false // hops has the latency of the whole path
+	}
 	if !ok || sum-uint64(f.EndRef)+l.End > l.EndTwice {
 		return false
 	}
 	f.PathSeen = flows.Tick(now)
 	return true
+}
+
+// Rematch is to be called when f, a flow that is not new, comes to another watch or other
+// rules: what nobody watches any more must not stay pending, and what is watched now is
+// looked at once.
+func (d *Detector) Rematch(f *flows.Flow) {
+	f.PathHops = 0
+	if int(f.Watch) >= d.view.policies {
+		return
+	}
+	if p := &d.policies[f.Watch]; !p.Events.Has(HopLatency) {
+		for i := range f.Hops {
+			f.SetWindow(i, 0)
+		}
+	}
+	if !d.policies[f.Watch].Events.Has(EndToEnd) {
+		f.SetEndWindow(0)
+	}
 }
 
 // ReportedSamples is to be called when packets that are Unchanged are samples: packet j of flow of[j]
@@ -63,7 +84,7 @@ func (d *Detector) ReportedSamples(now int64, of *[64]*flows.Flow, which uint64)
 
 // noPending tells whether f has nothing pending, its refresh included, and as many hops as i.
 func (l *FastPolicy) noPending(now int64, f *flows.Flow, i *inthdr.Info) bool {
-	return f.Settled(l.Flags, l.Mask) && int32(refreshTick(now)-f.NextRefresh) < 0 && i.Hops == uint16(f.PathHops)
+	return f.Settled(l.Flags, l.Mask) && ^(refreshTick(now)-f.NextRefresh)&l.Refresh == 0 && i.Hops == uint16(f.PathHops)
 }
 
 // comparePath goes over n hops, the first of which starts at frame[at]: the sum of the
@@ -71,7 +92,7 @@ func (l *FastPolicy) noPending(now int64, f *flows.Flow, i *inthdr.Info) bool {
 // latency within the absolute deadband.
 //
 //go:noinline
-func comparePath(f *flows.Flow, n uint, frame []byte, at, hopLen uint, absolute uint32) (sum uint64, ok bool) {
+func comparePath(f *flows.Flow, n uint, frame []byte, at, hopLen uint, l *FastPolicy) (sum uint64, ok bool) {
 	for _, known := range f.Hops[:n] {
 		if at+inthdr.BasicHopLen > uint(len(frame)) {
 			return 0, false
@@ -79,7 +100,7 @@ func comparePath(f *flows.Flow, n uint, frame []byte, at, hopLen uint, absolute 
 		hop := frame[at : at+inthdr.BasicHopLen : at+inthdr.BasicHopLen]
 		at += hopLen
 		ids, x := binary.LittleEndian.Uint64(hop), binary.BigEndian.Uint32(hop[8:])
-		if uint32(ids) != known.Node || uint32(ids>>32) != known.Interfaces || x-known.Ref+absolute > 2*absolute {
+		if uint32(ids) != known.Node || uint32(ids>>32) != known.Interfaces || x-known.Ref+l.Absolute > l.Twice {
 			return 0, false
 		}
 		sum += uint64(x)

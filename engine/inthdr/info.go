@@ -41,8 +41,7 @@ type Info struct {
 	Type     Type // of the first header that is MD or MX, else Destination
 	NPT      uint8
 	Reason   Reason
-	UDPv4    bool // found by Match: NPT 1 right behind Ethernet without tags, IPv4 without options and UDP
-	Common   bool // a packet as most are, with INT-MD as Locator.Classify says, which Match has called, for other packets the worker
+	Common   bool // a packet as most are, with INT-MD as Locator.Classify says, and without FIN and RST
 	Format   Format
 	Inserted bool  // G: the source made the tunnel (GRE), or made GPE of VXLAN
 	Depth    uint8 // tunnels around the layers that INT is marked in

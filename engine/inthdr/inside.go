@@ -2,7 +2,6 @@ package inthdr
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"intsink/engine/packet"
 )
@@ -80,18 +79,18 @@ func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
 	}
 	switch i.NPT {
 	case 1:
-		return p.cache.tunnelPort(bits.ReverseBytes16(i.Orig))
+		return p.tunnels.Has(i.Orig)
 	case 2:
 		switch i.Orig {
 		case packet.ProtoUDP:
 			port := int(i.End) + 2
-			return port+2 > len(b) || p.cache.tunnelPort(binary.LittleEndian.Uint16(b[port:]))
+			return port+2 > len(b) || p.tunnels.Has(binary.BigEndian.Uint16(b[port:]))
 		case packet.ProtoGRE, packet.ProtoIPv4, packet.ProtoIPv6:
 			return true
 		}
 		return false
 	}
-	return l.Proto == packet.ProtoUDP && p.cache.tunnelPort(bits.ReverseBytes16(l.DstPort))
+	return l.Proto == packet.ProtoUDP && p.tunnels.Has(l.DstPort)
 }
 
 // Tunnel tells whether there is a packet inside of the one that l describes.

@@ -1,8 +1,6 @@
 package inthdr
 
 import (
-	"math/bits"
-
 	"intsink/engine/packet"
 )
 
@@ -88,8 +86,6 @@ type Locator struct {
 	domains                 []Domain
 	layouts                 [layoutSlots]Layout
 	current                 *Layout // the one last asked for
-	cache                   HeaderCache
-	shapes                  shapes
 }
 
 // layoutSlots layouts are remembered; an INT domain uses one or two bitmaps.
@@ -113,7 +109,7 @@ func NewLocator(c Config) *Locator {
 		p.byGeneve, p.geneve = true, *c.Geneve
 	}
 	if c.UDPPort != nil {
-		p.byPort, p.port, p.cache.port = true, *c.UDPPort, bits.ReverseBytes16(*c.UDPPort)
+		p.byPort, p.port = true, *c.UDPPort
 	}
 	if c.DSCP != nil {
 		p.byDSCP, p.dscpMask, p.dscpValue = true, c.DSCP.Mask, c.DSCP.Value&c.DSCP.Mask
@@ -121,17 +117,10 @@ func NewLocator(c Config) *Locator {
 	if c.ProbeMarker != nil {
 		p.byProbe, p.probe = true, *c.ProbeMarker
 	}
-	for t, port := range [3]uint16{packet.PortVXLAN, p.tunnels.GPE, p.tunnels.Geneve} {
-		p.cache.tunnels[t] = bits.ReverseBytes16(port)
-	}
 	for s := range p.layouts {
 		p.layouts[s] = LayoutOf(0, Format2)
 	}
 	p.current = &p.layouts[0]
-	p.cache.portsOnly = !p.byDSCP && !p.byProbe
-	for i := range p.cache.templates {
-		p.cache.templates[i].headers[0] = noHeaders
-	}
 	return p
 }
 

@@ -208,3 +208,25 @@ func parseL4(b []byte, l *Layers) Status {
 	l.DstPort = binary.BigEndian.Uint16(b[at+2:])
 	return OK
 }
+
+// Refresh makes l, the layers of a packet with the same headers up to what Refresh reads,
+// those of b, whose IP datagrams all end with the packet.
+func (l *Layers) Refresh(b []byte, pktLen int) {
+	l.End = uint16(pktLen)
+	if l.VLANs > 0 {
+		l.VLAN = binary.BigEndian.Uint16(b[int(l.L3)-4*int(l.VLANs):]) & 0x0fff
+	}
+	h := b[l.L3:]
+	if l.IPVersion == 4 {
+		l.DSCP = h[1] >> 2
+	} else {
+		l.DSCP = (h[0]<<4 | h[1]>>4) >> 2
+	}
+	if l.Payload == 0 {
+		return
+	}
+	l.SrcPort, l.DstPort = binary.BigEndian.Uint16(b[l.L4:]), binary.BigEndian.Uint16(b[l.L4+2:])
+	if l.Proto == ProtoTCP {
+		l.TCPFlags = b[l.L4+13]
+	}
+}

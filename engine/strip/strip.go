@@ -19,9 +19,6 @@ import (
 // further on: the caller drops them (Mbuf.Adj). Nothing outside b[:i.End] is
 // touched, but for the ECN field of the packet inside of a GRE tunnel that goes.
 func Strip(b []byte, l *packet.Layers, i *inthdr.Info, o *inthdr.Outers) (head int) {
-	if i.UDPv4 {
-		return UDPv4(b, i)
-	}
 	if i.Depth == 0 {
 		return stripLayers(b, l, i)
 	}

@@ -13,7 +13,7 @@ import (
 // Packet is a packet with INT, as parse and lookup left it.
 type Packet struct {
 	Frame  []byte         // its first segment
-	Layers *packet.Layers // that INT is marked in; not valid where Info.UDPv4
+	Layers *packet.Layers // that INT is marked in
 	Info   *inthdr.Info
 	Layout *inthdr.Layout // of Info's hops
 	Outers *inthdr.Outers // Info.Depth of them
@@ -53,17 +53,14 @@ func (f *Facts) NoPath() bool { return f.noPath }
 // Read takes the facts that ws asks for from p.
 func (f *Facts) Read(ws *Watches, p *Packet) {
 	info := p.Info
-	f.vlan, f.dscp, f.inside = 0, info.DSCP, info.Depth > 0
+	f.vlan, f.dscp, f.inside = p.Layers.VLAN, info.DSCP, info.Depth > 0
 	f.hasVNI, f.vni, f.inner, f.hasDevice, f.device, f.noPath, f.nodes = false, 0, nil, false, 0, false, nil
-	if !info.UDPv4 { // else it has no tag, and Layers may be another packet's
-		f.vlan = p.Layers.VLAN
-	}
 	if f.inside {
 		f.vlan, f.inner = p.Outers[0].VLAN, p.Key
 	}
 	inserted := info.Marking == inthdr.ByGRE && info.Inserted
 	tunnels := ws.asks&(askVNI|askInner) != 0
-	if tunnels && !info.UDPv4 || inserted {
+	if tunnels || inserted {
 		f.own.read(p.Frame, p.Layers, info)
 		if f.own.inserted {
 			f.dscp = f.own.layers.DSCP
@@ -84,12 +81,6 @@ func (f *Facts) readTunnels(ws *Watches, p *Packet) {
 		if o := &p.Outers[d]; o.Payload != 0 {
 			openTunnel(ports, p.Frame, &originalHeaders{proto: o.Proto, port: o.DstPort, at: int(o.Payload), end: int(o.End)}, f)
 		}
-	}
-	if info.UDPv4 {
-		if !ports.Has(info.Orig) {
-			return
-		}
-		f.own = originalHeaders{proto: packet.ProtoUDP, port: info.Orig, at: int(info.End), end: int(info.Size + info.Removed)}
 	}
 	in := openTunnel(ports, p.Frame, &f.own, f)
 	var l packet.Layers

@@ -30,8 +30,8 @@ func TestTrace(t *testing.T) {
 			t.Fatal(err)
 		}
 		counts[i] = p.perPacket()
-		if n := p.perFunction()["intsink/engine.(*Worker).parse"]; n == 0 {
-			t.Error("the worker's parse stage was not executed")
+		if n := p.perFunction()["intsink/engine/fast.(*Path).Receive"]; n == 0 {
+			t.Error("the fast path was not executed")
 		}
 	}
 	apart := math.Abs(counts[0] - counts[1])

@@ -34,12 +34,12 @@ func (p *profile) perFunction() map[string]uint64 {
 	return sums
 }
 
-// functionAt names the function of this program at an address, "?" for C code. The
+// functionAt names the function of this program at an address, in Go or in C. The
 // child is the same program, at the same addresses.
 func functionAt(at uint64) string {
 	f := runtime.FuncForPC(uintptr(at))
 	if f == nil {
-		return "?"
+		return inC(at)
 	}
 	// FuncForPC tells what was inlined there; its entry is the outer function's.
 	return runtime.FuncForPC(f.Entry()).Name()

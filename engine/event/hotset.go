@@ -1,0 +1,86 @@
+package event
+
+import "math/bits"
+
+// HotSet is a filter of queues or interfaces that may be in an episode: a bit each, by a
+// keyed hash. What has no bit is in none.
+type HotSet [64]uint64
+
+// Has tells whether bit is set.
+func (h *HotSet) Has(bit uint32) bool { return h[bit/64&63]>>(bit%64)&1 != 0 }
+
+func (h *HotSet) set(bit uint32) { h[bit/64&63] |= 1 << (bit % 64) }
+
+// Bit is that of a queue or of an interface, queue 0 of which stands for it: first are
+// the first eight bytes of a hop, as a little endian load finds them, of which the node
+// and the egress interface count.
+func (v *FastView) Bit(first uint64, queue uint8) uint32 {
+	x := first&0xffff0000_ffffffff | uint64(queue)<<32
+	return uint32(x * v.key >> 52)
+}
+
+// bitOfKey is Bit of the key of a queue or an interface in its table.
+func (v *FastView) bitOfKey(key [2]uint64) uint32 {
+	node, egress := bits.ReverseBytes32(uint32(key[0]>>32)), bits.ReverseBytes16(uint16(key[0]))
+	return v.Bit(uint64(node)|uint64(egress)<<48, uint8(key[1]))
+}
+
+// Mark adds to a set, one of v's.
+func (v *FastView) Mark(h *HotSet, bit uint32) {
+	h.set(bit)
+	v.Hot = 1
+}
+
+// markQueue makes packets of a queue that is in an episode go through Packet.
+func (d *Detector) markQueue(key [2]uint64) {
+	v, bit := d.view, d.view.bitOfKey(key)
+	v.Mark(&v.Queues, bit)
+	v.sweepQueues.set(bit)
+}
+
+// markInterface is markQueue for an interface.
+func (d *Detector) markInterface(key [2]uint64) {
+	v, bit := d.view, d.view.bitOfKey(key)
+	v.Mark(&v.Interfaces, bit)
+	v.sweepInterfaces.set(bit)
+}
+
+// sweepSlots is how many entries of the tables one call of Sweep looks at.
+const sweepSlots = 512
+
+// Sweep makes the filters what the tables say, a part of them with each call: bits of what
+// is in an episode no more are gone 50 calls later. It is to be called every millisecond
+// or so.
+func (d *Detector) Sweep(now int64) {
+	v := d.view
+	if v.Hot == 0 {
+		return
+	}
+	if v.sweeping == 0 {
+		v.sweepAt = d.fabric.Queues.Walk(v.sweepAt, sweepSlots, func(key [2]uint64, _ uint32, q *Queue) {
+			if q.Congested && now-q.Seen < d.longestEpisode {
+				v.sweepQueues.set(v.bitOfKey(key))
+			}
+		})
+	} else {
+		v.sweepAt = d.fabric.Interfaces.Walk(v.sweepAt, sweepSlots, func(key [2]uint64, _ uint32, i *Interface) {
+			if i.Busy && now-i.Seen <= max(interfaceMemory, d.longestHold) {
+				v.sweepInterfaces.set(v.bitOfKey(key))
+			}
+		})
+	}
+	if v.sweepAt != 0 {
+		return
+	}
+	if v.sweeping++; v.sweeping == 2 {
+		v.endSweep()
+	}
+}
+
+func (v *FastView) endSweep() {
+	v.Queues, v.Interfaces = v.sweepQueues, v.sweepInterfaces
+	v.sweepQueues, v.sweepInterfaces, v.sweeping, v.Hot = HotSet{}, HotSet{}, 0, 0
+	for i := range v.Queues {
+		v.Hot |= v.Queues[i] | v.Interfaces[i]
+	}
+}

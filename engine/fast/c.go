@@ -1,0 +1,69 @@
+//go:build cgo && !purego
+
+package fast
+
+/*
+#cgo CFLAGS: -std=c11 -O2 -Wall -Wextra
+#include "fast.h"
+
+// The address of a State is memory outside the Go heap: it crosses as a number.
+static inline void go_fast_receive(uintptr_t s) { fast_receive((struct fast_state *)s); }
+static inline void go_fast_lookup(uintptr_t s) { fast_lookup((struct fast_state *)s); }
+static inline void go_fast_pass(uintptr_t s) { fast_pass((struct fast_state *)s); }
+static inline void go_fast_strip(uintptr_t s, uint32_t n) {
+	struct fast_state *state = (struct fast_state *)s;
+	fast_strip(state, state->strip_at, n);
+}
+#cgo noescape go_fast_receive
+#cgo nocallback go_fast_receive
+#cgo noescape go_fast_lookup
+#cgo nocallback go_fast_lookup
+#cgo noescape go_fast_pass
+#cgo nocallback go_fast_pass
+#cgo noescape go_fast_strip
+#cgo nocallback go_fast_strip
+*/
+import "C"
+
+import (
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+// haveC tells whether the loops in C run here: on amd64 they are compiled for processors
+// with AVX2 and BMI2, as most have been since about 2015.
+var haveC = runtime.GOARCH != "amd64" || cpu.X86.HasAVX2 && cpu.X86.HasBMI2
+
+func (p *Path) run(s step) {
+	if p.inGo {
+		p.runGo(s)
+		return
+	}
+	at := C.uintptr_t(uintptr(unsafe.Pointer(p.State)))
+	switch s {
+	case receive:
+		C.go_fast_receive(at)
+	case lookup:
+		C.go_fast_lookup(at)
+	case pass:
+		C.go_fast_pass(at)
+	}
+}
+
+func (p *Path) stripC(which []uint8) {
+	n := copy(p.stripAt[:], which)
+	C.go_fast_strip(C.uintptr_t(uintptr(unsafe.Pointer(p.State))), C.uint32_t(n))
+}
+
+// layout is the sizes and offsets of fast.h, in the order of State and what it holds.
+func layout() []uintptr {
+	var out [C.FAST_LAYOUT]C.uint64_t
+	C.fast_layout(&out[0])
+	all := make([]uintptr, len(out))
+	for i, v := range out {
+		all[i] = uintptr(v)
+	}
+	return all
+}

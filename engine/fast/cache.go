@@ -1,0 +1,171 @@
+package fast
+
+import "slices"
+
+// Where templates are kept: a few shapes, each with templates for lengths of INT. One that
+// the burst at hand has packets of is never replaced.
+
+// place finds room for a template of shape s: among those of the shape, where it is known.
+// lengthAt is where the length of INT stands in f, negative where it does not count.
+func (p *Path) place(s *shape, lengthAt int, f []byte) uint8 {
+	n := p.shapeLike(s)
+	if n < 0 {
+		if n = p.addShape(s); n < 0 {
+			return None
+		}
+	}
+	if first := p.shape[n].variant[0]; lengthAt < 0 && first != None {
+		return first
+	}
+	at := p.free(n)
+	if at == None {
+		return None
+	}
+	p.learned[at].shape = n
+	k := &p.shape[n]
+	if lengthAt < 0 {
+		for v := range k.variant {
+			k.variant[v] = at
+		}
+		return at
+	}
+	if !p.link(k, f[lengthAt]%variants, at) {
+		p.learned[at].shape = none
+		return None
+	}
+	return at
+}
+
+// chain is how many templates of one shape and length there may be.
+const chain = 4
+
+// link puts a template behind the others of its shape and length, the first of which makes
+// room where there are enough; false where the burst has packets of that.
+func (p *Path) link(k *shape, v, at uint8) bool {
+	if k.variant[v] == None {
+		k.variant[v] = at
+		return true
+	}
+	last, n := k.variant[v], 1
+	for p.templates[last].next != None {
+		last, n = p.templates[last].next, n+1
+	}
+	if first := k.variant[v]; n >= chain {
+		if p.inUse()>>first&1 != 0 {
+			return false
+		}
+		p.learned[first].shape = none
+		k.variant[v] = p.templates[first].next
+	}
+	p.templates[last].next = at
+	return true
+}
+
+// none is the shape of no template.
+const none = -1
+
+// inUse are the templates of the burst at hand.
+func (p *Path) inUse() (set uint64) {
+	for _, at := range p.Template[:p.ints] {
+		if at != None {
+			set |= 1 << at
+		}
+	}
+	return set
+}
+
+// free is a template that nothing needs, not of the shape keep where it has to be made so.
+func (p *Path) free(keep int) uint8 {
+	for at := range p.learned {
+		if p.learned[at].shape == none {
+			return uint8(at)
+		}
+	}
+	used := p.inUse()
+	for range p.learned {
+		p.victim = (p.victim + 1) % maxTemplates
+		if n := p.learned[p.victim].shape; n != keep && used>>p.victim&1 == 0 {
+			at := uint8(p.victim)
+			p.unlink(at)
+			return at
+		}
+	}
+	return None
+}
+
+// unlink takes a template from its shape, which may be left with none.
+func (p *Path) unlink(at uint8) {
+	k := &p.shape[p.learned[at].shape]
+	p.learned[at].shape = none
+	for v := range k.variant {
+		if k.variant[v] == at {
+			k.variant[v] = p.templates[at].next
+			continue
+		}
+		for i := k.variant[v]; i != None; i = p.templates[i].next {
+			if p.templates[i].next == at {
+				p.templates[i].next = p.templates[at].next
+			}
+		}
+	}
+}
+
+// shapeLike is the shape that is as s, or -1.
+func (p *Path) shapeLike(s *shape) int {
+	for n := range p.shapes {
+		k := &p.shape[n]
+		if k.need == s.need && k.blocks == s.blocks && k.shim == s.shim && k.lengthAt == s.lengthAt && k.at == s.at &&
+			slices.EqualFunc(k.block[:k.blocks], s.block[:s.blocks], block.like) {
+			return int(n)
+		}
+	}
+	return -1
+}
+
+// like tells whether two blocks ask for the same.
+func (b block) like(c block) bool {
+	for i := range b.mask {
+		if b.mask[i] != c.mask[i] || (b.want[i]^c.want[i])&b.mask[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// addShape makes s known, in place of one that nothing needs where there is no room; -1
+// where there is none.
+func (p *Path) addShape(s *shape) int {
+	for v := range s.variant {
+		s.variant[v] = None
+	}
+	if p.shapes < maxShapes {
+		p.shape[p.shapes] = *s
+		p.shapes++
+		return int(p.shapes) - 1
+	}
+	used := p.inUse()
+	for range maxShapes {
+		p.oldest = (p.oldest + 1) % maxShapes
+		if p.shapeUses(p.oldest)&used != 0 {
+			continue
+		}
+		for at := range p.learned {
+			if p.learned[at].shape == p.oldest {
+				p.learned[at].shape = none
+			}
+		}
+		p.shape[p.oldest] = *s
+		return p.oldest
+	}
+	return -1
+}
+
+// shapeUses are the templates of shape n.
+func (p *Path) shapeUses(n int) (set uint64) {
+	for at := range p.learned {
+		if p.learned[at].shape == n {
+			set |= 1 << at
+		}
+	}
+	return set
+}

@@ -1,0 +1,227 @@
+//go:build cgo && !purego
+
+// What C and Go share of package fast: every struct stands in Go, too, with the same
+// offsets, which layout.go holds against each other. All memory is outside the Go heap.
+
+#ifndef INTSINK_FAST_H
+#define INTSINK_FAST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	FAST_BURST = 64,      // packets
+	FAST_SHAPES = 16,     // shapes of headers that are known at once
+	FAST_TEMPLATES = 64,  // of all shapes
+	FAST_VARIANTS = 16,   // lengths of INT of one shape, modulo 16 words
+	FAST_BLOCKS = 14,     // of 16 bytes that are compared up to INT
+	FAST_BEHIND = 5,      // of 16 bytes that are compared behind INT
+	FAST_LENGTHS = 9,     // fields
+	FAST_SUMS = 5,        // checksums
+	FAST_EDITS = 5,       // other fields
+	FAST_POLICIES = 256,  // watches
+	FAST_HOT_WORDS = 64,  // of a filter of queues or interfaces
+	FAST_NONE = 0xff,     // no template
+	FAST_MAX_FRAME = 65535,
+	FAST_LAYOUT = 101,     // numbers of fast_layout
+};
+
+// rte_mbuf, as far as it is used here (dpdk/mbuf).
+struct fast_mbuf {
+	uint8_t *buf_addr;
+	uint64_t buf_iova;
+	uint16_t data_off, refcnt, nb_segs, port;
+	uint64_t ol_flags;
+	uint32_t packet_type, pkt_len;
+	uint16_t data_len;
+};
+
+// 16 bytes of a packet: those under mask are as in want.
+struct fast_block {
+	uint8_t want[16], mask[16];
+};
+
+// The headers up to INT. variant tells the first template for the length of INT.
+struct fast_shape {
+	uint16_t need;      // bytes of the first segment, for the comparison
+	uint16_t blocks;    // of at and block
+	uint16_t shim;      // where template.header is compared
+	uint16_t length_at; // the byte that has the length of INT
+	uint16_t at[FAST_BLOCKS];
+	uint8_t variant[FAST_VARIANTS];
+	struct fast_block block[FAST_BLOCKS];
+	uint8_t pad[12]; // 512 bytes
+};
+
+// A length field. Its value, big endian, and base make the length of the packet.
+struct fast_length {
+	uint16_t at, base;
+};
+
+// A checksum. What it becomes is itself, add and, under removed, the sum of what goes, all
+// in the byte order of the packet (RFC 1071, section 2(B); RFC 1624, equation 3). A sum is
+// never zero: with flip, its complement is summed up, and a sum of all ones is never written.
+struct fast_sum {
+	uint32_t at;
+	uint32_t always;  // zero: a checksum of zero says that there is none (UDP), and stays
+	uint32_t flip;    // all ones of 16 bits, or zero
+	uint32_t removed; // all ones of 16 bits: covers what goes
+	uint32_t add;     // with flip: of the complement
+};
+
+// Another field of two bytes: it keeps some bits and takes others.
+struct fast_edit {
+	uint16_t at, keep, value;
+};
+
+enum { FAST_INT, FAST_NOT_INT };
+
+// A shape with one INT header: what is in a packet, where.
+struct fast_template {
+	struct fast_block header; // shim and INT-MD header
+	uint8_t next;             // template of the same shape and length, or FAST_NONE
+	uint8_t kind;
+	uint8_t common;           // its hops can be compared; else hops is no number of hops
+	uint8_t version6;         // of the key
+	uint16_t need;            // bytes of the first segment, for everything
+	uint16_t behind;          // of behind_at and behind_block
+	uint16_t special_at;      // UDP destination port that must not be one of special
+	uint16_t checks, lengths; // length[:checks] are compared, length[:lengths] are changed
+	uint16_t addresses, src, dst;
+	uint16_t flags_at;        // of TCP
+	uint8_t flags_mask;       // of those that are no common packet's
+	uint8_t queue, tx, ingress, egress; // in a hop; 0: not there
+	uint8_t number;           // its place in fast_state.templates
+	uint32_t stack, hop_len, hops;
+	uint32_t start, end, removed; // of INT
+	uint32_t port_from, port_to;  // the original port, where one is restored; else two bytes that stay
+	uint32_t port_mask;           // all ones of 16 bits where one is restored
+	uint16_t sums, edits, sum_removed;
+	uint16_t few;                 // two lengths and one or two sums are all that is repaired
+	uint64_t special_mask, key_rest, ports_mask;
+	struct fast_length length[FAST_LENGTHS];
+	struct fast_sum sum[FAST_SUMS];
+	struct fast_edit edit[FAST_EDITS];
+	uint16_t behind_at[FAST_BEHIND];
+	uint8_t pad2[8];
+	struct fast_block behind_block[FAST_BEHIND];
+	uint8_t pad3[40]; // 512 bytes
+};
+
+// flows.Key, flows.Hop, flows.Flow and a bucket of the flow table.
+struct fast_key {
+	uint64_t rest, addrs[4];
+};
+struct fast_hop {
+	uint32_t node, interfaces, ref;
+};
+struct fast_flow {
+	struct fast_key key;
+	uint32_t bound; // generation of the rules, watch, flags
+	uint8_t num_paths, num_hops, path_hops, end_window;
+	uint32_t next_refresh, facts, last_report, last_events;
+	int64_t seen;
+	uint32_t packets, bytes, path_seen, end_ref;
+	struct fast_hop hops[16];
+	uint64_t path_hash, windows[2];
+	uint64_t cold, loss;
+};
+struct fast_bucket {
+	uint32_t flows[8];
+	uint16_t tags[8];
+	uint8_t pad[16];
+};
+
+// flows.Index: how a key is hashed, and where flows stand.
+struct fast_index {
+	uint64_t keys[3], more[3];
+	uint64_t mask; // of a hash: bytes behind buckets
+	uint64_t buckets, flows;
+};
+
+// event.FastPolicy: what is asked of a packet of one watch that is to be passed over.
+struct fast_policy {
+	uint8_t flags, mask;
+	uint8_t by_flow;      // samples are all packets of some flows
+	uint8_t pad;
+	uint8_t fabric, link; // queues or interfaces are watched; links are
+	uint8_t ptp;          // the source's timestamp makes the end-to-end latency
+	uint8_t pad2;
+	uint32_t absolute, twice;
+	uint64_t end, end_twice;
+	int64_t clock_offset;
+	uint32_t left, every; // packets to the next sample, and from one to the next
+	uint32_t raise, latency, tx;
+	uint32_t refresh; // the sign bit, where refreshes are watched
+	uint32_t link_absolute, pad3;
+};
+
+// event.FastView: the policies, and which queues and interfaces may be in an episode.
+struct fast_view {
+	uint64_t key;  // of the filters' hash, odd
+	uint64_t hot;  // any bit of the filters is set
+	uint64_t links, links_mask, links_key, links_prime2, links_prime3; // flows.SmallIndex
+	uint64_t queues[FAST_HOT_WORDS], interfaces[FAST_HOT_WORDS];
+	struct fast_policy policies[FAST_POLICIES];
+};
+
+// flows.smallEntry of event.Link.
+struct fast_link {
+	uint8_t used, pad[3];
+	uint32_t tick;
+	uint64_t key[2];
+	uint32_t ref, last;
+	uint8_t window, pad2[3];
+	uint32_t skews;
+};
+
+// What one worker knows, and the burst at hand.
+struct fast_state {
+	// How packets are recognised.
+	uint64_t special; // four UDP ports behind which there may be INT or a tunnel, as loads find them
+	uint32_t shapes;  // in use
+	uint32_t last;    // shape of the last packet
+	struct fast_index index;
+	uint64_t view; // struct fast_view
+
+	// What there is to be known of the burst.
+	uint64_t vec; // its packets
+	uint32_t n;
+	uint32_t generation, policies; // of the rules; how many watches there are
+	uint32_t tick, refresh;
+	uint8_t strip;     // packets that are passed lose their INT
+	uint8_t watched;   // there are watches: flows are looked up
+	uint8_t look;      // the next packet is not passed, whatever it is
+	uint8_t keep;      // no packet is passed
+	int64_t now;
+	int64_t wall;      // what now lacks to be the wall clock's
+
+	// What was found: at[:ints] are places in vec, everything below is by those.
+	uint32_t ints;
+	uint32_t deferred; // of deferred_at
+	uint64_t unknown;  // bit j: nothing is known of it
+	uint64_t missing;  // bit j: its flow was not found
+	uint64_t samples;  // bit j: it is passed, but a sample: it keeps its INT
+	uint8_t at[FAST_BURST];
+	uint8_t template[FAST_BURST];
+	uint8_t deferred_at[FAST_BURST];
+	uint8_t strip_at[FAST_BURST]; // what fast_strip is asked for
+	uint64_t hashes[FAST_BURST];
+	struct fast_flow *flows[FAST_BURST];
+	struct fast_key keys[FAST_BURST];
+
+	struct fast_shape shape[FAST_SHAPES];
+	struct fast_template templates[FAST_TEMPLATES];
+};
+
+// FAST_HELD is a flag of a flow: an earlier packet of the burst was deferred.
+#define FAST_HELD (UINT32_C(0x40) << 24)
+
+void fast_match(struct fast_state *s);
+void fast_lookup(struct fast_state *s);
+void fast_pass(struct fast_state *s);
+void fast_strip(struct fast_state *s, const uint8_t *which, uint32_t n);
+void fast_receive(struct fast_state *s);
+void fast_layout(uint64_t *out);
+
+#endif

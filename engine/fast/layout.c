@@ -1,0 +1,37 @@
+//go:build cgo && !purego
+
+#include "fast.h"
+
+// fast_layout tells where everything stands, for Go to compare.
+void fast_layout(uint64_t *out)
+{
+#define AT(type, field) (uint64_t)offsetof(struct fast_##type, field)
+#define SIZE(type) (uint64_t)sizeof(struct fast_##type)
+	const uint64_t all[] = {
+		AT(mbuf, buf_addr), AT(mbuf, data_off), AT(mbuf, pkt_len), AT(mbuf, data_len),
+		// flows.Layout
+		SIZE(key), AT(key, addrs), SIZE(hop), AT(hop, interfaces), AT(hop, ref),
+		SIZE(flow), AT(flow, bound), AT(flow, path_hops), AT(flow, next_refresh), AT(flow, seen), AT(flow, packets), AT(flow, bytes),
+		AT(flow, path_seen), AT(flow, end_ref), AT(flow, hops),
+		SIZE(bucket), AT(bucket, tags),
+		SIZE(index), AT(index, more), AT(index, mask), AT(index, buckets), AT(index, flows),
+		// event.FastLayout
+		AT(view, hot), AT(view, links), AT(view, queues), AT(view, interfaces), AT(view, policies),
+		SIZE(policy), AT(policy, mask), AT(policy, fabric), AT(policy, link), AT(policy, ptp), AT(policy, by_flow),
+		AT(policy, absolute), AT(policy, twice), AT(policy, end), AT(policy, end_twice), AT(policy, clock_offset),
+		AT(policy, left), AT(policy, every), AT(policy, raise), AT(policy, latency), AT(policy, tx), AT(policy, refresh), AT(policy, link_absolute),
+		SIZE(link), AT(link, used), AT(link, tick), AT(link, key), AT(link, ref), AT(link, last), AT(link, window),
+		// State
+		SIZE(shape), AT(shape, at), AT(shape, variant), AT(shape, block),
+		SIZE(template), AT(template, next), AT(template, need), AT(template, special_at), AT(template, addresses), AT(template, flags_at),
+		AT(template, egress), AT(template, stack), AT(template, removed), AT(template, port_mask), AT(template, sum_removed),
+		AT(template, special_mask), AT(template, length), AT(template, sum), AT(template, edit), AT(template, behind_at), AT(template, behind_block),
+		SIZE(sum), AT(sum, removed), AT(sum, add), SIZE(edit),
+		SIZE(state), AT(state, last), AT(state, index), AT(state, view), AT(state, vec), AT(state, n), AT(state, refresh), AT(state, look),
+		AT(state, now), AT(state, ints), AT(state, unknown), AT(state, samples), AT(state, at), AT(state, deferred_at), AT(state, strip_at),
+		AT(state, hashes), AT(state, flows), AT(state, keys), AT(state, shape), AT(state, templates),
+	};
+	_Static_assert(sizeof all / sizeof all[0] == FAST_LAYOUT, "FAST_LAYOUT");
+	for (uint32_t i = 0; i < FAST_LAYOUT; i++)
+		out[i] = all[i];
+}

@@ -1,0 +1,41 @@
+//go:build cgo && !purego
+
+package fast
+
+import (
+	"slices"
+	"testing"
+	"unsafe"
+
+	"intsink/dpdk/mbuf"
+	"intsink/engine/event"
+	"intsink/flows"
+)
+
+// TestLayout: every struct that C and Go share has its fields at the same places.
+func TestLayout(t *testing.T) {
+	var p *shape
+	var k *Template
+	var c *sum
+	var s *State
+	m := mbuf.Layout()
+	want := slices.Concat([]uintptr{m[0], m[1], m[6], m[7]}, flows.Layout(), event.FastLayout(), []uintptr{
+		unsafe.Sizeof(*p), unsafe.Offsetof(p.at), unsafe.Offsetof(p.variant), unsafe.Offsetof(p.block),
+		unsafe.Sizeof(*k), unsafe.Offsetof(k.next), unsafe.Offsetof(k.need), unsafe.Offsetof(k.specialAt), unsafe.Offsetof(k.addresses), unsafe.Offsetof(k.flagsAt),
+		unsafe.Offsetof(k.egress), unsafe.Offsetof(k.stack), unsafe.Offsetof(k.removed), unsafe.Offsetof(k.portMask), unsafe.Offsetof(k.sumRemoved),
+		unsafe.Offsetof(k.specialMask), unsafe.Offsetof(k.length), unsafe.Offsetof(k.sum), unsafe.Offsetof(k.edit), unsafe.Offsetof(k.behindAt), unsafe.Offsetof(k.behindBlock),
+		unsafe.Sizeof(*c), unsafe.Offsetof(c.removed), unsafe.Offsetof(c.add), unsafe.Sizeof(edit{}),
+		unsafe.Sizeof(*s), unsafe.Offsetof(s.last), unsafe.Offsetof(s.index), unsafe.Offsetof(s.view), unsafe.Offsetof(s.vec), unsafe.Offsetof(s.n), unsafe.Offsetof(s.refresh), unsafe.Offsetof(s.look),
+		unsafe.Offsetof(s.now), unsafe.Offsetof(s.ints), unsafe.Offsetof(s.Unknown), unsafe.Offsetof(s.Samples), unsafe.Offsetof(s.At), unsafe.Offsetof(s.deferredAt), unsafe.Offsetof(s.stripAt),
+		unsafe.Offsetof(s.Hashes), unsafe.Offsetof(s.Flows), unsafe.Offsetof(s.Keys), unsafe.Offsetof(s.shape), unsafe.Offsetof(s.templates),
+	})
+	got := layout()
+	if len(got) != len(want) {
+		t.Fatalf("C has %d numbers, Go %d", len(got), len(want))
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("number %d: C has %d, Go %d", i, got[i], want[i])
+		}
+	}
+}

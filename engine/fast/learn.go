@@ -1,0 +1,258 @@
+package fast
+
+import (
+	"encoding/binary"
+
+	"intsink/engine/inthdr"
+	"intsink/engine/packet"
+	"intsink/flows"
+)
+
+// Parsed is a packet that the parser has gone through.
+type Parsed struct {
+	Frame  []byte // the first segment
+	PktLen int
+	Layers *packet.Layers
+	Info   *inthdr.Info   // of a packet with INT, Classify called
+	Layout *inthdr.Layout // of one hop
+	Outers *inthdr.Outers
+}
+
+// mdLen is the length of an INT-MD header of version 2, shimLen that of the shim, or of
+// the head of a Geneve option, in front of it.
+const (
+	mdLen   = 12
+	shimLen = 4
+)
+
+// cast makes the template of a packet with INT-MD of version 2: false where no template can be made.
+func (m *mold) cast(p *Parsed) bool {
+	l, i := p.Layers, p.Info
+	if !m.refuse(i.Edit&^inthdr.KeepChecksum != 0 || i.Type != inthdr.MD || i.Format != inthdr.Format2 || i.End-i.Start != i.Removed || i.Removed < shimLen || i.Removed%4 != 0 ||
+		int(i.Shim)+shimLen+mdLen > len(m.b) || i.Hops > flows.MaxHops && i.Common || m.marks.Probe && (i.Depth > 0 || i.Marking > inthdr.ByProbeMarker)) {
+		return false
+	}
+	m.t.removed, m.t.start, m.t.end = uint32(i.Removed), uint32(i.Start), uint32(i.End)
+	m.t.portFrom, m.t.portTo = etherTypeAt, etherTypeAt
+	from := 0
+	for d := range p.Outers[:min(int(i.Depth), len(p.Outers))] {
+		o := &p.Outers[d]
+		m.begin(from, o)
+		m.ip(o)
+		if from = m.tunnel(o); m.bad {
+			return false
+		}
+		if o.Proto == packet.ProtoUDP { // a checksum that covers all that is inside
+			m.refuse(binary.LittleEndian.Uint16(m.b[o.L4+6:]) != 0)
+			m.same(int(o.L4)+6, 0xff, 0xff)
+		}
+		m.checkLength(o, true)
+		m.sumOfIP(o, 0)
+	}
+	if from == 0 {
+		m.ethernet(0, l)
+	} else {
+		m.begin(from, l)
+	}
+	m.ip(l)
+	m.header(i)
+	switch i.Marking {
+	case inthdr.ByGRE, inthdr.ByVXLANGPE, inthdr.ByGeneve:
+		m.overTunnel(l, i)
+	default:
+		m.overL4(l, i)
+	}
+	m.need(int(i.End))
+	m.hops(i, p.Layout)
+	return !m.bad
+}
+
+// header is the 16 bytes from the shim on: all but the original port, Remaining Hop Count and
+// DS Flags.
+func (m *mold) header(i *inthdr.Info) {
+	h := &m.t.header
+	copy(h.want[:], m.b[i.Shim:])
+	for k := range h.mask {
+		h.mask[k] = 0xff
+	}
+	if i.NPT == 1 && i.Marking <= inthdr.ByProbeMarker {
+		h.mask[2], h.mask[3] = 0, 0
+	}
+	h.mask[shimLen+3], h.mask[shimLen+10], h.mask[shimLen+11] = 0, 0, 0
+	m.need(int(i.Shim) + 16)
+}
+
+// etherTypeAt are two bytes in front of INT, which stay as they are, in every packet.
+const etherTypeAt = 12
+
+// noHops is more hops than any path has.
+const noHops = 0xffff
+
+func (m *mold) hops(i *inthdr.Info, l *inthdr.Layout) {
+	t := &m.t
+	if t.hops = noHops; !i.Common {
+		return
+	}
+	t.common, t.stack, t.hopLen, t.hops = 1, uint32(i.Stack), uint32(i.HopLen), uint32(i.Hops)
+	t.queue, t.tx = i.QueueAt, i.TxAt
+	t.ingress, t.egress = uint8(max(l.IngressTimestamp, 0)), uint8(max(l.EgressTimestamp, 0))
+}
+
+// sumOfIP is the checksum of an IPv4 header that becomes shorter, and whose edits make add.
+func (m *mold) sumOfIP(l *packet.Layers, add uint32) {
+	if l.IPVersion == 4 {
+		m.addSum(sum{at: uint32(l.L3) + 10, always: 0xffff, flip: 0xffff, add: add + uint32(swap(uint16(m.t.removed)))})
+	}
+}
+
+// overL4 is INT behind a TCP or UDP header.
+func (m *mold) overL4(l *packet.Layers, i *inthdr.Info) {
+	udp := l.Proto == packet.ProtoUDP
+	if !m.refuse(m.shimEnd(i) != int(i.End) || l.Payload == 0) { // followed by another shim
+		return
+	}
+	if !udp {
+		m.tcp(l)
+	}
+	if i.Marking == inthdr.ByPort || i.Marking == inthdr.ByProbeMarker && m.marks.ProbePorts {
+		m.destination(l)
+	}
+	if i.Marking == inthdr.ByProbeMarker {
+		m.same(int(i.Start), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
+	}
+	m.checkLength(l, udp && i.NPT != 2)
+	m.endLengths()
+	if udp && i.NPT == 2 {
+		m.addLength(int(l.L4)+4, int(l.L4))
+	}
+	add := m.restoreIP(l, i)
+	m.sumOfIP(l, add)
+	n := uint32(swap(i.Removed))
+	if i.NPT != 2 && !i.Edit.Has(inthdr.KeepChecksum) {
+		if udp {
+			c := sum{at: uint32(l.L4) + 6, removed: 0xffff, add: 2 * n}
+			if i.NPT == 1 {
+				c.add += uint32(swap(l.DstPort))
+			}
+			m.addSum(c)
+		} else {
+			m.addSum(sum{at: uint32(l.L4) + 16, always: 0xffff, flip: 0xffff, removed: 0xffff, add: n})
+		}
+	}
+	m.keyOverL4(l, i)
+}
+
+// restoreIP restores DSCP and protocol, and returns what that adds to IPv4's checksum.
+func (m *mold) restoreIP(l *packet.Layers, i *inthdr.Info) (add uint32) {
+	if i.DSCP != l.DSCP {
+		if l.IPVersion == 4 {
+			add += m.addEdit(int(l.L3), 0x03ff, uint16(i.DSCP)<<10)
+		} else {
+			m.addEdit(int(l.L3), 0x3ff0, uint16(i.DSCP>>2)|uint16(i.DSCP<<6)<<8)
+		}
+	}
+	if i.NPT != 2 {
+		return add
+	}
+	at, proto := int(l.ProtoAt), i.Orig&0xff
+	if at&1 != 0 {
+		return add + m.addEdit(at-1, 0x00ff, proto<<8)
+	}
+	return add + m.addEdit(at, 0xff00, proto)
+}
+
+// keyOverL4 is the key of the original packet, and the port that it was sent to: that must
+// be none behind which there is a tunnel.
+func (m *mold) keyOverL4(l *packet.Layers, i *inthdr.Info) {
+	t := &m.t
+	proto, src, dst := l.Proto, l.L4, l.L4+2
+	switch i.NPT {
+	case 1:
+		dst = i.Shim + 2
+		t.portFrom, t.portTo, t.portMask = uint32(dst), uint32(l.L4)+2, 0xffff
+	case 2:
+		proto, src, dst = uint8(i.Orig), i.End, i.End+2
+		if !m.refuse(proto != packet.ProtoTCP && proto != packet.ProtoUDP) {
+			return
+		}
+		m.original(i)
+	}
+	m.key(l, proto)
+	t.src, t.dst, t.portsMask = src, dst, bothPorts
+	if proto == packet.ProtoUDP {
+		t.specialAt, t.specialMask = dst, ^uint64(0)
+	} else {
+		t.flagsAt, t.flagsMask = l.L4+13, tcpFIN|tcpRST
+		if i.NPT == 2 {
+			t.flagsAt = i.End + 13
+		}
+		m.need(int(t.flagsAt) + 1)
+	}
+}
+
+// bothPorts are the bits of a key that are ports, sourcePort those of the first.
+const (
+	bothPorts  = 0xffffffff_00000000
+	sourcePort = 0xffff0000_00000000
+)
+
+// original is the L4 header behind INT, which must fit the packet.
+func (m *mold) original(i *inthdr.Info) {
+	at := int(i.End)
+	if i.Orig == packet.ProtoUDP {
+		m.addLength(at+4, at)
+		m.need(at + 8)
+		return
+	}
+	m.at = at
+	m.same(at+12, 0xf0)
+	if m.need(at + 20); !m.bad {
+		m.need(at + int(m.b[at+12]>>4)*4)
+	}
+}
+
+// shimEnd is where INT ends by the Length of its shim.
+func (m *mold) shimEnd(i *inthdr.Info) int {
+	return int(i.Shim) + shimLen + 4*(int(m.b[i.Shim+1])-m.marks.Counted)
+}
+
+const (
+	tcpFIN = 0x01
+	tcpRST = 0x04
+)
+
+func (m *mold) key(l *packet.Layers, proto uint8) {
+	t := &m.t
+	t.keyRest = flows.PortsProto(l.IPVersion, proto, 0, 0)
+	t.addresses, t.version6 = l.L3+12, 0
+	if l.IPVersion == 6 {
+		t.addresses, t.version6 = l.L3+8, 1
+	}
+}
+
+// seal makes the shape, and tells whether the mold is good.
+func (m *mold) seal(p *shape, shim, lengthAt int) bool {
+	p.blocks = uint16(m.cut(m.front[:], 0, p.at[:], p.block[:]))
+	m.t.behind = uint16(m.cut(m.back[:], m.at, m.t.behindAt[:], m.t.behindBlock[:]))
+	if !m.refuse(p.blocks == 0) {
+		return false
+	}
+	p.need = max(p.at[p.blocks-1]+16, uint16(shim)+16, uint16(lengthAt)+1)
+	p.shim, p.lengthAt = uint16(shim), uint16(lengthAt)
+	if m.t.behind > 0 {
+		m.need(int(m.t.behindAt[m.t.behind-1]) + 16)
+	}
+	t := &m.t
+	if t.checks == 1 {
+		t.length[1] = t.length[0] // C looks at two
+	}
+	t.few = 0
+	if t.lengths == 2 && t.edits == 0 && (t.sums == 1 || t.sums == 2) {
+		t.few = 1
+	}
+	if t.sums == 1 {
+		t.sum[1] = t.sum[0]
+	}
+	m.need(max(int(t.addresses)+8+24*int(t.version6), int(t.src)+2, int(t.dst)+2, int(t.specialAt)+2))
+	return !m.bad
+}

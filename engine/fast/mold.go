@@ -1,0 +1,248 @@
+package fast
+
+import (
+	"encoding/binary"
+
+	"intsink/engine/inthdr"
+	"intsink/engine/packet"
+)
+
+// mold is a template in the making: which bytes of a parsed packet must be the same in
+// others, so that the parser would find the same in them.
+type mold struct {
+	marks inthdr.Marks
+	b     []byte
+	front [frontLen]byte  // masks of the first bytes of the packet
+	back  [behindLen]byte // masks of the bytes from backAt on
+	at    int             // where back begins
+	t     Template
+	bad   bool // no template can be made
+}
+
+const (
+	frontLen  = 12 + 16*maxBlocks
+	behindLen = 16 * maxBehind
+)
+
+// same makes the bytes from at on must-be-the-same, under these masks.
+func (m *mold) same(at int, masks ...byte) {
+	to := m.front[:]
+	if m.at > 0 && at >= m.at {
+		to, at = m.back[:], at-m.at
+	}
+	if at < 0 || at+len(masks) > len(to) {
+		m.bad = true
+		return
+	}
+	for i, mask := range masks {
+		to[at+i] |= mask
+	}
+}
+
+// need makes n bytes of the first segment necessary.
+func (m *mold) need(n int) {
+	if n > len(m.b) {
+		m.bad = true
+	}
+	m.t.need = max(m.t.need, uint16(min(n, packet.MaxFrame)))
+}
+
+// refuse gives up where bad is true, and tells whether the mold is good.
+func (m *mold) refuse(bad bool) bool {
+	m.bad = m.bad || bad
+	return !m.bad
+}
+
+// ethernet is the header that starts at offset at, in front of IP, with its tags.
+func (m *mold) ethernet(at int, l *packet.Layers) {
+	if !m.refuse(int(l.L3) != at+packet.EthernetLen+4*int(l.VLANs)) { // labels
+		return
+	}
+	for tag := range int(l.VLANs) + 1 {
+		m.same(at+12+4*tag, 0xff, 0xff)
+	}
+}
+
+const ecn = 3
+
+// ip is the IP header with what stands between it and l.L4. The DSCP counts where it may
+// mark INT.
+func (m *mold) ip(l *packet.Layers) {
+	if !m.refuse(l.Fragment != packet.NotFragment) {
+		return
+	}
+	at := int(l.L3)
+	if l.IPVersion == 4 {
+		tos := byte(0)
+		if m.marks.DSCP {
+			tos = 0xff &^ ecn
+		}
+		m.same(at, 0xff, tos)
+		m.same(at+6, 0x3f, 0xff, 0, 0xff) // all of flags and offset that makes a fragment; protocol
+		return
+	}
+	m.same(at, 0xf0)
+	if m.marks.DSCP {
+		m.same(at, 0xff, 0xc0)
+	}
+	m.same(at+6, 0xff)
+	m.extensions(at+40, int(l.L4), m.b[at+6])
+}
+
+const ipv6Fragment = 44
+
+// extensions are those of IPv6: each one's successor and length, and what makes a fragment.
+func (m *mold) extensions(at, end int, kind byte) {
+	for at < end && at+8 <= len(m.b) && !m.bad {
+		m.same(at, 0xff, 0xff)
+		size := 8 + int(m.b[at+1])*8
+		switch kind {
+		case ipv6Fragment:
+			m.same(at+2, 0xff, 0xf9)
+			size = 8
+		case 51: // AH (RFC 4302)
+			size = 8 + int(m.b[at+1])*4
+		}
+		kind = m.b[at]
+		at += size
+	}
+	m.refuse(at != end)
+}
+
+// tcp is the data offset.
+func (m *mold) tcp(l *packet.Layers) {
+	m.same(int(l.L4)+12, 0xf0)
+	m.need(max(int(l.L4)+20, int(l.Payload)))
+}
+
+// destination is the port of UDP or TCP.
+func (m *mold) destination(l *packet.Layers) { m.same(int(l.L4)+2, 0xff, 0xff) }
+
+// Flags of a GRE header (RFC 2784, RFC 2890).
+const (
+	greChecksum = 0x80
+	greKey      = 0x20
+	greSequence = 0x10
+)
+
+// tunnel is the header of the tunnel behind l; it returns where its contents begin.
+func (m *mold) tunnel(l *packet.Layers) (inner int) {
+	at := int(l.L4)
+	switch l.Proto {
+	case packet.ProtoIPv4, packet.ProtoIPv6:
+		return at
+	case packet.ProtoGRE:
+		return m.gre(at)
+	case packet.ProtoUDP:
+		m.destination(l)
+		at = int(l.Payload)
+		if !m.refuse(at == 0 || at+8 > len(m.b)) {
+			return 0
+		}
+		m.same(at, 0xff, 0, 0xff, 0xff)
+		inner = at + 8
+		if l.DstPort == m.marks.Ports[inthdr.GenevePort] { // options
+			for range int(m.b[at]&0x3f) * 4 {
+				m.same(inner, 0xff)
+				inner++
+			}
+		}
+		return inner
+	}
+	m.bad = true
+	return 0
+}
+
+// gre is a GRE header without a checksum; it returns where it ends.
+func (m *mold) gre(at int) (end int) {
+	if !m.refuse(at+4 > len(m.b) || m.b[at]&greChecksum != 0) {
+		return 0
+	}
+	m.same(at, 0xff, 0xff, 0xff, 0xff)
+	end = at + 4
+	for _, flag := range [2]byte{greKey, greSequence} {
+		if m.b[at]&flag != 0 {
+			end += 4
+		}
+	}
+	return end
+}
+
+// begin is the header in front of IP where contents of a tunnel begin at offset at: an
+// Ethernet header or none.
+func (m *mold) begin(at int, l *packet.Layers) {
+	if int(l.L3) != at {
+		m.ethernet(at, l)
+	}
+}
+
+// checkLength makes the length field of l's IP header and, over UDP, of that one agree with
+// the packet's length. Those that INT's removal changes come first.
+func (m *mold) checkLength(l *packet.Layers, udp bool) {
+	if l.IPVersion == 4 {
+		m.addLength(int(l.L3)+2, int(l.L3))
+	} else {
+		m.addLength(int(l.L3)+4, int(l.L3)+40)
+	}
+	if udp && l.Proto == packet.ProtoUDP {
+		m.addLength(int(l.L4)+4, int(l.L4))
+	}
+}
+
+// endLengths makes those lengths that were added the ones that change: two at least, as C
+// writes two.
+func (m *mold) endLengths() {
+	if m.t.checks == 1 {
+		m.addLength(int(m.t.length[0].at), int(m.t.length[0].base))
+	}
+	m.t.lengths = m.t.checks
+}
+
+func (m *mold) addLength(at, base int) {
+	if m.refuse(int(m.t.checks) == maxLengths) {
+		m.t.length[m.t.checks] = length{uint16(at), uint16(base)}
+		m.t.checks++
+	}
+}
+
+// addSum adds a checksum; c.add is that of what is not complemented.
+func (m *mold) addSum(c sum) {
+	if c.flip != 0 {
+		c.add = uint32(^fold(uint64(c.add)))
+	}
+	if m.refuse(int(m.t.sums) == maxSums) {
+		m.t.sum[m.t.sums] = c
+		m.t.sums++
+		m.t.sumRemoved |= uint16(c.removed)
+	}
+}
+
+// addEdit changes bits of two bytes that are the same in all packets, and returns what that
+// adds to a checksum that covers them.
+func (m *mold) addEdit(at int, keep, value uint16) (add uint32) {
+	if !m.refuse(int(m.t.edits) == maxEdits) {
+		return 0
+	}
+	m.t.edit[m.t.edits] = edit{uint16(at), keep, value}
+	m.t.edits++
+	return uint32(binary.LittleEndian.Uint16(m.b[at:])&^keep) + uint32(^value)
+}
+
+// cut makes blocks of 16 bytes of masks; the first of these stands at offset base of the
+// packet. A block may reach over what counts, up to need bytes.
+func (m *mold) cut(masks []byte, base int, at []uint16, blocks []block) (n int) {
+	for i := 0; i < len(masks); i++ {
+		if masks[i] == 0 {
+			continue
+		}
+		if !m.refuse(n == len(blocks) || base+i+16 > len(m.b)) {
+			return n
+		}
+		at[n] = uint16(base + i)
+		copy(blocks[n].mask[:], masks[i:])
+		copy(blocks[n].want[:], m.b[base+i:])
+		n++
+		i += 15
+	}
+	return n
+}

@@ -1,0 +1,10 @@
+//go:build !cgo || purego
+
+package fast
+
+// haveC: the twins run.
+const haveC = false
+
+func (p *Path) run(s step) { p.runGo(s) }
+
+func (p *Path) stripC(which []uint8) { stripGo(p.State, which) }

@@ -1,0 +1,181 @@
+package fast
+
+import (
+	"intsink/dpdk/mbuf"
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/engine/packet"
+	"intsink/flows"
+)
+
+// Path is the fast path of one worker: its State, and what Go remembers of each template.
+type Path struct {
+	*State
+	marks    inthdr.Marks
+	learned  [maxTemplates]learned
+	victim   int    // template that is replaced next, if the burst has no packet of it
+	oldest   int    // the same of a shape
+	stores   uint64 // calls of Store
+	inGo     bool   // the twins run
+	parseAll bool   // nothing is stored
+}
+
+// learned is what the parser found in the packet that a template was made of.
+type learned struct {
+	shape  int // its shape, or none
+	layers packet.Layers
+	info   inthdr.Info
+	outers inthdr.Outers
+}
+
+// New makes the fast path of a worker whose flows index finds.
+func New(index flows.Index, view *event.FastView) *Path {
+	p := &Path{State: newState(), inGo: !haveC}
+	p.index, p.view = index, view
+	return p
+}
+
+// Configure forgets all templates: packets are to be parsed as marks say from now on.
+func (p *Path) Configure(marks inthdr.Marks) {
+	p.marks, p.shapes, p.last, p.victim, p.oldest, p.stores = marks, 0, 0, 0, 0, 0
+	for i := range p.learned {
+		p.learned[i].shape = none
+	}
+	p.special, p.parseAll = 0, false
+	for i, port := range marks.Ports {
+		p.special |= uint64(swap(port)) << (16 * i)
+	}
+}
+
+// ParseAll makes every packet one that is to be parsed, until Configure is called: for
+// tests, and to compare with.
+func (p *Path) ParseAll() { p.shapes, p.parseAll = 0, true }
+
+// InGo makes the twins run, whether there is C or not: for tests.
+func (p *Path) InGo() { p.inGo = true }
+
+// Burst is what Receive has to know of a burst.
+type Burst struct {
+	Vec        *mbuf.Vec
+	N          int
+	Now        int64
+	Wall       int64  // what Now lacks to be the wall clock's
+	Generation uint16 // of the rules
+	Watched    bool   // there are watches
+	Strip      bool   // packets lose their INT: they leave by another port
+	Look       bool   // the first packet with INT is not passed, whatever it is
+	Keep       bool   // no packet is passed
+}
+
+// Receive does with a burst what can be done without a parser. Where Unknown is not zero,
+// those packets are to be parsed, and Resume does the rest; where Missing is not zero,
+// those flows are to be made, and Pass does the rest.
+func (p *Path) Receive(b *Burst) {
+	p.vec, p.n, p.now, p.wall, p.generation = b.Vec, uint32(b.N), b.Now, b.Wall, uint32(b.Generation)
+	p.policies, p.tick, p.refresh = uint32(p.view.Len()), flows.Tick(b.Now), uint32(b.Now>>flows.RefreshShift)
+	p.strip, p.watched, p.look, p.keep = bit(b.Strip), bit(b.Watched), bit(b.Look), bit(b.Keep)
+	p.deferred, p.Samples, p.Missing = 0, 0, 0
+	p.run(receive)
+}
+
+func bit(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Strips tells whether packets that are passed lose their INT.
+func (p *Path) Strips() bool { return p.strip != 0 }
+
+// Len is how many packets of the burst have INT, those included of which nothing is known.
+func (p *Path) Len() int { return int(p.ints) }
+
+// Find looks the flows of all packets up.
+func (p *Path) Find() { p.run(lookup) }
+
+// Pass passes packets that give no event; the others are Deferred.
+func (p *Path) Pass() { p.run(pass) }
+
+// Deferred are the packets, by their place in At, that are not passed, in order.
+func (p *Path) Deferred() []uint8 { return p.deferredAt[:p.deferred] }
+
+// DeferAll makes Deferred all packets.
+func (p *Path) DeferAll() { p.deferAll() }
+
+// Strip takes INT out of packets that have templates.
+func (p *Path) Strip(which []uint8) {
+	if p.inGo || len(which) < 4 {
+		stripGo(p.State, which)
+		return
+	}
+	p.stripC(which)
+}
+
+// Recognise is the template of a packet, or None.
+func (p *Path) Recognise(f []byte, pktLen int) uint8 {
+	if p.shapes == 0 {
+		return None
+	}
+	return p.recognise(f, pktLen)
+}
+
+// IsINT tells whether template at is of packets with INT.
+func (p *Path) IsINT(at uint8) bool { return p.templates[at%maxTemplates].kind == isINT }
+
+// Set makes packet f, which is j of the burst, one of template at, and tells whether it has
+// INT.
+func (p *Path) Set(j, at uint8, f []byte) bool {
+	p.Template[j] = at
+	t := &p.templates[at%maxTemplates]
+	if t.kind != isINT {
+		return false
+	}
+	t.setKey(&p.Keys[j], f)
+	p.Hashes[j] = p.index.Hash(&p.Keys[j])
+	return true
+}
+
+// Clear forgets the packets of the burst.
+func (p *Path) Clear() { p.ints, p.deferred = 0, 0 }
+
+// Drop takes those packets out of the burst whose bits are set in gone.
+func (p *Path) Drop(gone uint64) {
+	if gone == 0 {
+		return
+	}
+	n := 0
+	for j := range int(p.ints) {
+		if gone>>j&1 != 0 {
+			continue
+		}
+		if n != j {
+			p.At[n], p.Template[n], p.Hashes[n], p.Keys[n] = p.At[j], p.Template[j], p.Hashes[j], p.Keys[j]
+		}
+		n++
+	}
+	p.ints = uint32(n)
+}
+
+// Info is what all packets of a template have in common.
+func (p *Path) Info(at uint8) *inthdr.Info { return &p.learned[at%maxTemplates].info }
+
+// Fill makes l, i and o what the parser would find in packet f of template at.
+func (p *Path) Fill(at uint8, f []byte, pktLen int, l *packet.Layers, i *inthdr.Info, o *inthdr.Outers) {
+	k, t := &p.learned[at%maxTemplates], &p.templates[at%maxTemplates]
+	*l, *i = k.layers, k.info
+	l.Refresh(f, pktLen)
+	for d := range min(int(i.Depth), len(o)) {
+		o[d] = k.outers[d]
+		o[d].Refresh(f, pktLen)
+	}
+	i.Size = uint16(pktLen) - i.Removed
+	i.RemainingHops = f[i.Shim+shimLen+3]
+	if t.portMask != 0 {
+		i.Orig = uint16(f[t.portFrom])<<8 | uint16(f[t.portFrom+1])
+	}
+	if i.Marking != inthdr.ByDSCP {
+		i.DSCP = l.DSCP
+	}
+	i.Common = i.Common && f[t.flagsAt]&t.flagsMask == 0
+}

@@ -1,0 +1,159 @@
+package fast
+
+import (
+	"fmt"
+	"syscall"
+	"unsafe"
+
+	"intsink/dpdk/mbuf"
+	"intsink/engine/event"
+	"intsink/flows"
+)
+
+// Sizes, as fast.h has them.
+const (
+	maxShapes    = 16
+	maxTemplates = 64
+	variants     = 16
+	maxBlocks    = 14
+	maxBehind    = 5
+	maxLengths   = 9
+	maxSums      = 5
+	maxEdits     = 5
+
+	// None is the number of no template.
+	None = 0xff
+)
+
+// block is 16 bytes of a packet: those under mask are as in want.
+type block struct{ want, mask [16]byte }
+
+// shape is the headers up to INT; variant tells the first template for the length of INT.
+type shape struct {
+	need     uint16 // bytes of the first segment, for the comparison
+	blocks   uint16 // of at and block
+	shim     uint16 // where Template.header is compared
+	lengthAt uint16 // the byte that has the length of INT
+	at       [maxBlocks]uint16
+	variant  [variants]uint8
+	block    [maxBlocks]block
+	_        [12]byte
+}
+
+// length is a field whose value and base make the length of the packet.
+type length struct{ at, base uint16 }
+
+// sum is a checksum. What it becomes is itself, add and, under removed, the sum of what
+// goes, all in the byte order of the packet (RFC 1071, section 2(B); RFC 1624, equation 3).
+// A sum is never zero: with flip, its complement is summed up, and a sum of all ones is never
+// written.
+type sum struct {
+	at      uint32
+	always  uint32 // zero: a checksum of zero says that there is none (UDP), and stays
+	flip    uint32 // all ones of 16 bits, or zero
+	removed uint32 // all ones of 16 bits: covers what goes
+	add     uint32 // with flip: of the complement
+}
+
+// edit is another field of two bytes: it keeps some bits and takes others.
+type edit struct{ at, keep, value uint16 }
+
+// kind of a template.
+const (
+	isINT = iota
+	isNotINT
+)
+
+// Template is a shape with one INT header: what is in a packet, where.
+type Template struct {
+	header     block // shim and INT-MD header
+	next       uint8 // template of the same shape and length, or None
+	kind       uint8
+	common     uint8  // its hops can be compared
+	version6   uint8  // of the key
+	need       uint16 // bytes of the first segment, for everything
+	behind     uint16 // of behindAt and behindBlock
+	specialAt  uint16 // UDP destination port that must not be one of State.special
+	checks     uint16 // length[:checks] are compared
+	lengths    uint16 // length[:lengths] are changed
+	addresses  uint16
+	src, dst   uint16
+	flagsAt    uint16 // of TCP
+	flagsMask  uint8  // of those that are no common packet's
+	queue, tx  uint8  // in a hop; 0: not there
+	ingress    uint8
+	egress     uint8
+	number     uint8 // its place in State.templates
+	stack      uint32
+	hopLen     uint32
+	hops       uint32
+	start, end uint32 // of INT
+	removed    uint32
+	portFrom   uint32 // the original port, where one is restored; else two bytes that stay
+	portTo     uint32
+	portMask   uint32 // all ones of 16 bits where one is restored
+	sums       uint16
+	edits      uint16
+	sumRemoved uint16
+	few        uint16 // two lengths and one or two sums are all that is repaired
+
+	specialMask, keyRest, portsMask uint64
+
+	length      [maxLengths]length
+	sum         [maxSums]sum
+	edit        [maxEdits]edit
+	behindAt    [maxBehind]uint16
+	_           [8]uint8
+	behindBlock [maxBehind]block
+	_           [40]byte
+}
+
+// State is what one worker knows, and the burst at hand. It is outside the Go heap; C
+// reads and writes it by its address.
+type State struct {
+	special uint64 // four UDP ports behind which there may be INT or a tunnel, as loads find them
+	shapes  uint32 // in use
+	last    uint32 // shape of the last packet
+	index   flows.Index
+	view    *event.FastView
+
+	vec        *mbuf.Vec
+	n          uint32
+	generation uint32
+	policies   uint32 // how many watches there are
+	tick       uint32
+	refresh    uint32
+	strip      uint8 // packets that are passed lose their INT
+	watched    uint8 // there are watches: flows are looked up
+	look       uint8 // the next packet is not passed, whatever it is
+	keep       uint8 // no packet is passed
+	now        int64
+	wall       int64 // what now lacks to be the wall clock's
+
+	// What was found: At[:ints] are places in the burst, everything below is by those.
+	ints     uint32
+	deferred uint32
+	Unknown  uint64 // bit j: nothing is known of packet At[j]
+	Missing  uint64 // bit j: its flow was not found
+	Samples  uint64 // bit j: it is passed, but a sample: it keeps its INT
+
+	At         [mbuf.MaxBurst]uint8
+	Template   [mbuf.MaxBurst]uint8
+	deferredAt [mbuf.MaxBurst]uint8
+	stripAt    [mbuf.MaxBurst]uint8 // what strip is asked for
+	Hashes     [mbuf.MaxBurst]uint64
+	Flows      [mbuf.MaxBurst]*flows.Flow
+	Keys       [mbuf.MaxBurst]flows.Key
+
+	shape     [maxShapes]shape
+	templates [maxTemplates]Template
+}
+
+// newState maps a State: zero, and never given back. A worker makes one at start.
+func newState() *State {
+	b, err := syscall.Mmap(-1, 0, int(unsafe.Sizeof(State{})), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		panic(fmt.Sprintf("fast: no memory for %d bytes: %v", unsafe.Sizeof(State{}), err)) // at start only
+	}
+	return (*State)(unsafe.Pointer(&b[0])) // SAFETY: page aligned and large enough
+}

@@ -1,0 +1,80 @@
+package fast
+
+import (
+	"math"
+	"slices"
+
+	"intsink/engine/inthdr"
+	"intsink/engine/packet"
+)
+
+// sparing is how many templates are stored at once before only one packet in so many makes
+// one: a mix of more shapes than are known would otherwise cost more than parsing alone.
+const sparing = 64
+
+// MayStore tells whether a packet that was parsed should become a template.
+func (p *Path) MayStore() bool {
+	p.stores++
+	return !p.parseAll && (p.stores <= sparing || p.stores%sparing == 0)
+}
+
+// Store makes a template of a packet with INT. It must turn f into want, which is what the
+// rest of the program makes of it: the packet without INT.
+func (p *Path) Store(k *Parsed, want []byte) bool {
+	m := mold{marks: p.marks, b: k.Frame}
+	var s shape
+	if !m.cast(k) {
+		return false
+	}
+	lengthAt := int(k.Info.Shim) + 1
+	if k.Info.Marking == inthdr.ByGeneve {
+		lengthAt += 2
+	}
+	if !m.seal(&s, int(k.Info.Shim), lengthAt) || !m.proves(p.State, &s, k, want) {
+		return false
+	}
+	at := p.place(&s, lengthAt, k.Frame)
+	if at == None {
+		return false
+	}
+	i := *k.Info
+	m.t.next, m.t.number = None, at
+	p.templates[at] = m.t
+	p.learned[at].layers, p.learned[at].info, p.learned[at].outers = *k.Layers, i, *k.Outers
+	return true
+}
+
+// StoreNotINT makes a template of a packet of TCP or UDP without INT.
+func (p *Path) StoreNotINT(f []byte, l *packet.Layers) bool {
+	m := mold{marks: p.marks, b: f}
+	if p.marks.Probe || l.Payload == 0 || p.marks.DSCP && l.DSCP&p.marks.Mask == p.marks.Value {
+		return false
+	}
+	m.t.kind = isNotINT
+	m.ethernet(0, l)
+	m.ip(l)
+	if l.Proto == packet.ProtoUDP {
+		m.t.specialAt, m.t.specialMask = l.L4+2, math.MaxUint64
+	}
+	var s shape
+	if m.bad || !m.seal(&s, 0, 12) || p.special != 0 && !m.t.matches(p.State, f, len(f)) {
+		return false
+	}
+	at := p.place(&s, -1, f)
+	if at == None {
+		return false
+	}
+	m.t.next, m.t.number = None, at
+	p.templates[at] = m.t
+	return true
+}
+
+// proves tells whether the template recognises its own packet and takes INT out of it as
+// want shows.
+func (m *mold) proves(s *State, p *shape, k *Parsed, want []byte) bool {
+	if !p.matches(k.Frame) || !m.t.header.is(k.Frame[p.shim:]) || !m.t.matches(s, k.Frame, k.PktLen) {
+		return false
+	}
+	f := slices.Clone(k.Frame)
+	return slices.Equal(f[m.t.strip(f, k.PktLen):], want)
+}

@@ -1,0 +1,22 @@
+package fast
+
+// runGo is run with the twins.
+func (p *Path) runGo(s step) {
+	switch s {
+	case receive:
+		receiveGo(p.State)
+	case lookup:
+		lookupGo(p.State)
+	case pass:
+		passGo(p.State)
+	}
+}
+
+// step of what is done with a burst.
+type step uint8
+
+const (
+	receive step = iota
+	lookup
+	pass
+)
