@@ -24,8 +24,9 @@ help: ## list the targets
 deps: ## install the Debian packages and the Go toolchain, where they are missing
 	scripts/deps.sh
 
-build: ## compile bin/intsink (GOAMD64=v1|v3, VERSION=..., PGO=off)
+build: ## compile bin/intsink and the static bin/intsink-collect (GOAMD64=v1|v3, VERSION=..., PGO=off)
 	GOAMD64=$(GOAMD64) $(GO) build -pgo=$(PGO) -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/intsink ./cmd/intsink
+	CGO_ENABLED=0 GOAMD64=$(GOAMD64) $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/intsink-collect ./cmd/intsink-collect
 
 demo: deps ## run the appliance in network namespaces and show its reports
 	$(MAKE) build

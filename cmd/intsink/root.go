@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
+	collectcmd "intsink/cmd/internal/collect"
 	"intsink/cmd/internal/decode"
 )
 
@@ -34,6 +35,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		newReplayCommand(),
 		newPlanCommand(),
 		decode.NewCommand(),
+		collectcmd.NewCommand(version),
 		newGenCommand(),
 		newWhyCommand(),
 		newStatusCommand(),

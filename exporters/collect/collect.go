@@ -3,7 +3,6 @@ package collect
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/netip"
 	"slices"
 	"sync"
@@ -34,8 +33,8 @@ type Options struct {
 	Queue   int          // bytes of the queue of each output; 0: 16 MiB
 	State   string       // file that the streams' numbers are kept in; "": none
 	Decoder func() Decoder
-	Observe func(*record.Record) // is shown each report once, by several goroutines; may be nil
-	Log     *slog.Logger
+	Observe func() func(*record.Record) // makes for each socket what is shown its records; may be nil
+	Log     *Log
 	Flush   time.Duration // that the outputs have at the end; 0: FlushTime
 }
 
@@ -48,7 +47,7 @@ type NamedOutput struct {
 // Collector receives reports and gives them to outputs.
 type Collector struct {
 	o       Options
-	log     *limitedLog
+	log     *Log
 	began   time.Time
 	sockets sync.WaitGroup
 	ticking chan struct{}
@@ -74,7 +73,7 @@ func Start(o Options) (*Collector, error) {
 	if o.Flush == 0 {
 		o.Flush = FlushTime
 	}
-	c := &Collector{o: o, log: newLimitedLog(o.Log), began: time.Now(), ticking: make(chan struct{}), ticked: make(chan struct{})}
+	c := &Collector{o: o, log: o.Log, began: time.Now(), ticking: make(chan struct{}), ticked: make(chan struct{})}
 	for _, l := range o.Listens {
 		sockets, err := openSockets(l.Address, l.Sockets, l.Buffer)
 		if err != nil {
@@ -87,6 +86,11 @@ func Start(o Options) (*Collector, error) {
 	}
 	c.resume()
 	c.SetOutputs(o.Outputs)
+	if o.Spool != nil { // where the outputs begin to need it
+		if err := o.Spool.Sync(); err != nil {
+			c.log.Say("the spool cannot be written", "err", err)
+		}
+	}
 	for _, l := range c.listens {
 		for _, s := range l.sockets {
 			c.sockets.Add(1)
@@ -147,7 +151,7 @@ func (c *Collector) end(f *feed) {
 
 func (c *Collector) giveUp(output string) {
 	if left := c.o.Spool.Reader(output).Left(); left > 0 {
-		c.o.Log.Warn("what is in the spool for an output that the configuration does not have is given up", "output", output, "records", left)
+		c.log.out.Warn("what is in the spool for an output that the configuration does not have is given up", "output", output, "records", left)
 	}
 	c.o.Spool.Forget(output)
 }
@@ -230,7 +234,7 @@ func (c *Collector) push(b *Batch) {
 func (f *feed) refuse(b *Batch, why Reason) {
 	n := uint64(b.Len())
 	f.account(func(a *Accounts) { a.Taken += n; a.Dropped[why] += n })
-	f.log.say("records dropped", "output", f.name, "reason", why.String())
+	f.log.Say("records dropped", "output", f.name, "reason", why.String())
 }
 
 // append writes b's packets to the spool and returns where they end.
@@ -242,7 +246,7 @@ func (c *Collector) append(b *Batch) (spool.Position, error) {
 	}
 	if err != nil {
 		c.spoolErr++
-		c.log.say("the spool cannot be written", "err", err)
+		c.log.Say("the spool cannot be written", "err", err)
 		return spool.Position{}, err
 	}
 	return ends[len(ends)-1], nil
@@ -256,7 +260,7 @@ func (c *Collector) lost(d spool.Dropped) {
 		return
 	}
 	f := c.feeds[i]
-	c.log.say("the spool is full: its oldest segment is dropped", "output", d.Output, "records", d.Records)
+	c.log.Say("the spool is full: its oldest segment is dropped", "output", d.Output, "records", d.Records)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.accounts.Spooled -= d.Records
@@ -280,7 +284,7 @@ func (c *Collector) tick() {
 				stats = now.Add(statsPeriod)
 				c.tell()
 				if err := c.keepState(false); err != nil {
-					c.log.say("the streams' numbers are not kept", "err", err)
+					c.log.Say("the streams' numbers are not kept", "err", err)
 				}
 			}
 		}

@@ -19,7 +19,7 @@ type feed struct {
 	limit  int           // bytes of the queue
 	maker  *maker        // for what comes from the spool
 	catch  func() bool   // goes over from the spool to the queue, where everything was read
-	log    *limitedLog
+	log    *Log
 	flush  time.Duration
 
 	wake chan struct{}
@@ -285,7 +285,7 @@ func (f *feed) drop(d *Delivery, i int, why Reason) {
 	f.accounts.Queued--
 	f.mu.Unlock()
 	f.settle(d, 1)
-	f.log.say("records dropped", "output", f.name, "reason", why.String())
+	f.log.Say("records dropped", "output", f.name, "reason", why.String())
 }
 
 // ErrStopped is the cause of failures that closing an output brings: nobody needs to be told.
@@ -303,7 +303,7 @@ func (f *feed) fail(d *Delivery, i int, cause error) {
 	f.mu.Unlock()
 	f.settle(d, 1)
 	if !errors.Is(cause, ErrStopped) {
-		f.log.say("records not delivered, trying again", "output", f.name, "err", cause)
+		f.log.Say("records not delivered, trying again", "output", f.name, "err", cause)
 	}
 }
 
@@ -313,7 +313,7 @@ func (f *feed) retrying(d *Delivery, cause error) {
 	f.failing = true
 	f.retried += uint64(d.Count())
 	f.mu.Unlock()
-	f.log.say("records not delivered, trying again", "output", f.name, "err", cause)
+	f.log.Say("records not delivered, trying again", "output", f.name, "err", cause)
 }
 
 // retire takes the deliveries that are settled off the window's front.

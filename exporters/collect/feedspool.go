@@ -45,7 +45,7 @@ func (f *feed) fromSpool() *Delivery {
 		var l *spool.LostError
 		if errors.As(err, &l) {
 			lost += l.Records
-			f.log.say("a segment of the spool cannot be read to its end", "output", f.name, "records", l.Records, "err", err)
+			f.log.Say("a segment of the spool cannot be read to its end", "output", f.name, "records", l.Records, "err", err)
 			continue
 		}
 		if !ok {
@@ -94,7 +94,7 @@ func (f *feed) replace(out Output) {
 	defer cancel()
 	f.out.Flush(ctx)
 	if err := f.out.Close(); err != nil {
-		f.log.say("output not closed well", "output", f.name, "err", err)
+		f.log.Say("output not closed well", "output", f.name, "err", err)
 	}
 	f.out = out
 	f.mu.Lock()
@@ -132,7 +132,7 @@ func (f *feed) finish(ctx context.Context) {
 	}
 	f.out.Flush(ctx)
 	if err := f.out.Close(); err != nil {
-		f.log.say("output not closed well", "output", f.name, "err", err)
+		f.log.Say("output not closed well", "output", f.name, "err", err)
 	}
 	f.keepRest()
 }
@@ -175,7 +175,7 @@ func (f *feed) keepRest() {
 			f.accounts.Spooled += memory
 			return
 		}
-		f.log.say("what is not delivered could not be put into the spool", "output", f.name, "err", err)
+		f.log.Say("what is not delivered could not be put into the spool", "output", f.name, "err", err)
 	}
 	f.accounts.Dropped[NotDelivered] += memory
 }

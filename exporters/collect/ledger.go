@@ -9,7 +9,6 @@ const (
 	SpoolFull                  // the spool was full: its oldest segment went
 	SpoolCorrupt               // what the disk gave back is not what was written
 	TooLarge                   // larger than the receiver takes
-	Refused                    // the receiver says that it can never take this record
 	NotDelivered               // still there when the collector had to stop, and there is no spool
 	NumReasons
 )
@@ -20,7 +19,6 @@ var reasons = [NumReasons]struct{ label, doc string }{
 	SpoolFull:    {"spool_full", "the spool was full and its oldest segment went; gap records say what was in it"},
 	SpoolCorrupt: {"spool_corrupt", "a segment of the spool could not be read to its end"},
 	TooLarge:     {"too_large", "the receiver does not take a record of this size"},
-	Refused:      {"refused", "the receiver will never take this record"},
 	NotDelivered: {"not_delivered", "not delivered when `collect` stopped, and there is no spool"},
 }
 

@@ -65,7 +65,10 @@ type incoming struct {
 // receive takes what comes to one socket, until it is closed.
 func (c *Collector) receive(l *listen, s *socket) {
 	defer c.sockets.Done()
-	m := newMaker(c.o.Decoder(), c.o.Observe)
+	m := newMaker(c.o.Decoder(), nil)
+	if c.o.Observe != nil {
+		m.observe = c.o.Observe()
+	}
 	var taken []incoming
 	var gaps []streams.Gap
 	for {
@@ -74,7 +77,7 @@ func (c *Collector) receive(l *listen, s *socket) {
 			return
 		}
 		if err != nil {
-			c.log.say("nothing received", "listen", l.Address, "err", err)
+			c.log.Say("nothing received", "listen", l.Address, "err", err)
 			time.Sleep(tick)
 			continue
 		}
@@ -192,7 +195,7 @@ func (c *Collector) resume() {
 		err = json.Unmarshal(b, &f)
 	}
 	if err != nil || f.Version != 1 {
-		c.o.Log.Warn("the streams begin anew: their numbers could not be read", "file", c.o.State, "err", err)
+		c.log.out.Warn("the streams begin anew: their numbers could not be read", "file", c.o.State, "err", err)
 		return
 	}
 	now := streams.Times{Arrived: time.Now().UnixNano()}

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// limitedLog writes at most 3 lines of one message in 10 seconds and counts the rest, so
+// Log writes at most 3 lines of one message in 10 seconds and counts the rest, so
 // that nobody who sends packets, and no broker that is away, fills a disk.
-type limitedLog struct {
+type Log struct {
 	out   *slog.Logger
 	clock func() time.Time
 
@@ -27,12 +27,13 @@ type burst struct {
 	written, left int
 }
 
-func newLimitedLog(out *slog.Logger) *limitedLog {
-	return &limitedLog{out: out, clock: time.Now, seen: map[string]*burst{}}
+// NewLog makes one that writes to out.
+func NewLog(out *slog.Logger) *Log {
+	return &Log{out: out, clock: time.Now, seen: map[string]*burst{}}
 }
 
-// say logs an error. The messages are a closed list.
-func (l *limitedLog) say(msg string, args ...any) {
+// Say logs an error. The messages are a closed list.
+func (l *Log) Say(msg string, args ...any) {
 	l.mu.Lock()
 	now := l.clock()
 	b := l.seen[msg]

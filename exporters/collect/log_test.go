@@ -9,17 +9,17 @@ import (
 func TestLogIsLimited(t *testing.T) {
 	var lines int
 	now := time.Unix(0, 0)
-	l := newLimitedLog(slog.New(slog.NewTextHandler(writerFunc(func(p []byte) (int, error) { lines++; return len(p), nil }), nil)))
+	l := NewLog(slog.New(slog.NewTextHandler(writerFunc(func(p []byte) (int, error) { lines++; return len(p), nil }), nil)))
 	l.clock = func() time.Time { return now }
 	for range 1000 {
-		l.say("one")
+		l.Say("one")
 	}
-	l.say("another")
+	l.Say("another")
 	if lines != logLines+1 {
 		t.Errorf("%d lines", lines)
 	}
 	now = now.Add(logPeriod)
-	l.say("one")
+	l.Say("one")
 	if lines != logLines+2 {
 		t.Errorf("%d lines", lines)
 	}

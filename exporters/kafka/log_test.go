@@ -1,10 +1,14 @@
 package kafka
 
-import "log/slog"
+import (
+	"log/slog"
+
+	"intsink/exporters/collect"
+)
 
 // logTo is a logger whose lines s keeps.
-func logTo(s *said) *slog.Logger {
-	return slog.New(slog.NewTextHandler(writer{s}, nil))
+func logTo(s *said) *collect.Log {
+	return collect.NewLog(slog.New(slog.NewTextHandler(writer{s}, nil)))
 }
 
 type writer struct{ s *said }

@@ -168,7 +168,7 @@ func (o *Output) explain(err error) error {
 	case errors.Is(err, kgo.ErrClientClosed):
 		return collect.ErrStopped
 	case errors.Is(err, kerr.UnknownTopicOrPartition):
-		return fmt.Errorf("topic %q: %w; create it, with as many partitions as docs/collect.md says", o.c.Topic, err)
+		return fmt.Errorf("topic %q: %w; create it, with 12 partitions or more", o.c.Topic, err)
 	case errors.Is(err, kerr.TopicAuthorizationFailed), errors.Is(err, kerr.ClusterAuthorizationFailed):
 		return fmt.Errorf("topic %q: %w; the user needs the rights Describe and Write on the topic", o.c.Topic, err)
 	}

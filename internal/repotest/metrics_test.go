@@ -9,6 +9,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/inthdr"
 	"intsink/exporters"
+	"intsink/exporters/collect"
 	"intsink/exporters/port"
 )
 
@@ -22,6 +23,26 @@ func TestReasonsAreDocumented(t *testing.T) {
 	for _, row := range reasonRows() {
 		if !strings.Contains(string(doc), row) {
 			t.Errorf("docs/metrics.md lacks the line\n%s", row)
+		}
+	}
+}
+
+// TestReasonsOfCollectAreDocumented is the same for docs/collect.md.
+func TestReasonsOfCollectAreDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/collect.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for r := range collect.NumRefusals {
+		rows = append(rows, fmt.Sprintf("| `%s` | %s |", r, r.Doc()))
+	}
+	for r := range collect.NumReasons {
+		rows = append(rows, fmt.Sprintf("| `%s` | %s |", r, r.Doc()))
+	}
+	for _, row := range rows {
+		if !strings.Contains(string(doc), row) {
+			t.Errorf("docs/collect.md lacks the line\n%s", row)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (b *Bed) Start(o collect.Options, size int64, outputs ...collect.Output) {
 		o.Flush = 2 * time.Second
 	}
 	if o.Log == nil {
-		o.Log = quiet()
+		o.Log = collect.NewLog(quiet())
 	}
 	o.Decoder = func() collect.Decoder { return &countDecoder{} }
 	if o.Listens == nil {

@@ -100,6 +100,7 @@ func (r *Reader) Hold() {
 	defer r.s.mu.Unlock()
 	if !r.holding {
 		r.holding, r.acked, r.s.moved = true, r.s.end(), true
+		r.s.syncSoon()
 	}
 }
 
@@ -110,6 +111,7 @@ func (r *Reader) Start() {
 	end := r.s.end()
 	if !r.holding {
 		r.holding, r.acked, r.s.moved = true, end, true
+		r.s.syncSoon()
 	}
 	r.reading, r.read = true, end
 	r.consumed = r.s.written(r.tag)

@@ -104,10 +104,7 @@ func (s *Spool) Append(entries []Entry, ends []Position) (_ []Position, dropped 
 	}
 	last.size += int64(len(s.buf))
 	if s.unsynced += int64(len(s.buf)); s.unsynced >= syncBytes {
-		select {
-		case s.kick <- struct{}{}:
-		default:
-		}
+		s.syncSoon()
 	}
 	return ends, dropped, nil
 }

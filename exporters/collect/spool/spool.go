@@ -134,6 +134,14 @@ func (s *Spool) Failures() (failed, corrupt uint64) {
 	return s.failures, s.corrupt
 }
 
+// syncSoon makes the loop sync at once.
+func (s *Spool) syncSoon() {
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
+}
+
 // syncLoop syncs what was appended and writes positions down.
 func (s *Spool) syncLoop() {
 	defer close(s.stopped)

@@ -1,0 +1,114 @@
+package collect
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"intsink/cmd/internal/cli"
+	"intsink/conf/collector"
+	"intsink/conf/schema"
+)
+
+// NewCommand makes the command; version is shown in metrics.
+func NewCommand(version string) *cobra.Command {
+	var path string
+	var check, dump bool
+	cmd := &cobra.Command{
+		Use:   "collect --config FILE",
+		Short: "Receive telemetry reports into Kafka, ClickHouse, files and Prometheus",
+		Long: `Receive telemetry reports of sinks, make one record of each, and deliver the
+records to Kafka, ClickHouse and files, by way of a spool on disk where one of
+them is away. docs/collect.md describes the file, docs/records.md the records.
+
+SIGHUP reads the file again: outputs and allow lists change without a report
+lost; all else needs a restart, and a message says so. SIGTERM closes the
+sockets, gives the outputs 5 seconds, and puts the rest into the spool.
+
+Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
+		Example: `  intsink collect --config /etc/intsink/collect.hcl
+  intsink collect --config collect.hcl --check
+  intsink collect --config collect.hcl --check --dump`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dump && !check {
+				return errors.New("--dump goes with --check")
+			}
+			if !check {
+				return run(path, version)
+			}
+			c, err := load(path)
+			if err != nil {
+				return err
+			}
+			if err := try(c); err != nil {
+				return cli.Failed(err)
+			}
+			if dump {
+				cmd.OutOrStdout().Write(c.Dump())
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&path, "config", "", "configuration file")
+	cmd.Flags().BoolVar(&check, "check", false, "check the file, and those that it names, and end")
+	cmd.Flags().BoolVar(&dump, "dump", false, "with --check: print the configuration with all defaults")
+	cmd.MarkFlagRequired("config")
+	return cmd
+}
+
+// load reads the configuration. Diagnostics go to stderr; the error has been printed.
+func load(path string) (*collector.Config, error) {
+	c, diags := collector.Load(path)
+	diags.WriteTo(os.Stderr)
+	if c == nil {
+		return nil, cli.Failed(fmt.Errorf("%s is not valid: %s", path, cli.Count(diags.Count(schema.Error), "error")))
+	}
+	return c, nil
+}
+
+// try makes everything that can be made without a connection, so that a check finds what
+// is wrong with the files that the configuration names.
+func try(c *collector.Config) error {
+	_, err := decoderOptions(c)
+	errs := []error{err}
+	for _, s := range specs(c) {
+		o, err := s.make(nil)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", s.name, err))
+			continue
+		}
+		o.Close()
+	}
+	return errors.Join(errs...)
+}
+
+// run collects until a signal comes that ends it.
+func run(path, version string) error {
+	c, err := load(path)
+	if err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
+	d, err := start(c, version)
+	if err != nil {
+		return cli.Failed(fmt.Errorf("not started: %w", err))
+	}
+	for s := range signals {
+		if s != syscall.SIGHUP {
+			d.log.Info("stopping", "signal", s.String())
+			break
+		}
+		d.reload(path)
+	}
+	signal.Reset() // a second signal ends the process at once
+	if err := d.stop(); err != nil {
+		return cli.Failed(err)
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package collect
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"intsink/conf/collector"
+	"intsink/exporters/collect"
+	"intsink/exporters/collect/aggregate"
+	"intsink/exporters/collect/spool"
+	"intsink/exporters/record"
+)
+
+// daemon is a running collector with its spool and HTTP server.
+type daemon struct {
+	c         *collector.Config
+	version   string
+	log       *slog.Logger
+	limited   *collect.Log
+	spool     *spool.Spool // nil: none
+	collector *collect.Collector
+	set       *aggregate.Set
+	stopHTTP  func()
+	stopping  atomic.Bool
+	reloads   [2]atomic.Uint64 // refused, adopted
+	reloaded  atomic.Int64     // Unix seconds of the configuration in force
+}
+
+// start starts everything, or nothing and says why.
+func start(c *collector.Config, version string) (*daemon, error) {
+	d := &daemon{c: c, version: version, log: logger(), set: aggregate.New(c.HTTP.Series)}
+	d.limited = collect.NewLog(d.log)
+	decoder, err := decoderOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	o := collect.Options{
+		Decoder: func() collect.Decoder { return record.NewDecoder(decoder) },
+		Observe: d.set.Observer, Log: d.limited,
+	}
+	for _, s := range specs(c) {
+		out, err := s.make(d.limited)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		o.Outputs = append(o.Outputs, collect.NamedOutput{Name: s.name, Output: out})
+	}
+	for i := range c.Listens {
+		l := &c.Listens[i]
+		o.Listens = append(o.Listens, collect.Listen{
+			Name: l.Name, Address: l.Address, Sockets: l.Sockets, Buffer: int(l.ReceiveBuffer), Allow: l.Allow, Limit: l.ExporterLimit, Streams: l.Streams,
+		})
+	}
+	if s := c.Spool; s != nil {
+		if d.spool, err = spool.Open(spool.Options{Directory: s.Directory, Size: s.Size, Log: d.limited.Say}); err != nil {
+			return nil, err
+		}
+		o.Spool, o.Always, o.State = d.spool, s.Mode == "always", filepath.Join(s.Directory, "streams.json")
+	}
+	if d.collector, err = collect.Start(o); err != nil {
+		d.closeSpool()
+		return nil, err
+	}
+	d.reloaded.Store(time.Now().Unix())
+	if d.stopHTTP, err = d.serve(c.HTTP.Listen); err != nil {
+		return nil, errors.Join(err, d.collector.Stop(), d.closeSpool())
+	}
+	d.running()
+	return d, nil
+}
+
+// running logs what runs, and what the kernel gave less of than asked.
+func (d *daemon) running() {
+	var addresses []string
+	for i, l := range d.collector.Snapshot().Listens {
+		addresses = append(addresses, d.collector.Addresses()[i].String())
+		if want := d.c.Listens[i].ReceiveBuffer; int64(l.Buffer) < want {
+			d.log.Warn("the kernel gives sockets less than receive_buffer; raise net.core.rmem_max with sysctl, or run with CAP_NET_ADMIN",
+				"listen", l.Name, "bytes", l.Buffer, "asked", want)
+		}
+	}
+	d.log.Info("collecting", "version", d.version, "listen", strings.Join(addresses, " "), "outputs", len(specs(d.c)), "metrics", d.c.HTTP.Listen)
+}
+
+// reload adopts the configuration at path, or keeps the old one and says why.
+func (d *daemon) reload(path string) {
+	if err := d.adopt(path); err != nil {
+		d.reloads[0].Add(1)
+		d.log.Error("reload refused, the old configuration stays", "err", err)
+		return
+	}
+	d.reloads[1].Add(1)
+	d.reloaded.Store(time.Now().Unix())
+	d.log.Info("reloaded", "outputs", len(specs(d.c)))
+}
+
+func (d *daemon) adopt(path string) error {
+	c, err := load(path)
+	if err != nil {
+		return err
+	}
+	if what := needsRestart(d.c, c); what != "" {
+		return fmt.Errorf("a change of %s needs a restart", what)
+	}
+	old := map[string]any{}
+	for _, s := range specs(d.c) {
+		old[s.name] = s.config
+	}
+	var outputs []collect.NamedOutput
+	for _, s := range specs(c) {
+		o := collect.NamedOutput{Name: s.name}
+		if !reflect.DeepEqual(old[s.name], s.config) {
+			if o.Output, err = s.make(d.limited); err != nil {
+				for _, o := range outputs {
+					if o.Output != nil {
+						o.Close()
+					}
+				}
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+		outputs = append(outputs, o)
+	}
+	d.collector.SetOutputs(outputs)
+	for i := range c.Listens {
+		d.collector.SetAllow(c.Listens[i].Name, c.Listens[i].Allow)
+	}
+	d.c = c
+	return nil
+}
+
+// needsRestart names the block that a running collector cannot change; "": none.
+func needsRestart(old, c *collector.Config) string {
+	listens := func(c *collector.Config) (all []collector.Listen) {
+		for _, l := range c.Listens {
+			l.Allow = []netip.Prefix(nil)
+			all = append(all, l)
+		}
+		return all
+	}
+	switch {
+	case !reflect.DeepEqual(listens(old), listens(c)):
+		return "listen, but for allow,"
+	case !reflect.DeepEqual(old.Spool, c.Spool):
+		return "spool"
+	case old.HTTP != c.HTTP:
+		return "http"
+	case old.Sink != c.Sink:
+		return "sink"
+	}
+	return ""
+}
+
+// stop ends everything in order.
+func (d *daemon) stop() error {
+	d.stopping.Store(true)
+	err := d.collector.Stop()
+	for _, o := range d.collector.Snapshot().Outputs {
+		lost := uint64(0)
+		for _, n := range o.Dropped {
+			lost += n
+		}
+		d.log.Info("stopped", "output", o.Name, "delivered", o.Delivered, "dropped", lost, "in_spool", o.Spooled)
+	}
+	d.stopHTTP()
+	return errors.Join(err, d.closeSpool())
+}
+
+func (d *daemon) closeSpool() error {
+	if d.spool == nil {
+		return nil
+	}
+	return d.spool.Close()
+}
+
+// full is how full a spool may be while nothing takes records.
+const full = 0.9
+
+// ready: an output takes records, or there is room to keep them.
+func (d *daemon) ready() error {
+	if d.stopping.Load() {
+		return errors.New("stopping")
+	}
+	var away []string
+	for _, o := range d.collector.Snapshot().Outputs {
+		if o.Takes {
+			return nil
+		}
+		away = append(away, o.Name)
+	}
+	why := "no output takes records: " + strings.Join(away, ", ")
+	if d.spool == nil {
+		return errors.New(why + "; there is no spool")
+	}
+	if used, size := d.spool.Usage(); float64(used) > full*float64(size) {
+		return fmt.Errorf("%s; the spool has %d of %d bytes", why, used, size)
+	}
+	return nil
+}

@@ -1,0 +1,2 @@
+// Package collect is the command `collect`, of intsink and of intsink-collect.
+package collect

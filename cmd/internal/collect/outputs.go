@@ -1,0 +1,107 @@
+package collect
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/sinkconf"
+	"intsink/conf/collector"
+	"intsink/engine/inthdr"
+	"intsink/exporters/clickhouse"
+	"intsink/exporters/collect"
+	"intsink/exporters/jsonl"
+	"intsink/exporters/kafka"
+	"intsink/exporters/record"
+)
+
+// spec is one output of the configuration.
+type spec struct {
+	name   string // "kafka main"
+	config any    // to see what a new configuration changes
+	make   func(log *collect.Log) (collect.Output, error)
+}
+
+// specs lists the outputs.
+func specs(c *collector.Config) (all []spec) {
+	for i := range c.Kafkas {
+		k := c.Kafkas[i]
+		all = append(all, spec{"kafka " + k.Name, k, func(log *collect.Log) (collect.Output, error) { return makeKafka(&k, log) }})
+	}
+	for i := range c.ClickHouses {
+		h := c.ClickHouses[i]
+		all = append(all, spec{"clickhouse " + h.Name, h, func(*collect.Log) (collect.Output, error) { return makeClickHouse(&h) }})
+	}
+	for i := range c.Files {
+		f := c.Files[i]
+		all = append(all, spec{"file " + f.Name, f, func(*collect.Log) (collect.Output, error) {
+			return jsonl.New(jsonl.Config{Path: f.Path, Rotate: f.Rotate, Keep: f.Keep, Stdout: os.Stdout}), nil
+		}})
+	}
+	return all
+}
+
+func makeKafka(k *collector.Kafka, log *collect.Log) (collect.Output, error) {
+	c := kafka.Config{
+		Brokers: k.Brokers, Topic: k.Topic, Key: k.Key, Compression: k.Compression, Linger: k.Linger, Buffer: int(k.Buffer),
+		Log: func(msg string, args ...any) { log.Say(msg, append([]any{"output", "kafka " + k.Name}, args...)...) },
+	}
+	if k.Format == "protobuf" {
+		c.Format = collect.Protobuf
+	}
+	if k.TLS != nil {
+		c.TLS = &kafka.TLS{CA: k.TLS.CA, Certificate: k.TLS.Certificate, Key: k.TLS.Key}
+	}
+	if k.SASL != nil {
+		c.SASL = &kafka.SASL{Mechanism: k.SASL.Mechanism, User: k.SASL.User, PasswordFile: k.SASL.PasswordFile}
+	}
+	return kafka.New(c)
+}
+
+func makeClickHouse(h *collector.ClickHouse) (collect.Output, error) {
+	c := clickhouse.Config{URL: h.URL, User: h.User, PasswordFile: h.PasswordFile, Rows: h.Rows, Wait: h.Wait, Timeout: h.Timeout}
+	if h.PasswordFile != "" {
+		if _, err := os.ReadFile(h.PasswordFile); err != nil {
+			return nil, fmt.Errorf("password_file: %w", err)
+		}
+	}
+	if t := h.TLS; t != nil {
+		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+		if t.CA != "" {
+			pem, err := os.ReadFile(t.CA)
+			if err != nil {
+				return nil, fmt.Errorf("tls.ca: %w", err)
+			}
+			c.TLS.RootCAs = x509.NewCertPool()
+			if !c.TLS.RootCAs.AppendCertsFromPEM(pem) {
+				return nil, fmt.Errorf("tls.ca: %s has no certificate in PEM form", t.CA)
+			}
+		}
+		if t.Certificate != "" {
+			pair, err := tls.LoadX509KeyPair(t.Certificate, t.Key)
+			if err != nil {
+				return nil, fmt.Errorf("tls.certificate, tls.key: %w", err)
+			}
+			c.TLS.Certificates = []tls.Certificate{pair}
+		}
+	}
+	return clickhouse.New(c)
+}
+
+// decoderOptions say how the packets in reports are read.
+func decoderOptions(c *collector.Config) (o record.Options, err error) {
+	if c.Sink == "" {
+		return o, nil
+	}
+	sink, err := cli.LoadConfigElsewhere(c.Sink)
+	if err != nil {
+		return o, fmt.Errorf("sink: %w", err)
+	}
+	return record.Options{INT: []inthdr.Config{sinkconf.INT(&sink.INT)}, Models: sinkconf.NodeModels(sink)}, nil
+}
+
+// logger is where everything is logged.
+func logger() *slog.Logger { return slog.New(slog.NewTextHandler(os.Stderr, nil)) }

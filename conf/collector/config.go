@@ -1,0 +1,102 @@
+package collector
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Config is a whole file. Paths in it are absolute, or relative to the working folder:
+// those of the file are relative to the file's folder.
+type Config struct {
+	Sink        string // the sinks' configuration, for its blocks int and node_model; "": none
+	Listens     []Listen
+	Spool       *Spool
+	Kafkas      []Kafka
+	Files       []File
+	ClickHouses []ClickHouse
+	HTTP        HTTP
+}
+
+// Listen is one address that reports come to.
+type Listen struct {
+	Name          string
+	Address       string
+	Sockets       int
+	ReceiveBuffer int64
+	Allow         []netip.Prefix
+	ExporterLimit int
+	Streams       int
+}
+
+// Spool is where report packets wait on disk.
+type Spool struct {
+	Directory string
+	Size      int64
+	Mode      string // overflow or always
+}
+
+// Kafka is one topic.
+type Kafka struct {
+	Name        string
+	Brokers     []string
+	Topic       string
+	Format      string // json or protobuf
+	Key         string // flow, node or none
+	Compression string // lz4, zstd or none
+	Linger      time.Duration
+	Buffer      int64
+	TLS         *TLS
+	SASL        *SASL
+}
+
+// TLS names PEM files.
+type TLS struct{ CA, Certificate, Key string }
+
+// SASL says who we are.
+type SASL struct{ Mechanism, User, PasswordFile string }
+
+// File is one file of JSON Lines, standard output or a unix socket.
+type File struct {
+	Name   string
+	Path   string
+	Rotate int64
+	Keep   int
+}
+
+// ClickHouse is one table.
+type ClickHouse struct {
+	Name         string
+	URL          string
+	User         string
+	PasswordFile string
+	Rows         int
+	Wait         time.Duration
+	Timeout      time.Duration
+	TLS          *TLS
+}
+
+// HTTP is where metrics are.
+type HTTP struct {
+	Listen string
+	Series int
+}
+
+func defaultConfig() *Config {
+	return &Config{HTTP: HTTP{Listen: "127.0.0.1:9466", Series: 10000}}
+}
+
+func defaultListen(int) Listen {
+	return Listen{Sockets: 2, ReceiveBuffer: 32 << 20, Streams: 4096}
+}
+
+func defaultSpool() Spool { return Spool{Size: 10 << 30, Mode: "overflow"} }
+
+func defaultKafka(int) Kafka {
+	return Kafka{Topic: "intsink.reports.v1", Format: "json", Key: "flow", Compression: "lz4", Linger: 10 * time.Millisecond, Buffer: 64 << 20}
+}
+
+func defaultFile(int) File { return File{Keep: 5} }
+
+func defaultClickHouse(int) ClickHouse {
+	return ClickHouse{Rows: 50000, Wait: 5 * time.Second, Timeout: 30 * time.Second}
+}

@@ -1,0 +1,70 @@
+package collector
+
+import (
+	"time"
+
+	"intsink/conf/schema"
+)
+
+// visit is the schema of the whole file.
+func (c *Config) visit(v schema.Visitor) {
+	v.Attr("sink", schema.Text(&c.Sink))
+	v.Blocks("listen", schema.Slice(&c.Listens, defaultListen, func(l *Listen) *string { return &l.Name }, visitListen))
+	v.Optional("spool", schema.Pointer(&c.Spool, defaultSpool, func(v schema.Visitor, s *Spool) {
+		v.Required("directory", schema.Text(&s.Directory))
+		v.Attr("size", size(&s.Size, 16<<20, 1<<50))
+		v.Attr("mode", schema.Choice(&s.Mode, "overflow", "always"))
+	}))
+	v.Blocks("kafka", schema.Slice(&c.Kafkas, defaultKafka, func(k *Kafka) *string { return &k.Name }, visitKafka))
+	v.Blocks("file", schema.Slice(&c.Files, defaultFile, func(f *File) *string { return &f.Name }, func(v schema.Visitor, f *File) {
+		v.Required("path", schema.Text(&f.Path))
+		v.Attr("rotate", size(&f.Rotate, 0, 1<<50))
+		v.Attr("keep", schema.Integer(&f.Keep, 0, 1000))
+	}))
+	v.Blocks("clickhouse", schema.Slice(&c.ClickHouses, defaultClickHouse, func(c *ClickHouse) *string { return &c.Name }, visitClickHouse))
+	v.Block("http", &c.HTTP, func(v schema.Visitor) {
+		v.Attr("listen", schema.Text(&c.HTTP.Listen))
+		v.Attr("series", schema.Integer(&c.HTTP.Series, 0, 1000000))
+	})
+}
+
+func visitListen(v schema.Visitor, l *Listen) {
+	v.Required("address", schema.Text(&l.Address))
+	v.Attr("sockets", schema.Integer(&l.Sockets, 1, 64))
+	v.Attr("receive_buffer", size(&l.ReceiveBuffer, 64<<10, 1<<30))
+	v.Attr("allow", schema.Prefixes(&l.Allow))
+	v.Attr("exporter_limit", schema.Integer(&l.ExporterLimit, 0, 100000000))
+	v.Attr("streams", schema.Integer(&l.Streams, 1, 1000000))
+}
+
+func visitKafka(v schema.Visitor, k *Kafka) {
+	v.Required("brokers", schema.Texts(&k.Brokers))
+	v.Attr("topic", schema.Text(&k.Topic))
+	v.Attr("format", schema.Choice(&k.Format, "json", "protobuf"))
+	v.Attr("key", schema.Choice(&k.Key, "flow", "node", "none"))
+	v.Attr("compression", schema.Choice(&k.Compression, "lz4", "zstd", "none"))
+	v.Attr("linger", schema.Duration(&k.Linger, 0, time.Minute))
+	v.Attr("buffer", size(&k.Buffer, 1<<20, 1<<40))
+	v.Optional("tls", schema.Pointer(&k.TLS, func() TLS { return TLS{} }, visitTLS))
+	v.Optional("sasl", schema.Pointer(&k.SASL, func() SASL { return SASL{} }, func(v schema.Visitor, s *SASL) {
+		v.Required("mechanism", schema.Choice(&s.Mechanism, "plain", "scram-sha-256", "scram-sha-512"))
+		v.Required("user", schema.Text(&s.User))
+		v.Required("password_file", schema.Text(&s.PasswordFile))
+	}))
+}
+
+func visitTLS(v schema.Visitor, t *TLS) {
+	v.Attr("ca", schema.Text(&t.CA))
+	v.Attr("certificate", schema.Text(&t.Certificate))
+	v.Attr("key", schema.Text(&t.Key))
+}
+
+func visitClickHouse(v schema.Visitor, c *ClickHouse) {
+	v.Required("url", schema.Text(&c.URL))
+	v.Attr("user", schema.Text(&c.User))
+	v.Attr("password_file", schema.Text(&c.PasswordFile))
+	v.Attr("rows", schema.Integer(&c.Rows, 1, 1000000))
+	v.Attr("wait", schema.Duration(&c.Wait, 10*time.Millisecond, time.Hour))
+	v.Attr("timeout", schema.Duration(&c.Timeout, 100*time.Millisecond, time.Hour))
+	v.Optional("tls", schema.Pointer(&c.TLS, func() TLS { return TLS{} }, visitTLS))
+}

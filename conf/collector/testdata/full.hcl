@@ -1,0 +1,31 @@
+listen "reports" {
+  address        = "0.0.0.0:8555"
+  sockets        = 2
+  receive_buffer = "32MiB"
+  allow          = ["192.0.2.0/24"]
+}
+spool {
+  directory = "/var/lib/intsink-collect"
+  size      = "10GiB"
+  mode      = "overflow"                 # or "always": written before it is produced
+}
+kafka "main" {
+  brokers     = ["kafka1:9093"]
+  topic       = "intsink.reports.v1"
+  format      = "json"                   # or "protobuf"
+  key         = "flow"                   # flow | node | none
+  compression = "lz4"
+  linger      = "10ms"
+  buffer      = "64MiB"
+  tls {
+    ca = "ca.pem"                        # certificate, key: mTLS
+  }
+  sasl {
+    mechanism     = "scram-sha-512"      # plain | scram-sha-256 | scram-sha-512
+    user          = "intsink"
+    password_file = "/etc/intsink/kafka.password"
+  }
+}
+file "archive" { path = "/var/log/intsink/reports.jsonl" }   # rotate, keep; "-" is stdout, "unix:PATH" a socket
+clickhouse "small" { url = "https://ch:8443/?table=int.reports" }
+http { listen = "127.0.0.1:9466" }

@@ -1,0 +1,188 @@
+package aggregate
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+
+	"intsink/exporters/record"
+)
+
+// Set is the aggregates of one collector.
+type Set struct {
+	limit   int64
+	series  atomic.Int64
+	refused atomic.Uint64
+	known   sync.Map // key -> struct{}: those that have their series
+
+	mu     sync.Mutex
+	shards []*shard
+}
+
+// New makes a set of at most so many series.
+func New(series int) *Set { return &Set{limit: int64(series)} }
+
+// kind is what a key's values are of.
+type kind uint8
+
+const (
+	hop   kind = iota // a: node
+	link              // a: from, b: to
+	queue             // a: node, b: egress, c: queue
+	drop              // a: node, b: reason, 256: none is known
+)
+
+// key names a histogram or, of kind drop, a counter.
+type key struct {
+	kind    kind
+	a, b, c uint32
+}
+
+// shard is what one goroutine has seen. Only a scrape takes its lock besides.
+type shard struct {
+	set    *Set
+	mu     sync.Mutex
+	values map[key]*histogram
+	events [32]uint64
+	none   uint64 // reports whose events are not known
+}
+
+// numBuckets of a histogram, besides that for everything.
+const numBuckets = 22
+
+// histogram counts values up to a bound, each in the lowest bucket that takes it.
+type histogram struct {
+	buckets [numBuckets + 1]uint64
+	count   uint64
+	sum     uint64
+}
+
+// Observer returns a function that takes note of records, for one goroutine.
+func (s *Set) Observer() func(*record.Record) {
+	sh := &shard{set: s, values: map[key]*histogram{}}
+	s.mu.Lock()
+	s.shards = append(s.shards, sh)
+	s.mu.Unlock()
+	return sh.observe
+}
+
+// noReason stands for a drop whose reason is not known.
+const noReason = 256
+
+func (s *shard) observe(r *record.Record) {
+	if r.Type != record.Report {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.Has(record.KnownEvents) {
+		for e := r.Events; e != 0; e &= e - 1 {
+			s.events[bits.TrailingZeros32(e)]++
+		}
+	} else {
+		s.none++
+	}
+	if r.Dropped {
+		reason := uint32(noReason)
+		if r.Has(record.KnownDropReason) {
+			reason = uint32(r.DropReason)
+		}
+		if h := s.at(key{drop, r.NodeID, reason, 0}, 1); h != nil {
+			h.count++
+		}
+	}
+	for i := range r.Hops {
+		h := &r.Hops[i]
+		if h.Known&record.HopNode != 0 {
+			s.hop(h.NodeID, h.Known, h.Egress, h.LatencyNs, h.Queue, h.Occupancy)
+		}
+	}
+	if r.Has(record.KnownNode) {
+		s.hop(r.NodeID, r.Sink.Known, uint32(r.Sink.Egress), r.Sink.LatencyNs, r.Sink.Queue, r.Sink.Occupancy)
+	}
+	for i := range r.Links {
+		if h := s.at(key{link, r.Links[i].From, r.Links[i].To, 0}, numBuckets+3); h != nil {
+			h.latency(r.Links[i].LatencyNs)
+		}
+	}
+}
+
+// hop takes note of what one node said of itself.
+func (s *shard) hop(node uint32, known record.HopKnown, egress, latency uint32, q uint8, occupancy uint32) {
+	if known&record.HopLatency != 0 {
+		if h := s.at(key{hop, node, 0, 0}, numBuckets+3); h != nil {
+			h.latency(uint64(latency))
+		}
+	}
+	const all = record.HopEgress | record.HopQueue | record.HopOccupancy
+	if known&all == all {
+		if h := s.at(key{queue, node, egress, uint32(q)}, occupancyBuckets+3); h != nil {
+			h.occupancy(occupancy)
+		}
+	}
+}
+
+// at is the histogram of k, nil where there is no room for its lines.
+func (s *shard) at(k key, lines int64) *histogram {
+	h := s.values[k]
+	if h != nil {
+		return h
+	}
+	if _, known := s.set.known.Load(k); !known {
+		if s.set.series.Load()+lines > s.set.limit {
+			s.set.refused.Add(1)
+			return nil
+		}
+		if _, twice := s.set.known.LoadOrStore(k, struct{}{}); !twice {
+			s.set.series.Add(lines)
+		}
+	}
+	h = &histogram{}
+	s.values[k] = h
+	return h
+}
+
+// latencyBounds are 1, 2 and 5 in each decade from 1 us to 10 s, in nanoseconds.
+var latencyBounds = func() (b [numBuckets]uint64) {
+	i := 0
+	for decade := uint64(1e3); i < numBuckets; decade *= 10 {
+		for _, step := range []uint64{1, 2, 5} {
+			if i < numBuckets {
+				b[i] = step * decade
+				i++
+			}
+		}
+	}
+	return b
+}()
+
+func (h *histogram) latency(ns uint64) {
+	i := 0
+	for i < numBuckets && ns > latencyBounds[i] {
+		i++
+	}
+	h.buckets[i]++
+	h.count++
+	h.sum += ns
+}
+
+// occupancyBuckets are powers of four: 1, 4, 16 and so on, and 0.
+const occupancyBuckets = 13
+
+func (h *histogram) occupancy(n uint32) {
+	i := 0
+	if n > 0 {
+		i = 1 + (bits.Len32(n-1)+1)/2 // of 2^x: the least 4^y that is as great
+	}
+	h.buckets[min(i, occupancyBuckets)]++
+	h.count++
+	h.sum += uint64(n)
+}
+
+// occupancyBound is the upper bound of bucket i.
+func occupancyBound(i int) uint64 {
+	if i == 0 {
+		return 0
+	}
+	return 1 << (2 * (i - 1))
+}

@@ -1,0 +1,104 @@
+package aggregate
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"intsink/exporters/record"
+)
+
+func text(s *Set) string {
+	var b bytes.Buffer
+	s.WriteTo(&b)
+	return b.String()
+}
+
+func sample() *record.Record {
+	return &record.Record{
+		NodeID: 3, Known: record.KnownNode | record.KnownEvents | record.KnownDropReason, Events: 0b101, Dropped: true, DropReason: 7,
+		Hops: []record.Hop{
+			{Known: record.HopNode | record.HopLatency, NodeID: 1, LatencyNs: 1500},
+			{Known: record.HopNode | record.HopEgress | record.HopQueue | record.HopOccupancy, NodeID: 2, Egress: 9, Queue: 1, Occupancy: 17},
+		},
+		Links: []record.Link{{From: 1, To: 2, LatencyNs: 2e9}},
+		Sink:  record.Sink{Known: record.HopLatency, LatencyNs: 1000},
+	}
+}
+
+func TestSeries(t *testing.T) {
+	s := New(10000)
+	a, b := s.Observer(), s.Observer()
+	a(sample())
+	b(sample())
+	b(&record.Record{Type: record.Gap})
+	got := text(s)
+	for _, want := range []string{
+		`intcollect_hop_latency_seconds_bucket{node="1",le="1e-06"} 0`,
+		`intcollect_hop_latency_seconds_bucket{node="1",le="2e-06"} 2`,
+		`intcollect_hop_latency_seconds_sum{node="1"} 3e-06`,
+		`intcollect_hop_latency_seconds_bucket{node="3",le="1e-06"} 2`,
+		`intcollect_link_latency_seconds_bucket{from="1",to="2",le="1"} 0`,
+		`intcollect_link_latency_seconds_bucket{from="1",to="2",le="2"} 2`,
+		`intcollect_link_latency_seconds_bucket{from="1",to="2",le="10"} 2`,
+		`intcollect_queue_occupancy_bucket{node="2",egress="9",queue="1",le="16"} 0`,
+		`intcollect_queue_occupancy_bucket{node="2",egress="9",queue="1",le="64"} 2`,
+		`intcollect_queue_occupancy_count{node="2",egress="9",queue="1"} 2`,
+		`intcollect_drop_reports_total{node="3",reason="7"} 2`,
+		`intcollect_event_reports_total{event="none"} 0`,
+		"intcollect_series_refused_total 0",
+	} {
+		if !strings.Contains(got, want+"\n") {
+			t.Errorf("no line %s in\n%s", want, got)
+		}
+	}
+	if strings.Count(got, "} 2\n") < 3 {
+		t.Error(got)
+	}
+}
+
+func TestOccupancyBuckets(t *testing.T) {
+	for n, want := range map[uint32]uint64{0: 0, 1: 1, 2: 4, 4: 4, 5: 16, 16: 16, 17: 64, 1 << 22: 1 << 22} {
+		var h histogram
+		h.occupancy(n)
+		for i, c := range h.buckets {
+			if c > 0 && occupancyBound(i) != want {
+				t.Errorf("%d is in the bucket up to %d, not %d", n, occupancyBound(i), want)
+			}
+		}
+	}
+	var h histogram
+	h.occupancy(1<<24 - 1)
+	if h.buckets[occupancyBuckets] != 1 {
+		t.Errorf("%+v", h)
+	}
+}
+
+// TestSeriesAreBounded: what has its series is counted on, the rest is not.
+func TestSeriesAreBounded(t *testing.T) {
+	s := New(100)
+	o := s.Observer()
+	for node := range uint32(1000) {
+		o(&record.Record{Hops: []record.Hop{{Known: record.HopNode | record.HopLatency, NodeID: node}}})
+	}
+	s.Observer()(&record.Record{Hops: []record.Hop{{Known: record.HopNode | record.HopLatency, NodeID: 1}}})
+	got := text(s)
+	if n := strings.Count(got, "latency_seconds_count"); n != 4 || !strings.Contains(got, `count{node="1"} 2`) || !strings.Contains(got, "intcollect_series_refused_total 996\n") {
+		t.Errorf("%d histograms\n%s", n, got)
+	}
+}
+
+func TestObserveDoesNotAllocate(t *testing.T) {
+	o, r := New(10000).Observer(), sample()
+	o(r)
+	if n := testing.AllocsPerRun(1000, func() { o(r) }); n > 0 {
+		t.Errorf("%v allocations a record", n)
+	}
+}
+
+func BenchmarkObserve(b *testing.B) {
+	o, r := New(10000).Observer(), sample()
+	for b.Loop() {
+		o(r)
+	}
+}
