@@ -20,6 +20,8 @@ func FuzzLocate(f *testing.F) {
 		{UDPPort: &port, Version2: true},
 		{DSCP: &inthdr.DSCP{Value: 1, Mask: 1}, Version2: true, BeforeOptions: true},
 		{ProbeMarker: &marker, Version2: true, Fragments: true},
+		{UDPPort: &port, Version2: true, ShimInclusive: true, KeepChecksum: true},
+		{DSCP: &inthdr.DSCP{Value: 1, Mask: 1}, Version1: true, Version2: true, GEANT: true},
 	}
 	f.Fuzz(func(t *testing.T, b []byte, more uint16) {
 		b = b[:len(b):len(b)]
@@ -34,7 +36,11 @@ func FuzzLocate(f *testing.F) {
 			if i.Start >= i.End || int(i.End) > len(b) || i.End > l.End || i.Start < l.L4 || i.Shim < i.Start {
 				t.Fatalf("INT [%d,%d), shim at %d, of %d bytes: %+v", i.Start, i.End, i.Shim, len(b), l)
 			}
-			if i.StackLen > 0 && (i.Stack < i.Shim+16 || i.Stack+i.StackLen+i.SourceLen != i.End) || i.HopLen*i.Hops != i.StackLen {
+			header := i.Shim + 16
+			if i.Format != inthdr.Format2 {
+				header = i.Shim + 12
+			}
+			if i.StackLen > 0 && (i.Stack < header || i.Stack+i.StackLen+i.SourceLen != i.End) || i.HopLen*i.Hops != i.StackLen {
 				t.Fatalf("stack of %d hops of %d bytes at %d, source-only %d, INT ends at %d", i.Hops, i.HopLen, i.Stack, i.SourceLen, i.End)
 			}
 		}
