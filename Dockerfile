@@ -9,6 +9,7 @@
 #   no IOMMU (vfio no-iommu mode, physical addresses): CAP_SYS_ADMIN, CAP_SYS_RAWIO
 #     and CAP_IPC_LOCK as root. Prefer an IOMMU.
 # Configuration: -v /path/intsink.hcl:/etc/intsink/intsink.hcl:ro
+# Other commands: docker run intsink check --config /etc/intsink/intsink.hcl
 
 FROM debian:12 AS build
 ARG VERSION=dev
@@ -34,7 +35,11 @@ RUN apt-get update \
       librte-net-iavf23 librte-net-ice23 librte-net-ixgbe23 librte-net-mlx5-23 \
       librte-net-vmxnet3-23 \
  && rm -rf /var/lib/apt/lists/* \
- && useradd --system --no-create-home --shell /usr/sbin/nologin intsink
+ && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin intsink
 COPY --from=build /src/bin/intsink /usr/local/bin/intsink
-USER intsink
-ENTRYPOINT ["intsink", "run", "--config", "/etc/intsink/intsink.hcl"]
+# By number: orchestrators that refuse root cannot look a name up.
+USER 10001
+EXPOSE 9465
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s CMD ["intsink", "status", "--config", "/etc/intsink/intsink.hcl"]
+ENTRYPOINT ["intsink"]
+CMD ["run", "--config", "/etc/intsink/intsink.hcl"]

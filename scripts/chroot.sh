@@ -89,8 +89,8 @@ run_dockerfile() {
 			done
 			;;
 		RUN) in_root "$image_root" "$cwd" "$rest" ;;
-		USER) image_user=$rest ;;
-		ENTRYPOINT) ;;
+		USER) image_user=$(in_root "$image_root" / "getent passwd $rest" | cut -d: -f1) ;; # su takes names only
+		ENTRYPOINT | CMD | HEALTHCHECK | EXPOSE) ;;
 		*) echo "run_dockerfile: unknown instruction $word" >&2; return 1 ;;
 		esac
 	done < <(sed -e '/^ *#/d' -e '/^$/d' "$context/Dockerfile" | sed -e ':a' -e '/\\$/{N;s/\\\n *//;ta' -e '}')
