@@ -16,7 +16,7 @@ GO := scripts/go.sh
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 
-.PHONY: help deps build demo test bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce soak fuzz lint imports fresh clean
+.PHONY: help deps deps-engines build demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce soak fuzz lint imports fresh clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,12 @@ demo: deps ## run the appliance in network namespaces and show its reports
 test: deps ## run every check: vet, gofmt, race, DPDK on vdevs, short fuzz, benchmarks once
 	$(MAKE) build
 	scripts/test.sh
+
+deps-engines: ## install ClickHouse for test-engines, where it is missing, into bin/engines
+	scripts/deps-engines.sh
+
+test-engines: deps deps-engines ## run the tests against the engines that records go into
+	scripts/test-engines.sh
 
 # The benchmarks' programs. Their worker is compiled as intsink's is, with the same profile.
 bench-tools: deps

@@ -203,6 +203,8 @@ func TestHops(t *testing.T) {
 		{"a clock that is behind: no link", udp4(t, 5000, `14 0d 0035`+md("05", "8c00", "00000002 187a31a79b133600 187a31a79b133601 00000001 187a31a79b134000 187a31a79b134064")),
 			flow("53") + `84,"hop_count":2,"hops":[{"node_id":1,"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"},` +
 				`{"node_id":2,"ingress_time":"2025-11-22T01:59:59.999997440Z","egress_time":"2025-11-22T01:59:59.999997441Z"}]`},
+		{"times after 2262, which no store takes", udp4(t, 5000, `14 08 0035`+md("05", "8c00", "00000002 8000000000000000 7fffffffffffffff")),
+			flow("53") + `64,"hop_count":1,"hops":[{"node_id":2,"egress_time":"2262-04-11T23:47:16.854775807Z"}]`},
 		{"lengths that do not agree", udp4(t, 5000, `14 06 0035`+md("03", "c000", "00000001 00010002 00000064")), flow("53") + `56,"flags":["malformed"]`},
 		{"a type that is none", udp4(t, 5000, `44 06 0035`+md("03", "c000", "00000001 00010002 00000064")), flow("5000") + `56,"flags":["malformed"]`},
 		{"an unknown domain", udp4(t, 5000, `14 05 0035 2000 0206 c000 0007 8000 0000 00000001 00010002`), flow("53") + `52`},

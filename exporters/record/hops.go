@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/binary"
+	"math"
 
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
@@ -196,7 +197,7 @@ func absolute(t *uint64, known HopKnown, model *event.NodeModel, bits uint8, now
 		return 0
 	}
 	ns, ok := event.Stamp{Value: *t, Bits: bits, Model: model}.Unix(now)
-	if *t = ns; !ok {
+	if *t = ns; !ok || ns > math.MaxInt64 { // after 2262: no clock, and nothing that stores could take
 		return known
 	}
 	return 0

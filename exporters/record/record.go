@@ -117,7 +117,7 @@ type Hop struct {
 	LatencyNs               uint32
 	Queue                   uint8
 	Occupancy               uint32
-	IngressTime, EgressTime uint64 // Unix nanoseconds
+	IngressTime, EgressTime uint64 // Unix nanoseconds, of 63 bits
 	TxUtilization           uint32
 }
 

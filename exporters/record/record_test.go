@@ -36,7 +36,7 @@ func whole() *Record {
 		Path: 0x570a954f16dea0e0, HopCount: 3,
 		Hops: []Hop{
 			{Known: everyHop, NodeID: 10, Ingress: 1, Egress: 2, Ingress2: 3, Egress2: 1<<32 - 1, LatencyNs: 1500, Queue: 7, Occupancy: 1<<24 - 1,
-				IngressTime: 1763776800_000000001, EgressTime: 1<<64 - 1, TxUtilization: 55},
+				IngressTime: 1763776800_000000001, EgressTime: 1<<63 - 1, TxUtilization: 55},
 			{Known: HopNode | HopLatency, NodeID: 11, LatencyNs: 0},
 			{},
 		},

@@ -76,6 +76,7 @@ var mayImport = []struct {
 	{"exporters", []string{"engine/report", "dpdk/..."}},
 	{"bench/...", []string{"..."}},
 	{"deploy/demo/...", nil},
+	{"deploy/collect", nil},
 	{"deploy/wireshark", nil}, // holds tests only
 	{"internal/netns", nil},
 	{"internal/repotest", nil},

@@ -1,0 +1,134 @@
+//go:build engines
+
+package collect
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// clickHouse is a server inside of a process of its own.
+type clickHouse struct {
+	t    *testing.T
+	dir  string // of its data
+	in   io.WriteCloser
+	out  *bufio.Reader
+	stop func()
+}
+
+// engines is where scripts/deps-engines.sh puts what these tests need.
+func engines(t *testing.T, name string) string {
+	t.Helper()
+	dir := os.Getenv("INTSINK_ENGINES")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "bin", "engines")
+	}
+	path, err := filepath.Abs(filepath.Join(dir, name))
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		t.Fatalf("%v: make deps-engines installs it", err)
+	}
+	return path
+}
+
+func startClickHouse(t *testing.T) *clickHouse {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.Command("node", filepath.Join("testdata", "chdb.js"), dir)
+	cmd.Env = append(os.Environ(), "NODE_PATH="+engines(t, "chdb/node_modules"))
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c := &clickHouse{t: t, dir: dir, in: in, out: bufio.NewReaderSize(out, 1<<20), stop: func() {
+		in.Close()
+		cmd.Wait()
+	}}
+	t.Cleanup(c.stop)
+	return c
+}
+
+// query returns the rows as JSON objects, one a line.
+func (c *clickHouse) query(sql string) (string, error) {
+	c.t.Helper()
+	b, err := json.Marshal(map[string]string{"sql": sql})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := c.in.Write(append(b, '\n')); err != nil {
+		c.t.Fatal(err)
+	}
+	line, err := c.out.ReadBytes('\n')
+	if err != nil {
+		c.t.Fatalf("ClickHouse ended: %v", err)
+	}
+	var answer struct{ Text, Error string }
+	if err := json.Unmarshal(line, &answer); err != nil {
+		c.t.Fatalf("%v: %s", err, line)
+	}
+	if answer.Error != "" {
+		return "", &queryError{answer.Error}
+	}
+	return answer.Text, nil
+}
+
+type queryError struct{ text string }
+
+func (e *queryError) Error() string { return e.text }
+
+// must is query of what cannot fail.
+func (c *clickHouse) must(sql string) string {
+	c.t.Helper()
+	text, err := c.query(sql)
+	if err != nil {
+		c.t.Fatalf("%v\n%s", err, sql)
+	}
+	return text
+}
+
+var comments = regexp.MustCompile(`(?m)--.*$`)
+
+// runFile runs the statements of a file in this folder.
+func (c *clickHouse) runFile(name string, replace ...string) {
+	c.t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	text := strings.NewReplacer(replace...).Replace(comments.ReplaceAllString(string(b), ""))
+	for _, sql := range strings.Split(text, ";") {
+		if strings.TrimSpace(sql) != "" {
+			c.must(sql)
+		}
+	}
+}
+
+// insert stores records, as collect does over HTTP.
+func (c *clickHouse) insert(records []byte) {
+	c.t.Helper()
+	path := filepath.Join(c.t.TempDir(), "records.json")
+	if err := os.WriteFile(path, records, 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	c.must("INSERT INTO int.reports SETTINGS date_time_input_format = 'best_effort' SELECT * FROM file('" + path + "', 'JSONEachRow')")
+}
+
+// formatSchemas is where the server looks for schemas of protobuf.
+func (c *clickHouse) formatSchemas() string { return filepath.Join(c.dir, "format_schemas") }

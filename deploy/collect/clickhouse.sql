@@ -1,0 +1,265 @@
+-- Tables of ClickHouse for the records of intsink (docs/records.md), and what is made of
+-- them per minute. docs/queries.md has questions and their answers in SQL.
+--
+--   clickhouse-client --multiquery < clickhouse.sql
+--
+-- Records come by HTTP, from a block clickhouse of intsink collect with table=int.reports,
+-- or by Kafka: for that, clickhouse-kafka.sql.
+-- A restart of the collector can store a record twice: with the same id, so that int.reports
+-- FINAL has it once. What is made per minute may count it twice.
+
+CREATE DATABASE IF NOT EXISTS int;
+
+CREATE TABLE IF NOT EXISTS int.reports
+(
+    v UInt8,
+    type LowCardinality(String),               -- report, gap, stats
+    id String,
+    time DateTime64(9, 'UTC'),
+    received DateTime64(9, 'UTC'),
+    exporter Nullable(IPv6),                   -- IPv4 addresses as ::ffff:192.0.2.1
+    node_id UInt32 DEFAULT 4294967295,         -- all ones: not known
+    hw_id UInt8,
+    version Nullable(Float32),
+    sequence UInt64,
+    `index` UInt16,
+    events Array(LowCardinality(String)),
+    dropped Bool,
+    congested Bool,
+    tracked Bool,
+    drop_reason Nullable(UInt8),
+    drop_reason_name LowCardinality(String),
+    suppressed Nullable(UInt32),
+    lost Nullable(UInt32),
+    drops Nullable(UInt32),
+    flow_packets Nullable(UInt64),
+    flow_bytes Nullable(UInt64),
+    event_node Nullable(UInt32),
+    reference Nullable(UInt32),
+    value Nullable(UInt32),
+    flow String,                               -- empty: not known
+    source Nullable(IPv6),
+    destination Nullable(IPv6),
+    source_port Nullable(UInt16),
+    destination_port Nullable(UInt16),
+    protocol Nullable(UInt8),
+    dscp Nullable(UInt8),
+    vlan Array(UInt16),
+    tcp_flags Nullable(UInt8),
+    length Nullable(UInt32),
+    source_mac LowCardinality(String),
+    destination_mac LowCardinality(String),
+    device_id LowCardinality(String),
+    path LowCardinality(String),               -- empty: not known
+    hop_count Nullable(UInt16),
+    hops Array(Tuple(                          -- the source's first
+        node_id Nullable(UInt32),
+        ingress Nullable(UInt32),
+        egress Nullable(UInt32),
+        ingress2 Nullable(UInt32),
+        egress2 Nullable(UInt32),
+        latency_ns Nullable(UInt32),
+        queue Nullable(UInt8),
+        occupancy Nullable(UInt32),
+        ingress_time Nullable(DateTime64(9, 'UTC')),
+        egress_time Nullable(DateTime64(9, 'UTC')),
+        tx_utilization Nullable(UInt32))),
+    latency_ns Nullable(UInt64),
+    links Array(Tuple(`from` UInt32, `to` UInt32, latency_ns UInt64)),
+    max_hop Nullable(UInt32),
+    flags Array(LowCardinality(String)),
+    sink Tuple(
+        ingress Nullable(UInt16),
+        egress Nullable(UInt16),
+        latency_ns Nullable(UInt32),
+        queue Nullable(UInt8),
+        occupancy Nullable(UInt32)),
+    first Nullable(UInt64),
+    last Nullable(UInt64),
+    count Nullable(UInt64),
+    stats Tuple(
+        received Nullable(UInt64),
+        lost Nullable(UInt64),
+        late Nullable(UInt64),
+        undecodable Nullable(UInt64))
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY toDate(time)
+ORDER BY (node_id, toStartOfMinute(time), flow, id)
+TTL toDateTime(time) + INTERVAL 7 DAY
+SETTINGS non_replicated_deduplication_window = 1000;
+
+-- Hop latency: by node and the interface that packets leave it by.
+CREATE TABLE IF NOT EXISTS int.hops
+(
+    minute DateTime('UTC'),
+    node UInt32,
+    egress UInt32,                             -- 4294967295: not known
+    latency AggregateFunction(quantilesTDigest(0.5, 0.9, 0.99), UInt32),
+    latency_max SimpleAggregateFunction(max, UInt32),
+    reports SimpleAggregateFunction(sum, UInt64)
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (node, egress, minute)
+TTL minute + INTERVAL 90 DAY;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS int.hops_mv TO int.hops AS
+SELECT
+    toStartOfMinute(toDateTime(time, 'UTC')) AS minute,
+    assumeNotNull(hop.node_id) AS node,
+    ifNull(hop.egress, 4294967295) AS egress,
+    quantilesTDigestState(0.5, 0.9, 0.99)(assumeNotNull(hop.latency_ns)) AS latency,
+    max(assumeNotNull(hop.latency_ns)) AS latency_max,
+    count() AS reports
+FROM int.reports ARRAY JOIN hops AS hop
+WHERE type = 'report' AND isNotNull(hop.node_id) AND isNotNull(hop.latency_ns)
+GROUP BY minute, node, egress;
+
+-- Link latency: from one node to the next.
+CREATE TABLE IF NOT EXISTS int.links
+(
+    minute DateTime('UTC'),
+    from_node UInt32,
+    to_node UInt32,
+    latency AggregateFunction(quantilesTDigest(0.5, 0.9, 0.99), UInt64),
+    latency_max SimpleAggregateFunction(max, UInt64),
+    reports SimpleAggregateFunction(sum, UInt64)
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (from_node, to_node, minute)
+TTL minute + INTERVAL 90 DAY;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS int.links_mv TO int.links AS
+SELECT
+    toStartOfMinute(toDateTime(time, 'UTC')) AS minute,
+    link.from AS from_node,
+    link.to AS to_node,
+    quantilesTDigestState(0.5, 0.9, 0.99)(link.latency_ns) AS latency,
+    max(link.latency_ns) AS latency_max,
+    count() AS reports
+FROM int.reports ARRAY JOIN links AS link
+WHERE type = 'report'
+GROUP BY minute, from_node, to_node;
+
+-- Queues: how long they were, and how many flows passed them.
+CREATE TABLE IF NOT EXISTS int.queues
+(
+    minute DateTime('UTC'),
+    node UInt32,
+    egress UInt32,                             -- 4294967295: not known
+    queue UInt8,
+    occupancy AggregateFunction(quantilesTDigest(0.5, 0.9, 0.99), UInt32),
+    occupancy_max SimpleAggregateFunction(max, UInt32),
+    congested SimpleAggregateFunction(sum, UInt64),
+    flows AggregateFunction(uniq, String),
+    reports SimpleAggregateFunction(sum, UInt64)
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (node, egress, queue, minute)
+TTL minute + INTERVAL 90 DAY;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS int.queues_mv TO int.queues AS
+SELECT
+    toStartOfMinute(toDateTime(time, 'UTC')) AS minute,
+    assumeNotNull(hop.node_id) AS node,
+    ifNull(hop.egress, 4294967295) AS egress,
+    ifNull(hop.queue, 0) AS queue,
+    quantilesTDigestState(0.5, 0.9, 0.99)(assumeNotNull(hop.occupancy)) AS occupancy,
+    max(assumeNotNull(hop.occupancy)) AS occupancy_max,
+    sum(toUInt64(congested)) AS congested,
+    uniqState(flow) AS flows,
+    count() AS reports
+FROM int.reports ARRAY JOIN hops AS hop
+WHERE type = 'report' AND isNotNull(hop.node_id) AND isNotNull(hop.occupancy)
+GROUP BY minute, node, egress, queue;
+
+-- Paths: what they consist of, when they were seen, and by how many flows.
+CREATE TABLE IF NOT EXISTS int.paths
+(
+    day Date,
+    path LowCardinality(String),
+    nodes SimpleAggregateFunction(any, Array(UInt32)),         -- the source's first
+    ingress SimpleAggregateFunction(any, Array(UInt32)),
+    egress SimpleAggregateFunction(any, Array(UInt32)),
+    first_seen SimpleAggregateFunction(min, DateTime64(9, 'UTC')),
+    last_seen SimpleAggregateFunction(max, DateTime64(9, 'UTC')),
+    latency AggregateFunction(quantilesTDigest(0.5, 0.9, 0.99), UInt64),
+    flows AggregateFunction(uniq, String),
+    reports SimpleAggregateFunction(sum, UInt64)
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (path, day)
+TTL day + INTERVAL 1 YEAR;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS int.paths_mv TO int.paths AS
+SELECT
+    toDate(time) AS day,
+    path,
+    any(arrayMap(h -> ifNull(h.node_id, 4294967295), hops)) AS nodes,
+    any(arrayMap(h -> ifNull(h.ingress, 4294967295), hops)) AS ingress,
+    any(arrayMap(h -> ifNull(h.egress, 4294967295), hops)) AS egress,
+    min(time) AS first_seen,
+    max(time) AS last_seen,
+    quantilesTDigestStateIf(0.5, 0.9, 0.99)(ifNull(latency_ns, 0), isNotNull(latency_ns)) AS latency,
+    uniqState(flow) AS flows,
+    count() AS reports
+FROM int.reports
+WHERE type = 'report' AND path != ''
+GROUP BY day, path;
+
+-- Streams of report packets: what came and what did not, exactly. A record that was stored
+-- twice is one row after FINAL.
+CREATE TABLE IF NOT EXISTS int.streams
+(
+    time DateTime('UTC'),
+    id String,
+    exporter Nullable(IPv6),
+    node UInt32,
+    hw_id UInt8,
+    received UInt64,
+    lost UInt64,
+    late UInt64,
+    undecodable UInt64
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (node, hw_id, time, id)
+TTL time + INTERVAL 1 YEAR;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS int.streams_mv TO int.streams AS
+SELECT
+    toDateTime(time, 'UTC') AS time, id, exporter, node_id AS node, hw_id,
+    ifNull(stats.received, 0) AS received, ifNull(stats.lost, 0) AS lost,
+    ifNull(stats.late, 0) AS late, ifNull(stats.undecodable, 0) AS undecodable
+FROM int.reports
+WHERE type = 'stats';
+
+-- Report packets that never came, range by range.
+CREATE TABLE IF NOT EXISTS int.gaps
+(
+    time DateTime('UTC'),
+    id String,
+    exporter Nullable(IPv6),
+    node UInt32,
+    hw_id UInt8,
+    first UInt64,
+    last UInt64,
+    count UInt64
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (node, hw_id, id)
+TTL time + INTERVAL 1 YEAR;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS int.gaps_mv TO int.gaps AS
+SELECT
+    toDateTime(time, 'UTC') AS time, id, exporter, node_id AS node, hw_id,
+    ifNull(first, 0) AS first, ifNull(last, 0) AS last, ifNull(count, 0) AS count
+FROM int.reports
+WHERE type = 'gap';
+
+-- Streams per minute.
+CREATE VIEW IF NOT EXISTS int.streams_per_minute AS
+SELECT
+    toStartOfMinute(time) AS minute, exporter, node, hw_id,
+    sum(s.received) AS received, sum(s.lost) AS lost, sum(s.late) AS late, sum(s.undecodable) AS undecodable
+FROM int.streams AS s FINAL
+GROUP BY minute, exporter, node, hw_id;

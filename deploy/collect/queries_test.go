@@ -1,0 +1,231 @@
+//go:build engines
+
+package collect
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/engine/inthdr"
+	"intsink/engine/report"
+	"intsink/exporters/record"
+)
+
+// network is what two sinks (nodes 1 and 2) tell of a network: records as JSON.
+type network struct {
+	now      time.Time // a whole minute
+	records  []byte
+	all      []*record.Record
+	sequence [3]uint64
+}
+
+const everyHop = record.HopNode | record.HopIngress | record.HopEgress | record.HopLatency | record.HopQueue | record.HopOccupancy
+
+// hop is one of node with egress interface 2.
+func hop(node, latency, occupancy uint32) record.Hop {
+	return record.Hop{Known: everyHop, NodeID: node, Ingress: 1, Egress: 2, LatencyNs: latency, Queue: 5, Occupancy: occupancy}
+}
+
+// report adds one of a flow from 10.0.0.n, by sink, so long ago.
+func (n *network) report(sink uint32, flow byte, ago time.Duration, events string, edit func(r *record.Record), hops ...record.Hop) {
+	r := &record.Record{
+		Known: record.KnownNode | record.KnownEvents | record.KnownExplanation | record.KnownAddresses | record.KnownPorts | record.KnownHopCount | record.KnownPath | record.KnownLatency,
+		Time:  n.now.Add(-ago).UnixNano(), Exporter: netip.MustParseAddr("192.0.2.1"), Version: record.Version20,
+		NodeID: sink, Start: 1, Sequence: n.sequence[sink], Tracked: true, Protocol: 6,
+		Source: netip.AddrFrom4([4]byte{10, 0, 0, flow}), Destination: netip.MustParseAddr("10.1.0.1"), SourcePort: 1024, DestinationPort: 80, Length: 1500,
+		Hops: hops, HopCount: uint16(len(hops)),
+	}
+	n.sequence[sink]++
+	r.Received = r.Time
+	id := inthdr.StartOfPath
+	for i := range hops {
+		id = id.Via(hops[i].NodeID, 1, 2, 0)
+		r.LatencyNs += uint64(hops[i].LatencyNs)
+	}
+	r.Path = uint64(id)
+	for bit, name := range report.EventNames {
+		if name == events {
+			r.Events |= 1 << bit
+		}
+	}
+	if edit != nil {
+		edit(r)
+	}
+	n.add(r)
+}
+
+func (n *network) add(r *record.Record) {
+	n.records = append(record.AppendJSON(n.records, r), '\n')
+	kept := *r
+	n.all = append(n.all, &kept)
+}
+
+// lose makes packets of a sink's stream, which the collector says with a gap, its stats
+// with their number.
+func (n *network) lose(sink uint32, packets uint64, ago time.Duration) {
+	at := n.now.Add(-ago).UnixNano()
+	r := &record.Record{
+		Type: record.Gap, Known: record.KnownNode, Time: at, Received: at, Exporter: netip.MustParseAddr("192.0.2.1"), NodeID: sink, Start: 1, Version: record.Version20,
+		First: n.sequence[sink], Last: n.sequence[sink] + packets - 1, Count: packets,
+	}
+	n.sequence[sink] += packets
+	n.add(r)
+	r.Type, r.Stats = record.Stats, record.StreamStats{Received: 1000 - packets, Lost: packets}
+	n.add(r)
+}
+
+// day is a day of that network: a path that changes, a queue that two flows fill, a link
+// that becomes slower, lost report packets, drops.
+func day(now time.Time) *network {
+	n := &network{now: now}
+	link := func(ns uint64) func(r *record.Record) {
+		return func(r *record.Record) {
+			r.Links = append(r.Links, record.Link{From: 11, To: 12, LatencyNs: ns}, record.Link{From: 12, To: 13, LatencyNs: 500})
+		}
+	}
+	bytes := func(b uint64) func(r *record.Record) { return func(r *record.Record) { r.FlowBytes = b } }
+	for i := range 20 {
+		n.report(1, 9, 24*time.Hour+time.Duration(i)*time.Minute, "sample", link(1000+uint64(i)))
+	}
+	n.report(1, 1, 50*time.Minute, "new_flow", nil, hop(11, 100, 1), hop(12, 100, 1))
+	n.report(2, 1, 49*time.Minute, "new_flow", nil, hop(21, 100, 1))
+	n.report(1, 1, 40*time.Minute, "path_change", nil, hop(11, 100, 1), hop(13, 200, 1))
+	n.lose(1, 3, 39*time.Minute)
+	// Node 12, interface 2, queue 5: long from 20 to 18 minutes ago.
+	for _, f := range []byte{2, 3, 4} {
+		n.report(1, f, 22*time.Minute, "sample", bytes(1000), hop(12, 1000, 10))
+	}
+	n.report(1, 2, 20*time.Minute, "congestion", bytes(2000), hop(12, 90_000, 900))
+	n.report(1, 2, 18*time.Minute-time.Second, "sample", bytes(900_000), hop(12, 2000, 20)) // over
+	n.report(1, 2, 19*time.Minute, "congestion", func(r *record.Record) { r.FlowBytes, r.Congested = 700_000, true }, hop(12, 95_000, 950))
+	n.report(1, 3, 19*time.Minute, "congestion", bytes(251_000), hop(12, 91_000, 910))
+	n.report(1, 4, 19*time.Minute, "hop_latency", bytes(1500), hop(12, 93_000, 930))
+	for i := range 20 {
+		n.report(1, 9, time.Duration(10+i)*time.Minute, "sample", link(4000+uint64(i)))
+	}
+	n.report(2, 7, 5*time.Minute, "drop", func(r *record.Record) {
+		r.Dropped, r.Drops, r.DropReason = true, 41, 51
+		r.Known |= record.KnownDropReason
+	})
+	n.lose(2, 1, 5*time.Minute)
+	n.report(1, 9, time.Minute, "sample", nil)
+	n.report(2, 9, time.Minute, "sample", nil)
+	return n
+}
+
+var blocks = regexp.MustCompile("(?s)```sql\n-- ([a-z_]+)\n(.*?)```")
+
+// documented are the queries of docs/queries.md by their names.
+func documented(t *testing.T) map[string]string {
+	t.Helper()
+	b, err := os.ReadFile("../../docs/queries.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, m := range blocks.FindAllStringSubmatch(string(b), -1) {
+		all[m[1]] = m[2]
+	}
+	if len(all) != strings.Count(string(b), "```sql") {
+		t.Fatal("a block of SQL in docs/queries.md has no name: its first line is a comment with one")
+	}
+	return all
+}
+
+// TestQueries runs every query of docs/queries.md on that day, of which each record is
+// stored twice.
+func TestQueries(t *testing.T) {
+	c := startClickHouse(t)
+	c.runFile("clickhouse.sql")
+	now := time.Now().UTC().Truncate(time.Minute)
+	n := day(now)
+	c.must("SYSTEM STOP MERGES") // what is there twice stays so
+	c.insert(n.records)
+	c.must("INSERT INTO int.reports SELECT * REPLACE (received + INTERVAL 1 SECOND AS received) FROM int.reports WHERE type != 'report'")
+	at := func(ago time.Duration, layout string) string { return now.Add(-ago).Format(layout) }
+	const long, short, stamp = "2006-01-02 15:04:05.000000000", "2006-01-02 15:04:05", "2006-01-02 15:04:05.000"
+	flow := func(n int) string { return fmt.Sprintf("tcp:10.0.0.%d:1024-10.1.0.1:80", n) }
+	path := func(nodes ...uint32) string {
+		id := inthdr.StartOfPath
+		for _, n := range nodes {
+			id = id.Via(n, 1, 2, 0)
+		}
+		return fmt.Sprintf("%016x", uint64(id))
+	}
+	queries := documented(t)
+	for _, q := range []struct {
+		name   string
+		params string // SET statements
+		want   string // rows; empty objects stand for any row
+	}{
+		{"flow_path", "SET param_flow = '" + flow(1) + "'",
+			`{"sink":1,"path":"` + path(11, 12) + `","hops":[[11,1,2],[12,1,2]],"first_seen":"` + at(50*time.Minute, long) + `","last_seen":"` + at(50*time.Minute, long) + `","reports":1,"latency_p99":200}
+			{"sink":2,"path":"` + path(21) + `","hops":[[21,1,2]],"first_seen":"` + at(49*time.Minute, long) + `","last_seen":"` + at(49*time.Minute, long) + `","reports":1,"latency_p99":100}
+			{"sink":1,"path":"` + path(11, 13) + `","hops":[[11,1,2],[13,1,2]],"first_seen":"` + at(40*time.Minute, long) + `","last_seen":"` + at(40*time.Minute, long) + `","reports":1,"latency_p99":300}`},
+		{"flow_changes", "SET param_flow = '" + flow(1) + "'",
+			`{"time":"` + at(50*time.Minute, long) + `","sink":1,"events":["new_flow"],"path":"` + path(11, 12) + `","nodes":[11,12],"latency_ns":200,"event_node":null,"reference":null,"value":null}
+			{"time":"` + at(49*time.Minute, long) + `","sink":2,"events":["new_flow"],"path":"` + path(21) + `","nodes":[21],"latency_ns":100,"event_node":null,"reference":null,"value":null}
+			{"time":"` + at(40*time.Minute, long) + `","sink":1,"events":["path_change"],"path":"` + path(11, 13) + `","nodes":[11,13],"latency_ns":300,"event_node":null,"reference":null,"value":null}`},
+		{"queue_episodes", "SET param_raise = 100",
+			`{"node":12,"egress":2,"queue":5,"first":"` + at(50*time.Minute, short) + `","last":"` + at(18*time.Minute, short) + `","occupancy":950,"flows":4}`},
+		{"culprits_and_victims", "SET param_node = 12; SET param_egress = 2; SET param_queue = 5; SET param_from = '" + at(20*time.Minute, stamp) + "'; SET param_to = '" + at(18*time.Minute, stamp) + "'",
+			`{"flow":"` + flow(2) + `","reports":2,"bytes":699000,"share":0.736,"latency_during":95000,"latency_before":1000,"role":"culprit"}
+			{"flow":"` + flow(3) + `","reports":1,"bytes":250000,"share":0.263,"latency_during":91000,"latency_before":1000,"role":"culprit"}
+			{"flow":"` + flow(4) + `","reports":1,"bytes":500,"share":0.001,"latency_during":93000,"latency_before":1000,"role":"victim"}`},
+		{"links_slower", "", `{"from_node":11,"to_node":12,"p99_ns":4019,"yesterday_ns":1019,"reports":20}`},
+		{"slowest_nodes", "", `{"node":12,"egress":2,"p50_p90_p99":[2000,95000,95000],"maximum":95000,"reports":9}
+			{} {} {}`},
+		{"reports_lost", "", `{"node":1,"hw_id":0,"exporter":"::ffff:192.0.2.1","packets":3,"ranges":1,"first":"` + at(39*time.Minute, short) + `","last":"` + at(39*time.Minute, short) + `"}
+			{"node":2,"hw_id":0,"exporter":"::ffff:192.0.2.1","packets":1,"ranges":1,"first":"` + at(5*time.Minute, short) + `","last":"` + at(5*time.Minute, short) + `"}`},
+		{"reports_missing", "", `{"node":1,"hw_id":0,"stream":"1","packets":3} {"node":2,"hw_id":0,"stream":"1","packets":1}`},
+		{"loss_per_minute", "", `{"minute":"` + at(39*time.Minute, short) + `","node":1,"received":997,"lost":3,"ratio":0.003}
+			{"minute":"` + at(5*time.Minute, short) + `","node":2,"received":999,"lost":1,"ratio":0.001}`},
+		{"drops", "", `{"node":2,"drop_reason":51,"name":"traffic_manager","flows":1,"packets":41,"last_seen":"` + at(5*time.Minute, long) + `"}`},
+	} {
+		t.Run(q.name, func(t *testing.T) {
+			c.t = t
+			for _, set := range strings.Split(q.params, "; ") {
+				if set != "" {
+					c.must(set)
+				}
+			}
+			sql, ok := queries[q.name]
+			if !ok {
+				t.Fatal("docs/queries.md has no query of that name")
+			}
+			delete(queries, q.name)
+			got, want := rows(t, c.must(sql)), rows(t, q.want)
+			for i := range min(len(got), len(want)) {
+				if len(want[i]) == 0 {
+					want[i] = got[i]
+				}
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("rows\n%s\nwant\n%s", c.must(sql), q.want)
+			}
+		})
+	}
+	for name := range queries {
+		t.Errorf("the query %s of docs/queries.md is not tested", name)
+	}
+}
+
+// rows are JSON objects one behind the other.
+func rows(t *testing.T, text string) (all []map[string]any) {
+	t.Helper()
+	for d := json.NewDecoder(strings.NewReader(text)); d.More(); {
+		var row map[string]any
+		if err := d.Decode(&row); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		all = append(all, row)
+	}
+	return all
+}
