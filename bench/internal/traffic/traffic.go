@@ -6,7 +6,6 @@ package traffic
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/netip"
 
 	"intsink/engine/intgen"
 )
@@ -18,6 +17,7 @@ const (
 	UDP      Encap = "udp"       // behind UDP's header, told by its destination port (NPT 1)
 	NPT2     Encap = "npt2"      // behind a UDP header of its own (NPT 2)
 	DSCP     Encap = "dscp"      // behind the original L4 header, told by DSCP
+	Probe    Encap = "probe"     // behind the original L4 header and a probe marker
 	GRE      Encap = "gre"       // behind GRE's header
 	VXLANGPE Encap = "vxlan-gpe" // behind VXLAN-GPE's header
 	Geneve   Encap = "geneve"    // in a Geneve option
@@ -27,6 +27,7 @@ const (
 const (
 	UDPPort           = 5000
 	DSCPValue         = 23
+	ProbeMarker       = 0x0123456789abcdef
 	GREProtocol       = 0x88b6
 	GPEPort           = 4790
 	GPENextProtocol   = 0x82
@@ -34,102 +35,118 @@ const (
 	GeneveOptionClass = 0x0103
 )
 
+// Headers are those of a frame, INT's place among them.
+type Headers struct {
+	Encap Encap
+	TCP   bool // the original is TCP, else UDP
+	IPv6  bool
+	Tags  int // VLAN tags: 0, 1 or 2 (QinQ)
+}
+
 // Spec describes traffic. It is comparable: equal specs make equal frames.
 type Spec struct {
-	Encap  Encap
-	TCP    bool // the original is TCP, else UDP
-	IPv6   bool
+	Headers
+	// Mix is how many entries of Mixed flows draw their headers from, at random; 0: all
+	// have those above.
+	Mix    int
 	Flows  int
-	Frames int // of the whole capture; flows take turns
-	Hops   int // 20 bytes each
-	Size   int // of each frame; headers and INT alone may need more
+	Frames int  // of the whole capture; flows take turns
+	Hops   int  // 20 bytes each, 36 with Stamps
+	Stamps bool // hops carry both timestamps
+	Busy   int  // of so many flows one leaves the last hop by an interface with TxUtilization BusyTx; 0: none
+	Size   int  // of each frame; headers and INT alone may need more
+}
+
+// TxUtilization of interfaces.
+const (
+	CalmTx = 20
+	BusyTx = 95
+)
+
+// Mixed are the headers of mixed traffic, the usual ones first.
+var Mixed = [...]Headers{
+	{Encap: DSCP},
+	{Encap: DSCP, TCP: true},
+	{Encap: DSCP, IPv6: true},
+	{Encap: DSCP, Tags: 1},
+	{Encap: DSCP, TCP: true, IPv6: true},
+	{Encap: DSCP, TCP: true, Tags: 2},
+	{Encap: NPT2, TCP: true},
+	{Encap: Probe},
 }
 
 // Reference is the input of the headline ratio: INT-MD over UDP, three hops.
 func Reference() Spec {
-	return Spec{Encap: UDP, Flows: 1000, Frames: 1000, Hops: 3, Size: 138}
+	return Spec{Headers: Headers{Encap: UDP}, Flows: 1000, Frames: 1000, Hops: 3, Size: 138}
 }
 
 // Maker makes the frames of a Spec, in order.
 type Maker struct {
-	spec    Spec
-	source  intgen.Source
-	tunnel  *intgen.Tunnel
-	payload int
-	random  *rand.Rand
-	hops    []intgen.Hop
+	spec   Spec
+	shapes []shape // one or, of mixed traffic, as many as Mix
+	random *rand.Rand
+	hops   []intgen.Hop
 }
 
-// New finds the payload that makes frames as long as asked, or the shortest.
+// New finds the payloads that make frames as long as asked, or the shortest.
 func New(s Spec) (*Maker, error) {
 	if s.Flows < 1 || s.Flows > 1<<24 || s.Frames < 1 || s.Hops < 1 || s.Hops > 12 {
 		return nil, fmt.Errorf("traffic: %+v: flows 1 to 16777216, frames at least 1, hops 1 to 12", s)
 	}
-	m := &Maker{
-		spec: s, random: rand.New(rand.NewPCG(1, 0)), hops: make([]intgen.Hop, s.Hops),
-		source: intgen.Source{
-			UDPPort: UDPPort, DSCP: DSCPValue, Mask: 0x3f, GREProtocol: GREProtocol,
-			Bitmap: intgen.DefaultBitmap, MaxHops: 12 + s.Hops,
-		},
+	if s.Mix < 0 || s.Mix > len(Mixed) {
+		return nil, fmt.Errorf("traffic: %+v: a mix of 0 to %d headers", s, len(Mixed))
 	}
-	if err := m.encapsulate(); err != nil {
-		return nil, err
+	m := &Maker{spec: s, random: rand.New(rand.NewPCG(1, 0)), hops: make([]intgen.Hop, s.Hops)}
+	headers := Mixed[:s.Mix]
+	if s.Mix == 0 {
+		headers = []Headers{s.Headers}
 	}
-	_, empty, err := m.Frame(0)
-	if err != nil {
-		return nil, err
+	for _, h := range headers {
+		sh, err := newShape(h, &s)
+		if err != nil {
+			return nil, err
+		}
+		m.fillHops(0, 0)
+		if err := sh.pad(m.hops, s.Size); err != nil {
+			return nil, err
+		}
+		m.shapes = append(m.shapes, sh)
 	}
-	m.payload = max(0, s.Size-len(empty))
 	m.random = rand.New(rand.NewPCG(1, 0))
 	return m, nil
-}
-
-func (m *Maker) encapsulate() error {
-	tunnel := func(e intgen.Encap) {
-		m.tunnel = &intgen.Tunnel{
-			Encap: e, SrcMAC: intgen.SourceMAC, DstMAC: intgen.DestinationMAC, VNI: 7, Ethernet: e != intgen.OverGRE,
-			Src: netip.MustParseAddr("192.0.2.1"), Dst: netip.MustParseAddr("198.51.100.1"),
-		}
-	}
-	switch m.spec.Encap {
-	case UDP:
-		m.source.Marking = intgen.ByPort
-	case NPT2:
-		m.source.Marking = intgen.ByNewUDP
-	case DSCP:
-		m.source.Marking = intgen.ByDSCP
-	case GRE:
-		m.source.Marking = intgen.ByGRE
-		tunnel(intgen.OverGRE)
-	case VXLANGPE:
-		m.source.Marking = intgen.ByVXLANGPE
-		tunnel(intgen.VXLANGPE)
-	case Geneve:
-		m.source.Marking = intgen.ByGeneve
-		tunnel(intgen.Geneve)
-	default:
-		return fmt.Errorf("traffic: no encapsulation %q", m.spec.Encap)
-	}
-	return nil
 }
 
 // Frame is the i-th frame, and the original that a sink must give back. Calls are
 // in order, from 0.
 func (m *Maker) Frame(i int) (original, frame []byte, err error) {
-	original = intgen.NthFlow(i%m.spec.Flows, m.spec.TCP, m.spec.IPv6).Frame(m.payload, uint32(i))
-	if m.tunnel != nil {
-		if original, err = m.tunnel.Wrap(original); err != nil {
-			return nil, nil, err
-		}
+	flow := i % m.spec.Flows
+	sh := &m.shapes[0]
+	if n := uint64(len(m.shapes)); n > 1 {
+		sh = &m.shapes[rand.NewPCG(uint64(flow), 1).Uint64()%n]
 	}
-	for h := range m.hops {
-		// Jitter stays below what any event calls a change. The newest hop is first.
-		m.hops[h] = intgen.Hop{
-			NodeID: uint32(100 + len(m.hops) - h), Ingress: 1, Egress: 2,
-			LatencyNs: uint32(10_000 + m.random.IntN(2000)),
-			QueueID:   1, QueueOccupancy: uint32(m.random.IntN(100)), TxUtilization: 20,
+	m.fillHops(i, flow)
+	return sh.frame(flow, i, m.hops)
+}
+
+// fillHops sets what the hops of the i-th frame say. Jitter stays below what any
+// event calls a change. The newest hop is first.
+func (m *Maker) fillHops(i, flow int) {
+	// The source's clock; timestamps are of use between hops only, as captures are
+	// played again and again.
+	at := uint64(1_700_000_000e9) + uint64(i)*1000
+	for h := len(m.hops) - 1; h >= 0; h-- {
+		latency := uint32(10_000 + m.random.IntN(2000))
+		hop := intgen.Hop{
+			NodeID: uint32(100 + len(m.hops) - h), Ingress: 1, Egress: 2, LatencyNs: latency,
+			QueueID: 1, QueueOccupancy: uint32(m.random.IntN(100)), TxUtilization: CalmTx,
 		}
+		if m.spec.Stamps {
+			hop.IngressTimestamp, hop.EgressTimestamp = at, at+uint64(latency)
+			at = hop.EgressTimestamp + 5000 + uint64(i%7)*100
+		}
+		if h == 0 && m.spec.Busy > 0 && flow%m.spec.Busy == 0 {
+			hop.Egress, hop.TxUtilization = 3, BusyTx
+		}
+		m.hops[h] = hop
 	}
-	frame, err = m.source.Insert(original, m.hops)
-	return original, frame, err
 }
