@@ -101,7 +101,7 @@ func (w *Worker) detectOne(p *linkState, b *burst, j int) event.Set {
 	if flow.Watch == watch.None {
 		return 0
 	}
-	o := w.observation
+	o := w.scratch.observation
 	o.Frame, o.Info, o.FlowHash = f, info, b.fast.Hashes[j]
 	o.Common, o.Layout = info.Common, w.locator.Layout(info)
 	o.Sequence, o.SequenceBits = w.locator.Sequence(f, info)

@@ -4,9 +4,10 @@
 //
 //	worker.go     the worker, a poll, what happens to a burst, a tick
 //	burst.go      a burst, and in which stage each of its fields is valid
-//	parse.go      where headers and INT stand; matchheaders.go for headers that are known
-//	lookup.go     the flow of each packet
-//	detect.go     which packets are reported; passunchanged.go for those that are not
+//	package fast  headers that are known, their flows, packets that give no event: most of them
+//	parse.go      where headers and INT stand in the others
+//	lookup.go     their flows
+//	detect.go     which packets are reported
 //	report.go     what is said of a packet; reporter.go, individual.go and run.go build it,
 //	              outbox.go puts it into report packets, budget.go says how many
 //	strip.go      INT goes

@@ -46,7 +46,7 @@ func (w *Worker) innerOf(b *burst, i uint8) (report.InType, []byte) {
 func (w *Worker) bytesOf(m *mbuf.Mbuf, from, to int) []byte {
 	f := m.Bytes()
 	if to > len(f) && len(f) < m.PktLen() {
-		f = m.AppendTo(w.fragment[:0], min(to, len(w.fragment)))
+		f = m.AppendTo(w.scratch.fragment[:0], min(to, len(w.scratch.fragment)))
 	}
 	to = min(to, len(f))
 	return f[min(from, to):to]

@@ -12,7 +12,7 @@ import (
 // run, and returns the others. The run is empty where the fragment of the first packet
 // goes beyond its first buffer.
 func (w *Worker) gather(b *burst, left uint64) (rest uint64) {
-	r, j := &w.run, bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)
+	r, j := &w.scratch.run, bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)
 	first := &b.info[b.fast.At[j]&(mbuf.MaxBurst-1)]
 	r.n, r.set, r.info, r.hashes = 0, b.events[j], first, &b.fast.Hashes
 	alike := shared{set: r.set, watch: b.watch[j], domain: first.DomainID}

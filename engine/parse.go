@@ -108,8 +108,8 @@ func (w *Worker) store(b *burst, j uint8, f []byte) (stored bool) {
 
 // strippedCopy is what a packet is without INT; left: it may have INT inside still.
 func (w *Worker) strippedCopy(f []byte, pktLen int, l *packet.Layers, info *inthdr.Info, o *inthdr.Outers) (want []byte, left bool) {
-	want = append(w.copied[:0], f...)
-	w.copied = want
+	want = append(w.scratch.copied[:0], f...)
+	w.scratch.copied = want
 	n := strip.Strip(want, l, info, o)
 	if want = want[n:]; !w.locator.Encloses(f, l, info) {
 		return want, false
@@ -120,9 +120,9 @@ func (w *Worker) strippedCopy(f []byte, pktLen int, l *packet.Layers, info *inth
 		return want, true
 	}
 	if info.Marking == inthdr.ByGRE && info.Inserted {
-		return want, w.locator.Find(want, &layers, &inside, &w.outers) != inthdr.NotINT
+		return want, w.locator.Find(want, &layers, &inside, &w.scratch.outers) != inthdr.NotINT
 	}
-	return want, w.locator.LocateInside(want, &layers, &inside, &w.outers) != inthdr.NotINT
+	return want, w.locator.LocateInside(want, &layers, &inside, &w.scratch.outers) != inthdr.NotINT
 }
 
 // pullupLen is how much of a chained packet is made contiguous when its first

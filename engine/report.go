@@ -25,8 +25,8 @@ func (w *Worker) report(p *linkState, b *burst) {
 		j := bits.TrailingZeros64(left)
 		info, collectors := &b.info[b.fast.At[j]], w.rules.Watches[b.watch[j]].Collectors
 		if info.Type == inthdr.MD && collectors&x.perReport == 0 && x.hasTemplate(info) {
-			if rest := w.gather(b, left); w.run.n > 0 {
-				x.together(&w.run, collectors, b.now)
+			if rest := w.gather(b, left); w.scratch.run.n > 0 {
+				x.together(&w.scratch.run, collectors, b.now)
 				left = rest
 				continue
 			}

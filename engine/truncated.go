@@ -18,7 +18,7 @@ const (
 //go:noinline
 func (w *Worker) truncatedINT(b *burst, i int) bool {
 	pktLen, l := b.vec[i].PktLen(), &b.layers[i]
-	f := w.truncated[:copy(w.truncated[:], b.vec[i].Bytes())]
+	f := w.scratch.truncated[:copy(w.scratch.truncated[:], b.vec[i].Bytes())]
 	at, left := int(l.L3), pktLen-int(l.L3)
 	if len(f) < leastIP || at+6 > len(f) || left > packet.MaxFrame {
 		return false

@@ -53,17 +53,12 @@ type Worker struct {
 	burst      *burst
 	fast       *fast.Path
 
-	observation *event.Observation // of the packet at hand, kept here so that it does not escape
-	truncated   [truncatedLen]byte // scratch of truncatedINT
-	copied      []byte             // a packet that is tried as a template
-	outers      inthdr.Outers      // of it
-	reporter    reporter
-	run         run // scratch of report
+	scratch  scratch
+	reporter reporter
 
 	queries queries
 
 	checksums checksumSample
-	fragment  [fragmentRoom]byte // of a packet whose first buffer has less
 
 	counters Counters
 	pace     pace
@@ -71,6 +66,17 @@ type Worker struct {
 	nextTick int64
 
 	control
+}
+
+// scratch is room for one packet or burst at hand, kept by the worker so that nothing of it
+// escapes. Each field belongs to the function named.
+type scratch struct {
+	observation *event.Observation // detectOne
+	truncated   [truncatedLen]byte // truncatedINT
+	copied      []byte             // strippedCopy: a packet that is tried as a template
+	outers      inthdr.Outers      // strippedCopy
+	run         run                // report
+	fragment    [fragmentRoom]byte // bytesOf: of a packet whose first buffer has less
 }
 
 // NewWorker makes a worker; it allocates everything the worker will ever use.
@@ -84,7 +90,7 @@ func NewWorker(c WorkerConfig) *Worker {
 		watches:         compileWatches(c.Rules),
 		facts:           watch.NewFacts(c.Seed),
 		eventCollectors: eventCollectorsOf(c.Rules),
-		observation:     new(event.Observation),
+		scratch:         scratch{observation: new(event.Observation)},
 		counters:        newCounters(len(c.Links), len(c.Outlets)),
 		control:         control{published: newCounters(len(c.Links), len(c.Outlets))},
 	}

@@ -3,7 +3,9 @@ package repotest
 import (
 	"go/ast"
 	"go/token"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ type names struct {
 	packages map[string]map[string]bool // package name: what it declares
 	members  map[string]map[string]bool // type name: fields and methods
 	open     map[string]bool            // types that embed others: their members are not all known
+	files    map[string]bool            // names of source files, without their folders
 }
 
 func (n *names) add(set map[string]map[string]bool, owner, name string) {
@@ -85,11 +88,13 @@ func receiver(e ast.Expr) string {
 }
 
 var (
-	qualified = regexp.MustCompile(`\b([a-z][a-z0-9]*)\.([A-Z]\w*)\b(?:\.([A-Za-z]\w*)\b)?`)
-	member    = regexp.MustCompile(`(?:^|[^\w.])([A-Z]\w*)\.([A-Za-z]\w*)\b`)
-	example   = regexp.MustCompile(`(?m)^[\t ].*$`) // code in a comment
-	goName    = regexp.MustCompile("`([a-z]+[A-Z][A-Za-z0-9]*|[A-Z][a-z]+[A-Z]\\w*)`")
-	camelWord = regexp.MustCompile(`^[a-z]+[A-Z]\w*$`)
+	qualified  = regexp.MustCompile(`\b([a-z][a-z0-9]*)\.([A-Z]\w*)\b(?:\.([A-Za-z]\w*)\b)?`)
+	member     = regexp.MustCompile(`(?:^|[^\w.])([A-Z]\w*)\.([A-Za-z]\w*)\b`)
+	example    = regexp.MustCompile(`(?m)^[\t ].*$`) // code in a comment
+	goName     = regexp.MustCompile("`([a-z]+[A-Z][A-Za-z0-9]*|[A-Z][a-z]+[A-Z]\\w*)`")
+	codeSpan   = regexp.MustCompile("`([^`\n]+)`")
+	sourceFile = regexp.MustCompile(`\b[a-z][a-z0-9_]*\.go\b`)
+	camelWord  = regexp.MustCompile(`^[a-z]+[A-Z]\w*$`)
 )
 
 // stale are the identifiers that a comment names and nobody declares.
@@ -119,7 +124,7 @@ func (n *names) hasMember(typ, name string) bool {
 // everyName is what the module declares.
 func everyName(t *testing.T) *names {
 	t.Helper()
-	n := &names{packages: map[string]map[string]bool{}, members: map[string]map[string]bool{}, open: map[string]bool{}}
+	n := &names{packages: map[string]map[string]bool{}, members: map[string]map[string]bool{}, open: map[string]bool{}, files: sourceFiles(t)}
 	collect := func(pkg, _ string, _ *token.FileSet, f *ast.File) {
 		name := f.Name.Name
 		if name == "main" {
@@ -132,6 +137,22 @@ func everyName(t *testing.T) *names {
 	forEachFile(t, collect)
 	forEachTest(t, collect)
 	return n
+}
+
+// sourceFiles are the names of all files of code in the repository.
+func sourceFiles(t *testing.T) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			all[d.Name()] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // declared reports whether name is declared anywhere.
@@ -151,6 +172,11 @@ func (n *names) declared(name string) bool {
 func TestDocumentsNameWhatThereIs(t *testing.T) {
 	n := everyName(t)
 	for _, doc := range []string{"ARCHITECTURE.md", "CONTRIBUTING.md"} {
+		for _, m := range codeSpan.FindAllStringSubmatch(read(t, doc), -1) {
+			for _, name := range n.stale(m[1]) {
+				t.Errorf("%s names `%s`, which nothing declares", doc, name)
+			}
+		}
 		for _, m := range goName.FindAllStringSubmatch(read(t, doc), -1) {
 			if !n.declared(m[1]) {
 				t.Errorf("%s names `%s`, which nothing declares", doc, m[1])
@@ -166,6 +192,11 @@ func TestCommentsNameWhatThereIs(t *testing.T) {
 	n := everyName(t)
 	check := func(_, path string, fset *token.FileSet, f *ast.File) {
 		for _, group := range f.Comments {
+			for _, name := range sourceFile.FindAllString(group.Text(), -1) {
+				if !n.files[name] {
+					t.Errorf("%s:%d: the comment names %s, which is no file", path, fset.Position(group.Pos()).Line, name)
+				}
+			}
 			for _, name := range n.stale(example.ReplaceAllString(group.Text(), "")) {
 				t.Errorf("%s:%d: the comment names %s, which nothing declares", path, fset.Position(group.Pos()).Line, name)
 			}
