@@ -135,3 +135,6 @@ func (p *Port) deviceKey() string {
 	name, _, _ := strings.Cut(strings.ToLower(p.Device), ",")
 	return strings.TrimPrefix(name, "0000:")
 }
+
+// IsPCI tells whether the device is a NIC by its PCI address.
+func (p *Port) IsPCI() bool { return pciAddress.MatchString(p.Device) }

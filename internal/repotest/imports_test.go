@@ -41,6 +41,7 @@ var mayImport = []struct {
 	{"cmd/intsink/internal/observe", []string{"cmd/intsink/internal/status", "cmd/intsink/internal/flowapi", "cmd/intsink/internal/ui", "conf", "engine", "engine/...", "exporters", "exporters/port"}},
 	{"cmd/intsink/internal/ui", nil},
 	{"cmd/intsink/internal/status", nil},
+	{"cmd/intsink/internal/doctor", []string{"cmd/internal/cli", "conf"}},
 	{"cmd/intsink/internal/client", []string{"cmd/internal/cli", "conf"}},
 	{"cmd/intsink/internal/top", []string{"cmd/internal/cli", "cmd/intsink/internal/client", "cmd/intsink/internal/status"}},
 	{"cmd/intsink/internal/logging", []string{"conf"}},

@@ -1,0 +1,96 @@
+// Package doctor looks at the machine that a configuration is for, and says what is
+// wrong or slow there, each with the command that mends it. host.go reads sysfs and
+// procfs below a root that tests replace; memory.go, cpu.go, ports.go and collectors.go
+// hold the checks, a function each.
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+
+	"intsink/cmd/internal/cli"
+	"intsink/conf"
+)
+
+// Level says how bad a finding is.
+type Level uint8
+
+const (
+	OK    Level = iota
+	Slow        // the sink works, but not as fast or as steadily as it could
+	Fault       // the sink does not start, or loses packets or reports
+)
+
+// String is the word in front of a finding.
+func (l Level) String() string { return [...]string{"ok", "slow", "FAULT"}[l] }
+
+// Finding is what one check found.
+type Finding struct {
+	Level Level
+	What  string // what was looked at, and how it is
+	Fix   string // a command, "" where nothing is to be done
+}
+
+// Machine is what the checks look at.
+type Machine struct {
+	Root  string                         // of sysfs and procfs: "/", elsewhere in tests
+	Route func(to netip.AddrPort) error  // nil: the kernel has a way to a collector
+	Peer  func(to netip.AddrPort) string // what came back for an empty datagram, "" if nothing
+}
+
+// checks are all that is looked at, in the order in which it is printed.
+var checks = []func(h *host, c *conf.Config) []Finding{
+	hugepages, memlock, transparentHugepages,
+	isolation, siblings, governor, irqbalance, clocksource, instructions,
+	pciDevices, numa, kernelInterfaces,
+	collectors,
+}
+
+// Examine runs every check.
+func Examine(m *Machine, c *conf.Config) (all []Finding) {
+	h := &host{root: m.Root, machine: m}
+	for _, check := range checks {
+		all = append(all, check(h, c)...)
+	}
+	return all
+}
+
+// Run prints what Examine finds, or with fix only the commands. A fault is an error, so
+// that scripts see it.
+func Run(stdout io.Writer, m *Machine, c *conf.Config, fix bool) error {
+	faults := 0
+	var b strings.Builder
+	for _, f := range Examine(m, c) {
+		if f.Level == Fault {
+			faults++
+		}
+		switch {
+		case fix && f.Fix != "":
+			fmt.Fprintf(&b, "# %s\n%s\n", f.What, f.Fix)
+		case !fix:
+			fmt.Fprintf(&b, "%-5s  %s\n", f.Level, f.What)
+			if f.Fix != "" {
+				fmt.Fprintf(&b, "       > %s\n", strings.ReplaceAll(f.Fix, "\n", "\n         "))
+			}
+		}
+	}
+	if _, err := io.WriteString(stdout, b.String()); err != nil {
+		return cli.Failed(err)
+	}
+	if faults > 0 && !fix {
+		return cli.Failed(fmt.Errorf("%s: mend what says FAULT", cli.Count(faults, "fault")))
+	}
+	return nil
+}
+
+func ok(format string, args ...any) Finding { return Finding{OK, fmt.Sprintf(format, args...), ""} }
+
+func slow(fix, format string, args ...any) Finding {
+	return Finding{Slow, fmt.Sprintf(format, args...), fix}
+}
+
+func fault(fix, format string, args ...any) Finding {
+	return Finding{Fault, fmt.Sprintf(format, args...), fix}
+}

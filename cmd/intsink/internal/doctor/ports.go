@@ -1,0 +1,120 @@
+package doctor
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"intsink/conf"
+)
+
+// intRoom is what INT adds to a packet in a usual domain: shim, header and eight hops of
+// 32 bytes, and a new UDP header.
+const intRoom = 4 + 12 + 8*32 + 8
+
+// pciDevices looks at NICs that DPDK drives: are they there, bound to vfio-pci, may they
+// use an IOMMU, and is their slot as wide as they are.
+func pciDevices(h *host, c *conf.Config) (all []Finding) {
+	for i := range c.Ports {
+		p := &c.Ports[i]
+		if !p.IsPCI() {
+			continue
+		}
+		address, _, _ := strings.Cut(strings.ToLower(p.Device), ",")
+		if strings.Count(address, ":") == 1 {
+			address = "0000:" + address
+		}
+		dev := "sys/bus/pci/devices/" + address
+		if !h.exists(dev) {
+			all = append(all, fault("dpdk-devbind.py --status-dev net", "port %q: there is no PCI device %s", p.Name, address))
+			continue
+		}
+		driver := h.link(dev, "driver")
+		switch driver {
+		case "vfio-pci", "mlx5_core", "uio_pci_generic", "igb_uio":
+			all = append(all, ok("port %q: %s has the driver %s", p.Name, address, driver))
+		default:
+			if driver == "" {
+				driver = "none"
+			}
+			all = append(all, fault("modprobe vfio-pci && dpdk-devbind.py --bind=vfio-pci "+address+"    # driverctl set-override "+address+" vfio-pci, for the next boot",
+				"port %q: %s has the driver %s, which DPDK cannot use", p.Name, address, driver))
+		}
+		if driver == "vfio-pci" && h.link(dev, "iommu_group") == "" {
+			all = append(all, slow("add intel_iommu=on (amd_iommu=on) iommu=pt to GRUB_CMDLINE_LINUX, then: update-grub && reboot", "port %q: no IOMMU: the device can write to any memory, and vfio needs more rights", p.Name))
+		}
+		now, max := h.text(dev, "current_link_width"), h.text(dev, "max_link_width")
+		if n, err := strconv.Atoi(now); err == nil && n > 0 {
+			if m, err := strconv.Atoi(max); err == nil && n < m {
+				all = append(all, slow("put the card into a slot with all its lanes", "port %q: %s uses %d of its %d PCIe lanes", p.Name, address, n, m))
+			}
+		}
+	}
+	return all
+}
+
+// numa looks at whether workers stand on the NUMA node of the NICs.
+func numa(h *host, c *conf.Config) (all []Finding) {
+	for i := range c.Ports {
+		p := &c.Ports[i]
+		if !p.IsPCI() {
+			continue
+		}
+		address, _, _ := strings.Cut(strings.ToLower(p.Device), ",")
+		if strings.Count(address, ":") == 1 {
+			address = "0000:" + address
+		}
+		node, found := h.number("sys/bus/pci/devices", address, "numa_node")
+		if !found || node < 0 {
+			continue
+		}
+		near := h.text(fmt.Sprintf("sys/devices/system/node/node%d/cpulist", node))
+		for _, l := range c.DPDK.Lcores {
+			if !cpuList(near)[l] {
+				all = append(all, slow(fmt.Sprintf("take dpdk.lcores from %s", near), "port %q is on NUMA node %d, CPU %d of dpdk.lcores on another: every packet crosses between them", p.Name, node, l))
+				break
+			}
+		}
+	}
+	return all
+}
+
+// kernelInterfaces looks at interfaces of the kernel: are they there and up, is there room
+// for INT on the network side, is the MTU one that an mbuf holds.
+func kernelInterfaces(h *host, c *conf.Config) (all []Finding) {
+	for i := range c.Ports {
+		p := &c.Ports[i]
+		name := p.Interface()
+		if name == "" {
+			continue
+		}
+		dir := "sys/class/net/" + name
+		mtu, found := h.number(dir, "mtu")
+		if !found {
+			all = append(all, fault("ip -br link", "port %q: there is no interface %s", p.Name, name))
+			continue
+		}
+		if h.text(dir, "operstate") == "down" || h.text(dir, "carrier") == "0" {
+			all = append(all, fault("ip link set "+name+" up    # and the cable, or the other side", "port %q: %s has no link", p.Name, name))
+		}
+		network := isNetworkSide(c, p.Name)
+		switch {
+		case mtu+14+8 > c.DPDK.MbufSize:
+			all = append(all, fault(fmt.Sprintf("ip link set %s mtu %d    # or dpdk { mbuf_size = %d }", name, c.DPDK.MbufSize-22, mtu+22), "port %q: frames of %s (MTU %d) do not fit mbufs of %d bytes", p.Name, name, mtu, c.DPDK.MbufSize))
+		case network && mtu < 1500+intRoom:
+			all = append(all, slow(fmt.Sprintf("ip link set %s mtu %d", name, 1500+intRoom), "port %q: the MTU of %s is %d: packets of 1500 bytes with INT of eight hops need %d", p.Name, name, mtu, 1500+intRoom))
+		default:
+			all = append(all, ok("port %q: %s, MTU %d", p.Name, name, mtu))
+		}
+	}
+	return all
+}
+
+func isNetworkSide(c *conf.Config, port string) bool {
+	for _, l := range c.Links {
+		if l.Network == port {
+			return true
+		}
+	}
+	return false
+}
