@@ -217,6 +217,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	if err := reversible("eth0", iface.Offloads{GRO: true, LRO: true}); err == nil || !strings.Contains(err.Error(), "ethtool -K eth0 lro off") {
 		t.Error(err)
 	}
+	if err := socketError(unix.EPERM); !strings.Contains(err.Error(), "CAP_NET_RAW") {
+		t.Error(err)
+	}
 	start := time.Now()
 	if _, err := Open(Config{Interface: "peer0", Queues: 1, Frames: 64, MTU: 2000}); err != nil || time.Since(start) > 5*time.Second {
 		t.Errorf("after those errors: %v", err)

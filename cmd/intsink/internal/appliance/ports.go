@@ -27,6 +27,9 @@ func (a *Appliance) openPorts(c *conf.Config) error {
 		}
 		a.ports = append(a.ports, &appliancePort{name: p.Name, device: d})
 	}
+	for _, s := range narrowLinks(c) {
+		slog.Warn(s)
+	}
 	return nil
 }
 

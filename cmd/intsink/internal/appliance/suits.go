@@ -65,3 +65,24 @@ func joinedFrames(name string) []string {
 	}
 	return nil
 }
+
+// narrowLinks says where a link takes frames from its host side that are longer than its
+// network side sends. The other way around is as it should be: frames with INT are longer.
+func narrowLinks(c *conf.Config) (warnings []string) {
+	mtu := func(port string) int {
+		for i := range c.Ports {
+			if c.Ports[i].Name == port {
+				s, _ := iface.Lookup(c.Ports[i].Interface())
+				return s.MTU // 0 where it is no interface of the kernel
+			}
+		}
+		return 0
+	}
+	for _, l := range c.Links {
+		if network, host := mtu(l.Network), mtu(l.Host); network > 0 && host > network {
+			warnings = append(warnings, fmt.Sprintf("link %q: the MTU of the host side is %d, that of the network side %d: longer frames from the hosts are dropped (tx_too_long)",
+				l.Name, host, network))
+		}
+	}
+	return warnings
+}

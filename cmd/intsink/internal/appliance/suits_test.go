@@ -77,6 +77,24 @@ ip link set bb0 master vrf0 || true`)
 	}
 }
 
+func TestNarrowLinks(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	netns.Sh(t, "ip link add aa0 mtu 3000 type veth peer name bb0 mtu 1500")
+	c := &conf.Config{
+		Ports: []conf.Port{{Name: "a", Device: "kernel:aa0"}, {Name: "b", Device: "net_pcap0,iface=bb0"}, {Name: "c", Device: "net_null0"}},
+		Links: []conf.Link{{Name: "good", Network: "a", Host: "b"}, {Name: "unknown", Network: "c", Host: "a"}, {Name: "unknown too", Network: "a", Host: "c"}},
+	}
+	if got := narrowLinks(c); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+	c.Links = append(c.Links, conf.Link{Name: "bad", Network: "b", Host: "a"})
+	if got := narrowLinks(c); len(got) != 1 || !strings.Contains(got[0], `link "bad": the MTU of the host side is 3000, that of the network side 1500`) {
+		t.Errorf("%q", got)
+	}
+}
+
 // stub is a device whose link the test switches.
 type stub struct {
 	device
