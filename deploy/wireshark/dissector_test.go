@@ -132,12 +132,6 @@ func TestGeneve(t *testing.T) {
 // INT-MX with source-inserted metadata, source-only metadata below a stack, and
 // domain specific metadata in front of the checksum complement.
 func TestOtherParts(t *testing.T) {
-	words := func(w ...uint32) (b []byte) {
-		for _, x := range w {
-			b = binary.BigEndian.AppendUint32(b, x)
-		}
-		return b
-	}
 	mx := words(0x34040009, 0x28000000, 0x8000_0001, 0x8000_0000, 0xabcd0000)
 	expect(t, capture(t, udp(5000, mx)), []want{
 		{"int.type", "3"}, {"int.mx.version", "2"}, {"int.mx.d", "1"}, {"int.mx.bitmap", "0x8000"},
@@ -159,6 +153,41 @@ func TestOtherParts(t *testing.T) {
 		{"int.v1.remaining_hops", "6"}, {"int.hop.node_id", "1,6"}, {"int.hop.ingress_interface_id", "2,7"},
 		{"int.hop.queue_occupancy", "5,16"}, {"int.malformed", ""},
 	})
+}
+
+// words are big-endian.
+func words(w ...uint32) (b []byte) {
+	for _, x := range w {
+		b = binary.BigEndian.AppendUint32(b, x)
+	}
+	return b
+}
+
+// TestLengthsThatDoNotAgree: Hop ML, the instructions and the stack.
+func TestLengthsThatDoNotAgree(t *testing.T) {
+	geant := words(0x0100_0928, 0x10000607, 0xcc00_0000, 1, 0x0001_0002, 0x00038d7e, 0xa4c68001, 0x00038d7e, 0xa4c681f5)
+	geant[2], geant[3] = 9, 10<<2
+	expect(t, capture(t, udp(5000, geant)), []want{
+		{"int.hop.node_id", "1"}, {"int.hop.ingress_timestamp", "1000000000000001"}, {"int.hop.egress_timestamp", "1000000000000501"}, {"int.malformed", ""},
+	})
+	for _, c := range []struct {
+		name, problem string
+		b             []byte
+	}{
+		{"INT 1.0, a Hop ML that is too long", "the Instruction Bitmap asks for less than Hop ML", words(0x0100_0628, 0x10000307, 0xc000_0000, 1, 0x0001_0002, 3)},
+		{"INT 2.1 without a domain, a Hop ML that is too long", "the Instruction Bitmap asks for less than Hop ML", words(0x14060009, 0x20000307, 0xc000_0000, 0, 1, 0x0001_0002, 3)},
+		{"INT 2.1 without a domain, a rest", "the stack is not whole hops", words(0x14060009, 0x20000207, 0xc000_0000, 0, 1, 0x0001_0002, 3)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.b[0] == 1 {
+				c.b[2], c.b[3] = 6, 10<<2
+			}
+			out := tshark(t, capture(t, udp(5000, c.b)), "-V", "-O", "int")
+			if !strings.Contains(out, c.problem) || strings.Contains(out, "Hop 1") {
+				t.Error(out)
+			}
+		})
+	}
 }
 
 // A value that a node could not provide is said to be missing.

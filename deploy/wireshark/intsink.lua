@@ -159,10 +159,10 @@ local hop_bits = {
 }
 
 -- INT 1.0, section 4.7: timestamps of one word, no buffers.
-local function old_hop_bits(level2_parts)
+local function old_hop_bits(level2_parts, stamp)
 	return {
 		[0] = word("node_id"), interfaces, word("hop_latency"), queue,
-		word("ingress_timestamp"), word("egress_timestamp"), level2_parts, word("tx_utilization"),
+		stamp("ingress_timestamp"), stamp("egress_timestamp"), level2_parts, word("tx_utilization"),
 		reserved, reserved, reserved, reserved, reserved, reserved, reserved, word("checksum_complement"),
 	}
 end
@@ -452,13 +452,33 @@ local function add_v1_header(tree, tvb, at)
 end
 
 -- source_only is how many of the stack's size bytes only the source wrote: eight
--- for the device of Transparent Security, else what whole hops leave over.
+-- for the device of Transparent Security, of another domain what whole hops leave over.
 local function source_only(head, size)
 	if head.domain == transparent_security and asked(head.ds_instruction, 0)
 		and size >= 8 and (size - 8) % head.hop == 0 then
 		return 8
 	end
 	return size % head.hop
+end
+
+-- disagreement says what is wrong with the lengths of a stack of size bytes, nil where
+-- nothing is. Without instructions of a domain, as INT 1.0 always is, a hop has what the
+-- Instruction Bitmap asks for and nothing else, and so has the stack.
+local function disagreement(meaning, head, size)
+	local need = map_size(meaning, head.bitmap)
+	if size == 0 then
+		return nil
+	elseif head.hop == 0 then
+		return "Hop ML is 0, the stack is not empty"
+	elseif need > head.hop then
+		return "the Instruction Bitmap asks for more than Hop ML"
+	elseif head.domain and head.domain ~= 0 and head.ds_instruction ~= 0 then
+		return nil
+	elseif need < head.hop then
+		return "the Instruction Bitmap asks for less than Hop ML"
+	elseif size % head.hop ~= 0 then
+		return "the stack is not whole hops"
+	end
 end
 
 -- add_hop adds the hop in tvb[at:stop]. Domain specific metadata stands behind
@@ -496,12 +516,9 @@ end
 -- there.
 local function add_stack(c, tree, meaning, head, at, stop, size)
 	local tvb = c.tvb
-	if size > 0 and head.hop == 0 then
-		tree:add_proto_expert_info(malformed, "Hop ML is 0, the stack is not empty")
-		return bytes(tree, f.undecoded, tvb, at, stop)
-	end
-	if map_size(meaning, head.bitmap) > head.hop then
-		tree:add_proto_expert_info(malformed, "the Instruction Bitmap asks for more than Hop ML")
+	local problem = disagreement(meaning, head, size)
+	if problem then
+		tree:add_proto_expert_info(malformed, problem)
 		return bytes(tree, f.undecoded, tvb, at, stop)
 	end
 	local source = size > 0 and source_only(head, size) or 0
@@ -514,14 +531,15 @@ local function add_stack(c, tree, meaning, head, at, stop, size)
 	c.info = c.info .. " hops=" .. count .. (#nodes > 0 and " nodes=" .. table.concat(nodes, ",") or "")
 end
 
--- old_meaning: some write level 2 interfaces of INT 1.0 as 16 bits each, which
--- shows in Hop ML.
+-- old_meaning: some write level 2 interfaces of INT 1.0 as 16 bits each, and GEANT's
+-- int_v1.0 timestamps of 64 bits as well, which shows in Hop ML.
 local function old_meaning(head)
-	local all = old_hop_bits(level2)
-	if map_size(all, head.bitmap) == head.hop + 4 and asked(head.bitmap, 6) then
-		return old_hop_bits(level2_short)
+	for _, meaning in ipairs({ old_hop_bits(level2_short, word), old_hop_bits(level2_short, wide) }) do
+		if map_size(meaning, head.bitmap) == head.hop and (asked(head.bitmap, 4) or asked(head.bitmap, 5) or asked(head.bitmap, 6)) then
+			return meaning
+		end
 	end
-	return all
+	return old_hop_bits(level2, word)
 end
 
 -- headers: { length, version, how to add it } by kind.
@@ -594,6 +612,22 @@ local function close(c)
 	end
 end
 
+-- counts_shim, of a shim of 2.x at byte at, tells whether its Length counts the shim. Nothing
+-- on the wire says so: it is a preference, and so it is in reports of Transparent
+-- Security's code, unless the UDP header behind INT fits the other reading alone.
+local in_transparent_security = false
+
+local function counts_shim(tvb, at, words)
+	if not in_transparent_security then
+		return int.prefs.shim_inclusive
+	end
+	local function fits(udp)
+		return udp + 6 <= tvb:len() and udp + tvb(udp + 4, 2):uint() == tvb:reported_len()
+	end
+	local behind = at + 4 + words * 4
+	return tvb(at + 3, 1):uint() ~= 17 or not fits(behind) or fits(behind - 4)
+end
+
 -- shim_at reads the shim at byte at: kind, size of INT behind it, and whether it
 -- is one of INT 1.0, whose first byte is the type and whose Length counts itself.
 local function shim_at(tvb, at)
@@ -602,7 +636,11 @@ local function shim_at(tvb, at)
 		local words = tvb(at + 2, 1):uint()
 		return { old = true, kind = first == 1 and "v1" or "destination", size = words * 4 - shim_len }
 	end
-	return { kind = kinds[math.floor(first / 16)], size = second * 4 }
+	local size = second * 4
+	if counts_shim(tvb, at, second) then
+		size = size - shim_len
+	end
+	return { kind = kinds[math.floor(first / 16)], size = size }
 end
 
 -- add_shim adds type and length, and what add_rest adds of the shim's last bytes.
@@ -903,6 +941,9 @@ local r = {
 	tlv_length = define("uint8", "tlv.length", "TLVLength", base.UNIT_STRING, { " words" }),
 	tlv_template = define("uint16", "tlv.template", "TLV Data Template", base.HEX),
 	tlv_data = define("bytes", "tlv.data", "TLV Data"),
+	ts_time = define("absolute_time", "transparent_security.time", "Time", base.UTC),
+	ts_count = define("uint32", "transparent_security.drop_count", "Drop Count", base.DEC),
+	ts_key = define("bytes", "transparent_security.drop_key", "Drop Key"),
 	undecoded = define("bytes", "undecoded", "Undecoded"),
 	header_length = define("uint8", "v1.header_length", "Length", base.UNIT_STRING, { " words" }),
 	nprot = define("uint8", "v1.nprot", "NProt", base.DEC, nprot_names),
@@ -1029,16 +1070,59 @@ local function add_metadata(c, tree, md_words, at, stop)
 	return last
 end
 
--- is_transparent_security: the reference code of Transparent Security writes
--- RepType 0, main contents nevertheless, a word of zeros and an Ethernet frame.
-local function is_transparent_security(tvb, at, rep_type)
-	if rep_type ~= 0 or tvb:len() < at + 4 + main_len + 4 + 14 then
-		return false
+-- transparent_security_kind: the code of Transparent Security writes RepType 0 and main
+-- contents nevertheless, and behind these a word of metadata. "packet": a word of zeros and
+-- an Ethernet frame. "drop": a drop reason, a time, a number of packets, a key.
+local function transparent_security_kind(tvb, at, rep_type, in_type)
+	local behind = at + 4 + main_len + 4
+	if rep_type ~= 0 or tvb:len() < behind + 14 or tvb(at + 6, 2):uint() ~= transparent_security then
+		return nil
 	end
-	local main = tvb(at + 4, main_len + 4)
-	local ether = tvb(at + 4 + main_len + 4 + 12, 2):uint()
-	return main(0, 2):uint() == 0 and main(2, 2):uint() == transparent_security
-		and main(main_len, 4):uint() == 0 and (ether == 0x0800 or ether == 0x86dd)
+	local map = tvb(at + 4, 2):uint()
+	if in_type == 2 and map == 1 and tvb(at + 8, 4):uint() == 0 and tvb:len() >= behind + 24 then
+		return "drop"
+	end
+	local ether, version = tvb(behind + 12, 2):uint(), math.floor(map / 4096)
+	if version == 4 or version == 6 or tvb(behind - 4, 4):uint() ~= 0 then
+		return nil
+	end
+	local ip = tvb:len() > behind + 14 and tvb(behind + 14, 1):bitfield(0, 4)
+	if ether == 0x0800 and (not ip or ip == 4) or ether == 0x86dd and (not ip or ip == 6) then
+		return "packet"
+	end
+end
+
+-- add_transparent_security_frame adds the frame in tvb[at:]. Over IPv6 with TCP its IPv6
+-- header says TCP where the UDP header of INT stands: a copy says UDP.
+local function add_transparent_security_frame(c, tree, at)
+	local tvb, shim = c.tvb, at + 14 + 40 + 8
+	local frame = tvb(at):bytes()
+	local swap = tvb:len() > shim + 4 and tvb(at + 12, 2):uint() == 0x86dd and tvb(at + 20, 1):uint() == 6
+		and tvb(shim, 1):uint() == 0x18 and tvb(shim + 4, 1):bitfield(0, 4) == 2
+	in_transparent_security = true
+	if swap then
+		frame:set_index(20, 17)
+		local copy = { tvb = frame:tvb("Frame with UDP behind IPv6"), pinfo = c.pinfo }
+		add_packet(copy, tree, "ethernet", 0, copy.tvb:len())
+	else
+		add_packet(c, tree, "ethernet", at, tvb:len())
+	end
+	in_transparent_security = false
+end
+
+-- add_transparent_security adds what is behind the first word of such a report at byte at.
+local function add_transparent_security(c, tree, kind, at)
+	local tvb = c.tvb
+	local map = add_main(tree, tvb, at + 4)
+	if kind == "packet" then
+		bytes(tree, r.ds_metadata, tvb, at + 12, at + 16)
+		return add_transparent_security_frame(c, tree, at + 16)
+	end
+	add_values(tree, report_values, report_bits, map, tvb, at + 12, at + 16)
+	tree:add(r.ts_time, tvb(at + 16, 4), NSTime.new(tvb(at + 16, 4):uint(), 0))
+	bits(tree, r.ts_count, tvb, (at + 20) * 8, 32)
+	bytes(tree, r.ts_key, tvb, at + 24, at + 40)
+	bytes(tree, r.ds_extension, tvb, at + 40, tvb:len())
 end
 
 -- add_first_word adds an individual report's first word.
@@ -1081,10 +1165,9 @@ local function add_individual(c, number, at)
 	local rep_type, in_type, md_words = add_first_word(item, tvb, at)
 	item:set_text("Individual Report " .. number .. ": " .. (rep_types[rep_type] or "reserved")
 		.. ", " .. (in_types[in_type] or "reserved"))
-	if is_transparent_security(tvb, at, rep_type) then
-		add_main(item, tvb, at + 4)
-		bytes(item, r.ds_metadata, tvb, at + 12, at + 16)
-		add_packet(c, item, "ethernet", at + 16, total)
+	local kind = transparent_security_kind(tvb, at, rep_type, in_type)
+	if kind then
+		add_transparent_security(c, item, kind, at)
 		return total
 	end
 	if stop > total then
@@ -1235,6 +1318,8 @@ int.prefs.probe_marker = Pref.string("Probe marker", "",
 	"16 hexadecimal digits in front of INT over TCP and UDP; empty is none")
 int.prefs.gre_protocol = Pref.uint("GRE protocol", 0x88b6, "protocol of GRE that means INT; not assigned")
 int.prefs.vxlan_gpe_next_protocol = Pref.uint("VXLAN-GPE next protocol", 0x82, "next protocol that means INT")
+int.prefs.shim_inclusive = Pref.bool("Length counts the shim", false,
+	"the Length of shims of INT 2.x counts the shim, as Transparent Security's switches write it")
 int.prefs.geneve_class = Pref.uint("Geneve option class", 0x0103, "class of Geneve options that hold INT")
 report.prefs.udp_port = Pref.range("UDP ports", "8555",
 	"UDP destination ports of telemetry reports (Transparent Security's code uses 556)", 65535)

@@ -2,8 +2,9 @@ package wireshark_test
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"net/netip"
-	"slices"
+	"strings"
 	"testing"
 
 	"intsink/engine/intgen"
@@ -115,11 +116,48 @@ func TestReport05(t *testing.T) {
 	})
 }
 
-// The reference code of Transparent Security: RepType 0 with main contents.
+// What the code of Transparent Security sends: RepType 0 with main contents, in a frame
+// whose INT shim counts itself, and drop reports.
 func TestTransparentSecurity(t *testing.T) {
-	b := slices.Concat([]byte{2 << 4, 0, 0, 1, 0, 0, 0, 9}, []byte{0x04, 20, 8, 0x20}, []byte{0, 0, 0x54, 0x53, 0, 0, 0, 0, 0, 0, 0, 0},
-		inPacket(t, 9001, 128))
-	expect(t, capture(t, udp(556, b)), []want{
-		{"int_report.count", "1"}, {"int_report.domain", "0x5453"}, {"int_report.malformed", ""}, {"int.hop.node_id", "7,8"},
-	}, "-o", "int_report.udp_port:556")
+	const (
+		header = "20000040000000ea 040a0800 0000 5453 0000 0000 00000000"
+		tsINT  = "2000 0109 8000 5453 8000 4000 000000ea 0000007b 000000000101 0000" // two hops, the device
+		ether  = "020000000002 020000000001"
+		ipv4   = "4500 0044 0001 4000 3d 11 0000 c0a80101 c0a80202 0000 022b 0030 0000"
+		addr6  = "20010db8000000000000000000000001 20010db8000000000000000000000002"
+		tcp    = "1a18 16a0 00000000 00000000 5002 2000 0000 0000"
+	)
+	two := []want{{"int.hop.node_id", "234,123"}, {"int.source_metadata", "0000000001010000"}, {"int.malformed", ""}, {"int_report.malformed", ""}, {"int_report.domain", "0x5453"}}
+	for _, c := range []struct {
+		name, wire string
+		wants      []want
+	}{
+		{"UDP over IPv4", header + ether + "0800" + ipv4 + "18080011" + tsINT + "1a18 16a0 0008 0000", append(two, want{"udp.dstport", "556,555,5792"})},
+		{"Length as in INT 2.1", header + ether + "0800" + ipv4 + "18070011" + tsINT + "1a18 16a0 0008 0000", append(two, want{"udp.dstport", "556,555,5792"})},
+		{"TCP over IPv4", header + ether + "0800 4500 0050 0001 4000 3d 11 0000 c0a80101 c0a80202 0000 022b 003c 0000 18080006" + tsINT + tcp, append(two, want{"tcp.dstport", "5792"})},
+		{"TCP over IPv6, whose header says TCP", header + ether + "86dd 60000000 003c 06 40" + addr6 + "0000 022b 003c 0000 18080006" + tsINT + tcp, append(two, want{"tcp.dstport", "5792"})},
+		{"drop", "200000000000007b 02090700 0001 5453 0000 0000 000f0000 60d36e49 00000005 6b00dbfc6026a3526b00dbfc6026a352 1bbe0f5d001700007470732064726f70207265706f7274", []want{
+			{"int_report.drop_reason", "15"}, {"int_report.transparent_security.drop_count", "5"}, {"int_report.transparent_security.drop_key", "6b00dbfc6026a3526b00dbfc6026a352"},
+			{"int_report.count", "1"}, {"int_report.malformed", ""}, {"int_report.ds_extension", "1bbe0f5d001700007470732064726f70207265706f7274"},
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b, err := hex.DecodeString(strings.ReplaceAll(c.wire, " ", ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			expect(t, capture(t, udp(556, b)), c.wants, "-o", "int_report.udp_port:556", "-o", "int.udp_port:555")
+		})
+	}
+}
+
+// TestShimInclusive: the preference is for packets, where nothing tells.
+func TestShimInclusive(t *testing.T) {
+	b, err := hex.DecodeString("18080011200001098000545380004000000000ea0000007b00000000010100001a1816a000080000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := capture(t, udp(5000, b))
+	expect(t, file, []want{{"int.hop.node_id", "234,123"}, {"udp.dstport", "5000,5792"}, {"int.malformed", ""}}, "-o", "int.shim_inclusive:TRUE")
+	expect(t, file, []want{{"int.hop.node_id", "234,123,0"}}) // one word more
 }
