@@ -24,7 +24,7 @@ func TestTimestampsFollowTheWallClock(t *testing.T) {
 	stamps := func(name string, want int64) {
 		t.Helper()
 		all := b.decoded()
-		text := fmt.Sprintf(`{"ingress_timestamp":"%d","egress_timestamp":"%d"}`, want, want)
+		text := fmt.Sprintf(`{"ingress_timestamp":%d,"egress_timestamp":%d}`, want, want)
 		if len(all) != 1 {
 			t.Fatalf("%s: %d reports", name, len(all))
 		}

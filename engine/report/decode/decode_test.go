@@ -71,7 +71,7 @@ func TestDecodeNull(t *testing.T) {
 		ffff 0002  ffffffff  ffffffff  ffffffffffffffff 0000000000000001
 		00000003 ffffffff  00000004  ff000005  ff060000`,
 		`"metadata":{"ingress_interface_id":null,"egress_interface_id":2,"hop_latency":null,"queue_id":null,"queue_occupancy":null,`+
-			`"ingress_timestamp":null,"egress_timestamp":"1","level2_ingress_interface_id":3,"level2_egress_interface_id":null,`+
+			`"ingress_timestamp":null,"egress_timestamp":1,"level2_ingress_interface_id":3,"level2_egress_interface_id":null,`+
 			`"tx_utilization":4,"buffer_id":255,"buffer_occupancy":5,"drop_queue_id":255,"drop_reason":6}`)
 }
 

@@ -86,7 +86,7 @@ func TestDissect(t *testing.T) {
 			[]string{`"source_metadata":"0000000100020003cafebabe","problem":"the Instruction Bitmap asks for 2 words a hop, Hop ML is 3"`}},
 		{"INT 1.0 with timestamps of 64 bits", dscp, report.IPv4, `455c 0040 0001 4000 40 11 0000 0a000001 0a000002 9c40 0035 002c 0000
 			01 00 09 20 10000607 cc00 0000 00000001 00010002 00038d7ea4c68001 00038d7ea4c681f5`,
-			[]string{`"hops":[{"node_id":1,"ingress_interface_id":1,"egress_interface_id":2,"ingress_timestamp":"1000000000000001","egress_timestamp":"1000000000000501"}]}`}},
+			[]string{`"hops":[{"node_id":1,"ingress_interface_id":1,"egress_interface_id":2,"ingress_timestamp":1000000000000001,"egress_timestamp":1000000000000501}]}`}},
 		{"INT 1.0 whose stack is no whole hops", plain, report.IPv4, udp4(t, 4790, `0c000008 00000700 01000600 10000207 c000 0000 00000001 00020003 cafebabe`),
 			[]string{`"source_metadata":"0000000100020003cafebabe","problem":"a stack of 3 words is not whole hops of 2"`}},
 		{"Hop ML 0", plain, report.IPv4, udp4(t, 5000, `14 04 0035 20000007 8000 0000 0000 0000 00000001`), []string{`"source_metadata":"00000001","problem":"Hop ML is 0`}},

@@ -11,12 +11,11 @@ type Value struct {
 	Name   string
 	Number uint64
 	Null   bool // all ones: the node could not provide it
-	Wide   bool // 64 bits on the wire
 }
 
 // Values are in the order of the wire. In JSON they are one object, with null
-// for what a node could not provide, and text for what has 64 bits: many readers of JSON
-// take numbers for doubles, which have 53.
+// for what a node could not provide. Timestamps have 64 bits, which readers that take
+// numbers for doubles cut to 53: records (exporters/record) have them as text.
 type Values []Value
 
 // MarshalJSON implements json.Marshaler.
@@ -28,12 +27,9 @@ func (v Values) MarshalJSON() ([]byte, error) {
 		}
 		b = strconv.AppendQuote(b, x.Name)
 		b = append(b, ':')
-		switch {
-		case x.Null:
+		if x.Null {
 			b = append(b, "null"...)
-		case x.Wide:
-			b = append(strconv.AppendUint(append(b, '"'), x.Number, 10), '"')
-		default:
+		} else {
 			b = strconv.AppendUint(b, x.Number, 10)
 		}
 	}
@@ -146,7 +142,7 @@ func appendParts(v Values, parts []part, b []byte) Values {
 		size := p.bits / 8
 		copy(number[8-size:], b[:size])
 		b = b[size:]
-		x := Value{Name: p.name, Number: binary.BigEndian.Uint64(number[:]), Wide: p.bits == 64}
+		x := Value{Name: p.name, Number: binary.BigEndian.Uint64(number[:])}
 		x.Null = whole || p.bits > 8 && x.Number == 1<<p.bits-1
 		if v.has(p.name) {
 			x.Name = "drop_" + p.name // the queue id of bits 3 and 15
