@@ -1,0 +1,167 @@
+package fast
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"intsink/dpdk/mbuf"
+	"intsink/engine/event"
+	"intsink/engine/intgen"
+	"intsink/engine/inthdr"
+)
+
+// anyMarking takes INT by all markings but those that would keep others from having templates.
+func anyMarking(m intgen.Marking, before bool) inthdr.Config {
+	port, gre, marker := uint16(5000), uint16(0x88b6), uint64(0x0102030405060708)
+	c := inthdr.Config{
+		UDPPort: &port, GREProtocol: &gre, VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82},
+		Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}, Version2: true, BeforeOptions: before,
+	}
+	switch m {
+	case intgen.ByDSCP:
+		c.DSCP = &inthdr.DSCP{Value: 23, Mask: 63}
+	case intgen.ByProbeMarker:
+		c.ProbeMarker = &marker
+	}
+	return c
+}
+
+// everyEvent are two watches: one of all events, one of few.
+func everyEvent() []event.Policy {
+	band := event.Deadband{Absolute: 10_000, Relative: 0.1, K: 2, N: 4, Interval: 1e6}
+	all := event.Policy{Events: 1<<event.NumEvents - 1, Sample: 5, Thresholds: event.Thresholds{
+		NewFlowRate: 20000, Paths: 4, PathMemory: 60e9, PathRate: 10, Latency: band, EndToEnd: band, LinkLatency: band,
+		CongestionRaise: 5000, CongestionClear: 100, CongestionQuota: 10, CongestionTimeout: 1e9, TxRaise: 90, TxClear: 70, TxHold: 1e9,
+		RefreshEvery: 2e9, RefreshJitter: 0.2,
+	}}
+	few := event.Policy{Events: event.NewFlow.Set() | event.PathChange.Set(), Sample: 3, SampleByFlow: true, Thresholds: all.Thresholds}
+	ptp := all
+	ptp.Thresholds.PTP, ptp.Sample = true, 0
+	return []event.Policy{all, few, ptp}
+}
+
+// source makes packets of one flow.
+type source struct {
+	orig []byte
+	s    *intgen.Source
+	hops []intgen.Hop
+}
+
+func newSources(r *rand.Rand, n int, m intgen.Marking) (all []*source) {
+	for len(all) < n {
+		orig, s, hops := intgen.Random(r)
+		if r.IntN(4) > 0 {
+			s.Type, s.ThenDestination, s.DomainID, s.DSInstruction, s.SourceOnly, s.DomainPerHop = intgen.TypeMD, false, 0, 0, nil, 0
+			s.Bitmap, s.Discard, s.HopExceeded, s.MTUExceeded = []uint16{0xf100, 0xe000, 0xfd00}[r.IntN(3)], false, false, false
+		}
+		// A DSCP or a marker that is looked for concerns all packets: those have worlds of their own.
+		if special := s.Marking == intgen.ByDSCP || s.Marking == intgen.ByProbeMarker; special && s.Marking != m || len(orig) > 1200 {
+			continue
+		}
+		if f, err := s.Insert(orig, hops); err != nil || len(f) > 3000 {
+			continue
+		}
+		all = append(all, &source{orig, s, hops})
+	}
+	return all
+}
+
+// next is a packet, with values that differ from the last one's: mostly by little.
+func (x *source) next(t *testing.T, r *rand.Rand, now int64) []byte {
+	for i := range x.hops {
+		h := &x.hops[i]
+		h.LatencyNs, h.QueueOccupancy, h.TxUtilization = 20_000+uint32(r.IntN(100)), uint32(r.IntN(50)), uint32(r.IntN(60))
+		h.IngressTimestamp, h.EgressTimestamp = uint64(now)-uint64(1000*(i+1)), uint64(now)-uint64(1000*(i+1)-900)
+		switch r.IntN(400) {
+		case 0:
+			h.LatencyNs = 1e6
+		case 1:
+			h.QueueOccupancy = 6000
+		case 2:
+			h.TxUtilization = 95
+		case 3:
+			h.IngressTimestamp += 50_000
+		case 4:
+			h.LatencyNs, h.QueueOccupancy, h.TxUtilization = 0xffffffff, 0xffffff, 0xffffffff
+		}
+	}
+	f, err := x.s.Insert(x.orig, x.hops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// hostile makes a frame one that nobody meant: bits flipped, cut, longer, or in two segments.
+func hostile(r *rand.Rand, f []byte) (frame []byte, pktLen int) {
+	f = bytes.Clone(f)
+	switch r.IntN(5) {
+	case 0:
+		f[r.IntN(len(f))] ^= 1 << r.IntN(8)
+	case 1:
+		f[r.IntN(min(len(f), 120))] = byte(r.Uint32())
+	case 2:
+		return f[:1+r.IntN(len(f))], len(f)
+	case 3:
+		f = f[:1+r.IntN(len(f))]
+	case 4:
+		f = append(f, make([]byte, r.IntN(20))...)
+	}
+	return f, len(f)
+}
+
+// TestTwins: C and Go do the same to the byte with random and hostile bursts of every shape,
+// whose packets end where memory ends; and INT is gone from packets that were not damaged.
+func TestTwins(t *testing.T) {
+	for m := intgen.Marking(0); m <= intgen.ByGeneve; m++ {
+		t.Run(fmt.Sprint("marking ", m), func(t *testing.T) {
+			passed, stored := 0, 0
+			for seed := range uint64(8) {
+				p, s := twins(t, m, seed)
+				passed, stored = passed+p, stored+s
+			}
+			if passed < 2000 || stored < 20 {
+				t.Errorf("%d packets were passed, %d templates made: the test says little", passed, stored)
+			}
+		})
+	}
+}
+
+func twins(t *testing.T, m intgen.Marking, seed uint64) (passed, stored int) {
+	r := rand.New(rand.NewPCG(seed, uint64(m)))
+	c := anyMarking(m, seed%2 == 0)
+	a, b := newWorld(t, c, everyEvent(), false), newWorld(t, c, everyEvent(), true)
+	sources := newSources(r, 4+r.IntN(24), m)
+	now := int64(1e18)
+	for n := range 120 {
+		now += r.Int64N(1e6)
+		frames, lens := make([][]byte, 1+r.IntN(mbuf.MaxBurst)), make([]int, mbuf.MaxBurst)
+		origs := make([][]byte, len(frames))
+		for i := range frames {
+			x := sources[r.IntN(len(sources))]
+			frames[i] = x.next(t, r, now)
+			lens[i] = len(frames[i])
+			if r.IntN(12) == 0 {
+				frames[i], lens[i] = hostile(r, frames[i])
+			} else if x.s.Marking == m && !x.s.Discard {
+				origs[i] = x.orig
+			}
+		}
+		look := r.IntN(20) == 0
+		a.burst(now, frames, lens, look)
+		b.burst(now, frames, lens, look)
+		if what := a.compare(b, len(frames)); what != "" {
+			t.Fatalf("seed %d, burst %d: %s differs", seed, n, what)
+		}
+		for j := range a.ints {
+			if i := a.At[j]; origs[i] != nil && !bytes.Equal(a.vec[i].Bytes(), origs[i]) {
+				t.Fatalf("seed %d, burst %d: packet %d\nleaves as %x\nand was    %x", seed, n, i, a.vec[i].Bytes(), origs[i])
+			}
+		}
+		a.detector.Sweep(now)
+		b.detector.Sweep(now)
+	}
+	return a.passed, a.stored
+}

@@ -1,0 +1,208 @@
+package fast
+
+import (
+	"bytes"
+	"math/bits"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"intsink/dpdk/mbuf"
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/engine/packet"
+	"intsink/engine/strip"
+	"intsink/flows"
+)
+
+const pageLen = 4096
+
+// guarded are mbufs whose data ends where memory ends: to read or write one byte more is a
+// fault.
+type guarded struct{ pages [][]byte }
+
+func newGuarded(t testing.TB, n int) *guarded {
+	b, err := syscall.Mmap(-1, 0, 2*n*pageLen, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Munmap(b) })
+	g := &guarded{}
+	for i := range n {
+		p := b[2*i*pageLen:]
+		if err := syscall.Mprotect(p[pageLen:][:pageLen], syscall.PROT_NONE); err != nil {
+			t.Fatal(err)
+		}
+		g.pages = append(g.pages, p[:pageLen:pageLen])
+	}
+	return g
+}
+
+// put makes mbuf i a packet whose first segment is data. Of the rest there is but the length.
+func (g *guarded) put(i int, data []byte, pktLen int) *mbuf.Mbuf {
+	p, l := g.pages[i], mbuf.Layout()
+	clear(p)
+	head := int(l[10])
+	*(*unsafe.Pointer)(unsafe.Pointer(&p[l[0]])) = unsafe.Pointer(&p[head])
+	*(*uint16)(unsafe.Pointer(&p[l[1]])) = uint16(pageLen - head - len(data))
+	*(*uint32)(unsafe.Pointer(&p[l[6]])) = uint32(pktLen)
+	*(*uint16)(unsafe.Pointer(&p[l[7]])) = uint16(len(data))
+	*(*uint16)(unsafe.Pointer(&p[l[8]])) = uint16(pageLen - head)
+	copy(p[pageLen-len(data):], data)
+	return (*mbuf.Mbuf)(unsafe.Pointer(&p[0]))
+}
+
+// world is a worker in small: the same in C and in Go.
+type world struct {
+	*Path
+	table    *flows.Table
+	detector *event.Detector
+	locator  *inthdr.Locator
+	memory   *guarded
+	vec      *mbuf.Vec
+	passed   int
+	stored   int
+}
+
+func newWorld(t testing.TB, c inthdr.Config, policies []event.Policy, inGo bool) *world {
+	w := &world{
+		table: flows.New(flows.Config{Capacity: 1024, Seed: 5, IdleTimeout: 30e9}), detector: event.New(policies, 7),
+		locator: inthdr.NewLocator(c), memory: newGuarded(t, mbuf.MaxBurst), vec: mbuf.NewVec(),
+	}
+	t.Cleanup(func() { w.table.Close(); w.detector.Close() })
+	w.Path = New(w.table.Index(), w.detector.View())
+	w.Configure(w.locator.Marks())
+	w.inGo = w.inGo || inGo
+	return w
+}
+
+// burst takes packets through all steps, with what package engine does in between.
+func (w *world) burst(now int64, frames [][]byte, lens []int, look bool) {
+	for i, f := range frames {
+		w.vec[i] = w.memory.put(i, f, lens[i])
+	}
+	w.Receive(&Burst{Vec: w.vec, N: len(frames), Now: now, Watched: true, Strip: true, Look: look})
+	parsed := w.Unknown
+	if parsed != 0 {
+		gone := uint64(0)
+		for left := parsed; left != 0; left &= left - 1 {
+			if j := uint8(bits.TrailingZeros64(left)); !w.parse(j) {
+				gone |= 1 << j
+			}
+		}
+		w.Drop(gone)
+		w.Find()
+	}
+	n, fresh := w.Len(), uint64(0)
+	if n == 0 {
+		return
+	}
+	if parsed != 0 || w.Missing != 0 {
+		fresh = w.table.Resolve(now, w.Keys[:n], w.Hashes[:n], w.Flows[:n], w.Missing)
+		w.Pass()
+	}
+	w.passed += n - len(w.Deferred())
+	var rest []uint8
+	for _, j := range w.Deferred() {
+		w.deferredOne(now, j, fresh>>j&1 != 0)
+		rest = append(rest, j)
+	}
+	for left := w.Samples; left != 0; left &= left - 1 {
+		rest = append(rest, uint8(bits.TrailingZeros64(left)))
+	}
+	w.Strip(rest)
+}
+
+// parse tells whether packet j has a template now.
+func (w *world) parse(j uint8) bool {
+	m := w.vec[w.At[j]]
+	f := m.Bytes()
+	var l packet.Layers
+	var i inthdr.Info
+	var o inthdr.Outers
+	if at := w.Recognise(f, m.PktLen()); at != None {
+		return w.Set(j, at, f)
+	}
+	if packet.Parse(f, m.PktLen(), &l) != packet.OK {
+		return false
+	}
+	switch w.locator.Find(f, &l, &i, &o) {
+	case inthdr.NotINT:
+		if w.MayStore() {
+			w.StoreNotINT(f, &l)
+		}
+	case inthdr.Sound:
+		w.locator.Classify(&i)
+		want := bytes.Clone(f)
+		want = want[strip.Strip(want, &l, &i, &o):]
+		if w.MayStore() && w.Store(&Parsed{Frame: f, PktLen: m.PktLen(), Layers: &l, Info: &i, Layout: w.locator.Layout(&i), Outers: &o}, want) {
+			w.stored++
+			return w.Set(j, w.Recognise(f, m.PktLen()), f)
+		}
+	}
+	return false
+}
+
+// deferredOne is what the events make of a packet that was deferred.
+func (w *world) deferredOne(now int64, j uint8, fresh bool) {
+	flow, m := w.Flows[j], w.vec[w.At[j]]
+	if flow == nil {
+		return
+	}
+	flow.Release()
+	var l packet.Layers
+	var i inthdr.Info
+	var o inthdr.Outers
+	f := m.Bytes()
+	w.Fill(w.Template[j], f, m.PktLen(), &l, &i, &o)
+	flow.Count(i.Size)
+	flow.Watch = uint8(w.Hashes[j] % uint64(w.detector.View().Len()))
+	w.detector.Packet(now, flow, fresh, int(flow.Watch), &event.Observation{
+		Frame: f, Info: &i, FlowHash: w.Hashes[j], Common: i.Common, Layout: w.locator.Layout(&i),
+	})
+}
+
+// compare tells what differs between two worlds after the same bursts; "" if nothing does.
+func (w *world) compare(o *world, n int) string {
+	a, b := w.State, o.State
+	switch {
+	case a.ints != b.ints || a.At != b.At:
+		return "places"
+	case a.Unknown != b.Unknown || a.Missing != b.Missing || a.Samples != b.Samples:
+		return "bits"
+	case !bytes.Equal(a.Template[:a.ints], b.Template[:b.ints]) || !bytes.Equal(w.Deferred(), o.Deferred()):
+		return "templates or the deferred"
+	case a.shapes != b.shapes || a.last != b.last || a.shape != b.shape || a.templates != b.templates:
+		return "what is known"
+	case *w.detector.View() != *withLinksOf(o.detector.View(), w.detector.View()):
+		return "the view"
+	case w.detector.Counters != o.detector.Counters:
+		return "counters"
+	}
+	for j := range a.ints {
+		if a.Hashes[j] != b.Hashes[j] || (a.Flows[j] == nil) != (b.Flows[j] == nil) || a.Flows[j] != nil && !sameFlow(a.Flows[j], b.Flows[j]) {
+			return "a flow"
+		}
+	}
+	l := mbuf.Layout()
+	for i := range n {
+		p, q := w.memory.pages[i], o.memory.pages[i]
+		if !bytes.Equal(p[l[1]:], q[l[1]:]) {
+			return "a packet"
+		}
+	}
+	return ""
+}
+
+// sameFlow compares all but addresses of memory.
+func sameFlow(a, b *flows.Flow) bool {
+	const size = unsafe.Sizeof(flows.Flow{})
+	x, y := (*[size]byte)(unsafe.Pointer(a)), (*[size]byte)(unsafe.Pointer(b))
+	return bytes.Equal(x[:size-16], y[:size-16])
+}
+
+func withLinksOf(v, of *event.FastView) *event.FastView {
+	c := *v
+	c.LinksOf(of)
+	return &c
+}
