@@ -90,16 +90,18 @@ static inline uint16_t fold(uint64_t s)
 	return (uint16_t)((t + (t << 16 | t >> 16)) >> 16);
 }
 
-// sum_of adds n bytes, a multiple of four, as words of 32 bits.
-static inline uint64_t sum_of(const uint8_t *p, uint32_t n)
+#ifdef FAST_AVX2
+// tail_masks[tail] is a mask of the words that follow the last 32 bytes: 8 - tail of them.
+static const int32_t tail_masks[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+#endif
+
+// sum_of adds the words of 32 bits from p to end, whole blocks of 32 bytes, and 8 - tail
+// words behind that.
+static inline __attribute__((always_inline)) uint64_t sum_of(const uint8_t *p, const uint8_t *end, uint32_t tail)
 {
 #ifdef FAST_AVX2
-	// Words that follow the last 32 bytes are loaded under a mask, which reads no other.
-	static const int32_t masks[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
 	const __m256i zero = _mm256_setzero_si256();
-	__m256i tail = _mm256_loadu_si256((const __m256i *)(masks + 8 - (n & 31) / 4));
-	const uint8_t *end = p + (n & ~31u);
-	__m256i x = _mm256_maskload_epi32((const int *)end, tail);
+	__m256i x = _mm256_maskload_epi32((const int *)end, _mm256_loadu_si256((const __m256i *)(tail_masks + tail)));
 	__m256i sum = _mm256_add_epi64(_mm256_blend_epi32(x, zero, 0xaa), _mm256_srli_epi64(x, 32));
 	for (; p < end; p += 32) {
 		x = _mm256_loadu_si256((const __m256i *)p);
@@ -110,11 +112,7 @@ static inline uint64_t sum_of(const uint8_t *p, uint32_t n)
 	return (uint64_t)_mm_cvtsi128_si64(_mm_add_epi64(h, _mm_srli_si128(h, 8)));
 #else
 	uint64_t s = 0;
-	for (; n >= 8; n -= 8, p += 8) {
-		uint64_t x = load64(p);
-		s += (x & 0xffffffff) + (x >> 32);
-	}
-	if (n & 4)
+	for (end += 4 * (8 - tail); p < end; p += 4)
 		s += load32(p);
 	return s;
 #endif

@@ -3,7 +3,7 @@
 package fast
 
 /*
-#cgo CFLAGS: -std=c11 -O2 -Wall -Wextra
+#cgo CFLAGS: -std=c11 -O3 -Wall -Wextra
 #include "fast.h"
 
 // The address of a State is memory outside the Go heap: it crosses as a number.

@@ -75,6 +75,7 @@ struct fast_edit {
 };
 
 enum { FAST_INT, FAST_NOT_INT };
+enum { FAST_ANY, FAST_IPV4_UDP, FAST_IPV4_TCP, FAST_IPV6_UDP, FAST_IPV6_TCP, FAST_IPV4_ALONE };
 
 // A shape with one INT header: what is in a packet, where.
 struct fast_template {
@@ -97,7 +98,10 @@ struct fast_template {
 	uint32_t port_from, port_to;  // the original port, where one is restored; else two bytes that stay
 	uint32_t port_mask;           // all ones of 16 bits where one is restored
 	uint16_t sums, edits, sum_removed;
-	uint16_t few;                 // two lengths and one or two sums are all that is repaired
+	uint16_t repair;              // FAST_IPV4_UDP and so on, where that is all that is repaired
+	uint16_t ip;                  // the IP header that is repaired; else 0
+	uint16_t tail;                // words of 32 bits that are not summed up behind sum_end, of eight
+	uint32_t sum_end;             // of what goes, whole blocks of 32 bytes
 	uint64_t special_mask, key_rest, ports_mask;
 	struct fast_length length[FAST_LENGTHS];
 	struct fast_sum sum[FAST_SUMS];
@@ -105,7 +109,7 @@ struct fast_template {
 	uint16_t behind_at[FAST_BEHIND];
 	uint8_t pad2[8];
 	struct fast_block behind_block[FAST_BEHIND];
-	uint8_t pad3[40]; // 512 bytes
+	uint8_t pad3[28]; // 512 bytes
 };
 
 // flows.Key, flows.Hop, flows.Flow and a bucket of the flow table.

@@ -34,6 +34,7 @@ func (m *mold) cast(p *Parsed) bool {
 	}
 	m.t.removed, m.t.start, m.t.end = uint32(i.Removed), uint32(i.Start), uint32(i.End)
 	m.t.portFrom, m.t.portTo = etherTypeAt, etherTypeAt
+	m.t.sumEnd, m.t.tail = m.t.start+m.t.removed&^31, uint16(8-m.t.removed%32/4)
 	from := 0
 	for d := range p.Outers[:min(int(i.Depth), len(p.Outers))] {
 		o := &p.Outers[d]
@@ -62,6 +63,7 @@ func (m *mold) cast(p *Parsed) bool {
 	default:
 		m.overL4(l, i)
 	}
+	m.ipAt = l.L3
 	m.need(int(i.End))
 	m.hops(i, p.Layout)
 	return !m.bad
@@ -246,10 +248,7 @@ func (m *mold) seal(p *shape, shim, lengthAt int) bool {
 	if t.checks == 1 {
 		t.length[1] = t.length[0] // C looks at two
 	}
-	t.few = 0
-	if t.lengths == 2 && t.edits == 0 && (t.sums == 1 || t.sums == 2) {
-		t.few = 1
-	}
+	t.setRepair(m.ipAt)
 	if t.sums == 1 {
 		t.sum[1] = t.sum[0]
 	}

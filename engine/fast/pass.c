@@ -95,7 +95,7 @@ static inline bool quiet_hop(struct fast_view *b, const struct fast_template *t,
 	return !is_hot(b->queues, q) && !is_hot(b->interfaces, i);
 }
 
-static inline bool quiet_hops(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+static bool quiet_hops(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
 {
 	const uint8_t *hop = f + t->stack;
 	bool quiet = true;
@@ -118,7 +118,7 @@ static inline struct fast_link *link_at(const struct fast_view *b, uint64_t key0
 }
 
 // quiet_links tells whether the latency of each link is within its deadband, and has been.
-static inline bool quiet_links(const struct fast_state *s, struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+static bool quiet_links(const struct fast_state *s, struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
 {
 	if (!t->ingress || !t->egress)
 		return true;
@@ -155,24 +155,35 @@ static inline uint64_t stamped(const struct fast_state *s, const struct fast_tem
 	return stamp == UINT64_MAX || ns >= UINT32_MAX ? UINT64_MAX : ns;
 }
 
+// quiet_besides is what quiet asks where more is watched than paths and hop latencies.
+static __attribute__((noinline)) bool quiet_besides(const struct fast_state *s, const struct fast_template *t, const struct fast_policy *p, const struct fast_flow *w, const uint8_t *f, uint64_t sum)
+{
+	struct fast_view *b = (struct fast_view *)s->view;
+	if (p->ptp && (sum = stamped(s, t, p, f)) == UINT64_MAX)
+		return false;
+	if (sum - w->end_ref + p->end > p->end_twice)
+		return false;
+	return (!p->fabric || quiet_hops(b, t, p, f)) && (!p->link || quiet_links(s, b, t, p, f));
+}
+
 // quiet tells whether a packet gives no event.
-static inline bool quiet(struct fast_state *s, struct fast_view *b, const struct fast_template *t, const struct limits *l, const struct fast_flow *w, const uint8_t *f)
+static inline bool quiet(const struct fast_state *s, const struct fast_template *t, const struct limits *l, const struct fast_flow *w, const uint8_t *f)
 {
 	const struct fast_policy *p = l->policy;
 	uint64_t sum;
 	if (!same_hops(w, t, l, f, &sum))
 		return false;
-	bool more = load32(&p->fabric) != 0; // something besides is watched
-	if (unlikely(more) && p->ptp && (sum = stamped(s, t, p, f)) == UINT64_MAX)
-		return false;
-	if (sum - w->end_ref + p->end > p->end_twice)
-		return false;
-	return likely(!more) || ((!p->fabric || quiet_hops(b, t, p, f)) && (!p->link || quiet_links(s, b, t, p, f)));
+	if (unlikely(load32(&p->fabric)))
+		return quiet_besides(s, t, p, w, f, sum);
+	return sum - w->end_ref + p->end <= p->end_twice;
 }
 
-static inline void use(struct limits *l, const struct fast_state *s, struct fast_view *b, uint32_t watch)
+static __attribute__((noinline)) bool use(struct limits *l, const struct fast_state *s, uint32_t bound)
 {
-	struct fast_policy *p = &b->policies[watch];
+	uint32_t watch = bound >> 16 & 0xff;
+	if (watch >= s->policies)
+		return false;
+	struct fast_policy *p = &((struct fast_view *)s->view)->policies[watch];
 	l->policy = p;
 	l->state = s->generation | watch << 16 | (uint32_t)p->flags << 24;
 	l->mask = 0xffffff | (uint32_t)p->mask << 24 | FAST_HELD;
@@ -180,13 +191,12 @@ static inline void use(struct limits *l, const struct fast_state *s, struct fast
 	l->add = _mm_slli_si128(_mm_cvtsi32_si128((int)p->absolute), 8);
 	l->limit = _mm_set_epi32(-1, (int)p->twice, 0, 0);
 #endif
+	return !((bound ^ l->state) & l->mask);
 }
 
-// is_sample is event.FastPolicy.TakeSample.
-static inline bool is_sample(struct fast_policy *p, uint64_t hash)
+// is_sample is the rest of event.FastPolicy.TakeSample, once left is zero.
+static __attribute__((noinline)) bool is_sample(struct fast_policy *p, uint64_t hash)
 {
-	if (likely(--p->left != 0))
-		return false;
 	p->left = p->by_flow ? 1 : p->every;
 	return p->every != 0 && (!p->by_flow || (hash >> 32) % p->every == 0);
 }
@@ -195,37 +205,31 @@ static inline bool is_sample(struct fast_policy *p, uint64_t hash)
 void fast_pass(struct fast_state *s)
 {
 	struct fast_mbuf *const *vec = (struct fast_mbuf *const *)s->vec;
-	struct fast_view *b = (struct fast_view *)s->view;
 	struct limits l = {0};
-	uint32_t deferred = 0, n = s->ints, refresh = s->refresh, tick = s->tick;
+	const uint32_t n = s->ints, refresh = s->refresh, tick = s->tick;
+	const bool strips = s->strip, keep = s->keep;
+	uint32_t deferred = 0;
 	uint64_t samples = 0;
-	bool look = s->look, strips = s->strip;
-	if (s->policies > 0)
-		use(&l, s, b, 0);
+	bool look = s->look;
+	use(&l, s, 0);
 	for (uint32_t j = 0; j < n; j++) {
 		uint8_t at = s->template[j];
 		struct fast_flow *w = s->flows[j];
 		if (unlikely(w == NULL))
 			goto alone;
-		if (unlikely(at == FAST_NONE || s->look || s->keep)) {
-			s->look = 0;
+		if (unlikely(at == FAST_NONE || look || keep)) {
+			look = false;
 			goto defer;
 		}
-		if (unlikely((w->bound ^ l.state) & l.mask)) {
-			uint32_t watch = w->bound >> 16 & 0xff;
-			if (watch >= s->policies)
-				goto defer;
-			use(&l, s, b, watch);
-			if ((w->bound ^ l.state) & l.mask)
-				goto defer;
-		}
+		if (unlikely((w->bound ^ l.state) & l.mask) && !use(&l, s, w->bound))
+			goto defer;
 		const struct fast_template *t = &s->templates[at];
 		in_register(t);
 		if (unlikely(t->hops != w->path_hops || ~(refresh - w->next_refresh) & l.policy->refresh))
 			goto defer;
 		struct fast_mbuf *m = vec[s->at[j]];
 		const uint8_t *f = m->buf_addr + m->data_off;
-		if (unlikely(f[t->flags_at] & t->flags_mask || !quiet(s, b, t, &l, w, f)))
+		if (unlikely(f[t->flags_at] & t->flags_mask || !quiet(s, t, &l, w, f)))
 			goto defer;
 		uint32_t packets = w->packets + 1, bytes = w->bytes + (m->pkt_len - t->removed);
 		if (unlikely((packets == 0) | (bytes < w->bytes)))
@@ -233,11 +237,9 @@ void fast_pass(struct fast_state *s)
 		w->packets = packets;
 		w->bytes = bytes;
 		w->path_seen = tick;
-		if (unlikely(is_sample(l.policy, s->hashes[j]))) {
+		if (unlikely(--l.policy->left == 0) && is_sample(l.policy, s->hashes[j]))
 			samples |= UINT64_C(1) << j;
-			continue;
-		}
-		if (likely(strips))
+		else if (likely(strips))
 			strip(m, t);
 		continue;
 	defer:

@@ -95,7 +95,10 @@ type Template struct {
 	sums       uint16
 	edits      uint16
 	sumRemoved uint16
-	few        uint16 // two lengths and one or two sums are all that is repaired
+	repair     uint16 // ipv4UDP and so on, where that is all that is repaired
+	ip         uint16 // the IP header that is repaired; else 0
+	tail       uint16 // words of 32 bits that are not summed up behind sumEnd, of eight
+	sumEnd     uint32 // of what goes, whole blocks of 32 bytes
 
 	specialMask, keyRest, portsMask uint64
 
@@ -105,7 +108,7 @@ type Template struct {
 	behindAt    [maxBehind]uint16
 	_           [8]uint8
 	behindBlock [maxBehind]block
-	_           [40]byte
+	_           [28]byte
 }
 
 // State is what one worker knows, and the burst at hand. It is outside the Go heap; C
