@@ -20,7 +20,7 @@ func (e *NoAnswer) Error() string {
 
 func (e *NoAnswer) Unwrap() error { return e.Err }
 
-// askInterval is how often AskAll looks for answers: a worker signals to nobody.
+// askInterval is how often AskAll looks for answers: workers never signal.
 const askInterval = time.Millisecond
 
 // AskAll asks every worker the query that newQuery makes for it, and waits for all

@@ -151,12 +151,12 @@ func (m *meter) cost(amount uint64) (ns int64, credit uint64) {
 	return int64(t), t*m.rate - n
 }
 
-// scarce tells whether what is left is less than p leaves to those before it.
+// scarce reports whether what is left is less than p leaves to those before it.
 func (m *meter) scarce(spent *atomic.Int64, p event.Priority, now int64) bool {
 	return m.rate != 0 && spent.Load() > now-m.reserve(p)
 }
 
-// admits spends what r costs, and tells whether it may be added. One that add has to
+// admits spends what r costs, and reports whether it may be added. One that add has to
 // cut costs a full packet.
 func (o *outbox) admits(f report.Format, r *report.Individual, p event.Priority, now int64) bool {
 	opens, n := false, 0

@@ -40,7 +40,7 @@ type checksumSample struct {
 	before ChecksumState
 }
 
-// due tells whether an INT packet of the burst at hand is to be a sample.
+// due reports whether an INT packet of the burst at hand is to be a sample.
 func (s *checksumSample) due(now int64) bool { return s.left <= 0 || now >= s.next }
 
 // count counts n INT packets.
@@ -84,7 +84,7 @@ func (s *checksumSample) end(b *burst, c *LinkCounters) {
 	c.Checksums[s.before][after]++
 }
 
-// hasChecksum tells whether l is a whole TCP or UDP packet without options of IP: with
+// hasChecksum reports whether l is a whole TCP or UDP packet without options of IP: with
 // those, the destination that the checksum covers may be another one (RFC 8200, 8.1).
 func hasChecksum(l *packet.Layers) bool {
 	if l.IPVersion == 4 && l.L4 != l.L3+20 || l.IPVersion == 6 && l.L4 != l.L3+40 {

@@ -51,14 +51,14 @@ type Station interface {
 	Tick(now int64)
 }
 
-// Refuser is a Queue that can say why it did not take a packet, as afpacket.Queue does.
+// Refuser is a Queue that knows why it did not take a packet, as afpacket.Queue does.
 // The others are full.
 type Refuser interface {
 	// Refusal is about the packet behind those that the last TxBurst took.
 	Refusal() mbuf.Refusal
 }
 
-// refusalOf says why q did not take the packet behind those that it took.
+// refusalOf is the reason for which q did not take the packet behind those that it took.
 func refusalOf(q Queue) DropReason {
 	if r, ok := q.(Refuser); ok {
 		switch r.Refusal() {

@@ -4,7 +4,7 @@ package engine
 // counted: with nobody polling, the ports' queues fill.
 var LongGaps = [...]int64{100e3, 1e6, 10e6}
 
-// Pace tells how steadily a worker polls. Sleeping when idle is part of it.
+// Pace is how steadily a worker polls. Sleeping when idle counts as a gap.
 type Pace struct {
 	LongestNs int64                 // between two polls, in this window and the one before
 	Over      [len(LongGaps)]uint64 // gaps of at least LongGaps[i]

@@ -25,14 +25,14 @@ func (w *Worker) parse(p *linkState, b *burst) {
 	w.fast.Drop(gone)
 }
 
-// parseOne tells whether packet j has sound INT. One whose first segment may end within
-// its headers is joined before: nothing that comes after looks further. stored tells
+// parseOne reports whether packet j has sound INT. One whose first segment may end within
+// its headers is joined before: later stages read only that far. stored reports
 // whether there are templates now that there were not when the burst came.
 func (w *Worker) parseOne(p *linkState, b *burst, j uint8, stored *bool) bool {
 	i := b.fast.At[j]
 	m, l, info := b.vec[i], &b.layers[i], &b.info[i]
 	pktLen, was := m.PktLen(), m.DataLen()
-	m.Pullup(min(pullupLen, pktLen)) // where that is impossible, NeedMore tells
+	m.Pullup(min(pullupLen, pktLen)) // where that is impossible, Parse returns NeedMore
 	f := m.Bytes()
 	if *stored || len(f) != was {
 		if at := w.fast.Recognise(f, pktLen); at != fast.None {
@@ -90,7 +90,7 @@ func (w *Worker) sound(b *burst, j uint8, f []byte) {
 	b.parsed |= 1 << i
 }
 
-// store makes packet j a template, and tells whether it can be one: where what is left
+// store makes packet j a template, and reports whether it can be one: where what is left
 // without INT has none inside, and is what the template makes of it, too.
 func (w *Worker) store(b *burst, j uint8, f []byte) (stored bool) {
 	i := b.fast.At[j]
@@ -148,7 +148,7 @@ func (w *Worker) unsound(p *linkState, b *burst, i int) {
 	}
 }
 
-// maybeNeighbor tells whether a frame may be ARP or Neighbor Discovery, from what
+// maybeNeighbor reports whether a frame may be ARP or Neighbor Discovery, from what
 // packet.Parse has found: no IP, or ICMPv6. It is asked only on ports by which
 // reports leave, and only of frames that were parsed.
 func maybeNeighbor(s packet.Status, l *packet.Layers) bool {

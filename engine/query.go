@@ -23,10 +23,10 @@ type PendingQuery struct {
 	done, dropped atomic.Bool
 }
 
-// Done tells whether the answer is complete; the Query is the worker's until then.
+// Done reports whether the answer is complete; the Query is the worker's until then.
 func (q *PendingQuery) Done() bool { return q.done.Load() }
 
-// Drop tells the worker that nobody waits for the answer any more.
+// Drop cancels the query: its sender no longer waits for the answer.
 func (q *PendingQuery) Drop() { q.dropped.Store(true) }
 
 // Ask hands q to the worker, which answers it between bursts. One at a time: a

@@ -120,7 +120,7 @@ func (w *Worker) reportFrameOf(p *linkState, from Direction, b *burst, s *subjec
 	w.reporter.report(s, b.now)
 }
 
-// losses reports what flows lost, where no packet of theirs comes to say it.
+// losses reports sequence numbers that flows lost, also of flows whose packets have ended.
 func (w *Worker) losses(now int64) {
 	w.detector.Lossy(now, w.rematch, func(f *flows.Flow) { w.reportFlow(event.Loss.Set(), f, now) })
 }

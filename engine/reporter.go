@@ -9,8 +9,8 @@ import (
 )
 
 // reporter builds the reports of one worker and puts them into the open report packet of
-// each collector that hears of them. It reads neither the burst nor the worker: what it
-// says of a packet stands in a subject, what of the sink itself in measure's arguments.
+// each of its collectors. It reads neither the burst nor the worker: a subject describes the
+// packet, the arguments of measure describe the sink.
 //
 //	measure, then report for each packet that is reported in all parts, or
 //	measure, then together for a run of packets that are reported alike

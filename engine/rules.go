@@ -37,8 +37,7 @@ type ReportRules struct {
 	MaxDelay   time.Duration
 }
 
-// Collector is who hears of what is watched; Watch.Collectors names it by its index in
-// Rules.
+// Collector receives reports. Watch.Collectors names it by its index in Rules.
 type Collector struct {
 	Name       string
 	Address    netip.AddrPort

@@ -34,7 +34,7 @@ type dropsSince struct {
 	sent atomic.Int64 // 0: never
 }
 
-// due counts one more and tells whether it is to be reported, with how many there
+// due counts one more and reports whether it is to be reported, with how many there
 // were since the last report: the first, then one per interval.
 func (d *dropsSince) due(now, interval int64) (n uint32, ok bool) {
 	d.n.Add(1)

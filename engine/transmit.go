@@ -24,8 +24,8 @@ func (w *Worker) withoutDropped(b *burst) (v *mbuf.Vec, n int) {
 	return b.tx, n
 }
 
-// countSent counts what became of v[:n], of which out has taken the first sent. What it
-// has not taken, it is offered again; then it is dropped.
+// countSent counts v[:n] as forwarded or dropped; out has taken the first sent of them. The
+// rest is offered again, and dropped if the port still refuses it.
 func (w *Worker) countSent(p *linkState, to Direction, out Queue, b *burst, v *mbuf.Vec, n, sent int) {
 	d := &p.counters.Direction[to]
 	if sent < n {

@@ -12,7 +12,7 @@ const (
 	leastIP      = 14 + 20 // Ethernet and the shortest IP header
 )
 
-// truncatedINT tells whether packet i, which ends before its IP length says, is marked as
+// truncatedINT reports whether packet i, which ends before its IP length says, is marked as
 // INT: parsed with the length that there is. It must not be taken as INT.
 //
 //go:noinline

@@ -5,7 +5,8 @@ import (
 	"intsink/engine/watch"
 )
 
-// Watch is what of the traffic is watched, for which events, and who hears of them.
+// Watch selects traffic, the events that are looked for in it, and the collectors that get
+// the reports.
 type Watch struct {
 	Name string
 	watch.Match

@@ -53,7 +53,8 @@ func (t *Table) placeOfTurn(n int) int {
 	return int(block)*ageBlock + n%ageBlock
 }
 
-// agePlace asks for the flow's first line only where the second tells that it may be over.
+// agePlace removes the flow at place i if it is idle. It reads the flow's first cache line
+// only where the second, with the time of the last packet, shows that it may be.
 func (t *Table) agePlace(i uint32, now int64, gone func(*Flow)) {
 	f := &t.flows[i]
 	silent := now - f.seen
@@ -66,7 +67,7 @@ func (t *Table) agePlace(i uint32, now int64, gone func(*Flow)) {
 	}
 }
 
-// remove frees place i and the slot that tells it.
+// remove frees place i and the slot that holds it.
 func (t *Table) remove(i uint32) {
 	h := t.Hash(&t.flows[i].Key)
 	for _, b := range t.candidates(h) {

@@ -4,20 +4,20 @@ import "math/bits"
 
 const slots = 8 // flows of one bucket
 
-// bucket tells where eight flows are: one cache line. Of each flow one of two buckets
-// tells.
+// bucket is one cache line of the cuckoo table: the places of eight flows, each found by a
+// tag of its hash. A flow is in one of two buckets.
 type bucket struct {
 	flows  [slots]uint32 // places in Table.flows
 	tags   [2]uint64     // four tags of a hash each, that of slot 0 lowest; 0: free
 	births [slots]uint16 // when each flow came, as birthTick has it
 }
 
-// tagOf is never zero.
+// tagOf is the tag of a hash; never zero, which marks a free slot.
 func tagOf(h uint64) uint16 { return uint16(h>>48) | 1 }
 
 func (b *bucket) tag(s uint64) uint16 { return uint16(b.tags[s>>2&1] >> (s & 3 * 16)) }
 
-// set makes slot s that of a flow.
+// set stores a flow in slot s.
 func (b *bucket) set(s uint64, tag uint16, flow uint32) {
 	b.setTag(s, tag)
 	b.flows[s&(slots-1)] = flow
@@ -40,7 +40,7 @@ func matches(tags uint64, tag uint16) uint64 {
 	return (x - laneOnes) &^ x & laneTops
 }
 
-// freeSlot is a slot that nobody has.
+// freeSlot returns a slot without a flow.
 func (b *bucket) freeSlot() (s uint64, ok bool) {
 	if m := matches(b.tags[0], 0); m != 0 {
 		return slot(m), true
@@ -51,16 +51,17 @@ func (b *bucket) freeSlot() (s uint64, ok bool) {
 	return 0, false
 }
 
-// slot is the lowest slot that m, from matches, tells.
+// slot is the lowest slot in m, which matches returned.
 func slot(m uint64) uint64 { return uint64(bits.TrailingZeros64(m)) >> 4 }
 
-// primary is the bucket that a hash is looked for in first.
+// primary is the first of the two candidate buckets of a hash.
 func (t *Table) primary(h uint64) uint64 { return h >> bucketShift & t.mask }
 
-// alternate is the other bucket of a flow with that tag, of which b may tell.
+// alternate is the other candidate of a flow in bucket b with that tag: from either of the
+// two it gives the other.
 func (t *Table) alternate(b uint64, tag uint16) uint64 { return (b ^ uint64(tag)*prime1>>24) & t.mask }
 
-// candidates are the buckets of a hash.
+// candidates are both buckets that a flow with this hash can be in.
 func (t *Table) candidates(h uint64) [2]uint64 {
 	first := t.primary(h)
 	return [2]uint64{first, t.alternate(first, tagOf(h))}

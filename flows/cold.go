@@ -30,7 +30,7 @@ func (f *Flow) Cold() *Cold {
 	return f.cold
 }
 
-// HasCold tells whether Cold has been called for this flow.
+// HasCold reports whether Cold has been called for this flow.
 func (f *Flow) HasCold() bool { return f.flags&hasCold != 0 }
 
 //go:noinline
@@ -42,7 +42,7 @@ func (f *Flow) clearCold() {
 	f.flags |= hasCold
 }
 
-// LossWindow is the most sequence numbers that are told apart behind the highest.
+// LossWindow is how many sequence numbers behind the highest are remembered one by one.
 const LossWindow = 1024
 
 // LossHoles is how many runs of missing numbers are timed at once.
@@ -57,7 +57,7 @@ type Loss struct {
 	Sent     int64  // when a loss was last reported
 	Pending  uint32 // lost and not reported yet
 	Reported uint32 // of the last report
-	Listed   bool   // somebody looks after the holes
+	Listed   bool   // it is in the detector's list of flows with holes
 
 	Lost, Reordered, Duplicates, Restarts uint64
 }
@@ -70,8 +70,7 @@ type Hole struct {
 	At      int64 // when it was found
 }
 
-// Loss is the flow's sequence state; fresh: it was never asked for before and is
-// all zero.
+// Loss is the flow's sequence state; fresh: this is the first call, and it is all zero.
 func (f *Flow) Loss() (l *Loss, fresh bool) {
 	if f.flags&hasLoss != 0 {
 		return f.loss, false
@@ -84,5 +83,5 @@ func (f *Flow) Loss() (l *Loss, fresh bool) {
 	return f.loss, true
 }
 
-// HasLoss tells whether Loss has been called for this flow.
+// HasLoss reports whether Loss has been called for this flow.
 func (f *Flow) HasLoss() bool { return f.flags&hasLoss != 0 }

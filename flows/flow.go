@@ -8,10 +8,9 @@ const (
 	MaxHops  = 16 // hops whose latency is watched; further ones only count in the path
 )
 
-// Flow is everything known of one flow that most packets ask for: 320 bytes, five
-// cache lines, laid out by who needs what: every packet reads the first line and
-// writes the second, more than three hops need the next. What few flows ever have is
-// Cold. The table owns key and times; the rest belongs to engine and engine/event. A
+// Flow is the state of one flow that most packets read: 320 bytes, five cache lines. Every
+// packet reads the first line and writes the second; packets of more than three hops read
+// the next. State that few flows have is in Cold. The table owns key and times; the rest belongs to engine and engine/event. A
 // new flow is all zero but for its key.
 type Flow struct {
 	Key         Key
@@ -21,7 +20,7 @@ type Flow struct {
 	NumPaths    uint8  // known, the current one included
 	NumHops     uint8
 	PathHops    uint8  // hops of the current path where Hops begins with them, word for word, else 0
-	EndWindow   uint8  // as a hop's window, of the whole way
+	EndWindow   uint8  // window of the end-to-end latency
 	NextRefresh uint32 // when a refresh is due, in units of 2^RefreshShift ns; 0: not set yet
 	Facts       uint32 // what Watch depends on besides the key, hashed; 0 where nothing does
 	LastReport  uint32 // Tick of the last report but that of new_flow alone; 0: none
@@ -31,11 +30,11 @@ type Flow struct {
 	packets  uint32
 	bytes    uint32
 	PathSeen uint32       // Tick of the last packet on the current path
-	EndRef   uint32       // latency of the whole way that was last reported, where EndKnown
+	EndRef   uint32       // end-to-end latency last reported, where EndKnown
 	Hops     [MaxHops]Hop // Hops[:NumHops] are known
 
 	PathHash uint64    // of the current path
-	windows  [2]uint64 // eight bits a hop: last packets, newest in bit 0; 1 is out of the deadband; of a flow that is gone, see nextFree
+	windows  [2]uint64 // eight bits a hop: last packets, newest in bit 0; 1 is out of the deadband; of a removed flow, see nextFree
 	cold     *Cold
 	loss     *Loss
 }
@@ -74,7 +73,7 @@ func (f *Flow) LastSeen() int64 { return f.seen }
 // Close is to be called with the flow's FIN or RST: two seconds of silence end it then.
 func (f *Flow) Close() { f.flags |= closing }
 
-// Closing tells whether Close was called.
+// Closing reports whether Close was called.
 func (f *Flow) Closing() bool { return f.flags&closing != 0 }
 
 // Hold is to be called with a packet that is looked at later than others of its burst:
@@ -84,7 +83,7 @@ func (f *Flow) Hold() { f.flags |= held }
 // Release ends what Hold began.
 func (f *Flow) Release() { f.flags &^= held }
 
-// Held tells whether Hold was called, and Release was not.
+// Held reports whether Hold was called, and Release was not.
 func (f *Flow) Held() bool { return f.flags&held != 0 }
 
 // Count adds one packet of n bytes to the flow's totals.
@@ -95,7 +94,7 @@ func (f *Flow) Count(n uint16) {
 	}
 }
 
-// Full tells whether Count of n bytes is more than the Flow itself has room for.
+// Full reports whether Count of n bytes is more than the Flow itself has room for.
 func (f *Flow) Full(n uint16) bool { return f.packets == 1<<32-1 || f.bytes+uint32(n) < f.bytes }
 
 //go:noinline
@@ -119,8 +118,8 @@ func (f *Flow) Totals() (packets, bytes uint64) {
 	return packets, bytes
 }
 
-// Want is what Settled asks for: that no latency was out of its deadband lately,
-// and more.
+// Want is the flags that Settled compares: no window has a bit set, and EndRef is known
+// where end_to_end is watched.
 type Want uint8
 
 const (
@@ -131,7 +130,7 @@ const (
 // Mask is what Settled looks at.
 func (w Want) Mask() uint8 { return unsettled | never | uint8(w) }
 
-// Settled tells whether f is as wanted; mask is that of w.
+// Settled reports whether f is as wanted; mask is that of w.
 func (f *Flow) Settled(w Want, mask uint8) bool { return f.flags&mask == uint8(w) }
 
 // Window tells which of the last eight latencies of hop i were out of the
@@ -145,7 +144,7 @@ func (f *Flow) SetWindow(i int, w uint8) {
 	f.settle()
 }
 
-// SetEndWindow replaces the window of the whole way.
+// SetEndWindow replaces the window of the end-to-end latency.
 func (f *Flow) SetEndWindow(w uint8) {
 	f.EndWindow = w
 	f.settle()
@@ -158,10 +157,10 @@ func (f *Flow) settle() {
 	}
 }
 
-// EndKnown tells whether EndRef is valid.
+// EndKnown reports whether EndRef is valid.
 func (f *Flow) EndKnown() bool { return f.flags&endKnown != 0 }
 
-// SetEndRef makes x the reference of the whole way.
+// SetEndRef makes x the reference of the end-to-end latency.
 func (f *Flow) SetEndRef(x uint32) { f.EndRef, f.flags = x, f.flags|endKnown }
 
 // Tick is a time in units of 2^20 ns, about a millisecond; it wraps after 52

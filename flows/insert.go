@@ -1,8 +1,8 @@
 package flows
 
-// insert takes a free slot of either bucket, or makes one by moving what another tells to
-// its other bucket, or evicts the idlest flow of both that is not in held. nil: there is
-// no room, or there have been too many evictions.
+// insert stores a new flow in a free slot of either candidate bucket, or in one that displace
+// frees, or in place of the idlest flow of both that is not in held (flows of this burst).
+// nil: no room, or too many evictions lately.
 func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
 	for _, b := range t.candidates(h) {
 		if s, is := t.buckets[b].freeSlot(); is {
@@ -26,10 +26,10 @@ func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
 	return t.initFlow(now, b, s, t.buckets[b].flows[s], h, k)
 }
 
-// displace moves what a slot of either bucket of h tells to the flow's other bucket, where
-// there is a free one, and returns the slot. The flow itself stays in its place. So a table
-// may be filled by four fifths before anybody is evicted. In one that is all but full there
-// is hardly a free slot to be found, and a flood to be borne: there it does not try.
+// displace frees a slot of either candidate of h by moving its flow to that flow's alternate
+// bucket (one step of cuckoo hashing); the flow keeps its place. A table can thus be filled
+// to four fifths before a flow is evicted. It does not try where the table is more than
+// 31/32 full: free slots are rare then, and a flood would pay for the search.
 //
 //go:noinline
 func (t *Table) displace(h uint64) (b, s uint64, is bool) {
@@ -50,7 +50,7 @@ func (t *Table) displace(h uint64) (b, s uint64, is bool) {
 	return 0, 0, false
 }
 
-// initFlow makes place i that of a new flow, which slot s of bucket b tells.
+// initFlow starts a new flow at place i, and stores the place in slot s of bucket b.
 func (t *Table) initFlow(now int64, b, s uint64, i uint32, h uint64, k *Key) *Flow {
 	bk := &t.buckets[b]
 	bk.set(s, tagOf(h), i)

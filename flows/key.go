@@ -24,7 +24,8 @@ func (k *Key) equal(o *Key) bool {
 		k.addrs[1] == o.addrs[1] && k.addrs[2] == o.addrs[2] && k.addrs[3] == o.addrs[3])
 }
 
-// canonical is k, with zeros where nothing counts: two of these are equal by ==, too.
+// canonical is k with zeros in the words that an IPv4 key does not use: two such keys are
+// equal by ==.
 func (k *Key) canonical() Key {
 	if k.Version() == 4 {
 		return Key{addrs: [4]uint64{k.addrs[0]}, portsProto: k.portsProto}
@@ -32,11 +33,11 @@ func (k *Key) canonical() Key {
 	return *k
 }
 
-// markRemoved makes k one that no packet has. It says what it said, for those who have still
-// something to say of a flow that is gone: of its losses.
+// markRemoved sets a bit that no packet's key has, so that lookups miss. The 5-tuple stays
+// readable: losses may be reported after the flow's end.
 func (k *Key) markRemoved() { k.portsProto |= tombstone }
 
-// removed tells whether markRemoved was called.
+// removed reports whether markRemoved was called.
 func (k *Key) removed() bool { return k.portsProto&tombstone != 0 }
 
 const tombstone = 1 << 16
@@ -139,7 +140,7 @@ func (k *Key) Compare(o *Key) int {
 	)
 }
 
-// HasPorts tells whether the L4 header starts with two 16-bit ports: TCP, UDP,
+// HasPorts reports whether the L4 header starts with two 16-bit ports: TCP, UDP,
 // SCTP, DCCP, UDP-Lite.
 func HasPorts(proto uint8) bool {
 	switch proto {

@@ -9,7 +9,7 @@ const (
 	oldestDue  = 1 << 30
 )
 
-// visiting tells whether the flow that the hand of Age is at is to be visited.
+// visiting reports whether the flow that the hand of Age is at is to be visited.
 func (t *Table) visiting(now int64) bool {
 	if now-t.visited >= visitEvery || now < t.visited {
 		t.visited, t.unvisited = now, len(t.flows)

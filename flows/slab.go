@@ -1,22 +1,22 @@
 package flows
 
-// Flows stand one behind the other in the order in which they came, however big the table
-// is: a thousand of a million share the pages of a thousand, and a flow stays where it is
-// when its slot moves to another bucket. The places of flows that are gone are taken again,
-// the one that is free for longest first, and not at once as long as there are others:
-// somebody may still have something to say of its losses.
+// Places of flows come from a slab, in ascending order: a thousand flows of a table for a
+// million take the pages of a thousand. A flow keeps its place when its slot moves to
+// another bucket. The places of removed flows are recycled first in, first out, so that a
+// removed flow stays readable for a while: losses may be reported after its end.
 
-// recycleShare: places are taken again once one in so many of the table's is free.
+// recycleShare is the part of the table that must be free before a place is recycled: one
+// in so many.
 const recycleShare = 16
 
 // slab hands out the places of Table.flows.
 type slab struct {
-	used        int    // flows[:used] were taken at some time
-	free        int    // of these, flows that are gone
-	first, last uint32 // of the free ones, where there are any
+	used        int    // flows[:used] have been in use
+	free        int    // places of these in the free list
+	first, last uint32 // ends of the free list, where free is not 0
 }
 
-// alloc is a place for a new flow. There is one: as many as slots.
+// alloc returns a place for a new flow. There always is one: places are as many as slots.
 func (t *Table) alloc() uint32 {
 	p := &t.slab
 	if p.used < len(t.flows) && p.free <= len(t.flows)/recycleShare {
@@ -29,7 +29,7 @@ func (t *Table) alloc() uint32 {
 	return at
 }
 
-// free makes the place of flow at free.
+// free marks the flow at a place as removed, and puts the place at the end of the free list.
 func (t *Table) free(at uint32) {
 	p := &t.slab
 	t.flows[at].Key.markRemoved()
@@ -42,8 +42,8 @@ func (t *Table) free(at uint32) {
 	p.free++
 }
 
-// A free place tells the next one where no package but this writes: what is reported of a
-// flow that is gone changes other fields of it.
+// The free list is linked through Flow.windows, which only this package writes: a report of
+// a removed flow's losses changes other fields.
 
 func (f *Flow) nextFree() uint32 { return uint32(f.windows[0]) }
 

@@ -31,7 +31,7 @@ type smallEntry[V any] struct {
 const smallSlots = 4 // entries of one bucket
 
 // NewSmall makes a table of at least capacity entries. V must not hold pointers.
-// seed keys the hash; holds, where not nil, tells whether an entry says something
+// seed keys the hash; holds, where not nil, reports whether an entry says something
 // that a new one would not.
 func NewSmall[V any](capacity int, seed uint64, holds func(v *V, now int64) bool) *Small[V] {
 	n := smallSlots

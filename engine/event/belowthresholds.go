@@ -6,20 +6,20 @@ import (
 	"intsink/engine/inthdr"
 )
 
-// fabricThresholds are the thresholds that no hop of a packet may reach if its queues and
-// interfaces are to be passed over.
+// fabricThresholds are those of queues and interfaces: a packet with a hop that reaches one
+// goes through Packet.
 type fabricThresholds struct{ raise, latency, tx uint32 }
 
 // never is a threshold that no known value reaches.
 const never = unknown32
 
-// FabricSampleDue tells whether SampleFabric asks for a packet, which Packet is to look at.
+// FabricSampleDue reports that the next packet must go through Packet (see SampleFabric).
 func (d *Detector) FabricSampleDue() bool { return d.fabricSampleDue }
 
-// SampleFabric takes n packets in and asks for one of those that come to be looked at by
-// Packet although it is quiet, so that the tables of queues, interfaces and links show
-// what there is: of 256 one at most, and 10,000 a second at most, for at millions of
-// packets a second a look at one of them costs what 20 others do.
+// SampleFabric counts n packets, and sets FabricSampleDue from time to time: one packet
+// that gives no event then goes through Packet nevertheless, so that the tables of queues,
+// interfaces and links stay current. At most one packet in 256, and 10,000 a second: it costs
+// as much as 20 others.
 func (d *Detector) SampleFabric(now int64, n int) {
 	d.sinceFabricSample += n
 	if d.sinceFabricSample < fabricSampleEvery || now-d.fabricSampledAt < fabricSampleNs {
@@ -33,7 +33,7 @@ const (
 	fabricSampleNs    = 100_000
 )
 
-// noEpisode tells whether no hop of a Common packet reaches a threshold of l, and none of
+// noEpisode reports whether no hop of a Common packet reaches a threshold of l, and none of
 // its queues and interfaces is in an episode. stack are its hops.
 //
 //go:noinline
@@ -60,7 +60,7 @@ func (v *FastView) noEpisode(l *FastPolicy, stack []byte, i *inthdr.Info) bool {
 	return true
 }
 
-// reaches tells whether the value at an offset of a hop is known and, under mask, not
+// reaches reports whether the value at an offset of a hop is known and, under mask, not
 // below a threshold.
 func reaches(hop []byte, at uint8, mask, threshold uint32) bool {
 	x := binary.BigEndian.Uint32(hop[at:])

@@ -80,7 +80,7 @@ func (d *Detector) episode(now int64, f *flows.Flow, n *hopValues, q *Queue, ove
 	return Congestion.Set()
 }
 
-// isCalm tells whether the values that q was last known to have end its episode. A
+// isCalm reports whether the values that q was last known to have end its episode. A
 // value that this packet does not know is as it was.
 func isCalm(q *Queue, t *Thresholds) bool {
 	return (t.CongestionRaise == 0 || q.Occupancy <= t.CongestionClear) &&

@@ -27,5 +27,5 @@ func (b *Deadband) test(ref, x uint32, window uint8) (uint8, bool) {
 	return window, bits.OnesCount8(window&(1<<b.N-1)) >= b.K
 }
 
-// tooSoon tells whether sent, 0 where there was no report yet, is less than Interval ago.
+// tooSoon reports whether sent, 0 where there was no report yet, is less than Interval ago.
 func (b *Deadband) tooSoon(now, sent int64) bool { return sent != 0 && now-sent < b.Interval }

@@ -60,7 +60,7 @@ type Observation struct {
 	SequenceBits uint8  // how wide it is; 0: there is none
 }
 
-// usable tells whether the packet's hops can be trusted.
+// usable reports whether the packet's hops can be trusted.
 func (o *Observation) usable() bool { return o.Info.Reason == 0 && o.Info.Hops > 0 }
 
 // New makes a detector for watches with the given policies, the only one of its sink unless
@@ -92,7 +92,7 @@ func (d *Detector) SetRules(policies []Policy, list []NodeModel) {
 	}
 }
 
-// Fabric is the queues, interfaces and links that packets told of.
+// Fabric is the queues, interfaces and links that packets have passed.
 func (d *Detector) Fabric() *Fabric { return &d.fabric }
 
 // Saturate is to be called every millisecond or so: it keeps old times of d's tables from
@@ -181,7 +181,7 @@ func (d *Detector) Reported(now int64, f *flows.Flow, set Set) {
 }
 
 // storeReported keeps what the flow was last reported for. A new flow's first report
-// is not kept: it says nothing that the flow itself does not.
+// is not kept: that the flow exists says as much.
 func (d *Detector) storeReported(now int64, f *flows.Flow, set Set) {
 	if set == NewFlow.Set() {
 		return
@@ -224,7 +224,7 @@ func (d *Detector) sample(watch int, o *Observation) Set {
 	return Sample.Set()
 }
 
-// End tells whether the end of f is reported. It shares new_flow's bucket.
+// End reports whether the end of f is reported. It shares new_flow's bucket.
 func (d *Detector) End(now int64, f *flows.Flow) bool {
 	p := &d.policies[f.Watch]
 	d.Counters.Fired[FlowEnd]++

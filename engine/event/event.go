@@ -63,7 +63,7 @@ func Named(name string) (Event, bool) {
 // Set is a set of events.
 type Set uint32
 
-// Has tells whether e is in s.
+// Has reports whether e is in s.
 func (s Set) Has(e Event) bool { return s>>e&1 != 0 }
 
 // SuppressReason says why an event gave no report.

@@ -38,14 +38,17 @@ type Link struct {
 	Skews  uint32 // times that it came out negative
 }
 
-// The entries that make room last: those in an episode, which are not as a new one.
+// holds reports that an entry must not be evicted while another can: it is in an episode
+// that a new entry would forget.
 func (q *Queue) holds(now int64) bool { return q.Congested && now-q.Seen < congestionMemory }
 
+// holds is that of an interface: also while its last report bars the next.
 func (i *Interface) holds(now int64) bool {
 	return i.Busy && now-i.Seen < interfaceMemory || i.Sent != 0 && now-i.Sent < minTxInterval
 }
 
-func (*Link) holds(int64) bool { return true } // its reference
+// holds is true of every link: each has a reference.
+func (*Link) holds(int64) bool { return true }
 
 // congestionMemory is longer than an episode lasts without a sample, as a rule.
 const congestionMemory = 60e9
@@ -104,8 +107,8 @@ func (d *Detector) updateFabric(now int64, f *flows.Flow, fresh bool, p *Policy,
 	return set
 }
 
-// updateQueueAndInterface moves the state of the queue and the interface that n was left by. Where
-// nobody watches them, the tables show at least what was seen.
+// updateQueueAndInterface updates the queue and the egress interface of hop n, and returns
+// their events. Where no watch has these events, the tables of the API show the last values.
 func (d *Detector) updateQueueAndInterface(now int64, f *flows.Flow, fresh bool, p *Policy, n *hopValues) (set Set) {
 	if p.fabric.raise != never || p.fabric.latency != never {
 		set = d.congestion(now, f, n, fresh, &p.Thresholds)
@@ -126,7 +129,7 @@ func (d *Detector) updateQueueAndInterface(now int64, f *flows.Flow, fresh bool,
 	return set
 }
 
-// updateLink moves the state of the link between n and the next node.
+// updateLink updates the link from n to the next node, and returns its events.
 func (d *Detector) updateLink(now int64, f *flows.Flow, fresh bool, p *Policy, n, next *hopValues) Set {
 	if p.Events.Has(LinkLatency) {
 		return d.linkLatency(now, f, n, next, fresh, &p.Thresholds)

@@ -2,8 +2,8 @@ package event
 
 import "intsink/flows"
 
-// FastPolicy is what is asked of a packet of one watch that is to be passed over, and the
-// watch's count of packets to the next sample. Package engine/fast reads it, in C too.
+// FastPolicy is a watch's policy as the fast path needs it: when a packet gives no event, and
+// how many packets are left to the next sample. Package engine/fast reads it, in C too.
 type FastPolicy struct {
 	Flags        flows.Want // of the flow, under Mask
 	Mask         uint8
@@ -22,24 +22,24 @@ type FastPolicy struct {
 	LinkAbsolute            uint32 // how far a link's latency may be from its reference
 }
 
-// TakeSample counts one packet of the flow with that hash and tells whether it is a sample.
+// TakeSample counts one packet of the flow with that hash and reports whether it is a sample.
 func (l *FastPolicy) TakeSample(hash uint64) bool {
 	if l.SampleLeft--; l.SampleLeft != 0 {
 		return false
 	}
 	l.SampleLeft = l.SampleEvery
 	if l.ByFlow {
-		l.SampleLeft = 1 // asked of every packet
+		l.SampleLeft = 1 // the hash decides for every packet
 		return l.SampleEvery != 0 && hash>>32%uint64(l.SampleEvery) == 0
 	}
 	return l.SampleEvery != 0
 }
 
-// sampleDue tells whether the next packet may be a sample.
+// sampleDue reports whether the next packet may be a sample.
 func (l *FastPolicy) sampleDue() bool { return l.SampleLeft == 1 && l.SampleEvery != 0 }
 
-// fastPolicy is the FastPolicy of p. What is compared is what the wire carries: where node
-// models make other values of that, nothing is passed over.
+// fastPolicy compiles p. The fast path compares values as they are on the wire: where node
+// models scale them, every packet goes through Packet.
 func (p *Policy) fastPolicy(m *models) FastPolicy {
 	t := &p.Thresholds
 	l := FastPolicy{

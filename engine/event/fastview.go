@@ -12,7 +12,7 @@ import (
 // MaxPolicies is how many watches a FastView has room for.
 const MaxPolicies = 256
 
-// FastView is what of a detector's state tells whether a packet gives no event. It is
+// FastView is what of a detector's state reports whether a packet gives no event. It is
 // outside the Go heap: package engine/fast reads it in C.
 type FastView struct {
 	key               uint64 // of the hash of HotSet, odd

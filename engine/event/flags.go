@@ -17,7 +17,7 @@ func (d *Detector) flags(now int64, f *flows.Flow, fresh bool, p *Policy, o *Obs
 	return set & p.Events
 }
 
-// rise tells whether the flag, seen last at *seen, is up after a time without it.
+// rise reports whether the flag, seen last at *seen, is up after a time without it.
 func (d *Detector) rise(now int64, fresh bool, seen *int64, e Event, rearm int64) Set {
 	last := *seen
 	*seen = now

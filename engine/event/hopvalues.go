@@ -6,7 +6,7 @@ import (
 	"intsink/engine/inthdr"
 )
 
-// hopValues is what one hop says, unknown values all ones.
+// hopValues are the values of one hop, all ones where unknown.
 type hopValues struct {
 	id, interfaces     uint32
 	latency, queue, tx uint32

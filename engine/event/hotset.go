@@ -6,7 +6,7 @@ import "math/bits"
 // keyed hash. What has no bit is in none.
 type HotSet [64]uint64
 
-// Has tells whether bit is set.
+// Has reports whether bit is set.
 func (h *HotSet) Has(bit uint32) bool { return h[bit/64&63]>>(bit%64)&1 != 0 }
 
 func (h *HotSet) set(bit uint32) { h[bit/64&63] |= 1 << (bit % 64) }

@@ -62,7 +62,7 @@ func (d *Detector) latency(now int64, f *flows.Flow, node, x uint32, t *Threshol
 	if at < 0 {
 		return 0
 	}
-	if f.Hops[at].Ref == unknown32 { // nobody watched before
+	if f.Hops[at].Ref == unknown32 { // hop_latency was not watched before
 		f.Hops[at].Ref = x
 		return 0
 	}

@@ -3,7 +3,7 @@ package event
 import "intsink/flows"
 
 // linkLatency tests the time between a packet's egress from n and its ingress into
-// the next node. One that comes out negative says something of clocks, not of the
+// the next node. A negative time is the fault of clocks, not of the
 // link.
 func (d *Detector) linkLatency(now int64, f *flows.Flow, n, next *hopValues, fresh bool, t *Thresholds) Set {
 	ns, known := between(now, n, next)

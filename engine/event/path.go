@@ -51,7 +51,7 @@ func storePath(f *flows.Flow, p *Policy, o *Observation) {
 }
 
 // bringForward puts the hop of a node at place i, which it may have already or come to from
-// behind, and tells whether there is one.
+// behind, and reports whether there is one.
 func bringForward(f *flows.Flow, i int, node uint32) bool {
 	at := i
 	for at < int(f.NumHops) && f.Hops[at].Node != node {

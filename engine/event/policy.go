@@ -8,7 +8,7 @@ type Policy struct {
 	Thresholds   Thresholds
 
 	watchesFabric bool             // queues, links or interfaces are watched
-	fabric        fabricThresholds // what queues and interfaces stay below while there is nothing to say of them
+	fabric        fabricThresholds // which no hop reaches while queues and interfaces give no event
 	refreshLeast  int64            // shortest time to a refresh
 	refreshSpan   uint64           // between that and the longest
 }

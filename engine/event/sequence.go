@@ -134,7 +134,7 @@ func remove(l *flows.Loss, i int) {
 	l.NumHoles--
 }
 
-// lossDue tells whether what was lost since the last report is to be reported now.
+// lossDue reports whether what was lost since the last report is to be reported now.
 func (d *Detector) lossDue(now int64, f *flows.Flow, l *flows.Loss, t *Thresholds) Set {
 	if l.Pending == 0 {
 		return 0
@@ -171,7 +171,7 @@ func (d *Detector) Lossy(now int64, watch, lost func(*flows.Flow)) {
 
 func (d *Detector) stillLossy(now int64, f *flows.Flow, watch, lost func(*flows.Flow)) bool {
 	if !f.HasLoss() {
-		return false // the flow is gone
+		return false // the flow has been removed
 	}
 	watch(f)
 	l, _ := f.Loss()

@@ -62,7 +62,7 @@ func (d *Detector) busyInterface(now int64, f *flows.Flow, n *hopValues, i *Inte
 	case i.Reported:
 		return 0
 	case fresh:
-		i.Reported = true // it sets the state; nothing is said of it
+		i.Reported = true // a flow's first packet sets the state and is not reported for it
 		return 0
 	case i.Sent != 0 && now-i.Sent < minTxInterval:
 		return d.withhold(f, TxUtilization, SuppressInterval)

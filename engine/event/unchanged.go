@@ -23,13 +23,12 @@ func (d *Detector) NoEvent(now int64, f *flows.Flow, frame []byte, i *inthdr.Inf
 	return true
 }
 
-// Unchanged tells whether path and latencies of a packet give no event, and then takes it
-// in. f must have a watch, and i be Common. It is apart from Packet because what it needs
-// fits into registers.
+// Unchanged reports whether path and latencies of a packet give no event; then it updates f.
+// f must have a watch, and i be Common. It is a function of its own because its few values
+// fit into registers.
 //
-// Of values that are unknown nothing is tested here: such a node or interface is on no
-// path that is known, and a latency of all ones is out of every deadband, or within it
-// and then of no consequence.
+// Unknown values (all ones) need no test: they match no known path, and as a latency they
+// lie outside every deadband, or within one that all values lie in.
 func (d *Detector) Unchanged(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
 	l := &d.view.Policies[f.Watch]
 	if !l.noPending(now, f, i) {
@@ -46,9 +45,9 @@ func (d *Detector) Unchanged(now int64, f *flows.Flow, frame []byte, i *inthdr.I
 	return true
 }
 
-// Rematch is to be called when f, a flow that is not new, comes to another watch or other
-// rules: what nobody watches any more must not stay pending, and what is watched now is
-// looked at once.
+// Rematch adapts f, which is not new, to another watch or other rules. Windows of events that
+// are no longer watched are cleared, or they would keep the flow from the fast path; the
+// next packet goes through Packet once.
 func (d *Detector) Rematch(f *flows.Flow) {
 	f.PathHops = 0
 	if int(f.Watch) >= d.view.policies {
@@ -64,8 +63,9 @@ func (d *Detector) Rematch(f *flows.Flow) {
 	}
 }
 
-// ReportedSamples is to be called when packets that are Unchanged are samples: packet j of flow of[j]
-// for every bit j of which. It is Reported for each, without a call.
+// ReportedSamples records that packets of a burst which gave no event are reported as
+// samples: packet j, of flow of[j], for every bit j of which. It does for all what Reported
+// does for one.
 func (d *Detector) ReportedSamples(now int64, of *[64]*flows.Flow, which uint64) {
 	d.Counters.Fired[Sample] += uint64(bits.OnesCount64(which))
 	tick, random := max(flows.Tick(now), 1), d.random
@@ -82,14 +82,15 @@ func (d *Detector) ReportedSamples(now int64, of *[64]*flows.Flow, which uint64)
 	d.random = random
 }
 
-// noPending tells whether f has nothing pending, its refresh included, and as many hops as i.
+// noPending reports that no window of f has a bit set, no refresh is due, and its current path
+// has as many hops as i.
 func (l *FastPolicy) noPending(now int64, f *flows.Flow, i *inthdr.Info) bool {
 	return f.Settled(l.Flags, l.Mask) && ^(refreshTick(now)-f.NextRefresh)&l.Refresh == 0 && i.Hops == uint16(f.PathHops)
 }
 
-// comparePath goes over n hops, the first of which starts at frame[at]: the sum of the
-// latencies, and whether nodes and interfaces are those of the current path, each
-// latency within the absolute deadband.
+// comparePath compares n hops, the first at frame[at], with the flow's current path: ok if
+// all nodes and interfaces are the same and each latency is within the absolute deadband of
+// its reference. sum is that of the latencies.
 //
 //go:noinline
 func comparePath(f *flows.Flow, n uint, frame []byte, at, hopLen uint, l *FastPolicy) (sum uint64, ok bool) {

@@ -1,8 +1,8 @@
 package inthdr
 
-// Classify sets i.Common, and what is asked of Common packets.
+// Classify sets i.Common, i.QueueAt and i.TxAt.
 //
-// Common means that nothing about i asks for a second look: sound INT-MD of a version
+// Common packets can take the fast path: sound INT-MD of a version
 // with 32-bit values, with hops that start with node id, level-1 interfaces and hop
 // latency, without level-2 interfaces, flags or domain specific metadata.
 func (p *Locator) Classify(i *Info) {

@@ -76,7 +76,7 @@ func (p *Locator) stack(i *Info, n int) Reason {
 	if source <= n && (hop == 0 && n == source || hop > 0 && (n-source)%hop == 0) {
 		i.SourceLen = uint16(source)
 		n -= source
-	} else if hop == 0 || n%hop != 0 { // else: asked for, and not added by the source
+	} else if hop == 0 || n%hop != 0 { // else: DS Instruction names it, and the source did not add it
 		return ReasonStack
 	}
 	if n > 0 {
@@ -133,7 +133,7 @@ func (p *Locator) domainLengths(i *Info) (perHop, source int, known bool) {
 		for bit, in := range p.domains[d].Bits {
 			switch {
 			case i.DSInstruction&(1<<(15-bit)) == 0:
-			case in.Length == 0: // nobody said how long that is
+			case in.Length == 0: // the configuration gives no length
 				return 0, 0, false
 			case in.SourceOnly:
 				source += int(in.Length)

@@ -5,7 +5,7 @@ type Result uint8
 
 const (
 	NotINT   Result = iota
-	Sound           // Info is valid; Info.Reason tells whether the contents are odd
+	Sound           // Info is valid; Info.Reason reports whether the contents are odd
 	Unsound         // marked as INT, not to be taken as INT; only Info.Reason is valid
 	NeedMore        // the INT headers go beyond the first segment
 )
@@ -32,7 +32,7 @@ const (
 	DropCongested                  // it cannot say that a queue marked the tunnel's header, and must be dropped
 )
 
-// Has tells whether e has all of f.
+// Has reports whether e has all of f.
 func (e Edit) Has(f Edit) bool { return e&f == f }
 
 // Info is where INT stands in one packet and what its headers say.
@@ -41,7 +41,7 @@ type Info struct {
 	Type     Type // of the first header that is MD or MX, else Destination
 	NPT      uint8
 	Reason   Reason
-	Common   bool // a packet as most are, with INT-MD as Locator.Classify says, and without FIN and RST
+	Common   bool // set by Locator.Classify: only such packets take the fast path; never with FIN or RST
 	Format   Format
 	Inserted bool  // G: the source made the tunnel (GRE), or made GPE of VXLAN
 	Depth    uint8 // tunnels around the layers that INT is marked in

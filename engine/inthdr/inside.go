@@ -69,7 +69,7 @@ func (p *Locator) LocateInside(b []byte, l *packet.Layers, i *Info, o *Outers) R
 	return NotINT
 }
 
-// Encloses tells whether the layers that i was found in, l, are those of a tunnel
+// Encloses reports whether the layers that i was found in, l, are those of a tunnel
 // once INT is gone: INT may stand in both (INT 2.1, section "INT over TCP/UDP").
 // b is the packet from End on as it came.
 func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
@@ -93,7 +93,7 @@ func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
 	return l.Proto == packet.ProtoUDP && p.tunnels.Has(l.DstPort)
 }
 
-// Tunnel tells whether there is a packet inside of the one that l describes.
+// Tunnel reports whether there is a packet inside of the one that l describes.
 func (p *Locator) Tunnel(b []byte, l *packet.Layers) bool {
 	switch l.Proto {
 	case packet.ProtoUDP, packet.ProtoGRE, packet.ProtoIPv4, packet.ProtoIPv6:

@@ -39,7 +39,7 @@ type Layout struct {
 	Buffer           int8 // id 8 bits, occupancy 24 bits
 }
 
-// BasicHopLen is what Layout.BasicHops speaks of.
+// BasicHopLen is the length of the three values that Layout.BasicHops names.
 const BasicHopLen = 12
 
 // LayoutOf returns the layout that bitmap asks for.

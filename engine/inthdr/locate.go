@@ -13,7 +13,7 @@ const (
 	probeMarkerLen = 8
 )
 
-// Locate tells whether the packet that l describes carries INT in these layers,
+// Locate reports whether the packet that l describes carries INT in these layers,
 // and where. b is the first segment of a frame. l must come from a packet.Parse
 // that returned OK for the same bytes.
 func (p *Locator) Locate(b []byte, l *packet.Layers, i *Info) Result {
@@ -24,7 +24,7 @@ func (p *Locator) Locate(b []byte, l *packet.Layers, i *Info) Result {
 }
 
 // locateFragment takes INT out of first fragments where the configuration says so;
-// otherwise those that carry INT are only told by their reason.
+// otherwise they pass unchanged, and are counted by their reason.
 func (p *Locator) locateFragment(b []byte, l *packet.Layers, i *Info) Result {
 	if l.Fragment == packet.LaterFragment {
 		return NotINT
@@ -162,7 +162,7 @@ func (p *Locator) restoreDSCP(i *Info, by Marking, carried, dscp uint8) {
 	}
 }
 
-// udpLengthAgrees tells whether a whole UDP datagram is as long as its IP packet.
+// udpLengthAgrees reports whether a whole UDP datagram is as long as its IP packet.
 // b holds the UDP header.
 func udpLengthAgrees(b []byte, l *packet.Layers) bool {
 	if l.Proto != packet.ProtoUDP || l.Fragment != packet.NotFragment {

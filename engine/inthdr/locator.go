@@ -143,7 +143,7 @@ func (p *Locator) setReading(c *Config) {
 	}
 }
 
-// takes tells whether INT of type t is taken.
+// takes reports whether INT of type t is taken.
 func (p *Locator) takes(t Type) bool { return t.Known() && !p.ignored[t] }
 
 // Layout returns the layout of one hop of i, remembered where possible. It is

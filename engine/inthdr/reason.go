@@ -85,7 +85,7 @@ const (
 
 var types = [NumTypes]string{MD: "md", Destination: "destination", MX: "mx"}
 
-// Known tells whether the specification defines t.
+// Known reports whether the specification defines t.
 func (t Type) Known() bool { return t >= MD && t < NumTypes }
 
 // String is the value of the type label.

@@ -44,7 +44,7 @@ type endpoint struct {
 	version uint8
 }
 
-// is tells whether k is the flow of the reports to e.
+// is reports whether k is the flow of the reports to e.
 func (e *endpoint) is(k *flows.Key) bool {
 	return k.Dst() == e.addr && k.DstPort() == e.port && k.Version() == e.version && k.Proto() == packet.ProtoUDP
 }
