@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -118,6 +119,43 @@ func protoc(t *testing.T, b []byte) []byte {
 		t.Fatalf("protoc: %v\n%s", err, stderr.String())
 	}
 	return out
+}
+
+// TestFieldsAreDocumented: docs/records.md names every field.
+func TestFieldsAreDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/records.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range goldens {
+		var fields map[string]any
+		if err := json.Unmarshal(AppendJSON(nil, c.record()), &fields); err != nil {
+			t.Fatal(err)
+		}
+		for name, v := range fields {
+			names := []string{name}
+			for _, inner := range [...]string{"hops", "links"} {
+				if list, ok := v.([]any); ok && name == inner {
+					v = list[0]
+				}
+			}
+			if inner, ok := v.(map[string]any); ok {
+				for name := range inner {
+					names = append(names, name)
+				}
+			}
+			for _, name := range names {
+				if !bytes.Contains(doc, []byte("`"+name+"`")) {
+					t.Errorf("docs/records.md does not name the field %s", name)
+				}
+			}
+		}
+	}
+	for _, name := range append(slices.Clone(flagNames[:]), typeNames[:]...) {
+		if !bytes.Contains(doc, []byte("`"+name+"`")) {
+			t.Errorf("docs/records.md does not name %s", name)
+		}
+	}
 }
 
 func TestEncodersAllocateNothing(t *testing.T) {

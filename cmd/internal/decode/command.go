@@ -86,6 +86,7 @@ Exit codes: 0 success, 1 nothing could be decoded, 2 wrong usage.`,
 	f.UintSliceVar(&o.intPorts, "int-port", []uint{decode.DefaultINTPort, 555}, "UDP destination ports of INT in the reported packets")
 	f.StringVar(&o.intDSCP, "int-dscp", "", "DSCP of INT in the reported packets, as VALUE or VALUE/MASK")
 	f.StringVar(&o.intProbe, "int-probe-marker", "", "probe marker of INT in the reported packets, such as 0x0102030405060708")
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"json", "text", "record"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
