@@ -5,23 +5,8 @@ import (
 	"fmt"
 	"net/netip"
 
+	"intsink/engine/packet"
 	"intsink/engine/report"
-)
-
-const (
-	etherIPv4 = 0x0800
-	etherIPv6 = 0x86dd
-	etherVLAN = 0x8100
-	etherQinQ = 0x88a8
-
-	etherMPLS         = 0x8847
-	etherMPLSUpstream = 0x8848
-	etherEthernet     = 0x6558 // transparent Ethernet bridging, in GRE and Geneve
-
-	protoTCP  = 6
-	protoGRE  = 47
-	protoIPv4 = 4
-	protoIPv6 = 41
 )
 
 // Flow is what the headers of a packet say. Fields beyond where the packet is
@@ -54,12 +39,12 @@ type dissector struct {
 // dissect reads the headers of a packet that may be cut anywhere, and its INT.
 func (d *Decoder) dissect(t report.InType, b []byte) (*Flow, *Stack) {
 	x := dissector{Decoder: d, rest: b}
-	ether := uint16(etherIPv4)
+	ether := uint16(packet.EtherTypeIPv4)
 	switch t {
 	case report.IPv6:
-		ether = etherIPv6
+		ether = packet.EtherTypeIPv6
 	case report.Ethernet:
-		ether = etherEthernet
+		ether = packet.EtherTypeEthernet
 	}
 	return &x.flow, x.packet(ether)
 }
@@ -67,17 +52,17 @@ func (d *Decoder) dissect(t report.InType, b []byte) (*Flow, *Stack) {
 // packet reads a packet of that EtherType.
 func (x *dissector) packet(ether uint16) *Stack {
 	ok := true
-	if ether == etherEthernet {
+	if ether == packet.EtherTypeEthernet {
 		ether, ok = x.ethernet()
 	}
-	if ok && (ether == etherMPLS || ether == etherMPLSUpstream) {
+	if ok && (ether == packet.EtherTypeMPLS || ether == packet.EtherTypeMPLSUpstream) {
 		ether, ok = x.labels()
 	}
 	var proto uint8
 	switch {
-	case ok && ether == etherIPv4:
+	case ok && ether == packet.EtherTypeIPv4:
 		proto, ok = x.ipv4()
-	case ok && ether == etherIPv6:
+	case ok && ether == packet.EtherTypeIPv6:
 		proto, ok = x.ipv6()
 	default:
 		ok = false
@@ -114,7 +99,7 @@ func (x *dissector) ethernet() (etherType uint16, ok bool) {
 	}
 	x.flow.DestinationMAC, x.flow.SourceMAC = mac(b), mac(b[6:])
 	etherType = binary.BigEndian.Uint16(b[12:])
-	for etherType == etherVLAN || etherType == etherQinQ {
+	for etherType == packet.EtherTypeVLAN || etherType == packet.EtherTypeQinQ {
 		tag := x.take(vlanLen)
 		if tag == nil {
 			return 0, false
@@ -188,7 +173,7 @@ func (x *dissector) transport(proto uint8) *Stack {
 		return nil
 	}
 	switch proto {
-	case protoTCP:
+	case packet.ProtoTCP:
 		b := x.take(20)
 		if b == nil {
 			x.ports(x.rest)
@@ -219,12 +204,12 @@ func (x *dissector) transport(proto uint8) *Stack {
 		}
 		x.rest = behind
 		return x.insideUDP(port)
-	case protoGRE:
+	case packet.ProtoGRE:
 		return x.gre()
-	case protoIPv4:
-		return x.inside(etherIPv4)
-	case protoIPv6:
-		return x.inside(etherIPv6)
+	case packet.ProtoIPv4:
+		return x.inside(packet.EtherTypeIPv4)
+	case packet.ProtoIPv6:
+		return x.inside(packet.EtherTypeIPv6)
 	default:
 		return nil
 	}

@@ -4,12 +4,11 @@ import (
 	"encoding/binary"
 
 	"intsink/engine/inthdr"
+	"intsink/engine/packet"
 )
 
 // Where tunnels carry INT. The flow of a tunnelled packet is the tunnel's.
 const (
-	vxlanPort        = 4789
-	gpeP             = 0x04
 	nextProtocol1    = 0x08 // INT 1.0, section 4.6.2
 	nextProtocol2016 = 0x05 // June 2016, section 5.3.2
 	geneveHeaderSize = 4    // of one option
@@ -18,8 +17,8 @@ const (
 )
 
 var (
-	defaultVXLANGPE = inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82}
-	defaultGeneve   = inthdr.Geneve{Port: 6081, OptionClass: 0x0103}
+	defaultVXLANGPE = inthdr.VXLANGPE{Port: packet.PortVXLANGPE, NextProtocol: 0x82}
+	defaultGeneve   = inthdr.Geneve{Port: packet.PortGeneve, OptionClass: 0x0103}
 )
 
 func (d *Decoder) greProtocol() uint16 {
@@ -63,7 +62,7 @@ func (x *dissector) tunnel(port uint16) *Stack {
 // VXLAN GPE").
 func (x *dissector) vxlanGPE() *Stack {
 	b := x.take(8)
-	if b == nil || b[0]&gpeP == 0 { // P: there is a next protocol
+	if b == nil || b[0]&packet.VXLANHasNextProtocol == 0 { // P: there is a next protocol
 		return nil
 	}
 	return x.chain(x.isNextINT(b[3]), func(shim []byte) bool { return x.isNextINT(shim[3]) })
@@ -127,17 +126,11 @@ func (x *dissector) geneve() *Stack {
 
 // gre reads shims behind a GRE header (INT 2.1, section "INT over IPv4/GRE").
 func (x *dissector) gre() *Stack {
-	const checksum, routing, key, sequence = 0x80, 0x40, 0x20, 0x10
-	b := x.take(4)
-	if b == nil || b[0]&routing != 0 || b[1]&0x07 != 0 {
+	t, ok := packet.OpenGRE(x.rest)
+	if !ok || x.take(t.HeaderLen) == nil {
 		return nil
 	}
-	for _, optional := range [...]byte{checksum, key, sequence} {
-		if b[0]&optional != 0 && x.take(4) == nil {
-			return nil
-		}
-	}
-	protocol := binary.BigEndian.Uint16(b[2:])
+	protocol := t.EtherType
 	if protocol != x.greProtocol() {
 		return x.inside(protocol)
 	}
@@ -154,27 +147,12 @@ func (x *dissector) inside(ether uint16) *Stack {
 
 // insideUDP is inside for the tunnels over UDP.
 func (x *dissector) insideUDP(port uint16) *Stack {
-	gpe, geneve := x.gpe().Port, x.geneveMark().Port
-	if port != vxlanPort && port != gpe && port != geneve {
+	ports := packet.TunnelPorts{GPE: x.gpe().Port, Geneve: x.geneveMark().Port}
+	t, ok := ports.OpenUDP(x.rest, port)
+	if !ok || x.take(t.HeaderLen) == nil {
 		return nil
 	}
-	b := x.take(8)
-	switch {
-	case b == nil:
-		return nil
-	case port == geneve:
-		if b[0]>>6 != 0 || x.take(int(b[0]&0x3f)*4) == nil {
-			return nil
-		}
-		return x.inside(binary.BigEndian.Uint16(b[2:]))
-	case port == vxlanPort || b[0]&gpeP == 0 || b[3] == 3:
-		return x.inside(etherEthernet)
-	case b[3] == 1:
-		return x.inside(etherIPv4)
-	case b[3] == 2:
-		return x.inside(etherIPv6)
-	}
-	return nil
+	return x.inside(t.EtherType)
 }
 
 // labels steps over a label stack (RFC 3032); IP behind it tells its version.
@@ -188,9 +166,9 @@ func (x *dissector) labels() (etherType uint16, ok bool) {
 			continue
 		}
 		if len(x.rest) > 0 && x.rest[0]>>4 == 6 {
-			return etherIPv6, true
+			return packet.EtherTypeIPv6, true
 		}
-		return etherIPv4, true
+		return packet.EtherTypeIPv4, true
 	}
 	return 0, false
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"time"
 
+	"intsink/engine/packet"
 	"intsink/engine/report"
 )
 
@@ -49,8 +50,8 @@ func FindTransparentSecurity(b []byte) TransparentSecurity {
 	}
 	version := byte(4)
 	switch binary.BigEndian.Uint16(frame[ethernetLen-2:]) {
-	case etherIPv4:
-	case etherIPv6:
+	case packet.EtherTypeIPv4:
+	case packet.EtherTypeIPv6:
 		version = 6
 	default:
 		return NotTransparentSecurity
@@ -70,12 +71,12 @@ func TransparentSecurityFrame(b []byte) []byte { return b[tsPacketAt:] }
 func CorrectTransparentSecurity(frame []byte) (shorter bool) {
 	at := ethernetLen
 	switch binary.BigEndian.Uint16(frame[ethernetLen-2:]) {
-	case etherIPv4:
+	case packet.EtherTypeIPv4:
 		at += ipv4Len
 		if len(frame) < at || frame[ethernetLen] != 0x45 {
 			return false
 		}
-	case etherIPv6:
+	case packet.EtherTypeIPv6:
 		at += ipv6Len
 		if len(frame) < at {
 			return false
@@ -87,7 +88,7 @@ func CorrectTransparentSecurity(frame []byte) (shorter bool) {
 		binary.BigEndian.Uint16(frame[shim+shimLen+6:]) != report.TransparentSecurityID {
 		return false
 	}
-	if at == ethernetLen+ipv6Len && frame[ethernetLen+6] == protoTCP {
+	if at == ethernetLen+ipv6Len && frame[ethernetLen+6] == packet.ProtoTCP {
 		frame[ethernetLen+6] = protoUDP
 	}
 	if shorter = lengthCountsShim(frame, shim); shorter {
