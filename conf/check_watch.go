@@ -2,10 +2,8 @@ package conf
 
 import (
 	"fmt"
-	"net"
 	"net/netip"
 	"slices"
-	"strconv"
 
 	"intsink/conf/schema"
 )
@@ -212,29 +210,5 @@ func (d checker) checkCollectors(c *Config) {
 		if col.Source.IsValid() && col.Source.Is4() != col.Address.Addr().Is4() {
 			d.ErrorAt([]any{&col.Source}, "collector %q: source %s and address %s must be both IPv4 or both IPv6", col.Name, col.Source, col.Address)
 		}
-	}
-}
-
-func (d checker) checkHTTP(c *Config) {
-	d.checkListen(&c.HTTP.Listen, "listen", "127.0.0.1:9465", "everybody who reaches it reads flows, paths and counters")
-	d.checkListen(&c.HTTP.Pprof, "pprof", "127.0.0.1:6060", "profiles show the memory of the process, and cost time")
-}
-
-// checkListen checks an address to listen on; open says what is open to others where
-// it is no loopback address.
-func (d checker) checkListen(p *string, name, example, open string) {
-	if *p == "" {
-		return
-	}
-	host, port, err := net.SplitHostPort(*p)
-	if err == nil {
-		_, err = strconv.ParseUint(port, 10, 16)
-	}
-	if err != nil {
-		d.ErrorAt([]any{p}, `http: %s = %q: must be "address:port", such as %q; "" turns it off`, name, schema.Short(*p), example)
-		return
-	}
-	if a, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !a.IsLoopback()) {
-		d.WarnAt([]any{p}, "http: %s = %q is open to other machines, without a password: %s; use %q and a proxy or a tunnel, unless the network is trusted", name, schema.Short(*p), open, example)
 	}
 }

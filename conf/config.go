@@ -254,6 +254,7 @@ type Log struct {
 // HTTP is the endpoint for metrics, health, the API and the page.
 type HTTP struct {
 	Listen string // "" = off
+	Socket string // path of the unix socket; "auto": see SocketPath; "" = off
 	Pprof  string // address of Go's profiles, apart from the rest; "" = off
 }
 

@@ -33,7 +33,7 @@ func defaultConfig() *Config {
 			Explain:  false,
 			Coalesce: Coalesce{MaxBytes: 1400, MaxReports: 0, MaxDelay: time.Millisecond},
 		},
-		HTTP: HTTP{Listen: "127.0.0.1:9465"},
+		HTTP: HTTP{Listen: "127.0.0.1:9465", Socket: "auto"},
 		Log:  Log{Format: "auto", Level: "info"},
 	}
 }

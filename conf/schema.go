@@ -32,6 +32,7 @@ func visitConfig(v schema.Visitor, c *Config) {
 	v.Blocks("collector", schema.Slice(&c.Collectors, defaultCollector, func(c *Collector) *string { return &c.Name }, visitCollector))
 	v.Block("http", &c.HTTP, func(v schema.Visitor) {
 		v.Attr("listen", schema.Text(&c.HTTP.Listen))
+		v.Attr("socket", schema.Text(&c.HTTP.Socket))
 		v.Attr("pprof", schema.Text(&c.HTTP.Pprof))
 	})
 	v.Block("log", &c.Log, func(v schema.Visitor) {

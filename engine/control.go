@@ -5,12 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// control is what other goroutines share with a worker: three atomics, which the worker
-// reads and writes between bursts, and the copy of its counters that it publishes.
+// control is what other goroutines share with a worker: atomics, which the worker reads
+// and writes between bursts, and the copy of its counters that it publishes.
 type control struct {
 	stop    atomic.Bool
 	beat    atomic.Int64
 	pending atomic.Pointer[adoption]
+	adopted atomic.Pointer[Rules] // by the last reload
 
 	mu        sync.Mutex // guards published; the worker only ever tries it
 	published Counters
@@ -50,6 +51,10 @@ func (w *Worker) Stop() { w.stop.Store(true) }
 // Reload hands over new rules; the worker adopts them between two bursts. Safe
 // from any goroutine. Only what Rules hold can change while a worker runs.
 func (w *Worker) Reload(r *Rules) { w.pending.Store(&adoption{r, compileWatches(r)}) }
+
+// Adopted tells whether the worker has adopted r, which Reload handed over, and nothing
+// since. Safe from any goroutine.
+func (w *Worker) Adopted(r *Rules) bool { return w.adopted.Load() == r }
 
 // Snapshot copies the counters as they were when the worker last published
 // them, at most a few milliseconds ago. Safe from any goroutine.

@@ -35,7 +35,7 @@ type linkState struct {
 }
 
 // Worker polls its queues and takes every burst through the stages. All its
-// methods but Snapshot, Reload, Ask, Beat and Stop belong to the goroutine that polls.
+// methods but Snapshot, Reload, Adopted, Ask, Beat and Stop belong to the goroutine that polls.
 type Worker struct {
 	links           []linkState
 	pool            Pool
@@ -242,6 +242,7 @@ func (w *Worker) Tick(now int64) {
 	w.detector.Stretch = w.reporter.refreshes.step(w.detector.Stretch, now)
 	if r := w.pending.Swap(nil); r != nil {
 		w.adopt(r)
+		w.adopted.Store(r.rules)
 		w.beginQuery()
 	}
 	w.nextQuery()

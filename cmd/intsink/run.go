@@ -13,9 +13,9 @@ func newRunCommand() *cobra.Command {
 		Use:   "run --config FILE",
 		Short: "Run the appliance",
 		Long: `Run the appliance until SIGTERM or SIGINT, which drains it: open reports are
-sent, mbufs return to their pools. SIGHUP reads the configuration again: watches,
-events, report, int, node_model and the collectors' budgets change without a
-packet lost; all else needs a restart, and a message says so.`,
+sent, mbufs return to their pools. SIGHUP and intsink reload read the configuration
+again: watches, events, report, int, node_model, log and the collectors' budgets
+change without a packet lost; all else needs a restart, and a message says so.`,
 		Example: "  intsink run --config /etc/intsink/intsink.hcl",
 		Args:    cli.FlagsOnly("config"),
 		RunE:    func(*cobra.Command, []string) error { return appliance.Run(path, version) },

@@ -195,6 +195,7 @@ collector "primary" {
 
 http {
   listen = "127.0.0.1:9465"
+  socket = "auto"        # where changes are taken; a path such as "/run/intsink/api.sock"; "": nowhere
   pprof  = ""            # such as "127.0.0.1:6060": Go's profiles; "": off
 }
 

@@ -53,6 +53,7 @@ func (d Diagnostic) String() string {
 // and warnings. Count tells of all of them.
 type Diagnostics struct {
 	Errors, Warnings []Diagnostic
+	SHA256           string // of what was read, in hexadecimal; "" where nothing could be
 	left             [2]int // out of either, by Severity
 }
 

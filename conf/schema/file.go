@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"regexp"
 	"slices"
@@ -51,7 +52,7 @@ func Open(path string) (*File, *Diagnostics) {
 // New is Open for a file in memory; diagnostics call it file.
 func New(file string, src []byte) *File {
 	return &File{
-		file: file, src: src, lines: bytes.Split(src, []byte("\n")), out: &Diagnostics{},
+		file: file, src: src, lines: bytes.Split(src, []byte("\n")), out: &Diagnostics{SHA256: fmt.Sprintf("%x", sha256.Sum256(src))},
 		places: map[any]hcl.Range{}, failed: map[any]bool{},
 	}
 }

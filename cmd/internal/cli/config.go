@@ -13,11 +13,6 @@ func LoadConfig(path string) (*conf.Config, error) {
 	return printed(path, conf.Load)
 }
 
-// LoadConfigAgain is LoadConfig of a file that is in force as old (conf.LoadAgain).
-func LoadConfigAgain(path string, old *conf.Config) (*conf.Config, error) {
-	return printed(path, func(path string) (*conf.Config, *conf.Diagnostics) { return conf.LoadAgain(path, old) })
-}
-
 // LoadConfigElsewhere is loadConfig for a configuration of another machine.
 func LoadConfigElsewhere(path string) (*conf.Config, error) {
 	return printed(path, conf.LoadElsewhere)
@@ -25,6 +20,12 @@ func LoadConfigElsewhere(path string) (*conf.Config, error) {
 
 func printed(path string, load func(string) (*conf.Config, *conf.Diagnostics)) (*conf.Config, error) {
 	c, diags := load(path)
+	return Printed(path, c, diags)
+}
+
+// Printed prints the diagnostics of the configuration at path to stderr, and returns c, or
+// the error of one that is not valid.
+func Printed(path string, c *conf.Config, diags *conf.Diagnostics) (*conf.Config, error) {
 	diags.WriteTo(os.Stderr)
 	if c == nil {
 		return nil, Failed(fmt.Errorf("%s is not valid: %s", path, Count(diags.Count(conf.Error), "error")))

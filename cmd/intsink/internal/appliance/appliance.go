@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
@@ -32,7 +34,11 @@ type Appliance struct {
 	gauges         []*engine.Gauges
 	portGauges     []portGauge
 
-	config        atomic.Pointer[conf.Config] // in force
+	path      string                      // of the configuration
+	config    atomic.Pointer[conf.Config] // in force
+	control   *control.Server
+	reloading sync.Mutex // held during a reload, and while stopping begins
+
 	stopping      atomic.Bool
 	stopHTTP      func()
 	stopGauges    func()
@@ -44,16 +50,18 @@ type Appliance struct {
 
 // Start assembles the parts in the order in which they depend on each
 // other: EAL, pools, ports, workers, exporters, HTTP. Where ctx ends meanwhile, it
-// takes apart what there is.
-func Start(ctx context.Context, c *conf.Config, version string) (*Appliance, error) {
+// takes apart what there is. Reloads read path again, whose SHA-256 was sum when c was
+// read.
+func Start(ctx context.Context, c *conf.Config, path, sum, version string) (*Appliance, error) {
 	if err := startEAL(c); err != nil {
 		return nil, err
 	}
 	if err := keepOff(c.DPDK.Lcores); err != nil {
 		return nil, err
 	}
-	a := &Appliance{version: version, collectorNames: rules.CollectorNames(c), clock: eal.Nanotime, wallClock: eal.NewWallClock(nil)}
+	a := &Appliance{version: version, path: path, collectorNames: rules.CollectorNames(c), clock: eal.Nanotime, wallClock: eal.NewWallClock(nil)}
 	a.config.Store(c)
+	a.control = &control.Server{Sink: a, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
 	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startGauges, a.startWorkers, a.startServing, a.startChanges}
 	for _, step := range steps {
 		err := ctx.Err()
@@ -80,7 +88,9 @@ func (a *Appliance) Stop() error {
 // every sealed report leaves, then ports and pools. Of a start that failed there
 // may be any part.
 func (a *Appliance) release() error {
+	a.reloading.Lock()
 	a.stopping.Store(true)
+	a.reloading.Unlock()
 	for _, w := range a.workers {
 		w.Stop()
 	}

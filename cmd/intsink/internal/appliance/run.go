@@ -17,14 +17,17 @@ import (
 // Run runs the appliance with the configuration at path until SIGTERM or SIGINT; SIGHUP
 // reads the configuration again.
 func Run(path, version string) error {
-	c, err := cli.LoadConfig(path)
+	c, diags := conf.Load(path)
+	c, err := cli.Printed(path, c, diags)
 	if err != nil {
 		return err
 	}
 	slog.SetDefault(slog.New(logging.New(c.Log, os.Stderr)))
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
-	a, err := startOrStop(c, version, signals)
+	a, err := startOrStop(signals, func(ctx context.Context) (*Appliance, error) {
+		return Start(ctx, c, path, diags.SHA256, version)
+	})
 	if err != nil {
 		return cli.Failed(fmt.Errorf("not started: %w", err))
 	}
@@ -38,7 +41,7 @@ func Run(path, version string) error {
 			slog.Info("stopping", "signal", s.String())
 			break
 		}
-		c = a.Reload(c, path)
+		a.Reload("SIGHUP")
 	}
 	return drain(a.Stop, signals)
 }
@@ -64,9 +67,9 @@ func drain(stop func() error, signals <-chan os.Signal) error {
 	}
 }
 
-// startOrStop starts the appliance. A signal to stop meanwhile gives nil: what
+// startOrStop starts the appliance by start. A signal to stop meanwhile gives nil: what
 // was started has stopped, or ends with the process.
-func startOrStop(c *conf.Config, version string, signals chan os.Signal) (*Appliance, error) {
+func startOrStop(signals chan os.Signal, start func(context.Context) (*Appliance, error)) (*Appliance, error) {
 	type result struct {
 		a   *Appliance
 		err error
@@ -75,7 +78,7 @@ func startOrStop(c *conf.Config, version string, signals chan os.Signal) (*Appli
 	defer cancel()
 	done := make(chan result, 1)
 	go func() {
-		a, err := Start(ctx, c, version)
+		a, err := start(ctx)
 		done <- result{a, err}
 	}()
 	var r result

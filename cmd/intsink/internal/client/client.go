@@ -21,7 +21,7 @@ import (
 )
 
 // Options are the flags that name the sink.
-type Options struct{ Config, URL string }
+type Options struct{ Config, URL, Socket string }
 
 // Register adds --config and --url to a command.
 func (o *Options) Register(cmd *cobra.Command) {
@@ -31,7 +31,10 @@ func (o *Options) Register(cmd *cobra.Command) {
 }
 
 // Sink is a running sink.
-type Sink struct{ base string }
+type Sink struct {
+	base, where string // of URLs; for people
+	client      *http.Client
+}
 
 // Open finds where the sink listens. Its errors are wrong usage, or cli.Failed.
 func (o *Options) Open() (*Sink, error) {
@@ -39,7 +42,7 @@ func (o *Options) Open() (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sink{base}, nil
+	return &Sink{base, base, http.DefaultClient}, nil
 }
 
 // Read asks for path and decodes the JSON of the answer into v.
@@ -54,7 +57,7 @@ func (s *Sink) Read(ctx context.Context, path string, v any) error {
 // Decode decodes the JSON of an answer into v.
 func (s *Sink) Decode(body []byte, v any) error {
 	if err := json.Unmarshal(body, v); err != nil {
-		return fmt.Errorf("%s: what answers there is no intsink of this version: %w", s.base, err)
+		return fmt.Errorf("%s: what answers there is no intsink of this version: %w", s.where, err)
 	}
 	return nil
 }
@@ -100,31 +103,52 @@ const timeout = 31 * time.Second
 
 // Get asks for path and returns the answer; its errors say what to do.
 func (s *Sink) Get(ctx context.Context, path string) ([]byte, error) {
+	body, status, err := s.do(ctx, http.MethodGet, path)
+	if err != nil || status == http.StatusOK {
+		return body, err
+	}
+	return nil, s.failure(body, status)
+}
+
+// Post asks the sink to do something. The answer may be a refusal: status tells.
+func (s *Sink) Post(ctx context.Context, path string) (body []byte, status int, err error) {
+	return s.do(ctx, http.MethodPost, path)
+}
+
+// failure is the error in an answer.
+func (s *Sink) failure(body []byte, status int) error {
+	var said struct{ Error string }
+	if json.Unmarshal(body, &said) != nil || said.Error == "" {
+		return fmt.Errorf("%s answers %d %s: no intsink of this version listens there; say where one does with --url or --config", s.where, status, http.StatusText(status))
+	}
+	return errors.New(said.Error)
+}
+
+func (s *Sink) do(ctx context.Context, method, path string) (body []byte, status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+path, nil)
+	r, err := http.NewRequestWithContext(ctx, method, s.base+path, nil)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := s.client.Do(r)
 	if err != nil {
 		var cause *url.Error
 		if errors.As(err, &cause) {
 			err = cause.Err
 		}
-		return nil, fmt.Errorf("the sink cannot be reached at %s: %w; start it, or say where its http.listen is with --url or --config", s.base, err)
+		return nil, 0, s.unreachable(err)
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-	if err != nil {
-		return nil, fmt.Errorf("the answer of %s breaks off: %w; ask again", s.base, err)
+	if body, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswer)); err != nil {
+		return nil, 0, fmt.Errorf("the answer of %s breaks off: %w; ask again", s.where, err)
 	}
-	if answer.StatusCode == http.StatusOK {
-		return body, nil
+	return body, answer.StatusCode, nil
+}
+
+func (s *Sink) unreachable(err error) error {
+	if s.where != s.base {
+		return fmt.Errorf("the sink cannot be reached at %s: %w; start it, or say where its http.socket is with --socket or --config", s.where, err)
 	}
-	var said struct{ Error string }
-	if json.Unmarshal(body, &said) != nil || said.Error == "" {
-		return nil, fmt.Errorf("%s answers %s: no intsink of this version listens there; say where one does with --url or --config", s.base, answer.Status)
-	}
-	return nil, errors.New(said.Error)
+	return fmt.Errorf("the sink cannot be reached at %s: %w; start it, or say where its http.listen is with --url or --config", s.where, err)
 }

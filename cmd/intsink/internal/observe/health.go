@@ -3,6 +3,8 @@ package observe
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 	"time"
 
 	"intsink/cmd/intsink/internal/flowapi"
@@ -21,6 +23,48 @@ func (s *Source) healthy() error {
 		}
 	}
 	return nil
+}
+
+// verbose answers each check by a line, the configuration in force and what became of the
+// last reload, which does not make a sink less ready.
+func (s *Source) verbose(w http.ResponseWriter) {
+	err := s.ready()
+	if err != nil {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	line := func(what, fault string) {
+		if fault == "" {
+			fault = "ok"
+		}
+		fmt.Fprintf(w, "%s: %s\n", what, fault)
+	}
+	for _, p := range s.Ports {
+		line(fmt.Sprintf("port %q", p.Name), p.Device.LinkDown())
+	}
+	workers := ""
+	if err := s.healthy(); err != nil {
+		workers = err.Error()
+	}
+	line("workers", workers)
+	if s.Control != nil {
+		last, good := s.Control.State.Last()
+		line("config", fmt.Sprintf("generation %d, in force since %s, sha256 %s, %s", good.Generation, good.Time.Format(time.RFC3339), good.SHA256, good.Config))
+		if last.By != "start" {
+			line("last reload", strings.TrimSuffix(fmt.Sprintf("%s at %s, by %s: %s", outcome(last.OK), last.Time.Format(time.RFC3339), last.By, last.Error), ": "))
+		}
+	}
+	ready := ""
+	if err != nil {
+		ready = err.Error()
+	}
+	line("ready", ready)
+}
+
+func outcome(ok bool) string {
+	if ok {
+		return "done"
+	}
+	return "refused"
 }
 
 // ready: healthy, and every port's link is up.

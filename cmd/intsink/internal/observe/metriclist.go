@@ -61,5 +61,10 @@ var Metrics = []Metric{
 	{"intsink_mbufs", "mbufs of the packet pool"},
 	{"intsink_mbufs_in_use", "mbufs of the packet pool that are in use"},
 	{"intsink_clock_offset_seconds", "wall clock less the sink's own, which began with it at start and never steps; timestamps of reports follow the wall clock"},
+	{"intsink_config_last_reload_successful", "1: the last reload was done, or there was none; 0: it was refused, and the configuration before it is in force"},
+	{"intsink_config_last_reload_success_timestamp_seconds", "when the configuration in force was taken over, at start or by a reload, in seconds since 1970"},
+	{"intsink_config_generation", "1 at start, one more with each reload that was not refused"},
+	{"intsink_config_info", "1; the label is the SHA-256 of the configuration in force, as sha256sum prints it of the file"},
+	{"intsink_api_writes_total", "requests to change something, by result: ok, refused (by what it asked for), forbidden, limited (too many at once), bad_request"},
 	{"intsink_build_info", "1; the label says which version runs"},
 }

@@ -35,6 +35,7 @@ func (s *Source) writeMetrics(w io.Writer) error {
 	} else {
 		x.addSeconds("intsink_clock_offset_seconds", s.WallClock())
 	}
+	s.addControl(x)
 	x.add("intsink_build_info", 1, "version", s.Version)
 	if err := x.writeTo(w); err != nil {
 		return err

@@ -2,12 +2,16 @@ package observe
 
 import (
 	"bytes"
+	"log/slog"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/conf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
 	"intsink/exporters/port"
@@ -22,7 +26,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := regexp.MustCompile("(?m)^\\| `(intsink_\\w+)(?:\\{[a-z,]*\\})?` \\| (.*) \\|$")
+	row := regexp.MustCompile("(?m)^\\| `(intsink_\\w+)(?:\\{[a-z0-9,]*\\})?` \\| (.*) \\|$")
 	documented := map[string]string{}
 	for _, m := range row.FindAllStringSubmatch(string(doc), -1) {
 		documented[m[1]] = strings.ReplaceAll(m[2], "`", "")
@@ -124,6 +128,20 @@ type gateway struct{}
 
 func (gateway) Resolved() bool { return true }
 
+// unloadable is a sink that refuses to reload.
+type unloadable struct{}
+
+func (unloadable) Reload(string) *control.Result { return &control.Result{Error: "not valid"} }
+func (unloadable) Config() *conf.Config          { return &conf.Config{} }
+
+// controlled is a sink with the configuration at c.hcl, whose reload was refused.
+func controlled(t *testing.T) *control.Server {
+	t.Helper()
+	c := &control.Server{Sink: unloadable{}, State: control.NewState("c.hcl", "abc", time.Unix(1000, 0)), Writes: control.NewWrites(slog.Default)}
+	c.State.Done(&control.Result{Error: "not valid", By: "SIGHUP", Time: time.Unix(2000, 0)})
+	return c
+}
+
 // TestEveryMetricIsWritten, and each is in the list.
 func TestEveryMetricIsWritten(t *testing.T) {
 	w := engine.NewWorker(engine.WorkerConfig{
@@ -133,7 +151,7 @@ func TestEveryMetricIsWritten(t *testing.T) {
 	})
 	defer w.Release()
 	s := &Source{
-		Version: "test", Workers: []*engine.Worker{w}, Links: []string{"edge"}, Mbufs: pool{},
+		Version: "test", Control: controlled(t), Workers: []*engine.Worker{w}, Links: []string{"edge"}, Mbufs: pool{},
 		WallClock:   func() int64 { return -37_500e6 },
 		Collectors:  []Collector{{"primary", udp.New(udp.Config{}), gateway{}}},
 		Ports:       []Port{{"network", device{}}},
@@ -157,6 +175,16 @@ func TestEveryMetricIsWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := p.Series["intsink_port_"+name+`{port="network"}`]; got != want {
 				t.Errorf("%s %v, want %v", name, got, want)
+			}
+		})
+	}
+	for series, want := range map[string]float64{
+		"intsink_config_last_reload_successful": 0, "intsink_config_last_reload_success_timestamp_seconds": 1000,
+		"intsink_config_generation": 1, `intsink_config_info{sha256="abc"}`: 1, `intsink_api_writes_total{result="forbidden"}`: 0,
+	} {
+		t.Run(series, func(t *testing.T) {
+			if got, ok := p.Series[series]; !ok || got != want {
+				t.Errorf("%s %v, want %v", series, got, want)
 			}
 		})
 	}

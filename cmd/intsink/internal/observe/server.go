@@ -8,11 +8,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"os"
 	"strings"
 	"time"
 
 	"golang.org/x/net/netutil"
 
+	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/flowapi"
 	"intsink/cmd/intsink/internal/ui"
 	"intsink/conf"
@@ -24,8 +26,8 @@ const (
 	writePatience  = 30 * time.Second // for one answer to a client that does not read
 )
 
-// Serve serves /metrics, /healthz, /readyz, /api/v1 and /ui on h.Listen, and profiles
-// on h.Pprof, and returns a function that stops it. An empty address: no server.
+// Serve serves /metrics, /healthz, /readyz, /api/v1 and /ui on h.Listen and on its unix
+// socket, and profiles on h.Pprof, and returns a function that stops it. An empty address: no server.
 func Serve(h conf.HTTP, source *Source) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var servers []*http.Server
@@ -40,11 +42,16 @@ func Serve(h conf.HTTP, source *Source) (stop func(), err error) {
 	for _, part := range []struct {
 		name, address string
 		handler       func() http.Handler
-	}{{"http.listen", h.Listen, source.handler}, {"http.pprof", h.Pprof, profiles}} {
+		listen        func(address string) (net.Listener, error)
+	}{
+		{"http.listen", h.Listen, source.handler, listenTCP},
+		{"http.socket", h.SocketPath(os.Getenv), source.handler, control.Listen},
+		{"http.pprof", h.Pprof, profiles, listenTCP},
+	} {
 		if part.address == "" {
 			continue
 		}
-		l, err := net.Listen("tcp", part.address)
+		l, err := part.listen(part.address)
 		if err != nil {
 			stop()
 			return nil, fmt.Errorf("%s: %w; choose another address, or \"\" for none", part.name, err)
@@ -61,10 +68,12 @@ func Serve(h conf.HTTP, source *Source) (stop func(), err error) {
 	return stop, nil
 }
 
+func listenTCP(address string) (net.Listener, error) { return net.Listen("tcp", address) }
+
 // newServer bounds what a client that is silent or slow can hold. Each handler bounds
 // its own writes: a profile and an event stream take as long as they are asked to.
 func newServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
+	return &http.Server{Handler: h, ConnContext: control.ConnContext, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
 }
 
 func (s *Source) handler() http.Handler {
@@ -77,9 +86,18 @@ func (s *Source) handler() http.Handler {
 		}
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.healthy()) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.ready()) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("verbose") {
+			s.verbose(w)
+			return
+		}
+		answer(w, s.ready())
+	})
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, endpoints) })
 	flowapi.New(s.Workers, s.Clock).Register(mux)
+	if s.Control != nil {
+		s.Control.Register(mux)
+	}
 	mux.HandleFunc("GET /api/v1/status", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.status()) })
 	mux.HandleFunc("GET /api/v1/events", (&live{workers: s.Workers}).events)
 	mux.Handle("GET /ui/", ui.Handler("/ui/"))
@@ -99,7 +117,7 @@ func profiles() http.Handler {
 }
 
 // endpoints is what / answers.
-var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/api/v1/status\n/api/v1/events\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/flows/{id}\n"
+var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/flows/{id}\n"
 
 func answer(w http.ResponseWriter, err error) {
 	if err != nil {

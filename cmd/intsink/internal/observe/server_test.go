@@ -14,7 +14,9 @@ import (
 
 // TestRootNamesTheEndpoints, and each of them but those with a parameter answers.
 func TestRootNamesTheEndpoints(t *testing.T) {
-	h := source(polling(t)).handler()
+	s := source(polling(t))
+	s.Control = controlled(t)
+	h := s.handler()
 	get := func(path string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))

@@ -3,6 +3,7 @@ package observe
 import (
 	"time"
 
+	"intsink/cmd/intsink/internal/control"
 	"intsink/conf"
 	"intsink/engine"
 	"intsink/exporters"
@@ -18,6 +19,7 @@ type Source struct {
 	Clock       func() int64        // of the workers
 	WallClock   func() int64        // by how much the wall clock is ahead of that; nil: by nothing
 	Stopping    func() bool
+	Control     *control.Server // nil: nothing can be done to the sink
 	Workers     []*engine.Worker
 	Links       []string    // names of links, then of taps, as the workers index them
 	Collectors  []Collector // as the workers index them

@@ -2,9 +2,10 @@ package observe
 
 import (
 	"fmt"
-	"intsink/cmd/intsink/internal/status"
 	"time"
 
+	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/status"
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
@@ -33,6 +34,9 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exporters.Coun
 	if err := s.ready(); err != nil {
 		j.Ready = err.Error()
 	}
+	if s.Control != nil {
+		j.Config = statusOfConfig(s.Control.State.Last())
+	}
 	s.statusOfLinks(j, snapshots)
 	s.statusOfCollectors(j, snapshots, exported)
 	s.statusOfPorts(j)
@@ -46,6 +50,14 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exporters.Coun
 		j.Workers = append(j.Workers, s.statusOfWorker(i, &snapshots[i]))
 	}
 	return j
+}
+
+func statusOfConfig(last, good control.Result) *status.Config {
+	c := &status.Config{Path: good.Config, Generation: good.Generation, SHA256: good.SHA256, Since: good.Time}
+	if last.By != "start" {
+		c.LastReload = &status.Reload{OK: last.OK, Time: last.Time, By: last.By, Error: last.Error}
+	}
+	return c
 }
 
 func (s *Source) statusOfLinks(j *status.Status, snapshots []engine.Counters) {

@@ -1,51 +1,37 @@
 package rules
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 
 	"intsink/conf"
 )
 
-// restarting are the fields of conf.Config, or parts of them, that are fixed while the
-// appliance runs: ports, memory and sockets are made from them.
-var restarting = []struct {
-	block string // in the file
-	field string // of conf.Config
-	value func(*conf.Config) any
-}{
-	{"node", "Node", func(c *conf.Config) any { return c.Node }},
-	{"dpdk", "DPDK", func(c *conf.Config) any { return c.DPDK }},
-	{"port", "Ports", func(c *conf.Config) any { return c.Ports }},
-	{"link", "Links", func(c *conf.Config) any { return c.Links }},
-	{"tap", "Taps", func(c *conf.Config) any { return c.Taps }},
-	{"flows", "Flows", func(c *conf.Config) any { return c.Flows }},
-	{"collector", "Collectors", func(c *conf.Config) any { return withoutBudgets(c) }},
-	{"http", "HTTP", func(c *conf.Config) any { return c.HTTP }},
-	{"report.coalesce.max_bytes", "Report", func(c *conf.Config) any { return c.Report.Coalesce.MaxBytes }},
+// reloads tells of each block of the file whether a reload can change what path in it names.
+// What is fixed, ports, memory and sockets are made from.
+var reloads = map[string]func(path string) bool{
+	"node": never, "dpdk": never, "port": never, "link": never, "tap": never, "flows": never, "http": never,
+	"int": always, "node_model": always, "watch": always, "events": always, "log": always,
+	"report":    func(path string) bool { return path != "report.coalesce.max_bytes" },
+	"collector": inBudget,
 }
 
-// reloading are the fields of conf.Config all of which a reload changes.
-var reloading = []string{"INT", "NodeModels", "Watches", "Events", "Log"}
+func never(string) bool  { return false }
+func always(string) bool { return true }
 
-// NeedsRestart names the blocks that differ between two configurations
-// and cannot change while the appliance runs; "" if there are none.
-func NeedsRestart(old, c *conf.Config) string {
-	var changed []string
-	for _, r := range restarting {
-		if !reflect.DeepEqual(r.value(old), r.value(c)) {
-			changed = append(changed, r.block)
+func inBudget(path string) bool {
+	for _, attribute := range []string{"packets", "bits", "burst"} {
+		if strings.HasSuffix(path, `".budget.`+attribute) {
+			return true
 		}
 	}
-	return strings.Join(changed, ", ")
+	return false
 }
 
-// withoutBudgets are the collectors but for what of them can change.
-func withoutBudgets(c *conf.Config) []conf.Collector {
-	all := slices.Clone(c.Collectors)
-	for i := range all {
-		all[i].Budget, all[i].Host = conf.Budget{}, ""
-	}
-	return all
+// NeedsRestart are those of changes that cannot be made while the appliance runs.
+func NeedsRestart(changes []conf.Change) []conf.Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c conf.Change) bool {
+		reload := reloads[c.Block()]
+		return reload != nil && reload(c.Path)
+	})
 }

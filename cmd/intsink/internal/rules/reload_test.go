@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -22,15 +21,19 @@ func TestBudgetReload(t *testing.T) {
 	old := load("{\n  address = \"192.0.2.10:8555\"\n}")
 	budget := load("{\n  address = \"192.0.2.10:8555\"\n  budget {\n    packets = 1000\n    bits    = 5000000\n    burst   = \"200ms\"\n  }\n}")
 	more := load("{\n  address = \"192.0.2.11:8555\"\n}\nhttp { listen = \"\" }\nflows { capacity = 16 }")
-	if what := NeedsRestart(old, more); what != "flows, collector, http" {
-		t.Errorf("three changes need %q", what)
+	needs := func(c *conf.Config) string {
+		var lines []string
+		for _, change := range NeedsRestart(conf.Diff(old, c)) {
+			lines = append(lines, change.String())
+		}
+		return strings.Join(lines, "\n")
 	}
-	other := load("{\n  address = \"192.0.2.11:8555\"\n}")
-	if what := NeedsRestart(old, budget); what != "" {
+	const address = `collector "four".address: "192.0.2.10:8555" -> "192.0.2.11:8555"`
+	if what := needs(more); what != "flows.capacity: 1048576 -> 16\n"+address+"\nhttp.listen: \"127.0.0.1:9465\" -> \"\"" {
+		t.Errorf("three changes need %s", what)
+	}
+	if what := needs(budget); what != "" {
 		t.Errorf("a budget needs a restart: %s", what)
-	}
-	if what := NeedsRestart(old, other); what != "collector" {
-		t.Errorf("another address needs %q", what)
 	}
 	got := Of(budget).Collectors[0].Budget
 	if got.Packets != 1000 || got.Bits != 5_000_000 || got.Burst != int64(200*time.Millisecond) || got.Headers != 42 {
@@ -38,62 +41,33 @@ func TestBudgetReload(t *testing.T) {
 	}
 }
 
-// TestEveryFieldReloadsOrRestarts: a block that is new in conf.Config has to be put into
-// one of the two lists.
-func TestEveryFieldReloadsOrRestarts(t *testing.T) {
-	listed := map[string]int{}
-	for _, r := range restarting {
-		listed[r.field]++
+// TestEveryBlockReloadsOrRestarts: a block that is new in the schema has to be put into the
+// table.
+func TestEveryBlockReloadsOrRestarts(t *testing.T) {
+	c, d := conf.Parse("test.hcl", []byte(assembleBase+"node { id = 3 }\nport \"span\" { device = \"net_null2\" }\ntap \"t\" { port = \"span\" }\nnode_model \"m\" {}\n"))
+	if c == nil {
+		t.Fatal(d.Err())
 	}
-	for _, name := range reloading {
-		listed[name]++
+	seen := map[string]bool{}
+	for _, change := range conf.Diff(&conf.Config{}, c) {
+		seen[change.Block()] = true
 	}
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[conf.Config]()) {
-		if listed[field.Name] != 1 {
-			t.Errorf("conf.Config.%s stands in restarting and reloading %d times, want once", field.Name, listed[field.Name])
+	for block := range seen {
+		if reloads[block] == nil {
+			t.Errorf("%s is not in the table", block)
 		}
-		delete(listed, field.Name)
 	}
-	for name := range listed {
-		t.Errorf("conf.Config has no field %s", name)
+	for block := range reloads {
+		if !seen[block] {
+			t.Errorf("the table has %s, which the configuration has not", block)
+		}
 	}
 }
 
-// TestRestartingFields: a change of each is seen, by the name of its block.
-func TestRestartingFields(t *testing.T) {
-	for _, r := range restarting {
-		t.Run(r.block, func(t *testing.T) {
-			old, c := &conf.Config{}, &conf.Config{}
-			v := reflect.ValueOf(c).Elem().FieldByName(r.field)
-			if r.field == "Report" {
-				c.Report.Coalesce.MaxBytes = 1
-			} else if v.Kind() == reflect.Slice {
-				v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-			} else {
-				setFirst(t, v)
-			}
-			if got := NeedsRestart(old, c); got != r.block {
-				t.Errorf("%q", got)
-			}
-		})
+// TestUnknownBlockNeedsARestart: what nobody thought of is not taken for done.
+func TestUnknownBlockNeedsARestart(t *testing.T) {
+	changes := []conf.Change{{Kind: conf.ChangeSet, Path: "new_block.x"}, {Kind: conf.ChangeSet, Path: "report.fragment"}, {Kind: conf.ChangeSet, Path: "report.coalesce.max_bytes"}}
+	if got := NeedsRestart(changes); len(got) != 2 || got[0].Path != "new_block.x" || got[1].Path != "report.coalesce.max_bytes" {
+		t.Errorf("%v", got)
 	}
-}
-
-// setFirst changes the first field of a struct that is a number or a string.
-func setFirst(t *testing.T, v reflect.Value) {
-	t.Helper()
-	for i := range v.NumField() {
-		switch f := v.Field(i); f.Kind() {
-		case reflect.String:
-			f.SetString("x")
-			return
-		case reflect.Int, reflect.Int64:
-			f.SetInt(1)
-			return
-		case reflect.Uint8, reflect.Uint16, reflect.Uint32:
-			f.SetUint(1)
-			return
-		}
-	}
-	t.Fatalf("%v has no number and no string", v.Type())
 }

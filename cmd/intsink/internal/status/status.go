@@ -11,7 +11,8 @@ type Status struct {
 	Started    time.Time         `json:"started"`
 	Version    string            `json:"version"`
 	Node       uint32            `json:"node"`
-	Ready      string            `json:"ready"` // "ok", or why not
+	Ready      string            `json:"ready"`  // "ok", or why not
+	Config     *Config           `json:"config"` // null: there is no file that could be read again
 	Links      []Link            `json:"links"`
 	Events     map[string]uint64 `json:"events"`     // entered, reported or not
 	Suppressed map[string]uint64 `json:"suppressed"` // withheld by a rate, an interval or a quota
@@ -20,6 +21,23 @@ type Status struct {
 	Ports      []Port            `json:"ports"`
 	Mbufs      int               `json:"mbufs"`
 	MbufsInUse int               `json:"mbufs_in_use"`
+}
+
+// Config is which configuration is in force.
+type Config struct {
+	Path       string    `json:"path"`
+	Generation uint64    `json:"generation"` // 1 at start, one more with each reload
+	SHA256     string    `json:"sha256"`     // of the file as it was read
+	Since      time.Time `json:"since"`
+	LastReload *Reload   `json:"last_reload"` // null: there was none
+}
+
+// Reload is what became of a reload.
+type Reload struct {
+	OK    bool      `json:"ok"`
+	Time  time.Time `json:"time"`
+	By    string    `json:"by"`
+	Error string    `json:"error,omitempty"` // why it was refused
 }
 
 // Link is a link or a tap.

@@ -1,0 +1,7 @@
+// Package control is what can be done to a running sink over its API, by whom, and what
+// became of it: POST /api/v1/reload and GET /api/v1/config.
+//
+// result.go is the JSON of the answers, for the commands that read them, too. state.go keeps
+// the outcome of the last reload, server.go has the routes, peer.go tells who is at the
+// other end of a unix socket, writes.go decides who may write, and writes down who did.
+package control

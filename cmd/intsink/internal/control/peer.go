@@ -1,0 +1,79 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Listen opens the unix socket at path, which its owner alone can reach. One that an
+// earlier process left is replaced; one on which somebody answers is not.
+func Listen(path string) (net.Listener, error) {
+	if c, err := net.Dial("unix", path); err == nil {
+		c.Close()
+		return nil, fmt.Errorf("%s: another process listens there", path)
+	} else if info, e := os.Lstat(path); e == nil && info.Mode().Type() == os.ModeSocket && errors.Is(err, unix.ECONNREFUSED) {
+		os.Remove(path) // where that fails, so does what follows
+	}
+	old := unix.Umask(0o177)
+	l, err := net.Listen("unix", path)
+	unix.Umask(old)
+	if err != nil {
+		return nil, err
+	}
+	return peerListener{l}, nil
+}
+
+// peerListener gives its connections the address of the process at the other end.
+type peerListener struct{ net.Listener }
+
+// Accept implements net.Listener.
+func (l peerListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return peerConn{c, peerOf(c)}, nil
+}
+
+type peerConn struct {
+	net.Conn
+	peer peer
+}
+
+// RemoteAddr implements net.Conn.
+func (c peerConn) RemoteAddr() net.Addr { return c.peer }
+
+// peer is the process at the other end of a unix socket, as the kernel tells
+// (SO_PEERCRED, unix(7)).
+type peer struct {
+	uid, pid int // -1: unknown
+}
+
+// Network implements net.Addr.
+func (peer) Network() string { return "unix" }
+
+// String implements net.Addr.
+func (p peer) String() string { return fmt.Sprintf("unix uid %d pid %d", p.uid, p.pid) }
+
+func peerOf(c net.Conn) peer {
+	unknown := peer{-1, -1}
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return unknown
+	}
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return unknown
+	}
+	p := unknown
+	raw.Control(func(fd uintptr) {
+		if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+			p = peer{int(cred.Uid), int(cred.Pid)}
+		}
+	})
+	return p
+}

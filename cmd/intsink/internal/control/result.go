@@ -1,0 +1,43 @@
+package control
+
+import (
+	"time"
+
+	"intsink/conf"
+)
+
+// Result is the answer of POST /api/v1/reload: what the reload changed, or why it was
+// refused.
+type Result struct {
+	OK           bool          `json:"ok"`
+	Generation   uint64        `json:"generation"` // of the configuration in force: 1 at start, one more with each reload
+	Time         time.Time     `json:"time"`
+	Config       string        `json:"config"` // path
+	SHA256       string        `json:"sha256"` // of what was read there
+	By           string        `json:"by"`     // who asked
+	Error        string        `json:"error,omitempty"`
+	Changes      []conf.Change `json:"changes"`       // made; none where it was refused
+	NeedsRestart []conf.Change `json:"needs_restart"` // for which it was refused
+	Diagnostics  []Diagnostic  `json:"diagnostics"`   // errors, for which it was refused, and warnings
+}
+
+// Diagnostic is a mistake in the configuration.
+type Diagnostic struct {
+	Severity string `json:"severity"` // "error" or "warning"
+	File     string `json:"file"`
+	Line     int    `json:"line"`   // from 1; 0: about the file as a whole
+	Column   int    `json:"column"` // from 1, in characters
+	Message  string `json:"message"`
+	Snippet  string `json:"snippet"` // the line with the place underlined; "" where there is none
+}
+
+// Diagnostics are those of d.
+func Diagnostics(d *conf.Diagnostics) []Diagnostic {
+	all := []Diagnostic{}
+	for _, list := range [][]conf.Diagnostic{d.Errors, d.Warnings} {
+		for _, x := range list {
+			all = append(all, Diagnostic{x.Severity.String(), x.File, x.Line, x.Column, x.Message, x.Snippet})
+		}
+	}
+	return all
+}

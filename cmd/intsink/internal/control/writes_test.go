@@ -1,0 +1,120 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/conf"
+)
+
+// sink counts its reloads.
+type sink struct{ reloads int }
+
+func (s *sink) Reload(who string) *Result {
+	s.reloads++
+	return &Result{OK: true, By: who}
+}
+
+func (s *sink) Config() *conf.Config { return &conf.Config{} }
+
+// server serves a sink, whose log goes to the buffer.
+func server() (*sink, *Server, *bytes.Buffer) {
+	s, log := &sink{}, &bytes.Buffer{}
+	return s, &Server{Sink: s, State: NewState("c.hcl", "abc", time.Unix(1000, 0)), Writes: NewWrites(func() *slog.Logger { return slog.New(slog.NewTextHandler(log, nil)) })}, log
+}
+
+// post asks for a reload from the other end p; nil: over TCP.
+func post(s *Server, p *peer) *httptest.ResponseRecorder {
+	mux := http.NewServeMux()
+	s.Register(mux)
+	r := httptest.NewRequest("POST", "/api/v1/reload", nil)
+	if p != nil {
+		r = r.WithContext(context.WithValue(r.Context(), whoKey{}, *p))
+	}
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, r)
+	return w
+}
+
+// TestWhoMayWrite: root and the sink's own user, on the unix socket.
+func TestWhoMayWrite(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		peer *peer
+		want int
+	}{
+		{"root", &peer{0, 7}, 200},
+		{"own user", &peer{os.Geteuid(), 7}, 200},
+		{"another user", &peer{os.Geteuid() + 12345, 7}, 403},
+		{"nobody knows", &peer{-1, -1}, 403},
+		{"tcp", nil, 403},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sink, s, log := server()
+			if w := post(s, c.peer); w.Code != c.want || sink.reloads != 1 && c.want == 200 || sink.reloads != 0 && c.want != 200 {
+				t.Errorf("%d %s, %d reloads", w.Code, w.Body, sink.reloads)
+			}
+			if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), `what="POST /api/v1/reload"`) {
+				t.Errorf("%d lines: %s", n, log)
+			}
+		})
+	}
+}
+
+// TestWritesAreLimited: so many at once, and as many a second.
+func TestWritesAreLimited(t *testing.T) {
+	sink, s, _ := server()
+	now := time.Unix(5000, 0)
+	s.Writes.now = func() time.Time { return now }
+	try := func(n int) {
+		for range n {
+			post(s, &peer{0, 1})
+		}
+	}
+	try(100)
+	if sink.reloads != writesAtOnce || s.Writes.Count(WriteLimited) != 100-writesAtOnce {
+		t.Errorf("%d of 100 at once, %d limited", sink.reloads, s.Writes.Count(WriteLimited))
+	}
+	now = now.Add(time.Second)
+	try(100)
+	if got := sink.reloads - writesAtOnce; got != 20 {
+		t.Errorf("%d of 100 after a second", got)
+	}
+}
+
+// TestListenReplacesWhatIsLeft of a process that is gone, and nothing else.
+func TestListenReplacesWhatIsLeft(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "api.sock")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	if _, err := Listen(path); err == nil {
+		t.Error("a second process listens on the same socket")
+	}
+	l.(peerListener).Listener.(interface{ SetUnlinkOnClose(bool) }).SetUnlinkOnClose(false)
+	l.Close()
+	if l, err = Listen(path); err != nil {
+		t.Fatalf("after the first process ended: %v", err)
+	}
+	l.Close()
+	file := filepath.Join(t.TempDir(), "file")
+	os.WriteFile(file, []byte("precious"), 0o600)
+	if _, err := Listen(file); err == nil {
+		t.Error("a file was taken for a socket")
+	}
+	if b, _ := os.ReadFile(file); string(b) != "precious" {
+		t.Errorf("the file is now %q", b)
+	}
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/observe/observetest"
+)
+
+// withSocket starts the appliance with a unix socket, and returns the paths of the socket and of
+// the configuration, and what stands in that.
+func withSocket(t *testing.T) (r *running, socket, path, text string) {
+	t.Helper()
+	socket = filepath.Join(t.TempDir(), "api.sock")
+	r = startRun(t, strings.Replace(strings.Replace(small, "mbufs      = 4096", "mbufs      = 8192", 1), `http { listen = "%s" }`, "http {\n  listen = \"%s\"\n  socket = \""+socket+"\"\n}", 1)+config("udp_port = 5000"))
+	r.get(t, "/healthz")
+	path = r.cmd.Args[len(r.cmd.Args)-1]
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, socket, path, string(b)
+}
+
+// TestReloadSaysWhatChanged: the command waits, and prints what is otherwise or what is
+// wrong; metrics, status and readyz tell which configuration is in force.
+func TestReloadSaysWhatChanged(t *testing.T) {
+	r, socket, path, text := withSocket(t)
+	for _, c := range []struct {
+		name, old, now string
+		stdout, stderr string // parts
+		code           int
+		generation     float64
+	}{
+		{"nothing", "", "", "generation 2 is in force: nothing is otherwise\n", "", 0, 2},
+		{"a watch", "sample = 100", "sample = 50", "generation 3 is in force: 1 change\n  watch \"all\".sample: 100 -> 50\n", "", 0, 3},
+		{"a mistake", "sample = 100", "sampel = 50", "", "c.hcl:19:15: error: watch \"all\": unknown attribute sampel; did you mean sample?", 1, 3},
+		{"a restart", "mbufs      = 8192", "mbufs = 16384", "", "reload refused, generation 3 stays in force: 1 change that only a restart can make: dpdk.mbufs: 8192 -> 16384\n", 1, 3},
+		{"back", "", "", "generation 4 is in force: 1 change\n  watch \"all\".sample: 50 -> 100\n", "", 0, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			src := write(t, path, strings.Replace(text, c.old, c.now, 1))
+			stdout, stderr, code := intsink(t, "reload", "--socket", socket)
+			if code != c.code || stdout != c.stdout || !strings.Contains(stderr, c.stderr) || c.stderr == "" && stderr != "" {
+				t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
+			}
+			p := observetest.Parse(t, r.get(t, "/metrics"))
+			ok := float64(1 - c.code)
+			if p.Series["intsink_config_generation"] != c.generation || p.Series["intsink_config_last_reload_successful"] != ok {
+				t.Errorf("generation %v, successful %v", p.Series["intsink_config_generation"], p.Series["intsink_config_last_reload_successful"])
+			}
+			b, _ := os.ReadFile(src)
+			sum := fmt.Sprintf("%x", sha256.Sum256(b))
+			if _, same := p.Series[`intsink_config_info{sha256="`+sum+`"}`]; same != (c.code == 0) {
+				t.Errorf("intsink_config_info has the file's hash: %v", same)
+			}
+			if verbose := r.get(t, "/readyz?verbose"); strings.Contains(verbose, "sha256 "+sum) != (c.code == 0) || !strings.Contains(verbose, fmt.Sprintf("config: generation %v,", c.generation)) || !strings.HasSuffix(verbose, "ready: ok\n") {
+				t.Errorf("%s", verbose)
+			}
+		})
+	}
+	if text := r.get(t, "/api/v1/config"); !strings.Contains(text, "  sample      = 100\n") && !strings.Contains(text, "  sample     = 100\n") {
+		t.Errorf("%s", text)
+	}
+}
+
+// TestSIGHUPIsAReload, too: it is counted, and told of.
+func TestSIGHUPIsAReload(t *testing.T) {
+	r, _, _, _ := withSocket(t)
+	r.cmd.Process.Signal(syscall.SIGHUP)
+	for range 500 {
+		if strings.Contains(r.get(t, "/readyz?verbose"), "by SIGHUP") {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	var s struct {
+		Config struct {
+			Generation int
+			LastReload *struct {
+				OK bool
+				By string
+			} `json:"last_reload"`
+		}
+	}
+	if err := json.Unmarshal([]byte(r.get(t, "/api/v1/status")), &s); err != nil || s.Config.Generation != 2 || s.Config.LastReload == nil || s.Config.LastReload.By != "SIGHUP" || !s.Config.LastReload.OK {
+		t.Errorf("%+v %v", s, err)
+	}
+}
+
+// TestWritesNeedAuthority: over TCP nothing is changed, nor by a request that is not as it
+// should be; each try is counted and logged.
+func TestWritesNeedAuthority(t *testing.T) {
+	r, socket, _, _ := withSocket(t)
+	over := func(method, path, body string) (int, string) {
+		c := &http.Client{Transport: &http.Transport{Dial: func(string, string) (net.Conn, error) { return net.Dial("unix", socket) }}}
+		req, err := http.NewRequest(method, "http://intsink"+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := c.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		var e struct{ Error string }
+		json.NewDecoder(a.Body).Decode(&e)
+		return a.StatusCode, e.Error
+	}
+	a, err := http.Post("http://"+r.http+"/api/v1/reload", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Body.Close()
+	if a.StatusCode != http.StatusForbidden {
+		t.Errorf("a reload over TCP: %s", a.Status)
+	}
+	for _, c := range []struct {
+		method, path, body string
+		want               int
+	}{
+		{"POST", "/api/v1/reload", "x", 400},
+		{"POST", "/api/v1/reload", strings.Repeat("x", 1<<20), 400},
+		{"POST", "/api/v1/reload?now=1", "", 400},
+		{"GET", "/api/v1/reload", "", 405},
+		{"POST", "/api/v1/config", "", 405},
+		{"GET", "/api/v1/flows", "", 200},
+		{"POST", "/api/v1/reload", "", 200},
+	} {
+		if got, text := over(c.method, c.path, c.body); got != c.want {
+			t.Errorf("%s %s with %d bytes: %d %s", c.method, c.path, len(c.body), got, text)
+		}
+	}
+	p := observetest.Parse(t, r.get(t, "/metrics"))
+	for result, want := range map[control.WriteResult]float64{control.WriteOK: 1, control.WriteForbidden: 1, control.WriteBad: 3, control.WriteRefused: 0} {
+		if got := p.Series[fmt.Sprintf(`intsink_api_writes_total{result="%s"}`, result)]; got != want {
+			t.Errorf("%s: %v writes, want %v", result, got, want)
+		}
+	}
+	r.stop(t, 10*time.Second)
+	if n := strings.Count(r.stderr.String(), `msg="api: write"`); n != 5 || !strings.Contains(r.stderr.String(), `who="unix uid 0 pid`) {
+		t.Errorf("%d lines about writes\n%s", n, r.stderr)
+	}
+	if _, err := os.Stat(socket); err == nil {
+		t.Error("the socket is left behind")
+	}
+}
