@@ -130,5 +130,18 @@ func (c *clickHouse) insert(records []byte) {
 	c.must("INSERT INTO int.reports SETTINGS date_time_input_format = 'best_effort' SELECT * FROM file('" + path + "', 'JSONEachRow')")
 }
 
-// formatSchemas is where the server looks for schemas of protobuf.
-func (c *clickHouse) formatSchemas() string { return filepath.Join(c.dir, "format_schemas") }
+// schema puts intsink.proto where the server looks for schemas of protobuf.
+func (c *clickHouse) schema() {
+	c.t.Helper()
+	dir := filepath.Join(c.dir, "format_schemas")
+	b, err := os.ReadFile("intsink.proto")
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "intsink.proto"), b, 0o644)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}

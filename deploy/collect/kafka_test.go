@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -93,17 +92,7 @@ func TestKafkaEngine(t *testing.T) {
 	t.Run("protobuf", func(t *testing.T) {
 		address, produce := broker(t)
 		c := startClickHouse(t)
-		schema, err := os.ReadFile("intsink.proto")
-		if err != nil {
-			t.Fatal(err)
-		}
-		schemas := c.formatSchemas()
-		if err := os.MkdirAll(schemas, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(schemas, "intsink.proto"), schema, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		c.schema()
 		c.runFile("clickhouse.sql")
 		c.runFile("clickhouse-protobuf.sql", "localhost:9092", address)
 		for _, r := range n.all {

@@ -1,0 +1,81 @@
+//go:build engines
+
+package collect
+
+import (
+	"encoding/hex"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/exporters/record"
+)
+
+// TestAnyRecordIsTaken: whatever a report packet says, its records fit the columns. One that
+// does not would stop all that stand in the same block, again and again.
+func TestAnyRecordIsTaken(t *testing.T) {
+	files, err := filepath.Glob("../../engine/report/testdata/*.hex")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	var packets [][]byte
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err == nil {
+			b, err = hex.DecodeString(strings.Join(strings.Fields(string(b)), ""))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		packets = append(packets, b)
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	d, now, n := record.NewDecoder(record.Options{}), time.Now(), 0
+	var lines []byte
+	var messages [][]byte
+	for i := range 20000 {
+		b := append([]byte(nil), packets[rng.IntN(len(packets))]...)
+		for range rng.IntN(6) {
+			at := rng.IntN(len(b))
+			switch rng.IntN(3) {
+			case 0:
+				b[at] = byte(rng.Uint32())
+			case 1:
+				for k := at &^ 3; k < min(at&^3+8, len(b)); k++ {
+					b[k] = 0xff
+				}
+			case 2:
+				b[at] ^= 1 << rng.IntN(8)
+			}
+		}
+		o := record.Origin{Exporter: netip.MustParseAddr("192.0.2.1"), Received: now.UnixNano(), Start: 1, Sequence: uint64(i)}
+		got, _ := d.Records(b, &o, func(r *record.Record) {
+			lines = append(record.AppendJSON(lines, r), '\n')
+			messages = append(messages, record.AppendProto(nil, r))
+		})
+		n += got
+	}
+	if n < 10000 {
+		t.Fatalf("only %d records", n)
+	}
+	c := startClickHouse(t)
+	c.runFile("clickhouse.sql")
+	c.insert(lines)
+	c.waitFor("SELECT count() AS n FROM int.reports", countRow(n))
+
+	address, produce := broker(t)
+	p := startClickHouse(t)
+	p.schema()
+	p.runFile("clickhouse.sql")
+	p.runFile("clickhouse-protobuf.sql", "localhost:9092", address)
+	produce(messages...)
+	p.waitFor("SELECT count() AS n FROM int.reports", countRow(n))
+	const sums = "SELECT sum(cityHash64(* EXCEPT (time, received))) AS n FROM int.reports"
+	if got, want := p.must(sums), c.must(sums); got != want {
+		t.Errorf("rows from protobuf differ from those from JSON: %s, %s", got, want)
+	}
+}
