@@ -16,7 +16,7 @@ GO := scripts/go.sh
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 
-.PHONY: help deps deps-engines build demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce soak fuzz lint imports fresh clean
+.PHONY: help bench-collect deps deps-engines build demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce soak fuzz lint imports fresh clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,7 +37,7 @@ test: deps ## run every check: vet, gofmt, race, DPDK on vdevs, short fuzz, benc
 	$(MAKE) build
 	scripts/test.sh
 
-deps-engines: ## install ClickHouse for test-engines, where it is missing, into bin/engines
+deps-engines: ## install ClickHouse, Apache Kafka and kcat for test-engines, where they are missing, into bin/engines
 	scripts/deps-engines.sh
 
 test-engines: deps deps-engines ## run the tests against the engines that records go into
@@ -60,6 +60,11 @@ bench-check: bench-tools ## fail where instructions per packet grew by 5 % (UPDA
 
 bench-latency: bench-tools ## latency that the sink adds, under load, over net_memif (BENCH="-h" for flags)
 	bin/bench/latency $(BENCH)
+
+bench-collect: deps ## CPU time of collect for a record, from a socket to a broker that stores nothing
+	$(MAKE) build
+	$(GO) build -o bin/bench/collect ./bench/cmd/collect
+	bin/bench/collect 2>/dev/null
 
 bench-throughput: bench-tools ## search for the rate without loss and with 0.5 %, over net_memif (BENCH="-h" for flags)
 	bin/bench/rfc2544 $(BENCH)

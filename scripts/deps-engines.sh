@@ -37,5 +37,29 @@ clickhouse() {
 	npm install --prefix "$engines/chdb" --ignore-scripts --no-audit --no-fund --no-save --loglevel=error "chdb@$version" >/dev/null
 }
 
+# Apache Kafka in KRaft mode, from Maven Central, for Java 17: 43 MB.
+kafka() {
+	local version=4.1.1
+	debian kcat
+	java -version 2>&1 | grep -qE 'version "(1[7-9]|[2-9][0-9])' || debian openjdk-17-jre-headless
+	type -P mvn >/dev/null || debian maven
+	[[ ! -e "$engines/kafka/lib/kafka_2.13-$version.jar" ]] || return 0
+	say "fetching Apache Kafka $version"
+	rm -rf "$engines/kafka"
+	mkdir -p "$engines/kafka"
+	cat >"$engines/kafka/pom.xml" <<-POM
+		<project xmlns="http://maven.apache.org/POM/4.0.0">
+		  <modelVersion>4.0.0</modelVersion>
+		  <groupId>intsink</groupId><artifactId>kafka-engine</artifactId><version>1</version>
+		  <dependencies>
+		    <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>$version</version></dependency>
+		    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>
+		  </dependencies>
+		</project>
+	POM
+	(cd "$engines/kafka" && mvn -q -B dependency:copy-dependencies -DoutputDirectory=lib.new -DincludeScope=runtime && mv lib.new lib)
+}
+
 clickhouse
+kafka
 say "all there: $engines"

@@ -25,3 +25,5 @@ printf '\n== go vet (%d s)\n' "$SECONDS"
 "$go" vet -tags engines ./...
 
 step "ClickHouse: tables, Kafka engine, every query of docs/queries.md" ./deploy/collect
+
+step "Apache Kafka: one broker, a leader that is killed, a rolling restart" -timeout 20m -run 'TestApacheKafka|TestLeaderIsKilled|TestRollingRestart' ./exporters/kafka

@@ -30,7 +30,7 @@ type Options struct {
 	Outputs []NamedOutput
 	Spool   *spool.Spool // nil: none
 	Always  bool         // everything goes to the spool before it goes to an output
-	Queue   int          // bytes of the queue of each output; 0: 16 MiB
+	Queue   int          // bytes of the queue of each output; 0: 64 MiB
 	State   string       // file that the streams' numbers are kept in; "": none
 	Decoder func() Decoder
 	Observe func() func(*record.Record) // makes for each socket what is shown its records; may be nil
@@ -68,7 +68,7 @@ const statsPeriod = 10 * time.Second
 // Start binds the sockets and begins to receive.
 func Start(o Options) (*Collector, error) {
 	if o.Queue == 0 {
-		o.Queue = 16 << 20
+		o.Queue = 64 << 20
 	}
 	if o.Flush == 0 {
 		o.Flush = FlushTime

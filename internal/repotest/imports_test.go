@@ -72,6 +72,7 @@ var mayImport = []struct {
 	{"exporters/collect/aggregate", []string{"engine/report", "exporters/record"}},
 	{"exporters/collect/...", []string{"exporters/collect", "exporters/collect/...", "exporters/record"}},
 	{"exporters/collect", []string{"exporters/collect/...", "exporters/record"}},
+	{"exporters/kafka/kafkatest", nil},
 	{"exporters/kafka", []string{"exporters/collect"}},
 	{"exporters/clickhouse", []string{"exporters/collect"}},
 	{"exporters/jsonl", []string{"exporters/collect"}},

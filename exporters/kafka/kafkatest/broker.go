@@ -1,0 +1,174 @@
+// Package kafkatest starts brokers of Apache Kafka (KRaft, no ZooKeeper) in processes of
+// their own, for tests that scripts/test-engines.sh runs.
+package kafkatest
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Libraries is the folder that scripts/deps-engines.sh puts Kafka's jars into.
+func Libraries() string { return filepath.Join(os.Getenv("INTSINK_ENGINES"), "kafka", "lib") }
+
+// Cluster is some brokers on loopback, each of which is a controller, too.
+type Cluster struct {
+	t       testing.TB
+	brokers []*broker
+}
+
+type broker struct {
+	id         int
+	dir        string
+	client     int // ports
+	controller int
+	cmd        *exec.Cmd
+	log        string
+}
+
+// clusterID is any: a base64 of 16 bytes.
+const clusterID = "q1Sh-9_ISia_zwGINzRvyQ"
+
+// Start starts n brokers, and waits until all of them answer. They end with the test.
+func Start(t testing.TB, n int) *Cluster {
+	t.Helper()
+	if jars, _ := filepath.Glob(filepath.Join(Libraries(), "kafka_2.13-*.jar")); len(jars) == 0 {
+		t.Fatalf("no Kafka in %s: run make deps-engines", Libraries())
+	}
+	c := &Cluster{t: t}
+	dir := t.TempDir()
+	for id := 1; id <= n; id++ {
+		b := &broker{id: id, dir: filepath.Join(dir, fmt.Sprint(id)), client: freePort(t), controller: freePort(t)}
+		c.brokers = append(c.brokers, b)
+	}
+	for _, b := range c.brokers {
+		c.format(b)
+		c.run(b)
+	}
+	t.Cleanup(c.stop)
+	for _, b := range c.brokers {
+		c.wait(b)
+	}
+	return c
+}
+
+func freePort(t testing.TB) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// java runs a class of Kafka.
+func java(args ...string) *exec.Cmd {
+	return exec.Command("java", append([]string{"-Xmx384m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", Libraries() + "/*"}, args...)...)
+}
+
+// format writes the properties of a broker and prepares its folder.
+func (c *Cluster) format(b *broker) {
+	c.t.Helper()
+	var voters []string
+	for _, x := range c.brokers {
+		voters = append(voters, fmt.Sprintf("%d@127.0.0.1:%d", x.id, x.controller))
+	}
+	replicas := min(3, len(c.brokers))
+	text := fmt.Sprintf(`process.roles=broker,controller
+node.id=%d
+controller.quorum.voters=%s
+listeners=BROKER://127.0.0.1:%d,CONTROLLER://127.0.0.1:%d
+inter.broker.listener.name=BROKER
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT
+log.dirs=%s
+auto.create.topics.enable=false
+default.replication.factor=%d
+min.insync.replicas=%d
+offsets.topic.replication.factor=%d
+transaction.state.log.replication.factor=%d
+transaction.state.log.min.isr=1
+num.partitions=6
+broker.session.timeout.ms=6000
+controlled.shutdown.enable=true
+`, b.id, strings.Join(voters, ","), b.client, b.controller, b.dir, replicas, max(1, replicas-1), replicas, replicas)
+	if err := os.MkdirAll(b.dir, 0o755); err != nil {
+		c.t.Fatal(err)
+	}
+	b.log = b.dir + ".log"
+	if err := os.WriteFile(b.dir+".properties", []byte(text), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+	if out, err := java("kafka.tools.StorageTool", "format", "-t", clusterID, "-c", b.dir+".properties").CombinedOutput(); err != nil {
+		c.t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+func (c *Cluster) run(b *broker) {
+	c.t.Helper()
+	log, err := os.OpenFile(b.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer log.Close()
+	b.cmd = java("kafka.Kafka", b.dir+".properties")
+	b.cmd.Stdout, b.cmd.Stderr = log, log
+	b.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := b.cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// wait waits until b takes connections, which it does when it has joined the cluster.
+func (c *Cluster) wait(b *broker) {
+	c.t.Helper()
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
+		conn, err := net.Dial("tcp", b.address())
+		if err == nil {
+			conn.Close()
+			return
+		}
+		if time.Now().After(end) {
+			text, _ := os.ReadFile(b.log)
+			c.t.Fatalf("broker %d does not answer\n%s", b.id, text)
+		}
+	}
+}
+
+func (b *broker) address() string { return fmt.Sprintf("127.0.0.1:%d", b.client) }
+
+// Addresses are those of all brokers.
+func (c *Cluster) Addresses() (all []string) {
+	for _, b := range c.brokers {
+		all = append(all, b.address())
+	}
+	return all
+}
+
+// Kill ends a broker, 1 to n, with a signal, and waits for its end.
+func (c *Cluster) Kill(id int, s syscall.Signal) {
+	c.t.Helper()
+	b := c.brokers[id-1]
+	b.cmd.Process.Signal(s)
+	b.cmd.Wait()
+}
+
+// Restart starts a broker that has ended, and waits until it answers.
+func (c *Cluster) Restart(id int) {
+	c.t.Helper()
+	c.run(c.brokers[id-1])
+	c.wait(c.brokers[id-1])
+}
+
+func (c *Cluster) stop() {
+	for _, b := range c.brokers {
+		b.cmd.Process.Kill()
+		b.cmd.Wait()
+	}
+}
