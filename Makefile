@@ -16,7 +16,7 @@ GO := scripts/go.sh
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 
-.PHONY: help bench-collect deps deps-engines build demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce soak fuzz lint imports fresh clean
+.PHONY: help bench-collect deps deps-engines build deb install demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce soak fuzz lint imports fresh clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,6 +76,17 @@ bench-results: bench-tools ## run every benchmark and write bench/RESULTS.md: 20
 
 pgo: bench-tools ## profile intsink on several inputs for the compiler: two minutes, then commit
 	scripts/pgo.sh $(PROFILE)
+
+deb: deps ## Debian packages of both programs, into bin/
+	$(MAKE) build
+	scripts/deb.sh
+
+install: ## programs, unit and completions below DESTDIR (DESTDIR=, as root; make build first)
+	install -D -m 755 -t $(DESTDIR)/usr/local/bin bin/intsink bin/intsink-collect
+	install -D -m 644 -t $(DESTDIR)/usr/local/lib/systemd/system deploy/systemd/intsink.service deploy/systemd/intsink-collect.service
+	mkdir -p $(DESTDIR)/usr/local/share/man/man1 $(DESTDIR)/usr/local/share/bash-completion/completions
+	bin/intsink man $(DESTDIR)/usr/local/share/man/man1
+	bin/intsink completion bash > $(DESTDIR)/usr/local/share/bash-completion/completions/intsink
 
 bce: ## list the bounds checks that the compiler left in the packages of the packet path
 	scripts/bce.sh

@@ -2,7 +2,7 @@
 # Proves that a new machine needs nothing that this one happens to have: makes a
 # minimal Debian 12 in a temporary folder, runs there, from a git clone of HEAD,
 # the two commands of the README, then the steps of the Dockerfile, then the
-# image's own entry point. fresh.sh [demo|test|image]...: only these.
+# image's own entry point, then the Debian packages. fresh.sh [demo|test|image|package]...: only these.
 #
 # Root, on Debian or a relative. The only things taken from this machine: where
 # apt and Go download from, proxies, certificates, name resolution.
@@ -22,23 +22,37 @@ if [[ -z "${INTSINK_FRESH-}" ]]; then
 	exit
 fi
 dir=$INTSINK_FRESH
-[[ $# -gt 0 ]] || set -- demo test image
+[[ $# -gt 0 ]] || set -- demo test image package
 
 say "debootstrap"
 make_base "$dir/base"
 git clone --quiet --no-local . "$dir/src"
 
+# new_machine: a root with make, git and the sources, once.
+new_machine() {
+	[[ ! -d "$dir/machine" ]] || return 0
+	say "new machine: make and git"
+	copy_base "$dir/base" "$dir/machine"
+	cp -a "$dir/src" "$dir/machine/root/intsink"
+	in_root "$dir/machine" / "apt-get -qq update && apt-get -qq -y install make git >/dev/null"
+}
+
 for what in "$@"; do
 	case $what in
 	demo | test)
-		if [[ ! -d "$dir/machine" ]]; then
-			say "new machine: make and git"
-			copy_base "$dir/base" "$dir/machine"
-			cp -a "$dir/src" "$dir/machine/root/intsink"
-			in_root "$dir/machine" / "apt-get -qq update && apt-get -qq -y install make git >/dev/null"
-		fi
+		new_machine
 		say "make $what"
 		in_root "$dir/machine" /root/intsink "make $what </dev/null"
+		;;
+	package)
+		new_machine
+		say "make deb"
+		in_root "$dir/machine" /root/intsink "make deb </dev/null && apt-get -qq -y install lintian >/dev/null && lintian --fail-on error,warning bin/*.deb"
+		say "packages: install, run, upgrade, remove"
+		copy_base "$dir/base" "$dir/package"
+		cp "$dir"/machine/root/intsink/bin/*.deb "$dir/package/tmp/"
+		cp scripts/fresh-package.sh scripts/fresh-replay.hcl "$dir/package/tmp/"
+		in_root "$dir/package" /tmp "bash fresh-package.sh"
 		;;
 	image)
 		say "steps of the Dockerfile"
@@ -51,7 +65,7 @@ for what in "$@"; do
 			intsink gen --out in.pcap --count 1000 &&
 			intsink replay --config fresh-replay.hcl --in in.pcap --out out.pcap --reports reports.pcap'" | tail -n 1
 		;;
-	*) echo "usage: fresh.sh [demo|test|image]..." >&2; exit 2 ;;
+	*) echo "usage: fresh.sh [demo|test|image|package]..." >&2; exit 2 ;;
 	esac
 done
 say "all passed"

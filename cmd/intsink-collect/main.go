@@ -33,7 +33,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(cli.FlagError)
-	root.AddCommand(collect.NewCommand(version), decode.NewCommand(), newVersionCommand())
+	root.AddCommand(collect.NewCommand(version), decode.NewCommand(), newVersionCommand(), cli.NewManCommand(root))
 	return root
 }
 
