@@ -22,11 +22,11 @@ type chainQueue struct {
 }
 
 func (q *chainQueue) RxBurst(v *mbuf.Vec) int {
-	frames, tail := q.rx, mbuf.NewVec()
+	frames, tail := q.RX, mbuf.NewVec()
 	n := q.memQueue.RxBurst(v)
 	for i, f := range frames[:n] {
 		x := crc32.ChecksumIEEE(f)
-		if x%4 != 0 || !q.pool.AllocBulk(tail, 1) {
+		if x%4 != 0 || !q.Pool.AllocBulk(tail, 1) {
 			continue
 		}
 		cut := 1 + int(x>>8)%(len(f)-1)
@@ -54,7 +54,7 @@ func newLinksBed(t *testing.T, tap bool, change func(*Rules)) *linksBed {
 		change(r)
 	})}
 	for i := range b.ports {
-		b.ports[i] = &chainQueue{memQueue: &memQueue{pool: b.pool, room: unlimited}}
+		b.ports[i] = &chainQueue{memQueue: &memQueue{Pool: b.pool, Room: unlimited}}
 	}
 	links := []Link{{Network: b.ports[0], Host: b.ports[1], NetworkID: 1, HostID: 2}, {Network: b.ports[2], Host: b.ports[3], NetworkID: 3, HostID: 4}}
 	if tap {
@@ -160,7 +160,7 @@ func anyFrame(t *testing.T, r *rand.Rand, nested [][]byte) []byte {
 // live takes the worker through a round.
 func (b *linksBed) live(x *round) {
 	for i, q := range b.ports {
-		q.rx, q.tx, q.room = x.frames[i], nil, x.room[i]
+		q.RX, q.TX, q.Room = x.frames[i], nil, x.room[i]
 	}
 	b.Poll()
 	if x.reload {
@@ -177,11 +177,11 @@ func (b *linksBed) sameAs(t *testing.T, long *linksBed) {
 		t.Fatalf("reports: %s", firstDifference(slices.Concat(got...), slices.Concat(want...)))
 	}
 	for i, q := range b.ports {
-		if !reflect.DeepEqual(q.tx, long.ports[i].tx) {
-			t.Fatalf("port %d: %s", i, firstDifference(q.tx, long.ports[i].tx))
+		if !reflect.DeepEqual(q.TX, long.ports[i].TX) {
+			t.Fatalf("port %d: %s", i, firstDifference(q.TX, long.ports[i].TX))
 		}
-		if len(q.rx) != 0 || b.pool.InUse() != 0 || long.pool.InUse() != 0 {
-			t.Fatalf("port %d: %d frames wait; %d and %d mbufs in use", i, len(q.rx), b.pool.InUse(), long.pool.InUse())
+		if len(q.RX) != 0 || b.pool.InUse() != 0 || long.pool.InUse() != 0 {
+			t.Fatalf("port %d: %d frames wait; %d and %d mbufs in use", i, len(q.RX), b.pool.InUse(), long.pool.InUse())
 		}
 	}
 	if !reflect.DeepEqual(b.counters, long.counters) || b.detector.Counters != long.detector.Counters || b.table.Len() != long.table.Len() {

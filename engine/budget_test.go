@@ -199,7 +199,7 @@ func TestShedReportsAreCounted(t *testing.T) {
 	b := budgeted(t, Budget{Packets: 5, Burst: 200e6})
 	for round := range 40 {
 		for n := range 50 {
-			b.network.rx = append(b.network.rx, withINT(t, plain(round*50+n%40), nil))
+			b.network.RX = append(b.network.RX, withINT(t, plain(round*50+n%40), nil))
 		}
 		b.Poll()
 		b.step(50e6)
@@ -214,8 +214,8 @@ func TestShedReportsAreCounted(t *testing.T) {
 	if got := c.Collectors[0].Shed; got != c.Shed {
 		t.Errorf("the only collector shed %v, all %v", got, c.Shed)
 	}
-	if len(b.host.tx) != 2000 {
-		t.Errorf("%d packets forwarded, want 2000", len(b.host.tx))
+	if len(b.host.TX) != 2000 {
+		t.Errorf("%d packets forwarded, want 2000", len(b.host.TX))
 	}
 }
 
@@ -322,13 +322,13 @@ func TestCongestionEdgeGoesFirst(t *testing.T) {
 	frame := func(latency uint32) []byte {
 		return withINT(t, plain(1), func(_ *intgen.Source, hops []intgen.Hop) { hops[1].LatencyNs = latency })
 	}
-	b.network.rx = [][]byte{frame(10_000)}
+	b.network.RX = [][]byte{frame(10_000)}
 	b.Poll()
 	o := &b.reporter.outboxes[0]
 	o.limit.bucket.packets.Store(b.now - 25e7) // 2.5 packets are left; priorities leave 1.4 and 4.3 to those before them
 	sent := func() bool {
 		before := o.counters.Reports
-		b.network.rx = [][]byte{frame(60_000)}
+		b.network.RX = [][]byte{frame(60_000)}
 		b.Poll()
 		b.step(2e6)
 		b.sealed()

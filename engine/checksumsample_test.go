@@ -17,7 +17,7 @@ func checksumsOf(t *testing.T, c inthdr.Config, frames ...[]byte) (n [NumChecksu
 	t.Helper()
 	b := newBed(t, func(r *Rules) { r.INT = c })
 	for _, f := range frames {
-		b.network.rx = [][]byte{bytes.Clone(f)}
+		b.network.RX = [][]byte{bytes.Clone(f)}
 		b.Poll()
 		b.step(1e9)
 	}
@@ -78,10 +78,10 @@ func TestChecksumSamplesAreFew(t *testing.T) {
 	b := newBed(t, nil)
 	for range 8 * checksumPackets / 32 {
 		for range 32 {
-			b.network.rx = append(b.network.rx, bytes.Clone(f))
+			b.network.RX = append(b.network.RX, bytes.Clone(f))
 		}
 		b.Poll()
-		b.host.tx = b.host.tx[:0]
+		b.host.TX = b.host.TX[:0]
 	}
 	b.step(2e6)
 	if n := b.Snapshot().Links[0].Checksums[ChecksumGood][ChecksumGood]; n != 8 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"intsink/engine/enginetest"
 	"intsink/engine/event"
 	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
@@ -59,13 +60,11 @@ func (b *bed) why() (all []string) {
 // decoded is all reports that left.
 func (b *bed) decoded() (all []decode.Report) {
 	b.t.Helper()
-	d := decode.Decoder{INTPorts: []uint16{5000}}
-	for _, p := range b.sealed() {
-		m, err := d.Decode(p)
-		if err != nil || len(m.Reports) != 1 || m.Reports[0].Problem != "" || m.Reports[0].Explained == nil {
-			b.t.Fatalf("%v: %x", err, p)
+	all = enginetest.Decoded(b.t, &decode.Decoder{INTPorts: []uint16{5000}}, b.sealed())
+	for i := range all {
+		if all[i].Explained == nil {
+			b.t.Fatalf("not explained: %+v", all[i])
 		}
-		all = append(all, m.Reports[0])
 	}
 	return all
 }
@@ -74,7 +73,7 @@ func (b *bed) decoded() (all []decode.Report) {
 // reports.
 func (b *bed) expect(network, host [][]byte, want ...string) {
 	b.t.Helper()
-	b.network.rx, b.host.rx = network, host
+	b.network.RX, b.host.RX = network, host
 	b.Poll()
 	if got := b.why(); !slices.Equal(got, want) {
 		b.t.Errorf("at %d ms: reports %q, want %q", b.now/1e6, got, want)
@@ -89,13 +88,13 @@ func TestRefusedPacketsAreReported(t *testing.T) {
 	b := explained(t, nil)
 	one, two := withINT(t, plain(1), nil), withINT(t, plain(2), nil)
 	b.expect(frames(one, two), nil, "new_flow F", "new_flow F")
-	b.host.room = 0
+	b.host.Room = 0
 	b.expect(frames(one, two, one), nil, "drop D F drops 1 traffic_manager", "drop D F drops 1 traffic_manager")
 	b.now += 1e9 - 1
 	b.expect(frames(one), nil)
 	b.now++
 	b.expect(frames(one, one, two), nil, "drop D F drops 3 traffic_manager", "drop D F drops 1 traffic_manager")
-	b.host.room = unlimited
+	b.host.Room = unlimited
 	b.now += 9e8
 	b.expect(frames(one), nil) // refresh was restarted, too
 	b.balance()
@@ -109,12 +108,12 @@ func TestRefusedPacketsAreReported(t *testing.T) {
 // TestADropShowsThePacketAsItWasToLeave, with the sink's ports in its direction.
 func TestADropShowsThePacketAsItWasToLeave(t *testing.T) {
 	b := explained(t, nil)
-	b.host.room, b.network.room = 0, 0
-	b.network.rx = frames(withINT(t, plain(1), nil))
+	b.host.Room, b.network.Room = 0, 0
+	b.network.RX = frames(withINT(t, plain(1), nil))
 	b.Poll()
-	b.host.rx = frames(plain(2))
+	b.host.RX = frames(plain(2))
 	b.Poll()
-	b.network.rx = frames(plain(3))
+	b.network.RX = frames(plain(3))
 	b.Poll()
 	all := b.decoded()
 	if len(all) != 4 {
@@ -140,14 +139,14 @@ func TestADropShowsThePacketAsItWasToLeave(t *testing.T) {
 // TestRefusedWithoutFlow: per direction and reason, as the watches that want it.
 func TestRefusedWithoutFlow(t *testing.T) {
 	b := explained(t, nil)
-	b.host.room, b.network.room = 1, 0
+	b.host.Room, b.network.Room = 1, 0
 	b.expect(frames(plain(1), plain(2), plain(3)), frames(plain(4)), "drop D drops 1 traffic_manager", "drop D drops 1 traffic_manager")
 	b.now += 1e9
 	b.expect(frames(plain(2)), nil, "drop D drops 2 traffic_manager")
 	b.balance()
 
 	b = explained(t, func(r *Rules) { r.Watches[0].Policy.Events &^= event.Drop.Set() })
-	b.host.room = 0
+	b.host.Room = 0
 	b.expect(frames(plain(1), withINT(t, plain(2), nil)), nil, "new_flow F")
 	b.balance()
 }
@@ -178,8 +177,8 @@ func TestOddPacketsAreReported(t *testing.T) {
 	b.expect(frames(foreign(4), crooked(5)), frames(withINT(t, plain(6), nil)), "unknown_domain F", "malformed F", "leak")
 	b.now += 1e9 - 1
 	b.expect(frames(bad(t, 1)), nil)
-	if len(b.host.tx) != 8 || !bytes.Equal(b.host.tx[3], plain(4)) || !bytes.Equal(b.host.tx[0], bad(t, 1)) {
-		t.Errorf("%d packets passed", len(b.host.tx))
+	if len(b.host.TX) != 8 || !bytes.Equal(b.host.TX[3], plain(4)) || !bytes.Equal(b.host.TX[0], bad(t, 1)) {
+		t.Errorf("%d packets passed", len(b.host.TX))
 	}
 	b.balance()
 	c := b.Snapshot()
@@ -197,8 +196,8 @@ func TestMalformedIsDroppedByPolicy(t *testing.T) {
 	b.expect(frames(bad(t, 1), bad(t, 2)), nil, "drop+malformed D drops 1 acl_deny")
 	b.now += 1e9
 	b.expect(frames(bad(t, 1)), nil, "drop+malformed D drops 2 acl_deny")
-	if len(b.host.tx) != 0 {
-		t.Errorf("%d packets passed", len(b.host.tx))
+	if len(b.host.TX) != 0 {
+		t.Errorf("%d packets passed", len(b.host.TX))
 	}
 	b.balance()
 }
@@ -285,7 +284,7 @@ func TestLossOutlivesItsFlow(t *testing.T) {
 	var lost []string
 	for ms := range 70_000 {
 		if ms == 1000 {
-			b.network.rx = frames(numberedPacket(t, 1, 5))
+			b.network.RX = frames(numberedPacket(t, 1, 5))
 			b.Poll()
 		}
 		b.step(1e6)

@@ -92,22 +92,22 @@ func TestCongestionMarksOfTunnels(t *testing.T) {
 						r.Watches[0].Policy.Thresholds.DropInterval = 1e9
 					})
 					for range 2 { // the second is like one that is known
-						b.network.rx = [][]byte{bytes.Clone(marked)}
+						b.network.RX = [][]byte{bytes.Clone(marked)}
 						b.Poll()
 					}
 					b.step(2e6)
 					d, reported := b.Snapshot().Links[0].Direction[ToHost], b.Snapshot().Reported[event.Drop]
 					if want := rfc6040[inner][outer]; want == 9 {
-						if len(b.host.tx) != 0 || d.Dropped[DropCongested] != 2 || reported != 1 {
-							t.Errorf("left %x, dropped %v, %d drop reports", b.host.tx, d.Dropped, reported)
+						if len(b.host.TX) != 0 || d.Dropped[DropCongested] != 2 || reported != 1 {
+							t.Errorf("left %x, dropped %v, %d drop reports", b.host.TX, d.Dropped, reported)
 						}
 					} else {
 						at := 14
 						if c.tagged {
 							at = 18
 						}
-						if setECN(orig, at, want); len(b.host.tx) != 2 || !bytes.Equal(b.host.tx[0], orig) || !bytes.Equal(b.host.tx[1], orig) || d.Forwarded != 2 {
-							t.Errorf("left %x\nwant twice %x", b.host.tx, orig)
+						if setECN(orig, at, want); len(b.host.TX) != 2 || !bytes.Equal(b.host.TX[0], orig) || !bytes.Equal(b.host.TX[1], orig) || d.Forwarded != 2 {
+							t.Errorf("left %x\nwant twice %x", b.host.TX, orig)
 						}
 					}
 					b.balance()
@@ -126,11 +126,11 @@ func TestCongestedWithoutWatches(t *testing.T) {
 		r.INT = inthdr.Config{GREProtocol: &gre, Version2: true}
 		r.Watches = nil
 	})
-	b.network.rx = [][]byte{marked}
+	b.network.RX = [][]byte{marked}
 	b.Poll()
 	b.step(2e6)
-	if d := b.Snapshot().Links[0].Direction[ToHost]; len(b.host.tx) != 0 || d.Dropped[DropCongested] != 1 {
-		t.Errorf("left %x, dropped %v", b.host.tx, d.Dropped)
+	if d := b.Snapshot().Links[0].Direction[ToHost]; len(b.host.TX) != 0 || d.Dropped[DropCongested] != 1 {
+		t.Errorf("left %x, dropped %v", b.host.TX, d.Dropped)
 	}
 	b.balance()
 }
@@ -166,17 +166,17 @@ func TestCongestionMarksOfOneFlow(t *testing.T) {
 					setECN(orig, 14, ecn)
 					want = append(want, orig)
 				}
-				if b.network.rx = append(b.network.rx, marked); n%3 == 0 {
+				if b.network.RX = append(b.network.RX, marked); n%3 == 0 {
 					b.Poll()
 				}
 			}
 			b.Poll()
-			if len(b.host.tx) != len(want) {
-				t.Fatalf("%d packets left, want %d", len(b.host.tx), len(want))
+			if len(b.host.TX) != len(want) {
+				t.Fatalf("%d packets left, want %d", len(b.host.TX), len(want))
 			}
 			for n := range want {
-				if !bytes.Equal(b.host.tx[n], want[n]) {
-					t.Errorf("packet %d left as %x\nwant %x", n, b.host.tx[n], want[n])
+				if !bytes.Equal(b.host.TX[n], want[n]) {
+					t.Errorf("packet %d left as %x\nwant %x", n, b.host.TX[n], want[n])
 				}
 			}
 			b.step(2e6)

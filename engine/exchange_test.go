@@ -64,16 +64,16 @@ func TestBothWaysInOnePoll(t *testing.T) {
 				frame = arp()
 			}
 			want = append(want, frame)
-			b.network.rx = append(b.network.rx, bytes.Clone(frame))
+			b.network.RX = append(b.network.RX, bytes.Clone(frame))
 		}
-		b.host.rx = [][]byte{plain(100), arp(), plain(101)}
+		b.host.RX = [][]byte{plain(100), arp(), plain(101)}
 		if n := b.Poll(); n != c.packets+3 || slow.calls != c.calls {
 			t.Errorf("%+v: %d packets found, %d calls", c, n, slow.calls)
 		}
-		if len(b.host.tx) != c.forwarded || len(b.network.tx) != 3 || !bytes.Equal(b.network.tx[2], plain(101)) {
-			t.Errorf("%+v: forwarded %d to the host and %d to the network", c, len(b.host.tx), len(b.network.tx))
+		if len(b.host.TX) != c.forwarded || len(b.network.TX) != 3 || !bytes.Equal(b.network.TX[2], plain(101)) {
+			t.Errorf("%+v: forwarded %d to the host and %d to the network", c, len(b.host.TX), len(b.network.TX))
 		}
-		for i, f := range b.host.tx {
+		for i, f := range b.host.TX {
 			if !bytes.Equal(f, want[i]) {
 				t.Errorf("%+v: packet %d to the host is not the one that came", c, i)
 			}
@@ -104,12 +104,12 @@ func TestBothWaysInOnePoll(t *testing.T) {
 func TestDropsAndRefusalsWhileTheHostSends(t *testing.T) {
 	b := explained(t, nil)
 	discard := withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) { s.Discard = true })
-	b.host.room = 1
-	b.network.rx = frames(discard, plain(2), discard, plain(3), plain(4))
-	b.host.rx = frames(plain(5), plain(6))
+	b.host.Room = 1
+	b.network.RX = frames(discard, plain(2), discard, plain(3), plain(4))
+	b.host.RX = frames(plain(5), plain(6))
 	b.Poll()
-	if len(b.host.tx) != 1 || !bytes.Equal(b.host.tx[0], plain(2)) || len(b.network.tx) != 2 || !bytes.Equal(b.network.tx[1], plain(6)) {
-		t.Errorf("forwarded %x and %x", b.host.tx, b.network.tx)
+	if len(b.host.TX) != 1 || !bytes.Equal(b.host.TX[0], plain(2)) || len(b.network.TX) != 2 || !bytes.Equal(b.network.TX[1], plain(6)) {
+		t.Errorf("forwarded %x and %x", b.host.TX, b.network.TX)
 	}
 	refused := 0
 	for _, r := range b.decoded() {
@@ -130,7 +130,7 @@ func TestDropsAndRefusalsWhileTheHostSends(t *testing.T) {
 // TestTapBesideALink: a tap has no host port; its packets are freed, the link's pass.
 func TestTapBesideALink(t *testing.T) {
 	b := newBed(t, nil)
-	tap := &memQueue{pool: b.pool}
+	tap := &memQueue{Pool: b.pool}
 	w := *b.links[0].link
 	w.Network, w.Host = tap, nil
 	b.counters, b.published = newCounters(2, 1), newCounters(2, 1)
@@ -138,10 +138,10 @@ func TestTapBesideALink(t *testing.T) {
 	link := b.links[0].link
 	b.links = []linkState{{link: &w, counters: &b.counters.Links[1]}, {link: link, counters: &b.counters.Links[0]}}
 	discard := withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) { s.Discard = true })
-	tap.rx = frames(withINT(t, plain(1), nil), discard, plain(2))
-	b.network.rx, b.host.rx = frames(plain(3)), frames(plain(4))
-	if n := b.Poll(); n != 5 || len(b.host.tx) != 1 || len(b.network.tx) != 1 || len(tap.tx) != 0 || b.pool.InUse() != 0 {
-		t.Errorf("%d packets, %d and %d forwarded, %d held", n, len(b.host.tx), len(b.network.tx), b.pool.InUse())
+	tap.RX = frames(withINT(t, plain(1), nil), discard, plain(2))
+	b.network.RX, b.host.RX = frames(plain(3)), frames(plain(4))
+	if n := b.Poll(); n != 5 || len(b.host.TX) != 1 || len(b.network.TX) != 1 || len(tap.TX) != 0 || b.pool.InUse() != 0 {
+		t.Errorf("%d packets, %d and %d forwarded, %d held", n, len(b.host.TX), len(b.network.TX), b.pool.InUse())
 	}
 	b.balance()
 	if d := b.Snapshot().Links[1].Direction[ToHost]; d.Received != 3 || d.Dropped[DropTap]+d.Dropped[DropDiscard] != 3 {

@@ -7,6 +7,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
+	"intsink/engine/enginetest"
 	"intsink/engine/event"
 	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
@@ -14,40 +15,8 @@ import (
 	"intsink/flows"
 )
 
-// memQueue is a port in memory: it delivers what is in rx and keeps copies of
-// what is transmitted.
-type memQueue struct {
-	pool *mbuf.Arena
-	rx   [][]byte
-	tx   [][]byte
-	room int // packets that TxBurst still takes
-}
-
-func (q *memQueue) RxBurst(v *mbuf.Vec) int {
-	n := min(len(q.rx), len(v))
-	if n == 0 || !q.pool.AllocBulk(v, n) {
-		return 0
-	}
-	for i, frame := range q.rx[:n] {
-		copy(v[i].SetLen(len(frame)), frame)
-	}
-	q.rx = q.rx[n:]
-	return n
-}
-
-func (q *memQueue) TxBurst(v *mbuf.Vec, n int) int {
-	n = min(n, q.room)
-	q.room -= n
-	for _, m := range v[:n] {
-		q.tx = append(q.tx, m.AppendTo(nil, m.PktLen()))
-	}
-	q.pool.FreeBulk(v, n)
-	return n
-}
-
-func (q *memQueue) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) {
-	return q.TxBurst(tx, n), q.RxBurst(rx)
-}
+// memQueue is short for a port in memory.
+type memQueue = enginetest.Port
 
 // bed is a worker between two ports in memory, with a clock that the test sets.
 type bed struct {
@@ -59,7 +28,7 @@ type bed struct {
 	now           int64
 }
 
-const unlimited = 1 << 30
+const unlimited = enginetest.Unlimited
 
 func arena(t *testing.T, n int) *mbuf.Arena {
 	a, err := mbuf.NewArena(n, 2304)
@@ -93,8 +62,8 @@ func newBed(t *testing.T, change func(*Rules)) *bed { return newSharedBed(t, nil
 // newSharedBed is a bed whose worker shares episodes and limits with others.
 func newSharedBed(t *testing.T, s *Shared, change func(*Rules)) *bed {
 	b := &bed{t: t, pool: arena(t, 512), reports: arena(t, 256), ring: ring.New(64), now: 1_000_000_000}
-	b.network = &memQueue{pool: b.pool, room: unlimited}
-	b.host = &memQueue{pool: b.pool, room: unlimited}
+	b.network = &memQueue{Pool: b.pool, Room: unlimited}
+	b.host = &memQueue{Pool: b.pool, Room: unlimited}
 	port := uint16(5000)
 	r := &Rules{
 		INT:        inthdr.Config{UDPPort: &port, Version2: true},
@@ -148,18 +117,7 @@ func (b *bed) step(ns int64) {
 }
 
 // sealed returns the payloads of the report packets that left, and frees them.
-func (b *bed) sealed() [][]byte {
-	var out [][]byte
-	v := mbuf.NewVec()
-	for n := b.ring.Pop(v, mbuf.MaxBurst); n > 0; n = b.ring.Pop(v, mbuf.MaxBurst) {
-		for _, m := range v[:n] {
-			_, payload := report.TakeHandoff(m.Bytes())
-			out = append(out, append([]byte(nil), payload...))
-		}
-		b.reports.FreeBulk(v, n)
-	}
-	return out
-}
+func (b *bed) sealed() [][]byte { return enginetest.Sealed(b.ring, b.reports) }
 
 // balance checks that counters add up and that every mbuf came home.
 func (b *bed) balance() {

@@ -58,12 +58,12 @@ func through(t *testing.T, c inthdr.Config, frame []byte) (out [][]byte, l LinkC
 	t.Helper()
 	b := newBed(t, func(r *Rules) { r.INT = c })
 	for range 2 {
-		b.network.rx = append(b.network.rx, bytes.Clone(frame))
+		b.network.RX = append(b.network.RX, bytes.Clone(frame))
 		b.Poll()
 	}
 	b.step(2e6)
 	l = b.Snapshot().Links[0]
-	out = b.host.tx
+	out = b.host.TX
 	b.balance()
 	return out, l
 }
@@ -195,7 +195,7 @@ func TestINTOfGEANT(t *testing.T) {
 		binary.BigEndian.PutUint64(stack[8:], uint64(b.now)-latency)
 		binary.BigEndian.PutUint32(stack[24:], uint32(level2))
 		f = ipv4(f[15], 17, udp(2000, append(f[42:82:82], "payload"...)))
-		b.network.rx = append(b.network.rx, f)
+		b.network.RX = append(b.network.RX, f)
 		b.Poll()
 	}
 	expect := func(what string, paths, latencies uint64) {
@@ -255,7 +255,7 @@ func TestTooDeep(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, drop := range []bool{false, true} {
 				b := newBed(t, func(r *Rules) { r.DropMalformed = drop })
-				b.network.rx = [][]byte{bytes.Clone(c.frame), bytes.Clone(c.frame)}
+				b.network.RX = [][]byte{bytes.Clone(c.frame), bytes.Clone(c.frame)}
 				b.Poll()
 				b.step(2e6)
 				l := b.Snapshot().Links[0]
@@ -263,8 +263,8 @@ func TestTooDeep(t *testing.T) {
 					t.Errorf("malformed %v", l.Malformed)
 				}
 				dropped := l.Direction[ToHost].Dropped[DropMalformed]
-				if drop && (dropped != 2 || len(b.host.tx) != 0) || !drop && (dropped != 0 || len(b.host.tx) != 2 || !bytes.Equal(b.host.tx[0], c.frame)) {
-					t.Errorf("drop %v: %d dropped, left %x", drop, dropped, b.host.tx)
+				if drop && (dropped != 2 || len(b.host.TX) != 0) || !drop && (dropped != 0 || len(b.host.TX) != 2 || !bytes.Equal(b.host.TX[0], c.frame)) {
+					t.Errorf("drop %v: %d dropped, left %x", drop, dropped, b.host.TX)
 				}
 				b.balance()
 			}

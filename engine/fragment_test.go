@@ -77,13 +77,13 @@ func TestFragmentsOfChains(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				b := longBed(t, c.change)
 				for k := range 4 {
-					b.host.tx = nil
+					b.host.TX = nil
 					b.burst.vec[0], b.burst.vec[1] = b.chainOf(c.marked, sizes...), b.chainOf(c.marked, sizes...)
 					b.burst.n, b.burst.now = 2, b.now
 					b.toHost(&b.links[0], b.burst)
 					b.exchange(&b.links[0], b.burst)
 					b.step(2e6)
-					if len(b.host.tx) != 2 || !bytes.Equal(b.host.tx[0], orig) || !bytes.Equal(b.host.tx[1], orig) {
+					if len(b.host.TX) != 2 || !bytes.Equal(b.host.TX[0], orig) || !bytes.Equal(b.host.TX[1], orig) {
 						t.Fatalf("burst %d: another packet leaves", k)
 					}
 					got := b.sealed()

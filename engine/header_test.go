@@ -50,20 +50,20 @@ func TestHeadersOfOneMemo(t *testing.T) {
 				var want [][]byte
 				for range 1 + r.IntN(64) {
 					orig, marked := kinds[r.IntN(len(kinds))](r.IntN(8))
-					want, b.network.rx = append(want, orig), append(b.network.rx, bytes.Clone(marked))
+					want, b.network.RX = append(want, orig), append(b.network.RX, bytes.Clone(marked))
 				}
 				packets += len(want)
-				b.host.tx = nil
+				b.host.TX = nil
 				b.Poll()
 				b.step(2e6)
 				b.sealed()
-				for i, f := range b.host.tx {
+				for i, f := range b.host.TX {
 					if !bytes.Equal(f, want[i]) {
 						t.Fatalf("packet %d of %d: forwarded %x\nwant %x", i, len(want), f, want[i])
 					}
 				}
-				if len(b.host.tx) != len(want) {
-					t.Fatalf("%d forwarded, want %d", len(b.host.tx), len(want))
+				if len(b.host.TX) != len(want) {
+					t.Fatalf("%d forwarded, want %d", len(b.host.TX), len(want))
 				}
 			}
 			c := b.Snapshot()

@@ -16,9 +16,9 @@ func TestLossOfFlowsThatAreGone(t *testing.T) {
 	const flows = 100 // more than one place in sixteen: they are taken again
 	send := func(from int, n uint32) {
 		for i := range flows {
-			b.network.rx = [][]byte{numberedPacket(t, from+i, n), numberedPacket(t, from+i, n+2)}
+			b.network.RX = [][]byte{numberedPacket(t, from+i, n), numberedPacket(t, from+i, n+2)}
 			b.Poll()
-			b.host.tx = nil
+			b.host.TX = nil
 		}
 	}
 	send(1, 1)

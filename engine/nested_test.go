@@ -82,10 +82,10 @@ func TestINTInBothLayers(t *testing.T) {
 		t.Run(n.name, func(t *testing.T) {
 			orig, marked := n.frames(t, nil)
 			b := nestedBed(t)
-			b.network.rx = [][]byte{bytes.Clone(marked), bytes.Clone(marked)} // the second is like the one before it
+			b.network.RX = [][]byte{bytes.Clone(marked), bytes.Clone(marked)} // the second is like the one before it
 			b.Poll()
-			if len(b.host.tx) != 2 || !bytes.Equal(b.host.tx[0], orig) || !bytes.Equal(b.host.tx[1], orig) {
-				t.Fatalf("forwarded %x\nwant twice %x", b.host.tx, orig)
+			if len(b.host.TX) != 2 || !bytes.Equal(b.host.TX[0], orig) || !bytes.Equal(b.host.TX[1], orig) {
+				t.Fatalf("forwarded %x\nwant twice %x", b.host.TX, orig)
 			}
 			b.step(2e6)
 			c := b.Snapshot()
@@ -93,9 +93,9 @@ func TestINTInBothLayers(t *testing.T) {
 				t.Errorf("%d packets with INT, %d reports, malformed %v", c.Links[0].INT[inthdr.MD], c.Collectors[0].Reports, c.Links[0].Malformed)
 			}
 			for cut := 1; cut < len(marked); cut += 7 {
-				b.host.tx = nil
-				if b.chained(marked, cut); len(b.host.tx) != 1 || !bytes.Equal(b.host.tx[0], orig) {
-					t.Fatalf("cut at %d: forwarded %x\nwant %x", cut, b.host.tx, orig)
+				b.host.TX = nil
+				if b.chained(marked, cut); len(b.host.TX) != 1 || !bytes.Equal(b.host.TX[0], orig) {
+					t.Fatalf("cut at %d: forwarded %x\nwant %x", cut, b.host.TX, orig)
 				}
 			}
 			b.Close()
@@ -108,11 +108,11 @@ func TestDiscardInside(t *testing.T) {
 	for _, n := range nestings() {
 		_, marked := n.frames(t, func(s *intgen.Source) { s.Discard = true })
 		b := nestedBed(t)
-		b.network.rx = [][]byte{marked}
+		b.network.RX = [][]byte{marked}
 		b.Poll()
 		b.step(2e6)
-		if c := b.Snapshot(); len(b.host.tx) != 0 || c.Links[0].Direction[ToHost].Dropped[DropDiscard] != 1 {
-			t.Errorf("%s: forwarded %d packets, dropped %v", n.name, len(b.host.tx), c.Links[0].Direction[ToHost].Dropped)
+		if c := b.Snapshot(); len(b.host.TX) != 0 || c.Links[0].Direction[ToHost].Dropped[DropDiscard] != 1 {
+			t.Errorf("%s: forwarded %d packets, dropped %v", n.name, len(b.host.TX), c.Links[0].Direction[ToHost].Dropped)
 		}
 		b.balance()
 	}
@@ -127,10 +127,10 @@ func TestUnsoundInside(t *testing.T) {
 			marked[at] = 0x70                                    // version 7
 			b := nestedBed(t)
 			b.rules.DropMalformed = drop
-			b.network.rx = [][]byte{marked}
+			b.network.RX = [][]byte{marked}
 			b.Poll()
-			if drop && len(b.host.tx) != 0 || !drop && (len(b.host.tx) != 1 || !bytes.Contains(b.host.tx[0], []byte{0x70, 0, 5, 5})) {
-				t.Errorf("%s, drop %v: forwarded %x", n.name, drop, b.host.tx)
+			if drop && len(b.host.TX) != 0 || !drop && (len(b.host.TX) != 1 || !bytes.Contains(b.host.TX[0], []byte{0x70, 0, 5, 5})) {
+				t.Errorf("%s, drop %v: forwarded %x", n.name, drop, b.host.TX)
 			}
 			b.step(2e6)
 			if c := b.Snapshot(); c.Links[0].Malformed[inthdr.ReasonVersion] != 1 {
@@ -149,11 +149,11 @@ func TestReportOfUnsoundInside(t *testing.T) {
 		marked[bytes.LastIndex(marked, []byte{0x20, 0, 5, 5})] = 0x70 // version 7
 		b := nestedBed(t)
 		b.rules.Watches[0].Policy.Sample = 0
-		b.network.rx = [][]byte{marked}
+		b.network.RX = [][]byte{marked}
 		b.Poll()
 		b.step(2e6)
 		var shown bool
-		want := b.host.tx[0][:min(len(b.host.tx[0]), 128-4)]
+		want := b.host.TX[0][:min(len(b.host.TX[0]), 128-4)]
 		for _, p := range b.sealed() {
 			shown = shown || bytes.Contains(p, want)
 		}
@@ -171,11 +171,11 @@ func TestLeakInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := nestedBed(t)
-	b.host.rx = [][]byte{wrapped}
+	b.host.RX = [][]byte{wrapped}
 	b.Poll()
 	b.step(2e6)
-	if c := b.Snapshot(); c.Links[0].Leaked != 1 || len(b.network.tx) != 1 || !bytes.Equal(b.network.tx[0], wrapped) {
-		t.Errorf("%d leaks, forwarded %x", c.Links[0].Leaked, b.network.tx)
+	if c := b.Snapshot(); c.Links[0].Leaked != 1 || len(b.network.TX) != 1 || !bytes.Equal(b.network.TX[0], wrapped) {
+		t.Errorf("%d leaks, forwarded %x", c.Links[0].Leaked, b.network.TX)
 	}
 	b.balance()
 }

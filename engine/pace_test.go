@@ -52,7 +52,7 @@ type busyQueue struct {
 }
 
 func (q *busyQueue) RxBurst(v *mbuf.Vec) int {
-	q.rx = [][]byte{plain(1)}
+	q.RX = [][]byte{plain(1)}
 	return q.memQueue.RxBurst(v)
 }
 

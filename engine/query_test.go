@@ -40,7 +40,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 	})
 	for n := range 20 {
 		for range n + 1 {
-			b.network.rx = append(b.network.rx, withINT(t, plain(n), nil))
+			b.network.RX = append(b.network.RX, withINT(t, plain(n), nil))
 		}
 		b.Poll()
 		b.now += 1000
@@ -84,7 +84,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 // TestNewRulesStartTheAnswerAgain: what an answer holds is of one set of rules.
 func TestNewRulesStartTheAnswerAgain(t *testing.T) {
 	b := newBed(t, nil)
-	b.network.rx = [][]byte{withINT(t, plain(1), nil), withINT(t, plain(2), nil)}
+	b.network.RX = [][]byte{withINT(t, plain(1), nil), withINT(t, plain(2), nil)}
 	b.Poll()
 	rules := *b.rules
 	rules.Watches = append([]Watch{{Name: "other", Match: watch.Match{Protocol: []uint8{6}}, Policy: allEvents()}}, rules.Watches...)
@@ -101,7 +101,7 @@ func TestNewRulesStartTheAnswerAgain(t *testing.T) {
 	if q.Rules != &rules || q.Scanned != 2 || q.Matched != 0 {
 		t.Errorf("scanned %d, matched %d: the flows have not been matched against the new rules", q.Scanned, q.Matched)
 	}
-	b.network.rx = [][]byte{withINT(t, plain(1), nil)}
+	b.network.RX = [][]byte{withINT(t, plain(1), nil)}
 	b.Poll()
 	q2 := inspect.New(inspect.BestFlows, 5)
 	q2.Filter.Watch = "all"
@@ -123,7 +123,7 @@ func TestQuestionsWhilePolling(t *testing.T) {
 	go func() {
 		defer close(ended)
 		b.Run(func(int) {
-			b.network.rx, b.host.tx, b.now = frames, nil, b.now+tickNs/4
+			b.network.RX, b.host.TX, b.now = frames, nil, b.now+tickNs/4
 			b.sealed()
 		})
 	}()

@@ -70,7 +70,7 @@ func TestWhatThePortRefuses(t *testing.T) {
 		{"two of five are", frames(plain(1), long(1), plain(2), long(3), plain(4)), nil, []int{0, 2, 4}, map[DropReason]uint64{DropTxTooLong: 2}, 3},
 		{"too short", frames(plain(1), plain(1)[:13], plain(2)), nil, []int{0, 2}, map[DropReason]uint64{DropTxRefused: 1}, 2},
 		{"down", frames(plain(1), long(2), plain(3)), func(q *pickyQueue) { q.down = true }, nil, map[DropReason]uint64{DropTxDown: 3}, 1},
-		{"full behind one that is too long", frames(plain(1), long(2), plain(3), plain(4)), func(q *pickyQueue) { q.room = 2 },
+		{"full behind one that is too long", frames(plain(1), long(2), plain(3), plain(4)), func(q *pickyQueue) { q.Room = 2 },
 			[]int{0, 2}, map[DropReason]uint64{DropTxTooLong: 1, DropTxFull: 1}, 2 + txRetries},
 		{"between packets that the sink discards", frames(discarded(1), plain(2), discarded(3), long(4), plain(5)), nil,
 			[]int{1, 4}, map[DropReason]uint64{DropDiscard: 2, DropTxTooLong: 1}, 2},
@@ -83,13 +83,13 @@ func TestWhatThePortRefuses(t *testing.T) {
 				c.change(picky)
 			}
 			b.links[0].link.Host = picky
-			b.network.rx = slices.Clone(c.frames)
+			b.network.RX = slices.Clone(c.frames)
 			b.Poll()
-			if len(b.host.tx) != len(c.want) {
-				t.Fatalf("%d frames left, want those at %v", len(b.host.tx), c.want)
+			if len(b.host.TX) != len(c.want) {
+				t.Fatalf("%d frames left, want those at %v", len(b.host.TX), c.want)
 			}
 			for i, at := range c.want {
-				if want := c.frames[at]; !bytes.Equal(b.host.tx[i], want) && c.name != "with flows" {
+				if want := c.frames[at]; !bytes.Equal(b.host.TX[i], want) && c.name != "with flows" {
 					t.Errorf("frame %d that left is not frame %d", i, at)
 				}
 			}

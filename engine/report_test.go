@@ -22,7 +22,7 @@ func sampled(t *testing.T, change func(*ReportRules)) *bed {
 // send takes frames through one poll and returns the report packets, decoded.
 func (b *bed) send(frames ...[]byte) []*decode.Message {
 	b.t.Helper()
-	b.network.rx = frames
+	b.network.RX = frames
 	b.Poll()
 	b.step(2e6)
 	var out []*decode.Message
@@ -82,7 +82,7 @@ func TestOldFormats(t *testing.T) {
 func TestOldFlowEnd(t *testing.T) {
 	for _, f := range []report.Format{report.Format10, report.Format05} {
 		b := newBed(t, func(r *Rules) { r.Report.Format, r.Report.Ethernet = f, true })
-		b.network.rx = [][]byte{withINT(t, plain(1), nil)}
+		b.network.RX = [][]byte{withINT(t, plain(1), nil)}
 		b.Poll()
 		for range 40 {
 			b.step(1e9)
@@ -191,7 +191,7 @@ func TestMXInOldFormat(t *testing.T) {
 func TestOldFormatsLeaveAtOnce(t *testing.T) {
 	for _, f := range []report.Format{report.Format10, report.Format05} {
 		b := sampled(t, func(r *ReportRules) { r.Format, r.MaxReports, r.MaxDelay = f, 0, 1e12 })
-		b.network.rx = [][]byte{withINT(t, plain(1), nil), withINT(t, plain(2), nil)}
+		b.network.RX = [][]byte{withINT(t, plain(1), nil), withINT(t, plain(2), nil)}
 		b.Poll()
 		if n := len(b.sealed()); n != 2 {
 			t.Errorf("format %d: %d report packets at once, want 2", f, n)

@@ -66,7 +66,7 @@ func explainedExample(t *testing.T) string {
 			t.Fatalf("%d us are reported", us)
 		}
 	}
-	b.network.rx = [][]byte{withINT(t, plain(1), func(_ *intgen.Source, h []intgen.Hop) { h[1].LatencyNs = 60_000 })}
+	b.network.RX = [][]byte{withINT(t, plain(1), func(_ *intgen.Source, h []intgen.Hop) { h[1].LatencyNs = 60_000 })}
 	b.Poll()
 	b.step(2e6)
 	payload := b.sealed()[0]

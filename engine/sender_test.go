@@ -39,7 +39,7 @@ func TestSenderGetsABurstsReportsAtOnce(t *testing.T) {
 	b.bySender(s)
 	for burst := range 3 {
 		for i := range 20 {
-			b.network.rx = append(b.network.rx, withINT(t, plain(burst*20+i), nil))
+			b.network.RX = append(b.network.RX, withINT(t, plain(burst*20+i), nil))
 		}
 		b.Poll()
 		b.step(1000)
@@ -53,7 +53,7 @@ func TestSenderGetsABurstsReportsAtOnce(t *testing.T) {
 		}
 	}
 	b.rules.Report.MaxReports, b.reporter.outboxes[0].maxReports = 0, 0
-	b.network.rx = append(b.network.rx, withINT(t, plain(1), nil))
+	b.network.RX = append(b.network.RX, withINT(t, plain(1), nil))
 	b.Poll()
 	b.balance()
 	if len(s.sizes) != 4 || s.sizes[3] != 1 {
@@ -68,7 +68,7 @@ func TestSenderIsNeverGivenMoreThanABurst(t *testing.T) {
 	b.bySender(s)
 	for range 3 {
 		for i := range 50 {
-			b.network.rx = append(b.network.rx, withINT(t, plain(i), nil))
+			b.network.RX = append(b.network.RX, withINT(t, plain(i), nil))
 		}
 		b.Poll()
 	}
@@ -110,7 +110,7 @@ func TestStationHearsNeighborsOnly(t *testing.T) {
 			hearing, deaf = host, network
 		}
 		for _, f := range frames {
-			in.rx = append(in.rx, bytes.Clone(f))
+			in.RX = append(in.RX, bytes.Clone(f))
 		}
 		b.Poll()
 		b.step(2e6)
@@ -120,12 +120,12 @@ func TestStationHearsNeighborsOnly(t *testing.T) {
 		if len(deaf.heard) != 0 || hearing.ticks != 1 || deaf.ticks != 1 {
 			t.Errorf("%v: heard %x at the other side, %d and %d ticks", direction, deaf.heard, hearing.ticks, deaf.ticks)
 		}
-		if len(out.tx) != len(want) {
-			t.Fatalf("%v: forwarded %d of %d", direction, len(out.tx), len(want))
+		if len(out.TX) != len(want) {
+			t.Fatalf("%v: forwarded %d of %d", direction, len(out.TX), len(want))
 		}
 		for i := range want {
-			if !bytes.Equal(out.tx[i], want[i]) {
-				t.Errorf("%v: frame %d forwarded as %x", direction, i, out.tx[i])
+			if !bytes.Equal(out.TX[i], want[i]) {
+				t.Errorf("%v: frame %d forwarded as %x", direction, i, out.TX[i])
 			}
 		}
 		b.balance()
@@ -142,16 +142,16 @@ func TestReportsLeaveByALinksPort(t *testing.T) {
 	})
 	b.bySender(e.Sender(0, &memQueueOf{b.host, b.reports}, b.reports))
 	for range 3 {
-		b.network.rx = append(b.network.rx, withINT(t, plain(1), func(_ *intgen.Source, h []intgen.Hop) { h[0].LatencyNs++ }))
+		b.network.RX = append(b.network.RX, withINT(t, plain(1), func(_ *intgen.Source, h []intgen.Hop) { h[0].LatencyNs++ }))
 		b.Poll()
 		b.step(2e6)
 	}
 	b.balance()
-	if c := e.Counters(); c.Packets != 3 || len(b.host.tx) != 6 {
-		t.Fatalf("%+v, %d frames by the host port", c, len(b.host.tx))
+	if c := e.Counters(); c.Packets != 3 || len(b.host.TX) != 6 {
+		t.Fatalf("%+v, %d frames by the host port", c, len(b.host.TX))
 	}
 	for i := 1; i < 6; i += 2 {
-		if f := b.host.tx[i]; f[5] != 2 || f[23] != 17 || f[42+3] != byte(i/2) {
+		if f := b.host.TX[i]; f[5] != 2 || f[23] != 17 || f[42+3] != byte(i/2) {
 			t.Errorf("frame %d is not the report packet: %x", i, f)
 		}
 	}
@@ -165,7 +165,7 @@ type memQueueOf struct {
 
 func (q *memQueueOf) TxBurst(v *mbuf.Vec, n int) int {
 	for _, m := range v[:n] {
-		q.tx = append(q.tx, m.AppendTo(nil, m.PktLen()))
+		q.TX = append(q.TX, m.AppendTo(nil, m.PktLen()))
 	}
 	q.own.FreeBulk(v, n)
 	return n

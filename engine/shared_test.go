@@ -101,10 +101,10 @@ func TestWorkersShareLimitsOfPorts(t *testing.T) {
 				b[1].now = b[0].now
 				w := b[i%2]
 				if c.network != nil {
-					w.network.rx = [][]byte{slices.Clone(c.network)}
+					w.network.RX = [][]byte{slices.Clone(c.network)}
 				}
 				if c.host != nil {
-					w.host.rx = [][]byte{slices.Clone(c.host)}
+					w.host.RX = [][]byte{slices.Clone(c.host)}
 				}
 				w.Poll()
 				if got := w.why(); !slices.Equal(got, want) {

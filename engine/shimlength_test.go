@@ -155,7 +155,7 @@ func TestPacketThatNPT2WouldNotLeave(t *testing.T) {
 			var want [][]byte
 			for _, bad := range c.bad {
 				for _, original := range []string{c.good, bad, c.good, bad} {
-					b.network.rx = [][]byte{frame(original)}
+					b.network.RX = [][]byte{frame(original)}
 					b.Poll()
 					if original == bad {
 						want = append(want, frame(bad))
@@ -165,8 +165,8 @@ func TestPacketThatNPT2WouldNotLeave(t *testing.T) {
 				}
 			}
 			for k, w := range want {
-				if !bytes.Equal(b.host.tx[k], w) {
-					t.Errorf("packet %d left as %x\nwant %x", k, b.host.tx[k], w)
+				if !bytes.Equal(b.host.TX[k], w) {
+					t.Errorf("packet %d left as %x\nwant %x", k, b.host.TX[k], w)
 				}
 			}
 			b.step(2e6)

@@ -14,11 +14,11 @@ func (b *bed) refreshing(frames [][]byte, seconds int) uint64 {
 		if tick == (seconds-1)*20 {
 			before = b.counters.Reported[event.Refresh]
 		}
-		b.network.rx = frames
+		b.network.RX = frames
 		for b.Poll() > 0 {
 		}
 		b.step(50e6)
-		b.host.tx = nil
+		b.host.TX = nil
 		b.sealed()
 	}
 	return b.counters.Reported[event.Refresh] - before

@@ -249,7 +249,7 @@ func sameOf(t *testing.T, by, whole *collectorsBed, bursts func(r *rand.Rand, bu
 		frames := bursts(r, burst)
 		step := int64(r.IntN(2e6))
 		for _, b := range []*collectorsBed{by, whole} {
-			b.network.rx = frames
+			b.network.RX = frames
 			b.Poll()
 			b.step(step)
 		}
@@ -263,7 +263,7 @@ func sameOf(t *testing.T, by, whole *collectorsBed, bursts func(r *rand.Rand, bu
 		if !reflect.DeepEqual(by.counters, whole.counters) {
 			t.Fatalf("burst %d: counters %+v\nwithout the template %+v", burst, by.counters, whole.counters)
 		}
-		if !reflect.DeepEqual(by.host.tx, whole.host.tx) {
+		if !reflect.DeepEqual(by.host.TX, whole.host.TX) {
 			t.Fatalf("burst %d: other packets leave", burst)
 		}
 	}

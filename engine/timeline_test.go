@@ -96,17 +96,17 @@ func tickPace(gap int64) int64 { return max(gap/1e9, 1) * 1e6 }
 
 func (b *bed) take(t *testing.T, m *moment) {
 	if m.full {
-		b.host.room = 0
+		b.host.Room = 0
 	}
 	if m.fromHost {
-		b.host.rx = [][]byte{m.frame(t)}
+		b.host.RX = [][]byte{m.frame(t)}
 	} else {
-		b.network.rx = [][]byte{m.frame(t)}
+		b.network.RX = [][]byte{m.frame(t)}
 	}
 	if b.Poll() != 1 {
 		t.Fatal("no packet")
 	}
-	b.host.room = unlimited
+	b.host.Room = unlimited
 }
 
 // observe notes what f made of the worker's counters and which reports left.

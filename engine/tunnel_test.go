@@ -160,10 +160,10 @@ func TestEveryEncapsulation(t *testing.T) {
 	forEachEncapsulation(t, func(t *testing.T, e *enclosed) {
 		orig, marked := e.frames(t, false)
 		b := e.bed(t)
-		b.network.rx = [][]byte{marked, orig}
+		b.network.RX = [][]byte{marked, orig}
 		b.Poll()
-		if len(b.host.tx) != 2 || !bytes.Equal(b.host.tx[0], orig) || !bytes.Equal(b.host.tx[1], orig) {
-			t.Errorf("forwarded %x\nwant twice %x", b.host.tx, orig)
+		if len(b.host.TX) != 2 || !bytes.Equal(b.host.TX[0], orig) || !bytes.Equal(b.host.TX[1], orig) {
+			t.Errorf("forwarded %x\nwant twice %x", b.host.TX, orig)
 		}
 		if b.fast.Len() != 1 || b.fast.Keys[0] != e.key {
 			t.Errorf("%d INT packets, flow %+v; want one, %+v", b.fast.Len(), b.fast.Keys[0], e.key)
@@ -195,10 +195,10 @@ func TestEveryEncapsulationInAChain(t *testing.T) {
 		orig, marked := e.frames(t, false)
 		b := e.bed(t)
 		for cut := 1; cut < len(marked); cut++ {
-			b.host.tx = nil
+			b.host.TX = nil
 			b.chained(marked, cut)
-			if len(b.host.tx) != 1 || !bytes.Equal(b.host.tx[0], orig) {
-				t.Fatalf("cut at %d: forwarded %x\nwant %x", cut, b.host.tx, orig)
+			if len(b.host.TX) != 1 || !bytes.Equal(b.host.TX[0], orig) {
+				t.Fatalf("cut at %d: forwarded %x\nwant %x", cut, b.host.TX, orig)
 			}
 			if b.fast.Len() != 1 || b.fast.Keys[0] != e.key {
 				t.Fatalf("cut at %d: flow %+v, want %+v", cut, b.fast.Keys[0], e.key)
@@ -229,12 +229,12 @@ func TestDiscardInEveryEncapsulation(t *testing.T) {
 	forEachEncapsulation(t, func(t *testing.T, e *enclosed) {
 		_, marked := e.frames(t, true)
 		b := e.bed(t)
-		b.network.rx = [][]byte{marked}
+		b.network.RX = [][]byte{marked}
 		b.Poll()
 		b.step(2e6)
 		c := b.Snapshot()
-		if len(b.host.tx) != 0 || len(b.sealed()) != 1 || c.Links[0].Direction[ToHost].Dropped[DropDiscard] != 1 {
-			t.Errorf("forwarded %d packets, dropped %v", len(b.host.tx), c.Links[0].Direction[ToHost].Dropped)
+		if len(b.host.TX) != 0 || len(b.sealed()) != 1 || c.Links[0].Direction[ToHost].Dropped[DropDiscard] != 1 {
+			t.Errorf("forwarded %d packets, dropped %v", len(b.host.TX), c.Links[0].Direction[ToHost].Dropped)
 		}
 		b.balance()
 	})
@@ -253,10 +253,10 @@ func TestUnsoundTunnelPassesOrDrops(t *testing.T) {
 		for _, drop := range []bool{false, true} {
 			b := e.bed(t)
 			b.rules.DropMalformed = drop
-			b.network.rx = [][]byte{bytes.Clone(marked)}
+			b.network.RX = [][]byte{bytes.Clone(marked)}
 			b.Poll()
-			if !drop && (len(b.host.tx) != 1 || !bytes.Equal(b.host.tx[0], marked)) || drop && len(b.host.tx) != 0 {
-				t.Errorf("%s, drop %v: forwarded %x, received %x", e.name, drop, b.host.tx, marked)
+			if !drop && (len(b.host.TX) != 1 || !bytes.Equal(b.host.TX[0], marked)) || drop && len(b.host.TX) != 0 {
+				t.Errorf("%s, drop %v: forwarded %x, received %x", e.name, drop, b.host.TX, marked)
 			}
 			b.step(2e6)
 			if c := b.Snapshot(); c.Links[0].Malformed[inthdr.ReasonVersion] != 1 {
@@ -283,8 +283,8 @@ func TestChainThatCannotBeJoined(t *testing.T) {
 	_, marked := e.frames(t, false)
 	b := e.bed(t)
 	b.chained(marked, 700)
-	if len(b.host.tx) != 1 || !bytes.Equal(b.host.tx[0], marked) {
-		t.Errorf("forwarded %x", b.host.tx)
+	if len(b.host.TX) != 1 || !bytes.Equal(b.host.TX[0], marked) {
+		t.Errorf("forwarded %x", b.host.TX)
 	}
 	b.step(2e6)
 	if c := b.Snapshot(); c.Links[0].Malformed[inthdr.ReasonSegmented] != 1 {

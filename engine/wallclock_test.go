@@ -18,7 +18,7 @@ func TestTimestampsFollowTheWallClock(t *testing.T) {
 	b.now = 1_700_000_000e9
 	b.reporter.wallClock = func() int64 { return wall }
 	send := func(latency uint32) {
-		b.network.rx = [][]byte{withINT(t, plain(1), func(_ *intgen.Source, hops []intgen.Hop) { hops[0].LatencyNs = latency })}
+		b.network.RX = [][]byte{withINT(t, plain(1), func(_ *intgen.Source, hops []intgen.Hop) { hops[0].LatencyNs = latency })}
 		b.Poll()
 	}
 	stamps := func(name string, want int64) {

@@ -22,7 +22,7 @@ func TestWatchesWithinABurst(t *testing.T) {
 			r.Watches = []Watch{{Name: "five", Match: watch.Match{VLAN: []watch.PortRange{{First: 5, Last: 5}}}, Policy: r.Watches[0].Policy, Collectors: 1}, {Name: "seven", Match: watch.Match{VLAN: []watch.PortRange{{First: 7, Last: 7}}}, Policy: r.Watches[0].Policy}}
 			r.Report.MaxReports = 1
 		})
-		b.network.rx = [][]byte{tagged(5), tagged(last)}
+		b.network.RX = [][]byte{tagged(5), tagged(last)}
 		b.Poll()
 		if n := len(b.sealed()); n != 1 {
 			t.Errorf("VLAN %d last: %d reports, want the new flow's", last, n)

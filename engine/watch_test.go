@@ -55,7 +55,7 @@ func TestFactsOfEveryEncapsulation(t *testing.T) {
 			c.watch.Collectors, c.watch.Policy = 1, b.rules.Watches[0].Policy
 			b.Reload(&Rules{INT: b.rules.INT, Watches: []Watch{c.watch}, Collectors: b.rules.Collectors, Report: b.rules.Report})
 			b.step(2e6)
-			b.network.rx = [][]byte{marked}
+			b.network.RX = [][]byte{marked}
 			b.Poll()
 			if got := b.counters.Reported[event.Sample] == 1; got != c.want {
 				t.Errorf("%s: watched %v, want %v", c.name, got, c.want)
@@ -84,7 +84,7 @@ func watching(t *testing.T, watches ...Watch) *bed {
 // watchOfPacket is the watch of the flow of one packet.
 func (b *bed) watchOfPacket(frame []byte) uint8 {
 	b.t.Helper()
-	b.network.rx = [][]byte{frame}
+	b.network.RX = [][]byte{frame}
 	b.Poll()
 	if b.fast.Len() != 1 || b.fast.Flows[0] == nil {
 		b.t.Fatal("no INT packet with a flow")
@@ -115,7 +115,7 @@ func TestAFlowFollowsItsPackets(t *testing.T) {
 			hops[1].NodeID = node
 		})
 	}
-	b.network.room = unlimited
+	b.network.Room = unlimited
 	for i, c := range []struct {
 		frame []byte
 		want  uint8
@@ -315,9 +315,9 @@ func TestSampleAndCollectorsPerWatch(t *testing.T) {
 	free := mbuf.NewVec()
 	for range packets {
 		for i := range n {
-			b.network.rx = append(b.network.rx, withINT(t, plain(i), nil))
+			b.network.RX = append(b.network.RX, withINT(t, plain(i), nil))
 		}
-		for len(b.network.rx) > 0 {
+		for len(b.network.RX) > 0 {
 			b.Poll()
 			b.step(2e6)
 			for _, r := range rings {
@@ -348,14 +348,14 @@ func TestTunnelsCutShort(t *testing.T) {
 		b.step(2e6)
 		for i := range marked {
 			cut := slices.Clip(slices.Clone(marked[:i]))
-			b.network.rx = append(b.network.rx, cut)
+			b.network.RX = append(b.network.RX, cut)
 			for bit := range 8 {
 				flipped := slices.Clone(marked)
 				flipped[i] ^= 1 << bit
-				b.network.rx = append(b.network.rx, flipped)
+				b.network.RX = append(b.network.RX, flipped)
 			}
 		}
-		for len(b.network.rx) > 0 {
+		for len(b.network.RX) > 0 {
 			b.Poll()
 			b.step(2e6)
 			b.sealed()

@@ -12,10 +12,10 @@ import (
 
 func TestINTIsStrippedAndReported(t *testing.T) {
 	b := newBed(t, nil)
-	b.network.rx = [][]byte{withINT(t, plain(1), nil), plain(2)}
+	b.network.RX = [][]byte{withINT(t, plain(1), nil), plain(2)}
 	b.Poll()
-	if len(b.host.tx) != 2 || !bytes.Equal(b.host.tx[0], plain(1)) || !bytes.Equal(b.host.tx[1], plain(2)) {
-		t.Fatalf("forwarded %x", b.host.tx)
+	if len(b.host.TX) != 2 || !bytes.Equal(b.host.TX[0], plain(1)) || !bytes.Equal(b.host.TX[1], plain(2)) {
+		t.Fatalf("forwarded %x", b.host.TX)
 	}
 	b.step(2e6)
 	got := b.sealed()
@@ -41,11 +41,11 @@ func TestINTIsStrippedAndReported(t *testing.T) {
 
 func TestDiscardIsReportedFirst(t *testing.T) {
 	b := newBed(t, nil)
-	b.network.rx = [][]byte{withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) { s.Discard = true })}
+	b.network.RX = [][]byte{withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) { s.Discard = true })}
 	b.Poll()
 	b.step(2e6)
-	if len(b.host.tx) != 0 || len(b.sealed()) != 1 {
-		t.Errorf("forwarded %d packets, want none and one report", len(b.host.tx))
+	if len(b.host.TX) != 0 || len(b.sealed()) != 1 {
+		t.Errorf("forwarded %d packets, want none and one report", len(b.host.TX))
 	}
 	b.balance()
 	if c := b.Snapshot(); c.Links[0].Direction[ToHost].Dropped[DropDiscard] != 1 {
@@ -58,15 +58,15 @@ func TestUnsoundPassesOrDrops(t *testing.T) {
 	bad[42] |= 0xc0 // an INT type that does not exist
 	for _, drop := range []bool{false, true} {
 		b := newBed(t, func(r *Rules) { r.DropMalformed = drop })
-		b.network.rx = [][]byte{bytes.Clone(bad), plain(2)}
+		b.network.RX = [][]byte{bytes.Clone(bad), plain(2)}
 		b.Poll()
 		b.step(2e6)
 		want := [][]byte{bad, plain(2)}
 		if drop {
 			want = want[1:]
 		}
-		if len(b.host.tx) != len(want) || !bytes.Equal(b.host.tx[0], want[0]) {
-			t.Errorf("drop %v: forwarded %x", drop, b.host.tx)
+		if len(b.host.TX) != len(want) || !bytes.Equal(b.host.TX[0], want[0]) {
+			t.Errorf("drop %v: forwarded %x", drop, b.host.TX)
 		}
 		if c := b.Snapshot(); c.Links[0].Malformed[inthdr.ReasonType] != 1 {
 			t.Errorf("drop %v: malformed %v", drop, c.Links[0].Malformed)
@@ -77,9 +77,9 @@ func TestUnsoundPassesOrDrops(t *testing.T) {
 
 func TestFullOutputDropsAndCounts(t *testing.T) {
 	b := newBed(t, nil)
-	b.host.room = 3
+	b.host.Room = 3
 	for n := range 10 {
-		b.network.rx = append(b.network.rx, withINT(t, plain(n), nil))
+		b.network.RX = append(b.network.RX, withINT(t, plain(n), nil))
 	}
 	b.Poll()
 	b.balance()
@@ -92,10 +92,10 @@ func TestFullOutputDropsAndCounts(t *testing.T) {
 func TestHostSidePassesAndLeaksAreCounted(t *testing.T) {
 	b := newBed(t, nil)
 	leak := withINT(t, plain(1), nil)
-	b.host.rx = [][]byte{plain(2), bytes.Clone(leak)}
+	b.host.RX = [][]byte{plain(2), bytes.Clone(leak)}
 	b.Poll()
-	if len(b.network.tx) != 2 || !bytes.Equal(b.network.tx[1], leak) {
-		t.Errorf("forwarded %x", b.network.tx)
+	if len(b.network.TX) != 2 || !bytes.Equal(b.network.TX[1], leak) {
+		t.Errorf("forwarded %x", b.network.TX)
 	}
 	b.balance()
 	if c := b.Snapshot(); c.Links[0].Leaked != 1 {
@@ -107,7 +107,7 @@ func TestChainsArePulledUp(t *testing.T) {
 	b := newBed(t, nil)
 	whole := withINT(t, plain(1), nil)
 	for cut := 1; cut < len(whole); cut += 7 {
-		b.host.tx = nil
+		b.host.TX = nil
 		head, tail := b.burst.vec, b.burst.tx
 		if !b.pool.AllocBulk(head, 1) || !b.pool.AllocBulk(tail, 1) {
 			t.Fatal("no mbufs")
@@ -118,8 +118,8 @@ func TestChainsArePulledUp(t *testing.T) {
 		b.burst.n, b.burst.now = 1, b.now
 		b.toHost(&b.links[0], b.burst)
 		b.exchange(&b.links[0], b.burst)
-		if len(b.host.tx) != 1 || !bytes.Equal(b.host.tx[0], plain(1)) {
-			t.Fatalf("cut at %d: forwarded %x", cut, b.host.tx)
+		if len(b.host.TX) != 1 || !bytes.Equal(b.host.TX[0], plain(1)) {
+			t.Fatalf("cut at %d: forwarded %x", cut, b.host.TX)
 		}
 	}
 	b.Close()
@@ -128,14 +128,14 @@ func TestChainsArePulledUp(t *testing.T) {
 func TestSequenceNumbersCountShedPackets(t *testing.T) {
 	b := newBed(t, func(r *Rules) { r.Watches[0].Policy.Sample = 1 })
 	for i := range 70 { // the ring holds 64
-		b.network.rx = [][]byte{withINT(t, plain(i), nil)}
+		b.network.RX = [][]byte{withINT(t, plain(i), nil)}
 		b.Poll()
 		b.step(2e6)
 	}
 	if got := len(b.sealed()); got != 64 {
 		t.Fatalf("%d report packets left, want 64", got)
 	}
-	b.network.rx = [][]byte{withINT(t, plain(1), nil)}
+	b.network.RX = [][]byte{withINT(t, plain(1), nil)}
 	b.Poll()
 	b.step(2e6)
 	last := b.sealed()
@@ -150,7 +150,7 @@ func TestSequenceNumbersCountShedPackets(t *testing.T) {
 
 func TestFlowEndIsReported(t *testing.T) {
 	b := newBed(t, nil)
-	b.network.rx = [][]byte{withINT(t, plain(1), nil)}
+	b.network.RX = [][]byte{withINT(t, plain(1), nil)}
 	b.Poll()
 	for range 40 {
 		b.step(1e9)
@@ -164,17 +164,17 @@ func TestFlowEndIsReported(t *testing.T) {
 
 func TestReloadMatchesFlowsAgain(t *testing.T) {
 	b := newBed(t, func(r *Rules) { r.Watches[0].Policy.Sample = 1 })
-	b.network.rx = [][]byte{withINT(t, plain(1), nil)}
+	b.network.RX = [][]byte{withINT(t, plain(1), nil)}
 	b.Poll()
 	none := *b.rules
 	none.Watches = nil
 	b.Reload(&none)
 	b.step(2e6)
 	before := len(b.sealed())
-	b.network.rx = [][]byte{withINT(t, plain(1), nil)}
+	b.network.RX = [][]byte{withINT(t, plain(1), nil)}
 	b.Poll()
 	b.step(2e6)
-	if before != 1 || len(b.sealed()) != 0 || len(b.host.tx) != 2 {
+	if before != 1 || len(b.sealed()) != 0 || len(b.host.TX) != 2 {
 		t.Errorf("%d reports before; after the watch is gone packets pass without one", before)
 	}
 	b.balance()
@@ -184,9 +184,9 @@ func TestReloadMatchesFlowsAgain(t *testing.T) {
 // refuses is dropped like anything else.
 func TestWithoutWatches(t *testing.T) {
 	b := newBed(t, func(r *Rules) { r.Watches = nil })
-	b.host.room = 2
+	b.host.Room = 2
 	want := plain(1)
-	b.network.rx = [][]byte{withINT(t, want, nil), withINT(t, want, nil), withINT(t, want, nil), want}
+	b.network.RX = [][]byte{withINT(t, want, nil), withINT(t, want, nil), withINT(t, want, nil), want}
 	b.Poll()
 	b.step(2e6)
 	c := b.Snapshot()
@@ -194,7 +194,7 @@ func TestWithoutWatches(t *testing.T) {
 	if d.Received != 4 || d.Forwarded != 2 || d.Dropped[DropTxFull] != 2 || c.Links[0].INT[inthdr.MD] != 3 || c.Flows != 0 || len(b.sealed()) != 0 {
 		t.Errorf("%+v, %d flows", c.Links[0], c.Flows)
 	}
-	for _, f := range b.host.tx {
+	for _, f := range b.host.TX {
 		if !bytes.Equal(f, want) {
 			t.Errorf("forwarded %x, want %x", f, want)
 		}
@@ -210,11 +210,11 @@ func TestCutShort(t *testing.T) {
 		b := newBed(t, func(r *Rules) { r.DropMalformed = drop })
 		marked := 0
 		for n := 14; n < len(whole); n++ {
-			b.network.rx = append(b.network.rx, bytes.Clone(whole[:n]))
+			b.network.RX = append(b.network.RX, bytes.Clone(whole[:n]))
 			if n >= 42 {
 				marked++
 			}
-			if len(b.network.rx) == 32 || n == len(whole)-1 {
+			if len(b.network.RX) == 32 || n == len(whole)-1 {
 				b.Poll()
 			}
 		}
@@ -231,7 +231,7 @@ func TestCutShort(t *testing.T) {
 		if d.Dropped[DropMalformed] != uint64(want) || d.Received != d.Forwarded+uint64(want) || d.Received != uint64(len(whole)-14) {
 			t.Errorf("drop %v: %+v", drop, d)
 		}
-		for i, f := range b.host.tx {
+		for i, f := range b.host.TX {
 			if n := len(f); !bytes.Equal(f, whole[:n]) || !drop && n != 14+i {
 				t.Errorf("drop %v: packet %d of %d bytes was changed", drop, i, n)
 			}

@@ -64,6 +64,7 @@ var mayImport = []struct {
 	{"engine/report", []string{"engine/packet"}},
 	{"engine/report/decode", []string{"engine/inthdr", "engine/packet", "engine/report"}},
 	{"engine/intgen", nil},
+	{"engine/enginetest", []string{"dpdk/mbuf", "dpdk/ring", "engine/report", "engine/report/decode"}},
 	{"engine", []string{"engine/...", "flows", "dpdk/..."}},
 	{"flows", nil},
 	{"exporters/record", []string{"engine/event", "engine/inthdr", "engine/packet", "engine/report", "engine/report/decode"}},

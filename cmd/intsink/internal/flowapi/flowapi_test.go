@@ -13,39 +13,13 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine"
+	"intsink/engine/enginetest"
 	"intsink/engine/event"
 	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/watch"
 	"intsink/flows"
 )
-
-// apiPort is a port in memory: it delivers what is in rx and takes everything.
-type apiPort struct {
-	pool *mbuf.Arena
-	rx   [][]byte
-}
-
-func (p *apiPort) RxBurst(v *mbuf.Vec) int {
-	n := min(len(p.rx), mbuf.MaxBurst)
-	if n == 0 || !p.pool.AllocBulk(v, n) {
-		return 0
-	}
-	for i, frame := range p.rx[:n] {
-		copy(v[i].SetLen(len(frame)), frame)
-	}
-	p.rx = p.rx[n:]
-	return n
-}
-
-func (p *apiPort) TxBurst(v *mbuf.Vec, n int) int {
-	p.pool.FreeBulk(v, n)
-	return n
-}
-
-func (p *apiPort) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) {
-	return p.TxBurst(tx, n), p.RxBurst(rx)
-}
 
 // apiBed is the API over two workers, which poll.
 type apiBed struct {
@@ -105,14 +79,14 @@ func newAPIBed(t *testing.T, flowsOf ...[]int) *apiBed {
 		if err != nil {
 			t.Fatal(err)
 		}
-		network := &apiPort{pool: pool}
+		network := enginetest.NewPort(pool)
 		for _, n := range mine {
 			for i := range n + 1 { // flow n has n+1 packets, the last ones slower
-				network.rx = append(network.rx, apiFrame(t, n, 10_000+uint32(i/3)*15_000))
+				network.RX = append(network.RX, apiFrame(t, n, 10_000+uint32(i/3)*15_000))
 			}
 		}
 		worker := engine.NewWorker(engine.WorkerConfig{
-			Links:      []engine.Link{{Name: "edge", Network: network, Host: &apiPort{pool: pool}}},
+			Links:      []engine.Link{{Name: "edge", Network: network, Host: enginetest.NewPort(pool)}},
 			PacketPool: pool, Seed: uint64(w + 1), Clock: func() int64 { return time.Now().UnixNano() },
 			Flows: flows.Config{Capacity: 4096, Seed: uint64(w + 1), IdleTimeout: 3600e9},
 			Rules: &engine.Rules{
