@@ -56,4 +56,10 @@ func TestReplayOfOtherInput(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), `"received":3`) {
 		t.Errorf("standard input: %v, %s", err, out)
 	}
+	cmd = exec.Command(os.Args[0], "plan", "--config", conf, "--against", conf, "--in", "-") // reads it twice
+	cmd.Env = append(os.Environ(), "INTSINK_TEST_MAIN=1")
+	cmd.Stdin = bytes.NewReader(pcap)
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "standard input: 0.0 s, 3 packets, 3 with INT") {
+		t.Errorf("plan of standard input: %v, %s", err, out)
+	}
 }

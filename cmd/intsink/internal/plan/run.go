@@ -19,12 +19,22 @@ func Run(stdout, stderr io.Writer, f Options) error {
 	if f.Format != "text" && f.Format != "json" {
 		return fmt.Errorf("--format %q: must be text or json", f.Format)
 	}
-	p, err := planFor(f.Config, f.In, stderr)
+	open := func() (*capture.Reader, error) { return capture.OpenEthernet(f.In) }
+	if f.Against != "" && f.In == capture.Stdin { // which can be read once
+		plain, err := capture.MakePlain(f.In)
+		if err != nil {
+			return cli.Failed(err)
+		}
+		defer plain.Close()
+		plain.Warn(stderr)
+		open = plain.Open
+	}
+	p, err := planFor(f.Config, open, stderr)
 	if err != nil {
 		return err
 	}
 	if f.Against != "" {
-		if p.Against, err = planFor(f.Against, f.In, io.Discard); err != nil { // stderr has it already
+		if p.Against, err = planFor(f.Against, open, io.Discard); err != nil { // stderr has it already
 			return err
 		}
 	}
@@ -41,12 +51,12 @@ func Run(stdout, stderr io.Writer, f Options) error {
 
 // planFor takes the capture through the configuration; what of the capture could not be
 // taken as it is goes to warnings.
-func planFor(config, path string, warnings io.Writer) (*Result, error) {
+func planFor(config string, open func() (*capture.Reader, error), warnings io.Writer) (*Result, error) {
 	c, err := simulate.Load(config, "plan")
 	if err != nil {
 		return nil, err
 	}
-	in, err := capture.OpenEthernet(path)
+	in, err := open()
 	if err != nil {
 		return nil, cli.Failed(err)
 	}
@@ -57,9 +67,9 @@ func planFor(config, path string, warnings io.Writer) (*Result, error) {
 	}
 	err = p.run()
 	out := p.result()
-	out.Config, out.Capture = config, path
+	out.Config, out.Capture = config, in.Path
 	if err := errors.Join(err, p.close()); err != nil {
-		return nil, cli.Failed(fmt.Errorf("%s: %w", path, err))
+		return nil, cli.Failed(fmt.Errorf("%s: %w", in.Path, err))
 	}
 	in.Warn(warnings)
 	p.warn(warnings)
