@@ -1,11 +1,14 @@
 package main
 
 import (
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"intsink/bench/internal/dut"
 	"intsink/bench/internal/traffic"
+	"intsink/conf"
 )
 
 // Every input has its own testpmd io in front of it.
@@ -27,8 +30,12 @@ func TestPlan(t *testing.T) {
 	if rows[1].mode != "csum" || rows[1].base != rows[0] {
 		t.Errorf("the second row is %+v", rows[1])
 	}
-	if len(rows) != 17+11+1 {
-		t.Errorf("%d rows", len(rows))
+	inputs := map[string]bool{}
+	for _, r := range rows {
+		inputs[fmt.Sprint(r.spec, r.workers)] = true
+	}
+	if want := len(tasks()) + len(inputs) + 1; len(rows) != want {
+		t.Errorf("%d rows, want %d", len(rows), want)
 	}
 }
 
@@ -40,6 +47,27 @@ func TestPick(t *testing.T) {
 	}
 	if _, err := pickTasks("reference,nothing"); err == nil {
 		t.Error("an unknown row is taken")
+	}
+}
+
+// intsink takes the configuration of every row, and none has a name that another has.
+func TestConfigurations(t *testing.T) {
+	s := dut.Setup{Network: "net_null0", Host: "net_null1", Mbufs: 16384, Lcores: []int{0}}
+	names := map[string]bool{}
+	for _, row := range tasks() {
+		t.Run(row.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "c.hcl")
+			if err := s.Configuration(path, row.dut, "127.0.0.1:1", "127.0.0.1:2", ""); err != nil {
+				t.Fatal(err)
+			}
+			if c, diagnostics := conf.LoadElsewhere(path); c == nil {
+				t.Errorf("%+v", diagnostics)
+			}
+			if names[row.name] {
+				t.Error("there are two")
+			}
+			names[row.name] = true
+		})
 	}
 }
 
@@ -97,5 +125,26 @@ func TestTable(t *testing.T) {
 	}
 	if got := notes(rows, &session{}); !strings.Contains(got, "not counted here") || !strings.Contains(got, "up to 25 % of a run") {
 		t.Errorf("%q", got)
+	}
+}
+
+// The README gets the best, the usual and the worst row; testpmd, and rows that remove
+// no INT, are none of them.
+func TestExtremes(t *testing.T) {
+	if got := extremes(fixture(), nil); got != "" {
+		t.Errorf("without the usual row: %q", got)
+	}
+	rows := plan([]task{
+		{name: "plain", title: "p", plain: true}, {name: "strip", title: "s"}, {name: referenceName, title: "r"},
+		{name: usualName, title: "m", instructions: "x"}, {name: "gre", title: "g"},
+	}, []string{"csum"})
+	for _, r := range rows {
+		r.runs = []outcome{{rate: map[string]float64{"": 20e6, "plain": 19e6, "strip": 14e6, referenceName: 10e6, usualName: 8e6, "gre": 5e6}[r.task.name]}}
+	}
+	got := strings.Join(strings.Fields(extremes(rows, map[string]float64{"x": 360})), " ")
+	for _, want := range []string{"| best: r | 0.50 (0.50-0.50) | |", "| usual: m | 0.40 (0.40-0.40) | 360 |", "| worst: g | 0.25 (0.25-0.25) | |"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"intsink/bench/internal/cleanup"
 	"intsink/bench/internal/dut"
 	"intsink/bench/internal/results"
 )
@@ -52,7 +53,12 @@ func run() error {
 	if s.Dir, err = os.MkdirTemp("", "intsink-bench-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(s.Dir)
+	defer cleanup.Add(func() { os.RemoveAll(s.Dir) })()
+	giveBack, err := s.takeMemory(rows)
+	if err != nil {
+		return err
+	}
+	defer giveBack()
 	if err := s.captures.make(&s.Setup, rows); err != nil {
 		return err
 	}
@@ -64,7 +70,7 @@ func run() error {
 	}
 	counted, err := stepped(*stepper, rows)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "compare: instructions are not counted:", err)
+		fmt.Fprintln(os.Stderr, "compare: instructions that are not counted:", err)
 	}
 	body := table(rows, counted, s.counts) + "\n" + notes(rows, &s)
 	fmt.Print("\n" + body)
@@ -74,8 +80,17 @@ func run() error {
 			return err
 		}
 	}
-	fmt.Print(headline(rows))
+	fmt.Print(headline(rows) + extremes(rows, counted))
 	return nil
+}
+
+// takeMemory reserves what the largest row needs.
+func (s *session) takeMemory(rows []*row) (giveBack func(), err error) {
+	most := 0
+	for _, r := range rows {
+		most = max(most, s.mbufs(r))
+	}
+	return s.Memory.Take(most)
 }
 
 // rounds runs every row once in each round.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
 	"intsink/bench/internal/dut"
@@ -23,6 +22,9 @@ type session struct {
 	counts   bool   // this machine has hardware counters
 }
 
+// mbufs is how many both programs have on r's input.
+func (s *session) mbufs(r *row) int { return s.Mbufs + r.workers*r.spec.Frames }
+
 // start starts the row's program on its input. Both have so many mbufs that the
 // capture, which the driver keeps in mbufs of the pool, leaves the same number.
 func (s *session) start(r *row) (dut.DUT, error) {
@@ -30,12 +32,7 @@ func (s *session) start(r *row) (dut.DUT, error) {
 	setup.Profiles = s.profile != ""
 	setup.Lcores = s.lcores[:r.workers]
 	setup.Network, setup.Host = dut.PcapLoop(s.captures[r.spec], r.workers), dut.Discard
-	setup.Mbufs += r.workers * r.spec.Frames
-	if s.Hugepages {
-		if err := setup.ReserveHugepages(); err != nil {
-			return nil, err
-		}
-	}
+	setup.Mbufs = s.mbufs(r)
 	if r.mode != "" {
 		return dut.StartTestpmd(&setup, r.mode)
 	}
@@ -53,25 +50,24 @@ func (s *session) run(r *row) (result outcome, err error) {
 	if err := untilAllSeen(p, r); err != nil {
 		return outcome{}, err
 	}
-	before, waited, err := s.read(p, r)
+	before, err := s.read(p, r)
 	if err != nil {
 		return outcome{}, err
 	}
-	counted, err := s.spend(p)
+	counted, err := s.spend(p, r)
 	if err != nil {
 		return outcome{}, err
 	}
-	after, waitedThen, err := s.read(p, r)
+	after, err := s.read(p, r)
 	if err != nil {
 		return outcome{}, err
 	}
-	packets := after.Forwarded - before.Forwarded
-	if packets <= 0 {
-		return outcome{}, errors.New("forwards nothing")
+	packets, ran := after.Forwarded-before.Forwarded, (after.ran - before.ran).Seconds()
+	if packets <= 0 || ran <= 0 {
+		return outcome{}, fmt.Errorf("forwards %.0f packets in %.3f s of CPU time", packets, ran)
 	}
 	elapsed := after.At.Sub(before.At)
-	waited = min((waitedThen-waited)/time.Duration(r.workers), elapsed*99/100)
-	result = outcome{rate: packets / (elapsed - waited).Seconds(), kept: 1 - waited.Seconds()/elapsed.Seconds(), counted: dut.Counts{}}
+	result = outcome{rate: packets * float64(r.workers) / ran, kept: min(1, ran/elapsed.Seconds()/float64(r.workers)), counted: dut.Counts{}}
 	for event, perSecond := range counted {
 		result.counted[event] = perSecond / (packets / elapsed.Seconds())
 	}
@@ -86,18 +82,36 @@ func (s *session) run(r *row) (result outcome, err error) {
 	return result, err
 }
 
-// read returns what was counted so far, and how long the workers had to wait for
-// their CPUs because others had them: that is not the program's time.
-func (s *session) read(p dut.DUT, r *row) (reading dut.Reading, waited time.Duration, err error) {
+// reading is what was counted up to a time.
+type reading struct {
+	dut.Reading
+	ran time.Duration // CPU time of the workers' threads, in sum
+}
+
+// read reads the counters of p, between two looks at what CPU time its workers had.
+func (s *session) read(p dut.DUT, r *row) (now reading, err error) {
+	before, err := s.ran(p, r)
+	if err != nil {
+		return now, err
+	}
+	if now.Reading, err = p.Read(); err != nil {
+		return now, err
+	}
+	after, err := s.ran(p, r)
+	now.ran = before + (after-before)/2
+	return now, err
+}
+
+// ran is the CPU time that the workers of p had, all together.
+func (s *session) ran(p dut.DUT, r *row) (sum time.Duration, err error) {
 	for _, lcore := range s.lcores[:r.workers] {
 		worker, err := dut.Worker(p.PID(), lcore)
 		if err != nil {
-			return reading, 0, err
+			return 0, err
 		}
-		waited += time.Duration(worker.WaitNs)
+		sum += time.Duration(worker.RunNs)
 	}
-	reading, err = p.Read()
-	return reading, waited, err
+	return sum, nil
 }
 
 // untilAllSeen waits until the whole capture was played twice: all its flows are
@@ -115,7 +129,7 @@ func untilAllSeen(p dut.DUT, r *row) error {
 
 // spend lets the measured interval pass, and returns what the hardware counts in
 // a second of it in the first worker, if it does.
-func (s *session) spend(p dut.DUT) (perSecond dut.Counts, err error) {
+func (s *session) spend(p dut.DUT, r *row) (perSecond dut.Counts, err error) {
 	if intsink, ok := p.(*dut.Intsink); ok && s.profile != "" {
 		b, err := intsink.Profile(fmt.Sprintf("profile?seconds=%.0f", max(1, s.measure.Seconds())))
 		if err != nil {
@@ -124,8 +138,7 @@ func (s *session) spend(p dut.DUT) (perSecond dut.Counts, err error) {
 		return nil, os.WriteFile(s.profile, b, 0o644)
 	}
 	if !s.counts {
-		time.Sleep(s.measure)
-		return nil, nil
+		return nil, s.untilRan(p, r)
 	}
 	worker, err := dut.Worker(p.PID(), s.lcores[0])
 	if err != nil {
@@ -138,22 +151,40 @@ func (s *session) spend(p dut.DUT) (perSecond dut.Counts, err error) {
 	return counted, nil
 }
 
-// stepped are the instructions per packet of the tasks, by row of
-// bench/cmd/instructions, which that program counts on any machine.
-func stepped(program string, rows []*row) (map[string]float64, error) {
-	if program == "" {
-		return nil, nil
+// untilRan waits until the workers had their CPUs for the measured interval: longer
+// where others have them, too, but four times as long at most.
+func (s *session) untilRan(p dut.DUT, r *row) error {
+	begin, err := s.ran(p, r)
+	for start, ran := time.Now(), time.Duration(0); err == nil && ran < s.measure*9/10 && time.Since(start) < 4*s.measure; {
+		time.Sleep(max(s.measure-ran, 50*time.Millisecond))
+		ran, err = s.ran(p, r)
+		ran = (ran - begin) / time.Duration(r.workers)
 	}
-	var names []string
+	return err
+}
+
+// stepped are the instructions per packet of the tasks, by row of
+// bench/cmd/instructions, which that program counts on any machine. A row that it does
+// not count is an error, and missing.
+func stepped(program string, rows []*row) (map[string]float64, error) {
+	counts, seen := map[string]float64{}, map[string]bool{"": true}
+	if program == "" {
+		return counts, nil
+	}
+	var errs []error
 	for _, r := range rows {
-		if n := r.task.instructions; n != "" && !strings.Contains(","+strings.Join(names, ",")+",", ","+n+",") {
-			names = append(names, n)
+		name := r.task.instructions
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		out, err := exec.Command(program, "-json", "-rows", name).Output()
+		if err == nil {
+			err = json.Unmarshal(out, &counts)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s -rows %s: %w", program, name, err))
 		}
 	}
-	out, err := exec.Command(program, "-json", "-rows", strings.Join(names, ",")).Output()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", program, err)
-	}
-	counts := map[string]float64{}
-	return counts, json.Unmarshal(out, &counts)
+	return counts, errors.Join(errs...)
 }

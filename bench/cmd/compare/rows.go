@@ -20,7 +20,7 @@ type row struct {
 
 // outcome is what one run showed. Everything but the rate is per packet.
 type outcome struct {
-	rate     float64 // packets per second in which the worker had its CPU
+	rate     float64 // packets per second of CPU time of one worker's thread, times the workers
 	kept     float64 // part of the time in which it had
 	allocs   float64
 	cgoCalls float64

@@ -23,7 +23,7 @@ func table(rows []*row, stepped map[string]float64, counts bool) string {
 			fmt.Sprintf("%.2f", results.SpreadOf(r.values(rate)).Median/1e6),
 			fmt.Sprintf("%.1f", results.SpreadOf(r.values(nsPerPacket)).Median),
 			fmt.Sprintf("%.1f", results.SpreadOf(r.each(r.base, nsPerPacket, difference)).Median),
-			results.SpreadOf(r.each(r.base, rate, quotient)).String(),
+			r.ratio().String(),
 			"-", "-", "-",
 		}
 		if n := stepped[r.task.instructions]; n > 0 {
@@ -63,7 +63,7 @@ func notes(rows []*row, s *session) string {
 	}
 	if kept := leastKept(rows); kept < 0.99 {
 		fmt.Fprintf(&b, "Other threads (of other processes, and intsink's own exporter) took the workers' CPUs, up to %.0f %% of a run: "+
-			"that time is left out, what they did to the caches is not.\n",
+			"rates are of the workers' CPU time, so that time is left out; what the others did to the caches is not.\n",
 			100*(1-kept))
 	}
 	two, one := named(rows, "workers2"), named(rows, referenceName)
@@ -71,7 +71,7 @@ func notes(rows []*row, s *session) string {
 		fmt.Fprintf(&b, "two workers to one: %v", results.SpreadOf(two.each(one, rate, quotient)))
 		fmt.Fprintf(&b, "; testpmd io: %v", results.SpreadOf(two.base.each(one.base, rate, quotient)))
 		if s.lcores[1] == s.Control {
-			b.WriteString("; the second one shares its CPU with everything else: this is no measure of scaling")
+			b.WriteString("; the second one shares its CPU, and its caches, with everything else")
 		}
 		b.WriteString("\n")
 	}
@@ -95,5 +95,44 @@ func headline(rows []*row) string {
 	if r == nil {
 		return ""
 	}
-	return fmt.Sprintf("ratio to testpmd io, reference input: %v\n", results.SpreadOf(r.each(r.base, rate, quotient)))
+	return fmt.Sprintf("ratio to testpmd io, reference input: %v\n", r.ratio())
+}
+
+// ratio is how r's rate relates to testpmd io's on the same input.
+func (r *row) ratio() results.Spread { return results.SpreadOf(r.each(r.base, rate, quotient)) }
+
+// usualName is the row for what a network has that has a bit of everything.
+const usualName = "mix"
+
+// extremes are the best, the usual and the worst row in which the sink removes INT, as
+// lines of the README's table.
+func extremes(rows []*row, stepped map[string]float64) string {
+	var best, worst *row
+	for _, r := range rows {
+		if r.mode != "" || r.task.plain || r.task.name == "strip" || r.workers > 1 {
+			continue
+		}
+		if best == nil || r.ratio().Median > best.ratio().Median {
+			best = r
+		}
+		if worst == nil || r.ratio().Median < worst.ratio().Median {
+			worst = r
+		}
+	}
+	usual := named(rows, usualName)
+	if best == nil || usual == nil {
+		return ""
+	}
+	cells := [][]string{{"input", "ratio to testpmd io (min-max)", "instructions"}}
+	for _, l := range []struct {
+		what string
+		row  *row
+	}{{"best", best}, {"usual", usual}, {"worst", worst}} {
+		count := ""
+		if n := stepped[l.row.task.instructions]; n > 0 {
+			count = fmt.Sprintf("%.0f", n)
+		}
+		cells = append(cells, []string{l.what + ": " + l.row.task.title, l.row.ratio().String(), count})
+	}
+	return "\nFor the README:\n\n" + results.Table(cells)
 }

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"intsink/bench/internal/cleanup"
 )
 
 // everywhere is the CPUs that this process had before Confine; nil before.
@@ -38,20 +40,22 @@ func Confine(cpu int) error {
 }
 
 // start starts cmd on all CPUs: a child has the CPUs of the thread that starts it.
-func start(cmd *exec.Cmd) error {
-	all := everywhere.Load()
-	if all == nil {
-		return cmd.Start()
+// A signal that ends this process kills cmd, and so does ended.
+func start(cmd *exec.Cmd) (ended func(), err error) {
+	if all := everywhere.Load(); all != nil {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		var mine unix.CPUSet
+		if err := unix.SchedGetaffinity(0, &mine); err != nil {
+			return nil, err
+		}
+		if err := unix.SchedSetaffinity(0, all); err != nil {
+			return nil, err
+		}
+		defer unix.SchedSetaffinity(0, &mine)
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var mine unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &mine); err != nil {
-		return err
+	if err := cmd.Start(); err != nil {
+		return nil, err
 	}
-	if err := unix.SchedSetaffinity(0, all); err != nil {
-		return err
-	}
-	defer unix.SchedSetaffinity(0, &mine)
-	return cmd.Start()
+	return cleanup.Add(func() { cmd.Process.Kill() }), nil
 }

@@ -57,13 +57,22 @@ func TestTestpmd(t *testing.T) {
 func TestConfiguration(t *testing.T) {
 	s := &Setup{Network: "net_null0", Host: "net_null1", Mbufs: 512, Lcores: []int{0, 1}}
 	path := filepath.Join(t.TempDir(), "c.hcl")
-	for _, task := range []Task{{INT: "udp_port = 5000", Watch: true, Sample: 1}, {INT: "udp_port = 5000", Capacity: 7}} {
+	for _, task := range []Task{
+		{INT: "udp_port = 5000", Watch: true, Sample: 1},
+		{INT: "udp_port = 5000", Capacity: 7},
+		{INT: "udp_port = 5000", Watch: true, Events: `["new_flow"]`, Limits: "congestion { raise = 5 }", Report: "explain = true", Budget: 9},
+	} {
 		if err := s.Configuration(path, task, "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"); err != nil {
 			t.Fatal(err)
 		}
 		b, _ := os.ReadFile(path)
 		if bytes.Contains(b, []byte("watch")) != task.Watch || !bytes.Contains(b, []byte(`lcores    = "0,1"`)) {
 			t.Errorf("%+v gives\n%s", task, b)
+		}
+		for _, want := range []string{`events = ["new_flow"]`, "events {\n  congestion { raise = 5 }\n}", "report {\n  explain = true\n}", "budget { packets = 9 }"} {
+			if bytes.Contains(b, []byte(want)) != (task.Budget != 0) {
+				t.Errorf("%+v: %q in\n%s", task, want, b)
+			}
 		}
 	}
 }

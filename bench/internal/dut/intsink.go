@@ -2,6 +2,7 @@ package dut
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,10 @@ type Task struct {
 	Watch    bool   // all flows, with the events that are on by default; else strip only
 	Sample   int    // one report per that many packets; 0: events only
 	Capacity int    // of the flow table; 0: 65536
+	Events   string // list of the watch's events; empty: the default
+	Limits   string // body of the events block
+	Report   string // body of the report block
+	Budget   int    // report packets per second; 0: no limit
 }
 
 // configuration is intsink's, but for addresses all defaults.
@@ -37,11 +42,31 @@ link "edge" {
   network = "network"
   host    = "host"
 }
-int { {{.INT}} }
+int {
+  {{.INT}}
+}
 flows { capacity = {{.Capacity}} }
-{{if .Watch}}watch "all" { sample = {{.Sample}} }
+{{with .Limits}}events {
+  {{.}}
+}
 {{end -}}
-collector "sink" { address = "{{.Collector}}" }
+{{with .Report}}report {
+  {{.}}
+}
+{{end -}}
+{{if .Watch}}watch "all" {
+  sample = {{.Sample}}
+{{- with .Events}}
+  events = {{.}}
+{{- end}}
+}
+{{end -}}
+collector "sink" {
+  address = "{{.Collector}}"
+{{- with .Budget}}
+  budget { packets = {{.}} }
+{{- end}}
+}
 http {
   listen = "{{.HTTP}}"
 {{- if .Pprof}}
@@ -53,18 +78,16 @@ http {
 // Configuration writes intsink's configuration to path.
 func (s *Setup) Configuration(path string, t Task, collector, listen, pprof string) error {
 	hugepages := "off"
-	if s.Hugepages {
+	if s.Memory.huge {
 		hugepages = "on"
 	}
-	capacity := t.Capacity
-	if capacity == 0 {
-		capacity = 65536
-	}
+	t.Capacity = cmp.Or(t.Capacity, 65536)
 	var b bytes.Buffer
-	err := configuration.Execute(&b, map[string]any{
-		"Lcores": s.lcoreList(), "Hugepages": hugepages, "Mbufs": s.Mbufs, "Network": s.Network, "Host": s.Host,
-		"INT": t.INT, "Watch": t.Watch, "Sample": t.Sample, "Capacity": capacity, "Collector": collector, "HTTP": listen, "Pprof": pprof,
-	})
+	err := configuration.Execute(&b, struct {
+		Task
+		*Setup
+		Lcores, Hugepages, Collector, HTTP, Pprof string
+	}{t, s, s.lcoreList(), hugepages, collector, listen, pprof})
 	if err != nil {
 		return err
 	}
@@ -74,6 +97,7 @@ func (s *Setup) Configuration(path string, t Task, collector, listen, pprof stri
 // Intsink is a running intsink with a collector that counts.
 type Intsink struct {
 	cmd    *exec.Cmd
+	ended  func()       // it needs no killing any more
 	url    string       // of its HTTP endpoint
 	pprof  string       // address of its profiles; "": none
 	said   bytes.Buffer // its stderr, for faults
@@ -106,12 +130,12 @@ func StartIntsink(s *Setup, t Task) (*Intsink, error) {
 	p.cmd = exec.Command(s.Intsink, "run", "--config", path)
 	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
 	p.cmd.Env = append(os.Environ(), s.Env...)
-	if err := start(p.cmd); err != nil {
+	if p.ended, err = start(p.cmd); err != nil {
 		return nil, fmt.Errorf("%w; `make build` makes it", err)
 	}
 	go func() { p.exited <- p.cmd.Wait() }()
 	if err := p.waitReady(30 * time.Second); err != nil {
-		p.cmd.Process.Kill()
+		p.ended()
 		return nil, err
 	}
 	return p, nil
@@ -175,6 +199,7 @@ func (p *Intsink) waitReady(limit time.Duration) error {
 // reported.
 func (p *Intsink) Stop() error {
 	defer p.sink.close()
+	defer p.ended()
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	kill := time.AfterFunc(10*time.Second, func() { p.cmd.Process.Kill() })
 	defer kill.Stop()

@@ -19,7 +19,7 @@ type Setup struct {
 	Mbufs         int    // pool size
 	Control       int    // lcore of everything that forwards nothing
 	Lcores        []int  // forwarding lcores
-	Hugepages     bool
+	Memory        Memory
 	Env           []string // besides this process's, for intsink
 	Profiles      bool     // intsink serves Go's profiles, for Intsink.Profile
 	// Unattended testpmd reads no commands, so Read tells nothing: its prompt polls,
@@ -32,29 +32,16 @@ func (s *Setup) Flags(f *flag.FlagSet) {
 	f.StringVar(&s.Intsink, "intsink", "bin/intsink", "binary to measure")
 	f.IntVar(&s.Mbufs, "mbufs", 16384, "mbufs in the packet pool of both programs")
 	f.IntVar(&s.Control, "control", 0, "lcore for everything that does not forward")
-	f.BoolVar(&s.Hugepages, "hugepages", false, "reserve 2 MiB hugepages and use them in both programs (root)")
-}
-
-// memoryMiB is testpmd's EAL memory; intsink computes its own. An mbuf does not
-// cross a page, so one of 2,368 bytes takes a small page for itself.
-func (s *Setup) memoryMiB() int {
-	if s.Hugepages {
-		return 256 + s.Mbufs*2560>>20
-	}
-	return 256 + s.Mbufs*4096>>20
+	s.Memory = Memory{mode: "auto", dir: pageDir}
+	f.Var(&s.Memory, "hugepages", "2 MiB hugepages for both programs: `auto` (where root can have them), on or off; those that are added are given back")
 }
 
 // MemoryKind names the kind of memory for a heading.
-func (s *Setup) MemoryKind() string {
-	if s.Hugepages {
-		return "2 MiB hugepages"
-	}
-	return "no hugepages"
-}
+func (s *Setup) MemoryKind() string { return s.Memory.kind }
 
 // String names the sizes that count, for a heading.
 func (s *Setup) String() string {
-	return fmt.Sprintf("%d mbufs, burst %d, lcores %s, %s", s.Mbufs, Burst, s.lcoreList(), s.MemoryKind())
+	return fmt.Sprintf("%d mbufs, burst %d, lcores %s, %s", s.Mbufs, Burst, s.lcoreList(), s.Memory.kind)
 }
 
 func (s *Setup) lcoreList() string {

@@ -57,18 +57,19 @@ func (s *Setup) ealArgs() []string {
 		lcores += fmt.Sprintf(",%d@%d", i+1, l)
 	}
 	args := []string{"--lcores", lcores, "--no-pci", "--no-telemetry"}
-	if s.Hugepages {
+	if s.Memory.huge {
 		return append(args, "--in-memory")
 	}
-	return append(args, "--no-shconf", "--no-huge", "-m", fmt.Sprint(s.memoryMiB()))
+	return append(args, "--no-shconf", "--no-huge", "-m", fmt.Sprint(smallMiB(s.Mbufs)))
 }
 
 // Testpmd is a running testpmd, spoken to on its command line.
 type Testpmd struct {
-	cmd  *exec.Cmd
-	in   io.WriteCloser
-	out  *bufio.Reader
-	said strings.Builder // all it printed
+	cmd   *exec.Cmd
+	ended func() // it needs no killing any more
+	in    io.WriteCloser
+	out   *bufio.Reader
+	said  strings.Builder // all it printed
 
 	unattended bool
 }
@@ -85,10 +86,8 @@ func startTestpmd(cmd *exec.Cmd) (*Testpmd, error) {
 	}
 	cmd.Stderr = cmd.Stdout
 	t.out = bufio.NewReader(out)
-	if err := start(cmd); err != nil {
-		return nil, err
-	}
-	return t, nil
+	t.ended, err = start(cmd)
+	return t, err
 }
 
 // expect reads up to and including text.
@@ -140,6 +139,7 @@ func (t *Testpmd) Read() (Reading, error) {
 
 // Stop ends testpmd, by force after 10 seconds.
 func (t *Testpmd) Stop() error {
+	defer t.ended()
 	io.WriteString(t.in, "quit\n") // the first letter does where there is no prompt
 	kill := time.AfterFunc(10*time.Second, func() { t.cmd.Process.Kill() })
 	defer kill.Stop()

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"intsink/bench/internal/cleanup"
 	"intsink/bench/internal/dut"
 	"intsink/bench/internal/generator"
 	"intsink/bench/internal/traffic"
@@ -23,6 +24,8 @@ import (
 type Lab struct {
 	Setup     dut.Setup
 	Generator *generator.Generator
+	removeDir func()
+	giveBack  func() // hugepages
 }
 
 // Flags are those of programs that use a lab.
@@ -46,7 +49,11 @@ func (f *Flags) Open() (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lab{Setup: f.setup}
+	l := &Lab{Setup: f.setup, removeDir: cleanup.Add(func() { os.RemoveAll(dir) })}
+	if l.giveBack, err = l.Setup.Memory.Take(l.Setup.Mbufs); err != nil {
+		l.removeDir()
+		return nil, err
+	}
 	l.Setup.Dir, l.Setup.Lcores, l.Setup.Unattended = dir, []int{f.lcore}, true
 	socket := filepath.Join(dir, "memif.sock")
 	device := func(role string, n int) string {
@@ -63,17 +70,19 @@ func (f *Flags) Open() (*Lab, error) {
 		})
 	}
 	if err != nil {
-		os.RemoveAll(dir)
+		l.giveBack()
+		l.removeDir()
 		return nil, err
 	}
 	return l, nil
 }
 
-// Close ends the generator.
+// Close ends the generator, and gives hugepages back.
 func (l *Lab) Close() {
 	l.Generator.Close()
 	eal.Cleanup()
-	os.RemoveAll(l.Setup.Dir)
+	l.giveBack()
+	l.removeDir()
 }
 
 // Program is a device under test: testpmd in a mode, or intsink with a task.

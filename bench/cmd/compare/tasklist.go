@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"intsink/bench/internal/dut"
+	"intsink/bench/internal/traffic"
+)
+
+// What marks INT in the inputs.
+var (
+	byPort     = fmt.Sprintf("udp_port = %d", traffic.UDPPort)
+	byDSCP     = fmt.Sprintf("dscp = { value = %d, mask = 63 }", traffic.DSCPValue)
+	byProbe    = fmt.Sprintf("probe_marker = \"%#016x\"", uint64(traffic.ProbeMarker))
+	byGRE      = fmt.Sprintf("gre_protocol = %d", traffic.GREProtocol)
+	byVXLANGPE = fmt.Sprintf("vxlan_gpe = { port = %d, next_protocol = %d }", traffic.GPEPort, traffic.GPENextProtocol)
+	byGeneve   = fmt.Sprintf("geneve = { port = %d, option_class = %d }", traffic.GenevePort, traffic.GeneveOptionClass)
+	byAny      = strings.Join([]string{byPort, byDSCP, byProbe}, "\n  ")
+)
+
+// Lists of events, of which the default has neither link_latency nor tx_utilization.
+const (
+	everyEvent = `["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "tx_utilization", "refresh", "flow_end",
+    "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak", "unknown_domain"]`
+	noRefresh  = `["new_flow", "path_change", "hop_latency", "end_to_end", "flow_end", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak"]`
+	withTx     = `["new_flow", "path_change", "hop_latency", "end_to_end", "tx_utilization", "refresh", "flow_end", "drop", "hop_limit", "malformed"]`
+	thresholds = "congestion { raise = 1000 }" // queues of the inputs hold less than 100
+)
+
+// tasks are all rows, those of equal frames together.
+func tasks() []task {
+	return slices.Concat(referenceTasks(), headerTasks(), eventTasks(), flowTasks(), sizeTasks(), []task{
+		{name: "workers2", title: "two workers", spec: traffic.Reference(), workers: 2, instructions: referenceName, dut: watching(byPort)},
+	})
+}
+
+// watching is a watch of all flows with the events that are on by default.
+func watching(mark string) dut.Task { return dut.Task{INT: mark, Watch: true} }
+
+// watchingWith is the same for the reference input, changed.
+func watchingWith(change func(*dut.Task)) dut.Task {
+	t := watching(byPort)
+	change(&t)
+	return t
+}
+
+// referenceTasks differ in what the sink does with the reference input.
+func referenceTasks() []task {
+	on := func(name, title string, d dut.Task) task {
+		return task{name: name, title: title, spec: traffic.Reference(), dut: d, instructions: name}
+	}
+	table := func(name, title string, flows int) task {
+		t := on(name, title, watchingWith(func(t *dut.Task) { t.Capacity = flows }))
+		t.instructions = referenceName
+		return t
+	}
+	notINT := on("plain", "not INT", watching(fmt.Sprintf("udp_port = %d", traffic.UDPPort+1)))
+	notINT.plain = true
+	all := []task{
+		notINT,
+		on("strip", "strip only", dut.Task{INT: byPort}),
+		on(referenceName, "reference input", watching(byPort)),
+		on("sample1", "report for every packet", watchingWith(func(t *dut.Task) { t.Sample = 1 })),
+		on("explained", "the same, explained", watchingWith(func(t *dut.Task) { t.Sample, t.Report = 1, "explain = true" })),
+		on("budget", "the same, explained, under a budget", watchingWith(func(t *dut.Task) { t.Sample, t.Report, t.Budget = 1, "explain = true", 1000 })),
+		on("sample10", "report for every tenth packet", watchingWith(func(t *dut.Task) { t.Sample = 10 })),
+		on("norefresh", "watch without refresh", watchingWith(func(t *dut.Task) { t.Events = noRefresh })),
+		table("table2k", "table for 2000 flows", 2000),
+		table("table1m", "table for 1,048,576 flows", 1<<20),
+	}
+	for i := range all[:4] {
+		all[i].short = true
+	}
+	return all
+}
+
+// headerTasks differ from the reference in the frames' headers.
+func headerTasks() []task {
+	with := func(name, title, mark string, h traffic.Headers) task {
+		return task{name: name, title: title, spec: variant(func(s *traffic.Spec) { s.Headers = h }), dut: watching(mark), instructions: name}
+	}
+	mix := func(name, title string, kinds int) task {
+		return task{name: name, title: title, spec: variant(func(s *traffic.Spec) { s.Mix, s.Size = kinds, mixSize }), dut: watching(byAny), instructions: name}
+	}
+	return []task{
+		with("udp-dscp", "UDP by DSCP", byDSCP, traffic.Headers{Encap: traffic.DSCP}),
+		with("tcp-dscp", "TCP by DSCP", byDSCP, traffic.Headers{Encap: traffic.DSCP, TCP: true}),
+		with("ipv6", "IPv6", byPort, traffic.Headers{Encap: traffic.UDP, IPv6: true}),
+		with("tcp6-dscp", "TCP over IPv6 by DSCP", byDSCP, traffic.Headers{Encap: traffic.DSCP, TCP: true, IPv6: true}),
+		with("vlan", "VLAN tag", byPort, traffic.Headers{Encap: traffic.UDP, Tags: 1}),
+		with("qinq", "QinQ", byPort, traffic.Headers{Encap: traffic.UDP, Tags: 2}),
+		with("npt2", "NPT 2", byPort, traffic.Headers{Encap: traffic.NPT2}),
+		with("probe", "probe marker", byProbe, traffic.Headers{Encap: traffic.Probe}),
+		mix("mix4", "mix of UDP, TCP, IPv6 and a tag", 4),
+		mix("mix", "mix of eight kinds of headers", len(traffic.Mixed)),
+		with("gre", "GRE", byGRE, traffic.Headers{Encap: traffic.GRE}),
+		with("gpe", "VXLAN-GPE", byVXLANGPE, traffic.Headers{Encap: traffic.VXLANGPE}),
+		with("geneve", "Geneve", byGeneve, traffic.Headers{Encap: traffic.Geneve}),
+	}
+}
+
+// mixSize is what all frames of a mix can be: TCP over IPv6 takes 150 bytes with
+// three hops.
+const mixSize = 160
+
+// eventTasks differ from the reference in what hops say.
+func eventTasks() []task {
+	every := watchingWith(func(t *dut.Task) { t.Events, t.Limits = everyEvent, thresholds })
+	return []task{
+		{name: "varied", title: "values that vary", spec: variant(vary), dut: watching(byPort), instructions: "varied"},
+		{name: "events", title: "every event on, with timestamps", spec: variant(func(s *traffic.Spec) { vary(s); s.Stamps = true }),
+			dut: every, instructions: "events"},
+		{name: "busy", title: "one flow in ten by a busy interface", spec: variant(func(s *traffic.Spec) { vary(s); s.Busy = 10 }),
+			dut: watchingWith(func(t *dut.Task) { t.Events = withTx }), instructions: "busy"},
+	}
+}
+
+// vary lets each flow have ten packets of the capture: ten latencies and occupancies,
+// all within the deadband.
+func vary(s *traffic.Spec) { s.Flows = s.Frames / 10 }
+
+// flowTasks differ in the number of flows.
+func flowTasks() []task {
+	with := func(name, title string, flows, mix, capacity int) task {
+		s := variant(func(s *traffic.Spec) { s.Flows, s.Frames, s.Mix = flows, flows, mix })
+		t := task{name: name, title: title, spec: s, instructions: referenceName, dut: watchingWith(func(t *dut.Task) { t.Capacity = capacity })}
+		if mix > 0 {
+			t.spec.Size, t.dut.INT, t.instructions = mixSize, byAny, "mix"
+		}
+		return t
+	}
+	flood := with("flood", "flood, 1,048,576 flows in 65,536", 1<<20, 0, 1<<16)
+	flood.flood = true
+	return []task{
+		with("flows64k", "65,536 flows", 1<<16, 0, 1<<17),
+		with("flows1m", "1,048,576 flows", 1<<20, 0, 1<<21),
+		flood,
+		with("mix1m", "1,048,576 flows of the mix", 1<<20, len(traffic.Mixed), 1<<21),
+	}
+}
+
+// sizeTasks differ in the number of hops and the length of the frames.
+func sizeTasks() []task {
+	with := func(name, title string, change func(*traffic.Spec)) task {
+		return task{name: name, title: title, spec: variant(change), dut: watching(byPort), instructions: name}
+	}
+	return []task{
+		with("hops1", "1 hop", func(s *traffic.Spec) { s.Hops = 1 }),
+		with("hops8", "8 hops", func(s *traffic.Spec) { s.Hops = 8 }),
+		with("size512", "512 bytes", func(s *traffic.Spec) { s.Size = 512 }),
+		with("size1400", "1400 bytes", func(s *traffic.Spec) { s.Size = 1400 }),
+	}
+}
