@@ -79,6 +79,15 @@ func (b *burst) keepAll() {
 	}
 }
 
+// header is what INT of packet j says; without its bit in parsed, as far as all packets of
+// its template say the same.
+func (b *burst) header(j uint8) *inthdr.Info {
+	if i := b.fast.At[j&(mbuf.MaxBurst-1)] & (mbuf.MaxBurst - 1); b.parsed>>i&1 != 0 {
+		return &b.info[i]
+	}
+	return b.fast.Info(b.fast.Template[j&(mbuf.MaxBurst-1)])
+}
+
 // complete makes layers and info of packet j, which has its INT, those of the packet. Most
 // packets have come and gone before anybody asks for them. The first segment becomes as
 // long as that of a packet that was parsed.

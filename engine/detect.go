@@ -56,7 +56,6 @@ func (w *Worker) takeSamples(b *burst, which uint64) {
 	w.detector.ReportedSamples(b.now, &f.Flows, which)
 	for left := which; left != 0; left &= left - 1 {
 		j := uint8(bits.TrailingZeros64(left))
-		b.complete(j)
 		b.events[j], b.watch[j] = event.Sample.Set(), f.Flows[j].Watch
 		b.keep(j)
 	}

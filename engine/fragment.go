@@ -12,13 +12,20 @@ const MaxFragment = 8192
 // of IP: Ethernet, eight VLAN tags, eight MPLS labels.
 const fragmentRoom = MaxFragment + 14 + 8*4 + 8*4
 
-// fragmentOf is what a report shows of packet i, as offsets in its frame: its first bytes,
+// fragmentOf is what a report shows of packet j, as offsets in its frame: its first bytes,
 // INT included, from the outermost layers on. Trailing Ethernet padding is not part of the
-// packet.
-func (w *Worker) fragmentOf(b *burst, i uint8) (t report.InType, from, to int) {
+// packet; one with a template has none.
+func (w *Worker) fragmentOf(b *burst, j uint8) (t report.InType, from, to int) {
+	j &= mbuf.MaxBurst - 1
+	i := b.fast.At[j] & (mbuf.MaxBurst - 1)
 	l := &b.layers[i]
-	if b.info[i].Depth > 0 {
+	end := int(l.End)
+	switch {
+	case b.parsed>>i&1 == 0:
+		l, end = b.fast.Outermost(b.fast.Template[j]), b.vec[i].PktLen()
+	case b.info[i].Depth > 0:
 		l = &b.outers[i][0]
+		end = int(l.End)
 	}
 	t = report.IPv4
 	if l.IPVersion == 6 {
@@ -32,13 +39,13 @@ func (w *Worker) fragmentOf(b *burst, i uint8) (t report.InType, from, to int) {
 	if rules.Ethernet {
 		from, t = 0, report.Ethernet
 	}
-	return t, from, min(from+rules.Fragment, int(l.End))
+	return t, from, min(from+rules.Fragment, end)
 }
 
-// innerOf are the inner contents of a report of packet i.
-func (w *Worker) innerOf(b *burst, i uint8) (report.InType, []byte) {
-	t, from, to := w.fragmentOf(b, i)
-	return t, w.bytesOf(b.vec[i], from, to)
+// innerOf are the inner contents of a report of packet j.
+func (w *Worker) innerOf(b *burst, j uint8) (report.InType, []byte) {
+	t, from, to := w.fragmentOf(b, j)
+	return t, w.bytesOf(b.vec[b.fast.At[j]], from, to)
 }
 
 // bytesOf returns bytes [from, to) of the packet m, or as many as it has. Where its first

@@ -13,15 +13,15 @@ import (
 // goes beyond its first buffer.
 func (w *Worker) gather(b *burst, left uint64) (rest uint64) {
 	r, j := &w.scratch.run, bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)
-	first := &b.info[b.fast.At[j]&(mbuf.MaxBurst-1)]
+	first := b.header(uint8(j))
 	r.n, r.set, r.info, r.hashes = 0, b.events[j], first, &b.fast.Hashes
 	alike := shared{set: r.set, watch: b.watch[j], domain: first.DomainID}
 	for ; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
 		i := b.fast.At[j] & (mbuf.MaxBurst - 1)
-		t, from, to := w.fragmentOf(b, i)
+		t, from, to := w.fragmentOf(b, uint8(j))
 		f := b.vec[i].Bytes()
-		if r.n > 0 && t != r.inType || to > len(f) || !alike.has(b, j, &b.info[i]) {
+		if r.n > 0 && t != r.inType || to > len(f) || !alike.has(b, j, b.header(uint8(j))) {
 			break
 		}
 		r.inType = t

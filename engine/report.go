@@ -23,7 +23,7 @@ func (w *Worker) report(p *linkState, b *burst) {
 	x.template.Clear()
 	for left := b.reportable; left != 0; {
 		j := bits.TrailingZeros64(left)
-		info, collectors := &b.info[b.fast.At[j]], w.rules.Watches[b.watch[j]].Collectors
+		info, collectors := b.header(uint8(j)), w.rules.Watches[b.watch[j]].Collectors
 		if info.Type == inthdr.MD && collectors&x.perReport == 0 && x.hasTemplate(info) {
 			if rest := w.gather(b, left); w.scratch.run.n > 0 {
 				x.together(&w.scratch.run, collectors, b.now)
@@ -40,16 +40,15 @@ func (w *Worker) report(p *linkState, b *burst) {
 //
 //go:noinline
 func (w *Worker) reportOne(b *burst, j int, collectors uint64) {
-	i, set := b.fast.At[j], b.events[j]
-	info := &b.info[i]
+	set, info := b.events[j], b.header(uint8(j))
 	s := subject{
 		set: set, priority: set.Priority(b.edges>>j&1 != 0), collectors: collectors,
 		flow: b.fast.Flows[j], entropy: uint16(b.fast.Hashes[j]), info: info, trigger: b.trigger[j],
 	}
 	if info.Type == inthdr.MX {
-		s.source, s.sourceBits = b.vec[i].Bytes()[info.Stack:][:info.SourceLen], w.locator.SourceBits(info)
+		s.source, s.sourceBits = b.vec[b.fast.At[j]].Bytes()[info.Stack:][:info.SourceLen], w.locator.SourceBits(info)
 	}
-	s.inType, s.inner = w.innerOf(b, i)
+	s.inType, s.inner = w.innerOf(b, uint8(j))
 	w.reporter.report(&s, b.now)
 }
 

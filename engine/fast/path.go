@@ -160,6 +160,15 @@ func (p *Path) Drop(gone uint64) {
 // Info is what all packets of a template have in common.
 func (p *Path) Info(at uint8) *inthdr.Info { return &p.learned[at%maxTemplates].info }
 
+// Outermost is the IP header of packets of a template that comes first.
+func (p *Path) Outermost(at uint8) *packet.Layers {
+	k := &p.learned[at%maxTemplates]
+	if k.info.Depth > 0 {
+		return &k.outers[0]
+	}
+	return &k.layers
+}
+
 // Fill makes l, i and o what the parser would find in packet f of template at.
 func (p *Path) Fill(at uint8, f []byte, pktLen int, l *packet.Layers, i *inthdr.Info, o *inthdr.Outers) {
 	k, t := &p.learned[at%maxTemplates], &p.templates[at%maxTemplates]
