@@ -95,7 +95,23 @@ static inline bool quiet_hop(struct fast_view *b, const struct fast_template *t,
 	return !is_hot(b->queues, q) && !is_hot(b->interfaces, i);
 }
 
-static bool quiet_hops(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+// below tells whether no hop reaches a threshold: unknown values, all ones, are said to.
+static inline bool below(const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+{
+	const uint8_t *hop = f + t->stack, *end = hop + t->hops * t->hop_len;
+	const uint32_t step = t->hop_len, queue = t->queue, tx = t->tx, latency = p->latency, raise = p->raise, most = p->tx;
+	bool over = false;
+	if (likely(queue && tx)) {
+		for (; hop < end; hop += step)
+			over |= (be32(hop + 8) >= latency) | ((be32(hop + queue) & 0xffffff) >= raise) | (be32(hop + tx) >= most);
+		return !over;
+	}
+	for (; hop < end; hop += step)
+		over |= (be32(hop + 8) >= latency) | (queue && (be32(hop + queue) & 0xffffff) >= raise) | (tx && be32(hop + tx) >= most);
+	return !over;
+}
+
+static __attribute__((noinline)) bool quiet_hops(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
 {
 	const uint8_t *hop = f + t->stack;
 	bool quiet = true;
@@ -163,7 +179,7 @@ static __attribute__((noinline)) bool quiet_besides(const struct fast_state *s, 
 		return false;
 	if (sum - w->end_ref + p->end > p->end_twice)
 		return false;
-	return (!p->fabric || quiet_hops(b, t, p, f)) && (!p->link || quiet_links(s, b, t, p, f));
+	return (!p->fabric || (likely(!b->hot) && likely(below(t, p, f))) || quiet_hops(b, t, p, f)) && (!p->link || quiet_links(s, b, t, p, f));
 }
 
 // quiet tells whether a packet gives no event.
