@@ -22,8 +22,9 @@ enum {
 	FAST_POLICIES = 256,  // watches
 	FAST_HOT_WORDS = 64,  // of a filter of queues or interfaces
 	FAST_NONE = 0xff,     // no template
+	FAST_HINTS = 256,
 	FAST_MAX_FRAME = 65535,
-	FAST_LAYOUT = 101,     // numbers of fast_layout
+	FAST_LAYOUT = 102,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -214,6 +215,7 @@ struct fast_state {
 	struct fast_flow *flows[FAST_BURST];
 	struct fast_key keys[FAST_BURST];
 
+	uint8_t hints[FAST_HINTS]; // the shape of the last packet with such headers
 	struct fast_shape shape[FAST_SHAPES];
 	struct fast_template templates[FAST_TEMPLATES];
 };

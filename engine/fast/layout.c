@@ -29,7 +29,7 @@ void fast_layout(uint64_t *out)
 		SIZE(sum), AT(sum, removed), AT(sum, add), SIZE(edit),
 		SIZE(state), AT(state, last), AT(state, index), AT(state, view), AT(state, vec), AT(state, n), AT(state, refresh), AT(state, look),
 		AT(state, now), AT(state, ints), AT(state, unknown), AT(state, samples), AT(state, at), AT(state, deferred_at), AT(state, strip_at),
-		AT(state, hashes), AT(state, flows), AT(state, keys), AT(state, shape), AT(state, templates),
+		AT(state, hashes), AT(state, flows), AT(state, keys), AT(state, hints), AT(state, shape), AT(state, templates),
 	};
 	_Static_assert(sizeof all / sizeof all[0] == FAST_LAYOUT, "FAST_LAYOUT");
 	for (uint32_t i = 0; i < FAST_LAYOUT; i++)

@@ -90,15 +90,29 @@ static inline const struct fast_template *template_of(const struct fast_state *s
 	return NULL;
 }
 
-// search tries all shapes.
-static __attribute__((noinline)) const struct fast_template *search(const struct fast_state *s, const struct fast_shape **last, const uint8_t *f, uint32_t len, uint32_t pkt_len)
+// hint_of is a number that packets of one shape mostly have in common: made of the EtherType
+// and of the protocol of an untagged packet.
+static inline uint32_t hint_of(const uint8_t *f)
 {
-	for (uint32_t i = 0; i < s->shapes; i++) {
-		const struct fast_shape *p = &s->shape[i];
-		if (!is_shape(p, f, len))
+	uint16_t type = load16(f + 12);
+	return (uint8_t)(type * 5u ^ (type >> 8) ^ (type == 0x0008 ? f[23] ^ f[15] : f[20] ^ f[17]));
+}
+
+// search tries the shape of the last packet with such headers, then all.
+static __attribute__((noinline)) const struct fast_template *search(struct fast_state *s, const struct fast_shape **last, const uint8_t *f, uint32_t len, uint32_t pkt_len)
+{
+	if (unlikely(len < 24))
+		return NULL;
+	uint8_t *hint = &s->hints[hint_of(f)];
+	uint32_t n = s->shapes;
+	for (uint32_t i = 0; i <= n; i++) {
+		uint32_t at = i == 0 ? *hint : i - 1;
+		const struct fast_shape *p = &s->shape[at];
+		if (at >= n || !is_shape(p, f, len))
 			continue;
 		const struct fast_template *t = template_of(s, p, f, len, pkt_len);
 		if (t != NULL) {
+			*hint = (uint8_t)at;
 			*last = p;
 			return t;
 		}
@@ -107,7 +121,7 @@ static __attribute__((noinline)) const struct fast_template *search(const struct
 }
 
 // recognise is the template of a packet, or NULL. last is the shape of the packet before.
-static inline const struct fast_template *recognise(const struct fast_state *s, const struct fast_shape **last, const uint8_t *f, uint32_t len, uint32_t pkt_len)
+static inline const struct fast_template *recognise(struct fast_state *s, const struct fast_shape **last, const uint8_t *f, uint32_t len, uint32_t pkt_len)
 {
 	if (likely(is_shape(*last, f, len))) {
 		const struct fast_template *t = template_of(s, *last, f, len, pkt_len);

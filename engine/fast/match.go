@@ -77,15 +77,34 @@ func (s *State) recognise(f []byte, pktLen int) uint8 {
 			return i
 		}
 	}
-	for at := range s.shapes {
-		if p := &s.shape[at]; p.matches(f) {
-			if i := s.templateOf(p, f, pktLen); i != None {
-				s.last = at
-				return i
-			}
+	if len(f) < 24 {
+		return None
+	}
+	hint := &s.hints[hintOf(f)]
+	for i := range s.shapes + 1 {
+		at := i - 1
+		if i == 0 {
+			at = uint32(*hint)
+		}
+		if at >= s.shapes || !s.shape[at].matches(f) {
+			continue
+		}
+		if i := s.templateOf(&s.shape[at], f, pktLen); i != None {
+			*hint, s.last = uint8(at), at
+			return i
 		}
 	}
 	return None
+}
+
+// hintOf is a number that packets of one shape mostly have in common: made of the EtherType
+// and of the protocol of an untagged packet.
+func hintOf(f []byte) uint8 {
+	kind := binary.LittleEndian.Uint16(f[12:])
+	if kind == 0x0008 {
+		return uint8(kind*5) ^ uint8(kind>>8) ^ f[23] ^ f[15]
+	}
+	return uint8(kind*5) ^ uint8(kind>>8) ^ f[20] ^ f[17]
 }
 
 // setKey makes k the key of a packet.

@@ -230,20 +230,25 @@ func (m *mold) addEdit(at int, keep, value uint16) (add uint32) {
 }
 
 // cut makes blocks of 16 bytes of masks; the first of these stands at offset base of the
-// packet. A block may reach over what counts, up to need bytes.
+// packet. A block ends with the last byte that counts, so that no more is read.
 func (m *mold) cut(masks []byte, base int, at []uint16, blocks []block) (n int) {
 	for i := 0; i < len(masks); i++ {
 		if masks[i] == 0 {
 			continue
 		}
-		if !m.refuse(n == len(blocks) || base+i+16 > len(m.b)) {
+		last := min(i+15, len(masks)-1)
+		for masks[last] == 0 {
+			last--
+		}
+		from := max(base+last-15, 0)
+		if !m.refuse(n == len(blocks) || from+16 > len(m.b)) {
 			return n
 		}
-		at[n] = uint16(base + i)
-		copy(blocks[n].mask[:], masks[i:])
-		copy(blocks[n].want[:], m.b[base+i:])
+		at[n] = uint16(from)
+		copy(blocks[n].mask[base+i-from:], masks[i:last+1])
+		copy(blocks[n].want[:], m.b[from:])
 		n++
-		i += 15
+		i = last
 	}
 	return n
 }

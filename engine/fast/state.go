@@ -15,6 +15,7 @@ const (
 	maxShapes    = 16
 	maxTemplates = 64
 	variants     = 16
+	hints        = 256
 	maxBlocks    = 14
 	maxBehind    = 5
 	maxLengths   = 9
@@ -148,6 +149,7 @@ type State struct {
 	Flows      [mbuf.MaxBurst]*flows.Flow
 	Keys       [mbuf.MaxBurst]flows.Key
 
+	hints     [hints]uint8 // the shape of the last packet with such headers
 	shape     [maxShapes]shape
 	templates [maxTemplates]Template
 }

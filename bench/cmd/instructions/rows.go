@@ -31,6 +31,18 @@ var rows = []row{
 	{name: "npt2", traffic: spec(traffic.NPT2, nil)},
 	{name: "tcp-dscp", traffic: spec(traffic.DSCP, func(s *traffic.Spec) { s.TCP = true }), rules: byDSCP},
 	{name: "ipv6", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.IPv6 = true })},
+	{name: "varied", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Frames = 20 * s.Flows })},
+	{name: "udp-dscp", traffic: spec(traffic.DSCP, nil), rules: byDSCP},
+	{name: "tcp6-dscp", traffic: spec(traffic.DSCP, func(s *traffic.Spec) { s.TCP, s.IPv6 = true, true }), rules: byDSCP},
+	{name: "vlan", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Tags = 1 })},
+	{name: "qinq", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Tags = 2 })},
+	{name: "probe", traffic: spec(traffic.Probe, nil), rules: byProbe},
+	{name: "mix", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Mix, s.Frames = len(traffic.Mixed), 4*s.Flows }), rules: byAll},
+	{name: "events", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Stamps = true }), rules: everyEvent},
+	{name: "few-events", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Events = event.NewFlow.Set() }},
+	{name: "busy", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Busy = 100 }), rules: byUtilization},
+	{name: "explained", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Sample, r.Report.Explain = 1, true }},
+	{name: "gpe", traffic: spec(traffic.VXLANGPE, nil), rules: byGPE},
 	{name: "gre", traffic: spec(traffic.GRE, nil), rules: byGRE},
 	{name: "geneve", traffic: spec(traffic.Geneve, nil), rules: byGeneve},
 	{name: "hops1", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Hops = 1 })},
@@ -58,6 +70,37 @@ func byQueue(r *engine.Rules) {
 
 func byDSCP(r *engine.Rules) {
 	r.INT = inthdr.Config{Version2: true, DSCP: &inthdr.DSCP{Value: traffic.DSCPValue, Mask: 0x3f}}
+}
+
+// byProbe looks for the marker, byAll for all that a mix of traffic has.
+func byProbe(r *engine.Rules) {
+	marker := uint64(traffic.ProbeMarker)
+	r.INT = inthdr.Config{Version2: true, ProbeMarker: &marker}
+}
+
+func byAll(r *engine.Rules) {
+	byProbe(r)
+	port := uint16(traffic.UDPPort)
+	r.INT.UDPPort, r.INT.DSCP = &port, &inthdr.DSCP{Value: traffic.DSCPValue, Mask: 0x3f}
+}
+
+// everyEvent watches for all events, of which the traffic gives none.
+func everyEvent(r *engine.Rules) {
+	byQueue(r)
+	p := &r.Watches[0].Policy
+	p.Events |= event.LinkLatency.Set()
+	p.Thresholds.LinkLatency = event.Deadband{Absolute: 1 << 30, K: 2, N: 4}
+}
+
+// byUtilization watches interfaces, one of which may be busy.
+func byUtilization(r *engine.Rules) {
+	p := &r.Watches[0].Policy
+	p.Events |= event.TxUtilization.Set()
+	p.Thresholds.TxRaise, p.Thresholds.TxClear, p.Thresholds.TxHold = 90, 75, 5e9
+}
+
+func byGPE(r *engine.Rules) {
+	r.INT = inthdr.Config{Version2: true, VXLANGPE: &inthdr.VXLANGPE{Port: traffic.GPEPort, NextProtocol: traffic.GPENextProtocol}}
 }
 
 func byGRE(r *engine.Rules) {
