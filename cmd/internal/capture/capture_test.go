@@ -82,6 +82,8 @@ func TestRead(t *testing.T) {
 		{"more there than on the wire", classic(little, magicNanoseconds, 1, record{there: 34, wire: 32}, one), 2, 5, ""},
 		{"less there than on the wire", classic(little, magicNanoseconds, 1, record{there: 4, wire: 32}), 1, 5, "1 of 1 packets were captured only in part"},
 		{"no packets", classic(little, magicNanoseconds, 1), 0, 0, ""},
+		{"a packet of 300 kB", classic(little, magicNanoseconds, 1, record{there: 300_000, wire: 300_000}), 1, 5, ""},
+		{"cut in a packet of 300 kB", classic(little, magicNanoseconds, 1, one, record{there: 300_000, wire: 300_000})[:300_000], 1, 5, "after packet 1: the last "},
 		{"cut in a packet", classic(little, magicNanoseconds, 1, one, one)[:24+20+19], 1, 5, "after packet 1: the last 19 bytes of the file"},
 		{"gzip", zipped(classic(little, magicNanoseconds, 1, one, one)), 2, 5, ""},
 		{"gzip cut in its checksum", zipped(classic(little, magicNanoseconds, 1, one, one))[:60], 2, 5, "after packet 2: the rest of the file"},

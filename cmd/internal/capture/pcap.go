@@ -70,9 +70,24 @@ func (p *pcapReader) ReadPacketData() (data []byte, info gopacket.CaptureInfo, e
 	if info.CaptureLength > maxRecord {
 		return nil, info, fmt.Errorf("a record of %d bytes: the file is damaged", info.CaptureLength)
 	}
-	data = make([]byte, info.CaptureLength)
-	if _, err = io.ReadFull(p.r, data); errors.Is(err, io.EOF) {
+	data, err = readFull(p.r, info.CaptureLength)
+	return data, info, err
+}
+
+// readFull reads n bytes. It makes no more room than there are bytes, but for the usual
+// lengths: a damaged file may say anything.
+func readFull(r io.Reader, n int) ([]byte, error) {
+	if n <= maxLibpcap {
+		data := make([]byte, n)
+		_, err := io.ReadFull(r, data)
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return data, err
+	}
+	data, err := io.ReadAll(io.LimitReader(r, int64(n)))
+	if err == nil && len(data) < n {
 		err = io.ErrUnexpectedEOF
 	}
-	return data, info, err
+	return data, err
 }
