@@ -1,6 +1,8 @@
 package conf
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"net"
 	"net/netip"
 	"path/filepath"
@@ -11,8 +13,12 @@ import (
 )
 
 func (d checker) checkHTTP(c *Config) {
-	d.checkListen(&c.HTTP.Listen, "listen", "127.0.0.1:9465", "everybody who reaches it reads flows, paths and counters")
-	d.checkListen(&c.HTTP.Pprof, "pprof", "127.0.0.1:6060", "profiles show the memory of the process, and cost time")
+	h := &c.HTTP
+	if d.checkListen(&h.Listen, "listen", "127.0.0.1:9465", "everybody who reaches it reads flows, paths and counters", len(h.Tokens) > 0 || h.TLS != nil && h.TLS.ClientCA != "") && h.TLS == nil {
+		d.WarnAt([]any{&h.Listen}, "http: listen = %q takes tokens from other machines without TLS: who listens on the way has them; add tls { certificate key }", schema.Short(h.Listen))
+	}
+	d.checkTokens(h)
+	d.checkListen(&c.HTTP.Pprof, "pprof", "127.0.0.1:6060", "profiles show the memory of the process, and cost time", false)
 	if s := c.HTTP.Socket; s != "" && s != "auto" && (!filepath.IsAbs(s) || len(s) > maxSocketPath) {
 		d.ErrorAt([]any{&c.HTTP.Socket}, `http: socket = %q: must be an absolute path of at most %d bytes, such as "/run/intsink/api.sock"; "auto": api.sock in systemd's runtime directory; "" turns it off`, schema.Short(s), maxSocketPath)
 	}
@@ -35,11 +41,31 @@ func (h *HTTP) SocketPath(environment func(string) string) string {
 	return filepath.Join(first, "api.sock")
 }
 
+// checkTokens checks what is written of the secrets, and that they can be used.
+func (d checker) checkTokens(h *HTTP) {
+	for i := range h.Tokens {
+		t := &h.Tokens[i]
+		if b, err := hex.DecodeString(t.SHA256); t.SHA256 != "" && (err != nil || len(b) != sha256.Size) {
+			d.ErrorAt([]any{&t.SHA256}, `http: token %q: sha256 must be the 64 hexadecimal digits that printf %%s "$TOKEN" | sha256sum prints`, schema.Short(t.Name))
+		}
+		if t.SHA256 == emptySHA256 {
+			d.ErrorAt([]any{&t.SHA256}, "http: token %q: sha256 is that of nothing: everybody would have the token", schema.Short(t.Name))
+		}
+	}
+	if h.Listen == "" && (len(h.Tokens) > 0 || h.TLS != nil) {
+		d.WarnAt([]any{&h.Listen}, `http: listen = "": tokens and tls are for nothing`)
+	}
+}
+
+// emptySHA256 is the SHA-256 of no bytes.
+const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
 // checkListen checks an address to listen on; open says what is open to others where
-// it is no loopback address.
-func (d checker) checkListen(p *string, name, example, open string) {
+// it is no loopback address and not guarded. It tells whether others can reach it, and it
+// is guarded.
+func (d checker) checkListen(p *string, name, example, open string, guarded bool) bool {
 	if *p == "" {
-		return
+		return false
 	}
 	host, port, err := net.SplitHostPort(*p)
 	if err == nil {
@@ -47,9 +73,13 @@ func (d checker) checkListen(p *string, name, example, open string) {
 	}
 	if err != nil {
 		d.ErrorAt([]any{p}, `http: %s = %q: must be "address:port", such as %q; "" turns it off`, name, schema.Short(*p), example)
-		return
+		return false
 	}
 	if a, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !a.IsLoopback()) {
+		if guarded {
+			return true
+		}
 		d.WarnAt([]any{p}, "http: %s = %q is open to other machines, without a password: %s; use %q and a proxy or a tunnel, unless the network is trusted", name, schema.Short(*p), open, example)
 	}
+	return false
 }

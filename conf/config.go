@@ -2,6 +2,8 @@ package conf
 
 import (
 	"net/netip"
+	"slices"
+	"strings"
 	"time"
 
 	"intsink/conf/schema"
@@ -256,6 +258,19 @@ type HTTP struct {
 	Listen string // "" = off
 	Socket string // path of the unix socket; "auto": see SocketPath; "" = off
 	Pprof  string // address of Go's profiles, apart from the rest; "" = off
+	TLS    *TLS   // on Listen; nil: none
+	Tokens []Token
+}
+
+// TLS are files of PEM. Where a client certificate is of an authority in ClientCA, who has
+// its key may write.
+type TLS struct{ Certificate, Key, ClientCA string }
+
+// Token says what who has a secret may do over TCP.
+type Token struct {
+	Name   string
+	SHA256 string // of the secret, 64 hexadecimal digits
+	Role   string // "read" | "write"
 }
 
 // Dump is the configuration as HCL, every attribute written out: Parse of it
@@ -263,4 +278,23 @@ type HTTP struct {
 // they were resolved to.
 func (c *Config) Dump() []byte {
 	return schema.Dump(func(v schema.Visitor) { visitConfig(v, c) })
+}
+
+// hidden stands for what nobody has to see.
+const hidden = "hidden"
+
+// DumpWithoutSecrets is Dump for people who may read but not write: hashes of tokens, with
+// which guesses could be tried, are not in it.
+func (c *Config) DumpWithoutSecrets() []byte {
+	shown := *c
+	shown.HTTP.Tokens = slices.Clone(c.HTTP.Tokens)
+	for i := range shown.HTTP.Tokens {
+		shown.HTTP.Tokens[i].SHA256 = hidden
+	}
+	return shown.Dump()
+}
+
+// secret tells whether nobody has to see the attribute at path.
+func secret(path string) bool {
+	return strings.HasPrefix(path, `http.token "`) && strings.HasSuffix(path, `".sha256`)
 }

@@ -69,6 +69,9 @@ func Diff(old, c *Config) []Change {
 		case s.Block != "" && !known:
 			d.whole(ChangeAdded, s.Path)
 		case s.Block == "" && old != s.Value:
+			if secret(s.Path) {
+				old, s.Value = hidden, hidden
+			}
 			d.changes = append(d.changes, Change{ChangeSet, s.Path, old, s.Value})
 		}
 	}

@@ -34,6 +34,15 @@ func visitConfig(v schema.Visitor, c *Config) {
 		v.Attr("listen", schema.Text(&c.HTTP.Listen))
 		v.Attr("socket", schema.Text(&c.HTTP.Socket))
 		v.Attr("pprof", schema.Text(&c.HTTP.Pprof))
+		v.Optional("tls", schema.Pointer(&c.HTTP.TLS, func() TLS { return TLS{} }, func(v schema.Visitor, t *TLS) {
+			v.Required("certificate", schema.Text(&t.Certificate))
+			v.Required("key", schema.Text(&t.Key))
+			v.Attr("client_ca", schema.Text(&t.ClientCA))
+		}))
+		v.Blocks("token", schema.Slice(&c.HTTP.Tokens, func(int) Token { return Token{Role: "read"} }, func(t *Token) *string { return &t.Name }, func(v schema.Visitor, t *Token) {
+			v.Required("sha256", schema.Text(&t.SHA256))
+			v.Attr("role", schema.Choice(&t.Role, "read", "write"))
+		}))
 	})
 	v.Block("log", &c.Log, func(v schema.Visitor) {
 		v.Attr("format", schema.Choice(&c.Log.Format, "auto", "text", "json", "journal"))

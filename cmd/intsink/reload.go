@@ -9,7 +9,7 @@ import (
 func newReloadCommand() *cobra.Command {
 	var o reload.Options
 	cmd := &cobra.Command{
-		Use:   "reload [--socket PATH | --config FILE | --url URL] [--format text|json]",
+		Use:   "reload [--socket PATH | --config FILE | --url URL [--token-file FILE] [--ca FILE]] [--format text|json]",
 		Short: "Make a running sink read its configuration again",
 		Long: `Ask a running sink to read its configuration file again, and wait until every
 worker has taken it over. What is otherwise than before is printed, with both values.
@@ -20,7 +20,8 @@ goes on with the configuration that it has.
 
 The sink is asked on its unix socket: at --socket, or where http.socket of the --config
 file says, by default where the systemd unit has it. Root may ask, and the user that the
-sink runs as.
+sink runs as. At --url it is asked over TCP, which takes a token of http { token } with
+role = "write".
 
 Exit codes: 0 the file is in force, 1 it was refused, or the sink does not answer, 2 wrong usage.`,
 		Example: `  intsink reload

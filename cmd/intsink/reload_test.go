@@ -155,3 +155,30 @@ func TestWritesNeedAuthority(t *testing.T) {
 		t.Error("the socket is left behind")
 	}
 }
+
+// TestReloadByToken: a token comes with a reload, allows one over TCP, and is gone with
+// another.
+func TestReloadByToken(t *testing.T) {
+	r, socket, path, text := withSocket(t)
+	token := write(t, filepath.Join(t.TempDir(), "token"), "correct horse\n")
+	byToken := func() (string, int) {
+		_, stderr, code := intsink(t, "reload", "--url", "http://"+r.http, "--token-file", token)
+		return stderr, code
+	}
+	if stderr, code := byToken(); code != 1 || !strings.Contains(stderr, "over TCP a write needs a token") {
+		t.Errorf("without: exit code %d, %s", code, stderr)
+	}
+	block := fmt.Sprintf("  token \"ci\" {\n    sha256 = \"%x\"\n    role = \"write\"\n  }\n  listen", sha256.Sum256([]byte("correct horse")))
+	write(t, path, strings.Replace(text, "  listen", block, 1))
+	if stdout := must(t, "reload", "--socket", socket); !strings.Contains(stdout, `http.token "ci": added`) {
+		t.Errorf("%s", stdout)
+	}
+	if stderr, code := byToken(); code != 0 {
+		t.Errorf("with the token: exit code %d, %s", code, stderr)
+	}
+	write(t, path, text)
+	must(t, "reload", "--socket", socket)
+	if _, code := byToken(); code != 1 {
+		t.Errorf("with a token that was taken away: exit code %d", code)
+	}
+}

@@ -197,6 +197,15 @@ http {
   listen = "127.0.0.1:9465"
   socket = "auto"        # where changes are taken; a path such as "/run/intsink/api.sock"; "": nowhere
   pprof  = ""            # such as "127.0.0.1:6060": Go's profiles; "": off
+  # tls {
+  #   certificate = "/etc/intsink/tls/sink.pem"
+  #   key         = "/etc/intsink/tls/sink.key"
+  #   client_ca   = "/etc/intsink/tls/clients.pem" # whose clients may write
+  # }
+  # token "ci" {
+  #   sha256 = "8c6976e5b5410415bde908bd4dee15dfb167a9c873fc4bb8a81f6f2ab448a918" # of the token
+  #   role   = "write"     # read | write
+  # }
 }
 
 log {

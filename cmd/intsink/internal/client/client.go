@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,10 @@ import (
 )
 
 // Options are the flags that name the sink.
-type Options struct{ Config, URL, Socket string }
+type Options struct {
+	Config, URL, Socket string
+	TokenFile, CA       string // for URL
+}
 
 // Register adds --config and --url to a command.
 func (o *Options) Register(cmd *cobra.Command) {
@@ -34,6 +38,7 @@ func (o *Options) Register(cmd *cobra.Command) {
 type Sink struct {
 	base, where string // of URLs; for people
 	client      *http.Client
+	token       string // "": none
 }
 
 // Open finds where the sink listens. Its errors are wrong usage, or cli.Failed.
@@ -42,7 +47,10 @@ func (o *Options) Open() (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sink{base, base, http.DefaultClient}, nil
+	if o.Config != "" && strings.HasPrefix(base, "https:") { // whose certificate is not for the address that it listens on
+		return o.OpenControl()
+	}
+	return o.overTCP(base)
 }
 
 // Read asks for path and decodes the JSON of the answer into v.
@@ -78,6 +86,9 @@ func (o *Options) address() (string, error) {
 	}
 	if c.HTTP.Listen == "" {
 		return "", cli.Failed(fmt.Errorf(`%s: http.listen is "", so a sink with this configuration cannot be asked; set it and restart`, o.Config))
+	}
+	if c.HTTP.TLS != nil {
+		return "https://" + strings.TrimPrefix(listenURL(c.HTTP.Listen), "http://"), nil
 	}
 	return listenURL(c.HTTP.Listen), nil
 }
@@ -130,6 +141,9 @@ func (s *Sink) do(ctx context.Context, method, path string) (body []byte, status
 	r, err := http.NewRequestWithContext(ctx, method, s.base+path, nil)
 	if err != nil {
 		return nil, 0, err
+	}
+	if s.token != "" {
+		r.Header.Set("Authorization", "Bearer "+s.token)
 	}
 	answer, err := s.client.Do(r)
 	if err != nil {

@@ -2,10 +2,14 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +26,8 @@ func (o *Options) RegisterControl(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.Socket, "socket", "", "unix socket of the running sink (default "+installedSocket+")")
 	cmd.Flags().StringVar(&o.Config, "config", "", "configuration file of the running sink, which says where its socket is")
 	cmd.Flags().StringVar(&o.URL, "url", "", "HTTP endpoint of the running sink, in place of its socket")
+	cmd.Flags().StringVar(&o.TokenFile, "token-file", "", "with --url: file with the token that may write (http { token })")
+	cmd.Flags().StringVar(&o.CA, "ca", "", "with --url https://...: PEM file of the authority that signed the sink's certificate (default the system's)")
 	cmd.MarkFlagsMutuallyExclusive("socket", "config", "url")
 }
 
@@ -30,6 +36,9 @@ func (o *Options) RegisterControl(cmd *cobra.Command) {
 func (o *Options) OpenControl() (*Sink, error) {
 	if o.URL != "" {
 		return o.Open()
+	}
+	if o.TokenFile != "" || o.CA != "" {
+		return nil, errors.New("--token-file and --ca go with --url: on its socket the sink knows who asks")
 	}
 	path := o.Socket
 	if o.Config != "" {
@@ -59,5 +68,29 @@ func unixSink(path string) *Sink {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", path)
 	}
-	return &Sink{"http://intsink", path, &http.Client{Transport: &http.Transport{DialContext: dial}}}
+	return &Sink{base: "http://intsink", where: path, client: &http.Client{Transport: &http.Transport{DialContext: dial}}}
+}
+
+// overTCP is the sink at base, asked with the token and the authority that the flags name.
+func (o *Options) overTCP(base string) (*Sink, error) {
+	s := &Sink{base: base, where: base, client: http.DefaultClient}
+	if o.TokenFile != "" {
+		b, err := os.ReadFile(o.TokenFile)
+		if err != nil {
+			return nil, cli.Failed(fmt.Errorf("--token-file: %w", err))
+		}
+		s.token = strings.TrimSpace(string(b))
+	}
+	if o.CA != "" {
+		pem, err := os.ReadFile(o.CA)
+		if err != nil {
+			return nil, cli.Failed(fmt.Errorf("--ca: %w", err))
+		}
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(pem) {
+			return nil, cli.Failed(fmt.Errorf("--ca: %s: no certificate in it", o.CA))
+		}
+		s.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
+	}
+	return s, nil
 }

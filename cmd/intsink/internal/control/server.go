@@ -58,7 +58,7 @@ func (s *Server) config(w http.ResponseWriter, _ *http.Request) {
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writePatience))
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	fmt.Fprintf(w, "# In force: generation %d, since %s, from %s (SHA-256 %s).\n\n", good.Generation, good.Time.Format(time.RFC3339), good.Config, good.SHA256)
-	w.Write(s.Sink.Config().Dump())
+	w.Write(s.Sink.Config().DumpWithoutSecrets())
 }
 
 // write handles a request that changes something: whoever may not is turned away, what is
@@ -67,14 +67,14 @@ func (s *Server) write(do func(who string) (WriteResult, string, any)) http.Hand
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := http.NewResponseController(w)
 		c.SetReadDeadline(time.Now().Add(writePatience))
-		who, err := authority(r)
+		who, err := s.authority(r)
 		result, status, text := WriteOK, http.StatusOK, ""
 		var body any
 		switch {
+		case !s.Writes.room(r):
+			result, status, text = WriteLimited, http.StatusTooManyRequests, "too many writes at once; try again in a second"
 		case err != nil:
 			result, status, text = WriteForbidden, http.StatusForbidden, err.Error()
-		case !s.Writes.room():
-			result, status, text = WriteLimited, http.StatusTooManyRequests, "too many writes at once; try again in a second"
 		case !empty(w, r):
 			result, status, text = WriteBad, http.StatusBadRequest, "this takes neither a body nor parameters"
 		default:

@@ -16,14 +16,17 @@ import (
 )
 
 // sink counts its reloads.
-type sink struct{ reloads int }
+type sink struct {
+	reloads int
+	config  conf.Config
+}
 
 func (s *sink) Reload(who string) *Result {
 	s.reloads++
 	return &Result{OK: true, By: who}
 }
 
-func (s *sink) Config() *conf.Config { return &conf.Config{} }
+func (s *sink) Config() *conf.Config { return &s.config }
 
 // server serves a sink, whose log goes to the buffer.
 func server() (*sink, *Server, *bytes.Buffer) {
@@ -82,6 +85,9 @@ func TestWritesAreLimited(t *testing.T) {
 	try(100)
 	if sink.reloads != writesAtOnce || s.Writes.Count(WriteLimited) != 100-writesAtOnce {
 		t.Errorf("%d of 100 at once, %d limited", sink.reloads, s.Writes.Count(WriteLimited))
+	}
+	if w := post(s, nil); w.Code != http.StatusForbidden {
+		t.Errorf("over TCP, whose place is its own: %d", w.Code)
 	}
 	now = now.Add(time.Second)
 	try(100)

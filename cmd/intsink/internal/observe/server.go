@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -43,15 +44,16 @@ func Serve(h conf.HTTP, source *Source) (stop func(), err error) {
 		name, address string
 		handler       func() http.Handler
 		listen        func(address string) (net.Listener, error)
+		files         *conf.TLS // nil: no TLS
 	}{
-		{"http.listen", h.Listen, source.handler, listenTCP},
-		{"http.socket", h.SocketPath(os.Getenv), source.handler, control.Listen},
-		{"http.pprof", h.Pprof, profiles, listenTCP},
+		{"http.listen", h.Listen, source.handler, listenTCP, h.TLS},
+		{"http.socket", h.SocketPath(os.Getenv), source.handler, control.Listen, nil},
+		{"http.pprof", h.Pprof, profiles, listenTCP, nil},
 	} {
 		if part.address == "" {
 			continue
 		}
-		l, err := part.listen(part.address)
+		l, err := listen(part.listen, part.address, part.files)
 		if err != nil {
 			stop()
 			return nil, fmt.Errorf("%s: %w; choose another address, or \"\" for none", part.name, err)
@@ -60,12 +62,33 @@ func Serve(h conf.HTTP, source *Source) (stop func(), err error) {
 		s.BaseContext = func(net.Listener) context.Context { return ctx }
 		servers = append(servers, s)
 		go func() {
-			if err := s.Serve(netutil.LimitListener(l, maxConnections)); !errors.Is(err, http.ErrServerClosed) {
+			if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 				slog.Error("http server ended", "err", err)
 			}
 		}()
 	}
 	return stop, nil
+}
+
+// listen limits the connections of a listener. TLS is the outermost: http.Server has to
+// see it.
+func listen(listen func(string) (net.Listener, error), address string, files *conf.TLS) (net.Listener, error) {
+	var c *tls.Config
+	if files != nil {
+		var err error
+		if c, err = control.TLS(files); err != nil {
+			return nil, fmt.Errorf("tls: %w", err)
+		}
+	}
+	l, err := listen(address)
+	if err != nil {
+		return nil, err
+	}
+	l = netutil.LimitListener(l, maxConnections)
+	if c != nil {
+		l = tls.NewListener(l, c)
+	}
+	return l, nil
 }
 
 func listenTCP(address string) (net.Listener, error) { return net.Listen("tcp", address) }
@@ -95,13 +118,14 @@ func (s *Source) handler() http.Handler {
 	})
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, endpoints) })
 	flowapi.New(s.Workers, s.Clock).Register(mux)
-	if s.Control != nil {
-		s.Control.Register(mux)
-	}
 	mux.HandleFunc("GET /api/v1/status", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.status()) })
 	mux.HandleFunc("GET /api/v1/events", (&live{workers: s.Workers}).events)
 	mux.Handle("GET /ui/", ui.Handler("/ui/"))
-	return mux
+	if s.Control == nil {
+		return mux
+	}
+	s.Control.Register(mux)
+	return s.Control.Guard(mux)
 }
 
 // profiles are Go's, apart from all else: they tell of the process what no client of the

@@ -10,10 +10,11 @@ import (
 // reloads tells of each block of the file whether a reload can change what path in it names.
 // What is fixed, ports, memory and sockets are made from.
 var reloads = map[string]func(path string) bool{
-	"node": never, "dpdk": never, "port": never, "link": never, "tap": never, "flows": never, "http": never,
+	"node": never, "dpdk": never, "port": never, "link": never, "tap": never, "flows": never,
 	"int": always, "node_model": always, "watch": always, "events": always, "log": always,
 	"report":    func(path string) bool { return path != "report.coalesce.max_bytes" },
 	"collector": inBudget,
+	"http":      func(path string) bool { return strings.HasPrefix(path, "http.token") },
 }
 
 func never(string) bool  { return false }

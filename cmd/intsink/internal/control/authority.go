@@ -1,0 +1,101 @@
+package control
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+
+	"intsink/conf"
+)
+
+// whoKey is where the context of a request has who is at the other end.
+type whoKey struct{}
+
+// ConnContext is for http.Server: requests carry who is at the other end.
+func ConnContext(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, whoKey{}, c.RemoteAddr())
+}
+
+// authority is who asks, and why he may not write.
+func (s *Server) authority(r *http.Request) (who string, err error) {
+	if p, ok := r.Context().Value(whoKey{}).(peer); ok {
+		if p.uid != 0 && p.uid != os.Geteuid() {
+			err = fmt.Errorf("uid %d may not write: root may, and the user that the sink runs as", p.uid)
+		}
+		return p.String(), err
+	}
+	who, role := s.role(r)
+	switch {
+	case role == "write":
+		return who, nil
+	case role == "read":
+		return who, errors.New(`this token may read alone: it needs role = "write"`)
+	}
+	return who, errors.New("over TCP a write needs a token of http { token } with role = \"write\", or a client certificate (http { tls { client_ca } }); root needs none on the unix socket: intsink reload --socket PATH")
+}
+
+// role is who asks over TCP, and what he may do: "write", "read" or "", by his
+// client certificate, which TLS has verified, or by his token.
+func (s *Server) role(r *http.Request) (who, role string) {
+	who = "tcp " + r.RemoteAddr
+	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+		return fmt.Sprintf("%s certificate %q", who, r.TLS.PeerCertificates[0].Subject.CommonName), "write"
+	}
+	if t := tokenOf(s.Sink.Config().HTTP.Tokens, r); t != nil {
+		return fmt.Sprintf("%s token %q", who, t.Name), t.Role
+	}
+	return who, ""
+}
+
+// tokenOf is the one among tokens that the request bears (RFC 6750, section 2.1), nil where
+// it bears none of them. It takes as long whichever it is.
+func tokenOf(tokens []conf.Token, r *http.Request) (found *conf.Token) {
+	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(secret))
+	for i := range tokens {
+		want, _ := hex.DecodeString(tokens[i].SHA256) // conf has checked it
+		if subtle.ConstantTimeCompare(sum[:], want) == 1 {
+			found = &tokens[i]
+		}
+	}
+	return found
+}
+
+// Guard lets through to next who may read: everybody on the unix socket and from this
+// machine, and where there are no tokens and client certificates everybody. Health is
+// for all.
+func (s *Server) Guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := &s.Sink.Config().HTTP
+		guarded := len(h.Tokens) > 0 || h.TLS != nil && h.TLS.ClientCA != ""
+		health := r.URL.Path == "/healthz" || r.URL.Path == "/readyz"
+		if guarded && !health && !local(r) {
+			if _, role := s.role(r); role == "" {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+				answer(w, http.StatusUnauthorized, failure{"from another machine a token of http { token } is needed, as Authorization: Bearer TOKEN, or a client certificate"})
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// local tells whether a request comes from this machine.
+func local(r *http.Request) bool {
+	if _, ok := r.Context().Value(whoKey{}).(peer); ok {
+		return true
+	}
+	a, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && a.Addr().Unmap().IsLoopback()
+}

@@ -1,0 +1,190 @@
+package control
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/conf"
+)
+
+// tokens are one that may read, "r", and one that may write, "w".
+func tokens() []conf.Token {
+	sum := func(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) }
+	return []conf.Token{{Name: "reader", SHA256: sum("r"), Role: "read"}, {Name: "ci", SHA256: sum("w"), Role: "write"}}
+}
+
+// TestTokens: who may do what over TCP, from here and from elsewhere, where there are tokens.
+func TestTokens(t *testing.T) {
+	for _, c := range []struct {
+		name, from, bears string
+		read, write       int
+	}{
+		{"nothing, from here", "127.0.0.1:5", "", 200, 403},
+		{"nothing, from here by IPv6", "[::1]:5", "", 200, 403},
+		{"nothing, from here by mapped IPv4", "[::ffff:127.0.0.1]:5", "", 200, 403},
+		{"nothing", "192.0.2.1:5", "", 401, 401},
+		{"a wrong token", "192.0.2.1:5", "Bearer x", 401, 401},
+		{"the hash in place of the token", "192.0.2.1:5", "Bearer " + tokens()[1].SHA256, 401, 401},
+		{"an empty token", "192.0.2.1:5", "Bearer ", 401, 401},
+		{"another scheme", "192.0.2.1:5", "Basic w", 401, 401},
+		{"one that may read", "192.0.2.1:5", "Bearer r", 200, 403},
+		{"one that may read, from here", "127.0.0.1:5", "Bearer r", 200, 403},
+		{"one that may write", "192.0.2.1:5", "bearer w", 200, 200},
+		{"one that may write, from here", "127.0.0.1:5", "Bearer w", 200, 200},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sink, s, _ := server()
+			sink.config.HTTP.Tokens = tokens()
+			ask := func(method, path string) int {
+				mux := http.NewServeMux()
+				s.Register(mux)
+				r := httptest.NewRequest(method, path, nil)
+				r.RemoteAddr = c.from
+				if c.bears != "" {
+					r.Header.Set("Authorization", c.bears)
+				}
+				w := httptest.NewRecorder()
+				s.Guard(mux).ServeHTTP(w, r)
+				return w.Code
+			}
+			if got := ask("GET", "/api/v1/config"); got != c.read {
+				t.Errorf("read: %d, want %d", got, c.read)
+			}
+			if got := ask("POST", "/api/v1/reload"); got != c.write || (sink.reloads == 1) != (c.write == 200) {
+				t.Errorf("write: %d, want %d; %d reloads", got, c.write, sink.reloads)
+			}
+			if got := ask("GET", "/healthz"); got == 401 {
+				t.Error("health needs a token")
+			}
+		})
+	}
+}
+
+// TestConfigHidesHashes of tokens.
+func TestConfigHidesHashes(t *testing.T) {
+	sink, s, _ := server()
+	sink.config.HTTP.Tokens = tokens()
+	mux := http.NewServeMux()
+	s.Register(mux)
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/config", nil))
+	if text := w.Body.String(); !strings.Contains(text, `token "ci" {`) || strings.Contains(text, tokens()[1].SHA256) || sink.config.HTTP.Tokens[1].SHA256 != tokens()[1].SHA256 {
+		t.Errorf("%s", text)
+	}
+}
+
+// authorityOf makes a certificate authority.
+func authorityOf(t *testing.T, name string) (cert *x509.Certificate, key *ecdsa.PrivateKey) {
+	t.Helper()
+	key, _ = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, _ = x509.ParseCertificate(der)
+	return cert, key
+}
+
+// signed writes a certificate for 127.0.0.1 and its key, and returns the pair.
+func signed(t *testing.T, dir, name string, ca *x509.Certificate, caKey *ecdsa.PrivateKey) tls.Certificate {
+	t.Helper()
+	key, _ := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, ca, &key.PublicKey, caKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, _ := x509.MarshalPKCS8PrivateKey(key)
+	pemFile(t, filepath.Join(dir, "cert.pem"), "CERTIFICATE", der)
+	pemFile(t, filepath.Join(dir, "key.pem"), "PRIVATE KEY", k)
+	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair
+}
+
+func pemFile(t *testing.T, path, kind string, der []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestClientCertificates: one of the authority may write, none may not, and one of another
+// authority gets no connection; a server certificate that is renewed is used at once.
+func TestClientCertificates(t *testing.T) {
+	dir, clientDir := t.TempDir(), t.TempDir()
+	ca, caKey := authorityOf(t, "ca")
+	pemFile(t, filepath.Join(dir, "ca.pem"), "CERTIFICATE", ca.Raw)
+	signed(t, dir, "sink", ca, caKey)
+	sink, s, log := server()
+	sink.config.HTTP.TLS = &conf.TLS{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"), ClientCA: filepath.Join(dir, "ca.pem")}
+	c, err := TLS(sink.config.HTTP.TLS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := tls.Listen("tcp", "127.0.0.1:0", c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	s.Register(mux)
+	h := &http.Server{Handler: s.Guard(mux), ConnContext: ConnContext}
+	go h.Serve(l)
+	defer h.Shutdown(context.Background())
+	pool := x509.NewCertPool()
+	pool.AddCert(ca)
+	ask := func(certificates ...tls.Certificate) (int, string) {
+		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: certificates}, DisableKeepAlives: true}
+		a, err := (&http.Client{Transport: transport}).Post("https://"+l.Addr().String()+"/api/v1/reload", "", nil)
+		if err != nil {
+			return 0, ""
+		}
+		defer a.Body.Close()
+		io.Copy(io.Discard, a.Body)
+		return a.StatusCode, a.TLS.PeerCertificates[0].Subject.CommonName
+	}
+	other, otherKey := authorityOf(t, "other")
+	if got, _ := ask(); got != 403 {
+		t.Errorf("without a certificate: %d", got)
+	}
+	if got, _ := ask(signed(t, clientDir, "ci", ca, caKey)); got != 200 || !strings.Contains(log.String(), `certificate \"ci\"`) {
+		t.Errorf("with one: %d\n%s", got, log)
+	}
+	if got, _ := ask(signed(t, clientDir, "stranger", other, otherKey)); got == 200 {
+		t.Error("with one of another authority")
+	}
+	signed(t, dir, "renewed", ca, caKey)
+	os.Chtimes(filepath.Join(dir, "cert.pem"), time.Time{}, time.Now().Add(time.Minute))
+	if _, name := ask(); name != "renewed" {
+		t.Errorf("the certificate of %q", name)
+	}
+	os.WriteFile(filepath.Join(dir, "cert.pem"), []byte("nonsense"), 0o600)
+	os.Chtimes(filepath.Join(dir, "cert.pem"), time.Time{}, time.Now().Add(2*time.Minute))
+	if _, name := ask(); name != "renewed" {
+		t.Errorf("with a file that cannot be used the certificate of %q", name)
+	}
+}

@@ -1,0 +1,78 @@
+package control
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"intsink/conf"
+)
+
+// TLS is the server's side of TLS by the files of c. A file that changes is read again
+// with the next connection; where that fails, what was read before stays.
+func TLS(c *conf.TLS) (*tls.Config, error) {
+	f := &files{c: c}
+	first, err := f.config()
+	if err != nil {
+		return nil, err
+	}
+	first.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return f.config() }
+	return first, nil
+}
+
+// files keeps what was read, and of when the files were.
+type files struct {
+	c    *conf.TLS
+	mu   sync.Mutex
+	read *tls.Config
+	of   [3]time.Time
+}
+
+func (f *files) config() (*tls.Config, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var of [3]time.Time
+	for i, path := range [...]string{f.c.Certificate, f.c.Key, f.c.ClientCA} {
+		if info, err := os.Stat(path); err == nil {
+			of[i] = info.ModTime()
+		}
+	}
+	if f.read != nil && of == f.of {
+		return f.read, nil
+	}
+	f.of = of
+	c, err := load(f.c)
+	if err != nil {
+		if f.read == nil {
+			return nil, err
+		}
+		slog.Warn("http.tls: the files have changed and cannot be used, connections go on with the old ones", "err", err)
+		return f.read, nil
+	}
+	f.read = c
+	return c, nil
+}
+
+func load(c *conf.TLS) (*tls.Config, error) {
+	pair, err := tls.LoadX509KeyPair(c.Certificate, c.Key)
+	if err != nil {
+		return nil, err
+	}
+	t := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	if c.ClientCA == "" {
+		return t, nil
+	}
+	pem, err := os.ReadFile(c.ClientCA)
+	if err != nil {
+		return nil, err
+	}
+	t.ClientCAs, t.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
+	if !t.ClientCAs.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s: no certificate in it", c.ClientCA)
+	}
+	return t, nil
+}
