@@ -42,6 +42,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		newReloadCommand(),
 		newStatusCommand(),
 		newTopCommand(),
+		newPathsCommand(),
 		newVersionCommand(),
 	)
 	root.AddCommand(cli.NewManCommand(root))

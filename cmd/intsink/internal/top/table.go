@@ -80,8 +80,8 @@ func short(n float64) string {
 	return fmt.Sprintf("%.2f", n)
 }
 
-// latency is a time in nanoseconds with its unit; "-" where it is not known.
-func latency(ns *uint32) string {
+// latencyText is a time in nanoseconds with its unit; "-" where it is not known.
+func latencyText(ns *uint32) string {
 	if ns == nil {
 		return "-"
 	}

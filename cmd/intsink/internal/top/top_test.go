@@ -120,3 +120,40 @@ func TestScreenFits(t *testing.T) {
 		t.Errorf("a broken sink: %q", got)
 	}
 }
+
+func TestGraphOfPaths(t *testing.T) {
+	path := func(flows uint64, congested bool, nodes ...uint32) pathItem {
+		p := pathItem{Flows: flows, Congested: congested}
+		for _, n := range nodes {
+			p.Nodes = append(p.Nodes, struct{ Node uint32 }{n})
+		}
+		return p
+	}
+	low, high := uint32(5000), uint32(310000)
+	got := graph([]pathItem{path(7, false, 101, 102, 103), path(1, true, 101, 112, 103), path(20, false, 101, 102, 103)},
+		[]linkItem{{From: 101, To: 102, Latency: &low}, {From: 101, To: 102, Latency: &high}, {From: 102, To: 103}})
+	want := `digraph paths {
+  rankdir = LR
+  node [shape = circle]
+  101
+  102
+  103
+  112
+  101 -> 102 [label = "27 flows\n310us", penwidth = 3]
+  101 -> 112 [label = "1 flow", penwidth = 1, color = "red"]
+  102 -> 103 [label = "27 flows", penwidth = 3]
+  112 -> 103 [label = "1 flow", penwidth = 1, color = "red"]
+}
+`
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+func TestPathsAsATable(t *testing.T) {
+	var b bytes.Buffer
+	o := sink(t)
+	if err := Paths(context.Background(), &b, &o, false); err != nil || !strings.Contains(b.String(), "101 > 102     38") {
+		t.Errorf("%v: %s", err, b.String())
+	}
+}

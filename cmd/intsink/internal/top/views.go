@@ -114,7 +114,7 @@ func flowsOf(ctx context.Context, sink *client.Sink, path string) (*table, error
 	}](ctx, sink, path)
 	t := newTable("flow", ">packets", ">bytes", ">latency", ">slowest hop", ">lost", "path", "last report", ">seen")
 	for _, f := range items {
-		t.add(f.ID, count(float64(f.Packets)), count(float64(f.Bytes)), latency(f.Latency), latency(f.MaxHop), count(float64(f.Lost)),
+		t.add(f.ID, count(float64(f.Packets)), count(float64(f.Bytes)), latencyText(f.Latency), latencyText(f.MaxHop), count(float64(f.Lost)),
 			nodes(f.Nodes), strings.Join(f.LastEvents, ","), ago(time.Now(), f.LastSeen))
 	}
 	return t, err
@@ -135,7 +135,7 @@ func pathsOf(ctx context.Context, sink *client.Sink, path string) (*table, error
 		for _, n := range p.Nodes {
 			ids = append(ids, n.Node)
 		}
-		t.add(nodes(ids), count(float64(p.Flows)), count(float64(p.Packets)), latency(p.Max), when(p.Congested, "congested"), ago(time.Now(), p.LastSeen), p.ID)
+		t.add(nodes(ids), count(float64(p.Flows)), count(float64(p.Packets)), latencyText(p.Max), when(p.Congested, "congested"), ago(time.Now(), p.LastSeen), p.ID)
 	}
 	return t, err
 }
@@ -153,7 +153,7 @@ func queuesOf(ctx context.Context, sink *client.Sink, path string) (*table, erro
 	}](ctx, sink, path)
 	t := newTable(">node", ">egress", ">queue", ">occupancy", ">latency", "state", ">episodes", ">seen")
 	for _, q := range items {
-		t.add(fmt.Sprint(q.Node), number(q.Egress), fmt.Sprint(q.Queue), count(float64(q.Occupancy)), latency(q.Latency),
+		t.add(fmt.Sprint(q.Node), number(q.Egress), fmt.Sprint(q.Queue), count(float64(q.Occupancy)), latencyText(q.Latency),
 			when(q.Congested, "congested"), count(float64(q.Episodes)), ago(time.Now(), q.LastSeen))
 	}
 	return t, err
@@ -172,7 +172,7 @@ func hopsOf(ctx context.Context, sink *client.Sink, path string) (*table, error)
 	}](ctx, sink, path)
 	t := newTable("from", "to", ">latency", ">reported", ">clock skews", ">seen")
 	for _, l := range items {
-		t.add(fmt.Sprintf("%d:%s", l.From, number(l.Egress)), fmt.Sprintf("%d:%s", l.To, number(l.Ingress)), latency(l.Latency), latency(l.Ref),
+		t.add(fmt.Sprintf("%d:%s", l.From, number(l.Egress)), fmt.Sprintf("%d:%s", l.To, number(l.Ingress)), latencyText(l.Latency), latencyText(l.Ref),
 			count(float64(l.Skews)), ago(time.Now(), l.LastSeen))
 	}
 	return t, err

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/top"
+)
+
+func newPathsCommand() *cobra.Command {
+	var o client.Options
+	var dot bool
+	cmd := &cobra.Command{
+		Use:   "paths [--dot] [--config FILE | --url URL]",
+		Short: "Print the paths that flows are on",
+		Long: `Print the paths that flows are on now: a table, or with --dot a graph in the language
+of Graphviz, nodes from left to right, edges as wide as their flows are many, with the
+highest link latency, red where a queue of the path is congested.
+
+Exit codes: 0 success, 1 the sink does not answer, 2 wrong usage.`,
+		Example: `  intsink paths
+  intsink paths --dot | dot -Tsvg > paths.svg`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return top.Paths(cmd.Context(), cmd.OutOrStdout(), &o, dot)
+		},
+	}
+	o.Register(cmd)
+	cmd.Flags().BoolVar(&dot, "dot", false, "a graph for Graphviz")
+	return cmd
+}
