@@ -1,0 +1,136 @@
+// Fuzzes the loops of package fast with AddressSanitizer and UBSan (make fuzz-fast): what
+// templates know comes from a worker that Go has trained (fuzzstate_test.go), packets from
+// the fuzzer. Each stands in memory of its own, exactly as long as its first segment.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../fast.h"
+
+enum { BUCKETS = 16, FLOWS = FAST_BURST + 2, LINKS = 64, MOST = 24 };
+
+static struct fast_state *trained, *state;
+static struct fast_view *trained_view, *view;
+
+static void *load(const char *dir, const char *name, size_t size)
+{
+	char path[4096];
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	FILE *f = fopen(path, "rb");
+	void *p = malloc(size);
+	if (f == NULL || fread(p, 1, size, f) != size) {
+		fprintf(stderr, "fuzz: %s: no %zu bytes; make fuzz-fast writes it\n", path, size);
+		exit(1);
+	}
+	fclose(f);
+	return p;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	const char *dir = getenv("FAST_STATE");
+	(void)argc;
+	(void)argv;
+	trained = load(dir ? dir : ".", "state", sizeof *trained);
+	trained_view = load(dir ? dir : ".", "view", sizeof *trained_view);
+	state = malloc(sizeof *state);
+	view = malloc(sizeof *view);
+	return 0;
+}
+
+// settle makes the flow of packet j known, with its hops as its references.
+static void settle(struct fast_flow *flows, struct fast_bucket *buckets, uint32_t j)
+{
+	const struct fast_template *t = &state->templates[state->template[j]];
+	struct fast_mbuf *m = ((struct fast_mbuf **)state->vec)[state->at[j]];
+	struct fast_flow *w = &flows[j + 1];
+	uint32_t watch = j % (state->policies ? state->policies : 1);
+	w->key = state->keys[j];
+	w->bound = state->generation | watch << 16 | (uint32_t)view->policies[watch].flags << 24;
+	w->next_refresh = state->refresh + 1;
+	if (t->common) {
+		const uint8_t *hop = m->buf_addr + m->data_off + t->stack;
+		uint32_t sum = 0;
+		w->path_hops = (uint8_t)t->hops;
+		for (uint32_t i = 0; i < t->hops; i++, hop += t->hop_len) {
+			uint32_t latency;
+			memcpy(&w->hops[i], hop, 8);
+			memcpy(&latency, hop + 8, 4);
+			w->hops[i].ref = __builtin_bswap32(latency);
+			sum += w->hops[i].ref;
+		}
+		w->end_ref = sum;
+	}
+	struct fast_bucket *b = (struct fast_bucket *)((uint8_t *)buckets + (state->hashes[j] & state->index.mask));
+	for (int s = 0; s < 8; s++) {
+		if (b->tags[s] != 0)
+			continue;
+		b->tags[s] = (uint16_t)(state->hashes[j] >> 48) | 1;
+		b->flows[s] = j + 1;
+		break;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fast_mbuf mbufs[MOST] = {0}, *vec[FAST_BURST];
+	uint8_t *frames[MOST];
+	uint32_t n = 0;
+	while (size > 3 && n < MOST) {
+		size_t len = (data[0] | data[1] << 8) & 0x7ff;
+		uint8_t more = data[2];
+		data += 3;
+		size -= 3;
+		if (len > size)
+			len = size;
+		frames[n] = malloc(len ? len : 1);
+		memcpy(frames[n], data, len);
+		mbufs[n].buf_addr = frames[n];
+		mbufs[n].data_len = (uint16_t)len;
+		mbufs[n].pkt_len = (uint32_t)len + (more > 0xf0 ? more : 0);
+		vec[n] = &mbufs[n];
+		n++;
+		data += len;
+		size -= len;
+	}
+	struct fast_bucket *buckets = calloc(BUCKETS, sizeof *buckets);
+	struct fast_flow *flows = calloc(FLOWS, sizeof *flows);
+	struct fast_link *links = calloc(LINKS, sizeof *links);
+	*state = *trained;
+	*view = *trained_view;
+	state->vec = (uint64_t)vec;
+	state->n = n;
+	state->view = (uint64_t)view;
+	state->index.buckets = (uint64_t)buckets;
+	state->index.flows = (uint64_t)flows;
+	state->index.mask = (BUCKETS - 1) * sizeof *buckets;
+	state->strip = state->watched = 1;
+	state->deferred = 0;
+	view->links = (uint64_t)links;
+	view->links_mask = (LINKS - 1) & ~3u;
+	fast_match(state);
+	for (uint32_t j = 0; j < state->ints; j++)
+		if (!(state->unknown >> j & 1) && state->templates[state->template[j]].kind == FAST_INT)
+			settle(flows, buckets, j);
+	fast_receive(state);
+	if (state->ints > 0 && (state->unknown || state->missing)) {
+		for (uint32_t j = 0; j < state->ints; j++) {
+			if (state->unknown >> j & 1)
+				memset(&state->keys[j], 0, sizeof state->keys[j]), state->hashes[j] = 0;
+		}
+		fast_lookup(state);
+		fast_pass(state);
+	}
+	for (uint32_t k = 0; k < state->deferred; k++) {
+		uint8_t j = state->deferred_at[k];
+		if (state->template[j] != FAST_NONE)
+			fast_strip(state, &j, 1);
+	}
+	free(buckets);
+	free(flows);
+	free(links);
+	for (uint32_t i = 0; i < n; i++)
+		free(frames[i]);
+	return 0;
+}
