@@ -16,7 +16,7 @@ GO := scripts/go.sh
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 
-.PHONY: help bench-collect deps deps-engines build deb install demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce soak fuzz lint imports fresh clean
+.PHONY: help bench-collect deps deps-engines build deb install demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce soak fuzz lint imports fresh clean demo-collect
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,11 @@ demo: deps ## run the appliance in network namespaces and show its reports
 	$(MAKE) build
 	GOAMD64=$(GOAMD64) $(GO) build -pgo=$(PGO) -trimpath -o bin/traffic ./deploy/demo/traffic
 	deploy/demo/demo.sh
+
+demo-collect: deps deps-engines ## the same network into intsink-collect, Apache Kafka and ClickHouse, and three questions in SQL
+	$(MAKE) build
+	GOAMD64=$(GOAMD64) $(GO) build -trimpath -o bin/traffic ./deploy/demo/traffic
+	deploy/demo/demo-collect.sh
 
 test: deps ## run every check: vet, gofmt, race, DPDK on vdevs, short fuzz, benchmarks once
 	$(MAKE) build

@@ -1,35 +1,10 @@
 #!/usr/bin/env bash
 # The demo: real traffic through an INT domain and the sink, in network
 # namespaces. Needs bin/intsink and bin/traffic (make demo builds them) and root.
-#
-#   client ── source and 3 transit hops ══ sink ── server
-#   10.66.0.1   adds INT (gen --live)    removes it   10.66.0.2
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-intsink=$PWD/bin/intsink
-traffic=$PWD/bin/traffic
-here=$PWD/deploy/demo
-work=$(mktemp -d)
-id=$$
-client=is$id-client net=is$id-net sink=is$id-sink server=is$id-server
-pids=()
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-fail() {
-	printf 'demo: FAILED: %s\n' "$*" >&2
-	tail -n 5 "$work"/*.log >&2 2>/dev/null || true
-	exit 1
-}
-in_ns() { ip netns exec "$@"; }
-
-cleanup() {
-	for p in "${pids[@]:-}"; do [ -n "$p" ] && kill "$p" 2>/dev/null || true; done
-	for p in "${pids[@]:-}"; do [ -n "$p" ] && wait "$p" 2>/dev/null || true; done
-	for n in $client $net $sink $server; do ip netns del "$n" 2>/dev/null || true; done
-	rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 130' INT TERM
+source deploy/demo/network.sh
 
 # Without namespaces: the same story on a capture.
 replay_story() {
@@ -48,30 +23,12 @@ replay_story() {
 ip netns add $client 2>/dev/null || replay_story "ip netns add is refused"
 
 say "1. Four namespaces: client, INT domain, sink, server"
-for n in $net $sink $server; do ip netns add $n; done
-# link A B: a cable between two namespaces, frames as on the wire (no offloads).
-link() { # namespace interface namespace interface mtu
-	ip link add "$2" mtu "$5" netns "$1" type veth peer name "$4" mtu "$5" netns "$3"
-	for end in "$1 $2" "$3 $4"; do
-		set -- $end
-		in_ns "$1" sysctl -qw net.ipv6.conf."$2".disable_ipv6=1
-		in_ns "$1" ethtool -K "$2" tx off rx off tso off gso off gro off rxvlan off txvlan off >/dev/null 2>&1 || true
-		in_ns "$1" ip link set "$2" up
-	done
-}
-link $client c0 $net n-in 1500
-link $net n-out $sink s-net 1950
-link $sink s-host $server v0 1500
-for n in $client $net $sink $server; do in_ns $n ip link set lo up; done
-in_ns $client ip addr add 10.66.0.1/24 dev c0
-in_ns $server ip addr add 10.66.0.2/24 dev v0
+make_network
 
 say "2. The sink, a collector, an INT source with three hops, a server"
 ip netns exec $sink "$intsink" decode --format text --listen 127.0.0.1:8555 >"$work/reports.txt" 2>"$work/decode.log" & pids+=($!); decode_pid=$!
 ip netns exec $sink "$intsink" run --config "$here/demo.hcl" >"$work/run.log" 2>&1 & pids+=($!); run_pid=$!
-ready() { in_ns $sink "$traffic" get http://127.0.0.1:9465/readyz >/dev/null 2>&1; }
-for _ in $(seq 100); do ready && break; kill -0 $run_pid 2>/dev/null || fail "intsink run ended"; sleep 0.1; done
-ready || fail "intsink run did not become ready"
+wait_ready $run_pid http://127.0.0.1:9465/readyz
 ip netns exec $net "$intsink" gen --live n-in,n-out --hops 3 --latency-step-after 5s --path-change-after 8s >"$work/gen.json" 2>"$work/gen.log" & pids+=($!); gen_pid=$!
 ip netns exec $server "$traffic" serve 10.66.0.2:80 >"$work/serve.log" 2>&1 & pids+=($!)
 ip netns exec $server "$traffic" watch v0 5000 >"$work/server.json" 2>"$work/watch.log" & pids+=($!); watch_pid=$!
