@@ -11,6 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=(
 	gcc libc6-dev make git ca-certificates pkg-config
 	libdpdk-dev dpdk dpdk-dev
+	clang libclang-rt-14-dev # of fuzz_fast.sh
 	iproute2 iputils-ping ethtool tcpdump tshark protobuf-compiler prometheus procps curl chromium
 )
 

@@ -55,6 +55,9 @@ gotest -race "${pure_tests[@]}"
 step "benchmarks, once each"
 gotest -run '^$' -bench . -benchtime 1x "${all[@]}"
 
+step "fuzzing of the C of engine/fast with sanitizers"
+scripts/fuzz_fast.sh 1
+
 step "fuzz targets"
 scripts/fuzz.sh 50000x
 
