@@ -1,13 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"intsink/bench/internal/dut"
 	"intsink/bench/internal/generator"
 	"intsink/bench/internal/lab"
-	"intsink/bench/internal/results"
 )
 
 // measurement is what one program showed under one load: the slices of it in which
@@ -17,6 +17,7 @@ type measurement struct {
 	thread              dut.Thread   // of the worker
 	counters            dut.Counters // of intsink
 	slices, undisturbed int
+	times               int // that a disturbance came
 }
 
 // add merges a slice.
@@ -25,27 +26,20 @@ func (m *measurement) add(r *generator.Result, t dut.Thread, c dut.Counters) {
 	m.thread, m.counters = m.thread.Sum(t), m.counters.Sum(c)
 }
 
-// measure offers a part of the capacity. Meanwhile, if not nil, runs until its
-// channel is closed.
-func (s *session) measure(p lab.Program, percent float64, meanwhile func(*dut.Intsink, <-chan struct{})) (*measurement, error) {
+// measure offers a part of the capacity. Meanwhile, if not nil, disturbs intsink.
+func (s *session) measure(p lab.Program, percent float64, meanwhile disturbance) (*measurement, error) {
 	m := &measurement{}
 	pps := s.capacity * percent / 100
 	err := s.lab.With(p, func(d dut.DUT) error {
 		if _, err := s.lab.Generator.Run(s.load(pps, s.options.settle)); err != nil {
 			return err
 		}
+		end := func() error { return nil }
 		if intsink, ok := d.(*dut.Intsink); ok && meanwhile != nil {
-			stop, ended := make(chan struct{}), make(chan struct{})
-			go func() {
-				meanwhile(intsink, stop)
-				close(ended)
-			}()
-			defer func() {
-				close(stop)
-				<-ended
-			}()
+			end = begin(meanwhile, intsink, &m.times)
 		}
-		return s.observe(d, pps, m)
+		err := s.observe(d, pps, m)
+		return errors.Join(err, end())
 	})
 	return m, err
 }
@@ -70,8 +64,7 @@ func (s *session) observe(d dut.DUT, pps float64, m *measurement) error {
 		}
 	}
 	if m.undisturbed == 0 {
-		disturbed.slices = m.slices
-		*m = disturbed
+		m.Result, m.thread, m.counters = disturbed.Result, disturbed.thread, disturbed.counters
 	}
 	return nil
 }
@@ -124,57 +117,4 @@ func (m *measurement) kept() string {
 		return "none"
 	}
 	return fmt.Sprintf("%d %%", 100*m.undisturbed/m.slices)
-}
-
-// cause is a way to run intsink that takes one disturbance away, or brings it.
-type cause struct {
-	title     string
-	env       []string
-	meanwhile func(*dut.Intsink, <-chan struct{})
-}
-
-var theCauses = []cause{
-	{title: "as it is"},
-	{title: "no garbage collection (GOGC=off)", env: []string{"GOGC=off"}},
-	{title: "garbage collected 10 times a second", meanwhile: collect},
-	{title: "no preemption by signals (asyncpreemptoff=1)", env: []string{"GODEBUG=asyncpreemptoff=1"}},
-}
-
-// collect makes intsink collect its garbage, whole, 10 times a second.
-func collect(p *dut.Intsink, stop <-chan struct{}) {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-stop:
-			return
-		case <-tick.C:
-			p.Profile("heap?gc=1") // a fault shows in the counters that are read next
-		}
-	}
-}
-
-// causes measures intsink at half load with each.
-func (s *session) causes() (string, error) {
-	p, err := lab.Pick("intsink")
-	if err != nil {
-		return "", err
-	}
-	cells := [][]string{{"intsink at 50 %", "p50", "p99", "p99.9", "max", "gaps ≥100µs", "≥1ms", "yields/s", "page faults/s", "undisturbed"}}
-	for _, c := range theCauses {
-		p.Env, p.Profiles = c.env, true
-		m, err := s.measure(p, 50, c.meanwhile)
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", c.title, err)
-		}
-		h := &m.Latency
-		perSecond := func(n uint64) string { return fmt.Sprintf("%.1f", float64(n)/m.Seconds) }
-		cells = append(cells, []string{
-			c.title, micros(h.Quantile(0.5)), micros(h.Quantile(0.99)), micros(h.Quantile(0.999)), micros(h.Max()),
-			fmt.Sprintf("%.0f", m.counters.LongGaps[0]), fmt.Sprintf("%.0f", m.counters.LongGaps[1]),
-			perSecond(m.thread.Voluntary), perSecond(m.thread.MinorFaults + m.thread.MajorFaults), m.kept(),
-		})
-		fmt.Println(cells[len(cells)-1])
-	}
-	return results.Table(cells) + "\nyields: times that the worker's thread gave its CPU back by itself.\n", nil
 }

@@ -2,97 +2,15 @@ package dut
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
-	"text/template"
 	"time"
 )
-
-// Task is what intsink does with the frames.
-type Task struct {
-	INT      string // body of the int block: what marks INT
-	Watch    bool   // all flows, with the events that are on by default; else strip only
-	Sample   int    // one report per that many packets; 0: events only
-	Capacity int    // of the flow table; 0: 65536
-	Events   string // list of the watch's events; empty: the default
-	Limits   string // body of the events block
-	Report   string // body of the report block
-	Budget   int    // report packets per second; 0: no limit
-}
-
-// configuration is intsink's, but for addresses all defaults.
-var configuration = template.Must(template.New("").Parse(`
-node { id = 1 }
-dpdk {
-  lcores    = "{{.Lcores}}"
-  hugepages = "{{.Hugepages}}"
-  mbufs     = {{.Mbufs}}
-}
-port "network" { device = "{{.Network}}" }
-port "host"    { device = "{{.Host}}" }
-link "edge" {
-  network = "network"
-  host    = "host"
-}
-int {
-  {{.INT}}
-}
-flows { capacity = {{.Capacity}} }
-{{with .Limits}}events {
-  {{.}}
-}
-{{end -}}
-{{with .Report}}report {
-  {{.}}
-}
-{{end -}}
-{{if .Watch}}watch "all" {
-  sample = {{.Sample}}
-{{- with .Events}}
-  events = {{.}}
-{{- end}}
-}
-{{end -}}
-collector "sink" {
-  address = "{{.Collector}}"
-{{- with .Budget}}
-  budget { packets = {{.}} }
-{{- end}}
-}
-http {
-  listen = "{{.HTTP}}"
-{{- if .Pprof}}
-  pprof  = "{{.Pprof}}"
-{{- end}}
-}
-`))
-
-// Configuration writes intsink's configuration to path.
-func (s *Setup) Configuration(path string, t Task, collector, listen, pprof string) error {
-	hugepages := "off"
-	if s.Memory.huge {
-		hugepages = "on"
-	}
-	t.Capacity = cmp.Or(t.Capacity, 65536)
-	var b bytes.Buffer
-	err := configuration.Execute(&b, struct {
-		Task
-		*Setup
-		Lcores, Hugepages, Collector, HTTP, Pprof string
-	}{t, s, s.lcoreList(), hugepages, collector, listen, pprof})
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, b.Bytes(), 0o644)
-}
 
 // Intsink is a running intsink with a collector that counts.
 type Intsink struct {
@@ -104,6 +22,8 @@ type Intsink struct {
 	exited chan error
 	sink   *sink
 	task   Task
+	// write writes the configuration of a task to where intsink reads it.
+	write func(Task) error
 }
 
 // StartIntsink returns when intsink answers with its counters.
@@ -123,10 +43,11 @@ func StartIntsink(s *Setup, t Task) (*Intsink, error) {
 		}
 	}
 	path := filepath.Join(s.Dir, "intsink.hcl")
-	if err := s.Configuration(path, t, sink.address(), listen, pprof); err != nil {
+	p := &Intsink{url: "http://" + listen, pprof: pprof, exited: make(chan error, 1), sink: sink, task: t}
+	p.write = func(t Task) error { return s.Configuration(path, t, sink.address(), listen, pprof) }
+	if err := p.write(t); err != nil {
 		return nil, err
 	}
-	p := &Intsink{url: "http://" + listen, pprof: pprof, exited: make(chan error, 1), sink: sink, task: t}
 	p.cmd = exec.Command(s.Intsink, "run", "--config", path)
 	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
 	p.cmd.Env = append(os.Environ(), s.Env...)
@@ -154,28 +75,13 @@ func freeAddress() (string, error) {
 // PID is intsink's process.
 func (p *Intsink) PID() int { return p.cmd.Process.Pid }
 
+// Task is what it does, or was last told to by Reload.
+func (p *Intsink) Task() Task { return p.task }
+
 // Read scrapes the counters.
 func (p *Intsink) Read() (Reading, error) {
 	c, at, err := p.scrape()
 	return Reading{At: at, Forwarded: c.Forwarded, Counters: c}, err
-}
-
-// Profile fetches one of Go's profiles, such as "heap", where Setup.Profiles is set.
-func (p *Intsink) Profile(name string) ([]byte, error) {
-	return fetch("http://" + p.pprof + "/debug/pprof/" + name)
-}
-
-// fetch gets what a URL of intsink answers.
-func fetch(url string) ([]byte, error) {
-	resp, err := http.Get(url)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("GET %s: %s", url, resp.Status)
-	}
-	return io.ReadAll(resp.Body)
 }
 
 // waitReady waits until intsink answers with its counters.

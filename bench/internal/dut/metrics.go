@@ -17,6 +17,7 @@ type Counters struct {
 	INT, Malformed               float64
 	Evictions                    float64
 	Mallocs, CgoCalls            float64    // of the whole process
+	Generation                   float64    // of the configuration: 1 at start, one more with each reload
 	LongGaps                     [3]float64 // polls of any worker that were at least 100 us, 1 ms, 10 ms apart
 	LongestGap                   float64    // seconds, of the last 15 to 30 seconds
 }
@@ -44,6 +45,7 @@ func (c *Counters) fields() map[string]*float64 {
 		"intsink_flow_evictions_total":              &c.Evictions,
 		"go_memstats_mallocs_total":                 &c.Mallocs,
 		"go_cgo_calls_count":                        &c.CgoCalls,
+		"intsink_config_generation":                 &c.Generation,
 		`intsink_long_poll_gaps_total over="100µs"`: &c.LongGaps[0],
 		`intsink_long_poll_gaps_total over="1ms"`:   &c.LongGaps[1],
 		`intsink_long_poll_gaps_total over="10ms"`:  &c.LongGaps[2],

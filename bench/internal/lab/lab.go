@@ -43,8 +43,11 @@ func (f *Flags) Register(set *flag.FlagSet) {
 const generatorMbufs = 1<<13 - 1
 
 // Open starts EAL and the generator's ends of both ports, on the lcore that does
-// not forward. Close removes what it made.
+// not forward; there all of this process stays. Close removes what it made.
 func (f *Flags) Open() (*Lab, error) {
+	if err := dut.Confine(f.setup.Control); err != nil {
+		return nil, fmt.Errorf("lcore %d, for all that does not forward: %w", f.setup.Control, err)
+	}
 	dir, err := os.MkdirTemp("", "intsink-lab-")
 	if err != nil {
 		return nil, err

@@ -1,0 +1,57 @@
+package dut
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"syscall"
+)
+
+// Profile fetches one of Go's profiles, such as "heap", where Setup.Profiles is set.
+func (p *Intsink) Profile(name string) ([]byte, error) {
+	return fetch("http://" + p.pprof + "/debug/pprof/" + name)
+}
+
+// Get fetches what a path of intsink's HTTP endpoint answers, such as "/metrics".
+func (p *Intsink) Get(path string) ([]byte, error) { return fetch(p.url + path) }
+
+// Stream reads what a path answers without end, until ctx is done.
+func (p *Intsink) Stream(ctx context.Context, path string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("GET %s: %s", path, response.Status)
+	}
+	_, err = io.Copy(io.Discard, response.Body)
+	return err
+}
+
+// Reload makes intsink do what t asks for; Counters.Generation tells when it does.
+func (p *Intsink) Reload(t Task) error {
+	if err := p.write(t); err != nil {
+		return err
+	}
+	p.task = t
+	return p.cmd.Process.Signal(syscall.SIGHUP)
+}
+
+// fetch gets what a URL of intsink answers.
+func fetch(url string) ([]byte, error) {
+	resp, err := http.Get(url)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("GET %s: %s", url, resp.Status)
+	}
+	return io.ReadAll(resp.Body)
+}
