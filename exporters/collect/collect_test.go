@@ -178,6 +178,8 @@ func TestSpool(t *testing.T) {
 			b.Send(100)
 			b.Wait("it has caught up", func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued == 0 })
 			b.Send(100)
+			// What is not delivered at a stop stays in the spool, for the next start.
+			b.Wait("both have all", func() bool { return len(out.reports()) == 1200 && len(good.reports()) == 1200 })
 			b.Stop()
 			wantOrder(t, out.reports(), 0, 600)
 			wantOrder(t, good.reports(), 0, 600)

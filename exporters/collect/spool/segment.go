@@ -60,12 +60,25 @@ func (s *Spool) finishFile() {
 	if s.file == nil {
 		return
 	}
-	if err := syscall.Fdatasync(int(s.file.Fd())); err != nil {
+	if err := datasync(s.file); err != nil {
 		s.failures++
 		s.o.Log("spool not synced", "file", s.file.Name(), "err", err)
 	}
 	s.file.Close()
 	s.file = nil
+}
+
+// datasync is fdatasync(2). The file cannot be closed meanwhile; os.ErrClosed where it
+// was before.
+func datasync(f *os.File) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	if closed := raw.Control(func(fd uintptr) { err = syscall.Fdatasync(int(fd)) }); closed != nil {
+		return closed
+	}
+	return err
 }
 
 // Append adds entries in order, all or none, and appends to ends where each of them

@@ -170,7 +170,7 @@ func (s *Spool) Sync() error {
 	var errs []error
 	if dirty && file != nil {
 		// A segment that was finished meanwhile was synced then; its file is closed.
-		if err := syscall.Fdatasync(int(file.Fd())); err != nil && !errors.Is(err, syscall.EBADF) {
+		if err := datasync(file); err != nil && !errors.Is(err, os.ErrClosed) {
 			errs = append(errs, fmt.Errorf("%s: %w", file.Name(), err))
 		}
 	}
