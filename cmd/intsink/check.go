@@ -9,26 +9,36 @@ import (
 )
 
 func newCheckCommand() *cobra.Command {
-	var path string
+	var path, fleet string
 	var dump bool
 	cmd := &cobra.Command{
-		Use:   "check --config FILE [--dump]",
+		Use:   "check --config FILE [--dump] | --fleet DIR",
 		Short: "Validate a configuration",
 		Long: `Validate a configuration without touching a device. Errors are printed on stderr,
 all of them together (of more than a hundred, the first hundred and how many more
 there are), each with file:line:column and the source line; warnings too. A valid configuration gives a summary on stdout, or with --dump
 the effective configuration as HCL, every default filled in.
 
+With --fleet, all files *.hcl of a folder, one for each sink: besides, no two may
+report as the same node and hw_id.
+
 Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,
 		Example: `  intsink check --config /etc/intsink/intsink.hcl
-  intsink check --config intsink.hcl --dump > effective.hcl`,
+  intsink check --config intsink.hcl --dump > effective.hcl
+  intsink check --fleet sinks/`,
 		Args: cli.FlagsOnly("config"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if fleet != "" {
+				return check.Fleet(cmd.OutOrStdout(), cmd.ErrOrStderr(), fleet)
+			}
 			return check.Run(cmd.OutOrStdout(), cmd.ErrOrStderr(), path, dump, appliance.CheckMachine)
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "configuration file")
 	cmd.Flags().BoolVar(&dump, "dump", false, "print the effective configuration as HCL")
-	cmd.MarkFlagRequired("config")
+	cmd.Flags().StringVar(&fleet, "fleet", "", "folder with the configurations of all sinks, held against each other")
+	cmd.MarkFlagsOneRequired("config", "fleet")
+	cmd.MarkFlagsMutuallyExclusive("config", "fleet")
+	cmd.MarkFlagsMutuallyExclusive("dump", "fleet")
 	return cmd
 }
