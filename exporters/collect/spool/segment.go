@@ -76,7 +76,7 @@ func datasync(f *os.File) error {
 		return err
 	}
 	if closed := raw.Control(func(fd uintptr) { err = syscall.Fdatasync(int(fd)) }); closed != nil {
-		return closed
+		return os.ErrClosed // Control has an error of its own for this, and no other
 	}
 	return err
 }

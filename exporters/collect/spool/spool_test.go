@@ -484,3 +484,19 @@ func TestRest(t *testing.T) {
 	defer s.Close()
 	wantNumbers(t, drain(t, s.Reader("a")), span(10, 12))
 }
+
+// TestSyncOfAClosedFile is told apart from a disk that fails: a segment that was finished
+// meanwhile was synced then.
+func TestSyncOfAClosedFile(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "segment"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := datasync(f); err != nil {
+		t.Errorf("an open file: %v", err)
+	}
+	f.Close()
+	if err := datasync(f); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("a closed file: %v", err)
+	}
+}
