@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"intsink/exporters/collect"
 	"intsink/exporters/collect/collecttest"
+	"intsink/exporters/record"
 )
 
 // got is what one record says of itself.
@@ -122,7 +125,7 @@ func TestDelivery(t *testing.T) {
 	b.Stop()
 	wantOrder(t, out.reports(), 0, 500)
 	s := b.C.Snapshot()
-	if o := s.Outputs[0]; o.Delivered != 1001 || !out.closed { // and a stats record
+	if o := s.Outputs[0]; o.Delivered != 1000+s.Records[record.Stats] || !out.closed {
 		t.Errorf("%+v", o)
 	}
 	if l := s.Listens[0]; l.Packets != 500 || len(l.Streams) != 1 || l.Streams[0].Received != 500 || l.Buffer < 1<<20 {
@@ -153,7 +156,7 @@ func TestWithoutASpoolAFullQueueDrops(t *testing.T) {
 	b.Send(300)
 	b.Wait("the good one has all", func() bool { return len(good.reports()) == 600 })
 	o := b.C.Snapshot().Outputs[0]
-	if o.Dropped[collect.QueueFull] == 0 || o.Queued == 0 || o.Dropped[collect.QueueFull]+o.Queued != 600 {
+	if o.Dropped[collect.QueueFull] == 0 || o.Queued == 0 || o.Dropped[collect.QueueFull]+o.Queued < 600 {
 		t.Errorf("%+v", o)
 	}
 	b.Stop()
@@ -199,7 +202,8 @@ func TestRestart(t *testing.T) {
 				address := b.Address()
 				b.Stop()
 				o := b.C.Snapshot().Outputs[0]
-				if o.Spooled != 601 || o.Queued != 0 {
+				kept := 600 + b.C.Snapshot().Records[record.Stats]
+				if o.Spooled != kept || o.Queued != 0 {
 					t.Errorf("%+v", o)
 				}
 				for range 2 { // a restart in between that changes nothing
@@ -209,7 +213,7 @@ func TestRestart(t *testing.T) {
 				}
 				out = &fakeOutput{room: true}
 				b.Start(collect.Options{Flush: 50 * time.Millisecond, Queue: queue, Always: always, Listens: []collect.Listen{{Address: address, Sockets: 1, Buffer: 1 << 20, Streams: 10}}}, 1<<30, out)
-				if o := b.C.Snapshot().Outputs[0]; o.Restored != 601 {
+				if o := b.C.Snapshot().Outputs[0]; o.Restored != kept {
 					t.Errorf("%+v", o)
 				}
 				b.Send(50)
@@ -315,5 +319,67 @@ func TestGapRecords(t *testing.T) {
 	b.Stop()
 	if g := out.got[6]; g.Type != "gap" || g.First != 2 || g.Last != 4 {
 		t.Errorf("%+v", g)
+	}
+}
+
+// TestFleet: 30 sinks of 8 workers send to two collectors, and lose some packets on the
+// way: what the collectors say is lost, and the gaps of the numbers that are stored, are
+// what was.
+func TestFleet(t *testing.T) {
+	outs := []*fakeOutput{{room: true}, {room: true}}
+	var beds []*collecttest.Bed
+	for _, o := range outs {
+		listen := []collect.Listen{{Address: "127.0.0.1:0", Sockets: 2, Buffer: 4 << 20, Streams: 240}}
+		beds = append(beds, collecttest.New(t, collect.Options{Listens: listen}, 0, o))
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	lost := make([]uint64, len(beds))
+	for n := range uint32(12) {
+		for stream := range uint32(240) {
+			sink, to := stream/8, stream/8%2
+			if n > 0 && n < 11 && r.IntN(10) == 0 {
+				lost[to]++
+				continue
+			}
+			p := collecttest.Packet(4194300+n, 1) // over the wrap
+			p[0], p[1] = 0x20|byte(stream%8>>2), p[1]&0x3f|byte(stream%8<<6)
+			p[7] = byte(sink)
+			beds[to].Write(p)
+		}
+	}
+	for i, b := range beds {
+		counted := func() (n uint64) {
+			for _, s := range b.C.Snapshot().Listens[0].Streams {
+				n += s.Lost
+			}
+			return n
+		}
+		b.Wait("the losses are counted", func() bool { return counted() >= lost[i] })
+		b.Wait("all is delivered", func() bool { return b.C.Snapshot().Outputs[0].Queued == 0 })
+		b.Stop()
+		least, most, have := map[string]uint64{}, map[string]uint64{}, map[string]uint64{} // by node, hw_id and start
+		var told uint64
+		for _, g := range outs[i].got {
+			if g.Type == "gap" {
+				told += g.Last - g.First + 1
+			}
+			if g.Type != "report" {
+				continue
+			}
+			parts := strings.Split(g.ID, "-")
+			k := strings.Join(parts[:3], "-")
+			if have[k] == 0 {
+				least[k] = g.Sequence
+			}
+			least[k], most[k] = min(least[k], g.Sequence), max(most[k], g.Sequence)
+			have[k]++
+		}
+		var missing uint64
+		for k := range have {
+			missing += most[k] - least[k] + 1 - have[k]
+		}
+		if len(have) != 120 || counted() != lost[i] || told != lost[i] || missing != lost[i] {
+			t.Errorf("collector %d: %d streams, %d lost; counted %d, told %d, missing from what is stored %d", i, len(have), lost[i], counted(), told, missing)
+		}
 	}
 }
