@@ -50,7 +50,16 @@ func (w *Worker) Stop() { w.stop.Store(true) }
 
 // Reload hands over new rules; the worker adopts them between two bursts. Safe
 // from any goroutine. Only what Rules hold can change while a worker runs.
-func (w *Worker) Reload(r *Rules) { w.pending.Store(&adoption{r, compileWatches(r)}) }
+func (w *Worker) Reload(r *Rules) { w.pending.Store(w.newAdoption(r, nil)) }
+
+// ReloadCollectors is Reload where collectors come, go or change places: outlets are
+// those of r.Collectors, in that order. What the worker has an outlet for, with the same
+// ring or sender, goes on with its sequence numbers and counters; of what is not among
+// outlets any more, the worker hands over the open report packet and uses nothing from
+// then on.
+func (w *Worker) ReloadCollectors(r *Rules, outlets []Outlet) {
+	w.pending.Store(w.newAdoption(r, append([]Outlet{}, outlets...)))
+}
 
 // Adopted tells whether the worker has adopted r, which Reload handed over, and nothing
 // since. Safe from any goroutine.

@@ -40,6 +40,7 @@ type LinkCounters struct {
 // CollectorCounters are one worker's counters of one collector.
 // Packets were sealed; those among them that were dropped are in Dropped.
 type CollectorCounters struct {
+	Name             string
 	Reports, Packets uint64
 	Dropped          [NumReportDropReasons]uint64
 	Shed             [event.NumEvents]uint64 // events of reports that its budget did not allow
@@ -60,10 +61,14 @@ type Counters struct {
 	Pace       Pace
 }
 
-// copyFrom makes c equal to s without allocating: both have the same shape.
+// copyFrom makes c equal to s, without allocating but where collectors came or went: both
+// have the same links.
 func (c *Counters) copyFrom(s *Counters) {
 	links, collectors := c.Links, c.Collectors
 	copy(links, s.Links)
+	if len(collectors) != len(s.Collectors) {
+		collectors = make([]CollectorCounters, len(s.Collectors))
+	}
 	copy(collectors, s.Collectors)
 	*c = *s
 	c.Links, c.Collectors = links, collectors

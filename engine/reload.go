@@ -8,15 +8,32 @@ import (
 // adoption is what a worker is handed at a reload: rules, and what takes longer to
 // make of them than a worker may pause.
 type adoption struct {
-	rules   *Rules
-	watches *watch.Watches
+	rules    *Rules
+	watches  *watch.Watches
+	outboxes []outbox // one per collector of rules; nil: the collectors are as they were
+	counters []CollectorCounters
+}
+
+// newAdoption makes of r, and of the outlets of its collectors, all that the worker does not
+// have to make itself.
+func (w *Worker) newAdoption(r *Rules, outlets []Outlet) *adoption {
+	a := &adoption{rules: r, watches: compileWatches(r)}
+	if outlets == nil {
+		return a
+	}
+	a.outboxes, a.counters = make([]outbox, len(outlets)), make([]CollectorCounters, len(outlets))
+	for i := range outlets {
+		a.outboxes[i] = w.reporter.kind.outboxOf(&outlets[i])
+		a.counters[i].Name = r.Collectors[i].Name
+	}
+	return a
 }
 
 // adopt makes a the rules of this worker. Flows keep their state; each is
 // matched against the new watches when its next packet comes.
 func (w *Worker) adopt(a *adoption) {
 	r := a.rules
-	w.reporter.adopt(r, w.clock())
+	w.reporter.adopt(a, w.clock())
 	w.rules, w.eventCollectors = r, eventCollectorsOf(r)
 	w.watches = a.watches
 	w.generation++

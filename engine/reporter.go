@@ -17,7 +17,8 @@ import (
 type reporter struct {
 	rules     *ReportRules
 	outboxes  []outbox // one per collector
-	perReport uint64   // collectors whose reports the template does not serve
+	kind      outboxKind
+	perReport uint64 // collectors whose reports the template does not serve
 	counters  *Counters
 	queueID   uint8
 	wallClock func() int64 // by how much the wall clock has stepped; nil: it has not
@@ -59,34 +60,73 @@ type subject struct {
 	reason  uint8         // of a drop: one of report.DropReasons
 }
 
+// outboxKind is what all outboxes of a worker have in common.
+type outboxKind struct {
+	pool  Pool
+	group report.GroupHeader
+}
+
+// outboxOf makes the outbox of a collector. Safe from any goroutine.
+func (k *outboxKind) outboxOf(to *Outlet) outbox {
+	o := outbox{ring: to.Ring, sender: to.Sender, pool: k.pool, group: k.group, stash: mbuf.NewVec(), limit: limit{bucket: to.Bucket}}
+	if to.Bucket == nil {
+		o.limit.bucket = NewBucket()
+	}
+	if to.Sender != nil {
+		o.batch = mbuf.NewVec()
+	}
+	return o
+}
+
 func newReporter(c *WorkerConfig, counters *Counters) reporter {
-	r := reporter{outboxes: make([]outbox, len(c.Outlets)), counters: counters, queueID: c.QueueID}
+	r := reporter{
+		outboxes: make([]outbox, len(c.Outlets)), counters: counters, queueID: c.QueueID,
+		kind: outboxKind{c.ReportPool, report.GroupHeader{HwID: c.HwID, NodeID: c.NodeID}},
+	}
 	for i := range r.outboxes {
-		o, to := &r.outboxes[i], &c.Outlets[i]
-		*o = outbox{
-			ring: to.Ring, sender: to.Sender, pool: c.ReportPool, counters: &counters.Collectors[i],
-			group: report.GroupHeader{HwID: c.HwID, NodeID: c.NodeID},
-			stash: mbuf.NewVec(), limit: limit{bucket: to.Bucket},
-		}
-		if to.Bucket == nil {
-			o.limit.bucket = NewBucket()
-		}
-		if to.Sender != nil {
-			o.batch = mbuf.NewVec()
-		}
+		r.outboxes[i] = r.kind.outboxOf(&c.Outlets[i])
+		r.outboxes[i].counters = &counters.Collectors[i]
+		counters.Collectors[i].Name = c.Rules.Collectors[i].Name
 	}
 	r.configure(c.Rules)
 	return r
 }
 
-// adopt makes r the rules; what is open is sealed by the old ones.
-func (x *reporter) adopt(r *Rules, now int64) {
+// adopt makes a's the rules and the outboxes; what is open is sealed by the old ones.
+func (x *reporter) adopt(a *adoption, now int64) {
 	for i := range x.outboxes {
 		if o := &x.outboxes[i]; o.open.IsOpen() {
 			o.seal(now)
 		}
 	}
-	x.configure(r)
+	if a.outboxes != nil {
+		x.exchange(a, now)
+	}
+	x.configure(a.rules)
+}
+
+// exchange takes the outboxes of a in place of those that there are. What both have goes
+// on as it is; the others are closed.
+func (x *reporter) exchange(a *adoption, now int64) {
+	kept := uint64(0)
+	for i := range a.outboxes {
+		for j := range x.outboxes {
+			if old := &x.outboxes[j]; kept>>j&1 == 0 && old.ring == a.outboxes[i].ring && old.sender == a.outboxes[i].sender {
+				kept |= 1 << j
+				name := a.counters[i].Name
+				a.counters[i], a.outboxes[i] = *old.counters, *old
+				a.counters[i].Name = name
+				break
+			}
+		}
+		a.outboxes[i].counters = &a.counters[i]
+	}
+	for j := range x.outboxes {
+		if kept>>j&1 == 0 {
+			x.outboxes[j].close(now)
+		}
+	}
+	x.outboxes, x.counters.Collectors = a.outboxes, a.counters
 }
 
 func (x *reporter) configure(r *Rules) {

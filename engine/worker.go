@@ -35,7 +35,7 @@ type linkState struct {
 }
 
 // Worker polls its queues and takes every burst through the stages. All its
-// methods but Snapshot, Reload, Adopted, Ask, Beat and Stop belong to the goroutine that polls.
+// methods but Snapshot, Reload, ReloadCollectors, Adopted, Ask, Beat and Stop belong to the goroutine that polls.
 type Worker struct {
 	links           []linkState
 	pool            Pool

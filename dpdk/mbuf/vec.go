@@ -11,7 +11,8 @@ type Vec [MaxBurst]*Mbuf
 
 // NewVec returns a vector outside the Go heap, so that its address can cross
 // into C as a number: the garbage collector neither moves nor checks it. It is
-// never given back; a process makes a few of them at start.
+// never given back; a process makes a few of them at start, and two for each collector that
+// a reload adds.
 func NewVec() *Vec {
 	b, err := mapMemory(int(unsafe.Sizeof(Vec{})))
 	if err != nil {

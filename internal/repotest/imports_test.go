@@ -28,7 +28,7 @@ var mayImport = []struct {
 	{"cmd/intsink-collect", []string{"cmd/internal/..."}},
 	{"cmd/internal/decode", []string{"cmd/internal/...", "engine/inthdr", "engine/report", "engine/report/...", "exporters/collect/streams", "exporters/record"}},
 	{"cmd/internal/sinkconf", []string{"conf", "engine/event", "engine/inthdr"}},
-	{"cmd/intsink/internal/rules", []string{"cmd/internal/sinkconf", "conf", "engine", "engine/...", "exporters/port", "flows"}},
+	{"cmd/intsink/internal/rules", []string{"cmd/internal/sinkconf", "conf", "conf/schema", "engine", "engine/...", "exporters/port", "flows"}},
 	{"cmd/intsink/internal/flowapi", []string{"cmd/internal/cli", "engine", "engine/event", "engine/inspect", "engine/watch", "flows"}},
 	{"cmd/intsink/internal/explain", []string{"cmd/intsink/internal/client", "cmd/internal/cli", "cmd/intsink/internal/flowapi", "conf", "engine/inspect"}},
 	{"cmd/intsink/internal/appliance", []string{"cmd/internal/cli", "cmd/intsink/internal/control", "cmd/intsink/internal/logging", "cmd/intsink/internal/observe", "cmd/intsink/internal/rules", "conf", "dpdk/...", "engine", "exporters/...", "flows"}},

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/observe"
-	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/dpdk/mempool"
@@ -19,33 +17,34 @@ import (
 
 // Appliance is everything that runs between startAppliance and stop.
 type Appliance struct {
-	version        string
-	ports          []*appliancePort
-	pool           *mempool.Mempool
-	reportPools    []*mempool.Mempool // per worker
-	workers        []*engine.Worker
-	shared         *engine.Shared     // by all workers
-	exporters      []observe.Exporter // per collector
-	reportPorts    reportPorts
-	linkNames      []string // links, then taps, as the workers index them
-	collectorNames []string
-	clock          func() int64
-	wallClock      *eal.WallClock
-	gauges         []*engine.Gauges
-	portGauges     []portGauge
+	version     string
+	ports       []*appliancePort
+	pool        *mempool.Mempool
+	reportPools []*mempool.Mempool // per worker
+	workers     []*engine.Worker
+	shared      *engine.Shared // by all workers
+	collectors  atomic.Pointer[[]*collector]
+	reportPorts reportPorts
+	linkNames   []string // links, then taps, as the workers index them
+	clock       func() int64
+	wallClock   *eal.WallClock
+	gauges      []*engine.Gauges
+	portGauges  []portGauge
 
 	path      string                      // of the configuration
 	config    atomic.Pointer[conf.Config] // in force
 	control   *control.Server
 	reloading sync.Mutex // held during a reload, and while stopping begins
 
-	stopping      atomic.Bool
-	stopHTTP      func()
-	stopGauges    func()
-	stopChanges   func()
-	stopExporters context.CancelFunc
-	polling       sync.WaitGroup // workers
-	exporting     sync.WaitGroup // exporters
+	stopping         atomic.Bool
+	stopHTTP         func()
+	stopGauges       func()
+	stopChanges      func()
+	stopExporters    context.CancelFunc
+	exportersContext context.Context // ends with stopExporters
+	retired          []*collector    // whose exporters may still be handed something
+	polling          sync.WaitGroup  // workers
+	exporting        sync.WaitGroup  // exporters
 }
 
 // Start assembles the parts in the order in which they depend on each
@@ -59,7 +58,7 @@ func Start(ctx context.Context, c *conf.Config, path, sum, version string) (*App
 	if err := keepOff(c.DPDK.Lcores); err != nil {
 		return nil, err
 	}
-	a := &Appliance{version: version, path: path, collectorNames: rules.CollectorNames(c), clock: eal.Nanotime, wallClock: eal.NewWallClock(nil)}
+	a := &Appliance{version: version, path: path, clock: eal.Nanotime, wallClock: eal.NewWallClock(nil)}
 	a.config.Store(c)
 	a.control = &control.Server{Sink: a, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
 	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startGauges, a.startWorkers, a.startServing, a.startChanges}

@@ -3,31 +3,95 @@ package appliance
 import (
 	"context"
 
+	"intsink/cmd/intsink/internal/observe"
 	"intsink/conf"
 	"intsink/dpdk/ring"
+	"intsink/engine"
 	"intsink/exporters/udp"
 )
 
-func (a *Appliance) startExporters(c *conf.Config, rings [][]*ring.Ring) {
-	ctx, cancel := context.WithCancel(context.Background())
-	a.stopExporters = cancel
-	modes := map[string]udp.PortMode{"any": udp.PortAny, "fixed": udp.PortFixed, "hash": udp.PortHash}
-	for i := range c.Collectors {
-		col := &c.Collectors[i]
-		if e := a.reportPorts.exporters[i]; e != nil {
-			a.exporters = append(a.exporters, e)
-			continue
-		}
-		e := udp.New(udp.Config{
-			Collector: col.Address, Source: col.Source,
-			PortMode: modes[col.SourcePortMode], SourcePort: col.SourcePort,
-			Rings: rings[i], Pool: a.pool,
-		})
-		a.exporters = append(a.exporters, e)
-		a.exporting.Add(1)
-		go func() {
-			defer a.exporting.Done()
-			e.Run(ctx)
-		}()
+// exportRing is how many sealed report packets one worker can be ahead of one
+// exporter. A power of two.
+const exportRing = 1024
+
+// collector is where reports go, as long as it is configured alike.
+type collector struct {
+	conf     conf.Collector
+	outlets  []engine.Outlet // per worker
+	exporter observe.Exporter
+	gateway  observe.Gateway // nil where the kernel sends
+	stop     func()          // of the exporter, which sends what is in its rings; nil: there is nothing to stop
+}
+
+// outletsOf are worker w's for collectors.
+func outletsOf(collectors []*collector, w int) []engine.Outlet {
+	all := make([]engine.Outlet, len(collectors))
+	for i, c := range collectors {
+		all[i] = c.outlets[w]
 	}
+	return all
+}
+
+// newCollector makes collector i of c, whose exporter runs from then on.
+func (a *Appliance) newCollector(c *conf.Config, i int) *collector {
+	col := &collector{conf: c.Collectors[i], outlets: make([]engine.Outlet, len(c.DPDK.Lcores))}
+	bucket, rings := engine.NewBucket(), make([]*ring.Ring, len(col.outlets))
+	for w := range col.outlets {
+		rings[w] = ring.New(exportRing)
+		col.outlets[w] = engine.Outlet{Ring: rings[w], Bucket: bucket}
+	}
+	if e := a.reportPorts.exporter(col.conf.Name); e != nil {
+		for w := range col.outlets {
+			col.outlets[w].Sender = e.Sender(w, a.port(col.conf.Port).queue(w), a.reportPools[w])
+		}
+		col.exporter, col.gateway = e, e
+		return col
+	}
+	e := udp.New(udp.Config{
+		Collector: col.conf.Address, Source: col.conf.Source,
+		PortMode: portModes[col.conf.SourcePortMode], SourcePort: col.conf.SourcePort,
+		Rings: rings, Pool: a.pool,
+	})
+	ctx, cancel := context.WithCancel(a.exportersContext)
+	col.exporter, col.stop = e, cancel
+	a.exporting.Add(1)
+	go func() {
+		defer a.exporting.Done()
+		e.Run(ctx)
+	}()
+	return col
+}
+
+var portModes = map[string]udp.PortMode{"any": udp.PortAny, "fixed": udp.PortFixed, "hash": udp.PortHash}
+
+// collectorsOf are the collectors of c: those of old that are configured as they were, but
+// for their budgets, and new ones. gone are those of old that are not among them.
+func (a *Appliance) collectorsOf(c *conf.Config, old []*collector) (all, gone []*collector) {
+	kept := map[*collector]bool{}
+	for i := range c.Collectors {
+		col := kin(old, &c.Collectors[i])
+		if col == nil {
+			col = a.newCollector(c, i)
+		}
+		kept[col] = true
+		all = append(all, col)
+	}
+	for _, col := range old {
+		if !kept[col] {
+			gone = append(gone, col)
+		}
+	}
+	return all, gone
+}
+
+// kin is the one among old that is configured as c is, nil where there is none.
+func kin(old []*collector, c *conf.Collector) *collector {
+	for _, o := range old {
+		was, is := o.conf, *c
+		was.Budget, was.Host, is.Budget, is.Host = conf.Budget{}, "", conf.Budget{}, ""
+		if was == is {
+			return o
+		}
+	}
+	return nil
 }

@@ -29,14 +29,7 @@ func (a *Appliance) startChanges(*conf.Config) error {
 func (a *Appliance) observed() *observe.Source {
 	s := &observe.Source{
 		Version: a.version, Control: a.control, Started: time.Now(), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.stopping.Load,
-		Workers: a.workers, Links: a.linkNames, Mbufs: a.pool,
-	}
-	for i, e := range a.exporters {
-		c := observe.Collector{Name: a.collectorNames[i], Exporter: e}
-		if gateway := a.reportPorts.exporters[i]; gateway != nil {
-			c.Gateway = gateway
-		}
-		s.Collectors = append(s.Collectors, c)
+		Collectors: a.observedCollectors, Workers: a.workers, Links: a.linkNames, Mbufs: a.pool,
 	}
 	for _, p := range a.ports {
 		s.Ports = append(s.Ports, observe.Port{Name: p.name, Device: observedPort{p}})
@@ -45,6 +38,15 @@ func (a *Appliance) observed() *observe.Source {
 		s.ReportPorts = append(s.ReportPorts, observe.ReportPort{Name: a.reportPorts.names[i], Port: p})
 	}
 	return s
+}
+
+// observedCollectors are those of now.
+func (a *Appliance) observedCollectors() []observe.Collector {
+	var all []observe.Collector
+	for _, c := range *a.collectors.Load() {
+		all = append(all, observe.Collector{Name: c.conf.Name, Exporter: c.exporter, Gateway: c.gateway})
+	}
+	return all
 }
 
 // observedPort is a port as the endpoint shows it.

@@ -52,7 +52,7 @@ func (a *Appliance) reload(r *control.Result) {
 		return
 	}
 	changes := conf.Diff(old, c)
-	if fixed := rules.NeedsRestart(changes); len(fixed) > 0 {
+	if fixed := rules.NeedsRestart(changes, old, c); len(fixed) > 0 {
 		r.NeedsRestart = fixed
 		r.Error = cli.Count(len(fixed), "change") + " that only a restart can make: " + fixed[0].String()
 		if len(fixed) > 1 {
@@ -62,12 +62,17 @@ func (a *Appliance) reload(r *control.Result) {
 	}
 	r.Changes = changes
 	next := rules.Of(c)
-	for _, w := range a.workers {
-		w.Reload(next)
+	collectors, gone := a.collectorsOf(c, *a.collectors.Load())
+	a.retired = append(a.retired, gone...)
+	for i, w := range a.workers {
+		w.ReloadCollectors(next, outletsOf(collectors, i))
 	}
+	a.collectors.Store(&collectors)
 	slog.SetDefault(slog.New(logging.New(c.Log, os.Stderr)))
 	a.config.Store(c)
-	a.awaitAdoption(next)
+	if a.awaitAdoption(next) {
+		a.retire()
+	}
 }
 
 // adoptionPatience is far more than a worker takes that polls: it looks every millisecond.
@@ -75,15 +80,29 @@ const adoptionPatience = 2 * time.Second
 
 // awaitAdoption waits until every worker works by r. One that does not poll takes r over
 // when it polls again; /healthz tells of it.
-func (a *Appliance) awaitAdoption(r *engine.Rules) {
+func (a *Appliance) awaitAdoption(r *engine.Rules) (all bool) {
+	all = true
 	deadline := time.Now().Add(adoptionPatience)
 	for i, w := range a.workers {
 		for !w.Adopted(r) {
 			if time.Now().After(deadline) {
 				slog.Warn("reload: a worker has not taken the new configuration over yet, it does not poll", "worker", fmt.Sprintf("w%d", i))
+				all = false
 				break
 			}
 			time.Sleep(time.Millisecond)
 		}
 	}
+	return all
+}
+
+// retire stops the exporters that no worker hands anything to any more, once they have sent
+// what they were handed.
+func (a *Appliance) retire() {
+	for _, c := range a.retired {
+		if c.stop != nil {
+			c.stop()
+		}
+	}
+	a.retired = nil
 }

@@ -14,15 +14,15 @@ import (
 type reportPorts struct {
 	names     []string
 	ports     []*port.Port
-	own       []bool           // no link receives from it
-	exporters []*port.Exporter // per collector; nil: the kernel sends
+	own       []bool                    // no link receives from it
+	exporters map[string]*port.Exporter // by collector, of those that the kernel does not send to
 }
 
 // makeReportPorts makes one exporter for each collector that has a port. The
 // ports are open.
 func (a *Appliance) makeReportPorts(c *conf.Config) error {
 	r := &a.reportPorts
-	r.exporters = make([]*port.Exporter, len(c.Collectors))
+	r.exporters = map[string]*port.Exporter{}
 	macs := a.portMACs()
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
@@ -38,7 +38,7 @@ func (a *Appliance) makeReportPorts(c *conf.Config) error {
 			p = port.New(port.MAC(mac), macs...)
 			r.names, r.ports, r.own = append(r.names, col.Port), append(r.ports, p), append(r.own, !inLink(c, col.Port))
 		}
-		r.exporters[i] = p.Exporter(portConfig(col))
+		r.exporters[col.Name] = p.Exporter(portConfig(col))
 	}
 	return nil
 }
@@ -89,14 +89,8 @@ func (a *Appliance) stations(w int) []engine.Station {
 	return all
 }
 
-// sender is worker w's for a collector, nil for one that the kernel sends to.
-func (a *Appliance) sender(c *conf.Config, collector, w int) engine.Sender {
-	e := a.reportPorts.exporters[collector]
-	if e == nil {
-		return nil
-	}
-	return e.Sender(w, a.port(c.Collectors[collector].Port).queue(w), a.reportPools[w])
-}
+// exporter is that of the collector called name, nil where the kernel sends to it.
+func (r *reportPorts) exporter(name string) *port.Exporter { return r.exporters[name] }
 
 // stationOf is the one among stations that hears what name receives; nil where
 // no reports leave by that port.

@@ -1,18 +1,14 @@
 package appliance
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
-	"intsink/dpdk/ring"
 	"intsink/engine"
 )
-
-// exportRing is how many sealed report packets one worker can be ahead of one
-// exporter. A power of two.
-const exportRing = 1024
 
 // makeWorkers builds one worker per lcore, one exporter per collector, and
 // between each pair a ring, or a sender where reports leave by a port.
@@ -21,23 +17,15 @@ func (a *Appliance) makeWorkers(c *conf.Config) error {
 		return err
 	}
 	common := rules.Of(c)
-	rings := make([][]*ring.Ring, len(c.Collectors)) // [collector][worker]
-	buckets := make([]*engine.Bucket, len(c.Collectors))
-	for i := range buckets {
-		buckets[i] = engine.NewBucket()
-	}
+	a.exportersContext, a.stopExporters = context.WithCancel(context.Background())
+	collectors, _ := a.collectorsOf(c, nil)
+	a.collectors.Store(&collectors)
 	a.shared = engine.NewShared(len(c.Links)+len(c.Taps), randomSeed())
 	for w := range c.DPDK.Lcores {
-		outlets := make([]engine.Outlet, len(c.Collectors))
-		for col := range outlets {
-			r := ring.New(exportRing)
-			rings[col] = append(rings[col], r)
-			outlets[col] = engine.Outlet{Ring: r, Bucket: buckets[col], Sender: a.sender(c, col, w)}
-		}
 		seed, stations := randomSeed(), a.stations(w)
 		a.workers = append(a.workers, engine.NewWorker(engine.WorkerConfig{
 			Links:      a.linksOf(c, w, stations),
-			Outlets:    outlets,
+			Outlets:    outletsOf(collectors, w),
 			Shared:     a.shared,
 			Stations:   stations,
 			PacketPool: a.pool,
@@ -52,7 +40,6 @@ func (a *Appliance) makeWorkers(c *conf.Config) error {
 			Rules:      common,
 		}))
 	}
-	a.startExporters(c, rings)
 	return nil
 }
 

@@ -144,25 +144,42 @@ func addPace(x *exposition, snapshots []engine.Counters) {
 	}
 }
 
-func (s *Source) exported() []exporters.Counters {
-	all := make([]exporters.Counters, len(s.Collectors))
-	for i, c := range s.Collectors {
-		all[i] = c.Exporter.Counters()
+// exported is a collector, and what its exporter had counted before the workers' counters
+// were read.
+type exported struct {
+	Collector
+	exporters.Counters
+}
+
+func (s *Source) exported() []exported {
+	var all []exported
+	for _, c := range s.Collectors() {
+		all = append(all, exported{c, c.Exporter.Counters()})
 	}
 	return all
+}
+
+// sealed is what all workers count of the collector called name. Workers take a reload over
+// one after the other: those that have not yet, or no longer, have nothing of it.
+func sealed(snapshots []engine.Counters, name string) (sum engine.CollectorCounters) {
+	for w := range snapshots {
+		for i := range snapshots[w].Collectors {
+			if c := &snapshots[w].Collectors[i]; c.Name == name {
+				sum.Add(c)
+			}
+		}
+	}
+	return sum
 }
 
 // addCollectors adds what became of the reports. No scrape shows more packets
 // sent than sealed: exported was read first, and since a worker publishes its
 // counters every millisecond while the exporter may be ahead of that, what is
 // beyond them is left for the next scrape.
-func (s *Source) addCollectors(x *exposition, snapshots []engine.Counters, exported []exporters.Counters) {
+func (s *Source) addCollectors(x *exposition, snapshots []engine.Counters, exported []exported) {
 	for i := range exported {
-		name, e := s.Collectors[i].Name, &exported[i]
-		var sum engine.CollectorCounters
-		for w := range snapshots {
-			sum.Add(&snapshots[w].Collectors[i])
-		}
+		e := &exported[i]
+		name, sum := e.Name, sealed(snapshots, e.Name)
 		x.add("intsink_reports_total", sum.Reports, "collector", name)
 		x.add("intsink_report_packets_total", sum.Packets, "collector", name)
 		for r, n := range sum.Dropped {

@@ -59,10 +59,10 @@ func TestLabelsAreEscaped(t *testing.T) {
 // published.
 func TestSentIsNeverMoreThanSealed(t *testing.T) {
 	e := udp.New(udp.Config{})
-	s := &Source{Collectors: []Collector{{Name: "primary", Exporter: e}}}
+	s := &Source{Collectors: func() []Collector { return []Collector{{Name: "primary", Exporter: e}} }}
 	e.Packets.Store(10)
 	sealed := func(n uint64) []engine.Counters {
-		return []engine.Counters{{Collectors: []engine.CollectorCounters{{Packets: n}}}}
+		return []engine.Counters{{Collectors: []engine.CollectorCounters{{Name: "other", Packets: 3}, {Name: "primary", Packets: n}}}}
 	}
 	for published, want := range map[uint64]float64{7: 7, 10: 10, 12: 10} {
 		x := newExposition()
@@ -146,14 +146,14 @@ func controlled(t *testing.T) *control.Server {
 func TestEveryMetricIsWritten(t *testing.T) {
 	w := engine.NewWorker(engine.WorkerConfig{
 		Links: []engine.Link{{Name: "edge"}}, Outlets: []engine.Outlet{{Ring: ring.New(2)}},
-		Rules: &engine.Rules{Collectors: []engine.Collector{{MaxPayload: 1000}}},
+		Rules: &engine.Rules{Collectors: []engine.Collector{{Name: "primary", MaxPayload: 1000}}},
 		Flows: flows.Config{Capacity: 1024, IdleTimeout: 1e9},
 	})
 	defer w.Release()
 	s := &Source{
 		Version: "test", Control: controlled(t), Workers: []*engine.Worker{w}, Links: []string{"edge"}, Mbufs: pool{},
 		WallClock:   func() int64 { return -37_500e6 },
-		Collectors:  []Collector{{"primary", udp.New(udp.Config{}), gateway{}}},
+		Collectors:  func() []Collector { return []Collector{{"primary", udp.New(udp.Config{}), gateway{}}} },
 		Ports:       []Port{{"network", device{}}},
 		ReportPorts: []ReportPort{{"telemetry", port.New(port.MAC{})}},
 	}

@@ -36,7 +36,7 @@ func (s *Source) addReportPorts(x *exposition) {
 			x.add("intsink_neighbor_frames_total", n, "port", p.Name, "kind", port.FrameKind(k))
 		}
 	}
-	for _, c := range s.Collectors {
+	for _, c := range s.Collectors() {
 		if c.Gateway != nil {
 			known := uint64(0)
 			if c.Gateway.Resolved() {

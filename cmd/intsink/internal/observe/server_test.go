@@ -49,6 +49,7 @@ func source(workers ...*engine.Worker) *Source {
 	return &Source{
 		Version: "test", Config: func() *conf.Config { return config }, Clock: func() int64 { return time.Now().UnixNano() },
 		Stopping: func() bool { return false }, Workers: workers, Mbufs: mbufs{},
+		Collectors: func() []Collector { return nil },
 	}
 }
 

@@ -21,8 +21,8 @@ type Source struct {
 	Stopping    func() bool
 	Control     *control.Server // nil: nothing can be done to the sink
 	Workers     []*engine.Worker
-	Links       []string    // names of links, then of taps, as the workers index them
-	Collectors  []Collector // as the workers index them
+	Links       []string           // names of links, then of taps, as the workers index them
+	Collectors  func() []Collector // those of now
 	Ports       []Port
 	ReportPorts []ReportPort
 	Mbufs       Pool

@@ -2,10 +2,12 @@ package observe
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/status"
+	"intsink/conf"
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
@@ -23,7 +25,7 @@ func (s *Source) status() *status.Status {
 }
 
 // statusOf is status for what has been read.
-func (s *Source) statusOf(snapshots []engine.Counters, exported []exporters.Counters) *status.Status {
+func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *status.Status {
 	c := s.Config()
 	j := &status.Status{
 		Now: time.Unix(0, s.Clock()).UTC(), Started: s.Started.UTC(), Version: s.Version, Node: c.Node.ID, Ready: "ok",
@@ -94,24 +96,21 @@ func (s *Source) statusOfLinks(j *status.Status, snapshots []engine.Counters) {
 	}
 }
 
-func (s *Source) statusOfCollectors(j *status.Status, snapshots []engine.Counters, exported []exporters.Counters) {
+func (s *Source) statusOfCollectors(j *status.Status, snapshots []engine.Counters, exported []exported) {
 	configured := s.Config().Collectors
-	for i, c := range s.Collectors {
-		var sum engine.CollectorCounters
-		for w := range snapshots {
-			sum.Add(&snapshots[w].Collectors[i])
-		}
+	for i := range exported {
+		c, sum := &exported[i], sealed(snapshots, exported[i].Name)
 		x := status.Collector{
-			Name: c.Name, Reports: sum.Reports, Packets: sum.Packets, PacketsSent: min(exported[i].Packets, sum.Packets), BytesSent: exported[i].Bytes,
+			Name: c.Name, Reports: sum.Reports, Packets: sum.Packets, PacketsSent: min(c.Counters.Packets, sum.Packets), BytesSent: c.Bytes,
 			Dropped: byName(sum.Dropped[:], func(r int) string { return engine.ReportDropReason(r).String() }),
 			Shed:    byName(sum.Shed[:], func(e int) string { return event.Event(e).String() }),
 		}
-		for r, n := range exported[i].Dropped {
+		for r, n := range c.Counters.Dropped {
 			x.Dropped[exporters.DropReason(r).String()] = n
 		}
-		if i < len(configured) {
-			x.Address = configured[i].Address.String()
-			x.BudgetPackets, x.BudgetBits = configured[i].Budget.Packets, configured[i].Budget.Bits
+		if at := slices.IndexFunc(configured, func(k conf.Collector) bool { return k.Name == c.Name }); at >= 0 {
+			x.Address = configured[at].Address.String()
+			x.BudgetPackets, x.BudgetBits = configured[at].Budget.Packets, configured[at].Budget.Bits
 		}
 		if c.Gateway != nil {
 			known := c.Gateway.Resolved()

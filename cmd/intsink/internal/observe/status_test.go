@@ -29,7 +29,7 @@ func (up) Counters() (PortCounters, error) { return PortCounters{RxPackets: 9, R
 func TestStatusHasTheCounters(t *testing.T) {
 	s := source(polling(t))
 	s.Links = []string{"edge", "span"}
-	s.Collectors = []Collector{{Name: "primary", Exporter: sent(5)}}
+	s.Collectors = func() []Collector { return []Collector{{Name: "primary", Exporter: sent(5)}} }
 	s.Ports = []Port{{Name: "network", Device: up{}}}
 	c := *s.Config()
 	c.Links = []conf.Link{{Name: "edge"}}
@@ -41,7 +41,7 @@ func TestStatusHasTheCounters(t *testing.T) {
 	links[0].Direction[engine.ToHost] = engine.DirectionCounters{Received: 10, Forwarded: 8}
 	links[0].Direction[engine.ToHost].Dropped[engine.DropTxFull] = 2
 	links[0].Leaked = 1
-	snapshot := engine.Counters{Links: links, Collectors: []engine.CollectorCounters{{Reports: 20, Packets: 6}}}
+	snapshot := engine.Counters{Links: links, Collectors: []engine.CollectorCounters{{Name: "primary", Reports: 20, Packets: 6}}}
 	snapshot.Detector.Fired[event.PathChange] = 4
 
 	j := s.statusOf([]engine.Counters{snapshot}, s.exported())

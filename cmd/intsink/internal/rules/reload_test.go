@@ -23,17 +23,20 @@ func TestBudgetReload(t *testing.T) {
 	more := load("{\n  address = \"192.0.2.11:8555\"\n}\nhttp { listen = \"\" }\nflows { capacity = 16 }")
 	needs := func(c *conf.Config) string {
 		var lines []string
-		for _, change := range NeedsRestart(conf.Diff(old, c)) {
+		for _, change := range NeedsRestart(conf.Diff(old, c), old, c) {
 			lines = append(lines, change.String())
 		}
 		return strings.Join(lines, "\n")
 	}
-	const address = `collector "four".address: "192.0.2.10:8555" -> "192.0.2.11:8555"`
-	if what := needs(more); what != "flows.capacity: 1048576 -> 16\n"+address+"\nhttp.listen: \"127.0.0.1:9465\" -> \"\"" {
+	if what := needs(more); what != "flows.capacity: 1048576 -> 16\nhttp.listen: \"127.0.0.1:9465\" -> \"\"" {
 		t.Errorf("three changes need %s", what)
 	}
 	if what := needs(budget); what != "" {
 		t.Errorf("a budget needs a restart: %s", what)
+	}
+	byPort := load("{\n  address = \"192.0.2.10:8555\"\n  port = \"host\"\n source = \"192.0.2.1\"\n}")
+	if what := needs(byPort); !strings.Contains(what, `collector "four".port: (not set) -> "host"`) {
+		t.Errorf("a collector by a port needs %q", what)
 	}
 	got := Of(budget).Collectors[0].Budget
 	if got.Packets != 1000 || got.Bits != 5_000_000 || got.Burst != int64(200*time.Millisecond) || got.Headers != 42 {
@@ -67,7 +70,7 @@ func TestEveryBlockReloadsOrRestarts(t *testing.T) {
 // TestUnknownBlockNeedsARestart: what nobody thought of is not taken for done.
 func TestUnknownBlockNeedsARestart(t *testing.T) {
 	changes := []conf.Change{{Kind: conf.ChangeSet, Path: "new_block.x"}, {Kind: conf.ChangeSet, Path: "report.fragment"}, {Kind: conf.ChangeSet, Path: "report.coalesce.max_bytes"}}
-	if got := NeedsRestart(changes); len(got) != 2 || got[0].Path != "new_block.x" || got[1].Path != "report.coalesce.max_bytes" {
+	if got := NeedsRestart(changes, &conf.Config{}, &conf.Config{}); len(got) != 2 || got[0].Path != "new_block.x" || got[1].Path != "report.coalesce.max_bytes" {
 		t.Errorf("%v", got)
 	}
 }

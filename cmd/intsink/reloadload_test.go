@@ -1,0 +1,171 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/engine/intgen"
+	"intsink/internal/netns"
+	"intsink/internal/wire"
+)
+
+// passed adds up frames, in whatever order they come.
+type passed struct{ frames, bytes, sum atomic.Uint64 }
+
+func (p *passed) add(frame []byte) {
+	h := fnv.New64a()
+	h.Write(frame)
+	p.frames.Add(1)
+	p.bytes.Add(uint64(len(frame)))
+	p.sum.Add(h.Sum64())
+}
+
+// sequences are the report packets that one collector gets, and those that it misses among
+// them, by the sequence numbers of each worker (Telemetry Report 2.0, group header: version 4
+// bits, hw_id 6, sequence number 22).
+type sequences struct{ packets, missing atomic.Uint64 }
+
+func (s *sequences) listen(t *testing.T, address string) {
+	t.Helper()
+	c, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.MustParseAddrPort(address)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.SetReadBuffer(4 << 20)
+	t.Cleanup(func() { c.Close() })
+	go func() {
+		next, buf := map[uint32]uint32{}, make([]byte, 9000)
+		for {
+			n, err := c.Read(buf)
+			if err != nil {
+				return
+			}
+			if n < 8 {
+				continue
+			}
+			word := binary.BigEndian.Uint32(buf)
+			hw, sequence := word>>22&0x3f, word&(1<<22-1)
+			s.packets.Add(1)
+			s.missing.Add(uint64(sequence - next[hw]))
+			next[hw] = sequence + 1
+		}
+	}()
+}
+
+// sendUntil sends packets of 64 flows with INT, some 5000 a second, and adds up what they
+// were without it. At most 256 are under way: a machine that is busy otherwise loses none.
+func sendUntil(t *testing.T, stop *atomic.Bool, out *wire.Interface, sent, arrived *passed) {
+	source := intgen.Source{UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
+	for id := uint32(0); !stop.Load(); id++ {
+		f := intgen.Flow{
+			SrcMAC: [6]byte{2, 0, 0, 0, 0, 1}, DstMAC: [6]byte{2, 0, 0, 0, 0, 2}, Proto: 17,
+			Src: netip.AddrFrom4([4]byte{10, 0, 0, byte(id % 64)}), Dst: netip.MustParseAddr("10.1.0.1"), SrcPort: 1024 + uint16(id%64), DstPort: 8000,
+		}
+		plain := f.Frame(120, id)
+		frame, err := source.Insert(plain, []intgen.Hop{{NodeID: 101, LatencyNs: 100 + id%2*10000}, {NodeID: 102, LatencyNs: 100}})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for !stop.Load() && sent.frames.Load()-arrived.frames.Load() > 256 {
+			time.Sleep(time.Millisecond)
+		}
+		for !out.Send(frame) {
+			time.Sleep(time.Millisecond)
+		}
+		sent.add(plain)
+		if id%16 == 15 {
+			time.Sleep(3 * time.Millisecond)
+		}
+	}
+}
+
+// TestReloadsUnderLoad: 200 reloads, half of them of files that are refused, with two workers
+// and collectors that come, go and change places. Every packet arrives as it was before INT,
+// and the collector that stays misses no report packet.
+func TestReloadsUnderLoad(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	netns.Sh(t, `
+sysctl -qw net.ipv6.conf.default.disable_ipv6=1
+ip link set lo up
+for i in a b; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2000; ip link set $i-near up; ip link set $i-far up; done`)
+	var primary, second sequences
+	primary.listen(t, "127.0.0.1:18555")
+	second.listen(t, "127.0.0.1:18556")
+	socket := filepath.Join(t.TempDir(), "api.sock")
+	text := strings.Replace(kernelPorts("kernel:a-far", "kernel:b-near"), "127.0.0.1:9", "127.0.0.1:18555", 1)
+	text = strings.Replace(text, `http { listen = "%s" }`, "http {\n  listen = \"%s\"\n  socket = \""+socket+"\"\n}", 1)
+	text = strings.Replace(text, "mbufs      = 4096", "mbufs = 32768\n  lcores = \"0-1\"", 1)
+	r := startRun(t, text)
+	r.ready(t)
+	path := r.cmd.Args[len(r.cmd.Args)-1]
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := string(b)
+	in, err := wire.Open("a-near")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := wire.Open("b-far")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stop, ended atomic.Bool
+	var sent, arrived passed
+	var sending, receiving sync.WaitGroup
+	receiving.Go(func() { out.Receive(&ended, arrived.add) })
+	defer func() { ended.Store(true); receiving.Wait() }()
+	sending.Go(func() { sendUntil(t, &stop, in, &sent, &arrived) })
+
+	const more = "collector \"second\" { address = \"127.0.0.1:18556\" }\n"
+	split := strings.Index(base, "collector ")
+	good := []string{base, base + more, base[:split] + more + base[split:], strings.Replace(base+more, "18556", "18557", 1), strings.Replace(base, "sample = 100", "sample = 10", 1)}
+	bad := []string{base + "collector \"third\" {}\n", strings.Replace(base, "mbufs = 32768", "mbufs = 65536", 1), "{{{"}
+	for i := range 100 {
+		time.Sleep(100 * time.Millisecond) // two of the writes that may come in a second
+		write(t, path, good[i%len(good)])
+		must(t, "reload", "--socket", socket)
+		write(t, path, bad[i%len(bad)])
+		if _, stderr, code := intsink(t, "reload", "--socket", socket); code != 1 || !strings.Contains(stderr, "reload refused, generation "+fmt.Sprint(i+2)) {
+			t.Fatalf("reload %d: exit code %d\n%s", i, code, stderr)
+		}
+	}
+	stop.Store(true)
+	sending.Wait()
+	p := r.wait(t, "every packet", func(p observetest.Exposition) bool {
+		return arrived.frames.Load() == sent.frames.Load() && p.Series[`intsink_forwarded_packets_total{link="edge",direction="to_host"}`] >= float64(sent.frames.Load())
+	})
+	if arrived.bytes.Load() != sent.bytes.Load() || arrived.sum.Load() != sent.sum.Load() || sent.frames.Load() < 1000 {
+		t.Errorf("%d packets of %d bytes sent, %d of %d arrived, as sent %v", sent.frames.Load(), sent.bytes.Load(), arrived.frames.Load(), arrived.bytes.Load(), sent.sum.Load() == arrived.sum.Load())
+	}
+	for worker := range 2 {
+		if p.Series[fmt.Sprintf(`intsink_flows{worker="w%d"}`, worker)] == 0 {
+			t.Errorf("worker w%d has no flow", worker)
+		}
+	}
+	if p.Series["intsink_config_generation"] != 101 || p.Series[`intsink_api_writes_total{result="ok"}`] != 100 || p.Series[`intsink_api_writes_total{result="refused"}`] != 100 {
+		t.Errorf("generation %v, writes %v", p.Series["intsink_config_generation"], p.Series)
+	}
+	if code := r.stop(t, 20*time.Second); code != 0 {
+		t.Errorf("exit code %d\n%s", code, r.stderr)
+	}
+	if primary.packets.Load() == 0 || primary.missing.Load() != 0 || second.packets.Load() == 0 {
+		t.Errorf("the collector that stays got %d report packets and misses %d, the other got %d", primary.packets.Load(), primary.missing.Load(), second.packets.Load())
+	}
+	t.Logf("%d packets, %d report packets", sent.frames.Load(), primary.packets.Load())
+}
