@@ -20,7 +20,8 @@ import (
 
 // daemon is a running collector with its spool and HTTP server.
 type daemon struct {
-	c         *collector.Config
+	c         *collector.Config // of the goroutine that starts, reloads and stops
+	series    int
 	version   string
 	log       *slog.Logger
 	limited   *collect.Log
@@ -35,7 +36,7 @@ type daemon struct {
 
 // start starts everything, or nothing and says why.
 func start(c *collector.Config, version string) (*daemon, error) {
-	d := &daemon{c: c, version: version, log: logger(), set: aggregate.New(c.HTTP.Series)}
+	d := &daemon{c: c, series: c.HTTP.Series, version: version, log: logger(), set: aggregate.New(c.HTTP.Series)}
 	d.limited = collect.NewLog(d.log)
 	decoder, err := decoderOptions(c)
 	if err != nil {

@@ -130,7 +130,7 @@ func (d *daemon) writeStreams(e exposition, listens []collect.ListenSnapshot) {
 	for _, l := range listens {
 		rows = append(rows, l.Streams...)
 	}
-	rows = rows[:min(len(rows), d.c.HTTP.Series/2)]
+	rows = rows[:min(len(rows), d.series/2)]
 	table(e, rows, func(s *collect.StreamSnapshot) string {
 		return fmt.Sprintf("exporter=%q,node=\"%d\",hw_id=\"%d\",collector=%q", s.Exporter, s.Node, s.HwID, s.Collector)
 	}, []column[collect.StreamSnapshot]{
