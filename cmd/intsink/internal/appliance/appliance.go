@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/notify"
 	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/dpdk/mempool"
@@ -40,6 +42,9 @@ type Appliance struct {
 	stopHTTP         func()
 	stopGauges       func()
 	stopChanges      func()
+	notifier         *notify.Notifier
+	stopNotifying    func()
+	readyTold        atomic.Bool // to notifier
 	stopExporters    context.CancelFunc
 	exportersContext context.Context // ends with stopExporters
 	retired          []*collector    // whose exporters may still be handed something
@@ -58,10 +63,10 @@ func Start(ctx context.Context, c *conf.Config, path, sum, version string) (*App
 	if err := keepOff(c.DPDK.Lcores); err != nil {
 		return nil, err
 	}
-	a := &Appliance{version: version, path: path, clock: eal.Nanotime, wallClock: eal.NewWallClock(nil)}
+	a := &Appliance{version: version, notifier: notify.New(os.Getenv), path: path, clock: eal.Nanotime, wallClock: eal.NewWallClock(nil)}
 	a.config.Store(c)
 	a.control = &control.Server{Sink: a, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
-	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startGauges, a.startWorkers, a.startServing, a.startChanges}
+	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startGauges, a.startWorkers, a.startServing, a.startChanges, a.startNotifying}
 	for _, step := range steps {
 		err := ctx.Err()
 		if err == nil {
@@ -90,6 +95,10 @@ func (a *Appliance) release() error {
 	a.reloading.Lock()
 	a.stopping.Store(true)
 	a.reloading.Unlock()
+	if a.stopNotifying != nil {
+		a.stopNotifying()
+	}
+	a.notifier.Send("STOPPING=1", notify.Status("sending what is open"))
 	for _, w := range a.workers {
 		w.Stop()
 	}

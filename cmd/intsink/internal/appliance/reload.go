@@ -26,7 +26,9 @@ func (a *Appliance) Reload(who string) *control.Result {
 	if a.stopping.Load() {
 		r.Error = "stopping"
 	} else {
+		done := a.tellReload()
 		a.reload(r)
+		done()
 	}
 	r.OK, r.Time = r.Error == "", time.Now().UTC()
 	a.control.State.Done(r)

@@ -10,6 +10,12 @@ import (
 	"intsink/cmd/intsink/internal/flowapi"
 )
 
+// Healthy is nil while every worker polls.
+func (s *Source) Healthy() error { return s.healthy() }
+
+// Ready is nil while, besides, every link is up and the appliance is not stopping.
+func (s *Source) Ready() error { return s.ready() }
+
 // healthy: every worker has ticked lately.
 func (s *Source) healthy() error {
 	now := s.Clock()

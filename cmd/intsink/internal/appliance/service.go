@@ -1,0 +1,99 @@
+package appliance
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"intsink/cmd/intsink/internal/notify"
+	"intsink/conf"
+)
+
+// serviceEvery is how often it is looked what to tell systemd.
+const serviceEvery = 100 * time.Millisecond
+
+// linkPatience is how long the start waits for links. A switch port may take half a minute
+// (spanning tree); a cable that is not there is no reason to start again and again.
+const linkPatience = 45 * time.Second
+
+// service is what systemd has been told.
+type service struct {
+	to       *notify.Notifier
+	since    time.Time
+	ready    *atomic.Bool // READY=1 was sent
+	status   string
+	barked   time.Time // when the watchdog was last told that all is well
+	isReady  func() error
+	isPolled func() error // nil while every worker polls
+}
+
+// startNotifying tells systemd until a stops.
+func (a *Appliance) startNotifying(*conf.Config) error {
+	if !a.notifier.Enabled() {
+		return nil
+	}
+	source := a.observed()
+	s := &service{to: a.notifier, since: time.Now(), ready: &a.readyTold, isReady: source.Ready, isPolled: source.Healthy}
+	done, ended := make(chan struct{}), make(chan struct{})
+	a.stopNotifying = func() { close(done); <-ended }
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(serviceEvery)
+		defer tick.Stop()
+		for {
+			s.look(time.Now())
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return nil
+}
+
+// look tells what is new: READY=1 once the links are up, or have been waited for; what
+// is wrong, as a status; and the watchdog that every worker polls, as long as that is so.
+func (s *service) look(now time.Time) {
+	var lines []string
+	status := "forwarding"
+	err := s.isReady()
+	if err != nil {
+		status = err.Error()
+	}
+	if !s.ready.Load() && err != nil {
+		status = fmt.Sprintf("waiting for up to %v: %s", linkPatience, status)
+	}
+	if !s.ready.Load() && (err == nil || now.Sub(s.since) >= linkPatience) {
+		s.ready.Store(true)
+		lines = append(lines, "READY=1")
+		if err != nil {
+			status = err.Error()
+		}
+	}
+	if status != s.status {
+		s.status = status
+		lines = append(lines, notify.Status(status))
+	}
+	if w := s.to.Watchdog(); w > 0 && now.Sub(s.barked) >= w/4 && s.isPolled() == nil {
+		s.barked = now
+		lines = append(lines, "WATCHDOG=1")
+	}
+	if len(lines) > 0 {
+		s.to.Send(lines...)
+	}
+}
+
+// tellReload tells of a reload that begins, and when (sd_notify(3)); the function that it returns,
+// of its end. Before READY=1 there is nothing to tell.
+func (a *Appliance) tellReload() (done func()) {
+	if !a.readyTold.Load() {
+		return func() {}
+	}
+	var t unix.Timespec
+	unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // never fails: every kernel has the clock
+	a.notifier.Send("RELOADING=1", fmt.Sprintf("MONOTONIC_USEC=%d", t.Nano()/1000))
+	return func() { a.notifier.Send("READY=1") }
+}

@@ -1,0 +1,89 @@
+package appliance
+
+import (
+	"errors"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/notify"
+)
+
+// manager is systemd's end of the socket, and what a process that it started has in its
+// environment.
+func manager(t *testing.T) (heard func() string, environment func(string) string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "notify")
+	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	heard = func() string {
+		c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+		b := make([]byte, 4096)
+		n, err := c.Read(b)
+		if err != nil {
+			return ""
+		}
+		return strings.ReplaceAll(string(b[:n]), "\n", "|")
+	}
+	return heard, func(name string) string {
+		return map[string]string{"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "8000000"}[name]
+	}
+}
+
+// TestService: ready once the links are up, or after a while without; the watchdog is told only
+// while the workers poll.
+func TestService(t *testing.T) {
+	heard, environment := manager(t)
+	start := time.Unix(1000, 0)
+	down, stuck := errors.New(`port "network": link is down: no carrier`), errors.New("worker w0 has not polled for 3s")
+	var ready, polled error
+	s := &service{to: notify.New(environment), since: start, ready: new(atomic.Bool), isReady: func() error { return ready }, isPolled: func() error { return polled }}
+	for _, c := range []struct {
+		at            time.Duration
+		ready, polled error
+		want          string
+	}{
+		{0, stuck, stuck, "STATUS=waiting for up to 45s: worker w0 has not polled for 3s"},
+		{time.Second, down, nil, `STATUS=waiting for up to 45s: port "network": link is down: no carrier|WATCHDOG=1`},
+		{2 * time.Second, down, nil, ""},
+		{4 * time.Second, down, nil, "WATCHDOG=1"},
+		{45 * time.Second, down, nil, `READY=1|STATUS=port "network": link is down: no carrier|WATCHDOG=1`},
+		{46 * time.Second, nil, nil, "STATUS=forwarding"},
+		{50 * time.Second, stuck, stuck, "STATUS=worker w0 has not polled for 3s"},
+		{60 * time.Second, stuck, stuck, ""},
+		{61 * time.Second, nil, nil, "STATUS=forwarding|WATCHDOG=1"},
+	} {
+		ready, polled = c.ready, c.polled
+		s.look(start.Add(c.at))
+		if got := heard(); got != c.want {
+			t.Errorf("at %v: %q, want %q", c.at, got, c.want)
+		}
+	}
+	s = &service{to: notify.New(environment), since: start, ready: new(atomic.Bool), isReady: func() error { return nil }, isPolled: func() error { return nil }}
+	s.look(start)
+	if got := heard(); got != "READY=1|STATUS=forwarding|WATCHDOG=1" {
+		t.Errorf("with links from the start: %q", got)
+	}
+}
+
+// TestWithoutAManager nothing is told, and another process's watchdog is not ours.
+func TestWithoutAManager(t *testing.T) {
+	n := notify.New(func(string) string { return "" })
+	if n.Send("READY=1"); n.Enabled() || n.Watchdog() != 0 {
+		t.Errorf("%+v", n)
+	}
+	of := func(pid string) time.Duration {
+		return notify.New(func(name string) string {
+			return map[string]string{"NOTIFY_SOCKET": "@x", "WATCHDOG_USEC": "1000000", "WATCHDOG_PID": pid}[name]
+		}).Watchdog()
+	}
+	if of("1") != 0 || of("") != time.Second {
+		t.Errorf("watchdog %v of process 1, %v of any", of("1"), of(""))
+	}
+}

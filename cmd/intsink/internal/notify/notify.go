@@ -1,0 +1,54 @@
+// Package notify tells systemd how the service is (sd_notify(3)): a datagram of lines to the
+// unix socket that NOTIFY_SOCKET names. Without one it does nothing.
+package notify
+
+import (
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Notifier sends to systemd. The zero Notifier is for who was not started by it.
+type Notifier struct {
+	socket   string
+	watchdog time.Duration
+}
+
+// New reads from environment where systemd listens, and how often it wants to hear from the
+// process (sd_watchdog_enabled(3)).
+func New(environment func(string) string) *Notifier {
+	n := &Notifier{socket: environment("NOTIFY_SOCKET")}
+	us, err := strconv.ParseInt(environment("WATCHDOG_USEC"), 10, 64)
+	pid := environment("WATCHDOG_PID")
+	if err == nil && us > 0 && n.socket != "" && (pid == "" || pid == strconv.Itoa(os.Getpid())) {
+		n.watchdog = time.Duration(us) * time.Microsecond
+	}
+	return n
+}
+
+// Enabled tells whether systemd listens.
+func (n *Notifier) Enabled() bool { return n.socket != "" }
+
+// Watchdog is after how long without WATCHDOG=1 systemd takes the process for stuck; 0:
+// never.
+func (n *Notifier) Watchdog() time.Duration { return n.watchdog }
+
+// Send sends lines such as READY=1. What is wrong with the socket is systemd's to see.
+func (n *Notifier) Send(lines ...string) {
+	if n.socket == "" {
+		return
+	}
+	// A name that starts with @ is an abstract one: package net takes it as such.
+	c, err := net.Dial("unixgram", n.socket)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	c.SetWriteDeadline(time.Now().Add(time.Second))
+	c.Write([]byte(strings.Join(lines, "\n")))
+}
+
+// Status is the line that shows text in systemctl status.
+func Status(text string) string { return "STATUS=" + strings.ReplaceAll(text, "\n", " ") }
