@@ -75,6 +75,7 @@ put 644 deploy/package/udev.rules /usr/lib/udev/rules.d/60-intsink.rules
 put 644 deploy/wireshark/intsink.lua "/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || echo x86_64-linux-gnu)/wireshark/plugins/intsink.lua"
 put 644 deploy/prometheus/rules.yml /usr/share/intsink/prometheus/rules.yml
 put 644 deploy/grafana/sink.json /usr/share/intsink/grafana/sink.json
+put 644 deploy/grafana/network.json /usr/share/intsink/grafana/network.json
 # The drivers are plugins of EAL, which no tool that reads the binary can see.
 finish "libc6 (>= 2.34), systemd | systemd-standalone-sysusers, librte-eal23, librte-ethdev23, librte-mempool23, librte-mempool-ring23, librte-ring23, librte-bus-pci23, librte-bus-vdev23, librte-meta-net" \
 	"In-band Network Telemetry (INT) sink appliance" \
