@@ -56,7 +56,15 @@ type Port struct {
 }
 
 // Link joins a network side, where INT arrives, and a host side.
-type Link struct{ Name, Network, Host string }
+type Link struct {
+	Name, Network, Host string
+	Mitigation          bool // rules of mitigation may drop packets on their way to the host
+}
+
+// Mitigation tells whether some link has it.
+func (c *Config) Mitigation() bool {
+	return slices.ContainsFunc(c.Links, func(l Link) bool { return l.Mitigation })
+}
 
 // Tap is a port that is only watched; what it receives is freed.
 type Tap struct{ Name, Port string }

@@ -14,6 +14,7 @@ func visitConfig(v schema.Visitor, c *Config) {
 	v.Blocks("link", schema.Slice(&c.Links, schema.Zero[Link], func(l *Link) *string { return &l.Name }, func(v schema.Visitor, l *Link) {
 		v.Required("network", schema.Text(&l.Network))
 		v.Required("host", schema.Text(&l.Host))
+		v.Attr("mitigation", schema.Boolean(&l.Mitigation))
 	}))
 	v.Blocks("tap", schema.Slice(&c.Taps, schema.Zero[Tap], func(t *Tap) *string { return &t.Name }, func(v schema.Visitor, t *Tap) {
 		v.Required("port", schema.Text(&t.Port))

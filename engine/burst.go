@@ -88,6 +88,22 @@ func (b *burst) header(j uint8) *inthdr.Info {
 	return b.fast.Info(b.fast.Template[j&(mbuf.MaxBurst-1)])
 }
 
+// keepLeft is keepAll but for packets that were dropped.
+func (b *burst) keepLeft() {
+	b.keepAll()
+	if b.nDrop == 0 {
+		return
+	}
+	all := b.keeps
+	n := b.nKeeps
+	b.nKeeps = 0
+	for _, j := range all[:n] {
+		if b.verdict[b.fast.At[j]] != consumed {
+			b.keep(j)
+		}
+	}
+}
+
 // complete makes layers and info of packet j, which has its INT, those of the packet. Most
 // packets have come and gone before anybody asks for them. The first segment becomes as
 // long as that of a packet that was parsed.

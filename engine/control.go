@@ -3,6 +3,8 @@ package engine
 import (
 	"sync"
 	"sync/atomic"
+
+	"intsink/engine/mitigate"
 )
 
 // control is what other goroutines share with a worker: atomics, which the worker reads
@@ -12,6 +14,8 @@ type control struct {
 	beat    atomic.Int64
 	pending atomic.Pointer[adoption]
 	adopted atomic.Pointer[Rules] // by the last reload
+
+	mitigation atomic.Pointer[mitigate.Table] // nil: there are no rules
 
 	mu        sync.Mutex // guards published; the worker only ever tries it
 	published Counters

@@ -30,11 +30,12 @@ type DirectionCounters struct {
 
 // LinkCounters are one worker's counters of one link or tap.
 type LinkCounters struct {
-	Direction [NumDirections]DirectionCounters
-	INT       [inthdr.NumTypes]uint64                      // sound INT packets from the network side, by type
-	Malformed [inthdr.NumReasons]uint64                    // unsound, or sound with contents that contradict themselves
-	Checksums [NumChecksumStates][NumChecksumStates]uint64 // of sampled INT packets: as they came, as they left
-	Leaked    uint64                                       // INT packets seen from host to network
+	Direction  [NumDirections]DirectionCounters
+	INT        [inthdr.NumTypes]uint64                      // sound INT packets from the network side, by type
+	Malformed  [inthdr.NumReasons]uint64                    // unsound, or sound with contents that contradict themselves
+	Checksums  [NumChecksumStates][NumChecksumStates]uint64 // of sampled INT packets: as they came, as they left
+	Mitigation MitigationCounters
+	Leaked     uint64 // INT packets seen from host to network
 }
 
 // CollectorCounters are one worker's counters of one collector.
@@ -97,6 +98,7 @@ func (c *LinkCounters) Add(o *LinkCounters) {
 			c.Checksums[before][after] += o.Checksums[before][after]
 		}
 	}
+	c.Mitigation.sum(&o.Mitigation)
 	c.Leaked += o.Leaked
 }
 

@@ -12,6 +12,7 @@
 //	              outbox.go puts it into report packets, budget.go says how many
 //	strip.go      INT goes
 //	transmit.go   packets leave; drops.go reports those that cannot
+//	mitigation.go rules that drop packets, while there are any
 //	tonetwork.go  the other direction
 //	watches.go    which watch a flow belongs to; noflow.go: packets that have no flow
 //	ageing.go     flows end

@@ -13,6 +13,7 @@ const (
 	DropMalformed
 	DropTap
 	DropCongested
+	DropMitigation
 	NumDropReasons
 )
 
@@ -20,14 +21,15 @@ var dropReasons = [NumDropReasons]struct {
 	label, doc string
 	inReport   uint8 // one of report.DropReasons
 }{
-	DropTxFull:    {"tx_full", "the output port took no more packets, after bounded retries", 51},
-	DropTxTooLong: {"tx_too_long", "longer than the MTU of the output port's interface", 50},
-	DropTxDown:    {"tx_down", "the output port's link was down, or its interface gone", 0},
-	DropTxRefused: {"tx_refused", "the kernel did not take the frame: shorter than an Ethernet header", 0},
-	DropDiscard:   {"int_discard", "the INT header asked for it (D flag); reported first", 0},
-	DropMalformed: {"malformed", `marked as INT but unsound, and the configuration says malformed = "drop"`, 60},
-	DropCongested: {"congested", "the GRE tunnel that its INT source made was marked by a queue (CE), and the packet inside cannot carry the mark (RFC 6040, section 4.2)", 51},
-	DropTap:       {"tap", "received on a tap, which only watches", 0},
+	DropTxFull:     {"tx_full", "the output port took no more packets, after bounded retries", 51},
+	DropTxTooLong:  {"tx_too_long", "longer than the MTU of the output port's interface", 50},
+	DropTxDown:     {"tx_down", "the output port's link was down, or its interface gone", 0},
+	DropTxRefused:  {"tx_refused", "the kernel did not take the frame: shorter than an Ethernet header", 0},
+	DropDiscard:    {"int_discard", "the INT header asked for it (D flag); reported first", 0},
+	DropMalformed:  {"malformed", `marked as INT but unsound, and the configuration says malformed = "drop"`, 60},
+	DropCongested:  {"congested", "the GRE tunnel that its INT source made was marked by a queue (CE), and the packet inside cannot carry the mark (RFC 6040, section 4.2)", 51},
+	DropMitigation: {"mitigation", "a rule of mitigation asked for it (`POST /api/v1/mitigations`), on a link with `mitigation = true`", 60},
+	DropTap:        {"tap", "received on a tap, which only watches", 0},
 }
 
 // code is the drop reason in a drop report: traffic_manager, mtu_check_fail, acl_deny,

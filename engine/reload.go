@@ -10,6 +10,7 @@ import (
 type adoption struct {
 	rules    *Rules
 	watches  *watch.Watches
+	devices  watch.Devices
 	outboxes []outbox // one per collector of rules; nil: the collectors are as they were
 	counters []CollectorCounters
 }
@@ -17,7 +18,7 @@ type adoption struct {
 // newAdoption makes of r, and of the outlets of its collectors, all that the worker does not
 // have to make itself.
 func (w *Worker) newAdoption(r *Rules, outlets []Outlet) *adoption {
-	a := &adoption{rules: r, watches: compileWatches(r)}
+	a := &adoption{rules: r, watches: compileWatches(r), devices: devicesOf(r)}
 	if outlets == nil {
 		return a
 	}
@@ -35,7 +36,7 @@ func (w *Worker) adopt(a *adoption) {
 	r := a.rules
 	w.reporter.adopt(a, w.clock())
 	w.rules, w.eventCollectors = r, eventCollectorsOf(r)
-	w.watches = a.watches
+	w.watches, w.devices = a.watches, a.devices
 	w.generation++
 	w.locator = inthdr.NewLocator(r.INT)
 	w.fast.Configure(w.locator.Marks())

@@ -15,7 +15,7 @@ func (w *Worker) strip(p *linkState, b *burst) {
 	var list [mbuf.MaxBurst]uint8
 	n := 0
 	if !f.Strips() { // packets that were passed have theirs
-		b.keepAll()
+		b.keepLeft()
 	}
 	for _, j := range b.keeps[:b.nKeeps] {
 		switch at := f.Template[j]; {

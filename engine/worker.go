@@ -47,6 +47,8 @@ type Worker struct {
 	watches         *watch.Watches // those of rules
 	facts           *watch.Facts   // of the packet at hand
 	eventCollectors eventCollectors
+	devices         watch.Devices // of rules, for mitigation
+	number          uint8         // among all workers
 	stations        []Station
 
 	generation uint16 // of rules; a flow with another one is matched again
@@ -59,6 +61,7 @@ type Worker struct {
 	queries queries
 
 	checksums checksumSample
+	selects   selects
 
 	counters Counters
 	pace     pace
@@ -90,6 +93,8 @@ func NewWorker(c WorkerConfig) *Worker {
 		watches:         compileWatches(c.Rules),
 		facts:           watch.NewFacts(c.Seed),
 		eventCollectors: eventCollectorsOf(c.Rules),
+		devices:         devicesOf(c.Rules),
+		number:          c.QueueID,
 		scratch:         scratch{observation: new(event.Observation)},
 		counters:        newCounters(len(c.Links), len(c.Outlets)),
 		control:         control{published: newCounters(len(c.Links), len(c.Outlets))},
@@ -172,6 +177,9 @@ func (w *Worker) exchange(p *linkState, b *burst) int {
 // toHost is the life of a burst that comes from the INT domain. Package fast takes it as
 // far as it goes without a parser, mostly all the way; what is left goes the long way.
 func (w *Worker) toHost(p *linkState, b *burst) {
+	if t := w.mitigation.Load(); t != nil && p.link.Mitigation && w.mitigate(p, b, t) {
+		return
+	}
 	p.counters.Direction[ToHost].Received += uint64(b.n)
 	clear(b.verdict[:])
 	b.parsed, b.fresh, b.reportable, b.nKeeps = 0, 0, 0, 0

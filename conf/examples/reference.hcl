@@ -35,8 +35,9 @@ port "host" {
 }
 
 link "edge" {
-  network = "network"
-  host    = "host"
+  network    = "network"
+  host       = "host"
+  mitigation = false
 }
 
 # tap "span" { port = "span" }

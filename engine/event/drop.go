@@ -3,8 +3,8 @@ package event
 import "intsink/flows"
 
 // Dropped is the event of a packet of f that the sink dropped: the first, then one
-// per interval, with how many there were since the last. Only one reason can drop
-// a packet of a flow.
+// per interval, with how many there were since the last. They may have been
+// dropped for several reasons.
 func (d *Detector) Dropped(now int64, f *flows.Flow) (Set, uint32) {
 	d.Counters.Fired[Drop]++
 	c := f.Cold()

@@ -23,7 +23,7 @@ type Watches struct {
 
 	asks       uint8 // facts that some watch asks for
 	collectors []endpoint
-	devices    []device // where domains have the id of a device
+	devices    Devices
 	ports      packet.TunnelPorts
 }
 
@@ -86,7 +86,7 @@ func Compile(c *Config) *Watches {
 	ws.vni = each(func(m *Match) []span { return spansOf(m.VNI, VNIRange.span) })
 	ws.device = each(func(m *Match) []span { return spansOf(m.Device, single[uint64]) })
 	if ws.asks&askDevice != 0 {
-		ws.devices = deviceLayouts(c)
+		ws.devices = NewDevices(c)
 	}
 	return ws
 }
@@ -127,23 +127,6 @@ func (ws *Watches) sort(i int, m *Match) {
 		ws.outer.put(i)
 	}
 	ws.own.put(i)
-}
-
-// device is a DeviceField with the layout of its domain.
-type device struct {
-	bit    uint8
-	domain inthdr.Domain
-}
-
-func deviceLayouts(c *Config) (out []device) {
-	for _, f := range c.Devices {
-		for i := range c.INT.Domains {
-			if c.INT.Domains[i].ID == f.Domain {
-				out = append(out, device{f.Bit & 15, c.INT.Domains[i]})
-			}
-		}
-	}
-	return out
 }
 
 // spansOf are those of a watch's list; nil where it is empty.

@@ -27,16 +27,39 @@ func (f *Facts) readDevices(ws *Watches, p *Packet) {
 			}
 		}
 	}
-	if info.Format == inthdr.Format2 {
-		f.device, f.hasDevice = ws.deviceOf(frame, info, int(l.HopLen))
-	}
+	f.device, f.hasDevice = ws.devices.Of(frame, info, l)
 }
 
-// deviceOf is the device id in the domain's metadata: where every hop writes one, that
-// of the hop nearest to the source.
-func (ws *Watches) deviceOf(f []byte, info *inthdr.Info, baseline int) (id uint64, ok bool) {
-	for i := range ws.devices {
-		d := &ws.devices[i]
+// Devices are where domains have the id of a device.
+type Devices []device
+
+// device is a DeviceField with the layout of its domain.
+type device struct {
+	bit    uint8
+	domain inthdr.Domain
+}
+
+// NewDevices finds the layouts of c.Devices.
+func NewDevices(c *Config) (out Devices) {
+	for _, f := range c.Devices {
+		for i := range c.INT.Domains {
+			if c.INT.Domains[i].ID == f.Domain {
+				out = append(out, device{f.Bit & 15, c.INT.Domains[i]})
+			}
+		}
+	}
+	return out
+}
+
+// Of is the device id in the domain's metadata of packet f, whose INT is sound: where
+// every hop writes one, that of the hop nearest to the source.
+func (all Devices) Of(f []byte, info *inthdr.Info, l *inthdr.Layout) (id uint64, ok bool) {
+	if info.Format != inthdr.Format2 {
+		return 0, false
+	}
+	baseline := int(l.HopLen)
+	for i := range all {
+		d := &all[i]
 		if d.domain.ID != info.DomainID || info.DSInstruction&(0x8000>>d.bit) == 0 {
 			continue
 		}

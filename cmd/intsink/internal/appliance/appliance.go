@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/cmd/intsink/internal/notify"
 	"intsink/conf"
 	"intsink/dpdk/eal"
@@ -33,10 +34,11 @@ type Appliance struct {
 	gauges      []*engine.Gauges
 	portGauges  []portGauge
 
-	path      string                      // of the configuration
-	config    atomic.Pointer[conf.Config] // in force
-	control   *control.Server
-	reloading sync.Mutex // held during a reload, and while stopping begins
+	path       string                      // of the configuration
+	config     atomic.Pointer[conf.Config] // in force
+	control    *control.Server
+	mitigation *mitigation.Server
+	reloading  sync.Mutex // held during a reload, and while stopping begins
 
 	stopping         atomic.Bool
 	stopHTTP         func()
@@ -66,7 +68,7 @@ func Start(ctx context.Context, c *conf.Config, path, sum, version string) (*App
 	a := &Appliance{version: version, notifier: notify.New(os.Getenv), path: path, clock: eal.Nanotime, wallClock: eal.NewWallClock(nil)}
 	a.config.Store(c)
 	a.control = &control.Server{Sink: a, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
-	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.startGauges, a.startWorkers, a.startServing, a.startChanges, a.startNotifying}
+	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.makeMitigation, a.startGauges, a.startWorkers, a.startServing, a.startChanges, a.startNotifying}
 	for _, step := range steps {
 		err := ctx.Err()
 		if err == nil {
@@ -103,6 +105,9 @@ func (a *Appliance) release() error {
 		w.Stop()
 	}
 	a.polling.Wait()
+	if a.mitigation != nil {
+		a.mitigation.Store.Close()
+	}
 	if a.stopChanges != nil {
 		a.stopChanges()
 	}

@@ -52,7 +52,7 @@ func (a *Appliance) linksOf(c *conf.Config, w int, stations []engine.Station) []
 		links = append(links, engine.Link{
 			Name: l.Name, Network: queue(l.Network), Host: queue(l.Host),
 			NetworkID: rules.PortID(c, l.Network), HostID: rules.PortID(c, l.Host), Gauges: a.makeGauges(l.Network, l.Host, w),
-			NetworkStation: a.stationOf(l.Network, stations), HostStation: a.stationOf(l.Host, stations),
+			NetworkStation: a.stationOf(l.Network, stations), HostStation: a.stationOf(l.Host, stations), Mitigation: l.Mitigation,
 		})
 		a.linkNames = append(a.linkNames, l.Name)
 	}

@@ -3,6 +3,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,7 +115,7 @@ const timeout = 31 * time.Second
 
 // Get asks for path and returns the answer; its errors say what to do.
 func (s *Sink) Get(ctx context.Context, path string) ([]byte, error) {
-	body, status, err := s.do(ctx, http.MethodGet, path)
+	body, status, err := s.do(ctx, http.MethodGet, path, nil)
 	if err != nil || status == http.StatusOK {
 		return body, err
 	}
@@ -123,7 +124,28 @@ func (s *Sink) Get(ctx context.Context, path string) ([]byte, error) {
 
 // Post asks the sink to do something. The answer may be a refusal: status tells.
 func (s *Sink) Post(ctx context.Context, path string) (body []byte, status int, err error) {
-	return s.do(ctx, http.MethodPost, path)
+	return s.do(ctx, http.MethodPost, path, nil)
+}
+
+// Write asks the sink to change something: request is its JSON, nil for none, answer takes
+// what it says where it has done so.
+func (s *Sink) Write(ctx context.Context, method, path string, request, answer any) error {
+	var text io.Reader
+	if request != nil {
+		b, err := json.Marshal(request)
+		if err != nil {
+			return err
+		}
+		text = bytes.NewReader(b)
+	}
+	body, status, err := s.do(ctx, method, path, text)
+	switch {
+	case err != nil:
+		return err
+	case status >= 300:
+		return s.failure(body, status)
+	}
+	return s.Decode(body, answer)
 }
 
 // failure is the error in an answer.
@@ -135,10 +157,10 @@ func (s *Sink) failure(body []byte, status int) error {
 	return errors.New(said.Error)
 }
 
-func (s *Sink) do(ctx context.Context, method, path string) (body []byte, status int, err error) {
+func (s *Sink) do(ctx context.Context, method, path string, request io.Reader) (body []byte, status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, method, s.base+path, nil)
+	r, err := http.NewRequestWithContext(ctx, method, s.base+path, request)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -33,19 +33,22 @@ var Endpoints = []string{"config"}
 // Register adds the routes.
 func (s *Server) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/config", s.config)
-	mux.HandleFunc("POST /api/v1/reload", s.write(func(who string) (WriteResult, string, any) {
+	mux.HandleFunc("POST /api/v1/reload", s.Handle(func(who string, q *http.Request) Outcome {
+		if !empty(q) {
+			return BadRequest("this takes neither a body nor parameters")
+		}
 		r := s.Sink.Reload(who)
 		if !r.OK {
-			return WriteRefused, r.Error, r
+			return Outcome{Result: WriteRefused, Status: http.StatusUnprocessableEntity, Error: r.Error, Body: r}
 		}
-		return WriteOK, "", r
+		return Outcome{Result: WriteOK, Status: http.StatusOK, Body: r}
 	}))
-	mux.HandleFunc("/api/v1/config", only("GET", "GET, HEAD"))
-	mux.HandleFunc("/api/v1/reload", only("POST", "POST"))
+	mux.HandleFunc("/api/v1/config", Only("GET", "GET, HEAD"))
+	mux.HandleFunc("/api/v1/reload", Only("POST", "POST"))
 }
 
-// only answers requests with another method.
-func only(method, allow string) http.HandlerFunc {
+// Only answers requests with another method.
+func Only(method, allow string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", allow)
 		answer(w, http.StatusMethodNotAllowed, failure{fmt.Sprintf("only %s: %s", method, r.URL.Path)})
@@ -61,39 +64,49 @@ func (s *Server) config(w http.ResponseWriter, _ *http.Request) {
 	w.Write(s.Sink.Config().DumpWithoutSecrets())
 }
 
-// write handles a request that changes something: whoever may not is turned away, what is
-// too much or too long is refused, and all of it is counted and logged.
-func (s *Server) write(do func(who string) (WriteResult, string, any)) http.HandlerFunc {
+// Outcome is the answer to a request that changes something.
+type Outcome struct {
+	Result WriteResult
+	Status int
+	Error  string // for the log, and the answer where there is no Body
+	Detail string // for the log: what was done
+	Body   any    // JSON
+}
+
+// BadRequest is the outcome of a request that is wrong.
+func BadRequest(text string) Outcome {
+	return Outcome{Result: WriteBad, Status: http.StatusBadRequest, Error: text}
+}
+
+// Handle handles requests that change something by do: whoever may not is turned away, what
+// is too much or too long is refused, and all of it is counted and logged.
+func (s *Server) Handle(do func(who string, r *http.Request) Outcome) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := http.NewResponseController(w)
 		c.SetReadDeadline(time.Now().Add(writePatience))
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		who, err := s.authority(r)
-		result, status, text := WriteOK, http.StatusOK, ""
-		var body any
+		var out Outcome
 		switch {
 		case !s.Writes.room(r):
-			result, status, text = WriteLimited, http.StatusTooManyRequests, "too many writes at once; try again in a second"
+			out = Outcome{Result: WriteLimited, Status: http.StatusTooManyRequests, Error: "too many writes at once; try again in a second"}
 		case err != nil:
-			result, status, text = WriteForbidden, http.StatusForbidden, err.Error()
-		case !empty(w, r):
-			result, status, text = WriteBad, http.StatusBadRequest, "this takes neither a body nor parameters"
+			out = Outcome{Result: WriteForbidden, Status: http.StatusForbidden, Error: err.Error()}
 		default:
-			if result, text, body = do(who); result != WriteOK {
-				status = http.StatusUnprocessableEntity
-			}
+			out = do(who, r)
 		}
-		if body == nil {
-			body = failure{text}
+		if out.Body == nil {
+			out.Body = failure{out.Error}
 		}
-		s.Writes.done(who, r, result, text)
+		s.Writes.done(who, r, &out)
 		c.SetWriteDeadline(time.Now().Add(writePatience))
-		answer(w, status, body)
+		answer(w, out.Status, out.Body)
 	}
 }
 
 // empty tells whether a request says no more than its path.
-func empty(w http.ResponseWriter, r *http.Request) bool {
-	n, err := http.MaxBytesReader(w, r.Body, maxBody).Read(make([]byte, 1))
+func empty(r *http.Request) bool {
+	n, err := r.Body.Read(make([]byte, 1))
 	return n == 0 && errors.Is(err, io.EOF) && r.URL.RawQuery == ""
 }
 

@@ -70,14 +70,17 @@ func (w *Writes) room(r *http.Request) bool {
 }
 
 // done counts one write, and logs it, unless it is one of a flood.
-func (w *Writes) done(who string, r *http.Request, result WriteResult, err string) {
-	w.counts[result].Add(1)
-	if result == WriteLimited {
+func (w *Writes) done(who string, r *http.Request, out *Outcome) {
+	w.counts[out.Result].Add(1)
+	if out.Result == WriteLimited {
 		return
 	}
-	args := []any{"who", who, "what", r.Method + " " + r.URL.Path, "result", result.String()}
-	if err != "" {
-		args = append(args, "err", err)
+	args := []any{"who", who, "what", r.Method + " " + r.URL.Path, "result", out.Result.String()}
+	if out.Detail != "" {
+		args = append(args, "detail", out.Detail)
+	}
+	if out.Error != "" {
+		args = append(args, "err", out.Error)
 	}
 	w.log().Info("api: write", args...)
 }

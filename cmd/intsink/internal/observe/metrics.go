@@ -24,6 +24,7 @@ func (s *Source) writeMetrics(w io.Writer) error {
 		snapshots[i] = worker.Snapshot()
 	}
 	s.addLinks(x, snapshots)
+	s.addMitigation(x, snapshots)
 	addEvents(x, snapshots)
 	addFlows(x, snapshots)
 	addPace(x, snapshots)

@@ -125,6 +125,9 @@ func (s *Source) handler() http.Handler {
 		return mux
 	}
 	s.Control.Register(mux)
+	if s.Mitigation != nil {
+		s.Mitigation.Register(mux)
+	}
 	return s.Control.Guard(mux)
 }
 
@@ -141,7 +144,7 @@ func profiles() http.Handler {
 }
 
 // endpoints is what / answers.
-var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/flows/{id}\n"
+var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/flows/{id}\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n"
 
 func answer(w http.ResponseWriter, err error) {
 	if err != nil {

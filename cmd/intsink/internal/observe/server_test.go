@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/conf"
 	"intsink/engine"
 	"intsink/flows"
@@ -16,6 +17,8 @@ import (
 func TestRootNamesTheEndpoints(t *testing.T) {
 	s := source(polling(t))
 	s.Control = controlled(t)
+	none := func() int64 { return 0 }
+	s.Mitigation = &mitigation.Server{Store: mitigation.NewStore(s.Workers, nil, none, none), Control: s.Control}
 	h := s.handler()
 	get := func(path string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()

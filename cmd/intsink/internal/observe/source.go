@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/conf"
 	"intsink/engine"
 	"intsink/exporters"
@@ -19,7 +20,8 @@ type Source struct {
 	Clock       func() int64        // of the workers
 	WallClock   func() int64        // by how much the wall clock is ahead of that; nil: by nothing
 	Stopping    func() bool
-	Control     *control.Server // nil: nothing can be done to the sink
+	Mitigation  *mitigation.Server // nil: nothing can be mitigated
+	Control     *control.Server    // nil: nothing can be done to the sink
 	Workers     []*engine.Worker
 	Links       []string           // names of links, then of taps, as the workers index them
 	Collectors  func() []Collector // those of now

@@ -1,0 +1,34 @@
+package appliance
+
+import (
+	"intsink/cmd/intsink/internal/mitigation"
+	"intsink/conf"
+)
+
+// makeMitigation makes the rules that the API adds, of which there is none at start.
+func (a *Appliance) makeMitigation(c *conf.Config) error {
+	var links []string
+	for _, l := range c.Links {
+		if l.Mitigation {
+			links = append(links, l.Name)
+		}
+	}
+	a.mitigation = &mitigation.Server{
+		Store:   mitigation.NewStore(a.workers, links, a.clock, a.wallClock.Offset),
+		Control: a.control, DeviceBytes: a.deviceBytes,
+	}
+	return nil
+}
+
+// deviceBytes are the lengths of device ids in domain specific metadata, by the
+// configuration in force.
+func (a *Appliance) deviceBytes() (all []int) {
+	for _, d := range a.config.Load().INT.Domains {
+		for _, in := range d.Instructions {
+			if in.Role == "device_id" {
+				all = append(all, int(in.Length))
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,159 @@
+package mitigation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/client"
+)
+
+// Options are the flags of the commands.
+type Options struct {
+	Sink   client.Options
+	Format string // "text" | "json"
+	Rate   string // to police: "10M"
+	TTL    time.Duration
+	Request
+}
+
+const path = "/api/v1/mitigations"
+
+// RunList prints the rules that there are.
+func RunList(ctx context.Context, w io.Writer, o *Options) error {
+	sink, err := o.open()
+	if err != nil {
+		return err
+	}
+	var l List
+	if err := sink.Read(ctx, path, &l); err != nil {
+		return cli.Failed(err)
+	}
+	if o.Format == "json" {
+		return o.print(w, l)
+	}
+	return printed(io.WriteString(w, l.text(time.Now())))
+}
+
+// RunAdd adds the rule of the flags, and prints it.
+func RunAdd(ctx context.Context, w io.Writer, o *Options) error {
+	o.Request.TTL = Life(o.TTL)
+	if o.Rate != "" {
+		rate, err := rateOf(o.Rate)
+		if err != nil {
+			return err
+		}
+		o.Request.Rate = rate
+	}
+	if _, _, err := o.Request.compile(); err != nil {
+		return err
+	}
+	return o.write(ctx, w, http.MethodPost, path, &o.Request)
+}
+
+// RunRemove removes a rule, and prints it.
+func RunRemove(ctx context.Context, w io.Writer, o *Options, id string) error {
+	return o.write(ctx, w, http.MethodDelete, path+"/"+url.PathEscape(id), nil)
+}
+
+func (o *Options) write(ctx context.Context, w io.Writer, method, path string, request any) error {
+	sink, err := o.open()
+	if err != nil {
+		return err
+	}
+	var r Rule
+	if err := sink.Write(ctx, method, path, request, &r); err != nil {
+		return cli.Failed(err)
+	}
+	if o.Format == "json" {
+		return o.print(w, r)
+	}
+	return printed(io.WriteString(w, (&List{Rules: []Rule{r}}).table(time.Now())))
+}
+
+func (o *Options) open() (*client.Sink, error) {
+	if o.Format != "text" && o.Format != "json" {
+		return nil, fmt.Errorf("--format %q: must be text or json", o.Format)
+	}
+	return o.Sink.OpenControl()
+}
+
+func (o *Options) print(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return printed(0, e.Encode(v))
+}
+
+func printed(_ int, err error) error {
+	if err != nil {
+		return cli.Failed(err)
+	}
+	return nil
+}
+
+// text is the table of l with what there is to say of it.
+func (l *List) text(now time.Time) string {
+	switch {
+	case len(l.Links) == 0:
+		return "no link has mitigation: set link { mitigation = true } and restart\n"
+	case len(l.Rules) == 0:
+		return fmt.Sprintf("no rules; they would hold for %s\n", strings.Join(l.Links, ", "))
+	}
+	return l.table(now) + fmt.Sprintf("%s of at most %d, for %s; the first that selects a packet decides\n", cli.Count(len(l.Rules), "rule"), l.Capacity, strings.Join(l.Links, ", "))
+}
+
+func (l *List) table(now time.Time) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "ID\tACTION\tENDS IN\tPACKETS\tDROPPED\tMATCH\tCOMMENT\n")
+	for _, r := range l.Rules {
+		action := r.Action
+		if r.Rate > 0 {
+			action += " " + strconv.FormatUint(r.Rate, 10) + " bit/s"
+		}
+		fmt.Fprintf(w, "%d\t%s\t%v\t%d\t%d\t%s\t%s\n", r.ID, action, max(r.Expires.Sub(now), 0).Round(time.Second), r.Packets, r.DroppedPackets, r.Match.text(), r.Comment)
+	}
+	w.Flush()
+	return b.String()
+}
+
+// text is the match in the names of the flags.
+func (m *Match) text() string {
+	var parts []string
+	for _, f := range []struct {
+		name  string
+		texts Texts
+	}{
+		{"source", m.Source}, {"destination", m.Destination}, {"protocol", m.Protocol}, {"source-port", m.SourcePort},
+		{"destination-port", m.DestinationPort}, {"device-id", m.DeviceID}, {"source-mac", m.SourceMAC},
+	} {
+		if len(f.texts) > 0 {
+			parts = append(parts, f.name+"="+strings.Join(f.texts, ","))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// rateOf reads bits per second with k, M or G behind.
+func rateOf(s string) (uint64, error) {
+	number, unit := s, uint64(1)
+	for suffix, n := range map[string]uint64{"k": 1e3, "M": 1e6, "G": 1e9} {
+		if t, ok := strings.CutSuffix(s, suffix); ok {
+			number, unit = t, n
+		}
+	}
+	n, err := strconv.ParseUint(number, 10, 40)
+	if err != nil {
+		return 0, fmt.Errorf("--rate %q: must be bits per second, such as 500k, 10M or 1G", s)
+	}
+	return n * unit, nil
+}

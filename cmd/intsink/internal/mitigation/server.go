@@ -1,0 +1,102 @@
+package mitigation
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"intsink/cmd/intsink/internal/control"
+)
+
+// Server answers requests about the rules in Store.
+type Server struct {
+	Store   *Store
+	Control *control.Server // says who may write
+
+	// DeviceBytes are the lengths of domain specific metadata with the role device_id, now.
+	DeviceBytes func() []int
+}
+
+// Register adds the routes.
+func (s *Server) Register(mux *http.ServeMux) {
+	mux.HandleFunc("GET /api/v1/mitigations", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, s.Store.List()) })
+	mux.HandleFunc("GET /api/v1/mitigations/{id}", s.one)
+	mux.HandleFunc("POST /api/v1/mitigations", s.Control.Handle(s.add))
+	mux.HandleFunc("DELETE /api/v1/mitigations/{id}", s.Control.Handle(s.remove))
+	mux.HandleFunc("POST /aggAttack", s.Control.Handle(s.startAttack))
+	mux.HandleFunc("DELETE /aggAttack", s.Control.Handle(s.stopAttack))
+	mux.HandleFunc("/api/v1/mitigations", control.Only("GET and POST", "GET, HEAD, POST"))
+	mux.HandleFunc("/api/v1/mitigations/{id}", control.Only("GET and DELETE", "GET, HEAD, DELETE"))
+	mux.HandleFunc("/aggAttack", control.Only("POST and DELETE", "POST, DELETE"))
+}
+
+// patience is how long a client may take to read an answer.
+const patience = 10 * time.Second
+
+func answer(w http.ResponseWriter, status int, body any) {
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	e.Encode(body) // fails where nobody listens any more
+}
+
+func (s *Server) one(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	for _, rule := range s.Store.List().Rules {
+		if strconv.FormatUint(rule.ID, 10) == id {
+			answer(w, http.StatusOK, rule)
+			return
+		}
+	}
+	answer(w, http.StatusNotFound, map[string]string{"error": noRule(id)})
+}
+
+func noRule(id string) string {
+	return fmt.Sprintf("there is no rule %.40q: it has ended, or was removed; GET /api/v1/mitigations lists those that there are", id)
+}
+
+func (s *Server) add(who string, r *http.Request) control.Outcome {
+	if r.URL.RawQuery != "" {
+		return control.BadRequest("this takes no parameters: the rule is the body, in JSON")
+	}
+	var q Request
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	err := d.Decode(&q)
+	if err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("more follows the rule")
+		}
+	}
+	if err != nil {
+		return control.BadRequest(fmt.Sprintf(`the body must be a rule in JSON, such as {"match": {"destination": "192.0.2.1", "protocol": "udp"}, "action": "drop", "ttl": "10m"}: %v`, err))
+	}
+	return added(s.Store.Add(&q, who, nil))
+}
+
+// added is the outcome of Store.Add.
+func added(rule Rule, err error) control.Outcome {
+	switch {
+	case errors.Is(err, errNoLink), errors.Is(err, errFull):
+		return control.Outcome{Result: control.WriteRefused, Status: http.StatusConflict, Error: err.Error()}
+	case err != nil:
+		return control.BadRequest(err.Error())
+	}
+	return control.Outcome{Result: control.WriteOK, Status: http.StatusCreated, Body: rule, Detail: rule.detail()}
+}
+
+func (s *Server) remove(_ string, r *http.Request) control.Outcome {
+	id := r.PathValue("id")
+	rule, ok := s.Store.Remove(func(e *entry) bool { return strconv.FormatUint(e.rule.ID, 10) == id })
+	if !ok {
+		return control.Outcome{Result: control.WriteRefused, Status: http.StatusNotFound, Error: noRule(id)}
+	}
+	return control.Outcome{Result: control.WriteOK, Status: http.StatusOK, Body: rule, Detail: rule.detail()}
+}

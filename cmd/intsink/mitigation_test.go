@@ -1,0 +1,116 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/mitigation"
+	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/internal/netns"
+)
+
+// answered sends n datagrams to an echo, and tells how many come back.
+func answered(t *testing.T, address string, n int) (back int) {
+	t.Helper()
+	c, err := net.Dial("udp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	b := make([]byte, 100)
+	for range n {
+		c.Write(b[:50])
+		c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+		if k, err := c.Read(b); err == nil && k == 50 {
+			back++
+		}
+	}
+	return back
+}
+
+// TestMitigation over kernel interfaces: a flow is dropped while its rule lasts, other traffic
+// is not touched, reloads leave rules alone, rules end by themselves and by command; counters
+// add up.
+func TestMitigation(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	there, _ := twoHosts(t, 1500)
+	there(func() { echo(t, "[::]:7"); echo(t, "[::]:9") })
+	socket := filepath.Join(t.TempDir(), "api.sock")
+	text := strings.Replace(kernelPorts("kernel:s-net", "kernel:s-host"), `link "edge" {`, "link \"edge\" {\n  mitigation = true", 1)
+	text = strings.Replace(text, `http { listen = "%s" }`, "http {\n  listen = \"%s\"\n  socket = \""+socket+"\"\n}", 1)
+	r := startRun(t, text)
+	r.ready(t)
+	const attacked, other = "10.66.0.2:9", "10.66.0.2:7"
+	if n := answered(t, attacked, 3); n != 3 {
+		t.Fatalf("%d of 3 datagrams come back without a rule", n)
+	}
+	command := func(want int, args ...string) string {
+		t.Helper()
+		stdout, stderr, code := intsink(t, append(append([]string{"mitigate"}, args...), "--socket", socket)...)
+		if code != want {
+			t.Fatalf("%q: exit code %d\n%s%s", args, code, stdout, stderr)
+		}
+		return stdout + stderr
+	}
+	command(0, "add", "--destination", "10.66.0.2", "--protocol", "udp", "--destination-port", "9", "--ttl", "5m", "--comment", "test")
+	if n := answered(t, attacked, 10); n != 0 {
+		t.Errorf("%d of 10 datagrams come back while the rule lasts", n)
+	}
+	for _, n := range []int{1, 1472, 4000} {
+		datagram(t, other, n)
+	}
+	bulk(t, other, 4<<20)
+	bulk(t, attacked, 1<<20) // TCP
+	if stdout, stderr, code := intsink(t, "reload", "--socket", socket); code != 0 {
+		t.Fatal(stdout, stderr)
+	}
+	if n := answered(t, attacked, 2); n != 0 {
+		t.Errorf("%d of 2 datagrams come back after a reload", n)
+	}
+	var l mitigation.List
+	if err := json.Unmarshal([]byte(command(0, "list", "--format", "json")), &l); err != nil || len(l.Rules) != 1 || l.Rules[0].DroppedPackets != 12 || l.Rules[0].Packets != 12 {
+		t.Errorf("%v %+v", err, l)
+	}
+	p := r.balanced(t)
+	for name, want := range map[string]float64{
+		`intsink_dropped_packets_total{link="edge",direction="to_host",reason="mitigation"}`:    12,
+		`intsink_mitigation_packets_total{link="edge",action="drop",result="dropped"}`:          12,
+		`intsink_mitigation_packets_total{link="edge",action="drop",result="passed"}`:           0,
+		`intsink_mitigation_rules{action="drop"}`:                                               1,
+		`intsink_api_writes_total{result="ok"}`:                                                 2,
+		`intsink_dropped_packets_total{link="edge",direction="to_network",reason="mitigation"}`: 0,
+	} {
+		if got := p.Series[name]; got != want {
+			t.Errorf("%s %v, want %v", name, got, want)
+		}
+	}
+	if s := command(0, "remove", "1"); !strings.Contains(s, "12") {
+		t.Errorf("remove: %s", s)
+	}
+	if n := answered(t, attacked, 3); n != 3 {
+		t.Errorf("%d of 3 datagrams come back once the rule is removed", n)
+	}
+	command(1, "remove", "1")
+	command(2, "add", "--ttl", "5m")
+	command(0, "add", "--destination", "10.66.0.2", "--destination-port", "9", "--ttl", "1s")
+	r.wait(t, "the rule's end", func(p observetest.Exposition) bool { return p.Series[`intsink_mitigation_rules{action="drop"}`] == 0 })
+	if n := answered(t, attacked, 3); n != 3 {
+		t.Errorf("%d of 3 datagrams come back once the rule has ended", n)
+	}
+	if _, stderr, code := intsink(t, "mitigate", "add", "--protocol", "udp", "--ttl", "5m", "--url", "http://"+r.http); code != 1 || !strings.Contains(stderr, "unix socket") {
+		t.Errorf("over TCP: exit code %d, %s", code, stderr)
+	}
+	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "all mbufs returned") {
+		t.Errorf("exit code %d: %s", code, r.stderr)
+	}
+	if !strings.Contains(r.stderr.String(), fmt.Sprintf("rule 1: drop %s", `{\"destination\":[\"10.66.0.2\"]`)) {
+		t.Errorf("the log lacks the rule:\n%s", r.stderr)
+	}
+}

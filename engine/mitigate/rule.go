@@ -1,0 +1,126 @@
+// Package mitigate decides which packets are dropped, policed or counted by rules that
+// come and go while the sink runs. New compiles rules into a Table, which all workers
+// share; Table.Find is what a worker asks for each packet while there are rules.
+//
+//	rule.go    a rule, what it has counted, when it ends
+//	police.go  the rate of a rule that polices
+//	table.go   from rules to bit vectors, and the first rule that selects a packet (index.go)
+package mitigate
+
+import (
+	"net/netip"
+	"sync/atomic"
+)
+
+// MaxRules bounds the rules of a Table.
+const MaxRules = 1024
+
+// Action is what happens to a packet that a rule selects.
+type Action uint8
+
+const (
+	Count  Action = iota // it passes
+	Drop                 // it is dropped
+	Police               // it is dropped where the rule's rate is exceeded
+	NumActions
+)
+
+// String is the name of the action in the API and in labels.
+func (a Action) String() string { return [NumActions]string{"count", "drop", "police"}[a] }
+
+// ActionOf is the Action of a name; false: there is none of that name.
+func ActionOf(name string) (Action, bool) {
+	for a := range NumActions {
+		if a.String() == name {
+			return a, true
+		}
+	}
+	return 0, false
+}
+
+// Match is what a rule selects. A list that is not empty must have an entry that fits; a
+// rule that asks for addresses, protocol or ports selects IP packets only.
+type Match struct {
+	Source, Destination         []netip.Prefix
+	Protocol                    []uint8
+	SourcePort, DestinationPort []PortRange
+	Device                      []uint64 // domain specific metadata with the role device_id
+	SourceMAC                   []uint64 // of the Ethernet header, 48 bits
+}
+
+// PortRange is an inclusive range of ports.
+type PortRange struct{ First, Last uint16 }
+
+// Rule is one rule. Workers count in it, each in its own cache line; nothing else of it
+// changes but when it ends.
+type Rule struct {
+	ID     uint64
+	Match  Match
+	Action Action
+
+	expires  atomic.Int64 // nanoseconds of the workers' clock
+	police   police
+	counters []counters // by worker
+}
+
+// NewRule makes a rule that so many workers count in. It ends at expires; bits is the rate
+// per second of a rule that polices, which begins to count at now.
+func NewRule(id uint64, m Match, a Action, bits uint64, now, expires int64, workers int) *Rule {
+	r := &Rule{ID: id, Match: m, Action: a, counters: make([]counters, workers)}
+	r.police.init(bits, now)
+	r.expires.Store(expires)
+	return r
+}
+
+// Extend makes expires the rule's end. Safe from any goroutine.
+func (r *Rule) Extend(expires int64) { r.expires.Store(expires) }
+
+// Expires is when the rule ends. Safe from any goroutine.
+func (r *Rule) Expires() int64 { return r.expires.Load() }
+
+// counters are those of one worker, which alone writes them.
+type counters struct {
+	packets, bytes, droppedPackets, droppedBytes atomic.Uint64
+
+	_ [32]byte // to a cache line
+}
+
+// Counters say what a rule has selected, and what was dropped of that.
+type Counters struct{ Packets, Bytes, DroppedPackets, DroppedBytes uint64 }
+
+// Counters are those of all workers. Safe from any goroutine.
+func (r *Rule) Counters() (sum Counters) {
+	for i := range r.counters {
+		c := &r.counters[i]
+		sum.DroppedPackets += c.droppedPackets.Load()
+		sum.DroppedBytes += c.droppedBytes.Load()
+		sum.Packets += c.packets.Load()
+		sum.Bytes += c.bytes.Load()
+	}
+	return sum
+}
+
+// Apply counts a packet of so many bytes that r selects, for a worker, and tells whether
+// it is to be dropped.
+func (r *Rule) Apply(worker int, now int64, bytes int) (drop bool) {
+	c := &r.counters[worker%len(r.counters)]
+	add(&c.packets, 1)
+	add(&c.bytes, uint64(bytes))
+	switch r.Action {
+	case Drop:
+		return true
+	case Police:
+		return !r.police.take(now, bytes)
+	}
+	return false
+}
+
+// Dropped counts a packet that Apply wanted dropped, and was.
+func (r *Rule) Dropped(worker, bytes int) {
+	c := &r.counters[worker%len(r.counters)]
+	add(&c.droppedPackets, 1)
+	add(&c.droppedBytes, uint64(bytes))
+}
+
+// add needs no locked instruction: there is one writer.
+func add(c *atomic.Uint64, n uint64) { c.Store(c.Load() + n) }

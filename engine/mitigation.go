@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"intsink/dpdk/mbuf"
+	"intsink/engine/fast"
+	"intsink/engine/inthdr"
+	"intsink/engine/mitigate"
+	"intsink/engine/packet"
+	"intsink/engine/watch"
+	"intsink/flows"
+)
+
+// Mitigate hands over rules of mitigation, which are in force from the next burst on; nil
+// ends them. A reload leaves them alone. Safe from any goroutine.
+func (w *Worker) Mitigate(t *mitigate.Table) { w.mitigation.Store(t) }
+
+// mitigate is toHost for a burst in which rules drop some packet; false: they drop none,
+// and nothing is done. The other packets pass as they would without rules. Those that are
+// dropped are seen by the detector before: the sink's own drops are no loss of the network.
+//
+//go:noinline
+func (w *Worker) mitigate(p *linkState, b *burst, t *mitigate.Table) bool {
+	var selected [mbuf.MaxBurst]*mitigate.Rule
+	if !w.selectPackets(p, b, t, &selected) {
+		return false
+	}
+	p.counters.Direction[ToHost].Received += uint64(b.n)
+	clear(b.verdict[:])
+	b.parsed, b.fresh, b.reportable, b.nKeeps = 0, 0, 0, 0
+	watched := len(w.rules.Watches) > 0
+	w.detector.Sync(b.now)
+	w.fast.Receive(&fast.Burst{
+		Vec: b.vec, N: b.n, Now: b.now, Wall: w.detector.Wall, Generation: w.generation, Watched: watched,
+		Look: w.detector.FabricSampleDue(), Keep: w.watches.Asks(),
+	})
+	parsed := w.fast.Unknown != 0
+	if parsed {
+		w.parse(p, b)
+	}
+	if w.fast.Len() > 0 && watched {
+		if parsed || w.fast.Missing != 0 {
+			w.lookup(b, parsed)
+			w.fast.Pass()
+		}
+		w.detect(p, b)
+		if b.reportable != 0 {
+			w.report(p, b)
+		}
+	}
+	w.dropSelected(p, b, &selected, watched)
+	switch {
+	case w.fast.Len() == 0:
+	case watched:
+		w.strip(p, b)
+	default:
+		w.stripUnwatched(p, b)
+	}
+	return true
+}
+
+// selectPackets asks the rules about each packet of the burst, counts, and leaves in
+// selected the rules of packets that are to be dropped. It tells whether there are any.
+func (w *Worker) selectPackets(p *linkState, b *burst, t *mitigate.Table, selected *[mbuf.MaxBurst]*mitigate.Rule) (any bool) {
+	c := &p.counters.Mitigation
+	for i := range b.n {
+		m := b.vec[i]
+		r := w.ruleOf(t, m, b)
+		if r == nil {
+			continue
+		}
+		n := m.PktLen()
+		if r.Apply(int(w.number), b.now, n) {
+			selected[i], any = r, true
+			continue
+		}
+		c.add(r.Action, false, n)
+	}
+	return any
+}
+
+// ruleOf is the rule that selects m; nil: none does. INT packets are selected by what they
+// are without INT, as flows are.
+func (w *Worker) ruleOf(t *mitigate.Table, m *mbuf.Mbuf, b *burst) *mitigate.Rule {
+	pktLen := m.PktLen()
+	m.Pullup(min(pullupLen, pktLen))
+	f := m.Bytes()
+	x := &w.selects
+	x.packet = mitigate.Packet{SourceMAC: mitigate.SourceMAC(f)}
+	if packet.Parse(f, pktLen, &x.layers) == packet.OK {
+		x.info = inthdr.Info{}
+		if w.locator.Find(f, &x.layers, &x.info, &x.outers) != inthdr.Sound {
+			x.info = inthdr.Info{}
+		} else if t.AsksDevice() && x.info.Reason == inthdr.ReasonNone {
+			x.packet.Device, x.packet.HasDevice = w.devices.Of(f, &x.info, w.locator.Layout(&x.info))
+		}
+		flowKey(&x.key, f, &x.layers, &x.info)
+		x.packet.Key = &x.key
+	}
+	return t.Find(&x.packet, b.now)
+}
+
+// selects is scratch of ruleOf.
+type selects struct {
+	packet mitigate.Packet
+	key    flows.Key
+	layers packet.Layers
+	info   inthdr.Info
+	outers inthdr.Outers
+}
+
+// dropSelected drops the packets that rules want dropped, and are still there, and reports
+// them as they came.
+func (w *Worker) dropSelected(p *linkState, b *burst, selected *[mbuf.MaxBurst]*mitigate.Rule, watched bool) {
+	var flowOf [mbuf.MaxBurst]*flows.Flow
+	if watched {
+		for j := range b.fast.Len() {
+			flowOf[b.fast.At[j]] = b.fast.Flows[j]
+		}
+	}
+	for i := range b.n {
+		r := selected[i]
+		if r == nil || b.verdict[i] == consumed {
+			continue
+		}
+		n := b.vec[i].PktLen()
+		w.refusedOne(p, ToHost, b, flowOf[i], b.vec[i], DropMitigation)
+		b.dropPacket(i, DropMitigation, &p.counters.Direction[ToHost])
+		r.Dropped(int(w.number), n)
+		p.counters.Mitigation.add(r.Action, true, n)
+	}
+}
+
+// devicesOf are where packets have the id of a device.
+func devicesOf(r *Rules) watch.Devices {
+	return watch.NewDevices(&watch.Config{INT: &r.INT, Devices: r.Devices})
+}
+
+// MitigationCounters are the packets that rules of mitigation have selected, by action and
+// by what became of them. What a rule wanted dropped, and was dropped for another reason
+// before, is in neither.
+type MitigationCounters struct {
+	Passed, Dropped           [mitigate.NumActions]uint64
+	PassedBytes, DroppedBytes [mitigate.NumActions]uint64
+}
+
+func (c *MitigationCounters) add(a mitigate.Action, dropped bool, bytes int) {
+	if dropped {
+		c.Dropped[a]++
+		c.DroppedBytes[a] += uint64(bytes)
+		return
+	}
+	c.Passed[a]++
+	c.PassedBytes[a] += uint64(bytes)
+}
+
+func (c *MitigationCounters) sum(o *MitigationCounters) {
+	for a := range c.Passed {
+		c.Passed[a] += o.Passed[a]
+		c.Dropped[a] += o.Dropped[a]
+		c.PassedBytes[a] += o.PassedBytes[a]
+		c.DroppedBytes[a] += o.DroppedBytes[a]
+	}
+}

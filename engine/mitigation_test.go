@@ -1,0 +1,236 @@
+package engine
+
+import (
+	"bytes"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"intsink/engine/event"
+	"intsink/engine/intgen"
+	"intsink/engine/inthdr"
+	"intsink/engine/mitigate"
+	"intsink/engine/watch"
+)
+
+// mitigated is a bed whose link has mitigation.
+func mitigated(t *testing.T, change func(*Rules)) *bed {
+	b := explained(t, change)
+	b.Worker.links[0].link.Mitigation = true
+	return b
+}
+
+// rule is one that lasts for a second of the bed's time.
+func (b *bed) rule(m mitigate.Match, a mitigate.Action, bits uint64) *mitigate.Rule {
+	return mitigate.NewRule(1, m, a, bits, b.now, b.now+1e9, 1)
+}
+
+var flowOne = mitigate.Match{
+	Source:          []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")},
+	Destination:     []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")},
+	Protocol:        []uint8{17},
+	DestinationPort: []mitigate.PortRange{{First: 8000, Last: 8000}},
+}
+
+// pass polls with frames from the network, and returns what the host got and the reports.
+func (b *bed) pass(network ...[]byte) (host [][]byte, reports []string) {
+	for _, f := range network {
+		b.network.RX = append(b.network.RX, slices.Clone(f))
+	}
+	b.Poll()
+	host, b.host.TX = b.host.TX, nil
+	return host, b.why()
+}
+
+// sameFrames compares what the host got.
+func sameFrames(t *testing.T, got [][]byte, want ...[]byte) {
+	t.Helper()
+	if !slices.EqualFunc(got, want, bytes.Equal) {
+		t.Errorf("the host got %d frames, want %d, or other bytes:\n%x\nwant\n%x", len(got), len(want), got, want)
+	}
+}
+
+// TestMitigationDropsAFlow, with and without INT, while its rule lasts, and nothing else:
+// the rest is without its INT, to the byte. Drops are reported as they came.
+func TestMitigationDropsAFlow(t *testing.T) {
+	b := mitigated(t, nil)
+	one, two := withINT(t, plain(1), nil), withINT(t, plain(2), nil)
+	host, reports := b.pass(one, two, plain(1), plain(3))
+	sameFrames(t, host, plain(1), plain(2), plain(1), plain(3))
+	if want := []string{"new_flow F", "new_flow F"}; !slices.Equal(reports, want) {
+		t.Errorf("reports %q, want %q", reports, want)
+	}
+
+	r := b.rule(flowOne, mitigate.Drop, 0)
+	b.Mitigate(mitigate.New([]*mitigate.Rule{r}))
+	host, reports = b.pass(one, two, plain(1), one, plain(3))
+	sameFrames(t, host, plain(2), plain(3))
+	if want := []string{"drop D F drops 1 acl_deny", "drop D drops 1 acl_deny"}; !slices.Equal(reports, want) {
+		t.Errorf("reports %q, want %q", reports, want)
+	}
+	want := mitigate.Counters{Packets: 3, Bytes: uint64(2*len(one) + len(plain(1)))}
+	want.DroppedPackets, want.DroppedBytes = want.Packets, want.Bytes
+	if got := r.Counters(); got != want {
+		t.Errorf("the rule counts %+v, want %+v", got, want)
+	}
+
+	b.now += 1e9 // the rule has ended
+	host, _ = b.pass(one, plain(1))
+	sameFrames(t, host, plain(1), plain(1))
+
+	r.Extend(b.now + 1)
+	host, _ = b.pass(one)
+	sameFrames(t, host)
+	b.Mitigate(nil)
+	host, _ = b.pass(one)
+	sameFrames(t, host, plain(1))
+	b.balance()
+	c := &b.Snapshot().Links[0]
+	if n := c.Direction[ToHost].Dropped[DropMitigation]; n != 4 || c.Mitigation.Dropped[mitigate.Drop] != 4 || c.INT[inthdr.MD] != 8 {
+		t.Errorf("%d dropped, counted %+v, INT %d; want 4, 4, 8", n, c.Mitigation, c.INT[inthdr.MD])
+	}
+}
+
+// TestMitigationIsForLinksThatSaySo.
+func TestMitigationIsForLinksThatSaySo(t *testing.T) {
+	b := explained(t, nil)
+	b.Mitigate(mitigate.New([]*mitigate.Rule{b.rule(flowOne, mitigate.Drop, 0)}))
+	host, _ := b.pass(plain(1))
+	sameFrames(t, host, plain(1))
+	b.balance()
+}
+
+// TestMitigationIsNoLoss: what the sink drops has been seen; nobody upstream lost it.
+func TestMitigationIsNoLoss(t *testing.T) {
+	b := mitigated(t, numberPackets)
+	b.pass(numberedPacket(t, 1, 1))
+	b.Mitigate(mitigate.New([]*mitigate.Rule{b.rule(flowOne, mitigate.Drop, 0)}))
+	host, _ := b.pass(numberedPacket(t, 1, 2), numberedPacket(t, 1, 3))
+	sameFrames(t, host)
+	b.Mitigate(nil)
+	b.pass(numberedPacket(t, 1, 4))
+	for range 5 {
+		b.step(300e6)
+	}
+	if n := b.detector.Counters.Lost; n != 0 {
+		t.Errorf("%d packets are said to be lost", n)
+	}
+	for _, s := range b.why() {
+		if strings.Contains(s, "loss") {
+			t.Errorf("report %q", s)
+		}
+	}
+	b.balance()
+}
+
+// TestMitigationSelects by what each attribute says.
+func TestMitigationSelects(t *testing.T) {
+	domain := inthdr.Domain{ID: 0x5453}
+	domain.Bits[0].Length, domain.Bits[0].SourceOnly = 8, true
+	device := withINT(t, plain(1), func(s *intgen.Source, hops []intgen.Hop) {
+		s.DomainID, s.DSInstruction = 0x5453, 0x8000
+		s.SourceOnly = []byte{2, 0, 0, 0, 0, 9, 0, 0}
+	})
+	for _, c := range []struct {
+		name  string
+		match mitigate.Match
+		frame []byte
+		drops bool
+	}{
+		{"device", mitigate.Match{Device: []uint64{0x0200000000090000}}, device, true},
+		{"another device", mitigate.Match{Device: []uint64{0x020000000009}}, device, false},
+		{"no device", mitigate.Match{Device: []uint64{0x0200000000090000}}, plain(1), false},
+		{"source_mac", mitigate.Match{SourceMAC: []uint64{0x020000000001}}, plain(1), true},
+		{"another source_mac", mitigate.Match{SourceMAC: []uint64{0x020000000002}}, plain(1), false},
+		{"source_mac without IP", mitigate.Match{SourceMAC: []uint64{0x020000000001}}, append(plain(1)[:12:12], 0x88, 0xcc, 1, 2, 3, 4), true},
+		{"ports without IP", mitigate.Match{DestinationPort: []mitigate.PortRange{{First: 0, Last: 65535}}}, append(plain(1)[:12:12], 0x88, 0xcc, 1, 2, 3, 4), false},
+		{"source_port", mitigate.Match{SourcePort: []mitigate.PortRange{{First: 1000, Last: 1024}}}, plain(1), true},
+		{"protocol", mitigate.Match{Protocol: []uint8{6}}, plain(1), false},
+		{"IPv6 of IPv4", mitigate.Match{Source: []netip.Prefix{netip.MustParsePrefix("::/0")}}, plain(1), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := mitigated(t, func(r *Rules) {
+				r.INT.Domains = []inthdr.Domain{domain}
+				r.Devices = []watch.DeviceField{{Domain: 0x5453}}
+			})
+			b.Mitigate(mitigate.New([]*mitigate.Rule{b.rule(c.match, mitigate.Drop, 0)}))
+			host, _ := b.pass(c.frame)
+			if dropped := len(host) == 0; dropped != c.drops {
+				t.Errorf("dropped: %v, want %v", dropped, c.drops)
+			}
+			b.balance()
+		})
+	}
+}
+
+// TestMitigationPolices to the rate and its burst, and counts without dropping.
+func TestMitigationPolices(t *testing.T) {
+	b := mitigated(t, func(r *Rules) { r.Watches = nil })
+	n := len(plain(1))
+	police := b.rule(flowOne, mitigate.Police, uint64(8*n*100)) // 100 packets a second, ten at once and one
+	count := b.rule(mitigate.Match{Protocol: []uint8{17}}, mitigate.Count, 0)
+	b.Mitigate(mitigate.New([]*mitigate.Rule{police, count}))
+	send := func(want int) {
+		t.Helper()
+		host, _ := b.pass(slices.Repeat([][]byte{plain(1)}, 30)...)
+		if len(host) != want {
+			t.Errorf("%d of 30 pass, want %d", len(host), want)
+		}
+	}
+	send(11)
+	b.now += 20e6
+	send(2)
+	host, _ := b.pass(plain(2))
+	sameFrames(t, host, plain(2))
+	b.balance()
+	c := b.Snapshot().Links[0].Mitigation
+	if c.Passed != [mitigate.NumActions]uint64{1, 0, 13} || c.Dropped != [mitigate.NumActions]uint64{0, 0, 47} {
+		t.Errorf("passed %d, dropped %d", c.Passed, c.Dropped)
+	}
+	if got, want := police.Counters(), (mitigate.Counters{Packets: 60, Bytes: uint64(60 * n), DroppedPackets: 47, DroppedBytes: uint64(47 * n)}); got != want {
+		t.Errorf("the rule counts %+v, want %+v", got, want)
+	}
+}
+
+// TestMitigationAndOtherDrops: a packet is dropped once, whatever else would drop it.
+func TestMitigationAndOtherDrops(t *testing.T) {
+	discard := withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) { s.Discard = true })
+	unsound := withINT(t, plain(1), nil)
+	unsound[42] = 0xf0
+	for name, change := range map[string]func(*Rules){
+		"watched": nil, "unwatched": func(r *Rules) { r.Watches = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := mitigated(t, func(r *Rules) {
+				r.DropMalformed = true
+				if change != nil {
+					change(r)
+				}
+			})
+			r := b.rule(mitigate.Match{Protocol: []uint8{17}}, mitigate.Drop, 0)
+			b.Mitigate(mitigate.New([]*mitigate.Rule{r}))
+			host, _ := b.pass(discard, unsound, withINT(t, plain(1), nil), plain(1))
+			sameFrames(t, host)
+			b.balance()
+			d := &b.Snapshot().Links[0].Direction[ToHost].Dropped
+			if d[DropMitigation] != 3 || d[DropMalformed] != 1 || d[DropDiscard] != 0 || r.Counters().DroppedPackets != 3 {
+				t.Errorf("dropped %d, the rule counts %+v", d, r.Counters())
+			}
+		})
+	}
+}
+
+// TestMitigationEventsAreCounted where nobody hears of drops.
+func TestMitigationEventsAreCounted(t *testing.T) {
+	b := mitigated(t, func(r *Rules) { r.Watches[0].Policy.Events &^= event.Drop.Set() })
+	b.Mitigate(mitigate.New([]*mitigate.Rule{b.rule(flowOne, mitigate.Drop, 0)}))
+	_, reports := b.pass(withINT(t, plain(1), nil), plain(1))
+	if want := []string{"new_flow F"}; !slices.Equal(reports, want) {
+		t.Errorf("reports %q, want %q", reports, want)
+	}
+	if n := b.detector.Counters.Fired[event.Drop]; n != 2 {
+		t.Errorf("%d drops are counted, want 2", n)
+	}
+	b.balance()
+}
