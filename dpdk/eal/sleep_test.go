@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestSleepIsShort: 50 us take less than 200 us, by the median of many on a machine
-// with other work.
+// TestSleepIsShort: 50 us take less than half a millisecond, by the median of many, on a
+// machine with other work, too; time.Sleep takes more than a whole one.
 func TestSleepIsShort(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -23,7 +23,7 @@ func TestSleepIsShort(t *testing.T) {
 		took = append(took, time.Since(start))
 	}
 	slices.Sort(took)
-	if median := took[len(took)/2]; median < d/2 || median > 4*d {
+	if median := took[len(took)/2]; median < d/2 || median > 10*d {
 		t.Errorf("a sleep of %v takes %v (%v to %v)", d, median, took[0], took[len(took)-1])
 	}
 }
