@@ -37,6 +37,7 @@ func (w *Worker) Run(idle func(empty int)) {
 			w.burst.now = w.polled
 		}
 		w.pace.note(w.polled-last, w.polled)
+		w.pace.poll(found, empty == 0, w.polled-last)
 		last = w.polled
 		w.Tick(w.burst.now)
 		if found {

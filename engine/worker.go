@@ -139,14 +139,15 @@ func (w *Worker) Poll() int {
 // where it is to be transmitted, and returns its length.
 func (w *Worker) receive(p *linkState, b *burst) int {
 	if b.n = p.link.Network.RxBurst(b.vec); b.n > 0 {
-		b.now = w.received()
+		b.now = w.received(b.n)
 		w.toHost(p, b)
 	}
 	return b.n
 }
 
-// received is the time of the burst that was just received.
-func (w *Worker) received() int64 {
+// received counts the burst of n packets that was just received, and is its time.
+func (w *Worker) received(n int) int64 {
+	w.pace.burst(n)
 	now := w.clock()
 	if w.polled == 0 {
 		w.polled = now
@@ -163,7 +164,7 @@ func (w *Worker) exchange(p *linkState, b *burst) int {
 	sent, received := p.link.Host.Exchange(v, n, b.back)
 	now := b.now
 	if received > 0 {
-		now = w.received() // before anything is tried again
+		now = w.received(received) // before anything is tried again
 	}
 	w.countSent(p, ToHost, p.link.Host, b, v, n, sent)
 	if received > 0 {

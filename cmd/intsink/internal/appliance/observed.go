@@ -31,6 +31,9 @@ func (a *Appliance) observed() *observe.Source {
 		Version: a.version, Control: a.control, Mitigation: a.mitigation, Started: time.Now(), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.stopping.Load,
 		Collectors: a.observedCollectors, Workers: a.workers, Links: a.linkNames, Mbufs: a.pool,
 	}
+	for _, p := range a.reportPools {
+		s.ReportPools = append(s.ReportPools, p)
+	}
 	for _, p := range a.ports {
 		s.Ports = append(s.Ports, observe.Port{Name: p.name, Device: observedPort{p}})
 	}

@@ -37,8 +37,27 @@ func (x *exposition) addSeconds(name string, ns int64, labels ...any) {
 	x.addText(name, strconv.FormatFloat(float64(ns)/1e9, 'g', -1, 64), labels...)
 }
 
+// addHistogram adds the samples of a histogram: classes[i] counts what is at most bounds[i]
+// and more than the bound before; sum is that of all values.
+func (x *exposition) addHistogram(name string, bounds []int, classes []uint64, sum uint64, labels ...any) {
+	labels = labels[:len(labels):len(labels)]
+	total := uint64(0)
+	for i, n := range classes {
+		total += n
+		x.addSample(name, name+"_bucket", strconv.FormatUint(total, 10), append(labels, "le", bounds[i])...)
+	}
+	x.addSample(name, name+"_bucket", strconv.FormatUint(total, 10), append(labels, "le", "+Inf")...)
+	x.addSample(name, name+"_sum", strconv.FormatUint(sum, 10), labels...)
+	x.addSample(name, name+"_count", strconv.FormatUint(total, 10), labels...)
+}
+
 func (x *exposition) addText(name, value string, labels ...any) {
-	b := x.samples[name]
+	x.addSample(name, name, value, labels...)
+}
+
+// addSample adds a sample of metric, which name is but for histograms.
+func (x *exposition) addSample(metric, name, value string, labels ...any) {
+	b := x.samples[metric]
 	if b == nil {
 		x.unknown = append(x.unknown, name)
 		return

@@ -6,10 +6,13 @@ import "strings"
 // compares.
 type Metric struct{ Name, Help string }
 
-// Kind is the metric's type: what counts is named _total.
+// Kind is the metric's type: what counts is named _total, and one is a histogram.
 func (m Metric) Kind() string {
 	if strings.HasSuffix(m.Name, "_total") {
 		return "counter"
+	}
+	if m.Name == "intsink_burst_size" {
+		return "histogram"
 	}
 	return "gauge"
 }
@@ -37,10 +40,14 @@ var Metrics = []Metric{
 	{"intsink_sequence_restarts_total", "sequences that jumped beyond the window and began anew"},
 	{"intsink_clock_skew_total", "latencies of links and of the whole way that came out negative; withheld"},
 	{"intsink_flows", "flows in the table"},
+	{"intsink_flow_capacity", "flows that the table has room for"},
 	{"intsink_flow_evictions_total", "flows that made room for others before they were idle"},
 	{"intsink_flow_refusals_total", "packets of unknown flows that found no room: beyond 100,000 evictions a second they lose their INT and are not watched"},
 	{"intsink_longest_poll_gap_seconds", "longest time between two polls of the worker in the last 15 to 30 seconds, sleep when idle included"},
 	{"intsink_long_poll_gaps_total", "times between two polls of the worker of at least that long: 100µs, 1ms, 10ms"},
+	{"intsink_worker_busy_seconds_total", "time of the worker from each poll that found packets to the next; its rate is the share of the worker that is used, 1 is all of it"},
+	{"intsink_worker_polls_total", "polls of the worker by result: packets, empty"},
+	{"intsink_burst_size", "packets that one call to a port gave the worker, 64 at most; calls that gave none are not in it"},
 	{"intsink_refresh_stretch_percent", "time to a flow's next refresh in percent of the configured one: 100, or up to 1500 while budgets shed refreshes"},
 	{"intsink_reports_total", "individual reports built"},
 	{"intsink_report_packets_total", "report packets sealed, each with a sequence number"},
@@ -63,6 +70,8 @@ var Metrics = []Metric{
 	{"intsink_port_rx_truncated_total", "packets of a kernel interface dropped because they could not be received whole"},
 	{"intsink_mbufs", "mbufs of the packet pool"},
 	{"intsink_mbufs_in_use", "mbufs of the packet pool that are in use"},
+	{"intsink_report_mbufs", "mbufs of the worker's pool of report packets"},
+	{"intsink_report_mbufs_in_use", "mbufs of that pool that are in use: open, waiting for an exporter or in a cache"},
 	{"intsink_clock_offset_seconds", "wall clock less the sink's own, which began with it at start and never steps; timestamps of reports follow the wall clock"},
 	{"intsink_config_last_reload_successful", "1: the last reload was done, or there was none; 0: it was refused, and the configuration before it is in force"},
 	{"intsink_config_last_reload_success_timestamp_seconds", "when the configuration in force was taken over, at start or by a reload, in seconds since 1970"},

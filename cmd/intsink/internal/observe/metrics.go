@@ -26,7 +26,7 @@ func (s *Source) writeMetrics(w io.Writer) error {
 	s.addLinks(x, snapshots)
 	s.addMitigation(x, snapshots)
 	addEvents(x, snapshots)
-	addFlows(x, snapshots)
+	addFlows(x, snapshots, s.Config().Flows.Capacity)
 	addPace(x, snapshots)
 	s.addCollectors(x, snapshots, exported)
 	s.addReportPorts(x)
@@ -126,19 +126,30 @@ func addSequences(x *exposition, snapshots []engine.Counters) {
 	x.add("intsink_clock_skew_total", sum.ClockSkew)
 }
 
-func addFlows(x *exposition, snapshots []engine.Counters) {
+func addFlows(x *exposition, snapshots []engine.Counters, capacity int) {
 	for i := range snapshots {
 		x.add("intsink_flows", snapshots[i].Flows, "worker", fmt.Sprintf("w%d", i))
+		x.add("intsink_flow_capacity", uint64(capacity), "worker", fmt.Sprintf("w%d", i))
 		x.add("intsink_flow_evictions_total", snapshots[i].Evictions, "worker", fmt.Sprintf("w%d", i))
 		x.add("intsink_flow_refusals_total", snapshots[i].Refused, "worker", fmt.Sprintf("w%d", i))
 		x.add("intsink_refresh_stretch_percent", uint64(snapshots[i].Stretch), "worker", fmt.Sprintf("w%d", i))
 	}
 }
 
+// burstBounds are the sizes of bursts that buckets end with.
+var burstBounds = [engine.BurstSizes - 1]int{1, 3, 7, 15, 31, 63, 64}
+
+// burstsUpTo counts the bursts of each bucket.
+func burstsUpTo(p *engine.Pace) []uint64 { return p.Bursts[1:] }
+
 func addPace(x *exposition, snapshots []engine.Counters) {
 	for i := range snapshots {
 		p, worker := &snapshots[i].Pace, fmt.Sprintf("w%d", i)
 		x.addSeconds("intsink_longest_poll_gap_seconds", p.LongestNs, "worker", worker)
+		x.addSeconds("intsink_worker_busy_seconds_total", p.BusyNs, "worker", worker)
+		x.add("intsink_worker_polls_total", p.Polls[0], "worker", worker, "result", "empty")
+		x.add("intsink_worker_polls_total", p.Polls[1], "worker", worker, "result", "packets")
+		x.addHistogram("intsink_burst_size", burstBounds[:], burstsUpTo(p), p.BurstPackets, "worker", worker)
 		for g, n := range p.Over {
 			x.add("intsink_long_poll_gaps_total", n, "worker", worker, "over", time.Duration(engine.LongGaps[g]))
 		}

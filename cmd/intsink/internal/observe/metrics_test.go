@@ -151,7 +151,8 @@ func TestEveryMetricIsWritten(t *testing.T) {
 	})
 	defer w.Release()
 	s := &Source{
-		Version: "test", Control: controlled(t), Workers: []*engine.Worker{w}, Links: []string{"edge"}, Mbufs: pool{},
+		Version: "test", Control: controlled(t), Workers: []*engine.Worker{w}, Links: []string{"edge"}, Mbufs: pool{}, ReportPools: []Pool{pool{}},
+		Config:      func() *conf.Config { return &conf.Config{Flows: conf.Flows{Capacity: 1024}} },
 		WallClock:   func() int64 { return -37_500e6 },
 		Collectors:  func() []Collector { return []Collector{{"primary", udp.New(udp.Config{}), gateway{}}} },
 		Ports:       []Port{{"network", device{}}},
@@ -180,6 +181,8 @@ func TestEveryMetricIsWritten(t *testing.T) {
 	}
 	for series, want := range map[string]float64{
 		"intsink_config_last_reload_successful": 0, "intsink_config_last_reload_success_timestamp_seconds": 1000,
+		`intsink_flow_capacity{worker="w0"}`: 1024, `intsink_report_mbufs{worker="w0"}`: 10, `intsink_report_mbufs_in_use{worker="w0"}`: 9,
+		`intsink_burst_size_bucket{worker="w0",le="+Inf"}`: 0, `intsink_burst_size_count{worker="w0"}`: 0, `intsink_worker_polls_total{worker="w0",result="empty"}`: 0,
 		"intsink_config_generation": 1, `intsink_config_info{sha256="abc"}`: 1, `intsink_api_writes_total{result="forbidden"}`: 0,
 	} {
 		t.Run(series, func(t *testing.T) {

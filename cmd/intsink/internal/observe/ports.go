@@ -1,5 +1,6 @@
 package observe
 
+import "fmt"
 import "intsink/exporters/port"
 
 func (s *Source) addPorts(x *exposition) {
@@ -25,6 +26,10 @@ func (s *Source) addPorts(x *exposition) {
 		x.add("intsink_port_rx_truncated_total", c.RxTruncated, "port", p.Name)
 	}
 	x.add("intsink_mbufs_in_use", uint64(s.Mbufs.InUse()))
+	for i, p := range s.ReportPools {
+		x.add("intsink_report_mbufs", uint64(p.Size()), "worker", fmt.Sprintf("w%d", i))
+		x.add("intsink_report_mbufs_in_use", uint64(p.InUse()), "worker", fmt.Sprintf("w%d", i))
+	}
 	x.add("intsink_mbufs", uint64(s.Mbufs.Size()))
 }
 

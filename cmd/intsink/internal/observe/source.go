@@ -28,6 +28,7 @@ type Source struct {
 	Ports       []Port
 	ReportPorts []ReportPort
 	Mbufs       Pool
+	ReportPools []Pool // per worker
 }
 
 // Collector is where reports go.
