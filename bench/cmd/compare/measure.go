@@ -152,10 +152,10 @@ func (s *session) spend(p dut.DUT, r *row) (perSecond dut.Counts, err error) {
 }
 
 // untilRan waits until the workers had their CPUs for the measured interval: longer
-// where others have them, too, but four times as long at most.
+// where others have them, too, but three times as long at most.
 func (s *session) untilRan(p dut.DUT, r *row) error {
 	begin, err := s.ran(p, r)
-	for start, ran := time.Now(), time.Duration(0); err == nil && ran < s.measure*9/10 && time.Since(start) < 4*s.measure; {
+	for start, ran := time.Now(), time.Duration(0); err == nil && ran < s.measure*9/10 && time.Since(start) < 3*s.measure; {
 		time.Sleep(max(s.measure-ran, 50*time.Millisecond))
 		ran, err = s.ran(p, r)
 		ran = (ran - begin) / time.Duration(r.workers)

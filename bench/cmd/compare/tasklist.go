@@ -24,8 +24,10 @@ var (
 const (
 	everyEvent = `["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "tx_utilization", "refresh", "flow_end",
     "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak", "unknown_domain"]`
-	noRefresh  = `["new_flow", "path_change", "hop_latency", "end_to_end", "flow_end", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak"]`
-	withTx     = `["new_flow", "path_change", "hop_latency", "end_to_end", "tx_utilization", "refresh", "flow_end", "drop", "hop_limit", "malformed"]`
+	noRefresh = `["new_flow", "path_change", "hop_latency", "end_to_end", "flow_end", "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak",
+    "unknown_domain"]`
+	withTx = `["new_flow", "path_change", "hop_latency", "end_to_end", "tx_utilization", "refresh", "flow_end", "loss", "drop", "hop_limit",
+    "mtu_exceeded", "malformed", "leak", "unknown_domain"]`
 	thresholds = "congestion { raise = 1000 }" // queues of the inputs hold less than 100
 )
 
@@ -63,8 +65,8 @@ func referenceTasks() []task {
 		on("strip", "strip only", dut.Task{INT: byPort}),
 		on(referenceName, "reference input", watching(byPort)),
 		on("sample1", "report for every packet", watchingWith(func(t *dut.Task) { t.Sample = 1 })),
-		on("explained", "the same, explained", watchingWith(func(t *dut.Task) { t.Sample, t.Report = 1, "explain = true" })),
-		on("budget", "the same, explained, under a budget", watchingWith(func(t *dut.Task) { t.Sample, t.Report, t.Budget = 1, "explain = true", 1000 })),
+		on("explained", "report for every packet, explained", watchingWith(func(t *dut.Task) { t.Sample, t.Report = 1, "explain = true" })),
+		on("budget", "report for every packet, explained, a budget", watchingWith(func(t *dut.Task) { t.Sample, t.Report, t.Budget = 1, "explain = true", 1000 })),
 		on("sample10", "report for every tenth packet", watchingWith(func(t *dut.Task) { t.Sample = 10 })),
 		on("norefresh", "watch without refresh", watchingWith(func(t *dut.Task) { t.Events = noRefresh })),
 		table("table2k", "table for 2000 flows", 2000),

@@ -42,6 +42,10 @@ var rows = []row{
 	{name: "few-events", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Events = event.NewFlow.Set() }},
 	{name: "busy", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Busy = 100 }), rules: byUtilization},
 	{name: "explained", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Sample, r.Report.Explain = 1, true }},
+	{name: "budget", traffic: traffic.Reference(), rules: byBudget},
+	{name: "sample10", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Sample = 10 }},
+	{name: "norefresh", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Events &^= event.Refresh.Set() }},
+	{name: "mix4", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Mix, s.Frames = 4, 4*s.Flows }), rules: byAll},
 	{name: "gpe", traffic: spec(traffic.VXLANGPE, nil), rules: byGPE},
 	{name: "gre", traffic: spec(traffic.GRE, nil), rules: byGRE},
 	{name: "geneve", traffic: spec(traffic.Geneve, nil), rules: byGeneve},
@@ -82,6 +86,12 @@ func byAll(r *engine.Rules) {
 	byProbe(r)
 	port := uint16(traffic.UDPPort)
 	r.INT.UDPPort, r.INT.DSCP = &port, &inthdr.DSCP{Value: traffic.DSCPValue, Mask: 0x3f}
+}
+
+// byBudget reports every packet, explained, of which a budget lets few through.
+func byBudget(r *engine.Rules) {
+	r.Watches[0].Policy.Sample, r.Report.Explain = 1, true
+	r.Collectors[0].Budget = engine.Budget{Packets: 1000, Burst: 100e6, Headers: 42}
 }
 
 // everyEvent watches for all events, of which the traffic gives none.
