@@ -126,8 +126,8 @@ func losses(j *status.Status) []loss {
 	for _, l := range j.Links {
 		for _, d := range l.Directions {
 			for _, reason := range sorted(d.Dropped) {
-				if reason == "int_discard" || reason == "tap" {
-					continue // asked for, and what a tap is for
+				if reason == "int_discard" || reason == "mitigation" || reason == "tap" {
+					continue // asked for, by INT or by a rule, and what a tap is for
 				}
 				all = append(all, loss{
 					"link " + l.Name + " " + d.Direction + " " + reason, d.Dropped[reason],

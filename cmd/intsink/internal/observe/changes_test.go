@@ -26,7 +26,7 @@ func TestChangesAreLoggedOnce(t *testing.T) {
 	at := func(second int, refused, full uint64, gateway *bool, health error) {
 		c.look(&status.Status{
 			Collectors: []status.Collector{{Name: "primary", Dropped: map[string]uint64{"refused": refused}, GatewayKnown: gateway}},
-			Links:      []status.Link{{Name: "edge", Directions: []status.Direction{{Direction: "to_host", Dropped: map[string]uint64{"tx_full": full, "int_discard": refused}}}}},
+			Links:      []status.Link{{Name: "edge", Directions: []status.Direction{{Direction: "to_host", Dropped: map[string]uint64{"tx_full": full, "int_discard": refused, "mitigation": refused}}}}},
 		}, health, now.Add(time.Duration(second)*time.Second))
 	}
 	for _, step := range []struct {
