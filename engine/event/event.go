@@ -3,6 +3,20 @@
 // rate limits, so that an operator hears of every change once.
 //
 // Time is passed in as Unix nanoseconds. A Detector belongs to one worker.
+//
+// Packets and flow state enter (Detector.Packet), a Set of events leaves:
+//
+//	event.go, policy.go                       the events; the thresholds of one watch
+//	detector.go                               Packet: calls the tests below for each packet
+//	unchanged.go, fastpolicy.go, fastview.go  NoEvent, and what package fast needs to decide the same
+//	path.go                                   path_change, path_switch
+//	hops.go, hops2016.go, hopvalues.go        walk the hop stack of INT-MD, of June 2016; values of one hop
+//	latency.go, linklatency.go, deadband.go   hop_latency and end_to_end; link_latency; their test
+//	nodemodel.go, stamp.go                    units of a node's values; its timestamps
+//	congestion.go, txutilization.go           episodes of queues and of interfaces (belowthresholds.go)
+//	fabric.go, hotset.go, shared.go           queues, interfaces, links: tables, filter, state of all workers
+//	sequence.go, drop.go, flags.go            loss; drop; hop_limit and mtu_exceeded
+//	limited.go, priority.go                   limits per port; which report goes first under a budget
 package event
 
 // Event is what a report is sent for. The list is closed: it generates names,

@@ -5,4 +5,9 @@
 // worker serves it between bursts, a Step of bounded work at a time, and neither
 // allocates nor waits. A Query belongs to the worker until its last Step, then to
 // whoever asked.
+//
+//	query.go                  what can be asked, and a Step of the answer
+//	flow.go, filter.go, topn.go  a copy of a flow; which flows; the first N of an order
+//	path.go, totals.go, id.go    paths and their hops; sums of flows by path; ids as text
+//	feed.go                   notices of reports, for readers of /api/v1/events
 package inspect

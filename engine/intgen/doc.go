@@ -9,4 +9,11 @@
 //	marked, err := (&intgen.Source{Marking: intgen.ByGeneve, Bitmap: intgen.DefaultBitmap, MaxHops: 8}).Insert(frame, hops)
 //
 // Random makes one of everything for tests of properties.
+//
+//	flow.go, nthflow.go, tunnel.go, ip.go   original packets, tunnels around them
+//	source.go, hop.go, insert.go, place.go            an INT source; one hop; where INT is put
+//	header.go, oldformats.go                          headers of INT 2.1; of INT 1.0 and June 2016
+//	l4.go, gre.go, geneve.go, vxlan.go                          INT behind TCP and UDP, in GRE, Geneve, VXLAN-GPE
+//	random.go, randomflow.go, randomtunnel.go         random packets
+//	sum.go                                            checksums
 package intgen

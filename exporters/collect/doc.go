@@ -12,4 +12,12 @@
 // The accounts of an output add up under its lock, always:
 //
 //	taken + restored = delivered + dropped by reason + queued + spooled
+//
+// Files, in the order of a report packet's way:
+//
+//	listen.go, receiver.go, ratelimit.go  sockets; reading them; the limit of each source address
+//	maker.go, batch.go                    decodes and encodes a batch; the batch
+//	feed.go, feedspool.go                 queue of an output, its goroutine; the same from the spool
+//	output.go, accounts.go                what an output implements; its counters and drop reasons
+//	collect.go, metrics.go, log.go        assembles all; a snapshot of counters; bounded log lines
 package collect

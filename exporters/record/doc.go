@@ -9,4 +9,14 @@
 //
 // Integers that a double cannot hold are text in JSON: times are RFC 3339 with
 // nanoseconds, ids are hexadecimal digits.
+//
+// A report packet enters (decoder.go), records leave:
+//
+//	header.go, old.go              fields of the report headers of 2.0; of 1.0 and 0.5
+//	metadata.go                    the reporting node's own values
+//	packet.go, hops.go             the reported packet; its INT, hop by hop
+//	record.go                      Record, and the bits that say which of its values are known
+//	json.go, text.go               JSON
+//	proto.go, protofields.go, protowire.go  protobuf
+//	defaults.go                    where INT is looked for if nothing is configured
 package record
