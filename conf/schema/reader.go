@@ -63,7 +63,7 @@ func (r *reader) finish() {
 	}
 }
 
-// known lists what there is, where no suggestion was found.
+// known lists the names that the schema has, for an error that has no suggestion.
 func (r *reader) known(hint string) string {
 	if hint != "" {
 		return ""

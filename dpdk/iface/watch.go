@@ -15,7 +15,7 @@ type Event struct {
 	Lost bool // the kernel dropped events: any interface may have changed, State is empty
 }
 
-// Watcher tells of changes until it is closed.
+// Watcher calls its function at each change of an interface until it is closed.
 type Watcher struct {
 	socket *os.File
 	ended  chan struct{}

@@ -128,7 +128,7 @@ func (o *Output) Flush(ctx context.Context) {
 
 const pollEvery = 10 * time.Millisecond
 
-// Close gives up what has not been answered.
+// Close gives up blocks that the server has not acknowledged.
 func (o *Output) Close() error {
 	if o.way != nil {
 		o.way.giveUp()

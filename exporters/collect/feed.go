@@ -9,8 +9,8 @@ import (
 	"intsink/exporters/collect/spool"
 )
 
-// feed is what stands between the receivers and one output: the queue, the way from the
-// spool, what was sent and is not settled, and the accounts.
+// feed connects the receivers to one output. It holds the output's queue, its position in the
+// spool, deliveries that are sent but not acknowledged, and its counters.
 type feed struct {
 	name   string
 	format Format        // of the newest output; under the collector's lock
@@ -40,7 +40,7 @@ type feed struct {
 	sent     int           // records that were sent and are not settled
 	spooled  int           // deliveries of the window that came from the spool
 	rest     int           // deliveries that an earlier process left and that are not settled
-	gaps     []spool.Range // that the output is still to be told of
+	gaps     []spool.Range // dropped by the spool; gap records still to be sent
 	backoff  time.Duration
 	again    time.Time // not before
 	retried  uint64
@@ -288,7 +288,7 @@ func (f *feed) drop(d *Delivery, i int, why Reason) {
 	f.log.Say("records dropped", "output", f.name, "reason", why.String())
 }
 
-// ErrStopped is the cause of failures that closing an output brings: nobody needs to be told.
+// ErrStopped is the cause of failures that closing an output brings: they are expected and not logged.
 var ErrStopped = errors.New("stopped")
 
 // fail takes note of a record that is to be sent again.

@@ -15,7 +15,7 @@ const (
 	readBytes   = 256 << 10
 )
 
-// lostGaps makes a delivery of what is to be told of segments that the spool dropped, nil
+// lostGaps makes a delivery with a gap record for each range that dropped segments held, nil
 // where there is nothing.
 func (f *feed) lostGaps() *Delivery {
 	f.mu.Lock()

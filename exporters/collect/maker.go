@@ -42,7 +42,7 @@ func (m *maker) add(r *record.Record) {
 }
 
 // packet puts a report packet and its records into b and returns how many records it
-// gave. Where that is none, b stays as it was.
+// gave. If it is none, b is returned unchanged.
 func (m *maker) packet(b *Batch, e spool.Entry, formats uint8) int {
 	before := len(b.items)
 	raw := len(b.raw)

@@ -31,7 +31,7 @@ type Config struct {
 	Buffer      int // bytes that the client may hold
 	TLS         *TLS
 	SASL        *SASL
-	Log         func(msg string, args ...any) // is told of brokers that are not reached
+	Log         func(msg string, args ...any) // receives a message when a broker cannot be reached
 }
 
 // TLS names PEM files; empty: the system's authorities, no certificate of our own.
@@ -40,7 +40,7 @@ type TLS struct{ CA, Certificate, Key string }
 // SASL says who we are.
 type SASL struct{ Mechanism, User, PasswordFile string }
 
-// batchBytes is what a broker takes in one batch unless it is told otherwise.
+// batchBytes is a batch size that brokers accept by default (message.max.bytes is 1 MiB and some bytes).
 const batchBytes = 1_000_000
 
 // options are those of the client, with batches of at most so many bytes.

@@ -75,7 +75,7 @@ func freeAddress() (string, error) {
 // PID is intsink's process.
 func (p *Intsink) PID() int { return p.cmd.Process.Pid }
 
-// Task is what it does, or was last told to by Reload.
+// Task is the task that it was started with, or the last one given to Reload.
 func (p *Intsink) Task() Task { return p.task }
 
 // Read scrapes the counters.

@@ -3,7 +3,7 @@ package cli
 import "fmt"
 
 // ExitError ends the command with an exit code of its own. err nil means that
-// the user has been told already.
+// the message has been printed already.
 type ExitError struct {
 	Code int
 	Err  error

@@ -22,7 +22,7 @@ func Distinct(files ...FileFlag) error {
 	return nil
 }
 
-// oneFile follows links; a file that is not there yet is told by its folder.
+// oneFile follows links; a file that does not exist yet is identified by its folder.
 func oneFile(a, b string) bool {
 	ia, errA := os.Stat(a)
 	ib, errB := os.Stat(b)

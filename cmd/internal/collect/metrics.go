@@ -139,7 +139,7 @@ func (d *daemon) writeStreams(e exposition, listens []collect.ListenSnapshot) {
 	})
 }
 
-// writeSpool writes what is told of the spool; nothing where there is none.
+// writeSpool writes the metrics of the spool; none if there is no spool.
 func (d *daemon) writeSpool(e exposition, errors uint64) {
 	if d.spool == nil {
 		return

@@ -47,7 +47,7 @@ func (d *reportPrinter) readCapture(ctx context.Context, path string, port uint1
 		}
 		err = d.payload(datagram{number: d.seen, time: time.Unix(0, p.At), from: from, to: to}, payload)
 		if err == nil && path == capture.Stdin && c.Drained() {
-			err = d.out.Flush() // whoever looks on sees what there is
+			err = d.out.Flush() // show all reports received so far before waiting
 		}
 		if err != nil {
 			return err

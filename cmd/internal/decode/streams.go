@@ -21,7 +21,7 @@ const (
 type sequences struct {
 	table *streams.Table
 	gaps  map[streams.Key][]streams.Gap
-	gap   func(streams.Gap) // also told of each range
+	gap   func(streams.Gap) // also called with each range that is missing
 }
 
 func newSequences() *sequences {

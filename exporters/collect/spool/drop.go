@@ -22,7 +22,7 @@ type Range struct {
 	Packets uint64
 }
 
-// maxRanges bounds what is told of one segment; beyond, a stream's runs become one.
+// maxRanges bounds the ranges of sequence numbers that are reported for one dropped segment; beyond it, each stream's ranges are merged into one.
 const maxRanges = 1024
 
 func isFull(err error) bool {

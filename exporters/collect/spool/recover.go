@@ -99,7 +99,7 @@ func (s *Spool) scan(number uint64, last bool) error {
 	return nil
 }
 
-// openLast opens what is to be written to.
+// openLast opens the segment that Append writes to.
 func (s *Spool) openLast() error {
 	if len(s.segments) == 0 {
 		return s.startSegment()

@@ -2,7 +2,7 @@ package streams
 
 import "net/netip"
 
-// State is what has to be kept of a stream so that its numbers go on after a restart of
+// State is what must be stored of a stream so that its extended numbers continue after a restart of
 // the collector.
 type State struct {
 	Exporter  netip.Addr     `json:"exporter"`
@@ -14,7 +14,7 @@ type State struct {
 	Next      uint64         `json:"next"`
 }
 
-// States returns what is to be kept, in the order of the keys. Streams whose packets are
+// States returns the states to be stored, in the order of the keys. Streams whose packets are
 // not numbered are left out.
 func (t *Table) States() []State {
 	all := make([]State, 0, len(t.streams))
