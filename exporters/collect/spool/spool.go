@@ -34,6 +34,8 @@ type Spool struct {
 	o    Options
 	lock *os.File
 
+	syncing sync.Mutex // one Sync at a time; taken before mu
+
 	mu       sync.Mutex
 	segments []*segment // rising numbers; the last is written to
 	gone     uint64     // number of the newest segment that was removed
@@ -160,8 +162,11 @@ func (s *Spool) syncLoop() {
 	}
 }
 
-// Sync makes what was appended, and the positions, outlive the machine.
+// Sync makes what was appended, and the positions, outlive the machine. One at a time: a
+// second one must not return while the first still writes what it would have written.
 func (s *Spool) Sync() error {
+	s.syncing.Lock()
+	defer s.syncing.Unlock()
 	s.mu.Lock()
 	file, dirty, moved := s.file, s.unsynced > 0, s.moved
 	s.unsynced, s.moved = 0, false

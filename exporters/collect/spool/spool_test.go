@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 
@@ -499,4 +500,31 @@ func TestSyncOfAClosedFile(t *testing.T) {
 	if err := datasync(f); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("a closed file: %v", err)
 	}
+}
+
+// TestSyncWaitsForOneUnderWay: when Sync returns, the positions are on the disk, also
+// those that another Sync took and still writes. Between its two steps that one holds
+// syncing.
+func TestSyncWaitsForOneUnderWay(t *testing.T) {
+	s, err := Open(Options{Directory: t.TempDir(), Size: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.syncing.Lock()
+	returned := make(chan struct{})
+	go func() {
+		s.Sync()
+		close(returned)
+	}()
+	for range 100 {
+		runtime.Gosched()
+		select {
+		case <-returned:
+			t.Fatal("Sync returned while another was under way")
+		default:
+		}
+	}
+	s.syncing.Unlock()
+	<-returned
 }
