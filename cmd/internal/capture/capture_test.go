@@ -126,7 +126,7 @@ func TestNotCaptures(t *testing.T) {
 		name, want string
 		b          []byte
 	}{
-		{"empty", "EOF", nil},
+		{"empty", "it is empty", nil},
 		{"text", "Unknown magic 68656c6c", []byte("hello, this is no capture at all")},
 		{"cut in the header", "unexpected EOF", classic(binary.LittleEndian, magicNanoseconds, 1)[:23]},
 		{"another version", "version 3 of the format, need 2", append([]byte{0x4d, 0x3c, 0xb2, 0xa1, 3}, make([]byte, 19)...)},

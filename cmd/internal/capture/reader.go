@@ -90,6 +90,9 @@ func (c *Reader) openFormat() error {
 		c.r = bufio.NewReaderSize(unzipped, 1<<20)
 		magic, err = c.r.Peek(4)
 	}
+	if errors.Is(err, io.EOF) && len(magic) == 0 {
+		return errors.New("it is empty; a capture of no packets has a header")
+	}
 	if err != nil {
 		return err
 	}
