@@ -337,6 +337,9 @@ func TestCheck(t *testing.T) {
 	if out, err := run("file \"a\" { path = \"-\" }\n", "--check", "--dump"); err != nil || !strings.Contains(out, "receive_buffer") {
 		t.Errorf("%v %s", err, out)
 	}
+	if out, err := run("file \"a\" { path = \"-\" }\n", "--check"); err != nil || out != filepath.Join(dir, "c.hcl")+" is valid\n" {
+		t.Errorf("%v %s", err, out)
+	}
 	if _, err := run("file \"a\" { path = \"-\" }\n", "--dump"); err == nil {
 		t.Error("--dump without --check")
 	}

@@ -50,7 +50,9 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 			}
 			if dump {
 				cmd.OutOrStdout().Write(c.Dump())
+				return nil
 			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s is valid\n", path)
 			return nil
 		},
 	}
