@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"intsink/cmd/internal/cli"
@@ -29,10 +30,10 @@ type Options struct {
 // Run shows the sink until q is typed, or once.
 func Run(ctx context.Context, stdout io.Writer, o *Options) error {
 	if !slices.Contains(Names(), o.View) {
-		return fmt.Errorf("there is no view %q; there are %v", o.View, Names())
+		return fmt.Errorf("there is no view %q: name one of %s", o.View, strings.Join(Names(), ", "))
 	}
 	if !slices.Contains(sorts, o.Sort) {
-		return fmt.Errorf("--sort %q: must be one of %v", o.Sort, sorts)
+		return fmt.Errorf("--sort %q: must be one of %s", o.Sort, strings.Join(sorts, ", "))
 	}
 	if o.Rows < 1 || o.Rows > 1000 {
 		return fmt.Errorf("--rows %d: must be 1 to 1000", o.Rows)

@@ -64,6 +64,20 @@ func TestViewsOnce(t *testing.T) {
 	}
 }
 
+func TestUnknownNamesAreToldTheKnown(t *testing.T) {
+	for name, c := range map[string]struct{ view, sort, want string }{
+		"view": {"foo", "packets", "there is no view \"foo\": name one of links, flows, paths, queues, hops, collectors, workers"},
+		"sort": {"flows", "colour", "--sort \"colour\": must be one of packets, bytes, last_seen, latency, hop_latency"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := Run(context.Background(), &bytes.Buffer{}, &Options{View: c.view, Sort: c.sort, Once: true})
+			if err == nil || err.Error() != c.want {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
 func TestStatusHasAllParts(t *testing.T) {
 	var b bytes.Buffer
 	o := sink(t)
