@@ -40,7 +40,7 @@ func TestBadRequestsSayWhatIsKnown(t *testing.T) {
 		"/api/v1/flows/udp:10.0.0.4":                                   {400, "write it as tcp:"},
 		"/api/v1/flows/udp:10.0.0.4:1-10.1.0.1:8000?x=1":               {400, "there are none"},
 		"/api/v1/flows/udp:10.0.0.4:1-10.1.0.1:8000":                   {404, "is not in the table"},
-		"/api/v1/nodes":                                                {404, "there are GET /api/v1/flows,"},
+		"/api/v1/nodes":                                                {404, "there are GET /api/v1/status, "},
 	} {
 		t.Run(path, func(t *testing.T) {
 			var body struct {

@@ -44,7 +44,7 @@ func (in *API) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/flows/{id}", in.handle(in.flow))
 	mux.HandleFunc("/api/v1/flows/{id}", in.handle(readOnly))
 	mux.HandleFunc("/api/v1/", in.handle(func(context.Context, *parameters) (any, error) {
-		return nil, apiError{http.StatusNotFound, "there are GET /api/v1/" + strings.Join(Lists, ", /api/v1/") + " and /api/v1/flows/{id}"}
+		return nil, apiError{http.StatusNotFound, "there are GET /api/v1/status, /api/v1/config, /api/v1/events, /api/v1/" + strings.Join(Lists, ", /api/v1/") + " and /api/v1/flows/{id}"}
 	}))
 }
 
