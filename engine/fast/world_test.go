@@ -166,7 +166,7 @@ func (w *world) deferredOne(now int64, j uint8, fresh bool) {
 func (w *world) compare(o *world, n int) string {
 	a, b := w.State, o.State
 	switch {
-	case a.ints != b.ints || a.At != b.At:
+	case a.ints != b.ints || !bytes.Equal(a.At[:a.ints], b.At[:b.ints]):
 		return "places"
 	case a.Unknown != b.Unknown || a.Missing != b.Missing || a.Samples != b.Samples:
 		return "bits"
