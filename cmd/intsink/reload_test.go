@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -103,7 +104,9 @@ func TestSIGHUPIsAReload(t *testing.T) {
 func TestWritesNeedAuthority(t *testing.T) {
 	r, socket, _, _ := withSocket(t)
 	over := func(method, path, body string) (int, string) {
-		c := &http.Client{Transport: &http.Transport{Dial: func(string, string) (net.Conn, error) { return net.Dial("unix", socket) }}}
+		c := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		}}}
 		req, err := http.NewRequest(method, "http://intsink"+path, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
