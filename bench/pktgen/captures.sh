@@ -7,6 +7,7 @@
 set -euo pipefail
 intsink=${INTSINK:-$(dirname "${BASH_SOURCE[0]}")/../../bin/intsink}
 directory=${1:-.}
+mkdir -p "$directory"
 scratch=$(mktemp)
 trap 'rm -f "$scratch"' EXIT
 
