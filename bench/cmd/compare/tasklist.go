@@ -20,7 +20,7 @@ var (
 	byAny      = strings.Join([]string{byPort, byDSCP, byProbe}, "\n  ")
 )
 
-// Lists of events, of which the default has neither link_latency nor tx_utilization.
+// Lists of events. The default list lacks link_latency and tx_utilization.
 const (
 	everyEvent = `["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "tx_utilization", "refresh", "flow_end",
     "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak", "unknown_domain"]`

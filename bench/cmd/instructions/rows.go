@@ -88,13 +88,13 @@ func byAll(r *engine.Rules) {
 	r.INT.UDPPort, r.INT.DSCP = &port, &inthdr.DSCP{Value: traffic.DSCPValue, Mask: 0x3f}
 }
 
-// byBudget reports every packet, explained, of which a budget lets few through.
+// byBudget makes an explained report for every packet; the budget sheds most of them.
 func byBudget(r *engine.Rules) {
 	r.Watches[0].Policy.Sample, r.Report.Explain = 1, true
 	r.Collectors[0].Budget = engine.Budget{Packets: 1000, Burst: 100e6, Headers: 42}
 }
 
-// everyEvent watches for all events, of which the traffic gives none.
+// everyEvent watches for all events; the traffic fires none.
 func everyEvent(r *engine.Rules) {
 	byQueue(r)
 	p := &r.Watches[0].Policy

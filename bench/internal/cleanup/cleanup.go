@@ -21,7 +21,7 @@ var (
 type step struct{ undo func() }
 
 // Add registers undo, which runs once: when what Add returned is called, or at SIGINT,
-// SIGTERM or SIGHUP, of which the process ends then. The last one added runs first.
+// SIGTERM or SIGHUP, after which the process ends. The last one added runs first.
 func Add(undo func()) func() {
 	listen.Do(onSignal)
 	s := &step{undo}

@@ -19,7 +19,7 @@ import (
 // file, a path with a comma or an equals sign.
 type Plain struct {
 	Path     string  // to read
-	original *Reader // of which Path is a copy; nil: Path is the capture itself
+	original *Reader // Path is a copy of this capture; nil: Path is the capture itself
 }
 
 // MakePlain makes the copy where there has to be one. Close it.
