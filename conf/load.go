@@ -6,7 +6,8 @@ import (
 	"intsink/conf/schema"
 )
 
-// Load reads the configuration file at path. The Config is nil when, and only
+// Load reads the configuration at path: a file, or the files *.hcl of a folder, in order of
+// name, as if they were one. The Config is nil when, and only
 // when, the Diagnostics hold an error. The Diagnostics are never nil: they may
 // hold warnings beside a Config.
 func Load(path string) (*Config, *Diagnostics) {
@@ -14,7 +15,7 @@ func Load(path string) (*Config, *Diagnostics) {
 }
 
 func load(path string, m machine) (*Config, *Diagnostics) {
-	f, d := schema.Open(path)
+	f, d := schema.OpenAny(path)
 	if f == nil {
 		return nil, d
 	}
@@ -43,6 +44,21 @@ func LoadAgain(path string, old *Config) (*Config, *Diagnostics) {
 	m := thisMachine()
 	m.lookup = old.known(m.lookup)
 	return load(path, m)
+}
+
+// Source is one file of a configuration.
+type Source = schema.Source
+
+// ReadSources is the file at path, or the files *.hcl of the folder that it is, unread: for
+// ParseAgain on another machine.
+func ReadSources(path string) ([]Source, error) { return schema.ReadSources(path) }
+
+// ParseAgain is LoadAgain for files in memory; name is what diagnostics about all of them
+// call them.
+func ParseAgain(name string, files []Source, old *Config) (*Config, *Diagnostics) {
+	m := thisMachine()
+	m.lookup = old.known(m.lookup)
+	return read(schema.NewFiles(name, files), m)
 }
 
 // known is lookup for names that c has not resolved yet.

@@ -34,7 +34,7 @@ Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,
 			return check.Run(cmd.OutOrStdout(), cmd.ErrOrStderr(), path, dump, appliance.CheckMachine)
 		},
 	}
-	cmd.Flags().StringVar(&path, "config", "", "configuration file")
+	cmd.Flags().StringVar(&path, "config", "", "configuration: a file, or a folder of files *.hcl")
 	cmd.Flags().BoolVar(&dump, "dump", false, "print the effective configuration as HCL")
 	cmd.Flags().StringVar(&fleet, "fleet", "", "folder with the configurations of all sinks, held against each other")
 	cmd.MarkFlagsOneRequired("config", "fleet")

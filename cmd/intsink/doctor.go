@@ -32,7 +32,7 @@ Exit codes: 0 no fault, 1 a fault, or the configuration is not valid, 2 wrong us
 			return doctor.Run(cmd.OutOrStdout(), &doctor.Machine{Root: "/", Route: doctor.KernelRoute, Peer: doctor.KernelPeer}, c, fix)
 		},
 	}
-	cmd.Flags().StringVar(&path, "config", "", "configuration file")
+	cmd.Flags().StringVar(&path, "config", "", "configuration: a file, or a folder of files *.hcl")
 	cmd.Flags().BoolVar(&fix, "fix", false, "print the commands only")
 	cmd.MarkFlagRequired("config")
 	return cmd

@@ -31,7 +31,7 @@ Needs no hugepages, no NIC and no DPDK device.`,
 		Args: cli.FlagsOnly("config"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return plan.Run(cmd.OutOrStdout(), cmd.ErrOrStderr(), f) },
 	}
-	cmd.Flags().StringVar(&f.Config, "config", "", "configuration file")
+	cmd.Flags().StringVar(&f.Config, "config", "", "configuration: a file, or a folder of files *.hcl")
 	cmd.Flags().StringVar(&f.In, "in", "", "capture to read (pcap or pcapng, Ethernet, also gzipped); -: standard input")
 	cmd.Flags().StringVar(&f.Against, "against", "", "configuration file to compare with")
 	cmd.Flags().StringVar(&f.Format, "format", "text", "text: tables; json: one JSON object")

@@ -43,7 +43,7 @@ func TestReloadSaysWhatChanged(t *testing.T) {
 		code           int
 		generation     float64
 	}{
-		{"nothing", "", "", "generation 2 is in force: nothing is otherwise\n", "", 0, 2},
+		{"nothing", "", "", "generation 2 is in force: no change\n", "", 0, 2},
 		{"a watch", "sample = 100", "sample = 50", "generation 3 is in force: 1 change\n  watch \"all\".sample: 100 -> 50\n", "", 0, 3},
 		{"a mistake", "sample = 100", "sampel = 50", "", "c.hcl:19:15: error: watch \"all\": unknown attribute sampel; did you mean sample?", 1, 3},
 		{"a restart", "mbufs      = 8192", "mbufs = 16384", "", "reload refused, generation 3 stays in force: 1 change that only a restart can make: dpdk.mbufs: 8192 -> 16384\n", 1, 3},

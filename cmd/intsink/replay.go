@@ -32,7 +32,7 @@ The last line of the summary is one JSON object:
 		Args:    cli.FlagsOnly("config"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return replay.Run(cmd.OutOrStdout(), f) },
 	}
-	cmd.Flags().StringVar(&f.Config, "config", "", "configuration file")
+	cmd.Flags().StringVar(&f.Config, "config", "", "configuration: a file, or a folder of files *.hcl")
 	cmd.Flags().StringVar(&f.In, "in", "", "capture to read (pcap or pcapng, Ethernet, also gzipped); -: standard input")
 	cmd.Flags().StringVar(&f.Out, "out", "", "capture to write: forwarded frames")
 	cmd.Flags().StringVar(&f.Reports, "reports", "", "capture to write: report packets")

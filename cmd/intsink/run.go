@@ -21,7 +21,7 @@ and a message says so.`,
 		Args:    cli.FlagsOnly("config"),
 		RunE:    func(*cobra.Command, []string) error { return appliance.Run(path, version) },
 	}
-	cmd.Flags().StringVar(&path, "config", "", "configuration file")
+	cmd.Flags().StringVar(&path, "config", "", "configuration: a file, or a folder of files *.hcl")
 	cmd.MarkFlagRequired("config")
 	return cmd
 }

@@ -31,17 +31,17 @@ func readSource(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxSource+1))
 }
 
-// bounded reports the first place where the file is more than the parser may be
+// bounded reports the first place where the file s is more than the parser may be
 // given; false: there is one.
-func (d *File) bounded() bool {
-	if len(d.src) > maxSource {
-		d.report(Error, hcl.Range{}, "the configuration is larger than %d KiB", maxSource>>10)
+func (d *File) bounded(s *source) bool {
+	if len(s.text) > maxSource {
+		d.whole(s, "the configuration is larger than %d KiB", maxSource>>10)
 		return false
 	}
-	if !d.text() {
+	if !d.text(s) {
 		return false
 	}
-	tokens, _ := hclsyntax.LexConfig(d.src, d.file, hcl.InitialPos)
+	tokens, _ := hclsyntax.LexConfig(s.text, s.name, hcl.InitialPos)
 	var b bounds
 	for i := range tokens {
 		if excess := b.next(tokens[i].Type); excess != "" {
@@ -54,12 +54,12 @@ func (d *File) bounded() bool {
 
 // text reports the first byte that no text has; false: there is one. The parser would
 // say something of every byte after it.
-func (d *File) text() bool {
-	if at := bytes.IndexByte(d.src, 0); at >= 0 {
-		d.report(Error, hcl.Range{}, "this is no text file: a byte of 0 stands at offset %d; a configuration is HCL, in UTF-8", at)
+func (d *File) text(s *source) bool {
+	if at := bytes.IndexByte(s.text, 0); at >= 0 {
+		d.whole(s, "this is no text file: a byte of 0 stands at offset %d; a configuration is HCL, in UTF-8", at)
 		return false
 	}
-	for i, line := range d.lines {
+	for i, line := range s.lines {
 		if utf8.Valid(line) {
 			continue
 		}
@@ -71,11 +71,16 @@ func (d *File) text() bool {
 			}
 			line, column = line[size:], column+1
 		}
-		d.report(Error, hcl.Range{Start: hcl.Pos{Line: i + 1, Column: column}, End: hcl.Pos{Line: i + 1, Column: column + 1}},
+		d.report(Error, hcl.Range{Filename: s.name, Start: hcl.Pos{Line: i + 1, Column: column}, End: hcl.Pos{Line: i + 1, Column: column + 1}},
 			"byte 0x%02x is no UTF-8; save the configuration as UTF-8 text", line[0])
 		return false
 	}
 	return true
+}
+
+// whole reports an error of the file s as a whole.
+func (d *File) whole(s *source, format string, args ...any) {
+	d.out.add(Diagnostic{Severity: Error, File: s.name, Message: fmt.Sprintf(format, args...)})
 }
 
 // bounds counts what the parser recurses on.

@@ -53,8 +53,10 @@ func (d Diagnostic) String() string {
 // and warnings. Count tells of all of them.
 type Diagnostics struct {
 	Errors, Warnings []Diagnostic
-	SHA256           string // of what was read, in hexadecimal; "" where nothing could be
+	SHA256           string // of what was read, of several files one behind the other, in hexadecimal; "" where nothing could be
 	left             [2]int // out of either, by Severity
+
+	order map[string]int // of files; what is about the configuration as a whole comes first
 }
 
 const maxKept = 100
@@ -113,7 +115,7 @@ func (d *Diagnostics) add(x Diagnostic) {
 
 func (d *Diagnostics) sort() {
 	byPlace := func(a, b Diagnostic) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(cmp.Compare(d.order[a.File], d.order[b.File]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Message, b.Message))
 	}
 	slices.SortStableFunc(d.Errors, byPlace)
 	slices.SortStableFunc(d.Warnings, byPlace)

@@ -7,11 +7,13 @@
 //		v.Attr("wait", schema.Duration(&c.Wait, 0, time.Minute))
 //	}
 //
-//	f, diags := schema.Open(path) // a File, or why it cannot be read
+//	f, diags := schema.Open(path) // a File, or why it cannot be read; OpenAny reads folders, too
 //	f.Parse(c.visit)              // c has its defaults; what the file sets is changed
 //	f.ErrorAt(...)                // what takes more than one attribute to see
 //	diags = f.Done()              // all faults, each with its place
 //	schema.Dump(c.visit)          // HCL that reads as the same
+//
+// source.go reads the files, env.go fills in variables of the environment.
 //
 // Values (value.go, list.go, choice.go, duration.go, ranges.go, net.go, object.go) join a
 // field to the way it is written; wrap.go adds checks to one. Visitors walk a schema:

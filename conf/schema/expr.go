@@ -23,7 +23,7 @@ type Expr struct {
 
 // Fail reports x as wrong and returns false.
 func (x *Expr) Fail(format string, args ...any) bool {
-	x.d.report(Error, x.e.Range(), "%s = %s: %s", x.Where, x.source(), fmt.Sprintf(format, args...))
+	x.d.report(Error, x.e.Range(), "%s = %s: %s%s", x.Where, x.source(), fmt.Sprintf(format, args...), x.environment())
 	return false
 }
 
@@ -40,21 +40,25 @@ func (x *Expr) Report(s Severity, format string, args ...any) {
 // source is what stands in the file, shortened.
 func (x *Expr) source() string {
 	r := x.e.Range()
-	if r.Start.Byte > r.End.Byte || r.End.Byte > len(x.d.src) {
+	from := x.d.source(r)
+	if from == nil || r.Start.Byte > r.End.Byte || r.End.Byte > len(from.text) {
 		return "?"
 	}
-	s := strings.ToValidUTF8(string(x.d.src[r.Start.Byte:r.End.Byte]), "?")
+	s := strings.ToValidUTF8(string(from.text[r.Start.Byte:r.End.Byte]), "?")
 	return cutText(strings.Join(strings.Fields(s), " "), 40)
 }
 
-// literal evaluates x, which must be a literal: a configuration says what it
-// means, without variables, functions and templates.
+// literal evaluates x, which must be a literal, or text with variables of the environment
+// in it: a configuration says what it means, without functions and other templates.
 func (x *Expr) literal(accepted string) (cty.Value, bool) {
+	if len(x.variables()) > 0 {
+		return x.expanded()
+	}
 	if word := hcl.ExprAsKeyword(x.e); word != "" && !isLiteral(x.e) {
 		return cty.NilVal, x.Fail("must be %s; a word needs quotes: %q", accepted, Short(word))
 	}
 	if !isLiteral(x.e) {
-		return cty.NilVal, x.Fail("must be %s, as a literal: there are no variables, functions, templates or lists here", accepted)
+		return cty.NilVal, x.Fail("must be %s, as a literal, or \"${env.NAME}\": there are no other variables, functions, templates or lists here", accepted)
 	}
 	v, diags := x.e.Value(nil)
 	if diags.HasErrors() || v.IsNull() || !v.IsKnown() {
@@ -109,8 +113,13 @@ func (x *Expr) number(accepted string) (*big.Float, bool) {
 	if !ok {
 		return nil, false
 	}
+	if v.Type() == cty.String && len(x.variables()) > 0 {
+		if n, err := cty.ParseNumberVal(strings.TrimSpace(v.AsString())); err == nil {
+			v = n
+		}
+	}
 	if v.Type() != cty.Number {
-		if v.Type() == cty.String {
+		if v.Type() == cty.String && len(x.variables()) == 0 {
 			return nil, x.Fail("must be %s%s", accepted, plainNumber(v.AsString()))
 		}
 		return nil, x.Fail("must be %s", accepted)

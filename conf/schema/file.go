@@ -1,9 +1,8 @@
 package schema
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,18 +13,22 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// File is what reading and checking one file share.
+// File is what reading and checking one configuration share: one file, or several that are
+// read as if they were one.
 type File struct {
-	file   string
-	src    []byte
-	lines  [][]byte // of src
-	out    *Diagnostics
-	places map[any]hcl.Range // by pointer to a field or block, or element of a list
-	failed map[any]bool      // fields that are in the file with a wrong value
+	name    string // of the file, or of the folder of the files
+	sources []source
+	out     *Diagnostics
+	places  map[any]hcl.Range // by pointer to a field or block, or element of a list
+	failed  map[any]bool      // fields that are in the file with a wrong value
 
 	// HexHint follows the advice to write a hexadecimal number as a decimal one: where
 	// there is an attribute that takes hexadecimal digits in quotes.
 	HexHint string
+
+	// Env looks up what a value such as "${env.NAME}" stands for: os.LookupEnv, unless set
+	// otherwise before Parse.
+	Env func(name string) (value string, ok bool)
 }
 
 // element is the key of the place of one element of a list.
@@ -37,43 +40,39 @@ type element struct {
 // ElementOf is the key of element i of a list, which is a pointer to the slice.
 func ElementOf(list any, i int) any { return element{list, i} }
 
-// Open reads the file at path. The File is nil where it cannot be read, which the
-// Diagnostics say.
-func Open(path string) (*File, *Diagnostics) {
-	src, err := readSource(path)
-	if err != nil {
-		d := &Diagnostics{}
-		d.add(Diagnostic{Severity: Error, File: path, Message: fmt.Sprintf("cannot read the configuration: %v", err)})
-		return nil, d
-	}
-	return New(path, src), nil
-}
-
-// New is Open for a file in memory; diagnostics call it file.
-func New(file string, src []byte) *File {
-	return &File{
-		file: file, src: src, lines: bytes.Split(src, []byte("\n")), out: &Diagnostics{SHA256: fmt.Sprintf("%x", sha256.Sum256(src))},
-		places: map[any]hcl.Range{}, failed: map[any]bool{},
-	}
-}
-
 // Parse reads the file into the fields of the schema that visit walks; false: nothing was
 // read, because the file is no HCL, or more than the parser may be given.
 func (d *File) Parse(visit func(Visitor)) bool {
-	if !d.bounded() {
+	if d.Env == nil {
+		d.Env = os.LookupEnv
+	}
+	var bodies []*hclsyntax.Body
+	for i := range d.sources {
+		if b := d.parse(&d.sources[i]); b != nil {
+			bodies = append(bodies, b)
+		}
+	}
+	if len(bodies) < len(d.sources) {
 		return false
 	}
-	parsed, diags := hclsyntax.ParseConfig(d.src, d.file, hcl.InitialPos)
-	if diags.HasErrors() {
-		// The tree is incomplete: whatever else we said would mislead.
-		d.syntax(diags)
-		return false
-	}
-	body := parsed.Body.(*hclsyntax.Body)
-	root := d.bodyReader(body, "", "", body.EndRange)
+	root := d.joined(bodies)
 	visit(root)
 	root.finish()
 	return true
+}
+
+// parse reads the syntax of one file; nil: it has faults. Where the tree is incomplete, whatever
+// else could be said of it would mislead.
+func (d *File) parse(s *source) *hclsyntax.Body {
+	if !d.bounded(s) {
+		return nil
+	}
+	parsed, diags := hclsyntax.ParseConfig(s.text, s.name, hcl.InitialPos)
+	if diags.HasErrors() {
+		d.syntax(diags)
+		return nil
+	}
+	return parsed.Body.(*hclsyntax.Body)
 }
 
 // Failing tells whether an error was reported.
@@ -112,17 +111,18 @@ func (d *File) Wrong(key any) bool { return d.failed[key] }
 // Good: it is, and its value could be read.
 func (d *File) Good(key any) bool { return d.Has(key) && !d.failed[key] }
 
-// report adds a diagnostic; the zero Range means the file as a whole.
+// report adds a diagnostic; the zero Range means the configuration as a whole.
 func (d *File) report(s Severity, r hcl.Range, format string, args ...any) {
-	x := Diagnostic{Severity: s, File: d.file, Message: cutText(fmt.Sprintf(format, args...), maxMessage)}
-	if r.Start.Line > 0 {
+	x := Diagnostic{Severity: s, File: d.name, Message: cutText(fmt.Sprintf(format, args...), maxMessage)}
+	if from := d.source(r); from != nil && r.Start.Line > 0 {
+		x.File = from.name
 		x.Line, x.Column = r.Start.Line, r.Start.Column
 		end := r.End.Column
 		if r.End.Line > r.Start.Line {
 			end = maxSnippet + 1 // to the end of the line
 		}
-		if x.Line <= len(d.lines) {
-			x.Snippet = snippet(d.lines[x.Line-1], x.Line, x.Column, end)
+		if x.Line <= len(from.lines) {
+			x.Snippet = snippet(from.lines[x.Line-1], x.Line, x.Column, end)
 		}
 	}
 	d.out.add(x)
@@ -182,10 +182,11 @@ var hexadecimal = regexp.MustCompile(`[=\[,]\s*(0[xX]([0-9a-fA-F]{1,16}))\b`)
 // hexNumber tells whether the line of a syntax error has a hexadecimal number, which
 // HCL does not know, where it stands, and what to write for it.
 func (d *File) hexNumber(r hcl.Range) (at hcl.Range, text string, ok bool) {
-	if r.Start.Line < 1 || r.Start.Line > len(d.lines) {
+	from := d.source(r)
+	if from == nil || r.Start.Line < 1 || r.Start.Line > len(from.lines) {
 		return r, "", false
 	}
-	line := d.lines[r.Start.Line-1]
+	line := from.lines[r.Start.Line-1]
 	m := hexadecimal.FindSubmatchIndex(line)
 	if m == nil {
 		return r, "", false

@@ -134,7 +134,7 @@ func (r *reader) onlyOne(name string) *hclsyntax.Block {
 		return nil
 	}
 	for _, b := range found[1:] {
-		r.d.report(Error, b.TypeRange, "%sa second block %s; the first stands in line %d: merge them", r.prefix(), name, found[0].TypeRange.Start.Line)
+		r.d.report(Error, b.TypeRange, "%sa second block %s; the first stands in %s: merge them", r.prefix(), name, lineOf(found[0].TypeRange, b.TypeRange))
 	}
 	if len(found[0].Labels) > 0 {
 		r.d.report(Error, found[0].LabelRanges[0], "%sthe block %s has no name: write %s { ... }", r.prefix(), name, name)
@@ -162,14 +162,14 @@ func (r *reader) Optional(name string, p OptionalBlock) {
 func (r *reader) Blocks(name string, l BlockList) {
 	found := r.take(name)
 	l.Resize(len(found))
-	first := map[string]int{} // line of the name
+	first := map[string]hcl.Range{}
 	for i, b := range found {
 		label := r.Label(b)
 		*l.Label(i) = label
-		if line, twice := first[label]; twice && label != "" {
-			r.d.report(Error, b.DefRange(), "%sa second %s %q; the first stands in line %d: names must differ", r.prefix(), name, label, line)
+		if before, twice := first[label]; twice && label != "" {
+			r.d.report(Error, b.DefRange(), "%sa second %s %q; the first stands in %s: names must differ", r.prefix(), name, label, lineOf(before, b.TypeRange))
 		} else {
-			first[label] = b.TypeRange.Start.Line
+			first[label] = b.TypeRange
 		}
 		what := name
 		if label != "" {

@@ -111,6 +111,9 @@ func (v *boolValue) Read(x *Expr) bool {
 	if !ok {
 		return false
 	}
+	if len(x.variables()) > 0 && (c.AsString() == "true" || c.AsString() == "false") {
+		c = cty.BoolVal(c.AsString() == "true")
+	}
 	if c.Type() != cty.Bool {
 		return x.Fail("must be %s", accepted)
 	}

@@ -132,3 +132,28 @@ func TestCheckOfTheMachine(t *testing.T) {
 		t.Errorf("%v, stderr %q", err, errs.String())
 	}
 }
+
+// TestCheckReadsAFolder and the environment, and says which file a mistake is in.
+func TestCheckReadsAFolder(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file("10-site.hcl", "node { id = \"${env.CONTROL_TEST_NODE}\" }\n")
+	file("50-common.hcl", "port \"network\" { device = \"net_null0\" }\nport \"host\" { device = \"net_null1\" }\nlink \"edge\" {\n  network = \"network\"\n  host = \"host\"\n}\nint { udp_port = 5000 }\nwatch \"all\" {}\ncollector \"primary\" { address = \"192.0.2.10:8555\" }\n")
+	run := func() (stdout, stderr string, err error) {
+		var out, errs bytes.Buffer
+		err = Run(&out, &errs, dir, true, func(*conf.Config) (wrong, cannot error) { return nil, nil })
+		return out.String(), errs.String(), err
+	}
+	if _, stderr, err := run(); err == nil || !strings.Contains(stderr, dir+"/10-site.hcl:1:13: error: node: id = \"${env.CONTROL_TEST_NODE}\": the environment variable CONTROL_TEST_NODE is not set") {
+		t.Errorf("%v\n%s", err, stderr)
+	}
+	t.Setenv("CONTROL_TEST_NODE", "77")
+	if stdout, stderr, err := run(); err != nil || !strings.Contains(stdout, "= 77\n") {
+		t.Errorf("%v\n%s\n%s", err, stderr, stdout)
+	}
+}

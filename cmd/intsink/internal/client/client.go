@@ -30,7 +30,7 @@ type Options struct {
 
 // Register adds --config and --url to a command.
 func (o *Options) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.Config, "config", "", "configuration file of the running sink")
+	cmd.Flags().StringVar(&o.Config, "config", "", "configuration of the running sink: a file, or a folder of files *.hcl")
 	cmd.Flags().StringVar(&o.URL, "url", "http://127.0.0.1:9465", "HTTP endpoint of the running sink")
 	cmd.MarkFlagsMutuallyExclusive("config", "url")
 }

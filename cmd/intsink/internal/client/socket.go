@@ -24,7 +24,7 @@ const installedSocket = "/run/intsink/api.sock"
 // RegisterControl adds --socket, --config and --url to a command that changes something.
 func (o *Options) RegisterControl(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.Socket, "socket", "", "unix socket of the running sink (default "+installedSocket+")")
-	cmd.Flags().StringVar(&o.Config, "config", "", "configuration file of the running sink, which says where its socket is")
+	cmd.Flags().StringVar(&o.Config, "config", "", "configuration of the running sink, a file or a folder, which says where its socket is")
 	cmd.Flags().StringVar(&o.URL, "url", "", "HTTP endpoint of the running sink, in place of its socket")
 	cmd.Flags().StringVar(&o.TokenFile, "token-file", "", "with --url: file with the token that may write (http { token })")
 	cmd.Flags().StringVar(&o.CA, "ca", "", "with --url https://...: PEM file of the authority that signed the sink's certificate (default the system's)")

@@ -65,7 +65,7 @@ func done(r *control.Result) string {
 	var b strings.Builder
 	what := cli.Count(len(r.Changes), "change")
 	if len(r.Changes) == 0 {
-		what = "nothing is otherwise"
+		what = "no change"
 	}
 	fmt.Fprintf(&b, "generation %d is in force: %s\n", r.Generation, what)
 	for _, c := range r.Changes {
