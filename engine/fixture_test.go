@@ -26,6 +26,7 @@ type bed struct {
 	network, host *memQueue
 	ring          *ring.Ring
 	now           int64
+	wall          int64 // by how much the wall clock has stepped
 }
 
 const unlimited = enginetest.Unlimited
@@ -82,7 +83,7 @@ func newSharedBed(t *testing.T, s *Shared, change func(*Rules)) *bed {
 		Outlets: []Outlet{{Ring: b.ring}}, PacketPool: b.pool, ReportPool: b.reports,
 		NodeID: 3, HwID: 5, Seed: 7, Rules: r, Shared: s,
 		Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9},
-		Clock: func() int64 { return b.now },
+		Clock: func() int64 { return b.now }, WallClock: func() int64 { return b.wall },
 	})
 	return b
 }

@@ -80,7 +80,7 @@ func (k *outboxKind) outboxOf(to *Outlet) outbox {
 
 func newReporter(c *WorkerConfig, counters *Counters) reporter {
 	r := reporter{
-		outboxes: make([]outbox, len(c.Outlets)), counters: counters, queueID: c.QueueID,
+		outboxes: make([]outbox, len(c.Outlets)), counters: counters, queueID: c.QueueID, wallClock: c.WallClock,
 		kind: outboxKind{c.ReportPool, report.GroupHeader{HwID: c.HwID, NodeID: c.NodeID}},
 	}
 	for i := range r.outboxes {

@@ -14,9 +14,7 @@ func TestTimestampsFollowTheWallClock(t *testing.T) {
 	b := explained(t, func(r *Rules) {
 		r.Report.MdBits = report.MdIngressTimestamp | report.MdEgressTimestamp
 	})
-	wall := int64(0)
 	b.now = 1_700_000_000e9
-	b.reporter.wallClock = func() int64 { return wall }
 	send := func(latency uint32) {
 		b.network.RX = [][]byte{withINT(t, plain(1), func(_ *intgen.Source, hops []intgen.Hop) { hops[0].LatencyNs = latency })}
 		b.Poll()
@@ -35,7 +33,7 @@ func TestTimestampsFollowTheWallClock(t *testing.T) {
 	send(10_000)
 	stamps("no step yet", b.now)
 	for _, step := range []int64{3600e9, -40e9, 0} {
-		wall = step
+		b.wall = step
 		b.step(100e6)
 		send(900_000)
 		b.now++
@@ -47,7 +45,7 @@ func TestTimestampsFollowTheWallClock(t *testing.T) {
 		stamps("and back", b.now+step)
 	}
 	seen := b.now
-	wall = 5e9
+	b.wall = 5e9
 	for range 40 {
 		b.step(1e9)
 	}
