@@ -60,11 +60,9 @@ func newLinksBed(t *testing.T, tap bool, change func(*Rules)) *linksBed {
 	if tap {
 		links[0].Host = nil
 	}
-	b.Worker.Close()
-	b.Worker = NewWorker(WorkerConfig{
-		Links: links, Outlets: outlets(b.rings), PacketPool: b.pool, ReportPool: b.reports, NodeID: 3, HwID: 5, Seed: 7, Rules: b.rules,
-		Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9},
-		Clock: func() int64 { b.now += 10; return b.now },
+	b.remake(func(c *WorkerConfig) {
+		c.Links, c.Outlets = links, outlets(b.rings)
+		c.Clock = func() int64 { b.now += 10; return b.now }
 	})
 	return b
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"intsink/engine/mitigate"
+	"intsink/engine/reporting"
 )
 
 // control is what other goroutines share with a worker: atomics, which the worker reads
@@ -62,8 +63,8 @@ func (w *Worker) Reload(r *Rules) { w.pending.Store(w.newAdoption(r, nil)) }
 // ring or sender, goes on with its sequence numbers and counters; of what is not among
 // outlets any more, the worker hands over the open report packet and uses nothing from
 // then on.
-func (w *Worker) ReloadCollectors(r *Rules, outlets []Outlet) {
-	w.pending.Store(w.newAdoption(r, append([]Outlet{}, outlets...)))
+func (w *Worker) ReloadCollectors(r *Rules, outlets []reporting.Outlet) {
+	w.pending.Store(w.newAdoption(r, append([]reporting.Outlet{}, outlets...)))
 }
 
 // Adopted tells whether the worker has adopted r, which Reload handed over, and nothing
@@ -95,7 +96,7 @@ func (w *Worker) Beat() int64 { return w.beat.Load() }
 // publishes the last counters. Run calls it; whoever calls Poll himself must.
 func (w *Worker) Close() {
 	now := w.clock()
-	w.reporter.close(now)
+	w.reporter.Close(now)
 	w.Publish()
 }
 

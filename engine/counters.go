@@ -3,6 +3,7 @@ package engine
 import (
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
+	"intsink/engine/reporting"
 )
 
 // Direction of a packet through a link.
@@ -38,28 +39,17 @@ type LinkCounters struct {
 	Leaked     uint64 // INT packets seen from host to network
 }
 
-// CollectorCounters are one worker's counters of one collector.
-// Packets were sealed; those among them that were dropped are in Dropped.
-type CollectorCounters struct {
-	Name             string
-	Reports, Packets uint64
-	Dropped          [NumReportDropReasons]uint64
-	Shed             [event.NumEvents]uint64 // events of reports that its budget did not allow
-}
-
 // Counters is everything one worker counts. Only the worker writes its own
 // copy; everybody else reads snapshots (Worker.Snapshot).
 type Counters struct {
-	Links      []LinkCounters
-	Collectors []CollectorCounters
-	Reported   [event.NumEvents]uint64 // events of the reports that were built
-	Shed       [event.NumEvents]uint64 // events of reports that no collector got, for their budgets
-	Stretch    uint32                  // of the time between refreshes, in percent
-	Detector   event.Counters
-	Flows      uint64 // in the table now
-	Evictions  uint64
-	Refused    uint64 // packets whose flow found no room in a flood of evictions
-	Pace       Pace
+	Links []LinkCounters
+	reporting.Counters
+	Stretch   uint32 // of the time between refreshes, in percent
+	Detector  event.Counters
+	Flows     uint64 // in the table now
+	Evictions uint64
+	Refused   uint64 // packets whose flow found no room in a flood of evictions
+	Pace      Pace
 }
 
 // copyFrom makes c equal to s, without allocating but where collectors came or went: both
@@ -68,7 +58,7 @@ func (c *Counters) copyFrom(s *Counters) {
 	links, collectors := c.Links, c.Collectors
 	copy(links, s.Links)
 	if len(collectors) != len(s.Collectors) {
-		collectors = make([]CollectorCounters, len(s.Collectors))
+		collectors = make([]reporting.CollectorCounters, len(s.Collectors))
 	}
 	copy(collectors, s.Collectors)
 	*c = *s
@@ -77,8 +67,8 @@ func (c *Counters) copyFrom(s *Counters) {
 
 func newCounters(links, collectors int) Counters {
 	return Counters{
-		Links:      make([]LinkCounters, links),
-		Collectors: make([]CollectorCounters, collectors),
+		Links:    make([]LinkCounters, links),
+		Counters: reporting.Counters{Collectors: make([]reporting.CollectorCounters, collectors)},
 	}
 }
 
@@ -107,17 +97,5 @@ func (c *DirectionCounters) add(o *DirectionCounters) {
 	c.Forwarded += o.Forwarded
 	for i := range c.Dropped {
 		c.Dropped[i] += o.Dropped[i]
-	}
-}
-
-// Add adds o to c, to sum workers.
-func (c *CollectorCounters) Add(o *CollectorCounters) {
-	c.Reports += o.Reports
-	c.Packets += o.Packets
-	for i := range c.Dropped {
-		c.Dropped[i] += o.Dropped[i]
-	}
-	for i := range c.Shed {
-		c.Shed[i] += o.Shed[i]
 	}
 }

@@ -8,8 +8,8 @@
 //	parse.go      where headers and INT stand in the others
 //	lookup.go     their flows
 //	detect.go     which packets are reported
-//	report.go     what is said of a packet; reporter.go, individual.go and run.go build it,
-//	              outbox.go puts it into report packets, budget.go says how many
+//	report.go     what is said of a packet; gather.go: packets that are reported alike;
+//	              fragment.go: which of their bytes; package reporting builds and sends it
 //	strip.go      INT goes
 //	transmit.go   packets leave; drops.go reports those that cannot
 //	mitigation.go rules that drop packets, while there are any

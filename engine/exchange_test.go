@@ -131,12 +131,7 @@ func TestDropsAndRefusalsWhileTheHostSends(t *testing.T) {
 func TestTapBesideALink(t *testing.T) {
 	b := newBed(t, nil)
 	tap := &memQueue{Pool: b.pool}
-	w := *b.links[0].link
-	w.Network, w.Host = tap, nil
-	b.counters, b.published = newCounters(2, 1), newCounters(2, 1)
-	b.reporter.outboxes[0].counters = &b.counters.Collectors[0]
-	link := b.links[0].link
-	b.links = []linkState{{link: &w, counters: &b.counters.Links[1]}, {link: link, counters: &b.counters.Links[0]}}
+	b.remake(func(c *WorkerConfig) { c.Links = []Link{{Name: "tap", Network: tap, NetworkID: 1}, c.Links[0]} })
 	discard := withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) { s.Discard = true })
 	tap.RX = frames(withINT(t, plain(1), nil), discard, plain(2))
 	b.network.RX, b.host.RX = frames(plain(3)), frames(plain(4))
@@ -144,7 +139,7 @@ func TestTapBesideALink(t *testing.T) {
 		t.Errorf("%d packets, %d and %d forwarded, %d held", n, len(b.host.TX), len(b.network.TX), b.pool.InUse())
 	}
 	b.balance()
-	if d := b.Snapshot().Links[1].Direction[ToHost]; d.Received != 3 || d.Dropped[DropTap]+d.Dropped[DropDiscard] != 3 {
+	if d := b.Snapshot().Links[0].Direction[ToHost]; d.Received != 3 || d.Dropped[DropTap]+d.Dropped[DropDiscard] != 3 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
+	"intsink/engine/reporting"
 	"intsink/flows"
 )
 
@@ -26,6 +27,7 @@ type bed struct {
 	network, host *memQueue
 	ring          *ring.Ring
 	now           int64
+	config        WorkerConfig
 	wall          int64 // by how much the wall clock has stepped
 }
 
@@ -69,8 +71,8 @@ func newSharedBed(t *testing.T, s *Shared, change func(*Rules)) *bed {
 	r := &Rules{
 		INT:        inthdr.Config{UDPPort: &port, Version2: true},
 		Watches:    []Watch{{Name: "all", Policy: allEvents(), Collectors: 1}},
-		Collectors: []Collector{{Address: netip.MustParseAddrPort("192.0.2.10:8555"), MaxPayload: 1358}},
-		Report: ReportRules{
+		Collectors: []reporting.Collector{{Address: netip.MustParseAddrPort("192.0.2.10:8555"), MaxPayload: 1358}},
+		Report: reporting.Rules{
 			MdBits: report.MdInterfaces | report.MdHopLatency, Fragment: 128,
 			MaxDelay: 1e6,
 		},
@@ -78,18 +80,26 @@ func newSharedBed(t *testing.T, s *Shared, change func(*Rules)) *bed {
 	if change != nil {
 		change(r)
 	}
-	b.Worker = NewWorker(WorkerConfig{
+	b.config = WorkerConfig{
 		Links:   []Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
-		Outlets: []Outlet{{Ring: b.ring}}, PacketPool: b.pool, ReportPool: b.reports,
+		Outlets: []reporting.Outlet{{Ring: b.ring}}, PacketPool: b.pool, ReportPool: b.reports,
 		NodeID: 3, HwID: 5, Seed: 7, Rules: r, Shared: s,
 		Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9},
 		Clock: func() int64 { return b.now }, WallClock: func() int64 { return b.wall },
-	})
+	}
+	b.Worker = NewWorker(b.config)
 	return b
 }
 
+// remake makes the worker anew, with another configuration.
+func (b *bed) remake(change func(*WorkerConfig)) {
+	b.Worker.Close()
+	change(&b.config)
+	b.Worker = NewWorker(b.config)
+}
+
 // setBudgets gives the first collectors these budgets.
-func (r *Rules) setBudgets(budgets ...Budget) {
+func (r *Rules) setBudgets(budgets ...reporting.Budget) {
 	r.Collectors = slices.Clone(r.Collectors)
 	for i := range budgets {
 		r.Collectors[i].Budget = budgets[i]
@@ -104,9 +114,9 @@ func (r *Rules) setPayloads(bytes ...int) {
 }
 
 // outlets hand over to rings.
-func outlets(rings []*ring.Ring) (all []Outlet) {
+func outlets(rings []*ring.Ring) (all []reporting.Outlet) {
 	for _, r := range rings {
-		all = append(all, Outlet{Ring: r})
+		all = append(all, reporting.Outlet{Ring: r})
 	}
 	return all
 }

@@ -9,7 +9,6 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/intgen"
 	"intsink/engine/report"
-	"intsink/flows"
 )
 
 // longBed reports 7000 bytes of every packet in report packets of 9000.
@@ -20,18 +19,11 @@ func longBed(t *testing.T, change func(*Rules)) *bed {
 		r.setPayloads(9000 - 42)
 		change(r)
 	})
-	b.Worker.Close()
-	b.reports.Close()
 	var err error
 	if b.reports, err = mbuf.NewArena(64, 9400); err != nil {
 		t.Fatal(err)
 	}
-	b.Worker = NewWorker(WorkerConfig{
-		Links:   []Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
-		Outlets: []Outlet{{Ring: b.ring}}, PacketPool: b.pool, ReportPool: b.reports,
-		NodeID: 3, HwID: 5, Seed: 7, Rules: b.rules, Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9},
-		Clock: func() int64 { return b.now },
-	})
+	b.remake(func(c *WorkerConfig) { c.ReportPool = b.reports })
 	return b
 }
 

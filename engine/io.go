@@ -1,6 +1,9 @@
 package engine
 
-import "intsink/dpdk/mbuf"
+import (
+	"intsink/dpdk/mbuf"
+	"intsink/engine/reporting"
+)
 
 // Queue is one rx/tx queue pair of a port, as ethdev.Queue implements it.
 // Only the worker that owns it calls it.
@@ -26,20 +29,12 @@ type Pool interface {
 // Link is one link as one worker sees it: its queue on both ports.
 type Link struct {
 	Name              string
-	Network, Host     Queue   // Host is nil on a tap
-	NetworkID, HostID uint16  // interface ids in the sink's own metadata
-	Gauges            *Gauges // nil: not live
-	Mitigation        bool    // rules of mitigation hold for what comes from the network
+	Network, Host     Queue             // Host is nil on a tap
+	NetworkID, HostID uint16            // interface ids in the sink's own metadata
+	Gauges            *reporting.Gauges // nil: not live
+	Mitigation        bool              // rules of mitigation hold for what comes from the network
 
 	NetworkStation, HostStation Station // nil: no reports leave by that port
-}
-
-// Sender transmits the sealed report packets of one worker for one collector
-// on the worker's own queue, as exporters/port does.
-type Sender interface {
-	// Send owns v[:n], each with its report.Handoff in front, from then on. The
-	// contents of v are used up.
-	Send(v *mbuf.Vec, n int)
 }
 
 // Station is one worker's part in finding the neighbours on a port by which

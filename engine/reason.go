@@ -41,25 +41,3 @@ func (r DropReason) String() string { return dropReasons[r].label }
 
 // Doc is one line for the documentation.
 func (r DropReason) Doc() string { return dropReasons[r].doc }
-
-// ReportDropReason says why a report or report packet never reached the wire.
-type ReportDropReason uint8
-
-const (
-	ReportDropNoMbuf ReportDropReason = iota
-	ReportDropRingFull
-	ReportDropTooBig
-	NumReportDropReasons
-)
-
-var reportDropReasons = [NumReportDropReasons]struct{ label, doc string }{
-	ReportDropNoMbuf:   {"no_mbuf", "the report pool was empty; one individual report is lost"},
-	ReportDropRingFull: {"ring_full", "the exporter did not keep up; one report packet is lost, its sequence number stays missing"},
-	ReportDropTooBig:   {"too_big", "the report does not fit max_bytes; one individual report is lost"},
-}
-
-// String is the value of the reason label.
-func (r ReportDropReason) String() string { return reportDropReasons[r].label }
-
-// Doc is one line for the documentation.
-func (r ReportDropReason) Doc() string { return reportDropReasons[r].doc }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"intsink/engine/inthdr"
+	"intsink/engine/reporting"
 	"intsink/engine/watch"
 )
 
@@ -11,21 +12,15 @@ type adoption struct {
 	rules    *Rules
 	watches  *watch.Watches
 	devices  watch.Devices
-	outboxes []outbox // one per collector of rules; nil: the collectors are as they were
-	counters []CollectorCounters
+	exchange *reporting.Exchange // nil: the collectors are as they were
 }
 
 // newAdoption makes of r, and of the outlets of its collectors, all that the worker does not
 // have to make itself.
-func (w *Worker) newAdoption(r *Rules, outlets []Outlet) *adoption {
+func (w *Worker) newAdoption(r *Rules, outlets []reporting.Outlet) *adoption {
 	a := &adoption{rules: r, watches: compileWatches(r), devices: devicesOf(r)}
-	if outlets == nil {
-		return a
-	}
-	a.outboxes, a.counters = make([]outbox, len(outlets)), make([]CollectorCounters, len(outlets))
-	for i := range outlets {
-		a.outboxes[i] = w.reporter.kind.outboxOf(&outlets[i])
-		a.counters[i].Name = r.Collectors[i].Name
+	if outlets != nil {
+		a.exchange = w.reporter.Prepare(outlets, r.Collectors)
 	}
 	return a
 }
@@ -34,7 +29,7 @@ func (w *Worker) newAdoption(r *Rules, outlets []Outlet) *adoption {
 // matched against the new watches when its next packet comes.
 func (w *Worker) adopt(a *adoption) {
 	r := a.rules
-	w.reporter.adopt(a, w.clock())
+	w.reporter.Adopt(&r.Report, r.Collectors, a.exchange, w.clock())
 	w.rules, w.eventCollectors = r, eventCollectorsOf(r)
 	w.watches, w.devices = a.watches, a.devices
 	w.generation++

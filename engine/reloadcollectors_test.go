@@ -8,6 +8,7 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/report"
+	"intsink/engine/reporting"
 )
 
 // TestCollectorsComeAndGo: the one that stays goes on with its sequence, wherever it stands;
@@ -25,7 +26,7 @@ func TestCollectorsComeAndGo(t *testing.T) {
 		b.reports.FreeBulk(v, n)
 		return all
 	}
-	reload := func(outlets ...Outlet) {
+	reload := func(outlets ...reporting.Outlet) {
 		r := *b.rules
 		r.Watches, r.Collectors = slices.Clone(r.Watches), nil
 		r.Watches[0].Collectors = 1<<len(outlets) - 1
@@ -34,7 +35,7 @@ func TestCollectorsComeAndGo(t *testing.T) {
 			if o.Ring == second {
 				name = "second"
 			}
-			r.Collectors = append(r.Collectors, Collector{Name: name, MaxPayload: 1358})
+			r.Collectors = append(r.Collectors, reporting.Collector{Name: name, MaxPayload: 1358})
 		}
 		b.ReloadCollectors(&r, outlets)
 		b.step(1e6)
@@ -42,18 +43,18 @@ func TestCollectorsComeAndGo(t *testing.T) {
 			t.Fatal("not adopted")
 		}
 	}
-	reload(Outlet{Ring: first})
+	reload(reporting.Outlet{Ring: first})
 	for i, c := range []struct {
 		name          string
-		outlets       []Outlet
+		outlets       []reporting.Outlet
 		first, second []uint32 // of what was open at the reload, and of a flow behind it
 		counters      []string
 	}{
-		{"one comes, in front", []Outlet{{Ring: second}, {Ring: first}}, []uint32{0, 1}, []uint32{0}, []string{"second", "first"}},
-		{"places change", []Outlet{{Ring: first}, {Ring: second}}, []uint32{2, 3}, []uint32{1, 2}, []string{"first", "second"}},
-		{"the first goes", []Outlet{{Ring: second}}, []uint32{4}, []uint32{3, 4}, []string{"second"}},
-		{"and comes back, as another", []Outlet{{Ring: second}, {Ring: first}}, []uint32{0}, []uint32{5, 6}, []string{"second", "first"}},
-		{"all go", []Outlet{}, []uint32{1}, []uint32{7}, nil},
+		{"one comes, in front", []reporting.Outlet{{Ring: second}, {Ring: first}}, []uint32{0, 1}, []uint32{0}, []string{"second", "first"}},
+		{"places change", []reporting.Outlet{{Ring: first}, {Ring: second}}, []uint32{2, 3}, []uint32{1, 2}, []string{"first", "second"}},
+		{"the first goes", []reporting.Outlet{{Ring: second}}, []uint32{4}, []uint32{3, 4}, []string{"second"}},
+		{"and comes back, as another", []reporting.Outlet{{Ring: second}, {Ring: first}}, []uint32{0}, []uint32{5, 6}, []string{"second", "first"}},
+		{"all go", []reporting.Outlet{}, []uint32{1}, []uint32{7}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b.send(withINT(t, plain(2*i), nil))

@@ -7,6 +7,7 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
+	"intsink/engine/reporting"
 	"intsink/flows"
 )
 
@@ -19,14 +20,13 @@ func (w *Worker) report(p *linkState, b *burst) {
 	if w.queries.feed.On() {
 		w.feedBurst(b)
 	}
-	x := &w.reporter
-	x.template.Clear()
+	x := w.reporter
 	for left := b.reportable; left != 0; {
 		j := bits.TrailingZeros64(left)
 		info, collectors := b.header(uint8(j)), w.rules.Watches[b.watch[j]].Collectors
-		if info.Type == inthdr.MD && collectors&x.perReport == 0 && x.hasTemplate(info) {
-			if rest := w.gather(b, left); w.scratch.run.n > 0 {
-				x.together(&w.scratch.run, collectors, b.now)
+		if x.TakesRun(info, collectors) {
+			if rest := w.gather(b, left); w.scratch.run.Len() > 0 {
+				x.Together(&w.scratch.run, collectors, b.now)
 				left = rest
 				continue
 			}
@@ -41,15 +41,15 @@ func (w *Worker) report(p *linkState, b *burst) {
 //go:noinline
 func (w *Worker) reportOne(b *burst, j int, collectors uint64) {
 	set, info := b.events[j], b.header(uint8(j))
-	s := subject{
-		set: set, priority: set.Priority(b.edges>>j&1 != 0), collectors: collectors,
-		flow: b.fast.Flows[j], entropy: uint16(b.fast.Hashes[j]), info: info, trigger: b.trigger[j],
+	s := reporting.Subject{
+		Set: set, Priority: set.Priority(b.edges>>j&1 != 0), Collectors: collectors,
+		Flow: b.fast.Flows[j], Entropy: uint16(b.fast.Hashes[j]), Info: info, Trigger: b.trigger[j],
 	}
 	if info.Type == inthdr.MX {
-		s.source, s.sourceBits = b.vec[b.fast.At[j]].Bytes()[info.Stack:][:info.SourceLen], w.locator.SourceBits(info)
+		s.Source, s.SourceBits = b.vec[b.fast.At[j]].Bytes()[info.Stack:][:info.SourceLen], w.locator.SourceBits(info)
 	}
-	s.inType, s.inner = w.innerOf(b, uint8(j))
-	w.reporter.report(&s, b.now)
+	s.InType, s.Inner = w.innerOf(b, uint8(j))
+	w.reporter.Report(&s, b.now)
 }
 
 // measure reads the sink's own metadata for packets of b on their way in direction to.
@@ -59,7 +59,7 @@ func (w *Worker) measure(p *linkState, to Direction, b *burst) {
 	if to == ToNetwork {
 		in, out = out, in
 	}
-	w.reporter.measure(b.now, w.clock(), in, out, l.Gauges, b.n)
+	w.reporter.Measure(b.now, w.clock(), in, out, l.Gauges, b.n)
 }
 
 // reportFlow reports flow f for something that no packet shows: its end, or a loss.
@@ -67,25 +67,25 @@ func (w *Worker) measure(p *linkState, to Direction, b *burst) {
 //
 //go:noinline
 func (w *Worker) reportFlow(set event.Set, f *flows.Flow, now int64) {
-	x := &w.reporter
-	x.noPacket(f)
+	x := w.reporter
+	x.NoPacket(f)
 	s := w.ofFlow(f, set)
 	if w.rules.Report.Fragment > 0 {
 		key := f.Key
-		s.inType, s.inner = report.IPv4, key.Headers(x.headers[:0])
+		s.InType, s.Inner = report.IPv4, key.Headers(w.scratch.headers[:0])
 		if key.Version() == 6 {
-			s.inType = report.IPv6
+			s.InType = report.IPv6
 		}
 	}
 	w.feedReport(set, f, now)
-	x.report(&s, now)
+	x.Report(&s, now)
 }
 
 // ofFlow is what a report about f begins with.
-func (w *Worker) ofFlow(f *flows.Flow, set event.Set) subject {
-	return subject{
-		set: set, priority: set.Priority(false), collectors: w.rules.Watches[f.Watch].Collectors,
-		flow: f, entropy: uint16(w.table.Hash(&f.Key)), inType: report.None,
+func (w *Worker) ofFlow(f *flows.Flow, set event.Set) reporting.Subject {
+	return reporting.Subject{
+		Set: set, Priority: set.Priority(false), Collectors: w.rules.Watches[f.Watch].Collectors,
+		Flow: f, Entropy: uint16(w.table.Hash(&f.Key)), InType: report.None,
 	}
 }
 
@@ -102,21 +102,21 @@ func (w *Worker) reportDrop(p *linkState, b *burst, f *flows.Flow, set event.Set
 //go:noinline
 func (w *Worker) reportFrame(p *linkState, from Direction, b *burst, set event.Set, frame *mbuf.Mbuf, why DropReason, drops uint32) {
 	if collectors := w.eventCollectors.of(set); collectors != 0 {
-		s := subject{set: set, priority: set.Priority(false), collectors: collectors, inType: report.None}
+		s := reporting.Subject{Set: set, Priority: set.Priority(false), Collectors: collectors, InType: report.None}
 		w.reportFrameOf(p, from, b, &s, frame, why, drops)
 	}
 }
 
 // reportFrameOf reports s with the first bytes of a whole frame: a word less than
 // otherwise, for a drop reason has taken one.
-func (w *Worker) reportFrameOf(p *linkState, from Direction, b *burst, s *subject, frame *mbuf.Mbuf, why DropReason, drops uint32) {
+func (w *Worker) reportFrameOf(p *linkState, from Direction, b *burst, s *reporting.Subject, frame *mbuf.Mbuf, why DropReason, drops uint32) {
 	w.measure(p, from, b)
-	s.reason, s.drops = why.code(), drops
+	s.Reason, s.Drops = why.code(), drops
 	if n := w.rules.Report.Fragment - 4; n > 0 {
-		s.inType, s.inner = report.Ethernet, w.bytesOf(frame, 0, n)
+		s.InType, s.Inner = report.Ethernet, w.bytesOf(frame, 0, n)
 	}
-	w.feedReport(s.set, s.flow, b.now)
-	w.reporter.report(s, b.now)
+	w.feedReport(s.Set, s.Flow, b.now)
+	w.reporter.Report(s, b.now)
 }
 
 // losses reports sequence numbers that flows lost, also of flows whose packets have ended.

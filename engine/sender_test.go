@@ -7,12 +7,13 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/intgen"
 	"intsink/engine/report"
+	"intsink/engine/reporting"
 	"intsink/exporters/port"
 )
 
 // bySender makes b's worker send its reports itself, on queue.
-func (b *bed) bySender(s Sender) {
-	b.reporter.outboxes[0].sender, b.reporter.outboxes[0].batch = s, mbuf.NewVec()
+func (b *bed) bySender(s reporting.Sender) {
+	b.remake(func(c *WorkerConfig) { c.Outlets = []reporting.Outlet{{Sender: s}} })
 }
 
 // batches keeps what it is sent, and how much at once.
@@ -52,7 +53,10 @@ func TestSenderGetsABurstsReportsAtOnce(t *testing.T) {
 			t.Fatalf("sequence numbers %v", s.seqs)
 		}
 	}
-	b.rules.Report.MaxReports, b.reporter.outboxes[0].maxReports = 0, 0
+	several := *b.rules
+	several.Report.MaxReports = 0
+	b.Reload(&several)
+	b.step(2e6)
 	b.network.RX = append(b.network.RX, withINT(t, plain(1), nil))
 	b.Poll()
 	b.balance()

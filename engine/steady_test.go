@@ -8,6 +8,7 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/report"
+	"intsink/engine/reporting"
 )
 
 // steadyQueue delivers the same packets in the same mbufs each time, and keeps
@@ -74,11 +75,11 @@ func TestNothingIsAllocatedPerPacket(t *testing.T) {
 		"a 1.0 report for each":     func(r *Rules) { r.Watches[0].Policy.Sample, r.Report.Format = 1, report.Format10 },
 		"a report for each within a budget": func(r *Rules) {
 			r.Watches[0].Policy.Sample = 1
-			r.setBudgets(Budget{Packets: 1 << 40, Bits: 1 << 40, Burst: 60e9})
+			r.setBudgets(reporting.Budget{Packets: 1 << 40, Bits: 1 << 40, Burst: 60e9})
 		},
 		"a report for each beyond a budget": func(r *Rules) {
 			r.Watches[0].Policy.Sample = 1
-			r.setBudgets(Budget{Packets: 100, Bits: 1e6, Burst: 100e6})
+			r.setBudgets(reporting.Budget{Packets: 100, Bits: 1e6, Burst: 100e6})
 		},
 		"a 0.5 report for each": func(r *Rules) { r.Watches[0].Policy.Sample, r.Report.Format = 1, report.Format05 },
 	} {
@@ -124,8 +125,10 @@ func TestNothingIsAllocatedForTunnels(t *testing.T) {
 	for _, n := range nestings() {
 		_, marked := n.frames(t, nil)
 		b := nestedBed(t)
-		b.rules.Report.Fragment = 1500 // more than a report packet has room for
-		b.reporter.outboxes[0].maxPayload = 120
+		b.remake(func(c *WorkerConfig) {
+			c.Rules.Report.Fragment = 1500 // more than a report packet has room for
+			c.Rules.setPayloads(120)
+		})
 		q := &steadyQueue{frames: [][]byte{marked}}
 		v := mbuf.NewVec()
 		b.pool.AllocBulk(v, mbuf.MaxBurst)
@@ -140,7 +143,7 @@ func TestNothingIsAllocatedForTunnels(t *testing.T) {
 			}
 		})
 		c := &b.counters.Collectors[0]
-		if allocated != 0 || c.Reports == 0 || c.Dropped[ReportDropTooBig] != 0 {
+		if allocated != 0 || c.Reports == 0 || c.Dropped[reporting.DropTooBig] != 0 {
 			t.Errorf("%s: %v allocations per burst, %d reports, dropped %v", n.name, allocated, c.Reports, c.Dropped)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"intsink/engine/event"
+	"intsink/engine/reporting"
 )
 
 // refreshing lets flows send a packet every 50 ms for so many seconds, and returns
@@ -33,7 +34,7 @@ func TestRefreshIsStretched(t *testing.T) {
 	b := newBed(t, func(r *Rules) { r.Report.MaxReports = 1 })
 	change := func(packets uint64) {
 		next := *b.rules
-		next.setBudgets(Budget{Packets: packets, Burst: 1e9})
+		next.setBudgets(reporting.Budget{Packets: packets, Burst: 1e9})
 		b.Reload(&next)
 	}
 	if n := b.refreshing(frames, 8); n < 150 || b.detector.Stretch != 100 {

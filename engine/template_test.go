@@ -13,8 +13,8 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/intgen"
 	"intsink/engine/report"
+	"intsink/engine/reporting"
 	"intsink/engine/watch"
-	"intsink/flows"
 )
 
 // collectorsBed is a bed with a ring for each of its collectors.
@@ -32,7 +32,7 @@ func newCollectorsBed(t *testing.T, collectors, ringSize int, change func(*Rules
 		r.Collectors = nil
 		for c := range collectors {
 			b.rings = append(b.rings, ring.New(ringSize))
-			r.Collectors = append(r.Collectors, Collector{Address: netip.MustParseAddrPort(fmt.Sprintf("192.0.2.%d:8555", c+1)), MaxPayload: 1358 - 300*c})
+			r.Collectors = append(r.Collectors, reporting.Collector{Address: netip.MustParseAddrPort(fmt.Sprintf("192.0.2.%d:8555", c+1)), MaxPayload: 1358 - 300*c})
 		}
 		p := r.Watches[0].Policy
 		p.Sample, p.Events = 1, p.Events|event.Congestion.Set()
@@ -45,15 +45,9 @@ func newCollectorsBed(t *testing.T, collectors, ringSize int, change func(*Rules
 		r.Watches = append(r.Watches, Watch{Name: "rest", Policy: p, Collectors: all})
 		change(r)
 	})
-	b.Worker.Close()
-	b.reports.Close()
-	b.reports = arena(t, 256)
-	b.Worker = NewWorker(WorkerConfig{
-		Links:   []Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
-		Outlets: outlets(b.rings), PacketPool: b.pool, ReportPool: b.reports,
-		NodeID: 3, HwID: 5, Seed: 7, Rules: b.rules,
-		Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9},
-		Clock: func() int64 { b.now += 10; return b.now },
+	b.remake(func(c *WorkerConfig) {
+		c.Outlets, c.ReportPool = outlets(b.rings), b.reports
+		c.Clock = func() int64 { b.now += 10; return b.now }
 	})
 	return b
 }
@@ -129,9 +123,11 @@ func TestTemplateChangesNothing(t *testing.T) {
 		"three":       func(r *Rules) { r.Report.MaxReports = 3 },
 		"little room": func(r *Rules) { r.setPayloads(100, 44, 26) },
 		"no room":     func(r *Rules) { r.setPayloads(12, 1358, 8) },
-		"a budget":    func(r *Rules) { r.setBudgets(Budget{}, Budget{Packets: 20, Bits: 1e6, Burst: 100e6}) },
-		"explained":   func(r *Rules) { r.Report.Explain = true },
-		"format 1.0":  func(r *Rules) { r.Report.Format = report.Format10 },
+		"a budget": func(r *Rules) {
+			r.setBudgets(reporting.Budget{}, reporting.Budget{Packets: 20, Bits: 1e6, Burst: 100e6})
+		},
+		"explained":  func(r *Rules) { r.Report.Explain = true },
+		"format 1.0": func(r *Rules) { r.Report.Format = report.Format10 },
 		"no samples": func(r *Rules) {
 			for i := range r.Watches {
 				r.Watches[i].Policy.Sample = 0
@@ -172,7 +168,7 @@ func alikes(t *testing.T, r *rand.Rand) [][]byte {
 // TestRunsChangeNothing: the same of packets that are reported together, wherever among
 // them a packet is full, the exporter's ring, or there is no mbuf left.
 func TestRunsChangeNothing(t *testing.T) {
-	var dropped [NumReportDropReasons]uint64
+	var dropped [reporting.NumDropReasons]uint64
 	for name, change := range map[string]func(*Rules){
 		"as it comes":    func(*Rules) {},
 		"Ethernet":       func(r *Rules) { r.Report.Ethernet = true },
@@ -189,7 +185,7 @@ func TestRunsChangeNothing(t *testing.T) {
 		"hardly any":     func(r *Rules) { r.Report.Fragment = 12; r.setPayloads(24) },
 		"a full packet":  func(r *Rules) { r.setPayloads(report.GroupHeaderLen + 3*(4+8+12+128)) },
 		"a budget": func(r *Rules) {
-			r.setBudgets(Budget{Packets: 2000, Bits: 10e6, Burst: 10e6, Headers: 42})
+			r.setBudgets(reporting.Budget{Packets: 2000, Bits: 10e6, Burst: 10e6, Headers: 42})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -210,7 +206,7 @@ func TestRunsChangeNothing(t *testing.T) {
 			}
 		})
 	}
-	if dropped[ReportDropNoMbuf] < 1000 || dropped[ReportDropRingFull] < 1000 || dropped[ReportDropTooBig] < 100 {
+	if dropped[reporting.DropNoMbuf] < 1000 || dropped[reporting.DropRingFull] < 1000 || dropped[reporting.DropTooBig] < 100 {
 		t.Errorf("dropped %v: want some for each reason", dropped)
 	}
 }
@@ -240,10 +236,10 @@ func sameReports(t *testing.T, ringSize int, change func(*Rules)) {
 	})
 }
 
-// sameOf compares what by reports of bursts with what whole reports of them without the
-// template.
+// sameOf compares what by reports of bursts with what whole reports of them without
+// templates.
 func sameOf(t *testing.T, by, whole *collectorsBed, bursts func(r *rand.Rand, burst int) [][]byte) {
-	whole.reporter.perReport = ^uint64(0) // all is left to reportOne
+	whole.reporter.WithoutTemplates() // all is left to reportOne
 	r, reports := rand.New(rand.NewPCG(5, 6)), 0
 	for burst := range 30 {
 		frames := bursts(r, burst)
@@ -267,7 +263,7 @@ func sameOf(t *testing.T, by, whole *collectorsBed, bursts func(r *rand.Rand, bu
 			t.Fatalf("burst %d: other packets leave", burst)
 		}
 	}
-	if reports < 10 && whole.counters.Collectors[0].Dropped[ReportDropTooBig] == 0 {
+	if reports < 10 && whole.counters.Collectors[0].Dropped[reporting.DropTooBig] == 0 {
 		t.Errorf("only %d report packets", reports)
 	}
 	for _, b := range []*collectorsBed{by, whole} {

@@ -10,8 +10,8 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
+	"intsink/engine/reporting"
 	"intsink/engine/watch"
-	"intsink/flows"
 )
 
 // TestFactsOfEveryEncapsulation: layers, VNI and VLAN are found around INT and behind
@@ -303,15 +303,11 @@ func TestSampleAndCollectorsPerWatch(t *testing.T) {
 			{Name: "by packet", Match: watch.Match{Source: lower("10.0.0.0/25")}, Policy: event.Policy{Sample: 8}, Collectors: 1},
 			{Name: "by flow", Match: watch.Match{Source: lower("10.0.0.0/16")}, Policy: event.Policy{Sample: 8, SampleByFlow: true}, Collectors: 2},
 		}
-		r.Collectors = append(r.Collectors, Collector{Address: netip.MustParseAddrPort("192.0.2.11:8555")})
+		r.Collectors = append(r.Collectors, reporting.Collector{Address: netip.MustParseAddrPort("192.0.2.11:8555")})
 		r.setPayloads(1358, 1358)
 	})
 	rings := []*ring.Ring{ring.New(1024), ring.New(1024)}
-	b.Worker = NewWorker(WorkerConfig{
-		Links:   []Link{{Name: "edge", Network: b.network, Host: b.host}},
-		Outlets: outlets(rings), PacketPool: b.pool, ReportPool: b.reports, Seed: 7, Rules: b.rules,
-		Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9}, Clock: func() int64 { return b.now },
-	})
+	b.remake(func(c *WorkerConfig) { c.Outlets = outlets(rings) })
 	free := mbuf.NewVec()
 	for range packets {
 		for i := range n {

@@ -5,6 +5,7 @@ import (
 	"intsink/engine/fast"
 	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
+	"intsink/engine/reporting"
 	"intsink/engine/watch"
 	"intsink/flows"
 )
@@ -12,11 +13,11 @@ import (
 // WorkerConfig is what one worker owns and, but for Buckets and Shared, never shares.
 type WorkerConfig struct {
 	Links      []Link
-	Outlets    []Outlet  // one per collector, in Rules.Collectors' order
-	Shared     *Shared   // what all workers hold together; nil: the worker is the only one
-	Stations   []Station // those of all ports by which reports leave
-	PacketPool Pool      // frees packets; any pool can free the mbufs of every pool
-	ReportPool Pool      // report packets are born here
+	Outlets    []reporting.Outlet // one per collector, in Rules.Collectors' order
+	Shared     *Shared            // what all workers hold together; nil: the worker is the only one
+	Stations   []Station          // those of all ports by which reports leave
+	PacketPool Pool               // frees packets; any pool can free the mbufs of every pool
+	ReportPool Pool               // report packets are born here
 	NodeID     uint32
 	HwID       uint8
 	QueueID    uint8 // rx queue of every link, in the sink's own metadata
@@ -56,7 +57,7 @@ type Worker struct {
 	fast       *fast.Path
 
 	scratch  scratch
-	reporter reporter
+	reporter *reporting.Reporter
 
 	queries queries
 
@@ -74,12 +75,13 @@ type Worker struct {
 // scratch is room for one packet or burst at hand, kept by the worker so that nothing of it
 // escapes. Each field belongs to the function named.
 type scratch struct {
-	observation *event.Observation // detectOne
-	truncated   [truncatedLen]byte // truncatedINT
-	copied      []byte             // strippedCopy: a packet that is tried as a template
-	outers      inthdr.Outers      // strippedCopy
-	run         run                // report
-	fragment    [fragmentRoom]byte // bytesOf: of a packet whose first buffer has less
+	observation *event.Observation     // detectOne
+	truncated   [truncatedLen]byte     // truncatedINT
+	copied      []byte                 // strippedCopy: a packet that is tried as a template
+	outers      inthdr.Outers          // strippedCopy
+	run         reporting.Run          // report
+	headers     [flows.MaxHeaders]byte // reportFlow
+	fragment    [fragmentRoom]byte     // bytesOf: of a packet whose first buffer has less
 }
 
 // NewWorker makes a worker; it allocates everything the worker will ever use.
@@ -113,7 +115,10 @@ func NewWorker(c WorkerConfig) *Worker {
 	for i := range c.Links {
 		w.links = append(w.links, linkState{link: &c.Links[i], counters: &w.counters.Links[i], limits: &shared.links[i]})
 	}
-	w.reporter = newReporter(&c, &w.counters)
+	w.reporter = reporting.New(&reporting.Config{
+		Outlets: c.Outlets, Pool: c.ReportPool, NodeID: c.NodeID, HwID: c.HwID, QueueID: c.QueueID,
+		WallClock: c.WallClock, Counters: &w.counters.Counters,
+	}, &c.Rules.Report, c.Rules.Collectors)
 	return w
 }
 
@@ -229,7 +234,7 @@ func (w *Worker) watch(p *linkState, b *burst, parsed bool) {
 // Tick does what is due between bursts: age flows, send report packets that
 // waited long enough, answer questions, take a new configuration, publish counters.
 func (w *Worker) Tick(now int64) {
-	w.reporter.expire(now)
+	w.reporter.Expire(now)
 	if w.queries.serving != nil {
 		w.serveQuery(now)
 	}
@@ -241,14 +246,14 @@ func (w *Worker) Tick(now int64) {
 	w.age(now)
 	w.detector.Saturate(now)
 	w.detector.Sync(now)
-	w.detector.Wall = w.reporter.wall()
+	w.detector.Wall = w.reporter.Wall()
 	w.queries.paths.Saturate(now)
 	for _, s := range w.stations {
 		s.Tick(now)
 	}
 	w.losses(now)
 	w.detector.Sweep(now)
-	w.detector.Stretch = w.reporter.refreshes.step(w.detector.Stretch, now)
+	w.detector.Stretch = w.reporter.Stretch(w.detector.Stretch, now)
 	if r := w.pending.Swap(nil); r != nil {
 		w.adopt(r)
 		w.adopted.Store(r.rules)

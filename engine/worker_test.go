@@ -8,6 +8,7 @@ import (
 	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
+	"intsink/engine/reporting"
 )
 
 func TestINTIsStrippedAndReported(t *testing.T) {
@@ -142,8 +143,8 @@ func TestSequenceNumbersCountShedPackets(t *testing.T) {
 	if len(last) != 1 || last[0][3] != 70 {
 		t.Errorf("sequence number of the packet after six lost ones: %x, want 70", last)
 	}
-	if c := b.Snapshot(); c.Collectors[0].Dropped[ReportDropRingFull] != 6 {
-		t.Errorf("ring_full %d, want 6", c.Collectors[0].Dropped[ReportDropRingFull])
+	if c := b.Snapshot(); c.Collectors[0].Dropped[reporting.DropRingFull] != 6 {
+		t.Errorf("ring_full %d, want 6", c.Collectors[0].Dropped[reporting.DropRingFull])
 	}
 	b.balance()
 }

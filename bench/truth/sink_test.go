@@ -11,6 +11,7 @@ import (
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
 	"intsink/engine/report/decode"
+	"intsink/engine/reporting"
 	"intsink/engine/watch"
 	"intsink/flows"
 )
@@ -131,8 +132,8 @@ func newBed(t *testing.T, policies []Policy, capacity int, dropUnsound bool) *be
 		INT:           intConfig(),
 		DropMalformed: dropUnsound,
 		DropInterval:  int64(policies[0].DropInterval),
-		Collectors:    []engine.Collector{{Address: netip.MustParseAddrPort("192.0.2.10:8555"), MaxPayload: 1358}},
-		Report: engine.ReportRules{
+		Collectors:    []reporting.Collector{{Address: netip.MustParseAddrPort("192.0.2.10:8555"), MaxPayload: 1358}},
+		Report: reporting.Rules{
 			MdBits: report.MdInterfaces | report.MdIngressTimestamp, Fragment: 400, Explain: true,
 			MaxReports: 1,
 		},
@@ -142,7 +143,7 @@ func newBed(t *testing.T, policies []Policy, capacity int, dropUnsound bool) *be
 	}
 	b.worker = engine.NewWorker(engine.WorkerConfig{
 		Links:   []engine.Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
-		Outlets: []engine.Outlet{{Ring: b.ring}}, PacketPool: b.pool, ReportPool: b.reports,
+		Outlets: []reporting.Outlet{{Ring: b.ring}}, PacketPool: b.pool, ReportPool: b.reports,
 		NodeID: 3, HwID: 5, Seed: 7, Rules: r,
 		Flows: flows.Config{Capacity: capacity, Seed: 7, IdleTimeout: int64(IdleTimeout)},
 		Clock: func() int64 { return b.now },
@@ -219,7 +220,7 @@ func (b *bed) close() {
 			b.t.Errorf("%d packets are malformed: %v", n, r)
 		}
 	}
-	if x := &c.Collectors[0]; x.Dropped != [engine.NumReportDropReasons]uint64{} {
+	if x := &c.Collectors[0]; x.Dropped != [reporting.NumDropReasons]uint64{} {
 		b.t.Errorf("reports lost by reason: %v", x.Dropped)
 	}
 }

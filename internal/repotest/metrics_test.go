@@ -8,6 +8,7 @@ import (
 
 	"intsink/engine"
 	"intsink/engine/inthdr"
+	"intsink/engine/reporting"
 	"intsink/exporters"
 	"intsink/exporters/collect"
 	"intsink/exporters/port"
@@ -56,7 +57,7 @@ func reasonRows() []string {
 	for r := inthdr.ReasonNone + 1; r < inthdr.NumReasons; r++ {
 		add(r.String(), r.Doc())
 	}
-	for r := range engine.NumReportDropReasons {
+	for r := range reporting.NumDropReasons {
 		add(r.String(), r.Doc())
 	}
 	for r := range exporters.NumDropReasons {

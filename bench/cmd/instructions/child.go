@@ -16,6 +16,7 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
+	"intsink/engine/reporting"
 	"intsink/flows"
 )
 
@@ -144,7 +145,7 @@ func newScene(r *row) (*scene, error) {
 	}
 	s.worker = engine.NewWorker(engine.WorkerConfig{
 		Links:   []engine.Link{{Name: "edge", Network: s.port, Host: quiet{s.port}, NetworkID: 1, HostID: 2}},
-		Outlets: []engine.Outlet{{Ring: s.ring}}, PacketPool: packets, ReportPool: s.reports,
+		Outlets: []reporting.Outlet{{Ring: s.ring}}, PacketPool: packets, ReportPool: s.reports,
 		NodeID: 1, Seed: 7, Rules: rules, Clock: func() int64 { return s.now },
 		Flows: flows.Config{Capacity: 65536, Seed: 7, IdleTimeout: 30e9},
 	})
@@ -170,8 +171,8 @@ func referenceRules() *engine.Rules {
 	return &engine.Rules{
 		INT:        inthdr.Config{UDPPort: &port, Version2: true},
 		Watches:    []engine.Watch{{Name: "all", Policy: p, Collectors: 1}},
-		Collectors: []engine.Collector{{Address: netip.MustParseAddrPort("192.0.2.10:8555"), MaxPayload: 1358}},
-		Report: engine.ReportRules{
+		Collectors: []reporting.Collector{{Address: netip.MustParseAddrPort("192.0.2.10:8555"), MaxPayload: 1358}},
+		Report: reporting.Rules{
 			MdBits:   report.MdInterfaces | report.MdHopLatency | report.MdIngressTimestamp | report.MdEgressTimestamp,
 			Fragment: 128, MaxDelay: 1e6,
 		},

@@ -11,6 +11,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
+	"intsink/engine/reporting"
 )
 
 // row is a task of the worker.
@@ -91,7 +92,7 @@ func byAll(r *engine.Rules) {
 // byBudget makes an explained report for every packet; the budget sheds most of them.
 func byBudget(r *engine.Rules) {
 	r.Watches[0].Policy.Sample, r.Report.Explain = 1, true
-	r.Collectors[0].Budget = engine.Budget{Packets: 1000, Burst: 100e6, Headers: 42}
+	r.Collectors[0].Budget = reporting.Budget{Packets: 1000, Burst: 100e6, Headers: 42}
 }
 
 // everyEvent watches for all events; the traffic fires none.

@@ -16,6 +16,7 @@ import (
 	"intsink/dpdk/eal"
 	"intsink/dpdk/mempool"
 	"intsink/engine"
+	"intsink/engine/reporting"
 )
 
 // Appliance is everything that runs between startAppliance and stop.
@@ -31,7 +32,7 @@ type Appliance struct {
 	linkNames   []string // links, then taps, as the workers index them
 	clock       func() int64
 	wallClock   *eal.WallClock
-	gauges      []*engine.Gauges
+	gauges      []*reporting.Gauges
 	portGauges  []portGauge
 
 	path       string                      // of the configuration

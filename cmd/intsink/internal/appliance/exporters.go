@@ -6,7 +6,7 @@ import (
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/conf"
 	"intsink/dpdk/ring"
-	"intsink/engine"
+	"intsink/engine/reporting"
 	"intsink/exporters/udp"
 )
 
@@ -17,15 +17,15 @@ const exportRing = 1024
 // collector is where reports go, as long as it is configured alike.
 type collector struct {
 	conf     conf.Collector
-	outlets  []engine.Outlet // per worker
+	outlets  []reporting.Outlet // per worker
 	exporter observe.Exporter
 	gateway  observe.Gateway // nil where the kernel sends
 	stop     func()          // of the exporter, which sends what is in its rings; nil: there is nothing to stop
 }
 
 // outletsOf are worker w's for collectors.
-func outletsOf(collectors []*collector, w int) []engine.Outlet {
-	all := make([]engine.Outlet, len(collectors))
+func outletsOf(collectors []*collector, w int) []reporting.Outlet {
+	all := make([]reporting.Outlet, len(collectors))
 	for i, c := range collectors {
 		all[i] = c.outlets[w]
 	}
@@ -34,11 +34,11 @@ func outletsOf(collectors []*collector, w int) []engine.Outlet {
 
 // newCollector makes collector i of c, whose exporter runs from then on.
 func (a *Appliance) newCollector(c *conf.Config, i int) *collector {
-	col := &collector{conf: c.Collectors[i], outlets: make([]engine.Outlet, len(c.DPDK.Lcores))}
-	bucket, rings := engine.NewBucket(), make([]*ring.Ring, len(col.outlets))
+	col := &collector{conf: c.Collectors[i], outlets: make([]reporting.Outlet, len(c.DPDK.Lcores))}
+	bucket, rings := reporting.NewBucket(), make([]*ring.Ring, len(col.outlets))
 	for w := range col.outlets {
 		rings[w] = ring.New(exportRing)
-		col.outlets[w] = engine.Outlet{Ring: rings[w], Bucket: bucket}
+		col.outlets[w] = reporting.Outlet{Ring: rings[w], Bucket: bucket}
 	}
 	if e := a.reportPorts.exporter(col.conf.Name); e != nil {
 		for w := range col.outlets {

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"intsink/conf"
-	"intsink/engine"
+	"intsink/engine/reporting"
 )
 
 // gaugeEvery is how often the load of ports and pool is read, and the state of links.
@@ -13,15 +13,15 @@ const gaugeEvery = 250 * time.Millisecond
 // portGauge is the load of one host port, for all workers of its link.
 type portGauge struct {
 	port   device
-	gauges []*engine.Gauges
+	gauges []*reporting.Gauges
 	bytes  uint64
 	at     time.Time
 }
 
 // makeGauges gives link l of worker w its readings; the host port of a tap is
 // none.
-func (a *Appliance) makeGauges(network, host string, w int) *engine.Gauges {
-	g := engine.NewGauges()
+func (a *Appliance) makeGauges(network, host string, w int) *reporting.Gauges {
+	g := reporting.NewGauges()
 	if q := a.port(network).queue(w); q.Depth() >= 0 {
 		g.Depth = q.Depth
 	}
@@ -36,7 +36,7 @@ func (a *Appliance) makeGauges(network, host string, w int) *engine.Gauges {
 			return g
 		}
 	}
-	a.portGauges = append(a.portGauges, portGauge{port: port, gauges: []*engine.Gauges{g}})
+	a.portGauges = append(a.portGauges, portGauge{port: port, gauges: []*reporting.Gauges{g}})
 	return g
 }
 

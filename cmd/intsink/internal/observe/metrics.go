@@ -10,6 +10,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
+	"intsink/engine/reporting"
 	"intsink/exporters"
 )
 
@@ -173,7 +174,7 @@ func (s *Source) exported() []exported {
 
 // sealed is what all workers count of the collector called name. Workers take a reload over
 // one after the other: those that have not yet, or no longer, have nothing of it.
-func sealed(snapshots []engine.Counters, name string) (sum engine.CollectorCounters) {
+func sealed(snapshots []engine.Counters, name string) (sum reporting.CollectorCounters) {
 	for w := range snapshots {
 		for i := range snapshots[w].Collectors {
 			if c := &snapshots[w].Collectors[i]; c.Name == name {
@@ -195,7 +196,7 @@ func (s *Source) addCollectors(x *exposition, snapshots []engine.Counters, expor
 		x.add("intsink_reports_total", sum.Reports, "collector", name)
 		x.add("intsink_report_packets_total", sum.Packets, "collector", name)
 		for r, n := range sum.Dropped {
-			x.add("intsink_report_drops_total", n, "collector", name, "reason", engine.ReportDropReason(r))
+			x.add("intsink_report_drops_total", n, "collector", name, "reason", reporting.DropReason(r))
 		}
 		for e, n := range sum.Shed {
 			x.add("intsink_shed_reports_total", n, "collector", name, "event", event.Event(e))

@@ -14,6 +14,7 @@ import (
 	"intsink/conf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
+	"intsink/engine/reporting"
 	"intsink/exporters/port"
 	"intsink/exporters/udp"
 	"intsink/flows"
@@ -62,7 +63,7 @@ func TestSentIsNeverMoreThanSealed(t *testing.T) {
 	s := &Source{Collectors: func() []Collector { return []Collector{{Name: "primary", Exporter: e}} }}
 	e.Packets.Store(10)
 	sealed := func(n uint64) []engine.Counters {
-		return []engine.Counters{{Collectors: []engine.CollectorCounters{{Name: "other", Packets: 3}, {Name: "primary", Packets: n}}}}
+		return []engine.Counters{{Counters: reporting.Counters{Collectors: []reporting.CollectorCounters{{Name: "other", Packets: 3}, {Name: "primary", Packets: n}}}}}
 	}
 	for published, want := range map[uint64]float64{7: 7, 10: 10, 12: 10} {
 		x := newExposition()
@@ -145,8 +146,8 @@ func controlled(t *testing.T) *control.Server {
 // TestEveryMetricIsWritten, and each is in the list.
 func TestEveryMetricIsWritten(t *testing.T) {
 	w := engine.NewWorker(engine.WorkerConfig{
-		Links: []engine.Link{{Name: "edge"}}, Outlets: []engine.Outlet{{Ring: ring.New(2)}},
-		Rules: &engine.Rules{Collectors: []engine.Collector{{Name: "primary", MaxPayload: 1000}}},
+		Links: []engine.Link{{Name: "edge"}}, Outlets: []reporting.Outlet{{Ring: ring.New(2)}},
+		Rules: &engine.Rules{Collectors: []reporting.Collector{{Name: "primary", MaxPayload: 1000}}},
 		Flows: flows.Config{Capacity: 1024, IdleTimeout: 1e9},
 	})
 	defer w.Release()

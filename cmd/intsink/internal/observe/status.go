@@ -11,6 +11,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
+	"intsink/engine/reporting"
 	"intsink/exporters"
 )
 
@@ -102,7 +103,7 @@ func (s *Source) statusOfCollectors(j *status.Status, snapshots []engine.Counter
 		c, sum := &exported[i], sealed(snapshots, exported[i].Name)
 		x := status.Collector{
 			Name: c.Name, Reports: sum.Reports, Packets: sum.Packets, PacketsSent: min(c.Counters.Packets, sum.Packets), BytesSent: c.Bytes,
-			Dropped: byName(sum.Dropped[:], func(r int) string { return engine.ReportDropReason(r).String() }),
+			Dropped: byName(sum.Dropped[:], func(r int) string { return reporting.DropReason(r).String() }),
 			Shed:    byName(sum.Shed[:], func(e int) string { return event.Event(e).String() }),
 		}
 		for r, n := range c.Counters.Dropped {

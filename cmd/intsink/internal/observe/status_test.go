@@ -8,6 +8,7 @@ import (
 	"intsink/conf"
 	"intsink/engine"
 	"intsink/engine/event"
+	"intsink/engine/reporting"
 	"intsink/exporters"
 )
 
@@ -41,7 +42,7 @@ func TestStatusHasTheCounters(t *testing.T) {
 	links[0].Direction[engine.ToHost] = engine.DirectionCounters{Received: 10, Forwarded: 8}
 	links[0].Direction[engine.ToHost].Dropped[engine.DropTxFull] = 2
 	links[0].Leaked = 1
-	snapshot := engine.Counters{Links: links, Collectors: []engine.CollectorCounters{{Name: "primary", Reports: 20, Packets: 6}}}
+	snapshot := engine.Counters{Links: links, Counters: reporting.Counters{Collectors: []reporting.CollectorCounters{{Name: "primary", Reports: 20, Packets: 6}}}}
 	snapshot.Detector.Fired[event.PathChange] = 4
 
 	j := s.statusOf([]engine.Counters{snapshot}, s.exported())

@@ -15,6 +15,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/report"
+	"intsink/engine/reporting"
 )
 
 // planner takes a capture through one worker and counts, second by second.
@@ -189,7 +190,7 @@ func (p *planner) result() *Result {
 		}
 		for r, n := range c.Collectors[i].Dropped {
 			if n > 0 {
-				row.Dropped[engine.ReportDropReason(r).String()] = n
+				row.Dropped[reporting.DropReason(r).String()] = n
 			}
 		}
 		out.Collectors = append(out.Collectors, row)

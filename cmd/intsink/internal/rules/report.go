@@ -4,9 +4,9 @@ import (
 	"net/netip"
 
 	"intsink/conf"
-	"intsink/engine"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
+	"intsink/engine/reporting"
 )
 
 // metadataBits are the RepMdBits (Telemetry Report 2.0, section "Individual
@@ -22,8 +22,8 @@ var metadataBits = map[string]uint16{
 	"egress_timestamp":  inthdr.BitEgressTimestamp,
 }
 
-func reportRules(c *conf.Config) engine.ReportRules {
-	r := engine.ReportRules{
+func reportRules(c *conf.Config) reporting.Rules {
+	r := reporting.Rules{
 		Fragment:   c.Report.Fragment,
 		Ethernet:   c.Report.Inner == "ethernet",
 		MaxReports: c.Report.Coalesce.MaxReports,
@@ -45,14 +45,14 @@ func reportRules(c *conf.Config) engine.ReportRules {
 	return r
 }
 
-func collectors(c *conf.Config) []engine.Collector {
-	all := make([]engine.Collector, len(c.Collectors))
+func collectors(c *conf.Config) []reporting.Collector {
+	all := make([]reporting.Collector, len(c.Collectors))
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
 		headers := col.TagLen() + frameOverhead(col.Address.Addr())
-		all[i] = engine.Collector{
+		all[i] = reporting.Collector{
 			Name: col.Name, Address: col.Address, MaxPayload: c.Report.Coalesce.MaxBytes - headers,
-			Budget: engine.Budget{Packets: col.Budget.Packets, Bits: col.Budget.Bits, Burst: int64(col.Budget.Burst), Headers: headers},
+			Budget: reporting.Budget{Packets: col.Budget.Packets, Bits: col.Budget.Bits, Burst: int64(col.Budget.Burst), Headers: headers},
 		}
 	}
 	return all

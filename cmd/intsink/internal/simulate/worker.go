@@ -10,6 +10,7 @@ import (
 	"intsink/dpdk/ring"
 	"intsink/engine"
 	"intsink/engine/report"
+	"intsink/engine/reporting"
 )
 
 // replaySeed keys the hashes in replay: the same input gives the same output.
@@ -38,7 +39,7 @@ type Ports struct {
 // every report packet; the mbuf is freed when it returns.
 func New(c *conf.Config, p Ports, sealed func(*SealedReport)) *Worker {
 	r := &Worker{reportPool: p.Reports, sealed: sealed, vec: mbuf.NewVec(), Idle: int64(c.Flows.IdleTimeout)}
-	outlets := make([]engine.Outlet, len(c.Collectors))
+	outlets := make([]reporting.Outlet, len(c.Collectors))
 	for i := range outlets {
 		outlets[i].Ring = ring.New(replayRing)
 		r.rings = append(r.rings, outlets[i].Ring)

@@ -1,4 +1,4 @@
-package engine
+package reporting
 
 import (
 	"math/rand/v2"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
 	"intsink/engine/report"
 )
 
@@ -16,7 +15,7 @@ const testHeaders = 42 // Ethernet, IPv4, UDP
 // budgeted is a bed whose collector has a budget.
 func budgeted(t *testing.T, budget Budget) *bed {
 	budget.Headers = testHeaders
-	return newBed(t, func(r *Rules) { r.setBudgets(budget) })
+	return newBed(t, func(_ *Rules, c *Collector) { c.Budget = budget })
 }
 
 // outcome is what became of one report.
@@ -28,16 +27,16 @@ type outcome struct {
 	bits     int // that it made its packet longer
 }
 
-// offer gives one report to the budget, as sendReport gets it.
+// offer gives one report to the budget, as Report gets it.
 func (b *bed) offer(p event.Priority, size int) outcome {
 	sets := [event.NumPriorities]event.Set{
 		event.Drop.Set(), event.Congestion.Set(), event.PathChange.Set(), event.HopLatency.Set(),
 		event.NewFlow.Set(), event.Refresh.Set(), event.Sample.Set(),
 	}
-	o := &b.reporter.outboxes[0]
+	o := &b.outboxes[0]
 	before, packets, length := o.counters.Reports, o.counters.Packets, o.open.Len()
-	b.reporter.individual = report.Individual{RepType: report.INT, InType: report.IPv4, Inner: make([]byte, size), Own: &b.reporter.metadata}
-	b.reporter.send(&subject{set: sets[p], priority: p, collectors: 1}, b.now)
+	b.individual = report.Individual{RepType: report.INT, InType: report.IPv4, Inner: make([]byte, size), Own: &b.metadata}
+	b.send(&Subject{Set: sets[p], Priority: p, Collectors: 1}, b.now)
 	out := outcome{at: b.now, priority: p, sent: o.counters.Reports > before}
 	switch {
 	case !out.sent:
@@ -194,31 +193,6 @@ func TestBudgetServesHighFirst(t *testing.T) {
 	}
 }
 
-// Events add up, per collector and in all, and packets of traffic pass.
-func TestShedReportsAreCounted(t *testing.T) {
-	b := budgeted(t, Budget{Packets: 5, Burst: 200e6})
-	for round := range 40 {
-		for n := range 50 {
-			b.network.RX = append(b.network.RX, withINT(t, plain(round*50+n%40), nil))
-		}
-		b.Poll()
-		b.step(50e6)
-		b.sealed()
-	}
-	b.balance()
-	c := b.Snapshot()
-	e, fired := event.NewFlow, c.Detector.Fired
-	if c.Shed[e] == 0 || c.Reported[e] == 0 || fired[e] != c.Reported[e]+c.Shed[e]+c.Detector.Suppressed[e][event.SuppressRate] {
-		t.Errorf("%d new flows; %d reported, %d shed", fired[e], c.Reported[e], c.Shed[e])
-	}
-	if got := c.Collectors[0].Shed; got != c.Shed {
-		t.Errorf("the only collector shed %v, all %v", got, c.Shed)
-	}
-	if len(b.host.TX) != 2000 {
-		t.Errorf("%d packets forwarded, want 2000", len(b.host.TX))
-	}
-}
-
 // Workers share what there is.
 func TestBudgetOfTwoWorkers(t *testing.T) {
 	const perSecond, seconds = 1000, 3
@@ -280,9 +254,7 @@ func TestMeterIsExact(t *testing.T) {
 func TestReloadOfABudget(t *testing.T) {
 	b := newBed(t, nil)
 	change := func(budget Budget) {
-		next := *b.rules
-		next.setBudgets(budget)
-		b.Reload(&next)
+		b.Adopt(b.rules, []Collector{{MaxPayload: 1358, Budget: budget}}, nil, b.now)
 		b.step(2e6)
 	}
 	sent := func(all []outcome) (n int) {
@@ -306,39 +278,6 @@ func TestReloadOfABudget(t *testing.T) {
 	change(Budget{})
 	if n := sent(b.play(1, high...)); n < 490 {
 		t.Errorf("%d packets when the budget is gone", n)
-	}
-	b.balance()
-}
-
-// An onset has a higher priority than what follows it, from the packet to the
-// budget.
-func TestCongestionEdgeGoesFirst(t *testing.T) {
-	b := newBed(t, func(r *Rules) {
-		th := &r.Watches[0].Policy.Thresholds
-		r.Watches[0].Policy.Events = event.Congestion.Set()
-		th.CongestionLatency, th.CongestionQuota, th.CongestionTimeout = 50_000, 1000, 1e9
-		r.setBudgets(Budget{Packets: 10, Burst: 1e9})
-	})
-	frame := func(latency uint32) []byte {
-		return withINT(t, plain(1), func(_ *intgen.Source, hops []intgen.Hop) { hops[1].LatencyNs = latency })
-	}
-	b.network.RX = [][]byte{frame(10_000)}
-	b.Poll()
-	o := &b.reporter.outboxes[0]
-	o.limit.bucket.packets.Store(b.now - 25e7) // 2.5 packets are left; priorities leave 1.4 and 4.3 to those before them
-	sent := func() bool {
-		before := o.counters.Reports
-		b.network.RX = [][]byte{frame(60_000)}
-		b.Poll()
-		b.step(2e6)
-		b.sealed()
-		return o.counters.Reports > before
-	}
-	if !sent() {
-		t.Error("the onset was shed")
-	}
-	if sent() {
-		t.Error("a packet within the episode was sent where the onset of another may need the packet")
 	}
 	b.balance()
 }

@@ -1,4 +1,4 @@
-package engine
+package reporting
 
 import (
 	"math/bits"
@@ -9,10 +9,10 @@ import (
 	"intsink/engine/report"
 )
 
-// run is packets of a burst that are reported alike but for their inner contents: of
+// Run is packets of a burst that are reported alike but for their inner contents: of
 // INT-MD, of one watch and domain, for the same events. Several are reported at once, so
 // that each costs little more than copying it.
-type run struct {
+type Run struct {
 	set    event.Set
 	info   *inthdr.Info // of the first
 	inType report.InType
@@ -22,25 +22,47 @@ type run struct {
 	hashes *[mbuf.MaxBurst]uint64
 }
 
-// entropy is that of packet k's flow.
-func (p *run) entropy(k int) uint16 { return uint16(p.hashes[p.hash[k]&(mbuf.MaxBurst-1)]) }
+// Begin makes p empty, of packets that are reported for set; info is that of the first, and
+// hashes those of the burst's flows.
+func (p *Run) Begin(set event.Set, info *inthdr.Info, hashes *[mbuf.MaxBurst]uint64) {
+	p.n, p.set, p.info, p.hashes = 0, set, info, hashes
+}
 
-// hasTemplate reports whether packets with this INT can be reported by the template, and
-// makes it that of their domain: the metadata, which are the sink's own, are the same.
-func (x *reporter) hasTemplate(info *inthdr.Info) bool {
-	return !x.template.IsNone() && x.domain == info.DomainID || x.makeTemplate(info)
+// Add puts a packet into p, whose flow has the hash at j of the burst's.
+func (p *Run) Add(t report.InType, j int, inner []byte) {
+	n := p.n & (mbuf.MaxBurst - 1)
+	p.inType = t
+	p.inner[n], p.hash[n] = inner, uint8(j)
+	p.n++
+}
+
+// Len is how many packets are in p.
+func (p *Run) Len() int { return p.n }
+
+// InType is what the inner contents of packets in p are.
+func (p *Run) InType() report.InType { return p.inType }
+
+// entropy is that of packet k's flow.
+func (p *Run) entropy(k int) uint16 { return uint16(p.hashes[p.hash[k]&(mbuf.MaxBurst-1)]) }
+
+// TakesRun reports whether packets with this INT can be reported to collectors by the
+// template, and makes it that of their domain: the metadata, which are the sink's own, are the
+// same.
+func (x *Reporter) TakesRun(info *inthdr.Info, collectors uint64) bool {
+	return info.Type == inthdr.MD && collectors&x.perReport == 0 &&
+		(!x.template.IsNone() && x.domain == info.DomainID || x.makeTemplate(info))
 }
 
 //go:noinline
-func (x *reporter) makeTemplate(info *inthdr.Info) bool {
-	x.fillMain(&subject{info: info})
+func (x *Reporter) makeTemplate(info *inthdr.Info) bool {
+	x.fillMain(&Subject{Info: info})
 	x.individual.Dropped = false
 	x.domain = info.DomainID
 	return x.template.Make(&x.individual)
 }
 
-// together reports p by the template, to collectors outside perReport.
-func (x *reporter) together(p *run, collectors uint64, now int64) {
+// Together reports p by the template, to collectors outside perReport.
+func (x *Reporter) Together(p *Run, collectors uint64, now int64) {
 	v, none := report.VariantOf(p.inType, p.set.Has(event.Congestion)), ^uint64(0)
 	for ; collectors != 0; collectors &= collectors - 1 {
 		none &= x.sendRun(&x.outboxes[bits.TrailingZeros64(collectors)], p, v, now)
@@ -53,7 +75,7 @@ func (x *reporter) together(p *run, collectors uint64, now int64) {
 
 // sendRun appends the run to the open report packet of o, sealing and opening packets as
 // it must. It returns which of the run's reports were lost, counted by reason.
-func (x *reporter) sendRun(o *outbox, p *run, v report.Variant, now int64) (lost uint64) {
+func (x *Reporter) sendRun(o *outbox, p *Run, v report.Variant, now int64) (lost uint64) {
 	for k, fresh := 0, false; ; {
 		n := o.open.AppendEach(&x.template, v, p.inner[k:min(p.n, k+o.mayHold())])
 		o.counters.Reports += uint64(n)
@@ -73,7 +95,7 @@ func (x *reporter) sendRun(o *outbox, p *run, v report.Variant, now int64) (lost
 				o.seal(now)
 			}
 			if fresh = o.openPacket(report.Format20, p.entropy(k), now); !fresh {
-				o.counters.Dropped[ReportDropNoMbuf]++
+				o.counters.Dropped[DropNoMbuf]++
 				lost |= 1 << k
 				k++
 			}
@@ -85,8 +107,8 @@ func (x *reporter) sendRun(o *outbox, p *run, v report.Variant, now int64) (lost
 // of its fragment.
 //
 //go:noinline
-func (x *reporter) sendCut(o *outbox, p *run, k int, now int64) bool {
-	x.fillMain(&subject{info: p.info})
+func (x *Reporter) sendCut(o *outbox, p *Run, k int, now int64) bool {
+	x.fillMain(&Subject{Info: p.info})
 	r := &x.individual
 	r.InType, r.Inner = p.inType, p.inner[k]
 	r.Dropped, r.CongestedQueue, r.TrackedFlow = false, p.set.Has(event.Congestion), true

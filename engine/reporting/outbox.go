@@ -1,4 +1,4 @@
-package engine
+package reporting
 
 import (
 	"intsink/dpdk/mbuf"
@@ -39,15 +39,8 @@ type outbox struct {
 	nStash int
 }
 
-// Outlet is what takes the sealed report packets of one worker for one collector.
-type Outlet struct {
-	Ring   *ring.Ring // to the exporter
-	Sender Sender     // where it is not nil, it takes the place of the ring
-	Bucket *Bucket    // of the collector's budget, shared by all workers; nil: the worker's own
-}
-
 // configure takes the sizes of collector c.
-func (o *outbox) configure(c *Collector, r *ReportRules) {
+func (o *outbox) configure(c *Collector, r *Rules) {
 	o.maxPayload = c.MaxPayload
 	o.maxReports = r.MaxReports
 	o.maxDelay = int64(r.MaxDelay)
@@ -74,11 +67,11 @@ func (o *outbox) add(f report.Format, r *report.Individual, entropy uint16, now 
 // addNew is add to a new packet.
 func (o *outbox) addNew(f report.Format, r *report.Individual, entropy uint16, now int64) bool {
 	if !o.openPacket(f, entropy, now) {
-		o.counters.Dropped[ReportDropNoMbuf]++
+		o.counters.Dropped[DropNoMbuf]++
 		return false
 	}
 	if !o.open.AppendCut(r) {
-		o.counters.Dropped[ReportDropTooBig]++
+		o.counters.Dropped[DropTooBig]++
 		return false
 	}
 	o.counters.Reports++
@@ -144,7 +137,7 @@ func (o *outbox) seal(now int64) {
 		o.m = nil
 		return
 	}
-	o.counters.Dropped[ReportDropRingFull]++
+	o.counters.Dropped[DropRingFull]++
 }
 
 // handOver gives a sealed packet to the ring, or puts it into the batch.

@@ -1,4 +1,4 @@
-package engine
+package reporting
 
 import (
 	"sync/atomic"
@@ -41,15 +41,15 @@ func gauge(v int) uint32 {
 	return uint32(min(v, 1<<24-2))
 }
 
-// alwaysProvided are the RepMdBits that need no gauge. The node id is not among
+// AlwaysProvided are the RepMdBits that need no gauge. The node id is not among
 // them: it stands in the group header only.
-const alwaysProvided = report.MdInterfaces | report.MdHopLatency | report.MdIngressTimestamp | report.MdEgressTimestamp
+const AlwaysProvided = report.MdInterfaces | report.MdHopLatency | report.MdIngressTimestamp | report.MdEgressTimestamp
 
 // read fills in what the link knows of itself, and returns the RepMdBits of all
 // that is provided. The queue's depth is what this poll found and what the driver
 // says is still there.
 func (g *Gauges) read(md *report.Metadata, found int) (provided uint16) {
-	provided = alwaysProvided
+	provided = AlwaysProvided
 	if g == nil {
 		return provided
 	}

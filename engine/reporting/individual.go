@@ -1,4 +1,4 @@
-package engine
+package reporting
 
 import (
 	"math/bits"
@@ -8,12 +8,12 @@ import (
 	"intsink/engine/report"
 )
 
-// report reports s in all parts, to each of its collectors whose budget allows it.
-func (x *reporter) report(s *subject, now int64) {
+// Report reports s in all parts, to each of its collectors whose budget allows it.
+func (x *Reporter) Report(s *Subject, now int64) {
 	x.fillMain(s)
 	r := &x.individual
-	r.InType, r.Inner = s.inType, s.inner
-	r.TrackedFlow, r.Dropped, r.CongestedQueue = s.flow != nil, s.set.Has(event.Drop), s.set.Has(event.Congestion)
+	r.InType, r.Inner = s.InType, s.Inner
+	r.TrackedFlow, r.Dropped, r.CongestedQueue = s.Flow != nil, s.Set.Has(event.Drop), s.Set.Has(event.Congestion)
 	if x.rules.Explain {
 		x.explain(s)
 	}
@@ -26,8 +26,8 @@ var noINT inthdr.Info
 // INT-MX says itself what it wants of every node; what of it the sink cannot
 // provide is left out. What its source inserted for a domain that is configured is
 // copied, with its bits (INT 2.1, section "INT-MX Header Format", way b).
-func (x *reporter) fillMain(s *subject) {
-	r, rules, info := &x.individual, x.rules, s.info
+func (x *Reporter) fillMain(s *Subject) {
+	r, rules, info := &x.individual, x.rules, s.Info
 	if info == nil {
 		info = &noINT
 	}
@@ -39,71 +39,71 @@ func (x *reporter) fillMain(s *subject) {
 	case rules.MdBits == 0 && rules.Domain == 0:
 		r.RepType = report.InnerOnly
 	}
-	if s.set.Has(event.Drop) {
+	if s.Set.Has(event.Drop) {
 		r.RepType, r.RepMdBits = report.INT, r.RepMdBits|report.MdDropReason
 	}
-	x.metadata.DropReason = s.reason
+	x.metadata.DropReason = s.Reason
 	n := x.metadata.Put(x.mdBytes[:], r.RepMdBits)
 	if rules.Domain != 0 {
 		r.DomainSpecificID = rules.Domain
-	} else if len(s.source) > 0 && n+len(s.source) <= report.MaxMetadata {
-		r.DSMdBits = s.sourceBits
-		n += copy(x.mdBytes[n:], s.source)
+	} else if len(s.Source) > 0 && n+len(s.Source) <= report.MaxMetadata {
+		r.DSMdBits = s.SourceBits
+		n += copy(x.mdBytes[n:], s.Source)
 	}
 	r.Metadata = x.mdBytes[:n]
 	r.Own = &x.metadata
 }
 
 // explain adds the Explanation of s as TLVs.
-func (x *reporter) explain(s *subject) {
+func (x *Reporter) explain(s *Subject) {
 	e := &x.explanation
-	*e = report.Explanation{Events: uint32(s.set), Trigger: report.NoTrigger}
-	if s.set&event.Triggered != 0 {
-		e.Trigger = report.Trigger(s.trigger)
+	*e = report.Explanation{Events: uint32(s.Set), Trigger: report.NoTrigger}
+	if s.Set&event.Triggered != 0 {
+		e.Trigger = report.Trigger(s.Trigger)
 	}
-	if f := s.flow; f != nil {
+	if f := s.Flow; f != nil {
 		e.Packets, e.Bytes = f.Totals()
 		if f.HasCold() {
 			c := f.Cold()
 			e.Suppressed, e.Lost, e.Drops = c.Suppressed, c.Lost, c.Drops
 		}
-		if s.set.Has(event.Loss) {
+		if s.Set.Has(event.Loss) {
 			l, _ := f.Loss()
 			e.Lost = l.Reported
 		}
 	}
-	if s.flow == nil || s.set.Has(event.Drop) {
-		e.Drops = s.drops
+	if s.Flow == nil || s.Set.Has(event.Drop) {
+		e.Drops = s.Drops
 	}
 	x.individual.Explain(e, x.tlvs[:])
 }
 
 // send appends the report to the open report packet of each collector of s, and counts
 // what came of it.
-func (x *reporter) send(s *subject, now int64) {
+func (x *Reporter) send(s *Subject, now int64) {
 	r, format := &x.individual, x.rules.Format
 	sent, shed := false, false
-	for c, mask := 0, s.collectors; mask != 0; c, mask = c+1, mask>>1 {
+	for c, mask := 0, s.Collectors; mask != 0; c, mask = c+1, mask>>1 {
 		if mask&1 == 0 {
 			continue
 		}
 		o := &x.outboxes[c]
-		if o.limit.on && !o.admits(format, r, s.priority, now) {
-			countEvents(&o.counters.Shed, s.set)
+		if o.limit.on && !o.admits(format, r, s.Priority, now) {
+			countEvents(&o.counters.Shed, s.Set)
 			shed = true
-		} else if o.add(format, r, s.entropy, now) {
+		} else if o.add(format, r, s.Entropy, now) {
 			sent = true
 		}
 	}
 	if sent {
-		countEvents(&x.counters.Reported, s.set)
+		countEvents(&x.counters.Reported, s.Set)
 	} else if shed {
-		countEvents(&x.counters.Shed, s.set)
-		if s.flow != nil {
-			s.flow.Cold().Shed++
+		countEvents(&x.counters.Shed, s.Set)
+		if s.Flow != nil {
+			s.Flow.Cold().Shed++
 		}
 	}
-	if s.set.Has(event.Refresh) {
+	if s.Set.Has(event.Refresh) {
 		x.refreshes.note(shed)
 	}
 }

@@ -14,18 +14,17 @@ import (
 func (w *Worker) gather(b *burst, left uint64) (rest uint64) {
 	r, j := &w.scratch.run, bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)
 	first := b.header(uint8(j))
-	r.n, r.set, r.info, r.hashes = 0, b.events[j], first, &b.fast.Hashes
-	alike := shared{set: r.set, watch: b.watch[j], domain: first.DomainID}
+	r.Begin(b.events[j], first, &b.fast.Hashes)
+	alike := shared{set: b.events[j], watch: b.watch[j], domain: first.DomainID}
 	for ; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
 		i := b.fast.At[j] & (mbuf.MaxBurst - 1)
 		t, from, to := w.fragmentOf(b, uint8(j))
 		f := b.vec[i].Bytes()
-		if r.n > 0 && t != r.inType || to > len(f) || !alike.has(b, j, b.header(uint8(j))) {
+		if r.Len() > 0 && t != r.InType() || to > len(f) || !alike.has(b, j, b.header(uint8(j))) {
 			break
 		}
-		r.inType = t
-		r.add(j, f[from:to:to])
+		r.Add(t, j, f[from:to:to])
 	}
 	return left
 }
@@ -41,10 +40,4 @@ type shared struct {
 func (s shared) has(b *burst, j int, info *inthdr.Info) bool {
 	j &= mbuf.MaxBurst - 1
 	return info.Type == inthdr.MD && info.DomainID == s.domain && b.watch[j] == s.watch && b.events[j] == s.set
-}
-
-func (r *run) add(j int, inner []byte) {
-	n := r.n & (mbuf.MaxBurst - 1)
-	r.inner[n], r.hash[n] = inner, uint8(j)
-	r.n++
 }

@@ -1,4 +1,4 @@
-package engine
+package reporting
 
 import "intsink/engine/event"
 
