@@ -90,9 +90,12 @@ type browser struct {
 	faults []string
 }
 
-// openBrowser opens the page at base. Requests to anywhere else, exceptions and
-// lines on the console are faults.
-func openBrowser(t *testing.T, base string) *browser {
+// openBrowser opens the page of the sink at base.
+func openBrowser(t *testing.T, base string) *browser { return openPage(t, base, "/ui/") }
+
+// openPage opens a page below base. Requests to anywhere else, exceptions and lines on the
+// console are faults.
+func openPage(t *testing.T, base, path string) *browser {
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(1300, 900))
 	ctx, cancelAll := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancelAll)
@@ -106,7 +109,7 @@ func openBrowser(t *testing.T, base string) *browser {
 		defer b.mu.Unlock()
 		switch e := ev.(type) {
 		case *network.EventRequestWillBeSent:
-			if !strings.HasPrefix(e.Request.URL, base+"/") {
+			if !strings.HasPrefix(e.Request.URL, base+"/") && !strings.HasPrefix(e.Request.URL, "data:") {
 				b.faults = append(b.faults, "request to "+e.Request.URL)
 			}
 		case *runtime.EventExceptionThrown:
@@ -120,7 +123,7 @@ func openBrowser(t *testing.T, base string) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.do(chromedp.Navigate(base + "/ui/"))
+	b.do(chromedp.Navigate(base + path))
 	return b
 }
 

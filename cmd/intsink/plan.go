@@ -10,7 +10,7 @@ import (
 func newPlanCommand() *cobra.Command {
 	var f plan.Options
 	cmd := &cobra.Command{
-		Use:   "plan --config NEW --in TRACE.pcap [--against OLD] [--format text|json]",
+		Use:   "plan --config NEW --in TRACE.pcap [--against OLD] [--format text|json] [--html FILE]",
 		Short: "Show the report rate that a configuration would give",
 		Long: `Run the packets of a capture through the same engine that run and replay use,
 without writing anything, and show what the configuration makes of them: events and
@@ -24,9 +24,14 @@ Time is treated as replay does, and one worker sees all packets: limits that are
 worker hold for the whole capture. Flows that are in the capture from the start count
 as new.
 
+With --html the same as a page in one file, for a browser or a mail: the reports of each
+event over the capture's time, the other configuration's as a line before them, and the
+sums.
+
 Needs no hugepages, no NIC and no DPDK device.`,
 		Example: `  intsink plan --config intsink.hcl --in trace.pcap
   intsink plan --config new.hcl --against /etc/intsink/intsink.hcl --in trace.pcap
+  intsink plan --config new.hcl --against old.hcl --in trace.pcap --html plan.html
   intsink plan --config new.hcl --in trace.pcap --format json | jq '.events[] | {event, reports}'`,
 		Args: cli.FlagsOnly("config"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return plan.Run(cmd.OutOrStdout(), cmd.ErrOrStderr(), f) },
@@ -35,6 +40,7 @@ Needs no hugepages, no NIC and no DPDK device.`,
 	cmd.Flags().StringVar(&f.In, "in", "", "capture to read (pcap or pcapng, Ethernet, also gzipped); -: standard input")
 	cmd.Flags().StringVar(&f.Against, "against", "", "configuration file to compare with")
 	cmd.Flags().StringVar(&f.Format, "format", "text", "text: tables; json: one JSON object")
+	cmd.Flags().StringVar(&f.HTML, "html", "", "page to write: reports over time, in one file")
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	for _, name := range []string{"config", "in"} {
 		cmd.MarkFlagRequired(name)

@@ -5,7 +5,7 @@ import "github.com/spf13/cobra"
 // files are the endings of the files that flags take, by the flag's name.
 var files = map[string][]string{
 	"config": {"hcl"}, "against": {"hcl"},
-	"in": {"pcap", "pcapng", "gz"}, "out": {"pcap"}, "reports": {"pcap"}, "original": {"pcap"},
+	"in": {"pcap", "pcapng", "gz"}, "out": {"pcap"}, "reports": {"pcap"}, "original": {"pcap"}, "html": {"html"},
 }
 
 // Complete tells the shell what the flags of cmd and of the commands below it take:

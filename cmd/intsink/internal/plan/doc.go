@@ -1,4 +1,5 @@
 // Package plan is the command plan: the report rate that a configuration would give.
 // planner.go takes a capture through a worker between ports in memory (memport.go) and
-// counts second by second, result.go is what comes out, text.go its tables.
+// counts second by second, timeline.go in steps for a picture, result.go is what comes
+// out, text.go its tables, page.go, chart.go and page.html the page of --html.
 package plan

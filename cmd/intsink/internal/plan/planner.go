@@ -12,10 +12,8 @@ import (
 	"intsink/cmd/intsink/internal/simulate"
 	"intsink/conf"
 	"intsink/dpdk/mbuf"
-	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/report"
-	"intsink/engine/reporting"
 )
 
 // planner takes a capture through one worker and counts, second by second.
@@ -32,6 +30,8 @@ type planner struct {
 	collectors []collectorSeries
 	flows      uint64 // most in the table at the end of a second
 	tooLong    int
+	timed      bool      // timeline is asked for
+	timeline   *timeline // nil before the first packet
 }
 
 type collectorSeries struct {
@@ -49,8 +49,8 @@ func (s *series) next(total uint64) uint64 {
 	return grown
 }
 
-func newPlanner(c *conf.Config, in *capture.Reader) (*planner, error) {
-	p := &planner{conf: c, in: in, collectors: make([]collectorSeries, len(c.Collectors))}
+func newPlanner(c *conf.Config, in *capture.Reader, timed bool) (*planner, error) {
+	p := &planner{conf: c, in: in, timed: timed, collectors: make([]collectorSeries, len(c.Collectors))}
 	var err1, err2 error
 	p.port, err1 = newMemPort()
 	p.reports, err2 = mbuf.NewArena(simulate.ReportMbufs, rules.ReportRoom(c))
@@ -109,6 +109,11 @@ func (p *planner) packets() error {
 func (p *planner) passSeconds(at int64) {
 	if p.end == 0 {
 		p.start, p.end = at, at+1e9
+		if p.timed {
+			p.timeline = newTimeline(at)
+		}
+	} else if p.timed && p.timeline.enters(p.Now, at) {
+		p.note(p.Now)
 	}
 	last := p.Now
 	for ; at-p.end >= 0; p.end += 1e9 { // a sum may overflow, this difference does not
@@ -121,8 +126,18 @@ func (p *planner) passSeconds(at int64) {
 	}
 }
 
+// note gives the timeline what happened until now.
+func (p *planner) note(now int64) {
+	p.Publish()
+	c := p.Snapshot()
+	p.timeline.note(now, &c)
+}
+
 // nextSecond takes the counters of what happened until now.
 func (p *planner) nextSecond() {
+	if p.timeline != nil {
+		p.note(min(p.Now, p.end-1))
+	}
 	p.Publish()
 	c := p.Snapshot()
 	for e := range p.fired {
@@ -148,52 +163,4 @@ func (p *planner) close() error {
 		return fmt.Errorf("%d mbufs did not return to their pools", leaked)
 	}
 	return nil
-}
-
-// result is what was counted.
-func (p *planner) result() *Result {
-	c := p.Snapshot()
-	l := &c.Links[0]
-	out := &Result{Seconds: float64(p.Now-p.start) / 1e9, Events: []EventRow{}, Collectors: []CollectorRow{}}
-	out.Packets.Received = l.Direction[engine.ToHost].Received
-	for _, n := range l.INT {
-		out.Packets.INT += n
-	}
-	out.Flows.Watched, out.Flows.Peak, out.Flows.Evicted = p.fired[event.NewFlow].total, p.flows, c.Evictions
-	for e := range p.fired {
-		row := EventRow{Event: event.Event(e).String(), Fired: out.rate(&p.fired[e]), Reports: out.rate(&p.reported[e])}
-		row.Share = out.share(p.reported[e].total)
-		row.Suppressed = map[string]uint64{}
-		for r, n := range c.Detector.Suppressed[e] {
-			if n > 0 {
-				row.Suppressed[event.SuppressReason(r).String()] = n
-			}
-		}
-		if n := c.Shed[e]; n > 0 {
-			row.Suppressed["budget"] = n
-		}
-		if row.Fired.Total+row.Reports.Total > 0 || len(row.Suppressed) > 0 {
-			out.Events = append(out.Events, row)
-		}
-	}
-	for i := range p.collectors {
-		s := &p.collectors[i]
-		row := CollectorRow{
-			Collector: p.conf.Collectors[i].Name, Share: out.share(s.reports.total),
-			Reports: out.rate(&s.reports), Packets: out.rate(&s.packets), Bits: out.rate(&s.bits),
-			Dropped: map[string]uint64{}, Shed: map[string]uint64{},
-		}
-		for e, n := range c.Collectors[i].Shed {
-			if n > 0 {
-				row.Shed[event.Event(e).String()] = n
-			}
-		}
-		for r, n := range c.Collectors[i].Dropped {
-			if n > 0 {
-				row.Dropped[reporting.DropReason(r).String()] = n
-			}
-		}
-		out.Collectors = append(out.Collectors, row)
-	}
-	return out
 }

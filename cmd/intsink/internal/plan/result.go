@@ -1,5 +1,11 @@
 package plan
 
+import (
+	"intsink/engine"
+	"intsink/engine/event"
+	"intsink/engine/reporting"
+)
+
 // Result is what a configuration makes of a capture; it is the JSON that plan prints.
 type Result struct {
 	Config  string  `json:"config"`
@@ -17,6 +23,7 @@ type Result struct {
 	Events     []EventRow     `json:"events"` // those that occurred
 	Collectors []CollectorRow `json:"collectors"`
 	Against    *Result        `json:"against,omitempty"`
+	timeline   *timeline      // nil: it was not asked for, or there was no packet
 }
 
 // Rate is a count, per second.
@@ -73,4 +80,52 @@ func (p *Result) collector(name string) (CollectorRow, bool) {
 		}
 	}
 	return CollectorRow{Collector: name}, false
+}
+
+// result is what was counted.
+func (p *planner) result() *Result {
+	c := p.Snapshot()
+	l := &c.Links[0]
+	out := &Result{Seconds: float64(p.Now-p.start) / 1e9, Events: []EventRow{}, Collectors: []CollectorRow{}, timeline: p.timeline}
+	out.Packets.Received = l.Direction[engine.ToHost].Received
+	for _, n := range l.INT {
+		out.Packets.INT += n
+	}
+	out.Flows.Watched, out.Flows.Peak, out.Flows.Evicted = p.fired[event.NewFlow].total, p.flows, c.Evictions
+	for e := range p.fired {
+		row := EventRow{Event: event.Event(e).String(), Fired: out.rate(&p.fired[e]), Reports: out.rate(&p.reported[e])}
+		row.Share = out.share(p.reported[e].total)
+		row.Suppressed = map[string]uint64{}
+		for r, n := range c.Detector.Suppressed[e] {
+			if n > 0 {
+				row.Suppressed[event.SuppressReason(r).String()] = n
+			}
+		}
+		if n := c.Shed[e]; n > 0 {
+			row.Suppressed["budget"] = n
+		}
+		if row.Fired.Total+row.Reports.Total > 0 || len(row.Suppressed) > 0 {
+			out.Events = append(out.Events, row)
+		}
+	}
+	for i := range p.collectors {
+		s := &p.collectors[i]
+		row := CollectorRow{
+			Collector: p.conf.Collectors[i].Name, Share: out.share(s.reports.total),
+			Reports: out.rate(&s.reports), Packets: out.rate(&s.packets), Bits: out.rate(&s.bits),
+			Dropped: map[string]uint64{}, Shed: map[string]uint64{},
+		}
+		for e, n := range c.Collectors[i].Shed {
+			if n > 0 {
+				row.Shed[event.Event(e).String()] = n
+			}
+		}
+		for r, n := range c.Collectors[i].Dropped {
+			if n > 0 {
+				row.Dropped[reporting.DropReason(r).String()] = n
+			}
+		}
+		out.Collectors = append(out.Collectors, row)
+	}
+	return out
 }

@@ -12,12 +12,18 @@ import (
 )
 
 // Options are the flags of plan.
-type Options struct{ Config, In, Against, Format string }
+type Options struct{ Config, In, Against, Format, HTML string }
 
 // Run prints the plan of a configuration, or of two.
 func Run(stdout, stderr io.Writer, f Options) error {
 	if f.Format != "text" && f.Format != "json" {
 		return fmt.Errorf("--format %q: must be text or json", f.Format)
+	}
+	page := cli.FileFlag{Flag: "html", Path: f.HTML}
+	for _, read := range []cli.FileFlag{{Flag: "config", Path: f.Config}, {Flag: "against", Path: f.Against}, {Flag: "in", Path: f.In}} {
+		if err := cli.Distinct(read, page); err != nil {
+			return err
+		}
 	}
 	open := func() (*capture.Reader, error) { return capture.OpenEthernet(f.In) }
 	if f.Against != "" && f.In == capture.Stdin { // which can be read once
@@ -29,13 +35,19 @@ func Run(stdout, stderr io.Writer, f Options) error {
 		plain.Warn(stderr)
 		open = plain.Open
 	}
-	p, err := planFor(f.Config, open, stderr)
+	timed := f.HTML != ""
+	p, err := planFor(f.Config, open, timed, stderr)
 	if err != nil {
 		return err
 	}
 	if f.Against != "" {
-		if p.Against, err = planFor(f.Against, open, io.Discard); err != nil { // stderr has it already
+		if p.Against, err = planFor(f.Against, open, timed, io.Discard); err != nil { // stderr has it already
 			return err
+		}
+	}
+	if f.HTML != "" {
+		if err := p.writePage(f.HTML); err != nil {
+			return cli.Failed(err)
 		}
 	}
 	if f.Format == "json" {
@@ -51,7 +63,7 @@ func Run(stdout, stderr io.Writer, f Options) error {
 
 // planFor takes the capture through the configuration; what of the capture could not be
 // taken as it is goes to warnings.
-func planFor(config string, open func() (*capture.Reader, error), warnings io.Writer) (*Result, error) {
+func planFor(config string, open func() (*capture.Reader, error), timed bool, warnings io.Writer) (*Result, error) {
 	c, err := simulate.Load(config, "plan")
 	if err != nil {
 		return nil, err
@@ -61,7 +73,7 @@ func planFor(config string, open func() (*capture.Reader, error), warnings io.Wr
 		return nil, cli.Failed(err)
 	}
 	defer in.Close()
-	p, err := newPlanner(c, in)
+	p, err := newPlanner(c, in, timed)
 	if err != nil {
 		return nil, cli.Failed(err)
 	}

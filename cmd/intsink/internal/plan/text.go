@@ -35,14 +35,7 @@ func (p *Result) eventTable() table {
 		{"event", "mean", "peak", "mean", "peak", "packets"},
 	}
 	t.header(p.Against != nil, "reports/s", "suppressed")
-	var names []string
-	for _, q := range []*Result{p, p.Against} {
-		for i := 0; q != nil && i < len(q.Events); i++ {
-			if name := q.Events[i].Event; !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
+	names := p.eventNames()
 	for _, name := range names {
 		e := p.Event(name)
 		row := []string{name, figure(e.Fired.Mean), figure(float64(e.Fired.Peak)), figure(e.Reports.Mean), figure(float64(e.Reports.Peak)), percent(e.Share)}
@@ -55,6 +48,18 @@ func (p *Result) eventTable() table {
 		t = append(t, []string{"none"})
 	}
 	return t
+}
+
+// eventNames are the events that occur under one configuration or the other.
+func (p *Result) eventNames() (names []string) {
+	for _, q := range []*Result{p, p.Against} {
+		for i := 0; q != nil && i < len(q.Events); i++ {
+			if name := q.Events[i].Event; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 func (p *Result) collectorTable() table {
