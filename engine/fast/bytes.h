@@ -83,39 +83,12 @@ static inline bool same(const uint8_t *p, const struct fast_block *b)
 #endif
 }
 
-// fold is the one's complement sum of the four 16-bit words of s; zero only for zero.
-static inline uint16_t fold(uint64_t s)
-{
-	uint32_t t = (uint32_t)((s + (s << 32 | s >> 32)) >> 32);
-	return (uint16_t)((t + (t << 16 | t >> 16)) >> 16);
-}
-
 #ifdef FAST_AVX2
-// tail_masks[tail] is a mask of the words that follow the last 32 bytes: 8 - tail of them.
-static const int32_t tail_masks[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
-#endif
-
-// sum_of adds the words of 32 bits from p to end, whole blocks of 32 bytes, and 8 - tail
-// words behind that.
-static inline __attribute__((always_inline)) uint64_t sum_of(const uint8_t *p, const uint8_t *end, uint32_t tail)
+// swapped turns the numbers of the network's order in x into ours, and back.
+static inline __m256i swapped(__m256i x)
 {
-#ifdef FAST_AVX2
-	const __m256i zero = _mm256_setzero_si256();
-	__m256i x = _mm256_maskload_epi32((const int *)end, _mm256_loadu_si256((const __m256i *)(tail_masks + tail)));
-	__m256i sum = _mm256_add_epi64(_mm256_blend_epi32(x, zero, 0xaa), _mm256_srli_epi64(x, 32));
-	for (; p < end; p += 32) {
-		x = _mm256_loadu_si256((const __m256i *)p);
-		sum = _mm256_add_epi64(sum, _mm256_blend_epi32(x, zero, 0xaa));
-		sum = _mm256_add_epi64(sum, _mm256_srli_epi64(x, 32));
-	}
-	__m128i h = _mm_add_epi64(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
-	return (uint64_t)_mm_cvtsi128_si64(_mm_add_epi64(h, _mm_srli_si128(h, 8)));
-#else
-	uint64_t s = 0;
-	for (end += 4 * (8 - tail); p < end; p += 4)
-		s += load32(p);
-	return s;
-#endif
+	return _mm256_shuffle_epi8(x, _mm256_set_epi64x(0x0e0f0c0d0a0b0809, 0x0607040502030001, 0x0e0f0c0d0a0b0809, 0x0607040502030001));
 }
+#endif
 
 #endif

@@ -19,12 +19,13 @@ enum {
 	FAST_LENGTHS = 9,     // fields
 	FAST_SUMS = 5,        // checksums
 	FAST_EDITS = 5,       // other fields
+	FAST_PATCHES = 4,     // of 32 bytes in front of INT
 	FAST_POLICIES = 256,  // watches
 	FAST_HOT_WORDS = 64,  // of a filter of queues or interfaces
 	FAST_NONE = 0xff,     // no template
 	FAST_HINTS = 256,
 	FAST_MAX_FRAME = 65535,
-	FAST_LAYOUT = 102,     // numbers of fast_layout
+	FAST_LAYOUT = 106,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -34,7 +35,7 @@ struct fast_mbuf {
 	uint16_t data_off, refcnt, nb_segs, port;
 	uint64_t ol_flags;
 	uint32_t packet_type, pkt_len;
-	uint16_t data_len;
+	uint16_t data_len, vlan_tci;
 };
 
 // 16 bytes of a packet: those under mask are as in want.
@@ -75,8 +76,13 @@ struct fast_edit {
 	uint16_t at, keep, value;
 };
 
+// What becomes of 32 bytes, as 16 numbers of the network's order: lengths lose minus, fields
+// whose value is known change the bits of flip.
+struct fast_patch {
+	uint16_t minus[16], flip[16];
+};
+
 enum { FAST_INT, FAST_NOT_INT };
-enum { FAST_ANY, FAST_IPV4_UDP, FAST_IPV4_TCP, FAST_IPV6_UDP, FAST_IPV6_TCP, FAST_IPV4_ALONE };
 
 // A shape with one INT header: what is in a packet, where.
 struct fast_template {
@@ -99,10 +105,13 @@ struct fast_template {
 	uint32_t port_from, port_to;  // the original port, where one is restored; else two bytes that stay
 	uint32_t port_mask;           // all ones of 16 bits where one is restored
 	uint16_t sums, edits, sum_removed;
-	uint16_t repair;              // FAST_IPV4_UDP and so on, where that is all that is repaired
-	uint16_t ip;                  // the IP header that is repaired; else 0
-	uint16_t tail;                // words of 32 bits that are not summed up behind sum_end, of eight
-	uint32_t sum_end;             // of what goes, whole blocks of 32 bytes
+	uint16_t words;               // of 32 bits that are removed
+	uint16_t patches;             // of patch; zero: packets of it are for strip_any
+	uint16_t ip_sum_at, l4_sum_at; // l4_sum_at is zero where that checksum does not change
+	uint32_t ip_sum_add, l4_sum_add;
+	uint64_t shorten;             // removed, for pkt_len and for data_len
+	uint16_t l4_udp;              // a checksum of zero stays
+	uint8_t pad4[6];
 	uint64_t special_mask, key_rest, ports_mask;
 	struct fast_length length[FAST_LENGTHS];
 	struct fast_sum sum[FAST_SUMS];
@@ -110,7 +119,8 @@ struct fast_template {
 	uint16_t behind_at[FAST_BEHIND];
 	uint8_t pad2[8];
 	struct fast_block behind_block[FAST_BEHIND];
-	uint8_t pad3[28]; // 512 bytes
+	uint8_t pad3[4];
+	struct fast_patch patch[FAST_PATCHES]; // of bytes 0 to 31, of the 32 in front of INT, and so on to the front
 };
 
 // flows.Key, flows.Hop, flows.Flow and a bucket of the flow table.

@@ -26,6 +26,7 @@ void fast_layout(uint64_t *out)
 		SIZE(template), AT(template, next), AT(template, need), AT(template, special_at), AT(template, addresses), AT(template, flags_at),
 		AT(template, egress), AT(template, stack), AT(template, removed), AT(template, port_mask), AT(template, sum_removed),
 		AT(template, special_mask), AT(template, length), AT(template, sum), AT(template, edit), AT(template, behind_at), AT(template, behind_block),
+		AT(template, words), AT(template, l4_sum_add), AT(template, l4_udp), AT(template, patch),
 		SIZE(sum), AT(sum, removed), AT(sum, add), SIZE(edit),
 		SIZE(state), AT(state, last), AT(state, index), AT(state, view), AT(state, vec), AT(state, n), AT(state, refresh), AT(state, look),
 		AT(state, now), AT(state, ints), AT(state, unknown), AT(state, samples), AT(state, at), AT(state, deferred_at), AT(state, strip_at),

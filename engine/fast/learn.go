@@ -34,7 +34,7 @@ func (m *mold) cast(p *Parsed) bool {
 	}
 	m.t.removed, m.t.start, m.t.end = uint32(i.Removed), uint32(i.Start), uint32(i.End)
 	m.t.portFrom, m.t.portTo = etherTypeAt, etherTypeAt
-	m.t.sumEnd, m.t.tail = m.t.start+m.t.removed&^31, uint16(8-m.t.removed%32/4)
+	m.t.words, m.t.shorten = uint16(i.Removed/4), uint64(i.Removed)<<32|uint64(i.Removed)
 	from := 0
 	for d := range p.Outers[:min(int(i.Depth), len(p.Outers))] {
 		o := &p.Outers[d]
@@ -63,7 +63,6 @@ func (m *mold) cast(p *Parsed) bool {
 	default:
 		m.overL4(l, i)
 	}
-	m.ipAt = l.L3
 	m.need(int(i.End))
 	m.hops(i, p.Layout)
 	return !m.bad
@@ -248,9 +247,8 @@ func (m *mold) seal(p *shape, shim, lengthAt int) bool {
 	if t.checks == 1 {
 		t.length[1] = t.length[0] // C looks at two
 	}
-	t.setRepair(m.ipAt)
-	if t.sums == 1 {
-		t.sum[1] = t.sum[0]
+	if t.kind == isINT {
+		m.plan()
 	}
 	m.need(max(int(t.addresses)+8+24*int(t.version6), int(t.src)+2, int(t.dst)+2, int(t.specialAt)+2))
 	return !m.bad

@@ -15,7 +15,6 @@ type mold struct {
 	front [frontLen]byte  // masks of the first bytes of the packet
 	back  [behindLen]byte // masks of the bytes from backAt on
 	at    int             // where back begins
-	ipAt  uint16          // the IP header in front of INT
 	t     Template
 	bad   bool // no template can be made
 }

@@ -21,6 +21,8 @@ const (
 	maxLengths   = 9
 	maxSums      = 5
 	maxEdits     = 5
+	maxPatches   = 4
+	maxWords     = 63 // of INT, for patches
 
 	// None is the number of no template.
 	None = 0xff
@@ -59,6 +61,10 @@ type sum struct {
 // edit is another field of two bytes: it keeps some bits and takes others.
 type edit struct{ at, keep, value uint16 }
 
+// patch is what becomes of 32 bytes, as 16 numbers of the network's order: lengths lose
+// minus, fields whose value is known change the bits of flip.
+type patch struct{ minus, flip [16]uint16 }
+
 // kind of a template.
 const (
 	isINT = iota
@@ -96,10 +102,15 @@ type Template struct {
 	sums       uint16
 	edits      uint16
 	sumRemoved uint16
-	repair     uint16 // ipv4UDP and so on, where that is all that is repaired
-	ip         uint16 // the IP header that is repaired; else 0
-	tail       uint16 // words of 32 bits that are not summed up behind sumEnd, of eight
-	sumEnd     uint32 // of what goes, whole blocks of 32 bytes
+	words      uint16 // of 32 bits that are removed
+	patches    uint16 // of patch; zero: packets of it are stripped one field after the other
+	ipSumAt    uint16
+	l4SumAt    uint16 // zero where that checksum does not change
+	ipSumAdd   uint32
+	l4SumAdd   uint32
+	shorten    uint64 // removed, for both lengths of an mbuf
+	l4UDP      uint16 // a checksum of zero stays
+	_          [6]uint8
 
 	specialMask, keyRest, portsMask uint64
 
@@ -109,7 +120,8 @@ type Template struct {
 	behindAt    [maxBehind]uint16
 	_           [8]uint8
 	behindBlock [maxBehind]block
-	_           [28]byte
+	_           [4]byte
+	patch       [maxPatches]patch // of bytes 0 to 31, of the 32 in front of INT, and so on to the front
 }
 
 // State is what one worker knows, and the burst at hand. It is outside the Go heap; C

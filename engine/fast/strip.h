@@ -3,127 +3,132 @@
 #ifndef INTSINK_FAST_STRIP_H
 #define INTSINK_FAST_STRIP_H
 
-#include "bytes.h"
+#include "sum.h"
 
-// move copies the n bytes in front of INT by so many bytes to the right. Most fit into two
-// loads, which may overlap; more go from the back, so that nothing is written over before
-// it is read.
-static inline void move(uint8_t *f, uint32_t n, uint32_t by)
+// shorten makes m a packet that starts where t's INT no longer is. Its three lengths are
+// changed at once, with the VLAN tag behind them, which stays (rte_mbuf: pkt_len, data_len,
+// vlan_tci).
+static inline void shorten(struct fast_mbuf *m, const struct fast_template *t)
 {
-#ifdef FAST_AVX2
-	if (likely(n >= 32)) {
-		__m256i head = _mm256_loadu_si256((const __m256i *)f);
-		for (; unlikely(n > 64); n -= 32)
-			_mm256_storeu_si256((__m256i *)(f + n - 32 + by), _mm256_loadu_si256((const __m256i *)(f + n - 32)));
-		__m256i tail = _mm256_loadu_si256((const __m256i *)(f + n - 32));
-		_mm256_storeu_si256((__m256i *)(f + by), head);
-		_mm256_storeu_si256((__m256i *)(f + n - 32 + by), tail);
-		return;
-	}
-#endif
-	memmove(f + by, f, n);
+	uint8_t *lengths = (uint8_t *)m + offsetof(struct fast_mbuf, pkt_len);
+	uint64_t v = load64(lengths) - t->shorten;
+	memcpy(lengths, &v, sizeof v);
+	m->data_off += (uint16_t)t->removed;
 }
 
-// folded16 is the one's complement sum of the two halves of s; zero only for zero.
-static inline uint32_t folded16(uint32_t s)
+// strip_any takes INT out of a packet, one field after the other.
+static __attribute__((noinline)) void strip_any(struct fast_mbuf *m, const struct fast_template *t)
 {
-	return (s + (s << 16 | s >> 16)) >> 16;
-}
-
-// repaired is what checksum c becomes; gone is the sum of what goes.
-static inline __attribute__((always_inline)) uint16_t repaired(const struct fast_sum *c, uint32_t add, uint32_t was, uint32_t gone)
-{
-	uint32_t is = folded16((was ^ c->flip) + ((gone & c->removed) ^ c->flip) + add) ^ c->flip;
-	return likely(was | c->always) ? (uint16_t)is : 0;
-}
-
-static inline __attribute__((always_inline)) void repair_length(uint8_t *f, uint32_t len, const struct fast_length *l)
-{
-	store16(f + l->at, __builtin_bswap16((uint16_t)(len - l->base)));
-}
-
-static inline void repair_edit(uint8_t *f, const struct fast_edit *e)
-{
-	store16(f + e->at, (uint16_t)((load16(f + e->at) & e->keep) | e->value));
-}
-
-// repair_all is for templates with much to repair.
-static __attribute__((noinline)) void repair_all(uint8_t *f, uint32_t len, const struct fast_template *t, uint32_t gone, uint16_t port)
-{
+	uint8_t *f = m->buf_addr + m->data_off;
+	const uint16_t port = load16(f + t->port_from);
+	uint32_t gone = 0;
+	if (t->sum_removed)
+		gone = fold(sum_some(f + t->start, t->words, ~(uint32_t)port & t->port_mask));
+	memmove(f + t->removed, f, t->start);
+	f += t->removed;
+	shorten(m, t);
 	for (uint32_t i = 0; i < t->lengths; i++)
-		repair_length(f, len, &t->length[i]);
+		store16(f + t->length[i].at, __builtin_bswap16((uint16_t)(m->pkt_len - t->length[i].base)));
 	store16(f + t->port_to, port);
-	for (uint32_t i = 0; i < t->edits; i++)
-		repair_edit(f, &t->edit[i]);
-	for (uint32_t i = 0; i < t->sums; i++)
-		store16(f + t->sum[i].at, repaired(&t->sum[i], t->sum[i].add, load16(f + t->sum[i].at), gone));
+	for (uint32_t i = 0; i < t->edits; i++) {
+		const struct fast_edit *e = &t->edit[i];
+		store16(f + e->at, (uint16_t)((load16(f + e->at) & e->keep) | e->value));
+	}
+	for (uint32_t i = 0; i < t->sums; i++) {
+		const struct fast_sum *c = &t->sum[i];
+		uint32_t was = load16(f + c->at);
+		uint16_t is = (uint16_t)(fold((uint64_t)(was ^ c->flip) + ((gone & c->removed) ^ c->flip) + c->add) ^ c->flip);
+		if (was | c->always)
+			store16(f + c->at, is);
+	}
 }
 
-// repairs are two lengths and two checksums, at offsets from an IP header. One of either
-// stands there twice: both checksums are read before one is written.
-struct repairs {
-	struct fast_length length[2];
-	struct fast_sum sum[2];
-};
+// The headers in front of INT move to the right in pieces of 32 bytes, which are patched on
+// their way: the last piece may overlap the first, and is as much changed there.
+#ifdef FAST_AVX2
+typedef __m256i piece;
 
-// What most packets need. The compiler makes code of its own for each: offsets become
-// numbers in its instructions.
-static const struct repairs ipv4_udp = {{{2, 0}, {24, 20}}, {{10, 0xffff, 0xffff, 0, 0}, {26, 0, 0, 0xffff, 0}}};
-static const struct repairs ipv4_tcp = {{{2, 0}, {2, 0}}, {{10, 0xffff, 0xffff, 0, 0}, {36, 0xffff, 0xffff, 0xffff, 0}}};
-static const struct repairs ipv6_udp = {{{4, 40}, {44, 40}}, {{46, 0, 0, 0xffff, 0}, {46, 0, 0, 0xffff, 0}}};
-static const struct repairs ipv6_tcp = {{{4, 40}, {4, 40}}, {{56, 0xffff, 0xffff, 0xffff, 0}, {56, 0xffff, 0xffff, 0xffff, 0}}};
-static const struct repairs ipv4_alone = {{{2, 0}, {2, 0}}, {{10, 0xffff, 0xffff, 0, 0}, {10, 0xffff, 0xffff, 0, 0}}};
-
-static inline __attribute__((always_inline)) void repair(uint8_t *f, uint32_t len, const struct fast_template *t, const struct repairs *r, uint32_t gone, uint16_t port)
+static inline piece patched(const uint8_t *f, const struct fast_patch *p)
 {
-	uint8_t *h = f + t->ip;
-	len -= t->ip;
-	repair_length(h, len, &r->length[0]);
-	repair_length(h, len, &r->length[1]);
-	store16(f + t->port_to, port);
-	for (uint32_t i = 0; unlikely(i < t->edits); i++)
-		repair_edit(f, &t->edit[i]);
-	uint32_t a = load16(h + r->sum[0].at), b = load16(h + r->sum[1].at);
-	a = repaired(&r->sum[0], t->sum[0].add, a, gone);
-	b = repaired(&r->sum[1], t->sum[1].add, b, gone);
-	store16(h + r->sum[0].at, (uint16_t)a);
-	store16(h + r->sum[1].at, (uint16_t)b);
+	piece x = swapped(_mm256_loadu_si256((const __m256i *)f));
+	x = _mm256_sub_epi16(x, _mm256_loadu_si256((const __m256i *)p->minus));
+	return swapped(_mm256_xor_si256(x, _mm256_loadu_si256((const __m256i *)p->flip)));
+}
+
+static inline void put(uint8_t *f, piece x)
+{
+	_mm256_storeu_si256((__m256i *)f, x);
+}
+#else
+typedef struct { uint16_t v[16]; } piece;
+
+static inline piece patched(const uint8_t *f, const struct fast_patch *p)
+{
+	piece x;
+	for (int i = 0; i < 16; i++)
+		x.v[i] = __builtin_bswap16((uint16_t)((be16(f + 2 * i) - p->minus[i]) ^ p->flip[i]));
+	return x;
+}
+
+static inline void put(uint8_t *f, piece x)
+{
+	memcpy(f, x.v, sizeof x.v);
+}
+#endif
+
+// move moves the headers, from the back, so that nothing is written over before it is read.
+static inline void move(uint8_t *f, const struct fast_template *t, uint32_t by)
+{
+	const struct fast_patch *p = &t->patch[1];
+	uint8_t *end = f + t->start;
+	piece first = patched(f, &t->patch[0]);
+	for (; unlikely(end - f > 64); end -= 32)
+		put(end - 32 + by, patched(end - 32, p++));
+	piece last = patched(end - 32, p);
+	put(f + by, first);
+	put(end - 32 + by, last);
+}
+
+// new_sum is the checksum that was in a packet of 64 bits' sum s: of TCP and UDP, each of
+// which writes a sum of zero in one way only, and UDP none where there was none.
+static inline uint16_t new_sum(const struct fast_template *t, uint16_t was, uint64_t s)
+{
+	uint16_t is = fold(s);
+	if (unlikely(was == 0 && t->l4_udp))
+		return 0;
+	if (unlikely(is == 0xffff && !t->l4_udp))
+		return 0;
+	return is;
 }
 
 // strip takes INT out of the packet m, which is as t says, and repairs what its insertion
-// changed.
+// changed. It asks for none of the headers: those without a checksum have two bytes in its
+// place that stay as they are.
 static inline __attribute__((always_inline)) void strip(struct fast_mbuf *m, const struct fast_template *t)
 {
-	uint8_t *f = m->buf_addr + m->data_off;
-	uint32_t n = t->removed, gone = 0;
-	uint16_t port = load16(f + t->port_from);
-	if (likely(t->sum_removed))
-		gone = fold(sum_of(f + t->start, f + t->sum_end, t->tail) + (~(uint32_t)port & t->port_mask));
-	move(f, t->start, n);
-	f += n;
-	uint32_t len = m->pkt_len - n;
-	m->data_off += (uint16_t)n;
-	m->data_len -= (uint16_t)n;
-	m->pkt_len = len;
-	switch (t->repair) {
-	case FAST_IPV4_UDP:
-		repair(f, len, t, &ipv4_udp, gone, port);
-		break;
-	case FAST_IPV4_TCP:
-		repair(f, len, t, &ipv4_tcp, gone, port);
-		break;
-	case FAST_IPV6_UDP:
-		repair(f, len, t, &ipv6_udp, gone, port);
-		break;
-	case FAST_IPV6_TCP:
-		repair(f, len, t, &ipv6_tcp, gone, port);
-		break;
-	case FAST_IPV4_ALONE:
-		repair(f, len, t, &ipv4_alone, gone, port);
-		break;
-	default:
-		repair_all(f, len, t, gone, port);
+	if (unlikely(!t->patches)) {
+		strip_any(m, t);
+		return;
 	}
+	uint8_t *f = m->buf_addr + m->data_off;
+	const uint32_t by = t->removed;
+	const uint16_t port = load16(f + t->port_from);
+	// RFC 1624, equation 3, of a sum that is one too large, for a result below all ones.
+	const uint32_t ip = load16(f + t->ip_sum_at) + t->ip_sum_add;
+	shorten(m, t);
+	if (likely(t->l4_sum_at)) {
+		const uint16_t was = load16(f + t->l4_sum_at);
+		uint64_t s = was + t->l4_sum_add + (~(uint32_t)port & t->port_mask);
+		s = sum_words(f + t->start, t->words, s);
+		move(f, t, by);
+		f += by;
+		store16(f + t->l4_sum_at, new_sum(t, was, s));
+	} else {
+		move(f, t, by);
+		f += by;
+	}
+	store16(f + t->port_to, port);
+	store16(f + t->ip_sum_at, (uint16_t)(ip + (ip >> 16) - 1));
 }
 
 #endif
