@@ -85,6 +85,7 @@ type INT struct {
 	ShimLength  string   // "exclusive" | "inclusive": whether Length of a 2.x shim counts the shim
 	Checksum    string   // "update" | "keep": the TCP or UDP checksum in front of INT
 	Malformed   string   // "forward" | "drop"
+	Verify      int      // one INT packet in so many has its checksums verified; 0: none
 	Fragments   string   // "pass" | "strip"
 	Domains     []Domain
 }

@@ -43,6 +43,7 @@ func visitINT(v schema.Visitor, c *INT) {
 	v.Attr("shim_length", schema.Choice(&c.ShimLength, "exclusive", "inclusive"))
 	v.Attr("checksum", schema.Choice(&c.Checksum, "update", "keep"))
 	v.Attr("malformed", schema.Choice(&c.Malformed, "forward", "drop"))
+	v.Attr("verify", schema.Integer(&c.Verify, 0, 1<<32-1))
 	v.Attr("fragments", schema.Choice(&c.Fragments, "pass", "strip"))
 	v.Blocks("domain", schema.Slice(&c.Domains, schema.Zero[Domain], func(d *Domain) *string { return &d.Name }, visitDomain))
 }

@@ -23,58 +23,63 @@ const (
 // String is the value of the labels before and after.
 func (s ChecksumState) String() string { return [NumChecksumStates]string{"good", "bad", "none"}[s] }
 
-// One INT packet in checksumPackets is a sample, and one a second where there are fewer.
-const (
-	checksumPackets  = 1024
-	checksumInterval = 1e9
-)
-
-// checksumSample compares the checksum that an INT packet came with to the one that it
-// leaves with: what an operator has to know where hosts drop everything in silence.
-type checksumSample struct {
-	left   int   // INT packets until the next sample
-	next   int64 // when the next sample is due all the same
-	turn   int   // samples so far
-	place  int   // of the packet in the burst
-	layers packet.Layers
-	before ChecksumState
+// picks are packets of the burst whose checksums are looked at as they came and as they
+// leave: a sample, which tells an operator why hosts drop everything in silence, and those
+// that are verified (verify.go).
+type picks struct {
+	sample, verify bool // one is due
+	turn           int  // which packet of a burst is picked
+	place          int  // of the sample in the burst; -1: there is none
+	layers         packet.Layers
+	before         ChecksumState
+	verified       verified
 }
 
-// due reports whether an INT packet of the burst at hand is to be a sample.
-func (s *checksumSample) due(now int64) bool { return s.left <= 0 || now >= s.next }
+// begin picks INT packets of b, which still have their INT.
+func (s *picks) begin(t *turns, b *burst) {
+	s.place, s.verified.n, s.verified.bad = -1, 0, nil
+	n := b.fast.Len()
+	if n == 0 {
+		return
+	}
+	if s.sample {
+		t.sampled(b.now)
+		s.beginSample(b, uint8(s.turn%n))
+		s.turn++
+	}
+	for k := 0; s.verify && t.verify <= 0 && k < n; k++ {
+		t.verify += t.interval
+		s.verified.begin(b, uint8(s.turn%n))
+		s.turn++
+	}
+	if s.verify {
+		t.verify = max(t.verify, 1-n) // what one burst had no packets for is not made up for
+	}
+}
 
-// count counts n INT packets.
-func (s *checksumSample) count(n int) { s.left -= n }
-
-// begin reads the checksum of an INT packet of b, which still has its INT. It returns
-// false where the packet has none that INT stands behind.
-//
-//go:noinline
-func (s *checksumSample) begin(b *burst) bool {
-	s.left, s.next = checksumPackets, b.now+checksumInterval
-	j := uint8(s.turn % b.fast.Len())
-	s.turn++
+// beginSample reads the checksum of packet j, if it has one that INT stands behind.
+func (s *picks) beginSample(b *burst, j uint8) {
 	b.complete(j)
 	i := int(b.fast.At[j])
 	h := &b.info[i]
 	m := b.vec[i]
 	if h.Depth > 0 || h.Discard || h.Edit.Has(inthdr.DropCongested) ||
 		packet.Parse(m.Bytes(), m.PktLen(), &s.layers) != packet.OK || !hasChecksum(&s.layers) {
-		return false
+		return
 	}
 	s.place, s.before = i, checksumOf(m, &s.layers)
-	return true
 }
 
-// end counts the sample, whose INT is gone.
-//
-//go:noinline
-func (s *checksumSample) end(b *burst, c *LinkCounters) {
-	m, l3, etherType := b.vec[s.place], int(s.layers.L3), uint16(packet.EtherTypeIPv4)
-	if s.layers.IPVersion == 6 {
-		etherType = packet.EtherTypeIPv6
+// end counts what was picked, whose INT is gone.
+func (s *picks) end(b *burst, c *LinkCounters) {
+	if s.verified.n > 0 {
+		s.verified.end(b, c)
 	}
-	if b.verdict[s.place] == consumed || packet.ParseInner(m.Bytes(), l3, m.PktLen(), etherType, &s.layers) != packet.OK {
+	if s.place < 0 || b.verdict[s.place] == consumed {
+		return
+	}
+	m, l3 := b.vec[s.place], int(s.layers.L3)
+	if packet.ParseInner(m.Bytes(), l3, m.PktLen(), ipEtherType(&s.layers), &s.layers) != packet.OK {
 		return
 	}
 	after := ChecksumNone
@@ -82,6 +87,13 @@ func (s *checksumSample) end(b *burst, c *LinkCounters) {
 		after = checksumOf(m, &s.layers)
 	}
 	c.Checksums[s.before][after]++
+}
+
+func ipEtherType(l *packet.Layers) uint16 {
+	if l.IPVersion == 6 {
+		return packet.EtherTypeIPv6
+	}
+	return packet.EtherTypeIPv4
 }
 
 // hasChecksum reports whether l is a whole TCP or UDP packet without options of IP: with

@@ -16,10 +16,12 @@ type control struct {
 	pending atomic.Pointer[adoption]
 	adopted atomic.Pointer[Rules] // by the last reload
 
-	mitigation atomic.Pointer[mitigate.Table] // nil: there are no rules
+	changed         atomic.Bool // something below was handed over, or rules
+	askedMitigation atomic.Pointer[mitigate.Table]
 
-	mu        sync.Mutex // guards published; the worker only ever tries it
+	mu        sync.Mutex // guards the rest; the worker only ever tries it
 	published Counters
+	lastBad   BadPacket
 }
 
 // Run polls until Stop is called. idle is called after every empty poll with
@@ -56,7 +58,7 @@ func (w *Worker) Stop() { w.stop.Store(true) }
 
 // Reload hands over new rules; the worker adopts them between two bursts. Safe
 // from any goroutine. Only what Rules hold can change while a worker runs.
-func (w *Worker) Reload(r *Rules) { w.pending.Store(w.newAdoption(r, nil)) }
+func (w *Worker) Reload(r *Rules) { w.hand(w.newAdoption(r, nil)) }
 
 // ReloadCollectors is Reload where collectors come, go or change places: outlets are
 // those of r.Collectors, in that order. What the worker has an outlet for, with the same
@@ -64,7 +66,26 @@ func (w *Worker) Reload(r *Rules) { w.pending.Store(w.newAdoption(r, nil)) }
 // outlets any more, the worker hands over the open report packet and uses nothing from
 // then on.
 func (w *Worker) ReloadCollectors(r *Rules, outlets []reporting.Outlet) {
-	w.pending.Store(w.newAdoption(r, append([]reporting.Outlet{}, outlets...)))
+	w.hand(w.newAdoption(r, append([]reporting.Outlet{}, outlets...)))
+}
+
+func (w *Worker) hand(a *adoption) {
+	w.pending.Store(a)
+	w.changed.Store(true)
+}
+
+// change takes over what other goroutines have handed over since the last tick.
+//
+//go:noinline
+func (w *Worker) change() {
+	w.changed.Store(false) // first: what is handed over from now on is seen by the next tick
+	if r := w.pending.Swap(nil); r != nil {
+		w.adopt(r)
+		w.adopted.Store(r.rules)
+		w.beginQuery()
+	}
+	w.mitigation = w.askedMitigation.Load()
+	w.setEvery()
 }
 
 // Adopted tells whether the worker has adopted r, which Reload handed over, and nothing

@@ -35,6 +35,7 @@ type LinkCounters struct {
 	INT        [inthdr.NumTypes]uint64                      // sound INT packets from the network side, by type
 	Malformed  [inthdr.NumReasons]uint64                    // unsound, or sound with contents that contradict themselves
 	Checksums  [NumChecksumStates][NumChecksumStates]uint64 // of sampled INT packets: as they came, as they left
+	Verified   [NumVerifications]uint64                     // INT packets whose checksums were verified
 	Mitigation MitigationCounters
 	Leaked     uint64 // INT packets seen from host to network
 }
@@ -87,6 +88,9 @@ func (c *LinkCounters) Add(o *LinkCounters) {
 		for after := range c.Checksums[before] {
 			c.Checksums[before][after] += o.Checksums[before][after]
 		}
+	}
+	for i := range c.Verified {
+		c.Verified[i] += o.Verified[i]
 	}
 	c.Mitigation.sum(&o.Mitigation)
 	c.Leaked += o.Leaked

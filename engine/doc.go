@@ -12,6 +12,8 @@
 //	              fragment.go: which of their bytes; package reporting builds and sends it
 //	strip.go      INT goes
 //	transmit.go   packets leave; drops.go reports those that cannot
+//	longway.go    bursts of which some packets are looked at before INT goes and after; turns.go says which
+//	checksumsample.go, verify.go  their checksums
 //	mitigation.go rules that drop packets, while there are any
 //	tonetwork.go  the other direction
 //	watches.go    which watch a flow belongs to; noflow.go: packets that have no flow

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"intsink/dpdk/mbuf"
-	"intsink/engine/fast"
 	"intsink/engine/inthdr"
 	"intsink/engine/mitigate"
 	"intsink/engine/packet"
@@ -10,67 +9,27 @@ import (
 	"intsink/flows"
 )
 
-// Mitigate hands over rules of mitigation, which are in force from the next burst on; nil
-// ends them. A reload leaves them alone. Safe from any goroutine.
-func (w *Worker) Mitigate(t *mitigate.Table) { w.mitigation.Store(t) }
-
-// mitigate is toHost for a burst in which rules drop some packet; false: they drop none,
-// and nothing is done. The other packets pass as they would without rules. Those that are
-// dropped are seen by the detector before: the sink's own drops are no loss of the network.
-//
-//go:noinline
-func (w *Worker) mitigate(p *linkState, b *burst, t *mitigate.Table) bool {
-	var selected [mbuf.MaxBurst]*mitigate.Rule
-	if !w.selectPackets(p, b, t, &selected) {
-		return false
-	}
-	p.counters.Direction[ToHost].Received += uint64(b.n)
-	clear(b.verdict[:])
-	b.parsed, b.fresh, b.reportable, b.nKeeps = 0, 0, 0, 0
-	watched := len(w.rules.Watches) > 0
-	w.detector.Sync(b.now)
-	w.fast.Receive(&fast.Burst{
-		Vec: b.vec, N: b.n, Now: b.now, Wall: w.detector.Wall, Generation: w.generation, Watched: watched,
-		Look: w.detector.FabricSampleDue(), Keep: w.watches.Asks(),
-	})
-	parsed := w.fast.Unknown != 0
-	if parsed {
-		w.parse(p, b)
-	}
-	if w.fast.Len() > 0 && watched {
-		if parsed || w.fast.Missing != 0 {
-			w.lookup(b, parsed)
-			w.fast.Pass()
-		}
-		w.detect(p, b)
-		if b.reportable != 0 {
-			w.report(p, b)
-		}
-	}
-	w.dropSelected(p, b, &selected, watched)
-	switch {
-	case w.fast.Len() == 0:
-	case watched:
-		w.strip(p, b)
-	default:
-		w.stripUnwatched(p, b)
-	}
-	return true
+// Mitigate hands over rules of mitigation, which are in force from the next tick on, in a
+// millisecond; nil ends them. A reload leaves them alone. Safe from any goroutine.
+func (w *Worker) Mitigate(t *mitigate.Table) {
+	w.askedMitigation.Store(t)
+	w.changed.Store(true)
 }
 
-// selectPackets asks the rules about each packet of the burst, counts, and leaves in
-// selected the rules of packets that are to be dropped. It tells whether there are any.
-func (w *Worker) selectPackets(p *linkState, b *burst, t *mitigate.Table, selected *[mbuf.MaxBurst]*mitigate.Rule) (any bool) {
-	c := &p.counters.Mitigation
+// selectPackets asks the rules about each packet of the burst, counts, and keeps the
+// rules of packets that are to be dropped. It tells whether there are any.
+func (w *Worker) selectPackets(p *linkState, b *burst) (any bool) {
+	c, x := &p.counters.Mitigation, &w.selects
+	x.rules = [mbuf.MaxBurst]*mitigate.Rule{}
 	for i := range b.n {
 		m := b.vec[i]
-		r := w.ruleOf(t, m, b)
+		r := w.ruleOf(w.mitigation, m, b)
 		if r == nil {
 			continue
 		}
 		n := m.PktLen()
 		if r.Apply(int(w.number), b.now, n) {
-			selected[i], any = r, true
+			x.rules[i], any = r, true
 			continue
 		}
 		c.add(r.Action, false, n)
@@ -99,8 +58,11 @@ func (w *Worker) ruleOf(t *mitigate.Table, m *mbuf.Mbuf, b *burst) *mitigate.Rul
 	return t.Find(&x.packet, b.now)
 }
 
-// selects is scratch of ruleOf.
+// selects is what rules of mitigation say of a burst, and scratch of ruleOf.
 type selects struct {
+	any   bool                          // some packet is to be dropped
+	rules [mbuf.MaxBurst]*mitigate.Rule // that want packets dropped; nil: none does
+
 	packet mitigate.Packet
 	key    flows.Key
 	layers packet.Layers
@@ -110,7 +72,7 @@ type selects struct {
 
 // dropSelected drops the packets that rules want dropped, and are still there, and reports
 // them as they came.
-func (w *Worker) dropSelected(p *linkState, b *burst, selected *[mbuf.MaxBurst]*mitigate.Rule, watched bool) {
+func (w *Worker) dropSelected(p *linkState, b *burst, watched bool) {
 	var flowOf [mbuf.MaxBurst]*flows.Flow
 	if watched {
 		for j := range b.fast.Len() {
@@ -118,7 +80,7 @@ func (w *Worker) dropSelected(p *linkState, b *burst, selected *[mbuf.MaxBurst]*
 		}
 	}
 	for i := range b.n {
-		r := selected[i]
+		r := w.selects.rules[i]
 		if r == nil || b.verdict[i] == consumed {
 			continue
 		}

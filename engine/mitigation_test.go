@@ -21,6 +21,26 @@ func mitigated(t *testing.T, change func(*Rules)) *bed {
 	return b
 }
 
+// Mitigate hands rules over, and lets the worker take them over as its next tick does.
+func (b *bed) Mitigate(t *mitigate.Table) {
+	b.Worker.Mitigate(t)
+	b.change()
+}
+
+// TestMitigationBeginsAndEndsWithATick.
+func TestMitigationBeginsAndEndsWithATick(t *testing.T) {
+	b := mitigated(t, nil)
+	b.Worker.Mitigate(mitigate.New([]*mitigate.Rule{b.rule(flowOne, mitigate.Drop, 0)}))
+	b.step(tickNs)
+	host, _ := b.pass(plain(1))
+	sameFrames(t, host)
+	b.Worker.Mitigate(nil)
+	b.step(tickNs)
+	host, _ = b.pass(plain(1))
+	sameFrames(t, host, plain(1))
+	b.balance()
+}
+
 // rule is one that lasts for a second of the bed's time.
 func (b *bed) rule(m mitigate.Match, a mitigate.Action, bits uint64) *mitigate.Rule {
 	return mitigate.NewRule(1, m, a, bits, b.now, b.now+1e9, 1)

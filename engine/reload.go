@@ -32,6 +32,7 @@ func (w *Worker) adopt(a *adoption) {
 	w.reporter.Adopt(&r.Report, r.Collectors, a.exchange, w.clock())
 	w.rules, w.eventCollectors = r, eventCollectorsOf(r)
 	w.watches, w.devices = a.watches, a.devices
+	w.turns.setInterval(r.Verify)
 	w.generation++
 	w.locator = inthdr.NewLocator(r.INT)
 	w.fast.Configure(w.locator.Marks())

@@ -17,5 +17,6 @@ type Rules struct {
 	Devices       []watch.DeviceField   // what watches take for the id of a device
 	NodeModels    []event.NodeModel     // what the values of nodes mean
 	Collectors    []reporting.Collector // traffic to them is never watched
+	Verify        int                   // one INT packet in so many has its checksums verified; 0: none
 	Report        reporting.Rules
 }

@@ -5,6 +5,7 @@ import (
 	"intsink/engine/fast"
 	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
+	"intsink/engine/mitigate"
 	"intsink/engine/reporting"
 	"intsink/engine/watch"
 	"intsink/flows"
@@ -61,8 +62,10 @@ type Worker struct {
 
 	queries queries
 
-	checksums checksumSample
-	selects   selects
+	turns      turns
+	picks      picks
+	mitigation *mitigate.Table // nil: there are no rules
+	selects    selects
 
 	counters Counters
 	pace     pace
@@ -106,6 +109,7 @@ func NewWorker(c WorkerConfig) *Worker {
 	w.fast.Configure(w.locator.Marks())
 	w.burst = newBurst(w.fast)
 	w.queries.paths = inspect.NewPaths(c.Seed)
+	w.turns.never = true
 	shared := c.Shared
 	if shared == nil {
 		shared = &Shared{links: make([]linkLimits, len(c.Links))}
@@ -114,7 +118,9 @@ func NewWorker(c WorkerConfig) *Worker {
 	}
 	for i := range c.Links {
 		w.links = append(w.links, linkState{link: &c.Links[i], counters: &w.counters.Links[i], limits: &shared.links[i]})
+		w.turns.never = w.turns.never && c.Links[i].Host == nil
 	}
+	w.turns.setInterval(c.Rules.Verify)
 	w.reporter = reporting.New(&reporting.Config{
 		Outlets: c.Outlets, Pool: c.ReportPool, NodeID: c.NodeID, HwID: c.HwID, QueueID: c.QueueID,
 		WallClock: c.WallClock, Counters: &w.counters.Counters,
@@ -183,40 +189,39 @@ func (w *Worker) exchange(p *linkState, b *burst) int {
 // toHost is the life of a burst that comes from the INT domain. Package fast takes it as
 // far as it goes without a parser, mostly all the way; what is left goes the long way.
 func (w *Worker) toHost(p *linkState, b *burst) {
-	if t := w.mitigation.Load(); t != nil && p.link.Mitigation && w.mitigate(p, b, t) {
-		return
-	}
+	aside := w.turns.due(b.now) && w.aside(p, b)
 	p.counters.Direction[ToHost].Received += uint64(b.n)
 	clear(b.verdict[:])
 	b.parsed, b.fresh, b.reportable, b.nKeeps = 0, 0, 0, 0
 	watched, parsed := len(w.rules.Watches) > 0, false
-	sampled := p.link.Host != nil && w.checksums.due(b.now)
 	w.detector.Sync(b.now)
 	w.fast.Receive(&fast.Burst{
 		Vec: b.vec, N: b.n, Now: b.now, Wall: w.detector.Wall, Generation: w.generation, Watched: watched,
-		Strip: p.link.Host != nil && !sampled, Look: w.detector.FabricSampleDue(), Keep: w.watches.Asks(),
+		Strip: p.link.Host != nil && !aside, Look: w.detector.FabricSampleDue(), Keep: w.watches.Asks(),
 	})
 	if w.fast.Unknown != 0 {
 		w.parse(p, b)
 		parsed = true
 	}
+	if aside {
+		w.longWay(p, b, parsed)
+		return
+	}
 	if w.fast.Len() == 0 {
 		return
 	}
-	w.checksums.count(w.fast.Len())
-	sampled = sampled && w.checksums.begin(b)
+	w.turns.count(w.fast.Len())
 	if !watched {
 		w.stripUnwatched(p, b)
-	} else {
-		w.watch(p, b, parsed)
+		return
 	}
-	if sampled {
-		w.checksums.end(b, p.counters)
+	w.watch(p, b, parsed)
+	if p.link.Host != nil {
+		w.strip(p, b)
 	}
 }
 
-// watch looks at packets with INT, some of which were parsed, and takes INT out of those
-// that have theirs still.
+// watch looks at packets with INT, some of which were parsed, and reports them.
 func (w *Worker) watch(p *linkState, b *burst, parsed bool) {
 	if parsed || w.fast.Missing != 0 {
 		w.lookup(b, parsed)
@@ -225,9 +230,6 @@ func (w *Worker) watch(p *linkState, b *burst, parsed bool) {
 	w.detect(p, b)
 	if b.reportable != 0 {
 		w.report(p, b)
-	}
-	if p.link.Host != nil {
-		w.strip(p, b)
 	}
 }
 
@@ -254,10 +256,8 @@ func (w *Worker) Tick(now int64) {
 	w.losses(now)
 	w.detector.Sweep(now)
 	w.detector.Stretch = w.reporter.Stretch(w.detector.Stretch, now)
-	if r := w.pending.Swap(nil); r != nil {
-		w.adopt(r)
-		w.adopted.Store(r.rules)
-		w.beginQuery()
+	if w.changed.Load() {
+		w.change()
 	}
 	w.nextQuery()
 	if w.mu.TryLock() {

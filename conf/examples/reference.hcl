@@ -58,6 +58,7 @@ int {
   checksum       = "update" # update | keep
   malformed      = "forward" # forward | drop
   fragments      = "pass" # pass | strip
+  verify         = 0      # 65536: one INT packet in so many has its checksums verified; 0: none
 
   # domain "transparent-security" {
   #   id = 21587

@@ -35,6 +35,15 @@ type loss struct {
 	begun string // what the log says at the first growth
 	over  string
 	attrs []any
+	count string // what the log calls the growth; "": lost
+}
+
+// grown is the attribute of the log that says by how much it grew.
+func (l *loss) grown(n uint64) []any {
+	if l.count == "" {
+		return append(l.attrs, "lost", n)
+	}
+	return append(l.attrs, l.count, n)
 }
 
 // NewChanges makes a Changes that writes to what log returns.
@@ -89,11 +98,11 @@ func (c *Changes) count(l *loss, now time.Time) {
 	switch {
 	case grown && e.began.IsZero():
 		e.before, e.began, e.grew = e.value, now, now
-		c.log().Warn(l.begun, append(l.attrs, "lost", l.value-e.before)...)
+		c.log().Warn(l.begun, l.grown(l.value-e.before)...)
 	case grown:
 		e.grew = now
 	case !e.began.IsZero() && now.Sub(e.grew) >= calmAfter:
-		c.log().Info(l.over, append(l.attrs, "lost", l.value-e.before, "for", e.grew.Sub(e.began).Round(time.Second))...)
+		c.log().Info(l.over, append(l.grown(l.value-e.before), "for", e.grew.Sub(e.began).Round(time.Second))...)
 		e.began = time.Time{}
 	}
 	e.value = l.value
@@ -118,8 +127,8 @@ func losses(j *status.Status) []loss {
 	for _, x := range j.Collectors {
 		for _, reason := range sorted(x.Dropped) {
 			all = append(all, loss{
-				"collector " + x.Name + " " + reason, x.Dropped[reason],
-				"collector: reports are being lost", "collector: reports are no longer lost", []any{"collector", x.Name, "reason", reason},
+				key: "collector " + x.Name + " " + reason, value: x.Dropped[reason],
+				begun: "collector: reports are being lost", over: "collector: reports are no longer lost", attrs: []any{"collector", x.Name, "reason", reason},
 			})
 		}
 	}
@@ -130,21 +139,36 @@ func losses(j *status.Status) []loss {
 					continue // asked for, by INT or by a rule, and what a tap is for
 				}
 				all = append(all, loss{
-					"link " + l.Name + " " + d.Direction + " " + reason, d.Dropped[reason],
-					"link: packets are being dropped", "link: packets are no longer dropped", []any{"link", l.Name, "direction", d.Direction, "reason", reason},
+					key: "link " + l.Name + " " + d.Direction + " " + reason, value: d.Dropped[reason],
+					begun: "link: packets are being dropped", over: "link: packets are no longer dropped", attrs: []any{"link", l.Name, "direction", d.Direction, "reason", reason},
 				})
 			}
 		}
 	}
+	for i := range j.Links {
+		all = append(all, badOf(&j.Links[i]))
+	}
 	for _, p := range j.Ports {
 		all = append(all,
-			loss{"port " + p.Name + " missed", p.RxMissed, "port: its queue is full, packets are being missed", "port: no more packets are missed", []any{"port", p.Name}},
-			loss{"port " + p.Name + " nombuf", p.RxNoMbuf, "port: no mbuf is free, packets are being lost; raise dpdk.mbufs", "port: mbufs are free again", []any{"port", p.Name}})
+			loss{key: "port " + p.Name + " missed", value: p.RxMissed, begun: "port: its queue is full, packets are being missed", over: "port: no more packets are missed", attrs: []any{"port", p.Name}},
+			loss{key: "port " + p.Name + " nombuf", value: p.RxNoMbuf, begun: "port: no mbuf is free, packets are being lost; raise dpdk.mbufs", over: "port: mbufs are free again", attrs: []any{"port", p.Name}})
 	}
 	for _, w := range j.Workers {
-		all = append(all, loss{"worker " + w.Name + " refused", w.Refusals, "flows: a flood, new flows are not being watched", "flows: new flows are watched again", []any{"worker", w.Name}})
+		all = append(all, loss{key: "worker " + w.Name + " refused", value: w.Refusals, begun: "flows: a flood, new flows are not being watched", over: "flows: new flows are watched again", attrs: []any{"worker", w.Name}})
 	}
 	return all
+}
+
+// badOf is the packets of l that left with a checksum that was right as they came.
+func badOf(l *status.Link) loss {
+	b := loss{
+		key: "link " + l.Name + " bad", value: l.Verified["bad"], count: "bad", attrs: []any{"link", l.Name},
+		begun: "link: packets whose checksum was right leave with a wrong one; docs/operations.md, Verify", over: "link: no more packets leave with a wrong checksum",
+	}
+	if l.LastBad != nil {
+		b.attrs = append(b.attrs, "flow", l.LastBad.Flow)
+	}
+	return b
 }
 
 // sorted lists the names of counters in a fixed order.

@@ -10,6 +10,22 @@ import (
 	"time"
 )
 
+// TestBadPacketsAreLogged with the flow of the last, once.
+func TestBadPacketsAreLogged(t *testing.T) {
+	var out bytes.Buffer
+	c := NewChanges(func() *slog.Logger { return slog.New(slog.NewTextHandler(&out, nil)) })
+	for second, bad := range []uint64{0, 1, 2, 2} {
+		l := status.Link{Name: "edge", Verified: map[string]uint64{"good": 100, "bad": bad}}
+		if bad > 0 {
+			l.LastBad = &status.BadPacket{Flow: "udp:10.0.0.1:5-10.0.0.2:6"}
+		}
+		c.look(&status.Status{Links: []status.Link{l}}, nil, time.Unix(int64(1000+second), 0))
+	}
+	if got := out.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "leave with a wrong one") || !strings.Contains(got, "link=edge flow=udp:10.0.0.1:5-10.0.0.2:6 bad=1") {
+		t.Errorf("logged\n%s", got)
+	}
+}
+
 // TestChangesAreLoggedOnce: a line when a loss begins and one when it is over, whatever
 // the number of packets; and for a gateway and a worker that go and come.
 func TestChangesAreLoggedOnce(t *testing.T) {

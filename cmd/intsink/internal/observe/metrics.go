@@ -76,6 +76,9 @@ func (s *Source) addLinks(x *exposition, snapshots []engine.Counters) {
 				x.add("intsink_checksum_samples_total", n, "link", name, "before", engine.ChecksumState(before), "after", engine.ChecksumState(after))
 			}
 		}
+		for v, n := range sum.Verified {
+			x.add("intsink_verified_packets_total", n, "link", name, "result", engine.Verification(v))
+		}
 		x.add("intsink_leaked_packets_total", sum.Leaked, "link", name)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"intsink/conf"
 	"intsink/engine"
 	"intsink/engine/event"
+	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
 	"intsink/engine/reporting"
 	"intsink/exporters"
@@ -69,7 +70,7 @@ func (s *Source) statusOfLinks(j *status.Status, snapshots []engine.Counters) {
 		for w := range snapshots {
 			sum.Add(&snapshots[w].Links[i])
 		}
-		l := status.Link{Name: name, Kind: "link", INT: map[string]uint64{}, Malformed: map[string]uint64{}, Leaked: sum.Leaked}
+		l := status.Link{Name: name, Kind: "link", INT: map[string]uint64{}, Malformed: map[string]uint64{}, Leaked: sum.Leaked, LastBad: s.lastBad(i)}
 		if i >= len(s.Config().Links) {
 			l.Kind = "tap"
 		}
@@ -93,8 +94,21 @@ func (s *Source) statusOfLinks(j *status.Status, snapshots []engine.Counters) {
 				l.Malformed[inthdr.Reason(r).String()] = n
 			}
 		}
+		l.Verified = byName(sum.Verified[:], func(v int) string { return engine.Verification(v).String() })
 		j.Links = append(j.Links, l)
 	}
+}
+
+// lastBad is the last packet of a link that verification found bad, on any worker.
+func (s *Source) lastBad(link int) (last *status.BadPacket) {
+	for _, w := range s.Workers {
+		b := w.LastBad()
+		at := time.Unix(0, b.Time).UTC()
+		if b.Time != 0 && b.Link == link && (last == nil || at.After(last.Time)) {
+			last = &status.BadPacket{Time: at, Flow: inspect.FlowID(&b.Flow)}
+		}
+	}
+	return last
 }
 
 func (s *Source) statusOfCollectors(j *status.Status, snapshots []engine.Counters, exported []exported) {

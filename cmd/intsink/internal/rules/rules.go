@@ -11,6 +11,7 @@ func Of(c *conf.Config) *engine.Rules {
 	r := &engine.Rules{
 		INT:           sinkconf.INT(&c.INT),
 		DropMalformed: c.INT.Malformed == "drop",
+		Verify:        c.INT.Verify,
 		Devices:       deviceFields(&c.INT),
 		DropInterval:  int64(c.Events.Drop.Interval),
 		Report:        reportRules(c),

@@ -47,7 +47,15 @@ type Link struct {
 	Directions []Direction       `json:"directions"`
 	INT        map[string]uint64 `json:"int"`
 	Malformed  map[string]uint64 `json:"malformed"`
+	Verified   map[string]uint64 `json:"verified"` // INT packets whose checksums were verified, by result
+	LastBad    *BadPacket        `json:"last_bad"` // the last one that was bad; null: there was none
 	Leaked     uint64            `json:"leaked"`
+}
+
+// BadPacket is an INT packet whose checksum was right as it came, and wrong as it left.
+type BadPacket struct {
+	Time time.Time `json:"time"`
+	Flow string    `json:"flow"`
 }
 
 // Direction is what went one way through a link: received = forwarded + the sum of dropped.
