@@ -50,7 +50,7 @@ Tunnels have Ethernet inside, GRE and IP in IP have IP; one tunnel for each flow
 		Args: cli.FlagsOnly("out"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.Given = cmd.Flags().Changed
-			return gen.Run(cmd.OutOrStdout(), f)
+			return gen.Run(cmd.OutOrStdout(), cmd.ErrOrStderr(), f)
 		},
 	}
 	f.Register(cmd)

@@ -23,7 +23,9 @@ var mayImport = []struct {
 	imports []string
 }{
 	{"cmd/internal/cli", []string{"conf"}},
-	{"cmd/internal/capture", []string{"exporters/file"}},
+	{"cmd/internal/capture", []string{"cmd/internal/progress", "exporters/file"}},
+	{"cmd/internal/progress/ptytest", nil},
+	{"cmd/internal/progress", []string{"cmd/internal/cli"}},
 	{"cmd/internal/collect", []string{"cmd/internal/...", "conf", "conf/collector", "conf/schema", "deploy/collect", "engine/inthdr", "exporters/..."}},
 	{"cmd/intsink-collect", []string{"cmd/internal/..."}},
 	{"cmd/internal/decode", []string{"cmd/internal/...", "engine/inthdr", "engine/report", "engine/report/...", "exporters/collect/streams", "exporters/record"}},

@@ -161,7 +161,7 @@ func TestPlain(t *testing.T) {
 	}{{"in.pcap", b, false}, {"in.pcap.gz", zipped(b), true}, {"a,b=c.pcap", b, true}} {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, c.name, c.b)
-			p, err := MakePlain(path)
+			p, err := MakePlain(path, io.Discard)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,7 +198,7 @@ func TestPlain(t *testing.T) {
 	}
 	for name, b := range map[string][]byte{"text": []byte("hello, this is no capture at all"), "raw IP": classic(binary.LittleEndian, magicNanoseconds, 101)} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := MakePlain(write(t, "in", b)); err == nil {
+			if _, err := MakePlain(write(t, "in", b), io.Discard); err == nil {
 				t.Errorf("%s was taken", name)
 			}
 		})
@@ -213,7 +213,7 @@ func TestStdin(t *testing.T) {
 	if os.Stdin, err = os.Open(write(t, "in", classic(binary.LittleEndian, magicNanoseconds, 1, record{there: 4, wire: 4}))); err != nil {
 		t.Fatal(err)
 	}
-	p, err := MakePlain(Stdin)
+	p, err := MakePlain(Stdin, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

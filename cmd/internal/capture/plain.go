@@ -22,8 +22,9 @@ type Plain struct {
 	original *Reader // Path is a copy of this capture; nil: Path is the capture itself
 }
 
-// MakePlain makes the copy where there has to be one. Close it.
-func MakePlain(path string) (*Plain, error) {
+// MakePlain makes the copy where there has to be one, and shows on terminal how far it is.
+// Close it.
+func MakePlain(path string, terminal io.Writer) (*Plain, error) {
 	in, err := OpenEthernet(path)
 	if err != nil {
 		return nil, err
@@ -37,6 +38,7 @@ func MakePlain(path string) (*Plain, error) {
 		in.Close()
 		return nil, err
 	}
+	in.ShowProgress(terminal, "copy of "+in.Path)
 	if err := errors.Join(in.copyTo(to), to.Close()); err != nil {
 		in.Close()
 		os.Remove(to.Name())

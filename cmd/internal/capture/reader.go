@@ -13,6 +13,8 @@ import (
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
+
+	"intsink/cmd/internal/progress"
 )
 
 // Reader reads pcap and pcapng files, microseconds or nanoseconds, and
@@ -28,6 +30,7 @@ type Reader struct {
 	}
 	ng   *pcapgo.NgReader // nil where the file is pcap
 	link layers.LinkType  // of a pcap file
+	line *progress.Line   // nil: none
 
 	Packets int   // returned by next
 	end     int64 // offset in the file behind the last of them
@@ -113,6 +116,13 @@ func (c *Reader) openFormat() error {
 // may now show what there is.
 func (c *Reader) Drained() bool { return c.r.Buffered() == 0 }
 
+// ShowProgress shows on w, where it is a terminal, how far what is read of the file is.
+// What else is printed there meanwhile goes through the Line.
+func (c *Reader) ShowProgress(w io.Writer, what string) *progress.Line {
+	c.line = progress.OfFile(w, what, c.file)
+	return c.line
+}
+
 // offset is how much of the file was taken; of a compressed one it means nothing.
 func (c *Reader) offset() int64 { return c.bytes.n - int64(c.r.Buffered()) }
 
@@ -121,6 +131,7 @@ func (c *Reader) offset() int64 { return c.bytes.n - int64(c.r.Buffered()) }
 func (c *Reader) Next() (Packet, error) {
 	b, info, err := c.src.ReadPacketData()
 	if err != nil {
+		c.line.Done()
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			c.cut = true
 			err = io.EOF
@@ -133,6 +144,7 @@ func (c *Reader) Next() (Packet, error) {
 	}
 	c.Packets++
 	c.end, c.at = c.offset(), p.At
+	c.line.Step(c.bytes.n, uint64(c.Packets))
 	if info.CaptureLength < info.Length {
 		c.short++
 	}
@@ -149,55 +161,9 @@ func (c *Reader) timeOf(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// Warn says what of the capture is not in what next returned.
-func (c *Reader) Warn(w io.Writer) {
-	if c.cut {
-		rest := "the rest of the file"
-		if s, err := c.file.Stat(); err == nil && s.Mode().IsRegular() && !c.gzipped {
-			rest = fmt.Sprintf("the last %d bytes of the file", s.Size()-c.end)
-		}
-		fmt.Fprintf(w, "warning: %s: cut short or damaged after packet %d: %s could not be read and are left out\n", c.Path, c.Packets, rest)
-	}
-	if c.short > 0 {
-		fmt.Fprintf(w, "warning: %s: %d of %d packets were captured only in part (snap length) and are taken as they are\n", c.Path, c.short, c.Packets)
-	}
-}
-
-// WarnPackets says that n packets were not taken as they are, and why; nothing where
-// there are none.
-func (c *Reader) WarnPackets(w io.Writer, n int, why string) {
-	if n > 0 {
-		fmt.Fprintf(w, "warning: %s: %d of %d packets %s\n", c.Path, n, c.Packets, why)
-	}
-}
-
-// maxLibpcap is the longest packet that libpcap reads from a file.
-const maxLibpcap = 262144
-
-// WhyUnread says why DPDK's pcap driver cannot read a packet that we can: it
-// reads the file with libpcap, which is stricter.
-func (c *Reader) WhyUnread(p *Packet) string {
-	if len(p.Data) > maxLibpcap {
-		return fmt.Sprintf("it is %d bytes long, and libpcap reads at most %d", len(p.Data), maxLibpcap)
-	}
-	if c.ng != nil && c.ng.NInterfaces() > 0 {
-		first, _ := c.ng.Interface(0) // exists
-		for i := range c.ng.NInterfaces() {
-			n, _ := c.ng.Interface(i)
-			if n.LinkType != first.LinkType {
-				return fmt.Sprintf("the capture has interfaces of different link types (%v and %v), and libpcap reads only one: split it by interface",
-					first.LinkType, n.LinkType)
-			}
-			if n.SnapLength != first.SnapLength {
-				return "the capture has interfaces with different snap lengths, which libpcap does not read: convert it with editcap -F pcap"
-			}
-		}
-	}
-	return "libpcap finds the capture damaged there: try editcap to repair it"
-}
-
 // Close closes the file; standard input stays open.
 func (c *Reader) Close() error {
+	c.line.Done()
 	if c.file == os.Stdin {
 		return nil
 	}

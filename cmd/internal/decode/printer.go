@@ -18,7 +18,8 @@ const maxComplaints = 20
 
 // reportPrinter prints decoded reports and keeps the totals.
 type reportPrinter struct {
-	out     *bufio.Writer
+	stdout  io.Writer
+	out     *bufio.Writer // to stdout
 	errs    io.Writer
 	decoder *decode.Decoder
 	format  string
@@ -33,7 +34,7 @@ type reportPrinter struct {
 }
 
 func newPrinter(stdout, stderr io.Writer) *reportPrinter {
-	return &reportPrinter{out: bufio.NewWriter(stdout), errs: stderr, decoder: &decode.Decoder{}, streams: newSequences()}
+	return &reportPrinter{stdout: stdout, out: bufio.NewWriter(stdout), errs: stderr, decoder: &decode.Decoder{}, streams: newSequences()}
 }
 
 func (d *reportPrinter) done() bool { return d.limit > 0 && d.reports >= d.limit }

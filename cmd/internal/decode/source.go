@@ -13,6 +13,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 
 	"intsink/cmd/internal/capture"
+	"intsink/cmd/internal/progress"
 )
 
 // readCapture prints the reports in a capture; port 0 tries every UDP packet.
@@ -22,6 +23,9 @@ func (d *reportPrinter) readCapture(ctx context.Context, path string, port uint1
 		return err
 	}
 	defer c.Close()
+	if !progress.IsTerminal(d.stdout) { // where reports scroll by
+		d.errs = c.ShowProgress(d.errs, c.Path).Above(d.errs)
+	}
 	defer c.Warn(d.errs)
 	if link, ok := c.LinkType(); ok {
 		if _, known := decodable(link); !known {

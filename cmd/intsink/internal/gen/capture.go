@@ -8,6 +8,7 @@ import (
 
 	"intsink/cmd/internal/capture"
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/progress"
 	"intsink/engine/intgen"
 )
 
@@ -28,7 +29,7 @@ type generator struct {
 	hops    []intgen.Hop
 }
 
-func genCapture(stdout io.Writer, f *Flags) error {
+func genCapture(stdout, stderr io.Writer, f *Flags) error {
 	source, err := f.source()
 	if err != nil {
 		return err
@@ -54,7 +55,9 @@ func genCapture(stdout io.Writer, f *Flags) error {
 			return err
 		}
 	}
-	marked, err := g.write(out, originals, f.original != "")
+	line := progress.New(stderr, f.out, int64(f.count), cli.Count(int(f.count), "packet"))
+	marked, err := g.write(out, originals, f.original != "", line)
+	line.Done()
 	if err != nil {
 		return err
 	}
@@ -86,7 +89,7 @@ func (g *generator) fitPayload() error {
 	return nil
 }
 
-func (g *generator) write(out, originals *capture.Writer, both bool) (marked uint64, err error) {
+func (g *generator) write(out, originals *capture.Writer, both bool, line *progress.Line) (marked uint64, err error) {
 	for i := range g.f.count {
 		n := int(i % uint64(g.f.flows))
 		at := genStart + int64(float64(i)*1e9/g.f.pps)
@@ -103,6 +106,7 @@ func (g *generator) write(out, originals *capture.Writer, both bool) (marked uin
 			originals.Write(orig, at)
 		}
 		out.Write(frame, at)
+		line.Step(int64(i), i)
 	}
 	if err := out.Err(); err != nil {
 		return marked, err

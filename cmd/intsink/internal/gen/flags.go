@@ -72,7 +72,7 @@ func (f *Flags) Register(cmd *cobra.Command) {
 
 // Run writes the capture, or inserts INT live until a signal ends it. Errors of the flags
 // are wrong usage.
-func Run(stdout io.Writer, f *Flags) error {
+func Run(stdout, stderr io.Writer, f *Flags) error {
 	if (f.out == "") == (f.live == "") {
 		return errors.New("gen needs either --out FILE.pcap or --live IN,OUT")
 	}
@@ -86,7 +86,7 @@ func Run(stdout io.Writer, f *Flags) error {
 	if f.live != "" {
 		err = genLive(stdout, f)
 	} else {
-		err = genCapture(stdout, f)
+		err = genCapture(stdout, stderr, f)
 	}
 	var exit cli.ExitError
 	if err == nil || errors.As(err, &exit) {

@@ -27,7 +27,7 @@ func Run(stdout, stderr io.Writer, f Options) error {
 	}
 	open := func() (*capture.Reader, error) { return capture.OpenEthernet(f.In) }
 	if f.Against != "" && f.In == capture.Stdin { // which can be read once
-		plain, err := capture.MakePlain(f.In)
+		plain, err := capture.MakePlain(f.In, stderr)
 		if err != nil {
 			return cli.Failed(err)
 		}
@@ -36,12 +36,12 @@ func Run(stdout, stderr io.Writer, f Options) error {
 		open = plain.Open
 	}
 	timed := f.HTML != ""
-	p, err := planFor(f.Config, open, timed, stderr)
+	p, err := planFor(f.Config, open, timed, stderr, stderr)
 	if err != nil {
 		return err
 	}
 	if f.Against != "" {
-		if p.Against, err = planFor(f.Against, open, timed, io.Discard); err != nil { // stderr has it already
+		if p.Against, err = planFor(f.Against, open, timed, stderr, io.Discard); err != nil { // stderr has it already
 			return err
 		}
 	}
@@ -61,9 +61,9 @@ func Run(stdout, stderr io.Writer, f Options) error {
 	return nil
 }
 
-// planFor takes the capture through the configuration; what of the capture could not be
-// taken as it is goes to warnings.
-func planFor(config string, open func() (*capture.Reader, error), timed bool, warnings io.Writer) (*Result, error) {
+// planFor takes the capture through the configuration; terminal sees how far it is, what
+// of the capture could not be taken as it is goes to warnings.
+func planFor(config string, open func() (*capture.Reader, error), timed bool, terminal, warnings io.Writer) (*Result, error) {
 	c, err := simulate.Load(config, "plan")
 	if err != nil {
 		return nil, err
@@ -73,6 +73,7 @@ func planFor(config string, open func() (*capture.Reader, error), timed bool, wa
 		return nil, cli.Failed(err)
 	}
 	defer in.Close()
+	in.ShowProgress(terminal, config)
 	p, err := newPlanner(c, in, timed)
 	if err != nil {
 		return nil, cli.Failed(err)

@@ -33,7 +33,7 @@ func Run(stdout io.Writer, f Options) error {
 // replay takes the capture through one worker. Everything runs on this
 // goroutine, so that nothing depends on timing.
 func replay(stdout io.Writer, c *conf.Config, f Options) error {
-	plain, err := capture.MakePlain(f.In)
+	plain, err := capture.MakePlain(f.In, os.Stderr)
 	if err != nil {
 		return err
 	}
@@ -56,6 +56,7 @@ func replay(stdout io.Writer, c *conf.Config, f Options) error {
 		return err
 	}
 	r := newReplayer(c, source, in, out.Capture, reports.Capture)
+	in.ShowProgress(os.Stderr, in.Path)
 	err = errors.Join(r.run(), out.Close(), reports.Close())
 	counters := r.Snapshot()
 	r.Release()
