@@ -1,3 +1,5 @@
+// Age: the clock hand that finds idle and closing flows and removes them.
+
 package flows
 
 import "math/bits"

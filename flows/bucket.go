@@ -1,3 +1,6 @@
+// A bucket of the cuckoo table: eight slots with 16-bit tags compared four at once; the two
+// candidate buckets of a hash.
+
 package flows
 
 import "math/bits"

@@ -1,3 +1,6 @@
+// Cold and Loss: state that few flows have, other paths, report times, suppressed and shed
+// counts, sequence numbers and their holes.
+
 package flows
 
 // Cold is what few flows ever have: those with events of their own. It stands in

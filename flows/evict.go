@@ -1,3 +1,6 @@
+// Which flow makes room for a new one, and when evictions are refused: floods, newcomers,
+// birth ticks.
+
 package flows
 
 // Evictions are for tables that are a little too small. In a flood, where most would

@@ -1,3 +1,6 @@
+// Flow: the state of one flow in five cache lines, its flags and windows, packet and byte
+// totals, times as 32-bit ticks.
+
 package flows
 
 import "math/bits"

@@ -1,3 +1,5 @@
+// The hash of a key under a secret: two folded multiplications with primes of XXH64.
+
 package flows
 
 import (

@@ -1,3 +1,5 @@
+// Key.Headers: IP and L4 headers made from a key, for reports that have no packet to show.
+
 package flows
 
 import "encoding/binary"

@@ -1,3 +1,5 @@
+// New flows: a free slot, one that cuckoo displacement frees, or that of a victim.
+
 package flows
 
 // insert stores a new flow in a free slot of either candidate bucket, or in one that displace

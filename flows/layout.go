@@ -1,3 +1,5 @@
+// Sizes and offsets of Flow, Key, Hop and bucket that the C of engine/fast is compared with.
+
 package flows
 
 import "unsafe"
@@ -19,3 +21,11 @@ func Layout() []uintptr {
 		unsafe.Sizeof(*x), unsafe.Offsetof(x.more), unsafe.Offsetof(x.Mask), unsafe.Offsetof(x.Buckets), unsafe.Offsetof(x.Flows),
 	}
 }
+
+// What is shifted by for the size of a bucket.
+const bucketShift = 6
+
+var (
+	_ [1 << bucketShift]byte = [unsafe.Sizeof(bucket{})]byte{}
+	_ [5 * 64]byte           = [unsafe.Sizeof(Flow{})]byte{} // five cache lines
+)

@@ -1,3 +1,6 @@
+// LookupBurst, Resolve and Index.Find: the search for the flows of a burst, in passes whose
+// cache misses overlap.
+
 package flows
 
 import (

@@ -1,3 +1,5 @@
+// Saturate: moves times of 32 bits up before they wrap.
+
 package flows
 
 // Times of 32 bits would come again after 13 or 52 days. So each flow is visited once in

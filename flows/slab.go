@@ -1,3 +1,5 @@
+// The slab: places of flows, handed out in order and recycled by a FIFO free list.
+
 package flows
 
 // Places of flows come from a slab, in ascending order: a thousand flows of a table for a

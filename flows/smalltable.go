@@ -1,3 +1,6 @@
+// Small: a generic table of fixed memory for queues, interfaces, links and paths, with
+// eviction.
+
 package flows
 
 import (

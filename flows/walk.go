@@ -1,3 +1,5 @@
+// Walk and Find: all flows slice by slice, and one by its key, for the API.
+
 package flows
 
 // Walk calls f for the flows from place at on until budget is used up: a place

@@ -1,3 +1,5 @@
+// Ports in memory for tests: frames that arrive, frames that were transmitted.
+
 // Package enginetest is a worker's world in memory, for tests: ports that deliver frames
 // and keep what is transmitted (port.go), and what arrives at a collector (reports.go).
 package enginetest

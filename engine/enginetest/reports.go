@@ -1,3 +1,5 @@
+// For tests: what arrived at a collector, decoded.
+
 package enginetest
 
 import (

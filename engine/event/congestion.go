@@ -1,3 +1,5 @@
+// Event congestion: episodes of queues from onset over quota to clear or timeout.
+
 package event
 
 import "intsink/flows"

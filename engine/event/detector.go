@@ -1,3 +1,6 @@
+// Detector.Packet: the order of the tests for one packet; new flows, flow ends, refreshes with
+// jitter, samples; rate tokens.
+
 package event
 
 import (

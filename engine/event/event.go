@@ -1,3 +1,6 @@
+// The closed list of events and their names, sets of events, the priority of a report under a
+// budget, SuppressReason.
+
 // Package event decides which packets are worth a report. It compares a
 // packet's hops with what its flow last reported: deadbands, not buckets, with
 // rate limits, so that an operator hears of every change once.
@@ -6,17 +9,17 @@
 //
 // Packets and flow state enter (Detector.Packet), a Set of events leaves:
 //
-//	event.go, policy.go                       the events; the thresholds of one watch
-//	detector.go                               Packet: calls the tests below for each packet
-//	unchanged.go, fastpolicy.go, fastview.go  NoEvent, and what package fast needs to decide the same
-//	path.go                                   path_change, path_switch
-//	hops.go, hops2016.go, hopvalues.go        walk the hop stack of INT-MD, of June 2016; values of one hop
-//	latency.go, linklatency.go, deadband.go   hop_latency and end_to_end; link_latency; their test
-//	nodemodel.go, stamp.go                    units of a node's values; its timestamps
-//	congestion.go, txutilization.go           episodes of queues and of interfaces (belowthresholds.go)
-//	fabric.go, hotset.go, shared.go           queues, interfaces, links: tables, filter, state of all workers
-//	sequence.go, drop.go, flags.go            loss; drop; hop_limit and mtu_exceeded
-//	limited.go, priority.go                   limits per port; which report goes first under a budget
+//	event.go, policy.go              the events and their priority; the thresholds of one watch
+//	detector.go                      Packet: calls the tests below for each packet
+//	noevent.go, fastview.go          NoEvent, and what package fast needs to decide the same
+//	path.go                          path_change, path_switch
+//	hops.go, hops2016.go             walk the hop stack of INT-MD, of June 2016; values of one hop
+//	latency.go, linklatency.go       deadbands, hop_latency and end_to_end; link_latency
+//	nodemodel.go                     units of a node's values; its timestamps
+//	congestion.go, txutilization.go  episodes of queues and of interfaces
+//	fabric.go, hotset.go, shared.go  queues, interfaces, links: tables, filter, state of all workers
+//	loss.go                          sequence numbers: loss, reordering, duplicates
+//	packetevents.go                  drop, hop_limit, mtu_exceeded; limits per port of malformed, leak, unknown_domain
 package event
 
 // Event is what a report is sent for. The list is closed: it generates names,
@@ -103,4 +106,40 @@ type Counters struct {
 	ClockSkew     uint64 // latencies that were withheld because they came out negative
 
 	Lost, Reordered, Duplicates, Restarts uint64 // sequence numbers
+}
+
+// Priority is the place of a report where a collector's budget is short: 0 goes
+// first.
+type Priority uint8
+
+const (
+	PriorityLoss       Priority = iota // packets are gone
+	PriorityCongestion                 // an episode begins or ends
+	PriorityPath                       // and what is rare, at most one per port and second
+	PriorityLatency
+	PriorityFlow
+	PriorityRefresh
+	PrioritySample
+	NumPriorities
+)
+
+var priorities = [NumPriorities]Set{
+	PriorityLoss: 1<<Drop | 1<<Loss,
+	// Congestion is of PriorityCongestion at an edge only: see Set.Priority.
+	PriorityPath:    1<<PathChange | 1<<PathSwitch | 1<<Malformed | 1<<Leak | 1<<UnknownDomain,
+	PriorityLatency: 1<<HopLatency | 1<<EndToEnd | 1<<LinkLatency | 1<<Congestion | 1<<TxUtilization | 1<<HopLimit | 1<<MTUExceeded,
+	PriorityFlow:    1<<NewFlow | 1<<FlowEnd,
+	PriorityRefresh: 1 << Refresh,
+	PrioritySample:  1 << Sample,
+}
+
+// Priority is that of a report of all events of s: its first one's. edge: its
+// congestion is an onset or a clear.
+func (s Set) Priority(edge bool) Priority {
+	for p, of := range priorities {
+		if s&of != 0 || edge && Priority(p) == PriorityCongestion && s.Has(Congestion) {
+			return Priority(p)
+		}
+	}
+	return PrioritySample
 }

@@ -1,3 +1,6 @@
+// Fabric: tables of queues, interfaces and links that flows share; which entry may be evicted;
+// how one packet updates them.
+
 package event
 
 import "intsink/flows"

@@ -1,3 +1,6 @@
+// The walk over hops of the June 2016 format, whose values have 31 bits and a bottom-of-stack
+// mark.
+
 package event
 
 import (

@@ -1,3 +1,6 @@
+// HotSet: a filter of 4096 bits that tells which queues and interfaces may be in an episode,
+// and its sweep.
+
 package event
 
 import "math/bits"

@@ -1,3 +1,6 @@
+// Event link_latency: the time from one node's egress to the next one's ingress timestamp;
+// negative times are clock skew.
+
 package event
 
 import "intsink/flows"

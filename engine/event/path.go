@@ -1,3 +1,6 @@
+// Events path_change and path_switch: the keyed hash of a path, the current path of a flow and
+// the other known ones.
+
 package event
 
 import (

@@ -1,3 +1,6 @@
+// Policy and Thresholds of one watch: events, samples, every threshold in nanoseconds and
+// packets.
+
 package event
 
 // Policy is what one watch wants to hear of.

@@ -1,3 +1,6 @@
+// State of queues, interfaces and links that holds over all workers: announced changes, taken
+// over at Sync.
+
 package event
 
 import (

@@ -1,3 +1,5 @@
+// Event tx_utilization: an egress interface becomes busy, and calm again after a hold time.
+
 package event
 
 import "intsink/flows"

@@ -1,3 +1,5 @@
+// Filter: which flows a query selects, by prefix, port, protocol, latency, path or node.
+
 package inspect
 
 import (

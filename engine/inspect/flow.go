@@ -1,3 +1,5 @@
+// A copy of one flow's state for an answer: hops, windows, paths, losses.
+
 package inspect
 
 import (

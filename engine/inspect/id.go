@@ -1,3 +1,5 @@
+// FlowID: a flow's key as text (tcp:10.0.0.1:1024-10.1.0.1:80), and back; protocol names.
+
 package inspect
 
 import (

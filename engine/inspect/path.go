@@ -1,3 +1,5 @@
+// Descriptions of paths: nodes and interfaces of a path, kept by each worker by path hash.
+
 package inspect
 
 import (

@@ -1,3 +1,5 @@
+// Query: what can be asked of a worker, and Step, the bounded work of one slice of the answer.
+
 package inspect
 
 import (

@@ -1,3 +1,5 @@
+// Order, Position and best: the first N flows of an order, kept as a heap.
+
 package inspect
 
 import "intsink/flows"

@@ -1,3 +1,5 @@
+// Totals: sums of flows by path, for the list of paths.
+
 package inspect
 
 import "intsink/flows"

@@ -1,3 +1,5 @@
+// Inserts INT as Geneve options.
+
 package intgen
 
 import "encoding/binary"

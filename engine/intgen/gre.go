@@ -1,3 +1,5 @@
+// Inserts INT behind GRE, an existing header or a new tunnel.
+
 package intgen
 
 import "encoding/binary"

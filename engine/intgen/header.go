@@ -1,3 +1,5 @@
+// Builds MD, MX and Destination headers of INT 2.1 with the stack of hops.
+
 package intgen
 
 import "encoding/binary"

@@ -1,3 +1,5 @@
+// Hop: the values that one node writes, in the order of the bits of INT 2.1.
+
 package intgen
 
 import "encoding/binary"

@@ -1,3 +1,5 @@
+// Insert: puts INT into a frame and repairs IP and L4 lengths and checksums.
+
 package intgen
 
 import "encoding/binary"

@@ -1,3 +1,5 @@
+// Writes Ethernet tags and IPv4 or IPv6 headers of generated packets.
+
 package intgen
 
 import (

@@ -1,3 +1,5 @@
+// Inserts INT behind TCP or UDP: shims by port, by DSCP, NPT 2 with a new UDP header.
+
 package intgen
 
 import "encoding/binary"

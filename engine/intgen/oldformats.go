@@ -1,3 +1,5 @@
+// Builds hop-by-hop headers and hops of INT 1.0 and June 2016.
+
 package intgen
 
 import (

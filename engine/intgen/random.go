@@ -1,3 +1,6 @@
+// Random: any insertion of INT with random hops, types and wrong checksums, for property
+// tests.
+
 package intgen
 
 import (

@@ -1,3 +1,5 @@
+// Random original packets: flows, addresses, IP and TCP options, extension headers, tunnels.
+
 package intgen
 
 import (
@@ -167,4 +169,12 @@ func randomOption(r *rand.Rand) []byte {
 	words := r.IntN(5)
 	b := binary.BigEndian.AppendUint32(nil, 0x0102<<16|r.Uint32N(256)<<8|uint32(words))
 	return append(b, randomBytes(r, 4*words)...)
+}
+
+// RandomTunnel is any tunnel, with a valid checksum or none. Its source port does
+// not depend on what is inside.
+func RandomTunnel(r *rand.Rand) *Tunnel {
+	t := randomTunnel(r, Encap(r.IntN(int(IPIP)+1)))
+	t.Checksum, t.SrcPort = one(r, 2), uint16(1+r.IntN(0xffff))
+	return t
 }

@@ -1,3 +1,6 @@
+// Source: every option of an INT source (marking, format, bitmap, domain), its errors and
+// checks.
+
 package intgen
 
 import (

@@ -1,3 +1,5 @@
+// Tunnel: wraps a frame in VXLAN, VXLAN-GPE, Geneve, GRE or IP in IP, without INT.
+
 package intgen
 
 import (

@@ -1,3 +1,5 @@
+// Inserts INT behind VXLAN-GPE: its shims and next protocols.
+
 package intgen
 
 import "encoding/binary"

@@ -1,3 +1,6 @@
+// The MD and MX header behind the shim: version, Hop ML against bitmap, metadata of domains,
+// division of the stack into hops.
+
 package inthdr
 
 import "encoding/binary"

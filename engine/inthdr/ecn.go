@@ -1,3 +1,5 @@
+// RFC 6040: what the ECN field becomes when the GRE tunnel that a source made is taken off.
+
 package inthdr
 
 import "intsink/engine/packet"

@@ -1,3 +1,6 @@
+// Info, the result: Marking, Type, Format, Edit, offsets of INT; Classify, which sets Common
+// for the fast path.
+
 package inthdr
 
 // Result of Locate.
@@ -64,4 +67,60 @@ type Info struct {
 	SourceLen       uint16 // source-only metadata behind the stack, source-inserted metadata of MX
 	HopLen, Hops    uint16 // bytes per hop, and how many hops
 	QueueAt, TxAt   uint8  // where a hop of a Common packet has its queue and its utilization; 0: it has none
+}
+
+// Classify sets i.Common, i.QueueAt and i.TxAt.
+//
+// Common packets can take the fast path: sound INT-MD of a version
+// with 32-bit values, with hops that start with node id, level-1 interfaces and hop
+// latency, without level-2 interfaces, flags or domain specific metadata.
+func (p *Locator) Classify(i *Info) {
+	l := p.Layout(i)
+	i.Common = i.Type == MD && i.Reason == ReasonNone && i.Hops > 0 && i.DSInstruction == 0 &&
+		!i.Discard && !i.HopExceeded && !i.MTUExceeded && l.BasicHops
+	if i.Common {
+		i.QueueAt, i.TxAt = uint8(max(l.Queue, 0)), uint8(max(l.TxUtilization, 0))
+	}
+}
+
+// Format is a version of the INT header.
+type Format uint8
+
+const (
+	Format2     Format = iota // INT 2.0 and 2.1
+	Format1                   // INT 1.0
+	Format2016                // "In-band Network Telemetry (INT)", June 2016
+	FormatGEANT               // INT 1.0 as GEANT's P4 programs write it: timestamps of 64 bits, both level-2 interfaces in 4 bytes
+)
+
+// formats is a set of Format; FormatGEANT counts as Format1.
+type formats uint8
+
+const (
+	only2, only1, only2016 formats = 1 << Format2, 1 << Format1, 1 << Format2016
+
+	anyFormat = only2 | only1 | only2016
+)
+
+// Type is the INT type of a shim (INT 2.1, section "INT Header Types").
+type Type uint8
+
+const (
+	MD          Type = 1
+	Destination Type = 2
+	MX          Type = 3
+	NumTypes         = 4
+)
+
+var types = [NumTypes]string{MD: "md", Destination: "destination", MX: "mx"}
+
+// Known reports whether the specification defines t.
+func (t Type) Known() bool { return t >= MD && t < NumTypes }
+
+// String is the value of the type label.
+func (t Type) String() string {
+	if t.Known() {
+		return types[t]
+	}
+	return "unknown"
 }

@@ -1,3 +1,6 @@
+// Find: INT inside of tunnels, up to MaxDepth; whether what is left without INT is a tunnel
+// itself.
+
 package inthdr
 
 import (

@@ -1,3 +1,5 @@
+// Bits of the Instruction Bitmap, and the Layout of a hop: at which offset each value stands.
+
 package inthdr
 
 // Instruction Bitmap bits of INT 2.1 section "INT-MD Metadata Header Format",

@@ -1,3 +1,5 @@
+// Shims and headers of INT 1.0 and of June 2016.
+
 package inthdr
 
 import (

@@ -1,6 +1,9 @@
+// PathID: FNV-1a over nodes and interfaces, the id of a path that people see; the same on each
+// worker.
+
 package inthdr
 
-// PathID tells ways through the network apart. It has no key: it is the same on every
+// PathID tells paths through the network apart. It has no key: it is the same on every
 // worker, after every start, and in whatever reads the same hops.
 type PathID uint64
 

@@ -1,3 +1,6 @@
+// The closed list of reasons for which INT is malformed, with label and text for the
+// documents.
+
 package inthdr
 
 // Reason says what is wrong with a packet that is marked as INT. The list is
@@ -53,45 +56,3 @@ func (r Reason) String() string {
 
 // Doc is one line for the documentation.
 func (r Reason) Doc() string { return reasons[r].doc }
-
-// Format is a version of the INT header.
-type Format uint8
-
-const (
-	Format2     Format = iota // INT 2.0 and 2.1
-	Format1                   // INT 1.0
-	Format2016                // "In-band Network Telemetry (INT)", June 2016
-	FormatGEANT               // INT 1.0 as GEANT's P4 programs write it: timestamps of 64 bits, both level-2 interfaces in 4 bytes
-)
-
-// formats is a set of Format; FormatGEANT counts as Format1.
-type formats uint8
-
-const (
-	only2, only1, only2016 formats = 1 << Format2, 1 << Format1, 1 << Format2016
-
-	anyFormat = only2 | only1 | only2016
-)
-
-// Type is the INT type of a shim (INT 2.1, section "INT Header Types").
-type Type uint8
-
-const (
-	MD          Type = 1
-	Destination Type = 2
-	MX          Type = 3
-	NumTypes         = 4
-)
-
-var types = [NumTypes]string{MD: "md", Destination: "destination", MX: "mx"}
-
-// Known reports whether the specification defines t.
-func (t Type) Known() bool { return t >= MD && t < NumTypes }
-
-// String is the value of the type label.
-func (t Type) String() string {
-	if t.Known() {
-		return types[t]
-	}
-	return "unknown"
-}

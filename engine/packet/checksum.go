@@ -1,3 +1,5 @@
+// One's complement sums (RFC 1071), in 16-bit and 64-bit words.
+
 package packet
 
 import (

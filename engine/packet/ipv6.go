@@ -1,3 +1,5 @@
+// The IPv6 header and the walk over its extension headers.
+
 package packet
 
 import "encoding/binary"

@@ -1,3 +1,5 @@
+// MPLS label stacks, and IP behind them.
+
 package packet
 
 const maxLabels = 8

@@ -1,3 +1,6 @@
+// Numbers of the wire: EtherTypes, IP protocols, UDP ports of tunnels, header lengths, flags
+// of TCP, GRE and VXLAN.
+
 package packet
 
 // EtherTypes. IPv4, IPv6 and Ethernet are also what tunnels name in front of the packet

@@ -1,3 +1,5 @@
+// DropReasons: the names of drop reason codes in reports.
+
 package report
 
 // DropReasons names the drop reasons that all versions of the specification give

@@ -1,3 +1,5 @@
+// UDPFrame: Ethernet, VLAN, IP and UDP headers around a report packet.
+
 package report
 
 import (

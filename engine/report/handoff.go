@@ -1,3 +1,6 @@
+// Handoff: the 16 bytes before a sealed report packet on its way to the exporter; EntropyPort,
+// its UDP source port.
+
 package report
 
 import "encoding/binary"

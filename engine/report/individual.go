@@ -1,3 +1,6 @@
+// Individual: one report of 2.0 with its header bits, RepType, InType and main contents;
+// GroupHeader; Domain Specific ID "TS".
+
 package report
 
 import "encoding/binary"
@@ -121,3 +124,6 @@ func bit(set bool, at uint) uint8 {
 	}
 	return 0
 }
+
+// TransparentSecurityID is the Domain Specific ID of Transparent Security, "TS".
+const TransparentSecurityID = 0x5453

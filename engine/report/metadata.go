@@ -1,3 +1,6 @@
+// Metadata of the reporting node by RepMdBits: ports, latency, queue, timestamps, drop reason,
+// put in the order of the bits.
+
 package report
 
 import "encoding/binary"

@@ -1,3 +1,6 @@
+// Packet: one report packet under construction: Open, Append, AppendCut, Full, Seal with the
+// group header of 2.0.
+
 package report
 
 import "encoding/binary"

@@ -1,3 +1,5 @@
+// Template: what reports of one run have in common, appended many at once by copying blocks.
+
 package report
 
 import "encoding/binary"

@@ -1,3 +1,6 @@
+// Strip: removes INT over TCP or UDP, moves the headers, restores ports, DSCP, lengths and
+// checksums (RFC 1624).
+
 // Package strip takes INT out of a packet and restores what its insertion
 // changed, so that the packet leaves as it was sent.
 //

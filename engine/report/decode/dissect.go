@@ -1,3 +1,6 @@
+// Dissects the reported packet: MACs, VLANs, IPv4, IPv6 with extensions, ports, TCP flags,
+// into a Flow as JSON.
+
 package decode
 
 import (

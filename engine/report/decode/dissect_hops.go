@@ -1,3 +1,6 @@
+// Divides the INT stack of a reported packet into hops, with domain specific and source-only
+// metadata.
+
 package decode
 
 import (

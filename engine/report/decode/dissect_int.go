@@ -1,3 +1,6 @@
+// Dissects INT over TCP and UDP in a reported packet: shim, MD and MX header into a Stack;
+// probe marker, original port.
+
 package decode
 
 import (

@@ -1,3 +1,5 @@
+// Dissects tunnels in a reported packet and INT in GRE, VXLAN-GPE and Geneve.
+
 package decode
 
 import (

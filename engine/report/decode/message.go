@@ -1,3 +1,6 @@
+// Message, Report, Inner: the decoded report as Go structs and JSON; ErrNotReport,
+// ErrTruncated.
+
 package decode
 
 import (

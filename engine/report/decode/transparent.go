@@ -1,3 +1,6 @@
+// Individual reports of Transparent Security (CableLabs), which follow no specification:
+// packet and drop reports.
+
 package decode
 
 import (

@@ -1,3 +1,6 @@
+// Named metadata values by bitmap: which parts and widths each bit has, in INT 2.1, 1.0 and
+// RepMdBits; JSON with null.
+
 package decode
 
 import (

@@ -1,3 +1,5 @@
+// Format: reports of versions 1.0 and 0.5, with NProt, switch local and drop headers.
+
 package report
 
 import (

@@ -1,3 +1,6 @@
+// Values that a domain's instructions add: Role, the sequence number and device id in a
+// packet.
+
 package inthdr
 
 // Role says what the value of a domain's instruction is for.

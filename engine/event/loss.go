@@ -1,3 +1,6 @@
+// Event loss: sequence numbers of a flow, holes in them, lost, reordered and duplicate
+// packets, restarts.
+
 package event
 
 import (

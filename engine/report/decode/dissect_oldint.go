@@ -1,3 +1,5 @@
+// Dissects INT 1.0 and June 2016 in a reported packet.
+
 package decode
 
 import (

@@ -1,3 +1,5 @@
+// Checksums of generated packets: pseudo headers, patches that keep a wrong checksum wrong.
+
 package intgen
 
 import (

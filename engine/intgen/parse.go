@@ -1,3 +1,5 @@
+// Finds the headers of a frame that INT is to be inserted into, without the engine's parser.
+
 package intgen
 
 import "encoding/binary"

@@ -1,3 +1,5 @@
+// Decodes report packets of versions 1.0 and 0.5.
+
 package decode
 
 import (

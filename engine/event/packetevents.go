@@ -1,0 +1,72 @@
+// Events of a single packet: drop, hop_limit (E flag), mtu_exceeded (M flag); one report a
+// second per port of malformed, leak, unknown_domain.
+
+package event
+
+import (
+	"sync/atomic"
+
+	"intsink/flows"
+)
+
+// Dropped is the event of a packet of f that the sink dropped: the first, then one
+// per interval, with how many there were since the last. They may have been
+// dropped for several reasons.
+func (d *Detector) Dropped(now int64, f *flows.Flow) (Set, uint32) {
+	d.Counters.Fired[Drop]++
+	c := f.Cold()
+	c.Drops++
+	p := &d.policies[f.Watch]
+	if !p.Events.Has(Drop) {
+		return 0, 0
+	}
+	c.DropsSince++
+	if c.DropSent != 0 && now-c.DropSent < p.Thresholds.DropInterval {
+		return d.withhold(f, Drop, SuppressInterval), 0
+	}
+	n := c.DropsSince
+	c.DropsSince, c.DropSent = 0, now
+	d.Reported(now, f, Drop.Set())
+	return Drop.Set(), n
+}
+
+// flags handles E and M: an event when the flag rises, after a time without it.
+// fresh: it is there from the flow's first packet on, which is no rise.
+//
+//go:noinline
+func (d *Detector) flags(now int64, f *flows.Flow, fresh bool, p *Policy, o *Observation) (set Set) {
+	t := &p.Thresholds
+	if o.Info.HopExceeded {
+		set |= d.rise(now, fresh, &f.Cold().HopLimitSeen, HopLimit, t.HopLimitRearm)
+	}
+	if o.Info.MTUExceeded {
+		set |= d.rise(now, fresh, &f.Cold().MTUSeen, MTUExceeded, t.MTURearm)
+	}
+	return set & p.Events
+}
+
+// rise reports whether the flag, seen last at *seen, is up after a time without it.
+func (d *Detector) rise(now int64, fresh bool, seen *int64, e Event, rearm int64) Set {
+	last := *seen
+	*seen = now
+	if fresh || last != 0 && now-last < rearm {
+		return 0
+	}
+	d.Counters.Fired[e]++
+	return e.Set()
+}
+
+// perPort is the shortest time between two reports of one kind from one port:
+// malformed, leak and unknown_domain.
+const perPort = 1e9
+
+// Limited is the set of e, or nothing where e was last reported, at *sent, less
+// than a second ago, by whichever worker. It counts both.
+func (d *Detector) Limited(now int64, e Event, sent *atomic.Int64) Set {
+	d.Counters.Fired[e]++
+	if last := sent.Load(); last != 0 && now-last < perPort || !sent.CompareAndSwap(last, now) {
+		d.Counters.Suppressed[e][SuppressInterval]++
+		return 0
+	}
+	return e.Set()
+}
