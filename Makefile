@@ -108,8 +108,8 @@ fuzz-fast: deps ## fuzz the C of engine/fast with AddressSanitizer and UBSan, 30
 lint: deps ## gofmt, go vet, staticcheck and misspell; the first run builds the last two
 	scripts/lint.sh
 
-imports: ## write the table of imports in ARCHITECTURE.md, from the test that enforces it
-	INTSINK_UPDATE=1 $(GO) test -count=1 -run TestImportTable ./internal/repotest
+imports: ## write the table of imports and the index of files in ARCHITECTURE.md, from the tests that hold them against the code
+	INTSINK_UPDATE=1 $(GO) test -count=1 -run 'TestImportTable|TestFileIndex' ./internal/repotest
 
 fresh: ## as root: try the two commands of the README and the Dockerfile on a new Debian 12
 	scripts/fresh.sh

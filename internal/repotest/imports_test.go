@@ -141,11 +141,6 @@ func matches(pkg, pattern string) bool {
 // TestImportTableIsInTheDocument: ARCHITECTURE.md shows mayImport. INTSINK_UPDATE=1, which
 // `make imports` sets, writes it.
 func TestImportTableIsInTheDocument(t *testing.T) {
-	const (
-		path  = "ARCHITECTURE.md"
-		begin = "<!-- The table is written by `make imports`. -->\n"
-		end   = "<!-- End of the table. -->\n"
-	)
 	table := "| package | may import, of ours |\n|---|---|\n"
 	for _, row := range mayImport {
 		imports := "nothing"
@@ -154,18 +149,28 @@ func TestImportTableIsInTheDocument(t *testing.T) {
 		}
 		table += "| `" + row.pkg + "` | " + imports + " |\n"
 	}
+	updateDocument(t, "table of imports", table)
+}
+
+// updateDocument compares text with what ARCHITECTURE.md has between its marks of that name,
+// or writes it there.
+func updateDocument(t *testing.T, name, text string) {
+	t.Helper()
+	const path = "ARCHITECTURE.md"
+	begin := "<!-- `make imports` writes the " + name + ". -->\n"
+	end := "<!-- End of the " + name + ". -->\n"
 	doc := read(t, path)
 	before, rest, found1 := strings.Cut(doc, begin)
 	_, after, found2 := strings.Cut(rest, end)
 	if !found1 || !found2 {
 		t.Fatalf("%s lacks the lines\n%s%s", path, begin, end)
 	}
-	want := before + begin + "\n" + table + "\n" + end + after
+	want := before + begin + "\n" + strings.TrimSuffix(text, "\n") + "\n\n" + end + after
 	if doc == want {
 		return
 	}
 	if os.Getenv("INTSINK_UPDATE") == "" {
-		t.Errorf("the table of imports in %s is not the one of this test: run `make imports`", path)
+		t.Errorf("the %s in %s is out of date: run `make imports`", name, path)
 	} else if err := os.WriteFile(filepath.Join(root, path), []byte(want), 0o644); err != nil {
 		t.Error(err)
 	}
