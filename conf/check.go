@@ -1,3 +1,6 @@
+// The order of all checks over more than one attribute; names of ports and collectors that
+// exist.
+
 package conf
 
 import (

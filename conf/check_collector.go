@@ -1,9 +1,14 @@
+// Checks of collectors: addresses and gateway of one that is reached by a DPDK port, budget,
+// frame length.
+
 package conf
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"slices"
+	"time"
 
 	"intsink/conf/schema"
 )
@@ -94,4 +99,58 @@ func (c *Collector) TagLen() int {
 		return 4
 	}
 	return 0
+}
+
+func (d checker) checkCollectors(c *Config) {
+	if len(c.Collectors) == 0 && len(c.Watches) > 0 {
+		d.WarnAt(nil, `there is no collector block: reports are made for nobody; write collector "primary" { address = "192.0.2.10:8555" }`)
+	}
+	if len(c.Collectors) > MaxCollectors {
+		d.ErrorAt([]any{&c.Collectors[MaxCollectors]}, "%d collector blocks; at most %d", len(c.Collectors), MaxCollectors)
+	}
+	seen := map[netip.AddrPort]string{}
+	for i := range c.Collectors {
+		col := &c.Collectors[i]
+		d.checkCollectorPort(c, col)
+		if !col.Address.IsValid() {
+			continue // reported where it was read or resolved
+		}
+		if other, twice := seen[col.Address]; twice {
+			d.WarnAt([]any{&col.Address}, "collector %q: %s is the address of collector %q too: it gets every report twice", col.Name, col.Address, other)
+		}
+		seen[col.Address] = col.Name
+		d.checkBudget(col, &c.Report)
+		if col.Source.IsValid() && col.Source.Is4() != col.Address.Addr().Is4() {
+			d.ErrorAt([]any{&col.Source}, "collector %q: source %s and address %s must be both IPv4 or both IPv6", col.Name, col.Source, col.Address)
+		}
+	}
+}
+
+// checkBudget warns of a budget that cannot carry one report, at all or at once.
+func (d checker) checkBudget(col *Collector, r *Report) {
+	b := &col.Budget
+	report := min(col.TagLen()+reportHeaders(col.Address.Addr())+reportBytes(r), r.Coalesce.MaxBytes)
+	bits := uint64(report) * 8
+	if b.Bits != 0 && b.Bits < bits {
+		d.WarnAt([]any{&b.Bits, b}, "collector %q: budget: bits = %d: one report takes %d bits with its headers: less than one a second is sent",
+			col.Name, b.Bits, bits)
+	} else {
+		d.checkBurst(col, &b.Bits, "bits", bits)
+	}
+	d.checkBurst(col, &b.Packets, "packets", 1)
+}
+
+// checkBurst: one report takes so much of rate.
+func (d checker) checkBurst(col *Collector, rate *uint64, name string, one uint64) {
+	b := &col.Budget
+	if *rate == 0 || float64(*rate)*b.Burst.Seconds() >= float64(one) {
+		return
+	}
+	hint := ""
+	if all := time.Duration(math.Ceil(float64(one*Priorities)/float64(*rate)*1000)) * time.Millisecond; all <= time.Minute {
+		hint = fmt.Sprintf("; burst = %q has room for one of each priority", all)
+	}
+	d.WarnAt([]any{&b.Burst, rate, b}, "collector %q: budget: burst = %q of %s = %d is less than one report: "+
+		"they are sent one at a time, and priorities hold only once something was shed%s",
+		col.Name, b.Burst, name, *rate, hint)
 }

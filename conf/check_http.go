@@ -1,3 +1,5 @@
+// Checks of block http: listen addresses open to others, TLS, tokens, the unix socket's path.
+
 package conf
 
 import (

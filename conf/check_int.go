@@ -1,3 +1,5 @@
+// Checks of block int: UDP ports that contradict, DSCP marks, versions, layouts of domains.
+
 package conf
 
 import (

@@ -1,3 +1,5 @@
+// Checks of ports, links and taps: each port in one link; enough mbufs for descriptors.
+
 package conf
 
 import (

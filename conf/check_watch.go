@@ -1,7 +1,10 @@
+// Checks of watches: names of events, matches that no packet fits, watches of report traffic.
+
 package conf
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"slices"
 
@@ -90,125 +93,36 @@ func (d checker) checkCollectorTraffic(c *Config, w *Watch, where string) {
 	}
 }
 
-// checkEvents compares thresholds with each other, those that this block sets:
-// what an override inherits is reported where it stands. inherited is nil where e is
-// no override.
-func (d checker) checkEvents(e, inherited *Events, where string) {
-	for _, x := range []struct {
-		name string
-		b    *Deadband
-	}{{"hop_latency", &e.HopLatency}, {"end_to_end", &e.EndToEnd}, {"link_latency", &e.LinkLatency}} {
-		if x.b.K > x.b.N && (d.Has(&x.b.K) || d.Has(&x.b.N)) {
-			d.ErrorAt([]any{&x.b.K, &x.b.N}, "%s: %s: k = %d of n = %d: k of the last n packets must deviate, so k is at most n", where, x.name, x.b.K, x.b.N)
+// checkMatch warns of what no packet can have.
+func (d checker) checkMatch(c *INT, w *Watch, where string) {
+	m := w.Match
+	if m == nil {
+		return
+	}
+	if mark := c.DSCP; mark != nil && mark.Mask == 63 && slices.Equal(m.DSCP, []uint8{mark.Value}) {
+		d.WarnAt([]any{&m.DSCP}, "%s: match: dscp = %d is what marks INT; a watch compares the DSCP that the packet leaves with", where, mark.Value)
+	}
+	for i, id := range m.Device {
+		if id > math.MaxUint32 && !c.hasRole("device_id") {
+			d.WarnAt([]any{schema.ElementOf(&m.Device, i)}, "%s: match: device = %s: node ids have 32 bits, and no int domain has an instruction with "+
+				`role = "device_id"; no packet has it`, where, formatDevice(id))
 		}
 	}
-	d.checkClear(&e.Congestion.Clear, &e.Congestion.Raise, where+": congestion")
-	d.checkClear(&e.TxUtilization.Clear, &e.TxUtilization.Raise, where+": tx_utilization")
-	idle := func(e *Events) bool { return e.EndToEnd.ClockOffset != 0 && e.EndToEnd.Clock != "ptp" }
-	if d.Has(&e.EndToEnd.ClockOffset) && idle(e) && (inherited == nil || !idle(inherited)) {
-		d.WarnAt([]any{&e.EndToEnd.ClockOffset}, `%s: end_to_end: clock_offset does nothing unless clock = "ptp"`, where)
-	}
-}
-
-func (d checker) checkClear(clear, raise *uint32, where string) {
-	if *clear > *raise && (d.Has(clear) || d.Has(raise)) {
-		d.ErrorAt([]any{clear, raise}, "%s: clear = %d is above raise = %d: an episode would end as it begins; set clear to raise or less", where, *clear, *raise)
-	}
-}
-
-// checkReport: one report must fit a report packet, and its own metadata.
-func (d checker) checkReport(c *Config) {
-	r := &c.Report
-	least := leastReport(c)
-	if r.Explain {
-		d.checkExplain(r)
-	}
-	at := []any{&r.Coalesce.MaxBytes, &r.Fragment, r}
-	if r.Coalesce.MaxBytes < least {
-		d.ErrorAt(at, "report: coalesce.max_bytes = %d: one report with this fragment and metadata takes %d bytes, headers included; "+
-			"allow so many, or lower fragment",
-			r.Coalesce.MaxBytes, least)
-	} else if r.Coalesce.MaxBytes > 1514 {
-		d.WarnAt(at, "report: coalesce.max_bytes = %d is more than an Ethernet frame of 1514 bytes: the path to the collectors must take larger ones",
-			r.Coalesce.MaxBytes)
-	}
-}
-
-// leastReport is the frame of one report with all of its fragment: over IPv6, the longer
-// headers. With the profile it is that of the collector with the most room, since the
-// fragments of others are cut.
-func leastReport(c *Config) int {
-	if c.Report.Profile == transparentSecurity {
-		return leastHeaders(c) + reportBytes(&c.Report)
-	}
-	tag := 0
-	for i := range c.Collectors {
-		tag = max(tag, c.Collectors[i].TagLen())
-	}
-	return tag + reportHeaders(netip.IPv6Unspecified()) + reportBytes(&c.Report)
-}
-
-// reportBytes are the metadata and the inner contents of one report.
-func reportBytes(r *Report) int {
-	n := metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
-	if r.Explain && r.Version == "2.0" && r.Profile == "" { // elsewhere it is an error
-		n += explainBytes
-	}
-	return n
-}
-
-// explainBytes is what report.explain adds: a TLV of 44 bytes, and the header of
-// that which the fragment then stands in.
-const explainBytes = 4 + 44 + 4
-
-// maxTLV is the longest data of a TLV (Telemetry Report 2.0, InType 1).
-const maxTLV = 1020
-
-func (d checker) checkExplain(r *Report) {
-	switch at := []any{&r.Explain, r}; {
-	case r.Version != "2.0":
-		d.ErrorAt(at, "report: explain = true: only reports of version 2.0 have room for it, not %s; leave explain out", r.Version)
-	case r.Profile != "":
-		d.ErrorAt(at, "report: explain = true: profile %q has no room for it; leave one of them out", r.Profile)
-	case r.Fragment > maxTLV:
-		d.WarnAt([]any{&r.Fragment, r}, "report: fragment = %d: with explain = true at most %d bytes of a packet are sent", r.Fragment, maxTLV)
-	}
-}
-
-// metadataBytes is the length of the sink's own metadata (Telemetry Report 2.0,
-// RepMdBits): timestamps have 8 bytes, all else 4.
-func metadataBytes(names []string) int {
-	n := 0
-	for _, name := range names {
-		n += 4
-		if name == "ingress_timestamp" || name == "egress_timestamp" {
-			n += 4
+	const (
+		tcp, udp, dccp, sctp, udpLite = 6, 17, 33, 132, 136
+	)
+	ports := func(p uint8) bool { return p == tcp || p == udp || p == dccp || p == sctp || p == udpLite }
+	for _, list := range []*[]PortRange{&m.SourcePort, &m.DestinationPort} {
+		zero := slices.ContainsFunc(*list, func(r PortRange) bool { return r.First == 0 })
+		if len(*list) > 0 && !zero && len(m.Protocol) > 0 && !slices.ContainsFunc(m.Protocol, ports) {
+			d.WarnAt([]any{list}, "%s: match: the protocols of this watch have no ports; it matches nothing", where)
 		}
 	}
-	return n
 }
 
-func (d checker) checkCollectors(c *Config) {
-	if len(c.Collectors) == 0 && len(c.Watches) > 0 {
-		d.WarnAt(nil, `there is no collector block: reports are made for nobody; write collector "primary" { address = "192.0.2.10:8555" }`)
-	}
-	if len(c.Collectors) > MaxCollectors {
-		d.ErrorAt([]any{&c.Collectors[MaxCollectors]}, "%d collector blocks; at most %d", len(c.Collectors), MaxCollectors)
-	}
-	seen := map[netip.AddrPort]string{}
-	for i := range c.Collectors {
-		col := &c.Collectors[i]
-		d.checkCollectorPort(c, col)
-		if !col.Address.IsValid() {
-			continue // reported where it was read or resolved
-		}
-		if other, twice := seen[col.Address]; twice {
-			d.WarnAt([]any{&col.Address}, "collector %q: %s is the address of collector %q too: it gets every report twice", col.Name, col.Address, other)
-		}
-		seen[col.Address] = col.Name
-		d.checkBudget(col, &c.Report)
-		if col.Source.IsValid() && col.Source.Is4() != col.Address.Addr().Is4() {
-			d.ErrorAt([]any{&col.Source}, "collector %q: source %s and address %s must be both IPv4 or both IPv6", col.Name, col.Source, col.Address)
-		}
-	}
+// hasRole tells whether some domain has an instruction with the role.
+func (c *INT) hasRole(role string) bool {
+	return slices.ContainsFunc(c.Domains, func(d Domain) bool {
+		return slices.ContainsFunc(d.Instructions, func(i Instruction) bool { return i.Role == role })
+	})
 }

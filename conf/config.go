@@ -1,3 +1,6 @@
+// Config: every block and attribute of the sink's configuration as typed Go structs; Dump, and
+// without secrets.
+
 package conf
 
 import (

@@ -1,3 +1,6 @@
+// Default values of all blocks and attributes, and the event thresholds of profiles dc and
+// wan.
+
 package conf
 
 import "time"

@@ -1,3 +1,5 @@
+// The device of a port: PCI address, vdev or kernel:NAME; recognised, checked, compared.
+
 package conf
 
 import (

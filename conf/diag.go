@@ -1,3 +1,5 @@
+// Aliases of package schema's diagnostics: Diagnostics, Error, Warning.
+
 package conf
 
 import "intsink/conf/schema"

@@ -1,3 +1,5 @@
+// Diff: what changed between two configurations, for the answer of a reload.
+
 package conf
 
 import (

@@ -1,3 +1,5 @@
+// Names of events in watch.events, and which of them a watch has by default.
+
 package conf
 
 // events lists every event by its name in watch.events; on says whether a watch

@@ -1,3 +1,5 @@
+// The value dpdk.lcores ("1-4,6"), its default and whether those CPUs may be used.
+
 package conf
 
 import (

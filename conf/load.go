@@ -1,3 +1,5 @@
+// Load, Parse, LoadAgain: from a file to a Config: reads, fills in, resolves, checks.
+
 package conf
 
 import (

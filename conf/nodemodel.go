@@ -1,3 +1,6 @@
+// Block node_model: its struct, schema, queue units ("80 bytes") and checks of overlapping
+// nodes.
+
 package conf
 
 import (

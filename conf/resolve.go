@@ -1,3 +1,5 @@
+// Host names of collectors: looked up at the same time, one address chosen.
+
 package conf
 
 import (

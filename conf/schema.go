@@ -1,3 +1,5 @@
+// The schema of the whole file: blocks node, dpdk, port, link, tap, flows, http, log.
+
 package conf
 
 import "intsink/conf/schema"

@@ -1,3 +1,5 @@
+// The schema of block events and of events_override: thresholds of each event.
+
 package conf
 
 import (

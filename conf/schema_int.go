@@ -1,3 +1,5 @@
+// The schema of block int: markings, versions, domains and their instructions.
+
 package conf
 
 import "intsink/conf/schema"

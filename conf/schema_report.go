@@ -1,3 +1,5 @@
+// The schema of blocks report and collector: version, metadata, fragment, coalesce, budget.
+
 package conf
 
 import (

@@ -1,3 +1,5 @@
+// The schema of block watch and of its match.
+
 package conf
 
 import "intsink/conf/schema"

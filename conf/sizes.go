@@ -1,3 +1,6 @@
+// What the sink has room for and allocates: most watches and collectors, bytes of mbufs, flows
+// and report buffers.
+
 package conf
 
 // What the sink has room for, and what it allocates at start, in bytes. Packages

@@ -1,3 +1,5 @@
+// Values address and source_port of a collector: host:port, names to be resolved.
+
 package conf
 
 import (

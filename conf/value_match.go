@@ -1,3 +1,5 @@
+// Values of watch.match: ports, VNIs, device ids, DSCP code points, protocol names.
+
 package conf
 
 import (

@@ -1,3 +1,6 @@
+// Checks of collect's file: endpoints, Kafka topics, TLS files, secrets that others may read,
+// paths used twice.
+
 package collector
 
 import (

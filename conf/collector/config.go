@@ -1,3 +1,5 @@
+// Config of collect: listen, spool, kafka, file, clickhouse, http.
+
 package collector
 
 import (

@@ -1,3 +1,5 @@
+// Loads collect's file, paths in it relative to its folder.
+
 package collector
 
 import (

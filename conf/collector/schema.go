@@ -1,3 +1,5 @@
+// The schema of collect's file: attributes, defaults, ranges.
+
 package collector
 
 import (

@@ -1,3 +1,5 @@
+// Sizes in collect's file, such as "10GiB".
+
 package collector
 
 import (

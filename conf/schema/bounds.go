@@ -1,3 +1,6 @@
+// Bounds of what the HCL parser is given: size, nesting, runs of operators, bytes that no text
+// has.
+
 package schema
 
 import (

@@ -1,3 +1,5 @@
+// Choice: a value out of a list of words; Choices: some of them.
+
 package schema
 
 import "slices"

@@ -1,3 +1,6 @@
+// Diagnostics: errors and warnings with file, line, column and the underlined source line;
+// sorted and limited.
+
 package schema
 
 import (

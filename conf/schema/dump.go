@@ -1,3 +1,5 @@
+// The visitor that writes HCL with every attribute.
+
 package schema
 
 import (

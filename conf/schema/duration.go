@@ -1,3 +1,5 @@
+// Durations such as "30s", exact to the nanosecond, and back to text.
+
 package schema
 
 import (

@@ -1,3 +1,5 @@
+// Variables of the environment in values: "${env.NAME}".
+
 package schema
 
 import (

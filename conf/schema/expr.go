@@ -1,3 +1,6 @@
+// Expr: the right side of an attribute: literals, text, integers, elements; Fail and Warn at
+// its place.
+
 package schema
 
 import (

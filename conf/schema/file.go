@@ -1,3 +1,6 @@
+// File: what reading and checking share: places of fields, ErrorAt, WarnAt, syntax errors of
+// HCL, hexadecimal numbers.
+
 package schema
 
 import (

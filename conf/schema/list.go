@@ -1,3 +1,5 @@
+// List: a list of values, one of which may stand without brackets.
+
 package schema
 
 import (

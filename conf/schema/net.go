@@ -1,3 +1,5 @@
+// Prefixes, addresses, MAC addresses, host:port and 64-bit hexadecimal numbers as values.
+
 package schema
 
 import (

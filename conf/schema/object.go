@@ -1,3 +1,5 @@
+// Object: an attribute written as { name = value }.
+
 package schema
 
 import (

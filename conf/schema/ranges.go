@@ -1,3 +1,5 @@
+// Range: numbers and "first-last" ranges of them.
+
 package schema
 
 import (

@@ -1,3 +1,5 @@
+// The visitor that fills fields from HCL: attributes, blocks, labels, unknown names.
+
 package schema
 
 import (

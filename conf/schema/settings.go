@@ -1,3 +1,5 @@
+// The visitor that lists attributes by path, for Diff.
+
 package schema
 
 import "slices"

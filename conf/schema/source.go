@@ -1,3 +1,5 @@
+// Reads the file, or all *.hcl files of a folder, into memory.
+
 package schema
 
 import (

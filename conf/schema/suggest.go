@@ -1,3 +1,5 @@
+// "did you mean": the candidate at the least edit distance; shortened text for messages.
+
 package schema
 
 import (

@@ -1,3 +1,5 @@
+// Value: joins a field to its HCL form; integers, fractions, booleans, text.
+
 package schema
 
 import (

@@ -1,3 +1,5 @@
+// Visitor, the interface that walks a schema; blocks that are optional or repeated.
+
 package schema
 
 // Visitor walks the schema of one block.

@@ -1,3 +1,5 @@
+// Wrappers of values: Then, Checked, Omitted.
+
 package schema
 
 // Then is v with something to do after it was read from a file.

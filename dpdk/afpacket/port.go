@@ -1,3 +1,6 @@
+// Port: opens a kernel interface with a socket and a ring per worker; refuses offloads that
+// cannot be undone (LRO); link state, Close.
+
 package afpacket
 
 import (

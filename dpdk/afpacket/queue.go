@@ -1,3 +1,6 @@
+// Queue: one worker's rx and tx on a kernel interface; its stash of mbufs, counters, and the
+// swap to the sockets of an interface made anew.
+
 package afpacket
 
 import (

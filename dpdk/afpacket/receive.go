@@ -1,3 +1,6 @@
+// RxBurst from the kernel's ring: VLAN tags put back, checksums completed, joined frames cut,
+// long frames read from the socket.
+
 package afpacket
 
 import (

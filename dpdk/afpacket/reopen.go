@@ -1,3 +1,6 @@
+// Follows a kernel interface that is deleted and made anew: opens it again with growing
+// pauses, hands sockets to the queues.
+
 package afpacket
 
 import "time"

@@ -1,3 +1,6 @@
+// The TPACKET_V2 receive ring in memory shared with the kernel: geometry, frames,
+// PACKET_STATISTICS.
+
 package afpacket
 
 import (

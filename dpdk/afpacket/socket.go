@@ -1,3 +1,6 @@
+// Packet sockets: options, buffers, bind, fanout group, a filter that keeps frames away until
+// all are ready.
+
 package afpacket
 
 import (

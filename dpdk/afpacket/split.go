@@ -1,3 +1,5 @@
+// Cuts frames that GRO, TSO or UDP GSO joined into segments with headers of their own.
+
 package afpacket
 
 import (

@@ -1,3 +1,5 @@
+// Stats: received, sent and lost frames of a kernel port, summed over its queues.
+
 package afpacket
 
 // Stats are a port's counters since it was opened. What the kernel received for the port

@@ -1,3 +1,5 @@
+// TxBurst by one sendmmsg(2), and what the kernel's errors mean for a frame that it refused.
+
 package afpacket
 
 import (

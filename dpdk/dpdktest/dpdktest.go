@@ -1,3 +1,5 @@
+// TestMain that starts EAL without hugepages.
+
 package dpdktest
 
 import (

@@ -1,3 +1,5 @@
+// Devargs of virtual devices for tests: net_null, net_pcap, net_ring.
+
 package dpdktest
 
 import "fmt"

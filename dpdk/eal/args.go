@@ -1,3 +1,6 @@
+// Args: composes EAL's arguments (--no-huge, --in-memory, -a, lcores) from a configuration;
+// refuses those that make EAL exit.
+
 package eal
 
 import (

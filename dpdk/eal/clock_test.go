@@ -26,3 +26,42 @@ func BenchmarkNanotime(b *testing.B) {
 		Nanotime()
 	}
 }
+
+// TestWallClockFollowsSteps: forwards, backwards, and not what an interrupted reading shows.
+func TestWallClockFollowsSteps(t *testing.T) {
+	var own, step, late int64
+	reading := 0
+	c := NewWallClock(func() (int64, int64) {
+		own += 100
+		reading++
+		if reading%5 != 0 {
+			return own + step + late, own
+		}
+		return own + step, own
+	})
+	for _, x := range []struct {
+		name             string
+		step, late, want int64
+	}{
+		{"none yet", 0, 0, 0}, {"an hour forwards", 3600e9, 0, 3600e9}, {"the same", 3600e9, 0, 3600e9}, {"interrupted readings", 3600e9, 5e6, 3600e9},
+		{"noise", 3600e9 + 999, 0, 3600e9}, {"a leap second", 3599e9, 0, 3599e9}, {"backwards", -40e9, 0, -40e9}, {"a microsecond", -40e9 + 1000, 0, -40e9 + 1000},
+		{"with interrupted readings", 7e9, 3e6, 7e9}, {"back", 0, 0, 0},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			if step, late = x.step, x.late; late == 0 {
+				reading = 0
+			}
+			c.Renew()
+			if got := c.Offset(); got != x.want {
+				t.Errorf("offset %d, want %d", got, x.want)
+			}
+		})
+	}
+}
+
+// TestWallClockOfTheProcess: without a step since the start there is next to no offset.
+func TestWallClockOfTheProcess(t *testing.T) {
+	if d := time.Duration(NewWallClock(nil).Offset()); d < -time.Minute || d > time.Minute {
+		t.Errorf("offset %v", d)
+	}
+}

@@ -1,3 +1,5 @@
+// Confine: keeps all other threads of the process off the workers' CPUs.
+
 package eal
 
 import (

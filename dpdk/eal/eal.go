@@ -1,3 +1,5 @@
+// Init and Cleanup of EAL (rte_eal_init), with the calling thread's affinity put back.
+
 package eal
 
 /*

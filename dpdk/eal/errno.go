@@ -1,3 +1,5 @@
+// Errno: error numbers of DPDK functions as Go errors.
+
 package eal
 
 // #include <rte_errno.h>

@@ -1,3 +1,6 @@
+// Which hugepages are free, whether hugetlbfs is mounted, and whether to use them by mode
+// auto, on or off.
+
 package eal
 
 import (

@@ -1,5 +1,5 @@
-// Where DPDK logs to: one stream that lives as long as the process, since
-// DPDK's own threads may write to it at any time.
+// DPDK's log stream: captured in memory during a call, else to standard error, at most ten
+// lines a second.
 
 #define _GNU_SOURCE
 #include "log.h"

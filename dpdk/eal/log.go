@@ -1,3 +1,5 @@
+// Capture: what DPDK logs during a call becomes part of one error message.
+
 package eal
 
 // #include "log.h"

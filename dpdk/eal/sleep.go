@@ -1,3 +1,5 @@
+// Sleep of an idle worker by nanosleep, and its timer slack.
+
 package eal
 
 import (

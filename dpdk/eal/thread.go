@@ -1,3 +1,6 @@
+// PinThread and RegisterThread: a worker's thread on one CPU, with an lcore id for the pools'
+// caches.
+
 package eal
 
 /*

@@ -1,3 +1,5 @@
+// Configure: descriptors, queues, MTU, symmetric RSS, scattered frames of a DPDK port.
+
 package ethdev
 
 /*

@@ -1,3 +1,5 @@
+// Port: Attach by devargs, start, stop, close, promiscuous mode; hints for errors of drivers.
+
 package ethdev
 
 /*

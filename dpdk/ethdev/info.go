@@ -1,3 +1,6 @@
+// Info: what the driver of a port can do (queues, MTU, RSS, offloads, NUMA node); MAC, link
+// state and speed.
+
 package ethdev
 
 /*

@@ -1,3 +1,5 @@
+// Offsets of struct rte_mbuf in C, to be compared with package mbuf.
+
 package ethdev
 
 /*

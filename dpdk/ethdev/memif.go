@@ -1,3 +1,5 @@
+// Removes the socket file that a killed memif server left behind.
+
 package ethdev
 
 import (

@@ -1,3 +1,6 @@
+// Queue: RxBurst, TxBurst and Exchange, one call into C each (rte_eth_rx_burst,
+// rte_eth_tx_burst).
+
 package ethdev
 
 /*

@@ -1,3 +1,5 @@
+// Stats: the port's counters (rte_eth_stats): missed, errors, no mbuf.
+
 package ethdev
 
 /*

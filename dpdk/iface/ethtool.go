@@ -1,3 +1,5 @@
+// ethtool ioctls: offloads GRO and LRO, link speed; SetMTU.
+
 package iface
 
 import (

@@ -1,3 +1,5 @@
+// Follower: the present state of one interface over deletion and re-creation; link changes.
+
 package iface
 
 import "sync"

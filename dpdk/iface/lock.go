@@ -1,3 +1,5 @@
+// Lock: one process per interface, by an abstract unix socket; Holder names who has it.
+
 package iface
 
 import (

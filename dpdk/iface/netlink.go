@@ -1,3 +1,5 @@
+// rtnetlink requests and answers, as messages.
+
 package iface
 
 import (

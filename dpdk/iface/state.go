@@ -1,3 +1,5 @@
+// State of a kernel interface and Lookup: index, MTU, MAC, up, carrier, out of RTM_NEWLINK.
+
 package iface
 
 import (

@@ -1,3 +1,5 @@
+// Watch: changes of all kernel interfaces, as netlink tells them.
+
 package iface
 
 import (

@@ -1,3 +1,5 @@
+// Arena: a pool of mbufs without DPDK, for tests and plan.
+
 package mbuf
 
 import (

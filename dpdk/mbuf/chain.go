@@ -1,3 +1,5 @@
+// Chains of mbufs: Pullup, Chain, AppendTo.
+
 package mbuf
 
 // Pullup makes the first n bytes of the chain contiguous in its first segment

@@ -1,3 +1,5 @@
+// Offsets of the fields of Mbuf in Go.
+
 package mbuf
 
 import "unsafe"

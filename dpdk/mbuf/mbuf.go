@@ -1,3 +1,6 @@
+// Mbuf, the overlay of struct rte_mbuf: Bytes, Adj, Prepend, SetLen; Refusal, why a port did
+// not take a packet.
+
 package mbuf
 
 import "unsafe"
@@ -103,3 +106,18 @@ func (m *Mbuf) Reset(headroom int) {
 	m.nbSegs, m.next = 1, nil
 	m.olFlags = 0
 }
+
+// Refusal is why a port did not take an mbuf that it was to transmit.
+type Refusal uint8
+
+const (
+	// RefusedFull: its queue is full; the mbuf may be offered again.
+	RefusedFull Refusal = iota
+	// RefusedTooLong: the frame is longer than the port's MTU allows. Those behind it may be
+	// taken.
+	RefusedTooLong
+	// RefusedDown: the port's link is down, or its device is gone: it takes nothing.
+	RefusedDown
+	// RefusedFrame: the kernel does not take this frame. Those behind it may be taken.
+	RefusedFrame
+)

@@ -1,5 +1,7 @@
 //go:build cgo
 
+// Marks *Mbuf as a pointer outside the Go heap, with cgo.
+
 package mbuf
 
 import "runtime/cgo"

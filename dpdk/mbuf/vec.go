@@ -1,3 +1,5 @@
+// Vec: a burst of mbuf pointers in memory outside the Go heap.
+
 package mbuf
 
 import (

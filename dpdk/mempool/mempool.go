@@ -1,3 +1,5 @@
+// Mempool: pools of packet buffers (rte_pktmbuf_pool_create), AllocBulk and FreeBulk.
+
 package mempool
 
 /*

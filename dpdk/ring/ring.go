@@ -1,3 +1,5 @@
+// Ring: Push and Pop between one producer and one consumer, without locks.
+
 package ring
 
 import (

@@ -1,3 +1,5 @@
+// The report profile transparent-security: frames of 200 bytes, and the fragment that fits.
+
 package conf
 
 import "net/netip"

@@ -1,3 +1,5 @@
+// Compares pools and flow tables with the memory of the machine (/proc/meminfo).
+
 package conf
 
 import (

@@ -1,0 +1,77 @@
+// Checks of block report: one report with metadata, fragment and explain must fit max_bytes.
+
+package conf
+
+import "net/netip"
+
+// checkReport: one report must fit a report packet, and its own metadata.
+func (d checker) checkReport(c *Config) {
+	r := &c.Report
+	least := leastReport(c)
+	if r.Explain {
+		d.checkExplain(r)
+	}
+	at := []any{&r.Coalesce.MaxBytes, &r.Fragment, r}
+	if r.Coalesce.MaxBytes < least {
+		d.ErrorAt(at, "report: coalesce.max_bytes = %d: one report with this fragment and metadata takes %d bytes, headers included; "+
+			"allow so many, or lower fragment",
+			r.Coalesce.MaxBytes, least)
+	} else if r.Coalesce.MaxBytes > 1514 {
+		d.WarnAt(at, "report: coalesce.max_bytes = %d is more than an Ethernet frame of 1514 bytes: the path to the collectors must take larger ones",
+			r.Coalesce.MaxBytes)
+	}
+}
+
+// leastReport is the frame of one report with all of its fragment: over IPv6, the longer
+// headers. With the profile it is that of the collector with the most room, since the
+// fragments of others are cut.
+func leastReport(c *Config) int {
+	if c.Report.Profile == transparentSecurity {
+		return leastHeaders(c) + reportBytes(&c.Report)
+	}
+	tag := 0
+	for i := range c.Collectors {
+		tag = max(tag, c.Collectors[i].TagLen())
+	}
+	return tag + reportHeaders(netip.IPv6Unspecified()) + reportBytes(&c.Report)
+}
+
+// reportBytes are the metadata and the inner contents of one report.
+func reportBytes(r *Report) int {
+	n := metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
+	if r.Explain && r.Version == "2.0" && r.Profile == "" { // elsewhere it is an error
+		n += explainBytes
+	}
+	return n
+}
+
+// explainBytes is what report.explain adds: a TLV of 44 bytes, and the header of
+// that which the fragment then stands in.
+const explainBytes = 4 + 44 + 4
+
+// maxTLV is the longest data of a TLV (Telemetry Report 2.0, InType 1).
+const maxTLV = 1020
+
+func (d checker) checkExplain(r *Report) {
+	switch at := []any{&r.Explain, r}; {
+	case r.Version != "2.0":
+		d.ErrorAt(at, "report: explain = true: only reports of version 2.0 have room for it, not %s; leave explain out", r.Version)
+	case r.Profile != "":
+		d.ErrorAt(at, "report: explain = true: profile %q has no room for it; leave one of them out", r.Profile)
+	case r.Fragment > maxTLV:
+		d.WarnAt([]any{&r.Fragment, r}, "report: fragment = %d: with explain = true at most %d bytes of a packet are sent", r.Fragment, maxTLV)
+	}
+}
+
+// metadataBytes is the length of the sink's own metadata (Telemetry Report 2.0,
+// RepMdBits): timestamps have 8 bytes, all else 4.
+func metadataBytes(names []string) int {
+	n := 0
+	for _, name := range names {
+		n += 4
+		if name == "ingress_timestamp" || name == "egress_timestamp" {
+			n += 4
+		}
+	}
+	return n
+}
