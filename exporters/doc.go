@@ -1,3 +1,5 @@
+// Counters and DropReason of exporters: why a sealed report packet did not reach the wire.
+
 // Package exporters holds what all exporters share: the closed list of
 // reasons for which a sealed report packet does not reach the wire.
 //

@@ -1,3 +1,5 @@
+// main of intsink-collect: commands collect, decode and version without DPDK.
+
 // Command intsink-collect receives telemetry reports and shows them: `collect` and
 // `decode` of intsink, for machines without DPDK.
 package main

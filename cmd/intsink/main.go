@@ -1,3 +1,5 @@
+// main of intsink: runs the root command, turns errors into exit codes.
+
 // Command intsink is an In-band Network Telemetry sink appliance.
 package main
 

@@ -1,3 +1,5 @@
+// Flags and help of intsink mitigate: list, add, remove.
+
 package main
 
 import (

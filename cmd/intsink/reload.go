@@ -1,3 +1,5 @@
+// Flags and help of intsink reload.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// The root command: its subcommands, groups and shell completion.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// Flags and help of intsink status.
+
 package main
 
 import (

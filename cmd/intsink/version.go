@@ -1,3 +1,5 @@
+// The command intsink version.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// Flags and help of intsink why.
+
 package main
 
 import (

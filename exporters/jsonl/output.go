@@ -1,3 +1,5 @@
+// Output: records as JSON lines into a rotated file, standard output or a unix socket.
+
 package jsonl
 
 import (

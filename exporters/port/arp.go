@@ -1,3 +1,5 @@
+// ARP for IPv4 (RFC 826): parse, request, reply.
+
 package port
 
 import (

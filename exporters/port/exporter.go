@@ -1,3 +1,6 @@
+// Exporter and Sender: report packets out of a DPDK port by the worker itself, each in an
+// Ethernet, IP and UDP frame; UDP source port.
+
 package port
 
 import (

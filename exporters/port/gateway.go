@@ -1,3 +1,5 @@
+// A gateway's MAC address: when it is asked for again, when it is no longer known.
+
 package port
 
 import "sync/atomic"

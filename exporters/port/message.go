@@ -1,3 +1,5 @@
+// What ARP and Neighbor Discovery messages have in common; Ethernet headers of both.
+
 package port
 
 import (

@@ -1,3 +1,5 @@
+// Neighbor Discovery for IPv6 (RFC 4861): solicitations, advertisements, ICMPv6 checksum.
+
 package port
 
 import (

@@ -1,3 +1,6 @@
+// Station: one worker's part in finding neighbours on a port of reports: hears ARP and ND,
+// answers with a limit, asks gateways.
+
 package port
 
 import (

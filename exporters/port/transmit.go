@@ -1,3 +1,5 @@
+// Transmits a burst of report packets with bounded retries; what the port refused and why.
+
 package port
 
 import "intsink/dpdk/mbuf"

@@ -1,3 +1,6 @@
+// Decoder: records out of a 2.0 report packet: main contents, inner contents, TLVs,
+// explanation.
+
 package record
 
 import (

@@ -12,11 +12,11 @@
 //
 // A report packet enters (decoder.go), records leave:
 //
-//	header.go, old.go              fields of the report headers of 2.0; of 1.0 and 0.5
-//	metadata.go                    the reporting node's own values
-//	packet.go, hops.go             the reported packet; its INT, hop by hop
-//	record.go                      Record, and the bits that say which of its values are known
-//	json.go, text.go               JSON
-//	proto.go, protofields.go, protowire.go  protobuf
-//	defaults.go                    where INT is looked for if nothing is configured
+//	header.go, oldreports.go    fields of the report headers of 2.0; of 1.0 and 0.5
+//	metadata.go                 the reporting node's own values
+//	reportedpacket.go, hops.go  the reported packet; its INT, hop by hop
+//	record.go                   Record, and the bits that say which of its values are known
+//	json.go, text.go            JSON
+//	proto.go, protowire.go      protobuf
+//	defaultint.go               where INT is looked for if nothing is configured
 package record

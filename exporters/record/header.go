@@ -1,3 +1,6 @@
+// ReadHeader: version, node, hw_id and sequence number of a report packet, for the accounting
+// of streams.
+
 package record
 
 import (

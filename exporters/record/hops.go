@@ -1,3 +1,6 @@
+// The hops of the reported packet into a record: values, absolute timestamps, links, path
+// latency, path id.
+
 package record
 
 import (

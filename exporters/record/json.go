@@ -1,3 +1,5 @@
+// AppendJSON: a record as one JSON object.
+
 package record
 
 import (

@@ -1,3 +1,6 @@
+// The reporting node's own metadata by RepMdBits into a record; drop reason, sink's queue and
+// latency.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Protobuf wire format: tags, varints, fixed numbers, nested messages.
+
 package record
 
 import (

@@ -1,3 +1,6 @@
+// Record: the flat record of one report, gap or stats, with the bits (Known, HopKnown) that
+// say which values are known.
+
 package record
 
 import "net/netip"

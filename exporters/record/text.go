@@ -1,3 +1,5 @@
+// Text of values in records: record id, flow id, hexadecimal, MAC addresses, RFC 3339 times.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// A batch of report packets for one sendmmsg: filled, sent, resent, counted.
+
 package udp
 
 import (

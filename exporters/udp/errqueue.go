@@ -1,3 +1,5 @@
+// The socket's error queue: ICMP answers for report packets that were sent.
+
 package udp
 
 import (

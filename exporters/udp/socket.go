@@ -1,3 +1,6 @@
+// Sockets to a collector: connected UDP, or raw IP where the source port is 0 or hashed;
+// options, DF, socket errors.
+
 package udp
 
 import (

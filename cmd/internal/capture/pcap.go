@@ -1,3 +1,5 @@
+// The pcap format: magic numbers, record headers, damaged lengths.
+
 package capture
 
 import (

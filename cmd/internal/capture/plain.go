@@ -1,3 +1,5 @@
+// Plain: a copy of a capture that DPDK's pcap driver can read.
+
 package capture
 
 import (

@@ -1,3 +1,5 @@
+// Reader: pcap and pcapng files, gzip, standard input; warns of what cannot be read.
+
 package capture
 
 import (

@@ -1,3 +1,5 @@
+// Writer: a buffered capture file under construction.
+
 package capture
 
 import (

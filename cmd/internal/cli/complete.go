@@ -1,3 +1,5 @@
+// Shell completion of flag values: file endings, words.
+
 package cli
 
 import "github.com/spf13/cobra"

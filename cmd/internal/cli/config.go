@@ -1,3 +1,5 @@
+// LoadConfig: the configuration of a command, its diagnostics on stderr.
+
 package cli
 
 import (

@@ -1,3 +1,5 @@
+// ExitError: exit codes; Failed and WrongUsage.
+
 package cli
 
 import "fmt"

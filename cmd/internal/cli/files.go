@@ -1,3 +1,5 @@
+// Distinct: two flags must not name one file.
+
 package cli
 
 import (

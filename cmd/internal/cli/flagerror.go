@@ -1,3 +1,5 @@
+// FlagError: what a flag's value must be, by its type; refusal of arguments.
+
 package cli
 
 import (

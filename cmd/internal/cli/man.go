@@ -1,3 +1,5 @@
+// Manual pages in roff for all commands.
+
 package cli
 
 import (

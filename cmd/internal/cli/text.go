@@ -1,3 +1,5 @@
+// Counts, sizes and shortened text in messages.
+
 package cli
 
 import "fmt"

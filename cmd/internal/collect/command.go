@@ -1,3 +1,5 @@
+// Flags of collect, its check, and its life between signals.
+
 package collect
 
 import (

@@ -1,3 +1,5 @@
+// A running collector with spool and HTTP server: start, reload, stop, readiness.
+
 package collect
 
 import (

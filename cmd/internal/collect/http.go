@@ -1,3 +1,5 @@
+// HTTP of collect: metrics, health, schema files.
+
 package collect
 
 import (

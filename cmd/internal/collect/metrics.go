@@ -1,3 +1,5 @@
+// Metrics of collect in Prometheus text: listens, streams, outputs, spool.
+
 package collect
 
 import (

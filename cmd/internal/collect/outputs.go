@@ -1,3 +1,5 @@
+// Makes the Kafka, ClickHouse and file outputs of collect's configuration.
+
 package collect
 
 import (

@@ -1,3 +1,5 @@
+// Flags of decode, and the decoder that they describe.
+
 package decode
 
 import (

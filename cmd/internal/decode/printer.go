@@ -1,3 +1,5 @@
+// Prints decoded reports as JSON or text, and totals.
+
 package decode
 
 import (

@@ -1,3 +1,5 @@
+// Prints reports as records (--format record).
+
 package decode
 
 import (

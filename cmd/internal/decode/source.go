@@ -1,3 +1,5 @@
+// Where decode finds report packets: a capture file or a UDP socket.
+
 package decode
 
 import (

@@ -1,3 +1,5 @@
+// Accounts for missing sequence numbers in decode.
+
 package decode
 
 import (

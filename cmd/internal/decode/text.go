@@ -1,3 +1,5 @@
+// The text form of a decoded report: events, metadata, flow, hop stack.
+
 package decode
 
 import (

@@ -1,3 +1,5 @@
+// Block int of the sink's configuration as an inthdr.Config.
+
 package sinkconf
 
 import (

@@ -1,3 +1,5 @@
+// Blocks node_model as event.NodeModel.
+
 package sinkconf
 
 import (

@@ -1,3 +1,5 @@
+// Appliance: Start and Stop in the order of dependencies, drain.
+
 package appliance
 
 import (

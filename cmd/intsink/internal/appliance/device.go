@@ -1,3 +1,5 @@
+// What a port is made of: a DPDK device or a kernel interface, behind one interface.
+
 package appliance
 
 import (

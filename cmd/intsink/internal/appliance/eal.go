@@ -1,3 +1,5 @@
+// Starts EAL for run: arguments, memory that the pools need.
+
 package appliance
 
 import (

@@ -1,3 +1,5 @@
+// Makes a collector with its exporter and the workers' outlets; which survive a reload.
+
 package appliance
 
 import (

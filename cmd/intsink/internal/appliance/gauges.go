@@ -1,3 +1,6 @@
+// Reads every 250 ms the load of host ports and the fill of pools, for the sink's own
+// metadata.
+
 package appliance
 
 import (

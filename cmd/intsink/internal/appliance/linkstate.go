@@ -1,3 +1,5 @@
+// Watches the link of each port, logs changes, counts flaps.
+
 package appliance
 
 import (

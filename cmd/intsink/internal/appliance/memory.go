@@ -1,3 +1,5 @@
+// How much memory a process can still get (meminfo, cgroup).
+
 package appliance
 
 import (

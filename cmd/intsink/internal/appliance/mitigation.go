@@ -1,3 +1,5 @@
+// Joins mitigation rules of the API to the workers.
+
 package appliance
 
 import (

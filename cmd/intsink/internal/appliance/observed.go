@@ -1,3 +1,5 @@
+// Fills in what the HTTP endpoint shows of the appliance, and opens it.
+
 package appliance
 
 import (

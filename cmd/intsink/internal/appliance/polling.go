@@ -1,3 +1,5 @@
+// One polling goroutine per lcore: pinned, registered, idle sleep.
+
 package appliance
 
 import (

@@ -1,3 +1,5 @@
+// Opens packet and report mbuf pools, and checks at the end for leaked mbufs.
+
 package appliance
 
 import (

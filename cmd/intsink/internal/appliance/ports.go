@@ -1,3 +1,5 @@
+// Opens and starts every port of the configuration, with DPDK or on a kernel interface.
+
 package appliance
 
 import (

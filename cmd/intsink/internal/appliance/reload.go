@@ -1,3 +1,5 @@
+// Adopts a new configuration: hands rules to workers, waits for all, retires exporters.
+
 package appliance
 
 import (

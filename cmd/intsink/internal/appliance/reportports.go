@@ -1,3 +1,5 @@
+// DPDK ports by which reports leave: exporters, stations, MAC addresses.
+
 package appliance
 
 import (

@@ -1,3 +1,6 @@
+// The life of run between signals: SIGTERM, SIGHUP, a second signal, start that is
+// interrupted.
+
 package appliance
 
 import (

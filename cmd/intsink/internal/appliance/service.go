@@ -1,3 +1,5 @@
+// Tells systemd: READY, status, watchdog, reload.
+
 package appliance
 
 import (

@@ -1,3 +1,5 @@
+// Builds one worker per lcore with its links, outlets, gauges and seeds.
+
 package appliance
 
 import (

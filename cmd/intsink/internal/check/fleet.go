@@ -1,3 +1,5 @@
+// check --fleet: sinks whose node id and hw_id collide.
+
 package check
 
 import (

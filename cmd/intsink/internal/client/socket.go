@@ -1,3 +1,5 @@
+// Requests that change a sink: by its unix socket, or TCP with a token.
+
 package client
 
 import (

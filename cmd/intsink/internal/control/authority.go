@@ -1,3 +1,5 @@
+// Who may read and write: tokens, client certificates, the unix socket.
+
 package control
 
 import (

@@ -1,3 +1,5 @@
+// The unix socket of the API, and which process is at its other end (SO_PEERCRED).
+
 package control
 
 import (

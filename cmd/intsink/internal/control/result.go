@@ -1,3 +1,5 @@
+// Result: the JSON of a reload's outcome.
+
 package control
 
 import (

@@ -1,3 +1,6 @@
+// Routes of control: POST reload, GET config; Handle, which checks, bounds and logs each
+// write.
+
 package control
 
 import (

@@ -1,3 +1,5 @@
+// State: which configuration is in force, and the outcome of the last reload.
+
 package control
 
 import (

@@ -1,3 +1,5 @@
+// TLS of the endpoint: certificate files that are read again when they change.
+
 package control
 
 import (

@@ -1,3 +1,5 @@
+// Limits, counters and audit log of requests that write.
+
 package control
 
 import (

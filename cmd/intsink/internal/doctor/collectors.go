@@ -1,3 +1,5 @@
+// doctor on collectors: routes, and hosts where nobody listens.
+
 package doctor
 
 import (

@@ -1,3 +1,5 @@
+// doctor on CPUs: isolation, hyperthreads, governor, irqbalance, clock source.
+
 package doctor
 
 import (

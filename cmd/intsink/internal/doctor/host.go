@@ -1,3 +1,5 @@
+// Reads sysfs and procfs below a root that tests replace.
+
 package doctor
 
 import (

@@ -1,3 +1,5 @@
+// doctor on memory: hugepages, NUMA nodes.
+
 package doctor
 
 import (

@@ -1,3 +1,5 @@
+// doctor on ports: drivers, IOMMU, interfaces, offloads.
+
 package doctor
 
 import (

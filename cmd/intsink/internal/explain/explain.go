@@ -1,3 +1,5 @@
+// why: asks the sink for one flow.
+
 package explain
 
 import (

@@ -1,3 +1,5 @@
+// why in words: what a flow's state, thresholds and reports mean.
+
 package explain
 
 import (

@@ -1,3 +1,5 @@
+// GET /api/v1/flows/{id}: one flow with references and deadbands.
+
 package flowapi
 
 import (

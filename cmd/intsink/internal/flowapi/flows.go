@@ -1,3 +1,5 @@
+// GET /api/v1/flows: list of flows, filter, totals, merged over workers.
+
 package flowapi
 
 import (

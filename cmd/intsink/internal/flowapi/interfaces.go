@@ -1,3 +1,5 @@
+// GET /api/v1/interfaces: utilization of egress interfaces.
+
 package flowapi
 
 import (

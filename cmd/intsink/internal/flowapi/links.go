@@ -1,3 +1,5 @@
+// GET /api/v1/links: latency between two nodes.
+
 package flowapi
 
 import (

@@ -1,3 +1,5 @@
+// One page of a sorted list; nullable values in JSON.
+
 package flowapi
 
 import (

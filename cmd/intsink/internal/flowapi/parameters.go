@@ -1,3 +1,5 @@
+// Parameters of a request's URL: numbers, prefixes, sort, limit, cursor.
+
 package flowapi
 
 import (

@@ -1,3 +1,5 @@
+// Which paths are asked for: by node, link, id or congestion; ids and hops of paths as JSON.
+
 package flowapi
 
 import (

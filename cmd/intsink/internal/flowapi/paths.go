@@ -1,3 +1,5 @@
+// GET /api/v1/paths: flows, packets and bytes by path, merged over workers.
+
 package flowapi
 
 import (

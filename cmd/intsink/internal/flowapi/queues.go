@@ -1,3 +1,5 @@
+// GET /api/v1/queues: occupancy and congestion episodes.
+
 package flowapi
 
 import (

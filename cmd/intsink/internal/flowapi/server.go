@@ -1,3 +1,5 @@
+// API: routes below /api/v1, errors as JSON, queries to every worker.
+
 package flowapi
 
 import (

@@ -1,3 +1,5 @@
+// Thresholds of a watch as JSON.
+
 package flowapi
 
 import "intsink/engine/event"

@@ -1,3 +1,5 @@
+// gen --out: packets into a capture, hop metadata with jitter and scripted events.
+
 package gen
 
 import (

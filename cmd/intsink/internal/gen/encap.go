@@ -1,3 +1,5 @@
+// Values of --encap, and how INT stands in generated packets.
+
 package gen
 
 import (

@@ -1,3 +1,5 @@
+// Flags of gen, their checks, and the choice between capture and live.
+
 package gen
 
 import (

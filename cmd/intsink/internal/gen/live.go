@@ -1,3 +1,5 @@
+// gen --live: an INT source and hops between two interfaces.
+
 package gen
 
 import (

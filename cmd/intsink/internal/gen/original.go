@@ -1,3 +1,5 @@
+// Original packets and tunnels of generated flows.
+
 package gen
 
 import (

@@ -1,3 +1,5 @@
+// Timestamps of generated hops, links that get slower.
+
 package gen
 
 import (

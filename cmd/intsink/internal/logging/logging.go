@@ -1,3 +1,5 @@
+// Handlers of slog: text, JSON, lines for journald.
+
 // Package logging makes the log of a running sink: text for people, JSON for machines, or
 // lines for the journal of systemd, which has time and priority of its own.
 package logging

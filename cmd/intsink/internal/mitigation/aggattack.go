@@ -1,3 +1,5 @@
+// /aggAttack of Transparent Security: attacks by source MAC, address and port.
+
 package mitigation
 
 import (

@@ -1,3 +1,5 @@
+// The command mitigate: requests and tables.
+
 package mitigation
 
 import (

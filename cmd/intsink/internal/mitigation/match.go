@@ -1,3 +1,5 @@
+// Compiles the JSON match of a mitigation rule: prefixes, ports, device ids, MACs.
+
 package mitigation
 
 import (

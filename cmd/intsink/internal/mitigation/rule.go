@@ -1,3 +1,5 @@
+// JSON of a mitigation rule: request, life, answer.
+
 package mitigation
 
 import (

@@ -1,3 +1,5 @@
+// Routes /api/v1/mitigations: list, add, remove rules.
+
 package mitigation
 
 import (

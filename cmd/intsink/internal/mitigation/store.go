@@ -1,3 +1,5 @@
+// Store: rules in force, their expiry, handed to workers.
+
 package mitigation
 
 import (

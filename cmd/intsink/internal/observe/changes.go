@@ -1,3 +1,5 @@
+// Log lines when losses begin and end, workers stop polling, gateways vanish.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// GET /api/v1/events: server-sent events to one client.
+
 package observe
 
 import (

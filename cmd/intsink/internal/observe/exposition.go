@@ -1,3 +1,5 @@
+// The Prometheus text format: samples, labels, histograms.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// /healthz and /readyz: workers that poll, links that are up.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// Metrics: the list of all metrics with their help text.
+
 package observe
 
 import "strings"

@@ -1,3 +1,5 @@
+// Metrics of links, workers, flows, events, bursts and collectors on /metrics.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// Serve: HTTP server of metrics, health, API, page and pprof; connection limits.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// Source: the appliance as its HTTP endpoint sees it: interfaces of ports, exporters, pools.
+
 package observe
 
 import (

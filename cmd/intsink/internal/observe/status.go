@@ -1,3 +1,5 @@
+// Fills the JSON of /api/v1/status from counters.
+
 package observe
 
 import (

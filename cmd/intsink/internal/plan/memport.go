@@ -1,3 +1,5 @@
+// Ports in memory that deliver one packet at a time.
+
 package plan
 
 import (

@@ -1,3 +1,5 @@
+// Planner: a capture through one worker, counted second by second.
+
 package plan
 
 import (

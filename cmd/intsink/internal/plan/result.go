@@ -1,3 +1,5 @@
+// Result: report rates per event and collector as JSON.
+
 package plan
 
 import (

@@ -1,3 +1,5 @@
+// Run of plan: one configuration, or two compared.
+
 package plan
 
 import (

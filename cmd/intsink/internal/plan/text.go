@@ -1,3 +1,5 @@
+// Tables of plan as text.
+
 package plan
 
 import (

@@ -1,3 +1,5 @@
+// The command reload: prints changes, diagnostics, what needs a restart.
+
 // Package reload is the command reload: it asks a running sink to read its configuration
 // again, and prints what that changed, or why it was refused.
 package reload

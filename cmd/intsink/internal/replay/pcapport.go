@@ -1,3 +1,5 @@
+// The network port of replay: DPDK's pcap driver, one packet at a time.
+
 package replay
 
 import (

@@ -1,3 +1,5 @@
+// Replayer: each packet of a capture through the worker at its time; the host side writes OUT.
+
 package replay
 
 import (

@@ -1,3 +1,5 @@
+// Run of replay: files in and out, summary.
+
 package replay
 
 import (

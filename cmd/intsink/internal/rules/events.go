@@ -1,3 +1,5 @@
+// Thresholds of block events as event.Policy.
+
 package rules
 
 import (

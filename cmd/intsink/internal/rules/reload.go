@@ -1,3 +1,5 @@
+// NeedsRestart: which changes of a configuration a reload cannot make.
+
 package rules
 
 import (

@@ -1,3 +1,5 @@
+// Blocks report and collector as report rules and engine.Collector.
+
 package rules
 
 import (

@@ -1,3 +1,5 @@
+// Of: a configuration as engine.Rules; names of collectors.
+
 package rules
 
 import (

@@ -1,3 +1,5 @@
+// Blocks watch as engine.Watch; device id fields of domains.
+
 package rules
 
 import (
@@ -37,3 +39,15 @@ func portRanges(in []conf.PortRange) []watch.PortRange {
 
 // watchLayers are the values of watch.match.flow.
 var watchLayers = map[string]watch.Layer{"any": watch.OwnLayer, "outer": watch.OuterLayer, "inner": watch.InnerLayer}
+
+// deviceFields are the instructions with the role of a device id.
+func deviceFields(c *conf.INT) (out []watch.DeviceField) {
+	for i := range c.Domains {
+		for _, in := range c.Domains[i].Instructions {
+			if in.Role == "device_id" {
+				out = append(out, watch.DeviceField{Domain: c.Domains[i].ID, Bit: in.Bit})
+			}
+		}
+	}
+	return out
+}

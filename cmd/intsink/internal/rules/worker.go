@@ -1,3 +1,5 @@
+// Settings of workers that a reload cannot change: port ids, hw_id, flow table, report room.
+
 package rules
 
 import (

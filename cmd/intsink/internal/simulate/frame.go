@@ -1,3 +1,5 @@
+// Frames around report packets of a simulated collector.
+
 package simulate
 
 import (

@@ -1,3 +1,5 @@
+// Loads the configuration of replay and plan; limits of frames.
+
 package simulate
 
 import (

@@ -1,3 +1,5 @@
+// The counters that replay prints, its last line JSON.
+
 package simulate
 
 import (

@@ -1,3 +1,6 @@
+// A worker on a capture's time, with ports that replay or plan give it; drains sealed report
+// packets.
+
 package simulate
 
 import (

@@ -1,3 +1,5 @@
+// Structs of the JSON of /api/v1/status.
+
 // Package status is the JSON of GET /api/v1/status, for the server that makes it and the
 // commands that read it.
 package status

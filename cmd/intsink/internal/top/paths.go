@@ -1,3 +1,5 @@
+// The command paths: a table, or a graph in DOT.
+
 package top
 
 import (

@@ -1,3 +1,5 @@
+// The terminal of top: keys, ANSI sequences, width.
+
 package top
 
 import (

@@ -1,3 +1,5 @@
+// The command status: one screen of links, ports, collectors.
+
 package top
 
 import (

@@ -1,3 +1,5 @@
+// Tables and numbers in columns for top and status.
+
 package top
 
 import (

@@ -1,3 +1,5 @@
+// Views of top: links, collectors, workers, flows, paths, queues, hops.
+
 package top
 
 import (

@@ -1,3 +1,5 @@
+// Serves the web page's static files with a strict Content-Security-Policy.
+
 // Package ui is the web page of a running sink: static files inside the binary, which
 // ask the sink's own API for everything they show. static/app.js is where the page
 // begins; each view is a file of its own beside it, static/vendor holds the three

@@ -1,3 +1,5 @@
+// For tests: parses Prometheus text and checks its form.
+
 // Package observetest reads what /metrics writes, for tests.
 package observetest
 

@@ -1,3 +1,5 @@
+// Metrics of ports, report ports, gateways and pools.
+
 package observe
 
 import "fmt"

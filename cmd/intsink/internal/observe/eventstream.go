@@ -1,3 +1,5 @@
+// Hands the workers' notices of reports to the clients of /api/v1/events.
+
 package observe
 
 import (

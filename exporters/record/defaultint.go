@@ -1,3 +1,5 @@
+// DefaultINT: where INT is looked for in reported packets if nothing is configured.
+
 package record
 
 import (

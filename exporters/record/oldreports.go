@@ -1,3 +1,5 @@
+// Records out of report packets of versions 1.0 and 0.5.
+
 package record
 
 import (

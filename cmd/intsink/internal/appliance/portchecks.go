@@ -1,3 +1,6 @@
+// Warnings and errors about ports before they start: frames longer than mbufs, MTUs of joined
+// ports, offloads, bridges.
+
 package appliance
 
 import (

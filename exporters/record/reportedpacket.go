@@ -1,3 +1,5 @@
+// The reported packet into a record: addresses, ports, VLANs, the flow as it was without INT.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Metrics of reloads, writes and mitigation rules.
+
 package observe
 
 import (
