@@ -1,3 +1,5 @@
+// Flows end: visits the places of the flow table that are due; flow_end.
+
 package engine
 
 import (

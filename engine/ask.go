@@ -1,3 +1,5 @@
+// AskAll: asks every worker a query and waits for the answers.
+
 package engine
 
 import (

@@ -1,3 +1,6 @@
+// burst: one received burst and, for every field, the stages in which it is valid; verdicts,
+// packets that keep their INT.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// Samples of INT packets whose TCP or UDP checksum is verified before and after stripping.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// What other goroutines may call: Run, Stop, Reload, Snapshot, Publish, Beat, Close.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// Counters of one worker by link, direction and type of INT, and their sums.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// Stage detect: deferred packets through the detector, samples, malformed contents.
+
 package engine
 
 import (

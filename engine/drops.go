@@ -1,3 +1,6 @@
+// Drops: packets that a port refused, or that cannot carry a congestion mark, are counted and
+// reported.
+
 package engine
 
 import (

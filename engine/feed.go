@@ -1,3 +1,5 @@
+// Puts what is reported into the feed of /api/v1/events, while somebody reads.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// The fragment of a packet that its report shows: which bytes, put together across buffers.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// Runs: packets of a burst that are reported alike are gathered and reported together.
+
 package engine
 
 import (

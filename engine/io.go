@@ -1,3 +1,5 @@
+// Queue, Pool, Link and Station: what a worker is connected to; why a queue refused, retries.
+
 package engine
 
 import (

@@ -1,3 +1,6 @@
+// Stage look up: the key of the original flow from parsed headers, TCP flags, flows of the
+// burst.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// Mitigation in the worker: packets that rules select are dropped, counted and reported.
+
 package engine
 
 import (

@@ -1,3 +1,6 @@
+// Events of packets that belong to no flow (malformed, leak), and which collectors hear of
+// them.
+
 package engine
 
 import "intsink/engine/event"

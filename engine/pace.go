@@ -1,3 +1,5 @@
+// Pace: gaps between polls, busy time, sizes of bursts.
+
 package engine
 
 import "math/bits"

@@ -1,3 +1,6 @@
+// Stage parse: headers and INT of packets without a template, pullup of chains, unsound INT,
+// new templates.
+
 package engine
 
 import (

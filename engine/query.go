@@ -1,3 +1,6 @@
+// Questions to a worker (PendingQuery): asked by one atomic pointer, served in slices between
+// polls.
+
 package engine
 
 import (

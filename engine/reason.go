@@ -1,3 +1,5 @@
+// The closed list of reasons for which a packet was not forwarded.
+
 package engine
 
 // DropReason says why a packet was not forwarded. The list is closed: it

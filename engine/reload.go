@@ -1,3 +1,5 @@
+// Adoption of new rules by a worker between two bursts.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// Stage report: which packets, flows, losses and drops become a reporting.Subject.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// Rules: everything that a reload can change, immutable.
+
 package engine
 
 import (

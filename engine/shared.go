@@ -1,3 +1,6 @@
+// Shared: what the workers of a sink hold together: limits per port, drops that belong to no
+// flow.
+
 package engine
 
 import (

@@ -1,3 +1,6 @@
+// Stage strip: INT out of packets that still have it, D flag, INT inside of what is left, no
+// watch at all.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// The other direction: bursts from the host pass untouched, INT in them is counted as a leak.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// Stage transmit: what leaves of a burst, bounded retries, counting, taps.
+
 package engine
 
 import "intsink/dpdk/mbuf"

@@ -1,3 +1,5 @@
+// Packets that end before their IP length says: are they marked as INT?
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// Watch: match, policy and collectors; finds a flow's watch, again when its facts change.
+
 package engine
 
 import (

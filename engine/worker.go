@@ -1,3 +1,5 @@
+// Worker: Poll, toHost and Tick, the order of the stages of a burst; WorkerConfig and scratch.
+
 package engine
 
 import (

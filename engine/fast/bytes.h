@@ -1,8 +1,6 @@
 //go:build cgo && !purego
 
-// Loads, stores and comparisons of packet bytes. A load takes the bytes as they stand,
-// wherever; be16 and be64 take them as numbers of the network's order. On amd64 all is
-// compiled for AVX2 and BMI2, which Go asks the processor for before it calls.
+// C: loads, stores and comparisons of packet bytes, in vectors on AVX2.
 
 #ifndef INTSINK_FAST_BYTES_H
 #define INTSINK_FAST_BYTES_H

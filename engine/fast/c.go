@@ -1,5 +1,7 @@
 //go:build cgo && !purego
 
+// Calls from Go into the C loops, one per burst (go_fast_receive).
+
 package fast
 
 /*

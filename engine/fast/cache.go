@@ -1,3 +1,5 @@
+// Where templates are kept: shapes, room for a new one, which is replaced.
+
 package fast
 
 import "slices"

@@ -1,3 +1,5 @@
+// Go twins of compare.h.
+
 package fast
 
 import (

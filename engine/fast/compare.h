@@ -1,7 +1,7 @@
 //go:build cgo && !purego
 
-// Whether a packet gives an event: its values beside what its flow, its links, and the queues
-// and interfaces that it passed are known for.
+// C: whether a packet gives an event: path, hop and link latencies, queues and interfaces
+// against what the flow knows.
 
 #ifndef INTSINK_FAST_COMPARE_H
 #define INTSINK_FAST_COMPARE_H

@@ -1,7 +1,7 @@
 //go:build cgo && !purego
 
-// What C and Go share of package fast: every struct stands in Go, too, with the same
-// offsets, which layout.go holds against each other. All memory is outside the Go heap.
+// C: every struct that C and Go share (template, state, flow, mbuf), with offsets that
+// layout.c gives for comparison.
 
 #ifndef INTSINK_FAST_H
 #define INTSINK_FAST_H

@@ -1,5 +1,7 @@
 //go:build cgo && !purego
 
+// Offsets and sizes of all structs in C, for layout_test.go to compare with Go.
+
 #include "fast.h"
 
 // fast_layout tells where everything stands, for Go to compare.

@@ -1,3 +1,5 @@
+// Learn: makes a Template of a parsed packet: L2 to L4 headers, INT over TCP and UDP.
+
 package fast
 
 import (

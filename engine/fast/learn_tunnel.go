@@ -1,3 +1,5 @@
+// Learn for INT in GRE, VXLAN-GPE and Geneve.
+
 package fast
 
 import (

@@ -1,5 +1,7 @@
 //go:build cgo && !purego
 
+// C loop look up: the flow of each packet in the primary bucket of its hash.
+
 #include "bytes.h"
 
 // The flow of each packet, where the table has it in the first bucket that its hash names.

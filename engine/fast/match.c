@@ -1,5 +1,7 @@
 //go:build cgo && !purego
 
+// C loop match: which template each packet has; its key and hash.
+
 #include "bytes.h"
 
 // Where the packets of a burst are like the packets that templates were made of, whose

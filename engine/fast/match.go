@@ -1,3 +1,5 @@
+// Go twins of match.c.
+
 package fast
 
 import (

@@ -1,3 +1,5 @@
+// mold: a template in the making: which bytes must be the same in other packets.
+
 package fast
 
 import (

@@ -1,5 +1,7 @@
 //go:build !cgo || purego
 
+// Without cgo: the Go twins run.
+
 package fast
 
 // haveC: the twins run.

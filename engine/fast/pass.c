@@ -1,5 +1,8 @@
 //go:build cgo && !purego
 
+// C loop pass: packets that give no event are counted and stripped, others deferred;
+// fast_receive, all loops in one call.
+
 #include "compare.h"
 #include "strip.h"
 

@@ -1,3 +1,5 @@
+// Go twins of pass.c.
+
 package fast
 
 import "intsink/dpdk/mbuf"

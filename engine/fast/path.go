@@ -1,3 +1,6 @@
+// Path: the fast path of one worker as engine calls it: Receive, Find, Pass, Strip, Deferred,
+// Fill.
+
 package fast
 
 import (

@@ -1,3 +1,5 @@
+// plan: how C strips packets of a template: patches and sums that are made ahead.
+
 package fast
 
 import "encoding/binary"

@@ -1,3 +1,6 @@
+// State and Template in Go: blocks of masked bytes, patches, sums, edits, as C reads them,
+// outside the Go heap.
+
 package fast
 
 import (

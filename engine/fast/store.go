@@ -1,3 +1,6 @@
+// Store: keeps a template only if it takes INT out of its own packet as the slow path does;
+// StoreNotINT for packets without INT.
+
 package fast
 
 import (

@@ -1,3 +1,5 @@
+// Go twins of strip.h.
+
 package fast
 
 import (

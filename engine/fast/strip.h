@@ -1,5 +1,7 @@
 //go:build cgo && !purego
 
+// C: takes INT out of a packet by its template: lengths, checksums, move of the headers.
+
 #ifndef INTSINK_FAST_STRIP_H
 #define INTSINK_FAST_STRIP_H
 

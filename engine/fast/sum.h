@@ -1,6 +1,6 @@
 //go:build cgo && !purego
 
-// One's complement sums (RFC 1071) of packet bytes.
+// C: one's complement sums (RFC 1071) of packet bytes.
 
 #ifndef INTSINK_FAST_SUM_H
 #define INTSINK_FAST_SUM_H

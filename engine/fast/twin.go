@@ -1,3 +1,5 @@
+// Which of both runs: C or the Go twins, by processor and build tag.
+
 package fast
 
 // runGo is run with the twins.

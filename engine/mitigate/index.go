@@ -1,3 +1,5 @@
+// Index of one field of mitigation rules.
+
 package mitigate
 
 import "slices"

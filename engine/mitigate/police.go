@@ -1,3 +1,5 @@
+// police: the rate of a rule, shared by workers in one word (GCRA).
+
 package mitigate
 
 import "sync/atomic"

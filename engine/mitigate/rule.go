@@ -1,3 +1,5 @@
+// Rule: match, action, life and counters of one mitigation rule.
+
 // Package mitigate decides which packets are dropped, policed or counted by rules that
 // come and go while the sink runs. New compiles rules into a Table, which all workers
 // share; Table.Find is what a worker asks for each packet while there are rules.

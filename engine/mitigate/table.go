@@ -1,3 +1,5 @@
+// Table: mitigation rules compiled to bit vectors; Find, the first that selects a packet.
+
 package mitigate
 
 import (

@@ -1,3 +1,5 @@
+// Budget and Bucket: how much a collector may be sent, shared by workers, by priority (GCRA).
+
 package reporting
 
 import (

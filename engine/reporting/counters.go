@@ -1,3 +1,5 @@
+// Counters of reports and report packets by collector and event.
+
 package reporting
 
 import "intsink/engine/event"

@@ -1,3 +1,6 @@
+// Gauges: load of the host port, fill of the pool, depth of the queue, as other goroutines
+// read them.
+
 package reporting
 
 import (

@@ -1,3 +1,6 @@
+// One individual report built field by field: main contents, explanation, sent to each
+// collector.
+
 package reporting
 
 import (

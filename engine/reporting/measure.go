@@ -1,3 +1,5 @@
+// Measure: the sink's own metadata of a burst (times, ports, queue).
+
 package reporting
 
 import "intsink/flows"

@@ -1,3 +1,6 @@
+// outbox: the open report packet of one collector: opened, filled, sealed, handed over,
+// expired.
+
 package reporting
 
 import (

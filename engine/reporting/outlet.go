@@ -1,3 +1,5 @@
+// Outlet and Sender: what takes sealed report packets, a ring or a port.
+
 package reporting
 
 import (

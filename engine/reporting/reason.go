@@ -1,3 +1,6 @@
+// The closed list of reasons for which a report never reached the wire: no mbuf, ring full,
+// too big.
+
 package reporting
 
 // DropReason says why a report or report packet never reached the wire.

@@ -1,3 +1,5 @@
+// Exchange: collectors that come and go at a reload, without loss of sequence numbers.
+
 package reporting
 
 // Exchange is the outboxes that a Reporter takes in place of those that it has: what

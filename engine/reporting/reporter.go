@@ -1,3 +1,5 @@
+// Reporter: one worker's outboxes and scratch of reports; Expire, Stretch, Close.
+
 package reporting
 
 import (

@@ -1,3 +1,5 @@
+// Rules of reports (format, metadata, fragment, delay), and Collector.
+
 package reporting
 
 import (

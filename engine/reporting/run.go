@@ -1,3 +1,5 @@
+// Run: packets reported alike by a template, many at once.
+
 package reporting
 
 import (

@@ -1,3 +1,5 @@
+// Refreshes come less often where budgets shed them.
+
 package reporting
 
 import "intsink/engine/event"

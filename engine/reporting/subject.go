@@ -1,3 +1,5 @@
+// Subject: what one report is about: events, collectors, flow, packet.
+
 package reporting
 
 import (

@@ -1,3 +1,5 @@
+// Compile: watches into bit vectors per field of the flow key and of facts.
+
 package watch
 
 import (

@@ -1,3 +1,5 @@
+// Device ids: node ids of the hop stack, or a domain's metadata with that role.
+
 package watch
 
 import (

@@ -1,3 +1,5 @@
+// Facts: VLAN, DSCP, VNI, inner packet and devices that watches ask of a packet; their hash.
+
 package watch
 
 import (

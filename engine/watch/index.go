@@ -1,3 +1,5 @@
+// Index of one field: values cut into pieces, each with its set of watches.
+
 package watch
 
 import "slices"

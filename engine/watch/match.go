@@ -1,3 +1,5 @@
+// First: the first watch that selects a flow with these facts.
+
 package watch
 
 import (

@@ -1,3 +1,5 @@
+// Headers of the packet as it is without INT, for facts; the tunnel behind them and its VNI.
+
 package watch
 
 import (

@@ -1,3 +1,5 @@
+// bitSet: a set of watches in four words.
+
 package watch
 
 import "math/bits"

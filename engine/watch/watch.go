@@ -1,3 +1,5 @@
+// Match: what a watch selects, with its ranges and layers.
+
 // Package watch finds the watch that a flow belongs to. Compile turns the watches of a
 // configuration into bit vectors, one per field; Watches.First matches a flow's key, and
 // the Facts of a packet where some watch asks for what is not in the key: VLAN, DSCP, VNI,

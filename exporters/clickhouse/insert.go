@@ -1,3 +1,5 @@
+// One INSERT over HTTP: request, compression, errors of ClickHouse.
+
 package clickhouse
 
 import (

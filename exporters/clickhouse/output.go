@@ -1,3 +1,5 @@
+// Output to ClickHouse: gathers blocks, pings, retries.
+
 package clickhouse
 
 import (

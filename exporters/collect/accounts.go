@@ -1,3 +1,6 @@
+// Accounts of an output that add up; closed lists of reasons for dropped records and refused
+// datagrams.
+
 package collect
 
 // Reason says why a record was dropped at an output.

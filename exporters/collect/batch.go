@@ -1,3 +1,5 @@
+// Batch: encoded records and the report packets that they came in, shared by outputs.
+
 package collect
 
 import (

@@ -1,3 +1,6 @@
+// Collector: sockets, outputs and spool joined; Start, SetOutputs, push to all, periodic
+// records, Stop.
+
 package collect
 
 import (

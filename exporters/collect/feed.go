@@ -1,3 +1,5 @@
+// feed: the queue and delivery window of one output: send, resend, settle, retire.
+
 package collect
 
 import (

@@ -1,3 +1,5 @@
+// How a feed reads from the spool, is replaced, and keeps its rest at a stop.
+
 package collect
 
 import (

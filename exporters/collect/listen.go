@@ -1,3 +1,6 @@
+// One listen address: admits datagrams, accounts streams, decodes and delivers; keeps stream
+// state over restarts.
+
 package collect
 
 import (

@@ -1,3 +1,5 @@
+// Log: at most a few lines of one message in ten seconds.
+
 package collect
 
 import (

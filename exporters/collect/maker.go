@@ -1,3 +1,6 @@
+// Makes records, with gap and stats notes, of report packets and of spooled entries, in the
+// formats asked for.
+
 package collect
 
 import (

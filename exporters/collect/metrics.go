@@ -1,3 +1,5 @@
+// Snapshot of a collector: counters of listens, streams and outputs.
+
 package collect
 
 import (

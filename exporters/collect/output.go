@@ -1,3 +1,5 @@
+// Output and Delivery: the interface that Kafka, ClickHouse and files implement.
+
 package collect
 
 import (

@@ -1,3 +1,5 @@
+// Limits per exporter address: packets a second, allowed prefixes.
+
 package collect
 
 import (

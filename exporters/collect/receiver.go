@@ -1,3 +1,5 @@
+// UDP sockets of collect: recvmmsg, receive buffer, overflow count.
+
 package collect
 
 import (

@@ -1,3 +1,5 @@
+// Config of the Kafka output: TLS, SASL, client options.
+
 package kafka
 
 import (

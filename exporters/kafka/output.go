@@ -1,3 +1,5 @@
+// Produces records to a Kafka topic, keys, acknowledgements, resends.
+
 package kafka
 
 import (

@@ -1,6 +1,4 @@
-// Fuzzes the loops of package fast with AddressSanitizer and UBSan (make fuzz-fast): what
-// templates know comes from a worker that Go has trained (fuzzstate_test.go), packets from
-// the fuzzer. Each stands in memory of its own, exactly as long as its first segment.
+// libFuzzer programs of the C loops, with packets that end at a guard page.
 
 #include <stdio.h>
 #include <stdlib.h>

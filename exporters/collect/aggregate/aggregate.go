@@ -1,3 +1,5 @@
+// Histograms of latencies and occupancy out of records, bounded series.
+
 package aggregate
 
 import (

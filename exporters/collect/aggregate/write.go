@@ -1,3 +1,5 @@
+// Writes the aggregates as Prometheus text.
+
 package aggregate
 
 import (

@@ -1,3 +1,5 @@
+// For tests: a collector on loopback with packets to send.
+
 // Package collecttest runs a collector on loopback, for the tests of outputs.
 package collecttest
 

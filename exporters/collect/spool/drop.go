@@ -1,3 +1,6 @@
+// The oldest segment is dropped from a full spool, and which report packets outputs lose by
+// that.
+
 package spool
 
 import (

@@ -1,3 +1,5 @@
+// Entry: one report packet or note as a pcap record with checksum.
+
 package spool
 
 import (

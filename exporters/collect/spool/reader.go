@@ -1,3 +1,5 @@
+// Reader: one output's position in the spool: Next, Ack, Hold.
+
 package spool
 
 import (

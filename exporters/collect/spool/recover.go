@@ -1,3 +1,5 @@
+// What a start finds: torn tails, counts per segment, positions.json.
+
 package spool
 
 import (

@@ -1,3 +1,5 @@
+// What an output had in memory at a stop, kept to be read first at the next start.
+
 package spool
 
 import (

@@ -1,3 +1,5 @@
+// A segment file: append, sync, trim, make room on a full disk.
+
 package spool
 
 import (

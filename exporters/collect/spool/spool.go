@@ -1,3 +1,5 @@
+// Spool: the folder: options, lock, usage, sync loop, Close.
+
 package spool
 
 import (

@@ -1,3 +1,5 @@
+// Key of a stream, and the header of a report packet that its number stands in.
+
 package streams
 
 import (

@@ -1,3 +1,5 @@
+// State of streams over a restart of the collector.
+
 package streams
 
 import "net/netip"

@@ -1,3 +1,5 @@
+// Stream: sequence numbers of one exporter: holes, restarts, late and repeated packets.
+
 package streams
 
 import "math"

@@ -1,3 +1,5 @@
+// Table of streams: find, expire, evict, counts.
+
 package streams
 
 import (

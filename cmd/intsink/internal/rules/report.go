@@ -1,4 +1,4 @@
-// Blocks report and collector as report rules and engine.Collector.
+// Blocks report and collector as rules of reports and collectors.
 
 package rules
 
