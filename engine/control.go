@@ -20,6 +20,7 @@ type control struct {
 
 	changed         atomic.Bool // something below was handed over, or rules
 	askedMitigation atomic.Pointer[mitigate.Table]
+	askedPass       atomic.Bool
 
 	mu        sync.Mutex // guards the rest; the worker only ever tries it
 	published Counters
@@ -86,7 +87,7 @@ func (w *Worker) change() {
 		w.adopted.Store(r.rules)
 		w.beginQuery()
 	}
-	w.mitigation = w.askedMitigation.Load()
+	w.mitigation, w.passing = w.askedMitigation.Load(), w.askedPass.Load()
 	w.setEvery()
 }
 

@@ -40,6 +40,7 @@ type LinkCounters struct {
 	Verified   [NumVerifications]uint64                     // INT packets whose checksums were verified
 	Mitigation MitigationCounters
 	Leaked     uint64 // INT packets seen from host to network
+	Passed     uint64 // packets from the network that passed as they came: see PassAll
 }
 
 // Counters is everything one worker counts. Only the worker writes its own
@@ -96,6 +97,7 @@ func (c *LinkCounters) Add(o *LinkCounters) {
 	}
 	c.Mitigation.sum(&o.Mitigation)
 	c.Leaked += o.Leaked
+	c.Passed += o.Passed
 }
 
 func (c *DirectionCounters) add(o *DirectionCounters) {

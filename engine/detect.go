@@ -94,6 +94,9 @@ func (w *Worker) detectOne(p *linkState, b *burst, j int) event.Set {
 	flow.Count(info.Size)
 	fresh := b.fresh>>j&1 != 0
 	if fresh || flow.Generation != w.generation {
+		if !fresh && w.blind.missed(flow.Generation) {
+			flow.MissedPackets()
+		}
 		flow.Generation = w.generation
 		if flow.Watch = w.matchWatch(b, j); !fresh {
 			w.detector.Rematch(flow)

@@ -51,6 +51,6 @@ func (w *Worker) longWay(p *linkState, b *burst, parsed bool) {
 // setEvery makes all bursts take the long way, or only those that have to.
 func (w *Worker) setEvery() {
 	w.turns.settle()
-	w.turns.every = w.mitigation != nil
+	w.turns.every = w.mitigation != nil || w.passing
 	w.turns.arm(w.polled, false)
 }

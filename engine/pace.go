@@ -10,7 +10,8 @@ var LongGaps = [...]int64{100e3, 1e6, 10e6}
 
 // Pace is how steadily a worker polls. Sleeping when idle counts as a gap.
 type Pace struct {
-	LongestNs int64                 // between two polls, in this window and the one before
+	LongestNs int64                 // between two polls, in the last 15 to 16 s
+	RecentNs  int64                 // between two polls, in the last 1 to 2 s
 	Over      [len(LongGaps)]uint64 // gaps of at least LongGaps[i]
 
 	Polls        [2]uint64          // that found nothing, that found packets
@@ -22,16 +23,21 @@ type Pace struct {
 // BurstSizes is how many classes of sizes of bursts are counted: the largest has 64 packets.
 const BurstSizes = 8
 
-// paceWindowNs is how long LongestNs remembers, and up to twice as long: more
-// than the usual interval between two scrapes.
-const paceWindowNs = 15e9
+// LongestNs remembers paceWindows windows of paceWindowNs each besides the one at hand: as
+// long as the usual interval between two scrapes.
+const (
+	paceWindowNs = 1e9
+	paceWindows  = 15
+)
 
 // pace measures the gaps. Its clock readings are those of the bursts, so that a
 // poll costs one comparison more.
 type pace struct {
 	Pace
-	longest, before int64 // of this window, of the one before
-	until           int64 // end of this window
+	longest int64              // of this window
+	past    [paceWindows]int64 // of those before; past[at] is the latest
+	at      int
+	until   int64 // end of this window
 }
 
 // note takes the time between two polls, the second of which looked at now.
@@ -65,11 +71,24 @@ func (p *pace) burst(n int) {
 //go:noinline
 func (p *pace) longer(gap, now int64) {
 	if now >= p.until {
-		p.before, p.longest, p.until = p.longest, 0, now+paceWindowNs
+		p.nextWindow(now)
 	}
 	p.longest = max(p.longest, gap)
-	p.LongestNs = max(p.longest, p.before)
+	p.LongestNs = p.longest
+	for _, longest := range p.past {
+		p.LongestNs = max(p.LongestNs, longest)
+	}
+	p.RecentNs = max(p.longest, p.past[p.at])
 	p.count(gap)
+}
+
+// nextWindow begins a window at now; those that passed meanwhile had no gap.
+func (p *pace) nextWindow(now int64) {
+	for range min(1+(now-p.until)/paceWindowNs, paceWindows+1) {
+		p.at = (p.at + 1) % paceWindows
+		p.past[p.at], p.longest = p.longest, 0
+	}
+	p.until = now + paceWindowNs
 }
 
 //go:noinline

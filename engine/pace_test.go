@@ -22,10 +22,20 @@ func TestPace(t *testing.T) {
 	f(100e3, 100e3, 1, 0, 0)
 	f(20e6, 20e6, 2, 1, 1)
 	f(2e6, 20e6, 3, 2, 1)
+	now += 10 * paceWindowNs
+	f(1e3, 20e6, 3, 2, 1) // windows before still count
+	if p.RecentNs != 1e3 {
+		t.Errorf("recently %d", p.RecentNs)
+	}
 	now += paceWindowNs
-	f(1e3, 20e6, 3, 2, 1) // the window before still counts
-	now += paceWindowNs
-	f(2e3, 2e3, 3, 2, 1)
+	f(3e3, 20e6, 3, 2, 1)
+	if p.RecentNs != 3e3 {
+		t.Errorf("recently %d", p.RecentNs)
+	}
+	now += 5 * paceWindowNs
+	f(2e3, 3e3, 3, 2, 1) // what was 15 s ago no longer counts
+	now += 100 * paceWindowNs
+	f(1e3, 1e3, 3, 2, 1)
 }
 
 // The gap between two polls of Run, by the clock's account.

@@ -36,6 +36,12 @@ func (w *Worker) adopt(a *adoption) {
 	w.watches, w.devices = a.watches, a.devices
 	w.turns.setInterval(r.Verify)
 	w.generation++
+	if w.blind.adopt(r.Suspended, w.generation) {
+		w.generation++ // what is matched by these rules is never taken for matched before them
+	}
+	if r.IdleTimeout > 0 {
+		w.table.SetIdleTimeout(r.IdleTimeout)
+	}
 	w.locator = inthdr.NewLocator(r.INT)
 	w.fast.Configure(w.locator.Marks())
 	w.detector.SetRules(r.policies(), r.NodeModels)

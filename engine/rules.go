@@ -21,4 +21,14 @@ type Rules struct {
 	Collectors    []reporting.Collector // traffic to them is never watched
 	Verify        int                   // one INT packet in so many has its checksums verified; 0: none
 	Report        reporting.Rules
+	IdleTimeout   int64 // nanoseconds without a packet that end a flow; 0: as the table was made
+	Suspended     bool  // Watches are left out for a while, and packets of their flows not seen
+}
+
+// Suspend is r without its watches: INT goes, and nothing else happens. Flows that rules
+// with watches find later have missed packets: nothing is made of the gap in their sequence.
+func (r *Rules) Suspend() *Rules {
+	s := *r
+	s.Watches, s.Suspended = nil, true
+	return &s
 }

@@ -12,6 +12,15 @@ import (
 // toNetwork passes a burst from the host side untouched. INT has no business there:
 // it is counted as a leak.
 func (w *Worker) toNetwork(p *linkState, b *burst) {
+	if !w.passing {
+		w.leaks(p, b)
+	}
+	p.counters.Direction[ToNetwork].Received += uint64(b.n)
+	w.countSent(p, ToNetwork, p.link.Network, b, b.vec, b.n, p.link.Network.TxBurst(b.vec, b.n))
+}
+
+// leaks looks for INT in a burst from the host side, and for answers to who sends reports.
+func (w *Worker) leaks(p *linkState, b *burst) {
 	l, info := &b.layers[0], &b.info[0]
 	station := p.link.HostStation
 	for i := range b.n {
@@ -38,6 +47,4 @@ func (w *Worker) toNetwork(p *linkState, b *burst) {
 			station.Hear(f, b.now)
 		}
 	}
-	p.counters.Direction[ToNetwork].Received += uint64(b.n)
-	w.countSent(p, ToNetwork, p.link.Network, b, b.vec, b.n, p.link.Network.TxBurst(b.vec, b.n))
 }

@@ -56,6 +56,8 @@ type Worker struct {
 	stations        []Station
 
 	generation uint16 // of rules; a flow with another one is matched again
+	blind      blind
+	passing    bool // packets pass as they are
 	burst      *burst
 	fast       *fast.Path
 
@@ -191,7 +193,14 @@ func (w *Worker) exchange(p *linkState, b *burst) int {
 // toHost is the life of a burst that comes from the INT domain. Package fast takes it as
 // far as it goes without a parser, mostly all the way; what is left goes the long way.
 func (w *Worker) toHost(p *linkState, b *burst) {
-	aside := w.turns.due(b.now) && w.aside(p, b)
+	aside := false
+	if w.turns.due(b.now) {
+		if w.passing {
+			w.passOn(p, b)
+			return
+		}
+		aside = w.aside(p, b)
+	}
 	p.counters.Direction[ToHost].Received += uint64(b.n)
 	clear(b.verdict[:])
 	b.parsed, b.fresh, b.reportable, b.nKeeps = 0, 0, 0, 0

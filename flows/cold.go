@@ -61,6 +61,7 @@ type Loss struct {
 	Pending  uint32 // lost and not reported yet
 	Reported uint32 // of the last report
 	Listed   bool   // it is in the detector's list of flows with holes
+	Anew     bool   // the next number is the first of a sequence
 
 	Lost, Reordered, Duplicates, Restarts uint64
 }
@@ -84,6 +85,14 @@ func (f *Flow) Loss() (l *Loss, fresh bool) {
 	*f.loss = Loss{}
 	f.flags |= hasLoss
 	return f.loss, true
+}
+
+// MissedPackets makes the flow's next sequence number one to begin with: what was between it
+// and the last one was not seen, and is not lost.
+func (f *Flow) MissedPackets() {
+	if f.flags&hasLoss != 0 {
+		f.loss.Anew, f.loss.NumHoles = true, 0
+	}
 }
 
 // HasLoss reports whether Loss has been called for this flow.

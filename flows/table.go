@@ -112,6 +112,9 @@ func (t *Table) Close() {
 // Capacity is how many flows there is room for.
 func (t *Table) Capacity() int { return len(t.flows) }
 
+// SetIdleTimeout changes how many nanoseconds without a packet end a flow.
+func (t *Table) SetIdleTimeout(ns int64) { t.idle = ns }
+
 // Evictions is how many flows made room for others before they were idle.
 func (t *Table) Evictions() uint64 { return t.evictions }
 

@@ -47,8 +47,8 @@ func (d *Detector) number(now int64, l *flows.Loss, fresh bool, t *Thresholds, o
 	far := ahead > window || ahead <= -window
 	switch {
 	case far && o.Sequence == ^uint64(0)>>shift: // all ones is no number (INT 2.1), but where a counter comes to it
-	case fresh:
-		l.Top = o.Sequence
+	case fresh || l.Anew:
+		l.Top, l.Anew, l.Seen = o.Sequence, false, [flows.LossWindow / 64]uint64{}
 		mark(l, o.Sequence)
 	case far:
 		d.Counters.Restarts++
