@@ -4,6 +4,8 @@ package engine
 
 import (
 	"intsink/dpdk/mbuf"
+	"intsink/engine/fast"
+	"intsink/engine/inthdr"
 	"intsink/engine/report"
 )
 
@@ -14,40 +16,67 @@ const MaxFragment = 8192
 // of IP: Ethernet, eight VLAN tags, eight MPLS labels.
 const fragmentRoom = MaxFragment + 14 + 8*4 + 8*4
 
-// fragmentOf is what a report shows of packet j, as offsets in its frame: its first bytes,
-// INT included, from the outermost layers on. Trailing Ethernet padding is not part of the
-// packet; one with a template has none.
-func (w *Worker) fragmentOf(b *burst, j uint8) (t report.InType, from, to int) {
+// shape is where the fragment of a packet stands, and what INT of it says: the same for
+// all packets of one header template.
+type shape struct {
+	at     uint8         // the header template, or fast.None
+	inType report.InType // of the fragment
+	from   int           // where it begins
+	most   int           // where the longest ends
+	end    int           // of the packet without padding, or wholePacket
+	info   *inthdr.Info
+}
+
+// wholePacket is the end of packets that have no padding.
+const wholePacket = 1 << 20
+
+// to is where the fragment of m ends.
+func (s *shape) to(m *mbuf.Mbuf) int {
+	if s.end == wholePacket {
+		return min(m.PktLen(), s.most)
+	}
+	return min(s.end, s.most)
+}
+
+// shapeOf is that of packet j, whose fragment is its first bytes, INT included, from the
+// outermost layers on. Trailing Ethernet padding is not part of the packet; one with a
+// template has none.
+//
+//go:noinline
+func (w *Worker) shapeOf(b *burst, j uint8) shape {
 	j &= mbuf.MaxBurst - 1
 	i := b.fast.At[j] & (mbuf.MaxBurst - 1)
+	s := shape{at: b.fast.Template[j], info: b.header(j), end: wholePacket}
 	l := &b.layers[i]
-	end := int(l.End)
 	switch {
-	case b.parsed>>i&1 == 0:
-		l, end = b.fast.Outermost(b.fast.Template[j]), b.vec[i].PktLen()
+	case s.at != fast.None:
+		l = b.fast.Outermost(s.at)
 	case b.info[i].Depth > 0:
 		l = &b.outers[i][0]
-		end = int(l.End)
-	}
-	t = report.IPv4
-	if l.IPVersion == 6 {
-		t = report.IPv6
+		s.end = int(l.End)
+	default:
+		s.end = int(l.End)
 	}
 	rules := &w.rules.Report
-	if rules.Fragment == 0 {
-		return report.None, 0, 0
+	switch {
+	case rules.Fragment == 0:
+		s.inType = report.None
+		return s
+	case rules.Ethernet:
+		s.inType = report.Ethernet
+	case l.IPVersion == 6:
+		s.from, s.inType = int(l.L3), report.IPv6
+	default:
+		s.from, s.inType = int(l.L3), report.IPv4
 	}
-	from = int(l.L3)
-	if rules.Ethernet {
-		from, t = 0, report.Ethernet
-	}
-	return t, from, min(from+rules.Fragment, end)
+	s.most = s.from + rules.Fragment
+	return s
 }
 
 // innerOf are the inner contents of a report of packet j.
 func (w *Worker) innerOf(b *burst, j uint8) (report.InType, []byte) {
-	t, from, to := w.fragmentOf(b, j)
-	return t, w.bytesOf(b.vec[b.fast.At[j]], from, to)
+	s, m := w.shapeOf(b, j), b.vec[b.fast.At[j]]
+	return s.inType, w.bytesOf(m, s.from, s.to(m))
 }
 
 // bytesOf returns bytes [from, to) of the packet m, or as many as it has. Where its first

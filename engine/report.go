@@ -22,18 +22,15 @@ func (w *Worker) report(p *linkState, b *burst) {
 	if w.queries.feed.On() {
 		w.feedBurst(b)
 	}
-	x := w.reporter
 	for left := b.reportable; left != 0; {
-		j := bits.TrailingZeros64(left)
-		info, collectors := b.header(uint8(j)), w.rules.Watches[b.watch[j]].Collectors
-		if x.TakesRun(info, collectors) {
-			if rest := w.gather(b, left); w.scratch.run.Len() > 0 {
-				x.Together(&w.scratch.run, collectors, b.now)
+		if w.reporter.ByTemplate() {
+			if rest := w.gather(b, left); w.scratch.run.Len() > 0 && w.reporter.Together(&w.scratch.run, b.now) {
 				left = rest
 				continue
 			}
 		}
-		w.reportOne(b, j, collectors)
+		j := bits.TrailingZeros64(left)
+		w.reportOne(b, j, w.rules.Watches[b.watch[j]].Collectors)
 		left &= left - 1
 	}
 }

@@ -184,6 +184,13 @@ func TestRunsChangeNothing(t *testing.T) {
 		"cut":            func(r *Rules) { r.setPayloads(100) },
 		"hardly any":     func(r *Rules) { r.Report.Fragment = 12; r.setPayloads(24) },
 		"a full packet":  func(r *Rules) { r.setPayloads(report.GroupHeaderLen + 3*(4+8+12+128)) },
+		"explained":      func(r *Rules) { r.Report.Explain = true },
+		"explained and cut": func(r *Rules) {
+			r.Report.Explain = true
+			r.setPayloads(160)
+		},
+		"1.0": func(r *Rules) { r.Report.Format = report.Format10 },
+		"0.5": func(r *Rules) { r.Report.Format = report.Format05 },
 		"a budget": func(r *Rules) {
 			r.setBudgets(reporting.Budget{Packets: 2000, Bits: 10e6, Burst: 10e6, Headers: 42})
 		},

@@ -4,27 +4,74 @@ package report
 
 import "encoding/binary"
 
-// Template is what individual reports of Format20 have in common when they differ only
-// in their inner contents and in their events: the first word and the main contents
-// with metadata. The zero value is none.
+// maxHead is the longest that a Template has in front of the packet: main contents with 48
+// bytes of metadata, an Explanation, and the headers of both TLVs.
+const maxHead = 2 * blockLen
+
+// Template is what reports have in common that differ only in the packet that they show, in
+// whether its queue is congested, and in what they are explained with: all that stands in front
+// of the packet. The zero value is none.
 type Template struct {
-	b     [firstWordLen + intMainLen + MaxMetadata]byte
-	n     int // of b; 0: there is none
-	first uint32
+	b         [maxHead]byte
+	n         int    // of b; 0: there is none
+	first     uint32 // the first word, but for the length of a 2.0 report
+	congested uint32 // and what a congested queue sets in it
+	explained int    // where an Explanation stands in b; 0: there is none
+	packet    bool   // a TLV with the packet stands behind the Explanation
+	format    Format
 }
 
-// Make takes all of r but its inner contents and what a Variant says. False: its
-// metadata cannot be expressed, and t is none.
-func (t *Template) Make(r *Individual) bool {
+// Make takes all of r but its inner contents, of which only InType counts, and
+// CongestedQueue. explained: an Explanation stands in front of the packet. False: the format
+// has no such report, or it is too long for a template; t is none.
+func (t *Template) Make(f Format, r *Individual, explained bool) bool {
 	c := *r
-	c.InType, c.Inner, c.CongestedQueue, c.TrackedFlow = None, nil, false, false
-	t.n = 0
-	if !c.sound() {
-		return false
+	c.Inner, c.CongestedQueue = nil, false
+	t.n, t.format, t.explained, t.packet = 0, f, 0, false
+	if f != Format20 {
+		return !explained && t.makeOld(&c)
+	}
+	if explained {
+		c.InType = TLV
 	}
 	n := firstWordLen + c.words()*4
+	if !c.sound() || n+explainedLen > maxHead {
+		return false
+	}
 	c.put(t.b[:n], 0)
-	t.n, t.first = n, binary.BigEndian.Uint32(t.b[:])
+	t.first, t.congested = binary.BigEndian.Uint32(t.b[:]), uint32(bit(true, 6))
+	if explained {
+		n = t.explain(n, r.InType)
+	}
+	t.n = n
+	return true
+}
+
+// explainedLen is what an Explanation takes, and the headers of its TLV and of the packet's.
+const explainedLen = tlvHeaderLen + ExplanationLen + tlvHeaderLen
+
+// explain makes room for an Explanation at n, and puts a TLV for a packet of type in behind
+// it, as Individual.Explain does.
+func (t *Template) explain(n int, in InType) (end int) {
+	var none Explanation
+	r := Individual{InType: in}
+	r.Explain(&none, t.b[n:])
+	t.explained, t.packet = n+tlvHeaderLen, len(r.Inner) > tlvHeaderLen+ExplanationLen
+	return n + len(r.Inner)
+}
+
+// makeOld is Make for the formats before 2.0, whose reports stand alone in a packet: the
+// template is all of the packet, but for what Seal writes.
+func (t *Template) makeOld(r *Individual) bool {
+	start := startLen(t.format)
+	if !r.old() {
+		return false
+	}
+	clear(t.b[:]) // 0.5 has words that only Seal writes
+	first, n := r.putOld(t.format, t.b[start:])
+	r.CongestedQueue = true
+	with, _ := r.putOld(t.format, t.b[start:])
+	t.first, t.congested, t.n = first, with&^first, start+n
 	return true
 }
 
@@ -34,121 +81,57 @@ func (t *Template) Clear() { t.n = 0 }
 // IsNone tells whether t is none.
 func (t *Template) IsNone() bool { return t.n == 0 }
 
-// Variant is in what a report differs from its template, besides Inner, as it stands in
-// the first word.
-type Variant uint32
-
-// VariantOf is the Variant of a report of a packet of a flow.
-func VariantOf(t InType, congested bool) Variant {
-	return Variant(t)<<24 | Variant(bit(congested, 6)|bit(true, 5))
+// word is the first word of a report.
+func (t *Template) word(congested bool) uint32 {
+	if congested {
+		return t.first | t.congested
+	}
+	return t.first
 }
 
-// AppendAs is Append of a report that is as t but for v and inner, which must be
-// nil where v has None. False, and nothing changed: there is no room, or the packet is
-// closed, Full, or not of Format20.
-func (p *Packet) AppendAs(t *Template, v Variant, inner []byte) bool {
-	at := p.n
-	end := at + t.n + (len(inner)+3)&^3
-	if end > len(p.buf) || p.last || p.format != Format20 {
-		return false
+// size is the length of a 2.0 report that shows n bytes of a packet.
+func (t *Template) size(n int) int {
+	if t.explained != 0 {
+		n = min(n, MaxTLVData)
 	}
-	length := (end - at - firstWordLen) / 4
-	if length > maxCoalesced {
-		length, p.last = toTheEnd, true
-	}
-	p.n = end
-	p.reports++
-	t.put(p.buf[at:end], uint32(v)|uint32(length)<<16, inner)
-	return true
+	return t.n + (n+3)&^3
 }
 
-// put writes a report to b.
-//
-//go:noinline
-func (t *Template) put(b []byte, first uint32, inner []byte) {
-	n := t.n
-	if n <= blockLen && len(b) >= blockLen {
-		moveBlock((*[blockLen]byte)(b), (*[blockLen]byte)(t.b[:])) // inner is more than what it takes too much
-	} else {
-		copy(b, t.b[:n])
-	}
-	binary.BigEndian.PutUint32(b, t.first|first)
-	if n += copy(b[n:], inner); n < len(b) {
-		clear(b[n:])
-	}
-}
-
-// AppendEach is AppendAs of a report for each of inner, until it says false of one: n is
-// how many it took.
-func (p *Packet) AppendEach(t *Template, v Variant, inner [][]byte) (n int) {
-	for n < len(inner) {
-		size := len(inner[n])
-		n += p.appendBlocks(t, v, inner[n:])
-		for n < len(inner) && len(inner[n]) == size { // left by appendBlocks, for whatever reason
-			if !p.AppendAs(t, v, inner[n]) {
-				return n
-			}
-			n++
-		}
-	}
-	return n
-}
-
-// blockLen is what one block of copying moves: without calls, by eight moves of 16
-// bytes. It is more than the template of any INT-MD packet.
-const blockLen = 64
-
-// appendBlocks is AppendEach as long as inner contents are as long as the first ones, by
-// copying whole blocks: they overlap, and what that of the template is too long by is
-// overwritten. It does nothing where inner contents are shorter than a block or longer
-// than two, and leaves a report that ends with the room.
-func (p *Packet) appendBlocks(t *Template, v Variant, inner [][]byte) (n int) {
-	head, size := uint(t.n), uint(len(inner[0]))
-	last := head + size - blockLen // block
-	next := head + blockLen        // of inner contents; that end is not less lets the compiler do without checks
-	end := head + size
-	if size&3 != 0 { // padding
-		end = head + (size+3)&^3
-	}
-	if head > blockLen || size < blockLen || size > 2*blockLen || last > 2*blockLen || end < next ||
-		p.last || p.format != Format20 || p.n > len(p.buf) {
+// GrowthAs is Growth for a report by t that shows n bytes of a packet.
+func (p *Packet) GrowthAs(t *Template, n int) int {
+	if p.last || p.buf == nil {
 		return 0
 	}
-	b := p.buf[p.n:len(p.buf):len(p.buf)]
-	if uint(len(b)) <= end {
-		return 0
+	room := len(p.buf) - p.n
+	if t.format != Format20 {
+		return t.oldSize(n, room)
 	}
-	first := t.first | uint32(v) | uint32(end/4-1)<<16
-	d := (*[blockLen]byte)(b[head:next:next])
-	for _, in := range inner {
-		if uint(len(in)) != size {
-			break
-		}
-		s := (*[blockLen]byte)(in)
-		moveBlock((*[blockLen]byte)(b), (*[blockLen]byte)(t.b[:]))
-		binary.BigEndian.PutUint32(b, first)
-		if size&3 != 0 {
-			binary.BigEndian.PutUint32(b[end-4:end:end], 0) // padding
-		}
-		moveBlock(d, s)
-		if size > blockLen {
-			d, s = (*[blockLen]byte)(b[last:last+blockLen:last+blockLen]), (*[blockLen]byte)(in[size-blockLen:size:size])
-		}
-		moveBlock(d, s)
-		n++
-		if b = b[end:len(b):len(b)]; uint(len(b)) <= end {
-			break
-		}
-		d = (*[blockLen]byte)(b[head:next:next])
+	if size := t.size(n); size <= room {
+		return size
 	}
-	p.n = len(p.buf) - len(b)
-	p.reports += n
-	return n
+	return 0
 }
 
-func moveBlock(to, from *[blockLen]byte) {
-	*(*[16]byte)(to[0:]) = *(*[16]byte)(from[0:])
-	*(*[16]byte)(to[16:]) = *(*[16]byte)(from[16:])
-	*(*[16]byte)(to[32:]) = *(*[16]byte)(from[32:])
-	*(*[16]byte)(to[48:]) = *(*[16]byte)(from[48:])
+// Alone is the payload length of a packet with room for so many bytes that carries
+// nothing but a report by t that shows n bytes of a packet; 0: it does not fit.
+func (t *Template) Alone(n, room int) int {
+	start := startLen(t.format)
+	if t.format != Format20 {
+		if size := t.oldSize(n, room-start); size > 0 {
+			return start + size
+		}
+		return 0
+	}
+	if size := start + t.size(n); size <= room {
+		return size
+	}
+	return 0
+}
+
+// oldSize is Individual.oldSize.
+func (t *Template) oldSize(n, room int) int {
+	if head := t.n - startLen(t.format); head <= room {
+		return min(head+n, room)
+	}
+	return 0
 }

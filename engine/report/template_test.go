@@ -10,7 +10,6 @@ import (
 // templateReport is any report that a template may be made of, and some that none may.
 func templateReport(rng *rand.Rand) Individual {
 	r := randomReport(rng)
-	r.TrackedFlow = true // as VariantOf has it
 	if rng.IntN(10) == 0 {
 		r.InType = TLV
 	}
@@ -43,23 +42,21 @@ func TestTemplateIsAppend(t *testing.T) {
 		}
 		for range 1 + rng.IntN(8) {
 			of := templateReport(rng)
-			ok := template.Make(&of)
-			if ok != of.sound() || template.IsNone() == ok {
+			ok := template.Make(Format20, &of, false)
+			if long := of.RepType == INT && firstWordLen+intMainLen+len(of.Metadata)+explainedLen > maxHead; ok != (of.sound() && !long) || template.IsNone() == ok {
 				t.Fatalf("%+v: made %v, of which none is %v", of, ok, template.IsNone())
 			}
 			if !ok {
-				if unmade++; by.Append(&of) {
-					t.Fatalf("%+v: there is no template, but a report", of)
-				}
+				unmade++
 				continue
 			}
 			made++
 			for range rng.IntN(4) { // other packets of it
 				other := templateReport(rng)
 				r := of
-				r.CongestedQueue, r.InType, r.Inner = other.CongestedQueue, other.InType, other.Inner
+				r.CongestedQueue, r.Inner = other.CongestedQueue, other.Inner
 				want := by.Append(&r)
-				if got := as.AppendAs(&template, VariantOf(r.InType, r.CongestedQueue), r.inner()); got != want {
+				if got := as.AppendAs(&template, r.CongestedQueue, r.inner()); got != want {
 					t.Fatalf("%+v: taken %v, by Append %v", r, got, want)
 				}
 				if as.Len() != by.Len() || as.Reports() != by.Reports() || as.Full() != by.Full() || !bytes.Equal(a, b) {
@@ -87,7 +84,7 @@ func TestTemplateIsAppend(t *testing.T) {
 func TestTemplateEndsWithTheRoom(t *testing.T) {
 	r := Individual{RepType: INT, TrackedFlow: true, InType: IPv4, Metadata: make([]byte, 8), Inner: []byte{1, 2, 3, 4, 5}}
 	var template Template
-	if !template.Make(&r) {
+	if !template.Make(Format20, &r, false) {
 		t.Fatal("no template")
 	}
 	const size = GroupHeaderLen + firstWordLen + intMainLen + 8 + 8
@@ -95,7 +92,7 @@ func TestTemplateEndsWithTheRoom(t *testing.T) {
 		b := filled(size + 2)
 		var p Packet
 		p.Open(b[:room:room])
-		if got := p.AppendAs(&template, VariantOf(IPv4, true), r.Inner); got != (room >= size) {
+		if got := p.AppendAs(&template, true, r.Inner); got != (room >= size) {
 			t.Errorf("a room of %d bytes for %d: taken %v", room, size, got)
 		}
 		if !bytes.Equal(b[min(room, size):], filled(len(b)-min(room, size))) {
@@ -111,14 +108,14 @@ func TestTemplateIsOfOneFormat(t *testing.T) {
 		t.Error("the zero value is a template")
 	}
 	r := Individual{InType: IPv4, TrackedFlow: true, Inner: make([]byte, 40)}
-	if !template.Make(&r) {
+	if !template.Make(Format20, &r, false) {
 		t.Fatal("no template")
 	}
 	for _, f := range []Format{Format10, Format05} {
 		b := filled(500)
 		var p Packet
 		p.OpenAs(f, b)
-		if n := p.Len(); p.AppendAs(&template, VariantOf(IPv4, false), r.Inner) || p.Len() != n || p.Reports() != 0 || !bytes.Equal(b, filled(500)) {
+		if n := p.Len(); p.AppendAs(&template, false, r.Inner) || p.Len() != n || p.Reports() != 0 || !bytes.Equal(b, filled(500)) {
 			t.Errorf("format %d: %x", f, b)
 		}
 	}
@@ -141,13 +138,13 @@ func TestAppendEachIsAppendAs(t *testing.T) {
 	}
 	taken, full, refused := 0, 0, 0
 	for size := range 1200 {
-		for _, metadata := range []int{0, 4, 24, 48, 52, 56, 200} {
-			r := Individual{RepType: INT, TrackedFlow: true, Metadata: of(metadata)}
+		for _, metadata := range []int{0, 4, 24, 48, 52, 56, 64} {
+			r := Individual{RepType: INT, InType: IPv4, TrackedFlow: true, Metadata: of(metadata)}
 			if metadata == 0 {
 				r.RepType = InnerOnly
 			}
 			var template Template
-			if !template.Make(&r) {
+			if !template.Make(Format20, &r, false) {
 				t.Fatal("no template")
 			}
 			one := template.n + (size+3)&^3
@@ -163,7 +160,7 @@ func TestAppendEachIsAppendAs(t *testing.T) {
 			var by, as Packet
 			by.Open(a[:max(room, 0):max(room, 0)])
 			as.Open(b[:max(room, 0):max(room, 0)])
-			v := VariantOf(IPv4, rng.IntN(2) == 0)
+			v := rng.IntN(2) == 0
 			want := 0
 			for want < len(inner) && by.AppendAs(&template, v, inner[want]) {
 				want++
@@ -190,7 +187,7 @@ func TestAppendEachIsAppendAs(t *testing.T) {
 func TestAppendEachNeedsAPacket(t *testing.T) {
 	r := Individual{RepType: INT, TrackedFlow: true, Metadata: make([]byte, 24)}
 	var template Template
-	if !template.Make(&r) {
+	if !template.Make(Format20, &r, false) {
 		t.Fatal("no template")
 	}
 	inner := [][]byte{make([]byte, 100), make([]byte, 100)}
@@ -198,11 +195,11 @@ func TestAppendEachNeedsAPacket(t *testing.T) {
 	old.OpenAs(Format10, filled(500))
 	small.Open(filled(4))
 	for name, p := range map[string]*Packet{"closed": &closed, "1.0": &old, "no room for a group header": &small} {
-		if was := p.Len(); p.AppendEach(&template, VariantOf(IPv4, false), inner) != 0 || p.Len() != was || p.Reports() != 0 {
+		if was := p.Len(); p.AppendEach(&template, false, inner) != 0 || p.Len() != was || p.Reports() != 0 {
 			t.Errorf("%s: %d reports", name, p.Reports())
 		}
 	}
-	if small.AppendEach(&template, 0, nil) != 0 {
+	if small.AppendEach(&template, false, nil) != 0 {
 		t.Error("none is not none")
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"intsink/engine/event"
-	"intsink/engine/report"
 )
 
 // Budget is how much one collector may be sent; a rate of 0 is no limit.
@@ -88,7 +87,7 @@ func (l *limit) take(p event.Priority, opens bool, bits int, now int64) bool {
 }
 
 func (l *limit) spend(p event.Priority, opens bool, bits int, now int64) bool {
-	packet := int64(0)
+	packet, credit := int64(0), l.packets.credit
 	switch {
 	case opens:
 		var ok bool
@@ -101,6 +100,7 @@ func (l *limit) spend(p event.Priority, opens bool, bits int, now int64) bool {
 	if _, ok := l.bits.take(&l.bucket.bits, p, uint64(bits), now); !ok {
 		if packet > 0 {
 			l.bucket.packets.Add(-packet)
+			l.packets.credit = credit
 		}
 		return false
 	}
@@ -156,21 +156,4 @@ func (m *meter) cost(amount uint64) (ns int64, credit uint64) {
 // scarce reports whether what is left is less than p leaves to those before it.
 func (m *meter) scarce(spent *atomic.Int64, p event.Priority, now int64) bool {
 	return m.rate != 0 && spent.Load() > now-m.reserve(p)
-}
-
-// admits spends what r costs, and reports whether it may be added. One that add has to
-// cut costs a full packet.
-func (o *outbox) admits(f report.Format, r *report.Individual, p event.Priority, now int64) bool {
-	opens, n := false, 0
-	if o.open.Reports() > 0 {
-		n = o.open.Growth(r)
-	}
-	if n == 0 {
-		opens = true
-		if n = report.Alone(f, r, o.maxPayload); n == 0 {
-			n = o.maxPayload
-		}
-		n += o.limit.headers
-	}
-	return o.limit.take(p, opens, n*8, now)
 }

@@ -3,20 +3,23 @@
 //
 // What enters: Measure, which reads the sink's own metadata once a burst; then a Subject
 // for each packet, flow or drop that is reported (Report), or a Run of packets that are reported
-// alike (Together). The worker has decided which events they have and which bytes of the
+// alike (Together), which a template makes cheap. The worker has decided which events they have and which bytes of the
 // packet are shown.
 //
 // What leaves: filled report packets, each with its report.Handoff, into the rings of
 // the collectors' exporters, or to a Sender that transmits them itself.
 //
-//	reporter.go    the Reporter: its collectors, a reload of them, what is due between bursts
+//	reporter.go    the Reporter, and what is due between bursts; reload.go: collectors come and go
 //	subject.go     what one report is about
 //	measure.go     the sink's own metadata; gauges.go: readings of a live link among them
 //	individual.go  a report built in all parts, field by field
-//	run.go         reports by a template, of which only the fragment differs
+//	run.go         packets that are reported alike
+//	templates.go   what their reports have in common; together.go: sends them
+//	explain.go     what a report says of its flow, and why it is sent
 //	outbox.go      the open report packet of one collector: opened, filled, sealed, handed over
 //	outlet.go      what takes sealed report packets
 //	budget.go      how much a collector may be sent, and which report goes first
+//	limited.go     asks the budget, before a report is built
 //	stretch.go     refreshes come less often where budgets shed them
 //	rules.go       what the configuration says; counters.go, reason.go: what is counted
 package reporting

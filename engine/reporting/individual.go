@@ -13,6 +13,12 @@ import (
 
 // Report reports s in all parts, to each of its collectors whose budget allows it.
 func (x *Reporter) Report(s *Subject, now int64) {
+	x.fill(s)
+	x.send(s, now)
+}
+
+// fill makes the individual report of s.
+func (x *Reporter) fill(s *Subject) {
 	x.fillMain(s)
 	r := &x.individual
 	r.InType, r.Inner = s.InType, s.Inner
@@ -20,7 +26,6 @@ func (x *Reporter) Report(s *Subject, now int64) {
 	if x.rules.Explain {
 		x.explain(s)
 	}
-	x.send(s, now)
 }
 
 var noINT inthdr.Info
@@ -55,30 +60,6 @@ func (x *Reporter) fillMain(s *Subject) {
 	}
 	r.Metadata = x.mdBytes[:n]
 	r.Own = &x.metadata
-}
-
-// explain adds the Explanation of s as TLVs.
-func (x *Reporter) explain(s *Subject) {
-	e := &x.explanation
-	*e = report.Explanation{Events: uint32(s.Set), Trigger: report.NoTrigger}
-	if s.Set&event.Triggered != 0 {
-		e.Trigger = report.Trigger(s.Trigger)
-	}
-	if f := s.Flow; f != nil {
-		e.Packets, e.Bytes = f.Totals()
-		if f.HasCold() {
-			c := f.Cold()
-			e.Suppressed, e.Lost, e.Drops = c.Suppressed, c.Lost, c.Drops
-		}
-		if s.Set.Has(event.Loss) {
-			l, _ := f.Loss()
-			e.Lost = l.Reported
-		}
-	}
-	if s.Flow == nil || s.Set.Has(event.Drop) {
-		e.Drops = s.Drops
-	}
-	x.individual.Explain(e, x.tlvs[:])
 }
 
 // send appends the report to the open report packet of each collector of s, and counts

@@ -21,7 +21,7 @@ func (x *Reporter) Measure(now, egress int64, from, to uint16, g *Gauges, found 
 	md.HopLatencyNs = uint32(min(egress-now, 0xfffffffe))
 	md.QueueID = x.queueID
 	x.provided = g.read(md, found)
-	x.template.Clear()
+	x.templates.forget()
 }
 
 // NoPacket is Measure where there is no packet: what f was last seen at is all that is
@@ -33,5 +33,5 @@ func (x *Reporter) NoPacket(f *flows.Flow) {
 	md.IngressTimestamp, md.EgressTimestamp = seen, seen
 	md.HopLatencyNs = 0xffffffff
 	x.provided = AlwaysProvided
-	x.template.Clear()
+	x.templates.forget()
 }

@@ -73,6 +73,11 @@ func (o *outbox) addNew(f report.Format, r *report.Individual, entropy uint16, n
 		o.counters.Dropped[DropNoMbuf]++
 		return false
 	}
+	return o.addToNew(r, now)
+}
+
+// addToNew is addNew where the packet is open already.
+func (o *outbox) addToNew(r *report.Individual, now int64) bool {
 	if !o.open.AppendCut(r) {
 		o.counters.Dropped[DropTooBig]++
 		return false

@@ -13,16 +13,15 @@ type Reporter struct {
 	rules     *Rules
 	outboxes  []outbox // one per collector
 	kind      outboxKind
-	perReport uint64 // collectors whose reports the template does not serve
+	whole     bool // each report is built in all parts
 	counters  *Counters
 	queueID   uint8
 	wallClock func() int64 // by how much the wall clock has stepped; nil: it has not
 	refreshes stretch
 
-	metadata report.Metadata // of the sink, as Measure found it
-	provided uint16          // RepMdBits that metadata holds
-	template report.Template // of the run's reports
-	domain   uint16          // that the template is for
+	metadata  report.Metadata // of the sink, as Measure found it
+	provided  uint16          // RepMdBits that metadata holds
+	templates templates       // of the burst's reports
 
 	// Scratch of one report, kept here so that nothing escapes: each method fills what it
 	// hands to the next, and nothing is read by a later report.
@@ -62,19 +61,19 @@ func New(c *Config, rules *Rules, collectors []Collector) *Reporter {
 }
 
 func (x *Reporter) configure(rules *Rules, collectors []Collector) {
-	x.rules, x.perReport = rules, 0
+	x.rules, x.whole = rules, false
+	x.templates.forget()
 	for i := range x.outboxes {
-		o := &x.outboxes[i]
-		o.configure(&collectors[i], rules)
-		if o.limit.on || rules.Explain || rules.Format != report.Format20 { // each looks at every report
-			x.perReport |= 1 << i
-		}
+		x.outboxes[i].configure(&collectors[i], rules)
 	}
 }
 
 // WithoutTemplates makes x build each report in all parts, until it adopts other rules: what
 // tests compare reports by a template with.
-func (x *Reporter) WithoutTemplates() { x.perReport = ^uint64(0) }
+func (x *Reporter) WithoutTemplates() { x.whole = true }
+
+// ByTemplate tells whether Together may report a Run; else each packet is to be a Report.
+func (x *Reporter) ByTemplate() bool { return !x.whole }
 
 // Expire hands over report packets that waited long enough.
 func (x *Reporter) Expire(now int64) {

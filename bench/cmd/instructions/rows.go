@@ -11,6 +11,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
+	"intsink/engine/report"
 	"intsink/engine/reporting"
 )
 
@@ -44,6 +45,10 @@ var rows = []row{
 	{name: "busy", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Busy = 100 }), rules: byUtilization},
 	{name: "explained", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Sample, r.Report.Explain = 1, true }},
 	{name: "budget", traffic: traffic.Reference(), rules: byBudget},
+	{name: "shed", traffic: traffic.Reference(), rules: func(r *engine.Rules) { byBudget(r); r.Report.Explain = false }},
+	{name: "report10", traffic: traffic.Reference(), rules: inFormat(report.Format10)},
+	{name: "report05", traffic: traffic.Reference(), rules: inFormat(report.Format05)},
+	{name: "transparent", traffic: traffic.Reference(), rules: transparentSecurity},
 	{name: "sample10", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Sample = 10 }},
 	{name: "norefresh", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Events &^= event.Refresh.Set() }},
 	{name: "mix4", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Mix, s.Frames = 4, 4*s.Flows }), rules: byAll},
@@ -93,6 +98,19 @@ func byAll(r *engine.Rules) {
 func byBudget(r *engine.Rules) {
 	r.Watches[0].Policy.Sample, r.Report.Explain = 1, true
 	r.Collectors[0].Budget = reporting.Budget{Packets: 1000, Burst: 100e6, Headers: 42}
+}
+
+// inFormat makes a report for every packet, in an older version.
+func inFormat(f report.Format) func(*engine.Rules) {
+	return func(r *engine.Rules) {
+		r.Watches[0].Policy.Sample, r.Report.Format, r.Report.Ethernet = 1, f, true
+	}
+}
+
+// transparentSecurity makes a report for every packet, of that profile.
+func transparentSecurity(r *engine.Rules) {
+	r.Watches[0].Policy.Sample, r.Collectors[0].MaxPayload = 1, 158
+	r.Report = reporting.Rules{Domain: report.TransparentSecurityID, Ethernet: true, MaxReports: 1, Fragment: 136, MaxDelay: 1e6}
 }
 
 // everyEvent watches for all events; the traffic fires none.

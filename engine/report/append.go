@@ -1,0 +1,95 @@
+package report
+
+import "encoding/binary"
+
+// AppendAs is Append of a report that is as t, which is not explained, and shows inner, which
+// must be nil where t has None. False, and nothing changed: there is no room, or the packet
+// is closed, Full, or of another format.
+func (p *Packet) AppendAs(t *Template, congested bool, inner []byte) bool {
+	if p.format != t.format || t.explained != 0 || t.n == 0 {
+		return false
+	}
+	if t.format != Format20 {
+		return p.appendOldAs(t, congested, inner)
+	}
+	at, end := p.n, p.n+t.n+(len(inner)+3)&^3
+	if end > len(p.buf) || p.last {
+		return false
+	}
+	p.n = end
+	p.reports++
+	t.put(p.buf[at:end], p.length(t, congested, end-at), inner)
+	return true
+}
+
+// AppendExplained is AppendAs by a template that is explained, with e. The packet is cut to
+// what a TLV can hold.
+func (p *Packet) AppendExplained(t *Template, congested bool, e *Explanation, inner []byte) bool {
+	inner = inner[:min(len(inner), MaxTLVData)]
+	at, end := p.n, p.n+t.n+(len(inner)+3)&^3
+	if end > len(p.buf) || p.last || p.format != t.format || t.explained == 0 {
+		return false
+	}
+	p.n = end
+	p.reports++
+	b := p.buf[at:end]
+	t.put(b, p.length(t, congested, end-at), inner)
+	if t.packet {
+		b[t.n-tlvHeaderLen+1] = uint8((len(inner) + 3) / 4)
+	}
+	e.Put(b[t.explained:])
+	return true
+}
+
+// length is the first word of a 2.0 report of so many bytes by t. One of 255 words or more is
+// the last of p.
+func (p *Packet) length(t *Template, congested bool, size int) uint32 {
+	words := (size - firstWordLen) / 4
+	if words > maxCoalesced {
+		words, p.last = toTheEnd, true
+	}
+	return t.word(congested) | uint32(words)<<16
+}
+
+// appendOldAs is appendOld by t.
+func (p *Packet) appendOldAs(t *Template, congested bool, inner []byte) bool {
+	if p.last || t.n > len(p.buf) {
+		return false
+	}
+	n := min(len(inner), len(p.buf)-t.n)
+	t.put(p.buf[:t.n+n], t.word(congested), inner[:n])
+	p.n, p.reports, p.last = t.n+n, 1, true
+	return true
+}
+
+// put writes a report to b, which is as long as t and inner, padded.
+//
+//go:noinline
+func (t *Template) put(b []byte, first uint32, inner []byte) {
+	n := t.n
+	switch {
+	case n <= blockLen && len(b) >= blockLen:
+		moveBlock((*[blockLen]byte)(b), (*[blockLen]byte)(t.b[:])) // inner is more than what it takes too much
+	case len(b) >= maxHead:
+		moveBlock((*[blockLen]byte)(b), (*[blockLen]byte)(t.b[:]))
+		moveBlock((*[blockLen]byte)(b[blockLen:]), (*[blockLen]byte)(t.b[blockLen:]))
+	default:
+		copy(b, t.b[:n])
+	}
+	binary.BigEndian.PutUint32(b, first)
+	putInner(b[n:], inner)
+}
+
+// putInner writes inner to b, which is as long, padded with zeros.
+func putInner(b, inner []byte) {
+	n := len(inner)
+	if len(b) > n {
+		clear(b[n:])
+	}
+	if n < blockLen || n > 2*blockLen || len(b) < n {
+		copy(b, inner)
+		return
+	}
+	moveBlock((*[blockLen]byte)(b), (*[blockLen]byte)(inner))
+	moveBlock((*[blockLen]byte)(b[n-blockLen:]), (*[blockLen]byte)(inner[n-blockLen:]))
+}

@@ -1,0 +1,66 @@
+package reporting
+
+import (
+	"intsink/engine/event"
+	"intsink/engine/report"
+)
+
+// admits spends what r costs, and reports whether it may be added. One that add has to
+// cut costs a full packet.
+func (o *outbox) admits(f report.Format, r *report.Individual, p event.Priority, now int64) bool {
+	opens, n := false, 0
+	if o.open.Reports() > 0 {
+		n = o.open.Growth(r)
+	}
+	if n == 0 {
+		opens = true
+		if n = report.Alone(f, r, o.maxPayload); n == 0 {
+			n = o.maxPayload
+		}
+		n += o.limit.headers
+	}
+	return o.limit.take(p, opens, n*8, now)
+}
+
+// admitsAs is admits for a report by t that shows n bytes of a packet: before anything of it
+// is built.
+func (o *outbox) admitsAs(t *report.Template, n int, p event.Priority, now int64) bool {
+	opens, size := false, 0
+	if o.open.Reports() > 0 {
+		size = o.open.GrowthAs(t, n)
+	}
+	if size == 0 {
+		opens = true
+		if size = t.Alone(n, o.maxPayload); size == 0 {
+			size = o.maxPayload
+		}
+		size += o.limit.headers
+	}
+	return o.limit.take(p, opens, size*8, now)
+}
+
+// sendLimited is sendRun to a collector with a budget; shed are the reports that it does not
+// allow. Time stands still during a run, and a refusal spends nothing: what shows as much of
+// its packet as one that was refused is refused as well, until one is sent.
+func (x *Reporter) sendLimited(o *outbox, t *report.Template, p *Run, now int64) (sent, shed uint64) {
+	const none = 1 << 32
+	refused := none // bytes of the packet that the shortest refused report shows
+	for k, inner := range p.inner[:p.n] {
+		switch n := len(inner); {
+		case n >= refused:
+			shed |= 1 << k
+		case !o.admitsAs(t, n, p.Priority, now):
+			if n == p.shortest {
+				return sent, shed | p.all()>>k<<k
+			}
+			shed |= 1 << k
+			refused = n
+		default:
+			refused = none
+			if x.sendOne(o, t, p, k, now) {
+				sent |= 1 << k
+			}
+		}
+	}
+	return sent, shed
+}

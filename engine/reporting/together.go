@@ -1,0 +1,138 @@
+package reporting
+
+import (
+	"math/bits"
+
+	"intsink/dpdk/mbuf"
+	"intsink/engine/event"
+	"intsink/engine/report"
+)
+
+// Together reports p by a template. False: there is none, and nothing is done.
+func (x *Reporter) Together(p *Run, now int64) bool {
+	t := x.template(p.Info, p.InType)
+	if t == nil {
+		return false
+	}
+	sent, shed := uint64(0), uint64(0)
+	for c := p.Collectors; c != 0; c &= c - 1 {
+		o := &x.outboxes[bits.TrailingZeros64(c)]
+		if o.limit.on {
+			s, d := x.sendLimited(o, t, p, now)
+			sent, shed = sent|s, shed|d
+			addEvents(&o.counters.Shed, p.Set, bits.OnesCount64(d))
+		} else {
+			sent |= x.sendRun(o, t, p, now)
+		}
+	}
+	x.count(p, sent, shed)
+	return true
+}
+
+// count counts what came of a run: which packets some collector was sent a report of, and
+// which some collector was not, for its budget.
+func (x *Reporter) count(p *Run, sent, shed uint64) {
+	addEvents(&x.counters.Reported, p.Set, bits.OnesCount64(sent))
+	if lost := shed &^ sent; lost != 0 {
+		addEvents(&x.counters.Shed, p.Set, bits.OnesCount64(lost))
+		for ; lost != 0; lost &= lost - 1 {
+			p.Flows[p.of(bits.TrailingZeros64(lost))].Cold().Shed++
+		}
+	}
+	if p.Set.Has(event.Refresh) {
+		n := uint32(bits.OnesCount64(shed))
+		x.refreshes.shed += n
+		x.refreshes.sent += uint32(p.n) - n
+	}
+}
+
+// sendRun appends the run to the open report packet of o, sealing and opening packets as
+// it must. It returns which of the run's reports were; the others are counted by reason.
+func (x *Reporter) sendRun(o *outbox, t *report.Template, p *Run, now int64) (sent uint64) {
+	if x.rules.Explain || x.rules.Format != report.Format20 {
+		for k := range p.n {
+			if x.sendOne(o, t, p, k, now) {
+				sent |= 1 << k
+			}
+		}
+		return sent
+	}
+	return x.sendPlain(o, t, p, now)
+}
+
+// sendPlain is sendRun for reports of which as many as fit are appended at once.
+func (x *Reporter) sendPlain(o *outbox, t *report.Template, p *Run, now int64) (sent uint64) {
+	sent = p.all()
+	for k, fresh := 0, false; ; {
+		n := o.open.AppendEach(t, p.Set.Has(event.Congestion), p.inner[k:min(p.n, k+o.mayHold())])
+		o.counters.Reports += uint64(n)
+		k += n
+		switch {
+		case k >= p.n:
+			o.sealIfFull(now)
+			return sent
+		case n == 0 && fresh:
+			if !x.sendCut(o, p, k, now) {
+				sent &^= 1 << k
+			}
+			k++
+			fresh = false
+		default:
+			if o.open.IsOpen() {
+				o.seal(now)
+			}
+			if fresh = o.openPacket(report.Format20, p.entropy(k), now); !fresh {
+				o.counters.Dropped[DropNoMbuf]++
+				sent &^= 1 << k
+				k++
+			}
+		}
+	}
+}
+
+// sendOne appends the report of packet k. False: it is lost, counted by reason.
+func (x *Reporter) sendOne(o *outbox, t *report.Template, p *Run, k int, now int64) bool {
+	if o.open.IsOpen() {
+		if x.append(o, t, p, k) {
+			o.sealIfFull(now)
+			return true
+		}
+		o.seal(now)
+	}
+	if !o.openPacket(x.rules.Format, p.entropy(k), now) {
+		o.counters.Dropped[DropNoMbuf]++
+		return false
+	}
+	if !x.append(o, t, p, k) {
+		return x.sendCut(o, p, k, now)
+	}
+	o.sealIfFull(now)
+	return true
+}
+
+// append puts the report of packet k into the open report packet, if there is room.
+func (x *Reporter) append(o *outbox, t *report.Template, p *Run, k int) (taken bool) {
+	congested, inner := p.Set.Has(event.Congestion), p.inner[k&(mbuf.MaxBurst-1)]
+	if x.rules.Explain {
+		j := p.of(k)
+		x.explainFlow(p.Set, p.Triggers[j], p.Flows[j])
+		taken = o.open.AppendExplained(t, congested, &x.explanation, inner)
+	} else {
+		taken = o.open.AppendAs(t, congested, inner)
+	}
+	if taken {
+		o.counters.Reports++
+	}
+	return taken
+}
+
+// sendCut reports packet k of the run where not even a new report packet, which is open, has
+// room for all of its fragment.
+//
+//go:noinline
+func (x *Reporter) sendCut(o *outbox, p *Run, k int, now int64) bool {
+	j := p.of(k)
+	s := Subject{Set: p.Set, Info: p.Info, Flow: p.Flows[j], Trigger: p.Triggers[j], InType: p.InType, Inner: p.inner[k]}
+	x.fill(&s)
+	return o.addToNew(&x.individual, now)
+}
