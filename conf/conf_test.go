@@ -120,7 +120,7 @@ dpdk { lcores = "6-9" }`)
 
 func TestLoad(t *testing.T) {
 	c, d := Load(filepath.Join(t.TempDir(), "missing.hcl"))
-	if c != nil || d.Err() == nil || !strings.Contains(d.Err().Error(), "missing.hcl: error: cannot read") {
+	if c != nil || d.Err() == nil || !strings.Contains(d.Err().Error(), "missing.hcl: error: there is no such file; --config says where") {
 		t.Errorf("%v %v", c, d.Err())
 	}
 	path := filepath.Join(t.TempDir(), "a.hcl")

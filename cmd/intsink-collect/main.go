@@ -34,8 +34,8 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetFlagErrorFunc(cli.FlagError)
 	root.AddCommand(collect.NewCommand(version), decode.NewCommand(), newVersionCommand(), cli.NewManCommand(root))
+	cli.Prepare(root)
 	return root
 }
 
@@ -45,7 +45,7 @@ func newVersionCommand() *cobra.Command {
 		Short:   "Print the version",
 		Long:    "Print the version of intsink-collect, of the Go that compiled it, and its platform.",
 		Example: "  intsink-collect version",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 		Run: func(cmd *cobra.Command, _ []string) {
 			fmt.Fprintf(cmd.OutOrStdout(), "intsink-collect %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		},

@@ -8,14 +8,26 @@ import (
 // TestArgumentsThatAreNone: one line, which says what was meant.
 func TestArgumentsThatAreNone(t *testing.T) {
 	for args, want := range map[string]string{
-		"check x.hcl":       `check takes flags only, and "x.hcl" is none: did you mean --config x.hcl?`,
-		"run x.hcl":         `--config x.hcl?`,
-		"replay a.pcap":     `replay takes flags only`,
-		"plan a.pcap":       `plan takes flags only`,
-		"gen a.pcap":        `did you mean --out a.pcap?`,
-		"why":               `why explains one flow, and 0 are named: intsink why tcp:`,
-		"why a b":           `and 2 are named`,
-		"decode --port x f": `--port "x": must be a whole number from 0 to 65535`,
+		"check x.hcl":                      `check takes flags only, and "x.hcl" is none: did you mean --config x.hcl?`,
+		"run x.hcl":                        `--config x.hcl?`,
+		"replay a.pcap":                    `replay takes flags only`,
+		"plan a.pcap":                      `plan takes flags only`,
+		"gen a.pcap":                       `did you mean --out a.pcap?`,
+		"why":                              `why explains one flow, and 0 are named: intsink why tcp:`,
+		"why a b":                          `and 2 are named`,
+		"decode --port x f":                `--port "x": must be a whole number from 0 to 65535`,
+		"plan":                             "intsink: plan needs --config and --in: intsink plan --config intsink.hcl --in trace.pcap\n",
+		"replay --in x":                    "intsink: replay needs --config, --out and --reports: intsink replay --config",
+		"collect":                          "intsink: collect needs --config: intsink collect --config",
+		"plan --config":                    "--config needs a value behind it: configuration: a file",
+		"plan --cofnig x":                  "there is no flag --cofnig; did you mean --config?; intsink plan --help lists them",
+		"plan -q":                          "there is no flag -q; intsink plan --help lists them",
+		"plna":                             `there is no command "plna"; did you mean plan?; intsink --help lists them`,
+		"mitigate lst":                     `there is no command "lst"; did you mean list?; intsink mitigate --help lists them`,
+		"mitigate remove":                  "remove takes one ID, and 0 are named: intsink mitigate remove 1",
+		"top a b":                          "top takes one VIEW at most, and 2 are named: intsink top",
+		"version x":                        `version takes flags only, and "x" is none; intsink version --help lists them`,
+		"status --config a --url http://b": "--config and --url: leave all but one out",
 	} {
 		t.Run(args, func(t *testing.T) {
 			_, stderr, code := intsink(t, strings.Fields(args)...)

@@ -181,6 +181,7 @@ func TestFlagsThatContradict(t *testing.T) {
 		"--timestamps --hops 1 --link-step-every 5":   `must be 2 or more`,
 		"--live a,b --timestamps --link-step-every 5": `--link-step-every needs --out`,
 		"--live a,b --tunnel vxlan":                   `--tunnel needs --out`,
+		"--live nope,lo":                              `--live, IN: there is no interface "nope" here; ip link lists`,
 		"--live a,b --original x":                     `--original needs --out`,
 		"--live a,b --encap geneve --hops 9":          `0 to 5`,
 		"--type mx --live a,b --path-change-after 1s": `need --type md`,

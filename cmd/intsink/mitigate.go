@@ -3,11 +3,10 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/mitigation"
 )
 
@@ -26,12 +25,7 @@ sink runs as.`,
 		Example: `  intsink mitigate add --destination 192.0.2.1 --protocol udp --destination-port 53 --ttl 10m
   intsink mitigate list
   intsink mitigate remove 1`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("there is no command mitigate %q: list, add or remove", args[0])
-			}
-			return nil
-		},
+		Args: cli.KnownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newMitigateListCommand(), newMitigateAddCommand(), newMitigateRemoveCommand())
@@ -56,7 +50,7 @@ has selected and dropped.
 Exit codes: 0 success, 1 the sink does not answer, 2 wrong usage.`,
 		Example: `  intsink mitigate list
   intsink mitigate list --url http://127.0.0.1:9465 --format json | jq .rules[].dropped_packets`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return mitigation.RunList(cmd.Context(), cmd.OutOrStdout(), &o)
 		},
@@ -78,7 +72,7 @@ Exit codes: 0 the rule is in force, 1 it was refused, or the sink does not answe
 		Example: `  intsink mitigate add --destination 192.0.2.1 --protocol udp --destination-port 53 --ttl 10m
   intsink mitigate add --action police --rate 10M --source 198.51.100.0/24 --ttl 1h --comment "ticket 4711"
   intsink mitigate add --action count --device-id 0x0200000000090000 --ttl 5m`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return mitigation.RunAdd(cmd.Context(), cmd.OutOrStdout(), &o)
 		},
@@ -128,7 +122,7 @@ func newMitigateRemoveCommand() *cobra.Command {
 
 Exit codes: 0 the rule is gone, 1 there was none, or the sink does not answer, 2 wrong usage.`,
 		Example: `  intsink mitigate remove 1`,
-		Args:    cobra.ExactArgs(1),
+		Args:    cli.OneArg("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return mitigation.RunRemove(cmd.Context(), cmd.OutOrStdout(), &o, args[0])
 		},

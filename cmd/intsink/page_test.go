@@ -186,6 +186,7 @@ const pageConfig = `
 events {
   congestion { raise = 8000 }
   link_latency { absolute = "10us" }
+  refresh { every = "1m" }
 }
 `
 
@@ -228,6 +229,7 @@ done
 	b.wait(row("edge to_host", "edge", "to host"))
 	b.wait(`parseFloat(document.querySelector('.rate b')?.innerText) > 0`)
 	b.view("paths", `document.querySelectorAll('.map .node').length === 4`) // 101, 102, 112, 103
+	b.view("flows", `document.querySelector('tbody')?.innerText.includes('none since it began')`)
 	b.view("queues", row("103:2:0", "calm"))
 	s.trouble.Store(true)
 

@@ -5,6 +5,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/top"
 )
@@ -22,7 +23,7 @@ highest link latency, red where a queue of the path is congested.
 Exit codes: 0 success, 1 the sink does not answer, 2 wrong usage.`,
 		Example: `  intsink paths
   intsink paths --dot | dot -Tsvg > paths.svg`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return top.Paths(cmd.Context(), cmd.OutOrStdout(), &o, dot)
 		},

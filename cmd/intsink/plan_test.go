@@ -178,8 +178,8 @@ func TestPlanUsage(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"--config", good}, 2, `"in"`},
-		{[]string{"--in", in}, 2, `"config"`},
+		{[]string{"--config", good}, 2, `plan needs --in:`},
+		{[]string{"--in", in}, 2, `plan needs --config:`},
 		{[]string{"--config", good, "--in", in, "--format", "xml"}, 2, "text or json"},
 		{[]string{"--config", good, "--in", in, "x"}, 2, "x"},
 		{[]string{"--config", bad, "--in", in}, 1, "bad.hcl:1:1: error"},

@@ -5,6 +5,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/reload"
 )
 
@@ -29,7 +30,7 @@ Exit codes: 0 the file is in force, 1 it was refused, or the sink does not answe
 		Example: `  intsink reload
   intsink reload --config /etc/intsink/intsink.hcl
   intsink reload --socket /run/intsink/api.sock --format json | jq .changes`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return reload.Run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), &o)
 		},

@@ -30,7 +30,6 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetFlagErrorFunc(cli.FlagError)
 	root.AddCommand(
 		newRunCommand(),
 		newCheckCommand(),
@@ -56,6 +55,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		"type":  {"md", "mx", "destination"},
 	})
 	strictCompletion(root)
+	cli.Prepare(root)
 	return root
 }
 

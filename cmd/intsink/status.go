@@ -5,6 +5,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/top"
 )
@@ -18,7 +19,7 @@ func newStatusCommand() *cobra.Command {
 
 Exit codes: 0 the sink is ready, 1 it is not, or does not answer, 2 wrong usage.`,
 		Example: "  intsink status --config /etc/intsink/intsink.hcl",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return top.Status(cmd.Context(), cmd.OutOrStdout(), &o) },
 	}
 	o.Register(cmd)

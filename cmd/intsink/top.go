@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/top"
 )
 
@@ -28,7 +29,7 @@ Exit codes: 0 success, 1 the sink does not answer, 2 wrong usage.`, strings.Join
 		Example: `  intsink top
   intsink top flows --sort hop_latency
   intsink top queues --once --rows 5 --config /etc/intsink/intsink.hcl`,
-		Args:      cobra.MatchAll(cobra.MaximumNArgs(1)),
+		Args:      cli.AtMostOneArg("VIEW"),
 		ValidArgs: top.Names(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {

@@ -32,7 +32,7 @@ func TestWhyThatCannotAnswer(t *testing.T) {
 		{[]string{flow, "--config", filepath.Join(dir, "missing.hcl")}, 1, "missing.hcl"},
 		{[]string{"udp:10.0.0.1"}, 2, "write it as tcp:"},
 		{[]string{flow, "--url", "127.0.0.1"}, 2, "must be such as"},
-		{[]string{flow, "--url", "http://x", "--config", off}, 2, "none of the others can be"},
+		{[]string{flow, "--url", "http://x", "--config", off}, 2, "--config and --url: leave all but one out"},
 		{[]string{flow, "--format", "xml"}, 2, "must be text or json"},
 		{nil, 2, "explains one flow, and 0 are named"},
 	} {

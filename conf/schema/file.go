@@ -167,8 +167,8 @@ func (d *File) syntax(diags hcl.Diagnostics) {
 			d.report(Error, at, "%s", text)
 			continue
 		}
-		if x.Summary == "Argument definition required" && strings.HasPrefix(x.Detail, "A single-line block") {
-			d.report(Error, r, "a block inside a block stands on lines of its own: break the line after the outer { and before the outer }")
+		if text := ownWords(x); text != "" {
+			d.report(Error, r, "%s", text)
 			continue
 		}
 		words := strings.Fields(x.Detail)
@@ -177,6 +177,22 @@ func (d *File) syntax(diags hcl.Diagnostics) {
 		}
 		d.report(Error, r, "%s: %s", x.Summary, strings.Join(words, " "))
 	}
+}
+
+// ownWords says what to do about a fault of a block on one line, which people write most
+// often; "" of other faults.
+func ownWords(x *hcl.Diagnostic) string {
+	switch {
+	case x.Summary == "Argument definition required" && strings.HasPrefix(x.Detail, "A single-line block"):
+		return "a block inside a block stands on lines of its own: break the line after the outer { and before the outer }"
+	case x.Summary == "Invalid single-argument block definition" && strings.HasPrefix(x.Detail, "An argument"):
+		return "the block begins with an attribute on the line of its {: break the line after the {, or close the block on this line"
+	case x.Summary == "Invalid single-argument block definition":
+		return "a block on one line holds one attribute: write each on a line of its own, without a comma between them, and the } on the line after the last"
+	case x.Summary == "Invalid character" && strings.HasPrefix(x.Detail, `The ";"`):
+		return "; separates nothing here: write each attribute on a line of its own"
+	}
+	return ""
 }
 
 // hexadecimal finds a number such as 0x1F on the right of an equals sign, or in a list.

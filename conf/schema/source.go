@@ -5,7 +5,9 @@ package schema
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +38,7 @@ const maxSources = 256
 func Open(path string) (*File, *Diagnostics) {
 	text, err := readSource(path)
 	if err != nil {
-		return nil, unreadable(path, fmt.Sprintf("cannot read the configuration: %v", err))
+		return nil, unreadable(path, cannotRead(err).Error())
 	}
 	return New(path, text), nil
 }
@@ -51,6 +53,17 @@ func OpenAny(path string) (*File, *Diagnostics) {
 	return NewFiles(path, sources), nil
 }
 
+// cannotRead says why a configuration could not be read.
+func cannotRead(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("there is no such file; --config says where the configuration is")
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("cannot read the configuration: %w; ask as its owner or as root", err)
+	}
+	return fmt.Errorf("cannot read the configuration: %w", err)
+}
+
 func unreadable(path, message string) *Diagnostics {
 	d := &Diagnostics{}
 	d.add(Diagnostic{Severity: Error, File: path, Message: message})
@@ -63,7 +76,7 @@ func ReadSources(path string) ([]Source, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		entries, err := os.ReadDir(path) // in order of name
 		if err != nil {
-			return nil, fmt.Errorf("cannot read the configuration: %w", err)
+			return nil, cannotRead(err)
 		}
 		names = nil
 		for _, e := range entries {
@@ -82,7 +95,7 @@ func ReadSources(path string) ([]Source, error) {
 	for i, name := range names {
 		text, err := readSource(name)
 		if err != nil {
-			return nil, fmt.Errorf("cannot read the configuration: %w", err)
+			return nil, cannotRead(err)
 		}
 		sources[i] = Source{name, text}
 	}

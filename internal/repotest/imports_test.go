@@ -22,7 +22,7 @@ var mayImport = []struct {
 	pkg     string
 	imports []string
 }{
-	{"cmd/internal/cli", []string{"conf"}},
+	{"cmd/internal/cli", []string{"conf", "conf/schema"}},
 	{"cmd/internal/capture", []string{"cmd/internal/progress", "exporters/file"}},
 	{"cmd/internal/progress/ptytest", nil},
 	{"cmd/internal/progress", []string{"cmd/internal/cli"}},

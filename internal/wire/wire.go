@@ -24,7 +24,7 @@ type Interface struct {
 func Open(name string) (*Interface, error) {
 	i, err := net.InterfaceByName(name)
 	if err != nil {
-		return nil, fmt.Errorf("interface %q: %w", name, err)
+		return nil, fmt.Errorf("there is no interface %q here; ip link lists those of this network namespace", name)
 	}
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, int(htons(unix.ETH_P_ALL)))
 	if err != nil {

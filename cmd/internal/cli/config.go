@@ -3,7 +3,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"intsink/conf"
@@ -30,7 +32,19 @@ func printed(path string, load func(string) (*conf.Config, *conf.Diagnostics)) (
 func Printed(path string, c *conf.Config, diags *conf.Diagnostics) (*conf.Config, error) {
 	diags.WriteTo(os.Stderr)
 	if c == nil {
-		return nil, Failed(fmt.Errorf("%s is not valid: %s", path, Count(diags.Count(conf.Error), "error")))
+		return nil, NotValid(path, diags)
 	}
 	return c, nil
+}
+
+// NotValid is the error of a command whose configuration at path has the diagnostics, which
+// are printed.
+func NotValid(path string, diags *conf.Diagnostics) error {
+	if diags.SHA256 == "" { // nothing could be read
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return Failed(errors.New("conf/examples/minimal.hcl is a configuration to begin with; packages have it in /usr/share/doc/intsink/examples"))
+		}
+		return Failed(fmt.Errorf("%s could not be read", path))
+	}
+	return Failed(fmt.Errorf("%s is not valid: %s", path, Count(diags.Count(conf.Error), "error")))
 }

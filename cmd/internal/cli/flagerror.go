@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"intsink/conf/schema"
 )
 
 // flagValues says what values of each type of flag are.
@@ -22,15 +24,29 @@ var flagValues = map[string]string{
 	"duration": "a duration such as 20us, 1ms or 3s",
 }
 
-// FlagError says of a value that the flag's type does not have what it must be, as
-// our own checks do, and not how it was parsed.
-func FlagError(_ *cobra.Command, err error) error {
-	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) || flagValues[invalid.GetFlag().Value.Type()] == "" {
-		return err
+// FlagError says what is wrong with a flag and what it must be, as our own checks do, and
+// not how it was parsed.
+func FlagError(c *cobra.Command, err error) error {
+	var (
+		invalid *pflag.InvalidValueError
+		unknown *pflag.NotExistError
+		without *pflag.ValueRequiredError
+	)
+	switch {
+	case errors.As(err, &invalid) && flagValues[invalid.GetFlag().Value.Type()] != "":
+		f := invalid.GetFlag()
+		return fmt.Errorf("--%s %q: must be %s", f.Name, Short(invalid.GetValue()), flagValues[f.Value.Type()])
+	case errors.As(err, &unknown):
+		name := "--" + unknown.GetSpecifiedName()
+		if unknown.GetSpecifiedShortnames() != "" {
+			name = "-" + unknown.GetSpecifiedName()
+		}
+		return fmt.Errorf("there is no flag %s%s; %s --help lists them", Short(name), schema.DidYouMean(name, flagNames(c), "%s"), c.CommandPath())
+	case errors.As(err, &without):
+		f := without.GetFlag()
+		return fmt.Errorf("--%s needs a value behind it: %s", f.Name, f.Usage)
 	}
-	f := invalid.GetFlag()
-	return fmt.Errorf("--%s %q: must be %s", f.Name, Short(invalid.GetValue()), flagValues[f.Value.Type()])
+	return err
 }
 
 // FlagsOnly refuses arguments: what somebody may have meant by the first is flag.

@@ -21,7 +21,7 @@ func NewManCommand(root *cobra.Command) *cobra.Command {
 		Long:    "Write a manual page (section 1) for each command into DIRECTORY.",
 		Example: "  " + root.Name() + " man /usr/share/man/man1",
 		Hidden:  true,
-		Args:    cobra.ExactArgs(1),
+		Args:    OneArg("DIRECTORY"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := writeMan(root, args[0]); err != nil {
 				return Failed(err)

@@ -35,7 +35,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		Example: `  intsink collect --config /etc/intsink/collect.hcl
   intsink collect --config collect.hcl --check
   intsink collect --config collect.hcl --check --dump`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dump && !check {
 				return errors.New("--dump goes with --check")

@@ -203,13 +203,21 @@ func (d *reportPrinter) run(ctx context.Context, o *decodeOptions, args []string
 	}
 	nothing := d.reports == 0 && (d.undecodable > 0 || o.listen == "" && d.seen > 0)
 	if err == nil && nothing {
-		err = errors.New("no telemetry report could be decoded")
-		if d.decoder.Strict {
-			err = fmt.Errorf("%w; with --port, bad reports are shown as far as they can be read", err)
-		}
+		err = d.nothing()
 	}
 	if err != nil {
 		return cli.Failed(err)
 	}
 	return nil
+}
+
+// nothing says that there was no report, and what to do about it.
+func (d *reportPrinter) nothing() error {
+	switch {
+	case d.withINT > 0:
+		return errors.New("no telemetry report is in it: it is a capture of packets with INT, which intsink plan and intsink replay read")
+	case d.decoder.Strict:
+		return errors.New("no telemetry report could be decoded; with --port, bad reports are shown as far as they can be read")
+	}
+	return errors.New("no telemetry report could be decoded")
 }

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 
 	"intsink/cmd/internal/cli"
+	"intsink/engine/intgen"
 	"intsink/engine/report"
 )
 
@@ -274,5 +276,35 @@ func TestDecodeUsage(t *testing.T) {
 		if err == nil || errors.As(err, &exit) {
 			t.Errorf("%q: %v, want wrong usage", args, err)
 		}
+	}
+}
+
+// TestDecodePacketsWithINT: who gives it a capture of packets with INT in place of reports
+// is told so, in two lines; beside reports, such packets are counted.
+func TestDecodePacketsWithINT(t *testing.T) {
+	f := intgen.Flow{Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1"), Proto: intgen.UDP, SrcPort: 1024, DstPort: 8000}
+	s := &intgen.Source{UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
+	packet, err := s.Insert(f.Frame(60, 1), []intgen.Hop{{NodeID: 9}, {NodeID: 8}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := slices.Repeat([][]byte{packet}, 50)
+	for _, format := range []string{"json", "record"} {
+		t.Run(format, func(t *testing.T) {
+			stdout, stderr, err := runDecode(t, "--format", format, writeFrames(t, layers.LinkTypeEthernet, false, all...))
+			wantCode(t, err, 1)
+			if stdout != "" || stderr != "0 reports in 0 packets, 0 lost, 0 undecodable, 50 packets with INT that are no report\n" ||
+				err.Error() != "no telemetry report is in it: it is a capture of packets with INT, which intsink plan and intsink replay read" {
+				t.Errorf("%q\n%s%v", stdout, stderr, err)
+			}
+			_, stderr, err = runDecode(t, "--format", format, writeFrames(t, layers.LinkTypeEthernet, false, frame(reportPayload(t, 7, 2), collectorAddr), packet, frame([]byte("hello"), collectorAddr)))
+			if err != nil || !strings.HasSuffix(stderr, "2 reports in 1 packet, 0 lost, 1 undecodable, 1 packet with INT that is no report\n") {
+				t.Errorf("%v %s", err, stderr)
+			}
+		})
+	}
+	raw := writeFrames(t, layers.LinkTypeRaw, false, packet[14:])
+	if _, stderr, _ := runDecode(t, raw); !strings.HasSuffix(stderr, "1 packet with INT that is no report\n") {
+		t.Errorf("raw IP: %s", stderr)
 	}
 }

@@ -32,6 +32,7 @@ type reportPrinter struct {
 	packets     int // report packets
 	reports     int
 	undecodable int
+	withINT     int // packets that are no reports, and carry INT
 	streams     *sequences
 }
 
@@ -46,6 +47,7 @@ type datagram struct {
 	number   int // packet of the capture, from 1
 	time     time.Time
 	from, to netip.AddrPort
+	carries  func() bool // INT, where it is no report; nil: not asked
 }
 
 // jsonReport is one line of JSON.
@@ -65,6 +67,9 @@ func (d *reportPrinter) payload(g datagram, b []byte) error {
 		return d.recordsOf(g, b)
 	}
 	m, err := d.decoder.Decode(b)
+	if err != nil && d.otherINT(g) {
+		return nil
+	}
 	if err != nil {
 		d.undecodable++
 		d.complain(g, err)
@@ -84,6 +89,15 @@ func (d *reportPrinter) payload(g datagram, b []byte) error {
 		}
 	}
 	return nil
+}
+
+// otherINT tells of what is no report whether it is a packet with INT, and counts it.
+func (d *reportPrinter) otherINT(g datagram) bool {
+	if !d.decoder.Strict || g.carries == nil || !g.carries() {
+		return false
+	}
+	d.withINT++
+	return true
 }
 
 func (d *reportPrinter) complain(g datagram, err error) {
@@ -120,5 +134,15 @@ func (d *reportPrinter) printTotals() {
 	if sum.Restarts > 0 {
 		fmt.Fprintf(d.errs, ", sink restarted %s", cli.Count(int(sum.Restarts), "time"))
 	}
+	if d.withINT > 0 {
+		fmt.Fprintf(d.errs, ", %s with INT that %s no report", cli.Count(d.withINT, "packet"), isOrAre(d.withINT))
+	}
 	fmt.Fprintln(d.errs)
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }

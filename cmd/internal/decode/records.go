@@ -50,6 +50,9 @@ func (d *reportPrinter) recordsOf(g datagram, b []byte) error {
 	p := d.records
 	if d.decoder.Strict {
 		if _, err := d.decoder.Decode(b); err != nil {
+			if d.otherINT(g) {
+				return nil
+			}
 			d.undecodable++
 			d.complain(g, err)
 			return nil

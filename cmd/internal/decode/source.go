@@ -16,6 +16,7 @@ import (
 
 	"intsink/cmd/internal/capture"
 	"intsink/cmd/internal/progress"
+	"intsink/engine/report"
 )
 
 // readCapture prints the reports in a capture; port 0 tries every UDP packet.
@@ -47,11 +48,16 @@ func (d *reportPrinter) readCapture(ctx context.Context, path string, port uint1
 			return fmt.Errorf("%s: packet %d: %w", c.Path, d.seen+1, err)
 		}
 		d.seen++
+		g := datagram{number: d.seen, time: time.Unix(0, p.At), carries: func() bool { return d.carriesINT(p.Data, link) }}
 		from, to, payload, ok := udpOf(p.Data, link)
+		if !ok {
+			d.otherINT(g)
+		}
 		if !ok || port != 0 && to.Port() != port {
 			continue
 		}
-		err = d.payload(datagram{number: d.seen, time: time.Unix(0, p.At), from: from, to: to}, payload)
+		g.from, g.to = from, to
+		err = d.payload(g, payload)
 		if err == nil && path == capture.Stdin && c.Drained() {
 			err = d.out.Flush() // show all reports received so far before waiting
 		}
@@ -60,6 +66,21 @@ func (d *reportPrinter) readCapture(ctx context.Context, path string, port uint1
 		}
 	}
 	return nil
+}
+
+// carriesINT tells whether there is INT in a packet of a capture.
+func (d *reportPrinter) carriesINT(b []byte, link layers.LinkType) bool {
+	t := report.Ethernet
+	switch {
+	case link == layers.LinkTypeEthernet:
+	case link == layers.LinkTypeRaw && len(b) > 0 && b[0]>>4 == 6:
+		t = report.IPv6
+	case link == layers.LinkTypeRaw:
+		t = report.IPv4
+	default:
+		return false // cooked captures, which are those of report packets
+	}
+	return d.decoder.CarriesINT(t, b)
 }
 
 // decodable is the link type to decode packets of link type t as.

@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +21,7 @@ func TestTextNamesDropReasons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := datagram{1, time.Unix(0, 0), netip.AddrPort{}, netip.AddrPort{}}
+	g := datagram{number: 1, time: time.Unix(0, 0)}
 	if got := reportText(g, &m.Header, &m.Reports[0]); !strings.Contains(got, " drop_reason_name=acl_deny\n") {
 		t.Errorf("%s", got)
 	}

@@ -39,6 +39,13 @@ type dissector struct {
 	depth   int    // transport headers so far: INT can hide one
 }
 
+// CarriesINT tells whether there is INT in a packet, which may be cut anywhere: whoever
+// looks for reports has found something else.
+func (d *Decoder) CarriesINT(t report.InType, b []byte) bool {
+	_, stack := d.dissect(t, b)
+	return stack != nil
+}
+
 // dissect reads the headers of a packet that may be cut anywhere, and its INT.
 func (d *Decoder) dissect(t report.InType, b []byte) (*Flow, *Stack) {
 	x := dissector{Decoder: d, rest: b}

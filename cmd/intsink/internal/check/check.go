@@ -9,6 +9,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"intsink/cmd/internal/cli"
 	"intsink/conf"
@@ -25,7 +26,7 @@ func Run(stdout, stderr io.Writer, path string, dump bool, machine Machine) erro
 	c, diags := conf.Load(path)
 	diags.WriteTo(stderr)
 	if c == nil {
-		return cli.Failed(fmt.Errorf("%s is not valid: %s", path, cli.Count(diags.Count(conf.Error), "error")))
+		return cli.NotValid(path, diags)
 	}
 	wrong, cannot := machine(c)
 	if wrong != nil {
@@ -90,8 +91,16 @@ func checkSummary(c *conf.Config) string {
 		fmt.Sprintf("up to %s more when all have events (%d bytes)", cli.Size(workers*c.Flows.Capacity*flows.SideBytes), flows.SideBytes),
 		fmt.Sprintf("mbufs about %s (%d x %d bytes)", cli.Size(c.DPDK.Mbufs*c.DPDK.MbufBytes()), c.DPDK.Mbufs, c.DPDK.MbufBytes()),
 	})
-	line("start-up", []string{fmt.Sprintf("at least %.1f s for the flow tables, by a sample", flows.StartTime(workers*c.Flows.Capacity).Seconds())})
+	line("start-up", []string{startUp(flows.StartTime(workers * c.Flows.Capacity))})
 	return b.String()
+}
+
+// startUp says how long the flow tables take, of which a sample was made.
+func startUp(d time.Duration) string {
+	if d < 100*time.Millisecond {
+		return "less than 0.1 s for the flow tables, by a sample"
+	}
+	return fmt.Sprintf("at least %.1f s for the flow tables, by a sample", d.Seconds())
 }
 
 func watchSummary(w *conf.Watch) string {

@@ -85,7 +85,7 @@ func (o *Options) address() (string, error) {
 	c, diags := conf.LoadElsewhere(o.Config) // its warnings are for who runs it
 	if c == nil {
 		diags.WriteTo(os.Stderr)
-		return "", cli.Failed(fmt.Errorf("%s is not valid: %s", o.Config, cli.Count(diags.Count(conf.Error), "error")))
+		return "", cli.NotValid(o.Config, diags)
 	}
 	if c.HTTP.Listen == "" {
 		return "", cli.Failed(fmt.Errorf(`%s: http.listen is "", so a sink with this configuration cannot be asked; set it and restart`, o.Config))

@@ -39,7 +39,7 @@ func TestBadRequestsSayWhatIsKnown(t *testing.T) {
 		"/api/v1/links?%zz":                                            {400, "%zz"},
 		"/api/v1/flows/udp:10.0.0.4":                                   {400, "write it as tcp:"},
 		"/api/v1/flows/udp:10.0.0.4:1-10.1.0.1:8000?x=1":               {400, "there are none"},
-		"/api/v1/flows/udp:10.0.0.4:1-10.1.0.1:8000":                   {404, "is not in the table"},
+		"/api/v1/flows/udp:10.0.0.4:1-10.1.0.1:8000":                   {404, "is not in the table: no INT packet of it came, or it ended, and the other direction is a flow of its own; intsink top flows shows what is there, and so does GET /api/v1/flows?source=10.0.0.4"},
 		"/api/v1/nodes":                                                {404, "there are GET /api/v1/status, "},
 	} {
 		t.Run(path, func(t *testing.T) {

@@ -82,8 +82,8 @@ func (in *API) flow(ctx context.Context, p *parameters) (any, error) {
 	}
 	if at < 0 {
 		return nil, apiError{http.StatusNotFound, "flow " + inspect.FlowID(&key) +
-			" is not in the table: no INT packet of it came, or it ended; GET /api/v1/flows?source=... lists what is there, " +
-			"and the other direction is a flow of its own"}
+			" is not in the table: no INT packet of it came, or it ended, and the other direction is a flow of its own; " +
+			"intsink top flows shows what is there, and so does GET /api/v1/flows?source=" + key.SrcAddr().String()}
 	}
 	return newFlowDetail(at, questions[at], waysOf(questions)), nil
 }

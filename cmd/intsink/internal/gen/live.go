@@ -77,11 +77,20 @@ func newLive(f *Flags) (*live, error) {
 	if l.changeAt, err = optionalDuration("path-change-after", f.pathChangeAfter); err != nil {
 		return nil, err
 	}
-	if l.in, err = wire.Open(in); err != nil {
+	if l.in, err = openLive("IN", in); err != nil {
 		return nil, err
 	}
-	l.out, err = wire.Open(out)
+	l.out, err = openLive("OUT", out)
 	return l, err
+}
+
+// openLive opens one of the interfaces of --live.
+func openLive(place, name string) (*wire.Interface, error) {
+	i, err := wire.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("--live, %s: %w", place, err)
+	}
+	return i, nil
 }
 
 func optionalDuration(flag, s string) (time.Duration, error) {

@@ -19,7 +19,7 @@ var answers = map[string]string{
 		"ports":[{"name":"up0","device":"net_null0","link_up":false,"rx_packets":1}],
 		"collectors":[{"name":"primary","address":"192.0.2.1:8555","reports":30,"packets":9,"packets_sent":8,"dropped":{"refused":1},"shed":{"refresh":12}}],
 		"workers":[{"name":"w0","lcore":1,"flows":40,"flow_capacity":1048576,"longest_poll_gap_ns":1500000,"poll_gaps_over":{"100µs":3}}]}`,
-	"/api/v1/flows":  `{"items":[{"id":"udp:10.0.0.1:1-10.0.0.2:53","packets":12345,"bytes":678,"latency_ns":46600,"max_hop_latency_ns":null,"nodes":[101,102],"lost":0,"last_events":["new_flow"]}]}`,
+	"/api/v1/flows":  `{"items":[{"id":"udp:10.0.0.1:1-10.0.0.2:53","packets":12345,"bytes":678,"latency_ns":46600,"max_hop_latency_ns":null,"nodes":[101,102],"lost":0,"last_events":["loss","congestion"]},{"id":"udp:10.0.0.1:2-10.0.0.2:53","packets":1,"nodes":[101],"last_events":[]}]}`,
 	"/api/v1/paths":  `{"items":[{"id":"ddd52bff87dd6237","nodes":[{"node":101},{"node":102}],"flows":38,"packets":9,"max_latency_ns":900,"congested":true}]}`,
 	"/api/v1/queues": `{"items":[{"node":112,"egress":2,"queue":0,"occupancy":9120,"latency_ns":61400,"congested":true,"episodes":1}]}`,
 	"/api/v1/links":  `{"items":[]}`,
@@ -37,7 +37,7 @@ func sink(t *testing.T) client.Options {
 func TestViewsOnce(t *testing.T) {
 	for view, want := range map[string][]string{
 		"links":      {"link  direction  received/s", "edge  to_host             -", "1.50M", "tx_full 10"},
-		"flows":      {"udp:10.0.0.1:1-10.0.0.2:53    12.3k    678   46.6us            -", "101 > 102", "new_flow"},
+		"flows":      {"udp:10.0.0.1:1-10.0.0.2:53    12.3k    678   46.6us            -", "101 > 102  loss,congestion ", "101        none since it began "},
 		"paths":      {"101 > 102     38", "900ns", "congested", "ddd52bff87dd6237"},
 		"queues":     {" 112       2      0       9120   61.4us  congested"},
 		"hops":       {"no link between nodes is known"},

@@ -117,9 +117,17 @@ func flowsOf(ctx context.Context, sink *client.Sink, path string) (*table, error
 	t := newTable("flow", ">packets", ">bytes", ">latency", ">slowest hop", ">lost", "path", "last report", ">seen")
 	for _, f := range items {
 		t.add(f.ID, count(float64(f.Packets)), count(float64(f.Bytes)), latencyText(f.Latency), latencyText(f.MaxHop), count(float64(f.Lost)),
-			nodes(f.Nodes), strings.Join(f.LastEvents, ","), ago(time.Now(), f.LastSeen))
+			nodes(f.Nodes), lastReport(f.LastEvents), ago(time.Now(), f.LastSeen))
 	}
 	return t, err
+}
+
+// lastReport is what a flow was last reported for. That it began, new_flow, is not kept.
+func lastReport(events []string) string {
+	if len(events) == 0 {
+		return "none since it began"
+	}
+	return strings.Join(events, ",")
 }
 
 func pathsOf(ctx context.Context, sink *client.Sink, path string) (*table, error) {

@@ -25,6 +25,12 @@ export function Flows({ rest }) {
     </div>`;
 }
 
+// lastReport is what a flow was last reported for. That it began, new_flow, is not kept.
+function lastReport(f) {
+  if (!f.last_report) return html`<span class="quiet">none since it began</span>`;
+  return html`${f.last_events.join(', ')} <span class="quiet">${ago(f.last_report, f.now ? Date.parse(f.now) : Date.now())}</span>`;
+}
+
 const columns = [
   { name: 'flow', value: (f) => f.id, cell: (f) => html`<code>${f.id}</code>` },
   { name: 'packets', number: true, value: (f) => f.packets, cell: (f) => count(f.packets) },
@@ -32,7 +38,7 @@ const columns = [
   { name: 'slowest hop', number: true, value: (f) => f.max_hop_latency_ns, cell: (f) => ns(f.max_hop_latency_ns) },
   { name: 'path', cell: (f) => html`<${Nodes} nodes=${f.nodes} />` },
   { name: 'lost', number: true, value: (f) => f.lost, cell: (f) => count(f.lost) },
-  { name: 'last report', value: (f) => f.last_report, cell: (f) => html`${(f.last_events || []).join(', ')} <span class="quiet">${ago(f.last_report)}</span>` },
+  { name: 'last report', value: (f) => f.last_report, cell: lastReport },
 ];
 
 // parse reads "name=value name=value" as parameters of the API.
@@ -49,7 +55,7 @@ function Why({ id }) {
     ${f && html`<dl>
       <dt>watch</dt><dd>${f.watch == null ? 'none: INT is removed, nothing is reported' : f.watch} <span class="quiet">worker ${f.worker}</span></dd>
       <dt>seen</dt><dd>${count(f.packets)} packets, ${count(f.bytes)} bytes; last ${ago(f.last_seen, Date.parse(f.now))}</dd>
-      <dt>reported</dt><dd>${(f.last_events || []).join(', ') || 'nothing yet'} <span class="quiet">${ago(f.last_report, Date.parse(f.now))}</span></dd>
+      <dt>reported</dt><dd>${lastReport(f)}</dd>
       <dt>withheld</dt><dd>${count(f.suppressed)} by a rate, an interval or a quota; ${count(f.shed)} shed by budgets</dd>
       <dt>lost, dropped</dt><dd>${count(f.lost)} lost in the network, ${count(f.drops)} dropped here</dd></dl>
       <${Latencies} f=${f} /><${Remembered} f=${f} />`}</section>`;
