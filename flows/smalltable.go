@@ -4,6 +4,7 @@
 package flows
 
 import (
+	"math"
 	"math/bits"
 	"syscall"
 	"unsafe"
@@ -42,11 +43,13 @@ func NewSmall[V any](capacity int, seed uint64, holds func(v *V, now int64) bool
 		n <<= 1
 	}
 	t := &Small[V]{holds: holds, key: seed*prime1 | 1, mask: uint64(n-1) &^ (smallSlots - 1)}
-	b := mapMemory(n * int(unsafe.Sizeof(smallEntry[V]{})))
+	b := mapMemory((n + 1) * int(unsafe.Sizeof(smallEntry[V]{})))
 	// SAFETY: the mapping is page aligned, zero, exactly as long as the slice, and
 	// lives until Close.
 	t.memory = b
-	t.entries = unsafe.Slice((*smallEntry[V])(unsafe.Pointer(&b[0])), n)
+	t.entries = unsafe.Slice((*smallEntry[V])(unsafe.Pointer(&b[0])), n+1)
+	t.entries[n].key = [2]uint64{math.MaxUint64, math.MaxUint64} // Index.None
+	t.entries = t.entries[:n]
 	return t
 }
 
@@ -132,28 +135,41 @@ type SmallIndex struct {
 	Entries        uintptr
 	Mask, Key      uint64
 	Prime2, Prime3 uint64 // of the hash
+	None           uint32 // offset of an entry that has no key
 }
 
 // Index is that of t.
 func (t *Small[V]) Index() SmallIndex {
 	// SAFETY: the address is of memory outside the Go heap, which is never given back.
-	return SmallIndex{Entries: uintptr(unsafe.Pointer(&t.entries[0])), Mask: t.mask, Key: t.key, Prime2: prime2, Prime3: prime3}
+	return SmallIndex{Entries: uintptr(unsafe.Pointer(&t.entries[0])), Mask: t.mask, Key: t.key, Prime2: prime2, Prime3: prime3,
+		None: uint32(len(t.entries)) * uint32(unsafe.Sizeof(smallEntry[V]{}))}
 }
 
-// Peek is the entry of key and when it was last seen, nil where there is none. V must be
-// what the table is of.
-func Peek[V any](x *SmallIndex, key [2]uint64) (v *V, seen *uint32) {
+// Peek is the entry of key, when it was last seen, and its offset; nil where there is none. V
+// must be what the table is of.
+func Peek[V any](x *SmallIndex, key [2]uint64) (v *V, seen *uint32, at uint32) {
 	hi, lo := bits.Mul64(key[0]^x.Key, x.Prime2^x.Key)
 	h := hi ^ lo ^ bits.RotateLeft64(key[1]*x.Key, 32)
 	h = (h ^ h>>29) * x.Prime3
-	// SAFETY: Mask keeps the bucket within the table.
-	bucket := (*[smallSlots]smallEntry[V])(unsafe.Add(outside(x.Entries), uintptr(h>>20&x.Mask)*unsafe.Sizeof(smallEntry[V]{})))
-	for i := range bucket {
-		if e := &bucket[i]; e.used && e.key == key {
-			return &e.value, &e.tick
+	at = uint32(uintptr(h>>20&x.Mask) * unsafe.Sizeof(smallEntry[V]{}))
+	for range smallSlots {
+		if v, seen = EntryAt[V](x, at, key); v != nil {
+			return v, seen, at
 		}
+		at += uint32(unsafe.Sizeof(smallEntry[V]{}))
 	}
-	return nil, nil
+	return nil, nil, 0
+}
+
+// EntryAt is the entry at an offset that Peek returned before, nil where it is not that of key
+// any more. Offset None is always right, and of no key.
+func EntryAt[V any](x *SmallIndex, at uint32, key [2]uint64) (v *V, seen *uint32) {
+	// SAFETY: the offset is None or of Peek, whose buckets lie within the table.
+	e := (*smallEntry[V])(unsafe.Add(outside(x.Entries), uintptr(at)))
+	if !e.used || e.key != key {
+		return nil, nil
+	}
+	return &e.value, &e.tick
 }
 
 // SmallLayout is the size of an entry of a V, where its fields stand, and, behind those of

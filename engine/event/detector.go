@@ -86,13 +86,15 @@ func (d *Detector) SetRules(policies []Policy, list []NodeModel) {
 	d.models = compileModels(list)
 	d.policies = slices.Clone(policies)
 	d.longestEpisode, d.longestHold = 0, 0
-	d.view.policies = len(policies)
+	d.view.policies, d.view.more, d.view.linkAbsolute = len(policies), 0, never
 	for i := range d.policies {
 		d.policies[i].compile()
 		d.view.Policies[i] = d.policies[i].fastPolicy(&d.models)
+		d.view.add(&d.view.Policies[i])
 		d.longestEpisode = max(d.longestEpisode, d.policies[i].Thresholds.CongestionTimeout)
 		d.longestHold = max(d.longestHold, d.policies[i].Thresholds.TxHold)
 	}
+	d.fabric.Links.Walk(0, MaxLinks, func(_ [2]uint64, _ uint32, k *Link) { k.settle(d.view.linkAbsolute) })
 }
 
 // Fabric is the queues, interfaces and links that packets have passed.

@@ -39,6 +39,8 @@ type Link struct {
 	Last   uint32 // last seen
 	Window uint8
 	Skews  uint32 // times that it came out negative
+
+	least, span uint64 // a latency from least to least + span needs no test
 }
 
 // holds reports that an entry must not be evicted while another can: it is in an episode
@@ -48,6 +50,17 @@ func (q *Queue) holds(now int64) bool { return q.Congested && now-q.Seen < conge
 // holds is that of an interface: also while its last report bars the next.
 func (i *Interface) holds(now int64) bool {
 	return i.Busy && now-i.Seen < interfaceMemory || i.Sent != 0 && now-i.Sent < minTxInterval
+}
+
+// settle sets which latencies are within the absolute deadband, none where a test depends on
+// more than that: it is to be called when Ref or Window have changed.
+func (k *Link) settle(absolute uint32) {
+	if k.Window != 0 || k.Ref == unknown32 {
+		k.least, k.span = 1<<63, 0 // no difference of two times
+		return
+	}
+	k.least = uint64(k.Ref - min(k.Ref, absolute))
+	k.span = min(uint64(k.Ref)+uint64(absolute), unknown32-1) - k.least
 }
 
 // holds is true of every link: each has a reference.
@@ -141,15 +154,17 @@ func (d *Detector) updateLink(now int64, f *flows.Flow, fresh bool, p *Policy, n
 		k, made := d.fabric.Links.Get(now, linkKey(n, next))
 		if k.Last = uint32(min(ns, unknown32-1)); made {
 			k.Ref = unknown32
+			k.settle(d.view.linkAbsolute)
 		}
 	}
 	return 0
 }
 
-// linkKey names the link from n's egress to next's ingress interface.
+// linkKey names the link from n's egress to next's ingress interface: the first eight bytes of
+// either hop, as numbers, without the interface that does not count.
 func linkKey(n, next *hopValues) [2]uint64 {
 	return [2]uint64{
 		uint64(n.id)<<32 | uint64(n.interfaces&0xffff),
-		uint64(next.id)<<32 | uint64(next.interfaces>>16),
+		uint64(next.id)<<32 | uint64(next.interfaces&^0xffff),
 	}
 }

@@ -18,9 +18,19 @@ func (h *HotSet) set(bit uint32) { h[bit/64&63] |= 1 << (bit % 64) }
 // the first eight bytes of a hop, as a little endian load finds them, of which the node
 // and the egress interface count.
 func (v *FastView) Bit(first uint64, queue uint8) uint32 {
-	x := first&0xffff0000_ffffffff | uint64(queue)<<32
-	return uint32(x * v.key >> 52)
+	return (uint32(first&0xffff0000_ffffffff*v.key>>52) + uint32(queue)*queueStep) % hotBits
 }
+
+const (
+	hotBits   = 64 * uint32(len(HotSet{}))
+	queueStep = 1237 // odd: 256 queues of an interface have 256 bits
+)
+
+// Bits of FastView.Hot.
+const (
+	HotQueues = 1 << iota
+	HotInterfaces
+)
 
 // bitOfKey is Bit of the key of a queue or an interface in its table.
 func (v *FastView) bitOfKey(key [2]uint64) uint32 {
@@ -28,23 +38,29 @@ func (v *FastView) bitOfKey(key [2]uint64) uint32 {
 	return v.Bit(uint64(node)|uint64(egress)<<48, uint8(key[1]))
 }
 
-// Mark adds to a set, one of v's.
-func (v *FastView) Mark(h *HotSet, bit uint32) {
-	h.set(bit)
-	v.Hot = 1
+// MarkQueue adds to v.Queues.
+func (v *FastView) MarkQueue(bit uint32) {
+	v.Queues.set(bit)
+	v.Hot |= HotQueues
+}
+
+// MarkInterface adds to v.Interfaces.
+func (v *FastView) MarkInterface(bit uint32) {
+	v.Interfaces.set(bit)
+	v.Hot |= HotInterfaces
 }
 
 // markQueue makes packets of a queue that is in an episode go through Packet.
 func (d *Detector) markQueue(key [2]uint64) {
 	v, bit := d.view, d.view.bitOfKey(key)
-	v.Mark(&v.Queues, bit)
+	v.MarkQueue(bit)
 	v.sweepQueues.set(bit)
 }
 
 // markInterface is markQueue for an interface.
 func (d *Detector) markInterface(key [2]uint64) {
 	v, bit := d.view, d.view.bitOfKey(key)
-	v.Mark(&v.Interfaces, bit)
+	v.MarkInterface(bit)
 	v.sweepInterfaces.set(bit)
 }
 
@@ -83,7 +99,10 @@ func (d *Detector) Sweep(now int64) {
 func (v *FastView) endSweep() {
 	v.Queues, v.Interfaces = v.sweepQueues, v.sweepInterfaces
 	v.sweepQueues, v.sweepInterfaces, v.sweeping, v.Hot = HotSet{}, HotSet{}, 0, 0
-	for i := range v.Queues {
-		v.Hot |= v.Queues[i] | v.Interfaces[i]
+	if v.Queues != (HotSet{}) {
+		v.Hot |= HotQueues
+	}
+	if v.Interfaces != (HotSet{}) {
+		v.Hot |= HotInterfaces
 	}
 }

@@ -15,15 +15,22 @@ func (d *Detector) linkLatency(now int64, f *flows.Flow, n, next *hopValues, fre
 	}
 	key := linkKey(n, next)
 	k, made := d.fabric.Links.Get(now, key)
+	var set Set
 	if ns < 0 {
 		d.Counters.ClockSkew++
 		k.Skews++
 		if made {
 			k.Window, k.Ref, k.Last = 0, unknown32, unknown32
 		}
-		return 0
+	} else {
+		set = d.testLink(now, f, n, key, k, uint32(min(ns, unknown32-1)), made, fresh, t)
 	}
-	x := uint32(min(ns, unknown32-1))
+	k.settle(d.view.linkAbsolute)
+	return set
+}
+
+// testLink tests latency x of a link, which was made for it or known before.
+func (d *Detector) testLink(now int64, f *flows.Flow, n *hopValues, key [2]uint64, k *Link, x uint32, made, fresh bool, t *Thresholds) Set {
 	k.Last = x
 	if made || k.Ref == unknown32 {
 		k.Window, k.Ref = 0, d.shared.reference(now, key, x)

@@ -135,6 +135,7 @@ func (d *Detector) takeOver(now int64) {
 			e, _ := s.links.Get(now, c.key)
 			if k := d.fabric.Links.Find(c.key); k != nil && k.Ref != e.ref {
 				k.Ref, k.Window = e.ref, 0
+				k.settle(d.view.linkAbsolute)
 			}
 		}
 	}

@@ -27,6 +27,9 @@
 // in_register keeps gcc from computing an address again wherever it is used.
 #define in_register(p) __asm__("" : "+r"(p))
 
+// in_vector keeps gcc from computing a vector in one register and copying it to another.
+#define in_vector(v) __asm__("" : "+x"(v))
+
 static inline uint16_t load16(const uint8_t *p)
 {
 	uint16_t v;

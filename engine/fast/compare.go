@@ -18,7 +18,7 @@ func (t *Template) sameHops(w *flows.Flow, p *event.FastPolicy, f []byte) (sum u
 	hop := f[t.stack:]
 	for i := range w.Hops[:t.hops] {
 		k := &w.Hops[i]
-		x := binary.BigEndian.Uint32(hop[8:])
+		x := binary.BigEndian.Uint32(hop[latencyAt:])
 		if binary.LittleEndian.Uint32(hop) != k.Node || binary.LittleEndian.Uint32(hop[4:]) != k.Interfaces || x-k.Ref+p.Absolute > p.Twice {
 			return 0, false
 		}
@@ -30,48 +30,52 @@ func (t *Template) sameHops(w *flows.Flow, p *event.FastPolicy, f []byte) (sum u
 	return sum, true
 }
 
-// noEpisodeAt tells whether a hop reaches no threshold, and none of its queue and interface
-// is in an episode. One that reaches a threshold makes it known to the packets behind.
-func (t *Template) noEpisodeAt(b *event.FastView, p *event.FastPolicy, hop []byte) bool {
+// markThresholds makes queues and interfaces that reach a threshold known to the packets
+// behind, and tells whether there are any: unknown values, all ones, reach none.
+func (t *Template) markThresholds(b *event.FastView, p *event.FastPolicy, f []byte) (any bool) {
 	const unknown = math.MaxUint32
-	latency, queue, tx := binary.BigEndian.Uint32(hop[8:]), uint32(unknown), uint32(unknown)
-	overQueue, overTx := latency >= p.Latency && latency != unknown, false
-	if t.queue != 0 {
-		queue = binary.BigEndian.Uint32(hop[t.queue:])
-		overQueue = overQueue || queue&0xffffff >= p.Raise && queue != unknown
+	for i := range t.hops {
+		hop := f[t.stack+i*t.hopLen:]
+		latency, queue, tx := binary.BigEndian.Uint32(hop[latencyAt:]), uint32(unknown), uint32(unknown)
+		if t.queue != 0 {
+			queue = binary.BigEndian.Uint32(hop[t.queue:])
+		}
+		if t.tx != 0 {
+			tx = binary.BigEndian.Uint32(hop[t.tx:])
+		}
+		if latency >= p.Latency && latency != unknown || queue&0xffffff >= p.Raise && queue != unknown {
+			b.MarkQueue(b.Bit(binary.LittleEndian.Uint64(hop), uint8(queue>>24)))
+			any = true
+		}
+		if tx >= p.Tx && tx != unknown {
+			b.MarkInterface(b.Bit(binary.LittleEndian.Uint64(hop), 0))
+			any = true
+		}
 	}
-	if t.tx != 0 {
-		tx = binary.BigEndian.Uint32(hop[t.tx:])
-		overTx = tx >= p.Tx && tx != unknown
-	}
-	if !overQueue && !overTx && b.Hot == 0 {
-		return true
-	}
-	word := binary.LittleEndian.Uint64(hop)
-	q, i := b.Bit(word, uint8(queue>>24)), b.Bit(word, 0)
-	if overQueue {
-		b.Mark(&b.Queues, q)
-	}
-	if overTx {
-		b.Mark(&b.Interfaces, i)
-	}
-	return !b.Queues.Has(q) && !b.Interfaces.Has(i)
+	return any
 }
 
-func (t *Template) noEpisode(b *event.FastView, p *event.FastPolicy, f []byte) bool {
-	hop, none := f[t.stack:], true
+// noEpisode tells whether none of a packet's queues and interfaces is in an episode.
+func (t *Template) noEpisode(b *event.FastView, f []byte) bool {
 	for i := range t.hops {
-		none = t.noEpisodeAt(b, p, hop[i*t.hopLen:]) && none
+		hop, queue := f[t.stack+i*t.hopLen:], uint8(math.MaxUint8)
+		if t.queue != 0 {
+			queue = hop[t.queue]
+		}
+		word := binary.LittleEndian.Uint64(hop)
+		if b.Queues.Has(b.Bit(word, queue)) || b.Interfaces.Has(b.Bit(word, 0)) {
+			return false
+		}
 	}
-	return none
+	return true
 }
 
 // linksUnchanged tells whether the latency of each link is within its deadband, and has been.
 func (t *Template) linksUnchanged(s *State, p *event.FastPolicy, f []byte) bool {
-	if t.ingress == 0 || t.egress == 0 {
+	if t.links == 0 {
 		return true
 	}
-	be, none := binary.BigEndian, true
+	be, unchanged := binary.BigEndian, true
 	for i := uint32(1); i < t.hops; i++ {
 		next := f[t.stack+(i-1)*t.hopLen:]
 		hop := next[t.hopLen:]
@@ -79,12 +83,11 @@ func (t *Template) linksUnchanged(s *State, p *event.FastPolicy, f []byte) bool 
 		if in == math.MaxUint64 || out == math.MaxUint64 {
 			continue
 		}
-		key := [2]uint64{uint64(be.Uint32(hop))<<32 | uint64(be.Uint16(hop[6:])), uint64(be.Uint32(next))<<32 | uint64(be.Uint16(next[4:]))}
-		if !s.view.QuietLink(key, in-out, s.tick, p) {
-			none = false
+		if !s.view.LinkUnchanged([2]uint64{be.Uint64(hop) &^ 0xffff0000, be.Uint64(next) &^ 0xffff}, in-out, s.tick, p) {
+			unchanged = false
 		}
 	}
-	return none
+	return unchanged
 }
 
 // noEvent tells whether a packet gives no event.
@@ -106,5 +109,8 @@ func (t *Template) noEvent(s *State, p *event.FastPolicy, w *flows.Flow, f []byt
 	if sum-uint64(w.EndRef)+p.End > p.EndTwice {
 		return false
 	}
-	return (!p.Fabric || t.noEpisode(s.view, p, f)) && (!p.Link || t.linksUnchanged(s, p, f))
+	if p.Fabric && (t.markThresholds(s.view, p, f) || s.view.Hot != 0 && !t.noEpisode(s.view, f)) {
+		return false
+	}
+	return !p.Link || t.linksUnchanged(s, p, f)
 }

@@ -18,150 +18,242 @@ struct limits {
 #endif
 };
 
+// LONGEST_HOP is the longest of which fast_template.hop_word has the latency.
+enum { LONGEST_HOP = 40, LATENCY_AT = 8 };
+
+// values are what a packet's hops say: the sum of their latencies, and what is zero where none
+// of them reaches a threshold: unknown values, all ones, are said to.
+struct values {
+	uint64_t latency;
+#ifdef FAST_AVX2
+	__m256i reach;
+#else
+	bool reach;
+#endif
+};
+
+// reaches_latency is for hops so long that their latency is not among the words of values.reach.
+static __attribute__((noinline)) bool reaches_latency(const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+{
+	const uint8_t *hop = f + t->stack;
+	bool reach = false;
+	for (uint32_t i = 0; i < t->hops && t->hop_len > LONGEST_HOP; i++, hop += t->hop_len)
+		reach |= be32(hop + LATENCY_AT) > p->most[0];
+	return reach;
+}
+
+static inline bool reaches(const struct values *v)
+{
+#ifdef FAST_AVX2
+	return !_mm256_testz_si256(v->reach, v->reach);
+#else
+	return v->reach;
+#endif
+}
+
 // same_hops tells whether nodes and interfaces are those of the current path, and each
-// latency within the absolute deadband; sum are the latencies. Four bytes in front of a
-// hop and behind one that is known are read: there is something.
-static inline bool same_hops(const struct fast_flow *w, const struct fast_template *t, const struct limits *l, const uint8_t *f, uint64_t *sum)
+// latency within the absolute deadband; v is what it has seen on the way, with v->reach only
+// where fabric is set. Four bytes in front of a hop and behind one that is known are read, and
+// with fabric 32 in front of a hop's end: there is something.
+static inline __attribute__((always_inline)) bool same_hops(const struct fast_flow *w, const struct fast_template *t, const struct limits *l, const uint8_t *f, bool fabric, struct values *v)
 {
 	const uint8_t *hop = f + t->stack;
 	const struct fast_hop *known = w->hops, *end = known + t->hops;
+	const struct fast_policy *p = l->policy;
 	uint32_t step = t->hop_len;
 #ifdef FAST_AVX2
 	const __m128i order = _mm_set_epi32((int)0x80808080, 0x0c0d0e0f, 0x0b0a0908, 0x07060504);
 	__m128i worst = l->limit, all = _mm_setzero_si128();
+	__m256i most, words, highest;
+	if (fabric) {
+		words = _mm256_loadu_si256((const __m256i *)t->hop_order);
+		most = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)p->most));
+		highest = most = _mm256_permutevar8x32_epi32(most, _mm256_loadu_si256((const __m256i *)t->hop_word));
+	}
 	do {
 		__m128i x = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(hop - 4)), order);
 		hop += step;
 		all = _mm_add_epi64(all, x);
 		x = _mm_add_epi32(_mm_sub_epi32(x, _mm_loadu_si128((const __m128i *)known)), l->add);
 		worst = _mm_max_epu32(worst, x);
+		in_vector(worst);
+		if (fabric) {
+			highest = _mm256_max_epu32(highest, _mm256_shuffle_epi8(_mm256_loadu_si256((const __m256i *)(hop - 32)), words));
+			in_vector(highest);
+		}
 	} while (++known < end);
-	*sum = (uint64_t)_mm_extract_epi64(all, 1);
+	v->latency = (uint64_t)_mm_extract_epi64(all, 1);
+	if (fabric)
+		v->reach = _mm256_xor_si256(highest, most);
 	worst = _mm_xor_si128(worst, l->limit);
 	return _mm_testz_si128(worst, worst);
 #else
-	const struct fast_policy *p = l->policy;
 	uint64_t all = 0;
 	uint32_t bad = 0;
+	bool reach = false;
 	do {
-		uint32_t x = be32(hop + 8);
+		uint32_t x = be32(hop + LATENCY_AT);
+		reach |= fabric && ((t->queue && (be32(hop + t->queue) & 0xffffff) > p->most[1]) || (t->tx && be32(hop + t->tx) > p->most[2]) || x > p->most[0]);
 		bad |= (load32(hop) ^ known->node) | (load32(hop + 4) ^ known->interfaces) | (x - known->ref + p->absolute > p->twice);
 		all += x;
 		hop += step;
 	} while (++known < end);
-	*sum = all;
+	v->latency = all;
+	v->reach = reach;
 	return bad == 0;
 #endif
 }
 
-// hot_bit is where a filter has a queue or an interface: the hop's node, its egress
-// interface, and the queue's number.
-static inline uint32_t hot_bit(const struct fast_view *b, const uint8_t *hop, uint8_t queue)
+// EGRESS are the first eight bytes of a hop, as a load finds them, but for the ingress
+// interface.
+#define EGRESS UINT64_C(0xffff0000ffffffff)
+
+// hot_interface is where a filter has the egress interface of a hop, hot_queue one of its
+// queues.
+static inline uint32_t hot_interface(const struct fast_view *b, const uint8_t *hop)
 {
-	uint64_t x = (load64(hop) & UINT64_C(0xffff0000ffffffff)) | (uint64_t)queue << 32;
-	return (uint32_t)(x * b->key >> 52);
+	return (uint32_t)((load64(hop) & EGRESS) * b->key >> 52);
 }
 
-static inline bool is_hot(const uint64_t *filter, uint32_t bit)
+static inline uint32_t hot_queue(uint32_t interface, uint32_t queue)
+{
+	return (interface + queue * 1237) % (64 * FAST_HOT_WORDS);
+}
+
+static inline uint64_t in_filter(const uint64_t *filter, uint32_t bit)
 {
 	return filter[bit / 64] >> bit % 64 & 1;
 }
 
-static inline void set_hot(struct fast_view *b, uint64_t *filter, uint32_t bit)
+static inline void set_hot(struct fast_view *b, uint64_t *filter, uint32_t bit, uint64_t which)
 {
 	filter[bit / 64] |= UINT64_C(1) << bit % 64;
-	b->hot = 1;
+	b->hot |= which;
 }
 
-// no_episode_at tells whether a hop reaches no threshold, and none of its queue and interface
-// is in an episode. One that reaches a threshold makes it known to the packets behind.
-static inline bool no_episode_at(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *hop)
+// queue_of is the number of a hop's queue; all ones where it is not told.
+static inline uint32_t queue_of(const struct fast_template *t, const uint8_t *hop)
+{
+	return t->queue ? hop[t->queue] : 0xff;
+}
+
+// mark_thresholds makes queues and interfaces that reach a threshold known to the packets
+// behind, and tells whether there are any: unknown values, all ones, reach none.
+static __attribute__((noinline)) bool mark_thresholds(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
 {
 	const uint32_t unknown = UINT32_MAX;
-	uint32_t latency = be32(hop + 8), queue = unknown, tx = unknown;
-	bool over_queue = latency >= p->latency && latency != unknown, over_tx = false;
-	if (t->queue) {
-		queue = be32(hop + t->queue);
-		over_queue |= (queue & 0xffffff) >= p->raise && queue != unknown;
+	const uint8_t *hop = f + t->stack;
+	bool any = false;
+	for (uint32_t i = 0; i < t->hops; i++, hop += t->hop_len) {
+		uint32_t latency = be32(hop + LATENCY_AT), queue = t->queue ? be32(hop + t->queue) : unknown, tx = t->tx ? be32(hop + t->tx) : unknown;
+		uint32_t at = hot_interface(b, hop);
+		if ((latency > p->most[0] && latency != unknown) || ((queue & 0xffffff) > p->most[1] && queue != unknown)) {
+			set_hot(b, b->queues, hot_queue(at, queue_of(t, hop)), FAST_HOT_QUEUES);
+			any = true;
+		}
+		if (tx > p->most[2] && tx != unknown) {
+			set_hot(b, b->interfaces, at, FAST_HOT_INTERFACES);
+			any = true;
+		}
 	}
-	if (t->tx) {
-		tx = be32(hop + t->tx);
-		over_tx = tx >= p->tx && tx != unknown;
-	}
-	if (likely(!(over_queue | over_tx) && !b->hot))
-		return true;
-	uint32_t q = hot_bit(b, hop, (uint8_t)(queue >> 24)), i = hot_bit(b, hop, 0);
-	if (over_queue)
-		set_hot(b, b->queues, q);
-	if (over_tx)
-		set_hot(b, b->interfaces, i);
-	return !is_hot(b->queues, q) && !is_hot(b->interfaces, i);
+	return any;
 }
 
-// below_thresholds tells whether no hop reaches a threshold: unknown values, all ones, are said to.
-static inline bool below_thresholds(const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+// no_episode tells whether none of a packet's queues and interfaces is in an episode.
+static __attribute__((noinline)) bool no_episode(const struct fast_view *b, const struct fast_template *t, const uint8_t *f)
 {
 	const uint8_t *hop = f + t->stack, *end = hop + t->hops * t->hop_len;
-	const uint32_t step = t->hop_len, queue = t->queue, tx = t->tx, latency = p->latency, raise = p->raise, most = p->tx;
-	bool over = false;
-	if (likely(queue && tx)) {
+	const uint32_t step = t->hop_len;
+	uint64_t any = 0;
+	if (!(b->hot & FAST_HOT_QUEUES)) {
 		for (; hop < end; hop += step)
-			over |= (be32(hop + 8) >= latency) | ((be32(hop + queue) & 0xffffff) >= raise) | (be32(hop + tx) >= most);
-		return !over;
+			any |= in_filter(b->interfaces, hot_interface(b, hop));
+		return !any;
 	}
-	for (; hop < end; hop += step)
-		over |= (be32(hop + 8) >= latency) | (queue && (be32(hop + queue) & 0xffffff) >= raise) | (tx && be32(hop + tx) >= most);
-	return !over;
+	for (; hop < end; hop += step) {
+		uint32_t at = hot_interface(b, hop);
+		any |= in_filter(b->interfaces, at) | in_filter(b->queues, hot_queue(at, queue_of(t, hop)));
+	}
+	return !any;
 }
 
-static __attribute__((noinline)) bool no_episode(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+// A link is named by two hops' first eight bytes, as numbers, without the interface that does
+// not count.
+#define FROM (~UINT64_C(0xffff0000))
+#define TO (~UINT64_C(0xffff))
+
+static inline uint64_t link_hash(uint64_t key, uint64_t from, uint64_t to)
 {
-	const uint8_t *hop = f + t->stack;
-	bool none = true;
-	for (uint32_t i = 0; i < t->hops; i++, hop += t->hop_len)
-		none &= no_episode_at(b, t, p, hop);
-	return none;
+	return (from * key + to) * key >> 52;
 }
 
-// link_at is flows.Small.Get of event.Link, without making one.
-static inline struct fast_link *link_at(const struct fast_view *b, uint64_t key0, uint64_t key1)
+// find_link is event.FastView.link.
+static inline struct fast_link *find_link(struct fast_view *b, uint64_t from, uint64_t to)
 {
-	unsigned __int128 p = (unsigned __int128)(key0 ^ b->links_key) * (b->links_prime2 ^ b->links_key);
-	uint64_t k = key1 * b->links_key, h = (uint64_t)p ^ (uint64_t)(p >> 64) ^ (k << 32 | k >> 32);
+	uint32_t *hint = &b->link_at[link_hash(b->key, from, to)];
+	struct fast_link *e = (struct fast_link *)(b->links + *hint);
+	if (likely(e->key[0] == from && e->key[1] == to))
+		return e;
+	unsigned __int128 p = (unsigned __int128)(from ^ b->links_key) * (b->links_prime2 ^ b->links_key);
+	uint64_t k = to * b->links_key, h = (uint64_t)p ^ (uint64_t)(p >> 64) ^ (k << 32 | k >> 32);
 	h = (h ^ h >> 29) * b->links_prime3;
-	struct fast_link *e = (struct fast_link *)b->links + (h >> 20 & b->links_mask);
-	for (int i = 0; i < 4; i++, e++)
-		if (e->key[0] == key0 && e->key[1] == key1 && e->used)
+	uint32_t at = (uint32_t)((h >> 20 & b->links_mask) * sizeof *e);
+	for (int i = 0; i < 4; i++, at += sizeof *e) {
+		e = (struct fast_link *)(b->links + at);
+		if (e->key[0] == from && e->key[1] == to && e->used) {
+			*hint = at;
 			return e;
+		}
+	}
 	return NULL;
 }
 
-// links_unchanged tells whether the latency of each link is within its deadband, and has been.
-static bool links_unchanged(const struct fast_state *s, struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+// find_links is links_known for links that have to be looked up, or have changed.
+static __attribute__((noinline)) bool find_links(const struct fast_state *s, struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
 {
-	if (!t->ingress || !t->egress)
-		return true;
-	const uint8_t *next = f + t->stack;
-	bool none = true;
+	const uint64_t absolute = p->link_absolute;
+	const uint8_t *hop = f + t->stack;
+	bool unchanged = true;
 	for (uint32_t i = 1; i < t->hops; i++) {
-		const uint8_t *hop = next + t->hop_len;
-		uint64_t in = be64(next + t->ingress), out = be64(hop + t->egress);
-		if (in != UINT64_MAX && out != UINT64_MAX) {
-			struct fast_link *k = link_at(b, (uint64_t)be32(hop) << 32 | be16(hop + 6), (uint64_t)be32(next) << 32 | be16(next + 4));
-			uint64_t ns = in - out;
-			if (k == NULL || k->window || ns >= UINT32_MAX || k->ref == UINT32_MAX ||
-			    (uint64_t)((int64_t)ns - (int64_t)k->ref + p->link_absolute) > 2 * (uint64_t)p->link_absolute) {
-				if (k != NULL)
-					k->window |= 0x80; // what is behind it in the burst waits for what becomes of this
-				none = false;
-			} else {
-				k->last = (uint32_t)ns;
-				k->tick = s->tick;
-			}
+		uint64_t to = be64(hop), in = be64(hop + t->ingress);
+		hop += t->hop_len;
+		uint64_t from = be64(hop), out = be64(hop + t->egress), ns = in - out;
+		if (in == UINT64_MAX || out == UINT64_MAX)
+			continue;
+		struct fast_link *k = find_link(b, from & FROM, to & TO);
+		if (k != NULL && !k->window && ns < UINT32_MAX && ns - k->ref + absolute <= 2 * absolute && k->ref != UINT32_MAX) {
+			k->last = (uint32_t)ns;
+			k->tick = s->tick;
+			continue;
 		}
-		next = hop;
+		if (k != NULL) { // what is behind it in the burst waits for what becomes of this
+			k->window |= 0x80;
+			k->least = UINT64_C(1) << 63;
+			k->span = 0;
+		}
+		unchanged = false;
 	}
-	return none;
+	return unchanged;
+}
+
+// links_known tells whether the latency of each link is within its deadband, and has been, as
+// far as that is known at once: by where links were last found, and by times before the year
+// 2262. It calls nothing, so that it needs few registers.
+static __attribute__((noinline)) bool links_known(const struct fast_view *b, const struct fast_template *t, const uint8_t *f, uint32_t tick)
+{
+	const uint64_t key = b->key, step = t->hop_len;
+	const uint8_t *from_at = f + t->link_from, *out_at = f + t->link_out, *in_at = f + t->link_in;
+	uint64_t to = be64(f + t->stack);
+	for (int64_t at = -(int64_t)t->links; at; at += step) { // up to 0: the cheapest end of a loop
+		uint64_t in = be64(in_at + at), out = be64(out_at + at), from = be64(from_at + at), ns = in - out;
+		struct fast_link *k = (struct fast_link *)(b->links + b->link_at[link_hash(key, from & FROM, to & TO)]);
+		if (unlikely(k->key[0] != (from & FROM) || k->key[1] != (to & TO) || (int64_t)(in | out) < 0 || ns - k->least > k->span))
+			return false;
+		k->last = (uint32_t)ns;
+		k->tick = tick;
+		to = from;
+	}
+	return true;
 }
 
 // stamped is the time from the source to here; all ones where it cannot be told.
@@ -174,27 +266,28 @@ static inline uint64_t stamped(const struct fast_state *s, const struct fast_tem
 	return stamp == UINT64_MAX || ns >= UINT32_MAX ? UINT64_MAX : ns;
 }
 
-// no_other_event is what no_event asks where more is watched than paths and hop latencies.
-static __attribute__((noinline)) bool no_other_event(const struct fast_state *s, const struct fast_template *t, const struct fast_policy *p, const struct fast_flow *w, const uint8_t *f, uint64_t sum)
-{
-	struct fast_view *b = (struct fast_view *)s->view;
-	if (p->ptp && (sum = stamped(s, t, p, f)) == UINT64_MAX)
-		return false;
-	if (sum - w->end_ref + p->end > p->end_twice)
-		return false;
-	return (!p->fabric || (likely(!b->hot) && likely(below_thresholds(t, p, f))) || no_episode(b, t, p, f)) && (!p->link || links_unchanged(s, b, t, p, f));
-}
-
-// no_event tells whether a packet gives no event.
-static inline bool no_event(const struct fast_state *s, const struct fast_template *t, const struct limits *l, const struct fast_flow *w, const uint8_t *f)
+// no_event tells whether a packet gives no event; more: some watch asks for more than paths and
+// latencies of hops.
+static inline __attribute__((always_inline)) bool no_event(const struct fast_state *s, const struct fast_template *t, const struct limits *l, const struct fast_flow *w, const uint8_t *f, const bool more)
 {
 	const struct fast_policy *p = l->policy;
-	uint64_t sum;
-	if (!same_hops(w, t, l, f, &sum))
+	struct values v;
+	if (!same_hops(w, t, l, f, more, &v))
 		return false;
-	if (unlikely(load32(&p->fabric)))
-		return no_other_event(s, t, p, w, f, sum);
-	return sum - w->end_ref + p->end <= p->end_twice;
+	if (more && unlikely(p->ptp) && (v.latency = stamped(s, t, p, f)) == UINT64_MAX)
+		return false;
+	if (v.latency - w->end_ref + p->end > p->end_twice)
+		return false;
+	if (!more)
+		return true;
+	struct fast_view *b = (struct fast_view *)s->view;
+	if (unlikely(reaches(&v)) && mark_thresholds(b, t, p, f))
+		return false;
+	if (unlikely(p->by_latency) && reaches_latency(t, p, f) && mark_thresholds(b, t, p, f))
+		return false;
+	if (unlikely(b->hot) && p->fabric && !no_episode(b, t, f))
+		return false;
+	return !p->link || !t->links || likely(links_known(b, t, f, s->tick)) || find_links(s, b, t, p, f);
 }
 
 #endif

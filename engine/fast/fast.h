@@ -22,10 +22,11 @@ enum {
 	FAST_PATCHES = 4,     // of 32 bytes in front of INT
 	FAST_POLICIES = 256,  // watches
 	FAST_HOT_WORDS = 64,  // of a filter of queues or interfaces
+	FAST_LINK_HINTS = 4096,
 	FAST_NONE = 0xff,     // no template
 	FAST_HINTS = 256,
 	FAST_MAX_FRAME = 65535,
-	FAST_LAYOUT = 106,     // numbers of fast_layout
+	FAST_LAYOUT = 111,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -121,6 +122,12 @@ struct fast_template {
 	struct fast_block behind_block[FAST_BEHIND];
 	uint8_t pad3[4];
 	struct fast_patch patch[FAST_PATCHES]; // of bytes 0 to 31, of the 32 in front of INT, and so on to the front
+	// What the last 32 bytes of each hop are, word by word: how to make a number of it, and
+	// its place in fast_policy.most. A hop may be longer by what is never compared.
+	uint8_t hop_order[32];
+	uint32_t hop_word[8];
+	uint32_t links;   // bytes of all hops but one, where they have the times that links are measured by; else 0
+	uint32_t link_from, link_out, link_in; // what follows these of the last link: the node it leaves, and when; when it reaches the next
 };
 
 // flows.Key, flows.Hop, flows.Flow and a bucket of the flow table.
@@ -161,21 +168,28 @@ struct fast_policy {
 	uint8_t pad;
 	uint8_t fabric, link; // queues or interfaces are watched; links are
 	uint8_t ptp;          // the source's timestamp makes the end-to-end latency
-	uint8_t pad2;
+	uint8_t by_latency;   // latency is less than all ones
 	uint32_t absolute, twice;
 	uint64_t end, end_twice;
 	int64_t clock_offset;
 	uint32_t left, every; // packets to the next sample, and from one to the next
 	uint32_t raise, latency, tx;
 	uint32_t refresh; // the sign bit, where refreshes are watched
-	uint32_t link_absolute, pad3;
+	uint32_t link_absolute;
+	uint32_t most[4]; // the highest values that reach no threshold: latency, occupancy, utilization, others
+	uint32_t pad3;
 };
+
+enum { FAST_HOT_QUEUES = 1, FAST_HOT_INTERFACES = 2 }; // fast_view.hot
 
 // event.FastView: the policies, and which queues and interfaces may be in an episode.
 struct fast_view {
 	uint64_t key;  // of the filters' hash, odd
-	uint64_t hot;  // any bit of the filters is set
+	uint64_t hot;  // which filters have a bit set
+	uint64_t more; // some watch asks for more than paths and latencies of hops
 	uint64_t links, links_mask, links_key, links_prime2, links_prime3; // flows.SmallIndex
+	uint32_t links_none, pad;
+	uint32_t link_at[FAST_LINK_HINTS]; // offset in links where a link with such a hash was last found
 	uint64_t queues[FAST_HOT_WORDS], interfaces[FAST_HOT_WORDS];
 	struct fast_policy policies[FAST_POLICIES];
 };
@@ -188,6 +202,7 @@ struct fast_link {
 	uint32_t ref, last;
 	uint8_t window, pad2[3];
 	uint32_t skews;
+	uint64_t least, span; // a latency from least to least + span needs no test
 };
 
 // What one worker knows, and the burst at hand.

@@ -24,7 +24,7 @@ func TestLayout(t *testing.T) {
 		unsafe.Sizeof(*k), unsafe.Offsetof(k.next), unsafe.Offsetof(k.need), unsafe.Offsetof(k.specialAt), unsafe.Offsetof(k.addresses), unsafe.Offsetof(k.flagsAt),
 		unsafe.Offsetof(k.egress), unsafe.Offsetof(k.stack), unsafe.Offsetof(k.removed), unsafe.Offsetof(k.portMask), unsafe.Offsetof(k.sumRemoved),
 		unsafe.Offsetof(k.specialMask), unsafe.Offsetof(k.length), unsafe.Offsetof(k.sum), unsafe.Offsetof(k.edit), unsafe.Offsetof(k.behindAt), unsafe.Offsetof(k.behindBlock),
-		unsafe.Offsetof(k.words), unsafe.Offsetof(k.l4SumAdd), unsafe.Offsetof(k.l4UDP), unsafe.Offsetof(k.patch),
+		unsafe.Offsetof(k.words), unsafe.Offsetof(k.l4SumAdd), unsafe.Offsetof(k.l4UDP), unsafe.Offsetof(k.patch), unsafe.Offsetof(k.hopOrder), unsafe.Offsetof(k.hopWord),
 		unsafe.Sizeof(*c), unsafe.Offsetof(c.removed), unsafe.Offsetof(c.add), unsafe.Sizeof(edit{}),
 		unsafe.Sizeof(*s), unsafe.Offsetof(s.last), unsafe.Offsetof(s.index), unsafe.Offsetof(s.view), unsafe.Offsetof(s.vec), unsafe.Offsetof(s.n), unsafe.Offsetof(s.refresh), unsafe.Offsetof(s.look),
 		unsafe.Offsetof(s.now), unsafe.Offsetof(s.ints), unsafe.Offsetof(s.Unknown), unsafe.Offsetof(s.Samples), unsafe.Offsetof(s.At), unsafe.Offsetof(s.deferredAt), unsafe.Offsetof(s.stripAt),

@@ -5,6 +5,7 @@ package fast
 import (
 	"encoding/binary"
 
+	"intsink/engine/event"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 	"intsink/flows"
@@ -99,7 +100,40 @@ func (m *mold) hops(i *inthdr.Info, l *inthdr.Layout) {
 	t.common, t.stack, t.hopLen, t.hops = 1, uint32(i.Stack), uint32(i.HopLen), uint32(i.Hops)
 	t.queue, t.tx = i.QueueAt, i.TxAt
 	t.ingress, t.egress = uint8(max(l.IngressTimestamp, 0)), uint8(max(l.EgressTimestamp, 0))
+	t.hopWords()
+	if t.ingress != 0 && t.egress != 0 {
+		t.links, t.linkFrom = (t.hops-1)*t.hopLen, t.stack+t.hops*t.hopLen
+		t.linkOut, t.linkIn = t.linkFrom+uint32(t.egress), t.linkFrom-t.hopLen+uint32(t.ingress)
+	}
 }
+
+// hopWords says which of the last eight words of a hop have thresholds.
+func (t *Template) hopWords() {
+	for i := range t.hopWord {
+		at := int(t.hopLen) - len(t.hopOrder) + 4*i
+		copy(t.hopOrder[4*i:], []uint8{3, 2, 1, 0})
+		for k := range 4 {
+			t.hopOrder[4*i+k] += uint8(4 * i % 16) // vectors are ordered by halves
+		}
+		switch {
+		case at == latencyAt:
+			t.hopWord[i] = event.MostLatency
+		case at == int(t.queue) && t.queue != 0:
+			t.hopWord[i] = event.MostQueue
+			t.hopOrder[4*i+3] = noByte // the queue's number
+		case at == int(t.tx) && t.tx != 0:
+			t.hopWord[i] = event.MostTx
+		default:
+			t.hopWord[i] = event.MostUnbounded
+		}
+	}
+}
+
+const (
+	latencyAt  = 8      // of Layout.BasicHops
+	longestHop = 32 + 8 // the most of which order has the latency
+	noByte     = 0x80   // in order: zero
+)
 
 // sumOfIP is the checksum of an IPv4 header that becomes shorter, and whose edits make add.
 func (m *mold) sumOfIP(l *packet.Layers, add uint32) {

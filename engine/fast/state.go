@@ -125,6 +125,12 @@ type Template struct {
 	behindBlock [maxBehind]block
 	_           [4]byte
 	patch       [maxPatches]patch // of bytes 0 to 31, of the 32 in front of INT, and so on to the front
+	hopOrder    [32]uint8         // how to make numbers of the last 32 bytes of a hop
+	hopWord     [8]uint32         // what they are: their places in event.FastPolicy.Most
+	links       uint32            // bytes of all hops but one, where they have the times that links are measured by; else 0
+	linkFrom    uint32            // what follows, after the last link: the node it leaves
+	linkOut     uint32            // when that was
+	linkIn      uint32            // when it reached the next node
 }
 
 // State is what one worker knows, and the burst at hand. It is outside the Go heap; C

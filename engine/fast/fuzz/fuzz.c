@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	struct fast_bucket *buckets = calloc(BUCKETS, sizeof *buckets);
 	struct fast_flow *flows = calloc(FLOWS, sizeof *flows);
-	struct fast_link *links = calloc(LINKS, sizeof *links);
+	struct fast_link *links = calloc(LINKS + 1, sizeof *links);
 	*state = *trained;
 	*view = *trained_view;
 	state->vec = (uint64_t)vec;
@@ -107,6 +107,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	state->deferred = 0;
 	view->links = (uint64_t)links;
 	view->links_mask = (LINKS - 1) & ~3u;
+	links[LINKS].key[0] = UINT64_MAX;
+	for (uint32_t i = 0; i < FAST_LINK_HINTS; i++)
+		view->link_at[i] = LINKS * sizeof *links;
 	fast_match(state);
 	for (uint32_t j = 0; j < state->ints; j++)
 		if (!(state->unknown >> j & 1) && state->templates[state->template[j]].kind == FAST_INT)

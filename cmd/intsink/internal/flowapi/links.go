@@ -62,7 +62,7 @@ func mergeLinks(questions []*engine.PendingQuery) map[[2]uint64]*linkItem {
 			if x == nil {
 				x = &linkItem{
 					From: uint32(r.Key[0] >> 32), FromEgress: knownPort(uint16(r.Key[0])),
-					To: uint32(r.Key[1] >> 32), ToIngress: knownPort(uint16(r.Key[1])),
+					To: uint32(r.Key[1] >> 32), ToIngress: knownPort(uint16(r.Key[1] >> 16)),
 				}
 				merged[r.Key] = x
 			}
