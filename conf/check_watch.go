@@ -85,7 +85,7 @@ func (d checker) checkCollectorTraffic(c *Config, w *Watch, where string) {
 		only := !slices.ContainsFunc(w.Match.Destination, func(p netip.Prefix) bool { return !p.IsSingleIP() || p.Addr() != a.Addr() })
 		udp := len(w.Match.Protocol) == 0 || slices.Contains(w.Match.Protocol, 17)
 		port := len(w.Match.DestinationPort) == 0 || slices.ContainsFunc(w.Match.DestinationPort, func(r PortRange) bool {
-			return r.First <= a.Port() && a.Port() <= r.Last
+			return r.Has(a.Port())
 		})
 		if only && udp && port {
 			d.WarnAt([]any{&w.Match.Destination}, "%s: traffic to collector %q is never watched: reports about reports would not end", where, c.Collectors[i].Name)

@@ -3,20 +3,14 @@
 package schema
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
+
+	"intsink/internal/ranges"
 )
 
 // Range is First to Last, both included.
-type Range[T uint16 | uint32] struct{ First, Last T }
-
-func (r Range[T]) String() string {
-	if r.First == r.Last {
-		return strconv.FormatUint(uint64(r.First), 10)
-	}
-	return fmt.Sprintf("%d-%d", r.First, r.Last)
-}
+type Range[T uint16 | uint32] = ranges.Range[T]
 
 // Ranges is a list of numbers and "first-last" ranges within min..max; accepted says so
 // in messages. good may refuse one, and says itself what is wrong; nil: all are good.
@@ -25,7 +19,7 @@ func Ranges[T uint16 | uint32](p *[]Range[T], accepted string, min, max T, good 
 		Into: p, Single: true, Accepted: accepted, Same: Equal[Range[T]], Format: formatRange[T],
 		Parse: One(func(x *Expr) (Range[T], bool) {
 			first, last, ok := parseRange(x, accepted, uint32(min), uint32(max))
-			r := Range[T]{T(first), T(last)}
+			r := Range[T]{First: T(first), Last: T(last)}
 			return r, ok && (good == nil || good(x, r))
 		}),
 	}

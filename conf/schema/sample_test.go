@@ -140,7 +140,7 @@ func TestEverythingIsReadAndWritten(t *testing.T) {
 	}
 	limit, key := uint16(7), uint64(0x0102030405060708)
 	want := newSample()
-	want.Server.Names, want.Server.Ports = []string{"a", "b"}, []Range[uint16]{{80, 80}, {8000, 8099}}
+	want.Server.Names, want.Server.Ports = []string{"a", "b"}, []Range[uint16]{{First: 80, Last: 80}, {First: 8000, Last: 8099}}
 	want.Server.Workers, want.Server.Queue, want.Server.Share = 4, 128, 0.25
 	want.Server.Strict, want.Server.Mode, want.Server.Parts = true, "fast", []string{"head", "body"}
 	want.Server.Wait, want.Server.Address = 1500*time.Millisecond, netip.MustParseAddr("192.0.2.1")

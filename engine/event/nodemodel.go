@@ -6,6 +6,8 @@ package event
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"intsink/internal/ranges"
 )
 
 // MaxModelNodes bounds the nodes that the models of one detector list.
@@ -22,8 +24,8 @@ type NodeModel struct {
 	Unix          bool        // timestamps count from 1970 on, as the sink's clock
 }
 
-// NodeRange is First to Last, both included.
-type NodeRange struct{ First, Last uint32 }
+// NodeRange is an inclusive range of node ids.
+type NodeRange = ranges.Range[uint32]
 
 // asIs is the model of a node that none lists.
 var asIs = NodeModel{LatencyUnit: 1, QueueUnit: 1, TimestampBits: 64, TimestampUnit: 1, Unix: true}

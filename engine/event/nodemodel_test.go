@@ -54,11 +54,11 @@ func linkPolicy() Policy {
 	return p
 }
 
-func only(first, last uint32) []NodeRange { return []NodeRange{{first, last}} }
+func only(first, last uint32) []NodeRange { return []NodeRange{{First: first, Last: last}} }
 
 func TestModelOfNode(t *testing.T) {
 	m := compileModels([]NodeModel{
-		{Nodes: []NodeRange{{101, 101}, {200, 299}, {0, 0}}, LatencyUnit: 2},
+		{Nodes: []NodeRange{{First: 101, Last: 101}, {First: 200, Last: 299}, {}}, LatencyUnit: 2},
 		{LatencyUnit: 3},
 		{Nodes: only(0xfffffffe, 0xfffffffe), LatencyUnit: 4},
 	})

@@ -3,7 +3,10 @@
 
 package inthdr
 
-import "intsink/engine/packet"
+import (
+	"intsink/engine/packet"
+	"intsink/internal/ranges"
+)
 
 // Config says which packets carry INT over TCP or UDP. A nil pointer: not by
 // this marking.
@@ -51,8 +54,8 @@ type VXLANGPE struct {
 // Geneve marks INT by the class of a Geneve option.
 type Geneve struct{ Port, OptionClass uint16 }
 
-// PortRange is inclusive.
-type PortRange struct{ First, Last uint16 }
+// PortRange is an inclusive range of ports.
+type PortRange = ranges.Range[uint16]
 
 // Domain is the layout of one domain's metadata; Bits[0] belongs to the most
 // significant bit of DS Instruction. Length 0: the bit is not defined.
@@ -170,7 +173,7 @@ func (p *Locator) DSCPMask() uint8 { return p.dscpMask }
 
 func (p *Locator) probePort(port uint16) bool {
 	for _, r := range p.probePorts {
-		if r.First <= port && port <= r.Last {
+		if r.Has(port) {
 			return true
 		}
 	}

@@ -6,12 +6,14 @@
 //
 //	rule.go    a rule, what it has counted, when it ends
 //	police.go  the rate of a rule that polices
-//	table.go   from rules to bit vectors, and the first rule that selects a packet (index.go)
+//	table.go   from rules to bit vectors, and the first rule that selects a packet (package classify)
 package mitigate
 
 import (
 	"net/netip"
 	"sync/atomic"
+
+	"intsink/internal/ranges"
 )
 
 // MaxRules bounds the rules of a Table.
@@ -51,7 +53,7 @@ type Match struct {
 }
 
 // PortRange is an inclusive range of ports.
-type PortRange struct{ First, Last uint16 }
+type PortRange = ranges.Range[uint16]
 
 // Rule is one rule. Workers count in it, each in its own cache line; nothing else of it
 // changes but when it ends.

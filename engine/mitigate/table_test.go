@@ -59,7 +59,7 @@ func (d dice) match() Match {
 	}
 	ports := func() PortRange {
 		first := uint16(d.IntN(8)) * 9362 // up to 65534
-		return PortRange{first, first + uint16(d.IntN(int(65535-first)+1))}
+		return PortRange{First: first, Last: first + uint16(d.IntN(int(65535-first)+1))}
 	}
 	return Match{
 		Source: some(d, prefix), Destination: some(d, prefix), Protocol: some(d, func() uint8 { return uint8(d.IntN(2)) * 17 }),
@@ -202,7 +202,7 @@ func BenchmarkFind(b *testing.B) {
 			rules := make([]*Rule, n)
 			for i := range rules {
 				rules[i] = NewRule(uint64(i), Match{
-					Destination: []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 1}), 32)}, DestinationPort: []PortRange{{80, 80}},
+					Destination: []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 1}), 32)}, DestinationPort: []PortRange{{First: 80, Last: 80}},
 				}, Drop, 0, 0, 1<<62, 1)
 			}
 			table, d := New(rules), dice{rand.New(rand.NewPCG(1, 2))}

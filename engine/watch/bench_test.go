@@ -20,7 +20,7 @@ func disjoint(n int) (all []*Match) {
 			Source:          []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i), 0, 0}), 16)},
 			Destination:     []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i + 1), 0, 0}), 16)},
 			Protocol:        []uint8{6, 17},
-			DestinationPort: []PortRange{{uint16(1000 + i), uint16(1100 + i)}},
+			DestinationPort: []PortRange{{First: uint16(1000 + i), Last: uint16(1100 + i)}},
 		})
 	}
 	return append(all, &Match{})

@@ -3,9 +3,9 @@
 package watch
 
 import (
-	"encoding/binary"
 	"net/netip"
 
+	"intsink/engine/classify"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 	"intsink/flows"
@@ -14,9 +14,9 @@ import (
 // Watches are the watches of one configuration, compiled. Nothing changes them: workers
 // share them.
 type Watches struct {
-	protocol, sourcePort, destinationPort index
-	source, destination                   [2]index // IPv4, IPv6
-	vlan, dscp, vni, device               index
+	protocol, sourcePort, destinationPort classify.Index[bitSet]
+	source, destination                   [2]classify.Index[bitSet] // IPv4, IPv6
+	vlan, dscp, vni, device               classify.Index[bitSet]
 
 	own               bitSet // all but those of InnerLayer
 	outer, inner      bitSet // those of that layer
@@ -41,7 +41,7 @@ const (
 
 // endpoint is a collector's address as flow keys have it.
 type endpoint struct {
-	addr    point
+	addr    classify.Point
 	port    uint16
 	version uint8
 }
@@ -64,29 +64,29 @@ func Compile(c *Config) *Watches {
 	ws := &Watches{ports: c.INT.TunnelPorts()}
 	for _, c := range c.Collectors {
 		a := c.Addr().Unmap()
-		ws.collectors = append(ws.collectors, endpoint{words(a), c.Port(), version(a)})
+		ws.collectors = append(ws.collectors, endpoint{classify.Address(a), c.Port(), version(a)})
 	}
 	for i, m := range c.Matches {
 		ws.sort(i, m)
 	}
-	each := func(spans func(m *Match) []span) index {
-		all := make([][]span, len(c.Matches))
+	each := func(spans func(m *Match) []classify.Span) classify.Index[bitSet] {
+		all := make([][]classify.Span, len(c.Matches))
 		for i, m := range c.Matches {
 			all[i] = spans(m)
 		}
-		return newIndex(all)
+		return classify.New(all, func(n int) []bitSet { return make([]bitSet, n) }, (*bitSet).put)
 	}
 	for v := range ws.source {
-		ws.source[v] = each(func(m *Match) []span { return prefixSpans(m.Source, v == 0) })
-		ws.destination[v] = each(func(m *Match) []span { return prefixSpans(m.Destination, v == 0) })
+		ws.source[v] = each(func(m *Match) []classify.Span { return classify.Prefixes(m.Source, v == 0) })
+		ws.destination[v] = each(func(m *Match) []classify.Span { return classify.Prefixes(m.Destination, v == 0) })
 	}
-	ws.protocol = each(func(m *Match) []span { return spansOf(m.Protocol, single[uint8]) })
-	ws.sourcePort = each(func(m *Match) []span { return spansOf(m.SourcePort, PortRange.span) })
-	ws.destinationPort = each(func(m *Match) []span { return spansOf(m.DestinationPort, PortRange.span) })
-	ws.vlan = each(func(m *Match) []span { return spansOf(m.VLAN, PortRange.span) })
-	ws.dscp = each(func(m *Match) []span { return spansOf(m.DSCP, single[uint8]) })
-	ws.vni = each(func(m *Match) []span { return spansOf(m.VNI, VNIRange.span) })
-	ws.device = each(func(m *Match) []span { return spansOf(m.Device, single[uint64]) })
+	ws.protocol = each(func(m *Match) []classify.Span { return classify.Spans(m.Protocol, classify.Number[uint8]) })
+	ws.sourcePort = each(func(m *Match) []classify.Span { return classify.Spans(m.SourcePort, classify.Range[uint16]) })
+	ws.destinationPort = each(func(m *Match) []classify.Span { return classify.Spans(m.DestinationPort, classify.Range[uint16]) })
+	ws.vlan = each(func(m *Match) []classify.Span { return classify.Spans(m.VLAN, classify.Range[uint16]) })
+	ws.dscp = each(func(m *Match) []classify.Span { return classify.Spans(m.DSCP, classify.Number[uint8]) })
+	ws.vni = each(func(m *Match) []classify.Span { return classify.Spans(m.VNI, classify.Range[uint32]) })
+	ws.device = each(func(m *Match) []classify.Span { return classify.Spans(m.Device, classify.Number[uint64]) })
 	if ws.asks&askDevice != 0 {
 		ws.devices = NewDevices(c)
 	}
@@ -129,58 +129,6 @@ func (ws *Watches) sort(i int, m *Match) {
 		ws.outer.put(i)
 	}
 	ws.own.put(i)
-}
-
-// spansOf are those of a watch's list; nil where it is empty.
-func spansOf[T any](list []T, f func(T) span) (out []span) {
-	for _, t := range list {
-		out = append(out, f(t))
-	}
-	return out
-}
-
-func single[T uint8 | uint64](n T) span {
-	p := point{0, uint64(n)}
-	return span{p, p}
-}
-
-func (r PortRange) span() span { return span{point{0, uint64(r.First)}, point{0, uint64(r.Last)}} }
-func (r VNIRange) span() span  { return span{point{0, uint64(r.First)}, point{0, uint64(r.Last)}} }
-
-// prefixSpans are the prefixes of one IP version: nil, for every address, where there
-// are none of any; empty, for none, where all are of the other version.
-func prefixSpans(list []netip.Prefix, four bool) []span {
-	if len(list) == 0 {
-		return nil
-	}
-	out := []span{}
-	for _, p := range list {
-		if p.Addr().Is4() == four {
-			out = append(out, prefixSpan(p))
-		}
-	}
-	return out
-}
-
-func prefixSpan(p netip.Prefix) span {
-	first := words(p.Masked().Addr())
-	last := first
-	host := p.Addr().BitLen() - p.Bits()
-	last[1] |= 1<<min(host, 64) - 1 // a shift of 64 gives zero: all ones
-	if host > 64 {
-		last[0] |= 1<<(host-64) - 1
-	}
-	return span{first, last}
-}
-
-// words is an address as flows.Key has it.
-func words(a netip.Addr) point {
-	if a.Is4() {
-		b := a.As4()
-		return point{0, uint64(binary.BigEndian.Uint32(b[:]))}
-	}
-	b := a.As16()
-	return point{binary.BigEndian.Uint64(b[:]), binary.BigEndian.Uint64(b[8:])}
 }
 
 func version(a netip.Addr) uint8 {

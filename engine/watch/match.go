@@ -5,6 +5,7 @@ package watch
 import (
 	"encoding/binary"
 
+	"intsink/engine/classify"
 	"intsink/flows"
 )
 
@@ -40,21 +41,21 @@ func (ws *Watches) First(k *flows.Key, f *Facts) uint8 {
 
 // fiveTuple leaves those of set that select k.
 func (ws *Watches) fiveTuple(set *bitSet, k *flows.Key) {
-	set.keep(ws.protocol.at(point{0, uint64(k.Proto())}))
-	set.keep(ws.destinationPort.at(point{0, uint64(k.DstPort())}))
-	set.keep(ws.sourcePort.at(point{0, uint64(k.SrcPort())}))
+	set.keep(ws.protocol.At(classify.Point{0, uint64(k.Proto())}))
+	set.keep(ws.destinationPort.At(classify.Point{0, uint64(k.DstPort())}))
+	set.keep(ws.sourcePort.At(classify.Point{0, uint64(k.SrcPort())}))
 	v := k.Version() >> 1 & 1 // 4: 0, 6: 1
-	set.keep(ws.destination[v].at(k.Dst()))
-	set.keep(ws.source[v].at(k.Src()))
+	set.keep(ws.destination[v].At(k.Dst()))
+	set.keep(ws.source[v].At(k.Src()))
 }
 
 // packet leaves those of set that select a packet with these facts.
 func (ws *Watches) packet(set *bitSet, f *Facts) {
-	set.keep(ws.vlan.at(point{0, uint64(f.vlan)}))
-	set.keep(ws.dscp.at(point{0, uint64(f.dscp)}))
+	set.keep(ws.vlan.At(classify.Point{0, uint64(f.vlan)}))
+	set.keep(ws.dscp.At(classify.Point{0, uint64(f.dscp)}))
 	vni := &ws.anyVNI
 	if f.hasVNI {
-		vni = ws.vni.at(point{0, uint64(f.vni)})
+		vni = ws.vni.At(classify.Point{0, uint64(f.vni)})
 	}
 	set.keep(vni)
 	if ws.asks&askDevice == 0 {
@@ -62,10 +63,10 @@ func (ws *Watches) packet(set *bitSet, f *Facts) {
 	}
 	devices := ws.anyDevice
 	for s := f.nodes; len(s) >= 4; s = s[min(f.hopLen, len(s)):] {
-		devices.add(ws.device.at(point{0, uint64(binary.BigEndian.Uint32(s) & f.nodeMask)}))
+		devices.add(ws.device.At(classify.Point{0, uint64(binary.BigEndian.Uint32(s) & f.nodeMask)}))
 	}
 	if f.hasDevice {
-		devices.add(ws.device.at(point{0, f.device}))
+		devices.add(ws.device.At(classify.Point{0, f.device}))
 	}
 	set.keep(&devices)
 }

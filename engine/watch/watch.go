@@ -6,12 +6,16 @@
 // the packet inside of a tunnel, the devices on the path.
 //
 //	watch.go     what a watch can ask for
-//	compile.go   from that to bit vectors (index.go, set.go)
+//	compile.go   from that to bit vectors (package classify, set.go)
 //	match.go     the first watch that selects a packet
 //	facts.go     what a packet says beyond its key (device.go, original.go)
 package watch
 
-import "net/netip"
+import (
+	"net/netip"
+
+	"intsink/internal/ranges"
+)
 
 // None is the index of no watch.
 const None = 0xff
@@ -43,10 +47,10 @@ const (
 )
 
 // PortRange is an inclusive range of TCP, UDP or SCTP ports, or of VLAN ids.
-type PortRange struct{ First, Last uint16 }
+type PortRange = ranges.Range[uint16]
 
 // VNIRange is an inclusive range of VXLAN or Geneve network identifiers.
-type VNIRange struct{ First, Last uint32 }
+type VNIRange = ranges.Range[uint32]
 
 // DeviceField says which domain specific metadata is the id of a device. The
 // layout of the domain stands in Config.INT.

@@ -147,7 +147,7 @@ func types(t *testing.T, path, phrase string) string {
 			continue
 		}
 		for _, spec := range g.Specs {
-			if name := spec.(*ast.TypeSpec).Name.Name; !regexp.MustCompile(`\b`+name+`\b`).MatchString(phrase) {
+			if name := spec.(*ast.TypeSpec).Name.Name; !regexp.MustCompile(`\b` + name + `\b`).MatchString(phrase) {
 				names = append(names, "`"+name+"`")
 			}
 		}

@@ -14,6 +14,7 @@ func INT(c *conf.INT) inthdr.Config {
 	out := inthdr.Config{
 		UDPPort:       c.UDPPort,
 		ProbeMarker:   c.ProbeMarker,
+		ProbePorts:    c.ProbePorts,
 		BeforeOptions: c.TCPOptions == "before",
 		GREProtocol:   c.GREProtocol,
 		Version2:      slices.Contains(c.Versions, "2"),
@@ -37,9 +38,6 @@ func INT(c *conf.INT) inthdr.Config {
 	}
 	if c.Geneve != nil {
 		out.Geneve = &inthdr.Geneve{Port: c.Geneve.Port, OptionClass: c.Geneve.OptionClass}
-	}
-	for _, r := range c.ProbePorts {
-		out.ProbePorts = append(out.ProbePorts, inthdr.PortRange(r))
 	}
 	for i := range c.Domains {
 		d := inthdr.Domain{ID: c.Domains[i].ID}

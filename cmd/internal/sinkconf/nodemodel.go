@@ -12,17 +12,14 @@ func NodeModels(c *conf.Config) []event.NodeModel {
 	var out []event.NodeModel
 	for i := range c.NodeModels {
 		m := &c.NodeModels[i]
-		x := event.NodeModel{
+		out = append(out, event.NodeModel{
+			Nodes:         m.Nodes,
 			LatencyUnit:   uint32(m.LatencyUnit),
 			QueueUnit:     max(m.QueueUnit.Size, 1),
 			TimestampBits: m.TimestampBits,
 			TimestampUnit: uint32(m.TimestampUnit),
 			Unix:          m.TimestampEpoch == "unix",
-		}
-		for _, r := range m.Nodes {
-			x.Nodes = append(x.Nodes, event.NodeRange(r))
-		}
-		out = append(out, x)
+		})
 	}
 	return out
 }

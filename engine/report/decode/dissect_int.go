@@ -141,7 +141,7 @@ func (x *dissector) marked() bool {
 // probed tells whether the probe marker is looked for on the packet's port.
 func (x *dissector) probed() bool {
 	return len(x.ProbePorts) == 0 || slices.ContainsFunc(x.ProbePorts, func(r inthdr.PortRange) bool {
-		return r.First <= *x.flow.DestinationPort && *x.flow.DestinationPort <= r.Last
+		return r.Has(*x.flow.DestinationPort)
 	})
 }
 

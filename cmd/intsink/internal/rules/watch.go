@@ -19,20 +19,9 @@ func watchOf(w *conf.Watch, collectors []string) engine.Watch {
 	}
 	if m := w.Match; m != nil {
 		out.Source, out.Destination, out.Protocol = m.Source, m.Destination, m.Protocol
-		out.SourcePort, out.DestinationPort = portRanges(m.SourcePort), portRanges(m.DestinationPort)
+		out.SourcePort, out.DestinationPort = m.SourcePort, m.DestinationPort
 		out.Layer = watchLayers[m.Flow]
-		out.VLAN, out.DSCP, out.Device = portRanges(m.VLAN), m.DSCP, m.Device
-		for _, r := range m.VNI {
-			out.VNI = append(out.VNI, watch.VNIRange(r))
-		}
-	}
-	return out
-}
-
-func portRanges(in []conf.PortRange) []watch.PortRange {
-	var out []watch.PortRange
-	for _, r := range in {
-		out = append(out, watch.PortRange(r))
+		out.VLAN, out.DSCP, out.VNI, out.Device = m.VLAN, m.DSCP, m.VNI, m.Device
 	}
 	return out
 }

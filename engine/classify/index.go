@@ -1,0 +1,94 @@
+// Index: the values of one field, cut into pieces, each with the set of rules that it fits.
+
+// Package classify finds which of many rules a packet fits, one field after the other
+// (Lakshman and Stiliadis, SIGCOMM 1998). Watches (engine/watch) and mitigation rules
+// (engine/mitigate) are compiled with it: New makes an Index of the Spans that each rule
+// accepts of one field; At returns the set of rules that a value fits; whoever asks
+// intersects the sets of all fields.
+//
+//	index.go  Index, Point, Span
+//	spans.go  from lists of a rule (prefixes, ranges, numbers) to Spans
+package classify
+
+import "slices"
+
+// Point is a number of 128 bits, the more significant half first: an address as flows.Key
+// has it, or a smaller number in the second half.
+type Point [2]uint64
+
+func (p Point) less(o Point) bool { return p[0] < o[0] || p[0] == o[0] && p[1] < o[1] }
+
+// next is p+1; zero after the last.
+func (p Point) next() Point {
+	p[1]++
+	if p[1] == 0 {
+		p[0]++
+	}
+	return p
+}
+
+func compare(a, b Point) int {
+	switch {
+	case a.less(b):
+		return -1
+	case b.less(a):
+		return 1
+	}
+	return 0
+}
+
+// Span is an inclusive range of points.
+type Span struct{ First, Last Point }
+
+// Index gives for each value of one field the set of rules that accept it, all at once:
+// values are cut where some rule's span begins or ends, and each piece has its set. A
+// hundred rules cost a few steps more of a binary search than one. S is the caller's type
+// of sets.
+type Index[S any] struct {
+	from []Point // ascending; piece i is [from[i], from[i+1]); from[0] is zero
+	fits []S     // of each piece
+}
+
+// New compiles the spans of all rules, in their order: those of a rule that accepts every
+// value are nil, of one that accepts none empty. makeSets returns n empty sets, and put adds
+// a rule to one.
+func New[S any](rules [][]Span, makeSets func(n int) []S, put func(set *S, rule int)) Index[S] {
+	x := Index[S]{from: []Point{{}}}
+	for _, spans := range rules {
+		for _, s := range spans {
+			x.from = append(x.from, s.First, s.Last.next())
+		}
+	}
+	slices.SortFunc(x.from, compare)
+	x.from = slices.Compact(x.from)
+	x.fits = makeSets(len(x.from))
+	for r, spans := range rules {
+		if spans == nil {
+			spans = []Span{{Last: Point{^uint64(0), ^uint64(0)}}}
+		}
+		for _, s := range spans {
+			for i := x.piece(s.First); i < len(x.from) && !s.Last.less(x.from[i]); i++ {
+				put(&x.fits[i], r)
+			}
+		}
+	}
+	return x
+}
+
+// At returns the set of rules that p fits.
+func (x *Index[S]) At(p Point) *S { return &x.fits[x.piece(p)] }
+
+// piece is the last one that begins at or below p. A search without branches was
+// measured: 150 ns in place of 170 for a new flow and a hundred watches, but 107 in
+// place of 73 with ten.
+func (x *Index[S]) piece(p Point) int {
+	lo, hi := 0, len(x.from) // from[lo] <= p < from[hi]
+	for hi-lo > 1 {
+		if m := int(uint(lo+hi) / 2); p.less(x.from[m]) {
+			hi = m
+		} else {
+			lo = m
+		}
+	}
+	return lo
+}
