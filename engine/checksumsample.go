@@ -9,6 +9,7 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
+	"intsink/internal/checksum"
 )
 
 // ChecksumState says whether the TCP or UDP checksum of a packet is right. The list is
@@ -125,7 +126,7 @@ func checksumOf(m *mbuf.Mbuf, l *packet.Layers) ChecksumState {
 	if l.IPVersion == 6 {
 		addresses = f[l.L3+8:][:32]
 	}
-	s := uint32(packet.Sum(addresses)) + uint32(l.Proto) + uint32(end-int(l.L4)) + sumRange(m, int(l.L4), end)
+	s := uint32(checksum.Sum(addresses)) + uint32(l.Proto) + uint32(end-int(l.L4)) + sumRange(m, int(l.L4), end)
 	for s>>16 != 0 {
 		s = s>>16 + s&0xffff
 	}
@@ -144,7 +145,7 @@ func sumRange(m *mbuf.Mbuf, from, to int) (sum uint32) {
 		n := len(b)
 		b = b[min(from, n):min(to, n)]
 		from, to = max(from-n, 0), to-n
-		s := packet.Sum(b)
+		s := checksum.Sum(b)
 		if odd { // RFC 1071, section 2(B): bytes swapped, sum swapped
 			s = bits.ReverseBytes16(s)
 		}

@@ -2,7 +2,11 @@
 
 package flows
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"intsink/internal/checksum"
+)
 
 // MaxHeaders is the most bytes that Headers appends.
 const MaxHeaders = 60
@@ -15,7 +19,7 @@ func (k *Key) Headers(dst []byte) []byte {
 	if k.Version() == 4 {
 		dst = append(dst, 0x45, 0, 0, byte(20+l4), 0, 0, 0x40, 0, 64, k.Proto(), 0, 0)
 		dst = binary.LittleEndian.AppendUint64(dst, k.addrs[0])
-		binary.BigEndian.PutUint16(dst[at+10:], headerChecksum(dst[at:]))
+		binary.BigEndian.PutUint16(dst[at+10:], ^checksum.Sum(dst[at:]))
 	} else {
 		dst = append(dst, 0x60, 0, 0, 0, 0, byte(l4), k.Proto(), 64)
 		for _, w := range k.addrs {
@@ -51,13 +55,4 @@ func l4Len(proto uint8) int {
 		return 12
 	}
 	return 0
-}
-
-func headerChecksum(h []byte) uint16 {
-	s := uint32(0)
-	for i := 0; i < len(h); i += 2 {
-		s += uint32(h[i])<<8 | uint32(h[i+1])
-	}
-	s = s>>16 + s&0xffff
-	return ^uint16(s>>16 + s)
 }

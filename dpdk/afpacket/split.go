@@ -5,6 +5,8 @@ package afpacket
 import (
 	"encoding/binary"
 
+	"intsink/internal/checksum"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -102,32 +104,33 @@ func (j *joined) next(head *[maxHeaders]byte) (n int, payload []byte) {
 	copy(h, j.frame[:j.data])
 	ip, transport := h[j.l3:j.l4], h[j.l4:]
 	length := len(transport) + len(payload)
-	var pseudo uint64
+	var pseudo uint16
 	if ip[0]>>4 == 4 {
 		binary.BigEndian.PutUint16(ip[2:], uint16(len(ip)+length))
 		binary.BigEndian.PutUint16(ip[4:], binary.BigEndian.Uint16(ip[4:])+j.index)
 		ip[10], ip[11] = 0, 0
-		binary.NativeEndian.PutUint16(ip[10:], fold(sum(ip, 0)))
-		pseudo = sum(ip[12:20], 0)
+		binary.BigEndian.PutUint16(ip[10:], ^checksum.Sum(ip))
+		pseudo = checksum.Sum(ip[12:20])
 	} else {
 		binary.BigEndian.PutUint16(ip[4:], uint16(length))
-		pseudo = sum(ip[8:40], 0)
+		pseudo = checksum.Sum(ip[8:40])
 	}
 	at := 16
 	if j.isUDP {
 		at = 6
 		binary.BigEndian.PutUint16(transport[4:], uint16(length))
-		pseudo = addPseudo(pseudo, unix.IPPROTO_UDP, length)
+		pseudo = checksum.AddOnes(pseudo, unix.IPPROTO_UDP)
 	} else {
 		j.tcp(transport, end == len(j.frame))
-		pseudo = addPseudo(pseudo, unix.IPPROTO_TCP, length)
+		pseudo = checksum.AddOnes(pseudo, unix.IPPROTO_TCP)
 	}
 	transport[at], transport[at+1] = 0, 0
-	c := fold(sum(payload, sum(transport, pseudo)))
+	pseudo = checksum.AddOnes(pseudo, uint16(length))
+	c := ^checksum.AddOnes(pseudo, checksum.AddOnes(checksum.Sum(transport), checksum.Sum(payload)))
 	if c == 0 && j.isUDP {
 		c = 0xffff
 	}
-	binary.NativeEndian.PutUint16(transport[at:], c)
+	binary.BigEndian.PutUint16(transport[at:], c)
 	j.at, j.index = end, j.index+1
 	return j.data, payload
 }
@@ -141,12 +144,4 @@ func (j *joined) tcp(transport []byte, last bool) {
 	if j.index > 0 {
 		transport[13] &^= flagCWR
 	}
-}
-
-// addPseudo adds protocol and length, the rest of the pseudo header.
-func addPseudo(s uint64, protocol uint8, length int) uint64 {
-	var b [8]byte
-	b[3] = protocol
-	binary.BigEndian.PutUint32(b[4:], uint32(length))
-	return sum(b[:], s)
 }

@@ -154,25 +154,6 @@ func FuzzCut(f *testing.F) {
 	})
 }
 
-func TestSum(t *testing.T) {
-	b := make([]byte, 200)
-	for i := range b {
-		b[i] = byte(i * 37)
-	}
-	b[0], b[1], b[8], b[9] = 0xff, 0xff, 0xff, 0xff
-	for n := range len(b) {
-		var got [2]byte
-		binary.NativeEndian.PutUint16(got[:], ^fold(sum(b[:n], 0)))
-		if want := slowSum(b[:n]); binary.BigEndian.Uint16(got[:]) != want {
-			t.Errorf("%d bytes: %x, want %x", n, got, want)
-		}
-	}
-	full := bytes.Repeat([]byte{0xff}, 64)
-	if got := fold(sum(full, 0xffffffffffffffff)); got != 0 {
-		t.Errorf("of ones only: %#x", got)
-	}
-}
-
 func TestCompleteStaysWithinThePacket(t *testing.T) {
 	p := make([]byte, 20)
 	if complete(p, 10, 9) || complete(p, 65535, 65535) || !complete(p, 10, 8) {

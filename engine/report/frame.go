@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"intsink/engine/packet"
+	"intsink/internal/checksum"
 )
 
 // UDPFrame is the Ethernet, IP and UDP headers around a report packet. Dst
@@ -72,8 +73,8 @@ func (f *UDPFrame) putIPv4(ip []byte) {
 	h[8], h[9] = reportTTL, packet.ProtoUDP
 	copy(h[12:], src[:])
 	copy(h[16:], dst[:])
-	binary.BigEndian.PutUint16(h[10:], ^packet.Sum(h))
-	f.putUDP(ip[packet.IPv4Len:], packet.Sum(h[12:20]))
+	binary.BigEndian.PutUint16(h[10:], ^checksum.Sum(h))
+	f.putUDP(ip[packet.IPv4Len:], checksum.Sum(h[12:20]))
 }
 
 func (f *UDPFrame) putIPv6(ip []byte) {
@@ -85,7 +86,7 @@ func (f *UDPFrame) putIPv6(ip []byte) {
 	h[6], h[7] = packet.ProtoUDP, reportTTL
 	copy(h[8:], src[:])
 	copy(h[24:], dst[:])
-	f.putUDP(ip[packet.IPv6Len:], packet.Sum(h[8:40]))
+	f.putUDP(ip[packet.IPv6Len:], checksum.Sum(h[8:40]))
 }
 
 // putUDP writes the UDP header of the datagram udp; addresses is the sum of
@@ -95,8 +96,8 @@ func (f *UDPFrame) putUDP(udp []byte, addresses uint16) {
 	binary.BigEndian.PutUint16(udp[2:], f.Dst.Port())
 	binary.BigEndian.PutUint16(udp[4:], uint16(len(udp)))
 	udp[6], udp[7] = 0, 0
-	pseudo := packet.AddOnes(packet.AddOnes(addresses, packet.ProtoUDP), uint16(len(udp)))
-	c := ^packet.AddOnes(pseudo, packet.Sum(udp))
+	pseudo := checksum.AddOnes(checksum.AddOnes(addresses, packet.ProtoUDP), uint16(len(udp)))
+	c := ^checksum.AddOnes(pseudo, checksum.Sum(udp))
 	if c == 0 {
 		c = 0xffff // RFC 768: zero means that there is none
 	}

@@ -14,6 +14,7 @@ import (
 
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
+	"intsink/internal/checksum"
 )
 
 // Strip removes INT from the frame that starts with b. l, i and o must be what
@@ -96,7 +97,7 @@ func ipv4Edit(b []byte, l *packet.Layers, i *inthdr.Info, n int) ipv4 {
 		uint32(^oldLen) + uint32(e.length) +
 		uint32(^uint16(oldTOS)) + uint32(e.tos) +
 		uint32(^uint16(oldProto)) + uint32(e.proto)
-	e.checksum = ^packet.Fold(uint64(s))
+	e.checksum = ^checksum.Fold(uint64(s))
 	return e
 }
 
@@ -133,7 +134,7 @@ func l4Checksum(b []byte, l *packet.Layers, i *inthdr.Info, n int) uint16 {
 	if i.Edit.Has(inthdr.KeepChecksum) {
 		return old
 	}
-	removed := packet.Sum(b[i.Start:i.End])
+	removed := checksum.Sum(b[i.Start:i.End])
 	length := l.End - l.L4
 	lengths := uint32(^length) + uint32(length-uint16(n)) // pseudo header
 	if l.Proto == packet.ProtoUDP {
@@ -146,7 +147,7 @@ func l4Checksum(b []byte, l *packet.Layers, i *inthdr.Info, n int) uint16 {
 	if i.NPT == 1 {
 		s += uint32(^l.DstPort) + uint32(i.Orig)
 	}
-	sum := ^packet.Fold(uint64(s))
+	sum := ^checksum.Fold(uint64(s))
 	if sum == 0 && l.Proto == packet.ProtoUDP {
 		return 0xffff // RFC 768: a computed zero is sent as all ones
 	}

@@ -8,6 +8,7 @@ import (
 
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
+	"intsink/internal/checksum"
 )
 
 // Offsets of checksums from their L4 header.
@@ -41,7 +42,7 @@ func cover(b []byte, l *packet.Layers) uint16 {
 	if checksumAt(b, l) == 0 {
 		return 0
 	}
-	return packet.Sum(b[l.L4:])
+	return checksum.Sum(b[l.L4:])
 }
 
 // shorten makes the headers of l agree with a tunnel that lost n bytes. f is what
@@ -54,11 +55,11 @@ func shorten(f []byte, l *packet.Layers, n int, before uint16) {
 	}
 	// RFC 1624 over all that changed: HC' = ~(~HC + ~before + after). The pseudo
 	// header of UDP counts the length once more.
-	s := uint32(^binary.BigEndian.Uint16(f[at:])) + uint32(^before) + uint32(packet.Sum(f[l.L4:]))
+	s := uint32(^binary.BigEndian.Uint16(f[at:])) + uint32(^before) + uint32(checksum.Sum(f[l.L4:]))
 	if l.Proto == packet.ProtoUDP {
 		s += uint32(^uint16(n))
 	}
-	c := ^packet.Fold(uint64(s))
+	c := ^checksum.Fold(uint64(s))
 	if c == 0 && l.Proto == packet.ProtoUDP {
 		c = 0xffff
 	}
@@ -81,7 +82,7 @@ func shortenIP(h []byte, l *packet.Layers, n int) {
 		return
 	}
 	binary.BigEndian.PutUint16(h[2:], binary.BigEndian.Uint16(h[2:])-uint16(n))
-	binary.BigEndian.PutUint16(h[10:], ^packet.AddOnes(^binary.BigEndian.Uint16(h[10:]), ^uint16(n)))
+	binary.BigEndian.PutUint16(h[10:], ^checksum.AddOnes(^binary.BigEndian.Uint16(h[10:]), ^uint16(n)))
 }
 
 // stripTunnel removes INT that a tunnel header carries: VXLAN-GPE, Geneve, GRE.
@@ -194,6 +195,6 @@ func putECN(h []byte, ecn uint8) {
 	}
 	old := binary.BigEndian.Uint16(h)
 	h[1] = h[1]&^3 | ecn
-	sum := packet.AddOnes(^binary.BigEndian.Uint16(h[10:]), ^old)
-	binary.BigEndian.PutUint16(h[10:], ^packet.AddOnes(sum, binary.BigEndian.Uint16(h)))
+	sum := checksum.AddOnes(^binary.BigEndian.Uint16(h[10:]), ^old)
+	binary.BigEndian.PutUint16(h[10:], ^checksum.AddOnes(sum, binary.BigEndian.Uint16(h)))
 }

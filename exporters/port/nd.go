@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"intsink/engine/packet"
+	"intsink/internal/checksum"
 )
 
 // Neighbor Discovery (RFC 4861, sections 4.3, 4.4, 4.6.1), after an IPv6 header of
@@ -116,6 +117,6 @@ func multicastMAC(a [16]byte) MAC { return MAC{0x33, 0x33, a[12], a[13], a[14], 
 // icmpChecksum is the checksum of an ICMPv6 message between two addresses, 0
 // where it holds a right one (RFC 4443, section 2.3).
 func icmpChecksum(addresses, icmp []byte) uint16 {
-	pseudo := packet.AddOnes(packet.Sum(addresses), uint16(len(icmp))+packet.ProtoICMPv6)
-	return ^packet.AddOnes(pseudo, packet.Sum(icmp))
+	pseudo := checksum.AddOnes(checksum.Sum(addresses), uint16(len(icmp))+packet.ProtoICMPv6)
+	return ^checksum.AddOnes(pseudo, checksum.Sum(icmp))
 }

@@ -1,4 +1,4 @@
-package packet
+package checksum
 
 import (
 	"bytes"

@@ -1,6 +1,7 @@
-// One's complement sums (RFC 1071), in 16-bit and 64-bit words.
-
-package packet
+// Package checksum has the one's complement sums of IP, TCP and UDP checksums (RFC 1071).
+// It is the only one in the program; engine/intgen and bench/truth, which check it, and the
+// loops in C of engine/fast have their own.
+package checksum
 
 import (
 	"encoding/binary"
