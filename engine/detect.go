@@ -8,6 +8,7 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
+	"intsink/engine/packet"
 	"intsink/engine/watch"
 )
 
@@ -109,7 +110,7 @@ func (w *Worker) detectOne(p *linkState, b *burst, j int) event.Set {
 	o.Frame, o.Info, o.FlowHash = f, info, b.fast.Hashes[j]
 	o.Common, o.Layout = info.Common, w.locator.Layout(info)
 	o.Sequence, o.SequenceBits = w.locator.Sequence(f, info)
-	if tcpFlags(f, &b.layers[i], info)&(tcpFIN|tcpRST) != 0 {
+	if tcpFlags(f, &b.layers[i], info)&(packet.TCPFIN|packet.TCPRST) != 0 {
 		flow.Close()
 	}
 	path := flow.PathHash

@@ -74,19 +74,13 @@ func innerPorts(f []byte, l *packet.Layers, info *inthdr.Info) (src, dst uint16)
 	return binary.BigEndian.Uint16(f[at:]), binary.BigEndian.Uint16(f[at+2:])
 }
 
-const (
-	protoTCP = 6
-	tcpFIN   = 0x01
-	tcpRST   = 0x04
-)
-
 // tcpFlags are the flags of the original packet's TCP header, which stands
 // behind INT with NPT 2; 0 for anything else.
 func tcpFlags(f []byte, l *packet.Layers, info *inthdr.Info) uint8 {
 	if info.NPT != 2 {
 		return l.TCPFlags
 	}
-	if at := int(info.End) + 13; info.Orig == protoTCP && at < int(l.End) && at < len(f) {
+	if at := int(info.End) + 13; info.Orig == packet.ProtoTCP && at < int(l.End) && at < len(f) {
 		return f[at]
 	}
 	return 0

@@ -105,7 +105,7 @@ func (w *Worker) store(b *burst, j uint8, f []byte) (stored bool) {
 			b.fast.Template[j] = w.fast.Recognise(f, m.PktLen())
 		}
 	}
-	info.Common = info.Common && tcpFlags(f, l, info)&(tcpFIN|tcpRST) == 0
+	info.Common = info.Common && tcpFlags(f, l, info)&(packet.TCPFIN|packet.TCPRST) == 0
 	return stored
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	truncatedLen = 256     // how much of a packet cutShort looks at
-	leastIP      = 14 + 20 // Ethernet and the shortest IP header
+	truncatedLen = 256                                 // how much of a packet truncatedINT looks at
+	leastIP      = packet.EthernetLen + packet.IPv4Len // Ethernet and the shortest IP header
 )
 
 // truncatedINT reports whether packet i, which ends before its IP length says, is marked as

@@ -58,7 +58,7 @@ func slowSum(b []byte) uint16 {
 func transportSum(t testing.TB, frame []byte) uint16 {
 	t.Helper()
 	ip := frame[ethernetLen:]
-	for binary.BigEndian.Uint16(frame[len(frame)-len(ip)-2:]) == etherVLAN {
+	for binary.BigEndian.Uint16(frame[len(frame)-len(ip)-2:]) == unix.ETH_P_8021Q {
 		ip = ip[4:]
 	}
 	var pseudo, payload []byte

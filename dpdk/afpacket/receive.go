@@ -122,7 +122,7 @@ func tagOf(h *unix.Tpacket2Hdr, s uint32) uint32 {
 	if s&unix.TP_STATUS_VLAN_VALID == 0 {
 		return 0
 	}
-	tpid := uint32(etherVLAN)
+	tpid := uint32(unix.ETH_P_8021Q)
 	if s&unix.TP_STATUS_VLAN_TPID_VALID != 0 {
 		tpid = uint32(h.Vlan_tpid)
 	}

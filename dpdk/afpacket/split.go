@@ -15,11 +15,6 @@ const (
 	macsLen     = 12
 	maxHeaders  = 192 // Ethernet with a tag, IPv4 or IPv6, TCP with options: 18 + 60 + 60 at most
 
-	etherIPv4 = 0x0800
-	etherVLAN = 0x8100
-	etherQinQ = 0x88a8
-	etherIPv6 = 0x86dd
-
 	flagFIN, flagPSH, flagCWR = 0x01, 0x08, 0x80
 )
 
@@ -49,7 +44,7 @@ func (j *joined) begin(frame []byte, gsoType uint8, size int) bool {
 		return false
 	}
 	ether := binary.BigEndian.Uint16(frame[l3-2:])
-	if (ether == etherVLAN || ether == etherQinQ) && len(frame) >= l3+4 {
+	if (ether == unix.ETH_P_8021Q || ether == unix.ETH_P_8021AD) && len(frame) >= l3+4 {
 		l3 += 4
 		ether = binary.BigEndian.Uint16(frame[l3-2:])
 	}
@@ -83,13 +78,13 @@ func (j *joined) begin(frame []byte, gsoType uint8, size int) bool {
 // packet is a fragment or has headers that are not known.
 func network(ether uint16, ip []byte) (protocol uint8, ipLen int) {
 	switch {
-	case ether == etherIPv4 && len(ip) >= 20 && ip[0]>>4 == 4:
+	case ether == unix.ETH_P_IP && len(ip) >= 20 && ip[0]>>4 == 4:
 		n := int(ip[0]&15) * 4
 		if n < 20 || n > len(ip) || binary.BigEndian.Uint16(ip[6:])&0x3fff != 0 {
 			return 0, 0
 		}
 		return ip[9], n
-	case ether == etherIPv6 && len(ip) >= 40 && ip[0]>>4 == 6:
+	case ether == unix.ETH_P_IPV6 && len(ip) >= 40 && ip[0]>>4 == 6:
 		return ip[6], 40
 	}
 	return 0, 0

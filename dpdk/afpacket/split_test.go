@@ -48,7 +48,7 @@ func checkSegments(t testing.TB, got [][]byte, c *joinedCase, size int) {
 			t.Errorf("segment %d of %d bytes", i, len(f))
 		}
 		ip := f[c.l4-20:]
-		if binary.BigEndian.Uint16(f[c.l4-22:]) == etherIPv4 && binary.BigEndian.Uint16(ip[4:]) != 0x1234+uint16(i) {
+		if binary.BigEndian.Uint16(f[c.l4-22:]) == unix.ETH_P_IP && binary.BigEndian.Uint16(ip[4:]) != 0x1234+uint16(i) {
 			t.Errorf("segment %d: IPv4 id %#x", i, ip[4:6])
 		}
 		if c.kind == gsoUDP {

@@ -194,8 +194,6 @@ func unsound(i *Info, r Reason) Result {
 	return Unsound
 }
 
-const udpLen = 8
-
 // original checks what NPT 2 would leave: a UDP header must be as long as the rest of
 // the packet, a TCP header must fit it. A wrong end of INT, such as that of a source
 // whose shim Length counts the shim, shows itself here before a host gets a packet
@@ -205,7 +203,7 @@ func original(b []byte, at, end int, proto uint16, fragment bool) Result {
 	least := 0
 	switch proto {
 	case packet.ProtoUDP:
-		least = udpLen
+		least = packet.UDPLen
 	case packet.ProtoTCP:
 		least = packet.TCPLen
 	default:

@@ -88,7 +88,7 @@ func parseAny(b []byte, pktLen int, l *Layers) Status {
 // parseEthernet reads the Ethernet header at offset at, which is in b.
 func parseEthernet(b []byte, at, pktLen int, l *Layers) Status {
 	*l = Layers{L3: uint16(at + EthernetLen), EtherType: binary.BigEndian.Uint16(b[at+12:])}
-	if isVLAN(l.EtherType) {
+	if IsVLAN(l.EtherType) {
 		if s := parseVLAN(b, pktLen, l); s != OK {
 			return s
 		}
@@ -117,7 +117,8 @@ func short(pktLen, need int) Status {
 	return Truncated
 }
 
-func isVLAN(etherType uint16) bool {
+// IsVLAN reports whether etherType is that of a VLAN tag: 802.1Q, 802.1ad or one of the earlier ones.
+func IsVLAN(etherType uint16) bool {
 	switch etherType {
 	case EtherTypeVLAN, EtherTypeQinQ, EtherType9100, EtherType9200, EtherType9300:
 		return true
@@ -127,7 +128,7 @@ func isVLAN(etherType uint16) bool {
 
 func parseVLAN(b []byte, pktLen int, l *Layers) Status {
 	at := int(l.L3)
-	for isVLAN(l.EtherType) && l.VLANs < maxVLANs {
+	for IsVLAN(l.EtherType) && l.VLANs < maxVLANs {
 		if len(b) < at+4 {
 			return short(pktLen, at+4)
 		}
@@ -138,7 +139,7 @@ func parseVLAN(b []byte, pktLen int, l *Layers) Status {
 		l.VLANs++
 		at += 4
 	}
-	if isVLAN(l.EtherType) {
+	if IsVLAN(l.EtherType) {
 		return TooDeep
 	}
 	l.L3 = uint16(at)

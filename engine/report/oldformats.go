@@ -35,8 +35,6 @@ const (
 // are EtherTypes.
 const (
 	switchHeaderLen = 16
-	etherIPv4       = 0x0800
-	etherIPv6       = 0x86dd
 )
 
 // maxOldLen is the longest that stands between what Seal writes and the packet:
@@ -168,10 +166,10 @@ func (r *Individual) put05(b []byte) (first uint32, n int) {
 	switch r.InType {
 	case IPv4:
 		n += packet.EthernetLen
-		binary.BigEndian.PutUint16(b[n-2:], etherIPv4)
+		binary.BigEndian.PutUint16(b[n-2:], packet.EtherTypeIPv4)
 	case IPv6:
 		n += packet.EthernetLen
-		binary.BigEndian.PutUint16(b[n-2:], etherIPv6)
+		binary.BigEndian.PutUint16(b[n-2:], packet.EtherTypeIPv6)
 	}
 	flags := uint32(bit(r.Dropped, 2) | bit(r.CongestedQueue, 1) | bit(r.TrackedFlow, 0))
 	return next<<24 | flags<<21, n

@@ -5,6 +5,8 @@ package port
 import (
 	"encoding/binary"
 	"net/netip"
+
+	"intsink/engine/packet"
 )
 
 // message is what ARP and Neighbor Discovery have in common.
@@ -19,31 +21,26 @@ type message struct {
 }
 
 const (
-	ethernetLen = 14
-	vlanLen     = 4
-	minFrame    = 60 // without the checksum
-
-	etherTypeIPv6 = 0x86dd
-	etherTypeARP  = 0x0806
-	etherTypeVLAN = 0x8100
+	minFrame     = 60 // without the checksum
+	etherTypeARP = 0x0806
 )
 
 // parse reads an ARP or Neighbor Discovery frame; false where it is none, or not
 // a sound one. A frame's source must be one host's.
 func parse(b []byte) (m message, ok bool) {
-	if len(b) < ethernetLen+vlanLen {
+	if len(b) < packet.EthernetLen+packet.VLANLen {
 		return m, false
 	}
-	etherType, rest := binary.BigEndian.Uint16(b[12:]), b[ethernetLen:]
-	if etherType == etherTypeVLAN {
+	etherType, rest := binary.BigEndian.Uint16(b[12:]), b[packet.EthernetLen:]
+	if etherType == packet.EtherTypeVLAN {
 		m.vlan = binary.BigEndian.Uint16(rest) & 0xfff
-		etherType, rest = binary.BigEndian.Uint16(rest[2:]), rest[vlanLen:]
+		etherType, rest = binary.BigEndian.Uint16(rest[2:]), rest[packet.VLANLen:]
 	}
 	source := MAC(b[6:12])
 	switch etherType {
 	case etherTypeARP:
 		ok = m.parseARP(rest)
-	case etherTypeIPv6:
+	case packet.EtherTypeIPv6:
 		ok = m.parseND(rest, source)
 	}
 	return m, ok && m.mac.host()
@@ -59,9 +56,9 @@ func putEthernet(b []byte, dst, src MAC, vlan, etherType uint16) []byte {
 	copy(b[6:], src[:])
 	b = b[12:]
 	if vlan != 0 {
-		binary.BigEndian.PutUint16(b, etherTypeVLAN)
+		binary.BigEndian.PutUint16(b, packet.EtherTypeVLAN)
 		binary.BigEndian.PutUint16(b[2:], vlan)
-		b = b[vlanLen:]
+		b = b[packet.VLANLen:]
 	}
 	binary.BigEndian.PutUint16(b, etherType)
 	return b[2:]

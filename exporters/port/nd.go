@@ -92,7 +92,7 @@ func (n *neighbor) putAdvertisement(b []byte, q *message) int {
 }
 
 func (n *neighbor) putND(b []byte, eth MAC, dst, target netip.Addr, kind byte, flags uint32, option byte) int {
-	p := putEthernet(b, eth, n.mac, n.vlan, etherTypeIPv6)
+	p := putEthernet(b, eth, n.mac, n.vlan, packet.EtherTypeIPv6)
 	front := len(b) - len(p)
 	clear(p[:packet.IPv6Len+ndLen+optLen])
 	p[0], p[6], p[7] = 0x60, packet.ProtoICMPv6, hopLimit

@@ -4,6 +4,7 @@ package record
 
 import (
 	"intsink/engine/inthdr"
+	"intsink/engine/packet"
 	"intsink/engine/report"
 )
 
@@ -14,8 +15,8 @@ func DefaultINT() []inthdr.Config {
 	first, second, gre := uint16(5000), uint16(555), uint16(34998)
 	config := inthdr.Config{
 		UDPPort: &first, GREProtocol: &gre,
-		VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82},
-		Geneve:   &inthdr.Geneve{Port: 6081, OptionClass: 0x0103},
+		VXLANGPE: &inthdr.VXLANGPE{Port: packet.PortVXLANGPE, NextProtocol: 0x82},
+		Geneve:   &inthdr.Geneve{Port: packet.PortGeneve, OptionClass: 0x0103},
 		Version2: true, Version1: true, Version0: true, Fragments: true,
 		Domains: []inthdr.Domain{transparentSecurityDomain()},
 	}

@@ -12,14 +12,7 @@ import (
 )
 
 const (
-	ethernetLen = 14
-	vlanLen     = 4
-	ipv4Len     = 20
-	ipv6Len     = 40
-	intLen      = 4 + 12 // shim and header of INT-MD
-
-	etherIPv4 = 0x0800
-	etherIPv6 = 0x86dd
+	intLen = 4 + 12 // shim and header of INT-MD
 
 	maxVLANs = 8 // as many as package packet reads
 )
@@ -39,11 +32,11 @@ func (d *Decoder) load(t report.InType, b []byte) int {
 	at := 0
 	switch t {
 	case report.IPv4:
-		at = ethernetLen
-		binary.BigEndian.PutUint16(d.frame[ethernetLen-2:], etherIPv4)
+		at = packet.EthernetLen
+		binary.BigEndian.PutUint16(d.frame[packet.EthernetLen-2:], packet.EtherTypeIPv4)
 	case report.IPv6:
-		at = ethernetLen
-		binary.BigEndian.PutUint16(d.frame[ethernetLen-2:], etherIPv6)
+		at = packet.EthernetLen
+		binary.BigEndian.PutUint16(d.frame[packet.EthernetLen-2:], packet.EtherTypeIPv6)
 	}
 	return at + copy(d.frame[at:], b)
 }
@@ -147,7 +140,7 @@ func (d *Decoder) enclosed(n int) {
 // ethernet reads addresses and tags. Addresses of zero are those of a header that was
 // made up for a packet without one.
 func (d *Decoder) ethernet(n int) {
-	if n < ethernetLen {
+	if n < packet.EthernetLen {
 		return
 	}
 	r := &d.record
@@ -156,7 +149,7 @@ func (d *Decoder) ethernet(n int) {
 	if r.DestinationMAC != [6]byte{} || r.SourceMAC != [6]byte{} {
 		r.Known |= KnownMACs
 	}
-	for at := ethernetLen; at+vlanLen <= n && isVLAN(d.etherType(at)) && len(r.VLANs) < maxVLANs; at += vlanLen {
+	for at := packet.EthernetLen; at+packet.VLANLen <= n && packet.IsVLAN(d.etherType(at)) && len(r.VLANs) < maxVLANs; at += packet.VLANLen {
 		r.VLANs = append(r.VLANs, binary.BigEndian.Uint16(d.frame[at:])&0xfff)
 	}
 }
@@ -164,16 +157,8 @@ func (d *Decoder) ethernet(n int) {
 // etherType is what stands in front of offset at.
 func (d *Decoder) etherType(at int) uint16 { return binary.BigEndian.Uint16(d.frame[at-2:]) }
 
-func isVLAN(etherType uint16) bool {
-	switch etherType {
-	case 0x8100, 0x88a8, 0x9100, 0x9200, 0x9300:
-		return true
-	}
-	return false
-}
-
 // network is where the IP header stands behind the tags that ethernet read.
-func (d *Decoder) network(int) int { return ethernetLen + vlanLen*len(d.record.VLANs) }
+func (d *Decoder) network(int) int { return packet.EthernetLen + packet.VLANLen*len(d.record.VLANs) }
 
 // addresses reads those of the IP header at the given place, where it is there in whole;
 // false where it is none.
@@ -184,16 +169,16 @@ func (d *Decoder) addresses(at, n int, t report.InType) bool {
 	case len(b) == 0:
 		return true
 	case b[0]>>4 == 4 && t != report.IPv6:
-		if len(b) >= ipv4Len {
+		if len(b) >= packet.IPv4Len {
 			r.Source, r.Destination = netip.AddrFrom4([4]byte(b[12:])), netip.AddrFrom4([4]byte(b[16:]))
 			r.Protocol, r.DSCP, r.Length = b[9], b[1]>>2, uint32(binary.BigEndian.Uint16(b[2:]))
 			r.Known |= KnownAddresses
 		}
 		return true
 	case b[0]>>4 == 6 && t != report.IPv4:
-		if len(b) >= ipv6Len {
+		if len(b) >= packet.IPv6Len {
 			r.Source, r.Destination = netip.AddrFrom16([16]byte(b[8:])), netip.AddrFrom16([16]byte(b[24:]))
-			r.Protocol, r.DSCP, r.Length = b[6], uint8(binary.BigEndian.Uint16(b)>>6&0x3f), ipv6Len+uint32(binary.BigEndian.Uint16(b[4:]))
+			r.Protocol, r.DSCP, r.Length = b[6], uint8(binary.BigEndian.Uint16(b)>>6&0x3f), packet.IPv6Len+uint32(binary.BigEndian.Uint16(b[4:]))
 			r.Known |= KnownAddresses
 		}
 		return true

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"intsink/dpdk/mbuf"
+	"intsink/engine/packet"
 )
 
 // batch is one system call's worth of messages. The buffers are the mbufs'
@@ -21,7 +22,6 @@ type batch struct {
 
 // ethernetLen is what a UDPFrame puts in front of the IP header, which a raw
 // IP socket does not want.
-const ethernetLen = 14
 
 // fill makes messages of v[:n].
 func (b *batch) fill(c conn, v *mbuf.Vec, n int) {
@@ -34,7 +34,7 @@ func (b *batch) fill(c conn, v *mbuf.Vec, n int) {
 		if f := c.header(h.Entropy); f != nil {
 			bytes = m.Prepend(f.HeaderLen())
 			f.Put(bytes)
-			bytes = bytes[ethernetLen:]
+			bytes = bytes[packet.EthernetLen:]
 		}
 		b.buffers[i][0] = bytes
 		b.msgs[i] = ipv4.Message{Buffers: b.buffers[i][:], Addr: to}

@@ -103,14 +103,14 @@ func (x *dissector) trim(n int) {
 }
 
 func (x *dissector) ethernet() (etherType uint16, ok bool) {
-	b := x.take(ethernetLen)
+	b := x.take(packet.EthernetLen)
 	if b == nil {
 		return 0, false
 	}
 	x.flow.DestinationMAC, x.flow.SourceMAC = mac(b), mac(b[6:])
 	etherType = binary.BigEndian.Uint16(b[12:])
 	for etherType == packet.EtherTypeVLAN || etherType == packet.EtherTypeQinQ {
-		tag := x.take(vlanLen)
+		tag := x.take(packet.VLANLen)
 		if tag == nil {
 			return 0, false
 		}
@@ -127,7 +127,7 @@ func mac(b []byte) string {
 
 // ipv4 is false where no transport header follows: cut, or a later fragment.
 func (x *dissector) ipv4() (proto uint8, ok bool) {
-	b := x.take(ipv4Len)
+	b := x.take(packet.IPv4Len)
 	if b == nil || b[0]>>4 != 4 || b[0]&0xf < 5 {
 		return 0, false
 	}
@@ -135,23 +135,23 @@ func (x *dissector) ipv4() (proto uint8, ok bool) {
 	x.flow.Destination = netip.AddrFrom4([4]byte(b[16:])).String()
 	x.flow.Length = ref(int(binary.BigEndian.Uint16(b[2:])))
 	x.flow.DSCP, x.flow.Protocol = ref(b[1]>>2), ref(b[9])
-	x.trim(*x.flow.Length - ipv4Len)
-	options := x.take(int(b[0]&0xf)*4 - ipv4Len)
+	x.trim(*x.flow.Length - packet.IPv4Len)
+	options := x.take(int(b[0]&0xf)*4 - packet.IPv4Len)
 	fragmented := binary.BigEndian.Uint16(b[6:])&0x1fff != 0
 	return b[9], options != nil && !fragmented
 }
 
 // ipv6 passes over extension headers.
 func (x *dissector) ipv6() (proto uint8, ok bool) {
-	b := x.take(ipv6Len)
+	b := x.take(packet.IPv6Len)
 	if b == nil || b[0]>>4 != 6 {
 		return 0, false
 	}
 	x.flow.Source = netip.AddrFrom16([16]byte(b[8:])).String()
 	x.flow.Destination = netip.AddrFrom16([16]byte(b[24:])).String()
-	x.flow.Length = ref(ipv6Len + int(binary.BigEndian.Uint16(b[4:])))
+	x.flow.Length = ref(packet.IPv6Len + int(binary.BigEndian.Uint16(b[4:])))
 	x.flow.DSCP = ref(uint8(binary.BigEndian.Uint16(b) >> 6 & 0x3f))
-	x.trim(*x.flow.Length - ipv6Len)
+	x.trim(*x.flow.Length - packet.IPv6Len)
 	proto = b[6]
 	for {
 		x.flow.Protocol = ref(proto)
@@ -198,8 +198,8 @@ func (x *dissector) transport(proto uint8) *Stack {
 				x.rest = nil
 			}
 		}
-	case protoUDP:
-		b := x.take(udpLen)
+	case packet.ProtoUDP:
+		b := x.take(packet.UDPLen)
 		if b == nil {
 			x.ports(x.rest)
 			return nil

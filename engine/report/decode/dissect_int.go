@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"intsink/engine/inthdr"
+	"intsink/engine/packet"
 )
 
 // Stack is the INT in a packet, as far as the report shows it. The newest hop is
@@ -108,7 +109,7 @@ func (x *dissector) findINT(proto uint8) *Stack {
 // stands in front of the options, where a shim of MD or MX cannot be taken for an
 // option in use, or behind them.
 func (x *dissector) nextINT(proto uint8, outermost bool) (*Stack, []byte) {
-	if proto == protoUDP && slices.Contains(x.INTPorts, *x.flow.DestinationPort) {
+	if proto == packet.ProtoUDP && slices.Contains(x.INTPorts, *x.flow.DestinationPort) {
 		return x.stack(true)
 	}
 	if !outermost {

@@ -39,7 +39,7 @@ const (
 // packet of IPv4 or IPv6 cannot be taken for one: RepMdBits stand where it has its
 // version.
 func FindTransparentSecurity(b []byte) TransparentSecurity {
-	if len(b) < tsPacketAt+ethernetLen || report.RepType(b[0]>>4) != report.InnerOnly ||
+	if len(b) < tsPacketAt+packet.EthernetLen || report.RepType(b[0]>>4) != report.InnerOnly ||
 		binary.BigEndian.Uint16(b[firstWordLen+2:]) != report.TransparentSecurityID {
 		return NotTransparentSecurity
 	}
@@ -52,14 +52,14 @@ func FindTransparentSecurity(b []byte) TransparentSecurity {
 		return NotTransparentSecurity
 	}
 	version := byte(4)
-	switch binary.BigEndian.Uint16(frame[ethernetLen-2:]) {
+	switch binary.BigEndian.Uint16(frame[packet.EthernetLen-2:]) {
 	case packet.EtherTypeIPv4:
 	case packet.EtherTypeIPv6:
 		version = 6
 	default:
 		return NotTransparentSecurity
 	}
-	if len(frame) > ethernetLen && frame[ethernetLen]>>4 != version {
+	if len(frame) > packet.EthernetLen && frame[packet.EthernetLen]>>4 != version {
 		return NotTransparentSecurity
 	}
 	return TransparentSecurityPacket
@@ -72,27 +72,27 @@ func TransparentSecurityFrame(b []byte) []byte { return b[tsPacketAt:] }
 // one by INT 2.1: the shim's Length without the shim, UDP behind IPv6 where it is UDP. It
 // tells whether the shim's Length was changed.
 func CorrectTransparentSecurity(frame []byte) (shorter bool) {
-	at := ethernetLen
-	switch binary.BigEndian.Uint16(frame[ethernetLen-2:]) {
+	at := packet.EthernetLen
+	switch binary.BigEndian.Uint16(frame[packet.EthernetLen-2:]) {
 	case packet.EtherTypeIPv4:
-		at += ipv4Len
-		if len(frame) < at || frame[ethernetLen] != 0x45 {
+		at += packet.IPv4Len
+		if len(frame) < at || frame[packet.EthernetLen] != 0x45 {
 			return false
 		}
 	case packet.EtherTypeIPv6:
-		at += ipv6Len
+		at += packet.IPv6Len
 		if len(frame) < at {
 			return false
 		}
 	}
 	const header = 12
-	shim := at + udpLen
+	shim := at + packet.UDPLen
 	if len(frame) < shim+shimLen+header || frame[shim] != 0x18 || frame[shim+shimLen]>>4 != 2 ||
 		binary.BigEndian.Uint16(frame[shim+shimLen+6:]) != report.TransparentSecurityID {
 		return false
 	}
-	if at == ethernetLen+ipv6Len && frame[ethernetLen+6] == packet.ProtoTCP {
-		frame[ethernetLen+6] = protoUDP
+	if at == packet.EthernetLen+packet.IPv6Len && frame[packet.EthernetLen+6] == packet.ProtoTCP {
+		frame[packet.EthernetLen+6] = packet.ProtoUDP
 	}
 	if shorter = lengthCountsShim(frame, shim); shorter {
 		frame[shim+1]--
@@ -104,10 +104,10 @@ func CorrectTransparentSecurity(frame []byte) (shorter bool) {
 // does, but where the UDP header behind INT fits the other reading alone.
 func lengthCountsShim(frame []byte, shim int) bool {
 	without := shim + shimLen + int(frame[shim+1])*4
-	if frame[shim+3] != protoUDP {
+	if frame[shim+3] != packet.ProtoUDP {
 		return true
 	}
-	end := shim - udpLen + int(binary.BigEndian.Uint16(frame[shim-udpLen+4:]))
+	end := shim - packet.UDPLen + int(binary.BigEndian.Uint16(frame[shim-packet.UDPLen+4:]))
 	fits := func(at int) bool {
 		return at+6 <= len(frame) && at+int(binary.BigEndian.Uint16(frame[at+4:])) == end
 	}

@@ -7,6 +7,7 @@ import (
 
 	"intsink/conf"
 	"intsink/engine/inthdr"
+	"intsink/engine/packet"
 	"intsink/engine/report"
 	"intsink/engine/reporting"
 )
@@ -63,7 +64,7 @@ func collectors(c *conf.Config) []reporting.Collector {
 // frameOverhead is the length of the Ethernet, IP and UDP headers.
 func frameOverhead(a netip.Addr) int {
 	if a.Unmap().Is4() {
-		return 14 + 20 + 8
+		return packet.EthernetLen + packet.IPv4Len + packet.UDPLen
 	}
-	return 14 + 40 + 8
+	return packet.EthernetLen + packet.IPv6Len + packet.UDPLen
 }
