@@ -39,6 +39,7 @@ type burst struct {
 
 	// By i.
 	verdict [mbuf.MaxBurst]verdict       // [P]LDR[S]T
+	why     [mbuf.MaxBurst]DropReason    // [P]LDR[S]T of packets that are consumed
 	parsed  uint64                       // [P]L[D]RS bit i: the next two, and outers, are those of vec[i]
 	layers  [mbuf.MaxBurst]packet.Layers // [P]L[D]RS
 	info    [mbuf.MaxBurst]inthdr.Info   // [P]L[D]RS of packets with INT
@@ -62,7 +63,7 @@ func newBurst(f *fast.Path) *burst {
 
 // dropPacket takes packet i out of the burst, and counts it.
 func (b *burst) dropPacket(i int, reason DropReason, c *DirectionCounters) {
-	b.verdict[i] = consumed
+	b.verdict[i], b.why[i] = consumed, reason
 	b.drop[b.nDrop] = b.vec[i]
 	b.nDrop++
 	c.Dropped[reason]++

@@ -21,6 +21,7 @@ type control struct {
 	changed         atomic.Bool // something below was handed over, or rules
 	askedMitigation atomic.Pointer[mitigate.Table]
 	askedPass       atomic.Bool
+	askedCapture    atomic.Pointer[capturing]
 
 	mu        sync.Mutex // guards the rest; the worker only ever tries it
 	published Counters
@@ -88,6 +89,11 @@ func (w *Worker) change() {
 		w.beginQuery()
 	}
 	w.mitigation, w.passing = w.askedMitigation.Load(), w.askedPass.Load()
+	if x := w.askedCapture.Load(); x == nil || x.Ended() {
+		w.endCapture()
+	} else if x != w.capture {
+		w.beginCapture(x)
+	}
 	w.setEvery()
 }
 
@@ -120,6 +126,7 @@ func (w *Worker) Beat() int64 { return w.beat.Load() }
 // publishes the last counters. Run calls it; whoever calls Poll himself must.
 func (w *Worker) Close() {
 	now := w.clock()
+	w.endCapture()
 	w.reporter.Close(now)
 	w.Publish()
 }

@@ -1,3 +1,5 @@
+// Bursts of which some packets are looked at before INT goes and after.
+
 package engine
 
 // aside prepares the long way for the burst at hand, which turns made due; false: the burst
@@ -11,7 +13,7 @@ func (w *Worker) aside(p *linkState, b *burst) bool {
 	w.picks.sample = host && (t.sample <= 0 || b.now >= t.sampleBy)
 	w.picks.verify = host && t.interval > 0 && t.verify <= 0
 	w.selects.any = w.mitigation != nil && p.link.Mitigation && w.selectPackets(p, b)
-	if w.picks.sample || w.picks.verify || w.selects.any {
+	if w.captured(p) != nil || w.picks.sample || w.picks.verify || w.selects.any {
 		return true
 	}
 	t.arm(b.now, !host)
@@ -32,6 +34,10 @@ func (w *Worker) longWay(p *linkState, b *burst, parsed bool) {
 	if w.selects.any {
 		w.dropSelected(p, b, watched)
 	}
+	x := w.captured(p)
+	if x != nil {
+		x.arrived(w, p, b, watched)
+	}
 	w.picks.begin(&w.turns, b)
 	switch {
 	case n == 0:
@@ -39,6 +45,9 @@ func (w *Worker) longWay(p *linkState, b *burst, parsed bool) {
 		w.stripUnwatched(p, b)
 	case p.link.Host != nil:
 		w.strip(p, b)
+	}
+	if x != nil {
+		x.stripped(w, p, b)
 	}
 	w.picks.end(b, p.counters)
 	if w.picks.verified.bad != nil {
@@ -51,6 +60,6 @@ func (w *Worker) longWay(p *linkState, b *burst, parsed bool) {
 // setEvery makes all bursts take the long way, or only those that have to.
 func (w *Worker) setEvery() {
 	w.turns.settle()
-	w.turns.every = w.mitigation != nil || w.passing
+	w.turns.every = w.mitigation != nil || w.passing || w.capture != nil
 	w.turns.arm(w.polled, false)
 }

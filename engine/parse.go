@@ -139,6 +139,9 @@ const pullupLen = 1536
 //go:noinline
 func (w *Worker) unsound(p *linkState, b *burst, i int) {
 	p.counters.Malformed[b.info[i].Reason]++
+	if x := w.captured(p); x != nil {
+		x.unsound(i, b.info[i].Reason)
+	}
 	set, drops := w.noFlowEvent(p, event.Malformed, b.now), uint32(0)
 	if w.rules.DropMalformed {
 		b.dropPacket(i, DropMalformed, &p.counters.Direction[ToHost])

@@ -17,4 +17,7 @@ func (w *Worker) passOn(p *linkState, b *burst) {
 	clear(b.verdict[:])
 	b.parsed, b.fresh, b.reportable, b.nKeeps = 0, 0, 0, 0
 	w.fast.Clear()
+	if x := w.captured(p); x != nil {
+		x.passedOn(w, p, b)
+	}
 }

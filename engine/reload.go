@@ -35,6 +35,9 @@ func (w *Worker) adopt(a *adoption) {
 	w.rules, w.eventCollectors = r, eventCollectorsOf(r)
 	w.watches, w.devices = a.watches, a.devices
 	w.turns.setInterval(r.Verify)
+	if w.capture != nil {
+		w.capture.resolve(r)
+	}
 	w.generation++
 	if w.blind.adopt(r.Suspended, w.generation) {
 		w.generation++ // what is matched by these rules is never taken for matched before them

@@ -36,6 +36,9 @@ func (w *Worker) leaks(p *linkState, b *burst) {
 		}
 		if result == inthdr.Sound {
 			p.counters.Leaked++
+			if x := w.captured(p); x != nil {
+				x.leaked(i)
+			}
 			if set := w.noFlowEvent(p, event.Leak, b.now); set != 0 {
 				w.reportFrame(p, ToNetwork, b, set, m, 0, 0)
 			}

@@ -45,6 +45,9 @@ func (w *Worker) retry(p *linkState, to Direction, out Queue, b *burst, v *mbuf.
 	for _, why := range l.why[:l.n] {
 		p.counters.Direction[to].Dropped[why]++
 	}
+	if x := w.captured(p); x != nil {
+		x.refusedAll(w, p, to, b, &l)
+	}
 	w.refused(p, to, b, &l)
 	w.pool.FreeBulk(b.drop, l.n)
 	return sent

@@ -1,3 +1,5 @@
+// Which bursts take the long way, and when.
+
 package engine
 
 import "math"

@@ -1,3 +1,5 @@
+// One INT packet in so many, whose checksums are verified as it came and as it leaves.
+
 package engine
 
 import (

@@ -68,6 +68,7 @@ type Worker struct {
 
 	turns      turns
 	picks      picks
+	capture    *capturing      // nil: none runs
 	mitigation *mitigate.Table // nil: there are no rules
 	selects    selects
 

@@ -66,6 +66,7 @@ var mayImport = []struct {
 	{"engine/inspect", []string{"engine/event", "engine/inthdr", "flows"}},
 	{"engine/classify", []string{"internal/ranges"}},
 	{"engine/mitigate", []string{"engine/classify", "flows", "internal/ranges"}},
+	{"engine/capture", []string{"dpdk/mbuf", "engine/event", "engine/inthdr", "engine/mitigate"}},
 	{"engine/watch", []string{"engine/classify", "engine/packet", "engine/inthdr", "flows", "internal/ranges"}},
 	{"engine/reporting", []string{"engine/event", "engine/inthdr", "engine/report", "flows", "dpdk/mbuf", "dpdk/ring"}},
 	{"engine/report", []string{"engine/packet", "internal/checksum"}},

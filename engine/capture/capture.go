@@ -1,0 +1,75 @@
+// One worker's part in a capture: its rate, its end, what it drops.
+
+package capture
+
+import (
+	"sync/atomic"
+
+	"intsink/dpdk/mbuf"
+)
+
+// MaxSnap is the longest part of a packet that is kept.
+const MaxSnap = 65535
+
+// burstRoom is how many packets may be captured at once, however low the rate is: a burst.
+const burstRoom = mbuf.MaxBurst
+
+// Capture is one worker's part in a capture. Take, Allow, Publish and End are for the worker,
+// the rest for the reader.
+type Capture struct {
+	Filter Filter
+	Until  int64 // of the worker's clock: it ends then
+
+	ring     *ring
+	interval int64 // nanoseconds from one packet to the next, on average
+	due      int64 // when the next packet may be captured, if they come evenly
+
+	refused atomic.Uint64 // packets that the rate did not allow
+	full    atomic.Uint64 // copies that found no room
+	ended   atomic.Bool
+}
+
+// New makes a Capture of at most rate packets a second, whose ring has size bytes, a power
+// of two.
+func New(f Filter, until int64, rate float64, size int) *Capture {
+	f.SnapLength = min(f.SnapLength, MaxSnap)
+	return &Capture{Filter: f, Until: until, ring: newRing(size), interval: int64(1e9 / rate)}
+}
+
+// Allow takes a packet's place in the rate; false: there is none, and the packet is counted.
+func (c *Capture) Allow(now int64) bool {
+	if c.due-now > burstRoom*c.interval {
+		c.refused.Store(c.refused.Load() + 1) // there is one writer
+		return false
+	}
+	c.due = max(c.due, now) + c.interval
+	return true
+}
+
+// Take copies m, of which r tells; nil: there was no room, and the copy is counted.
+func (c *Capture) Take(r *Record, m *mbuf.Mbuf) Slot {
+	s := c.ring.put(r, m, c.Filter.SnapLength)
+	if s == nil {
+		c.full.Store(c.full.Load() + 1)
+	}
+	return s
+}
+
+// Publish shows the reader what was taken.
+func (c *Capture) Publish() { c.ring.publish() }
+
+// End says that nothing follows what was published.
+func (c *Capture) End() { c.ended.Store(true) }
+
+// Ended tells whether the worker has ended: once Next finds nothing after that, there is
+// nothing more.
+func (c *Capture) Ended() bool { return c.ended.Load() }
+
+// Next is the next packet; false: there is none now. Its Data are good until Done.
+func (c *Capture) Next(r *Record) bool { return c.ring.get(r) }
+
+// Done gives back the room of the packet that Next returned.
+func (c *Capture) Done() { c.ring.done() }
+
+// Dropped is how many packets the rate did not allow, and how many copies found no room.
+func (c *Capture) Dropped() (rate, full uint64) { return c.refused.Load(), c.full.Load() }

@@ -1,0 +1,76 @@
+// What stands in front of a queue while a capture runs.
+
+package engine
+
+import (
+	"intsink/dpdk/mbuf"
+	"intsink/engine/capture"
+)
+
+// captureQueue stands in front of a link's queue while a capture runs: the packet path knows
+// nothing of captures, and costs nothing more while there is none.
+type captureQueue struct {
+	Queue
+	w    *Worker
+	link int
+	host bool
+}
+
+// RxBurst is a poll of the link: what was captured before is complete.
+func (q *captureQueue) RxBurst(v *mbuf.Vec) int {
+	x := q.w.capture
+	x.begin()
+	if q.w.burst.now >= x.Until {
+		q.w.endCapture()
+	}
+	return q.Queue.RxBurst(v)
+}
+
+// Exchange sends a burst to the host. What comes from there is captured once its events are
+// known, when it is sent.
+func (q *captureQueue) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) {
+	w := q.w
+	x, b := w.capture, w.burst
+	place := 0
+	for i := range b.n {
+		if b.verdict[i] == consumed || place >= n {
+			continue
+		}
+		x.at[place] = uint8(i)
+		if x.picked>>i&1 != 0 {
+			x.record = capture.Record{Link: q.link}
+			x.out[place] = x.take(w, b, i, tx[place], capture.Out)
+		}
+		place++
+	}
+	return q.Queue.Exchange(tx, n, rx)
+}
+
+// TxBurst sends a burst to the network, or tries again what a port has not taken.
+func (q *captureQueue) TxBurst(v *mbuf.Vec, n int) int {
+	w := q.w
+	x, b := w.capture, w.burst
+	if q.host || x.sent {
+		return q.Queue.TxBurst(v, n)
+	}
+	x.turn()
+	x.sent = true
+	for i := range n {
+		x.at[i] = uint8(i)
+		x.choose(w, b, i, v[i], false, 0)
+		if x.picked>>i&1 != 0 {
+			x.record = capture.Record{Link: q.link, ToNetwork: true}
+			x.in[i] = x.take(w, b, i, v[i], capture.In)
+			x.out[i] = x.take(w, b, i, v[i], capture.Out)
+		}
+	}
+	return q.Queue.TxBurst(v, n)
+}
+
+// Refusal implements Refuser for what is behind.
+func (q *captureQueue) Refusal() mbuf.Refusal {
+	if r, ok := q.Queue.(Refuser); ok {
+		return r.Refusal()
+	}
+	return 0
+}
