@@ -71,25 +71,36 @@ static inline uint64_t be64(const uint8_t *p)
 	return __builtin_bswap64(load64(p));
 }
 
-// same tells whether 16 bytes are as b wants them.
-static inline bool same(const uint8_t *p, const struct fast_block *b)
-{
 #ifdef FAST_AVX2
-	__m128i x = _mm_xor_si128(_mm_loadu_si128((const __m128i *)p), _mm_loadu_si128((const __m128i *)b->want));
-	return _mm_testz_si128(x, _mm_loadu_si128((const __m128i *)b->mask));
-#else
-	uint64_t x = (load64(p) ^ load64(b->want)) & load64(b->mask);
-	uint64_t y = (load64(p + 8) ^ load64(b->want + 8)) & load64(b->mask + 8);
-	return (x | y) == 0;
-#endif
+typedef __m256i piece; // 32 bytes
+
+static inline piece load_piece(const void *p)
+{
+	return _mm256_loadu_si256((const __m256i *)p);
 }
 
-#ifdef FAST_AVX2
-// swapped turns the numbers of the network's order in x into ours, and back.
-static inline __m256i swapped(__m256i x)
+// swapped turns 16 numbers of the network's order into ours, and back.
+static inline piece swapped(piece x)
 {
 	return _mm256_shuffle_epi8(x, _mm256_set_epi64x(0x0e0f0c0d0a0b0809, 0x0607040502030001, 0x0e0f0c0d0a0b0809, 0x0607040502030001));
 }
+#else
+typedef struct { uint16_t v[16]; } piece;
 #endif
+
+// is_block tells whether 32 bytes of a packet of some length are as b wants them.
+static inline bool is_block(const uint8_t *p, const struct fast_block *b, uint16_t pkt_len)
+{
+#ifdef FAST_AVX2
+	piece length = _mm256_and_si256(_mm256_set1_epi16((short)pkt_len), load_piece(b->length));
+	piece x = _mm256_sub_epi16(swapped(load_piece(p)), length);
+	return _mm256_testz_si256(_mm256_xor_si256(x, load_piece(b->want)), load_piece(b->mask));
+#else
+	uint16_t bad = 0;
+	for (int i = 0; i < 16; i++)
+		bad |= (uint16_t)((be16(p + 2 * i) - (pkt_len & b->length[i])) ^ b->want[i]) & b->mask[i];
+	return bad == 0;
+#endif
+}
 
 #endif

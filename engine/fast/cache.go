@@ -2,8 +2,6 @@
 
 package fast
 
-import "slices"
-
 // Where templates are kept: a few shapes, each with templates for lengths of INT. One that
 // the burst at hand has packets of is never replaced.
 
@@ -116,18 +114,17 @@ func (p *Path) unlink(at uint8) {
 func (p *Path) shapeLike(s *shape) int {
 	for n := range p.shapes {
 		k := &p.shape[n]
-		if k.need == s.need && k.blocks == s.blocks && k.shim == s.shim && k.lengthAt == s.lengthAt && k.at == s.at &&
-			slices.EqualFunc(k.block[:k.blocks], s.block[:s.blocks], block.like) {
+		if k.need == s.need && k.blocks == s.blocks && k.lengthAt == s.lengthAt && k.at == s.at && k.likeBlocks(s) {
 			return int(n)
 		}
 	}
 	return -1
 }
 
-// like tells whether two blocks ask for the same.
-func (b block) like(c block) bool {
-	for i := range b.mask {
-		if b.mask[i] != c.mask[i] || (b.want[i]^c.want[i])&b.mask[i] != 0 {
+// likeBlocks tells whether two shapes with as many blocks ask for the same.
+func (s *shape) likeBlocks(o *shape) bool {
+	for i := range s.block[:s.blocks] {
+		if !s.block[i].like(&o.block[i]) {
 			return false
 		}
 	}
@@ -143,6 +140,7 @@ func (p *Path) addShape(s *shape) int {
 	if p.shapes < maxShapes {
 		p.shape[p.shapes] = *s
 		p.shapes++
+		p.setKinds()
 		return int(p.shapes) - 1
 	}
 	used := p.inUse()
@@ -157,6 +155,7 @@ func (p *Path) addShape(s *shape) int {
 			}
 		}
 		p.shape[p.oldest] = *s
+		p.setKinds()
 		return p.oldest
 	}
 	return -1

@@ -14,8 +14,7 @@ enum {
 	FAST_SHAPES = 16,     // shapes of headers that are known at once
 	FAST_TEMPLATES = 64,  // of all shapes
 	FAST_VARIANTS = 16,   // lengths of INT of one shape, modulo 16 words
-	FAST_BLOCKS = 14,     // of 16 bytes that are compared up to INT
-	FAST_BEHIND = 5,      // of 16 bytes that are compared behind INT
+	FAST_BLOCKS = 10,     // of 32 bytes that are compared
 	FAST_LENGTHS = 9,     // fields
 	FAST_SUMS = 5,        // checksums
 	FAST_EDITS = 5,       // other fields
@@ -23,10 +22,12 @@ enum {
 	FAST_POLICIES = 256,  // watches
 	FAST_HOT_WORDS = 64,  // of a filter of queues or interfaces
 	FAST_LINK_HINTS = 4096,
-	FAST_NONE = 0xff,     // no template
+	FAST_NONE = FAST_TEMPLATES, // no template: its place has one that no packet matches
+	FAST_NO_SHAPE = FAST_SHAPES, // no shape: likewise
 	FAST_HINTS = 256,
+	FAST_KINDS = 16,      // of EtherTypes, for hints
 	FAST_MAX_FRAME = 65535,
-	FAST_LAYOUT = 111,     // numbers of fast_layout
+	FAST_LAYOUT = 122,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -39,21 +40,27 @@ struct fast_mbuf {
 	uint16_t data_len, vlan_tci;
 };
 
-// 16 bytes of a packet: those under mask are as in want.
+// 32 bytes of a packet, as 16 numbers of the network's order: less the packet's length under
+// length, they are under mask as in want.
 struct fast_block {
-	uint8_t want[16], mask[16];
+	uint16_t want[16], mask[16], length[16];
 };
 
 // The headers up to INT. variant tells the first template for the length of INT.
 struct fast_shape {
-	uint16_t need;      // bytes of the first segment, for the comparison
-	uint16_t blocks;    // of at and block
-	uint16_t shim;      // where template.header is compared
+	uint32_t need;      // bytes of the first segment, for the comparison
+	uint32_t blocks;    // of at and block
 	uint16_t length_at; // the byte that has the length of INT
 	uint16_t at[FAST_BLOCKS];
 	uint8_t variant[FAST_VARIANTS];
-	struct fast_block block[FAST_BLOCKS];
-	uint8_t pad[12]; // 512 bytes
+	uint8_t pad[18];
+	struct fast_block block[FAST_BLOCKS]; // 1024 bytes
+};
+
+// What hints are made of: of the 16 bytes from a packet's EtherType on, those that all shapes
+// with such an EtherType compare.
+struct fast_kind {
+	uint64_t mask[2];
 };
 
 // A length field. Its value, big endian, and base make the length of the packet.
@@ -87,47 +94,49 @@ enum { FAST_INT, FAST_NOT_INT };
 
 // A shape with one INT header: what is in a packet, where.
 struct fast_template {
-	struct fast_block header; // shim and INT-MD header
-	uint8_t next;             // template of the same shape and length, or FAST_NONE
+	// What recognises it, and makes the key.
+	uint32_t need;            // bytes of the first segment, for everything
+	uint32_t blocks;          // of at and block, at least two
+	uint16_t at[FAST_BLOCKS];
+	uint16_t special_at;      // UDP destination port that must not be one of special; else what is none of these
 	uint8_t kind;
-	uint8_t common;           // its hops can be compared; else hops is no number of hops
+	uint8_t plain;            // not INT, and known by block 0 and the port alone
 	uint8_t version6;         // of the key
-	uint16_t need;            // bytes of the first segment, for everything
-	uint16_t behind;          // of behind_at and behind_block
-	uint16_t special_at;      // UDP destination port that must not be one of special
-	uint16_t checks, lengths; // length[:checks] are compared, length[:lengths] are changed
+	uint8_t number;           // its place in fast_state.templates
+	uint8_t next;             // template of the same shape and length, or FAST_NONE
+	uint8_t common;           // its hops can be compared; else hops is no number of hops
 	uint16_t addresses, src, dst;
+	uint16_t words;           // of 32 bits that are removed
+	uint64_t key_rest, ports_mask;
+	// What compares its hops, and takes INT out.
 	uint16_t flags_at;        // of TCP
 	uint8_t flags_mask;       // of those that are no common packet's
 	uint8_t queue, tx, ingress, egress; // in a hop; 0: not there
-	uint8_t number;           // its place in fast_state.templates
+	uint8_t l4_udp;           // a checksum of zero stays
 	uint32_t stack, hop_len, hops;
 	uint32_t start, end, removed; // of INT
 	uint32_t port_from, port_to;  // the original port, where one is restored; else two bytes that stay
 	uint32_t port_mask;           // all ones of 16 bits where one is restored
-	uint16_t sums, edits, sum_removed;
-	uint16_t words;               // of 32 bits that are removed
 	uint16_t patches;             // of patch; zero: packets of it are for strip_any
+	uint16_t sum_removed;
 	uint16_t ip_sum_at, l4_sum_at; // l4_sum_at is zero where that checksum does not change
 	uint32_t ip_sum_add, l4_sum_add;
-	uint64_t shorten;             // removed, for pkt_len and for data_len
-	uint16_t l4_udp;              // a checksum of zero stays
-	uint8_t pad4[6];
-	uint64_t special_mask, key_rest, ports_mask;
-	struct fast_length length[FAST_LENGTHS];
-	struct fast_sum sum[FAST_SUMS];
-	struct fast_edit edit[FAST_EDITS];
-	uint16_t behind_at[FAST_BEHIND];
-	uint8_t pad2[8];
-	struct fast_block behind_block[FAST_BEHIND];
-	uint8_t pad3[4];
-	struct fast_patch patch[FAST_PATCHES]; // of bytes 0 to 31, of the 32 in front of INT, and so on to the front
+	uint64_t shorten;              // removed, for pkt_len and for data_len
 	// What the last 32 bytes of each hop are, word by word: how to make a number of it, and
 	// its place in fast_policy.most. A hop may be longer by what is never compared.
 	uint8_t hop_order[32];
 	uint32_t hop_word[8];
 	uint32_t links;   // bytes of all hops but one, where they have the times that links are measured by; else 0
 	uint32_t link_from, link_out, link_in; // what follows these of the last link: the node it leaves, and when; when it reaches the next
+	struct fast_patch patch[FAST_PATCHES]; // of bytes 0 to 31, of the 32 in front of INT, and so on to the front
+	struct fast_block block[FAST_BLOCKS];
+	// What strip_any does, and fast_match knows by length of block.
+	uint16_t checks, lengths; // length[:checks] are compared, length[:lengths] are changed
+	uint16_t sums, edits;
+	struct fast_length length[FAST_LENGTHS];
+	struct fast_sum sum[FAST_SUMS];
+	struct fast_edit edit[FAST_EDITS];
+	uint8_t pad[6];
 };
 
 // flows.Key, flows.Hop, flows.Flow and a bucket of the flow table.
@@ -210,7 +219,7 @@ struct fast_state {
 	// How packets are recognised.
 	uint64_t special; // four UDP ports behind which there may be INT or a tunnel, as loads find them
 	uint32_t shapes;  // in use
-	uint32_t last;    // shape of the last packet
+	uint32_t pad;
 	struct fast_index index;
 	uint64_t view; // struct fast_view
 
@@ -240,9 +249,11 @@ struct fast_state {
 	struct fast_flow *flows[FAST_BURST];
 	struct fast_key keys[FAST_BURST];
 
-	uint8_t hints[FAST_HINTS]; // the shape of the last packet with such headers
-	struct fast_shape shape[FAST_SHAPES];
-	struct fast_template templates[FAST_TEMPLATES];
+	uint64_t hint_key;          // by which hints are hashed, odd
+	uint32_t hints[FAST_HINTS]; // four shapes, a byte each: the one found last is the lowest
+	struct fast_kind kinds[FAST_KINDS];
+	struct fast_shape shape[FAST_SHAPES + 1];
+	struct fast_template templates[FAST_TEMPLATES + 1];
 };
 
 // FAST_HELD is a flag of a flow: an earlier packet of the burst was deferred.

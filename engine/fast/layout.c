@@ -24,15 +24,16 @@ void fast_layout(uint64_t *out)
 		AT(policy, left), AT(policy, every), AT(policy, raise), AT(policy, latency), AT(policy, tx), AT(policy, refresh), AT(policy, link_absolute), AT(policy, most),
 		SIZE(link), AT(link, used), AT(link, tick), AT(link, key), AT(link, ref), AT(link, last), AT(link, window), AT(link, least),
 		// State
-		SIZE(shape), AT(shape, at), AT(shape, variant), AT(shape, block),
-		SIZE(template), AT(template, next), AT(template, need), AT(template, special_at), AT(template, addresses), AT(template, flags_at),
-		AT(template, egress), AT(template, stack), AT(template, removed), AT(template, port_mask), AT(template, sum_removed),
-		AT(template, special_mask), AT(template, length), AT(template, sum), AT(template, edit), AT(template, behind_at), AT(template, behind_block),
-		AT(template, words), AT(template, l4_sum_add), AT(template, l4_udp), AT(template, patch), AT(template, hop_order), AT(template, hop_word),
+		SIZE(block), AT(block, mask), AT(block, length), SIZE(kind), SIZE(patch), AT(patch, flip),
+		SIZE(shape), AT(shape, length_at), AT(shape, at), AT(shape, variant), AT(shape, block),
+		SIZE(template), AT(template, at), AT(template, special_at), AT(template, plain), AT(template, next), AT(template, addresses), AT(template, key_rest),
+		AT(template, flags_at), AT(template, egress), AT(template, l4_udp), AT(template, stack), AT(template, removed), AT(template, port_mask), AT(template, patches),
+		AT(template, sum_removed), AT(template, l4_sum_add), AT(template, shorten), AT(template, patch), AT(template, block),
+		AT(template, checks), AT(template, edits), AT(template, length), AT(template, sum), AT(template, edit), AT(template, hop_order), AT(template, hop_word),
 		SIZE(sum), AT(sum, removed), AT(sum, add), SIZE(edit),
-		SIZE(state), AT(state, last), AT(state, index), AT(state, view), AT(state, vec), AT(state, n), AT(state, refresh), AT(state, look),
+		SIZE(state), AT(state, index), AT(state, view), AT(state, vec), AT(state, n), AT(state, refresh), AT(state, look),
 		AT(state, now), AT(state, ints), AT(state, unknown), AT(state, samples), AT(state, at), AT(state, deferred_at), AT(state, strip_at),
-		AT(state, hashes), AT(state, flows), AT(state, keys), AT(state, hints), AT(state, shape), AT(state, templates),
+		AT(state, hashes), AT(state, flows), AT(state, keys), AT(state, hint_key), AT(state, hints), AT(state, kinds), AT(state, shape), AT(state, templates),
 	};
 	_Static_assert(sizeof all / sizeof all[0] == FAST_LAYOUT, "FAST_LAYOUT");
 	for (uint32_t i = 0; i < FAST_LAYOUT; i++)

@@ -20,15 +20,16 @@ func TestLayout(t *testing.T) {
 	var s *State
 	m := mbuf.Layout()
 	want := slices.Concat([]uintptr{m[0], m[1], m[6], m[7]}, flows.Layout(), event.FastLayout(), []uintptr{
-		unsafe.Sizeof(*p), unsafe.Offsetof(p.at), unsafe.Offsetof(p.variant), unsafe.Offsetof(p.block),
-		unsafe.Sizeof(*k), unsafe.Offsetof(k.next), unsafe.Offsetof(k.need), unsafe.Offsetof(k.specialAt), unsafe.Offsetof(k.addresses), unsafe.Offsetof(k.flagsAt),
-		unsafe.Offsetof(k.egress), unsafe.Offsetof(k.stack), unsafe.Offsetof(k.removed), unsafe.Offsetof(k.portMask), unsafe.Offsetof(k.sumRemoved),
-		unsafe.Offsetof(k.specialMask), unsafe.Offsetof(k.length), unsafe.Offsetof(k.sum), unsafe.Offsetof(k.edit), unsafe.Offsetof(k.behindAt), unsafe.Offsetof(k.behindBlock),
-		unsafe.Offsetof(k.words), unsafe.Offsetof(k.l4SumAdd), unsafe.Offsetof(k.l4UDP), unsafe.Offsetof(k.patch), unsafe.Offsetof(k.hopOrder), unsafe.Offsetof(k.hopWord),
+		unsafe.Sizeof(p.block[0]), unsafe.Offsetof(p.block[0].mask), unsafe.Offsetof(p.block[0].length), unsafe.Sizeof(s.kinds[0]), unsafe.Sizeof(k.patch[0]), unsafe.Offsetof(k.patch[0].flip),
+		unsafe.Sizeof(*p), unsafe.Offsetof(p.lengthAt), unsafe.Offsetof(p.at), unsafe.Offsetof(p.variant), unsafe.Offsetof(p.block),
+		unsafe.Sizeof(*k), unsafe.Offsetof(k.at), unsafe.Offsetof(k.specialAt), unsafe.Offsetof(k.plain), unsafe.Offsetof(k.next), unsafe.Offsetof(k.addresses), unsafe.Offsetof(k.keyRest),
+		unsafe.Offsetof(k.flagsAt), unsafe.Offsetof(k.egress), unsafe.Offsetof(k.l4UDP), unsafe.Offsetof(k.stack), unsafe.Offsetof(k.removed), unsafe.Offsetof(k.portMask), unsafe.Offsetof(k.patches),
+		unsafe.Offsetof(k.sumRemoved), unsafe.Offsetof(k.l4SumAdd), unsafe.Offsetof(k.shorten), unsafe.Offsetof(k.patch), unsafe.Offsetof(k.block),
+		unsafe.Offsetof(k.checks), unsafe.Offsetof(k.edits), unsafe.Offsetof(k.length), unsafe.Offsetof(k.sum), unsafe.Offsetof(k.edit), unsafe.Offsetof(k.hopOrder), unsafe.Offsetof(k.hopWord),
 		unsafe.Sizeof(*c), unsafe.Offsetof(c.removed), unsafe.Offsetof(c.add), unsafe.Sizeof(edit{}),
-		unsafe.Sizeof(*s), unsafe.Offsetof(s.last), unsafe.Offsetof(s.index), unsafe.Offsetof(s.view), unsafe.Offsetof(s.vec), unsafe.Offsetof(s.n), unsafe.Offsetof(s.refresh), unsafe.Offsetof(s.look),
+		unsafe.Sizeof(*s), unsafe.Offsetof(s.index), unsafe.Offsetof(s.view), unsafe.Offsetof(s.vec), unsafe.Offsetof(s.n), unsafe.Offsetof(s.refresh), unsafe.Offsetof(s.look),
 		unsafe.Offsetof(s.now), unsafe.Offsetof(s.ints), unsafe.Offsetof(s.Unknown), unsafe.Offsetof(s.Samples), unsafe.Offsetof(s.At), unsafe.Offsetof(s.deferredAt), unsafe.Offsetof(s.stripAt),
-		unsafe.Offsetof(s.Hashes), unsafe.Offsetof(s.Flows), unsafe.Offsetof(s.Keys), unsafe.Offsetof(s.hints), unsafe.Offsetof(s.shape), unsafe.Offsetof(s.templates),
+		unsafe.Offsetof(s.Hashes), unsafe.Offsetof(s.Flows), unsafe.Offsetof(s.Keys), unsafe.Offsetof(s.hintKey), unsafe.Offsetof(s.hints), unsafe.Offsetof(s.kinds), unsafe.Offsetof(s.shape), unsafe.Offsetof(s.templates),
 	})
 	got := layout()
 	if len(got) != len(want) {

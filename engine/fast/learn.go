@@ -3,6 +3,7 @@
 package fast
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"intsink/engine/event"
@@ -29,7 +30,7 @@ const (
 )
 
 // cast makes the template of a packet with INT-MD of version 2: false where no template can be made.
-func (m *mold) cast(p *Parsed) bool {
+func (m *draft) cast(p *Parsed) bool {
 	l, i := p.Layers, p.Info
 	if !m.refuse(i.Edit&^inthdr.KeepChecksum != 0 || i.Type != inthdr.MD || i.Format != inthdr.Format2 || i.End-i.Start != i.Removed || i.Removed < shimLen || i.Removed%4 != 0 ||
 		int(i.Shim)+shimLen+mdLen > len(m.b) || i.Hops > flows.MaxHops && i.Common || m.marks.Probe && (i.Depth > 0 || i.Marking > inthdr.ByProbeMarker)) {
@@ -59,7 +60,6 @@ func (m *mold) cast(p *Parsed) bool {
 		m.begin(from, l)
 	}
 	m.ip(l)
-	m.header(i)
 	switch i.Marking {
 	case inthdr.ByGRE, inthdr.ByVXLANGPE, inthdr.ByGeneve:
 		m.overTunnel(l, i)
@@ -73,17 +73,14 @@ func (m *mold) cast(p *Parsed) bool {
 
 // header is the 16 bytes from the shim on: all but the original port, Remaining Hop Count and
 // DS Flags.
-func (m *mold) header(i *inthdr.Info) {
-	h := &m.t.header
-	copy(h.want[:], m.b[i.Shim:])
-	for k := range h.mask {
-		h.mask[k] = 0xff
-	}
+func (m *draft) header(i *inthdr.Info) {
+	mask := bytes.Repeat([]byte{0xff}, shimLen+mdLen)
 	if i.NPT == 1 && i.Marking <= inthdr.ByProbeMarker {
-		h.mask[2], h.mask[3] = 0, 0
+		mask[2], mask[3] = 0, 0
 	}
-	h.mask[shimLen+3], h.mask[shimLen+10], h.mask[shimLen+11] = 0, 0, 0
-	m.need(int(i.Shim) + 16)
+	mask[shimLen+3], mask[shimLen+10], mask[shimLen+11] = 0, 0, 0
+	m.same(int(i.Shim), mask...)
+	m.need(int(i.Shim) + len(mask))
 }
 
 // etherTypeAt are two bytes in front of INT, which stay as they are, in every packet.
@@ -92,7 +89,7 @@ const etherTypeAt = 12
 // noHops is more hops than any path has.
 const noHops = 0xffff
 
-func (m *mold) hops(i *inthdr.Info, l *inthdr.Layout) {
+func (m *draft) hops(i *inthdr.Info, l *inthdr.Layout) {
 	t := &m.t
 	if t.hops = noHops; !i.Common {
 		return
@@ -136,14 +133,14 @@ const (
 )
 
 // sumOfIP is the checksum of an IPv4 header that becomes shorter, and whose edits make add.
-func (m *mold) sumOfIP(l *packet.Layers, add uint32) {
+func (m *draft) sumOfIP(l *packet.Layers, add uint32) {
 	if l.IPVersion == 4 {
 		m.addSum(sum{at: uint32(l.L3) + 10, always: 0xffff, flip: 0xffff, add: add + uint32(swap(uint16(m.t.removed)))})
 	}
 }
 
 // overL4 is INT behind a TCP or UDP header.
-func (m *mold) overL4(l *packet.Layers, i *inthdr.Info) {
+func (m *draft) overL4(l *packet.Layers, i *inthdr.Info) {
 	udp := l.Proto == packet.ProtoUDP
 	if !m.refuse(m.shimEnd(i) != int(i.End) || l.Payload == 0) { // followed by another shim
 		return
@@ -180,7 +177,7 @@ func (m *mold) overL4(l *packet.Layers, i *inthdr.Info) {
 }
 
 // restoreIP restores DSCP and protocol, and returns what that adds to IPv4's checksum.
-func (m *mold) restoreIP(l *packet.Layers, i *inthdr.Info) (add uint32) {
+func (m *draft) restoreIP(l *packet.Layers, i *inthdr.Info) (add uint32) {
 	if i.DSCP != l.DSCP {
 		if l.IPVersion == 4 {
 			add += m.addEdit(int(l.L3), 0x03ff, uint16(i.DSCP)<<10)
@@ -200,7 +197,7 @@ func (m *mold) restoreIP(l *packet.Layers, i *inthdr.Info) (add uint32) {
 
 // keyOverL4 is the key of the original packet, and the port that it was sent to: that must
 // be none behind which there is a tunnel.
-func (m *mold) keyOverL4(l *packet.Layers, i *inthdr.Info) {
+func (m *draft) keyOverL4(l *packet.Layers, i *inthdr.Info) {
 	t := &m.t
 	proto, src, dst := l.Proto, l.L4, l.L4+2
 	switch i.NPT {
@@ -217,7 +214,7 @@ func (m *mold) keyOverL4(l *packet.Layers, i *inthdr.Info) {
 	m.key(l, proto)
 	t.src, t.dst, t.portsMask = src, dst, bothPorts
 	if proto == packet.ProtoUDP {
-		t.specialAt, t.specialMask = dst, ^uint64(0)
+		t.specialAt = dst
 	} else {
 		t.flagsAt, t.flagsMask = l.L4+13, tcpFIN|tcpRST
 		if i.NPT == 2 {
@@ -234,7 +231,7 @@ const (
 )
 
 // original is the L4 header behind INT, which must fit the packet.
-func (m *mold) original(i *inthdr.Info) {
+func (m *draft) original(i *inthdr.Info) {
 	at := int(i.End)
 	if i.Orig == packet.ProtoUDP {
 		m.addLength(at+4, at)
@@ -249,7 +246,7 @@ func (m *mold) original(i *inthdr.Info) {
 }
 
 // shimEnd is where INT ends by the Length of its shim.
-func (m *mold) shimEnd(i *inthdr.Info) int {
+func (m *draft) shimEnd(i *inthdr.Info) int {
 	return int(i.Shim) + shimLen + 4*(int(m.b[i.Shim+1])-m.marks.Counted)
 }
 
@@ -258,7 +255,7 @@ const (
 	tcpRST = 0x04
 )
 
-func (m *mold) key(l *packet.Layers, proto uint8) {
+func (m *draft) key(l *packet.Layers, proto uint8) {
 	t := &m.t
 	t.keyRest = flows.PortsProto(l.IPVersion, proto, 0, 0)
 	t.addresses, t.version6 = l.L3+12, 0
@@ -267,25 +264,15 @@ func (m *mold) key(l *packet.Layers, proto uint8) {
 	}
 }
 
-// seal makes the shape, and tells whether the mold is good.
-func (m *mold) seal(p *shape, shim, lengthAt int) bool {
-	p.blocks = uint16(m.cut(m.front[:], 0, p.at[:], p.block[:]))
-	m.t.behind = uint16(m.cut(m.back[:], m.at, m.t.behindAt[:], m.t.behindBlock[:]))
-	if !m.refuse(p.blocks == 0) {
-		return false
-	}
-	p.need = max(p.at[p.blocks-1]+16, uint16(shim)+16, uint16(lengthAt)+1)
-	p.shim, p.lengthAt = uint16(shim), uint16(lengthAt)
-	if m.t.behind > 0 {
-		m.need(int(m.t.behindAt[m.t.behind-1]) + 16)
-	}
-	t := &m.t
-	if t.checks == 1 {
-		t.length[1] = t.length[0] // C looks at two
-	}
-	if t.kind == isINT {
+// finish makes the shape and the blocks, of a packet with INT if there is an i, and tells
+// whether the draft is good.
+func (m *draft) finish(p *shape, lengthAt int, i *inthdr.Info) bool {
+	if m.shapeOf(p, lengthAt); i != nil {
+		m.header(i)
 		m.plan()
 	}
-	m.need(max(int(t.addresses)+8+24*int(t.version6), int(t.src)+2, int(t.dst)+2, int(t.specialAt)+2))
+	m.blocksOf()
+	t := &m.t
+	m.need(max(int(t.addresses)+8+24*int(t.version6), int(t.src)+2, int(t.dst)+2, int(t.specialAt)+2, int(p.need)))
 	return !m.bad
 }

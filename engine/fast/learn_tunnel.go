@@ -11,7 +11,7 @@ import (
 
 // overTunnel is INT in GRE, VXLAN-GPE or Geneve. When it is gone the packet is a tunnel
 // still, or what was in it: a packet that must not have INT itself.
-func (m *mold) overTunnel(l *packet.Layers, i *inthdr.Info) {
+func (m *draft) overTunnel(l *packet.Layers, i *inthdr.Info) {
 	switch i.Marking {
 	case inthdr.ByGRE:
 		m.overGRE(l, i)
@@ -22,7 +22,7 @@ func (m *mold) overTunnel(l *packet.Layers, i *inthdr.Info) {
 	}
 }
 
-func (m *mold) overGRE(l *packet.Layers, i *inthdr.Info) {
+func (m *draft) overGRE(l *packet.Layers, i *inthdr.Info) {
 	if !m.refuse(m.gre(int(l.L4)) != int(i.Shim) || int(i.End) != m.shimEnd(i)) {
 		return
 	}
@@ -39,7 +39,7 @@ func (m *mold) overGRE(l *packet.Layers, i *inthdr.Info) {
 }
 
 // withGRE is GRE that the source made: it goes, with the IP header in front of it.
-func (m *mold) withGRE(l *packet.Layers, i *inthdr.Info) {
+func (m *draft) withGRE(l *packet.Layers, i *inthdr.Info) {
 	m.checkLength(l, false)
 	inner := m.inner(l, i, i.Next)
 	if m.bad {
@@ -61,7 +61,7 @@ func (m *mold) withGRE(l *packet.Layers, i *inthdr.Info) {
 
 // overUDP is what VXLAN-GPE and Geneve have in common; the edits of the tunnel's header add
 // to the checksum.
-func (m *mold) overUDP(l *packet.Layers, i *inthdr.Info, add uint32) {
+func (m *draft) overUDP(l *packet.Layers, i *inthdr.Info, add uint32) {
 	m.destination(l)
 	m.checkLength(l, true)
 	m.endLengths()
@@ -73,7 +73,7 @@ func (m *mold) overUDP(l *packet.Layers, i *inthdr.Info, add uint32) {
 	m.t.src, m.t.dst, m.t.portsMask = l.L4, l.L4+2, bothPorts
 }
 
-func (m *mold) overGPE(l *packet.Layers, i *inthdr.Info) {
+func (m *draft) overGPE(l *packet.Layers, i *inthdr.Info) {
 	at := int(l.Payload)
 	if !m.refuse(int(i.Shim) != at+8 || int(i.End) != m.shimEnd(i)) {
 		return
@@ -94,7 +94,7 @@ func (m *mold) overGPE(l *packet.Layers, i *inthdr.Info) {
 // vxlanP is the flag that says that the next protocol is valid.
 const vxlanP = 0x04
 
-func (m *mold) overGeneve(l *packet.Layers, i *inthdr.Info) {
+func (m *draft) overGeneve(l *packet.Layers, i *inthdr.Info) {
 	at := int(l.Payload)
 	words := int(m.b[at] & 0x3f)
 	if !m.refuse(int(i.Shim) != at+8 || int(i.End) != at+8+4*words) { // other options
@@ -108,7 +108,7 @@ func (m *mold) overGeneve(l *packet.Layers, i *inthdr.Info) {
 
 // inner is the packet behind INT, in the tunnel, of an EtherType: a whole one of TCP or UDP
 // without INT.
-func (m *mold) inner(l *packet.Layers, i *inthdr.Info, etherType uint16) *packet.Layers {
+func (m *draft) inner(l *packet.Layers, i *inthdr.Info, etherType uint16) *packet.Layers {
 	var in packet.Layers
 	m.at = int(i.End)
 	if !m.refuse(packet.ParseInner(m.b, int(i.End), int(l.End), etherType, &in) != packet.OK || in.Payload == 0) {
@@ -122,7 +122,7 @@ func (m *mold) inner(l *packet.Layers, i *inthdr.Info, etherType uint16) *packet
 		m.tcp(&in)
 	} else {
 		m.need(int(in.L4) + 8)
-		m.t.specialAt, m.t.specialMask = in.L4+2, ^uint64(0)
+		m.t.specialAt = in.L4 + 2
 	}
 	return &in
 }

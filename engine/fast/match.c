@@ -17,120 +17,111 @@ static inline uint64_t folded(uint64_t a, uint64_t b)
 static inline uint64_t hash(const struct fast_index *i, const struct fast_key *k, bool version6)
 {
 	uint64_t a = k->addrs[0], b = k->rest;
-	if (version6) {
+	if (unlikely(version6)) {
 		a = folded(a ^ i->more[0], k->addrs[1] ^ i->more[1]);
 		b ^= folded(k->addrs[2] ^ i->more[1], k->addrs[3] ^ i->more[2]);
 	}
 	return folded(folded(a ^ i->keys[0], b ^ i->keys[1]), i->keys[2]);
 }
 
-// is_special tells whether the port at p is one of four, if that counts.
-static inline bool is_special(const struct fast_state *s, const struct fast_template *t, const uint8_t *p)
+// is_special tells whether the port at p is one of four.
+static inline bool is_special(uint64_t ports, const uint8_t *p)
 {
 #ifdef FAST_AVX2
-	__m128i x = _mm_cmpeq_epi16(_mm_set1_epi16((short)load16(p)), _mm_loadl_epi64((const __m128i *)&s->special));
-	return !_mm_testz_si128(x, _mm_loadl_epi64((const __m128i *)&t->special_mask));
+	__m128i x = _mm_cmpeq_epi16(_mm_set1_epi16((short)load16(p)), _mm_cvtsi64_si128((long long)ports));
+	return !_mm_testz_si128(x, x);
 #else
-	uint64_t ports = s->special;
-	uint16_t port = load16(p);
 	const uint64_t ones = UINT64_C(0x0001000100010001);
-	uint64_t x = ports ^ port * ones;
-	return ((x - ones) & ~x & ones << 15 & t->special_mask) != 0;
+	uint64_t x = ports ^ load16(p) * ones;
+	return ((x - ones) & ~x & ones << 15) != 0;
 #endif
 }
 
 static inline bool is_shape(const struct fast_shape *p, const uint8_t *f, uint32_t len)
 {
-	if (unlikely(len < p->need) || !same(f + p->at[0], &p->block[0]))
+	if (len < p->need)
 		return false;
-	uint32_t n = p->blocks;
-	if (unlikely(n == 1))
-		return true;
-	if (!same(f + p->at[1], &p->block[1]))
-		return false;
-	for (uint32_t i = 2; unlikely(i < n); i++)
-		if (!same(f + p->at[i], &p->block[i]))
+	for (uint32_t i = 0; i < p->blocks; i++)
+		if (!is_block(f + p->at[i], &p->block[i], 0))
 			return false;
 	return true;
 }
 
-static inline uint32_t difference(const struct fast_length *l, const uint8_t *f, uint32_t pkt_len)
+// is_template tells whether a packet is as t says. Two blocks are compared in any case.
+static inline bool is_template(const struct fast_template *t, uint64_t special, const uint8_t *f, uint32_t len, uint32_t pkt_len)
 {
-	return ((uint32_t)be16(f + l->at) + l->base) ^ pkt_len;
-}
-
-// is_template tells whether a packet of the template's shape is as the template says, up
-// to what a mask can not say: lengths that agree, and ports. Two lengths are compared,
-// whether there are two, one or none.
-static inline bool is_template(const struct fast_state *s, const struct fast_template *t, const uint8_t *f, uint32_t len, uint32_t pkt_len)
-{
-	if (unlikely(len < t->need || pkt_len > FAST_MAX_FRAME))
+	if (unlikely(len < t->need) || unlikely(pkt_len > FAST_MAX_FRAME))
 		return false;
-	uint32_t bad = 0;
-	if (likely(t->checks)) {
-		bad = difference(&t->length[0], f, pkt_len) | difference(&t->length[1], f, pkt_len);
-		for (uint32_t i = 2; unlikely(i < t->checks); i++)
-			bad |= difference(&t->length[i], f, pkt_len);
-	}
-	if (unlikely(bad || is_special(s, t, f + t->special_at)))
+	const uint16_t l = (uint16_t)pkt_len;
+	if (unlikely(!is_block(f + t->at[0], &t->block[0], l)) || unlikely(!is_block(f + t->at[1], &t->block[1], l)))
 		return false;
-	for (uint32_t i = 0; unlikely(i < t->behind); i++)
-		if (!same(f + t->behind_at[i], &t->behind_block[i]))
+	for (uint32_t i = 2; unlikely(i < t->blocks); i++)
+		if (!is_block(f + t->at[i], &t->block[i], l))
 			return false;
-	return true;
+	return likely(!is_special(special, f + t->special_at));
 }
 
-// template_of is the template of a packet with the headers of shape p, or NULL.
-static inline const struct fast_template *template_of(const struct fast_state *s, const struct fast_shape *p, const uint8_t *f, uint32_t len, uint32_t pkt_len)
+// first_of is the first template of shape p for the length of INT in a packet, or FAST_NONE.
+static inline uint8_t first_of(const struct fast_shape *p, const uint8_t *f, uint32_t len)
 {
-	for (uint8_t i = p->variant[f[p->length_at] % FAST_VARIANTS]; i < FAST_TEMPLATES; i = s->templates[i].next) {
-		const struct fast_template *t = &s->templates[i];
-		in_register(t);
-		if (likely(same(f + p->shim, &t->header)) && likely(is_template(s, t, f, len, pkt_len)))
-			return t;
-	}
+	return likely(len >= p->need) ? p->variant[f[p->length_at] % FAST_VARIANTS] : FAST_NONE;
+}
+
+// template_of is the template of a packet if its headers are of shape p, or NULL.
+static const struct fast_template *template_of(const struct fast_state *s, const struct fast_shape *p, const uint8_t *f, uint32_t len, uint32_t pkt_len)
+{
+	for (uint8_t i = first_of(p, f, len); i < FAST_TEMPLATES; i = s->templates[i].next)
+		if (is_template(&s->templates[i], s->special, f, len, pkt_len))
+			return &s->templates[i];
 	return NULL;
 }
 
-// hint_of is a number that packets of one shape mostly have in common: made of the EtherType
-// and of the protocol of an untagged packet.
-static inline uint32_t hint_of(const uint8_t *f)
+// search tries the shapes of hint, then all, and makes the right one the first that is tried
+// for packets with such a hint.
+static __attribute__((noinline)) const struct fast_template *search(struct fast_state *s, uint32_t *hint, const uint8_t *f, uint32_t len, uint32_t pkt_len)
 {
-	uint16_t type = load16(f + 12);
-	return (uint8_t)(type * 5u ^ (type >> 8) ^ (type == 0x0008 ? f[23] ^ f[15] : f[20] ^ f[17]));
-}
-
-// search tries the shape of the last packet with such headers, then all.
-static __attribute__((noinline)) const struct fast_template *search(struct fast_state *s, const struct fast_shape **last, const uint8_t *f, uint32_t len, uint32_t pkt_len)
-{
-	if (unlikely(len < 24))
-		return NULL;
-	uint8_t *hint = &s->hints[hint_of(f)];
-	uint32_t n = s->shapes;
-	for (uint32_t i = 0; i <= n; i++) {
-		uint32_t at = i == 0 ? *hint : i - 1;
-		const struct fast_shape *p = &s->shape[at];
-		if (at >= n || !is_shape(p, f, len))
+	const struct fast_template *t;
+	for (uint32_t k = 0; k < 32; k += 8) {
+		t = template_of(s, &s->shape[*hint >> k & 0xff], f, len, pkt_len);
+		if (t != NULL)
+			return t;
+	}
+	for (uint32_t n = 0; n < s->shapes; n++) {
+		const struct fast_shape *p = &s->shape[n];
+		if (!is_shape(p, f, len))
 			continue;
-		const struct fast_template *t = template_of(s, p, f, len, pkt_len);
+		t = template_of(s, p, f, len, pkt_len);
 		if (t != NULL) {
-			*hint = (uint8_t)at;
-			*last = p;
+			*hint = *hint << 8 | n;
 			return t;
 		}
 	}
 	return NULL;
 }
 
-// recognise is the template of a packet, or NULL. last is the shape of the packet before.
-static inline const struct fast_template *recognise(struct fast_state *s, const struct fast_shape **last, const uint8_t *f, uint32_t len, uint32_t pkt_len)
+enum { HINTS_FROM = 12, HINTS_LEN = 16 }; // the bytes that a hint is made of
+
+// hint_of is State.hintOf: for packets of one shape the same, and for few others.
+static inline uint32_t *hint_of(struct fast_state *s, const uint8_t *f)
 {
-	if (likely(is_shape(*last, f, len))) {
-		const struct fast_template *t = template_of(s, *last, f, len, pkt_len);
-		if (likely(t != NULL))
-			return t;
-	}
-	return search(s, last, f, len, pkt_len);
+	const uint8_t *kinds = (const uint8_t *)s->kinds;
+	const struct fast_kind *k = (const struct fast_kind *)(kinds + ((f[12] ^ f[13]) & 0xf0)); // of 16 bytes, by four bits
+	uint64_t a = load64(f + HINTS_FROM) & k->mask[0], b = load64(f + HINTS_FROM + 8) & k->mask[1];
+	return &s->hints[(a ^ (b << 29 | b >> 35)) * s->hint_key >> 56];
+}
+
+// recognise is the template of a packet, or NULL. Most are of the first shape of their hint,
+// and of its first template for their length of INT.
+static inline const struct fast_template *recognise(struct fast_state *s, uint64_t special, const uint8_t *f, uint32_t len, uint32_t pkt_len)
+{
+	if (unlikely(len < HINTS_FROM + HINTS_LEN))
+		return NULL;
+	uint32_t *hint = hint_of(s, f);
+	const struct fast_template *t = &s->templates[first_of(&s->shape[*hint & 0xff], f, len)];
+	in_register(t);
+	if (likely(is_template(t, special, f, len, pkt_len)))
+		return t;
+	return search(s, hint, f, len, pkt_len);
 }
 
 static inline void set_key(struct fast_key *k, const struct fast_template *t, const uint8_t *f)
@@ -138,7 +129,7 @@ static inline void set_key(struct fast_key *k, const struct fast_template *t, co
 	uint64_t ports = (uint64_t)load16(f + t->src) << 48 | (uint64_t)load16(f + t->dst) << 32;
 	const uint8_t *a = f + t->addresses;
 	k->rest = t->key_rest | (ports & t->ports_mask);
-	if (t->version6) {
+	if (unlikely(t->version6)) {
 		for (int i = 0; i < 4; i++)
 			k->addrs[i] = be64(a + 8 * i);
 	} else {
@@ -146,25 +137,28 @@ static inline void set_key(struct fast_key *k, const struct fast_template *t, co
 	}
 }
 
-// is_plain tells whether packets of shape p and template t, which are not INT, are known by
-// one block and a port alone.
-static inline bool is_plain(const struct fast_shape *p, const struct fast_template *t)
+// skip is the place of the first packet from vec[i] on that is not as t says, which is
+// plain; n where all are. It finds what recognise would find, with all that is compared in
+// registers.
+static __attribute__((noinline)) size_t skip(const struct fast_state *s, const struct fast_template *t, struct fast_mbuf *const *vec, size_t i, size_t n)
 {
-	return p->blocks == 1 && !t->checks && !t->behind && !(load64(t->header.mask) | load64(t->header.mask + 8));
-}
-
-// skip is the place of the first packet from vec[i] on that is not as p and t say, for which
-// is_plain holds; n where all are. It finds what recognise would find, with all that is
-// compared in registers.
-static inline uint32_t skip(const struct fast_state *s, const struct fast_shape *p, const struct fast_template *t, struct fast_mbuf *const *vec, uint32_t i, uint32_t n)
-{
-	const struct fast_block block = p->block[0];
-	const uint32_t at = p->at[0], port = t->special_at, need = p->need > t->need ? p->need : t->need;
+	const struct fast_block block = t->block[0];
+	const uint32_t at = t->at[0], port = t->special_at, need = t->need;
+#ifdef FAST_AVX2
+	const piece want = swapped(load_piece(block.want)), mask = swapped(load_piece(block.mask));
+#endif
 	for (; i < n; i++) {
 		const struct fast_mbuf *m = vec[i];
 		const uint8_t *f = m->buf_addr + m->data_off;
-		if (m->data_len < need || m->pkt_len > FAST_MAX_FRAME || !same(f + at, &block) || is_special(s, t, f + port))
+		if (m->data_len < need || m->pkt_len > FAST_MAX_FRAME || is_special(s->special, f + port))
 			break;
+#ifdef FAST_AVX2
+		if (!_mm256_testz_si256(_mm256_xor_si256(load_piece(f + at), want), mask))
+			break;
+#else
+		if (!is_block(f + at, &block, 0))
+			break;
+#endif
 	}
 	return i;
 }
@@ -174,13 +168,14 @@ static inline uint32_t skip(const struct fast_state *s, const struct fast_shape 
 void fast_match(struct fast_state *s)
 {
 	struct fast_mbuf *const *vec = (struct fast_mbuf *const *)s->vec;
-	const struct fast_shape *last = &s->shape[s->last];
+	const uint64_t special = s->special;
 	uint64_t unknown = 0;
-	uint32_t j = 0, n = s->shapes ? s->n : 0;
-	for (uint32_t i = 0; i < n; i++) {
+	const size_t n = s->n;
+	size_t j = 0;
+	for (size_t i = 0; i < n; i++) {
 		const struct fast_mbuf *m = vec[i];
 		const uint8_t *f = m->buf_addr + m->data_off;
-		const struct fast_template *t = recognise(s, &last, f, m->data_len, m->pkt_len);
+		const struct fast_template *t = recognise(s, special, f, m->data_len, m->pkt_len);
 		if (unlikely(t == NULL)) {
 			s->at[j] = (uint8_t)i;
 			s->template[j] = FAST_NONE;
@@ -188,8 +183,8 @@ void fast_match(struct fast_state *s)
 			continue;
 		}
 		if (t->kind != FAST_INT) {
-			if (likely(is_plain(last, t)))
-				i = skip(s, last, t, vec, i + 1, n) - 1;
+			if (likely(t->plain))
+				i = skip(s, t, vec, i + 1, n) - 1;
 			continue;
 		}
 		s->at[j] = (uint8_t)i;
@@ -200,12 +195,6 @@ void fast_match(struct fast_state *s)
 		__builtin_prefetch((const void *)(s->index.buckets + (h & s->index.mask)));
 		j++;
 	}
-	for (uint32_t i = n; i < s->n; i++) {
-		s->at[j] = (uint8_t)i;
-		s->template[j] = FAST_NONE;
-		unknown |= UINT64_C(1) << j++;
-	}
-	s->last = (uint32_t)(last - s->shape);
-	s->ints = j;
+	s->ints = (uint32_t)j;
 	s->unknown = unknown;
 }

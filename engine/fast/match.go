@@ -12,19 +12,11 @@ import (
 
 // The twins of match.c.
 
-// is tells whether the 16 bytes at p are as b wants them.
-func (b *block) is(p []byte) bool {
-	le := binary.LittleEndian
-	p = p[:16]
-	return (le.Uint64(p)^le.Uint64(b.want[:]))&le.Uint64(b.mask[:])|
-		(le.Uint64(p[8:])^le.Uint64(b.want[8:]))&le.Uint64(b.mask[8:]) == 0
-}
-
-// isSpecial is not zero where port is one of four.
-func isSpecial(ports uint64, port uint16) uint64 {
+// isSpecial tells whether port is one of four.
+func isSpecial(ports uint64, port uint16) bool {
 	const ones = 0x0001_0001_0001_0001
 	x := ports ^ uint64(port)*ones
-	return (x - ones) &^ x & (ones << 15)
+	return (x-ones)&^x&(ones<<15) != 0
 }
 
 func (p *shape) matches(f []byte) bool {
@@ -32,41 +24,34 @@ func (p *shape) matches(f []byte) bool {
 		return false
 	}
 	for i := range p.block[:p.blocks] {
-		if !p.block[i].is(f[p.at[i]:]) {
+		if !p.block[i].is(f[p.at[i]:], 0) {
 			return false
 		}
 	}
 	return true
 }
 
-// matches tells whether a packet of t's shape and header is as t says.
+// matches tells whether a packet is as t says.
 func (t *Template) matches(s *State, f []byte, pktLen int) bool {
 	if len(f) < int(t.need) || pktLen > packet.MaxFrame {
 		return false
 	}
-	if isSpecial(s.special, binary.LittleEndian.Uint16(f[t.specialAt:]))&t.specialMask != 0 {
-		return false
-	}
-	for _, l := range t.length[:t.checks] {
-		if int(binary.BigEndian.Uint16(f[l.at:]))+int(l.base) != pktLen {
+	for i := range t.block[:t.blocks] {
+		if !t.block[i].is(f[t.at[i]:], uint16(pktLen)) {
 			return false
 		}
 	}
-	for i := range t.behindBlock[:t.behind] {
-		if !t.behindBlock[i].is(f[t.behindAt[i]:]) {
-			return false
-		}
-	}
-	return true
+	return !isSpecial(s.special, binary.LittleEndian.Uint16(f[t.specialAt:]))
 }
 
-// templateOf is the template of a packet with the headers of shape p, or None.
+// templateOf is the template of a packet if its headers are of shape p, or None.
 func (s *State) templateOf(p *shape, f []byte, pktLen int) uint8 {
+	if len(f) < int(p.need) {
+		return None
+	}
 	for i := p.variant[f[p.lengthAt]%variants]; i < maxTemplates; i = s.templates[i].next {
-		if t := &s.templates[i]; t.header.is(f[p.shim:]) {
-			if t.matches(s, f, pktLen) {
-				return i
-			}
+		if s.templates[i].matches(s, f, pktLen) {
+			return i
 		}
 	}
 	return None
@@ -74,39 +59,25 @@ func (s *State) templateOf(p *shape, f []byte, pktLen int) uint8 {
 
 // recognise is the template of a packet, or None.
 func (s *State) recognise(f []byte, pktLen int) uint8 {
-	if p := &s.shape[s.last]; p.matches(f) {
-		if i := s.templateOf(p, f, pktLen); i != None {
+	if len(f) < hintsFrom+hintsLen {
+		return None
+	}
+	hint := s.hintOf(f)
+	for k := range 4 {
+		if i := s.templateOf(&s.shape[*hint>>(8*k)&0xff], f, pktLen); i != None {
 			return i
 		}
 	}
-	if len(f) < 24 {
-		return None
-	}
-	hint := &s.hints[hintOf(f)]
-	for i := range s.shapes + 1 {
-		at := i - 1
-		if i == 0 {
-			at = uint32(*hint)
-		}
-		if at >= s.shapes || !s.shape[at].matches(f) {
+	for n := range s.shapes {
+		if !s.shape[n].matches(f) {
 			continue
 		}
-		if i := s.templateOf(&s.shape[at], f, pktLen); i != None {
-			*hint, s.last = uint8(at), at
+		if i := s.templateOf(&s.shape[n], f, pktLen); i != None {
+			*hint = *hint<<8 | n
 			return i
 		}
 	}
 	return None
-}
-
-// hintOf is a number that packets of one shape mostly have in common: made of the EtherType
-// and of the protocol of an untagged packet.
-func hintOf(f []byte) uint8 {
-	kind := binary.LittleEndian.Uint16(f[12:])
-	if kind == 0x0008 {
-		return uint8(kind*5) ^ uint8(kind>>8) ^ f[23] ^ f[15]
-	}
-	return uint8(kind*5) ^ uint8(kind>>8) ^ f[20] ^ f[17]
 }
 
 // setKey makes k the key of a packet.

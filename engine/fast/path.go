@@ -40,11 +40,12 @@ func New(index flows.Index, view *event.FastView) *Path {
 
 // Configure forgets all templates: packets are to be parsed as marks say from now on.
 func (p *Path) Configure(marks inthdr.Marks) {
-	p.marks, p.shapes, p.last, p.victim, p.oldest, p.stores = marks, 0, 0, 0, 0, 0
+	p.marks, p.shapes, p.victim, p.oldest, p.stores = marks, 0, 0, 0, 0
 	for i := range p.learned {
 		p.learned[i].shape = none
 	}
 	p.special, p.parseAll = 0, false
+	p.forgetHints()
 	for i, port := range marks.Ports {
 		p.special |= uint64(swap(port)) << (16 * i)
 	}
@@ -52,7 +53,10 @@ func (p *Path) Configure(marks inthdr.Marks) {
 
 // ParseAll makes every packet one that is to be parsed, until Configure is called: for
 // tests, and to compare with.
-func (p *Path) ParseAll() { p.shapes, p.parseAll = 0, true }
+func (p *Path) ParseAll() {
+	p.shapes, p.parseAll = 0, true
+	p.forgetHints()
+}
 
 // InGo makes the twins run, whether there is C or not: for tests.
 func (p *Path) InGo() { p.inGo = true }

@@ -7,7 +7,7 @@ import "encoding/binary"
 // plan makes the patches and sums by which C strips most packets (strip.h): all that is
 // changed is in front of INT, within few blocks of 32 bytes, and at most one checksum is
 // that of an IPv4 header, one of TCP or UDP. Other templates have none.
-func (m *mold) plan() {
+func (m *draft) plan() {
 	t := &m.t
 	t.patches, t.l4SumAt = 0, 0
 	t.ipSumAt, t.ipSumAdd = etherTypeAt, 1
@@ -52,7 +52,7 @@ func (t *Template) isInFront(at uint16) bool { return at%2 == 0 && uint32(at)+2 
 // planSums finds the two checksums, and how much they grow but for what goes; false where
 // there are others. Both are those of Template.sum without its complements: fold(^x) is
 // 0xffff less fold(x). ipSumAdd is one more than that (strip.h).
-func (m *mold) planSums() bool {
+func (m *draft) planSums() bool {
 	t := &m.t
 	for i := range t.sum[:t.sums] {
 		c := &t.sum[i]
@@ -64,7 +64,7 @@ func (m *mold) planSums() bool {
 			t.ipSumAt, t.ipSumAdd = uint16(c.at), add+1
 		case c.removed != 0 && c.flip == c.always && t.l4SumAt == 0:
 			t.l4SumAt, t.l4SumAdd = uint16(c.at), add
-			t.l4UDP = uint16(^c.always) & 1
+			t.l4UDP = uint8(^c.always) & 1
 		default:
 			return false
 		}

@@ -5,6 +5,7 @@ package fast
 
 import (
 	"fmt"
+	"math"
 	"syscall"
 	"unsafe"
 
@@ -19,31 +20,33 @@ const (
 	maxTemplates = 64
 	variants     = 16
 	hints        = 256
-	maxBlocks    = 14
-	maxBehind    = 5
+	kinds        = 16
+	maxBlocks    = 10
 	maxLengths   = 9
 	maxSums      = 5
 	maxEdits     = 5
 	maxPatches   = 4
 	maxWords     = 63 // of INT, for patches
 
-	// None is the number of no template.
-	None = 0xff
+	// None is the number of no template, noShape that of no shape: their places have ones that
+	// no packet matches.
+	None    = maxTemplates
+	noShape = maxShapes
 )
 
-// block is 16 bytes of a packet: those under mask are as in want.
-type block struct{ want, mask [16]byte }
+// block is 32 bytes of a packet, as 16 numbers of the network's order: less the packet's
+// length under length, they are under mask as in want.
+type block struct{ want, mask, length [16]uint16 }
 
 // shape is the headers up to INT; variant tells the first template for the length of INT.
 type shape struct {
-	need     uint16 // bytes of the first segment, for the comparison
-	blocks   uint16 // of at and block
-	shim     uint16 // where Template.header is compared
+	need     uint32 // bytes of the first segment, for the comparison
+	blocks   uint32 // of at and block
 	lengthAt uint16 // the byte that has the length of INT
 	at       [maxBlocks]uint16
 	variant  [variants]uint8
+	_        [18]byte
 	block    [maxBlocks]block
-	_        [12]byte
 }
 
 // length is a field whose value and base make the length of the packet.
@@ -76,24 +79,30 @@ const (
 
 // Template is a shape with one INT header: what is in a packet, where.
 type Template struct {
-	header     block // shim and INT-MD header
-	next       uint8 // template of the same shape and length, or None
-	kind       uint8
-	common     uint8  // its hops can be compared
-	version6   uint8  // of the key
-	need       uint16 // bytes of the first segment, for everything
-	behind     uint16 // of behindAt and behindBlock
-	specialAt  uint16 // UDP destination port that must not be one of State.special
-	checks     uint16 // length[:checks] are compared
-	lengths    uint16 // length[:lengths] are changed
-	addresses  uint16
-	src, dst   uint16
+	// What recognises it, and makes the key.
+	need      uint32 // bytes of the first segment, for everything
+	blocks    uint32 // of at and block, at least two
+	at        [maxBlocks]uint16
+	specialAt uint16 // UDP destination port that must not be one of State.special; else what is none of these
+	kind      uint8
+	plain     uint8 // not INT, and known by block 0 and the port alone
+	version6  uint8 // of the key
+	number    uint8 // its place in State.templates
+	next      uint8 // template of the same shape and length, or None
+	common    uint8 // its hops can be compared
+	addresses uint16
+	src, dst  uint16
+	words     uint16 // of 32 bits that are removed
+
+	keyRest, portsMask uint64
+
+	// What compares its hops, and takes INT out.
 	flagsAt    uint16 // of TCP
 	flagsMask  uint8  // of those that are no common packet's
 	queue, tx  uint8  // in a hop; 0: not there
 	ingress    uint8
 	egress     uint8
-	number     uint8 // its place in State.templates
+	l4UDP      uint8 // a checksum of zero stays
 	stack      uint32
 	hopLen     uint32
 	hops       uint32
@@ -102,43 +111,43 @@ type Template struct {
 	portFrom   uint32 // the original port, where one is restored; else two bytes that stay
 	portTo     uint32
 	portMask   uint32 // all ones of 16 bits where one is restored
-	sums       uint16
-	edits      uint16
-	sumRemoved uint16
-	words      uint16 // of 32 bits that are removed
 	patches    uint16 // of patch; zero: packets of it are stripped one field after the other
+	sumRemoved uint16
 	ipSumAt    uint16
 	l4SumAt    uint16 // zero where that checksum does not change
 	ipSumAdd   uint32
 	l4SumAdd   uint32
-	shorten    uint64 // removed, for both lengths of an mbuf
-	l4UDP      uint16 // a checksum of zero stays
-	_          [6]uint8
+	shorten    uint64            // removed, for both lengths of an mbuf
+	hopOrder   [32]uint8         // how to make numbers of the last 32 bytes of a hop
+	hopWord    [8]uint32         // what they are: their places in event.FastPolicy.Most
+	links      uint32            // bytes of all hops but one, where they have the times that links are measured by; else 0
+	linkFrom   uint32            // what follows, after the last link: the node it leaves
+	linkOut    uint32            // when that was
+	linkIn     uint32            // when it reached the next node
+	patch      [maxPatches]patch // of bytes 0 to 31, of the 32 in front of INT, and so on to the front
+	block      [maxBlocks]block
 
-	specialMask, keyRest, portsMask uint64
-
-	length      [maxLengths]length
-	sum         [maxSums]sum
-	edit        [maxEdits]edit
-	behindAt    [maxBehind]uint16
-	_           [8]uint8
-	behindBlock [maxBehind]block
-	_           [4]byte
-	patch       [maxPatches]patch // of bytes 0 to 31, of the 32 in front of INT, and so on to the front
-	hopOrder    [32]uint8         // how to make numbers of the last 32 bytes of a hop
-	hopWord     [8]uint32         // what they are: their places in event.FastPolicy.Most
-	links       uint32            // bytes of all hops but one, where they have the times that links are measured by; else 0
-	linkFrom    uint32            // what follows, after the last link: the node it leaves
-	linkOut     uint32            // when that was
-	linkIn      uint32            // when it reached the next node
+	// What is done to any packet, and compared where it stands in no block.length.
+	checks  uint16 // length[:checks] are compared
+	lengths uint16 // length[:lengths] are changed
+	sums    uint16
+	edits   uint16
+	length  [maxLengths]length
+	sum     [maxSums]sum
+	edit    [maxEdits]edit
+	_       [6]byte
 }
+
+// kindMask is what hints are made of: of the 16 bytes from a packet's EtherType on, those that all
+// shapes with such an EtherType compare.
+type kindMask struct{ mask [2]uint64 }
 
 // State is what one worker knows, and the burst at hand. It is outside the Go heap; C
 // reads and writes it by its address.
 type State struct {
 	special uint64 // four UDP ports behind which there may be INT or a tunnel, as loads find them
 	shapes  uint32 // in use
-	last    uint32 // shape of the last packet
+	_       uint32
 	index   flows.Index
 	view    *event.FastView
 
@@ -170,9 +179,11 @@ type State struct {
 	Flows      [mbuf.MaxBurst]*flows.Flow
 	Keys       [mbuf.MaxBurst]flows.Key
 
-	hints     [hints]uint8 // the shape of the last packet with such headers
-	shape     [maxShapes]shape
-	templates [maxTemplates]Template
+	hintKey   uint64        // by which hints are hashed, odd
+	hints     [hints]uint32 // four shapes, a byte each: the one found last is the lowest
+	kinds     [kinds]kindMask
+	shape     [maxShapes + 1]shape
+	templates [maxTemplates + 1]Template
 }
 
 // newState maps a State: zero, and never given back. A worker makes one at start.
@@ -181,5 +192,8 @@ func newState() *State {
 	if err != nil {
 		panic(fmt.Sprintf("fast: no memory for %d bytes: %v", unsafe.Sizeof(State{}), err)) // at start only
 	}
-	return (*State)(unsafe.Pointer(&b[0])) // SAFETY: page aligned and large enough
+	s := (*State)(unsafe.Pointer(&b[0])) // SAFETY: page aligned and large enough
+	s.shape[noShape].need, s.templates[None].need = math.MaxUint32, math.MaxUint32
+	s.forgetHints()
+	return s
 }

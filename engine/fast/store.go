@@ -4,7 +4,6 @@
 package fast
 
 import (
-	"math"
 	"slices"
 
 	"intsink/engine/inthdr"
@@ -24,7 +23,7 @@ func (p *Path) MayStore() bool {
 // Store makes a template of a packet with INT. It must turn f into want, which is what the
 // rest of the program makes of it: the packet without INT.
 func (p *Path) Store(k *Parsed, want []byte) bool {
-	m := mold{marks: p.marks, b: k.Frame}
+	m := draft{marks: p.marks, special: p.special, b: k.Frame}
 	var s shape
 	if !m.cast(k) {
 		return false
@@ -33,7 +32,7 @@ func (p *Path) Store(k *Parsed, want []byte) bool {
 	if k.Info.Marking == inthdr.ByGeneve {
 		lengthAt += 2
 	}
-	if !m.seal(&s, int(k.Info.Shim), lengthAt) || !m.proves(p.State, &s, k, want) {
+	if !m.finish(&s, lengthAt, k.Info) || !m.proves(p.State, &s, k, want) {
 		return false
 	}
 	at := p.place(&s, lengthAt, k.Frame)
@@ -49,7 +48,7 @@ func (p *Path) Store(k *Parsed, want []byte) bool {
 
 // StoreNotINT makes a template of a packet of TCP or UDP without INT.
 func (p *Path) StoreNotINT(f []byte, l *packet.Layers) bool {
-	m := mold{marks: p.marks, b: f}
+	m := draft{marks: p.marks, special: p.special, b: f}
 	if p.marks.Probe || l.Payload == 0 || p.marks.DSCP && l.DSCP&p.marks.Mask == p.marks.Value {
 		return false
 	}
@@ -57,10 +56,10 @@ func (p *Path) StoreNotINT(f []byte, l *packet.Layers) bool {
 	m.ethernet(0, l)
 	m.ip(l)
 	if l.Proto == packet.ProtoUDP {
-		m.t.specialAt, m.t.specialMask = l.L4+2, math.MaxUint64
+		m.t.specialAt = l.L4 + 2
 	}
 	var s shape
-	if m.bad || !m.seal(&s, 0, 12) || p.special != 0 && !m.t.matches(p.State, f, len(f)) {
+	if m.bad || !m.finish(&s, 12, nil) || p.special != 0 && !m.t.matches(p.State, f, len(f)) {
 		return false
 	}
 	at := p.place(&s, -1, f)
@@ -74,8 +73,8 @@ func (p *Path) StoreNotINT(f []byte, l *packet.Layers) bool {
 
 // proves tells whether the template recognises its own packet and takes INT out of it as
 // want shows.
-func (m *mold) proves(s *State, p *shape, k *Parsed, want []byte) bool {
-	if !p.matches(k.Frame) || !m.t.header.is(k.Frame[p.shim:]) || !m.t.matches(s, k.Frame, k.PktLen) {
+func (m *draft) proves(s *State, p *shape, k *Parsed, want []byte) bool {
+	if !p.matches(k.Frame) || !m.t.matches(s, k.Frame, k.PktLen) {
 		return false
 	}
 	f := slices.Clone(k.Frame)

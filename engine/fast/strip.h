@@ -48,13 +48,10 @@ static __attribute__((noinline)) void strip_any(struct fast_mbuf *m, const struc
 // The headers in front of INT move to the right in pieces of 32 bytes, which are patched on
 // their way: the last piece may overlap the first, and is as much changed there.
 #ifdef FAST_AVX2
-typedef __m256i piece;
-
 static inline piece patched(const uint8_t *f, const struct fast_patch *p)
 {
-	piece x = swapped(_mm256_loadu_si256((const __m256i *)f));
-	x = _mm256_sub_epi16(x, _mm256_loadu_si256((const __m256i *)p->minus));
-	return swapped(_mm256_xor_si256(x, _mm256_loadu_si256((const __m256i *)p->flip)));
+	piece x = _mm256_sub_epi16(swapped(load_piece(f)), load_piece(p->minus));
+	return swapped(_mm256_xor_si256(x, load_piece(p->flip)));
 }
 
 static inline void put(uint8_t *f, piece x)
@@ -62,8 +59,6 @@ static inline void put(uint8_t *f, piece x)
 	_mm256_storeu_si256((__m256i *)f, x);
 }
 #else
-typedef struct { uint16_t v[16]; } piece;
-
 static inline piece patched(const uint8_t *f, const struct fast_patch *p)
 {
 	piece x;

@@ -172,7 +172,7 @@ func (w *world) compare(o *world, n int) string {
 		return "bits"
 	case !bytes.Equal(a.Template[:a.ints], b.Template[:b.ints]) || !bytes.Equal(w.Deferred(), o.Deferred()):
 		return "templates or the deferred"
-	case a.shapes != b.shapes || a.last != b.last || a.shape != b.shape || a.templates != b.templates:
+	case a.shapes != b.shapes || a.hints != b.hints || a.kinds != b.kinds || a.shape != b.shape || a.templates != b.templates:
 		return "what is known"
 	case *w.detector.View() != *withLinksOf(o.detector.View(), w.detector.View()):
 		return "the view"

@@ -9,25 +9,26 @@ import (
 	"intsink/engine/packet"
 )
 
-// mold is a template in the making: which bytes of a parsed packet must be the same in
+// draft is a template in the making: which bytes of a parsed packet must be the same in
 // others, so that the parser would find the same in them.
-type mold struct {
-	marks inthdr.Marks
-	b     []byte
-	front [frontLen]byte  // masks of the first bytes of the packet
-	back  [behindLen]byte // masks of the bytes from backAt on
-	at    int             // where back begins
-	t     Template
-	bad   bool // no template can be made
+type draft struct {
+	marks   inthdr.Marks
+	special uint64 // State.special
+	b       []byte
+	front   [frontLen]byte  // masks of the first bytes of the packet
+	back    [behindLen]byte // masks of the bytes from backAt on
+	at      int             // where back begins
+	t       Template
+	bad     bool // no template can be made
 }
 
 const (
-	frontLen  = 12 + 16*maxBlocks
-	behindLen = 16 * maxBehind
+	frontLen  = 12 + 32*8
+	behindLen = 96
 )
 
 // same makes the bytes from at on must-be-the-same, under these masks.
-func (m *mold) same(at int, masks ...byte) {
+func (m *draft) same(at int, masks ...byte) {
 	to := m.front[:]
 	if m.at > 0 && at >= m.at {
 		to, at = m.back[:], at-m.at
@@ -42,21 +43,21 @@ func (m *mold) same(at int, masks ...byte) {
 }
 
 // need makes n bytes of the first segment necessary.
-func (m *mold) need(n int) {
+func (m *draft) need(n int) {
 	if n > len(m.b) {
 		m.bad = true
 	}
-	m.t.need = max(m.t.need, uint16(min(n, packet.MaxFrame)))
+	m.t.need = max(m.t.need, uint32(min(n, packet.MaxFrame)))
 }
 
-// refuse gives up where bad is true, and tells whether the mold is good.
-func (m *mold) refuse(bad bool) bool {
+// refuse gives up where bad is true, and tells whether the draft is good.
+func (m *draft) refuse(bad bool) bool {
 	m.bad = m.bad || bad
 	return !m.bad
 }
 
 // ethernet is the header that starts at offset at, in front of IP, with its tags.
-func (m *mold) ethernet(at int, l *packet.Layers) {
+func (m *draft) ethernet(at int, l *packet.Layers) {
 	if !m.refuse(int(l.L3) != at+packet.EthernetLen+4*int(l.VLANs)) { // labels
 		return
 	}
@@ -69,7 +70,7 @@ const ecn = 3
 
 // ip is the IP header with what stands between it and l.L4. The DSCP counts where it may
 // mark INT.
-func (m *mold) ip(l *packet.Layers) {
+func (m *draft) ip(l *packet.Layers) {
 	if !m.refuse(l.Fragment != packet.NotFragment) {
 		return
 	}
@@ -94,7 +95,7 @@ func (m *mold) ip(l *packet.Layers) {
 const ipv6Fragment = 44
 
 // extensions are those of IPv6: each one's successor and length, and what makes a fragment.
-func (m *mold) extensions(at, end int, kind byte) {
+func (m *draft) extensions(at, end int, kind byte) {
 	for at < end && at+8 <= len(m.b) && !m.bad {
 		m.same(at, 0xff, 0xff)
 		size := 8 + int(m.b[at+1])*8
@@ -112,13 +113,13 @@ func (m *mold) extensions(at, end int, kind byte) {
 }
 
 // tcp is the data offset.
-func (m *mold) tcp(l *packet.Layers) {
+func (m *draft) tcp(l *packet.Layers) {
 	m.same(int(l.L4)+12, 0xf0)
 	m.need(max(int(l.L4)+20, int(l.Payload)))
 }
 
 // destination is the port of UDP or TCP.
-func (m *mold) destination(l *packet.Layers) { m.same(int(l.L4)+2, 0xff, 0xff) }
+func (m *draft) destination(l *packet.Layers) { m.same(int(l.L4)+2, 0xff, 0xff) }
 
 // Flags of a GRE header (RFC 2784, RFC 2890).
 const (
@@ -128,7 +129,7 @@ const (
 )
 
 // tunnel is the header of the tunnel behind l; it returns where its contents begin.
-func (m *mold) tunnel(l *packet.Layers) (inner int) {
+func (m *draft) tunnel(l *packet.Layers) (inner int) {
 	at := int(l.L4)
 	switch l.Proto {
 	case packet.ProtoIPv4, packet.ProtoIPv6:
@@ -156,7 +157,7 @@ func (m *mold) tunnel(l *packet.Layers) (inner int) {
 }
 
 // gre is a GRE header without a checksum; it returns where it ends.
-func (m *mold) gre(at int) (end int) {
+func (m *draft) gre(at int) (end int) {
 	if !m.refuse(at+4 > len(m.b) || m.b[at]&greChecksum != 0) {
 		return 0
 	}
@@ -172,7 +173,7 @@ func (m *mold) gre(at int) (end int) {
 
 // begin is the header in front of IP where contents of a tunnel begin at offset at: an
 // Ethernet header or none.
-func (m *mold) begin(at int, l *packet.Layers) {
+func (m *draft) begin(at int, l *packet.Layers) {
 	if int(l.L3) != at {
 		m.ethernet(at, l)
 	}
@@ -180,7 +181,7 @@ func (m *mold) begin(at int, l *packet.Layers) {
 
 // checkLength makes the length field of l's IP header and, over UDP, of that one agree with
 // the packet's length. Those that INT's removal changes come first.
-func (m *mold) checkLength(l *packet.Layers, udp bool) {
+func (m *draft) checkLength(l *packet.Layers, udp bool) {
 	if l.IPVersion == 4 {
 		m.addLength(int(l.L3)+2, int(l.L3))
 	} else {
@@ -191,16 +192,10 @@ func (m *mold) checkLength(l *packet.Layers, udp bool) {
 	}
 }
 
-// endLengths makes those lengths that were added the ones that change: two at least, as C
-// writes two.
-func (m *mold) endLengths() {
-	if m.t.checks == 1 {
-		m.addLength(int(m.t.length[0].at), int(m.t.length[0].base))
-	}
-	m.t.lengths = m.t.checks
-}
+// endLengths makes those lengths that were added the ones that change.
+func (m *draft) endLengths() { m.t.lengths = m.t.checks }
 
-func (m *mold) addLength(at, base int) {
+func (m *draft) addLength(at, base int) {
 	if m.refuse(int(m.t.checks) == maxLengths) {
 		m.t.length[m.t.checks] = length{uint16(at), uint16(base)}
 		m.t.checks++
@@ -208,7 +203,7 @@ func (m *mold) addLength(at, base int) {
 }
 
 // addSum adds a checksum; c.add is that of what is not complemented.
-func (m *mold) addSum(c sum) {
+func (m *draft) addSum(c sum) {
 	if c.flip != 0 {
 		c.add = uint32(^fold(uint64(c.add)))
 	}
@@ -221,35 +216,11 @@ func (m *mold) addSum(c sum) {
 
 // addEdit changes bits of two bytes that are the same in all packets, and returns what that
 // adds to a checksum that covers them.
-func (m *mold) addEdit(at int, keep, value uint16) (add uint32) {
+func (m *draft) addEdit(at int, keep, value uint16) (add uint32) {
 	if !m.refuse(int(m.t.edits) == maxEdits) {
 		return 0
 	}
 	m.t.edit[m.t.edits] = edit{uint16(at), keep, value}
 	m.t.edits++
 	return uint32(binary.LittleEndian.Uint16(m.b[at:])&^keep) + uint32(^value)
-}
-
-// cut makes blocks of 16 bytes of masks; the first of these stands at offset base of the
-// packet. A block ends with the last byte that counts, so that no more is read.
-func (m *mold) cut(masks []byte, base int, at []uint16, blocks []block) (n int) {
-	for i := 0; i < len(masks); i++ {
-		if masks[i] == 0 {
-			continue
-		}
-		last := min(i+15, len(masks)-1)
-		for masks[last] == 0 {
-			last--
-		}
-		from := max(base+last-15, 0)
-		if !m.refuse(n == len(blocks) || from+16 > len(m.b)) {
-			return n
-		}
-		at[n] = uint16(from)
-		copy(blocks[n].mask[base+i-from:], masks[i:last+1])
-		copy(blocks[n].want[:], m.b[from:])
-		n++
-		i = last
-	}
-	return n
 }

@@ -1,0 +1,69 @@
+package fast
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Hints: the shapes that packets had whose first bytes are like those of the packet at hand.
+// They only say what is tried first.
+
+// hintsFrom and hintsLen are the bytes that a hint is made of: the EtherType and what follows.
+const (
+	hintsFrom = 12
+	hintsLen  = 16
+)
+
+// kindOf is the number of an EtherType: those that are in use have different ones.
+func kindOf(f []byte) int { return int(f[12]^f[13]) / (256 / kinds) }
+
+// forgetHints makes all hints those of no shape. The key is 2 to the 64 by the golden ratio.
+func (s *State) forgetHints() {
+	s.hintKey = 0x9e3779b97f4a7c15
+	for i := range s.hints {
+		s.hints[i] = noShape * 0x01010101
+	}
+}
+
+// hintOf is a number that packets of one shape have in common, and as few others as can be.
+func (s *State) hintOf(f []byte) *uint32 {
+	k := &s.kinds[kindOf(f)]
+	a := binary.LittleEndian.Uint64(f[hintsFrom:]) & k.mask[0]
+	b := binary.LittleEndian.Uint64(f[hintsFrom+8:]) & k.mask[1]
+	return &s.hints[(a^bits.RotateLeft64(b, 29))*s.hintKey>>56]
+}
+
+// setKinds finds out which bytes all shapes compare whose EtherType is of the same kind.
+func (p *Path) setKinds() {
+	clear(p.kinds[:])
+	var masks [kinds][hintsLen]byte
+	for n := range p.shape[:p.shapes] {
+		mask, kind := p.shape[n].front()
+		of := &masks[kind]
+		for i := range of {
+			if p.kinds[kind] == (kindMask{}) { // the first of its kind
+				of[i] = mask[i]
+			}
+			of[i] &= mask[i]
+		}
+		p.kinds[kind].mask[0] = binary.LittleEndian.Uint64(of[:])
+		p.kinds[kind].mask[1] = binary.LittleEndian.Uint64(of[8:])
+	}
+}
+
+// front is what a shape compares of the bytes of a hint, and the kind of its EtherType.
+func (p *shape) front() (mask [hintsLen]byte, kind int) {
+	var f [hintsFrom + 2]byte
+	for n, b := range p.block[:p.blocks] {
+		for i, m := range b.mask {
+			at := int(p.at[n]) + 2*i
+			if at == hintsFrom {
+				binary.BigEndian.PutUint16(f[at:], b.want[i])
+			}
+			if at >= hintsFrom && at < hintsFrom+hintsLen {
+				binary.BigEndian.PutUint16(mask[at-hintsFrom:], m|binary.BigEndian.Uint16(mask[at-hintsFrom:]))
+			}
+		}
+	}
+	return mask, kindOf(f[:])
+}
