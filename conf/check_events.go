@@ -16,7 +16,7 @@ func (d checker) checkEvents(e, inherited *Events, where string) {
 	}
 	d.checkClear(&e.Congestion.Clear, &e.Congestion.Raise, where+": congestion")
 	d.checkClear(&e.TxUtilization.Clear, &e.TxUtilization.Raise, where+": tx_utilization")
-	idle := func(e *Events) bool { return e.EndToEnd.ClockOffset != 0 && e.EndToEnd.Clock != "ptp" }
+	idle := func(e *Events) bool { return e.EndToEnd.ClockOffset != 0 && e.EndToEnd.Clock != PTPClock }
 	if d.Has(&e.EndToEnd.ClockOffset) && idle(e) && (inherited == nil || !idle(inherited)) {
 		d.WarnAt([]any{&e.EndToEnd.ClockOffset}, `%s: end_to_end: clock_offset does nothing unless clock = "ptp"`, where)
 	}

@@ -51,10 +51,10 @@ func (d checker) checkReading(c *INT) {
 	if len(c.Types) == 0 {
 		d.ErrorAt([]any{&c.Types}, `int: types is empty: no INT would be taken; the default is ["md", "mx", "destination"]`)
 	}
-	if c.INT1Dialect == "geant" && !slices.Contains(c.Versions, "1") {
+	if c.INT1Dialect == GEANTINT1 && !slices.Contains(c.Versions, "1") {
 		d.WarnAt([]any{&c.INT1Dialect}, `int: int1_dialect = "geant" does nothing without INT 1.0; add "1" to versions`)
 	}
-	if c.ShimLength == "inclusive" && len(c.Versions) > 0 && !slices.Contains(c.Versions, "2") {
+	if c.ShimLength == ShimInclusive && len(c.Versions) > 0 && !slices.Contains(c.Versions, "2") {
 		d.WarnAt([]any{&c.ShimLength}, `int: shim_length = "inclusive" is about shims of INT 2.x, which versions does not have; shims of older ones always count themselves`)
 	}
 }
@@ -109,10 +109,10 @@ func (d checker) checkDomain(x *Domain) {
 		if in.Length%4 != 0 {
 			d.ErrorAt([]any{&in.Length}, "%s: length = %d: must be a multiple of 4; nearest: %d", where, in.Length, (in.Length+2)/4*4)
 		}
-		if in.Scope == "hop" {
+		if in.Scope == EachHop {
 			hop += int(in.Length)
 		}
-		if in.Role != "sequence" {
+		if in.Role != SequenceRole {
 			continue
 		}
 		if sequence != "" {

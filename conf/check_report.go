@@ -26,7 +26,7 @@ func (d checker) checkReport(c *Config) {
 // headers. With the profile it is that of the collector with the most room, since the
 // fragments of others are cut.
 func leastReport(c *Config) int {
-	if c.Report.Profile == transparentSecurity {
+	if c.Report.Profile == TransparentSecurity {
 		return leastHeaders(c) + reportBytes(&c.Report)
 	}
 	tag := 0
@@ -39,7 +39,7 @@ func leastReport(c *Config) int {
 // reportBytes are the metadata and the inner contents of one report.
 func reportBytes(r *Report) int {
 	n := metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
-	if r.Explain && r.Version == "2.0" && r.Profile == "" { // elsewhere it is an error
+	if r.Explain && r.Version == Report20 && r.Profile == "" { // elsewhere it is an error
 		n += explainBytes
 	}
 	return n
@@ -54,7 +54,7 @@ const maxTLV = 1020
 
 func (d checker) checkExplain(r *Report) {
 	switch at := []any{&r.Explain, r}; {
-	case r.Version != "2.0":
+	case r.Version != Report20:
 		d.ErrorAt(at, "report: explain = true: only reports of version 2.0 have room for it, not %s; leave explain out", r.Version)
 	case r.Profile != "":
 		d.ErrorAt(at, "report: explain = true: profile %q has no room for it; leave one of them out", r.Profile)

@@ -44,7 +44,7 @@ func (d checker) checkWatches(c *Config) {
 }
 
 func isEmpty(m *Match) bool {
-	return m.Flow == "any" && len(m.Source)+len(m.Destination)+len(m.Protocol)+len(m.SourcePort)+len(m.DestinationPort)+
+	return m.Flow == AnyLayer && len(m.Source)+len(m.Destination)+len(m.Protocol)+len(m.SourcePort)+len(m.DestinationPort)+
 		len(m.VLAN)+len(m.DSCP)+len(m.VNI)+len(m.Device) == 0
 }
 
@@ -74,7 +74,7 @@ func (d checker) checkEventNames(c *Config, w *Watch, where string) {
 // checkCollectorTraffic: reports are never watched, so a watch that asks for
 // nothing else is a mistake.
 func (d checker) checkCollectorTraffic(c *Config, w *Watch, where string) {
-	if w.Match == nil || w.Match.Flow == "inner" {
+	if w.Match == nil || w.Match.Flow == InnerLayer {
 		return
 	}
 	for i := range c.Collectors {
@@ -103,7 +103,7 @@ func (d checker) checkMatch(c *INT, w *Watch, where string) {
 		d.WarnAt([]any{&m.DSCP}, "%s: match: dscp = %d is what marks INT; a watch compares the DSCP that the packet leaves with", where, mark.Value)
 	}
 	for i, id := range m.Device {
-		if id > math.MaxUint32 && !c.hasRole("device_id") {
+		if id > math.MaxUint32 && !c.hasRole(DeviceIDRole) {
 			d.WarnAt([]any{schema.ElementOf(&m.Device, i)}, "%s: match: device = %s: node ids have 32 bits, and no int domain has an instruction with "+
 				`role = "device_id"; no packet has it`, where, formatDevice(id))
 		}
@@ -121,7 +121,7 @@ func (d checker) checkMatch(c *INT, w *Watch, where string) {
 }
 
 // hasRole tells whether some domain has an instruction with the role.
-func (c *INT) hasRole(role string) bool {
+func (c *INT) hasRole(role Role) bool {
 	return slices.ContainsFunc(c.Domains, func(d Domain) bool {
 		return slices.ContainsFunc(d.Instructions, func(i Instruction) bool { return i.Role == role })
 	})

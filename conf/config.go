@@ -40,7 +40,7 @@ type Node struct {
 // DPDK says what EAL starts with.
 type DPDK struct {
 	Lcores    []int         // one worker per lcore, in order
-	Hugepages string        // "auto" | "on" | "off"
+	Hugepages Hugepages     // "auto" | "on" | "off"
 	Mbufs     int           // mbufs in the packet pool
 	MbufSize  int           // bytes of a frame that one mbuf holds
 	IdleSleep time.Duration // how long an idle worker sleeps between polls; 0: it polls without pause
@@ -76,20 +76,20 @@ type Tap struct{ Name, Port string }
 type INT struct {
 	UDPPort     *uint16
 	DSCP        *DSCP
-	TCPOptions  string // "after" | "before": where INT stands relative to the TCP options
+	TCPOptions  TCPOptions // "after" | "before": where INT stands relative to the TCP options
 	ProbeMarker *uint64
 	ProbePorts  []PortRange // limits the probe marker to these TCP/UDP destination ports; empty: all
 	GREProtocol *uint16
 	VXLANGPE    *VXLANGPE
 	Geneve      *Geneve
-	Versions    []string // subset of "2", "1", "0"
-	INT1Dialect string   // "standard" | "geant": how INT 1.0 is written
-	Types       []string // subset of "md", "mx", "destination"
-	ShimLength  string   // "exclusive" | "inclusive": whether Length of a 2.x shim counts the shim
-	Checksum    string   // "update" | "keep": the TCP or UDP checksum in front of INT
-	Malformed   string   // "forward" | "drop"
-	Verify      int      // one INT packet in so many has its checksums verified; 0: none
-	Fragments   string   // "pass" | "strip"
+	Versions    []string        // subset of "2", "1", "0"
+	INT1Dialect INT1Dialect     // "standard" | "geant": how INT 1.0 is written
+	Types       []string        // subset of "md", "mx", "destination"
+	ShimLength  ShimLength      // "exclusive" | "inclusive": whether Length of a 2.x shim counts the shim
+	Checksum    ChecksumPolicy  // "update" | "keep": the TCP or UDP checksum in front of INT
+	Malformed   MalformedPolicy // "forward" | "drop"
+	Verify      int             // one INT packet in so many has its checksums verified; 0: none
+	Fragments   FragmentPolicy  // "pass" | "strip"
 	Domains     []Domain
 }
 
@@ -121,8 +121,8 @@ type Instruction struct {
 	Name   string
 	Bit    uint8  // 0 = most significant of DS Instruction
 	Length uint16 // bytes, multiple of 4
-	Scope  string // "hop" | "source-only" | "source-inserted"
-	Role   string // "" | "opaque" | "device_id" | "sequence"
+	Scope  Scope  // "hop" | "source-only" | "source-inserted"
+	Role   Role   // "" | "opaque" | "device_id" | "sequence"
 }
 
 // Flows sizes the flow tables.
@@ -136,8 +136,8 @@ type Watch struct {
 	Name       string
 	Match      *Match // nil: everything
 	Events     []string
-	Sample     uint32 // one packet in Sample; 0: none
-	SampleBy   string // "packet" | "flow"
+	Sample     uint32   // one packet in Sample; 0: none
+	SampleBy   SampleBy // "packet" | "flow"
 	Collectors []string
 	Override   *Events // events with events_override applied; nil: none
 }
@@ -148,7 +148,7 @@ type Match struct {
 	Source, Destination         []netip.Prefix
 	Protocol                    []uint8
 	SourcePort, DestinationPort []PortRange
-	Flow                        string // "any" | "outer" | "inner": which headers the lists above are about
+	Flow                        Layer // "any" | "outer" | "inner": which headers the lists above are about
 	VLAN                        []PortRange
 	DSCP                        []uint8
 	VNI                         []VNIRange
@@ -163,7 +163,7 @@ type VNIRange = schema.Range[uint32]
 
 // Deadband is the test of a latency event (EVENTS.md, hop_latency).
 type Deadband struct {
-	Clock    string // end_to_end only: "none" | "ptp"
+	Clock    Clock // end_to_end only: "none" | "ptp"
 	Absolute time.Duration
 	Relative float64
 	K, N     int
@@ -203,7 +203,7 @@ type PathChange struct {
 	Paths  int
 	Memory time.Duration
 	Rate   int
-	ECMP   string // "ignore" | "report"
+	ECMP   ECMP // "ignore" | "report"
 }
 
 // Congestion holds the thresholds of congestion; Raise and Clear are queue
@@ -217,17 +217,17 @@ type Congestion struct {
 
 // Report says what a report holds.
 type Report struct {
-	Version  string   // "2.0" | "1.0" | "0.5"
-	Profile  string   // "" | "transparent-security", of version 2.0
-	Metadata []string // subset, in this order, of: interfaces hop_latency queue ingress_timestamp egress_timestamp ...
-	Fragment int      // bytes of the original packet, INT included; 0: none (InType 0)
-	Inner    string   // "ip" (InType 4/5) | "ethernet" (InType 3)
-	Explain  bool     // totals and counts of reports without a packet of their own go into a TLV
+	Version  ReportVersion // "2.0" | "1.0" | "0.5"
+	Profile  ReportProfile // "" | "transparent-security", of version 2.0
+	Metadata []string      // subset, in this order, of: interfaces hop_latency queue ingress_timestamp egress_timestamp ...
+	Fragment int           // bytes of the original packet, INT included; 0: none (InType 0)
+	Inner    Inner         // "ip" (InType 4/5) | "ethernet" (InType 3)
+	Explain  bool          // totals and counts of reports without a packet of their own go into a TLV
 	Coalesce Coalesce
 }
 
 // Coalesces tells whether reports of this version can share a packet.
-func (r *Report) Coalesces() bool { return r.Version == "2.0" }
+func (r *Report) Coalesces() bool { return r.Version == Report20 }
 
 // Coalesce says when a report packet is full or old enough to be sent.
 type Coalesce struct {
@@ -243,11 +243,11 @@ type Collector struct {
 	Host           string         // name that Address was resolved from; "": the file has an address
 	Source         netip.Addr     // zero value: the kernel chooses
 	SourcePort     uint16
-	SourcePortMode string     // "any": the kernel chooses | "fixed": SourcePort, 0 included, is on the wire | "hash": of the flow
-	Port           string     // the DPDK port that reports leave by; "": the kernel sends them
-	VLAN           uint16     // with Port: 802.1Q VLAN id; 0: no tag
-	Gateway        netip.Addr // with Port: whose MAC address is asked for; with GatewayMAC, and without Port, the zero Addr
-	GatewayMAC     [6]byte    // with Port: zero: unknown
+	SourcePortMode SourcePortMode // "any": the kernel chooses | "fixed": SourcePort, 0 included, is on the wire | "hash": of the flow
+	Port           string         // the DPDK port that reports leave by; "": the kernel sends them
+	VLAN           uint16         // with Port: 802.1Q VLAN id; 0: no tag
+	Gateway        netip.Addr     // with Port: whose MAC address is asked for; with GatewayMAC, and without Port, the zero Addr
+	GatewayMAC     [6]byte        // with Port: zero: unknown
 	Budget         Budget
 
 	unresolved *unresolved // until resolveCollectors has run

@@ -20,19 +20,19 @@ const (
 func defaultConfig() *Config {
 	return &Config{
 		Node: Node{ID: 0, HwIDBase: 0},
-		DPDK: DPDK{Hugepages: "auto", Mbufs: 65536, MbufSize: DefaultMbufSize, IdleSleep: 0},
+		DPDK: DPDK{Hugepages: AutoHugepages, Mbufs: 65536, MbufSize: DefaultMbufSize, IdleSleep: 0},
 		INT: INT{
-			TCPOptions: "after", Versions: []string{"2"}, INT1Dialect: "standard", Types: []string{"md", "mx", "destination"},
-			ShimLength: "exclusive", Checksum: "update", Malformed: "forward", Fragments: "pass",
+			TCPOptions: INTAfterOptions, Versions: []string{"2"}, INT1Dialect: StandardINT1, Types: []string{"md", "mx", "destination"},
+			ShimLength: ShimExclusive, Checksum: UpdateChecksum, Malformed: ForwardMalformed, Fragments: PassFragments,
 		},
 		Flows:  Flows{Capacity: 1048576, IdleTimeout: 30 * time.Second},
 		Events: defaultEvents("dc"),
 		Report: Report{
-			Version:  "2.0",
+			Version:  Report20,
 			Profile:  "",
 			Metadata: []string{"interfaces", "hop_latency", "queue", "ingress_timestamp", "egress_timestamp"},
 			Fragment: 128,
-			Inner:    "ip",
+			Inner:    InnerIP,
 			Explain:  false,
 			Coalesce: Coalesce{MaxBytes: 1400, MaxReports: 0, MaxDelay: time.Millisecond},
 		},
@@ -45,27 +45,27 @@ func defaultPort(i int) Port {
 	return Port{ID: uint16(min(i+1, 65535)), RxDesc: 1024, TxDesc: 1024, MTU: 0}
 }
 
-func defaultMatch() Match { return Match{Flow: "any"} }
+func defaultMatch() Match { return Match{Flow: AnyLayer} }
 
 func defaultWatch(int) Watch {
-	return Watch{Sample: 0, SampleBy: "packet"}
+	return Watch{Sample: 0, SampleBy: SamplePackets}
 }
 
 func defaultCollector(int) Collector {
-	return Collector{SourcePortMode: "any", Budget: Budget{Packets: 0, Bits: 0, Burst: 100 * time.Millisecond}}
+	return Collector{SourcePortMode: AnySourcePort, Budget: Budget{Packets: 0, Bits: 0, Burst: 100 * time.Millisecond}}
 }
 
 func defaultInstruction(int) Instruction {
-	return Instruction{Scope: "hop", Role: ""}
+	return Instruction{Scope: EachHop, Role: ""}
 }
 
 // defaultEvents is every threshold of a profile: "dc" or "wan".
 func defaultEvents(profile string) Events {
 	e := Events{Profile: profile}
 	e.NewFlow.Rate = 20000
-	e.PathChange = PathChange{Paths: 4, Memory: 60 * time.Second, Rate: 10, ECMP: "ignore"}
+	e.PathChange = PathChange{Paths: 4, Memory: 60 * time.Second, Rate: 10, ECMP: IgnoreECMP}
 	e.HopLatency = Deadband{Absolute: 10 * time.Microsecond, Relative: 0.5, K: 2, N: 4, Interval: 100 * time.Millisecond}
-	e.EndToEnd = Deadband{Clock: "none", Absolute: 50 * time.Microsecond, Relative: 0.5, K: 2, N: 4, Interval: 100 * time.Millisecond}
+	e.EndToEnd = Deadband{Clock: NoClock, Absolute: 50 * time.Microsecond, Relative: 0.5, K: 2, N: 4, Interval: 100 * time.Millisecond}
 	e.LinkLatency = Deadband{Absolute: 10 * time.Microsecond, Relative: 0.5, K: 2, N: 4, Interval: time.Second}
 	if profile == "wan" {
 		e.HopLatency.Absolute, e.HopLatency.Relative, e.HopLatency.K, e.HopLatency.N = 100*time.Microsecond, 0.25, 3, 8

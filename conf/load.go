@@ -108,8 +108,8 @@ func read(f *schema.File, m machine) (*Config, *Diagnostics) {
 func fillIn(c *Config) {
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
-		if c.Report.Profile == transparentSecurity && col.SourcePortMode == "any" {
-			col.SourcePort, col.SourcePortMode = 0, "fixed"
+		if c.Report.Profile == TransparentSecurity && col.SourcePortMode == AnySourcePort {
+			col.SourcePort, col.SourcePortMode = 0, FixedSourcePort
 		}
 		if col.Port != "" && !col.Gateway.IsValid() && col.GatewayMAC == [6]byte{} {
 			col.Gateway = col.Address.Addr().WithZone("")

@@ -23,7 +23,7 @@ type NodeModel struct {
 	QueueUnit      QueueUnit     // of queue occupancy
 	TimestampBits  uint8         // of timestamps, that count
 	TimestampUnit  time.Duration
-	TimestampEpoch string // "unix" | "none"
+	TimestampEpoch TimestampEpoch // "unix" | "none"
 }
 
 // NodeRange is a range of node ids.
@@ -46,7 +46,7 @@ const (
 )
 
 func defaultNodeModel(int) NodeModel {
-	return NodeModel{LatencyUnit: 1, TimestampBits: 64, TimestampUnit: 1, TimestampEpoch: "unix"}
+	return NodeModel{LatencyUnit: 1, TimestampBits: 64, TimestampUnit: 1, TimestampEpoch: UnixEpoch}
 }
 
 func visitNodeModel(v schema.Visitor, m *NodeModel) {
@@ -55,7 +55,7 @@ func visitNodeModel(v schema.Visitor, m *NodeModel) {
 	v.Attr("queue_unit", &queueUnit{&m.QueueUnit})
 	v.Attr("timestamp_bits", schema.Integer(&m.TimestampBits, 16, 64))
 	v.Attr("timestamp_unit", schema.Duration(&m.TimestampUnit, 1, maxUnit))
-	v.Attr("timestamp_epoch", schema.Choice(&m.TimestampEpoch, "unix", "none"))
+	v.Attr("timestamp_epoch", schema.Choice(&m.TimestampEpoch, UnixEpoch, NoEpoch))
 }
 
 // nodeRanges is a list of node ids and "first-last" ranges of them.
@@ -210,13 +210,13 @@ func (d checker) checkEpoch(c *Config) {
 	for i := range c.NodeModels {
 		m := &c.NodeModels[i]
 		switch {
-		case m.TimestampEpoch != "none":
+		case m.TimestampEpoch != NoEpoch:
 			return
 		case len(m.Nodes) == 0:
 			none = m
 		}
 	}
-	if none != nil && c.Events.EndToEnd.Clock == "ptp" {
+	if none != nil && c.Events.EndToEnd.Clock == PTPClock {
 		d.WarnAt([]any{&none.TimestampEpoch, none}, `node_model %q: timestamp_epoch = "none" for every node: `+
 			`events { end_to_end { clock = "ptp" } } compares nothing`,
 			none.Name)

@@ -19,11 +19,11 @@ func visitEvents(v schema.Visitor, e *Events) {
 		v.Attr("paths", schema.Integer(&e.PathChange.Paths, 1, 4))
 		v.Attr("memory", schema.Duration(&e.PathChange.Memory, 0, maxTime))
 		v.Attr("rate", schema.Integer(&e.PathChange.Rate, 0, maxRate))
-		v.Attr("ecmp", schema.Choice(&e.PathChange.ECMP, "ignore", "report"))
+		v.Attr("ecmp", schema.Choice(&e.PathChange.ECMP, IgnoreECMP, ReportECMP))
 	})
 	v.Block("hop_latency", &e.HopLatency, func(v schema.Visitor) { visitDeadband(v, &e.HopLatency) })
 	v.Block("end_to_end", &e.EndToEnd, func(v schema.Visitor) {
-		v.Attr("clock", schema.Choice(&e.EndToEnd.Clock, "none", "ptp"))
+		v.Attr("clock", schema.Choice(&e.EndToEnd.Clock, NoClock, PTPClock))
 		v.Attr("clock_offset", schema.Duration(&e.EndToEnd.ClockOffset, -maxTime, maxTime))
 		visitDeadband(v, &e.EndToEnd)
 	})

@@ -10,7 +10,7 @@ func visitINT(v schema.Visitor, c *INT) {
 		v.Required("value", schema.Integer(&d.Value, 0, 63))
 		v.Attr("mask", schema.Integer(&d.Mask, 0, 63))
 	}))
-	v.Attr("tcp_options", schema.Choice(&c.TCPOptions, "after", "before"))
+	v.Attr("tcp_options", schema.Choice(&c.TCPOptions, INTAfterOptions, INTBeforeOptions))
 	v.Attr("probe_marker", schema.Checked(schema.Hex64(&c.ProbeMarker), func(x *schema.Expr) bool {
 		if *c.ProbeMarker == 0 {
 			return x.Fail("zero is no marker: payloads that begin with zeros are common, and would lose bytes as INT")
@@ -40,13 +40,13 @@ func visitINT(v schema.Visitor, c *INT) {
 		v.Attr("option_class", schema.Integer(&g.OptionClass, 0, 65535))
 	}))
 	v.Attr("versions", schema.Choices(&c.Versions, "version", "2", "1", "0"))
-	v.Attr("int1_dialect", schema.Choice(&c.INT1Dialect, "standard", "geant"))
+	v.Attr("int1_dialect", schema.Choice(&c.INT1Dialect, StandardINT1, GEANTINT1))
 	v.Attr("types", schema.Choices(&c.Types, "type", "md", "mx", "destination"))
-	v.Attr("shim_length", schema.Choice(&c.ShimLength, "exclusive", "inclusive"))
-	v.Attr("checksum", schema.Choice(&c.Checksum, "update", "keep"))
-	v.Attr("malformed", schema.Choice(&c.Malformed, "forward", "drop"))
+	v.Attr("shim_length", schema.Choice(&c.ShimLength, ShimExclusive, ShimInclusive))
+	v.Attr("checksum", schema.Choice(&c.Checksum, UpdateChecksum, KeepChecksum))
+	v.Attr("malformed", schema.Choice(&c.Malformed, ForwardMalformed, DropMalformed))
 	v.Attr("verify", schema.Integer(&c.Verify, 0, 1<<32-1))
-	v.Attr("fragments", schema.Choice(&c.Fragments, "pass", "strip"))
+	v.Attr("fragments", schema.Choice(&c.Fragments, PassFragments, StripFragments))
 	v.Blocks("domain", schema.Slice(&c.Domains, schema.Zero[Domain], func(d *Domain) *string { return &d.Name }, visitDomain))
 }
 
@@ -69,6 +69,6 @@ func visitDomain(v schema.Visitor, d *Domain) {
 func visitInstruction(v schema.Visitor, i *Instruction) {
 	v.Required("bit", schema.Integer(&i.Bit, 0, 15))
 	v.Required("length", schema.Integer(&i.Length, 4, 124))
-	v.Attr("scope", schema.Choice(&i.Scope, "hop", "source-only", "source-inserted"))
-	v.Attr("role", schema.Choice(&i.Role, "", "opaque", "device_id", "sequence"))
+	v.Attr("scope", schema.Choice(&i.Scope, EachHop, SourceOnly, SourceInserted))
+	v.Attr("role", schema.Choice(&i.Role, "", OpaqueRole, DeviceIDRole, SequenceRole))
 }

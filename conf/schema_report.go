@@ -11,9 +11,9 @@ import (
 // visitReport is the schema of report. Version and profile, where they stand
 // there, set other defaults before the rest is read.
 func visitReport(v schema.Visitor, r *Report) {
-	v.Attr("version", schema.Then(schema.Choice(&r.Version, "2.0", "1.0", "0.5"), r.versionDefaults))
-	v.Attr("profile", schema.Checked(schema.Choice(&r.Profile, "", transparentSecurity), func(x *schema.Expr) bool {
-		if r.Profile != "" && r.Version != "2.0" {
+	v.Attr("version", schema.Then(schema.Choice(&r.Version, Report20, Report10, Report05), r.versionDefaults))
+	v.Attr("profile", schema.Checked(schema.Choice(&r.Profile, "", TransparentSecurity), func(x *schema.Expr) bool {
+		if r.Profile != "" && r.Version != Report20 {
 			return x.Fail(`a profile of version = "2.0", not of %q`, r.Version)
 		}
 		r.profileDefaults()
@@ -21,8 +21,8 @@ func visitReport(v schema.Visitor, r *Report) {
 	}))
 	v.Attr("metadata", schema.Choices(&r.Metadata, "metadata", reportMetadata...).OrNone())
 	v.Attr("fragment", schema.Integer(&r.Fragment, 0, MaxFragment))
-	v.Attr("inner", schema.Checked(schema.Choice(&r.Inner, "ip", "ethernet"), func(x *schema.Expr) bool {
-		if r.Inner == "ip" && r.Version == "0.5" {
+	v.Attr("inner", schema.Checked(schema.Choice(&r.Inner, InnerIP, InnerEthernet), func(x *schema.Expr) bool {
+		if r.Inner == InnerIP && r.Version == Report05 {
 			return x.Fail(`version 0.5 carries packets from the Ethernet header on only: "ethernet"`)
 		}
 		return true
@@ -34,7 +34,7 @@ func visitReport(v schema.Visitor, r *Report) {
 func visitCoalesce(v schema.Visitor, r *Report) {
 	c := &r.Coalesce
 	maxBytes := int64(9216)
-	if r.Profile == transparentSecurity {
+	if r.Profile == TransparentSecurity {
 		maxBytes = transparentSecurityBytes
 	}
 	v.Attr("max_bytes", schema.Integer(&c.MaxBytes, 1, maxBytes))

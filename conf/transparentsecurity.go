@@ -4,18 +4,15 @@ package conf
 
 import "net/netip"
 
-// transparentSecurity is a profile of Telemetry Report 2.0; its document allows
-// report packets of 200 bytes, which we take for the whole frame.
-const (
-	transparentSecurity      = "transparent-security"
-	transparentSecurityBytes = 200
-)
+// transparentSecurityBytes is the frame of a report packet of that profile: its document
+// allows report packets of 200 bytes, which is taken for the whole frame.
+const transparentSecurityBytes = 200
 
 // profileDefaults leave the packet, with all of its headers, as much of the
 // profile's 200 bytes as there is.
 func (r *Report) profileDefaults() {
-	if r.Profile == transparentSecurity {
-		r.Metadata, r.Inner = []string{}, "ethernet"
+	if r.Profile == TransparentSecurity {
+		r.Metadata, r.Inner = []string{}, InnerEthernet
 		r.Coalesce.MaxBytes, r.Coalesce.MaxReports = transparentSecurityBytes, 1
 	}
 }
@@ -25,7 +22,7 @@ func (r *Report) profileDefaults() {
 // the frame, in whole words. For the others it is cut when the report is built.
 func (d checker) profileFragment(c *Config) {
 	r := &c.Report
-	if r.Profile != transparentSecurity || d.Has(&r.Fragment) {
+	if r.Profile != TransparentSecurity || d.Has(&r.Fragment) {
 		return
 	}
 	r.Fragment = max(r.Coalesce.MaxBytes-leastHeaders(c)-metadataBytes(r.Metadata), 0) &^ 3

@@ -66,9 +66,9 @@ func (v *sourcePortValue) Key() any { return &v.c.SourcePort }
 
 func (v *sourcePortValue) Write() (string, bool) {
 	switch v.c.SourcePortMode {
-	case "hash":
+	case HashedSourcePort:
 		return `"hash"`, true
-	case "fixed":
+	case FixedSourcePort:
 		return strconv.Itoa(int(v.c.SourcePort)), true
 	}
 	return "", false
@@ -81,13 +81,13 @@ func (v *sourcePortValue) Read(x *schema.Expr) bool {
 		return false
 	}
 	if s == "hash" {
-		v.c.SourcePort, v.c.SourcePortMode = 0, "hash"
+		v.c.SourcePort, v.c.SourcePortMode = 0, HashedSourcePort
 		return true
 	}
 	n, err := strconv.ParseUint(s, 10, 16)
 	if err != nil {
 		return x.Fail("must be %s%s", accepted, schema.DidYouMean(s, []string{"hash"}, "%q"))
 	}
-	v.c.SourcePort, v.c.SourcePortMode = uint16(n), "fixed"
+	v.c.SourcePort, v.c.SourcePortMode = uint16(n), FixedSourcePort
 	return true
 }

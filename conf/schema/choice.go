@@ -4,30 +4,34 @@ package schema
 
 import "slices"
 
-// Choice is one of the given strings.
-func Choice(p *string, values ...string) Value { return &choiceValue{p: p, values: values} }
-
-type choiceValue struct {
-	p      *string
-	values []string
+// Choice is one of the given words, which are the values of T.
+func Choice[T ~string](p *T, values ...T) Value {
+	v := &choiceValue[T]{p: p}
+	for _, word := range values {
+		v.words = append(v.words, string(word))
+	}
+	return v
 }
 
-func (v *choiceValue) Key() any { return v.p }
+type choiceValue[T ~string] struct {
+	p     *T
+	words []string
+}
 
-func (v *choiceValue) Write() (string, bool) { return Quote(*v.p), true }
+func (v *choiceValue[T]) Key() any { return v.p }
 
-func (v *choiceValue) Read(x *Expr) bool {
-	s, ok := x.Text(oneOf(v.values))
+func (v *choiceValue[T]) Write() (string, bool) { return Quote(string(*v.p)), true }
+
+func (v *choiceValue[T]) Read(x *Expr) bool {
+	s, ok := x.Text(oneOf(v.words))
 	if !ok {
 		return false
 	}
-	for _, known := range v.values {
-		if s == known {
-			*v.p = s
-			return true
-		}
+	if !slices.Contains(v.words, s) {
+		return x.Fail("must be %s%s", oneOf(v.words), DidYouMean(s, v.words, "%q"))
 	}
-	return x.Fail("must be %s%s", oneOf(v.values), DidYouMean(s, v.values, "%q"))
+	*v.p = T(s)
+	return true
 }
 
 // Texts is a list of strings.

@@ -15,15 +15,15 @@ func INT(c *conf.INT) inthdr.Config {
 		UDPPort:       c.UDPPort,
 		ProbeMarker:   c.ProbeMarker,
 		ProbePorts:    c.ProbePorts,
-		BeforeOptions: c.TCPOptions == "before",
+		BeforeOptions: c.TCPOptions == conf.INTBeforeOptions,
 		GREProtocol:   c.GREProtocol,
 		Version2:      slices.Contains(c.Versions, "2"),
 		Version1:      slices.Contains(c.Versions, "1"),
 		Version0:      slices.Contains(c.Versions, "0"),
-		Fragments:     c.Fragments == "strip",
-		GEANT:         c.INT1Dialect == "geant",
-		ShimInclusive: c.ShimLength == "inclusive",
-		KeepChecksum:  c.Checksum == "keep",
+		Fragments:     c.Fragments == conf.StripFragments,
+		GEANT:         c.INT1Dialect == conf.GEANTINT1,
+		ShimInclusive: c.ShimLength == conf.ShimInclusive,
+		KeepChecksum:  c.Checksum == conf.KeepChecksum,
 	}
 	for t := range out.Ignored {
 		if t := inthdr.Type(t); t.Known() {
@@ -43,7 +43,7 @@ func INT(c *conf.INT) inthdr.Config {
 		d := inthdr.Domain{ID: c.Domains[i].ID}
 		for _, in := range c.Domains[i].Instructions {
 			d.Bits[in.Bit].Length = in.Length
-			d.Bits[in.Bit].SourceOnly = in.Scope != "hop"
+			d.Bits[in.Bit].SourceOnly = in.Scope != conf.EachHop
 			d.Bits[in.Bit].Role = roles[in.Role]
 		}
 		out.Domains = append(out.Domains, d)
@@ -51,4 +51,4 @@ func INT(c *conf.INT) inthdr.Config {
 	return out
 }
 
-var roles = map[string]inthdr.Role{"sequence": inthdr.Sequence, "device_id": inthdr.DeviceID}
+var roles = map[conf.Role]inthdr.Role{conf.SequenceRole: inthdr.Sequence, conf.DeviceIDRole: inthdr.DeviceID}

@@ -18,7 +18,7 @@ func NodeModels(c *conf.Config) []event.NodeModel {
 			QueueUnit:     max(m.QueueUnit.Size, 1),
 			TimestampBits: m.TimestampBits,
 			TimestampUnit: uint32(m.TimestampUnit),
-			Unix:          m.TimestampEpoch == "unix",
+			Unix:          m.TimestampEpoch == conf.UnixEpoch,
 		})
 	}
 	return out

@@ -42,7 +42,7 @@ func ealArgs(c *conf.Config) (args, warnings []string, err error) {
 	}
 	small := poolMemoryMiB(c, smallPage)
 	args, warnings, err = eal.Args(eal.Options{
-		Hugepages: c.DPDK.Hugepages, MemoryMiB: poolMemoryMiB(c, hugePage), SmallPagesMiB: small, Devices: devices, Telemetry: c.DPDK.Telemetry, Extra: c.DPDK.EALArgs,
+		Hugepages: string(c.DPDK.Hugepages), MemoryMiB: poolMemoryMiB(c, hugePage), SmallPagesMiB: small, Devices: devices, Telemetry: c.DPDK.Telemetry, Extra: c.DPDK.EALArgs,
 	})
 	if err == nil && slices.Contains(args, "--no-huge") {
 		err = enoughMemory(c.DPDK.Mbufs, small, AvailableMiB())

@@ -64,7 +64,7 @@ func (a *Appliance) newCollector(c *conf.Config, i int) *collector {
 	return col
 }
 
-var portModes = map[string]udp.PortMode{"any": udp.PortAny, "fixed": udp.PortFixed, "hash": udp.PortHash}
+var portModes = map[conf.SourcePortMode]udp.PortMode{conf.AnySourcePort: udp.PortAny, conf.FixedSourcePort: udp.PortFixed, conf.HashedSourcePort: udp.PortHash}
 
 // collectorsOf are the collectors of c: those of old that are configured as they were, but
 // for their budgets, and new ones. gone are those of old that are not among them.

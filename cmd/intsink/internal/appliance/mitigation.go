@@ -27,7 +27,7 @@ func (a *Appliance) makeMitigation(c *conf.Config) error {
 func (a *Appliance) deviceBytes() (all []int) {
 	for _, d := range a.config.Load().INT.Domains {
 		for _, in := range d.Instructions {
-			if in.Role == "device_id" {
+			if in.Role == conf.DeviceIDRole {
 				all = append(all, int(in.Length))
 			}
 		}

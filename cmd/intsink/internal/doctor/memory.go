@@ -14,7 +14,7 @@ import (
 // hugepages looks for free huge pages on each NUMA node: without them every access to
 // packets and flows may miss the TLB.
 func hugepages(h *host, c *conf.Config) []Finding {
-	if c.DPDK.Hugepages == "off" {
+	if c.DPDK.Hugepages == conf.NoHugepages {
 		return []Finding{slow(`set dpdk { hugepages = "auto" }`, "hugepages are off in the configuration: packets and flows lie on 4 KiB pages")}
 	}
 	const page = 2 << 20
@@ -32,7 +32,7 @@ func hugepages(h *host, c *conf.Config) []Finding {
 	}
 	fix := fmt.Sprintf("sysctl -w vm.nr_hugepages=%d    # and in /etc/sysctl.d/, for the next boot", need)
 	text := fmt.Sprintf("about %d hugepages of 2 MiB are needed for dpdk.mbufs = %d, and %d are free", need, c.DPDK.Mbufs, free)
-	if c.DPDK.Hugepages == "on" {
+	if c.DPDK.Hugepages == conf.WithHugepages {
 		return append(all, fault(fix, `%s, with hugepages = "on"`, text))
 	}
 	return append(all, slow(fix, "%s", text))

@@ -15,7 +15,7 @@ func policyOf(w *conf.Watch, defaults *conf.Events) event.Policy {
 	if w.Override != nil {
 		e = w.Override
 	}
-	p := event.Policy{Sample: w.Sample, SampleByFlow: w.SampleBy == "flow", Thresholds: thresholds(e)}
+	p := event.Policy{Sample: w.Sample, SampleByFlow: w.SampleBy == conf.SampleFlows, Thresholds: thresholds(e)}
 	for _, name := range w.Events {
 		if ev, ok := event.Named(name); ok { // always: conf knows the same names
 			p.Events |= ev.Set()
@@ -28,9 +28,9 @@ func thresholds(e *conf.Events) event.Thresholds {
 	return event.Thresholds{
 		NewFlowRate: e.NewFlow.Rate,
 		Paths:       e.PathChange.Paths, PathMemory: int64(e.PathChange.Memory),
-		PathRate: e.PathChange.Rate, ReportKnown: e.PathChange.ECMP == "report",
+		PathRate: e.PathChange.Rate, ReportKnown: e.PathChange.ECMP == conf.ReportECMP,
 		Latency:  deadband(&e.HopLatency),
-		EndToEnd: deadband(&e.EndToEnd), PTP: e.EndToEnd.Clock == "ptp", ClockOffset: int64(e.EndToEnd.ClockOffset),
+		EndToEnd: deadband(&e.EndToEnd), PTP: e.EndToEnd.Clock == conf.PTPClock, ClockOffset: int64(e.EndToEnd.ClockOffset),
 		LinkLatency:     deadband(&e.LinkLatency),
 		CongestionRaise: e.Congestion.Raise, CongestionClear: e.Congestion.Clear,
 		CongestionLatency: nanoseconds(e.Congestion.RaiseLatency),

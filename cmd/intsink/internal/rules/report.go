@@ -28,18 +28,18 @@ var metadataBits = map[string]uint16{
 func reportRules(c *conf.Config) reporting.Rules {
 	r := reporting.Rules{
 		Fragment:   c.Report.Fragment,
-		Ethernet:   c.Report.Inner == "ethernet",
+		Ethernet:   c.Report.Inner == conf.InnerEthernet,
 		MaxReports: c.Report.Coalesce.MaxReports,
 		MaxDelay:   c.Report.Coalesce.MaxDelay,
 		Explain:    c.Report.Explain,
 	}
 	switch c.Report.Version {
-	case "1.0":
+	case conf.Report10:
 		r.Format = report.Format10
-	case "0.5":
+	case conf.Report05:
 		r.Format = report.Format05
 	}
-	if c.Report.Profile == "transparent-security" {
+	if c.Report.Profile == conf.TransparentSecurity {
 		r.Domain = report.TransparentSecurityID
 	}
 	for _, name := range c.Report.Metadata {

@@ -12,7 +12,7 @@ import (
 func Of(c *conf.Config) *engine.Rules {
 	r := &engine.Rules{
 		INT:           sinkconf.INT(&c.INT),
-		DropMalformed: c.INT.Malformed == "drop",
+		DropMalformed: c.INT.Malformed == conf.DropMalformed,
 		Verify:        c.INT.Verify,
 		Devices:       deviceFields(&c.INT),
 		DropInterval:  int64(c.Events.Drop.Interval),

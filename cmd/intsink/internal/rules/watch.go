@@ -27,13 +27,13 @@ func watchOf(w *conf.Watch, collectors []string) engine.Watch {
 }
 
 // watchLayers are the values of watch.match.flow.
-var watchLayers = map[string]watch.Layer{"any": watch.OwnLayer, "outer": watch.OuterLayer, "inner": watch.InnerLayer}
+var watchLayers = map[conf.Layer]watch.Layer{conf.AnyLayer: watch.OwnLayer, conf.OuterLayer: watch.OuterLayer, conf.InnerLayer: watch.InnerLayer}
 
 // deviceFields are the instructions with the role of a device id.
 func deviceFields(c *conf.INT) (out []watch.DeviceField) {
 	for i := range c.Domains {
 		for _, in := range c.Domains[i].Instructions {
-			if in.Role == "device_id" {
+			if in.Role == conf.DeviceIDRole {
 				out = append(out, watch.DeviceField{Domain: c.Domains[i].ID, Bit: in.Bit})
 			}
 		}

@@ -38,5 +38,5 @@ func ReportRoom(c *conf.Config) int {
 
 // PortSource is how the UDP source port of report packets to col is chosen.
 func PortSource(col *conf.Collector) port.SourcePort {
-	return port.SourcePort{Hash: col.SourcePortMode == "hash", Fixed: col.SourcePortMode == "fixed", Number: col.SourcePort}
+	return port.SourcePort{Hash: col.SourcePortMode == conf.HashedSourcePort, Fixed: col.SourcePortMode == conf.FixedSourcePort, Number: col.SourcePort}
 }
