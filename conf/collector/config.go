@@ -35,6 +35,7 @@ type Spool struct {
 	Directory string
 	Size      int64
 	Mode      string // overflow or always
+	Replay    int    // records a second that an output reads beyond those that come meanwhile; 0: no bound
 }
 
 // Kafka is one topic.
@@ -91,7 +92,7 @@ func defaultListen(int) Listen {
 	return Listen{Sockets: 2, ReceiveBuffer: 32 << 20, Streams: 4096}
 }
 
-func defaultSpool() Spool { return Spool{Size: 10 << 30, Mode: "overflow"} }
+func defaultSpool() Spool { return Spool{Size: 10 << 30, Mode: "overflow", Replay: 100000} }
 
 func defaultKafka(int) Kafka {
 	return Kafka{Topic: "intsink.reports.v1", Format: "json", Key: "flow", Compression: "lz4", Linger: 10 * time.Millisecond, Buffer: 64 << 20}

@@ -16,6 +16,7 @@ func (c *Config) visit(v schema.Visitor) {
 		v.Required("directory", schema.Text(&s.Directory))
 		v.Attr("size", size(&s.Size, 16<<20, 1<<50))
 		v.Attr("mode", schema.Choice(&s.Mode, "overflow", "always"))
+		v.Attr("replay", schema.Integer(&s.Replay, 0, 100000000))
 	}))
 	v.Blocks("kafka", schema.Slice(&c.Kafkas, defaultKafka, func(k *Kafka) *string { return &k.Name }, visitKafka))
 	v.Blocks("file", schema.Slice(&c.Files, defaultFile, func(f *File) *string { return &f.Name }, func(v schema.Visitor, f *File) {

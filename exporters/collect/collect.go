@@ -33,6 +33,7 @@ type Options struct {
 	Outputs []NamedOutput
 	Spool   *spool.Spool // nil: none
 	Always  bool         // everything goes to the spool before it goes to an output
+	Replay  int          // records a second that an output reads from the spool beyond those that come meanwhile; 0: no bound
 	Queue   int          // bytes of the queue of each output; 0: 64 MiB
 	State   string       // file that the streams' numbers are kept in; "": none
 	Decoder func() Decoder
@@ -163,6 +164,7 @@ func (c *Collector) newFeed(o NamedOutput) *feed {
 	f := newFeed(o.Name, o.Output)
 	f.format = o.Format()
 	f.limit, f.log, f.flush = c.o.Queue, c.log, c.o.Flush
+	f.replay = replay{rate: c.o.Replay, since: time.Now()}
 	f.maker = newMaker(c.o.Decoder(), nil)
 	f.catch = func() bool { return c.catchUp(f) }
 	if c.o.Spool != nil {
@@ -227,10 +229,19 @@ func (c *Collector) push(b *Batch) {
 		case err != nil:
 			f.refuse(b, SpoolFailed)
 		default:
-			f.account(func(a *Accounts) { a.Taken += uint64(b.Len()); a.Spooled += uint64(b.Len()) })
-			f.signal()
+			f.spoolOnly(b)
 		}
 	}
+}
+
+// spoolOnly counts b as on disk: the output comes to it by reading the spool.
+func (f *feed) spoolOnly(b *Batch) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.accounts.Taken += uint64(b.Len())
+	f.accounts.Spooled += uint64(b.Len())
+	f.replay.arrived += b.Len()
+	f.signal()
 }
 
 // refuse counts b as dropped.
@@ -255,8 +266,8 @@ func (c *Collector) append(b *Batch) (spool.Position, error) {
 	return ends[len(ends)-1], nil
 }
 
-// lost accounts for what an output lost with a segment of the spool, and will tell it which
-// report packets these were.
+// lost accounts for what an output lost with a segment of the spool. The output is told
+// which report packets these were when it comes to where they stood.
 func (c *Collector) lost(d spool.Dropped) {
 	i := slices.IndexFunc(c.feeds, func(f *feed) bool { return f.name == d.Output })
 	if i < 0 {
@@ -268,7 +279,6 @@ func (c *Collector) lost(d spool.Dropped) {
 	defer f.mu.Unlock()
 	f.accounts.Spooled -= d.Records
 	f.accounts.Dropped[SpoolFull] += d.Records
-	f.gaps = spool.Merge(f.gaps, d.Ranges)
 }
 
 // tick gives up what has been missing for too long, and makes the stats records.

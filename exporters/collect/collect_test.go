@@ -261,6 +261,24 @@ func TestFullSpool(t *testing.T) {
 	}
 }
 
+// TestReplayIsBounded: what waits in the spool comes no faster than Replay says, in order,
+// and what arrives meanwhile with it.
+func TestReplayIsBounded(t *testing.T) {
+	b := collecttest.New(t, collect.Options{Queue: 2000, Flush: 50 * time.Millisecond}, 1<<30, &fakeOutput{})
+	b.Send(600)
+	address := b.Address()
+	b.Stop()
+	out, began := &fakeOutput{room: true}, time.Now()
+	b.Start(collect.Options{Replay: 1000, Listens: []collect.Listen{{Address: address, Sockets: 1, Buffer: 1 << 20, Streams: 10}}}, 1<<30, out)
+	b.Send(100)
+	b.Wait("it has caught up", func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued == 0 })
+	if took := time.Since(began); took < time.Second {
+		t.Errorf("1200 records after %v", took)
+	}
+	b.Stop()
+	wantOrder(t, out.reports(), 0, 700)
+}
+
 // TestReplaceOutput: what the old one did not deliver goes to the new one.
 func TestReplaceOutput(t *testing.T) {
 	old, out := &fakeOutput{room: true, mute: true}, &fakeOutput{room: true}

@@ -38,11 +38,12 @@ type feed struct {
 	queue    []*Delivery
 	waiting  int // bytes of the queue
 	window   []*Delivery
-	unsent   int           // deliveries of the window with records to be sent again
-	sent     int           // records that were sent and are not settled
-	spooled  int           // deliveries of the window that came from the spool
-	rest     int           // deliveries that an earlier process left and that are not settled
-	gaps     []spool.Range // dropped by the spool; gap records still to be sent
+	unsent   int    // deliveries of the window with records to be sent again
+	sent     int    // records that were sent and are not settled
+	spooled  int    // deliveries of the window that came from the spool
+	rest     int    // deliveries that an earlier process left and that are not settled
+	replay   replay // bounds what is read from the spool
+	telling  int    // deliveries of the window that tell what the spool dropped
 	backoff  time.Duration
 	again    time.Time // not before
 	retried  uint64
@@ -104,6 +105,7 @@ func (f *feed) toSpool() {
 	defer f.mu.Unlock()
 	if f.live {
 		f.live = false
+		f.replay.since, f.replay.arrived = time.Now(), 0
 		f.reader.Start()
 		f.signal()
 	}
@@ -191,9 +193,12 @@ func (f *feed) fetch() *Delivery {
 		f.mu.Unlock()
 		return f.encode(d)
 	}
-	live := f.live
+	live, wait := f.live, f.replay.wait(time.Now())
 	f.mu.Unlock()
-	if d := f.lostGaps(); d != nil || live {
+	if live || wait {
+		return nil
+	}
+	if d := f.lostGaps(); d != nil {
 		return d
 	}
 	if d := f.fromSpool(); d != nil {
@@ -330,6 +335,11 @@ func (f *feed) retire() {
 		arrived := uint64(d.Len() - d.dropped)
 		f.accounts.Delivered += arrived
 		f.accounts.Queued -= arrived
+		if d.gaps {
+			if f.telling--; f.telling == 0 {
+				f.reader.LostTold()
+			}
+		}
 		if d.rest {
 			if f.rest--; f.rest == 0 && !f.reader.InRest() {
 				f.reader.RestDone()

@@ -20,21 +20,25 @@ const (
 // lostGaps makes a delivery with a gap record for each range that dropped segments held, nil
 // where there is nothing.
 func (f *feed) lostGaps() *Delivery {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.gaps) == 0 {
+	if f.reader == nil {
+		return nil
+	}
+	lost := f.reader.TakeLost()
+	if len(lost) == 0 {
 		return nil
 	}
 	b := newBatch()
 	now := time.Now().UnixNano()
-	for _, r := range f.gaps {
+	for _, r := range lost {
 		f.maker.note(b, r.Key, r.Start, now, note{Type: record.Gap, First: r.First, Last: r.Last, Count: r.Packets}, 1<<f.out.Format())
 	}
 	b.seal()
-	f.gaps = nil
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.telling++
 	f.accounts.Taken += uint64(b.Len())
 	f.accounts.Queued += uint64(b.Len())
-	return &Delivery{Batch: b, feed: f}
+	return &Delivery{Batch: b, feed: f, gaps: true}
 }
 
 // fromSpool makes a delivery of what comes next in the spool, nil where nothing does.
@@ -67,6 +71,7 @@ func (f *feed) fromSpool() *Delivery {
 		b.release()
 		return nil
 	}
+	f.replay.read(b.Len())
 	a.Spooled -= uint64(records)
 	a.Queued += uint64(b.Len())
 	if n := b.Len() - records; n >= 0 { // the decoder reads more than it did before the restart
@@ -174,6 +179,7 @@ func (f *feed) keepRest() {
 	if f.reader != nil {
 		err := f.reader.KeepRest(entries)
 		if err == nil {
+			f.reader.LostTold() // the entries have it
 			f.accounts.Spooled += memory
 			return
 		}

@@ -41,6 +41,7 @@ type Delivery struct {
 	feed    *feed
 	end     spool.Position // of its last entry; zero: it is not in the spool
 	rest    bool           // it is what an earlier process did not deliver
+	gaps    bool           // its records tell what the spool dropped
 	left    int            // records that were sent and are not settled
 	sentAt  time.Time
 	failed  []int

@@ -11,18 +11,18 @@ import (
 	"intsink/exporters/collect/streams"
 )
 
-// Dropped is what one output lost with a segment.
+// Dropped is how many records one output lost with a segment. Which report packets held
+// them, the output's reader knows: see [Reader.TakeLost].
 type Dropped struct {
 	Output  string
 	Records uint64
-	Ranges  []Range
 }
 
 // Range is a run of report packets of one stream that were dropped: count of them, from
 // first to last.
 type Range struct {
 	streams.Gap
-	Packets uint64
+	Packets uint64 `json:"packets"`
 }
 
 // maxRanges bounds the ranges of sequence numbers that are reported for one dropped segment; beyond it, each stream's ranges are merged into one.
@@ -33,7 +33,9 @@ func isFull(err error) bool {
 }
 
 // dropOldest removes the oldest segment although outputs may need it, and appends what
-// they lose to all.
+// they lose to all. What they lose is written down before the segment goes, so that a
+// process that is killed in between still knows it; where the disk is too full for that,
+// right after.
 func (s *Spool) dropOldest(all []Dropped) []Dropped {
 	g := s.segments[0]
 	next := Position{g.number + 1, fileHeaderLen}
@@ -43,7 +45,7 @@ func (s *Spool) dropOldest(all []Dropped) []Dropped {
 	for _, r := range s.readers {
 		if r.reading && r.read.Before(next) {
 			d := Dropped{Output: r.name, Records: g.wanted(r.tag) - r.consumed}
-			d.Ranges = ranges(s.path(g.number), g.size, r.read.Offset, r.tag)
+			r.lost = merge(r.lost, ranges(s.path(g.number), g.size, r.read.Offset, r.tag))
 			r.jump(next)
 			all = append(all, d)
 		}
@@ -52,7 +54,14 @@ func (s *Spool) dropOldest(all []Dropped) []Dropped {
 			s.moved = true
 		}
 	}
+	written := s.noteDropped()
 	s.remove(g)
+	if written != nil {
+		written = s.noteDropped()
+	}
+	if written != nil { // the next Sync tries again
+		s.failures++
+	}
 	return all
 }
 
@@ -80,9 +89,9 @@ func ranges(path string, size, from int64, tag uint32) []Range {
 	return m.all
 }
 
-// Merge adds ranges to all: to the last one of its stream where they are adjacent, or
+// merge adds ranges to all: to the last one of its stream where they are adjacent, or
 // where there are too many.
-func Merge(all, more []Range) []Range {
+func merge(all, more []Range) []Range {
 	var m merger
 	for _, list := range [][]Range{all, more} {
 		for _, r := range list {
@@ -118,4 +127,25 @@ func (m *merger) add(r Range) {
 	}
 	m.last[k] = len(m.all)
 	m.all = append(m.all, r)
+}
+
+// TakeLost returns the ranges of report packets that dropped segments held and that the
+// output was not told of. They are kept on disk until [Reader.LostTold].
+func (r *Reader) TakeLost() []Range {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if len(r.lost) == 0 {
+		return nil
+	}
+	taken := r.lost
+	r.telling, r.lost = merge(r.telling, r.lost), nil
+	return taken
+}
+
+// LostTold says that the output has the gap records of all ranges that were taken, or that
+// they are kept in another way.
+func (r *Reader) LostTold() {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	r.telling, r.s.moved = nil, true
 }

@@ -26,7 +26,9 @@ type Reader struct {
 	read     Position
 	consumed uint64 // records of read.Segment that were read, or are not ours to read
 	rest     []Entry
-	restLeft uint64 // records in rest
+	restLeft uint64  // records in rest
+	lost     []Range // went with dropped segments, and the output was not told
+	telling  []Range // of these, what TakeLost returned
 
 	// Of Next.
 	file   *os.File

@@ -3,10 +3,6 @@
 package spool
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,8 +20,8 @@ func (s *Spool) recover() error {
 	if err != nil {
 		return err
 	}
-	for name, p := range positions {
-		s.readers[name] = &Reader{s: s, name: name, tag: Tag(name), holding: true, reading: true, acked: p, read: p}
+	for name, p := range positions.Outputs {
+		s.readers[name] = &Reader{s: s, name: name, tag: Tag(name), holding: true, reading: true, acked: p, read: p, lost: positions.Lost[name]}
 	}
 	for i, n := range numbers {
 		if err := s.scan(n, i == len(numbers)-1); err != nil {
@@ -122,73 +118,4 @@ func (r *Reader) settle() {
 	}
 	r.read.Offset = max(r.read.Offset, fileHeaderLen)
 	r.acked = r.read
-}
-
-// positionsFile is the shape of positions.json.
-type positionsFile struct {
-	Version int                 `json:"version"`
-	Outputs map[string]Position `json:"outputs"`
-}
-
-func (s *Spool) positions() map[string]Position {
-	all := map[string]Position{}
-	for name, r := range s.readers {
-		if r.holding {
-			all[name] = r.acked
-		}
-	}
-	return all
-}
-
-func (s *Spool) readPositions() (map[string]Position, error) {
-	path := filepath.Join(s.o.Directory, "positions.json")
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var p positionsFile
-	if err := json.Unmarshal(b, &p); err != nil || p.Version != 1 {
-		return nil, fmt.Errorf("%s: not the positions of this version (%v); move it away to begin anew with what comes", path, err)
-	}
-	return p.Outputs, nil
-}
-
-// writePositions replaces positions.json in one step.
-func (s *Spool) writePositions(p map[string]Position) error {
-	b, err := json.Marshal(positionsFile{1, p})
-	if err != nil {
-		return err
-	}
-	return WriteFile(filepath.Join(s.o.Directory, "positions.json"), b)
-}
-
-// WriteFile replaces a file in one step that outlives the machine: written beside it,
-// synced, renamed, and the folder synced.
-func WriteFile(path string, b []byte) error {
-	f, err := os.Create(path + ".new")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
 }

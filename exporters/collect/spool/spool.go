@@ -43,7 +43,8 @@ type Spool struct {
 	gone     uint64     // number of the newest segment that was removed
 	file     *os.File   // of the last segment; nil where there is none
 	readers  map[string]*Reader
-	moved    bool // an output's position, since it was last written down
+	moved    bool   // an output's position, since it was last written down
+	drops    uint64 // how often segments were dropped that an output needed
 	buf      []byte
 
 	unsynced int64 // bytes appended since the last sync
@@ -172,7 +173,7 @@ func (s *Spool) Sync() error {
 	s.mu.Lock()
 	file, dirty, moved := s.file, s.unsynced > 0, s.moved
 	s.unsynced, s.moved = 0, false
-	positions := s.positions()
+	positions, drops := s.positions(), s.drops
 	s.mu.Unlock()
 	var errs []error
 	if dirty && file != nil {
@@ -182,7 +183,7 @@ func (s *Spool) Sync() error {
 		}
 	}
 	if moved {
-		errs = append(errs, s.writePositions(positions))
+		errs = append(errs, s.writePositions(positions, drops))
 	}
 	err := errors.Join(errs...)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"syscall"
 	"testing"
@@ -296,17 +297,84 @@ func TestFullSpoolDropsTheOldest(t *testing.T) {
 			t.Errorf("%s lost %d", d.Output, d.Records)
 		}
 		records += d.Records
-		for _, r := range d.Ranges {
-			if r.Packets != r.Count() || r.First != missing || r.Key.Node != 3 || r.Key.HwID != 5 || r.Start != 1600000000e9 {
-				t.Errorf("range %+v after %d", r, missing)
-			}
-			missing += r.Packets
+	}
+	for _, r := range a.TakeLost() {
+		if r.Packets != r.Count() || r.First != missing || r.Key.Node != 3 || r.Key.HwID != 5 || r.Start != 1600000000e9 {
+			t.Errorf("range %+v after %d", r, missing)
 		}
+		missing += r.Packets
 	}
 	if left := a.Left(); records == 0 || records+left != 400 || missing*2 != records {
 		t.Errorf("%d records dropped, %d packets in ranges, %d left", records, missing, left)
 	}
 	wantNumbers(t, drain(t, a), span(missing, 199))
+}
+
+// TestLostRangesOutliveTheProcess: what went with dropped segments is known to the next
+// process, however this one ends, until the output was told.
+func TestLostRangesOutliveTheProcess(t *testing.T) {
+	for _, told := range []bool{false, true} {
+		t.Run(fmt.Sprint("told ", told), func(t *testing.T) {
+			dir := t.TempDir()
+			s := open(t, Options{Directory: dir, Size: 10000, SegmentSize: 2000})
+			defer s.Close()
+			s.Reader("a").Start()
+			var dropped uint64
+			for n := range uint32(200) {
+				for _, d := range add(t, s, packet(n)) {
+					dropped += d.Records
+				}
+			}
+			ranges := s.Reader("a").TakeLost()
+			if again := s.Reader("a").TakeLost(); again != nil {
+				t.Errorf("taken twice: %+v", again)
+			}
+			if told {
+				s.Reader("a").LostTold()
+				if err := s.Sync(); err != nil {
+					t.Fatal(err)
+				}
+				ranges = nil
+			}
+			s = open(t, Options{Directory: killed(t, dir), Size: 10000, SegmentSize: 2000})
+			defer s.Close()
+			if got := s.Reader("a").TakeLost(); !reflect.DeepEqual(got, ranges) || dropped == 0 || s.Reader("a").Left()+dropped != 400 {
+				t.Errorf("%+v, want %+v; %d records dropped, %d left", got, ranges, dropped, s.Reader("a").Left())
+			}
+		})
+	}
+}
+
+// killed is a copy of a spool's folder as the process would leave it that ended now.
+func killed(t *testing.T, dir string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "killed")
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// TestOlderPositionsDoNotReplaceDrops: a Sync that took the positions before a segment was
+// dropped does not write them over those of the drop.
+func TestOlderPositionsDoNotReplaceDrops(t *testing.T) {
+	s := open(t, Options{Directory: t.TempDir(), Size: 4000, SegmentSize: 2000})
+	defer s.Close()
+	s.Reader("a").Start()
+	add(t, s, packets(0, 9)...)
+	s.mu.Lock()
+	before, drops := s.positions(), s.drops
+	s.mu.Unlock()
+	for n := uint32(10); n < 40; n++ {
+		add(t, s, packet(n))
+	}
+	if err := s.writePositions(before, drops); err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.readPositions()
+	if err != nil || len(p.Lost["a"]) != 1 || p.Outputs["a"] == before.Outputs["a"] {
+		t.Errorf("%v: %+v", err, p)
+	}
 }
 
 // TestDropUnderAReader: its segment goes while it stands in the middle of it.

@@ -10,11 +10,11 @@ import (
 // Key names one sequence of report packets. The exporter's port is left out: a sink may
 // vary it per flow, for load balancing.
 type Key struct {
-	Exporter  netip.Addr     // source address
-	Collector netip.AddrPort // destination address
-	Node      uint32         // 0 in version 0.5, which has it in some reports only
-	HwID      uint8
-	Version   uint8 // 2 for 2.0, 1 for 1.0, 0 for 0.5
+	Exporter  netip.Addr     `json:"exporter"`  // source address
+	Collector netip.AddrPort `json:"collector"` // destination address
+	Node      uint32         `json:"node_id"`   // 0 in version 0.5, which has it in some reports only
+	HwID      uint8          `json:"hw_id"`
+	Version   uint8          `json:"version"` // 2 for 2.0, 1 for 1.0, 0 for 0.5
 }
 
 // Header is what a report packet says of its place in a stream.

@@ -17,9 +17,10 @@ type Place struct {
 
 // Gap is a range of report packets that never came, both ends included.
 type Gap struct {
-	Key         Key
-	Start       int64
-	First, Last uint64
+	Key   Key    `json:"stream"`
+	Start int64  `json:"start"`
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
 }
 
 // Count is how many report packets the gap has.

@@ -1,0 +1,123 @@
+package spool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// positionsFile is the shape of positions.json.
+type positionsFile struct {
+	Version int                 `json:"version"`
+	Outputs map[string]Position `json:"outputs"`
+	// What each output lost with dropped segments and was not told of.
+	Lost map[string][]Range `json:"lost,omitempty"`
+}
+
+// positions is what is to be written of all readers. One that needs no segment, but has to
+// be told what it lost, stands at the end.
+func (s *Spool) positions() positionsFile {
+	all := positionsFile{Version: 1, Outputs: map[string]Position{}, Lost: map[string][]Range{}}
+	for name, r := range s.readers {
+		if len(r.telling)+len(r.lost) > 0 {
+			all.Lost[name], all.Outputs[name] = merge(r.telling, r.lost), s.end()
+		}
+		if r.holding {
+			all.Outputs[name] = r.acked
+		}
+	}
+	return all
+}
+
+func (s *Spool) positionsPath() string { return filepath.Join(s.o.Directory, "positions.json") }
+
+func (s *Spool) readPositions() (p positionsFile, err error) {
+	b, err := os.ReadFile(s.positionsPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if err != nil {
+		return p, err
+	}
+	if err := json.Unmarshal(b, &p); err != nil || p.Version != 1 {
+		return p, fmt.Errorf("%s: not the positions of this version (%v); move it away to begin anew with what comes", s.positionsPath(), err)
+	}
+	return p, nil
+}
+
+// writePositions replaces positions.json in one step that outlives the machine, unless
+// noteDropped has replaced it since s.drops was the given number: what it wrote is newer.
+func (s *Spool) writePositions(p positionsFile, drops uint64) error {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	fresh := s.positionsPath() + ".new"
+	if err := writeSynced(fresh, b); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	if s.drops == drops {
+		err = os.Rename(fresh, s.positionsPath())
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return syncFolder(s.o.Directory)
+}
+
+// noteDropped replaces positions.json in one step that outlives the process. It does not
+// wait for the disk, since receivers wait for it: the next Sync makes it outlive the machine.
+func (s *Spool) noteDropped() error {
+	b, err := json.Marshal(s.positions())
+	if err != nil {
+		return err
+	}
+	s.drops++
+	s.moved = true
+	fresh := s.positionsPath() + ".dropped"
+	if err := os.WriteFile(fresh, b, 0o640); err != nil {
+		os.Remove(fresh)
+		return err
+	}
+	return os.Rename(fresh, s.positionsPath())
+}
+
+// WriteFile replaces a file in one step that outlives the machine: written beside it,
+// synced, renamed, and the folder synced.
+func WriteFile(path string, b []byte) error {
+	if err := writeSynced(path+".new", b); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// writeSynced writes a file and waits until the disk has it.
+func writeSynced(path string, b []byte) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// syncFolder waits until the disk has the names of a folder.
+func syncFolder(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}
