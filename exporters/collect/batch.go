@@ -5,7 +5,6 @@ package collect
 import (
 	"encoding/binary"
 	"net/netip"
-	"sync"
 	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
@@ -29,7 +28,7 @@ type Batch struct {
 	entries []spool.Entry
 	items   []item
 	encoded [numFormats][]byte
-	bytes   int // what it counts for in a queue
+	bytes   int // what it counts for in a queue, see seal
 	refs    atomic.Int32
 }
 
@@ -39,29 +38,6 @@ type item struct {
 	flow uint64             // hash of the flow, the same in both directions; 0: none
 	node uint32
 	kind record.Type
-}
-
-var batches = sync.Pool{New: func() any { return new(Batch) }}
-
-// newBatch returns an empty batch that the caller holds.
-func newBatch() *Batch {
-	b := batches.Get().(*Batch)
-	b.raw, b.entries, b.items, b.bytes = b.raw[:0], b.entries[:0], b.items[:0], 0
-	for f := range b.encoded {
-		b.encoded[f] = b.encoded[f][:0]
-	}
-	b.refs.Store(1)
-	return b
-}
-
-// maxKept is the room of a batch above which it is left to the garbage collector.
-const maxKept = 4 << 20
-
-// release gives a batch back when nobody holds it any more.
-func (b *Batch) release() {
-	if b.refs.Add(-1) == 0 && cap(b.raw)+cap(b.encoded[JSON])+cap(b.encoded[Protobuf]) <= maxKept {
-		batches.Put(b)
-	}
 }
 
 // Len is the number of records.
@@ -117,17 +93,6 @@ func (b *Batch) addEntry(e spool.Entry) *spool.Entry {
 	e.Payload = b.raw[at:len(b.raw):len(b.raw)]
 	b.entries = append(b.entries, e)
 	return &b.entries[len(b.entries)-1]
-}
-
-// overhead is what a batch and its records take besides their bytes.
-const overhead = 1 << 10
-
-// seal counts what the batch takes; nothing is added any more.
-func (b *Batch) seal() {
-	b.bytes = overhead + len(b.raw)
-	for f := range b.encoded {
-		b.bytes += len(b.encoded[f])
-	}
 }
 
 // flowHash is the same for both directions of a flow, and 0 where there is none.

@@ -308,7 +308,7 @@ func (c *Collector) tick() {
 func (c *Collector) expire(monotonic int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	b := newBatch()
+	b := newBatch(0)
 	defer b.release()
 	m := newMaker(nil, nil)
 	now := time.Now().UnixNano()
@@ -329,7 +329,7 @@ func gapNote(g streams.Gap) note {
 func (c *Collector) tell() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	b := newBatch()
+	b := newBatch(0)
 	defer b.release()
 	m := newMaker(nil, nil)
 	now := time.Now().UnixNano()

@@ -30,8 +30,9 @@ type feed struct {
 	done chan struct{}
 
 	// Of the goroutine that runs it.
-	out     Output
-	pending *Delivery // waits for room
+	out       Output
+	pending   *Delivery // waits for room
+	spoolRead int       // bytes that were last read from the spool at a time
 
 	mu       sync.Mutex
 	live     bool // what comes goes into the queue; false: it comes by the spool
@@ -168,7 +169,7 @@ func (f *feed) step(now time.Time) bool {
 		}
 	}
 	d := f.pending
-	if !f.out.Room(d.Len(), len(d.encoded[f.out.Format()])) {
+	if !f.out.Room(d.Len(), d.bytes) {
 		return false
 	}
 	f.pending = nil
@@ -298,12 +299,19 @@ func (f *feed) drop(d *Delivery, i int, why Reason) {
 // ErrStopped is the cause of failures that closing an output brings: they are expected and not logged.
 var ErrStopped = errors.New("stopped")
 
+// ErrAdjusted is within the cause of failures that the output does something about before it
+// gets the records again: they are sent again without a wait.
+var ErrAdjusted = errors.New("adjusted")
+
 // fail takes note of a record that is to be sent again.
 func (f *feed) fail(d *Delivery, i int, cause error) {
 	f.mu.Lock()
 	if !f.failing {
-		f.again = time.Now().Add(f.backoff)
-		f.backoff = min(2*f.backoff, lastBackoff)
+		f.again = time.Now()
+		if !errors.Is(cause, ErrAdjusted) {
+			f.again = f.again.Add(f.backoff)
+			f.backoff = min(2*f.backoff, lastBackoff)
+		}
 	}
 	f.failing = true
 	d.failed = append(d.failed, i)

@@ -27,7 +27,7 @@ func (f *feed) lostGaps() *Delivery {
 	if len(lost) == 0 {
 		return nil
 	}
-	b := newBatch()
+	b := newBatch(0)
 	now := time.Now().UnixNano()
 	for _, r := range lost {
 		f.maker.note(b, r.Key, r.Start, now, note{Type: record.Gap, First: r.First, Last: r.Last, Count: r.Packets}, 1<<f.out.Format())
@@ -43,7 +43,7 @@ func (f *feed) lostGaps() *Delivery {
 
 // fromSpool makes a delivery of what comes next in the spool, nil where nothing does.
 func (f *feed) fromSpool() *Delivery {
-	b := newBatch()
+	b := f.maker.newBatch(f.spoolRead)
 	d := &Delivery{Batch: b, feed: f}
 	records, lost := 0, uint64(0)
 	for len(b.entries) < readEntries && len(b.raw) < readBytes && (len(b.entries) == 0 || d.rest == f.reader.InRest()) {
@@ -61,7 +61,8 @@ func (f *feed) fromSpool() *Delivery {
 		f.maker.entry(b, e, 1<<f.out.Format())
 		records += int(e.Records)
 	}
-	b.seal()
+	f.spoolRead = len(b.raw)
+	f.maker.seal(b)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a := &f.accounts

@@ -132,7 +132,11 @@ func (c *Collector) deliver(l *listen, m *maker, taken []incoming, gaps []stream
 	c.mu.Lock()
 	formats := c.formats
 	c.mu.Unlock()
-	b := newBatch()
+	payload := 0
+	for _, in := range taken {
+		payload += len(in.payload)
+	}
+	b := m.newBatch(payload)
 	defer b.release()
 	for _, g := range gaps {
 		m.note(b, g.Key, g.Start, time.Now().UnixNano(), gapNote(g), formats)
@@ -147,7 +151,7 @@ func (c *Collector) deliver(l *listen, m *maker, taken []incoming, gaps []stream
 			bad = append(bad, in)
 		}
 	}
-	b.seal()
+	m.seal(b)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, in := range bad {

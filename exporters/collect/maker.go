@@ -6,6 +6,7 @@ package collect
 import (
 	"encoding/json"
 	"net/netip"
+	"unsafe"
 
 	"intsink/exporters/collect/spool"
 	"intsink/exporters/collect/streams"
@@ -28,12 +29,37 @@ type maker struct {
 	batch   *Batch
 	formats uint8
 	yield   func(*record.Record)
+	growth  float64 // bytes that a batch takes for each byte of report packets
 }
 
 func newMaker(d Decoder, observe func(*record.Record)) *maker {
-	m := &maker{decoder: d, observe: observe}
+	m := &maker{decoder: d, observe: observe, growth: firstGrowth}
 	m.yield = m.add
 	return m
+}
+
+// firstGrowth is assumed before the first batch.
+const firstGrowth = 10
+
+// newBatch returns one for report packets of so many bytes.
+func (m *maker) newBatch(payload int) *Batch {
+	b := newBatch(int(float64(payload) * m.growth))
+	if cap(b.raw) < payload { // entries would keep what append leaves behind
+		b.raw = make([]byte, 0, payload)
+	}
+	return b
+}
+
+// seal seals b, and notes what it took, for the next one.
+func (m *maker) seal(b *Batch) {
+	b.seal()
+	if n := len(b.raw); n > 0 {
+		taken := n + len(b.entries)*int(unsafe.Sizeof(b.entries[0])) + len(b.items)*int(unsafe.Sizeof(b.items[0]))
+		for f := range b.encoded {
+			taken += len(b.encoded[f])
+		}
+		m.growth = float64(taken) / float64(n)
+	}
 }
 
 // add puts a record into the batch.
@@ -115,10 +141,10 @@ func (m *maker) entry(b *Batch, e spool.Entry, formats uint8) {
 
 // remake is b in other formats.
 func (m *maker) remake(b *Batch, formats uint8) *Batch {
-	other := newBatch()
+	other := m.newBatch(len(b.raw))
 	for _, e := range b.entries {
 		m.entry(other, e, formats)
 	}
-	other.seal()
+	m.seal(other)
 	return other
 }

@@ -28,7 +28,7 @@ func TestMakingRecordsAllocatesNothing(t *testing.T) {
 	}
 	e := spool.Entry{From: netip.MustParseAddrPort("192.0.2.1:1"), To: netip.MustParseAddrPort("192.0.2.2:2"), Payload: p.Seal(report.GroupHeader{NodeID: 3})}
 	m := newMaker(record.NewDecoder(record.Options{}), nil)
-	b := newBatch()
+	b := newBatch(0)
 	both := uint8(1<<JSON | 1<<Protobuf)
 	once := func() {
 		b.raw, b.entries, b.items = b.raw[:0], b.entries[:0], b.items[:0]
@@ -40,5 +40,28 @@ func TestMakingRecordsAllocatesNothing(t *testing.T) {
 	once()
 	if n := testing.AllocsPerRun(1000, once); n > 0 {
 		t.Errorf("%v allocations of 8 records", n)
+	}
+}
+
+// TestRoomOfBatches: a batch that had a burst in it is not taken for a single report packet,
+// and a batch counts for what it takes, not for what is in it.
+func TestRoomOfBatches(t *testing.T) {
+	m := newMaker(nil, nil)
+	large := m.newBatch(1 << 20)
+	large.encoded[JSON] = make([]byte, 0, 1<<20)
+	large.add(&record.Record{}, 1<<JSON)
+	large.seal()
+	if large.bytes < 2<<20 {
+		t.Errorf("a batch with two MiB of room counts for %d bytes", large.bytes)
+	}
+	large.release()
+	small := m.newBatch(100)
+	if small.room() > smallestClass {
+		t.Errorf("a batch for 100 bytes has room for %d", small.room())
+	}
+	for _, c := range []struct{ bytes, class int }{{0, 0}, {16 << 10, 0}, {16<<10 + 1, 1}, {4 << 20, 4}, {4<<20 + 1, classes}, {1 << 30, classes}} {
+		if got := class(c.bytes); got != c.class {
+			t.Errorf("class of %d bytes is %d, want %d", c.bytes, got, c.class)
+		}
 	}
 }

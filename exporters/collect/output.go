@@ -13,7 +13,8 @@ import (
 type Output interface {
 	// Format is the encoding that Send wants.
 	Format() Format
-	// Room reports whether the output takes a delivery of so many records and bytes now.
+	// Room reports whether the output takes a delivery of so many records now, that takes so
+	// many bytes of memory until it is settled.
 	Room(records, bytes int) bool
 	// Send hands over the records of d, in order, and does not wait for them to
 	// arrive: the output settles each of them later, from any goroutine. d and its bytes
@@ -47,6 +48,9 @@ type Delivery struct {
 	failed  []int
 	dropped int
 }
+
+// Size is how many bytes of memory the delivery takes until it is settled.
+func (d *Delivery) Size() int { return d.bytes }
 
 // Count is the number of records that are to be sent.
 func (d *Delivery) Count() int {

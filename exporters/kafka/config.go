@@ -53,6 +53,7 @@ func (c *Config) options(batch int) ([]kgo.Opt, error) {
 		kgo.DefaultProduceTopic(c.Topic),
 		kgo.RequiredAcks(kgo.AllISRAcks()),
 		kgo.ProducerLinger(c.Linger),
+		kgo.MetadataMinAge(time.Second), // a topic that appears, or another leader, is seen so soon
 		kgo.ProducerBatchMaxBytes(int32(batch)),
 		// Room keeps the limit; the client's own is never reached.
 		kgo.MaxBufferedBytes(c.Buffer + slack),

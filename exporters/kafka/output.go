@@ -20,7 +20,7 @@ import (
 
 const (
 	slack      = 16 << 20 // room of the client beyond Buffer, for one delivery
-	perRecord  = 64       // bytes that a record counts for besides its own
+	perRecord  = 256      // bytes that the client takes for a record besides its own, about
 	smallBatch = 1 << 12
 )
 
@@ -28,8 +28,9 @@ const (
 type Output struct {
 	c      Config
 	client *kgo.Client
-	batch  int         // bytes of the largest batch
-	shrink atomic.Bool // the broker found a batch too large that has smaller records
+	batch  int          // bytes of the largest batch
+	shrink atomic.Bool  // the broker found a batch too large that has smaller records
+	held   atomic.Int64 // bytes of deliveries that the client has
 	open   sync.WaitGroup
 	pool   sync.Pool // *sent
 }
@@ -52,9 +53,9 @@ func (o *Output) connect() error {
 // Format is that of the configuration.
 func (o *Output) Format() collect.Format { return o.c.Format }
 
-// Room is there as long as the client holds less than the buffer's size.
+// Room is there as long as what the client holds takes less than the buffer's size.
 func (o *Output) Room(records, bytes int) bool {
-	held := o.client.BufferedProduceBytes()
+	held := o.held.Load()
 	return held == 0 || held+int64(bytes+records*perRecord) <= int64(o.c.Buffer)
 }
 
@@ -64,6 +65,7 @@ type sent struct {
 	d       *collect.Delivery
 	records []kgo.Record
 	keys    []byte
+	size    int64
 	left    atomic.Int32
 	good    atomic.Int32
 	promise func(*kgo.Record, error)
@@ -92,6 +94,8 @@ func (o *Output) Send(d *collect.Delivery) {
 	for i := range n {
 		s.keys = o.appendKey(s.keys, d, d.Index(i))
 	}
+	s.size = int64(d.Size() + n*perRecord)
+	o.held.Add(s.size)
 	o.open.Add(1)
 	keys := s.keys
 	for i := range n {
@@ -137,6 +141,7 @@ func (s *sent) finished(r *kgo.Record, err error) {
 		return
 	}
 	d, good, o := s.d, int(s.good.Load()), s.o
+	o.held.Add(-s.size)
 	s.d = nil
 	o.pool.Put(s)
 	if good > 0 {
@@ -161,8 +166,14 @@ func (s *sent) failed(r *kgo.Record, err error) {
 		return
 	}
 	s.o.shrink.Store(true)
-	s.d.Failed(i, fmt.Errorf("%w: a batch of up to %d bytes; trying half of it (message.max.bytes of the broker and max.message.bytes of the topic bound it)", err, s.o.batch))
+	s.d.Failed(i, smaller{fmt.Errorf("%w: a batch of up to %d bytes; trying half of it (message.max.bytes of the broker and max.message.bytes of the topic bound it)", err, s.o.batch)})
 }
+
+// smaller is the cause of a failure that smaller batches do not have.
+type smaller struct{ error }
+
+// Is makes records be sent again at once.
+func (smaller) Is(target error) bool { return target == collect.ErrAdjusted }
 
 // explain adds to an error of the broker what to do.
 func (o *Output) explain(err error) error {

@@ -84,9 +84,14 @@ type message struct {
 }
 
 // consume reads until there are n reports, and then what is there at once.
-func consume(t testing.TB, n int, brokers []string, opts ...kgo.Opt) (all []message) {
+func consume(t testing.TB, n int, brokers []string) (all []message) {
 	t.Helper()
-	client, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(brokers...), kgo.ConsumeTopics(topic), kgo.FetchMaxWait(100 * time.Millisecond)}, opts...)...)
+	return consumeTopic(t, topic, n, brokers)
+}
+
+func consumeTopic(t testing.TB, topic string, n int, brokers []string) (all []message) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics(topic), kgo.FetchMaxWait(100*time.Millisecond))
 	if err != nil {
 		t.Fatal(err)
 	}

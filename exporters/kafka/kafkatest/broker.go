@@ -23,12 +23,15 @@ func Libraries() string { return filepath.Join(os.Getenv("INTSINK_ENGINES"), "ka
 type Cluster struct {
 	t       testing.TB
 	brokers []*broker
+	dir     string
+	ca      string // PEM file with the certificate of all brokers; "": no secure listener
 }
 
 type broker struct {
 	id         int
 	dir        string
 	client     int // ports
+	secure     int
 	controller int
 	cmd        *exec.Cmd
 	log        string
@@ -40,14 +43,21 @@ const clusterID = "q1Sh-9_ISia_zwGINzRvyQ"
 // Start starts n brokers, and waits until all of them answer. They end with the test.
 func Start(t testing.TB, n int) *Cluster {
 	t.Helper()
+	return start(t, n, false)
+}
+
+func start(t testing.TB, n int, secure bool) *Cluster {
+	t.Helper()
 	if jars, _ := filepath.Glob(filepath.Join(Libraries(), "kafka_2.13-*.jar")); len(jars) == 0 {
 		t.Fatalf("no Kafka in %s: run make deps-engines", Libraries())
 	}
-	c := &Cluster{t: t}
-	dir := t.TempDir()
+	c := &Cluster{t: t, dir: t.TempDir()}
 	for id := 1; id <= n; id++ {
-		b := &broker{id: id, dir: filepath.Join(dir, fmt.Sprint(id)), client: freePort(t), controller: freePort(t)}
+		b := &broker{id: id, dir: filepath.Join(c.dir, fmt.Sprint(id)), client: freePort(t), secure: freePort(t), controller: freePort(t)}
 		c.brokers = append(c.brokers, b)
+	}
+	if secure {
+		c.makeCertificate()
 	}
 	for _, b := range c.brokers {
 		c.format(b)
@@ -85,10 +95,10 @@ func (c *Cluster) format(b *broker) {
 	text := fmt.Sprintf(`process.roles=broker,controller
 node.id=%d
 controller.quorum.voters=%s
-listeners=BROKER://127.0.0.1:%d,CONTROLLER://127.0.0.1:%d
+listeners=%s
 inter.broker.listener.name=BROKER
 controller.listener.names=CONTROLLER
-listener.security.protocol.map=BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT
+listener.security.protocol.map=BROKER:PLAINTEXT,SECURE:SASL_SSL,CONTROLLER:PLAINTEXT
 log.dirs=%s
 auto.create.topics.enable=false
 default.replication.factor=%d
@@ -99,7 +109,7 @@ transaction.state.log.min.isr=1
 num.partitions=6
 broker.session.timeout.ms=6000
 controlled.shutdown.enable=true
-`, b.id, strings.Join(voters, ","), b.client, b.controller, b.dir, replicas, max(1, replicas-1), replicas, replicas)
+`, b.id, strings.Join(voters, ","), c.listeners(b), b.dir, replicas, max(1, replicas-1), replicas, replicas) + c.secureProperties()
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
 		c.t.Fatal(err)
 	}
@@ -107,7 +117,8 @@ controlled.shutdown.enable=true
 	if err := os.WriteFile(b.dir+".properties", []byte(text), 0o644); err != nil {
 		c.t.Fatal(err)
 	}
-	if out, err := java("kafka.tools.StorageTool", "format", "-t", clusterID, "-c", b.dir+".properties").CombinedOutput(); err != nil {
+	args := append([]string{"kafka.tools.StorageTool", "format", "-t", clusterID, "-c", b.dir + ".properties"}, c.scramUsers()...)
+	if out, err := java(args...).CombinedOutput(); err != nil {
 		c.t.Fatalf("%v\n%s", err, out)
 	}
 }
@@ -166,6 +177,17 @@ func (c *Cluster) Restart(id int) {
 	c.t.Helper()
 	c.run(c.brokers[id-1])
 	c.wait(c.brokers[id-1])
+}
+
+// RestartAll is Restart of all brokers at once: one alone has no majority.
+func (c *Cluster) RestartAll() {
+	c.t.Helper()
+	for _, b := range c.brokers {
+		c.run(b)
+	}
+	for _, b := range c.brokers {
+		c.wait(b)
+	}
 }
 
 func (c *Cluster) stop() {
