@@ -34,6 +34,7 @@ type Output struct {
 
 	block []*collect.Delivery // that is being gathered
 	rows  int
+	size  int       // bytes of memory that the block takes
 	since time.Time // of the block's first record
 	full  bool      // there was something that did not fit
 	way   *insert   // the block that is on its way; nil: none
@@ -76,11 +77,16 @@ func quote(table string) string {
 // Format is JSON.
 func (o *Output) Format() collect.Format { return collect.JSON }
 
+// maxBlock is how many bytes of memory a block takes at most, unless one delivery is larger:
+// there are two, the one that is gathered and the one on its way.
+const maxBlock = 64 << 20
+
 // Room is there while the block is not full.
-func (o *Output) Room(records, _ int) bool {
-	o.full = o.rows > 0 && o.rows+records > o.c.Rows
+func (o *Output) Room(records, bytes int) bool {
+	fits := func() bool { return o.rows == 0 || o.rows+records <= o.c.Rows && o.size+bytes <= maxBlock }
+	o.full = !fits()
 	o.Tick()
-	return o.rows == 0 || o.rows+records <= o.c.Rows
+	return fits()
 }
 
 // Send adds d to the block.
@@ -90,6 +96,7 @@ func (o *Output) Send(d *collect.Delivery) {
 	}
 	o.block = append(o.block, d)
 	o.rows += d.Count()
+	o.size += d.Size()
 	o.full = o.rows >= o.c.Rows
 	o.Tick()
 }
@@ -109,7 +116,7 @@ func (o *Output) Tick() {
 // start sends the block.
 func (o *Output) start() {
 	o.way = newInsert(o, o.block)
-	o.block, o.rows, o.full = nil, 0, false
+	o.block, o.rows, o.size, o.full = nil, 0, 0, false
 	o.way.post()
 }
 
@@ -138,7 +145,7 @@ func (o *Output) Close() error {
 	for _, d := range o.block {
 		d.FailedAll(collect.ErrStopped)
 	}
-	o.block, o.rows, o.way = nil, 0, nil
+	o.block, o.rows, o.size, o.way = nil, 0, 0, nil
 	o.client.CloseIdleConnections()
 	return nil
 }

@@ -1,3 +1,5 @@
+// The pools that batches come from, by their room, and what a batch counts for.
+
 package collect
 
 import (
@@ -9,8 +11,8 @@ import (
 // grown for a burst would take as much memory for a single report packet. So batches are
 // pooled by their room, and count in queues for their room.
 const (
-	smallestClass = 16 << 10 // bytes of the batches in the first pool, at most
-	classes       = 5        // each has batches of up to four times as many bytes
+	smallestClass = 4 << 10 // bytes of the batches in the first pool, at most
+	classes       = 11      // each has batches of up to twice as many bytes, up to 4 MiB
 	overhead      = 1 << 10  // what a batch takes besides its slices
 )
 
@@ -19,7 +21,7 @@ var pools [classes]sync.Pool
 // class is the pool of batches with so many bytes of room; classes where there is none.
 func class(bytes int) int {
 	c := 0
-	for limit := smallestClass; c < classes && bytes > limit; limit *= 4 {
+	for limit := smallestClass; c < classes && bytes > limit; limit *= 2 {
 		c++
 	}
 	return c

@@ -59,7 +59,7 @@ func TestRoomOfBatches(t *testing.T) {
 	if small.room() > smallestClass {
 		t.Errorf("a batch for 100 bytes has room for %d", small.room())
 	}
-	for _, c := range []struct{ bytes, class int }{{0, 0}, {16 << 10, 0}, {16<<10 + 1, 1}, {4 << 20, 4}, {4<<20 + 1, classes}, {1 << 30, classes}} {
+	for _, c := range []struct{ bytes, class int }{{0, 0}, {4 << 10, 0}, {4<<10 + 1, 1}, {4 << 20, 10}, {4<<20 + 1, classes}, {1 << 30, classes}} {
 		if got := class(c.bytes); got != c.class {
 			t.Errorf("class of %d bytes is %d, want %d", c.bytes, got, c.class)
 		}

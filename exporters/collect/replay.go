@@ -1,3 +1,5 @@
+// How fast an output may read the spool while it catches up.
+
 package collect
 
 import "time"

@@ -1,3 +1,5 @@
+// positions.json: how far each output has read, and what it lost.
+
 package spool
 
 import (

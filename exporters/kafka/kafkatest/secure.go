@@ -1,3 +1,5 @@
+// Brokers with TLS, SASL and access control lists.
+
 package kafkatest
 
 import (
