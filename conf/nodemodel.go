@@ -49,6 +49,11 @@ func defaultNodeModel(int) NodeModel {
 	return NodeModel{LatencyUnit: 1, TimestampBits: 64, TimestampUnit: 1, TimestampEpoch: UnixEpoch}
 }
 
+// NodeModelBlocks are the blocks node_model of a file, in this configuration and others.
+func NodeModelBlocks(list *[]NodeModel) schema.BlockList {
+	return schema.Slice(list, defaultNodeModel, func(m *NodeModel) *string { return &m.Name }, visitNodeModel)
+}
+
 func visitNodeModel(v schema.Visitor, m *NodeModel) {
 	v.Attr("nodes", nodeRanges(&m.Nodes))
 	v.Attr("latency_unit", schema.Duration(&m.LatencyUnit, 1, maxUnit))
@@ -110,10 +115,18 @@ type listed struct {
 
 // checkNodeModels: a node has one model, and congestion can be compared with it.
 func (d checker) checkNodeModels(c *Config) {
+	CheckNodes(d.File, c.NodeModels)
+	d.checkQueueUnits(c)
+	d.checkEpoch(c)
+}
+
+// CheckNodes reports to f nodes that stand in more than one of its models.
+func CheckNodes(f *schema.File, models []NodeModel) {
+	d := checker{f}
 	var all []listed
 	others, total := "", uint64(0)
-	for i := range c.NodeModels {
-		m := &c.NodeModels[i]
+	for i := range models {
+		m := &models[i]
 		switch {
 		case len(m.Nodes) > 0 || d.Wrong(&m.Nodes):
 		case others != "":
@@ -133,8 +146,25 @@ func (d checker) checkNodeModels(c *Config) {
 		}
 	}
 	d.checkOverlaps(all)
-	d.checkQueueUnits(c)
-	d.checkEpoch(c)
+}
+
+// Apart is nil where no node stands in both lists of models, and names one that does.
+func Apart(a, b []NodeModel) error {
+	for i := range a {
+		for j := range b {
+			if len(a[i].Nodes)+len(b[j].Nodes) == 0 {
+				return fmt.Errorf("the model of every other node, %q", a[i].Name)
+			}
+			for _, x := range a[i].Nodes {
+				for _, y := range b[j].Nodes {
+					if n := max(x.First, y.First); n <= min(x.Last, y.Last) {
+						return fmt.Errorf("node %d of %q", n, a[i].Name)
+					}
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // checkOverlaps reports elements that have a node which another has too.

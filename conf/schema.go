@@ -22,7 +22,7 @@ func visitConfig(v schema.Visitor, c *Config) {
 		v.Required("port", schema.Text(&t.Port))
 	}))
 	v.Block("int", &c.INT, func(v schema.Visitor) { visitINT(v, &c.INT) })
-	v.Blocks("node_model", schema.Slice(&c.NodeModels, defaultNodeModel, func(m *NodeModel) *string { return &m.Name }, visitNodeModel))
+	v.Blocks("node_model", NodeModelBlocks(&c.NodeModels))
 	v.Block("flows", &c.Flows, func(v schema.Visitor) {
 		v.Attr("capacity", schema.Integer(&c.Flows.Capacity, 16, 1<<28))
 		v.Attr("idle_timeout", schema.Duration(&c.Flows.IdleTimeout, minIdle, maxTime))

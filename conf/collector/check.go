@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"intsink/conf"
 	"intsink/conf/schema"
 )
 
@@ -41,6 +42,7 @@ func (f check) all(c *Config) {
 	for i := range c.ClickHouses {
 		f.clickhouse(&c.ClickHouses[i])
 	}
+	conf.CheckNodes(f.File, c.NodeModels)
 	if c.HTTP.Listen != "" {
 		if _, ok := f.endpoint(&c.HTTP.Listen, "http: listen", c.HTTP.Listen, true); ok && !loopback(c.HTTP.Listen) {
 			f.WarnAt([]any{&c.HTTP.Listen}, "http: listen = %s: other machines can read the metrics; 127.0.0.1 keeps them to this one", schema.Quote(c.HTTP.Listen))

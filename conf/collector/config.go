@@ -5,6 +5,8 @@ package collector
 import (
 	"net/netip"
 	"time"
+
+	"intsink/conf"
 )
 
 // Config is a whole file. Paths in it are absolute, or relative to the working folder:
@@ -17,6 +19,8 @@ type Config struct {
 	Files       []File
 	ClickHouses []ClickHouse
 	HTTP        HTTP
+	Log         conf.Log // Format "auto": journal under systemd, text on a terminal, else JSON
+	NodeModels  []conf.NodeModel
 }
 
 // Listen is one address that reports come to.
@@ -85,7 +89,7 @@ type HTTP struct {
 }
 
 func defaultConfig() *Config {
-	return &Config{HTTP: HTTP{Listen: "127.0.0.1:9466", Series: 10000}}
+	return &Config{HTTP: HTTP{Listen: "127.0.0.1:9466", Series: 10000}, Log: conf.Log{Format: "auto", Level: "info"}}
 }
 
 func defaultListen(int) Listen {

@@ -5,6 +5,7 @@ package collector
 import (
 	"time"
 
+	"intsink/conf"
 	"intsink/conf/schema"
 )
 
@@ -29,6 +30,11 @@ func (c *Config) visit(v schema.Visitor) {
 		v.Attr("listen", schema.Text(&c.HTTP.Listen))
 		v.Attr("series", schema.Integer(&c.HTTP.Series, 0, 1000000))
 	})
+	v.Block("log", &c.Log, func(v schema.Visitor) {
+		v.Attr("format", schema.Choice(&c.Log.Format, "auto", "text", "json", "journal"))
+		v.Attr("level", schema.Choice(&c.Log.Level, "debug", "info", "warn", "error"))
+	})
+	v.Blocks("node_model", conf.NodeModelBlocks(&c.NodeModels))
 }
 
 func visitListen(v schema.Visitor, l *Listen) {

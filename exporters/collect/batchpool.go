@@ -13,7 +13,7 @@ import (
 const (
 	smallestClass = 4 << 10 // bytes of the batches in the first pool, at most
 	classes       = 11      // each has batches of up to twice as many bytes, up to 4 MiB
-	overhead      = 1 << 10  // what a batch takes besides its slices
+	overhead      = 1 << 10 // what a batch takes besides its slices
 )
 
 var pools [classes]sync.Pool

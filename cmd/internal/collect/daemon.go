@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"intsink/cmd/internal/logging"
+	"intsink/cmd/internal/notify"
 	"intsink/conf/collector"
 	"intsink/exporters/collect"
 	"intsink/exporters/collect/aggregate"
@@ -31,6 +34,8 @@ type daemon struct {
 	collector *collect.Collector
 	set       *aggregate.Set
 	stopHTTP  func()
+	notifier  *notify.Notifier
+	stopTold  func() // tells systemd that the end begins
 	stopping  atomic.Bool
 	reloads   [2]atomic.Uint64 // refused, adopted
 	reloaded  atomic.Int64     // Unix seconds of the configuration in force
@@ -38,7 +43,7 @@ type daemon struct {
 
 // start starts everything, or nothing and says why.
 func start(c *collector.Config, version string) (*daemon, error) {
-	d := &daemon{c: c, series: c.HTTP.Series, version: version, log: logger(), set: aggregate.New(c.HTTP.Series)}
+	d := &daemon{c: c, series: c.HTTP.Series, version: version, log: slog.New(logging.NewService(c.Log, os.Stderr)), set: aggregate.New(c.HTTP.Series)}
 	d.limited = collect.NewLog(d.log)
 	decoder, err := decoderOptions(c)
 	if err != nil {
@@ -76,6 +81,7 @@ func start(c *collector.Config, version string) (*daemon, error) {
 		return nil, errors.Join(err, d.collector.Stop(), d.closeSpool())
 	}
 	d.running()
+	d.stopTold = d.notifySystemd()
 	return d, nil
 }
 
@@ -94,6 +100,7 @@ func (d *daemon) running() {
 
 // reload adopts the configuration at path, or keeps the old one and says why.
 func (d *daemon) reload(path string) {
+	defer d.tellReload()()
 	if err := d.adopt(path); err != nil {
 		d.reloads[0].Add(1)
 		d.log.Error("reload refused, the old configuration stays", "err", err)
@@ -157,6 +164,10 @@ func needsRestart(old, c *collector.Config) string {
 		return "http"
 	case old.Sink != c.Sink:
 		return "sink"
+	case !reflect.DeepEqual(old.NodeModels, c.NodeModels):
+		return "node_model"
+	case old.Log != c.Log:
+		return "log"
 	}
 	return ""
 }
@@ -164,6 +175,7 @@ func needsRestart(old, c *collector.Config) string {
 // stop ends everything in order.
 func (d *daemon) stop() error {
 	d.stopping.Store(true)
+	d.stopTold()
 	err := d.collector.Stop()
 	for _, o := range d.collector.Snapshot().Outputs {
 		lost := uint64(0)

@@ -6,11 +6,12 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"log/slog"
 	"os"
+	"slices"
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/internal/sinkconf"
+	"intsink/conf"
 	"intsink/conf/collector"
 	"intsink/engine/inthdr"
 	"intsink/exporters/clickhouse"
@@ -95,15 +96,18 @@ func makeClickHouse(h *collector.ClickHouse) (collect.Output, error) {
 
 // decoderOptions say how the packets in reports are read.
 func decoderOptions(c *collector.Config) (o record.Options, err error) {
-	if c.Sink == "" {
-		return o, nil
+	models := c.NodeModels
+	if c.Sink != "" {
+		sink, err := cli.LoadConfigElsewhere(c.Sink)
+		if err != nil {
+			return o, fmt.Errorf("sink: %w", err)
+		}
+		if err := conf.Apart(models, sink.NodeModels); err != nil {
+			return o, fmt.Errorf("node_model: %w; it stands in %s, too: leave it out in one of the two files", err, c.Sink)
+		}
+		o.INT = []inthdr.Config{sinkconf.INT(&sink.INT)}
+		models = slices.Concat(models, sink.NodeModels)
 	}
-	sink, err := cli.LoadConfigElsewhere(c.Sink)
-	if err != nil {
-		return o, fmt.Errorf("sink: %w", err)
-	}
-	return record.Options{INT: []inthdr.Config{sinkconf.INT(&sink.INT)}, Models: sinkconf.NodeModels(sink)}, nil
+	o.Models = sinkconf.NodeModels(models)
+	return o, nil
 }
-
-// logger is where everything is logged.
-func logger() *slog.Logger { return slog.New(slog.NewTextHandler(os.Stderr, nil)) }

@@ -127,7 +127,7 @@ func (d *reportPrinter) configure(o *decodeOptions) (records record.Options, err
 		config := sinkconf.INT(&c.INT)
 		config.Fragments = true // what is in a report is to be seen
 		d.decoder = decode.Configured(config)
-		return record.Options{INT: []inthdr.Config{config}, Models: sinkconf.NodeModels(c)}, nil
+		return record.Options{INT: []inthdr.Config{config}, Models: sinkconf.NodeModels(c.NodeModels)}, nil
 	}
 	for _, p := range o.intPorts {
 		if p == 0 || p > 65535 {

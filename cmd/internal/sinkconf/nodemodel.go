@@ -8,10 +8,10 @@ import (
 )
 
 // NodeModels is what the configuration says of the nodes' values.
-func NodeModels(c *conf.Config) []event.NodeModel {
+func NodeModels(models []conf.NodeModel) []event.NodeModel {
 	var out []event.NodeModel
-	for i := range c.NodeModels {
-		m := &c.NodeModels[i]
+	for i := range models {
+		m := &models[i]
 		out = append(out, event.NodeModel{
 			Nodes:         m.Nodes,
 			LatencyUnit:   uint32(m.LatencyUnit),

@@ -17,3 +17,5 @@ clickhouse "c" {
   tls { ca = "x" }
 }
 clickhouse "d" { url = "ch:8123" }
+node_model "p" { nodes = [1, "5-9"] }
+node_model "q" { nodes = "7-12" }

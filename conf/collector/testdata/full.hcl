@@ -29,3 +29,13 @@ kafka "main" {
 file "archive" { path = "/var/log/intsink/reports.jsonl" }   # rotate, keep; "-" is stdout, "unix:PATH" a socket
 clickhouse "small" { url = "https://ch:8443/?table=int.reports" }
 http { listen = "127.0.0.1:9466" }
+log {
+  format = "json"
+  level  = "warn"
+}
+node_model "tofino" {
+  nodes           = [101, "200-299"]
+  queue_unit      = "80 bytes"
+  timestamp_bits  = 48
+  timestamp_epoch = "none"
+}

@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"intsink/cmd/internal/notify"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/mitigation"
-	"intsink/cmd/intsink/internal/notify"
 	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/dpdk/mempool"

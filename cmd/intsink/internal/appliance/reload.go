@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/logging"
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/logging"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 	"intsink/engine"

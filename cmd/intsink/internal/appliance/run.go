@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
-	"intsink/cmd/intsink/internal/logging"
+	"intsink/cmd/internal/logging"
 	"intsink/conf"
 )
 

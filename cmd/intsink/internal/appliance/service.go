@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"intsink/cmd/intsink/internal/notify"
+	"intsink/cmd/internal/notify"
 	"intsink/conf"
 )
 

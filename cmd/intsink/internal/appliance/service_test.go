@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"intsink/cmd/intsink/internal/notify"
+	"intsink/cmd/internal/notify"
 )
 
 // manager is systemd's end of the socket, and what a process that it started has in its

@@ -18,7 +18,7 @@ func Of(c *conf.Config) *engine.Rules {
 		DropInterval:  int64(c.Events.Drop.Interval),
 		Report:        reportRules(c),
 		Collectors:    collectors(c),
-		NodeModels:    sinkconf.NodeModels(c),
+		NodeModels:    sinkconf.NodeModels(c.NodeModels),
 	}
 	names := CollectorNames(c)
 	for i := range c.Watches {

@@ -1,6 +1,6 @@
 // Handlers of slog: text, JSON, lines for journald.
 
-// Package logging makes the log of a running sink: text for people, JSON for machines, or
+// Package logging makes the log of a program that runs as a service: text for people, JSON for machines, or
 // lines for the journal of systemd, which has time and priority of its own.
 package logging
 
@@ -13,6 +13,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"golang.org/x/term"
 
 	"intsink/conf"
 )
@@ -32,6 +34,16 @@ func New(c conf.Log, w io.Writer) slog.Handler {
 		return &journal{w: w, options: options}
 	}
 	return slog.NewTextHandler(w, options)
+}
+
+// NewService is New for programs whose "auto" is "json" where w is no terminal and nothing
+// that systemd reads: their log is collected by other programs.
+func NewService(c conf.Log, w io.Writer) slog.Handler {
+	f, ok := w.(*os.File)
+	if c.Format == "auto" && !(ok && term.IsTerminal(int(f.Fd()))) && !readByJournal(w, os.Getenv("JOURNAL_STREAM")) {
+		c.Format = "json"
+	}
+	return New(c, w)
 }
 
 var levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
