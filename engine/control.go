@@ -37,6 +37,7 @@ type control struct {
 // is due. A poll without any reads it itself.
 func (w *Worker) Run(idle func(empty int)) {
 	empty, last := 0, w.clock()
+	w.pace.started = last
 	for !w.stop.Load() {
 		found := w.Poll() > 0
 		if !found {
@@ -144,5 +145,8 @@ func (w *Worker) publish() {
 	w.counters.Evictions, w.counters.Refused = w.table.Evictions(), w.table.Refused()
 	w.counters.Stretch = w.detector.Stretch
 	w.counters.Pace = w.pace.Pace
+	if w.pace.started != 0 && w.polled != 0 {
+		w.counters.Pace.TotalNs = w.polled - w.pace.started
+	}
 	w.published.copyFrom(&w.counters)
 }

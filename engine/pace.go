@@ -2,7 +2,11 @@
 
 package engine
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"intsink/engine/histogram"
+)
 
 // LongGaps are the lengths of time between two polls, in nanoseconds, that are
 // counted: with nobody polling, the ports' queues fill.
@@ -18,6 +22,9 @@ type Pace struct {
 	BusyNs       int64              // from each poll that found packets to the next poll
 	Bursts       [BurstSizes]uint64 // that were received; i: of less than 1<<i packets, and not of less than half of that
 	BurstPackets uint64             // in them
+
+	Gaps    histogram.Histogram // gaps of at least LongGaps[0]
+	TotalNs int64               // all gaps together
 }
 
 // BurstSizes is how many classes of sizes of bursts are counted: the largest has 64 packets.
@@ -38,6 +45,7 @@ type pace struct {
 	past    [paceWindows]int64 // of those before; past[at] is the latest
 	at      int
 	until   int64 // end of this window
+	started int64 // when the first gap began; 0: Run does not run
 }
 
 // note takes the time between two polls, the second of which looked at now.
@@ -93,6 +101,10 @@ func (p *pace) nextWindow(now int64) {
 
 //go:noinline
 func (p *pace) count(gap int64) {
+	if gap < LongGaps[0] {
+		return
+	}
+	p.Gaps.Observe(gap)
 	for i, long := range LongGaps {
 		if gap >= long {
 			p.Over[i]++

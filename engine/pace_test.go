@@ -50,7 +50,8 @@ func TestRunNotesGaps(t *testing.T) {
 		return b.now
 	}
 	b.Run(func(int) {})
-	if p := b.Snapshot().Pace; p.LongestNs != 3e6 || p.Over != [len(LongGaps)]uint64{7, 7, 0} {
+	b.Publish()
+	if p := b.Snapshot().Pace; p.LongestNs != 3e6 || p.Over != [len(LongGaps)]uint64{7, 7, 0} || p.Gaps.Classes[11] != 7 || p.Gaps.Sum != 21e6 || p.TotalNs != 21e6 {
 		t.Errorf("%+v", p)
 	}
 }

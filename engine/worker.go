@@ -77,13 +77,15 @@ type Worker struct {
 	polled   int64 // when the last poll received its first burst; 0: none
 	nextTick int64
 
+	nextLatencies int64 // when sampleLatencies takes the next packet
+
 	control
 }
 
 // scratch is room for one packet or burst at hand, kept by the worker so that nothing of it
 // escapes. Each field belongs to the function named.
 type scratch struct {
-	observation *event.Observation     // detectOne
+	observation *event.Observation     // detectOne, sampleLatencies
 	truncated   [truncatedLen]byte     // truncatedINT
 	copied      []byte                 // strippedCopy: a packet that is tried as a template
 	outers      inthdr.Outers          // strippedCopy

@@ -10,12 +10,15 @@
 // port has no goroutine: each worker sends its own.
 package exporters
 
+import "intsink/engine/histogram"
+
 // Counters are what an exporter made of the report packets that were handed to
 // it.
 type Counters struct {
 	Packets uint64 // sent and, as far as is known, not refused
 	Bytes   uint64 // of their UDP payload
 	Dropped [NumDropReasons]uint64
+	Delays  histogram.Histogram // of the packets that were sent, from their first report on; udp only
 }
 
 // DropReason says why an exporter lost a report packet.

@@ -22,6 +22,8 @@
 //	packetevents.go                  drop, hop_limit, mtu_exceeded; limits per port of malformed, leak, unknown_domain
 package event
 
+import "intsink/engine/histogram"
+
 // Event is what a report is sent for. The list is closed: it generates names,
 // labels and counters.
 type Event uint8
@@ -106,6 +108,8 @@ type Counters struct {
 	ClockSkew     uint64 // latencies that were withheld because they came out negative
 
 	Lost, Reordered, Duplicates, Restarts uint64 // sequence numbers
+
+	HopLatencies, LinkLatencies histogram.Histogram // of sampled packets: SampleLatencies
 }
 
 // Priority is the place of a report where a collector's budget is short: 0 goes

@@ -14,6 +14,7 @@ type Handoff struct {
 	Time    int64  // when the packet was sealed, Unix nanoseconds
 	Entropy uint16 // hash of the first report's flow, for the UDP source port
 	Reports uint16 // individual reports inside
+	Waited  uint32 // from when the packet was opened until then, in units of 1024 ns
 }
 
 // Put writes h to the first HandoffLen bytes of b, in host order: it never
@@ -23,6 +24,7 @@ func (h Handoff) Put(b []byte) {
 	binary.NativeEndian.PutUint64(b, uint64(h.Time))
 	binary.NativeEndian.PutUint16(b[8:], h.Entropy)
 	binary.NativeEndian.PutUint16(b[10:], h.Reports)
+	binary.NativeEndian.PutUint32(b[12:], h.Waited)
 }
 
 // TakeHandoff reads what Put wrote and returns the report packet behind it.
@@ -31,8 +33,15 @@ func TakeHandoff(b []byte) (Handoff, []byte) {
 		Time:    int64(binary.NativeEndian.Uint64(b)),
 		Entropy: binary.NativeEndian.Uint16(b[8:]),
 		Reports: binary.NativeEndian.Uint16(b[10:]),
+		Waited:  binary.NativeEndian.Uint32(b[12:]),
 	}, b[HandoffLen:]
 }
+
+// WaitedFor is h.Waited of a packet that was open for so many nanoseconds.
+func WaitedFor(ns int64) uint32 { return uint32(ns >> 10) }
+
+// Delay is how long the packet's first report has been waiting at now.
+func (h Handoff) Delay(now int64) int64 { return now - h.Time + int64(h.Waited)<<10 }
 
 // EntropyPort is the UDP source port that carries the hash of a flow: in the
 // dynamic range (RFC 6335, 49152 and up).

@@ -138,7 +138,7 @@ func (o *outbox) seal(now int64) {
 	n := o.open.Reports()
 	payload := o.open.Seal(o.group)
 	o.group.Sequence++
-	report.Handoff{Time: now, Entropy: o.entropy, Reports: uint16(n)}.Put(o.m.SetLen(report.HandoffLen + len(payload)))
+	report.Handoff{Time: now, Entropy: o.entropy, Reports: uint16(n), Waited: report.WaitedFor(now - o.deadline + o.maxDelay)}.Put(o.m.SetLen(report.HandoffLen + len(payload)))
 	o.counters.Packets++
 	m := o.m
 	if o.handOver(m) {

@@ -10,6 +10,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/packet"
+	"intsink/engine/report"
 )
 
 // batch is one system call's worth of messages. The buffers are the mbufs'
@@ -18,6 +19,7 @@ type batch struct {
 	msgs    [mbuf.MaxBurst]ipv4.Message
 	buffers [mbuf.MaxBurst][1][]byte
 	payload [mbuf.MaxBurst]int // UDP payload bytes of each
+	handoff [mbuf.MaxBurst]report.Handoff
 }
 
 // ethernetLen is what a UDPFrame puts in front of the IP header, which a raw
@@ -29,7 +31,7 @@ func (b *batch) fill(c conn, v *mbuf.Vec, n int) {
 	for i := range n {
 		m := v[i]
 		h := handoff(m)
-		b.payload[i] = m.PktLen()
+		b.payload[i], b.handoff[i] = m.PktLen(), h
 		bytes := m.Bytes()
 		if f := c.header(h.Entropy); f != nil {
 			bytes = m.Prepend(f.HeaderLen())
@@ -73,6 +75,12 @@ func (e *Exporter) takeAnswers() int {
 
 // countSent counts msgs[from:from+n] as sent, but for packets that came back.
 func (e *Exporter) countSent(from, n int) {
+	if n > 0 {
+		now := e.c.Clock()
+		for i := from; i < from+n; i++ {
+			e.Delays.Observe(e.batch.handoff[i].Delay(now))
+		}
+	}
 	back := min(e.back, n)
 	e.back -= back
 	e.Packets.Add(uint64(n - back))

@@ -15,6 +15,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
+	"intsink/engine/histogram"
 	"intsink/engine/report"
 	"intsink/exporters"
 )
@@ -42,6 +43,7 @@ type Config struct {
 	SourcePort uint16
 	Rings      []*ring.Ring // one per worker
 	Pool       Freer
+	Clock      func() int64 // that of the workers; nil: the wall clock
 }
 
 // retryEvery is how long after a failure the collector is dialled again.
@@ -76,11 +78,15 @@ type Exporter struct {
 	Bytes   atomic.Uint64 // of their UDP payload
 	Dropped [exporters.NumDropReasons]atomic.Uint64
 	Dials   atomic.Uint64
+	Delays  histogram.Atomic // from a packet's first report to the kernel
 }
 
 // New makes an exporter. It opens no socket: an unreachable collector is an
 // ordinary state, counted and retried while Run runs.
 func New(c Config) *Exporter {
+	if c.Clock == nil {
+		c.Clock = func() int64 { return time.Now().UnixNano() }
+	}
 	return &Exporter{c: c, vec: mbuf.NewVec(), patience: sendPatience}
 }
 
@@ -189,6 +195,7 @@ func (e *Exporter) Counters() (c exporters.Counters) {
 	for r := range c.Dropped {
 		c.Dropped[r] = e.Dropped[r].Load()
 	}
+	c.Delays = e.Delays.Read()
 	return c
 }
 

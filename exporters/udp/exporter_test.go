@@ -22,7 +22,7 @@ func fill(t *testing.T, a *mbuf.Arena, r *ring.Ring, n, size int) {
 			t.Fatal("no mbufs")
 		}
 		b := v[0].SetLen(report.HandoffLen + size)
-		report.Handoff{Entropy: uint16(i), Reports: 1}.Put(b)
+		report.Handoff{Entropy: uint16(i), Reports: 1, Waited: 1}.Put(b)
 		copy(b[report.HandoffLen:], bytes.Repeat([]byte{byte(i)}, size))
 		if !r.Push(v[0]) {
 			t.Fatal("ring is full")
@@ -76,7 +76,7 @@ func TestEveryPortModeArrives(t *testing.T) {
 			fill(t, a, r, n, size)
 			e := New(Config{
 				Collector: collector.LocalAddr().(*net.UDPAddr).AddrPort(), PortMode: c.mode, SourcePort: c.port,
-				Rings: []*ring.Ring{r}, Pool: a,
+				Rings: []*ring.Ring{r}, Pool: a, Clock: func() int64 { return 3e6 },
 			})
 			drain(e)
 			buf := make([]byte, 2048)
@@ -88,6 +88,9 @@ func TestEveryPortModeArrives(t *testing.T) {
 				if got != size || buf[0] != byte(i) || buf[size-1] != byte(i) || !c.want(i, from.Port()) {
 					t.Fatalf("datagram %d: %d bytes, first %d, from port %d", i, got, buf[0], from.Port())
 				}
+			}
+			if d := e.Counters().Delays; d.Classes[11] != n || d.Sum != n*(3e6+1024) { // 3 ms and a little
+				t.Errorf("delays %+v", d)
 			}
 			if e.Packets.Load() != n || e.Bytes.Load() != n*size || a.InUse() != 0 {
 				t.Errorf("%d packets, %d bytes, %d mbufs in use", e.Packets.Load(), e.Bytes.Load(), a.InUse())

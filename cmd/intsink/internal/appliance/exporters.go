@@ -52,7 +52,7 @@ func (a *Appliance) newCollector(c *conf.Config, i int) *collector {
 	e := udp.New(udp.Config{
 		Collector: col.conf.Address, Source: col.conf.Source,
 		PortMode: portModes[col.conf.SourcePortMode], SourcePort: col.conf.SourcePort,
-		Rings: rings, Pool: a.pool,
+		Rings: rings, Pool: a.pool, Clock: a.clock,
 	})
 	ctx, cancel := context.WithCancel(a.exportersContext)
 	col.exporter, col.stop = e, cancel

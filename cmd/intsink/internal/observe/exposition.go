@@ -8,6 +8,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"intsink/engine/histogram"
 )
 
 // exposition collects samples and writes them in Prometheus text format, all
@@ -36,7 +38,7 @@ func (x *exposition) add(name string, value uint64, labels ...any) {
 
 // addSeconds adds a sample of so many nanoseconds, in seconds.
 func (x *exposition) addSeconds(name string, ns int64, labels ...any) {
-	x.addText(name, strconv.FormatFloat(float64(ns)/1e9, 'g', -1, 64), labels...)
+	x.addText(name, seconds(ns), labels...)
 }
 
 // addHistogram adds the samples of a histogram: classes[i] counts what is at most bounds[i]
@@ -52,6 +54,28 @@ func (x *exposition) addHistogram(name string, bounds []int, classes []uint64, s
 	x.addSample(name, name+"_sum", strconv.FormatUint(sum, 10), labels...)
 	x.addSample(name, name+"_count", strconv.FormatUint(total, 10), labels...)
 }
+
+// addTimes adds the samples of a histogram of times, in seconds: of the classes from the
+// first one on; those before it are in it.
+func (x *exposition) addTimes(name string, h *histogram.Histogram, first int, labels ...any) {
+	labels = labels[:len(labels):len(labels)]
+	total := uint64(0)
+	for i, n := range h.Classes {
+		total += n
+		le := "+Inf"
+		if i < len(histogram.Bounds) {
+			le = seconds(histogram.Bounds[i])
+		}
+		if i >= first {
+			x.addSample(name, name+"_bucket", strconv.FormatUint(total, 10), append(labels, "le", le)...)
+		}
+	}
+	x.addSample(name, name+"_sum", seconds(int64(h.Sum)), labels...)
+	x.addSample(name, name+"_count", strconv.FormatUint(total, 10), labels...)
+}
+
+// seconds is so many nanoseconds as the format writes them.
+func seconds(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'g', -1, 64) }
 
 func (x *exposition) addText(name, value string, labels ...any) {
 	x.addSample(name, name, value, labels...)

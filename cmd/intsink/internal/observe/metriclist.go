@@ -2,22 +2,28 @@
 
 package observe
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Metric is one metric of our own. Help stands in docs/metrics.md, too: a test
 // compares.
 type Metric struct{ Name, Help string }
 
-// Kind is the metric's type: what counts is named _total, and one is a histogram.
+// Kind is the metric's type: what counts is named _total, and some are histograms.
 func (m Metric) Kind() string {
 	if strings.HasSuffix(m.Name, "_total") {
 		return "counter"
 	}
-	if m.Name == "intsink_burst_size" {
+	if slices.Contains(histograms, m.Name) {
 		return "histogram"
 	}
 	return "gauge"
 }
+
+// histograms have buckets, a sum and a count.
+var histograms = []string{"intsink_burst_size", "intsink_poll_gap_seconds", "intsink_hop_latency_seconds", "intsink_link_latency_seconds", "intsink_report_delay_seconds"}
 
 // Metrics is every metric of our own, in the order of /metrics.
 var Metrics = []Metric{
@@ -42,12 +48,15 @@ var Metrics = []Metric{
 	{"intsink_duplicate_packets_total", "sequence numbers that came again"},
 	{"intsink_sequence_restarts_total", "sequences that jumped beyond the window and began anew"},
 	{"intsink_clock_skew_total", "latencies of links and of the whole way that came out negative; withheld"},
+	{"intsink_hop_latency_seconds", "latencies of the hops of reported packets: of one packet a millisecond and worker at most"},
+	{"intsink_link_latency_seconds", "latencies of the links between the hops of the same packets, where these carry timestamps"},
 	{"intsink_flows", "flows in the table"},
 	{"intsink_flow_capacity", "flows that the table has room for"},
 	{"intsink_flow_evictions_total", "flows that made room for others before they were idle"},
 	{"intsink_flow_refusals_total", "packets of unknown flows that found no room: beyond 100,000 evictions a second they lose their INT and are not watched"},
 	{"intsink_longest_poll_gap_seconds", "longest time between two polls of the worker in the last 15 to 30 seconds, sleep when idle included"},
 	{"intsink_long_poll_gaps_total", "times between two polls of the worker of at least that long: 100µs, 1ms, 10ms"},
+	{"intsink_poll_gap_seconds", "times between two polls of the worker, sleep when idle included"},
 	{"intsink_worker_busy_seconds_total", "time of the worker from each poll that found packets to the next; its rate is the share of the worker that is used, 1 is all of it"},
 	{"intsink_worker_polls_total", "polls of the worker by result: packets, empty"},
 	{"intsink_burst_size", "packets that one call to a port gave the worker, 64 at most; calls that gave none are not in it"},
@@ -56,6 +65,7 @@ var Metrics = []Metric{
 	{"intsink_report_packets_total", "report packets sealed, each with a sequence number"},
 	{"intsink_report_packets_sent_total", "report packets handed to the kernel or the port and not refused; never more than were sealed"},
 	{"intsink_report_bytes_sent_total", "UDP payload of the report packets that were sent"},
+	{"intsink_report_delay_seconds", "time of a report packet from its first report until the kernel took it; of collectors without a port"},
 	{"intsink_shed_reports_total", "events of reports that the collector was not sent because of its budget"},
 	{"intsink_report_drops_total", "reports or report packets lost"},
 	{"intsink_gateway_known", "1: the MAC address that the reports to a collector with a port go to is known; 0: they are dropped"},

@@ -7,10 +7,9 @@ import (
 	"io"
 	"time"
 
-	"github.com/VictoriaMetrics/metrics"
-
 	"intsink/engine"
 	"intsink/engine/event"
+	"intsink/engine/histogram"
 	"intsink/engine/inthdr"
 	"intsink/engine/reporting"
 	"intsink/exporters"
@@ -44,9 +43,7 @@ func (s *Source) writeMetrics(w io.Writer) error {
 	if err := x.writeTo(w); err != nil {
 		return err
 	}
-	metrics.ExposeMetadata(true)
-	metrics.WriteProcessMetrics(w)
-	return nil
+	return writeProcess(w)
 }
 
 func (s *Source) addLinks(x *exposition, snapshots []engine.Counters) {
@@ -124,11 +121,15 @@ func addSequences(x *exposition, snapshots []engine.Counters) {
 		sum.Duplicates += d.Duplicates
 		sum.Restarts += d.Restarts
 		sum.ClockSkew += d.ClockSkew
+		sum.HopLatencies.Add(&d.HopLatencies)
+		sum.LinkLatencies.Add(&d.LinkLatencies)
 	}
 	x.add("intsink_lost_packets_total", sum.Lost)
 	x.add("intsink_reordered_packets_total", sum.Reordered)
 	x.add("intsink_duplicate_packets_total", sum.Duplicates)
 	x.add("intsink_sequence_restarts_total", sum.Restarts)
+	x.addTimes("intsink_hop_latency_seconds", &sum.HopLatencies, 0)
+	x.addTimes("intsink_link_latency_seconds", &sum.LinkLatencies, 0)
 	x.add("intsink_clock_skew_total", sum.ClockSkew)
 }
 
@@ -156,10 +157,27 @@ func addPace(x *exposition, snapshots []engine.Counters) {
 		x.add("intsink_worker_polls_total", p.Polls[0], "worker", worker, "result", "empty")
 		x.add("intsink_worker_polls_total", p.Polls[1], "worker", worker, "result", "packets")
 		x.addHistogram("intsink_burst_size", burstBounds[:], burstsUpTo(p), p.BurstPackets, "worker", worker)
+		x.addTimes("intsink_poll_gap_seconds", pollGaps(p), shortestGap, "worker", worker)
 		for g, n := range p.Over {
 			x.add("intsink_long_poll_gaps_total", n, "worker", worker, "over", time.Duration(engine.LongGaps[g]))
 		}
 	}
+}
+
+// shortestGap is the first class of intsink_poll_gap_seconds: what is shorter is not told
+// apart, for that would cost every poll.
+const shortestGap = 6
+
+// pollGaps are the gaps between all polls.
+func pollGaps(p *engine.Pace) *histogram.Histogram {
+	h := p.Gaps
+	long := uint64(0)
+	for _, n := range h.Classes {
+		long += n
+	}
+	h.Classes[0] = p.Polls[0] + p.Polls[1] - long
+	h.Sum = uint64(p.TotalNs)
+	return &h
 }
 
 // exported is a collector, and what its exporter had counted before the workers' counters
@@ -211,5 +229,8 @@ func (s *Source) addCollectors(x *exposition, snapshots []engine.Counters, expor
 		}
 		x.add("intsink_report_packets_sent_total", min(e.Packets, sum.Packets), "collector", name)
 		x.add("intsink_report_bytes_sent_total", e.Bytes, "collector", name)
+		if e.Gateway == nil { // with one, workers send by themselves
+			x.addTimes("intsink_report_delay_seconds", &e.Delays, 0, "collector", name)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"intsink/conf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
+	"intsink/engine/histogram"
 	"intsink/engine/reporting"
 	"intsink/exporters/port"
 	"intsink/exporters/udp"
@@ -153,9 +154,11 @@ func TestEveryMetricIsWritten(t *testing.T) {
 	defer w.Release()
 	s := &Source{
 		Version: "test", Control: controlled(t), Workers: []*engine.Worker{w}, Links: []string{"edge"}, Mbufs: pool{}, ReportPools: []Pool{pool{}},
-		Config:      func() *conf.Config { return &conf.Config{Flows: conf.Flows{Capacity: 1024}} },
-		WallClock:   func() int64 { return -37_500e6 },
-		Collectors:  func() []Collector { return []Collector{{"primary", udp.New(udp.Config{}), gateway{}}} },
+		Config:    func() *conf.Config { return &conf.Config{Flows: conf.Flows{Capacity: 1024}} },
+		WallClock: func() int64 { return -37_500e6 },
+		Collectors: func() []Collector {
+			return []Collector{{"primary", udp.New(udp.Config{}), gateway{}}, {"kernel", udp.New(udp.Config{}), nil}}
+		},
 		Ports:       []Port{{"network", device{}}},
 		ReportPorts: []ReportPort{{"telemetry", port.New(port.MAC{})}},
 	}
@@ -183,6 +186,7 @@ func TestEveryMetricIsWritten(t *testing.T) {
 	for series, want := range map[string]float64{
 		"intsink_config_last_reload_successful": 0, "intsink_config_last_reload_success_timestamp_seconds": 1000,
 		`intsink_flow_capacity{worker="w0"}`: 1024, `intsink_report_mbufs{worker="w0"}`: 10, `intsink_report_mbufs_in_use{worker="w0"}`: 9,
+		`intsink_report_delay_seconds_bucket{collector="kernel",le="1e-06"}`: 0, `intsink_hop_latency_seconds_count`: 0, `intsink_link_latency_seconds_sum`: 0,
 		`intsink_burst_size_bucket{worker="w0",le="+Inf"}`: 0, `intsink_burst_size_count{worker="w0"}`: 0, `intsink_worker_polls_total{worker="w0",result="empty"}`: 0,
 		"intsink_config_generation": 1, `intsink_config_info{sha256="abc"}`: 1, `intsink_api_writes_total{result="forbidden"}`: 0,
 	} {
@@ -194,5 +198,38 @@ func TestEveryMetricIsWritten(t *testing.T) {
 	}
 	if p.Series["intsink_mbufs_in_use"] != 9 || p.Series["intsink_mbufs"] != 10 || p.Series["intsink_clock_offset_seconds"] != -37.5 || p.Series[`intsink_gateway_known{collector="primary"}`] != 1 {
 		t.Errorf("%v", p.Series)
+	}
+}
+
+// TestTimes: buckets are in seconds and add up, the first ones may be one; gaps that are not
+// told apart are in it.
+func TestTimes(t *testing.T) {
+	var p engine.Pace
+	p.Polls, p.TotalNs = [2]uint64{90, 10}, 5e9
+	p.Gaps.Observe(100e3)
+	p.Gaps.Observe(3e6)
+	p.Gaps.Observe(20e9)
+	var h histogram.Histogram
+	h.Observe(1500)
+	x := newExposition()
+	x.addTimes("intsink_poll_gap_seconds", pollGaps(&p), shortestGap, "worker", "w0")
+	x.addTimes("intsink_hop_latency_seconds", &h, 0)
+	var b bytes.Buffer
+	if err := x.writeTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	got := observetest.Parse(t, b.String()).Series
+	for series, want := range map[string]float64{
+		`intsink_poll_gap_seconds_bucket{worker="w0",le="0.0001"}`: 98, `intsink_poll_gap_seconds_bucket{worker="w0",le="0.002"}`: 98,
+		`intsink_poll_gap_seconds_bucket{worker="w0",le="0.005"}`: 99, `intsink_poll_gap_seconds_bucket{worker="w0",le="+Inf"}`: 100,
+		`intsink_poll_gap_seconds_count{worker="w0"}`: 100, `intsink_poll_gap_seconds_sum{worker="w0"}`: 5,
+		`intsink_hop_latency_seconds_bucket{le="1e-06"}`: 0, `intsink_hop_latency_seconds_bucket{le="2e-06"}`: 1, `intsink_hop_latency_seconds_sum`: 1.5e-06,
+	} {
+		if n, ok := got[series]; !ok || n != want {
+			t.Errorf("%s %v, want %v", series, n, want)
+		}
+	}
+	if _, ok := got[`intsink_poll_gap_seconds_bucket{worker="w0",le="5e-05"}`]; ok {
+		t.Error("gaps below 100 us are told apart")
 	}
 }
