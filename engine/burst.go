@@ -48,8 +48,7 @@ type burst struct {
 	// By j: fast has the place in vec, template, key, hash and flow of packet j.
 	fast       *fast.Path
 	fresh      uint64                       // [L]D   bit j: the flow was made for this packet
-	keeps      [mbuf.MaxBurst]uint8         // [D]RS  keeps[:nKeeps] are the j that keep their INT until strip
-	nKeeps     int                          // [D]RS
+	keeps      uint64                       // [D]RS  bit j: the packet keeps its INT until strip
 	reportable uint64                       // [D]R   bit j: events[j] is not empty; else events, watch and trigger are not valid
 	events     [mbuf.MaxBurst]event.Set     // [D]R
 	watch      [mbuf.MaxBurst]uint8         // [D]R   that events[j] are of: a later packet may give its flow another one, or none
@@ -69,20 +68,6 @@ func (b *burst) dropPacket(i int, reason DropReason, c *DirectionCounters) {
 	c.Dropped[reason]++
 }
 
-// keep makes packet j one that keeps its INT until the reports are built.
-func (b *burst) keep(j uint8) {
-	b.keeps[b.nKeeps&(mbuf.MaxBurst-1)] = j
-	b.nKeeps++
-}
-
-// keepAll is keep for all packets, of which none was kept in another order.
-func (b *burst) keepAll() {
-	b.nKeeps = 0
-	for j := range uint8(b.fast.Len()) {
-		b.keep(j)
-	}
-}
-
 // header is what INT of packet j says; without its bit in parsed, as far as all packets of
 // its template say the same.
 func (b *burst) header(j uint8) *inthdr.Info {
@@ -92,18 +77,15 @@ func (b *burst) header(j uint8) *inthdr.Info {
 	return b.fast.Info(b.fast.Template[j&(mbuf.MaxBurst-1)])
 }
 
-// keepLeft is keepAll but for packets that were dropped.
+// keepLeft makes all packets keep their INT but those that were dropped.
 func (b *burst) keepLeft() {
-	b.keepAll()
+	b.keeps = 1<<b.fast.Len() - 1
 	if b.nDrop == 0 {
 		return
 	}
-	all := b.keeps
-	n := b.nKeeps
-	b.nKeeps = 0
-	for _, j := range all[:n] {
-		if b.verdict[b.fast.At[j]] != consumed {
-			b.keep(j)
+	for j, i := range b.fast.At[:b.fast.Len()] {
+		if b.verdict[i] == consumed {
+			b.keeps &^= 1 << j
 		}
 	}
 }

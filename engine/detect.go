@@ -25,7 +25,7 @@ func (w *Worker) detect(p *linkState, b *burst) {
 		if flow := f.Flows[j]; flow != nil {
 			flow.Release()
 		}
-		b.keep(j)
+		b.keeps |= 1 << j
 		b.complete(j)
 		info := &b.info[f.At[j]]
 		if w.watches.Asks() {
@@ -60,8 +60,8 @@ func (w *Worker) takeSamples(b *burst, which uint64) {
 	for left := which; left != 0; left &= left - 1 {
 		j := uint8(bits.TrailingZeros64(left))
 		b.events[j], b.watch[j] = event.Sample.Set(), f.Flows[j].Watch
-		b.keep(j)
 	}
+	b.keeps |= which
 	b.reportable |= which
 }
 

@@ -23,20 +23,12 @@ type shape struct {
 	inType report.InType // of the fragment
 	from   int           // where it begins
 	most   int           // where the longest ends
-	end    int           // of the packet without padding, or wholePacket
+	end    int           // of the packet without padding; wholePacket where it has none
 	info   *inthdr.Info
 }
 
 // wholePacket is the end of packets that have no padding.
 const wholePacket = 1 << 20
-
-// to is where the fragment of m ends.
-func (s *shape) to(m *mbuf.Mbuf) int {
-	if s.end == wholePacket {
-		return min(m.PktLen(), s.most)
-	}
-	return min(s.end, s.most)
-}
 
 // shapeOf is that of packet j, whose fragment is its first bytes, INT included, from the
 // outermost layers on. Trailing Ethernet padding is not part of the packet; one with a
@@ -76,7 +68,7 @@ func (w *Worker) shapeOf(b *burst, j uint8) shape {
 // innerOf are the inner contents of a report of packet j.
 func (w *Worker) innerOf(b *burst, j uint8) (report.InType, []byte) {
 	s, m := w.shapeOf(b, j), b.vec[b.fast.At[j]]
-	return s.inType, w.bytesOf(m, s.from, s.to(m))
+	return s.inType, w.bytesOf(m, s.from, min(m.PktLen(), s.end, s.most))
 }
 
 // bytesOf returns bytes [from, to) of the packet m, or as many as it has. Where its first

@@ -15,7 +15,7 @@ func (w *Worker) passOn(p *linkState, b *burst) {
 	p.counters.Direction[ToHost].Received += uint64(b.n)
 	p.counters.Passed += uint64(b.n)
 	clear(b.verdict[:])
-	b.parsed, b.fresh, b.reportable, b.nKeeps = 0, 0, 0, 0
+	b.parsed, b.fresh, b.reportable, b.keeps = 0, 0, 0, 0
 	w.fast.Clear()
 	if x := w.captured(p); x != nil {
 		x.passedOn(w, p, b)

@@ -27,7 +27,7 @@ func (w *Worker) report(p *linkState, b *burst) {
 	}
 	for left := b.reportable; left != 0; {
 		if w.reporter.ByTemplate() {
-			if rest := w.gather(b, left); w.scratch.run.Len() > 0 && w.reporter.Together(&w.scratch.run, b.now) {
+			if rest := w.gather(b, left); w.scratch.run.N > 0 && w.reporter.Together(&w.scratch.run, b.now) {
 				left = rest
 				continue
 			}

@@ -4,6 +4,8 @@
 package engine
 
 import (
+	"math/bits"
+
 	"intsink/dpdk/mbuf"
 	"intsink/engine/fast"
 	"intsink/engine/inthdr"
@@ -15,23 +17,22 @@ import (
 // packet where its source asked for that.
 func (w *Worker) strip(p *linkState, b *burst) {
 	f := w.fast
-	var list [mbuf.MaxBurst]uint8
-	n := 0
 	if !f.Strips() { // packets that were passed have theirs
 		b.keepLeft()
 	}
-	for _, j := range b.keeps[:b.nKeeps] {
+	which := b.keeps
+	for left := b.keeps &^ f.Samples; left != 0; left &= left - 1 { // what was passed can be stripped
+		j := uint8(bits.TrailingZeros64(left))
 		switch at := f.Template[j]; {
 		case at == fast.None:
+			which &^= 1 << j
 			w.stripParsed(p, b, j)
 		case f.Info(at).Discard:
+			which &^= 1 << j
 			b.dropPacket(int(f.At[j]), DropDiscard, &p.counters.Direction[ToHost])
-		default:
-			list[n&(mbuf.MaxBurst-1)] = j
-			n++
 		}
 	}
-	f.Strip(list[:n])
+	f.Strip(which)
 }
 
 // stripParsed is strip for packet j, which has no template.
@@ -59,16 +60,21 @@ func (w *Worker) stripParsed(p *linkState, b *burst, j uint8) {
 // kept, and INT goes.
 func (w *Worker) stripUnwatched(p *linkState, b *burst) {
 	f := w.fast
-	for j := range uint8(f.Len()) {
-		info := &b.info[f.At[j]]
-		if at := f.Template[j]; at != fast.None {
+	n, others := f.Len(), 0
+	for j, i := range f.At[:n] {
+		info := &b.info[i&(mbuf.MaxBurst-1)]
+		if at := f.Template[j&(mbuf.MaxBurst-1)]; at != fast.None {
 			info = f.Info(at)
 		}
-		p.counters.INT[info.Type&3]++
-		p.counters.Malformed[info.Reason]++
-		b.keep(j)
+		if info.Type != inthdr.MD || info.Reason != inthdr.ReasonNone {
+			p.counters.INT[info.Type&3]++
+			p.counters.Malformed[info.Reason]++
+			others++
+		}
 	}
+	p.counters.INT[inthdr.MD] += uint64(n - others)
 	p.counters.Malformed[0] = 0 // no reason
+	b.keeps = 1<<n - 1
 	if p.link.Host != nil {
 		w.strip(p, b)
 	}

@@ -206,7 +206,7 @@ func (w *Worker) toHost(p *linkState, b *burst) {
 	}
 	p.counters.Direction[ToHost].Received += uint64(b.n)
 	clear(b.verdict[:])
-	b.parsed, b.fresh, b.reportable, b.nKeeps = 0, 0, 0, 0
+	b.parsed, b.fresh, b.reportable, b.keeps = 0, 0, 0, 0
 	watched, parsed := len(w.rules.Watches) > 0, false
 	w.detector.Sync(b.now)
 	w.fast.Receive(&fast.Burst{

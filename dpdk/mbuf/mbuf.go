@@ -42,6 +42,19 @@ func (m *Mbuf) Bytes() []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(m.bufAddr, m.dataOff)), int(m.dataLen))
 }
 
+// Part is n bytes of the first segment's data, from byte from on; nil where it has fewer.
+// Neither may be negative.
+func (m *Mbuf) Part(from, n int) []byte {
+	if uint(from)+uint(n) > uint(m.dataLen) || uint(n) > maxSegment {
+		return nil
+	}
+	// SAFETY: as for Bytes, of which this is a part.
+	return (*[maxSegment]byte)(unsafe.Add(m.bufAddr, int(m.dataOff)+from))[:n:n]
+}
+
+// maxSegment is more than the data of a segment, whose length has 16 bits.
+const maxSegment = 1 << 16
+
 // PktLen is the length of the whole chain in bytes.
 func (m *Mbuf) PktLen() int { return int(m.pktLen) }
 

@@ -12,10 +12,7 @@ package fast
 static inline void go_fast_receive(uintptr_t s) { fast_receive((struct fast_state *)s); }
 static inline void go_fast_lookup(uintptr_t s) { fast_lookup((struct fast_state *)s); }
 static inline void go_fast_pass(uintptr_t s) { fast_pass((struct fast_state *)s); }
-static inline void go_fast_strip(uintptr_t s, uint32_t n) {
-	struct fast_state *state = (struct fast_state *)s;
-	fast_strip(state, state->strip_at, n);
-}
+static inline void go_fast_strip(uintptr_t s, uint64_t which) { fast_strip((struct fast_state *)s, which); }
 #cgo noescape go_fast_receive
 #cgo nocallback go_fast_receive
 #cgo noescape go_fast_lookup
@@ -54,9 +51,8 @@ func (p *Path) run(s step) {
 	}
 }
 
-func (p *Path) stripC(which []uint8) {
-	n := copy(p.stripAt[:], which)
-	C.go_fast_strip(C.uintptr_t(uintptr(unsafe.Pointer(p.State))), C.uint32_t(n))
+func (p *Path) stripC(which uint64) {
+	C.go_fast_strip(C.uintptr_t(uintptr(unsafe.Pointer(p.State))), C.uint64_t(which))
 }
 
 // layout is the sizes and offsets of fast.h, in the order of State and what it holds.

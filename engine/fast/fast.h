@@ -27,7 +27,7 @@ enum {
 	FAST_HINTS = 256,
 	FAST_KINDS = 16,      // of EtherTypes, for hints
 	FAST_MAX_FRAME = 65535,
-	FAST_LAYOUT = 122,     // numbers of fast_layout
+	FAST_LAYOUT = 121,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -244,7 +244,6 @@ struct fast_state {
 	uint8_t at[FAST_BURST];
 	uint8_t template[FAST_BURST];
 	uint8_t deferred_at[FAST_BURST];
-	uint8_t strip_at[FAST_BURST]; // what fast_strip is asked for
 	uint64_t hashes[FAST_BURST];
 	struct fast_flow *flows[FAST_BURST];
 	struct fast_key keys[FAST_BURST];
@@ -262,7 +261,7 @@ struct fast_state {
 void fast_match(struct fast_state *s);
 void fast_lookup(struct fast_state *s);
 void fast_pass(struct fast_state *s);
-void fast_strip(struct fast_state *s, const uint8_t *which, uint32_t n);
+void fast_strip(struct fast_state *s, uint64_t which);
 void fast_receive(struct fast_state *s);
 void fast_layout(uint64_t *out);
 

@@ -32,7 +32,7 @@ void fast_layout(uint64_t *out)
 		AT(template, checks), AT(template, edits), AT(template, length), AT(template, sum), AT(template, edit), AT(template, hop_order), AT(template, hop_word),
 		SIZE(sum), AT(sum, removed), AT(sum, add), SIZE(edit),
 		SIZE(state), AT(state, index), AT(state, view), AT(state, vec), AT(state, n), AT(state, refresh), AT(state, look),
-		AT(state, now), AT(state, ints), AT(state, unknown), AT(state, samples), AT(state, at), AT(state, deferred_at), AT(state, strip_at),
+		AT(state, now), AT(state, ints), AT(state, unknown), AT(state, samples), AT(state, at), AT(state, deferred_at),
 		AT(state, hashes), AT(state, flows), AT(state, keys), AT(state, hint_key), AT(state, hints), AT(state, kinds), AT(state, shape), AT(state, templates),
 	};
 	_Static_assert(sizeof all / sizeof all[0] == FAST_LAYOUT, "FAST_LAYOUT");

@@ -28,7 +28,7 @@ func TestLayout(t *testing.T) {
 		unsafe.Offsetof(k.checks), unsafe.Offsetof(k.edits), unsafe.Offsetof(k.length), unsafe.Offsetof(k.sum), unsafe.Offsetof(k.edit), unsafe.Offsetof(k.hopOrder), unsafe.Offsetof(k.hopWord),
 		unsafe.Sizeof(*c), unsafe.Offsetof(c.removed), unsafe.Offsetof(c.add), unsafe.Sizeof(edit{}),
 		unsafe.Sizeof(*s), unsafe.Offsetof(s.index), unsafe.Offsetof(s.view), unsafe.Offsetof(s.vec), unsafe.Offsetof(s.n), unsafe.Offsetof(s.refresh), unsafe.Offsetof(s.look),
-		unsafe.Offsetof(s.now), unsafe.Offsetof(s.ints), unsafe.Offsetof(s.Unknown), unsafe.Offsetof(s.Samples), unsafe.Offsetof(s.At), unsafe.Offsetof(s.deferredAt), unsafe.Offsetof(s.stripAt),
+		unsafe.Offsetof(s.now), unsafe.Offsetof(s.ints), unsafe.Offsetof(s.Unknown), unsafe.Offsetof(s.Samples), unsafe.Offsetof(s.At), unsafe.Offsetof(s.deferredAt),
 		unsafe.Offsetof(s.Hashes), unsafe.Offsetof(s.Flows), unsafe.Offsetof(s.Keys), unsafe.Offsetof(s.hintKey), unsafe.Offsetof(s.hints), unsafe.Offsetof(s.kinds), unsafe.Offsetof(s.shape), unsafe.Offsetof(s.templates),
 	})
 	got := layout()

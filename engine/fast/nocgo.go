@@ -9,4 +9,4 @@ const haveC = false
 
 func (p *Path) run(s step) { p.runGo(s) }
 
-func (p *Path) stripC(which []uint8) { stripGo(p.State, which) }
+func (p *Path) stripC(which uint64) { stripGo(p.State, which) }

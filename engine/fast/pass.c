@@ -98,12 +98,12 @@ void fast_pass(struct fast_state *s)
 		pass_packets(s, false);
 }
 
-// fast_strip takes INT out of packets which[:n], all with templates.
-void fast_strip(struct fast_state *s, const uint8_t *which, uint32_t n)
+// fast_strip takes INT out of the packets whose bits are set in which, all with templates.
+void fast_strip(struct fast_state *s, uint64_t which)
 {
 	struct fast_mbuf *const *vec = (struct fast_mbuf *const *)s->vec;
-	for (uint32_t r = 0; r < n; r++) {
-		uint8_t j = which[r];
+	for (; which; which &= which - 1) {
+		uint32_t j = (uint32_t)__builtin_ctzll(which);
 		strip(vec[s->at[j]], &s->templates[s->template[j]]);
 	}
 }

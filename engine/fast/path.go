@@ -4,6 +4,8 @@
 package fast
 
 import (
+	"math/bits"
+
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
@@ -110,9 +112,9 @@ func (p *Path) Deferred() []uint8 { return p.deferredAt[:p.deferred] }
 // DeferAll makes Deferred all packets.
 func (p *Path) DeferAll() { p.deferAll() }
 
-// Strip takes INT out of packets that have templates.
-func (p *Path) Strip(which []uint8) {
-	if p.inGo || len(which) < 4 {
+// Strip takes INT out of the packets whose bits are set in which. All have templates.
+func (p *Path) Strip(which uint64) {
+	if p.inGo || bits.OnesCount64(which) < 4 {
 		stripGo(p.State, which)
 		return
 	}

@@ -174,7 +174,6 @@ type State struct {
 	At         [mbuf.MaxBurst]uint8
 	Template   [mbuf.MaxBurst]uint8
 	deferredAt [mbuf.MaxBurst]uint8
-	stripAt    [mbuf.MaxBurst]uint8 // what strip is asked for
 	Hashes     [mbuf.MaxBurst]uint64
 	Flows      [mbuf.MaxBurst]*flows.Flow
 	Keys       [mbuf.MaxBurst]flows.Key

@@ -58,8 +58,9 @@ func (t *Template) strip(f []byte, pktLen int) (removed int) {
 }
 
 // stripGo is fast_strip.
-func stripGo(s *State, which []uint8) {
-	for _, j := range which {
+func stripGo(s *State, which uint64) {
+	for ; which != 0; which &= which - 1 {
+		j := bits.TrailingZeros64(which)
 		s.stripOne(s.vec[s.At[j]&(mbuf.MaxBurst-1)], &s.templates[s.Template[j]])
 	}
 }

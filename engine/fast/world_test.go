@@ -102,13 +102,10 @@ func (w *world) burst(now int64, frames [][]byte, lens []int, look bool) {
 		w.Pass()
 	}
 	w.passed += n - len(w.Deferred())
-	var rest []uint8
+	rest := w.Samples
 	for _, j := range w.Deferred() {
 		w.deferredOne(now, j, fresh>>j&1 != 0)
-		rest = append(rest, j)
-	}
-	for left := w.Samples; left != 0; left &= left - 1 {
-		rest = append(rest, uint8(bits.TrailingZeros64(left)))
+		rest |= 1 << j
 	}
 	w.Strip(rest)
 }

@@ -1,16 +1,22 @@
+// AppendAs: one report by a Template, in any format.
+
 package report
 
 import "encoding/binary"
 
-// AppendAs is Append of a report that is as t, which is not explained, and shows inner, which
-// must be nil where t has None. False, and nothing changed: there is no room, or the packet
-// is closed, Full, or of another format.
+// AppendAs is Append of a report that is as t and shows inner, which must be nil where t has
+// None; of an explained one, a TLV holds it, or its beginning. False, and nothing changed: there
+// is no room, or the packet is closed, Full, or of another format.
 func (p *Packet) AppendAs(t *Template, congested bool, inner []byte) bool {
-	if p.format != t.format || t.explained != 0 || t.n == 0 {
+	if p.format != t.format || t.n == 0 {
 		return false
 	}
 	if t.format != Format20 {
 		return p.appendOldAs(t, congested, inner)
+	}
+	if t.explained != 0 {
+		inner = inner[:min(len(inner), MaxTLVData)]
+		t.setPacket(len(inner))
 	}
 	at, end := p.n, p.n+t.n+(len(inner)+3)&^3
 	if end > len(p.buf) || p.last {
@@ -19,25 +25,6 @@ func (p *Packet) AppendAs(t *Template, congested bool, inner []byte) bool {
 	p.n = end
 	p.reports++
 	t.put(p.buf[at:end], p.length(t, congested, end-at), inner)
-	return true
-}
-
-// AppendExplained is AppendAs by a template that is explained, with e. The packet is cut to
-// what a TLV can hold.
-func (p *Packet) AppendExplained(t *Template, congested bool, e *Explanation, inner []byte) bool {
-	inner = inner[:min(len(inner), MaxTLVData)]
-	at, end := p.n, p.n+t.n+(len(inner)+3)&^3
-	if end > len(p.buf) || p.last || p.format != t.format || t.explained == 0 {
-		return false
-	}
-	p.n = end
-	p.reports++
-	b := p.buf[at:end]
-	t.put(b, p.length(t, congested, end-at), inner)
-	if t.packet {
-		b[t.n-tlvHeaderLen+1] = uint8((len(inner) + 3) / 4)
-	}
-	e.Put(b[t.explained:])
 	return true
 }
 

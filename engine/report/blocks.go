@@ -1,3 +1,5 @@
+// AppendEach: many reports by a Template, by copying blocks of 64 bytes.
+
 package report
 
 import "encoding/binary"
@@ -7,8 +9,12 @@ import "encoding/binary"
 func (p *Packet) AppendEach(t *Template, congested bool, inner [][]byte) (n int) {
 	for n < len(inner) {
 		size := len(inner[n])
-		n += p.appendBlocks(t, congested, inner[n:])
-		for n < len(inner) && len(inner[n]) == size { // left by appendBlocks, for whatever reason
+		if t.n <= blockLen && t.explained == 0 {
+			n += p.appendBlocks(t, congested, inner[n:])
+		} else {
+			n += p.appendLong(t, congested, inner[n:])
+		}
+		for n < len(inner) && len(inner[n]) == size { // left by these, for whatever reason
 			if !p.AppendAs(t, congested, inner[n]) {
 				return n
 			}
@@ -19,13 +25,14 @@ func (p *Packet) AppendEach(t *Template, congested bool, inner [][]byte) (n int)
 }
 
 // blockLen is what one block of copying moves: without calls, by eight moves of 16
-// bytes. It is more than the template of any INT-MD packet.
+// bytes. It is more than what stands in front of the packet of any INT-MD packet, if it is not
+// explained.
 const blockLen = 64
 
 // appendBlocks is AppendEach as long as inner contents are as long as the first ones, by
 // copying whole blocks: they overlap, and what that of the template is too long by is
 // overwritten. It does nothing where inner contents are shorter than a block or longer
-// than two, and leaves a report that ends with the room.
+// than two, or the template is longer than one, and leaves a report that ends with the room.
 func (p *Packet) appendBlocks(t *Template, congested bool, inner [][]byte) (n int) {
 	head, size := uint(t.n), uint(len(inner[0]))
 	last := head + size - blockLen // block
@@ -34,8 +41,7 @@ func (p *Packet) appendBlocks(t *Template, congested bool, inner [][]byte) (n in
 	if size&3 != 0 { // padding
 		end = head + (size+3)&^3
 	}
-	if head > blockLen || size < blockLen || size > 2*blockLen || last > 2*blockLen || end < next ||
-		p.last || p.format != Format20 || t.format != Format20 || t.explained != 0 || p.n > len(p.buf) {
+	if head > blockLen || size < blockLen || size > 2*blockLen || last > 2*blockLen || end < next || !p.takesBlocks(t) {
 		return 0
 	}
 	b := p.buf[p.n:len(p.buf):len(p.buf)]
@@ -68,6 +74,64 @@ func (p *Packet) appendBlocks(t *Template, congested bool, inner [][]byte) (n in
 	p.n = len(p.buf) - len(b)
 	p.reports += n
 	return n
+}
+
+// takesBlocks tells whether reports of 2.0 can follow what is in p.
+func (p *Packet) takesBlocks(t *Template) bool {
+	return !p.last && p.format == Format20 && t.format == Format20 && p.n <= len(p.buf)
+}
+
+// appendLong is appendBlocks for templates of two blocks, and explained ones. It leaves reports
+// that end with the last bytes of the room.
+func (p *Packet) appendLong(t *Template, congested bool, inner [][]byte) (n int) {
+	head, size := uint(t.n), uint(len(inner[0]))
+	end := (head + size + 3) &^ 3
+	if head > maxHead || size < blockLen || size > 2*blockLen || end < maxHead || !p.takesBlocks(t) {
+		return 0
+	}
+	if t.explained != 0 {
+		t.setPacket(int(size))
+	}
+	n = putLong(p.buf[p.n:], &t.b, t.word(congested)|uint32(end/4-1)<<16, head, size, inner)
+	p.n += n * int(end)
+	p.reports += n
+	return n
+}
+
+// longRoom is room for any report that putLong writes.
+const longRoom = maxHead + 2*blockLen
+
+// putLong writes reports that begin with head bytes of template, with another first word, into
+// b: as many as show size bytes and for which there is room for sure.
+//
+//go:noinline
+func putLong(b []byte, template *[maxHead]byte, first uint32, head, size uint, inner [][]byte) (n int) {
+	last, end := head+size-blockLen, (head+size+3)&^3
+	if head > maxHead || size < blockLen || last > longRoom-blockLen || end < 4 || end > longRoom {
+		return 0
+	}
+	for _, in := range inner {
+		if len(b) < longRoom || uint(len(in)) != size {
+			break
+		}
+		w := (*[longRoom]byte)(b)
+		moveBlock((*[blockLen]byte)(w[:]), (*[blockLen]byte)(template[:]))
+		moveBlock((*[blockLen]byte)(w[blockLen:]), (*[blockLen]byte)(template[blockLen:]))
+		binary.BigEndian.PutUint32(w[:], first)
+		binary.BigEndian.PutUint32(w[end-4:], 0) // padding, if there is any
+		moveInner((*[blockLen]byte)(w[head:]), (*[blockLen]byte)(w[last:]), (*[blockLen]byte)(in), (*[blockLen]byte)(in[size-blockLen:size:size]))
+		b = b[end:len(b):len(b)]
+		n++
+	}
+	return n
+}
+
+// moveInner is a function of its own so that the compiler keeps each address in a register.
+//
+//go:noinline
+func moveInner(first, last, in, inLast *[blockLen]byte) {
+	moveBlock(first, in)
+	moveBlock(last, inLast)
 }
 
 func moveBlock(to, from *[blockLen]byte) {

@@ -56,6 +56,13 @@ func (e *Explanation) Put(b []byte) {
 	binary.BigEndian.PutUint32(b[40:], e.Trigger.Value)
 }
 
+// PutTotals writes what Put writes of packets and bytes, and nothing else.
+func PutTotals(b []byte, packets, bytes uint64) {
+	_ = b[ExplanationLen-1]
+	binary.BigEndian.PutUint64(b[8:], packets)
+	binary.BigEndian.PutUint64(b[16:], bytes)
+}
+
 // Get reads what Put wrote; false where b has another length.
 func (e *Explanation) Get(b []byte) bool {
 	if len(b) != ExplanationLen {

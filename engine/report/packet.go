@@ -36,6 +36,9 @@ func (p *Packet) IsOpen() bool { return p.buf != nil }
 // Len is the length of the payload so far.
 func (p *Packet) Len() int { return p.n }
 
+// Since is what was written to the open packet since its payload was n bytes long.
+func (p *Packet) Since(n int) []byte { return p.buf[n:p.n] }
+
 // Reports is how many individual reports are in.
 func (p *Packet) Reports() int { return p.reports }
 

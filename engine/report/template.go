@@ -1,4 +1,4 @@
-// Template: what reports of one run have in common, appended many at once by copying blocks.
+// Template: all that stands in front of the packet in reports that differ in little else.
 
 package report
 
@@ -60,6 +60,25 @@ func (t *Template) explain(n int, in InType) (end int) {
 	return n + len(r.Inner)
 }
 
+// setPacket makes the TLV of the packet one for n bytes of it.
+func (t *Template) setPacket(n int) {
+	if t.packet {
+		t.b[(t.n-tlvHeaderLen+1)&(maxHead-1)] = uint8((n + 3) / 4)
+	}
+}
+
+// SetEvents makes t one of reports that are sent for events, as an Explanation has them. What else
+// that says is to be written to each report: see Explained.
+func (t *Template) SetEvents(events uint32) {
+	if t.explained != 0 {
+		e := Explanation{Events: events, Trigger: NoTrigger}
+		e.Put(t.b[t.explained:])
+	}
+}
+
+// Explained is the place in a report by t where its Explanation stands; 0: there is none.
+func (t *Template) Explained() int { return t.explained }
+
 // makeOld is Make for the formats before 2.0, whose reports stand alone in a packet: the
 // template is all of the packet, but for what Seal writes.
 func (t *Template) makeOld(r *Individual) bool {
@@ -89,8 +108,8 @@ func (t *Template) word(congested bool) uint32 {
 	return t.first
 }
 
-// size is the length of a 2.0 report that shows n bytes of a packet.
-func (t *Template) size(n int) int {
+// Size is the length of a 2.0 report that shows n bytes of a packet.
+func (t *Template) Size(n int) int {
 	if t.explained != 0 {
 		n = min(n, MaxTLVData)
 	}
@@ -106,7 +125,7 @@ func (p *Packet) GrowthAs(t *Template, n int) int {
 	if t.format != Format20 {
 		return t.oldSize(n, room)
 	}
-	if size := t.size(n); size <= room {
+	if size := t.Size(n); size <= room {
 		return size
 	}
 	return 0
@@ -122,7 +141,7 @@ func (t *Template) Alone(n, room int) int {
 		}
 		return 0
 	}
-	if size := start + t.size(n); size <= room {
+	if size := start + t.Size(n); size <= room {
 		return size
 	}
 	return 0

@@ -74,9 +74,20 @@ func TestTemplatesOfAllKinds(t *testing.T) {
 					want := by.p.Append(&r)
 					got := false
 					if kind.explained {
-						got = as.p.AppendExplained(&template, r.CongestedQueue, &e, inner)
-					} else {
+						template.SetEvents(e.Events)
+					}
+					n := as.p.Len()
+					if rng.IntN(2) == 0 {
 						got = as.p.AppendAs(&template, r.CongestedQueue, inner)
+					} else {
+						got = as.p.AppendEach(&template, r.CongestedQueue, [][]byte{inner}) == 1
+					}
+					if got && kind.explained {
+						written := as.p.Since(n)
+						if len(written) != template.Size(len(inner)) {
+							t.Fatalf("%d bytes, by Size %d", len(written), template.Size(len(inner)))
+						}
+						e.Put(written[template.Explained():])
 					}
 					if got != want || as.p.Reports() != by.p.Reports() || as.p.Len() != by.p.Len() || as.p.Full() != by.p.Full() {
 						t.Fatalf("taken %v, by Append %v: %+v", got, want, r)

@@ -144,9 +144,10 @@ func TestAppendEachIsAppendAs(t *testing.T) {
 				r.RepType = InnerOnly
 			}
 			var template Template
-			if !template.Make(Format20, &r, false) {
+			if !template.Make(Format20, &r, metadata <= 48 && rng.IntN(2) == 0) {
 				t.Fatal("no template")
 			}
+			template.SetEvents(rng.Uint32())
 			one := template.n + (size+3)&^3
 			room := GroupHeaderLen + one*rng.IntN(6) + rng.IntN(9) - 4 // about as many as fit
 			inner := make([][]byte, 1+rng.IntN(8))

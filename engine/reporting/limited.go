@@ -1,3 +1,5 @@
+// Reports under a budget: what one costs, asked before anything of it is built.
+
 package reporting
 
 import (
@@ -45,12 +47,12 @@ func (o *outbox) admitsAs(t *report.Template, n int, p event.Priority, now int64
 func (x *Reporter) sendLimited(o *outbox, t *report.Template, p *Run, now int64) (sent, shed uint64) {
 	const none = 1 << 32
 	refused := none // bytes of the packet that the shortest refused report shows
-	for k, inner := range p.inner[:p.n] {
+	for k, inner := range p.Inner[:p.N] {
 		switch n := len(inner); {
 		case n >= refused:
 			shed |= 1 << k
 		case !o.admitsAs(t, n, p.Priority, now):
-			if n == p.shortest {
+			if n == p.Shortest {
 				return sent, shed | p.all()>>k<<k
 			}
 			shed |= 1 << k

@@ -1,4 +1,4 @@
-// Run: packets reported alike by a template, many at once.
+// Run: packets of a burst that are reported alike.
 
 package reporting
 
@@ -25,31 +25,18 @@ type Run struct {
 	Hashes   *[mbuf.MaxBurst]uint64
 	Triggers *[mbuf.MaxBurst]event.Trigger // of Set & event.Triggered
 
-	n        int
-	inner    [mbuf.MaxBurst][]byte // inner[:n]
-	number   [mbuf.MaxBurst]uint8  // of packet k in the burst
-	shortest int                   // of inner
+	// Of packet k, below N. Whoever gathers the packets fills it.
+	N        int
+	Inner    [mbuf.MaxBurst][]byte // as much of it as the report carries
+	Number   [mbuf.MaxBurst]uint8  // its own in the burst
+	Shortest int                   // length of Inner
 }
-
-// Clear makes p empty.
-func (p *Run) Clear() { p.n, p.shortest = 0, 1<<16 }
-
-// Add puts packet j of the burst into p. inner is as much of it as the report carries.
-func (p *Run) Add(j int, inner []byte) {
-	n := p.n & (mbuf.MaxBurst - 1)
-	p.inner[n], p.number[n] = inner, uint8(j)
-	p.n++
-	p.shortest = min(p.shortest, len(inner))
-}
-
-// Len is how many packets are in p.
-func (p *Run) Len() int { return p.n }
 
 // all has a bit for each packet.
-func (p *Run) all() uint64 { return 1<<p.n - 1 }
+func (p *Run) all() uint64 { return 1<<p.N - 1 }
 
 // of is the number of packet k in the burst.
-func (p *Run) of(k int) uint8 { return p.number[k&(mbuf.MaxBurst-1)] & (mbuf.MaxBurst - 1) }
+func (p *Run) of(k int) uint8 { return p.Number[k&(mbuf.MaxBurst-1)] & (mbuf.MaxBurst - 1) }
 
 // entropy is that of packet k's flow.
 func (p *Run) entropy(k int) uint16 { return uint16(p.Hashes[p.of(k)]) }

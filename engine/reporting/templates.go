@@ -1,3 +1,5 @@
+// The templates of a burst's reports, one per type of the packet that is shown.
+
 package reporting
 
 import (

@@ -1,9 +1,10 @@
+// Together: a run of reports by template, to each of its collectors, counted.
+
 package reporting
 
 import (
 	"math/bits"
 
-	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/report"
 )
@@ -14,6 +15,7 @@ func (x *Reporter) Together(p *Run, now int64) bool {
 	if t == nil {
 		return false
 	}
+	t.SetEvents(uint32(p.Set))
 	sent, shed := uint64(0), uint64(0)
 	for c := p.Collectors; c != 0; c &= c - 1 {
 		o := &x.outboxes[bits.TrailingZeros64(c)]
@@ -42,33 +44,19 @@ func (x *Reporter) count(p *Run, sent, shed uint64) {
 	if p.Set.Has(event.Refresh) {
 		n := uint32(bits.OnesCount64(shed))
 		x.refreshes.shed += n
-		x.refreshes.sent += uint32(p.n) - n
+		x.refreshes.sent += uint32(p.N) - n
 	}
 }
 
 // sendRun appends the run to the open report packet of o, sealing and opening packets as
 // it must. It returns which of the run's reports were; the others are counted by reason.
 func (x *Reporter) sendRun(o *outbox, t *report.Template, p *Run, now int64) (sent uint64) {
-	if x.rules.Explain || x.rules.Format != report.Format20 {
-		for k := range p.n {
-			if x.sendOne(o, t, p, k, now) {
-				sent |= 1 << k
-			}
-		}
-		return sent
-	}
-	return x.sendPlain(o, t, p, now)
-}
-
-// sendPlain is sendRun for reports of which as many as fit are appended at once.
-func (x *Reporter) sendPlain(o *outbox, t *report.Template, p *Run, now int64) (sent uint64) {
 	sent = p.all()
 	for k, fresh := 0, false; ; {
-		n := o.open.AppendEach(t, p.Set.Has(event.Congestion), p.inner[k:min(p.n, k+o.mayHold())])
-		o.counters.Reports += uint64(n)
+		n := x.appendEach(o, t, p, k, min(p.N, k+o.mayHold()))
 		k += n
 		switch {
-		case k >= p.n:
+		case k >= p.N:
 			o.sealIfFull(now)
 			return sent
 		case n == 0 && fresh:
@@ -81,7 +69,7 @@ func (x *Reporter) sendPlain(o *outbox, t *report.Template, p *Run, now int64) (
 			if o.open.IsOpen() {
 				o.seal(now)
 			}
-			if fresh = o.openPacket(report.Format20, p.entropy(k), now); !fresh {
+			if fresh = o.openPacket(x.rules.Format, p.entropy(k), now); !fresh {
 				o.counters.Dropped[DropNoMbuf]++
 				sent &^= 1 << k
 				k++
@@ -93,7 +81,7 @@ func (x *Reporter) sendPlain(o *outbox, t *report.Template, p *Run, now int64) (
 // sendOne appends the report of packet k. False: it is lost, counted by reason.
 func (x *Reporter) sendOne(o *outbox, t *report.Template, p *Run, k int, now int64) bool {
 	if o.open.IsOpen() {
-		if x.append(o, t, p, k) {
+		if x.appendEach(o, t, p, k, k+1) == 1 {
 			o.sealIfFull(now)
 			return true
 		}
@@ -103,27 +91,23 @@ func (x *Reporter) sendOne(o *outbox, t *report.Template, p *Run, k int, now int
 		o.counters.Dropped[DropNoMbuf]++
 		return false
 	}
-	if !x.append(o, t, p, k) {
+	if x.appendEach(o, t, p, k, k+1) == 0 {
 		return x.sendCut(o, p, k, now)
 	}
 	o.sealIfFull(now)
 	return true
 }
 
-// append puts the report of packet k into the open report packet, if there is room.
-func (x *Reporter) append(o *outbox, t *report.Template, p *Run, k int) (taken bool) {
-	congested, inner := p.Set.Has(event.Congestion), p.inner[k&(mbuf.MaxBurst-1)]
-	if x.rules.Explain {
-		j := p.of(k)
-		x.explainFlow(p.Set, p.Triggers[j], p.Flows[j])
-		taken = o.open.AppendExplained(t, congested, &x.explanation, inner)
-	} else {
-		taken = o.open.AppendAs(t, congested, inner)
+// appendEach puts the reports of packets from to to-1 into the open report packet, as many
+// as there is room for.
+func (x *Reporter) appendEach(o *outbox, t *report.Template, p *Run, from, to int) (n int) {
+	was := o.open.Len()
+	n = o.open.AppendEach(t, p.Set.Has(event.Congestion), p.Inner[from:to])
+	o.counters.Reports += uint64(n)
+	if n > 0 && t.Explained() != 0 {
+		x.explainEach(o.open.Since(was), t, p, from, from+n)
 	}
-	if taken {
-		o.counters.Reports++
-	}
-	return taken
+	return n
 }
 
 // sendCut reports packet k of the run where not even a new report packet, which is open, has
@@ -132,7 +116,7 @@ func (x *Reporter) append(o *outbox, t *report.Template, p *Run, k int) (taken b
 //go:noinline
 func (x *Reporter) sendCut(o *outbox, p *Run, k int, now int64) bool {
 	j := p.of(k)
-	s := Subject{Set: p.Set, Info: p.Info, Flow: p.Flows[j], Trigger: p.Triggers[j], InType: p.InType, Inner: p.inner[k]}
+	s := Subject{Set: p.Set, Info: p.Info, Flow: p.Flows[j], Trigger: p.Triggers[j], InType: p.InType, Inner: p.Inner[k]}
 	x.fill(&s)
 	return o.addToNew(&x.individual, now)
 }

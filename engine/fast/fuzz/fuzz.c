@@ -126,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint32_t k = 0; k < state->deferred; k++) {
 		uint8_t j = state->deferred_at[k];
 		if (state->template[j] != FAST_NONE)
-			fast_strip(state, &j, 1);
+			fast_strip(state, UINT64_C(1) << j);
 	}
 	free(buckets);
 	free(flows);
