@@ -54,16 +54,16 @@ bench-tools: deps
 	for tool in compare instructions latency rfc2544; do \
 		GOAMD64=$(GOAMD64) $(GO) build -pgo=$(PGO) -o bin/bench/$$tool ./bench/cmd/$$tool; done
 
-bench: bench-tools ## compare with dpdk-testpmd on the same input, in turns (ROWS=all|name,..., BENCH="-h" for flags)
-	bin/bench/compare -instructions bin/bench/instructions -rows "$(ROWS)" $(if $(ROWS),,-testpmd io) $(BENCH)
+bench: bench-tools ## compare with dpdk-testpmd on the same input, in turns (ROWS=all|name,..., BENCH="--help" for flags)
+	bin/bench/compare --instructions bin/bench/instructions --rows "$(ROWS)" $(if $(ROWS),,--testpmd io) $(BENCH)
 
 bench-all: ## all rows of bench: about 10 minutes
 	$(MAKE) bench ROWS=all
 
 bench-check: bench-tools ## fail where instructions per packet grew by 5 % (UPDATE=1: commit the new counts)
-	bin/bench/instructions $(if $(UPDATE),-update)
+	bin/bench/instructions $(if $(UPDATE),--update)
 
-bench-latency: bench-tools ## latency that the sink adds, under load, over net_memif (BENCH="-h" for flags)
+bench-latency: bench-tools ## latency that the sink adds, under load, over net_memif (BENCH="--help" for flags)
 	bin/bench/latency $(BENCH)
 
 bench-collect: deps ## CPU time of collect for a record, from a socket to a broker that stores nothing
@@ -71,13 +71,13 @@ bench-collect: deps ## CPU time of collect for a record, from a socket to a brok
 	$(GO) build -o bin/bench/collect ./bench/cmd/collect
 	bin/bench/collect 2>/dev/null
 
-bench-throughput: bench-tools ## search for the rate without loss and with 0.5 %, over net_memif (BENCH="-h" for flags)
+bench-throughput: bench-tools ## search for the rate without loss and with 0.5 %, over net_memif (BENCH="--help" for flags)
 	bin/bench/rfc2544 $(BENCH)
 
 bench-results: bench-tools ## run every benchmark and write bench/RESULTS.md: 12 minutes, on a quiet machine (ROUNDS=2)
-	bin/bench/compare -rows all -rounds $(or $(ROUNDS),2) -seconds 1s -warmup 300ms -instructions bin/bench/instructions -results bench/RESULTS.md
-	bin/bench/latency -seconds 2s -results bench/RESULTS.md
-	bin/bench/rfc2544 -sizes 138 -seconds 500ms -resolution 0.05 -patience 2 -results bench/RESULTS.md
+	bin/bench/compare --rows all --rounds $(or $(ROUNDS),2) --seconds 1s --warmup 300ms --instructions bin/bench/instructions --results bench/RESULTS.md
+	bin/bench/latency --seconds 2s --results bench/RESULTS.md
+	bin/bench/rfc2544 --sizes 138 --seconds 500ms --resolution 0.05 --patience 2 --results bench/RESULTS.md
 
 pgo: bench-tools ## profile intsink on several inputs for the compiler: two minutes, then commit
 	scripts/pgo.sh $(PROFILE)

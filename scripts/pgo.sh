@@ -12,7 +12,7 @@ trap 'rm -rf "$dir"' EXIT
 # A profile names the binary: one that stands where every machine has such a directory.
 cp bin/intsink "$dir/intsink"
 for row in reference sample1 ipv6 tcp-dscp npt2 flows64k; do
-	bin/bench/compare -intsink "$dir/intsink" -rows "$row" -testpmd io -rounds 1 -seconds 8s -profile "$dir/$row.pprof" >/dev/null
+	bin/bench/compare --intsink "$dir/intsink" --rows "$row" --testpmd io --rounds 1 --seconds 8s --profile "$dir/$row.pprof" >/dev/null
 	echo "$row: profiled"
 done
 scripts/go.sh tool pprof -proto "$dir"/*.pprof 2>/dev/null >"$dir/merged"

@@ -3,35 +3,21 @@
 package collect
 
 import (
-	"encoding/hex"
 	"math/rand/v2"
 	"net/netip"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
+	"intsink/engine/report/reporttest"
 	"intsink/exporters/record"
 )
 
 // TestAnyRecordIsTaken: whatever a report packet says, its records fit the columns. One that
 // does not would stop all that stand in the same block, again and again.
 func TestAnyRecordIsTaken(t *testing.T) {
-	files, err := filepath.Glob("../../engine/report/testdata/*.hex")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%v, %v", files, err)
-	}
 	var packets [][]byte
-	for _, name := range files {
-		b, err := os.ReadFile(name)
-		if err == nil {
-			b, err = hex.DecodeString(strings.Join(strings.Fields(string(b)), ""))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		packets = append(packets, b)
+	for _, name := range reporttest.Names(t) {
+		packets = append(packets, reporttest.Wire(t, name))
 	}
 	rng := rand.New(rand.NewPCG(7, 8))
 	d, now, n := record.NewDecoder(record.Options{}), time.Now(), 0

@@ -9,82 +9,46 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"intsink/flows"
+	"intsink/engine/classify/classifytest"
 )
 
 // selects is what Match promises, attribute by attribute.
 func (m *Match) selects(p *Packet) bool {
-	port := func(list []PortRange, n uint16) bool {
-		return len(list) == 0 || slices.ContainsFunc(list, func(r PortRange) bool { return r.First <= n && n <= r.Last })
-	}
-	prefix := func(list []netip.Prefix, a netip.Addr) bool {
-		return len(list) == 0 || slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(a) })
-	}
-	if len(m.Device) > 0 && !(p.HasDevice && slices.Contains(m.Device, p.Device)) || len(m.SourceMAC) > 0 && !slices.Contains(m.SourceMAC, p.SourceMAC) {
+	if len(m.Device) > 0 && !(p.HasDevice && slices.Contains(m.Device, p.Device)) || !classifytest.InList(m.SourceMAC, p.SourceMAC) {
 		return false
 	}
 	k := p.Key
 	if k == nil {
 		return len(m.Source)+len(m.Destination)+len(m.Protocol)+len(m.SourcePort)+len(m.DestinationPort) == 0
 	}
-	return prefix(m.Source, k.SrcAddr()) && prefix(m.Destination, k.DstAddr()) && (len(m.Protocol) == 0 || slices.Contains(m.Protocol, k.Proto())) &&
-		port(m.SourcePort, k.SrcPort()) && port(m.DestinationPort, k.DstPort())
+	return classifytest.InPrefix(m.Source, k.SrcAddr()) && classifytest.InPrefix(m.Destination, k.DstAddr()) && classifytest.InList(m.Protocol, k.Proto()) &&
+		classifytest.InRange(m.SourcePort, k.SrcPort()) && classifytest.InRange(m.DestinationPort, k.DstPort())
 }
 
-// dice draws from few values, so that much of it matches.
-type dice struct{ *rand.Rand }
+// dice draws rules and packets.
+type dice struct{ classifytest.Dice }
 
-func (d dice) addr() netip.Addr {
-	if d.IntN(2) == 0 {
-		return netip.AddrFrom4([4]byte{byte(d.IntN(2)) * 255, byte(d.IntN(3)), 0, byte(d.IntN(4))})
-	}
-	var b [16]byte
-	b[0], b[7], b[8], b[15] = byte(d.IntN(2))*255, byte(d.IntN(3)), byte(d.IntN(2)), byte(d.IntN(4))
-	return netip.AddrFrom16(b)
+func newDice(seed1, seed2 uint64) dice {
+	return dice{classifytest.Dice{Rand: rand.New(rand.NewPCG(seed1, seed2))}}
 }
 
-func some[T any](d dice, f func() T) (out []T) {
-	if d.IntN(3) == 0 {
-		for range 1 + d.IntN(3) {
-			out = append(out, f())
-		}
-	}
-	return out
-}
+func (d dice) mac() uint64 { return d.Uint64N(3) << 40 }
 
 func (d dice) match() Match {
-	prefix := func() netip.Prefix {
-		a := d.addr()
-		return netip.PrefixFrom(a, d.IntN(a.BitLen()+1))
-	}
-	ports := func() PortRange {
-		first := uint16(d.IntN(8)) * 9362 // up to 65534
-		return PortRange{First: first, Last: first + uint16(d.IntN(int(65535-first)+1))}
-	}
 	return Match{
-		Source: some(d, prefix), Destination: some(d, prefix), Protocol: some(d, func() uint8 { return uint8(d.IntN(2)) * 17 }),
-		SourcePort: some(d, ports), DestinationPort: some(d, ports),
-		Device:    some(d, func() uint64 { return 1 << (d.UintN(3) * 31) }),
-		SourceMAC: some(d, func() uint64 { return d.Uint64N(3) << 40 }),
+		Source: classifytest.Some(d.Dice, 3, d.Prefix), Destination: classifytest.Some(d.Dice, 3, d.Prefix),
+		Protocol:   classifytest.Some(d.Dice, 3, d.Protocol),
+		SourcePort: classifytest.Some(d.Dice, 3, d.Ports), DestinationPort: classifytest.Some(d.Dice, 3, d.Ports),
+		Device: classifytest.Some(d.Dice, 3, d.Device), SourceMAC: classifytest.Some(d.Dice, 3, d.mac),
 	}
 }
 
 func (d dice) packet() *Packet {
-	p := &Packet{SourceMAC: d.Uint64N(3) << 40, HasDevice: d.IntN(2) == 0, Device: 1 << (d.UintN(3) * 31)}
-	if d.IntN(8) == 0 {
-		return p
+	p := &Packet{SourceMAC: d.mac(), HasDevice: d.IntN(2) == 0, Device: d.Device()}
+	if d.IntN(8) > 0 {
+		k := d.Key()
+		p.Key = &k
 	}
-	src, dst := d.addr(), d.addr()
-	for src.Is4() != dst.Is4() {
-		dst = d.addr()
-	}
-	version := uint8(6)
-	if src.Is4() {
-		version = 4
-	}
-	p.Key = new(flows.Key)
-	p.Key.SetAddrs(src, dst)
-	p.Key.SetPorts(version, uint8(d.IntN(2))*17, uint16(d.Uint32()), uint16(d.Uint32()))
 	return p
 }
 
@@ -93,7 +57,7 @@ func (d dice) packet() *Packet {
 func TestFind(t *testing.T) {
 	for _, n := range []int{1, 2, 63, 64, 65, 200, MaxRules} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			d := dice{rand.New(rand.NewPCG(1, uint64(n)))}
+			d := newDice(1, uint64(n))
 			rules, found := make([]*Rule, n), 0
 			for i := range rules {
 				rules[i] = NewRule(uint64(i), d.match(), Drop, 0, 0, int64(50+d.IntN(100)), 1)
@@ -205,7 +169,7 @@ func BenchmarkFind(b *testing.B) {
 					Destination: []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 1}), 32)}, DestinationPort: []PortRange{{First: 80, Last: 80}},
 				}, Drop, 0, 0, 1<<62, 1)
 			}
-			table, d := New(rules), dice{rand.New(rand.NewPCG(1, 2))}
+			table, d := New(rules), newDice(1, 2)
 			packets := make([]*Packet, 4096)
 			for i := range packets {
 				packets[i] = d.packet()

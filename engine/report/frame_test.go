@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/netip"
 	"testing"
+
+	"intsink/engine/report/reporttest"
 )
 
 // plainSum is RFC 1071 as written down there: 16 bits at a time.
@@ -54,14 +56,14 @@ func TestUDPFrame(t *testing.T) {
 				if !bytes.Equal(frame[c.header:], bytes.Repeat([]byte{0xa5}, payload)) {
 					t.Error("the payload changed")
 				}
-				link := unhex(t, c.link)
+				link := reporttest.Hex(t, c.link)
 				if !bytes.HasPrefix(frame, link) {
 					t.Errorf("link header %x, want %x", frame[:len(link)], link)
 				}
 				ip := frame[len(link):]
-				want, addresses := unhex(t, fmt.Sprintf(ip6, payload+8)), ip[8:min(40, len(ip))]
+				want, addresses := reporttest.Hex(t, fmt.Sprintf(ip6, payload+8)), ip[8:min(40, len(ip))]
 				if !c.v6 {
-					want = unhex(t, fmt.Sprintf(ip4, payload+28, binary.BigEndian.Uint16(ip[10:])))
+					want = reporttest.Hex(t, fmt.Sprintf(ip4, payload+28, binary.BigEndian.Uint16(ip[10:])))
 					addresses = ip[12:20]
 					if plainSum(ip[:20]) != 0xffff {
 						t.Error("IPv4 header checksum")
@@ -71,7 +73,7 @@ func TestUDPFrame(t *testing.T) {
 					t.Errorf("IP header %x, want %x", ip[:len(want)], want)
 				}
 				udp := ip[len(want):]
-				if want := unhex(t, fmt.Sprintf("c000 216b %04x", payload+8)); !bytes.HasPrefix(udp, want) {
+				if want := reporttest.Hex(t, fmt.Sprintf("c000 216b %04x", payload+8)); !bytes.HasPrefix(udp, want) {
 					t.Errorf("UDP header %x, want %x", udp[:6], want)
 				}
 				pseudo := append(bytes.Clone(addresses), 0, 17, byte(len(udp)>>8), byte(len(udp)))

@@ -2,61 +2,9 @@ package report
 
 import (
 	"bytes"
-	"encoding/hex"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
-)
 
-func unhex(t testing.TB, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// wire is the packet of testdata/name.hex; engine/report/decode reads it, too.
-func wire(t testing.TB, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", name+".hex"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return unhex(t, string(b))
-}
-
-const (
-	groupHex = `2 1 400007 00000003` // hw_id 5, sequence 7, node 3
-	tcpHex   = `9c40 0050 00000001 00000002 5018 0200 1234 0000`
-
-	// A plain TCP packet from 10.0.0.1:40000 to 10.0.0.2:80.
-	ipv4TCPHex = `4500 0028 0001 4000 40 06 0000 0a000001 0a000002` + tcpHex
-
-	// INT 2.1, section "Example with new UDP header and INT-MD inserted before
-	// TCP", as the sink receives it.
-	intTCPHex = `45 5c 0050 0001 4000 40 11 0000 0a000001 0a000002
-		e000 1388 003c 0000
-		18 07 00 06
-		20 00 02 06 9000 0000 0000 0000
-		00000002 01000022
-		00000001 02000011` + tcpHex
-
-	// INT 2.1, section "Example with INT-MD in-between UDP header and UDP
-	// payload": VXLAN between two hosts, three switches. The example's figure gives
-	// the shim a Length of 7; three hops of two words and the header are 9.
-	intVXLANHex = `4500 0082 0001 4000 3d 11 0000 c0a80101 c0a80202
-		ddd5 1388 006e 0000
-		14 09 12b5
-		20 00 02 05 c000 0000 0000 0000
-		00000003 00050006
-		00000002 00030004
-		00000001 00010002
-		08000000 00007b00
-		020000000002 020000000001 0800
-		4500 0028 0001 4000 40 06 0000 0a0a0101 0a0a0202` + tcpHex
+	"intsink/engine/report/reporttest"
 )
 
 // Transparent Security, document "INT header": one hop, and the device's MAC
@@ -87,40 +35,40 @@ var golden = []struct {
 			b := make([]byte, 48)
 			n := m.Put(b, MdInterfaces|MdQueue)
 			return Individual{RepType: INT, InType: IPv4, TrackedFlow: true,
-				RepMdBits: MdInterfaces | MdQueue, Metadata: b[:n], Inner: unhex(t, ipv4TCPHex)}
+				RepMdBits: MdInterfaces | MdQueue, Metadata: b[:n], Inner: reporttest.Hex(t, reporttest.IPv4TCPHex)}
 		}},
 	{"domain specific metadata, extension data and truncated IPv4", "domain_specific",
 		func(t testing.TB) Individual {
 			inner := make([]byte, TLVLen(4)+TLVLen(40))
-			n := PutTLV(inner, TLVDSExtension, 0x42, unhex(t, "deadbeef"))
-			n += PutTLV(inner[n:], TLVIPv4, 0, unhex(t, ipv4TCPHex))
+			n := PutTLV(inner, TLVDSExtension, 0x42, reporttest.Hex(t, "deadbeef"))
+			n += PutTLV(inner[n:], TLVIPv4, 0, reporttest.Hex(t, reporttest.IPv4TCPHex))
 			if n != len(inner) {
 				t.Fatalf("TLVs are %d bytes, want %d", n, len(inner))
 			}
 			return Individual{RepType: INT, InType: TLV, TrackedFlow: true, RepMdBits: MdInterfaces | MdQueue,
 				DomainSpecificID: 0x5453, DSMdBits: 0x8000, DSMdStatus: 1,
-				Metadata: unhex(t, "00010002 03000044 cafebabe"), Inner: inner}
+				Metadata: reporttest.Hex(t, "00010002 03000044 cafebabe"), Inner: inner}
 		}},
 	{"embedded INT-MD in a TCP packet", "int_tcp",
 		func(t testing.TB) Individual {
 			return Individual{RepType: INT, InType: IPv4, TrackedFlow: true, RepMdBits: MdQueue,
-				Metadata: unhex(t, "03000044"), Inner: unhex(t, intTCPHex)}
+				Metadata: reporttest.Hex(t, "03000044"), Inner: reporttest.Hex(t, reporttest.INTTCPHex)}
 		}},
 	{"Transparent Security: its domain and an Ethernet frame, nothing else", "transparent_security",
 		func(t testing.TB) Individual {
 			return Individual{RepType: INT, InType: Ethernet, TrackedFlow: true, DomainSpecificID: TransparentSecurityID,
-				Inner: unhex(t, etherHex+intTransparentHex)}
+				Inner: reporttest.Hex(t, etherHex+intTransparentHex)}
 		}},
 	{"embedded INT-MD over UDP in a VXLAN packet", "int_vxlan",
 		func(t testing.TB) Individual {
-			return Individual{RepType: InnerOnly, InType: IPv4, TrackedFlow: true, Inner: unhex(t, intVXLANHex)}
+			return Individual{RepType: InnerOnly, InType: IPv4, TrackedFlow: true, Inner: reporttest.Hex(t, reporttest.INTVXLANHex)}
 		}},
 }
 
 func TestGolden(t *testing.T) {
 	for _, g := range golden {
 		t.Run(g.name, func(t *testing.T) {
-			want := wire(t, g.file)
+			want := reporttest.Wire(t, g.file)
 			r := g.r(t)
 			var p Packet
 			p.Open(make([]byte, 1400))

@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"testing"
+
+	"intsink/engine/report/reporttest"
 )
 
 var (
@@ -23,44 +25,44 @@ var goldenOld = []struct {
 }{
 	{
 		"1.0: Ethernet, nothing of its own", "1.0_ethernet", Format10,
-		Individual{InType: Ethernet, TrackedFlow: true}, etherHex + ipv4TCPHex,
+		Individual{InType: Ethernet, TrackedFlow: true}, etherHex + reporttest.IPv4TCPHex,
 	},
 	{
 		"1.0: IPv4 with INT, ports, latency and egress timestamp", "1.0_int", Format10,
 		// Length 7, NProt 1, RepMdBits 110100.
-		Individual{InType: IPv4, TrackedFlow: true, RepMdBits: MdInterfaces | MdHopLatency | MdIngressTimestamp | MdEgressTimestamp}, intTCPHex,
+		Individual{InType: IPv4, TrackedFlow: true, RepMdBits: MdInterfaces | MdHopLatency | MdIngressTimestamp | MdEgressTimestamp}, reporttest.INTTCPHex,
 	},
 	{
 		"1.0: every bit", "1.0_every_bit", Format10,
-		Individual{InType: IPv4, Dropped: true, CongestedQueue: true, RepMdBits: 0xffff}, ipv4TCPHex,
+		Individual{InType: IPv4, Dropped: true, CongestedQueue: true, RepMdBits: 0xffff}, reporttest.IPv4TCPHex,
 	},
 	{
 		"0.5: Ethernet, nothing of its own", "0.5_ethernet", Format05,
-		Individual{InType: Ethernet, TrackedFlow: true, RepMdBits: MdIngressTimestamp}, etherHex + ipv4TCPHex,
+		Individual{InType: Ethernet, TrackedFlow: true, RepMdBits: MdIngressTimestamp}, etherHex + reporttest.IPv4TCPHex,
 	},
 	{
 		"0.5: switch local", "0.5_switch_local", Format05,
-		Individual{InType: Ethernet, TrackedFlow: true, RepMdBits: MdInterfaces | MdQueue | MdEgressTimestamp}, etherHex + ipv4TCPHex,
+		Individual{InType: Ethernet, TrackedFlow: true, RepMdBits: MdInterfaces | MdQueue | MdEgressTimestamp}, etherHex + reporttest.IPv4TCPHex,
 	},
 	{
 		"0.5: switch local without a queue, hop latency as the difference of the timestamps", "0.5_no_queue", Format05,
-		Individual{InType: Ethernet, TrackedFlow: true, RepMdBits: MdHopLatency}, etherHex + ipv4TCPHex,
+		Individual{InType: Ethernet, TrackedFlow: true, RepMdBits: MdHopLatency}, etherHex + reporttest.IPv4TCPHex,
 	},
 	{
 		"0.5: drop", "0.5_drop", Format05,
-		Individual{InType: Ethernet, Dropped: true, RepMdBits: MdInterfaces | MdDropReason}, etherHex + ipv4TCPHex,
+		Individual{InType: Ethernet, Dropped: true, RepMdBits: MdInterfaces | MdDropReason}, etherHex + reporttest.IPv4TCPHex,
 	},
 	{
 		"0.5: headers of IP get an Ethernet header", "0.5_ip", Format05,
-		Individual{InType: IPv4, TrackedFlow: true}, ipv4TCPHex,
+		Individual{InType: IPv4, TrackedFlow: true}, reporttest.IPv4TCPHex,
 	},
 }
 
 func TestGoldenOld(t *testing.T) {
 	for _, g := range goldenOld {
 		t.Run(g.name, func(t *testing.T) {
-			want := wire(t, g.file)
-			g.r.Own, g.r.Inner = &hop, unhex(t, g.inner)
+			want := reporttest.Wire(t, g.file)
+			g.r.Own, g.r.Inner = &hop, reporttest.Hex(t, g.inner)
 			var p Packet
 			p.OpenAs(g.format, bytes.Repeat([]byte{0xee}, 1400))
 			if !p.Append(&g.r) {
@@ -78,7 +80,7 @@ func TestGoldenOld(t *testing.T) {
 
 // The packet is cut to the room; a header never is.
 func TestOldIsCut(t *testing.T) {
-	inner := unhex(t, etherHex+ipv4TCPHex)
+	inner := reporttest.Hex(t, etherHex+reporttest.IPv4TCPHex)
 	for _, f := range []Format{Format10, Format05} {
 		whole := map[Format]int{Format10: 16 + 4, Format05: 12 + 16}[f]
 		for room := range 120 {

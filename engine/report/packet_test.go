@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"testing"
+
+	"intsink/engine/report/reporttest"
 )
 
 // bare is a report without main contents of the given Report Length.
@@ -178,7 +180,7 @@ func TestMetadataPut(t *testing.T) {
 	}
 	b := make([]byte, 48)
 	n := m.Put(b, 0xffff)
-	want := unhex(t, `01020304 05060708 090a0b0c 1112131415161718 2122232425262728
+	want := reporttest.Hex(t, `01020304 05060708 090a0b0c 1112131415161718 2122232425262728
 		31323334 35363738 41424344 51525354 09610000`)
 	if !bytes.Equal(b[:n], want) {
 		t.Errorf("%x, want %x", b[:n], want)
@@ -197,7 +199,7 @@ func TestMetadataPut(t *testing.T) {
 
 func TestPutTLV(t *testing.T) {
 	b := bytes.Repeat([]byte{0xee}, 12)
-	if n := PutTLV(b, TLVEthernet, 7, []byte{1, 2, 3, 4, 5}); n != 12 || !bytes.Equal(b, unhex(t, "10 02 0000 0102030405 000000")) {
+	if n := PutTLV(b, TLVEthernet, 7, []byte{1, 2, 3, 4, 5}); n != 12 || !bytes.Equal(b, reporttest.Hex(t, "10 02 0000 0102030405 000000")) {
 		t.Errorf("%d: %x", n, b)
 	}
 	if n := PutTLV(b[:11], TLVEthernet, 0, make([]byte, 5)); n != 0 {

@@ -4,7 +4,6 @@ package watch
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/netip"
 	"testing"
 
@@ -31,7 +30,7 @@ func BenchmarkFirst(b *testing.B) {
 	for _, n := range []int{1, 10, 100} {
 		b.Run(fmt.Sprintf("watches=%d", n), func(b *testing.B) {
 			ws := Compile(&Config{INT: &inthdr.Config{}, Matches: disjoint(n)})
-			d := dice{rand.New(rand.NewPCG(1, 2))}
+			d := newDice(1, 2)
 			keys := make([]flows.Key, 4096) // no branch predictor remembers them
 			for i := range keys {
 				k := &keys[i]

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"intsink/engine/classify/classifytest"
 	"intsink/engine/inthdr"
 	"intsink/flows"
 )
@@ -23,71 +24,34 @@ func (m *Match) selects(k *flows.Key, f *Facts) bool {
 		}
 	}
 	src, dst := k.SrcAddr(), k.DstAddr()
-	port := func(list []PortRange, n uint16) bool {
-		return len(list) == 0 || slices.ContainsFunc(list, func(r PortRange) bool { return r.First <= n && n <= r.Last })
-	}
-	prefix := func(list []netip.Prefix, a netip.Addr) bool {
-		return len(list) == 0 || slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(a) })
-	}
-	vni := func(r VNIRange) bool { return f.hasVNI && r.First <= f.vni && f.vni <= r.Last }
-	return prefix(m.Source, src) && prefix(m.Destination, dst) && (len(m.Protocol) == 0 || slices.Contains(m.Protocol, k.Proto())) &&
-		port(m.SourcePort, k.SrcPort()) && port(m.DestinationPort, k.DstPort()) && port(m.VLAN, f.vlan) &&
-		(len(m.DSCP) == 0 || slices.Contains(m.DSCP, f.dscp)) && (len(m.VNI) == 0 || slices.ContainsFunc(m.VNI, vni)) &&
+	vni := func(r VNIRange) bool { return f.hasVNI && r.Has(f.vni) }
+	return classifytest.InPrefix(m.Source, src) && classifytest.InPrefix(m.Destination, dst) && classifytest.InList(m.Protocol, k.Proto()) &&
+		classifytest.InRange(m.SourcePort, k.SrcPort()) && classifytest.InRange(m.DestinationPort, k.DstPort()) && classifytest.InRange(m.VLAN, f.vlan) &&
+		classifytest.InList(m.DSCP, f.dscp) && (len(m.VNI) == 0 || slices.ContainsFunc(m.VNI, vni)) &&
 		(len(m.Device) == 0 || f.hasDevice && slices.Contains(m.Device, f.device))
 }
 
-// dice draws from few values, so that much of it matches.
-type dice struct{ *rand.Rand }
+// dice draws watches and flows.
+type dice struct{ classifytest.Dice }
 
-func (d dice) addr() netip.Addr {
-	if d.IntN(2) == 0 {
-		return netip.AddrFrom4([4]byte{byte(d.IntN(2)) * 255, byte(d.IntN(3)), 0, byte(d.IntN(4))})
-	}
-	var b [16]byte
-	b[0], b[7], b[8], b[15] = byte(d.IntN(2))*255, byte(d.IntN(3)), byte(d.IntN(2)), byte(d.IntN(4))
-	return netip.AddrFrom16(b)
-}
-
-func some[T any](d dice, f func() T) (out []T) {
-	if d.IntN(2) == 0 {
-		for range 1 + d.IntN(3) {
-			out = append(out, f())
-		}
-	}
-	return out
+func newDice(seed1, seed2 uint64) dice {
+	return dice{classifytest.Dice{Rand: rand.New(rand.NewPCG(seed1, seed2))}}
 }
 
 func (d dice) match() Match {
-	prefix := func() netip.Prefix {
-		a := d.addr()
-		return netip.PrefixFrom(a, d.IntN(a.BitLen()+1))
-	}
-	ports := func() PortRange {
-		first := uint16(d.IntN(8)) * 9362 // up to 65534
-		return PortRange{First: first, Last: first + uint16(d.IntN(int(65535-first)+1))}
-	}
 	return Match{
-		Source: some(d, prefix), Destination: some(d, prefix), Protocol: some(d, func() uint8 { return uint8(d.IntN(2)) * 17 }),
-		SourcePort: some(d, ports), DestinationPort: some(d, ports), Layer: Layer(d.IntN(3)),
-		VLAN: some(d, ports), DSCP: some(d, func() uint8 { return uint8(d.IntN(3)) }),
-		VNI:    some(d, func() VNIRange { n := d.Uint32N(4); return VNIRange{First: n, Last: n + d.Uint32N(3)} }),
-		Device: some(d, func() uint64 { return 1 << (d.UintN(3) * 31) }),
+		Source: classifytest.Some(d.Dice, 2, d.Prefix), Destination: classifytest.Some(d.Dice, 2, d.Prefix),
+		Protocol:   classifytest.Some(d.Dice, 2, d.Protocol),
+		SourcePort: classifytest.Some(d.Dice, 2, d.Ports), DestinationPort: classifytest.Some(d.Dice, 2, d.Ports), Layer: Layer(d.IntN(3)),
+		VLAN: classifytest.Some(d.Dice, 2, d.Ports), DSCP: classifytest.Some(d.Dice, 2, func() uint8 { return uint8(d.IntN(3)) }),
+		VNI:    classifytest.Some(d.Dice, 2, func() VNIRange { n := d.Uint32N(4); return VNIRange{First: n, Last: n + d.Uint32N(3)} }),
+		Device: classifytest.Some(d.Dice, 2, d.Device),
 	}
-}
-
-func (d dice) key() (k flows.Key) {
-	src, dst := d.addr(), d.addr()
-	for src.Is4() != dst.Is4() {
-		dst = d.addr()
-	}
-	k.SetAddrs(src, dst)
-	k.SetPorts(version(src), uint8(d.IntN(2))*17, uint16(d.Uint32()), uint16(d.Uint32()))
-	return k
 }
 
 // TestCompiledWatchesSelectTheSame as they do one by one, attribute by attribute.
 func TestCompiledWatchesSelectTheSame(t *testing.T) {
-	d := dice{rand.New(rand.NewPCG(1, 2))}
+	d := newDice(1, 2)
 	matched := 0
 	for range 200 {
 		c := &Config{INT: &inthdr.Config{}, Matches: make([]*Match, d.IntN(Max+1))}
@@ -97,7 +61,7 @@ func TestCompiledWatchesSelectTheSame(t *testing.T) {
 		}
 		ws := Compile(c)
 		for range 100 {
-			k, inner := d.key(), d.key()
+			k, inner := d.Key(), d.Key()
 			f := Facts{
 				vlan: uint16(d.IntN(4096)), dscp: uint8(d.IntN(3)), inside: d.IntN(3) == 0,
 				hasVNI: d.IntN(2) == 0, vni: d.Uint32N(6), hasDevice: d.IntN(2) == 0, device: 1 << (d.UintN(3) * 31),

@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,26 +12,8 @@ import (
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
 	"intsink/engine/report/decode"
+	"intsink/engine/report/reporttest"
 )
-
-func unhex(t testing.TB, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// wire is a report packet of engine/report/testdata.
-func wire(t testing.TB, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join("..", "..", "engine", "report", "testdata", name+".hex"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return unhex(t, string(b))
-}
 
 var testOrigin = Origin{Exporter: netip.MustParseAddr("192.0.2.7"), Received: 1763776801_000000000, Start: 1763776000_000000000, Sequence: 7}
 
@@ -66,8 +46,8 @@ const (
 
 // udp4 is an IPv4 UDP packet to port with the given payload.
 func udp4(t testing.TB, port int, payload string) string {
-	n := len(unhex(t, payload))
-	b := unhex(t, `4500 0000 0001 4000 40 11 0000 0a000001 0a000002 9c40 0000 0000 0000`)
+	n := len(reporttest.Hex(t, payload))
+	b := reporttest.Hex(t, `4500 0000 0001 4000 40 11 0000 0a000001 0a000002 9c40 0000 0000 0000`)
 	binary.BigEndian.PutUint16(b[2:], uint16(28+n))
 	binary.BigEndian.PutUint16(b[22:], uint16(port))
 	binary.BigEndian.PutUint16(b[24:], uint16(8+n))
@@ -76,7 +56,7 @@ func udp4(t testing.TB, port int, payload string) string {
 
 // ip is a report of one IPv4 packet.
 func ip(t testing.TB, packet string) string {
-	n := len(unhex(t, packet))
+	n := len(reporttest.Hex(t, packet))
 	return groupHex + `04` + hex.EncodeToString([]byte{byte((n + 3) / 4)}) + `00 20` + packet + strings.Repeat("00", (4-n%4)%4)
 }
 
@@ -106,7 +86,7 @@ func TestGoldenReports(t *testing.T) {
 		{"0.5_ip", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40`},
 	} {
 		t.Run(c.file, func(t *testing.T) {
-			got, err := lines(t, NewDecoder(Options{}), wire(t, c.file))
+			got, err := lines(t, NewDecoder(Options{}), reporttest.Wire(t, c.file))
 			path := inthdr.StartOfPath.Via(1, 1, 2, 0).Via(2, 3, 4, 0).Via(3, 5, 6, 0)
 			want := strings.Replace(c.want, "PATH", string(appendHex64(nil, uint64(path))), 1)
 			if err != nil || len(got) != 1 || got[0] != want {
@@ -123,13 +103,13 @@ func TestIdentity(t *testing.T) {
 			`"exporter":"192.0.2.7","node_id":3,"hw_id":5,"version":2,"sequence":7,"index":0,`},
 		{"egress timestamp", groupHex + `10 04 02 00 0400 0000 0000 0000 187a31a79b134000`, `"time":"2025-11-22T02:00:00.000000000Z","received":"2025-11-22T02:00:01.000000000Z"`},
 		{"egress timestamp of another clock", groupHex + `10 04 02 00 0400 0000 0000 0000 00000000075bcd15`, `"time":"2025-11-22T02:00:01.000000000Z","received"`},
-		{"1.0", hex.EncodeToString(wire(t, "1.0_ethernet")), `"id":"9-5-187a30ed575c0000-7-0"`},
-		{"0.5 without a node", hex.EncodeToString(wire(t, "0.5_ethernet")), `"id":"-5-187a30ed575c0000-7-0","time":"2025-11-22T02:00:01.000000000Z","received":"2025-11-22T02:00:01.000000000Z","exporter":"192.0.2.7","hw_id":5,"version":0.5`},
-		{"0.5 with a node", hex.EncodeToString(wire(t, "0.5_drop")), `"node_id":9,"hw_id":5,"version":0.5`},
+		{"1.0", hex.EncodeToString(reporttest.Wire(t, "1.0_ethernet")), `"id":"9-5-187a30ed575c0000-7-0"`},
+		{"0.5 without a node", hex.EncodeToString(reporttest.Wire(t, "0.5_ethernet")), `"id":"-5-187a30ed575c0000-7-0","time":"2025-11-22T02:00:01.000000000Z","received":"2025-11-22T02:00:01.000000000Z","exporter":"192.0.2.7","hw_id":5,"version":0.5`},
+		{"0.5 with a node", hex.EncodeToString(reporttest.Wire(t, "0.5_drop")), `"node_id":9,"hw_id":5,"version":0.5`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got string
-			_, err := NewDecoder(Options{}).Records(unhex(t, c.wire), &testOrigin, func(r *Record) { got = string(AppendJSON(nil, r)) })
+			_, err := NewDecoder(Options{}).Records(reporttest.Hex(t, c.wire), &testOrigin, func(r *Record) { got = string(AppendJSON(nil, r)) })
 			if err != nil || !strings.Contains(got, c.want) {
 				t.Errorf("%v\n%s, want\n%s", err, got, c.want)
 			}
@@ -156,7 +136,7 @@ func TestReadHeader(t *testing.T) {
 		{"version 3", `30000000 00000000`, Header{}, decode.ErrNotReport},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h, err := ReadHeader(unhex(t, c.wire))
+			h, err := ReadHeader(reporttest.Hex(t, c.wire))
 			if h != c.want || !errors.Is(err, c.err) {
 				t.Errorf("%+v, %v; want %+v, %v", h, err, c.want, c.err)
 			}
@@ -227,7 +207,7 @@ func TestHops(t *testing.T) {
 		{"a length that is none", strings.Replace(ipHex, "0028", "0000", 1), tracked + `,` + addresses + `,"protocol":6,"dscp":0,"length":0`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := lines(t, NewDecoder(Options{}), unhex(t, ip(t, c.packet)))
+			got, err := lines(t, NewDecoder(Options{}), reporttest.Hex(t, ip(t, c.packet)))
 			if err != nil || len(got) != 1 || got[0] != c.want {
 				t.Errorf("%v\n%s, want\n%s", err, strings.Join(got, "\n"), c.want)
 			}
@@ -243,7 +223,7 @@ func TestNodeModels(t *testing.T) {
 		{Nodes: only(2), TimestampBits: 48, TimestampUnit: 1},
 	}})
 	packet := udp4(t, 5000, `14 11 0035`+md("07", "bc00", "00000002 00000005 00000001 0000000000000064 00000000000000c8 00000001 00000005 00000001 000031a79b134000 000031a79b134064"))
-	got, err := lines(t, d, unhex(t, ip(t, packet)))
+	got, err := lines(t, d, reporttest.Hex(t, ip(t, packet)))
 	want := `"hops":[{"node_id":1,"latency_ns":5000,"queue":0,"occupancy":80,"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"},` +
 		`{"node_id":2,"latency_ns":5,"queue":0,"occupancy":1}],"latency_ns":5005,`
 	if err != nil || !strings.Contains(got[0], want) {
@@ -255,26 +235,26 @@ func TestNodeModels(t *testing.T) {
 func TestConfigured(t *testing.T) {
 	d := NewDecoder(Options{INT: []inthdr.Config{{DSCP: &inthdr.DSCP{Value: 32, Mask: 63}, Version1: true, GEANT: true}}})
 	packet := strings.Replace(udp4(t, 53, `01 00 0a 20 10000707 ce00 0000 00000001 00010002 187a31a79b134000 187a31a79b134064 00030004`), "4500", "4580", 1)
-	got, err := lines(t, d, unhex(t, ip(t, packet)))
+	got, err := lines(t, d, reporttest.Hex(t, ip(t, packet)))
 	path := inthdr.StartOfPath.Via(1, 1, 2, 3<<16|4)
 	want := `"dscp":8,"length":68,"path":"` + string(appendHex64(nil, uint64(path))) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"ingress2":3,"egress2":4,` +
 		`"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"}]`
 	if err != nil || !strings.HasSuffix(got[0], want) {
 		t.Errorf("%v\n%s, want\n%s", err, got, want)
 	}
-	if got, _ := lines(t, d, unhex(t, ip(t, udp4(t, 5000, `14 05 0035`+md("02", "c000", "00000001 00010002"))))); strings.Contains(got[0], "hop") {
+	if got, _ := lines(t, d, reporttest.Hex(t, ip(t, udp4(t, 5000, `14 05 0035`+md("02", "c000", "00000001 00010002"))))); strings.Contains(got[0], "hop") {
 		t.Errorf("a port that is not configured: %s", got)
 	}
 }
 
 // TestCut: a cut packet shows whole hops and no conclusion that needs the others.
 func TestCut(t *testing.T) {
-	packet := unhex(t, udp4(t, 5000, `14 0c 0035`+md("03", "e000", "00000003 00050006 00000003 00000002 00030004 00000002 00000001 00010002 00000001")))
+	packet := reporttest.Hex(t, udp4(t, 5000, `14 0c 0035`+md("03", "e000", "00000003 00050006 00000003 00000002 00030004 00000002 00000001 00010002 00000001")))
 	const stack = 28 + 16
 	d := NewDecoder(Options{})
 	var r Record
 	for n := range len(packet) + 1 {
-		b := append(unhex(t, groupHex+`04 ff 00 20`), packet[:n]...)
+		b := append(reporttest.Hex(t, groupHex+`04 ff 00 20`), packet[:n]...)
 		count, err := d.Records(b, &testOrigin, func(x *Record) { r = *x })
 		if count != 1 || (err == nil) != (n >= 255*4) {
 			t.Fatalf("%d bytes: %d records, %v", n, count, err)
@@ -303,11 +283,11 @@ func TestSeveralReports(t *testing.T) {
 	explanation := report.Explanation{Events: 1<<3 | 1<<6, Suppressed: 1, Packets: 2, Bytes: 3, Lost: 4, Drops: 5, Trigger: report.Trigger{NodeID: 6, Reference: 1<<32 - 1, Value: 8}}
 	var p report.Packet
 	p.Open(make([]byte, 1400))
-	r := report.Individual{InType: report.IPv4, Inner: unhex(t, ipHex)}
+	r := report.Individual{InType: report.IPv4, Inner: reporttest.Hex(t, ipHex)}
 	r.Explain(&explanation, make([]byte, 200))
 	p.Append(&r)
 	b := p.Seal(report.GroupHeader{})
-	b = append(b, unhex(t, `10 01 00 80 00000000  00 01 00 40 00000000  70 01 00 00 00000000 04 02 00 00 60000000 00000000`)...)
+	b = append(b, reporttest.Hex(t, `10 01 00 80 00000000  00 01 00 40 00000000  70 01 00 00 00000000 04 02 00 00 60000000 00000000`)...)
 	got, err := lines(t, d, b)
 	want := []string{
 		`"events":["hop_latency","congestion"],` + noFlags + `,"suppressed":1,"lost":4,"drops":5,"flow_packets":2,"flow_bytes":3,"event_node":6,"value":8,` + tcpFlow + `,"tcp_flags":24,"length":40`,
@@ -320,7 +300,7 @@ func TestSeveralReports(t *testing.T) {
 		t.Errorf("%v\n%s, want\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	for _, bad := range []string{groupHex, groupHex + `0400`} {
-		if n, err := d.Records(unhex(t, bad), &testOrigin, func(*Record) {}); n != 0 || !errors.Is(err, decode.ErrTruncated) {
+		if n, err := d.Records(reporttest.Hex(t, bad), &testOrigin, func(*Record) {}); n != 0 || !errors.Is(err, decode.ErrTruncated) {
 			t.Errorf("%s: %d records, %v", bad, n, err)
 		}
 	}
@@ -336,7 +316,7 @@ func TestTransparentSecurityCode(t *testing.T) {
 			`"events":["drop"],` + noFlags + `,"drops":5`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := lines(t, NewDecoder(Options{}), unhex(t, c.wire))
+			got, err := lines(t, NewDecoder(Options{}), reporttest.Hex(t, c.wire))
 			if err != nil || len(got) != 1 || got[0] != c.want {
 				t.Errorf("%v\n%s, want\n%s", err, got, c.want)
 			}
@@ -348,7 +328,7 @@ func TestDecoderAllocatesNothing(t *testing.T) {
 	d, b := NewDecoder(Options{}), make([]byte, 0, 1<<14)
 	encode := func(r *Record) { b = AppendJSON(b[:0], r) }
 	for _, file := range []string{"int_vxlan", "int_tcp", "transparent_security", "domain_specific", "1.0_int", "0.5_drop"} {
-		packet := wire(t, file)
+		packet := reporttest.Wire(t, file)
 		if n := testing.AllocsPerRun(100, func() { d.Records(packet, &testOrigin, encode) }); n != 0 {
 			t.Errorf("%s: %v allocations a packet", file, n)
 		}
@@ -356,7 +336,7 @@ func TestDecoderAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkRecords(b *testing.B) {
-	d, packet, buf := NewDecoder(Options{}), wire(b, "int_vxlan"), make([]byte, 0, 1<<14)
+	d, packet, buf := NewDecoder(Options{}), reporttest.Wire(b, "int_vxlan"), make([]byte, 0, 1<<14)
 	for name, yield := range map[string]func(*Record){
 		"decode":          func(*Record) {},
 		"decode+json":     func(r *Record) { buf = AppendJSON(buf[:0], r) },

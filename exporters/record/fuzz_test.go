@@ -5,13 +5,15 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+
+	"intsink/engine/report/reporttest"
 )
 
 // FuzzRecords: no packet makes the decoder panic, leave something behind for the next
 // one, or make a record that an encoder writes wrongly.
 func FuzzRecords(f *testing.F) {
 	for _, file := range []string{"baseline", "domain_specific", "int_tcp", "int_vxlan", "transparent_security", "1.0_int", "1.0_every_bit", "0.5_drop", "0.5_switch_local", "0.5_ip"} {
-		f.Add(wire(f, file))
+		f.Add(reporttest.Wire(f, file))
 	}
 	for _, packet := range []string{
 		`20000040 000000ea 04 0a 08 00 0000 5453 0000 0000 00000000` + etherHex + `4500 0044 0001 4000 3d 11 0000 c0a80101 c0a80202 0000 022b 0030 0000 18 08 00 11
@@ -22,7 +24,7 @@ func FuzzRecords(f *testing.F) {
 		ip(f, udp4(f, 4790, `0c000005 00000700 01000903 00030902 d000 0000 00000001 00000002 80000044 00000003 00000004 8000007f`)),
 		ip(f, `4500 0058 0001 4000 40 2f 0000 0a000008 0a000009 0000 88b6 18 06 0800`+md("03", "e000", "00000001 00010002 00000064")+udp4(f, 53, `0000 0000`)),
 	} {
-		f.Add(unhex(f, packet))
+		f.Add(reporttest.Hex(f, packet))
 	}
 	d := NewDecoder(Options{})
 	var b []byte

@@ -10,6 +10,7 @@ import (
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 	"intsink/engine/report/decode"
+	"intsink/engine/report/reporttest"
 )
 
 // TestPathsAreTheSinks: the id of a path is the one that the API lists, whatever its hops say.
@@ -21,9 +22,9 @@ func TestPathsAreTheSinks(t *testing.T) {
 		{"one hop", "02", "c000", "ffff0001 fffe0000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			n := len(unhex(t, c.hops)) / 4
+			n := len(reporttest.Hex(t, c.hops)) / 4
 			ip4 := udp4(t, 5000, fmt.Sprintf("14 %02x 0035", n+3)+md(c.words, c.bitmap, c.hops))
-			frame := unhex(t, etherHex+ip4)
+			frame := reporttest.Hex(t, etherHex+ip4)
 			var l packet.Layers
 			var i inthdr.Info
 			var o inthdr.Outers
@@ -35,7 +36,7 @@ func TestPathsAreTheSinks(t *testing.T) {
 			want.Describe(&event.Observation{Frame: frame, Info: &i, Layout: p.Layout(&i)})
 			var got uint64
 			d := NewDecoder(Options{})
-			if _, err := d.Records(unhex(t, ip(t, ip4)), &testOrigin, func(r *Record) { got = r.Path }); err != nil || got != want.ID {
+			if _, err := d.Records(reporttest.Hex(t, ip(t, ip4)), &testOrigin, func(r *Record) { got = r.Path }); err != nil || got != want.ID {
 				t.Errorf("%v: path %016x, the sink's is %016x", err, got, want.ID)
 			}
 		})
@@ -59,11 +60,11 @@ func TestAsDecodeReads(t *testing.T) {
 				copy(stack[i&^3:], []byte{0xff, 0xff, 0xff, 0xff})
 			}
 		}
-		b := unhex(t, fmt.Sprintf("14 %02x 0035 2000%02x06 %04x 0000 0000 0000", 3+n*words, words, bitmap))
+		b := reporttest.Hex(t, fmt.Sprintf("14 %02x 0035 2000%02x06 %04x 0000 0000 0000", 3+n*words, words, bitmap))
 		b = append(b, stack...)
-		packet := unhex(t, udp4(t, 5000, fmt.Sprintf("%x", b)))
+		packet := reporttest.Hex(t, udp4(t, 5000, fmt.Sprintf("%x", b)))
 		packet = packet[:28+rng.IntN(len(packet)-28+1)&^3]
-		wire := append(unhex(t, groupHex), 4, byte(len(packet)/4), 0, 0)
+		wire := append(reporttest.Hex(t, groupHex), 4, byte(len(packet)/4), 0, 0)
 		wire = append(wire, packet...)
 		if _, err := d.Records(wire, &testOrigin, func(x *Record) { r = *x }); err != nil {
 			t.Fatalf("%v: %x", err, wire)

@@ -21,16 +21,18 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
+	"intsink/bench/internal/tool"
 	"intsink/engine/report"
 )
 
 const perPacket = 8 // reports of a packet
 
-func main() {
+func main() { tool.Main("collect", run) }
+
+func run() error {
 	program := flag.String("collect", "bin/intsink-collect", "the program")
 	records := flag.Int("records", 2000000, "records of each row")
 	flag.Parse()
-	log.SetFlags(0)
 	fmt.Println("output                  records/s of a core   us a record   peak MiB")
 	for _, row := range []struct{ name, output string }{
 		{"file", "file \"out\" { path = \"/dev/shm/intsink-bench.jsonl\" }\n"},
@@ -44,11 +46,12 @@ func main() {
 		}
 		r, err := measure(*program, row.output, output, *records)
 		if err != nil {
-			log.Fatalf("%s: %v", row.name, err)
+			return fmt.Errorf("%s: %w", row.name, err)
 		}
 		fmt.Printf("%-24s%16.0f%16.2f%11d\n", row.name, r.rate, 1e6/r.rate, r.peak>>10)
 	}
 	os.Remove("/dev/shm/intsink-bench.jsonl")
+	return nil
 }
 
 func kafka(format, compression string) string {

@@ -3,7 +3,7 @@
 // with its spread. Rates of shared machines drift by the minute; the ratio of
 // two runs that follow each other does not.
 //
-//	go run ./bench/cmd/compare [-rounds 5] [-seconds 3s] [-rows all] [-results bench/RESULTS.md]
+//	go run ./bench/cmd/compare [--rounds 5] [--seconds 3s] [--rows all] [--results bench/RESULTS.md]
 package main
 
 import (
@@ -17,14 +17,10 @@ import (
 	"intsink/bench/internal/cleanup"
 	"intsink/bench/internal/dut"
 	"intsink/bench/internal/results"
+	"intsink/bench/internal/tool"
 )
 
-func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "compare:", err)
-		os.Exit(1)
-	}
-}
+func main() { tool.Main("compare", run) }
 
 func run() error {
 	s := session{captures: captures{}, counts: dut.CanCount()}

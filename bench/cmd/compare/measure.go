@@ -178,12 +178,12 @@ func stepped(program string, rows []*row) (map[string]float64, error) {
 			continue
 		}
 		seen[name] = true
-		out, err := exec.Command(program, "-json", "-rows", name).Output()
+		out, err := exec.Command(program, "--json", "--rows", name).Output()
 		if err == nil {
 			err = json.Unmarshal(out, &counts)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s -rows %s: %w", program, name, err))
+			errs = append(errs, fmt.Errorf("%s --rows %s: %w", program, name, err))
 		}
 	}
 	return counts, errors.Join(errs...)

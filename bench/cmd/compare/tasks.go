@@ -51,7 +51,7 @@ func pickTasks(list string) ([]task, error) {
 	wanted := strings.Split(list, ",")
 	for _, name := range wanted {
 		if !slices.Contains(taskNames(), name) {
-			return nil, fmt.Errorf("-rows: no row %q; there are %s", name, strings.Join(taskNames(), ","))
+			return nil, fmt.Errorf("--rows: no row %q; there are %s", name, strings.Join(taskNames(), ","))
 		}
 	}
 	return slices.DeleteFunc(all, func(t task) bool { return !slices.Contains(wanted, t.name) }), nil

@@ -22,14 +22,11 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"intsink/bench/internal/tool"
 )
 
-func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "instructions:", err)
-		os.Exit(1)
-	}
-}
+func main() { tool.Main("instructions", run) }
 
 func run() error {
 	path := flag.String("file", "bench/instructions.json", "committed counts")

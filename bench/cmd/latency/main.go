@@ -2,7 +2,7 @@
 // dpdk-testpmd, which shows what the two net_memif ports and the generator add by
 // themselves; and what the Go runtime and the kernel cost meanwhile.
 //
-//	go run ./bench/cmd/latency [-seconds 5s] [-loads 10,50,90]
+//	go run ./bench/cmd/latency [--seconds 5s] [--loads 10,50,90]
 //
 // The difference between intsink and testpmd io at the same rate is what the sink
 // adds. The generator stands on the CPU that does not forward; what it could not
@@ -12,7 +12,6 @@ package main
 import (
 	"flag"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -21,15 +20,11 @@ import (
 	"intsink/bench/internal/generator"
 	"intsink/bench/internal/lab"
 	"intsink/bench/internal/results"
+	"intsink/bench/internal/tool"
 	"intsink/bench/internal/traffic"
 )
 
-func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "latency:", err)
-		os.Exit(1)
-	}
-}
+func main() { tool.Main("latency", run) }
 
 type options struct {
 	lab     lab.Flags
@@ -78,7 +73,7 @@ func (s *session) tables() (string, error) {
 	for _, load := range strings.Split(s.options.loads, ",") {
 		percent, err := strconv.ParseFloat(load, 64)
 		if err != nil {
-			return "", fmt.Errorf("-loads: %w", err)
+			return "", fmt.Errorf("--loads: %w", err)
 		}
 		for _, p := range lab.Programs() {
 			m, err := s.measure(p, percent, nil)

@@ -5,18 +5,17 @@
 //
 // On one machine, over net_memif, it is the generator itself:
 //
-//	go run ./bench/cmd/rfc2544 [-sizes 138,512,1400] [-seconds 2s]
+//	go run ./bench/cmd/rfc2544 [--sizes 138,512,1400] [--seconds 2s]
 //
 // With NICs, it makes Pktgen-DPDK send, here or on another machine, and asks it
 // what came back (bench/pktgen/README.md); the device under test runs already:
 //
-//	go run ./bench/cmd/rfc2544 -pktgen "bench/pktgen/pktgen.sh 0000:3b:00.0 0000:3b:00.1 int-138.pcap"
+//	go run ./bench/cmd/rfc2544 --pktgen "bench/pktgen/pktgen.sh 0000:3b:00.0 0000:3b:00.1 int-138.pcap"
 package main
 
 import (
 	"flag"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -25,15 +24,11 @@ import (
 	"intsink/bench/internal/generator"
 	"intsink/bench/internal/lab"
 	"intsink/bench/internal/results"
+	"intsink/bench/internal/tool"
 	"intsink/bench/internal/traffic"
 )
 
-func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "rfc2544:", err)
-		os.Exit(1)
-	}
-}
+func main() { tool.Main("rfc2544", run) }
 
 // options are the flags of the search.
 type options struct {

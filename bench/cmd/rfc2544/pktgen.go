@@ -127,7 +127,7 @@ func (p *pktgen) try(percent float64, d time.Duration) (trial, error) {
 			lost := float64(a.sent) - min(float64(a.received), float64(a.sent))
 			return trial{Rate: float64(a.sent) / d.Seconds(), Loss: lost / float64(a.sent)}, nil
 		case <-patience.C:
-			return trial{}, errors.New("pktgen does not answer; does it run with -G, and are its ports numbered as -pktgen-ports says?")
+			return trial{}, errors.New("pktgen does not answer; does it run with -G, and are its ports numbered as --pktgen-ports says?")
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (p *pktgen) close() error {
 func (o *options) withPktgen() error {
 	var tx, rx int
 	if _, err := fmt.Sscanf(o.pktgenPorts, "%d,%d", &tx, &rx); err != nil {
-		return fmt.Errorf("-pktgen-ports %q: two numbers, of the port that sends and of the one that receives", o.pktgenPorts)
+		return fmt.Errorf("--pktgen-ports %q: two numbers, of the port that sends and of the one that receives", o.pktgenPorts)
 	}
 	p, err := startPktgen(o.pktgen, o.pktgenAddress, tx, rx)
 	if err != nil {

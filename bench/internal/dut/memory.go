@@ -47,7 +47,7 @@ func (m *Memory) Take(mbufs int) (release func(), err error) {
 	}
 	release()
 	if m.mode == "on" {
-		return func() {}, fmt.Errorf("-hugepages on: %w", err)
+		return func() {}, fmt.Errorf("--hugepages on: %w", err)
 	}
 	if os.IsPermission(err) {
 		err = fmt.Errorf("only root can reserve them")

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"intsink/engine/report"
+	"intsink/engine/report/reporttest"
 )
 
 // contains decodes wire and looks for every one of want in the JSON of its
 // reports, one per line.
 func contains(t *testing.T, d *Decoder, wire string, want ...string) *Message {
 	t.Helper()
-	m, err := d.Decode(unhex(t, wire))
+	m, err := d.Decode(reporttest.Hex(t, wire))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func bare(words int) report.Individual {
 var plain = &Decoder{INTPorts: []uint16{5000}}
 
 func TestDecodeCoalesced(t *testing.T) {
-	m := contains(t, plain, groupHex+`00 00 00 80  04 0a 00 40`+ipv4TCPHex+`10 03 01 20 0001 5453 0000 0002 07210000 02 01 00 10 deadbeef`,
+	m := contains(t, plain, reporttest.GroupHex+`00 00 00 80  04 0a 00 40`+reporttest.IPv4TCPHex+`10 03 01 20 0001 5453 0000 0002 07210000 02 01 00 10 deadbeef`,
 		`"rep_type":0,"in_type":0,"report_length":0,"md_length":0,"dropped":true,"congested_queue":false,"tracked_flow":false,"intermediate":false,"metadata":{},"inner":{"type":"none","length":0}`,
 		`"congested_queue":true`,
 		`"rep_md_bits":1,"domain_specific_id":21587,"ds_md_bits":0,"ds_md_status":2,"metadata":{"queue_id":7,"drop_reason":33}`,
@@ -60,14 +61,14 @@ func TestDecodeToTheEnd(t *testing.T) {
 			t.Errorf("%d words: %v, %s", words, err, toJSON(t, m))
 		}
 	}
-	if _, err := Decode(append(unhex(t, groupHex+`03 ff 00 00`), make([]byte, 254*4)...)); !errors.Is(err, ErrTruncated) {
+	if _, err := Decode(append(reporttest.Hex(t, reporttest.GroupHex+`03 ff 00 00`), make([]byte, 254*4)...)); !errors.Is(err, ErrTruncated) {
 		t.Errorf("0xFF with 254 words: %v", err)
 	}
 }
 
 // All ones mean that the node could not provide the value.
 func TestDecodeNull(t *testing.T) {
-	contains(t, plain, groupHex+`10 0e 0c 00 7f81 0000 0000 0000
+	contains(t, plain, reporttest.GroupHex+`10 0e 0c 00 7f81 0000 0000 0000
 		ffff 0002  ffffffff  ffffffff  ffffffffffffffff 0000000000000001
 		00000003 ffffffff  00000004  ff000005  ff060000`,
 		`"metadata":{"ingress_interface_id":null,"egress_interface_id":2,"hop_latency":null,"queue_id":null,"queue_occupancy":null,`+
@@ -76,11 +77,11 @@ func TestDecodeNull(t *testing.T) {
 }
 
 func TestDecodeReservedCodePoints(t *testing.T) {
-	contains(t, plain, groupHex+`24 01 00 00 01020304 50 01 00 00 05060708 06 01 00 00 090a0b0c`,
+	contains(t, plain, reporttest.GroupHex+`24 01 00 00 01020304 50 01 00 00 05060708 06 01 00 00 090a0b0c`,
 		`"rep_type":2,"in_type":4,"report_length":1`, `"inner":{"type":"unknown","length":4,"data":"01020304"}`,
 		`"rep_type":5`, `"data":"05060708"`, `"in_type":6`, `"data":"090a0b0c"`)
 	for _, bad := range []string{`24 00 00 00`, `30 00 00 00`, `06 00 00 00`, `00 00 00 01`} {
-		_, err := (&Decoder{Strict: true}).Decode(unhex(t, groupHex+bad))
+		_, err := (&Decoder{Strict: true}).Decode(reporttest.Hex(t, reporttest.GroupHex+bad))
 		if want := bad != `24 00 00 00`; errors.Is(err, ErrNotReport) != want {
 			t.Errorf("strict, %s: %v", bad, err)
 		}
@@ -89,7 +90,7 @@ func TestDecodeReservedCodePoints(t *testing.T) {
 
 // A bad individual report does not hide the next one.
 func TestDecodeGoesOn(t *testing.T) {
-	m, err := Decode(unhex(t, groupHex+`10 03 02 00 0000 0000 0000 0000 01020304 00 00 00 20`))
+	m, err := Decode(reporttest.Hex(t, reporttest.GroupHex+`10 03 02 00 0000 0000 0000 0000 01020304 00 00 00 20`))
 	if err == nil || len(m.Reports) != 2 || m.Reports[0].Problem == "" || !m.Reports[1].TrackedFlow {
 		t.Errorf("%v\n%s", err, toJSON(t, m))
 	}
@@ -99,7 +100,7 @@ func TestDecodeGoesOn(t *testing.T) {
 		"InType none with contents":        `00 01 00 00 01020304`,
 		"TLV beyond the report":            `01 02 00 00 20 02 0000 01020304`,
 	} {
-		m, err := Decode(unhex(t, groupHex+wire))
+		m, err := Decode(reporttest.Hex(t, reporttest.GroupHex+wire))
 		if err == nil || len(m.Reports) != 1 || m.Reports[0].Problem == "" {
 			t.Errorf("%s: %v\n%s", name, err, toJSON(t, m))
 		}
@@ -109,14 +110,14 @@ func TestDecodeGoesOn(t *testing.T) {
 // TestNTPIsNoReport: what an NTP client sends (RFC 5905) has the version and the zeros of a
 // report that says nothing.
 func TestNTPIsNoReport(t *testing.T) {
-	ntp := unhex(t, `23000600 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 e8f2a1b3 00000000`)
+	ntp := reporttest.Hex(t, `23000600 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 e8f2a1b3 00000000`)
 	if m, err := (&Decoder{Strict: true}).Decode(ntp); !errors.Is(err, ErrNotReport) {
 		t.Errorf("%v, %s", err, toJSON(t, m))
 	}
-	if m, err := plain.Decode(unhex(t, groupHex+`00000020`)); err != nil || len(m.Reports) != 1 { // F alone says something
+	if m, err := plain.Decode(reporttest.Hex(t, reporttest.GroupHex+`00000020`)); err != nil || len(m.Reports) != 1 { // F alone says something
 		t.Errorf("%v", err)
 	}
-	if _, err := (&Decoder{Strict: true}).Decode(unhex(t, groupHex+`00000020`)); err != nil {
+	if _, err := (&Decoder{Strict: true}).Decode(reporttest.Hex(t, reporttest.GroupHex+`00000020`)); err != nil {
 		t.Errorf("%v", err)
 	}
 }
@@ -124,11 +125,11 @@ func TestNTPIsNoReport(t *testing.T) {
 func TestDecodeNotAReport(t *testing.T) {
 	for _, wire := range []string{``, `20`, `200000`, `30000000 00000000 00000000`, `f0000000`, `20000000 000000`,
 		`10000000 00000000 00000000 00000000`, `14008000 00000000 00000000 00000000`, `03000000 00000000 00000000`} {
-		if m, err := Decode(unhex(t, wire)); !errors.Is(err, ErrNotReport) || m != nil {
+		if m, err := Decode(reporttest.Hex(t, wire)); !errors.Is(err, ErrNotReport) || m != nil {
 			t.Errorf("%s: %v, %v", wire, m, err)
 		}
 	}
-	if m, err := Decode(unhex(t, groupHex)); m == nil || len(m.Reports) != 0 || !errors.Is(err, ErrTruncated) {
+	if m, err := Decode(reporttest.Hex(t, reporttest.GroupHex)); m == nil || len(m.Reports) != 0 || !errors.Is(err, ErrTruncated) {
 		t.Errorf("group header alone: %v, %v", m, err)
 	}
 }
@@ -141,15 +142,15 @@ func TestDecode10(t *testing.T) {
 	// Ver 1, Length 10, NProt 1, RepMdBits 111111, D Q F = 101, hw_id 5.
 	d := &Decoder{INTPorts: []uint16{5000}, Strict: true}
 	contains(t, d, `1a 3f 81 45 00000009 00000064 000003e8
-		00010002 00000064 03000044 000007d0 04210000 00000032`+ipv4TCPHex,
+		00010002 00000064 03000044 000007d0 04210000 00000032`+reporttest.IPv4TCPHex,
 		`{"version":1,"hw_id":5,"sequence_number":100,"node_id":9}`,
 		`{"in_type":4,"next_protocol":1,"header_length":10,"dropped":true,"congested_queue":false,"tracked_flow":true,"rep_md_bits":63,`+
 			`"metadata":{"ingress_timestamp":1000,"ingress_interface_id":1,"egress_interface_id":2,"hop_latency":100,"queue_id":3,"queue_occupancy":68,`+
 			`"egress_timestamp":2000,"drop_queue_id":4,"drop_reason":33,"tx_utilization":50},"inner":{"type":"ipv4","length":40,`)
-	contains(t, d, `14 00 00 80 00000009 00000064 ffffffff`+etherHex+ipv4TCPHex,
+	contains(t, d, `14 00 00 80 00000009 00000064 ffffffff`+etherHex+reporttest.IPv4TCPHex,
 		`"in_type":3,"next_protocol":0,"header_length":4,"dropped":false,"congested_queue":true,"tracked_flow":false,"rep_md_bits":0,"metadata":{"ingress_timestamp":null}`,
 		`"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","ethertype":2048,"source":"10.0.0.1"`)
-	m, err := Decode(unhex(t, `15 30 00 00 00000009 00000064 00000000 0001`))
+	m, err := Decode(reporttest.Hex(t, `15 30 00 00 00000009 00000064 00000000 0001`))
 	if !errors.Is(err, ErrTruncated) || len(m.Reports) != 1 || m.Reports[0].Problem == "" {
 		t.Errorf("cut in the metadata: %v %s", err, toJSON(t, m))
 	}
@@ -157,18 +158,18 @@ func TestDecode10(t *testing.T) {
 
 func TestDecode05(t *testing.T) {
 	d := &Decoder{INTPorts: []uint16{5000}, Strict: true}
-	contains(t, d, `00 20 00 05 00000064 000003e8`+etherHex+ipv4TCPHex,
+	contains(t, d, `00 20 00 05 00000064 000003e8`+etherHex+reporttest.IPv4TCPHex,
 		`{"version":0.5,"hw_id":5,"sequence_number":100}`,
 		`{"in_type":3,"next_protocol":0,"dropped":false,"congested_queue":false,"tracked_flow":true,"metadata":{"ingress_timestamp":1000},`)
-	contains(t, d, `01 80 00 05 00000064 000003e8 00000009 00010002 03210000`+etherHex+ipv4TCPHex,
+	contains(t, d, `01 80 00 05 00000064 000003e8 00000009 00010002 03210000`+etherHex+reporttest.IPv4TCPHex,
 		`"node_id":9`, `"dropped":true`, `"metadata":{"ingress_timestamp":1000,"ingress_interface_id":1,"egress_interface_id":2,"queue_id":3,"drop_reason":33}`, `"source":"10.0.0.1"`)
-	contains(t, d, `02 40 00 05 00000064 000003e8 00000009 00010002 03000044 000007d0`+etherHex+ipv4TCPHex,
+	contains(t, d, `02 40 00 05 00000064 000003e8 00000009 00010002 03000044 000007d0`+etherHex+reporttest.IPv4TCPHex,
 		`"congested_queue":true`, `"queue_id":3,"queue_occupancy":68,"egress_timestamp":2000}`, `"destination":"10.0.0.2"`)
-	if m, err := Decode(unhex(t, `02 40 00 05 00000064 000003e8 00000009`)); !errors.Is(err, ErrTruncated) || len(m.Reports) != 1 {
+	if m, err := Decode(reporttest.Hex(t, `02 40 00 05 00000064 000003e8 00000009`)); !errors.Is(err, ErrTruncated) || len(m.Reports) != 1 {
 		t.Errorf("cut in the switch local header: %v", err)
 	}
 	// A DNS answer with a small id is no report.
-	if _, err := d.Decode(unhex(t, `0001 8180 0001 0001 0000 0000 03777777 076578616d706c65 03636f6d 00 0001 0001`)); !errors.Is(err, ErrNotReport) {
+	if _, err := d.Decode(reporttest.Hex(t, `0001 8180 0001 0001 0000 0000 03777777 076578616d706c65 03636f6d 00 0001 0001`)); !errors.Is(err, ErrNotReport) {
 		t.Errorf("DNS: %v", err)
 	}
 }
@@ -177,7 +178,7 @@ func TestDecode05(t *testing.T) {
 // complete reports in front of the cut are all there.
 func TestDecodeTruncated(t *testing.T) {
 	for _, g := range golden {
-		one := wire(t, g.file)
+		one := reporttest.Wire(t, g.file)
 		wire := append(bytes.Clone(one), one[report.GroupHeaderLen:]...) // two reports
 		for n := range wire {
 			m, err := plain.Decode(wire[:n])
@@ -200,7 +201,7 @@ func TestDecodeTruncated(t *testing.T) {
 // Cut at every byte, a report is an error or shorter, and never a panic.
 func TestDecodeOldTruncated(t *testing.T) {
 	for _, g := range goldenOld {
-		wire := wire(t, g.file)
+		wire := reporttest.Wire(t, g.file)
 		header := 12 + []int{0, 12, 16}[wire[0]&0xf%3]
 		if wire[0]>>4 == 1 {
 			header = int(wire[0]&0xf) * 4

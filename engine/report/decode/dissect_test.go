@@ -7,12 +7,13 @@ import (
 
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
+	"intsink/engine/report/reporttest"
 )
 
 // dissected is the JSON of a packet's flow and INT.
 func dissected(t *testing.T, d *Decoder, in report.InType, packet string) string {
 	t.Helper()
-	flow, stack := d.dissect(in, unhex(t, packet))
+	flow, stack := d.dissect(in, reporttest.Hex(t, packet))
 	return toJSON(t, flow) + toJSON(t, stack)
 }
 
@@ -24,7 +25,7 @@ const (
 
 // udp4 is an IPv4 UDP packet to port with the given payload.
 func udp4(t *testing.T, port int, payload string) string {
-	n := len(unhex(t, payload))
+	n := len(reporttest.Hex(t, payload))
 	return fmt.Sprintf(udp4Hex, 28+n, port, 8+n) + payload
 }
 
@@ -38,7 +39,7 @@ func TestDissect(t *testing.T) {
 		packet string
 		want   []string
 	}{
-		{"QinQ", plain, report.Ethernet, `020000000002 020000000001 88a8 0064 8100 e0c8 0800` + ipv4TCPHex,
+		{"QinQ", plain, report.Ethernet, `020000000002 020000000001 88a8 0064 8100 e0c8 0800` + reporttest.IPv4TCPHex,
 			[]string{`"vlans":[100,200],"ethertype":2048,"source":"10.0.0.1"`, `"destination_port":80,"tcp_flags":24}null`}},
 		{"not IP", plain, report.Ethernet, `ffffffffffff 020000000001 0806 0001`,
 			[]string{`{"source_mac":"02:00:00:00:00:01","destination_mac":"ff:ff:ff:ff:ff:ff","ethertype":2054}null`}},
@@ -126,7 +127,7 @@ func TestDissect(t *testing.T) {
 
 // A packet that is cut shows the hops that are whole, and says that it is cut.
 func TestDissectCut(t *testing.T) {
-	packet := unhex(t, intTCPHex)
+	packet := reporttest.Hex(t, reporttest.INTTCPHex)
 	const stack = 20 + 8 + 4 + 12 // where the hops start, eight bytes each
 	for n := range packet {
 		flow, s := plain.dissect(report.IPv4, packet[:n])

@@ -3,22 +3,12 @@ package decode
 import (
 	"encoding/hex"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"intsink/engine/report"
+	"intsink/engine/report/reporttest"
 )
-
-func unhex(t testing.TB, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // toJSON gives the JSON of v.
 func toJSON(t testing.TB, v any) string {
@@ -29,48 +19,6 @@ func toJSON(t testing.TB, v any) string {
 	}
 	return string(b)
 }
-
-// wire is the packet of a file in testdata of package report, whose encoder is held
-// against the same bytes.
-func wire(t testing.TB, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join("..", "testdata", name+".hex"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return unhex(t, string(b))
-}
-
-const (
-	groupHex = `2 1 400007 00000003` // hw_id 5, sequence 7, node 3
-	tcpHex   = `9c40 0050 00000001 00000002 5018 0200 1234 0000`
-
-	// A plain TCP packet from 10.0.0.1:40000 to 10.0.0.2:80.
-	ipv4TCPHex = `4500 0028 0001 4000 40 06 0000 0a000001 0a000002` + tcpHex
-
-	// INT 2.1, section "Example with new UDP header and INT-MD inserted before
-	// TCP", as the sink receives it.
-	intTCPHex = `45 5c 0050 0001 4000 40 11 0000 0a000001 0a000002
-		e000 1388 003c 0000
-		18 07 00 06
-		20 00 02 06 9000 0000 0000 0000
-		00000002 01000022
-		00000001 02000011` + tcpHex
-
-	// INT 2.1, section "Example with INT-MD in-between UDP header and UDP
-	// payload": VXLAN between two hosts, three switches. The example's figure gives
-	// the shim a Length of 7; three hops of two words and the header are 9.
-	intVXLANHex = `4500 0082 0001 4000 3d 11 0000 c0a80101 c0a80202
-		ddd5 1388 006e 0000
-		14 09 12b5
-		20 00 02 05 c000 0000 0000 0000
-		00000003 00050006
-		00000002 00030004
-		00000001 00010002
-		08000000 00007b00
-		020000000002 020000000001 0800
-		4500 0028 0001 4000 40 06 0000 0a0a0101 0a0a0202` + tcpHex
-)
 
 var group = report.GroupHeader{HwID: 5, Sequence: 7, NodeID: 3}
 
@@ -137,7 +85,7 @@ var goldenOld = []struct {
 func TestGolden(t *testing.T) {
 	for _, g := range golden {
 		t.Run(g.name, func(t *testing.T) {
-			b := wire(t, g.file)
+			b := reporttest.Wire(t, g.file)
 			m, err := Decode(b)
 			if err != nil {
 				t.Fatal(err)
@@ -161,14 +109,14 @@ func TestGolden(t *testing.T) {
 func TestGoldenOld(t *testing.T) {
 	for _, g := range goldenOld {
 		t.Run(g.name, func(t *testing.T) {
-			contains(t, &Decoder{INTPorts: []uint16{5000}, Strict: true}, hex.EncodeToString(wire(t, g.file)), g.want...)
+			contains(t, &Decoder{INTPorts: []uint16{5000}, Strict: true}, hex.EncodeToString(reporttest.Wire(t, g.file)), g.want...)
 		})
 	}
 }
 
 // BenchmarkDecode decodes one report with two hops.
 func BenchmarkDecode(b *testing.B) {
-	payload := wire(b, "int_tcp")
+	payload := reporttest.Wire(b, "int_tcp")
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := Decode(payload); err != nil {

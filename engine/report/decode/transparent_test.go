@@ -3,6 +3,8 @@ package decode
 import (
 	"strings"
 	"testing"
+
+	"intsink/engine/report/reporttest"
 )
 
 // Reports as the code of Transparent Security writes them: 20 bytes of group header and
@@ -61,14 +63,14 @@ func TestTransparentSecurityCode(t *testing.T) {
 // Individual reports of the same domain that are by the specification.
 func TestNotTransparentSecurityCode(t *testing.T) {
 	for _, c := range []struct{ name, wire, want string }{
-		{"RepType 1", `20000000 0000007b 13 1b 00 20 0000 5453 0000 0000` + tsEther4 + ipv4TCPHex, `"inner":{"type":"ethernet"`},
-		{"IPv4 with that in its identification", groupHex + `04 0a 00 00 4500 5453 0000 0000 40 06 0000 0a000001 0a000002` + tcpHex, `"inner":{"type":"ipv4","length":40`},
-		{"extension data of another layout", groupHex + `02 0a 00 00 0002 5453 0000 0000` + strings.Repeat("00", 32), `"inner":{"type":"ds_extension","length":40`},
-		{"too short", groupHex + `02 07 00 00 0001 5453 0000 0000` + strings.Repeat("00", 20), `"inner":{"type":"ds_extension","length":28`},
-		{"not IP", groupHex + `03 0a 00 00 0000 5453 0000 0000 00000000 020000000002 020000000001 0806` + strings.Repeat("00", 14), `"inner":{"type":"ethernet","length":40`},
+		{"RepType 1", `20000000 0000007b 13 1b 00 20 0000 5453 0000 0000` + tsEther4 + reporttest.IPv4TCPHex, `"inner":{"type":"ethernet"`},
+		{"IPv4 with that in its identification", reporttest.GroupHex + `04 0a 00 00 4500 5453 0000 0000 40 06 0000 0a000001 0a000002` + reporttest.TCPHex, `"inner":{"type":"ipv4","length":40`},
+		{"extension data of another layout", reporttest.GroupHex + `02 0a 00 00 0002 5453 0000 0000` + strings.Repeat("00", 32), `"inner":{"type":"ds_extension","length":40`},
+		{"too short", reporttest.GroupHex + `02 07 00 00 0001 5453 0000 0000` + strings.Repeat("00", 20), `"inner":{"type":"ds_extension","length":28`},
+		{"not IP", reporttest.GroupHex + `03 0a 00 00 0000 5453 0000 0000 00000000 020000000002 020000000001 0806` + strings.Repeat("00", 14), `"inner":{"type":"ethernet","length":40`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, _ := plain.Decode(unhex(t, c.wire))
+			m, _ := plain.Decode(reporttest.Hex(t, c.wire))
 			if got := toJSON(t, m.Reports[0]); !strings.Contains(got, c.want) || strings.Contains(got, "transparent") {
 				t.Errorf("%s, want %s", got, c.want)
 			}
