@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # build: compiler and DPDK with its drivers. run and test: namespaces, captures,
 # tshark for the dissector in deploy/wireshark, protoc for deploy/collect/intsink.proto,
-# chromium for the page of a running sink, promtool for deploy/prometheus.
+# chromium for the page of a running sink, Prometheus and promtool for deploy/prometheus.
 packages=(
 	gcc libc6-dev make git ca-certificates pkg-config
 	libdpdk-dev dpdk dpdk-dev

@@ -190,12 +190,10 @@ events {
 }
 `
 
-// TestPageShowsWhatIsWrong: in real Chromium, of a network with one slow hop, one
-// congested queue and one flow on another path, the page says which is which.
-func TestPageShowsWhatIsWrong(t *testing.T) {
-	if !inNamespace(t) {
-		return
-	}
+// vethPair makes the interfaces d-net and d-host, for a sink, and the ends k-net and k-host of
+// their wires.
+func vethPair(t *testing.T) {
+	t.Helper()
 	sh(t, `
 ip link set lo up
 for i in net host; do
@@ -206,10 +204,24 @@ for i in net host; do
 	done
 done
 `)
-	text := config("udp_port = 5000")
+}
+
+// onVeths is a configuration of config with these interfaces as its ports.
+func onVeths(text string) string {
 	for i, name := range []string{"net", "host"} {
 		text = strings.Replace(text, fmt.Sprintf("net_null%d", i), fmt.Sprintf("net_af_packet%d,iface=d-%s", i, name), 1)
 	}
+	return text
+}
+
+// TestPageShowsWhatIsWrong: in real Chromium, of a network with one slow hop, one
+// congested queue and one flow on another path, the page says which is which.
+func TestPageShowsWhatIsWrong(t *testing.T) {
+	if !inNamespace(t) {
+		return
+	}
+	vethPair(t)
+	text := onVeths(config("udp_port = 5000"))
 	text = strings.Replace(text, `watch "all" { sample = 100 }`,
 		`watch "all" { events = ["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "tx_utilization", "refresh", "flow_end"] }`, 1)
 	r := startRun(t, small+text+pageConfig)
