@@ -28,6 +28,7 @@ func (d checker) check(c *Config, m machine) {
 	d.checkWatches(c)
 	d.checkReport(c)
 	d.checkCollectors(c)
+	d.checkOverload(c)
 	d.checkHTTP(c)
 }
 

@@ -27,8 +27,28 @@ type Config struct {
 	Events     Events
 	Report     Report
 	Collectors []Collector
+	Overload   Overload
+	Bypass     Bypass
 	HTTP       HTTP
 	Log        Log
+}
+
+// Overload says when workers that cannot keep up do less with packets.
+type Overload struct {
+	Mode       string        // how far: "off" | "strip" | "pass" | "bypass"
+	Busy       float64       // share of a worker's time behind polls that found packets; 0: not looked at
+	PollGap    time.Duration // time between two polls; 0: not looked at
+	FullBursts float64       // share of polls that found a full burst, so that more waited; 0: not looked at
+	Enter      time.Duration // how long a value is above its limit before the next step
+	Clear      time.Duration // how long all are far below before the step back
+}
+
+// Bypass is a switch that takes packets around the sink.
+type Bypass struct {
+	Command   []string      // run with "bypass", "inline" or "heartbeat" behind it; empty: there is no switch
+	Heartbeat time.Duration // how often "heartbeat" is run while all workers poll; 0: never
+	After     time.Duration // without a poll of some worker, "bypass" is run
+	Timeout   time.Duration // that a command may take
 }
 
 // Node identifies the sink in its reports (Telemetry Report 2.0, group header).

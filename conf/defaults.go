@@ -12,6 +12,7 @@ const (
 	maxIdleSleep = 10 * time.Millisecond
 	minIdle      = 10 * time.Millisecond
 	maxRate      = 1_000_000_000
+	minHeartbeat = 100 * time.Millisecond
 )
 
 // defaultConfig is the configuration of an empty file: what is missing from it
@@ -36,8 +37,10 @@ func defaultConfig() *Config {
 			Explain:  false,
 			Coalesce: Coalesce{MaxBytes: 1400, MaxReports: 0, MaxDelay: time.Millisecond},
 		},
-		HTTP: HTTP{Listen: "127.0.0.1:9465", Socket: "auto"},
-		Log:  Log{Format: "auto", Level: "info"},
+		Overload: Overload{Mode: "off", Busy: 0.98, PollGap: 0, FullBursts: 0.9, Enter: 2 * time.Second, Clear: 10 * time.Second},
+		Bypass:   Bypass{Heartbeat: 0, After: time.Second, Timeout: 5 * time.Second},
+		HTTP:     HTTP{Listen: "127.0.0.1:9465", Socket: "auto"},
+		Log:      Log{Format: "auto", Level: "info"},
 	}
 }
 

@@ -33,6 +33,8 @@ func visitConfig(v schema.Visitor, c *Config) {
 	}))
 	v.Block("report", &c.Report, func(v schema.Visitor) { visitReport(v, &c.Report) })
 	v.Blocks("collector", schema.Slice(&c.Collectors, defaultCollector, func(c *Collector) *string { return &c.Name }, visitCollector))
+	v.Block("overload", &c.Overload, func(v schema.Visitor) { visitOverload(v, &c.Overload) })
+	v.Block("bypass", &c.Bypass, func(v schema.Visitor) { visitBypass(v, &c.Bypass) })
 	v.Block("http", &c.HTTP, func(v schema.Visitor) {
 		v.Attr("listen", schema.Text(&c.HTTP.Listen))
 		v.Attr("socket", schema.Text(&c.HTTP.Socket))

@@ -8,18 +8,23 @@ import (
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/appliance"
 	"intsink/cmd/intsink/internal/check"
+	"intsink/cmd/intsink/internal/reload"
 )
 
 func newCheckCommand() *cobra.Command {
 	var path, fleet string
-	var dump bool
+	var dump, against bool
+	var running reload.Options
 	cmd := &cobra.Command{
-		Use:   "check --config FILE [--dump] | --fleet DIR",
+		Use:   "check --config FILE [--dump | --against-running [--socket PATH]] | --fleet DIR",
 		Short: "Validate a configuration",
 		Long: `Validate a configuration without touching a device. Errors are printed on stderr,
 all of them together (of more than a hundred, the first hundred and how many more
 there are), each with file:line:column and the source line; warnings too. A valid configuration gives a summary on stdout, or with --dump
 the effective configuration as HCL, every default filled in.
+
+With --against-running, the running sink is asked what is otherwise in the file than in the
+configuration that it has, and what a reload would refuse: exit code 1, then.
 
 With --fleet, all files *.hcl of a folder, one for each sink: besides, no two may
 report as the same node and hw_id.
@@ -27,18 +32,27 @@ report as the same node and hw_id.
 Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,
 		Example: `  intsink check --config /etc/intsink/intsink.hcl
   intsink check --config intsink.hcl --dump > effective.hcl
+  intsink check --config new.hcl --against-running
   intsink check --fleet sinks/`,
 		Args: cli.FlagsOnly("config"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if fleet != "" {
 				return check.Fleet(cmd.OutOrStdout(), cmd.ErrOrStderr(), fleet)
 			}
-			return check.Run(cmd.OutOrStdout(), cmd.ErrOrStderr(), path, dump, appliance.CheckMachine)
+			if err := check.Run(cmd.OutOrStdout(), cmd.ErrOrStderr(), path, dump, appliance.CheckMachine); err != nil || !against {
+				return err
+			}
+			running.Sink.Config, running.Format = path, "text"
+			return reload.Against(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), &running)
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "configuration: a file, or a folder of files *.hcl")
 	cmd.Flags().BoolVar(&dump, "dump", false, "print the effective configuration as HCL")
 	cmd.Flags().StringVar(&fleet, "fleet", "", "folder with the configurations of all sinks, held against each other")
+	cmd.Flags().BoolVar(&against, "against-running", false, "what would a reload of the running sink change, or refuse?")
+	cmd.Flags().StringVar(&running.Sink.Socket, "socket", "", "with --against-running: unix socket of the running sink (default http.socket of the file)")
+	cmd.MarkFlagsMutuallyExclusive("dump", "against-running")
+	cmd.MarkFlagsMutuallyExclusive("fleet", "against-running")
 	cmd.MarkFlagsOneRequired("config", "fleet")
 	cmd.MarkFlagsMutuallyExclusive("config", "fleet")
 	cmd.MarkFlagsMutuallyExclusive("dump", "fleet")

@@ -28,16 +28,27 @@ type running struct {
 }
 
 // startRun runs the appliance with config, whose %s is where HTTP listens.
-func startRun(t *testing.T, config string) *running {
+func startRun(t *testing.T, config string) *running { return startRunWith(t, config) }
+
+// startRunWith is startRun with more flags.
+func startRunWith(t *testing.T, config string, flags ...string) *running {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &running{http: l.Addr().String(), stderr: &bytes.Buffer{}, ended: make(chan struct{})}
+	http := l.Addr().String()
 	l.Close()
-	path := write(t, filepath.Join(t.TempDir(), "c.hcl"), fmt.Sprintf(config, r.http))
-	r.cmd = exec.Command(os.Args[0], "run", "--config", path)
+	r := startRunOf(t, write(t, filepath.Join(t.TempDir(), "c.hcl"), fmt.Sprintf(config, http)), flags...)
+	r.http = http
+	return r
+}
+
+// startRunOf starts the appliance with the configuration at path.
+func startRunOf(t *testing.T, path string, flags ...string) *running {
+	t.Helper()
+	r := &running{stderr: &bytes.Buffer{}, ended: make(chan struct{})}
+	r.cmd = exec.Command(os.Args[0], append(append([]string{"run"}, flags...), "--config", path)...)
 	r.cmd.Env = append(os.Environ(), "INTSINK_TEST_MAIN=1")
 	r.cmd.Stdout, r.cmd.Stderr = r.stderr, r.stderr
 	if err := r.cmd.Start(); err != nil {

@@ -12,23 +12,31 @@ import (
 func newReloadCommand() *cobra.Command {
 	var o reload.Options
 	cmd := &cobra.Command{
-		Use:   "reload [--socket PATH | --config FILE | --url URL [--token-file FILE] [--ca FILE]] [--format text|json]",
-		Short: "Make a running sink read its configuration again",
-		Long: `Ask a running sink to read its configuration file again, and wait until every
-worker has taken it over. What is otherwise than before is printed, with both values.
+		Use:   "reload [--config FILE] [--confirm TIME [--limit LIMIT ...]] [--socket PATH | --url URL [--token-file FILE] [--ca FILE]] [--format text|json]",
+		Short: "Make a running sink read its configuration again, or take another one over",
+		Long: `Ask a running sink to read its configuration again, or with --config to take over the
+file or folder that this command reads, and wait until every worker has done so. What is
+otherwise than before is printed, with both values.
+
+With --confirm, the configuration is on trial: what was before comes back by itself after
+that time, unless intsink confirm comes. It comes back earlier where a --limit is exceeded
+(reports=N/s to all collectors together, measured each second; poll_gap=TIME between two
+polls of a worker, from two seconds after the reload on), and where a worker does not poll
+for a second. While a trial lasts, reload and SIGHUP are refused. A restart ends it: the sink
+then reads the file that it was started with.
 
 A file with mistakes is refused, and so is a change that only a restart can make: the
 mistakes are printed with line and column, such changes with both values, and the sink
 goes on with the configuration that it has.
 
-The sink is asked on its unix socket: at --socket, or where http.socket of the --config
-file says, by default where the systemd unit has it. Root may ask, and the user that the
+The sink is asked on its unix socket: at --socket, or where http.socket of --config says,
+by default where the systemd unit has it. Root may ask, and the user that the
 sink runs as. At --url it is asked over TCP, which takes a token of http { token } with
 role = "write".
 
 Exit codes: 0 the file is in force, 1 it was refused, or the sink does not answer, 2 wrong usage.`,
 		Example: `  intsink reload
-  intsink reload --config /etc/intsink/intsink.hcl
+  intsink reload --config new.hcl --confirm 10m --limit reports=2000/s --limit poll_gap=10ms
   intsink reload --socket /run/intsink/api.sock --format json | jq .changes`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -36,6 +44,9 @@ Exit codes: 0 the file is in force, 1 it was refused, or the sink does not answe
 		},
 	}
 	o.Sink.RegisterControl(cmd)
+	cmd.Flags().Lookup("config").Usage = "take this configuration over, a file or a folder, in place of the sink's own; http.socket in it says where the sink is"
+	cmd.Flags().DurationVar(&o.Confirm, "confirm", 0, "go back after that time unless intsink confirm comes: 1s to 24h")
+	cmd.Flags().StringSliceVar(&o.Limits, "limit", nil, "with --confirm: go back where it is exceeded, reports=2000/s or poll_gap=10ms")
 	cmd.Flags().StringVar(&o.Format, "format", "text", "text: a line for each change; json: the API's answer")
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd

@@ -3,27 +3,38 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/appliance"
+	"intsink/cmd/intsink/internal/failopen"
 )
 
 func newRunCommand() *cobra.Command {
-	var path string
+	var path, mode string
 	cmd := &cobra.Command{
-		Use:   "run --config FILE",
+		Use:   "run --config FILE [--mode full|strip|pass|bypass]",
 		Short: "Run the appliance",
 		Long: `Run the appliance until SIGTERM or SIGINT, which drains it: open reports are
 sent, mbufs return to their pools. SIGHUP and intsink reload read the configuration
-again: watches, events, report, int, node_model, log, tokens and collectors (those
-with a port: their budgets) change without a packet lost; all else needs a restart,
-and a message says so.`,
-		Example: "  intsink run --config /etc/intsink/intsink.hcl",
-		Args:    cli.FlagsOnly("config"),
-		RunE:    func(*cobra.Command, []string) error { return appliance.Run(path, version) },
+again: all but node, dpdk, port, link, tap, flows.capacity and
+report.coalesce.max_bytes changes without a packet lost; what needs a restart is
+refused, and a message says so.`,
+		Example: `  intsink run --config /etc/intsink/intsink.hcl
+  intsink run --config /etc/intsink/intsink.hcl --mode strip`,
+		Args: cli.FlagsOnly("config"),
+		RunE: func(*cobra.Command, []string) error {
+			m, err := failopen.ParseMode(mode)
+			if err != nil {
+				return fmt.Errorf("--mode: %w", err)
+			}
+			return appliance.Run(path, version, m)
+		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "configuration: a file, or a folder of files *.hcl")
+	cmd.Flags().StringVar(&mode, "mode", "full", "begin with doing less: strip, pass or bypass, as intsink mode does")
 	cmd.MarkFlagRequired("config")
 	return cmd
 }

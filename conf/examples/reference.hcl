@@ -195,6 +195,22 @@ collector "primary" {
   }
 }
 
+overload {
+  mode        = "off"    # off | strip | pass | bypass: how far the load of the workers may lead
+  busy        = 0.98     # share of a worker's time; 0: not looked at
+  poll_gap    = "0s"     # longest time between two polls; "0s": not looked at
+  full_bursts = 0.9      # share of polls that found a full burst; 0: not looked at
+  enter       = "2s"     # at a limit for so long: the next step
+  clear       = "10s"    # far below all for so long: the step before
+}
+
+bypass {
+  command   = []         # such as ["/usr/local/sbin/bypass-switch", "eth0"]; []: there is no switch
+  heartbeat = "0s"       # how often the command is run with "heartbeat"; "0s": never
+  after     = "1s"       # without a poll of a worker: bypass
+  timeout   = "5s"       # of the command
+}
+
 http {
   listen = "127.0.0.1:9465"
   socket = "auto"        # where changes are taken; a path such as "/run/intsink/api.sock"; "": nowhere

@@ -66,6 +66,9 @@ func (r *Ring) Pop(v *mbuf.Vec, limit int) int {
 	return n
 }
 
+// Size is how many mbufs the ring has room for.
+func (r *Ring) Size() int { return len(r.slots) }
+
 // Len is how many mbufs are in the ring: exact for neither end while the other
 // is at work.
 func (r *Ring) Len() int { return int(r.tail.Load() - r.head.Load()) }

@@ -6,6 +6,7 @@ package port
 import (
 	"net/netip"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"intsink/dpdk/mbuf"
@@ -41,12 +42,14 @@ func (k FrameKind) String() string { return frameKinds[k].label }
 func (k FrameKind) Doc() string { return frameKinds[k].doc }
 
 // Port is a DPDK port by which reports leave: who we are on it, and whom we
-// have to know. It is complete before a worker runs.
+// have to know. Its stations are made before a worker runs; exporters come and go.
 type Port struct {
-	mac       MAC
-	sink      []MAC // of all its ports: what comes from them is a loop or a lie
-	neighbors []*neighbor
-	stations  []*Station
+	mac      MAC
+	sink     []MAC // of all its ports: what comes from them is a loop or a lie
+	stations []*Station
+
+	changing  sync.Mutex                  // held while neighbors change; never by a worker
+	neighbors atomic.Pointer[[]*neighbor] // replaced as a whole
 }
 
 // New makes a port with that MAC address; others are those of the sink's other
@@ -60,8 +63,9 @@ type neighbor struct {
 	source  netip.Addr
 	address netip.Addr // the gateway's; the zero Addr: its MAC is fixed
 	fixed   uint64     // packed; 0: it is asked for
-	speaks  bool       // answers for source: the first of its source and VLAN
 	gateway gateway
+	users   int         // exporters; guarded by Port.changing
+	speaks  atomic.Bool // answers for source: the first of its source and VLAN
 }
 
 func (n *neighbor) gatewayMAC() (MAC, bool) {
@@ -72,25 +76,52 @@ func (n *neighbor) gatewayMAC() (MAC, bool) {
 	return unpack(x), x != 0
 }
 
-// Exporter makes the exporter of one collector that is reached by p.
+// known are the neighbors of now.
+func (p *Port) known() []*neighbor {
+	if all := p.neighbors.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// Exporter makes the exporter of one collector that is reached by p. Safe from any goroutine.
 func (p *Port) Exporter(c Config) *Exporter {
-	n := &neighbor{mac: p.mac, vlan: c.VLAN, source: c.Source, address: c.Gateway, speaks: true}
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	n := &neighbor{mac: p.mac, vlan: c.VLAN, source: c.Source, address: c.Gateway}
 	if c.GatewayMAC != (MAC{}) {
 		n.fixed, n.address = pack(c.GatewayMAC), netip.Addr{}
 	}
-	e := &Exporter{c: c, mac: p.mac, neighbor: n}
-	for _, o := range p.neighbors {
-		if o.source != n.source || o.vlan != n.vlan {
-			continue
-		}
-		n.speaks = false
-		if o.address == n.address && o.fixed == n.fixed {
-			e.neighbor = o
-			return e
-		}
+	all := slices.Clone(p.known())
+	at := slices.IndexFunc(all, func(o *neighbor) bool {
+		return o.source == n.source && o.vlan == n.vlan && o.address == n.address && o.fixed == n.fixed
+	})
+	if at >= 0 {
+		n = all[at]
+	} else {
+		all = append(all, n)
 	}
-	p.neighbors = append(p.neighbors, n)
-	return e
+	n.users++
+	p.replace(all)
+	return &Exporter{c: c, mac: p.mac, neighbor: n}
+}
+
+// Remove forgets the gateway of an exporter, unless another has the same. Nobody may send
+// with e any more. Safe from any goroutine.
+func (p *Port) Remove(e *Exporter) {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	if e.neighbor.users--; e.neighbor.users == 0 {
+		p.replace(slices.DeleteFunc(slices.Clone(p.known()), func(n *neighbor) bool { return n == e.neighbor }))
+	}
+}
+
+// replace makes all the neighbors. The first of a source and VLAN speaks for it.
+func (p *Port) replace(all []*neighbor) {
+	for i, n := range all {
+		n.speaks.Store(!slices.ContainsFunc(all[:i], func(o *neighbor) bool { return o.source == n.source && o.vlan == n.vlan }))
+	}
+	p.neighbors.Store(&all)
 }
 
 // Station is one worker's ears on a port, and on worker 0 the voice that asks.
@@ -161,7 +192,7 @@ func (s *Station) Tick(now int64) {
 	if !s.asks {
 		return
 	}
-	for _, n := range s.port.neighbors {
+	for _, n := range s.port.known() {
 		if n.fixed == 0 && n.gateway.tick(now) {
 			s.ask(n)
 		}
@@ -178,12 +209,12 @@ func (s *Station) Hear(frame []byte, now int64) {
 		return
 	}
 	kind := FrameOther
-	for _, n := range s.port.neighbors {
+	for _, n := range s.port.known() {
 		if n.learn(&m) {
 			kind = FrameLearned
 		}
 	}
-	for _, n := range s.port.neighbors {
+	for _, n := range s.port.known() {
 		if n.asked(&m) {
 			kind = s.answer(n, &m, now)
 			break
@@ -215,7 +246,7 @@ func (n *neighbor) learn(m *message) bool {
 
 // asked: m asks for our address, and is not from somebody who has it too.
 func (n *neighbor) asked(m *message) bool {
-	return n.speaks && m.question && m.target == n.source && m.from != n.source && n.near(m)
+	return n.speaks.Load() && m.question && m.target == n.source && m.from != n.source && n.near(m)
 }
 
 func (s *Station) ask(n *neighbor) {

@@ -129,7 +129,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 	prober := &neighbor{mac: other, source: addr("0.0.0.0")}
 	rival := &neighbor{mac: other, source: addr("192.0.2.1")}
 	asker6 := &neighbor{mac: other, source: addr("2001:db8::50")}
-	n4, n6 := p.neighbors[0], p.neighbors[3]
+	n4, n6 := p.known()[0], p.known()[3]
 	for _, c := range []struct {
 		name  string
 		frame []byte

@@ -13,7 +13,9 @@ import (
 
 	"intsink/cmd/internal/notify"
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/mitigation"
+	"intsink/cmd/intsink/internal/observe"
 	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/dpdk/mempool"
@@ -41,10 +43,17 @@ type Appliance struct {
 	config     atomic.Pointer[conf.Config] // in force
 	control    *control.Server
 	mitigation *mitigation.Server
-	reloading  sync.Mutex // held during a reload, and while stopping begins
+	modes      *failopen.Server
+	live       *observe.Live
+	source     *observe.Source
+	servers    *observe.Servers
+	reloading  sync.Mutex    // held during a reload, and while stopping begins
+	mode       failopen.Mode // that the workers work in; guarded by reloading
+	trial      *trial        // of the configuration in force; guarded by reloading
 
 	stopping         atomic.Bool
-	stopHTTP         func()
+	stopModes        func()
+	modesRunning     sync.WaitGroup
 	stopGauges       func()
 	stopChanges      func()
 	notifier         *notify.Notifier
@@ -60,18 +69,18 @@ type Appliance struct {
 // Start assembles the parts in the order in which they depend on each
 // other: EAL, pools, ports, workers, exporters, HTTP. Where ctx ends meanwhile, it
 // takes apart what there is. Reloads read path again, whose SHA-256 was sum when c was
-// read.
-func Start(ctx context.Context, c *conf.Config, path, sum, version string) (*Appliance, error) {
+// read. The workers begin in mode.
+func Start(ctx context.Context, c *conf.Config, path, sum, version string, mode failopen.Mode) (*Appliance, error) {
 	if err := startEAL(c); err != nil {
 		return nil, err
 	}
 	if err := keepOff(c.DPDK.Lcores); err != nil {
 		return nil, err
 	}
-	a := &Appliance{version: version, notifier: notify.New(os.Getenv), path: path, clock: eal.Nanotime, wallClock: eal.NewWallClock(nil)}
+	a := &Appliance{version: version, mode: mode, notifier: notify.New(os.Getenv), path: path, clock: eal.Nanotime, wallClock: eal.NewWallClock(nil)}
 	a.config.Store(c)
 	a.control = &control.Server{Sink: a, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
-	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.makeMitigation, a.startGauges, a.startWorkers, a.startServing, a.startChanges, a.startNotifying}
+	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.makeMitigation, a.makeModes, a.startGauges, a.startWorkers, a.startServing, a.startModes, a.startChanges, a.startNotifying}
 	for _, step := range steps {
 		err := ctx.Err()
 		if err == nil {
@@ -103,6 +112,9 @@ func (a *Appliance) release() error {
 	if a.stopNotifying != nil {
 		a.stopNotifying()
 	}
+	if a.stopModes != nil { // before the workers: packets go around the sink while it stops
+		a.stopModes()
+	}
 	a.notifier.Send("STOPPING=1", notify.Status("sending what is open"))
 	for _, w := range a.workers {
 		w.Stop()
@@ -121,8 +133,8 @@ func (a *Appliance) release() error {
 		a.stopExporters()
 		a.exporting.Wait()
 	}
-	if a.stopHTTP != nil {
-		a.stopHTTP()
+	if a.servers != nil {
+		a.servers.Stop()
 	}
 	for _, p := range a.ports {
 		p.device.close()

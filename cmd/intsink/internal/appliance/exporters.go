@@ -22,6 +22,7 @@ type collector struct {
 	outlets  []reporting.Outlet // per worker
 	exporter observe.Exporter
 	gateway  observe.Gateway // nil where the kernel sends
+	rings    []observe.Ring  // per worker; none where workers send themselves
 	stop     func()          // of the exporter, which sends what is in its rings; nil: there is nothing to stop
 }
 
@@ -42,11 +43,12 @@ func (a *Appliance) newCollector(c *conf.Config, i int) *collector {
 		rings[w] = ring.New(exportRing)
 		col.outlets[w] = reporting.Outlet{Ring: rings[w], Bucket: bucket}
 	}
-	if e := a.reportPorts.exporter(col.conf.Name); e != nil {
+	if p := a.reportPorts.named(col.conf.Port); p != nil {
+		e := p.Exporter(portConfig(&col.conf))
 		for w := range col.outlets {
 			col.outlets[w].Sender = e.Sender(w, a.port(col.conf.Port).queue(w), a.reportPools[w])
 		}
-		col.exporter, col.gateway = e, e
+		col.exporter, col.gateway, col.stop = e, e, func() { p.Remove(e) }
 		return col
 	}
 	e := udp.New(udp.Config{
@@ -56,6 +58,9 @@ func (a *Appliance) newCollector(c *conf.Config, i int) *collector {
 	})
 	ctx, cancel := context.WithCancel(a.exportersContext)
 	col.exporter, col.stop = e, cancel
+	for _, r := range rings {
+		col.rings = append(col.rings, r)
+	}
 	a.exporting.Add(1)
 	go func() {
 		defer a.exporting.Done()

@@ -12,7 +12,8 @@ import (
 
 // startServing opens the HTTP endpoint, once there is something to serve.
 func (a *Appliance) startServing(c *conf.Config) (err error) {
-	a.stopHTTP, err = observe.Serve(c.HTTP, a.observed())
+	a.source = a.observed()
+	a.servers, err = observe.Serve(c.HTTP, a.source)
 	return err
 }
 
@@ -22,7 +23,7 @@ func (a *Appliance) startChanges(*conf.Config) error {
 	a.stopChanges = func() { close(done); <-ended }
 	go func() {
 		defer close(ended)
-		observe.NewChanges(slog.Default).Watch(a.observed(), done)
+		observe.NewChanges(slog.Default).Watch(a.source, done)
 	}()
 	return nil
 }
@@ -30,7 +31,7 @@ func (a *Appliance) startChanges(*conf.Config) error {
 // observed is what the endpoint shows of the appliance.
 func (a *Appliance) observed() *observe.Source {
 	s := &observe.Source{
-		Version: a.version, Control: a.control, Mitigation: a.mitigation, Started: time.Now(), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.stopping.Load,
+		Version: a.version, Control: a.control, Mitigation: a.mitigation, Modes: a.modes, Live: a.live, Started: time.Now(), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.stopping.Load,
 		Collectors: a.observedCollectors, Workers: a.workers, Links: a.linkNames, Mbufs: a.pool,
 	}
 	for _, p := range a.reportPools {
@@ -49,7 +50,7 @@ func (a *Appliance) observed() *observe.Source {
 func (a *Appliance) observedCollectors() []observe.Collector {
 	var all []observe.Collector
 	for _, c := range *a.collectors.Load() {
-		all = append(all, observe.Collector{Name: c.conf.Name, Exporter: c.exporter, Gateway: c.gateway})
+		all = append(all, observe.Collector{Name: c.conf.Name, Exporter: c.exporter, Gateway: c.gateway, Rings: c.rings})
 	}
 	return all
 }

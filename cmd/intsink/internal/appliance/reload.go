@@ -11,6 +11,7 @@ import (
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/internal/logging"
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 	"intsink/engine"
@@ -19,64 +20,157 @@ import (
 // Config implements control.Sink.
 func (a *Appliance) Config() *conf.Config { return a.config.Load() }
 
-// Reload implements control.Sink: it adopts the configuration as its file is now, or keeps
-// the old one and says why. Safe from any goroutine; one reload after the other.
-func (a *Appliance) Reload(who string) *control.Result {
+// Reload implements control.Sink: it adopts the configuration that q has, or its own file as it
+// is now, or keeps the old one and says why. Safe from any goroutine; one reload after the
+// other.
+func (a *Appliance) Reload(who string, q *control.Request) *control.Result {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
-	r := &control.Result{By: who, Config: a.path, Changes: []conf.Change{}, NeedsRestart: []conf.Change{}, Diagnostics: []control.Diagnostic{}}
-	if a.stopping.Load() {
+	r := a.newResult(who)
+	switch {
+	case a.stopping.Load():
 		r.Error = "stopping"
-	} else {
+	case a.trial != nil && !q.DryRun: // nobody has looked at the file: what is known of the last reload stays
+		_, good := a.control.State.Last()
+		r.Generation, r.Time = good.Generation, time.Now().UTC()
+		r.Error = fmt.Sprintf("what is in force is on trial until %s: keep it with intsink confirm, or go back with intsink confirm --back, and then reload",
+			a.trial.info.Until.Format(time.RFC3339))
+		slog.Warn("reload refused", "by", who, "err", r.Error)
+		return r
+	case q.DryRun:
+		a.read(r, q)
+	default:
 		done := a.tellReload()
-		a.reload(r)
+		a.reload(r, q)
 		done()
 	}
-	r.OK, r.Time = r.Error == "", time.Now().UTC()
+	r.OK, r.Time, r.DryRun = r.Error == "", time.Now().UTC(), q.DryRun
+	if q.DryRun {
+		_, good := a.control.State.Last()
+		r.Generation = good.Generation
+		return r
+	}
+	a.finish(r)
+	return r
+}
+
+// newResult is that of a reload that who asked for, and of which nothing is known yet.
+func (a *Appliance) newResult(who string) *control.Result {
+	return &control.Result{By: who, Config: a.path, Changes: []conf.Change{}, NeedsRestart: []conf.Change{}, Diagnostics: []control.Diagnostic{}}
+}
+
+// finish keeps and logs what became of a reload.
+func (a *Appliance) finish(r *control.Result) {
 	a.control.State.Done(r)
 	if !r.OK {
-		slog.Error("reload refused, the old configuration stays", "by", who, "err", r.Error)
-		return r
+		slog.Error("reload refused, the old configuration stays", "by", r.By, "err", r.Error)
+		return
 	}
 	for _, c := range r.Changes {
 		slog.Info("reload: "+c.String(), "generation", r.Generation)
 	}
-	slog.Info("reloaded", "by", who, "generation", r.Generation, "changes", len(r.Changes), "sha256", r.SHA256)
-	return r
+	slog.Info("reloaded", "by", r.By, "generation", r.Generation, "changes", len(r.Changes), "sha256", r.SHA256)
 }
 
-// reload fills in what became of the reload; Error where it is refused.
-func (a *Appliance) reload(r *control.Result) {
+// read reads the configuration that q is about, and fills in what is otherwise in it; nil: it
+// is refused, and Error says why.
+func (a *Appliance) read(r *control.Result, q *control.Request) *conf.Config {
 	old := a.config.Load()
-	c, diags := conf.LoadAgain(a.path, old)
-	diags.WriteTo(os.Stderr)
+	c, diags := a.parse(q, old)
+	if len(q.Files) > 0 {
+		r.Config = q.Name
+	} else {
+		diags.WriteTo(os.Stderr)
+	}
 	r.Diagnostics, r.SHA256 = control.Diagnostics(diags), diags.SHA256
 	if c == nil {
-		r.Error = fmt.Sprintf("%s is not valid: %s", a.path, cli.Count(diags.Count(conf.Error), "error"))
-		return
+		r.Error = fmt.Sprintf("%s is not valid: %s", r.Config, cli.Count(diags.Count(conf.Error), "error"))
+		return nil
 	}
 	changes := conf.Diff(old, c)
-	if fixed := rules.NeedsRestart(changes, old, c); len(fixed) > 0 {
+	if fixed := rules.NeedsRestart(changes, old, c, a.reportPorts.names); len(fixed) > 0 {
 		r.NeedsRestart = fixed
 		r.Error = cli.Count(len(fixed), "change") + " that only a restart can make: " + fixed[0].String()
 		if len(fixed) > 1 {
 			r.Error += fmt.Sprintf(", and %d more", len(fixed)-1)
 		}
-		return
+		if q.DryRun {
+			r.Changes = changes
+		}
+		return nil
 	}
 	r.Changes = changes
-	next := rules.Of(c)
+	return c
+}
+
+// parse reads the files of q, or those of the appliance.
+func (a *Appliance) parse(q *control.Request, old *conf.Config) (*conf.Config, *conf.Diagnostics) {
+	if len(q.Files) == 0 {
+		return conf.LoadAgain(a.path, old)
+	}
+	files := make([]conf.Source, len(q.Files))
+	for i, f := range q.Files {
+		files[i] = conf.Source{Name: f.Name, Text: []byte(f.Text)}
+	}
+	return conf.ParseAgain(q.Name, files, old)
+}
+
+// reload fills in what became of the reload; Error where it is refused.
+func (a *Appliance) reload(r *control.Result, q *control.Request) {
+	c := a.read(r, q)
+	if c == nil {
+		return
+	}
+	if err := a.servers.Change(c.HTTP); err != nil {
+		r.Error, r.Changes = err.Error(), []conf.Change{}
+		return
+	}
+	was := a.config.Load()
+	a.adopt(c)
+	if q.Confirm > 0 {
+		a.beginTrial(r, q, was)
+	}
+	r.Note = a.restartNote(r.SHA256)
+}
+
+// restartNote says that a restart would bring another configuration than that with the hash
+// sum; "": it would not.
+func (a *Appliance) restartNote(sum string) string {
+	if _, diags := conf.LoadAgain(a.path, a.config.Load()); diags.SHA256 == sum {
+		return ""
+	}
+	return fmt.Sprintf("a restart, and a reload without --config, read %s, which is another configuration", a.path)
+}
+
+// adopt makes c the configuration in force, and waits until every worker works by it.
+func (a *Appliance) adopt(c *conf.Config) {
 	collectors, gone := a.collectorsOf(c, *a.collectors.Load())
 	a.retired = append(a.retired, gone...)
-	for i, w := range a.workers {
-		w.ReloadCollectors(next, outletsOf(collectors, i))
-	}
 	a.collectors.Store(&collectors)
 	slog.SetDefault(slog.New(logging.New(c.Log, os.Stderr)))
 	a.config.Store(c)
+	a.handOver(c)
+}
+
+// handOver gives the workers the rules of c, as far as the mode in force lets them hold.
+func (a *Appliance) handOver(c *conf.Config) {
+	next := a.rulesOf(c)
+	for i, w := range a.workers {
+		w.ReloadCollectors(next, outletsOf(*a.collectors.Load(), i))
+		w.PassAll(a.mode >= failopen.Pass)
+	}
 	if a.awaitAdoption(next) {
 		a.retire()
 	}
+}
+
+// rulesOf are the rules of c in the mode in force.
+func (a *Appliance) rulesOf(c *conf.Config) *engine.Rules {
+	r := rules.Of(c)
+	if a.mode >= failopen.Strip {
+		r = r.Suspend()
+	}
+	return r
 }
 
 // adoptionPatience is far more than a worker takes that polls: it looks every millisecond.

@@ -11,36 +11,28 @@ import (
 	"intsink/exporters/port"
 )
 
-// reportPorts are the DPDK ports by which reports leave, and the exporters that
-// use them.
+// reportPorts are the DPDK ports by which reports leave since the start.
 type reportPorts struct {
-	names     []string
-	ports     []*port.Port
-	own       []bool                    // no link receives from it
-	exporters map[string]*port.Exporter // by collector, of those that the kernel does not send to
+	names []string
+	ports []*port.Port
+	own   []bool // no link receives from it
 }
 
-// makeReportPorts makes one exporter for each collector that has a port. The
-// ports are open.
+// makeReportPorts finds the ports by which collectors are reached. They are open.
 func (a *Appliance) makeReportPorts(c *conf.Config) error {
 	r := &a.reportPorts
-	r.exporters = map[string]*port.Exporter{}
 	macs := a.portMACs()
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
-		if col.Port == "" {
+		if col.Port == "" || r.named(col.Port) != nil {
 			continue
 		}
-		p := r.named(col.Port)
-		if p == nil {
-			mac, err := a.port(col.Port).mac()
-			if err != nil {
-				return fmt.Errorf("collector %q: port %q: %w", col.Name, col.Port, err)
-			}
-			p = port.New(port.MAC(mac), macs...)
-			r.names, r.ports, r.own = append(r.names, col.Port), append(r.ports, p), append(r.own, !inLink(c, col.Port))
+		mac, err := a.port(col.Port).mac()
+		if err != nil {
+			return fmt.Errorf("collector %q: port %q: %w", col.Name, col.Port, err)
 		}
-		r.exporters[col.Name] = p.Exporter(portConfig(col))
+		p := port.New(port.MAC(mac), macs...)
+		r.names, r.ports, r.own = append(r.names, col.Port), append(r.ports, p), append(r.own, !inLink(c, col.Port))
 	}
 	return nil
 }
@@ -90,9 +82,6 @@ func (a *Appliance) stations(w int) []engine.Station {
 	}
 	return all
 }
-
-// exporter is that of the collector called name, nil where the kernel sends to it.
-func (r *reportPorts) exporter(name string) *port.Exporter { return r.exporters[name] }
 
 // stationOf is the one among stations that hears what name receives; nil where
 // no reports leave by that port.

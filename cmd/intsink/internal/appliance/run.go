@@ -14,12 +14,14 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/internal/logging"
+	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/failopen"
 	"intsink/conf"
 )
 
-// Run runs the appliance with the configuration at path until SIGTERM or SIGINT; SIGHUP
+// Run runs the appliance with the configuration at path, beginning in mode, until SIGTERM or SIGINT; SIGHUP
 // reads the configuration again.
-func Run(path, version string) error {
+func Run(path, version string, mode failopen.Mode) error {
 	c, diags := conf.Load(path)
 	c, err := cli.Printed(path, c, diags)
 	if err != nil {
@@ -29,7 +31,7 @@ func Run(path, version string) error {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 	a, err := startOrStop(signals, func(ctx context.Context) (*Appliance, error) {
-		return Start(ctx, c, path, diags.SHA256, version)
+		return Start(ctx, c, path, diags.SHA256, version, mode)
 	})
 	if err != nil {
 		return cli.Failed(fmt.Errorf("not started: %w", err))
@@ -44,7 +46,7 @@ func Run(path, version string) error {
 			slog.Info("stopping", "signal", s.String())
 			break
 		}
-		a.Reload("SIGHUP")
+		a.Reload("SIGHUP", &control.Request{})
 	}
 	return drain(a.Stop, signals)
 }

@@ -28,7 +28,8 @@ type service struct {
 	status   string
 	barked   time.Time // when the watchdog was last told that all is well
 	isReady  func() error
-	isPolled func() error // nil while every worker polls
+	isPolled func() error  // nil while every worker polls
+	state    func() string // what else is to be told while all is well
 }
 
 // startNotifying tells systemd until a stops.
@@ -36,8 +37,8 @@ func (a *Appliance) startNotifying(*conf.Config) error {
 	if !a.notifier.Enabled() {
 		return nil
 	}
-	source := a.observed()
-	s := &service{to: a.notifier, since: time.Now(), ready: &a.readyTold, isReady: source.Ready, isPolled: source.Healthy}
+	source := a.source
+	s := &service{to: a.notifier, since: time.Now(), ready: &a.readyTold, isReady: source.Ready, isPolled: source.Healthy, state: a.stateLine}
 	done, ended := make(chan struct{}), make(chan struct{})
 	a.stopNotifying = func() { close(done); <-ended }
 	go func() {
@@ -60,7 +61,7 @@ func (a *Appliance) startNotifying(*conf.Config) error {
 // is wrong, as a status; and the watchdog that every worker polls, as long as that is so.
 func (s *service) look(now time.Time) {
 	var lines []string
-	status := "forwarding"
+	status := s.state()
 	err := s.isReady()
 	if err != nil {
 		status = err.Error()

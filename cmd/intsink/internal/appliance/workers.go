@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 
+	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 	"intsink/engine"
@@ -18,7 +19,7 @@ func (a *Appliance) makeWorkers(c *conf.Config) error {
 	if err := a.makeReportPorts(c); err != nil {
 		return err
 	}
-	common := rules.Of(c)
+	common := a.rulesOf(c)
 	a.exportersContext, a.stopExporters = context.WithCancel(context.Background())
 	collectors, _ := a.collectorsOf(c, nil)
 	a.collectors.Store(&collectors)
@@ -41,6 +42,9 @@ func (a *Appliance) makeWorkers(c *conf.Config) error {
 			WallClock:  a.wallClock.Offset,
 			Rules:      common,
 		}))
+	}
+	for _, w := range a.workers {
+		w.PassAll(a.mode >= failopen.Pass)
 	}
 	return nil
 }

@@ -124,9 +124,13 @@ func (s *Sink) Get(ctx context.Context, path string) ([]byte, error) {
 	return nil, s.failure(body, status)
 }
 
-// Post asks the sink to do something. The answer may be a refusal: status tells.
-func (s *Sink) Post(ctx context.Context, path string) (body []byte, status int, err error) {
-	return s.do(ctx, http.MethodPost, path, nil)
+// Post asks the sink to do something: request is its JSON. The answer may be a refusal: status tells.
+func (s *Sink) Post(ctx context.Context, path string, request any) (body []byte, status int, err error) {
+	text, err := json.Marshal(request)
+	if err != nil {
+		return nil, 0, err
+	}
+	return s.do(ctx, http.MethodPost, path, bytes.NewReader(text))
 }
 
 // Write asks the sink to change something: request is its JSON, nil for none, answer takes

@@ -30,27 +30,27 @@ func (o *Options) RegisterControl(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.URL, "url", "", "HTTP endpoint of the running sink, in place of its socket")
 	cmd.Flags().StringVar(&o.TokenFile, "token-file", "", "with --url: file with the token that may write (http { token })")
 	cmd.Flags().StringVar(&o.CA, "ca", "", "with --url https://...: PEM file of the authority that signed the sink's certificate (default the system's)")
-	cmd.MarkFlagsMutuallyExclusive("socket", "config", "url")
+	cmd.MarkFlagsMutuallyExclusive("socket", "url")
 }
 
 // OpenControl finds where the sink takes what changes something: its unix socket, unless
 // --url names an endpoint.
 func (o *Options) OpenControl() (*Sink, error) {
 	if o.URL != "" {
-		return o.Open()
+		return (&Options{URL: o.URL, TokenFile: o.TokenFile, CA: o.CA}).Open()
 	}
 	if o.TokenFile != "" || o.CA != "" {
 		return nil, errors.New("--token-file and --ca go with --url: on its socket the sink knows who asks")
 	}
 	path := o.Socket
-	if o.Config != "" {
+	if o.Config != "" && path == "" {
 		c, diags := conf.LoadElsewhere(o.Config) // its warnings are for who runs it
 		if c == nil {
 			diags.WriteTo(os.Stderr)
 			return nil, cli.Failed(fmt.Errorf("%s is not valid: %s; the sink goes on with what it has", o.Config, cli.Count(diags.Count(conf.Error), "error")))
 		}
 		if c.HTTP.Socket == "" {
-			return nil, cli.Failed(fmt.Errorf(`%s: http.socket is "": nothing is taken on a socket; set it and restart, or send the sink SIGHUP`, o.Config))
+			return nil, cli.Failed(fmt.Errorf(`%s: http.socket is "": say where the running sink's socket is with --socket`, o.Config))
 		}
 		path = c.HTTP.SocketPath(os.Getenv)
 	}

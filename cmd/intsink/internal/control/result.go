@@ -21,6 +21,9 @@ type Result struct {
 	Changes      []conf.Change `json:"changes"`       // made; none where it was refused
 	NeedsRestart []conf.Change `json:"needs_restart"` // for which it was refused
 	Diagnostics  []Diagnostic  `json:"diagnostics"`   // errors, for which it was refused, and warnings
+	Trial        *Trial        `json:"trial"`         // null: what is in force needs no confirmation
+	DryRun       bool          `json:"dry_run,omitempty"`
+	Note         string        `json:"note,omitempty"` // what a restart would bring, where that is something else
 }
 
 // Diagnostic is a mistake in the configuration.

@@ -5,10 +5,9 @@ package control
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"intsink/conf"
@@ -16,9 +15,12 @@ import (
 
 // Sink is what is controlled.
 type Sink interface {
-	// Reload reads the configuration again and waits until it is in force, or refused. who
+	// Reload reads a configuration as q asks and waits until it is in force, or refused. who
 	// asked stands in the result.
-	Reload(who string) *Result
+	Reload(who string, q *Request) *Result
+	// Confirm ends the trial of the configuration in force: it stays, or what was before comes
+	// back. The error says that there is no trial.
+	Confirm(who string, back bool) (*Result, error)
 	// Config is the configuration in force.
 	Config() *conf.Config
 }
@@ -36,18 +38,58 @@ var Endpoints = []string{"config"}
 // Register adds the routes.
 func (s *Server) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/config", s.config)
-	mux.HandleFunc("POST /api/v1/reload", s.Handle(func(who string, q *http.Request) Outcome {
-		if !empty(q) {
-			return BadRequest("this takes neither a body nor parameters")
-		}
-		r := s.Sink.Reload(who)
-		if !r.OK {
-			return Outcome{Result: WriteRefused, Status: http.StatusUnprocessableEntity, Error: r.Error, Body: r}
-		}
-		return Outcome{Result: WriteOK, Status: http.StatusOK, Body: r}
-	}))
+	mux.HandleFunc("POST /api/v1/reload", s.HandleUpTo(maxConfig, s.reload))
+	mux.HandleFunc("POST /api/v1/confirm", s.Handle(s.confirm))
 	mux.HandleFunc("/api/v1/config", Only("GET", "GET, HEAD"))
 	mux.HandleFunc("/api/v1/reload", Only("POST", "POST"))
+	mux.HandleFunc("/api/v1/confirm", Only("POST", "POST"))
+}
+
+func (s *Server) reload(who string, r *http.Request) Outcome {
+	var q Request
+	err := decode(r.Body, &q)
+	if err == nil {
+		err = q.Check()
+	}
+	if err != nil || r.URL.RawQuery != "" {
+		return BadRequest(fmt.Sprintf(`no body, or one such as {"name": "new.hcl", "files": [{"name": "new.hcl", "text": "..."}], "confirm": "10m"}, and no parameters: %v`, err))
+	}
+	result := s.Sink.Reload(who, &q)
+	if !result.OK {
+		return Outcome{Result: WriteRefused, Status: http.StatusUnprocessableEntity, Error: result.Error, Body: result, Detail: q.detail()}
+	}
+	return Outcome{Result: WriteOK, Status: http.StatusOK, Body: result, Detail: q.detail()}
+}
+
+// detail is what the log says of q.
+func (q *Request) detail() string {
+	var parts []string
+	if q.DryRun {
+		parts = append(parts, "dry run")
+	}
+	if len(q.Files) > 0 {
+		parts = append(parts, fmt.Sprintf("of %.200q", q.Name))
+	}
+	if q.Confirm > 0 {
+		parts = append(parts, fmt.Sprintf("on trial for %v", time.Duration(q.Confirm)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s *Server) confirm(who string, r *http.Request) Outcome {
+	var q Confirmation
+	if err := decode(r.Body, &q); err != nil || r.URL.RawQuery != "" {
+		return BadRequest(fmt.Sprintf(`no body, or {"back": true}, and no parameters: %v`, err))
+	}
+	result, err := s.Sink.Confirm(who, q.Back)
+	if err != nil {
+		return Outcome{Result: WriteRefused, Status: http.StatusConflict, Error: err.Error()}
+	}
+	detail := "kept"
+	if q.Back {
+		detail = "back"
+	}
+	return Outcome{Result: WriteOK, Status: http.StatusOK, Body: result, Detail: detail}
 }
 
 // Only answers requests with another method.
@@ -84,10 +126,15 @@ func BadRequest(text string) Outcome {
 // Handle handles requests that change something by do: whoever may not is turned away, what
 // is too much or too long is refused, and all of it is counted and logged.
 func (s *Server) Handle(do func(who string, r *http.Request) Outcome) http.HandlerFunc {
+	return s.HandleUpTo(maxBody, do)
+}
+
+// HandleUpTo is Handle for requests of up to so many bytes.
+func (s *Server) HandleUpTo(bytes int64, do func(who string, r *http.Request) Outcome) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := http.NewResponseController(w)
 		c.SetReadDeadline(time.Now().Add(writePatience))
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, bytes)
 		who, err := s.authority(r)
 		var out Outcome
 		switch {
@@ -105,12 +152,6 @@ func (s *Server) Handle(do func(who string, r *http.Request) Outcome) http.Handl
 		c.SetWriteDeadline(time.Now().Add(writePatience))
 		answer(w, out.Status, out.Body)
 	}
-}
-
-// empty tells whether a request says no more than its path.
-func empty(r *http.Request) bool {
-	n, err := r.Body.Read(make([]byte, 1))
-	return n == 0 && errors.Is(err, io.EOF) && r.URL.RawQuery == ""
 }
 
 // failure is the JSON of an error.

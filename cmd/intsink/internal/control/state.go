@@ -13,6 +13,56 @@ type State struct {
 	mu   sync.Mutex
 	last Result // of all reloads
 	good Result // of those that were not refused; the start counts as one
+
+	trial *Trial // of good; nil: it is confirmed, or needs no confirmation
+	ended [NumTrialEnds]uint64
+}
+
+// TrialEnd says how a trial ended.
+type TrialEnd uint8
+
+const (
+	TrialConfirmed TrialEnd = iota
+	TrialTimeout            // nobody confirmed in time
+	TrialBack               // somebody asked to go back
+	TrialReports            // there were more reports than its limit
+	TrialPollGap            // a worker polled later than its limit
+	TrialStuck              // a worker did not poll
+	NumTrialEnds
+)
+
+// String is the value of the result label.
+func (e TrialEnd) String() string {
+	return [...]string{"confirmed", "timeout", "back", "reports", "poll_gap", "stuck"}[e]
+}
+
+// BeginTrial makes what is in force a trial.
+func (s *State) BeginTrial(t Trial) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trial = &t
+}
+
+// EndTrial ends the trial.
+func (s *State) EndTrial(e TrialEnd) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trial = nil
+	s.ended[e]++
+}
+
+// Trial is that of the configuration in force; nil: it is on none.
+func (s *State) Trial() *Trial {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.trial
+}
+
+// Trials counts those that ended so.
+func (s *State) Trials(e TrialEnd) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended[e]
 }
 
 // NewState is the state after a start at now with the configuration at path.

@@ -13,6 +13,7 @@ import (
 // Limits of what writes may take.
 const (
 	maxBody       = 64 << 10
+	maxConfig     = 4 << 20          // of a request with a configuration in it
 	writePatience = 10 * time.Second // for the request to be there; also for each part of the answer
 	writesPer     = time.Second / 20 // one write, on average
 	writesAtOnce  = 40

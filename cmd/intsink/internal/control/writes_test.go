@@ -3,6 +3,7 @@ package control
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -17,13 +18,23 @@ import (
 
 // sink counts its reloads.
 type sink struct {
-	reloads int
-	config  conf.Config
+	reloads   int
+	confirmed int
+	asked     Request
+	config    conf.Config
 }
 
-func (s *sink) Reload(who string) *Result {
+func (s *sink) Reload(who string, q *Request) *Result {
 	s.reloads++
+	s.asked = *q
 	return &Result{OK: true, By: who}
+}
+
+func (s *sink) Confirm(who string, back bool) (*Result, error) {
+	if s.confirmed++; s.confirmed > 1 {
+		return nil, errors.New("there is nothing to confirm")
+	}
+	return &Result{OK: true, By: who}, nil
 }
 
 func (s *sink) Config() *conf.Config { return &s.config }

@@ -14,9 +14,9 @@ const (
 	keepAlive      = 15 * time.Second // a comment tells proxies and clients that the stream lives
 )
 
-// events answers GET /api/v1/events: server-sent events, "report" for each report and
-// "missed" with a count where the client, or its reader here, was too slow.
-func (l *live) events(w http.ResponseWriter, r *http.Request) {
+// events answers GET /api/v1/events: server-sent events, "report" for each report, "mode" for
+// each step of how much is done with packets, and "missed" with a count where the client, or its reader here, was too slow.
+func (l *Live) events(w http.ResponseWriter, r *http.Request) {
 	s, leave := l.subscribe()
 	if s == nil {
 		writeError(w, http.StatusServiceUnavailable, fmt.Sprintf("there are %d event streams already, which is all: close one", maxStreams))
@@ -37,9 +37,10 @@ func (l *live) events(w http.ResponseWriter, r *http.Request) {
 		case <-alive.C:
 			out.write(": alive\n\n")
 		case n := <-s.notices:
-			out.put("report", n)
+			out.put(n.event, n.body)
 			for range len(s.notices) {
-				out.put("report", <-s.notices)
+				n := <-s.notices
+				out.put(n.event, n.body)
 			}
 			if missed := l.takeMissed(s); missed > 0 {
 				out.put("missed", map[string]uint64{"count": missed})

@@ -60,7 +60,7 @@ func TestEventStream(t *testing.T) {
 // TestSlowClientMissesNotices, and is told how many; others get all.
 func TestSlowClientMissesNotices(t *testing.T) {
 	w := stillWorker(t)
-	l := &live{workers: []*engine.Worker{w}}
+	l := NewLive([]*engine.Worker{w})
 	slow, leaveSlow := l.subscribe()
 	defer leaveSlow()
 	var notices []inspect.Notice
@@ -91,7 +91,7 @@ func TestSlowClientMissesNotices(t *testing.T) {
 // leaves switches the feeds off.
 func TestStreamsAreBounded(t *testing.T) {
 	w := stillWorker(t)
-	l := &live{workers: []*engine.Worker{w}}
+	l := NewLive([]*engine.Worker{w})
 	var leave []func()
 	for range maxStreams {
 		s, f := l.subscribe()

@@ -30,29 +30,46 @@ type noticeJSON struct {
 	Nodes  []uint32  `json:"nodes,omitempty"`
 }
 
-// live hands what the workers report to the clients of event streams. It reads the
-// workers' feeds only while there is a client.
-type live struct {
+// Live hands what the workers report, and what is announced, to the clients of event streams.
+// It reads the workers' feeds only while there is a client. A sink has one: a feed has one
+// reader.
+type Live struct {
 	workers []*engine.Worker
 
 	mu      sync.Mutex
 	streams []*stream
 }
 
+// message is one server-sent event.
+type message struct {
+	event string
+	body  any // JSON
+}
+
+// NewLive is for these workers.
+func NewLive(workers []*engine.Worker) *Live { return &Live{workers: workers} }
+
+// Announce tells all clients of an event that is no report.
+func (l *Live) Announce(event string, body any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.give(message{event, body})
+}
+
 // stream is one client. Notices that it does not take in time are counted and left out.
 type stream struct {
-	notices chan *noticeJSON
+	notices chan message
 	missed  uint64 // guarded by live.mu
 }
 
 // subscribe adds a client; nil: there are enough already. leave removes it.
-func (l *live) subscribe() (s *stream, leave func()) {
+func (l *Live) subscribe() (s *stream, leave func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.streams) >= maxStreams {
 		return nil, nil
 	}
-	s = &stream{notices: make(chan *noticeJSON, streamRoom)}
+	s = &stream{notices: make(chan message, streamRoom)}
 	l.streams = append(l.streams, s)
 	if len(l.streams) == 1 {
 		for _, w := range l.workers {
@@ -64,7 +81,7 @@ func (l *live) subscribe() (s *stream, leave func()) {
 }
 
 // leave removes a client; the last one switches the feeds off, which ends read.
-func (l *live) leave(s *stream) {
+func (l *Live) leave(s *stream) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.streams = slices.DeleteFunc(l.streams, func(x *stream) bool { return x == s })
@@ -76,7 +93,7 @@ func (l *live) leave(s *stream) {
 }
 
 // read passes notices on until there is no client.
-func (l *live) read() {
+func (l *Live) read() {
 	tick := time.NewTicker(liveEvery)
 	defer tick.Stop()
 	var notices []inspect.Notice
@@ -89,7 +106,7 @@ func (l *live) read() {
 
 // pass reads every feed once; false: nobody listens any more. Only one goroutine
 // passes at a time: a feed has one reader.
-func (l *live) pass(notices *[]inspect.Notice) bool {
+func (l *Live) pass(notices *[]inspect.Notice) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.streams) == 0 {
@@ -102,14 +119,14 @@ func (l *live) pass(notices *[]inspect.Notice) bool {
 			s.missed += missed
 		}
 		for n := range *notices {
-			l.give(notice(i, &(*notices)[n]))
+			l.give(message{"report", notice(i, &(*notices)[n])})
 		}
 	}
 	return true
 }
 
 // give passes one notice to every client that has room for it.
-func (l *live) give(n *noticeJSON) {
+func (l *Live) give(n message) {
 	for _, s := range l.streams {
 		select {
 		case s.notices <- n:
@@ -120,7 +137,7 @@ func (l *live) give(n *noticeJSON) {
 }
 
 // takeMissed returns how many notices s was not given since the last call.
-func (l *live) takeMissed(s *stream) uint64 {
+func (l *Live) takeMissed(s *stream) uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := s.missed

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/status"
 )
 
 // Healthy is nil while every worker polls.
@@ -61,11 +62,33 @@ func (s *Source) verbose(w http.ResponseWriter) {
 			line("last reload", strings.TrimSuffix(fmt.Sprintf("%s at %s, by %s: %s", outcome(last.OK), last.Time.Format(time.RFC3339), last.By, last.Error), ": "))
 		}
 	}
+	if s.Control != nil && s.Control.State.Trial() != nil {
+		t := s.Control.State.Trial()
+		line("trial", fmt.Sprintf("generation %d comes back at %s unless it is confirmed", t.BackTo, t.Until.Format(time.RFC3339)))
+	}
+	if s.Modes != nil {
+		line("mode", modeLine(s.Modes.State()))
+	}
 	ready := ""
 	if err != nil {
 		ready = err.Error()
 	}
 	line("ready", ready)
+}
+
+// modeLine says which mode is in force, and what the bypass switch is at.
+func modeLine(m status.Mode) string {
+	text := m.Mode
+	if m.Why != "" {
+		text += ", " + m.Why
+	}
+	if m.Switch != nil {
+		text += "; bypass switch: " + m.Switch.State
+		if m.Switch.Error != "" {
+			text += ", its command failed: " + m.Switch.Error
+		}
+	}
+	return text
 }
 
 func outcome(ok bool) string {

@@ -39,6 +39,7 @@ func (s *Source) writeMetrics(w io.Writer) error {
 		x.addSeconds("intsink_clock_offset_seconds", s.WallClock())
 	}
 	s.addControl(x)
+	s.addModes(x)
 	x.add("intsink_build_info", 1, "version", s.Version)
 	if err := x.writeTo(w); err != nil {
 		return err
@@ -79,6 +80,7 @@ func (s *Source) addLinks(x *exposition, snapshots []engine.Counters) {
 			x.add("intsink_verified_packets_total", n, "link", name, "result", engine.Verification(v))
 		}
 		x.add("intsink_leaked_packets_total", sum.Leaked, "link", name)
+		x.add("intsink_passed_packets_total", sum.Passed, "link", name)
 	}
 }
 
@@ -231,6 +233,10 @@ func (s *Source) addCollectors(x *exposition, snapshots []engine.Counters, expor
 		x.add("intsink_report_bytes_sent_total", e.Bytes, "collector", name)
 		if e.Gateway == nil { // with one, workers send by themselves
 			x.addTimes("intsink_report_delay_seconds", &e.Delays, 0, "collector", name)
+		}
+		for w, r := range e.Rings {
+			x.add("intsink_report_ring_packets", uint64(r.Len()), "collector", name, "worker", fmt.Sprintf("w%d", w))
+			x.add("intsink_report_ring_capacity", uint64(r.Size()), "collector", name, "worker", fmt.Sprintf("w%d", w))
 		}
 	}
 }

@@ -4,6 +4,7 @@ package observe
 
 import (
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/failopen"
 	"intsink/engine"
 	"intsink/engine/mitigate"
 )
@@ -47,7 +48,33 @@ func (s *Source) addControl(x *exposition) {
 	x.addSeconds("intsink_config_last_reload_success_timestamp_seconds", good.Time.UnixNano())
 	x.add("intsink_config_generation", good.Generation)
 	x.add("intsink_config_info", 1, "sha256", good.SHA256)
+	x.add("intsink_config_trial", one(s.Control.State.Trial() != nil))
+	for e := range control.NumTrialEnds {
+		x.add("intsink_config_trials_total", s.Control.State.Trials(e), "result", e)
+	}
 	for r := range control.NumWriteResults {
 		x.add("intsink_api_writes_total", s.Control.Writes.Count(r), "result", r)
 	}
+}
+
+// addModes adds how much is done with packets.
+func (s *Source) addModes(x *exposition) {
+	if s.Modes == nil {
+		return
+	}
+	state := s.Modes.State()
+	for m := range failopen.NumModes {
+		x.add("intsink_mode", one(state.Mode == m.String()), "mode", m)
+		x.add("intsink_mode_changes_total", s.Modes.Entered(m), "mode", m)
+	}
+	x.add("intsink_bypass_active", one(state.Switch != nil && state.Switch.State == "bypass"))
+	x.add("intsink_bypass_commands_total", s.Modes.Watchdog.Commands(false), "result", "ok")
+	x.add("intsink_bypass_commands_total", s.Modes.Watchdog.Commands(true), "result", "failed")
+}
+
+func one(yes bool) uint64 {
+	if yes {
+		return 1
+	}
+	return 0
 }

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"os"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/observe/observetest"
 	"intsink/conf"
 	"intsink/dpdk/ring"
@@ -133,8 +135,11 @@ func (gateway) Resolved() bool { return true }
 // unloadable is a sink that refuses to reload.
 type unloadable struct{}
 
-func (unloadable) Reload(string) *control.Result { return &control.Result{Error: "not valid"} }
-func (unloadable) Config() *conf.Config          { return &conf.Config{} }
+func (unloadable) Reload(string, *control.Request) *control.Result {
+	return &control.Result{Error: "not valid"}
+}
+func (unloadable) Confirm(string, bool) (*control.Result, error) { return nil, errors.New("no trial") }
+func (unloadable) Config() *conf.Config                          { return &conf.Config{} }
 
 // controlled is a sink with the configuration at c.hcl, whose reload was refused.
 func controlled(t *testing.T) *control.Server {
@@ -142,6 +147,14 @@ func controlled(t *testing.T) *control.Server {
 	c := &control.Server{Sink: unloadable{}, State: control.NewState("c.hcl", "abc", time.Unix(1000, 0)), Writes: control.NewWrites(slog.Default)}
 	c.State.Done(&control.Result{Error: "not valid", By: "SIGHUP", Time: time.Unix(2000, 0)})
 	return c
+}
+
+// modes is a sink that was asked for pass, with a bypass switch that nobody has moved.
+func modes() *failopen.Server {
+	c := &conf.Config{Bypass: conf.Bypass{Command: []string{"/bin/true"}}}
+	m := &failopen.Controller{Config: func() *conf.Config { return c }, Wall: func() time.Time { return time.Unix(1000, 0) }, Watchdog: &failopen.Watchdog{Config: func() *conf.Bypass { return &c.Bypass }}}
+	m.Start(failopen.Pass)
+	return &failopen.Server{Controller: m}
 }
 
 // TestEveryMetricIsWritten, and each is in the list.
@@ -153,11 +166,11 @@ func TestEveryMetricIsWritten(t *testing.T) {
 	})
 	defer w.Release()
 	s := &Source{
-		Version: "test", Control: controlled(t), Workers: []*engine.Worker{w}, Links: []string{"edge"}, Mbufs: pool{}, ReportPools: []Pool{pool{}},
+		Version: "test", Control: controlled(t), Modes: modes(), Workers: []*engine.Worker{w}, Links: []string{"edge"}, Mbufs: pool{}, ReportPools: []Pool{pool{}},
 		Config:    func() *conf.Config { return &conf.Config{Flows: conf.Flows{Capacity: 1024}} },
 		WallClock: func() int64 { return -37_500e6 },
 		Collectors: func() []Collector {
-			return []Collector{{"primary", udp.New(udp.Config{}), gateway{}}, {"kernel", udp.New(udp.Config{}), nil}}
+			return []Collector{{"primary", udp.New(udp.Config{}), gateway{}, []Ring{ring.New(8)}}, {"kernel", udp.New(udp.Config{}), nil, nil}}
 		},
 		Ports:       []Port{{"network", device{}}},
 		ReportPorts: []ReportPort{{"telemetry", port.New(port.MAC{})}},
@@ -188,6 +201,8 @@ func TestEveryMetricIsWritten(t *testing.T) {
 		`intsink_flow_capacity{worker="w0"}`: 1024, `intsink_report_mbufs{worker="w0"}`: 10, `intsink_report_mbufs_in_use{worker="w0"}`: 9,
 		`intsink_report_delay_seconds_bucket{collector="kernel",le="1e-06"}`: 0, `intsink_hop_latency_seconds_count`: 0, `intsink_link_latency_seconds_sum`: 0,
 		`intsink_burst_size_bucket{worker="w0",le="+Inf"}`: 0, `intsink_burst_size_count{worker="w0"}`: 0, `intsink_worker_polls_total{worker="w0",result="empty"}`: 0,
+		`intsink_mode{mode="pass"}`: 1, `intsink_mode{mode="full"}`: 0, `intsink_mode_changes_total{mode="strip"}`: 0, "intsink_bypass_active": 0, `intsink_bypass_commands_total{result="failed"}`: 0,
+		"intsink_config_trial": 0, `intsink_config_trials_total{result="poll_gap"}`: 0, `intsink_report_ring_packets{collector="primary",worker="w0"}`: 0, `intsink_report_ring_capacity{collector="primary",worker="w0"}`: 8,
 		"intsink_config_generation": 1, `intsink_config_info{sha256="abc"}`: 1, `intsink_api_writes_total{result="forbidden"}`: 0,
 	} {
 		t.Run(series, func(t *testing.T) {

@@ -3,15 +3,12 @@
 package observe
 
 import (
-	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
-	"os"
 	"strings"
 	"time"
 
@@ -29,60 +26,10 @@ const (
 	writePatience  = 30 * time.Second // for one answer to a client that does not read
 )
 
-// Serve serves /metrics, /healthz, /readyz, /api/v1 and /ui on h.Listen and on its unix
-// socket, and profiles on h.Pprof, and returns a function that stops it. An empty address: no server.
-func Serve(h conf.HTTP, source *Source) (stop func(), err error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var servers []*http.Server
-	stop = func() {
-		cancel() // event streams end
-		ctx, done := context.WithTimeout(context.Background(), time.Second)
-		defer done()
-		for _, s := range servers {
-			s.Shutdown(ctx)
-		}
-	}
-	for _, part := range []struct {
-		name, address string
-		handler       func() http.Handler
-		listen        func(address string) (net.Listener, error)
-		files         *conf.TLS // nil: no TLS
-	}{
-		{"http.listen", h.Listen, source.handler, listenTCP, h.TLS},
-		{"http.socket", h.SocketPath(os.Getenv), source.handler, control.Listen, nil},
-		{"http.pprof", h.Pprof, profiles, listenTCP, nil},
-	} {
-		if part.address == "" {
-			continue
-		}
-		l, err := listen(part.listen, part.address, part.files)
-		if err != nil {
-			stop()
-			return nil, fmt.Errorf("%s: %w; choose another address, or \"\" for none", part.name, err)
-		}
-		s := newServer(part.handler())
-		s.BaseContext = func(net.Listener) context.Context { return ctx }
-		servers = append(servers, s)
-		go func() {
-			if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-				slog.Error("http server ended", "err", err)
-			}
-		}()
-	}
-	return stop, nil
-}
-
 // listen limits the connections of a listener. TLS is the outermost: http.Server has to
 // see it.
-func listen(listen func(string) (net.Listener, error), address string, files *conf.TLS) (net.Listener, error) {
-	var c *tls.Config
-	if files != nil {
-		var err error
-		if c, err = control.TLS(files); err != nil {
-			return nil, fmt.Errorf("tls: %w", err)
-		}
-	}
-	l, err := listen(address)
+func listen(open func(string) (net.Listener, error), address string, c *tls.Config) (net.Listener, error) {
+	l, err := open(address)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +38,18 @@ func listen(listen func(string) (net.Listener, error), address string, files *co
 		l = tls.NewListener(l, c)
 	}
 	return l, nil
+}
+
+// tlsOf is TLS by these files; nil: there are none.
+func tlsOf(files *conf.TLS) (*tls.Config, error) {
+	if *files == (conf.TLS{}) {
+		return nil, nil
+	}
+	c, err := control.TLS(files)
+	if err != nil {
+		return nil, fmt.Errorf("tls: %w", err)
+	}
+	return c, nil
 }
 
 func listenTCP(address string) (net.Listener, error) { return net.Listen("tcp", address) }
@@ -102,6 +61,9 @@ func newServer(h http.Handler) *http.Server {
 }
 
 func (s *Source) handler() http.Handler {
+	if s.Live == nil {
+		s.Live = NewLive(s.Workers)
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writePatience))
@@ -121,7 +83,7 @@ func (s *Source) handler() http.Handler {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, endpoints) })
 	flowapi.New(s.Workers, s.Clock).Register(mux)
 	mux.HandleFunc("GET /api/v1/status", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.status()) })
-	mux.HandleFunc("GET /api/v1/events", (&live{workers: s.Workers}).events)
+	mux.HandleFunc("GET /api/v1/events", s.Live.events)
 	mux.Handle("GET /ui/", ui.Handler("/ui/"))
 	if s.Control == nil {
 		return mux
@@ -129,6 +91,9 @@ func (s *Source) handler() http.Handler {
 	s.Control.Register(mux)
 	if s.Mitigation != nil {
 		s.Mitigation.Register(mux)
+	}
+	if s.Modes != nil {
+		s.Modes.Register(mux)
 	}
 	return s.Control.Guard(mux)
 }
@@ -146,7 +111,7 @@ func profiles() http.Handler {
 }
 
 // endpoints is what / answers.
-var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/flows/{id}\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n"
+var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/flows/{id}\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n/api/v1/mode\n"
 
 func answer(w http.ResponseWriter, err error) {
 	if err != nil {

@@ -18,6 +18,8 @@ func TestRootNamesTheEndpoints(t *testing.T) {
 	s := source(polling(t))
 	s.Control = controlled(t)
 	none := func() int64 { return 0 }
+	s.Modes = modes()
+	s.Modes.Control = s.Control
 	s.Mitigation = &mitigation.Server{Store: mitigation.NewStore(s.Workers, nil, none, none), Control: s.Control}
 	h := s.handler()
 	get := func(path string) *httptest.ResponseRecorder {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/conf"
 	"intsink/engine"
@@ -24,6 +25,8 @@ type Source struct {
 	Stopping    func() bool
 	Mitigation  *mitigation.Server // nil: nothing can be mitigated
 	Control     *control.Server    // nil: nothing can be done to the sink
+	Modes       *failopen.Server   // nil: all is done with packets, always
+	Live        *Live              // nil: one of the source's own
 	Workers     []*engine.Worker
 	Links       []string           // names of links, then of taps, as the workers index them
 	Collectors  func() []Collector // those of now
@@ -38,6 +41,13 @@ type Collector struct {
 	Name     string
 	Exporter Exporter
 	Gateway  Gateway // nil where the kernel sends
+	Rings    []Ring  // of each worker; none where the workers send themselves
+}
+
+// Ring is where sealed report packets of one worker wait for the exporter.
+type Ring interface {
+	Len() int
+	Size() int
 }
 
 // Exporter is what sends report packets.

@@ -42,6 +42,13 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *sta
 	}
 	if s.Control != nil {
 		j.Config = statusOfConfig(s.Control.State.Last())
+		if t := s.Control.State.Trial(); t != nil {
+			j.Config.Trial = &status.Trial{Until: t.Until, BackTo: t.BackTo, By: t.By}
+		}
+	}
+	if s.Modes != nil {
+		m := s.Modes.State()
+		j.Mode = &m
 	}
 	s.statusOfLinks(j, snapshots)
 	s.statusOfCollectors(j, snapshots, exported)

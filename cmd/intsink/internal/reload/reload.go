@@ -1,7 +1,8 @@
 // The command reload: prints changes, diagnostics, what needs a restart.
 
-// Package reload is the command reload: it asks a running sink to read its configuration
-// again, and prints what that changed, or why it was refused.
+// Package reload is the commands reload and confirm: they ask a running sink to take a
+// configuration over, for a time or for good, and print what that changed, or why it was
+// refused.
 package reload
 
 import (
@@ -10,21 +11,107 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/control"
+	"intsink/conf"
 )
 
-// Options are the flags of the command.
+// Options are the flags of the commands.
 type Options struct {
-	Sink   client.Options
-	Format string // "text" | "json": the answer as it is
+	Sink    client.Options
+	Format  string // "text" | "json": the answer as it is
+	Confirm time.Duration
+	Limits  []string // "reports=2000/s", "poll_gap=1ms"
 }
 
-// Run reloads. A refusal is an error that has been explained on stderr.
+// Run reloads: the sink's own file, or what --config names. A refusal is an error that has
+// been explained on stderr.
 func Run(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
+	q, err := o.request()
+	if err != nil {
+		return err
+	}
+	return o.send(ctx, stdout, stderr, "/api/v1/reload", q)
+}
+
+// Confirm ends the trial of what is in force: it stays, or with back goes.
+func Confirm(ctx context.Context, stdout, stderr io.Writer, o *Options, back bool) error {
+	return o.send(ctx, stdout, stderr, "/api/v1/confirm", &control.Confirmation{Back: back})
+}
+
+// Against prints what is otherwise in the configuration of o than in the running sink's, and
+// what a reload of it would refuse, which is an error.
+func Against(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
+	q, err := o.request()
+	if err != nil {
+		return err
+	}
+	q.DryRun = true
+	return o.send(ctx, stdout, stderr, "/api/v1/reload", q)
+}
+
+// request is what the flags ask for.
+func (o *Options) request() (*control.Request, error) {
+	q := &control.Request{Confirm: control.Duration(o.Confirm)}
+	for _, text := range o.Limits {
+		if q.Limit == nil {
+			q.Limit = &control.Limit{}
+		}
+		if err := limit(q.Limit, text); err != nil {
+			return nil, err
+		}
+	}
+	if err := q.Check(); err != nil {
+		return nil, fmt.Errorf("--%w", err)
+	}
+	if o.Sink.Config == "" {
+		return q, nil
+	}
+	sources, err := conf.ReadSources(o.Sink.Config)
+	if err != nil {
+		return nil, cli.Failed(fmt.Errorf("--config %s: %w", o.Sink.Config, err))
+	}
+	if q.Name, err = filepath.Abs(o.Sink.Config); err != nil {
+		q.Name = o.Sink.Config
+	}
+	for _, f := range sources {
+		q.Files = append(q.Files, control.File{Name: f.Name, Text: string(f.Text)})
+	}
+	return q, nil
+}
+
+// limit sets in l what text says.
+func limit(l *control.Limit, text string) error {
+	name, value, _ := strings.Cut(text, "=")
+	var err error
+	switch name {
+	case "reports":
+		l.Reports, err = strconv.ParseUint(strings.TrimSuffix(value, "/s"), 10, 64)
+		if err == nil && l.Reports == 0 {
+			err = errors.New("0 is no limit")
+		}
+	case "poll_gap":
+		err = l.PollGap.UnmarshalText([]byte(value))
+		if err == nil && l.PollGap <= 0 {
+			err = errors.New("0 is no limit")
+		}
+	default:
+		return fmt.Errorf("--limit %q: must be such as reports=2000/s or poll_gap=1ms", text)
+	}
+	if err != nil {
+		return fmt.Errorf("--limit %q: must be such as reports=2000/s or poll_gap=1ms: %w", text, err)
+	}
+	return nil
+}
+
+// send asks the sink, and prints what it says.
+func (o *Options) send(ctx context.Context, stdout, stderr io.Writer, path string, q any) error {
 	if o.Format != "text" && o.Format != "json" {
 		return fmt.Errorf("--format %q: must be text or json", o.Format)
 	}
@@ -32,7 +119,7 @@ func Run(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
 	if err != nil {
 		return err
 	}
-	body, _, err := sink.Post(ctx, "/api/v1/reload")
+	body, _, err := sink.Post(ctx, path, q)
 	if err != nil {
 		return cli.Failed(err)
 	}
@@ -48,6 +135,9 @@ func Run(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
 	switch {
 	case !r.OK && r.Generation == 0: // an error of the API: nobody looked at the file
 		return cli.Failed(errors.New(r.Error))
+	case !r.OK && r.DryRun:
+		fmt.Fprint(stderr, findings(&r))
+		return cli.Failed(fmt.Errorf("a reload would refuse it: %s", r.Error))
 	case !r.OK:
 		fmt.Fprint(stderr, findings(&r))
 		return cli.Failed(fmt.Errorf("reload refused, generation %d stays in force: %s", r.Generation, r.Error))
@@ -69,9 +159,19 @@ func done(r *control.Result) string {
 	if len(r.Changes) == 0 {
 		what = "no change"
 	}
-	fmt.Fprintf(&b, "generation %d is in force: %s\n", r.Generation, what)
+	if r.DryRun {
+		fmt.Fprintf(&b, "a reload would make %s to generation %d\n", what, r.Generation)
+	} else {
+		fmt.Fprintf(&b, "generation %d is in force: %s\n", r.Generation, what)
+	}
 	for _, c := range r.Changes {
 		fmt.Fprintf(&b, "  %s\n", c)
+	}
+	if r.Trial != nil {
+		fmt.Fprintf(&b, "on trial: generation %d's configuration comes back at %s, unless intsink confirm comes before\n", r.Trial.BackTo, r.Trial.Until.Format(time.RFC3339))
+	}
+	if r.Note != "" {
+		fmt.Fprintf(&b, "note: %s\n", r.Note)
 	}
 	return b.String()
 }
@@ -81,6 +181,12 @@ func findings(r *control.Result) string {
 	var b strings.Builder
 	for i := range r.Diagnostics {
 		b.WriteString(diagnostic(&r.Diagnostics[i]))
+	}
+	if r.DryRun && !r.OK && len(r.Changes) > 0 {
+		fmt.Fprintf(&b, "%s to generation %d:\n", cli.Count(len(r.Changes), "change"), r.Generation)
+		for _, c := range r.Changes {
+			fmt.Fprintf(&b, "  %s\n", c)
+		}
 	}
 	if len(r.NeedsRestart) > 0 {
 		b.WriteString("only a restart can change:\n")

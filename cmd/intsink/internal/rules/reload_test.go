@@ -8,9 +8,9 @@ import (
 	"intsink/conf"
 )
 
-// TestBudgetReload: a budget changes while the appliance runs, the rest of a
-// collector does not.
-func TestBudgetReload(t *testing.T) {
+// TestWhatReloads: collectors, budgets, http and idle_timeout change while the appliance runs;
+// collectors by a port where reports leave by that port since the start.
+func TestWhatReloads(t *testing.T) {
 	load := func(collector string) *conf.Config {
 		c, d := conf.Parse("test.hcl", []byte(strings.Replace(assembleBase, `{ address = "192.0.2.10:8555" }`, collector, 1)))
 		if c == nil {
@@ -20,16 +20,16 @@ func TestBudgetReload(t *testing.T) {
 	}
 	old := load("{\n  address = \"192.0.2.10:8555\"\n}")
 	budget := load("{\n  address = \"192.0.2.10:8555\"\n  budget {\n    packets = 1000\n    bits    = 5000000\n    burst   = \"200ms\"\n  }\n}")
-	more := load("{\n  address = \"192.0.2.11:8555\"\n}\nhttp { listen = \"\" }\nflows { capacity = 16 }")
-	needs := func(c *conf.Config) string {
+	more := load("{\n  address = \"192.0.2.11:8555\"\n}\nhttp { listen = \"\" }\nflows {\n capacity = 16\n idle_timeout = \"5s\"\n}\nnode { id = 9 }")
+	needs := func(c *conf.Config, ports ...string) string {
 		var lines []string
-		for _, change := range NeedsRestart(conf.Diff(old, c), old, c) {
+		for _, change := range NeedsRestart(conf.Diff(old, c), old, c, ports) {
 			lines = append(lines, change.String())
 		}
 		return strings.Join(lines, "\n")
 	}
-	if what := needs(more); what != "flows.capacity: 1048576 -> 16\nhttp.listen: \"127.0.0.1:9465\" -> \"\"" {
-		t.Errorf("three changes need %s", what)
+	if what := needs(more); what != "node.id: 0 -> 9\nflows.capacity: 1048576 -> 16" {
+		t.Errorf("four changes need %s", what)
 	}
 	if what := needs(budget); what != "" {
 		t.Errorf("a budget needs a restart: %s", what)
@@ -37,6 +37,15 @@ func TestBudgetReload(t *testing.T) {
 	byPort := load("{\n  address = \"192.0.2.10:8555\"\n  port = \"host\"\n source = \"192.0.2.1\"\n}")
 	if what := needs(byPort); !strings.Contains(what, `collector "four".port: (not set) -> "host"`) {
 		t.Errorf("a collector by a port needs %q", what)
+	}
+	if what := needs(byPort, "host"); what != "" {
+		t.Errorf("a collector by a port of reports needs %q", what)
+	}
+	if what := needs(byPort, "network"); !strings.Contains(what, `collector "four".port`) {
+		t.Errorf("a collector by another port needs %q", what)
+	}
+	if r := Of(more); r.IdleTimeout != 5e9 {
+		t.Errorf("flows end after %d", r.IdleTimeout)
 	}
 	got := Of(budget).Collectors[0].Budget
 	if got.Packets != 1000 || got.Bits != 5_000_000 || got.Burst != int64(200*time.Millisecond) || got.Headers != 42 {
@@ -70,7 +79,7 @@ func TestEveryBlockReloadsOrRestarts(t *testing.T) {
 // TestUnknownBlockNeedsARestart: what nobody thought of is not taken for done.
 func TestUnknownBlockNeedsARestart(t *testing.T) {
 	changes := []conf.Change{{Kind: conf.ChangeSet, Path: "new_block.x"}, {Kind: conf.ChangeSet, Path: "report.fragment"}, {Kind: conf.ChangeSet, Path: "report.coalesce.max_bytes"}}
-	if got := NeedsRestart(changes, &conf.Config{}, &conf.Config{}); len(got) != 2 || got[0].Path != "new_block.x" || got[1].Path != "report.coalesce.max_bytes" {
+	if got := NeedsRestart(changes, &conf.Config{}, &conf.Config{}, nil); len(got) != 2 || got[0].Path != "new_block.x" || got[1].Path != "report.coalesce.max_bytes" {
 		t.Errorf("%v", got)
 	}
 }

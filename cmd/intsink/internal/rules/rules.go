@@ -19,6 +19,7 @@ func Of(c *conf.Config) *engine.Rules {
 		Report:        reportRules(c),
 		Collectors:    collectors(c),
 		NodeModels:    sinkconf.NodeModels(c.NodeModels),
+		IdleTimeout:   int64(c.Flows.IdleTimeout),
 	}
 	names := CollectorNames(c)
 	for i := range c.Watches {

@@ -14,6 +14,7 @@ type Status struct {
 	Version    string            `json:"version"`
 	Node       uint32            `json:"node"`
 	Ready      string            `json:"ready"`  // "ok", or why not
+	Mode       *Mode             `json:"mode"`   // null: always full
 	Config     *Config           `json:"config"` // null: there is no file that could be read again
 	Links      []Link            `json:"links"`
 	Events     map[string]uint64 `json:"events"`     // entered, reported or not
@@ -32,6 +33,31 @@ type Config struct {
 	SHA256     string    `json:"sha256"`     // of the file as it was read
 	Since      time.Time `json:"since"`
 	LastReload *Reload   `json:"last_reload"` // null: there was none
+	Trial      *Trial    `json:"trial"`       // null: it is on none
+}
+
+// Trial is a configuration that goes by itself unless somebody confirms it.
+type Trial struct {
+	Until  time.Time `json:"until"`
+	BackTo uint64    `json:"back_to"` // generation whose configuration comes back
+	By     string    `json:"by"`
+}
+
+// Mode is how much is done with packets: "full", "strip", "pass" or "bypass".
+type Mode struct {
+	Mode     string    `json:"mode"` // in force: the lowest of the next two
+	Asked    string    `json:"asked"`
+	Overload string    `json:"overload"` // what the load of the workers asks for
+	Since    time.Time `json:"since"`    // of mode
+	Why      string    `json:"why"`      // what made it so, "" at start
+	Switch   *Switch   `json:"switch"`   // null: no bypass { command }
+}
+
+// Switch is the bypass switch, as far as its command told.
+type Switch struct {
+	State string `json:"state"`           // "inline", "bypass", "unknown"
+	Why   string `json:"why,omitempty"`   // of "bypass"
+	Error string `json:"error,omitempty"` // of the last command, where it failed
 }
 
 // Reload is what became of a reload.

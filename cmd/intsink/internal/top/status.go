@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/client"
@@ -24,7 +25,7 @@ func Status(ctx context.Context, stdout io.Writer, o *client.Options) error {
 	if err := sink.Read(ctx, "/api/v1/status", &s); err != nil {
 		return cli.Failed(err)
 	}
-	lines := []string{headline(&s)}
+	lines := append([]string{headline(&s)}, exceptions(&s)...)
 	for _, t := range []struct {
 		table *table
 		empty string
@@ -38,6 +39,26 @@ func Status(ctx context.Context, stdout io.Writer, o *client.Options) error {
 		return cli.Failed(fmt.Errorf("not ready: %s", s.Ready))
 	}
 	return nil
+}
+
+// exceptions are what is otherwise than it stays: a mode other than full, a bypass, a
+// configuration on trial.
+func exceptions(s *status.Status) (lines []string) {
+	if m := s.Mode; m != nil && m.Mode != "full" {
+		lines = append(lines, fmt.Sprintf("mode %s since %s: %s", m.Mode, m.Since.Format(time.RFC3339), m.Why))
+	}
+	if m := s.Mode; m != nil && m.Switch != nil && (m.Switch.State != "inline" || m.Switch.Error != "") {
+		line := strings.TrimSuffix(fmt.Sprintf("bypass switch: %s: %s", m.Switch.State, m.Switch.Why), ": ")
+		if m.Switch.Error != "" {
+			line += "; its command failed: " + m.Switch.Error
+		}
+		lines = append(lines, line)
+	}
+	if s.Config != nil && s.Config.Trial != nil {
+		t := s.Config.Trial
+		lines = append(lines, fmt.Sprintf("the configuration is on trial: generation %d comes back at %s unless intsink confirm comes", t.BackTo, t.Until.Format(time.RFC3339)))
+	}
+	return lines
 }
 
 func portsOf(s *status.Status) *table {

@@ -1,0 +1,105 @@
+// The mode in which packets are taken: who decides it, and the load that is looked at.
+
+package appliance
+
+import (
+	"fmt"
+	"time"
+
+	"intsink/cmd/intsink/internal/failopen"
+	"intsink/cmd/intsink/internal/observe"
+	"intsink/conf"
+	"intsink/engine"
+)
+
+// makeModes makes what decides how much is done with packets.
+func (a *Appliance) makeModes(*conf.Config) error {
+	a.live = observe.NewLive(a.workers)
+	load := newLoadMeter(a)
+	watchdog := &failopen.Watchdog{
+		Config: func() *conf.Bypass { return &a.config.Load().Bypass }, Stuck: a.stuck, Run: failopen.Exec,
+	}
+	c := &failopen.Controller{
+		Config: a.config.Load, Load: load.read, Apply: a.enterMode, Watchdog: watchdog, Wall: time.Now,
+		Announce: func(x failopen.Change) { a.live.Announce("mode", x) },
+	}
+	c.Start(a.mode)
+	a.modes = &failopen.Server{Controller: c, Control: a.control}
+	return nil
+}
+
+// startModes begins to look at the load, and at the workers for the bypass switch.
+func (a *Appliance) startModes(*conf.Config) error {
+	done := make(chan struct{})
+	a.modesRunning.Go(func() { a.modes.Run(done) })
+	a.modesRunning.Go(func() { a.modes.Watchdog.Watch(done) })
+	a.stopModes = func() { close(done); a.modesRunning.Wait() }
+	return nil
+}
+
+// enterMode makes the workers work in a mode.
+func (a *Appliance) enterMode(m failopen.Mode) {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	if a.stopping.Load() {
+		return
+	}
+	a.mode = m
+	a.handOver(a.config.Load())
+}
+
+// stateLine says for systemctl status what the sink does, while all is well.
+func (a *Appliance) stateLine() string {
+	m := a.modes.State()
+	line := "forwarding"
+	if m.Mode != failopen.Full.String() {
+		line += ", mode " + m.Mode + ": " + m.Why
+	}
+	if t := a.control.State.Trial(); t != nil {
+		line += ", configuration on trial until " + t.Until.Format(time.RFC3339)
+	}
+	return line
+}
+
+// stuck says which worker has not polled for so long, "" while all have.
+func (a *Appliance) stuck(after time.Duration) string {
+	now := a.clock()
+	for i, w := range a.workers {
+		if late := time.Duration(now - w.Beat()); w.Beat() != 0 && late > after {
+			return fmt.Sprintf("worker w%d has not polled for %v", i, after)
+		}
+	}
+	return ""
+}
+
+// loadMeter reads how loaded the workers are. One goroutine does.
+type loadMeter struct {
+	a    *Appliance
+	at   int64
+	last []engine.Pace // of each worker
+}
+
+func newLoadMeter(a *Appliance) *loadMeter {
+	return &loadMeter{a: a, last: make([]engine.Pace, len(a.workers))}
+}
+
+// read is the load since the last call.
+func (l *loadMeter) read() failopen.Load {
+	now := l.a.clock()
+	passed := now - l.at
+	var load failopen.Load
+	for i, w := range l.a.workers {
+		p, last := w.Snapshot().Pace, &l.last[i]
+		if l.at != 0 && passed > 0 {
+			load.Busy = max(load.Busy, float64(p.BusyNs-last.BusyNs)/float64(passed))
+			if polls := p.Polls[0] + p.Polls[1] - last.Polls[0] - last.Polls[1]; polls > 0 {
+				full := p.Bursts[engine.BurstSizes-1] - last.Bursts[engine.BurstSizes-1]
+				load.FullBursts = max(load.FullBursts, min(float64(full)/float64(polls), 1))
+			}
+		}
+		load.Gap = max(load.Gap, time.Duration(p.RecentNs))
+		*last = p
+	}
+	l.at = now
+	return load
+}

@@ -1,0 +1,161 @@
+// A configuration on trial: it goes back by itself unless somebody confirms it.
+
+package appliance
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"intsink/cmd/intsink/internal/control"
+	"intsink/conf"
+)
+
+// judgeEvery is how often a trial is looked at.
+const judgeEvery = 250 * time.Millisecond
+
+// trial is a configuration in force that goes by itself unless somebody confirms it.
+type trial struct {
+	info control.Trial
+	was  *conf.Config   // comes back
+	of   control.Result // that it came into force with
+	done chan struct{}
+}
+
+// beginTrial puts what has just come into force on trial; was comes back. a.reloading is held.
+func (a *Appliance) beginTrial(r *control.Result, q *control.Request, was *conf.Config) {
+	_, good := a.control.State.Last()
+	info := control.Trial{Until: time.Now().UTC().Add(time.Duration(q.Confirm)), BackTo: good.Generation, Limit: q.Limit, By: r.By}
+	a.trial = &trial{info: info, was: was, of: good, done: make(chan struct{})}
+	r.Trial = &info
+	a.control.State.BeginTrial(info)
+	slog.Warn("reload: on trial, the configuration before it comes back unless intsink confirm comes", "by", r.By, "until", info.Until.Format(time.RFC3339), "back_to", info.BackTo)
+	go a.watchTrial(a.trial)
+}
+
+// watchTrial ends t when its time is over, or a limit is exceeded.
+func (a *Appliance) watchTrial(t *trial) {
+	j := newJudge(&t.info, a.reading())
+	tick := time.NewTicker(judgeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-t.done:
+			return
+		case <-tick.C:
+		}
+		if end, why := j.look(a.reading()); why != "" {
+			a.reloading.Lock()
+			if a.trial == t && !a.stopping.Load() {
+				a.goBack(end, why)
+			}
+			a.reloading.Unlock()
+			return
+		}
+	}
+}
+
+// Confirm implements control.Sink.
+func (a *Appliance) Confirm(who string, back bool) (*control.Result, error) {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	t := a.trial
+	switch {
+	case a.stopping.Load():
+		return nil, errors.New("stopping")
+	case t == nil:
+		return nil, errors.New("there is nothing to confirm: what is in force is on no trial")
+	case back:
+		return a.goBack(control.TrialBack, "asked for by "+who), nil
+	}
+	a.endTrial(control.TrialConfirmed)
+	_, r := a.control.State.Last()
+	r.By, r.Trial, r.Note = who, nil, a.restartNote(r.SHA256)
+	slog.Info("reload: confirmed", "by", who, "generation", r.Generation)
+	return &r, nil
+}
+
+// goBack brings what was before the trial back. a.reloading is held.
+func (a *Appliance) goBack(end control.TrialEnd, why string) *control.Result {
+	t := a.trial
+	a.endTrial(end)
+	done := a.tellReload()
+	defer done()
+	r := a.newResult("end of a trial: " + why)
+	r.Config, r.SHA256 = t.of.Config, t.of.SHA256
+	r.Changes = conf.Diff(a.config.Load(), t.was)
+	slog.Warn("reload: the trial has ended, the configuration before it comes back", "why", why)
+	if err := a.servers.Change(t.was.HTTP); err != nil {
+		slog.Error("reload: going back, http stays as it is", "err", err)
+	}
+	a.adopt(t.was)
+	r.OK, r.Time, r.Note = true, time.Now().UTC(), a.restartNote(r.SHA256)
+	a.finish(r)
+	return r
+}
+
+func (a *Appliance) endTrial(end control.TrialEnd) {
+	close(a.trial.done)
+	a.trial = nil
+	a.control.State.EndTrial(end)
+}
+
+// reading is what a trial is judged by.
+type reading struct {
+	now     time.Time
+	reports uint64        // made since the start
+	gap     time.Duration // the longest between two polls of the last second or two
+	stuck   error         // a worker does not poll
+}
+
+func (a *Appliance) reading() reading {
+	r := reading{now: time.Now(), stuck: a.source.Healthy()}
+	for _, w := range a.workers {
+		c := w.Snapshot()
+		r.gap = max(r.gap, time.Duration(c.Pace.RecentNs))
+		for i := range c.Collectors {
+			r.reports += c.Collectors[i].Reports
+		}
+	}
+	return r
+}
+
+// judge compares readings with the limits of a trial.
+type judge struct {
+	info   *control.Trial
+	began  time.Time
+	second reading // of which the reports per second are counted
+}
+
+func newJudge(t *control.Trial, first reading) *judge {
+	return &judge{info: t, began: first.now, second: first}
+}
+
+// gapsFrom is when all gaps that a reading knows are later than the beginning of the trial.
+const gapsFrom = 2 * time.Second
+
+// look says why the trial ends, "" while it does not.
+func (j *judge) look(r reading) (end control.TrialEnd, why string) {
+	if !r.now.Before(j.info.Until) {
+		return control.TrialTimeout, "nobody confirmed it in time"
+	}
+	if r.stuck != nil {
+		return control.TrialStuck, r.stuck.Error()
+	}
+	l := j.info.Limit
+	if l == nil {
+		return 0, ""
+	}
+	if limit := time.Duration(l.PollGap); limit > 0 && r.gap > limit && r.now.Sub(j.began) >= gapsFrom {
+		return control.TrialPollGap, fmt.Sprintf("a gap of %v between two polls, the limit is %v", r.gap, limit)
+	}
+	if passed := r.now.Sub(j.second.now); passed >= time.Second {
+		made := float64(max(int64(r.reports-j.second.reports), 0)) / passed.Seconds()
+		if l.Reports > 0 && made > float64(l.Reports) {
+			return control.TrialReports, fmt.Sprintf("%.0f reports a second, the limit is %d", made, l.Reports)
+		}
+		j.second = r
+	}
+	return 0, ""
+}

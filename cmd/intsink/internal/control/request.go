@@ -1,0 +1,103 @@
+package control
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Request is the body of POST /api/v1/reload. No body is the empty Request: the sink reads
+// its own file again.
+type Request struct {
+	Name    string   `json:"name,omitempty"`    // of Files together, for diagnostics and the log: their path
+	Files   []File   `json:"files,omitempty"`   // the configuration, in place of the sink's own file
+	Confirm Duration `json:"confirm,omitempty"` // it is on trial for so long; 0: it stays
+	Limit   *Limit   `json:"limit,omitempty"`   // above which the trial ends
+	DryRun  bool     `json:"dry_run,omitempty"` // nothing is changed: what would be?
+}
+
+// File is one file of a configuration.
+type File struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// Limit is what must not be exceeded while a configuration is on trial; 0: no limit.
+type Limit struct {
+	Reports uint64   `json:"reports,omitempty"` // per second, to all collectors together
+	PollGap Duration `json:"poll_gap,omitempty"`
+}
+
+// Confirmation is the body of POST /api/v1/confirm.
+type Confirmation struct {
+	Back bool `json:"back,omitempty"` // go back now, in place of keeping what is on trial
+}
+
+// Trial is a configuration that is not confirmed yet.
+type Trial struct {
+	Until  time.Time `json:"until"`
+	BackTo uint64    `json:"back_to"` // generation whose configuration comes back
+	Limit  *Limit    `json:"limit,omitempty"`
+	By     string    `json:"by"` // who asked for it
+}
+
+// How long a trial may be.
+const (
+	minTrial = time.Second
+	maxTrial = 24 * time.Hour
+)
+
+// Check says what is wrong with q.
+func (q *Request) Check() error {
+	c := time.Duration(q.Confirm)
+	switch {
+	case c != 0 && (c < minTrial || c > maxTrial):
+		return fmt.Errorf("confirm %v: must be from %v to 24h", c, minTrial)
+	case q.Limit != nil && c == 0:
+		return errors.New("a limit goes with confirm: it ends a trial")
+	case q.Limit != nil && q.Limit.PollGap < 0:
+		return errors.New("limit poll_gap: must not be negative")
+	case q.DryRun && c != 0:
+		return errors.New("dry_run changes nothing: there is nothing to confirm")
+	}
+	for _, f := range q.Files {
+		if f.Name == "" {
+			return errors.New("a file without a name: diagnostics call it by that")
+		}
+	}
+	return nil
+}
+
+// decode reads the JSON of a body into q, which stays as it is where there is no body.
+func decode(body io.Reader, q any) error {
+	d := json.NewDecoder(body)
+	d.DisallowUnknownFields()
+	err := d.Decode(q)
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("more follows it")
+		}
+	}
+	return err
+}
+
+// Duration is written as text: "10m".
+type Duration time.Duration
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err != nil {
+		return fmt.Errorf("%.40q is no duration such as \"10m\"", text)
+	}
+	*d = Duration(v)
+	return nil
+}

@@ -1,0 +1,95 @@
+// The command mode: asks a running sink for its mode, or to change it.
+
+package failopen
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/client"
+)
+
+// Options are the flags of the command.
+type Options struct {
+	Sink   client.Options
+	Format string // "text" | "json"
+}
+
+// RunMode asks for a mode, "" for none, and prints which one is in force.
+func RunMode(ctx context.Context, stdout io.Writer, o *Options, mode string) error {
+	if o.Format != "text" && o.Format != "json" {
+		return fmt.Errorf("--format %q: must be text or json", o.Format)
+	}
+	if mode != "" {
+		if _, err := ParseMode(mode); err != nil {
+			return err
+		}
+	}
+	sink, err := o.Sink.OpenControl()
+	if err != nil {
+		return err
+	}
+	var s State
+	if mode == "" {
+		err = sink.Read(ctx, "/api/v1/mode", &s)
+	} else {
+		err = sink.Write(ctx, http.MethodPost, "/api/v1/mode", Request{mode}, &s)
+	}
+	if err != nil {
+		return cli.Failed(err)
+	}
+	if o.Format == "json" {
+		e := json.NewEncoder(stdout)
+		e.SetIndent("", "  ")
+		err = e.Encode(&s)
+	} else {
+		_, err = io.WriteString(stdout, text(&s))
+	}
+	if err != nil {
+		return cli.Failed(err)
+	}
+	return nil
+}
+
+// does says what each mode does.
+var does = map[string]string{
+	"full":   "INT is removed, flows are watched",
+	"strip":  "INT is removed; no flows, events and reports",
+	"pass":   "packets pass as they came, with their INT",
+	"bypass": "packets pass as they came, and the bypass switch takes them around the sink",
+}
+
+// text is s for people.
+func text(s *State) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "mode %s since %s: %s\n", s.Mode, s.Since.Format(time.RFC3339), does[s.Mode])
+	if s.Why != "" {
+		fmt.Fprintf(&b, "  %s\n", s.Why)
+	}
+	if s.Asked != s.Mode {
+		fmt.Fprintf(&b, "  asked for: %s; the load asks for: %s\n", s.Asked, s.Overload)
+	}
+	switch {
+	case s.Switch == nil && s.Mode == "bypass":
+		b.WriteString("  there is no bypass { command }: packets still go through the sink\n")
+	case s.Switch != nil:
+		fmt.Fprintf(&b, "bypass switch: %s%s\n", s.Switch.State, behind(": ", s.Switch.Why))
+		if s.Switch.Error != "" {
+			fmt.Fprintf(&b, "  its command failed: %s\n", s.Switch.Error)
+		}
+	}
+	return b.String()
+}
+
+func behind(separator, text string) string {
+	if text == "" {
+		return ""
+	}
+	return separator + text
+}

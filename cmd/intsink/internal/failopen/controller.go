@@ -1,0 +1,124 @@
+// The mode in force: the lowest of what the load and people ask for.
+
+package failopen
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"intsink/conf"
+)
+
+// lookEvery is how often the load is looked at.
+const lookEvery = 250 * time.Millisecond
+
+// Controller keeps the mode of a sink. Safe from any goroutine.
+type Controller struct {
+	Config   func() *conf.Config // in force
+	Load     func() Load         // of now; one goroutine asks
+	Apply    func(Mode)          // makes the workers work in a mode
+	Announce func(Change)        // tells who listens of a step
+	Watchdog *Watchdog           // of the bypass switch
+	Wall     func() time.Time
+
+	applying sync.Mutex // held while a mode is made to be in force
+	counts   [NumModes]atomic.Uint64
+
+	mu     sync.Mutex // guards the rest
+	asked  Mode
+	ladder Ladder
+	mode   Mode
+	since  time.Time
+	why    string
+}
+
+// Start begins in the mode that is asked for, before the workers run.
+func (c *Controller) Start(asked Mode) {
+	c.mu.Lock()
+	c.asked, c.mode, c.since = asked, asked, c.Wall()
+	if asked != Full {
+		c.why = "asked for at start"
+	}
+	c.mu.Unlock()
+	c.Watchdog.Want(asked == Bypass, "mode bypass")
+}
+
+// Run looks at the load until done is closed.
+func (c *Controller) Run(done <-chan struct{}) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case now := <-tick.C:
+			c.look(now)
+		}
+	}
+}
+
+// look lets the ladder see the load.
+func (c *Controller) look(now time.Time) {
+	load := c.Load()
+	c.mu.Lock()
+	why := c.ladder.Look(&c.Config().Overload, load, now)
+	c.mu.Unlock()
+	if why != "" {
+		c.enter("overload: " + why)
+	}
+}
+
+// Ask is what people ask for: mode is in force, or a lower one that the load asks for.
+func (c *Controller) Ask(mode Mode, who string) State {
+	c.mu.Lock()
+	c.asked = mode
+	c.mu.Unlock()
+	c.enter(fmt.Sprintf("asked for %s by %s", mode, who))
+	return c.State()
+}
+
+// enter makes the lowest mode that is asked for the one in force.
+func (c *Controller) enter(why string) {
+	c.applying.Lock()
+	defer c.applying.Unlock()
+	c.mu.Lock()
+	was, mode := c.mode, max(c.asked, c.ladder.Level())
+	if mode == was {
+		c.mu.Unlock()
+		return
+	}
+	c.mode, c.since, c.why = mode, c.Wall(), why
+	c.mu.Unlock()
+	c.counts[mode].Add(1)
+	log := slog.Warn
+	if mode < was {
+		log = slog.Info
+	}
+	log("mode: "+mode.String(), "was", was.String(), "why", why)
+	c.Watchdog.Want(mode == Bypass, why)
+	c.Apply(mode)
+	c.Announce(Change{c.Wall().UTC(), mode.String(), was.String(), why})
+}
+
+// Mode is the one in force.
+func (c *Controller) Mode() Mode {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mode
+}
+
+// Entered counts how often a mode was entered since the start.
+func (c *Controller) Entered(m Mode) uint64 { return c.counts[m].Load() }
+
+// State is what GET /api/v1/mode answers.
+func (c *Controller) State() State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return State{
+		Mode: c.mode.String(), Asked: c.asked.String(), Overload: c.ladder.Level().String(),
+		Since: c.since.UTC(), Why: c.why, Switch: c.Watchdog.State(),
+	}
+}

@@ -1,0 +1,10 @@
+// Package failopen is how much a sink does with packets, step by step less where it cannot
+// keep up, down to a bypass around it; no step drops a packet.
+//
+//	mode.go        the steps: full, strip, pass, bypass
+//	ladder.go      which step the load of workers asks for, with hysteresis
+//	controller.go  the step in force: the lowest of what the load and people ask for
+//	watchdog.go    the command of a bypass switch, run also when workers stop polling
+//	server.go      GET and POST /api/v1/mode
+//	command.go     the command mode, their client
+package failopen

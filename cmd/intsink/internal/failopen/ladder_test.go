@@ -1,0 +1,159 @@
+package failopen
+
+import (
+	"testing"
+	"time"
+
+	"intsink/conf"
+)
+
+func limits() *conf.Overload {
+	return &conf.Overload{Mode: "bypass", Busy: 0.9, PollGap: 10 * time.Millisecond, FullBursts: 0.8, Enter: 2 * time.Second, Clear: 10 * time.Second}
+}
+
+// climber looks every quarter of a second.
+type climber struct {
+	Ladder
+	t   *testing.T
+	c   *conf.Overload
+	now time.Time
+}
+
+func newClimber(t *testing.T) *climber { return &climber{t: t, c: limits(), now: time.Unix(1000, 0)} }
+
+// until looks for at most d, and says after how long the level is want.
+func (c *climber) until(load Load, d time.Duration, want Mode) time.Duration {
+	c.t.Helper()
+	began := c.now
+	for c.now.Sub(began) <= d {
+		c.Look(c.c, load, c.now)
+		if c.level == want {
+			return c.now.Sub(began)
+		}
+		c.now = c.now.Add(lookEvery)
+	}
+	c.t.Fatalf("%v: the level is %v, want %v", load, c.level, want)
+	return 0
+}
+
+var (
+	overloaded = Load{Busy: 0.95}
+	between    = Load{Busy: 0.8}
+	calmLoad   = Load{Busy: 0.3}
+)
+
+// TestLadderGoesDownAndUp: a step each overload.enter, back a step each overload.clear, and
+// nowhere in between.
+func TestLadderGoesDownAndUp(t *testing.T) {
+	c := newClimber(t)
+	for _, want := range []Mode{Strip, Pass, Bypass} {
+		if after := c.until(overloaded, time.Minute, want); after < c.c.Enter-lookEvery || after > c.c.Enter+lookEvery {
+			t.Errorf("%v after %v", want, after)
+		}
+	}
+	for range 100 {
+		if why := c.Look(c.c, overloaded, c.now); why != "" {
+			t.Fatalf("below bypass: %s", why)
+		}
+		c.now = c.now.Add(lookEvery)
+	}
+	for range 1000 {
+		if why := c.Look(c.c, between, c.now); why != "" {
+			t.Fatalf("between the limits: %s", why)
+		}
+		c.now = c.now.Add(lookEvery)
+	}
+	for _, want := range []Mode{Pass, Strip, Full} {
+		if after := c.until(calmLoad, time.Minute, want); after < c.c.Clear-lookEvery || after > c.c.Clear+lookEvery {
+			t.Errorf("%v after %v", want, after)
+		}
+	}
+}
+
+// TestAMomentIsNoOverload: what does not last changes nothing, neither way.
+func TestAMomentIsNoOverload(t *testing.T) {
+	c := newClimber(t)
+	for i := range 100 {
+		load := overloaded
+		if i%7 == 6 {
+			load = between
+		}
+		if why := c.Look(c.c, load, c.now); why != "" {
+			t.Fatal(why)
+		}
+		c.now = c.now.Add(lookEvery)
+	}
+	c.until(overloaded, time.Minute, Strip)
+	for i := range 200 {
+		load := calmLoad
+		if i%30 == 29 {
+			load = between
+		}
+		if why := c.Look(c.c, load, c.now); why != "" {
+			t.Fatal(why)
+		}
+		c.now = c.now.Add(lookEvery)
+	}
+}
+
+// TestReturnsThatDoNotLast wait twice as long each time, up to 32 times; a long calm forgets
+// that.
+func TestReturnsThatDoNotLast(t *testing.T) {
+	c := newClimber(t)
+	c.until(overloaded, time.Minute, Strip)
+	for i, want := range []time.Duration{10, 20, 40, 80, 160, 320, 320} {
+		if after := c.until(calmLoad, time.Hour, Full); after < want*time.Second-lookEvery || after > want*time.Second+lookEvery {
+			t.Errorf("return %d after %v, want %v s", i, after, int(want))
+		}
+		c.until(overloaded, time.Minute, Strip)
+	}
+	c.until(calmLoad, time.Hour, Full)
+	for range int(time.Hour / lookEvery) {
+		c.Look(c.c, calmLoad, c.now)
+		c.now = c.now.Add(lookEvery)
+	}
+	c.until(overloaded, time.Minute, Strip)
+	if after := c.until(calmLoad, time.Hour, Full); after > c.c.Clear+lookEvery {
+		t.Errorf("after an hour of calm the return takes %v", after)
+	}
+}
+
+// TestEachLimit leads down, and a limit of 0 never does.
+func TestEachLimit(t *testing.T) {
+	for name, load := range map[string]Load{"busy": {Busy: 0.9}, "poll_gap": {Gap: 10 * time.Millisecond}, "full_bursts": {FullBursts: 0.8}} {
+		t.Run(name, func(t *testing.T) {
+			newClimber(t).until(load, time.Minute, Strip)
+			c := newClimber(t)
+			c.c.Busy, c.c.PollGap, c.c.FullBursts = 0, 0, 0
+			for range 100 {
+				if why := c.Look(c.c, load, c.now); why != "" {
+					t.Fatal(why)
+				}
+				c.now = c.now.Add(lookEvery)
+			}
+		})
+	}
+}
+
+// TestOverloadMode bounds how far the load leads, also where a reload changes it.
+func TestOverloadMode(t *testing.T) {
+	c := newClimber(t)
+	c.c.Mode = "strip"
+	c.until(overloaded, time.Minute, Strip)
+	for range 100 {
+		if c.Look(c.c, overloaded, c.now); c.level != Strip {
+			t.Fatal(c.level)
+		}
+		c.now = c.now.Add(lookEvery)
+	}
+	c.c.Mode = "bypass"
+	c.until(overloaded, time.Minute, Bypass)
+	c.c.Mode = "pass"
+	if why := c.Look(c.c, overloaded, c.now); c.level != Pass || why == "" {
+		t.Errorf("%v %q", c.level, why)
+	}
+	c.c.Mode = "off"
+	if why := c.Look(c.c, overloaded, c.now); c.level != Full || why == "" {
+		t.Errorf("%v %q", c.level, why)
+	}
+}

@@ -1,0 +1,68 @@
+// GET and POST /api/v1/mode.
+
+package failopen
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"intsink/cmd/intsink/internal/control"
+)
+
+// Server answers requests about the mode.
+type Server struct {
+	*Controller
+	Control *control.Server // says who may write
+}
+
+// Request is the body of POST /api/v1/mode.
+type Request struct {
+	Mode string `json:"mode"`
+}
+
+// Register adds the routes.
+func (s *Server) Register(mux *http.ServeMux) {
+	mux.HandleFunc("GET /api/v1/mode", s.show)
+	mux.HandleFunc("POST /api/v1/mode", s.Control.Handle(s.ask))
+	mux.HandleFunc("/api/v1/mode", control.Only("GET and POST", "GET, HEAD, POST"))
+}
+
+// patience is how long a client may take to read the answer.
+const patience = 10 * time.Second
+
+func (s *Server) show(w http.ResponseWriter, _ *http.Request) {
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.Encode(s.State()) // fails where nobody listens any more
+}
+
+func (s *Server) ask(who string, r *http.Request) control.Outcome {
+	q, err := parseRequest(r.Body)
+	if err != nil || r.URL.RawQuery != "" {
+		return control.BadRequest(fmt.Sprintf(`the body must be such as {"mode": "strip"}, without parameters: %v`, err))
+	}
+	mode, err := ParseMode(q.Mode)
+	if err != nil {
+		return control.BadRequest(err.Error())
+	}
+	return control.Outcome{Result: control.WriteOK, Status: http.StatusOK, Body: s.Ask(mode, who), Detail: mode.String()}
+}
+
+// parseRequest reads the body of a request, and nothing behind it.
+func parseRequest(body io.Reader) (q Request, err error) {
+	d := json.NewDecoder(body)
+	d.DisallowUnknownFields()
+	if err = d.Decode(&q); err != nil {
+		return q, err
+	}
+	if _, more := d.Token(); !errors.Is(more, io.EOF) {
+		return q, errors.New("more follows it")
+	}
+	return q, nil
+}

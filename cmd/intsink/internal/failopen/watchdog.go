@@ -1,0 +1,192 @@
+// The command of a bypass switch, run also when workers do not poll.
+
+package failopen
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"intsink/cmd/intsink/internal/status"
+	"intsink/conf"
+)
+
+// barkEvery is how often the watchdog looks; a command that failed is tried again after
+// retryEvery.
+const (
+	barkEvery  = 50 * time.Millisecond
+	retryEvery = time.Second
+)
+
+// Watchdog runs the command of the bypass switch: when the mode is bypass, when a worker has
+// not polled for bypass.after, and when the sink stops; and back. It is a goroutine of its
+// own, which waits for no worker.
+type Watchdog struct {
+	Config func() *conf.Bypass
+	Stuck  func(after time.Duration) string // which worker has not polled for so long; "": all have
+	Run    func(ctx context.Context, command []string) error
+
+	counts [2]atomic.Uint64 // commands that were done, that failed
+
+	mu     sync.Mutex // guards the rest
+	asked  string     // why the switch is to be in bypass; "": it is not
+	state  status.Switch
+	beaten time.Time // when heartbeat was last run
+	tried  time.Time // when a command last failed
+	stuck  bool      // a worker has not polled
+	since  time.Time // when all workers polled again
+}
+
+// Want asks for bypass, or for the sink in line.
+func (w *Watchdog) Want(bypass bool, why string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.asked = ""; bypass {
+		w.asked = why
+	}
+}
+
+// State is the switch's; nil: there is none.
+func (w *Watchdog) State() *status.Switch {
+	if len(w.Config().Command) == 0 {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.state
+	if s.State == "" {
+		s.State = "unknown"
+	}
+	return &s
+}
+
+// Commands counts those that were done, or that failed.
+func (w *Watchdog) Commands(failed bool) uint64 {
+	if failed {
+		return w.counts[1].Load()
+	}
+	return w.counts[0].Load()
+}
+
+// Watch looks until done is closed, and leaves the switch in bypass.
+func (w *Watchdog) Watch(done <-chan struct{}) {
+	tick := time.NewTicker(barkEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			w.Want(true, "the sink stops")
+			w.look(time.Now())
+			return
+		case now := <-tick.C:
+			w.look(now)
+		}
+	}
+}
+
+// settle is how long all workers poll before the switch goes back in line after one did not.
+const settle = time.Second
+
+// look runs what command is due.
+func (w *Watchdog) look(now time.Time) {
+	c := w.Config()
+	if len(c.Command) == 0 {
+		return
+	}
+	why := w.why(c, now)
+	want := "inline"
+	if why != "" {
+		want = "bypass"
+	}
+	w.mu.Lock()
+	state, beat := w.state.State, c.Heartbeat > 0 && want == "inline" && now.Sub(w.beaten) >= c.Heartbeat
+	wait := w.state.Error != "" && now.Sub(w.tried) < retryEvery
+	w.mu.Unlock()
+	switch {
+	case state != want && !wait:
+		w.run(c, want, why, now)
+	case state == want && beat:
+		w.run(c, "heartbeat", "", now)
+	}
+}
+
+// why is what the switch is to be in bypass for, "" for nothing.
+func (w *Watchdog) why(c *conf.Bypass, now time.Time) string {
+	stuck := w.Stuck(c.After)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case stuck != "":
+		w.stuck, w.since = true, now
+	case w.stuck && now.Sub(w.since) >= settle:
+		w.stuck = false
+	}
+	switch {
+	case w.asked != "":
+		return w.asked
+	case stuck != "":
+		return stuck
+	case w.stuck:
+		return w.state.Why
+	}
+	return ""
+}
+
+// run runs the command with one more argument, and keeps what became of it.
+func (w *Watchdog) run(c *conf.Bypass, what, why string, now time.Time) {
+	ctx, cancel := context.WithTimeout(context.Background(), c.Timeout)
+	err := w.Run(ctx, append(append([]string{}, c.Command...), what))
+	cancel()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.beaten = now
+	if err != nil {
+		w.counts[1].Add(1)
+		if w.state.Error == "" {
+			slog.Error("bypass: the command failed, it is tried again every second", "command", strings.Join(c.Command, " ")+" "+what, "err", err)
+		}
+		w.state.Error, w.tried = err.Error(), now
+		return
+	}
+	w.counts[0].Add(1)
+	w.state.Error = ""
+	switch what {
+	case "bypass":
+		slog.Warn("bypass: packets go around the sink", "why", why)
+	case "inline":
+		slog.Info("bypass: packets go through the sink")
+	default:
+		return
+	}
+	w.state.State, w.state.Why = what, why
+}
+
+// Exec runs a command, and says what it printed where it fails.
+func Exec(ctx context.Context, command []string) error {
+	var out tail
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &out, time.Second
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		err = errors.New("it took longer than bypass.timeout and was ended")
+	}
+	if err != nil && len(out.text) > 0 {
+		err = fmt.Errorf("%w: %s", err, strings.Join(strings.Fields(string(bytes.ToValidUTF8(out.text, []byte("?")))), " "))
+	}
+	return err
+}
+
+// tail keeps the first bytes that are written to it.
+type tail struct{ text []byte }
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.text = append(t.text, b[:min(len(b), 200-min(len(t.text), 200))]...)
+	return len(b), nil
+}

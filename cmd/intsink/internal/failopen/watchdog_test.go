@@ -1,0 +1,152 @@
+package failopen
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/conf"
+)
+
+// kennel is a watchdog with a command that keeps what it was asked.
+type kennel struct {
+	*Watchdog
+	conf  conf.Bypass
+	stuck string
+	err   error
+	asked []string
+	now   time.Time
+}
+
+func newKennel() *kennel {
+	k := &kennel{conf: conf.Bypass{Command: []string{"/switch", "eth0"}, After: time.Second, Timeout: time.Second}, now: time.Unix(1000, 0)}
+	k.Watchdog = &Watchdog{
+		Config: func() *conf.Bypass { return &k.conf }, Stuck: func(time.Duration) string { return k.stuck },
+		Run: func(_ context.Context, command []string) error {
+			k.asked = append(k.asked, strings.Join(command, " "))
+			return k.err
+		},
+	}
+	return k
+}
+
+// after lets time pass, and returns what the command was asked meanwhile.
+func (k *kennel) after(d time.Duration) []string {
+	k.asked = nil
+	for end := k.now.Add(d); k.now.Before(end); k.now = k.now.Add(barkEvery) {
+		k.look(k.now)
+	}
+	return k.asked
+}
+
+func (k *kennel) expect(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+const (
+	inline = "/switch eth0 inline"
+	bypass = "/switch eth0 bypass"
+	beat   = "/switch eth0 heartbeat"
+)
+
+// TestSwitchFollows the mode and the workers: once each way, and back a second after all
+// workers poll again.
+func TestSwitchFollows(t *testing.T) {
+	k := newKennel()
+	k.expect(t, "at start", k.after(5*time.Second), inline)
+	k.Want(true, "asked for")
+	k.expect(t, "asked for", k.after(5*time.Second), bypass)
+	if s := k.State(); s.State != "bypass" || s.Why != "asked for" {
+		t.Errorf("%+v", s)
+	}
+	k.Want(false, "")
+	k.expect(t, "no longer", k.after(5*time.Second), inline)
+	k.stuck = "worker w1 has not polled for 1s"
+	k.expect(t, "stuck", k.after(5*time.Second), bypass)
+	if s := k.State(); s.Why != k.stuck {
+		t.Errorf("%+v", s)
+	}
+	k.stuck = ""
+	k.expect(t, "for a moment", k.after(settle-2*barkEvery))
+	k.expect(t, "for good", k.after(5*time.Second), inline)
+}
+
+// TestHeartbeat is run while the sink is in line, and not in bypass.
+func TestHeartbeat(t *testing.T) {
+	k := newKennel()
+	k.conf.Heartbeat = 500 * time.Millisecond
+	k.expect(t, "in line", k.after(2*time.Second), inline, beat, beat, beat)
+	k.stuck = "stuck"
+	k.expect(t, "stuck", k.after(5*time.Second), bypass)
+}
+
+// TestCommandThatFails is tried again each second, and counted.
+func TestCommandThatFails(t *testing.T) {
+	k := newKennel()
+	k.after(time.Second)
+	k.err = errors.New("no such card")
+	k.Want(true, "asked for")
+	if got := k.after(3 * time.Second); len(got) != 3 {
+		t.Errorf("%q", got)
+	}
+	if s := k.State(); s.State != "inline" || s.Error != "no such card" || k.Commands(true) != 3 || k.Commands(false) != 1 {
+		t.Errorf("%+v, %d failed, %d done", s, k.Commands(true), k.Commands(false))
+	}
+	k.err = nil
+	k.expect(t, "mended", k.after(3*time.Second), bypass)
+	if s := k.State(); s.State != "bypass" || s.Error != "" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestStopLeavesTheSwitchInBypass, and without a command nothing is run.
+func TestStopLeavesTheSwitchInBypass(t *testing.T) {
+	for _, command := range [][]string{{"/switch"}, nil} {
+		k := newKennel()
+		k.conf.Command = command
+		done := make(chan struct{})
+		close(done)
+		k.Watch(done)
+		if want := len(command); len(k.asked) != want || want > 0 && !strings.HasSuffix(k.asked[0], " bypass") {
+			t.Errorf("%q: %q", command, k.asked)
+		}
+		if (k.State() == nil) != (command == nil) {
+			t.Errorf("%q: %+v", command, k.State())
+		}
+	}
+}
+
+// TestExec: what a command says where it fails, and one that takes too long.
+func TestExec(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "switch")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\ncase $1 in\nfail) echo no card >&2; exit 3;;\nhang) exec sleep 60;;\nloud) head -c 100000 /dev/zero; exit 1;;\nesac\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ what, want string }{
+		{"fine", ""}, {"fail", "exit status 3: no card"}, {"hang", "it took longer than bypass.timeout and was ended"}, {"loud", "exit status 1"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			patience := 10 * time.Second
+			if c.what == "hang" {
+				patience = 100 * time.Millisecond
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			err := Exec(ctx, []string{path, c.what})
+			if (err == nil) != (c.want == "") || err != nil && (!strings.HasPrefix(err.Error(), c.want) || len(err.Error()) > 300) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+	if err := Exec(context.Background(), []string{path + "-missing", "bypass"}); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("%v", err)
+	}
+}

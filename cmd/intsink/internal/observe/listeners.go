@@ -1,0 +1,207 @@
+// The addresses that the endpoint listens on: opened, changed while it serves, and closed.
+
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"intsink/cmd/intsink/internal/control"
+	"intsink/conf"
+)
+
+// Servers are what serves a source: /metrics, /healthz, /readyz, /api/v1 and /ui on
+// http.listen and on its unix socket, and profiles on http.pprof.
+type Servers struct {
+	source *Source
+
+	mu   sync.Mutex
+	all  http.Handler // of http.listen and http.socket; nil: not made yet
+	open []*serving
+}
+
+// place is one address to listen on.
+type place struct {
+	name, address string
+	tls           conf.TLS // zero: none
+}
+
+// serving is a place that is open.
+type serving struct {
+	place
+	listener net.Listener
+	server   *http.Server
+	cancel   context.CancelFunc // of event streams
+}
+
+// placesOf are those of h that are not off.
+func placesOf(h *conf.HTTP) []place {
+	listen := place{name: "http.listen", address: h.Listen}
+	if h.TLS != nil {
+		listen.tls = *h.TLS
+	}
+	var all []place
+	for _, p := range []place{listen, {name: "http.socket", address: h.SocketPath(os.Getenv)}, {name: "http.pprof", address: h.Pprof}} {
+		if p.address != "" {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Serve opens what h asks for.
+func Serve(h conf.HTTP, source *Source) (*Servers, error) {
+	s := &Servers{source: source}
+	if err := s.Change(h); err != nil {
+		s.Stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Change makes what is open that of h. What is as it was goes on; where something cannot be
+// opened, all is as before and the error says why. Requests under way are answered.
+func (s *Servers) Change(h conf.HTTP) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := turnover{left: append([]*serving{}, s.open...)}
+	for _, p := range placesOf(&h) {
+		if err := s.turn(&t, p); err != nil {
+			s.open = s.undo(&t)
+			return err
+		}
+	}
+	for _, o := range t.left {
+		o.close()
+	}
+	s.open = append(t.kept, t.opened...)
+	return nil
+}
+
+// turnover is a change on its way.
+type turnover struct {
+	left   []*serving // open, and nobody has asked for them yet
+	kept   []*serving // open before and after
+	opened []*serving
+	closed []*serving // because their address is needed
+}
+
+// take takes the first out of left that is of the kind.
+func (t *turnover) take(kind func(*serving) bool) *serving {
+	for i, o := range t.left {
+		if kind(o) {
+			t.left = append(t.left[:i], t.left[i+1:]...)
+			return o
+		}
+	}
+	return nil
+}
+
+// turn opens p, or keeps it.
+func (s *Servers) turn(t *turnover, p place) error {
+	if o := t.take(func(o *serving) bool { return o.place == p }); o != nil {
+		t.kept = append(t.kept, o)
+		return nil
+	}
+	if _, err := tlsOf(&p.tls); err != nil {
+		return p.failed(err)
+	}
+	if o := t.take(func(o *serving) bool { return o.address == p.address }); o != nil { // only its TLS changes
+		o.close()
+		t.closed = append(t.closed, o)
+	}
+	o, err := s.start(p)
+	if err == nil {
+		t.opened = append(t.opened, o)
+	}
+	return err
+}
+
+// undo makes all as it was, and returns what is open then.
+func (s *Servers) undo(t *turnover) []*serving {
+	for _, o := range t.opened {
+		o.close()
+	}
+	open := append(t.kept, t.left...)
+	for _, o := range t.closed {
+		again, err := s.start(o.place)
+		if err != nil {
+			slog.Error("http: it cannot be opened again as it was", "what", o.name, "address", o.address, "err", err)
+			continue
+		}
+		open = append(open, again)
+	}
+	return open
+}
+
+func (p *place) failed(err error) error {
+	return fmt.Errorf("%s = %q: %w; choose another address, or \"\" for none", p.name, p.address, err)
+}
+
+// start opens p and serves it.
+func (s *Servers) start(p place) (*serving, error) {
+	if s.all == nil {
+		s.all = s.source.handler()
+	}
+	open, handler := listenTCP, s.all
+	switch p.name {
+	case "http.socket":
+		open = control.Listen
+	case "http.pprof":
+		handler = profiles()
+	}
+	c, err := tlsOf(&p.tls)
+	if err != nil {
+		return nil, p.failed(err)
+	}
+	l, err := listen(open, p.address, c)
+	if err != nil {
+		return nil, p.failed(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	o := &serving{p, l, newServer(handler), cancel}
+	o.server.BaseContext = func(net.Listener) context.Context { return ctx }
+	go func() {
+		if err := o.server.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			slog.Error("http server ended", "err", err)
+		}
+	}()
+	return o, nil
+}
+
+// farewell is how long requests under way may take where the place that they came to is
+// closed by a reload.
+const farewell = 10 * time.Second
+
+// close frees the address at once; the rest ends by itself.
+func (o *serving) close() {
+	o.listener.Close()
+	o.cancel()
+	go o.shutdown(farewell)
+}
+
+func (o *serving) shutdown(patience time.Duration) {
+	ctx, done := context.WithTimeout(context.Background(), patience)
+	defer done()
+	if o.server.Shutdown(ctx) != nil {
+		o.server.Close()
+	}
+}
+
+// Stop closes all.
+func (s *Servers) Stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.open {
+		o.cancel() // event streams end
+		o.shutdown(time.Second)
+	}
+	s.open = nil
+}

@@ -1,0 +1,129 @@
+package observe
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/conf"
+)
+
+// free is an address on which nobody listens.
+func free(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// answers tells whether something does at url.
+func answers(url string) bool {
+	c := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	a, err := c.Get(url + "/healthz")
+	if err != nil {
+		return false
+	}
+	defer a.Body.Close()
+	io.Copy(io.Discard, a.Body)
+	return a.StatusCode == 200
+}
+
+// certificate writes a pair of files.
+func certificate(t *testing.T) *conf.TLS {
+	t.Helper()
+	key, _ := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, _ := x509.MarshalPKCS8PrivateKey(key)
+	dir := t.TempDir()
+	write := func(name, kind string, b []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	return &conf.TLS{Certificate: write("c.pem", "CERTIFICATE", der), Key: write("k.pem", "PRIVATE KEY", k)}
+}
+
+// TestAddressesChangeWhileServing: what stays goes on, also a request under way on an address
+// that goes; what cannot be opened leaves all as it was.
+func TestAddressesChangeWhileServing(t *testing.T) {
+	a, b, taken := free(t), free(t), free(t)
+	files := certificate(t)
+	s, err := Serve(conf.HTTP{Listen: a}, source(polling(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Stop()
+	change := func(h conf.HTTP, wrong string) {
+		t.Helper()
+		err := s.Change(h)
+		if wrong == "" && err != nil || wrong != "" && (err == nil || !strings.Contains(err.Error(), wrong)) {
+			t.Fatalf("%v, want %q", err, wrong)
+		}
+	}
+	expect := func(what string, urls map[string]bool) {
+		t.Helper()
+		for url, want := range urls {
+			if answers(url) != want {
+				t.Errorf("%s: %s answers %v", what, url, !want)
+			}
+		}
+	}
+	expect("at start", map[string]bool{"http://" + a: true, "http://" + b: false})
+	stream, err := http.Get("http://" + a + "/api/v1/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	change(conf.HTTP{Listen: b}, "")
+	expect("moved", map[string]bool{"http://" + a: false, "http://" + b: true})
+	if rest, err := io.ReadAll(stream.Body); err != nil && !bytes.Contains(rest, []byte("retry")) {
+		t.Errorf("the stream of the old address: %q %v", rest, err)
+	}
+	l, err := net.Listen("tcp", taken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	change(conf.HTTP{Listen: a, Pprof: taken}, `http.pprof = "`+taken)
+	expect("refused", map[string]bool{"http://" + a: false, "http://" + b: true})
+	change(conf.HTTP{Listen: b, TLS: &conf.TLS{Certificate: "/missing", Key: "/missing"}}, "tls: ")
+	expect("refused TLS", map[string]bool{"http://" + b: true})
+	change(conf.HTTP{Listen: b, TLS: files}, "")
+	expect("with TLS", map[string]bool{"http://" + b: false, "https://" + b: true})
+	change(conf.HTTP{Listen: b, Pprof: taken}, `http.pprof = "`+taken)
+	expect("refused without TLS", map[string]bool{"http://" + b: false, "https://" + b: true})
+	socket := filepath.Join(t.TempDir(), "s")
+	change(conf.HTTP{Listen: b, TLS: files, Socket: socket}, "")
+	if c, err := net.Dial("unix", socket); err != nil {
+		t.Error(err)
+	} else {
+		c.Close()
+	}
+	change(conf.HTTP{}, "")
+	expect("off", map[string]bool{"https://" + b: false})
+	if _, err := os.Stat(socket); err == nil {
+		t.Error("the socket is left behind")
+	}
+}

@@ -1,0 +1,41 @@
+// Command mode: flags, help and one call.
+
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"intsink/cmd/intsink/internal/failopen"
+)
+
+func newModeCommand() *cobra.Command {
+	var o failopen.Options
+	cmd := &cobra.Command{
+		Use:   "mode [full|strip|pass|bypass] [--socket PATH | --config FILE | --url URL [--token-file FILE] [--ca FILE]] [--format text|json]",
+		Short: "Print or change how much a running sink does with packets",
+		Long: `Print the mode of a running sink, or ask for another one:
+
+  full    INT is removed, flows are watched, reports are sent
+  strip   INT is removed; no flows, events and reports
+  pass    packets pass as they came, unparsed, with their INT
+  bypass  as pass, and the switch of bypass { command } takes packets around the sink
+
+No mode drops a packet. What is asked for lasts until the next intsink mode or a restart,
+over reloads. Where overload { mode } lets the load of the workers ask for a mode, too, the
+lower of both is in force.
+
+Exit codes: 0 success, 1 the sink refuses or does not answer, 2 wrong usage.`,
+		Example: `  intsink mode
+  intsink mode strip
+  intsink mode full`,
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: []string{"full", "strip", "pass", "bypass"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return failopen.RunMode(cmd.Context(), cmd.OutOrStdout(), &o, append(args, "")[0])
+		},
+	}
+	o.Sink.RegisterControl(cmd)
+	cmd.Flags().StringVar(&o.Format, "format", "text", "text: for people; json: the API's answer")
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}

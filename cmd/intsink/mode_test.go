@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/engine/intgen"
+	"intsink/internal/netns"
+	"intsink/internal/wire"
+)
+
+// TestModes: what each mode does with packets on the wire, who tells of it, and what the
+// bypass switch is asked.
+func TestModes(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	netns.Sh(t, `
+sysctl -qw net.ipv6.conf.default.disable_ipv6=1
+ip link set lo up
+for i in a b; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2000; ip link set $i-near up; ip link set $i-far up; done`)
+	dir := t.TempDir()
+	asked := filepath.Join(dir, "asked")
+	command := write(t, filepath.Join(dir, "switch"), "#!/bin/sh\necho $2 >> "+asked+"\n")
+	if err := os.Chmod(command, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(dir, "api.sock")
+	text := strings.Replace(kernelPorts("kernel:a-far", "kernel:b-near"), `http { listen = "%s" }`, "http {\n  listen = \"%s\"\n  socket = \""+socket+"\"\n}", 1)
+	text = strings.Replace(text, "mbufs      = 4096", "mbufs = 16384", 1) + fmt.Sprintf("bypass { command = [%q, \"card7\"] }\n", command)
+	r := startRunWith(t, text, "--mode", "strip")
+	r.ready(t)
+	in, err := wire.Open("a-near")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := wire.Open("b-far")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ended atomic.Bool
+	arrived := make(chan string, 64)
+	var receiving sync.WaitGroup
+	receiving.Go(func() { out.Receive(&ended, func(f []byte) { arrived <- string(f) }) })
+	defer func() { ended.Store(true); receiving.Wait() }()
+	source := intgen.Source{UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
+	flow := uint16(1024)
+	passes := func(mode string, stripped, reports bool) {
+		t.Helper()
+		flow++ // a new one each time
+		f := intgen.Flow{Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1"), Proto: intgen.UDP, SrcPort: flow, DstPort: 8000}
+		plain := f.Frame(60, 1)
+		framed, err := source.Insert(plain, []intgen.Hop{{NodeID: 101, LatencyNs: 100}, {NodeID: 102, LatencyNs: 100}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := framed
+		if stripped {
+			want = plain
+		}
+		before := observetest.Parse(t, r.get(t, "/metrics")).Series[`intsink_reports_total{collector="primary"}`]
+		for !in.Send(framed) {
+			time.Sleep(time.Millisecond)
+		}
+		got := ""
+		select {
+		case got = <-arrived:
+		case <-time.After(5 * time.Second):
+		}
+		if got != string(want) {
+			t.Errorf("%s: %d bytes arrive, want %d", mode, len(got), len(want))
+		}
+		time.Sleep(20 * time.Millisecond) // a worker publishes its counters each millisecond
+		p := observetest.Parse(t, r.get(t, "/metrics"))
+		if after := p.Series[`intsink_reports_total{collector="primary"}`]; after > before != reports || p.Series[fmt.Sprintf(`intsink_mode{mode=%q}`, mode)] != 1 {
+			t.Errorf("%s: %v reports, then %v; mode %v", mode, before, after, p.Series[fmt.Sprintf(`intsink_mode{mode=%q}`, mode)])
+		}
+	}
+	stream, err := http.Get("http://" + r.http + "/api/v1/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	ask := func(mode string) string {
+		t.Helper()
+		return must(t, "mode", mode, "--socket", socket)
+	}
+	passes("strip", true, false)
+	if s := must(t, "mode", "--socket", socket); !strings.Contains(s, "mode strip since ") || !strings.Contains(s, "asked for at start\nbypass switch: inline\n") {
+		t.Errorf("%s", s)
+	}
+	ask("full")
+	passes("full", true, true)
+	ask("pass")
+	passes("pass", false, false)
+	ask("bypass")
+	passes("bypass", false, false)
+	if verbose := r.get(t, "/readyz?verbose"); !strings.Contains(verbose, "mode: bypass, asked for bypass by unix uid 0") {
+		t.Errorf("%s", verbose)
+	}
+	if s := must(t, "status", "--url", "http://"+r.http); !strings.Contains(s, "mode bypass since ") {
+		t.Errorf("%s", s)
+	}
+	text = waitFor(t, asked, "inline\nbypass\n")
+	must(t, "reload", "--socket", socket) // which leaves the mode alone
+	passes("bypass", false, false)
+	ask("full")
+	passes("full", true, true)
+	text = waitFor(t, asked, "inline\nbypass\ninline\n")
+	seen := ""
+	for lines := bufio.NewScanner(stream.Body); !strings.Contains(seen, `"mode":"full","was":"bypass"`) && lines.Scan(); {
+		if strings.Contains(lines.Text(), `"was":`) {
+			seen += lines.Text()
+		}
+	}
+	if !strings.Contains(seen, `"mode":"full","was":"strip"`) || !strings.Contains(seen, `"mode":"pass","was":"full"`) {
+		t.Errorf("events %s", seen)
+	}
+	if code := r.stop(t, 10*time.Second); code != 0 {
+		t.Errorf("exit code %d\n%s", code, r.stderr)
+	}
+	if b, _ := os.ReadFile(asked); string(b) != text+"bypass\n" {
+		t.Errorf("the switch was asked %q", b)
+	}
+}
+
+// waitFor waits until a file has this in it.
+func waitFor(t *testing.T, path, want string) string {
+	t.Helper()
+	var b []byte
+	for range 500 {
+		if b, _ = os.ReadFile(path); string(b) == want {
+			return want
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%q, want %q", b, want)
+	return ""
+}

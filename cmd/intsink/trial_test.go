@@ -1,0 +1,176 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/cmd/intsink/internal/status"
+)
+
+// settled waits until the configuration in force is on no trial.
+func (r *running) settled(t *testing.T) observetest.Exposition {
+	t.Helper()
+	return r.wait(t, "the end of the trial", func(p observetest.Exposition) bool { return p.Series["intsink_config_trial"] == 0 })
+}
+
+// TestTrial: a configuration that nobody confirms goes back by itself, one that is confirmed
+// stays, and what tells of the sink tells of the trial.
+func TestTrial(t *testing.T) {
+	r, socket, path, text := withSocket(t)
+	trial := write(t, filepath.Join(t.TempDir(), "new.hcl"), strings.Replace(text, "sample = 100", "sample = 50", 1))
+	try := func(confirm string) string {
+		t.Helper()
+		return must(t, "reload", "--socket", socket, "--config", trial, "--confirm", confirm)
+	}
+	out := try("2s")
+	for _, want := range []string{"generation 2 is in force: 1 change\n  watch \"all\".sample: 100 -> 50\non trial: generation 1's configuration comes back at ", "note: a restart, and a reload without --config, read " + path} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s\nlacks %s", out, want)
+		}
+	}
+	var s status.Status
+	if err := json.Unmarshal([]byte(r.get(t, "/api/v1/status")), &s); err != nil || s.Config.Trial == nil || s.Config.Trial.BackTo != 1 || s.Config.Path != trial {
+		t.Errorf("%+v %v", s.Config, err)
+	}
+	if p := observetest.Parse(t, r.get(t, "/metrics")); p.Series["intsink_config_trial"] != 1 || p.Series["intsink_config_generation"] != 2 {
+		t.Error("the metrics tell of no trial")
+	}
+	if verbose := r.get(t, "/readyz?verbose"); !strings.Contains(verbose, "trial: generation 1 comes back at ") {
+		t.Errorf("%s", verbose)
+	}
+	if _, stderr, code := intsink(t, "reload", "--socket", socket); code != 1 || !strings.Contains(stderr, "is on trial until") {
+		t.Errorf("a reload meanwhile: exit code %d, %s", code, stderr)
+	}
+	p := r.settled(t)
+	if config := r.get(t, "/api/v1/config"); !strings.Contains(strings.Join(strings.Fields(config), " "), "sample = 100 ") || p.Series["intsink_config_generation"] != 3 || p.Series[`intsink_config_trials_total{result="timeout"}`] != 1 {
+		t.Errorf("generation %v\n%s", p.Series["intsink_config_generation"], config)
+	}
+	if _, stderr, code := intsink(t, "confirm", "--socket", socket); code != 1 || !strings.Contains(stderr, "there is nothing to confirm") {
+		t.Errorf("too late: exit code %d, %s", code, stderr)
+	}
+	try("10m")
+	if out := must(t, "confirm", "--socket", socket); !strings.HasPrefix(out, "generation 4 is in force: 1 change\n") {
+		t.Errorf("%s", out)
+	}
+	write(t, trial, strings.Replace(text, "sample = 100", "sample = 20", 1))
+	try("10m")
+	if out := must(t, "confirm", "--socket", socket, "--back"); !strings.Contains(out, "generation 6 is in force: 1 change\n  watch \"all\".sample: 20 -> 50\n") {
+		t.Errorf("%s", out)
+	}
+	p = r.settled(t)
+	if p.Series[`intsink_config_trials_total{result="confirmed"}`] != 1 || p.Series[`intsink_config_trials_total{result="back"}`] != 1 {
+		t.Errorf("%v", p.Series)
+	}
+	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "nobody confirmed it in time") {
+		t.Errorf("exit code %d\n%s", code, r.stderr)
+	}
+}
+
+// TestReloadRequestsThatAreWrong, before the sink is asked.
+func TestReloadRequestsThatAreWrong(t *testing.T) {
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"--confirm 10ms: must be from 1s to 24h", []string{"--confirm", "10ms"}},
+		{"--a limit goes with confirm", []string{"--limit", "reports=1/s"}},
+		{`--limit "reports=many": must be such as reports=2000/s or poll_gap=1ms`, []string{"--confirm", "1m", "--limit", "reports=many"}},
+		{`--limit "poll_gap=0s"`, []string{"--confirm", "1m", "--limit", "poll_gap=0s"}},
+		{`--limit "cpu=1"`, []string{"--confirm", "1m", "--limit", "cpu=1"}},
+	} {
+		if _, stderr, code := intsink(t, append([]string{"reload", "--socket", "/nowhere"}, c.args...)...); code != 2 || !strings.Contains(stderr, c.want) {
+			t.Errorf("%q: exit code %d, %s", c.args, code, stderr)
+		}
+	}
+	if _, stderr, code := intsink(t, "reload", "--socket", "/nowhere", "--config", "/missing.hcl"); code != 1 || !strings.Contains(stderr, "/missing.hcl") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+}
+
+// TestReloadChangesAddressesAndTimes: http and flows.idle_timeout, without a restart; an
+// address that is taken leaves all as it was.
+func TestReloadChangesAddressesAndTimes(t *testing.T) {
+	r, socket, path, text := withSocket(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := l.Addr().String()
+	write(t, path, strings.Replace(strings.Replace(text, r.http, other, 1), "flows { capacity = 1024 }", "flows {\n  capacity = 1024\n  idle_timeout = \"7s\"\n}", 1))
+	if _, stderr, code := intsink(t, "reload", "--socket", socket); code != 1 || !strings.Contains(stderr, `http.listen = "`+other+`"`) || !strings.Contains(stderr, "address already in use") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	if config := r.get(t, "/api/v1/config"); !strings.Contains(config, `idle_timeout = "30s"`) {
+		t.Errorf("a part of what was refused is in force\n%s", config)
+	}
+	l.Close()
+	out := must(t, "reload", "--socket", socket)
+	for _, want := range []string{`flows.idle_timeout: "30s" -> "7s"`, `http.listen: "` + r.http + `" -> "` + other + `"`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s\nlacks %s", out, want)
+		}
+	}
+	r.http = other
+	if !strings.Contains(r.get(t, "/api/v1/config"), `idle_timeout = "7s"`) {
+		t.Error(r.get(t, "/api/v1/config"))
+	}
+}
+
+// TestReloadReadsAFolder again, with files that came since; a mistake names its file.
+func TestReloadReadsAFolder(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "api.sock")
+	dir := t.TempDir()
+	text := strings.Replace(strings.Replace(small, "mbufs      = 4096", "mbufs      = 8192", 1), `http { listen = "%s" }`, fmt.Sprintf("http {\n  listen = \"\"\n  socket = %q\n}", socket), 1) + strings.Replace(config("udp_port = 5000"), "node { id = 3 }\n", "", 1)
+	write(t, filepath.Join(dir, "10-common.hcl"), text)
+	t.Setenv("INTSINK_TEST_SINK", "9")
+	write(t, filepath.Join(dir, "20-node.hcl"), "node { id = \"${env.INTSINK_TEST_SINK}\" }\n")
+	r := startRunOf(t, dir)
+	for range 500 {
+		if _, err := os.Stat(socket); err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	more := write(t, filepath.Join(dir, "30-more.hcl"), "\ncollector \"second\" { address = 7 }\n")
+	if _, stderr, code := intsink(t, "reload", "--socket", socket); code != 1 || !strings.Contains(stderr, more+":2:32: error: collector \"second\": address = 7") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	write(t, more, "collector \"second\" { address = \"127.0.0.1:9\" }\n")
+	if out := must(t, "reload", "--socket", socket); !strings.Contains(out, `collector "second": added`) {
+		t.Errorf("%s", out)
+	}
+	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "node=9") {
+		t.Errorf("exit code %d\n%s", code, r.stderr)
+	}
+}
+
+// TestCheckAgainstRunning: what is otherwise, and what a reload would refuse; the sink stays
+// as it is.
+func TestCheckAgainstRunning(t *testing.T) {
+	r, socket, path, text := withSocket(t)
+	check := func(text string) (stdout, stderr string, code int) {
+		write(t, path, text)
+		return intsink(t, "check", "--config", path, "--against-running", "--socket", socket)
+	}
+	if out, stderr, code := check(text); code != 0 || !strings.HasSuffix(out, "a reload would make no change to generation 1\n") || stderr != "" {
+		t.Errorf("exit code %d, %s\n%s", code, out, stderr)
+	}
+	if out, _, code := check(strings.Replace(text, "sample = 100", "sample = 50", 1)); code != 0 || !strings.HasSuffix(out, "a reload would make 1 change to generation 1\n  watch \"all\".sample: 100 -> 50\n") {
+		t.Errorf("exit code %d, %s", code, out)
+	}
+	both := strings.Replace(strings.Replace(text, "sample = 100", "sample = 50", 1), "mbufs      = 8192", "mbufs = 16384", 1)
+	want := "2 changes to generation 1:\n  dpdk.mbufs: 8192 -> 16384\n  watch \"all\".sample: 100 -> 50\nonly a restart can change:\n  dpdk.mbufs: 8192 -> 16384\nintsink: a reload would refuse it: 1 change that only a restart can make: dpdk.mbufs: 8192 -> 16384\n"
+	if _, stderr, code := check(both); code != 1 || !strings.HasSuffix(stderr, want) {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	if p := observetest.Parse(t, r.get(t, "/metrics")); p.Series["intsink_config_generation"] != 1 || p.Series["intsink_config_last_reload_successful"] != 1 {
+		t.Errorf("generation %v", p.Series["intsink_config_generation"])
+	}
+}
