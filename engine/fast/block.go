@@ -1,3 +1,5 @@
+// Blocks of 32 bytes that packets of a shape or a template are compared with.
+
 package fast
 
 import "encoding/binary"

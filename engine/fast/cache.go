@@ -6,8 +6,9 @@ package fast
 // the burst at hand has packets of is never replaced.
 
 // place finds room for a template of shape s: among those of the shape, where it is known.
-// lengthAt is where the length of INT stands in f, negative where it does not count.
-func (p *Path) place(s *shape, lengthAt int, f []byte) uint8 {
+// lengthAt is where the length of INT stands in f, negative where it does not count; packets of
+// a rare template do not pass.
+func (p *Path) place(s *shape, lengthAt int, f []byte, rare bool) uint8 {
 	n := p.shapeLike(s)
 	if n < 0 {
 		if n = p.addShape(s); n < 0 {
@@ -27,9 +28,10 @@ func (p *Path) place(s *shape, lengthAt int, f []byte) uint8 {
 		for v := range k.variant {
 			k.variant[v] = at
 		}
+		p.templates[at].next = None
 		return at
 	}
-	if !p.link(k, f[lengthAt]%variants, at) {
+	if !p.link(k, f[lengthAt]%variants, at, rare) {
 		p.learned[at].shape = none
 		return None
 	}
@@ -39,25 +41,30 @@ func (p *Path) place(s *shape, lengthAt int, f []byte) uint8 {
 // chain is how many templates of one shape and length there may be.
 const chain = 4
 
-// link puts a template behind the others of its shape and length, the first of which makes
-// room where there are enough; false where the burst has packets of that.
-func (p *Path) link(k *shape, v, at uint8) bool {
-	if k.variant[v] == None {
-		k.variant[v] = at
-		return true
+// link puts a template in front of the others of its shape and length, or behind them where
+// its packets are rare. The last makes room where there are enough; false where the burst has
+// packets of that.
+func (p *Path) link(k *shape, v, at uint8, rare bool) bool {
+	last, before, n := k.variant[v], uint8(None), 0
+	for i := last; i != None; i = p.templates[i].next {
+		if last != i {
+			before = last
+		}
+		last, n = i, n+1
 	}
-	last, n := k.variant[v], 1
-	for p.templates[last].next != None {
-		last, n = p.templates[last].next, n+1
-	}
-	if first := k.variant[v]; n >= chain {
-		if p.inUse()>>first&1 != 0 {
+	if n >= chain {
+		if p.inUse()>>last&1 != 0 {
 			return false
 		}
-		p.learned[first].shape = none
-		k.variant[v] = p.templates[first].next
+		p.learned[last].shape = none
+		p.templates[before].next = None
+		last = before
 	}
-	p.templates[last].next = at
+	if rare && last != None {
+		p.templates[at].next, p.templates[last].next = None, at
+		return true
+	}
+	p.templates[at].next, k.variant[v] = k.variant[v], at
 	return true
 }
 

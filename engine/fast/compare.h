@@ -12,7 +12,7 @@
 // knows, in the lanes of a hop.
 struct limits {
 	struct fast_policy *policy;
-	uint32_t state, mask; // of fast_flow.bound
+	uint64_t state, mask; // of fast_flow.bound and what follows, less fast_template.in_flow
 #ifdef FAST_AVX2
 	__m128i add, limit; // what is added to a difference, and what that must not exceed
 #endif

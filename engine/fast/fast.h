@@ -27,7 +27,7 @@ enum {
 	FAST_HINTS = 256,
 	FAST_KINDS = 16,      // of EtherTypes, for hints
 	FAST_MAX_FRAME = 65535,
-	FAST_LAYOUT = 121,     // numbers of fast_layout
+	FAST_LAYOUT = 122,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -110,7 +110,7 @@ struct fast_template {
 	uint64_t key_rest, ports_mask;
 	// What compares its hops, and takes INT out.
 	uint16_t flags_at;        // of TCP
-	uint8_t flags_mask;       // of those that are no common packet's
+	uint8_t flags_mask;       // of those that are no common packet's, all compared
 	uint8_t queue, tx, ingress, egress; // in a hop; 0: not there
 	uint8_t l4_udp;           // a checksum of zero stays
 	uint32_t stack, hop_len, hops;
@@ -121,6 +121,7 @@ struct fast_template {
 	uint16_t sum_removed;
 	uint16_t ip_sum_at, l4_sum_at; // l4_sum_at is zero where that checksum does not change
 	uint32_t ip_sum_add, l4_sum_add;
+	uint64_t in_flow;              // its hops where a flow has path_hops, from fast_flow.bound on; else what no flow has
 	uint64_t shorten;              // removed, for pkt_len and for data_len
 	// What the last 32 bytes of each hop are, word by word: how to make a number of it, and
 	// its place in fast_policy.most. A hop may be longer by what is never compared.
@@ -257,6 +258,9 @@ struct fast_state {
 
 // FAST_HELD is a flag of a flow: an earlier packet of the burst was deferred.
 #define FAST_HELD (UINT32_C(0x40) << 24)
+
+// FAST_PATH_HOPS is a flow's path_hops in eight bytes from its bound on.
+#define FAST_PATH_HOPS (UINT64_C(0xff) << 48)
 
 void fast_match(struct fast_state *s);
 void fast_lookup(struct fast_state *s);

@@ -1,12 +1,11 @@
+// Hints: which shapes are tried first.
+
 package fast
 
 import (
 	"encoding/binary"
 	"math/bits"
 )
-
-// Hints: the shapes that packets had whose first bytes are like those of the packet at hand.
-// They only say what is tried first.
 
 // hintsFrom and hintsLen are the bytes that a hint is made of: the EtherType and what follows.
 const (

@@ -28,13 +28,16 @@ void fast_layout(uint64_t *out)
 		SIZE(shape), AT(shape, length_at), AT(shape, at), AT(shape, variant), AT(shape, block),
 		SIZE(template), AT(template, at), AT(template, special_at), AT(template, plain), AT(template, next), AT(template, addresses), AT(template, key_rest),
 		AT(template, flags_at), AT(template, egress), AT(template, l4_udp), AT(template, stack), AT(template, removed), AT(template, port_mask), AT(template, patches),
-		AT(template, sum_removed), AT(template, l4_sum_add), AT(template, shorten), AT(template, patch), AT(template, block),
+		AT(template, sum_removed), AT(template, l4_sum_add), AT(template, in_flow), AT(template, shorten), AT(template, patch), AT(template, block),
 		AT(template, checks), AT(template, edits), AT(template, length), AT(template, sum), AT(template, edit), AT(template, hop_order), AT(template, hop_word),
 		SIZE(sum), AT(sum, removed), AT(sum, add), SIZE(edit),
 		SIZE(state), AT(state, index), AT(state, view), AT(state, vec), AT(state, n), AT(state, refresh), AT(state, look),
 		AT(state, now), AT(state, ints), AT(state, unknown), AT(state, samples), AT(state, at), AT(state, deferred_at),
 		AT(state, hashes), AT(state, flows), AT(state, keys), AT(state, hint_key), AT(state, hints), AT(state, kinds), AT(state, shape), AT(state, templates),
 	};
+	_Static_assert(offsetof(struct fast_flow, path_hops) == offsetof(struct fast_flow, bound) + 6, "FAST_PATH_HOPS");
+	_Static_assert(offsetof(struct fast_flow, bytes) == offsetof(struct fast_flow, packets) + 4, "count of pass.c");
+	_Static_assert(offsetof(struct fast_mbuf, data_len) == offsetof(struct fast_mbuf, pkt_len) + 4, "shorten of strip.h");
 	_Static_assert(sizeof all / sizeof all[0] == FAST_LAYOUT, "FAST_LAYOUT");
 	for (uint32_t i = 0; i < FAST_LAYOUT; i++)
 		out[i] = all[i];

@@ -87,14 +87,19 @@ func (m *draft) header(i *inthdr.Info) {
 const etherTypeAt = 12
 
 // noHops is more hops than any path has.
-const noHops = 0xffff
+const noHops = 0xff
+
+// pathHops is where flows.Flow has the hops of its path, in bits from Generation on.
+const pathHops = 48
 
 func (m *draft) hops(i *inthdr.Info, l *inthdr.Layout) {
 	t := &m.t
-	if t.hops = noHops; !i.Common {
+	t.hops, t.inFlow = noHops, noHops<<pathHops
+	if !i.Common {
 		return
 	}
 	t.common, t.stack, t.hopLen, t.hops = 1, uint32(i.Stack), uint32(i.HopLen), uint32(i.Hops)
+	t.inFlow = uint64(i.Hops) << pathHops
 	t.queue, t.tx = i.QueueAt, i.TxAt
 	t.ingress, t.egress = uint8(max(l.IngressTimestamp, 0)), uint8(max(l.EgressTimestamp, 0))
 	t.hopWords()
@@ -131,6 +136,20 @@ const (
 	longestHop = 32 + 8 // the most of which order has the latency
 	noByte     = 0x80   // in order: zero
 )
+
+// flags are those of TCP that no common packet has: one with such a flag has a template of its
+// own, which no flow's hops are compared with.
+func (m *draft) flags() {
+	t := &m.t
+	if t.flagsMask == 0 || m.bad {
+		return
+	}
+	m.same(int(t.flagsAt), t.flagsMask)
+	if m.b[t.flagsAt]&t.flagsMask != 0 {
+		t.common, t.hops = 0, noHops
+		t.inFlow = noHops << pathHops
+	}
+}
 
 // sumOfIP is the checksum of an IPv4 header that becomes shorter, and whose edits make add.
 func (m *draft) sumOfIP(l *packet.Layers, add uint32) {
@@ -269,6 +288,7 @@ func (m *draft) key(l *packet.Layers, proto uint8) {
 func (m *draft) finish(p *shape, lengthAt int, i *inthdr.Info) bool {
 	if m.shapeOf(p, lengthAt); i != nil {
 		m.header(i)
+		m.flags()
 		m.plan()
 	}
 	m.blocksOf()

@@ -23,7 +23,7 @@ func (s *State) passOne(j uint32) (passed bool) {
 	}
 	m := s.vec[s.At[j]&(mbuf.MaxBurst-1)]
 	f, size := m.Bytes(), uint16(m.PktLen()-int(t.removed))
-	if f[t.flagsAt]&t.flagsMask != 0 || !t.noEvent(s, p, w, f) || w.Full(size) {
+	if !t.noEvent(s, p, w, f) || w.Full(size) {
 		return false
 	}
 	w.Count(size)

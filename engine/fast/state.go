@@ -98,7 +98,7 @@ type Template struct {
 
 	// What compares its hops, and takes INT out.
 	flagsAt    uint16 // of TCP
-	flagsMask  uint8  // of those that are no common packet's
+	flagsMask  uint8  // of those that are no common packet's, all compared
 	queue, tx  uint8  // in a hop; 0: not there
 	ingress    uint8
 	egress     uint8
@@ -117,6 +117,7 @@ type Template struct {
 	l4SumAt    uint16 // zero where that checksum does not change
 	ipSumAdd   uint32
 	l4SumAdd   uint32
+	inFlow     uint64            // its hops where a flow has path_hops, in C only; else what no flow has
 	shorten    uint64            // removed, for both lengths of an mbuf
 	hopOrder   [32]uint8         // how to make numbers of the last 32 bytes of a hop
 	hopWord    [8]uint32         // what they are: their places in event.FastPolicy.Most
@@ -193,6 +194,7 @@ func newState() *State {
 	}
 	s := (*State)(unsafe.Pointer(&b[0])) // SAFETY: page aligned and large enough
 	s.shape[noShape].need, s.templates[None].need = math.MaxUint32, math.MaxUint32
+	s.templates[None].inFlow = noHops << pathHops
 	s.forgetHints()
 	return s
 }

@@ -35,12 +35,12 @@ func (p *Path) Store(k *Parsed, want []byte) bool {
 	if !m.finish(&s, lengthAt, k.Info) || !m.proves(p.State, &s, k, want) {
 		return false
 	}
-	at := p.place(&s, lengthAt, k.Frame)
+	at := p.place(&s, lengthAt, k.Frame, m.t.common == 0)
 	if at == None {
 		return false
 	}
 	i := *k.Info
-	m.t.next, m.t.number = None, at
+	m.t.next, m.t.number = p.templates[at].next, at
 	p.templates[at] = m.t
 	p.learned[at].layers, p.learned[at].info, p.learned[at].outers = *k.Layers, i, *k.Outers
 	return true
@@ -62,11 +62,11 @@ func (p *Path) StoreNotINT(f []byte, l *packet.Layers) bool {
 	if m.bad || !m.finish(&s, 12, nil) || p.special != 0 && !m.t.matches(p.State, f, len(f)) {
 		return false
 	}
-	at := p.place(&s, -1, f)
+	at := p.place(&s, -1, f, false)
 	if at == None {
 		return false
 	}
-	m.t.next, m.t.number = None, at
+	m.t.next, m.t.number = p.templates[at].next, at
 	p.templates[at] = m.t
 	return true
 }

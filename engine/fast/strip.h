@@ -86,6 +86,14 @@ static inline void move(uint8_t *f, const struct fast_template *t, uint32_t by)
 	put(end - 32 + by, last);
 }
 
+// new_ip_sum is the checksum of an IPv4 header: RFC 1624, equation 3, with a sum that is one
+// too large, for a result that is never all ones.
+static inline uint16_t new_ip_sum(const uint8_t *f, const struct fast_template *t)
+{
+	uint32_t s = load16(f + t->ip_sum_at) + t->ip_sum_add;
+	return (uint16_t)(s + (s >> 16) - 1);
+}
+
 // new_sum is the checksum that was in a packet of 64 bits' sum s: of TCP and UDP, each of
 // which writes a sum of zero in one way only, and UDP none where there was none.
 static inline uint16_t new_sum(const struct fast_template *t, uint16_t was, uint64_t s)
@@ -98,34 +106,41 @@ static inline uint16_t new_sum(const struct fast_template *t, uint16_t was, uint
 	return is;
 }
 
-// strip takes INT out of the packet m, which is as t says, and repairs what its insertion
-// changed. It asks for none of the headers: those without a checksum have two bytes in its
-// place that stay as they are.
-static inline __attribute__((always_inline)) void strip(struct fast_mbuf *m, const struct fast_template *t)
+// strip_alone is strip for what has no checksum of TCP or UDP to repair.
+static __attribute__((noinline)) void strip_alone(struct fast_mbuf *m, const struct fast_template *t)
 {
-	if (unlikely(!t->patches)) {
+	if (!t->patches) {
 		strip_any(m, t);
 		return;
 	}
 	uint8_t *f = m->buf_addr + m->data_off;
-	const uint32_t by = t->removed;
-	const uint16_t port = load16(f + t->port_from);
-	// RFC 1624, equation 3, of a sum that is one too large, for a result below all ones.
-	const uint32_t ip = load16(f + t->ip_sum_at) + t->ip_sum_add;
+	const uint16_t port = load16(f + t->port_from), ip = new_ip_sum(f, t);
 	shorten(m, t);
-	if (likely(t->l4_sum_at)) {
-		const uint16_t was = load16(f + t->l4_sum_at);
-		uint64_t s = was + t->l4_sum_add + (~(uint32_t)port & t->port_mask);
-		s = sum_words(f + t->start, t->words, s);
-		move(f, t, by);
-		f += by;
-		store16(f + t->l4_sum_at, new_sum(t, was, s));
-	} else {
-		move(f, t, by);
-		f += by;
-	}
+	move(f, t, t->removed);
+	f += t->removed;
 	store16(f + t->port_to, port);
-	store16(f + t->ip_sum_at, (uint16_t)(ip + (ip >> 16) - 1));
+	store16(f + t->ip_sum_at, ip);
+}
+
+// strip takes INT out of the packet m, which is as t says, and repairs what its insertion
+// changed. It asks for none of the headers: without an IPv4 header, two bytes that stay as
+// they are stand in the place of its checksum.
+static inline __attribute__((always_inline)) void strip(struct fast_mbuf *m, const struct fast_template *t)
+{
+	if (unlikely(!t->l4_sum_at)) {
+		strip_alone(m, t);
+		return;
+	}
+	uint8_t *f = m->buf_addr + m->data_off;
+	const uint32_t by = t->removed;
+	const uint16_t port = load16(f + t->port_from), ip = new_ip_sum(f, t), was = load16(f + t->l4_sum_at);
+	uint64_t s = sum_words(was + t->l4_sum_add + (~(uint32_t)port & t->port_mask), f + t->start, t->words);
+	shorten(m, t);
+	move(f, t, by);
+	f += by;
+	store16(f + t->port_to, port);
+	store16(f + t->ip_sum_at, ip);
+	store16(f + t->l4_sum_at, new_sum(t, was, s));
 }
 
 #endif

@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) uint64_t sum_some(const uint8_t *p,
 // sum_words is sum_some for n below 64, which are most lengths of INT: each is code of its own
 // without a loop. The reference's 19 words cost 20 instructions in place of 40. It is
 // not inlined because gcc 12 then stores every step of the sum.
-static __attribute__((noinline)) uint64_t sum_words(const uint8_t *p, uint32_t n, uint64_t s)
+static __attribute__((noinline)) uint64_t sum_words(uint64_t s, const uint8_t *p, size_t n)
 {
 #ifdef FAST_AVX2
 #define CASE(n) case n: return sum_some(p, n, s)
