@@ -16,7 +16,7 @@ GO := scripts/go.sh
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 
-.PHONY: help bench-collect deps deps-engines build deb install demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce soak fuzz fuzz-fast lint imports fresh clean demo-collect
+.PHONY: help bench-collect deps deps-engines build deb install demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak fuzz fuzz-fast lint imports fresh clean demo-collect
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,6 +95,9 @@ install: ## programs, unit and completions below DESTDIR (DESTDIR=, as root; mak
 
 bce: ## list the bounds checks that the compiler left in the packages of the packet path
 	scripts/bce.sh
+
+reloads: deps ## 200 reloads under load, half of them refused: no packet is lost (as root; `make test` has a short version)
+	INTSINK_RELOAD_PAIRS=100 $(GO) test -count=1 -v -timeout 10m -run '^TestReloadsUnderLoad$$' ./cmd/intsink
 
 soak: ## an hour of traffic of a million flows against the model of all events: recall, false positives, memory
 	SOAK=1 $(GO) test -count=1 -v -timeout 2h -run '^TestSoak$$' ./bench/truth

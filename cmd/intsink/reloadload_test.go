@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -91,9 +92,24 @@ func sendUntil(t *testing.T, stop *atomic.Bool, out *wire.Interface, sent, arriv
 	}
 }
 
-// TestReloadsUnderLoad: 200 reloads, half of them of files that are refused, with two workers
-// and collectors that come, go and change places. Every packet arrives as it was before INT,
-// and the collector that stays misses no report packet.
+// reloadPairs is how often the test below reloads a good configuration and one that is
+// refused: `make reloads` asks for a hundred.
+func reloadPairs(t *testing.T) int {
+	text := os.Getenv("INTSINK_RELOAD_PAIRS")
+	if text == "" {
+		return 12
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("INTSINK_RELOAD_PAIRS: %v", err)
+	}
+	return n
+}
+
+// TestReloadsUnderLoad: half of the reloads are of files that are refused, with two workers and
+// collectors that come, go and change places, one by a port among them; http and idle_timeout
+// change, trials end, and flows are not watched for a time. Every packet arrives as it was
+// before INT, and the collector that stays misses no report packet.
 func TestReloadsUnderLoad(t *testing.T) {
 	if !netns.In(t) {
 		return
@@ -101,50 +117,39 @@ func TestReloadsUnderLoad(t *testing.T) {
 	netns.Sh(t, `
 sysctl -qw net.ipv6.conf.default.disable_ipv6=1
 ip link set lo up
-for i in a b; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2000; ip link set $i-near up; ip link set $i-far up; done`)
+for i in a b c; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2000; ip link set $i-near up; ip link set $i-far up; done`)
 	var primary, second sequences
 	primary.listen(t, "127.0.0.1:18555")
 	second.listen(t, "127.0.0.1:18556")
 	socket := filepath.Join(t.TempDir(), "api.sock")
+	const byPort = "collector \"wire\" {\n  address = \"192.0.2.9:8555\"\n  source = \"192.0.2.1\"\n  gateway_mac = \"02:00:00:00:00:09\"\n  port = \"telemetry\"\n}\n"
 	text := strings.Replace(kernelPorts("kernel:a-far", "kernel:b-near"), "127.0.0.1:9", "127.0.0.1:18555", 1)
 	text = strings.Replace(text, `http { listen = "%s" }`, "http {\n  listen = \"%s\"\n  socket = \""+socket+"\"\n}", 1)
-	text = strings.Replace(text, "mbufs      = 4096", "mbufs = 32768\n  lcores = \"0-1\"", 1)
-	r := startRun(t, text)
+	text = strings.Replace(text, "flows { capacity = 1024 }", "flows {\n  capacity = 1024\n  idle_timeout = \"30s\"\n}", 1)
+	text = strings.Replace(text, "mbufs      = 4096", "mbufs = 32768\n  lcores = \"0-1\"", 1) + "port \"telemetry\" { device = \"kernel:c-near\" }\n"
+	r := startRun(t, text+byPort)
 	r.ready(t)
 	path := r.cmd.Args[len(r.cmd.Args)-1]
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := string(b)
-	in, err := wire.Open("a-near")
-	if err != nil {
-		t.Fatal(err)
+	base := strings.TrimSuffix(string(b), byPort)
+	var ended atomic.Bool
+	var sent, arrived, reported passed
+	var receiving sync.WaitGroup
+	in := opened(t, "a-near")
+	for name, p := range map[string]*passed{"b-far": &arrived, "c-far": &reported} {
+		out := opened(t, name)
+		receiving.Go(func() { out.Receive(&ended, p.add) })
 	}
-	out, err := wire.Open("b-far")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var stop, ended atomic.Bool
-	var sent, arrived passed
-	var sending, receiving sync.WaitGroup
-	receiving.Go(func() { out.Receive(&ended, arrived.add) })
 	defer func() { ended.Store(true); receiving.Wait() }()
+	var stop atomic.Bool
+	var sending sync.WaitGroup
 	sending.Go(func() { sendUntil(t, &stop, in, &sent, &arrived) })
 
-	const more = "collector \"second\" { address = \"127.0.0.1:18556\" }\n"
-	split := strings.Index(base, "collector ")
-	good := []string{base, base + more, base[:split] + more + base[split:], strings.Replace(base+more, "18556", "18557", 1), strings.Replace(base, "sample = 100", "sample = 10", 1)}
-	bad := []string{base + "collector \"third\" {}\n", strings.Replace(base, "mbufs = 32768", "mbufs = 65536", 1), "{{{"}
-	for i := range 100 {
-		time.Sleep(100 * time.Millisecond) // two of the writes that may come in a second
-		write(t, path, good[i%len(good)])
-		must(t, "reload", "--socket", socket)
-		write(t, path, bad[i%len(bad)])
-		if _, stderr, code := intsink(t, "reload", "--socket", socket); code != 1 || !strings.Contains(stderr, "reload refused, generation "+fmt.Sprint(i+2)) {
-			t.Fatalf("reload %d: exit code %d\n%s", i, code, stderr)
-		}
-	}
+	pairs := reloadPairs(t)
+	trials := reloadMany(t, &reloads{pairs: pairs, socket: socket, path: path, base: base, byPort: byPort})
 	stop.Store(true)
 	sending.Wait()
 	p := r.wait(t, "every packet", func(p observetest.Exposition) bool {
@@ -158,14 +163,66 @@ for i in a b; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 200
 			t.Errorf("worker w%d has no flow", worker)
 		}
 	}
-	if p.Series["intsink_config_generation"] != 101 || p.Series[`intsink_api_writes_total{result="ok"}`] != 100 || p.Series[`intsink_api_writes_total{result="refused"}`] != 100 {
-		t.Errorf("generation %v, writes %v", p.Series["intsink_config_generation"], p.Series)
+	if p.Series["intsink_config_generation"] != float64(1+pairs+trials) || p.Series[`intsink_api_writes_total{result="refused"}`] != float64(pairs) {
+		t.Errorf("generation %v after %d trials, writes refused %v", p.Series["intsink_config_generation"], trials, p.Series[`intsink_api_writes_total{result="refused"}`])
 	}
 	if code := r.stop(t, 20*time.Second); code != 0 {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}
-	if primary.packets.Load() == 0 || primary.missing.Load() != 0 || second.packets.Load() == 0 {
-		t.Errorf("the collector that stays got %d report packets and misses %d, the other got %d", primary.packets.Load(), primary.missing.Load(), second.packets.Load())
+	if primary.packets.Load() == 0 || primary.missing.Load() != 0 || second.packets.Load() == 0 || reported.frames.Load() == 0 {
+		t.Errorf("the collector that stays got %d report packets and misses %d, the second got %d, that by a port %d", primary.packets.Load(), primary.missing.Load(), second.packets.Load(), reported.frames.Load())
 	}
-	t.Logf("%d packets, %d report packets", sent.frames.Load(), primary.packets.Load())
+	t.Logf("%d reloads, %d packets, %d, %d and %d report packets", 2*pairs+trials, sent.frames.Load(), primary.packets.Load(), second.packets.Load(), reported.frames.Load())
+}
+
+// opened is the interface called name.
+func opened(t *testing.T, name string) *wire.Interface {
+	t.Helper()
+	i, err := wire.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// reloads are those of the test above.
+type reloads struct {
+	pairs                      int
+	socket, path, base, byPort string
+}
+
+// reloadMany reloads, and says how many of the good configurations went back from a trial.
+func reloadMany(t *testing.T, r *reloads) (trials int) {
+	t.Helper()
+	const more = "collector \"second\" { address = \"127.0.0.1:18556\" }\n"
+	split := strings.Index(r.base, "collector ")
+	good := []string{
+		r.base, r.base + more + r.byPort, r.base[:split] + more + r.base[split:], r.base + strings.Replace(r.byPort, "8555", "8556", 1),
+		strings.Replace(r.base+more, "18556", "18557", 1) + r.byPort, strings.Replace(r.base, "sample = 100", "sample = 10", 1),
+		strings.Replace(r.base, `idle_timeout = "30s"`, `idle_timeout = "1s"`, 1), strings.Replace(r.base+more, "http {\n", "http {\n  pprof = \"127.0.0.1:18557\"\n", 1),
+	}
+	bad := []string{r.base + "collector \"third\" {}\n", strings.Replace(r.base, "mbufs = 32768", "mbufs = 65536", 1), "{{{", strings.Replace(r.base, "http {\n", "http {\n  pprof = \"192.0.2.1:1\"\n", 1)}
+	for i := range r.pairs {
+		time.Sleep(150 * time.Millisecond) // three of the writes that may come in a second
+		write(t, r.path, good[i%len(good)])
+		switch {
+		case i%10 == 9: // it goes back to what was before
+			must(t, "reload", "--socket", r.socket, "--confirm", "1h")
+			must(t, "confirm", "--socket", r.socket, "--back")
+			trials++
+		default:
+			must(t, "reload", "--socket", r.socket)
+		}
+		write(t, r.path, bad[i%len(bad)])
+		if _, stderr, code := intsink(t, "reload", "--socket", r.socket); code != 1 || !strings.Contains(stderr, "reload refused, generation "+fmt.Sprint(i+2+trials)) {
+			t.Fatalf("reload %d: exit code %d\n%s", i, code, stderr)
+		}
+		if i%10 == 4 {
+			must(t, "mode", "strip", "--socket", r.socket)
+		}
+		if i%10 == 5 {
+			must(t, "mode", "full", "--socket", r.socket)
+		}
+	}
+	return trials
 }

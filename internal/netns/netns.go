@@ -30,6 +30,7 @@ func In(t *testing.T) bool {
 	if err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
 		t.Errorf("in a network namespace of its own (it takes root, or user namespaces): %v\n%s", err, out)
 	}
+	t.Logf("%s", out)
 	return false
 }
 

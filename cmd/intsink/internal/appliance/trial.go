@@ -69,7 +69,9 @@ func (a *Appliance) Confirm(who string, back bool) (*control.Result, error) {
 	case back:
 		return a.goBack(control.TrialBack, "asked for by "+who), nil
 	}
-	a.endTrial(control.TrialConfirmed)
+	close(t.done)
+	a.trial = nil
+	a.control.State.EndTrial(control.TrialConfirmed)
 	_, r := a.control.State.Last()
 	r.By, r.Trial, r.Note = who, nil, a.restartNote(r.SHA256)
 	slog.Info("reload: confirmed", "by", who, "generation", r.Generation)
@@ -79,7 +81,9 @@ func (a *Appliance) Confirm(who string, back bool) (*control.Result, error) {
 // goBack brings what was before the trial back. a.reloading is held.
 func (a *Appliance) goBack(end control.TrialEnd, why string) *control.Result {
 	t := a.trial
-	a.endTrial(end)
+	close(t.done)
+	a.trial = nil
+	defer a.control.State.EndTrial(end) // once all that tells of the sink tells of what was before
 	done := a.tellReload()
 	defer done()
 	r := a.newResult("end of a trial: " + why)
@@ -93,12 +97,6 @@ func (a *Appliance) goBack(end control.TrialEnd, why string) *control.Result {
 	r.OK, r.Time, r.Note = true, time.Now().UTC(), a.restartNote(r.SHA256)
 	a.finish(r)
 	return r
-}
-
-func (a *Appliance) endTrial(end control.TrialEnd) {
-	close(a.trial.done)
-	a.trial = nil
-	a.control.State.EndTrial(end)
 }
 
 // reading is what a trial is judged by.
