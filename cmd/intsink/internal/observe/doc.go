@@ -2,6 +2,6 @@
 // and the API of package flowapi.
 //
 // The appliance fills in a Source; server.go serves it. To add a metric: a line in
-// metriclist.go, a line in docs/metrics.md, and an add in metrics.go or ports.go; tests
+// metriclist.go, a line in docs/metrics.md, and an add in metrics.go, metrics_ports.go or metrics_control.go; tests
 // fail where one of the three is missing.
 package observe
