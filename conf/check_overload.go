@@ -1,3 +1,5 @@
+// Checks of blocks overload and bypass: something to look at, a command that can be found.
+
 package conf
 
 import (

@@ -1,3 +1,5 @@
+// The schema of blocks overload and bypass.
+
 package conf
 
 import (

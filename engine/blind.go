@@ -1,3 +1,5 @@
+// Flows of which packets were not seen for a time, because watching was suspended.
+
 package engine
 
 // blind remembers until when the worker did not see packets of its flows, by the generation

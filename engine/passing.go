@@ -1,3 +1,5 @@
+// PassAll: packets pass as they came, with their INT, while a worker cannot keep up.
+
 package engine
 
 // PassAll makes packets pass as they came from the next tick on, both ways, with their INT,

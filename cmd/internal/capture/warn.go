@@ -1,3 +1,6 @@
+// Warnings about a capture: packets that are cut, of another link type, or that libpcap would
+// refuse.
+
 package capture
 
 import (

@@ -1,3 +1,6 @@
+// Wrong usage of commands in our own words: unknown commands, arguments that are missing or
+// too many.
+
 package cli
 
 import (

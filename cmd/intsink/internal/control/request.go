@@ -1,3 +1,6 @@
+// Request: the JSON body of POST /api/v1/reload: files, a trial to be confirmed, its limits,
+// dry run.
+
 package control
 
 import (

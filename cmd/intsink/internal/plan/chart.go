@@ -1,3 +1,5 @@
+// Charts of plan --html: one event's reports over time as SVG paths.
+
 package plan
 
 import (

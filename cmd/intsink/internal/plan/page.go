@@ -1,3 +1,5 @@
+// The page of plan --html: rows of events and collectors, filled into page.html.
+
 package plan
 
 import (

@@ -1,3 +1,5 @@
+// Counts reports of each event in equal steps of a capture's time, which get longer with it.
+
 package plan
 
 import (
