@@ -20,6 +20,7 @@ type control struct {
 
 	changed         atomic.Bool // something below was handed over, or rules
 	askedMitigation atomic.Pointer[mitigate.Table]
+	inForce         atomic.Pointer[mitigate.Table] // of what was asked for
 	askedPass       atomic.Bool
 	askedCapture    atomic.Pointer[capturing]
 
@@ -90,6 +91,7 @@ func (w *Worker) change() {
 		w.beginQuery()
 	}
 	w.mitigation, w.passing = w.askedMitigation.Load(), w.askedPass.Load()
+	w.inForce.Store(w.mitigation)
 	if x := w.askedCapture.Load(); x == nil || x.Ended() {
 		w.endCapture()
 	} else if x != w.capture {

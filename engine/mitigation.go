@@ -18,6 +18,10 @@ func (w *Worker) Mitigate(t *mitigate.Table) {
 	w.changed.Store(true)
 }
 
+// Mitigates tells whether t is in force, which Mitigate handed over last. Safe from any
+// goroutine.
+func (w *Worker) Mitigates(t *mitigate.Table) bool { return w.inForce.Load() == t }
+
 // selectPackets asks the rules about each packet of the burst, counts, and keeps the
 // rules of packets that are to be dropped. It tells whether there are any.
 func (w *Worker) selectPackets(p *linkState, b *burst) (any bool) {

@@ -35,7 +35,13 @@ func TestMitigationBeginsAndEndsWithATick(t *testing.T) {
 	host, _ := b.pass(plain(1))
 	sameFrames(t, host)
 	b.Worker.Mitigate(nil)
+	if b.Mitigates(nil) {
+		t.Error("the rules are said to have ended before the worker looked")
+	}
 	b.step(tickNs)
+	if !b.Mitigates(nil) {
+		t.Error("the rules are said to hold still")
+	}
 	host, _ = b.pass(plain(1))
 	sameFrames(t, host, plain(1))
 	b.balance()

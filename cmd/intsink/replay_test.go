@@ -23,15 +23,20 @@ import (
 
 const captureStart = 1_700_000_000_000_000_000
 
-// intFrame is an INT packet of flow n.
-func intFrame(t *testing.T, n int) []byte {
-	t.Helper()
+// hostFrame is a packet of flow n as its host sent it.
+func hostFrame(n int) []byte {
 	f := intgen.Flow{
 		Src: netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)}), Dst: netip.AddrFrom4([4]byte{10, 1, 0, 1}),
 		Proto: intgen.UDP, SrcPort: 1024, DstPort: 8000,
 	}
+	return f.Frame(20, uint32(n))
+}
+
+// intFrame is hostFrame with INT.
+func intFrame(t *testing.T, n int) []byte {
+	t.Helper()
 	s := &intgen.Source{UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
-	out, err := s.Insert(f.Frame(20, uint32(n)), []intgen.Hop{{NodeID: 9, Ingress: 1, Egress: 2, LatencyNs: 1000}})
+	out, err := s.Insert(hostFrame(n), []intgen.Hop{{NodeID: 9, Ingress: 1, Egress: 2, LatencyNs: 1000}})
 	if err != nil {
 		t.Fatal(err)
 	}

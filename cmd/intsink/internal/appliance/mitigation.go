@@ -1,8 +1,9 @@
-// Joins mitigation rules of the API to the workers.
+// Joins mitigation rules and captures of the API to the workers.
 
 package appliance
 
 import (
+	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/conf"
 )
@@ -20,6 +21,13 @@ func (a *Appliance) makeMitigation(c *conf.Config) error {
 		Control: a.control, DeviceBytes: a.deviceBytes,
 	}
 	return nil
+}
+
+// capture is what takes packets for those who ask.
+func (a *Appliance) capture() *livecapture.Server {
+	return &livecapture.Server{
+		Workers: livecapture.WorkersOf(a.workers), Config: a.config.Load, Clock: a.clock, Control: a.control, Version: a.version,
+	}
 }
 
 // deviceBytes are the lengths of device ids in domain specific metadata, by the

@@ -31,7 +31,7 @@ func (a *Appliance) startChanges(*conf.Config) error {
 // observed is what the endpoint shows of the appliance.
 func (a *Appliance) observed() *observe.Source {
 	s := &observe.Source{
-		Version: a.version, Control: a.control, Mitigation: a.mitigation, Modes: a.modes, Live: a.live, Started: time.Now(), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.stopping.Load,
+		Version: a.version, Control: a.control, Mitigation: a.mitigation, Capture: a.capture(), Modes: a.modes, Live: a.live, Started: time.Now(), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.stopping.Load,
 		Collectors: a.observedCollectors, Workers: a.workers, Links: a.linkNames, Mbufs: a.pool,
 	}
 	for _, p := range a.reportPools {

@@ -116,6 +116,9 @@ type Outcome struct {
 	Error  string // for the log, and the answer where there is no Body
 	Detail string // for the log: what was done
 	Body   any    // JSON
+
+	// Stream writes the whole answer itself, in place of Body, for as long as it takes.
+	Stream func(w http.ResponseWriter, r *http.Request)
 }
 
 // BadRequest is the outcome of a request that is wrong.
@@ -149,6 +152,10 @@ func (s *Server) HandleUpTo(bytes int64, do func(who string, r *http.Request) Ou
 			out.Body = failure{out.Error}
 		}
 		s.Writes.done(who, r, &out)
+		if out.Stream != nil {
+			out.Stream(w, r)
+			return
+		}
 		c.SetWriteDeadline(time.Now().Add(writePatience))
 		answer(w, out.Status, out.Body)
 	}

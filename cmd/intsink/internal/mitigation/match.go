@@ -16,8 +16,13 @@ import (
 // maxEntries bounds a list of a match.
 const maxEntries = 64
 
-// compile returns what workers compare.
-func (m *Match) compile() (out mitigate.Match, err error) {
+// Empty tells whether m asks for nothing.
+func (m *Match) Empty() bool {
+	return len(m.Source)+len(m.Destination)+len(m.Protocol)+len(m.SourcePort)+len(m.DestinationPort)+len(m.DeviceID)+len(m.SourceMAC) == 0
+}
+
+// Compile returns what workers compare.
+func (m *Match) Compile() (out mitigate.Match, err error) {
 	parse(&out.Source, "source", m.Source, prefix, &err)
 	parse(&out.Destination, "destination", m.Destination, prefix, &err)
 	parse(&out.Protocol, "protocol", m.Protocol, protocol, &err)
@@ -25,7 +30,7 @@ func (m *Match) compile() (out mitigate.Match, err error) {
 	parse(&out.DestinationPort, "destination_port", m.DestinationPort, ports, &err)
 	parse(&out.Device, "device_id", m.DeviceID, device, &err)
 	parse(&out.SourceMAC, "source_mac", m.SourceMAC, mac, &err)
-	if err == nil && len(m.Source)+len(m.Destination)+len(m.Protocol)+len(m.SourcePort)+len(m.DestinationPort)+len(m.DeviceID)+len(m.SourceMAC) == 0 {
+	if err == nil && m.Empty() {
 		err = errors.New(`match is empty, which would select every packet: name a source, destination, protocol, source_port, destination_port, device_id or source_mac (all of IPv4: "destination": "0.0.0.0/0")`)
 	}
 	return out, err

@@ -118,7 +118,7 @@ const maxComment = 200
 
 // compile checks r, and returns what workers need of it.
 func (r *Request) compile() (m mitigate.Match, a mitigate.Action, err error) {
-	if m, err = r.Match.compile(); err != nil {
+	if m, err = r.Match.Compile(); err != nil {
 		return m, a, err
 	}
 	a, ok := mitigate.ActionOf(r.Action)

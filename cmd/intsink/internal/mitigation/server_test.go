@@ -26,6 +26,8 @@ type worker struct {
 
 func (w *worker) Mitigate(t *mitigate.Table) { w.table.Store(t) }
 
+func (w *worker) Mitigates(t *mitigate.Table) bool { return w.table.Load() == t }
+
 // drops tells whether the worker drops an INT packet to destination from a device, whose
 // frame has this source.
 func (w *worker) drops(destination string, port uint16, device, mac uint64, now int64) bool {

@@ -14,7 +14,10 @@ import (
 )
 
 // Worker is what rules are handed to.
-type Worker interface{ Mitigate(*mitigate.Table) }
+type Worker interface {
+	Mitigate(*mitigate.Table)
+	Mitigates(*mitigate.Table) bool // they are in force
+}
 
 // Store is the rules of a running sink. Safe from any goroutine.
 type Store struct {
@@ -182,7 +185,10 @@ func (s *Store) removeEnded(now int64) {
 	}
 }
 
-// handOver gives the rules to the workers.
+// adoption is how long workers may take to take rules over: mostly it is a millisecond.
+const adoption = 200 * time.Millisecond
+
+// handOver gives the rules to the workers, and waits until they hold.
 func (s *Store) handOver() {
 	rules := make([]*mitigate.Rule, len(s.rules))
 	for i, e := range s.rules {
@@ -192,6 +198,19 @@ func (s *Store) handOver() {
 	for _, w := range s.workers {
 		w.Mitigate(t)
 	}
+	for late := time.Now().Add(adoption); !s.hold(t) && time.Now().Before(late); {
+		time.Sleep(time.Millisecond / 4)
+	}
+}
+
+// hold tells whether t is in force in all workers.
+func (s *Store) hold(t *mitigate.Table) bool {
+	for _, w := range s.workers {
+		if !w.Mitigates(t) {
+			return false
+		}
+	}
+	return true
 }
 
 // show is e as the API tells it.

@@ -40,6 +40,7 @@ func (s *Source) writeMetrics(w io.Writer) error {
 	}
 	s.addControl(x)
 	s.addModes(x)
+	s.addCapture(x)
 	x.add("intsink_build_info", 1, "version", s.Version)
 	if err := x.writeTo(w); err != nil {
 		return err

@@ -5,6 +5,7 @@ package observe
 import (
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
+	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/engine"
 	"intsink/engine/mitigate"
 )
@@ -31,6 +32,22 @@ func (s *Source) addMitigation(x *exposition, snapshots []engine.Counters) {
 			x.add("intsink_mitigation_bytes_total", m.DroppedBytes[a], "link", name, "action", a, "result", "dropped")
 		}
 	}
+}
+
+// addCapture adds what captures took and lack.
+func (s *Source) addCapture(x *exposition) {
+	var c livecapture.Counters
+	if s.Capture != nil {
+		c = s.Capture.Counters()
+	}
+	running := uint64(0)
+	if c.Running {
+		running = 1
+	}
+	x.add("intsink_capture_running", running)
+	x.add("intsink_capture_packets_total", c.Packets)
+	x.add("intsink_capture_dropped_total", c.DroppedRate, "reason", "rate")
+	x.add("intsink_capture_dropped_total", c.DroppedRoom, "reason", "reader")
 }
 
 // addControl adds which configuration is in force, what became of the last reload, and who

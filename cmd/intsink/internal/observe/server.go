@@ -95,6 +95,9 @@ func (s *Source) handler() http.Handler {
 	if s.Modes != nil {
 		s.Modes.Register(mux)
 	}
+	if s.Capture != nil {
+		s.Capture.Register(mux)
+	}
 	return s.Control.Guard(mux)
 }
 

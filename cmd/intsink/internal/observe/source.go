@@ -7,6 +7,7 @@ import (
 
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
+	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/conf"
 	"intsink/engine"
@@ -23,10 +24,11 @@ type Source struct {
 	Clock       func() int64        // of the workers
 	WallClock   func() int64        // by how much the wall clock is ahead of that; nil: by nothing
 	Stopping    func() bool
-	Mitigation  *mitigation.Server // nil: nothing can be mitigated
-	Control     *control.Server    // nil: nothing can be done to the sink
-	Modes       *failopen.Server   // nil: all is done with packets, always
-	Live        *Live              // nil: one of the source's own
+	Mitigation  *mitigation.Server  // nil: nothing can be mitigated
+	Control     *control.Server     // nil: nothing can be done to the sink
+	Modes       *failopen.Server    // nil: all is done with packets, always
+	Live        *Live               // nil: one of the source's own
+	Capture     *livecapture.Server // nil: packets cannot be captured
 	Workers     []*engine.Worker
 	Links       []string           // names of links, then of taps, as the workers index them
 	Collectors  func() []Collector // those of now

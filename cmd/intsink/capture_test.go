@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/internal/netns"
+	"intsink/internal/wire"
+)
+
+// captured is a capture command that runs.
+type captured struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stderr bytes.Buffer
+	file   string
+}
+
+// startCapture begins a capture of r and waits until it runs.
+func startCapture(t *testing.T, r *running, socket string, args ...string) *captured {
+	t.Helper()
+	c := &captured{t: t, file: filepath.Join(t.TempDir(), "c.pcapng")}
+	c.cmd = exec.Command(os.Args[0], append([]string{"capture", "--socket", socket, "-w", c.file}, args...)...)
+	c.cmd.Env = append(os.Environ(), "INTSINK_TEST_MAIN=1")
+	c.cmd.Stderr = &c.stderr
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.cmd.Process.Kill() })
+	r.wait(t, "a capture", func(p observetest.Exposition) bool { return p.Series["intsink_capture_running"] == 1 })
+	time.Sleep(20 * time.Millisecond) // workers begin with their next tick
+	return c
+}
+
+// ended waits for the end, and returns the fields of each packet as tshark reads them.
+func (c *captured) ended(says string) (fields [][]string) {
+	c.t.Helper()
+	if err := c.cmd.Wait(); err != nil || !strings.Contains(c.stderr.String(), says) {
+		c.t.Fatalf("%v: %s; want %q", err, &c.stderr, says)
+	}
+	cmd := exec.Command("tshark", "-n", "-r", c.file, "-T", "fields", "-E", "separator=|", "-e", "frame.interface_name",
+		"-e", "frame.packet_flags_direction", "-e", "udp.dstport", "-e", "frame.len", "-e", "frame.comment", "-e", "_ws.malformed")
+	out, err := cmd.Output()
+	if err != nil {
+		c.t.Fatalf("tshark: %v", err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		fields = append(fields, strings.Split(line, "|"))
+	}
+	return fields
+}
+
+// captureLab is a sink between two interfaces, whose other ends the test has.
+func captureLab(t *testing.T) (r *running, socket string, network, host *wire.Interface) {
+	t.Helper()
+	netns.Sh(t, `
+ip link set lo up
+for i in net host; do
+	ip link add d-$i type veth peer name k-$i
+	for end in d-$i k-$i; do
+		sysctl -qw net.ipv6.conf.$end.disable_ipv6=1
+		ip link set $end up
+	done
+done`)
+	var ends [2]*wire.Interface
+	for i, name := range []string{"k-net", "k-host"} {
+		var err error
+		if ends[i], err = wire.Open(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	socket = filepath.Join(t.TempDir(), "api.sock")
+	text := strings.Replace(kernelPorts("kernel:d-net", "kernel:d-host"), `http { listen = "%s" }`, "http {\n  listen = \"%s\"\n  socket = \""+socket+"\"\n}", 1)
+	r = startRun(t, text)
+	r.ready(t)
+	return r, socket, ends[0], ends[1]
+}
+
+// TestCapture over kernel interfaces: INT in, stripped out, read back by tshark and by our own
+// reader; filters, bounds, and readers that go away or cannot write.
+func TestCapture(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	r, socket, network, host := captureLab(t)
+	var stop atomic.Bool
+	var arrived atomic.Int64
+	var receiving sync.WaitGroup
+	receiving.Go(func() { host.Receive(&stop, func([]byte) { arrived.Add(1) }) })
+	defer func() { stop.Store(true); receiving.Wait() }()
+	send := func(from *wire.Interface, frames ...[]byte) {
+		for _, f := range frames {
+			if !from.Send(f) {
+				t.Fatal("a frame could not be sent")
+			}
+		}
+	}
+	var frames [][]byte
+	for i := range 20 {
+		frames = append(frames, intFrame(t, i))
+	}
+
+	c := startCapture(t, r, socket, "--count", "40", "--seconds", "60")
+	stdout, stderr, code := intsink(t, "capture", "--socket", socket, "-w", c.file+"2")
+	if _, err := os.Stat(c.file + "2"); code != 1 || !strings.Contains(stderr, "a capture runs already") || err == nil {
+		t.Errorf("a second one: exit code %d, %s%s, %v", code, stdout, stderr, err)
+	}
+	send(network, frames...)
+	fields := c.ended("40 packets in " + c.file + "; ended: --count is reached")
+	packets := packetsOf(t, c.file)
+	if len(fields) != 40 || len(packets) != 40 {
+		t.Fatalf("tshark reads %d packets, we %d, want 40", len(fields), len(packets))
+	}
+	in, out := 0, 0
+	for i, f := range fields {
+		want := []string{"network", "0x00000001", "5000", fmt.Sprint(len(frames[0])), "stage=in direction=to_host watch=all events=new_flow", ""}
+		data := frames[min(in, 19)]
+		if f[0] == "host" {
+			want = []string{"host", "0x00000002", "8000", fmt.Sprint(len(hostFrame(0))), "stage=out direction=to_host watch=all events=new_flow", ""}
+			data = hostFrame(min(out, 19))
+			out++
+		} else {
+			in++
+		}
+		if strings.Join(f, "|") != strings.Join(want, "|") {
+			t.Errorf("packet %d: tshark reads %q, want %q", i, f, want)
+		}
+		if !bytes.Equal(packets[i].Data, data) {
+			t.Errorf("packet %d is\n%x, want\n%x", i, packets[i].Data, data)
+		}
+		if i > 0 && packets[i].At < packets[i-1].At || packets[i].At+captureStart < time.Now().Add(-time.Minute).UnixNano() {
+			t.Errorf("packet %d has the time %d", i, packets[i].At)
+		}
+	}
+	if in != 20 || out != 20 {
+		t.Errorf("%d as they came, %d as they left", in, out)
+	}
+
+	c = startCapture(t, r, socket, "--seconds", "1", "--destination", "10.1.0.1", "--source", "10.0.0.3", "--stage", "out")
+	send(network, frames...)
+	send(host, hostFrame(3))
+	if fields = c.ended("ended: the time is over"); len(fields) != 2 || fields[0][0] != "host" || fields[1][0] != "network" || !strings.HasPrefix(fields[1][4], "stage=out direction=to_network") {
+		t.Errorf("by match: %q", fields)
+	}
+
+	malformed := intFrame(t, 1)
+	malformed[43] = 0xff // the shim's Length
+	c = startCapture(t, r, socket, "--count", "2", "--reason", "shim_length,udp_length")
+	send(network, frames[1], malformed)
+	if fields = c.ended("--count is reached"); len(fields) != 2 || !strings.HasSuffix(fields[0][4], "events=malformed malformed=shim_length") {
+		t.Errorf("by reason: %q", fields)
+	}
+
+	c = startCapture(t, r, socket, "--seconds", "3600") // which loses its reader
+	c.cmd.Process.Kill()
+	c.cmd.Wait()
+	r.wait(t, "the end of a capture whose reader has gone", func(p observetest.Exposition) bool { return p.Series["intsink_capture_running"] == 0 })
+	if _, stderr, code := intsink(t, "capture", "--socket", socket, "-w", "/dev/full", "--seconds", "20"); code != 1 || !strings.Contains(stderr, "/dev/full cannot be written: no space left on device") {
+		t.Errorf("a full disk: exit code %d, %s", code, stderr)
+	}
+	send(network, frames...)
+	p := r.balanced(t)
+	if n := p.Series["intsink_capture_packets_total"]; n < 44 {
+		t.Errorf("%v packets were captured, by the metrics", n)
+	}
+	if _, stderr, code := intsink(t, "capture", "-w", "-", "--url", "http://"+r.http); code != 1 || !strings.Contains(stderr, "a write needs a token") {
+		t.Errorf("over TCP: exit code %d, %s", code, stderr)
+	}
+	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "all mbufs returned") || strings.Count(r.stderr.String(), `what="POST /api/v1/capture" result=ok`) != 5 {
+		t.Errorf("exit code %d: %s", code, r.stderr)
+	}
+}

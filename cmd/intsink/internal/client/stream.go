@@ -1,0 +1,43 @@
+// Stream: an answer that comes for as long as it takes.
+
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+// Stream asks the sink by POST for something that it goes on to send. request is its JSON.
+// The trailer is complete when body was read to its end.
+func (s *Sink) Stream(ctx context.Context, path string, request any) (body io.ReadCloser, trailer http.Header, err error) {
+	b, err := json.Marshal(request)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+path, bytes.NewReader(b))
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.token != "" {
+		r.Header.Set("Authorization", "Bearer "+s.token)
+	}
+	answer, err := s.client.Do(r)
+	if err != nil {
+		var cause *url.Error
+		if errors.As(err, &cause) {
+			err = cause.Err
+		}
+		return nil, nil, s.unreachable(err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		defer answer.Body.Close()
+		said, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer)) // what cannot be read is no error of ours
+		return nil, nil, s.failure(said, answer.StatusCode)
+	}
+	return answer.Body, answer.Trailer, nil
+}

@@ -1,0 +1,239 @@
+// The request that begins a capture, and the filter that workers make of it.
+
+package livecapture
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"intsink/cmd/intsink/internal/mitigation"
+	"intsink/conf"
+	"intsink/engine"
+	"intsink/engine/capture"
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/engine/mitigate"
+)
+
+// Request is the JSON of POST /api/v1/capture. What is left out does not restrict; the
+// packets that fit everything that is there are captured.
+type Request struct {
+	Stage      string           `json:"stage,omitempty"` // "in", "out", "both" (default)
+	Links      []string         `json:"links,omitempty"`
+	Watches    []string         `json:"watches,omitempty"`
+	Events     []string         `json:"events,omitempty"`
+	Reasons    []string         `json:"reasons,omitempty"` // of drops and of malformed INT
+	Match      mitigation.Match `json:"match,omitzero"`
+	BothWays   bool             `json:"both_ways,omitempty"`   // packets in the opposite direction of match, too
+	Count      int              `json:"count,omitempty"`       // it ends with so many packets in the capture; 0: not by their number
+	Seconds    float64          `json:"seconds,omitempty"`     // and after this time
+	Rate       float64          `json:"rate,omitempty"`        // packets a second, at most
+	SnapLength int              `json:"snap_length,omitempty"` // bytes of a packet; 0: all
+}
+
+// Bounds and defaults of a request.
+const (
+	defaultSeconds = 60
+	maxSeconds     = 3600
+	defaultRate    = 10_000
+	maxRate        = 1_000_000
+)
+
+// decode reads a request; an empty body asks for everything.
+func decode(body io.Reader) (*Request, error) {
+	var q Request
+	d := json.NewDecoder(body)
+	d.DisallowUnknownFields()
+	err := d.Decode(&q)
+	if errors.Is(err, io.EOF) {
+		return &q, nil
+	}
+	if err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("more follows it")
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf(`the body must be JSON, such as {"watches": ["web"], "stage": "both", "count": 100, "seconds": 10}: %w`, err)
+	}
+	return &q, nil
+}
+
+// compile checks q against the configuration in force, fills its defaults in, and returns
+// what workers ask of a packet.
+func (q *Request) compile(c *conf.Config) (f capture.Filter, err error) {
+	if err := q.checkNumbers(); err != nil {
+		return f, err
+	}
+	f.SnapLength = q.SnapLength
+	if q.SnapLength == 0 {
+		f.SnapLength = capture.MaxSnap
+	}
+	stages := map[string]capture.Stages{"": capture.Both, "both": capture.Both, "in": capture.In, "out": capture.Out}
+	stage, ok := stages[q.Stage]
+	if !ok {
+		return f, fmt.Errorf(`stage = %.40q: must be "in" (as packets came), "out" (as they left) or "both"`, q.Stage)
+	}
+	f.Stages = stage
+	if f.Links, err = linksNamed(q.Links, c); err != nil {
+		return f, err
+	}
+	names := watchNames(c)
+	for _, name := range q.Watches {
+		if !slices.Contains(names, name) {
+			return f, fmt.Errorf("watches: there is no watch %.60q: %s", name, among(names))
+		}
+	}
+	f.Watches = q.Watches
+	if err := q.compileEvents(&f); err != nil {
+		return f, err
+	}
+	if err := q.compileReasons(&f); err != nil {
+		return f, err
+	}
+	f.Match, err = q.compileMatch()
+	return f, err
+}
+
+func (q *Request) checkNumbers() error {
+	switch {
+	case q.Count < 0:
+		return fmt.Errorf("count = %d: must be a number of packets, or 0 for no bound", q.Count)
+	case !(q.Seconds >= 0 && q.Seconds <= maxSeconds):
+		return fmt.Errorf("seconds = %g: must be more than 0 and at most %d", q.Seconds, maxSeconds)
+	case !(q.Rate >= 0 && q.Rate <= maxRate):
+		return fmt.Errorf("rate = %g: must be 1 to %d packets a second", q.Rate, maxRate)
+	case q.Rate != 0 && q.Rate < 1:
+		return fmt.Errorf("rate = %g: must be 1 to %d packets a second", q.Rate, maxRate)
+	case q.SnapLength != 0 && (q.SnapLength < 14 || q.SnapLength > capture.MaxSnap):
+		return fmt.Errorf("snap_length = %d: must be 14 to %d bytes, or 0 for all of a packet", q.SnapLength, capture.MaxSnap)
+	}
+	if q.Seconds == 0 {
+		q.Seconds = defaultSeconds
+	}
+	if q.Rate == 0 {
+		q.Rate = defaultRate
+	}
+	return nil
+}
+
+// linkNames are the names of links, then of taps, as workers index them.
+func linkNames(c *conf.Config) (names []string) {
+	for _, l := range c.Links {
+		names = append(names, l.Name)
+	}
+	for _, t := range c.Taps {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+func linksNamed(wanted []string, c *conf.Config) (at []int, err error) {
+	names := linkNames(c)
+	for _, name := range wanted {
+		i := slices.Index(names, name)
+		if i < 0 {
+			return nil, fmt.Errorf("links: there is no link or tap %.60q: %s", name, among(names))
+		}
+		at = append(at, i)
+	}
+	return at, nil
+}
+
+func watchNames(c *conf.Config) (names []string) {
+	for i := range c.Watches {
+		names = append(names, c.Watches[i].Name)
+	}
+	return names
+}
+
+func among(names []string) string {
+	if len(names) == 0 {
+		return "there is none"
+	}
+	return "must be " + strings.Join(names, ", ")
+}
+
+// EventNames are the events that some packet shows, for which it can be captured.
+func EventNames() (names []string) {
+	for e := range event.NumEvents {
+		if e := event.Event(e); e != event.FlowEnd {
+			names = append(names, e.String())
+		}
+	}
+	return names
+}
+
+// compileEvents makes "drop" all reasons for which packets are dropped: most are known only
+// behind everything else.
+func (q *Request) compileEvents(f *capture.Filter) error {
+	for _, name := range q.Events {
+		e, ok := event.Named(name)
+		switch {
+		case !ok || e == event.FlowEnd:
+			return fmt.Errorf("events: no packet shows %.60q: %s", name, among(EventNames()))
+		case e != event.Drop:
+			f.Events |= e.Set()
+		case len(q.Events) > 1 || len(q.Reasons) > 0:
+			return errors.New(`events: "drop" goes alone: it stands for every reason for which packets are dropped`)
+		default:
+			f.Dropped = (1<<engine.NumDropReasons - 1) &^ (1 << engine.DropTap)
+		}
+	}
+	return nil
+}
+
+// ReasonNames are the reasons for which packets are dropped, then those for which INT is
+// malformed.
+func ReasonNames() (names []string) {
+	for r := range engine.NumDropReasons {
+		names = append(names, r.String())
+	}
+	for r := inthdr.ReasonNone + 1; r < inthdr.NumReasons; r++ {
+		names = append(names, r.String())
+	}
+	return names
+}
+
+func (q *Request) compileReasons(f *capture.Filter) error {
+	for _, name := range q.Reasons {
+		switch i := slices.Index(ReasonNames(), name); {
+		case i < 0:
+			return fmt.Errorf("reasons: %.60q: %s", name, among(ReasonNames()))
+		case i < int(engine.NumDropReasons):
+			f.Dropped |= 1 << i
+		default:
+			f.Malformed |= 1 << (i - int(engine.NumDropReasons) + 1)
+		}
+	}
+	return nil
+}
+
+func (q *Request) compileMatch() (*mitigate.Table, error) {
+	if q.Match.Empty() {
+		if q.BothWays {
+			return nil, errors.New("both_ways = true: is for a match")
+		}
+		return nil, nil
+	}
+	m, err := q.Match.Compile()
+	if err != nil {
+		return nil, err
+	}
+	matches := []mitigate.Match{m}
+	if q.BothWays {
+		back := m
+		back.Source, back.Destination, back.SourcePort, back.DestinationPort = m.Destination, m.Source, m.DestinationPort, m.SourcePort
+		matches = append(matches, back)
+	}
+	var rules []*mitigate.Rule
+	for i, m := range matches {
+		rules = append(rules, mitigate.NewRule(uint64(i), m, mitigate.Count, 0, 0, math.MaxInt64, 1))
+	}
+	return mitigate.New(rules), nil
+}

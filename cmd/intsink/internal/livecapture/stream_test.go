@@ -1,0 +1,134 @@
+package livecapture
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/gopacket/gopacket/pcapgo"
+
+	"intsink/engine"
+	"intsink/engine/capture"
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+)
+
+// written is the pcapng of records, of a sink that has a link and a tap.
+func written(t *testing.T, records ...capture.Record) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	s := &stream{s: &Server{}}
+	for i, p := range interfacesOf(inForce(), 65535) {
+		var err error
+		if i == 0 {
+			s.out, err = pcapgo.NewNgWriterInterface(&out, p, pcapgo.NgWriterOptions{})
+		} else {
+			_, err = s.out.AddInterface(p)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range records {
+		if err := s.write(&records[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.out.Flush()
+	return out.Bytes()
+}
+
+// TestComments say what is known of a packet.
+func TestComments(t *testing.T) {
+	for _, c := range []struct {
+		r    capture.Record
+		want string
+	}{
+		{capture.Record{}, "stage=in direction=to_host"},
+		{capture.Record{Out: true, ToNetwork: true, Events: event.Leak.Set()}, "stage=out direction=to_network events=leak"},
+		{
+			capture.Record{Watch: "web", Events: event.NewFlow.Set() | event.Malformed.Set(), Malformed: inthdr.ReasonHopML, Dropped: true, Reason: uint8(engine.DropTxFull)},
+			"stage=in direction=to_host watch=web events=new_flow,malformed malformed=hop_ml drop=tx_full",
+		},
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			if got := comment(&c.r); got != c.want {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
+// TestBlocksOfAStreamThatBreaksOff: whole blocks come, and then an error.
+func TestBlocksOfAStreamThatBreaksOff(t *testing.T) {
+	whole := written(t, capture.Record{Data: make([]byte, 60), Len: 60, Time: 5}, capture.Record{Data: make([]byte, 61), Len: 61, Time: 6})
+	for cut := range len(whole) {
+		var out bytes.Buffer
+		n, readErr, writeErr := transfer(&file{bufio.NewWriter(&out), nil}, bytes.NewReader(whole[:cut]), nil)
+		if writeErr != nil || n > 1 || readErr != nil && !errors.Is(readErr, io.ErrUnexpectedEOF) {
+			t.Fatalf("cut at %d: %d packets, %v, %v", cut, n, readErr, writeErr)
+		}
+	}
+	for name, b := range map[string][]byte{
+		"text": []byte("HTTP/1.1 200 OK, and so on"), "too long": {10, 13, 13, 10, 0, 0, 0, 1}, "too short": {10, 13, 13, 10, 8, 0, 0, 0}, "lengths differ": append(bytes.Clone(whole[:24]), 1, 0, 0, 0),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, _, err := newBlocks(bytes.NewReader(b)).next(); err == nil {
+				t.Error("it was taken for pcapng")
+			}
+		})
+	}
+}
+
+// FuzzPcapng writes a packet and reads it back with another program's reader, through the
+// blocks of the command.
+func FuzzPcapng(f *testing.F) {
+	f.Add([]byte("packet"), "watch", int64(1_700_000_000_123_456_789), uint8(3), uint32(7), uint16(100))
+	f.Fuzz(func(t *testing.T, data []byte, watch string, at int64, flags uint8, events uint32, more uint16) {
+		if len(data) > capture.MaxSnap || len(watch) > 255 || at < 0 {
+			return
+		}
+		r := capture.Record{
+			Time: at, Host: flags&1 != 0, Out: flags&2 != 0, ToNetwork: flags&4 != 0, Dropped: flags&8 != 0, Reason: flags >> 4 % uint8(engine.NumDropReasons),
+			Events: event.Set(events), Watch: watch, Len: len(data) + int(more), Data: data,
+		}
+		var copied bytes.Buffer
+		if n, readErr, writeErr := transfer(&file{bufio.NewWriter(&copied), nil}, bytes.NewReader(written(t, r)), nil); n != 1 || readErr != nil || writeErr != nil {
+			t.Fatalf("%d packets, %v, %v", n, readErr, writeErr)
+		}
+		in, err := pcapgo.NewNgReader(&copied, pcapgo.NgReaderOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, info, options, err := in.ReadPacketDataWithOptions()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, data) || info.Length != r.Len || info.Timestamp.UnixNano() != at || info.InterfaceIndex != int(flags&1) {
+			t.Errorf("%d bytes of %d at %d by interface %d", len(got), info.Length, info.Timestamp.UnixNano(), info.InterfaceIndex)
+		}
+		want := pcapgo.NgEpbFlagDirectionInbound
+		if r.Out {
+			want = pcapgo.NgEpbFlagDirectionOutbound
+		}
+		if len(options.Comments) != 1 || options.Comments[0] != comment(&r) || options.Flags == nil || options.Flags.Direction != want {
+			t.Errorf("%+v", options)
+		}
+	})
+}
+
+// FuzzBlocks: no input is more than an error, and what comes out are whole blocks of it.
+func FuzzBlocks(f *testing.F) {
+	f.Add([]byte{10, 13, 13, 10, 12, 0, 0, 0, 12, 0, 0, 0, 6, 0, 0, 0, 16, 0, 0, 0, 1, 2, 3, 4, 16, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var out bytes.Buffer
+		w := &file{bufio.NewWriter(&out), nil}
+		_, readErr, writeErr := transfer(w, bytes.NewReader(in), nil)
+		w.Flush()
+		if writeErr != nil || !bytes.HasPrefix(in, out.Bytes()) || readErr == nil && out.Len() != len(in) {
+			t.Errorf("%d of %d bytes, %v, %v", out.Len(), len(in), readErr, writeErr)
+		}
+	})
+}
