@@ -49,11 +49,9 @@ type burst struct {
 	fast       *fast.Path
 	fresh      uint64                       // [L]D   bit j: the flow was made for this packet
 	keeps      uint64                       // [D]RS  bit j: the packet keeps its INT until strip
-	reportable uint64                       // [D]R   bit j: events[j] is not empty; else events, watch and trigger are not valid
-	events     [mbuf.MaxBurst]event.Set     // [D]R
-	watch      [mbuf.MaxBurst]uint8         // [D]R   that events[j] are of: a later packet may give its flow another one, or none
-	trigger    [mbuf.MaxBurst]event.Trigger // [D]R   of events[j] & event.Triggered
-	edges      uint64                       // [D]R   bit j: event.Congestion of events[j] is an onset or a clear
+	reportable uint64                       // [D]R   bit j: the next two are those of packet j
+	cause      [mbuf.MaxBurst]cause         // [D]R   why it is reported
+	trigger    [mbuf.MaxBurst]event.Trigger // [D]R   of its events & event.Triggered
 }
 
 func newBurst(f *fast.Path) *burst {

@@ -139,7 +139,7 @@ func (x *capturing) arrived(w *Worker, p *linkState, b *burst, watched bool) {
 			x.watch[i] = f.Watch
 		}
 		if b.reportable>>j&1 != 0 {
-			x.events[i] |= b.events[j]
+			x.events[i] |= b.cause[j].set()
 		}
 	}
 	link := w.indexOf(p)

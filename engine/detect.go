@@ -5,6 +5,7 @@ package engine
 import (
 	"math/bits"
 
+	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
@@ -15,7 +16,6 @@ import (
 // detect asks of every INT packet that package fast has deferred whether it is worth a
 // report. All others gave no event, and have lost their INT; but for samples.
 func (w *Worker) detect(p *linkState, b *burst) {
-	b.edges = 0
 	others := 0
 	f := w.fast
 	for _, j := range f.Deferred() {
@@ -38,8 +38,7 @@ func (w *Worker) detect(p *linkState, b *burst) {
 			p.counters.INT[info.Type&3]++
 			others++
 		}
-		if set := w.detectOne(p, b, int(j)); set != 0 {
-			b.events[j] = set
+		if w.detectOne(p, b, int(j)) {
 			b.reportable |= 1 << j
 		}
 	}
@@ -55,11 +54,12 @@ func (w *Worker) detect(p *linkState, b *burst) {
 //
 //go:noinline
 func (w *Worker) takeSamples(b *burst, which uint64) {
-	f := w.fast
-	w.detector.ReportedSamples(b.now, &f.Flows, which)
-	for left := which; left != 0; left &= left - 1 {
-		j := uint8(bits.TrailingZeros64(left))
-		b.events[j], b.watch[j] = event.Sample.Set(), f.Flows[j].Watch
+	for left := which; left != 0; {
+		watch, of := w.detector.ReportedSamples(b.now, &w.fast.Flows, left)
+		left &^= of
+		for c := causeOf(event.Sample.Set(), watch, false); of != 0; of &= of - 1 {
+			b.cause[bits.TrailingZeros64(of)&(mbuf.MaxBurst-1)] = c
+		}
 	}
 	b.keeps |= which
 	b.reportable |= which
@@ -81,15 +81,16 @@ func (w *Worker) passKept(b *burst, j uint8) bool {
 	return true
 }
 
-// detectOne handles a packet that is not like the one before it.
+// detectOne handles a packet that is not like the one before it, and reports whether it has
+// events.
 //
 //go:noinline
-func (w *Worker) detectOne(p *linkState, b *burst, j int) event.Set {
+func (w *Worker) detectOne(p *linkState, b *burst, j int) bool {
 	i := b.fast.At[j]
 	info, flow := &b.info[i], b.fast.Flows[j]
 	p.counters.Malformed[info.Reason]++
 	if flow == nil {
-		return 0 // no room, in a flood or in a burst
+		return false // no room, in a flood or in a burst
 	}
 	f := b.vec[i].Bytes()
 	flow.Count(info.Size)
@@ -104,7 +105,7 @@ func (w *Worker) detectOne(p *linkState, b *burst, j int) event.Set {
 		}
 	}
 	if flow.Watch == watch.None {
-		return 0
+		return false
 	}
 	o := w.scratch.observation
 	o.Frame, o.Info, o.FlowHash = f, info, b.fast.Hashes[j]
@@ -124,14 +125,11 @@ func (w *Worker) detectOne(p *linkState, b *burst, j int) event.Set {
 			w.detector.Reported(b.now, flow, set)
 		}
 	}
-	b.watch[j] = flow.Watch
+	b.cause[j] = causeOf(set, flow.Watch, set.Has(event.Congestion) && w.detector.Edge)
 	if set&event.Triggered != 0 {
 		b.trigger[j] = w.detector.Trigger
 	}
-	if set.Has(event.Congestion) && w.detector.Edge {
-		b.edges |= 1 << j
-	}
-	return set
+	return set != 0
 }
 
 // malformedContents is the event of a packet whose INT is removed but whose contents make no

@@ -19,7 +19,7 @@ func (w *Worker) Feed() *inspect.Feed { return &w.queries.feed }
 func (w *Worker) feedBurst(b *burst) {
 	for left := b.reportable; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left)
-		w.queries.feed.Put(b.now, b.events[j], b.fast.Flows[j], w.queries.paths)
+		w.queries.feed.Put(b.now, b.cause[j].set(), b.fast.Flows[j], w.queries.paths)
 	}
 }
 

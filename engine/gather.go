@@ -6,46 +6,55 @@ import (
 	"math/bits"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/event"
 	"intsink/engine/fast"
 	"intsink/engine/inthdr"
+	"intsink/engine/reporting"
 )
 
 // gather makes the first packet of left, and those after it that are reported alike, the
 // run, and returns the others. The run is empty where the first packet is not INT-MD, or its
 // fragment goes beyond its first buffer.
 func (w *Worker) gather(b *burst, left uint64) (rest uint64) {
-	r, f := &w.scratch.run, b.fast.State
-	j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
-	first := alike{set: b.events[j], watch: b.watch[j], edge: b.edges >> j & 1}
-	s, n, shortest := shape{at: fast.None}, 0, wholePacket
-	for vec := b.vec; left != 0; left &= left - 1 {
+	r, c := &w.scratch.run, b.cause[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)]
+	r.N = 0
+	var s shape
+	for left != 0 && b.cause[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)] == c {
+		next := w.shapeOf(b, uint8(bits.TrailingZeros64(left)))
+		if !next.goesOn(&s, r.N) {
+			break
+		}
+		if rest = gatherShape(r, b, left, c, &next); rest == left {
+			break
+		}
+		left, s = rest, next
+	}
+	if r.N > 0 {
+		r.Set, r.Priority = c.set(), c.priority()
+		r.Collectors, r.Info, r.InType = w.rules.Watches[c.watch()].Collectors, s.info, s.inType
+		r.Flows, r.Hashes, r.Triggers = &b.fast.Flows, &b.fast.Hashes, &b.trigger
+	}
+	return left
+}
+
+// refusedRun makes the first packet of left, and those after it that are reported for the same
+// cause, the run, where no collector takes a report of it. It returns the others.
+func (w *Worker) refusedRun(b *burst, left uint64) (rest uint64) {
+	r, c := &w.scratch.run, b.cause[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)]
+	collectors := w.rules.Watches[c.watch()].Collectors
+	r.N = 0
+	if !w.reporter.Refused(collectors, c.priority(), b.now) {
+		return left
+	}
+	n := 0
+	for ; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
-		if b.events[j] != first.set || b.watch[j] != first.watch || b.edges>>j&1 != first.edge {
+		if b.cause[j] != c {
 			break
 		}
-		if at := f.Template[j]; at == fast.None || at != s.at {
-			next := w.shapeOf(b, uint8(j))
-			if !next.goesOn(&s, n) {
-				break
-			}
-			s = next
-		}
-		m := vec[f.At[j]&(mbuf.MaxBurst-1)]
-		size := min(m.PktLen(), s.end, s.most) - s.from
-		inner := m.Part(s.from, size)
-		if inner == nil {
-			break
-		}
-		shortest = min(shortest, size)
-		r.Inner[n&(mbuf.MaxBurst-1)], r.Number[n&(mbuf.MaxBurst-1)] = inner, uint8(j)
+		r.Number[n&(mbuf.MaxBurst-1)] = uint8(j)
 		n++
 	}
-	if r.N, r.Shortest = n, shortest; n > 0 {
-		r.Set, r.Priority = first.set, first.set.Priority(first.edge != 0)
-		r.Collectors, r.Info, r.InType = w.rules.Watches[first.watch].Collectors, s.info, s.inType
-		r.Flows, r.Hashes, r.Triggers = &f.Flows, &f.Hashes, &b.trigger
-	}
+	r.N, r.Set, r.Priority, r.Collectors, r.Flows = n, c.set(), c.priority(), collectors, &b.fast.Flows
 	return left
 }
 
@@ -55,10 +64,30 @@ func (s *shape) goesOn(last *shape, n int) bool {
 	return s.info.Type == inthdr.MD && (n == 0 || s.inType == last.inType && s.info.DomainID == last.info.DomainID)
 }
 
-// alike is what packets of a run have in common, besides their domain and the type of their
-// fragment.
-type alike struct {
-	set   event.Set
-	watch uint8
-	edge  uint64
+// gatherShape puts the first packet of left, which is of shape s, into the run, and those after
+// it that are of its cause and header template, as long as their fragments are in one buffer.
+// It returns the others.
+//
+//go:noinline
+func gatherShape(r *reporting.Run, b *burst, left uint64, c cause, s *shape) (rest uint64) {
+	f, vec, n := b.fast.State, b.vec, r.N
+	at, from, most := s.at, s.from, min(s.most, s.end)
+	for ; left != 0; left &= left - 1 {
+		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
+		if b.cause[j] != c || f.Template[j] != at {
+			break
+		}
+		m := vec[f.At[j]&(mbuf.MaxBurst-1)]
+		inner := m.Part(from, min(m.PktLen(), most)-from)
+		if inner == nil {
+			break
+		}
+		r.Inner[n&(mbuf.MaxBurst-1)], r.Number[n&(mbuf.MaxBurst-1)] = inner, uint8(j)
+		if n++; at == fast.None { // the next has a shape of its own
+			left &= left - 1
+			break
+		}
+	}
+	r.N = n
+	return left
 }

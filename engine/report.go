@@ -27,13 +27,18 @@ func (w *Worker) report(p *linkState, b *burst) {
 	}
 	for left := b.reportable; left != 0; {
 		if w.reporter.ByTemplate() {
+			if rest := w.refusedRun(b, left); rest != left {
+				w.reporter.Shed(&w.scratch.run, b.now)
+				left = rest
+				continue
+			}
 			if rest := w.gather(b, left); w.scratch.run.N > 0 && w.reporter.Together(&w.scratch.run, b.now) {
 				left = rest
 				continue
 			}
 		}
 		j := bits.TrailingZeros64(left)
-		w.reportOne(b, j, w.rules.Watches[b.watch[j]].Collectors)
+		w.reportOne(b, j, w.rules.Watches[b.cause[j].watch()].Collectors)
 		left &= left - 1
 	}
 }
@@ -62,9 +67,9 @@ func (w *Worker) sampleLatencies(b *burst) {
 //
 //go:noinline
 func (w *Worker) reportOne(b *burst, j int, collectors uint64) {
-	set, info := b.events[j], b.header(uint8(j))
+	set, info := b.cause[j].set(), b.header(uint8(j))
 	s := reporting.Subject{
-		Set: set, Priority: set.Priority(b.edges>>j&1 != 0), Collectors: collectors,
+		Set: set, Priority: b.cause[j].priority(), Collectors: collectors,
 		Flow: b.fast.Flows[j], Entropy: uint16(b.fast.Hashes[j]), Info: info, Trigger: b.trigger[j],
 	}
 	if info.Type == inthdr.MX {

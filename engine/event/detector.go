@@ -174,9 +174,17 @@ func (d *Detector) scheduleRefresh(now int64, f *flows.Flow, watch int) {
 // refreshAt is when a refresh is due that comes so long after now, stretched.
 func (d *Detector) refreshAt(now, after int64) uint32 {
 	if d.Stretch != NoStretch {
-		after = min(after*int64(d.Stretch)/NoStretch, maxRefresh)
+		after = d.stretched(after)
 	}
-	return max(refreshTick(now+after)+1, 1)
+	return refreshAfter(now + after)
+}
+
+// refreshAfter is the first refreshTick after a time, but not 0.
+func refreshAfter(t int64) uint32 { return max(refreshTick(t)+1, 1) }
+
+//go:noinline
+func (d *Detector) stretched(after int64) int64 {
+	return min(after*int64(d.Stretch)/NoStretch, maxRefresh)
 }
 
 // Reported is to be called when f is reported for set by another than Packet.

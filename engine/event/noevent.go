@@ -67,22 +67,36 @@ func (d *Detector) Rematch(f *flows.Flow) {
 }
 
 // ReportedSamples records that packets of a burst which gave no event are reported as
-// samples: packet j, of flow of[j], for every bit j of which. It does for all what Reported
-// does for one.
-func (d *Detector) ReportedSamples(now int64, of *[64]*flows.Flow, which uint64) {
-	d.Counters.Fired[Sample] += uint64(bits.OnesCount64(which))
-	tick, random := max(flows.Tick(now), 1), d.random
-	last, least, span := -1, int64(0), uint64(0)
-	for ; which != 0; which &= which - 1 {
-		f := of[bits.TrailingZeros64(which)&63]
-		f.LastReport, f.LastEvents = tick, uint32(Sample.Set())
-		if watch := int(f.Watch); watch != last {
-			last, least, span = watch, d.policies[watch].refreshLeast, d.policies[watch].refreshSpan
-		}
-		random = nextRandom(random)
-		f.NextRefresh = d.refreshAt(now, least+randomWithin(span, random))
+// samples: packet j, of flow of[j], for every bit j of which up to one of another watch. It
+// does for all what Reported does for one, and returns their watch, and which they are.
+//
+//go:noinline
+func (d *Detector) ReportedSamples(now int64, of *[64]*flows.Flow, which uint64) (watch uint8, reported uint64) {
+	if which == 0 {
+		return 0, 0
 	}
-	d.random = random
+	first := of[bits.TrailingZeros64(which)&63]
+	watch = first.Watch
+	if d.Stretch != NoStretch { // budgets are short
+		d.Counters.Fired[Sample]++
+		d.Reported(now, first, Sample.Set())
+		return watch, which & -which
+	}
+	tick, random, left := max(flows.Tick(now), 1), d.random, which
+	p := &d.policies[watch]
+	soonest, span := now+p.refreshLeast, p.refreshSpan
+	for ; left != 0; left &= left - 1 {
+		f := of[bits.TrailingZeros64(left)&63]
+		if f.Watch != watch {
+			break
+		}
+		f.LastReport, f.LastEvents = tick, uint32(Sample.Set())
+		random = nextRandom(random)
+		f.NextRefresh = refreshAfter(soonest + randomWithin(span, random))
+	}
+	d.random, reported = random, which&^left
+	d.Counters.Fired[Sample] += uint64(bits.OnesCount64(reported))
+	return watch, reported
 }
 
 // noPending reports that no window of f has a bit set, no refresh is due, and its current path

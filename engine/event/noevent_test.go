@@ -29,7 +29,13 @@ func TestReportedSamplesIsReported(t *testing.T) {
 		which := rng.Uint64() & rng.Uint64()
 		stretch := []uint32{NoStretch, NoStretch, 130, 1500}[rng.IntN(4)]
 		by.Stretch, told.Stretch = stretch, stretch
-		by.ReportedSamples(now, &of, which)
+		for left := which; left != 0; {
+			watch, reported := by.ReportedSamples(now, &of, left)
+			if reported == 0 || reported&^left != 0 || of[bits.TrailingZeros64(reported)].Watch != watch {
+				t.Fatalf("of %x, %x are reported, of watch %d", left, reported, watch)
+			}
+			left &^= reported
+		}
 		for left := which; left != 0; left &= left - 1 {
 			told.Counters.Fired[Sample]++
 			told.Reported(now, &b[bits.TrailingZeros64(left)], Sample.Set())

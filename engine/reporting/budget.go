@@ -107,6 +107,18 @@ func (l *limit) spend(p event.Priority, opens bool, bits int, now int64) bool {
 	return true
 }
 
+// refuses tells whether take would be false, whatever the report's bits; opens: for any report,
+// there being none in the open report packet.
+func (l *limit) refuses(p event.Priority, opens bool, now int64) bool {
+	switch {
+	case now < l.bucket.silent[p].Load():
+		return true
+	case opens:
+		return !l.packets.has(&l.bucket.packets, p, 1, now)
+	}
+	return p > l.opener && l.packets.scarce(&l.bucket.packets, p, now)
+}
+
 // meter turns amounts of one rate into time.
 type meter struct {
 	rate   uint64 // per second; 0: no limit
@@ -127,7 +139,7 @@ func (m *meter) take(spent *atomic.Int64, p event.Priority, amount uint64, now i
 		return 0, true
 	}
 	cost, credit := m.cost(amount)
-	latest := now - m.reserve(p) - min(cost, m.burst-m.reserve(p))
+	latest := m.latest(p, cost, now)
 	for {
 		old := spent.Load()
 		from := max(old, now-m.burst)
@@ -139,6 +151,20 @@ func (m *meter) take(spent *atomic.Int64, p event.Priority, amount uint64, now i
 			return cost, true
 		}
 	}
+}
+
+// latest is until when the rate may be spent for p to spend cost at now.
+func (m *meter) latest(p event.Priority, cost, now int64) int64 {
+	return now - m.reserve(p) - min(cost, m.burst-m.reserve(p))
+}
+
+// has tells whether take of amount would be true.
+func (m *meter) has(spent *atomic.Int64, p event.Priority, amount uint64, now int64) bool {
+	if m.rate == 0 {
+		return true
+	}
+	cost, _ := m.cost(amount)
+	return max(spent.Load(), now-m.burst) <= m.latest(p, cost, now)
 }
 
 // cost is the time that amount takes, rounded up, and the credit after it: a sum

@@ -42,24 +42,41 @@ func (x *Reporter) explainFlow(set event.Set, trigger event.Trigger, f *flows.Fl
 // explainEach writes what differs in the Explanations of packets from to to-1 of p, whose reports
 // by t are b. Of most flows only the totals do.
 func (x *Reporter) explainEach(b []byte, t *report.Template, p *Run, from, to int) {
-	at, shown, size := t.Explained(), -1, 0
-	all := p.Set&explainedByPacket != 0
-	for k := from; k < to; k++ {
-		if n := len(p.Inner[k&(mbuf.MaxBurst-1)]); n != shown {
-			shown, size = n, t.Size(n)
+	at := t.Explained()
+	for k := from; k < to; {
+		shown := len(p.Inner[k&(mbuf.MaxBurst-1)])
+		size := t.Size(shown)
+		if p.Set&explainedByPacket == 0 {
+			n := putTotals(b[at:], p, k, to, shown, size)
+			if k, b = k+n, b[n*size:]; n > 0 {
+				continue
+			}
 		}
-		if f := p.Flows[p.of(k)]; all || f.HasCold() {
-			x.explainOne(b[at:], p, k)
-		} else {
-			packets, bytes := f.Totals()
-			report.PutTotals(b[at:], packets, bytes)
-		}
-		b = b[size:]
+		x.explainOne(b[at:], p, k)
+		k, b = k+1, b[size:]
 	}
 }
 
 // explainedByPacket are the events whose reports say more than totals, whatever the flow.
 const explainedByPacket = event.Triggered | 1<<event.Loss
+
+// putTotals writes the totals of packets from, from+1 and so on into their Explanations, of
+// which the first is the beginning of b and each is size bytes behind the one before. It
+// ends where a flow has more to say, or as much of a packet is not shown as of the first.
+//
+//go:noinline
+func putTotals(b []byte, p *Run, from, to, shown, size int) (n int) {
+	for k := from; k < to; k++ {
+		f := p.Flows[p.of(k)]
+		if f.HasCold() || len(p.Inner[k&(mbuf.MaxBurst-1)]) != shown || uint(n) > uint(len(b)) {
+			break
+		}
+		packets, bytes := f.Totals()
+		report.PutTotals(b[n:], packets, bytes)
+		n += size
+	}
+	return n / size
+}
 
 // explainOne writes the Explanation of packet k.
 //

@@ -3,6 +3,8 @@
 package reporting
 
 import (
+	"math/bits"
+
 	"intsink/engine/event"
 	"intsink/engine/report"
 )
@@ -41,6 +43,29 @@ func (o *outbox) admitsAs(t *report.Template, n int, p event.Priority, now int64
 	return o.limit.take(p, opens, size*8, now)
 }
 
+// Refused tells whether no collector takes a report of priority p now, however little it
+// shows: then Shed is all that is to be done for it. That is asked before anything is known of
+// the packet.
+func (x *Reporter) Refused(collectors uint64, p event.Priority, now int64) bool {
+	for c := collectors; c != 0; c &= c - 1 {
+		o := &x.outboxes[bits.TrailingZeros64(c)]
+		if !o.limit.on || !o.limit.refuses(p, o.open.Reports() == 0, now) {
+			return false
+		}
+	}
+	return collectors != 0
+}
+
+// Shed counts the run, of which only packets' numbers are known, as one that Refused tells of.
+func (x *Reporter) Shed(p *Run, now int64) {
+	for c := p.Collectors; c != 0; c &= c - 1 {
+		o := &x.outboxes[bits.TrailingZeros64(c)]
+		o.limit.bucket.shed(p.Priority, now)
+		addEvents(&o.counters.Shed, p.Set, p.N)
+	}
+	x.count(p, 0, p.all())
+}
+
 // sendLimited is sendRun to a collector with a budget; shed are the reports that it does not
 // allow. Time stands still during a run, and a refusal spends nothing: what shows as much of
 // its packet as one that was refused is refused as well, until one is sent.
@@ -52,7 +77,7 @@ func (x *Reporter) sendLimited(o *outbox, t *report.Template, p *Run, now int64)
 		case n >= refused:
 			shed |= 1 << k
 		case !o.admitsAs(t, n, p.Priority, now):
-			if n == p.Shortest {
+			if n == p.shortest() {
 				return sent, shed | p.all()>>k<<k
 			}
 			shed |= 1 << k

@@ -45,7 +45,9 @@ type outbox struct {
 // configure takes the sizes of collector c.
 func (o *outbox) configure(c *Collector, r *Rules) {
 	o.maxPayload = c.MaxPayload
-	o.maxReports = r.MaxReports
+	if o.maxReports = r.MaxReports; r.Format != report.Format20 {
+		o.maxReports = 1
+	}
 	o.maxDelay = int64(r.MaxDelay)
 	o.limit.configure(c.Budget)
 	o.open = report.Packet{}

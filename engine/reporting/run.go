@@ -26,10 +26,9 @@ type Run struct {
 	Triggers *[mbuf.MaxBurst]event.Trigger // of Set & event.Triggered
 
 	// Of packet k, below N. Whoever gathers the packets fills it.
-	N        int
-	Inner    [mbuf.MaxBurst][]byte // as much of it as the report carries
-	Number   [mbuf.MaxBurst]uint8  // its own in the burst
-	Shortest int                   // length of Inner
+	N      int
+	Inner  [mbuf.MaxBurst][]byte // as much of it as the report carries
+	Number [mbuf.MaxBurst]uint8  // its own in the burst
 }
 
 // all has a bit for each packet.
@@ -40,3 +39,12 @@ func (p *Run) of(k int) uint8 { return p.Number[k&(mbuf.MaxBurst-1)] & (mbuf.Max
 
 // entropy is that of packet k's flow.
 func (p *Run) entropy(k int) uint16 { return uint16(p.Hashes[p.of(k)]) }
+
+// shortest is the length of the shortest of Inner.
+func (p *Run) shortest() int {
+	least := len(p.Inner[0])
+	for _, inner := range p.Inner[:p.N] {
+		least = min(least, len(inner))
+	}
+	return least
+}

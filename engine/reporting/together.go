@@ -5,6 +5,7 @@ package reporting
 import (
 	"math/bits"
 
+	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/report"
 )
@@ -52,30 +53,38 @@ func (x *Reporter) count(p *Run, sent, shed uint64) {
 // it must. It returns which of the run's reports were; the others are counted by reason.
 func (x *Reporter) sendRun(o *outbox, t *report.Template, p *Run, now int64) (sent uint64) {
 	sent = p.all()
-	for k, fresh := 0, false; ; {
-		n := x.appendEach(o, t, p, k, min(p.N, k+o.mayHold()))
+	for k := 0; k < p.N; {
+		fresh := !o.open.IsOpen()
+		if fresh && !x.open(o, p, k, now) {
+			sent &^= 1 << k
+			k++
+			continue
+		}
+		most := min(p.N-k, o.mayHold())
+		n := x.appendEach(o, t, p, k, k+most)
 		k += n
 		switch {
-		case k >= p.N:
+		case n == most:
 			o.sealIfFull(now)
-			return sent
-		case n == 0 && fresh:
-			if !x.sendCut(o, p, k, now) {
+		case o.open.Reports() > 0:
+			o.seal(now)
+		default:
+			if !fresh && !x.open(o, p, k, now) || !x.sendCut(o, p, k, now) {
 				sent &^= 1 << k
 			}
 			k++
-			fresh = false
-		default:
-			if o.open.IsOpen() {
-				o.seal(now)
-			}
-			if fresh = o.openPacket(x.rules.Format, p.entropy(k), now); !fresh {
-				o.counters.Dropped[DropNoMbuf]++
-				sent &^= 1 << k
-				k++
-			}
 		}
 	}
+	return sent
+}
+
+// open opens a report packet for packet k. False: there is no mbuf, which is counted.
+func (x *Reporter) open(o *outbox, p *Run, k int, now int64) bool {
+	if o.openPacket(x.rules.Format, p.entropy(k), now) {
+		return true
+	}
+	o.counters.Dropped[DropNoMbuf]++
+	return false
 }
 
 // sendOne appends the report of packet k. False: it is lost, counted by reason.
@@ -87,8 +96,7 @@ func (x *Reporter) sendOne(o *outbox, t *report.Template, p *Run, k int, now int
 		}
 		o.seal(now)
 	}
-	if !o.openPacket(x.rules.Format, p.entropy(k), now) {
-		o.counters.Dropped[DropNoMbuf]++
+	if !x.open(o, p, k, now) {
 		return false
 	}
 	if x.appendEach(o, t, p, k, k+1) == 0 {
@@ -101,8 +109,12 @@ func (x *Reporter) sendOne(o *outbox, t *report.Template, p *Run, k int, now int
 // appendEach puts the reports of packets from to to-1 into the open report packet, as many
 // as there is room for.
 func (x *Reporter) appendEach(o *outbox, t *report.Template, p *Run, from, to int) (n int) {
-	was := o.open.Len()
-	n = o.open.AppendEach(t, p.Set.Has(event.Congestion), p.Inner[from:to])
+	was, congested := o.open.Len(), p.Set.Has(event.Congestion)
+	if to-from != 1 {
+		n = o.open.AppendEach(t, congested, p.Inner[from:to])
+	} else if o.open.AppendAs(t, congested, p.Inner[from&(mbuf.MaxBurst-1)]) {
+		n = 1
+	}
 	o.counters.Reports += uint64(n)
 	if n > 0 && t.Explained() != 0 {
 		x.explainEach(o.open.Since(was), t, p, from, from+n)
