@@ -147,3 +147,40 @@ func waitFor(t *testing.T, path, want string) string {
 	t.Fatalf("%q, want %q", b, want)
 	return ""
 }
+
+// TestOverloadLeadsDownAndBack: where workers are busier than they may be, flows are no longer
+// watched, and every packet still passes without INT; when they are calm, all is as before.
+func TestOverloadLeadsDownAndBack(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	netns.Sh(t, `
+sysctl -qw net.ipv6.conf.default.disable_ipv6=1
+ip link set lo up
+for i in a b; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2000; ip link set $i-near up; ip link set $i-far up; done`)
+	text := strings.Replace(kernelPorts("kernel:a-far", "kernel:b-near"), "mbufs      = 4096", "mbufs = 16384", 1)
+	r := startRun(t, text+"overload {\n  mode = \"strip\"\n  busy = 0.0001\n  full_bursts = 0\n  enter = \"500ms\"\n  clear = \"1s\"\n}\n")
+	r.ready(t)
+	in, out := opened(t, "a-near"), opened(t, "b-far")
+	var stop, ended atomic.Bool
+	var sent, arrived passed
+	var sending, receiving sync.WaitGroup
+	receiving.Go(func() { out.Receive(&ended, arrived.add) })
+	defer func() { ended.Store(true); receiving.Wait() }()
+	sending.Go(func() { sendUntil(t, &stop, in, &sent, &arrived) })
+	r.wait(t, "mode strip", func(p observetest.Exposition) bool { return p.Series[`intsink_mode{mode="strip"}`] == 1 })
+	time.Sleep(time.Second) // it goes no further down
+	stop.Store(true)
+	sending.Wait()
+	p := r.wait(t, "mode full", func(p observetest.Exposition) bool { return p.Series[`intsink_mode{mode="full"}`] == 1 })
+	if p.Series[`intsink_mode_changes_total{mode="strip"}`] != 1 || p.Series[`intsink_mode_changes_total{mode="pass"}`] != 0 || p.Series[`intsink_passed_packets_total{link="edge"}`] != 0 {
+		t.Errorf("%v", p.Series)
+	}
+	r.wait(t, "every packet", func(observetest.Exposition) bool { return arrived.frames.Load() == sent.frames.Load() })
+	if arrived.sum.Load() != sent.sum.Load() || sent.frames.Load() < 100 {
+		t.Errorf("%d packets sent, %d arrived, as sent %v", sent.frames.Load(), arrived.frames.Load(), arrived.sum.Load() == sent.sum.Load())
+	}
+	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), `msg="mode: strip" was=full why="overload: busy `) {
+		t.Errorf("exit code %d\n%s", code, r.stderr)
+	}
+}

@@ -188,3 +188,18 @@ func TestClientCertificates(t *testing.T) {
 		t.Errorf("with a file that cannot be used the certificate of %q", name)
 	}
 }
+
+// FuzzAuthorization: whatever the header says, it is a token only where it bears the secret.
+func FuzzAuthorization(f *testing.F) {
+	for _, h := range []string{"Bearer w", "bearer r", "Bearer", "Basic w", "Bearer  w", "Bearer w ", ""} {
+		f.Add(h)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("Authorization", header)
+		found := tokenOf(tokens(), r)
+		if want := len(header) == 8 && strings.EqualFold(header[:7], "Bearer ") && (header[7] == 'r' || header[7] == 'w'); (found != nil) != want {
+			t.Fatalf("%q: %+v", header, found)
+		}
+	})
+}
