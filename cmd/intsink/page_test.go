@@ -253,6 +253,8 @@ func TestPageShowsWhatIsWrong(t *testing.T) {
 
 	b.view("paths", `[...document.querySelectorAll('tr')].some(r => r.innerText.includes('101 › 122 › 103') && r.innerText.includes('changed'))`)
 	b.wait(`document.querySelector('.node[data-node="103"]')?.classList.contains('congested')`)
+	b.wait(`document.querySelector('.node[data-node="102"].heat-7 title')?.textContent.includes('node 102: 30')`) // the slow one, in us
+	b.wait(`['101', '112', '122', '103'].every(n => document.querySelector('.node[data-node="' + n + '"]')?.classList.contains('heat-0'))`)
 	b.picture("paths")
 
 	b.view("flows", `document.querySelectorAll('tbody tr').length === 12`)

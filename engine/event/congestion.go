@@ -22,7 +22,7 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 	if byOccupancy {
 		q.Occupancy = occupancy
 	}
-	if byLatency {
+	if n.latency != unknown32 { // also where only the occupancy counts: the API shows it
 		q.Latency = n.latency
 	}
 	over := byOccupancy && occupancy >= t.CongestionRaise || byLatency && n.latency >= t.CongestionLatency

@@ -14,6 +14,7 @@ import (
 	"intsink/dpdk/ring"
 	"intsink/engine"
 	"intsink/engine/event"
+	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
 	"intsink/engine/reporting"
@@ -114,6 +115,7 @@ type scene struct {
 	ring    *ring.Ring
 	popped  *mbuf.Vec
 	now     int64
+	notices []inspect.Notice // of the feed, where a page is open
 }
 
 func newScene(r *row) (*scene, error) {
@@ -149,6 +151,7 @@ func newScene(r *row) (*scene, error) {
 		NodeID: 1, Seed: 7, Rules: rules, Clock: func() int64 { return s.now },
 		Flows: flows.Config{Capacity: 65536, Seed: 7, IdleTimeout: 30e9},
 	})
+	s.worker.Feed().Turn(r.page)
 	return s, nil
 }
 
@@ -213,8 +216,10 @@ func (s *scene) burst(counted bool) {
 	s.drain()
 }
 
-// drain is the exporter: it takes report packets and frees them.
+// drain is the exporter, which takes report packets and frees them, and the reader of the
+// page's events.
 func (s *scene) drain() {
+	s.notices, _ = s.worker.Feed().Take(s.notices[:0], 2*mbuf.MaxBurst)
 	for {
 		n := s.ring.Pop(s.popped, mbuf.MaxBurst)
 		if n == 0 {

@@ -22,6 +22,7 @@ type row struct {
 	rules   func(*engine.Rules) // changes those of the reference
 	plain   bool                // none of its packets is INT
 	silent  bool                // nothing is reported
+	page    bool                // a page is open: what is reported goes into the feed of events, too
 }
 
 var rows = []row{
@@ -51,6 +52,8 @@ var rows = []row{
 	{name: "transparent", traffic: traffic.Reference(), rules: transparentSecurity},
 	{name: "sample10", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Sample = 10 }},
 	{name: "norefresh", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Events &^= event.Refresh.Set() }},
+	{name: "page", traffic: traffic.Reference(), page: true},
+	{name: "page1", traffic: traffic.Reference(), page: true, rules: func(r *engine.Rules) { r.Watches[0].Policy.Sample = 1 }},
 	{name: "mix4", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Mix, s.Frames = 4, 4*s.Flows }), rules: byAll},
 	{name: "gpe", traffic: spec(traffic.VXLANGPE, nil), rules: byGPE},
 	{name: "gre", traffic: spec(traffic.GRE, nil), rules: byGRE},

@@ -22,7 +22,7 @@ var theCauses = []cause{
 	{title: "no preemption by signals (asyncpreemptoff=1)", env: []string{"GODEBUG=asyncpreemptoff=1"}},
 	{title: "a scrape every second", meanwhile: every(time.Second, get("/metrics"))},
 	{title: "a page of the flow API every second", meanwhile: every(time.Second, get("/api/v1/flows?limit=1000&sort=packets"))},
-	{title: "ten pages open in browsers", meanwhile: pages(10)},
+	{title: "ten pages open in browsers, and a scrape every second", meanwhile: watched},
 	{title: "a reload every second", meanwhile: every(time.Second, reload)},
 }
 

@@ -77,6 +77,17 @@ func reload(p *dut.Intsink, n int) error {
 	return p.Reload(t)
 }
 
+// watched is ten pages open in browsers, and a scrape every second.
+func watched(ctx context.Context, p *dut.Intsink) (times int, err error) {
+	var both sync.WaitGroup
+	var scrapes int
+	var scraped error
+	both.Go(func() { scrapes, scraped = every(time.Second, get("/metrics"))(ctx, p) })
+	times, err = pages(10)(ctx, p)
+	both.Wait()
+	return times + scrapes, errors.Join(err, scraped)
+}
+
 // pages is so many browsers with the page open: each has a stream of events, and asks
 // for the status and the flows every two seconds, at times of its own.
 func pages(count int) disturbance {

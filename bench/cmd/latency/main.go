@@ -2,7 +2,7 @@
 // dpdk-testpmd, which shows what the two net_memif ports and the generator add by
 // themselves; and what the Go runtime and the kernel cost meanwhile.
 //
-//	go run ./bench/cmd/latency [--seconds 5s] [--loads 10,50,90]
+//	go run ./bench/cmd/latency [--seconds 5s] [--loads 10,50,90] [--turns 10]
 //
 // The difference between intsink and testpmd io at the same rate is what the sink
 // adds. The generator stands on the CPU that does not forward; what it could not
@@ -33,6 +33,7 @@ type options struct {
 	settle  time.Duration
 	burst   int
 	results string
+	turns   int
 }
 
 func run() error {
@@ -43,6 +44,7 @@ func run() error {
 	flag.DurationVar(&o.settle, "settle", 500*time.Millisecond, "time under load before each measurement")
 	flag.IntVar(&o.burst, "burst", 8, "frames that the generator sends at a time")
 	flag.StringVar(&o.results, "results", "", "also replace the section latency of this file")
+	flag.IntVar(&o.turns, "turns", 0, "measure only what ten open pages and a scrape a second cost: that many rounds with and without them, in turns, at half load")
 	flag.Parse()
 	frames, err := lab.Frames(traffic.Reference())
 	if err != nil {
@@ -60,6 +62,9 @@ func run() error {
 	what := fmt.Sprintf("%v per row over net_memif, bursts of %d, reference input; 100 %% is %.2f Mpps; %v. Times in microseconds.\n\n",
 		o.seconds, o.burst, s.capacity/1e6, &l.Setup)
 	fmt.Print(what)
+	if o.turns > 0 {
+		return s.inTurns(o.turns)
+	}
 	body, err := s.tables()
 	if err != nil || o.results == "" {
 		return err
