@@ -86,9 +86,11 @@ deb: deps ## Debian packages of both programs, into bin/
 	$(MAKE) build
 	scripts/deb.sh
 
-install: ## programs, unit and completions below DESTDIR (DESTDIR=, as root; make build first)
+install: ## programs, units with their user and udev rule, manual pages and completions below DESTDIR (DESTDIR=, as root; make build first)
 	install -D -m 755 -t $(DESTDIR)/usr/local/bin bin/intsink bin/intsink-collect
 	install -D -m 644 -t $(DESTDIR)/usr/local/lib/systemd/system deploy/systemd/intsink.service deploy/systemd/intsink-collect.service
+	install -D -m 644 deploy/package/sysusers.conf $(DESTDIR)/usr/local/lib/sysusers.d/intsink.conf
+	install -D -m 644 deploy/package/udev.rules $(DESTDIR)/etc/udev/rules.d/60-intsink.rules
 	mkdir -p $(DESTDIR)/usr/local/share/man/man1 $(DESTDIR)/usr/local/share/bash-completion/completions
 	bin/intsink man $(DESTDIR)/usr/local/share/man/man1
 	bin/intsink completion bash > $(DESTDIR)/usr/local/share/bash-completion/completions/intsink

@@ -47,9 +47,15 @@ func startRunWith(t *testing.T, config string, flags ...string) *running {
 // startRunOf starts the appliance with the configuration at path.
 func startRunOf(t *testing.T, path string, flags ...string) *running {
 	t.Helper()
-	r := &running{stderr: &bytes.Buffer{}, ended: make(chan struct{})}
-	r.cmd = exec.Command(os.Args[0], append(append([]string{"run"}, flags...), "--config", path)...)
-	r.cmd.Env = append(os.Environ(), "INTSINK_TEST_MAIN=1")
+	cmd := exec.Command(os.Args[0], append(append([]string{"run"}, flags...), "--config", path)...)
+	cmd.Env = append(os.Environ(), "INTSINK_TEST_MAIN=1")
+	return startCommand(t, cmd)
+}
+
+// startCommand starts the appliance by cmd.
+func startCommand(t *testing.T, cmd *exec.Cmd) *running {
+	t.Helper()
+	r := &running{cmd: cmd, stderr: &bytes.Buffer{}, ended: make(chan struct{})}
 	r.cmd.Stdout, r.cmd.Stderr = r.stderr, r.stderr
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)

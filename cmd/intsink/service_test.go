@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"intsink/internal/netns"
+)
+
+// unitFile is the unit as it is installed.
+const unitFile = "../../deploy/systemd/intsink.service"
+
+// TestUnitExposure: what the unit may do, as systemd scores it (scripts/packages.sh
+// installs systemd's tool).
+func TestUnitExposure(t *testing.T) {
+	cmd := exec.Command("systemd-analyze", "security", "--offline=true", "--threshold=22", "--no-pager", unitFile)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("exposure is above 2.2: %v\n%s", err, out)
+	}
+}
+
+// TestUnprivilegedUser: a user with the three capabilities of the unit and no others
+// forwards between kernel interfaces, and is asked and reloaded over its socket.
+func TestUnprivilegedUser(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	unit, err := os.ReadFile(unitFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "\nAmbientCapabilities=CAP_IPC_LOCK CAP_NET_ADMIN CAP_NET_RAW\n"; !strings.Contains(string(unit), want) {
+		t.Fatalf("the unit has other capabilities than this test:%s", want)
+	}
+	there, in := twoHosts(t, 1500)
+	there(func() { echo(t, "[::]:7") })
+
+	// Directories of Go's tests are closed to other users.
+	dir, err := os.MkdirTemp("", "intsink-user")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	program, socket := filepath.Join(dir, "intsink"), filepath.Join(dir, "run", "api.sock")
+	netns.Sh(t, fmt.Sprintf("chmod 755 %[1]s; cp %[2]s %[3]s; mkdir %[1]s/run; chown 65534:65534 %[1]s/run", dir, os.Args[0], program))
+	text := strings.Replace(kernelPorts("kernel:s-net", "kernel:s-host"), `http { listen = "%s" }`, fmt.Sprintf("http {\n  listen = %q\n  socket = %q\n}", "127.0.0.1:9465", socket), 1)
+	path := write(t, filepath.Join(dir, "c.hcl"), text)
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	command := func(args ...string) *exec.Cmd {
+		c := exec.Command(program, args...)
+		c.Env = []string{"INTSINK_TEST_MAIN=1", "RUNTIME_DIRECTORY=" + filepath.Join(dir, "run"), "PATH=" + os.Getenv("PATH")}
+		c.SysProcAttr = &syscall.SysProcAttr{
+			Credential:  &syscall.Credential{Uid: 65534, Gid: 65534},
+			AmbientCaps: []uintptr{unix.CAP_IPC_LOCK, unix.CAP_NET_ADMIN, unix.CAP_NET_RAW},
+		}
+		return c
+	}
+	r := startCommand(t, command("run", "--config", path))
+	r.http = "127.0.0.1:9465"
+	r.ready(t)
+	bulk(t, "10.66.0.2:7", 1<<20)
+	netns.Sh(t, "ping -qc3 -i0.2 10.66.0.2; "+in+"ping -qc3 -i0.2 10.66.0.1")
+	r.balanced(t)
+	if out, err := command("reload", "--config", path, "--format", "json").CombinedOutput(); err != nil || !json.Valid(out) {
+		t.Errorf("reload as the service's user: %v\n%s", err, out)
+	}
+	if code := r.stop(t, 10*time.Second); code != 0 {
+		t.Errorf("exit code %d\n%s", code, r.stderr)
+	}
+}
