@@ -27,7 +27,7 @@ enum {
 	FAST_HINTS = 256,
 	FAST_KINDS = 16,      // of EtherTypes, for hints
 	FAST_MAX_FRAME = 65535,
-	FAST_LAYOUT = 122,     // numbers of fast_layout
+	FAST_LAYOUT = 124,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -120,7 +120,8 @@ struct fast_template {
 	uint16_t patches;             // of patch; zero: packets of it are for strip_any
 	uint16_t sum_removed;
 	uint16_t ip_sum_at, l4_sum_at; // l4_sum_at is zero where that checksum does not change
-	uint32_t ip_sum_add, l4_sum_add;
+	uint32_t ip_sum_add;           // one more than what it grows by
+	uint32_t l4_sum_add;           // what it grows by but for what goes, and 1 << 16 for each of words
 	uint64_t in_flow;              // its hops where a flow has path_hops, from fast_flow.bound on; else what no flow has
 	uint64_t shorten;              // removed, for pkt_len and for data_len
 	// What the last 32 bytes of each hop are, word by word: how to make a number of it, and
@@ -129,6 +130,8 @@ struct fast_template {
 	uint32_t hop_word[8];
 	uint32_t links;   // bytes of all hops but one, where they have the times that links are measured by; else 0
 	uint32_t link_from, link_out, link_in; // what follows these of the last link: the node it leaves, and when; when it reaches the next
+	uint32_t pieces;  // of 32 bytes, whole ones of what goes
+	uint8_t last[32]; // mask: what of the last 32 bytes of what goes is in none of these
 	struct fast_patch patch[FAST_PATCHES]; // of bytes 0 to 31, of the 32 in front of INT, and so on to the front
 	struct fast_block block[FAST_BLOCKS];
 	// What strip_any does, and fast_match knows by length of block.

@@ -6,27 +6,32 @@
 
 // The flow of each packet, where the table has it in the first bucket that its hash names.
 
-// slot is a bucket's first one with a tag, 8 where there is none.
-static inline uint32_t slot(const struct fast_bucket *b, uint16_t tag)
+// flow_of is the number of a flow of bucket b with a tag, or 0.
+static inline uint32_t flow_of(const struct fast_bucket *b, uint16_t tag)
 {
 #ifdef FAST_AVX2
 	__m128i x = _mm_cmpeq_epi16(_mm_loadu_si128((const __m128i *)b->tags), _mm_set1_epi16((short)tag));
-	return (uint32_t)_tzcnt_u32((uint32_t)_mm_movemask_epi8(x) | 1u << 16) / 2;
+	uint32_t hits = (uint32_t)_mm_movemask_epi8(x); // two bits for a tag, which has four bytes of flows
+	return likely(hits) ? load32((const uint8_t *)b->flows + 2 * _tzcnt_u32(hits)) : 0;
 #else
 	for (uint32_t i = 0; i < 8; i++)
 		if (b->tags[i] == tag)
-			return i;
-	return 8;
+			return b->flows[i];
+	return 0;
 #endif
 }
 
 // is_key is flows.Key.equal.
 static inline bool is_key(const struct fast_key *a, const struct fast_key *b)
 {
-	uint64_t x = (a->rest ^ b->rest) | (a->addrs[0] ^ b->addrs[0]);
-	if (unlikely((uint8_t)a->rest != 4))
-		x |= (a->addrs[1] ^ b->addrs[1]) | (a->addrs[2] ^ b->addrs[2]) | (a->addrs[3] ^ b->addrs[3]);
-	return x == 0;
+	if (likely((uint8_t)b->rest == 4))
+		return ((a->rest ^ b->rest) | (a->addrs[0] ^ b->addrs[0])) == 0;
+#ifdef FAST_AVX2
+	piece x = _mm256_xor_si256(load_piece(a->addrs), load_piece(b->addrs));
+	return a->rest == b->rest && _mm256_testz_si256(x, x);
+#else
+	return a->rest == b->rest && memcmp(a->addrs, b->addrs, sizeof a->addrs) == 0;
+#endif
 }
 
 // fast_lookup finds the flows of all packets. Each pass only asks for what the next one
@@ -36,17 +41,16 @@ void fast_lookup(struct fast_state *s)
 	struct fast_flow *table = (struct fast_flow *)s->index.flows;
 	uint64_t missing = 0;
 	int64_t now = s->now;
-	uint32_t n = s->ints;
-	for (uint32_t j = 0; j < n; j++) {
+	const size_t n = s->ints;
+	for (size_t j = 0; j < n; j++) {
 		uint64_t h = s->hashes[j];
 		const struct fast_bucket *b = (const struct fast_bucket *)(s->index.buckets + (h & s->index.mask));
-		uint32_t at = slot(b, (uint16_t)(h >> 48) | 1);
-		struct fast_flow *f = at < 8 ? table + b->flows[at] : table;
+		struct fast_flow *f = table + flow_of(b, (uint16_t)(h >> 48) | 1);
 		__builtin_prefetch(f);
 		__builtin_prefetch(&f->seen, 1);
 		s->flows[j] = f;
 	}
-	for (uint32_t j = 0; j < n; j++) {
+	for (size_t j = 0; j < n; j++) {
 		struct fast_flow *f = s->flows[j];
 		if (likely(is_key(&f->key, &s->keys[j])))
 			f->seen = now;

@@ -130,8 +130,13 @@ static inline void set_key(struct fast_key *k, const struct fast_template *t, co
 	const uint8_t *a = f + t->addresses;
 	k->rest = t->key_rest | (ports & t->ports_mask);
 	if (unlikely(t->version6)) {
+#ifdef FAST_AVX2
+		const piece order = _mm256_set_epi64x(0x08090a0b0c0d0e0f, 0x0001020304050607, 0x08090a0b0c0d0e0f, 0x0001020304050607);
+		_mm256_storeu_si256((__m256i *)k->addrs, _mm256_shuffle_epi8(load_piece(a), order));
+#else
 		for (int i = 0; i < 4; i++)
 			k->addrs[i] = be64(a + 8 * i);
+#endif
 	} else {
 		k->addrs[0] = load64(a);
 	}

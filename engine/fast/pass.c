@@ -77,14 +77,14 @@ static inline __attribute__((always_inline)) void pass_packets(struct fast_state
 		if (unlikely((w->next_refresh - past) & l.policy->refresh))
 			goto defer;
 		struct fast_mbuf *m = vec[s->at[j]];
-		const uint8_t *f = m->buf_addr + m->data_off;
+		uint8_t *f = m->buf_addr + m->data_off;
 		if (unlikely(!no_event(s, t, &l, w, f, more)) || unlikely(!count(w, m->pkt_len - t->removed)))
 			goto defer;
 		w->path_seen = tick;
 		if (unlikely(--l.policy->left == 0) && is_sample(l.policy, s->hashes[j]))
 			samples |= UINT64_C(1) << j;
 		else if (likely(strips))
-			strip(m, t);
+			strip(m, f, t);
 		continue;
 	defer:
 		w->bound |= FAST_HELD;
@@ -115,7 +115,8 @@ void fast_strip(struct fast_state *s, uint64_t which)
 	struct fast_mbuf *const *vec = (struct fast_mbuf *const *)s->vec;
 	for (; which; which &= which - 1) {
 		uint32_t j = (uint32_t)__builtin_ctzll(which);
-		strip(vec[s->at[j]], &s->templates[s->template[j]]);
+		struct fast_mbuf *m = vec[s->at[j]];
+		strip(m, m->buf_addr + m->data_off, &s->templates[s->template[j]]);
 	}
 }
 

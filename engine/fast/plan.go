@@ -43,6 +43,11 @@ func (m *draft) plan() {
 		copy(t.patch[k].flip[:], flip[from:])
 	}
 	t.patches = uint16(n)
+	t.l4SumAdd += uint32(t.words) << 16
+	t.pieces = uint32(t.words / 8)
+	for i := 32 - t.removed%32; i < 32; i++ {
+		t.last[i] = 0xff
+	}
 }
 
 // isInFront tells whether the two bytes at offset at are a whole number of the headers in

@@ -26,7 +26,7 @@ const (
 	maxSums      = 5
 	maxEdits     = 5
 	maxPatches   = 4
-	maxWords     = 63 // of INT, for patches
+	maxWords     = 63 // of INT, for patches: 7 pieces and what is left
 
 	// None is the number of no template, noShape that of no shape: their places have ones that
 	// no packet matches.
@@ -116,7 +116,7 @@ type Template struct {
 	ipSumAt    uint16
 	l4SumAt    uint16 // zero where that checksum does not change
 	ipSumAdd   uint32
-	l4SumAdd   uint32
+	l4SumAdd   uint32            // with 1<<16 for each of words
 	inFlow     uint64            // its hops where a flow has path_hops, in C only; else what no flow has
 	shorten    uint64            // removed, for both lengths of an mbuf
 	hopOrder   [32]uint8         // how to make numbers of the last 32 bytes of a hop
@@ -125,6 +125,8 @@ type Template struct {
 	linkFrom   uint32            // what follows, after the last link: the node it leaves
 	linkOut    uint32            // when that was
 	linkIn     uint32            // when it reached the next node
+	pieces     uint32            // of 32 bytes, whole ones of what goes
+	last       [32]byte          // mask: what of the last 32 bytes of what goes is in none of these
 	patch      [maxPatches]patch // of bytes 0 to 31, of the 32 in front of INT, and so on to the front
 	block      [maxBlocks]block
 

@@ -10,12 +10,12 @@
 // shorten makes m a packet that starts where t's INT no longer is. Its three lengths are
 // changed at once, with the VLAN tag behind them, which stays (rte_mbuf: pkt_len, data_len,
 // vlan_tci).
-static inline void shorten(struct fast_mbuf *m, const struct fast_template *t)
+static inline void shorten(struct fast_mbuf *m, const struct fast_template *t, uint32_t by)
 {
 	uint8_t *lengths = (uint8_t *)m + offsetof(struct fast_mbuf, pkt_len);
 	uint64_t v = load64(lengths) - t->shorten;
 	memcpy(lengths, &v, sizeof v);
-	m->data_off += (uint16_t)t->removed;
+	m->data_off += (uint16_t)by;
 }
 
 // strip_any takes INT out of a packet, one field after the other.
@@ -25,10 +25,10 @@ static __attribute__((noinline)) void strip_any(struct fast_mbuf *m, const struc
 	const uint16_t port = load16(f + t->port_from);
 	uint32_t gone = 0;
 	if (t->sum_removed)
-		gone = fold(sum_some(f + t->start, t->words, ~(uint32_t)port & t->port_mask));
+		gone = folded(sum_of(f + t->start, t->words, ~(uint32_t)port & t->port_mask));
 	memmove(f + t->removed, f, t->start);
 	f += t->removed;
-	shorten(m, t);
+	shorten(m, t, t->removed);
 	for (uint32_t i = 0; i < t->lengths; i++)
 		store16(f + t->length[i].at, __builtin_bswap16((uint16_t)(m->pkt_len - t->length[i].base)));
 	store16(f + t->port_to, port);
@@ -39,7 +39,7 @@ static __attribute__((noinline)) void strip_any(struct fast_mbuf *m, const struc
 	for (uint32_t i = 0; i < t->sums; i++) {
 		const struct fast_sum *c = &t->sum[i];
 		uint32_t was = load16(f + c->at);
-		uint16_t is = (uint16_t)(fold((uint64_t)(was ^ c->flip) + ((gone & c->removed) ^ c->flip) + c->add) ^ c->flip);
+		uint16_t is = (uint16_t)(folded((was ^ c->flip) + ((gone & c->removed) ^ c->flip) + c->add) ^ c->flip);
 		if (was | c->always)
 			store16(f + c->at, is);
 	}
@@ -73,17 +73,18 @@ static inline void put(uint8_t *f, piece x)
 }
 #endif
 
-// move moves the headers, from the back, so that nothing is written over before it is read.
-static inline void move(uint8_t *f, const struct fast_template *t, uint32_t by)
+// move moves the headers. All of them are read before their place is written: the pieces
+// between the first and the last stand in front of what the last is moved to.
+static inline void move(uint8_t *f, uint8_t *start, const struct fast_template *t, uint32_t by)
 {
-	const struct fast_patch *p = &t->patch[1];
-	uint8_t *end = f + t->start;
-	piece first = patched(f, &t->patch[0]);
-	for (; unlikely(end - f > 64); end -= 32)
-		put(end - 32 + by, patched(end - 32, p++));
-	piece last = patched(end - 32, p);
-	put(f + by, first);
-	put(end - 32 + by, last);
+	uint8_t *last = start - 32;
+	piece a = patched(f, &t->patch[0]), b = patched(last, &t->patch[1]);
+	put(last + by, b);
+	for (uint32_t i = 2; unlikely(i < t->patches); i++) {
+		last -= 32;
+		put(last + by, patched(last, &t->patch[i]));
+	}
+	put(f + by, a);
 }
 
 // new_ip_sum is the checksum of an IPv4 header: RFC 1624, equation 3, with a sum that is one
@@ -94,11 +95,11 @@ static inline uint16_t new_ip_sum(const uint8_t *f, const struct fast_template *
 	return (uint16_t)(s + (s >> 16) - 1);
 }
 
-// new_sum is the checksum that was in a packet of 64 bits' sum s: of TCP and UDP, each of
-// which writes a sum of zero in one way only, and UDP none where there was none.
-static inline uint16_t new_sum(const struct fast_template *t, uint16_t was, uint64_t s)
+// new_sum is the checksum of TCP or UDP whose numbers have the sum s: a sum of zero is written
+// in one way only, and by UDP not at all, where there was none.
+static inline uint16_t new_sum(const struct fast_template *t, uint16_t was, uint32_t s)
 {
-	uint16_t is = fold(s);
+	uint16_t is = folded(s);
 	if (unlikely(was == 0 && t->l4_udp))
 		return 0;
 	if (unlikely(is == 0xffff && !t->l4_udp))
@@ -115,28 +116,28 @@ static __attribute__((noinline)) void strip_alone(struct fast_mbuf *m, const str
 	}
 	uint8_t *f = m->buf_addr + m->data_off;
 	const uint16_t port = load16(f + t->port_from), ip = new_ip_sum(f, t);
-	shorten(m, t);
-	move(f, t, t->removed);
+	shorten(m, t, t->removed);
+	move(f, f + t->start, t, t->removed);
 	f += t->removed;
 	store16(f + t->port_to, port);
 	store16(f + t->ip_sum_at, ip);
 }
 
-// strip takes INT out of the packet m, which is as t says, and repairs what its insertion
+// strip takes INT out of the packet m, which begins at f and is as t says, and repairs what its insertion
 // changed. It asks for none of the headers: without an IPv4 header, two bytes that stay as
 // they are stand in the place of its checksum.
-static inline __attribute__((always_inline)) void strip(struct fast_mbuf *m, const struct fast_template *t)
+static inline __attribute__((always_inline)) void strip(struct fast_mbuf *m, uint8_t *f, const struct fast_template *t)
 {
 	if (unlikely(!t->l4_sum_at)) {
 		strip_alone(m, t);
 		return;
 	}
-	uint8_t *f = m->buf_addr + m->data_off;
 	const uint32_t by = t->removed;
+	uint8_t *start = f + t->start;
 	const uint16_t port = load16(f + t->port_from), ip = new_ip_sum(f, t), was = load16(f + t->l4_sum_at);
-	uint64_t s = sum_words(was + t->l4_sum_add + (~(uint32_t)port & t->port_mask), f + t->start, t->words);
-	shorten(m, t);
-	move(f, t, by);
+	const uint32_t s = sum_gone(start, t, was + t->l4_sum_add + (~(uint32_t)port & t->port_mask));
+	shorten(m, t, by);
+	move(f, start, t, by);
 	f += by;
 	store16(f + t->port_to, port);
 	store16(f + t->ip_sum_at, ip);

@@ -1,57 +1,59 @@
 //go:build cgo && !purego
 
-// C: one's complement sums (RFC 1071) of packet bytes.
+// C: one's complement sums (RFC 1071) of what goes.
 
 #ifndef INTSINK_FAST_SUM_H
 #define INTSINK_FAST_SUM_H
 
 #include "bytes.h"
 
-// fold is the one's complement sum of the four 16-bit words of s; zero only for zero.
-static inline uint16_t fold(uint64_t s)
+// folded is the one's complement sum of the two halves of s; zero only for zero.
+static inline uint16_t folded(uint32_t s)
 {
-	uint32_t t = (uint32_t)((s + (s << 32 | s >> 32)) >> 32);
-	return (uint16_t)((t + (t << 16 | t >> 16)) >> 16);
+	return (uint16_t)((s + (s << 16 | s >> 16)) >> 16);
 }
 
-// sum_some adds n words of 32 bits at p to s. With an n that the compiler knows that is one
-// instruction for two words: a chain of additions with carry.
-static inline __attribute__((always_inline)) uint64_t sum_some(const uint8_t *p, const uint32_t n, uint64_t s)
+// sum_of adds n words of 32 bits at p to s, as numbers of 16 bits.
+static inline uint32_t sum_of(const uint8_t *p, uint32_t n, uint32_t s)
 {
-#ifdef FAST_AVX2
-	unsigned long long sum = s;
-	unsigned char carry = 0;
-#pragma GCC unroll 32
-	for (uint32_t i = 0; i < n / 2; i++)
-		carry = _addcarry_u64(carry, sum, load64(p + 8 * i), &sum);
-	if (n % 2)
-		carry = _addcarry_u64(carry, sum, load32(p + 4 * (n - 1)), &sum);
-	_addcarry_u64(carry, sum, 0, &sum);
-	return sum;
-#else
-	for (uint32_t i = 0; i < n; i++)
-		s += load32(p + 4 * i);
+	for (uint32_t i = 0; i < 2 * n; i++)
+		s += load16(p + 2 * i);
 	return s;
-#endif
 }
 
-// sum_words is sum_some for n below 64, which are most lengths of INT: each is code of its own
-// without a loop. The reference's 19 words cost 20 instructions in place of 40. It is
-// not inlined because gcc 12 then stores every step of the sum.
-static __attribute__((noinline)) uint64_t sum_words(uint64_t s, const uint8_t *p, size_t n)
+#ifdef FAST_AVX2
+// as_signed are the numbers of 16 bits at p, each less 1 << 15: as signed numbers they can be
+// multiplied, by -1, and added in pairs in one instruction.
+static inline piece as_signed(const uint8_t *p)
+{
+	return _mm256_xor_si256(load_piece(p), _mm256_set1_epi16((short)0x8000));
+}
+#endif
+
+// sum_gone adds what goes, at p, to s, less 1 << 16 for each of its words of 32 bits. What
+// it is does not depend on the headers but on its length: whole pieces, and the last of which
+// a mask tells how much was in none. The code of a length has no loop: of the reference's 76
+// bytes the sum is 22 instructions.
+static inline __attribute__((always_inline)) uint32_t sum_gone(const uint8_t *p, const struct fast_template *t, uint32_t s)
 {
 #ifdef FAST_AVX2
-#define CASE(n) case n: return sum_some(p, n, s)
-#define CASES(n) CASE(n); CASE(n + 1); CASE(n + 2); CASE(n + 3); CASE(n + 4); CASE(n + 5); CASE(n + 6); CASE(n + 7)
-	switch (n) {
-		CASES(0); CASES(8); CASES(16); CASES(24); CASES(32); CASES(40); CASES(48); CASES(56);
+	const piece minus = _mm256_set1_epi16(-1);
+	piece sums = _mm256_madd_epi16(_mm256_and_si256(as_signed(p + t->removed - 32), load_piece(t->last)), minus);
+#define CASE(n) case n: sums = _mm256_add_epi32(sums, _mm256_madd_epi16(as_signed(p + 32 * (n - 1)), minus)); __attribute__((fallthrough));
+	switch (t->pieces) {
+		CASE(7) CASE(6) CASE(5) CASE(4) CASE(3) CASE(2) CASE(1)
+	case 0:
+		break;
 	default:
 		__builtin_unreachable();
 	}
-#undef CASES
 #undef CASE
+	__m128i h = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+	h = _mm_add_epi32(h, _mm_shuffle_epi32(h, 0x4e));
+	h = _mm_add_epi32(h, _mm_shuffle_epi32(h, 0xb1));
+	return s - (uint32_t)_mm_cvtsi128_si32(h);
 #else
-	return sum_some(p, n, s);
+	return sum_of(p, t->words, s - ((uint32_t)t->words << 16));
 #endif
 }
 
