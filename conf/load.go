@@ -55,6 +55,15 @@ type Source = schema.Source
 // ParseAgain on another machine.
 func ReadSources(path string) ([]Source, error) { return schema.ReadSources(path) }
 
+// SHA256 is the hash of what Load would read at path, "" where nothing can be read.
+func SHA256(path string) string {
+	f, d := schema.OpenAny(path)
+	if f != nil {
+		d = f.Done()
+	}
+	return d.SHA256
+}
+
 // ParseAgain is LoadAgain for files in memory; name is what diagnostics about all of them
 // call them.
 func ParseAgain(name string, files []Source, old *Config) (*Config, *Diagnostics) {

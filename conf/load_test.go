@@ -1,8 +1,12 @@
 package conf
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -29,5 +33,24 @@ func TestReloadKeepsResolvedNames(t *testing.T) {
 	}
 	if c, _ := parse("test.hcl", []byte(base+named+"collector \"b\" { address = \"new.example:8555\" }\n"), m); c != nil || asked != 1 {
 		t.Errorf("a new name: asked %d times", asked)
+	}
+}
+
+// TestSHA256 is that of the file, or of the files of a folder one behind the other, valid or
+// not.
+func TestSHA256(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"b.hcl": "y", "a.hcl": "x {{"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, text := range map[string]string{dir: "x {{y", filepath.Join(dir, "a.hcl"): "x {{"} {
+		if got, want := SHA256(path), fmt.Sprintf("%x", sha256.Sum256([]byte(text))); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	if got := SHA256(filepath.Join(dir, "c.hcl")); got != "" {
+		t.Errorf("of nothing: %s", got)
 	}
 }

@@ -179,6 +179,17 @@ func TestReloadByToken(t *testing.T) {
 	if stderr, code := byToken(); code != 0 {
 		t.Errorf("with the token: exit code %d, %s", code, stderr)
 	}
+	sent := func(text string) (stdout, stderr string, code int) {
+		other := write(t, filepath.Join(t.TempDir(), "other.hcl"), text)
+		return intsink(t, "reload", "--url", "http://"+r.http, "--token-file", token, "--config", other)
+	}
+	with := strings.Replace(text, "  listen", block, 1)
+	if _, stderr, code := sent(with + "bypass { command = [\"/bin/true\"] }\n"); code != 1 || !strings.Contains(stderr, "who has a token may not choose what the sink runs") {
+		t.Errorf("a command by token: exit code %d, %s", code, stderr)
+	}
+	if stdout, stderr, code := sent(strings.Replace(with, "sample = 100", "sample = 50", 1)); code != 0 || !strings.Contains(stdout, "sample: 100 -> 50") {
+		t.Errorf("a configuration by token: exit code %d, %s", code, stderr)
+	}
 	write(t, path, text)
 	must(t, "reload", "--socket", socket)
 	if _, code := byToken(); code != 1 {

@@ -3,7 +3,9 @@
 package appliance
 
 import (
+	"fmt"
 	"log/slog"
+	"os/exec"
 	"slices"
 
 	"intsink/cmd/intsink/internal/rules"
@@ -28,7 +30,11 @@ func CheckMachine(c *conf.Config) (wrong, cannot error) {
 	if err := eal.CheckExtra(c.DPDK.EALArgs); err != nil {
 		return err, nil
 	}
-	_, _, cannot = ealArgs(c)
+	if _, _, cannot = ealArgs(c); cannot == nil && len(c.Bypass.Command) > 0 {
+		if _, err := exec.LookPath(c.Bypass.Command[0]); err != nil {
+			cannot = fmt.Errorf("bypass.command: %w", err)
+		}
+	}
 	return nil, cannot
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"intsink/cmd/internal/cli"
@@ -87,6 +88,10 @@ func (a *Appliance) read(r *control.Result, q *control.Request) *conf.Config {
 		r.Error = fmt.Sprintf("%s is not valid: %s", r.Config, cli.Count(diags.Count(conf.Error), "error"))
 		return nil
 	}
+	if q.Remote && len(q.Files) > 0 && !slices.Equal(c.Bypass.Command, old.Bypass.Command) {
+		r.Error = "bypass.command changes with the sink's own file, or over its unix socket: who has a token may not choose what the sink runs"
+		return nil
+	}
 	changes := conf.Diff(old, c)
 	if fixed := rules.NeedsRestart(changes, old, c, a.reportPorts.names); len(fixed) > 0 {
 		r.NeedsRestart = fixed
@@ -136,7 +141,7 @@ func (a *Appliance) reload(r *control.Result, q *control.Request) {
 // restartNote says that a restart would bring another configuration than that with the hash
 // sum; "": it would not.
 func (a *Appliance) restartNote(sum string) string {
-	if _, diags := conf.LoadAgain(a.path, a.config.Load()); diags.SHA256 == sum {
+	if conf.SHA256(a.path) == sum {
 		return ""
 	}
 	return fmt.Sprintf("a restart, and a reload without --config, read %s, which is another configuration", a.path)

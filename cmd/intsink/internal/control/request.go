@@ -19,6 +19,8 @@ type Request struct {
 	Confirm Duration `json:"confirm,omitempty"` // it is on trial for so long; 0: it stays
 	Limit   *Limit   `json:"limit,omitempty"`   // above which the trial ends
 	DryRun  bool     `json:"dry_run,omitempty"` // nothing is changed: what would be?
+
+	Remote bool `json:"-"` // it came over TCP: who asks may not choose what commands the sink runs
 }
 
 // File is one file of a configuration.

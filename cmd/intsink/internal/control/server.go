@@ -54,6 +54,8 @@ func (s *Server) reload(who string, r *http.Request) Outcome {
 	if err != nil || r.URL.RawQuery != "" {
 		return BadRequest(fmt.Sprintf(`no body, or one such as {"name": "new.hcl", "files": [{"name": "new.hcl", "text": "..."}], "confirm": "10m"}, and no parameters: %v`, err))
 	}
+	_, local := r.Context().Value(whoKey{}).(peer)
+	q.Remote = !local
 	result := s.Sink.Reload(who, &q)
 	if !result.OK {
 		return Outcome{Result: WriteRefused, Status: http.StatusUnprocessableEntity, Error: result.Error, Body: result, Detail: q.detail()}
