@@ -12,7 +12,7 @@ import (
 // checker checks what was read from one file.
 type checker struct{ *schema.File }
 
-// check is everything that takes more than one attribute to see.
+// check makes the checks that take more than one attribute of a file.
 func (d checker) check(c *Config, m machine) {
 	d.checkLcores(c, m)
 	d.checkPorts(c)
@@ -52,7 +52,8 @@ func collectorNames(c *Config) []string {
 	return names
 }
 
-// checkKnown reports name where it is not one of known. what is "port".
+// checkKnown reports name if it is not one of known; what is the kind of thing it names, such
+// as "port".
 func (d checker) checkKnown(key any, where, name, what string, known []string) {
 	if name == "" || slices.Contains(known, name) {
 		return // an empty name has been reported as missing

@@ -126,7 +126,7 @@ func (d checker) checkCollectors(c *Config) {
 	}
 }
 
-// checkBudget warns of a budget that cannot carry one report, at all or at once.
+// checkBudget warns of a budget that cannot carry one report, or not at once.
 func (d checker) checkBudget(col *Collector, r *Report) {
 	b := &col.Budget
 	report := min(col.TagLen()+reportHeaders(col.Address.Addr())+reportBytes(r), r.Coalesce.MaxBytes)
@@ -140,7 +140,8 @@ func (d checker) checkBudget(col *Collector, r *Report) {
 	d.checkBurst(col, &b.Packets, "packets", 1)
 }
 
-// checkBurst: one report takes so much of rate.
+// checkBurst warns if what may be sent at once of a rate, called name, is less than one, the
+// amount that one report takes.
 func (d checker) checkBurst(col *Collector, rate *uint64, name string, one uint64) {
 	b := &col.Budget
 	if *rate == 0 || float64(*rate)*b.Burst.Seconds() >= float64(one) {

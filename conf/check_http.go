@@ -43,7 +43,8 @@ func (h *HTTP) SocketPath(environment func(string) string) string {
 	return filepath.Join(first, "api.sock")
 }
 
-// checkTokens checks what is written of the secrets, and that they can be used.
+// checkTokens checks the hashes of tokens, and that there is an address over which tokens
+// count.
 func (d checker) checkTokens(h *HTTP) {
 	for i := range h.Tokens {
 		t := &h.Tokens[i]
@@ -62,9 +63,9 @@ func (d checker) checkTokens(h *HTTP) {
 // emptySHA256 is the SHA-256 of no bytes.
 const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// checkListen checks an address to listen on; open says what is open to others where
-// it is no loopback address and not guarded. It tells whether others can reach it, and it
-// is guarded.
+// checkListen checks an address to listen on. An address that other machines can reach, and
+// that neither tokens nor certificates guard, is warned of: open names what it lets them do.
+// It returns whether the address is reachable from other machines and guarded.
 func (d checker) checkListen(p *string, name, example, open string, guarded bool) bool {
 	if *p == "" {
 		return false

@@ -48,7 +48,8 @@ func isEmpty(m *Match) bool {
 		len(m.VLAN)+len(m.DSCP)+len(m.VNI)+len(m.Device) == 0
 }
 
-// anyFailed: the match is empty only because its lists are wrong.
+// anyFailed reports whether a list of m could not be read: m is then empty by mistake, which
+// is reported already.
 func (d checker) anyFailed(m *Match) bool {
 	lists := []any{&m.Source, &m.Destination, &m.Protocol, &m.SourcePort, &m.DestinationPort, &m.VLAN, &m.DSCP, &m.VNI, &m.Device}
 	return slices.ContainsFunc(lists, d.Wrong)
@@ -93,7 +94,7 @@ func (d checker) checkCollectorTraffic(c *Config, w *Watch, where string) {
 	}
 }
 
-// checkMatch warns of what no packet can have.
+// checkMatch warns of matches that no packet can have.
 func (d checker) checkMatch(c *INT, w *Watch, where string) {
 	m := w.Match
 	if m == nil {
@@ -120,7 +121,7 @@ func (d checker) checkMatch(c *INT, w *Watch, where string) {
 	}
 }
 
-// hasRole tells whether some domain has an instruction with the role.
+// hasRole reports whether some domain has an instruction with that role.
 func (c *INT) hasRole(role Role) bool {
 	return slices.ContainsFunc(c.Domains, func(d Domain) bool {
 		return slices.ContainsFunc(d.Instructions, func(i Instruction) bool { return i.Role == role })

@@ -294,11 +294,11 @@ type HTTP struct {
 	Tokens []Token
 }
 
-// TLS are files of PEM. Where a client certificate is of an authority in ClientCA, who has
-// its key may write.
+// TLS names PEM files. Whoever has the key of a client certificate that an authority in
+// ClientCA issued may write.
 type TLS struct{ Certificate, Key, ClientCA string }
 
-// Token says what who has a secret may do over TCP.
+// Token gives a role to whoever sends its secret over TCP.
 type Token struct {
 	Name   string
 	SHA256 string // of the secret, 64 hexadecimal digits
@@ -312,7 +312,7 @@ func (c *Config) Dump() []byte {
 	return schema.Dump(func(v schema.Visitor) { visitConfig(v, c) })
 }
 
-// hidden stands for what nobody has to see.
+// hidden takes the place of a secret value in what readers get.
 const hidden = "hidden"
 
 // DumpWithoutSecrets is Dump for people who may read but not write: hashes of tokens, with
@@ -326,7 +326,7 @@ func (c *Config) DumpWithoutSecrets() []byte {
 	return shown.Dump()
 }
 
-// secret tells whether nobody has to see the attribute at path.
+// secret reports whether the attribute at path is kept from readers.
 func secret(path string) bool {
 	return strings.HasPrefix(path, `http.token "`) && strings.HasSuffix(path, `".sha256`)
 }

@@ -26,15 +26,16 @@ const kernelDevice = "kernel:"
 // They hold no mbufs.
 const ringFactor = 4
 
-// KernelPort is what the device of a port says of a kernel interface that is opened
-// directly (dpdk/afpacket), without a driver of DPDK.
+// KernelPort is a kernel interface that is opened directly (dpdk/afpacket), without a driver
+// of DPDK.
 type KernelPort struct {
 	Interface string
 	Frames    int // of the receive ring, at least
 }
 
-// Kernel tells whether the port is a kernel interface, and which: "kernel:eth0", or what is
-// written for DPDK's driver of the same interfaces, "net_af_packet0,iface=eth0".
+// Kernel returns the kernel interface of p, false for a port of DPDK. It is written as
+// "kernel:eth0", or as DPDK's driver of the same interfaces has it,
+// "net_af_packet0,iface=eth0".
 func (p *Port) Kernel() (k KernelPort, ok bool) {
 	k.Frames = ringFactor * int(p.RxDesc)
 	if name, found := strings.CutPrefix(p.Device, kernelDevice); found {
@@ -80,8 +81,8 @@ func (p *Port) argument(name string) string {
 // by itself, framecnt aside: a longer ring.
 var afPacketArguments = []string{"iface", "qpairs", "blocksz", "framesz", "framecnt", "qdisc_bypass"}
 
-// checkDevice looks at the form only: what there is on the machine is seen when
-// the port is opened.
+// checkDevice checks the form of a device. Whether the device exists is found when the port is
+// opened.
 func (d checker) checkDevice(p *Port) {
 	at := []any{&p.Device}
 	k, kernel := p.Kernel()
@@ -123,13 +124,13 @@ func (d checker) checkAFPacket(p *Port) {
 	}
 }
 
-// kernelName tells whether the kernel would take s as an interface's name (dev_valid_name in
+// kernelName reports whether the kernel would take s as an interface's name (dev_valid_name in
 // net/core/dev.c).
 func kernelName(s string) bool {
 	return len(s) <= 15 && s != "." && s != ".." && !strings.ContainsAny(s, "/:, \t\n\v\f\r")
 }
 
-// deviceKey is the same for two ways to write the same device.
+// deviceKey is equal for two ways to write the same device.
 func (p *Port) deviceKey() string {
 	if k, ok := p.Kernel(); ok {
 		return kernelDevice + k.Interface
@@ -138,5 +139,5 @@ func (p *Port) deviceKey() string {
 	return strings.TrimPrefix(name, "0000:")
 }
 
-// IsPCI tells whether the device is a NIC by its PCI address.
+// IsPCI reports whether the device is a NIC by its PCI address.
 func (p *Port) IsPCI() bool { return pciAddress.MatchString(p.Device) }

@@ -52,8 +52,9 @@ func (c Change) Block() string {
 	return c.Path[:end]
 }
 
-// Diff lists what of old is otherwise in c, in the order of the file. Defaults count as if
-// they were written out; host names of collectors count as their addresses.
+// Diff lists the attributes and blocks of c that differ from old, in the order of the file.
+// Defaults count as if they were written out; host names of collectors count as their
+// addresses.
 func Diff(old, c *Config) []Change {
 	before, after := old.settings(), c.settings()
 	was, is := valuesOf(before), valuesOf(after)
@@ -108,7 +109,7 @@ type differ struct {
 	block   string // that was added or removed last, with a dot behind it
 }
 
-// whole adds a block, so that what it holds is not listed one by one.
+// whole adds a change of a whole block, whose attributes are then not listed one by one.
 func (d *differ) whole(kind, path string) {
 	d.changes = append(d.changes, Change{Kind: kind, Path: path})
 	d.block = path + "."

@@ -38,7 +38,7 @@ func eventNames() []string {
 	return names
 }
 
-// defaultEventNames is what an omitted watch.events stands for.
+// defaultEventNames are the events of a watch that does not name any.
 func defaultEventNames(e *Events) []string {
 	var names []string
 	for i := range events {

@@ -96,7 +96,8 @@ func (d checker) defaultLcores(c *Config, m machine) {
 	}
 }
 
-// checkLcores: they exist, we may use them, and each worker has a hw_id.
+// checkLcores checks that the CPUs exist, that this process may use them, and that each worker
+// has a hw_id.
 func (d checker) checkLcores(c *Config, m machine) {
 	var bad []int
 	for _, cpu := range c.DPDK.Lcores {

@@ -72,7 +72,8 @@ func ParseAgain(name string, files []Source, old *Config) (*Config, *Diagnostics
 	return read(schema.NewFiles(name, files), m)
 }
 
-// known is lookup for names that c has not resolved yet.
+// known returns lookup for the host names that c has not resolved; those that c has keep their
+// addresses.
 func (c *Config) known(lookup lookupFunc) lookupFunc {
 	return func(host string) ([]netip.Addr, error) {
 		for i := range c.Collectors {

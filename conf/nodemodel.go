@@ -113,7 +113,8 @@ type listed struct {
 	order int // in the file
 }
 
-// checkNodeModels: a node has one model, and congestion can be compared with it.
+// checkNodeModels checks that no node has two models, and that models agree with the
+// thresholds of congestion.
 func (d checker) checkNodeModels(c *Config) {
 	CheckNodes(d.File, c.NodeModels)
 	d.checkQueueUnits(c)

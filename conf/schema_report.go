@@ -70,7 +70,7 @@ func visitCollector(v schema.Visitor, c *Collector) {
 	})
 }
 
-// reportMetadata is what the sink can say of itself, in the order of RepMdBits.
+// reportMetadata are the names of the sink's own metadata in the order of RepMdBits.
 var reportMetadata = []string{"interfaces", "hop_latency", "queue", "ingress_timestamp", "egress_timestamp", "tx_utilization", "buffer"}
 
 // MaxFragment is a jumbo frame's worth. A report of 255 words or more is the last

@@ -8,8 +8,8 @@ import "net/netip"
 // allows report packets of 200 bytes, which is taken for the whole frame.
 const transparentSecurityBytes = 200
 
-// profileDefaults leave the packet, with all of its headers, as much of the
-// profile's 200 bytes as there is.
+// profileDefaults sets the defaults of the profile: no metadata of the sink, one report a
+// packet and Ethernet frames, so that as much of the packet as possible fits into 200 bytes.
 func (r *Report) profileDefaults() {
 	if r.Profile == TransparentSecurity {
 		r.Metadata, r.Inner = []string{}, InnerEthernet

@@ -76,11 +76,11 @@ func (t *Table) victim(now int64, h uint64, held []*Flow) (b, s uint64, is bool)
 	return b, s, is
 }
 
-// idleInFlood is how idle f counts while there is a flood: packets of flows that never come
-// again, however many packets each has. Young flows go first, of these those of one packet
-// and those that have been silent for half of their time, and of these the youngest: it is
-// of the flood, and what was there before the flood is older. So one flow of the flood takes the place of another,
-// and whoever has had packets for longer keeps his.
+// idleInFlood is the idle time by which f is compared with others for eviction while there is
+// a flood. Young flows are evicted first: among these those of one packet and those that were
+// silent for half of their time, and of these the youngest, since older ones were there before
+// the flood. So flows of a flood evict each other, and a flow that has had packets for longer
+// stays.
 func (f *Flow) idleInFlood(idle int64, ticks uint16) int64 {
 	age := int64(ticks) << birthShift
 	if age >= youth || f.packets >= fewPackets {

@@ -10,10 +10,9 @@ import (
 	"unsafe"
 )
 
-// Small is a table of what packets speak of beside flows: queues, links,
-// interfaces. Its memory is fixed; where a bucket is full, the entry that was
-// longest not seen makes room, one that holds something last. It belongs to one
-// goroutine.
+// Small is a table of queues, links, interfaces or paths. Its memory is fixed: in a full
+// bucket the entry that was not seen for longest is evicted, entries that holds reports last.
+// It belongs to one goroutine.
 type Small[V any] struct {
 	key       uint64
 	mask      uint64
@@ -34,9 +33,9 @@ type smallEntry[V any] struct {
 
 const smallSlots = 4 // entries of one bucket
 
-// NewSmall makes a table of at least capacity entries. V must not hold pointers.
-// seed keys the hash; holds, where not nil, reports whether an entry says something
-// that a new one would not.
+// NewSmall makes a table of at least capacity entries. V must not hold pointers. seed keys the
+// hash. holds, unless nil, reports whether an entry keeps something that would be lost if it
+// were evicted, such as an episode.
 func NewSmall[V any](capacity int, seed uint64, holds func(v *V, now int64) bool) *Small[V] {
 	n := smallSlots
 	for n < capacity {

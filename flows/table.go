@@ -76,7 +76,8 @@ const (
 	madvPopulateWrite = 23 // MADV_POPULATE_WRITE, Linux 5.14
 )
 
-// mapMemory maps n bytes, of which only what is used takes memory, page by page.
+// mapMemory maps n bytes outside the Go heap. The kernel gives memory to a page when it is
+// first written.
 func mapMemory(n int) []byte {
 	b, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE|syscall.MAP_NORESERVE)
 	if err != nil {

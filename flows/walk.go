@@ -19,7 +19,7 @@ func (t *Table) Walk(at, budget int, f func(*Flow) int) (next, left int) {
 	return at, budget
 }
 
-// Find is the flow of k, or nil. Unlike LookupBurst it leaves the flow as it is.
+// Find returns the flow of k, or nil. Unlike LookupBurst it does not mark the flow as seen.
 func (t *Table) Find(k *Key) *Flow {
 	h := t.Hash(k)
 	for _, b := range t.candidates(h) {

@@ -34,8 +34,8 @@ func readSource(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxSource+1))
 }
 
-// bounded reports the first place where the file s is more than the parser may be
-// given; false: there is one.
+// bounded reports the first place where the file s exceeds what the parser may be given; false
+// means that it reported one.
 func (d *File) bounded(s *source) bool {
 	if len(s.text) > maxSource {
 		d.whole(s, "the configuration is larger than %d KiB", maxSource>>10)
@@ -55,8 +55,8 @@ func (d *File) bounded(s *source) bool {
 	return true
 }
 
-// text reports the first byte that no text has; false: there is one. The parser would
-// say something of every byte after it.
+// text reports the first byte that is not text; false means that it reported one. The HCL
+// parser would report every byte behind it, too.
 func (d *File) text(s *source) bool {
 	if at := bytes.IndexByte(s.text, 0); at >= 0 {
 		d.whole(s, "this is no text file: a byte of 0 stands at offset %d; a configuration is HCL, in UTF-8", at)
@@ -81,7 +81,7 @@ func (d *File) text(s *source) bool {
 	return true
 }
 
-// whole reports an error of the file s as a whole.
+// whole reports an error about the file s as a whole, without a line.
 func (d *File) whole(s *source, format string, args ...any) {
 	d.out.add(Diagnostic{Severity: Error, File: s.name, Message: fmt.Sprintf(format, args...)})
 }
@@ -93,7 +93,7 @@ type bounds struct {
 	foreign int
 }
 
-// next says what is too much with the token t, "" when nothing is.
+// next returns what is too much with the token t, "" if nothing is.
 func (b *bounds) next(t hclsyntax.TokenType) string {
 	switch t {
 	case hclsyntax.TokenNewline, hclsyntax.TokenComment:

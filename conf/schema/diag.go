@@ -52,8 +52,8 @@ func (d Diagnostic) String() string {
 	return b.String()
 }
 
-// Diagnostics is what was found, in the order of the file: the first maxKept errors
-// and warnings. Count tells of all of them.
+// Diagnostics are the errors and warnings of a configuration in the order of its file, at most
+// maxKept of each; Count counts all of them.
 type Diagnostics struct {
 	Errors, Warnings []Diagnostic
 	SHA256           string // of what was read, of several files one behind the other, in hexadecimal; "" where nothing could be

@@ -40,7 +40,7 @@ func (x *Expr) Report(s Severity, format string, args ...any) {
 	x.d.report(s, x.e.Range(), format, args...)
 }
 
-// source is what stands in the file, shortened.
+// source is the text of x in the file, shortened for messages.
 func (x *Expr) source() string {
 	r := x.e.Range()
 	from := x.d.source(r)
@@ -70,7 +70,8 @@ func (x *Expr) literal(accepted string) (cty.Value, bool) {
 	return v, true
 }
 
-// isLiteral: a number, a string, true, false or null; or a minus and a literal.
+// isLiteral reports whether e is a number, a string, true, false or null, or a minus and such
+// a number.
 func isLiteral(e hclsyntax.Expression) bool {
 	switch e := e.(type) {
 	case *hclsyntax.LiteralValueExpr:
@@ -92,7 +93,7 @@ func isLiteral(e hclsyntax.Expression) bool {
 	return false
 }
 
-// isNull: the attribute is there, but stands for its absence.
+// isNull reports whether e is null: such an attribute counts as omitted.
 func isNull(e hclsyntax.Expression) bool {
 	l, ok := e.(*hclsyntax.LiteralValueExpr)
 	return ok && l.Val.IsNull()
@@ -110,7 +111,7 @@ func (x *Expr) Text(accepted string) (string, bool) {
 	return v.AsString(), true
 }
 
-// number: accepted describes the range.
+// number is the number that x must be; accepted describes the range in messages.
 func (x *Expr) number(accepted string) (*big.Float, bool) {
 	v, ok := x.literal(accepted)
 	if !ok {

@@ -78,7 +78,7 @@ func (d *File) parse(s *source) *hclsyntax.Body {
 	return parsed.Body.(*hclsyntax.Body)
 }
 
-// Failing tells whether an error was reported.
+// Failing reports whether an error was reported.
 func (d *File) Failing() bool { return len(d.out.Errors) > 0 }
 
 // Done returns what was reported, in the order of the file.
@@ -101,17 +101,17 @@ func (d *File) at(keys ...any) hcl.Range {
 	return hcl.Range{}
 }
 
-// Has: the thing behind key is in the file.
+// Has reports whether the thing behind key is in the file.
 func (d *File) Has(key any) bool {
 	_, ok := d.places[key]
 	return ok
 }
 
-// Wrong tells whether the thing behind key is in the file with a value that could not be
+// Wrong reports whether the thing behind key is in the file with a value that could not be
 // read, which is reported already.
 func (d *File) Wrong(key any) bool { return d.failed[key] }
 
-// Good: it is, and its value could be read.
+// Good reports whether the thing behind key is in the file and its value could be read.
 func (d *File) Good(key any) bool { return d.Has(key) && !d.failed[key] }
 
 // report adds a diagnostic; the zero Range means the configuration as a whole.
@@ -134,14 +134,14 @@ func (d *File) report(s Severity, r hcl.Range, format string, args ...any) {
 // maxMessage is the longest message, whatever the file has.
 const maxMessage = 1000
 
-// ErrorAt and warnAt point at the first of keys that is in the file. They say
-// nothing where the value of one of keys could not be read: that is reported
-// already, and its field still holds the default.
+// ErrorAt reports an error at the first of keys that is in the file. It reports nothing if the
+// value of one of keys could not be read: that is reported already, and its field still holds
+// the default.
 func (d *File) ErrorAt(keys []any, format string, args ...any) {
 	d.ReportAt(Error, keys, format, args...)
 }
 
-// WarnAt is ErrorAt for a doubt.
+// WarnAt is ErrorAt with severity Warning.
 func (d *File) WarnAt(keys []any, format string, args ...any) {
 	d.ReportAt(Warning, keys, format, args...)
 }
@@ -198,8 +198,8 @@ func ownWords(x *hcl.Diagnostic) string {
 // hexadecimal finds a number such as 0x1F on the right of an equals sign, or in a list.
 var hexadecimal = regexp.MustCompile(`[=\[,]\s*(0[xX]([0-9a-fA-F]{1,16}))\b`)
 
-// hexNumber tells whether the line of a syntax error has a hexadecimal number, which
-// HCL does not know, where it stands, and what to write for it.
+// hexNumber finds a hexadecimal number, which HCL does not have, in the line of a syntax
+// error: its place and the decimal number to write instead.
 func (d *File) hexNumber(r hcl.Range) (at hcl.Range, text string, ok bool) {
 	from := d.source(r)
 	if from == nil || r.Start.Line < 1 || r.Start.Line > len(from.lines) {

@@ -34,13 +34,14 @@ func (v *List[T]) Write() (string, bool) {
 	return "[" + strings.Join(out, ", ") + "]", true
 }
 
-// OrNone makes [] a value of its own: none, and not the default.
+// OrNone makes [] mean "none", which differs from an omitted attribute, for which the default
+// holds.
 func (v *List[T]) OrNone() *List[T] {
 	v.keep = true
 	return v
 }
 
-// OmitEmpty is the opposite of orNone: [] is the same as the attribute omitted.
+// OmitEmpty makes [] the same as an omitted attribute; it is the opposite of OrNone.
 func (v *List[T]) OmitEmpty() *List[T] {
 	v.keep = false
 	return v

@@ -4,7 +4,7 @@ package schema
 
 import "slices"
 
-// Setting is one attribute of a configuration as it is written out, or a labelled block.
+// Setting is one attribute with the value that Dump writes, or a labelled block.
 type Setting struct {
 	Path  string // `node.id`, `watch "web".match.source`; of a block `watch "web"`
 	Value string // of an attribute, in HCL

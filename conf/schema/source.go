@@ -128,7 +128,7 @@ func (d *File) source(r hcl.Range) *source {
 	return &d.sources[i]
 }
 
-// joined is the reader of what stands outermost in all files.
+// joined returns the reader of the top level of all files together.
 func (d *File) joined(bodies []*hclsyntax.Body) *reader {
 	if len(bodies) == 1 {
 		return d.bodyReader(bodies[0], "", "", bodies[0].EndRange)
@@ -147,7 +147,8 @@ func (d *File) joined(bodies []*hclsyntax.Body) *reader {
 	return d.bodyReader(all, "", "", bodies[len(bodies)-1].EndRange)
 }
 
-// lineOf says where r stands to somebody who looks at from.
+// lineOf describes the place r to a reader who looks at from: the file is named only if it
+// differs.
 func lineOf(r, from hcl.Range) string {
 	if r.Filename == from.Filename {
 		return fmt.Sprintf("line %d", r.Start.Line)

@@ -72,7 +72,7 @@ func cutText(s string, n int) string {
 	return s
 }
 
-// SomeOf is oneOf of the first few names, which come from the file.
+// SomeOf lists the first few of names, which come from the file, as oneOf does.
 func SomeOf(names []string) string {
 	const few = 8
 	if len(names) <= few {

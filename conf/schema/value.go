@@ -12,12 +12,12 @@ import (
 
 // Value joins a field of the Config to the way it is written in HCL.
 type Value interface {
-	// read sets the field from x, or reports what is wrong with x and leaves the
+	// Read sets the field from x, or reports what is wrong with x and leaves the
 	// field alone.
 	Read(x *Expr) bool
-	// write is the field as an HCL expression; false: it is not configured.
+	// Write returns the field as an HCL expression; false: it is not configured.
 	Write() (string, bool)
-	// key is a pointer by which the checks find where the field was set.
+	// Key is a pointer by which the checks find where the field was set.
 	Key() any
 }
 
@@ -139,7 +139,7 @@ func (v *textValue) Read(x *Expr) bool {
 	return ok
 }
 
-// Quote is s as an HCL string.
+// Quote returns s as an HCL string.
 func Quote(s string) string {
 	return string(hclwrite.TokensForValue(cty.StringVal(s)).Bytes())
 }

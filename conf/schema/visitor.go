@@ -4,16 +4,16 @@ package schema
 
 // Visitor walks the schema of one block.
 type Visitor interface {
-	// attr is an attribute that may be omitted.
+	// Attr is an attribute that may be omitted.
 	Attr(name string, v Value)
-	// required is one that may not.
+	// Required is an attribute that may not.
 	Required(name string, v Value)
-	// block is an unlabelled block that stands there at most once; key is a
+	// Block is an unlabelled block that stands there at most once; key is a
 	// pointer that the checks know it by.
 	Block(name string, key any, visit func(Visitor))
-	// optional is one whose absence means something: it exists only when present.
+	// Optional is a block whose absence means something: it exists only when present.
 	Optional(name string, p OptionalBlock)
-	// blocks is a labelled block that may be repeated.
+	// Blocks is a labelled block that may be repeated.
 	Blocks(name string, l BlockList)
 }
 

@@ -2,7 +2,7 @@
 
 package schema
 
-// Then is v with something to do after it was read from a file.
+// Then is v with a function that runs after v was read from a file.
 func Then(v Value, f func()) Value { return thenValue{v, f} }
 
 type thenValue struct {
@@ -18,8 +18,8 @@ func (t thenValue) Read(x *Expr) bool {
 	return ok
 }
 
-// Checked is v with a check of what was read from a file, which says itself what
-// is wrong.
+// Checked is v with a check that runs after v was read from a file; good reports itself what
+// is wrong, and returns false.
 func Checked(v Value, good func(x *Expr) bool) Value { return checkedValue{v, good} }
 
 type checkedValue struct {
@@ -29,7 +29,7 @@ type checkedValue struct {
 
 func (c checkedValue) Read(x *Expr) bool { return c.Value.Read(x) && c.good(x) }
 
-// Omitted is v, which a dump leaves out where absent.
+// Omitted is v, which a dump leaves out if absent returns true.
 func Omitted(v Value, absent func() bool) Value { return omittedValue{v, absent} }
 
 type omittedValue struct {

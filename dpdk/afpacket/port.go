@@ -88,7 +88,7 @@ func (p *Port) start() (err error) {
 	return nil
 }
 
-// reversible refuses what a NIC does to frames that cannot be undone.
+// reversible returns an error if the NIC changes frames in a way that cannot be undone (LRO).
 func reversible(name string, o iface.Offloads) error {
 	if o.LRO {
 		return fmt.Errorf("interface %q: its NIC joins frames without a way back (LRO): ethtool -K %s lro off", name, name)
@@ -148,14 +148,14 @@ func (p *Port) MAC() net.HardwareAddr {
 	return s.MAC
 }
 
-// LinkUp tells whether frames can pass: the interface is there, open, switched on, and has
-// a carrier.
+// LinkUp reports whether frames can pass: the interface exists, is open and switched on, and
+// has a carrier.
 func (p *Port) LinkUp() bool { return p.up.Load() }
 
 // LinkChanges counts how often the link came up or went down.
 func (p *Port) LinkChanges() uint64 { return p.follower.Changes() }
 
-// LinkDown says what is wrong with the link, empty where it is up.
+// LinkDown describes what is wrong with the link; empty if it is up.
 func (p *Port) LinkDown() string {
 	if s := p.follower.LinkDown(); s != "" {
 		return s

@@ -62,8 +62,8 @@ func newQueue(p *Port, s *sockets) *Queue {
 	}
 }
 
-// replace takes the sockets on the new interface into use. It waits with that where the
-// port has not yet closed the ones before.
+// replace takes the sockets on an interface that was made anew into use, unless the port has
+// yet to close those that were retired before.
 func (q *Queue) replace() {
 	if q.retired.Load() != nil {
 		return

@@ -129,8 +129,8 @@ func tagOf(h *unix.Tpacket2Hdr, s uint32) uint32 {
 	return tpid<<16 | uint32(h.Vlan_tci)
 }
 
-// readWhole takes a frame that was longer than that of the ring from the socket. The
-// packet is empty where it is not there.
+// readWhole reads a frame that was longer than a frame of the ring from the socket. The packet
+// is empty if it is not there any more.
 func (q *Queue) readWhole() (vnet, packet []byte) {
 	for range 2 { // the first answer may be an error that waited: the link was down once
 		n, err := recv(q.sockets.ring.fd, q.scratch)
@@ -204,7 +204,7 @@ func (q *Queue) build(m *mbuf.Mbuf, tag uint32, head, body []byte) int {
 	}
 }
 
-// lose counts a packet for which there was no mbuf, or not enough of them.
+// lose counts a packet for which the pool had not enough mbufs.
 func (q *Queue) lose(m *mbuf.Mbuf) {
 	if m != nil {
 		q.one[0] = m

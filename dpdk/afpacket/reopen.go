@@ -44,8 +44,8 @@ func (p *Port) handOver(all []*sockets) {
 	}
 }
 
-// collect closes the sockets that queues do not use any more. What their rings could not
-// take counts still.
+// collect closes the sockets that queues no longer use, and adds what their rings dropped to
+// the port's count.
 func (p *Port) collect() {
 	for _, q := range p.queues {
 		if old := q.retired.Swap(nil); old != nil {
@@ -55,8 +55,8 @@ func (p *Port) collect() {
 	}
 }
 
-// again calls changed after a while where something is left: an interface to open, or
-// sockets to close. The pause doubles.
+// again calls changed after a pause if something is left to do: an interface to open or
+// sockets to close. Each pause is twice as long as the one before.
 func (p *Port) again(open bool) {
 	left := false
 	for _, q := range p.queues {

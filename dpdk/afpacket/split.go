@@ -31,7 +31,7 @@ type joined struct {
 	isUDP  bool
 }
 
-// more tells whether there are segments left.
+// more reports whether segments are left.
 func (j *joined) more() bool { return j.at < len(j.frame) }
 
 // begin finds the headers of a joined frame, whose segments have size bytes of payload.

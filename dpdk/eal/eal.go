@@ -56,7 +56,7 @@ func cStrings(args []string) (C.int, **C.char) {
 	return C.int(len(args)), array
 }
 
-// initHint says what most often is to be done about a failed start.
+// initHint returns what is to be done about the most common causes of a failed start.
 func initHint(errno syscall.Errno) string {
 	switch errno {
 	case syscall.EALREADY:

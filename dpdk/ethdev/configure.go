@@ -121,7 +121,8 @@ func (p Port) setMTU(mtu uint16) error {
 	return nil
 }
 
-// check finds what the port cannot do, before DPDK says so less clearly.
+// check compares a configuration with what the port can do, so that the error names the
+// attribute; DPDK's own errors are less clear.
 func (p Port) check(c *Config, info *Info) error {
 	switch {
 	case c.RxQueues > info.MaxRxQueues || c.TxQueues > info.MaxTxQueues:

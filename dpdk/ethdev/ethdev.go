@@ -78,7 +78,7 @@ func probeError(rc int, said string) error {
 	return eal.Errno(rc)
 }
 
-// driverHint says what most often is wrong.
+// driverHint returns the most common cause of a refusal of that driver, and what to do.
 func driverHint(name string) string {
 	if strings.Contains(name, ":") {
 		return "for a PCI device, check the address (dpdk-devbind.py --status) and bind it to vfio-pci: dpdk-devbind.py --bind=vfio-pci " + name

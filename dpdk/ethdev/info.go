@@ -76,13 +76,13 @@ type Info struct {
 	Socket                   int // NUMA node, -1: unknown
 }
 
-// SymmetricRSS tells whether Configure can make the port send both directions
-// of a flow to one queue.
+// SymmetricRSS reports whether Configure can make the port send both directions of a flow to
+// one queue.
 func (i *Info) SymmetricRSS() bool {
 	return i.RSSOffloads != 0 && i.RSSKeySize > 0 && i.RSSKeySize <= maxRSSKey
 }
 
-// Scatter tells whether a received frame may be longer than an mbuf: a chain of them then.
+// Scatter reports whether a received frame may be longer than an mbuf and then is a chain.
 func (i *Info) Scatter() bool {
 	return i.RxOffloads&C.RTE_ETH_RX_OFFLOAD_SCATTER != 0 || i.Driver == "net_pcap" // which does it without saying so
 }

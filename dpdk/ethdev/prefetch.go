@@ -30,8 +30,8 @@ import (
 // what comes from net_ring or net_virtio_user was written by another core, if at all.
 var copying = []string{"net_af_packet", "net_memif", "net_pcap", "net_tap"}
 
-// mustPrefetch tells whether frames that the port receives may be out of the cache. Where
-// nothing is known of a driver, they may.
+// mustPrefetch reports whether received frames may be out of the cache: for every driver that
+// is not known to have copied them.
 func (p Port) mustPrefetch() bool {
 	info, err := p.Info()
 	return err != nil || prefetches(info.Driver, p.devargs())

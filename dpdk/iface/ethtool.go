@@ -23,7 +23,8 @@ const ( // linux/ethtool.h
 	flagLRO            = 1 << 15
 )
 
-// ReadOffloads asks which of them are on. What a driver cannot tell is off.
+// ReadOffloads asks the driver which offloads are on. Offloads that a driver cannot tell count
+// as off.
 func ReadOffloads(name string) (o Offloads) {
 	var value [8]byte // struct ethtool_value
 	if ethtool(name, ethtoolGetGRO, value[:]) == nil {

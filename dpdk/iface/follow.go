@@ -42,7 +42,7 @@ func Follow(name string, changed func()) (*Follower, error) {
 	return f, nil
 }
 
-// handle takes an event and tells whether it changed anything.
+// handle applies an event and reports whether it changed anything.
 func (f *Follower) handle(e Event) bool {
 	lost := e.Lost
 	if lost {
@@ -84,7 +84,7 @@ func (f *Follower) Changes() uint64 {
 	return f.changes
 }
 
-// LinkDown says what is wrong with the link and what to do, empty where it is up.
+// LinkDown describes what is wrong with the link and what to do; empty if the link is up.
 func (f *Follower) LinkDown() string {
 	s, present := f.State()
 	switch {

@@ -44,8 +44,8 @@ func answerLock(l net.Listener) {
 	}
 }
 
-// Holder names the process that listens on a Unix socket, as far as can be told from
-// here.
+// Holder describes the process that listens on a Unix socket: its pid and name, as far as this
+// process may see them.
 func Holder(address string) string {
 	const unknown = "another process"
 	c, err := net.DialTimeout("unix", address, time.Second)

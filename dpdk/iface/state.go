@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// State is what the kernel says of an interface (rtnetlink(7), RTM_NEWLINK).
+// State is the state of an interface as the kernel's RTM_NEWLINK describes it (rtnetlink(7)).
 type State struct {
 	Index   int
 	Name    string

@@ -64,8 +64,8 @@ func (w *Watcher) run(handle func(Event)) {
 	}
 }
 
-// event is the change that a message tells of. Those of another family than
-// AF_UNSPEC are about bridges: an RTM_DELLINK of AF_BRIDGE deletes no interface.
+// event makes an Event of a netlink message. Messages of other families than AF_UNSPEC are
+// about bridges (an RTM_DELLINK of AF_BRIDGE deletes no interface) and give none.
 func event(m message) (e Event, ok bool) {
 	if m.kind != unix.RTM_NEWLINK && m.kind != unix.RTM_DELLINK || len(m.data) == 0 || m.data[0] != unix.AF_UNSPEC {
 		return e, false

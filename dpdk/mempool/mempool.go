@@ -77,7 +77,7 @@ const (
 	mbufOverhead = 192 // rte_mbuf and the mempool's object header
 )
 
-// hint says what to do about a pool that DPDK did not make.
+// hint returns what to do about a pool that DPDK refused to make.
 func hint(err syscall.Errno, n, dataRoom int) string {
 	switch err {
 	case syscall.ENOMEM:
