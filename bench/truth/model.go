@@ -166,7 +166,7 @@ func (m *Model) flow(e *Expect, p *Policy, k *Packet) (f *flowState, fresh bool)
 // learns what the specification leaves open, such as the phase of a sample.
 func (m *Model) Decide(got []string) { m.open(got) }
 
-// remember keeps the last few packets for whoever looks for a fault.
+// remember keeps the last few packets, to be printed with a fault.
 func (f *flowState) remember(k *Packet, e *Expect, got []string) {
 	if len(f.history) == 6 {
 		f.history = slices.Delete(f.history, 0, 1)

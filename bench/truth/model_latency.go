@@ -144,7 +144,7 @@ func (m *Model) endToEnd(e *Expect, p *Policy, f *flowState, k *Packet) func([]s
 	return f.endToEnd.judge(e, EndToEnd, "the flow", k.Time, x, &p.EndToEnd)
 }
 
-// linkID is a link by what stands at its two ends.
+// linkID names a link by the nodes and interfaces at its ends.
 type linkID struct {
 	from   uint32
 	egress uint16

@@ -60,7 +60,7 @@ func (f *Flow) Key() string {
 	return f.key
 }
 
-// KeyOf makes a key of what a report says of the packet in it.
+// KeyOf makes a key of the packet that a report shows.
 func KeyOf(source string, port uint16) string { return fmt.Sprintf("%s %d", source, port) }
 
 func (f *Flow) headers() intgen.Flow {

@@ -98,9 +98,9 @@ func (p *player) wait(d int64) { p.at += d + p.Int64N(d/1000+1) }
 // gap waits between low and high.
 func (p *player) gap(low, high int64) { p.at += low + p.Int64N(high-low) }
 
-// stamp writes timestamps into hops as if the packet took link nanoseconds from
-// hop to hop and reached the sink, as much later, at p.at, of which the clock of the
-// watch's sink is ahead.
+// stamp writes timestamps into hops as if the packet took link nanoseconds from each hop to
+// the next, and the same to the sink, which it reached at p.at by the sink's clock; that clock
+// is ahead by the offset of the watch.
 func (p *player) stamp(hops []intgen.Hop, link int64, watch int) {
 	at := p.at
 	if watch == WatchPTP {

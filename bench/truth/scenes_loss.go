@@ -45,7 +45,7 @@ func (n *numbered) run(count int) {
 	}
 }
 
-// loss leaves holes, each of which gives one summary.
+// loss leaves holes in the sequence; each hole gives one summary.
 func loss(p *player) {
 	n := p.numbered()
 	n.run(20)

@@ -1,6 +1,6 @@
 package truth
 
-// refused is a flow of which the host's port takes some packets not: the first is
+// refused is a flow with packets that the host's port does not take: the first one is
 // reported, then one a second with the count.
 func refused(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(3)

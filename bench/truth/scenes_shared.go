@@ -83,8 +83,8 @@ func congestionTimeout(p *player) {
 	p.any(1, ms, 5*ms, flows, occupied(hops, 8500), nil)
 }
 
-// congestionFirst has its onset on the first packet of a flow, which counts and is
-// not reported for it.
+// congestionFirst begins an episode with the first packet of a flow, which moves the queue's
+// state but gives no report.
 func congestionFirst(p *player) {
 	flows, hops := p.crowd(WatchDC, 2)
 	f := p.flow(WatchDC)
@@ -184,7 +184,8 @@ func linkSkew(p *player) {
 	}
 }
 
-// congestionBoth is by occupancy and by latency: it lasts until neither says so.
+// congestionBoth is an episode by occupancy and by latency: it lasts until both are below
+// their thresholds.
 func congestionBoth(p *player) {
 	flows, hops := p.crowd(WatchWAN, 2)
 	late := func(occupancy uint32, latency int64) []intgen.Hop { return set(occupied(hops, occupancy), 1, latency) }

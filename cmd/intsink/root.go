@@ -62,8 +62,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 	return root
 }
 
-// strictCompletion makes `completion fish-shell` wrong usage, as every other word that
-// is no command.
+// strictCompletion makes `completion fish-shell` an error, as any unknown command is.
 func strictCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

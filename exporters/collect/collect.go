@@ -105,9 +105,9 @@ func Start(o Options) (*Collector, error) {
 	return c, nil
 }
 
-// SetOutputs makes outputs those that records go to. One whose name is there already
-// takes the place of the one that has it; one that is nil leaves that one as it is. Others
-// end, with what the spool has for them.
+// SetOutputs makes outputs the receivers of records. An output replaces the one of its name;
+// nil leaves the one of that name running. Outputs whose names are missing end; what the spool
+// holds for them is dropped.
 func (c *Collector) SetOutputs(outputs []NamedOutput) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,7 +18,7 @@ const (
 	arpReply    = 2
 )
 
-// parseARP fills m from an ARP packet. Whoever sends one tells its own address.
+// parseARP fills m from an ARP packet. Requests and replies both give the sender's address.
 func (m *message) parseARP(b []byte) bool {
 	if len(b) < arpLen {
 		return false

@@ -199,9 +199,9 @@ func (s *Station) Tick(now int64) {
 	}
 }
 
-// Hear takes from a received frame what it says of a gateway, and answers it
-// where it asks for us. The frame stays the caller's, as it is. No gateway has a
-// MAC address of the sink: reports would come back to it.
+// Hear reads a received frame: it takes over a gateway's MAC address from it, or answers it if
+// it asks for an address of the sink. The frame stays the caller's, unchanged. MAC addresses
+// of the sink are refused as a gateway's: reports would come back.
 func (s *Station) Hear(frame []byte, now int64) {
 	m, ok := parse(frame)
 	if !ok || slices.Contains(s.port.sink, m.mac) {

@@ -234,7 +234,7 @@ func (d *Decoder) setTime(t int64) {
 	}
 }
 
-// finish draws conclusions from what was read.
+// finish sets the events that the D and Q bits stand for, if the report names none.
 func (d *Decoder) finish() {
 	r := &d.record
 	if r.Known&KnownEvents == 0 && (r.Dropped || r.Congested) {

@@ -16,7 +16,7 @@ type Record struct {
 	Type  Type
 	Known Known
 
-	// Who says so, and which of the things that it said this is.
+	// The reporting node, and the place of the report in its stream.
 	Time     int64      // Unix nanoseconds: when the sink sent the packet on, else Received
 	Received int64      // Unix nanoseconds: when the collector received the report packet
 	Exporter netip.Addr // source address of the report packet; not valid: not known
@@ -147,7 +147,7 @@ type Link struct {
 	LatencyNs uint64 // from the egress time of From to the ingress time of To
 }
 
-// Sink is what the reporting node says of itself.
+// Sink is the reporting node's own metadata.
 type Sink struct {
 	Known           HopKnown // of HopIngress, HopEgress, HopLatency, HopQueue, HopOccupancy
 	Ingress, Egress uint16
@@ -177,7 +177,7 @@ type StreamStats struct {
 	Undecodable uint64 // that could not be decoded
 }
 
-// Reset makes r a record of type t of which nothing is known, and keeps its room.
+// Reset clears r and makes it a record of type t; its slices keep their memory.
 func (r *Record) Reset(t Type) {
 	*r = Record{Type: t, VLANs: r.VLANs[:0], DeviceID: r.DeviceID[:0], Hops: r.Hops[:0], Links: r.Links[:0]}
 }

@@ -34,10 +34,10 @@ func appendMAC(b []byte, a *[6]byte) []byte {
 	return b
 }
 
-// appendID appends what no other record has, and what a repetition of the same report
-// has again: node, hw_id, start of the stream, sequence number and place in the packet,
-// in hexadecimal digits. A gap has its first number and "gap", stats their time and
-// "stats" in place of the last two.
+// appendID appends the record's id, which is unique, and the same for every copy of one
+// report: node, hw_id, start of the stream, sequence number and place in the packet, in
+// hexadecimal digits. A gap has its first number and "gap", stats their time and "stats" in
+// place of the last two.
 func (r *Record) appendID(b []byte) []byte {
 	if r.Known&KnownNode != 0 {
 		b = strconv.AppendUint(b, uint64(r.NodeID), 16)

@@ -11,9 +11,8 @@ import (
 	"intsink/exporters"
 )
 
-// The kernel tells of a report packet that the network or the collector's host
-// refused (ICMP) after it was sent: on the socket's error queue, one entry a
-// packet (IP_RECVERR, ip(7)). Without it, sendmmsg swallows the error wherever a
+// An ICMP answer to a report packet that was sent before stands in the socket's error queue,
+// one entry a packet (IP_RECVERR, ip(7)). Without that option sendmmsg loses the error if a
 // message of the same call was sent.
 
 // answers is what came back for packets that were sent: how many were lost, by

@@ -59,8 +59,7 @@ func SumLE(b []byte) uint64 {
 	return s
 }
 
-// Fold32 adds both halves of s, the carry again: a word and itself rotated by half,
-// of which the upper half is the answer.
+// Fold32 adds both halves of s and the carry: the upper half of s plus s rotated by 32 bits.
 func Fold32(s uint64) uint32 { return uint32((s + bits.RotateLeft64(s, 32)) >> 32) }
 
 // Fold is the one's complement sum of the four 16-bit words of s; zero only for zero.

@@ -76,7 +76,7 @@ func (i *Interface) Receive(stop *atomic.Bool, handle func([]byte)) {
 	}
 }
 
-// tagOf is the VLAN tag that PACKET_AUXDATA tells of, TPID and TCI; 0 for none.
+// tagOf returns the VLAN tag (TPID and TCI) that PACKET_AUXDATA carries; 0 if there is none.
 func tagOf(control []byte) uint32 {
 	all, err := unix.ParseSocketControlMessage(control)
 	if err != nil {

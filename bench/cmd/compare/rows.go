@@ -27,8 +27,8 @@ type outcome struct {
 	counted  dut.Counts
 }
 
-// plan makes the rows. Each input, which is frames and a number of workers, has
-// its own testpmd io in front, the first one testpmd's other modes as well.
+// plan makes the rows. Each input (frames and a number of workers) begins with testpmd io on
+// that input, the first one with testpmd's other modes as well.
 func plan(tasks []task, modes []string) []*row {
 	var rows []*row
 	type input struct {

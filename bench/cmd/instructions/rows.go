@@ -124,7 +124,7 @@ func everyEvent(r *engine.Rules) {
 	p.Thresholds.LinkLatency = event.Deadband{Absolute: 1 << 30, K: 2, N: 4}
 }
 
-// byUtilization watches interfaces, one of which may be busy.
+// byUtilization makes rules that watch interfaces.
 func byUtilization(r *engine.Rules) {
 	p := &r.Watches[0].Policy
 	p.Events |= event.TxUtilization.Set()

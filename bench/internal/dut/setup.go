@@ -27,7 +27,7 @@ type Setup struct {
 	Unattended bool
 }
 
-// Flags registers the flags of what users may change.
+// Flags registers the flags of the set-up: lcores, hugepages, programs.
 func (s *Setup) Flags(f *flag.FlagSet) {
 	f.StringVar(&s.Intsink, "intsink", "bin/intsink", "binary to measure")
 	f.IntVar(&s.Mbufs, "mbufs", 16384, "mbufs in the packet pool of both programs")

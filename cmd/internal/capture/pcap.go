@@ -13,9 +13,9 @@ import (
 	"github.com/gopacket/gopacket/layers"
 )
 
-// pcapReader reads the records of a pcap file. Its lengths are believed as far as the
-// file has the bytes: some writers cut what they say of the packet on the wire, or let
-// records be longer than the header's snap length, and other tools read such files.
+// pcapReader reads the records of a pcap file. It takes a record's length as far as the file
+// has the bytes: some writers give a wrong length of the packet on the wire, or records longer
+// than the header's snap length, and other tools read such files.
 type pcapReader struct {
 	r     io.Reader
 	order binary.ByteOrder

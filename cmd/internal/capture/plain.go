@@ -16,9 +16,9 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 )
 
-// Plain is an Ethernet capture as DPDK's pcap driver can read it: the file itself or, of
-// what neither the driver nor libpcap below it takes, a copy: standard input, a compressed
-// file, a path with a comma or an equals sign.
+// Plain is an Ethernet capture in a form that DPDK's pcap driver can read: the file itself, or
+// a copy of it where the driver or libpcap below it cannot read the original: standard input,
+// a compressed file, a path with a comma or an equals sign.
 type Plain struct {
 	Path     string  // to read
 	original *Reader // Path is a copy of this capture; nil: Path is the capture itself
@@ -58,7 +58,7 @@ func (p *Plain) Open() (*Reader, error) {
 	return r, err
 }
 
-// Warn says what of the original is not in the copy.
+// Warn writes which packets of the original are not in the copy.
 func (p *Plain) Warn(w io.Writer) {
 	if p.original != nil {
 		p.original.Warn(w)

@@ -114,8 +114,8 @@ func (c *Reader) openFormat() error {
 	return err
 }
 
-// Drained tells whether all was returned that has come so far: whoever reads from a pipe
-// may now show what there is.
+// Drained reports whether everything that has come so far was returned: who reads from a pipe
+// may then print.
 func (c *Reader) Drained() bool { return c.r.Buffered() == 0 }
 
 // ShowProgress shows on w, where it is a terminal, how far what is read of the file is.

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// Warn says what of the capture is not in what next returned.
+// Warn writes what of the capture Next did not return.
 func (c *Reader) Warn(w io.Writer) {
 	if c.cut {
 		rest := "the rest of the file"

@@ -17,7 +17,7 @@ func LoadConfig(path string) (*conf.Config, error) {
 	return printed(path, conf.Load)
 }
 
-// LoadConfigElsewhere is loadConfig for a configuration of another machine.
+// LoadConfigElsewhere is LoadConfig for a configuration of another machine.
 func LoadConfigElsewhere(path string) (*conf.Config, error) {
 	return printed(path, conf.LoadElsewhere)
 }

@@ -24,8 +24,8 @@ var flagValues = map[string]string{
 	"duration": "a duration such as 20us, 1ms or 3s",
 }
 
-// FlagError says what is wrong with a flag and what it must be, as our own checks do, and
-// not how it was parsed.
+// FlagError returns an error that names the flag and the values that it takes, in the words of
+// our own checks; pflag's error describes how it was parsed.
 func FlagError(c *cobra.Command, err error) error {
 	var (
 		invalid *pflag.InvalidValueError

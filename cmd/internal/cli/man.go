@@ -31,7 +31,7 @@ func NewManCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// writeMan writes the page of c and of what is below it.
+// writeMan writes the page of c and those of its subcommands.
 func writeMan(c *cobra.Command, dir string) error {
 	if c.Hidden || c.Name() == "help" || c.Name() == "completion" {
 		return nil

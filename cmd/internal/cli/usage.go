@@ -65,7 +65,7 @@ func NoArgs(c *cobra.Command, args []string) error {
 	return fmt.Errorf("%s takes flags only, and %q is none; %s --help lists them", c.Name(), Short(args[0]), c.CommandPath())
 }
 
-// OneArg wants one argument, of which name says what it is.
+// OneArg requires one argument, which messages call name.
 func OneArg(name string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 1 {
@@ -75,7 +75,7 @@ func OneArg(name string) cobra.PositionalArgs {
 	}
 }
 
-// AtMostOneArg takes one argument or none; name says what it is.
+// AtMostOneArg takes one argument or none; messages call it name.
 func AtMostOneArg(name string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < 2 {

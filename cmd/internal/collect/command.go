@@ -75,8 +75,8 @@ func load(path string) (*collector.Config, error) {
 	return c, nil
 }
 
-// try makes everything that can be made without a connection, so that a check finds what
-// is wrong with the files that the configuration names.
+// try makes all parts that need no connection, so that a check finds errors in the files that
+// the configuration names.
 func try(c *collector.Config) error {
 	_, err := decoderOptions(c)
 	errs := []error{err}

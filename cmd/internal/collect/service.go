@@ -92,8 +92,8 @@ func (d *daemon) state() string {
 	return "collecting"
 }
 
-// tellReload tells of a reload that begins, and when (sd_notify(3)); the function that it
-// returns, of its end.
+// tellReload tells systemd that a reload begins (sd_notify(3)), with the time; the function
+// that it returns tells its end.
 func (d *daemon) tellReload() (done func()) {
 	var t unix.Timespec
 	unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // never fails: every kernel has the clock

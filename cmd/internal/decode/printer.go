@@ -91,7 +91,7 @@ func (d *reportPrinter) payload(g datagram, b []byte) error {
 	return nil
 }
 
-// otherINT tells of what is no report whether it is a packet with INT, and counts it.
+// otherINT reports whether a payload that is no report is a packet with INT, and counts it.
 func (d *reportPrinter) otherINT(g datagram) bool {
 	if !d.decoder.Strict || g.carries == nil || !g.carries() {
 		return false

@@ -37,7 +37,8 @@ func (n *Notifier) Enabled() bool { return n.socket != "" }
 // never.
 func (n *Notifier) Watchdog() time.Duration { return n.watchdog }
 
-// Send sends lines such as READY=1. What is wrong with the socket is systemd's to see.
+// Send sends lines such as READY=1 to systemd. Errors of the socket are ignored: nothing
+// depends on it.
 func (n *Notifier) Send(lines ...string) {
 	if n.socket == "" {
 		return

@@ -9,7 +9,7 @@ import (
 	"intsink/engine/inthdr"
 )
 
-// INT is what block int says of INT on the wire.
+// INT converts block int into the configuration of the parser of INT.
 func INT(c *conf.INT) inthdr.Config {
 	out := inthdr.Config{
 		UDPPort:       c.UDPPort,

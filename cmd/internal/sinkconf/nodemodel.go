@@ -7,7 +7,7 @@ import (
 	"intsink/engine/event"
 )
 
-// NodeModels is what the configuration says of the nodes' values.
+// NodeModels converts the blocks node_model into the models of package event.
 func NodeModels(models []conf.NodeModel) []event.NodeModel {
 	var out []event.NodeModel
 	for i := range models {

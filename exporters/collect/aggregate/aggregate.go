@@ -109,7 +109,7 @@ func (s *shard) observe(r *record.Record) {
 	}
 }
 
-// hop takes note of what one node said of itself.
+// hop counts the values that one node reported.
 func (s *shard) hop(node uint32, known record.HopKnown, egress, latency uint32, q uint8, occupancy uint32) {
 	if known&record.HopLatency != 0 {
 		if h := s.at(key{hop, node, 0, 0}, numBuckets+3); h != nil {

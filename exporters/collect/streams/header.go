@@ -17,7 +17,7 @@ type Key struct {
 	Version   uint8          `json:"version"` // 2 for 2.0, 1 for 1.0, 0 for 0.5
 }
 
-// Header is what a report packet says of its place in a stream.
+// Header is the part of a report packet that gives its place in a stream.
 type Header struct {
 	Node     uint32
 	Sequence uint32

@@ -16,7 +16,8 @@ import (
 // exporter. A power of two.
 const exportRing = 1024
 
-// collector is where reports go, as long as it is configured alike.
+// collector is a collector that is running. It lives over reloads as long as its configuration
+// stays the same.
 type collector struct {
 	conf     conf.Collector
 	outlets  []reporting.Outlet // per worker

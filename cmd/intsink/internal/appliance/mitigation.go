@@ -8,7 +8,7 @@ import (
 	"intsink/conf"
 )
 
-// makeMitigation makes the rules that the API adds, of which there is none at start.
+// makeMitigation makes the store of mitigation rules, which is empty at start, and its server.
 func (a *Appliance) makeMitigation(c *conf.Config) error {
 	var links []string
 	for _, l := range c.Links {

@@ -58,7 +58,7 @@ func (a *Appliance) observedCollectors() []observe.Collector {
 // observedPort is a port as the endpoint shows it.
 type observedPort struct{ *appliancePort }
 
-// LinkDown says what is wrong with the link as it is now, empty where it is up.
+// LinkDown describes what is wrong with the link now; empty if it is up.
 func (p observedPort) LinkDown() string { return p.device.linkDown() }
 
 // LinkChanges counts how often the link came up or went down.

@@ -95,7 +95,7 @@ func checkSummary(c *conf.Config) string {
 	return b.String()
 }
 
-// startUp says how long the flow tables take, of which a sample was made.
+// startUp describes how long the flow tables take to map, as measured on a small part.
 func startUp(d time.Duration) string {
 	if d < 100*time.Millisecond {
 		return "less than 0.1 s for the flow tables, by a sample"

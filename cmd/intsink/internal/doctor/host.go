@@ -39,7 +39,7 @@ func (h *host) names(pattern ...string) (all []string) {
 	return all
 }
 
-// link is the last element of what a symbolic link points to, "" where there is none.
+// link returns the last element of the target of a symbolic link, "" if there is none.
 func (h *host) link(path ...string) string {
 	to, err := os.Readlink(h.path(path...))
 	if err != nil {

@@ -58,8 +58,7 @@ func memlock(h *host, c *conf.Config) []Finding {
 	return nil
 }
 
-// transparentHugepages looks at whether the kernel makes huge pages of what the flow
-// tables map.
+// transparentHugepages checks whether the kernel maps the flow tables in huge pages.
 func transparentHugepages(h *host, _ *conf.Config) []Finding {
 	mode := h.text("sys/kernel/mm/transparent_hugepage/enabled")
 	if strings.Contains(mode, "[never]") {

@@ -59,8 +59,8 @@ func (in *API) paths(ctx context.Context, p *parameters) (any, error) {
 	return cut(all, g, &totals), nil
 }
 
-// mergePaths adds up the same path on all workers: the same by what is known of
-// it, for an ID alone could be forged.
+// mergePaths adds up the totals of a path over all workers. Paths are the same if their
+// descriptions are: an ID alone could be forged.
 func mergePaths(questions []*engine.PendingQuery, totals *pathTotals, f *wayFilter) map[string]*pathTotalItem {
 	known, hot := waysOf(questions), hotOf(questions)
 	merged := map[string]*pathTotalItem{}

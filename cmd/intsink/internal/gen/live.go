@@ -124,7 +124,7 @@ func (l *live) forward(frame []byte) {
 	}
 }
 
-// back takes one frame from OUT to IN, as it is.
+// back forwards one frame from OUT to IN unchanged.
 func (l *live) back(frame []byte) {
 	l.reverse.Add(1)
 	if !l.in.Send(frame) {

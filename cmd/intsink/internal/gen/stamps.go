@@ -17,7 +17,7 @@ const timestampBits = 0x0c00
 // linkStep is how much slower a link gets with each step of --link-step-every.
 const linkStep = 100_000
 
-// maxLinkLatency keeps a link's latency within what a report can say of it.
+// maxLinkLatency is the longest link latency that fits a report.
 const maxLinkLatency = time.Second
 
 // bitmap is what the source asks the hops for.

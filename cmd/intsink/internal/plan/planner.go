@@ -135,7 +135,7 @@ func (p *planner) note(now int64) {
 	p.timeline.note(now, &c)
 }
 
-// nextSecond takes the counters of what happened until now.
+// nextSecond ends a second: it adds the growth of each counter to its series.
 func (p *planner) nextSecond() {
 	if p.timeline != nil {
 		p.note(min(p.Now, p.end-1))

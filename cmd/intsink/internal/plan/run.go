@@ -63,8 +63,8 @@ func Run(stdout, stderr io.Writer, f Options) error {
 	return nil
 }
 
-// planFor takes the capture through the configuration; terminal sees how far it is, what
-// of the capture could not be taken as it is goes to warnings.
+// planFor takes the capture through the configuration. Progress goes to terminal, and warnings
+// about packets that could not be taken unchanged go to warnings.
 func planFor(config string, open func() (*capture.Reader, error), timed bool, terminal, warnings io.Writer) (*Result, error) {
 	c, err := simulate.Load(config, "plan")
 	if err != nil {
@@ -91,7 +91,8 @@ func planFor(config string, open func() (*capture.Reader, error), timed bool, te
 	return out, nil
 }
 
-// warn says what of the capture was not taken as it is, or makes rates doubtful.
+// warn writes which packets of the capture were not taken unchanged, and what makes rates
+// doubtful.
 func (p *planner) warn(w io.Writer) {
 	p.in.WarnPackets(w, p.tooLong, simulate.TooLong)
 	p.in.WarnPackets(w, p.Backwards, simulate.Backwards)

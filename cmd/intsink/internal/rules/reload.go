@@ -10,8 +10,8 @@ import (
 	"intsink/conf/schema"
 )
 
-// reloads tells of each block of the file whether a reload can change what path in it names.
-// What is fixed, ports and memory are made from.
+// reloads says for each block of the file whether a reload can change the attribute at a path
+// in it. Ports, memory and sockets are made at start and cannot change.
 var reloads = map[string]func(path string) bool{
 	"node": never, "dpdk": never, "port": never, "link": never, "tap": never,
 	"int": always, "node_model": always, "watch": always, "events": always, "log": always, "http": always,

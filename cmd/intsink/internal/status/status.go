@@ -6,8 +6,8 @@ package status
 
 import "time"
 
-// Status is the answer of GET /api/v1/status: the counters of /metrics in one tree,
-// with what the configuration says of the parts that they belong to.
+// Status is the answer of GET /api/v1/status: the counters of /metrics as one tree, and the
+// configuration of each part.
 type Status struct {
 	Now        time.Time         `json:"now"`
 	Started    time.Time         `json:"started"`
