@@ -81,7 +81,7 @@ var mayImport = []struct {
 	{"engine", []string{"engine/...", "flows", "dpdk/...", "internal/checksum"}},
 	{"flows", []string{"internal/checksum"}},
 	{"exporters/record", []string{"engine/event", "engine/inthdr", "engine/packet", "engine/report", "engine/report/decode"}},
-	{"exporters/collect/streams", nil},
+	{"exporters/collect/streams", []string{"exporters/record"}},
 	{"exporters/collect/spool", []string{"exporters/collect/streams"}},
 	{"exporters/collect/aggregate", []string{"engine/report", "exporters/record"}},
 	{"exporters/collect/...", []string{"exporters/collect", "exporters/collect/...", "exporters/record"}},

@@ -3,8 +3,9 @@
 package streams
 
 import (
-	"encoding/binary"
 	"net/netip"
+
+	"intsink/exporters/record"
 )
 
 // Key names one sequence of report packets. The exporter's port is left out: a sink may
@@ -25,26 +26,16 @@ type Header struct {
 	Version  uint8
 }
 
-// ReadHeader reads the first words of a report packet. It returns false where payload is
-// too short for one, or of an unknown version.
+// ReadHeader reads the header of a report packet. It returns false where payload is too short
+// for one, or of an unknown version.
 func ReadHeader(payload []byte) (h Header, ok bool) {
-	if len(payload) < 8 {
+	r, err := record.ReadHeader(payload)
+	if err != nil {
 		return h, false
 	}
-	first, second := binary.BigEndian.Uint32(payload), binary.BigEndian.Uint32(payload[4:])
-	h.Version = uint8(first >> 28)
-	switch h.Version {
-	case 2: // Telemetry Report 2.0, 3.1: Ver 4b, hw_id 6b, sequence 22b, node id 32b
-		h.HwID, h.Sequence, h.Node = uint8(first>>22&0x3f), first&0x3fffff, second
-	case 1: // 1.0, 4: ... hw_id 6b; switch id 32b; sequence 32b
-		if len(payload) < 12 {
-			return h, false
-		}
-		h.HwID, h.Node, h.Sequence = uint8(first&0x3f), second, binary.BigEndian.Uint32(payload[8:])
-	case 0: // 0.5, 3: ... hw_id 6b; sequence 32b
-		h.HwID, h.Sequence = uint8(first&0x3f), second
-	default:
-		return h, false
+	h = Header{Sequence: r.Sequence, HwID: r.HwID, Version: uint8(r.Version - record.Version05)}
+	if r.Version != record.Version05 { // which says it in some report packets of a stream only
+		h.Node = r.NodeID
 	}
 	return h, true
 }

@@ -223,10 +223,12 @@ func TestReadHeader(t *testing.T) {
 		ok   bool
 	}{
 		{"2.0", []byte{0x21, 0x40, 0, 7, 0, 0, 0, 3}, Header{3, 7, 5, 2}, true},
-		{"1.0", []byte{0x14, 0, 0, 5, 0, 0, 0, 3, 1, 0, 0, 7}, Header{3, 1<<24 + 7, 5, 1}, true},
-		{"0.5", []byte{0x02, 0, 0, 5, 1, 0, 0, 7}, Header{0, 1<<24 + 7, 5, 0}, true},
+		{"1.0", []byte{0x14, 0, 0, 5, 0, 0, 0, 3, 1, 0, 0, 7, 15: 0}, Header{3, 1<<24 + 7, 5, 1}, true},
+		{"0.5", []byte{0x00, 0, 0, 5, 1, 0, 0, 7, 11: 0}, Header{0, 1<<24 + 7, 5, 0}, true},
+		{"0.5 that says its node", []byte{0x02, 0, 0, 5, 1, 0, 0, 7, 15: 9, 27: 0}, Header{0, 1<<24 + 7, 5, 0}, true},
 		{"short", []byte{0x21, 0x40, 0, 7, 0, 0, 0}, Header{}, false},
-		{"1.0 short", []byte{0x14, 0, 0, 5, 0, 0, 0, 3, 1, 0, 0}, Header{}, false},
+		{"1.0 short", []byte{0x14, 0, 0, 5, 0, 0, 0, 3, 1, 0, 0, 7, 14: 0}, Header{}, false},
+		{"0.5 short", []byte{0x02, 0, 0, 5, 1, 0, 0, 7, 26: 0}, Header{}, false},
 		{"version 6", []byte("hello, collector"), Header{}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
