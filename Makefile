@@ -16,7 +16,7 @@ GO := scripts/go.sh
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 
-.PHONY: help bench-collect deps deps-engines build deb install demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak fuzz fuzz-fast lint imports fresh clean demo-collect
+.PHONY: help bench-collect deps deps-engines build deb install demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak fuzz fuzz-fast lint imports schema fresh clean demo-collect
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -115,6 +115,9 @@ lint: deps ## gofmt, go vet, staticcheck and misspell; the first run builds the 
 
 imports: ## write the table of imports and the index of files in ARCHITECTURE.md, from the tests that hold them against the code
 	INTSINK_UPDATE=1 $(GO) test -count=1 -run 'TestImportTable|TestFileIndex' ./internal/repotest
+
+schema: ## write the columns of the tables that read Kafka, from those of deploy/collect/clickhouse.sql
+	INTSINK_UPDATE=1 $(GO) test -count=1 -run TestColumnsHaveOneSource ./deploy/collect
 
 fresh: ## as root: try the two commands of the README and the Dockerfile on a new Debian 12
 	scripts/fresh.sh

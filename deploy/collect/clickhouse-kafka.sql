@@ -5,6 +5,7 @@
 --
 -- For messages of format = "protobuf", see clickhouse-protobuf.sql.
 
+-- `make schema` writes the columns, from those of int.reports in clickhouse.sql.
 CREATE TABLE IF NOT EXISTS int.kafka
 (
     v UInt8,

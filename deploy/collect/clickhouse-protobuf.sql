@@ -3,6 +3,7 @@
 -- server's format_schema_path (/var/lib/clickhouse/format_schemas), and your brokers in place
 -- of localhost:9092.
 
+-- `make schema` writes the columns, from those of int.reports in clickhouse.sql.
 CREATE TABLE IF NOT EXISTS int.kafka
 (
     v UInt8,

@@ -5,9 +5,7 @@ package collect
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"reflect"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -112,41 +110,4 @@ func TestKafkaEngine(t *testing.T) {
 func countRow(n int) string {
 	b, _ := json.Marshal(map[string]int{"n": n})
 	return string(b)
-}
-
-// TestTablesAreAlike: the tables that read Kafka have the columns of int.reports, and these
-// are the fields of a record.
-func TestTablesAreAlike(t *testing.T) {
-	fields := regexp.MustCompile("(?m)^    `?([a-z_0-9]+)`? (?:UInt|Int|Low|String|Date|Null|Array|Tuple|Bool)")
-	columns := func(name string) (all []string) {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := string(b)
-		table := text[strings.Index(text, "\n(\n"):strings.Index(text, "\n)\nENGINE")]
-		for _, m := range fields.FindAllStringSubmatch(table, -1) {
-			all = append(all, m[1])
-		}
-		return all
-	}
-	want := columns("clickhouse.sql")
-	for _, name := range []string{"clickhouse-kafka.sql", "clickhouse-protobuf.sql"} {
-		if got := columns(name); !reflect.DeepEqual(got, want) {
-			t.Errorf("columns of %s\n%v, int.reports has\n%v", name, got, want)
-		}
-	}
-	b, err := os.ReadFile("intsink.proto")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(b)
-	message := text[strings.Index(text, "message Report {"):strings.Index(text, "message Hop {")]
-	var proto []string
-	for _, m := range regexp.MustCompile(`(?m)^  .* ([a-z_0-9]+) = [0-9]+`).FindAllStringSubmatch(message, -1) {
-		proto = append(proto, m[1])
-	}
-	if !reflect.DeepEqual(proto, want) {
-		t.Errorf("fields of message Report\n%v, int.reports has\n%v", proto, want)
-	}
 }
