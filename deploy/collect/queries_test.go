@@ -184,7 +184,7 @@ func TestQueries(t *testing.T) {
 			{} {} {}`},
 		{"reports_lost", "", `{"node":1,"hw_id":0,"exporter":"::ffff:192.0.2.1","packets":3,"ranges":1,"first":"` + at(39*time.Minute, short) + `","last":"` + at(39*time.Minute, short) + `"}
 			{"node":2,"hw_id":0,"exporter":"::ffff:192.0.2.1","packets":1,"ranges":1,"first":"` + at(5*time.Minute, short) + `","last":"` + at(5*time.Minute, short) + `"}`},
-		{"reports_missing", "", `{"node":1,"hw_id":0,"stream":"1","packets":3} {"node":2,"hw_id":0,"stream":"1","packets":1}`},
+		{"reports_missing", "", `{"node":1,"hw_id":0,"exporter":"::ffff:192.0.2.1","packets":3} {"node":2,"hw_id":0,"exporter":"::ffff:192.0.2.1","packets":1}`},
 		{"loss_per_minute", "", `{"minute":"` + at(39*time.Minute, short) + `","node":1,"received":997,"lost":3,"ratio":0.003}
 			{"minute":"` + at(5*time.Minute, short) + `","node":2,"received":999,"lost":1,"ratio":0.001}`},
 		{"drops", "", `{"node":2,"drop_reason":51,"name":"traffic_manager","flows":1,"packets":41,"last_seen":"` + at(5*time.Minute, long) + `"}`},

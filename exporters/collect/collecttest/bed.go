@@ -31,7 +31,8 @@ func (d *countDecoder) Records(p []byte, o *record.Origin, yield func(*record.Re
 	for i := range p[8] {
 		d.r.Reset(record.Report)
 		d.r.Exporter, d.r.Received, d.r.Time, d.r.Start, d.r.Sequence = o.Exporter, o.Received, o.Received, o.Start, o.Sequence
-		d.r.NodeID, d.r.Index = binary.BigEndian.Uint32(p[4:]), uint16(i)
+		d.r.Version = record.Version20
+		d.r.NodeID, d.r.HwID, d.r.Index = binary.BigEndian.Uint32(p[4:]), uint8(binary.BigEndian.Uint16(p)>>6&0x3f), uint16(i)
 		d.r.Known = record.KnownNode | record.KnownAddresses | record.KnownPorts
 		n := binary.BigEndian.Uint32(p) % Flows
 		d.r.Protocol = 17
