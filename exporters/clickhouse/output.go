@@ -77,13 +77,13 @@ func quote(table string) string {
 // Format is JSON.
 func (o *Output) Format() collect.Format { return collect.JSON }
 
-// maxBlock is how many bytes of memory a block takes at most, unless one delivery is larger:
+// MaxBlock is how many bytes of memory a block takes at most, unless one delivery is larger:
 // there are two, the one that is gathered and the one on its way.
-const maxBlock = 64 << 20
+const MaxBlock = 64 << 20
 
 // Room is there while the block is not full.
 func (o *Output) Room(records, bytes int) bool {
-	fits := func() bool { return o.rows == 0 || o.rows+records <= o.c.Rows && o.size+bytes <= maxBlock }
+	fits := func() bool { return o.rows == 0 || o.rows+records <= o.c.Rows && o.size+bytes <= MaxBlock }
 	o.full = !fits()
 	o.Tick()
 	return fits()

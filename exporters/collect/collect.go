@@ -34,13 +34,16 @@ type Options struct {
 	Spool   *spool.Spool // nil: none
 	Always  bool         // everything goes to the spool before it goes to an output
 	Replay  int          // records a second that an output reads from the spool beyond those that come meanwhile; 0: no bound
-	Queue   int          // bytes of the queue of each output; 0: 64 MiB
+	Queue   int          // bytes of the queue of each output; 0: DefaultQueue
 	State   string       // file that the streams' numbers are kept in; "": none
 	Decoder func() Decoder
 	Observe func() func(*record.Record) // makes for each socket what is shown its records; may be nil
 	Log     *Log
 	Flush   time.Duration // that the outputs have at the end; 0: FlushTime
 }
+
+// DefaultQueue is how many bytes the queue of an output takes.
+const DefaultQueue = 64 << 20
 
 // NamedOutput is an output and the name that its metrics and its place in the spool have.
 type NamedOutput struct {
@@ -72,7 +75,7 @@ const statsPeriod = 10 * time.Second
 // Start binds the sockets and begins to receive.
 func Start(o Options) (*Collector, error) {
 	if o.Queue == 0 {
-		o.Queue = 64 << 20
+		o.Queue = DefaultQueue
 	}
 	if o.Flush == 0 {
 		o.Flush = FlushTime

@@ -72,6 +72,7 @@ func start(c *collector.Config, version string) (*daemon, error) {
 		}
 		o.Spool, o.Always, o.Replay, o.State = d.spool, s.Mode == "always", s.Replay, filepath.Join(s.Directory, "streams.json")
 	}
+	limitMemory(c)
 	if d.collector, err = collect.Start(o); err != nil {
 		d.closeSpool()
 		return nil, err
@@ -138,6 +139,7 @@ func (d *daemon) adopt(path string) error {
 		}
 		outputs = append(outputs, o)
 	}
+	limitMemory(c)
 	d.collector.SetOutputs(outputs)
 	for i := range c.Listens {
 		d.collector.SetAllow(c.Listens[i].Name, c.Listens[i].Allow)
