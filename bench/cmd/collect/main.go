@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/binary"
 	"flag"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -31,26 +33,37 @@ func main() { tool.Main("collect", run) }
 
 func run() error {
 	program := flag.String("collect", "bin/intsink-collect", "the program")
-	records := flag.Int("records", 2000000, "records of each row")
+	goflow2 := flag.String("goflow2", "", "program of goflow2, to be measured in turns with ours; empty: not at all")
+	records := flag.Int("records", 2000000, "records of each row and round")
+	rounds := flag.Int("rounds", 1, "rounds; each measures every row once")
 	flag.Parse()
-	fmt.Println("output                  records/s of a core   us a record   peak MiB")
-	for _, row := range []struct{ name, output string }{
-		{"file", "file \"out\" { path = \"/dev/shm/intsink-bench.jsonl\" }\n"},
-		{"kafka json lz4", kafka("json", "lz4")},
-		{"kafka json none", kafka("json", "none")},
-		{"kafka protobuf lz4", kafka("protobuf", "lz4")},
-	} {
-		output := "kafka k"
-		if row.name == "file" {
-			output = "file out"
+	rows := []row{
+		intsink("file", *program, "file \"out\" { path = \"/dev/shm/intsink-bench.jsonl\" }\n", "file out"),
+		intsink("kafka json lz4", *program, kafka("json", "lz4"), "kafka k"),
+		intsink("kafka json none", *program, kafka("json", "none"), "kafka k"),
+		intsink("kafka protobuf lz4", *program, kafka("protobuf", "lz4"), "kafka k"),
+	}
+	if *goflow2 != "" {
+		rows = append(rows, goflow2Row("goflow2 sFlow json lz4", *goflow2, "json"), goflow2Row("goflow2 sFlow protobuf lz4", *goflow2, "bin"))
+	}
+	results := make([][]result, len(rows))
+	for range *rounds {
+		for i, row := range rows {
+			r, err := row.measure(*records)
+			if err != nil {
+				return fmt.Errorf("%s: %w", row.name, err)
+			}
+			results[i] = append(results[i], r)
 		}
-		r, err := measure(*program, row.output, output, *records)
-		if err != nil {
-			return fmt.Errorf("%s: %w", row.name, err)
-		}
-		fmt.Printf("%-24s%16.0f%16.2f%11d\n", row.name, r.rate, 1e6/r.rate, r.peak>>10)
 	}
 	os.Remove("/dev/shm/intsink-bench.jsonl")
+	fmt.Println("output                      records/s of a core   least     most   us a record   peak MiB")
+	for i, row := range rows {
+		all := results[i]
+		slices.SortFunc(all, func(a, b result) int { return cmp.Compare(a.rate, b.rate) })
+		r := all[len(all)/2]
+		fmt.Printf("%-28s%19.0f%8.0f%9.0f%14.2f%11d\n", row.name, r.rate, all[0].rate, all[len(all)-1].rate, 1e6/r.rate, r.peak>>10)
+	}
 	return nil
 }
 
@@ -64,9 +77,36 @@ type result struct {
 	peak int64   // KiB of memory
 }
 
-// measure runs one collector,
-// whose output has that name.
-func measure(program, output, name string, records int) (r result, err error) {
+// row is one program with one output.
+type row struct {
+	name   string
+	start  func(broker, dir string) (*exec.Cmd, error)
+	packet []byte                   // with as many records as all others
+	number func(p []byte, n uint32) // makes it packet n
+	series string                   // of the program's metrics: records or packets that it is done with
+	counts int                      // of the series, for each packet
+	pace   int                      // packets a second, some of which may be lost; 0: as fast as they are taken
+}
+
+// Addresses of the program that is measured.
+const address, metrics = "127.0.0.1:18955", "127.0.0.1:18966"
+
+// intsink is a row of collect with that output, which its metrics call by that name.
+func intsink(name, program, output, label string) row {
+	return row{name: name, packet: packet(), number: func(p []byte, n uint32) {
+		binary.BigEndian.PutUint32(p, 2<<28|5<<22|n&0x3fffff)
+		binary.BigEndian.PutUint16(p[report.GroupHeaderLen+12+12:], uint16(n)) // another flow in each packet
+	}, series: fmt.Sprintf("intcollect_output_delivered_records_total{output=%q}", label), counts: perPacket,
+		start: func(broker, dir string) (*exec.Cmd, error) {
+			config := filepath.Join(dir, "c.hcl")
+			text := fmt.Sprintf("listen \"r\" {\n  address = %q\n  sockets = 1\n  receive_buffer = \"64MiB\"\n}\nhttp { listen = %q }\n", address, metrics) +
+				strings.ReplaceAll(output, "BROKER", broker)
+			return exec.Command(program, "collect", "--config", config), os.WriteFile(config, []byte(text), 0o600)
+		}}
+}
+
+// measure runs the program of a row.
+func (w *row) measure(records int) (r result, err error) {
 	broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(12, "intsink.reports.v1"), kfake.BlackholeProduce())
 	if err != nil {
 		return r, err
@@ -77,33 +117,24 @@ func measure(program, output, name string, records int) (r result, err error) {
 		return r, err
 	}
 	defer os.RemoveAll(dir)
-	const address, metrics = "127.0.0.1:18955", "127.0.0.1:18966"
-	config := filepath.Join(dir, "c.hcl")
-	text := fmt.Sprintf("listen \"r\" {\n  address = %q\n  sockets = 1\n  receive_buffer = \"64MiB\"\n}\nhttp { listen = %q }\n", address, metrics) +
-		strings.ReplaceAll(output, "BROKER", broker.ListenAddrs()[0])
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+	child, err := w.start(broker.ListenAddrs()[0], dir)
+	if err != nil {
 		return r, err
 	}
-	child := exec.Command(program, "collect", "--config", config)
 	child.Stderr = os.Stderr
 	child.Env = append(os.Environ(), "GOMAXPROCS=2")
 	if err := child.Start(); err != nil {
 		return r, err
 	}
 	defer child.Process.Kill()
-	taken := func() int {
-		n := metric("http://"+metrics+"/metrics", fmt.Sprintf("intcollect_output_delivered_records_total{output=%q}", name))
-		if n > 0 {
-			n /= perPacket // a stats record more makes no packet
-		}
-		return n
-	}
-	for end := time.Now().Add(10 * time.Second); taken() < 0; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); metric("/healthz", "") < 0 && metric("/metrics", "") < 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			return r, fmt.Errorf("the collector does not answer")
+			return r, fmt.Errorf("the program does not answer")
 		}
 	}
-	if err := send(address, records/perPacket, taken); err != nil {
+	taken := func() int { return max(0, metric("/metrics", w.series)/w.counts) } // a stats record more makes no packet
+	done, err := w.send(records/perPacket, taken)
+	if err != nil {
 		return r, err
 	}
 	child.Process.Signal(syscall.SIGTERM)
@@ -112,57 +143,61 @@ func measure(program, output, name string, records int) (r result, err error) {
 	}
 	u := child.ProcessState.SysUsage().(*syscall.Rusage)
 	cpu := time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	return result{float64(records) / cpu.Seconds(), u.Maxrss}, nil
+	return result{float64(done*perPacket) / cpu.Seconds(), u.Maxrss}, nil
 }
 
 // window are the packets on their way at most: what a socket's buffer holds by far.
 const window = 1500
 
-// send sends n report packets as fast as they are taken.
-func send(address string, n int, taken func() int) error {
+// send sends n packets as fast as they are taken, or at the row's pace, and returns how many
+// the program was done with.
+func (w *row) send(n int, taken func() int) (done int, err error) {
 	conn, err := net.Dial("udp", address)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer conn.Close()
-	p := packet()
-	seen := 0
+	began, seen := time.Now(), 0
 	for i := range n {
-		for i-seen >= window {
+		for w.pace > 0 && time.Since(began) < time.Duration(i)*time.Second/time.Duration(w.pace) {
+			time.Sleep(100 * time.Microsecond)
+		}
+		for w.pace == 0 && i-seen >= window {
 			if seen = taken(); i-seen >= window {
 				time.Sleep(time.Millisecond)
 			}
 		}
-		binary.BigEndian.PutUint32(p, 2<<28|5<<22|uint32(i)&0x3fffff)
-		// Another flow in each packet.
-		binary.BigEndian.PutUint16(p[report.GroupHeaderLen+12+12:], uint16(i))
-		if _, err := conn.Write(p); err != nil {
-			return err
+		w.number(w.packet, uint32(i))
+		if _, err := conn.Write(w.packet); err != nil {
+			return 0, err
 		}
 	}
-	for end := time.Now().Add(time.Minute); taken() < n; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			return fmt.Errorf("%d of %d packets were delivered", taken(), n)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		switch done = taken(); {
+		case done >= n, w.pace > 0 && time.Now().After(end.Add(-time.Minute+time.Second)):
+			return done, nil
+		case time.Now().After(end):
+			return done, fmt.Errorf("%d of %d packets were delivered", done, n)
 		}
 	}
-	return nil
 }
 
-// metric is the value of a series, -1 where there is no answer.
-func metric(url, series string) int {
-	resp, err := http.Get(url)
+// metric adds up the series of the program's metrics that begin so, -1 where there is no
+// answer.
+func metric(path, series string) (sum int) {
+	resp, err := http.Get("http://" + metrics + path)
 	if err != nil {
 		return -1
 	}
 	defer resp.Body.Close()
 	b, _ := io.ReadAll(resp.Body)
 	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, series+" "); ok {
-			n, _ := strconv.Atoi(strings.TrimSpace(rest))
-			return n
+		if at := strings.LastIndexByte(line, ' '); series != "" && strings.HasPrefix(line, series) {
+			v, _ := strconv.ParseFloat(strings.TrimSpace(line[at+1:]), 64)
+			sum += int(v)
 		}
 	}
-	return -1
+	return sum
 }
 
 // packet is a report packet whose reports have three hops with ids, interfaces, latency,
