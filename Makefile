@@ -16,7 +16,7 @@ GO := scripts/go.sh
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 
-.PHONY: help bench-collect deps deps-engines build deb install demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak fuzz fuzz-fast lint imports schema fresh clean demo-collect
+.PHONY: help bench-collect faults-collect deps deps-engines build deb install demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak fuzz fuzz-fast lint imports schema fresh clean demo-collect
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,10 +66,13 @@ bench-check: bench-tools ## fail where instructions per packet grew by 5 % (UPDA
 bench-latency: bench-tools ## latency that the sink adds, under load, over net_memif (BENCH="--help" for flags)
 	bin/bench/latency $(BENCH)
 
-bench-collect: deps ## CPU time of collect for a record, from a socket to a broker that stores nothing
+bench-collect: deps ## CPU time of collect for a record, from a socket to a broker that stores nothing (ROUNDS=1, GOFLOW2=program to compare with)
 	$(MAKE) build
 	$(GO) build -o bin/bench/collect ./bench/cmd/collect
-	bin/bench/collect 2>/dev/null
+	bin/bench/collect -rounds $(or $(ROUNDS),1) $(if $(GOFLOW2),-goflow2 $(GOFLOW2)) 2>/dev/null
+
+faults-collect: deps deps-engines ## ten million reports into Kafka and ClickHouse while all of it fails: 20 minutes, as root (REPORTS=10000000)
+	INTSINK_ENGINES=$${INTSINK_ENGINES:-$(CURDIR)/bin/engines} $(GO) test -count=1 -v -timeout 2h -tags engines -run TestFaults ./bench/faults -reports $(or $(REPORTS),10000000) -rate 20000 -away 30s
 
 bench-throughput: bench-tools ## search for the rate without loss and with 0.5 %, over net_memif (BENCH="--help" for flags)
 	bin/bench/rfc2544 $(BENCH)

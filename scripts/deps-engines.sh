@@ -60,6 +60,18 @@ kafka() {
 	(cd "$engines/kafka" && mvn -q -B dependency:copy-dependencies -DoutputDirectory=lib.new -DincludeScope=runtime && mv lib.new lib)
 }
 
+# A server of ClickHouse for the mechanics of HTTP: Debian's, of 2018. The tests start one of
+# their own; that of the package is stopped.
+clickhouse_server() {
+	[[ ! -x /usr/sbin/clickhouse-server ]] || return 0
+	debian clickhouse-server
+	[[ -d /run/systemd/system ]] || return 0
+	local root=()
+	[[ $EUID -eq 0 ]] || root=(sudo)
+	"${root[@]}" systemctl disable --now clickhouse-server
+}
+
 clickhouse
+clickhouse_server
 kafka
 say "all there: $engines"

@@ -26,4 +26,8 @@ printf '\n== go vet (%d s)\n' "$SECONDS"
 
 step "ClickHouse: tables, Kafka engine, every query of docs/queries.md" ./deploy/collect
 
-step "Apache Kafka: one broker, a leader that is killed, a rolling restart" -timeout 20m -run 'TestApacheKafka|TestLeaderIsKilled|TestRollingRestart' ./exporters/kafka
+step "Apache Kafka: one broker, a leader that is killed, a rolling restart, TLS, SASL and access control" \
+	-timeout 20m -run 'TestApacheKafka|TestLeaderIsKilled|TestRollingRestart|TestSecureKafka' ./exporters/kafka
+
+# The short form of make faults-collect.
+step "all that collect delivers to fails while reports arrive" -timeout 30m ./bench/faults
