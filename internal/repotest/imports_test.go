@@ -47,6 +47,7 @@ var mayImport = []struct {
 	{"cmd/intsink/internal/reload", []string{"cmd/internal/cli", "cmd/intsink/internal/client", "cmd/intsink/internal/control", "conf"}},
 	{"cmd/intsink/internal/mitigation", []string{"cmd/internal/cli", "cmd/intsink/internal/client", "cmd/intsink/internal/control", "engine/mitigate"}},
 	{"cmd/intsink/internal/livecapture", []string{"cmd/internal/cli", "cmd/internal/progress", "cmd/intsink/internal/client", "cmd/intsink/internal/control", "cmd/intsink/internal/mitigation", "conf", "engine", "engine/..."}},
+	{"cmd/intsink/internal/verify", []string{"cmd/internal/...", "cmd/intsink/internal/rules", "cmd/intsink/internal/simulate", "conf", "dpdk/mbuf", "engine/intgen", "engine/packet"}},
 	{"cmd/intsink/internal/ui", nil},
 	{"cmd/intsink/internal/status", nil},
 	{"cmd/intsink/internal/doctor", []string{"cmd/internal/cli", "conf"}},
@@ -214,7 +215,7 @@ func TestImportDirection(t *testing.T) {
 // of the packet path builds on it.
 func TestIntgenIsNotOnThePacketPath(t *testing.T) {
 	const intgen = "engine/intgen"
-	users := []string{"cmd/intsink/internal/gen", "bench/...", "deploy/..."}
+	users := []string{"cmd/intsink/internal/gen", "cmd/intsink/internal/verify", "bench/...", "deploy/..."}
 	for _, p := range listPackages(t) {
 		name := ours(p.ImportPath)
 		mayUse := slices.ContainsFunc(users, func(pattern string) bool { return matches(name, pattern) })
