@@ -5,6 +5,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/reload"
 )
 
@@ -20,7 +21,7 @@ once.
 Exit codes: 0 done, 1 there is no trial, or the sink does not answer, 2 wrong usage.`,
 		Example: `  intsink confirm
   intsink confirm --back`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return reload.Confirm(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), &o, back)
 		},

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"errors"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 // TestArgumentsThatAreNone: one line, which says what was meant.
@@ -16,6 +20,7 @@ func TestArgumentsThatAreNone(t *testing.T) {
 		"why":                              `why explains one flow, and 0 are named: intsink why tcp:`,
 		"why a b":                          `and 2 are named`,
 		"decode --port x f":                `--port "x": must be a whole number from 0 to 65535`,
+		"check":                            "intsink: check needs --config or --fleet: intsink check --config",
 		"plan":                             "intsink: plan needs --config and --in: intsink plan --config intsink.hcl --in trace.pcap\n",
 		"replay --in x":                    "intsink: replay needs --config, --out and --reports: intsink replay --config",
 		"collect":                          "intsink: collect needs --config: intsink collect --config",
@@ -36,4 +41,28 @@ func TestArgumentsThatAreNone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWrongUsageIsInOurWords: no command leaves what is wrong with its arguments to cobra.
+func TestWrongUsageIsInOurWords(t *testing.T) {
+	theirs := regexp.MustCompile(`unknown command|accepts (at most )?\d|requires at|required flag|in the group`)
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Name() == "help" || c.Name() == "completion" { // cobra's own
+			return
+		}
+		for _, args := range [][]string{nil, {"a", "b"}} {
+			err := c.Args(c, args)
+			if err == nil {
+				err = errors.Join(c.ValidateRequiredFlags(), c.ValidateFlagGroups())
+			}
+			if err != nil && theirs.MatchString(err.Error()) {
+				t.Errorf("%s %q: %v", c.CommandPath(), args, err)
+			}
+		}
+		for _, below := range c.Commands() {
+			walk(below)
+		}
+	}
+	walk(newRootCommand())
 }

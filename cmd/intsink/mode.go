@@ -5,6 +5,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/failopen"
 )
 
@@ -28,7 +29,7 @@ Exit codes: 0 success, 1 the sink refuses or does not answer, 2 wrong usage.`,
 		Example: `  intsink mode
   intsink mode strip
   intsink mode full`,
-		Args:      cobra.MaximumNArgs(1),
+		Args:      cli.AtMostOneArg("MODE"),
 		ValidArgs: []string{"full", "strip", "pass", "bypass"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return failopen.RunMode(cmd.Context(), cmd.OutOrStdout(), &o, append(args, "")[0])

@@ -36,7 +36,10 @@ func prepare(c *cobra.Command) {
 		if err := missingFlags(c); err != nil {
 			return err
 		}
-		return exclusiveFlags(c)
+		if err := exclusiveFlags(c); err != nil {
+			return err
+		}
+		return oneOfFlags(c)
 	}
 	for _, below := range c.Commands() {
 		prepare(below)
@@ -124,6 +127,22 @@ func exclusiveFlags(c *cobra.Command) (err error) {
 			}
 			if len(given) > 1 {
 				err = fmt.Errorf("%s: leave all but one out", words(given))
+			}
+		}
+	})
+	return err
+}
+
+// oneRequired is what cobra's MarkFlagsOneRequired leaves at a flag.
+const oneRequired = "cobra_annotation_one_required"
+
+// oneOfFlags refuses a command without any flag of a group of which it needs one.
+func oneOfFlags(c *cobra.Command) (err error) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		for _, group := range f.Annotations[oneRequired] {
+			names := strings.Fields(group)
+			if !slices.ContainsFunc(names, c.Flags().Changed) {
+				err = fmt.Errorf("%s needs --%s%s", c.Name(), strings.Join(names, " or --"), asIn(c))
 			}
 		}
 	})
