@@ -12,8 +12,6 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -23,7 +21,6 @@ import (
 	"intsink/cmd/intsink/internal/observe/observetest"
 	"intsink/engine/intgen"
 	"intsink/internal/netns"
-	"intsink/internal/wire"
 )
 
 // twoHosts puts the test's host (k-net, 10.66.0.1) and another one (k-host, 10.66.0.2, in a
@@ -340,19 +337,8 @@ for i in a b c; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2
 		t.Fatal(err)
 	}
 	defer func() { live.Process.Kill(); live.Wait() }()
-	source, err := wire.Open("a-near")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sink, err := wire.Open("c-far")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var stop atomic.Bool
-	arrived := make(chan []byte, 1000)
-	var receiving sync.WaitGroup
-	receiving.Go(func() { sink.Receive(&stop, func(b []byte) { arrived <- bytes.Clone(b) }) })
-	defer func() { stop.Store(true); receiving.Wait() }()
+	source := openWire(t, "a-near")
+	arrived, _ := framesAt(t, openWire(t, "c-far"))
 	first := plainFrame()
 	for range 500 { // until all of them are there
 		source.Send(first)

@@ -9,13 +9,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"intsink/cmd/intsink/internal/observe/observetest"
-	"intsink/internal/wire"
 )
 
 // inNamespace runs the test that calls it in a process with a network namespace
@@ -129,19 +127,8 @@ ip addr add 203.0.113.10/24 dev k-net
 `)
 	four, six := collect(t, "192.0.2.10:8555"), collect(t, "[2001:db8::10]:8555")
 	inline := collect(t, "203.0.113.10:8555")
-	network, err := wire.Open("k-net")
-	if err != nil {
-		t.Fatal(err)
-	}
-	host, err := wire.Open("k-host")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var stop atomic.Bool
-	forwarded := make(chan []byte, 1000)
-	var receiving sync.WaitGroup
-	receiving.Go(func() { host.Receive(&stop, func(b []byte) { forwarded <- bytes.Clone(b) }) })
-	defer func() { stop.Store(true); receiving.Wait() }()
+	network := openWire(t, "k-net")
+	forwarded, endForwarded := framesAt(t, openWire(t, "k-host"))
 
 	text := config("udp_port = 5000")
 	for i, name := range []string{"net", "host"} {
@@ -201,9 +188,7 @@ done
 	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "all mbufs returned") {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
-	stop.Store(true)
-	receiving.Wait()
-	close(forwarded)
+	endForwarded()
 	replies, traffic := 0, 0
 	for f := range forwarded {
 		switch {
