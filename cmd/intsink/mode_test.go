@@ -111,7 +111,7 @@ for i in a b; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 200
 	if s := must(t, "status", "--url", "http://"+r.http); !strings.Contains(s, "mode bypass since ") {
 		t.Errorf("%s", s)
 	}
-	text = waitFor(t, asked, "inline\nbypass\n")
+	waitFor(t, asked, "inline\nbypass\n")
 	must(t, "reload", "--socket", socket) // which leaves the mode alone
 	passes("bypass", false, false)
 	ask("full")

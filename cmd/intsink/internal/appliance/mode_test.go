@@ -1,0 +1,59 @@
+package appliance
+
+import (
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/failopen"
+	"intsink/conf"
+	"intsink/engine"
+	"intsink/flows"
+)
+
+// still is an appliance with two workers that nobody polls but the test.
+func still(t *testing.T) (a *Appliance, now *int64) {
+	now = new(int64)
+	*now = 1e9
+	a = &Appliance{clock: func() int64 { return *now }}
+	for range 2 {
+		w := engine.NewWorker(engine.WorkerConfig{Rules: &engine.Rules{}, Flows: flows.Config{Capacity: 64, IdleTimeout: 1e9}, Clock: a.clock})
+		t.Cleanup(w.Release)
+		a.workers = append(a.workers, w)
+	}
+	return a, now
+}
+
+// TestStuck names the worker that has not polled for a time; one that has not begun is none.
+func TestStuck(t *testing.T) {
+	a, now := still(t)
+	if why := a.stuck(time.Second); why != "" {
+		t.Errorf("before the first poll: %s", why)
+	}
+	for _, w := range a.workers {
+		w.Tick(*now)
+	}
+	*now += 1e9
+	a.workers[0].Tick(*now)
+	if why := a.stuck(time.Second); why != "" {
+		t.Errorf("after a second: %s", why)
+	}
+	*now++
+	if why := a.stuck(time.Second); why != "worker w1 has not polled for 1s" {
+		t.Errorf("after more than that: %q", why)
+	}
+}
+
+// TestModeMakesTheRules: without watches below full, with them again in full.
+func TestModeMakesTheRules(t *testing.T) {
+	c, d := conf.Parse("test.hcl", []byte("port \"network\" { device = \"net_null0\" }\nport \"host\" { device = \"net_null1\" }\nlink \"edge\" {\n network = \"network\"\n host = \"host\"\n}\nint { udp_port = 5000 }\nwatch \"all\" {}\ncollector \"primary\" { address = \"192.0.2.10:8555\" }\n"))
+	if c == nil {
+		t.Fatal(d.Err())
+	}
+	for m := range failopen.NumModes {
+		a := &Appliance{mode: m}
+		r := a.rulesOf(c)
+		if watched := len(r.Watches) > 0; watched != (m == failopen.Full) || r.Suspended == watched {
+			t.Errorf("%v: %d watches, suspended %v", m, len(r.Watches), r.Suspended)
+		}
+	}
+}
