@@ -1,0 +1,33 @@
+package top
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/status"
+)
+
+// TestExceptions: what is otherwise than it stays has a line of its own, and what is not has
+// none.
+func TestExceptions(t *testing.T) {
+	at := time.Unix(1000, 0).UTC()
+	for _, c := range []struct {
+		name string
+		s    status.Status
+		want []string
+	}{
+		{"an old sink", status.Status{}, nil},
+		{"all is well", status.Status{Mode: &status.Mode{Mode: "full", Switch: &status.Switch{State: "inline"}}, Config: &status.Config{}}, nil},
+		{"strip", status.Status{Mode: &status.Mode{Mode: "strip", Since: at, Why: "asked for"}}, []string{"mode strip since 1970-01-01T00:16:40Z: asked for"}},
+		{"a stuck worker", status.Status{Mode: &status.Mode{Mode: "full", Switch: &status.Switch{State: "bypass", Why: "worker w0"}}}, []string{"bypass switch: bypass: worker w0"}},
+		{"a command that fails", status.Status{Mode: &status.Mode{Mode: "full", Switch: &status.Switch{State: "inline", Error: "no card"}}}, []string{"bypass switch: inline; its command failed: no card"}},
+		{"a trial", status.Status{Config: &status.Config{Trial: &status.Trial{Until: at, BackTo: 7}}}, []string{"the configuration is on trial: generation 7 comes back at 1970-01-01T00:16:40Z unless intsink confirm comes"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := exceptions(&c.s); !slices.Equal(got, c.want) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
