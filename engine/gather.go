@@ -36,26 +36,22 @@ func (w *Worker) gather(b *burst, left uint64) (rest uint64) {
 	return left
 }
 
-// refusedRun makes the first packet of left, and those after it that are reported for the same
-// cause, the run, where no collector takes a report of it. It returns the others.
-func (w *Worker) refusedRun(b *burst, left uint64) (rest uint64) {
-	r, c := &w.scratch.run, b.cause[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)]
+// shed counts the first packet of left, and those after it that are reported for the same
+// cause, as shed, where no collector takes a report of it: nothing else is done for them. It
+// returns the others.
+func (w *Worker) shed(b *burst, left uint64) (rest uint64) {
+	c := b.cause[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)]
 	collectors := w.rules.Watches[c.watch()].Collectors
-	r.N = 0
 	if !w.reporter.Refused(collectors, c.priority(), b.now) {
 		return left
 	}
-	n := 0
-	for ; left != 0; left &= left - 1 {
-		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
-		if b.cause[j] != c {
+	for rest = left; rest != 0; rest &= rest - 1 {
+		if b.cause[bits.TrailingZeros64(rest)&(mbuf.MaxBurst-1)] != c {
 			break
 		}
-		r.Number[n&(mbuf.MaxBurst-1)] = uint8(j)
-		n++
 	}
-	r.N, r.Set, r.Priority, r.Collectors, r.Flows = n, c.set(), c.priority(), collectors, &b.fast.Flows
-	return left
+	w.reporter.Shed(c.set(), collectors, c.priority(), &b.fast.Flows, left&^rest, b.now)
+	return rest
 }
 
 // goesOn reports whether packets of this shape belong to a run of n packets, the last of

@@ -27,8 +27,7 @@ func (w *Worker) report(p *linkState, b *burst) {
 	}
 	for left := b.reportable; left != 0; {
 		if w.reporter.ByTemplate() {
-			if rest := w.refusedRun(b, left); rest != left {
-				w.reporter.Shed(&w.scratch.run, b.now)
+			if rest := w.shed(b, left); rest != left {
 				left = rest
 				continue
 			}

@@ -26,10 +26,14 @@ static __attribute__((noinline)) bool use(struct limits *l, const struct fast_st
 }
 
 // is_sample is the rest of event.FastPolicy.TakeSample, once left is zero.
-static __attribute__((noinline)) bool is_sample(struct fast_policy *p, uint64_t hash)
+static inline bool is_sample(struct fast_policy *p, uint64_t hash)
 {
-	p->left = p->by_flow ? 1 : p->every;
-	return p->every != 0 && (!p->by_flow || (hash >> 32) % p->every == 0);
+	uint32_t every = p->every;
+	p->left = every;
+	if (likely(!p->by_flow))
+		return every != 0;
+	p->left = 1;
+	return every != 0 && (hash >> 32) % every == 0;
 }
 
 // count adds a packet to those of a flow, with its length without INT: both counters in one
@@ -116,7 +120,9 @@ void fast_strip(struct fast_state *s, uint64_t which)
 	for (; which; which &= which - 1) {
 		uint32_t j = (uint32_t)__builtin_ctzll(which);
 		struct fast_mbuf *m = vec[s->at[j]];
-		strip(m, m->buf_addr + m->data_off, &s->templates[s->template[j]]);
+		const struct fast_template *t = &s->templates[s->template[j]];
+		in_register(t);
+		strip(m, m->buf_addr + m->data_off, t);
 	}
 }
 

@@ -81,8 +81,7 @@ func (p *Packet) takesBlocks(t *Template) bool {
 	return !p.last && p.format == Format20 && t.format == Format20 && p.n <= len(p.buf)
 }
 
-// appendLong is appendBlocks for templates of two blocks, and explained ones. It leaves reports
-// that end with the last bytes of the room.
+// appendLong is appendBlocks for templates of two blocks, and explained ones.
 func (p *Packet) appendLong(t *Template, congested bool, inner [][]byte) (n int) {
 	head, size := uint(t.n), uint(len(inner[0]))
 	end := (head + size + 3) &^ 3
@@ -98,40 +97,39 @@ func (p *Packet) appendLong(t *Template, congested bool, inner [][]byte) (n int)
 	return n
 }
 
-// longRoom is room for any report that putLong writes.
-const longRoom = maxHead + 2*blockLen
-
 // putLong writes reports that begin with head bytes of template, with another first word, into
-// b: as many as show size bytes and for which there is room for sure.
+// b: as many as show size bytes and for which there is room.
 //
 //go:noinline
 func putLong(b []byte, template *[maxHead]byte, first uint32, head, size uint, inner [][]byte) (n int) {
-	last, end := head+size-blockLen, (head+size+3)&^3
-	if head > maxHead || size < blockLen || last > longRoom-blockLen || end < 4 || end > longRoom {
+	last, next, end := head+size-blockLen, head+blockLen, (head+size+3)&^3
+	if head > maxHead || size < blockLen || size > 2*blockLen || end < next || end < maxHead || uint(len(b)) <= end {
 		return 0
 	}
+	d := (*[blockLen]byte)(b[head:next:next])
 	for _, in := range inner {
-		if len(b) < longRoom || uint(len(in)) != size {
+		if uint(len(in)) != size {
 			break
 		}
-		w := (*[longRoom]byte)(b)
-		moveBlock((*[blockLen]byte)(w[:]), (*[blockLen]byte)(template[:]))
-		moveBlock((*[blockLen]byte)(w[blockLen:]), (*[blockLen]byte)(template[blockLen:]))
-		binary.BigEndian.PutUint32(w[:], first)
-		binary.BigEndian.PutUint32(w[end-4:], 0) // padding, if there is any
-		moveInner((*[blockLen]byte)(w[head:]), (*[blockLen]byte)(w[last:]), (*[blockLen]byte)(in), (*[blockLen]byte)(in[size-blockLen:size:size]))
-		b = b[end:len(b):len(b)]
+		s := (*[blockLen]byte)(in)
+		moveBlock((*[blockLen]byte)(b), (*[blockLen]byte)(template[:]))
+		moveBlock((*[blockLen]byte)(b[blockLen:maxHead:maxHead]), (*[blockLen]byte)(template[blockLen:]))
+		binary.BigEndian.PutUint32(b, first)
+		if size&3 != 0 {
+			binary.BigEndian.PutUint32(b[end-4:end:end], 0) // padding
+		}
+		moveBlock(d, s)
+		if size > blockLen {
+			d, s = (*[blockLen]byte)(b[last:last+blockLen:last+blockLen]), (*[blockLen]byte)(in[size-blockLen:size:size])
+		}
+		moveBlock(d, s)
 		n++
+		if b = b[end:len(b):len(b)]; uint(len(b)) <= end {
+			break
+		}
+		d = (*[blockLen]byte)(b[head:next:next])
 	}
 	return n
-}
-
-// moveInner is a function of its own so that the compiler keeps each address in a register.
-//
-//go:noinline
-func moveInner(first, last, in, inLast *[blockLen]byte) {
-	moveBlock(first, in)
-	moveBlock(last, inLast)
 }
 
 func moveBlock(to, from *[blockLen]byte) {

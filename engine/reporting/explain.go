@@ -42,18 +42,27 @@ func (x *Reporter) explainFlow(set event.Set, trigger event.Trigger, f *flows.Fl
 // explainEach writes what differs in the Explanations of packets from to to-1 of p, whose reports
 // by t are b. Of most flows only the totals do.
 func (x *Reporter) explainEach(b []byte, t *report.Template, p *Run, from, to int) {
-	at := t.Explained()
-	for k := from; k < to; {
-		shown := len(p.Inner[k&(mbuf.MaxBurst-1)])
+	if p.Set&explainedByPacket == 0 {
+		shown := len(p.Inner[from&(mbuf.MaxBurst-1)])
 		size := t.Size(shown)
-		if p.Set&explainedByPacket == 0 {
-			n := putTotals(b[at:], p, k, to, shown, size)
-			if k, b = k+n, b[n*size:]; n > 0 {
-				continue
-			}
+		n := putTotals(b[t.Explained():], p, from, to, shown, size)
+		if from += n; from == to {
+			return
 		}
-		x.explainOne(b[at:], p, k)
-		k, b = k+1, b[size:]
+		b = b[n*size:]
+	}
+	x.explainRest(b, t, p, from, to)
+}
+
+// explainRest is explainEach for any packets.
+//
+//go:noinline
+func (x *Reporter) explainRest(b []byte, t *report.Template, p *Run, from, to int) {
+	for k := from; k < to; k++ {
+		j := p.of(k)
+		x.explainFlow(p.Set, p.Triggers[j], p.Flows[j])
+		x.explanation.Put(b[t.Explained():])
+		b = b[t.Size(len(p.Inner[k&(mbuf.MaxBurst-1)])):]
 	}
 }
 
@@ -68,21 +77,15 @@ const explainedByPacket = event.Triggered | 1<<event.Loss
 func putTotals(b []byte, p *Run, from, to, shown, size int) (n int) {
 	for k := from; k < to; k++ {
 		f := p.Flows[p.of(k)]
-		if f.HasCold() || len(p.Inner[k&(mbuf.MaxBurst-1)]) != shown || uint(n) > uint(len(b)) {
+		if f.HasCold() || len(p.Inner[k&(mbuf.MaxBurst-1)]) != shown || len(b) < report.ExplanationLen {
 			break
 		}
 		packets, bytes := f.Totals()
-		report.PutTotals(b[n:], packets, bytes)
-		n += size
+		report.PutTotals(b, packets, bytes)
+		if n++; uint(size) >= uint(len(b)) { // the last one
+			break
+		}
+		b = b[size:len(b):len(b)]
 	}
-	return n / size
-}
-
-// explainOne writes the Explanation of packet k.
-//
-//go:noinline
-func (x *Reporter) explainOne(b []byte, p *Run, k int) {
-	j := p.of(k)
-	x.explainFlow(p.Set, p.Triggers[j], p.Flows[j])
-	x.explanation.Put(b)
+	return n
 }

@@ -5,8 +5,10 @@ package reporting
 import (
 	"math/bits"
 
+	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/report"
+	"intsink/flows"
 )
 
 // admits spends what r costs, and reports whether it may be added. One that add has to
@@ -56,14 +58,22 @@ func (x *Reporter) Refused(collectors uint64, p event.Priority, now int64) bool 
 	return collectors != 0
 }
 
-// Shed counts the run, of which only packets' numbers are known, as one that Refused tells of.
-func (x *Reporter) Shed(p *Run, now int64) {
-	for c := p.Collectors; c != 0; c &= c - 1 {
+// Shed counts reports that Refused tells of, for the same events: one of a packet of flow
+// of[j] for every bit j of which.
+func (x *Reporter) Shed(set event.Set, collectors uint64, p event.Priority, of *[mbuf.MaxBurst]*flows.Flow, which uint64, now int64) {
+	n := bits.OnesCount64(which)
+	for c := collectors; c != 0; c &= c - 1 {
 		o := &x.outboxes[bits.TrailingZeros64(c)]
-		o.limit.bucket.shed(p.Priority, now)
-		addEvents(&o.counters.Shed, p.Set, p.N)
+		o.limit.bucket.shed(p, now)
+		addEvents(&o.counters.Shed, set, n)
 	}
-	x.count(p, 0, p.all())
+	addEvents(&x.counters.Shed, set, n)
+	for ; which != 0; which &= which - 1 {
+		of[bits.TrailingZeros64(which)&(mbuf.MaxBurst-1)].Cold().Shed++
+	}
+	if set.Has(event.Refresh) {
+		x.refreshes.shed += uint32(n)
+	}
 }
 
 // sendLimited is sendRun to a collector with a budget; shed are the reports that it does not
