@@ -62,6 +62,7 @@ func (w *Worker) beginCapture(x *capturing) {
 			p.link.Host = &q[1]
 		}
 	}
+	x.Begin()
 }
 
 // endCapture ends the capture that runs, if one does.

@@ -28,7 +28,13 @@ func (b *bed) capturing(rate float64, change func(*capture.Filter)) *capture.Cap
 	}
 	c := capture.New(f, math.MaxInt64, rate, 1<<18)
 	b.Capture(c)
+	if c.Begun() {
+		b.t.Error("the capture has begun before the worker looked")
+	}
 	b.step(tickNs)
+	if !c.Begun() {
+		b.t.Error("the capture has not begun")
+	}
 	return c
 }
 

@@ -37,7 +37,6 @@ func startCapture(t *testing.T, r *running, socket string, args ...string) *capt
 	}
 	t.Cleanup(func() { c.cmd.Process.Kill() })
 	r.wait(t, "a capture", func(p observetest.Exposition) bool { return p.Series["intsink_capture_running"] == 1 })
-	time.Sleep(20 * time.Millisecond) // workers begin with their next tick
 	return c
 }
 
@@ -145,11 +144,17 @@ func TestCapture(t *testing.T) {
 		t.Errorf("%d as they came, %d as they left", in, out)
 	}
 
-	c = startCapture(t, r, socket, "--seconds", "1", "--destination", "10.1.0.1", "--source", "10.0.0.3", "--stage", "out")
+	c = startCapture(t, r, socket, "--count", "2", "--destination", "10.1.0.1", "--source", "10.0.0.3", "--stage", "out")
 	send(network, frames...)
 	send(host, hostFrame(3))
-	if fields = c.ended("ended: the time is over"); len(fields) != 2 || fields[0][0] != "host" || fields[1][0] != "network" || !strings.HasPrefix(fields[1][4], "stage=out direction=to_network") {
+	if fields = c.ended("--count is reached"); len(fields) != 2 || fields[0][0] != "host" || fields[1][0] != "network" || !strings.HasPrefix(fields[1][4], "stage=out direction=to_network") {
 		t.Errorf("by match: %q", fields)
+	}
+
+	c = startCapture(t, r, socket, "--seconds", "0.2", "--event", "leak")
+	send(network, frames...)
+	if fields = c.ended("0 packets in " + c.file + "; ended: the time is over"); len(fields) != 1 || fields[0][0] != "" {
+		t.Errorf("by an event that no packet has: %q", fields)
 	}
 
 	malformed := intFrame(t, 1)
@@ -175,7 +180,7 @@ func TestCapture(t *testing.T) {
 	if _, stderr, code := intsink(t, "capture", "-w", "-", "--url", "http://"+r.http); code != 1 || !strings.Contains(stderr, "a write needs a token") {
 		t.Errorf("over TCP: exit code %d, %s", code, stderr)
 	}
-	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "all mbufs returned") || strings.Count(r.stderr.String(), `what="POST /api/v1/capture" result=ok`) != 5 {
+	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "all mbufs returned") || strings.Count(r.stderr.String(), `what="POST /api/v1/capture" result=ok`) != 6 {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
 }

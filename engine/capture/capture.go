@@ -14,7 +14,7 @@ const MaxSnap = 65535
 // burstRoom is how many packets may be captured at once, however low the rate is: a burst.
 const burstRoom = mbuf.MaxBurst
 
-// Capture is one worker's part in a capture. Take, Allow, Publish and End are for the worker,
+// Capture is one worker's part in a capture. Take, Allow, Publish, Begin and End are for the worker,
 // the rest for the reader.
 type Capture struct {
 	Filter Filter
@@ -26,6 +26,7 @@ type Capture struct {
 
 	refused atomic.Uint64 // packets that the rate did not allow
 	full    atomic.Uint64 // copies that found no room
+	begun   atomic.Bool
 	ended   atomic.Bool
 }
 
@@ -57,6 +58,12 @@ func (c *Capture) Take(r *Record, m *mbuf.Mbuf) Slot {
 
 // Publish shows the reader what was taken.
 func (c *Capture) Publish() { c.ring.publish() }
+
+// Begin says that packets are taken from now on.
+func (c *Capture) Begin() { c.begun.Store(true) }
+
+// Begun tells whether packets are taken.
+func (c *Capture) Begun() bool { return c.begun.Load() }
 
 // End says that nothing follows what was published.
 func (c *Capture) End() { c.ended.Store(true) }

@@ -30,6 +30,7 @@ type Server struct {
 	mu      sync.Mutex
 	who     string // asked for the capture that runs; "": none does
 	since   time.Time
+	running atomic.Bool // packets are taken
 	packets atomic.Uint64
 	rate    atomic.Uint64
 	full    atomic.Uint64
@@ -45,9 +46,7 @@ type Counters struct {
 
 // Counters are those of now.
 func (s *Server) Counters() Counters {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return Counters{Running: s.who != "", Packets: s.packets.Load(), DroppedRate: s.rate.Load(), DroppedRoom: s.full.Load()}
+	return Counters{Running: s.running.Load(), Packets: s.packets.Load(), DroppedRate: s.rate.Load(), DroppedRoom: s.full.Load()}
 }
 
 // WorkersOf are the workers of an engine.

@@ -25,7 +25,7 @@ const (
 	ringBytes      = 4 << 20 // per worker, while a capture runs
 	lookEvery      = 20 * time.Millisecond
 	streamPatience = 10 * time.Second // a client that takes nothing for so long is left
-	workerPatience = time.Second      // for workers to end a capture
+	workerPatience = time.Second      // for workers to begin and to end a capture
 )
 
 // Trailers of the answer: what was captured, what was not, and why it ended.
@@ -59,12 +59,14 @@ func (t *stream) run(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Trailer", strings.Join([]string{trailerPackets, trailerRate, trailerRoom, trailerEnd}, ", "))
 	end := time.Now().Add(time.Duration(t.request.Seconds * float64(time.Second)))
-	if t.head(w) != nil {
-		return
-	}
 	t.begin()
-	why := t.follow(r.Context(), end)
+	t.s.running.Store(true)
+	why := "client"
+	if t.head(w) == nil {
+		why = t.follow(r.Context(), end)
+	}
 	t.finish()
+	t.s.running.Store(false)
 	rate, room := t.dropped()
 	t.s.rate.Add(rate)
 	t.s.full.Add(room)
@@ -119,6 +121,17 @@ func (t *stream) begin() {
 		t.captures = append(t.captures, c)
 		w.Capture(c)
 	}
+	t.wait((*capture.Capture).Begun)
+}
+
+// wait waits until that is so of all workers, mostly for a millisecond.
+func (t *stream) wait(is func(*capture.Capture) bool) {
+	late := time.Now().Add(workerPatience)
+	for _, c := range t.captures {
+		for !is(c) && time.Now().Before(late) {
+			time.Sleep(time.Millisecond)
+		}
+	}
 }
 
 // follow passes packets on until the end, and tells why it has come.
@@ -150,14 +163,9 @@ func (t *stream) finish() {
 	for _, w := range t.s.Workers {
 		w.Capture(nil)
 	}
-	late := time.Now().Add(workerPatience)
-	for _, c := range t.captures {
-		for !c.Ended() && time.Now().Before(late) {
-			time.Sleep(time.Millisecond)
-		}
-	}
-	if t.pass() == nil && t.out != nil {
-		t.out.Flush()
+	t.wait((*capture.Capture).Ended)
+	if t.out != nil {
+		t.pass() // fails where nobody reads any more
 	}
 }
 

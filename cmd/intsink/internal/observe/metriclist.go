@@ -39,7 +39,7 @@ var Metrics = []Metric{
 	{"intsink_mitigation_rules", "rules of mitigation in force, by action: count, drop, police"},
 	{"intsink_mitigation_packets_total", "packets that a rule of mitigation selected: passed or dropped"},
 	{"intsink_mitigation_bytes_total", "bytes of these packets as they came, without FCS"},
-	{"intsink_capture_running", "1: a capture runs (POST /api/v1/capture); 0: none does"},
+	{"intsink_capture_running", "1: workers take packets for a capture (POST /api/v1/capture); 0: there is none"},
 	{"intsink_capture_packets_total", "packets in captures, once for each stage"},
 	{"intsink_capture_dropped_total", "packets that captures lack, by reason: rate (beyond that of the capture) or reader (not taken in time)"},
 	{"intsink_events_total", "events that entered, reported or not"},
