@@ -16,7 +16,7 @@ GO := scripts/go.sh
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 
-.PHONY: help bench-collect faults-collect deps deps-engines build deb install demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak fuzz fuzz-fast lint imports schema fresh clean demo-collect
+.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak fuzz fuzz-fast lint imports schema fresh clean demo-collect
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +88,10 @@ pgo: bench-tools ## profile intsink on several inputs for the compiler: two minu
 deb: deps ## Debian packages of both programs, into bin/
 	$(MAKE) build
 	scripts/deb.sh
+
+sbom: build ## what both programs are made of, as SPDX 2.3, into bin/
+	scripts/sbom.sh bin/intsink > bin/intsink.spdx
+	scripts/sbom.sh bin/intsink-collect > bin/intsink-collect.spdx
 
 install: ## programs, units with their user and udev rule, manual pages and completions below DESTDIR (DESTDIR=, as root; make build first)
 	install -D -m 755 -t $(DESTDIR)/usr/local/bin bin/intsink bin/intsink-collect

@@ -37,6 +37,7 @@ begin() {
 	printf '%s (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n -- %s  %s\n' "$name" "$version" "$maintainer" "$(date -Rd "@$stamp")" |
 		gzip -9n >"$root/usr/share/doc/$name/changelog.gz"
 	gzip -9nc CHANGELOG.md >"$root/usr/share/doc/$name/CHANGELOG.md.gz"
+	SOURCE_DATE_EPOCH=$stamp scripts/sbom.sh "bin/$name" | gzip -9n >"$root/usr/share/doc/$name/$name.spdx.gz"
 	local shell
 	for shell in bash:bash-completion/completions/$name zsh:zsh/vendor-completions/_$name fish:fish/vendor_completions.d/$name.fish; do
 		mkdir -p "$(dirname "$root/usr/share/${shell#*:}")"

@@ -49,6 +49,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		newStatusCommand(),
 		newTopCommand(),
 		newPathsCommand(),
+		newReportBugCommand(),
 		newVersionCommand(),
 	)
 	root.AddCommand(cli.NewManCommand(root))

@@ -50,6 +50,7 @@ var mayImport = []struct {
 	{"cmd/intsink/internal/verify", []string{"cmd/internal/...", "cmd/intsink/internal/rules", "cmd/intsink/internal/simulate", "conf", "dpdk/mbuf", "engine/intgen", "engine/packet"}},
 	{"cmd/intsink/internal/ui", nil},
 	{"cmd/intsink/internal/status", nil},
+	{"cmd/intsink/internal/bugreport", []string{"cmd/internal/cli", "cmd/intsink/internal/client", "cmd/intsink/internal/doctor", "conf"}},
 	{"cmd/intsink/internal/doctor", []string{"cmd/internal/cli", "conf"}},
 	{"cmd/intsink/internal/client", []string{"cmd/internal/cli", "conf"}},
 	{"cmd/intsink/internal/top", []string{"cmd/internal/cli", "cmd/intsink/internal/client", "cmd/intsink/internal/status"}},

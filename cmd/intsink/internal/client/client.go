@@ -124,6 +124,13 @@ func (s *Sink) Get(ctx context.Context, path string) ([]byte, error) {
 	return nil, s.failure(body, status)
 }
 
+// Answer asks for path and returns what is answered, whatever its status: /readyz of a sink
+// that is not ready has 503 and says why.
+func (s *Sink) Answer(ctx context.Context, path string) ([]byte, error) {
+	body, _, err := s.do(ctx, http.MethodGet, path, nil)
+	return body, err
+}
+
 // Post asks the sink to do something: request is its JSON. The answer may be a refusal: status tells.
 func (s *Sink) Post(ctx context.Context, path string, request any) (body []byte, status int, err error) {
 	text, err := json.Marshal(request)

@@ -1,0 +1,148 @@
+// What a bug report holds: parts by name, and how each of them is asked for.
+
+// Package bugreport is the command report-bug: one archive with what somebody else needs to
+// understand a sink that misbehaves, and without secrets, packets and flows.
+//
+//	bugreport.go  the parts, and where each comes from
+//	archive.go    the parts as a tar.gz
+//	machine.go    what is said about the machine
+package bugreport
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/doctor"
+	"intsink/conf"
+)
+
+// Options are the flags of the command.
+type Options struct {
+	Client  client.Options
+	Out     string // file; "" names one by the time, "-" is stdout
+	Version string
+}
+
+// part is one file of the archive. Where make fails, its error is the content: a sink
+// that does not answer is what many reports are about.
+type part struct {
+	name string
+	make func(ctx context.Context) ([]byte, error)
+}
+
+// Run writes the archive and says where it is.
+func Run(ctx context.Context, stdout io.Writer, o *Options, now time.Time) error {
+	name := "intsink-report-" + now.UTC().Format("20060102-150405")
+	out := o.Out
+	if out == "" {
+		out = name + ".tar.gz"
+	}
+	parts, err := o.parts()
+	if err != nil {
+		return err
+	}
+	if out == "-" {
+		_, err := write(ctx, stdout, name, parts, now)
+		return err
+	}
+	f, err := os.OpenFile(out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return cli.Failed(fmt.Errorf("%w; name another file with --out", err))
+	}
+	missing, err := write(ctx, f, name, parts, now)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		os.Remove(out)
+		return cli.Failed(fmt.Errorf("%s: %w", out, err))
+	}
+	fmt.Fprintf(stdout, "%s: look through it before you send it: it names interfaces, addresses of collectors and what the log says\n", out)
+	for _, m := range missing {
+		fmt.Fprintf(stdout, "missing: %s\n", m)
+	}
+	return nil
+}
+
+// parts says what is in an archive. Only wrong flags are an error.
+func (o *Options) parts() ([]part, error) {
+	sink, err := o.Client.Open()
+	if err != nil && o.Client.Config == "" {
+		return nil, err
+	}
+	ask := func(path string) func(context.Context) ([]byte, error) {
+		return func(ctx context.Context) ([]byte, error) {
+			switch {
+			case sink == nil:
+				return nil, err
+			case path == "/readyz":
+				return sink.Answer(ctx, path)
+			}
+			return sink.Get(ctx, path)
+		}
+	}
+	all := []part{
+		{"version.txt", func(context.Context) ([]byte, error) { return []byte(o.Version), nil }},
+		{"machine.txt", func(context.Context) ([]byte, error) { return machine("/"), nil }},
+		{"running-config.hcl", ask("/api/v1/config")},
+		{"status.json", ask("/api/v1/status")},
+		{"readyz.txt", ask("/readyz")},
+		{"metrics.txt", ask("/metrics")},
+		{"log.txt", journal},
+	}
+	if o.Client.Config != "" {
+		all = append(all, part{"config.hcl", o.config}, part{"doctor.txt", o.doctor})
+	}
+	return all, nil
+}
+
+// config is the configuration as it was read, without secrets, below what is wrong with it.
+// A file that is not valid may have secrets anywhere: only what is wrong with it is shown,
+// without the lines themselves.
+func (o *Options) config(context.Context) ([]byte, error) {
+	c, diags := conf.LoadElsewhere(o.Client.Config)
+	var wrong bytes.Buffer
+	diags.WriteTo(&wrong)
+	var b bytes.Buffer
+	for line := range bytes.Lines(wrong.Bytes()) {
+		if line[0] != ' ' { // lines of the file are indented
+			b.WriteString("# " + string(line))
+		}
+	}
+	if c == nil {
+		return nil, fmt.Errorf("%s is not valid:\n%s", o.Client.Config, b.Bytes())
+	}
+	b.Write(c.DumpWithoutSecrets())
+	return b.Bytes(), nil
+}
+
+// doctor is what the command doctor finds.
+func (o *Options) doctor(context.Context) ([]byte, error) {
+	c, _ := conf.LoadElsewhere(o.Client.Config)
+	if c == nil {
+		return nil, fmt.Errorf("the configuration is not valid: config.hcl says why")
+	}
+	var b bytes.Buffer
+	if err := doctor.Run(&b, &doctor.Machine{Root: "/", Route: doctor.KernelRoute, Peer: doctor.KernelPeer}, c, false); err != nil {
+		fmt.Fprintln(&b, err)
+	}
+	return b.Bytes(), nil
+}
+
+// journal is the end of the service's log, where systemd keeps it.
+func journal(ctx context.Context) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "journalctl", "--no-pager", "--output=short-iso-precise", "--lines=5000", "--unit=intsink").CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("journalctl: %w: %s", err, bytes.TrimSpace(out))
+	}
+	return out, nil
+}

@@ -1,0 +1,146 @@
+package bugreport
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/client"
+)
+
+// config of a sink with a secret; it listens elsewhere than the test's server.
+const config = `
+port "network" { device = "net_null0" }
+port "host"    { device = "net_null1" }
+link "uplink" {
+  network = "network"
+  host    = "host"
+}
+int { udp_port = 5000 }
+node { id = 7 }
+http {
+  listen = "127.0.0.1:1"
+  token "ci" {
+    sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+    role   = "write"
+  }
+  tls {
+    certificate = "/nowhere/cert.pem"
+    key         = "/nowhere/key.pem"
+  }
+}
+`
+
+// open reads an archive: contents by name, without the folder that all are in.
+func open(t *testing.T, archive io.Reader, folder string) map[string]string {
+	t.Helper()
+	zip, err := gzip.NewReader(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for r := tar.NewReader(zip); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(r)
+		name, inside := strings.CutPrefix(h.Name, folder+"/")
+		if err != nil || !inside || h.Mode != 0o600 {
+			t.Errorf("%s, mode %o: %v", h.Name, h.Mode, err)
+		}
+		files[name] = string(b)
+	}
+}
+
+var now = time.Date(2026, 11, 22, 6, 30, 0, 0, time.UTC)
+
+func TestArchiveOfARunningSink(t *testing.T) {
+	sink := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/readyz" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		io.WriteString(w, "answer of "+r.URL.Path)
+	}))
+	defer sink.Close()
+	out := filepath.Join(t.TempDir(), "bug.tar.gz")
+	o := &Options{Client: client.Options{URL: sink.URL}, Out: out, Version: "intsink 1.2"}
+	var said bytes.Buffer
+	if err := Run(context.Background(), &said, o, now); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := open(t, bytes.NewReader(b), "intsink-report-20261122-063000")
+	for name, want := range map[string]string{
+		"version.txt": "intsink 1.2", "running-config.hcl": "answer of /api/v1/config", "status.json": "answer of /api/v1/status",
+		"metrics.txt": "answer of /metrics", "readyz.txt": "answer of /readyz",
+	} {
+		if files[name] != want {
+			t.Errorf("%s: %q, want %q", name, files[name], want)
+		}
+	}
+	if !strings.Contains(files["machine.txt"], "Linux version") {
+		t.Errorf("machine.txt: %q", files["machine.txt"])
+	}
+	if err := Run(context.Background(), &said, o, now); err == nil || !strings.Contains(err.Error(), "--out") {
+		t.Errorf("it replaced a file: %v", err)
+	}
+}
+
+func TestArchiveWithoutASink(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "intsink.hcl")
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var archive bytes.Buffer
+	o := &Options{Client: client.Options{Config: path, Socket: filepath.Join(t.TempDir(), "none.sock")}, Out: "-"}
+	if err := Run(context.Background(), &archive, o, now); err != nil {
+		t.Fatal(err)
+	}
+	files := open(t, &archive, "intsink-report-20261122-063000")
+	if c := files["config.hcl"]; !strings.Contains(c, "net_null0") || strings.Contains(c, "9f86d081") {
+		t.Errorf("config.hcl lacks a port, or has a secret:\n%s", c)
+	}
+	if s := files["status.json.missing"]; !strings.Contains(s, "cannot be reached") {
+		t.Errorf("status.json.missing: %q", s)
+	}
+	if files["doctor.txt"] == "" {
+		t.Error("no doctor.txt")
+	}
+}
+
+func TestConfigurationThatIsNotValidStaysOut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "intsink.hcl")
+	if err := os.WriteFile(path, []byte(strings.Replace(config, "role ", "rolle", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var archive bytes.Buffer
+	o := &Options{Client: client.Options{Config: path}, Out: "-"}
+	if err := Run(context.Background(), &archive, o, now); err != nil {
+		t.Fatal(err)
+	}
+	files := open(t, &archive, "intsink-report-20261122-063000")
+	if s := files["config.hcl.missing"]; !strings.Contains(s, "rolle") || strings.Contains(s, "9f86d081") {
+		t.Errorf("config.hcl.missing: %q", s)
+	}
+	for _, name := range []string{"doctor.txt.missing", "metrics.txt.missing"} {
+		if files[name] == "" {
+			t.Errorf("no %s", name)
+		}
+	}
+}
