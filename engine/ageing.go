@@ -19,9 +19,9 @@ func (w *Worker) age(now int64) {
 	})
 }
 
-// rematch gives f a watch of the rules in force where no packet has come since they
-// are: a watch that asks for more than the key then has none, until one comes. So the
-// generation stays as it is.
+// rematch matches f against the rules in force if no packet of it came since they were
+// adopted. Watches that ask for facts do not match without a packet; so f keeps its
+// generation, and its next packet matches it again.
 func (w *Worker) rematch(f *flows.Flow) {
 	if f.Generation != w.generation {
 		f.Watch = w.watches.First(&f.Key, nil)

@@ -125,8 +125,8 @@ func (w *Worker) Publish() {
 // Beat is the time of the worker's last tick. Safe from any goroutine.
 func (w *Worker) Beat() int64 { return w.beat.Load() }
 
-// Close seals and hands over what is open, frees what the worker holds and
-// publishes the last counters. Run calls it; whoever calls Poll himself must.
+// Close seals and hands over open report packets, frees what the worker holds and publishes
+// the last counters. Run calls it; a caller of Poll must call it, too.
 func (w *Worker) Close() {
 	now := w.clock()
 	w.endCapture()

@@ -48,7 +48,7 @@ type pace struct {
 	started int64 // when the first gap began; 0: Run does not run
 }
 
-// note takes the time between two polls, the second of which looked at now.
+// note counts the gap between two polls; now is the time of the second.
 func (p *pace) note(gap, now int64) {
 	if gap > p.longest || now >= p.until {
 		p.longer(gap, now)

@@ -40,10 +40,9 @@ func compare(a, b Point) int {
 // Span is an inclusive range of points.
 type Span struct{ First, Last Point }
 
-// Index gives for each value of one field the set of rules that accept it, all at once:
-// values are cut where some rule's span begins or ends, and each piece has its set. A
-// hundred rules cost a few steps more of a binary search than one. S is the caller's type
-// of sets.
+// Index gives for each value of one field the set of rules that accept it. Values are cut into
+// pieces where some rule's span begins or ends, and each piece has its set, so that a hundred
+// rules cost a few more steps of a binary search than one. S is the caller's type of sets.
 type Index[S any] struct {
 	from []Point // ascending; piece i is [from[i], from[i+1]); from[0] is zero
 	fits []S     // of each piece

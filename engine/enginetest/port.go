@@ -24,8 +24,8 @@ import "intsink/dpdk/mbuf"
 // Unlimited is the Room of a port that takes every packet.
 const Unlimited = 1 << 30
 
-// Port is an engine.Queue: it delivers the frames of RX and keeps copies of what is
-// transmitted in TX.
+// Port is an engine.Queue: it delivers the frames of RX and keeps copies of transmitted frames
+// in TX.
 type Port struct {
 	Pool *mbuf.Arena
 	RX   [][]byte

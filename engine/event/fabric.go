@@ -5,7 +5,7 @@ package event
 
 import "intsink/flows"
 
-// Most rows of the tables of what flows share.
+// The most entries of the tables that flows share.
 const (
 	MaxQueues     = 1 << 14
 	MaxInterfaces = 1 << 13

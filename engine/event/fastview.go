@@ -15,8 +15,8 @@ import (
 // MaxPolicies is how many watches a FastView has room for.
 const MaxPolicies = 256
 
-// FastView is what of a detector's state reports whether a packet gives no event. It is
-// outside the Go heap: package engine/fast reads it in C.
+// FastView is the part of a detector's state that decides whether a packet gives no event. It
+// is outside the Go heap: package engine/fast reads it in C.
 type FastView struct {
 	key               uint64 // of the hash of HotSet, odd
 	Hot               uint64 // HotQueues where Queues is not empty, HotInterfaces where Interfaces is not

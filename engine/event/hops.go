@@ -96,8 +96,8 @@ func level2Of(b []byte, format inthdr.Format) uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
-// endToEndLatency finds the latency of the whole path: from the source's ingress to now, or
-// the sum of what the hops say.
+// endToEndLatency finds the latency of the whole path: from the source's ingress timestamp to
+// now, or the sum of the hop latencies.
 func (d *Detector) endToEndLatency(now int64, f *flows.Flow, p *Policy, o *Observation, sum uint64, summed bool) Set {
 	t := &p.Thresholds
 	if !t.PTP {

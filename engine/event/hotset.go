@@ -14,9 +14,9 @@ func (h *HotSet) Has(bit uint32) bool { return h[bit/64&63]>>(bit%64)&1 != 0 }
 
 func (h *HotSet) set(bit uint32) { h[bit/64&63] |= 1 << (bit % 64) }
 
-// Bit is that of a queue or of an interface, queue 0 of which stands for it: first are
-// the first eight bytes of a hop, as a little endian load finds them, of which the node
-// and the egress interface count.
+// Bit returns the bit of a queue, or with queue 0 of its egress interface. first are the first
+// eight bytes of a hop as a little endian load reads them; only the node and the egress
+// interface are hashed.
 func (v *FastView) Bit(first uint64, queue uint8) uint32 {
 	return (uint32(first&0xffff0000_ffffffff*v.key>>52) + uint32(queue)*queueStep) % hotBits
 }
@@ -67,9 +67,9 @@ func (d *Detector) markInterface(key [2]uint64) {
 // sweepSlots is how many entries of the tables one call of Sweep looks at.
 const sweepSlots = 512
 
-// Sweep makes the filters what the tables say, a part of them with each call: bits of what
-// is in an episode no more are gone 50 calls later. It is to be called every millisecond
-// or so.
+// Sweep removes the bits of queues and interfaces that are in no episode any more: each call
+// compares a part of the tables with the filters, and 50 calls go round. It is to be called
+// every millisecond or so.
 func (d *Detector) Sweep(now int64) {
 	v := d.view
 	if v.Hot == 0 {

@@ -147,8 +147,8 @@ func between(now int64, n, next *hopValues) (ns int64, known bool) {
 	return n.model.age(now, n.egress, n.stampBits) - next.model.age(now, next.ingress, next.stampBits), true
 }
 
-// age is how long ago, by the sink's clock, a timestamp of so many bits was taken.
-// What it does not say of the time is as at now, or as near as can be.
+// age returns how long ago, by the sink's clock, a timestamp of so many bits was taken. The
+// bits that a timestamp lacks are taken from now, or so that the result is nearest to now.
 func (m *NodeModel) age(now int64, stamp uint64, width uint8) int64 {
 	unit := int64(m.TimestampUnit)
 	return long(nearest(uint64(now/unit)-stamp, width), m.TimestampUnit) + now%unit
@@ -166,8 +166,8 @@ func long(d int64, unit uint32) int64 {
 	return max(-limit, min(d, limit)) * int64(unit)
 }
 
-// shortTimestamp reads the one at hop[at] that is as wide as mask, all ones of which
-// are none.
+// shortTimestamp reads the timestamp at hop[at], which is as wide as mask; a timestamp of all
+// ones is none.
 func shortTimestamp(hop []byte, at int8, mask uint32) uint64 {
 	if at < 0 {
 		return unknown64
@@ -178,8 +178,8 @@ func shortTimestamp(hop []byte, at int8, mask uint32) uint64 {
 	return unknown64
 }
 
-// Models finds the model of a node, for whoever reads hops outside of a Detector. Its
-// zero value takes all values as the wire has them.
+// Models finds the model of a node, for readers of hops outside of a Detector. Its zero value
+// leaves all values as the wire has them.
 type Models struct{ models }
 
 // NewModels compiles a list in which no node stands twice.

@@ -111,9 +111,9 @@ func knownPathIndex(f *flows.Flow, h uint64) int {
 	return -1
 }
 
-// makeCurrent puts the current path among the others, of which there are at most
-// limit-1: into place at, where the new current one was; or, with at -1, into a
-// free place or that of the path longest unseen.
+// makeCurrent stores the current path among the others, at most limit-1: into place at, which
+// the new current path leaves; or, if at is -1, into a free place or that of the path that was
+// not seen for longest.
 func makeCurrent(now int64, f *flows.Flow, at, limit int) {
 	others := int(f.NumPaths) - 1
 	switch {

@@ -61,7 +61,7 @@ const (
 	sharedLinks
 )
 
-// NewShared returns the state of a sink of which nothing is known yet.
+// NewShared returns the shared state of a sink that has seen no packet.
 func NewShared(seed uint64) *Shared {
 	return &Shared{
 		queues:     flows.NewSmall(MaxQueues, seed, func(q *sharedQueue, now int64) bool { return q.holds(now) }),

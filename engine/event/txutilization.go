@@ -8,8 +8,8 @@ import "intsink/flows"
 // interface.
 const minTxInterval = 1e9
 
-// interfaceMemory is how long an interface that no packet tells of stays busy, or TxHold
-// where that is longer.
+// interfaceMemory is how long an interface stays busy without a packet that carries its
+// utilization; TxHold if that is longer.
 const interfaceMemory = 600e9
 
 // txUtilization reports an interface that becomes busy once; it is armed again

@@ -7,7 +7,7 @@ import (
 	"intsink/flows"
 )
 
-// Flow is a copy of what is known of one flow.
+// Flow is a copy of the state of one flow.
 type Flow struct {
 	Key            flows.Key
 	Watch          uint8 // in the rules in force, where Matched

@@ -7,8 +7,8 @@ import "intsink/flows"
 // totalSlots is how many paths Totals has room for, of one worker.
 const totalSlots = 1 << 13
 
-// Totals adds up the flows on each path: a table with open addressing, in memory
-// that whoever asks has allocated.
+// Totals adds up the flows on each path: a table with open addressing, in memory that the
+// asking goroutine has allocated.
 type Totals struct {
 	slots    []PathTotal
 	used     bool

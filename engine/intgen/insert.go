@@ -43,7 +43,7 @@ func (s *Source) Insert(frame []byte, hops []Hop) ([]byte, error) {
 	return s.intoL4(frame, &p, hs)
 }
 
-// splice puts block at frame[at:], all of which lies in the IP packet.
+// splice inserts block at frame[at:]; all of frame[at:] lies in the IP packet.
 func splice(frame []byte, p *place, at int, block []byte) ([]byte, error) {
 	if p.end-p.ip+len(block) > 65535 {
 		return nil, ErrLength

@@ -80,7 +80,7 @@ type Source struct {
 	GPENextProtocol uint8  // 0: 0x82; 1.0: 0x08; 2016: 0x05
 }
 
-// Errors of Insert: the packet stays as it is.
+// Errors of Insert; the packet stays unchanged.
 var (
 	ErrNotIP  = errors.New("intgen: not an IPv4 or IPv6 packet with a header this source knows")
 	ErrProto  = errors.New("intgen: the packet has no header that this marking needs")

@@ -91,8 +91,8 @@ func (p *Locator) namedBy(next uint8) formats {
 	return only2016
 }
 
-// soundContents tells what is wrong with a header of a chain that is not the one
-// whose contents are read.
+// soundContents checks a header of a chain whose contents are not read, and returns what is
+// wrong with it.
 func (p *Locator) soundContents(h []byte, kind Type, allowed formats) Reason {
 	if kind == Destination {
 		return ReasonNone

@@ -26,8 +26,8 @@ func (p *Locator) Locate(b []byte, l *packet.Layers, i *Info) Result {
 	return p.locate(b, l, i)
 }
 
-// locateFragment takes INT out of first fragments where the configuration says so;
-// otherwise they pass unchanged, and are counted by their reason.
+// locateFragment finds INT in first fragments if the configuration strips them; otherwise they
+// pass unchanged and are counted by their reason.
 func (p *Locator) locateFragment(b []byte, l *packet.Layers, i *Info) Result {
 	if l.Fragment == packet.LaterFragment {
 		return NotINT

@@ -180,8 +180,8 @@ func (p *Locator) probePort(port uint16) bool {
 	return len(p.probePorts) == 0
 }
 
-// Marks is what a Locator looks at to tell whether a packet has INT, as far as it is not
-// said by the headers that INT stands behind.
+// Marks are the settings of a Locator by which package fast recognises packets without INT:
+// ports, DSCP and probe marker. The headers that carry INT in tunnels are not among them.
 type Marks struct {
 	DSCP       bool // some DSCP marks INT: those with Value under Mask
 	Value      uint8

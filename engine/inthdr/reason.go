@@ -3,8 +3,8 @@
 
 package inthdr
 
-// Reason says what is wrong with a packet that is marked as INT. The list is
-// closed: it generates the metric label and the documentation.
+// Reason is what is wrong with a packet that is marked as INT. The list is closed: it
+// generates the metric label and the documentation.
 type Reason uint8
 
 const (

@@ -4,7 +4,7 @@ package packet
 
 import "encoding/binary"
 
-// Tunnel is what the header of a tunnel says of the packet inside.
+// Tunnel describes the packet inside a tunnel, as the tunnel's header gives it.
 type Tunnel struct {
 	HeaderLen int    // bytes in front of the packet inside, options included
 	EtherType uint16 // of the packet inside, as ParseInner takes it
@@ -63,8 +63,7 @@ func gpeEtherType(next uint8) uint16 {
 	return 0
 }
 
-// GeneveHeaderLen is the length of a Geneve header with its options, of which first is the
-// first byte.
+// GeneveHeaderLen is the length of a Geneve header with its options; first is its first byte.
 func GeneveHeaderLen(first uint8) int { return GeneveLen + int(first&0x3f)*4 }
 
 // OpenGRE reads the GRE header h (RFC 2784, RFC 2890). False: it has routing or another

@@ -25,8 +25,8 @@ type Explanation struct {
 	Trigger        Trigger
 }
 
-// Trigger is the value that made a latency or congestion event enter. All ones is
-// what there is none of.
+// Trigger is the value that made a latency or congestion event enter. Fields of all ones are
+// unknown.
 type Trigger struct {
 	NodeID    uint32
 	Reference uint32 // what was last reported, or the threshold

@@ -31,7 +31,7 @@ type Bucket struct {
 	_             [64]byte
 }
 
-// NewBucket returns a bucket of which nothing is spent.
+// NewBucket returns a bucket that is full.
 func NewBucket() *Bucket {
 	b := &Bucket{}
 	b.packets.Store(math.MinInt64)
@@ -179,7 +179,8 @@ func (m *meter) cost(amount uint64) (ns int64, credit uint64) {
 	return int64(t), t*m.rate - n
 }
 
-// scarce reports whether what is left is less than p leaves to those before it.
+// scarce reports whether the rest of the budget is less than the share that p must leave to
+// the priorities before it.
 func (m *meter) scarce(spent *atomic.Int64, p event.Priority, now int64) bool {
 	return m.rate != 0 && spent.Load() > now-m.reserve(p)
 }

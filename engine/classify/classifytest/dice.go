@@ -61,7 +61,7 @@ func (d Dice) Key() (k flows.Key) {
 	return k
 }
 
-// Some is a list of up to three of what f draws; one time in n it has any.
+// Some returns, one time in n, a list of up to three values that f draws, else an empty one.
 func Some[T any](d Dice, n int, f func() T) (out []T) {
 	if d.IntN(n) == 0 {
 		for range 1 + d.IntN(3) {

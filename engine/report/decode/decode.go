@@ -33,8 +33,8 @@ type Decoder struct {
 	ShimInclusive bool
 	// Domains tell what the source alone adds. That of Transparent Security is known.
 	Domains []inthdr.Domain
-	// Strict takes reserved code points and bits for errors: for payloads of
-	// which it is not known whether they are reports.
+	// Strict makes reserved code points and bits errors: for payloads that may be something
+	// else than reports.
 	Strict bool
 }
 

@@ -39,8 +39,8 @@ type dissector struct {
 	depth   int    // transport headers so far: INT can hide one
 }
 
-// CarriesINT tells whether there is INT in a packet, which may be cut anywhere: whoever
-// looks for reports has found something else.
+// CarriesINT reports whether a packet, which may be cut anywhere, carries INT: it is then no
+// report.
 func (d *Decoder) CarriesINT(t report.InType, b []byte) bool {
 	_, stack := d.dissect(t, b)
 	return stack != nil

@@ -146,8 +146,8 @@ func (x *dissector) probed() bool {
 	})
 }
 
-// stack reads one shim and what it holds; nil where it is no INT shim. The
-// packet is then left as it is.
+// stack reads one shim and its contents; nil if it is no INT shim, and the packet is then
+// unchanged.
 func (x *dissector) stack(byPort bool) (*Stack, []byte) {
 	if len(x.rest) < shimLen {
 		return nil, nil

@@ -73,8 +73,7 @@ type Report struct {
 	// DropReasonName is what DropReasons calls the drop_reason in Metadata.
 	DropReasonName string `json:"drop_reason_name,omitempty"`
 
-	// Problem says what is wrong with this report; it is then shown as far as
-	// it can be read.
+	// Problem is what is wrong with this report; the parts that could be read are shown.
 	Problem string `json:"problem,omitempty"`
 }
 

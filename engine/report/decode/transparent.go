@@ -35,9 +35,8 @@ const (
 	tsDropLen  = tsPacketAt + 4 + 4 + 16
 )
 
-// FindTransparentSecurity tells whether the individual report b is one of these kinds. A
-// packet of IPv4 or IPv6 cannot be taken for one: RepMdBits stand where it has its
-// version.
+// FindTransparentSecurity returns which of these kinds the individual report b is, if any. A
+// packet of IPv4 or IPv6 cannot be taken for one: RepMdBits stand where it has its version.
 func FindTransparentSecurity(b []byte) TransparentSecurity {
 	if len(b) < tsPacketAt+packet.EthernetLen || report.RepType(b[0]>>4) != report.InnerOnly ||
 		binary.BigEndian.Uint16(b[firstWordLen+2:]) != report.TransparentSecurityID {
