@@ -6,6 +6,7 @@ package main
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -168,7 +169,11 @@ func (w *row) send(n int, taken func() int) (done int, err error) {
 			}
 		}
 		w.number(w.packet, uint32(i))
-		if _, err := conn.Write(w.packet); err != nil {
+		_, err := conn.Write(w.packet)
+		for wait := time.Now(); errors.Is(err, syscall.ECONNREFUSED) && time.Since(wait) < 10*time.Second; _, err = conn.Write(w.packet) {
+			time.Sleep(10 * time.Millisecond) // it serves its metrics before it listens
+		}
+		if err != nil {
 			return 0, err
 		}
 	}

@@ -141,7 +141,7 @@ func (c *Cluster) run(b *broker) {
 // wait waits until b takes connections, which it does when it has joined the cluster.
 func (c *Cluster) wait(b *broker) {
 	c.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
 		conn, err := net.Dial("tcp", b.address())
 		if err == nil {
 			conn.Close()
