@@ -16,7 +16,7 @@ GO := scripts/go.sh
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 
-.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak fuzz fuzz-fast lint imports schema fresh clean demo-collect
+.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak property fuzz fuzz-fast lint imports schema fresh clean demo-collect
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -110,6 +110,9 @@ reloads: deps ## 200 reloads under load, half of them refused: no packet is lost
 
 soak: ## an hour of traffic of a million flows against the model of all events: recall, false positives, memory
 	SOAK=1 $(GO) test -count=1 -v -timeout 2h -run '^TestSoak$$' ./bench/truth
+
+property: ## strip(insert(p)) == p over random packets of every marking by the fast path (PACKETS=10000000): three minutes
+	PACKETS=$(or $(PACKETS),10000000) $(GO) test -count=1 -v -timeout 1h -run '^TestStripGivesBack$$' ./engine
 
 fuzz: ## fuzz every target for 30 s each (FUZZTIME=30s)
 	scripts/fuzz.sh $(or $(FUZZTIME),30s)

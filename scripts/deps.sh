@@ -12,6 +12,7 @@ packages=(
 	gcc libc6-dev make git ca-certificates pkg-config
 	libdpdk-dev dpdk dpdk-dev
 	clang libclang-rt-14-dev # of fuzz_fast.sh
+	gcc-aarch64-linux-gnu libc6-dev-arm64-cross # of test.sh
 	iproute2 iputils-ping ethtool tcpdump tshark protobuf-compiler prometheus procps curl chromium
 )
 

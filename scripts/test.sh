@@ -41,8 +41,19 @@ mapfile -t pure_tests < <(pure_test_packages)
 step "build without cgo: ${#pure[@]} of ${#all[@]} packages"
 CGO_ENABLED=0 "$go" build "${pure[@]}"
 
+step "arm64: what builds without cgo, and the C of engine/fast by a cross compiler"
+mapfile -t arm64 < <(GOARCH=arm64 pure_packages)
+CGO_ENABLED=0 GOARCH=arm64 "$go" vet "${arm64[@]}"
+for source in engine/fast/*.c; do
+	aarch64-linux-gnu-gcc -std=c11 -O3 -Wall -Wextra -Werror -c -o /dev/null "$source"
+done
+
 step "tests"
 gotest "${all[@]}"
+
+# As on arm64: the C without vector instructions of amd64.
+step "tests of the portable C of engine/fast"
+CGO_CFLAGS="-O2 -DFAST_PORTABLE" gotest ./engine/fast
 
 # As on processors without AVX2: the twins of what is in C. Slow tests of what these do not
 # touch are left out.
