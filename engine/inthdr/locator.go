@@ -180,8 +180,8 @@ func (p *Locator) probePort(port uint16) bool {
 	return len(p.probePorts) == 0
 }
 
-// Marks are the settings of a Locator by which package fast recognises packets without INT:
-// ports, DSCP and probe marker. The headers that carry INT in tunnels are not among them.
+// Marks are the values by which a Locator tells whether a packet may carry INT, or a tunnel with
+// INT: DSCP, probe marker, UDP ports.
 type Marks struct {
 	DSCP       bool // some DSCP marks INT: those with Value under Mask
 	Value      uint8

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"intsink/cmd/internal/cli"
 	"intsink/engine/intgen"
 	"intsink/internal/wire"
 )
@@ -46,7 +47,7 @@ type live struct {
 func genLive(stdout io.Writer, f *Flags) error {
 	l, err := newLive(f)
 	if err != nil {
-		return err
+		return cli.WrongUsage(err)
 	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
