@@ -65,11 +65,13 @@ func SHA256(path string) string {
 }
 
 // ParseAgain is LoadAgain for files in memory; name is what diagnostics about all of them
-// call them.
-func ParseAgain(name string, files []Source, old *Config) (*Config, *Diagnostics) {
+// call them, and env looks variables of the environment up as os.LookupEnv does.
+func ParseAgain(name string, files []Source, old *Config, env func(name string) (value string, ok bool)) (*Config, *Diagnostics) {
 	m := thisMachine()
 	m.lookup = old.known(m.lookup)
-	return read(schema.NewFiles(name, files), m)
+	f := schema.NewFiles(name, files)
+	f.Env = env
+	return read(f, m)
 }
 
 // known returns lookup for the host names that c has not resolved; those that c has keep their

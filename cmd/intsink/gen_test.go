@@ -181,7 +181,6 @@ func TestFlagsThatContradict(t *testing.T) {
 		"--timestamps --hops 1 --link-step-every 5":   `must be 2 or more`,
 		"--live a,b --timestamps --link-step-every 5": `--link-step-every needs --out`,
 		"--live a,b --tunnel vxlan":                   `--tunnel needs --out`,
-		"--live nope,lo":                              `--live, IN: there is no interface "nope" here; ip link lists`,
 		"--live a,b --original x":                     `--original needs --out`,
 		"--live a,b --encap geneve --hops 9":          `0 to 5`,
 		"--type mx --live a,b --path-change-after 1s": `need --type md`,
@@ -196,6 +195,14 @@ func TestFlagsThatContradict(t *testing.T) {
 				t.Errorf("%s: exit code %d, %q; want 2 and one line with %q", flags, code, stderr, want)
 			}
 		})
+	}
+}
+
+// TestLiveWithoutInterface: the flags are right, and the machine is another one.
+func TestLiveWithoutInterface(t *testing.T) {
+	_, stderr, code := intsink(t, "gen", "--live", "nope,lo")
+	if want := `--live, IN: there is no interface "nope" here; ip link lists`; code != 1 || !strings.Contains(stderr, want) {
+		t.Errorf("exit code %d, %q; want 1 and %q", code, stderr, want)
 	}
 }
 

@@ -29,6 +29,9 @@ import (
 // a command, runs it in the other namespace.
 func twoHosts(t *testing.T, mtu int) (there func(func()), in string) {
 	t.Helper()
+	// Pdeathsig follows the thread that starts the process, so that has to live as long.
+	runtime.LockOSThread()
+	t.Cleanup(runtime.UnlockOSThread)
 	other := exec.Command("sleep", "600")
 	other.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
 	if err := other.Start(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 	"slices"
 	"time"
 
@@ -117,7 +118,28 @@ func (a *Appliance) parse(q *control.Request, old *conf.Config) (*conf.Config, *
 	for i, f := range q.Files {
 		files[i] = conf.Source{Name: f.Name, Text: []byte(f.Text)}
 	}
-	return conf.ParseAgain(q.Name, files, old)
+	env := os.LookupEnv
+	if q.Remote {
+		env = a.knownVariable
+	}
+	return conf.ParseAgain(q.Name, files, old, env)
+}
+
+// knownVariable is os.LookupEnv for the variables that the sink's own files name. Others are
+// not set for a configuration that comes over TCP: the value of any variable could be read
+// from what is answered.
+func (a *Appliance) knownVariable(name string) (value string, ok bool) {
+	own, err := conf.ReadSources(a.path)
+	if err != nil {
+		return "", false
+	}
+	named := regexp.MustCompile(`\benv\.` + regexp.QuoteMeta(name) + `\b`)
+	for _, f := range own {
+		if named.Match(f.Text) {
+			return os.LookupEnv(name)
+		}
+	}
+	return "", false
 }
 
 // reload fills in what became of the reload; Error where it is refused.
