@@ -45,7 +45,8 @@ func (w *Worker) detect(p *linkState, b *burst) {
 	if rest := f.Samples &^ b.reportable; rest != 0 {
 		w.takeSamples(b, rest)
 	}
-	p.counters.INT[inthdr.MD] += uint64(f.Len() - others)
+	p.counters.INT[inthdr.MX] += uint64(f.MX)
+	p.counters.INT[inthdr.MD] += uint64(f.Len() - others - int(f.MX))
 	p.counters.Malformed[0] = 0 // no reason
 	w.detector.SampleFabric(b.now, f.Len())
 }

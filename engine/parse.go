@@ -98,9 +98,11 @@ func (w *Worker) sound(b *burst, j uint8, f []byte) {
 func (w *Worker) store(b *burst, j uint8, f []byte) (stored bool) {
 	i := b.fast.At[j]
 	m, l, info, o := b.vec[i], &b.layers[i], &b.info[i], &b.outers[i]
-	if w.fast.MayStore() && info.Type == inthdr.MD {
+	if w.fast.MayStore() && info.Type != inthdr.Destination {
 		want, left := w.strippedCopy(f, m.PktLen(), l, info, o)
-		stored = !left && w.fast.Store(&fast.Parsed{Frame: f, PktLen: m.PktLen(), Layers: l, Info: info, Layout: w.locator.Layout(info), Outers: o}, want)
+		k := fast.Parsed{Frame: f, PktLen: m.PktLen(), Layers: l, Info: info, Layout: w.locator.Layout(info), Outers: o}
+		k.NumberAt, k.NumberLen = w.locator.Place(info, inthdr.Sequence)
+		stored = !left && w.fast.Store(&k, want)
 		if stored {
 			b.fast.Template[j] = w.fast.Recognise(f, m.PktLen())
 		}

@@ -33,7 +33,8 @@ func (w *Worker) adopt(a *adoption) {
 	r := a.rules
 	w.reporter.Adopt(&r.Report, r.Collectors, a.exchange, w.clock())
 	w.rules, w.eventCollectors = r, eventCollectorsOf(r)
-	w.watches, w.devices = a.watches, a.devices
+	w.setWatches(a.watches)
+	w.devices = a.devices
 	w.turns.setInterval(r.Verify)
 	if w.capture != nil {
 		w.capture.resolve(r)

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"intsink/engine/event"
+	"intsink/engine/fast"
 	"intsink/engine/watch"
 )
 
@@ -35,6 +36,20 @@ func (r *Rules) policies() []event.Policy {
 		all[i] = r.Watches[i].Policy
 	}
 	return all
+}
+
+// setWatches makes ws the watches of the rules in force.
+func (w *Worker) setWatches(ws *watch.Watches) {
+	vlan, dscp, layer, device, ok := ws.AsksInFront()
+	w.watches, w.keepAll, w.askedFacts = ws, !ok, fast.Facts{Key: w.facts.HashKey()}
+	for _, a := range []struct {
+		asks bool
+		fact uint8
+	}{{vlan, fast.AsksVLAN}, {dscp, fast.AsksDSCP}, {layer, fast.AsksLayer}, {device, fast.AsksDevice}} {
+		if a.asks {
+			w.askedFacts.Asks |= a.fact
+		}
+	}
 }
 
 // matchWatch finds the watch of the flow of INT packet j of the burst.

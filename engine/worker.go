@@ -48,7 +48,9 @@ type Worker struct {
 	locator         *inthdr.Locator
 	detector        *event.Detector
 	rules           *Rules
-	watches         *watch.Watches // those of rules
+	watches         *watch.Watches // those of rules; setWatches sets these three
+	askedFacts      fast.Facts     // what they ask of a packet beside its flow's key
+	keepAll         bool           // they ask for more than package fast knows: no packet is passed
 	facts           *watch.Facts   // of the packet at hand
 	eventCollectors eventCollectors
 	devices         watch.Devices // of rules, for mitigation
@@ -102,7 +104,6 @@ func NewWorker(c WorkerConfig) *Worker {
 		detector:        event.New(c.Rules.policies(), c.Seed),
 		locator:         inthdr.NewLocator(c.Rules.INT),
 		rules:           c.Rules,
-		watches:         compileWatches(c.Rules),
 		facts:           watch.NewFacts(c.Seed),
 		eventCollectors: eventCollectorsOf(c.Rules),
 		devices:         devicesOf(c.Rules),
@@ -111,6 +112,7 @@ func NewWorker(c WorkerConfig) *Worker {
 		counters:        newCounters(len(c.Links), len(c.Outlets)),
 		control:         control{published: newCounters(len(c.Links), len(c.Outlets))},
 	}
+	w.setWatches(compileWatches(c.Rules))
 	w.detector.SetRules(c.Rules.policies(), c.Rules.NodeModels)
 	w.fast = fast.New(w.table.Index(), w.detector.View())
 	w.fast.Configure(w.locator.Marks())
@@ -211,7 +213,7 @@ func (w *Worker) toHost(p *linkState, b *burst) {
 	w.detector.Sync(b.now)
 	w.fast.Receive(&fast.Burst{
 		Vec: b.vec, N: b.n, Now: b.now, Wall: w.detector.Wall, Generation: w.generation, Watched: watched,
-		Strip: p.link.Host != nil && !aside, Look: w.detector.FabricSampleDue(), Keep: w.watches.Asks(),
+		Strip: p.link.Host != nil && !aside, Look: w.detector.FabricSampleDue(), Keep: w.keepAll, Facts: w.askedFacts,
 	})
 	if w.fast.Unknown != 0 {
 		w.parse(p, b)

@@ -84,9 +84,10 @@ func New(policies []Policy, seed uint64) *Detector {
 // reported for it.
 func (d *Detector) SetRules(policies []Policy, list []NodeModel) {
 	d.models = compileModels(list)
+	d.view.setModels(&d.models)
 	d.policies = slices.Clone(policies)
 	d.longestEpisode, d.longestHold = 0, 0
-	d.view.policies, d.view.more, d.view.linkAbsolute = len(policies), 0, never
+	d.view.policies, d.view.more, d.view.scaled, d.view.linkAbsolute = len(policies), 0, 0, never
 	for i := range d.policies {
 		d.policies[i].compile()
 		d.view.Policies[i] = d.policies[i].fastPolicy(&d.models)

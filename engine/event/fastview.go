@@ -1,5 +1,4 @@
-// FastView and FastPolicy: the detector's state and the policies as the C of engine/fast reads
-// them, outside the Go heap.
+// FastView: the detector's state as the C of engine/fast reads it, outside the Go heap.
 
 package event
 
@@ -20,12 +19,17 @@ const MaxPolicies = 256
 type FastView struct {
 	key               uint64 // of the hash of HotSet, odd
 	Hot               uint64 // HotQueues where Queues is not empty, HotInterfaces where Interfaces is not
-	more              uint64 // 1 where some watch asks for more than paths and latencies of hops
+	more              uint32 // 1 where some watch asks for more than paths and latencies of hops
+	scaled            uint32 // 1 where all nodes have a unit of latency that is not one nanosecond
 	links             flows.SmallIndex
 	linkAt            [linkHints]uint32 // offset in the table of links where a link with such a hash was last found
 	Queues            HotSet
 	Interfaces        HotSet
 	Policies          [MaxPolicies]FastPolicy
+	modelsAt          unsafe.Pointer // nodes that have models of their own: modelMask + 1 places
+	modelShift        uint32         // of the hash, to a place
+	modelMask         uint32
+	others            fastModel // of all other nodes
 	policies          int
 	linkAbsolute      uint32 // the least of all policies
 	sweepQueues       HotSet // what Sweep has found
@@ -48,12 +52,78 @@ func newFastView(key uint64, links *flows.Small[Link]) *FastView {
 }
 
 func (v *FastView) close() {
+	v.freeModels()
 	// SAFETY: what newFastView mapped.
 	syscall.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)))
 }
 
-// LinksOf makes v find the links that of finds: to compare views.
-func (v *FastView) LinksOf(of *FastView) { v.links = of.links }
+// LinksOf makes v find the links and models that of finds: to compare views.
+func (v *FastView) LinksOf(of *FastView) { v.links, v.modelsAt = of.links, of.modelsAt }
+
+// fastModel is what C has to know of a NodeModel.
+type fastModel struct {
+	node, latency, queue uint32 // units
+	used                 uint32
+}
+
+// Units are those of latency and occupancy that a node has.
+func (v *FastView) Units(node uint32) (latency, queue uint32) {
+	m := &v.others
+	if v.modelsAt != nil {
+		for i := node * 0x9e3779b1 >> v.modelShift; ; i = (i + 1) & v.modelMask {
+			e := (*fastModel)(unsafe.Add(v.modelsAt, uintptr(i)*unsafe.Sizeof(fastModel{}))) // SAFETY: within what setModels mapped
+			if e.used == 0 {
+				break
+			}
+			if e.node == node {
+				m = e
+				break
+			}
+		}
+	}
+	return m.latency, m.queue
+}
+
+// SizeOfModel is the size of what C has of a node's model.
+const SizeOfModel = unsafe.Sizeof(fastModel{})
+
+// setModels copies what C has to know out of the Go heap.
+func (v *FastView) setModels(m *models) {
+	v.freeModels()
+	v.others = m.of(math.MaxUint32).fast(math.MaxUint32)
+	if m.others == nil {
+		v.others = asIs.fast(math.MaxUint32)
+	}
+	if len(m.entries) == 0 {
+		return
+	}
+	b, err := syscall.Mmap(-1, 0, len(m.entries)*int(unsafe.Sizeof(fastModel{})), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		panic(fmt.Sprintf("event: no memory for the models of %d nodes: %v", len(m.entries), err)) // as for any other memory of Go
+	}
+	all := unsafe.Slice((*fastModel)(unsafe.Pointer(&b[0])), len(m.entries)) // SAFETY: as long as that
+	for i, e := range m.entries {
+		if e.model != nil {
+			all[i] = e.model.fast(e.id)
+		}
+	}
+	v.modelsAt, v.modelShift, v.modelMask = unsafe.Pointer(&b[0]), uint32(m.shift), uint32(len(m.entries)-1)
+}
+
+func (v *FastView) freeModels() {
+	if v.modelsAt != nil {
+		// SAFETY: what setModels mapped.
+		syscall.Munmap(unsafe.Slice((*byte)(v.modelsAt), (uintptr(v.modelMask)+1)*unsafe.Sizeof(fastModel{})))
+		v.modelsAt = nil
+	}
+}
+
+func (m *NodeModel) fast(node uint32) fastModel {
+	return fastModel{node: node, latency: m.LatencyUnit, queue: m.QueueUnit, used: 1}
+}
+
+// Multiply is a value in the unit of its node, cut to what is not all ones.
+func Multiply(x, unit uint32) uint32 { return multiply(x, unit) }
 
 // Len is how many watches there are.
 func (v *FastView) Len() int { return v.policies }
@@ -83,6 +153,9 @@ func (v *FastView) add(l *FastPolicy) {
 	if l.Fabric || l.Link || l.PTP {
 		v.more = 1
 	}
+	if l.Unit != 1 {
+		v.scaled = 1
+	}
 	if l.Link {
 		v.linkAbsolute = min(v.linkAbsolute, l.LinkAbsolute)
 	}
@@ -111,100 +184,10 @@ func FastLayout() []uintptr {
 	var p *FastPolicy
 	var l *Link
 	return append([]uintptr{
-		unsafe.Offsetof(v.Hot), unsafe.Offsetof(v.links), unsafe.Offsetof(v.linkAt), unsafe.Offsetof(v.Queues), unsafe.Offsetof(v.Interfaces), unsafe.Offsetof(v.Policies),
+		unsafe.Offsetof(v.Hot), unsafe.Offsetof(v.links), unsafe.Offsetof(v.linkAt), unsafe.Offsetof(v.Queues), unsafe.Offsetof(v.Interfaces), unsafe.Offsetof(v.Policies), unsafe.Offsetof(v.modelsAt), unsafe.Offsetof(v.others),
 		unsafe.Sizeof(*p), unsafe.Offsetof(p.Mask), unsafe.Offsetof(p.Fabric), unsafe.Offsetof(p.Link), unsafe.Offsetof(p.PTP), unsafe.Offsetof(p.ByFlow),
 		unsafe.Offsetof(p.Absolute), unsafe.Offsetof(p.Twice), unsafe.Offsetof(p.End), unsafe.Offsetof(p.EndTwice), unsafe.Offsetof(p.ClockOffset),
 		unsafe.Offsetof(p.SampleLeft), unsafe.Offsetof(p.SampleEvery), unsafe.Offsetof(p.Raise), unsafe.Offsetof(p.Latency), unsafe.Offsetof(p.Tx),
-		unsafe.Offsetof(p.Refresh), unsafe.Offsetof(p.LinkAbsolute), unsafe.Offsetof(p.Most),
+		unsafe.Offsetof(p.Refresh), unsafe.Offsetof(p.LinkAbsolute), unsafe.Offsetof(p.Most), unsafe.Offsetof(p.Hops), unsafe.Offsetof(p.Loss),
 	}, flows.SmallLayout(Link{}, unsafe.Offsetof(l.Ref), unsafe.Offsetof(l.Last), unsafe.Offsetof(l.Window), unsafe.Offsetof(l.least))...)
-}
-
-// FastPolicy is a watch's policy as the fast path needs it: when a packet gives no event, and
-// how many packets are left to the next sample. Package engine/fast reads it, in C too.
-type FastPolicy struct {
-	Flags        flows.Want // of the flow, under Mask
-	Mask         uint8
-	ByFlow       bool // samples are all packets of some flows
-	_            bool
-	Fabric, Link bool // queues or interfaces are watched; links are
-	PTP          bool // the source's timestamp makes the end-to-end latency
-	byLatency    bool // Latency is a threshold
-
-	Absolute, Twice         uint32 // how far a hop's latency may be from its reference; twice that
-	End, EndTwice           uint64 // how far the end-to-end latency may be from its reference; twice that
-	ClockOffset             int64  // as Thresholds has it
-	SampleLeft, SampleEvery uint32 // packets to the next sample, and from one to the next; 0: none are taken
-	Raise, Latency, Tx      uint32 // thresholds that no hop may reach: queue occupancy, latency, utilization
-	Refresh                 uint32 // the sign bit, where refreshes are watched
-	LinkAbsolute            uint32 // how far a link's latency may be from its reference
-
-	// Most are the highest values of a hop that reach no threshold, in the order of these
-	// constants: vectors of words are compared with them.
-	Most [4]uint32
-}
-
-// Places in FastPolicy.Most.
-const (
-	MostLatency   = iota
-	MostQueue     // 24 bits of occupancy
-	MostTx        // utilization
-	MostUnbounded // of any other word
-)
-
-// below is the highest value that does not reach a threshold.
-func below(threshold uint32) uint32 {
-	if threshold == never {
-		return never
-	}
-	return threshold - 1
-}
-
-// TakeSample counts one packet of the flow with that hash and reports whether it is a sample.
-func (l *FastPolicy) TakeSample(hash uint64) bool {
-	if l.SampleLeft--; l.SampleLeft != 0 {
-		return false
-	}
-	l.SampleLeft = l.SampleEvery
-	l.byLatency = l.Latency != never
-	if l.ByFlow {
-		l.SampleLeft = 1 // the hash decides for every packet
-		return l.SampleEvery != 0 && hash>>32%uint64(l.SampleEvery) == 0
-	}
-	return l.SampleEvery != 0
-}
-
-// sampleDue reports whether the next packet may be a sample.
-func (l *FastPolicy) sampleDue() bool { return l.SampleLeft == 1 && l.SampleEvery != 0 }
-
-// fastPolicy compiles p. The fast path compares values as they are on the wire: where node
-// models scale them, every packet goes through Packet.
-func (p *Policy) fastPolicy(m *models) FastPolicy {
-	t := &p.Thresholds
-	l := FastPolicy{
-		Twice:      ^uint32(0), // no latency is that far from another
-		End:        1 << 62,    // and no sum
-		SampleLeft: p.Sample, SampleEvery: p.Sample, ByFlow: p.SampleByFlow && p.Sample > 0,
-		Fabric: p.fabric != fabricThresholds{raise: never, tx: never, latency: never}, Link: p.Events.Has(LinkLatency),
-		Raise: p.fabric.raise, Latency: p.fabric.latency, Tx: p.fabric.tx,
-		LinkAbsolute: t.LinkLatency.Absolute, ClockOffset: t.ClockOffset,
-	}
-	l.Most = [4]uint32{MostLatency: below(l.Latency), MostQueue: below(l.Raise), MostTx: below(l.Tx), MostUnbounded: never}
-	if l.ByFlow {
-		l.SampleLeft = 1
-	}
-	if p.Events.Has(HopLatency) {
-		l.Absolute, l.Twice = t.Latency.Absolute, 2*t.Latency.Absolute
-	}
-	if p.Events.Has(EndToEnd) {
-		l.Flags, l.End, l.PTP = flows.EndToEnd, uint64(t.EndToEnd.Absolute), t.PTP
-	}
-	l.EndTwice = 2 * l.End
-	if p.Events.Has(Refresh) {
-		l.Refresh = 1 << 31
-	}
-	if m.scale || m.any && (l.Link || l.PTP) || l.Absolute >= 1<<31 {
-		l.Flags = flows.Never
-	}
-	l.Mask = l.Flags.Mask()
-	return l
 }

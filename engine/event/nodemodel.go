@@ -37,6 +37,8 @@ type models struct {
 	shift   uint8        // of the hash, to an index of entries
 	others  *NodeModel   // of nodes that no model lists; nil: asIs
 	any     bool         // there are some
+	clocks  bool         // some timestamps are not of 64 bits of nanoseconds
+	epochs  bool         // some do not count from 1970
 	scale   bool         // some latency or occupancy is not as the wire has it
 }
 
@@ -61,6 +63,7 @@ func compileModels(list []NodeModel) (m models) {
 		model := new(NodeModel)
 		*model = list[i].complete()
 		m.scale = m.scale || model.LatencyUnit != 1 || model.QueueUnit != 1
+		m.clocks, m.epochs = m.clocks || model.TimestampBits < 64 || model.TimestampUnit != 1, m.epochs || !model.Unix
 		if len(model.Nodes) == 0 {
 			m.others = model
 		}

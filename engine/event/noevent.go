@@ -34,7 +34,7 @@ func (d *Detector) NoEvent(now int64, f *flows.Flow, frame []byte, i *inthdr.Inf
 // lie outside every deadband, or within one that all values lie in.
 func (d *Detector) Unchanged(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
 	l := &d.view.Policies[f.Watch]
-	if !l.noPending(now, f, i) {
+	if l.Scaled || !l.noPending(now, f, i) {
 		return false
 	}
 	sum, ok := comparePath(f, uint(i.Hops), frame, uint(i.Stack), uint(i.HopLen), l)

@@ -34,7 +34,7 @@ func (t *Template) sameHops(w *flows.Flow, p *event.FastPolicy, f []byte) (sum u
 // behind, and tells whether there are any: unknown values, all ones, reach none.
 func (t *Template) markThresholds(b *event.FastView, p *event.FastPolicy, f []byte) (any bool) {
 	const unknown = math.MaxUint32
-	for i := range t.hops {
+	for i := range uint32(t.allHops) {
 		hop := f[t.stack+i*t.hopLen:]
 		latency, queue, tx := binary.BigEndian.Uint32(hop[latencyAt:]), uint32(unknown), uint32(unknown)
 		if t.queue != 0 {
@@ -43,7 +43,8 @@ func (t *Template) markThresholds(b *event.FastView, p *event.FastPolicy, f []by
 		if t.tx != 0 {
 			tx = binary.BigEndian.Uint32(hop[t.tx:])
 		}
-		if latency >= p.Latency && latency != unknown || queue&0xffffff >= p.Raise && queue != unknown {
+		ofLatency, ofQueue := b.Units(binary.BigEndian.Uint32(hop))
+		if latency != unknown && event.Multiply(latency, ofLatency) >= p.Latency || queue != unknown && event.Multiply(queue&0xffffff, ofQueue) >= p.Raise {
 			b.MarkQueue(b.Bit(binary.LittleEndian.Uint64(hop), uint8(queue>>24)))
 			any = true
 		}
@@ -57,7 +58,7 @@ func (t *Template) markThresholds(b *event.FastView, p *event.FastPolicy, f []by
 
 // noEpisode tells whether none of a packet's queues and interfaces is in an episode.
 func (t *Template) noEpisode(b *event.FastView, f []byte) bool {
-	for i := range t.hops {
+	for i := range uint32(t.allHops) {
 		hop, queue := f[t.stack+i*t.hopLen:], uint8(math.MaxUint8)
 		if t.queue != 0 {
 			queue = hop[t.queue]
@@ -76,7 +77,7 @@ func (t *Template) linksUnchanged(s *State, p *event.FastPolicy, f []byte) bool 
 		return true
 	}
 	be, unchanged := binary.BigEndian, true
-	for i := uint32(1); i < t.hops; i++ {
+	for i := uint32(1); i < uint32(t.allHops); i++ {
 		next := f[t.stack+(i-1)*t.hopLen:]
 		hop := next[t.hopLen:]
 		in, out := be.Uint64(next[t.ingress:]), be.Uint64(hop[t.egress:])
@@ -90,6 +91,19 @@ func (t *Template) linksUnchanged(s *State, p *event.FastPolicy, f []byte) bool 
 	return unchanged
 }
 
+// stamped is the time from the source to here; all ones where it cannot be told.
+func (t *Template) stamped(s *State, p *event.FastPolicy, f []byte) uint64 {
+	if t.ingress == 0 {
+		return math.MaxUint64
+	}
+	stamp := binary.BigEndian.Uint64(f[t.stack+uint32(t.allHops-1)*t.hopLen+uint32(t.ingress):])
+	ns := uint64(s.now+s.wall-p.ClockOffset) - stamp
+	if stamp == math.MaxUint64 || ns >= math.MaxUint32 {
+		return math.MaxUint64
+	}
+	return ns
+}
+
 // noEvent tells whether a packet gives no event.
 func (t *Template) noEvent(s *State, p *event.FastPolicy, w *flows.Flow, f []byte) bool {
 	sum, same := t.sameHops(w, p, f)
@@ -97,12 +111,7 @@ func (t *Template) noEvent(s *State, p *event.FastPolicy, w *flows.Flow, f []byt
 		return false
 	}
 	if p.PTP {
-		if t.ingress == 0 {
-			return false
-		}
-		stamp := binary.BigEndian.Uint64(f[t.stack+(t.hops-1)*t.hopLen+uint32(t.ingress):])
-		sum = uint64(s.now+s.wall-p.ClockOffset) - stamp
-		if stamp == math.MaxUint64 || sum >= math.MaxUint32 {
+		if sum = t.stamped(s, p, f); sum == math.MaxUint64 {
 			return false
 		}
 	}

@@ -15,6 +15,7 @@ struct limits {
 	uint64_t state, mask; // of fast_flow.bound and what follows, less fast_template.in_flow
 #ifdef FAST_AVX2
 	__m128i add, limit; // what is added to a difference, and what that must not exceed
+	__m128i unit;       // of latency, where all nodes have the same
 #endif
 };
 
@@ -37,7 +38,7 @@ static __attribute__((noinline)) bool reaches_latency(const struct fast_template
 {
 	const uint8_t *hop = f + t->stack;
 	bool reach = false;
-	for (uint32_t i = 0; i < t->hops && t->hop_len > LONGEST_HOP; i++, hop += t->hop_len)
+	for (uint32_t i = 0; i < t->all_hops && t->hop_len > LONGEST_HOP; i++, hop += t->hop_len)
 		reach |= be32(hop + LATENCY_AT) > p->most[0];
 	return reach;
 }
@@ -53,19 +54,19 @@ static inline bool reaches(const struct values *v)
 
 // same_hops tells whether nodes and interfaces are those of the current path, and each
 // latency within the absolute deadband; v is what it has seen on the way, with v->reach only
-// where fabric is set. Four bytes in front of a hop and behind one that is known are read, and
-// with fabric 32 in front of a hop's end: there is something.
-static inline __attribute__((always_inline)) bool same_hops(const struct fast_flow *w, const struct fast_template *t, const struct limits *l, const uint8_t *f, bool fabric, struct values *v)
+// where more is set. Four bytes in front of a hop and behind one that is known are read, and
+// with more 32 in front of a hop's end: there is something.
+static inline __attribute__((always_inline)) bool same_hops(const struct fast_flow *w, const struct fast_template *t, const struct limits *l, const uint8_t *f, const bool more, const bool extra, struct values *v)
 {
 	const uint8_t *hop = f + t->stack;
-	const struct fast_hop *known = w->hops, *end = known + t->hops;
+	const struct fast_hop *known = w->hops, *end = known + t->all_hops;
 	const struct fast_policy *p = l->policy;
 	uint32_t step = t->hop_len;
 #ifdef FAST_AVX2
 	const __m128i order = _mm_set_epi32((int)0x80808080, 0x0c0d0e0f, 0x0b0a0908, 0x07060504);
 	__m128i worst = l->limit, all = _mm_setzero_si128();
 	__m256i most, words, highest;
-	if (fabric) {
+	if (more) {
 		words = _mm256_loadu_si256((const __m256i *)t->hop_order);
 		most = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)p->most));
 		highest = most = _mm256_permutevar8x32_epi32(most, _mm256_loadu_si256((const __m256i *)t->hop_word));
@@ -73,17 +74,19 @@ static inline __attribute__((always_inline)) bool same_hops(const struct fast_fl
 	do {
 		__m128i x = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(hop - 4)), order);
 		hop += step;
+		if (extra)
+			x = _mm_mullo_epi32(x, l->unit);
 		all = _mm_add_epi64(all, x);
 		x = _mm_add_epi32(_mm_sub_epi32(x, _mm_loadu_si128((const __m128i *)known)), l->add);
 		worst = _mm_max_epu32(worst, x);
 		in_vector(worst);
-		if (fabric) {
+		if (more) {
 			highest = _mm256_max_epu32(highest, _mm256_shuffle_epi8(_mm256_loadu_si256((const __m256i *)(hop - 32)), words));
 			in_vector(highest);
 		}
 	} while (++known < end);
 	v->latency = (uint64_t)_mm_extract_epi64(all, 1);
-	if (fabric)
+	if (more)
 		v->reach = _mm256_xor_si256(highest, most);
 	worst = _mm_xor_si128(worst, l->limit);
 	return _mm_testz_si128(worst, worst);
@@ -93,7 +96,9 @@ static inline __attribute__((always_inline)) bool same_hops(const struct fast_fl
 	bool reach = false;
 	do {
 		uint32_t x = be32(hop + LATENCY_AT);
-		reach |= fabric && ((t->queue && (be32(hop + t->queue) & 0xffffff) > p->most[1]) || (t->tx && be32(hop + t->tx) > p->most[2]) || x > p->most[0]);
+		reach |= more && ((t->queue && (be32(hop + t->queue) & 0xffffff) > p->most[1]) || (t->tx && be32(hop + t->tx) > p->most[2]) || x > p->most[0]);
+		if (extra)
+			x *= p->unit;
 		bad |= (load32(hop) ^ known->node) | (load32(hop + 4) ^ known->interfaces) | (x - known->ref + p->absolute > p->twice);
 		all += x;
 		hop += step;
@@ -137,6 +142,25 @@ static inline uint32_t queue_of(const struct fast_template *t, const uint8_t *ho
 	return t->queue ? hop[t->queue] : 0xff;
 }
 
+// scaled is a known value in the unit of its node, cut to what is not all ones.
+static inline uint32_t scaled(uint32_t x, uint32_t unit)
+{
+	uint64_t v = (uint64_t)x * unit;
+	return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX - 1;
+}
+
+// model_of is event.FastView.Units.
+static inline const struct fast_model *model_of(const struct fast_view *b, uint32_t node)
+{
+	const struct fast_model *all = (const struct fast_model *)b->models;
+	if (likely(all == NULL))
+		return &b->others;
+	for (uint32_t i = node * UINT32_C(0x9e3779b1) >> b->model_shift; all[i].used; i = (i + 1) & b->model_mask)
+		if (all[i].node == node)
+			return &all[i];
+	return &b->others;
+}
+
 // mark_thresholds makes queues and interfaces that reach a threshold known to the packets
 // behind, and tells whether there are any: unknown values, all ones, reach none.
 static __attribute__((noinline)) bool mark_thresholds(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
@@ -144,14 +168,15 @@ static __attribute__((noinline)) bool mark_thresholds(struct fast_view *b, const
 	const uint32_t unknown = UINT32_MAX;
 	const uint8_t *hop = f + t->stack;
 	bool any = false;
-	for (uint32_t i = 0; i < t->hops; i++, hop += t->hop_len) {
+	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len) {
+		const struct fast_model *m = model_of(b, be32(hop));
 		uint32_t latency = be32(hop + LATENCY_AT), queue = t->queue ? be32(hop + t->queue) : unknown, tx = t->tx ? be32(hop + t->tx) : unknown;
 		uint32_t at = hot_interface(b, hop);
-		if ((latency > p->most[0] && latency != unknown) || ((queue & 0xffffff) > p->most[1] && queue != unknown)) {
+		if ((latency != unknown && scaled(latency, m->latency) >= p->latency) || (queue != unknown && scaled(queue & 0xffffff, m->queue) >= p->raise)) {
 			set_hot(b, b->queues, hot_queue(at, queue_of(t, hop)), FAST_HOT_QUEUES);
 			any = true;
 		}
-		if (tx > p->most[2] && tx != unknown) {
+		if (tx >= p->tx && tx != unknown) {
 			set_hot(b, b->interfaces, at, FAST_HOT_INTERFACES);
 			any = true;
 		}
@@ -162,7 +187,7 @@ static __attribute__((noinline)) bool mark_thresholds(struct fast_view *b, const
 // no_episode tells whether none of a packet's queues and interfaces is in an episode.
 static __attribute__((noinline)) bool no_episode(const struct fast_view *b, const struct fast_template *t, const uint8_t *f)
 {
-	const uint8_t *hop = f + t->stack, *end = hop + t->hops * t->hop_len;
+	const uint8_t *hop = f + t->stack, *end = hop + t->all_hops * t->hop_len;
 	const uint32_t step = t->hop_len;
 	uint64_t any = 0;
 	if (!(b->hot & FAST_HOT_QUEUES)) {
@@ -214,7 +239,7 @@ static __attribute__((noinline)) bool find_links(const struct fast_state *s, str
 	const uint64_t absolute = p->link_absolute;
 	const uint8_t *hop = f + t->stack;
 	bool unchanged = true;
-	for (uint32_t i = 1; i < t->hops; i++) {
+	for (uint32_t i = 1; i < t->all_hops; i++) {
 		uint64_t to = be64(hop), in = be64(hop + t->ingress);
 		hop += t->hop_len;
 		uint64_t from = be64(hop), out = be64(hop + t->egress), ns = in - out;
@@ -261,33 +286,38 @@ static inline uint64_t stamped(const struct fast_state *s, const struct fast_tem
 {
 	if (!t->ingress)
 		return UINT64_MAX;
-	uint64_t stamp = be64(f + t->stack + (uint32_t)(t->hops - 1) * t->hop_len + t->ingress);
+	uint64_t stamp = be64(f + t->stack + (t->all_hops - 1u) * t->hop_len + t->ingress);
 	uint64_t ns = (uint64_t)(s->now + s->wall - p->clock_offset) - stamp;
 	return stamp == UINT64_MAX || ns >= UINT32_MAX ? UINT64_MAX : ns;
 }
 
-// no_event tells whether a packet gives no event; more: some watch asks for more than paths and
-// latencies of hops.
-static inline __attribute__((always_inline)) bool no_event(const struct fast_state *s, const struct fast_template *t, const struct limits *l, const struct fast_flow *w, const uint8_t *f, const bool more)
+// no_event tells whether a packet gives no event; more and extra are as for pass_packets.
+static inline __attribute__((always_inline)) bool no_event(const struct fast_state *s, const struct fast_template *t, const struct limits *l, const struct fast_flow *w, const uint8_t *f, const bool more, const bool extra)
 {
 	const struct fast_policy *p = l->policy;
 	struct values v;
-	if (!same_hops(w, t, l, f, more, &v))
+	if (!same_hops(w, t, l, f, more, extra, &v))
 		return false;
-	if (more && unlikely(p->ptp) && (v.latency = stamped(s, t, p, f)) == UINT64_MAX)
-		return false;
+	struct fast_view *b = (struct fast_view *)s->view;
+	if (more && unlikely(load16(&p->ptp))) { // or by_latency
+		if (p->ptp && (v.latency = stamped(s, t, p, f)) == UINT64_MAX)
+			return false;
+		if (v.latency - w->end_ref + p->end <= p->end_twice && p->by_latency && reaches_latency(t, p, f)) {
+			mark_thresholds(b, t, p, f);
+			return false;
+		}
+	}
 	if (v.latency - w->end_ref + p->end > p->end_twice)
 		return false;
 	if (!more)
 		return true;
-	struct fast_view *b = (struct fast_view *)s->view;
-	if (unlikely(reaches(&v)) && mark_thresholds(b, t, p, f))
-		return false;
-	if (unlikely(p->by_latency) && reaches_latency(t, p, f) && mark_thresholds(b, t, p, f))
-		return false;
+	if (unlikely(reaches(&v))) {
+		mark_thresholds(b, t, p, f);
+		return false; // an unknown value is no reason: the general path finds that out
+	}
 	if (unlikely(b->hot) && p->fabric && !no_episode(b, t, f))
 		return false;
-	return !p->link || !t->links || likely(links_known(b, t, f, s->tick)) || find_links(s, b, t, p, f);
+	return !p->link || likely(links_known(b, t, f, s->tick)) || !t->links || find_links(s, b, t, p, f);
 }
 
 #endif

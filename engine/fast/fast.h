@@ -27,7 +27,7 @@ enum {
 	FAST_HINTS = 256,
 	FAST_KINDS = 16,      // of EtherTypes, for hints
 	FAST_MAX_FRAME = 65535,
-	FAST_LAYOUT = 124,     // numbers of fast_layout
+	FAST_LAYOUT = 143,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -140,8 +140,40 @@ struct fast_template {
 	struct fast_length length[FAST_LENGTHS];
 	struct fast_sum sum[FAST_SUMS];
 	struct fast_edit edit[FAST_EDITS];
-	uint8_t pad[6];
+	// For the general path.
+	uint8_t sound;      // nothing is wrong with such packets, and they are to be forwarded
+	uint8_t mx;         // INT-MX: no node adds metadata
+	uint8_t facts;      // facts_of can tell them
+	uint8_t inside;     // the flow is inside of a tunnel
+	uint16_t all_hops;  // hops, if they are compared by the general path only
+	uint16_t number_at; // sequence number: the last bits of eight bytes that begin there
+	uint8_t number_bits; // how many; 0: there is none
+	uint8_t dscp_shift;
+	uint16_t vlan_at, dscp_at; // of the outermost tag, 0: untagged; two bytes that have the DSCP, 0: it is dscp
+	uint8_t dscp;
+	uint8_t pad[7];
 };
+
+// flows.Loss: the sequence numbers of a flow.
+struct fast_loss {
+	uint64_t top, seen[16];
+	struct {
+		uint64_t first;
+		uint32_t length, missing;
+		int64_t at;
+	} holes[16];
+	int64_t num_holes, sent;
+	uint32_t pending, reported;
+	uint8_t listed, anew;
+};
+
+// Flags of a flow, in fast_flow.bound.
+#define FAST_UNSETTLED (UINT32_C(0x01) << 24)
+#define FAST_HAS_LOSS (UINT32_C(0x04) << 24)
+#define FAST_END_KNOWN (UINT32_C(0x08) << 24)
+#define FAST_HELD (UINT32_C(0x40) << 24) // an earlier packet of the burst was deferred
+
+enum { FAST_NO_WATCH = 255 }; // in place of a watch, of a flow that none selects
 
 // flows.Key, flows.Hop, flows.Flow and a bucket of the flow table.
 struct fast_key {
@@ -158,8 +190,10 @@ struct fast_flow {
 	int64_t seen;
 	uint32_t packets, bytes, path_seen, end_ref;
 	struct fast_hop hops[16];
-	uint64_t path_hash, windows[2];
-	uint64_t cold, loss;
+	uint64_t path_hash;
+	uint8_t windows[16];
+	uint64_t cold;
+	struct fast_loss *loss;
 };
 struct fast_bucket {
 	uint32_t flows[8];
@@ -172,6 +206,13 @@ struct fast_index {
 	uint64_t keys[3], more[3];
 	uint64_t mask; // of a hash: bytes behind buckets
 	uint64_t buckets, flows;
+};
+
+// event.FastBand: a value may be so far from its reference; k of the last values are news.
+struct fast_band {
+	double relative;
+	uint32_t absolute;
+	uint8_t k, last, pad[2];
 };
 
 // event.FastPolicy: what is asked of a packet of one watch that is to be passed over.
@@ -189,8 +230,18 @@ struct fast_policy {
 	uint32_t raise, latency, tx;
 	uint32_t refresh; // the sign bit, where refreshes are watched
 	uint32_t link_absolute;
-	uint32_t most[4]; // the highest values that reach no threshold: latency, occupancy, utilization, others
-	uint32_t pad3;
+	uint32_t most[4]; // the highest values that reach no threshold, as nodes write them: latency, occupancy, utilization, others
+	uint32_t unit; // of latency, where all nodes have the same
+	struct fast_band hops, end_to_end;
+	uint8_t loss;                      // sequence numbers are watched
+	uint8_t watches_hops, watches_end; // for their latency
+	uint8_t in_go;                     // not even the general path knows what these packets say
+	uint8_t pad3[4];
+};
+
+// event.fastModel: the units of latency and occupancy that a node has.
+struct fast_model {
+	uint32_t node, latency, queue, used;
 };
 
 enum { FAST_HOT_QUEUES = 1, FAST_HOT_INTERFACES = 2 }; // fast_view.hot
@@ -199,12 +250,16 @@ enum { FAST_HOT_QUEUES = 1, FAST_HOT_INTERFACES = 2 }; // fast_view.hot
 struct fast_view {
 	uint64_t key;  // of the filters' hash, odd
 	uint64_t hot;  // which filters have a bit set
-	uint64_t more; // some watch asks for more than paths and latencies of hops
+	uint32_t more;   // some watch asks for more than paths and latencies of hops
+	uint32_t scaled; // all nodes have a unit of latency that is not one nanosecond
 	uint64_t links, links_mask, links_key, links_prime2, links_prime3; // flows.SmallIndex
 	uint32_t links_none, pad;
 	uint32_t link_at[FAST_LINK_HINTS]; // offset in links where a link with such a hash was last found
 	uint64_t queues[FAST_HOT_WORDS], interfaces[FAST_HOT_WORDS];
 	struct fast_policy policies[FAST_POLICIES];
+	uint64_t models; // 0: no node has a model of its own
+	uint32_t model_shift, model_mask;
+	struct fast_model others;
 };
 
 // flows.smallEntry of event.Link.
@@ -217,6 +272,12 @@ struct fast_link {
 	uint32_t skews;
 	uint64_t least, span; // a latency from least to least + span needs no test
 };
+
+// Why packets are not passed at once.
+enum { FAST_KEEP = 1, FAST_ASK = 2 };
+
+// Facts beyond the key of a flow that some watch asks for: fast_state.asks.
+enum { FAST_ASKS_VLAN = 1, FAST_ASKS_DSCP = 2, FAST_ASKS_LAYER = 4, FAST_ASKS_DEVICE = 8 };
 
 // What one worker knows, and the burst at hand.
 struct fast_state {
@@ -235,9 +296,13 @@ struct fast_state {
 	uint8_t strip;     // packets that are passed lose their INT
 	uint8_t watched;   // there are watches: flows are looked up
 	uint8_t look;      // the next packet is not passed, whatever it is
-	uint8_t keep;      // no packet is passed
+	uint8_t keep;      // no packet is passed, or each by the general path: FAST_KEEP, FAST_ASK
 	int64_t now;
 	int64_t wall;      // what now lacks to be the wall clock's
+	uint64_t facts_key; // of the hash of facts, odd
+	uint32_t asks;     // facts that watches ask for
+	uint32_t mx;       // packets of INT-MX that were passed
+	uint64_t numbered; // not zero: a template has a sequence number
 
 	// What was found: at[:ints] are places in vec, everything below is by those.
 	uint32_t ints;
@@ -258,9 +323,6 @@ struct fast_state {
 	struct fast_shape shape[FAST_SHAPES + 1];
 	struct fast_template templates[FAST_TEMPLATES + 1];
 };
-
-// FAST_HELD is a flag of a flow: an earlier packet of the burst was deferred.
-#define FAST_HELD (UINT32_C(0x40) << 24)
 
 // FAST_PATH_HOPS is a flow's path_hops in eight bytes from its bound on.
 #define FAST_PATH_HOPS (UINT64_C(0xff) << 48)

@@ -14,14 +14,15 @@ void fast_layout(uint64_t *out)
 		// flows.Layout
 		SIZE(key), AT(key, addrs), SIZE(hop), AT(hop, interfaces), AT(hop, ref),
 		SIZE(flow), AT(flow, bound), AT(flow, path_hops), AT(flow, next_refresh), AT(flow, seen), AT(flow, packets), AT(flow, bytes),
-		AT(flow, path_seen), AT(flow, end_ref), AT(flow, hops),
+		AT(flow, path_seen), AT(flow, end_ref), AT(flow, hops), AT(flow, windows), AT(flow, loss),
+		AT(loss, seen), AT(loss, num_holes), AT(loss, pending), AT(loss, listed), AT(loss, anew),
 		SIZE(bucket), AT(bucket, tags),
 		SIZE(index), AT(index, more), AT(index, mask), AT(index, buckets), AT(index, flows),
 		// event.FastLayout
-		AT(view, hot), AT(view, links), AT(view, link_at), AT(view, queues), AT(view, interfaces), AT(view, policies),
+		AT(view, hot), AT(view, links), AT(view, link_at), AT(view, queues), AT(view, interfaces), AT(view, policies), AT(view, models), AT(view, others),
 		SIZE(policy), AT(policy, mask), AT(policy, fabric), AT(policy, link), AT(policy, ptp), AT(policy, by_flow),
 		AT(policy, absolute), AT(policy, twice), AT(policy, end), AT(policy, end_twice), AT(policy, clock_offset),
-		AT(policy, left), AT(policy, every), AT(policy, raise), AT(policy, latency), AT(policy, tx), AT(policy, refresh), AT(policy, link_absolute), AT(policy, most),
+		AT(policy, left), AT(policy, every), AT(policy, raise), AT(policy, latency), AT(policy, tx), AT(policy, refresh), AT(policy, link_absolute), AT(policy, most), AT(policy, hops), AT(policy, loss),
 		SIZE(link), AT(link, used), AT(link, tick), AT(link, key), AT(link, ref), AT(link, last), AT(link, window), AT(link, least),
 		// State
 		SIZE(block), AT(block, mask), AT(block, length), SIZE(kind), SIZE(patch), AT(patch, flip),
@@ -29,10 +30,11 @@ void fast_layout(uint64_t *out)
 		SIZE(template), AT(template, at), AT(template, special_at), AT(template, plain), AT(template, next), AT(template, addresses), AT(template, key_rest),
 		AT(template, flags_at), AT(template, egress), AT(template, l4_udp), AT(template, stack), AT(template, removed), AT(template, port_mask), AT(template, patches),
 		AT(template, sum_removed), AT(template, l4_sum_add), AT(template, in_flow), AT(template, shorten), AT(template, pieces), AT(template, last), AT(template, patch), AT(template, block),
-		AT(template, checks), AT(template, edits), AT(template, length), AT(template, sum), AT(template, edit), AT(template, hop_order), AT(template, hop_word),
+		AT(template, checks), AT(template, edits), AT(template, length), AT(template, sum), AT(template, edit), AT(template, hop_order), AT(template, hop_word), AT(template, links), AT(template, sound), AT(template, number_at), AT(template, dscp),
+		SIZE(model), SIZE(band),
 		SIZE(sum), AT(sum, removed), AT(sum, add), SIZE(edit),
 		SIZE(state), AT(state, index), AT(state, view), AT(state, vec), AT(state, n), AT(state, refresh), AT(state, look),
-		AT(state, now), AT(state, ints), AT(state, unknown), AT(state, samples), AT(state, at), AT(state, deferred_at),
+		AT(state, now), AT(state, facts_key), AT(state, mx), AT(state, ints), AT(state, unknown), AT(state, samples), AT(state, at), AT(state, deferred_at),
 		AT(state, hashes), AT(state, flows), AT(state, keys), AT(state, hint_key), AT(state, hints), AT(state, kinds), AT(state, shape), AT(state, templates),
 	};
 	_Static_assert(offsetof(struct fast_flow, path_hops) == offsetof(struct fast_flow, bound) + 6, "FAST_PATH_HOPS");

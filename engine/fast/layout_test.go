@@ -25,10 +25,11 @@ func TestLayout(t *testing.T) {
 		unsafe.Sizeof(*k), unsafe.Offsetof(k.at), unsafe.Offsetof(k.specialAt), unsafe.Offsetof(k.plain), unsafe.Offsetof(k.next), unsafe.Offsetof(k.addresses), unsafe.Offsetof(k.keyRest),
 		unsafe.Offsetof(k.flagsAt), unsafe.Offsetof(k.egress), unsafe.Offsetof(k.l4UDP), unsafe.Offsetof(k.stack), unsafe.Offsetof(k.removed), unsafe.Offsetof(k.portMask), unsafe.Offsetof(k.patches),
 		unsafe.Offsetof(k.sumRemoved), unsafe.Offsetof(k.l4SumAdd), unsafe.Offsetof(k.inFlow), unsafe.Offsetof(k.shorten), unsafe.Offsetof(k.pieces), unsafe.Offsetof(k.last), unsafe.Offsetof(k.patch), unsafe.Offsetof(k.block),
-		unsafe.Offsetof(k.checks), unsafe.Offsetof(k.edits), unsafe.Offsetof(k.length), unsafe.Offsetof(k.sum), unsafe.Offsetof(k.edit), unsafe.Offsetof(k.hopOrder), unsafe.Offsetof(k.hopWord),
+		unsafe.Offsetof(k.checks), unsafe.Offsetof(k.edits), unsafe.Offsetof(k.length), unsafe.Offsetof(k.sum), unsafe.Offsetof(k.edit), unsafe.Offsetof(k.hopOrder), unsafe.Offsetof(k.hopWord), unsafe.Offsetof(k.links), unsafe.Offsetof(k.sound), unsafe.Offsetof(k.numberAt), unsafe.Offsetof(k.dscp),
+		event.SizeOfModel, unsafe.Sizeof(event.FastBand{}),
 		unsafe.Sizeof(*c), unsafe.Offsetof(c.removed), unsafe.Offsetof(c.add), unsafe.Sizeof(edit{}),
 		unsafe.Sizeof(*s), unsafe.Offsetof(s.index), unsafe.Offsetof(s.view), unsafe.Offsetof(s.vec), unsafe.Offsetof(s.n), unsafe.Offsetof(s.refresh), unsafe.Offsetof(s.look),
-		unsafe.Offsetof(s.now), unsafe.Offsetof(s.ints), unsafe.Offsetof(s.Unknown), unsafe.Offsetof(s.Samples), unsafe.Offsetof(s.At), unsafe.Offsetof(s.deferredAt),
+		unsafe.Offsetof(s.now), unsafe.Offsetof(s.factsKey), unsafe.Offsetof(s.MX), unsafe.Offsetof(s.ints), unsafe.Offsetof(s.Unknown), unsafe.Offsetof(s.Samples), unsafe.Offsetof(s.At), unsafe.Offsetof(s.deferredAt),
 		unsafe.Offsetof(s.Hashes), unsafe.Offsetof(s.Flows), unsafe.Offsetof(s.Keys), unsafe.Offsetof(s.hintKey), unsafe.Offsetof(s.hints), unsafe.Offsetof(s.kinds), unsafe.Offsetof(s.shape), unsafe.Offsetof(s.templates),
 	})
 	got := layout()

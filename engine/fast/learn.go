@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"intsink/engine/event"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 	"intsink/flows"
@@ -20,6 +19,8 @@ type Parsed struct {
 	Info   *inthdr.Info   // of a packet with INT, Classify called
 	Layout *inthdr.Layout // of one hop
 	Outers *inthdr.Outers
+
+	NumberAt, NumberLen int // where its sequence number stands; NumberLen 0: it has none
 }
 
 // mdLen is the length of an INT-MD header of version 2, shimLen that of the shim, or of
@@ -29,10 +30,10 @@ const (
 	shimLen = 4
 )
 
-// cast makes the template of a packet with INT-MD of version 2: false where no template can be made.
+// cast makes the template of a packet with INT-MD or INT-MX of version 2: false where no template can be made.
 func (m *draft) cast(p *Parsed) bool {
 	l, i := p.Layers, p.Info
-	if !m.refuse(i.Edit&^inthdr.KeepChecksum != 0 || i.Type != inthdr.MD || i.Format != inthdr.Format2 || i.End-i.Start != i.Removed || i.Removed < shimLen || i.Removed%4 != 0 ||
+	if !m.refuse(i.Edit&^inthdr.KeepChecksum != 0 || i.Type == inthdr.Destination || i.Format != inthdr.Format2 || i.End-i.Start != i.Removed || i.Removed < shimLen || i.Removed%4 != 0 ||
 		int(i.Shim)+shimLen+mdLen > len(m.b) || i.Hops > flows.MaxHops && i.Common || m.marks.Probe && (i.Depth > 0 || i.Marking > inthdr.ByProbeMarker)) {
 		return false
 	}
@@ -68,6 +69,8 @@ func (m *draft) cast(p *Parsed) bool {
 	}
 	m.need(int(i.End))
 	m.hops(i, p.Layout)
+	m.number(p)
+	m.facts(p)
 	return !m.bad
 }
 
@@ -92,51 +95,6 @@ const noHops = 0xff
 // pathHops is where flows.Flow has the hops of its path, in bits from Generation on.
 const pathHops = 48
 
-func (m *draft) hops(i *inthdr.Info, l *inthdr.Layout) {
-	t := &m.t
-	t.hops, t.inFlow = noHops, noHops<<pathHops
-	if !i.Common {
-		return
-	}
-	t.common, t.stack, t.hopLen, t.hops = 1, uint32(i.Stack), uint32(i.HopLen), uint32(i.Hops)
-	t.inFlow = uint64(i.Hops) << pathHops
-	t.queue, t.tx = i.QueueAt, i.TxAt
-	t.ingress, t.egress = uint8(max(l.IngressTimestamp, 0)), uint8(max(l.EgressTimestamp, 0))
-	t.hopWords()
-	if t.ingress != 0 && t.egress != 0 {
-		t.links, t.linkFrom = (t.hops-1)*t.hopLen, t.stack+t.hops*t.hopLen
-		t.linkOut, t.linkIn = t.linkFrom+uint32(t.egress), t.linkFrom-t.hopLen+uint32(t.ingress)
-	}
-}
-
-// hopWords says which of the last eight words of a hop have thresholds.
-func (t *Template) hopWords() {
-	for i := range t.hopWord {
-		at := int(t.hopLen) - len(t.hopOrder) + 4*i
-		copy(t.hopOrder[4*i:], []uint8{3, 2, 1, 0})
-		for k := range 4 {
-			t.hopOrder[4*i+k] += uint8(4 * i % 16) // vectors are ordered by halves
-		}
-		switch {
-		case at == latencyAt:
-			t.hopWord[i] = event.MostLatency
-		case at == int(t.queue) && t.queue != 0:
-			t.hopWord[i] = event.MostQueue
-			t.hopOrder[4*i+3] = noByte // the queue's number
-		case at == int(t.tx) && t.tx != 0:
-			t.hopWord[i] = event.MostTx
-		default:
-			t.hopWord[i] = event.MostUnbounded
-		}
-	}
-}
-
-const (
-	latencyAt  = 8      // of Layout.BasicHops
-	longestHop = 32 + 8 // the most of which order has the latency
-	noByte     = 0x80   // in order: zero
-)
-
 // flags are those of TCP that no common packet has: one with such a flag has a template of its
 // own, which no flow's hops are compared with.
 func (m *draft) flags() {
@@ -146,7 +104,7 @@ func (m *draft) flags() {
 	}
 	m.same(int(t.flagsAt), t.flagsMask)
 	if m.b[t.flagsAt]&t.flagsMask != 0 {
-		t.common, t.hops = 0, noHops
+		t.common, t.sound, t.hops, t.allHops = 0, 0, noHops, 0
 		t.inFlow = noHops << pathHops
 	}
 }

@@ -3,17 +3,18 @@
 // C loop pass: packets that give no event are counted and stripped, others deferred;
 // fast_receive, all loops in one call.
 
-#include "compare.h"
+#include "general.h"
 #include "strip.h"
 
 // Most packets are as their flow's last one was: they are counted, and lose their INT.
 // All others are deferred, in order, and with them what of their flow comes behind them.
 
-static __attribute__((noinline)) bool use(struct limits *l, const struct fast_state *s, uint64_t bound)
+// use makes l that of a flow's watch, and returns what of bound is not as it must be.
+static __attribute__((noinline)) uint64_t use(struct limits *l, const struct fast_state *s, uint64_t bound)
 {
 	uint32_t watch = bound >> 16 & 0xff;
 	if (watch >= s->policies)
-		return false;
+		return UINT32_MAX;
 	struct fast_policy *p = &((struct fast_view *)s->view)->policies[watch];
 	l->policy = p;
 	l->state = s->generation | watch << 16 | (uint32_t)p->flags << 24;
@@ -21,8 +22,9 @@ static __attribute__((noinline)) bool use(struct limits *l, const struct fast_st
 #ifdef FAST_AVX2
 	l->add = _mm_slli_si128(_mm_cvtsi32_si128((int)p->absolute), 8);
 	l->limit = _mm_set_epi32(-1, (int)p->twice, 0, 0);
+	l->unit = _mm_set_epi32(1, (int)p->unit, 1, 1);
 #endif
-	return !((bound ^ l->state) & l->mask);
+	return (bound ^ l->state) & l->mask;
 }
 
 // is_sample is the rest of event.FastPolicy.TakeSample, once left is zero.
@@ -48,16 +50,76 @@ static inline bool count(struct fast_flow *w, uint32_t bytes)
 	return true;
 }
 
-// pass_packets is fast_pass; more: some watch asks for more than paths and latencies of hops,
-// or packets keep their INT. The compiler makes a loop of its own for either: the short one
-// saves 14 instructions a packet.
-static inline __attribute__((always_inline)) void pass_packets(struct fast_state *s, const bool more)
+// finish takes INT out of a packet that was counted, but for a sample.
+static inline void finish(struct fast_state *s, uint32_t j, struct fast_policy *p, uint64_t *samples)
+{
+	if (p != NULL && --p->left == 0 && is_sample(p, s->hashes[j]))
+		*samples |= UINT64_C(1) << j;
+	else if (s->strip) {
+		struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
+		strip(m, m->buf_addr + m->data_off, &s->templates[s->template[j]]);
+	}
+}
+
+// pass_general passes packet j where it gives no event by the general path.
+static __attribute__((noinline)) bool pass_general(struct fast_state *s, uint32_t j, uint64_t *samples)
+{
+	int told = general(s, j);
+	if (told == GENERAL_DEFER)
+		return false;
+	struct fast_flow *w = s->flows[j];
+	const struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
+	count(w, m->pkt_len - s->templates[s->template[j]].removed); // there is room: general has asked
+	if (told == GENERAL_SAME_PATH)
+		w->path_seen = s->tick;
+	finish(s, j, told == GENERAL_NO_WATCH ? NULL : &((struct fast_view *)s->view)->policies[w->bound >> 16 & 0xff], samples);
+	return true;
+}
+
+// is_expected tells whether a packet is on the current path of its flow, as far as their lengths
+// tell, and has the next sequence number, if any.
+static inline bool is_expected(const struct fast_flow *w, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+{
+	return t->all_hops && t->all_hops == w->path_hops && (!t->number_bits || !p->loss || is_next(w, number_of(t, f), t->number_bits));
+}
+
+// take_in updates what a flow that is not settled, or whose packets are numbered, knows by a
+// packet that is passed: no latency is out of its deadband.
+static inline void take_in(struct fast_flow *w, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+{
+	if (t->number_bits && p->loss)
+		advance(w->loss, number_of(t, f));
+	if (w->bound & FAST_UNSETTLED)
+		shift_windows(w, t->all_hops);
+}
+
+// pass_unsettled passes packet j of a flow with windows, which l is of, where every latency is
+// within its deadband.
+static __attribute__((noinline)) bool pass_unsettled(struct fast_state *s, uint32_t j, const struct limits *l, uint64_t *samples)
+{
+	const struct fast_template *t = &s->templates[s->template[j]];
+	struct fast_flow *w = s->flows[j];
+	const struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
+	const uint8_t *f = m->buf_addr + m->data_off;
+	if ((~(s->refresh - w->next_refresh) & l->policy->refresh) || !no_event(s, t, l, w, f, true, false) || !count(w, m->pkt_len - t->removed))
+		return false;
+	shift_windows(w, t->all_hops);
+	w->path_seen = s->tick;
+	finish(s, j, l->policy, samples);
+	return true;
+}
+
+// pass_packets is fast_pass; more: some watch asks for more than paths and latencies of hops, or
+// packets keep their INT; extra: nodes have a unit of latency, packets have numbers, or watches
+// ask for facts. The compiler makes a loop of its own for each: the shortest saves 28
+// instructions a packet.
+static inline __attribute__((always_inline)) void pass_packets(struct fast_state *s, const bool more, const bool extra)
 {
 	struct fast_mbuf *const *vec = (struct fast_mbuf *const *)s->vec;
 	struct limits l = {0};
 	const size_t n = s->ints;
 	const uint32_t past = s->refresh + 1, tick = s->tick;
-	const bool strips = !more || s->strip, keep = s->keep;
+	const bool strips = !more || s->strip, keep = s->keep & FAST_KEEP, asks = s->keep & FAST_ASK;
 	uint32_t deferred = 0;
 	uint64_t samples = 0;
 	size_t j = 0;
@@ -76,20 +138,38 @@ static inline __attribute__((always_inline)) void pass_packets(struct fast_state
 		if (unlikely(w == NULL))
 			goto alone;
 		uint64_t bound = load64((const uint8_t *)w + offsetof(struct fast_flow, bound)) ^ t->in_flow;
-		if (unlikely((bound ^ l.state) & l.mask) && !use(&l, s, bound))
-			goto defer;
+		uint64_t other = (bound ^ l.state) & l.mask;
+		if (unlikely(other)) {
+			const uint64_t minor = FAST_UNSETTLED | FAST_PATH_HOPS;
+			if (other & ~minor && (other = use(&l, s, bound)) & ~minor)
+				goto general;
+			if (!extra && other) {
+				if (other == FAST_UNSETTLED && pass_unsettled(s, (uint32_t)j, &l, &samples))
+					continue;
+				goto general;
+			}
+		}
 		if (unlikely((w->next_refresh - past) & l.policy->refresh))
 			goto defer;
 		struct fast_mbuf *m = vec[s->at[j]];
 		uint8_t *f = m->buf_addr + m->data_off;
-		if (unlikely(!no_event(s, t, &l, w, f, more)) || unlikely(!count(w, m->pkt_len - t->removed)))
+		if (extra && unlikely(other | asks) && ((other && !is_expected(w, t, l.policy, f)) || (asks && (!t->facts || facts_of(s, t, f) != w->facts))))
+			goto general;
+		if (unlikely(!no_event(s, t, &l, w, f, more, extra)))
+			goto general;
+		if (unlikely(!count(w, m->pkt_len - t->removed)))
 			goto defer;
 		w->path_seen = tick;
+		if (extra && unlikely(other))
+			take_in(w, t, l.policy, f);
 		if (unlikely(--l.policy->left == 0) && is_sample(l.policy, s->hashes[j]))
 			samples |= UINT64_C(1) << j;
 		else if (likely(strips))
 			strip(m, f, t);
 		continue;
+	general:
+		if (pass_general(s, j, &samples))
+			continue;
 	defer:
 		w->bound |= FAST_HELD;
 	alone:
@@ -101,16 +181,24 @@ static inline __attribute__((always_inline)) void pass_packets(struct fast_state
 
 static __attribute__((noinline)) void pass_with_more(struct fast_state *s)
 {
-	pass_packets(s, true);
+	pass_packets(s, true, false);
+}
+
+static __attribute__((noinline)) void pass_with_extra(struct fast_state *s)
+{
+	pass_packets(s, true, true);
 }
 
 // fast_pass passes every packet that is as its flow's last one was.
 void fast_pass(struct fast_state *s)
 {
-	if (((const struct fast_view *)s->view)->more || !s->strip)
+	const struct fast_view *b = (const struct fast_view *)s->view;
+	if (b->scaled || s->numbered || s->keep)
+		pass_with_extra(s);
+	else if (b->more || !s->strip)
 		pass_with_more(s);
 	else
-		pass_packets(s, false);
+		pass_packets(s, false, false);
 }
 
 // fast_strip takes INT out of the packets whose bits are set in which, all with templates.

@@ -46,7 +46,7 @@ func (p *Path) Configure(marks inthdr.Marks) {
 	for i := range p.learned {
 		p.learned[i].shape = none
 	}
-	p.special, p.parseAll = 0, false
+	p.special, p.parseAll, p.numbered = 0, false, 0
 	p.forgetHints()
 	for i, port := range marks.Ports {
 		p.special |= uint64(swap(port)) << (16 * i)
@@ -74,7 +74,29 @@ type Burst struct {
 	Strip      bool   // packets lose their INT: they leave by another port
 	Look       bool   // the first packet with INT is not passed, whatever it is
 	Keep       bool   // no packet is passed
+	Facts      Facts
 }
+
+// Facts of a packet beyond its flow's key that watches ask for. A packet is passed only
+// where they are those that its flow's watch was found by.
+type Facts struct {
+	Asks uint8  // AsksVLAN and so on
+	Key  uint64 // of their hash, odd
+}
+
+// Facts that the general path knows, in Facts.Asks.
+const (
+	AsksVLAN = 1 << iota
+	AsksDSCP
+	AsksLayer
+	AsksDevice
+)
+
+// State.keep.
+const (
+	keepAll = 1 << iota
+	askAll
+)
 
 // Receive does with a burst what can be done without a parser. Where Unknown is not zero,
 // those packets are to be parsed, and Resume does the rest; where Missing is not zero,
@@ -83,6 +105,10 @@ func (p *Path) Receive(b *Burst) {
 	p.vec, p.n, p.now, p.wall, p.generation = b.Vec, uint32(b.N), b.Now, b.Wall, uint32(b.Generation)
 	p.policies, p.tick, p.refresh = uint32(p.view.Len()), flows.Tick(b.Now), uint32(b.Now>>flows.RefreshShift)
 	p.strip, p.watched, p.look, p.keep = bit(b.Strip), bit(b.Watched), bit(b.Look), bit(b.Keep)
+	if b.Facts.Asks != 0 {
+		p.keep |= askAll
+	}
+	p.factsKey, p.asks, p.MX = b.Facts.Key, uint32(b.Facts.Asks), 0
 	p.deferred, p.Samples, p.Missing = 0, 0, 0
 	p.run(receive)
 }

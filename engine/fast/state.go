@@ -138,7 +138,20 @@ type Template struct {
 	length  [maxLengths]length
 	sum     [maxSums]sum
 	edit    [maxEdits]edit
-	_       [6]byte
+
+	// For the general path.
+	sound      uint8  // nothing is wrong with such packets, and they are to be forwarded
+	mx         uint8  // INT-MX: no node adds metadata
+	facts      uint8  // factsOf can tell them
+	inside     uint8  // the flow is inside of a tunnel
+	allHops    uint16 // hops, if they are compared by the general path only
+	numberAt   uint16 // sequence number: the last bits of eight bytes that begin there
+	numberBits uint8  // how many; 0: there is none
+	dscpShift  uint8
+	vlanAt     uint16 // of the outermost tag; 0: untagged
+	dscpAt     uint16 // two bytes that have it; 0: it is dscp
+	dscp       uint8
+	_          [7]uint8
 }
 
 // kindMask is what hints are made of: of the 16 bytes from a packet's EtherType on, those that all
@@ -163,9 +176,13 @@ type State struct {
 	strip      uint8 // packets that are passed lose their INT
 	watched    uint8 // there are watches: flows are looked up
 	look       uint8 // the next packet is not passed, whatever it is
-	keep       uint8 // no packet is passed
+	keep       uint8 // no packet is passed at once: keepAll, askAll
 	now        int64
-	wall       int64 // what now lacks to be the wall clock's
+	wall       int64  // what now lacks to be the wall clock's
+	factsKey   uint64 // of the hash of facts, odd
+	asks       uint32 // facts that watches ask for
+	MX         uint32 // packets of INT-MX that were passed
+	numbered   uint64 // not zero: a template has a sequence number
 
 	// What was found: At[:ints] are places in the burst, everything below is by those.
 	ints     uint32

@@ -42,6 +42,7 @@ func (p *Path) Store(k *Parsed, want []byte) bool {
 	i := *k.Info
 	m.t.next, m.t.number = p.templates[at].next, at
 	p.templates[at] = m.t
+	p.numbered |= uint64(m.t.numberBits)
 	p.learned[at].layers, p.learned[at].info, p.learned[at].outers = *k.Layers, i, *k.Outers
 	return true
 }

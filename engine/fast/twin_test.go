@@ -2,7 +2,9 @@ package fast
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -19,6 +21,9 @@ func anyMarking(m intgen.Marking, before bool) inthdr.Config {
 		UDPPort: &port, GREProtocol: &gre, VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82},
 		Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}, Version2: true, BeforeOptions: before,
 	}
+	numbered := inthdr.Domain{ID: numberedDomain}
+	numbered.Bits[0].Length, numbered.Bits[0].SourceOnly, numbered.Bits[0].Role = 4, true, inthdr.Sequence
+	c.Domains = []inthdr.Domain{numbered}
 	switch m {
 	case intgen.ByDSCP:
 		c.DSCP = &inthdr.DSCP{Value: 23, Mask: 63}
@@ -28,13 +33,16 @@ func anyMarking(m intgen.Marking, before bool) inthdr.Config {
 	return c
 }
 
+// numberedDomain is that of sources that number their packets.
+const numberedDomain = 0x5453
+
 // everyEvent are two watches: one of all events, one of few.
 func everyEvent() []event.Policy {
 	band := event.Deadband{Absolute: 10_000, Relative: 0.1, K: 2, N: 4, Interval: 1e6}
 	all := event.Policy{Events: 1<<event.NumEvents - 1, Sample: 5, Thresholds: event.Thresholds{
 		NewFlowRate: 20000, Paths: 4, PathMemory: 60e9, PathRate: 10, Latency: band, EndToEnd: band, LinkLatency: band,
 		CongestionRaise: 5000, CongestionClear: 100, CongestionQuota: 10, CongestionTimeout: 1e9, TxRaise: 90, TxClear: 70, TxHold: 1e9,
-		RefreshEvery: 2e9, RefreshJitter: 0.2,
+		RefreshEvery: 2e9, RefreshJitter: 0.2, LossWindow: 64, LossTimeout: 5e6, LossInterval: 1e6,
 	}}
 	few := event.Policy{Events: event.NewFlow.Set() | event.PathChange.Set(), Sample: 3, SampleByFlow: true, Thresholds: all.Thresholds}
 	ptp := all
@@ -44,9 +52,10 @@ func everyEvent() []event.Policy {
 
 // source makes packets of one flow.
 type source struct {
-	orig []byte
-	s    *intgen.Source
-	hops []intgen.Hop
+	orig   []byte
+	s      *intgen.Source
+	hops   []intgen.Hop
+	number uint32 // of the last packet, where the source numbers them
 }
 
 func newSources(r *rand.Rand, n int, m intgen.Marking) (all []*source) {
@@ -55,6 +64,14 @@ func newSources(r *rand.Rand, n int, m intgen.Marking) (all []*source) {
 		if r.IntN(4) > 0 {
 			s.Type, s.ThenDestination, s.DomainID, s.DSInstruction, s.SourceOnly, s.DomainPerHop = intgen.TypeMD, false, 0, 0, nil, 0
 			s.Bitmap, s.Discard, s.HopExceeded, s.MTUExceeded = []uint16{0xf100, 0xe000, 0xfd00}[r.IntN(3)], false, false, false
+			switch r.IntN(4) {
+			case 0:
+				s.DomainID, s.DSInstruction, s.SourceOnly = numberedDomain, 1<<15, make([]byte, 4)
+			case 1:
+				if r.IntN(2) == 0 {
+					s.Type, hops = intgen.TypeMX, nil
+				}
+			}
 		}
 		// A DSCP or a marker that is looked for concerns all packets: those have worlds of their own.
 		if special := s.Marking == intgen.ByDSCP || s.Marking == intgen.ByProbeMarker; special && s.Marking != m || len(orig) > 1200 {
@@ -63,7 +80,7 @@ func newSources(r *rand.Rand, n int, m intgen.Marking) (all []*source) {
 		if f, err := s.Insert(orig, hops); err != nil || len(f) > 3000 {
 			continue
 		}
-		all = append(all, &source{orig, s, hops})
+		all = append(all, &source{orig: orig, s: s, hops: hops, number: math.MaxUint32 - uint32(r.IntN(50))})
 	}
 	return all
 }
@@ -85,7 +102,22 @@ func (x *source) next(t *testing.T, r *rand.Rand, now int64) []byte {
 			h.IngressTimestamp += 50_000
 		case 4:
 			h.LatencyNs, h.QueueOccupancy, h.TxUtilization = 0xffffffff, 0xffffff, 0xffffffff
+		case 5, 6, 7, 8, 9, 10: // around thresholds
+			h.LatencyNs += []uint32{9_900, 10_000, 10_001, 10_100}[r.IntN(4)]
+		case 11, 12:
+			h.QueueOccupancy = []uint32{4999, 5000, 1666, 1667}[r.IntN(4)]
+		case 13:
+			h.TxUtilization = []uint32{89, 90}[r.IntN(2)]
 		}
+	}
+	if x.s.DomainID == numberedDomain && x.s.DSInstruction == 1<<15 && len(x.s.SourceOnly) == 4 {
+		switch x.number++; r.IntN(40) {
+		case 0:
+			x.number += uint32(r.IntN(4))
+		case 1:
+			x.number -= 2
+		}
+		binary.BigEndian.PutUint32(x.s.SourceOnly, x.number)
 	}
 	f, err := x.s.Insert(x.orig, x.hops)
 	if err != nil {
@@ -133,6 +165,10 @@ func twins(t *testing.T, m intgen.Marking, seed uint64) (passed, stored int) {
 	r := rand.New(rand.NewPCG(seed, uint64(m)))
 	c := anyMarking(m, seed%2 == 0)
 	a, b := newWorld(t, c, everyEvent(), false), newWorld(t, c, everyEvent(), true)
+	for _, w := range []*world{a, b} {
+		w.asks = Facts{Asks: uint8(seed * 5 % 16), Key: 0x9e3779b97f4a7c15}
+		w.detector.SetRules(everyEvent(), [][]event.NodeModel{nil, nil, {{LatencyUnit: 2, QueueUnit: 3}}, {{Nodes: []event.NodeRange{{First: 0, Last: 99}}, LatencyUnit: 3, QueueUnit: 2}}}[seed%4])
+	}
 	sources := newSources(r, 4+r.IntN(24), m)
 	now := int64(1e18)
 	for n := range 120 {

@@ -2,6 +2,7 @@ package fast
 
 import (
 	"bytes"
+	"math"
 	"math/bits"
 	"syscall"
 	"testing"
@@ -62,6 +63,7 @@ type world struct {
 	vec      *mbuf.Vec
 	passed   int
 	stored   int
+	asks     Facts
 }
 
 func newWorld(t testing.TB, c inthdr.Config, policies []event.Policy, inGo bool) *world {
@@ -81,7 +83,7 @@ func (w *world) burst(now int64, frames [][]byte, lens []int, look bool) {
 	for i, f := range frames {
 		w.vec[i] = w.memory.put(i, f, lens[i])
 	}
-	w.Receive(&Burst{Vec: w.vec, N: len(frames), Now: now, Watched: true, Strip: true, Look: look})
+	w.Receive(&Burst{Vec: w.vec, N: len(frames), Now: now, Watched: true, Strip: true, Look: look, Facts: w.asks})
 	parsed := w.Unknown
 	if parsed != 0 {
 		gone := uint64(0)
@@ -132,7 +134,9 @@ func (w *world) parse(j uint8) bool {
 		w.locator.Classify(&i)
 		want := bytes.Clone(f)
 		want = want[strip.Strip(want, &l, &i, &o):]
-		if w.MayStore() && w.Store(&Parsed{Frame: f, PktLen: m.PktLen(), Layers: &l, Info: &i, Layout: w.locator.Layout(&i), Outers: &o}, want) {
+		k := Parsed{Frame: f, PktLen: m.PktLen(), Layers: &l, Info: &i, Layout: w.locator.Layout(&i), Outers: &o}
+		k.NumberAt, k.NumberLen = w.locator.Place(&i, inthdr.Sequence)
+		if w.MayStore() && w.Store(&k, want) {
 			w.stored++
 			return w.Set(j, w.Recognise(f, m.PktLen()), f)
 		}
@@ -153,9 +157,16 @@ func (w *world) deferredOne(now int64, j uint8, fresh bool) {
 	f := m.Bytes()
 	w.Fill(w.Template[j], f, m.PktLen(), &l, &i, &o)
 	flow.Count(i.Size)
-	flow.Watch = uint8(w.Hashes[j] % uint64(w.detector.View().Len()))
+	if t := &w.templates[w.Template[j]]; w.asks.Asks != 0 && t.sound != 0 {
+		flow.Facts = t.factsOf(w.State, f)
+	}
+	if flow.Watch = uint8(w.Hashes[j] % uint64(w.detector.View().Len()+1)); int(flow.Watch) == w.detector.View().Len() {
+		flow.Watch = math.MaxUint8 // that of no watch
+		return
+	}
+	number, bits := w.locator.Sequence(f, &i)
 	w.detector.Packet(now, flow, fresh, int(flow.Watch), &event.Observation{
-		Frame: f, Info: &i, FlowHash: w.Hashes[j], Common: i.Common, Layout: w.locator.Layout(&i),
+		Frame: f, Info: &i, FlowHash: w.Hashes[j], Common: i.Common, Layout: w.locator.Layout(&i), Sequence: number, SequenceBits: bits,
 	})
 }
 
@@ -165,6 +176,8 @@ func (w *world) compare(o *world, n int) string {
 	switch {
 	case a.ints != b.ints || !bytes.Equal(a.At[:a.ints], b.At[:b.ints]):
 		return "places"
+	case a.MX != b.MX:
+		return "how many are of INT-MX"
 	case a.Unknown != b.Unknown || a.Missing != b.Missing || a.Samples != b.Samples:
 		return "bits"
 	case !bytes.Equal(a.Template[:a.ints], b.Template[:b.ints]) || !bytes.Equal(w.Deferred(), o.Deferred()):
@@ -193,6 +206,16 @@ func (w *world) compare(o *world, n int) string {
 
 // sameFlow compares all but addresses of memory.
 func sameFlow(a, b *flows.Flow) bool {
+	if a.HasLoss() != b.HasLoss() {
+		return false
+	}
+	if a.HasLoss() {
+		x, _ := a.Loss()
+		y, _ := b.Loss()
+		if *x != *y {
+			return false
+		}
+	}
 	const size = unsafe.Sizeof(flows.Flow{})
 	x, y := (*[size]byte)(unsafe.Pointer(a)), (*[size]byte)(unsafe.Pointer(b))
 	return bytes.Equal(x[:size-16], y[:size-16])

@@ -93,6 +93,13 @@ func Compile(c *Config) *Watches {
 	return ws
 }
 
+// AsksInFront are the facts that watches ask for; ok: none but those that stand in front of INT or
+// in it, which package fast finds by a template: no VNI, and no packet inside of a tunnel.
+func (ws *Watches) AsksInFront() (vlan, dscp, layer, device, ok bool) {
+	has := func(ask uint8) bool { return ws.asks&ask != 0 }
+	return has(askVLAN), has(askDSCP), has(askLayer), has(askDevice), !has(askVNI | askInner)
+}
+
 // Asks reports whether some watch asks for facts: then each packet of a flow may belong to
 // another watch.
 func (ws *Watches) Asks() bool { return ws.asks != 0 }

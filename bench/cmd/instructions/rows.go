@@ -11,8 +11,10 @@ import (
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
+	"intsink/engine/packet"
 	"intsink/engine/report"
 	"intsink/engine/reporting"
+	"intsink/engine/watch"
 )
 
 // row is a task of the worker.
@@ -44,6 +46,12 @@ var rows = []row{
 	{name: "events", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Stamps = true }), rules: everyEvent},
 	{name: "few-events", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Events = event.NewFlow.Set() }},
 	{name: "busy", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Busy = 100 }), rules: byUtilization},
+	{name: "sequence", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Numbers, s.Flows, s.Frames = true, 32, 32*1536 }), rules: byNumber},
+	{name: "node-model", traffic: traffic.Reference(), rules: byModel},
+	{name: "facts", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Tags = 1 }), rules: byTag},
+	{name: "mx", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.MX = true })},
+	{name: "noisy", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Noisy, s.Frames = 8, 64*s.Flows })},
+	{name: "unwatched", traffic: traffic.Reference(), silent: true, rules: func(r *engine.Rules) { r.Watches[0].Protocol = []uint8{packet.ProtoTCP} }},
 	{name: "explained", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Sample, r.Report.Explain = 1, true }},
 	{name: "budget", traffic: traffic.Reference(), rules: byBudget},
 	{name: "shed", traffic: traffic.Reference(), rules: func(r *engine.Rules) { byBudget(r); r.Report.Explain = false }},
@@ -95,6 +103,23 @@ func byAll(r *engine.Rules) {
 	byProbe(r)
 	port := uint16(traffic.UDPPort)
 	r.INT.UDPPort, r.INT.DSCP = &port, &inthdr.DSCP{Value: traffic.DSCPValue, Mask: 0x3f}
+}
+
+// byNumber knows the domain of the sequence numbers.
+func byNumber(r *engine.Rules) {
+	d := inthdr.Domain{ID: traffic.DomainID}
+	d.Bits[0].Length, d.Bits[0].SourceOnly, d.Bits[0].Role = 4, true, inthdr.Sequence
+	r.INT.Domains = []inthdr.Domain{d}
+	t := &r.Watches[0].Policy.Thresholds
+	t.LossWindow, t.LossTimeout, t.LossInterval = 1024, 200e6, 1e9
+}
+
+// byModel takes latencies as units of two nanoseconds.
+func byModel(r *engine.Rules) { r.NodeModels = []event.NodeModel{{LatencyUnit: 2}} }
+
+// byTag watches packets of a VLAN: all of the traffic.
+func byTag(r *engine.Rules) {
+	r.Watches[0].VLAN = []watch.PortRange{{First: traffic.CustomerTag, Last: traffic.CustomerTag}}
 }
 
 // byBudget makes an explained report for every packet; the budget sheds most of them.

@@ -9,8 +9,8 @@ import (
 
 // VLAN ids of tagged frames.
 const (
-	serviceTag  = 200
-	customerTag = 100
+	ServiceTag  = 200
+	CustomerTag = 100
 )
 
 // shape makes frames with the same headers.
@@ -28,6 +28,12 @@ func newShape(h Headers, s *Spec) (shape, error) {
 	}}
 	if s.Stamps {
 		sh.source.Bitmap |= 0x0c00
+	}
+	if s.Numbers {
+		sh.source.DomainID, sh.source.DSInstruction, sh.source.SourceOnly = DomainID, 1<<15, make([]byte, 4)
+	}
+	if s.MX {
+		sh.source.Type = intgen.TypeMX
 	}
 	if h.Tags < 0 || h.Tags > 2 {
 		return sh, fmt.Errorf("traffic: %d VLAN tags; 0 to 2", h.Tags)
@@ -70,7 +76,7 @@ func (sh *shape) wrap(e intgen.Encap) {
 	sh.tunnel.VLANs = tags(sh.headers.Tags)
 }
 
-func tags(n int) []uint16 { return []uint16{serviceTag, customerTag}[2-n:] }
+func tags(n int) []uint16 { return []uint16{ServiceTag, CustomerTag}[2-n:] }
 
 // pad finds the payload with which frames with these hops are size bytes long, or
 // as short as they can be.

@@ -4,6 +4,7 @@
 package traffic
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 
@@ -55,7 +56,18 @@ type Spec struct {
 	Stamps bool // hops carry both timestamps
 	Busy   int  // of so many flows one leaves the last hop by an interface with TxUtilization BusyTx; 0: none
 	Size   int  // of each frame; headers and INT alone may need more
+
+	Numbers bool // the source numbers the packets of each flow: DomainID, in 4 bytes
+	MX      bool // INT-MX: no hop adds metadata
+	Noisy   int  // of so many packets one has a latency beyond every deadband; 0: none
 }
+
+// DomainID is of the domain whose instruction 0 is a sequence number of 4 bytes that the source
+// inserts.
+const DomainID = 0x1234
+
+// noise is how much longer a Noisy packet waits in its last hop.
+const noise = 60_000
 
 // TxUtilization of interfaces.
 const (
@@ -125,6 +137,15 @@ func (m *Maker) Frame(i int) (original, frame []byte, err error) {
 		sh = &m.shapes[rand.NewPCG(uint64(flow), 1).Uint64()%n]
 	}
 	m.fillHops(i, flow)
+	if m.spec.Noisy > 0 && (i/m.spec.Flows+flow)%m.spec.Noisy == 0 {
+		m.hops[0].LatencyNs += noise
+	}
+	if m.spec.Numbers {
+		sh.source.SourceOnly = binary.BigEndian.AppendUint32(nil, uint32(i/m.spec.Flows))
+	}
+	if m.spec.MX {
+		return sh.frame(flow, i, nil)
+	}
 	return sh.frame(flow, i, m.hops)
 }
 

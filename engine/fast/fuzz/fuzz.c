@@ -38,7 +38,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 }
 
 // settle makes the flow of packet j known, with its hops as its references.
-static void settle(struct fast_flow *flows, struct fast_bucket *buckets, uint32_t j)
+// Some have windows, some number their packets, some have other facts than the packet.
+static void settle(struct fast_flow *flows, struct fast_bucket *buckets, struct fast_loss *losses, uint32_t j)
 {
 	const struct fast_template *t = &state->templates[state->template[j]];
 	struct fast_mbuf *m = ((struct fast_mbuf **)state->vec)[state->at[j]];
@@ -50,8 +51,8 @@ static void settle(struct fast_flow *flows, struct fast_bucket *buckets, uint32_
 	if (t->common) {
 		const uint8_t *hop = m->buf_addr + m->data_off + t->stack;
 		uint32_t sum = 0;
-		w->path_hops = (uint8_t)t->hops;
-		for (uint32_t i = 0; i < t->hops; i++, hop += t->hop_len) {
+		w->path_hops = (uint8_t)t->all_hops;
+		for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len) {
 			uint32_t latency;
 			memcpy(&w->hops[i], hop, 8);
 			memcpy(&latency, hop + 8, 4);
@@ -59,6 +60,17 @@ static void settle(struct fast_flow *flows, struct fast_bucket *buckets, uint32_
 			sum += w->hops[i].ref;
 		}
 		w->end_ref = sum;
+	}
+	if (j % 3 == 0) {
+		w->windows[j % 16] = 1;
+		w->bound |= FAST_UNSETTLED;
+	}
+	if (t->number_bits && j % 4) {
+		uint64_t n;
+		memcpy(&n, m->buf_addr + m->data_off + t->number_at, sizeof n);
+		w->loss = &losses[j];
+		w->loss->top = __builtin_bswap64(n) - 1;
+		w->bound |= FAST_HAS_LOSS;
 	}
 	struct fast_bucket *b = (struct fast_bucket *)((uint8_t *)buckets + (state->hashes[j] & state->index.mask));
 	for (int s = 0; s < 8; s++) {
@@ -94,6 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	struct fast_bucket *buckets = calloc(BUCKETS, sizeof *buckets);
 	struct fast_flow *flows = calloc(FLOWS, sizeof *flows);
+	struct fast_loss *losses = calloc(FAST_BURST, sizeof *losses);
 	struct fast_link *links = calloc(LINKS + 1, sizeof *links);
 	*state = *trained;
 	*view = *trained_view;
@@ -105,6 +118,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	state->index.mask = (BUCKETS - 1) * sizeof *buckets;
 	state->strip = state->watched = 1;
 	state->deferred = 0;
+	state->keep = n % 4 == 0 ? FAST_ASK : 0;
+	state->asks = n;
+	state->facts_key = 1;
 	view->links = (uint64_t)links;
 	view->links_mask = (LINKS - 1) & ~3u;
 	links[LINKS].key[0] = UINT64_MAX;
@@ -113,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fast_match(state);
 	for (uint32_t j = 0; j < state->ints; j++)
 		if (!(state->unknown >> j & 1) && state->templates[state->template[j]].kind == FAST_INT)
-			settle(flows, buckets, j);
+			settle(flows, buckets, losses, j);
 	fast_receive(state);
 	if (state->ints > 0 && (state->unknown || state->missing)) {
 		for (uint32_t j = 0; j < state->ints; j++) {
@@ -131,6 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(buckets);
 	free(flows);
 	free(links);
+	free(losses);
 	for (uint32_t i = 0; i < n; i++)
 		free(frames[i]);
 	return 0;

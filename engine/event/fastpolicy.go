@@ -1,0 +1,141 @@
+// FastPolicy: a watch's policy, its thresholds and deadbands as the C of engine/fast reads them.
+
+package event
+
+import (
+	"math/bits"
+
+	"intsink/flows"
+)
+
+// FastPolicy is a watch's policy as the fast path needs it: when a packet gives no event, and
+// how many packets are left to the next sample. Package engine/fast reads it, in C too.
+type FastPolicy struct {
+	Flags        flows.Want // of the flow, under Mask
+	Mask         uint8
+	ByFlow       bool // samples are all packets of some flows
+	Scaled       bool // some values are not in the units of thresholds
+	Fabric, Link bool // queues or interfaces are watched; links are
+	PTP          bool // the source's timestamp makes the end-to-end latency
+	byLatency    bool // Latency is a threshold
+
+	Absolute, Twice         uint32 // how far a hop's latency may be from its reference; twice that
+	End, EndTwice           uint64 // how far the end-to-end latency may be from its reference; twice that
+	ClockOffset             int64  // as Thresholds has it
+	SampleLeft, SampleEvery uint32 // packets to the next sample, and from one to the next; 0: none are taken
+	Raise, Latency, Tx      uint32 // thresholds that no hop may reach: queue occupancy, latency, utilization
+	Refresh                 uint32 // the sign bit, where refreshes are watched
+	LinkAbsolute            uint32 // how far a link's latency may be from its reference
+
+	// Most are the highest values of a hop that reach no threshold, as nodes write them, in
+	// the order of these constants: vectors of words are compared with them.
+	Most [4]uint32
+	Unit uint32 // of latency, where all nodes have the same
+
+	// What the general path needs besides.
+	Hops, EndToEnd          FastBand
+	Loss                    bool // sequence numbers are watched
+	WatchesHops, WatchesEnd bool
+	InGo                    bool // not even the general path knows what these packets say
+	_                       [4]bool
+}
+
+// FastBand is a Deadband as C tests it.
+type FastBand struct {
+	Relative float64
+	Absolute uint32
+	K, Last  uint8 // so many of the values whose bits Last has
+	_        [2]uint8
+}
+
+func (b *Deadband) fast() FastBand {
+	return FastBand{Relative: b.Relative, Absolute: b.Absolute, K: uint8(min(b.K, 9)), Last: uint8(1<<b.N - 1)}
+}
+
+// Test is Deadband.test.
+func (b *FastBand) Test(ref, x uint32, window uint8) (uint8, bool) {
+	delta := max(x, ref) - min(x, ref)
+	window <<= 1
+	if delta <= b.Absolute || float64(delta) <= b.Relative*float64(ref) {
+		return window, false
+	}
+	window |= 1
+	return window, bits.OnesCount8(window&b.Last) >= int(b.K)
+}
+
+// Places in FastPolicy.Most.
+const (
+	MostLatency   = iota
+	MostQueue     // 24 bits of occupancy
+	MostTx        // utilization
+	MostUnbounded // of any other word
+)
+
+// below is the highest value that does not reach a threshold.
+func below(threshold uint32) uint32 {
+	if threshold == never {
+		return never
+	}
+	return threshold - 1
+}
+
+// TakeSample counts one packet of the flow with that hash and reports whether it is a sample.
+func (l *FastPolicy) TakeSample(hash uint64) bool {
+	if l.SampleLeft--; l.SampleLeft != 0 {
+		return false
+	}
+	l.SampleLeft = l.SampleEvery
+	if l.ByFlow {
+		l.SampleLeft = 1 // the hash decides for every packet
+		return l.SampleEvery != 0 && hash>>32%uint64(l.SampleEvery) == 0
+	}
+	return l.SampleEvery != 0
+}
+
+// sampleDue reports whether the next packet may be a sample.
+func (l *FastPolicy) sampleDue() bool { return l.SampleLeft == 1 && l.SampleEvery != 0 }
+
+// fastPolicy compiles p. Where nodes on a list have units of their own, no flow is settled:
+// the general path of package fast looks their models up.
+func (p *Policy) fastPolicy(m *models) FastPolicy {
+	t := &p.Thresholds
+	l := FastPolicy{
+		Twice:      ^uint32(0), // no latency is that far from another
+		End:        1 << 62,    // and no sum
+		SampleLeft: p.Sample, SampleEvery: p.Sample, ByFlow: p.SampleByFlow && p.Sample > 0,
+		Fabric: p.fabric != fabricThresholds{raise: never, tx: never, latency: never}, Link: p.Events.Has(LinkLatency),
+		Raise: p.fabric.raise, Latency: p.fabric.latency, Tx: p.fabric.tx,
+		LinkAbsolute: t.LinkLatency.Absolute, ClockOffset: t.ClockOffset,
+	}
+	l.Unit, l.Scaled = 1, m.scale
+	l.Most = [4]uint32{MostLatency: below(l.Latency), MostQueue: below(l.Raise), MostTx: below(l.Tx), MostUnbounded: never}
+	if m.scale && len(m.entries) == 0 {
+		l.Unit = m.others.LatencyUnit
+		l.Most[MostLatency] = min(l.Most[MostLatency], never-1) / l.Unit // more would be cut
+		if l.Raise != never {
+			l.Most[MostQueue] /= m.others.QueueUnit
+		}
+	}
+	l.byLatency = l.Latency != never
+	if l.ByFlow {
+		l.SampleLeft = 1
+	}
+	if p.Events.Has(HopLatency) {
+		l.Absolute, l.Twice = t.Latency.Absolute, 2*t.Latency.Absolute
+	}
+	if p.Events.Has(EndToEnd) {
+		l.Flags, l.End, l.PTP = flows.EndToEnd, uint64(t.EndToEnd.Absolute), t.PTP
+	}
+	l.EndTwice = 2 * l.End
+	if p.Events.Has(Refresh) {
+		l.Refresh = 1 << 31
+	}
+	l.Loss, l.WatchesHops, l.WatchesEnd = p.Events.Has(Loss), p.Events.Has(HopLatency), p.Events.Has(EndToEnd)
+	l.Hops, l.EndToEnd = t.Latency.fast(), t.EndToEnd.fast()
+	l.InGo = m.clocks && l.Link || (m.clocks || m.epochs) && l.PTP
+	if m.scale && len(m.entries) > 0 || l.InGo || l.Absolute >= 1<<31 {
+		l.Flags |= flows.Never
+	}
+	l.Mask = l.Flags.Mask()
+	return l
+}

@@ -1,0 +1,84 @@
+// Templates in the making: what is compared of a packet's hops, sequence number and facts.
+
+package fast
+
+import (
+	"intsink/engine/event"
+	"intsink/engine/inthdr"
+	"intsink/engine/packet"
+)
+
+// hops is where hops stand, and what each says.
+func (m *draft) hops(i *inthdr.Info, l *inthdr.Layout) {
+	t := &m.t
+	t.hops, t.inFlow, t.mx = noHops, noHops<<pathHops, bit(i.Type == inthdr.MX)
+	if !i.Common {
+		t.sound = bit(i.Hops == 0 && i.Reason == inthdr.ReasonNone && !i.Discard && !i.HopExceeded && !i.MTUExceeded)
+		return
+	}
+	t.common, t.sound, t.stack, t.hopLen, t.hops, t.allHops = 1, 1, uint32(i.Stack), uint32(i.HopLen), uint32(i.Hops), i.Hops
+	t.inFlow = uint64(i.Hops) << pathHops
+	t.queue, t.tx = i.QueueAt, i.TxAt
+	t.ingress, t.egress = uint8(max(l.IngressTimestamp, 0)), uint8(max(l.EgressTimestamp, 0))
+	t.hopWords()
+	if t.ingress != 0 && t.egress != 0 {
+		t.links, t.linkFrom = (t.hops-1)*t.hopLen, t.stack+t.hops*t.hopLen
+		t.linkOut, t.linkIn = t.linkFrom+uint32(t.egress), t.linkFrom-t.hopLen+uint32(t.ingress)
+	}
+}
+
+// number is where the sequence number stands: only the general path looks at it.
+func (m *draft) number(p *Parsed) {
+	if t := &m.t; p.NumberLen > 0 && t.sound != 0 {
+		t.numberAt, t.numberBits, t.hops = uint16(p.NumberAt+p.NumberLen-8), uint8(min(p.NumberLen, 8)*8), noHops
+		t.inFlow = noHops << pathHops
+	}
+}
+
+// facts are what watches may ask for besides the key. Those of a tunnel that goes with INT are
+// of headers behind it, and a device id is one of domain metadata: neither has a place here.
+func (m *draft) facts(p *Parsed) {
+	t, i, l := &m.t, p.Info, p.Layers
+	t.facts, t.inside = bit(i.DSInstruction == 0 && !(i.Marking == inthdr.ByGRE && i.Inserted)), bit(i.Depth > 0)
+	outermost := l
+	if i.Depth > 0 {
+		outermost = &p.Outers[0]
+	}
+	if outermost.VLANs > 0 {
+		t.vlanAt = packet.EthernetLen
+	}
+	if t.dscp = i.DSCP; i.Marking != inthdr.ByDSCP {
+		t.dscpAt, t.dscpShift = l.L3, 2
+		if l.IPVersion == 6 {
+			t.dscpShift = 6
+		}
+	}
+}
+
+// hopWords says which of the last eight words of a hop have thresholds.
+func (t *Template) hopWords() {
+	for i := range t.hopWord {
+		at := int(t.hopLen) - len(t.hopOrder) + 4*i
+		copy(t.hopOrder[4*i:], []uint8{3, 2, 1, 0})
+		for k := range 4 {
+			t.hopOrder[4*i+k] += uint8(4 * i % 16) // vectors are ordered by halves
+		}
+		switch {
+		case at == latencyAt:
+			t.hopWord[i] = event.MostLatency
+		case at == int(t.queue) && t.queue != 0:
+			t.hopWord[i] = event.MostQueue
+			t.hopOrder[4*i+3] = noByte // the queue's number
+		case at == int(t.tx) && t.tx != 0:
+			t.hopWord[i] = event.MostTx
+		default:
+			t.hopWord[i] = event.MostUnbounded
+		}
+	}
+}
+
+const (
+	latencyAt  = 8      // of Layout.BasicHops
+	longestHop = 32 + 8 // the most of which order has the latency
+	noByte     = 0x80   // in order: zero
+)
