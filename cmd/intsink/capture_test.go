@@ -184,3 +184,18 @@ func TestCapture(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
 }
+
+// TestCaptureFlagsThatAreWrong, before any sink is asked.
+func TestCaptureFlagsThatAreWrong(t *testing.T) {
+	for flags, want := range map[string]string{
+		"--rate 0": "--rate 0: must be 1 to 1000000", "--rate NaN": "rate = NaN: must be 1 to 1000000", "--rate 0.5": "must be 1 to 1000000",
+		"--seconds 0": "--seconds 0: must be more than 0", "--seconds 1e99": "at most 3600", "--count -1": "count = -1: must be", "--snap-length 3": "must be 14 to",
+	} {
+		t.Run(flags, func(t *testing.T) {
+			args := append([]string{"capture", "--socket", "/nowhere", "-w", "-"}, strings.Fields(flags)...)
+			if _, stderr, code := intsink(t, args...); code != 2 || !strings.Contains(stderr, want) {
+				t.Errorf("exit code %d, %q; want 2 and %q", code, stderr, want)
+			}
+		})
+	}
+}

@@ -198,6 +198,17 @@ func TestFlagsThatContradict(t *testing.T) {
 	}
 }
 
+// TestGenSaysWhatIsInTheFile: no more flows than packets.
+func TestGenSaysWhatIsInTheFile(t *testing.T) {
+	for count, want := range map[string]string{"50": "50 packets, 50 with INT, 50 flows\n", "150": "150 packets, 150 with INT, 100 flows\n"} {
+		t.Run(count, func(t *testing.T) {
+			if out := must(t, "gen", "--out", filepath.Join(t.TempDir(), "x.pcap"), "--count", count, "--flows", "100"); !strings.HasSuffix(out, want) {
+				t.Errorf("%q, want %q", out, want)
+			}
+		})
+	}
+}
+
 // TestLiveWithoutInterface: the flags are right, and the machine is another one.
 func TestLiveWithoutInterface(t *testing.T) {
 	_, stderr, code := intsink(t, "gen", "--live", "nope,lo")

@@ -287,3 +287,23 @@ func TestPageShowsWhatIsWrong(t *testing.T) {
 	}
 	b.wait(`document.querySelector('.state.bad')?.innerText.includes('Is intsink running?')`)
 }
+
+// TestPageShowsWhatIsOtherwise: a mode other than full and a trial, for as long as there is one.
+func TestPageShowsWhatIsOtherwise(t *testing.T) {
+	r, socket, _, text := withSocket(t)
+	b := openBrowser(t, "http://"+r.http)
+	b.wait(`document.querySelector('.pill.good') && document.querySelectorAll('.notice').length === 0`)
+	must(t, "mode", "strip", "--socket", socket)
+	b.wait(`/^mode strip since 2\S+Z: asked for strip by /.test(document.querySelector('.notice')?.innerText)`)
+	trial := write(t, filepath.Join(t.TempDir(), "new.hcl"), strings.Replace(text, "sample = 100", "sample = 50", 1))
+	must(t, "reload", "--socket", socket, "--config", trial, "--confirm", "10m")
+	b.wait(`/^the configuration is on trial: generation 1 comes back at 2\S+Z unless /.test(document.querySelectorAll('.notice')[1]?.innerText)`)
+	must(t, "mode", "full", "--socket", socket)
+	must(t, "confirm", "--socket", socket)
+	b.wait(`document.querySelectorAll('.notice').length === 0`)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range b.faults {
+		t.Error(f)
+	}
+}

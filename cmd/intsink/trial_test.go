@@ -52,7 +52,7 @@ func TestTrial(t *testing.T) {
 	if config := r.get(t, "/api/v1/config"); !strings.Contains(strings.Join(strings.Fields(config), " "), "sample = 100 ") || p.Series["intsink_config_generation"] != 3 || p.Series[`intsink_config_trials_total{result="timeout"}`] != 1 {
 		t.Errorf("generation %v\n%s", p.Series["intsink_config_generation"], config)
 	}
-	if _, stderr, code := intsink(t, "confirm", "--socket", socket); code != 1 || !strings.Contains(stderr, "there is nothing to confirm") {
+	if _, stderr, code := intsink(t, "confirm", "--socket", socket); code != 1 || !strings.Contains(stderr, "nobody confirmed it in time; the configuration before it is in force again, as generation 3") {
 		t.Errorf("too late: exit code %d, %s", code, stderr)
 	}
 	try("10m")

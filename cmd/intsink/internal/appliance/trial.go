@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
@@ -65,7 +66,7 @@ func (a *Appliance) Confirm(who string, back bool) (*control.Result, error) {
 	case a.stopping.Load():
 		return nil, errors.New("stopping")
 	case t == nil:
-		return nil, errors.New("there is nothing to confirm: what is in force is on no trial")
+		return nil, a.nothingOnTrial()
 	case back:
 		return a.goBack(control.TrialBack, "asked for by "+who), nil
 	}
@@ -78,6 +79,19 @@ func (a *Appliance) Confirm(who string, back bool) (*control.Result, error) {
 	return &r, nil
 }
 
+// nothingOnTrial says why nothing can be confirmed. Whoever comes too late learns how the
+// trial ended: what is in force is not what they put there.
+func (a *Appliance) nothingOnTrial() error {
+	_, good := a.control.State.Last()
+	if why, back := strings.CutPrefix(good.By, endOfTrial); back {
+		return fmt.Errorf("there is nothing to confirm: the last trial ended at %s, %s; the configuration before it is in force again, as generation %d", good.Time.Format(time.RFC3339), why, good.Generation)
+	}
+	return errors.New("there is nothing to confirm: what is in force is on no trial")
+}
+
+// endOfTrial begins what a reload is said to be by, where a trial's end made it.
+const endOfTrial = "end of a trial: "
+
 // goBack brings what was before the trial back. a.reloading is held.
 func (a *Appliance) goBack(end control.TrialEnd, why string) *control.Result {
 	t := a.trial
@@ -86,7 +100,7 @@ func (a *Appliance) goBack(end control.TrialEnd, why string) *control.Result {
 	defer a.control.State.EndTrial(end) // once all that tells of the sink tells of what was before
 	done := a.tellReload()
 	defer done()
-	r := a.newResult("end of a trial: " + why)
+	r := a.newResult(endOfTrial + why)
 	r.Config, r.SHA256 = t.of.Config, t.of.SHA256
 	r.Changes = conf.Diff(a.config.Load(), t.was)
 	slog.Warn("reload: the trial has ended, the configuration before it comes back", "why", why)

@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"time"
 
 	"intsink/cmd/internal/cli"
@@ -82,7 +83,7 @@ func (o *Options) parts() ([]part, error) {
 			switch {
 			case sink == nil:
 				return nil, err
-			case path == "/readyz":
+			case strings.HasPrefix(path, "/readyz"): // 503 is an answer, too
 				return sink.Answer(ctx, path)
 			}
 			return sink.Get(ctx, path)
@@ -93,7 +94,7 @@ func (o *Options) parts() ([]part, error) {
 		{"machine.txt", func(context.Context) ([]byte, error) { return machine("/"), nil }},
 		{"running-config.hcl", ask("/api/v1/config")},
 		{"status.json", ask("/api/v1/status")},
-		{"readyz.txt", ask("/readyz")},
+		{"readyz.txt", ask("/readyz?verbose")},
 		{"metrics.txt", ask("/metrics")},
 		{"log.txt", journal},
 	}

@@ -72,7 +72,7 @@ func TestArchiveOfARunningSink(t *testing.T) {
 		if r.URL.Path == "/readyz" {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
-		io.WriteString(w, "answer of "+r.URL.Path)
+		io.WriteString(w, "answer of "+r.URL.RequestURI())
 	}))
 	defer sink.Close()
 	out := filepath.Join(t.TempDir(), "bug.tar.gz")
@@ -88,7 +88,7 @@ func TestArchiveOfARunningSink(t *testing.T) {
 	files := open(t, bytes.NewReader(b), "intsink-report-20261122-063000")
 	for name, want := range map[string]string{
 		"version.txt": "intsink 1.2", "running-config.hcl": "answer of /api/v1/config", "status.json": "answer of /api/v1/status",
-		"metrics.txt": "answer of /metrics", "readyz.txt": "answer of /readyz",
+		"metrics.txt": "answer of /metrics", "readyz.txt": "answer of /readyz?verbose",
 	} {
 		if files[name] != want {
 			t.Errorf("%s: %q, want %q", name, files[name], want)

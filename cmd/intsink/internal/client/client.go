@@ -197,7 +197,11 @@ func (s *Sink) do(ctx context.Context, method, path string, request io.Reader) (
 
 func (s *Sink) unreachable(err error) error {
 	if s.where != s.base {
-		return fmt.Errorf("the sink cannot be reached at %s: %w; start it, or say where its http.socket is with --socket or --config", s.where, err)
+		hint := ""
+		if s.where == installedSocket {
+			hint = ` (a sink that systemd did not start has a socket only where http { socket = "/path" } of its configuration says so)`
+		}
+		return fmt.Errorf("the sink cannot be reached at %s: %w; start it, or say where its http.socket is with --socket or --config%s", s.where, err, hint)
 	}
 	return fmt.Errorf("the sink cannot be reached at %s: %w; start it, or say where its http.listen is with --url or --config", s.where, err)
 }

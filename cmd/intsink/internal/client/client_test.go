@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -48,5 +49,17 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 	if _, err := (&Options{URL: "9465"}).Open(); err == nil || !strings.Contains(err.Error(), "must be such as http://127.0.0.1:9465") {
 		t.Errorf("a bad URL: %v", err)
+	}
+}
+
+// TestNobodyOnTheInstalledSocket: who starts the sink by hand learns why there is none.
+func TestNobodyOnTheInstalledSocket(t *testing.T) {
+	for path, want := range map[string]bool{installedSocket: true, "/nowhere/api.sock": false} {
+		t.Run(path, func(t *testing.T) {
+			err := unixSink(path).unreachable(errors.New("no such file"))
+			if got := strings.Contains(err.Error(), `http { socket = "/path" }`); got != want || !strings.Contains(err.Error(), "--socket or --config") {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }

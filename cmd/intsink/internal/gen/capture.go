@@ -71,7 +71,8 @@ func genCapture(stdout, stderr io.Writer, f *Flags) error {
 			return err
 		}
 	}
-	fmt.Fprintf(stdout, "%s: %d packets, %d with INT, %d flows\n", f.out, f.count, marked, f.flows)
+	flows := min(f.count, uint64(f.flows)) // fewer packets than flows: the rest have none
+	fmt.Fprintf(stdout, "%s: %d packets, %d with INT, %d flows\n", f.out, f.count, marked, flows)
 	return nil
 }
 

@@ -67,8 +67,12 @@ func (o *Options) check(stdout io.Writer) error {
 		return errors.New("-w FILE is missing: name the capture to write, or - for standard output")
 	case o.File == "-" && progress.IsTerminal(stdout):
 		return errors.New("-w -: standard output is a terminal, and the capture is binary: pipe it on, such as to tshark -r -, or name a file")
+	case o.Rate == 0:
+		return fmt.Errorf("--rate 0: must be 1 to %d packets a second", maxRate)
+	case o.Seconds == 0:
+		return fmt.Errorf("--seconds 0: must be more than 0 and at most %d", maxSeconds)
 	}
-	return nil
+	return o.checkNumbers()
 }
 
 // file is where the capture goes.

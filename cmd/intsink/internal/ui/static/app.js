@@ -11,6 +11,7 @@ import { Hops } from './hops.js';
 import { Events, useEvents } from './events.js';
 import { Collectors } from './collectors.js';
 import { Workers } from './workers.js';
+import { Notices } from './notices.js';
 import { count } from './format.js';
 
 const views = [
@@ -42,6 +43,7 @@ function App() {
   }, []);
   const [, , View] = views.find(([n]) => n === at.name);
   return html`<${Header} status=${status} rates=${rates} />
+    <${Notices} status=${status.data} />
     <${Tabs} at=${at.name} />
     <main id="view" role="tabpanel" aria-labelledby=${'tab-' + at.name}>
       <${View} status=${status} rates=${rates} events=${events} rest=${at.rest} /></main>

@@ -1,0 +1,24 @@
+// What is otherwise than it stays, in a line each below the header, as intsink status
+// shows it: a mode other than full, a bypass, a configuration on trial.
+import { html } from './vendor/htm-preact-3.1.1.js';
+
+export function Notices({ status }) {
+  const lines = status ? notices(status) : [];
+  return html`<div role="status">${lines.map((line) => html`<p class="notice" key=${line}>${line}</p>`)}</div>`;
+}
+
+function notices({ mode, config }) {
+  const lines = [];
+  if (mode && mode.mode !== 'full') lines.push(`mode ${mode.mode} since ${when(mode.since)}: ${mode.why}`);
+  if (mode && mode.switch && (mode.switch.state !== 'inline' || mode.switch.error)) {
+    const { state, why, error } = mode.switch;
+    lines.push(`bypass switch: ${state}` + (why ? `: ${why}` : '') + (error ? `; its command failed: ${error}` : ''));
+  }
+  if (config && config.trial) {
+    lines.push(`the configuration is on trial: generation ${config.trial.back_to} comes back at ${when(config.trial.until)} unless intsink confirm comes`);
+  }
+  return lines;
+}
+
+// when is the time as intsink status and the log write it, without fractions of a second.
+const when = (time) => time.replace(/\.\d+/, '');
