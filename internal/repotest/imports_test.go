@@ -84,7 +84,7 @@ var mayImport = []struct {
 	{"flows", []string{"internal/checksum"}},
 	{"exporters/record", []string{"engine/event", "engine/inthdr", "engine/packet", "engine/report", "engine/report/decode"}},
 	{"exporters/collect/streams", []string{"exporters/record"}},
-	{"exporters/collect/spool", []string{"exporters/collect/streams"}},
+	{"exporters/collect/spool", []string{"exporters/collect/streams", "internal/checksum"}},
 	{"exporters/collect/aggregate", []string{"engine/report", "exporters/record"}},
 	{"exporters/collect/...", []string{"exporters/collect", "exporters/collect/...", "exporters/record"}},
 	{"exporters/collect", []string{"exporters/collect/...", "exporters/record"}},

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"hash/crc32"
 	"net/netip"
+
+	"intsink/internal/checksum"
 )
 
 // Kind says what an entry's payload is.
@@ -102,7 +104,7 @@ func appendIP(b []byte, e *Entry) []byte {
 		b = append(b, 0, 0, 0x40, 0, 64, protocol, 0, 0)
 		s, d := src.As4(), dst.As4()
 		b = append(append(b, s[:]...), d[:]...)
-		be.PutUint16(b[at+10:], headerChecksum(b[at:]))
+		be.PutUint16(b[at+10:], ^checksum.Sum(b[at:]))
 	} else {
 		b = append(b, 0x60, 0, 0, 0)
 		b = be.AppendUint16(b, uint16(length))
@@ -117,15 +119,6 @@ func appendIP(b []byte, e *Entry) []byte {
 	b = be.AppendUint16(b, e.To.Port())
 	b = be.AppendUint16(b, uint16(length))
 	return append(b, 0, 0)
-}
-
-func headerChecksum(b []byte) uint16 {
-	var sum uint32
-	for i := 0; i < len(b); i += 2 {
-		sum += uint32(binary.BigEndian.Uint16(b[i:]))
-	}
-	sum = sum&0xffff + sum>>16
-	return ^uint16(sum + sum>>16)
 }
 
 var (

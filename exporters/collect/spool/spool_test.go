@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"intsink/internal/checksum"
+
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
@@ -146,7 +148,7 @@ func TestSegmentIsACapture(t *testing.T) {
 		if !ok || !bytes.Equal(udp.Payload, want.Payload) || ci.Timestamp.UnixNano() != want.Received || udp.DstPort != 8555 {
 			t.Errorf("packet %d: %v %v", n, ci.Timestamp, p)
 		}
-		if ip := p.NetworkLayer().(*layers.IPv4); ip.Checksum != headerChecksum(append(bytes.Clone(b[:10]), append([]byte{0, 0}, b[12:20]...)...)) {
+		if ip := p.NetworkLayer().(*layers.IPv4); ip.Checksum != ^checksum.Sum(append(bytes.Clone(b[:10]), append([]byte{0, 0}, b[12:20]...)...)) {
 			t.Errorf("packet %d: checksum %#x", n, ip.Checksum)
 		}
 	}
