@@ -41,38 +41,24 @@ type linkState struct {
 // Worker polls its queues and takes every burst through the stages. All its
 // methods but Snapshot, Reload, ReloadCollectors, Adopted, Ask, Beat and Stop belong to the goroutine that polls.
 type Worker struct {
-	links           []linkState
-	pool            Pool
-	clock           func() int64
-	table           *flows.Table
-	locator         *inthdr.Locator
-	detector        *event.Detector
-	rules           *Rules
-	watches         *watch.Watches // those of rules; setWatches sets these three
-	askedFacts      fast.Facts     // what they ask of a packet beside its flow's key
-	keepAll         bool           // they ask for more than package fast knows: no packet is passed
-	facts           *watch.Facts   // of the packet at hand
-	eventCollectors eventCollectors
-	devices         watch.Devices // of rules, for mitigation
-	number          uint8         // among all workers
-	stations        []Station
+	links    []linkState
+	pool     Pool
+	clock    func() int64
+	number   uint8 // among all workers
+	stations []Station
 
-	generation uint16 // of rules; a flow with another one is matched again
-	blind      blind
-	passing    bool // packets pass as they are
-	burst      *burst
-	fast       *fast.Path
-
+	table    *flows.Table
+	locator  *inthdr.Locator
+	detector *event.Detector
+	facts    *watch.Facts // of the packet at hand
+	burst    *burst
+	fast     *fast.Path
 	scratch  scratch
 	reporter *reporting.Reporter
+	queries  queries
 
-	queries queries
-
-	turns      turns
-	picks      picks
-	capture    *capturing      // nil: none runs
-	mitigation *mitigate.Table // nil: there are no rules
-	selects    selects
+	activeRules
+	occasional
 
 	counters Counters
 	pace     pace
@@ -82,6 +68,28 @@ type Worker struct {
 	nextLatencies int64 // when sampleLatencies takes the next packet
 
 	control
+}
+
+// activeRules is what the worker made of the rules that it follows: a reload replaces it.
+type activeRules struct {
+	rules           *Rules
+	watches         *watch.Watches // those of rules; setWatches sets these three
+	askedFacts      fast.Facts     // what they ask of a packet beside its flow's key
+	keepAll         bool           // they ask for more than package fast knows: no packet is passed
+	eventCollectors eventCollectors
+	devices         watch.Devices // of rules, for mitigation
+	generation      uint16        // of rules; a flow with another one is matched again
+	blind           blind
+	passing         bool // packets pass as they are
+}
+
+// occasional is what the long way does with the bursts that are due (turns).
+type occasional struct {
+	turns      turns
+	picks      picks
+	capture    *capturing      // nil: none runs
+	mitigation *mitigate.Table // nil: there are no rules
+	selects    selects
 }
 
 // scratch is room for one packet or burst at hand, kept by the worker so that nothing of it
@@ -100,17 +108,19 @@ type scratch struct {
 func NewWorker(c WorkerConfig) *Worker {
 	w := &Worker{
 		pool: c.PacketPool, clock: c.Clock, stations: c.Stations,
-		table:           flows.New(c.Flows),
-		detector:        event.New(c.Rules.policies(), c.Seed),
-		locator:         inthdr.NewLocator(c.Rules.INT),
-		rules:           c.Rules,
-		facts:           watch.NewFacts(c.Seed),
-		eventCollectors: eventCollectorsOf(c.Rules),
-		devices:         devicesOf(c.Rules),
-		number:          c.QueueID,
-		scratch:         scratch{observation: new(event.Observation)},
-		counters:        newCounters(len(c.Links), len(c.Outlets)),
-		control:         control{published: newCounters(len(c.Links), len(c.Outlets))},
+		table:    flows.New(c.Flows),
+		detector: event.New(c.Rules.policies(), c.Seed),
+		locator:  inthdr.NewLocator(c.Rules.INT),
+		facts:    watch.NewFacts(c.Seed),
+		activeRules: activeRules{
+			rules:           c.Rules,
+			eventCollectors: eventCollectorsOf(c.Rules),
+			devices:         devicesOf(c.Rules),
+		},
+		number:   c.QueueID,
+		scratch:  scratch{observation: new(event.Observation)},
+		counters: newCounters(len(c.Links), len(c.Outlets)),
+		control:  control{published: newCounters(len(c.Links), len(c.Outlets))},
 	}
 	w.setWatches(compileWatches(c.Rules))
 	w.detector.SetRules(c.Rules.policies(), c.Rules.NodeModels)
