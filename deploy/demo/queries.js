@@ -38,7 +38,9 @@ runFile('deploy/collect/clickhouse.sql');
 runFile('deploy/collect/clickhouse-kafka.sql');
 const count = () => Number(JSON.parse(run('SELECT toUInt32(uniqExact(id)) AS n FROM int.reports')).n);
 const end = Date.now() + 90000;
-while (count() < Number(want)) {
+// The tables per minute are filled behind int.reports.
+const hops = () => Number(JSON.parse(run('SELECT toUInt32(sum(reports)) AS n FROM int.hops')).n);
+while (count() < Number(want) || hops() === 0) {
   if (Date.now() > end) {
     console.error(`${count()} of ${want} records came`);
     process.exit(1);
