@@ -12,10 +12,8 @@ trap 'rm -rf "$work"' EXIT
 umask 022
 
 arch=$(dpkg --print-architecture)
-# A version of Debian's begins with a digit and has no hyphen of ours.
-version=$(bin/intsink version | cut -d' ' -f2 | sed 's/^v//; s/-/+/g')
-[[ "$version" == [0-9]* ]] || version=0~git+$version
 stamp=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+version=$(scripts/debversion.sh "$(bin/intsink version | cut -d' ' -f2)" "$stamp")
 maintainer="intsink maintainers <maintainers@intsink.example>"
 
 # put MODE FROM TO: a file into the package at hand.

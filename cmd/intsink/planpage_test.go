@@ -229,6 +229,7 @@ func TestPlanPageOfLittle(t *testing.T) {
 		{"no packet", empty, path, 0, "Nothing is reported."},
 		{"no comparison", some, path, 0, "<b>new_flow</b>2 reports</figcaption>"},
 		{"no folder", some, filepath.Join(dir, "none", "plan.html"), 1, "no such file or directory"},
+		{"to standard output", some, "-", 2, "--html -: standard output has the tables: name a file"},
 		{"over the capture", some, some, 2, "--in and --html are the same file"},
 		{"over the configuration", some, conf, 2, "--config and --html are the same file"},
 	} {

@@ -91,10 +91,10 @@ func (l *loadMeter) read() failopen.Load {
 	for i, w := range l.a.workers {
 		p, last := w.Snapshot().Pace, &l.last[i]
 		if l.at != 0 && passed > 0 {
-			load.Busy = max(load.Busy, float64(p.BusyNs-last.BusyNs)/float64(passed))
+			load.Busy = max(load.Busy, share(p.BusyNs-last.BusyNs, passed))
 			if polls := p.Polls[0] + p.Polls[1] - last.Polls[0] - last.Polls[1]; polls > 0 {
 				full := p.Bursts[engine.BurstSizes-1] - last.Bursts[engine.BurstSizes-1]
-				load.FullBursts = max(load.FullBursts, min(float64(full)/float64(polls), 1))
+				load.FullBursts = max(load.FullBursts, share(int64(full), int64(polls)))
 			}
 		}
 		load.Gap = max(load.Gap, time.Duration(p.RecentNs))
@@ -103,3 +103,7 @@ func (l *loadMeter) read() failopen.Load {
 	l.at = now
 	return load
 }
+
+// share is part of whole, at most 1: a worker tells of its polls later than they are, so
+// that more than a period's may come within it.
+func share(part, whole int64) float64 { return min(float64(part)/float64(whole), 1) }

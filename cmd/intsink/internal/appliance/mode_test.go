@@ -57,3 +57,18 @@ func TestModeMakesTheRules(t *testing.T) {
 		}
 	}
 }
+
+// TestShare: nothing is busy for more than all of the time.
+func TestShare(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		part, whole int64
+		want        float64
+	}{{"idle", 0, 100, 0}, {"half", 50, 100, 0.5}, {"all", 100, 100, 1}, {"of the period before, too", 132, 100, 1}} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := share(c.part, c.whole); got != c.want {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+}

@@ -21,6 +21,9 @@ func Run(stdout, stderr io.Writer, f Options) error {
 	if f.Format != "text" && f.Format != "json" {
 		return fmt.Errorf("--format %q: must be text or json", f.Format)
 	}
+	if f.HTML == capture.Stdin {
+		return errors.New("--html -: standard output has the tables: name a file")
+	}
 	page := cli.FileFlag{Flag: "html", Path: f.HTML}
 	for _, read := range []cli.FileFlag{{Flag: "config", Path: f.Config}, {Flag: "against", Path: f.Against}, {Flag: "in", Path: f.In}} {
 		if err := cli.Distinct(read, page); err != nil {
