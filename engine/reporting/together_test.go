@@ -147,7 +147,7 @@ func TestTogetherIsOneByOne(t *testing.T) {
 
 // randomRun is a run of packets that are shown at 40 to 128 bytes.
 func randomRun(r *rand.Rand, set event.Set) *Run {
-	p := &Run{Set: set, Priority: event.Priority(r.IntN(int(event.NumPriorities))), Collectors: 3, Info: &inthdr.Info{DomainID: uint16(r.IntN(2))}, InType: report.IPv4}
+	p := &Run{Set: set, Priority: event.Priority(r.IntN(int(event.NumPriorities))), Collectors: uint64(1 + r.IntN(3)), Info: &inthdr.Info{DomainID: uint16(r.IntN(2))}, InType: report.IPv4}
 	p.Hashes, p.Triggers = new([mbuf.MaxBurst]uint64), new([mbuf.MaxBurst]event.Trigger)
 	for j := range p.Hashes {
 		p.Hashes[j], p.Triggers[j] = r.Uint64(), event.Trigger{NodeID: uint32(j), Reference: 1, Value: 2}

@@ -49,7 +49,11 @@ func TestTunnelLeavesItsECN(t *testing.T) {
 			} {
 				t.Run(fmt.Sprintf("%s, Ethernet inside %v, %02b in %02b", ip.name, ethernet, c.inner, c.outer), func(t *testing.T) {
 					f := intgen.Flow{Src: ip.src, Dst: ip.dst, Proto: intgen.UDP, SrcPort: 1024, DstPort: 8000}
-					orig := withECN(f.Frame(20, 1), c.inner)
+					orig := f.Frame(20, 1)
+					if orig[15] |= 0xc0; ip.name == "IPv6" { // DSCP, flow label
+						orig[15], orig[16], orig[17] = 0x8d, 0x2a, 0x71
+					}
+					orig = withECN(orig, c.inner)
 					s := intgen.Source{
 						Marking: intgen.ByGRE, GREInserted: true, GREEthernet: ethernet, Bitmap: intgen.DefaultBitmap, MaxHops: 8,
 						OuterSrc: netip.MustParseAddr("192.0.2.1"), OuterDst: netip.MustParseAddr("192.0.2.2"),
