@@ -21,6 +21,7 @@ func FuzzQuery(f *testing.F) {
 		}
 	}
 	w := engine.NewWorker(engine.WorkerConfig{Rules: &engine.Rules{}, Flows: flows.Config{Capacity: 64, IdleTimeout: 1e9}, Clock: func() int64 { return time.Now().UnixNano() }})
+	w.Tick(time.Now().UnixNano()) // a worker that has not begun counts as stuck
 	stop := make(chan struct{})
 	ended := make(chan struct{})
 	go func() {
