@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -79,6 +80,7 @@ func TestRotatesAbove(t *testing.T) {
 		{"exactly as long", 10, 2, []string{"abc\n", "defgh\n"}, [3]string{"abc\ndefgh\n"}},
 		{"a byte longer", 9, 2, []string{"abc\n", "defgh\n"}, [3]string{"defgh\n", "abc\n"}},
 		{"the next line", 10, 2, []string{"abc\n", "defgh\n", "\n"}, [3]string{"\n", "abc\ndefgh\n"}},
+		{"a first line that is too long", 3, 2, []string{"abcdef\n"}, [3]string{"abcdef\n"}},
 		{"a line that is too long alone", 3, 2, []string{"abcdef\n", "\n"}, [3]string{"\n", "abcdef\n"}},
 		{"one byte", 1, 2, []string{"\n", "\n", "a\n"}, [3]string{"a\n", "\n", "\n"}},
 		{"the oldest goes", 2, 2, []string{"a\n", "b\n", "c\n", "d\n"}, [3]string{"d\n", "c\n", "b\n"}},
@@ -96,7 +98,8 @@ func TestRotatesAbove(t *testing.T) {
 				got[i] = string(b)
 			}
 			files, _ := filepath.Glob(path + "*")
-			if got != c.want || len(files) > 1+c.keep || f.size != int64(len(c.want[0])) {
+			wanted := slices.Index(append(c.want[:], ""), "") // files there are
+			if got != c.want || len(files) != wanted || f.size != int64(len(c.want[0])) {
 				t.Errorf("files %v of %q, %d bytes in the first; want %q", files, got, f.size, c.want)
 			}
 		})
@@ -127,6 +130,7 @@ func TestFailedRotation(t *testing.T) {
 			os.Remove(path)
 			blocked(t, path)
 		}, "", nil},
+		{"the file is gone, none kept", 0, func(_ *testing.T, _ *file, path string) { os.Remove(path) }, "", os.ErrNotExist},
 		{"the folder is gone", 1, func(_ *testing.T, _ *file, path string) { os.RemoveAll(filepath.Dir(path)) }, "", os.ErrNotExist},
 		{"the file cannot be closed", 1, func(_ *testing.T, f *file, _ string) { f.f.Close() }, "a\n", os.ErrClosed},
 	} {
