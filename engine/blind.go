@@ -1,4 +1,4 @@
-// Flows of which packets were not seen for a time, because watching was suspended.
+// blind: which flows the worker did not watch for a time, because their rules were suspended.
 
 package engine
 

@@ -1,4 +1,4 @@
-// Bursts of which some packets are looked at before INT goes and after.
+// The long way of a burst: capture, mitigation and samples see its packets before and after strip.
 
 package engine
 

@@ -1,4 +1,4 @@
-// List: a list of values, one of which may stand without brackets.
+// List: an attribute that takes a list of values, and a single value without brackets.
 
 package schema
 

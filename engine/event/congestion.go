@@ -73,7 +73,7 @@ func (d *Detector) episode(now int64, f *flows.Flow, n *hopValues, q *Queue, ove
 		}
 		q.Reports++
 		d.Edge = d.Edge || onset
-	case q.Congested && isCalm(q, t):
+	case q.Congested && belowClear(q, t):
 		q.Congested, q.Since, d.Edge = false, now, true
 	default:
 		return 0
@@ -82,9 +82,9 @@ func (d *Detector) episode(now int64, f *flows.Flow, n *hopValues, q *Queue, ove
 	return Congestion.Set()
 }
 
-// isCalm reports whether the values that q was last known to have end its episode. A
+// belowClear reports whether the values that q was last known to have end its episode. A
 // value that this packet does not know is as it was.
-func isCalm(q *Queue, t *Thresholds) bool {
+func belowClear(q *Queue, t *Thresholds) bool {
 	return (t.CongestionRaise == 0 || q.Occupancy <= t.CongestionClear) &&
 		(t.CongestionLatency == 0 || q.Latency < (t.CongestionLatency+1)/2)
 }

@@ -86,7 +86,7 @@ type row struct {
 	number func(p []byte, n uint32) // makes it packet n
 	series string                   // of the program's metrics: records or packets that it is done with
 	counts int                      // of the series, for each packet
-	pace   int                      // packets a second, some of which may be lost; 0: as fast as they are taken
+	pace   int                      // packets that are sent a second, whether or not the program takes all of them; 0: send waits for those it has not taken
 }
 
 // Addresses of the program that is measured.

@@ -136,7 +136,7 @@ func exclusiveFlags(c *cobra.Command) (err error) {
 // oneRequired is what cobra's MarkFlagsOneRequired leaves at a flag.
 const oneRequired = "cobra_annotation_one_required"
 
-// oneOfFlags refuses a command without any flag of a group of which it needs one.
+// oneOfFlags returns an error where a command needs one flag of a group and got none of them.
 func oneOfFlags(c *cobra.Command) (err error) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		for _, group := range f.Annotations[oneRequired] {

@@ -69,7 +69,7 @@ func TestUnitExposure(t *testing.T) {
 	}
 }
 
-// latencyPacket is a report packet of which node 42 says that its latency is 1024.
+// latencyPacket returns a report packet with one report, in which node 42 has the hop latency 1024.
 func latencyPacket(t testing.TB) []byte {
 	inner := []byte{
 		0x45, 0, 0, 52, 0, 1, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,

@@ -56,7 +56,8 @@ func (a *Appliance) Reload(who string, q *control.Request) *control.Result {
 	return r
 }
 
-// newResult is that of a reload that who asked for, and of which nothing is known yet.
+// newResult returns the result of a reload that has only been asked for, by who; the fields that the
+// reload decides are still empty.
 func (a *Appliance) newResult(who string) *control.Result {
 	return &control.Result{By: who, Config: a.path, Changes: []conf.Change{}, NeedsRestart: []conf.Change{}, Diagnostics: []control.Diagnostic{}}
 }

@@ -135,13 +135,13 @@ func (a *Appliance) reading() reading {
 
 // judge compares readings with the limits of a trial.
 type judge struct {
-	info   *control.Trial
-	began  time.Time
-	second reading // of which the reports per second are counted
+	info  *control.Trial
+	began time.Time
+	since reading // the reading that the rate of reports is counted from; replaced once a second
 }
 
 func newJudge(t *control.Trial, first reading) *judge {
-	return &judge{info: t, began: first.now, second: first}
+	return &judge{info: t, began: first.now, since: first}
 }
 
 // gapsFrom is when all gaps that a reading knows are later than the beginning of the trial.
@@ -162,12 +162,12 @@ func (j *judge) look(r reading) (end control.TrialEnd, why string) {
 	if limit := time.Duration(l.PollGap); limit > 0 && r.gap > limit && r.now.Sub(j.began) >= gapsFrom {
 		return control.TrialPollGap, fmt.Sprintf("a gap of %v between two polls, the limit is %v", r.gap, limit)
 	}
-	if passed := r.now.Sub(j.second.now); passed >= time.Second {
-		made := float64(max(int64(r.reports-j.second.reports), 0)) / passed.Seconds()
+	if passed := r.now.Sub(j.since.now); passed >= time.Second {
+		made := float64(max(int64(r.reports-j.since.reports), 0)) / passed.Seconds()
 		if l.Reports > 0 && made > float64(l.Reports) {
 			return control.TrialReports, fmt.Sprintf("%.0f reports a second, the limit is %d", made, l.Reports)
 		}
-		j.second = r
+		j.since = r
 	}
 	return 0, ""
 }
