@@ -23,7 +23,7 @@ type planner struct {
 	*simulate.Worker
 	conf    *conf.Config
 	in      *capture.Reader
-	port    *memPort
+	port    *simulate.MemPort
 	reports *mbuf.Arena
 
 	start, end int64 // time of the first packet; end of the second at hand
@@ -54,7 +54,7 @@ func (s *series) next(total uint64) uint64 {
 func newPlanner(c *conf.Config, in *capture.Reader, timed bool) (*planner, error) {
 	p := &planner{conf: c, in: in, timed: timed, collectors: make([]collectorSeries, len(c.Collectors))}
 	var err1, err2 error
-	p.port, err1 = newMemPort()
+	p.port, err1 = simulate.NewMemPort()
 	p.reports, err2 = mbuf.NewArena(simulate.ReportMbufs, rules.ReportRoom(c))
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func newPlanner(c *conf.Config, in *capture.Reader, timed bool) (*planner, error
 		headers = append(headers, uint64(f.HeaderLen()))
 	}
 	p.Worker = simulate.New(c, simulate.Ports{
-		Network: p.port, Host: hostPort{p.port}, Packets: p.port.pool, Reports: p.reports,
+		Network: p.port, Host: simulate.SilentPort{MemPort: p.port}, Packets: p.port.Pool, Reports: p.reports,
 	}, func(s *simulate.SealedReport) {
 		_, payload := report.TakeHandoff(s.Mbuf.Bytes())
 		p.collectors[s.Collector].sentBits += 8 * (headers[s.Collector] + uint64(len(payload)))
@@ -100,7 +100,7 @@ func (p *planner) packets() error {
 		}
 		p.passSeconds(c.At)
 		p.PassTo(c.At)
-		p.port.frame = c.Data
+		p.port.Frame = c.Data
 		p.Poll()
 		p.Drain()
 	}
@@ -158,8 +158,8 @@ func (p *planner) nextSecond() {
 // close gives everything back.
 func (p *planner) close() error {
 	p.Release()
-	leaked := p.port.pool.InUse() + p.reports.InUse()
-	p.port.pool.Close()
+	leaked := p.port.Pool.InUse() + p.reports.InUse()
+	p.port.Pool.Close()
 	p.reports.Close()
 	if leaked != 0 {
 		return fmt.Errorf("%d mbufs did not return to their pools", leaked)

@@ -17,7 +17,7 @@ import (
 // sink is a worker between two ports in memory.
 type sink struct {
 	*simulate.Worker
-	port *port
+	port *simulate.MemPort
 }
 
 // newSink makes one whose block int has those lines.
@@ -27,7 +27,7 @@ func newSink(lines string) (*sink, error) {
 		diags.WriteTo(os.Stderr)
 		return nil, cli.Failed(fmt.Errorf("the configuration of verify is not valid: %s", cli.Count(diags.Count(conf.Error), "error")))
 	}
-	pool, err := mbuf.NewArena(2*simulate.MaxFrame/portRoom, conf.MbufRoom)
+	p, err := simulate.NewMemPort()
 	if err != nil {
 		return nil, err
 	}
@@ -35,9 +35,9 @@ func newSink(lines string) (*sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &port{pool: pool, parts: mbuf.NewVec()}
+	p.Keep = true
 	s := &sink{port: p}
-	s.Worker = simulate.New(c, simulate.Ports{Network: p, Host: hostPort{p}, Packets: pool, Reports: reports}, func(*simulate.SealedReport) {})
+	s.Worker = simulate.New(c, simulate.Ports{Network: p, Host: simulate.SilentPort{MemPort: p}, Packets: p.Pool, Reports: reports}, func(*simulate.SealedReport) {})
 	return s, nil
 }
 
@@ -62,9 +62,9 @@ collector "none" { address = "192.0.2.10:8555" }
 // pass is what the sink makes of a frame; nil: it was dropped.
 func (s *sink) pass(frame []byte) []byte {
 	s.PassTo(s.Now + 1000)
-	s.port.frame, s.port.sent = frame, nil
+	s.port.Frame, s.port.Sent = frame, nil
 	s.Poll()
-	return s.port.sent
+	return s.port.Sent
 }
 
 // isINT tells whether the sink takes a frame for INT, sound or not, or changes it.
@@ -84,58 +84,4 @@ func (s *sink) seen() (n uint64) {
 		n += x
 	}
 	return n
-}
-
-// port delivers one frame, and keeps what is sent. Long frames are chains of mbufs, as a NIC
-// makes them.
-type port struct {
-	pool  *mbuf.Arena
-	frame []byte // to deliver; nil: none
-	sent  []byte
-	parts *mbuf.Vec
-}
-
-const portRoom = conf.MbufRoom - 128
-
-// RxBurst delivers the frame.
-func (p *port) RxBurst(v *mbuf.Vec) int {
-	frame := p.frame
-	p.frame = nil
-	n := (len(frame) + portRoom - 1) / portRoom
-	if n == 0 || !p.pool.AllocBulk(p.parts, n) {
-		return 0
-	}
-	for i, m := range p.parts[:n] {
-		part := frame[:min(portRoom, len(frame))]
-		frame = frame[len(part):]
-		copy(m.SetLen(len(part)), part)
-		if i > 0 {
-			p.parts[0].Chain(m)
-		}
-	}
-	v[0] = p.parts[0]
-	return 1
-}
-
-// TxBurst keeps the frame.
-func (p *port) TxBurst(v *mbuf.Vec, n int) int {
-	for _, m := range v[:n] {
-		p.sent = m.AppendTo(p.sent, m.PktLen())
-	}
-	p.pool.FreeBulk(v, n)
-	return n
-}
-
-// Exchange is TxBurst, then RxBurst.
-func (p *port) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) {
-	return p.TxBurst(tx, n), p.RxBurst(rx)
-}
-
-// hostPort is a port that nothing arrives on.
-type hostPort struct{ *port }
-
-func (hostPort) RxBurst(*mbuf.Vec) int { return 0 }
-
-func (p hostPort) Exchange(tx *mbuf.Vec, n int, _ *mbuf.Vec) (sent, received int) {
-	return p.TxBurst(tx, n), 0
 }
