@@ -37,7 +37,7 @@ func birthTick(now int64) uint16 { return uint16(now >> birthShift) }
 
 // mayEvict reports whether there has been no flood of evictions lately. The time up to
 // which they are spent runs ahead of the clock by no more than a burst.
-func (t *Table) mayEvict(now int64) bool { return t.evicted-now <= evictionBurst }
+func (t *Table) mayEvict(now int64) bool { return t.evicted-now < evictionBurst }
 
 // flooded reports whether new flows come faster than they do to a table that is a little too
 // small.
