@@ -20,15 +20,16 @@ import (
 	"intsink/exporters/collect"
 )
 
-// insert is a block on its way. Its body and token stay the same however often it is sent.
+// insert is a block that the server has not acknowledged yet. Its body and token stay the same
+// however often it is sent.
 type insert struct {
 	o      *Output
 	block  []*collect.Delivery
-	body   []byte // gzip
+	body   []byte // of the POST, compressed with gzip
 	token  string
-	done   chan error // of the attempt under way; nil: none
+	done   chan error // receives the result of the attempt that is under way; nil: none is
 	cancel context.CancelFunc
-	next   time.Time // of the next attempt
+	next   time.Time // when the next attempt begins
 	wait   time.Duration
 }
 
@@ -40,8 +41,8 @@ const (
 func newInsert(o *Output, block []*collect.Delivery) *insert {
 	var body bytes.Buffer
 	hash := sha256.New()
-	z, err := gzip.NewWriterLevel(&body, gzip.BestSpeed) // less than half of the time, a third more bytes
-	if err != nil {                                      // there is such a level
+	z, err := gzip.NewWriterLevel(&body, gzip.BestSpeed) // beside the default: less than half the time, a third more bytes
+	if err != nil {                                      // cannot be: the level is a constant of gzip
 		panic(err)
 	}
 	to := io.MultiWriter(z, hash)
@@ -57,14 +58,15 @@ func newInsert(o *Output, block []*collect.Delivery) *insert {
 	return &insert{o: o, block: block, body: body.Bytes(), token: hex.EncodeToString(hash.Sum(nil)[:16]), wait: firstWait}
 }
 
-// post begins an attempt.
+// post begins an attempt in a goroutine of its own, which sends the result to i.done.
 func (i *insert) post() {
 	ctx, cancel := context.WithTimeout(context.Background(), i.o.c.Timeout)
 	i.done, i.cancel = make(chan error, 1), cancel
 	go func(done chan<- error) { done <- i.o.post(ctx, i.token, i.body) }(i.done)
 }
 
-// poll takes the answer, and begins the next attempt in time.
+// poll takes the answer of the attempt under way, if it has come, or begins the next attempt
+// when its time has come. It never waits.
 func (i *insert) poll(now time.Time) {
 	if i.done == nil {
 		if !now.Before(i.next) {
@@ -96,7 +98,8 @@ func (i *insert) answered(err error, now time.Time) {
 	}
 }
 
-// giveUp ends the attempt under way. Where its answer came nevertheless, it counts.
+// giveUp cancels the attempt under way. If the server has acknowledged it nevertheless, the
+// block counts as delivered.
 func (i *insert) giveUp() {
 	err := collect.ErrStopped
 	if i.done != nil {
@@ -112,10 +115,10 @@ func (i *insert) giveUp() {
 	}
 }
 
-// maxAnswer is how much of an error is read and logged.
+// maxAnswer is how many bytes of the server's error message are read and logged.
 const maxAnswer = 400
 
-// post does one insert.
+// post sends the block in one request and returns nil if the server took it.
 func (o *Output) post(ctx context.Context, token string, body []byte) error {
 	u := *o.insert
 	q := u.Query()
@@ -152,7 +155,7 @@ func (o *Output) post(ctx context.Context, token string, body []byte) error {
 	return nil
 }
 
-// withoutURL takes the URL, which may have a password, out of err.
+// withoutURL returns err without its URL, which may contain a password.
 func withoutURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -1,4 +1,4 @@
-// Output to ClickHouse: gathers blocks, pings, retries.
+// Output to ClickHouse: gathers records into blocks and has one block at a time inserted.
 
 package clickhouse
 
@@ -14,15 +14,15 @@ import (
 	"intsink/exporters/collect"
 )
 
-// Config of an output.
+// Config configures one output.
 type Config struct {
 	URL          string // with the parameter table: https://ch:8443/?table=int.reports
 	User         string
 	PasswordFile string
 	TLS          *tls.Config
-	Rows         int           // of a block, about
-	Wait         time.Duration // for a block to fill
-	Timeout      time.Duration // of one insert
+	Rows         int           // rows that a full block has, about
+	Wait         time.Duration // how long a block may take to fill before it is sent
+	Timeout      time.Duration // how long one attempt to insert may take
 }
 
 // Output inserts blocks, one after the other. It implements collect.Output.
@@ -32,15 +32,15 @@ type Output struct {
 	client *http.Client
 	clock  func() time.Time
 
-	block []*collect.Delivery // that is being gathered
+	block []*collect.Delivery // the block that is being gathered
 	rows  int
 	size  int       // bytes of memory that the block takes
-	since time.Time // of the block's first record
-	full  bool      // there was something that did not fit
+	since time.Time // when the block got its first record
+	full  bool      // a delivery did not fit: the block is to be sent
 	way   *insert   // the block that is on its way; nil: none
 }
 
-// New makes an output. It connects to nothing yet; the error is of the configuration.
+// New makes an output. It connects to nothing yet: an error is one of the configuration.
 func New(c Config) (*Output, error) {
 	u, err := url.Parse(c.URL)
 	if err != nil {
@@ -65,7 +65,8 @@ func New(c Config) (*Output, error) {
 	}, nil
 }
 
-// quote makes identifiers of the parts of a table's name.
+// quote puts each part of a table's name (database.table) into the backquotes of ClickHouse's
+// identifiers.
 func quote(table string) string {
 	parts := strings.Split(table, ".")
 	for i, p := range parts {
@@ -74,14 +75,15 @@ func quote(table string) string {
 	return strings.Join(parts, ".")
 }
 
-// Format is JSON.
+// Format returns JSON: blocks are inserted as JSONEachRow.
 func (o *Output) Format() collect.Format { return collect.JSON }
 
-// MaxBlock is how many bytes of memory a block takes at most, unless one delivery is larger:
-// there are two, the one that is gathered and the one on its way.
+// MaxBlock is how many bytes of memory a block takes at most, unless one delivery is larger.
+// An output holds two blocks: one that it gathers and one that is being inserted.
 const MaxBlock = 64 << 20
 
-// Room is there while the block is not full.
+// Room reports whether so many records fit into the block. If not, the block is sent as soon
+// as the one before it is acknowledged.
 func (o *Output) Room(records, bytes int) bool {
 	fits := func() bool { return o.rows == 0 || o.rows+records <= o.c.Rows && o.size+bytes <= MaxBlock }
 	o.full = !fits()
@@ -89,7 +91,7 @@ func (o *Output) Room(records, bytes int) bool {
 	return fits()
 }
 
-// Send adds d to the block.
+// Send adds d to the block, and sends the block if it is full now.
 func (o *Output) Send(d *collect.Delivery) {
 	if o.rows == 0 {
 		o.since = o.clock()
@@ -101,8 +103,8 @@ func (o *Output) Send(d *collect.Delivery) {
 	o.Tick()
 }
 
-// Tick takes answers, sends again what failed, and sends a block that is full or has
-// waited for long enough.
+// Tick takes the server's answer, repeats an insert that failed, and sends a block that is
+// full or has waited for Config.Wait.
 func (o *Output) Tick() {
 	now := o.clock()
 	if o.way != nil {
@@ -113,14 +115,14 @@ func (o *Output) Tick() {
 	}
 }
 
-// start sends the block.
+// start begins to insert the block, and begins an empty one.
 func (o *Output) start() {
 	o.way = newInsert(o, o.block)
 	o.block, o.rows, o.size, o.full = nil, 0, 0, false
 	o.way.post()
 }
 
-// Flush sends the block and waits for the answer, or until ctx ends.
+// Flush sends the block and waits until the server has acknowledged it, or until ctx ends.
 func (o *Output) Flush(ctx context.Context) {
 	for o.way != nil || o.rows > 0 {
 		if o.way == nil {

@@ -18,11 +18,11 @@ import (
 	"intsink/exporters/collect/collecttest"
 )
 
-// server takes inserts as ClickHouse does, each token once.
+// server takes inserts as ClickHouse does: a block whose token it knows is not stored again.
 type server struct {
 	*httptest.Server
 	mu     sync.Mutex
-	answer func(w http.ResponseWriter) bool // reports whether the block is to be taken; it has answered then or not
+	answer func(w http.ResponseWriter) bool // reports whether to store the block; may write an answer of its own
 	tokens map[string]bool
 	ids    map[string]int
 	posts  int
@@ -75,7 +75,7 @@ func (s *server) set(answer func(w http.ResponseWriter) bool) {
 	s.answer = answer
 }
 
-// count are the rows and the distinct ids in them.
+// count returns how many rows were stored, and how many distinct ids they have.
 func (s *server) count() (rows, ids int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,8 @@ func TestInsert(t *testing.T) {
 	}
 }
 
-// TestFaults: whatever the server answers, or does not, each row is in once.
+// TestFaults: whether the server answers with an error, late or not at all, each row is
+// stored once.
 func TestFaults(t *testing.T) {
 	n := 0
 	often := func(do func(w http.ResponseWriter) bool) func(http.ResponseWriter) bool {
@@ -165,7 +166,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestRestartWhileAway: what the server has not taken is kept for the next process.
+// TestRestartWhileAway: rows that the server has not taken are kept for the next process.
 func TestRestartWhileAway(t *testing.T) {
 	s := newServer(t)
 	s.set(func(w http.ResponseWriter) bool { http.Error(w, "", http.StatusServiceUnavailable); return false })

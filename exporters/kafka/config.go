@@ -1,4 +1,4 @@
-// Config of the Kafka output: TLS, SASL, client options.
+// Configuration of the Kafka output: client options, TLS, SASL.
 
 package kafka
 
@@ -22,12 +22,12 @@ import (
 	"intsink/exporters/collect"
 )
 
-// Config of an output.
+// Config configures one output.
 type Config struct {
 	Brokers     []string
 	Topic       string
 	Format      collect.Format
-	Key         string // flow, node or none
+	Key         string // the key of messages: flow, node or none
 	Compression string // lz4, zstd or none
 	Linger      time.Duration
 	Buffer      int // bytes that the client may hold
@@ -36,16 +36,17 @@ type Config struct {
 	Log         func(msg string, args ...any) // receives a message when a broker cannot be reached
 }
 
-// TLS names PEM files; empty: the system's authorities, no certificate of our own.
+// TLS names PEM files. An empty CA stands for the system's authorities; without Certificate
+// and Key the client shows no certificate.
 type TLS struct{ CA, Certificate, Key string }
 
-// SASL says who we are.
+// SASL is the login of the client at the brokers.
 type SASL struct{ Mechanism, User, PasswordFile string }
 
 // batchBytes is a batch size that brokers accept by default (message.max.bytes is 1 MiB and some bytes).
 const batchBytes = 1_000_000
 
-// options are those of the client, with batches of at most so many bytes.
+// options returns the options of a client whose batches have at most so many bytes.
 func (c *Config) options(batch int) ([]kgo.Opt, error) {
 	opts := []kgo.Opt{
 		kgo.ClientID("intsink-collect"),
@@ -53,9 +54,9 @@ func (c *Config) options(batch int) ([]kgo.Opt, error) {
 		kgo.DefaultProduceTopic(c.Topic),
 		kgo.RequiredAcks(kgo.AllISRAcks()),
 		kgo.ProducerLinger(c.Linger),
-		kgo.MetadataMinAge(time.Second), // a topic that appears, or another leader, is seen so soon
+		kgo.MetadataMinAge(time.Second), // a new topic, or a new leader, is seen within a second
 		kgo.ProducerBatchMaxBytes(int32(batch)),
-		// Room keeps the limit; the client's own is never reached.
+		// Output.Room keeps to Buffer, so that the client never reaches its own limit and blocks.
 		kgo.MaxBufferedBytes(c.Buffer + slack),
 		kgo.MaxBufferedRecords(1 << 30),
 		kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)), // murmur2, as Java's client
@@ -86,7 +87,7 @@ func (c *Config) options(batch int) ([]kgo.Opt, error) {
 	return opts, nil
 }
 
-// config reads the files.
+// config reads the files and returns a configuration of crypto/tls.
 func (t *TLS) config() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.CA != "" {
@@ -109,8 +110,8 @@ func (t *TLS) config() (*tls.Config, error) {
 	return c, nil
 }
 
-// mechanism reads the password whenever a connection is made, so that it can be changed
-// on disk.
+// mechanism returns a SASL mechanism that reads the password's file for each connection, so
+// that a new password needs no restart.
 func (s *SASL) mechanism() (sasl.Mechanism, error) {
 	if _, err := s.password(); err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func (s *SASL) mechanism() (sasl.Mechanism, error) {
 	return scram.Sha512(auth), nil
 }
 
-// password is the first line of the file.
+// password returns the first line of the password's file.
 func (s *SASL) password() (string, error) {
 	b, err := os.ReadFile(s.PasswordFile)
 	if err != nil {
@@ -145,7 +146,7 @@ func (s *SASL) password() (string, error) {
 	return line, nil
 }
 
-// connections tells why a broker is not reached.
+// connections logs why a broker cannot be reached: a hook of the client.
 type connections struct {
 	say func(msg string, args ...any)
 }

@@ -37,7 +37,7 @@ func createTopic(t *testing.T, c *kafkatest.Cluster, replicas int16) *kadm.Clien
 	a := admin(t, c.Addresses())
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	for { // the controllers elect one first
+	for { // the controllers elect a leader before they create a topic
 		_, err := a.CreateTopic(ctx, 6, replicas, nil, topic)
 		if err == nil {
 			return a

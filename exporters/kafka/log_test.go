@@ -6,7 +6,7 @@ import (
 	"intsink/exporters/collect"
 )
 
-// logTo is a logger whose lines s keeps.
+// logTo returns a logger that writes its lines into s.
 func logTo(s *said) *collect.Log {
 	return collect.NewLog(slog.New(slog.NewTextHandler(writer{s}, nil)))
 }

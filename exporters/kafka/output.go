@@ -1,4 +1,4 @@
-// Produces records to a Kafka topic, keys, acknowledgements, resends.
+// The Kafka producer: hands deliveries to the client, settles each record by its answer.
 
 package kafka
 
@@ -19,23 +19,23 @@ import (
 )
 
 const (
-	slack      = 16 << 20 // room of the client beyond Buffer, for one delivery
-	perRecord  = 256      // bytes that the client takes for a record besides its own, about
-	smallBatch = 1 << 12
+	slack      = 16 << 20 // bytes by which the client's limit exceeds Buffer: one delivery more fits
+	perRecord  = 256      // memory of the client for a record besides its bytes, about
+	smallBatch = 1 << 12  // batches are not made smaller than this many bytes
 )
 
-// Output is one producer. It implements collect.Output.
+// Output is a producer to one topic. It implements collect.Output.
 type Output struct {
 	c      Config
 	client *kgo.Client
 	batch  int          // bytes of the largest batch
-	shrink atomic.Bool  // the broker found a batch too large that has smaller records
-	held   atomic.Int64 // bytes of deliveries that the client has
+	shrink atomic.Bool  // the broker refused a batch as too large whose records would fit one by one
+	held   atomic.Int64 // bytes of the deliveries that the client holds
 	open   sync.WaitGroup
 	pool   sync.Pool // *sent
 }
 
-// New makes a producer. It connects to nothing yet; the error is of the configuration.
+// New makes a producer. It connects to nothing yet: an error is one of the configuration.
 func New(c Config) (*Output, error) {
 	o := &Output{c: c, batch: batchBytes, pool: sync.Pool{New: func() any { return new(sent) }}}
 	return o, o.connect()
@@ -50,16 +50,17 @@ func (o *Output) connect() error {
 	return err
 }
 
-// Format is that of the configuration.
+// Format returns the encoding of records that the configuration names.
 func (o *Output) Format() collect.Format { return o.c.Format }
 
-// Room is there as long as what the client holds takes less than the buffer's size.
+// Room reports whether so many records fit into Buffer beside those that the client holds. A
+// client that holds nothing takes any delivery.
 func (o *Output) Room(records, bytes int) bool {
 	held := o.held.Load()
 	return held == 0 || held+int64(bytes+records*perRecord) <= int64(o.c.Buffer)
 }
 
-// sent is a delivery that the client has.
+// sent is a delivery that was handed to the client and is not settled yet.
 type sent struct {
 	o       *Output
 	d       *collect.Delivery
@@ -71,7 +72,7 @@ type sent struct {
 	promise func(*kgo.Record, error)
 }
 
-// Send gives the records to the client.
+// Send hands the records of d to the client, which calls sent.finished for each.
 func (o *Output) Send(d *collect.Delivery) {
 	if o.shrink.CompareAndSwap(true, false) {
 		if err := o.makeSmaller(); err != nil {
@@ -109,7 +110,7 @@ func (o *Output) Send(d *collect.Delivery) {
 	}
 }
 
-// appendKey appends the key of a record behind its length.
+// appendKey appends the key of record i with its length, a byte, in front.
 func (o *Output) appendKey(b []byte, d *collect.Delivery, i int) []byte {
 	at := len(b)
 	b = append(b, 0)
@@ -130,7 +131,8 @@ func (o *Output) appendKey(b []byte, d *collect.Delivery, i int) []byte {
 
 func keyLen(b []byte) int { return int(b[0]) }
 
-// finished is called by the client, for each record once.
+// finished settles one record; with the last one the delivery's memory is free again. The
+// client calls it once for each record.
 func (s *sent) finished(r *kgo.Record, err error) {
 	if err == nil {
 		s.good.Add(1)
@@ -150,7 +152,8 @@ func (s *sent) finished(r *kgo.Record, err error) {
 	o.open.Done()
 }
 
-// failed settles a record that did not arrive.
+// failed settles a record that did not arrive: dropped where it is too large for any batch,
+// else to be sent again.
 func (s *sent) failed(r *kgo.Record, err error) {
 	i := 0
 	for &s.records[i] != r {
@@ -169,13 +172,13 @@ func (s *sent) failed(r *kgo.Record, err error) {
 	s.d.Failed(i, smaller{fmt.Errorf("%w: a batch of up to %d bytes; trying half of it (message.max.bytes of the broker and max.message.bytes of the topic bound it)", err, s.o.batch)})
 }
 
-// smaller is the cause of a failure that smaller batches do not have.
+// smaller is the error of records that failed because their batch was too large.
 type smaller struct{ error }
 
-// Is makes records be sent again at once.
+// Is says that the error is a collect.ErrAdjusted, so that records are sent again at once.
 func (smaller) Is(target error) bool { return target == collect.ErrAdjusted }
 
-// explain adds to an error of the broker what to do.
+// explain adds to an error of the broker what the operator should do.
 func (o *Output) explain(err error) error {
 	switch {
 	case errors.Is(err, kgo.ErrClientClosed):
@@ -188,8 +191,8 @@ func (o *Output) explain(err error) error {
 	return fmt.Errorf("topic %q: %w", o.c.Topic, err)
 }
 
-// makeSmaller goes on with a client that makes batches half as large. Nothing is on its
-// way when records are sent again.
+// makeSmaller replaces the client by one whose batches are half as large. Close comes first,
+// so that no record is on its way when it is sent again.
 func (o *Output) makeSmaller() error {
 	if err := o.Close(); err != nil {
 		return err
@@ -198,13 +201,13 @@ func (o *Output) makeSmaller() error {
 	return o.connect()
 }
 
-// Flush waits until the client has nothing left, or ctx ends.
+// Flush waits until the client holds no record, or until ctx ends.
 func (o *Output) Flush(ctx context.Context) { o.client.Flush(ctx) }
 
-// closeTime is how long the client may take to give back what it has.
+// closeTime bounds how long Close waits for the client to settle the records that it holds.
 const closeTime = 5 * time.Second
 
-// Close ends the client; what it still has fails.
+// Close ends the client, which settles the records that it still holds as failed.
 func (o *Output) Close() error {
 	o.client.Close()
 	done := make(chan struct{})

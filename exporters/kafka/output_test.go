@@ -41,7 +41,7 @@ func cluster(t testing.TB, opts ...kfake.Opt) *kfake.Cluster {
 	return c
 }
 
-// said collects what an output logs.
+// said collects the lines that an output logs.
 type said struct {
 	mu    sync.Mutex
 	lines []string
@@ -83,7 +83,8 @@ type message struct {
 	key       string
 }
 
-// consume reads until there are n reports, and then what is there at once.
+// consume reads the topic until it has n records of type report, and returns these and the
+// records of other types that came with them.
 func consume(t testing.TB, n int, brokers []string) (all []message) {
 	t.Helper()
 	return consumeTopic(t, topic, n, brokers)
@@ -117,8 +118,8 @@ func consumeTopic(t testing.TB, topic string, n int, brokers []string) (all []me
 	return all
 }
 
-// wantAll: the reports of packets [0, n), each id once, and those of a flow in order on
-// one partition.
+// wantAll fails the test unless all holds the reports of packets 0 to n-1, each id once,
+// and those of one flow in order on one partition.
 func wantAll(t testing.TB, all []message, n int) {
 	t.Helper()
 	ids, last, at := map[string]int{}, map[string]uint64{}, map[string]int32{}
@@ -209,8 +210,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestInjectedErrors: errors that a broker answers with, some of them after it has stored
-// the batch, cost nothing and repeat nothing.
+// TestInjectedErrors: a broker answers with errors, to some batches after it has stored
+// them; no record is lost, and none is stored twice.
 func TestInjectedErrors(t *testing.T) {
 	for _, err := range []*kerr.Error{
 		kerr.NotLeaderForPartition, kerr.LeaderNotAvailable, kerr.NotEnoughReplicas, kerr.NotEnoughReplicasAfterAppend,
@@ -231,7 +232,7 @@ func TestInjectedErrors(t *testing.T) {
 	}
 }
 
-// TestTopicIsMissing: records wait for somebody to create it, and the log says so.
+// TestTopicIsMissing: records wait until somebody creates the topic, and the log says so.
 func TestTopicIsMissing(t *testing.T) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1))
 	if err != nil {
@@ -253,11 +254,11 @@ func TestTopicIsMissing(t *testing.T) {
 	wantAll(t, consume(t, 600, c.ListenAddrs()), 300)
 }
 
-// TestTooLarge: a topic that takes small batches only gets small batches; what is larger
-// than these is dropped and counted.
+// TestTooLarge: a topic that takes small batches only gets small batches; a record that is
+// larger than such a batch is dropped and counted.
 func TestTooLarge(t *testing.T) {
 	c := cluster(t)
-	// kfake does not check the topic's limit: say it in its place.
+	// kfake does not check the topic's limit: a fault answers in its place.
 	c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.MessageTooLarge, Count: -1, When: func(r kmsg.Request) bool {
 		for _, t := range r.(*kmsg.ProduceRequest).Topics {
 			for _, p := range t.Partitions {
@@ -306,8 +307,8 @@ func TestNotAllowed(t *testing.T) {
 	b.Stop()
 }
 
-// TestTLSAndSASL: each mechanism, over TLS with a certificate of our own, and what is
-// said where the password is wrong.
+// TestTLSAndSASL logs in with each mechanism, over TLS with a client certificate, and checks
+// the log line that a wrong password gives.
 func TestTLSAndSASL(t *testing.T) {
 	files, server := certificates(t)
 	for _, mechanism := range []string{"plain", "scram-sha-256", "scram-sha-512"} {
@@ -328,8 +329,8 @@ func TestTLSAndSASL(t *testing.T) {
 	}
 }
 
-// TestBrokerAway: the broker stops in the middle and comes back with what it had. Nothing
-// blocks, memory is bounded, and every record arrives once.
+// TestBrokerAway: the broker stops while records are sent and comes back with its log.
+// Nothing blocks meanwhile, memory is bounded, and every record arrives once.
 func TestBrokerAway(t *testing.T) {
 	for _, always := range []bool{false, true} {
 		t.Run("always "+strconv.FormatBool(always), func(t *testing.T) {
@@ -417,7 +418,8 @@ func freePorts(t testing.TB, n int) (ports []int) {
 	return ports
 }
 
-// certificates makes an authority that is its own server and client.
+// certificates makes one certificate, which signs itself and serves as authority, server and
+// client.
 func certificates(t testing.TB) (*TLS, *tls.Config) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"intsink/exporters/kafka/kafkatest"
 )
 
-// secureConfig is that of an output on the secure listener.
+// secureConfig returns the configuration of an output that connects to the secure listener.
 func secureConfig(t *testing.T, c *kafkatest.Cluster, mechanism, password string) (Config, *said) {
 	t.Helper()
 	log := &said{}
@@ -42,8 +42,8 @@ func allow(t *testing.T, a *kadm.Client, topic string) {
 	}
 }
 
-// TestSecureKafka: what goes wrong at a listener with TLS, SASL and access control lists of
-// Apache Kafka, one thing after the other, is said in the log, and costs no record.
+// TestSecureKafka connects to Apache Kafka with TLS, SASL and access control lists, with one
+// mistake after the other: the log names each of them, and no record is lost.
 func TestSecureKafka(t *testing.T) {
 	c := kafkatest.StartSecure(t, 1)
 	a := admin(t, c.Addresses())

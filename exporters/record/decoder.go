@@ -1,4 +1,4 @@
-// Decoder: records out of a 2.0 report packet: main contents, inner contents, TLVs,
+// Decoder: makes records of a 2.0 report packet: main contents, inner contents, TLVs,
 // explanation.
 
 package record
@@ -17,9 +17,10 @@ import (
 
 // Options say how INT is found in the reported packets, and what the nodes' values mean.
 type Options struct {
-	// INT are tried one after the other; nil: DefaultINT.
+	// INT says how INT is recognised. The first entry that finds sound INT counts; nil:
+	// DefaultINT.
 	INT []inthdr.Config
-	// Models are the units and clocks of nodes.
+	// Models has the units and clocks of nodes.
 	Models []event.NodeModel
 }
 
@@ -28,22 +29,22 @@ type Origin struct {
 	Exporter netip.Addr // source address
 	Received int64      // Unix nanoseconds
 	Start    int64      // when the stream began, Unix nanoseconds
-	Sequence uint64     // the packet's own number, counted on past its width
+	Sequence uint64     // sequence number of the packet, extended beyond its width on the wire
 }
 
-// ErrLengths says that a report packet's lengths or types do not agree with each other or
-// with what is there.
+// ErrLengths says that lengths or types in a report packet contradict each other or go
+// beyond its end.
 var ErrLengths = errors.New("lengths or types that do not agree")
 
-// Decoder makes records of report packets, without allocating once it has room for
-// the longest. It belongs to one goroutine.
+// Decoder makes records of report packets. It allocates only until its buffers fit the
+// longest packet. It belongs to one goroutine.
 type Decoder struct {
 	locators []*inthdr.Locator
-	locator  *inthdr.Locator // the one that found INT in the packet at hand; nil: what was found is unsound
+	locator  *inthdr.Locator // found the INT of the packet at hand; nil: that INT is unsound
 	models   event.Models
 	record   Record
 
-	frame  []byte // the packet at hand; zeros behind what is there of it
+	frame  []byte // the reported packet at hand, followed by zeros
 	layers packet.Layers
 	info   inthdr.Info
 	outers inthdr.Outers
@@ -61,11 +62,10 @@ func NewDecoder(o Options) *Decoder {
 	return d
 }
 
-// Records yields a record for each report in the payload of one UDP datagram, and
-// returns how many it yielded. A record is the Decoder's: it may be read until yield
-// returns. The error says what is wrong with the packet, and is decode.ErrNotReport,
-// decode.ErrTruncated or ErrLengths as they are; what could be read has then been yielded,
-// with the flag Malformed.
+// Records calls yield with a record for each report in the payload of one UDP datagram, and
+// returns how many there were. The Decoder uses the record again: it may be read until yield
+// returns. The error is decode.ErrNotReport, decode.ErrTruncated or ErrLengths, not wrapped;
+// the values that could be read have then been yielded, with the flag Malformed.
 func (d *Decoder) Records(packet []byte, o *Origin, yield func(*Record)) (n int, err error) {
 	h, err := ReadHeader(packet)
 	if err != nil {
@@ -99,7 +99,7 @@ func (d *Decoder) Records(packet []byte, o *Origin, yield func(*Record)) (n int,
 	return n, err
 }
 
-// begin makes the record one of the given report packet.
+// begin resets the record and fills in the fields of the report packet's header and origin.
 func (d *Decoder) begin(h *Header, o *Origin, index int) {
 	r := &d.record
 	r.Reset(Report)
@@ -110,10 +110,10 @@ func (d *Decoder) begin(h *Header, o *Origin, index int) {
 	}
 }
 
-// individual reads the individual report of 2.0 at the start of b, of at least four
-// bytes, and returns how long it is.
+// individual reads the individual report of 2.0 at the start of b, which has at least four
+// bytes, and returns the report's length in bytes.
 func (d *Decoder) individual(b []byte) (size int, err error) {
-	const toTheEnd = 0xff // at least as many words, up to the end of the payload
+	const toTheEnd = 0xff // this many words or more: the report ends where the payload does
 	r := &d.record
 	r.Dropped, r.Congested, r.Tracked = b[3]&0x80 != 0, b[3]&0x40 != 0, b[3]&0x20 != 0
 	size = individualLen + int(b[1])*4
@@ -135,7 +135,7 @@ func (d *Decoder) individual(b []byte) (size int, err error) {
 		if contents, ok = d.mainContents(contents, int(b[2])*4); !ok && err == nil {
 			err = ErrLengths
 		}
-	default: // IOAM and reserved ones: what they hold is not defined
+	default: // IOAM and reserved types, whose contents no version defines
 		return size, err
 	}
 	if !d.inner(report.InType(b[0]&0xf), contents) && err == nil {
@@ -144,8 +144,8 @@ func (d *Decoder) individual(b []byte) (size int, err error) {
 	return size, err
 }
 
-// mainContents reads those of RepType 1 with so many bytes of metadata, and returns
-// what is behind; false where the lengths do not agree.
+// mainContents reads the main contents of RepType 1, with length bytes of metadata, and
+// returns the bytes behind them; ok is false if the lengths do not agree.
 func (d *Decoder) mainContents(b []byte, length int) (behind []byte, ok bool) {
 	if len(b) < mainLen {
 		return nil, false
@@ -157,7 +157,7 @@ func (d *Decoder) mainContents(b []byte, length int) (behind []byte, ok bool) {
 	return b[length:], d.sinkMetadata(bits, b[:length]) && ok
 }
 
-// inner reads the inner contents; false where they are not what t says.
+// inner reads the inner contents. It returns false if they are not of type t.
 func (d *Decoder) inner(t report.InType, b []byte) bool {
 	switch t {
 	case report.None:
@@ -170,7 +170,7 @@ func (d *Decoder) inner(t report.InType, b []byte) bool {
 	return true // extension data, reserved
 }
 
-// tlvs reads the explanation and the first packet among TLVs.
+// tlvs reads the TLVs: the explanation, and the first one that holds a packet.
 func (d *Decoder) tlvs(b []byte) bool {
 	found := false
 	for len(b) > 0 {
@@ -207,11 +207,12 @@ func (d *Decoder) explanation(data []byte) {
 	}
 }
 
-// maxClockOffset is how far a sink's clock may be from ours for its time to be the
-// record's: stores sort and forget by it.
+// maxClockOffset is how far a sink's clock may be from the collector's in nanoseconds. Beyond
+// it the record's time is when it was received: stores sort by that time and expire by it.
 const maxClockOffset = int64(24 * 3600 * second)
 
-// transparentSecurity reads individual report b of that project's code.
+// transparentSecurity reads individual report b as the code of Transparent Security writes
+// them, which differs from the specification.
 func (d *Decoder) transparentSecurity(kind decode.TransparentSecurity, b []byte) {
 	if kind == decode.TransparentSecurityPacket {
 		n := d.load(report.Ethernet, decode.TransparentSecurityFrame(b))
@@ -227,7 +228,7 @@ func (d *Decoder) transparentSecurity(kind decode.TransparentSecurity, b []byte)
 	r.Known |= KnownEvents | KnownDrops
 }
 
-// setTime makes t the record's time where it can be.
+// setTime makes t the record's time, unless it is too far from when the report was received.
 func (d *Decoder) setTime(t int64) {
 	if offset := t - d.record.Received; t > 0 && -maxClockOffset < offset && offset < maxClockOffset {
 		d.record.Time = t

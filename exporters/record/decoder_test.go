@@ -17,7 +17,7 @@ import (
 
 var testOrigin = Origin{Exporter: netip.MustParseAddr("192.0.2.7"), Received: 1763776801_000000000, Start: 1763776000_000000000, Sequence: 7}
 
-// lines are the records of a packet as JSON, without what all have in common.
+// lines returns the records of a packet as JSON, without the fields that all have in common.
 func lines(t testing.TB, d *Decoder, packet []byte) (all []string, err error) {
 	t.Helper()
 	n, err := d.Records(packet, &testOrigin, func(r *Record) {
@@ -44,7 +44,7 @@ const (
 	tcpFlow  = `"flow":"tcp:10.0.0.1:40000-10.0.0.2:80","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":0`
 )
 
-// udp4 is an IPv4 UDP packet to port with the given payload.
+// udp4 returns an IPv4 UDP packet to port with the given payload.
 func udp4(t testing.TB, port int, payload string) string {
 	n := len(reporttest.Hex(t, payload))
 	b := reporttest.Hex(t, `4500 0000 0001 4000 40 11 0000 0a000001 0a000002 9c40 0000 0000 0000`)
@@ -54,7 +54,7 @@ func udp4(t testing.TB, port int, payload string) string {
 	return hex.EncodeToString(b) + payload
 }
 
-// ip is a report of one IPv4 packet.
+// ip returns a report packet with one report, of an IPv4 packet.
 func ip(t testing.TB, packet string) string {
 	n := len(reporttest.Hex(t, packet))
 	return groupHex + `04` + hex.EncodeToString([]byte{byte((n + 3) / 4)}) + `00 20` + packet + strings.Repeat("00", (4-n%4)%4)
@@ -96,7 +96,7 @@ func TestGoldenReports(t *testing.T) {
 	}
 }
 
-// TestIdentity is what comes before the rest of every record.
+// TestIdentity checks the fields that every record begins with.
 func TestIdentity(t *testing.T) {
 	for _, c := range []struct{ name, wire, want string }{
 		{"2.0", ip(t, ipHex), `{"v":1,"type":"report","id":"3-5-187a30ed575c0000-7-0","time":"2025-11-22T02:00:01.000000000Z","received":"2025-11-22T02:00:01.000000000Z",` +
@@ -144,7 +144,7 @@ func TestReadHeader(t *testing.T) {
 	}
 }
 
-// md is an INT-MD header of so many words a hop with the given bitmap, and the stack.
+// md returns an INT-MD header with the given hop length in words and bitmap, and the stack.
 func md(words, bitmap, stack string) string {
 	return `2000` + words + `06` + bitmap + `0000 0000 0000` + stack
 }
@@ -215,7 +215,7 @@ func TestHops(t *testing.T) {
 	}
 }
 
-// TestNodeModels: units and clocks are those of the models.
+// TestNodeModels: latencies and timestamps follow the units and clocks of the node models.
 func TestNodeModels(t *testing.T) {
 	only := func(n uint32) []event.NodeRange { return []event.NodeRange{{First: n, Last: n}} }
 	d := NewDecoder(Options{Models: []event.NodeModel{
@@ -231,7 +231,8 @@ func TestNodeModels(t *testing.T) {
 	}
 }
 
-// TestConfigured: INT is found as the configuration says, here as GEANT's programs write INT 1.0.
+// TestConfigured: INT is found by the configured marking, here of INT 1.0 as GEANT's programs
+// write it.
 func TestConfigured(t *testing.T) {
 	d := NewDecoder(Options{INT: []inthdr.Config{{DSCP: &inthdr.DSCP{Value: 32, Mask: 63}, Version1: true, GEANT: true}}})
 	packet := strings.Replace(udp4(t, 53, `01 00 0a 20 10000707 ce00 0000 00000001 00010002 187a31a79b134000 187a31a79b134064 00030004`), "4500", "4580", 1)
@@ -247,7 +248,8 @@ func TestConfigured(t *testing.T) {
 	}
 }
 
-// TestCut: a cut packet shows whole hops and no conclusion that needs the others.
+// TestCut: of a packet that is cut in its stack, the record has the whole hops, and no value
+// that the missing hops would be needed for.
 func TestCut(t *testing.T) {
 	packet := reporttest.Hex(t, udp4(t, 5000, `14 0c 0035`+md("03", "e000", "00000003 00050006 00000003 00000002 00030004 00000002 00000001 00010002 00000001")))
 	const stack = 28 + 16
@@ -277,7 +279,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestSeveralReports: a bad one does not hide the next.
+// TestSeveralReports: a malformed report does not hide the next one in its packet.
 func TestSeveralReports(t *testing.T) {
 	d := NewDecoder(Options{})
 	explanation := report.Explanation{Events: 1<<3 | 1<<6, Suppressed: 1, Packets: 2, Bytes: 3, Lost: 4, Drops: 5, Trigger: report.Trigger{NodeID: 6, Reference: 1<<32 - 1, Value: 8}}

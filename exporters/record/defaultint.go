@@ -1,4 +1,5 @@
-// DefaultINT: where INT is looked for in reported packets if nothing is configured.
+// DefaultINT: the ports, protocols and classes by which reported packets are taken for INT if
+// nothing is configured.
 
 package record
 
@@ -8,9 +9,9 @@ import (
 	"intsink/engine/report"
 )
 
-// DefaultINT is where INT is looked for where nothing is configured: behind UDP ports
-// 5000 and 555, in GRE, VXLAN-GPE and Geneve with the values of intsink's examples; of
-// domains only that of Transparent Security is known.
+// DefaultINT returns how INT is recognised if nothing is configured: behind UDP ports 5000
+// and 555, and in GRE, VXLAN-GPE and Geneve with the values of intsink's examples. The only
+// domain that it knows is that of Transparent Security.
 func DefaultINT() []inthdr.Config {
 	first, second, gre := uint16(5000), uint16(555), uint16(34998)
 	config := inthdr.Config{
@@ -25,8 +26,9 @@ func DefaultINT() []inthdr.Config {
 	return []inthdr.Config{config, other}
 }
 
-// transparentSecurityDomain is that project's domain: the source alone adds the address
-// of the device that sent the packet, and two bytes of padding.
+// transparentSecurityDomain returns the domain of the project Transparent Security, in which
+// only the source adds metadata: the MAC address of the device that sent the packet, and two
+// bytes of padding.
 func transparentSecurityDomain() inthdr.Domain {
 	d := inthdr.Domain{ID: report.TransparentSecurityID}
 	d.Bits[0].Length, d.Bits[0].SourceOnly, d.Bits[0].Role = 8, true, inthdr.DeviceID

@@ -1,14 +1,14 @@
-// Package record is the record that collectors store: one flat, versioned object per
-// individual telemetry report, whatever version of Telemetry Report it came in, and
-// the same object for what never came (gap) and for what a stream adds up to (stats).
+// Package record makes the records that collectors store: one flat, versioned object for
+// each individual report, whatever its version of Telemetry Report. An object of the same
+// kind stands for report packets that never came (gap) and for the sums of a stream (stats).
 //
 // A Record has two encodings with the same names: a JSON object (AppendJSON) and the
 // protobuf message Report of deploy/collect/intsink.proto (AppendProto). Both append to
 // a buffer of the caller and allocate nothing. A value that is not known is absent
 // from both; it is never 0 in its place. docs/records.md lists the fields.
 //
-// Integers that a double cannot hold are text in JSON: times are RFC 3339 with
-// nanoseconds, ids are hexadecimal digits.
+// In JSON, integers that a double cannot hold are strings: times in RFC 3339 with
+// nanoseconds, ids in hexadecimal digits.
 //
 // A report packet enters (decoder.go), records leave:
 //

@@ -9,8 +9,8 @@ import (
 	"intsink/engine/report/reporttest"
 )
 
-// FuzzRecords: no packet makes the decoder panic, leave something behind for the next
-// one, or make a record that an encoder writes wrongly.
+// FuzzRecords: no packet makes the decoder panic, changes the records of the next packet, or
+// gives a record whose JSON or protobuf is not valid.
 func FuzzRecords(f *testing.F) {
 	for _, file := range []string{"baseline", "domain_specific", "int_tcp", "int_vxlan", "transparent_security", "1.0_int", "1.0_every_bit", "0.5_drop", "0.5_switch_local", "0.5_ip"} {
 		f.Add(reporttest.Wire(f, file))
@@ -50,8 +50,8 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// soundMessage tells whether b is whole fields, with field numbers of the schema and
-// lengths within it.
+// soundMessage reports whether b consists of whole protobuf fields with field numbers of the
+// schema and lengths within b.
 func soundMessage(b []byte) bool {
 	for len(b) > 0 {
 		tag, n := binary.Uvarint(b)

@@ -9,19 +9,19 @@ import (
 	"intsink/engine/report/decode"
 )
 
-// Header is what all reports of one packet share, as it stands on the wire: what the
-// accounting of streams asks for.
+// Header holds the fields of a report packet that package streams needs to find packets that
+// are missing. Values are as on the wire.
 type Header struct {
 	Version      Version
-	HasNode      bool // of 0.5 only with a drop or switch local header
+	HasNode      bool // NodeID is known; a packet of 0.5 has it in a drop or switch local header only
 	NodeID       uint32
 	HwID         uint8
 	Sequence     uint32
 	SequenceBits uint8 // width of Sequence
 }
 
-// ReadHeader reads the header of the payload of a UDP datagram. Its error is one of
-// decode.ErrNotReport and decode.ErrTruncated as it is.
+// ReadHeader reads the header of a report packet, the payload of a UDP datagram. It returns
+// decode.ErrNotReport or decode.ErrTruncated, not wrapped.
 func ReadHeader(packet []byte) (h Header, err error) {
 	if len(packet) < 4 {
 		return h, decode.ErrNotReport
@@ -69,7 +69,7 @@ const (
 	tlvLen        = 4
 )
 
-// NProto of 0.5, and how long the header behind the fixed part is.
+// Values of NProto in 0.5, and the lengths of the headers that they announce.
 const (
 	nextEthernet = iota
 	nextDrop

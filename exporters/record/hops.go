@@ -1,4 +1,4 @@
-// The hops of the reported packet into a record: values, absolute timestamps, links, path
+// Puts the hops of the reported packet into a record: values, absolute timestamps, links, path
 // latency, path id.
 
 package record
@@ -11,8 +11,8 @@ import (
 	"intsink/engine/inthdr"
 )
 
-// stack reads the hops that are within the first n bytes of the frame, and what
-// follows from them.
+// stack reads the hops that lie within the first n bytes of the frame, and derives links,
+// latencies and the path from them.
 func (d *Decoder) stack(n int) {
 	r, i := &d.record, &d.info
 	if i.HopExceeded {
@@ -26,7 +26,7 @@ func (d *Decoder) stack(n int) {
 	}
 	switch i.Reason {
 	case inthdr.ReasonNone:
-	case inthdr.ReasonUnknownDomain: // its hops cannot be told from what the source added
+	case inthdr.ReasonUnknownDomain: // where the source's own metadata ends and hops begin is not known
 		return
 	default:
 		if int(i.Stack) <= n {
@@ -52,8 +52,9 @@ func (d *Decoder) stack(n int) {
 	d.derive(layout)
 }
 
-// hop appends one hop. A word of all ones is one that the node could not provide; of
-// two values in a word each may be missing alone, but an id of eight bits.
+// hop appends one hop. A word of all ones stands for values that the node could not provide.
+// Of two values in one word either may be missing alone, except a queue id: its eight bits
+// of ones may be an id.
 func (d *Decoder) hop(b []byte, l *inthdr.Layout) {
 	r := &d.record
 	r.Hops = append(r.Hops, Hop{})
@@ -63,7 +64,7 @@ func (d *Decoder) hop(b []byte, l *inthdr.Layout) {
 	} else {
 		h.read(b, l)
 	}
-	model := d.models.Of(h.NodeID) // without an id, of 0: only where no model lists it
+	model := d.models.Of(h.NodeID) // a hop without an id has NodeID 0: the model that lists no nodes
 	if h.Known&HopLatency != 0 {
 		h.LatencyNs = model.Latency(h.LatencyNs)
 	}
@@ -72,7 +73,7 @@ func (d *Decoder) hop(b []byte, l *inthdr.Layout) {
 	}
 }
 
-// read reads a hop of INT 1.0 and 2.x; timestamps are those of the wire still.
+// read reads a hop of INT 1.0 and 2.x. It leaves timestamps as on the wire.
 func (h *Hop) read(b []byte, l *inthdr.Layout) {
 	word := func(at int8, known HopKnown, v *uint32) {
 		if at < 0 {
@@ -104,7 +105,7 @@ func (h *Hop) read(b []byte, l *inthdr.Layout) {
 	}
 	switch {
 	case l.Level2Interfaces < 0:
-	case l.Format == inthdr.FormatGEANT: // both in one word, which is unknown as a whole
+	case l.Format == inthdr.FormatGEANT: // queue id and occupancy are one word, unknown as a whole
 		var both uint32
 		word(l.Level2Interfaces, HopIngress2|HopEgress2, &both)
 		h.Ingress2, h.Egress2 = both>>16, both&(1<<16-1)
@@ -130,8 +131,8 @@ func (h *Hop) read(b []byte, l *inthdr.Layout) {
 	stamp(l.EgressTimestamp, HopEgressTime, &h.EgressTime)
 }
 
-// read2016 reads a hop of the June 2016 format: values of 31 bits, each port on its
-// own where the others have the egress timestamp, no queue id and no egress timestamp.
+// read2016 reads a hop of the June 2016 format: values of 31 bits; the egress port has an
+// instruction bit of its own, where later formats have the egress timestamp; no queue id.
 func (h *Hop) read2016(b []byte, l *inthdr.Layout) {
 	const mask = 1<<31 - 1
 	word := func(at int8, known HopKnown, v *uint32) {
@@ -153,7 +154,7 @@ func (h *Hop) read2016(b []byte, l *inthdr.Layout) {
 	h.IngressTime = uint64(stamp)
 }
 
-// stampBits is the width of a format's timestamps.
+// stampBits returns the width of a format's timestamps in bits.
 func stampBits(f inthdr.Format) uint8 {
 	switch f {
 	case inthdr.Format2, inthdr.FormatGEANT:
@@ -164,7 +165,7 @@ func stampBits(f inthdr.Format) uint8 {
 	return 31
 }
 
-// derive finds what the hops say together: links, latencies, the path.
+// derive sets links, latencies and the path, which take more than one hop.
 func (d *Decoder) derive(l *inthdr.Layout) {
 	r, width := &d.record, stampBits(l.Format)
 	for k := 1; k < len(r.Hops); k++ {
@@ -193,20 +194,20 @@ func (d *Decoder) derive(l *inthdr.Layout) {
 	}
 }
 
-// absolute makes a timestamp of so many bits Unix nanoseconds, and returns known where
-// that cannot be done.
+// absolute replaces the timestamp *t, whose width is bits, by Unix nanoseconds and returns 0.
+// If the model has no clock to do that with, it returns known, the bit to clear.
 func absolute(t *uint64, known HopKnown, model *event.NodeModel, bits uint8, now int64) HopKnown {
 	if known == 0 {
 		return 0
 	}
 	ns, ok := event.Stamp{Value: *t, Bits: bits, Model: model}.Unix(now)
-	if *t = ns; !ok || ns > math.MaxInt64 { // after 2262: no clock, and nothing that stores could take
+	if *t = ns; !ok || ns > math.MaxInt64 { // after 2262: not a real clock, and stores cannot hold it
 		return known
 	}
 	return 0
 }
 
-// latency finds the slowest hop, and the sum of all where no node is missing.
+// latency sets MaxHop, the slowest hop, and LatencyNs, where no node and no value is missing.
 func (d *Decoder) latency() {
 	r := &d.record
 	sum, slowest, all := uint64(0), -1, r.Flags&(HopLimit|MTUExceeded) == 0
@@ -231,7 +232,7 @@ func (d *Decoder) latency() {
 	}
 }
 
-// path finds the path's id where all nodes and interfaces are known.
+// path sets the path's id if all nodes and interfaces are known.
 func (d *Decoder) path(l *inthdr.Layout) {
 	r := &d.record
 	asked := HopNode | HopIngress | HopEgress

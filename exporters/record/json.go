@@ -49,7 +49,7 @@ func AppendJSON(dst []byte, r *Record) []byte {
 
 var versionNumbers = [...]string{Version05: "0.5", Version10: "1", Version20: "2"}
 
-// appendReport appends what only records of type Report have.
+// appendReport appends the fields that only records of type Report have.
 func (r *Record) appendReport(b []byte) []byte {
 	b = appendNumber(b, `,"sequence":`, r.Sequence)
 	b = appendNumber(b, `,"index":`, uint64(r.Index))
@@ -99,7 +99,7 @@ func (r *Record) appendReasons(b []byte) []byte {
 	return b
 }
 
-// appendFlow appends what the reported packet's headers say.
+// appendFlow appends the addresses, ports and other header fields of the reported packet.
 func (r *Record) appendFlow(b []byte) []byte {
 	if r.Known&KnownAddresses != 0 {
 		if r.hasFlow() {
@@ -143,7 +143,7 @@ func (r *Record) appendFlow(b []byte) []byte {
 	return b
 }
 
-// appendWay appends the hops and what follows from them.
+// appendWay appends the hops, and the links, latencies and path derived from them.
 func (r *Record) appendWay(b []byte) []byte {
 	if r.Known&KnownPath != 0 {
 		b = append(appendHex64(append(b, `,"path":"`...), r.Path), '"')
@@ -229,7 +229,8 @@ func (s *Sink) appendTo(b []byte) []byte {
 	return closeObject(b, start)
 }
 
-// closeObject ends the object whose fields, each with a comma in front, start at start.
+// closeObject ends the object whose fields, each with a comma in front, begin at b[start]: it
+// turns the first comma into the opening brace.
 func closeObject(b []byte, start int) []byte {
 	if len(b) > start {
 		b = b[:start+copy(b[start:], b[start+1:])]
@@ -249,7 +250,8 @@ func appendAddrField(b []byte, name string, a netip.Addr) []byte {
 	return append(a.WithZone("").AppendTo(append(b, name...)), '"')
 }
 
-// appendNames appends the names of set's bits as the elements of an array, and its end.
+// appendNames appends, for each bit of set, its name as an element of an array, and ends the
+// array.
 func appendNames(b []byte, set uint32, names []string) []byte {
 	first := true
 	for bit, name := range names {

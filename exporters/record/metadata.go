@@ -1,5 +1,5 @@
-// The reporting node's own metadata by RepMdBits into a record; drop reason, sink's queue and
-// latency.
+// Puts the reporting node's own metadata (RepMdBits) into a record: drop reason, the sink's
+// queue and latency.
 
 package record
 
@@ -17,11 +17,11 @@ var (
 	congestionEvent = uint32(1) << slices.Index(report.EventNames[:], "congestion")
 )
 
-// unknown is a word that the node could not provide.
+// unknown is the word that stands for a value that the node could not provide.
 const unknown = 1<<32 - 1
 
-// sinkMetadata reads the sink's own metadata of 2.0; false where b ends before what
-// the bits ask for.
+// sinkMetadata reads the sink's own metadata of 2.0. It returns false if b is too short for
+// the values that the bits announce.
 func (d *Decoder) sinkMetadata(repMdBits uint16, b []byte) bool {
 	const double = report.MdIngressTimestamp | report.MdEgressTimestamp | report.MdLevel2Interfaces
 	for left := repMdBits; left != 0; {
@@ -75,8 +75,8 @@ func (d *Decoder) sinkLatency(v uint32) {
 	}
 }
 
-// sinkQueue reads queue id and occupancy. An id of all ones is known where the
-// occupancy is: 255 may well be a queue.
+// sinkQueue reads queue id and occupancy. If the occupancy is known, an id of all ones is
+// taken for known, too: 255 may well be a queue.
 func (d *Decoder) sinkQueue(v uint32) {
 	s := &d.record.Sink
 	s.Queue, s.Occupancy = uint8(v>>24), v&(1<<24-1)

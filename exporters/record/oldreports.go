@@ -1,4 +1,4 @@
-// Records out of report packets of versions 1.0 and 0.5.
+// Makes records of report packets of versions 1.0 and 0.5.
 
 package record
 
@@ -9,7 +9,8 @@ import (
 	"intsink/engine/report"
 )
 
-// version10 reads the one report of a 1.0 packet, whose fixed header is there.
+// version10 reads a packet of 1.0, which has one report. ReadHeader has checked that b has
+// the fixed header.
 //
 //	| Ver 4 | Length 4 | NProt 3 | RepMdBits 6 | Rsvd 6 | D Q F | hw_id 6 |
 //	| Switch id | Sequence Number | Ingress Timestamp | metadata ... | packet ...
@@ -51,7 +52,8 @@ func (d *Decoder) value10(bit uint8, v uint32) {
 	}
 }
 
-// version05 reads the one report of a 0.5 packet, whose headers are there.
+// version05 reads a packet of 0.5, which has one report. ReadHeader has checked that b has
+// its headers.
 //
 //	| Ver 4 | NProto 4 | D Q F | Rsvd 15 | hw_id 6 |
 //	| Sequence Number | Ingress Timestamp | drop or switch local header | frame ...
@@ -69,7 +71,7 @@ func (d *Decoder) version05(b []byte, h *Header, o *Origin, yield func(*Record))
 			d.dropReason(v)
 		} else {
 			d.sinkQueue(v)
-			// The difference of the ingress and the egress timestamp, 32 bits each.
+			// The hop latency is egress minus ingress timestamp, of 32 bits each, which may wrap.
 			if in, out := binary.BigEndian.Uint32(b[8:]), binary.BigEndian.Uint32(local[12:]); in != unknown && out != unknown {
 				d.sinkLatency(out - in)
 			}
@@ -78,7 +80,8 @@ func (d *Decoder) version05(b []byte, h *Header, o *Origin, yield func(*Record))
 	return d.yieldOld(d.packet(report.Ethernet, b[header05Len+localLen[next]:]), yield)
 }
 
-// yieldOld yields the record; ok tells whether its lengths agree.
+// yieldOld yields the record. If its lengths do not agree (ok is false) it sets the flag
+// Malformed and returns ErrLengths.
 func (d *Decoder) yieldOld(ok bool, yield func(*Record)) (err error) {
 	if !ok {
 		d.record.Flags |= Malformed

@@ -9,8 +9,8 @@ import (
 	"intsink/engine/report"
 )
 
-// AppendProto appends r as one message Report of deploy/collect/intsink.proto, without
-// a length in front.
+// AppendProto appends r as one message Report of deploy/collect/intsink.proto, with no
+// length in front.
 func AppendProto(dst []byte, r *Record) []byte {
 	b := putNumber(dst, fieldV, SchemaVersion)
 	b = putText(b, fieldType, r.Type.String())
@@ -46,7 +46,7 @@ func AppendProto(dst []byte, r *Record) []byte {
 
 var versionFloats = [...]float32{UnknownVersion: 0, Version05: 0.5, Version10: 1, Version20: 2}
 
-// putReport appends what only records of type Report have.
+// putReport appends the fields that only records of type Report have.
 func (r *Record) putReport(b []byte) []byte {
 	b = putNumber(b, fieldSequence, r.Sequence)
 	b = putNumber(b, fieldIndex, uint64(r.Index))

@@ -23,7 +23,7 @@ func putNumber(b []byte, field int, v uint64) []byte {
 	return binary.AppendUvarint(putTag(b, field, wireVarint), v)
 }
 
-// putKnown is putNumber where the value is known.
+// putKnown does as putNumber if the value is known, else nothing.
 func putKnown(b []byte, known bool, field int, v uint64) []byte {
 	if !known {
 		return b
@@ -45,7 +45,7 @@ func putAddr(b []byte, field int, a netip.Addr) []byte {
 	return closeField(a.WithZone("").AppendTo(b), at)
 }
 
-// putNames appends the names of set's bits, each as an element of the field.
+// putNames appends, for each bit of set, its name as an element of the repeated field.
 func putNames(b []byte, field int, set uint32, names []string) []byte {
 	for bit, name := range names {
 		if set>>bit&1 != 0 {
@@ -55,8 +55,8 @@ func putNames(b []byte, field int, set uint32, names []string) []byte {
 	return b
 }
 
-// openField starts a text or a message of at most 127 bytes: all of ours are shorter. Its
-// length, one byte then, is written by closeField.
+// openField starts a text or a message of at most 127 bytes, which all of this schema are.
+// closeField writes the length into the one byte that openField leaves for it.
 func openField(b []byte, field int) ([]byte, int) {
 	b = append(putTag(b, field, wireBytes), 0)
 	return b, len(b)

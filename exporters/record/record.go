@@ -1,17 +1,16 @@
-// Record: the flat record of one report, gap or stats, with the bits (Known, HopKnown) that
-// say which values are known.
+// Record: the flat record of one report, gap or stats, with bits (Known, HopKnown) for the
+// values that are known.
 
 package record
 
 import "net/netip"
 
-// SchemaVersion is the field v of every record. Fields may be added to it; anything
-// that breaks a reader takes another number.
+// SchemaVersion is the field v of every record. New fields do not change it; a change that
+// breaks a reader takes another number.
 const SchemaVersion = 1
 
-// Record is one record. It is meant to be used again and again: Reset keeps the room of
-// its slices. What the fields of Known's bits hold is to be read only where their bit
-// is set.
+// Record is one record. It is made to be used again: Reset keeps the memory of its slices. A
+// field that has a bit in Known may be read only if that bit is set.
 type Record struct {
 	Type  Type
 	Known Known
@@ -24,7 +23,7 @@ type Record struct {
 	NodeID   uint32
 	HwID     uint8
 	Start    int64  // when the stream of sequence numbers began, Unix nanoseconds: part of the id
-	Sequence uint64 // of the report packet, counted on past the width that it has on the wire
+	Sequence uint64 // of the report packet, extended beyond its width on the wire
 	Index    uint16 // of the report in its packet, from 0
 
 	// Why the report was sent.
@@ -33,7 +32,7 @@ type Record struct {
 	Congested  bool   // Q
 	Tracked    bool   // F
 	DropReason uint8  // the node's own code; report.DropReasons names some
-	// Of the explanation of the report, see report.Explanation.
+	// Fields of the report's explanation, see report.Explanation.
 	Suppressed, Lost, Drops          uint32
 	FlowPackets, FlowBytes           uint64
 	EventNode, Reference, EventValue uint32
@@ -47,36 +46,36 @@ type Record struct {
 	SourceMAC, DestinationMAC   [6]byte
 	DeviceID                    []byte // value of the domain instruction with the role device_id
 
-	// Its way.
+	// The way of the reported packet.
 	Path      uint64 // of all nodes and interfaces, as GET /api/v1/paths has it
-	HopCount  uint16 // of the whole stack; Hops are those that the report shows in full
-	Hops      []Hop  // the source's first
+	HopCount  uint16 // hops of the whole stack; Hops has those that the report shows in full
+	Hops      []Hop  // in the order in which the packet passed them
 	Links     []Link // those whose latency is known
-	LatencyNs uint64 // of the whole way
+	LatencyNs uint64 // sum of the hops' latencies
 	MaxHop    uint32 // node id of the hop with the greatest latency
 	Flags     Flags
 	Sink      Sink
 
-	// First, Last and Count of report packets that never came, of type Gap.
+	// Type Gap: the first and last sequence number of packets that never came, and how many.
 	First, Last, Count uint64
 
-	// Stats is of type Stats.
+	// Type Stats.
 	Stats StreamStats
 }
 
-// Type says what a record is about.
+// Type is what a record is about.
 type Type uint8
 
 const (
 	Report Type = iota // one individual report
 	Gap                // a range of report packets that never came
-	Stats              // what a stream added up to since the last one
+	Stats              // sums of a stream since its last record of this type
 	NumTypes
 )
 
 var typeNames = [NumTypes]string{"report", "gap", "stats"}
 
-// String is the field type.
+// String returns the value of the field type.
 func (t Type) String() string { return typeNames[t] }
 
 // Version is a version of Telemetry Report.
@@ -108,10 +107,10 @@ const (
 	KnownHopCount                      // HopCount
 	KnownLatency                       // LatencyNs
 	KnownMaxHop                        // MaxHop
-	KnownDrops                         // Drops, where the rest of the explanation is not
+	KnownDrops                         // Drops, if the rest of the explanation is not known
 )
 
-// Hop is what one node said of itself.
+// Hop is the metadata of one node.
 type Hop struct {
 	Known                   HopKnown
 	NodeID                  uint32
@@ -147,7 +146,7 @@ type Link struct {
 	LatencyNs uint64 // from the egress time of From to the ingress time of To
 }
 
-// Sink is the reporting node's own metadata.
+// Sink holds the reporting node's own metadata.
 type Sink struct {
 	Known           HopKnown // of HopIngress, HopEgress, HopLatency, HopQueue, HopOccupancy
 	Ingress, Egress uint16
@@ -156,25 +155,25 @@ type Sink struct {
 	Occupancy       uint32
 }
 
-// Flags say what is odd about a report.
+// Flags marks reports and packets that are damaged, cut or incomplete.
 type Flags uint8
 
 const (
 	HopLimit    Flags = 1 << iota // a node had no hop left to add itself (E)
 	MTUExceeded                   // a node had no room to add itself (M)
-	Malformed                     // lengths or contents do not agree: what could be read is there
+	Malformed                     // lengths or contents do not agree; the fields that could be read are set
 	Truncated                     // the packet is cut inside INT
 	numFlags    = iota
 )
 
 var flagNames = [numFlags]string{"hop_limit", "mtu_exceeded", "malformed", "truncated"}
 
-// StreamStats is what came of one stream since its last record of this type.
+// StreamStats counts the report packets of one stream since its last record of this type.
 type StreamStats struct {
-	Received    uint64 // report packets
-	Lost        uint64 // that never came
-	Late        uint64 // that came late or more than once
-	Undecodable uint64 // that could not be decoded
+	Received    uint64 // packets that came
+	Lost        uint64 // packets that never came
+	Late        uint64 // packets that came late or more than once
+	Undecodable uint64 // packets that could not be decoded
 }
 
 // Reset clears r and makes it a record of type t; its slices keep their memory.
@@ -182,5 +181,5 @@ func (r *Record) Reset(t Type) {
 	*r = Record{Type: t, VLANs: r.VLANs[:0], DeviceID: r.DeviceID[:0], Hops: r.Hops[:0], Links: r.Links[:0]}
 }
 
-// Has tells whether all of k is known.
+// Has reports whether all bits of k are set.
 func (r *Record) Has(k Known) bool { return r.Known&k == k }

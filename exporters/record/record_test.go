@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// whole is a record of which everything is known.
+// whole returns a record whose fields are all known.
 func whole() *Record {
 	const everyHop = HopTxUtilization<<1 - 1
 	return &Record{
@@ -74,7 +74,7 @@ var goldens = []struct {
 	{"stats", func() *Record { return stream(Stats) }},
 }
 
-// TestGolden holds both encodings against files: the message as protoc decodes it.
+// TestGolden compares the JSON, and the message as protoc decodes it, with files.
 func TestGolden(t *testing.T) {
 	for _, c := range goldens {
 		t.Run(c.name, func(t *testing.T) {
@@ -88,7 +88,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// golden compares b with testdata/name, or writes it.
+// golden compares b with the file testdata/name, or writes the file if the test is run with
+// -update.
 func golden(t *testing.T, name string, b []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -106,8 +107,8 @@ func golden(t *testing.T, name string, b []byte) {
 	}
 }
 
-// protoc is message b as the reference implementation decodes it; what the schema does
-// not name comes out as a bare number.
+// protoc returns message b as text, decoded by the reference implementation. A field that the
+// schema does not have shows up there as a bare number.
 func protoc(t *testing.T, b []byte) []byte {
 	t.Helper()
 	cmd := exec.Command("protoc", "--decode=intsink.v1.Report", "--proto_path=../../deploy/collect", "intsink.proto")
@@ -168,7 +169,7 @@ func TestEncodersAllocateNothing(t *testing.T) {
 	}
 }
 
-// TestFlowIDs: they are the API's.
+// TestFlowIDs: records name flows as the API does.
 func TestFlowIDs(t *testing.T) {
 	for _, id := range []string{
 		"tcp:10.0.0.1:1024-10.1.0.1:80", "udp:[2001:db8::1]:1024-[2001:db8::2]:53", "icmp:10.0.0.1-10.1.0.1", "icmpv6:[fe80::1]-[fe80::2]",
@@ -190,10 +191,10 @@ func TestFlowIDs(t *testing.T) {
 	}
 }
 
-// TestTimes holds appendTime against package time.
+// TestTimes compares appendTime with package time.
 func TestTimes(t *testing.T) {
 	const format = "2006-01-02T15:04:05.000000000Z"
-	for day := range uint64(213503) { // to 2554, all that 64 bits of nanoseconds can say
+	for day := range uint64(213503) { // to 2554, where 64 bits of nanoseconds end
 		ns := day*86400e9 + day*997%86400*1e9 + day*7919%1e9
 		if got, want := string(appendTime(nil, ns)), time.Unix(int64(ns/1e9), int64(ns%1e9)).UTC().Format(format); got != want {
 			t.Fatalf("%d: %s, want %s", ns, got, want)

@@ -1,4 +1,5 @@
-// The reported packet into a record: addresses, ports, VLANs, the flow as it was without INT.
+// Puts the reported packet into a record: addresses, ports, VLANs, the flow as it was without
+// INT.
 
 package record
 
@@ -14,11 +15,11 @@ import (
 const (
 	intLen = 4 + 12 // shim and header of INT-MD
 
-	maxVLANs = 8 // as many as package packet reads
+	maxVLANs = 8 // packet.Parse reads as many tags
 )
 
-// packet reads the reported packet b, which may be cut anywhere, and its INT; false
-// where it is not of type t.
+// packet reads the reported packet b, which may be cut anywhere, and its INT. It returns
+// false if b is not of type t.
 func (d *Decoder) packet(t report.InType, b []byte) bool {
 	n := d.load(t, b)
 	ok := d.headers(t, n)
@@ -26,8 +27,8 @@ func (d *Decoder) packet(t report.InType, b []byte) bool {
 	return ok
 }
 
-// load puts b into the frame, with an Ethernet header in front where it has none, and
-// returns how many bytes are in.
+// load copies b into d.frame, behind an Ethernet header that it makes up if t has none, and
+// returns how many bytes the frame has.
 func (d *Decoder) load(t report.InType, b []byte) int {
 	at := 0
 	switch t {
@@ -41,8 +42,8 @@ func (d *Decoder) load(t report.InType, b []byte) int {
 	return at + copy(d.frame[at:], b)
 }
 
-// headers reads the first n bytes of the frame. What is behind them is zeros: lengths
-// that go beyond them make no difference, values there are not taken.
+// headers reads the first n bytes of the frame. Zeros follow them, so that the parser may read
+// on where the packet was cut; no value from there gets into the record.
 func (d *Decoder) headers(t report.InType, n int) bool {
 	if t == report.Ethernet {
 		d.ethernet(n)
@@ -52,7 +53,7 @@ func (d *Decoder) headers(t report.InType, n int) bool {
 	case packet.OK:
 	case packet.NotIP:
 		return t == report.Ethernet
-	default: // cut, or a length that is none
+	default: // cut, or a length that cannot be
 		return d.addresses(d.network(n), n, t)
 	}
 	n = min(n, int(l.End)) // the padding of the report is not the packet's
@@ -65,7 +66,7 @@ func (d *Decoder) headers(t report.InType, n int) bool {
 		d.transport(l.Proto, int(l.L4), n)
 		return true
 	}
-	if n < int(d.info.Shim)+4 || d.info.Shim == 0 && n < int(l.End) { // cut in front of what was taken for INT
+	if n < int(d.info.Shim)+4 || d.info.Shim == 0 && n < int(l.End) { // cut in front of INT: zeros were taken for it
 		r.Flags |= Truncated
 		d.transport(l.Proto, int(l.L4), n)
 		return true
@@ -74,7 +75,7 @@ func (d *Decoder) headers(t report.InType, n int) bool {
 	return true
 }
 
-// findINT looks for INT in the frame. It may be unsound.
+// findINT looks for INT in the frame and returns whether there is any, sound or not.
 func (d *Decoder) findINT() bool {
 	outer := d.layers
 	best := inthdr.NotINT
@@ -92,10 +93,10 @@ func (d *Decoder) findINT() bool {
 	return best != inthdr.NotINT
 }
 
-// original reads the packet as it was without INT, and INT itself.
+// original reads the fields of the packet as it was without INT, and then INT itself.
 func (d *Decoder) original(n int) {
 	r, l, i := &d.record, &d.layers, &d.info
-	if i.Depth > 0 { // the flow is that of the headers that INT belongs to
+	if i.Depth > 0 { // INT inside a tunnel: the flow is that of the inner headers
 		d.addresses(int(l.L3), n, report.Ethernet)
 		r.Length = uint32(l.End - l.L3)
 	}
@@ -137,8 +138,8 @@ func (d *Decoder) enclosed(n int) {
 	d.transport(l.Proto, int(l.L4), n)
 }
 
-// ethernet reads addresses and tags. Addresses of zero are those of a header that was
-// made up for a packet without one.
+// ethernet reads MAC addresses and VLAN tags. Two addresses of zero are not taken: senders
+// make up such a header for a packet that has none.
 func (d *Decoder) ethernet(n int) {
 	if n < packet.EthernetLen {
 		return
@@ -154,14 +155,14 @@ func (d *Decoder) ethernet(n int) {
 	}
 }
 
-// etherType is what stands in front of offset at.
+// etherType returns the EtherType in the two bytes in front of offset at.
 func (d *Decoder) etherType(at int) uint16 { return binary.BigEndian.Uint16(d.frame[at-2:]) }
 
-// network is where the IP header stands behind the tags that ethernet read.
+// network returns the offset of the IP header, behind the tags that ethernet read.
 func (d *Decoder) network(int) int { return packet.EthernetLen + packet.VLANLen*len(d.record.VLANs) }
 
-// addresses reads those of the IP header at the given place, where it is there in whole;
-// false where it is none.
+// addresses reads the IP addresses of the header at offset at, if all of it is within n bytes.
+// It returns false if there is no IP header of type t.
 func (d *Decoder) addresses(at, n int, t report.InType) bool {
 	r := &d.record
 	b := d.frame[at:max(n, at)]
@@ -186,8 +187,8 @@ func (d *Decoder) addresses(at, n int, t report.InType) bool {
 	return t == report.Ethernet
 }
 
-// transport reads the ports and TCP flags of the header at the given place, as far as
-// the packet goes.
+// transport reads the ports and TCP flags of the header at offset at, as far as they are
+// within n bytes.
 func (d *Decoder) transport(protocol uint8, at, n int) {
 	const flagsAt, tcp = 13, 6
 	r := &d.record

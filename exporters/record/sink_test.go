@@ -13,7 +13,8 @@ import (
 	"intsink/engine/report/reporttest"
 )
 
-// TestPathsAreTheSinks: the id of a path is the one that the API lists, whatever its hops say.
+// TestPathsAreTheSinks: records give a path the same id as the sink's /api/v1/paths, for hops
+// of any layout.
 func TestPathsAreTheSinks(t *testing.T) {
 	port := uint16(5000)
 	for _, c := range []struct{ name, words, bitmap, hops string }{
@@ -43,8 +44,8 @@ func TestPathsAreTheSinks(t *testing.T) {
 	}
 }
 
-// TestAsDecodeReads: of packets with any instructions, any hops and any cut, records have the
-// values that decode shows, which reads the same bytes in its own way.
+// TestAsDecodeReads compares records with what engine/report/decode, another parser, reads in
+// the same packets: random instructions and hops, cut at random lengths.
 func TestAsDecodeReads(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	d, other := NewDecoder(Options{}), &decode.Decoder{INTPorts: []uint16{5000, 555}}
@@ -81,7 +82,7 @@ func TestAsDecodeReads(t *testing.T) {
 	}
 }
 
-// sameHops compares the hops of a record with those that decode shows, the newest first.
+// sameHops compares the hops of a record with those of decode, which has the newest first.
 func sameHops(t *testing.T, wire []byte, r *Record, s *decode.Stack) {
 	t.Helper()
 	if s == nil || len(s.Hops) != len(r.Hops) {
@@ -103,7 +104,7 @@ func sameHops(t *testing.T, wire []byte, r *Record, s *decode.Stack) {
 			{"ingress_timestamp", HopIngressTime, h.IngressTime}, {"egress_timestamp", HopEgressTime, h.EgressTime}, {"tx_utilization", HopTxUtilization, uint64(h.TxUtilization)},
 		} {
 			want, known := v.Get(c.name)
-			if known && want>>63 == 1 { // after 2262
+			if known && want>>63 == 1 { // after 2262: records have no such times
 				known = false
 			}
 			if got := h.Known&c.known != 0; got != known || known && c.value != want {

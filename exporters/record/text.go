@@ -34,10 +34,10 @@ func appendMAC(b []byte, a *[6]byte) []byte {
 	return b
 }
 
-// appendID appends the record's id, which is unique, and the same for every copy of one
-// report: node, hw_id, start of the stream, sequence number and place in the packet, in
-// hexadecimal digits. A gap has its first number and "gap", stats their time and "stats" in
-// place of the last two.
+// appendID appends the record's id. It is unique, and copies of one report have the same id:
+// node, hw_id, start of the stream, sequence number and place in the packet, in hexadecimal
+// digits. In place of the last two, a gap has its first missing number and "gap", a record
+// of type stats its time and "stats".
 func (r *Record) appendID(b []byte) []byte {
 	if r.Known&KnownNode != 0 {
 		b = strconv.AppendUint(b, uint64(r.NodeID), 16)
@@ -55,10 +55,10 @@ func (r *Record) appendID(b []byte) []byte {
 	return strconv.AppendUint(append(b, '-'), uint64(r.Index), 16)
 }
 
-// protocolNames are those that a flow's id has a name for; others go by their number.
+// protocolNames has the names of protocols in flow ids; other protocols go by their number.
 var protocolNames = [256]string{1: "icmp", 6: "tcp", 17: "udp", 47: "gre", 50: "esp", 51: "ah", 58: "icmpv6", 132: "sctp"}
 
-// hasPorts tells whether the protocol's header starts with two ports.
+// hasPorts reports whether the protocol's header starts with two ports.
 func hasPorts(protocol uint8) bool {
 	switch protocol {
 	case 6, 17, 33, 132, 136:
@@ -67,13 +67,13 @@ func hasPorts(protocol uint8) bool {
 	return false
 }
 
-// hasFlow tells whether all that the flow's id consists of is known.
+// hasFlow reports whether all parts of the flow's id are known.
 func (r *Record) hasFlow() bool {
 	return r.Known&KnownAddresses != 0 && (r.Known&KnownPorts != 0 || !hasPorts(r.Protocol))
 }
 
-// AppendFlow appends the id of r's flow as the appliance's API has it, such as
-// tcp:10.0.0.1:1024-10.1.0.1:80; nothing where the flow is not known.
+// AppendFlow appends the id of r's flow in the form of the sink's API, such as
+// tcp:10.0.0.1:1024-10.1.0.1:80. It appends nothing if the flow is not known.
 func (r *Record) AppendFlow(b []byte) []byte {
 	if !r.hasFlow() {
 		return b
@@ -126,10 +126,10 @@ func appendTime(b []byte, ns uint64) []byte {
 
 func appendTwo(b []byte, v uint) []byte { return append(b, byte('0'+v/10), byte('0'+v%10)) }
 
-// date is the Gregorian date of the given day after 1970-01-01. Years begin with March
-// here, so that the leap day is the last one; 146097 days are 400 of them.
+// date returns the Gregorian date of the given day after 1970-01-01. It counts years from
+// March on, so that the leap day is the last one; 400 of them have 146097 days.
 func date(days uint64) (year, month, dayOfMonth uint) {
-	days += 719468 // from 0000-03-01
+	days += 719468 // count from 0000-03-01
 	era := days / 146097
 	days %= 146097
 	y := (days - days/1460 + days/36524 - days/146096) / 365

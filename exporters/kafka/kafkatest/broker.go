@@ -19,7 +19,7 @@ import (
 // Libraries is the folder that scripts/deps-engines.sh puts Kafka's jars into.
 func Libraries() string { return filepath.Join(os.Getenv("INTSINK_ENGINES"), "kafka", "lib") }
 
-// Cluster is some brokers on loopback, each of which is a controller, too.
+// Cluster is a group of brokers on loopback, each of which is a controller, too.
 type Cluster struct {
 	t       testing.TB
 	brokers []*broker
@@ -30,14 +30,14 @@ type Cluster struct {
 type broker struct {
 	id         int
 	dir        string
-	client     int // ports
-	secure     int
-	controller int
+	client     int // TCP ports: clients without TLS,
+	secure     int // clients with TLS and SASL,
+	controller int // and the other controllers
 	cmd        *exec.Cmd
 	log        string
 }
 
-// clusterID is any: a base64 of 16 bytes.
+// clusterID may be any 16 bytes in base64.
 const clusterID = "q1Sh-9_ISia_zwGINzRvyQ"
 
 // Start starts n brokers, and waits until all of them answer. They end with the test.
@@ -79,7 +79,7 @@ func freePort(t testing.TB) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// java runs a class of Kafka.
+// java returns a command that runs a class of Kafka.
 func java(args ...string) *exec.Cmd {
 	return exec.Command("java", append([]string{"-Xmx384m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", Libraries() + "/*"}, args...)...)
 }
@@ -156,7 +156,7 @@ func (c *Cluster) wait(b *broker) {
 
 func (b *broker) address() string { return fmt.Sprintf("127.0.0.1:%d", b.client) }
 
-// Addresses are those of all brokers.
+// Addresses returns host:port of every broker's listener without TLS.
 func (c *Cluster) Addresses() (all []string) {
 	for _, b := range c.brokers {
 		all = append(all, b.address())
@@ -179,7 +179,8 @@ func (c *Cluster) Restart(id int) {
 	c.wait(c.brokers[id-1])
 }
 
-// RestartAll is Restart of all brokers at once: one alone has no majority.
+// RestartAll starts all brokers, which have ended, at once: one alone has no majority and
+// would not answer.
 func (c *Cluster) RestartAll() {
 	c.t.Helper()
 	for _, b := range c.brokers {

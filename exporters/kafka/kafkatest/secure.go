@@ -1,4 +1,4 @@
-// Brokers with TLS, SASL and access control lists.
+// Kafka brokers with TLS, SASL and access control lists, and their certificates.
 
 package kafkatest
 
@@ -18,22 +18,22 @@ import (
 	"time"
 )
 
-// User and Password are what clients of the secure listener say they are, by PLAIN,
-// SCRAM-SHA-256 or SCRAM-SHA-512.
+// User and Password log clients in at the secure listener, by PLAIN, SCRAM-SHA-256 or
+// SCRAM-SHA-512.
 const (
 	User     = "intsink"
 	Password = "sink"
 )
 
-// StartSecure is Start for brokers that have a second listener, with TLS and SASL, and that
-// hold clients against access control lists (KRaft's StandardAuthorizer). [User] has no
-// rights at first; clients of the first listener, without a name, have all.
+// StartSecure starts n brokers as [Start] does, with a second listener that asks for TLS and
+// SASL, and with access control lists (KRaft's StandardAuthorizer). [User] has no rights at
+// first; clients of the first listener, which have no name, have all.
 func StartSecure(t testing.TB, n int) *Cluster {
 	t.Helper()
 	return start(t, n, true)
 }
 
-// SecureAddresses are those of the listeners with TLS and SASL.
+// SecureAddresses returns host:port of every broker's listener with TLS and SASL.
 func (c *Cluster) SecureAddresses() (all []string) {
 	for _, b := range c.brokers {
 		all = append(all, fmt.Sprintf("127.0.0.1:%d", b.secure))
@@ -41,7 +41,7 @@ func (c *Cluster) SecureAddresses() (all []string) {
 	return all
 }
 
-// CA is a PEM file with the certificate that the brokers have on the secure listener.
+// CA returns the path of a PEM file with the certificate of the secure listener.
 func (c *Cluster) CA() string { return c.ca }
 
 func (c *Cluster) listeners(b *broker) string {
@@ -54,7 +54,8 @@ func (c *Cluster) listeners(b *broker) string {
 
 func (c *Cluster) keystore() string { return filepath.Join(c.dir, "keystore.pem") }
 
-// secureProperties are those of the secure listener and of the authorizer.
+// secureProperties returns the lines of server.properties that set up the secure listener
+// and the authorizer.
 func (c *Cluster) secureProperties() string {
 	if c.ca == "" {
 		return ""
@@ -71,7 +72,7 @@ func (c *Cluster) secureProperties() string {
 		"super.users=User:ANONYMOUS\n"
 }
 
-// scramUsers are the arguments of the formatter that make [User] known.
+// scramUsers returns the arguments of Kafka's storage formatter that make [User] known.
 func (c *Cluster) scramUsers() (args []string) {
 	if c.ca == "" {
 		return nil
@@ -82,7 +83,7 @@ func (c *Cluster) scramUsers() (args []string) {
 	return args
 }
 
-// makeCertificate makes a certificate of 127.0.0.1 that is its own authority.
+// makeCertificate writes a self-signed certificate for 127.0.0.1.
 func (c *Cluster) makeCertificate() {
 	c.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
