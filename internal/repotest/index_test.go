@@ -7,7 +7,6 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +16,8 @@ import (
 var indexed = []string{"engine", "flows", "dpdk", "conf", "exporters", "cmd"}
 
 // TestFileIndexIsInTheDocument: ARCHITECTURE.md lists the files of the program, package by
-// package, each with a phrase out of the file itself (see phrase) and the types in it.
+// package, each with a phrase out of the file itself (see phrase) and the names that the file
+// declares.
 func TestFileIndexIsInTheDocument(t *testing.T) {
 	var index strings.Builder
 	said := map[string]string{}
@@ -37,7 +37,7 @@ func TestFileIndexIsInTheDocument(t *testing.T) {
 				t.Errorf("%s and %s have the same phrase: %s", other, path, text)
 			}
 			said[text] = path
-			fmt.Fprintf(&index, "- `%s`: %s%s\n", filepath.Base(path), strings.TrimSuffix(text, "."), types(t, path, text))
+			fmt.Fprintf(&index, "- `%s`: %s%s\n", filepath.Base(path), strings.TrimSuffix(text, "."), namesOf(t, path))
 		}
 		index.WriteString("\n")
 	}
@@ -128,34 +128,6 @@ func firstComment(source string) string {
 		}
 	}
 	return comment
-}
-
-// types are the types that a Go file declares, as far as its phrase does not name them.
-func types(t *testing.T, path, phrase string) string {
-	t.Helper()
-	if filepath.Ext(path) != ".go" {
-		return ""
-	}
-	f, err := parser.ParseFile(token.NewFileSet(), path, read(t, path), parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, d := range f.Decls {
-		g, isGroup := d.(*ast.GenDecl)
-		if !isGroup || g.Tok != token.TYPE {
-			continue
-		}
-		for _, spec := range g.Specs {
-			if name := spec.(*ast.TypeSpec).Name.Name; !regexp.MustCompile(`\b` + name + `\b`).MatchString(phrase) {
-				names = append(names, "`"+name+"`")
-			}
-		}
-	}
-	if names == nil {
-		return ""
-	}
-	return " (" + strings.Join(names, ", ") + ")"
 }
 
 // declares reports whether f has more than imports.
