@@ -1,5 +1,5 @@
-// Accounts of an output that add up; closed lists of reasons for dropped records and refused
-// datagrams.
+// Accounts of an output, which add up; the closed lists of reasons why records are dropped and
+// datagrams are refused.
 
 package collect
 
@@ -9,10 +9,10 @@ type Reason uint8
 const (
 	QueueFull    Reason = iota // the queue is full and there is no spool
 	SpoolFailed                // the spool could not be written
-	SpoolFull                  // the spool was full: its oldest segment went
-	SpoolCorrupt               // what the disk gave back is not what was written
+	SpoolFull                  // the spool was full: its oldest segment was dropped
+	SpoolCorrupt               // a segment cannot be read back as it was written
 	TooLarge                   // larger than the receiver takes
-	NotDelivered               // still there when the collector had to stop, and there is no spool
+	NotDelivered               // in memory when the collector stopped, and there is no spool
 	NumReasons
 )
 
@@ -25,21 +25,21 @@ var reasons = [NumReasons]struct{ label, doc string }{
 	NotDelivered: {"not_delivered", "not delivered when `collect` stopped, and there is no spool"},
 }
 
-// String is the label of metrics.
+// String returns the reason's label in metrics.
 func (r Reason) String() string { return reasons[r].label }
 
 // Doc says in words what the label means.
 func (r Reason) Doc() string { return reasons[r].doc }
 
-// Accounts of one output, in records. Taken + Restored = Delivered + the sum of Dropped +
-// Queued + Spooled.
+// Accounts counts the records of one output: Taken + Restored = Delivered + the sum of Dropped
+// + Queued + Spooled.
 type Accounts struct {
-	Taken     uint64 // since the start
-	Restored  uint64 // found in the spool at the start
+	Taken     uint64 // came since the start
+	Restored  uint64 // were in the spool at the start
 	Delivered uint64
 	Dropped   [NumReasons]uint64
-	Queued    uint64 // in memory, with the output or before it
-	Spooled   uint64 // on disk only
+	Queued    uint64 // are in memory: in the queue, or sent and not settled
+	Spooled   uint64 // are on disk only
 }
 
 // Balanced reports whether the accounts add up.
@@ -58,8 +58,8 @@ const (
 	NotAllowed     Refusal = iota // the source is in no allow list
 	OverLimit                     // the exporter sends more than its limit
 	NotReport                     // not a report packet
-	Undecodable                   // not one report in it can be read
-	TooManyStreams                // there is no room for one more stream
+	Undecodable                   // no report in it can be read
+	TooManyStreams                // it would begin a stream beyond the limit
 	NumRefusals
 )
 
@@ -71,7 +71,7 @@ var refusals = [NumRefusals]struct{ label, doc string }{
 	TooManyStreams: {"too_many_streams", "there is no room for one more stream"},
 }
 
-// String is the label of metrics.
+// String returns the refusal's label in metrics.
 func (r Refusal) String() string { return refusals[r].label }
 
 // Doc says in words what the label means.

@@ -17,33 +17,33 @@ import (
 type Format uint8
 
 const (
-	JSON     Format = iota // one object a record, each with a line feed behind it
-	Protobuf               // one message intsink.v1.Report a record, without a length
+	JSON     Format = iota // an object a record, each followed by a line feed
+	Protobuf               // a message intsink.v1.Report a record, without its length in front
 	numFormats
 )
 
-// Batch holds encoded records and the report packets that they came in.
+// Batch holds encoded records and the report packets that they came in. Outputs share it.
 type Batch struct {
-	raw     []byte // payloads of entries
+	raw     []byte // the payloads of entries, one behind the other
 	entries []spool.Entry
 	items   []item
 	encoded [numFormats][]byte
-	bytes   int // what it counts for in a queue, see seal
+	bytes   int // size by which the batch counts in a queue, set by seal
 	refs    atomic.Int32
 }
 
 // item is one record of a batch.
 type item struct {
-	end  [numFormats]uint32 // in encoded
+	end  [numFormats]uint32 // where the record ends in encoded, by format
 	flow uint64             // hash of the flow, the same in both directions; 0: none
 	node uint32
 	kind record.Type
 }
 
-// Len is the number of records.
+// Len returns the number of records.
 func (b *Batch) Len() int { return len(b.items) }
 
-// Bytes are the records from one up to another in a format, one behind the other.
+// Bytes returns the records from up to, not including, to in format f, one behind the other.
 func (b *Batch) Bytes(f Format, from, to int) []byte {
 	start, end := uint32(0), uint32(0)
 	if from > 0 {
@@ -55,7 +55,7 @@ func (b *Batch) Bytes(f Format, from, to int) []byte {
 	return b.encoded[f][start:end:end]
 }
 
-// Record is the encoding of record i, of JSON without the line feed.
+// Record returns record i in format f; JSON comes without its line feed.
 func (b *Batch) Record(f Format, i int) []byte {
 	r := b.Bytes(f, i, i+1)
 	if f == JSON {
@@ -64,14 +64,14 @@ func (b *Batch) Record(f Format, i int) []byte {
 	return r
 }
 
-// Flow is a hash of record i's flow that is the same in both directions; false where the
-// record has no flow.
+// Flow returns a hash of record i's flow, the same for both directions. It returns false if
+// the record has no flow.
 func (b *Batch) Flow(i int) (uint64, bool) { return b.items[i].flow, b.items[i].flow != 0 }
 
-// Node is the node id of record i.
+// Node returns the node id of record i.
 func (b *Batch) Node(i int) uint32 { return b.items[i].node }
 
-// add appends a record in the formats asked for.
+// add appends a record in each format whose bit is set.
 func (b *Batch) add(r *record.Record, formats uint8) {
 	it := item{node: r.NodeID, kind: r.Type, flow: flowHash(r)}
 	if formats&(1<<JSON) != 0 {
@@ -86,7 +86,7 @@ func (b *Batch) add(r *record.Record, formats uint8) {
 	b.items = append(b.items, it)
 }
 
-// addEntry appends a report packet or note; its payload is copied.
+// addEntry appends a report packet or a note, and copies its payload.
 func (b *Batch) addEntry(e spool.Entry) *spool.Entry {
 	at := len(b.raw)
 	b.raw = append(b.raw, e.Payload...)
@@ -95,7 +95,8 @@ func (b *Batch) addEntry(e spool.Entry) *spool.Entry {
 	return &b.entries[len(b.entries)-1]
 }
 
-// flowHash is the same for both directions of a flow, and 0 where there is none.
+// flowHash returns a hash that is the same for both directions of a flow, and 0 if the record
+// has no flow.
 func flowHash(r *record.Record) uint64 {
 	if !r.Has(record.KnownAddresses) {
 		return 0

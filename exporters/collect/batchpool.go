@@ -1,4 +1,4 @@
-// The pools that batches come from, by their room, and what a batch counts for.
+// Pools of batches by the memory that they have, and the size by which a batch counts in queues.
 
 package collect
 
@@ -7,18 +7,18 @@ import (
 	"unsafe"
 )
 
-// A batch keeps its room when it is given back, and queues hold batches: one that had once
-// grown for a burst would take as much memory for a single report packet. So batches are
-// pooled by their room, and count in queues for their room.
+// A batch keeps its memory when it is released, and queues hold batches: one that had grown for
+// a burst would take as much memory for a single report packet. So there is a pool for each
+// class of size, and a batch counts in queues with the memory that it has.
 const (
-	smallestClass = 4 << 10 // bytes of the batches in the first pool, at most
-	classes       = 11      // each has batches of up to twice as many bytes, up to 4 MiB
-	overhead      = 1 << 10 // what a batch takes besides its slices
+	smallestClass = 4 << 10 // most bytes of a batch in the first pool
+	classes       = 11      // number of pools, each for up to twice the bytes of the one before: 4 MiB
+	overhead      = 1 << 10 // bytes that a batch takes besides its slices
 )
 
 var pools [classes]sync.Pool
 
-// class is the pool of batches with so many bytes of room; classes where there is none.
+// class returns the pool for batches of so many bytes, or classes if they are too large for any.
 func class(bytes int) int {
 	c := 0
 	for limit := smallestClass; c < classes && bytes > limit; limit *= 2 {
@@ -27,7 +27,7 @@ func class(bytes int) int {
 	return c
 }
 
-// newBatch returns an empty batch that the caller holds, for about so many bytes.
+// newBatch returns an empty batch from the pool for so many bytes. The caller holds it.
 func newBatch(bytes int) *Batch {
 	b, _ := pools[min(class(bytes), classes-1)].Get().(*Batch)
 	if b == nil {
@@ -41,8 +41,8 @@ func newBatch(bytes int) *Batch {
 	return b
 }
 
-// release gives a batch back when nobody holds it any more. The largest are left to the
-// garbage collector.
+// release returns a batch to its pool when nobody holds it any more. Batches too large for any
+// pool are left to the garbage collector.
 func (b *Batch) release() {
 	if b.refs.Add(-1) > 0 {
 		return
@@ -52,7 +52,7 @@ func (b *Batch) release() {
 	}
 }
 
-// room is how many bytes a batch takes, whatever is in it.
+// room returns how many bytes of memory a batch has, used or not.
 func (b *Batch) room() int {
 	n := overhead + cap(b.raw) + cap(b.entries)*int(unsafe.Sizeof(b.entries[0])) + cap(b.items)*int(unsafe.Sizeof(b.items[0]))
 	for f := range b.encoded {
@@ -61,5 +61,5 @@ func (b *Batch) room() int {
 	return n
 }
 
-// seal counts what the batch takes; nothing is added any more.
+// seal sets the size by which the batch counts in queues. Nothing is added afterwards.
 func (b *Batch) seal() { b.bytes = b.room() }

@@ -1,5 +1,5 @@
-// Collector: sockets, outputs and spool joined; Start, SetOutputs, push to all, periodic
-// records, Stop.
+// Collector: joins sockets, outputs and spool; pushes batches to the outputs, makes gap and
+// stats records.
 
 package collect
 
@@ -16,33 +16,33 @@ import (
 	"intsink/exporters/record"
 )
 
-// Listen is one address that reports come to.
+// Listen configures one address that receives reports.
 type Listen struct {
 	Name    string
 	Address string
 	Sockets int
-	Buffer  int            // bytes, of each socket
-	Allow   []netip.Prefix // none: everybody
-	Limit   int            // report packets a second of one exporter; 0: none
-	Streams int            // at most
+	Buffer  int            // receive buffer of each socket in bytes
+	Allow   []netip.Prefix // sources that may send; none: all may
+	Limit   int            // report packets a second of one exporter; 0: no limit
+	Streams int            // most streams that are followed
 }
 
-// Options of a collector.
+// Options configures a collector.
 type Options struct {
 	Listens []Listen
 	Outputs []NamedOutput
 	Spool   *spool.Spool // nil: none
-	Always  bool         // everything goes to the spool before it goes to an output
-	Replay  int          // records a second that an output reads from the spool beyond those that come meanwhile; 0: no bound
+	Always  bool         // every batch is written to the spool before an output gets it
+	Replay  int          // records a second that an output reads from the spool beyond those that arrive meanwhile; 0: no bound
 	Queue   int          // bytes of the queue of each output; 0: DefaultQueue
-	State   string       // file that the streams' numbers are kept in; "": none
+	State   string       // file that keeps the streams' numbers over a restart; "": none
 	Decoder func() Decoder
-	Observe func() func(*record.Record) // makes for each socket what is shown its records; may be nil
+	Observe func() func(*record.Record) // is called for each socket; what it returns is called with each record. May be nil
 	Log     *Log
-	Flush   time.Duration // that the outputs have at the end; 0: FlushTime
+	Flush   time.Duration // how long outputs may take to settle records at the end; 0: FlushTime
 }
 
-// DefaultQueue is how many bytes the queue of an output takes.
+// DefaultQueue is the size of an output's queue in bytes, unless Options.Queue is set.
 const DefaultQueue = 64 << 20
 
 // NamedOutput is an output and the name that its metrics and its place in the spool have.
@@ -69,7 +69,7 @@ type Collector struct {
 	spoolErr uint64
 }
 
-// Stream and gap records are made so often.
+// statsPeriod is how often stats records are made.
 const statsPeriod = 10 * time.Second
 
 // Start binds the sockets and begins to receive.
@@ -93,7 +93,7 @@ func Start(o Options) (*Collector, error) {
 	}
 	c.resume()
 	c.SetOutputs(o.Outputs)
-	if o.Spool != nil { // where the outputs begin to need it
+	if o.Spool != nil { // writes the outputs' positions before the first entry
 		if err := o.Spool.Sync(); err != nil {
 			c.log.Say("the spool cannot be written", "err", err)
 		}
@@ -108,9 +108,9 @@ func Start(o Options) (*Collector, error) {
 	return c, nil
 }
 
-// SetOutputs makes outputs the receivers of records. An output replaces the one of its name;
-// nil leaves the one of that name running. Outputs whose names are missing end; what the spool
-// holds for them is dropped.
+// SetOutputs replaces the outputs. An output takes the place of the one with its name; nil
+// leaves the one with that name running. An output whose name is missing ends, and the
+// records that the spool holds for it are dropped.
 func (c *Collector) SetOutputs(outputs []NamedOutput) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +145,8 @@ func (c *Collector) SetOutputs(outputs []NamedOutput) {
 	}
 }
 
-// end lets an output finish that is no longer in the configuration.
+// end stops an output that is no longer in the configuration, after it has had Options.Flush
+// to settle its records.
 func (c *Collector) end(f *feed) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.o.Flush)
 	defer cancel()
@@ -185,7 +186,8 @@ func (c *Collector) newFeed(o NamedOutput) *feed {
 	return f
 }
 
-// catchUp lets f go over to its queue where it has read all of the spool.
+// catchUp lets f take batches from its queue again if it has read all of the spool, and
+// returns whether it has.
 func (c *Collector) catchUp(f *feed) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -198,7 +200,8 @@ func (c *Collector) catchUp(f *feed) bool {
 	return true
 }
 
-// push gives b to all outputs, and to the spool where one of them needs it to.
+// push puts b into the queue of every output, and writes it to the spool if one of them has no
+// room.
 func (c *Collector) push(b *Batch) {
 	if len(b.items) == 0 {
 		return
@@ -237,7 +240,7 @@ func (c *Collector) push(b *Batch) {
 	}
 }
 
-// spoolOnly counts b as on disk: the output comes to it by reading the spool.
+// spoolOnly counts b as on disk: the output will read it from the spool.
 func (f *feed) spoolOnly(b *Batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -254,7 +257,7 @@ func (f *feed) refuse(b *Batch, why Reason) {
 	f.log.Say("records dropped", "output", f.name, "reason", why.String())
 }
 
-// append writes b's packets to the spool and returns where they end.
+// append writes b's entries to the spool and returns the position where they end.
 func (c *Collector) append(b *Batch) (spool.Position, error) {
 	ends, dropped, err := c.o.Spool.Append(b.entries, c.ends[:0])
 	c.ends = ends
@@ -269,8 +272,8 @@ func (c *Collector) append(b *Batch) (spool.Position, error) {
 	return ends[len(ends)-1], nil
 }
 
-// lost accounts for what an output lost with a segment of the spool. The output is told
-// which report packets these were when it comes to where they stood.
+// lost counts the records that an output lost with a segment of the spool. Its gap records for
+// them follow when it reads on (feed.lostGaps).
 func (c *Collector) lost(d spool.Dropped) {
 	i := slices.IndexFunc(c.feeds, func(f *feed) bool { return f.name == d.Output })
 	if i < 0 {
@@ -284,7 +287,7 @@ func (c *Collector) lost(d spool.Dropped) {
 	f.accounts.Dropped[SpoolFull] += d.Records
 }
 
-// tick gives up what has been missing for too long, and makes the stats records.
+// tick makes gap records of numbers that have been missing for too long, and stats records.
 func (c *Collector) tick() {
 	defer close(c.ticked)
 	t := time.NewTicker(tick)
@@ -307,7 +310,8 @@ func (c *Collector) tick() {
 	}
 }
 
-// expire gives up the numbers that have been missing for too long.
+// expire counts as lost the numbers that have been missing for too long, and pushes their gap
+// records.
 func (c *Collector) expire(monotonic int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -328,7 +332,7 @@ func gapNote(g streams.Gap) note {
 	return note{Type: record.Gap, First: g.First, Last: g.Last, Count: g.Count()}
 }
 
-// tell makes a stats record of every stream that something came of, or was missed of.
+// tell makes a stats record of every stream whose counts have changed.
 func (c *Collector) tell() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -347,8 +351,8 @@ func (c *Collector) tell() {
 	c.push(b)
 }
 
-// Stop closes the sockets, lets the outputs take what they can within [FlushTime], and
-// puts the rest into the spool. The spool stays open.
+// Stop closes the sockets, lets the outputs settle records for Options.Flush, and puts the
+// others into the spool. The spool stays open.
 func (c *Collector) Stop() error {
 	c.mu.Lock()
 	for _, l := range c.listens {
@@ -373,7 +377,7 @@ func (c *Collector) Stop() error {
 	return nil
 }
 
-// Addresses are where the collector listens, in the order of the options.
+// Addresses returns the addresses that the collector listens on, in the order of the options.
 func (c *Collector) Addresses() []netip.AddrPort {
 	var all []netip.AddrPort
 	for _, l := range c.listens {
@@ -382,7 +386,7 @@ func (c *Collector) Addresses() []netip.AddrPort {
 	return all
 }
 
-// SetAllow changes who may send to a listen of that name.
+// SetAllow replaces the prefixes from which the listen of that name accepts packets.
 func (c *Collector) SetAllow(name string, allow []netip.Prefix) {
 	for _, l := range c.listens {
 		if l.Name == name {

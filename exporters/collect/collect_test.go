@@ -17,7 +17,7 @@ import (
 	"intsink/exporters/record"
 )
 
-// got is what one record says of itself.
+// got has the fields of a record's JSON by which tests recognise it.
 type got struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
@@ -27,12 +27,12 @@ type got struct {
 	Last     uint64 `json:"last"`
 }
 
-// fakeOutput takes everything, or nothing, or fails.
+// fakeOutput is an output that takes all records, none, or fails some of them.
 type fakeOutput struct {
 	mu     sync.Mutex
 	room   bool
-	fails  int // so many records fail
-	large  int // so many are too large
+	fails  int // the next so many records fail
+	large  int // the next so many records are dropped as too large
 	mute   bool
 	silent []*collect.Delivery // never settled while mute
 	got    []got
@@ -105,7 +105,8 @@ func (o *fakeOutput) reports() (all []got) {
 	return all
 }
 
-// wantOrder: all reports of packets [from, to), in order, each once.
+// wantOrder fails the test unless all holds the reports of packets from to to-1, in order,
+// each once.
 func wantOrder(t *testing.T, all []got, from, to int) {
 	t.Helper()
 	for i, g := range all {
@@ -133,7 +134,7 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
-// TestFailedRecordsAreSentAgain, before anything else is.
+// TestFailedRecordsAreSentAgain: they are sent before any other record.
 func TestFailedRecordsAreSentAgain(t *testing.T) {
 	out := &fakeOutput{room: true, fails: 7, large: 1}
 	b := collecttest.New(t, collect.Options{}, 0, out)
@@ -181,7 +182,7 @@ func TestSpool(t *testing.T) {
 			b.Send(100)
 			b.Wait("it has caught up", func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued == 0 })
 			b.Send(100)
-			// What is not delivered at a stop stays in the spool, for the next start.
+			// Records that are not delivered at a stop stay in the spool for the next start.
 			b.Wait("both have all", func() bool { return len(out.reports()) == 1200 && len(good.reports()) == 1200 })
 			b.Stop()
 			wantOrder(t, out.reports(), 0, 600)
@@ -190,8 +191,8 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-// TestRestart: what was not delivered by one process is by the next, in order, under the
-// same ids, and the numbers go on.
+// TestRestart: records that one process did not deliver are delivered by the next, in order
+// and under the same ids, and extended sequence numbers continue.
 func TestRestart(t *testing.T) {
 	for _, always := range []bool{false, true} {
 		for _, queue := range []int{10000, 1 << 20} { // with and without reading from the spool
@@ -206,7 +207,7 @@ func TestRestart(t *testing.T) {
 				if o.Spooled != kept || o.Queued != 0 {
 					t.Errorf("%+v", o)
 				}
-				for range 2 { // a restart in between that changes nothing
+				for range 2 { // the second restart finds everything delivered
 					out = &fakeOutput{}
 					b.Start(collect.Options{Flush: 50 * time.Millisecond, Queue: queue, Always: always}, 1<<30, out)
 					b.Stop()
@@ -232,8 +233,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestFullSpool: the oldest go; what is missing is told in gap records, and the numbers
-// add up.
+// TestFullSpool: the oldest reports are dropped, gap records say which, and the accounts add
+// up.
 func TestFullSpool(t *testing.T) {
 	out := &fakeOutput{}
 	b := collecttest.New(t, collect.Options{Queue: 2000}, 16000, out)
@@ -261,8 +262,8 @@ func TestFullSpool(t *testing.T) {
 	}
 }
 
-// TestReplayIsBounded: what waits in the spool comes no faster than Replay says, in order,
-// and what arrives meanwhile with it.
+// TestReplayIsBounded: records of the spool are delivered no faster than Options.Replay allows,
+// in order, followed by those that arrive meanwhile.
 func TestReplayIsBounded(t *testing.T) {
 	b := collecttest.New(t, collect.Options{Queue: 2000, Flush: 50 * time.Millisecond}, 1<<30, &fakeOutput{})
 	b.Send(600)
@@ -279,7 +280,7 @@ func TestReplayIsBounded(t *testing.T) {
 	wantOrder(t, out.reports(), 0, 700)
 }
 
-// TestReplaceOutput: what the old one did not deliver goes to the new one.
+// TestReplaceOutput: the new output gets the records that the old one did not deliver.
 func TestReplaceOutput(t *testing.T) {
 	old, out := &fakeOutput{room: true, mute: true}, &fakeOutput{room: true}
 	b := collecttest.New(t, collect.Options{}, 0, old)
@@ -300,8 +301,8 @@ func TestRefusedDatagrams(t *testing.T) {
 	b.Write(collecttest.Packet(0, 1))
 	b.Write([]byte{0x20})
 	b.Write([]byte("hello, collector"))
-	b.Write(collecttest.Packet(1, 0)) // nothing can be read in it
-	b.Write(collecttest.Packet(2, 1)) // over the limit
+	b.Write(collecttest.Packet(1, 0)) // refused: no report can be read in it
+	b.Write(collecttest.Packet(2, 1)) // refused: over the limit
 	b.Stop()
 	l := b.C.Snapshot().Listens[0]
 	if want := [collect.NumRefusals]uint64{collect.NotReport: 2, collect.Undecodable: 1, collect.OverLimit: 1}; l.Refused != want || l.Packets != 1 || l.Streams[0].Undecodable != 1 {
@@ -322,7 +323,7 @@ func TestRefusedDatagrams(t *testing.T) {
 	}
 }
 
-// TestGapRecords: a number that does not come within a second is told of.
+// TestGapRecords: a sequence number that does not come within a second gives a gap record.
 func TestGapRecords(t *testing.T) {
 	out := &fakeOutput{room: true}
 	b := collecttest.New(t, collect.Options{}, 0, out)
@@ -340,9 +341,9 @@ func TestGapRecords(t *testing.T) {
 	}
 }
 
-// TestFleet: 30 sinks of 8 workers send to two collectors, and lose some packets on the
-// way: what the collectors say is lost, and the gaps of the numbers that are stored, are
-// what was.
+// TestFleet: 30 sinks of 8 workers send to two collectors, and some packets are lost on the
+// way. The losses that the collectors count, and the gaps in the stored sequence numbers,
+// equal the packets that were lost.
 func TestFleet(t *testing.T) {
 	outs := []*fakeOutput{{room: true}, {room: true}}
 	var beds []*collecttest.Bed
@@ -359,7 +360,7 @@ func TestFleet(t *testing.T) {
 				lost[to]++
 				continue
 			}
-			p := collecttest.Packet(4194300+n, 1) // over the wrap
+			p := collecttest.Packet(4194300+n, 1) // the 22 bits of sequence numbers wrap meanwhile
 			p[0], p[1] = 0x20|byte(stream%8>>2), p[1]&0x3f|byte(stream%8<<6)
 			p[7] = byte(sink)
 			beds[to].Write(p)

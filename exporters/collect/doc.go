@@ -1,15 +1,15 @@
-// Package collect takes Telemetry Reports from UDP sockets and gives the records that
-// are in them to outputs: Kafka, ClickHouse, files.
+// Package collect receives Telemetry Reports on UDP sockets, makes records of them and writes
+// these to outputs: Kafka, ClickHouse, files.
 //
 //	sockets -> streams -> decode, encode -> per output: queue -> output
 //	                            \-> spool -> per output: reader -/
 //
-// What one receive call brought is a [Batch]. It is decoded and encoded once; the outputs
-// share its bytes. Each output has a bounded queue and a goroutine of its own, so that
-// they fail apart. Where the queue is full, report packets go to the spool instead, and
-// the output reads them from there, in order, until it has caught up.
+// The datagrams of one receive call make a [Batch]. It is decoded and encoded once; the outputs
+// share its bytes. Each output has a bounded queue and a goroutine of its own, so that the
+// failure of one does not affect the others. If a queue is full, report packets go to the
+// spool instead, and the output reads them from there, in order, until it has caught up.
 //
-// The accounts of an output add up under its lock, always:
+// The accounts of an output add up whenever its lock is free:
 //
 //	taken + restored = delivered + dropped by reason + queued + spooled
 //

@@ -1,4 +1,4 @@
-// feed: the queue and delivery window of one output: send, resend, settle, retire.
+// feed: the queue of one output, and the deliveries that it was sent: send, settle, resend.
 
 package collect
 
@@ -11,42 +11,42 @@ import (
 	"intsink/exporters/collect/spool"
 )
 
-// feed connects the receivers to one output. It holds the output's queue, its position in the
-// spool, deliveries that are sent but not acknowledged, and its counters.
+// feed connects the receivers to one output. It has the output's queue, its position in the
+// spool, the window of deliveries that it was sent and that are not settled, and its counters.
 type feed struct {
 	name   string
-	format Format        // of the newest output; under the collector's lock
-	reader *spool.Reader // nil where there is no spool
-	always bool          // everything goes to the spool, too
-	limit  int           // bytes of the queue
-	maker  *maker        // for what comes from the spool
-	catch  func() bool   // goes over from the spool to the queue, where everything was read
+	format Format        // of the newest output; the collector's lock guards it
+	reader *spool.Reader // nil: there is no spool
+	always bool          // every batch is written to the spool, too
+	limit  int           // most bytes of the queue
+	maker  *maker        // makes records of spooled entries
+	catch  func() bool   // returns to the queue if all of the spool was read, and says whether it did
 	log    *Log
 	flush  time.Duration
 
 	wake chan struct{}
-	next chan Output // an output to go on with instead
+	next chan Output // an output that replaces the present one
 	stop chan context.Context
 	done chan struct{}
 
-	// Of the goroutine that runs it.
+	// Fields of the goroutine that calls run.
 	out       Output
-	pending   *Delivery // waits for room
-	spoolRead int       // bytes that were last read from the spool at a time
+	pending   *Delivery // waits until the output has room for it
+	spoolRead int       // bytes of the last delivery that was read from the spool
 
 	mu       sync.Mutex
-	live     bool // what comes goes into the queue; false: it comes by the spool
+	live     bool // new batches go into the queue; false: they are read from the spool
 	queue    []*Delivery
-	waiting  int // bytes of the queue
+	waiting  int // bytes of the deliveries in queue
 	window   []*Delivery
 	unsent   int    // deliveries of the window with records to be sent again
-	sent     int    // records that were sent and are not settled
+	sent     int    // records that the output was sent and has not settled
 	spooled  int    // deliveries of the window that came from the spool
-	rest     int    // deliveries that an earlier process left and that are not settled
+	rest     int    // deliveries that an earlier process left and that are not settled yet
 	replay   replay // bounds what is read from the spool
-	telling  int    // deliveries of the window that tell what the spool dropped
+	telling  int    // deliveries of the window with gap records of dropped segments
 	backoff  time.Duration
-	again    time.Time // not before
+	again    time.Time // failed records are not sent again before
 	retried  uint64
 	lastGood time.Time
 	failing  bool // nothing arrived since the last failure
@@ -66,7 +66,7 @@ func newFeed(name string, out Output) *feed {
 	}
 }
 
-// goOn makes the feed go on with another output, soon.
+// goOn makes run replace the output by out.
 func (f *feed) goOn(out Output) {
 	select {
 	case unused := <-f.next:
@@ -77,7 +77,8 @@ func (f *feed) goOn(out Output) {
 	f.format = out.Format()
 }
 
-// take puts b into the queue where there is room; end is where b ends in the spool.
+// take puts b into the queue and returns true, or returns false if there is no room. b ends at
+// position end in the spool; zero: it is not there.
 func (f *feed) take(b *Batch, end spool.Position) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -100,7 +101,7 @@ func (f *feed) hasRoom(b *Batch) bool {
 	return f.live && (f.waiting+b.bytes <= f.limit || len(f.queue) == 0)
 }
 
-// toSpool makes the feed read from the spool what is appended from now on.
+// toSpool makes the feed read from the spool the entries that are appended from now on.
 func (f *feed) toSpool() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -112,7 +113,7 @@ func (f *feed) toSpool() {
 	}
 }
 
-// account changes the accounts.
+// account calls change with the accounts, under the lock.
 func (f *feed) account(change func(*Accounts)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -155,7 +156,8 @@ func (f *feed) run() {
 	}
 }
 
-// step sends one delivery, and reports whether there may be more to do at once.
+// step sends one delivery or resends the failed ones, and reports whether the caller should
+// call again at once.
 func (f *feed) step(now time.Time) bool {
 	if again, wait := f.toResend(now); again != nil {
 		f.resend(again)
@@ -183,8 +185,8 @@ func (f *feed) step(now time.Time) bool {
 	return true
 }
 
-// fetch returns the next delivery, nil where there is none. The queue is older than what
-// is in the spool.
+// fetch returns the next delivery, nil if there is none. The queue comes first: its batches are
+// older than those in the spool.
 func (f *feed) fetch() *Delivery {
 	f.mu.Lock()
 	if len(f.queue) > 0 {
@@ -211,8 +213,8 @@ func (f *feed) fetch() *Delivery {
 	return nil
 }
 
-// encode makes sure that d has the output's format: after a change of the configuration it
-// may lack it.
+// encode makes sure that d has records in the output's format, which it may lack after a
+// change of the configuration.
 func (f *feed) encode(d *Delivery) *Delivery {
 	if format := f.out.Format(); d.Len() > 0 && len(d.encoded[format]) == 0 {
 		b := f.maker.remake(d.Batch, 1<<format)
@@ -237,8 +239,8 @@ func (f *feed) send(d *Delivery) {
 	}
 }
 
-// toResend are the deliveries with failed records, once nothing is on its way any more
-// and the wait is over. With wait, nothing else may be sent before.
+// toResend returns the deliveries with failed records, as soon as every record that was sent
+// is settled and the backoff is over. Until then wait is true: nothing else may be sent.
 func (f *feed) toResend(now time.Time) (again []*Delivery, wait bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -267,7 +269,7 @@ func (f *feed) resend(again []*Delivery) {
 	}
 }
 
-// settle takes note of n records of d that have arrived, or will not.
+// settle counts n records of d as settled: delivered, dropped or failed.
 func (f *feed) settle(d *Delivery, n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -285,7 +287,7 @@ func (f *feed) settle(d *Delivery, n int) {
 	f.signal()
 }
 
-// drop takes note of a record that will never arrive.
+// drop settles record i of d, which will never arrive.
 func (f *feed) drop(d *Delivery, i int, why Reason) {
 	f.mu.Lock()
 	d.dropped++
@@ -296,14 +298,15 @@ func (f *feed) drop(d *Delivery, i int, why Reason) {
 	f.log.Say("records dropped", "output", f.name, "reason", why.String())
 }
 
-// ErrStopped is the cause of failures that closing an output brings: they are expected and not logged.
+// ErrStopped is the cause of failures that come of closing an output. They are expected and
+// not logged.
 var ErrStopped = errors.New("stopped")
 
-// ErrAdjusted is within the cause of failures that the output does something about before it
-// gets the records again: they are sent again without a wait.
+// ErrAdjusted is wrapped in the cause of failures that the output mends by itself, such as by
+// smaller batches: the records are sent again without a backoff.
 var ErrAdjusted = errors.New("adjusted")
 
-// fail takes note of a record that is to be sent again.
+// fail settles record i of d as failed, to be sent again.
 func (f *feed) fail(d *Delivery, i int, cause error) {
 	f.mu.Lock()
 	if !f.failing {
@@ -322,7 +325,7 @@ func (f *feed) fail(d *Delivery, i int, cause error) {
 	}
 }
 
-// retrying takes note of records that the output itself sends again.
+// retrying counts the records of d as sent again by the output itself.
 func (f *feed) retrying(d *Delivery, cause error) {
 	f.mu.Lock()
 	f.failing = true
@@ -331,7 +334,7 @@ func (f *feed) retrying(d *Delivery, cause error) {
 	f.log.Say("records not delivered, trying again", "output", f.name, "err", cause)
 }
 
-// retire takes the deliveries that are settled off the window's front.
+// retire removes settled deliveries from the window's front, and acknowledges them to the spool.
 func (f *feed) retire() {
 	var end spool.Position
 	n := 0

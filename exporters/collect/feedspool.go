@@ -1,4 +1,4 @@
-// How a feed reads from the spool, is replaced, and keeps its rest at a stop.
+// feed, where it reads from the spool, gets another output, and keeps its rest at a stop.
 
 package collect
 
@@ -11,14 +11,14 @@ import (
 	"intsink/exporters/record"
 )
 
-// How much is read from the spool at a time.
+// A delivery from the spool has at most so many entries and bytes.
 const (
 	readEntries = 64
 	readBytes   = 256 << 10
 )
 
-// lostGaps makes a delivery with a gap record for each range that dropped segments held, nil
-// where there is nothing.
+// lostGaps makes a delivery with a gap record for each range that was lost with a dropped
+// segment. It returns nil if there is none.
 func (f *feed) lostGaps() *Delivery {
 	if f.reader == nil {
 		return nil
@@ -41,7 +41,8 @@ func (f *feed) lostGaps() *Delivery {
 	return &Delivery{Batch: b, feed: f, gaps: true}
 }
 
-// fromSpool makes a delivery of what comes next in the spool, nil where nothing does.
+// fromSpool makes a delivery of the next entries in the spool. It returns nil if there are
+// none.
 func (f *feed) fromSpool() *Delivery {
 	b := f.maker.newBatch(f.spoolRead)
 	d := &Delivery{Batch: b, feed: f}
@@ -75,7 +76,7 @@ func (f *feed) fromSpool() *Delivery {
 	f.replay.read(b.Len())
 	a.Spooled -= uint64(records)
 	a.Queued += uint64(b.Len())
-	if n := b.Len() - records; n >= 0 { // the decoder reads more than it did before the restart
+	if n := b.Len() - records; n >= 0 { // after an upgrade the decoder may make more records of an entry
 		a.Restored += uint64(n)
 	} else {
 		a.Dropped[SpoolCorrupt] += uint64(-n)
@@ -86,7 +87,7 @@ func (f *feed) fromSpool() *Delivery {
 	return d
 }
 
-// releaseSpool lets go of the spool where nothing of it is needed any more.
+// releaseSpool releases the segments if no delivery of the window came from them.
 func (f *feed) releaseSpool() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,8 +96,8 @@ func (f *feed) releaseSpool() {
 	}
 }
 
-// replace goes on with another output: what the old one does not settle in time goes to
-// the new one.
+// replace closes the output and continues with out. Records that the old output does not
+// settle in time are sent to the new one.
 func (f *feed) replace(out Output) {
 	ctx, cancel := context.WithTimeout(context.Background(), f.flush)
 	defer cancel()
@@ -120,11 +121,11 @@ func (f *feed) replace(out Output) {
 	}
 }
 
-// FlushTime is how long an output has to take what it was sent, at the end.
+// FlushTime is how long an output may take at the end to settle the records that it was sent.
 const FlushTime = 5 * time.Second
 
-// finish sends what is in the queue while ctx lasts, flushes, closes the output, and puts
-// what is left into the spool.
+// finish sends the queue until ctx ends, flushes and closes the output, and puts the records
+// that are not settled into the spool.
 func (f *feed) finish(ctx context.Context) {
 	for ctx.Err() == nil && f.queued() {
 		if !f.step(time.Now()) {
@@ -145,14 +146,14 @@ func (f *feed) finish(ctx context.Context) {
 	f.keepRest()
 }
 
-// queued reports whether something waits in memory, or is to be sent again.
+// queued reports whether records wait in memory, or are to be sent again.
 func (f *feed) queued() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.queue) > 0 || f.unsent > 0 || f.pending != nil && f.pending.end == spool.Position{}
 }
 
-// keepRest puts into the spool what is only in memory, in front of what is there.
+// keepRest puts the entries that are only in memory into the spool, to be read first.
 func (f *feed) keepRest() {
 	if d := f.lostGaps(); d != nil {
 		f.mu.Lock()
@@ -180,7 +181,7 @@ func (f *feed) keepRest() {
 	if f.reader != nil {
 		err := f.reader.KeepRest(entries)
 		if err == nil {
-			f.reader.LostTold() // the entries have it
+			f.reader.LostTold() // the gap records are among the entries
 			f.accounts.Spooled += memory
 			return
 		}

@@ -1,5 +1,5 @@
-// One listen address: admits datagrams, accounts streams, decodes and delivers; keeps stream
-// state over restarts.
+// One listen address: admits datagrams, finds their place in streams, has them decoded and
+// pushed to the outputs; keeps the streams' state over restarts.
 
 package collect
 
@@ -18,20 +18,20 @@ import (
 	"intsink/exporters/record"
 )
 
-// listen is one address with its sockets and streams. All but the sockets and allow is
-// under the collector's lock.
+// listen is one address with its sockets and streams. The collector's lock guards all fields
+// except sockets and allow.
 type listen struct {
 	Listen
 	sockets   []*socket
 	allow     atomic.Pointer[[]netip.Prefix]
 	streams   *streams.Table
 	exporters *exporters
-	told      map[streams.Key]streams.Counts // at the last stats record
+	told      map[streams.Key]streams.Counts // counts of the streams at their last stats record
 	datagrams uint64
-	inHand    uint64 // of these, not yet counted as taken or refused
+	inHand    uint64 // datagrams that are counted neither as accepted nor as refused yet
 	refused   [NumRefusals]uint64
 	overflows uint64
-	packets   uint64 // accepted
+	packets   uint64 // datagrams that were accepted
 }
 
 func newListen(l Listen, sockets []*socket) *listen {
@@ -46,7 +46,7 @@ func (l *listen) close() {
 	}
 }
 
-// since is what came of s since the last call.
+// since returns how much the counts of s have grown since the last call.
 func (l *listen) since(s *streams.Stream) record.StreamStats {
 	was, is := l.told[s.Key], s.Counts
 	l.told[s.Key] = is
@@ -58,14 +58,14 @@ func (l *listen) since(s *streams.Stream) record.StreamStats {
 	}
 }
 
-// incoming is a datagram that was taken, and where it stands.
+// incoming is a datagram that admit let in, with its place in its stream.
 type incoming struct {
 	*datagram
 	stream *streams.Stream
 	place  streams.Place
 }
 
-// receive takes what comes to one socket, until it is closed.
+// receive takes the datagrams of one socket until it is closed.
 func (c *Collector) receive(l *listen, s *socket) {
 	defer c.sockets.Done()
 	m := newMaker(c.o.Decoder(), nil)
@@ -89,7 +89,8 @@ func (c *Collector) receive(l *listen, s *socket) {
 	}
 }
 
-// admit counts datagrams, and finds out where those stand that are taken.
+// admit counts datagrams, and the refused ones among them by reason. It appends the others,
+// with their places in streams, to taken, and ranges that now count as lost to gaps.
 func (c *Collector) admit(l *listen, s *socket, datagrams []datagram, taken []incoming, gaps []streams.Gap) ([]incoming, []streams.Gap) {
 	allow := *l.allow.Load()
 	now := int64(time.Since(c.began))
@@ -127,7 +128,7 @@ func (c *Collector) admit(l *listen, s *socket, datagrams []datagram, taken []in
 	return taken, gaps
 }
 
-// deliver decodes what was taken and gives it to the outputs.
+// deliver makes records of the accepted datagrams and gaps, and pushes them to the outputs.
 func (c *Collector) deliver(l *listen, m *maker, taken []incoming, gaps []streams.Gap) {
 	c.mu.Lock()
 	formats := c.formats
@@ -166,11 +167,11 @@ func (c *Collector) deliver(l *listen, m *maker, taken []incoming, gaps []stream
 // stateFile is the shape of the file that keeps the streams' numbers.
 type stateFile struct {
 	Version int             `json:"version"`
-	Exact   bool            `json:"exact"` // nothing came since
+	Exact   bool            `json:"exact"` // no packet came after the states were taken
 	Streams []streams.State `json:"streams"`
 }
 
-// keepState writes down where the streams stand.
+// keepState writes the streams' states to Options.State.
 func (c *Collector) keepState(exact bool) error {
 	if c.o.State == "" {
 		return nil
@@ -188,7 +189,7 @@ func (c *Collector) keepState(exact bool) error {
 	return spool.WriteFile(c.o.State, b)
 }
 
-// resume goes on with the numbers that an earlier process kept.
+// resume reads the states that an earlier process wrote, so that numbers continue.
 func (c *Collector) resume() {
 	if c.o.State == "" {
 		return

@@ -1,4 +1,4 @@
-// Log: at most a few lines of one message in ten seconds.
+// Log: writes at most a few lines of one message in ten seconds.
 
 package collect
 
@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Log writes at most 3 lines of one message in 10 seconds and counts the rest, so
-// that nobody who sends packets, and no broker that is away, fills a disk.
+// Log writes at most 3 lines of one message in 10 seconds and counts the others, so that
+// neither a sender of bad packets nor a broker that is away can fill a disk.
 type Log struct {
 	out   *slog.Logger
 	clock func() time.Time
@@ -23,18 +23,18 @@ const (
 	logPeriod = 10 * time.Second
 )
 
-// burst is what was written and left out of one message in a period.
+// burst counts the lines of one message in a period: written and left out.
 type burst struct {
 	since         time.Time
 	written, left int
 }
 
-// NewLog makes one that writes to out.
+// NewLog makes a Log that writes to out.
 func NewLog(out *slog.Logger) *Log {
 	return &Log{out: out, clock: time.Now, seen: map[string]*burst{}}
 }
 
-// Say logs an error. The messages are a closed list.
+// Say logs an error. Callers pass msg from a closed list: the memory of Log grows with it.
 func (l *Log) Say(msg string, args ...any) {
 	l.mu.Lock()
 	now := l.clock()

@@ -1,5 +1,4 @@
-// Makes records, with gap and stats notes, of report packets and of spooled entries, in the
-// formats asked for.
+// Makes encoded records of report packets, of gap and stats notes, and of spooled entries.
 
 package collect
 
@@ -15,21 +14,21 @@ import (
 
 // Decoder makes records of report packets; *record.Decoder is one.
 type Decoder interface {
-	// Records yields a record for each report of packet, valid until yield returns, and
-	// returns how many. The error says what could not be read.
+	// Records calls yield with a record for each report of packet, valid until yield returns,
+	// and returns how many there were. The error says which part could not be read.
 	Records(packet []byte, o *record.Origin, yield func(*record.Record)) (n int, err error)
 }
 
 // maker makes records of report packets and notes. It is for one goroutine.
 type maker struct {
 	decoder Decoder
-	observe func(*record.Record) // nil: nobody wants to see the records
+	observe func(*record.Record) // is called with each record; may be nil
 
 	origin  record.Origin
 	batch   *Batch
 	formats uint8
 	yield   func(*record.Record)
-	growth  float64 // bytes that a batch takes for each byte of report packets
+	growth  float64 // estimate: bytes of memory that a batch takes for a byte of report packets
 }
 
 func newMaker(d Decoder, observe func(*record.Record)) *maker {
@@ -38,19 +37,19 @@ func newMaker(d Decoder, observe func(*record.Record)) *maker {
 	return m
 }
 
-// firstGrowth is assumed before the first batch.
+// firstGrowth is maker.growth before the first batch.
 const firstGrowth = 10
 
-// newBatch returns one for report packets of so many bytes.
+// newBatch returns a batch with room for report packets of so many bytes and their records.
 func (m *maker) newBatch(payload int) *Batch {
 	b := newBatch(int(float64(payload) * m.growth))
-	if cap(b.raw) < payload { // entries would keep what append leaves behind
+	if cap(b.raw) < payload { // else append would move raw, and entries would keep the old memory
 		b.raw = make([]byte, 0, payload)
 	}
 	return b
 }
 
-// seal seals b, and notes what it took, for the next one.
+// seal seals b, and updates growth by its size.
 func (m *maker) seal(b *Batch) {
 	b.seal()
 	if n := len(b.raw); n > 0 {
@@ -70,8 +69,8 @@ func (m *maker) add(r *record.Record) {
 	m.batch.add(r, m.formats)
 }
 
-// packet puts a report packet and its records into b and returns how many records it
-// gave. If it is none, b is returned unchanged.
+// packet puts a report packet and its records into b, and returns how many records it has. If
+// there are none, b stays unchanged.
 func (m *maker) packet(b *Batch, e spool.Entry, formats uint8) int {
 	before := len(b.items)
 	raw := len(b.raw)
@@ -87,7 +86,7 @@ func (m *maker) packet(b *Batch, e spool.Entry, formats uint8) int {
 	return n
 }
 
-// note is a gap or stats record as it stands in the spool.
+// note is a gap or stats record as the spool keeps it, in JSON.
 type note struct {
 	Type    record.Type        `json:"type"`
 	Version uint8              `json:"version"`
@@ -105,7 +104,7 @@ var recordVersions = [...]record.Version{0: record.Version05, 1: record.Version1
 func (m *maker) note(b *Batch, k streams.Key, start, now int64, n note, formats uint8) {
 	n.Version, n.Node, n.HwID = k.Version, k.Node, k.HwID
 	payload, err := json.Marshal(n)
-	if err != nil { // numbers only
+	if err != nil { // cannot be: numbers encode always
 		panic(err)
 	}
 	e := b.addEntry(spool.Entry{
@@ -127,7 +126,7 @@ func (m *maker) addNote(b *Batch, e *spool.Entry, n note, formats uint8) {
 	b.add(&r, formats)
 }
 
-// entry puts into b what the spool gave back.
+// entry puts an entry of the spool and its records into b.
 func (m *maker) entry(b *Batch, e spool.Entry, formats uint8) {
 	if e.Kind == spool.Report {
 		m.packet(b, e, formats)
@@ -139,7 +138,7 @@ func (m *maker) entry(b *Batch, e spool.Entry, formats uint8) {
 	}
 }
 
-// remake is b in other formats.
+// remake returns a batch with the entries of b, encoded in other formats.
 func (m *maker) remake(b *Batch, formats uint8) *Batch {
 	other := m.newBatch(len(b.raw))
 	for _, e := range b.entries {

@@ -9,8 +9,8 @@ import (
 	"intsink/exporters/record"
 )
 
-// TestMakingRecordsAllocatesNothing: decoding and both encodings of a batch, once it has
-// its room.
+// TestMakingRecordsAllocatesNothing: neither decoding a packet nor encoding its records in both
+// formats allocates, in a batch whose slices have grown before.
 func TestMakingRecordsAllocatesNothing(t *testing.T) {
 	inner := []byte{
 		0x45, 0, 0, 48, 0, 1, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
@@ -43,8 +43,8 @@ func TestMakingRecordsAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestRoomOfBatches: a batch that had a burst in it is not taken for a single report packet,
-// and a batch counts for what it takes, not for what is in it.
+// TestRoomOfBatches: a batch that has held a burst is not used again for a single report
+// packet, and a batch counts with the memory that it takes, not with its contents.
 func TestRoomOfBatches(t *testing.T) {
 	m := newMaker(nil, nil)
 	large := m.newBatch(1 << 20)

@@ -9,15 +9,15 @@ import (
 	"intsink/exporters/record"
 )
 
-// Snapshot is what a collector has counted, at one moment.
+// Snapshot has the counters of a collector at one moment.
 type Snapshot struct {
 	Listens     []ListenSnapshot
 	Outputs     []OutputSnapshot
-	Records     [record.NumTypes]uint64 // made
-	SpoolErrors uint64                  // batches that could not be written
+	Records     [record.NumTypes]uint64 // records made, by type
+	SpoolErrors uint64                  // batches that could not be written to the spool
 }
 
-// ListenSnapshot is what came to one address. Datagrams = Packets + the sum of Refused.
+// ListenSnapshot counts the datagrams of one address: Datagrams = Packets + the sum of Refused.
 type ListenSnapshot struct {
 	Name      string
 	Sockets   int
@@ -25,30 +25,30 @@ type ListenSnapshot struct {
 	Datagrams uint64
 	Packets   uint64
 	Refused   [NumRefusals]uint64
-	Overflows uint64 // datagrams that the sockets had no room for, as of the last one received
+	Overflows uint64 // datagrams lost because a socket's buffer was full; the kernel says so with the next one
 	Streams   []StreamSnapshot
 	Exporters int
 }
 
-// StreamSnapshot is one stream.
+// StreamSnapshot has the counters of one stream.
 type StreamSnapshot struct {
 	streams.Key
 	streams.Counts
 }
 
-// OutputSnapshot is one output.
+// OutputSnapshot has the counters of one output.
 type OutputSnapshot struct {
 	Name string
 	Accounts
 	QueueBytes int
-	Window     int // deliveries that are sent and not settled
+	Window     int // deliveries that were sent and are not settled
 	Retried    uint64
-	Oldest     time.Duration // since the receipt of the oldest record in memory
-	Live       bool          // not behind in the spool
-	Takes      bool          // it takes what is sent
+	Oldest     time.Duration // age of the oldest record in memory, since its receipt
+	Live       bool          // gets records from memory; false: still reads older ones from the spool
+	Takes      bool          // settles the records that it is sent
 }
 
-// Snapshot is consistent: the accounts in it add up.
+// Snapshot returns the counters, all of one moment: the accounts in it add up.
 func (c *Collector) Snapshot() Snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,7 +70,7 @@ func (c *Collector) Snapshot() Snapshot {
 	return s
 }
 
-// stuckAfter is how long an output may have records that nothing was heard of.
+// stuckAfter is how long an output may have unsettled records before it counts as stuck.
 const stuckAfter = 10 * time.Second
 
 func (f *feed) snapshot(now time.Time) OutputSnapshot {

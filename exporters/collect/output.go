@@ -1,4 +1,5 @@
-// Output and Delivery: the interface that Kafka, ClickHouse and files implement.
+// Output and Delivery: the interface that outputs (Kafka, ClickHouse, files) implement, and the
+// records that they get.
 
 package collect
 
@@ -9,50 +10,49 @@ import (
 	"intsink/exporters/collect/spool"
 )
 
-// Output puts records somewhere. Send, Flush and Close are called by one goroutine.
+// Output writes records to a store. One goroutine calls Send, Flush and Close.
 type Output interface {
-	// Format is the encoding that Send wants.
+	// Format returns the encoding of the records that Send expects.
 	Format() Format
-	// Room reports whether the output takes a delivery of so many records now, that takes so
-	// many bytes of memory until it is settled.
+	// Room reports whether the output can take a delivery now, of so many records and so many
+	// bytes of memory.
 	Room(records, bytes int) bool
-	// Send hands over the records of d, in order, and does not wait for them to
-	// arrive: the output settles each of them later, from any goroutine. d and its bytes
-	// are the output's until all are settled.
+	// Send hands the records of d to the output, in order, and does not wait until they arrive:
+	// the output settles each of them later, from any goroutine, by a method of d. It may use
+	// d until all are settled.
 	Send(d *Delivery)
-	// Flush waits until everything sent is settled, or ctx ends.
+	// Flush waits until all records that were sent are settled, or ctx ends.
 	Flush(ctx context.Context)
-	// Close gives up what is not settled yet: it is settled as failed before Close
-	// returns.
+	// Close ends the output. It settles the records that are left as failed before it returns.
 	Close() error
 }
 
-// Ticker is an output with something to do from time to time, such as to send what it has
-// gathered.
+// Ticker is implemented by outputs with periodic work, such as to send the records that they
+// have gathered.
 type Ticker interface {
 	// Tick is called about every 100 ms, from the goroutine that calls Send.
 	Tick()
 }
 
-// Delivery is one batch on its way into one output.
+// Delivery is one batch for one output.
 type Delivery struct {
 	*Batch
-	Again []int // records to send; nil: all. Others of the batch are settled
+	Again []int // indices of the records to send, the others are settled; nil: all
 
 	feed    *feed
-	end     spool.Position // of its last entry; zero: it is not in the spool
-	rest    bool           // it is what an earlier process did not deliver
-	gaps    bool           // its records tell what the spool dropped
+	end     spool.Position // where its last entry ends; zero: it is not in the spool
+	rest    bool           // its entries are the rest that an earlier process kept
+	gaps    bool           // its records are gap records of dropped segments
 	left    int            // records that were sent and are not settled
 	sentAt  time.Time
 	failed  []int
 	dropped int
 }
 
-// Size is how many bytes of memory the delivery takes until it is settled.
+// Size returns how many bytes of memory the delivery takes until it is settled.
 func (d *Delivery) Size() int { return d.bytes }
 
-// Count is the number of records that are to be sent.
+// Count returns the number of records to send.
 func (d *Delivery) Count() int {
 	if d.Again != nil {
 		return len(d.Again)
@@ -60,7 +60,7 @@ func (d *Delivery) Count() int {
 	return d.Len()
 }
 
-// Index is the number in the batch of the n-th record to be sent.
+// Index returns the index in the batch of the n-th record to send.
 func (d *Delivery) Index(n int) int {
 	if d.Again != nil {
 		return d.Again[n]
@@ -71,19 +71,20 @@ func (d *Delivery) Index(n int) int {
 // Delivered settles n records that have arrived.
 func (d *Delivery) Delivered(n int) { d.feed.settle(d, n) }
 
-// Dropped settles record i, which will never arrive.
+// Dropped settles record i, which can never arrive, for example since it is too large.
 func (d *Delivery) Dropped(i int, why Reason) { d.feed.drop(d, i, why) }
 
-// Failed settles record i for now: it is sent again. The cause is logged.
+// Failed settles record i for now: the feed sends it again, in a delivery's Again. The cause
+// is logged.
 func (d *Delivery) Failed(i int, cause error) { d.feed.fail(d, i, cause) }
 
-// FailedAll is Failed for all records of d that are to be sent.
+// FailedAll calls Failed for each record of d that was to be sent.
 func (d *Delivery) FailedAll(cause error) {
 	for n := range d.Count() {
 		d.Failed(d.Index(n), cause)
 	}
 }
 
-// Retrying says that what is to be sent of d failed, and that the output sends it again by
-// itself. The cause is logged.
+// Retrying says that the records of d failed and that the output sends them again by itself.
+// The cause is logged.
 func (d *Delivery) Retrying(cause error) { d.feed.retrying(d, cause) }

@@ -7,14 +7,15 @@ import (
 	"slices"
 )
 
-// exporters bounds what each source address may send. It is not safe for concurrent use.
+// exporters bounds how many packets each source address may send. It is not safe for
+// concurrent use.
 type exporters struct {
-	rate    float64 // report packets a second; 0 is no limit
-	max     int     // exporters
+	rate    float64 // report packets a second; 0: no limit
+	max     int     // most exporters that are kept
 	buckets map[netip.Addr]*bucket
 }
 
-// bucket holds the packets that an exporter may send at once: a second's worth.
+// bucket holds the packets that an exporter may still send at once: at most one second's.
 type bucket struct {
 	tokens float64
 	at     int64 // monotonic nanoseconds
@@ -24,7 +25,7 @@ func newExporters(rate, most int) *exporters {
 	return &exporters{rate: float64(rate), max: most, buckets: map[netip.Addr]*bucket{}}
 }
 
-// take reports whether the exporter may send one more.
+// take reports whether the exporter may send one more packet, and counts it.
 func (e *exporters) take(a netip.Addr, now int64) bool {
 	if e.rate == 0 {
 		return true
@@ -32,7 +33,7 @@ func (e *exporters) take(a netip.Addr, now int64) bool {
 	b := e.buckets[a]
 	if b == nil {
 		if len(e.buckets) >= e.max {
-			clear(e.buckets) // who is gone; the others get a second's worth anew
+			clear(e.buckets) // forgets exporters that are gone; the others begin with a full bucket
 		}
 		b = &bucket{e.rate, now}
 		e.buckets[a] = b
@@ -46,7 +47,7 @@ func (e *exporters) take(a netip.Addr, now int64) bool {
 	return true
 }
 
-// allows reports whether a is in one of the prefixes; none at all allow everybody.
+// allows reports whether a is in one of the prefixes. No prefixes allow every address.
 func allows(prefixes []netip.Prefix, a netip.Addr) bool {
 	return len(prefixes) == 0 || slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(a) })
 }

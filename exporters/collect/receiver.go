@@ -1,4 +1,4 @@
-// UDP sockets of collect: recvmmsg, receive buffer, overflow count.
+// UDP sockets of collect: receives with recvmmsg, sets the receive buffer, counts overflows.
 
 package collect
 
@@ -21,25 +21,24 @@ import (
 const (
 	maxDatagram = 1 << 16
 	perCall     = 64 // datagrams of one recvmmsg(2)
-	controlLen  = 64 // of the two messages that we ask for
+	controlLen  = 64 // bytes for two control messages: time of receipt and overflow count
 )
 
-// datagram is one of those that a call of receive brought. Its payload is valid until the
-// next call.
+// datagram is a datagram that receive returned. Its payload is valid until the next call.
 type datagram struct {
 	from    netip.AddrPort
-	arrived int64 // Unix nanoseconds, by the kernel
+	arrived int64 // when the kernel received it, Unix nanoseconds
 	payload []byte
 }
 
-// socket is one UDP socket of several that share an address.
+// socket is one of several UDP sockets that share an address.
 type socket struct {
 	conn      *net.UDPConn
 	raw       syscall.RawConn
 	local     netip.AddrPort
-	buffer    int // bytes that the kernel gave it
+	buffer    int // bytes of receive buffer that the kernel granted
 	overflows uint32
-	lost      uint64 // datagrams that its buffer had no room for; overflows wraps
+	lost      uint64 // datagrams that its buffer had no room for: the sum of overflows, which wraps
 
 	headers  [perCall]mmsghdr
 	vectors  [perCall]unix.Iovec
@@ -49,7 +48,7 @@ type socket struct {
 	out      [perCall]datagram
 }
 
-// mmsghdr is struct mmsghdr of recvmmsg(2).
+// mmsghdr has the layout of struct mmsghdr, see recvmmsg(2).
 type mmsghdr struct {
 	hdr unix.Msghdr
 	n   uint32
@@ -66,7 +65,7 @@ func openSocket(address string, buffer int) (*socket, error) {
 				unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1),
 				unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1),
 				unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1))
-			// The first is for those who may exceed net.core.rmem_max.
+			// SO_RCVBUFFORCE may exceed net.core.rmem_max, and needs CAP_NET_ADMIN.
 			if unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, buffer) != nil {
 				bufferErr = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, buffer)
 			}
@@ -87,7 +86,7 @@ func openSocket(address string, buffer int) (*socket, error) {
 	}
 	s.raw.Control(func(fd uintptr) {
 		s.buffer, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF)
-		s.buffer /= 2 // the kernel doubles it for its own use, socket(7)
+		s.buffer /= 2 // the kernel doubles the value for its own overhead, see socket(7)
 	})
 	for i := range s.headers {
 		s.vectors[i].Base = &s.space[i*maxDatagram]
@@ -100,8 +99,8 @@ func openSocket(address string, buffer int) (*socket, error) {
 	return s, nil
 }
 
-// receive waits for datagrams and returns up to 64 of them. The error is net.ErrClosed
-// after Close.
+// receive waits for datagrams and returns up to perCall of them. After Close the error is
+// net.ErrClosed.
 func (s *socket) receive() ([]datagram, error) {
 	for i := range s.headers {
 		s.headers[i].hdr.Namelen = uint32(unsafe.Sizeof(s.names[i]))
@@ -125,7 +124,7 @@ func (s *socket) receive() ([]datagram, error) {
 	return s.out[:n], nil
 }
 
-// read makes out[i] of message i.
+// read fills s.out[i] from message i of the last call.
 func (s *socket) read(i int) {
 	d, m := &s.out[i], &s.headers[i]
 	d.payload = s.space[i*maxDatagram:][:m.n]
@@ -153,7 +152,7 @@ func (s *socket) read(i int) {
 	}
 }
 
-// source reads the address that the kernel wrote.
+// source returns the source address that the kernel wrote into name.
 func (s *socket) source(name *unix.RawSockaddrInet6) netip.AddrPort {
 	port := binary.BigEndian.Uint16((*[2]byte)(unsafe.Pointer(&name.Port))[:])
 	if name.Family == unix.AF_INET {
@@ -163,11 +162,11 @@ func (s *socket) source(name *unix.RawSockaddrInet6) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom16(name.Addr).Unmap(), port)
 }
 
-// Close ends receive.
+// Close closes the socket and makes receive return.
 func (s *socket) Close() error { return s.conn.Close() }
 
-// openSockets binds n sockets to one address; where its port is 0, to the port that the
-// first got.
+// openSockets binds n sockets to one address. If its port is 0, all get the port that the
+// kernel chose for the first.
 func openSockets(address string, n, buffer int) ([]*socket, error) {
 	var all []*socket
 	for range n {

@@ -1,34 +1,33 @@
-// How fast an output may read the spool while it catches up.
+// Bounds how fast an output reads the spool while it catches up.
 
 package collect
 
 import "time"
 
-// replay bounds how many records an output reads from the spool in a second: those that
-// arrive meanwhile, and so many more. What waits in the spool thus shrinks at that rate,
-// however fast reports arrive, and the receiver is not flooded with all of it after an
-// outage.
+// replay bounds how many records an output reads from the spool in a second: as many as
+// arrive in that second, and rate more. So the backlog shrinks by rate a second, however fast
+// reports arrive, and a receiver is not flooded with all of it after an outage.
 type replay struct {
-	rate int // records a second; 0: no bound
+	rate int // records a second beyond those that arrive; 0: no bound
 
 	since   time.Time // when allowed was last set
-	allowed int       // records that may still be read; below 0: of the next time
-	arrived int       // records that were appended to the spool since
+	allowed int       // records that may still be read; below 0: too many were, they count against the next
+	arrived int       // records that were appended to the spool after since
 }
 
 const (
 	replayEvery = tick / 2    // allowed is set at most so often
-	replaySaved = time.Second // what was not read for longer may not be read at once later
+	replaySaved = time.Second // longest pause for which allowed records add up
 )
 
-// wait reports whether nothing may be read now.
+// wait reports whether no record may be read now.
 func (r *replay) wait(now time.Time) bool {
 	if r.rate == 0 {
 		return false
 	}
 	if passed := now.Sub(r.since); passed >= replayEvery {
 		more := float64(r.rate)*passed.Seconds() + float64(r.arrived)
-		if passed > replaySaved { // an outage
+		if passed > replaySaved { // the receiver was away
 			more *= float64(replaySaved) / float64(passed)
 		}
 		r.allowed = min(r.allowed, 0) + int(more)
@@ -37,5 +36,5 @@ func (r *replay) wait(now time.Time) bool {
 	return r.allowed <= 0
 }
 
-// read takes note of n records that were read.
+// read counts n records as read.
 func (r *replay) read(n int) { r.allowed -= n }

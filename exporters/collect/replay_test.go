@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// TestReplayAfterAnOutage: 30 seconds without a receiver, at 5000 records a second; then the
-// output reads what it may every few milliseconds.
+// TestReplayAfterAnOutage: the receiver is away for 30 seconds at 5000 records a second; then
+// the output reads as many records as replay allows, at different intervals.
 func TestReplayAfterAnOutage(t *testing.T) {
 	const arrive, beyond = 5000, 1000
 	for _, c := range []struct {
 		name  string
-		every time.Duration // between two looks at the spool
+		every time.Duration // interval at which the output reads from the spool
 	}{
 		{"often", 2 * time.Millisecond},
 		{"at the tick", tick},
@@ -39,7 +39,7 @@ func TestReplayAfterAnOutage(t *testing.T) {
 					t.Fatalf("%d records wait still", waiting)
 				}
 			}
-			// 150,000 records shrink by 1000 in a second.
+			// The backlog of 150,000 records shrinks by 1000 a second.
 			if took := now.Sub(begin); took < 140*time.Second || took > 155*time.Second {
 				t.Errorf("caught up after %v", took)
 			}

@@ -1,4 +1,4 @@
-// Histograms of latencies and occupancy out of records, bounded series.
+// Sums records up into histograms of latency and occupancy, with a bounded number of series.
 
 package aggregate
 
@@ -10,28 +10,28 @@ import (
 	"intsink/exporters/record"
 )
 
-// Set is the aggregates of one collector.
+// Set holds the histograms and counters of one collector.
 type Set struct {
 	limit   int64
 	series  atomic.Int64
 	refused atomic.Uint64
-	known   sync.Map // key -> struct{}: those that have their series
+	known   sync.Map // key -> struct{}: the keys that have been admitted under the limit
 
 	mu     sync.Mutex
 	shards []*shard
 }
 
-// New makes a set of at most so many series.
+// New makes a set of at most the given number of series.
 func New(series int) *Set { return &Set{limit: int64(series)} }
 
-// kind is what a key's values are of.
+// kind says which metric a key belongs to, and so what its numbers a, b and c mean.
 type kind uint8
 
 const (
 	hop   kind = iota // a: node
 	link              // a: from, b: to
 	queue             // a: node, b: egress, c: queue
-	drop              // a: node, b: reason, 256: none is known
+	drop              // a: node, b: reason or noReason
 )
 
 // key names a histogram or, of kind drop, a counter.
@@ -40,7 +40,8 @@ type key struct {
 	a, b, c uint32
 }
 
-// shard is what one goroutine has seen. Only a scrape takes its lock besides.
+// shard holds the sums of one goroutine's records. Besides that goroutine only a scrape takes
+// its lock, so that goroutines do not wait for each other.
 type shard struct {
 	set    *Set
 	mu     sync.Mutex
@@ -49,17 +50,17 @@ type shard struct {
 	none   uint64 // reports whose events are not known
 }
 
-// numBuckets of a histogram, besides that for everything.
+// numBuckets is the number of a histogram's buckets without +Inf.
 const numBuckets = 22
 
-// histogram counts values up to a bound, each in the lowest bucket that takes it.
+// histogram counts each value in the lowest bucket whose bound is not below it.
 type histogram struct {
 	buckets [numBuckets + 1]uint64
 	count   uint64
 	sum     uint64
 }
 
-// Observer returns a function that takes note of records, for one goroutine.
+// Observer returns a function that adds records to the set. One goroutine may use it.
 func (s *Set) Observer() func(*record.Record) {
 	sh := &shard{set: s, values: map[key]*histogram{}}
 	s.mu.Lock()
@@ -109,7 +110,7 @@ func (s *shard) observe(r *record.Record) {
 	}
 }
 
-// hop counts the values that one node reported.
+// hop adds the latency and the queue occupancy that one node reported.
 func (s *shard) hop(node uint32, known record.HopKnown, egress, latency uint32, q uint8, occupancy uint32) {
 	if known&record.HopLatency != 0 {
 		if h := s.at(key{hop, node, 0, 0}, numBuckets+3); h != nil {
@@ -124,7 +125,7 @@ func (s *shard) hop(node uint32, known record.HopKnown, egress, latency uint32, 
 	}
 }
 
-// at is the histogram of k, nil where there is no room for its lines.
+// at returns the histogram of k. It returns nil if k is new and the set is full.
 func (s *shard) at(k key, lines int64) *histogram {
 	h := s.values[k]
 	if h != nil {
@@ -144,7 +145,8 @@ func (s *shard) at(k key, lines int64) *histogram {
 	return h
 }
 
-// latencyBounds are 1, 2 and 5 in each decade from 1 us to 10 s, in nanoseconds.
+// latencyBounds has the upper bounds of buckets: 1, 2 and 5 in each decade from 1 us to 10 s, in
+// nanoseconds.
 var latencyBounds = func() (b [numBuckets]uint64) {
 	i := 0
 	for decade := uint64(1e3); i < numBuckets; decade *= 10 {
@@ -168,13 +170,13 @@ func (h *histogram) latency(ns uint64) {
 	h.sum += ns
 }
 
-// occupancyBuckets are powers of four: 1, 4, 16 and so on, and 0.
+// occupancyBuckets is how many buckets occupancy has: one for 0, and one for each power of four.
 const occupancyBuckets = 13
 
 func (h *histogram) occupancy(n uint32) {
 	i := 0
 	if n > 0 {
-		i = 1 + (bits.Len32(n-1)+1)/2 // of 2^x: the least 4^y that is as great
+		i = 1 + (bits.Len32(n-1)+1)/2 // the least power of four that is n or more
 	}
 	h.buckets[min(i, occupancyBuckets)]++
 	h.count++

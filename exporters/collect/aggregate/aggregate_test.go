@@ -74,7 +74,8 @@ func TestOccupancyBuckets(t *testing.T) {
 	}
 }
 
-// TestSeriesAreBounded: what has its series is counted on, the rest is not.
+// TestSeriesAreBounded: once the set is full, values of series that it has are counted, those
+// of new ones are not.
 func TestSeriesAreBounded(t *testing.T) {
 	s := New(100)
 	o := s.Observer()

@@ -12,7 +12,7 @@ import (
 	"intsink/engine/report"
 )
 
-// WriteTo writes all series as Prometheus reads them, the lines of one metric together.
+// WriteTo writes all series in Prometheus' text format, the lines of one metric together.
 func (s *Set) WriteTo(w io.Writer) (int64, error) {
 	values, events, none := s.merged()
 	keys := make([]key, 0, len(values))
@@ -40,7 +40,7 @@ func (s *Set) WriteTo(w io.Writer) (int64, error) {
 	return 0, nil
 }
 
-// metrics in the order of their kinds.
+// metrics has the name, type and help of each kind's metric, indexed by kind.
 var metrics = [...]struct{ name, typ, help string }{
 	hop:   {"intcollect_hop_latency_seconds", "histogram", "Latency that nodes say they added to reported packets."},
 	link:  {"intcollect_link_latency_seconds", "histogram", "Time between leaving one node and reaching the next."},
@@ -48,7 +48,7 @@ var metrics = [...]struct{ name, typ, help string }{
 	drop:  {"intcollect_drop_reports_total", "counter", "Reports of dropped packets, by node and the node's reason."},
 }
 
-// merged are the sums of all shards.
+// merged returns the sums over all shards.
 func (s *Set) merged() (values map[key]*histogram, events [32]uint64, none uint64) {
 	values = map[key]*histogram{}
 	s.mu.Lock()

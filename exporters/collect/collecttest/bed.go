@@ -1,4 +1,4 @@
-// For tests: a collector on loopback with packets to send.
+// For tests of outputs: a collector on loopback, and report packets to send to it.
 
 // Package collecttest runs a collector on loopback, for the tests of outputs.
 package collecttest
@@ -23,7 +23,7 @@ import (
 // countDecoder makes as many records of a packet as its ninth byte says.
 type countDecoder struct{ r record.Record }
 
-// Records is what collect.Decoder asks for.
+// Records implements collect.Decoder.
 func (d *countDecoder) Records(p []byte, o *record.Origin, yield func(*record.Record)) (int, error) {
 	if len(p) < 9 || p[8] == 0 {
 		return 0, errors.New("nothing in it")
@@ -38,7 +38,7 @@ func (d *countDecoder) Records(p []byte, o *record.Origin, yield func(*record.Re
 		d.r.Protocol = 17
 		d.r.Source, d.r.SourcePort = netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)}), 40000
 		d.r.Destination, d.r.DestinationPort = netip.AddrFrom4([4]byte{10, 1, 0, 1}), 80
-		if i%2 == 1 { // the other direction
+		if i%2 == 1 { // every other packet is of the flow's other direction
 			d.r.Source, d.r.Destination = d.r.Destination, d.r.Source
 			d.r.SourcePort, d.r.DestinationPort = d.r.DestinationPort, d.r.SourcePort
 		}
@@ -47,11 +47,11 @@ func (d *countDecoder) Records(p []byte, o *record.Origin, yield func(*record.Re
 	return int(p[8]), nil
 }
 
-// Flows is how many flows the packets of Send are of: packet n is of flow n % Flows.
+// Flows is the number of flows of the packets that Send sends: packet n is of flow n % Flows.
 const Flows = 64
 
-// Packet is a report packet of node 3 and hw_id 5 with a number, of so many reports; their
-// flow goes to and fro.
+// Packet returns a report packet of node 3 and hw_id 5 with sequence number n and so many
+// reports, which alternate between the two directions of a flow.
 func Packet(n uint32, reports byte) []byte {
 	b := binary.BigEndian.AppendUint32(nil, 2<<28|5<<22|n&0x3fffff)
 	return append(binary.BigEndian.AppendUint32(b, 3), reports, 0, 0, 0)
@@ -70,15 +70,15 @@ type Bed struct {
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
-// New starts a collector with a spool of so many bytes, 0 for none, and outputs named out0,
-// out1 and so on.
+// New starts a collector with outputs named out0, out1 and so on, and with a spool of size
+// bytes, 0 for none.
 func New(t testing.TB, o collect.Options, size int64, outputs ...collect.Output) *Bed {
 	b := &Bed{t: t, dir: t.TempDir()}
 	b.Start(o, size, outputs...)
 	return b
 }
 
-// Start is New after Stop, on the same spool.
+// Start starts a collector again after Stop, on the same spool.
 func (b *Bed) Start(o collect.Options, size int64, outputs ...collect.Output) {
 	b.t.Helper()
 	var err error
@@ -110,7 +110,7 @@ func (b *Bed) Start(o collect.Options, size int64, outputs ...collect.Output) {
 	}
 }
 
-// Address is where the collector listens.
+// Address returns the address that the collector listens on.
 func (b *Bed) Address() string { return b.C.Addresses()[0].String() }
 
 // Stop stops the collector and closes the spool.
@@ -137,7 +137,7 @@ func (b *Bed) Send(n int) {
 	}
 }
 
-// Write sends one datagram and waits until it is taken or refused.
+// Write sends one datagram and waits until it is accepted or refused.
 func (b *Bed) Write(p []byte) {
 	b.t.Helper()
 	before := b.C.Snapshot().Listens[0].Datagrams
@@ -147,7 +147,7 @@ func (b *Bed) Write(p []byte) {
 	b.Wait("a datagram is taken", func() bool { return b.C.Snapshot().Listens[0].Datagrams > before })
 }
 
-// Wait waits for something and checks that the accounts add up.
+// Wait waits until done returns true, or fails the test, and checks that the accounts add up.
 func (b *Bed) Wait(what string, done func() bool) {
 	b.t.Helper()
 	for end := time.Now().Add(20 * time.Second); !done(); time.Sleep(50 * time.Microsecond) {
@@ -158,7 +158,7 @@ func (b *Bed) Wait(what string, done func() bool) {
 	b.Balanced()
 }
 
-// Balanced checks that the accounts add up.
+// Balanced fails the test unless the accounts of every output add up.
 func (b *Bed) Balanced() {
 	b.t.Helper()
 	s := b.C.Snapshot()

@@ -1,5 +1,5 @@
-// The oldest segment is dropped from a full spool, and which report packets outputs lose by
-// that.
+// Drops the oldest segment of a full spool, and remembers which report packets each output
+// loses by that.
 
 package spool
 
@@ -11,8 +11,8 @@ import (
 	"intsink/exporters/collect/streams"
 )
 
-// Dropped is how many records one output lost with a segment. Which report packets held
-// them, the output's reader knows: see [Reader.TakeLost].
+// Dropped says how many records one output lost with a segment. [Reader.TakeLost] says in
+// which report packets they were.
 type Dropped struct {
 	Output  string
 	Records uint64
@@ -32,10 +32,10 @@ func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// dropOldest removes the oldest segment although outputs may need it, and appends what
-// they lose to all. What they lose is written down before the segment goes, so that a
-// process that is killed in between still knows it; where the disk is too full for that,
-// right after.
+// dropOldest removes the oldest segment although outputs may need it, and appends their losses
+// to all. It writes the lost ranges to positions.json before it removes the segment, so that
+// the next process knows them if this one is killed in between; if the disk is too full for
+// that, right after.
 func (s *Spool) dropOldest(all []Dropped) []Dropped {
 	g := s.segments[0]
 	next := Position{g.number + 1, fileHeaderLen}
@@ -65,8 +65,8 @@ func (s *Spool) dropOldest(all []Dropped) []Dropped {
 	return all
 }
 
-// ranges are the runs of report packets in a segment's file from an offset on that the
-// output with that tag would have read.
+// ranges returns the report packets in a segment's file, from offset from on, that the output
+// with that tag would have read, as ranges of sequence numbers.
 func ranges(path string, size, from int64, tag uint32) []Range {
 	b, err := os.ReadFile(path)
 	if err != nil || from > int64(len(b)) {
@@ -89,8 +89,8 @@ func ranges(path string, size, from int64, tag uint32) []Range {
 	return m.all
 }
 
-// merge adds ranges to all: to the last one of its stream where they are adjacent, or
-// where there are too many.
+// merge adds the ranges of more to all. A range is joined with the last one of its stream if
+// they are adjacent, or if there are too many.
 func merge(all, more []Range) []Range {
 	var m merger
 	for _, list := range [][]Range{all, more} {
@@ -101,13 +101,13 @@ func merge(all, more []Range) []Range {
 	return m.all
 }
 
-// merger collects ranges, and knows the last one of each stream.
+// merger collects ranges, with an index of the last one of each stream.
 type merger struct {
 	all  []Range
 	last map[run]int
 }
 
-// run names a stream between two starts of its sink.
+// run identifies a stream between two starts of its sink.
 type run struct {
 	key   streams.Key
 	start int64
@@ -129,8 +129,8 @@ func (m *merger) add(r Range) {
 	m.all = append(m.all, r)
 }
 
-// TakeLost returns the ranges of report packets that dropped segments held and that the
-// output was not told of. They are kept on disk until [Reader.LostTold].
+// TakeLost returns the ranges of report packets that were lost with dropped segments, and that
+// it has not returned before. They are kept on disk until [Reader.LostTold].
 func (r *Reader) TakeLost() []Range {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -142,8 +142,8 @@ func (r *Reader) TakeLost() []Range {
 	return taken
 }
 
-// LostTold says that the output has the gap records of all ranges that were taken, or that
-// they are kept in another way.
+// LostTold says that the gap records of all ranges that TakeLost returned have arrived, or are
+// kept by KeepRest.
 func (r *Reader) LostTold() {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()

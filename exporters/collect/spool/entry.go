@@ -1,4 +1,4 @@
-// Entry: one report packet or note as a pcap record with checksum.
+// Entry: writes and reads one report packet or note as a pcap record with a checksum.
 
 package spool
 
@@ -16,22 +16,22 @@ type Kind uint8
 
 const (
 	Report Kind = iota // a report packet: the payload of a UDP datagram
-	Note               // made by the collector itself; not a packet
+	Note               // a gap or stats record, made by the collector itself
 )
 
-// Entry is what is kept of one report packet, or a note.
+// Entry is a report packet, or a note, as the spool keeps it.
 type Entry struct {
 	Kind     Kind
 	Received int64          // Unix nanoseconds
 	From, To netip.AddrPort // exporter and collector
 	Start    int64          // of the stream, see streams.Place
 	Sequence uint64
-	Records  uint16 // that the payload gives, for the accounts
-	Only     uint32 // the output that wants it, see Tag; 0: all
-	Payload  []byte // valid until the next call of the reader that gave it
+	Records  uint16 // how many records the payload gives, for the accounts
+	Only     uint32 // Tag of the only output that it is for; 0: for all
+	Payload  []byte // valid until the next call of the reader that returned it
 }
 
-// A segment begins with the header of pcap: nanoseconds, raw IP.
+// The pcap header at the start of a segment (nanoseconds, raw IP), and lengths of records.
 const (
 	fileHeaderLen = 24
 	magicNanos    = 0xa1b23c4d
@@ -86,7 +86,7 @@ func appendEntry(b []byte, e *Entry) []byte {
 	return be.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
 }
 
-// appendIP appends the headers in front of the payload, without checksums of UDP.
+// appendIP appends the IP and UDP headers in front of the payload. The UDP checksum is 0.
 func appendIP(b []byte, e *Entry) []byte {
 	be := binary.BigEndian
 	protocol, length := byte(protocolNote), len(e.Payload)
@@ -96,7 +96,7 @@ func appendIP(b []byte, e *Entry) []byte {
 	src, dst := e.From.Addr().Unmap(), e.To.Addr().Unmap()
 	if src.Is4() {
 		if !dst.Is4() {
-			dst = netip.IPv4Unspecified() // bound to [::]
+			dst = netip.IPv4Unspecified() // the socket is bound to [::] and got an IPv4 packet
 		}
 		at := len(b)
 		b = append(b, 0x45, 0)
@@ -126,8 +126,8 @@ var (
 	errCorrupt = errors.New("not an entry of a spool")
 )
 
-// readEntry reads the entry at the start of b and returns its length. The payload stays
-// in b. The error is errTorn where b is too short for it.
+// readEntry reads the entry at the start of b and returns its length. The payload is a part of
+// b. The error is errTorn if b is too short.
 func readEntry(b []byte) (e Entry, size int, err error) {
 	if len(b) < packetHeaderLen {
 		return e, 0, errTorn
@@ -182,7 +182,7 @@ func (e *Entry) readIP(p []byte) error {
 	return nil
 }
 
-// Tag is what stands in Entry.Only for the output of that name; never 0.
+// Tag returns the value of Entry.Only for the output of that name; never 0.
 func Tag(output string) uint32 {
 	return crc32.Checksum([]byte(output), castagnoli) | 1
 }

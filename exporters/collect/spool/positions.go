@@ -15,12 +15,12 @@ import (
 type positionsFile struct {
 	Version int                 `json:"version"`
 	Outputs map[string]Position `json:"outputs"`
-	// What each output lost with dropped segments and was not told of.
+	// Lost has, by output, the ranges lost with dropped segments that it has no gap record of.
 	Lost map[string][]Range `json:"lost,omitempty"`
 }
 
-// positions is what is to be written of all readers. One that needs no segment, but has to
-// be told what it lost, stands at the end.
+// positions returns the positions of all readers. A reader that needs no segment, but has lost
+// ranges, gets the position of the end.
 func (s *Spool) positions() positionsFile {
 	all := positionsFile{Version: 1, Outputs: map[string]Position{}, Lost: map[string][]Range{}}
 	for name, r := range s.readers {
@@ -50,8 +50,8 @@ func (s *Spool) readPositions() (p positionsFile, err error) {
 	return p, nil
 }
 
-// writePositions replaces positions.json in one step that outlives the machine, unless
-// noteDropped has replaced it since s.drops was the given number: what it wrote is newer.
+// writePositions replaces positions.json and waits until it is on the disk. It does nothing if
+// s.drops is no longer drops: noteDropped has then written newer positions.
 func (s *Spool) writePositions(p positionsFile, drops uint64) error {
 	b, err := json.Marshal(p)
 	if err != nil {
@@ -72,8 +72,8 @@ func (s *Spool) writePositions(p positionsFile, drops uint64) error {
 	return syncFolder(s.o.Directory)
 }
 
-// noteDropped replaces positions.json in one step that outlives the process. It does not
-// wait for the disk, since receivers wait for it: the next Sync makes it outlive the machine.
+// noteDropped replaces positions.json in one step that survives the end of the process. It does
+// not wait for the disk, since receivers wait for it: the next Sync does.
 func (s *Spool) noteDropped() error {
 	b, err := json.Marshal(s.positions())
 	if err != nil {
@@ -89,8 +89,8 @@ func (s *Spool) noteDropped() error {
 	return os.Rename(fresh, s.positionsPath())
 }
 
-// WriteFile replaces a file in one step that outlives the machine: written beside it,
-// synced, renamed, and the folder synced.
+// WriteFile replaces a file in one step that survives a power failure: it writes a file
+// beside it, syncs and renames that, and syncs the folder.
 func WriteFile(path string, b []byte) error {
 	if err := writeSynced(path+".new", b); err != nil {
 		return err
@@ -101,7 +101,7 @@ func WriteFile(path string, b []byte) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// writeSynced writes a file and waits until the disk has it.
+// writeSynced writes a file and waits until it is on the disk.
 func writeSynced(path string, b []byte) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -114,7 +114,7 @@ func writeSynced(path string, b []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// syncFolder waits until the disk has the names of a folder.
+// syncFolder waits until a folder's names are on the disk.
 func syncFolder(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {

@@ -8,39 +8,39 @@ import (
 	"os"
 )
 
-// Reader is one output's way through the spool. Next is for one goroutine; the others may
-// be called by any.
+// Reader is one output's position in the spool. Next is for one goroutine; the other methods
+// may be called by any.
 //
-// A reader that holds needs every segment from its acknowledged position on. One that
-// reads takes entries with Next; the output of a collector that writes everything to the
-// spool holds without reading, as long as it gets entries from memory.
+// A reader that holds needs every segment from its acknowledged position on. A reader that
+// reads takes entries with Next. If a collector writes everything to the spool, the readers
+// of outputs that get their entries from memory hold without reading.
 type Reader struct {
 	s    *Spool
 	name string
 	tag  uint32
 
-	// Under s.mu.
+	// Fields that s.mu guards.
 	holding  bool
 	acked    Position
 	reading  bool
 	read     Position
-	consumed uint64 // records of read.Segment that were read, or are not ours to read
-	rest     []Entry
+	consumed uint64  // records of segment read.Segment that were read, or were there before Start
+	rest     []Entry // entries that KeepRest of the process before kept
 	restLeft uint64  // records in rest
-	lost     []Range // went with dropped segments, and the output was not told
-	telling  []Range // of these, what TakeLost returned
+	lost     []Range // ranges lost with dropped segments, of which the output has no gap record yet
+	telling  []Range // the part of lost that TakeLost has returned
 
-	// Of Next.
+	// Fields that only Next uses.
 	file   *os.File
-	number uint64 // of file
+	number uint64 // segment that file is
 	buf    []byte
-	at     Position // of buf[0]
+	at     Position // where buf[0] stands in the spool
 }
 
 const readSize = 256 << 10
 
-// Reader returns the reader of an output: the one that was found at the start, or a new
-// one that holds nothing.
+// Reader returns the reader of an output: the one that Open found, or a new one that holds
+// nothing.
 func (s *Spool) Reader(output string) *Reader {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *Spool) Reader(output string) *Reader {
 	return r
 }
 
-// Forget ends a reader: its output is gone for good.
+// Forget removes a reader whose output is gone for good.
 func (s *Spool) Forget(output string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Spool) Forget(output string) {
 	}
 }
 
-// Outputs are the names of all readers.
+// Outputs returns the names of all readers.
 func (s *Spool) Outputs() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,7 +75,7 @@ func (s *Spool) Outputs() []string {
 	return all
 }
 
-// Left are the records that are still to be read, 0 where nothing is read.
+// Left returns how many records the reader has still to read, 0 if it does not read.
 func (r *Reader) Left() uint64 {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -98,7 +98,7 @@ func (r *Reader) Reading() bool {
 	return r.reading
 }
 
-// Hold keeps segments from the end on.
+// Hold keeps the segments from the current end on.
 func (r *Reader) Hold() {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -108,7 +108,7 @@ func (r *Reader) Hold() {
 	}
 }
 
-// Start makes Next give what is appended from now on.
+// Start makes Next return the entries that are appended from now on.
 func (r *Reader) Start() {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -121,7 +121,7 @@ func (r *Reader) Start() {
 	r.consumed = r.s.written(r.tag)
 }
 
-// Finish ends the reading, and returns true, where everything was read.
+// Finish ends the reading and returns true if every entry was read, else false.
 func (r *Reader) Finish() bool {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -132,7 +132,7 @@ func (r *Reader) Finish() bool {
 	return true
 }
 
-// Ack says that the output needs nothing before p any more.
+// Ack says that the output has acknowledged all entries before p.
 func (r *Reader) Ack(p Position) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -145,7 +145,8 @@ func (r *Reader) Ack(p Position) {
 	}
 }
 
-// Release lets go of all segments. It does nothing while there is something to read.
+// Release ends holding: no segment is kept for this reader. It does nothing while the reader
+// reads.
 func (r *Reader) Release() {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -155,18 +156,18 @@ func (r *Reader) Release() {
 	}
 }
 
-// jump goes on reading at p.
+// jump sets the position to read from to p, the start of a segment.
 func (r *Reader) jump(p Position) { r.read, r.consumed = p, 0 }
 
-// Next returns the next entry that is for this output, and where it ends: zero for what
-// KeepRest kept. ok is false where there is none yet.
+// Next returns the next entry for this output and the position where it ends, which is zero
+// for an entry that KeepRest kept. ok is false if there is none yet.
 func (r *Reader) Next() (e Entry, end Position, ok bool, err error) {
 	if e, ok := r.takeRest(); ok {
 		return e, end, true, nil
 	}
 	for {
 		r.s.mu.Lock()
-		if r.read != r.at { // Start, or a segment was dropped
+		if r.read != r.at { // Start was called, or a segment was dropped
 			r.at, r.buf = r.read, r.buf[:0]
 		}
 		limit, last := r.limit()
@@ -196,7 +197,7 @@ func (r *Reader) Next() (e Entry, end Position, ok bool, err error) {
 	}
 }
 
-// limit is how far the segment at hand can be read, and whether it is the last.
+// limit returns the size of the segment that is being read, and whether it is the last.
 func (r *Reader) limit() (int64, bool) {
 	end := r.s.end()
 	for _, g := range r.s.segments {
@@ -207,12 +208,12 @@ func (r *Reader) limit() (int64, bool) {
 	return 0, r.read.Segment >= end.Segment
 }
 
-// leave goes on with the segment behind number.
+// leave jumps to the segment after number.
 func (r *Reader) leave(number uint64) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	if r.read.Segment != number {
-		return // dropped meanwhile
+		return // the segment was dropped meanwhile
 	}
 	for _, g := range r.s.segments {
 		if g.number > number {
@@ -222,20 +223,20 @@ func (r *Reader) leave(number uint64) {
 	}
 }
 
-// dropped reports whether the segment at hand is gone, or was left.
+// dropped reports whether the segment that is being read was dropped meanwhile.
 func (r *Reader) dropped() bool {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	return r.read != r.at
 }
 
-// take goes past an entry of n bytes, and reports whether it is for this output.
+// take moves the position past an entry of n bytes, and reports whether it is for this output.
 func (r *Reader) take(e *Entry, n int) bool {
 	mine := e.Only == 0 || e.Only == r.tag
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	if r.read != r.at {
-		return false // its segment was dropped, and this entry counted with it
+		return false // the segment was dropped meanwhile; its lost records include this entry's
 	}
 	r.read.Offset += int64(n)
 	if mine {
@@ -245,7 +246,7 @@ func (r *Reader) take(e *Entry, n int) bool {
 	return mine
 }
 
-// fill reads more of the segment at hand, at least one entry where it has one.
+// fill reads the next bytes of the segment into r.buf: whole entries, up to limit.
 func (r *Reader) fill(limit int64) error {
 	if r.file == nil || r.number != r.at.Segment {
 		r.closeFile()
@@ -255,7 +256,7 @@ func (r *Reader) fill(limit int64) error {
 		}
 		r.file, r.number = f, r.at.Segment
 	}
-	buf := make([]byte, min(readSize, limit-r.at.Offset)) // entries that were given out keep the old one
+	buf := make([]byte, min(readSize, limit-r.at.Offset)) // payloads of returned entries lie in the old one
 	n, err := r.file.ReadAt(buf, r.at.Offset)
 	r.buf = buf[:n]
 	if err == io.EOF && n > 0 {
@@ -264,8 +265,8 @@ func (r *Reader) fill(limit int64) error {
 	return err
 }
 
-// giveUp leaves the segment at hand, of which no more can be read, and says how many
-// records were in it.
+// giveUp jumps to the next segment, since the rest of this one cannot be read, and returns a
+// LostError with the number of records in that rest.
 func (r *Reader) giveUp(cause error) error {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -292,7 +293,7 @@ func (r *Reader) closeFile() {
 	}
 }
 
-// LostError says how many records of an output cannot be read any more.
+// LostError says how many records of an output were in a part of a segment that cannot be read.
 type LostError struct {
 	Records uint64
 	Err     error

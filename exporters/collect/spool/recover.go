@@ -1,4 +1,5 @@
-// What a start finds: torn tails, counts per segment, positions.json.
+// Opens a spool that an earlier process left: cuts torn tails, counts records per segment,
+// finds the readers' positions.
 
 package spool
 
@@ -10,7 +11,7 @@ import (
 	"strings"
 )
 
-// recover reads what an earlier process left.
+// recover reads the folder that an earlier process left: segments, positions and rests.
 func (s *Spool) recover() error {
 	positions, err := s.readPositions()
 	if err != nil {
@@ -41,7 +42,7 @@ func (s *Spool) recover() error {
 	return nil
 }
 
-// find lists the numbers of the segments, rising.
+// find returns the numbers of the segments in the folder, in rising order.
 func (s *Spool) find() ([]uint64, error) {
 	names, err := filepath.Glob(filepath.Join(s.o.Directory, "spool-*.pcap"))
 	if err != nil {
@@ -58,8 +59,8 @@ func (s *Spool) find() ([]uint64, error) {
 	return all, nil
 }
 
-// scan counts what is in a segment, and what of it each output has had. What cannot be
-// read any more is cut off in the last one, and passed over in the others.
+// scan counts the records of a segment, and how many of them each output has read. Bytes that
+// cannot be read any more are cut off the last segment, and passed over in the others.
 func (s *Spool) scan(number uint64, last bool) error {
 	path := s.path(number)
 	b, err := os.ReadFile(path)
@@ -67,7 +68,7 @@ func (s *Spool) scan(number uint64, last bool) error {
 		return err
 	}
 	if len(b) < fileHeaderLen {
-		if last { // made, and not yet begun
+		if last { // the process ended after it had made the file, before it wrote the header
 			return os.Remove(path)
 		}
 		b = appendFileHeader(nil)
@@ -107,7 +108,7 @@ func (s *Spool) openLast() error {
 	return err
 }
 
-// settle puts a position that points beside the segments at the nearest entry.
+// settle moves a position that lies before the first or behind the last entry to that entry.
 func (r *Reader) settle() {
 	first, end := r.s.segments[0].number, r.s.end()
 	switch {

@@ -10,15 +10,15 @@ import (
 	"syscall"
 )
 
-// segment is one file and what is in it.
+// segment is one file, with the number of records in it.
 type segment struct {
 	number  uint64
 	size    int64
-	records uint64            // of entries for all outputs
-	only    map[uint32]uint64 // of entries for one, by its tag
+	records uint64            // records in entries for all outputs
+	only    map[uint32]uint64 // records in entries for one output, by its tag
 }
 
-// wanted are the records in g that the output with that tag wants.
+// wanted returns how many records of g are for the output with that tag.
 func (g *segment) wanted(tag uint32) uint64 { return g.records + g.only[tag] }
 
 func (g *segment) count(e *Entry) {
@@ -57,7 +57,7 @@ func (s *Spool) startSegment() error {
 	return nil
 }
 
-// finishFile syncs and closes what is written to.
+// finishFile syncs and closes the file of the last segment.
 func (s *Spool) finishFile() {
 	if s.file == nil {
 		return
@@ -70,22 +70,22 @@ func (s *Spool) finishFile() {
 	s.file = nil
 }
 
-// datasync is fdatasync(2). The file cannot be closed meanwhile; os.ErrClosed where it
-// was before.
+// datasync calls fdatasync(2). The file cannot be closed meanwhile; if it was closed before,
+// the error is os.ErrClosed.
 func datasync(f *os.File) error {
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return err
 	}
 	if closed := raw.Control(func(fd uintptr) { err = syscall.Fdatasync(int(fd)) }); closed != nil {
-		return os.ErrClosed // Control has an error of its own for this, and no other
+		return os.ErrClosed // Control fails for a closed file only, with an error that is not exported
 	}
 	return err
 }
 
-// Append adds entries in order, all or none, and appends to ends where each of them
-// ends. Where the spool is full, or the disk is, the oldest segment goes: what outputs
-// lose by that is in dropped.
+// Append adds entries in order, all or none, and appends the position where each of them ends
+// to ends. If the spool or the disk is full, it drops the oldest segment; dropped says how
+// many records each output lost by that.
 func (s *Spool) Append(entries []Entry, ends []Position) (_ []Position, dropped []Dropped, err error) {
 	if len(entries) == 0 {
 		return ends, nil, nil
@@ -124,8 +124,8 @@ func (s *Spool) Append(entries []Entry, ends []Position) (_ []Position, dropped 
 	return ends, dropped, nil
 }
 
-// freeing does what needs room on the disk, dropping segments until there is, as long as
-// there are so many.
+// freeing calls do, which needs room on the disk. While the disk is full it drops the oldest
+// segment and calls again, as long as there are atLeast segments or more.
 func (s *Spool) freeing(dropped []Dropped, atLeast int, do func() error) ([]Dropped, error) {
 	for {
 		err := do()
@@ -137,12 +137,12 @@ func (s *Spool) freeing(dropped []Dropped, atLeast int, do func() error) ([]Drop
 	}
 }
 
-// write writes buf behind the last segment's end, or leaves that end as it is.
+// write writes s.buf behind the last segment's end. If it fails, that end stays as it was.
 func (s *Spool) write() error {
 	last := s.segments[len(s.segments)-1]
 	_, err := s.file.WriteAt(s.buf, last.size)
 	if err != nil {
-		s.file.Truncate(last.size) // what stays there nevertheless is cut at the next start, or overwritten
+		s.file.Truncate(last.size) // if this fails, too, the bytes are overwritten, or cut at the next start
 	}
 	return err
 }

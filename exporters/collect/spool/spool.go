@@ -1,4 +1,4 @@
-// Spool: the folder: options, lock, usage, sync loop, Close.
+// Spool: opens and locks the folder, syncs it, closes it.
 
 package spool
 
@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// Options of a spool.
+// Options configures a spool.
 type Options struct {
 	Directory   string
-	Size        int64 // bytes of all segments together
-	SegmentSize int64 // 0: 64 MiB, or a quarter of Size where that is less
+	Size        int64 // most bytes of all segments together
+	SegmentSize int64 // bytes of one segment; 0: 64 MiB, or a quarter of Size if that is less
 	Log         func(msg string, args ...any)
 }
 
@@ -26,7 +26,7 @@ type Position struct {
 	Offset  int64  `json:"offset"`
 }
 
-// Before reports whether p stands in front of q.
+// Before reports whether p lies in front of q.
 func (p Position) Before(q Position) bool {
 	return p.Segment < q.Segment || p.Segment == q.Segment && p.Offset < q.Offset
 }
@@ -39,12 +39,12 @@ type Spool struct {
 	syncing sync.Mutex // one Sync at a time; taken before mu
 
 	mu       sync.Mutex
-	segments []*segment // rising numbers; the last is written to
+	segments []*segment // with rising numbers; entries are written to the last
 	gone     uint64     // number of the newest segment that was removed
-	file     *os.File   // of the last segment; nil where there is none
+	file     *os.File   // of the last segment; nil: there is none
 	readers  map[string]*Reader
-	moved    bool   // an output's position, since it was last written down
-	drops    uint64 // how often segments were dropped that an output needed
+	moved    bool   // an output's position has changed since positions.json was written
+	drops    uint64 // how often a segment was dropped that an output needed
 	buf      []byte
 
 	unsynced int64 // bytes appended since the last sync
@@ -55,14 +55,14 @@ type Spool struct {
 	corrupt  uint64 // segments that ended too early
 }
 
-// SyncEvery and syncBytes are when appended entries are synced.
+// Appended entries are synced after SyncEvery or after syncBytes, whichever comes first.
 const (
 	SyncEvery = 500 * time.Millisecond
 	syncBytes = 1 << 20
 )
 
-// Open takes the folder, cuts a torn tail and finds the outputs' positions. The folder is
-// made where it is missing.
+// Open makes the folder if it is missing and locks it, cuts a torn tail and reads the outputs'
+// positions.
 func Open(o Options) (*Spool, error) {
 	if o.SegmentSize == 0 {
 		o.SegmentSize = min(64<<20, o.Size/4)
@@ -101,7 +101,7 @@ func takeLock(path string) (*os.File, error) {
 	return f, nil
 }
 
-// end is where the next entry goes.
+// end returns the position of the next entry.
 func (s *Spool) end() Position {
 	if len(s.segments) == 0 {
 		return Position{s.gone + 1, fileHeaderLen}
@@ -110,7 +110,7 @@ func (s *Spool) end() Position {
 	return Position{last.number, last.size}
 }
 
-// written are the records of the last segment that the output with that tag wants.
+// written returns how many records of the last segment are for the output with that tag.
 func (s *Spool) written(tag uint32) uint64 {
 	if len(s.segments) == 0 {
 		return 0
@@ -118,7 +118,7 @@ func (s *Spool) written(tag uint32) uint64 {
 	return s.segments[len(s.segments)-1].wanted(tag)
 }
 
-// Usage are the bytes on disk and the most there may be.
+// Usage returns the bytes on disk and the most that there may be.
 func (s *Spool) Usage() (used, size int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +132,7 @@ func (s *Spool) used() (n int64) {
 	return n
 }
 
-// Failures are how many writes and syncs failed, and how many segments ended too early.
+// Failures returns how many writes and syncs failed, and how many segments ended too early.
 func (s *Spool) Failures() (failed, corrupt uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +147,7 @@ func (s *Spool) syncSoon() {
 	}
 }
 
-// syncLoop syncs what was appended and writes positions down.
+// syncLoop syncs appended entries and writes positions.json, until Close.
 func (s *Spool) syncLoop() {
 	defer close(s.stopped)
 	tick := time.NewTicker(SyncEvery)
@@ -165,8 +165,8 @@ func (s *Spool) syncLoop() {
 	}
 }
 
-// Sync makes what was appended, and the positions, outlive the machine. One at a time: a
-// second one must not return while the first still writes what it would have written.
+// Sync waits until appended entries and the positions are on the disk. Calls come one after
+// the other: a second one must not return while the first is still writing its positions.
 func (s *Spool) Sync() error {
 	s.syncing.Lock()
 	defer s.syncing.Unlock()
@@ -177,7 +177,7 @@ func (s *Spool) Sync() error {
 	s.mu.Unlock()
 	var errs []error
 	if dirty && file != nil {
-		// A segment that was finished meanwhile was synced then; its file is closed.
+		// A file that is closed belongs to a segment that was finished, and synced, meanwhile.
 		if err := datasync(file); err != nil && !errors.Is(err, os.ErrClosed) {
 			errs = append(errs, fmt.Errorf("%s: %w", file.Name(), err))
 		}
@@ -195,7 +195,7 @@ func (s *Spool) Sync() error {
 	return err
 }
 
-// Close syncs and gives the folder back.
+// Close syncs the spool and unlocks the folder.
 func (s *Spool) Close() error {
 	close(s.stop)
 	<-s.stopped

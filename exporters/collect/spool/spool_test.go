@@ -25,7 +25,7 @@ var (
 	collector = netip.MustParseAddrPort("192.0.2.10:8555")
 )
 
-// packet is a report packet of node 3 and hw_id 5 with a number, and 100 bytes.
+// packet returns an entry with report packet n of node 3 and hw_id 5, of 100 bytes.
 func packet(n uint32) Entry {
 	b := make([]byte, 100)
 	binary.BigEndian.PutUint32(b, 2<<28|5<<22|n&0x3fffff)
@@ -61,7 +61,7 @@ func add(t testing.TB, s *Spool, entries ...Entry) []Dropped {
 	return dropped
 }
 
-// drain reads all there is, acknowledges it, and returns the numbers.
+// drain reads and acknowledges all entries, and returns their sequence numbers.
 func drain(t testing.TB, r *Reader) (numbers []uint64) {
 	t.Helper()
 	for {
@@ -122,7 +122,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// TestSegmentIsACapture: other programs read it, and the IP packets are sound.
+// TestSegmentIsACapture: gopacket reads a segment as pcap, and its IP packets are sound.
 func TestSegmentIsACapture(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, Options{Directory: dir})
@@ -158,7 +158,7 @@ func TestOrderOverSegmentsAndRestarts(t *testing.T) {
 	o := Options{Directory: t.TempDir(), SegmentSize: 5000}
 	s := open(t, o)
 	r := s.Reader("a")
-	add(t, s, packets(1, 5)...) // before anybody reads: not for r
+	add(t, s, packets(1, 5)...) // before r starts, so not for r
 	r.Start()
 	for n := uint32(6); n < 200; n += 7 {
 		add(t, s, packets(n, n+6)...)
@@ -220,8 +220,8 @@ func TestOutputsReadForThemselves(t *testing.T) {
 	}
 }
 
-// TestTornTail cuts the last segment at every byte: what was whole is read, and what
-// comes later follows it.
+// TestTornTail cuts the last segment at every byte: the entries in front of the cut are read,
+// and new ones follow them.
 func TestTornTail(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, Options{Directory: dir})
@@ -247,8 +247,8 @@ func TestTornTail(t *testing.T) {
 	}
 }
 
-// TestCorruptSegment: a bad sector in the middle costs the rest of its segment, and the
-// records are accounted for.
+// TestCorruptSegment: a bad sector in the middle loses the rest of its segment, and the lost
+// records are counted.
 func TestCorruptSegment(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, Options{Directory: dir, SegmentSize: 2000})
@@ -285,7 +285,7 @@ func TestFullSpoolDropsTheOldest(t *testing.T) {
 	defer s.Close()
 	a, b := s.Reader("a"), s.Reader("b")
 	a.Start()
-	b.Hold() // gets everything from memory
+	b.Hold() // its output gets all entries from memory
 	var dropped []Dropped
 	for n := range uint32(200) {
 		dropped = append(dropped, add(t, s, packet(n))...)
@@ -312,8 +312,8 @@ func TestFullSpoolDropsTheOldest(t *testing.T) {
 	wantNumbers(t, drain(t, a), span(missing, 199))
 }
 
-// TestLostRangesOutliveTheProcess: what went with dropped segments is known to the next
-// process, however this one ends, until the output was told.
+// TestLostRangesOutliveTheProcess: the ranges that were lost with dropped segments are known
+// to the next process, however this one ends, until the output has their gap records.
 func TestLostRangesOutliveTheProcess(t *testing.T) {
 	for _, told := range []bool{false, true} {
 		t.Run(fmt.Sprint("told ", told), func(t *testing.T) {
@@ -347,7 +347,7 @@ func TestLostRangesOutliveTheProcess(t *testing.T) {
 	}
 }
 
-// killed is a copy of a spool's folder as the process would leave it that ended now.
+// killed copies a spool's folder as a process that is killed now would leave it.
 func killed(t *testing.T, dir string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "killed")
@@ -357,8 +357,8 @@ func killed(t *testing.T, dir string) string {
 	return to
 }
 
-// TestOlderPositionsDoNotReplaceDrops: a Sync that took the positions before a segment was
-// dropped does not write them over those of the drop.
+// TestOlderPositionsDoNotReplaceDrops: a Sync that has read the positions before a segment is
+// dropped does not overwrite those that the drop has written.
 func TestOlderPositionsDoNotReplaceDrops(t *testing.T) {
 	s := open(t, Options{Directory: t.TempDir(), Size: 4000, SegmentSize: 2000})
 	defer s.Close()
@@ -379,7 +379,7 @@ func TestOlderPositionsDoNotReplaceDrops(t *testing.T) {
 	}
 }
 
-// TestDropUnderAReader: its segment goes while it stands in the middle of it.
+// TestDropUnderAReader: a segment is dropped while a reader stands in the middle of it.
 func TestDropUnderAReader(t *testing.T) {
 	s := open(t, Options{Directory: t.TempDir(), Size: 4000, SegmentSize: 2000})
 	defer s.Close()
@@ -403,8 +403,8 @@ func TestDropUnderAReader(t *testing.T) {
 	}
 }
 
-// TestFullDisk: what does not fit any more is refused as a whole, and goes in again when
-// there is room; with more than one segment, the oldest makes room.
+// TestFullDisk: entries that do not fit on the disk are refused as a whole, and are taken when
+// there is room again; with more than one segment, the oldest one is dropped for them.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
@@ -512,12 +512,12 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// TestRest: what an output had in memory comes before what it had on disk, until it is
-// acknowledged.
+// TestRest: entries that an output had in memory are read before those on disk, at each start
+// until they are acknowledged.
 func TestRest(t *testing.T) {
 	o := Options{Directory: t.TempDir()}
 	s := open(t, o)
-	add(t, s, packets(90, 95)...) // not for a
+	add(t, s, packets(90, 95)...) // before a starts, so not for a
 	r := s.Reader("a")
 	r.Start()
 	add(t, s, packets(10, 12)...)
@@ -556,8 +556,8 @@ func TestRest(t *testing.T) {
 	wantNumbers(t, drain(t, s.Reader("a")), span(10, 12))
 }
 
-// TestSyncOfAClosedFile is told apart from a disk that fails: a segment that was finished
-// meanwhile was synced then.
+// TestSyncOfAClosedFile: datasync of a closed file gives os.ErrClosed, which Sync tells from a
+// disk that fails: a segment that was finished meanwhile was synced then.
 func TestSyncOfAClosedFile(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "segment"))
 	if err != nil {
@@ -572,9 +572,8 @@ func TestSyncOfAClosedFile(t *testing.T) {
 	}
 }
 
-// TestSyncWaitsForOneUnderWay: when Sync returns, the positions are on the disk, also
-// those that another Sync took and still writes. Between its two steps that one holds
-// syncing.
+// TestSyncWaitsForOneUnderWay: when Sync returns, the positions are on the disk, including
+// those that another Sync has read and is still writing: that one holds the lock syncing.
 func TestSyncWaitsForOneUnderWay(t *testing.T) {
 	s, err := Open(Options{Directory: t.TempDir(), Size: 1 << 20})
 	if err != nil {

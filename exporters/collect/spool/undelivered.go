@@ -1,4 +1,5 @@
-// What an output had in memory at a stop, kept to be read first at the next start.
+// Keeps the entries that an output had in memory at a stop: they are read first at the next
+// start.
 
 package spool
 
@@ -8,15 +9,16 @@ import (
 	"path/filepath"
 )
 
-// What an output had only in memory when its process stopped stands in a file of its own,
-// and is read before everything else. It is there until all of it is acknowledged.
+// The rest of an output are the entries that it had only in memory when its process stopped.
+// They are in a file of their own, are read before all others, and stay until all of them are
+// acknowledged.
 
 func (s *Spool) restPath(tag uint32) string {
 	return filepath.Join(s.o.Directory, fmt.Sprintf("rest-%08x.pcap", tag))
 }
 
-// KeepRest writes what is to be read first at the next start, instead of what was kept so
-// before. Entries that are appended from now on are kept for the reader as well.
+// KeepRest replaces the rest by entries. The reader keeps entries that are appended from now
+// on as well.
 func (r *Reader) KeepRest(entries []Entry) error {
 	r.Hold()
 	r.s.mu.Lock()
@@ -36,7 +38,7 @@ func (r *Reader) KeepRest(entries []Entry) error {
 	return WriteFile(path, b)
 }
 
-// loadRest reads what the process before kept; what cannot be read any more is logged.
+// loadRest reads the rest that the process before kept, and logs what of it cannot be read.
 func (r *Reader) loadRest() error {
 	path := r.s.restPath(r.tag)
 	b, err := os.ReadFile(path)
@@ -60,7 +62,7 @@ func (r *Reader) loadRest() error {
 	return nil
 }
 
-// takeRest returns the next entry that the process before kept. Its position is zero.
+// takeRest returns the next entry of the rest, if there is one.
 func (r *Reader) takeRest() (e Entry, ok bool) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -73,14 +75,14 @@ func (r *Reader) takeRest() (e Entry, ok bool) {
 	return e, true
 }
 
-// InRest reports whether the next entry is one that the process before kept.
+// InRest reports whether the next entry is one of the rest.
 func (r *Reader) InRest() bool {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	return len(r.rest) > 0
 }
 
-// RestDone removes what the process before kept: all of it has arrived.
+// RestDone removes the file of the rest: all of it has arrived.
 func (r *Reader) RestDone() {
 	if err := os.Remove(r.s.restPath(r.tag)); err != nil && !os.IsNotExist(err) {
 		r.s.o.Log("spool: not removed", "err", err)

@@ -1,8 +1,8 @@
-// Package streams accounts for the sequence numbers of report packets: what came, what
-// is missing, what came late or twice, and where a sink began anew.
+// Package streams follows the sequence numbers of report packets: it finds packets that are
+// missing, late or repeated, and sinks that restarted.
 //
-// The number has 22 bits (Telemetry Report 2.0) or 32 (1.0 and 0.5) and runs per node,
-// hw_id and collector address. A [Table] extends it to 64 bits, so that numbers of a
-// stream never repeat between two starts of its sink. It is not safe for concurrent use,
-// and takes the time as a parameter.
+// The sequence number has 22 bits (Telemetry Report 2.0) or 32 (1.0 and 0.5) and counts the
+// packets of one node, hw_id and collector address. A [Table] extends it to 64 bits, so that
+// it never repeats between two starts of a sink. A Table is not safe for concurrent use, and
+// takes the time as a parameter.
 package streams

@@ -1,4 +1,4 @@
-// Key of a stream, and the header of a report packet that its number stands in.
+// Key of a stream, and the fields of a report packet's header that name its place there.
 
 package streams
 
@@ -8,17 +8,17 @@ import (
 	"intsink/exporters/record"
 )
 
-// Key names one sequence of report packets. The exporter's port is left out: a sink may
+// Key identifies one sequence of report packets. The exporter's port is left out: a sink may
 // vary it per flow, for load balancing.
 type Key struct {
 	Exporter  netip.Addr     `json:"exporter"`  // source address
 	Collector netip.AddrPort `json:"collector"` // destination address
-	Node      uint32         `json:"node_id"`   // 0 in version 0.5, which has it in some reports only
+	Node      uint32         `json:"node_id"`   // 0 in version 0.5, where some reports only have one
 	HwID      uint8          `json:"hw_id"`
 	Version   uint8          `json:"version"` // 2 for 2.0, 1 for 1.0, 0 for 0.5
 }
 
-// Header is the part of a report packet that gives its place in a stream.
+// Header has the fields of a report packet's header that give its place in a stream.
 type Header struct {
 	Node     uint32
 	Sequence uint32
@@ -26,21 +26,21 @@ type Header struct {
 	Version  uint8
 }
 
-// ReadHeader reads the header of a report packet. It returns false where payload is too short
-// for one, or of an unknown version.
+// ReadHeader reads the header of a report packet. It returns false if payload is too short for
+// one, or of an unknown version.
 func ReadHeader(payload []byte) (h Header, ok bool) {
 	r, err := record.ReadHeader(payload)
 	if err != nil {
 		return h, false
 	}
 	h = Header{Sequence: r.Sequence, HwID: r.HwID, Version: uint8(r.Version - record.Version05)}
-	if r.Version != record.Version05 { // which says it in some report packets of a stream only
+	if r.Version != record.Version05 { // in 0.5 some report packets of a stream only have the node
 		h.Node = r.NodeID
 	}
 	return h, true
 }
 
-// mask is the highest sequence number of a version.
+// mask returns the highest sequence number of a version.
 func mask(version uint8) uint64 {
 	if version == 2 {
 		return 1<<22 - 1

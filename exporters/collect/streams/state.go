@@ -1,11 +1,11 @@
-// State of streams over a restart of the collector.
+// State: keeps streams over a restart of the collector.
 
 package streams
 
 import "net/netip"
 
-// State is what must be stored of a stream so that its extended numbers continue after a restart of
-// the collector.
+// State is the part of a stream that must be stored so that its extended numbers continue
+// after a restart of the collector.
 type State struct {
 	Exporter  netip.Addr     `json:"exporter"`
 	Collector netip.AddrPort `json:"collector"`
@@ -28,9 +28,9 @@ func (t *Table) States() []State {
 	return all
 }
 
-// Resume makes a stream of each state, as far as there is room. With exact, the next
-// packet of each is held against the number that should come; otherwise packets may have
-// come since the state was kept, and what is missing before the next one is not known.
+// Resume makes a stream of each state, as far as there is room. With exact, numbers that are
+// missing before the next packet count as such. Otherwise packets may have come after the
+// states were stored: then it is not known what is missing, and nothing counts.
 func (t *Table) Resume(states []State, exact bool, now Times) {
 	for _, st := range states {
 		k := Key{st.Exporter, st.Collector, st.Node, st.HwID, st.Version}
@@ -38,7 +38,7 @@ func (t *Table) Resume(states []State, exact bool, now Times) {
 			return
 		}
 		s := &Stream{Key: k, start: st.Start, first: st.Next, next: st.Next, newest: now, resuming: !exact}
-		for i := range s.seen { // what is behind came, as far as we know
+		for i := range s.seen { // take all earlier numbers for numbers that came
 			s.seen[i] = ^uint64(0)
 		}
 		t.streams[k] = s

@@ -1,23 +1,23 @@
-// Stream: sequence numbers of one exporter: holes, restarts, late and repeated packets.
+// Stream: follows one sequence of numbers: finds holes, restarts, late and repeated packets.
 
 package streams
 
 import "math"
 
 // Patience is how long a missing number may still come before it counts as lost, in
-// nanoseconds. A sink that starts again takes longer than that.
+// nanoseconds. A restart of a sink takes longer.
 const Patience = int64(1e9)
 
 const (
-	window    = 1 << 14 // numbers below the newest of which we know which came
-	maxHoles  = 1024    // ranges of missing numbers that are waited for
-	nearStart = 4096    // a sink that begins anew begins below this number
+	window    = 1 << 14 // so many numbers below next, a bit each says whether it came
+	maxHoles  = 1024    // most ranges of missing numbers that may still come
+	nearStart = 4096    // after a restart a sink's first number is below this one
 )
 
 // hole is a range of missing numbers, both ends included.
 type hole struct {
 	first, last uint64
-	since       int64 // monotonic
+	since       int64 // when the hole was found, by the monotonic clock
 }
 
 // Stream is the state of one sequence.
@@ -26,11 +26,11 @@ type Stream struct {
 	Counts
 	start    int64
 	first    uint64 // number of the first packet since start
-	next     uint64 // the number that should come
-	copies   uint64 // of the first packet's number, while no other came
-	newest   Times  // of the packet before next
-	holes    []hole // rising
-	resuming bool   // the numbers before the next packet are unknown
+	next     uint64 // the number that should come next
+	copies   uint64 // further packets with the first packet's number, until another number comes
+	newest   Times  // times of packet next-1
+	holes    []hole // in rising order
+	resuming bool   // after a restart of the collector: packets may have come before the next one
 	seen     [window / 64]uint64
 }
 
@@ -48,8 +48,8 @@ func (s *Stream) begin(h Header, now Times) {
 	s.holes, s.copies, s.resuming = s.holes[:0], 0, false
 }
 
-// See takes note of one packet and says where it stands. It calls gap for ranges that it
-// gives up.
+// See enters one packet into the stream and returns its place. It calls gap with ranges of
+// numbers that it counts as lost meanwhile.
 func (s *Stream) See(h Header, now Times, gap func(Gap)) Place {
 	s.Received++
 	m := mask(s.Version)
@@ -59,12 +59,12 @@ func (s *Stream) See(h Header, now Times, gap func(Gap)) Place {
 		s.copies++
 		s.newest = now
 		return Place{s.start, s.first + s.copies}
-	case s.copies > 0: // numbered after all; what was numbered here must not come again
+	case s.copies > 0: // the packets are numbered after all; begin anew, since copies took places
 		s.begin(h, now)
 		ahead = 0
 	case s.restarted(h, ahead, m, now):
 		s.Restarts++
-		s.expire(math.MaxInt64, gap) // the old numbers do not come any more
+		s.expire(math.MaxInt64, gap) // the missing numbers will not come any more
 		s.begin(h, now)
 		ahead = 0
 	}
@@ -86,15 +86,16 @@ func (s *Stream) See(h Header, now Times, gap func(Gap)) Place {
 	return Place{s.start, s.next - 1}
 }
 
-// unnumbered reports whether this packet and all before it have the same number, as those
-// of Transparent Security's switches have.
+// unnumbered reports whether this packet and all before it have the same number: switches of
+// Transparent Security do not number theirs.
 func (s *Stream) unnumbered(again bool) bool {
 	return again && s.next == s.first+1 && len(s.holes) == 0
 }
 
-// restarted reports whether the sink began to count anew: after a silence, a number
-// that lies behind, or one near 0 that would mean the loss of more than a few packets.
-// A silence is one by both clocks: packets may wait for us, and clocks are set.
+// restarted reports whether the sink has begun to count anew: after a silence comes a number
+// below next, or one near 0 that would mean the loss of more than a few packets. The silence
+// must show on both clocks: packets may have waited in the socket, and the wall clock may
+// have been set.
 func (s *Stream) restarted(h Header, ahead, m uint64, now Times) bool {
 	if now.Arrived-s.newest.Arrived <= Patience || now.Monotonic-s.newest.Monotonic <= Patience {
 		return false
@@ -102,9 +103,9 @@ func (s *Stream) restarted(h Header, ahead, m uint64, now Times) bool {
 	return ahead > m/2 || h.Sequence < nearStart && ahead > nearStart
 }
 
-// behind places a packet whose number lies back below next.
+// behind returns the place of a packet whose number is next minus back.
 func (s *Stream) behind(back uint64, h Header) Place {
-	if back > s.next { // older than the first packet that we know, and that was before the numbers wrapped
+	if back > s.next { // from before the stream's first packet, with a number from before the wrap
 		s.Late++
 		return Place{s.start - 1, uint64(h.Sequence)}
 	}
@@ -123,7 +124,7 @@ func (s *Stream) behind(back uint64, h Header) Place {
 	return Place{s.start, n}
 }
 
-// skip opens a hole of n numbers.
+// skip opens a hole of n numbers, from next on.
 func (s *Stream) skip(n uint64, monotonic int64, gap func(Gap)) {
 	if len(s.holes) == maxHoles {
 		s.giveUp(1, gap)
@@ -134,12 +135,12 @@ func (s *Stream) skip(n uint64, monotonic int64, gap func(Gap)) {
 		s.seen[at/64] &^= 1 << (at % 64)
 	}
 	s.next += n
-	for len(s.holes) > 1 && s.holes[0].last+window < s.next { // nobody would know it again
+	for len(s.holes) > 1 && s.holes[0].last+window < s.next { // the window has no bits for it any more
 		s.giveUp(1, gap)
 	}
 }
 
-// fill takes n out of its hole.
+// fill takes n out of its hole. It returns false if n is in none.
 func (s *Stream) fill(n uint64) bool {
 	for i, h := range s.holes {
 		if n < h.first || n > h.last {
@@ -161,7 +162,7 @@ func (s *Stream) fill(n uint64) bool {
 	return false
 }
 
-// expire gives up the holes that opened at before or earlier.
+// expire counts as lost the holes that opened at time before or earlier.
 func (s *Stream) expire(before int64, gap func(Gap)) {
 	n := 0
 	for n < len(s.holes) && s.holes[n].since <= before {
@@ -170,7 +171,7 @@ func (s *Stream) expire(before int64, gap func(Gap)) {
 	s.giveUp(n, gap)
 }
 
-// giveUp counts the first n holes as lost.
+// giveUp counts the numbers of the first n holes as lost.
 func (s *Stream) giveUp(n int, gap func(Gap)) {
 	for _, h := range s.holes[:n] {
 		s.Lost += h.last - h.first + 1
@@ -182,5 +183,5 @@ func (s *Stream) giveUp(n int, gap func(Gap)) {
 func (s *Stream) mark(n uint64)         { s.seen[n%window/64] |= 1 << (n % 64) }
 func (s *Stream) wasSeen(n uint64) bool { return s.seen[n%window/64]&(1<<(n%64)) != 0 }
 
-// Start is when the stream began, in Unix nanoseconds.
+// Start returns when the stream began, in Unix nanoseconds.
 func (s *Stream) Start() int64 { return s.start }

@@ -12,7 +12,7 @@ var key = Key{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddrPort("192.0.2
 
 const second = int64(1e9)
 
-// bed feeds one stream and notes its gaps.
+// bed feeds packets to one stream and collects its gaps.
 type bed struct {
 	t    *Table
 	now  int64
@@ -32,8 +32,8 @@ func (b *bed) see(n uint32) Place {
 
 func (b *bed) counts() Counts { return b.t.streams[key].Counts }
 
-// TestStream: numbers as they come (pNs waits), the extended numbers they get, and the
-// counts afterwards.
+// TestStream feeds sequence numbers to a stream (p3s waits three seconds), and compares the
+// extended numbers and the counts.
 func TestStream(t *testing.T) {
 	const wait = 1 << 30 // a silence longer than Patience
 	for _, c := range []struct {
@@ -96,8 +96,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestRandomLoss: over the wrap, with loss, copies and reordering, each number that came
-// has its own extended number, and lost is exactly what never came.
+// TestRandomLoss: with loss, copies and reordering while the numbers wrap, each number that
+// came gets an extended number of its own, and Lost counts exactly those that never came.
 func TestRandomLoss(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	b := newBed()
@@ -137,8 +137,8 @@ func TestRandomLoss(t *testing.T) {
 	}
 }
 
-// TestClockSteps: neither a wall clock that is set nor a reader that stood still makes a
-// restart of a late packet.
+// TestClockSteps: a late packet is not taken for a restart of the sink because the wall clock
+// was set, or because the collector stood still.
 func TestClockSteps(t *testing.T) {
 	for name, step := range map[string]Times{
 		"wall clock set forward": {3600 * second, 2000},
@@ -158,7 +158,7 @@ func TestClockSteps(t *testing.T) {
 	}
 }
 
-// TestHolesAreBounded: so much is missing that it has to be given up early.
+// TestHolesAreBounded: beyond maxHoles the oldest hole is counted as lost before its time.
 func TestHolesAreBounded(t *testing.T) {
 	b := newBed()
 	for i := range uint32(3 * maxHoles) {
@@ -168,7 +168,7 @@ func TestHolesAreBounded(t *testing.T) {
 	if len(s.holes) > maxHoles || s.Lost != 2*maxHoles-1 {
 		t.Errorf("%d holes, %d lost", len(s.holes), s.Lost)
 	}
-	b.see(6*maxHoles + 1<<20) // everything else is far behind now
+	b.see(6*maxHoles + 1<<20) // all other holes are outside the window now
 	if s.Lost != 3*maxHoles-1 || len(s.holes) != 1 {
 		t.Errorf("%d holes, %d lost", len(s.holes), s.Lost)
 	}

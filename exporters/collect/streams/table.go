@@ -1,4 +1,4 @@
-// Table of streams: find, expire, evict, counts.
+// Table of streams: finds the stream of a packet, expires missing numbers, evicts idle streams.
 
 package streams
 
@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// Place is where a report packet stands: the start of its stream in Unix nanoseconds,
-// and its number in it. No two packets of one stream share a place, but for copies that
-// the network made.
+// Place identifies a report packet within its Key: the start of its stream in Unix
+// nanoseconds, and its extended sequence number. Only copies that the network made share it.
 type Place struct {
 	Start    int64
 	Sequence uint64
@@ -26,22 +25,23 @@ type Gap struct {
 // Count is how many report packets the gap has.
 func (g Gap) Count() uint64 { return g.Last - g.First + 1 }
 
-// Counts of one stream. Lost never falls: what comes after it was given up is in Late.
+// Counts of one stream. Lost never falls: a packet that comes after its number was counted as
+// lost is counted in Late as well.
 type Counts struct {
 	Received    uint64 // report packets that came, copies and undecodable ones included
-	Lost        uint64 // numbers that were given up
-	Late        uint64 // of those, the ones that came after all
-	Reordered   uint64 // behind a higher number, in time
-	Repeated    uint64 // came more than once
-	Restarts    uint64 // of the sink: its numbers began anew
-	Undecodable uint64 // not one report in them could be read
+	Lost        uint64 // numbers that did not come in time
+	Late        uint64 // packets that came after their number was counted as lost
+	Reordered   uint64 // packets that came after a higher number, but in time
+	Repeated    uint64 // packets that came more than once
+	Restarts    uint64 // restarts of the sink: its numbers began anew
+	Undecodable uint64 // packets in which no report could be read
 }
 
 // Table holds the streams of one collector.
 type Table struct {
 	streams map[Key]*Stream
 	max     int
-	last    *Stream // of the latest packet: most come in runs
+	last    *Stream // the stream of the latest packet: most packets follow one of their own stream
 }
 
 // New makes a table of at most max streams.
@@ -49,15 +49,15 @@ func New(max int) *Table {
 	return &Table{streams: map[Key]*Stream{}, max: max}
 }
 
-// Times of one packet in nanoseconds: when it arrived, by the wall clock of the kernel,
-// and when it was read, by a clock that is never set.
+// Times has two times of one packet in nanoseconds: when the kernel received it, by the wall
+// clock, and when it was read from the socket, by the monotonic clock.
 type Times struct{ Arrived, Monotonic int64 }
 
-// idle is how long a stream stays after its last packet where room is needed.
+// idle is how long after its last packet a stream may be evicted when the table is full.
 const idle = int64(10 * 60 * 1e9)
 
-// Find returns the stream of k, a new one where there is none yet: it begins with h and
-// now. It returns nil where the table is full.
+// Find returns the stream of k. If there is none it makes one that begins with h and now, or
+// returns nil if the table is full.
 func (t *Table) Find(k Key, h Header, now Times) *Stream {
 	if t.last != nil && t.last.Key == k {
 		return t.last
@@ -74,7 +74,7 @@ func (t *Table) Find(k Key, h Header, now Times) *Stream {
 	return s
 }
 
-// evict forgets the streams that have been idle for long; false where there is none.
+// evict removes the streams that have been idle for long. It returns false if there is none.
 func (t *Table) evict(monotonic int64) bool {
 	before := len(t.streams)
 	for k, s := range t.streams {
@@ -86,7 +86,7 @@ func (t *Table) evict(monotonic int64) bool {
 	return len(t.streams) < before
 }
 
-// Len is how many streams there are.
+// Len returns the number of streams.
 func (t *Table) Len() int { return len(t.streams) }
 
 // Sorted returns all streams in the order of their keys.
@@ -102,8 +102,8 @@ func (t *Table) Sorted() []*Stream {
 	return all
 }
 
-// Expire gives up the numbers that have been missing for longer than [Patience], and
-// calls gap for each range.
+// Expire counts numbers that have been missing for longer than [Patience] as lost, and calls
+// gap with each range of them.
 func (t *Table) Expire(monotonic int64, gap func(Gap)) {
 	for _, s := range t.streams {
 		s.expire(monotonic-Patience, gap)
