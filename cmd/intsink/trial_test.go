@@ -55,9 +55,19 @@ func TestTrial(t *testing.T) {
 	if _, stderr, code := intsink(t, "confirm", "--socket", socket); code != 1 || !strings.Contains(stderr, "nobody confirmed it in time; the configuration before it is in force again, as generation 3") {
 		t.Errorf("too late: exit code %d, %s", code, stderr)
 	}
+	const back = "generation 2 was on trial, and generation 1's configuration came back at "
+	if s := must(t, "status", "--url", "http://"+r.http); !strings.Contains(s, back) || !strings.Contains(s, "Z: nobody confirmed it in time\n") {
+		t.Errorf("status lacks the end of the trial\n%s", s)
+	}
+	if verbose := r.get(t, "/readyz?verbose"); !strings.Contains(verbose, "last trial: "+back) {
+		t.Errorf("%s", verbose)
+	}
 	try("10m")
 	if out := must(t, "confirm", "--socket", socket); !strings.HasPrefix(out, "generation 4 is in force: 1 change\n") {
 		t.Errorf("%s", out)
+	}
+	if s := must(t, "status", "--url", "http://"+r.http); !strings.Contains(s, "generation 4 was on trial until ") || !strings.Contains(s, "Z: confirmed by unix uid 0 pid ") || strings.Contains(s, back) {
+		t.Errorf("status after a confirmed trial\n%s", s)
 	}
 	write(t, trial, strings.Replace(text, "sample = 100", "sample = 20", 1))
 	try("10m")

@@ -72,7 +72,7 @@ func (a *Appliance) Confirm(who string, back bool) (*control.Result, error) {
 	}
 	close(t.done)
 	a.trial = nil
-	a.control.State.EndTrial(control.TrialConfirmed)
+	a.control.State.EndTrial(control.TrialConfirmed, "confirmed by "+who, time.Now())
 	_, r := a.control.State.Last()
 	r.By, r.Trial, r.Note = who, nil, a.restartNote(r.SHA256)
 	slog.Info("reload: confirmed", "by", who, "generation", r.Generation)
@@ -97,7 +97,8 @@ func (a *Appliance) goBack(end control.TrialEnd, why string) *control.Result {
 	t := a.trial
 	close(t.done)
 	a.trial = nil
-	defer a.control.State.EndTrial(end) // once all that tells of the sink tells of what was before
+	ended := time.Now()
+	defer func() { a.control.State.EndTrial(end, why, ended) }() // once all that tells of the sink tells of what was before
 	done := a.tellReload()
 	defer done()
 	r := a.newResult(endOfTrial + why)

@@ -87,9 +87,12 @@ func TestTrialsAreCounted(t *testing.T) {
 	if s.Trial() == nil || s.Trial().BackTo != 1 {
 		t.Errorf("%+v", s.Trial())
 	}
-	s.EndTrial(TrialPollGap)
+	s.EndTrial(TrialPollGap, "a gap", time.Unix(7, 0))
 	if s.Trial() != nil || s.Trials(TrialPollGap) != 1 || s.Trials(TrialConfirmed) != 0 {
 		t.Error("the end is not counted")
+	}
+	if l := s.LastTrial(); l == nil || l.Generation != 2 || l.BackTo != 1 || l.End != TrialPollGap || l.Why != "a gap" || l.Time != time.Unix(7, 0).UTC() {
+		t.Errorf("the last trial: %+v", l)
 	}
 }
 

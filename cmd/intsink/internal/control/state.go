@@ -14,8 +14,18 @@ type State struct {
 	last Result // of all reloads
 	good Result // of those that were not refused; the start counts as one
 
-	trial *Trial // of good; nil: it is confirmed, or needs no confirmation
-	ended [NumTrialEnds]uint64
+	trial     *Trial // of good; nil: it is confirmed, or needs no confirmation
+	ended     [NumTrialEnds]uint64
+	lastTrial *EndedTrial // nil: no trial has ended
+}
+
+// EndedTrial is a trial that has ended, and how.
+type EndedTrial struct {
+	Trial
+	Generation uint64 // that was on trial
+	End        TrialEnd
+	Why        string
+	Time       time.Time
 }
 
 // TrialEnd says how a trial ended.
@@ -43,12 +53,20 @@ func (s *State) BeginTrial(t Trial) {
 	s.trial = &t
 }
 
-// EndTrial ends the trial.
-func (s *State) EndTrial(e TrialEnd) {
+// EndTrial ends the trial at now; why is for people.
+func (s *State) EndTrial(e TrialEnd, why string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.lastTrial = &EndedTrial{Trial: *s.trial, Generation: s.trial.BackTo + 1, End: e, Why: why, Time: now.UTC()}
 	s.trial = nil
 	s.ended[e]++
+}
+
+// LastTrial is the last trial that has ended; nil: none has.
+func (s *State) LastTrial() *EndedTrial {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lastTrial
 }
 
 // Trial is that of the configuration in force; nil: it is on none.

@@ -66,6 +66,9 @@ func (s *Source) verbose(w http.ResponseWriter) {
 		t := s.Control.State.Trial()
 		line("trial", fmt.Sprintf("generation %d comes back at %s unless it is confirmed", t.BackTo, t.Until.Format(time.RFC3339)))
 	}
+	if s.Control != nil && s.Control.State.LastTrial() != nil {
+		line("last trial", statusOfTrial(s.Control.State.LastTrial()).Text())
+	}
 	if s.Modes != nil {
 		line("mode", modeLine(s.Modes.State()))
 	}

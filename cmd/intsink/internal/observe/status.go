@@ -45,6 +45,9 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *sta
 		if t := s.Control.State.Trial(); t != nil {
 			j.Config.Trial = &status.Trial{Until: t.Until, BackTo: t.BackTo, By: t.By}
 		}
+		if t := s.Control.State.LastTrial(); t != nil {
+			j.Config.LastTrial = statusOfTrial(t)
+		}
 	}
 	if s.Modes != nil {
 		m := s.Modes.State()
@@ -71,6 +74,10 @@ func statusOfConfig(last, good control.Result) *status.Config {
 		c.LastReload = &status.Reload{OK: last.OK, Time: last.Time, By: last.By, Error: last.Error}
 	}
 	return c
+}
+
+func statusOfTrial(t *control.EndedTrial) *status.EndedTrial {
+	return &status.EndedTrial{Generation: t.Generation, BackTo: t.BackTo, Result: t.End.String(), Why: t.Why, Ended: t.Time, By: t.By}
 }
 
 func (s *Source) statusOfLinks(j *status.Status, snapshots []engine.Counters) {

@@ -4,7 +4,10 @@
 // commands that read it.
 package status
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Status is the answer of GET /api/v1/status: the counters of /metrics as one tree, and the
 // configuration of each part.
@@ -34,6 +37,8 @@ type Config struct {
 	Since      time.Time `json:"since"`
 	LastReload *Reload   `json:"last_reload"` // null: there was none
 	Trial      *Trial    `json:"trial"`       // null: it is on none
+
+	LastTrial *EndedTrial `json:"last_trial"` // null: none has ended since the start
 }
 
 // Trial is a configuration that goes by itself unless somebody confirms it.
@@ -41,6 +46,33 @@ type Trial struct {
 	Until  time.Time `json:"until"`
 	BackTo uint64    `json:"back_to"` // generation whose configuration comes back
 	By     string    `json:"by"`
+}
+
+// EndedTrial is a trial that has ended.
+type EndedTrial struct {
+	Generation uint64    `json:"generation"` // that was on trial
+	BackTo     uint64    `json:"back_to"`    // whose configuration is in force again, unless it was confirmed
+	Result     string    `json:"result"`     // as in intsink_config_trials_total
+	Why        string    `json:"why"`
+	Ended      time.Time `json:"ended"`
+	By         string    `json:"by"` // who had asked for it
+}
+
+// Text says how the trial ended, in a line.
+func (t *EndedTrial) Text() string {
+	at := t.Ended.Format(time.RFC3339)
+	if t.Result == "confirmed" {
+		return fmt.Sprintf("generation %d was on trial until %s: %s", t.Generation, at, t.Why)
+	}
+	return fmt.Sprintf("generation %d was on trial, and generation %d's configuration came back at %s: %s", t.Generation, t.BackTo, at, t.Why)
+}
+
+// InForce tells whether what the trial left is still in force: there was no reload since.
+func (t *EndedTrial) InForce(generation uint64) bool {
+	if t.Result == "confirmed" {
+		return generation == t.Generation
+	}
+	return generation == t.Generation+1
 }
 
 // Mode is how much is done with packets: "full", "strip", "pass" or "bypass".

@@ -23,6 +23,11 @@ func TestExceptions(t *testing.T) {
 		{"a stuck worker", status.Status{Mode: &status.Mode{Mode: "full", Switch: &status.Switch{State: "bypass", Why: "worker w0"}}}, []string{"bypass switch: bypass: worker w0"}},
 		{"a command that fails", status.Status{Mode: &status.Mode{Mode: "full", Switch: &status.Switch{State: "inline", Error: "no card"}}}, []string{"bypass switch: inline; its command failed: no card"}},
 		{"a trial", status.Status{Config: &status.Config{Trial: &status.Trial{Until: at, BackTo: 7}}}, []string{"the configuration is on trial: generation 7 comes back at 1970-01-01T00:16:40Z unless intsink confirm comes"}},
+		{"a trial that went back", status.Status{Config: &status.Config{Generation: 9, LastTrial: &status.EndedTrial{Generation: 8, BackTo: 7, Result: "timeout", Why: "nobody confirmed it in time", Ended: at}}},
+			[]string{"generation 8 was on trial, and generation 7's configuration came back at 1970-01-01T00:16:40Z: nobody confirmed it in time"}},
+		{"a trial that was confirmed", status.Status{Config: &status.Config{Generation: 8, LastTrial: &status.EndedTrial{Generation: 8, BackTo: 7, Result: "confirmed", Why: "confirmed by unix uid 0 pid 7", Ended: at}}},
+			[]string{"generation 8 was on trial until 1970-01-01T00:16:40Z: confirmed by unix uid 0 pid 7"}},
+		{"a reload after it", status.Status{Config: &status.Config{Generation: 9, LastTrial: &status.EndedTrial{Generation: 8, Result: "confirmed", Ended: at}}}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := exceptions(&c.s); !slices.Equal(got, c.want) {

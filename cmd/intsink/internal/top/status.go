@@ -42,7 +42,7 @@ func Status(ctx context.Context, stdout io.Writer, o *client.Options) error {
 }
 
 // exceptions are what is otherwise than it stays: a mode other than full, a bypass, a
-// configuration on trial.
+// configuration on trial, and how a trial ended, until the next reload.
 func exceptions(s *status.Status) (lines []string) {
 	if m := s.Mode; m != nil && m.Mode != "full" {
 		lines = append(lines, fmt.Sprintf("mode %s since %s: %s", m.Mode, m.Since.Format(time.RFC3339), m.Why))
@@ -57,6 +57,8 @@ func exceptions(s *status.Status) (lines []string) {
 	if s.Config != nil && s.Config.Trial != nil {
 		t := s.Config.Trial
 		lines = append(lines, fmt.Sprintf("the configuration is on trial: generation %d comes back at %s unless intsink confirm comes", t.BackTo, t.Until.Format(time.RFC3339)))
+	} else if s.Config != nil && s.Config.LastTrial != nil && s.Config.LastTrial.InForce(s.Config.Generation) {
+		lines = append(lines, s.Config.LastTrial.Text())
 	}
 	return lines
 }

@@ -1,5 +1,6 @@
 // What is otherwise than it stays, in a line each below the header, as intsink status
-// shows it: a mode other than full, a bypass, a configuration on trial.
+// shows it: a mode other than full, a bypass, a configuration on trial, one that went back, until the
+// next reload.
 import { html } from './vendor/htm-preact-3.1.1.js';
 
 export function Notices({ status }) {
@@ -16,6 +17,10 @@ function notices({ mode, config }) {
   }
   if (config && config.trial) {
     lines.push(`the configuration is on trial: generation ${config.trial.back_to} comes back at ${when(config.trial.until)} unless intsink confirm comes`);
+  }
+  const ended = config && config.last_trial;
+  if (ended && ended.result !== 'confirmed' && config.generation === ended.generation + 1) {
+    lines.push(`generation ${ended.generation} was on trial, and generation ${ended.back_to}'s configuration came back at ${when(ended.ended)}: ${ended.why}`);
   }
   return lines;
 }
