@@ -172,6 +172,11 @@ func TestCapture(t *testing.T) {
 	if _, stderr, code := intsink(t, "capture", "--socket", socket, "-w", "/dev/full", "--seconds", "20"); code != 1 || !strings.Contains(stderr, "/dev/full cannot be written: no space left on device") {
 		t.Errorf("a full disk: exit code %d, %s", code, stderr)
 	}
+	for flags, want := range map[string]string{"--watch=al": `--watch: there is no watch "al": must be all`, "--link=x": `--link: there is no link or tap "x": must be edge`} {
+		if _, stderr, code := intsink(t, "capture", "--socket", socket, "-w", c.file+"3", flags); code != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d, %s", flags, code, stderr)
+		}
+	}
 	send(network, frames...)
 	p := r.balanced(t)
 	if n := p.Series["intsink_capture_packets_total"]; n < 44 {
@@ -188,8 +193,10 @@ func TestCapture(t *testing.T) {
 // TestCaptureFlagsThatAreWrong, before any sink is asked.
 func TestCaptureFlagsThatAreWrong(t *testing.T) {
 	for flags, want := range map[string]string{
-		"--rate 0": "--rate 0: must be 1 to 1000000", "--rate NaN": "rate = NaN: must be 1 to 1000000", "--rate 0.5": "must be 1 to 1000000",
-		"--seconds 0": "--seconds 0: must be more than 0", "--seconds 1e99": "at most 3600", "--count -1": "count = -1: must be", "--snap-length 3": "must be 14 to",
+		"--rate 0": "--rate 0: must be 1 to 1000000", "--rate NaN": "--rate NaN: must be 1 to 1000000", "--rate 0.5": "--rate 0.5: must be 1 to 1000000",
+		"--seconds 0": "--seconds 0: must be more than 0", "--seconds 1e99": "at most 3600", "--count -1": "--count -1: must be", "--snap-length 3": "--snap-length 3: must be 14 to",
+		"--stage middle": `--stage "middle": must be "in"`, "--event flow_end": `--event: no packet shows "flow_end": must be new_flow`, "--event drop,leak": `--event: "drop" goes alone`,
+		"--reason full": `--reason "full": must be tx_full, `, "--source 10.0.0.1/8": `--source "10.0.0.1/8": has bits behind`, "--both-ways": "--both-ways: there is nothing",
 	} {
 		t.Run(flags, func(t *testing.T) {
 			args := append([]string{"capture", "--socket", "/nowhere", "-w", "-"}, strings.Fields(flags)...)

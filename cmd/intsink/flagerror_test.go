@@ -32,6 +32,11 @@ func TestArgumentsThatAreNone(t *testing.T) {
 		"mitigate remove":                  "remove takes one ID, and 0 are named: intsink mitigate remove 1",
 		"top a b":                          "top takes one VIEW at most, and 2 are named: intsink top",
 		"version x":                        `version takes flags only, and "x" is none; intsink version --help lists them`,
+		"mitigate remove x":                `"x" is no rule's ID, which is a number: intsink mitigate list shows them`,
+		"help plna":                        `there is no command "plna"; did you mean plan?; intsink --help lists them`,
+		"help mitigate lst":                `there is no command "lst"; did you mean list?; intsink mitigate --help lists them`,
+		"help plan x":                      `intsink plan has no commands below it, and so no "x"; intsink plan --help is all there is`,
+		"completion fsh":                   `there is no shell "fsh": bash, zsh, fish or powershell`,
 		"status --config a --url http://b": "--config and --url: leave all but one out",
 	} {
 		t.Run(args, func(t *testing.T) {
@@ -43,12 +48,23 @@ func TestArgumentsThatAreNone(t *testing.T) {
 	}
 }
 
+// TestHelpOfACommand is what --help behind it prints.
+func TestHelpOfACommand(t *testing.T) {
+	for _, command := range []string{"", "plan", "mitigate", "mitigate add", "help"} {
+		t.Run(command, func(t *testing.T) {
+			if a, b := must(t, strings.Fields("help "+command)...), must(t, strings.Fields(command+" --help")...); a != b || a == "" {
+				t.Errorf("help prints\n%s--help prints\n%s", a, b)
+			}
+		})
+	}
+}
+
 // TestWrongUsageIsInOurWords: no command leaves what is wrong with its arguments to cobra.
 func TestWrongUsageIsInOurWords(t *testing.T) {
 	theirs := regexp.MustCompile(`unknown command|accepts (at most )?\d|requires at|required flag|in the group`)
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
-		if c.Name() == "help" || c.Name() == "completion" { // cobra's own
+		if c.Name() == "completion" { // cobra's own
 			return
 		}
 		for _, args := range [][]string{nil, {"a", "b"}} {

@@ -97,8 +97,17 @@ func TestMitigation(t *testing.T) {
 	if n := answered(t, attacked, 3); n != 3 {
 		t.Errorf("%d of 3 datagrams come back once the rule is removed", n)
 	}
-	command(1, "remove", "1")
-	command(2, "add", "--ttl", "5m")
+	if s := command(1, "remove", "1"); !strings.Contains(s, `there is no rule "1": it has ended, or was removed; intsink mitigate list`) {
+		t.Errorf("%s", s)
+	}
+	for flags, want := range map[string]string{
+		"--ttl 5m": "name at least one of --source, ", "--ttl 5m --source 10.0.0.1/8": `--source "10.0.0.1/8": has bits behind`, "--protocol udp": "--ttl is missing",
+		"--ttl 5m --protocol udp --action fly": `--action "fly": must be "count"`, "--ttl 5m --protocol udp --rate 9k": `--rate 9000: goes with the action "police" alone`,
+	} {
+		if s := command(2, append([]string{"add"}, strings.Fields(flags)...)...); !strings.Contains(s, want) {
+			t.Errorf("%s: %s", flags, s)
+		}
+	}
 	command(0, "add", "--destination", "10.66.0.2", "--destination-port", "9", "--ttl", "1s")
 	r.wait(t, "the rule's end", func(p observetest.Exposition) bool { return p.Series[`intsink_mitigation_rules{action="drop"}`] == 0 })
 	if n := answered(t, attacked, 3); n != 3 {

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
@@ -59,23 +57,6 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		"proto": {"udp", "tcp"},
 		"type":  {"md", "mx", "destination"},
 	})
-	strictCompletion(root)
 	cli.Prepare(root)
 	return root
-}
-
-// strictCompletion makes `completion fish-shell` an error, as any unknown command is.
-func strictCompletion(root *cobra.Command) {
-	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
-			c.Args = func(_ *cobra.Command, args []string) error {
-				if len(args) > 0 {
-					return fmt.Errorf("there is no shell %q: bash, zsh, fish or powershell", args[0])
-				}
-				return nil
-			}
-			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
-		}
-	}
 }

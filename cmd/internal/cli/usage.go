@@ -22,7 +22,25 @@ func Prepare(root *cobra.Command) {
 		root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 		root.Args = KnownCommand
 	}
+	strictCompletion(root)
+	root.SetHelpCommand(newHelpCommand(root))
 	prepare(root)
+}
+
+// strictCompletion makes `completion fish-shell` an error, as any unknown command is.
+func strictCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return fmt.Errorf("there is no shell %q: bash, zsh, fish or powershell", args[0])
+				}
+				return nil
+			}
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
 }
 
 func prepare(c *cobra.Command) {
@@ -51,13 +69,7 @@ func KnownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var names []string
-	for _, below := range c.Commands() {
-		if below.IsAvailableCommand() {
-			names = append(names, below.Name())
-		}
-	}
-	return fmt.Errorf("there is no command %q%s; %s --help lists them", Short(args[0]), schema.DidYouMean(args[0], names, "%s"), c.CommandPath())
+	return fmt.Errorf("there is no command %q%s; %s --help lists them", Short(args[0]), schema.DidYouMean(args[0], namesBelow(c), "%s"), c.CommandPath())
 }
 
 // NoArgs refuses arguments.

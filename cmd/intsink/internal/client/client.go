@@ -163,11 +163,11 @@ func (s *Sink) Write(ctx context.Context, method, path string, request, answer a
 
 // failure is the error in an answer.
 func (s *Sink) failure(body []byte, status int) error {
-	var said struct{ Error string }
+	var said struct{ Error, Field string }
 	if json.Unmarshal(body, &said) != nil || said.Error == "" {
 		return fmt.Errorf("%s answers %d %s: no intsink of this version listens there; say where one does with --url or --config", s.where, status, http.StatusText(status))
 	}
-	return errors.New(said.Error)
+	return &Refusal{said.Error, said.Field}
 }
 
 func (s *Sink) do(ctx context.Context, method, path string, request io.Reader) (body []byte, status int, err error) {

@@ -85,7 +85,7 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 		if guarded && !health && !local(r) {
 			if _, role := s.role(r); role == "" {
 				w.Header().Set("WWW-Authenticate", "Bearer")
-				answer(w, http.StatusUnauthorized, failure{"from another machine a token of http { token } is needed, as Authorization: Bearer TOKEN, or a client certificate"})
+				answer(w, http.StatusUnauthorized, failure{Error: "from another machine a token of http { token } is needed, as Authorization: Bearer TOKEN, or a client certificate"})
 				return
 			}
 		}

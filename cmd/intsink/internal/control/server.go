@@ -98,7 +98,7 @@ func (s *Server) confirm(who string, r *http.Request) Outcome {
 func Only(method, allow string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", allow)
-		answer(w, http.StatusMethodNotAllowed, failure{fmt.Sprintf("only %s: %s", method, r.URL.Path)})
+		answer(w, http.StatusMethodNotAllowed, failure{Error: fmt.Sprintf("only %s: %s", method, r.URL.Path)})
 	}
 }
 
@@ -151,7 +151,7 @@ func (s *Server) HandleUpTo(bytes int64, do func(who string, r *http.Request) Ou
 			out = do(who, r)
 		}
 		if out.Body == nil {
-			out.Body = failure{out.Error}
+			out.Body = failure{Error: out.Error}
 		}
 		s.Writes.done(who, r, &out)
 		if out.Stream != nil {
@@ -166,6 +166,7 @@ func (s *Server) HandleUpTo(bytes int64, do func(who string, r *http.Request) Ou
 // failure is the JSON of an error.
 type failure struct {
 	Error string `json:"error"`
+	Field string `json:"field,omitempty"` // of the request, that is wrong
 }
 
 func answer(w http.ResponseWriter, status int, body any) {

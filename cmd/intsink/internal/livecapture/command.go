@@ -37,7 +37,7 @@ func Run(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
 	}
 	body, trailer, err := sink.Stream(ctx, path, &o.Request)
 	if err != nil {
-		return cli.Failed(err)
+		return client.InFlags(cli.Failed(err), flags)
 	}
 	defer body.Close()
 	out, name, err := o.create(stdout)
@@ -72,8 +72,12 @@ func (o *Options) check(stdout io.Writer) error {
 	case o.Seconds == 0:
 		return fmt.Errorf("--seconds 0: must be more than 0 and at most %d", maxSeconds)
 	}
-	return o.checkNumbers()
+	_, err := o.filter()
+	return client.InFlags(err, flags)
 }
+
+// flags are those of fields that have another name.
+var flags = map[string]string{"links": "link", "watches": "watch", "events": "event", "reasons": "reason"}
 
 // file is where the capture goes.
 type file struct {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/conf"
 	"intsink/engine"
@@ -67,6 +68,24 @@ func decode(body io.Reader) (*Request, error) {
 // compile checks q against the configuration in force, fills its defaults in, and returns
 // what workers ask of a packet.
 func (q *Request) compile(c *conf.Config) (f capture.Filter, err error) {
+	if f, err = q.filter(); err != nil {
+		return f, err
+	}
+	if f.Links, err = linksNamed(q.Links, c); err != nil {
+		return f, err
+	}
+	names := watchNames(c)
+	for _, name := range q.Watches {
+		if !slices.Contains(names, name) {
+			return f, control.WrongField("watches", ": there is no watch %.60q: %s", name, among(names))
+		}
+	}
+	f.Watches = q.Watches
+	return f, nil
+}
+
+// filter is compile as far as it takes no configuration.
+func (q *Request) filter() (f capture.Filter, err error) {
 	if err := q.checkNumbers(); err != nil {
 		return f, err
 	}
@@ -77,19 +96,9 @@ func (q *Request) compile(c *conf.Config) (f capture.Filter, err error) {
 	stages := map[string]capture.Stages{"": capture.Both, "both": capture.Both, "in": capture.In, "out": capture.Out}
 	stage, ok := stages[q.Stage]
 	if !ok {
-		return f, fmt.Errorf(`stage = %.40q: must be "in" (as packets came), "out" (as they left) or "both"`, q.Stage)
+		return f, control.WrongField("stage", ` = %.40q: must be "in" (as packets came), "out" (as they left) or "both"`, q.Stage)
 	}
 	f.Stages = stage
-	if f.Links, err = linksNamed(q.Links, c); err != nil {
-		return f, err
-	}
-	names := watchNames(c)
-	for _, name := range q.Watches {
-		if !slices.Contains(names, name) {
-			return f, fmt.Errorf("watches: there is no watch %.60q: %s", name, among(names))
-		}
-	}
-	f.Watches = q.Watches
 	if err := q.compileEvents(&f); err != nil {
 		return f, err
 	}
@@ -103,15 +112,15 @@ func (q *Request) compile(c *conf.Config) (f capture.Filter, err error) {
 func (q *Request) checkNumbers() error {
 	switch {
 	case q.Count < 0:
-		return fmt.Errorf("count = %d: must be a number of packets, or 0 for no bound", q.Count)
+		return control.WrongField("count", " = %d: must be a number of packets, or 0 for no bound", q.Count)
 	case !(q.Seconds >= 0 && q.Seconds <= maxSeconds):
-		return fmt.Errorf("seconds = %g: must be more than 0 and at most %d", q.Seconds, maxSeconds)
+		return control.WrongField("seconds", " = %g: must be more than 0 and at most %d", q.Seconds, maxSeconds)
 	case !(q.Rate >= 0 && q.Rate <= maxRate):
-		return fmt.Errorf("rate = %g: must be 1 to %d packets a second", q.Rate, maxRate)
+		return control.WrongField("rate", " = %g: must be 1 to %d packets a second", q.Rate, maxRate)
 	case q.Rate != 0 && q.Rate < 1:
-		return fmt.Errorf("rate = %g: must be 1 to %d packets a second", q.Rate, maxRate)
+		return control.WrongField("rate", " = %g: must be 1 to %d packets a second", q.Rate, maxRate)
 	case q.SnapLength != 0 && (q.SnapLength < 14 || q.SnapLength > capture.MaxSnap):
-		return fmt.Errorf("snap_length = %d: must be 14 to %d bytes, or 0 for all of a packet", q.SnapLength, capture.MaxSnap)
+		return control.WrongField("snap_length", " = %d: must be 14 to %d bytes, or 0 for all of a packet", q.SnapLength, capture.MaxSnap)
 	}
 	if q.Seconds == 0 {
 		q.Seconds = defaultSeconds
@@ -138,7 +147,7 @@ func linksNamed(wanted []string, c *conf.Config) (at []int, err error) {
 	for _, name := range wanted {
 		i := slices.Index(names, name)
 		if i < 0 {
-			return nil, fmt.Errorf("links: there is no link or tap %.60q: %s", name, among(names))
+			return nil, control.WrongField("links", ": there is no link or tap %.60q: %s", name, among(names))
 		}
 		at = append(at, i)
 	}
@@ -176,11 +185,11 @@ func (q *Request) compileEvents(f *capture.Filter) error {
 		e, ok := event.Named(name)
 		switch {
 		case !ok || e == event.FlowEnd:
-			return fmt.Errorf("events: no packet shows %.60q: %s", name, among(EventNames()))
+			return control.WrongField("events", ": no packet shows %.60q: %s", name, among(EventNames()))
 		case e != event.Drop:
 			f.Events |= e.Set()
 		case len(q.Events) > 1 || len(q.Reasons) > 0:
-			return errors.New(`events: "drop" goes alone: it stands for every reason for which packets are dropped`)
+			return control.WrongField("events", `: "drop" goes alone: it stands for every reason for which packets are dropped`)
 		default:
 			f.Dropped = (1<<engine.NumDropReasons - 1) &^ (1 << engine.DropTap)
 		}
@@ -204,7 +213,7 @@ func (q *Request) compileReasons(f *capture.Filter) error {
 	for _, name := range q.Reasons {
 		switch i := slices.Index(ReasonNames(), name); {
 		case i < 0:
-			return fmt.Errorf("reasons: %.60q: %s", name, among(ReasonNames()))
+			return control.WrongField("reasons", " = %.60q: %s", name, among(ReasonNames()))
 		case i < int(engine.NumDropReasons):
 			f.Dropped |= 1 << i
 		default:
@@ -217,7 +226,7 @@ func (q *Request) compileReasons(f *capture.Filter) error {
 func (q *Request) compileMatch() (*mitigate.Table, error) {
 	if q.Match.Empty() {
 		if q.BothWays {
-			return nil, errors.New("both_ways = true: is for a match")
+			return nil, control.WrongField("both_ways", ": there is nothing to take the opposite direction of: name a source, destination, protocol, port, device id or MAC address, too")
 		}
 		return nil, nil
 	}

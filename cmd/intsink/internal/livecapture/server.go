@@ -71,12 +71,12 @@ func (s *Server) begin(who string, r *http.Request) control.Outcome {
 	}
 	q, err := decode(r.Body)
 	if err != nil {
-		return control.BadRequest(err.Error())
+		return control.WrongRequest(err)
 	}
 	c := s.Config()
 	f, err := q.compile(c)
 	if err != nil {
-		return control.BadRequest(err.Error())
+		return control.WrongRequest(err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,6 +5,7 @@ package mitigation
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -55,14 +56,20 @@ func RunAdd(ctx context.Context, w io.Writer, o *Options) error {
 		}
 		o.Request.Rate = rate
 	}
+	if o.Match.Empty() {
+		return errors.New("a rule without a match would select every packet: name at least one of --source, --destination, --protocol, --source-port, --destination-port, --device-id and --source-mac (all of IPv4: --destination 0.0.0.0/0)")
+	}
 	if _, _, err := o.Request.compile(); err != nil {
-		return err
+		return client.InFlags(err, nil)
 	}
 	return o.write(ctx, w, http.MethodPost, path, &o.Request)
 }
 
 // RunRemove removes a rule, and prints it.
 func RunRemove(ctx context.Context, w io.Writer, o *Options, id string) error {
+	if _, err := strconv.ParseUint(id, 10, 64); err != nil {
+		return fmt.Errorf("%.40q is no rule's ID, which is a number: intsink mitigate list shows them", id)
+	}
 	return o.write(ctx, w, http.MethodDelete, path+"/"+url.PathEscape(id), nil)
 }
 
@@ -73,7 +80,7 @@ func (o *Options) write(ctx context.Context, w io.Writer, method, path string, r
 	}
 	var r Rule
 	if err := sink.Write(ctx, method, path, request, &r); err != nil {
-		return cli.Failed(err)
+		return client.InFlags(cli.Failed(err), nil)
 	}
 	if o.Format == "json" {
 		return o.print(w, r)

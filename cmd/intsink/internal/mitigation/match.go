@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"intsink/cmd/intsink/internal/control"
 	"intsink/engine/mitigate"
 )
 
@@ -39,13 +40,13 @@ func (m *Match) Compile() (out mitigate.Match, err error) {
 // parse appends to all what f makes of texts; err stays the first error.
 func parse[T any](all *[]T, name string, texts Texts, f func(string) (T, string), err *error) {
 	if len(texts) > maxEntries && *err == nil {
-		*err = fmt.Errorf("match.%s: has %d entries; at most %d: make more rules of it", name, len(texts), maxEntries)
+		*err = control.WrongField("match."+name, ": has %d entries; at most %d: make more rules of it", len(texts), maxEntries)
 		return
 	}
 	for _, s := range texts {
 		v, must := f(s)
 		if must != "" && *err == nil {
-			*err = fmt.Errorf("match.%s = %.60q: %s", name, s, must)
+			*err = control.WrongField("match."+name, " = %.60q: %s", s, must)
 		}
 		*all = append(*all, v)
 	}

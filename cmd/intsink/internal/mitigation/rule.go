@@ -5,13 +5,13 @@ package mitigation
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
+	"intsink/cmd/intsink/internal/control"
 	"intsink/engine/mitigate"
 )
 
@@ -101,11 +101,11 @@ func (l *Life) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	if json.Unmarshal(b, &text) != nil {
-		return fmt.Errorf(`ttl = %.40s: must be such as "10m", or a number of seconds`, b)
+		return control.WrongField("ttl", ` = %.40s: must be such as "10m", or a number of seconds`, b)
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return fmt.Errorf(`ttl = %.40q: must be such as "10m", or a number of seconds`, text)
+		return control.WrongField("ttl", ` = %.40q: must be such as "10m", or a number of seconds`, text)
 	}
 	*l = Life(d)
 	return nil
@@ -125,17 +125,17 @@ func (r *Request) compile() (m mitigate.Match, a mitigate.Action, err error) {
 	ttl := time.Duration(r.TTL)
 	switch {
 	case !ok:
-		err = fmt.Errorf(`action = %.40q: must be "count", "drop" or "police"`, r.Action)
+		err = control.WrongField("action", ` = %.40q: must be "count", "drop" or "police"`, r.Action)
 	case a == mitigate.Police && (r.Rate < mitigate.MinRate || r.Rate > mitigate.MaxRate):
-		err = fmt.Errorf("rate = %d: to police takes a rate of %d to %d bits per second", r.Rate, uint64(mitigate.MinRate), uint64(mitigate.MaxRate))
+		err = control.WrongField("rate", " = %d: to police takes a rate of %d to %d bits per second", r.Rate, uint64(mitigate.MinRate), uint64(mitigate.MaxRate))
 	case a != mitigate.Police && r.Rate != 0:
-		err = fmt.Errorf(`rate = %d: is for action = "police" only`, r.Rate)
+		err = control.WrongField("rate", ` = %d: goes with the action "police" alone`, r.Rate)
 	case ttl == 0:
-		err = errors.New(`ttl is missing: say how long the rule is to last, such as "10m"`)
+		err = control.WrongField("ttl", ` is missing: say how long the rule is to last, such as "10m"`)
 	case ttl < minLife || ttl > maxLife:
-		err = fmt.Errorf("ttl = %q: must be from 1s to 720h", ttl)
+		err = control.WrongField("ttl", " = %q: must be from 1s to 720h", ttl)
 	case len(r.Comment) > maxComment || strings.ContainsFunc(r.Comment, unicode.IsControl):
-		err = fmt.Errorf("comment: must be at most %d bytes without control characters", maxComment)
+		err = control.WrongField("comment", ": must be at most %d bytes without control characters", maxComment)
 	}
 	return m, a, err
 }

@@ -61,7 +61,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request) {
 }
 
 func noRule(id string) string {
-	return fmt.Sprintf("there is no rule %.40q: it has ended, or was removed; GET /api/v1/mitigations lists those that there are", id)
+	return fmt.Sprintf("there is no rule %.40q: it has ended, or was removed; intsink mitigate list, or GET /api/v1/mitigations, shows those that there are", id)
 }
 
 func (s *Server) add(who string, r *http.Request) control.Outcome {
@@ -89,7 +89,7 @@ func added(rule Rule, err error) control.Outcome {
 	case errors.Is(err, errNoLink), errors.Is(err, errFull):
 		return control.Outcome{Result: control.WriteRefused, Status: http.StatusConflict, Error: err.Error()}
 	case err != nil:
-		return control.BadRequest(err.Error())
+		return control.WrongRequest(err)
 	}
 	return control.Outcome{Result: control.WriteOK, Status: http.StatusCreated, Body: rule, Detail: rule.detail()}
 }

@@ -154,7 +154,7 @@ func TestWrongRules(t *testing.T) {
 		{"ttl in words", `{"match": {"protocol": 6}, "action": "drop", "ttl": "soon"}`, "ttl = "},
 		{"no action", `{"match": {"protocol": 6}, "ttl": "1m"}`, "action = "},
 		{"no rate", `{"match": {"protocol": 6}, "action": "police", "ttl": "1m"}`, "to police takes a rate"},
-		{"a rate to drop", `{"match": {"protocol": 6}, "action": "drop", "rate": 5000, "ttl": "1m"}`, "is for action"},
+		{"a rate to drop", `{"match": {"protocol": 6}, "action": "drop", "rate": 5000, "ttl": "1m"}`, "goes with the action"},
 		{"host bits", `{"match": {"source": "10.0.0.1/8"}, "action": "drop", "ttl": "1m"}`, "write 10.0.0.0/8"},
 		{"zone", `{"match": {"source": "fe80::1%eth0"}, "action": "drop", "ttl": "1m"}`, "must be an address or a prefix"},
 		{"mapped", `{"match": {"source": "::ffff:10.0.0.0/104"}, "action": "drop", "ttl": "1m"}`, "must be an address or a prefix"},
