@@ -53,6 +53,7 @@ static int go_queues(uint16_t port, uint16_t rxq, uint16_t txq, uint16_t rxd, ui
 import "C"
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"syscall"
@@ -127,14 +128,24 @@ func (p Port) check(c *Config, info *Info) error {
 	switch {
 	case c.RxQueues > info.MaxRxQueues || c.TxQueues > info.MaxTxQueues:
 		return fmt.Errorf("%s (%s) has %d rx and %d tx queues, and each of the %d workers needs one of its own: "+
-			"configure fewer dpdk.lcores, or a device with more queues",
-			p.Name(), info.Driver, info.MaxRxQueues, info.MaxTxQueues, max(c.RxQueues, c.TxQueues))
+			"configure fewer dpdk.lcores, or %s",
+			p.Name(), info.Driver, info.MaxRxQueues, info.MaxTxQueues, max(c.RxQueues, c.TxQueues), moreQueues(info.Driver, max(c.RxQueues, c.TxQueues)))
 	case c.MTU != 0 && (c.MTU < info.MinMTU || c.MTU > info.MaxMTU):
 		return fmt.Errorf("%s (%s) takes an MTU of %d to %d, not %d", p.Name(), info.Driver, info.MinMTU, info.MaxMTU, c.MTU)
 	case len(c.Pools) == 0:
 		return errors.New("no pool to receive into")
 	}
 	return nil
+}
+
+// moreQueues says how a device of the driver gets n queues.
+func moreQueues(driver string, n uint16) string {
+	switch driver {
+	case "net_vhost", "net_virtio_user", "net_af_packet":
+		argument := map[string]string{"net_af_packet": "qpairs"}[driver]
+		return fmt.Sprintf("write %s=%d into its device", cmp.Or(argument, "queues"), n)
+	}
+	return "a device with more queues"
 }
 
 func orDefault(desc uint16) uint16 {

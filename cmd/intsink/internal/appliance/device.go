@@ -3,6 +3,7 @@
 package appliance
 
 import (
+	"fmt"
 	"net"
 
 	"intsink/cmd/intsink/internal/observe"
@@ -20,6 +21,8 @@ type device interface {
 	counters() (observe.PortCounters, error)
 	// linkDown says what is wrong with the link, empty where it is up.
 	linkDown() string
+	// impaired says what is wrong with a link that is up, empty where nothing is.
+	impaired() string
 	// linkSpeed in Mbit/s, 0 where nobody tells.
 	linkSpeed() int
 	// flaps counts changes of the link that the kernel told of, 0 where it is not its link.
@@ -36,6 +39,7 @@ type queue interface {
 // dpdkDevice is a port of DPDK.
 type dpdkDevice struct {
 	ethdev.Port
+	queues int // rx and tx queues that are configured
 	// Of a virtual device that stands on a kernel interface, whose driver says that the
 	// link is up, come what may; otherwise nil.
 	follower *iface.Follower
@@ -66,6 +70,16 @@ func (d *dpdkDevice) linkDown() string {
 	return ""
 }
 
+// impaired tells of a peer of net_memif that has fewer queues than the sink.
+func (d *dpdkDevice) impaired() string {
+	rx, tx, ok := d.Rings(d.queues)
+	if !ok || !d.LinkUp() || rx == d.queues && tx == d.queues {
+		return ""
+	}
+	return fmt.Sprintf("the peer sends by %d and receives by %d of %d queues: the workers of the others get no packets from here, and lose what they send here (tx_down); "+
+		"give the peer %d queues in each direction, or configure fewer dpdk.lcores", rx, tx, d.queues, d.queues)
+}
+
 func (d *dpdkDevice) flaps() uint64 {
 	if d.follower == nil {
 		return 0
@@ -88,6 +102,7 @@ type kernelDevice struct{ *afpacket.Port }
 func (d kernelDevice) queue(w int) queue              { return d.Queue(w) }
 func (d kernelDevice) mac() (net.HardwareAddr, error) { return d.MAC(), nil }
 func (d kernelDevice) linkDown() string               { return d.LinkDown() }
+func (d kernelDevice) impaired() string               { return "" }
 func (d kernelDevice) linkSpeed() int                 { return d.LinkSpeed() }
 func (d kernelDevice) flaps() uint64                  { return d.LinkChanges() }
 func (d kernelDevice) close()                         { d.Close() }

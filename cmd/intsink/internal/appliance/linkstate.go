@@ -9,9 +9,10 @@ import (
 
 // linkState is what was last known of a port's link. One goroutine looks; anybody may ask.
 type linkState struct {
-	down    atomic.Pointer[string] // what is wrong, empty where the link is up; nil: nobody has looked yet
-	changes atomic.Uint64
-	flaps   uint64 // of the device, when it was last looked at
+	down     atomic.Pointer[string] // what is wrong, empty where the link is up; nil: nobody has looked yet
+	changes  atomic.Uint64
+	flaps    uint64 // of the device, when it was last looked at
+	impaired string // as the device said then
 }
 
 // look asks the device, counts what changed since, and logs a line about it.
@@ -43,9 +44,23 @@ func (p *appliancePort) look() {
 	}
 }
 
+// lookCloser logs what is wrong with a link that is up, when that changes.
+func (p *appliancePort) lookCloser() {
+	was := p.link.impaired
+	p.link.impaired = p.device.impaired()
+	switch {
+	case p.link.impaired == was:
+	case p.link.impaired == "":
+		slog.Info("port: nothing is wrong with the link any more", "port", p.name)
+	default:
+		slog.Error("port: the link is up, but impaired", "port", p.name, "reason", p.link.impaired)
+	}
+}
+
 // lookAtLinks asks all devices.
 func (a *Appliance) lookAtLinks() {
 	for _, p := range a.ports {
 		p.look()
+		p.lookCloser()
 	}
 }

@@ -1,6 +1,8 @@
 package appliance
 
 import (
+	"bytes"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -99,10 +101,12 @@ func TestNarrowLinks(t *testing.T) {
 type stub struct {
 	device
 	down    string
+	wrong   string
 	changes uint64
 }
 
 func (s *stub) linkDown() string { return s.down }
+func (s *stub) impaired() string { return s.wrong }
 func (s *stub) flaps() uint64    { return s.changes }
 
 func TestLinkChangesAreCounted(t *testing.T) {
@@ -127,5 +131,33 @@ func TestLinkChangesAreCounted(t *testing.T) {
 		if p.look(); p.link.changes.Load() != c.want {
 			t.Errorf("%s: %d changes, want %d", c.what, p.link.changes.Load(), c.want)
 		}
+	}
+}
+
+// What is wrong with a link that is up is logged when it changes, and counts as no change of
+// the link.
+func TestImpairedLinkIsLogged(t *testing.T) {
+	var logged bytes.Buffer
+	was := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&logged, nil)))
+	defer slog.SetDefault(was)
+	s := &stub{}
+	p := &appliancePort{name: "network", device: s}
+	for _, c := range []struct{ what, wrong, want string }{
+		{"nothing is wrong", "", ""},
+		{"few queues", "the peer has 1 queue", "level=ERROR"},
+		{"as before", "the peer has 1 queue", ""},
+		{"something else", "the peer has 2 queues", "the peer has 2 queues"},
+		{"mended", "", "nothing is wrong with the link any more"},
+	} {
+		logged.Reset()
+		s.wrong = c.wrong
+		p.lookCloser()
+		if got := logged.String(); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
+			t.Errorf("%s: logged %q, want %q", c.what, got, c.want)
+		}
+	}
+	if n := p.link.changes.Load(); n != 0 {
+		t.Errorf("%d changes of the link", n)
 	}
 }

@@ -91,7 +91,8 @@ func (a *Appliance) startDPDK(c *conf.Config, p *conf.Port, d *dpdkDevice) error
 	if err := fits(&info, d.follower, p, c.DPDK.MbufSize); err != nil {
 		return err
 	}
-	queues := uint16(len(c.DPDK.Lcores))
+	d.queues = len(c.DPDK.Lcores)
+	queues := uint16(d.queues)
 	err = d.Configure(ethdev.Config{
 		RxQueues: queues, TxQueues: queues, RxDesc: p.RxDesc, TxDesc: p.TxDesc, MTU: p.MTU,
 		SymmetricRSS: queues > 1, Pools: []*mempool.Mempool{a.pool},

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/engine/intgen"
+	"intsink/internal/netns"
+)
+
+// flowsOf are the flows in the tables of the workers.
+func flowsOf(t *testing.T, r *running, workers int) (flows []float64) {
+	t.Helper()
+	p := observetest.Parse(t, r.get(t, "/metrics"))
+	for w := range workers {
+		flows = append(flows, p.Series[fmt.Sprintf(`intsink_flows{worker="w%d"}`, w)])
+	}
+	return flows
+}
+
+// Two workers over net_memif, which has a queue for each: each gets what the peer sends by
+// its queue, and sends by its own.
+func TestMemifWithTwoQueues(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	peer, config := newMemifPeer(t, "server", 2, 2)
+	peer.open(t)
+	r := startRun(t, config)
+	peer.waitLinks(t)
+	source := &intgen.Source{UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
+	const flows, packets = 32, 20
+	received := 0
+	for number := range packets {
+		want := map[string]int{} // the queue that it comes by
+		for flow := range flows {
+			plain, framed := numberedFrame(t, source, flow, number)
+			want[string(plain)] = flow % 2
+			peer.send(t, networkSide, flow%2, framed)
+		}
+		received += peer.receive(hostSide, flows, func(queue int, f []byte) {
+			if q, ok := want[string(f)]; !ok || q != queue {
+				t.Errorf("queue %d receives %x, want it by queue %d", queue, f, q)
+			}
+		})
+	}
+	if received != flows*packets {
+		t.Errorf("%d packets of %d arrive", received, flows*packets)
+	}
+	plain, _ := numberedFrame(t, source, 1, 1)
+	for queue := range 2 {
+		peer.send(t, hostSide, queue, plain)
+		if n := peer.receive(networkSide, 1, func(q int, f []byte) {
+			if q != queue || !bytes.Equal(f, plain) {
+				t.Errorf("queue %d receives %x", q, f)
+			}
+		}); n != 1 {
+			t.Errorf("%d packets to the network by queue %d", n, queue)
+		}
+	}
+	time.Sleep(20 * time.Millisecond) // a worker publishes its counters each millisecond
+	if got := flowsOf(t, r, 2); got[0] != flows/2 || got[1] != flows/2 {
+		t.Errorf("flows of the workers: %v", got)
+	}
+	if code := r.stop(t, 10*time.Second); code != 0 || strings.Contains(r.stderr.String(), "impaired") {
+		t.Errorf("exit code %d: %s", code, r.stderr)
+	}
+}
+
+// A peer with one queue: the log says what to do, and the queues without a peer lose nothing
+// and damage nothing.
+func TestMemifPeerWithOneQueue(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	peer, config := newMemifPeer(t, "client", 1, 2)
+	r := startRun(t, config)
+	r.get(t, "/metrics")
+	peer.open(t)
+	peer.waitLinks(t)
+	source := &intgen.Source{UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
+	const flows, packets = 16, 200
+	for number := range packets {
+		want := map[string]bool{}
+		for flow := range flows {
+			plain, framed := numberedFrame(t, source, flow, number)
+			want[string(plain)] = true
+			peer.send(t, networkSide, 0, framed)
+		}
+		if n := peer.receive(hostSide, flows, func(_ int, f []byte) {
+			if !want[string(f)] {
+				t.Fatalf("round %d: %x", number, f)
+			}
+		}); n != flows {
+			t.Fatalf("round %d: %d packets of %d", number, n, flows)
+		}
+	}
+	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "the peer sends by 1 and receives by 1 of 2 queues") {
+		t.Errorf("exit code %d: %s", code, r.stderr)
+	}
+}
