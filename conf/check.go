@@ -1,5 +1,5 @@
-// The order of all checks over more than one attribute; names of ports and collectors that
-// exist.
+// Calls all checks of more than one attribute in their order; looks up names of ports and
+// collectors.
 
 package conf
 

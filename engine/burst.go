@@ -1,5 +1,5 @@
-// burst: one received burst and, for every field, the stages in which it is valid; verdicts,
-// packets that keep their INT.
+// burst: one received burst, its bit sets and, for every field, the stages in which it is valid;
+// counts drops by reason (dropPacket), copies info late (complete).
 
 package engine
 

@@ -1,4 +1,5 @@
-// What stands in front of a queue while a capture runs.
+// captureQueue: stands in front of a link's queue while a capture runs, and sees the packets that
+// are received and sent there.
 
 package engine
 

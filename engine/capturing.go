@@ -1,4 +1,5 @@
-// A capture while it runs: which packets of a burst it takes, and what is said of them.
+// A capture while it runs: copies the packets of a burst that it wants, as they came and as they
+// leave, and notes verdict and events.
 
 package engine
 

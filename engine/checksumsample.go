@@ -1,4 +1,5 @@
-// Samples of INT packets whose TCP or UDP checksum is verified before and after stripping.
+// Verifies the TCP or UDP checksum of a sampled packet, which it adds up over all buffers, and
+// keeps the packets that strip made wrong.
 
 package engine
 

@@ -1,5 +1,5 @@
-// Drops: packets that a port refused, or that cannot carry a congestion mark, are counted and
-// reported.
+// Drops: which packets that a port refused, or that cannot carry a congestion mark, are reported,
+// and their counts.
 
 package engine
 

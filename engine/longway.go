@@ -1,4 +1,5 @@
-// The long way of a burst: capture, mitigation and samples see its packets before and after strip.
+// The long way of a burst: shows its packets to capture, mitigation and checksum samples before
+// strip and after it.
 
 package engine
 

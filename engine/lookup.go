@@ -1,5 +1,5 @@
-// Stage look up: the key of the original flow from parsed headers, TCP flags, flows of the
-// burst.
+// Stage look up: makes the key of the original flow from parsed headers, finds or makes the flows
+// of a burst; TCP flags of the flow's end.
 
 package engine
 

@@ -1,5 +1,5 @@
-// Stage parse: headers and INT of packets without a template, pullup of chains, unsound INT,
-// new templates.
+// Stage parse: headers and INT of packets without a template; joins chained buffers, counts unsound
+// INT, makes new templates.
 
 package engine
 

@@ -1,5 +1,5 @@
-// Questions to a worker (PendingQuery): asked by one atomic pointer, served in slices between
-// polls.
+// PendingQuery: a question to a worker, handed over by one atomic pointer, answered in slices
+// between polls.
 
 package engine
 

@@ -1,5 +1,5 @@
-// Stage strip: INT out of packets that still have it, D flag, INT inside of what is left, no
-// watch at all.
+// Stage strip: takes INT out of packets that still have it, discards those with the D flag; bursts
+// of a worker without watches, whose packets have no flow.
 
 package engine
 

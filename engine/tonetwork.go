@@ -1,4 +1,5 @@
-// The other direction: bursts from the host pass untouched, INT in them is counted as a leak.
+// The other direction: bursts from the host pass untouched; parses their packets for INT that
+// leaks, and counts those.
 
 package engine
 

@@ -1,4 +1,5 @@
-// Which bursts take the long way, and when.
+// Decides by a count and a time whether a burst takes the long way: captures, mitigation, checksum
+// samples.
 
 package engine
 

@@ -1,4 +1,4 @@
-// One INT packet in so many, whose checksums are verified as it came and as it leaves.
+// Chooses one INT packet in so many, and has its checksums verified as it came and as it leaves.
 
 package engine
 

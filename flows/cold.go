@@ -1,5 +1,5 @@
-// Cold and Loss: state that few flows have, other paths, report times, suppressed and shed
-// counts, sequence numbers and their holes.
+// Declares Cold and Loss, the state that few flows have: other paths, report times, suppressed and
+// shed counts, sequence numbers and their holes; finds, makes and frees it.
 
 package flows
 

@@ -1,5 +1,5 @@
-// Table: its configuration and memory (huge pages, mmap), New, Close, capacity, counters of
-// evictions and refusals, StartTime.
+// The struct Table with its memory (huge pages, mmap), New, Close, capacity, counters; evict.go
+// keeps rates of evictions and new flows in it.
 
 package flows
 

@@ -1,5 +1,5 @@
-// Bounds of what the HCL parser is given: size, nesting, runs of operators, bytes that no text
-// has.
+// Reads a file of at most so many bytes; refuses source that is nested too deeply or is not text,
+// before the HCL parser is given it.
 
 package schema
 

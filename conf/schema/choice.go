@@ -1,4 +1,4 @@
-// Choice: a value out of a list of words; Choices: some of them.
+// Choice: a value that is one of a list of words; Choices: a List of such words.
 
 package schema
 

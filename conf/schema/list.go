@@ -1,4 +1,5 @@
-// List: an attribute that takes a list of values, and a single value without brackets.
+// List[T]: an attribute that takes a list of values, or one value without brackets; Texts, a list
+// of any texts.
 
 package schema
 

@@ -1,4 +1,5 @@
-// Completes checksums that the kernel left to the device (VIRTIO_NET_HDR_F_NEEDS_CSUM).
+// Completes checksums that the kernel left to the device (VIRTIO_NET_HDR_F_NEEDS_CSUM), with
+// internal/checksum.
 
 package afpacket
 

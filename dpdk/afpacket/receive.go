@@ -1,5 +1,5 @@
-// RxBurst from the kernel's ring: VLAN tags put back, checksums completed, joined frames cut,
-// long frames read from the socket.
+// RxBurst: takes frames that the kernel marked TP_STATUS_USER; puts VLAN tags back, completes
+// checksums, cuts joined frames.
 
 package afpacket
 

@@ -1,5 +1,5 @@
-// The TPACKET_V2 receive ring in memory shared with the kernel: geometry, frames,
-// PACKET_STATISTICS.
+// The TPACKET_V2 receive ring that the kernel writes: geometry, mapping, the next frame and how it
+// is given back, PACKET_STATISTICS.
 
 package afpacket
 

@@ -1,4 +1,5 @@
-// rtnetlink requests and answers, as messages.
+// Composes rtnetlink requests, splits what a socket returned into messages, reads answers until
+// they are done.
 
 package iface
 

@@ -1,4 +1,5 @@
-// Watch: changes of all kernel interfaces, as netlink tells them.
+// Watch: reads the multicast socket of rtnetlink in a goroutine, and calls back at each change of
+// an interface.
 
 package iface
 

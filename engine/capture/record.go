@@ -1,4 +1,5 @@
-// A captured packet in the ring, and what is said of it.
+// Record: a captured packet in the ring with its link, verdict, events, watch; copied in by the
+// worker, read out by the capture.
 
 package capture
 

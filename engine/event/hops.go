@@ -1,5 +1,5 @@
-// The walk over the INT-MD hop stack: reads the values of each hop (hopValues), hashes the
-// path, sums latencies to end_to_end.
+// Walks over the INT-MD hops of a deferred packet: reads each hop's values by the offsets of
+// inthdr.Layout, hashes the path, sums latencies to end_to_end.
 
 package event
 

@@ -1,5 +1,5 @@
-// Event loss: sequence numbers of a flow, holes in them, lost, reordered and duplicate
-// packets, restarts.
+// Event loss: changes a flow's Loss by each sequence number: holes, lost, reordered and duplicate
+// packets, restarts; which flows are due.
 
 package event
 

@@ -1,4 +1,5 @@
-// Blocks of 32 bytes that packets of a shape or a template are compared with.
+// Cuts a draft into blocks of 32 masked bytes: those of its shape and those of the template;
+// compares a packet with them.
 
 package fast
 

@@ -1,4 +1,5 @@
-// Where templates are kept: shapes, room for a new one, which is replaced.
+// Keeps templates in the State: finds or adds the shape of a draft, links the template into its
+// chain, replaces the oldest.
 
 package fast
 

@@ -1,4 +1,5 @@
-// Go twins of compare.h.
+// Go twin of compare.h: whether a packet gives an event, by the hops, queues, interfaces and links
+// that its flow and the fabric know.
 
 package fast
 

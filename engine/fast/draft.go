@@ -1,4 +1,5 @@
-// mold: a template in the making: which bytes must be the same in other packets.
+// draft: a template in the making: which bytes, lengths, sums and edits of the parsed packet become
+// part of it.
 
 package fast
 

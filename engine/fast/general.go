@@ -1,5 +1,5 @@
-// Go twins of general.h: packets that give no event although their flow is not settled, watches
-// ask for facts, nodes have units of their own, or INT has sequence numbers or no hops.
+// Go twin of general.h: packets that give no event although their flow is unsettled, watches ask
+// for facts, nodes have other units, or hops are missing.
 
 package fast
 

@@ -1,4 +1,5 @@
-// Templates in the making: what is compared of a packet's hops, sequence number and facts.
+// draft, continued: which words of the hops, the sequence number and the facts a template compares,
+// or reads at an offset.
 
 package fast
 

@@ -1,4 +1,5 @@
-// Learn for INT in GRE, VXLAN-GPE and Geneve.
+// draft, continued: INT in GRE, VXLAN-GPE and Geneve, whose outer lengths and checksums strip
+// restores.
 
 package fast
 

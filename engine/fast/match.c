@@ -1,6 +1,7 @@
 //go:build cgo && !purego
 
-// C loop match: which template each packet has; its key and hash.
+// C loop match: tries shapes by hint, then their templates; leaves each packet's template, key and
+// hash in the state, and the bits of unknown ones.
 
 #include "bytes.h"
 

@@ -1,4 +1,5 @@
-// Go twins of match.c.
+// Go twin of match.c: recognises which template each packet of a burst has and makes its key and
+// hash; twin of fast_receive.
 
 package fast
 

@@ -1,6 +1,6 @@
 //go:build !cgo || purego
 
-// Without cgo: the Go twins run.
+// Without cgo: Path.run and stripC call the Go twins.
 
 package fast
 

@@ -1,7 +1,7 @@
 //go:build cgo && !purego
 
-// C loop pass: packets that give no event are counted and stripped, others deferred;
-// fast_receive, all loops in one call.
+// C loop pass: counts and strips packets that give no event, sets the bits of deferred ones;
+// fast_receive: match, look up and pass in one call.
 
 #include "general.h"
 #include "strip.h"

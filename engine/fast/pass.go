@@ -1,4 +1,4 @@
-// Go twins of pass.c.
+// Go twin of pass.c: counts and strips packets that give no event, defers the others.
 
 package fast
 

@@ -1,4 +1,5 @@
-// plan: how C strips packets of a template: patches and sums that are made ahead.
+// Makes a template's patches and sums ahead (draft.plan), by which C repairs lengths and checksums
+// when it strips.
 
 package fast
 

@@ -1,5 +1,5 @@
-// State and Template in Go: blocks of masked bytes, patches, sums, edits, as C reads them,
-// outside the Go heap.
+// State, shape and Template in Go as C reads them, outside of the Go heap: blocks of masked bytes,
+// offsets of addresses, hops and their values, sums, edits, patches.
 
 package fast
 

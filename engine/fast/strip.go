@@ -1,4 +1,4 @@
-// Go twins of strip.h.
+// Go twin of strip.h: takes INT out of a packet by its template, repairs lengths and checksums.
 
 package fast
 

@@ -1,4 +1,5 @@
-// Which of both runs: C or the Go twins, by processor and build tag.
+// Chooses between the C loops and their Go twins, by processor and build tag; runs the twins as one
+// burst.
 
 package fast
 

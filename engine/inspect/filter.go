@@ -1,4 +1,5 @@
-// Filter: which flows a query selects, by prefix, port, protocol, latency, path or node.
+// Filter: which flows a query selects, by prefix of their addresses (IPv4 or 6), port, protocol,
+// latency, path or node.
 
 package inspect
 

@@ -1,4 +1,5 @@
-// Checksums of generated packets: pseudo headers, patches that keep a wrong checksum wrong.
+// Adds up and patches the checksums of generated packets itself, so that a wrong checksum stays as
+// wrong as it was.
 
 package intgen
 

@@ -1,4 +1,5 @@
-// Insert: puts INT into a frame and repairs IP and L4 lengths and checksums.
+// Insert: chooses by Marking how INT goes into a frame, and repairs IP and L4 lengths and
+// checksums.
 
 package intgen
 

@@ -1,4 +1,5 @@
-// Inserts INT behind TCP or UDP: shims by port, by DSCP, NPT 2 with a new UDP header.
+// Inserts INT behind TCP or UDP, as Insert asks: shims by port, by DSCP, NPT 2 with a new UDP
+// header.
 
 package intgen
 

@@ -1,5 +1,5 @@
-// The MD and MX header behind the shim: version, Hop ML against bitmap, metadata of domains,
-// division of the stack into hops.
+// Reads the MD and MX header behind the shim: version, Hop ML against bitmap, words that a domain's
+// bits add, division of the stack into hops.
 
 package inthdr
 

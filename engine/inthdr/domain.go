@@ -1,5 +1,5 @@
-// Values that a domain's instructions add: Role, the sequence number and device id in a
-// packet.
+// Role and Domain: where a domain's instructions put values, in each hop or in source-only metadata
+// behind the stack; finds a packet's sequence number and device id.
 
 package inthdr
 

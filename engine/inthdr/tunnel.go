@@ -1,4 +1,5 @@
-// INT behind GRE and VXLAN-GPE headers, and in Geneve options of INT's class.
+// Finds INT behind GRE and VXLAN-GPE headers, and in Geneve options of INT's class; checks their
+// versions.
 
 package inthdr
 

@@ -1,4 +1,5 @@
-// MPLS label stacks, and IP behind them.
+// Skips MPLS label stacks and calls the IP parser behind them; for Parse and for what tunnels
+// enclose.
 
 package packet
 

@@ -1,4 +1,5 @@
-// The one opener of tunnels: VXLAN, VXLAN-GPE, Geneve, GRE; ParseInner, the packet inside.
+// The one opener of tunnels (VXLAN, VXLAN-GPE, Geneve, GRE), for inthdr, watches and strip: checks
+// the tunnel's header; ParseInner, the packet inside.
 
 package packet
 

@@ -1,4 +1,5 @@
-// AppendAs: one report by a Template, in any format.
+// AppendAs: appends one report by a report template, in any format, and writes its inner contents
+// and their lengths.
 
 package report
 

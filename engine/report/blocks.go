@@ -1,4 +1,4 @@
-// AppendEach: many reports by a Template, by copying blocks of 64 bytes.
+// AppendEach: appends many reports by a report template, by copying blocks of 64 bytes.
 
 package report
 

@@ -1,4 +1,5 @@
-// UDPFrame: Ethernet, VLAN, IP and UDP headers around a report packet.
+// UDPFrame: Ethernet, VLAN, IP (with a DSCP) and UDP headers around a report packet, with checksums
+// by internal/checksum.
 
 package report
 

@@ -1,5 +1,5 @@
-// Individual: one report of 2.0 with its header bits, RepType, InType and main contents;
-// GroupHeader; Domain Specific ID "TS".
+// Individual: one report of 2.0 with header bits, RepType, InType, main contents and, as inner
+// contents, the packet; GroupHeader; Domain Specific ID "TS".
 
 package report
 

@@ -1,4 +1,4 @@
-// Format: reports of versions 1.0 and 0.5, with NProt, switch local and drop headers.
+// Encodes reports of versions 1.0 and 0.5: Format, NProt, switch local and drop headers.
 
 package report
 

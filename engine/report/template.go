@@ -1,4 +1,5 @@
-// Template: all that stands in front of the packet in reports that differ in little else.
+// Template: the report template: all bytes in front of the packet that is shown, in reports that
+// differ in little else.
 
 package report
 

@@ -1,4 +1,5 @@
-// Budget and Bucket: how much a collector may be sent, shared by workers, by priority (GCRA).
+// Budget and Bucket: decides whether a report of some priority may be sent now, by a rate that
+// workers share (GCRA).
 
 package reporting
 

@@ -1,5 +1,5 @@
-// Gauges: load of the host port, fill of the pool, depth of the queue, as other goroutines
-// read them.
+// Gauges: load of the host port, fill of the pool, depth of the queue: other goroutines write them,
+// reports read them.
 
 package reporting
 

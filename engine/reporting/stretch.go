@@ -1,4 +1,4 @@
-// Refreshes come less often where budgets shed them.
+// Stretch: makes refreshes come less often while budgets shed them.
 
 package reporting
 

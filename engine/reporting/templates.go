@@ -1,4 +1,4 @@
-// The templates of a burst's reports, one per type of the packet that is shown.
+// The report templates of a burst, one per type of the packet that is shown.
 
 package reporting
 

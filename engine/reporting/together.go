@@ -1,4 +1,5 @@
-// Together: a run of reports by template, to each of its collectors, counted.
+// Together: appends a run's reports by a report template to each of its collectors, and counts
+// them.
 
 package reporting
 

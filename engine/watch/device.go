@@ -1,4 +1,5 @@
-// Device ids: node ids of the hop stack, or a domain's metadata with that role.
+// Reads the device ids of a packet for watches: node ids of the hop stack, or a domain's metadata
+// with that role.
 
 package watch
 

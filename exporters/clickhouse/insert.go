@@ -1,4 +1,5 @@
-// One INSERT over HTTP: request, compression, errors of ClickHouse.
+// insert: one block on its way by HTTP POST: compressed body, attempts with a wait between,
+// ClickHouse's answers.
 
 package clickhouse
 

@@ -1,4 +1,5 @@
-// Output to ClickHouse: gathers records into blocks and has one block at a time inserted.
+// Output to ClickHouse: makes the URL with query and settings, gathers records into blocks, has one
+// block at a time inserted.
 
 package clickhouse
 

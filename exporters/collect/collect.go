@@ -1,5 +1,5 @@
-// Collector: joins sockets, outputs and spool; pushes batches to the outputs, makes gap and
-// stats records.
+// Collector: starts and stops sockets, outputs, their readers of the spool; pushes batches to the
+// outputs, makes gap and stats records.
 
 package collect
 

@@ -1,4 +1,5 @@
-// feed: the queue of one output, and the deliveries that it was sent: send, settle, resend.
+// feed: an output's queue and the window of deliveries that it was sent: send, settle, resend,
+// acknowledge to the spool.
 
 package collect
 

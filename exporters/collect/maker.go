@@ -1,4 +1,5 @@
-// Makes encoded records of report packets, of gap and stats notes, and of spooled entries.
+// maker: makes encoded records of report packets, of gap and stats notes (whose JSON the spool
+// keeps), and of spooled entries.
 
 package collect
 

@@ -1,4 +1,4 @@
-// What ARP and Neighbor Discovery messages have in common; Ethernet headers of both.
+// MAC, and what ARP and Neighbor Discovery messages have in common; Ethernet headers of both.
 
 package port
 

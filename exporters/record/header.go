@@ -1,5 +1,5 @@
-// ReadHeader: version, node, hw_id and sequence number of a report packet, for the accounting
-// of streams.
+// ReadHeader: reads and checks the header of a report packet of any version: node, hw_id and
+// sequence number, for records and for streams.
 
 package record
 

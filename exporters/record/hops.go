@@ -1,5 +1,5 @@
-// Puts the hops of the reported packet into a record: values, absolute timestamps, links, path
-// latency, path id.
+// Puts the hops of the reported packet into a record: reads values by inthdr.Layout, makes
+// timestamps absolute, derives links, latencies and the path's id.
 
 package record
 

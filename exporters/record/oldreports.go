@@ -1,4 +1,4 @@
-// Makes records of report packets of versions 1.0 and 0.5.
+// Makes records of report packets of versions 1.0 and 0.5, whose bytes it reads itself.
 
 package record
 

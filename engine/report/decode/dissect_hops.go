@@ -1,5 +1,5 @@
-// Divides the INT stack of a reported packet into hops, with domain specific and source-only
-// metadata.
+// Divides the INT stack of a reported packet into hops by its bitmap, with domain specific metadata
+// in hops and behind the stack.
 
 package decode
 

@@ -1,4 +1,5 @@
-// Dissects tunnels in a reported packet and INT in GRE, VXLAN-GPE and Geneve.
+// Dissects tunnels in a reported packet, and INT in GRE, VXLAN-GPE and Geneve, whose headers it
+// reads and checks itself.
 
 package decode
 

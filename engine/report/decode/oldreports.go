@@ -1,4 +1,5 @@
-// Decodes report packets of versions 1.0 and 0.5.
+// Decodes report packets of versions 1.0 and 0.5 into the structs of decode; exporters/record has a
+// reader of its own.
 
 package decode
 

@@ -1,5 +1,5 @@
-// Drops the oldest segment of a full spool, and remembers which report packets each output
-// loses by that.
+// Drops the oldest segment of a full spool; fills Reader.lost with the report packets in it;
+// TakeLost and LostTold.
 
 package spool
 

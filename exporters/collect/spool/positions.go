@@ -1,4 +1,5 @@
-// positions.json: how far each output has read, and what it lost.
+// Writes and reads positions.json: how far each output has read, and the ranges that it lost and
+// has no gap records of.
 
 package spool
 

@@ -1,4 +1,5 @@
-// Reader: one output's position in the spool: Next, Ack, Hold.
+// Reader: one output's position in the spool: Hold, Start, Next, Ack, Finish, Release; leaves
+// segments that cannot be read.
 
 package spool
 

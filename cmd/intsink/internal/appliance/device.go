@@ -1,4 +1,5 @@
-// What a port is made of: a DPDK device or a kernel interface, behind one interface.
+// device: a port behind one interface, as a DPDK device or a kernel interface; reads the counters
+// of both in one form.
 
 package appliance
 

@@ -1,4 +1,5 @@
-// GET /api/v1/flows: list of flows, filter, totals, merged over workers.
+// GET /api/v1/flows: asks every worker for its best flows, merges the lists, with filter and
+// totals.
 
 package flowapi
 

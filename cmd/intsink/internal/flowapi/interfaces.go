@@ -52,5 +52,5 @@ func (in *API) interfaces(ctx context.Context, p *parameters) (any, error) {
 		value := map[string]uint64{"tx_utilization": uint64(x.TxUtilization), "last_seen": uint64(x.LastSeen.UnixNano())}
 		all = append(all, listed[*interfaceItem]{value[g.sort], fmt.Sprintf("%016x", key), x})
 	}
-	return cut(all, g, &thingTotals{Rows: len(all)}), nil
+	return cut(all, g, &tableTotals{Rows: len(all)}), nil
 }

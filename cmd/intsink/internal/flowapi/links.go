@@ -47,7 +47,7 @@ func (in *API) links(ctx context.Context, p *parameters) (any, error) {
 		value := map[string]uint64{"latency": uint64(latency), "last_seen": uint64(x.LastSeen.UnixNano()), "clock_skews": x.ClockSkews}
 		all = append(all, listed[*linkItem]{value[g.sort], fmt.Sprintf("%016x:%016x", key[0], key[1]), x})
 	}
-	return cut(all, g, &thingTotals{Rows: len(all)}), nil
+	return cut(all, g, &tableTotals{Rows: len(all)}), nil
 }
 
 // mergeLinks takes values from the worker that saw the link last, and adds up how often it

@@ -1,4 +1,4 @@
-// One page of a sorted list; nullable values in JSON.
+// One page of a sorted list as JSON, with a cursor; nullable values and times.
 
 package flowapi
 

@@ -1,4 +1,5 @@
-// GET /api/v1/queues: occupancy and congestion episodes.
+// GET /api/v1/queues: occupancy and congestion episodes; tableTotals: how many rows a list of
+// queues, interfaces or links has in all.
 
 package flowapi
 
@@ -13,8 +14,9 @@ import (
 	"intsink/flows"
 )
 
-// thingTotals are of the whole list.
-type thingTotals struct {
+// tableTotals has the sums of a whole list of queues, interfaces or links, of which an answer
+// shows a page.
+type tableTotals struct {
 	Rows      int  `json:"rows"`
 	Congested *int `json:"congested,omitempty"` // of queues only
 }
@@ -53,7 +55,7 @@ func (in *API) queues(ctx context.Context, p *parameters) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	utilization, totals := utilizations(questions), &thingTotals{Congested: new(int)}
+	utilization, totals := utilizations(questions), &tableTotals{Congested: new(int)}
 	var all []listed[*queueItem]
 	for key, x := range mergeQueues(questions) {
 		x.TxUtilization = utilization[key[0]]

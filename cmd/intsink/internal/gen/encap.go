@@ -1,4 +1,4 @@
-// Values of --encap, and how INT stands in generated packets.
+// The table of values of --encap: for each the marking of INT, and the tunnel around it.
 
 package gen
 

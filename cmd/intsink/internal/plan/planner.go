@@ -1,4 +1,4 @@
-// Planner: a capture through one worker, counted second by second.
+// Planner: takes a capture through one worker, and counts events and reports second by second.
 
 package plan
 

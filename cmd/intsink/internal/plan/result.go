@@ -1,4 +1,5 @@
-// Result: report rates per event and collector as JSON.
+// Result: plan's JSON (rows of events and collectors, tables), and planner.result, which fills it
+// with a row for each event that fired.
 
 package plan
 

@@ -1,5 +1,5 @@
-// A worker on a capture's time, with ports that replay or plan give it; drains sealed report
-// packets.
+// Worker: an engine worker whose clock (Now) is the capture's; calls back with each sealed report
+// packet, which plan counts and replay writes.
 
 package simulate
 

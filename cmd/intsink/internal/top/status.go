@@ -1,4 +1,4 @@
-// The command status: one screen of links, ports, collectors.
+// The command status: asks once and prints links, ports, collectors, workers.
 
 package top
 

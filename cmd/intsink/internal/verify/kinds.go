@@ -1,4 +1,4 @@
-// The kinds of INT that are tried: markings, versions, tunnels, header types, hops.
+// The table of the kinds of INT that verify tries: markings, versions, tunnels, header types, hops.
 
 package verify
 
