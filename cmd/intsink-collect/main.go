@@ -46,8 +46,11 @@ func newVersionCommand() *cobra.Command {
 		Long:    "Print the version of intsink-collect, of the Go that compiled it, and its platform.",
 		Example: "  intsink-collect version",
 		Args:    cli.NoArgs,
-		Run: func(cmd *cobra.Command, _ []string) {
-			fmt.Fprintf(cmd.OutOrStdout(), "intsink-collect %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "intsink-collect %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH); err != nil {
+				return cli.Failed(err)
+			}
+			return nil
 		},
 	}
 }

@@ -28,7 +28,13 @@ type captured struct {
 // startCapture begins a capture of r and waits until it runs.
 func startCapture(t *testing.T, r *running, socket string, args ...string) *captured {
 	t.Helper()
-	c := &captured{t: t, file: filepath.Join(t.TempDir(), "c.pcapng")}
+	return startCaptureInto(t, r, socket, filepath.Join(t.TempDir(), "c.pcapng"), args...)
+}
+
+// startCaptureInto is startCapture into a file.
+func startCaptureInto(t *testing.T, r *running, socket, file string, args ...string) *captured {
+	t.Helper()
+	c := &captured{t: t, file: file}
 	c.cmd = exec.Command(os.Args[0], append([]string{"capture", "--socket", socket, "-w", c.file}, args...)...)
 	c.cmd.Env = append(os.Environ(), "INTSINK_TEST_MAIN=1")
 	c.cmd.Stderr = &c.stderr
@@ -172,6 +178,7 @@ func TestCapture(t *testing.T) {
 	if _, stderr, code := intsink(t, "capture", "--socket", socket, "-w", "/dev/full", "--seconds", "20"); code != 1 || !strings.Contains(stderr, "/dev/full cannot be written: no space left on device") {
 		t.Errorf("a full disk: exit code %d, %s", code, stderr)
 	}
+	captureIntoLittleRoom(t, r, socket, func() { send(network, frames...) })
 	for flags, want := range map[string]string{"--watch=al": `--watch: there is no watch "al": must be all`, "--link=x": `--link: there is no link or tap "x": must be edge`} {
 		if _, stderr, code := intsink(t, "capture", "--socket", socket, "-w", c.file+"3", flags); code != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit code %d, %s", flags, code, stderr)
@@ -185,8 +192,26 @@ func TestCapture(t *testing.T) {
 	if _, stderr, code := intsink(t, "capture", "-w", "-", "--url", "http://"+r.http); code != 1 || !strings.Contains(stderr, "a write needs a token") {
 		t.Errorf("over TCP: exit code %d, %s", code, stderr)
 	}
-	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "all mbufs returned") || strings.Count(r.stderr.String(), `what="POST /api/v1/capture" result=ok`) != 6 {
+	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "all mbufs returned") || strings.Count(r.stderr.String(), `what="POST /api/v1/capture" result=ok`) != 7 {
 		t.Errorf("exit code %d: %s", code, r.stderr)
+	}
+}
+
+// captureIntoLittleRoom: what fits is there, whole, and the command says how much that is.
+func captureIntoLittleRoom(t *testing.T, r *running, socket string, send func()) {
+	t.Helper()
+	c := startCaptureInto(t, r, socket, filepath.Join(smallDisk(t, "8k"), "c.pcapng"))
+	for range 3 {
+		send()
+	}
+	err := c.cmd.Wait()
+	left := packetsOf(t, c.file)
+	want := fmt.Sprintf("%s cannot be written any more: no space left on device; the first %d packets are in it, whole", c.file, len(left))
+	if err == nil || len(left) == 0 || !strings.Contains(c.stderr.String(), want) {
+		t.Errorf("%v: %s; want %s", err, &c.stderr, want)
+	}
+	if out, err := exec.Command("tshark", "-n", "-r", c.file).CombinedOutput(); err != nil || strings.Count(string(out), "INT") == 0 && strings.Count(string(out), "UDP") == 0 {
+		t.Errorf("tshark: %v\n%s", err, out)
 	}
 }
 

@@ -17,8 +17,11 @@ func newVersionCommand() *cobra.Command {
 		Long:    "Print the version of intsink, of the Go that compiled it, and its platform.",
 		Example: "  intsink version",
 		Args:    cli.NoArgs,
-		Run: func(cmd *cobra.Command, _ []string) {
-			fmt.Fprintln(cmd.OutOrStdout(), versionLine())
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := fmt.Fprintln(cmd.OutOrStdout(), versionLine()); err != nil {
+				return cli.Failed(err)
+			}
+			return nil
 		},
 	}
 }

@@ -23,7 +23,7 @@ var mayImport = []struct {
 	imports []string
 }{
 	{"cmd/internal/cli", []string{"conf", "conf/schema"}},
-	{"cmd/internal/capture", []string{"cmd/internal/progress", "exporters/file"}},
+	{"cmd/internal/capture", []string{"cmd/internal/cli", "cmd/internal/progress", "exporters/file"}},
 	{"cmd/internal/progress/ptytest", nil},
 	{"cmd/internal/progress", []string{"cmd/internal/cli"}},
 	{"cmd/internal/collect", []string{"cmd/internal/...", "conf", "conf/collector", "conf/schema", "deploy/collect", "engine/inthdr", "exporters/..."}},
@@ -38,7 +38,7 @@ var mayImport = []struct {
 	{"cmd/intsink/internal/check", []string{"cmd/internal/cli", "conf", "flows"}},
 	{"cmd/intsink/internal/simulate", []string{"cmd/internal/cli", "cmd/intsink/internal/rules", "conf", "dpdk/mbuf", "dpdk/ring", "engine", "engine/...", "exporters/port"}},
 	{"cmd/intsink/internal/plan", []string{"cmd/internal/...", "cmd/intsink/internal/rules", "cmd/intsink/internal/simulate", "conf", "dpdk/mbuf", "engine", "engine/..."}},
-	{"cmd/intsink/internal/replay", []string{"cmd/internal/...", "cmd/intsink/internal/rules", "cmd/intsink/internal/simulate", "conf", "dpdk/...", "exporters/file"}},
+	{"cmd/intsink/internal/replay", []string{"cmd/internal/...", "cmd/intsink/internal/rules", "cmd/intsink/internal/simulate", "conf", "dpdk/...", "engine", "exporters/file"}},
 	{"cmd/intsink/internal/observe/observetest", nil},
 	{"cmd/intsink/internal/failopen", []string{"cmd/internal/cli", "cmd/intsink/internal/client", "cmd/intsink/internal/control", "cmd/intsink/internal/status", "conf"}},
 	{"cmd/intsink/internal/observe", []string{"cmd/intsink/internal/control", "cmd/intsink/internal/failopen", "cmd/intsink/internal/livecapture", "cmd/intsink/internal/mitigation", "cmd/intsink/internal/status", "cmd/intsink/internal/flowapi", "cmd/intsink/internal/ui", "conf", "engine", "engine/...", "exporters", "exporters/port"}},

@@ -4,7 +4,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -37,7 +36,7 @@ func writeMan(c *cobra.Command, dir string) error {
 		return nil
 	}
 	name := strings.ReplaceAll(c.CommandPath(), " ", "-") + ".1"
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(manPage(c)), 0o644); err != nil {
+	if err := WriteFile(filepath.Join(dir, name), []byte(manPage(c))); err != nil {
 		return err
 	}
 	for _, below := range c.Commands() {

@@ -39,7 +39,21 @@ func strictCompletion(root *cobra.Command) {
 				return nil
 			}
 			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+			for _, shell := range c.Commands() {
+				failWith1(shell)
+			}
 		}
+	}
+}
+
+// failWith1 makes an error of c one of a command that was right: a script that cannot be written.
+func failWith1(c *cobra.Command) {
+	run := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := run(c, args); err != nil {
+			return Failed(err)
+		}
+		return nil
 	}
 }
 

@@ -18,6 +18,7 @@ func (a *Appliance) makeModes(*conf.Config) error {
 	load := newLoadMeter(a)
 	watchdog := &failopen.Watchdog{
 		Config: func() *conf.Bypass { return &a.config.Load().Bypass }, Stuck: a.stuck, Run: failopen.Exec,
+		Announce: func(x failopen.SwitchChange) { a.live.Announce("bypass", x) },
 	}
 	c := &failopen.Controller{
 		Config: a.config.Load, Load: load.read, Apply: a.enterMode, Watchdog: watchdog, Wall: time.Now,

@@ -43,3 +43,11 @@ type Change struct {
 	Was  string    `json:"was"`
 	Why  string    `json:"why"`
 }
+
+// SwitchChange is a turn of the bypass switch, as GET /api/v1/events tells of it.
+type SwitchChange struct {
+	Time  time.Time `json:"time"`
+	State string    `json:"state"` // "inline", "bypass"
+	Was   string    `json:"was"`
+	Why   string    `json:"why"` // of "bypass"
+}

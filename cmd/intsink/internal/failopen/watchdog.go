@@ -33,6 +33,8 @@ type Watchdog struct {
 	Stuck  func(after time.Duration) string // which worker has not polled for so long; "": all have
 	Run    func(ctx context.Context, command []string) error
 
+	Announce func(SwitchChange) // tells who listens that the switch was turned
+
 	counts [2]atomic.Uint64 // commands that were done, that failed
 
 	mu     sync.Mutex // guards the rest
@@ -144,6 +146,13 @@ func (w *Watchdog) run(c *conf.Bypass, what, why string, now time.Time) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.Timeout)
 	err := w.Run(ctx, append(append([]string{}, c.Command...), what))
 	cancel()
+	if change := w.ran(c, what, why, err, now); change != nil {
+		w.Announce(*change)
+	}
+}
+
+// ran keeps what became of the command; nil: the switch is where it was.
+func (w *Watchdog) ran(c *conf.Bypass, what, why string, err error, now time.Time) *SwitchChange {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.beaten = now
@@ -153,7 +162,7 @@ func (w *Watchdog) run(c *conf.Bypass, what, why string, now time.Time) {
 			slog.Error("bypass: the command failed, it is tried again every second", "command", strings.Join(c.Command, " ")+" "+what, "err", err)
 		}
 		w.state.Error, w.tried = err.Error(), now
-		return
+		return nil
 	}
 	w.counts[0].Add(1)
 	w.state.Error = ""
@@ -163,9 +172,14 @@ func (w *Watchdog) run(c *conf.Bypass, what, why string, now time.Time) {
 	case "inline":
 		slog.Info("bypass: packets go through the sink")
 	default:
-		return
+		return nil
+	}
+	was := w.state.State
+	if was == "" {
+		was = "unknown"
 	}
 	w.state.State, w.state.Why = what, why
+	return &SwitchChange{time.Now().UTC(), what, was, why}
 }
 
 // Exec runs a command, and says what it printed where it fails.

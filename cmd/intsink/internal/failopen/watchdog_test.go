@@ -20,6 +20,7 @@ type kennel struct {
 	stuck string
 	err   error
 	asked []string
+	told  []string // turns that were announced
 	now   time.Time
 }
 
@@ -31,6 +32,7 @@ func newKennel() *kennel {
 			k.asked = append(k.asked, strings.Join(command, " "))
 			return k.err
 		},
+		Announce: func(c SwitchChange) { k.told = append(k.told, c.Was+" to "+c.State+" "+c.Why) },
 	}
 	return k
 }
@@ -77,6 +79,7 @@ func TestSwitchFollows(t *testing.T) {
 	k.stuck = ""
 	k.expect(t, "for a moment", k.after(settle-2*barkEvery))
 	k.expect(t, "for good", k.after(5*time.Second), inline)
+	k.expect(t, "events", k.told, "unknown to inline ", "inline to bypass asked for", "bypass to inline ", "inline to bypass worker w1 has not polled for 1s", "bypass to inline ")
 }
 
 // TestHeartbeat is run while the sink is in line, and not in bypass.
@@ -100,6 +103,7 @@ func TestCommandThatFails(t *testing.T) {
 	if s := k.State(); s.State != "inline" || s.Error != "no such card" || k.Commands(true) != 3 || k.Commands(false) != 1 {
 		t.Errorf("%+v, %d failed, %d done", s, k.Commands(true), k.Commands(false))
 	}
+	k.expect(t, "events", k.told, "unknown to inline ")
 	k.err = nil
 	k.expect(t, "mended", k.after(3*time.Second), bypass)
 	if s := k.State(); s.State != "bypass" || s.Error != "" {

@@ -47,33 +47,42 @@ func genCapture(stdout, stderr io.Writer, f *Flags) error {
 	if err := g.fitPayload(); err != nil {
 		return err
 	}
-	out, err := capture.Create(f.out)
+	marked, err := g.writeFiles(stderr)
 	if err != nil {
 		return err
-	}
-	originals := out
-	if f.original != "" {
-		if originals, err = capture.Create(f.original); err != nil {
-			return err
-		}
-	}
-	line := progress.New(stderr, f.out, int64(f.count), cli.Count(int(f.count), "packet"))
-	marked, err := g.write(out, originals, f.original != "", line)
-	line.Done()
-	if err != nil {
-		return err
-	}
-	if err := out.Close(); err != nil {
-		return err
-	}
-	if f.original != "" {
-		if err := originals.Close(); err != nil {
-			return err
-		}
 	}
 	flows := min(f.count, uint64(f.flows)) // fewer packets than flows: the rest have none
-	fmt.Fprintf(stdout, "%s: %d packets, %d with INT, %d flows\n", f.out, f.count, marked, flows)
-	return nil
+	_, err = fmt.Fprintf(stdout, "%s: %d packets, %d with INT, %d flows\n", f.out, f.count, marked, flows)
+	return err
+}
+
+// writeFiles writes the capture, and that of the packets without INT where it is asked for; both
+// to their end, or none.
+func (g *generator) writeFiles(stderr io.Writer) (marked uint64, err error) {
+	var files capture.Outputs
+	out, err := files.Create(g.f.out)
+	if err != nil {
+		return 0, err
+	}
+	var originals *capture.Writer // nil: nobody asks for them
+	if g.f.original != "" {
+		if originals, err = files.Create(g.f.original); err != nil {
+			return 0, files.Finish(err)
+		}
+	}
+	line := progress.New(stderr, g.f.out, int64(g.f.count), cli.Count(int(g.f.count), "packet"))
+	for i := uint64(0); i < g.f.count && err == nil; i++ {
+		var mark bool
+		if mark, err = g.write(out, originals, i); mark {
+			marked++
+		}
+		if err == nil {
+			err = files.Err()
+		}
+		line.Step(int64(i), i)
+	}
+	line.Done()
+	return marked, files.Finish(err)
 }
 
 // fitPayload finds the payload that makes a frame with INT as long as asked.
@@ -92,29 +101,23 @@ func (g *generator) fitPayload() error {
 	return nil
 }
 
-func (g *generator) write(out, originals *capture.Writer, both bool, line *progress.Line) (marked uint64, err error) {
-	for i := range g.f.count {
-		n := int(i % uint64(g.f.flows))
-		at := genStart + int64(float64(i)*1e9/g.f.pps)
-		mark := g.random.Float64() >= g.f.plain
-		if mark {
-			g.fillHops(i, n, at)
-			marked++
-		}
-		orig, frame, err := g.packet(n, uint32(i), mark)
-		if err != nil {
-			return marked, err
-		}
-		if both {
-			originals.Write(orig, at)
-		}
-		out.Write(frame, at)
-		line.Step(int64(i), i)
+// write writes packet i; mark: it has INT.
+func (g *generator) write(out, originals *capture.Writer, i uint64) (mark bool, err error) {
+	n := int(i % uint64(g.f.flows))
+	at := genStart + int64(float64(i)*1e9/g.f.pps)
+	mark = g.random.Float64() >= g.f.plain
+	if mark {
+		g.fillHops(i, n, at)
 	}
-	if err := out.Err(); err != nil {
-		return marked, err
+	orig, frame, err := g.packet(n, uint32(i), mark)
+	if err != nil {
+		return mark, err
 	}
-	return marked, originals.Err()
+	if originals != nil {
+		originals.Write(orig, at)
+	}
+	out.Write(frame, at)
+	return mark, nil
 }
 
 // fillHops writes the metadata of packet i of flow n: latencies that jitter by

@@ -3,7 +3,6 @@
 package livecapture
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -44,21 +43,28 @@ func Run(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
 	if err != nil {
 		return cli.Failed(err)
 	}
-	n, readErr, writeErr := transfer(out, body, progress.New(stderr, "capture", 0, ""))
-	if closeErr := out.close(); writeErr == nil {
-		writeErr = closeErr
+	readErr, writeErr := transfer(out, body, progress.New(stderr, "capture", 0, ""))
+	if writeErr = out.close(writeErr); writeErr != nil {
+		return cli.Failed(cannotWrite(name, out.packets, writeErr))
 	}
+	there := cli.Count(out.packets, "packet")
 	switch {
-	case writeErr != nil:
-		return cli.Failed(fmt.Errorf("%s cannot be written: %w; it has the first %s at most", name, cause(writeErr), cli.Count(n, "packet")))
 	case ctx.Err() != nil:
-		fmt.Fprintf(stderr, "%s in %s; ended by a signal\n", cli.Count(n, "packet"), name)
+		fmt.Fprintf(stderr, "%s in %s; ended by a signal\n", there, name)
 		return nil
 	case readErr != nil:
-		return cli.Failed(fmt.Errorf("the capture breaks off after %s, which are in %s: %w; see the log of the sink", cli.Count(n, "packet"), name, readErr))
+		return cli.Failed(fmt.Errorf("the capture breaks off after %s, which are in %s: %w; see the log of the sink", there, name, readErr))
 	}
-	fmt.Fprintf(stderr, "%s in %s; %s\n", cli.Count(n, "packet"), name, summary(trailer))
+	fmt.Fprintf(stderr, "%s in %s; %s\n", there, name, summary(trailer))
 	return nil
+}
+
+// cannotWrite says what there is of the capture.
+func cannotWrite(name string, packets int, err error) error {
+	if packets == 0 {
+		return fmt.Errorf("%s cannot be written: %w", name, cause(err))
+	}
+	return fmt.Errorf("%s cannot be written any more: %w; the first %s are in it, whole", name, cause(err), cli.Count(packets, "packet"))
 }
 
 func (o *Options) check(stdout io.Writer) error {
@@ -79,54 +85,41 @@ func (o *Options) check(stdout io.Writer) error {
 // flags are those of fields that have another name.
 var flags = map[string]string{"links": "link", "watches": "watch", "events": "event", "reasons": "reason"}
 
-// file is where the capture goes.
-type file struct {
-	*bufio.Writer
-	f *os.File // nil: standard output, which stays open
-}
-
 // create opens the file once the sink has agreed: a refusal leaves an older one alone.
-func (o *Options) create(stdout io.Writer) (out *file, name string, err error) {
+func (o *Options) create(stdout io.Writer) (out *output, name string, err error) {
 	if o.File == "-" {
-		return &file{bufio.NewWriterSize(stdout, 1<<16), nil}, "standard output", nil
+		return &output{w: stdout}, "standard output", nil
 	}
 	f, err := os.Create(o.File)
 	if err != nil {
 		return nil, "", err
 	}
-	return &file{bufio.NewWriterSize(f, 1<<16), f}, o.File, nil
+	return &output{w: f, f: f}, o.File, nil
 }
 
-func (f *file) close() error {
-	err := f.Flush()
-	if f.f != nil {
-		err = errors.Join(err, f.f.Close())
-	}
-	return err
-}
-
-// transfer copies whole blocks and counts packets. What has come is written before it waits
+// transfer copies whole blocks. What has come is written before it waits
 // for more.
-func transfer(out *file, body io.Reader, line *progress.Line) (packets int, readErr, writeErr error) {
+func transfer(out *output, body io.Reader, line *progress.Line) (readErr, writeErr error) {
 	defer line.Done()
+	packets := 0
 	for b := newBlocks(body); ; {
 		block, packet, err := b.next()
 		if errors.Is(err, io.EOF) {
-			return packets, nil, nil
+			return nil, nil
 		}
 		if err != nil {
-			return packets, err, nil
+			return err, nil
 		}
-		if _, err := out.Write(block); err != nil {
-			return packets, nil, err
+		if err := out.add(block); err != nil {
+			return nil, err
 		}
 		if packet {
 			packets++
 			line.Step(0, uint64(packets))
 		}
 		if b.waits() {
-			if err := out.Flush(); err != nil {
-				return packets, nil, err
+			if err := out.flush(); err != nil {
+				return nil, err
 			}
 		}
 	}

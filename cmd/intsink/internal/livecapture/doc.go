@@ -5,5 +5,5 @@
 //	request.go  the JSON of a request, and what workers make of it
 //	server.go   the route: one capture at a time
 //	stream.go   from the workers' rings to pcapng
-//	command.go  the command; blocks.go, pcapng block by block
+//	command.go  the command; blocks.go, pcapng block by block; output.go, the file
 package livecapture

@@ -1,7 +1,6 @@
 package livecapture
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -66,8 +65,13 @@ func TestBlocksOfAStreamThatBreaksOff(t *testing.T) {
 	whole := written(t, capture.Record{Data: make([]byte, 60), Len: 60, Time: 5}, capture.Record{Data: make([]byte, 61), Len: 61, Time: 6})
 	for cut := range len(whole) {
 		var out bytes.Buffer
-		n, readErr, writeErr := transfer(&file{bufio.NewWriter(&out), nil}, bytes.NewReader(whole[:cut]), nil)
-		if writeErr != nil || n > 1 || readErr != nil && !errors.Is(readErr, io.ErrUnexpectedEOF) {
+		w := &output{w: &out}
+		readErr, writeErr := transfer(w, bytes.NewReader(whole[:cut]), nil)
+		if err := w.close(writeErr); err != nil {
+			t.Fatal(err)
+		}
+		n := w.packets
+		if !bytes.HasPrefix(whole, out.Bytes()) || n > 1 || readErr != nil && !errors.Is(readErr, io.ErrUnexpectedEOF) {
 			t.Fatalf("cut at %d: %d packets, %v, %v", cut, n, readErr, writeErr)
 		}
 	}
@@ -95,8 +99,10 @@ func FuzzPcapng(f *testing.F) {
 			Events: event.Set(events), Watch: watch, Len: len(data) + int(more), Data: data,
 		}
 		var copied bytes.Buffer
-		if n, readErr, writeErr := transfer(&file{bufio.NewWriter(&copied), nil}, bytes.NewReader(written(t, r)), nil); n != 1 || readErr != nil || writeErr != nil {
-			t.Fatalf("%d packets, %v, %v", n, readErr, writeErr)
+		w := &output{w: &copied}
+		readErr, writeErr := transfer(w, bytes.NewReader(written(t, r)), nil)
+		if writeErr = w.close(writeErr); w.packets != 1 || readErr != nil || writeErr != nil {
+			t.Fatalf("%d packets, %v, %v", w.packets, readErr, writeErr)
 		}
 		in, err := pcapgo.NewNgReader(&copied, pcapgo.NgReaderOptions{})
 		if err != nil {
@@ -124,9 +130,9 @@ func FuzzBlocks(f *testing.F) {
 	f.Add([]byte{10, 13, 13, 10, 12, 0, 0, 0, 12, 0, 0, 0, 6, 0, 0, 0, 16, 0, 0, 0, 1, 2, 3, 4, 16, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var out bytes.Buffer
-		w := &file{bufio.NewWriter(&out), nil}
-		_, readErr, writeErr := transfer(w, bytes.NewReader(in), nil)
-		w.Flush()
+		w := &output{w: &out}
+		readErr, writeErr := transfer(w, bytes.NewReader(in), nil)
+		writeErr = w.close(writeErr)
 		if writeErr != nil || !bytes.HasPrefix(in, out.Bytes()) || readErr == nil && out.Len() != len(in) {
 			t.Errorf("%d of %d bytes, %v, %v", out.Len(), len(in), readErr, writeErr)
 		}

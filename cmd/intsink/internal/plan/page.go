@@ -6,9 +6,9 @@ import (
 	"bytes"
 	_ "embed"
 	"html/template"
-	"os"
 	"slices"
 
+	"intsink/cmd/internal/cli"
 	"intsink/engine/event"
 )
 
@@ -58,7 +58,7 @@ func (p *Result) writePage(path string) error {
 	if err := pageTemplate.Execute(&b, newPage(p)); err != nil {
 		return err
 	}
-	return os.WriteFile(path, b.Bytes(), 0o644)
+	return cli.WriteFile(path, b.Bytes())
 }
 
 func newPage(p *Result) *page {

@@ -13,6 +13,7 @@ import (
 	"intsink/cmd/intsink/internal/simulate"
 	"intsink/conf"
 	"intsink/dpdk/mbuf"
+	"intsink/engine"
 	"intsink/exporters/file"
 )
 
@@ -26,6 +27,7 @@ type replayer struct {
 	frames  []simulate.Frame // per collector
 
 	tooLong, clipped int // packets that were not taken as they are
+	counters         engine.Counters
 }
 
 func newReplayer(c *conf.Config, source *pcapPort, in *capture.Reader, out, reports *file.Capture) *replayer {
@@ -44,11 +46,25 @@ func (r *replayer) run() error {
 	err := r.packets()
 	r.Close()
 	r.Drain()
-	return errors.Join(err, r.out.Err(), r.reports.Err())
+	if err == nil {
+		err = r.written()
+	}
+	return err
+}
+
+// written is the first error of a write to either file.
+func (r *replayer) written() error {
+	if err := r.out.Err(); err != nil {
+		return err
+	}
+	return r.reports.Err()
 }
 
 func (r *replayer) packets() error {
 	for {
+		if err := r.written(); err != nil {
+			return err
+		}
 		p, err := r.in.Next()
 		if err == io.EOF {
 			return nil

@@ -3,7 +3,6 @@
 package replay
 
 import (
-	"errors"
 	"io"
 	"os"
 
@@ -45,28 +44,39 @@ func replay(stdout io.Writer, c *conf.Config, f Options) error {
 		return err
 	}
 	defer in.Close()
-	out, err := capture.Create(f.Out)
+	r, err := write(c, f, plain.Path, in)
 	if err != nil {
-		return err
-	}
-	reports, err := capture.Create(f.Reports)
-	if err != nil {
-		return err
-	}
-	source, err := openPcapPort(plain.Path, rules.ReportRoom(c))
-	if err != nil {
-		return err
-	}
-	r := newReplayer(c, source, in, out.Capture, reports.Capture)
-	in.ShowProgress(os.Stderr, in.Path)
-	err = errors.Join(r.run(), out.Close(), reports.Close())
-	counters := r.Snapshot()
-	r.Release()
-	if err := errors.Join(err, source.close()); err != nil {
 		return err
 	}
 	plain.Warn(os.Stderr)
 	in.Warn(os.Stderr)
 	r.warn(os.Stderr)
-	return simulate.PrintSummary(stdout, &counters)
+	return simulate.PrintSummary(stdout, &r.counters)
+}
+
+// write takes the packets of in, the capture at path, through the worker, and writes both files,
+// or none.
+func write(c *conf.Config, f Options, path string, in *capture.Reader) (r *replayer, err error) {
+	var files capture.Outputs
+	out, err := files.Create(f.Out)
+	if err != nil {
+		return nil, err
+	}
+	reports, err := files.Create(f.Reports)
+	if err != nil {
+		return nil, files.Finish(err)
+	}
+	source, err := openPcapPort(path, rules.ReportRoom(c))
+	if err != nil {
+		return nil, files.Finish(err)
+	}
+	r = newReplayer(c, source, in, out.Capture, reports.Capture)
+	in.ShowProgress(os.Stderr, in.Path)
+	err = r.run()
+	r.counters = r.Snapshot()
+	r.Release()
+	if e := source.close(); err == nil {
+		err = e
+	}
+	return r, files.Finish(err)
 }

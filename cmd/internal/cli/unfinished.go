@@ -1,0 +1,49 @@
+// Unfinished, WriteFile: no file stays that a command could not write to its end.
+
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Unfinished removes the files at paths, which a command has begun and could not write to their
+// end for err: half of a file would pass for the whole. The error that it returns says so.
+// Devices and pipes stay.
+func Unfinished(err error, paths ...string) error {
+	var gone []string
+	for _, path := range paths {
+		real, e := filepath.EvalSymlinks(path)
+		if e != nil {
+			continue
+		}
+		if info, e := os.Stat(real); e == nil && info.Mode().IsRegular() && os.Remove(real) == nil {
+			gone = append(gone, path)
+		}
+	}
+	switch len(gone) {
+	case 0:
+		return err
+	case 1:
+		return fmt.Errorf("%w; %s is not complete and was removed", err, gone[0])
+	}
+	return fmt.Errorf("%w; %s are not complete and were removed", err, strings.Join(gone, " and "))
+}
+
+// WriteFile writes a file as a whole, or leaves none. One that it may not write stays as it is.
+func WriteFile(path string, text []byte) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return Unfinished(err, path)
+	}
+	return nil
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/engine/intgen"
+	"intsink/internal/netns"
+)
+
+// stopThread stops one thread of a process while it waits in the kernel, as a driver does that
+// does not come back: what else runs in the process goes on. resume lets it go.
+func stopThread(t *testing.T, pid, tid int) (resume func()) {
+	t.Helper()
+	stopped, let, gone := make(chan error), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		runtime.LockOSThread() // who traces is a thread
+		defer runtime.UnlockOSThread()
+		err := unix.PtraceSeize(tid)
+		for err == nil {
+			if err = unix.PtraceInterrupt(tid); err != nil {
+				break
+			}
+			if _, err = unix.Wait4(tid, nil, unix.WALL, nil); err != nil {
+				break
+			}
+			call, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/syscall", pid, tid))
+			if bytes.HasPrefix(call, fmt.Appendf(nil, "%d ", unix.SYS_NANOSLEEP)) || bytes.HasPrefix(call, fmt.Appendf(nil, "%d ", unix.SYS_RESTART_SYSCALL)) {
+				break
+			}
+			err = unix.PtraceCont(tid, 0) // it was in the middle of something: another time
+			time.Sleep(100 * time.Microsecond)
+		}
+		stopped <- err
+		<-let
+		unix.PtraceDetach(tid)
+	}()
+	if err := <-stopped; err != nil {
+		t.Fatalf("thread %d: %v", tid, err)
+	}
+	return sync.OnceFunc(func() { close(let); <-gone })
+}
+
+// workerThread is the thread of a process that sleeps in nanosleep between polls: the worker's.
+func workerThread(t *testing.T, pid int) int {
+	t.Helper()
+	seen := map[string]int{}
+	for range 2000 {
+		calls, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", pid))
+		for _, path := range calls {
+			if b, _ := os.ReadFile(path); bytes.HasPrefix(b, fmt.Appendf(nil, "%d ", unix.SYS_NANOSLEEP)) {
+				if seen[path]++; seen[path] == 20 {
+					var tid int
+					fmt.Sscanf(filepath.Base(filepath.Dir(path)), "%d", &tid)
+					return tid
+				}
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatalf("no thread sleeps as a worker does: %v", seen)
+	return 0
+}
+
+// switchLab is a sink behind a relay: two bridges lead the traffic through it, and a third one
+// around it, as the switch's command says.
+const switchLab = `
+sysctl -qw net.ipv6.conf.default.disable_ipv6=1
+ip link set lo up
+for i in a b c d; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2000; ip link set $i-near up; ip link set $i-far up; done
+for i in in out around; do ip link add $i type bridge mcast_snooping 0; ip link set $i mtu 2000 up; done
+ip link set b-near master in; ip link set c-far master out`
+
+const switchCommand = `#!/bin/sh
+set -e
+case $1 in
+inline) ip link set a-far master in; ip link set d-near master out;;
+bypass) ip link set a-far master around; ip link set d-near master around;;
+esac
+echo $1 $(date +%%s%%N) >> %s
+`
+
+// TestAStuckWorkerIsBypassed: a worker that hangs for good in the middle of traffic. The switch
+// is turned within bypass.after and a little, packets flow around the sink, and through it
+// again when the worker polls; an event, a metric and a line of the log tell of both.
+func TestAStuckWorkerIsBypassed(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	netns.Sh(t, switchLab)
+	dir := t.TempDir()
+	asked := filepath.Join(dir, "asked")
+	command := write(t, filepath.Join(dir, "switch"), fmt.Sprintf(switchCommand, asked))
+	if err := os.Chmod(command, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(kernelPorts("kernel:b-far", "kernel:c-near"), "mbufs      = 4096", "mbufs = 16384\n  idle_sleep = \"200us\"", 1)
+	r := startRun(t, text+fmt.Sprintf("bypass { command = [%q] }\n", command))
+	r.ready(t)
+	through := newTraffic(t)
+	defer through.end()
+	told := events(t, r, "bypass")
+	turned := func(times int, state string) time.Time {
+		t.Helper()
+		for range 3000 {
+			b, _ := os.ReadFile(asked)
+			if lines := strings.Fields(string(b)); len(lines) == 2*times && lines[len(lines)-2] == state {
+				var ns int64
+				fmt.Sscan(lines[len(lines)-1], &ns)
+				return time.Unix(0, ns)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Fatalf("the switch was not asked for %s\n%s", state, r.stderr)
+		return time.Time{}
+	}
+	turned(1, "inline")
+	through.passes(t, "in line", true)
+
+	resume := stopThread(t, r.cmd.Process.Pid, workerThread(t, r.cmd.Process.Pid))
+	defer resume()
+	stuck := time.Now()
+	if late := turned(2, "bypass").Sub(stuck); late < 900*time.Millisecond || late > 2500*time.Millisecond {
+		t.Errorf("the switch was turned after %v, want 1s and a little", late)
+	}
+	through.passes(t, "around the sink", false)
+	p := r.wait(t, "the metrics to tell", func(p observetest.Exposition) bool { return p.Series["intsink_bypass_active"] == 1 })
+	if p.Series[`intsink_bypass_commands_total{result="ok"}`] != 2 || p.Series[`intsink_mode{mode="full"}`] != 1 {
+		t.Errorf("%v commands", p.Series[`intsink_bypass_commands_total{result="ok"}`])
+	}
+	if a, err := http.Get("http://" + r.http + "/healthz"); err != nil || a.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("healthz: %v %v", a, err)
+	}
+	if s, _, code := intsink(t, "status", "--url", "http://"+r.http); code != 1 || !strings.Contains(s, "bypass switch: bypass: worker w0 has not polled for ") {
+		t.Errorf("status: exit code %d\n%s", code, s)
+	}
+	if e := <-told; e["state"] != "bypass" || e["was"] != "inline" || !strings.HasPrefix(e["why"], "worker w0 has not polled for 1.") {
+		t.Errorf("event %v", e)
+	}
+
+	resume()
+	turned(3, "inline")
+	through.passes(t, "in line again", true)
+	r.wait(t, "the metrics to tell", func(p observetest.Exposition) bool { return p.Series["intsink_bypass_active"] == 0 })
+	if e := <-told; e["state"] != "inline" || e["was"] != "bypass" {
+		t.Errorf("event %v", e)
+	}
+	if s := must(t, "status", "--url", "http://"+r.http); strings.Contains(s, "bypass switch") {
+		t.Errorf("status once it is over\n%s", s)
+	}
+	code := r.stop(t, 10*time.Second)
+	for _, want := range []string{`msg="bypass: packets go around the sink" why="worker w0 has not polled for 1.`, `msg="bypass: packets go through the sink"`} {
+		if code != 0 || !strings.Contains(r.stderr.String(), want) {
+			t.Errorf("exit code %d; the log lacks %s\n%s", code, want, r.stderr)
+		}
+	}
+	turned(4, "bypass") // it has stopped
+	through.passes(t, "without the sink", false)
+}
+
+// events are those of one name, from now on.
+func events(t *testing.T, r *running, name string) <-chan map[string]string {
+	t.Helper()
+	stream, err := http.Get("http://" + r.http + "/api/v1/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stream.Body.Close() })
+	all := make(chan map[string]string, 100)
+	go func() {
+		is := false
+		for lines := bufio.NewScanner(stream.Body); lines.Scan(); {
+			if event, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
+				is = event == name
+			}
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && is {
+				e := map[string]string{}
+				json.Unmarshal([]byte(data), &e)
+				all <- e
+			}
+		}
+	}()
+	return all
+}
+
+// traffic goes in by a-near and comes out by d-far.
+type traffic struct {
+	in      interface{ Send([]byte) bool }
+	arrived chan string
+	ended   atomic.Bool
+	done    sync.WaitGroup
+	flow    uint16
+}
+
+func newTraffic(t *testing.T) *traffic {
+	f := &traffic{in: opened(t, "a-near"), arrived: make(chan string, 1024), flow: 1024}
+	out := opened(t, "d-far")
+	f.done.Go(func() { out.Receive(&f.ended, func(b []byte) { f.arrived <- string(b) }) })
+	return f
+}
+
+func (f *traffic) end() { f.ended.Store(true); f.done.Wait() }
+
+// passes sends 20 packets with INT, each of a new flow, and compares what arrives.
+func (f *traffic) passes(t *testing.T, where string, stripped bool) {
+	t.Helper()
+	source := intgen.Source{UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
+	for range 20 {
+		f.flow++
+		flow := intgen.Flow{SrcMAC: [6]byte{2, 0, 0, 0, 0, 1}, DstMAC: [6]byte{2, 0, 0, 0, 0, 2}, Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1"), Proto: intgen.UDP, SrcPort: f.flow, DstPort: 8000}
+		plain := flow.Frame(60, 1)
+		framed, err := source.Insert(plain, []intgen.Hop{{NodeID: 101, LatencyNs: 100}, {NodeID: 102, LatencyNs: 100}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := framed
+		if stripped {
+			want = plain
+		}
+		for !f.in.Send(framed) {
+			time.Sleep(time.Millisecond)
+		}
+		select {
+		case got := <-f.arrived:
+			if got != string(want) {
+				t.Fatalf("%s: %d bytes arrive of flow %d, want %d", where, len(got), f.flow, len(want))
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatalf("%s: nothing arrives of flow %d", where, f.flow)
+		}
+	}
+}
