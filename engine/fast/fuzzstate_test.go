@@ -34,7 +34,7 @@ func TestFuzzState(t *testing.T) {
 			for i := range frames {
 				frames[i] = sources[r.IntN(len(sources))].next(t, r, int64(1e18))
 				lens[i] = len(frames[i])
-				seed = append(binary.LittleEndian.AppendUint16(seed, uint16(lens[i])), 0)
+				seed = append(binary.LittleEndian.AppendUint16(seed, uint16(lens[i])), byte(n%3*0x30))
 				seed = append(seed, frames[i]...)
 			}
 			w.burst(int64(1e18)+int64(n)*1000, frames, lens, false)

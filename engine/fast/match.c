@@ -3,40 +3,10 @@
 // C loop match: tries shapes by hint, then their templates; leaves each packet's template, key and
 // hash in the state, and the bits of unknown ones.
 
-#include "bytes.h"
+#include "streak.h"
 
 // Where the packets of a burst are like the packets that templates were made of, whose
 // headers nobody looks at again.
-
-static inline uint64_t folded(uint64_t a, uint64_t b)
-{
-	unsigned __int128 p = (unsigned __int128)a * b;
-	return (uint64_t)p ^ (uint64_t)(p >> 64);
-}
-
-// hash is flows.hasher.hash.
-static inline uint64_t hash(const struct fast_index *i, const struct fast_key *k, bool version6)
-{
-	uint64_t a = k->addrs[0], b = k->rest;
-	if (unlikely(version6)) {
-		a = folded(a ^ i->more[0], k->addrs[1] ^ i->more[1]);
-		b ^= folded(k->addrs[2] ^ i->more[1], k->addrs[3] ^ i->more[2]);
-	}
-	return folded(folded(a ^ i->keys[0], b ^ i->keys[1]), i->keys[2]);
-}
-
-// is_special tells whether the port at p is one of four.
-static inline bool is_special(uint64_t ports, const uint8_t *p)
-{
-#ifdef FAST_AVX2
-	__m128i x = _mm_cmpeq_epi16(_mm_set1_epi16((short)load16(p)), _mm_cvtsi64_si128((long long)ports));
-	return !_mm_testz_si128(x, x);
-#else
-	const uint64_t ones = UINT64_C(0x0001000100010001);
-	uint64_t x = ports ^ load16(p) * ones;
-	return ((x - ones) & ~x & ones << 15) != 0;
-#endif
-}
 
 static inline bool is_shape(const struct fast_shape *p, const uint8_t *f, uint32_t len)
 {
@@ -46,20 +16,6 @@ static inline bool is_shape(const struct fast_shape *p, const uint8_t *f, uint32
 		if (!is_block(f + p->at[i], &p->block[i], 0))
 			return false;
 	return true;
-}
-
-// is_template tells whether a packet is as t says. Two blocks are compared in any case.
-static inline bool is_template(const struct fast_template *t, uint64_t special, const uint8_t *f, uint32_t len, uint32_t pkt_len)
-{
-	if (unlikely(len < t->need) || unlikely(pkt_len > FAST_MAX_FRAME))
-		return false;
-	const uint16_t l = (uint16_t)pkt_len;
-	if (unlikely(!is_block(f + t->at[0], &t->block[0], l)) || unlikely(!is_block(f + t->at[1], &t->block[1], l)))
-		return false;
-	for (uint32_t i = 2; unlikely(i < t->blocks); i++)
-		if (!is_block(f + t->at[i], &t->block[i], l))
-			return false;
-	return likely(!is_special(special, f + t->special_at));
 }
 
 // first_of is the first template of shape p for the length of INT in a packet, or FAST_NONE.
@@ -125,60 +81,17 @@ static inline const struct fast_template *recognise(struct fast_state *s, uint64
 	return search(s, hint, f, len, pkt_len);
 }
 
-static inline void set_key(struct fast_key *k, const struct fast_template *t, const uint8_t *f)
-{
-	uint64_t ports = (uint64_t)load16(f + t->src) << 48 | (uint64_t)load16(f + t->dst) << 32;
-	const uint8_t *a = f + t->addresses;
-	k->rest = t->key_rest | (ports & t->ports_mask);
-	if (unlikely(t->version6)) {
-#ifdef FAST_AVX2
-		const piece order = _mm256_set_epi64x(0x08090a0b0c0d0e0f, 0x0001020304050607, 0x08090a0b0c0d0e0f, 0x0001020304050607);
-		_mm256_storeu_si256((__m256i *)k->addrs, _mm256_shuffle_epi8(load_piece(a), order));
-#else
-		for (int i = 0; i < 4; i++)
-			k->addrs[i] = be64(a + 8 * i);
-#endif
-	} else {
-		k->addrs[0] = load64(a);
-	}
-}
-
-// skip is the place of the first packet from vec[i] on that is not as t says, which is
-// plain; n where all are. It finds what recognise would find, with all that is compared in
-// registers.
-static __attribute__((noinline)) size_t skip(const struct fast_state *s, const struct fast_template *t, struct fast_mbuf *const *vec, size_t i, size_t n)
-{
-	const struct fast_block block = t->block[0];
-	const uint32_t at = t->at[0], port = t->special_at, need = t->need;
-#ifdef FAST_AVX2
-	const piece want = swapped(load_piece(block.want)), mask = swapped(load_piece(block.mask));
-#endif
-	for (; i < n; i++) {
-		const struct fast_mbuf *m = vec[i];
-		const uint8_t *f = m->buf_addr + m->data_off;
-		if (m->data_len < need || m->pkt_len > FAST_MAX_FRAME || is_special(s->special, f + port))
-			break;
-#ifdef FAST_AVX2
-		if (!_mm256_testz_si256(_mm256_xor_si256(load_piece(f + at), want), mask))
-			break;
-#else
-		if (!is_block(f + at, &block, 0))
-			break;
-#endif
-	}
-	return i;
-}
-
-// fast_match finds out which packets have INT, and makes their keys and hashes. What it
-// does not know stands among these, in unknown.
-void fast_match(struct fast_state *s)
+// match_packets is fast_match from packet i on; streaks: packets behind one that are of the same
+// template are compared with it alone, until that saves nothing. It returns the first packet
+// that it did not look at.
+static inline __attribute__((always_inline)) size_t match_packets(struct fast_state *s, size_t i, const bool streaks)
 {
 	struct fast_mbuf *const *vec = (struct fast_mbuf *const *)s->vec;
 	const uint64_t special = s->special;
-	uint64_t unknown = 0;
 	const size_t n = s->n;
-	size_t j = 0;
-	for (size_t i = 0; i < n; i++) {
+	uint64_t unknown = s->unknown;
+	size_t j = s->ints;
+	for (int luck = STREAKS_LUCK; i < n && (!streaks || luck > 0); i++) {
 		const struct fast_mbuf *m = vec[i];
 		const uint8_t *f = m->buf_addr + m->data_off;
 		const struct fast_template *t = recognise(s, special, f, m->data_len, m->pkt_len);
@@ -186,6 +99,7 @@ void fast_match(struct fast_state *s)
 			s->at[j] = (uint8_t)i;
 			s->template[j] = FAST_NONE;
 			unknown |= UINT64_C(1) << j++;
+			luck--;
 			continue;
 		}
 		if (t->kind != FAST_INT) {
@@ -195,12 +109,32 @@ void fast_match(struct fast_state *s)
 		}
 		s->at[j] = (uint8_t)i;
 		s->template[j] = t->number;
-		set_key(&s->keys[j], t, f);
-		uint64_t h = hash(&s->index, &s->keys[j], t->version6);
-		s->hashes[j] = h;
-		__builtin_prefetch((const void *)(s->index.buckets + (h & s->index.mask)));
+		set_key(s, j, t, f + t->src, f + t->dst, f + t->addresses, t->version6);
 		j++;
+		if (streaks) {
+			const size_t others = streak(s, t, vec, i + 1, n, j);
+			luck += others >= LONG_STREAK ? 1 : -1;
+			i += others;
+			j += others;
+		}
 	}
 	s->ints = (uint32_t)j;
 	s->unknown = unknown;
+	return i;
+}
+
+static __attribute__((noinline)) void match_rest(struct fast_state *s, size_t i)
+{
+	match_packets(s, i, false);
+}
+
+// fast_match finds out which packets have INT, and makes their keys and hashes. What it
+// does not know stands among these, in unknown.
+void fast_match(struct fast_state *s)
+{
+	s->ints = 0;
+	s->unknown = 0;
+	size_t i = match_packets(s, 0, true);
+	if (i < s->n)
+		match_rest(s, i);
 }

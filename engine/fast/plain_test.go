@@ -10,10 +10,10 @@ import (
 	"intsink/engine/intgen"
 )
 
-// TestRunsOfPlainPackets: a packet that is not like those without INT before it, anywhere in
+// TestStreaksOfPlainPackets: a packet that is not like those without INT before it, anywhere in
 // a burst, is found by C as by Go: by a UDP port behind which there may be INT, its headers,
 // or lengths; none is read beyond its end.
-func TestRunsOfPlainPackets(t *testing.T) {
+func TestStreaksOfPlainPackets(t *testing.T) {
 	others := []struct {
 		name    string
 		change  func(r *rand.Rand, udp []byte) (frame []byte, pktLen int)

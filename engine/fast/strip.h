@@ -134,13 +134,13 @@ static inline __attribute__((always_inline)) void strip(struct fast_mbuf *m, uin
 	}
 	const uint32_t by = t->removed;
 	uint8_t *start = f + t->start;
-	const uint16_t port = load16(f + t->port_from), ip = new_ip_sum(f, t), was = load16(f + t->l4_sum_at);
+	const uint16_t port = load16(f + t->port_from), was = load16(f + t->l4_sum_at);
 	const uint32_t s = sum_gone(start, t, was + t->l4_sum_add + (~(uint32_t)port & t->port_mask));
 	shorten(m, t, by);
 	move(f, start, t, by);
 	f += by;
+	store16(f + t->ip_sum_at, new_ip_sum(f, t));
 	store16(f + t->port_to, port);
-	store16(f + t->ip_sum_at, ip);
 	store16(f + t->l4_sum_at, new_sum(t, was, s));
 }
 

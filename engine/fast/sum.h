@@ -21,15 +21,6 @@ static inline uint32_t sum_of(const uint8_t *p, uint32_t n, uint32_t s)
 	return s;
 }
 
-#ifdef FAST_AVX2
-// as_signed are the numbers of 16 bits at p, each less 1 << 15: as signed numbers they can be
-// multiplied, by -1, and added in pairs in one instruction.
-static inline piece as_signed(const uint8_t *p)
-{
-	return _mm256_xor_si256(load_piece(p), _mm256_set1_epi16((short)0x8000));
-}
-#endif
-
 // sum_gone adds what goes, at p, to s, less 1 << 16 for each of its words of 32 bits. What
 // it is does not depend on the headers but on its length: whole pieces, and the last of which
 // a mask tells how much was in none. The code of a length has no loop: of the reference's 76
@@ -37,9 +28,13 @@ static inline piece as_signed(const uint8_t *p)
 static inline __attribute__((always_inline)) uint32_t sum_gone(const uint8_t *p, const struct fast_template *t, uint32_t s)
 {
 #ifdef FAST_AVX2
-	const piece minus = _mm256_set1_epi16(-1);
-	piece sums = _mm256_madd_epi16(_mm256_and_si256(as_signed(p + t->removed - 32), load_piece(t->last)), minus);
-#define CASE(n) case n: sums = _mm256_add_epi32(sums, _mm256_madd_epi16(as_signed(p + 32 * (n - 1)), minus)); __attribute__((fallthrough));
+	// Numbers of 16 bits, each less 1 << 15, are signed: they can be multiplied, by -1, and added
+	// in pairs in one instruction.
+	piece half = _mm256_set1_epi16((short)0x8000), minus = _mm256_set1_epi16(-1);
+	in_vector(half);
+	in_vector(minus);
+	piece sums = _mm256_madd_epi16(_mm256_and_si256(_mm256_xor_si256(load_piece(p + t->removed - 32), half), load_piece(t->last)), minus);
+#define CASE(n) case n: sums = _mm256_add_epi32(sums, _mm256_madd_epi16(_mm256_xor_si256(load_piece(p + 32 * (n - 1)), half), minus)); __attribute__((fallthrough));
 	switch (t->pieces) {
 		CASE(7) CASE(6) CASE(5) CASE(4) CASE(3) CASE(2) CASE(1)
 	case 0:
@@ -48,6 +43,7 @@ static inline __attribute__((always_inline)) uint32_t sum_gone(const uint8_t *p,
 		__builtin_unreachable();
 	}
 #undef CASE
+	in_vector(sums);
 	__m128i h = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
 	h = _mm_add_epi32(h, _mm_shuffle_epi32(h, 0x4e));
 	h = _mm_add_epi32(h, _mm_shuffle_epi32(h, 0xb1));

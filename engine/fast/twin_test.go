@@ -175,8 +175,11 @@ func twins(t *testing.T, m intgen.Marking, seed uint64) (passed, stored int) {
 		now += r.Int64N(1e6)
 		frames, lens := make([][]byte, 1+r.IntN(mbuf.MaxBurst)), make([]int, mbuf.MaxBurst)
 		origs := make([][]byte, len(frames))
+		x, row := sources[0], []int{1, 9, 33}[n%3] // how many packets in a row are of one source
 		for i := range frames {
-			x := sources[r.IntN(len(sources))]
+			if r.IntN(row) == 0 {
+				x = sources[r.IntN(len(sources))]
+			}
 			frames[i] = x.next(t, r, now)
 			lens[i] = len(frames[i])
 			if r.IntN(12) == 0 {
