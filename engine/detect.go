@@ -1,4 +1,5 @@
-// Stage detect: deferred packets through the detector, samples, malformed contents.
+// Stage detect: asks the event detector of each deferred packet which events fired, takes
+// samples, counts malformed contents; ends idle flows (flow_end).
 
 package engine
 
@@ -11,6 +12,7 @@ import (
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 	"intsink/engine/watch"
+	"intsink/flows"
 )
 
 // detect asks of every INT packet that package fast has deferred whether it is worth a
@@ -146,4 +148,24 @@ func (w *Worker) malformedContents(p *linkState, b *burst, reason inthdr.Reason,
 		return 0
 	}
 	return w.detector.Limited(b.now, e, &p.limits.lastReported[e])
+}
+
+// age visits the places of the flow table that are due, so that each flow is
+// looked at every few seconds without a burst ever waiting for it.
+func (w *Worker) age(now int64) {
+	w.table.Age(now, func(f *flows.Flow) {
+		w.rematch(f)
+		if f.Watch != watch.None && w.detector.End(now, f) {
+			w.reportFlow(event.FlowEnd.Set(), f, now)
+		}
+	})
+}
+
+// rematch matches f against the rules in force if no packet of it came since they were
+// adopted. Watches that ask for facts do not match without a packet; so f keeps its
+// generation, and its next packet matches it again.
+func (w *Worker) rematch(f *flows.Flow) {
+	if f.Generation != w.generation {
+		f.Watch = w.watches.First(&f.Key, nil)
+	}
 }

@@ -7,19 +7,18 @@
 //	package fast  headers that are known, their flows, packets that give no event: most of them
 //	parse.go      where headers and INT stand in the others
 //	lookup.go     their flows
-//	detect.go     which packets are reported
+//	detect.go     which packets are reported; flows end
 //	report.go     what is said of a packet; gather.go: packets that are reported alike;
 //	              fragment.go: which of their bytes; package reporting builds and sends it
 //	strip.go      INT goes
 //	transmit.go   packets leave; drops.go reports those that cannot
-//	longway.go    bursts of which some packets are looked at before INT goes and after; turns.go says which
+//	longway.go    bursts of which some packets are looked at before INT goes and after; those that pass as they came
 //	checksumsample.go, verify.go  their checksums
 //	mitigation.go rules that drop packets, while there are any
 //	tonetwork.go  the other direction
-//	watches.go    which watch a flow belongs to; noflow.go: packets that have no flow
-//	ageing.go     flows end
-//	control.go    what other goroutines may call; reload.go, query.go and ask.go
-//	rules.go      what a worker is configured with; counters.go, reason.go: what it counts
+//	watches.go    which watch a flow belongs to; packets that have no flow
+//	control.go    what other goroutines may call; query.go
+//	rules.go      what a worker is configured with, and a reload of it; counters.go: what it counts
 //
 // A worker belongs to the goroutine that calls Run, or Poll and Tick. It owns its
 // flow table, its detector and its open report packets; nothing is shared or

@@ -1,9 +1,10 @@
-// Stage parse: headers and INT of packets without a template; joins chained buffers, counts unsound
-// INT, makes new templates.
+// Stage parse: finds headers and INT of packets without a template, joins chained buffers,
+// counts unsound INT and INT of truncated packets, makes new templates.
 
 package engine
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"intsink/engine/event"
@@ -161,4 +162,32 @@ func (w *Worker) unsound(p *linkState, b *burst, i int) {
 // reports leave, and only of frames that were parsed.
 func maybeNeighbor(s packet.Status, l *packet.Layers) bool {
 	return s == packet.NotIP || s == packet.OK && l.Proto == packet.ProtoICMPv6
+}
+
+const (
+	truncatedLen = 256                                 // how much of a packet truncatedINT looks at
+	leastIP      = packet.EthernetLen + packet.IPv4Len // Ethernet and the shortest IP header
+)
+
+// truncatedINT reports whether packet i, which ends before its IP length says, is marked as
+// INT: parsed with the length that there is. It must not be taken as INT.
+//
+//go:noinline
+func (w *Worker) truncatedINT(b *burst, i int) bool {
+	pktLen, l := b.vec[i].PktLen(), &b.layers[i]
+	f := w.scratch.truncated[:copy(w.scratch.truncated[:], b.vec[i].Bytes())]
+	at, left := int(l.L3), pktLen-int(l.L3)
+	if len(f) < leastIP || at+6 > len(f) || left > packet.MaxFrame {
+		return false
+	}
+	switch f[at] >> 4 {
+	case 4:
+		binary.BigEndian.PutUint16(f[at+2:], uint16(left))
+	case 6:
+		binary.BigEndian.PutUint16(f[at+4:], uint16(max(left-40, 0)))
+	}
+	if packet.Parse(f, pktLen, l) != packet.OK {
+		return false
+	}
+	return w.locator.Find(f, l, &b.info[i], &b.outers[i]) != inthdr.NotINT
 }

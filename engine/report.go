@@ -1,4 +1,5 @@
-// Stage report: which packets, flows, losses and drops become a reporting.Subject.
+// Stage report: makes a reporting.Subject of packets, flows, losses and drops that an event
+// fired for; puts them into the feed of /api/v1/events, while somebody reads.
 
 package engine
 
@@ -7,6 +8,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
+	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
 	"intsink/engine/reporting"
@@ -148,4 +150,25 @@ func (w *Worker) reportFrameOf(p *linkState, from Direction, b *burst, s *report
 // losses reports sequence numbers that flows lost, also of flows whose packets have ended.
 func (w *Worker) losses(now int64) {
 	w.detector.Lossy(now, w.rematch, func(f *flows.Flow) { w.reportFlow(event.Loss.Set(), f, now) })
+}
+
+// Feed is where a reader of any other goroutine takes what the worker reports.
+func (w *Worker) Feed() *inspect.Feed { return &w.queries.feed }
+
+// feedBurst puts every packet of b that is reported into the feed.
+//
+//go:noinline
+func (w *Worker) feedBurst(b *burst) {
+	for left := b.reportable; left != 0; left &= left - 1 {
+		j := bits.TrailingZeros64(left)
+		w.queries.feed.Put(b.now, b.cause[j].set(), b.fast.Flows[j], w.queries.paths)
+	}
+}
+
+// feedReport puts a report that no packet of the burst shows into the feed, where
+// somebody reads it.
+func (w *Worker) feedReport(set event.Set, f *flows.Flow, now int64) {
+	if w.queries.feed.On() {
+		w.queries.feed.Put(now, set, f, w.queries.paths)
+	}
 }

@@ -1,4 +1,5 @@
-// Watch: match, policy and collectors; finds a flow's watch, again when its facts change.
+// Watch: match, policy and collectors; finds a flow's watch, again when its facts change;
+// who hears of packets without a flow; blind: flows not seen while rules were suspended.
 
 package engine
 
@@ -85,4 +86,62 @@ func (w *Worker) readFacts(b *burst, j int) {
 	w.facts.Read(w.watches, &watch.Packet{
 		Frame: b.vec[i].Bytes(), Layers: &b.layers[i], Info: info, Layout: w.locator.Layout(info), Outers: &b.outers[i], Key: &b.fast.Keys[j],
 	})
+}
+
+// blind remembers until when the worker did not see packets of its flows, by the generation
+// of its rules.
+type blind struct {
+	now, ever bool
+	until     uint16 // the first generation that saw packets again
+}
+
+// adopt takes rules of a generation over, which are suspended or not; true: they end a time
+// without sight.
+func (x *blind) adopt(suspended bool, generation uint16) (ends bool) {
+	if ends = x.now && !suspended; ends {
+		x.ever, x.until = true, generation
+	}
+	x.now = suspended
+	return ends
+}
+
+// missed tells whether a flow that was last matched in that generation may have missed
+// packets since.
+func (x *blind) missed(generation uint16) bool {
+	return x.ever && int16(generation-x.until) < 0
+}
+
+// eventCollectors is which collectors hear of an event: those of all watches that have it.
+// Packets that belong to no flow are reported by it.
+type eventCollectors [event.NumEvents]uint64
+
+func eventCollectorsOf(r *Rules) (in eventCollectors) {
+	for i := range r.Watches {
+		for e := range in {
+			if r.Watches[i].Policy.Events.Has(event.Event(e)) {
+				in[e] |= r.Watches[i].Collectors
+			}
+		}
+	}
+	return in
+}
+
+// of is who hears of any event of set.
+func (in *eventCollectors) of(set event.Set) (collectors uint64) {
+	for e := range in {
+		if set.Has(event.Event(e)) {
+			collectors |= in[e]
+		}
+	}
+	return collectors
+}
+
+// noFlowEvent is the event of a packet that belongs to no flow, at most one per port
+// and second: malformed or leak.
+func (w *Worker) noFlowEvent(p *linkState, e event.Event, now int64) event.Set {
+	if w.eventCollectors[e] == 0 {
+		w.detector.Counters.Fired[e]++
+		return 0
+	}
+	return w.detector.Limited(now, e, &p.limits.lastReported[e])
 }

@@ -1,6 +1,9 @@
 package flows
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // TestFlowEndsAtItsNanosecond: a flow ends when it was silent for its idle timeout, a closing one
 // after two seconds where that is less, and neither a nanosecond before; it ends once.
@@ -36,5 +39,63 @@ func TestFlowEndsAtItsNanosecond(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+const hour = 3600 * second
+
+// TestOldTimesDoNotComeAgain: times of 32 bits are told from those of today for as long as
+// a flow or an entry lives.
+func TestOldTimesDoNotComeAgain(t *testing.T) {
+	for _, days := range []int64{1, 6, 7, 13, 14, 26, 27, 52, 53, 105, 400} {
+		t.Run(fmt.Sprint(days, " days"), func(t *testing.T) {
+			table := New(Config{Capacity: 1024, Seed: 1, IdleTimeout: 24 * hour})
+			defer table.Close()
+			small := NewSmall[int](16, 1, nil)
+			defer small.Close()
+			start := int64(1_800_000_000) * second
+			now, end := start, start+days*24*hour
+			found, _ := lookup(table, now, keyOf(1))
+			f := found[0]
+			f.PathSeen, f.LastReport, f.NextRefresh = Tick(now), Tick(now), uint32(now>>RefreshShift)
+			small.Get(now, [2]uint64{7})
+			for ; now < end; now += hour {
+				lookup(table, now, keyOf(1))
+				table.Age(now, func(*Flow) { t.Fatal("the flow ended") })
+				for range small.Capacity() {
+					small.Saturate(now)
+				}
+			}
+			for name, at := range map[string]int64{"PathSeen": Since(now, f.PathSeen), "LastReport": Since(now, f.LastReport)} {
+				if at > start && at > now-25*24*hour {
+					t.Errorf("%s is %d hours ago", name, (now-at)/hour)
+				}
+			}
+			if late := now - f.RefreshDue(now); late < min(days*24, 3*24)*hour-second {
+				t.Errorf("the refresh is %d hours late", late/hour)
+			}
+			small.Walk(0, 16, func(_ [2]uint64, seen uint32, _ *int) {
+				if at := Since(now, seen); at > start && at > now-25*24*hour {
+					t.Errorf("the entry was seen %d hours ago", (now-at)/hour)
+				}
+			})
+		})
+	}
+}
+
+// TestFlowLivesForItsIdleTimeout: also the longest that can be configured, from wherever the
+// clock is.
+func TestFlowLivesForItsIdleTimeout(t *testing.T) {
+	for _, start := range []int64{second, 1<<32*1000 - second, 1<<49 - second, 1<<50 - 12*hour, 1<<52 - second, 1<<52 - 23*hour, 1<<60 + 7} {
+		table := New(Config{Capacity: 16, Seed: 1, IdleTimeout: 24 * hour})
+		lookup(table, start, keyOf(1))
+		ended := int64(0)
+		for now := start; now < start+25*hour && ended == 0; now += second {
+			table.Age(now, func(*Flow) { ended = now })
+		}
+		if idle := ended - start; idle < 24*hour || idle > 24*hour+6*second {
+			t.Errorf("seen at %d, ended %d s later", start, idle/second)
+		}
+		table.Close()
 	}
 }

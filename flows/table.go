@@ -1,4 +1,4 @@
-// The struct Table with its memory (huge pages, mmap), New, Close, capacity, counters; evict.go
+// The struct Table with its memory (huge pages, mmap), New, Close, capacity, counters; insert.go
 // keeps rates of evictions and new flows in it.
 
 package flows

@@ -13,15 +13,7 @@ import (
 	"intsink/dpdk/mbuf"
 )
 
-const ( // struct virtio_net_hdr
-	vnetFlags, vnetType, vnetSize, vnetStart, vnetOffset = 0, 1, 4, 6, 8
-
-	needsChecksum = 1
-	gsoTCP4       = 1
-	gsoTCP6       = 4
-	gsoUDP        = 5    // VIRTIO_NET_HDR_GSO_UDP_L4
-	gsoECN        = 0x80 // a flag
-
+const (
 	// special are the states of a frame that is more than a packet in a ring's frame.
 	special = unix.TP_STATUS_COPY | unix.TP_STATUS_VLAN_VALID
 

@@ -1,9 +1,11 @@
-// Mbuf, the overlay of struct rte_mbuf: Bytes, Adj, Prepend, SetLen; Refusal, why a port did
-// not take a packet.
+// Mbuf, the overlay of struct rte_mbuf: Bytes, Adj, Prepend, SetLen; Refusal, why a port
+// did not take a packet; Layout, the offsets of its fields.
 
 package mbuf
 
-import "unsafe"
+import (
+	"unsafe"
+)
 
 // MaxBurst is the most packets that one burst holds.
 const MaxBurst = 64
@@ -134,3 +136,15 @@ const (
 	// RefusedFrame: the kernel does not take this frame. Those behind it may be taken.
 	RefusedFrame
 )
+
+// Layout is the offset of every field that Go uses, in the order buf_addr,
+// data_off, refcnt, nb_segs, port, ol_flags, pkt_len, data_len, buf_len, next, and
+// the size of the whole, to be compared with C.
+func Layout() []uintptr {
+	var m *Mbuf
+	return []uintptr{
+		unsafe.Offsetof(m.bufAddr), unsafe.Offsetof(m.dataOff), unsafe.Offsetof(m.refcnt), unsafe.Offsetof(m.nbSegs),
+		unsafe.Offsetof(m.port), unsafe.Offsetof(m.olFlags), unsafe.Offsetof(m.pktLen), unsafe.Offsetof(m.dataLen),
+		unsafe.Offsetof(m.bufLen), unsafe.Offsetof(m.next), unsafe.Sizeof(*m),
+	}
+}

@@ -73,3 +73,25 @@ func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation)
 	}
 	return set
 }
+
+// readHop2016 reads a hop of the June 2016 format: values of 31 bits, each port on
+// its own. There is no egress timestamp to measure a link by.
+func readHop2016(n *hopValues, hop []byte, l *inthdr.Layout) {
+	word := func(at int8, v *uint32) {
+		if at < 0 {
+			return
+		}
+		if x := binary.BigEndian.Uint32(hop[at:]) & mask2016; x != unknown2016 {
+			*v = x
+		}
+	}
+	ingress, egress := uint32(unknown32), uint32(unknown32)
+	word(l.NodeID, &n.id)
+	word(l.Interfaces, &ingress)
+	word(l.EgressTimestamp, &egress)
+	word(l.HopLatency, &n.latency)
+	word(l.Queue, &n.queue)
+	word(l.TxUtilization, &n.tx)
+	n.interfaces = ingress<<16 | egress&0xffff
+	n.ingress, n.stampBits = shortTimestamp(hop, l.IngressTimestamp, mask2016), 31
+}

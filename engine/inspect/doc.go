@@ -6,8 +6,8 @@
 // allocates nor waits. A Query belongs to the worker until its last Step, then to
 // whoever asked.
 //
-//	query.go                  what can be asked, and a Step of the answer
+//	query.go                     what can be asked, and a Step of the answer
 //	flow.go, filter.go, topn.go  a copy of a flow; which flows; the first N of an order
-//	path.go, totals.go, id.go    paths and their hops; sums of flows by path; ids as text
-//	feed.go                   notices of reports, for readers of /api/v1/events
+//	path.go, id.go               paths, their hops, sums of flows by path; ids as text
+//	feed.go                      notices of reports, for readers of /api/v1/events
 package inspect

@@ -10,10 +10,10 @@
 //
 // Random makes one of everything for tests of properties.
 //
-//	flow.go, tunnel.go, ip.go               original packets, tunnels around them
-//	source.go, hop.go, insert.go, parse.go  an INT source; one hop; where INT is put
-//	header.go, oldformats.go                headers of INT 2.1; of INT 1.0 and June 2016
-//	l4.go, gre.go, geneve.go, vxlan.go      INT behind TCP and UDP, in GRE, Geneve, VXLAN-GPE
-//	random.go, randomflow.go                random packets
-//	checksum.go                             checksums
+//	flow.go, tunnel.go, ip.go   original packets, tunnels around them
+//	source.go, parse.go         an INT source; where headers of a frame stand
+//	header.go, oldformats.go    headers and hops of INT 2.1; of INT 1.0 and June 2016
+//	insert.go, insert_tunnel.go INT behind TCP and UDP; in GRE, Geneve, VXLAN-GPE
+//	random.go, randomflow.go    random packets
+//	checksum.go                 checksums
 package intgen

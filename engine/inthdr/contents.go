@@ -1,5 +1,5 @@
-// Reads the MD and MX header behind the shim: version, Hop ML against bitmap, words that a domain's
-// bits add, division of the stack into hops.
+// Reads the MD and MX header behind the shim: version, Hop ML against bitmap and domain,
+// division of the stack into hops.
 
 package inthdr
 
@@ -86,65 +86,4 @@ func (p *Locator) stack(i *Info, n int) Reason {
 		i.StackLen, i.HopLen, i.Hops = uint16(n), uint16(hop), uint16(n/hop)
 	}
 	return ReasonNone
-}
-
-// sourceInserted checks the metadata behind an MX header (INT 2.1, section
-// "INT-MX Header Format").
-func (p *Locator) sourceInserted(i *Info, n int) Reason {
-	_, source, known := p.domainLengths(i)
-	switch {
-	case !known:
-		return ReasonUnknownDomain
-	case n == 0:
-		return ReasonNone
-	case n != source:
-		return ReasonStack
-	}
-	i.SourceLen = uint16(n)
-	return ReasonNone
-}
-
-// MaxSourceLen bounds Info.SourceLen: what the longest shim leaves.
-const MaxSourceLen = 255*4 - mdLen
-
-// SourceBits are the bits of DS Instruction that the source-inserted metadata of i
-// belongs to.
-func (p *Locator) SourceBits(i *Info) (bits uint16) {
-	for d := range p.domains {
-		if p.domains[d].ID != i.DomainID {
-			continue
-		}
-		for bit, in := range p.domains[d].Bits {
-			if in.SourceOnly && in.Length > 0 {
-				bits |= 1 << (15 - bit)
-			}
-		}
-	}
-	return bits & i.DSInstruction
-}
-
-// domainLengths returns the bytes that DS Instruction asks of each hop, and of
-// the source alone; known is false where its metadata cannot be divided. Domain 0 has no instructions: its bits are reserved.
-func (p *Locator) domainLengths(i *Info) (perHop, source int, known bool) {
-	if i.DomainID == 0 || i.DSInstruction == 0 {
-		return 0, 0, true
-	}
-	for d := range p.domains {
-		if p.domains[d].ID != i.DomainID {
-			continue
-		}
-		for bit, in := range p.domains[d].Bits {
-			switch {
-			case i.DSInstruction&(1<<(15-bit)) == 0:
-			case in.Length == 0: // the configuration gives no length
-				return 0, 0, false
-			case in.SourceOnly:
-				source += int(in.Length)
-			default:
-				perHop += int(in.Length)
-			}
-		}
-		return perHop, source, true
-	}
-	return 0, 0, false
 }

@@ -21,11 +21,11 @@
 //
 // Parsed layers enter (Locator.Locate), an Info leaves:
 //
-//	locator.go, locate.go         what marks INT; the search for it in one packet's layers
-//	tunnel.go, inside.go, ecn.go  INT behind GRE and VXLAN-GPE and in Geneve options; inside tunnels; their ECN
-//	chain.go                      several shims, one behind the other
-//	oldshim.go                    INT 1.0 and the format of June 2016
-//	contents.go, layout.go        headers behind the shim; where each value of a hop stands
-//	info.go, reason.go            the result, and which packets are common; what is wrong with INT
-//	domain.go, pathid.go          sequence numbers and device ids of domains; the id of a path
+//	locator.go, locate.go   what marks INT; the search for it in one packet's layers
+//	tunnel.go, inside.go    INT behind GRE and VXLAN-GPE and in Geneve options; inside tunnels
+//	chain.go                several shims, one behind the other
+//	oldshim.go              INT 1.0 and the format of June 2016
+//	contents.go, layout.go  headers behind the shim; where each value of a hop stands; the id of a path
+//	domain.go               lengths of a domain's metadata, its sequence numbers and device ids
+//	info.go, reason.go      the result, and which packets are common; what is wrong with INT
 package inthdr

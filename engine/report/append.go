@@ -1,9 +1,11 @@
-// AppendAs: appends one report by a report template, in any format, and writes its inner contents
-// and their lengths.
+// Appends reports by a report template: AppendAs one in any format with inner contents and
+// lengths, AppendEach many by copying blocks of 64 bytes.
 
 package report
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+)
 
 // AppendAs is Append of a report that is as t and shows inner, which must be nil where t has
 // None; of an explained one, a TLV holds it, or its beginning. False, and nothing changed: there
@@ -80,4 +82,139 @@ func putInner(b, inner []byte) {
 	}
 	moveBlock((*[blockLen]byte)(b), (*[blockLen]byte)(inner))
 	moveBlock((*[blockLen]byte)(b[n-blockLen:]), (*[blockLen]byte)(inner[n-blockLen:]))
+}
+
+// AppendEach is AppendAs of a report for each of inner, until it says false of one: n is
+// how many it took.
+func (p *Packet) AppendEach(t *Template, congested bool, inner [][]byte) (n int) {
+	for n < len(inner) {
+		size := len(inner[n])
+		if t.n <= blockLen && t.explained == 0 {
+			n += p.appendBlocks(t, congested, inner[n:])
+		} else {
+			n += p.appendLong(t, congested, inner[n:])
+		}
+		for n < len(inner) && len(inner[n]) == size { // left by these, for whatever reason
+			if !p.AppendAs(t, congested, inner[n]) {
+				return n
+			}
+			n++
+		}
+	}
+	return n
+}
+
+// blockLen is what one block of copying moves: without calls, by eight moves of 16
+// bytes. It is more than what stands in front of the packet of any INT-MD packet, if it is not
+// explained.
+const blockLen = 64
+
+// appendBlocks is AppendEach as long as inner contents are as long as the first ones, by
+// copying whole blocks: they overlap, and what that of the template is too long by is
+// overwritten. It does nothing where inner contents are shorter than a block or longer
+// than two, or the template is longer than one, and leaves a report that ends with the room.
+func (p *Packet) appendBlocks(t *Template, congested bool, inner [][]byte) (n int) {
+	head, size := uint(t.n), uint(len(inner[0]))
+	last := head + size - blockLen // block
+	next := head + blockLen        // of inner contents; that end is not less lets the compiler do without checks
+	end := head + size
+	if size&3 != 0 { // padding
+		end = head + (size+3)&^3
+	}
+	if head > blockLen || size < blockLen || size > 2*blockLen || last > 2*blockLen || end < next || !p.takesBlocks(t) {
+		return 0
+	}
+	b := p.buf[p.n:len(p.buf):len(p.buf)]
+	if uint(len(b)) <= end {
+		return 0
+	}
+	first := t.word(congested) | uint32(end/4-1)<<16
+	d := (*[blockLen]byte)(b[head:next:next])
+	for _, in := range inner {
+		if uint(len(in)) != size {
+			break
+		}
+		s := (*[blockLen]byte)(in)
+		moveBlock((*[blockLen]byte)(b), (*[blockLen]byte)(t.b[:]))
+		binary.BigEndian.PutUint32(b, first)
+		if size&3 != 0 {
+			binary.BigEndian.PutUint32(b[end-4:end:end], 0) // padding
+		}
+		moveBlock(d, s)
+		if size > blockLen {
+			d, s = (*[blockLen]byte)(b[last:last+blockLen:last+blockLen]), (*[blockLen]byte)(in[size-blockLen:size:size])
+		}
+		moveBlock(d, s)
+		n++
+		if b = b[end:len(b):len(b)]; uint(len(b)) <= end {
+			break
+		}
+		d = (*[blockLen]byte)(b[head:next:next])
+	}
+	p.n = len(p.buf) - len(b)
+	p.reports += n
+	return n
+}
+
+// takesBlocks tells whether reports of 2.0 can follow what is in p.
+func (p *Packet) takesBlocks(t *Template) bool {
+	return !p.last && p.format == Format20 && t.format == Format20 && p.n <= len(p.buf)
+}
+
+// appendLong is appendBlocks for templates of two blocks, and explained ones.
+func (p *Packet) appendLong(t *Template, congested bool, inner [][]byte) (n int) {
+	head, size := uint(t.n), uint(len(inner[0]))
+	end := (head + size + 3) &^ 3
+	if head > maxHead || size < blockLen || size > 2*blockLen || end < maxHead || !p.takesBlocks(t) {
+		return 0
+	}
+	if t.explained != 0 {
+		t.setPacket(int(size))
+	}
+	n = putLong(p.buf[p.n:], &t.b, t.word(congested)|uint32(end/4-1)<<16, head, size, inner)
+	p.n += n * int(end)
+	p.reports += n
+	return n
+}
+
+// putLong writes reports that begin with head bytes of template, with another first word, into
+// b: as many as show size bytes and for which there is room.
+//
+//go:noinline
+func putLong(b []byte, template *[maxHead]byte, first uint32, head, size uint, inner [][]byte) (n int) {
+	last, next, end := head+size-blockLen, head+blockLen, (head+size+3)&^3
+	if head > maxHead || size < blockLen || size > 2*blockLen || end < next || end < maxHead || uint(len(b)) <= end {
+		return 0
+	}
+	d := (*[blockLen]byte)(b[head:next:next])
+	for _, in := range inner {
+		if uint(len(in)) != size {
+			break
+		}
+		s := (*[blockLen]byte)(in)
+		moveBlock((*[blockLen]byte)(b), (*[blockLen]byte)(template[:]))
+		moveBlock((*[blockLen]byte)(b[blockLen:maxHead:maxHead]), (*[blockLen]byte)(template[blockLen:]))
+		binary.BigEndian.PutUint32(b, first)
+		if size&3 != 0 {
+			binary.BigEndian.PutUint32(b[end-4:end:end], 0) // padding
+		}
+		moveBlock(d, s)
+		if size > blockLen {
+			d, s = (*[blockLen]byte)(b[last:last+blockLen:last+blockLen]), (*[blockLen]byte)(in[size-blockLen:size:size])
+		}
+		moveBlock(d, s)
+		n++
+		if b = b[end:len(b):len(b)]; uint(len(b)) <= end {
+			break
+		}
+		d = (*[blockLen]byte)(b[head:next:next])
+	}
+	return n
+}
+
+func moveBlock(to, from *[blockLen]byte) {
+	*(*[16]byte)(to[0:]) = *(*[16]byte)(from[0:])
+	*(*[16]byte)(to[16:]) = *(*[16]byte)(from[16:])
+	*(*[16]byte)(to[32:]) = *(*[16]byte)(from[32:])
+	*(*[16]byte)(to[48:]) = *(*[16]byte)(from[48:])
 }

@@ -9,17 +9,15 @@
 // What leaves: filled report packets, each with its report.Handoff, into the rings of
 // the collectors' exporters, or to a Sender that transmits them itself.
 //
-//	reporter.go    the Reporter, and what is due between bursts; reload.go: collectors come and go
-//	subject.go     what one report is about
-//	measure.go     the sink's own metadata; gauges.go: readings of a live link among them
-//	individual.go  a report built in all parts, field by field
-//	run.go         packets that are reported alike
-//	templates.go   what their reports have in common; together.go: sends them
+//	reporter.go    the Reporter, its rules, what is due between bursts; collectors come and go
+//	measure.go     the sink's own metadata, and readings of a live link among them
+//	individual.go  what one report is about (Subject); a report built in all parts, field by field
+//	together.go    packets that are reported alike (Run), and how they are sent
+//	templates.go   what their reports have in common
 //	explain.go     what a report says of its flow, and why it is sent
 //	outbox.go      the open report packet of one collector: opened, filled, sealed, handed over
 //	outlet.go      what takes sealed report packets
 //	budget.go      how much a collector may be sent, and which report goes first
-//	limited.go     asks the budget, before a report is built
-//	stretch.go     refreshes come less often where budgets shed them
-//	rules.go       what the configuration says; counters.go, reason.go: what is counted
+//	shed.go        asks the budget, before a report is built; refreshes come less often where it sheds them
+//	counters.go    what is counted, and why reports are dropped
 package reporting

@@ -1,13 +1,24 @@
-// Cuts frames that GRO, TSO or UDP GSO joined into segments with headers of their own.
+// What the kernel left to the device (struct virtio_net_hdr): cuts frames that GRO, TSO or
+// UDP GSO joined into segments with headers of their own; completes checksums.
 
 package afpacket
 
 import (
 	"encoding/binary"
 
-	"intsink/internal/checksum"
-
 	"golang.org/x/sys/unix"
+
+	"intsink/internal/checksum"
+)
+
+const ( // struct virtio_net_hdr
+	vnetFlags, vnetType, vnetSize, vnetStart, vnetOffset = 0, 1, 4, 6, 8
+
+	needsChecksum = 1
+	gsoTCP4       = 1
+	gsoTCP6       = 4
+	gsoUDP        = 5    // VIRTIO_NET_HDR_GSO_UDP_L4
+	gsoECN        = 0x80 // a flag
 )
 
 const (
@@ -139,4 +150,20 @@ func (j *joined) tcp(transport []byte, last bool) {
 	if j.index > 0 {
 		transport[13] &^= flagCWR
 	}
+}
+
+// complete writes the checksum that the kernel left to the device: over the bytes from
+// start on, to the place offset behind it, where the sum of the pseudo header stands
+// (VIRTIO_NET_HDR_F_NEEDS_CSUM). It tells whether both are within the packet.
+func complete(packet []byte, start, offset int) bool {
+	if start+offset+2 > len(packet) {
+		return false
+	}
+	c := ^checksum.Sum(packet[start:])
+	const ofUDP = 6
+	if c == 0 && offset == ofUDP {
+		c = 0xffff // 0 would say that there is none (RFC 768)
+	}
+	binary.BigEndian.PutUint16(packet[start+offset:], c)
+	return true
 }

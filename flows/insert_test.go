@@ -1,6 +1,8 @@
 package flows
 
-import "testing"
+import (
+	"testing"
+)
 
 // TestEvictionsAtOnce: a thousand at one instant, and one more ten microseconds later.
 func TestEvictionsAtOnce(t *testing.T) {

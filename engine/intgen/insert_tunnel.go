@@ -1,8 +1,11 @@
-// Inserts INT behind GRE, an existing header or a new tunnel.
+// Inserts INT in tunnels, as Insert asks: behind GRE (an existing header or a new tunnel),
+// as Geneve options, behind VXLAN-GPE with its shims and next protocols.
 
 package intgen
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+)
 
 // GRE is IP protocol 47.
 const GRE = 47
@@ -117,6 +120,100 @@ func (s *Source) shimsGRE(hs []header, protocol uint16) (b []byte) {
 			next = s.greProtocol()
 		}
 		shim := uint32(hs[i].typ)<<28 | bit(s.GREInserted, 27) | uint32(hs[i].words())<<16 | uint32(next)
+		b = append(binary.BigEndian.AppendUint32(b, shim), hs[i].body...)
+	}
+	return b
+}
+
+// maxGeneveWords is what six bits of Opt Len can say (RFC 8926, section 3.4).
+const maxGeneveWords = 63
+
+// intoGeneve adds INT as options (INT 2.1, section "INT over Geneve").
+func (s *Source) intoGeneve(frame []byte, p *place, hs []header) ([]byte, error) {
+	gnv := p.payload
+	if p.proto != UDP || gnv == 0 || gnv+8 > p.end || binary.BigEndian.Uint16(frame[p.l4+2:]) != s.genevePort() {
+		return nil, ErrProto
+	}
+	words := int(frame[gnv] & 0x3f)
+	at := gnv + 8
+	if s.GeneveLast {
+		at += words * 4
+	}
+	if frame[gnv]>>6 != 0 || gnv+8+words*4 > p.end {
+		return nil, ErrProto
+	}
+	block := s.options(hs)
+	words += len(block) / 4
+	if words > maxGeneveWords {
+		return nil, ErrLength
+	}
+	out, err := splice(frame, p, at, block)
+	if err != nil {
+		return nil, err
+	}
+	out[gnv] = uint8(words)
+	repairIP(frame, out, p, len(block))
+	repairL4(frame, out, p, at, block)
+	return out, nil
+}
+
+// options are the Geneve options: Option Class 16b, Type 8b, R 3b, Length 5b without
+// these four bytes.
+func (s *Source) options(hs []header) (b []byte) {
+	for i := range hs {
+		head := uint32(s.geneveClass())<<16 | uint32(hs[i].typ)<<8 | uint32(hs[i].words())
+		b = append(binary.BigEndian.AppendUint32(b, head), hs[i].body...)
+	}
+	return b
+}
+
+// Flags of VXLAN and VXLAN-GPE, and next protocols of the latter
+// (draft-ietf-nvo3-vxlan-gpe-09).
+const (
+	vxlanI, vxlanP                = 0x08, 0x04
+	gpeIPv4, gpeIPv6, gpeEthernet = 1, 2, 3
+)
+
+// intoVXLAN puts INT behind the VXLAN header (INT 2.1, section "INT over VXLAN GPE").
+func (s *Source) intoVXLAN(frame []byte, p *place, hs []header) ([]byte, error) {
+	port, isGPE := s.gpePort(), uint8(vxlanP)
+	if s.FromVXLAN {
+		port, isGPE = portVXLAN, 0
+	}
+	vx := p.payload
+	if p.proto != UDP || vx == 0 || vx+8 > p.end || binary.BigEndian.Uint16(frame[p.l4+2:]) != port || frame[vx]&vxlanP != isGPE {
+		return nil, ErrProto
+	}
+	next := frame[vx+3]
+	if s.FromVXLAN {
+		next = gpeEthernet
+	}
+	block := s.shimsGPE(hs, next)
+	out, err := splice(frame, p, vx+8, block)
+	if err != nil {
+		return nil, err
+	}
+	binary.BigEndian.PutUint16(out[p.l4+2:], s.gpePort())
+	out[vx] |= vxlanP
+	out[vx+3] = s.gpeNextProtocol()
+	repairIP(frame, out, p, len(block))
+	repairL4(frame, out, p, vx+8, block)
+	return out, nil
+}
+
+// shimsGPE are the shims and what they hold: Type 4b, Rsvd 4b, Length 8b, G 1b,
+// Reserved 7b, Next Protocol 8b. Before 2.0: Type 8b, Reserved 8b, Length 8b with
+// the shim in it, Next Protocol 8b (INT 1.0, section 4.6.2; 2016, section 5.3.2).
+func (s *Source) shimsGPE(hs []header, protocol uint8) (b []byte) {
+	for i := range hs {
+		next := protocol
+		if i < len(hs)-1 {
+			next = s.gpeNextProtocol()
+		}
+		shim := uint32(hs[i].typ)<<28 | uint32(hs[i].words())<<16 | bit(s.FromVXLAN, 15) | uint32(next)
+		if s.Format != Format2 {
+			shim = uint32(hs[i].typ)<<24 | uint32(hs[i].words()+1)<<8 | uint32(next)
+		}
 		b = append(binary.BigEndian.AppendUint32(b, shim), hs[i].body...)
 	}
 	return b
