@@ -110,12 +110,11 @@ func TestAStuckWorkerIsBypassed(t *testing.T) {
 	if err := os.Chmod(command, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Replace(kernelPorts("kernel:b-far", "kernel:c-near"), "mbufs      = 4096", "mbufs = 16384\n  idle_sleep = \"200us\"", 1)
+	text := strings.Replace(kernelPorts("kernel:b-far", "kernel:c-near"), "mbufs      = 4096", "mbufs = 16384", 1)
 	r := startRun(t, text+fmt.Sprintf("bypass { command = [%q] }\n", command))
 	r.ready(t)
 	through := newTraffic(t)
 	defer through.end()
-	told := events(t, r, "bypass")
 	turned := func(times int, state string) time.Time {
 		t.Helper()
 		for range 3000 {
@@ -132,6 +131,7 @@ func TestAStuckWorkerIsBypassed(t *testing.T) {
 	}
 	turned(1, "inline")
 	through.passes(t, "in line", true)
+	told := events(t, r, "bypass")
 
 	resume := stopThread(t, r.cmd.Process.Pid, workerThread(t, r.cmd.Process.Pid))
 	defer resume()
@@ -144,13 +144,11 @@ func TestAStuckWorkerIsBypassed(t *testing.T) {
 	if p.Series[`intsink_bypass_commands_total{result="ok"}`] != 2 || p.Series[`intsink_mode{mode="full"}`] != 1 {
 		t.Errorf("%v commands", p.Series[`intsink_bypass_commands_total{result="ok"}`])
 	}
-	if a, err := http.Get("http://" + r.http + "/healthz"); err != nil || a.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("healthz: %v %v", a, err)
-	}
+	r.unhealthy(t)
 	if s, _, code := intsink(t, "status", "--url", "http://"+r.http); code != 1 || !strings.Contains(s, "bypass switch: bypass: worker w0 has not polled for ") {
 		t.Errorf("status: exit code %d\n%s", code, s)
 	}
-	if e := <-told; e["state"] != "bypass" || e["was"] != "inline" || !strings.HasPrefix(e["why"], "worker w0 has not polled for 1.") {
+	if e := <-told; e["state"] != "bypass" || e["was"] != "inline" || !strings.HasPrefix(e["why"], "worker w0 has not polled for 1s") {
 		t.Errorf("event %v", e)
 	}
 
@@ -165,13 +163,30 @@ func TestAStuckWorkerIsBypassed(t *testing.T) {
 		t.Errorf("status once it is over\n%s", s)
 	}
 	code := r.stop(t, 10*time.Second)
-	for _, want := range []string{`msg="bypass: packets go around the sink" why="worker w0 has not polled for 1.`, `msg="bypass: packets go through the sink"`} {
+	for _, want := range []string{`msg="bypass: packets go around the sink" why="worker w0 has not polled for 1s"`, `msg="bypass: packets go through the sink"`} {
 		if code != 0 || !strings.Contains(r.stderr.String(), want) {
 			t.Errorf("exit code %d; the log lacks %s\n%s", code, want, r.stderr)
 		}
 	}
 	turned(4, "bypass") // it has stopped
 	through.passes(t, "without the sink", false)
+}
+
+// unhealthy waits until /healthz says that a worker does not poll.
+func (r *running) unhealthy(t *testing.T) {
+	t.Helper()
+	for range 1000 {
+		a, err := http.Get("http://" + r.http + "/healthz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Body.Close()
+		if a.StatusCode == http.StatusServiceUnavailable {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("/healthz is 200 while a worker is stuck")
 }
 
 // events are those of one name, from now on.
