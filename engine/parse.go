@@ -19,10 +19,10 @@ import (
 //
 //go:noinline
 func (w *Worker) parse(p *linkState, b *burst) {
-	gone, stored := uint64(0), false
+	gone := uint64(0)
 	for left := w.fast.Unknown; left != 0; left &= left - 1 {
 		j := uint8(bits.TrailingZeros64(left))
-		if !w.parseOne(p, b, j, &stored) {
+		if !w.parseOne(p, b, j) {
 			gone |= 1 << j
 		}
 	}
@@ -30,18 +30,15 @@ func (w *Worker) parse(p *linkState, b *burst) {
 }
 
 // parseOne reports whether packet j has sound INT. One whose first segment may end within
-// its headers is joined before: later stages read only that far. stored reports
-// whether there are templates now that there were not when the burst came.
-func (w *Worker) parseOne(p *linkState, b *burst, j uint8, stored *bool) bool {
+// its headers is joined before: later stages read only that far.
+func (w *Worker) parseOne(p *linkState, b *burst, j uint8) bool {
 	i := b.fast.At[j]
 	m, l, info := b.vec[i], &b.layers[i], &b.info[i]
 	pktLen, was := m.PktLen(), m.DataLen()
 	m.Pullup(min(pullupLen, pktLen)) // where that is impossible, Parse returns NeedMore
 	f := m.Bytes()
-	if *stored || len(f) != was {
-		if at := w.fast.Recognise(f, pktLen); at != fast.None {
-			return w.fast.Set(j, at, f)
-		}
+	if at := w.recognise(f, pktLen, was); at != fast.None {
+		return w.fast.Set(j, at, f)
 	}
 	status := packet.Parse(f, pktLen, l)
 	result := inthdr.NotINT
@@ -63,13 +60,13 @@ func (w *Worker) parseOne(p *linkState, b *burst, j uint8, stored *bool) bool {
 	case inthdr.Sound:
 		w.locator.Classify(info)
 		w.sound(b, j, f)
-		*stored = w.store(b, j, f) || *stored
+		w.store(b, j, f)
 		return true
 	case inthdr.Unsound:
 		w.unsound(p, b, int(i))
 	case inthdr.NotINT:
 		if status == packet.OK && w.fast.MayStore() {
-			*stored = w.fast.StoreNotINT(f, l) || *stored
+			w.fast.StoreNotINT(f, l)
 		}
 		if s := p.link.NetworkStation; s != nil && maybeNeighbor(status, l) {
 			s.Hear(f, b.now)
@@ -83,6 +80,15 @@ func (w *Worker) parseOne(p *linkState, b *burst, j uint8, stored *bool) bool {
 	return false
 }
 
+// recognise is the template of a packet whose first segment had so many bytes when it was
+// matched, or fast.None.
+func (w *Worker) recognise(f []byte, pktLen, had int) uint8 {
+	if len(f) != had {
+		return w.fast.Recognise(f, pktLen)
+	}
+	return w.fast.RecogniseNew(f, pktLen)
+}
+
 // sound makes size, key and hash of packet j, which was parsed. What may end a connection
 // is not common.
 func (w *Worker) sound(b *burst, j uint8, f []byte) {
@@ -94,22 +100,20 @@ func (w *Worker) sound(b *burst, j uint8, f []byte) {
 	b.parsed |= 1 << i
 }
 
-// store makes packet j a template, and reports whether it can be one: where what is left
-// without INT has none inside, and is what the template makes of it, too.
-func (w *Worker) store(b *burst, j uint8, f []byte) (stored bool) {
+// store makes packet j a template, where it can be one: where what is left without INT has
+// none inside, and is what the template makes of it, too.
+func (w *Worker) store(b *burst, j uint8, f []byte) {
 	i := b.fast.At[j]
 	m, l, info, o := b.vec[i], &b.layers[i], &b.info[i], &b.outers[i]
 	if w.fast.MayStore() && info.Type != inthdr.Destination {
 		want, left := w.strippedCopy(f, m.PktLen(), l, info, o)
 		k := fast.Parsed{Frame: f, PktLen: m.PktLen(), Layers: l, Info: info, Layout: w.locator.Layout(info), Outers: o}
 		k.NumberAt, k.NumberLen = w.locator.Place(info, inthdr.Sequence)
-		stored = !left && w.fast.Store(&k, want)
-		if stored {
+		if !left && w.fast.Store(&k, want) {
 			b.fast.Template[j] = w.fast.Recognise(f, m.PktLen())
 		}
 	}
 	info.Common = info.Common && tcpFlags(f, l, info)&(packet.TCPFIN|packet.TCPRST) == 0
-	return stored
 }
 
 // strippedCopy is what a packet is without INT; left: it may have INT inside still.

@@ -147,6 +147,10 @@ func NewWorker(c WorkerConfig) *Worker {
 	return w
 }
 
+// ParseAll makes every packet one that is to be parsed, until rules are reloaded: for tests and
+// benchmarks, to compare with.
+func (w *Worker) ParseAll() { w.fast.ParseAll() }
+
 // Poll takes one burst from every queue and returns how many packets it found.
 // Nothing stays with the worker: what a queue delivered has left, or is dropped.
 func (w *Worker) Poll() int {

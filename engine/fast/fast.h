@@ -27,7 +27,7 @@ enum {
 	FAST_HINTS = 256,
 	FAST_KINDS = 16,      // of EtherTypes, for hints
 	FAST_MAX_FRAME = 65535,
-	FAST_LAYOUT = 143,     // numbers of fast_layout
+	FAST_LAYOUT = 144,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -320,6 +320,7 @@ struct fast_state {
 	uint64_t hint_key;          // by which hints are hashed, odd
 	uint32_t hints[FAST_HINTS]; // four shapes, a byte each: the one found last is the lowest
 	struct fast_kind kinds[FAST_KINDS];
+	uint32_t of_kind[FAST_KINDS]; // shapes with such EtherTypes, a bit each
 	struct fast_shape shape[FAST_SHAPES + 1];
 	struct fast_template templates[FAST_TEMPLATES + 1];
 };

@@ -17,8 +17,10 @@ const (
 // kindOf is the number of an EtherType: those that are in use have different ones.
 func kindOf(f []byte) int { return int(f[12]^f[13]) / (256 / kinds) }
 
-// forgetHints makes all hints those of no shape. The key is 2 to the 64 by the golden ratio.
+// forgetHints makes all hints, and all EtherTypes, those of no shape. The key is 2 to the 64 by
+// the golden ratio.
 func (s *State) forgetHints() {
+	clear(s.ofKind[:])
 	s.hintKey = 0x9e3779b97f4a7c15
 	for i := range s.hints {
 		s.hints[i] = noShape * 0x01010101
@@ -33,13 +35,16 @@ func (s *State) hintOf(f []byte) *uint32 {
 	return &s.hints[(a^bits.RotateLeft64(b, 29))*s.hintKey>>56]
 }
 
-// setKinds finds out which bytes all shapes compare whose EtherType is of the same kind.
+// setKinds finds out which bytes all shapes compare whose EtherType is of the same kind, and
+// which shapes these are.
 func (p *Path) setKinds() {
 	clear(p.kinds[:])
+	clear(p.ofKind[:])
 	var masks [kinds][hintsLen]byte
 	for n := range p.shape[:p.shapes] {
 		mask, kind := p.shape[n].front()
 		of := &masks[kind]
+		p.ofKind[kind] |= 1 << n
 		for i := range of {
 			if p.kinds[kind] == (kindMask{}) { // the first of its kind
 				of[i] = mask[i]

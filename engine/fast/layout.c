@@ -35,7 +35,7 @@ void fast_layout(uint64_t *out)
 		SIZE(sum), AT(sum, removed), AT(sum, add), SIZE(edit),
 		SIZE(state), AT(state, index), AT(state, view), AT(state, vec), AT(state, n), AT(state, refresh), AT(state, look),
 		AT(state, now), AT(state, facts_key), AT(state, mx), AT(state, ints), AT(state, unknown), AT(state, samples), AT(state, at), AT(state, deferred_at),
-		AT(state, hashes), AT(state, flows), AT(state, keys), AT(state, hint_key), AT(state, hints), AT(state, kinds), AT(state, shape), AT(state, templates),
+		AT(state, hashes), AT(state, flows), AT(state, keys), AT(state, hint_key), AT(state, hints), AT(state, kinds), AT(state, of_kind), AT(state, shape), AT(state, templates),
 	};
 	_Static_assert(offsetof(struct fast_flow, path_hops) == offsetof(struct fast_flow, bound) + 6, "FAST_PATH_HOPS");
 	_Static_assert(offsetof(struct fast_flow, bytes) == offsetof(struct fast_flow, packets) + 4, "count of pass.c");

@@ -33,8 +33,14 @@ static const struct fast_template *template_of(const struct fast_state *s, const
 	return NULL;
 }
 
-// search tries the shapes of hint, then all, and makes the right one the first that is tried
-// for packets with such a hint.
+// kind_of is kindOf.
+static inline uint32_t kind_of(const uint8_t *f)
+{
+	return (uint32_t)(f[12] ^ f[13]) / (256 / FAST_KINDS);
+}
+
+// search tries the shapes of hint, then all with such an EtherType, and makes the right one the
+// first that is tried for packets with such a hint.
 static __attribute__((noinline)) const struct fast_template *search(struct fast_state *s, uint32_t *hint, const uint8_t *f, uint32_t len, uint32_t pkt_len)
 {
 	const struct fast_template *t;
@@ -43,7 +49,11 @@ static __attribute__((noinline)) const struct fast_template *search(struct fast_
 		if (t != NULL)
 			return t;
 	}
-	for (uint32_t n = 0; n < s->shapes; n++) {
+	uint32_t left = s->of_kind[kind_of(f)];
+	for (uint32_t k = 0; k < 32; k += 8)
+		left &= ~(UINT32_C(1) << (*hint >> k & 0xff));
+	for (; left; left &= left - 1) {
+		const uint32_t n = (uint32_t)__builtin_ctz(left);
 		const struct fast_shape *p = &s->shape[n];
 		if (!is_shape(p, f, len))
 			continue;

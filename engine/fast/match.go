@@ -63,13 +63,16 @@ func (s *State) recognise(f []byte, pktLen int) uint8 {
 	if len(f) < hintsFrom+hintsLen {
 		return None
 	}
-	hint := s.hintOf(f)
+	hint, tried := s.hintOf(f), uint32(0)
 	for k := range 4 {
-		if i := s.templateOf(&s.shape[*hint>>(8*k)&0xff], f, pktLen); i != None {
+		n := *hint >> (8 * k) & 0xff
+		if i := s.templateOf(&s.shape[n], f, pktLen); i != None {
 			return i
 		}
+		tried |= 1 << n
 	}
-	for n := range s.shapes {
+	for left := s.ofKind[kindOf(f)] &^ tried; left != 0; left &= left - 1 {
+		n := uint32(bits.TrailingZeros32(left))
 		if !s.shape[n].matches(f) {
 			continue
 		}

@@ -20,9 +20,11 @@ type Path struct {
 	learned  [maxTemplates]learned
 	victim   int    // template that is replaced next, if the burst has no packet of it
 	oldest   int    // the same of a shape
-	stores   uint64 // calls of Store
+	stores   uint64 // calls of MayStore
+	fresh    uint64 // templates that were made since Receive
 	inGo     bool   // the twins run
-	parseAll bool   // nothing is stored
+	parseAll bool   // no burst is matched, nothing is stored
+	effort
 }
 
 // learned is what the parser found in the packet that a template was made of.
@@ -42,7 +44,7 @@ func New(index flows.Index, view *event.FastView) *Path {
 
 // Configure forgets all templates: packets are to be parsed as marks say from now on.
 func (p *Path) Configure(marks inthdr.Marks) {
-	p.marks, p.shapes, p.victim, p.oldest, p.stores = marks, 0, 0, 0, 0
+	p.marks, p.shapes, p.victim, p.oldest, p.stores, p.effort = marks, 0, 0, 0, 0, effort{}
 	for i := range p.learned {
 		p.learned[i].shape = none
 	}
@@ -56,7 +58,7 @@ func (p *Path) Configure(marks inthdr.Marks) {
 // ParseAll makes every packet one that is to be parsed, until Configure is called: for
 // tests, and to compare with.
 func (p *Path) ParseAll() {
-	p.shapes, p.parseAll = 0, true
+	p.shapes, p.parseAll, p.until = 0, true, 1
 	p.forgetHints()
 }
 
@@ -109,8 +111,17 @@ func (p *Path) Receive(b *Burst) {
 		p.keep |= askAll
 	}
 	p.factsKey, p.asks, p.MX = b.Facts.Key, uint32(b.Facts.Asks), 0
-	p.deferred, p.Samples, p.Missing = 0, 0, 0
+	p.deferred, p.Samples, p.Missing, p.fresh = 0, 0, 0, 0
+	if p.until != 0 && (p.parseAll || p.skip()) {
+		p.allUnknown()
+		return
+	}
 	p.run(receive)
+	if p.Unknown == 0 {
+		p.vain = 0
+	} else if p.shapes == maxShapes {
+		p.weigh(b.N, int(p.ints), p.Unknown)
+	}
 }
 
 func bit(b bool) uint8 {
@@ -153,6 +164,17 @@ func (p *Path) Recognise(f []byte, pktLen int) uint8 {
 		return None
 	}
 	return p.recognise(f, pktLen)
+}
+
+// RecogniseNew is Recognise by the templates that were made since Receive.
+func (p *Path) RecogniseNew(f []byte, pktLen int) uint8 {
+	for left := p.fresh; left != 0; left &= left - 1 {
+		at := uint8(bits.TrailingZeros64(left))
+		if p.learned[at].shape != none && p.templates[at].matches(p.State, f, pktLen) {
+			return at
+		}
+	}
+	return None
 }
 
 // IsINT tells whether template at is of packets with INT.

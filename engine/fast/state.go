@@ -201,6 +201,7 @@ type State struct {
 	hintKey   uint64        // by which hints are hashed, odd
 	hints     [hints]uint32 // four shapes, a byte each: the one found last is the lowest
 	kinds     [kinds]kindMask
+	ofKind    [kinds]uint32 // shapes with such EtherTypes, a bit each
 	shape     [maxShapes + 1]shape
 	templates [maxTemplates + 1]Template
 }

@@ -10,14 +10,27 @@ import (
 	"intsink/engine/packet"
 )
 
-// sparing is how many templates are stored at once before only one packet in so many makes
-// one: a mix of more shapes than are known would otherwise cost more than parsing alone.
-const sparing = 64
+// A mix of more shapes than are known would cost more than parsing alone if each packet made a
+// template, which is as much as parsing some ten. The first atOnce packets do, then one of
+// sparing; and one of each burst that is matched after some that were not, so that traffic that is
+// as usual again is soon known.
+const (
+	atOnce  = 64
+	sparing = 256
+)
 
-// MayStore tells whether a packet that was parsed should become a template.
+// MayStore tells whether a packet that was parsed should become a template: none of a burst that
+// was not matched, whose packets may have one.
 func (p *Path) MayStore() bool {
+	if p.parseAll || p.skipped {
+		return false
+	}
+	if p.probing {
+		p.probing = false
+		return true
+	}
 	p.stores++
-	return !p.parseAll && (p.stores <= sparing || p.stores%sparing == 0)
+	return p.stores <= atOnce || p.stores%sparing == 0
 }
 
 // Store makes a template of a packet with INT. It must turn f into want, which is what the
@@ -42,6 +55,7 @@ func (p *Path) Store(k *Parsed, want []byte) bool {
 	i := *k.Info
 	m.t.next, m.t.number = p.templates[at].next, at
 	p.templates[at] = m.t
+	p.fresh |= 1 << at
 	p.numbered |= uint64(m.t.numberBits)
 	p.learned[at].layers, p.learned[at].info, p.learned[at].outers = *k.Layers, i, *k.Outers
 	return true
@@ -69,6 +83,7 @@ func (p *Path) StoreNotINT(f []byte, l *packet.Layers) bool {
 	}
 	m.t.next, m.t.number = p.templates[at].next, at
 	p.templates[at] = m.t
+	p.fresh |= 1 << at
 	return true
 }
 

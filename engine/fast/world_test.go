@@ -63,6 +63,7 @@ type world struct {
 	vec      *mbuf.Vec
 	passed   int
 	stored   int
+	tried    int // packets of the last burst that were parsed
 	asks     Facts
 }
 
@@ -85,6 +86,7 @@ func (w *world) burst(now int64, frames [][]byte, lens []int, look bool) {
 	}
 	w.Receive(&Burst{Vec: w.vec, N: len(frames), Now: now, Watched: true, Strip: true, Look: look, Facts: w.asks})
 	parsed := w.Unknown
+	w.tried = 0
 	if parsed != 0 {
 		gone := uint64(0)
 		for left := parsed; left != 0; left &= left - 1 {
@@ -119,9 +121,10 @@ func (w *world) parse(j uint8) bool {
 	var l packet.Layers
 	var i inthdr.Info
 	var o inthdr.Outers
-	if at := w.Recognise(f, m.PktLen()); at != None {
+	if at := w.RecogniseNew(f, m.PktLen()); at != None {
 		return w.Set(j, at, f)
 	}
+	w.tried++
 	if packet.Parse(f, m.PktLen(), &l) != packet.OK {
 		return false
 	}
@@ -182,7 +185,7 @@ func (w *world) compare(o *world, n int) string {
 		return "bits"
 	case !bytes.Equal(a.Template[:a.ints], b.Template[:b.ints]) || !bytes.Equal(w.Deferred(), o.Deferred()):
 		return "templates or the deferred"
-	case a.shapes != b.shapes || a.hints != b.hints || a.kinds != b.kinds || a.shape != b.shape || a.templates != b.templates:
+	case a.shapes != b.shapes || a.hints != b.hints || a.kinds != b.kinds || a.ofKind != b.ofKind || a.shape != b.shape || a.templates != b.templates:
 		return "what is known"
 	case *w.detector.View() != *withLinksOf(o.detector.View(), w.detector.View()):
 		return "the view"

@@ -23,7 +23,6 @@ import (
 
 const (
 	warmBursts = 500 // all flows are known after 16
-	bursts     = 2   // counted; flows behave alike
 	burstNs    = 6400
 )
 
@@ -100,7 +99,7 @@ func runChild(name string) error {
 	for range warmBursts {
 		s.burst(false)
 	}
-	for range bursts {
+	for range picked[0].counted() {
 		s.burst(true)
 	}
 	return errors.New("nobody counts: -child is for this program itself")
@@ -151,6 +150,9 @@ func newScene(r *row) (*scene, error) {
 		NodeID: 1, Seed: 7, Rules: rules, Clock: func() int64 { return s.now },
 		Flows: flows.Config{Capacity: 65536, Seed: 7, IdleTimeout: 30e9},
 	})
+	if r.parse {
+		s.worker.ParseAll()
+	}
 	s.worker.Feed().Turn(r.page)
 	return s, nil
 }

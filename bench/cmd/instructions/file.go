@@ -67,6 +67,19 @@ func (f file) compare(level string, counts map[string]float64, limit float64) er
 	return errors.Join(errs...)
 }
 
+// checkAgainst fails where one of rows costs too much beside the one that it is compared with.
+// Both are of the same packets: whatever makes one dearer makes the other dearer, too.
+func checkAgainst(rows []row, counts map[string]float64) error {
+	var errs []error
+	for _, r := range rows {
+		is, of := counts[r.name], counts[r.against]
+		if of > 0 && is > hostileMost*of {
+			errs = append(errs, fmt.Errorf("%s: %.1f instructions per packet, %.2f times %s: the limit is %g times", r.name, is, is/of, r.against, hostileMost))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 func percent(was, is float64) float64 { return (is/was - 1) * 100 }
 
 // change tells how is compares with what was committed, if anything was.

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 func TestTrace(t *testing.T) {
 	var counts [2]float64
 	for i := range counts {
-		p, err := trace("plain")
+		p, err := trace("plain", 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,6 +69,26 @@ func TestCompare(t *testing.T) {
 	}
 	if err := f.compare("v1", map[string]float64{"a": 1}, 5); err == nil {
 		t.Error("a level without counts passes")
+	}
+}
+
+func TestCheckAgainst(t *testing.T) {
+	rows := []row{{name: "a", against: "b"}, {name: "b"}}
+	for _, c := range []struct {
+		name   string
+		counts map[string]float64
+		err    string
+	}{
+		{"cheaper", map[string]float64{"a": 90, "b": 100}, ""},
+		{"as much as allowed", map[string]float64{"a": 100 * hostileMost, "b": 100}, ""},
+		{"too dear", map[string]float64{"a": 121, "b": 100}, "a: 121.0 instructions per packet, 1.21 times b: the limit is 1.1 times"},
+		{"the other was not counted", map[string]float64{"a": 121}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := checkAgainst(rows, c.counts); (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {
+				t.Errorf("%v, want %q", err, c.err)
+			}
+		})
 	}
 }
 

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,7 +26,13 @@ type row struct {
 	plain   bool                // none of its packets is INT
 	silent  bool                // nothing is reported
 	page    bool                // a page is open: what is reported goes into the feed of events, too
+	parse   bool                // no packet takes the fast path
+	bursts  int                 // that are counted; 0: two
+	against string              // the row that this one may cost hostileMost times as much as
 }
+
+// counted is how many bursts are counted. Two: flows behave alike.
+func (r *row) counted() int { return cmp.Or(r.bursts, 2) }
 
 var rows = []row{
 	{name: "reference", traffic: traffic.Reference()},
@@ -70,6 +77,8 @@ var rows = []row{
 	{name: "hops8", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Hops = 8 })},
 	{name: "size512", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Size = 512 })},
 	{name: "size1400", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Size = 1400 })},
+	{name: "hostile400", traffic: hostile(400), rules: byAny, bursts: hostileBursts, against: "hostile400-parse"},
+	{name: "hostile400-parse", traffic: hostile(400), rules: byAny, bursts: hostileBursts, parse: true},
 }
 
 // spec is the reference input in another encapsulation.
@@ -80,6 +89,30 @@ func spec(e traffic.Encap, change func(*traffic.Spec)) traffic.Spec {
 		change(&s)
 	}
 	return s
+}
+
+// hostile is packets of n kinds of headers, many more than package fast knows at once.
+func hostile(n int) traffic.Spec {
+	s := traffic.Reference()
+	s.Random, s.Frames = n, 4096
+	return s
+}
+
+// hostileBursts are those of which one is matched and the others are left to the parser.
+const hostileBursts = 8
+
+// hostileMost is what such packets may cost, by what they cost where each is parsed.
+const hostileMost = 1.1
+
+// byAny looks for INT by all markings but the probe marker, with which no packet without INT
+// has a template.
+func byAny(r *engine.Rules) {
+	port, protocol := uint16(traffic.UDPPort), uint16(traffic.GREProtocol)
+	r.INT = inthdr.Config{
+		Version2: true, UDPPort: &port, GREProtocol: &protocol, DSCP: &inthdr.DSCP{Value: traffic.DSCPValue, Mask: 0x3f},
+		VXLANGPE: &inthdr.VXLANGPE{Port: traffic.GPEPort, NextProtocol: traffic.GPENextProtocol},
+		Geneve:   &inthdr.Geneve{Port: traffic.GenevePort, OptionClass: traffic.GeneveOptionClass},
+	}
 }
 
 // byQueue watches queues, which the traffic's never fill.

@@ -24,7 +24,7 @@ type tracee struct {
 }
 
 // trace counts one row in a child process.
-func trace(name string) (*profile, error) {
+func trace(name string, bursts int) (*profile, error) {
 	runtime.LockOSThread() // ptrace requests are taken from the thread that attached
 	defer runtime.UnlockOSThread()
 	if err := oneCPU(); err != nil {
@@ -51,7 +51,7 @@ func trace(name string) (*profile, error) {
 	if err := syscall.PtraceCont(t.pid, 0); err != nil {
 		return nil, err
 	}
-	return t.count()
+	return t.count(bursts)
 }
 
 // oneCPU keeps this thread, and the child that it starts, on the CPU that it runs
@@ -78,7 +78,7 @@ func (t *tracee) end() {
 
 // count finds the thread that runs into the first marker, stops all others, and
 // steps that one through the counted bursts.
-func (t *tracee) count() (*profile, error) {
+func (t *tracee) count(bursts int) (*profile, error) {
 	tid, err := t.firstMarker()
 	if err != nil {
 		return nil, err

@@ -60,6 +60,11 @@ type Spec struct {
 	Numbers bool // the source numbers the packets of each flow: DomainID, in 4 bytes
 	MX      bool // INT-MX: no hop adds metadata
 	Noisy   int  // of so many packets one has a latency beyond every deadband; 0: none
+
+	// Random is how many kinds of headers there are in place of those above, any that
+	// intgen.Random makes, each of one flow, half of them without INT. Hops is how many a
+	// packet has at most, Size does not count. 0: none.
+	Random int
 }
 
 // DomainID is of the domain whose instruction 0 is a sequence number of 4 bytes that the source
@@ -96,6 +101,7 @@ func Reference() Spec {
 type Maker struct {
 	spec   Spec
 	shapes []shape // one or, of mixed traffic, as many as Mix
+	kinds  []kind  // in place of shapes
 	random *rand.Rand
 	hops   []intgen.Hop
 }
@@ -109,6 +115,10 @@ func New(s Spec) (*Maker, error) {
 		return nil, fmt.Errorf("traffic: %+v: a mix of 0 to %d headers", s, len(Mixed))
 	}
 	m := &Maker{spec: s, random: rand.New(rand.NewPCG(1, 0)), hops: make([]intgen.Hop, s.Hops)}
+	if s.Random > 0 {
+		m.kinds = randomKinds(m.random, s.Random, s.Hops)
+		return m, nil
+	}
 	headers := Mixed[:s.Mix]
 	if s.Mix == 0 {
 		headers = []Headers{s.Headers}
@@ -131,6 +141,10 @@ func New(s Spec) (*Maker, error) {
 // Frame is the i-th frame, and the original that a sink must give back. Calls are
 // in order, from 0.
 func (m *Maker) Frame(i int) (original, frame []byte, err error) {
+	if m.kinds != nil {
+		k := &m.kinds[m.random.IntN(len(m.kinds))]
+		return k.original, k.frame, nil
+	}
 	flow := i % m.spec.Flows
 	sh := &m.shapes[0]
 	if n := uint64(len(m.shapes)); n > 1 {
