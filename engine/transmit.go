@@ -1,4 +1,5 @@
-// Stage transmit: what leaves of a burst, bounded retries, counting, taps.
+// Stage transmit: gathers what leaves of a burst, offers again what a port refused (bounded
+// retries), counts what is lost and why; taps.
 
 package engine
 
@@ -61,4 +62,66 @@ func (w *Worker) discardTapped(p *linkState, b *burst) {
 	p.counters.Direction[ToHost].Dropped[DropTap] += uint64(b.n - b.nDrop)
 	w.pool.FreeBulk(b.vec, b.n)
 	b.nDrop = 0
+}
+
+// refusalOf is the reason for which q did not take the packet behind those that it took.
+func refusalOf(q Queue) DropReason {
+	if r, ok := q.(Refuser); ok {
+		switch r.Refusal() {
+		case mbuf.RefusedTooLong:
+			return DropTxTooLong
+		case mbuf.RefusedDown:
+			return DropTxDown
+		case mbuf.RefusedFrame:
+			return DropTxRefused
+		}
+	}
+	return DropTxFull
+}
+
+// txRetries bounds how often a full output queue is tried again before its
+// packets are dropped: a kernel-backed driver needs a moment, a stuck one must
+// not stall the worker.
+const txRetries = 8
+
+// lost are packets of a burst that a port did not take: place[i] is that of burst.drop[i]
+// among those that were to be transmitted.
+type lost struct {
+	n     int
+	place [mbuf.MaxBurst]uint8
+	why   [mbuf.MaxBurst]DropReason
+}
+
+// retrySend offers again what a port has not taken, v[sent:n], and returns how many of
+// v[:n] have left. The others are in drop: of a full port, or one that is down, all that
+// follow; a packet that it does not take alone, and those behind it are offered.
+//
+//go:noinline
+func retrySend(q Queue, v, drop *mbuf.Vec, n, sent int, l *lost) int {
+	total, place := sent, sent
+	n = copy(v[:], v[sent:n])
+	for tries := 0; n > 0; {
+		why := refusalOf(q)
+		switch {
+		case why == DropTxFull && tries < txRetries:
+			tries++
+		default:
+			gone := 1
+			if why == DropTxFull || why == DropTxDown {
+				gone = n
+			}
+			for i, m := range v[:gone] {
+				drop[l.n], l.place[l.n], l.why[l.n] = m, uint8(place+i), why
+				l.n++
+			}
+			place += gone
+			n = copy(v[:], v[gone:n])
+		}
+		if n > 0 {
+			sent = q.TxBurst(v, n)
+			total, place = total+sent, place+sent
+			n = copy(v[:], v[sent:n])
+		}
+	}
+	return total
 }

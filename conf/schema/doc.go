@@ -15,8 +15,8 @@
 //
 // source.go reads the files, env.go fills in variables of the environment.
 //
-// Values (value.go, list.go, choice.go, duration.go, ranges.go, net.go, object.go) join a
-// field to the way it is written; wrap.go adds checks to one. Visitors walk a schema:
+// Values (value.go, list.go, duration.go, ranges.go, net.go, object.go) join a
+// field to the way it is written; Then, Checked and Omitted add checks to one. Visitors walk a schema:
 // reader.go fills fields, dump.go writes them, and a caller may have its own, to see that
 // every attribute is documented. Checks know a field by a pointer to it, its key: file.go
 // remembers where each stands. Every step goes on after a fault, so that the user sees all

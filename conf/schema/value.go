@@ -1,4 +1,5 @@
-// Value: joins a field to its HCL form; integers, fractions, booleans, text.
+// Value: joins a field to its HCL form: integers, fractions, booleans, text; wrappers of
+// values (Then, Checked, Omitted).
 
 package schema
 
@@ -142,4 +143,46 @@ func (v *textValue) Read(x *Expr) bool {
 // Quote returns s as an HCL string.
 func Quote(s string) string {
 	return string(hclwrite.TokensForValue(cty.StringVal(s)).Bytes())
+}
+
+// Then is v with a function that runs after v was read from a file.
+func Then(v Value, f func()) Value { return thenValue{v, f} }
+
+type thenValue struct {
+	Value
+	f func()
+}
+
+func (t thenValue) Read(x *Expr) bool {
+	ok := t.Value.Read(x)
+	if ok {
+		t.f()
+	}
+	return ok
+}
+
+// Checked is v with a check that runs after v was read from a file; good reports itself what
+// is wrong, and returns false.
+func Checked(v Value, good func(x *Expr) bool) Value { return checkedValue{v, good} }
+
+type checkedValue struct {
+	Value
+	good func(x *Expr) bool
+}
+
+func (c checkedValue) Read(x *Expr) bool { return c.Value.Read(x) && c.good(x) }
+
+// Omitted is v, which a dump leaves out if absent returns true.
+func Omitted(v Value, absent func() bool) Value { return omittedValue{v, absent} }
+
+type omittedValue struct {
+	Value
+	absent func() bool
+}
+
+func (o omittedValue) Write() (string, bool) {
+	if o.absent() {
+		return "", false
+	}
+	return o.Value.Write()
 }

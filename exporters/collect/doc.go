@@ -17,7 +17,7 @@
 //
 //	listen.go, receiver.go, ratelimit.go  sockets; reading them; the limit of each source address
 //	maker.go, batch.go                    decodes and encodes a batch; the batch
-//	feed.go, feedspool.go, replay.go      queue of an output, its goroutine; the same from the spool, and how fast
+//	feed.go, feedspool.go                 queue of an output, its goroutine; the same from the spool, and how fast
 //	output.go, accounts.go                what an output implements; its counters and drop reasons
 //	collect.go, metrics.go, log.go        assembles all; a snapshot of counters; bounded log lines
 package collect

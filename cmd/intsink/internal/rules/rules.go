@@ -1,11 +1,19 @@
-// Of: a configuration as engine.Rules; names of collectors.
+// Of: a configuration as engine.Rules; NeedsRestart: what a reload cannot change; settings
+// of workers: port ids, hw_id, flow table, report room; names of collectors.
 
 package rules
 
 import (
+	"math"
+	"slices"
+	"strings"
+
 	"intsink/cmd/internal/sinkconf"
 	"intsink/conf"
+	"intsink/conf/schema"
 	"intsink/engine"
+	"intsink/exporters/port"
+	"intsink/flows"
 )
 
 // Of turns the configuration into what the workers read per packet.
@@ -38,4 +46,68 @@ func CollectorNames(c *conf.Config) []string {
 		names[i] = c.Collectors[i].Name
 	}
 	return names
+}
+
+// reloads says for each block of the file whether a reload can change the attribute at a path
+// in it. Ports, memory and sockets are made at start and cannot change.
+var reloads = map[string]func(path string) bool{
+	"node": never, "dpdk": never, "port": never, "link": never, "tap": never,
+	"int": always, "node_model": always, "watch": always, "events": always, "log": always, "http": always,
+	"overload": always, "bypass": always,
+	"report":    func(path string) bool { return path != "report.coalesce.max_bytes" },
+	"collector": always, // but for those by some ports: see byOtherPort
+	"flows":     func(path string) bool { return path == "flows.idle_timeout" },
+}
+
+func never(string) bool  { return false }
+func always(string) bool { return true }
+
+// NeedsRestart are those of changes, from old to now, that cannot be made while the appliance
+// runs. ports are those by which reports leave since its start: collectors may come and go
+// there, since workers know their queues.
+func NeedsRestart(changes []conf.Change, old, now *conf.Config, ports []string) []conf.Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c conf.Change) bool {
+		reload := reloads[c.Block()]
+		return reload != nil && reload(c.Path) && !byOtherPort(c.Path, old, ports) && !byOtherPort(c.Path, now, ports)
+	})
+}
+
+// byOtherPort tells whether path is a collector of c, or in one, to which the reports leave by
+// a port of DPDK that is not among ports.
+func byOtherPort(path string, c *conf.Config, ports []string) bool {
+	return slices.ContainsFunc(c.Collectors, func(col conf.Collector) bool {
+		block := "collector " + schema.Quote(col.Name)
+		return col.Port != "" && !slices.Contains(ports, col.Port) && (path == block || strings.HasPrefix(path, block+"."))
+	})
+}
+
+// PortID is the interface id of a port in the sink's own metadata.
+func PortID(c *conf.Config, name string) uint16 {
+	for i := range c.Ports {
+		if c.Ports[i].Name == name {
+			return c.Ports[i].ID
+		}
+	}
+	return 0
+}
+
+// Flows is the flow table of one worker; seed keys its hash.
+func Flows(c *conf.Config, seed uint64) flows.Config {
+	return flows.Config{Capacity: c.Flows.Capacity, Seed: seed, IdleTimeout: int64(c.Flows.IdleTimeout)}
+}
+
+// HwID is the hw_id of worker w: 6 bits.
+func HwID(c *conf.Config, w int) uint8 {
+	return uint8(min(int(c.Node.HwIDBase)+w, math.MaxUint8)) & 0x3f
+}
+
+// ReportRoom is the buffer of one report packet: headroom for its headers, the
+// handoff, and the largest payload.
+func ReportRoom(c *conf.Config) int {
+	return conf.ReportRoom + c.Report.Coalesce.MaxBytes
+}
+
+// PortSource is how the UDP source port of report packets to col is chosen.
+func PortSource(col *conf.Collector) port.SourcePort {
+	return port.SourcePort{Hash: col.SourcePortMode == conf.HashedSourcePort, Fixed: col.SourcePortMode == conf.FixedSourcePort, Number: col.SourcePort}
 }

@@ -1,4 +1,5 @@
-// Neighbor Discovery for IPv6 (RFC 4861): solicitations, advertisements, ICMPv6 checksum.
+// message: an ARP request or reply, or a Neighbor Discovery solicitation or advertisement
+// (RFC 826, RFC 4861): parses and makes them, with Ethernet headers; MAC.
 
 package port
 
@@ -9,6 +10,110 @@ import (
 	"intsink/engine/packet"
 	"intsink/internal/checksum"
 )
+
+// message is what ARP and Neighbor Discovery have in common.
+type message struct {
+	question bool       // who has target?
+	from     netip.Addr // a question's sender; whose address an answer gives
+	mac      MAC        // of from
+	target   netip.Addr // whose address is asked for; to whom an answer goes
+	vlan     uint16     // 0: no tag, or one of priority only
+	tells    bool       // mac is that of from, by the message's own words
+	override bool       // an answer that replaces what was known before
+}
+
+const (
+	minFrame     = 60 // without the checksum
+	etherTypeARP = 0x0806
+)
+
+// parse reads an ARP or Neighbor Discovery frame; false where it is none, or not
+// a sound one. A frame's source must be one host's.
+func parse(b []byte) (m message, ok bool) {
+	if len(b) < packet.EthernetLen+packet.VLANLen {
+		return m, false
+	}
+	etherType, rest := binary.BigEndian.Uint16(b[12:]), b[packet.EthernetLen:]
+	if etherType == packet.EtherTypeVLAN {
+		m.vlan = binary.BigEndian.Uint16(rest) & 0xfff
+		etherType, rest = binary.BigEndian.Uint16(rest[2:]), rest[packet.VLANLen:]
+	}
+	source := MAC(b[6:12])
+	switch etherType {
+	case etherTypeARP:
+		ok = m.parseARP(rest)
+	case packet.EtherTypeIPv6:
+		ok = m.parseND(rest, source)
+	}
+	return m, ok && m.mac.host()
+}
+
+// host: the address of one host, neither a group nor none at all.
+func (m MAC) host() bool { return m[0]&1 == 0 && m != MAC{} }
+
+// putEthernet writes the header of a frame, with a tag where vlan is not zero, and
+// returns the rest of b.
+func putEthernet(b []byte, dst, src MAC, vlan, etherType uint16) []byte {
+	copy(b, dst[:])
+	copy(b[6:], src[:])
+	b = b[12:]
+	if vlan != 0 {
+		binary.BigEndian.PutUint16(b, packet.EtherTypeVLAN)
+		binary.BigEndian.PutUint16(b[2:], vlan)
+		b = b[packet.VLANLen:]
+	}
+	binary.BigEndian.PutUint16(b, etherType)
+	return b[2:]
+}
+
+// An ARP packet for IPv4 over Ethernet (RFC 826):
+//
+//	0 hardware type 1   2 protocol type 0x0800   4 lengths 6, 4   6 operation
+//	8 sender MAC       14 sender IP             18 target MAC    24 target IP
+const (
+	arpLen      = 28
+	arpEthernet = 1<<48 | 0x0800<<32 | 6<<24 | 4<<16 // all before the operation
+	arpRequest  = 1
+	arpReply    = 2
+)
+
+// parseARP fills m from an ARP packet. Requests and replies both give the sender's address.
+func (m *message) parseARP(b []byte) bool {
+	if len(b) < arpLen {
+		return false
+	}
+	head := binary.BigEndian.Uint64(b)
+	op := uint16(head)
+	if head&^0xffff != arpEthernet || op != arpRequest && op != arpReply {
+		return false
+	}
+	m.question = op == arpRequest
+	m.mac = MAC(b[8:14])
+	m.from = netip.AddrFrom4([4]byte(b[14:18]))
+	m.target = netip.AddrFrom4([4]byte(b[24:28]))
+	m.tells, m.override = true, true
+	return true
+}
+
+// putARP writes a frame that asks target for its MAC address, or tells target,
+// whose address is dst, ours. It returns the frame's length; b has room for it.
+func (n *neighbor) putARP(b []byte, op uint16, dst MAC, target netip.Addr) int {
+	eth := dst
+	if op == arpRequest {
+		eth, dst = broadcast, MAC{}
+	}
+	clear(b[:minFrame])
+	p := putEthernet(b, eth, n.mac, n.vlan, etherTypeARP)
+	binary.BigEndian.PutUint64(p, arpEthernet|uint64(op))
+	from, to := n.source.As4(), target.As4()
+	copy(p[8:], n.mac[:])
+	copy(p[14:], from[:])
+	copy(p[18:], dst[:])
+	copy(p[24:], to[:])
+	return minFrame
+}
+
+var broadcast = MAC{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 
 // Neighbor Discovery (RFC 4861, sections 4.3, 4.4, 4.6.1), after an IPv6 header of
 // 40 bytes without extensions and with hop limit 255:
@@ -120,3 +225,6 @@ func icmpChecksum(addresses, icmp []byte) uint16 {
 	pseudo := checksum.AddOnes(checksum.Sum(addresses), uint16(len(icmp))+packet.ProtoICMPv6)
 	return ^checksum.AddOnes(pseudo, checksum.Sum(icmp))
 }
+
+// MAC is an Ethernet address.
+type MAC [6]byte

@@ -1,4 +1,5 @@
-// Block int of the sink's configuration as an inthdr.Config.
+// Block int of the sink's configuration as an inthdr.Config; blocks node_model as
+// event.NodeModel.
 
 package sinkconf
 
@@ -6,6 +7,7 @@ import (
 	"slices"
 
 	"intsink/conf"
+	"intsink/engine/event"
 	"intsink/engine/inthdr"
 )
 
@@ -52,3 +54,20 @@ func INT(c *conf.INT) inthdr.Config {
 }
 
 var roles = map[conf.Role]inthdr.Role{conf.SequenceRole: inthdr.Sequence, conf.DeviceIDRole: inthdr.DeviceID}
+
+// NodeModels converts the blocks node_model into the models of package event.
+func NodeModels(models []conf.NodeModel) []event.NodeModel {
+	var out []event.NodeModel
+	for i := range models {
+		m := &models[i]
+		out = append(out, event.NodeModel{
+			Nodes:         m.Nodes,
+			LatencyUnit:   uint32(m.LatencyUnit),
+			QueueUnit:     max(m.QueueUnit.Size, 1),
+			TimestampBits: m.TimestampBits,
+			TimestampUnit: uint32(m.TimestampUnit),
+			Unix:          m.TimestampEpoch == conf.UnixEpoch,
+		})
+	}
+	return out
+}
