@@ -35,7 +35,7 @@ type Config struct {
 
 // Overload says when workers that cannot keep up do less with packets.
 type Overload struct {
-	Mode       string        // how far: "off" | "strip" | "pass" | "bypass"
+	Mode       OverloadMode  // how far
 	Busy       float64       // share of a worker's time behind polls that found packets; 0: not looked at
 	PollGap    time.Duration // time between two polls; 0: not looked at
 	FullBursts float64       // share of polls that found a full burst, so that more waited; 0: not looked at
@@ -194,7 +194,7 @@ type Deadband struct {
 
 // Events holds every threshold; defaults depend on Profile.
 type Events struct {
-	Profile       string
+	Profile       EventProfile
 	NewFlow       struct{ Rate int }
 	PathChange    PathChange
 	HopLatency    Deadband
@@ -281,8 +281,8 @@ type Budget struct {
 
 // Log is how a running sink writes its log, to stderr.
 type Log struct {
-	Format string // "auto" | "text" | "json" | "journal"
-	Level  string // "debug" | "info" | "warn" | "error"
+	Format LogFormat
+	Level  LogLevel
 }
 
 // HTTP is the endpoint for metrics, health, the API and the page.
@@ -302,7 +302,7 @@ type TLS struct{ Certificate, Key, ClientCA string }
 type Token struct {
 	Name   string
 	SHA256 string // of the secret, 64 hexadecimal digits
-	Role   string // "read" | "write"
+	Role   TokenRole
 }
 
 // Dump is the configuration as HCL, every attribute written out: Parse of it

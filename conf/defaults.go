@@ -27,7 +27,7 @@ func defaultConfig() *Config {
 			ShimLength: ShimExclusive, Checksum: UpdateChecksum, Malformed: ForwardMalformed, Fragments: PassFragments,
 		},
 		Flows:  Flows{Capacity: 1048576, IdleTimeout: 30 * time.Second},
-		Events: defaultEvents("dc"),
+		Events: defaultEvents(DataCenter),
 		Report: Report{
 			Version:  Report20,
 			Profile:  "",
@@ -37,10 +37,10 @@ func defaultConfig() *Config {
 			Explain:  false,
 			Coalesce: Coalesce{MaxBytes: 1400, MaxReports: 0, MaxDelay: time.Millisecond},
 		},
-		Overload: Overload{Mode: "off", Busy: 0.98, PollGap: 0, FullBursts: 0.9, Enter: 2 * time.Second, Clear: 10 * time.Second},
+		Overload: Overload{Mode: NeverDegrade, Busy: 0.98, PollGap: 0, FullBursts: 0.9, Enter: 2 * time.Second, Clear: 10 * time.Second},
 		Bypass:   Bypass{Heartbeat: 0, After: time.Second, Timeout: 5 * time.Second},
 		HTTP:     HTTP{Listen: "127.0.0.1:9465", Socket: "auto"},
-		Log:      Log{Format: "auto", Level: "info"},
+		Log:      Log{Format: AutoLog, Level: InfoLog},
 	}
 }
 
@@ -62,15 +62,15 @@ func defaultInstruction(int) Instruction {
 	return Instruction{Scope: EachHop, Role: ""}
 }
 
-// defaultEvents is every threshold of a profile: "dc" or "wan".
-func defaultEvents(profile string) Events {
+// defaultEvents returns the default of every threshold in a profile.
+func defaultEvents(profile EventProfile) Events {
 	e := Events{Profile: profile}
 	e.NewFlow.Rate = 20000
 	e.PathChange = PathChange{Paths: 4, Memory: 60 * time.Second, Rate: 10, ECMP: IgnoreECMP}
 	e.HopLatency = Deadband{Absolute: 10 * time.Microsecond, Relative: 0.5, K: 2, N: 4, Interval: 100 * time.Millisecond}
 	e.EndToEnd = Deadband{Clock: NoClock, Absolute: 50 * time.Microsecond, Relative: 0.5, K: 2, N: 4, Interval: 100 * time.Millisecond}
 	e.LinkLatency = Deadband{Absolute: 10 * time.Microsecond, Relative: 0.5, K: 2, N: 4, Interval: time.Second}
-	if profile == "wan" {
+	if profile == WAN {
 		e.HopLatency.Absolute, e.HopLatency.Relative, e.HopLatency.K, e.HopLatency.N = 100*time.Microsecond, 0.25, 3, 8
 		e.EndToEnd.Absolute, e.EndToEnd.Relative, e.EndToEnd.K, e.EndToEnd.N = time.Millisecond, 0.25, 3, 8
 		e.LinkLatency.Absolute, e.LinkLatency.Relative, e.LinkLatency.K, e.LinkLatency.N = 100*time.Microsecond, 0.25, 3, 8

@@ -46,12 +46,12 @@ func visitConfig(v schema.Visitor, c *Config) {
 		}))
 		v.Blocks("token", schema.Slice(&c.HTTP.Tokens, func(int) Token { return Token{Role: "read"} }, func(t *Token) *string { return &t.Name }, func(v schema.Visitor, t *Token) {
 			v.Required("sha256", schema.Text(&t.SHA256))
-			v.Attr("role", schema.Choice(&t.Role, "read", "write"))
+			v.Attr("role", schema.Choice(&t.Role, ReadRole, WriteRole))
 		}))
 	})
 	v.Block("log", &c.Log, func(v schema.Visitor) {
-		v.Attr("format", schema.Choice(&c.Log.Format, "auto", "text", "json", "journal"))
-		v.Attr("level", schema.Choice(&c.Log.Level, "debug", "info", "warn", "error"))
+		v.Attr("format", schema.Choice(&c.Log.Format, AutoLog, TextLog, JSONLog, JournalLog))
+		v.Attr("level", schema.Choice(&c.Log.Level, DebugLog, InfoLog, WarnLog, ErrorLog))
 	})
 }
 

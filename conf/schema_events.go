@@ -11,7 +11,7 @@ import (
 // visitEvents is the schema of events and of events_override. A profile, where
 // there is one, sets all thresholds before the others are read.
 func visitEvents(v schema.Visitor, e *Events) {
-	v.Attr("profile", schema.Then(schema.Choice(&e.Profile, "dc", "wan"), func() { *e = defaultEvents(e.Profile) }))
+	v.Attr("profile", schema.Then(schema.Choice(&e.Profile, DataCenter, WAN), func() { *e = defaultEvents(e.Profile) }))
 	v.Block("new_flow", &e.NewFlow, func(v schema.Visitor) {
 		v.Attr("rate", schema.Integer(&e.NewFlow.Rate, 0, maxRate))
 	})

@@ -9,7 +9,7 @@ import (
 )
 
 func visitOverload(v schema.Visitor, o *Overload) {
-	v.Attr("mode", schema.Choice(&o.Mode, "off", "strip", "pass", "bypass"))
+	v.Attr("mode", schema.Choice(&o.Mode, NeverDegrade, DegradeToStrip, DegradeToPass, DegradeToBypass))
 	v.Attr("busy", schema.Fraction(&o.Busy, 0, 1))
 	v.Attr("poll_gap", schema.Duration(&o.PollGap, 0, 10*time.Second))
 	v.Attr("full_bursts", schema.Fraction(&o.FullBursts, 0, 1))

@@ -167,3 +167,55 @@ const (
 	WithHugepages Hugepages = "on"
 	NoHugepages   Hugepages = "off"
 )
+
+// OverloadMode is overload.mode: how far the sink goes when workers cannot keep up. Each mode
+// includes those before it.
+type OverloadMode string
+
+// The values of overload.mode.
+const (
+	NeverDegrade    OverloadMode = "off"
+	DegradeToStrip  OverloadMode = "strip"  // INT is removed; no flows, events and reports
+	DegradeToPass   OverloadMode = "pass"   // packets leave as they came
+	DegradeToBypass OverloadMode = "bypass" // the bypass switch leads traffic past the sink
+)
+
+// EventProfile is events.profile: which defaults thresholds have.
+type EventProfile string
+
+// The values of events.profile.
+const (
+	DataCenter EventProfile = "dc"
+	WAN        EventProfile = "wan"
+)
+
+// TokenRole is http.token.role: what the bearer of a token may do.
+type TokenRole string
+
+// The values of http.token.role.
+const (
+	ReadRole  TokenRole = "read"
+	WriteRole TokenRole = "write" // and read
+)
+
+// LogFormat is log.format: how lines of the log are written.
+type LogFormat string
+
+// The values of log.format.
+const (
+	AutoLog    LogFormat = "auto" // journal where systemd reads it, else text, or json of services
+	TextLog    LogFormat = "text"
+	JSONLog    LogFormat = "json"
+	JournalLog LogFormat = "journal"
+)
+
+// LogLevel is log.level: lines below it are not written.
+type LogLevel string
+
+// The values of log.level.
+const (
+	DebugLog LogLevel = "debug"
+	InfoLog  LogLevel = "info"
+	WarnLog  LogLevel = "warn"
+	ErrorLog LogLevel = "error"
+)

@@ -103,7 +103,7 @@ func (f check) kafka(k *Kafka) {
 	if k.SASL != nil {
 		f.secret(what+": sasl", &k.SASL.PasswordFile)
 		if k.TLS == nil {
-			f.WarnAt([]any{k.SASL}, "%s: sasl without tls shows the broker's network %s; add tls { }", what, shown(k.SASL.Mechanism))
+			f.WarnAt([]any{k.SASL}, "%s: sasl without tls shows the broker's network %s; add tls { }", what, shown(string(k.SASL.Mechanism)))
 		}
 	}
 }

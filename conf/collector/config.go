@@ -38,8 +38,8 @@ type Listen struct {
 type Spool struct {
 	Directory string
 	Size      int64
-	Mode      string // overflow or always
-	Replay    int    // records a second that an output reads beyond those that come meanwhile; 0: no bound
+	Mode      SpoolMode
+	Replay    int // records a second that an output reads beyond those that come meanwhile; 0: no bound
 }
 
 // Kafka is one topic.
@@ -47,9 +47,9 @@ type Kafka struct {
 	Name        string
 	Brokers     []string
 	Topic       string
-	Format      string // json or protobuf
-	Key         string // flow, node or none
-	Compression string // lz4, zstd or none
+	Format      KafkaFormat
+	Key         KafkaKey
+	Compression KafkaCompression
 	Linger      time.Duration
 	Buffer      int64
 	TLS         *TLS
@@ -60,7 +60,10 @@ type Kafka struct {
 type TLS struct{ CA, Certificate, Key string }
 
 // SASL says who we are.
-type SASL struct{ Mechanism, User, PasswordFile string }
+type SASL struct {
+	Mechanism          SASLMechanism
+	User, PasswordFile string
+}
 
 // File is one file of JSON Lines, standard output or a unix socket.
 type File struct {
@@ -89,17 +92,17 @@ type HTTP struct {
 }
 
 func defaultConfig() *Config {
-	return &Config{HTTP: HTTP{Listen: "127.0.0.1:9466", Series: 10000}, Log: conf.Log{Format: "auto", Level: "info"}}
+	return &Config{HTTP: HTTP{Listen: "127.0.0.1:9466", Series: 10000}, Log: conf.Log{Format: conf.AutoLog, Level: conf.InfoLog}}
 }
 
 func defaultListen(int) Listen {
 	return Listen{Sockets: 2, ReceiveBuffer: 32 << 20, Streams: 4096}
 }
 
-func defaultSpool() Spool { return Spool{Size: 10 << 30, Mode: "overflow", Replay: 100000} }
+func defaultSpool() Spool { return Spool{Size: 10 << 30, Mode: SpoolOverflow, Replay: 100000} }
 
 func defaultKafka(int) Kafka {
-	return Kafka{Topic: "intsink.reports.v1", Format: "json", Key: "flow", Compression: "lz4", Linger: 10 * time.Millisecond, Buffer: 64 << 20}
+	return Kafka{Topic: "intsink.reports.v1", Format: JSONMessages, Key: KeyByFlow, Compression: LZ4, Linger: 10 * time.Millisecond, Buffer: 64 << 20}
 }
 
 func defaultFile(int) File { return File{Keep: 5} }

@@ -16,7 +16,7 @@ func (c *Config) visit(v schema.Visitor) {
 	v.Optional("spool", schema.Pointer(&c.Spool, defaultSpool, func(v schema.Visitor, s *Spool) {
 		v.Required("directory", schema.Text(&s.Directory))
 		v.Attr("size", size(&s.Size, 16<<20, 1<<50))
-		v.Attr("mode", schema.Choice(&s.Mode, "overflow", "always"))
+		v.Attr("mode", schema.Choice(&s.Mode, SpoolOverflow, SpoolAlways))
 		v.Attr("replay", schema.Integer(&s.Replay, 0, 100000000))
 	}))
 	v.Blocks("kafka", schema.Slice(&c.Kafkas, defaultKafka, func(k *Kafka) *string { return &k.Name }, visitKafka))
@@ -31,8 +31,8 @@ func (c *Config) visit(v schema.Visitor) {
 		v.Attr("series", schema.Integer(&c.HTTP.Series, 0, 1000000))
 	})
 	v.Block("log", &c.Log, func(v schema.Visitor) {
-		v.Attr("format", schema.Choice(&c.Log.Format, "auto", "text", "json", "journal"))
-		v.Attr("level", schema.Choice(&c.Log.Level, "debug", "info", "warn", "error"))
+		v.Attr("format", schema.Choice(&c.Log.Format, conf.AutoLog, conf.TextLog, conf.JSONLog, conf.JournalLog))
+		v.Attr("level", schema.Choice(&c.Log.Level, conf.DebugLog, conf.InfoLog, conf.WarnLog, conf.ErrorLog))
 	})
 	v.Blocks("node_model", conf.NodeModelBlocks(&c.NodeModels))
 }
@@ -49,14 +49,14 @@ func visitListen(v schema.Visitor, l *Listen) {
 func visitKafka(v schema.Visitor, k *Kafka) {
 	v.Required("brokers", schema.Texts(&k.Brokers))
 	v.Attr("topic", schema.Text(&k.Topic))
-	v.Attr("format", schema.Choice(&k.Format, "json", "protobuf"))
-	v.Attr("key", schema.Choice(&k.Key, "flow", "node", "none"))
-	v.Attr("compression", schema.Choice(&k.Compression, "lz4", "zstd", "none"))
+	v.Attr("format", schema.Choice(&k.Format, JSONMessages, ProtobufMessages))
+	v.Attr("key", schema.Choice(&k.Key, KeyByFlow, KeyByNode, NoKey))
+	v.Attr("compression", schema.Choice(&k.Compression, LZ4, Zstd, NoCompression))
 	v.Attr("linger", schema.Duration(&k.Linger, 0, time.Minute))
 	v.Attr("buffer", size(&k.Buffer, 1<<20, 1<<40))
 	v.Optional("tls", schema.Pointer(&k.TLS, func() TLS { return TLS{} }, visitTLS))
 	v.Optional("sasl", schema.Pointer(&k.SASL, func() SASL { return SASL{} }, func(v schema.Visitor, s *SASL) {
-		v.Required("mechanism", schema.Choice(&s.Mechanism, "plain", "scram-sha-256", "scram-sha-512"))
+		v.Required("mechanism", schema.Choice(&s.Mechanism, Plain, ScramSHA256, ScramSHA512))
 		v.Required("user", schema.Text(&s.User))
 		v.Required("password_file", schema.Text(&s.PasswordFile))
 	}))

@@ -27,8 +27,8 @@ type Config struct {
 	Brokers     []string
 	Topic       string
 	Format      collect.Format
-	Key         string // the key of messages: flow, node or none
-	Compression string // lz4, zstd or none
+	Key         Key
+	Compression Compression
 	Linger      time.Duration
 	Buffer      int // bytes that the client may hold
 	TLS         *TLS
@@ -40,8 +40,39 @@ type Config struct {
 // and Key the client shows no certificate.
 type TLS struct{ CA, Certificate, Key string }
 
+// Key says what makes the key of a message, and so its partition.
+type Key string
+
+// By flow (both directions together), by the reporting node, or messages without a key.
+const (
+	ByFlow Key = "flow"
+	ByNode Key = "node"
+	NoKey  Key = "none"
+)
+
+// Compression says how batches are compressed; any other word: not at all.
+type Compression string
+
+// The compressions that consumers of today all read.
+const (
+	LZ4  Compression = "lz4"
+	Zstd Compression = "zstd"
+)
+
 // SASL is the login of the client at the brokers.
-type SASL struct{ Mechanism, User, PasswordFile string }
+type SASL struct {
+	Mechanism          Mechanism
+	User, PasswordFile string
+}
+
+// Mechanism is a SASL mechanism of the brokers; any other word: SCRAM-SHA-512.
+type Mechanism string
+
+// The mechanisms besides SCRAM-SHA-512.
+const (
+	Plain       Mechanism = "plain"
+	ScramSHA256 Mechanism = "scram-sha-256"
+)
 
 // batchBytes is a batch size that brokers accept by default (message.max.bytes is 1 MiB and some bytes).
 const batchBytes = 1_000_000
@@ -63,9 +94,9 @@ func (c *Config) options(batch int) ([]kgo.Opt, error) {
 		kgo.WithHooks(connections{c.Log}),
 	}
 	switch c.Compression {
-	case "lz4":
+	case LZ4:
 		opts = append(opts, kgo.ProducerBatchCompression(kgo.Lz4Compression()))
-	case "zstd":
+	case Zstd:
 		opts = append(opts, kgo.ProducerBatchCompression(kgo.ZstdCompression()))
 	default:
 		opts = append(opts, kgo.ProducerBatchCompression(kgo.NoCompression()))
@@ -116,7 +147,7 @@ func (s *SASL) mechanism() (sasl.Mechanism, error) {
 	if _, err := s.password(); err != nil {
 		return nil, err
 	}
-	if s.Mechanism == "plain" {
+	if s.Mechanism == Plain {
 		return plain.Plain(func(context.Context) (plain.Auth, error) {
 			p, err := s.password()
 			return plain.Auth{User: s.User, Pass: p}, err
@@ -126,7 +157,7 @@ func (s *SASL) mechanism() (sasl.Mechanism, error) {
 		p, err := s.password()
 		return scram.Auth{User: s.User, Pass: p}, err
 	}
-	if s.Mechanism == "scram-sha-256" {
+	if s.Mechanism == ScramSHA256 {
 		return scram.Sha256(auth), nil
 	}
 	return scram.Sha512(auth), nil

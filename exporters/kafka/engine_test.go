@@ -75,8 +75,8 @@ func kcat(t *testing.T, brokers []string) map[string]int {
 
 // TestApacheKafka: one broker; kcat reads what was written, each record once.
 func TestApacheKafka(t *testing.T) {
-	for _, compression := range []string{"lz4", "zstd"} {
-		t.Run(compression, func(t *testing.T) {
+	for _, compression := range []Compression{LZ4, Zstd} {
+		t.Run(string(compression), func(t *testing.T) {
 			c := kafkatest.Start(t, 1)
 			createTopic(t, c, 1)
 			conf := config(c.Addresses())

@@ -115,8 +115,8 @@ func (o *Output) appendKey(b []byte, d *collect.Delivery, i int) []byte {
 	at := len(b)
 	b = append(b, 0)
 	switch flow, ok := d.Flow(i); {
-	case o.c.Key == "none":
-	case o.c.Key == "flow" && ok:
+	case o.c.Key == NoKey:
+	case o.c.Key == ByFlow && ok:
 		var bin [8]byte
 		for j := range bin {
 			bin[j] = byte(flow >> (56 - 8*j))

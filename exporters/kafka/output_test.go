@@ -160,8 +160,8 @@ func caughtUp(b *collecttest.Bed) func() bool {
 // TestOrderAndSpread: both directions of a flow are on one partition, in order, and flows
 // are spread over all partitions.
 func TestOrderAndSpread(t *testing.T) {
-	for _, compression := range []string{"lz4", "zstd", "none"} {
-		t.Run(compression, func(t *testing.T) {
+	for _, compression := range []Compression{LZ4, Zstd, "none"} {
+		t.Run(string(compression), func(t *testing.T) {
 			c := cluster(t)
 			conf := config(c.ListenAddrs())
 			conf.Compression = compression
@@ -189,8 +189,8 @@ func TestOrderAndSpread(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	for key, want := range map[string]int{"node": 1, "none": 1, "flow": collecttest.Flows} {
-		t.Run(key, func(t *testing.T) {
+	for key, want := range map[Key]int{ByNode: 1, NoKey: 1, ByFlow: collecttest.Flows} {
+		t.Run(string(key), func(t *testing.T) {
 			c := cluster(t)
 			conf := config(c.ListenAddrs())
 			conf.Key = key
@@ -311,9 +311,9 @@ func TestNotAllowed(t *testing.T) {
 // the log line that a wrong password gives.
 func TestTLSAndSASL(t *testing.T) {
 	files, server := certificates(t)
-	for _, mechanism := range []string{"plain", "scram-sha-256", "scram-sha-512"} {
-		t.Run(mechanism, func(t *testing.T) {
-			c := cluster(t, kfake.TLS(server), kfake.EnableSASL(), kfake.Superuser(strings.ToUpper(mechanism), "intsink", "sink"))
+	for _, mechanism := range []Mechanism{Plain, ScramSHA256, "scram-sha-512"} {
+		t.Run(string(mechanism), func(t *testing.T) {
+			c := cluster(t, kfake.TLS(server), kfake.EnableSASL(), kfake.Superuser(strings.ToUpper(string(mechanism)), "intsink", "sink"))
 			conf := config(c.ListenAddrs())
 			conf.TLS = files
 			conf.SASL = &SASL{mechanism, "intsink", passwordFile(t, "wrong")}

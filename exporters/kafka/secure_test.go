@@ -17,7 +17,7 @@ import (
 )
 
 // secureConfig returns the configuration of an output that connects to the secure listener.
-func secureConfig(t *testing.T, c *kafkatest.Cluster, mechanism, password string) (Config, *said) {
+func secureConfig(t *testing.T, c *kafkatest.Cluster, mechanism Mechanism, password string) (Config, *said) {
 	t.Helper()
 	log := &said{}
 	conf := config(c.SecureAddresses())
@@ -55,8 +55,8 @@ func TestSecureKafka(t *testing.T) {
 		b.Wait("the log names it", func() bool { return log.has("certificate signed by unknown authority") })
 		b.Stop()
 	})
-	for _, mechanism := range []string{"plain", "scram-sha-256", "scram-sha-512"} {
-		t.Run(mechanism, func(t *testing.T) {
+	for _, mechanism := range []Mechanism{Plain, ScramSHA256, "scram-sha-512"} {
+		t.Run(string(mechanism), func(t *testing.T) {
 			topic := "intsink." + mechanism
 			conf, log := secureConfig(t, c, mechanism, "wrong")
 			conf.Topic = topic

@@ -70,7 +70,7 @@ func start(c *collector.Config, version string) (*daemon, error) {
 		if d.spool, err = spool.Open(spool.Options{Directory: s.Directory, Size: s.Size, Log: d.limited.Say}); err != nil {
 			return nil, err
 		}
-		o.Spool, o.Always, o.Replay, o.State = d.spool, s.Mode == "always", s.Replay, filepath.Join(s.Directory, "streams.json")
+		o.Spool, o.Always, o.Replay, o.State = d.spool, s.Mode == collector.SpoolAlways, s.Replay, filepath.Join(s.Directory, "streams.json")
 	}
 	limitMemory(c)
 	if d.collector, err = collect.Start(o); err != nil {

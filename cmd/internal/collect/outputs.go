@@ -49,17 +49,17 @@ func specs(c *collector.Config) (all []spec) {
 
 func makeKafka(k *collector.Kafka, log *collect.Log) (collect.Output, error) {
 	c := kafka.Config{
-		Brokers: k.Brokers, Topic: k.Topic, Key: k.Key, Compression: k.Compression, Linger: k.Linger, Buffer: int(k.Buffer),
+		Brokers: k.Brokers, Topic: k.Topic, Key: kafka.Key(k.Key), Compression: kafka.Compression(k.Compression), Linger: k.Linger, Buffer: int(k.Buffer),
 		Log: func(msg string, args ...any) { log.Say(msg, append([]any{"output", "kafka " + k.Name}, args...)...) },
 	}
-	if k.Format == "protobuf" {
+	if k.Format == collector.ProtobufMessages {
 		c.Format = collect.Protobuf
 	}
 	if k.TLS != nil {
 		c.TLS = &kafka.TLS{CA: k.TLS.CA, Certificate: k.TLS.Certificate, Key: k.TLS.Key}
 	}
 	if k.SASL != nil {
-		c.SASL = &kafka.SASL{Mechanism: k.SASL.Mechanism, User: k.SASL.User, PasswordFile: k.SASL.PasswordFile}
+		c.SASL = &kafka.SASL{Mechanism: kafka.Mechanism(k.SASL.Mechanism), User: k.SASL.User, PasswordFile: k.SASL.PasswordFile}
 	}
 	return kafka.New(c)
 }

@@ -24,13 +24,13 @@ import (
 func New(c conf.Log, w io.Writer) slog.Handler {
 	options := &slog.HandlerOptions{Level: levels[c.Level]}
 	format := c.Format
-	if format == "auto" && readByJournal(w, os.Getenv("JOURNAL_STREAM")) {
-		format = "journal"
+	if format == conf.AutoLog && readByJournal(w, os.Getenv("JOURNAL_STREAM")) {
+		format = conf.JournalLog
 	}
 	switch format {
-	case "json":
+	case conf.JSONLog:
 		return slog.NewJSONHandler(w, options)
-	case "journal":
+	case conf.JournalLog:
 		return &journal{w: w, options: options}
 	}
 	return slog.NewTextHandler(w, options)
@@ -40,13 +40,13 @@ func New(c conf.Log, w io.Writer) slog.Handler {
 // that systemd reads: their log is collected by other programs.
 func NewService(c conf.Log, w io.Writer) slog.Handler {
 	f, ok := w.(*os.File)
-	if c.Format == "auto" && !(ok && term.IsTerminal(int(f.Fd()))) && !readByJournal(w, os.Getenv("JOURNAL_STREAM")) {
-		c.Format = "json"
+	if c.Format == conf.AutoLog && !(ok && term.IsTerminal(int(f.Fd()))) && !readByJournal(w, os.Getenv("JOURNAL_STREAM")) {
+		c.Format = conf.JSONLog
 	}
 	return New(c, w)
 }
 
-var levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+var levels = map[conf.LogLevel]slog.Level{conf.DebugLog: slog.LevelDebug, conf.InfoLog: slog.LevelInfo, conf.WarnLog: slog.LevelWarn, conf.ErrorLog: slog.LevelError}
 
 // readByJournal tells whether w is the stream that the journal reads: systemd.exec(5)
 // gives its device and inode in JOURNAL_STREAM.

@@ -13,13 +13,16 @@ import (
 )
 
 func TestFormats(t *testing.T) {
-	for _, c := range []struct{ format, want string }{
+	for _, c := range []struct {
+		format conf.LogFormat
+		want   string
+	}{
 		{"text", `^time=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(Z|[+-]\d\d:\d\d) level=WARN msg="link is down" port=up0 why="no cable"\n$`},
 		{"auto", `^time=\S+ level=WARN msg="link is down" port=up0 why="no cable"\n$`},
 		{"json", `^\{"time":"[^"]+","level":"WARN","msg":"link is down","port":"up0","why":"no cable"\}\n$`},
 		{"journal", `^<4>link is down port=up0 why="no cable"\n$`},
 	} {
-		t.Run(c.format, func(t *testing.T) {
+		t.Run(string(c.format), func(t *testing.T) {
 			var b bytes.Buffer
 			log := slog.New(New(conf.Log{Format: c.format, Level: "info"}, &b))
 			log.Debug("not at this level")

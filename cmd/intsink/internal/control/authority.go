@@ -36,20 +36,20 @@ func (s *Server) authority(r *http.Request) (who string, err error) {
 	}
 	who, role := s.role(r)
 	switch {
-	case role == "write":
+	case role == conf.WriteRole:
 		return who, nil
-	case role == "read":
+	case role == conf.ReadRole:
 		return who, errors.New(`this token may read alone: it needs role = "write"`)
 	}
 	return who, errors.New("over TCP a write needs a token of http { token } with role = \"write\", or a client certificate (http { tls { client_ca } }); root needs none on the unix socket: intsink reload --socket PATH")
 }
 
-// role is who asks over TCP, and what he may do: "write", "read" or "", by his
-// client certificate, which TLS has verified, or by his token.
-func (s *Server) role(r *http.Request) (who, role string) {
+// role returns who asks over TCP, by the client certificate, which TLS has verified, or by the
+// token, and what that allows; empty: nothing.
+func (s *Server) role(r *http.Request) (who string, role conf.TokenRole) {
 	who = "tcp " + r.RemoteAddr
 	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
-		return fmt.Sprintf("%s certificate %q", who, r.TLS.PeerCertificates[0].Subject.CommonName), "write"
+		return fmt.Sprintf("%s certificate %q", who, r.TLS.PeerCertificates[0].Subject.CommonName), conf.WriteRole
 	}
 	if t := tokenOf(s.Sink.Config().HTTP.Tokens, r); t != nil {
 		return fmt.Sprintf("%s token %q", who, t.Name), t.Role

@@ -67,7 +67,7 @@ func (l *Ladder) Look(c *conf.Overload, load Load, now time.Time) (why string) {
 	switch {
 	case l.level > lowest:
 		l.level = lowest
-		return "overload.mode is " + c.Mode
+		return "overload.mode is " + string(c.Mode)
 	case over != "" && l.level < lowest && now.Sub(l.over) >= c.Enter:
 		return l.down(c, over, now)
 	case calm && l.level > Full && now.Sub(l.calm) >= wait:
@@ -90,9 +90,9 @@ func (l *Ladder) down(c *conf.Overload, over string, now time.Time) string {
 
 // lowestOf is how far the load may take the ladder.
 func lowestOf(c *conf.Overload) Mode {
-	m, err := ParseMode(c.Mode)
+	m, err := ParseMode(string(c.Mode))
 	if err != nil {
-		return Full // "off"
+		return Full // conf.NeverDegrade
 	}
 	return m
 }
