@@ -122,13 +122,6 @@ func (m *draft) tcp(l *packet.Layers) {
 // destination is the port of UDP or TCP.
 func (m *draft) destination(l *packet.Layers) { m.same(int(l.L4)+2, 0xff, 0xff) }
 
-// Flags of a GRE header (RFC 2784, RFC 2890).
-const (
-	greChecksum = 0x80
-	greKey      = 0x20
-	greSequence = 0x10
-)
-
 // tunnel is the header of the tunnel behind l; it returns where its contents begin.
 func (m *draft) tunnel(l *packet.Layers) (inner int) {
 	at := int(l.L4)
@@ -140,15 +133,14 @@ func (m *draft) tunnel(l *packet.Layers) (inner int) {
 	case packet.ProtoUDP:
 		m.destination(l)
 		at = int(l.Payload)
-		if !m.refuse(at == 0 || at+8 > len(m.b)) {
+		if !m.refuse(at == 0 || at+packet.GeneveLen > len(m.b)) {
 			return 0
 		}
 		m.same(at, 0xff, 0, 0xff, 0xff)
-		inner = at + 8
+		inner = at + packet.GeneveLen                      // VXLAN headers are as long
 		if l.DstPort == m.marks.Ports[inthdr.GenevePort] { // options
-			for range int(m.b[at]&0x3f) * 4 {
+			for end := at + packet.GeneveHeaderLen(m.b[at]); inner < end; inner++ {
 				m.same(inner, 0xff)
-				inner++
 			}
 		}
 		return inner
@@ -159,17 +151,11 @@ func (m *draft) tunnel(l *packet.Layers) (inner int) {
 
 // gre is a GRE header without a checksum; it returns where it ends.
 func (m *draft) gre(at int) (end int) {
-	if !m.refuse(at+4 > len(m.b) || m.b[at]&greChecksum != 0) {
+	if !m.refuse(at+packet.GRELen > len(m.b) || binary.BigEndian.Uint16(m.b[at:])&packet.GREChecksum != 0) {
 		return 0
 	}
 	m.same(at, 0xff, 0xff, 0xff, 0xff)
-	end = at + 4
-	for _, flag := range [2]byte{greKey, greSequence} {
-		if m.b[at]&flag != 0 {
-			end += 4
-		}
-	}
-	return end
+	return at + packet.GREHeaderLen(binary.BigEndian.Uint16(m.b[at:]))
 }
 
 // begin is the header in front of IP where contents of a tunnel begin at offset at: an

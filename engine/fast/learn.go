@@ -23,18 +23,11 @@ type Parsed struct {
 	NumberAt, NumberLen int // where its sequence number stands; NumberLen 0: it has none
 }
 
-// mdLen is the length of an INT-MD header of version 2, shimLen that of the shim, or of
-// the head of a Geneve option, in front of it.
-const (
-	mdLen   = 12
-	shimLen = 4
-)
-
 // cast makes the template of a packet with INT-MD or INT-MX of version 2: false where no template can be made.
 func (m *draft) cast(p *Parsed) bool {
 	l, i := p.Layers, p.Info
-	if !m.refuse(i.Edit&^inthdr.KeepChecksum != 0 || i.Type == inthdr.Destination || i.Format != inthdr.Format2 || i.End-i.Start != i.Removed || i.Removed < shimLen || i.Removed%4 != 0 ||
-		int(i.Shim)+shimLen+mdLen > len(m.b) || i.Hops > flows.MaxHops && i.Common || m.marks.Probe && (i.Depth > 0 || i.Marking > inthdr.ByProbeMarker)) {
+	if !m.refuse(i.Edit&^inthdr.KeepChecksum != 0 || i.Type == inthdr.Destination || i.Format != inthdr.Format2 || i.End-i.Start != i.Removed || i.Removed < inthdr.ShimLen || i.Removed%4 != 0 ||
+		int(i.Shim)+inthdr.ShimLen+inthdr.MDLen > len(m.b) || i.Hops > flows.MaxHops && i.Common || m.marks.Probe && (i.Depth > 0 || i.Marking > inthdr.ByProbeMarker)) {
 		return false
 	}
 	m.t.removed, m.t.start, m.t.end = uint32(i.Removed), uint32(i.Start), uint32(i.End)
@@ -77,11 +70,11 @@ func (m *draft) cast(p *Parsed) bool {
 // header is the 16 bytes from the shim on: all but the original port, Remaining Hop Count and
 // DS Flags.
 func (m *draft) header(i *inthdr.Info) {
-	mask := bytes.Repeat([]byte{0xff}, shimLen+mdLen)
+	mask := bytes.Repeat([]byte{0xff}, inthdr.ShimLen+inthdr.MDLen)
 	if i.NPT == 1 && i.Marking <= inthdr.ByProbeMarker {
 		mask[2], mask[3] = 0, 0
 	}
-	mask[shimLen+3], mask[shimLen+10], mask[shimLen+11] = 0, 0, 0
+	mask[inthdr.ShimLen+3], mask[inthdr.ShimLen+10], mask[inthdr.ShimLen+11] = 0, 0, 0
 	m.same(int(i.Shim), mask...)
 	m.need(int(i.Shim) + len(mask))
 }
@@ -193,7 +186,7 @@ func (m *draft) keyOverL4(l *packet.Layers, i *inthdr.Info) {
 	if proto == packet.ProtoUDP {
 		t.specialAt = dst
 	} else {
-		t.flagsAt, t.flagsMask = l.L4+13, tcpFIN|tcpRST
+		t.flagsAt, t.flagsMask = l.L4+13, packet.TCPFIN|packet.TCPRST
 		if i.NPT == 2 {
 			t.flagsAt = i.End + 13
 		}
@@ -224,13 +217,8 @@ func (m *draft) original(i *inthdr.Info) {
 
 // shimEnd is where INT ends by the Length of its shim.
 func (m *draft) shimEnd(i *inthdr.Info) int {
-	return int(i.Shim) + shimLen + 4*(int(m.b[i.Shim+1])-m.marks.Counted)
+	return int(i.Shim) + inthdr.ShimLen + 4*(int(m.b[i.Shim+1])-m.marks.Counted)
 }
-
-const (
-	tcpFIN = 0x01
-	tcpRST = 0x04
-)
 
 func (m *draft) key(l *packet.Layers, proto uint8) {
 	t := &m.t

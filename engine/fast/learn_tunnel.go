@@ -76,29 +76,25 @@ func (m *draft) overUDP(l *packet.Layers, i *inthdr.Info, add uint32) {
 
 func (m *draft) overGPE(l *packet.Layers, i *inthdr.Info) {
 	at := int(l.Payload)
-	if !m.refuse(int(i.Shim) != at+8 || int(i.End) != m.shimEnd(i)) {
+	if !m.refuse(int(i.Shim) != at+packet.VXLANLen || int(i.End) != m.shimEnd(i)) {
 		return
 	}
 	m.same(at, 0xff, 0, 0, 0xff)
 	if !i.Inserted {
 		m.overUDP(l, i, m.addEdit(at+2, 0x00ff, i.Next<<8))
-		m.inner(l, i, map[uint16]uint16{1: packet.EtherTypeIPv4, 2: packet.EtherTypeIPv6, 3: packet.EtherTypeEthernet}[i.Next])
+		m.inner(l, i, packet.GPEEtherType(uint8(i.Next)))
 		return
 	}
-	add := m.addEdit(at, ^uint16(vxlanP), 0) + m.addEdit(at+2, 0x00ff, 0) + m.addEdit(int(l.L4)+2, 0, swap(i.Orig))
+	add := m.addEdit(at, ^uint16(packet.VXLANHasNextProtocol), 0) + m.addEdit(at+2, 0x00ff, 0) + m.addEdit(int(l.L4)+2, 0, swap(i.Orig))
 	m.overUDP(l, i, add)
 	m.t.portsMask = sourcePort
 	m.t.keyRest |= uint64(swap(i.Orig)) << 32
 	m.inner(l, i, packet.EtherTypeEthernet)
 }
 
-// vxlanP is the flag that says that the next protocol is valid.
-const vxlanP = 0x04
-
 func (m *draft) overGeneve(l *packet.Layers, i *inthdr.Info) {
 	at := int(l.Payload)
-	words := int(m.b[at] & 0x3f)
-	if !m.refuse(int(i.Shim) != at+8 || int(i.End) != at+8+4*words) { // other options
+	if !m.refuse(int(i.Shim) != at+packet.GeneveLen || int(i.End) != at+packet.GeneveHeaderLen(m.b[at])) { // other options
 		return
 	}
 	m.same(at, 0xff, 0, 0xff, 0xff)

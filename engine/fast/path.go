@@ -236,7 +236,7 @@ func (p *Path) Fill(at uint8, f []byte, pktLen int, l *packet.Layers, i *inthdr.
 		o[d].Refresh(f, pktLen)
 	}
 	i.Size = uint16(pktLen) - i.Removed
-	i.RemainingHops = f[i.Shim+shimLen+3]
+	i.RemainingHops = f[i.Shim+inthdr.ShimLen+3]
 	if t.portMask != 0 {
 		i.Orig = uint16(f[t.portFrom])<<8 | uint16(f[t.portFrom+1])
 	}

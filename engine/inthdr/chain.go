@@ -15,18 +15,18 @@ import (
 func (p *Locator) chain(b []byte, end int, i *Info) Result {
 	at, first := int(i.Start), true
 	for {
-		if at+shimLen > end {
+		if at+ShimLen > end {
 			return unsound(i, ReasonTruncated)
 		}
-		if len(b) < at+shimLen {
+		if len(b) < at+ShimLen {
 			return NeedMore
 		}
-		s := p.tunnelShim(b[at:at+shimLen], i.Marking, i.Next)
+		s := p.tunnelShim(b[at:at+ShimLen], i.Marking, i.Next)
 		to := at + s.size
 		if !p.takes(s.kind) {
 			return unsound(i, ReasonType)
 		}
-		if s.size <= shimLen {
+		if s.size <= ShimLen {
 			return unsound(i, ReasonLength)
 		}
 		if r := i.extend(b, to, end); r != Sound {
@@ -39,10 +39,10 @@ func (p *Locator) chain(b []byte, end int, i *Info) Result {
 			i.Type, i.Shim = s.kind, uint16(at)
 		}
 		if i.Shim == uint16(at) {
-			if r := p.contents(b[at+shimLen:to], at+shimLen, i, s.allowed); r != Sound {
+			if r := p.contents(b[at+ShimLen:to], at+ShimLen, i, s.allowed); r != Sound {
 				return r
 			}
-		} else if r := p.soundContents(b[at+shimLen:to], s.kind, s.allowed); r != ReasonNone {
+		} else if r := p.soundContents(b[at+ShimLen:to], s.kind, s.allowed); r != ReasonNone {
 			return unsound(i, r)
 		}
 		at, i.Next = to, s.next
@@ -65,7 +65,7 @@ type shim struct {
 // tunnelShim reads a shim; named is the next protocol of VXLAN-GPE in front of it.
 func (p *Locator) tunnelShim(b []byte, by Marking, named uint16) shim {
 	v := binary.BigEndian.Uint32(b)
-	size := shimLen + (int(v>>16&0xff)-p.counted)*4
+	size := ShimLen + (int(v>>16&0xff)-p.counted)*4
 	if by == ByGRE {
 		next := uint16(v)
 		return shim{Type(v >> 28), size, v&(1<<27) != 0, next, next == p.greProtocol, only2}
@@ -104,7 +104,7 @@ func (p *Locator) soundContents(h []byte, kind Type, allowed formats) Reason {
 	switch {
 	case !known || f != Format2 && kind != MD:
 		return ReasonVersion
-	case f == Format2 && len(h) < mdLen:
+	case f == Format2 && len(h) < MDLen:
 		return ReasonLength
 	}
 	return ReasonNone

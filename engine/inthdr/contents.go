@@ -23,7 +23,7 @@ func (p *Locator) contents(h []byte, at int, i *Info, allowed formats) Result {
 	if f != Format2 {
 		return p.old(h, at, i)
 	}
-	if len(h) < mdLen {
+	if len(h) < MDLen {
 		return unsound(i, ReasonLength)
 	}
 	w := binary.BigEndian.Uint32(h)
@@ -31,16 +31,16 @@ func (p *Locator) contents(h []byte, at int, i *Info, allowed formats) Result {
 	i.Bitmap = binary.BigEndian.Uint16(h[4:])
 	i.DomainID = binary.BigEndian.Uint16(h[6:])
 	i.DSInstruction = binary.BigEndian.Uint16(h[8:])
-	i.Stack = uint16(at + mdLen)
+	i.Stack = uint16(at + MDLen)
 	if i.Type == MX {
-		i.Reason = p.sourceInserted(i, len(h)-mdLen)
+		i.Reason = p.sourceInserted(i, len(h)-MDLen)
 		return Sound
 	}
 	i.HopExceeded = w&(1<<26) != 0
 	i.MTUExceeded = w&(1<<25) != 0
 	i.HopML = uint8(w >> 8 & 0x1f)
 	i.RemainingHops = uint8(w)
-	i.Reason = p.stack(i, len(h)-mdLen)
+	i.Reason = p.stack(i, len(h)-MDLen)
 	return Sound
 }
 

@@ -93,7 +93,7 @@ func (p *Locator) sourceInserted(i *Info, n int) Reason {
 }
 
 // MaxSourceLen bounds Info.SourceLen: what the longest shim leaves.
-const MaxSourceLen = 255*4 - mdLen
+const MaxSourceLen = 255*4 - MDLen
 
 // SourceBits are the bits of DS Instruction that the source-inserted metadata of i
 // belongs to.

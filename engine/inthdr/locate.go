@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	shimLen        = 4
-	mdLen          = 12
+	ShimLen        = 4
+	MDLen          = 12
 	oldLen         = 8 // header of INT 1.0 and of June 2016
 	probeMarkerLen = 8
 )
@@ -102,10 +102,10 @@ func (p *Locator) locateProbe(b []byte, l *packet.Layers, i *Info) Result {
 func (p *Locator) locateShim(b []byte, l *packet.Layers, i *Info, by Marking, at int) Result {
 	end := int(l.End)
 	*i = Info{Marking: by, Start: uint16(at), Shim: uint16(at), DSCP: l.DSCP, Edit: p.edit}
-	if at+shimLen > end {
+	if at+ShimLen > end {
 		return unsound(i, ReasonTruncated)
 	}
-	if len(b) < at+shimLen {
+	if len(b) < at+ShimLen {
 		return NeedMore
 	}
 	if !udpLengthAgrees(b, l) {
@@ -121,7 +121,7 @@ func (p *Locator) locateShim(b []byte, l *packet.Layers, i *Info, by Marking, at
 	if r := p.checkShim(i, words); r != ReasonNone {
 		return unsound(i, r)
 	}
-	to := at + shimLen + words*4
+	to := at + ShimLen + words*4
 	if r := i.extend(b, to, end); r != Sound {
 		return r
 	}
@@ -138,7 +138,7 @@ func (p *Locator) locateShim(b []byte, l *packet.Layers, i *Info, by Marking, at
 			return r
 		}
 	}
-	return p.contents(b[at+shimLen:to], at+shimLen, i, only2)
+	return p.contents(b[at+ShimLen:to], at+ShimLen, i, only2)
 }
 
 // extend makes INT end at to.
@@ -183,7 +183,7 @@ func (p *Locator) checkShim(i *Info, words int) Reason {
 		return ReasonType
 	case i.Marking == ByPort && (i.NPT == 0 || i.NPT == 3), i.Marking != ByPort && i.NPT != 0:
 		return ReasonNPT
-	case words < 1, i.Type != Destination && words < mdLen/4:
+	case words < 1, i.Type != Destination && words < MDLen/4:
 		return ReasonLength
 	}
 	return ReasonNone

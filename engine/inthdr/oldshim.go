@@ -34,7 +34,7 @@ func (p *Locator) oldShim(b []byte, l *packet.Layers, i *Info, at int, shim uint
 		return r
 	}
 	p.restoreDSCP(i, i.Marking, uint8(shim>>2)&0x3f, l.DSCP)
-	return p.contents(b[at+shimLen:to], at+shimLen, i, only1)
+	return p.contents(b[at+ShimLen:to], at+ShimLen, i, only1)
 }
 
 // old reads the header, of eight bytes at least, of INT 1.0 (section 4.7) or of June 2016 (section 5.3.3).

@@ -40,7 +40,7 @@ func (p *TunnelPorts) OpenUDP(h []byte, port uint16) (t Tunnel, ok bool) {
 		if h[0]&VXLANHasNextProtocol == 0 {
 			return t, true // RFC 7348: Ethernet
 		}
-		t.EtherType = gpeEtherType(h[3])
+		t.EtherType = GPEEtherType(h[3])
 		return t, t.EtherType != 0
 	case p.Geneve:
 		t.HeaderLen = GeneveHeaderLen(h[0])
@@ -50,9 +50,9 @@ func (p *TunnelPorts) OpenUDP(h []byte, port uint16) (t Tunnel, ok bool) {
 	return Tunnel{}, false
 }
 
-// gpeEtherType is the EtherType of a next protocol of VXLAN-GPE; 0 for those that are
-// neither IP nor Ethernet.
-func gpeEtherType(next uint8) uint16 {
+// GPEEtherType returns the EtherType of a next protocol of VXLAN-GPE, or 0 if it is neither IP
+// nor Ethernet.
+func GPEEtherType(next uint8) uint16 {
 	switch next {
 	case GPENextIPv4:
 		return EtherTypeIPv4
