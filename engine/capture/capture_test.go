@@ -12,7 +12,7 @@ import (
 	"intsink/engine/inthdr"
 )
 
-// chain is a packet of n bytes that begin with a number, in buffers of up to 100.
+// chain returns a packet of n bytes, the first ones a number, in buffers of up to 100 bytes.
 func chain(t testing.TB, pool *mbuf.Arena, number uint32, n int) *mbuf.Mbuf {
 	t.Helper()
 	var head *mbuf.Mbuf
@@ -48,7 +48,7 @@ func arena(t testing.TB) *mbuf.Arena {
 	return pool
 }
 
-// TestRecordsComeBack as they were put, cut at the snap length, whatever their sizes.
+// TestRecordsComeBack: records are read as they were put, cut at the snap length, in all sizes.
 func TestRecordsComeBack(t *testing.T) {
 	pool := arena(t)
 	for _, n := range []int{0, 1, 60, 99, 100, 101, 1500, 9000} {
@@ -84,7 +84,8 @@ func TestRecordsComeBack(t *testing.T) {
 	Slot(nil).SetDropped(1) // nothing happens to what found no room
 }
 
-// TestRingBetweenThreads: what finds room is read once, whole and in order; the rest is counted.
+// TestRingBetweenThreads: records that find room are read once, whole and in order; the others
+// are counted.
 func TestRingBetweenThreads(t *testing.T) {
 	pool := arena(t)
 	c := New(Filter{SnapLength: MaxSnap}, 0, 1e12, 1<<13)
@@ -134,7 +135,7 @@ func TestRingBetweenThreads(t *testing.T) {
 	}
 }
 
-// TestRate: bursts pass, and no more than the rate over time.
+// TestRate: a burst passes, and over time no more than the rate.
 func TestRate(t *testing.T) {
 	c := New(Filter{}, 0, 1e6, 1<<13)
 	allowed := 0
@@ -148,7 +149,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// FuzzRecord puts what it is given and reads it back.
+// FuzzRecord puts a record of any contents into the ring and reads it back.
 func FuzzRecord(f *testing.F) {
 	f.Add([]byte("packet"), "watch", uint32(5), uint16(1), uint8(9), int64(1), uint16(3))
 	pool := arena(f)

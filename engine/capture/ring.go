@@ -12,23 +12,23 @@ import (
 	"intsink/engine/inthdr"
 )
 
-// Record is one packet, at one stage.
+// Record is one packet as it came or as it left.
 type Record struct {
 	Time      int64 // Unix nanoseconds by the wall clock, of the packet's burst
-	Link      int   // as workers index them
+	Link      int   // index of the link
 	Host      bool  // the port is the link's on the host side; else that on the network side
 	Out       bool  // as it leaves the sink; else as it came
 	ToNetwork bool  // it goes from the host to the network
 	Dropped   bool  // it did not leave, for Reason
 	Reason    uint8 // engine.DropReason
 	Malformed inthdr.Reason
-	Events    event.Set // of the reports about it
-	Watch     string    // of its flow; "": none
-	Len       int       // of the packet
-	Data      []byte    // of it, as much as was asked for
+	Events    event.Set // events of the reports about it
+	Watch     string    // the watch of its flow; "": none
+	Len       int       // length of the packet
+	Data      []byte    // its first bytes, up to the snap length
 }
 
-// Offsets in the ring. What can change after the packet was copied has a place of its own.
+// Offsets in the ring. Fields that may change after the packet was copied have bytes of their own.
 const (
 	atTime, atEvents, atLen, atDataLen = 0, 8, 12, 16
 	atLink, atFlags, atReason          = 20, 22, 23
@@ -45,10 +45,11 @@ const (
 
 const maxWatch = 255 // bytes of a watch's name
 
-// Slot is a record that was copied and is not published yet; nil: there is none.
+// Slot is a record that was copied and is not published yet. A nil Slot may be used: it changes
+// nothing.
 type Slot []byte
 
-// SetDropped says that the packet did not leave.
+// SetDropped marks the packet as dropped, for reason.
 func (s Slot) SetDropped(reason uint8) {
 	if s != nil {
 		s[atFlags] |= flagDropped
@@ -63,7 +64,8 @@ func flag(b bool, f uint8) uint8 {
 	return 0
 }
 
-// put copies r, whose Data and Len are those of m, into the ring; nil: there is no room.
+// put copies the fields of r and the first snap bytes of m into the ring. It returns nil if there
+// is no room.
 func (g *ring) put(r *Record, m *mbuf.Mbuf, snap int) Slot {
 	n := min(m.PktLen(), snap)
 	name := min(len(r.Watch), maxWatch)
@@ -85,8 +87,8 @@ func (g *ring) put(r *Record, m *mbuf.Mbuf, snap int) Slot {
 	return Slot(s)
 }
 
-// get is the record that is read next; false: there is none. Its Data are in the ring until
-// done is called.
+// get reads the next record into r. It returns false if there is none. r.Data lies in the ring,
+// valid until done is called.
 func (g *ring) get(r *Record) bool {
 	s := g.read()
 	if s == nil {
@@ -103,20 +105,20 @@ func (g *ring) get(r *Record) bool {
 	return true
 }
 
-// ring passes records from the worker to the reader, without a lock. A record is written in
-// one piece, and seen by the reader when it is published: until then the worker may change it.
+// ring passes records from the worker to the reader without a lock. A record is written in one
+// piece; the reader sees it when it is published, and until then the worker may change it.
 type ring struct {
-	bytes []byte // a power of two
-	next  uint64 // behind what was written; the worker's
+	bytes []byte // its length is a power of two
+	next  uint64 // end of the records that were written; only the worker uses it
 
-	_    [64]byte      // the worker's line and the reader's
-	head atomic.Uint64 // behind what is published
+	_    [64]byte      // keeps the fields of worker and reader on different cache lines
+	head atomic.Uint64 // end of the records that are published
 	_    [64]byte
-	tail atomic.Uint64 // behind what was read
+	tail atomic.Uint64 // end of the records that were read
 }
 
-// sizeLen is the length of the size in front of each record, and of what fills the end of
-// the ring where the next record does not fit there: then the record is only that, with skip.
+// sizeLen is the length of the size in front of each record. If a record does not fit at the end
+// of the ring, a size with the bit skip fills that end, and the record follows at the start.
 const (
 	sizeLen = 4
 	skip    = 1 << 31
@@ -124,8 +126,8 @@ const (
 
 func newRing(size int) *ring { return &ring{bytes: make([]byte, size)} }
 
-// write makes room for a record of n bytes; nil: there is none. Records that take more than
-// half of the ring have none.
+// write returns room for a record of n bytes, or nil if there is none. Records of more than half
+// of the ring never find room.
 func (r *ring) write(n int) []byte {
 	need := align(sizeLen + n)
 	size := uint64(len(r.bytes))
@@ -146,15 +148,15 @@ func (r *ring) write(n int) []byte {
 	return r.bytes[at+sizeLen:][:n:n]
 }
 
-// publish shows the reader all that was written.
+// publish makes all written records visible to the reader.
 func (r *ring) publish() {
 	if r.head.Load() != r.next {
 		r.head.Store(r.next)
 	}
 }
 
-// read is the next record, and as much of what follows it as keeps the next one aligned; nil:
-// there is none. It is valid until done is called.
+// read returns the next record, with the bytes that align the one after it, or nil if there is
+// none. It is valid until done is called.
 func (r *ring) read() []byte {
 	for tail := r.tail.Load(); tail != r.head.Load(); {
 		at := tail & uint64(len(r.bytes)-1)
@@ -168,12 +170,12 @@ func (r *ring) read() []byte {
 	return nil
 }
 
-// done gives the room of the record that read returned back.
+// done frees the room of the record that read returned.
 func (r *ring) done() {
 	tail := r.tail.Load()
 	at := tail & uint64(len(r.bytes)-1)
 	r.tail.Store(tail + uint64(binary.LittleEndian.Uint32(r.bytes[at:])))
 }
 
-// align rounds up to a multiple of 8: there is always room for a size before the end.
+// align rounds up to a multiple of 8, so that a size always fits in front of the ring's end.
 func align(n int) int { return (n + 7) &^ 7 }

@@ -18,7 +18,7 @@ type Point [2]uint64
 
 func (p Point) less(o Point) bool { return p[0] < o[0] || p[0] == o[0] && p[1] < o[1] }
 
-// next is p+1; zero after the last.
+// next returns p+1, or zero after the last point.
 func (p Point) next() Point {
 	p[1]++
 	if p[1] == 0 {
@@ -45,12 +45,11 @@ type Span struct{ First, Last Point }
 // rules cost a few more steps of a binary search than one. S is the caller's type of sets.
 type Index[S any] struct {
 	from []Point // ascending; piece i is [from[i], from[i+1]); from[0] is zero
-	fits []S     // of each piece
+	fits []S     // fits[i]: the rules that accept piece i
 }
 
-// New compiles the spans of all rules, in their order: those of a rule that accepts every
-// value are nil, of one that accepts none empty. makeSets returns n empty sets, and put adds
-// a rule to one.
+// New compiles the spans of all rules, in their order. nil spans accept every value, an empty
+// list accepts none. makeSets returns n empty sets, and put adds a rule to one.
 func New[S any](rules [][]Span, makeSets func(n int) []S, put func(set *S, rule int)) Index[S] {
 	x := Index[S]{from: []Point{{}}}
 	for _, spans := range rules {
@@ -77,9 +76,9 @@ func New[S any](rules [][]Span, makeSets func(n int) []S, put func(set *S, rule 
 // At returns the set of rules that p fits.
 func (x *Index[S]) At(p Point) *S { return &x.fits[x.piece(p)] }
 
-// piece is the last one that begins at or below p. A search without branches was
-// measured: 150 ns in place of 170 for a new flow and a hundred watches, but 107 in
-// place of 73 with ten.
+// piece returns the index of the piece that p is in. A binary search without branches was
+// measured: for a new flow it takes 150 ns instead of 170 with a hundred watches, but 107 instead
+// of 73 with ten.
 func (x *Index[S]) piece(p Point) int {
 	lo, hi := 0, len(x.from) // from[lo] <= p < from[hi]
 	for hi-lo > 1 {

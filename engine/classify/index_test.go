@@ -33,8 +33,8 @@ func TestPrefixesOfAllLengths(t *testing.T) {
 	}
 }
 
-// A rule without spans accepts all, one with an empty list none: a list of prefixes of the
-// other IP version.
+// TestAllAndNone: a rule without spans accepts every value, one with an empty list (a list of
+// prefixes of the other IP version) none.
 func TestAllAndNone(t *testing.T) {
 	four := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	x := index([][]Span{Prefixes(nil, false), Prefixes(four, false), Prefixes(four, true)})
@@ -45,7 +45,8 @@ func TestAllAndNone(t *testing.T) {
 	}
 }
 
-// At is what a look at each rule's ranges gives, for random ranges and every value.
+// TestAtIsEachRulesRanges: for random ranges and every value, At returns the rules that a look
+// at each rule's ranges gives.
 func TestAtIsEachRulesRanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20 {

@@ -1,4 +1,4 @@
-// Spans of the lists that rules have: prefixes of one IP version, ranges of ports and
+// Makes Spans of the lists that rules have: prefixes of one IP version, ranges of ports and
 // identifiers, single numbers.
 
 package classify
@@ -10,7 +10,8 @@ import (
 	"intsink/internal/ranges"
 )
 
-// Spans are those of a rule's list by f; nil where the list is empty: the rule accepts all.
+// Spans returns f of each element of a rule's list. An empty list gives nil: the rule accepts
+// every value.
 func Spans[T any](list []T, f func(T) Span) (out []Span) {
 	for _, x := range list {
 		out = append(out, f(x))
@@ -18,19 +19,20 @@ func Spans[T any](list []T, f func(T) Span) (out []Span) {
 	return out
 }
 
-// Number is the span of one number.
+// Number returns the span of one number.
 func Number[T uint8 | uint64](n T) Span {
 	p := Point{0, uint64(n)}
 	return Span{p, p}
 }
 
-// Range is the span of a range.
+// Range returns the span of a range.
 func Range[T uint16 | uint32](r ranges.Range[T]) Span {
 	return Span{Point{0, uint64(r.First)}, Point{0, uint64(r.Last)}}
 }
 
-// Prefixes are the spans of the prefixes of one IP version, 4 where four is set: nil, for
-// every address, where the list is empty; empty, for none, where all are of the other version.
+// Prefixes returns the spans of the prefixes of one IP version, 4 if four is set, else 6. An
+// empty list gives nil, which accepts every address; if all prefixes are of the other version
+// the result is empty, which accepts none.
 func Prefixes(list []netip.Prefix, four bool) []Span {
 	if len(list) == 0 {
 		return nil
@@ -55,7 +57,7 @@ func prefix(p netip.Prefix) Span {
 	return Span{first, last}
 }
 
-// Address is an address as flows.Key has it.
+// Address returns an address as a Point, in the form of flows.Key.
 func Address(a netip.Addr) Point {
 	if a.Is4() {
 		b := a.As4()

@@ -10,17 +10,17 @@ import (
 	"intsink/engine/event"
 )
 
-// Budget is how much one collector may be sent; a rate of 0 is no limit.
+// Budget bounds how much one collector is sent; a rate of 0 is no limit.
 type Budget struct {
 	Packets, Bits uint64 // per second; bits are those of whole frames
 	Burst         int64  // nanoseconds of either rate that may be spent at once
 	Headers       int    // bytes of Ethernet, IP and UDP headers of a report packet
 }
 
-// Bucket is what has been spent of one collector's budget. All workers share it:
-// flows are spread evenly over workers, but what happens to them is not, and a
-// budget of ten packets a second is too small to be cut into shares. It is touched
-// once per report, and only where there is a budget.
+// Bucket keeps how much of one collector's budget is spent. All workers share it: flows are
+// spread evenly over workers, events are not, and a budget of ten packets a second is too
+// small to be cut into shares. A worker reads and writes it once per report, and only if there
+// is a budget.
 //
 // A rate is kept as the time until which it is spent (generic cell rate algorithm,
 // ITU-T I.371): one word that needs no refill and stays right when the rate
@@ -28,7 +28,7 @@ type Budget struct {
 type Bucket struct {
 	_             [64]byte // a cache line of its own
 	packets, bits atomic.Int64
-	silent        [event.NumPriorities]atomic.Int64 // until when nothing of this priority is sent
+	silent        [event.NumPriorities]atomic.Int64 // until this time no report of the priority is sent
 	_             [64]byte
 }
 
@@ -40,17 +40,16 @@ func NewBucket() *Bucket {
 	return b
 }
 
-// Strict priority is made of two rules. Every priority leaves a share of the burst
-// to those before it, so that these find something when they come. And where a
-// report is shed, nothing of a lower priority is sent for a second: what comes back
-// meanwhile belongs to those that just went without. The second rule holds where the
-// burst is too short to be shared.
+// Two rules make priorities strict. Every priority leaves a share of the burst to those before
+// it, so that their reports find something when they come. And after a report was shed, no
+// report of a lower priority is sent for a second: the budget of that second belongs to the
+// priority that went without. The second rule matters if the burst is too short to be shared.
 const (
 	silence      = 1e9
-	silenceSlack = 1e6 // the word is written once per this time, not per report shed
+	silenceSlack = 1e6 // nanoseconds: the word is written at most once in this time, not per report shed
 )
 
-// shed keeps every priority below p silent.
+// shed keeps every priority below p from sending for a second.
 func (b *Bucket) shed(p event.Priority, now int64) {
 	for q := int(p) + 1; q < len(b.silent); q++ {
 		if until := &b.silent[q]; until.Load() < now+silence {
@@ -59,13 +58,13 @@ func (b *Bucket) shed(p event.Priority, now int64) {
 	}
 }
 
-// limit is a collector's budget as one worker keeps to it.
+// limit is one worker's part in keeping to a collector's budget.
 type limit struct {
 	on            bool
 	packets, bits meter
 	headers       int
 	bucket        *Bucket
-	opener        event.Priority // of the report that the open packet was opened for
+	opener        event.Priority // priority of the report for which the open packet was opened
 }
 
 func (l *limit) configure(b Budget) {
@@ -74,8 +73,8 @@ func (l *limit) configure(b Budget) {
 	l.headers = b.Headers
 }
 
-// take spends bits, and a packet where the report opens one. False: the report is
-// to be shed, and nothing is spent.
+// take spends bits, and a packet if the report opens one. It returns false, and spends nothing,
+// if the report is to be shed.
 func (l *limit) take(p event.Priority, opens bool, bits int, now int64) bool {
 	if now < l.bucket.silent[p].Load() || !l.spend(p, opens, bits, now) {
 		l.bucket.shed(p, now)
@@ -96,7 +95,7 @@ func (l *limit) spend(p event.Priority, opens bool, bits int, now int64) bool {
 			return false
 		}
 	case p > l.opener && l.packets.scarce(&l.bucket.packets, p, now):
-		return false // it would fill a packet that those before it need
+		return false // the report would fill a packet that higher priorities need
 	}
 	if _, ok := l.bits.take(&l.bucket.bits, p, uint64(bits), now); !ok {
 		if packet > 0 {
@@ -108,8 +107,8 @@ func (l *limit) spend(p event.Priority, opens bool, bits int, now int64) bool {
 	return true
 }
 
-// refuses tells whether take would be false, whatever the report's bits; opens: for any report,
-// there being none in the open report packet.
+// refuses reports whether take would return false for a report of any size. opens says that
+// there is no open report packet, so that the report would open one.
 func (l *limit) refuses(p event.Priority, opens bool, now int64) bool {
 	switch {
 	case now < l.bucket.silent[p].Load():
@@ -120,21 +119,20 @@ func (l *limit) refuses(p event.Priority, opens bool, now int64) bool {
 	return p > l.opener && l.packets.scarce(&l.bucket.packets, p, now)
 }
 
-// meter turns amounts of one rate into time.
+// meter converts amounts (packets or bits) into the time that they take at one rate.
 type meter struct {
 	rate   uint64 // per second; 0: no limit
 	burst  int64
-	credit uint64 // what rounding has charged too much, in 1/1e9 of the unit
+	credit uint64 // by how much rounding up has charged too much, in 1/1e9 of the unit
 }
 
-// reserve is the time that p leaves to the priorities before it.
+// reserve returns the part of the burst, as time, that p leaves to the priorities before it.
 func (m *meter) reserve(p event.Priority) int64 {
 	return m.burst / int64(event.NumPriorities) * int64(p)
 }
 
-// take spends amount, and returns the time that it takes. One that is larger than p
-// may spend at once goes through when all of the burst is there: the debt is paid
-// before the next.
+// take spends amount and returns the time that it takes. An amount larger than p may spend at
+// once passes when the whole burst is unspent; the next one waits until the debt is paid.
 func (m *meter) take(spent *atomic.Int64, p event.Priority, amount uint64, now int64) (int64, bool) {
 	if m.rate == 0 {
 		return 0, true
@@ -154,12 +152,12 @@ func (m *meter) take(spent *atomic.Int64, p event.Priority, amount uint64, now i
 	}
 }
 
-// latest is until when the rate may be spent for p to spend cost at now.
+// latest returns up to which time the rate may be spent already if p is to spend cost at now.
 func (m *meter) latest(p event.Priority, cost, now int64) int64 {
 	return now - m.reserve(p) - min(cost, m.burst-m.reserve(p))
 }
 
-// has tells whether take of amount would be true.
+// has reports whether take would succeed for amount.
 func (m *meter) has(spent *atomic.Int64, p event.Priority, amount uint64, now int64) bool {
 	if m.rate == 0 {
 		return true
@@ -168,8 +166,8 @@ func (m *meter) has(spent *atomic.Int64, p event.Priority, amount uint64, now in
 	return max(spent.Load(), now-m.burst) <= m.latest(p, cost, now)
 }
 
-// cost is the time that amount takes, rounded up, and the credit after it: a sum
-// of costs is exact to a nanosecond and never too low.
+// cost returns the time that amount takes, rounded up, and the credit after it. By the credit a
+// sum of costs is exact to a nanosecond, and never too low.
 func (m *meter) cost(amount uint64) (ns int64, credit uint64) {
 	n := amount * 1e9
 	if n <= m.credit {

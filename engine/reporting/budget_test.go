@@ -12,7 +12,7 @@ import (
 
 const testHeaders = 42 // Ethernet, IPv4, UDP
 
-// budgeted is a bed whose collector has a budget.
+// budgeted returns a bed whose collector has a budget.
 func budgeted(t *testing.T, budget Budget) *bed {
 	budget.Headers = testHeaders
 	return newBed(t, func(_ *Rules, c *Collector) { c.Budget = budget })
@@ -23,11 +23,11 @@ type outcome struct {
 	at       int64
 	priority event.Priority
 	sent     bool
-	packets  int // opened for it
-	bits     int // that it made its packet longer
+	packets  int // report packets that were opened for it
+	bits     int // by how much it made its packet longer
 }
 
-// offer gives one report to the budget, as Report gets it.
+// offer asks the budget for one report as Report does, and returns the outcome.
 func (b *bed) offer(p event.Priority, size int) outcome {
 	sets := [event.NumPriorities]event.Set{
 		event.Drop.Set(), event.Congestion.Set(), event.PathChange.Set(), event.HopLatency.Set(),
@@ -77,7 +77,7 @@ func (b *bed) play(seconds int, loads ...load) []outcome {
 	return all
 }
 
-// share is how much of what was offered at priority p was sent.
+// share returns the part of the reports offered at priority p that was sent.
 func share(all []outcome, p event.Priority) float64 {
 	offered, sent := 0, 0
 	for _, x := range all {
@@ -160,8 +160,8 @@ func TestBudgetBoundsAndIsStrict(t *testing.T) {
 	}
 }
 
-// What is within budget alone passes wholly, and what is below gets the rest and
-// no less.
+// TestBudgetServesHighFirst: all reports of a priority that fits the budget by itself are sent,
+// and lower priorities get the whole rest.
 func TestBudgetServesHighFirst(t *testing.T) {
 	const bits = 8 * (12 + 112) // of a report, on average, without its share of headers
 	for _, high := range []event.Priority{event.PriorityLoss, event.PriorityLatency, event.PriorityRefresh} {
@@ -193,7 +193,7 @@ func TestBudgetServesHighFirst(t *testing.T) {
 	}
 }
 
-// Workers share what there is.
+// TestBudgetOfTwoWorkers: two workers share one budget.
 func TestBudgetOfTwoWorkers(t *testing.T) {
 	const perSecond, seconds = 1000, 3
 	bucket := NewBucket()
@@ -216,7 +216,7 @@ func TestBudgetOfTwoWorkers(t *testing.T) {
 	}
 }
 
-// A report that is shed for its bits costs no packet.
+// TestShedCostsNothing: a report that is shed for its bits spends no packet.
 func TestShedCostsNothing(t *testing.T) {
 	l := limit{bucket: NewBucket()}
 	l.configure(Budget{Packets: 10, Bits: 1000, Burst: 1e9})
@@ -234,7 +234,7 @@ func TestShedCostsNothing(t *testing.T) {
 	}
 }
 
-// A rate that nanoseconds do not divide is kept exactly.
+// TestMeterIsExact: a rate whose interval is no whole number of nanoseconds is kept exactly.
 func TestMeterIsExact(t *testing.T) {
 	for _, rate := range []uint64{1, 3, 1e6 + 7, 40e9 + 1, 1 << 40} {
 		m := meter{rate: rate, burst: 100e6}

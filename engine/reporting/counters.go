@@ -7,11 +7,11 @@ import (
 	"intsink/engine/event"
 )
 
-// Counters is what one Reporter counts.
+// Counters are the counters of one Reporter.
 type Counters struct {
 	Collectors []CollectorCounters
 	Reported   [event.NumEvents]uint64 // events of the reports that were built
-	Shed       [event.NumEvents]uint64 // events of reports that no collector got, for their budgets
+	Shed       [event.NumEvents]uint64 // events of reports that no collector was sent, because of budgets
 }
 
 // CollectorCounters are one worker's counters of one collector.

@@ -1,5 +1,5 @@
-// Package reporting turns decided events into report packets. It belongs to one worker and
-// reads neither its burst nor its configuration but for Rules and Collectors.
+// Package reporting turns decided events into report packets. A Reporter belongs to one worker.
+// Of the configuration it reads Rules and Collectors only, and it does not read the burst.
 //
 // What enters: Measure, which reads the sink's own metadata once a burst; then a Subject
 // for each packet, flow or drop that is reported (Report), or a Run of packets that are reported
@@ -14,9 +14,9 @@
 //	individual.go  what one report is about (Subject); a report built in all parts, field by field
 //	together.go    packets that are reported alike (Run), and how they are sent
 //	templates.go   what their reports have in common
-//	explain.go     what a report says of its flow, and why it is sent
+//	explain.go     the Explanation: a few numbers of the flow, and why the report is sent
 //	outbox.go      the open report packet of one collector: opened, filled, sealed, handed over
-//	outlet.go      what takes sealed report packets
+//	outlet.go      takes sealed report packets: a ring or a port
 //	budget.go      how much a collector may be sent, and which report goes first
 //	shed.go        asks the budget, before a report is built; refreshes come less often where it sheds them
 //	counters.go    what is counted, and why reports are dropped

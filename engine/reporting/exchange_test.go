@@ -8,8 +8,8 @@ import (
 	"intsink/engine/report"
 )
 
-// TestExchangeKeepsWhatStays: collectors that stay keep their sequence numbers and counters, in
-// whatever order they come; a new one starts at 0, and none comes home with an mbuf missing.
+// TestExchangeKeepsWhatStays: collectors that stay keep their sequence numbers and counters,
+// whatever the new order; a new one starts at 0, and no mbuf is lost.
 func TestExchangeKeepsWhatStays(t *testing.T) {
 	s := newSide(t, Rules{MdBits: report.MdHopLatency, MaxDelay: 1e6, MaxReports: 1}, 128, 1358, Budget{})
 	send := func(collectors uint64, n int) {

@@ -1,4 +1,5 @@
-// Explanations: what a report says of its flow, and why it was sent; of one report, of a run.
+// Makes the Explanations of reports (numbers of the flow, why it is reported): of one report, of
+// a run.
 
 package reporting
 
@@ -18,7 +19,7 @@ func (x *Reporter) explain(s *Subject) {
 	x.individual.Explain(&x.explanation, x.tlvs[:])
 }
 
-// explainFlow makes the Explanation of a report about flow f, nil where there is none.
+// explainFlow makes the Explanation of a report about flow f; f is nil if there is no flow.
 func (x *Reporter) explainFlow(set event.Set, trigger event.Trigger, f *flows.Flow) {
 	e := &x.explanation
 	*e = report.Explanation{Events: uint32(set), Trigger: report.NoTrigger}
@@ -39,8 +40,8 @@ func (x *Reporter) explainFlow(set event.Set, trigger event.Trigger, f *flows.Fl
 	}
 }
 
-// explainEach writes what differs in the Explanations of packets from to to-1 of p, whose reports
-// by t are b. Of most flows only the totals do.
+// explainEach writes the fields in which the Explanations of packets from to to-1 of p differ
+// into b, their reports by t. For most flows that is the totals only.
 func (x *Reporter) explainEach(b []byte, t *report.Template, p *Run, from, to int) {
 	if p.Set&explainedByPacket == 0 {
 		shown := len(p.Inner[from&(mbuf.MaxBurst-1)])
@@ -54,7 +55,7 @@ func (x *Reporter) explainEach(b []byte, t *report.Template, p *Run, from, to in
 	x.explainRest(b, t, p, from, to)
 }
 
-// explainRest is explainEach for any packets.
+// explainRest does as explainEach for packets of any flow, one by one.
 //
 //go:noinline
 func (x *Reporter) explainRest(b []byte, t *report.Template, p *Run, from, to int) {
@@ -66,12 +67,13 @@ func (x *Reporter) explainRest(b []byte, t *report.Template, p *Run, from, to in
 	}
 }
 
-// explainedByPacket are the events whose reports say more than totals, whatever the flow.
+// explainedByPacket are the events whose Explanations hold more than totals for every flow.
 const explainedByPacket = event.Triggered | 1<<event.Loss
 
-// putTotals writes the totals of packets from, from+1 and so on into their Explanations, of
-// which the first is the beginning of b and each is size bytes behind the one before. It
-// ends where a flow has more to say, or as much of a packet is not shown as of the first.
+// putTotals writes the totals of the flows of packets from, from+1 and so on into their
+// Explanations; the first is at the start of b, each next one size bytes further. It stops at
+// a flow whose Explanation holds more than totals, and at a packet that is not shown at the
+// length of the first, and returns how many it wrote.
 //
 //go:noinline
 func putTotals(b []byte, p *Run, from, to, shown, size int) (n int) {

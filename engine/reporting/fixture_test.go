@@ -34,7 +34,7 @@ func newBed(t *testing.T, change func(*Rules, *Collector)) *bed {
 	return b
 }
 
-// step lets time pass and everything that is due happen.
+// step moves the clock by ns, and does all work that is due then.
 func (b *bed) step(ns int64) {
 	b.now += ns
 	b.Expire(b.now)
@@ -43,7 +43,7 @@ func (b *bed) step(ns int64) {
 // sealed returns the payloads of the report packets that left, and frees them.
 func (b *bed) sealed() [][]byte { return enginetest.Sealed(b.ring, b.pool) }
 
-// balance checks that every mbuf came home.
+// balance checks that every mbuf is back in its pool.
 func (b *bed) balance() {
 	b.t.Helper()
 	b.Close(b.now)

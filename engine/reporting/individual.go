@@ -12,32 +12,33 @@ import (
 	"intsink/flows"
 )
 
-// Subject is what one report is about.
+// Subject describes one report: its events and collectors, and the packet or flow that it is about.
 type Subject struct {
 	Set        event.Set
 	Priority   event.Priority
 	Collectors uint64      // bit i: collector i hears of it
 	Flow       *flows.Flow // nil: the packet belongs to none
-	Entropy    uint16      // spreads report packets over paths: the same for all of a flow
+	Entropy    uint16      // hash that spreads report packets over paths; one value for a flow
 
-	Info       *inthdr.Info // what the packet's INT says; nil: nothing is known, or there is no packet
-	Source     []byte       // INT-MX: what its source inserted for SourceBits of its domain
+	Info       *inthdr.Info // INT of the packet; nil: it has none that can be read, or there is no packet
+	Source     []byte       // INT-MX: metadata that the source inserted for SourceBits of its domain
 	SourceBits uint16
 	InType     report.InType
-	Inner      []byte // as much of the packet as the report carries
+	Inner      []byte // the bytes of the packet that the report shows
 
 	Trigger event.Trigger // of Set & event.Triggered
 	Drops   uint32        // packets since the last report of a drop
 	Reason  uint8         // of a drop: one of report.DropReasons
 }
 
-// Report reports s in all parts, to each of its collectors whose budget allows it.
+// Report builds the report of s field by field, and sends it to each of its collectors whose
+// budget allows it.
 func (x *Reporter) Report(s *Subject, now int64) {
 	x.fill(s)
 	x.send(s, now)
 }
 
-// fill makes the individual report of s.
+// fill builds the individual report of s in x.individual.
 func (x *Reporter) fill(s *Subject) {
 	x.fillMain(s)
 	r := &x.individual
@@ -50,10 +51,10 @@ func (x *Reporter) fill(s *Subject) {
 
 var noINT inthdr.Info
 
-// fillMain makes the sink's own metadata the main contents of the report. A packet of
-// INT-MX says itself what it wants of every node; what of it the sink cannot
-// provide is left out. What its source inserted for a domain that is configured is
-// copied, with its bits (INT 2.1, section "INT-MX Header Format", way b).
+// fillMain makes the sink's own metadata the main contents of the report. A packet of INT-MX
+// names the values that it wants of every node; those that the sink cannot provide are left
+// out. Metadata that its source inserted for a configured domain is copied, with its bits
+// (INT 2.1, section "INT-MX Header Format", way b).
 func (x *Reporter) fillMain(s *Subject) {
 	r, rules, info := &x.individual, x.rules, s.Info
 	if info == nil {
@@ -82,8 +83,8 @@ func (x *Reporter) fillMain(s *Subject) {
 	r.Own = &x.metadata
 }
 
-// send appends the report to the open report packet of each collector of s, and counts
-// what came of it.
+// send appends the report to the open report packet of each collector of s, and counts it as
+// reported, shed or dropped.
 func (x *Reporter) send(s *Subject, now int64) {
 	r, format := &x.individual, x.rules.Format
 	sent, shed := false, false
@@ -115,7 +116,7 @@ func (x *Reporter) send(s *Subject, now int64) {
 // countEvents adds the events of one report to c.
 func countEvents(c *[event.NumEvents]uint64, set event.Set) { addEvents(c, set, 1) }
 
-// addEvents adds the events of n reports for the same ones to c.
+// addEvents adds the events of n reports that are all about set to c.
 func addEvents(c *[event.NumEvents]uint64, set event.Set, n int) {
 	for ; set != 0; set &= set - 1 {
 		c[event.Event(bits.TrailingZeros32(uint32(set)))%event.NumEvents] += uint64(n)

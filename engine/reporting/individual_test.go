@@ -10,8 +10,8 @@ import (
 	"intsink/flows"
 )
 
-// TestReportOnTheWire: bytes of a report of each collector asked for (Telemetry Report 2.0, section
-// 3.2), and the counters of both.
+// TestReportOnTheWire compares the bytes of a report to each of two collectors (Telemetry Report
+// 2.0, section 3.2), and the counters of both.
 func TestReportOnTheWire(t *testing.T) {
 	inner := bytes.Repeat([]byte{0x45, 1, 2, 3}, 10)
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 	"intsink/flows"
 )
 
-// Wall is what times of the worker's clock lack to be those of the wall clock.
+// Wall returns the difference to add to a time of the worker's clock to get the wall clock's.
 func (x *Reporter) Wall() int64 {
 	if x.wallClock == nil {
 		return 0
@@ -30,8 +30,8 @@ func (x *Reporter) Measure(now, egress int64, from, to uint16, g *Gauges, found 
 	x.templates.forget()
 }
 
-// NoPacket is Measure where there is no packet: what f was last seen at is all that is
-// known.
+// NoPacket does as Measure for a report without a packet: the only known time is when flow f
+// was last seen.
 func (x *Reporter) NoPacket(f *flows.Flow) {
 	md := &x.metadata
 	md.IngressPort, md.EgressPort = 0xffff, 0xffff // unknown
@@ -42,19 +42,19 @@ func (x *Reporter) NoPacket(f *flows.Flow) {
 	x.templates.forget()
 }
 
-// Gauges are readings of a live link that something else takes now and then, for
-// the sink's own metadata. A link that has none (a replay) reports none.
+// Gauges holds readings of a live link for the sink's own metadata, which another goroutine
+// takes from time to time. A link without readings (a replay) reports none.
 type Gauges struct {
 	txUtilization atomic.Uint32
 	buffer        atomic.Uint32
-	// Depth asks the network port how many packets wait in this worker's queue; nil
-	// where the driver cannot tell.
+	// Depth returns how many packets wait in this worker's queue of the network port; nil: the
+	// driver cannot tell.
 	Depth func() int
 }
 
 const unknownGauge = 1<<32 - 1
 
-// NewGauges knows nothing yet.
+// NewGauges returns Gauges without any reading.
 func NewGauges() *Gauges {
 	g := &Gauges{}
 	g.SetTxUtilization(-1)
@@ -62,12 +62,10 @@ func NewGauges() *Gauges {
 	return g
 }
 
-// SetTxUtilization is the load of the host port in percent of its speed; negative:
-// unknown.
+// SetTxUtilization sets the load of the host port in percent of its speed; negative: unknown.
 func (g *Gauges) SetTxUtilization(percent int) { g.txUtilization.Store(gauge(percent)) }
 
-// SetBuffer is the number of mbufs of the packet pool that are in use; negative:
-// unknown.
+// SetBuffer sets how many mbufs of the packet pool are in use; negative: unknown.
 func (g *Gauges) SetBuffer(mbufs int) { g.buffer.Store(gauge(mbufs)) }
 
 func gauge(v int) uint32 {
@@ -77,13 +75,13 @@ func gauge(v int) uint32 {
 	return uint32(min(v, 1<<24-2))
 }
 
-// AlwaysProvided are the RepMdBits that need no gauge. The node id is not among
-// them: it stands in the group header only.
+// AlwaysProvided are the RepMdBits that need no gauge. The node id is not among them: it is in
+// the group header only.
 const AlwaysProvided = report.MdInterfaces | report.MdHopLatency | report.MdIngressTimestamp | report.MdEgressTimestamp
 
-// read fills in what the link knows of itself, and returns the RepMdBits of all
-// that is provided. The queue's depth is what this poll found and what the driver
-// says is still there.
+// read writes the readings into md and returns the RepMdBits of all values that md holds then.
+// The queue's depth is the number of packets that this poll found, and those that the driver
+// says still wait.
 func (g *Gauges) read(md *report.Metadata, found int) (provided uint16) {
 	provided = AlwaysProvided
 	if g == nil {

@@ -1,5 +1,4 @@
-// outbox: the open report packet of one collector: opened, filled, sealed, handed over,
-// expired.
+// outbox: opens, fills, seals, expires and hands over the open report packet of one collector.
 
 package reporting
 
@@ -9,25 +8,25 @@ import (
 	"intsink/engine/report"
 )
 
-// reportHeadroom is kept free in front of a report packet for the Ethernet,
+// reportHeadroom is how many bytes are kept free in front of a report packet for the Ethernet,
 // VLAN, IPv6 and UDP headers that an exporter may add.
 const reportHeadroom = 128
 
-// stashSize mbufs are taken from the report pool at once, so that opening a
-// report packet does not cross into C each time.
+// stashSize is how many mbufs are taken from the report pool at once, so that opening a report
+// packet does not call into C each time.
 const stashSize = 16
 
-// outbox is one worker's side of one collector: the report packet that is
-// open, and what takes sealed ones: the ring to the exporter, or a sender.
+// outbox is one worker's connection to one collector: the open report packet, and where sealed
+// ones go: the ring to the exporter, or a sender.
 type outbox struct {
 	ring     *ring.Ring
-	sender   Sender    // nil: ring takes them
-	batch    *mbuf.Vec // batch[:nBatch] are for sender, at the next flush
+	sender   Sender    // takes sealed packets; nil: the ring does
+	batch    *mbuf.Vec // batch[:nBatch] go to sender at the next flush
 	nBatch   int
 	pool     Pool
 	counters *CollectorCounters
 
-	group      report.GroupHeader // Sequence is the next packet's
+	group      report.GroupHeader // of the next packet, with its Sequence
 	maxPayload int
 	maxReports int
 	maxDelay   int64
@@ -35,14 +34,14 @@ type outbox struct {
 	open     report.Packet
 	m        *mbuf.Mbuf // holds the open packet
 	deadline int64      // when the open packet must leave
-	entropy  uint16     // of the open packet's first report
+	entropy  uint16     // entropy of the first report in the open packet
 	limit    limit
 
 	stash  *mbuf.Vec // stash[:nStash] are free mbufs
 	nStash int
 }
 
-// configure takes the sizes of collector c.
+// configure sets sizes, delay and budget as collector c and the rules say.
 func (o *outbox) configure(c *Collector, r *Rules) {
 	o.maxPayload = c.MaxPayload
 	if o.maxReports = r.MaxReports; r.Format != report.Format20 {
@@ -53,10 +52,10 @@ func (o *outbox) configure(c *Collector, r *Rules) {
 	o.open = report.Packet{}
 }
 
-// add puts r into the open report packet, sealing and opening packets as it
-// must; f is the format of those that it opens. What INT-MX asks for may take more
-// room than the configuration reckons with: the fragment is then shorter. False: the
-// report is lost, counted by reason.
+// add puts r into the open report packet; it seals and opens packets as needed, in format f.
+// The metadata that INT-MX asks for may take more room than the configuration reckons with:
+// then the fragment becomes shorter. It returns false if the report is lost, which it counts by
+// reason.
 func (o *outbox) add(f report.Format, r *report.Individual, entropy uint16, now int64) bool {
 	if o.open.IsOpen() {
 		if o.open.Append(r) {
@@ -69,7 +68,7 @@ func (o *outbox) add(f report.Format, r *report.Individual, entropy uint16, now 
 	return o.addNew(f, r, entropy, now)
 }
 
-// addNew is add to a new packet.
+// addNew opens a new packet and adds r to it.
 func (o *outbox) addNew(f report.Format, r *report.Individual, entropy uint16, now int64) bool {
 	if !o.openPacket(f, entropy, now) {
 		o.counters.Dropped[DropNoMbuf]++
@@ -78,7 +77,7 @@ func (o *outbox) addNew(f report.Format, r *report.Individual, entropy uint16, n
 	return o.addToNew(r, now)
 }
 
-// addToNew is addNew where the packet is open already.
+// addToNew adds r to the new packet that was just opened, with a shorter fragment if needed.
 func (o *outbox) addToNew(r *report.Individual, now int64) bool {
 	if !o.open.AppendCut(r) {
 		o.counters.Dropped[DropTooBig]++
@@ -122,7 +121,7 @@ func (o *outbox) sealIfFull(now int64) {
 	}
 }
 
-// mayHold is how many reports the open packet may still get.
+// mayHold returns how many more reports the open packet may hold by Rules.MaxReports.
 func (o *outbox) mayHold() int {
 	if o.maxReports > 0 {
 		return o.maxReports - o.open.Reports()
@@ -130,12 +129,12 @@ func (o *outbox) mayHold() int {
 	return mbuf.MaxBurst
 }
 
-// seal closes the open packet and hands it over. A full ring never slows the
-// worker: the packet is dropped, and its sequence number stays missing at the
-// collector, as Telemetry Report intends.
+// seal closes the open packet and hands it over. If the ring is full the worker does not wait:
+// the packet is dropped and its sequence number is missing at the collector, as Telemetry
+// Report intends.
 func (o *outbox) seal(now int64) {
 	if o.open.Reports() == 0 {
-		return // begun for a report that did not fit; the mbuf serves the next
+		return // opened for a report that did not fit: the next report uses the mbuf
 	}
 	n := o.open.Reports()
 	payload := o.open.Seal(o.group)
@@ -163,8 +162,8 @@ func (o *outbox) handOver(m *mbuf.Mbuf) bool {
 	return true
 }
 
-// flush sends the batch: after every poll, so that a burst's report packets
-// share a call into C.
+// flush gives the batch to the sender. It is called after every poll, so that the report
+// packets of a burst share a call into C.
 func (o *outbox) flush() {
 	if o.nBatch > 0 {
 		o.sender.Send(o.batch, o.nBatch)
@@ -172,15 +171,15 @@ func (o *outbox) flush() {
 	}
 }
 
-// expire seals the open packet when it has waited long enough. Its time is the
-// deadline: now is later by a poll, or in replay by a gap in the capture.
+// expire seals the open packet if its deadline has passed, with the deadline as its time: now
+// is later by a poll, or in replay by a gap in the capture.
 func (o *outbox) expire(now int64) {
 	if o.open.IsOpen() && now >= o.deadline {
 		o.seal(o.deadline)
 	}
 }
 
-// close seals what is open and gives all mbufs back.
+// close seals the open packet and gives all free mbufs back.
 func (o *outbox) close(now int64) {
 	if o.open.IsOpen() {
 		o.seal(now)

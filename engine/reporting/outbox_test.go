@@ -7,7 +7,8 @@ import (
 	"intsink/engine/report/decode"
 )
 
-// TestSequenceNumbersOfOldFormats have 32 bits, where 2.0 has 22.
+// TestSequenceNumbersOfOldFormats: in 1.0 and 0.5 sequence numbers have 32 bits, in 2.0 they
+// have 22.
 func TestSequenceNumbersOfOldFormats(t *testing.T) {
 	for f, want := range map[report.Format]uint32{report.Format20: 5, report.Format10: 1<<22 + 5, report.Format05: 1<<22 + 5} {
 		b := newBed(t, func(r *Rules, _ *Collector) { r.Format, r.MaxReports = f, 1 })

@@ -1,4 +1,4 @@
-// Outlet and Sender: what takes sealed report packets, a ring or a port.
+// Outlet and Sender: the ring or the port that takes sealed report packets.
 
 package reporting
 
@@ -8,20 +8,20 @@ import (
 	"intsink/engine/report"
 )
 
-// Outlet is what takes the sealed report packets of one worker for one collector.
+// Outlet takes the sealed report packets of one worker for one collector.
 type Outlet struct {
 	Ring   *ring.Ring // to the exporter
-	Sender Sender     // where it is not nil, it takes the place of the ring
-	Bucket *Bucket    // of the collector's budget, shared by all workers; nil: the worker's own
+	Sender Sender     // takes them in place of the ring; nil: the ring does
+	Bucket *Bucket    // the collector's budget, shared by all workers; nil: this worker's own
 }
 
-// outboxKind is what all outboxes of a worker have in common.
+// outboxKind holds the values that all outboxes of a worker share.
 type outboxKind struct {
 	pool  Pool
 	group report.GroupHeader
 }
 
-// outboxOf makes the outbox of a collector. Safe from any goroutine.
+// outboxOf makes the outbox of a collector. Any goroutine may call it.
 func (k *outboxKind) outboxOf(to *Outlet) outbox {
 	o := outbox{ring: to.Ring, sender: to.Sender, pool: k.pool, group: k.group, stash: mbuf.NewVec(), limit: limit{bucket: to.Bucket}}
 	if to.Bucket == nil {
@@ -36,8 +36,8 @@ func (k *outboxKind) outboxOf(to *Outlet) outbox {
 // Sender transmits the sealed report packets of one worker for one collector
 // on the worker's own queue, as exporters/port does.
 type Sender interface {
-	// Send owns v[:n], each with its report.Handoff in front, from then on. The
-	// contents of v are used up.
+	// Send takes over v[:n], each with its report.Handoff in front, and frees them. It may
+	// change the contents of v.
 	Send(v *mbuf.Vec, n int)
 }
 

@@ -10,8 +10,8 @@ import (
 	"intsink/flows"
 )
 
-// TestRefusedForesees: refuses is what take would say of a report without a bit, in every state of
-// a budget of packets and for every priority.
+// TestRefusedForesees: refuses gives the opposite of take for a report of no bits, in every state
+// of a budget of packets and for every priority.
 func TestRefusedForesees(t *testing.T) {
 	r, refused, taken := rand.New(rand.NewPCG(7, 8)), 0, 0
 	for range 200 {
@@ -40,8 +40,8 @@ func TestRefusedForesees(t *testing.T) {
 	}
 }
 
-// TestShedCountsAsReportWould: what Refused tells of is counted by Shed as Report would count it, and
-// lower priorities are silent after it; where one of two collectors takes it, it is not refused.
+// TestShedCountsAsReportWould: Shed counts refused reports as Report would, and silences lower
+// priorities; a report that one of two collectors takes is not refused.
 func TestShedCountsAsReportWould(t *testing.T) {
 	rules := Rules{MdBits: report.MdHopLatency, MaxDelay: 1e6}
 	budget := Budget{Packets: 10, Burst: 100e6, Headers: testHeaders}

@@ -23,33 +23,33 @@ type Reporter struct {
 	wallClock func() int64 // by how much the wall clock has stepped; nil: it has not
 	refreshes stretch
 
-	metadata  report.Metadata // of the sink, as Measure found it
+	metadata  report.Metadata // the sink's own, set by Measure
 	provided  uint16          // RepMdBits that metadata holds
 	templates templates       // of the burst's reports
 
-	// Scratch of one report, kept here so that nothing escapes: each method fills what it
-	// hands to the next, and nothing is read by a later report.
+	// Scratch of one report, kept here so that nothing is allocated: each method fills the
+	// fields that the next one reads, and no later report reads them.
 	individual  report.Individual
 	mdBytes     [48 + inthdr.MaxSourceLen]byte
 	explanation report.Explanation
 	tlvs        [tlvRoom]byte
 }
 
-// tlvRoom is what an Explanation and the longest packet in a TLV take.
+// tlvRoom is how many bytes an Explanation and the longest packet in a TLV take.
 const tlvRoom = 4 + report.ExplanationLen + 4 + report.MaxTLVData
 
-// Config is what a Reporter is made with.
+// Config holds the arguments of New.
 type Config struct {
 	Outlets   []Outlet // one per collector
-	Pool      Pool     // report packets are born here
+	Pool      Pool     // gives the mbufs of report packets
 	NodeID    uint32
 	HwID      uint8
 	QueueID   uint8        // in the sink's own metadata
-	WallClock func() int64 // by how much the wall clock has stepped; nil: it has not
+	WallClock func() int64 // returns by how much the wall clock has stepped; nil: it never does
 	Counters  *Counters    // to count in, with an entry per collector
 }
 
-// New makes a Reporter to collectors by rules.
+// New makes a Reporter that reports to collectors by rules.
 func New(c *Config, rules *Rules, collectors []Collector) *Reporter {
 	x := &Reporter{
 		outboxes: make([]outbox, len(c.Outlets)), counters: c.Counters, queueID: c.QueueID, wallClock: c.WallClock,
@@ -72,11 +72,11 @@ func (x *Reporter) configure(rules *Rules, collectors []Collector) {
 	}
 }
 
-// WithoutTemplates makes x build each report in all parts, until it adopts other rules: what
-// tests compare reports by a template with.
+// WithoutTemplates makes x build each report field by field, until it adopts other rules. Tests
+// compare reports by a template with these.
 func (x *Reporter) WithoutTemplates() { x.whole = true }
 
-// ByTemplate tells whether Together may report a Run; else each packet is to be a Report.
+// ByTemplate reports whether Together may be called; else Report is called for each packet.
 func (x *Reporter) ByTemplate() bool { return !x.whole }
 
 // Expire hands over report packets that waited long enough.
@@ -87,18 +87,18 @@ func (x *Reporter) Expire(now int64) {
 	}
 }
 
-// Stretch returns by how much refreshes are to be stretched after factor, in percent.
+// Stretch returns the factor, in percent, by which the time between refreshes is to be stretched
+// from now on; factor is the present one.
 func (x *Reporter) Stretch(factor uint32, now int64) uint32 { return x.refreshes.step(factor, now) }
 
-// Close hands over what is open and frees what the outboxes hold.
+// Close hands over open report packets and frees the mbufs that the outboxes hold.
 func (x *Reporter) Close(now int64) {
 	for i := range x.outboxes {
 		x.outboxes[i].close(now)
 	}
 }
 
-// Rules say what an individual report carries and how reports share a
-// packet.
+// Rules says which fields an individual report has and how reports share a packet.
 type Rules struct {
 	Format   report.Format
 	Domain   uint16 // Domain Specific ID of all reports, which then are of RepType 1; 0: the packet's
@@ -107,11 +107,11 @@ type Rules struct {
 	Explain  bool   // an Explanation goes with the fragment, as TLVs; with Format20 only
 	Ethernet bool   // the fragment starts with the Ethernet header (InType 3), else with IP (4, 5)
 
-	MaxReports int // 0: as many as fit; a format without coalescing has one
+	MaxReports int // most reports in a packet; 0: as many as fit; older formats have one
 	MaxDelay   time.Duration
 }
 
-// Collector receives reports. Reporters know it by its index among all.
+// Collector is a receiver of reports. Reporters know it by its index among all.
 type Collector struct {
 	Name       string
 	Address    netip.AddrPort
@@ -119,14 +119,14 @@ type Collector struct {
 	Budget     Budget // what it may be sent; zero: no limit
 }
 
-// Exchange is the outboxes that a Reporter takes in place of those that it has: what
-// takes longer to make than a worker may pause.
+// Exchange holds the outboxes that replace those of a Reporter. They are made ahead, since that
+// takes longer than a worker may pause.
 type Exchange struct {
 	outboxes []outbox
 	counters []CollectorCounters
 }
 
-// Prepare makes an Exchange for collectors that outlets lead to. Safe from any goroutine.
+// Prepare makes an Exchange for collectors with these outlets. Any goroutine may call it.
 func (x *Reporter) Prepare(outlets []Outlet, collectors []Collector) *Exchange {
 	e := &Exchange{make([]outbox, len(outlets)), make([]CollectorCounters, len(outlets))}
 	for i := range outlets {
@@ -136,8 +136,8 @@ func (x *Reporter) Prepare(outlets []Outlet, collectors []Collector) *Exchange {
 	return e
 }
 
-// Adopt makes rules those of x; what is open is sealed by the old ones. e is nil where the
-// collectors have the outlets that they had.
+// Adopt replaces the rules of x, after it has sealed open packets by the old ones. e is nil if
+// the collectors keep their outlets.
 func (x *Reporter) Adopt(rules *Rules, collectors []Collector, e *Exchange, now int64) {
 	for i := range x.outboxes {
 		if o := &x.outboxes[i]; o.open.IsOpen() {
@@ -150,8 +150,8 @@ func (x *Reporter) Adopt(rules *Rules, collectors []Collector, e *Exchange, now 
 	x.configure(rules, collectors)
 }
 
-// exchange takes the outboxes of e in place of those that there are. What both have goes
-// on as it is; the others are closed.
+// exchange replaces the outboxes by those of e. An outbox whose outlet e has, too, is kept with
+// its open packet; the others are closed.
 func (x *Reporter) exchange(e *Exchange, now int64) {
 	kept := uint64(0)
 	for i := range e.outboxes {

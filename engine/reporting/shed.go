@@ -12,8 +12,8 @@ import (
 	"intsink/flows"
 )
 
-// admits spends what r costs, and reports whether it may be added. One that add has to
-// cut costs a full packet.
+// admits spends the cost of r and reports whether r may be added. A report that add has to cut
+// costs a full packet.
 func (o *outbox) admits(f report.Format, r *report.Individual, p event.Priority, now int64) bool {
 	opens, n := false, 0
 	if o.open.Reports() > 0 {
@@ -29,8 +29,8 @@ func (o *outbox) admits(f report.Format, r *report.Individual, p event.Priority,
 	return o.limit.take(p, opens, n*8, now)
 }
 
-// admitsAs is admits for a report by t that shows n bytes of a packet: before anything of it
-// is built.
+// admitsAs does as admits for a report by template t that shows n bytes of a packet, before
+// any part of it is built.
 func (o *outbox) admitsAs(t *report.Template, n int, p event.Priority, now int64) bool {
 	opens, size := false, 0
 	if o.open.Reports() > 0 {
@@ -46,9 +46,8 @@ func (o *outbox) admitsAs(t *report.Template, n int, p event.Priority, now int64
 	return o.limit.take(p, opens, size*8, now)
 }
 
-// Refused tells whether no collector takes a report of priority p now, however little it
-// shows: then Shed is all that is to be done for it. That is asked before anything is known of
-// the packet.
+// Refused reports whether no collector takes a report of priority p now, however short it is:
+// then the caller has only to call Shed. It is asked before the packet is looked at.
 func (x *Reporter) Refused(collectors uint64, p event.Priority, now int64) bool {
 	for c := collectors; c != 0; c &= c - 1 {
 		o := &x.outboxes[bits.TrailingZeros64(c)]
@@ -59,8 +58,8 @@ func (x *Reporter) Refused(collectors uint64, p event.Priority, now int64) bool 
 	return collectors != 0
 }
 
-// Shed counts reports that Refused tells of, for the same events: one of a packet of flow
-// of[j] for every bit j of which.
+// Shed counts reports about set that Refused has refused: for every bit j of which, one about a
+// packet of flow of[j].
 func (x *Reporter) Shed(set event.Set, collectors uint64, p event.Priority, of *[mbuf.MaxBurst]*flows.Flow, which uint64, now int64) {
 	n := bits.OnesCount64(which)
 	for c := collectors; c != 0; c &= c - 1 {
@@ -77,12 +76,12 @@ func (x *Reporter) Shed(set event.Set, collectors uint64, p event.Priority, of *
 	}
 }
 
-// sendLimited is sendRun to a collector with a budget; shed are the reports that it does not
-// allow. Time stands still during a run, and a refusal spends nothing: what shows as much of
-// its packet as one that was refused is refused as well, until one is sent.
+// sendLimited does as sendRun for a collector with a budget; shed are the reports that the
+// budget does not allow. now is the same for the whole run, and a refusal spends nothing: so a
+// report at least as long as a refused one is refused without asking, until one is sent.
 func (x *Reporter) sendLimited(o *outbox, t *report.Template, p *Run, now int64) (sent, shed uint64) {
 	const none = 1 << 32
-	refused := none // bytes of the packet that the shortest refused report shows
+	refused := none // how many bytes of its packet the shortest refused report shows
 	for k, inner := range p.Inner[:p.N] {
 		switch n := len(inner); {
 		case n >= refused:
@@ -115,9 +114,9 @@ const (
 	maxStretch  = 1500 // percent of the configured time
 )
 
-// step returns the factor after factor, once per second. It grows by as much as a
-// quarter, in proportion to the share that is shed, because flows take it over only
-// as they are refreshed; it falls by a sixteenth of what it is above one.
+// step returns the next factor, once a second, else factor. It grows by up to a quarter, in
+// proportion to the share of refreshes that is shed: no faster, because a flow takes the new
+// factor over only when it is refreshed. It falls by a sixteenth of its part above one.
 func (s *stretch) step(factor uint32, now int64) uint32 {
 	if now < s.next {
 		return factor
@@ -132,7 +131,7 @@ func (s *stretch) step(factor uint32, now int64) uint32 {
 	return factor
 }
 
-// note counts a report with a refresh. lost: some collector does not get it.
+// note counts a report with a refresh; lost says that some collector was not sent it.
 func (s *stretch) note(lost bool) {
 	if lost {
 		s.shed++

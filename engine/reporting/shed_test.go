@@ -7,8 +7,8 @@ import (
 	"intsink/engine/event"
 )
 
-// TestStretchByShare: the factor grows by a quarter of the share of refreshes that is shed and 6 percent
-// points, up to fifteen, and falls by a sixteenth of what is above one, once a second.
+// TestStretchByShare: once a second the factor grows by a quarter of the share of refreshes that
+// is shed and 6 percent points, up to fifteen, or falls by a sixteenth of its part above one.
 func TestStretchByShare(t *testing.T) {
 	for _, c := range []struct{ sent, shed, factor, want uint32 }{
 		{0, 0, event.NoStretch, event.NoStretch},

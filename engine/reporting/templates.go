@@ -7,19 +7,19 @@ import (
 	"intsink/engine/report"
 )
 
-// templates are those of the burst at hand, one per type of the packet that is shown. The
-// sink's own metadata stand in them, which are the same for all of a burst.
+// templates holds the report templates of the burst at hand, one per type of the packet that is
+// shown. They contain the sink's own metadata, which is the same for all of a burst.
 type templates struct {
 	of     [report.IPv6 + 1]report.Template
 	made   uint8  // bit t: of[t] is valid
-	domain uint16 // of the packets that they are for
+	domain uint16 // domain of the packets that they are for
 }
 
-// forget makes all of them invalid.
+// forget makes all templates invalid: a new burst begins.
 func (t *templates) forget() { t.made = 0 }
 
-// template is that of reports which show a packet of type in with this INT, which is INT-MD.
-// nil: there is none.
+// template returns the template of reports that show a packet of type in with this INT-MD, and
+// makes it if needed. It returns nil if a template cannot describe them.
 func (x *Reporter) template(info *inthdr.Info, in report.InType) *report.Template {
 	t := &x.templates
 	if t.domain == info.DomainID && t.made>>in&1 != 0 {

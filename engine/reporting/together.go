@@ -13,9 +13,9 @@ import (
 	"intsink/flows"
 )
 
-// Run is packets of a burst that are reported alike but for the packet that is shown and for
-// what their flows explain: of INT-MD, of one domain, for the same events, to the same
-// collectors. Several are reported at once, so that each costs little more than copying it.
+// Run is a group of packets of a burst whose reports differ only in the packet that is shown and
+// in the Explanation: all have INT-MD of one domain, and are reported for the same events to the
+// same collectors. They are reported at once, so that each costs little more than a copy.
 type Run struct {
 	Set        event.Set
 	Priority   event.Priority
@@ -23,27 +23,27 @@ type Run struct {
 	Info       *inthdr.Info // of the first packet
 	InType     report.InType
 
-	// Of the burst, by a packet's number there.
+	// Values of the burst, indexed by a packet's number there.
 	Flows    *[mbuf.MaxBurst]*flows.Flow
 	Hashes   *[mbuf.MaxBurst]uint64
 	Triggers *[mbuf.MaxBurst]event.Trigger // of Set & event.Triggered
 
-	// Of packet k, below N. Whoever gathers the packets fills it.
+	// Values of packet k of the run, k < N, set by the caller that gathers the packets.
 	N      int
-	Inner  [mbuf.MaxBurst][]byte // as much of it as the report carries
-	Number [mbuf.MaxBurst]uint8  // its own in the burst
+	Inner  [mbuf.MaxBurst][]byte // the bytes of it that the report shows
+	Number [mbuf.MaxBurst]uint8  // its number in the burst
 }
 
-// all has a bit for each packet.
+// all returns a set with a bit for each packet of the run.
 func (p *Run) all() uint64 { return 1<<p.N - 1 }
 
-// of is the number of packet k in the burst.
+// of returns the number of packet k in the burst.
 func (p *Run) of(k int) uint8 { return p.Number[k&(mbuf.MaxBurst-1)] & (mbuf.MaxBurst - 1) }
 
-// entropy is that of packet k's flow.
+// entropy returns the entropy of packet k's flow.
 func (p *Run) entropy(k int) uint16 { return uint16(p.Hashes[p.of(k)]) }
 
-// shortest is the length of the shortest of Inner.
+// shortest returns the length of the shortest Inner.
 func (p *Run) shortest() int {
 	least := len(p.Inner[0])
 	for _, inner := range p.Inner[:p.N] {
@@ -52,7 +52,7 @@ func (p *Run) shortest() int {
 	return least
 }
 
-// Together reports p by a template. False: there is none, and nothing is done.
+// Together reports p by a template. It returns false, and does nothing, if there is none.
 func (x *Reporter) Together(p *Run, now int64) bool {
 	t := x.template(p.Info, p.InType)
 	if t == nil {
@@ -74,8 +74,8 @@ func (x *Reporter) Together(p *Run, now int64) bool {
 	return true
 }
 
-// count counts what came of a run: which packets some collector was sent a report of, and
-// which some collector was not, for its budget.
+// count counts the reports of a run: sent has the packets of which some collector was sent a
+// report, shed those of which some collector was not, because of its budget.
 func (x *Reporter) count(p *Run, sent, shed uint64) {
 	addEvents(&x.counters.Reported, p.Set, bits.OnesCount64(sent))
 	if lost := shed &^ sent; lost != 0 {
@@ -91,8 +91,8 @@ func (x *Reporter) count(p *Run, sent, shed uint64) {
 	}
 }
 
-// sendRun appends the run to the open report packet of o, sealing and opening packets as
-// it must. It returns which of the run's reports were; the others are counted by reason.
+// sendRun appends the reports of the run to the open report packet of o; it seals and opens
+// packets as needed. It returns which were appended, and counts the others by reason.
 func (x *Reporter) sendRun(o *outbox, t *report.Template, p *Run, now int64) (sent uint64) {
 	sent = p.all()
 	for k := 0; k < p.N; {
@@ -120,7 +120,7 @@ func (x *Reporter) sendRun(o *outbox, t *report.Template, p *Run, now int64) (se
 	return sent
 }
 
-// open opens a report packet for packet k. False: there is no mbuf, which is counted.
+// open opens a report packet for packet k. It returns false, and counts it, if there is no mbuf.
 func (x *Reporter) open(o *outbox, p *Run, k int, now int64) bool {
 	if o.openPacket(x.rules.Format, p.entropy(k), now) {
 		return true
@@ -129,7 +129,8 @@ func (x *Reporter) open(o *outbox, p *Run, k int, now int64) bool {
 	return false
 }
 
-// sendOne appends the report of packet k. False: it is lost, counted by reason.
+// sendOne appends the report of packet k. It returns false if the report is lost, which it
+// counts by reason.
 func (x *Reporter) sendOne(o *outbox, t *report.Template, p *Run, k int, now int64) bool {
 	if o.open.IsOpen() {
 		if x.appendEach(o, t, p, k, k+1) == 1 {
@@ -148,8 +149,8 @@ func (x *Reporter) sendOne(o *outbox, t *report.Template, p *Run, k int, now int
 	return true
 }
 
-// appendEach puts the reports of packets from to to-1 into the open report packet, as many
-// as there is room for.
+// appendEach puts the reports of packets from to to-1 into the open report packet, as many as
+// fit, and returns how many did.
 func (x *Reporter) appendEach(o *outbox, t *report.Template, p *Run, from, to int) (n int) {
 	was, congested := o.open.Len(), p.Set.Has(event.Congestion)
 	if to-from != 1 {
@@ -164,8 +165,8 @@ func (x *Reporter) appendEach(o *outbox, t *report.Template, p *Run, from, to in
 	return n
 }
 
-// sendCut reports packet k of the run where not even a new report packet, which is open, has
-// room for all of its fragment.
+// sendCut reports packet k with a shorter fragment: even the new, open report packet has no
+// room for the whole one.
 //
 //go:noinline
 func (x *Reporter) sendCut(o *outbox, p *Run, k int, now int64) bool {

@@ -1,4 +1,4 @@
-// The parts of a bug report as a tar.gz: one folder, a file per part.
+// Writes the parts of a bug report into a tar.gz: one folder, a file per part.
 
 package bugreport
 
@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// write puts every part into a folder of the archive, and returns those that are missing
-// with the reason, which stands in the archive in place of the part.
+// write puts every part into a folder of the archive. It returns the parts that are missing with
+// the reason, which it writes in place of the part.
 func write(ctx context.Context, w io.Writer, folder string, parts []part, now time.Time) (missing []string, err error) {
 	zip := gzip.NewWriter(w)
 	archive := tar.NewWriter(zip)

@@ -1,7 +1,7 @@
-// What a bug report holds: parts by name, and how each of them is asked for.
+// The parts of a bug report by name, and how each of them is made.
 
-// Package bugreport is the command report-bug: one archive with what somebody else needs to
-// understand a sink that misbehaves, and without secrets, packets and flows.
+// Package bugreport is the command report-bug: it writes one archive with all that a maintainer
+// needs to understand a sink that misbehaves, without secrets, packets and flows.
 //
 //	bugreport.go  the parts, and where each comes from
 //	archive.go    the parts as a tar.gz
@@ -27,18 +27,18 @@ import (
 // Options are the flags of the command.
 type Options struct {
 	Client  client.Options
-	Out     string // file; "" names one by the time, "-" is stdout
+	Out     string // the archive's file; "": named by the time, "-": standard output
 	Version string
 }
 
-// part is one file of the archive. Where make fails, its error is the content: a sink
-// that does not answer is what many reports are about.
+// part is one file of the archive. If make fails, its error is the content: many reports are
+// about a sink that does not answer.
 type part struct {
 	name string
 	make func(ctx context.Context) ([]byte, error)
 }
 
-// Run writes the archive and says where it is.
+// Run writes the archive and prints where it is.
 func Run(ctx context.Context, stdout io.Writer, o *Options, now time.Time) error {
 	name := "intsink-report-" + now.UTC().Format("20060102-150405")
 	out := o.Out
@@ -72,7 +72,7 @@ func Run(ctx context.Context, stdout io.Writer, o *Options, now time.Time) error
 	return nil
 }
 
-// parts says what is in an archive. Only wrong flags are an error.
+// parts returns the parts of an archive. The only errors are wrong flags.
 func (o *Options) parts() ([]part, error) {
 	sink, err := o.Client.Open()
 	if err != nil && o.Client.Config == "" {
@@ -104,9 +104,9 @@ func (o *Options) parts() ([]part, error) {
 	return all, nil
 }
 
-// config is the configuration as it was read, without secrets, below what is wrong with it.
-// A file that is not valid may have secrets anywhere: only what is wrong with it is shown,
-// without the lines themselves.
+// config returns the configuration as it was read, without secrets, below its diagnostics. A file
+// that is not valid may have secrets anywhere: of it only the diagnostics are returned, without
+// the lines that they show.
 func (o *Options) config(context.Context) ([]byte, error) {
 	c, diags := conf.LoadElsewhere(o.Client.Config)
 	var wrong bytes.Buffer
@@ -124,7 +124,7 @@ func (o *Options) config(context.Context) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// doctor is what the command doctor finds.
+// doctor returns the output of the command doctor.
 func (o *Options) doctor(context.Context) ([]byte, error) {
 	c, _ := conf.LoadElsewhere(o.Client.Config)
 	if c == nil {
@@ -137,7 +137,7 @@ func (o *Options) doctor(context.Context) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// journal is the end of the service's log, where systemd keeps it.
+// journal returns the end of the service's log, if systemd keeps one.
 func journal(ctx context.Context) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 	"intsink/cmd/intsink/internal/client"
 )
 
-// config of a sink with a secret; it listens elsewhere than the test's server.
+// config is the configuration of a sink with a secret. Its endpoint is not the test's server.
 const config = `
 port "network" { device = "net_null0" }
 port "host"    { device = "net_null1" }
@@ -40,7 +40,7 @@ http {
 }
 `
 
-// open reads an archive: contents by name, without the folder that all are in.
+// open reads an archive and returns the contents by name, without the folder that all are in.
 func open(t *testing.T, archive io.Reader, folder string) map[string]string {
 	t.Helper()
 	zip, err := gzip.NewReader(archive)

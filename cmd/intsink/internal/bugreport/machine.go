@@ -1,4 +1,4 @@
-// What a bug report says about the machine: kernel, processor, memory, hugepages, drivers.
+// Describes the machine for a bug report: kernel, processor, memory, hugepages, drivers.
 
 package bugreport
 
@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// machineFiles are read as they are, below the root.
+// machineFiles are files below the root that are copied as they are.
 var machineFiles = []string{
 	"proc/version", "proc/cmdline", "etc/os-release", "proc/meminfo", "proc/interrupts", "proc/buddyinfo",
 	"sys/devices/system/clocksource/clocksource0/current_clocksource", "sys/devices/system/cpu/isolated", "sys/devices/system/cpu/nohz_full",
 }
 
-// machine describes the machine whose file system begins at root. A file that is not there
-// says so: a kernel without an option has no file of it.
+// machine describes the machine whose file system begins at root. It names files that are
+// missing: a kernel that lacks an option lacks its file.
 func machine(root string) []byte {
 	var b bytes.Buffer
 	section := func(name string, text []byte, err error) {

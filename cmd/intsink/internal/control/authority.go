@@ -1,4 +1,4 @@
-// Who may read and write: tokens, client certificates, the unix socket.
+// Decides who may read and write: by token, client certificate or unix socket.
 
 package control
 
@@ -18,15 +18,15 @@ import (
 	"intsink/conf"
 )
 
-// whoKey is where the context of a request has who is at the other end.
+// whoKey is the key under which a request's context has the peer of its connection.
 type whoKey struct{}
 
-// ConnContext is for http.Server: requests carry who is at the other end.
+// ConnContext puts the peer of a connection into the context of its requests, for http.Server.
 func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, whoKey{}, c.RemoteAddr())
 }
 
-// authority is who asks, and why he may not write.
+// authority returns who asks, and an error if they may not write.
 func (s *Server) authority(r *http.Request) (who string, err error) {
 	if p, ok := r.Context().Value(whoKey{}).(peer); ok {
 		if p.uid != 0 && p.uid != os.Geteuid() {
@@ -57,8 +57,8 @@ func (s *Server) role(r *http.Request) (who string, role conf.TokenRole) {
 	return who, ""
 }
 
-// tokenOf is the one among tokens that the request bears (RFC 6750, section 2.1), nil where
-// it bears none of them. It takes as long whichever it is.
+// tokenOf returns the token that the request bears (RFC 6750, section 2.1), nil if it bears none
+// of them. Its time does not depend on which one it is.
 func tokenOf(tokens []conf.Token, r *http.Request) (found *conf.Token) {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
@@ -74,9 +74,9 @@ func tokenOf(tokens []conf.Token, r *http.Request) (found *conf.Token) {
 	return found
 }
 
-// Guard lets through to next who may read: everybody on the unix socket and from this
-// machine, and where there are no tokens and client certificates everybody. Health is
-// for all.
+// Guard passes requests to next if they may read: those on the unix socket and from this
+// machine, those with a token or client certificate, and all if the configuration has neither.
+// Everybody may ask for health.
 func (s *Server) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := &s.Sink.Config().HTTP

@@ -25,13 +25,14 @@ import (
 	"intsink/conf"
 )
 
-// tokens are one that may read, "r", and one that may write, "w".
+// tokens returns two tokens: "r" may read, "w" may write.
 func tokens() []conf.Token {
 	sum := func(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) }
 	return []conf.Token{{Name: "reader", SHA256: sum("r"), Role: "read"}, {Name: "ci", SHA256: sum("w"), Role: "write"}}
 }
 
-// TestTokens: who may do what over TCP, from here and from elsewhere, where there are tokens.
+// TestTokens: which requests over TCP are allowed, from this machine and others, if there are
+// tokens.
 func TestTokens(t *testing.T) {
 	for _, c := range []struct {
 		name, from, bears string
@@ -78,7 +79,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestConfigHidesHashes of tokens.
+// TestConfigHidesHashes: GET /api/v1/config does not show the hashes of tokens.
 func TestConfigHidesHashes(t *testing.T) {
 	sink, s, _ := server()
 	sink.config.HTTP.Tokens = tokens()
@@ -91,7 +92,7 @@ func TestConfigHidesHashes(t *testing.T) {
 	}
 }
 
-// authorityOf makes a certificate authority.
+// authorityOf makes a certificate authority with its key.
 func authorityOf(t *testing.T, name string) (cert *x509.Certificate, key *ecdsa.PrivateKey) {
 	t.Helper()
 	key, _ = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -133,8 +134,9 @@ func pemFile(t *testing.T, path, kind string, der []byte) {
 	}
 }
 
-// TestClientCertificates: one of the authority may write, none may not, and one of another
-// authority gets no connection; a server certificate that is renewed is used at once.
+// TestClientCertificates: a client with a certificate of the authority may write, one without
+// may not, one of another authority gets no connection; a renewed server certificate is used
+// at once.
 func TestClientCertificates(t *testing.T) {
 	dir, clientDir := t.TempDir(), t.TempDir()
 	ca, caKey := authorityOf(t, "ca")
@@ -189,7 +191,7 @@ func TestClientCertificates(t *testing.T) {
 	}
 }
 
-// FuzzAuthorization: whatever the header says, it is a token only where it bears the secret.
+// FuzzAuthorization: a header gives a token only if it bears the secret.
 func FuzzAuthorization(f *testing.F) {
 	for _, h := range []string{"Bearer w", "bearer r", "Bearer", "Basic w", "Bearer  w", "Bearer w ", ""} {
 		f.Add(h)

@@ -1,5 +1,5 @@
-// Package control is what can be done to a running sink over its API, by whom, and what
-// became of it: POST /api/v1/reload and GET /api/v1/config.
+// Package control serves the requests that change a running sink over its API, decides who may
+// make them, and keeps their outcomes: POST /api/v1/reload and confirm, GET /api/v1/config.
 //
 // result.go is the JSON of the answers, for the commands that read them, too. state.go keeps
 // the outcome of the last reload, server.go has the routes, peer.go tells who is at the

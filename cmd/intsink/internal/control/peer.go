@@ -1,4 +1,4 @@
-// The unix socket of the API, and which process is at its other end (SO_PEERCRED).
+// Opens the unix socket of the API, and finds the process at its other end (SO_PEERCRED).
 
 package control
 
@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Listen opens the unix socket at path, which its owner alone can reach. One that an
-// earlier process left is replaced; one on which somebody answers is not.
+// Listen opens the unix socket at path, which only its owner can reach. It replaces a socket that
+// an earlier process left, but not one that somebody answers on.
 func Listen(path string) (net.Listener, error) {
 	if c, err := net.Dial("unix", path); err == nil {
 		c.Close()
 		return nil, fmt.Errorf("%s: another process listens there", path)
 	} else if info, e := os.Lstat(path); e == nil && info.Mode().Type() == os.ModeSocket && errors.Is(err, unix.ECONNREFUSED) {
-		os.Remove(path) // where that fails, so does what follows
+		os.Remove(path) // if this fails, so does listening
 	}
 	old := unix.Umask(0o177)
 	l, err := net.Listen("unix", path)

@@ -16,11 +16,11 @@ import (
 type Request struct {
 	Name    string   `json:"name,omitempty"`    // of Files together, for diagnostics and the log: their path
 	Files   []File   `json:"files,omitempty"`   // the configuration, in place of the sink's own file
-	Confirm Duration `json:"confirm,omitempty"` // it is on trial for so long; 0: it stays
-	Limit   *Limit   `json:"limit,omitempty"`   // above which the trial ends
-	DryRun  bool     `json:"dry_run,omitempty"` // nothing is changed: what would be?
+	Confirm Duration `json:"confirm,omitempty"` // how long it is on trial; 0: it needs no confirmation
+	Limit   *Limit   `json:"limit,omitempty"`   // ends the trial when it is exceeded
+	DryRun  bool     `json:"dry_run,omitempty"` // only answer what would change
 
-	Remote bool `json:"-"` // it came over TCP: who asks may not choose what commands the sink runs
+	Remote bool `json:"-"` // it came over TCP: it may not choose which commands the sink runs
 }
 
 // File is one file of a configuration.
@@ -29,7 +29,7 @@ type File struct {
 	Text string `json:"text"`
 }
 
-// Limit is what must not be exceeded while a configuration is on trial; 0: no limit.
+// Limit holds limits that end the trial of a configuration when they are exceeded; 0: no limit.
 type Limit struct {
 	Reports uint64   `json:"reports,omitempty"` // per second, to all collectors together
 	PollGap Duration `json:"poll_gap,omitempty"`
@@ -37,7 +37,7 @@ type Limit struct {
 
 // Confirmation is the body of POST /api/v1/confirm.
 type Confirmation struct {
-	Back bool `json:"back,omitempty"` // go back now, in place of keeping what is on trial
+	Back bool `json:"back,omitempty"` // go back now, instead of keeping the configuration on trial
 }
 
 // Trial is a configuration that is not confirmed yet.
@@ -54,7 +54,7 @@ const (
 	maxTrial = 24 * time.Hour
 )
 
-// Check says what is wrong with q.
+// Check returns the first mistake in q, or nil.
 func (q *Request) Check() error {
 	c := time.Duration(q.Confirm)
 	switch {
@@ -75,7 +75,7 @@ func (q *Request) Check() error {
 	return nil
 }
 
-// decode reads the JSON of a body into q, which stays as it is where there is no body.
+// decode reads the JSON of a body into q. An empty body leaves q as it is.
 func decode(body io.Reader, q any) error {
 	d := json.NewDecoder(body)
 	d.DisallowUnknownFields()

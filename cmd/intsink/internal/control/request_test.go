@@ -11,7 +11,7 @@ import (
 	"context"
 )
 
-// write asks the server's root for something to be changed.
+// write posts body to path as root on the unix socket.
 func write(s *Server, path, body string) *httptest.ResponseRecorder {
 	mux := http.NewServeMux()
 	s.Register(mux)
@@ -22,7 +22,7 @@ func write(s *Server, path, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-// TestReloadRequests: what is taken, and what is wrong with the others.
+// TestReloadRequests: which requests are taken, and the errors of the others.
 func TestReloadRequests(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
@@ -64,7 +64,7 @@ func TestReloadRequests(t *testing.T) {
 	}
 }
 
-// TestConfirmRequests: 409 where there is nothing to confirm; each is logged.
+// TestConfirmRequests: the answer is 409 if there is nothing to confirm; each request is logged.
 func TestConfirmRequests(t *testing.T) {
 	_, s, log := server()
 	for _, c := range []struct {
@@ -80,7 +80,7 @@ func TestConfirmRequests(t *testing.T) {
 	}
 }
 
-// TestTrialsAreCounted by how they ended.
+// TestTrialsAreCounted: trials are counted by how they ended.
 func TestTrialsAreCounted(t *testing.T) {
 	s := NewState("c.hcl", "abc", time.Unix(1000, 0))
 	s.BeginTrial(Trial{BackTo: 1})
@@ -96,8 +96,7 @@ func TestTrialsAreCounted(t *testing.T) {
 	}
 }
 
-// FuzzReloadRequest: whatever the body is, it is read or refused, and what is read is within
-// its bounds.
+// FuzzReloadRequest: any body gives a request within its bounds, or an error.
 func FuzzReloadRequest(f *testing.F) {
 	for _, body := range []string{``, `{"name": "a", "files": [{"name": "a", "text": "${"}], "confirm": "10m", "limit": {"reports": 1}}`, `{"confirm": "-1h"}`, `[`, `{"limit":null}`} {
 		f.Add(body)
@@ -113,7 +112,7 @@ func FuzzReloadRequest(f *testing.F) {
 	})
 }
 
-// FuzzConfirmRequest is the same for confirm.
+// FuzzConfirmRequest: any body gives a confirmation or an error.
 func FuzzConfirmRequest(f *testing.F) {
 	f.Add(``)
 	f.Add(`{"back": true}`)

@@ -18,10 +18,10 @@ type Result struct {
 	SHA256       string        `json:"sha256"` // of what was read there
 	By           string        `json:"by"`     // who asked
 	Error        string        `json:"error,omitempty"`
-	Changes      []conf.Change `json:"changes"`       // made; none where it was refused
-	NeedsRestart []conf.Change `json:"needs_restart"` // for which it was refused
+	Changes      []conf.Change `json:"changes"`       // changes that were made; none if it was refused
+	NeedsRestart []conf.Change `json:"needs_restart"` // changes that take a restart, for which it was refused
 	Diagnostics  []Diagnostic  `json:"diagnostics"`   // errors, for which it was refused, and warnings
-	Trial        *Trial        `json:"trial"`         // null: what is in force needs no confirmation
+	Trial        *Trial        `json:"trial"`         // null: the configuration in force needs no confirmation
 	DryRun       bool          `json:"dry_run,omitempty"`
 	Note         string        `json:"note,omitempty"` // what a restart would bring, where that is something else
 }
@@ -36,7 +36,7 @@ type Diagnostic struct {
 	Snippet  string `json:"snippet"` // the line with the place underlined; "" where there is none
 }
 
-// Diagnostics are those of d.
+// Diagnostics returns the diagnostics of d as JSON structs.
 func Diagnostics(d *conf.Diagnostics) []Diagnostic {
 	all := []Diagnostic{}
 	for _, list := range [][]conf.Diagnostic{d.Errors, d.Warnings} {

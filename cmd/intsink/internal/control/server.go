@@ -13,15 +13,15 @@ import (
 	"intsink/conf"
 )
 
-// Sink is what is controlled.
+// Sink is the running sink that requests change.
 type Sink interface {
-	// Reload reads a configuration as q asks and waits until it is in force, or refused. who
-	// asked stands in the result.
+	// Reload reads the configuration that q names and waits until it is in force, or refused.
+	// The result names who, the one who asked.
 	Reload(who string, q *Request) *Result
-	// Confirm ends the trial of the configuration in force: it stays, or what was before comes
-	// back. The error says that there is no trial.
+	// Confirm ends the trial of the configuration in force: it stays or, with back, the one
+	// before it returns. The error says that there is no trial.
 	Confirm(who string, back bool) (*Result, error)
-	// Config is the configuration in force.
+	// Config returns the configuration in force.
 	Config() *conf.Config
 }
 
@@ -63,7 +63,7 @@ func (s *Server) reload(who string, r *http.Request) Outcome {
 	return Outcome{Result: WriteOK, Status: http.StatusOK, Body: result, Detail: q.detail()}
 }
 
-// detail is what the log says of q.
+// detail returns the words of the log's line about q.
 func (q *Request) detail() string {
 	var parts []string
 	if q.DryRun {
@@ -128,13 +128,13 @@ func BadRequest(text string) Outcome {
 	return Outcome{Result: WriteBad, Status: http.StatusBadRequest, Error: text}
 }
 
-// Handle handles requests that change something by do: whoever may not is turned away, what
-// is too much or too long is refused, and all of it is counted and logged.
+// Handle handles requests that change something by do. It turns away those who may not, refuses
+// too many requests and too long ones, and counts and logs each.
 func (s *Server) Handle(do func(who string, r *http.Request) Outcome) http.HandlerFunc {
 	return s.HandleUpTo(maxBody, do)
 }
 
-// HandleUpTo is Handle for requests of up to so many bytes.
+// HandleUpTo does as Handle, for requests of up to the given number of bytes.
 func (s *Server) HandleUpTo(bytes int64, do func(who string, r *http.Request) Outcome) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := http.NewResponseController(w)
@@ -166,7 +166,7 @@ func (s *Server) HandleUpTo(bytes int64, do func(who string, r *http.Request) Ou
 // failure is the JSON of an error.
 type failure struct {
 	Error string `json:"error"`
-	Field string `json:"field,omitempty"` // of the request, that is wrong
+	Field string `json:"field,omitempty"` // the field of the request that is wrong
 }
 
 func answer(w http.ResponseWriter, status int, body any) {

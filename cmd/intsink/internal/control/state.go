@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// State is which configuration is in force, and what became of the last reload. Safe from
-// any goroutine.
+// State keeps which configuration is in force, its trial, and the outcome of the last reload.
+// Any goroutine may call its methods.
 type State struct {
 	mu   sync.Mutex
-	last Result // of all reloads
-	good Result // of those that were not refused; the start counts as one
+	last Result // result of the last reload
+	good Result // result of the last reload that was not refused; the start counts as one
 
 	trial     *Trial // of good; nil: it is confirmed, or needs no confirmation
 	ended     [NumTrialEnds]uint64
@@ -46,7 +46,7 @@ func (e TrialEnd) String() string {
 	return [...]string{"confirmed", "timeout", "back", "reports", "poll_gap", "stuck"}[e]
 }
 
-// BeginTrial makes what is in force a trial.
+// BeginTrial puts the configuration in force on trial.
 func (s *State) BeginTrial(t Trial) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,14 +76,14 @@ func (s *State) Trial() *Trial {
 	return s.trial
 }
 
-// Trials counts those that ended so.
+// Trials returns how many trials ended so.
 func (s *State) Trials(e TrialEnd) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ended[e]
 }
 
-// NewState is the state after a start at now with the configuration at path.
+// NewState returns the state after a start at now with the configuration at path.
 func NewState(path, sha256 string, now time.Time) *State {
 	r := Result{OK: true, Generation: 1, Time: now.UTC(), Config: path, SHA256: sha256, By: "start"}
 	return &State{last: r, good: r}
@@ -101,8 +101,8 @@ func (s *State) Done(r *Result) {
 	s.last = *r
 }
 
-// Last is the result of the last reload, and of the last that was not refused. Before the
-// first both tell of the start.
+// Last returns the result of the last reload, and of the last one that was not refused. Before
+// the first reload both describe the start.
 func (s *State) Last() (last, good Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"intsink/conf"
 )
 
-// TLS is the server's side of TLS by the files of c. A file that changes is read again
-// with the next connection; where that fails, what was read before stays.
+// TLS returns the server's side of TLS by the files of c. A file that changes is read again with
+// the next connection; if that fails, the contents that were read before stay in use.
 func TLS(c *conf.TLS) (*tls.Config, error) {
 	f := &files{c: c}
 	first, err := f.config()
@@ -26,7 +26,7 @@ func TLS(c *conf.TLS) (*tls.Config, error) {
 	return first, nil
 }
 
-// files keeps what was read, and of when the files were.
+// files keeps the contents that were read, and the times of the files then.
 type files struct {
 	c    *conf.TLS
 	mu   sync.Mutex

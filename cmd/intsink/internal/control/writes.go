@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// Limits of what writes may take.
+// Limits of requests that write.
 const (
 	maxBody       = 64 << 10
-	maxConfig     = 4 << 20          // of a request with a configuration in it
-	writePatience = 10 * time.Second // for the request to be there; also for each part of the answer
-	writesPer     = time.Second / 20 // one write, on average
+	maxConfig     = 4 << 20          // bytes of a request with a configuration in it
+	writePatience = 10 * time.Second // how long a request may take to come, and each part of the answer to be read
+	writesPer     = time.Second / 20 // least time between two writes, on average
 	writesAtOnce  = 40
 )
 
-// WriteResult says what became of a write.
+// WriteResult is the outcome of a write.
 type WriteResult uint8
 
 const (
 	WriteOK        WriteResult = iota
-	WriteRefused               // by what it asked for: a configuration with mistakes
-	WriteForbidden             // who asked may not write
-	WriteLimited               // too many at once
+	WriteRefused               // the sink refused it, such as a configuration with mistakes
+	WriteForbidden             // its sender may not write
+	WriteLimited               // there were too many at once
 	WriteBad                   // the request is wrong
 	NumWriteResults
 )
@@ -36,7 +36,7 @@ func (r WriteResult) String() string {
 	return [...]string{"ok", "refused", "forbidden", "limited", "bad_request"}[r]
 }
 
-// Writes bounds how many there are, and counts and logs each write that was tried.
+// Writes bounds how many writes there are, and counts and logs each that was tried.
 type Writes struct {
 	now    func() time.Time
 	log    func() *slog.Logger
@@ -49,11 +49,11 @@ type Writes struct {
 // NewWrites makes a Writes that logs to log.
 func NewWrites(log func() *slog.Logger) *Writes { return &Writes{now: time.Now, log: log} }
 
-// Count is how many writes had the result r.
+// Count returns how many writes had the result r.
 func (w *Writes) Count(r WriteResult) uint64 { return w.counts[r].Load() }
 
-// room takes a place among the writes of now; false: there were too many. What comes over
-// TCP takes no place from the socket's.
+// room reports whether one more write is allowed now, and counts it against the limit. Requests
+// over TCP and on the socket have limits of their own.
 func (w *Writes) room(r *http.Request) bool {
 	next := &w.next[0]
 	if _, local := r.Context().Value(whoKey{}).(peer); local {

@@ -58,7 +58,7 @@ func post(s *Server, p *peer) *httptest.ResponseRecorder {
 	return w
 }
 
-// TestWhoMayWrite: root and the sink's own user, on the unix socket.
+// TestWhoMayWrite: on the unix socket root and the sink's own user may write, nobody else.
 func TestWhoMayWrite(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -83,7 +83,7 @@ func TestWhoMayWrite(t *testing.T) {
 	}
 }
 
-// TestWritesAreLimited: so many at once, and as many a second.
+// TestWritesAreLimited: writesAtOnce writes are allowed at once, and as many a second.
 func TestWritesAreLimited(t *testing.T) {
 	sink, s, _ := server()
 	now := time.Unix(5000, 0)
@@ -107,7 +107,8 @@ func TestWritesAreLimited(t *testing.T) {
 	}
 }
 
-// TestListenReplacesWhatIsLeft of a process that is gone, and nothing else.
+// TestListenReplacesWhatIsLeft: Listen replaces the socket of a process that is gone, and nothing
+// else.
 func TestListenReplacesWhatIsLeft(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "api.sock")
 	l, err := Listen(path)

@@ -21,7 +21,7 @@ type Options struct {
 	Format string // "text" | "json"
 }
 
-// RunMode asks for a mode, "" for none, and prints which one is in force.
+// RunMode asks the sink to change to a mode, unless it is "", and prints which one is in force.
 func RunMode(ctx context.Context, stdout io.Writer, o *Options, mode string) error {
 	if o.Format != "text" && o.Format != "json" {
 		return fmt.Errorf("--format %q: must be text or json", o.Format)
@@ -65,7 +65,7 @@ var does = map[string]string{
 	"bypass": "packets pass as they came, and the bypass switch takes them around the sink",
 }
 
-// text is s for people.
+// text returns s as text for people.
 func text(s *State) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "mode %s since %s: %s\n", s.Mode, s.Since.Format(time.RFC3339), does[s.Mode])

@@ -1,4 +1,4 @@
-// The mode in force: the lowest of what the load and people ask for.
+// Controller: makes the lowest mode that the load and people ask for the one in force.
 
 package failopen
 
@@ -17,14 +17,14 @@ const lookEvery = 250 * time.Millisecond
 
 // Controller keeps the mode of a sink. Safe from any goroutine.
 type Controller struct {
-	Config   func() *conf.Config // in force
-	Load     func() Load         // of now; one goroutine asks
+	Config   func() *conf.Config // returns the configuration in force
+	Load     func() Load         // returns the present load; one goroutine calls it
 	Apply    func(Mode)          // makes the workers work in a mode
-	Announce func(Change)        // tells who listens of a step
-	Watchdog *Watchdog           // of the bypass switch
+	Announce func(Change)        // is called after each step
+	Watchdog *Watchdog           // runs the command of the bypass switch
 	Wall     func() time.Time
 
-	applying sync.Mutex // held while a mode is made to be in force
+	applying sync.Mutex // held while a mode is applied
 	counts   [NumModes]atomic.Uint64
 
 	mu     sync.Mutex // guards the rest
@@ -60,7 +60,7 @@ func (c *Controller) Run(done <-chan struct{}) {
 	}
 }
 
-// look lets the ladder see the load.
+// look gives the present load to the ladder, and enters the mode that it asks for.
 func (c *Controller) look(now time.Time) {
 	load := c.Load()
 	c.mu.Lock()
@@ -71,7 +71,8 @@ func (c *Controller) look(now time.Time) {
 	}
 }
 
-// Ask is what people ask for: mode is in force, or a lower one that the load asks for.
+// Ask notes the mode that somebody asks for, and enters it, or a lower one that the load asks
+// for.
 func (c *Controller) Ask(mode Mode, who string) State {
 	c.mu.Lock()
 	c.asked = mode
@@ -80,7 +81,7 @@ func (c *Controller) Ask(mode Mode, who string) State {
 	return c.State()
 }
 
-// enter makes the lowest mode that is asked for the one in force.
+// enter puts the lowest mode that is asked for into force, because of why.
 func (c *Controller) enter(why string) {
 	c.applying.Lock()
 	defer c.applying.Unlock()
@@ -103,17 +104,17 @@ func (c *Controller) enter(why string) {
 	c.Announce(Change{c.Wall().UTC(), mode.String(), was.String(), why})
 }
 
-// Mode is the one in force.
+// Mode returns the mode in force.
 func (c *Controller) Mode() Mode {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.mode
 }
 
-// Entered counts how often a mode was entered since the start.
+// Entered returns how often mode m was entered since the start.
 func (c *Controller) Entered(m Mode) uint64 { return c.counts[m].Load() }
 
-// State is what GET /api/v1/mode answers.
+// State returns the answer of GET /api/v1/mode.
 func (c *Controller) State() State {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"intsink/conf"
 )
 
-// bench is a controller whose workers are two lists of what they were told.
+// bench is a controller with two lists in place of workers: the modes applied and announced.
 type bench struct {
 	*Controller
 	conf      conf.Config
@@ -41,8 +41,8 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// TestTheLowestModeIsInForce of what people and the load ask for; each step is applied,
-// counted and announced once.
+// TestTheLowestModeIsInForce: of the modes that people and the load ask for the lowest is in
+// force, and each step is applied, counted and announced once.
 func TestTheLowestModeIsInForce(t *testing.T) {
 	b := newBench(t)
 	b.Ask(Strip, "me")
@@ -71,7 +71,7 @@ func TestTheLowestModeIsInForce(t *testing.T) {
 	}
 }
 
-// TestModeStartsAsAskedFor, before any worker runs.
+// TestModeStartsAsAskedFor: the mode of the command line is in force before any worker runs.
 func TestModeStartsAsAskedFor(t *testing.T) {
 	b := newBench(t)
 	b.Start(Pass)
@@ -113,7 +113,8 @@ func (b *bench) site(t *testing.T) (ask func(method, body string) (int, string),
 	}, log
 }
 
-// TestModeAPI: who may asks, the answer is the state, and each write is a line of the log.
+// TestModeAPI: those who may can change the mode, the answer is the state, and each write is a
+// line of the log.
 func TestModeAPI(t *testing.T) {
 	b := newBench(t)
 	ask, log := b.site(t)
@@ -146,7 +147,7 @@ func TestModeAPI(t *testing.T) {
 	}
 }
 
-// TestModeText is what the command prints.
+// TestModeText compares what the command prints.
 func TestModeText(t *testing.T) {
 	b := newBench(t)
 	b.Ask(Bypass, "unix uid 0 pid 7")
@@ -163,7 +164,7 @@ func TestModeText(t *testing.T) {
 	}
 }
 
-// FuzzModeRequest: whatever the body is, it is a known mode or an error.
+// FuzzModeRequest: any body gives a known mode or an error.
 func FuzzModeRequest(f *testing.F) {
 	for _, body := range []string{`{"mode": "strip"}`, `{"mode":"full"} `, `{"Mode":"x"}`, `[]`, `{"mode":"full"}{`, ``} {
 		f.Add(body)

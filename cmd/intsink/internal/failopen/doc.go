@@ -1,5 +1,5 @@
-// Package failopen is how much a sink does with packets, step by step less where it cannot
-// keep up, down to a bypass around it; no step drops a packet.
+// Package failopen makes a sink that cannot keep up do less with packets, step by step, down to
+// a bypass around it. No step drops a packet.
 //
 //	mode.go        the steps: full, strip, pass, bypass
 //	ladder.go      which step the load of workers asks for, with hysteresis

@@ -1,4 +1,4 @@
-// Which mode the load of the workers asks for: limits, hysteresis, backoff.
+// Ladder: decides which mode the load of the workers asks for, with limits, hysteresis and backoff.
 
 package failopen
 
@@ -9,27 +9,27 @@ import (
 	"intsink/conf"
 )
 
-// Load is how loaded the workers are: of each value the worst worker's.
+// Load says how busy the workers are; each value is that of the busiest worker.
 type Load struct {
 	Busy       float64       // share of the time behind polls that found packets
 	Gap        time.Duration // longest between two polls, of the last second or two
 	FullBursts float64       // share of the polls that found as many packets as a burst takes
 }
 
-// How far below its limit a value has to be to count as calm.
+// A value counts as calm if it is this far below its limit.
 const (
 	calmBusy       = 0.75
 	calmGap        = 0.5
 	calmFullBursts = 0.5
 )
 
-// maxBackoff doublings of overload.clear are the longest wait before the ladder is tried
-// upwards again.
+// maxBackoff is how often overload.clear is doubled at most, as the wait before the next step
+// upwards.
 const maxBackoff = 5
 
-// Ladder goes down a step where the load was above a limit all the time for overload.enter,
-// and up one where it was far below all limits for overload.clear. Each return that does not
-// last doubles the wait for the next: less work looks like calm.
+// Ladder goes down a step when the load has been above a limit for overload.enter, and up a step
+// when it has been far below all limits for overload.clear. A step upwards that does not last
+// doubles the wait for the next one: the load may be low only because less is done.
 type Ladder struct {
 	level   Mode
 	over    time.Time // since when the load is above a limit; zero: it is not
@@ -38,10 +38,10 @@ type Ladder struct {
 	backoff uint
 }
 
-// Level is the mode that the load asks for.
+// Level returns the mode that the load asks for.
 func (l *Ladder) Level() Mode { return l.level }
 
-// Look takes the load of now in, and says why the level changed; "": it did not.
+// Look takes the present load and returns why the level has changed; "": it has not.
 func (l *Ladder) Look(c *conf.Overload, load Load, now time.Time) (why string) {
 	lowest := lowestOf(c)
 	if lowest == Full {
@@ -79,7 +79,8 @@ func (l *Ladder) Look(c *conf.Overload, load Load, now time.Time) (why string) {
 	return ""
 }
 
-// down is a step downwards; soon after one upwards, the next step upwards waits longer.
+// down goes down a step. If the last step upwards was a short time ago, the next one will wait
+// longer.
 func (l *Ladder) down(c *conf.Overload, over string, now time.Time) string {
 	if !l.up.IsZero() && now.Sub(l.up) < c.Clear<<l.backoff+c.Enter && l.backoff < maxBackoff {
 		l.backoff++
@@ -88,7 +89,7 @@ func (l *Ladder) down(c *conf.Overload, over string, now time.Time) string {
 	return fmt.Sprintf("%s for %v", over, c.Enter)
 }
 
-// lowestOf is how far the load may take the ladder.
+// lowestOf returns the lowest mode that the load may lead to.
 func lowestOf(c *conf.Overload) Mode {
 	m, err := ParseMode(string(c.Mode))
 	if err != nil {
@@ -97,7 +98,7 @@ func lowestOf(c *conf.Overload) Mode {
 	return m
 }
 
-// judge says which limit the load is above, "" for none, and whether it is far below all.
+// judge returns which limit the load is above, "" for none, and whether it is far below all.
 func judge(c *conf.Overload, load Load) (over string, calm bool) {
 	calm = true
 	look := func(value, limit, calmAt float64, text string, args ...any) {

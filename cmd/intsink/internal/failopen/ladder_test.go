@@ -21,7 +21,7 @@ type climber struct {
 
 func newClimber(t *testing.T) *climber { return &climber{t: t, c: limits(), now: time.Unix(1000, 0)} }
 
-// until looks for at most d, and says after how long the level is want.
+// until lets the ladder look for at most d, and returns after how long its level is want.
 func (c *climber) until(load Load, d time.Duration, want Mode) time.Duration {
 	c.t.Helper()
 	began := c.now
@@ -42,8 +42,8 @@ var (
 	calmLoad   = Load{Busy: 0.3}
 )
 
-// TestLadderGoesDownAndUp: a step each overload.enter, back a step each overload.clear, and
-// nowhere in between.
+// TestLadderGoesDownAndUp: the level goes down a step each overload.enter, up a step each
+// overload.clear, and stays between the limits.
 func TestLadderGoesDownAndUp(t *testing.T) {
 	c := newClimber(t)
 	for _, want := range []Mode{Strip, Pass, Bypass} {
@@ -70,7 +70,7 @@ func TestLadderGoesDownAndUp(t *testing.T) {
 	}
 }
 
-// TestAMomentIsNoOverload: what does not last changes nothing, neither way.
+// TestAMomentIsNoOverload: a load that does not last changes nothing, in either direction.
 func TestAMomentIsNoOverload(t *testing.T) {
 	c := newClimber(t)
 	for i := range 100 {
@@ -96,8 +96,8 @@ func TestAMomentIsNoOverload(t *testing.T) {
 	}
 }
 
-// TestReturnsThatDoNotLast wait twice as long each time, up to 32 times; a long calm forgets
-// that.
+// TestReturnsThatDoNotLast: each step upwards that does not last doubles the wait for the next,
+// up to 32 times; a long calm resets it.
 func TestReturnsThatDoNotLast(t *testing.T) {
 	c := newClimber(t)
 	c.until(overloaded, time.Minute, Strip)
@@ -118,7 +118,7 @@ func TestReturnsThatDoNotLast(t *testing.T) {
 	}
 }
 
-// TestEachLimit leads down, and a limit of 0 never does.
+// TestEachLimit: a load above any limit leads down; a limit of 0 is none.
 func TestEachLimit(t *testing.T) {
 	for name, load := range map[string]Load{"busy": {Busy: 0.9}, "poll_gap": {Gap: 10 * time.Millisecond}, "full_bursts": {FullBursts: 0.8}} {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestEachLimit(t *testing.T) {
 	}
 }
 
-// TestOverloadMode bounds how far the load leads, also where a reload changes it.
+// TestOverloadMode: overload.mode bounds how far the load leads, after a reload changes it, too.
 func TestOverloadMode(t *testing.T) {
 	c := newClimber(t)
 	c.c.Mode = "strip"

@@ -9,12 +9,12 @@ import (
 	"intsink/cmd/intsink/internal/status"
 )
 
-// Mode is how much is done with packets; each one does less than the one before.
+// Mode says how much is done with packets; each mode does less than the one before.
 type Mode uint8
 
 const (
 	Full   Mode = iota // all that is configured
-	Strip              // INT goes; no flows, events and reports
+	Strip              // INT is removed; no flows, events and reports
 	Pass               // packets pass as they came, unparsed
 	Bypass             // as Pass, and the bypass switch takes them around the sink
 	NumModes
@@ -23,7 +23,7 @@ const (
 // String is the mode's name in commands, answers and metrics.
 func (m Mode) String() string { return [...]string{"full", "strip", "pass", "bypass"}[m] }
 
-// ParseMode is the mode called name.
+// ParseMode returns the mode called name.
 func ParseMode(name string) (Mode, error) {
 	for m := range NumModes {
 		if m.String() == name {
@@ -36,7 +36,7 @@ func ParseMode(name string) (Mode, error) {
 // State is the JSON of GET and POST /api/v1/mode.
 type State = status.Mode
 
-// Change is one step, as GET /api/v1/events tells of it.
+// Change is one step from a mode to another, as GET /api/v1/events shows it.
 type Change struct {
 	Time time.Time `json:"time"`
 	Mode string    `json:"mode"`

@@ -16,7 +16,7 @@ import (
 // Server answers requests about the mode.
 type Server struct {
 	*Controller
-	Control *control.Server // says who may write
+	Control *control.Server // decides who may write
 }
 
 // Request is the body of POST /api/v1/mode.
@@ -39,7 +39,7 @@ func (s *Server) show(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	e.Encode(s.State()) // fails where nobody listens any more
+	e.Encode(s.State()) // an error means that the client is gone
 }
 
 func (s *Server) ask(who string, r *http.Request) control.Outcome {
@@ -54,7 +54,7 @@ func (s *Server) ask(who string, r *http.Request) control.Outcome {
 	return control.Outcome{Result: control.WriteOK, Status: http.StatusOK, Body: s.Ask(mode, who), Detail: mode.String()}
 }
 
-// parseRequest reads the body of a request, and nothing behind it.
+// parseRequest reads the body of a request, and fails if anything follows it.
 func parseRequest(body io.Reader) (q Request, err error) {
 	d := json.NewDecoder(body)
 	d.DisallowUnknownFields()

@@ -1,4 +1,4 @@
-// The command of a bypass switch, run also when workers do not poll.
+// Watchdog: runs the command of a bypass switch, also when workers do not poll.
 
 package failopen
 
@@ -30,15 +30,15 @@ const (
 // own, which waits for no worker.
 type Watchdog struct {
 	Config func() *conf.Bypass
-	Stuck  func(after time.Duration) string // which worker has not polled for so long; "": all have
+	Stuck  func(after time.Duration) string // returns a worker that has not polled for so long; "": all have
 	Run    func(ctx context.Context, command []string) error
 
 	Announce func(SwitchChange) // tells who listens that the switch was turned
 
-	counts [2]atomic.Uint64 // commands that were done, that failed
+	counts [2]atomic.Uint64 // commands that succeeded, that failed
 
 	mu     sync.Mutex // guards the rest
-	asked  string     // why the switch is to be in bypass; "": it is not
+	asked  string     // why Want asked for bypass; "": it did not
 	state  status.Switch
 	beaten time.Time // when heartbeat was last run
 	tried  time.Time // when a command last failed
@@ -46,7 +46,7 @@ type Watchdog struct {
 	since  time.Time // when all workers polled again
 }
 
-// Want asks for bypass, or for the sink in line.
+// Want asks for bypass because of why, or for the sink in line.
 func (w *Watchdog) Want(bypass bool, why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,7 +55,7 @@ func (w *Watchdog) Want(bypass bool, why string) {
 	}
 }
 
-// State is the switch's; nil: there is none.
+// State returns the state of the switch; nil: there is none.
 func (w *Watchdog) State() *status.Switch {
 	if len(w.Config().Command) == 0 {
 		return nil
@@ -69,7 +69,7 @@ func (w *Watchdog) State() *status.Switch {
 	return &s
 }
 
-// Commands counts those that were done, or that failed.
+// Commands returns how many commands succeeded, or failed.
 func (w *Watchdog) Commands(failed bool) uint64 {
 	if failed {
 		return w.counts[1].Load()
@@ -77,7 +77,7 @@ func (w *Watchdog) Commands(failed bool) uint64 {
 	return w.counts[0].Load()
 }
 
-// Watch looks until done is closed, and leaves the switch in bypass.
+// Watch calls look every barkEvery until done is closed, and then puts the switch into bypass.
 func (w *Watchdog) Watch(done <-chan struct{}) {
 	tick := time.NewTicker(barkEvery)
 	defer tick.Stop()
@@ -96,7 +96,7 @@ func (w *Watchdog) Watch(done <-chan struct{}) {
 // settle is how long all workers poll before the switch goes back in line after one did not.
 const settle = time.Second
 
-// look runs what command is due.
+// look runs the command that is due, if any.
 func (w *Watchdog) look(now time.Time) {
 	c := w.Config()
 	if len(c.Command) == 0 {
@@ -119,7 +119,7 @@ func (w *Watchdog) look(now time.Time) {
 	}
 }
 
-// why is what the switch is to be in bypass for, "" for nothing.
+// why returns why the switch must be in bypass; "": it must not.
 func (w *Watchdog) why(c *conf.Bypass, now time.Time) string {
 	stuck := w.Stuck(c.After)
 	w.mu.Lock()
@@ -141,7 +141,7 @@ func (w *Watchdog) why(c *conf.Bypass, now time.Time) string {
 	return ""
 }
 
-// run runs the command with one more argument, and keeps what became of it.
+// run runs the command with one more argument, and notes whether it succeeded.
 func (w *Watchdog) run(c *conf.Bypass, what, why string, now time.Time) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.Timeout)
 	err := w.Run(ctx, append(append([]string{}, c.Command...), what))
@@ -182,7 +182,7 @@ func (w *Watchdog) ran(c *conf.Bypass, what, why string, err error, now time.Tim
 	return &SwitchChange{time.Now().UTC(), what, was, why}
 }
 
-// Exec runs a command, and says what it printed where it fails.
+// Exec runs a command. Its error has the output of the command.
 func Exec(ctx context.Context, command []string) error {
 	var out tail
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)

@@ -13,7 +13,7 @@ import (
 	"intsink/conf"
 )
 
-// kennel is a watchdog with a command that keeps what it was asked.
+// kennel is a watchdog whose command records its arguments.
 type kennel struct {
 	*Watchdog
 	conf  conf.Bypass
@@ -37,7 +37,7 @@ func newKennel() *kennel {
 	return k
 }
 
-// after lets time pass, and returns what the command was asked meanwhile.
+// after moves the clock by d, and returns the commands that were run meanwhile.
 func (k *kennel) after(d time.Duration) []string {
 	k.asked = nil
 	for end := k.now.Add(d); k.now.Before(end); k.now = k.now.Add(barkEvery) {
@@ -59,8 +59,8 @@ const (
 	beat   = "/switch eth0 heartbeat"
 )
 
-// TestSwitchFollows the mode and the workers: once each way, and back a second after all
-// workers poll again.
+// TestSwitchFollows: the switch follows the mode and the workers, with one command each way, and
+// goes back in line a second after all workers poll again.
 func TestSwitchFollows(t *testing.T) {
 	k := newKennel()
 	k.expect(t, "at start", k.after(5*time.Second), inline)
@@ -82,7 +82,7 @@ func TestSwitchFollows(t *testing.T) {
 	k.expect(t, "events", k.told, "unknown to inline ", "inline to bypass asked for", "bypass to inline ", "inline to bypass worker w1 has not polled for 1s", "bypass to inline ")
 }
 
-// TestHeartbeat is run while the sink is in line, and not in bypass.
+// TestHeartbeat: the command heartbeat is run while the sink is in line, and not in bypass.
 func TestHeartbeat(t *testing.T) {
 	k := newKennel()
 	k.conf.Heartbeat = 500 * time.Millisecond
@@ -91,7 +91,7 @@ func TestHeartbeat(t *testing.T) {
 	k.expect(t, "stuck", k.after(5*time.Second), bypass)
 }
 
-// TestCommandThatFails is tried again each second, and counted.
+// TestCommandThatFails: a command that fails is tried again each second, and counted.
 func TestCommandThatFails(t *testing.T) {
 	k := newKennel()
 	k.after(time.Second)
@@ -111,7 +111,8 @@ func TestCommandThatFails(t *testing.T) {
 	}
 }
 
-// TestStopLeavesTheSwitchInBypass, and without a command nothing is run.
+// TestStopLeavesTheSwitchInBypass: a stop runs bypass; without a configured command nothing is
+// run.
 func TestStopLeavesTheSwitchInBypass(t *testing.T) {
 	for _, command := range [][]string{{"/switch"}, nil} {
 		k := newKennel()
@@ -128,7 +129,7 @@ func TestStopLeavesTheSwitchInBypass(t *testing.T) {
 	}
 }
 
-// TestExec: what a command says where it fails, and one that takes too long.
+// TestExec: errors of a command that fails, and of one that takes too long.
 func TestExec(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "switch")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\ncase $1 in\nfail) echo no card >&2; exit 3;;\nhang) exec sleep 60;;\nloud) head -c 100000 /dev/zero; exit 1;;\nesac\n"), 0o755); err != nil {

@@ -1,4 +1,4 @@
-// pcapng block by block: a file that ends anywhere ends between two blocks.
+// Reads pcapng block by block, so that a file whose transfer breaks off ends with a whole block.
 
 package livecapture
 
@@ -18,23 +18,23 @@ const (
 	blockSection = 0x0a0d0d0a
 )
 
-// maxBlock is more than any block of a sink has: the longest packet, and what is said of it.
+// maxBlock is more bytes than any block of a sink has: the longest packet and its comment.
 const maxBlock = capture.MaxSnap + 4096
 
-// minBlock is the shortest: its type, and its length twice.
+// minBlock is the length of the shortest block: its type, and its length twice.
 const minBlock = 12
 
 // blocks reads the blocks of a stream.
 type blocks struct {
 	r     *bufio.Reader
 	block []byte
-	first bool // one was read
+	first bool // a block was read
 }
 
 func newBlocks(r io.Reader) *blocks { return &blocks{r: bufio.NewReaderSize(r, 1<<16)} }
 
-// next is the next block, good until next is called again; io.EOF behind the last, and
-// io.ErrUnexpectedEOF where the stream ends within one.
+// next returns the next block, valid until next is called again. The error is io.EOF behind the
+// last block, and io.ErrUnexpectedEOF if the stream ends within one.
 func (b *blocks) next() (block []byte, packet bool, err error) {
 	b.block = append(b.block[:0], make([]byte, 8)...)
 	if _, err := io.ReadFull(b.r, b.block); err != nil {
@@ -58,5 +58,5 @@ func (b *blocks) next() (block []byte, packet bool, err error) {
 	return b.block, kind == blockPacket, nil
 }
 
-// waits tells whether nothing more has come so far.
+// waits reports whether all bytes that have come so far were read.
 func (b *blocks) waits() bool { return b.r.Buffered() == 0 }

@@ -24,8 +24,8 @@ type Options struct {
 
 const path = "/api/v1/capture"
 
-// Run captures until the sink ends it or ctx does, and tells stderr what there is. The file
-// has whole packets, however it ended.
+// Run captures until the sink or ctx ends the capture, and prints a summary on stderr. The file
+// holds whole packets, however the capture ends.
 func Run(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
 	if err := o.check(stdout); err != nil {
 		return err
@@ -82,10 +82,11 @@ func (o *Options) check(stdout io.Writer) error {
 	return client.InFlags(err, flags)
 }
 
-// flags are those of fields that have another name.
+// flags has the flags whose names differ from those of the request's fields.
 var flags = map[string]string{"links": "link", "watches": "watch", "events": "event", "reasons": "reason"}
 
-// create opens the file once the sink has agreed: a refusal leaves an older one alone.
+// create opens the file. It is called once the sink has agreed, so that a refusal does not
+// destroy an older file.
 func (o *Options) create(stdout io.Writer) (out *output, name string, err error) {
 	if o.File == "-" {
 		return &output{w: stdout}, "standard output", nil
@@ -125,7 +126,7 @@ func transfer(out *output, body io.Reader, line *progress.Line) (readErr, writeE
 	}
 }
 
-// cause is what the system says, without the path that the message has already.
+// cause returns the system's error without the path, which the message names already.
 func cause(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -134,7 +135,7 @@ func cause(err error) error {
 	return err
 }
 
-// summary says why the capture ended, and what of it is missing.
+// summary says why the capture ended, and how many packets are missing in it.
 func summary(h http.Header) string {
 	s := map[string]string{
 		"count": "ended: --count is reached", "seconds": "ended: the time is over", "client": "ended: the sink stops",

@@ -1,8 +1,8 @@
-// Package livecapture is captures of live packets of a running sink, before and after their
-// INT is removed: POST /api/v1/capture, which streams them as pcapng, and the command capture,
-// its client.
+// Package livecapture captures packets of a running sink, before and after their INT is removed:
+// the route POST /api/v1/capture, which streams them as pcapng, and its client, the command
+// capture.
 //
-//	request.go  the JSON of a request, and what workers make of it
+//	request.go  the JSON of a request, compiled to the workers' capture.Filter
 //	server.go   the route: one capture at a time
 //	stream.go   from the workers' rings to pcapng
 //	command.go  the command; blocks.go, pcapng block by block; output.go, the file

@@ -1,4 +1,4 @@
-// The request that begins a capture, and the filter that workers make of it.
+// Request: the JSON that begins a capture; checks it and compiles it to the workers' filter.
 
 package livecapture
 
@@ -21,8 +21,8 @@ import (
 	"intsink/engine/mitigate"
 )
 
-// Request is the JSON of POST /api/v1/capture. What is left out does not restrict; the
-// packets that fit everything that is there are captured.
+// Request is the JSON of POST /api/v1/capture. Packets that fit all fields that are given are
+// captured.
 type Request struct {
 	Stage      string           `json:"stage,omitempty"` // "in", "out", "both" (default)
 	Links      []string         `json:"links,omitempty"`
@@ -31,9 +31,9 @@ type Request struct {
 	Reasons    []string         `json:"reasons,omitempty"` // of drops and of malformed INT
 	Match      mitigation.Match `json:"match,omitzero"`
 	BothWays   bool             `json:"both_ways,omitempty"`   // packets in the opposite direction of match, too
-	Count      int              `json:"count,omitempty"`       // it ends with so many packets in the capture; 0: not by their number
-	Seconds    float64          `json:"seconds,omitempty"`     // and after this time
-	Rate       float64          `json:"rate,omitempty"`        // packets a second, at most
+	Count      int              `json:"count,omitempty"`       // the capture ends when it has so many packets; 0: no bound
+	Seconds    float64          `json:"seconds,omitempty"`     // and after so many seconds
+	Rate       float64          `json:"rate,omitempty"`        // most packets a second
 	SnapLength int              `json:"snap_length,omitempty"` // bytes of a packet; 0: all
 }
 
@@ -65,8 +65,8 @@ func decode(body io.Reader) (*Request, error) {
 	return &q, nil
 }
 
-// compile checks q against the configuration in force, fills its defaults in, and returns
-// what workers ask of a packet.
+// compile checks q against the configuration in force, fills in defaults, and returns the
+// filter for the workers.
 func (q *Request) compile(c *conf.Config) (f capture.Filter, err error) {
 	if f, err = q.filter(); err != nil {
 		return f, err
@@ -84,7 +84,7 @@ func (q *Request) compile(c *conf.Config) (f capture.Filter, err error) {
 	return f, nil
 }
 
-// filter is compile as far as it takes no configuration.
+// filter does the part of compile that needs no configuration.
 func (q *Request) filter() (f capture.Filter, err error) {
 	if err := q.checkNumbers(); err != nil {
 		return f, err
@@ -131,7 +131,7 @@ func (q *Request) checkNumbers() error {
 	return nil
 }
 
-// linkNames are the names of links, then of taps, as workers index them.
+// linkNames returns the names of links, then of taps, in the order of the workers' indices.
 func linkNames(c *conf.Config) (names []string) {
 	for _, l := range c.Links {
 		names = append(names, l.Name)
@@ -168,7 +168,7 @@ func among(names []string) string {
 	return "must be " + strings.Join(names, ", ")
 }
 
-// EventNames are the events that some packet shows, for which it can be captured.
+// EventNames returns the events for which packets can be captured: those that a packet causes.
 func EventNames() (names []string) {
 	for e := range event.NumEvents {
 		if e := event.Event(e); e != event.FlowEnd {
@@ -178,8 +178,8 @@ func EventNames() (names []string) {
 	return names
 }
 
-// compileEvents makes "drop" all reasons for which packets are dropped: most are known only
-// behind everything else.
+// compileEvents sets the events of f. It compiles the event drop to all reasons of drops instead,
+// because most drops are known only after all events of the packet.
 func (q *Request) compileEvents(f *capture.Filter) error {
 	for _, name := range q.Events {
 		e, ok := event.Named(name)
@@ -197,8 +197,7 @@ func (q *Request) compileEvents(f *capture.Filter) error {
 	return nil
 }
 
-// ReasonNames are the reasons for which packets are dropped, then those for which INT is
-// malformed.
+// ReasonNames returns the reasons of drops, then those of malformed INT.
 func ReasonNames() (names []string) {
 	for r := range engine.NumDropReasons {
 		names = append(names, r.String())

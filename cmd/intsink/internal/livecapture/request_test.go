@@ -13,7 +13,7 @@ import (
 	"intsink/engine/inthdr"
 )
 
-// inForce is a configuration with a link, a tap and two watches.
+// inForce returns a configuration with a link, a tap and two watches.
 func inForce() *conf.Config {
 	return &conf.Config{
 		Links:   []conf.Link{{Name: "edge", Network: "n", Host: "h"}},
@@ -32,7 +32,7 @@ func compiled(body string) (*Request, capture.Filter, error) {
 	return q, f, err
 }
 
-// TestRequests: what each asks of a packet.
+// TestRequests compares the filters that requests compile to.
 func TestRequests(t *testing.T) {
 	all := func(f capture.Filter) bool { return f.Stages == capture.Both && f.SnapLength == capture.MaxSnap }
 	for _, c := range []struct {
@@ -66,7 +66,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestBadRequests says of each what is wrong and what would be right.
+// TestBadRequests: the error of each says what is wrong and what would be right.
 func TestBadRequests(t *testing.T) {
 	for body, want := range map[string]string{
 		"x":                                        "the body must be JSON, such as",
@@ -95,7 +95,7 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// FuzzRequest: whatever the body is, there is an error, or a filter within its bounds.
+// FuzzRequest: any body gives an error, or a filter within its bounds.
 func FuzzRequest(f *testing.F) {
 	for _, s := range []string{
 		"", "{}", `{"stage": "in", "links": ["edge"], "watches": ["web"], "events": ["drop"], "count": 5, "seconds": 1.5, "rate": 10, "snap_length": 64}`,

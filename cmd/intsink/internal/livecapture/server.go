@@ -1,4 +1,4 @@
-// The route POST /api/v1/capture: one capture at a time, and what captures have taken.
+// The route POST /api/v1/capture: checks requests, runs one capture at a time, counts packets.
 
 package livecapture
 
@@ -16,27 +16,27 @@ import (
 	"intsink/engine/capture"
 )
 
-// Worker is what takes packets.
+// Worker is the part of engine.Worker that captures packets.
 type Worker interface{ Capture(*capture.Capture) }
 
 // Server answers requests for captures.
 type Server struct {
 	Workers []Worker
-	Config  func() *conf.Config // in force
-	Clock   func() int64        // of the workers
-	Control *control.Server     // says who may
+	Config  func() *conf.Config // returns the configuration in force
+	Clock   func() int64        // the workers' clock
+	Control *control.Server     // decides who may capture
 	Version string
 
 	mu      sync.Mutex
-	who     string // asked for the capture that runs; "": none does
+	who     string // who asked for the capture that runs; "": none runs
 	since   time.Time
-	running atomic.Bool // packets are taken
+	running atomic.Bool // a capture takes packets
 	packets atomic.Uint64
 	rate    atomic.Uint64
 	full    atomic.Uint64
 }
 
-// Counters are what captures have taken and dropped since the start.
+// Counters counts the packets that captures have taken and dropped since the start.
 type Counters struct {
 	Running     bool
 	Packets     uint64 // copies that were written, one for each stage
@@ -44,12 +44,12 @@ type Counters struct {
 	DroppedRoom uint64 // copies for which a slow reader left no room
 }
 
-// Counters are those of now.
+// Counters returns the counters of this moment.
 func (s *Server) Counters() Counters {
 	return Counters{Running: s.running.Load(), Packets: s.packets.Load(), DroppedRate: s.rate.Load(), DroppedRoom: s.full.Load()}
 }
 
-// WorkersOf are the workers of an engine.
+// WorkersOf returns the workers of an engine as Workers.
 func WorkersOf(all []*engine.Worker) (out []Worker) {
 	for _, w := range all {
 		out = append(out, w)
@@ -63,8 +63,8 @@ func (s *Server) Register(mux *http.ServeMux) {
 	mux.HandleFunc("/api/v1/capture", control.Only("POST", "POST"))
 }
 
-// begin checks a request, and streams what it asks for. A capture shows what is in packets,
-// so it takes the right to write.
+// begin checks a request and streams its capture. It takes the right to write, since a capture
+// shows the contents of packets.
 func (s *Server) begin(who string, r *http.Request) control.Outcome {
 	if r.URL.RawQuery != "" {
 		return control.BadRequest("this takes no parameters: what is wanted is the body, in JSON")
@@ -87,7 +87,7 @@ func (s *Server) begin(who string, r *http.Request) control.Outcome {
 		}
 	}
 	s.who, s.since = who, time.Now()
-	detail, _ := json.Marshal(q) // texts and numbers alone: never fails
+	detail, _ := json.Marshal(q) // never fails: q has only texts and numbers
 	return control.Outcome{Result: control.WriteOK, Status: http.StatusOK, Detail: string(detail), Stream: func(w http.ResponseWriter, r *http.Request) {
 		defer s.end()
 		(&stream{s: s, request: q, filter: f, config: c}).run(w, r)

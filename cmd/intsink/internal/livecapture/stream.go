@@ -1,4 +1,5 @@
-// One capture on its way from the workers to a client, as pcapng.
+// stream: one running capture: merges the packets of all workers, writes them to the client as
+// pcapng, ends the capture.
 
 package livecapture
 
@@ -21,14 +22,14 @@ import (
 )
 
 const (
-	maxPass        = 1 << 16 // packets that are written before it is looked whether to end
+	maxPass        = 1 << 16 // packets that are written before the stream checks whether to end
 	ringBytes      = 4 << 20 // per worker, while a capture runs
 	lookEvery      = 20 * time.Millisecond
-	streamPatience = 10 * time.Second // a client that takes nothing for so long is left
-	workerPatience = time.Second      // for workers to begin and to end a capture
+	streamPatience = 10 * time.Second // how long a client may take no bytes
+	workerPatience = time.Second      // how long workers may take to begin and to end a capture
 )
 
-// Trailers of the answer: what was captured, what was not, and why it ended.
+// Trailers of the answer: how many packets were captured and dropped, and why it ended.
 const (
 	trailerPackets = "Intsink-Capture-Packets"
 	trailerRate    = "Intsink-Capture-Dropped-Rate"
@@ -43,17 +44,17 @@ type stream struct {
 	filter   capture.Filter
 	config   *conf.Config
 	captures []*capture.Capture
-	ready    []bool           // heads[i] is the next of captures[i]
-	heads    []capture.Record // by worker
+	ready    []bool           // heads[i] holds the next packet of captures[i]
+	heads    []capture.Record // the next packet of each worker
 	out      *pcapgo.NgWriter
 	control  *http.ResponseController
 	written  int
 }
 
-// run captures until there are enough packets, the time is over, or the client has gone.
+// run captures until there are enough packets, the time is over, or the client is gone.
 func (t *stream) run(w http.ResponseWriter, r *http.Request) {
 	t.control = http.NewResponseController(w)
-	t.control.SetReadDeadline(time.Time{}) // that of the request would end the answer, too
+	t.control.SetReadDeadline(time.Time{}) // the deadline for reading the request would end the answer, too
 	h := w.Header()
 	h.Set("Content-Type", "application/x-pcapng")
 	h.Set("Cache-Control", "no-store")
@@ -76,7 +77,8 @@ func (t *stream) run(w http.ResponseWriter, r *http.Request) {
 	h.Set(trailerEnd, why)
 }
 
-// head writes what a file begins with: an interface for each port of each link.
+// head writes the start of the file: a section header, and an interface for each port of each
+// link.
 func (t *stream) head(w http.ResponseWriter) (err error) {
 	t.control.SetWriteDeadline(time.Now().Add(streamPatience))
 	for i, p := range interfacesOf(t.config, t.filter.SnapLength) {
@@ -93,8 +95,8 @@ func (t *stream) head(w http.ResponseWriter) (err error) {
 	return t.flush()
 }
 
-// interfacesOf are two for each link, the network's and the host's, and for each tap, whose
-// second is never used.
+// interfacesOf returns two interfaces for each link, of its network and its host port, and two
+// for each tap, of which the second is never used.
 func interfacesOf(c *conf.Config, snap int) (all []pcapgo.NgInterface) {
 	add := func(port, description string) {
 		all = append(all, pcapgo.NgInterface{
@@ -113,7 +115,7 @@ func interfacesOf(c *conf.Config, snap int) (all []pcapgo.NgInterface) {
 }
 
 func (t *stream) begin() {
-	until := t.s.Clock() + int64(t.request.Seconds*1e9) + int64(streamPatience) // if nobody ends it
+	until := t.s.Clock() + int64(t.request.Seconds*1e9) + int64(streamPatience) // the workers end it then by themselves
 	n := len(t.s.Workers)
 	t.ready, t.heads = make([]bool, n), make([]capture.Record, n)
 	for _, w := range t.s.Workers {
@@ -124,7 +126,7 @@ func (t *stream) begin() {
 	t.wait((*capture.Capture).Begun)
 }
 
-// wait waits until that is so of all workers, mostly for a millisecond.
+// wait waits until is returns true for all workers' captures, mostly a millisecond.
 func (t *stream) wait(is func(*capture.Capture) bool) {
 	late := time.Now().Add(workerPatience)
 	for _, c := range t.captures {
@@ -134,7 +136,7 @@ func (t *stream) wait(is func(*capture.Capture) bool) {
 	}
 }
 
-// follow passes packets on until the end, and tells why it has come.
+// follow passes packets on until the capture ends, and returns why it does.
 func (t *stream) follow(ctx context.Context, end time.Time) (why string) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -158,18 +160,19 @@ func (t *stream) follow(ctx context.Context, end time.Time) (why string) {
 
 func (t *stream) full() bool { return t.request.Count > 0 && t.written >= t.request.Count }
 
-// finish ends the capture on all workers, and passes on what they had taken.
+// finish ends the capture on all workers, and passes on the packets that they had taken.
 func (t *stream) finish() {
 	for _, w := range t.s.Workers {
 		w.Capture(nil)
 	}
 	t.wait((*capture.Capture).Ended)
 	if t.out != nil {
-		t.pass() // fails where nobody reads any more
+		t.pass() // an error means that the client is gone
 	}
 }
 
-// pass writes what the workers have taken, in the order of time as far as it is there.
+// pass writes the packets that the workers have taken, in the order of their times as far as
+// they have come.
 func (t *stream) pass() error {
 	t.control.SetWriteDeadline(time.Now().Add(streamPatience))
 	for range maxPass {
@@ -228,8 +231,8 @@ func (t *stream) dropped() (rate, room uint64) {
 	return rate, room
 }
 
-// comment is what is known of a packet besides its bytes, in names that the configuration
-// and the metrics have.
+// comment returns link, verdict, events and watch of a packet as text, with the names of the
+// configuration and the metrics.
 func comment(r *capture.Record) string {
 	s := "stage=in"
 	if r.Out {

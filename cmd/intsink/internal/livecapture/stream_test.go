@@ -14,7 +14,7 @@ import (
 	"intsink/engine/inthdr"
 )
 
-// written is the pcapng of records, of a sink that has a link and a tap.
+// written returns records as pcapng, of a sink with a link and a tap.
 func written(t *testing.T, records ...capture.Record) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -39,7 +39,7 @@ func written(t *testing.T, records ...capture.Record) []byte {
 	return out.Bytes()
 }
 
-// TestComments say what is known of a packet.
+// TestComments compares the comments of packets.
 func TestComments(t *testing.T) {
 	for _, c := range []struct {
 		r    capture.Record
@@ -60,7 +60,7 @@ func TestComments(t *testing.T) {
 	}
 }
 
-// TestBlocksOfAStreamThatBreaksOff: whole blocks come, and then an error.
+// TestBlocksOfAStreamThatBreaksOff: blocks returns the whole blocks of it, and then an error.
 func TestBlocksOfAStreamThatBreaksOff(t *testing.T) {
 	whole := written(t, capture.Record{Data: make([]byte, 60), Len: 60, Time: 5}, capture.Record{Data: make([]byte, 61), Len: 61, Time: 6})
 	for cut := range len(whole) {
@@ -86,8 +86,8 @@ func TestBlocksOfAStreamThatBreaksOff(t *testing.T) {
 	}
 }
 
-// FuzzPcapng writes a packet and reads it back with another program's reader, through the
-// blocks of the command.
+// FuzzPcapng writes a packet and reads it back with gopacket, through the block reader of the
+// command.
 func FuzzPcapng(f *testing.F) {
 	f.Add([]byte("packet"), "watch", int64(1_700_000_000_123_456_789), uint8(3), uint32(7), uint16(100))
 	f.Fuzz(func(t *testing.T, data []byte, watch string, at int64, flags uint8, events uint32, more uint16) {
@@ -125,7 +125,7 @@ func FuzzPcapng(f *testing.F) {
 	})
 }
 
-// FuzzBlocks: no input is more than an error, and what comes out are whole blocks of it.
+// FuzzBlocks: any input gives whole blocks of it, and then an error.
 func FuzzBlocks(f *testing.F) {
 	f.Add([]byte{10, 13, 13, 10, 12, 0, 0, 0, 12, 0, 0, 0, 6, 0, 0, 0, 16, 0, 0, 0, 1, 2, 3, 4, 16, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, in []byte) {

@@ -1,4 +1,5 @@
-// /aggAttack of Transparent Security: attacks by source MAC, address and port.
+// Serves /aggAttack of Transparent Security: rules against attacks by source MAC, address and
+// port.
 
 package mitigation
 
@@ -19,11 +20,11 @@ import (
 	"intsink/cmd/intsink/internal/control"
 )
 
-// attackLife is how long an attack is dropped unless it is asked for again: Transparent
-// Security's requests do not say.
+// attackLife is how long an attack is dropped, unless the request is repeated: Transparent
+// Security's requests do not say how long.
 const attackLife = 10 * time.Minute
 
-// attack is what Transparent Security's requests tell packets of an attack by.
+// attack holds the fields by which Transparent Security's requests select an attack's packets.
 type attack struct {
 	mac  uint64
 	text string // of mac, as it was written
@@ -34,7 +35,7 @@ type attack struct {
 // same tells whether b is the same attack.
 func (a *attack) same(b *attack) bool { return a.mac == b.mac && a.ip == b.ip && a.port == b.port }
 
-// startAttack is POST /aggAttack of Transparent Security's controller.
+// startAttack serves POST /aggAttack as Transparent Security's controller does.
 func (s *Server) startAttack(who string, r *http.Request) control.Outcome {
 	fields, err := attackFields(r)
 	if err != nil {
@@ -51,7 +52,8 @@ func (s *Server) startAttack(who string, r *http.Request) control.Outcome {
 	return out
 }
 
-// stopAttack is DELETE /aggAttack. An attack that is not dropped is no error, as there.
+// stopAttack serves DELETE /aggAttack. To stop an attack that is not dropped is no error, as
+// with the controller.
 func (s *Server) stopAttack(_ string, r *http.Request) control.Outcome {
 	fields, err := attackFields(r)
 	if err != nil {
@@ -74,11 +76,11 @@ func (s *Server) stopAttack(_ string, r *http.Request) control.Outcome {
 	return out
 }
 
-// success is what the controller answers: JSON in a JSON string.
+// success is the answer of the controller: JSON in a JSON string.
 const success = `{"success": true}`
 
-// attackFields are the fields of a request: of its JSON, of event in that, or of its
-// parameters where it has no body.
+// attackFields returns the fields of a request: those of its JSON, of the object event in it, or
+// of the URL's parameters if it has no body.
 func attackFields(r *http.Request) (map[string]string, error) {
 	b, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -111,7 +113,8 @@ func attackFields(r *http.Request) (map[string]string, error) {
 	return fields, nil
 }
 
-// attackOf reads the names that the controller has, and those of its JSON reports.
+// attackOf makes an attack of fields. It knows the controller's names and those of its JSON
+// reports.
 func attackOf(fields map[string]string) (*attack, error) {
 	field := func(name, other string) string {
 		if v := fields[name]; v != "" {
@@ -138,10 +141,10 @@ func attackOf(fields map[string]string) (*attack, error) {
 	return a, nil
 }
 
-// ruleOf is the rule that drops an attack. Its src_mac is the address that the first switch
-// wrote into the INT of the packet, where that is configured: the frame's own source is the
-// last router by then. A device id of more than 6 bytes has the address first (their
-// switches), or last.
+// ruleOf returns the rule that drops an attack. If a device id is configured, the rule compares
+// src_mac with that, the address that the first switch wrote into the packet's INT: the frame's
+// own source is the last router's at the sink. A device id of more than 6 bytes has the address
+// first, as Transparent Security's switches write it, or last.
 func (s *Server) ruleOf(a *attack) *Request {
 	q := &Request{Action: "drop", TTL: Life(attackLife), Comment: "aggAttack"}
 	q.Match.Destination, q.Match.DestinationPort = Texts{a.ip.String()}, Texts{strconv.Itoa(int(a.port))}
@@ -160,8 +163,8 @@ func (s *Server) ruleOf(a *attack) *Request {
 	return q
 }
 
-// hasKey tells whether key is that of a's drop reports at the controller: the first 64 bits
-// of SHA-256 over what names the attack, in hexadecimal.
+// hasKey reports whether key is the one that a's drop reports have at the controller: the first
+// 64 bits of SHA-256 over the attack's fields, in hexadecimal.
 func (a *attack) hasKey(key string) bool {
 	four, six := a.ip, netip.IPv6Unspecified()
 	if a.ip.Is6() {

@@ -1,4 +1,4 @@
-// The command mitigate: requests and tables.
+// The command mitigate: asks the sink for its rules, adds and removes rules, prints them.
 
 package mitigation
 
@@ -23,14 +23,14 @@ import (
 type Options struct {
 	Sink   client.Options
 	Format string // "text" | "json"
-	Rate   string // to police: "10M"
+	Rate   string // the rate of action police, such as "10M"
 	TTL    time.Duration
 	Request
 }
 
 const path = "/api/v1/mitigations"
 
-// RunList prints the rules that there are.
+// RunList prints the rules of the sink.
 func RunList(ctx context.Context, w io.Writer, o *Options) error {
 	sink, err := o.open()
 	if err != nil {
@@ -46,7 +46,7 @@ func RunList(ctx context.Context, w io.Writer, o *Options) error {
 	return printed(io.WriteString(w, l.text(time.Now())))
 }
 
-// RunAdd adds the rule of the flags, and prints it.
+// RunAdd adds the rule that the flags describe, and prints it.
 func RunAdd(ctx context.Context, w io.Writer, o *Options) error {
 	o.Request.TTL = Life(o.TTL)
 	if o.Rate != "" {
@@ -109,7 +109,7 @@ func printed(_ int, err error) error {
 	return nil
 }
 
-// text is the table of l with what there is to say of it.
+// text returns the table of l, with remarks below it.
 func (l *List) text(now time.Time) string {
 	switch {
 	case len(l.Links) == 0:
@@ -135,7 +135,7 @@ func (l *List) table(now time.Time) string {
 	return b.String()
 }
 
-// text is the match in the names of the flags.
+// text returns the match in the names of the flags.
 func (m *Match) text() string {
 	var parts []string
 	for _, f := range []struct {

@@ -1,10 +1,10 @@
-// Package mitigation is the rules by which a running sink drops packets: the API that adds,
-// lists and removes them (/api/v1/mitigations, and /aggAttack for Transparent Security's
-// analytics), and the command mitigate, its client.
+// Package mitigation manages the rules by which a running sink drops packets: it serves the API
+// that adds, lists and removes them (/api/v1/mitigations, and /aggAttack for Transparent
+// Security's analytics), and is its client, the command mitigate.
 //
 //	rule.go     the JSON of a rule
-//	match.go    from its texts to what workers compare
-//	store.go    the rules that there are, in the workers, and their ends
+//	match.go    compiles the texts of a match to numbers that workers compare
+//	store.go    keeps the rules, hands them to the workers, ends them
 //	server.go   the routes; aggattack.go those of Transparent Security
 //	command.go  the command
 package mitigation

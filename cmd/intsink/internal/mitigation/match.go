@@ -14,15 +14,15 @@ import (
 	"intsink/engine/mitigate"
 )
 
-// maxEntries bounds a list of a match.
+// maxEntries is how many entries each list of a match may have.
 const maxEntries = 64
 
-// Empty tells whether m asks for nothing.
+// Empty reports whether m has no condition, and so selects every packet.
 func (m *Match) Empty() bool {
 	return len(m.Source)+len(m.Destination)+len(m.Protocol)+len(m.SourcePort)+len(m.DestinationPort)+len(m.DeviceID)+len(m.SourceMAC) == 0
 }
 
-// Compile returns what workers compare.
+// Compile returns the match in the form that workers compare.
 func (m *Match) Compile() (out mitigate.Match, err error) {
 	parse(&out.Source, "source", m.Source, prefix, &err)
 	parse(&out.Destination, "destination", m.Destination, prefix, &err)
@@ -37,7 +37,7 @@ func (m *Match) Compile() (out mitigate.Match, err error) {
 	return out, err
 }
 
-// parse appends to all what f makes of texts; err stays the first error.
+// parse appends f of each text to all. *err keeps the first error.
 func parse[T any](all *[]T, name string, texts Texts, f func(string) (T, string), err *error) {
 	if len(texts) > maxEntries && *err == nil {
 		*err = control.WrongField("match."+name, ": has %d entries; at most %d: make more rules of it", len(texts), maxEntries)

@@ -1,4 +1,4 @@
-// JSON of a mitigation rule: request, life, answer.
+// The JSON of mitigation rules: Request, Match, Life, Rule; checks a request.
 
 package mitigation
 
@@ -24,7 +24,7 @@ type Request struct {
 	Comment string `json:"comment,omitempty"`
 }
 
-// Match is what a rule selects. Each list may be one text or number alone.
+// Match says which packets a rule selects. In JSON a list may be a single text or number.
 type Match struct {
 	Source          Texts `json:"source,omitempty"`
 	Destination     Texts `json:"destination,omitempty"`
@@ -42,7 +42,7 @@ type Rule struct {
 	By             string    `json:"by"`
 	Created        time.Time `json:"created"`
 	Expires        time.Time `json:"expires"`
-	Packets        uint64    `json:"packets"` // that it selected
+	Packets        uint64    `json:"packets"` // how many packets it has selected
 	Bytes          uint64    `json:"bytes"`
 	DroppedPackets uint64    `json:"dropped_packets"`
 	DroppedBytes   uint64    `json:"dropped_bytes"`
@@ -55,7 +55,7 @@ type List struct {
 	Links    []string `json:"links"` // with mitigation = true
 }
 
-// Texts are texts and numbers.
+// Texts is a list of texts and numbers.
 type Texts []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -116,7 +116,7 @@ func (l Life) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(
 
 const maxComment = 200
 
-// compile checks r, and returns what workers need of it.
+// compile checks r, and returns its match and action in the form that workers use.
 func (r *Request) compile() (m mitigate.Match, a mitigate.Action, err error) {
 	if m, err = r.Match.Compile(); err != nil {
 		return m, a, err
@@ -140,7 +140,7 @@ func (r *Request) compile() (m mitigate.Match, a mitigate.Action, err error) {
 	return m, a, err
 }
 
-// detail is the rule in the log.
+// detail returns the rule as the log shows it.
 func (r *Rule) detail() string {
 	b, _ := json.Marshal(r.Match) // texts alone: never fails
 	rate := ""

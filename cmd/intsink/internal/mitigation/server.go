@@ -17,9 +17,10 @@ import (
 // Server answers requests about the rules in Store.
 type Server struct {
 	Store   *Store
-	Control *control.Server // says who may write
+	Control *control.Server // decides who may write
 
-	// DeviceBytes are the lengths of domain specific metadata with the role device_id, now.
+	// DeviceBytes returns the lengths of domain specific metadata with the role device_id in the
+	// configuration in force.
 	DeviceBytes func() []int
 }
 
@@ -46,7 +47,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	e.Encode(body) // fails where nobody listens any more
+	e.Encode(body) // an error means that the client is gone
 }
 
 func (s *Server) one(w http.ResponseWriter, r *http.Request) {
@@ -83,7 +84,7 @@ func (s *Server) add(who string, r *http.Request) control.Outcome {
 	return added(s.Store.Add(&q, who, nil))
 }
 
-// added is the outcome of Store.Add.
+// added returns the outcome of a request for a result of Store.Add.
 func added(rule Rule, err error) control.Outcome {
 	switch {
 	case errors.Is(err, errNoLink), errors.Is(err, errFull):

@@ -28,8 +28,8 @@ func (w *worker) Mitigate(t *mitigate.Table) { w.table.Store(t) }
 
 func (w *worker) Mitigates(t *mitigate.Table) bool { return w.table.Load() == t }
 
-// drops tells whether the worker drops an INT packet to destination from a device, whose
-// frame has this source.
+// drops reports whether the worker drops an INT packet to destination with this device id and
+// this source MAC address.
 func (w *worker) drops(destination string, port uint16, device, mac uint64, now int64) bool {
 	t := w.table.Load()
 	if t == nil {
@@ -101,8 +101,8 @@ func (s *site) ask(method, path, body string) (status int, answer string) {
 	return a.StatusCode, string(b)
 }
 
-// TestRulesComeAndGo: added, listed, counted, ended by their time and by DELETE, in all
-// workers.
+// TestRulesComeAndGo: rules are added, listed, counted, and ended by their time and by DELETE, in
+// all workers.
 func TestRulesComeAndGo(t *testing.T) {
 	s := newSite(t, []string{"edge"})
 	status, body := s.ask("POST", "/api/v1/mitigations", `{"match": {"destination": "192.0.2.1", "protocol": ["udp", 6], "destination_port": 53}, "action": "drop", "ttl": "10m", "comment": "dns"}`)
@@ -139,7 +139,7 @@ func TestRulesComeAndGo(t *testing.T) {
 	}
 }
 
-// TestWrongRules are refused with what is wrong in them.
+// TestWrongRules: wrong rules are refused, and the error says what is wrong.
 func TestWrongRules(t *testing.T) {
 	s := newSite(t, []string{"edge"})
 	for _, c := range []struct{ name, body, want string }{
@@ -184,7 +184,8 @@ func TestWrongRules(t *testing.T) {
 	}
 }
 
-// TestThereIsRoomForSoMany, and none without a link.
+// TestThereIsRoomForSoMany: rules beyond the limit are refused, and all are if no link has
+// mitigation.
 func TestThereIsRoomForSoMany(t *testing.T) {
 	q := &Request{Match: Match{Protocol: Texts{"6"}}, Action: "count", TTL: Life(minLife)}
 	s := newSite(t, []string{"edge"})
@@ -223,8 +224,8 @@ var published = []struct{ name, query, start, stop string }{
 // dropKey begins as `printf '00:00:00:00:01:01|1234|192.168.1.2|::' | sha256sum` does.
 const dropKey = "ed2a688b09f4eeea52a282946609442a"
 
-// TestAggAttack: the published requests start and stop to drop, as often as they come; the
-// answer is that of the controller.
+// TestAggAttack: the published requests start and stop dropping, also when they are repeated, and
+// get the controller's answer.
 func TestAggAttack(t *testing.T) {
 	const mac = 0x000000000101
 	for _, c := range published {
@@ -278,7 +279,7 @@ func TestAggAttack(t *testing.T) {
 	}
 }
 
-// FuzzRequest: whatever comes is a rule that workers can have, or is refused.
+// FuzzRequest: any body gives a rule that workers can apply, or is refused.
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte(`{"match": {"destination": "192.0.2.1", "protocol": ["udp", 6], "destination_port": 53}, "action": "drop", "ttl": "10m"}`))
 	for _, p := range published {

@@ -14,11 +14,11 @@ import (
 type kind struct {
 	name, format string         // "udp", "2.1"
 	config       string         // of the block int of the sink that reads it
-	source       intgen.Source  // without types and hops
-	around       *intgen.Tunnel // in which the packet is put first, unless it comes in one: INT goes into its headers; nil: none is needed
-	outside      *intgen.Tunnel // in which the packet with its INT is put last
-	chains       bool           // a Destination header may follow
-	maxHops      int            // that fit; 0: all of them
+	source       intgen.Source  // writes the INT; a variant adds types and hops
+	around       *intgen.Tunnel // the packet is put into this tunnel first, unless it comes in one, and INT into its headers; nil: none is needed
+	outside      *intgen.Tunnel // the packet with its INT is put into this tunnel last
+	chains       bool           // a Destination header may follow the MD header
+	maxHops      int            // most hops that fit; 0: any number
 }
 
 const probeMarker = 0x0102030405060708
@@ -30,7 +30,7 @@ var formats = []struct {
 	number string // in the configuration
 }{{"2.1", intgen.Format2, "2"}, {"1.0", intgen.Format1, "1"}, {"2016", intgen.Format2016, "0"}}
 
-// kinds are all of them. r makes what is random of the tunnels.
+// kinds returns all kinds. r chooses the random fields of tunnels.
 func kinds(r *rand.Rand) (all []kind) {
 	udp := kind{name: "udp", config: "udp_port = 5000", source: intgen.Source{Marking: intgen.ByPort, UDPPort: 5000}, chains: true}
 	newUDP := kind{name: "udp-new", config: udp.config, source: intgen.Source{Marking: intgen.ByNewUDP, UDPPort: 5000}, chains: true}
@@ -66,7 +66,7 @@ func kinds(r *rand.Rand) (all []kind) {
 	return all
 }
 
-// in is k in one of the formats.
+// in returns k in one of the formats.
 func (k kind) in(format int) kind {
 	f := formats[format]
 	k.format, k.source.Format = f.name, f.format
@@ -86,7 +86,7 @@ func tunnel(r *rand.Rand, e intgen.Encap) *intgen.Tunnel {
 	return t
 }
 
-// insertedGRE makes a tunnel of its own (G = 1).
+// insertedGRE returns a source that makes a GRE tunnel of its own (G = 1).
 func insertedGRE(r *rand.Rand) intgen.Source {
 	return intgen.Source{
 		Marking: intgen.ByGRE, GREInserted: true, GREChecksum: r.IntN(2) == 0, GREKey: r.IntN(2) == 0, GRESequence: r.IntN(2) == 0,
@@ -94,17 +94,17 @@ func insertedGRE(r *rand.Rand) intgen.Source {
 	}
 }
 
-// variant is what differs between packets of one kind.
+// variant is a header type with a number of hops, in which packets of one kind differ.
 type variant struct {
 	kind        string // of header: "md", "mx", "destination", "md+destination"
 	hops        int
 	instruction uint16
 }
 
-// allInstructions asks for all metadata but the checksum complement and what is reserved.
+// allInstructions asks for all metadata except the checksum complement and reserved bits.
 const allInstructions = 0xff80
 
-// variants are the header types and hop counts that k is tried with.
+// variants returns the header types and hop counts that k is tried with.
 func (k *kind) variants() (all []variant) {
 	for _, hops := range []int{0, 1, 3, 8} {
 		if k.maxHops == 0 || hops <= k.maxHops {
@@ -121,15 +121,15 @@ func (k *kind) variants() (all []variant) {
 	return all
 }
 
-// originals are frames that k's INT can be put into, made of one of the capture: itself, and
-// in a tunnel where k needs one.
+// original returns a frame that k's INT can be put into: a frame of the capture as it is, or in
+// a tunnel if k needs one.
 func (k *kind) original(frame []byte) ([]byte, error) {
 	if k.around == nil {
 		return frame, nil
 	}
 	s := k.sourceOf(variant{kind: "md"})
 	if _, err := s.Insert(frame, nil); err == nil {
-		return frame, nil // it comes in such a tunnel
+		return frame, nil // the packet comes in such a tunnel
 	}
 	return k.around.Wrap(frame)
 }
@@ -150,7 +150,7 @@ func (k *kind) sourceOf(v variant) *intgen.Source {
 	return &s
 }
 
-// marked is the original with INT as v has it, and what the sink is to make of that.
+// marked returns the original with INT of variant v, and the frame that the sink must give back.
 func (k *kind) marked(original []byte, v variant, r *rand.Rand) (marked, want []byte, err error) {
 	hops := make([]intgen.Hop, v.hops)
 	for i := range hops {
@@ -169,7 +169,7 @@ func (k *kind) marked(original []byte, v variant, r *rand.Rand) (marked, want []
 	return marked, want, err
 }
 
-// whyNot says for people why INT of a kind cannot be put into a packet.
+// whyNot returns a text for people that says why INT of a kind cannot be put into a packet.
 func whyNot(err error) string {
 	switch {
 	case errors.Is(err, intgen.ErrProto):

@@ -1,4 +1,5 @@
-// What was tried, how often, what was not and why, and the first difference.
+// Result: counts the kinds and packets that were tried, those that were not and why; Difference,
+// the first one.
 
 package verify
 

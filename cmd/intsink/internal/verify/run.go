@@ -29,8 +29,8 @@ type Options struct {
 	JSON  bool
 }
 
-// Run tries all kinds with the packets of the capture, and prints what came out. Its error
-// has exit code 1 where a byte was not given back, or nothing could be tried.
+// Run tries all kinds with the packets of the capture and prints the result. Its error has exit
+// code 1 if a byte was not given back, or if nothing could be tried.
 func Run(stdout, stderr io.Writer, o *Options) error {
 	switch {
 	case o.In == "":
@@ -74,7 +74,7 @@ type verifier struct {
 	options *Options
 	random  *rand.Rand
 	kinds   []kind
-	sinks   map[string]*sink // by their lines of configuration
+	sinks   map[string]*sink // keyed by their lines of configuration
 	result  Result
 }
 
@@ -124,7 +124,7 @@ func (v *verifier) all(in *capture.Reader, line *progress.Line) error {
 	}
 }
 
-// unfit says why no INT is put into a packet; "": it may be.
+// unfit returns why no INT can be put into a packet; "": it can.
 func unfit(p *capture.Packet) string {
 	var l packet.Layers
 	switch {
@@ -148,7 +148,7 @@ func unfit(p *capture.Packet) string {
 	return ""
 }
 
-// packet tries all kinds with a packet, and tells whether one could be.
+// packet tries all kinds with a packet, and reports whether any could be tried.
 func (v *verifier) packet(frame []byte) (tried bool) {
 	for i := range v.kinds {
 		k, r := &v.kinds[i], &v.result.Kinds[i]
@@ -163,7 +163,7 @@ func (v *verifier) packet(frame []byte) (tried bool) {
 	return tried
 }
 
-// kind tries all variants of one kind with a packet; why it tried none.
+// kind tries all variants of one kind with a packet. If it tried none it returns why.
 func (v *verifier) kind(k *kind, r *KindResult, frame []byte) (why string) {
 	original, err := k.original(frame)
 	if err != nil {
@@ -198,8 +198,8 @@ func (v *verifier) kind(k *kind, r *KindResult, frame []byte) (why string) {
 	return why
 }
 
-// compare has the sink remove the INT of a packet twice: with headers that it parses, and with
-// headers that it may know by then.
+// compare has the sink remove the INT of a packet twice: the first time it parses the headers,
+// the second time it may match a template. It returns whether both gave want.
 func (v *verifier) compare(k *kind, s *sink, x variant, marked, want []byte) bool {
 	for pass := 1; pass <= 2; pass++ {
 		got := s.pass(marked)

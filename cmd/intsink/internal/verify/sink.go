@@ -1,4 +1,4 @@
-// A sink in memory that reads one kind of INT.
+// sink: a worker between two ports in memory that is configured for one kind of INT.
 
 package verify
 
@@ -20,7 +20,7 @@ type sink struct {
 	port *simulate.MemPort
 }
 
-// newSink makes one whose block int has those lines.
+// newSink makes a sink whose block int has these lines.
 func newSink(lines string) (*sink, error) {
 	c, diags := conf.Parse("verify.hcl", fmt.Appendf(nil, sinkConfig, lines))
 	if c == nil {
@@ -41,7 +41,7 @@ func newSink(lines string) (*sink, error) {
 	return s, nil
 }
 
-// sinkConfig watches everything, as a sink does that is used.
+// sinkConfig watches all flows, so that packets take the way that they take in use.
 const sinkConfig = `
 node { id = 1 }
 dpdk { lcores = [1] }
@@ -59,7 +59,7 @@ watch "all" {}
 collector "none" { address = "192.0.2.10:8555" }
 `
 
-// pass is what the sink makes of a frame; nil: it was dropped.
+// pass returns the frame that the sink transmits for frame; nil: it dropped it.
 func (s *sink) pass(frame []byte) []byte {
 	s.PassTo(s.Now + 1000)
 	s.port.Frame, s.port.Sent = frame, nil
@@ -67,7 +67,7 @@ func (s *sink) pass(frame []byte) []byte {
 	return s.port.Sent
 }
 
-// isINT tells whether the sink takes a frame for INT, sound or not, or changes it.
+// isINT reports whether the sink takes a frame for INT, sound or not, or changes it.
 func (s *sink) isINT(frame []byte) bool {
 	before := s.seen()
 	return !bytes.Equal(s.pass(frame), frame) || s.seen() != before

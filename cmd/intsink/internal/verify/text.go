@@ -1,4 +1,4 @@
-// What came out, as a page for people.
+// Prints a Result as a page for people.
 
 package verify
 
@@ -11,7 +11,7 @@ import (
 	"intsink/cmd/internal/cli"
 )
 
-// text is the page.
+// text returns the page.
 func (r *Result) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s, INT put in by an independent source (seed %d), taken out by the sink.\n\n", cli.Count(r.Packets, "packet"), r.Capture, r.Seed)
@@ -42,7 +42,7 @@ func (r *Result) text() string {
 	return b.String()
 }
 
-// neverTried is what the sources of INT here do not write.
+// neverTried lists the INT that package intgen does not write.
 const neverTried = `any packet, with shim_length = "inclusive", int1_dialect = "geant", checksum = "keep", domain specific metadata, or more than 8 hops`
 
 // notTried says which packets were left out, and why.
@@ -63,7 +63,7 @@ func (r *Result) notTried(b *strings.Builder) {
 	b.WriteString("\nNot tried:\n  " + strings.Join(lines, "\n  ") + "\n")
 }
 
-// text shows where the packets differ.
+// text writes the two packets around their first difference.
 func (d *Difference) text(b *strings.Builder) {
 	how := "whose headers were new to the sink"
 	if d.Pass > 1 {
@@ -76,7 +76,7 @@ func (d *Difference) text(b *strings.Builder) {
 		fmt.Fprintf(b, "At offset %d; %d bytes, %d are wanted.\n", d.Offset, len(d.Got)/2, len(d.Want)/2)
 	}
 	for _, x := range []struct{ name, text string }{{"wanted", d.Want}, {"got", d.Got}, {"with INT", d.Marked}} {
-		data, _ := hex.DecodeString(x.text) // we have encoded it
+		data, _ := hex.DecodeString(x.text) // never fails: verify has encoded it
 		from := max(0, d.Offset&^15-32)
 		to := min(len(data), from+96)
 		if from < to {

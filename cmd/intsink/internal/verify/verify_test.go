@@ -43,8 +43,9 @@ func verified(t *testing.T, o Options, frames ...[]byte) (r Result, err error) {
 	return r, err
 }
 
-// TestEveryKindGivesEverythingBack for packets of random headers, among them tunnels, tags,
-// options, extension headers, padding and wrong checksums; every kind is tried.
+// TestEveryKindGivesEverythingBack: every kind is tried with packets of random headers, among
+// them tunnels, tags, options, extension headers, padding and wrong checksums, and every byte
+// comes back.
 func TestEveryKindGivesEverythingBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 15))
 	var frames [][]byte
@@ -63,7 +64,7 @@ func TestEveryKindGivesEverythingBack(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotTriedIsSaid.
+// TestWhatIsNotTriedIsSaid: the result names packets that were left out, and why.
 func TestWhatIsNotTriedIsSaid(t *testing.T) {
 	plain := intgen.NthFlow(1, false, false).Frame(100, 1)
 	fragment := bytes.Clone(plain)
@@ -90,8 +91,8 @@ func TestWhatIsNotTriedIsSaid(t *testing.T) {
 	}
 }
 
-// TestADifferenceIsShown: a sink that keeps checksums, as this one is told to, does not give
-// them back.
+// TestADifferenceIsShown: a sink that is told to keep checksums gives other bytes back, and the
+// result shows them.
 func TestADifferenceIsShown(t *testing.T) {
 	o := &Options{In: captureOf(t, intgen.NthFlow(1, true, false).Frame(100, 1)), Seed: 1}
 	v, err := newVerifier(o)
@@ -126,7 +127,7 @@ func TestADifferenceIsShown(t *testing.T) {
 	}
 }
 
-// TestSeed: the same one tries the same.
+// TestSeed: the same seed tries the same INT.
 func TestSeed(t *testing.T) {
 	f := intgen.NthFlow(1, true, true).Frame(100, 1)
 	a, _ := verified(t, Options{Seed: 5}, f, f)
