@@ -28,9 +28,9 @@ func (e *NoAnswer) Unwrap() error { return e.Err }
 // askInterval is how often AskAll looks for answers: workers never signal.
 const askInterval = time.Millisecond
 
-// AskAll asks every worker the query that newQuery makes for it, and waits for all
-// answers; a *NoAnswer where ctx ends before. Only one AskAll may run at a time:
-// a worker keeps one question.
+// AskAll asks every worker the query that newQuery makes for it, and waits for all answers. If
+// ctx ends before, the error is a *NoAnswer. Only one AskAll may run at a time: a worker has
+// one question.
 func AskAll(ctx context.Context, workers []*Worker, newQuery func(worker int) *inspect.Query) ([]*PendingQuery, error) {
 	questions := make([]*PendingQuery, len(workers))
 	for i, w := range workers {
@@ -54,9 +54,9 @@ func AskAll(ctx context.Context, workers []*Worker, newQuery func(worker int) *i
 	return questions, nil
 }
 
-// Work on questions, in units of about eight nanoseconds (inspect.Query): at most so
-// much between two polls that find packets, some 4 us, and in a tick of a
-// millisecond, some 35 us. A million flows take a second (BenchmarkQuestion).
+// Most work on questions, in units of about eight nanoseconds (inspect.Query): sliceWork (4 us)
+// between two polls that find packets, tickWork (35 us) in a tick of a millisecond. An answer
+// about a million flows takes a second (BenchmarkQuestion).
 const (
 	sliceWork = 512
 	tickWork  = 4096
@@ -65,34 +65,33 @@ const (
 // PendingQuery is a Query on its way to one worker and back.
 type PendingQuery struct {
 	*inspect.Query
-	Rules *Rules // in force when it was answered
+	Watches []Watch // of the rules in force when it was answered
 
 	done, dropped atomic.Bool
 }
 
-// Done reports whether the answer is complete; the Query is the worker's until then.
+// Done reports whether the answer is complete. Until then only the worker may use the Query.
 func (q *PendingQuery) Done() bool { return q.done.Load() }
 
 // Drop cancels the query: its sender no longer waits for the answer.
 func (q *PendingQuery) Drop() { q.dropped.Store(true) }
 
-// Ask hands q to the worker, which answers it between bursts. One at a time: a
-// later question takes the place of one that the worker has not finished. Safe from
-// any goroutine.
+// Ask hands q to the worker, which answers it between bursts. A worker has one question at a
+// time: a later one takes the place of one that is not answered yet. Any goroutine may call it.
 func (w *Worker) Ask(q *PendingQuery) { w.queries.asked.Store(q) }
 
-// queries is what a worker keeps in order to answer.
+// queries is the state of the questions that a worker answers.
 type queries struct {
 	asked   atomic.Pointer[PendingQuery]
 	serving *PendingQuery // nil: none
-	work    int           // that may still be done in this tick
+	work    int           // units of work that may still be done in this tick
 	busy    bool          // the last poll found packets
 	paths   *inspect.Paths
 	source  inspect.Source
 	feed    inspect.Feed
 }
 
-// nextQuery starts a tick's work: it takes the question that was asked last.
+// nextQuery allows the work of a tick, and takes the question that was asked last, if any.
 func (w *Worker) nextQuery() {
 	s := &w.queries
 	s.work = tickWork
@@ -102,8 +101,8 @@ func (w *Worker) nextQuery() {
 	}
 }
 
-// begin starts the answer to the question at hand, for the first time or because
-// there are other rules now: what it holds has to be of one set of rules.
+// beginQuery begins the answer to the question at hand, or begins it again after a reload: an
+// answer must hold watches and flows of one set of rules.
 func (w *Worker) beginQuery() {
 	q := w.queries.serving
 	if q == nil {
@@ -113,7 +112,7 @@ func (w *Worker) beginQuery() {
 	q.Begin(slices.IndexFunc(w.rules.Watches, func(x Watch) bool { return x.Name == q.Filter.Watch }))
 }
 
-// serveQuery does one slice of the question at hand, a larger one where no packet came.
+// serveQuery does one slice of the answer, a larger one if the last poll found no packets.
 //
 //go:noinline
 func (w *Worker) serveQuery(now int64) {
@@ -132,7 +131,7 @@ func (w *Worker) serveQuery(now int64) {
 	left, done := s.serving.Step(&s.source, now, slice)
 	s.work -= slice - left
 	if done {
-		s.serving.Rules = w.rules
+		s.serving.Watches = w.rules.Watches
 		s.serving.done.Store(true)
 		s.serving = nil
 	}

@@ -23,9 +23,7 @@ func knownFlow(t *testing.T) *FlowDetail {
 	policy.Events |= event.Loss.Set() | event.Drop.Set() | event.HopLimit.Set() | event.MTUExceeded.Set() | event.TxUtilization.Set()
 	x := &policy.Thresholds
 	x.CongestionLatency, x.LossTimeout, x.LossInterval, x.DropInterval, x.HopLimitRearm, x.MTURearm = 50_000, 200e6, 1e9, 1e9, 10e9, 10e9
-	q := &engine.PendingQuery{Query: inspect.New(inspect.OneFlow|inspect.Ways, 0), Rules: &engine.Rules{
-		Watches: []engine.Watch{{Name: "web", Policy: policy}},
-	}}
+	q := &engine.PendingQuery{Query: inspect.New(inspect.OneFlow|inspect.Ways, 0), Watches: []engine.Watch{{Name: "web", Policy: policy}}}
 	q.Now = now
 	q.Flow = &inspect.Flow{
 		Key: key, Matched: true, Seen: now - 12e6, Packets: 123456, Bytes: 98765432,

@@ -91,7 +91,7 @@ func (in *API) flow(ctx context.Context, p *parameters) (any, error) {
 func newFlowDetail(worker int, q *engine.PendingQuery, known ways) *FlowDetail {
 	f := q.Flow
 	d := &FlowDetail{
-		Now: timestamp(q.Now), FlowItem: newFlowItem(worker, f, q.Rules, known), Matched: f.Matched, Closing: f.Closing,
+		Now: timestamp(q.Now), FlowItem: newFlowItem(worker, f, q.Watches, known), Matched: f.Matched, Closing: f.Closing,
 		Events: []string{}, Hops: []ReferenceItem{}, Paths: []flowPathItem{}, RefreshDue: someTime(f.RefreshDue),
 	}
 	if f.Sequence {
@@ -105,7 +105,7 @@ func newFlowDetail(worker int, q *engine.PendingQuery, known ways) *FlowDetail {
 	if d.Watch == nil {
 		return d
 	}
-	policy := &q.Rules.Watches[f.Watch].Policy
+	policy := &q.Watches[f.Watch].Policy
 	d.Events = eventNames(policy.Events)
 	d.Thresholds = newThresholdsItem(policy)
 	if policy.Events.Has(event.HopLatency) {

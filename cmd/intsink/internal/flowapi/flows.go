@@ -42,10 +42,10 @@ type FlowItem struct {
 	Drops           uint32     `json:"drops"`
 }
 
-func newFlowItem(worker int, f *inspect.Flow, rules *engine.Rules, known ways) FlowItem {
+func newFlowItem(worker int, f *inspect.Flow, watches []engine.Watch, known ways) FlowItem {
 	k := &f.Key
 	item := FlowItem{
-		ID: inspect.FlowID(k), Watch: watchName(f, rules), Worker: workerName(worker), Protocol: inspect.ProtocolName(k.Proto()),
+		ID: inspect.FlowID(k), Watch: watchName(f, watches), Worker: workerName(worker), Protocol: inspect.ProtocolName(k.Proto()),
 		Source: k.SrcAddr().String(), SourcePort: k.SrcPort(), Destination: k.DstAddr().String(), DestinationPort: k.DstPort(),
 		Packets: f.Packets, Bytes: f.Bytes, LastSeen: timestamp(f.Seen), LatencyNs: some(f.EndRef, f.EndKnown),
 		LastReport: someTime(f.LastReport), LastEvents: eventNames(f.LastEvents), Suppressed: f.Suppressed, Shed: f.Shed, Lost: f.Lost, Drops: f.Drops,
@@ -69,12 +69,13 @@ func newFlowItem(worker int, f *inspect.Flow, rules *engine.Rules, known ways) F
 
 func workerName(w int) string { return fmt.Sprintf("w%d", w) }
 
-// watchName is nil where no watch matches the flow, or that is not known yet.
-func watchName(f *inspect.Flow, rules *engine.Rules) *string {
-	if !f.Matched || int(f.Watch) >= len(rules.Watches) {
+// watchName returns the name of the flow's watch, or nil if no watch selects it or that is not
+// known yet.
+func watchName(f *inspect.Flow, watches []engine.Watch) *string {
+	if !f.Matched || int(f.Watch) >= len(watches) {
 		return nil
 	}
-	return &rules.Watches[f.Watch].Name
+	return &watches[f.Watch].Name
 }
 
 func eventNames(set event.Set) []string {
@@ -158,8 +159,8 @@ func (in *API) hasWatch(ctx context.Context, name string) error {
 	}
 	var names []string
 	for _, q := range questions {
-		for i := range q.Rules.Watches {
-			names = append(names, strconv.Quote(q.Rules.Watches[i].Name))
+		for i := range q.Watches {
+			names = append(names, strconv.Quote(q.Watches[i].Name))
 		}
 	}
 	if slices.Contains(names, strconv.Quote(name)) {
@@ -208,7 +209,7 @@ func flowPage(questions []*engine.PendingQuery, g paging) *page[FlowItem] {
 	}
 	known := waysOf(questions)
 	for _, f := range all {
-		p.Items = append(p.Items, newFlowItem(f.worker, &f.Flow, questions[f.worker].Rules, known))
+		p.Items = append(p.Items, newFlowItem(f.worker, &f.Flow, questions[f.worker].Watches, known))
 	}
 	return p
 }

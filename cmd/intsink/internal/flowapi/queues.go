@@ -40,8 +40,8 @@ type queueItem struct {
 // worker only writes that down at the next sample.
 func congestedNow(q *engine.PendingQuery, v *event.Queue) bool {
 	timeout := int64(0)
-	for i := range q.Rules.Watches {
-		timeout = max(timeout, q.Rules.Watches[i].Policy.Thresholds.CongestionTimeout)
+	for i := range q.Watches {
+		timeout = max(timeout, q.Watches[i].Policy.Thresholds.CongestionTimeout)
 	}
 	return v.Congested && q.Now-v.Seen <= timeout
 }
