@@ -17,7 +17,7 @@ func TestLatencyLine(t *testing.T) {
 	m.Latency.Add(2_000_000)
 	m.counters = dut.Counters{Received: 1, LongGaps: [3]float64{2, 1, 0}}
 	got := strings.Join(m.latencyLine("x", "50"), "|")
-	if want := "x|50 %|1.00|5.1|5.1|5.1|2000.0|0.0500 %|2|1|0|1.00 %|75 %"; got != want {
+	if want := "x|50 %|1.00|5.0|5.0|5.0|2000.0|0.0500 %|2|1|0|1.00 %|75 %"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	m.counters, m.undisturbed = dut.Counters{}, 0

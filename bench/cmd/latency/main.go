@@ -12,6 +12,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +35,10 @@ type options struct {
 	burst   int
 	results string
 	turns   int
+	slice   time.Duration
+	fifo    bool
+	mpps    float64
+	who     string
 }
 
 func run() error {
@@ -44,8 +49,15 @@ func run() error {
 	flag.DurationVar(&o.settle, "settle", 500*time.Millisecond, "time under load before each measurement")
 	flag.IntVar(&o.burst, "burst", 8, "frames that the generator sends at a time")
 	flag.StringVar(&o.results, "results", "", "also replace the section latency of this file")
-	flag.IntVar(&o.turns, "turns", 0, "measure only what ten open pages and a scrape a second cost: that many rounds with and without them, in turns, at half load")
+	flag.IntVar(&o.turns, "turns", 0, "measure only what --who costs: so many rounds of a slice with and without")
+	flag.StringVar(&o.who, "who", "pages", "with --turns: `pages` (ten open, and a scrape a second) or clients (a thousand of each kind, slow readers, a full disk)")
+	flag.Float64Var(&o.mpps, "mpps", 5, "with --turns: offered load, in million frames per second")
+	flag.DurationVar(&o.slice, "slice", 500*time.Millisecond, "with --turns: length of a slice")
+	flag.BoolVar(&o.fifo, "fifo", false, "with --turns: the worker's thread goes before all ordinary ones of its CPU (SCHED_FIFO), so that other processes stay off; a deployment has its CPU for itself instead")
 	flag.Parse()
+	if o.who != "pages" && o.who != "clients" {
+		return fmt.Errorf("--who %q: must be pages or clients", o.who)
+	}
 	frames, err := lab.Frames(traffic.Reference())
 	if err != nil {
 		return err
@@ -56,20 +68,38 @@ func run() error {
 	}
 	defer l.Close()
 	s := &session{options: &o, lab: l, frames: frames}
+	conditions, undo, err := s.conditions()
+	if err != nil {
+		return err
+	}
+	defer undo()
+	if o.turns > 0 {
+		return s.inTurns(conditions)
+	}
 	if err := s.findCapacity(); err != nil {
 		return err
 	}
 	what := fmt.Sprintf("%v per row over net_memif, bursts of %d, reference input; 100 %% is %.2f Mpps; %v. Times in microseconds.\n\n",
 		o.seconds, o.burst, s.capacity/1e6, &l.Setup)
 	fmt.Print(what)
-	if o.turns > 0 {
-		return s.inTurns(o.turns)
-	}
 	body, err := s.tables()
 	if err != nil || o.results == "" {
 		return err
 	}
 	return results.Replace(o.results, "latency", results.Heading()+what+body)
+}
+
+// conditions are those that --turns compares, quiet first. undo takes away what they need.
+func (s *session) conditions() (all []condition, undo func(), err error) {
+	if s.options.who == "pages" {
+		return []condition{quiet(), watchedSlices()}, func() {}, nil
+	}
+	d, undo, err := newFullDisk(s.lab.Setup.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.lab.Setup.Log, s.lab.Setup.Socket = d.log(), filepath.Join(s.lab.Setup.Dir, "api.sock")
+	return append([]condition{quiet()}, clients(d)...), undo, nil
 }
 
 // tables measures and prints the loads, then the causes.

@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"syscall"
 )
+
+// client keeps as many connections as browsers and scrapers together do.
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
 // Profile fetches one of Go's profiles, such as "heap", where Setup.Profiles is set.
 func (p *Intsink) Profile(name string) ([]byte, error) {
@@ -16,13 +20,16 @@ func (p *Intsink) Profile(name string) ([]byte, error) {
 // Get fetches what a path of intsink's HTTP endpoint answers, such as "/metrics".
 func (p *Intsink) Get(path string) ([]byte, error) { return fetch(p.url + path) }
 
+// Address is where its HTTP endpoint listens.
+func (p *Intsink) Address() string { return strings.TrimPrefix(p.url, "http://") }
+
 // Stream reads what a path answers without end, until ctx is done.
 func (p *Intsink) Stream(ctx context.Context, path string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, nil)
 	if err != nil {
 		return err
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return err
 	}
@@ -45,7 +52,7 @@ func (p *Intsink) Reload(t Task) error {
 
 // fetch gets what a URL of intsink answers.
 func fetch(url string) ([]byte, error) {
-	resp, err := http.Get(url)
+	resp, err := client.Get(url)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 // Intsink is a running intsink with a collector that counts.
 type Intsink struct {
 	cmd    *exec.Cmd
+	config string       // path of its configuration
 	ended  func()       // it needs no killing any more
 	url    string       // of its HTTP endpoint
 	pprof  string       // address of its profiles; "": none
@@ -49,7 +50,15 @@ func StartIntsink(s *Setup, t Task) (*Intsink, error) {
 		return nil, err
 	}
 	p.cmd = exec.Command(s.Intsink, "run", "--config", path)
-	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
+	p.config, p.cmd.Stdout, p.cmd.Stderr = path, &p.said, &p.said
+	if s.Log != "" {
+		log, err := os.OpenFile(s.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err != nil {
+			return nil, err
+		}
+		defer log.Close()
+		p.cmd.Stdout, p.cmd.Stderr = log, log
+	}
 	p.cmd.Env = append(os.Environ(), s.Env...)
 	if p.ended, err = start(p.cmd); err != nil {
 		return nil, fmt.Errorf("%w; `make build` makes it", err)
@@ -70,6 +79,12 @@ func freeAddress() (string, error) {
 	}
 	defer l.Close()
 	return l.Addr().String(), nil
+}
+
+// Command runs another command of intsink, against this one, and returns what it said.
+func (p *Intsink) Command(args ...string) (said string, err error) {
+	b, err := exec.Command(p.cmd.Path, append(args, "--config", p.config)...).CombinedOutput()
+	return string(b), err
 }
 
 // PID is intsink's process.

@@ -44,7 +44,7 @@ func (c *Counters) fields() map[string]*float64 {
 		"intsink_malformed_packets_total":           &c.Malformed,
 		"intsink_flow_evictions_total":              &c.Evictions,
 		"go_memstats_mallocs_total":                 &c.Mallocs,
-		"go_cgo_calls_count":                        &c.CgoCalls,
+		"go_cgo_calls_total":                        &c.CgoCalls,
 		"intsink_config_generation":                 &c.Generation,
 		`intsink_long_poll_gaps_total over="100µs"`: &c.LongGaps[0],
 		`intsink_long_poll_gaps_total over="1ms"`:   &c.LongGaps[1],

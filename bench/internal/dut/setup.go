@@ -22,6 +22,8 @@ type Setup struct {
 	Memory        Memory
 	Env           []string // besides this process's, for intsink
 	Profiles      bool     // intsink serves Go's profiles, for Intsink.Profile
+	Log           string   // file that intsink's log goes to; empty: it is kept for faults
+	Socket        string   // unix socket of intsink's API; empty: none
 	// Unattended testpmd reads no commands, so Read tells nothing: its prompt polls,
 	// which takes the control lcore whole.
 	Unattended bool

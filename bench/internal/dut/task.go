@@ -60,6 +60,9 @@ collector "sink" {
 }
 http {
   listen = "{{.HTTP}}"
+{{- with .Socket}}
+  socket = "{{.}}"
+{{- end}}
 {{- if .Pprof}}
   pprof  = "{{.Pprof}}"
 {{- end}}

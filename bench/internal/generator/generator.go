@@ -78,6 +78,7 @@ type Load struct {
 	Burst    int     // frames at a time, at most mbuf.MaxBurst; 0: that many
 	Duration time.Duration
 	Quiet    time.Duration // a run is over when so long nothing came back; 0: 50 ms
+	Rhythm   Rhythm
 }
 
 // Result is what one Run saw.
@@ -87,11 +88,12 @@ type Result struct {
 	Refused  uint64  // among them, those that the port had no room for
 	Received uint64
 	Foreign  uint64    // frames that came back without a stamp of this run
-	Latency  Histogram // from sending to receiving, of reads in time
-	// LateReads are frames that waited for the generator: it had not looked for
-	// latePoll or longer. They are not in Latency.
+	Latency  Histogram // from sending to receiving, of frames that did not wait for the generator
+	// LateReads are frames that may have waited for the generator: they were under way when
+	// it paused. They are not in Latency.
 	LateReads uint64
 	Pauses    uint64 // of the generator, of latePoll or longer
+	Turns            // of a run with a rhythm
 }
 
 // Lost are the frames that did not come back.
@@ -109,11 +111,12 @@ func (r *Result) Merge(o *Result) {
 		*to += from
 	}
 	r.Latency.Merge(&o.Latency)
+	r.Turns.Merge(&o.Turns)
 }
 
-// latePoll is how long the generator may look away: much less than what is worth
-// telling of a device.
-const latePoll = 20 * time.Microsecond
+// latePoll is how long the generator may look away: a little more than sending and
+// receiving a burst takes.
+const latePoll = 5 * time.Microsecond
 
 // Run sends l and receives until nothing comes back any more.
 func (g *Generator) Run(l Load) (*Result, error) {
@@ -122,6 +125,9 @@ func (g *Generator) Run(l Load) (*Result, error) {
 	}
 	if l.Burst <= 0 || l.Burst > mbuf.MaxBurst {
 		l.Burst = mbuf.MaxBurst
+	}
+	if err := l.Rhythm.check(l.PPS); err != nil {
+		return nil, err
 	}
 	g.trial++
 	type end struct {
@@ -132,12 +138,16 @@ func (g *Generator) Run(l Load) (*Result, error) {
 	runtime.GC() // now, rather than in the middle
 	go func() {
 		runtime.LockOSThread() // never unlocked: the pinned thread ends with the goroutine
-		if err := errors.Join(eal.PinThread(g.config.CPU), eal.RegisterThread()); err != nil {
+		if err := errors.Join(eal.PinThread(g.config.CPU), l.Rhythm.prepare(), eal.RegisterThread()); err != nil {
 			done <- end{nil, err}
 			return
 		}
 		t := newTransfer(g, &l)
-		t.run()
+		if l.Rhythm.Work > 0 {
+			t.runTurns()
+		} else {
+			t.run()
+		}
 		eal.UnregisterThread()
 		done <- end{&t.result, nil}
 	}()

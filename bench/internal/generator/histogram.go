@@ -5,12 +5,20 @@ import (
 	"math/bits"
 )
 
-// Histogram counts durations in nanoseconds, in buckets at most 1/32 wide.
+// Histogram counts durations in nanoseconds, in buckets at most 1/128 wide.
 type Histogram struct {
-	buckets [60 * 32]uint64
+	buckets [Buckets]uint64
 	n       uint64
 	max     int64
 }
+
+// Buckets is how many a Histogram has.
+const Buckets = (64 - fine) << fine
+
+const (
+	fine  = 7               // each power of two has 1<<fine buckets
+	exact = 1 << (fine + 1) // smaller durations have a bucket each
+)
 
 // Add counts one duration; negative ones count as 0.
 func (h *Histogram) Add(ns int64) {
@@ -21,21 +29,32 @@ func (h *Histogram) Add(ns int64) {
 }
 
 func bucketOf(v uint64) int {
-	if v < 64 {
+	if v < exact {
 		return int(v)
 	}
-	e := bits.Len64(v) - 6
-	return e*32 + int(v>>e)
+	e := bits.Len64(v) - fine - 1
+	return e<<fine + int(v>>e)
 }
 
-// upper is the largest duration that bucket i counts.
-func upper(i int) int64 {
-	if i < 64 {
+// Upper is the largest duration that bucket i counts.
+func Upper(i int) int64 {
+	if i < exact {
 		return int64(i)
 	}
-	e := i/32 - 1
-	return int64(i-e*32+1)<<e - 1
+	e := i>>fine - 1
+	return int64(i-e<<fine+1)<<e - 1
 }
+
+// Top is one more than the last bucket that counted one.
+func (h *Histogram) Top() int {
+	if h.n == 0 {
+		return 0
+	}
+	return bucketOf(uint64(h.max)) + 1
+}
+
+// Bucket is how many durations bucket i counts.
+func (h *Histogram) Bucket(i int) uint64 { return h.buckets[i] }
 
 // Merge adds what o counted.
 func (h *Histogram) Merge(o *Histogram) {
@@ -52,13 +71,13 @@ func (h *Histogram) N() uint64 { return h.n }
 // Max is the longest one.
 func (h *Histogram) Max() int64 { return h.max }
 
-// Quantile is the duration that a share q of them does not exceed, at most 1/32
+// Quantile is the duration that a share q of them does not exceed, at most 1/128
 // too long; 0 of an empty histogram.
 func (h *Histogram) Quantile(q float64) int64 {
 	rank, sum := uint64(math.Ceil(q*float64(h.n))), uint64(0)
 	for i, n := range h.buckets {
 		if sum += n; n > 0 && sum >= rank {
-			return min(upper(i), h.max)
+			return min(Upper(i), h.max)
 		}
 	}
 	return 0

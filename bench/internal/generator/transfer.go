@@ -17,13 +17,21 @@ type transfer struct {
 	interval float64 // nanoseconds between two bursts
 	due      float64 // time of the next burst
 	next     int     // frame
-	seen     int64   // time of the last look at the receiving port
+	now      int64   // last reading of the clock
+	begun    int64   // when this turn, or the run, began
+	back     int64   // end of the generator's last pause
+	underWay int     // frames that were sent in this turn and have not come back
+	warm     int64   // end of this turn's warming up
+	waits    []int64 // latencies of this turn; nil: there is no rhythm
 }
 
 func newTransfer(g *Generator, l *Load) *transfer {
 	t := &transfer{g: g, load: l, tx: mbuf.NewVec(), rx: mbuf.NewVec()}
 	if l.PPS > 0 {
 		t.interval = 1e9 * float64(l.Burst) / l.PPS
+	}
+	if l.Rhythm.Work > 0 {
+		t.waits = make([]int64, 0, int(l.PPS*l.Rhythm.Work.Seconds())+2*l.Burst)
 	}
 	return t
 }
@@ -32,29 +40,54 @@ const defaultQuiet = 50 * time.Millisecond
 
 func (t *transfer) run() {
 	start := eal.Nanotime()
-	end := start + int64(t.load.Duration)
-	t.due, t.seen = float64(start), start
-	now := start
-	for ; now < end; now = eal.Nanotime() {
-		t.receive(now)
-		if float64(now) >= t.due {
-			t.send(now)
-		}
-	}
-	t.result.Seconds = float64(now-start) / 1e9
-	quiet := int64(cmp.Or(t.load.Quiet, defaultQuiet))
-	for last := now; now < last+quiet; now = eal.Nanotime() {
-		if t.receive(now) > 0 {
-			last = now
+	t.begin(start)
+	t.sendUntil(start + int64(t.load.Duration))
+	t.result.Seconds = float64(t.now-start) / 1e9
+	t.sweep()
+}
+
+// begin starts the generator's look at the clock.
+func (t *transfer) begin(now int64) {
+	t.now, t.begun, t.back, t.due = now, now, now, float64(now)
+}
+
+// sendUntil sends and receives.
+func (t *transfer) sendUntil(end int64) {
+	for ; t.now < end; t.look() {
+		t.receive()
+		if float64(t.now) >= t.due {
+			t.send()
 		}
 	}
 }
 
+// sweep receives until nothing comes back any more.
+func (t *transfer) sweep() {
+	quiet := int64(cmp.Or(t.load.Quiet, defaultQuiet))
+	for last := t.now; t.now < last+quiet; t.look() {
+		if t.receive() > 0 {
+			last = t.now
+		}
+	}
+}
+
+// look reads the clock, and notes a pause.
+func (t *transfer) look() {
+	now := eal.Nanotime()
+	if now-t.now >= int64(latePoll) {
+		if now >= t.warm {
+			t.result.Pauses++
+		}
+		t.back = now
+	}
+	t.now = now
+}
+
 // send offers one burst. A burst that comes too late moves all later ones: a
 // generator that catches up would overflow the queue of a device that keeps up.
-func (t *transfer) send(now int64) {
+func (t *transfer) send() {
 	n := t.load.Burst
-	t.due = max(t.due, float64(now)-t.interval) + t.interval
+	t.due = max(t.due, float64(t.now)-t.interval) + t.interval
 	t.result.Offered += uint64(n)
 	if !t.g.pool.AllocBulk(t.tx, n) {
 		t.result.Refused += uint64(n) // all are under way
@@ -67,37 +100,44 @@ func (t *transfer) send(now int64) {
 		}
 		b := m.SetLen(len(f))
 		copy(b, f)
-		stamp(b, now, t.g.trial)
+		stamp(b, t.now, t.g.trial)
 	}
-	if sent := t.g.out.TxBurst(t.tx, n); sent < n {
+	sent := t.g.out.TxBurst(t.tx, n)
+	t.underWay += sent
+	if sent < n {
 		t.result.Refused += uint64(n - sent)
 		rest := copy(t.tx[:], t.tx[sent:n])
 		t.g.pool.FreeBulk(t.tx, rest)
 	}
 }
 
-func (t *transfer) receive(now int64) int {
-	late := now-t.seen >= int64(latePoll)
-	if late {
-		t.result.Pauses++
-	}
-	t.seen = now
+// receive takes one burst. A frame that was under way while the generator paused may have
+// waited for it: its latency is not counted.
+func (t *transfer) receive() int {
 	n := t.g.in.RxBurst(t.rx)
 	if n == 0 {
 		return 0
 	}
+	t.look()
 	for _, m := range t.rx[:n] {
 		at, trial := readStamp(m.Bytes())
-		switch {
-		case trial != t.g.trial:
+		if trial != t.g.trial {
 			t.result.Foreign++
 			continue
-		case late:
-			t.result.LateReads++
-		default:
-			t.result.Latency.Add(now - at)
 		}
 		t.result.Received++
+		if at >= t.begun {
+			t.underWay--
+		}
+		switch {
+		case at < t.back:
+			t.result.LateReads++
+		case at >= t.warm:
+			t.result.Latency.Add(t.now - at)
+			if len(t.waits) < cap(t.waits) {
+				t.waits = append(t.waits, t.now-at)
+			}
+		}
 	}
 	t.g.pool.FreeBulk(t.rx, n)
 	return n
