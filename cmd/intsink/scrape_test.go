@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/cmd/intsink/internal/status"
+	"intsink/internal/netns"
+	"intsink/internal/wire"
+)
+
+// TestEveryScrapeAddsUp: with packets under way, dropped ones among them, and two workers,
+// received = forwarded + dropped in each answer of /metrics and of /api/v1/status, and so do the
+// counters of mitigation with those of drops.
+func TestEveryScrapeAddsUp(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	netns.Sh(t, `
+sysctl -qw net.ipv6.conf.default.disable_ipv6=1
+ip link set lo up
+for i in a b; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2000; ip link set $i-near up; ip link set $i-far up; done`)
+	socket := filepath.Join(t.TempDir(), "api.sock")
+	text := strings.Replace(kernelPorts("kernel:a-far", "kernel:b-near"), `link "edge" {`, "link \"edge\" {\n  mitigation = true", 1)
+	text = strings.Replace(text, `http { listen = "%s" }`, "http {\n  listen = \"%s\"\n  socket = \""+socket+"\"\n}", 1)
+	r := startRun(t, strings.Replace(text, "mbufs      = 4096", "mbufs = 32768\n  lcores = \"0-1\"", 1))
+	r.ready(t)
+	must(t, "mitigate", "add", "--socket", socket, "--source", "10.0.0.0/29", "--ttl", "10m")
+	var stop atomic.Bool
+	var sending sync.WaitGroup
+	for _, from := range []*wire.Interface{opened(t, "a-near"), opened(t, "b-far")} {
+		sending.Go(func() {
+			for i := 0; !stop.Load(); i++ {
+				from.Send(intFrame(t, i%16)) // what there is no room for is nobody's packet
+				if i%64 == 0 {
+					time.Sleep(time.Millisecond)
+				}
+			}
+		})
+	}
+	defer func() { stop.Store(true); sending.Wait() }()
+	last := 0.0
+	for scrape := range 300 {
+		p := observetest.Parse(t, r.get(t, "/metrics"))
+		for _, direction := range []string{"to_host", "to_network"} {
+			labels := fmt.Sprintf(`{link="edge",direction=%q}`, direction)
+			dropped := 0.0
+			for name, n := range p.Series {
+				if strings.HasPrefix(name, strings.TrimSuffix("intsink_dropped_packets_total"+labels, "}")) {
+					dropped += n
+				}
+			}
+			if received, forwarded := p.Series["intsink_received_packets_total"+labels], p.Series["intsink_forwarded_packets_total"+labels]; received != forwarded+dropped {
+				t.Fatalf("scrape %d, %s: received %v, forwarded %v, dropped %v", scrape, direction, received, forwarded, dropped)
+			}
+		}
+		last = p.Series[`intsink_mitigation_packets_total{link="edge",action="drop",result="dropped"}`]
+		if n := p.Series[`intsink_dropped_packets_total{link="edge",direction="to_host",reason="mitigation"}`]; n != last {
+			t.Fatalf("scrape %d: %v dropped by mitigation, %v by the rules", scrape, n, last)
+		}
+		statusAddsUp(t, r)
+	}
+	if last < 100 {
+		t.Errorf("%v packets were dropped meanwhile: too few", last)
+	}
+}
+
+func statusAddsUp(t *testing.T, r *running) {
+	t.Helper()
+	var s status.Status
+	if err := json.Unmarshal([]byte(r.get(t, "/api/v1/status")), &s); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range s.Links[0].Directions {
+		sum := d.Forwarded
+		for _, n := range d.Dropped {
+			sum += n
+		}
+		if sum != d.Received {
+			t.Fatalf("status, %s: %+v", d.Direction, d)
+		}
+	}
+}
