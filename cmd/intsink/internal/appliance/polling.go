@@ -61,7 +61,8 @@ func idler(sleep time.Duration) func(int) {
 const idlePolls = 1000
 
 // keepOff leaves the workers' CPUs to them: exporters, HTTP and garbage collection
-// run on the others.
+// run on the others. There they go before other processes where that is allowed: a worker
+// waits for them now and then (eal.Hasten).
 func keepOff(lcores []int) error {
 	ok, err := eal.Confine(lcores)
 	if err != nil {
@@ -69,6 +70,9 @@ func keepOff(lcores []int) error {
 	}
 	if !ok {
 		slog.Warn("every CPU has a worker: exporters and HTTP take their time from packets; leave one CPU out of dpdk.lcores")
+	}
+	if _, err := eal.Hasten(); err != nil {
+		return fmt.Errorf("set the nice value of the sink's threads: %w", err)
 	}
 	return nil
 }
