@@ -20,6 +20,6 @@
 // To add an attribute: a field in config.go, its default in defaults.go, a line in
 // schema*.go, a row in docs/configuration.md and a line in examples/reference.hcl (tests
 // fail until both are there), then what it does in cmd/intsink/internal/rules, whose
-// reload.go says whether a reload can change it. `go test ./conf -update` rewrites the dumps
+// rules.go there says whether a reload can change it. `go test ./conf -update` rewrites the dumps
 // in testdata. One that takes a few words has a type of its own in words.go.
 package conf

@@ -1,4 +1,5 @@
-// Load, Parse, LoadAgain: from a file to a Config: reads, fills in, resolves, checks.
+// Load, Parse, LoadAgain: from a file to a Config: reads, fills in, resolves, checks; names
+// of package schema's Diagnostics, Error, Warning.
 
 package conf
 
@@ -143,3 +144,15 @@ func fillIn(c *Config) {
 		}
 	}
 }
+
+// Diagnostics is what was found in a file: its errors and warnings, with their places.
+type Diagnostics = schema.Diagnostics
+
+// Diagnostic is one of them.
+type Diagnostic = schema.Diagnostic
+
+// The severities of diagnostics.
+const (
+	Error   = schema.Error   // the configuration cannot be used
+	Warning = schema.Warning // it can, but probably does not do what its author thinks
+)

@@ -1,8 +1,13 @@
-// The schema of the whole file: blocks node, dpdk, port, link, tap, flows, http, log.
+// The schema of the whole file: blocks node, dpdk, port, link, tap, flows, overload,
+// bypass, http, log; calls the schemas of the other blocks.
 
 package conf
 
-import "intsink/conf/schema"
+import (
+	"time"
+
+	"intsink/conf/schema"
+)
 
 // visitConfig is the schema of the whole file. events comes before watch, since
 // events_override starts from it.
@@ -71,4 +76,20 @@ func visitPort(v schema.Visitor, p *Port) {
 	v.Attr("rx_desc", schema.PowerOfTwo(&p.RxDesc, 64, 4096))
 	v.Attr("tx_desc", schema.PowerOfTwo(&p.TxDesc, 64, 4096))
 	v.Attr("mtu", schema.Integer(&p.MTU, 0, 9600))
+}
+
+func visitOverload(v schema.Visitor, o *Overload) {
+	v.Attr("mode", schema.Choice(&o.Mode, NeverDegrade, DegradeToStrip, DegradeToPass, DegradeToBypass))
+	v.Attr("busy", schema.Fraction(&o.Busy, 0, 1))
+	v.Attr("poll_gap", schema.Duration(&o.PollGap, 0, 10*time.Second))
+	v.Attr("full_bursts", schema.Fraction(&o.FullBursts, 0, 1))
+	v.Attr("enter", schema.Duration(&o.Enter, 250*time.Millisecond, time.Hour))
+	v.Attr("clear", schema.Duration(&o.Clear, time.Second, time.Hour))
+}
+
+func visitBypass(v schema.Visitor, b *Bypass) {
+	v.Attr("command", schema.Texts(&b.Command))
+	v.Attr("heartbeat", schema.Duration(&b.Heartbeat, 0, time.Minute))
+	v.Attr("after", schema.Duration(&b.After, 100*time.Millisecond, time.Minute))
+	v.Attr("timeout", schema.Duration(&b.Timeout, 100*time.Millisecond, time.Minute))
 }

@@ -1,8 +1,13 @@
-// The schema of block watch and of its match.
+// The schema of block watch and of its match, of block events and of events_override:
+// thresholds of each event.
 
 package conf
 
-import "intsink/conf/schema"
+import (
+	"time"
+
+	"intsink/conf/schema"
+)
 
 func visitWatch(v schema.Visitor, w *Watch, defaults *Events) {
 	v.Optional("match", schema.Pointer(&w.Match, defaultMatch, visitMatch))
@@ -24,4 +29,64 @@ func visitMatch(v schema.Visitor, m *Match) {
 	v.Attr("dscp", codePoints(&m.DSCP))
 	v.Attr("vni", vnis(&m.VNI))
 	v.Attr("device", devices(&m.Device))
+}
+
+// visitEvents is the schema of events and of events_override. A profile, where
+// there is one, sets all thresholds before the others are read.
+func visitEvents(v schema.Visitor, e *Events) {
+	v.Attr("profile", schema.Then(schema.Choice(&e.Profile, DataCenter, WAN), func() { *e = defaultEvents(e.Profile) }))
+	v.Block("new_flow", &e.NewFlow, func(v schema.Visitor) {
+		v.Attr("rate", schema.Integer(&e.NewFlow.Rate, 0, maxRate))
+	})
+	v.Block("path_change", &e.PathChange, func(v schema.Visitor) {
+		v.Attr("paths", schema.Integer(&e.PathChange.Paths, 1, 4))
+		v.Attr("memory", schema.Duration(&e.PathChange.Memory, 0, maxTime))
+		v.Attr("rate", schema.Integer(&e.PathChange.Rate, 0, maxRate))
+		v.Attr("ecmp", schema.Choice(&e.PathChange.ECMP, IgnoreECMP, ReportECMP))
+	})
+	v.Block("hop_latency", &e.HopLatency, func(v schema.Visitor) { visitDeadband(v, &e.HopLatency) })
+	v.Block("end_to_end", &e.EndToEnd, func(v schema.Visitor) {
+		v.Attr("clock", schema.Choice(&e.EndToEnd.Clock, NoClock, PTPClock))
+		v.Attr("clock_offset", schema.Duration(&e.EndToEnd.ClockOffset, -maxTime, maxTime))
+		visitDeadband(v, &e.EndToEnd)
+	})
+	v.Block("link_latency", &e.LinkLatency, func(v schema.Visitor) { visitDeadband(v, &e.LinkLatency) })
+	v.Block("congestion", &e.Congestion, func(v schema.Visitor) {
+		v.Attr("raise", schema.Then(schema.Integer(&e.Congestion.Raise, 0, 1<<32-2), func() { e.Congestion.Clear = e.Congestion.Raise / 2 }))
+		v.Attr("clear", schema.Integer(&e.Congestion.Clear, 0, 1<<32-2))
+		v.Attr("raise_latency", schema.Duration(&e.Congestion.RaiseLatency, 0, maxLatency))
+		v.Attr("quota", schema.Integer(&e.Congestion.Quota, 0, maxRate))
+		v.Attr("timeout", schema.Duration(&e.Congestion.Timeout, time.Millisecond, maxTime))
+	})
+	v.Block("tx_utilization", &e.TxUtilization, func(v schema.Visitor) {
+		v.Attr("raise", schema.Integer(&e.TxUtilization.Raise, 0, 1<<32-2))
+		v.Attr("clear", schema.Integer(&e.TxUtilization.Clear, 0, 1<<32-2))
+		v.Attr("hold", schema.Duration(&e.TxUtilization.Hold, 0, maxTime))
+	})
+	v.Block("refresh", &e.Refresh, func(v schema.Visitor) {
+		v.Attr("every", schema.Duration(&e.Refresh.Every, time.Millisecond, maxTime))
+		v.Attr("jitter", schema.Fraction(&e.Refresh.Jitter, 0, 0.9))
+	})
+	v.Block("loss", &e.Loss, func(v schema.Visitor) {
+		v.Attr("window", schema.Integer(&e.Loss.Window, 1, 1024))
+		v.Attr("timeout", schema.Duration(&e.Loss.Timeout, 0, maxTime))
+		v.Attr("interval", schema.Duration(&e.Loss.Interval, 0, maxTime))
+	})
+	v.Block("drop", &e.Drop, func(v schema.Visitor) {
+		v.Attr("interval", schema.Duration(&e.Drop.Interval, 0, maxTime))
+	})
+	v.Block("hop_limit", &e.HopLimit, func(v schema.Visitor) {
+		v.Attr("rearm", schema.Duration(&e.HopLimit.Rearm, 0, maxTime))
+	})
+	v.Block("mtu_exceeded", &e.MTUExceeded, func(v schema.Visitor) {
+		v.Attr("rearm", schema.Duration(&e.MTUExceeded.Rearm, 0, maxTime))
+	})
+}
+
+func visitDeadband(v schema.Visitor, d *Deadband) {
+	v.Attr("absolute", schema.Duration(&d.Absolute, 0, maxLatency))
+	v.Attr("relative", schema.Fraction(&d.Relative, 0, 1000))
+	v.Attr("k", schema.Integer(&d.K, 1, 8))
+	v.Attr("n", schema.Integer(&d.N, 1, 8))
+	v.Attr("interval", schema.Duration(&d.Interval, 0, maxTime))
 }

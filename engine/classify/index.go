@@ -1,13 +1,5 @@
 // Index: the values of one field, cut into pieces, each with the set of rules that it fits.
 
-// Package classify finds which of many rules a packet fits, one field after the other
-// (Lakshman and Stiliadis, SIGCOMM 1998). Watches (engine/watch) and mitigation rules
-// (engine/mitigate) are compiled with it: New makes an Index of the Spans that each rule
-// accepts of one field; At returns the set of rules that a value fits; whoever asks
-// intersects the sets of all fields.
-//
-//	index.go  Index, Point, Span
-//	spans.go  from lists of a rule (prefixes, ranges, numbers) to Spans
 package classify
 
 import "slices"

@@ -1,9 +1,7 @@
-// Parse: Ethernet, VLAN tags, IPv4 and the L4 header in one pass into Layers, offsets from the
-// start of the frame.
+// Parse: Ethernet, VLAN tags, the IP header (ip.go) and the L4 header in one pass into
+// Layers, offsets from the start of the frame; Refresh for another packet with the same
+// headers.
 
-// Package packet finds the headers of an Ethernet frame in one pass: where
-// Ethernet, VLAN tags, IPv4 or IPv6, and TCP or UDP start and end. It copies
-// nothing and believes no length that the frame does not cover.
 package packet
 
 import "encoding/binary"
@@ -144,36 +142,6 @@ func parseVLAN(b []byte, pktLen int, l *Layers) Status {
 	}
 	l.L3 = uint16(at)
 	return OK
-}
-
-// parseIPv4 reads the header of RFC 791.
-func parseIPv4(b []byte, pktLen int, l *Layers) Status {
-	at := int(l.L3)
-	if len(b) < at+20 {
-		return short(pktLen, at+20)
-	}
-	h := b[at:]
-	_ = h[19]
-	ihl := int(h[0]&0x0f) * 4
-	total := int(binary.BigEndian.Uint16(h[2:]))
-	if h[0]>>4 != 4 || ihl < 20 || total < ihl || at+total > pktLen {
-		return Truncated
-	}
-	if len(b) < at+ihl {
-		return NeedMore
-	}
-	l.IPVersion, l.DSCP, l.Proto = 4, h[1]>>2, h[9]
-	l.ProtoAt = uint16(at + 9)
-	l.L4 = uint16(at + ihl)
-	l.End = uint16(at + total)
-	if frag := binary.BigEndian.Uint16(h[6:]); frag&0x3fff != 0 {
-		l.Fragment = FirstFragment
-		if frag&0x1fff != 0 {
-			l.Fragment = LaterFragment
-			return OK
-		}
-	}
-	return parseL4(b, l)
 }
 
 // parseL4 finds the end of a TCP or UDP header. A header that does not fit the

@@ -1,8 +1,6 @@
 // Exporter: one goroutine per collector takes report packets from the workers' rings and sends
 // them through the kernel; dial, retry, drain.
 
-// Package udp sends report packets to a collector over the kernel's network
-// stack, many datagrams per system call (sendmmsg), IPv4 with DF set.
 package udp
 
 import (

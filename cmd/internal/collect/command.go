@@ -1,4 +1,5 @@
-// Flags of collect, its check, and its life between signals.
+// Flags of collect, its check, and its life between signals; limits its memory, from where
+// on the garbage collector works harder.
 
 package collect
 
@@ -7,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,8 @@ import (
 	"intsink/cmd/internal/cli"
 	"intsink/conf/collector"
 	"intsink/conf/schema"
+	"intsink/exporters/clickhouse"
+	"intsink/exporters/collect"
 )
 
 // NewCommand makes the command; version is shown in metrics.
@@ -115,4 +119,27 @@ func run(path, version string) error {
 		return cli.Failed(err)
 	}
 	return nil
+}
+
+// ownMemory is for sockets, decoders, aggregates, the runtime, and batches that wait to be
+// used again.
+const ownMemory = 128 << 20
+
+// memoryLimit is one and a half times of what queues and outputs may hold: the garbage
+// collector has the half to work in. Go's default would let the heap double.
+func memoryLimit(c *collector.Config) int64 {
+	hold := int64(ownMemory)
+	for i := range c.Kafkas {
+		hold += collect.DefaultQueue + c.Kafkas[i].Buffer
+	}
+	hold += int64(len(c.ClickHouses)) * (collect.DefaultQueue + 2*clickhouse.MaxBlock)
+	hold += int64(len(c.Files)) * collect.DefaultQueue
+	return hold / 2 * 3
+}
+
+// limitMemory tells the runtime, unless the environment has told it (GOMEMLIMIT).
+func limitMemory(c *collector.Config) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit(c))
+	}
 }

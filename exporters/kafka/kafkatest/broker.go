@@ -1,7 +1,5 @@
 // For tests: starts Apache Kafka brokers.
 
-// Package kafkatest starts brokers of Apache Kafka (KRaft, no ZooKeeper) in processes of
-// their own, for tests that scripts/test-engines.sh runs.
 package kafkatest
 
 import (

@@ -1,7 +1,5 @@
 // Run of check: diagnostics and a summary of ports, watches, markings, memory.
 
-// Package check is the command check: it validates a configuration and says in a few
-// lines what it amounts to.
 package check
 
 import (

@@ -1,7 +1,5 @@
 // Sink: HTTP requests to a running sink by --url or configuration; errors of answers.
 
-// Package client asks a running sink over its HTTP endpoint, for the commands that show
-// what it answers.
 package client
 
 import (

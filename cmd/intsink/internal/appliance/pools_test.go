@@ -1,6 +1,8 @@
 package appliance
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestEnoughMemory(t *testing.T) {
 	for free, fits := range map[int]bool{99: false, 100: true} {

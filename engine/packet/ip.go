@@ -1,8 +1,11 @@
-// The IPv6 header and the walk over its extension headers.
+// Parses IPv4 and IPv6 headers, walks IPv6 extension headers, skips MPLS label stacks in
+// front of IP; for Parse and for what tunnels enclose.
 
 package packet
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+)
 
 // IPv6 extension headers (RFC 8200, section 4, and the IANA registry of
 // extension header types).
@@ -92,4 +95,73 @@ func parseExtension(b []byte, l *Layers) Status {
 	l.ProtoAt = uint16(at)
 	l.L4 = uint16(at + size)
 	return OK
+}
+
+const maxLabels = 8
+
+// parseMPLS steps over the label stack of RFC 3032. Nothing in it names what
+// follows: IP is taken where the version and all lengths of its header say so, as
+// RFC 4928 section 3 expects of those who look. Anything else is not IP; what stands
+// behind more than maxLabels labels is not looked at.
+func parseMPLS(b []byte, pktLen int, l *Layers) Status {
+	at := int(l.L3)
+	for range maxLabels {
+		if len(b) < at+4 {
+			return short(pktLen, at+4)
+		}
+		bottom := b[at+2]&1 != 0
+		at += 4
+		if bottom {
+			l.L3 = uint16(at)
+			return parseLabelled(b, pktLen, l)
+		}
+	}
+	return TooDeep
+}
+
+func parseLabelled(b []byte, pktLen int, l *Layers) Status {
+	if len(b) <= int(l.L3) {
+		return short(pktLen, int(l.L3)+1)
+	}
+	s := NotIP
+	switch b[l.L3] >> 4 {
+	case 4:
+		s = parseIPv4(b, pktLen, l)
+	case 6:
+		s = parseIPv6(b, pktLen, l)
+	}
+	if s == Truncated {
+		return NotIP
+	}
+	return s
+}
+
+// parseIPv4 reads the header of RFC 791.
+func parseIPv4(b []byte, pktLen int, l *Layers) Status {
+	at := int(l.L3)
+	if len(b) < at+20 {
+		return short(pktLen, at+20)
+	}
+	h := b[at:]
+	_ = h[19]
+	ihl := int(h[0]&0x0f) * 4
+	total := int(binary.BigEndian.Uint16(h[2:]))
+	if h[0]>>4 != 4 || ihl < 20 || total < ihl || at+total > pktLen {
+		return Truncated
+	}
+	if len(b) < at+ihl {
+		return NeedMore
+	}
+	l.IPVersion, l.DSCP, l.Proto = 4, h[1]>>2, h[9]
+	l.ProtoAt = uint16(at + 9)
+	l.L4 = uint16(at + ihl)
+	l.End = uint16(at + total)
+	if frag := binary.BigEndian.Uint16(h[6:]); frag&0x3fff != 0 {
+		l.Fragment = FirstFragment
+		if frag&0x1fff != 0 {
+			l.Fragment = LaterFragment
+			return OK
+		}
+	}
+	return parseL4(b, l)
 }
