@@ -3,7 +3,11 @@
 
 package fast
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"intsink/engine/inthdr"
+)
 
 // shapeOf makes the shape: all that is the same in packets whose INT is of other lengths or
 // has other instructions. lengthAt is the byte that has the length of INT.
@@ -11,8 +15,17 @@ func (m *draft) shapeOf(p *shape, lengthAt int) {
 	b := blocks{at: p.at[:], block: p.block[:]}
 	m.cut(&b, m.front[:], 0)
 	p.blocks, p.lengthAt = uint32(b.n), uint16(lengthAt)
-	m.refuse(b.n == 0)
-	p.need = uint32(max(int(b.end), lengthAt+1))
+	m.refuse(b.n == 0 || lengthAt+8 > len(m.b))
+	p.need = uint32(max(int(b.end), lengthAt+8))
+}
+
+// variantsBy makes variant one by the length of INT, modulo 16 words, and those bits of the bitmap
+// in which hops with the same length may differ: queue, timestamps and utilization. The upper
+// half of the bitmap is the byte so many behind that of the length.
+func (p *shape) variantsBy(bitmap int) {
+	const bits = (inthdr.BitQueue | inthdr.BitIngressTimestamp | inthdr.BitEgressTimestamp | inthdr.BitTxUtilization) >> 8
+	p.variantMask = 0x0f | bits<<(8*bitmap)
+	p.variantBy = 1<<55 | 1<<(59-8*bitmap) // the upper nine bits are those of the bitmap and then those of the length
 }
 
 // blocksOf makes the blocks of the template: what the shape compares, the shim and the INT

@@ -16,23 +16,16 @@ func (p *Path) place(s *shape, lengthAt int, f []byte, rare bool) uint8 {
 			return None
 		}
 	}
-	if first := p.shape[n].variant[0]; lengthAt < 0 && first != None {
+	k := &p.shape[n]
+	if first := k.variant[0]; lengthAt < 0 && first != None {
 		return first
 	}
-	at := p.free(n)
+	at := p.free()
 	if at == None {
 		return None
 	}
-	p.learned[at].shape = n
-	k := &p.shape[n]
-	if lengthAt < 0 {
-		for v := range k.variant {
-			k.variant[v] = at
-		}
-		p.templates[at].next = None
-		return at
-	}
-	if !p.link(k, f[lengthAt]%variants, at, rare) {
+	p.learned[at].shape, p.learned[at].variant = n, k.variantOf(f)
+	if !p.link(k, p.learned[at].variant, at, rare) {
 		p.learned[at].shape = none
 		return None
 	}
@@ -45,7 +38,7 @@ const chain = 4
 // link puts a template in front of the others of its shape and length, or behind them where
 // its packets are rare. The last makes room where there are enough; false where the burst has
 // packets of that.
-func (p *Path) link(k *shape, v, at uint8, rare bool) bool {
+func (p *Path) link(k *shape, v int, at uint8, rare bool) bool {
 	last, before, n := k.variant[v], uint8(None), 0
 	for i := last; i != None; i = p.templates[i].next {
 		if last != i {
@@ -82,8 +75,8 @@ func (p *Path) inUse() (set uint64) {
 	return set
 }
 
-// free is a template that nothing needs, not of the shape keep where it has to be made so.
-func (p *Path) free(keep int) uint8 {
+// free is a template that nothing needs, taken from its shape where it has to be made so.
+func (p *Path) free() uint8 {
 	for at := range p.learned {
 		if p.learned[at].shape == none {
 			return uint8(at)
@@ -92,7 +85,7 @@ func (p *Path) free(keep int) uint8 {
 	used := p.inUse()
 	for range p.learned {
 		p.victim = (p.victim + 1) % maxTemplates
-		if n := p.learned[p.victim].shape; n != keep && used>>p.victim&1 == 0 {
+		if used>>p.victim&1 == 0 {
 			at := uint8(p.victim)
 			p.unlink(at)
 			return at
@@ -103,18 +96,13 @@ func (p *Path) free(keep int) uint8 {
 
 // unlink takes a template from its shape, which may be left with none.
 func (p *Path) unlink(at uint8) {
-	k := &p.shape[p.learned[at].shape]
+	from := &p.shape[p.learned[at].shape].variant[p.learned[at].variant]
 	p.learned[at].shape = none
-	for v := range k.variant {
-		if k.variant[v] == at {
-			k.variant[v] = p.templates[at].next
-			continue
-		}
-		for i := k.variant[v]; i != None; i = p.templates[i].next {
-			if p.templates[i].next == at {
-				p.templates[i].next = p.templates[at].next
-			}
-		}
+	for *from != at && *from != None {
+		from = &p.templates[*from].next
+	}
+	if *from == at {
+		*from = p.templates[at].next
 	}
 }
 
@@ -122,7 +110,7 @@ func (p *Path) unlink(at uint8) {
 func (p *Path) shapeLike(s *shape) int {
 	for n := range p.shapes {
 		k := &p.shape[n]
-		if k.need == s.need && k.blocks == s.blocks && k.lengthAt == s.lengthAt && k.at == s.at && k.likeBlocks(s) {
+		if k.need == s.need && k.blocks == s.blocks && k.lengthAt == s.lengthAt && k.variantMask == s.variantMask && k.at == s.at && k.likeBlocks(s) {
 			return int(n)
 		}
 	}
@@ -139,12 +127,18 @@ func (s *shape) likeBlocks(o *shape) bool {
 	return true
 }
 
+// noVariants are those of a shape without templates.
+var noVariants = func() (none [variants]uint8) {
+	for v := range none {
+		none[v] = None
+	}
+	return none
+}()
+
 // addShape makes s known, in place of one that nothing needs where there is no room; -1
 // where there is none.
 func (p *Path) addShape(s *shape) int {
-	for v := range s.variant {
-		s.variant[v] = None
-	}
+	s.variant = noVariants
 	if p.shapes < maxShapes {
 		p.shape[p.shapes] = *s
 		p.shapes++

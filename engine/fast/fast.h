@@ -13,7 +13,7 @@ enum {
 	FAST_BURST = 64,      // packets
 	FAST_SHAPES = 16,     // shapes of headers that are known at once
 	FAST_TEMPLATES = 64,  // of all shapes
-	FAST_VARIANTS = 16,   // lengths of INT of one shape, modulo 16 words
+	FAST_VARIANTS = 512,  // lengths of INT of one shape, modulo 16 words, with bits of the bitmap
 	FAST_BLOCKS = 10,     // of 32 bytes that are compared
 	FAST_LENGTHS = 9,     // fields
 	FAST_SUMS = 5,        // checksums
@@ -27,7 +27,7 @@ enum {
 	FAST_HINTS = 256,
 	FAST_KINDS = 16,      // of EtherTypes, for hints
 	FAST_MAX_FRAME = 65535,
-	FAST_LAYOUT = 144,     // numbers of fast_layout
+	FAST_LAYOUT = 145,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -46,15 +46,18 @@ struct fast_block {
 	uint16_t want[16], mask[16], length[16];
 };
 
-// The headers up to INT. variant tells the first template for the length of INT.
+// The headers up to INT. variant tells the first template for the length of INT and for its
+// bitmap: by the upper bits of variant_by times those of variant_mask in the eight bytes from
+// length_at on.
 struct fast_shape {
 	uint32_t need;      // bytes of the first segment, for the comparison
 	uint32_t blocks;    // of at and block
 	uint16_t length_at; // the byte that has the length of INT
 	uint16_t at[FAST_BLOCKS];
+	uint64_t variant_mask, variant_by;
 	uint8_t variant[FAST_VARIANTS];
-	uint8_t pad[18];
-	struct fast_block block[FAST_BLOCKS]; // 1024 bytes
+	struct fast_block block[FAST_BLOCKS];
+	uint8_t pad[528]; // 2048 bytes: a place among others is cheap to compute
 };
 
 // What hints are made of: of the 16 bytes from a packet's EtherType on, those that all shapes

@@ -46,7 +46,7 @@ func TestFlagsOfTCP(t *testing.T) {
 			}
 			k := &w.shape[0]
 			f, _ := s.Insert(orig, hops)
-			if first := k.variant[f[k.lengthAt]%variants]; w.shapes != 1 || w.templates[first].common == 0 {
+			if first := k.variant[k.variantOf(f)]; w.shapes != 1 || w.templates[first].common == 0 {
 				t.Errorf("%d shapes; the first template, %d, is of packets that never pass", w.shapes, first)
 			}
 		})

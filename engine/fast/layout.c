@@ -26,7 +26,7 @@ void fast_layout(uint64_t *out)
 		SIZE(link), AT(link, used), AT(link, tick), AT(link, key), AT(link, ref), AT(link, last), AT(link, window), AT(link, least),
 		// State
 		SIZE(block), AT(block, mask), AT(block, length), SIZE(kind), SIZE(patch), AT(patch, flip),
-		SIZE(shape), AT(shape, length_at), AT(shape, at), AT(shape, variant), AT(shape, block),
+		SIZE(shape), AT(shape, length_at), AT(shape, at), AT(shape, variant_mask), AT(shape, variant), AT(shape, block),
 		SIZE(template), AT(template, at), AT(template, special_at), AT(template, plain), AT(template, next), AT(template, addresses), AT(template, key_rest),
 		AT(template, flags_at), AT(template, egress), AT(template, l4_udp), AT(template, stack), AT(template, removed), AT(template, port_mask), AT(template, patches),
 		AT(template, sum_removed), AT(template, l4_sum_add), AT(template, in_flow), AT(template, shorten), AT(template, pieces), AT(template, last), AT(template, patch), AT(template, block),

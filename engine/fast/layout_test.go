@@ -21,7 +21,7 @@ func TestLayout(t *testing.T) {
 	m := mbuf.Layout()
 	want := slices.Concat([]uintptr{m[0], m[1], m[6], m[7]}, flows.Layout(), event.FastLayout(), []uintptr{
 		unsafe.Sizeof(p.block[0]), unsafe.Offsetof(p.block[0].mask), unsafe.Offsetof(p.block[0].length), unsafe.Sizeof(s.kinds[0]), unsafe.Sizeof(k.patch[0]), unsafe.Offsetof(k.patch[0].flip),
-		unsafe.Sizeof(*p), unsafe.Offsetof(p.lengthAt), unsafe.Offsetof(p.at), unsafe.Offsetof(p.variant), unsafe.Offsetof(p.block),
+		unsafe.Sizeof(*p), unsafe.Offsetof(p.lengthAt), unsafe.Offsetof(p.at), unsafe.Offsetof(p.variantMask), unsafe.Offsetof(p.variant), unsafe.Offsetof(p.block),
 		unsafe.Sizeof(*k), unsafe.Offsetof(k.at), unsafe.Offsetof(k.specialAt), unsafe.Offsetof(k.plain), unsafe.Offsetof(k.next), unsafe.Offsetof(k.addresses), unsafe.Offsetof(k.keyRest),
 		unsafe.Offsetof(k.flagsAt), unsafe.Offsetof(k.egress), unsafe.Offsetof(k.l4UDP), unsafe.Offsetof(k.stack), unsafe.Offsetof(k.removed), unsafe.Offsetof(k.portMask), unsafe.Offsetof(k.patches),
 		unsafe.Offsetof(k.sumRemoved), unsafe.Offsetof(k.l4SumAdd), unsafe.Offsetof(k.inFlow), unsafe.Offsetof(k.shorten), unsafe.Offsetof(k.pieces), unsafe.Offsetof(k.last), unsafe.Offsetof(k.patch), unsafe.Offsetof(k.block),

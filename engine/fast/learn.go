@@ -79,6 +79,9 @@ func (m *draft) header(i *inthdr.Info) {
 	m.need(int(i.Shim) + len(mask))
 }
 
+// bitmapAt is where an INT-MD header has the Instruction Bitmap.
+const bitmapAt = 4
+
 // etherTypeAt are two bytes in front of INT, which stay as they are, in every packet.
 const etherTypeAt = 12
 
@@ -233,6 +236,7 @@ func (m *draft) key(l *packet.Layers, proto uint8) {
 // whether the draft is good.
 func (m *draft) finish(p *shape, lengthAt int, i *inthdr.Info) bool {
 	if m.shapeOf(p, lengthAt); i != nil {
+		p.variantsBy(int(i.Shim) + inthdr.ShimLen + bitmapAt - lengthAt)
 		m.header(i)
 		m.flags()
 		m.plan()

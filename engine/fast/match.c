@@ -18,10 +18,13 @@ static inline bool is_shape(const struct fast_shape *p, const uint8_t *f, uint32
 	return true;
 }
 
-// first_of is the first template of shape p for the length of INT in a packet, or FAST_NONE.
+// first_of is the first template of shape p for the length of INT and the bitmap in a packet, or
+// FAST_NONE.
 static inline uint8_t first_of(const struct fast_shape *p, const uint8_t *f, uint32_t len)
 {
-	return likely(len >= p->need) ? p->variant[f[p->length_at] % FAST_VARIANTS] : FAST_NONE;
+	if (unlikely(len < p->need))
+		return FAST_NONE;
+	return p->variant[(load64(f + p->length_at) & p->variant_mask) * p->variant_by / (UINT64_MAX / FAST_VARIANTS + 1)];
 }
 
 // template_of is the template of a packet if its headers are of shape p, or NULL.

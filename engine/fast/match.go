@@ -45,12 +45,18 @@ func (t *Template) matches(s *State, f []byte, pktLen int) bool {
 	return !isSpecial(s.special, binary.LittleEndian.Uint16(f[t.specialAt:]))
 }
 
+// variantOf is where variant has the first template for the length of INT and the bitmap in a
+// packet.
+func (p *shape) variantOf(f []byte) int {
+	return int(binary.LittleEndian.Uint64(f[p.lengthAt:]) & p.variantMask * p.variantBy / (1 << 64 / variants))
+}
+
 // templateOf is the template of a packet if its headers are of shape p, or None.
 func (s *State) templateOf(p *shape, f []byte, pktLen int) uint8 {
 	if len(f) < int(p.need) {
 		return None
 	}
-	for i := p.variant[f[p.lengthAt]%variants]; i < maxTemplates; i = s.templates[i].next {
+	for i := p.variant[p.variantOf(f)]; i < maxTemplates; i = s.templates[i].next {
 		if s.templates[i].matches(s, f, pktLen) {
 			return i
 		}

@@ -29,10 +29,11 @@ type Path struct {
 
 // learned is what the parser found in the packet that a template was made of.
 type learned struct {
-	shape  int // its shape, or none
-	layers packet.Layers
-	info   inthdr.Info
-	outers inthdr.Outers
+	shape   int // its shape, or none
+	variant int // of shape, where its chain begins
+	layers  packet.Layers
+	info    inthdr.Info
+	outers  inthdr.Outers
 }
 
 // New makes the fast path of a worker whose flows index finds.

@@ -18,7 +18,7 @@ import (
 const (
 	maxShapes    = 16
 	maxTemplates = 64
-	variants     = 16
+	variants     = 512
 	hints        = 256
 	kinds        = 16
 	maxBlocks    = 10
@@ -38,15 +38,19 @@ const (
 // length under length, they are under mask as in want.
 type block struct{ want, mask, length [16]uint16 }
 
-// shape is the headers up to INT; variant tells the first template for the length of INT.
+// shape is the headers up to INT; variant tells the first template for the length of INT and the
+// bitmap.
 type shape struct {
 	need     uint32 // bytes of the first segment, for the comparison
 	blocks   uint32 // of at and block
 	lengthAt uint16 // the byte that has the length of INT
 	at       [maxBlocks]uint16
-	variant  [variants]uint8
-	_        [18]byte
-	block    [maxBlocks]block
+
+	variantMask, variantBy uint64 // of the eight bytes from lengthAt on: what counts, and what makes of it the upper bits
+
+	variant [variants]uint8
+	block   [maxBlocks]block
+	_       [528]byte
 }
 
 // length is a field whose value and base make the length of the packet.

@@ -59,6 +59,7 @@ type Spec struct {
 
 	Numbers bool // the source numbers the packets of each flow: DomainID, in 4 bytes
 	MX      bool // INT-MX: no hop adds metadata
+	Bitmaps bool // flows have one of two bitmaps at random, whose hops are of the same length
 	Noisy   int  // of so many packets one has a latency beyond every deadband; 0: none
 
 	// Random is how many kinds of headers there are in place of those above, any that
@@ -70,6 +71,9 @@ type Spec struct {
 // DomainID is of the domain whose instruction 0 is a sequence number of 4 bytes that the source
 // inserts.
 const DomainID = 0x1234
+
+// otherBitmap has the buffer in place of the utilization of intgen.DefaultBitmap.
+const otherBitmap = intgen.DefaultBitmap&^0x0100 | 0x0080
 
 // noise is how much longer a Noisy packet waits in its last hop.
 const noise = 60_000
@@ -156,6 +160,9 @@ func (m *Maker) Frame(i int) (original, frame []byte, err error) {
 	}
 	if m.spec.Numbers {
 		sh.source.SourceOnly = binary.BigEndian.AppendUint32(nil, uint32(i/m.spec.Flows))
+	}
+	if m.spec.Bitmaps {
+		sh.source.Bitmap = [...]uint16{intgen.DefaultBitmap, otherBitmap}[rand.NewPCG(uint64(flow), 1).Uint64()%2]
 	}
 	if m.spec.MX {
 		return sh.frame(flow, i, nil)
