@@ -7,7 +7,7 @@ import (
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/conf"
 	"intsink/engine"
-	"intsink/flows"
+	"intsink/engine/enginetest/workertest"
 )
 
 // still is an appliance with two workers that nobody polls but the test.
@@ -16,9 +16,7 @@ func still(t *testing.T) (a *Appliance, now *int64) {
 	*now = 1e9
 	a = &Appliance{clock: func() int64 { return *now }}
 	for range 2 {
-		w := engine.NewWorker(engine.WorkerConfig{Rules: &engine.Rules{}, Flows: flows.Config{Capacity: 64, IdleTimeout: 1e9}, Clock: a.clock})
-		t.Cleanup(w.Release)
-		a.workers = append(a.workers, w)
+		a.workers = append(a.workers, workertest.New(t, func(c *engine.WorkerConfig) { c.Clock = a.clock }))
 	}
 	return a, now
 }

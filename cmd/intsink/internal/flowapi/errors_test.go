@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"intsink/engine"
-	"intsink/flows"
+	"intsink/engine/enginetest/workertest"
 )
 
 const flowParameters = "congested, cursor, destination, destination_port, limit, link, min_hop_latency_ns, min_latency_ns, node, path, port, protocol, sort, " +
@@ -70,10 +70,7 @@ func TestOtherMethodsAreRefused(t *testing.T) {
 // TestWorkersThatAreGone: 503, with the worker and what to do.
 func TestWorkersThatAreGone(t *testing.T) {
 	b := newAPIBed(t, []int{1})
-	stopped := engine.NewWorker(engine.WorkerConfig{
-		Rules: &engine.Rules{}, Flows: flows.Config{Capacity: 1024, IdleTimeout: 1e9}, Clock: func() int64 { return 0 },
-	})
-	defer stopped.Release()
+	stopped := workertest.New(t, func(c *engine.WorkerConfig) { c.Clock = func() int64 { return 0 } })
 	b.in.workers = append(b.in.workers, stopped)
 	b.in.timeout = 500 * time.Millisecond
 	var body map[string]string

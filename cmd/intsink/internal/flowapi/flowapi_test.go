@@ -14,6 +14,7 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine"
 	"intsink/engine/enginetest"
+	"intsink/engine/enginetest/workertest"
 	"intsink/engine/event"
 	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
@@ -85,14 +86,14 @@ func newAPIBed(t *testing.T, flowsOf ...[]int) *apiBed {
 				network.RX = append(network.RX, apiFrame(t, n, 10_000+uint32(i/3)*15_000))
 			}
 		}
-		worker := engine.NewWorker(engine.WorkerConfig{
-			Links:      []engine.Link{{Name: "edge", Network: network, Host: enginetest.NewPort(pool)}},
-			PacketPool: pool, Seed: uint64(w + 1), Clock: func() int64 { return time.Now().UnixNano() },
-			Flows: flows.Config{Capacity: 4096, Seed: uint64(w + 1), IdleTimeout: 3600e9},
-			Rules: &engine.Rules{
+		worker := workertest.New(t, func(c *engine.WorkerConfig) {
+			c.Links = []engine.Link{{Name: "edge", Network: network, Host: enginetest.NewPort(pool)}}
+			c.PacketPool, c.Seed = pool, uint64(w+1)
+			c.Flows = flows.Config{Capacity: 4096, Seed: uint64(w + 1), IdleTimeout: 3600e9}
+			c.Rules = &engine.Rules{
 				INT:     inthdr.Config{UDPPort: &port, Version2: true},
 				Watches: []engine.Watch{{Name: "web", Match: watch.Match{DestinationPort: []watch.PortRange{{First: 8000, Last: 8000}}}, Policy: apiPolicy()}, {Name: "all", Policy: apiPolicy()}},
-			},
+			}
 		})
 		for worker.Poll() > 0 {
 		}
@@ -108,17 +109,7 @@ func newAPIBed(t *testing.T, flowsOf ...[]int) *apiBed {
 
 func (b *apiBed) run(w *engine.Worker) {
 	b.workers = append(b.workers, w)
-	ended := make(chan struct{})
-	w.Tick(time.Now().UnixNano())
-	go func() {
-		defer close(ended)
-		w.Run(func(int) { time.Sleep(100 * time.Microsecond) })
-	}()
-	b.t.Cleanup(func() {
-		w.Stop()
-		<-ended
-		w.Release()
-	})
+	workertest.Poll(b.t, w)
 }
 
 // get decodes the answer into body and returns the status.

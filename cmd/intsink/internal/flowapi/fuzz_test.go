@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"intsink/engine"
-	"intsink/flows"
+	"intsink/engine/enginetest/workertest"
 )
 
 // FuzzQuery: whatever is asked of the lists and of a flow, the answer is one or an error that
@@ -20,7 +20,7 @@ func FuzzQuery(f *testing.F) {
 			f.Add(path, query)
 		}
 	}
-	w := engine.NewWorker(engine.WorkerConfig{Rules: &engine.Rules{}, Flows: flows.Config{Capacity: 64, IdleTimeout: 1e9}, Clock: func() int64 { return time.Now().UnixNano() }})
+	w := workertest.New(f, nil)
 	w.Tick(time.Now().UnixNano()) // a worker that has not begun counts as stuck
 	stop := make(chan struct{})
 	ended := make(chan struct{})
@@ -35,7 +35,7 @@ func FuzzQuery(f *testing.F) {
 			}
 		}
 	}()
-	f.Cleanup(func() { close(stop); <-ended; w.Release() })
+	f.Cleanup(func() { close(stop); <-ended })
 	mux := http.NewServeMux()
 	New([]*engine.Worker{w}, func() int64 { return time.Now().UnixNano() }).Register(mux)
 	f.Fuzz(func(t *testing.T, path, query string) {

@@ -9,17 +9,14 @@ import (
 	"testing"
 
 	"intsink/engine"
+	"intsink/engine/enginetest/workertest"
 	"intsink/engine/event"
 	"intsink/engine/inspect"
 	"intsink/flows"
 )
 
-// stillWorker is a worker that nobody polls: its feed is the test's.
-func stillWorker(t *testing.T) *engine.Worker {
-	w := engine.NewWorker(engine.WorkerConfig{Rules: &engine.Rules{}, Flows: flows.Config{Capacity: 64, IdleTimeout: 1e9}})
-	t.Cleanup(w.Release)
-	return w
-}
+// stillWorker returns a worker that nobody polls, so that the test may write into its feed.
+func stillWorker(t *testing.T) *engine.Worker { return workertest.New(t, nil) }
 
 // put reports a path change of a flow with port n to the worker's feed.
 func put(w *engine.Worker, n uint16) {

@@ -16,11 +16,11 @@ import (
 	"intsink/conf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
+	"intsink/engine/enginetest/workertest"
 	"intsink/engine/histogram"
 	"intsink/engine/reporting"
 	"intsink/exporters/port"
 	"intsink/exporters/udp"
-	"intsink/flows"
 )
 
 // TestMetricsAreDocumented: the list here and the table in the documents say
@@ -83,8 +83,7 @@ func TestSentIsNeverMoreThanSealed(t *testing.T) {
 }
 
 func TestHealthBeforeTheFirstPoll(t *testing.T) {
-	w := engine.NewWorker(engine.WorkerConfig{Rules: &engine.Rules{}, Flows: flows.Config{Capacity: 1024, IdleTimeout: 1e9}})
-	defer w.Release()
+	w := workertest.New(t, nil)
 	const start = 1_700_000_000_000_000_000
 	s := &Source{Workers: []*engine.Worker{w}, Clock: func() int64 { return start }}
 	if err := s.healthy(); err == nil || err.Error() != "worker w0 has not polled yet" {
@@ -159,12 +158,10 @@ func modes() *failopen.Server {
 
 // TestEveryMetricIsWritten, and each is in the list.
 func TestEveryMetricIsWritten(t *testing.T) {
-	w := engine.NewWorker(engine.WorkerConfig{
-		Links: []engine.Link{{Name: "edge"}}, Outlets: []reporting.Outlet{{Ring: ring.New(2)}},
-		Rules: &engine.Rules{Collectors: []reporting.Collector{{Name: "primary", MaxPayload: 1000}}},
-		Flows: flows.Config{Capacity: 1024, IdleTimeout: 1e9},
+	w := workertest.New(t, func(c *engine.WorkerConfig) {
+		c.Links, c.Outlets = []engine.Link{{Name: "edge"}}, []reporting.Outlet{{Ring: ring.New(2)}}
+		c.Rules = &engine.Rules{Collectors: []reporting.Collector{{Name: "primary", MaxPayload: 1000}}}
 	})
-	defer w.Release()
 	s := &Source{
 		Version: "test", Control: controlled(t), Modes: modes(), Workers: []*engine.Worker{w}, Links: []string{"edge"}, Mbufs: pool{}, ReportPools: []Pool{pool{}},
 		Config:    func() *conf.Config { return &conf.Config{Flows: conf.Flows{Capacity: 1024}} },

@@ -10,7 +10,7 @@ import (
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/conf"
 	"intsink/engine"
-	"intsink/flows"
+	"intsink/engine/enginetest/workertest"
 )
 
 // TestRootNamesTheEndpoints, and each of them but those with a parameter answers.
@@ -66,19 +66,7 @@ func (mbufs) Size() int  { return 100 }
 
 // polling is a worker without links that answers questions until the test ends.
 func polling(t *testing.T) *engine.Worker {
-	w := engine.NewWorker(engine.WorkerConfig{
-		Rules: &engine.Rules{}, Flows: flows.Config{Capacity: 1024, IdleTimeout: 1e9}, Clock: func() int64 { return time.Now().UnixNano() },
-	})
-	w.Tick(time.Now().UnixNano())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		w.Run(func(int) { time.Sleep(100 * time.Microsecond) })
-	}()
-	t.Cleanup(func() {
-		w.Stop()
-		<-ended
-		w.Release()
-	})
+	w := workertest.New(t, nil)
+	workertest.Poll(t, w)
 	return w
 }
