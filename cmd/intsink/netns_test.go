@@ -4,40 +4,16 @@ import (
 	"bytes"
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/internal/netns"
 )
-
-// inNamespace runs the test that calls it in a process with a network namespace
-// of its own; true: this is that process. Traffic stays in there, and all of it is
-// gone when the process ends.
-func inNamespace(t *testing.T) bool {
-	t.Helper()
-	if os.Getenv("INTSINK_TEST_NETNS") != "" {
-		return true
-	}
-	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), "INTSINK_TEST_NETNS=1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
-	if os.Getuid() != 0 {
-		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
-		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
-		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
-	}
-	out, err := cmd.CombinedOutput()
-	if err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
-		t.Errorf("in a network namespace of its own (it takes root, or user namespaces): %v\n%s", err, out)
-	}
-	return false
-}
 
 func sh(t *testing.T, lines string) {
 	t.Helper()
@@ -108,7 +84,7 @@ func (d *datagrams) check(t *testing.T, name string, n int, from string) {
 // the kernel at the other end who the collectors are, by ARP and Neighbor Discovery,
 // on a port of the reports' own and on a link's, and the kernel asks it back.
 func TestCollectorByARP(t *testing.T) {
-	if !inNamespace(t) {
+	if !netns.In(t) {
 		return
 	}
 	sh(t, `

@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"intsink/engine/intgen"
+	"intsink/internal/netns"
 	"intsink/internal/wire"
 )
 
@@ -217,7 +218,7 @@ func onVeths(text string) string {
 // TestPageShowsWhatIsWrong: in real Chromium, of a network with one slow hop, one
 // congested queue and one flow on another path, the page says which is which.
 func TestPageShowsWhatIsWrong(t *testing.T) {
-	if !inNamespace(t) {
+	if !netns.In(t) {
 		return
 	}
 	vethPair(t)

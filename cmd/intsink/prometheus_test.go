@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"intsink/engine/intgen"
+	"intsink/internal/netns"
 	"intsink/internal/wire"
 )
 
@@ -150,7 +151,7 @@ func playMalformed(t *testing.T, s *scene, out *wire.Interface, stop *atomic.Boo
 // for every expression of the dashboard and of the rules. An alert may be silent, but
 // what it looks at is there.
 func TestPrometheusAnswersEveryPanelAndRule(t *testing.T) {
-	if !inNamespace(t) {
+	if !netns.In(t) {
 		return
 	}
 	vethPair(t)

@@ -1,35 +1,16 @@
 package udp
 
 import (
-	"bytes"
 	"net/netip"
-	"os"
 	"os/exec"
-	"syscall"
 	"testing"
 	"time"
 
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/exporters"
+	"intsink/internal/netns"
 )
-
-// inNamespace runs the calling test again in a process with a network namespace of
-// its own, and returns true in that process.
-func inNamespace(t *testing.T) bool {
-	t.Helper()
-	if os.Getenv("INTSINK_TEST_NETNS") != "" {
-		return true
-	}
-	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), "INTSINK_TEST_NETNS=1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
-	out, err := cmd.CombinedOutput()
-	if err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
-		t.Errorf("in a network namespace of its own: %v\n%s", err, out)
-	}
-	return false
-}
 
 // stuckSetup makes an interface that sends 1 kbit/s and keeps the rest in a queue
 // without a bound: the socket's send buffer fills and stays full.
@@ -45,7 +26,7 @@ tc qdisc add dev stuck0 root tbf rate 1kbit burst 2k limit 100000000
 // TestStuckInterfaceEnds: a drain ends although the interface takes nothing, and
 // every report packet is counted as sent or as lost by timeout.
 func TestStuckInterfaceEnds(t *testing.T) {
-	if !inNamespace(t) {
+	if !netns.In(t) {
 		return
 	}
 	if out, err := exec.Command("sh", "-ec", stuckSetup).CombinedOutput(); err != nil {

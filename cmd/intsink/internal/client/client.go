@@ -171,9 +171,22 @@ func (s *Sink) failure(body []byte, status int) error {
 func (s *Sink) do(ctx context.Context, method, path string, request io.Reader) (body []byte, status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, method, s.base+path, request)
+	answer, err := s.send(ctx, method, path, request)
 	if err != nil {
 		return nil, 0, err
+	}
+	defer answer.Body.Close()
+	if body, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswer)); err != nil {
+		return nil, 0, fmt.Errorf("the answer of %s breaks off: %w; ask again", s.where, err)
+	}
+	return body, answer.StatusCode, nil
+}
+
+// send sends a request and returns the sink's answer. The error says that it cannot be reached.
+func (s *Sink) send(ctx context.Context, method, path string, request io.Reader) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, s.base+path, request)
+	if err != nil {
+		return nil, err
 	}
 	if s.token != "" {
 		r.Header.Set("Authorization", "Bearer "+s.token)
@@ -184,13 +197,9 @@ func (s *Sink) do(ctx context.Context, method, path string, request io.Reader) (
 		if errors.As(err, &cause) {
 			err = cause.Err
 		}
-		return nil, 0, s.unreachable(err)
+		return nil, s.unreachable(err)
 	}
-	defer answer.Body.Close()
-	if body, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswer)); err != nil {
-		return nil, 0, fmt.Errorf("the answer of %s breaks off: %w; ask again", s.where, err)
-	}
-	return body, answer.StatusCode, nil
+	return answer, nil
 }
 
 func (s *Sink) unreachable(err error) error {

@@ -6,10 +6,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
-	"net/url"
 )
 
 // Stream asks the sink by POST for something that it goes on to send. request is its JSON.
@@ -19,20 +17,9 @@ func (s *Sink) Stream(ctx context.Context, path string, request any) (body io.Re
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+path, bytes.NewReader(b))
+	answer, err := s.send(ctx, http.MethodPost, path, bytes.NewReader(b))
 	if err != nil {
 		return nil, nil, err
-	}
-	if s.token != "" {
-		r.Header.Set("Authorization", "Bearer "+s.token)
-	}
-	answer, err := s.client.Do(r)
-	if err != nil {
-		var cause *url.Error
-		if errors.As(err, &cause) {
-			err = cause.Err
-		}
-		return nil, nil, s.unreachable(err)
 	}
 	if answer.StatusCode != http.StatusOK {
 		defer answer.Body.Close()

@@ -169,11 +169,18 @@ type failure struct {
 	Field string `json:"field,omitempty"` // the field of the request that is wrong
 }
 
+// Answer writes body as JSON, and waits for at most writePatience until the client has read it.
+func Answer(w http.ResponseWriter, status int, body any) {
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writePatience))
+	answer(w, status, body)
+}
+
+// answer writes body as JSON, by the deadline that its caller has set.
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	e.Encode(body) // fails where nobody listens any more
+	e.Encode(body) // an error means that the client is gone
 }

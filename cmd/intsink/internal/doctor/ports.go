@@ -22,10 +22,7 @@ func pciDevices(h *host, c *conf.Config) (all []Finding) {
 		if !p.IsPCI() {
 			continue
 		}
-		address, _, _ := strings.Cut(strings.ToLower(p.Device), ",")
-		if strings.Count(address, ":") == 1 {
-			address = "0000:" + address
-		}
+		address := pciAddress(p)
 		dev := "sys/bus/pci/devices/" + address
 		if !h.exists(dev) {
 			all = append(all, fault("dpdk-devbind.py --status-dev net", "port %q: there is no PCI device %s", p.Name, address))
@@ -55,6 +52,15 @@ func pciDevices(h *host, c *conf.Config) (all []Finding) {
 	return all
 }
 
+// pciAddress returns the PCI address of a port with its domain, as sysfs has it.
+func pciAddress(p *conf.Port) string {
+	address, _, _ := strings.Cut(strings.ToLower(p.Device), ",")
+	if strings.Count(address, ":") == 1 {
+		address = "0000:" + address
+	}
+	return address
+}
+
 // numa looks at whether workers stand on the NUMA node of the NICs.
 func numa(h *host, c *conf.Config) (all []Finding) {
 	for i := range c.Ports {
@@ -62,10 +68,7 @@ func numa(h *host, c *conf.Config) (all []Finding) {
 		if !p.IsPCI() {
 			continue
 		}
-		address, _, _ := strings.Cut(strings.ToLower(p.Device), ",")
-		if strings.Count(address, ":") == 1 {
-			address = "0000:" + address
-		}
+		address := pciAddress(p)
 		node, found := h.number("sys/bus/pci/devices", address, "numa_node")
 		if !found || node < 0 {
 			continue

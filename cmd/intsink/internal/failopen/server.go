@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"time"
 
 	"intsink/cmd/intsink/internal/control"
 )
@@ -31,15 +30,8 @@ func (s *Server) Register(mux *http.ServeMux) {
 	mux.HandleFunc("/api/v1/mode", control.Only("GET and POST", "GET, HEAD, POST"))
 }
 
-// patience is how long a client may take to read the answer.
-const patience = 10 * time.Second
-
 func (s *Server) show(w http.ResponseWriter, _ *http.Request) {
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.Encode(s.State()) // an error means that the client is gone
+	control.Answer(w, http.StatusOK, s.State())
 }
 
 func (s *Server) ask(who string, r *http.Request) control.Outcome {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"time"
 
 	"intsink/cmd/intsink/internal/control"
 )
@@ -26,7 +25,7 @@ type Server struct {
 
 // Register adds the routes.
 func (s *Server) Register(mux *http.ServeMux) {
-	mux.HandleFunc("GET /api/v1/mitigations", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, s.Store.List()) })
+	mux.HandleFunc("GET /api/v1/mitigations", func(w http.ResponseWriter, _ *http.Request) { control.Answer(w, http.StatusOK, s.Store.List()) })
 	mux.HandleFunc("GET /api/v1/mitigations/{id}", s.one)
 	mux.HandleFunc("POST /api/v1/mitigations", s.Control.Handle(s.add))
 	mux.HandleFunc("DELETE /api/v1/mitigations/{id}", s.Control.Handle(s.remove))
@@ -37,28 +36,15 @@ func (s *Server) Register(mux *http.ServeMux) {
 	mux.HandleFunc("/aggAttack", control.Only("POST and DELETE", "POST, DELETE"))
 }
 
-// patience is how long a client may take to read an answer.
-const patience = 10 * time.Second
-
-func answer(w http.ResponseWriter, status int, body any) {
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	e.Encode(body) // an error means that the client is gone
-}
-
 func (s *Server) one(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	for _, rule := range s.Store.List().Rules {
 		if strconv.FormatUint(rule.ID, 10) == id {
-			answer(w, http.StatusOK, rule)
+			control.Answer(w, http.StatusOK, rule)
 			return
 		}
 	}
-	answer(w, http.StatusNotFound, map[string]string{"error": noRule(id)})
+	control.Answer(w, http.StatusNotFound, map[string]string{"error": noRule(id)})
 }
 
 func noRule(id string) string {
