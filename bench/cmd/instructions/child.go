@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"runtime"
 
@@ -13,6 +14,7 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
+	"intsink/engine/capture"
 	"intsink/engine/event"
 	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
@@ -115,6 +117,8 @@ type scene struct {
 	popped  *mbuf.Vec
 	now     int64
 	notices []inspect.Notice // of the feed, where a page is open
+	capture *capture.Capture // nil: none runs
+	taken   int              // packets that were read from it
 }
 
 func newScene(r *row) (*scene, error) {
@@ -154,6 +158,11 @@ func newScene(r *row) (*scene, error) {
 		s.worker.ParseAll()
 	}
 	s.worker.Feed().Turn(r.page)
+	if r.capture != nil {
+		s.capture = capture.New(*r.capture, math.MaxInt64, 1e9, 4<<20)
+		s.worker.Capture(s.capture)
+		s.worker.Tick(s.now + 1e6)
+	}
 	return s, nil
 }
 
@@ -200,6 +209,9 @@ func (s *scene) check() error {
 	if (s.row.plain || s.row.silent) != (reports == 0) { // at least one of each new flow
 		return fmt.Errorf("%d reports", reports)
 	}
+	if wanted := s.row.name == "capture1"; wanted != (s.taken > 0) {
+		return fmt.Errorf("%d packets were captured", s.taken)
+	}
 	return nil
 }
 
@@ -219,8 +231,13 @@ func (s *scene) burst(counted bool) {
 }
 
 // drain is the exporter, which takes report packets and frees them, and the reader of the
-// page's events.
+// page's events and of the capture.
 func (s *scene) drain() {
+	if s.capture != nil {
+		for r := (capture.Record{}); s.capture.Next(&r); s.taken++ {
+			s.capture.Done()
+		}
+	}
 	s.notices, _ = s.worker.Feed().Take(s.notices[:0], 2*mbuf.MaxBurst)
 	for {
 		n := s.ring.Pop(s.popped, mbuf.MaxBurst)

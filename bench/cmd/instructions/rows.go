@@ -5,13 +5,17 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"math"
+	"net/netip"
 	"slices"
 	"strings"
 
 	"intsink/bench/internal/traffic"
 	"intsink/engine"
+	"intsink/engine/capture"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
+	"intsink/engine/mitigate"
 	"intsink/engine/packet"
 	"intsink/engine/report"
 	"intsink/engine/reporting"
@@ -27,6 +31,7 @@ type row struct {
 	silent  bool                // nothing is reported
 	page    bool                // a page is open: what is reported goes into the feed of events, too
 	parse   bool                // no packet takes the fast path
+	capture *capture.Filter     // a capture runs, and is read as fast as it fills
 	bursts  int                 // that are counted; 0: two
 	against string              // the row that this one may cost hostileMost times as much as
 }
@@ -69,6 +74,8 @@ var rows = []row{
 	{name: "norefresh", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Events &^= event.Refresh.Set() }},
 	{name: "page", traffic: traffic.Reference(), page: true},
 	{name: "page1", traffic: traffic.Reference(), page: true, rules: func(r *engine.Rules) { r.Watches[0].Policy.Sample = 1 }},
+	{name: "capture", traffic: traffic.Reference(), capture: filterOf("192.0.2.99/32")},
+	{name: "capture1", traffic: traffic.Reference(), capture: filterOf("0.0.0.0/0")},
 	{name: "mix4", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Mix, s.Frames = 4, 4*s.Flows }), rules: byAll},
 	{name: "gpe", traffic: spec(traffic.VXLANGPE, nil), rules: byGPE},
 	{name: "gre", traffic: spec(traffic.GRE, nil), rules: byGRE},
@@ -80,6 +87,13 @@ var rows = []row{
 	{name: "bitmaps", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Bitmaps = true })},
 	{name: "hostile400", traffic: hostile(400), rules: byAny, bursts: hostileBursts, against: "hostile400-parse"},
 	{name: "hostile400-parse", traffic: hostile(400), rules: byAny, bursts: hostileBursts, parse: true},
+}
+
+// filterOf takes packets to a prefix, as they came and as they left.
+func filterOf(destination string) *capture.Filter {
+	m := mitigate.Match{Destination: []netip.Prefix{netip.MustParsePrefix(destination)}}
+	rule := mitigate.NewRule(1, m, mitigate.Count, 0, 0, math.MaxInt64, 1)
+	return &capture.Filter{Stages: capture.Both, Match: mitigate.New([]*mitigate.Rule{rule}), SnapLength: capture.MaxSnap}
 }
 
 // spec is the reference input in another encapsulation.
