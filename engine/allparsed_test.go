@@ -13,16 +13,19 @@ import (
 	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/flows"
+
+	"intsink/internal/rounds"
 )
 
 // chainQueue is a port that delivers some packets in two segments: the same ones, cut at
 // the same byte, whichever worker asks.
 type chainQueue struct {
 	*memQueue
+	tail mbuf.Vec // the second segments; no C sees it
 }
 
 func (q *chainQueue) RxBurst(v *mbuf.Vec) int {
-	frames, tail := q.RX, mbuf.NewVec()
+	frames, tail := q.RX, &q.tail
 	n := q.memQueue.RxBurst(v)
 	for i, f := range frames[:n] {
 		x := crc32.ChecksumIEEE(f)
@@ -245,7 +248,7 @@ func sameTheLongWay(t *testing.T, tap, inGo bool, nested [][]byte, change func(*
 	if inGo {
 		b.fast.InGo()
 	}
-	for n := range 200 {
+	for n := range rounds.Of(200, 8) {
 		x := newRound(t, r, tap, nested)
 		b.live(&x)
 		long.forget()
@@ -260,8 +263,9 @@ func sameTheLongWay(t *testing.T, tap, inGo bool, nested [][]byte, change func(*
 			}
 		}
 	}
-	c := b.counters.Links[1]
-	if c.INT[inthdr.MD] < 1000 || c.Leaked < 1000 || c.Direction[ToHost].Dropped[DropTxFull] == 0 || c.Direction[ToNetwork].Dropped[DropTxFull] == 0 {
+	c, least := b.counters.Links[1], uint64(rounds.Of(1000, 10))
+	if c.INT[inthdr.MD] < least || c.Leaked < least ||
+		!rounds.Race && (c.Direction[ToHost].Dropped[DropTxFull] == 0 || c.Direction[ToNetwork].Dropped[DropTxFull] == 0) {
 		t.Errorf("counters %+v: want some of each", c)
 	}
 	for _, b := range []*linksBed{b, long} {

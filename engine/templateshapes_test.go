@@ -9,6 +9,8 @@ import (
 	"intsink/engine/intgen"
 	"intsink/engine/report"
 	"intsink/engine/reporting"
+
+	"intsink/internal/rounds"
 )
 
 // formats are the ways in which a report is written.
@@ -59,7 +61,7 @@ func TestTemplatesOfAllShapes(t *testing.T) {
 
 func sameWithoutTemplates(t *testing.T, nested [][]byte, change func(*Rules)) {
 	by, whole, r := newLinksBed(t, false, change), newLinksBed(t, false, change), rand.New(rand.NewPCG(11, 12))
-	for range 60 {
+	for range rounds.Of(60, 6) {
 		x := newRound(t, r, false, nested)
 		by.live(&x)
 		whole.reporter.WithoutTemplates()
@@ -69,8 +71,8 @@ func sameWithoutTemplates(t *testing.T, nested [][]byte, change func(*Rules)) {
 			t.Fatalf("flows %+v\nwithout templates %+v", got, want)
 		}
 	}
-	for e, least := range map[event.Event]uint64{event.Sample: 1000, event.NewFlow: 50, event.Congestion: 100, event.PathChange: 50} {
-		if n := by.counters.Reported[e] + by.counters.Shed[e]; n < least {
+	for e, least := range map[event.Event]int{event.Sample: 1000, event.NewFlow: 50, event.Congestion: 100, event.PathChange: 50} {
+		if n := by.counters.Reported[e] + by.counters.Shed[e]; n < uint64(rounds.Of(least, 6)) {
 			t.Errorf("only %d reports of %v", n, e)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // Sealed takes the report packets out of r, and frees them into pool: their UDP payloads.
 func Sealed(r *ring.Ring, pool *mbuf.Arena) (payloads [][]byte) {
-	v := mbuf.NewVec()
+	v := new(mbuf.Vec) // which no C sees
 	for n := r.Pop(v, mbuf.MaxBurst); n > 0; n = r.Pop(v, mbuf.MaxBurst) {
 		for _, m := range v[:n] {
 			_, payload := report.TakeHandoff(m.Bytes())

@@ -103,6 +103,7 @@ var mayImport = []struct {
 	{"internal/repotest", nil},
 	{"internal/checksum", nil},
 	{"internal/ranges", nil},
+	{"internal/rounds", nil},
 	{"internal/wire", nil},
 }
 
