@@ -68,12 +68,14 @@ func (o *Observation) usable() bool { return o.Info.Reason == 0 && o.Info.Hops >
 
 // New makes a detector for watches with the given policies, the only one of its sink unless
 // Share is called. seed keys the path hash and the jitter.
-func New(policies []Policy, seed uint64) *Detector {
+func New(policies []Policy, seed uint64) *Detector { return newDetector(policies, seed, allRoom) }
+
+func newDetector(policies []Policy, seed uint64, c capacities) *Detector {
 	d := &Detector{
 		key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1,
-		fabric: newFabric(seed), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch,
+		fabric: newFabric(seed, c), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch,
 	}
-	d.shared, d.ownShared = NewShared(seed), true
+	d.shared, d.ownShared = newShared(seed, c), true
 	d.view = newFastView(d.key, d.fabric.Links)
 	d.SetRules(policies, nil)
 	return d

@@ -76,11 +76,16 @@ type Fabric struct {
 	Links      *flows.Small[Link]
 }
 
-func newFabric(seed uint64) Fabric {
+// capacities of the tables of a detector.
+type capacities struct{ queues, interfaces, links int }
+
+var allRoom = capacities{MaxQueues, MaxInterfaces, MaxLinks}
+
+func newFabric(seed uint64, c capacities) Fabric {
 	return Fabric{
-		Queues:     flows.NewSmall(MaxQueues, seed, (*Queue).holds),
-		Interfaces: flows.NewSmall(MaxInterfaces, seed, (*Interface).holds),
-		Links:      flows.NewSmall(MaxLinks, seed, (*Link).holds),
+		Queues:     flows.NewSmall(c.queues, seed, (*Queue).holds),
+		Interfaces: flows.NewSmall(c.interfaces, seed, (*Interface).holds),
+		Links:      flows.NewSmall(c.links, seed, (*Link).holds),
 	}
 }
 

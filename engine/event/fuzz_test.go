@@ -11,6 +11,9 @@ import (
 // FuzzPacket: whatever packets say, in whatever order, nothing panics, and of every
 // event that is watched each time it fired was reported or suppressed.
 func FuzzPacket(f *testing.F) {
+	// Of the 24 nodes of randomPacket, each with room for all of its interfaces and queues:
+	// the kernel would take most of the time to clear the memory of whole tables.
+	room := capacities{queues: 1 << 9, interfaces: 1 << 9, links: 1 << 9}
 	for seed := range uint64(8) {
 		f.Add(seed, uint16(300), uint8(seed*37))
 	}
@@ -22,7 +25,7 @@ func FuzzPacket(f *testing.F) {
 		p.Thresholds.PTP, p.Thresholds.ReportKnown = policy&8 != 0, policy&16 != 0
 		p.Thresholds.NewFlowRate, p.Thresholds.PathRate = int(policy>>5), int(policy>>6)
 		var c crowd
-		d := New([]Policy{p}, seed)
+		d := newDetector([]Policy{p}, seed, room)
 		defer d.Close()
 		c.play(d, r, int(packets%256))
 		c.addUp(t)

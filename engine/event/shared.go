@@ -62,11 +62,13 @@ const (
 )
 
 // NewShared returns the shared state of a sink that has seen no packet.
-func NewShared(seed uint64) *Shared {
+func NewShared(seed uint64) *Shared { return newShared(seed, allRoom) }
+
+func newShared(seed uint64, c capacities) *Shared {
 	return &Shared{
-		queues:     flows.NewSmall(MaxQueues, seed, func(q *sharedQueue, now int64) bool { return q.holds(now) }),
-		interfaces: flows.NewSmall(MaxInterfaces, seed, func(i *sharedInterface, now int64) bool { return i.holds(now) }),
-		links:      flows.NewSmall[sharedLink](MaxLinks, seed, nil),
+		queues:     flows.NewSmall(c.queues, seed, func(q *sharedQueue, now int64) bool { return q.holds(now) }),
+		interfaces: flows.NewSmall(c.interfaces, seed, func(i *sharedInterface, now int64) bool { return i.holds(now) }),
+		links:      flows.NewSmall[sharedLink](c.links, seed, nil),
 	}
 }
 

@@ -26,11 +26,13 @@ func FuzzQuery(f *testing.F) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
+		tick := time.NewTicker(100 * time.Microsecond) // less often than a worker, which has a processor to itself
+		defer tick.Stop()
 		for {
 			select {
 			case <-stop:
 				return
-			default:
+			case <-tick.C:
 				w.Tick(time.Now().UnixNano())
 			}
 		}
