@@ -19,7 +19,7 @@ func TestReplayWithABudget(t *testing.T) {
 		times = append(times, int64(n)*5e6) // 2 s
 	}
 	in := classic(t, filepath.Join(dir, "in.pcap"), 65535, times, frames...)
-	text := strings.Replace(config("udp_port = 5000"), `{ address = "192.0.2.10:8555" }`,
+	text := strings.Replace(offline("udp_port = 5000"), `{ address = "192.0.2.10:8555" }`,
 		"{\n  address = \"192.0.2.10:8555\"\n  budget {\n    packets = 20\n    burst   = \"500ms\"\n  }\n}", 1)
 	path := write(t, filepath.Join(dir, "c.hcl"), text)
 	var last [2]string

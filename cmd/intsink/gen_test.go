@@ -88,7 +88,7 @@ func TestEveryEncapsulationIsTakenOff(t *testing.T) {
 			dir := t.TempDir()
 			in, orig, out := filepath.Join(dir, "in.pcap"), filepath.Join(dir, "orig.pcap"), filepath.Join(dir, "out.pcap")
 			must(t, append([]string{"gen", "--out", in, "--original", orig, "--flows", "20", "--count", "300"}, strings.Fields(c.flags)...)...)
-			conf := write(t, filepath.Join(dir, "c.hcl"), config("\n"+c.marking+"\n"))
+			conf := write(t, filepath.Join(dir, "c.hcl"), offline("\n"+c.marking+"\n"))
 			text := must(t, "replay", "--config", conf, "--in", in, "--out", out, "--reports", filepath.Join(dir, "rep"))
 			s := lastLine(t, text)
 			if s.Received != count || s.Forwarded != count || s.Reports["new_flow"] != flows {
@@ -123,7 +123,7 @@ func TestPlainPacketsOfTunnels(t *testing.T) {
 			in, orig, out := filepath.Join(dir, "in.pcap"), filepath.Join(dir, "orig.pcap"), filepath.Join(dir, "out.pcap")
 			must(t, append([]string{"gen", "--out", in, "--original", orig,
 				"--flows", "7", "--count", "700", "--plain", "0.5", "--latency-step-every", "90", "--size", "300"}, strings.Fields(flags)...)...)
-			conf := write(t, filepath.Join(dir, "c.hcl"), config(marking))
+			conf := write(t, filepath.Join(dir, "c.hcl"), offline(marking))
 			s := lastLine(t, must(t, "replay", "--config", conf, "--in", in, "--out", out, "--reports", filepath.Join(dir, "rep")))
 			if s.Forwarded != 700 || s.Reports["hop_latency"] == 0 || !sameFile(t, orig, out) {
 				t.Errorf("%s: summary %+v", flags, s)

@@ -22,7 +22,7 @@ func TestLinkLatencyFromGen(t *testing.T) {
 		gen := append([]string{"gen", "--out", in, "--original", orig, "--flows", "5", "--count", "1000", "--pps", "200",
 			"--timestamps", "--link-latency", "20us", "--link-step-every", "500"}, strings.Fields(flags)...)
 		must(t, gen...)
-		text := strings.Replace(config("\n"+marking+"\n"), `watch "all" { sample = 100 }`, `watch "all" { events = ["link_latency"] }`, 1) +
+		text := strings.Replace(offline("\n"+marking+"\n"), `watch "all" { sample = 100 }`, `watch "all" { events = ["link_latency"] }`, 1) +
 			"report { explain = true }\n"
 		conf := write(t, filepath.Join(dir, "c.hcl"), text)
 		s := lastLine(t, must(t, "replay", "--config", conf, "--in", in, "--out", out, "--reports", rep))

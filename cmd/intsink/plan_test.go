@@ -18,7 +18,7 @@ import (
 // more of it.
 func planned(t *testing.T, capture, more string, args ...string) (p plan.Result, stderr string) {
 	t.Helper()
-	conf := write(t, filepath.Join(t.TempDir(), "c.hcl"), config("udp_port = 5000")+more)
+	conf := write(t, filepath.Join(t.TempDir(), "c.hcl"), offline("udp_port = 5000")+more)
 	stdout, stderr, code := intsink(t, append([]string{"plan", "--config", conf, "--in", capture, "--format", "json"}, args...)...)
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr)
@@ -85,7 +85,7 @@ func TestPlanCountsPerSecond(t *testing.T) {
 
 func TestPlanAgainst(t *testing.T) {
 	dir, in := t.TempDir(), threeSeconds(t)
-	old := write(t, filepath.Join(dir, "old.hcl"), config("udp_port = 5000")+"events {\n  new_flow { rate = 10 }\n}\n")
+	old := write(t, filepath.Join(dir, "old.hcl"), offline("udp_port = 5000")+"events {\n  new_flow { rate = 10 }\n}\n")
 	p, _ := planned(t, in, "", "--against", old)
 	if p.Against == nil {
 		t.Fatal("no comparison")
@@ -94,7 +94,7 @@ func TestPlanAgainst(t *testing.T) {
 	if p.Event("new_flow").Reports.Total != 45 || e.Fired.Total != 45 || e.Reports.Total+e.Suppressed["rate"] != 45 || e.Suppressed["rate"] == 0 {
 		t.Errorf("against %+v", e)
 	}
-	conf := write(t, filepath.Join(dir, "new.hcl"), strings.Replace(config("udp_port = 5000"), `"primary"`, `"other"`, 1))
+	conf := write(t, filepath.Join(dir, "new.hcl"), strings.Replace(offline("udp_port = 5000"), `"primary"`, `"other"`, 1))
 	stdout, stderr, code := intsink(t, "plan", "--config", conf, "--in", in, "--against", old)
 	if code != 0 || stderr != "" {
 		t.Errorf("exit code %d, %q", code, stderr)
@@ -148,7 +148,7 @@ func TestPlanOfOddCaptures(t *testing.T) {
 }
 
 func TestPlanOverBudget(t *testing.T) {
-	conf := strings.Replace(config("udp_port = 5000"), `collector "primary" { address = "192.0.2.10:8555" }`, `collector "primary" {
+	conf := strings.Replace(offline("udp_port = 5000"), `collector "primary" { address = "192.0.2.10:8555" }`, `collector "primary" {
   address = "192.0.2.10:8555"
   budget { packets = 20 }
 }
@@ -165,7 +165,7 @@ report {
 func TestPlanUsage(t *testing.T) {
 	dir := t.TempDir()
 	in := threeSeconds(t)
-	good := write(t, filepath.Join(dir, "good.hcl"), config("udp_port = 5000"))
+	good := write(t, filepath.Join(dir, "good.hcl"), offline("udp_port = 5000"))
 	bad := write(t, filepath.Join(dir, "bad.hcl"), "nod {}\n")
 	b, err := os.ReadFile(in)
 	if err != nil {

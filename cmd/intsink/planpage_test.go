@@ -106,7 +106,7 @@ func TestPlanPage(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	events := `events = ["new_flow", "path_change", "hop_latency", "refresh"]`
-	text := strings.Replace(config("udp_port = 5000"), "sample = 100", events, 1) + "events {\n  hop_latency { absolute = \"20us\" }\n  refresh { every = \"1s\" }\n}\n"
+	text := strings.Replace(offline("udp_port = 5000"), "sample = 100", events, 1) + "events {\n  hop_latency { absolute = \"20us\" }\n  refresh { every = \"1s\" }\n}\n"
 	old := write(t, filepath.Join(dir, "old & 'b'.hcl"), strings.Replace(text, `"1s"`, `"2s"`, 1))
 	conf := write(t, filepath.Join(dir, `new "<script>alert(1)<script>".hcl`), strings.Replace(text, `"primary"`, `"noc @#1"`, 1))
 	stdout, stderr, code := intsink(t, "plan", "--config", conf, "--against", old, "--in", in, "--html", path, "--format", "json")
@@ -217,7 +217,7 @@ func checkEvents(t *testing.T, p *parsed, want *plan.Result) {
 // there, over what is read.
 func TestPlanPageOfLittle(t *testing.T) {
 	dir := t.TempDir()
-	conf := write(t, filepath.Join(dir, "c.hcl"), config("udp_port = 5000"))
+	conf := write(t, filepath.Join(dir, "c.hcl"), offline("udp_port = 5000"))
 	empty := classic(t, filepath.Join(dir, "empty.pcap"), 65535, nil)
 	some := classic(t, filepath.Join(dir, "some.pcap"), 65535, []int64{0, 1}, intFrame(t, 1), intFrame(t, 2))
 	path := filepath.Join(dir, "plan.html")

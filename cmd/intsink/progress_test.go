@@ -47,7 +47,7 @@ func feed(t *testing.T, to io.WriteCloser) (stop func()) {
 // are, and erase it at the end; elsewhere they show nothing.
 func TestProgress(t *testing.T) {
 	dir := t.TempDir()
-	conf := write(t, filepath.Join(dir, "c.hcl"), config("udp_port = 5000"))
+	conf := write(t, filepath.Join(dir, "c.hcl"), offline("udp_port = 5000"))
 	for _, c := range []struct{ name, args, line string }{
 		{"plan", "plan --config " + conf + " --in -", `c\.hcl: \d+ packets, \d+ packets/s`},
 		{"replay, of which the input is copied", "replay --config " + conf + " --in - --out " + dir + "/out --reports " + dir + "/reports", `copy of standard input: \d+ packets, \d+ packets/s`},

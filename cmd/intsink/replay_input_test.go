@@ -43,13 +43,13 @@ func TestReplayOfOtherInput(t *testing.T) {
 			if r.code != 0 || r.summary.Received != 3 || len(r.out) != 3 || r.out[2].At != 2000 || strings.Contains(r.stderr, "warning") {
 				t.Errorf("exit code %d, %+v, %d frames: %s", r.code, r.summary, len(r.out), r.stderr)
 			}
-			conf := write(t, filepath.Join(t.TempDir(), "c.hcl"), config("udp_port = 5000"))
+			conf := write(t, filepath.Join(t.TempDir(), "c.hcl"), offline("udp_port = 5000"))
 			if stdout, stderr, code := intsink(t, "plan", "--config", conf, "--in", path); code != 0 || !strings.Contains(stdout, "3") {
 				t.Errorf("plan: exit code %d, %s %s", code, stdout, stderr)
 			}
 		})
 	}
-	conf := write(t, filepath.Join(dir, "c.hcl"), config("udp_port = 5000"))
+	conf := write(t, filepath.Join(dir, "c.hcl"), offline("udp_port = 5000"))
 	cmd := exec.Command(os.Args[0], "replay", "--config", conf, "--in", "-", "--out", filepath.Join(dir, "out"), "--reports", filepath.Join(dir, "reports"))
 	cmd.Env = append(os.Environ(), "INTSINK_TEST_MAIN=1")
 	cmd.Stdin = bytes.NewReader(pcap)

@@ -100,6 +100,9 @@ type replayed struct {
 func replayFile(t *testing.T, path, more string) (r replayed) {
 	t.Helper()
 	dir := t.TempDir()
+	if !strings.Contains(more, "flows {") {
+		more += fewFlows
+	}
 	conf := write(t, filepath.Join(dir, "c.hcl"), config("udp_port = 5000")+more)
 	out, reports := filepath.Join(dir, "out"), filepath.Join(dir, "reports")
 	var stdout string

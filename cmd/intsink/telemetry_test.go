@@ -21,7 +21,7 @@ func TestDPDKTelemetry(t *testing.T) {
 	}{{`telemetry = true`, true}, {`eal_args = ["--telemetry"]`, true}, {``, false}} {
 		t.Run(c.attribute, func(t *testing.T) {
 			dir := t.TempDir()
-			text := strings.NewReplacer("net_null0", "net_null0,no-rx=1", "net_null1", "net_null1,no-rx=1").Replace(config("udp_port = 5000"))
+			text := strings.NewReplacer("net_null0", "net_null0,no-rx=1", "net_null1", "net_null1,no-rx=1").Replace(offline("udp_port = 5000"))
 			conf := write(t, filepath.Join(dir, "c.hcl"), text+`
 http { listen = "" }
 dpdk {

@@ -20,7 +20,7 @@ func TestWhyThatCannotAnswer(t *testing.T) {
 	}
 	free := l.Addr().String()
 	l.Close() // nobody listens there
-	off := write(t, filepath.Join(dir, "off.hcl"), "http { listen = \"\" }\n"+config("udp_port = 5000"))
+	off := write(t, filepath.Join(dir, "off.hcl"), "http { listen = \"\" }\n"+offline("udp_port = 5000"))
 	const flow = "udp:10.0.0.1:1024-10.1.0.1:8000"
 	for _, c := range []struct {
 		args []string
