@@ -18,8 +18,9 @@
 // fault, so that the user sees all of them at once.
 //
 // To add an attribute: a field in config.go, its default in defaults.go, a line in
-// schema*.go, a row in docs/configuration.md and a line in examples/reference.hcl (tests
-// fail until both are there), then what it does in cmd/intsink/internal/rules, whose
-// rules.go there says whether a reload can change it. `go test ./conf -update` rewrites the dumps
-// in testdata. One that takes a few words has a type of its own in words.go.
+// schema*.go, a row in docs/configuration.md and a line in conf/examples/reference.hcl (tests
+// fail until both are there), then what it does in cmd/intsink/internal/rules, whose map
+// reloads (rules.go) says of each block whether a reload can change it. `go test ./conf
+// -update` rewrites the dumps in testdata, `make imports` the fields in ARCHITECTURE.md. An
+// attribute that takes one of a few words has a type of its own in words.go.
 package conf

@@ -54,6 +54,18 @@ func TestReportsDocument(t *testing.T) {
 	}
 }
 
+// TestReportsNameEveryEvent: the bit of each event in an Explanation has the event's name.
+func TestReportsNameEveryEvent(t *testing.T) {
+	for e := range event.NumEvents {
+		if int(e) >= len(report.EventNames) || report.EventNames[e] != e.String() {
+			t.Errorf("report.EventNames[%d] is not %q", e, e)
+		}
+	}
+	if len(report.EventNames) != int(event.NumEvents) {
+		t.Errorf("%d names for %d events", len(report.EventNames), event.NumEvents)
+	}
+}
+
 // explainedExample is the first TLV of the first hop_latency report of the timeline,
 // each field with what decode makes of it.
 func explainedExample(t *testing.T) string {

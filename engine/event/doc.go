@@ -17,4 +17,24 @@
 //	fabric.go, hotset.go, shared.go  queues, interfaces, links: tables, filter, state of all workers
 //	loss.go                          sequence numbers: loss, reordering, duplicates
 //	packetevents.go                  drop, hop_limit, mtu_exceeded; limits per port of malformed, leak, unknown_domain
+//
+// To add an event, in this order:
+//
+//  1. event.go: its constant, name and priority. engine/report/explain.go: the same name in
+//     EventNames, for the event's bit in an Explanation.
+//  2. Detector.Packet, or what it calls, fires it. Most packets never come there: those that are
+//     as their flow's last one are passed in C. If such a packet can fire the event,
+//     Detector.Unchanged or NoEvent must return false for it (noevent.go), and so must the C and
+//     its twin (engine/fast: compare.h and compare.go, or general.h and general.go).
+//  3. Its thresholds, if it has any: Thresholds (policy.go); conf/config.go, defaults.go,
+//     schema_watch.go, check_watch.go; cmd/intsink/internal/rules/watch.go copies them;
+//     flowapi/thresholds.go and explain/text.go show them.
+//  4. conf/eventnames.go: its name in watch.events, and whether a watch has it by default.
+//  5. Its section in docs/events.md with a row in the table there, and a timeline in
+//     engine/timeline_scenes_test.go, which draws the section's picture; its row in
+//     docs/reports.md, and in docs/configuration.md whether it is on by default.
+//     `go test ./engine ./conf -update` writes the picture, the row and the messages.
+//  6. bench/truth: its name in Classes (policy.go), a part of Model that finds it, a scene.
+//
+// Tests name what is missing of 1 and 5; bench/truth shows whether 2 and the C agree.
 package event
