@@ -59,10 +59,11 @@ static inline bool reaches(const struct values *v)
 static inline __attribute__((always_inline)) bool same_hops(const struct fast_flow *w, const struct fast_template *t, const struct limits *l, const uint8_t *f, const bool more, const bool extra, struct values *v)
 {
 	const uint8_t *hop = f + t->stack;
-	const struct fast_hop *known = w->hops, *end = known + t->all_hops;
 	const struct fast_policy *p = l->policy;
 	uint32_t step = t->hop_len;
 #ifdef FAST_AVX2
+	int64_t at = t->known; // up to 0: the cheapest end of a loop
+	const uint8_t *end = (const uint8_t *)w->hops - at;
 	const __m128i order = _mm_set_epi32((int)0x80808080, 0x0c0d0e0f, 0x0b0a0908, 0x07060504);
 	__m128i worst = l->limit, all = _mm_setzero_si128();
 	__m256i most, words, highest;
@@ -77,20 +78,22 @@ static inline __attribute__((always_inline)) bool same_hops(const struct fast_fl
 		if (extra)
 			x = _mm_mullo_epi32(x, l->unit);
 		all = _mm_add_epi64(all, x);
-		x = _mm_add_epi32(_mm_sub_epi32(x, _mm_loadu_si128((const __m128i *)known)), l->add);
+		x = _mm_add_epi32(_mm_sub_epi32(x, _mm_loadu_si128((const __m128i *)(end + at))), l->add);
 		worst = _mm_max_epu32(worst, x);
 		in_vector(worst);
 		if (more) {
 			highest = _mm256_max_epu32(highest, _mm256_shuffle_epi8(_mm256_loadu_si256((const __m256i *)(hop - 32)), words));
 			in_vector(highest);
 		}
-	} while (++known < end);
+		at += sizeof w->hops[0];
+	} while (at < 0);
 	v->latency = (uint64_t)_mm_extract_epi64(all, 1);
 	if (more)
 		v->reach = _mm256_xor_si256(highest, most);
 	worst = _mm_xor_si128(worst, l->limit);
 	return _mm_testz_si128(worst, worst);
 #else
+	const struct fast_hop *known = w->hops, *end = known + t->all_hops;
 	uint64_t all = 0;
 	uint32_t bad = 0;
 	bool reach = false;

@@ -133,6 +133,7 @@ struct fast_template {
 	uint32_t hop_word[8];
 	uint32_t links;   // bytes of all hops but one, where they have the times that links are measured by; else 0
 	uint32_t link_from, link_out, link_in; // what follows these of the last link: the node it leaves, and when; when it reaches the next
+	int32_t known;    // of as many fast_hop as its hops, the bytes, less than zero
 	uint32_t pieces;  // of 32 bytes, whole ones of what goes
 	uint8_t last[32]; // mask: what of the last 32 bytes of what goes is in none of these
 	struct fast_patch patch[FAST_PATCHES]; // of bytes 0 to 31, of the 32 in front of INT, and so on to the front
@@ -154,7 +155,7 @@ struct fast_template {
 	uint8_t dscp_shift;
 	uint16_t vlan_at, dscp_at; // of the outermost tag, 0: untagged; two bytes that have the DSCP, 0: it is dscp
 	uint8_t dscp;
-	uint8_t pad[7];
+	uint8_t pad[3];
 };
 
 // flows.Loss: the sequence numbers of a flow.

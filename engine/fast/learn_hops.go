@@ -4,9 +4,12 @@
 package fast
 
 import (
+	"unsafe"
+
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
+	"intsink/flows"
 )
 
 // hops is where hops stand, and what each says.
@@ -21,6 +24,7 @@ func (m *draft) hops(i *inthdr.Info, l *inthdr.Layout) {
 	t.inFlow = uint64(i.Hops) << pathHops
 	t.queue, t.tx = i.QueueAt, i.TxAt
 	t.ingress, t.egress = uint8(max(l.IngressTimestamp, 0)), uint8(max(l.EgressTimestamp, 0))
+	t.known = -int32(i.Hops) * int32(unsafe.Sizeof(flows.Hop{}))
 	t.hopWords()
 	if t.ingress != 0 && t.egress != 0 {
 		t.links, t.linkFrom = (t.hops-1)*t.hopLen, t.stack+t.hops*t.hopLen

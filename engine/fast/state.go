@@ -129,6 +129,7 @@ type Template struct {
 	linkFrom   uint32            // what follows, after the last link: the node it leaves
 	linkOut    uint32            // when that was
 	linkIn     uint32            // when it reached the next node
+	known      int32             // the bytes of as many flows.Hop as its hops, less than zero
 	pieces     uint32            // of 32 bytes, whole ones of what goes
 	last       [32]byte          // mask: what of the last 32 bytes of what goes is in none of these
 	patch      [maxPatches]patch // of bytes 0 to 31, of the 32 in front of INT, and so on to the front
@@ -155,7 +156,7 @@ type Template struct {
 	vlanAt     uint16 // of the outermost tag; 0: untagged
 	dscpAt     uint16 // two bytes that have it; 0: it is dscp
 	dscp       uint8
-	_          [7]uint8
+	_          [3]uint8
 }
 
 // kindMask is what hints are made of: of the 16 bytes from a packet's EtherType on, those that all

@@ -91,8 +91,9 @@ static inline void move(uint8_t *f, uint8_t *start, const struct fast_template *
 // too large, for a result that is never all ones.
 static inline uint16_t new_ip_sum(const uint8_t *f, const struct fast_template *t)
 {
-	uint32_t s = load16(f + t->ip_sum_at) + t->ip_sum_add;
-	return (uint16_t)(s + (s >> 16) - 1);
+	uint16_t s;
+	bool carry = __builtin_add_overflow(load16(f + t->ip_sum_at), (uint16_t)t->ip_sum_add, &s);
+	return (uint16_t)(s - 1 + carry);
 }
 
 // new_sum is the checksum of TCP or UDP whose numbers have the sum s: a sum of zero is written
