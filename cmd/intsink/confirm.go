@@ -1,4 +1,4 @@
-// Command confirm: flags, help and one call.
+// Flags and help of intsink confirm.
 
 package main
 

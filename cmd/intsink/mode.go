@@ -1,4 +1,4 @@
-// Command mode: flags, help and one call.
+// Flags and help of intsink mode.
 
 package main
 

@@ -1,4 +1,5 @@
-// The pcap format: magic numbers, record headers, damaged lengths.
+// pcapReader: reads pcap files itself: magic numbers, byte order, record headers, and
+// records whose length is damaged.
 
 package capture
 

@@ -1,4 +1,5 @@
-// Plain: a copy of a capture that DPDK's pcap driver can read.
+// Plain: copies a gzipped, pcapng or streamed capture into a file that DPDK's pcap driver
+// can read.
 
 package capture
 

@@ -1,4 +1,5 @@
-// Reader: pcap and pcapng files, gzip, standard input; warns of what cannot be read.
+// Reader: opens pcap and pcapng files, gzip and standard input, and returns packet after
+// packet with its time.
 
 package capture
 

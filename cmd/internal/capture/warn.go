@@ -1,5 +1,5 @@
-// Warnings about a capture: packets that are cut, of another link type, or that libpcap would
-// refuse.
+// Warns of what a Reader found in a capture: packets that are cut, of another link type, or
+// that libpcap would refuse.
 
 package capture
 

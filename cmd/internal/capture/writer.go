@@ -1,4 +1,4 @@
-// Writer and Outputs: capture files under construction.
+// Writer and Outputs: write capture files, and remove those that are not complete.
 
 package capture
 

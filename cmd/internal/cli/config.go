@@ -1,4 +1,5 @@
-// LoadConfig: the configuration of a command, its diagnostics on stderr.
+// LoadConfig: loads the configuration of a command, prints its diagnostics on stderr, tells
+// whether it is valid.
 
 package cli
 

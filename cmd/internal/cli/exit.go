@@ -1,4 +1,5 @@
-// ExitError: exit codes; Failed and WrongUsage.
+// ExitError: an error with the exit code that main ends with; Failed and WrongUsage make
+// it.
 
 package cli
 

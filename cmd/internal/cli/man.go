@@ -1,4 +1,4 @@
-// Manual pages in roff for all commands.
+// Writes manual pages in roff for all commands.
 
 package cli
 

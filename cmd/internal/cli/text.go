@@ -1,4 +1,4 @@
-// Counts, sizes and shortened text in messages.
+// Writes counts, sizes and shortened text for messages.
 
 package cli
 

@@ -1,5 +1,5 @@
-// Wrong usage of commands in our own words: unknown commands, arguments that are missing or
-// too many.
+// Makes cobra's errors of usage our own words: unknown commands, arguments that are missing
+// or too many, flags that exclude each other.
 
 package cli
 

@@ -1,5 +1,5 @@
-// Flags of collect, its check, and its life between signals; limits its memory, from where
-// on the garbage collector works harder.
+// Declares the flags of collect; runs its check, or a daemon between signals; limits its
+// memory, from where on the garbage collector works harder.
 
 package collect
 

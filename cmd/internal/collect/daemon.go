@@ -1,4 +1,5 @@
-// A running collector with spool and HTTP server: start, reload, stop, readiness.
+// daemon: starts a collector with spool, outputs and HTTP server; reloads, stops, tells
+// whether it is ready.
 
 package collect
 

@@ -1,4 +1,4 @@
-// HTTP of collect: metrics, health, schema files.
+// Serves metrics, health, readiness and schema files by HTTP for a running collect.
 
 package collect
 

@@ -1,4 +1,5 @@
-// Metrics of collect in Prometheus text: listens, streams, outputs, spool.
+// Writes collect's metrics as Prometheus text, from a Snapshot: listens, streams, outputs,
+// spool.
 
 package collect
 

@@ -1,4 +1,5 @@
-// What systemd is told: ready, reloading, stopping, and that the collector is not stuck.
+// Tells systemd that collect is ready, reloading, stopping, and that the collector is not
+// stuck (watchdog).
 
 package collect
 

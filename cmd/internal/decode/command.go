@@ -1,4 +1,5 @@
-// Flags of decode, and the decoder that they describe.
+// Declares the flags of decode, makes the decoder that they describe, and runs over the
+// source.
 
 package decode
 

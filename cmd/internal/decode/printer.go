@@ -1,4 +1,5 @@
-// Prints decoded reports as JSON or text, and totals.
+// reportPrinter: decodes each datagram, prints its reports as JSON or text, counts, and
+// complains of what is none.
 
 package decode
 

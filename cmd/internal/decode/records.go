@@ -1,4 +1,4 @@
-// Prints reports as records (--format record).
+// Prints reports as records (--format record), with gap and stats records of their streams.
 
 package decode
 

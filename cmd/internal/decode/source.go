@@ -1,4 +1,5 @@
-// Where decode finds report packets: a capture file or a UDP socket.
+// Reads report packets for decode out of a capture file, or from a UDP socket until it is
+// told to stop.
 
 package decode
 

@@ -1,4 +1,5 @@
-// Accounts for missing sequence numbers in decode.
+// sequences: follows the streams of decoded report packets; prints late and missing ones,
+// makes gap and stats records.
 
 package decode
 

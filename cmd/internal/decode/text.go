@@ -1,4 +1,4 @@
-// The text form of a decoded report: events, metadata, flow, hop stack.
+// Writes a decoded report as text: events, flags, metadata, flow, hop stack.
 
 package decode
 

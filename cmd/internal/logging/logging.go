@@ -1,4 +1,4 @@
-// Handlers of slog: text, JSON, lines for journald.
+// Makes the slog handlers of services: text, JSON, and lines with a priority for journald.
 
 // Package logging makes the log of a program that runs as a service: text for people, JSON for machines, or
 // lines for the journal of systemd, which has time and priority of its own.

@@ -1,4 +1,4 @@
-// Notifier: datagrams to systemd (sd_notify), watchdog interval.
+// Notifier: sends datagrams to systemd (sd_notify), and knows the watchdog's interval.
 
 // Package notify tells systemd how the service is (sd_notify(3)): a datagram of lines to the
 // unix socket that NOTIFY_SOCKET names. Without one it does nothing.

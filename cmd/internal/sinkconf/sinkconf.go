@@ -1,5 +1,5 @@
-// Block int of the sink's configuration as an inthdr.Config; blocks node_model as
-// event.NodeModel.
+// Makes an inthdr.Config of block int of the sink's configuration, and an event.NodeModel
+// of each block node_model.
 
 package sinkconf
 

@@ -1,4 +1,5 @@
-// Appliance: Start and Stop in the order of dependencies, drain.
+// Appliance: Start makes everything that run consists of, in the order of dependencies;
+// Stop drains it and takes it apart.
 
 package appliance
 

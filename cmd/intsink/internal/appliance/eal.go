@@ -1,4 +1,5 @@
-// Starts EAL for run: arguments, memory that the pools need.
+// Composes EAL's arguments, with the memory that the pools need, and starts EAL;
+// CheckMachine, which check calls.
 
 package appliance
 

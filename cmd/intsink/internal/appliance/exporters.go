@@ -1,4 +1,5 @@
-// Makes a collector with its exporter and the workers' outlets; which survive a reload.
+// Makes each collector's exporter, its rings and the workers' outlets; says which survive a
+// reload.
 
 package appliance
 

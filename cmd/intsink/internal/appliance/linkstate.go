@@ -1,4 +1,4 @@
-// Watches the link of each port, logs changes, counts flaps.
+// Looks at the link of each port, logs its changes, counts flaps.
 
 package appliance
 

@@ -1,4 +1,5 @@
-// Joins mitigation rules and captures of the API to the workers.
+// Makes the servers of mitigation rules and of captures, which hand both to the workers;
+// how long device ids are (deviceBytes).
 
 package appliance
 

@@ -1,4 +1,5 @@
-// The mode in which packets are taken: who decides it, and the load that is looked at.
+// Makes the Controller of modes, gives it the load of the workers (loadMeter), and puts its
+// mode in force in workers.
 
 package appliance
 

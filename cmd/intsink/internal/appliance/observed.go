@@ -1,4 +1,5 @@
-// Fills in what the HTTP endpoint shows of the appliance, and opens it.
+// Fills observe.Source with ports, collectors and workers of the appliance, and opens the
+// HTTP endpoint.
 
 package appliance
 

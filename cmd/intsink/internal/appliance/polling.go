@@ -1,4 +1,5 @@
-// One polling goroutine per lcore: pinned, registered, idle sleep.
+// Runs one polling goroutine per lcore: locks and pins its thread, registers it with DPDK,
+// polls, sleeps where idle.
 
 package appliance
 

@@ -1,4 +1,4 @@
-// Warnings and errors about ports before they start: frames longer than mbufs, MTUs of joined
+// Refuses or warns of ports before they start: frames longer than mbufs, MTUs of joined
 // ports, offloads, bridges.
 
 package appliance

@@ -1,4 +1,5 @@
-// Adopts a new configuration: hands rules to workers, waits for all, retires exporters.
+// Adopts a new configuration: reads and checks it, hands rules to workers, waits for all,
+// retires exporters, fills control.Result.
 
 package appliance
 

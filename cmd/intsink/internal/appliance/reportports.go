@@ -1,4 +1,5 @@
-// DPDK ports by which reports leave: exporters, stations, MAC addresses.
+// Starts DPDK ports by which only reports leave; makes the stations and MAC addresses of
+// all ports that collectors use.
 
 package appliance
 

@@ -1,5 +1,5 @@
-// The life of run between signals: SIGTERM, SIGHUP, a second signal, start that is
-// interrupted.
+// Run: the command run between its signals: SIGTERM, SIGHUP, a second signal, a start that
+// is interrupted.
 
 package appliance
 

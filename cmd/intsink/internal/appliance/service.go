@@ -1,4 +1,4 @@
-// Tells systemd: READY, status, watchdog, reload.
+// Tells systemd what run is doing: READY, status, watchdog, reload.
 
 package appliance
 

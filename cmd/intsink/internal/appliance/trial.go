@@ -1,4 +1,5 @@
-// A configuration on trial: it goes back by itself unless somebody confirms it.
+// Runs a configuration on trial: judges what workers report, goes back by itself unless
+// somebody confirms it.
 
 package appliance
 

@@ -1,4 +1,4 @@
-// Run of check: diagnostics and a summary of ports, watches, markings, memory.
+// Run of check: prints diagnostics and a summary of ports, watches, markings and memory.
 
 package check
 

@@ -1,4 +1,5 @@
-// check --fleet: sinks whose node id and hw_id collide.
+// Fleet (check --fleet): compares configurations of several sinks, finds node ids and
+// hw_ids that collide.
 
 package check
 

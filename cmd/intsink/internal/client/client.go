@@ -1,4 +1,5 @@
-// Sink: HTTP requests to a running sink by --url or configuration; errors of answers.
+// Sink: sends HTTP requests to a running sink, whose address --url or a configuration
+// tells; makes errors of its answers.
 
 package client
 

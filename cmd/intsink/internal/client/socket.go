@@ -1,4 +1,4 @@
-// Requests that change a sink: by its unix socket, or TCP with a token.
+// Opens a Sink for requests that change it: by its unix socket, or by TCP with a token.
 
 package client
 

@@ -1,4 +1,4 @@
-// Stream: an answer that comes for as long as it takes.
+// Stream: reads an answer that lasts as long as its request (capture).
 
 package client
 

@@ -1,5 +1,5 @@
-// Request: the JSON body of POST /api/v1/reload: files, a trial to be confirmed, its limits,
-// dry run.
+// Request: declares and checks the JSON body of POST /api/v1/reload: files, a trial to be
+// confirmed, its limits, dry run.
 
 package control
 

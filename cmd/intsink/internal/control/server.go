@@ -1,5 +1,5 @@
-// Routes of control: POST reload, GET config; Handle, which checks, bounds and logs each
-// write.
+// Serves POST reload and confirm, GET config; Handle authorises, bounds, logs and answers
+// each write of the API.
 
 package control
 

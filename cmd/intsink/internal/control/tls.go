@@ -1,4 +1,4 @@
-// TLS of the endpoint: certificate files that are read again when they change.
+// TLS: loads the endpoint's certificate files, and again when they change.
 
 package control
 

@@ -1,4 +1,4 @@
-// Limits, counters and audit log of requests that write.
+// Writes: limits, counts and logs requests that write.
 
 package control
 

@@ -1,4 +1,5 @@
-// doctor on collectors: routes, and hosts where nobody listens.
+// doctor on collectors: asks the kernel for the route to each, and finds hosts where nobody
+// listens.
 
 package doctor
 

@@ -1,4 +1,4 @@
-// Findings of doctor and the order of its checks.
+// Runs the checks of doctor in their order, prints their findings.
 
 package doctor
 

@@ -1,4 +1,4 @@
-// why: asks the sink for one flow.
+// why: asks the sink for one flow, and has it explained as text or printed as JSON.
 
 package explain
 

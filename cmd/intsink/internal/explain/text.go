@@ -1,4 +1,4 @@
-// why in words: what a flow's state, thresholds and reports mean.
+// Writes what a flow's state, thresholds and reports mean (the command why).
 
 package explain
 

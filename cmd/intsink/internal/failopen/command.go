@@ -1,4 +1,4 @@
-// The command mode: asks a running sink for its mode, or to change it.
+// The command mode: asks a running sink for its mode, or to change it; prints the answer.
 
 package failopen
 

@@ -1,4 +1,4 @@
-// The modes, and the JSON of a step from one to the next.
+// Declares the modes, their names, and the JSON of steps from one to the next.
 
 package failopen
 

@@ -1,4 +1,4 @@
-// GET and POST /api/v1/mode.
+// Serves GET and POST /api/v1/mode from the Controller.
 
 package failopen
 

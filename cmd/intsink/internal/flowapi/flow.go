@@ -1,4 +1,5 @@
-// GET /api/v1/flows/{id}: one flow with references and deadbands.
+// GET /api/v1/flows/{id}: finds one flow in all workers, fills its references, deadbands,
+// paths and sequence numbers.
 
 package flowapi
 

@@ -1,4 +1,4 @@
-// GET /api/v1/interfaces: utilization of egress interfaces.
+// GET /api/v1/interfaces: lists egress interfaces with their utilization.
 
 package flowapi
 

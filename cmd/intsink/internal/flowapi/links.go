@@ -1,4 +1,4 @@
-// GET /api/v1/links: latency between two nodes.
+// GET /api/v1/links: lists the latency between two nodes, merged over workers.
 
 package flowapi
 

@@ -1,4 +1,5 @@
-// One page of a sorted list as JSON, with a cursor; nullable values and times.
+// page: cuts a sorted list to one page of JSON, with a cursor; makes nullable values and
+// times.
 
 package flowapi
 

@@ -1,4 +1,5 @@
-// Parameters of a request's URL: numbers, prefixes, sort, limit, cursor.
+// parameters: reads and checks those of a request's URL: numbers, prefixes, sort, limit,
+// cursor.
 
 package flowapi
 

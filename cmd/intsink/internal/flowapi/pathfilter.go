@@ -1,4 +1,5 @@
-// Which paths are asked for: by node, link, id or congestion; ids and hops of paths as JSON.
+// Decides which paths are asked for (by node, link, id, congestion); fills ids and hops of
+// paths as JSON.
 
 package flowapi
 

@@ -1,5 +1,5 @@
-// GET /api/v1/queues: occupancy and congestion episodes; tableTotals: how many rows a list of
-// queues, interfaces or links has in all.
+// GET /api/v1/queues: lists occupancy and congestion episodes; tableTotals: how many rows a
+// list of queues, interfaces or links has in all.
 
 package flowapi
 

@@ -1,4 +1,5 @@
-// API: routes below /api/v1, errors as JSON, queries to every worker.
+// API: registers the routes below /api/v1, asks every worker one query at a time, writes
+// answers and errors as JSON.
 
 package flowapi
 

@@ -1,4 +1,4 @@
-// Thresholds of a watch as JSON.
+// Fills the thresholds of a watch as JSON (of one flow's answer).
 
 package flowapi
 

@@ -1,4 +1,5 @@
-// gen --out: packets into a capture, hop metadata with jitter and scripted events.
+// gen --out: writes packets into captures; fills hop metadata with jitter, path changes and
+// latency steps.
 
 package gen
 

@@ -1,4 +1,5 @@
-// The table of values of --encap: for each the marking of INT, and the tunnel around it.
+// The table of --encap: for each the marking of INT and the tunnel around it; checks flags
+// against it, makes the intgen.Source.
 
 package gen
 

@@ -1,4 +1,4 @@
-// Flags of gen, their checks, and the choice between capture and live.
+// Flags of gen: declares and checks them, chooses between capture and live.
 
 package gen
 

@@ -1,4 +1,5 @@
-// gen --live: an INT source and hops between two interfaces.
+// gen --live: inserts INT into packets between two interfaces, as source and hops; counts
+// and measures.
 
 package gen
 

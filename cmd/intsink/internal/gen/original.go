@@ -1,4 +1,4 @@
-// Original packets and tunnels of generated flows.
+// Makes the original packets and tunnels of generated flows.
 
 package gen
 

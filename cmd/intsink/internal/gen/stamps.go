@@ -1,4 +1,5 @@
-// Timestamps of generated hops, links that get slower.
+// Stamps generated hops with timestamps, on links that get slower; checks the flags of
+// timestamps.
 
 package gen
 

@@ -1,4 +1,4 @@
-// The file that a capture is written into: whole blocks, also where there is no more room.
+// output: writes a capture's file in whole blocks, also where the disk has no more room.
 
 package livecapture
 

@@ -1,4 +1,4 @@
-// Routes /api/v1/mitigations: list, add, remove rules.
+// Serves /api/v1/mitigations: lists, adds and removes rules of the Store.
 
 package mitigation
 

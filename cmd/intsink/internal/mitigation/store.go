@@ -1,4 +1,4 @@
-// Store: rules in force, their expiry, handed to workers.
+// Store: keeps the rules in force, ends them in time, hands them to the workers.
 
 package mitigation
 

@@ -1,4 +1,4 @@
-// Log lines when losses begin and end, workers stop polling, gateways vanish.
+// Changes: logs when losses begin and end, workers stop polling, gateways vanish.
 
 package observe
 

@@ -1,4 +1,4 @@
-// GET /api/v1/events: server-sent events to one client.
+// Serves GET /api/v1/events: writes server-sent events to one client.
 
 package observe
 

@@ -1,4 +1,4 @@
-// The Prometheus text format: samples, labels, histograms.
+// exposition: writes the Prometheus text format: samples, labels, histograms.
 
 package observe
 

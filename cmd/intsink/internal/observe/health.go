@@ -1,4 +1,5 @@
-// /healthz and /readyz: workers that poll, links that are up.
+// Answers /healthz and /readyz with a line per check: workers that poll, links that are up,
+// mode, last reload.
 
 package observe
 

@@ -1,4 +1,5 @@
-// The addresses that the endpoint listens on: opened, changed while it serves, and closed.
+// Servers: opens the addresses that the endpoint listens on, changes them while it serves,
+// closes them.
 
 package observe
 

@@ -1,4 +1,4 @@
-// Metrics: the list of all metrics with their help text.
+// Metrics: the table of all metrics, each with its help text; which are histograms.
 
 package observe
 

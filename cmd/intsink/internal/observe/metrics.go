@@ -1,4 +1,4 @@
-// Metrics of links, workers, flows, events, bursts and collectors on /metrics.
+// Adds to /metrics the counters of links, workers, flows, events, bursts and collectors.
 
 package observe
 

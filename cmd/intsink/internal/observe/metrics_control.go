@@ -1,4 +1,4 @@
-// Metrics of reloads, writes and mitigation rules.
+// Adds to /metrics reloads, writes, modes, captures and mitigation rules.
 
 package observe
 

@@ -1,4 +1,4 @@
-// Metrics of ports, report ports, gateways and pools.
+// Adds to /metrics ports, report ports, gateways and pools.
 
 package observe
 

@@ -1,4 +1,5 @@
-// Metrics of the Go runtime and the process, in the form that promtool asks for.
+// Writes metrics of the Go runtime and the process, renamed to the form that promtool asks
+// for.
 
 package observe
 

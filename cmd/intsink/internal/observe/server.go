@@ -1,4 +1,5 @@
-// Serve: HTTP server of metrics, health, API, page and pprof; connection limits.
+// Makes the HTTP server of metrics, health, API, page and profiles: routes, limits of
+// connections, TLS.
 
 package observe
 

@@ -1,4 +1,5 @@
-// Source: the appliance as its HTTP endpoint sees it: interfaces of ports, exporters, pools.
+// Source: declares what the HTTP endpoint sees of the appliance: interfaces of ports,
+// exporters, gateways, pools.
 
 package observe
 

@@ -1,4 +1,5 @@
-// Fills the JSON of /api/v1/status from counters.
+// Fills the structs of package status (/api/v1/status) from counters of links, workers,
+// collectors, ports.
 
 package observe
 

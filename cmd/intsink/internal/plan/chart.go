@@ -1,4 +1,4 @@
-// Charts of plan --html: one event's reports over time as SVG paths.
+// chart: draws one event's reports over time as SVG paths, for plan --html.
 
 package plan
 

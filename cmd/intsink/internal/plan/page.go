@@ -1,4 +1,4 @@
-// The page of plan --html: rows of events and collectors, filled into page.html.
+// page: fills page.html (plan --html) with rows of events and collectors, now and before.
 
 package plan
 

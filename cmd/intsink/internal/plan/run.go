@@ -1,4 +1,5 @@
-// Run of plan: one configuration, or two compared.
+// Run of plan: counts with one configuration, or with two that are compared; prints as
+// text, JSON or page.
 
 package plan
 

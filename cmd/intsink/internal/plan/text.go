@@ -1,4 +1,4 @@
-// Tables of plan as text.
+// Prints a Result as tables of text.
 
 package plan
 

@@ -1,4 +1,5 @@
-// Counts reports of each event in equal steps of a capture's time, which get longer with it.
+// timeline: counts reports of each event in equal steps of a capture's time, which get
+// longer with it.
 
 package plan
 

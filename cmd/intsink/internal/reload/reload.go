@@ -1,4 +1,5 @@
-// The command reload: prints changes, diagnostics, what needs a restart.
+// The commands reload and confirm: send the configuration, print changes, diagnostics and
+// what needs a restart.
 
 // Package reload is the commands reload and confirm: they ask a running sink to take a
 // configuration over, for a time or for good, and print what that changed, or why it was

@@ -1,4 +1,5 @@
-// The network port of replay: DPDK's pcap driver, one packet at a time.
+// pcapPort: the network port of replay: starts EAL, receives from DPDK's pcap driver, one
+// packet at a time.
 
 package replay
 

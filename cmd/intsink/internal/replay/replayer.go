@@ -1,4 +1,5 @@
-// Replayer: each packet of a capture through the worker at its time; the host side writes OUT.
+// replayer: takes each packet of a capture through the worker at its time; captureSink, the
+// host side, writes OUT.
 
 package replay
 

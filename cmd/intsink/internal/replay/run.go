@@ -1,4 +1,4 @@
-// Run of replay: files in and out, summary.
+// Run of replay: opens files in and out, has the capture replayed, prints the summary.
 
 package replay
 

@@ -1,4 +1,4 @@
-// Blocks report and collector as rules of reports and collectors.
+// Makes report rules and collectors of the blocks report and collector.
 
 package rules
 

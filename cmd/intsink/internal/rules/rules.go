@@ -1,5 +1,5 @@
-// Of: a configuration as engine.Rules; NeedsRestart: what a reload cannot change; settings
-// of workers: port ids, hw_id, flow table, report room; names of collectors.
+// Of: makes engine.Rules of a configuration; NeedsRestart: what a reload cannot change;
+// settings of workers: port ids, hw_id, flow table, report room.
 
 package rules
 

@@ -1,5 +1,5 @@
-// Blocks watch as engine.Watch, with the thresholds of block events as event.Policy; device
-// id fields of domains.
+// Makes engine.Watch of blocks watch, event.Policy of the thresholds of block events;
+// device id fields of domains.
 
 package rules
 

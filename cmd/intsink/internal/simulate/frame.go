@@ -1,4 +1,5 @@
-// Frames around report packets of a simulated collector.
+// Frame: puts the headers of a collector's configuration around report packets that are
+// written to a file.
 
 package simulate
 

@@ -1,4 +1,5 @@
-// Loads the configuration of replay and plan; limits of frames.
+// Load: loads the configuration of replay and plan, which needs a link; the longest frame,
+// and why packets are not taken as they are.
 
 package simulate
 

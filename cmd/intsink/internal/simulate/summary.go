@@ -1,4 +1,5 @@
-// The counters that replay prints, its last line JSON.
+// PrintSummary: prints the counters of replay as text, and as JSON in a last line
+// (Summary).
 
 package simulate
 

@@ -1,4 +1,4 @@
-// Structs of the JSON of /api/v1/status.
+// Declares the structs of the JSON of /api/v1/status.
 
 // Package status is the JSON of GET /api/v1/status, for the server that makes it and the
 // commands that read it.

@@ -1,4 +1,4 @@
-// The command paths: a table, or a graph in DOT.
+// The command paths: prints paths as a table, or as a graph in DOT.
 
 package top
 

@@ -1,4 +1,5 @@
-// The terminal of top: keys, ANSI sequences, width.
+// The interactive screen of top: reads keys, writes ANSI sequences, fits lines to the
+// width.
 
 package top
 

@@ -1,4 +1,4 @@
-// Tables and numbers in columns for top and status.
+// table: aligns rows in columns; writes counts, latencies and ages in few characters.
 
 package top
 

@@ -1,4 +1,5 @@
-// Run of top: polls the sink, headline, interactive or once.
+// Run of top: asks the sink again and again, prints a headline and a view, interactive or
+// once.
 
 package top
 

@@ -1,4 +1,5 @@
-// Views of top: links, collectors, workers, flows, paths, queues, hops.
+// The table of top's views, and the rows of each: links, collectors, workers, flows, paths,
+// queues, hops.
 
 package top
 

@@ -1,4 +1,5 @@
-// The command verify: every kind of INT with every packet of a capture.
+// The command verify: puts every kind of INT into each packet of a capture, through a sink,
+// and compares.
 
 package verify
 
