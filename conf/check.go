@@ -9,7 +9,7 @@ import (
 	"intsink/conf/schema"
 )
 
-// checker checks what was read from one file.
+// checker checks the configuration that was read from one file.
 type checker struct{ *schema.File }
 
 // check makes the checks that take more than one attribute of a file.

@@ -22,9 +22,9 @@ func (d checker) checkReport(c *Config) {
 	}
 }
 
-// leastReport is the frame of one report with all of its fragment: over IPv6, the longer
-// headers. With the profile it is that of the collector with the most room, since the
-// fragments of others are cut.
+// leastReport returns the length of a frame with one report and its whole fragment, over IPv6,
+// whose headers are longer. With the profile it is the frame of the collector with the most room,
+// since fragments for the others are cut.
 func leastReport(c *Config) int {
 	if c.Report.Profile == TransparentSecurity {
 		return leastHeaders(c) + reportBytes(&c.Report)

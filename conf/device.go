@@ -77,8 +77,8 @@ func (p *Port) argument(name string) string {
 	return ""
 }
 
-// afPacketArguments are those of DPDK's driver. What they set, a kernel port finds out
-// by itself, framecnt aside: a longer ring.
+// afPacketArguments are the arguments of DPDK's driver net_af_packet. A kernel port finds their
+// values by itself, except framecnt, the length of its ring.
 var afPacketArguments = []string{"iface", "qpairs", "blocksz", "framesz", "framecnt", "qdisc_bypass"}
 
 // checkDevice checks the form of a device. Whether the device exists is found when the port is

@@ -56,7 +56,7 @@ type Source = schema.Source
 // ParseAgain on another machine.
 func ReadSources(path string) ([]Source, error) { return schema.ReadSources(path) }
 
-// SHA256 is the hash of what Load would read at path, "" where nothing can be read.
+// SHA256 returns the hash of the text that Load would read at path, "" if it cannot be read.
 func SHA256(path string) string {
 	f, d := schema.OpenAny(path)
 	if f != nil {
@@ -145,7 +145,7 @@ func fillIn(c *Config) {
 	}
 }
 
-// Diagnostics is what was found in a file: its errors and warnings, with their places.
+// Diagnostics holds the errors and warnings of a file with their places.
 type Diagnostics = schema.Diagnostics
 
 // Diagnostic is one of them.

@@ -50,8 +50,8 @@ func visitINT(v schema.Visitor, c *INT) {
 	v.Blocks("domain", schema.Slice(&c.Domains, schema.Zero[Domain], func(d *Domain) *string { return &d.Name }, visitDomain))
 }
 
-// etherTypes are what GRE tunnels carry that have nothing to do with INT (IEEE 802
-// numbers at IANA; 0x6558 is that of RFC 1701, 0x88be and 0x22eb are ERSPAN's).
+// etherTypes are EtherTypes that GRE tunnels carry and that INT must not take (IEEE 802 numbers at
+// IANA; 0x6558 comes from RFC 1701, 0x88be and 0x22eb are ERSPAN's).
 var etherTypes = map[uint16]string{
 	0x0800: "IPv4", 0x0806: "ARP", 0x22eb: "ERSPAN III", 0x2000: "CDP", 0x2001: "NHRP", 0x6558: "bridged Ethernet", 0x8100: "VLAN tags", 0x86dd: "IPv6",
 	0x880b: "PPP", 0x8847: "MPLS", 0x8848: "MPLS", 0x88a8: "VLAN tags", 0x88be: "ERSPAN II", 0x88e5: "MACsec", 0x894f: "NSH",

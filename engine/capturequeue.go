@@ -17,7 +17,7 @@ type captureQueue struct {
 	host bool
 }
 
-// RxBurst is a poll of the link: what was captured before is complete.
+// RxBurst begins a new poll of the link: it publishes the packets captured in the poll before.
 func (q *captureQueue) RxBurst(v *mbuf.Vec) int {
 	x := q.w.capture
 	x.begin()
@@ -68,7 +68,7 @@ func (q *captureQueue) TxBurst(v *mbuf.Vec, n int) int {
 	return q.Queue.TxBurst(v, n)
 }
 
-// Refusal implements Refuser for what is behind.
+// Refusal implements Refuser: it asks the link's own queue.
 func (q *captureQueue) Refusal() mbuf.Refusal {
 	if r, ok := q.Queue.(Refuser); ok {
 		return r.Refusal()

@@ -22,9 +22,9 @@ func (w *Worker) Capture(c *capture.Capture) {
 	w.changed.Store(true)
 }
 
-// capturing is a capture while it runs. What leaves by a queue, and what comes from a host, it
-// sees because it stands in front of the queues of all links; what comes from the network, the
-// long way shows it while packets have their INT (arrived).
+// capturing is a capture while it runs. Its queues stand in front of those of all links, so that
+// it sees packets that leave and packets from a host; the long way shows it packets from the
+// network while they have their INT (arrived).
 type capturing struct {
 	*capture.Capture
 	queues  []captureQueue

@@ -74,7 +74,7 @@ func (s *picks) beginSample(b *burst, j uint8) {
 	s.place, s.before = i, checksumOf(m, &s.layers)
 }
 
-// end counts what was picked, whose INT is gone.
+// end verifies and counts the picked packets, whose INT is removed now.
 func (s *picks) end(b *burst, c *LinkCounters) {
 	if s.verified.n > 0 {
 		s.verified.end(b, c)

@@ -33,9 +33,9 @@ type control struct {
 // the number of empty polls in a row: it may sleep. When Run returns, every
 // open report packet is in its ring and every mbuf the worker held is free.
 //
-// The time of a poll is that of its bursts, so that the clock is read once per burst:
-// when the first one was received, for the pace, and when the last one was, for what
-// is due. A poll without any reads it itself.
+// The clock is read once per burst, when it is received. The pace takes the time of a poll's
+// first burst, work that is due the time of its last. A poll without bursts reads the clock
+// itself.
 func (w *Worker) Run(idle func(empty int)) {
 	empty, last := 0, w.clock()
 	w.pace.started = last
@@ -66,11 +66,10 @@ func (w *Worker) Stop() { w.stop.Store(true) }
 // from any goroutine. Only what Rules hold can change while a worker runs.
 func (w *Worker) Reload(r *Rules) { w.hand(w.newAdoption(r, nil)) }
 
-// ReloadCollectors is Reload where collectors come, go or change places: outlets are
-// those of r.Collectors, in that order. What the worker has an outlet for, with the same
-// ring or sender, goes on with its sequence numbers and counters; of what is not among
-// outlets any more, the worker hands over the open report packet and uses nothing from
-// then on.
+// ReloadCollectors does as Reload when collectors come, go or change places: outlets are those of
+// r.Collectors, in that order. A collector whose outlet has the same ring or sender as before
+// keeps its sequence numbers and counters. For a collector that is gone the worker hands over
+// the open report packet, and does not use its outlet afterwards.
 func (w *Worker) ReloadCollectors(r *Rules, outlets []reporting.Outlet) {
 	w.hand(w.newAdoption(r, append([]reporting.Outlet{}, outlets...)))
 }

@@ -30,9 +30,8 @@ type shape struct {
 // wholePacket is the end of packets that have no padding.
 const wholePacket = 1 << 20
 
-// shapeOf is that of packet j, whose fragment is its first bytes, INT included, from the
-// outermost layers on. Trailing Ethernet padding is not part of the packet; one with a
-// template has none.
+// shapeOf returns the shape of packet j. Its fragment begins with the outermost layers and
+// includes INT, without the padding of Ethernet, which packets with a template do not have.
 //
 //go:noinline
 func (w *Worker) shapeOf(b *burst, j uint8) shape {

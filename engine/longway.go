@@ -36,7 +36,8 @@ func (t *turns) due(now int64) bool { return t.left <= 0 || now >= t.next }
 // count counts n INT packets.
 func (t *turns) count(n int) { t.left -= n }
 
-// settle takes what was counted since the last arm over.
+// settle subtracts the packets counted since the last arm from the packets that are left until
+// the next sample and the next verification.
 func (t *turns) settle() {
 	n := t.armed - t.left
 	t.sample -= n

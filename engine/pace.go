@@ -37,8 +37,8 @@ const (
 	paceWindows  = 15
 )
 
-// pace measures the gaps. Its clock readings are those of the bursts, so that a
-// poll costs one comparison more.
+// pace measures the gaps between polls. It uses the clock readings of the bursts, so that it
+// costs a poll one comparison.
 type pace struct {
 	Pace
 	longest int64              // of this window

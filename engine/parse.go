@@ -100,8 +100,8 @@ func (w *Worker) sound(b *burst, j uint8, f []byte) {
 	b.parsed |= 1 << i
 }
 
-// store makes packet j a template, where it can be one: where what is left without INT has
-// none inside, and is what the template makes of it, too.
+// store makes a template of packet j if possible: the packet without INT must have none inside,
+// and the template must give the same bytes as the slow path.
 func (w *Worker) store(b *burst, j uint8, f []byte) {
 	i := b.fast.At[j]
 	m, l, info, o := b.vec[i], &b.layers[i], &b.info[i], &b.outers[i]

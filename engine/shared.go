@@ -16,7 +16,7 @@ type Shared struct {
 	links  []linkLimits
 }
 
-// linkLimits is what was said of the ports of one link.
+// linkLimits keeps when events of no flow were last reported for the ports of one link.
 type linkLimits struct {
 	lastReported [event.NumEvents]atomic.Int64             // when malformed, leak and unknown_domain were last reported
 	drops        [NumDirections][NumDropReasons]dropsSince // of packets that belong to no flow

@@ -81,9 +81,9 @@ func (w *Worker) stripUnwatched(p *linkState, b *burst) {
 	f.Clear() // no packet has a flow
 }
 
-// stripInside takes INT out of what is inside of the tunnel that packet i is, too.
-// INT of both layers is of the same packet: it is counted and reported once, by the
-// outermost. What is unsound inside passes or is dropped as any other packet is.
+// stripInside takes INT also out of the packet inside of packet i, which is a tunnel. INT of both
+// layers belongs to one packet: it is counted and reported once, by the outermost. A packet with
+// unsound INT inside is passed or dropped like any other.
 //
 //go:noinline
 func (w *Worker) stripInside(p *linkState, b *burst, i int) {

@@ -84,8 +84,8 @@ func refusalOf(q Queue) DropReason {
 // not stall the worker.
 const txRetries = 8
 
-// lost are packets of a burst that a port did not take: place[i] is that of burst.drop[i]
-// among those that were to be transmitted.
+// lost holds packets of a burst that a port refused: place[i] is the place of burst.drop[i] among
+// the packets that were to be transmitted.
 type lost struct {
 	n     int
 	place [mbuf.MaxBurst]uint8

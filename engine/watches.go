@@ -30,7 +30,7 @@ func compileWatches(r *Rules) *watch.Watches {
 	return watch.Compile(&c)
 }
 
-// policies are those of all watches.
+// policies returns the policies of all watches.
 func (r *Rules) policies() []event.Policy {
 	all := make([]event.Policy, len(r.Watches))
 	for i := range r.Watches {

@@ -189,10 +189,10 @@ func (w *Worker) received(n int) int64 {
 	return now
 }
 
-// exchange transmits the burst to the host and takes what comes from there to the
-// network; it returns the length of the latter. On the host port both are one call, so
-// that a poll of a quiet host costs two. On the network port they are not: what came
-// with them would be held over ticks, reloads and Stop.
+// exchange transmits the burst to the host, and takes the burst that comes from there to the
+// network; it returns the length of the latter. On the host port both are one call, so that a
+// poll with a quiet host costs two calls. On the network port they are not: packets received
+// with a transmission would have to be held over ticks, reloads and Stop.
 func (w *Worker) exchange(p *linkState, b *burst) int {
 	v, n := w.toTransmit(b)
 	sent, received := p.link.Host.Exchange(v, n, b.back)
@@ -209,8 +209,8 @@ func (w *Worker) exchange(p *linkState, b *burst) int {
 	return received
 }
 
-// toHost is the life of a burst that comes from the INT domain. Package fast takes it as
-// far as it goes without a parser, mostly all the way; what is left goes the long way.
+// toHost takes a burst from the INT domain through all stages. Package fast does what needs no
+// parser, for most packets everything; the others go through the stages in Go.
 func (w *Worker) toHost(p *linkState, b *burst) {
 	aside := false
 	if w.turns.due(b.now) {

@@ -87,8 +87,8 @@ func (f *Flow) Loss() (l *Loss, fresh bool) {
 	return f.loss, true
 }
 
-// MissedPackets makes the flow's next sequence number one to begin with: what was between it
-// and the last one was not seen, and is not lost.
+// MissedPackets makes the flow's next sequence number a first one: the numbers between it and the
+// last one were not seen by the sink, and do not count as lost.
 func (f *Flow) MissedPackets() {
 	if f.flags&hasLoss != 0 {
 		f.loss.Anew, f.loss.NumHoles = true, 0

@@ -133,7 +133,7 @@ const (
 // Mask is what Settled looks at.
 func (w Want) Mask() uint8 { return unsettled | never | uint8(w) }
 
-// Settled reports whether f is as wanted; mask is that of w.
+// Settled reports whether the flags of f are as w wants; mask is w.Mask().
 func (f *Flow) Settled(w Want, mask uint8) bool { return f.flags&mask == uint8(w) }
 
 // Window tells which of the last eight latencies of hop i were out of the

@@ -49,8 +49,8 @@ func (t *Table) findOrInsert(now int64, h uint64, k *Key, held []*Flow) (f *Flow
 	return f, f != nil
 }
 
-// Index is what hashes a key, as Hash does, and finds most flows. Package engine/fast has
-// the same in C.
+// Index holds the part of a Table that hashes a key, as Hash does, and finds most flows. The C of
+// engine/fast reads it.
 type Index struct {
 	hasher
 	Mask    uint64  // of a hash: bytes behind Buckets
@@ -58,7 +58,7 @@ type Index struct {
 	Flows   uintptr // the first of its flows
 }
 
-// Index is that of t, until it is closed.
+// Index returns the Index of t, valid until t is closed.
 func (t *Table) Index() Index {
 	// SAFETY: what the addresses point to is outside the Go heap and does not move.
 	return Index{
@@ -121,10 +121,9 @@ func touch(out []*Flow) (sum uint64) {
 	return sum
 }
 
-// Walk calls f for the flows from place at on until budget is used up: a place
-// costs 1, a flow what f returns. It returns the place to go on from, 0 when all
-// were seen, and what is left of budget, which the last flow may make negative.
-// f may not change the table.
+// Walk calls f for the flows from place at on until budget is used up: a place costs 1, a flow
+// the number that f returns. It returns the place to go on from, 0 when all were seen, and the
+// rest of budget, which the last flow may make negative. f may not change the table.
 func (t *Table) Walk(at, budget int, f func(*Flow) int) (next, left int) {
 	for ; budget > 0 && at < t.slab.used; at++ {
 		budget--

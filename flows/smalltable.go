@@ -137,7 +137,7 @@ type SmallIndex struct {
 	None           uint32 // offset of an entry that has no key
 }
 
-// Index is that of t.
+// Index returns the Index of t.
 func (t *Small[V]) Index() SmallIndex {
 	// SAFETY: the address is of memory outside the Go heap, which is never given back.
 	return SmallIndex{Entries: uintptr(unsafe.Pointer(&t.entries[0])), Mask: t.mask, Key: t.key, Prime2: prime2, Prime3: prime3,

@@ -32,7 +32,7 @@ sink runs as.`,
 	return cmd
 }
 
-// mitigateFlags are those of all these commands.
+// mitigateFlags adds the flags that all mitigate commands have.
 func mitigateFlags(cmd *cobra.Command, o *mitigation.Options) {
 	o.Sink.RegisterControl(cmd)
 	cmd.Flags().StringVar(&o.Format, "format", "text", "text: a table; json: the API's answer")

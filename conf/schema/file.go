@@ -81,7 +81,7 @@ func (d *File) parse(s *source) *hclsyntax.Body {
 // Failing reports whether an error was reported.
 func (d *File) Failing() bool { return len(d.out.Errors) > 0 }
 
-// Done returns what was reported, in the order of the file.
+// Done returns the errors and warnings so far, in the order of the file.
 func (d *File) Done() *Diagnostics {
 	d.out.sort()
 	d.out.cut()

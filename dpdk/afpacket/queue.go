@@ -39,7 +39,7 @@ type Queue struct {
 	counters counters
 }
 
-// sockets are those of one queue on one interface.
+// sockets holds the receive ring and the socket to transmit by of one queue on one interface.
 type sockets struct {
 	ring *ring
 	tx   int

@@ -24,10 +24,10 @@ import (
 	"strings"
 )
 
-// copying are the drivers that copy each frame into its mbuf within rte_eth_rx_burst: the
-// CPU that receives has just written the frame, so that it is in its cache. The bus does
-// not tell: behind the virtual devices net_bonding, net_failsafe and net_af_xdp are NICs, and
-// what comes from net_ring or net_virtio_user was written by another core, if at all.
+// copying are the drivers that copy each frame into its mbuf within rte_eth_rx_burst: the CPU that
+// receives has just written the frame, so that it is in its cache. That a device is virtual does
+// not tell: net_bonding, net_failsafe and net_af_xdp have NICs behind them, and frames of net_ring
+// or net_virtio_user were written by another core, if at all.
 var copying = []string{"net_af_packet", "net_memif", "net_pcap", "net_tap"}
 
 // mustPrefetch reports whether received frames may be out of the cache: for every driver that

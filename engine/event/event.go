@@ -118,8 +118,8 @@ var priorities = [NumPriorities]Set{
 	PrioritySample:  1 << Sample,
 }
 
-// Priority is that of a report of all events of s: its first one's. edge: its
-// congestion is an onset or a clear.
+// Priority returns the priority of a report about all events of s: the highest of theirs. edge
+// says that its congestion is an onset or a clear.
 func (s Set) Priority(edge bool) Priority {
 	for p, of := range priorities {
 		if s&of != 0 || edge && Priority(p) == PriorityCongestion && s.Has(Congestion) {

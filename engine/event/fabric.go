@@ -47,7 +47,8 @@ type Link struct {
 // that a new entry would forget.
 func (q *Queue) holds(now int64) bool { return q.Congested && now-q.Seen < congestionMemory }
 
-// holds is that of an interface: also while its last report bars the next.
+// holds reports whether the interface must not be evicted: it is busy, or its last report is so
+// recent that the next must wait.
 func (i *Interface) holds(now int64) bool {
 	return i.Busy && now-i.Seen < interfaceMemory || i.Sent != 0 && now-i.Sent < minTxInterval
 }

@@ -66,7 +66,7 @@ type fastModel struct {
 	used                 uint32
 }
 
-// Units are those of latency and occupancy that a node has.
+// Units returns the units of a node's latency and occupancy.
 func (v *FastView) Units(node uint32) (latency, queue uint32) {
 	m := &v.others
 	if v.modelsAt != nil {
@@ -84,7 +84,7 @@ func (v *FastView) Units(node uint32) (latency, queue uint32) {
 	return m.latency, m.queue
 }
 
-// SizeOfModel is the size of what C has of a node's model.
+// SizeOfModel is the size of a node's model as the C reads it.
 const SizeOfModel = unsafe.Sizeof(fastModel{})
 
 // setModels copies what C has to know out of the Go heap.

@@ -116,7 +116,7 @@ func fill(l *flows.Loss, n uint64, shift uint) {
 	}
 }
 
-// expireHoles gives up what has been missing for too long.
+// expireHoles counts numbers that have been missing for too long as lost.
 func (d *Detector) expireHoles(now int64, l *flows.Loss, t *Thresholds) {
 	for l.NumHoles > 0 && now-l.Holes[0].At > t.LossTimeout {
 		d.lose(l, 0)
@@ -137,7 +137,7 @@ func remove(l *flows.Loss, i int) {
 	l.NumHoles--
 }
 
-// lossDue reports whether what was lost since the last report is to be reported now.
+// lossDue returns the event Loss if losses since the last report are to be reported now.
 func (d *Detector) lossDue(now int64, f *flows.Flow, l *flows.Loss, t *Thresholds) Set {
 	if l.Pending == 0 {
 		return 0

@@ -131,7 +131,7 @@ func (m *models) apply(n *hopValues) {
 	}
 }
 
-// occupancy is that of n's queue in the unit of its model.
+// occupancy returns the occupancy of n's queue, in the unit of its model.
 func (n *hopValues) occupancy() uint32 { return multiply(n.queue&0xffffff, n.model.QueueUnit) }
 
 // between is the time from n's egress to the ingress into next, in nanoseconds and

@@ -105,9 +105,9 @@ func (l *FastPolicy) noPending(now int64, f *flows.Flow, i *inthdr.Info) bool {
 	return f.Settled(l.Flags, l.Mask) && ^(refreshTick(now)-f.NextRefresh)&l.Refresh == 0 && i.Hops == uint16(f.PathHops)
 }
 
-// comparePath compares n hops, the first at frame[at], with the flow's current path: ok if
-// all nodes and interfaces are the same and each latency is within the absolute deadband of
-// its reference. sum is that of the latencies.
+// comparePath compares n hops, the first at frame[at], with the flow's current path: ok if all
+// nodes and interfaces are the same and each latency is within the absolute deadband of its
+// reference. sum is the sum of the latencies.
 //
 //go:noinline
 func comparePath(f *flows.Flow, n uint, frame []byte, at, hopLen uint, l *FastPolicy) (sum uint64, ok bool) {
@@ -126,8 +126,8 @@ func comparePath(f *flows.Flow, n uint, frame []byte, at, hopLen uint, l *FastPo
 	return sum, true
 }
 
-// fabricThresholds are those of queues and interfaces: a packet with a hop that reaches one
-// goes through Packet.
+// fabricThresholds are the lowest thresholds of queues and interfaces: a packet with a hop that
+// reaches one goes through Packet.
 type fabricThresholds struct{ raise, latency, tx uint32 }
 
 // never is a threshold that no known value reaches.

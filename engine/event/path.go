@@ -30,9 +30,9 @@ func (d *Detector) path(now int64, f *flows.Flow, p *Policy, o *Observation, h u
 	return set
 }
 
-// storePath makes the current path, which is that of o, one that Unchanged knows without
-// hashing it: its hops come first among those of the flow, in the order of the path. Where
-// their latencies are not watched, they have no reference.
+// storePath stores the current path, which o is on, so that Unchanged knows it without hashing:
+// its hops come first among those of the flow, in the order of the path. If their latencies are
+// not watched, they have no reference.
 //
 //go:noinline
 func storePath(f *flows.Flow, p *Policy, o *Observation) {

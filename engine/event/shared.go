@@ -10,12 +10,11 @@ import (
 	"intsink/flows"
 )
 
-// Shared is what holds for queues, interfaces and links over all workers: episodes and
-// their quota, what was reported of a link, and when. A detector looks after its own tables
-// as long as nothing is in an episode and nothing enters: for that a packet takes no lock and
-// no atomic. Where a value reaches a threshold, and while an episode lasts, it takes the
-// lock. What changes there is announced, and the other detectors take it over at their
-// next Sync.
+// Shared holds the state of queues, interfaces and links that is one for all workers: episodes
+// and their quota, the latency of a link last reported, and when. As long as there is no episode
+// a detector uses its own tables only, and a packet takes no lock and no atomic. When a value
+// reaches a threshold, and while an episode lasts, it takes the lock. Changes are announced, and
+// the other detectors take them over at their next Sync.
 type Shared struct {
 	_         [64]byte
 	announced atomic.Uint64 // changes so far

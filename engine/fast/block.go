@@ -69,7 +69,7 @@ func (m *draft) ordinary(b *blocks) {
 	m.bad = true
 }
 
-// blocks are those of a shape or a template in the making.
+// blocks collects the blocks of a shape or a template while it is made.
 type blocks struct {
 	at    []uint16
 	block []block

@@ -13,8 +13,8 @@ import (
 
 // The twins of compare.h.
 
-// sameHops tells whether nodes and interfaces are those of the current path, and each
-// latency within the absolute deadband; sum are the latencies.
+// sameHops reports whether nodes and interfaces equal those of the current path and each latency
+// is within the absolute deadband; sum is the sum of the latencies.
 func (t *Template) sameHops(w *flows.Flow, p *event.FastPolicy, f []byte) (sum uint64, same bool) {
 	hop := f[t.stack:]
 	for i := range w.Hops[:t.hops] {

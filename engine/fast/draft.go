@@ -95,7 +95,8 @@ func (m *draft) ip(l *packet.Layers) {
 
 const ipv6Fragment = 44
 
-// extensions are those of IPv6: each one's successor and length, and what makes a fragment.
+// extensions makes the packet's IPv6 extension headers part of the template: the next header and
+// length of each, and the fields that would make it a fragment.
 func (m *draft) extensions(at, end int, kind byte) {
 	for at < end && at+8 <= len(m.b) && !m.bad {
 		m.same(at, 0xff, 0xff)
@@ -189,7 +190,8 @@ func (m *draft) addLength(at, base int) {
 	}
 }
 
-// addSum adds a checksum; c.add is that of what is not complemented.
+// addSum adds a checksum to the template. c.add is the change of the sum before it is
+// complemented.
 func (m *draft) addSum(c sum) {
 	if c.flip != 0 {
 		c.add = uint32(^fold(uint64(c.add)))

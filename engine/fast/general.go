@@ -49,7 +49,7 @@ func (t *Template) factsOf(s *State, f []byte) uint32 {
 	return uint32(h >> 32)
 }
 
-// samePath tells whether a packet's nodes and interfaces are those of its flow's current path.
+// samePath reports whether a packet's nodes and interfaces equal those of its flow's current path.
 func (t *Template) samePath(w *flows.Flow, f []byte) bool {
 	if t.allHops != uint16(w.PathHops) {
 		return false
@@ -63,7 +63,7 @@ func (t *Template) samePath(w *flows.Flow, f []byte) bool {
 	return true
 }
 
-// windows are those of a flow as they will be when its packet is passed.
+// windows holds a flow's windows as they will be when its packet is passed.
 type windows struct {
 	hops   [flows.MaxHops]uint8
 	end    uint8

@@ -91,8 +91,8 @@ const noHops = 0xff
 // pathHops is where flows.Flow has the hops of its path, in bits from Generation on.
 const pathHops = 48
 
-// flags are those of TCP that no common packet has: one with such a flag has a template of its
-// own, which no flow's hops are compared with.
+// flags handles TCP flags that end a flow: a packet with one gets a template of its own, which is
+// compared with no flow's hops, so that it is deferred.
 func (m *draft) flags() {
 	t := &m.t
 	if t.flagsMask == 0 || m.bad {

@@ -10,8 +10,8 @@ import (
 	"intsink/engine/packet"
 )
 
-// overTunnel is INT in GRE, VXLAN-GPE or Geneve. When it is gone the packet is a tunnel
-// still, or what was in it: a packet that must not have INT itself.
+// overTunnel adds INT in GRE, VXLAN-GPE or Geneve to the template. Without INT the packet is
+// still a tunnel, or the packet that was in it, which must not have INT itself.
 func (m *draft) overTunnel(l *packet.Layers, i *inthdr.Info) {
 	switch i.Marking {
 	case inthdr.ByGRE:

@@ -55,9 +55,9 @@ func (m *draft) plan() {
 // front of INT.
 func (t *Template) isInFront(at uint16) bool { return at%2 == 0 && uint32(at)+2 <= t.start }
 
-// planSums finds the two checksums, and how much they grow but for what goes; false where
-// there are others. Both are those of Template.sum without its complements: fold(^x) is
-// 0xffff less fold(x). ipSumAdd is one more than that (strip.h).
+// planSums finds the two checksums, and by how much they grow besides the bytes that are removed.
+// It returns false if there are other checksums. Both are of Template.sum without complements:
+// fold(^x) is 0xffff less fold(x). ipSumAdd is one more than that (strip.h).
 func (m *draft) planSums() bool {
 	t := &m.t
 	for i := range t.sum[:t.sums] {

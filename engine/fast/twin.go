@@ -15,7 +15,7 @@ func (p *Path) runGo(s step) {
 	}
 }
 
-// step of what is done with a burst.
+// step is one of the loops over a burst.
 type step uint8
 
 const (

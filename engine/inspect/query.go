@@ -140,7 +140,7 @@ func (q *Query) Step(s *Source, now int64, budget int) (left int, done bool) {
 	return budget, q.left == 0
 }
 
-// next goes on to what comes after table, once all of it was seen.
+// next removes table from those left to read, once all of it was read.
 func (q *Query) next(table What) {
 	if q.at == 0 {
 		q.left &^= table

@@ -81,8 +81,8 @@ func (s *Source) newGRE(frame []byte, p *place, hs []header) ([]byte, error) {
 	return s.outerGRE(frame[:p.l3-2], hs, etherType, frame[p.l3:p.end], frame[p.end:])
 }
 
-// bridgeGRE puts Ethernet, IP, GRE and INT in front of the whole frame (G = 1). The
-// new addresses are those of the original.
+// bridgeGRE puts Ethernet, IP, GRE and INT in front of the whole frame (G = 1). The new headers
+// have the addresses of the original.
 func (s *Source) bridgeGRE(frame []byte, hs []header) ([]byte, error) {
 	if len(frame) < 14 {
 		return nil, ErrNotIP

@@ -72,9 +72,9 @@ func (p *Locator) LocateInside(b []byte, l *packet.Layers, i *Info, o *Outers) R
 	return NotINT
 }
 
-// Encloses reports whether the layers that i was found in, l, are those of a tunnel
-// once INT is gone: INT may stand in both (INT 2.1, section "INT over TCP/UDP").
-// b is the packet from End on as it came.
+// Encloses reports whether l, the layers that i was found in, are a tunnel once INT is removed:
+// the packet inside may have INT, too (INT 2.1, section "INT over TCP/UDP"). From End on, b has
+// the bytes of the packet as it came.
 func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
 	switch i.Marking {
 	case ByGRE, ByVXLANGPE, ByGeneve:

@@ -200,7 +200,7 @@ const (
 	OwnPort // that of INT; that of VXLAN again where INT has none
 )
 
-// Marks are those of p.
+// Marks returns the marks of p.
 func (p *Locator) Marks() Marks {
 	m := Marks{DSCP: p.byDSCP, Value: p.dscpValue, Mask: p.dscpMask, Probe: p.byProbe, ProbePorts: len(p.probePorts) > 0, Counted: p.counted}
 	m.Ports = [4]uint16{VXLANPort: packet.PortVXLAN, GPEPort: p.tunnels.GPE, GenevePort: p.tunnels.Geneve, OwnPort: p.port}

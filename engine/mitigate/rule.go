@@ -76,17 +76,18 @@ func (r *Rule) Extend(expires int64) { r.expires.Store(expires) }
 // Expires is when the rule ends. Safe from any goroutine.
 func (r *Rule) Expires() int64 { return r.expires.Load() }
 
-// counters are those of one worker, which alone writes them.
+// counters are the counters of one worker, which alone writes them.
 type counters struct {
 	packets, bytes, droppedPackets, droppedBytes atomic.Uint64
 
 	_ [32]byte // to a cache line
 }
 
-// Counters say what a rule has selected, and what was dropped of that.
+// Counters counts the packets and bytes that a rule has selected, and those of them that it
+// dropped.
 type Counters struct{ Packets, Bytes, DroppedPackets, DroppedBytes uint64 }
 
-// Counters are those of all workers. Safe from any goroutine.
+// Counters returns the sums over all workers. Any goroutine may call it.
 func (r *Rule) Counters() (sum Counters) {
 	for i := range r.counters {
 		c := &r.counters[i]

@@ -122,7 +122,7 @@ func (t *Table) Find(p *Packet, now int64) *Rule {
 	return nil
 }
 
-// SourceMAC is that of an Ethernet frame; zero where it is too short for one.
+// SourceMAC returns the source MAC address of an Ethernet frame, or zero if f is too short.
 func SourceMAC(f []byte) uint64 {
 	if len(f) < 12 {
 		return 0

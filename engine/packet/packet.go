@@ -115,7 +115,7 @@ func short(pktLen, need int) Status {
 	return Truncated
 }
 
-// IsVLAN reports whether etherType is that of a VLAN tag: 802.1Q, 802.1ad or one of the earlier ones.
+// IsVLAN reports whether etherType announces a VLAN tag: 802.1Q, 802.1ad or an earlier one.
 func IsVLAN(etherType uint16) bool {
 	switch etherType {
 	case EtherTypeVLAN, EtherTypeQinQ, EtherType9100, EtherType9200, EtherType9300:

@@ -16,10 +16,10 @@ type Tunnel struct {
 // TunnelPorts are the UDP destination ports of tunnels besides VXLAN's.
 type TunnelPorts struct{ GPE, Geneve uint16 }
 
-// DefaultTunnelPorts are those of the standards.
+// DefaultTunnelPorts are the ports that the standards assign.
 var DefaultTunnelPorts = TunnelPorts{GPE: PortVXLANGPE, Geneve: PortGeneve}
 
-// Has reports whether port is that of a tunnel.
+// Has reports whether port is the UDP port of a tunnel.
 func (p *TunnelPorts) Has(port uint16) bool {
 	return port == PortVXLAN || port == p.GPE || port == p.Geneve
 }

@@ -33,7 +33,7 @@ type Trigger struct {
 	Value     uint32
 }
 
-// NoTrigger is that of events that have none.
+// NoTrigger is the Trigger of events that have none.
 var NoTrigger = Trigger{unknown, unknown, unknown}
 
 // EventNames are the events by their bit in Explanation.Events.

@@ -68,9 +68,8 @@ type Individual struct {
 
 	Inner []byte // padded with zeros to a multiple of four; ignored for InType None
 
-	// Own is read in place of Metadata by the formats before 2.0, which have
-	// other layouts. RepMdBits are those of 2.0; what a format has no place for is
-	// left out.
+	// Own is read in place of Metadata for formats before 2.0, whose layouts differ. RepMdBits
+	// has the bits of 2.0; values that a format has no place for are left out.
 	Own *Metadata
 }
 

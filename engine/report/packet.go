@@ -36,7 +36,7 @@ func (p *Packet) IsOpen() bool { return p.buf != nil }
 // Len is the length of the payload so far.
 func (p *Packet) Len() int { return p.n }
 
-// Since is what was written to the open packet since its payload was n bytes long.
+// Since returns the bytes that were written to the open packet since its payload had n bytes.
 func (p *Packet) Since(n int) []byte { return p.buf[n:p.n] }
 
 // Reports is how many individual reports are in.

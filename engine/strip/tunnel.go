@@ -115,8 +115,8 @@ func stripTunnel(b []byte, l *packet.Layers, i *inthdr.Info) int {
 	return n
 }
 
-// restoreGPE gives the VXLAN-GPE header the next protocol of what was behind INT;
-// where the source had made it of a VXLAN header, it makes that again.
+// restoreGPE gives the VXLAN-GPE header the next protocol of the packet behind INT. If the source
+// had made it of a VXLAN header, it makes a VXLAN header of it again.
 func restoreGPE(f []byte, l *packet.Layers, i *inthdr.Info) {
 	h := f[l.Payload:]
 	if !i.Inserted {

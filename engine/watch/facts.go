@@ -97,7 +97,7 @@ func (f *Facts) readTunnels(ws *Watches, p *Packet) {
 	f.inner = &f.carried
 }
 
-// addresses are those of the IP header that l describes.
+// addresses returns the addresses of the IP header that l describes.
 func addresses(frame []byte, l *packet.Layers) (src, dst netip.Addr) {
 	h := frame[l.L3:]
 	if l.IPVersion == 4 {

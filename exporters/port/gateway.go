@@ -14,8 +14,8 @@ const (
 	patience     = 3           // times asked without an answer, and it is not known any more
 )
 
-// gateway is what is known of a gateway's MAC address. mac is written by the
-// worker that asks, offer by whichever hears an answer: neither waits.
+// gateway keeps a gateway's MAC address. The worker that asks writes mac, and any worker that
+// hears an answer writes offer: none waits for another.
 type gateway struct {
 	mac   atomic.Uint64 // packed; 0: unknown
 	offer atomic.Uint64 // the latest answer, until the asking worker takes it

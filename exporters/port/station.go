@@ -52,8 +52,7 @@ type Port struct {
 	neighbors atomic.Pointer[[]*neighbor] // replaced as a whole
 }
 
-// New makes a port with that MAC address; others are those of the sink's other
-// ports.
+// New makes a port with that MAC address; others are the addresses of the sink's other ports.
 func New(mac MAC, others ...MAC) *Port { return &Port{mac: mac, sink: append([]MAC{mac}, others...)} }
 
 // neighbor is a gateway, and who we are for it. Collectors may share one.

@@ -66,7 +66,7 @@ func dialUDP(c *Config) (*net.UDPConn, error) {
 	return conn.(*net.UDPConn), nil
 }
 
-// setOptions makes the kernel set DF, never fragment, and queue what comes back, and
+// setOptions makes the kernel set DF, never fragment, and queue ICMP errors that come back, and
 // lets several collectors share one fixed source port.
 func setOptions(raw syscall.RawConn, a netip.Addr) error {
 	var err error
@@ -140,8 +140,8 @@ func openRaw(c *Config, source netip.Addr) (conn, error) {
 func (c *rawConn) Close() error   { return c.IPConn.Close() }
 func (c *rawConn) peer() net.Addr { return c.to }
 
-// answers is nothing: the kernel hands what comes back for a UDP packet to UDP
-// sockets only, by their ports.
+// answers returns 0: the kernel hands ICMP errors about a UDP packet to UDP sockets only, by
+// their ports.
 func (c *rawConn) answers(*answers) int { return 0 }
 
 func (c *rawConn) header(entropy uint16) *report.UDPFrame {

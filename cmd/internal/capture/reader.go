@@ -20,8 +20,8 @@ import (
 	"intsink/cmd/internal/progress"
 )
 
-// Reader reads pcap and pcapng files, microseconds or nanoseconds, and
-// keeps account of what cannot be read.
+// Reader reads pcap and pcapng files, of microseconds or nanoseconds, and counts the packets that
+// it cannot read.
 type Reader struct {
 	Path    string
 	file    *os.File

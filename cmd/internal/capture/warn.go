@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// Warn writes what of the capture Next did not return.
+// Warn writes which parts of the capture Next did not return, and why.
 func (c *Reader) Warn(w io.Writer) {
 	if c.cut {
 		rest := "the rest of the file"

@@ -125,8 +125,8 @@ func run(path, version string) error {
 // used again.
 const ownMemory = 128 << 20
 
-// memoryLimit is one and a half times of what queues and outputs may hold: the garbage
-// collector has the half to work in. Go's default would let the heap double.
+// memoryLimit returns one and a half times the bytes that queues and outputs may hold: the
+// garbage collector works in the half. Go's default would let the heap double.
 func memoryLimit(c *collector.Config) int64 {
 	hold := int64(ownMemory)
 	for i := range c.Kafkas {

@@ -16,7 +16,7 @@ import (
 	files "intsink/deploy/collect"
 )
 
-// Limits of what clients can hold.
+// Limits on connections and time that clients can hold.
 const (
 	maxConnections = 128
 	writePatience  = 30 * time.Second

@@ -61,8 +61,7 @@ type jsonReport struct {
 	*decode.Report
 }
 
-// payload prints the reports of one UDP payload; the error is that of the
-// output.
+// payload prints the reports of one UDP payload. Its error comes from the output.
 func (d *reportPrinter) payload(g datagram, b []byte) error {
 	if d.records != nil {
 		return d.recordsOf(g, b)

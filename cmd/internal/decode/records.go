@@ -45,7 +45,7 @@ func (d *reportPrinter) writeRecord(r *record.Record) {
 	}
 }
 
-// recordsOf prints the records of one UDP payload; the error is that of the output.
+// recordsOf prints the records of one UDP payload. Its error comes from the output.
 func (d *reportPrinter) recordsOf(g datagram, b []byte) error {
 	p := d.records
 	if d.decoder.Strict {

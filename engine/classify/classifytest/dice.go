@@ -46,7 +46,7 @@ func (d Dice) Protocol() uint8 { return uint8(d.IntN(2)) * 17 }
 // Device is one of three ids.
 func (d Dice) Device() uint64 { return 1 << (d.UintN(3) * 31) }
 
-// Key is that of a flow between two Addrs of one family.
+// Key returns the key of a flow between two Addrs of one family.
 func (d Dice) Key() (k flows.Key) {
 	src, dst := d.Addr(), d.Addr()
 	for src.Is4() != dst.Is4() {

@@ -174,7 +174,7 @@ func (d *Decoder) decodeContents(r *Report, b []byte, cut bool) error {
 	return d.decodeInner(r, b, cut)
 }
 
-// takeMain reads the main contents of RepType 1 and returns what is behind.
+// takeMain reads the main contents of RepType 1 and returns the bytes behind them.
 func (r *Report) takeMain(b []byte, cut bool) ([]byte, error) {
 	if len(b) < intMainLen {
 		if cut {

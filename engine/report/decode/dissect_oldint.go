@@ -31,7 +31,7 @@ func (x *dissector) bodyInTunnel(t, words uint8) *Stack {
 	return s
 }
 
-// old reads INT 1.0: b is its header and what is there of the stack.
+// old reads INT 1.0 in b: its header, and the stack as far as it is not cut off.
 func (s *Stack) old(b []byte) {
 	s.Version = ref(b[0] >> 4)
 	s.Discard = b[0]&0x02 != 0 // C: a copy
@@ -51,7 +51,7 @@ func oldLayouts() []bitmap {
 	return []bitmap{oldHopBits, narrow, long}
 }
 
-// oldHops divides b, all of the stack or what is there of it, into hops by the first
+// oldHops divides b, the stack or the part of it that is not cut off, into hops by the first
 // layout that is as long as Hop ML says: INT 1.0 has nothing else in a hop.
 func (s *Stack) oldHops(layouts []bitmap, b []byte) {
 	hop := int(*s.HopML) * 4

@@ -101,8 +101,8 @@ func (x *dissector) chain(more bool, after func(shim []byte) bool) *Stack {
 	return first
 }
 
-// geneve reads INT from the options (INT 2.1, section "INT over Geneve"): the
-// option's type is that of the INT header.
+// geneve reads INT from the options (INT 2.1, section "INT over Geneve"), whose option type is the
+// type of the INT header.
 func (x *dissector) geneve() *Stack {
 	b := x.take(8)
 	if b == nil || b[0]>>6 != 0 {

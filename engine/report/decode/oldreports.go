@@ -130,8 +130,8 @@ func (d *Decoder) decode05(p []byte) (*Message, error) {
 	return m, err
 }
 
-// takeLocal reads the drop header (1) or the switch local header (2) of 0.5 and
-// returns what is behind.
+// takeLocal reads the drop header (1) or the switch local header (2) of 0.5 and returns the bytes
+// behind it.
 func (m *Message) takeLocal(r *Report, next uint8, b []byte) ([]byte, error) {
 	if next == 0 {
 		return b, nil

@@ -79,7 +79,7 @@ var hopBits = bitmap{
 	word("reserved_12"), word("reserved_13"), word("reserved_14"), word("checksum_complement"),
 }
 
-// oldHopBits are those of INT 1.0: timestamps of one word, no buffers.
+// oldHopBits are the instruction bits of INT 1.0: timestamps of one word, no buffers.
 var oldHopBits = bitmap{
 	word("node_id"), interfaces, word("hop_latency"), queue,
 	word("ingress_timestamp"), word("egress_timestamp"), level2Interfaces, word("tx_utilization"),

@@ -26,7 +26,8 @@ func startEAL(c *conf.Config) error {
 	return eal.Init(args)
 }
 
-// CheckMachine says what of c EAL would not take, and why this machine cannot run it.
+// CheckMachine returns two errors: values of c that EAL would refuse, and why this machine cannot
+// run c.
 func CheckMachine(c *conf.Config) (wrong, cannot error) {
 	if err := eal.CheckExtra(c.DPDK.EALArgs); err != nil {
 		return err, nil

@@ -73,8 +73,8 @@ func (a *Appliance) newCollector(c *conf.Config, i int) *collector {
 
 var portModes = map[conf.SourcePortMode]udp.PortMode{conf.AnySourcePort: udp.PortAny, conf.FixedSourcePort: udp.PortFixed, conf.HashedSourcePort: udp.PortHash}
 
-// collectorsOf are the collectors of c: those of old that are configured as they were, but
-// for their budgets, and new ones. gone are those of old that are not among them.
+// collectorsOf returns the collectors of c: those of old whose configuration has not changed, or
+// only in the budget, and new ones. gone are the others of old.
 func (a *Appliance) collectorsOf(c *conf.Config, old []*collector) (all, gone []*collector) {
 	kept := map[*collector]bool{}
 	for i := range c.Collectors {

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// linkState is what was last known of a port's link. One goroutine looks; anybody may ask.
+// linkState is the last known state of a port's link. One goroutine writes it; any may read it.
 type linkState struct {
 	down     atomic.Pointer[string] // what is wrong, empty where the link is up; nil: nobody has looked yet
 	changes  atomic.Uint64

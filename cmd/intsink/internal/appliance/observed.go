@@ -47,7 +47,7 @@ func (a *Appliance) observed() *observe.Source {
 	return s
 }
 
-// observedCollectors are those of now.
+// observedCollectors returns the present collectors.
 func (a *Appliance) observedCollectors() []observe.Collector {
 	var all []observe.Collector
 	for _, c := range *a.collectors.Load() {

@@ -38,7 +38,7 @@ func (a *Appliance) makeReportPorts(c *conf.Config) error {
 	return nil
 }
 
-// portMACs are those of all ports that tell theirs.
+// portMACs returns the MAC addresses of all ports that have one.
 func (a *Appliance) portMACs() (macs []port.MAC) {
 	for _, p := range a.ports {
 		if mac, err := p.device.mac(); err == nil {

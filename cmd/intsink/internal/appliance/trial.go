@@ -25,7 +25,8 @@ type trial struct {
 	done chan struct{}
 }
 
-// beginTrial puts what has just come into force on trial; was comes back. a.reloading is held.
+// beginTrial puts the configuration that has just come into force on trial; was is the one to go
+// back to. The caller holds a.reloading.
 func (a *Appliance) beginTrial(r *control.Result, q *control.Request, was *conf.Config) {
 	_, good := a.control.State.Last()
 	info := control.Trial{Until: time.Now().UTC().Add(time.Duration(q.Confirm)), BackTo: good.Generation, Limit: q.Limit, By: r.By}
@@ -93,7 +94,7 @@ func (a *Appliance) nothingOnTrial() error {
 // endOfTrial begins what a reload is said to be by, where a trial's end made it.
 const endOfTrial = "end of a trial: "
 
-// goBack brings what was before the trial back. a.reloading is held.
+// goBack puts the configuration from before the trial into force. The caller holds a.reloading.
 func (a *Appliance) goBack(end control.TrialEnd, why string) *control.Result {
 	t := a.trial
 	close(t.done)

@@ -139,8 +139,8 @@ func (s *Sink) Post(ctx context.Context, path string, request any) (body []byte,
 	return s.do(ctx, http.MethodPost, path, bytes.NewReader(text))
 }
 
-// Write asks the sink to change something: request is its JSON, nil for none, answer takes
-// what it says where it has done so.
+// Write asks the sink to change something. request is the JSON to send, nil for none; answer is
+// filled with the sink's answer if it has made the change.
 func (s *Sink) Write(ctx context.Context, method, path string, request, answer any) error {
 	var text io.Reader
 	if request != nil {

@@ -72,7 +72,7 @@ func (s *State) LastTrial() *EndedTrial {
 	return s.lastTrial
 }
 
-// Trial is that of the configuration in force; nil: it is on none.
+// Trial returns the trial of the configuration in force; nil: it is on none.
 func (s *State) Trial() *Trial {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -119,8 +119,8 @@ func newFlowDetail(worker int, q *engine.PendingQuery, known ways) *FlowDetail {
 	return d
 }
 
-// hopReferences are those of a flow's nodes in the order of its way, nodes of other
-// ways behind. way is nil where it is not known.
+// hopReferences returns the references of a flow's nodes in the order of its path, then those of
+// nodes on its other paths. way is nil if the path is not known.
 func hopReferences(f *inspect.Flow, b *event.Deadband, way *inspect.Path) []ReferenceItem {
 	items := []ReferenceItem{}
 	for i := range f.NumHops {

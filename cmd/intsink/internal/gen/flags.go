@@ -144,7 +144,8 @@ func (f *Flags) check() error {
 	return cli.Distinct(cli.FileFlag{Flag: "out", Path: f.out}, cli.FileFlag{Flag: "original", Path: f.original})
 }
 
-// captureFlags are those that only a capture has: live, packets are what comes.
+// captureFlags are the flags that make packets for a capture. With --live packets come from an
+// interface.
 var captureFlags = []string{"flows", "size", "count", "proto", "vlan", "pps", "plain", "path-change-every", "latency-step-every", "link-step-every"}
 
 // checkKind checks the flags that only one kind of gen has.

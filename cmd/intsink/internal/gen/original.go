@@ -50,8 +50,8 @@ func (g *generator) flow(n int) *intgen.Flow {
 	return f
 }
 
-// tunnel is that of flow n: each has one of its own, so that a sink that watches
-// the tunnels sees as many flows. All checksums are there, for the sink to restore.
+// tunnel returns the tunnel of flow n. Each flow has its own, so that a sink that watches the
+// tunnels sees as many flows. All checksums are set, so that the sink has to restore them.
 func (g *generator) tunnel(name string, n int) *intgen.Tunnel {
 	t := &intgen.Tunnel{
 		Encap: tunnels[name], SrcMAC: [6]byte{2, 0, 0, 0, 0, 0x11}, DstMAC: [6]byte{2, 0, 0, 0, 0, 0x12}, VLAN: g.f.vlan,

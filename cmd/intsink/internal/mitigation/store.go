@@ -42,7 +42,7 @@ type entry struct {
 	attack  *attack // where /aggAttack added it
 }
 
-// Errors of Add: what is asked for is right, but cannot be.
+// Errors of Add for requests that are right, but cannot be fulfilled.
 var (
 	errNoLink = errors.New("no link has mitigation: set link { mitigation = true } and restart")
 	errFull   = fmt.Errorf("there are %d rules already: remove some, or wait until they end", mitigate.MaxRules)

@@ -41,8 +41,8 @@ func (x *exposition) addSeconds(name string, ns int64, labels ...any) {
 	x.addText(name, seconds(ns), labels...)
 }
 
-// addHistogram adds the samples of a histogram: classes[i] counts what is at most bounds[i]
-// and more than the bound before; sum is that of all values.
+// addHistogram adds the samples of a histogram: classes[i] counts the values that are at most
+// bounds[i] and more than the bound before it; sum is the sum of all values.
 func (x *exposition) addHistogram(name string, bounds []int, classes []uint64, sum uint64, labels ...any) {
 	labels = labels[:len(labels):len(labels)]
 	total := uint64(0)

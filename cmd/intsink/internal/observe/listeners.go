@@ -42,7 +42,7 @@ type serving struct {
 	cancel   context.CancelFunc // of event streams
 }
 
-// placesOf are those of h that are not off.
+// placesOf returns the addresses and sockets of h that are not off.
 func placesOf(h *conf.HTTP) []place {
 	listen := place{name: "http.listen", address: h.Listen}
 	if h.TLS != nil {

@@ -21,7 +21,7 @@ import (
 	"intsink/conf"
 )
 
-// Limits of what clients can hold.
+// Limits on connections and time that clients can hold.
 const (
 	maxConnections = 512              // at once; others wait to be accepted
 	writePatience  = 30 * time.Second // for one answer to a client that does not read

@@ -72,7 +72,7 @@ type Device interface {
 	Counters() (PortCounters, error)
 }
 
-// PortCounters are those of the driver.
+// PortCounters are a port's counters as its driver keeps them.
 type PortCounters struct {
 	RxPackets, TxPackets uint64
 	RxBytes, TxBytes     uint64

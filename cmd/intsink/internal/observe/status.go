@@ -29,7 +29,7 @@ func (s *Source) status() *status.Status {
 	return s.statusOf(snapshots, exported)
 }
 
-// statusOf is status for what has been read.
+// statusOf returns the status made of counters that were read already.
 func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *status.Status {
 	c := s.Config()
 	j := &status.Status{

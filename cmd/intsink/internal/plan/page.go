@@ -15,7 +15,7 @@ import (
 //go:embed page.html
 var pageText string
 
-// pageTemplate escapes what comes from configurations and paths.
+// pageTemplate fills page.html. It escapes texts of configurations and paths of files.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"figure": figure, "percent": percent, "counts": counts,
 }).Parse(pageText))

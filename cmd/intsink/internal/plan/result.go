@@ -85,7 +85,7 @@ func (p *Result) collector(name string) (CollectorRow, bool) {
 	return CollectorRow{Collector: name}, false
 }
 
-// result is what was counted.
+// result returns all that was counted, with a row for each event that fired.
 func (p *planner) result() *Result {
 	c := p.Snapshot()
 	l := &c.Links[0]

@@ -28,14 +28,13 @@ type timeline struct {
 // newTimeline begins with the first packet of a capture.
 func newTimeline(start int64) *timeline { return &timeline{start: start, step: firstStep, by: 2} }
 
-// enters tells whether at is in another step than now: what was counted until now has to
-// be noted first.
+// enters reports whether at is in another step than now: then note must be called before
+// anything is counted for at.
 func (l *timeline) enters(now, at int64) bool {
 	return (max(at, now)-l.start)/l.step != (now-l.start)/l.step
 }
 
-// note counts what was reported since the last note as of the time at, which is never
-// before the last one.
+// note adds the reports since the last call to the step of time at. Times never go back.
 func (l *timeline) note(at int64, c *engine.Counters) {
 	for (at-l.start)/l.step >= maxSteps {
 		l.lengthen()

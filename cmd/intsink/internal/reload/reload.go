@@ -41,7 +41,8 @@ func Run(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
 	return o.send(ctx, stdout, stderr, "/api/v1/reload", q)
 }
 
-// Confirm ends the trial of what is in force: it stays, or with back goes.
+// Confirm ends the trial of the configuration in force: it stays or, with back, the one before it
+// returns.
 func Confirm(ctx context.Context, stdout, stderr io.Writer, o *Options, back bool) error {
 	return o.send(ctx, stdout, stderr, "/api/v1/confirm", &control.Confirmation{Back: back})
 }
@@ -111,7 +112,7 @@ func limit(l *control.Limit, text string) error {
 	return nil
 }
 
-// send asks the sink, and prints what it says.
+// send posts q to the sink, and prints the answer.
 func (o *Options) send(ctx context.Context, stdout, stderr io.Writer, path string, q any) error {
 	if o.Format != "text" && o.Format != "json" {
 		return fmt.Errorf("--format %q: must be text or json", o.Format)
@@ -177,7 +178,7 @@ func done(r *control.Result) string {
 	return b.String()
 }
 
-// findings are what was found in the file, and what only a restart can change.
+// findings returns the diagnostics of the file, and the changes that take a restart.
 func findings(r *control.Result) string {
 	var b strings.Builder
 	for i := range r.Diagnostics {

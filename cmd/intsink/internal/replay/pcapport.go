@@ -95,7 +95,7 @@ func (p *pcapPort) Exchange(_ *mbuf.Vec, _ int, rx *mbuf.Vec) (sent, received in
 	return 0, p.RxBurst(rx)
 }
 
-// close frees what was received and not handed over, and stops EAL.
+// close frees packets that were received and not handed over, and stops EAL.
 func (p *pcapPort) close() error {
 	for p.next < p.n {
 		p.skip()

@@ -16,7 +16,8 @@ import (
 // Options are the flags of replay.
 type Options struct{ Config, In, Out, Reports string }
 
-// Run takes the capture through the engine, writes what comes out and prints a summary.
+// Run takes the capture through the engine, writes the packets that leave it and prints a
+// summary.
 func Run(stdout io.Writer, f Options) error {
 	if err := cli.Distinct(cli.FileFlag{Flag: "config", Path: f.Config}, cli.FileFlag{Flag: "in", Path: f.In}, cli.FileFlag{Flag: "out", Path: f.Out}, cli.FileFlag{Flag: "reports", Path: f.Reports}); err != nil {
 		return err

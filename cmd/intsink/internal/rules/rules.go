@@ -62,9 +62,9 @@ var reloads = map[string]func(path string) bool{
 func never(string) bool  { return false }
 func always(string) bool { return true }
 
-// NeedsRestart are those of changes, from old to now, that cannot be made while the appliance
-// runs. ports are those by which reports leave since its start: collectors may come and go
-// there, since workers know their queues.
+// NeedsRestart returns the changes, from old to now, that cannot be made while the appliance
+// runs. ports are the ports by which reports have left since its start: collectors may come and
+// go there, since workers have queues of these.
 func NeedsRestart(changes []conf.Change, old, now *conf.Config, ports []string) []conf.Change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c conf.Change) bool {
 		reload := reloads[c.Block()]

@@ -16,7 +16,8 @@ type table struct {
 	rows  [][]string
 }
 
-// newTable makes a table of columns; a name that begins with ">" is that of numbers.
+// newTable makes a table of columns. A name that begins with ">" is of a column of numbers, which
+// are aligned to the right.
 func newTable(columns ...string) *table {
 	t := &table{}
 	for _, c := range columns {
