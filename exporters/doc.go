@@ -45,7 +45,7 @@ var dropReasons = [NumDropReasons]struct{ label, doc string }{
 	DropTimeout:      {"timeout", "the kernel took nothing for a second: its send buffer is full and the interface does not send"},
 }
 
-// String is the value of the reason label.
+// String returns the value of the reason label.
 func (r DropReason) String() string { return dropReasons[r].label }
 
 // Doc is one line for the documentation.

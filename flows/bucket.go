@@ -15,7 +15,7 @@ type bucket struct {
 	births [slots]uint16 // when each flow came, as birthTick has it
 }
 
-// tagOf is the tag of a hash; never zero, which marks a free slot.
+// tagOf returns the tag of a hash; never zero, which marks a free slot.
 func tagOf(h uint64) uint16 { return uint16(h>>48) | 1 }
 
 func (b *bucket) tag(s uint64) uint16 { return uint16(b.tags[s>>2&1] >> (s & 3 * 16)) }
@@ -54,14 +54,14 @@ func (b *bucket) freeSlot() (s uint64, ok bool) {
 	return 0, false
 }
 
-// slot is the lowest slot in m, which matches returned.
+// slot returns the lowest slot in m, which matches returned.
 func slot(m uint64) uint64 { return uint64(bits.TrailingZeros64(m)) >> 4 }
 
-// primary is the first of the two candidate buckets of a hash.
+// primary returns the first of the two candidate buckets of a hash.
 func (t *Table) primary(h uint64) uint64 { return h >> bucketShift & t.mask }
 
-// alternate is the other candidate of a flow in bucket b with that tag: from either of the
-// two it gives the other.
+// alternate returns the other candidate of a flow in bucket b with that tag: from either of the two
+// it gives the other.
 func (t *Table) alternate(b uint64, tag uint16) uint64 { return (b ^ uint64(tag)*prime1>>24) & t.mask }
 
 // candidates are both buckets that a flow with this hash can be in.

@@ -25,7 +25,7 @@ type Cold struct {
 	DropSent   int64  // when a drop was last reported; 0: never
 }
 
-// Cold is the flow's rarely needed state, all zero the first time.
+// Cold returns the flow's rarely needed state, all zero the first time.
 func (f *Flow) Cold() *Cold {
 	if f.flags&hasCold == 0 {
 		f.clearCold()
@@ -74,7 +74,7 @@ type Hole struct {
 	At      int64 // when it was found
 }
 
-// Loss is the flow's sequence state; fresh: this is the first call, and it is all zero.
+// Loss returns the flow's sequence state; fresh: this is the first call, and it is all zero.
 func (f *Flow) Loss() (l *Loss, fresh bool) {
 	if f.flags&hasLoss != 0 {
 		return f.loss, false

@@ -61,7 +61,7 @@ type Hop struct {
 	Ref        uint32 // latency last reported
 }
 
-// ID is the node's id.
+// ID returns the node's id.
 func (h *Hop) ID() uint32 { return bits.ReverseBytes32(h.Node) }
 
 // Path is a path that the flow was on.
@@ -70,7 +70,7 @@ type Path struct {
 	Seen int64 // LongTick
 }
 
-// LastSeen is the time of the flow's last packet in Unix nanoseconds.
+// LastSeen returns the time of the flow's last packet in Unix nanoseconds.
 func (f *Flow) LastSeen() int64 { return f.seen }
 
 // Close is to be called with the flow's FIN or RST: two seconds of silence end it then.
@@ -111,7 +111,7 @@ func (f *Flow) carry(n uint16) {
 	}
 }
 
-// Totals are the packets and bytes of the flow so far.
+// Totals returns the packets and bytes of the flow so far.
 func (f *Flow) Totals() (packets, bytes uint64) {
 	packets, bytes = uint64(f.packets), uint64(f.bytes)
 	if f.flags&hasCold != 0 {
@@ -166,11 +166,10 @@ func (f *Flow) EndKnown() bool { return f.flags&endKnown != 0 }
 // SetEndRef makes x the reference of the end-to-end latency.
 func (f *Flow) SetEndRef(x uint32) { f.EndRef, f.flags = x, f.flags|endKnown }
 
-// Tick is a time in units of 2^20 ns, about a millisecond; it wraps after 52
-// days.
+// Tick returns a time in units of 2^20 ns, about a millisecond; it wraps after 52 days.
 func Tick(now int64) uint32 { return uint32(now >> 20) }
 
-// LongTick is a Tick of the last 52 days, as seen at now, as a number that does not wrap.
+// LongTick returns a Tick of the last 52 days, as seen at now, as a number that does not wrap.
 func LongTick(now int64, tick uint32) int64 { return now>>20 - int64(Tick(now)-tick) }
 
 // Since turns a Tick of the last 52 days into Unix nanoseconds, as seen at now: whole
@@ -187,7 +186,7 @@ func SinceLong(now, tick int64) int64 {
 // millisecond.
 const RefreshShift = 18
 
-// RefreshDue is when the flow's next refresh is due, as seen at now; 0: not set yet.
+// RefreshDue returns when the flow's next refresh is due, as seen at now; 0: not set yet.
 func (f *Flow) RefreshDue(now int64) int64 {
 	if f.NextRefresh == 0 {
 		return 0

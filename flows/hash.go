@@ -46,7 +46,7 @@ func (s *hasher) hash(k *Key) uint64 {
 	return fold(fold(a^s.keys[0], b^s.keys[1]), s.keys[2])
 }
 
-// fold is the upper half of a product xor its lower half.
+// fold returns the upper half of a product xor its lower half.
 func fold(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	return hi ^ lo

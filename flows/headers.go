@@ -44,7 +44,7 @@ func (k *Key) Headers(dst []byte) []byte {
 	return dst
 }
 
-// l4Len is the length of the L4 header that Headers makes.
+// l4Len returns the length of the L4 header that Headers makes.
 func l4Len(proto uint8) int {
 	switch proto {
 	case 6:

@@ -93,7 +93,7 @@ const (
 	fewPackets = 512
 )
 
-// birthTick is a time as bucket.births has it.
+// birthTick returns a time as bucket.births has it.
 func birthTick(now int64) uint16 { return uint16(now >> birthShift) }
 
 // mayEvict reports whether there has been no flood of evictions lately. The time up to
@@ -104,7 +104,7 @@ func (t *Table) mayEvict(now int64) bool { return t.evicted-now < evictionBurst 
 // small.
 func (t *Table) flooded(now int64) bool { return t.crowded-now > floodOnly*t.crowdNs() }
 
-// crowdNs is the time from one new flow to the next above which there is no flood.
+// crowdNs returns the time from one new flow to the next above which there is no flood.
 func (t *Table) crowdNs() int64 { return max(turnover/int64(len(t.flows)), evictionNs) }
 
 // countNew takes a new flow into the rate of new flows.
@@ -113,7 +113,7 @@ func (t *Table) countNew(now int64) {
 	t.crowded = min(max(t.crowded, now)+ns, now+2*floodOnly*ns)
 }
 
-// victim is the slot of the idlest flow of both buckets that is not in held.
+// victim returns the slot of the idlest flow of both buckets that is not in held.
 func (t *Table) victim(now int64, h uint64, held []*Flow) (b, s uint64, is bool) {
 	oldest, flood := int64(0), t.flooded(now)
 	for _, at := range t.candidates(h) {
@@ -137,11 +137,10 @@ func (t *Table) victim(now int64, h uint64, held []*Flow) (b, s uint64, is bool)
 	return b, s, is
 }
 
-// idleInFlood is the idle time by which f is compared with others for eviction while there is
+// idleInFlood returns the idle time by which f is compared with others for eviction while there is
 // a flood. Young flows are evicted first: among these those of one packet and those that were
-// silent for half of their time, and of these the youngest, since older ones were there before
-// the flood. So flows of a flood evict each other, and a flow that has had packets for longer
-// stays.
+// silent for half of their time, and of these the youngest, since older ones were there before the
+// flood. So flows of a flood evict each other, and a flow that has had packets for longer stays.
 func (f *Flow) idleInFlood(idle int64, ticks uint16) int64 {
 	age := int64(ticks) << birthShift
 	if age >= youth || f.packets >= fewPackets {

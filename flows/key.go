@@ -86,8 +86,8 @@ func (k *Key) SetPorts(version, proto uint8, src, dst uint16) {
 	k.portsProto = uint64(bits.ReverseBytes16(src))<<48 | uint64(bits.ReverseBytes16(dst))<<32 | uint64(proto)<<8 | uint64(version)
 }
 
-// Src is the source address in the order of its bytes; an IPv4 address is the low half
-// of the second word.
+// Src returns the source address in the order of its bytes; an IPv4 address is the low half of the
+// second word.
 func (k *Key) Src() [2]uint64 {
 	if k.Version() == 4 {
 		return [2]uint64{1: uint64(bits.ReverseBytes32(uint32(k.addrs[0])))}
@@ -95,7 +95,7 @@ func (k *Key) Src() [2]uint64 {
 	return [2]uint64{k.addrs[0], k.addrs[1]}
 }
 
-// Dst is the destination address, as Src has it.
+// Dst returns the destination address, as Src has it.
 func (k *Key) Dst() [2]uint64 {
 	if k.Version() == 4 {
 		return [2]uint64{1: uint64(bits.ReverseBytes32(uint32(k.addrs[0] >> 32)))}
@@ -106,7 +106,7 @@ func (k *Key) Dst() [2]uint64 {
 // Version is 4 or 6.
 func (k *Key) Version() uint8 { return uint8(k.portsProto) }
 
-// Proto is the IP protocol.
+// Proto returns the IP protocol.
 func (k *Key) Proto() uint8 { return uint8(k.portsProto >> 8) }
 
 // SrcPort is zero where the protocol has no ports.
@@ -115,10 +115,10 @@ func (k *Key) SrcPort() uint16 { return bits.ReverseBytes16(uint16(k.portsProto 
 // DstPort is zero where the protocol has no ports.
 func (k *Key) DstPort() uint16 { return bits.ReverseBytes16(uint16(k.portsProto >> 32)) }
 
-// SrcAddr is the source address.
+// SrcAddr returns the source address.
 func (k *Key) SrcAddr() netip.Addr { return k.addr(k.Src()) }
 
-// DstAddr is the destination address.
+// DstAddr returns the destination address.
 func (k *Key) DstAddr() netip.Addr { return k.addr(k.Dst()) }
 
 func (k *Key) addr(w [2]uint64) netip.Addr {

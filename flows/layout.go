@@ -4,8 +4,8 @@ package flows
 
 import "unsafe"
 
-// Layout is the size of a flow, a key, a hop and a bucket and the offset of every field
-// that C uses (engine/fast), in the order of its struct, to be compared with C.
+// Layout returns the size of a flow, a key, a hop and a bucket and the offset of every field that C
+// uses (engine/fast), in the order of its struct, to be compared with C.
 func Layout() []uintptr {
 	var f *Flow
 	var b *bucket

@@ -99,7 +99,7 @@ func outside(address uintptr) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&address))
 }
 
-// find is the place of the first flow with a tag, 0 where there is none.
+// find returns the place of the first flow with a tag, 0 where there is none.
 func (b *bucket) find(tag uint16) uint32 {
 	m, s := matches(b.tags[0], tag), uint64(0)
 	if m == 0 {
@@ -148,7 +148,7 @@ func (t *Table) Find(k *Key) *Flow {
 	return nil
 }
 
-// findIn is the flow of k in bucket b, or nil.
+// findIn returns the flow of k in bucket b, or nil.
 func (t *Table) findIn(b uint64, tag uint16, k *Key) *Flow {
 	bk := &t.buckets[b]
 	for w := range uint64(len(bk.tags)) {

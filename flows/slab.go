@@ -51,5 +51,5 @@ func (f *Flow) nextFree() uint32 { return uint32(f.windows[0]) }
 
 func (f *Flow) setNextFree(at uint32) { f.windows[0] = uint64(at) }
 
-// Len is the number of flows in the table.
+// Len returns the number of flows in the table.
 func (t *Table) Len() int { return t.slab.used - t.slab.free }

@@ -99,7 +99,7 @@ func (t *Small[V]) bucket(key [2]uint64) []smallEntry[V] {
 	return t.entries[at : at+smallSlots]
 }
 
-// victim is a free entry, or the one that makes room.
+// victim returns a free entry, or the one that makes room.
 func (t *Small[V]) victim(now int64, bucket []smallEntry[V]) *smallEntry[V] {
 	const held = 1 << 32
 	worst, rank := 0, uint64(held<<1)
@@ -119,13 +119,13 @@ func (t *Small[V]) victim(now int64, bucket []smallEntry[V]) *smallEntry[V] {
 	return &bucket[worst]
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (t *Small[V]) Len() int { return t.n }
 
-// Capacity is how many entries there is room for.
+// Capacity returns how many entries there is room for.
 func (t *Small[V]) Capacity() int { return len(t.entries) }
 
-// Evictions is how many entries made room for others.
+// Evictions returns how many entries made room for others.
 func (t *Small[V]) Evictions() uint64 { return t.evictions }
 
 // SmallIndex finds entries of a Small, as Get does, without making one. Package
@@ -144,7 +144,7 @@ func (t *Small[V]) Index() SmallIndex {
 		None: uint32(len(t.entries)) * uint32(unsafe.Sizeof(smallEntry[V]{}))}
 }
 
-// Peek is the entry of key, when it was last seen, and its offset; nil where there is none. V
+// Peek returns the entry of key, when it was last seen, and its offset; nil where there is none. V
 // must be what the table is of.
 func Peek[V any](x *SmallIndex, key [2]uint64) (v *V, seen *uint32, at uint32) {
 	hi, lo := bits.Mul64(key[0]^x.Key, x.Prime2^x.Key)
@@ -160,7 +160,7 @@ func Peek[V any](x *SmallIndex, key [2]uint64) (v *V, seen *uint32, at uint32) {
 	return nil, nil, 0
 }
 
-// EntryAt is the entry at an offset that Peek returned before, nil where it is not that of key
+// EntryAt returns the entry at an offset that Peek returned before, nil where it is not that of key
 // any more. Offset None is always right, and of no key.
 func EntryAt[V any](x *SmallIndex, at uint32, key [2]uint64) (v *V, seen *uint32) {
 	// SAFETY: the offset is None or of Peek, whose buckets lie within the table.
@@ -171,8 +171,8 @@ func EntryAt[V any](x *SmallIndex, at uint32, key [2]uint64) (v *V, seen *uint32
 	return &e.value, &e.tick
 }
 
-// SmallLayout is the size of an entry of a V, where its fields stand, and, behind those of
-// the entry itself, the fields of V at these offsets.
+// SmallLayout returns the size of an entry of a V, where its fields stand, and, behind those of the
+// entry itself, the fields of V at these offsets.
 func SmallLayout[V any](_ V, offsets ...uintptr) []uintptr {
 	var e *smallEntry[V]
 	layout := []uintptr{unsafe.Sizeof(*e), unsafe.Offsetof(e.used), unsafe.Offsetof(e.tick), unsafe.Offsetof(e.key)}

@@ -110,19 +110,19 @@ func (t *Table) Close() {
 	*t = Table{}
 }
 
-// Capacity is how many flows there is room for.
+// Capacity returns how many flows there is room for.
 func (t *Table) Capacity() int { return len(t.flows) }
 
 // SetIdleTimeout changes how many nanoseconds without a packet end a flow.
 func (t *Table) SetIdleTimeout(ns int64) { t.idle = ns }
 
-// Evictions is how many flows made room for others before they were idle.
+// Evictions returns how many flows made room for others before they were idle.
 func (t *Table) Evictions() uint64 { return t.evictions }
 
-// Refused is how many packets of unknown flows found no room for theirs: in a flood.
+// Refused returns how many packets of unknown flows found no room for theirs: in a flood.
 func (t *Table) Refused() uint64 { return t.refused }
 
-// Hash is the keyed hash of k.
+// Hash returns the keyed hash of k.
 func (t *Table) Hash(k *Key) uint64 { return t.hasher.hash(k) }
 
 // StartTime is about how long New takes for a table of that capacity on this

@@ -10,7 +10,7 @@ import (
 	"intsink/conf/schema"
 )
 
-// size is a number of bytes, such as "64MiB".
+// size returns a number of bytes, such as "64MiB".
 func size(p *int64, min, max int64) schema.Value { return &sizeValue{p, min, max} }
 
 type sizeValue struct {
@@ -46,7 +46,7 @@ func (s *sizeValue) Read(x *schema.Expr) bool {
 	return true
 }
 
-// Write is the value as the file would have it.
+// Write returns the value as the file would have it.
 func (s *sizeValue) Write() (string, bool) { return schema.Quote(sizeText(*s.p)), true }
 
 func parseSize(text string) (int64, bool) {

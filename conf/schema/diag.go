@@ -64,7 +64,7 @@ type Diagnostics struct {
 
 const maxKept = 100
 
-// Count is how many there are.
+// Count returns how many there are.
 func (d *Diagnostics) Count(s Severity) int {
 	if s == Error {
 		return len(d.Errors) + d.left[Error]

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 )
 
-// Dump is the fields of the schema that visit walks as HCL, every attribute written out.
+// Dump returns the fields of the schema that visit walks as HCL, every attribute written out.
 func Dump(visit func(Visitor)) []byte {
 	var d dumper
 	visit(&d)

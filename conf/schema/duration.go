@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Duration is a string such as "30s", from min to max.
+// Duration returns a string such as "30s", from min to max.
 func Duration(p *time.Duration, min, max time.Duration) Value { return &durationValue{p, min, max} }
 
 type durationValue struct {

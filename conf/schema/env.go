@@ -12,9 +12,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// variables are the variables of the environment in x, each once: of "${env.NODE}", of
-// "10.0.${env.SITE}.1:8555" and of env.NODE. None where x has anything else that is no
-// literal.
+// variables returns the variables of the environment in x, each once: of "${env.NODE}", of
+// "10.0.${env.SITE}.1:8555" and of env.NODE. None where x has anything else that is no literal.
 func (x *Expr) variables() []string {
 	var names []string
 	if !variablesOf(x.e, &names) {
@@ -52,7 +51,7 @@ func variablesOf(e hclsyntax.Expression, names *[]string) bool {
 	return false
 }
 
-// expanded is the text of x with its variables filled in; one that is not set is an error.
+// expanded returns the text of x with its variables filled in; one that is not set is an error.
 func (x *Expr) expanded() (cty.Value, bool) {
 	values := map[string]cty.Value{}
 	for _, name := range x.variables() {

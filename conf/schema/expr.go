@@ -40,7 +40,7 @@ func (x *Expr) Report(s Severity, format string, args ...any) {
 	x.d.report(s, x.e.Range(), format, args...)
 }
 
-// source is the text of x in the file, shortened for messages.
+// source returns the text of x in the file, shortened for messages.
 func (x *Expr) source() string {
 	r := x.e.Range()
 	from := x.d.source(r)
@@ -99,7 +99,7 @@ func isNull(e hclsyntax.Expression) bool {
 	return ok && l.Val.IsNull()
 }
 
-// Text is the string that x must be; accepted says in messages what it must hold.
+// Text returns the string that x must be; accepted says in messages what it must hold.
 func (x *Expr) Text(accepted string) (string, bool) {
 	v, ok := x.literal(accepted)
 	if !ok {
@@ -111,7 +111,7 @@ func (x *Expr) Text(accepted string) (string, bool) {
 	return v.AsString(), true
 }
 
-// number is the number that x must be; accepted describes the range in messages.
+// number returns the number that x must be; accepted describes the range in messages.
 func (x *Expr) number(accepted string) (*big.Float, bool) {
 	v, ok := x.literal(accepted)
 	if !ok {
@@ -146,7 +146,7 @@ func plainNumber(s string) string {
 	return fmt.Sprintf(", without quotes and suffix: %d", n*scale)
 }
 
-// Integer is the whole number from min to max, with pow2 a power of two, that x must be.
+// Integer returns the whole number from min to max, with pow2 a power of two, that x must be.
 func (x *Expr) Integer(min, max int64, pow2 bool) (int64, bool) {
 	accepted := fmt.Sprintf("a whole number from %d to %d", min, max)
 	if pow2 {
@@ -181,7 +181,7 @@ func nearestPowerOfTwo(n, min, max int64) int64 {
 	return 2 * below
 }
 
-// TextOrNumber is a string, or the decimal digits of a whole number below 2^32.
+// TextOrNumber returns a string, or the decimal digits of a whole number below 2^32.
 func (x *Expr) TextOrNumber(accepted string) (string, bool) {
 	v, ok := x.literal(accepted)
 	if !ok {

@@ -40,7 +40,7 @@ type element struct {
 	i    int
 }
 
-// ElementOf is the key of element i of a list, which is a pointer to the slice.
+// ElementOf returns the key of element i of a list, which is a pointer to the slice.
 func ElementOf(list any, i int) any { return element{list, i} }
 
 // Parse reads the file into the fields of the schema that visit walks; false: nothing was
@@ -91,7 +91,7 @@ func (d *File) Done() *Diagnostics {
 // place remembers where the thing behind key stands.
 func (d *File) place(key any, r hcl.Range) { d.places[key] = r }
 
-// at is the place of the first of keys that is in the file.
+// at returns the place of the first of keys that is in the file.
 func (d *File) at(keys ...any) hcl.Range {
 	for _, k := range keys {
 		if r, ok := d.places[k]; ok {

@@ -20,10 +20,10 @@ type List[T any] struct {
 	finish   func([]T) []T             // nil: as written
 }
 
-// Key is the pointer to the list.
+// Key returns the pointer to the list.
 func (v *List[T]) Key() any { return v.Into }
 
-// Write is the list as HCL; false where it is empty and that means nothing.
+// Write returns the list as HCL; false where it is empty and that means nothing.
 func (v *List[T]) Write() (string, bool) {
 	if len(*v.Into) == 0 {
 		return "[]", v.keep && *v.Into != nil
@@ -80,7 +80,7 @@ func (v *List[T]) Read(x *Expr) bool {
 	return true
 }
 
-// Equal is the Same of lists in which nothing stands twice.
+// Equal returns the Same of lists in which nothing stands twice.
 func Equal[T comparable](a, b T) bool { return a == b }
 
 // One makes the parser of a list out of that of a single element.
@@ -124,7 +124,7 @@ func (v *choiceValue[T]) Read(x *Expr) bool {
 	return true
 }
 
-// Texts is a list of strings.
+// Texts returns a list of strings.
 func Texts(p *[]string) *List[string] {
 	return &List[string]{
 		Into: p, Accepted: "a list of strings", Format: Quote,
@@ -139,8 +139,8 @@ type chosen struct {
 	s    string
 }
 
-// Choices is a list of some of the given strings, none twice; what names one of
-// them in messages. The list is kept in the order of values.
+// Choices returns a list of some of the given strings, none twice; what names one of them in
+// messages. The list is kept in the order of values.
 func Choices(p *[]string, what string, values ...string) *List[string] {
 	return &List[string]{
 		Into: p, Accepted: "a list of " + oneOf(values), Format: Quote, Same: Equal[string],

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Hex64 is a 64-bit number in a string of hexadecimal digits.
+// Hex64 returns a 64-bit number in a string of hexadecimal digits.
 func Hex64(p **uint64) Value { return &hexValue{p} }
 
 type hexValue struct{ p **uint64 }
@@ -39,7 +39,7 @@ func (v *hexValue) Read(x *Expr) bool {
 	return true
 }
 
-// Prefixes is a list of IP prefixes; an address alone is a prefix of full length.
+// Prefixes returns a list of IP prefixes; an address alone is a prefix of full length.
 func Prefixes(p *[]netip.Prefix) Value {
 	return &List[netip.Prefix]{
 		Into: p, Single: true, Accepted: `prefixes such as "10.0.0.0/8" or "2001:db8::/32"`, Same: Equal[netip.Prefix],
@@ -68,7 +68,7 @@ func parsePrefix(x *Expr) (netip.Prefix, bool) {
 	return n, true
 }
 
-// Address is an IP address; the zero Addr where it is omitted.
+// Address returns an IP address; the zero Addr where it is omitted.
 func Address(p *netip.Addr) Value { return &addressValue{p} }
 
 type addressValue struct{ p *netip.Addr }
@@ -131,7 +131,7 @@ func bareIPv6(s string, colon int) (a netip.Addr, port uint16, ok bool) {
 	return a, uint16(n), err1 == nil && err2 == nil && a.Is6() && n >= 1000
 }
 
-// MAC is the Ethernet address of one host; zero where it is omitted.
+// MAC returns the Ethernet address of one host; zero where it is omitted.
 func MAC(p *[6]byte) Value { return &macValue{p} }
 
 type macValue struct{ p *[6]byte }

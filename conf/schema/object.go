@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Object is an attribute written as { name = value, ... }: a small block whose
-// absence means that it is not configured. init is what its own defaults are.
+// Object returns an attribute written as { name = value, ... }: a small block whose absence means
+// that it is not configured. init is what its own defaults are.
 func Object[T any](p **T, init T, fill func(Visitor, *T)) Value {
 	return &objectValue[T]{p, init, fill}
 }

@@ -12,7 +12,7 @@ import (
 // Range is First to Last, both included.
 type Range[T uint16 | uint32] = ranges.Range[T]
 
-// Ranges is a list of numbers and "first-last" ranges within min..max; accepted describes
+// Ranges returns a list of numbers and "first-last" ranges within min..max; accepted describes
 // these in messages. good, unless nil, may refuse a range after reporting why.
 func Ranges[T uint16 | uint32](p *[]Range[T], accepted string, min, max T, good func(x *Expr, r Range[T]) bool) Value {
 	return &List[Range[T]]{

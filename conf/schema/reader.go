@@ -181,7 +181,7 @@ func (r *reader) Blocks(name string, l BlockList) {
 	}
 }
 
-// Label is the name of a labelled block, "" where it has none that is good.
+// Label returns the name of a labelled block, "" where it has none that is good.
 func (r *reader) Label(b *hclsyntax.Block) string {
 	if len(b.Labels) != 1 {
 		r.d.report(Error, b.DefRange(), "%sthe block %s needs one name: %s \"name\" { ... }", r.prefix(), b.Type, b.Type)

@@ -55,7 +55,7 @@ func (l *lister) Blocks(name string, list BlockList) {
 	}
 }
 
-// Labels are the labels of each list of labelled blocks, by the lists' paths, in order.
+// Labels returns the labels of each list of labelled blocks, by the lists' paths, in order.
 func Labels(settings []Setting) map[string][]string {
 	labels := map[string][]string{}
 	for _, s := range settings {

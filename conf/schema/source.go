@@ -70,7 +70,7 @@ func unreadable(path, message string) *Diagnostics {
 	return d
 }
 
-// ReadSources is the file at path, or the files *.hcl of the folder that it is.
+// ReadSources returns the file at path, or the files *.hcl of the folder that it is.
 func ReadSources(path string) ([]Source, error) {
 	names := []string{path}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -119,7 +119,7 @@ func NewFiles(name string, files []Source) *File {
 	return d
 }
 
-// source is the file that r is in; nil: none.
+// source returns the file that r is in; nil: none.
 func (d *File) source(r hcl.Range) *source {
 	i := slices.IndexFunc(d.sources, func(s source) bool { return s.name == r.Filename })
 	if i < 0 {

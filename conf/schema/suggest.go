@@ -81,7 +81,7 @@ func SomeOf(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.ReplaceAll(oneOf(names[:few]), " or ", ", "), len(names)-few)
 }
 
-// oneOf is the accepted values of a choice, as they are written.
+// oneOf returns the accepted values of a choice, as they are written.
 func oneOf(values []string) string {
 	quoted := make([]string, len(values))
 	for i, v := range values {

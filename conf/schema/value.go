@@ -26,10 +26,10 @@ type whole interface {
 	~int | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
 
-// Integer is a whole number from min to max.
+// Integer returns a whole number from min to max.
 func Integer[T whole](p *T, min, max int64) Value { return &intValue[T]{p, min, max, false} }
 
-// PowerOfTwo is an integer that is a power of two; so are min and max.
+// PowerOfTwo returns an integer that is a power of two; so are min and max.
 func PowerOfTwo[T whole](p *T, min, max int64) Value { return &intValue[T]{p, min, max, true} }
 
 type intValue[T whole] struct {
@@ -49,7 +49,7 @@ func (v *intValue[T]) Read(x *Expr) bool {
 	return ok
 }
 
-// Optional is an integer without a default.
+// Optional returns an integer without a default.
 func Optional[T whole](p **T, min, max int64) Value { return &optionalValue[T]{p, min, max} }
 
 type optionalValue[T whole] struct {
@@ -75,7 +75,7 @@ func (v *optionalValue[T]) Read(x *Expr) bool {
 	return ok
 }
 
-// Fraction is a number from min to max.
+// Fraction returns a number from min to max.
 func Fraction(p *float64, min, max float64) Value { return &floatValue{p, min, max} }
 
 type floatValue struct {

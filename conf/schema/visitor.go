@@ -25,8 +25,8 @@ type OptionalBlock interface {
 	Visit(Visitor)
 }
 
-// Pointer is an optional block that fills *p, which init makes where the block stands in
-// the file.
+// Pointer returns an optional block that fills *p, which init makes where the block stands in the
+// file.
 func Pointer[T any](p **T, init func() T, fill func(Visitor, *T)) OptionalBlock {
 	return pointerBlock[T]{p, init, fill}
 }
@@ -54,8 +54,8 @@ type BlockList interface {
 	Visit(i int, v Visitor)
 }
 
-// Slice is a repeated block that fills *list: init makes element i before its block is
-// read, name is where its label goes.
+// Slice returns a repeated block that fills *list: init makes element i before its block is read,
+// name is where its label goes.
 func Slice[T any](list *[]T, init func(i int) T, name func(*T) *string, fill func(Visitor, *T)) BlockList {
 	return sliceBlocks[T]{list, init, name, fill}
 }
@@ -86,5 +86,5 @@ func (b sliceBlocks[T]) Label(i int) *string { return b.name(&(*b.list)[i]) }
 
 func (b sliceBlocks[T]) Visit(i int, v Visitor) { b.fill(v, &(*b.list)[i]) }
 
-// Zero is the init of a slice whose blocks have no defaults.
+// Zero returns the init of a slice whose blocks have no defaults.
 func Zero[T any](int) (t T) { return t }

@@ -25,7 +25,7 @@ func Sealed(r *ring.Ring, pool *mbuf.Arena) (payloads [][]byte) {
 	return payloads
 }
 
-// Decoded are the individual reports in payloads, as d decodes them. It fails the test where
+// Decoded returns the individual reports in payloads, as d decodes them. It fails the test where
 // one is not sound.
 func Decoded(t testing.TB, d *decode.Decoder, payloads [][]byte) (all []decode.Report) {
 	t.Helper()

@@ -89,8 +89,7 @@ func belowClear(q *Queue, t *Thresholds) bool {
 		(t.CongestionLatency == 0 || q.Latency < (t.CongestionLatency+1)/2)
 }
 
-// congestionTrigger is the occupancy where that is watched and known, else the
-// latency.
+// congestionTrigger returns the occupancy where that is watched and known, else the latency.
 func (t *Thresholds) congestionTrigger(n *hopValues) Trigger {
 	if t.CongestionRaise > 0 && n.queue != unknown32 {
 		return Trigger{n.id, t.CongestionRaise, n.occupancy()}

@@ -100,7 +100,7 @@ func (d *Detector) SetRules(policies []Policy, list []NodeModel) {
 	d.fabric.Links.Walk(0, MaxLinks, func(_ [2]uint64, _ uint32, k *Link) { k.settle(d.view.linkAbsolute) })
 }
 
-// Fabric is the queues, interfaces and links that packets have passed.
+// Fabric returns the queues, interfaces and links that packets have passed.
 func (d *Detector) Fabric() *Fabric { return &d.fabric }
 
 // Saturate is to be called every millisecond or so: it keeps old times of d's tables from
@@ -174,7 +174,7 @@ func (d *Detector) scheduleRefresh(now int64, f *flows.Flow, watch int) {
 	f.NextRefresh = d.refreshAt(now, p.refreshLeast+randomWithin(p.refreshSpan, d.random)) // every x (1 +- jitter)
 }
 
-// refreshAt is when a refresh is due that comes so long after now, stretched.
+// refreshAt returns when a refresh is due that comes so long after now, stretched.
 func (d *Detector) refreshAt(now, after int64) uint32 {
 	if d.Stretch != NoStretch {
 		after = d.stretched(after)
@@ -182,7 +182,7 @@ func (d *Detector) refreshAt(now, after int64) uint32 {
 	return refreshAfter(now + after)
 }
 
-// refreshAfter is the first refreshTick after a time, but not 0.
+// refreshAfter returns the first refreshTick after a time, but not 0.
 func refreshAfter(t int64) uint32 { return max(refreshTick(t)+1, 1) }
 
 //go:noinline
@@ -209,8 +209,8 @@ func refreshDue(now int64, f *flows.Flow) bool {
 	return int32(refreshTick(now)-f.NextRefresh) >= 0 && f.NextRefresh != 0
 }
 
-// refreshTick is a time as flows.Flow.NextRefresh has it. Half of its range, 6.5
-// days, is longer than any refresh may take.
+// refreshTick returns a time as flows.Flow.NextRefresh has it. Half of its range, 6.5 days, is
+// longer than any refresh may take.
 func refreshTick(now int64) uint32 { return uint32(now >> flows.RefreshShift) }
 
 // maxRefresh is the longest time to a refresh that is stretched: 6 days.
@@ -254,13 +254,13 @@ func (d *Detector) End(now int64, f *flows.Flow) bool {
 	return true
 }
 
-// randomWithin is a random part of span.
+// randomWithin returns a random part of span.
 func randomWithin(span, random uint64) int64 {
 	n, _ := bits.Mul64(random, span)
 	return int64(n)
 }
 
-// nextRandom is the random number after x: xorshift64, Marsaglia 2003.
+// nextRandom returns the random number after x: xorshift64, Marsaglia 2003.
 func nextRandom(x uint64) uint64 {
 	x ^= x << 13
 	x ^= x >> 7

@@ -39,7 +39,7 @@ var names = [NumEvents]string{
 	Malformed: "malformed", Leak: "leak", UnknownDomain: "unknown_domain",
 }
 
-// String is the event's name in configuration, metrics and decode.
+// String returns the event's name in configuration, metrics and decode.
 func (e Event) String() string {
 	if e < NumEvents {
 		return names[e]
@@ -76,7 +76,7 @@ const (
 	NumSuppressReasons
 )
 
-// String is the value of the reason label.
+// String returns the value of the reason label.
 func (r SuppressReason) String() string {
 	return [NumSuppressReasons]string{"rate", "interval", "quota"}[r]
 }

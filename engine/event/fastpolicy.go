@@ -71,7 +71,7 @@ const (
 	MostUnbounded // of any other word
 )
 
-// below is the highest value that does not reach a threshold.
+// below returns the highest value that does not reach a threshold.
 func below(threshold uint32) uint32 {
 	if threshold == never {
 		return never

@@ -122,10 +122,10 @@ func (m *NodeModel) fast(node uint32) fastModel {
 	return fastModel{node: node, latency: m.LatencyUnit, queue: m.QueueUnit, used: 1}
 }
 
-// Multiply is a value in the unit of its node, cut to what is not all ones.
+// Multiply returns a value in the unit of its node, cut to what is not all ones.
 func Multiply(x, unit uint32) uint32 { return multiply(x, unit) }
 
-// Len is how many watches there are.
+// Len returns how many watches there are.
 func (v *FastView) Len() int { return v.policies }
 
 // linkHints is the size of FastView.linkAt.
@@ -161,7 +161,7 @@ func (v *FastView) add(l *FastPolicy) {
 	}
 }
 
-// link is a link that is known, and when it was last seen.
+// link returns a link that is known, and when it was last seen.
 func (v *FastView) link(key [2]uint64) (k *Link, seen *uint32) {
 	hint := &v.linkAt[(key[0]*v.key+key[1])*v.key>>52]
 	if k, seen = flows.EntryAt[Link](&v.links, *hint, key); k != nil {
@@ -177,8 +177,8 @@ func (v *FastView) link(key [2]uint64) (k *Link, seen *uint32) {
 // heldLink is a bit of Link.Window that the next value shifts out.
 const heldLink = 0x80
 
-// FastLayout is the size of a FastView, a FastPolicy and an entry of a link, and the offset
-// of every field that C reads, in the order of its struct, to be compared with C.
+// FastLayout returns the size of a FastView, a FastPolicy and an entry of a link, and the offset of
+// every field that C reads, in the order of its struct, to be compared with C.
 func FastLayout() []uintptr {
 	var v *FastView
 	var p *FastPolicy

@@ -18,7 +18,7 @@ const (
 	unknown2016 = 0x7fffffff
 )
 
-// nodeID is the first word of a hop as hops and hops2016 keep it.
+// nodeID returns the first word of a hop as hops and hops2016 keep it.
 func nodeID(hop []byte, format inthdr.Format) uint32 {
 	if format == inthdr.Format2016 {
 		return bits.ReverseBytes32(binary.BigEndian.Uint32(hop) & mask2016)

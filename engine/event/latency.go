@@ -36,7 +36,7 @@ func (d *Detector) hop(f *flows.Flow, node, x uint32, o *Observation) int {
 	return at
 }
 
-// notPassedIndex is the place of a hop that o did not pass, that of the lowest node, or -1:
+// notPassedIndex returns the place of a hop that o did not pass, that of the lowest node, or -1:
 // whatever order the hops stand in.
 func notPassedIndex(f *flows.Flow, o *Observation) int {
 	at := -1

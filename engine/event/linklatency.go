@@ -42,8 +42,8 @@ func (d *Detector) testLink(now int64, f *flows.Flow, n *hopValues, key [2]uint6
 	return d.linkEnters(now, f, n, key, k, fresh, t)
 }
 
-// reference is the latency of a link that was last reported, or seen first, by any worker;
-// x where there is none.
+// reference returns the latency of a link that was last reported, or seen first, by any worker; x
+// where there is none.
 func (s *Shared) reference(now int64, key [2]uint64, x uint32) uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -86,7 +86,7 @@ func (m NodeModel) complete() NodeModel {
 	return m
 }
 
-// at is where id stands, or the free place where it would.
+// at returns where id stands, or the free place where it would.
 func (m *models) at(id uint32) uint32 {
 	i := id * 0x9e3779b1 >> m.shift
 	for m.entries[i].model != nil && m.entries[i].id != id {
@@ -134,9 +134,9 @@ func (m *models) apply(n *hopValues) {
 // occupancy returns the occupancy of n's queue, in the unit of its model.
 func (n *hopValues) occupancy() uint32 { return multiply(n.queue&0xffffff, n.model.QueueUnit) }
 
-// between is the time from n's egress to the ingress into next, in nanoseconds and
-// signed, since clocks are not perfect; false where it cannot be told. Clocks that
-// wrap are good for half their range: the nearest difference is taken.
+// between returns the time from n's egress to the ingress into next, in nanoseconds and signed,
+// since clocks are not perfect; false where it cannot be told. Clocks that wrap are good for half
+// their range: the nearest difference is taken.
 func between(now int64, n, next *hopValues) (ns int64, known bool) {
 	if n.egress == unknown64 || next.ingress == unknown64 {
 		return 0, false
@@ -157,7 +157,7 @@ func (m *NodeModel) age(now int64, stamp uint64, width uint8) int64 {
 	return long(nearest(uint64(now/unit)-stamp, width), m.TimestampUnit) + now%unit
 }
 
-// nearest is the difference of two numbers of so many bits, the smaller way round.
+// nearest returns the difference of two numbers of so many bits, the smaller way round.
 func nearest(difference uint64, width uint8) int64 {
 	shift := 64 - width
 	return int64(difference<<shift) >> shift
@@ -213,7 +213,7 @@ func (s Stamp) Unix(now int64) (ns uint64, known bool) {
 	return uint64(max(now-s.Model.age(now, s.Value, s.width()), 0)), s.Model.Unix
 }
 
-// Until is the time from s, the egress from one node, to the ingress into the next, in
+// Until returns the time from s, the egress from one node, to the ingress into the next, in
 // nanoseconds and signed; false where it cannot be told.
 func (s Stamp) Until(now int64, next Stamp) (ns int64, known bool) {
 	from := hopValues{egress: s.Value, stampBits: s.width(), model: s.Model}

@@ -9,9 +9,9 @@ import (
 	"intsink/flows"
 )
 
-// Dropped is the event of a packet of f that the sink dropped: the first, then one
-// per interval, with how many there were since the last. They may have been
-// dropped for several reasons.
+// Dropped returns the event of a packet of f that the sink dropped: the first, then one per
+// interval, with how many there were since the last. They may have been dropped for several
+// reasons.
 func (d *Detector) Dropped(now int64, f *flows.Flow) (Set, uint32) {
 	d.Counters.Fired[Drop]++
 	c := f.Cold()
@@ -60,8 +60,8 @@ func (d *Detector) rise(now int64, fresh bool, seen *int64, e Event, rearm int64
 // malformed, leak and unknown_domain.
 const perPort = 1e9
 
-// Limited is the set of e, or nothing where e was last reported, at *sent, less
-// than a second ago, by whichever worker. It counts both.
+// Limited returns the set of e, or nothing where e was last reported, at *sent, less than a second
+// ago, by whichever worker. It counts both.
 func (d *Detector) Limited(now int64, e Event, sent *atomic.Int64) Set {
 	d.Counters.Fired[e]++
 	if last := sent.Load(); last != 0 && now-last < perPort || !sent.CompareAndSwap(last, now) {

@@ -101,7 +101,7 @@ func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, h uint64) Set 
 	return PathChange.Set()
 }
 
-// knownPathIndex is the place of a path that is not the current one, or -1.
+// knownPathIndex returns the place of a path that is not the current one, or -1.
 func knownPathIndex(f *flows.Flow, h uint64) int {
 	for i := range int(f.NumPaths) - 1 {
 		if f.Cold().Paths[i].Hash == h {

@@ -65,7 +65,7 @@ func (p *Policy) compile() {
 	p.refreshLeast, p.refreshSpan = t.RefreshEvery-jitter, uint64(max(2*jitter, 0))
 }
 
-// orNever is a threshold, where 0 is none.
+// orNever returns a threshold, where 0 is none.
 func orNever(v uint32) uint32 {
 	if v == 0 {
 		return never

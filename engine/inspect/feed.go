@@ -42,7 +42,7 @@ func (f *Feed) Turn(on bool) {
 	f.on.Store(on)
 }
 
-// On tells whether somebody reads.
+// On reports whether somebody reads.
 func (f *Feed) On() bool { return f.on.Load() }
 
 // Put adds the report of set about flow, which is nil where the packet belongs to

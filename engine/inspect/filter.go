@@ -52,7 +52,7 @@ func (p *Prefix) contains(version uint8, a [2]uint64) bool {
 	return p.version == 0 || p.version == version && a[0]&p.mask[0] == p.value[0] && a[1]&p.mask[1] == p.value[1]
 }
 
-// match tells whether f is selected. watch is the index of Filter.Watch.
+// match reports whether f is selected. watch is the index of Filter.Watch.
 func (c *Filter) match(f *flows.Flow, watch int, generation uint16) bool {
 	k := &f.Key
 	switch {

@@ -66,8 +66,7 @@ func (r *Flow) copyFrom(now int64, f *flows.Flow, generation uint16) {
 	}
 }
 
-// MaxHopLatency is the highest latency last reported of a hop; false where none is
-// known.
+// MaxHopLatency returns the highest latency last reported of a hop; false where none is known.
 func (r *Flow) MaxHopLatency() (ns uint32, known bool) {
 	return highest(r.Hops[:r.NumHops]), r.NumHops > 0
 }

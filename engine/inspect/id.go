@@ -20,7 +20,7 @@ var protocols = []struct {
 	{"tcp", 6}, {"udp", 17}, {"icmp", 1}, {"icmpv6", 58}, {"sctp", 132}, {"gre", 47}, {"esp", 50}, {"ah", 51},
 }
 
-// ProtocolName is the protocol as FlowID writes it.
+// ProtocolName returns the protocol as FlowID writes it.
 func ProtocolName(proto uint8) string {
 	for _, p := range protocols {
 		if p.proto == proto {
@@ -44,8 +44,8 @@ func ParseProtocol(s string) (uint8, error) {
 	return uint8(n), nil
 }
 
-// FlowID is the key as text: tcp:10.0.0.1:1024-10.1.0.1:80, with IPv6 addresses in
-// brackets, and without ports where the protocol has none.
+// FlowID returns the key as text: tcp:10.0.0.1:1024-10.1.0.1:80, with IPv6 addresses in brackets,
+// and without ports where the protocol has none.
 func FlowID(k *flows.Key) string {
 	end := func(a netip.Addr, port uint16) string {
 		s := a.String()
@@ -60,7 +60,7 @@ func FlowID(k *flows.Key) string {
 	return ProtocolName(k.Proto()) + ":" + end(k.SrcAddr(), k.SrcPort()) + "-" + end(k.DstAddr(), k.DstPort())
 }
 
-// ParseFlowID is the reverse of FlowID. Its errors say what an ID looks like.
+// ParseFlowID returns the reverse of FlowID. Its errors say what an ID looks like.
 func ParseFlowID(id string) (k flows.Key, err error) {
 	defer func() {
 		if err != nil {

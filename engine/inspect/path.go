@@ -31,7 +31,7 @@ type PathHop struct {
 	Ingress, Egress uint16
 }
 
-// Known are the hops that are kept, the source's first.
+// Known returns the hops that are kept, the source's first.
 func (p *Path) Known() []PathHop { return p.Way[:min(p.Hops, MaxWay)] }
 
 // Describe reads the path of a packet whose nodes and interfaces are known, as they

@@ -190,7 +190,7 @@ func (q *Query) visitFlow(f *flows.Flow) int {
 	return cost
 }
 
-// Best are the flows that were found, in their order.
+// Best returns the flows that were found, in their order.
 func (q *Query) Best() []Found {
 	slices.SortFunc(q.best.found, func(a, b Found) int {
 		return cmp.Or(cmp.Compare(b.Value, a.Value), a.Key.Compare(&b.Key))

@@ -40,7 +40,7 @@ type Position struct {
 	Key   flows.Key
 }
 
-// Before tells whether p comes before o.
+// Before reports whether p comes before o.
 func (p *Position) Before(o *Position) bool {
 	if p.Value != o.Value {
 		return p.Value > o.Value
@@ -65,7 +65,7 @@ func newBest(limit int) best {
 	return best{make([]Found, 0, limit), make([]int32, 0, limit)}
 }
 
-// room is where a flow at p goes, or nil where it is not among the first.
+// room returns where a flow at p goes, or nil where it is not among the first.
 func (b *best) room(p *Position) *Found {
 	if n := len(b.found); n < cap(b.found) {
 		b.found = b.found[:n+1]
@@ -83,7 +83,7 @@ func (b *best) room(p *Position) *Found {
 	return r
 }
 
-// later tells whether the flow at place i comes after that at place j.
+// later reports whether the flow at place i comes after that at place j.
 func (b *best) later(i, j int) bool {
 	return b.found[b.places[j]].Before(&b.found[b.places[i]].Position)
 }

@@ -109,8 +109,8 @@ func (f *Flow) appendLabels(b []byte) []byte {
 	return b
 }
 
-// chainExtensions are the extension headers in front of proto and the Next Header of
-// the IPv6 header before them.
+// chainExtensions returns the extension headers in front of proto and the Next Header of the IPv6
+// header before them.
 func chainExtensions(es []Extension, proto uint8) (first uint8, b []byte) {
 	first = proto
 	for _, e := range slices.Backward(es) {

@@ -16,7 +16,7 @@ type header struct {
 
 func (h *header) words() int { return len(h.body) / 4 }
 
-// headers are the INT headers of a packet, none of them longer than max words.
+// headers returns the INT headers of a packet, none of them longer than max words.
 func (s *Source) headers(hops []Hop, max int) ([]header, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (s *Source) hopWords() int {
 	return s.Format.words(s.Bitmap) + s.DomainPerHop/4
 }
 
-// md is the MD header, called hop-by-hop before 2.0, with its stack.
+// md returns the MD header, called hop-by-hop before 2.0, with its stack.
 func (s *Source) md(hops []Hop) []byte {
 	switch s.Format {
 	case Format1:
@@ -74,7 +74,7 @@ func (s *Source) md(hops []Hop) []byte {
 	return append(b, s.SourceOnly...)
 }
 
-// mx is the INT-MX header (INT 2.1, section "INT-MX Header Format").
+// mx returns the INT-MX header (INT 2.1, section "INT-MX Header Format").
 func (s *Source) mx() []byte {
 	head := uint32(2)<<28 | bit(s.Discard, 27) | uint32(s.Reserved&0xfff)
 	return append(s.domain(binary.BigEndian.AppendUint32(nil, head)), s.SourceOnly...)

@@ -155,7 +155,7 @@ func (s *Source) behindNewUDP(frame []byte, p *place, hs []header) ([]byte, erro
 	return out, nil
 }
 
-// newUDP is the header of NPT 2: entropy in the source port, checksum zero.
+// newUDP returns the header of NPT 2: entropy in the source port, checksum zero.
 func (s *Source) newUDP(frame []byte, p *place, length int) []byte {
 	entropy := fold(sum(sum(0, frame[p.ip+12:p.ip+20]), frame[p.l4:min(p.l4+4, p.end)]))
 	b := binary.BigEndian.AppendUint16(nil, 0xc000|entropy&0x3fff)

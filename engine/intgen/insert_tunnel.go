@@ -111,8 +111,8 @@ func (s *Source) outerGRE(link []byte, hs []header, protocol uint16, inner, trai
 	return append(append(ip.append(out, len(gre)), gre...), trailer...), nil
 }
 
-// shimsGRE are the shims and what they hold: Type 4b, G 1b, Rsvd 3b, Length 8b, Next
-// Protocol 16b.
+// shimsGRE returns the shims and what they hold: Type 4b, G 1b, Rsvd 3b, Length 8b, Next Protocol
+// 16b.
 func (s *Source) shimsGRE(hs []header, protocol uint16) (b []byte) {
 	for i := range hs {
 		next := protocol
@@ -157,8 +157,8 @@ func (s *Source) intoGeneve(frame []byte, p *place, hs []header) ([]byte, error)
 	return out, nil
 }
 
-// options are the Geneve options: Option Class 16b, Type 8b, R 3b, Length 5b without
-// these four bytes.
+// options returns the Geneve options: Option Class 16b, Type 8b, R 3b, Length 5b without these four
+// bytes.
 func (s *Source) options(hs []header) (b []byte) {
 	for i := range hs {
 		head := uint32(s.geneveClass())<<16 | uint32(hs[i].typ)<<8 | uint32(hs[i].words())
@@ -201,9 +201,9 @@ func (s *Source) intoVXLAN(frame []byte, p *place, hs []header) ([]byte, error) 
 	return out, nil
 }
 
-// shimsGPE are the shims and what they hold: Type 4b, Rsvd 4b, Length 8b, G 1b,
-// Reserved 7b, Next Protocol 8b. Before 2.0: Type 8b, Reserved 8b, Length 8b with
-// the shim in it, Next Protocol 8b (INT 1.0, section 4.6.2; 2016, section 5.3.2).
+// shimsGPE returns the shims and what they hold: Type 4b, Rsvd 4b, Length 8b, G 1b, Reserved 7b,
+// Next Protocol 8b. Before 2.0: Type 8b, Reserved 8b, Length 8b with the shim in it, Next Protocol
+// 8b (INT 1.0, section 4.6.2; 2016, section 5.3.2).
 func (s *Source) shimsGPE(hs []header, protocol uint8) (b []byte) {
 	for i := range hs {
 		next := protocol

@@ -66,7 +66,7 @@ func appendTags(b []byte, tags ...uint16) []byte {
 	return b
 }
 
-// pseudo is the sum of the pseudo header (RFC 768, RFC 8200 section 8.1).
+// pseudo returns the sum of the pseudo header (RFC 768, RFC 8200 section 8.1).
 func pseudo(src, dst netip.Addr, proto uint8, length int) uint32 {
 	return sum(sum(uint32(proto)+uint32(length), src.AsSlice()), dst.AsSlice())
 }

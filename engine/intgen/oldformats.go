@@ -7,8 +7,8 @@ import (
 	"math/bits"
 )
 
-// md1 is the hop-by-hop header of INT 1.0, section 4.7: Ver 4b, Rep 2b, C, E, M,
-// Reserved 10b, Hop ML 5b, Remaining Hop Count 8b.
+// md1 returns the hop-by-hop header of INT 1.0, section 4.7: Ver 4b, Rep 2b, C, E, M, Reserved 10b,
+// Hop ML 5b, Remaining Hop Count 8b.
 func (s *Source) md1(hops []Hop) []byte {
 	head := uint32(1)<<28 | uint32(s.Reserved&0x3ff)<<13 | uint32(s.hopWords())<<8 | uint32(uint8(s.MaxHops-len(hops)))
 	head |= bit(s.Discard, 25) | bit(s.HopExceeded, 24) | bit(s.MTUExceeded, 23)
@@ -41,8 +41,8 @@ func (h *Hop) append1(b []byte, bitmap uint16) []byte {
 	return b
 }
 
-// md2016 is the hop-by-hop header of June 2016, section 5.3.3: Ver 2b, Rep 2b, C,
-// E, R 5b, Instruction Count 5b, Max Hop Count 8b, Total Hop Count 8b.
+// md2016 returns the hop-by-hop header of June 2016, section 5.3.3: Ver 2b, Rep 2b, C, E, R 5b,
+// Instruction Count 5b, Max Hop Count 8b, Total Hop Count 8b.
 func (s *Source) md2016(hops []Hop) []byte {
 	head := uint32(s.Reserved&0x1f)<<21 | uint32(s.hopWords())<<16 | uint32(uint8(s.MaxHops))<<8 | uint32(uint8(len(hops)))
 	head |= bit(s.Discard, 27) | bit(s.HopExceeded, 26)
@@ -76,9 +76,8 @@ func (h *Hop) append2016(b []byte, bitmap uint16) []byte {
 	return b
 }
 
-// words is the length of one hop's values. Eight bytes have, in 2.x, bits 4 to 6
-// (INT 2.1, section "INT-MD Metadata Header Format"), in 1.0 bit 6 (section 4.7),
-// in 2016 none.
+// words returns the length of one hop's values. Eight bytes have, in 2.x, bits 4 to 6 (INT 2.1,
+// section "INT-MD Metadata Header Format"), in 1.0 bit 6 (section 4.7), in 2016 none.
 func (f Format) words(bitmap uint16) int {
 	long := [...]uint16{Format2: 0x0e00, Format1: 0x0200, Format2016: 0}[f]
 	return bits.OnesCount16(bitmap) + bits.OnesCount16(bitmap&long)

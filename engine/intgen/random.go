@@ -67,7 +67,7 @@ func (s *Source) randomTypes(r *rand.Rand) {
 	}
 }
 
-// randomHops is a number of hops that the Length fields can say.
+// randomHops returns a number of hops that the Length fields can say.
 func (s *Source) randomHops(r *rand.Rand) int {
 	words := 255
 	if s.Marking == ByGeneve {

@@ -8,8 +8,8 @@ import (
 	"net/netip"
 )
 
-// randomOriginal is a packet into which s can put its INT: a tunnel where the
-// marking needs one, and sometimes where it does not.
+// randomOriginal returns a packet into which s can put its INT: a tunnel where the marking needs
+// one, and sometimes where it does not.
 func randomOriginal(r *rand.Rand, s *Source) []byte {
 	tunnels := []Encap{VXLAN, VXLANGPE, Geneve, OverGRE, IPIP}
 	needed := false
@@ -56,7 +56,7 @@ func randomOriginal(r *rand.Rand, s *Source) []byte {
 	return out
 }
 
-// randomFlow is a flow of TCP, UDP or, unless l4, something else.
+// randomFlow returns a flow of TCP, UDP or, unless l4, something else.
 func randomFlow(r *rand.Rand, l4 bool) *Flow {
 	f := &Flow{SrcMAC: randomMAC(r), DstMAC: randomMAC(r), Proto: TCP, DSCP: randomDSCP(r)}
 	f.Src, f.Dst = randomAddrs(r)
@@ -94,7 +94,7 @@ func randomDSCP(r *rand.Rand) uint8 {
 
 func randomTag(r *rand.Rand) uint16 { return uint16(r.IntN(8))<<13 | uint16(1+r.IntN(4094)) }
 
-// randomMAC is a unicast address.
+// randomMAC returns a unicast address.
 func randomMAC(r *rand.Rand) (mac [6]byte) {
 	copy(mac[:], randomBytes(r, 6))
 	mac[0] &^= 1
@@ -111,7 +111,7 @@ func randomAddrs(r *rand.Rand) (src, dst netip.Addr) {
 		netip.AddrFrom16([16]byte(append([]byte{0x20, 0x01, 0x0d, 0xb8}, randomBytes(r, 12)...)))
 }
 
-// randomIPOptions are a router alert (RFC 2113) and up to 36 times "no operation".
+// randomIPOptions returns a router alert (RFC 2113) and up to 36 times "no operation".
 func randomIPOptions(r *rand.Rand) []byte {
 	b := []byte{0x94, 4, 0, 0}
 	for range 4 * r.IntN(10) {
@@ -164,7 +164,7 @@ func randomTunnel(r *rand.Rand, e Encap) *Tunnel {
 	return t
 }
 
-// randomOption is a Geneve option of class 0x0102 with at most four words of data.
+// randomOption returns a Geneve option of class 0x0102 with at most four words of data.
 func randomOption(r *rand.Rand) []byte {
 	words := r.IntN(5)
 	b := binary.BigEndian.AppendUint32(nil, 0x0102<<16|r.Uint32N(256)<<8|uint32(words))

@@ -110,8 +110,8 @@ func (t *Tunnel) header(etherType uint16) ([]byte, error) {
 	return nil, nil
 }
 
-// geneve is the Geneve header: Ver 2b, Opt Len 6b, O, C, Rsvd 6b, Protocol Type 16b,
-// VNI 24b, Reserved 8b. C says that there is a critical option.
+// geneve returns the Geneve header: Ver 2b, Opt Len 6b, O, C, Rsvd 6b, Protocol Type 16b, VNI 24b,
+// Reserved 8b. C says that there is a critical option.
 func (t *Tunnel) geneve(etherType uint16) ([]byte, error) {
 	options := slices.Concat(t.Options...)
 	if len(options)%4 != 0 || len(options)/4 > maxGeneveWords {

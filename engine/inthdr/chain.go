@@ -77,8 +77,8 @@ func (p *Locator) tunnelShim(b []byte, by Marking, named uint16) shim {
 	return shim{Type(v >> 28), size, v&(1<<15) != 0, uint16(next), p.isNextINT(next), allowed & only2}
 }
 
-// namedBy are the formats of INT that a next protocol of VXLAN-GPE can name. One of
-// June 2016 cannot be told from one of 2.x by its first bits.
+// namedBy returns the formats of INT that a next protocol of VXLAN-GPE can name. One of June 2016
+// cannot be told from one of 2.x by its first bits.
 func (p *Locator) namedBy(next uint8) formats {
 	switch {
 	case next == p.gpe.NextProtocol && next != gpeINT2016 && p.versions&only2 != 0:

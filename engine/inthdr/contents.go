@@ -44,9 +44,8 @@ func (p *Locator) contents(h []byte, at int, i *Info, allowed formats) Result {
 	return Sound
 }
 
-// formatOf is the configured format that a header's first four bits name, of those
-// that its shim and its place allow. Those of June 2016 are a version of two bits,
-// zero, and two others.
+// formatOf returns the configured format that a header's first four bits name, of those that its
+// shim and its place allow. Those of June 2016 are a version of two bits, zero, and two others.
 func (p *Locator) formatOf(version uint8, allowed formats) (Format, bool) {
 	allowed &= p.versions
 	switch {

@@ -28,8 +28,8 @@ func (p *Locator) Sequence(b []byte, i *Info) (number uint64, bits uint8) {
 	return 0, 0
 }
 
-// Place is where the value of the domain's instruction with that role stands in the
-// packet; length 0: there is none. Of a value that each hop adds, it is the oldest hop's.
+// Place returns where the value of the domain's instruction with that role stands in the packet;
+// length 0: there is none. Of a value that each hop adds, it is the oldest hop's.
 func (p *Locator) Place(i *Info, role Role) (at, length int) {
 	if i.DSInstruction == 0 || i.DomainID == 0 || i.Reason != ReasonNone {
 		return 0, 0
@@ -68,7 +68,7 @@ func (d *Domain) place(p *Locator, i *Info, role Role) (at, length int) {
 	return 0, 0
 }
 
-// number64 is the number in b, of a longer one the last 64 bits.
+// number64 returns the number in b, of a longer one the last 64 bits.
 func number64(b []byte) (number uint64, bits uint8) {
 	for _, v := range b {
 		number = number<<8 | uint64(v)
@@ -95,8 +95,7 @@ func (p *Locator) sourceInserted(i *Info, n int) Reason {
 // MaxSourceLen bounds Info.SourceLen: what the longest shim leaves.
 const MaxSourceLen = 255*4 - MDLen
 
-// SourceBits are the bits of DS Instruction that the source-inserted metadata of i
-// belongs to.
+// SourceBits returns the bits of DS Instruction that the source-inserted metadata of i belongs to.
 func (p *Locator) SourceBits(i *Info) (bits uint16) {
 	for d := range p.domains {
 		if p.domains[d].ID != i.DomainID {

@@ -117,7 +117,7 @@ var types = [NumTypes]string{MD: "md", Destination: "destination", MX: "mx"}
 // Known reports whether the specification defines t.
 func (t Type) Known() bool { return t >= MD && t < NumTypes }
 
-// String is the value of the type label.
+// String returns the value of the type label.
 func (t Type) String() string {
 	if t.Known() {
 		return types[t]

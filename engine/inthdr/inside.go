@@ -106,8 +106,8 @@ func (p *Locator) Tunnel(b []byte, l *packet.Layers) bool {
 	return false
 }
 
-// inside is where the packet in a tunnel starts, and its EtherType; 0 where there
-// is none, or none that could be made shorter.
+// inside returns where the packet in a tunnel starts, and its EtherType; 0 where there is none, or
+// none that could be made shorter.
 func (p *Locator) inside(b []byte, l *packet.Layers) (at int, etherType uint16) {
 	if l.Fragment != packet.NotFragment {
 		return 0, 0

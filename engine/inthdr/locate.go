@@ -69,7 +69,7 @@ func (p *Locator) locate(b []byte, l *packet.Layers, i *Info) Result {
 	return NotINT
 }
 
-// start is where INT stands behind an L4 header: TCP options may come first.
+// start returns where INT stands behind an L4 header: TCP options may come first.
 func (p *Locator) start(l *packet.Layers) int {
 	if p.beforeOptions && l.Proto == packet.ProtoTCP {
 		return int(l.L4) + packet.TCPLen

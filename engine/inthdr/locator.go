@@ -30,7 +30,7 @@ type Config struct {
 	Domains       []Domain
 }
 
-// TunnelPorts are the UDP ports that tunnels are looked for at.
+// TunnelPorts returns the UDP ports that tunnels are looked for at.
 func (c *Config) TunnelPorts() packet.TunnelPorts {
 	p := packet.DefaultTunnelPorts
 	if c.VXLANGPE != nil {
@@ -168,7 +168,7 @@ func (p *Locator) layout(bitmap uint16, format Format) *Layout {
 	return l
 }
 
-// DSCPMask is the bits that mark INT; 0 where DSCP does not.
+// DSCPMask returns the bits that mark INT; 0 where DSCP does not.
 func (p *Locator) DSCPMask() uint8 { return p.dscpMask }
 
 func (p *Locator) probePort(port uint16) bool {

@@ -46,7 +46,7 @@ var reasons = [NumReasons]struct{ label, doc string }{
 	ReasonTooDeep:       {"too_deep", "more headers than the sink looks behind: over 8 VLAN tags, 8 MPLS labels, 15 IPv6 extension headers or 3 tunnels; whether INT stands there is not known"},
 }
 
-// String is the value of the reason label.
+// String returns the value of the reason label.
 func (r Reason) String() string {
 	if r < NumReasons {
 		return reasons[r].label

@@ -23,10 +23,10 @@ const (
 	NumActions
 )
 
-// String is the name of the action in the API and in labels.
+// String returns the name of the action in the API and in labels.
 func (a Action) String() string { return [NumActions]string{"count", "drop", "police"}[a] }
 
-// ActionOf is the Action of a name; false: there is none of that name.
+// ActionOf returns the Action of a name; false: there is none of that name.
 func ActionOf(name string) (Action, bool) {
 	for a := range NumActions {
 		if a.String() == name {
@@ -73,7 +73,7 @@ func NewRule(id uint64, m Match, a Action, bits uint64, now, expires int64, work
 // Extend makes expires the rule's end. Safe from any goroutine.
 func (r *Rule) Extend(expires int64) { r.expires.Store(expires) }
 
-// Expires is when the rule ends. Safe from any goroutine.
+// Expires returns when the rule ends. Safe from any goroutine.
 func (r *Rule) Expires() int64 { return r.expires.Load() }
 
 // counters are the counters of one worker, which alone writes them.

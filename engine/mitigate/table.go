@@ -81,7 +81,7 @@ func (t *Table) sets(n int) []set {
 	return all
 }
 
-// AsksDevice tells whether some rule asks for the id of a device.
+// AsksDevice reports whether some rule asks for the id of a device.
 func (t *Table) AsksDevice() bool { return t.asksDevice }
 
 // Packet is what rules ask of a packet.
@@ -92,7 +92,7 @@ type Packet struct {
 	Device    uint64
 }
 
-// Find is the first rule that selects p and has not ended at now; nil: there is none.
+// Find returns the first rule that selects p and has not ended at now; nil: there is none.
 func (t *Table) Find(p *Packet, now int64) *Rule {
 	var room [MaxRules / 64]uint64
 	s := set(room[:t.words])

@@ -106,8 +106,7 @@ func parseEthernet(b []byte, at, pktLen int, l *Layers) Status {
 // headers in front of it still fit where the packet itself is not larger.
 const MaxFrame = 65535
 
-// short is the status where need bytes were wanted and the first segment ended
-// before.
+// short returns the status where need bytes were wanted and the first segment ended before.
 func short(pktLen, need int) Status {
 	if pktLen >= need {
 		return NeedMore

@@ -64,7 +64,7 @@ func GPEEtherType(next uint8) uint16 {
 	return 0
 }
 
-// GeneveHeaderLen is the length of a Geneve header with its options; first is its first byte.
+// GeneveHeaderLen returns the length of a Geneve header with its options; first is its first byte.
 func GeneveHeaderLen(first uint8) int { return GeneveLen + int(first&0x3f)*4 }
 
 // OpenGRE reads the GRE header h (RFC 2784, RFC 2890). False: it has routing or another
@@ -80,7 +80,7 @@ func OpenGRE(h []byte) (t Tunnel, ok bool) {
 	return Tunnel{HeaderLen: GREHeaderLen(flags), EtherType: binary.BigEndian.Uint16(h[2:])}, true
 }
 
-// GREHeaderLen is the length of a GRE header with these flags.
+// GREHeaderLen returns the length of a GRE header with these flags.
 func GREHeaderLen(flags uint16) int {
 	n := GRELen
 	for _, f := range [3]uint16{GREChecksum, GREKey, GRESequence} {
@@ -114,8 +114,8 @@ func ParseInner(b []byte, at, limit int, etherType uint16, l *Layers) Status {
 	return NotIP
 }
 
-// EtherTypeAt is where the frame's EtherType stands: in front of IP, and of the
-// labels where there are some.
+// EtherTypeAt returns where the frame's EtherType stands: in front of IP, and of the labels where
+// there are some.
 func EtherTypeAt(l *Layers) int {
 	return EthernetLen - 2 + 4*int(l.VLANs)
 }

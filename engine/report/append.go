@@ -31,7 +31,7 @@ func (p *Packet) AppendAs(t *Template, congested bool, inner []byte) bool {
 	return true
 }
 
-// length is the first word of a 2.0 report of so many bytes by t. One of 255 words or more is
+// length returns the first word of a 2.0 report of so many bytes by t. One of 255 words or more is
 // the last of p.
 func (p *Packet) length(t *Template, congested bool, size int) uint32 {
 	words := (size - firstWordLen) / 4
@@ -156,7 +156,7 @@ func (p *Packet) appendBlocks(t *Template, congested bool, inner [][]byte) (n in
 	return n
 }
 
-// takesBlocks tells whether reports of 2.0 can follow what is in p.
+// takesBlocks reports whether reports of 2.0 can follow what is in p.
 func (p *Packet) takesBlocks(t *Template) bool {
 	return !p.last && p.format == Format20 && t.format == Format20 && p.n <= len(p.buf)
 }

@@ -109,8 +109,7 @@ const (
 	maxTLVWords  = 0xff
 )
 
-// TLVLen is the length in bytes of a TLV with n bytes of data, padding
-// included.
+// TLVLen returns the length in bytes of a TLV with n bytes of data, padding included.
 func TLVLen(n int) int { return tlvHeaderLen + (n+3)&^3 }
 
 // PutTLV writes a TLV to b and returns its length, 0 where it does not fit or
@@ -134,7 +133,7 @@ func PutTLV(b []byte, t TLVType, template uint16, data []byte) int {
 	return n
 }
 
-// lastTLV is where the last TLV in b starts, which PutTLV wrote.
+// lastTLV returns where the last TLV in b starts, which PutTLV wrote.
 func lastTLV(b []byte) (at int) {
 	for next := 0; next+tlvHeaderLen <= len(b); next += tlvHeaderLen + int(b[next+1])*4 {
 		at = next

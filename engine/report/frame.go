@@ -30,7 +30,7 @@ func (f *UDPFrame) linkLen() int {
 	return packet.EthernetLen
 }
 
-// HeaderLen is the length of all headers in bytes.
+// HeaderLen returns the length of all headers in bytes.
 func (f *UDPFrame) HeaderLen() int {
 	if f.is4() {
 		return f.linkLen() + packet.IPv4Len + packet.UDPLen

@@ -40,9 +40,9 @@ func TakeHandoff(b []byte) (Handoff, []byte) {
 // WaitedFor is h.Waited of a packet that was open for so many nanoseconds.
 func WaitedFor(ns int64) uint32 { return uint32(ns >> 10) }
 
-// Delay is how long the packet's first report has been waiting at now.
+// Delay returns how long the packet's first report has been waiting at now.
 func (h Handoff) Delay(now int64) int64 { return now - h.Time + int64(h.Waited)<<10 }
 
-// EntropyPort is the UDP source port that carries the hash of a flow: in the
-// dynamic range (RFC 6335, 49152 and up).
+// EntropyPort returns the UDP source port that carries the hash of a flow: in the dynamic range
+// (RFC 6335, 49152 and up).
 func EntropyPort(entropy uint16) uint16 { return 0xc000 | entropy&0x3fff }

@@ -81,7 +81,7 @@ func (r *Individual) inner() []byte {
 	return r.Inner
 }
 
-// words is the Report Length: words after the first.
+// words returns the Report Length: words after the first.
 func (r *Individual) words() int {
 	n := (len(r.inner()) + 3) / 4
 	if r.RepType == INT {
@@ -90,7 +90,7 @@ func (r *Individual) words() int {
 	return n
 }
 
-// sound tells whether MD Length can express r's metadata.
+// sound reports whether MD Length can express r's metadata.
 func (r *Individual) sound() bool {
 	return r.RepType != INT || len(r.Metadata)%4 == 0 && len(r.Metadata) <= maxMdWords*4
 }

@@ -71,8 +71,8 @@ func (m *Metadata) drop() uint32       { return uint32(m.QueueID)<<24 | uint32(m
 // unknown is a word that the node could not provide.
 const unknown = 1<<32 - 1
 
-// shortTime is a timestamp of 1.0 and 0.5, the lower 32 bits of nanoseconds. It
-// is never all ones, which would say that there is none: it is then 1 ns less.
+// shortTime returns a timestamp of 1.0 and 0.5, the lower 32 bits of nanoseconds. It is never all
+// ones, which would say that there is none: it is then 1 ns less.
 func shortTime(t uint64) uint32 { return min(uint32(t), unknown-1) }
 
 // DropReasons names the drop reasons that all versions of the specification give

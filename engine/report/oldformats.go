@@ -60,7 +60,7 @@ func (p *Packet) appendOld(r *Individual) bool {
 	return true
 }
 
-// old tells whether the formats before 2.0 can express r.
+// old reports whether the formats before 2.0 can express r.
 func (r *Individual) old() bool {
 	return r.Own != nil && r.InType != TLV && r.InType != DSExtension && r.InType <= IPv6
 }

@@ -30,21 +30,20 @@ func (p *Packet) OpenAs(f Format, buf []byte) {
 	p.buf, p.n, p.reports, p.format, p.last = buf, startLen(f), 0, f, false
 }
 
-// IsOpen tells whether the packet is between Open and Seal.
+// IsOpen reports whether the packet is between Open and Seal.
 func (p *Packet) IsOpen() bool { return p.buf != nil }
 
-// Len is the length of the payload so far.
+// Len returns the length of the payload so far.
 func (p *Packet) Len() int { return p.n }
 
 // Since returns the bytes that were written to the open packet since its payload had n bytes.
 func (p *Packet) Since(n int) []byte { return p.buf[n:p.n] }
 
-// Reports is how many individual reports are in.
+// Reports returns how many individual reports are in.
 func (p *Packet) Reports() int { return p.reports }
 
-// Full tells whether nothing more may follow: the last report's length is
-// 0xFF, which runs to the end of the payload, or the format has one report a
-// packet.
+// Full reports whether nothing more may follow: the last report's length is 0xFF, which runs to the
+// end of the payload, or the format has one report a packet.
 func (p *Packet) Full() bool { return p.last }
 
 // Append adds r, or returns false and changes nothing where it does not fit, or
@@ -106,8 +105,8 @@ func (p *Packet) Growth(r *Individual) int {
 	return r.size(p.format, len(p.buf)-p.n)
 }
 
-// Alone is the payload length of a packet of format f with room for so many bytes
-// that carries nothing but r; 0: r does not fit.
+// Alone returns the payload length of a packet of format f with room for so many bytes that carries
+// nothing but r; 0: r does not fit.
 func Alone(f Format, r *Individual, room int) int {
 	start := startLen(f)
 	if n := r.size(f, room-start); n > 0 {
@@ -127,8 +126,8 @@ func startLen(f Format) int {
 	return GroupHeaderLen
 }
 
-// size is the length of r in a packet of format f that has room for so many
-// bytes; 0: it does not fit.
+// size returns the length of r in a packet of format f that has room for so many bytes; 0: it does
+// not fit.
 func (r *Individual) size(f Format, room int) int {
 	if f != Format20 {
 		return r.oldSize(f, room)

@@ -77,7 +77,7 @@ func (t *Template) SetEvents(events uint32) {
 	}
 }
 
-// Explained is the place in a report by t where its Explanation stands; 0: there is none.
+// Explained returns the place in a report by t where its Explanation stands; 0: there is none.
 func (t *Template) Explained() int { return t.explained }
 
 // makeOld is Make for the formats before 2.0, whose reports stand alone in a packet: the
@@ -98,10 +98,10 @@ func (t *Template) makeOld(r *Individual) bool {
 // Clear makes t none.
 func (t *Template) Clear() { t.n = 0 }
 
-// IsNone tells whether t is none.
+// IsNone reports whether t is none.
 func (t *Template) IsNone() bool { return t.n == 0 }
 
-// word is the first word of a report.
+// word returns the first word of a report.
 func (t *Template) word(congested bool) uint32 {
 	if congested {
 		return t.first | t.congested
@@ -109,7 +109,7 @@ func (t *Template) word(congested bool) uint32 {
 	return t.first
 }
 
-// Size is the length of a 2.0 report that shows n bytes of a packet.
+// Size returns the length of a 2.0 report that shows n bytes of a packet.
 func (t *Template) Size(n int) int {
 	if t.explained != 0 {
 		n = min(n, MaxTLVData)
@@ -132,8 +132,8 @@ func (p *Packet) GrowthAs(t *Template, n int) int {
 	return 0
 }
 
-// Alone is the payload length of a packet with room for so many bytes that carries
-// nothing but a report by t that shows n bytes of a packet; 0: it does not fit.
+// Alone returns the payload length of a packet with room for so many bytes that carries nothing but
+// a report by t that shows n bytes of a packet; 0: it does not fit.
 func (t *Template) Alone(n, room int) int {
 	start := startLen(t.format)
 	if t.format != Format20 {

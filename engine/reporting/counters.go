@@ -51,7 +51,7 @@ var dropReasons = [NumDropReasons]struct{ label, doc string }{
 	DropTooBig:   {"too_big", "the report does not fit max_bytes; one individual report is lost"},
 }
 
-// String is the value of the reason label.
+// String returns the value of the reason label.
 func (r DropReason) String() string { return dropReasons[r].label }
 
 // Doc is one line for the documentation.

@@ -18,9 +18,8 @@ const (
 	greChecksum = 4
 )
 
-// checksumAt is where the checksum of the tunnel header at l.L4 stands that covers
-// what is in the tunnel; 0 where there is none: an absent one of GRE, the zero of
-// UDP (RFC 768), IP in IP.
+// checksumAt returns where the checksum of the tunnel header at l.L4 stands that covers what is in
+// the tunnel; 0 where there is none: an absent one of GRE, the zero of UDP (RFC 768), IP in IP.
 func checksumAt(b []byte, l *packet.Layers) int {
 	at := int(l.L4)
 	switch l.Proto {
@@ -36,8 +35,8 @@ func checksumAt(b []byte, l *packet.Layers) int {
 	return 0
 }
 
-// cover is the sum of everything in b that a tunnel's checksum covers, the
-// checksum included: b ends where INT does, and nothing behind it will change.
+// cover returns the sum of everything in b that a tunnel's checksum covers, the checksum included:
+// b ends where INT does, and nothing behind it will change.
 func cover(b []byte, l *packet.Layers) uint16 {
 	if checksumAt(b, l) == 0 {
 		return 0

@@ -48,7 +48,7 @@ type Facts struct {
 // facts that hash alike.
 func NewFacts(seed uint64) *Facts { return &Facts{hashKey: seed*0x9e3779b97f4a7c15 | 1} }
 
-// HashKey is the key of Hash.
+// HashKey returns the key of Hash.
 func (f *Facts) HashKey() uint64 { return f.hashKey }
 
 // NoPath reports that the packet is no evidence of its path: watches that ask for devices

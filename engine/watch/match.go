@@ -88,7 +88,7 @@ func (s *bitSet) remove(o *bitSet) {
 	s[0], s[1], s[2], s[3] = s[0]&^o[0], s[1]&^o[1], s[2]&^o[2], s[3]&^o[3]
 }
 
-// first is the smallest index in s, None where s is empty.
+// first returns the smallest index in s, None where s is empty.
 func (s *bitSet) first() uint8 {
 	for i, w := range s {
 		if w != 0 {

@@ -143,7 +143,7 @@ func openFile(c Config) (*file, error) {
 	return &file{c, f, size}, nil
 }
 
-// wholeLines is the length of f up to its last line feed.
+// wholeLines returns the length of f up to its last line feed.
 func wholeLines(f *os.File) (int64, error) {
 	s, err := f.Stat()
 	if err != nil {

@@ -79,14 +79,13 @@ func (e *Exporter) Sender(worker int, queue Queue, pool Pool) *Sender {
 	return s
 }
 
-// Resolved tells whether the gateway's MAC address is known.
+// Resolved reports whether the gateway's MAC address is known.
 func (e *Exporter) Resolved() bool {
 	_, ok := e.neighbor.gatewayMAC()
 	return ok
 }
 
-// Counters are the sums of all senders'. Safe from any goroutine once all
-// senders are made.
+// Counters returns the sums of all senders'. Safe from any goroutine once all senders are made.
 func (e *Exporter) Counters() (c exporters.Counters) {
 	for _, s := range e.senders {
 		c.Packets += s.packets.Load()

@@ -215,12 +215,11 @@ func (n *neighbor) putND(b []byte, eth MAC, dst, target netip.Addr, kind byte, f
 	return front + packet.IPv6Len + ndLen + optLen
 }
 
-// multicastMAC is where an IPv6 multicast address is on Ethernet (RFC 2464,
-// section 7).
+// multicastMAC returns where an IPv6 multicast address is on Ethernet (RFC 2464, section 7).
 func multicastMAC(a [16]byte) MAC { return MAC{0x33, 0x33, a[12], a[13], a[14], a[15]} }
 
-// icmpChecksum is the checksum of an ICMPv6 message between two addresses, 0
-// where it holds a right one (RFC 4443, section 2.3).
+// icmpChecksum returns the checksum of an ICMPv6 message between two addresses, 0 where it holds a
+// right one (RFC 4443, section 2.3).
 func icmpChecksum(addresses, icmp []byte) uint16 {
 	pseudo := checksum.AddOnes(checksum.Sum(addresses), uint16(len(icmp))+packet.ProtoICMPv6)
 	return ^checksum.AddOnes(pseudo, checksum.Sum(icmp))

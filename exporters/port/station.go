@@ -35,7 +35,7 @@ var frameKinds = [NumFrameKinds]struct{ label, doc string }{
 	FrameOther:     {"other", "received: nothing of the above; on a port of the reports' own, everything else too"},
 }
 
-// String is the value of the kind label.
+// String returns the value of the kind label.
 func (k FrameKind) String() string { return frameKinds[k].label }
 
 // Doc is one line for the documentation.
@@ -75,7 +75,7 @@ func (n *neighbor) gatewayMAC() (MAC, bool) {
 	return unpack(x), x != 0
 }
 
-// known are the neighbors of now.
+// known returns the neighbors of now.
 func (p *Port) known() []*neighbor {
 	if all := p.neighbors.Load(); all != nil {
 		return *all
@@ -157,8 +157,7 @@ func (p *Port) Station(worker int, queue Queue, pool Pool, own bool) *Station {
 	return s
 }
 
-// Frames are the sums of all stations. Safe from any goroutine once all
-// stations are made.
+// Frames returns the sums of all stations. Safe from any goroutine once all stations are made.
 func (p *Port) Frames() (sum [NumFrameKinds]uint64) {
 	for _, s := range p.stations {
 		for k := range sum {

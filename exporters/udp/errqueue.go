@@ -57,8 +57,8 @@ const (
 	originICMP6 = 3
 )
 
-// answerOf is the reason in the control messages of one entry; false where it
-// is the kernel's own answer to a send, which the send has returned, too.
+// answerOf returns the reason in the control messages of one entry; false where it is the kernel's
+// own answer to a send, which the send has returned, too.
 func answerOf(oob []byte) (exporters.DropReason, bool) {
 	for len(oob) > 0 {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(oob)

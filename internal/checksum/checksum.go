@@ -8,13 +8,12 @@ import (
 	"math/bits"
 )
 
-// Sum is the one's complement sum of b in 16-bit big-endian words, not inverted; an odd
-// last byte counts as the high half of a word (RFC 1071).
+// Sum returns the one's complement sum of b in 16-bit big-endian words, not inverted; an odd last
+// byte counts as the high half of a word (RFC 1071).
 func Sum(b []byte) uint16 { return bits.ReverseBytes16(Fold(SumLE(b))) }
 
-// SumLE is the one's complement sum of b in 64-bit little-endian words, which Fold makes
-// one of 16 bits, with its bytes swapped (RFC 1071, section 2(B)). Carries are added in
-// again.
+// SumLE returns the one's complement sum of b in 64-bit little-endian words, which Fold makes one
+// of 16 bits, with its bytes swapped (RFC 1071, section 2(B)). Carries are added in again.
 func SumLE(b []byte) uint64 {
 	var s, c uint64
 	for len(b) >= 64 {
@@ -62,13 +61,13 @@ func SumLE(b []byte) uint64 {
 // Fold32 adds both halves of s and the carry: the upper half of s plus s rotated by 32 bits.
 func Fold32(s uint64) uint32 { return uint32((s + bits.RotateLeft64(s, 32)) >> 32) }
 
-// Fold is the one's complement sum of the four 16-bit words of s; zero only for zero.
+// Fold returns the one's complement sum of the four 16-bit words of s; zero only for zero.
 func Fold(s uint64) uint16 {
 	t := Fold32(s)
 	return uint16((t + bits.RotateLeft32(t, 16)) >> 16)
 }
 
-// AddOnes is the one's complement sum of a and b.
+// AddOnes returns the one's complement sum of a and b.
 func AddOnes(a, b uint16) uint16 {
 	s := uint32(a) + uint32(b)
 	return uint16(s>>16 + s)

@@ -126,7 +126,7 @@ func (c *Reader) ShowProgress(w io.Writer, what string) *progress.Line {
 	return c.line
 }
 
-// offset is how much of the file was taken; of a compressed one it means nothing.
+// offset returns how much of the file was taken; of a compressed one it means nothing.
 func (c *Reader) offset() int64 { return c.bytes.n - int64(c.r.Buffered()) }
 
 // Next returns the next packet; io.EOF at the end, also where the rest cannot

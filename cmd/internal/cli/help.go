@@ -36,7 +36,7 @@ func newHelpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// commandOf is the command that args name, from root on.
+// commandOf returns the command that args name, from root on.
 func commandOf(root *cobra.Command, args []string) (*cobra.Command, error) {
 	c := root
 	for i, name := range args {
@@ -53,7 +53,7 @@ func commandOf(root *cobra.Command, args []string) (*cobra.Command, error) {
 	return c, nil
 }
 
-// namesBelow are the commands of c that people use.
+// namesBelow returns the commands of c that people use.
 func namesBelow(c *cobra.Command) (names []string) {
 	for _, below := range c.Commands() {
 		if below.IsAvailableCommand() {

@@ -47,7 +47,7 @@ func writeMan(c *cobra.Command, dir string) error {
 	return nil
 }
 
-// manPage is the page of one command in the language of man(7).
+// manPage returns the page of one command in the language of man(7).
 func manPage(c *cobra.Command) string {
 	var b strings.Builder
 	title := strings.ReplaceAll(c.CommandPath(), " ", "-")

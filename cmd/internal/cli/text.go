@@ -4,7 +4,7 @@ package cli
 
 import "fmt"
 
-// Count is a number of things in words: 1 report, 2 reports.
+// Count returns a number of things in words: 1 report, 2 reports.
 func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -114,7 +114,7 @@ func AtMostOneArg(name string) cobra.PositionalArgs {
 	}
 }
 
-// asIn is the first example of a command.
+// asIn returns the first example of a command.
 func asIn(c *cobra.Command) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(c.Example), "\n")
 	if first == "" {
@@ -175,7 +175,7 @@ func oneOfFlags(c *cobra.Command) (err error) {
 	return err
 }
 
-// words is a list in words.
+// words returns a list in words.
 func words(list []string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")
@@ -184,7 +184,7 @@ func words(list []string) string {
 	return strings.Join(list[:last], ", ") + " and " + list[last]
 }
 
-// flagNames are the flags of a command, as they are typed.
+// flagNames returns the flags of a command, as they are typed.
 func flagNames(c *cobra.Command) (names []string) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {

@@ -75,7 +75,7 @@ func answer(w http.ResponseWriter, err error) {
 	fmt.Fprintln(w, "ok")
 }
 
-// schemaFiles are the names of the files that describe records.
+// schemaFiles returns the names of the files that describe records.
 func schemaFiles() (names []string) {
 	for _, pattern := range []string{"*.proto", "*.sql"} {
 		found, err := fs.Glob(files.Files, pattern)

@@ -142,8 +142,8 @@ func (d *reportPrinter) configure(o *decodeOptions) (records record.Options, err
 	return record.Options{INT: d.marked()}, nil
 }
 
-// marked is where the decoder finds INT by its flags, as records ask for it: a
-// configuration for each port.
+// marked returns where the decoder finds INT by its flags, as records ask for it: a configuration
+// for each port.
 func (d *reportPrinter) marked() (all []inthdr.Config) {
 	config := record.DefaultINT()[0]
 	if d.decoder.DSCPMask != 0 {

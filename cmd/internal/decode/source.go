@@ -69,7 +69,7 @@ func (d *reportPrinter) readCapture(ctx context.Context, path string, port uint1
 	return nil
 }
 
-// carriesINT tells whether there is INT in a packet of a capture.
+// carriesINT reports whether there is INT in a packet of a capture.
 func (d *reportPrinter) carriesINT(b []byte, link layers.LinkType) bool {
 	t := report.Ethernet
 	switch {
@@ -84,7 +84,7 @@ func (d *reportPrinter) carriesINT(b []byte, link layers.LinkType) bool {
 	return d.decoder.CarriesINT(t, b)
 }
 
-// decodable is the link type to decode packets of link type t as.
+// decodable returns the link type to decode packets of link type t as.
 func decodable(t layers.LinkType) (link layers.LinkType, known bool) {
 	switch t {
 	case layers.LinkTypeEthernet, layers.LinkTypeNull, layers.LinkTypeLoop, layers.LinkTypeLinuxSLL, layers.LinkTypeLinuxSLL2:

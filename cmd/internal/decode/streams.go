@@ -70,7 +70,7 @@ func (s *sequences) totals() (sum streams.Counts) {
 	return sum
 }
 
-// late is how many packets of a stream came behind a higher number, or again.
+// late returns how many packets of a stream came behind a higher number, or again.
 func late(st *streams.Stream) uint64 { return st.Late + st.Reordered + st.Repeated }
 
 // print names the gaps of every stream that has any.
@@ -96,7 +96,7 @@ func (s *sequences) print(w io.Writer) {
 	}
 }
 
-// onWire is the sequence number as the packet has it: 22 bits in 2.0, 32 before.
+// onWire returns the sequence number as the packet has it: 22 bits in 2.0, 32 before.
 func onWire(n uint64, version uint8) uint64 {
 	if version == 2 {
 		return n & (1<<22 - 1)

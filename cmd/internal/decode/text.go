@@ -44,7 +44,7 @@ func reportText(g datagram, h *decode.Header, r *decode.Report) string {
 	return b.String()
 }
 
-// explainedText is the text of the Explanation in a report.
+// explainedText returns the text of the Explanation in a report.
 func explainedText(r *decode.Report) string {
 	var b strings.Builder
 	e := r.Explained

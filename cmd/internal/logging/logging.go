@@ -48,8 +48,8 @@ func NewService(c conf.Log, w io.Writer) slog.Handler {
 
 var levels = map[conf.LogLevel]slog.Level{conf.DebugLog: slog.LevelDebug, conf.InfoLog: slog.LevelInfo, conf.WarnLog: slog.LevelWarn, conf.ErrorLog: slog.LevelError}
 
-// readByJournal tells whether w is the stream that the journal reads: systemd.exec(5)
-// gives its device and inode in JOURNAL_STREAM.
+// readByJournal reports whether w is the stream that the journal reads: systemd.exec(5) gives its
+// device and inode in JOURNAL_STREAM.
 func readByJournal(w io.Writer, stream string) bool {
 	f, ok := w.(*os.File)
 	if !ok || stream == "" {
@@ -113,7 +113,7 @@ func (j *journal) Handle(ctx context.Context, r slog.Record) error {
 	return err
 }
 
-// priority is a level as syslog(3) numbers it.
+// priority returns a level as syslog(3) numbers it.
 func priority(l slog.Level) int {
 	switch {
 	case l >= slog.LevelError:

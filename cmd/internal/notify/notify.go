@@ -30,7 +30,7 @@ func New(environment func(string) string) *Notifier {
 	return n
 }
 
-// Enabled tells whether systemd listens.
+// Enabled reports whether systemd listens.
 func (n *Notifier) Enabled() bool { return n.socket != "" }
 
 // Watchdog is after how long without WATCHDOG=1 systemd takes the process for stuck; 0:
@@ -53,5 +53,5 @@ func (n *Notifier) Send(lines ...string) {
 	c.Write([]byte(strings.Join(lines, "\n")))
 }
 
-// Status is the line that shows text in systemctl status.
+// Status returns the line that shows text in systemctl status.
 func Status(text string) string { return "STATUS=" + strings.ReplaceAll(text, "\n", " ") }

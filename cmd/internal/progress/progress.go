@@ -53,7 +53,7 @@ func OfFile(w io.Writer, what string, f *os.File) *Line {
 	return New(w, what, size, cli.Size(int(size)))
 }
 
-// IsTerminal tells whether w is a terminal.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
@@ -80,7 +80,7 @@ func (l *Line) Step(done int64, packets uint64) {
 	fmt.Fprintf(l.terminal, "\r%s\x1b[K", text)
 }
 
-// text is the line after so long.
+// text returns the line after so long.
 func (l *Line) text(after time.Duration, done int64, packets uint64) string {
 	rate := fmt.Sprintf("%.0f packets/s", float64(packets)/after.Seconds())
 	if l.total <= 0 || done <= 0 {

@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// content is a stream of n bytes that both ends can make: ChaCha8 with a fixed
-// seed.
+// content returns a stream of n bytes that both ends can make: ChaCha8 with a fixed seed.
 func content(n int64) io.Reader {
 	var seed [32]byte
 	return io.LimitReader(rand.NewChaCha8(seed), n)

@@ -28,13 +28,13 @@ func (d Dice) Addr() netip.Addr {
 	return netip.AddrFrom16(b)
 }
 
-// Prefix is an Addr with any length.
+// Prefix returns an Addr with any length.
 func (d Dice) Prefix() netip.Prefix {
 	a := d.Addr()
 	return netip.PrefixFrom(a, d.IntN(a.BitLen()+1))
 }
 
-// Ports is a range that begins at one of eight ports.
+// Ports returns a range that begins at one of eight ports.
 func (d Dice) Ports() ranges.Range[uint16] {
 	first := uint16(d.IntN(8)) * 9362 // up to 65534
 	return ranges.Range[uint16]{First: first, Last: first + uint16(d.IntN(int(65535-first)+1))}

@@ -38,8 +38,8 @@ type Decoder struct {
 	Strict bool
 }
 
-// Configured is a Decoder that finds INT where a sink with that configuration does, but
-// that it takes all versions.
+// Configured returns a Decoder that finds INT where a sink with that configuration does, but that
+// it takes all versions.
 func Configured(c inthdr.Config) *Decoder {
 	d := &Decoder{ProbePorts: c.ProbePorts, GREProtocol: c.GREProtocol, VXLANGPE: c.VXLANGPE, Geneve: c.Geneve, ShimInclusive: c.ShimInclusive, Domains: c.Domains}
 	if c.UDPPort != nil {

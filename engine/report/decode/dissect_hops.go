@@ -29,9 +29,9 @@ func (s *Stack) contents(d *Decoder, b []byte, size int) {
 	}
 }
 
-// sourceOnly is how many of the stack's size bytes only the source added, or why that
-// cannot be told: as many as the domain says or, of a domain that is not known, what whole
-// hops leave over.
+// sourceOnly returns how many of the stack's size bytes only the source added, or why that cannot
+// be told: as many as the domain says or, of a domain that is not known, what whole hops leave
+// over.
 func (s *Stack) sourceOnly(d *Decoder, size, hop int) (source int, problem string) {
 	perHop, source, known := d.domainLengths(*s.DomainSpecificID, *s.DSInstruction)
 	need := hopBits.size(*s.InstructionBitmap) + perHop
@@ -56,8 +56,8 @@ func (s *Stack) sourceOnly(d *Decoder, size, hop int) (source int, problem strin
 	return 0, fmt.Sprintf("a stack of %d words is not whole hops of %d", size/4, hop/4)
 }
 
-// domainLengths are the bytes that DS Instruction asks of each hop, and of the source
-// alone; not known for a domain that nobody described.
+// domainLengths returns the bytes that DS Instruction asks of each hop, and of the source alone;
+// not known for a domain that nobody described.
 func (d *Decoder) domainLengths(id, instruction uint16) (perHop, source int, known bool) {
 	if id == 0 || instruction == 0 { // INT 2.1: domain 0 has no instructions
 		return 0, 0, true

@@ -139,7 +139,7 @@ func (x *dissector) marked() bool {
 	return true
 }
 
-// probed tells whether the probe marker is looked for on the packet's port.
+// probed reports whether the probe marker is looked for on the packet's port.
 func (x *dissector) probed() bool {
 	return len(x.ProbePorts) == 0 || slices.ContainsFunc(x.ProbePorts, func(r inthdr.PortRange) bool {
 		return r.Has(*x.flow.DestinationPort)

@@ -41,9 +41,8 @@ func (s *Stack) old(b []byte) {
 	s.oldHops(oldLayouts(), b[oldHeaderLen:])
 }
 
-// oldLayouts are the ways in which a hop of INT 1.0 was written: as the document has it;
-// with level 2 interfaces of 16 bits; with timestamps of 64 bits, as GEANT's int_v1.0
-// has.
+// oldLayouts returns the ways in which a hop of INT 1.0 was written: as the document has it; with
+// level 2 interfaces of 16 bits; with timestamps of 64 bits, as GEANT's int_v1.0 has.
 func oldLayouts() []bitmap {
 	narrow, long := oldHopBits, oldHopBits
 	narrow[6] = []part{{"level2_ingress_interface_id", 16}, {"level2_egress_interface_id", 16}}

@@ -21,7 +21,7 @@ type Header struct {
 	NodeID *uint32 `json:"node_id,omitempty"`
 }
 
-// SequenceBits is the width of the sequence number.
+// SequenceBits returns the width of the sequence number.
 func (h *Header) SequenceBits() int {
 	if h.Version == report.Version {
 		return 22

@@ -84,7 +84,7 @@ func (d *Decoder) decodeOldInner(r *Report, next uint8, b []byte) {
 
 func (in *Inner) isIP() bool { return in.Flow != nil && in.Flow.Source != "" }
 
-// timestamp is the ingress timestamp of 1.0 and 0.5: nanoseconds in 32 bits.
+// timestamp returns the ingress timestamp of 1.0 and 0.5: nanoseconds in 32 bits.
 func timestamp(b []byte) Value {
 	v := binary.BigEndian.Uint32(b)
 	return Value{Name: "ingress_timestamp", Number: uint64(v), Null: v == 1<<32-1}

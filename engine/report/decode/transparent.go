@@ -64,7 +64,7 @@ func FindTransparentSecurity(b []byte) TransparentSecurity {
 	return TransparentSecurityPacket
 }
 
-// TransparentSecurityFrame is the frame in a TransparentSecurityPacket.
+// TransparentSecurityFrame returns the frame in a TransparentSecurityPacket.
 func TransparentSecurityFrame(b []byte) []byte { return b[tsPacketAt:] }
 
 // CorrectTransparentSecurity makes the frame of a TransparentSecurityPacket, in place,
@@ -99,8 +99,8 @@ func CorrectTransparentSecurity(frame []byte) (shorter bool) {
 	return shorter
 }
 
-// lengthCountsShim tells whether the Length of the shim at that place counts the shim: it
-// does, but where the UDP header behind INT fits the other reading alone.
+// lengthCountsShim reports whether the Length of the shim at that place counts the shim: it does,
+// but where the UDP header behind INT fits the other reading alone.
 func lengthCountsShim(frame []byte, shim int) bool {
 	without := shim + shimLen + int(frame[shim+1])*4
 	if frame[shim+3] != packet.ProtoUDP {

@@ -100,7 +100,7 @@ var oldRepBits = bitmap{
 	interfaces, word("hop_latency"), queue, word("egress_timestamp"), dropReason, word("tx_utilization"),
 }
 
-// size is the length in bytes of the values that bits ask for.
+// size returns the length in bytes of the values that bits ask for.
 func (m *bitmap) size(bits uint16) int {
 	n := 0
 	for i := range m {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Hex is the bytes of hexadecimal digits; blanks and line ends count for nothing.
+// Hex returns the bytes of hexadecimal digits; blanks and line ends count for nothing.
 func Hex(t testing.TB, s string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
@@ -25,7 +25,7 @@ func Hex(t testing.TB, s string) []byte {
 //go:embed testdata/*.hex
 var files embed.FS
 
-// Wire is the report packet of testdata/name.hex.
+// Wire returns the report packet of testdata/name.hex.
 func Wire(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := files.ReadFile("testdata/" + name + ".hex")

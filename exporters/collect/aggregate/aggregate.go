@@ -183,7 +183,7 @@ func (h *histogram) occupancy(n uint32) {
 	h.sum += uint64(n)
 }
 
-// occupancyBound is the upper bound of bucket i.
+// occupancyBound returns the upper bound of bucket i.
 func occupancyBound(i int) uint64 {
 	if i == 0 {
 		return 0

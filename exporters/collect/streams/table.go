@@ -24,7 +24,7 @@ type Gap struct {
 	Last  uint64 `json:"last"`
 }
 
-// Count is how many report packets the gap has.
+// Count returns how many report packets the gap has.
 func (g Gap) Count() uint64 { return g.Last - g.First + 1 }
 
 // Counts of one stream. Lost never falls: a packet that comes after its number was counted as

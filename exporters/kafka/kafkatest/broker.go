@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Libraries is the folder that scripts/deps-engines.sh puts Kafka's jars into.
+// Libraries returns the folder that scripts/deps-engines.sh puts Kafka's jars into.
 func Libraries() string { return filepath.Join(os.Getenv("INTSINK_ENGINES"), "kafka", "lib") }
 
 // Cluster is a group of brokers on loopback, each of which is a controller, too.
