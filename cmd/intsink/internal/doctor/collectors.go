@@ -29,7 +29,7 @@ func collectors(h *host, c *conf.Config) (all []Finding) {
 			continue
 		}
 		if said := h.machine.Peer(col.Address); said != "" {
-			all = append(all, fault("start the collector, or mend its address", "collector %q: %s: %s", col.Name, col.Address, said))
+			all = append(all, fault(byHand("start the collector, or mend its address"), "collector %q: %s: %s", col.Name, col.Address, said))
 			continue
 		}
 		all = append(all, ok("collector %q: there is a way to %s, and nothing speaks against it", col.Name, col.Address))

@@ -27,16 +27,16 @@ func isolation(h *host, c *conf.Config) []Finding {
 	grub := fmt.Sprintf("add isolcpus=%s nohz_full=%s rcu_nocbs=%s to GRUB_CMDLINE_LINUX in /etc/default/grub, then: update-grub && reboot", want, want, want)
 	switch {
 	case len(open) > 0:
-		all = append(all, slow(grub, "other processes may run on CPU %s, which workers poll on: pauses of milliseconds", list(open)))
+		all = append(all, slow(byHand(grub), "other processes may run on CPU %s, which workers poll on: pauses of milliseconds", list(open)))
 	case len(ticking) > 0:
-		all = append(all, slow(grub, "the timer tick interrupts CPU %s a hundred times a second or more", list(ticking)))
+		all = append(all, slow(byHand(grub), "the timer tick interrupts CPU %s a hundred times a second or more", list(ticking)))
 	default:
 		all = append(all, ok("CPUs of workers (%s) are isolated and without a tick", want))
 	}
 	online := cpuList(h.text("sys/devices/system/cpu/online"))
 	for _, l := range c.DPDK.Lcores {
 		if len(online) > 0 && !online[l] {
-			all = append(all, fault("choose others for dpdk.lcores; online are "+h.text("sys/devices/system/cpu/online"), "CPU %d of dpdk.lcores is not online", l))
+			all = append(all, fault(byHand("choose others for dpdk.lcores; online are "+h.text("sys/devices/system/cpu/online")), "CPU %d of dpdk.lcores is not online", l))
 		}
 	}
 	return all
@@ -51,7 +51,7 @@ func siblings(h *host, c *conf.Config) []Finding {
 	for _, l := range c.DPDK.Lcores {
 		for s := range cpuList(h.text(fmt.Sprintf("sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", l))) {
 			if s != l && worker[s] {
-				return []Finding{slow("leave one of each pair out of dpdk.lcores", "CPU %d and %d are hyperthreads of one core, and both have a worker: each gets about half", min(l, s), max(l, s))}
+				return []Finding{slow(byHand("leave one of each pair out of dpdk.lcores"), "CPU %d and %d are hyperthreads of one core, and both have a worker: each gets about half", min(l, s), max(l, s))}
 			}
 		}
 	}

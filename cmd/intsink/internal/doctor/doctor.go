@@ -55,7 +55,7 @@ func Examine(m *Machine, c *conf.Config) (all []Finding) {
 	return all
 }
 
-// Run prints what Examine finds, or with fix only the commands. A fault is an error, so
+// Run prints what Examine finds, or with fix only the commands, as a script. A fault is an error, so
 // that scripts see it.
 func Run(stdout io.Writer, m *Machine, c *conf.Config, fix bool) error {
 	faults := 0
@@ -70,7 +70,7 @@ func Run(stdout io.Writer, m *Machine, c *conf.Config, fix bool) error {
 		case !fix:
 			fmt.Fprintf(&b, "%-5s  %s\n", f.Level, f.What)
 			if f.Fix != "" {
-				fmt.Fprintf(&b, "       > %s\n", strings.ReplaceAll(f.Fix, "\n", "\n         "))
+				fmt.Fprintf(&b, "       > %s\n", strings.ReplaceAll(strings.TrimPrefix(f.Fix, comment), "\n", "\n         "))
 			}
 		}
 	}
@@ -82,6 +82,12 @@ func Run(stdout io.Writer, m *Machine, c *conf.Config, fix bool) error {
 	}
 	return nil
 }
+
+// comment begins a Fix that no command does: in a script of the commands it is a comment.
+const comment = "# "
+
+// byHand is the Fix that people do.
+func byHand(text string) string { return comment + text }
 
 func ok(format string, args ...any) Finding { return Finding{OK, fmt.Sprintf(format, args...), ""} }
 

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -158,8 +160,33 @@ func TestCollectors(t *testing.T) {
 	m = machine(t, good())
 	m.Peer = func(netip.AddrPort) string { return "its host answers that nobody listens on the port" }
 	b.Reset()
-	if err := Run(&b, m, config(), true); err != nil || b.String() != "# collector \"primary\": 192.0.2.10:8555: its host answers that nobody listens on the port\nstart the collector, or mend its address\n" {
+	if err := Run(&b, m, config(), true); err != nil || b.String() != "# collector \"primary\": 192.0.2.10:8555: its host answers that nobody listens on the port\n# start the collector, or mend its address\n" {
 		t.Errorf("%v:\n%s", err, b.String())
+	}
+}
+
+// TestFixesAreAScript: a shell takes what --fix prints, and what only people can do is a comment.
+func TestFixesAreAScript(t *testing.T) {
+	known := []string{"#", "sysctl", "ulimit", "echo", "cpupower", "modprobe", "dpdk-devbind.py", "ip"}
+	calls := regexp.MustCompile("(?:slow|fault)\\((?:fmt\\.Sprintf\\()?[\"`]([^ \"`]+)")
+	paths, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range calls.FindAllStringSubmatch(string(text), -1) {
+			if found++; !slices.Contains(known, m[1]) {
+				t.Errorf("%s: %q is no command: byHand says that people are to do it", path, m[1])
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("%d commands were found: too few to be all", found)
 	}
 }
 

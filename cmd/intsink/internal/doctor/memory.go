@@ -15,7 +15,7 @@ import (
 // packets and flows may miss the TLB.
 func hugepages(h *host, c *conf.Config) []Finding {
 	if c.DPDK.Hugepages == conf.NoHugepages {
-		return []Finding{slow(`set dpdk { hugepages = "auto" }`, "hugepages are off in the configuration: packets and flows lie on 4 KiB pages")}
+		return []Finding{slow(byHand(`set dpdk { hugepages = "auto" }`), "hugepages are off in the configuration: packets and flows lie on 4 KiB pages")}
 	}
 	const page = 2 << 20
 	need := (c.DPDK.Mbufs*c.DPDK.MbufBytes()+page-1)/page + 16

@@ -40,12 +40,12 @@ func pciDevices(h *host, c *conf.Config) (all []Finding) {
 				"port %q: %s has the driver %s, which DPDK cannot use", p.Name, address, driver))
 		}
 		if driver == "vfio-pci" && h.link(dev, "iommu_group") == "" {
-			all = append(all, slow("add intel_iommu=on (amd_iommu=on) iommu=pt to GRUB_CMDLINE_LINUX, then: update-grub && reboot", "port %q: no IOMMU: the device can write to any memory, and vfio needs more rights", p.Name))
+			all = append(all, slow(byHand("add intel_iommu=on (amd_iommu=on) iommu=pt to GRUB_CMDLINE_LINUX, then: update-grub && reboot"), "port %q: no IOMMU: the device can write to any memory, and vfio needs more rights", p.Name))
 		}
 		now, max := h.text(dev, "current_link_width"), h.text(dev, "max_link_width")
 		if n, err := strconv.Atoi(now); err == nil && n > 0 {
 			if m, err := strconv.Atoi(max); err == nil && n < m {
-				all = append(all, slow("put the card into a slot with all its lanes", "port %q: %s uses %d of its %d PCIe lanes", p.Name, address, n, m))
+				all = append(all, slow(byHand("put the card into a slot with all its lanes"), "port %q: %s uses %d of its %d PCIe lanes", p.Name, address, n, m))
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func numa(h *host, c *conf.Config) (all []Finding) {
 		near := h.text(fmt.Sprintf("sys/devices/system/node/node%d/cpulist", node))
 		for _, l := range c.DPDK.Lcores {
 			if !cpuList(near)[l] {
-				all = append(all, slow(fmt.Sprintf("take dpdk.lcores from %s", near), "port %q is on NUMA node %d, CPU %d of dpdk.lcores on another: every packet crosses between them", p.Name, node, l))
+				all = append(all, slow(byHand("take dpdk.lcores from "+near), "port %q is on NUMA node %d, CPU %d of dpdk.lcores on another: every packet crosses between them", p.Name, node, l))
 				break
 			}
 		}
