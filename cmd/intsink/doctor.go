@@ -16,9 +16,9 @@ func newDoctorCommand() *cobra.Command {
 		Use:   "doctor --config FILE [--fix]",
 		Short: "Look for what is wrong or slow on this machine",
 		Long: `Look at the machine that a configuration is for: hugepages, locked memory, isolation
-and siblings of the workers' CPUs, governor, irqbalance, clock source, drivers, IOMMU,
-PCIe lanes and NUMA node of NICs, MTU and link of kernel interfaces, the way to
-collectors. Each finding comes with the command that mends it; --fix prints only
+and siblings of the workers' CPUs, governor, irqbalance, clock source and what keeps the
+clock right, drivers, IOMMU, PCIe lanes and NUMA node of NICs, MTU, link and offloads of
+kernel interfaces, the way to collectors. Each finding comes with the command that mends it; --fix prints only
 these. Nothing is changed, and the sink may run meanwhile: each collector that the
 kernel sends to gets one empty datagram.
 
@@ -31,7 +31,7 @@ Exit codes: 0 no fault, 1 a fault, or the configuration is not valid, 2 wrong us
 			if err != nil {
 				return err
 			}
-			return doctor.Run(cmd.OutOrStdout(), &doctor.Machine{Root: "/", Route: doctor.KernelRoute, Peer: doctor.KernelPeer}, c, fix)
+			return doctor.Run(cmd.OutOrStdout(), doctor.ThisMachine(), c, fix)
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "configuration: a file, or a folder of files *.hcl")

@@ -51,7 +51,7 @@ var mayImport = []struct {
 	{"cmd/intsink/internal/ui", nil},
 	{"cmd/intsink/internal/status", nil},
 	{"cmd/intsink/internal/bugreport", []string{"cmd/internal/cli", "cmd/intsink/internal/client", "cmd/intsink/internal/doctor", "conf"}},
-	{"cmd/intsink/internal/doctor", []string{"cmd/internal/cli", "conf"}},
+	{"cmd/intsink/internal/doctor", []string{"cmd/internal/cli", "conf", "dpdk/iface"}},
 	{"cmd/intsink/internal/client", []string{"cmd/internal/cli", "conf"}},
 	{"cmd/intsink/internal/top", []string{"cmd/internal/cli", "cmd/intsink/internal/client", "cmd/intsink/internal/status"}},
 	{"cmd/internal/logging", []string{"conf"}},

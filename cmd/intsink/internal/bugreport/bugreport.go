@@ -125,7 +125,7 @@ func (o *Options) doctor(context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("the configuration is not valid: config.hcl says why")
 	}
 	var b bytes.Buffer
-	if err := doctor.Run(&b, &doctor.Machine{Root: "/", Route: doctor.KernelRoute, Peer: doctor.KernelPeer}, c, false); err != nil {
+	if err := doctor.Run(&b, doctor.ThisMachine(), c, false); err != nil {
 		fmt.Fprintln(&b, err)
 	}
 	return b.Bytes(), nil

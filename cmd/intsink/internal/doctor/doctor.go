@@ -10,6 +10,7 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/conf"
+	"intsink/dpdk/iface"
 )
 
 // Level says how bad a finding is.
@@ -36,13 +37,21 @@ type Machine struct {
 	Root  string                         // of sysfs and procfs: "/", elsewhere in tests
 	Route func(to netip.AddrPort) error  // nil: the kernel has a way to a collector
 	Peer  func(to netip.AddrPort) string // what came back for an empty datagram, "" if nothing
+
+	Offloads func(name string) iface.Offloads // of an interface of the kernel; nil: unknown
+	Clock    func() (synchronized bool)       // does something keep the time of day right? nil: unknown
+}
+
+// ThisMachine is the one that the program runs on.
+func ThisMachine() *Machine {
+	return &Machine{Root: "/", Route: KernelRoute, Peer: KernelPeer, Offloads: iface.ReadOffloads, Clock: kernelClock}
 }
 
 // checks are all that is looked at, in the order in which it is printed.
 var checks = []func(h *host, c *conf.Config) []Finding{
 	hugepages, memlock, transparentHugepages,
-	isolation, siblings, governor, irqbalance, clocksource, instructions,
-	pciDevices, numa, kernelInterfaces,
+	isolation, siblings, governor, irqbalance, clocksource, synchronization, instructions,
+	pciDevices, numa, kernelInterfaces, offloads,
 	collectors,
 }
 

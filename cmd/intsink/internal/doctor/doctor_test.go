@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"intsink/conf"
+	"intsink/dpdk/iface"
 )
 
 // good is a machine on which nothing is wrong: files by path below the root; what
@@ -165,9 +166,41 @@ func TestCollectors(t *testing.T) {
 	}
 }
 
+// TestOffloadsAndClock: what the kernel tells, and not by sysfs.
+func TestOffloadsAndClock(t *testing.T) {
+	kernel := &conf.Config{Ports: []conf.Port{{Name: "network", Device: "kernel:eth1"}}}
+	ptp := config()
+	ptp.Watches = []conf.Watch{{}, {Override: &conf.Events{EndToEnd: conf.Deadband{Clock: conf.PTPClock}}}}
+	for _, c := range []struct {
+		name   string
+		c      *conf.Config
+		joined iface.Offloads
+		synced bool
+		check  func(*host, *conf.Config) []Finding
+		want   []Finding
+	}{
+		{"none", kernel, iface.Offloads{}, true, offloads, nil},
+		{"GRO", kernel, iface.Offloads{GRO: true}, true, offloads, []Finding{{Slow, `port "network": GRO of eth1 joins frames, which the sink cuts again`, "ethtool -K eth1 gro off"}}},
+		{"LRO", kernel, iface.Offloads{GRO: true, LRO: true}, true, offloads, []Finding{{Fault, `port "network": LRO of eth1 joins frames without a way back: the sink refuses it`, "ethtool -K eth1 lro off"}}},
+		{"a clock that is right", ptp, iface.Offloads{}, true, synchronization, nil},
+		{"a clock alone", kernel, iface.Offloads{}, false, synchronization, []Finding{{Slow, "nothing keeps the clock right: the times in reports drift away from those of other machines", "apt-get install chrony"}}},
+		{"ptp without ptp", ptp, iface.Offloads{}, false, synchronization, []Finding{{Slow, `nothing keeps the clock right, and end_to_end { clock = "ptp" } compares it with the clocks of sources`, "# have ptp4l and phc2sys (linuxptp) keep the clock that the sources have"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := &Machine{Offloads: func(string) iface.Offloads { return c.joined }, Clock: func() bool { return c.synced }}
+			if got := c.check(&host{machine: m}, c.c); !slices.Equal(got, c.want) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+	if got := offloads(&host{machine: &Machine{}}, kernel); got != nil {
+		t.Errorf("where nobody tells: %q", got)
+	}
+}
+
 // TestFixesAreAScript: a shell takes what --fix prints, and what only people can do is a comment.
 func TestFixesAreAScript(t *testing.T) {
-	known := []string{"#", "sysctl", "ulimit", "echo", "cpupower", "modprobe", "dpdk-devbind.py", "ip"}
+	known := []string{"#", "sysctl", "ulimit", "echo", "cpupower", "modprobe", "dpdk-devbind.py", "ip", "apt-get", "ethtool"}
 	calls := regexp.MustCompile("(?:slow|fault)\\((?:fmt\\.Sprintf\\()?[\"`]([^ \"`]+)")
 	paths, err := filepath.Glob("*.go")
 	if err != nil {

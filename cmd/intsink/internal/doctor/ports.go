@@ -123,3 +123,21 @@ func isNetworkSide(c *conf.Config, port string) bool {
 	}
 	return false
 }
+
+// offloads looks at what joins frames of kernel interfaces before the sink has them.
+func offloads(h *host, c *conf.Config) (all []Finding) {
+	for i := range c.Ports {
+		p := &c.Ports[i]
+		name := p.Interface()
+		if name == "" || h.machine.Offloads == nil {
+			continue
+		}
+		switch o := h.machine.Offloads(name); {
+		case o.LRO:
+			all = append(all, fault("ethtool -K "+name+" lro off", "port %q: LRO of %s joins frames without a way back: the sink refuses it", p.Name, name))
+		case o.GRO:
+			all = append(all, slow("ethtool -K "+name+" gro off", "port %q: GRO of %s joins frames, which the sink cuts again", p.Name, name))
+		}
+	}
+	return all
+}
