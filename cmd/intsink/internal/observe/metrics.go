@@ -45,7 +45,7 @@ func (s *Source) writeMetrics(w io.Writer) error {
 	if err := x.writeTo(w); err != nil {
 		return err
 	}
-	return writeProcess(w)
+	return s.process.write(w, time.Now(), readProcess)
 }
 
 func (s *Source) addLinks(x *exposition, snapshots []engine.Counters) {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/VictoriaMetrics/metrics"
 )
@@ -31,14 +33,43 @@ var renamed = map[string]string{
 	"go_cgo_calls_count": "go_cgo_calls_total", "go_gc_forced_count": "go_gc_forced_total", "go_cpu_count": "go_cpus",
 }
 
-// writeProcess writes what the library knows of the runtime and the process: with a HELP
-// text, and what is named _total as a counter.
-func writeProcess(w io.Writer) error {
+// processEvery is how often the library is asked at most: runtime.ReadMemStats, which it calls,
+// stops all goroutines, those of the workers too.
+const processEvery = time.Second
+
+// processText is what the library said of the runtime and the process last. Any goroutine may
+// ask for it.
+type processText struct {
+	mu   sync.Mutex
+	at   time.Time // when that was
+	text []byte
+}
+
+// write writes the text, anew where it is older than processEvery at time now. read writes what
+// the library knows.
+func (p *processText) write(w io.Writer, now time.Time, read func(io.Writer)) error {
+	p.mu.Lock()
+	if p.text == nil || now.Sub(p.at) >= processEvery {
+		var library bytes.Buffer
+		read(&library)
+		p.text, p.at = describeProcess(library.String()), now
+	}
+	text := p.text // never written again
+	p.mu.Unlock()
+	_, err := w.Write(text)
+	return err
+}
+
+// readProcess writes what the library knows of the runtime and the process.
+func readProcess(w io.Writer) {
 	metrics.ExposeMetadata(true)
-	var text bytes.Buffer
-	metrics.WriteProcessMetrics(&text)
+	metrics.WriteProcessMetrics(w)
+}
+
+// describeProcess gives the library's text HELP texts, and makes what is named _total a counter.
+func describeProcess(text string) []byte {
 	var out bytes.Buffer
-	for line := range strings.Lines(text.String()) {
+	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
 		switch {
 		case len(fields) >= 3 && fields[1] == "HELP":
@@ -54,8 +85,7 @@ func writeProcess(w io.Writer) error {
 			out.WriteString(renameProcess(fields[0]) + strings.TrimPrefix(line, fields[0]))
 		}
 	}
-	_, err := w.Write(out.Bytes())
-	return err
+	return out.Bytes()
 }
 
 func renameProcess(name string) string {

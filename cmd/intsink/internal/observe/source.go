@@ -37,6 +37,8 @@ type Source struct {
 	ReportPorts []ReportPort
 	Mbufs       Pool
 	ReportPools []Pool // per worker
+
+	process processText
 }
 
 // Collector is where reports go.
