@@ -13,14 +13,14 @@ import (
 	"testing"
 )
 
-// clickHouse is ClickHouse within a process of its own, which reads records from Kafka.
+// clickHouse runs ClickHouse in a process of its own, which reads records from Kafka.
 type clickHouse struct {
 	t   testing.TB
 	in  io.WriteCloser
 	out *bufio.Reader
 }
 
-// startClickHouse starts one.
+// startClickHouse starts ClickHouse. It ends with the test.
 func startClickHouse(t testing.TB) *clickHouse {
 	t.Helper()
 	modules := filepath.Join(os.Getenv("INTSINK_ENGINES"), "chdb", "node_modules")
@@ -48,9 +48,9 @@ func startClickHouse(t testing.TB) *clickHouse {
 	return &clickHouse{t: t, in: in, out: bufio.NewReaderSize(out, 1<<20)}
 }
 
-// readKafka makes ClickHouse's Kafka engine read the topic, from now on. The table has what
-// tells records apart: with all columns of deploy/collect/clickhouse.sql, a record costs
-// ClickHouse seven times as much.
+// readKafka makes ClickHouse's Kafka engine read the topic from now on. The table has only the
+// columns that tell records apart: with all columns of deploy/collect/clickhouse.sql, a record
+// costs ClickHouse seven times as much.
 func (c *clickHouse) readKafka(brokers []string) {
 	c.t.Helper()
 	const columns = " (id String, type LowCardinality(String), exporter String, node_id UInt32, hw_id UInt8, sequence UInt64, `index` UInt16) "
@@ -61,10 +61,10 @@ func (c *clickHouse) readKafka(brokers []string) {
 	c.rows("CREATE MATERIALIZED VIEW int.kafka_mv TO int.faults AS SELECT * FROM int.kafka")
 }
 
-// group is how ClickHouse is called by the brokers.
+// group is the name of ClickHouse's consumer group.
 const group = "clickhouse"
 
-// rows asks, and returns the rows as JSON, one a line.
+// rows runs a query and returns its rows as JSON, one a line.
 func (c *clickHouse) rows(sql string) string {
 	c.t.Helper()
 	b, err := json.Marshal(map[string]string{"sql": sql})

@@ -18,17 +18,17 @@ import (
 	"time"
 )
 
-// collector is `intsink-collect` as a process.
+// collector runs `intsink-collect` as a process.
 type collector struct {
 	t       testing.TB
 	program string
-	dir     string // of its configuration
+	dir     string // folder of its configuration
 	spool   string
-	address string // of reports
+	address string // address that it receives reports on
 	http    string
 	cmd     *exec.Cmd
 	pid     atomic.Int64
-	base    int64 // datagrams that were sent before this process
+	base    int64 // datagrams that were sent before this process began
 	log     *os.File
 }
 
@@ -42,8 +42,8 @@ func freePort(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// newCollector builds the program, and writes its configuration with these outputs. The
-// spool is on a disk of its own.
+// newCollector builds the program and writes its configuration with these outputs. The spool is
+// on a disk of its own, so that a test can fill it.
 func newCollector(t testing.TB, outputs string) *collector {
 	t.Helper()
 	dir := t.TempDir()
@@ -92,7 +92,7 @@ http { listen = %q }
 	return c
 }
 
-// start starts it, and waits until it answers. So many datagrams were sent before.
+// start starts the process and waits until it answers. sent is how many datagrams were sent before.
 func (c *collector) start(sent int64) {
 	c.t.Helper()
 	c.base = sent
@@ -110,13 +110,13 @@ func (c *collector) start(sent int64) {
 	}
 }
 
-// end sends a signal and waits for the end.
+// end sends a signal to the process and waits for its end.
 func (c *collector) end(s syscall.Signal) error {
 	c.cmd.Process.Signal(s)
 	return c.cmd.Wait()
 }
 
-// metrics are the series of /metrics, nil where there is no answer.
+// metrics returns the series of /metrics, nil if there is no answer.
 func (c *collector) metrics() map[string]float64 {
 	client := http.Client{Timeout: 5 * time.Second}
 	resp, err := client.Get("http://" + c.http + "/metrics")
@@ -152,7 +152,7 @@ func sum(m map[string]float64, metric, labels string) (n float64) {
 	return n
 }
 
-// look reads the metrics and checks that they add up.
+// look reads the metrics, and fails the test unless the accounts in them add up.
 func (c *collector) look() map[string]float64 {
 	c.t.Helper()
 	m := c.metrics()
@@ -173,18 +173,17 @@ func (c *collector) look() map[string]float64 {
 	return m
 }
 
-// taken are the datagrams that were counted, of all that were sent since the start of the
-// test.
+// taken returns how many of the datagrams sent since the start of the test were counted.
 func (c *collector) taken(m map[string]float64) int64 {
 	return c.base + int64(m[`datagrams_total{listen="reports"}`])
 }
 
-// overflows are those that the sockets had no room for.
+// overflows returns how many datagrams the sockets had no room for.
 func overflows(m map[string]float64) int64 {
 	return int64(m[`socket_overflow_datagrams_total{listen="reports"}`])
 }
 
-// rss is the memory of the process in MiB that no file stands behind.
+// rss returns the anonymous memory of the process in MiB: that without a file behind it.
 func (c *collector) rss() int {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.pid.Load()))
 	for line := range strings.Lines(string(b)) {
@@ -196,8 +195,8 @@ func (c *collector) rss() int {
 	return 0
 }
 
-// tearTail puts half an entry behind the newest segment of the spool, as a machine leaves it
-// that ended in the middle of a write.
+// tearTail appends half an entry to the newest segment of the spool, as a power failure in the
+// middle of a write does.
 func (c *collector) tearTail() {
 	c.t.Helper()
 	all, err := filepath.Glob(filepath.Join(c.spool, "spool-*.pcap"))
@@ -218,7 +217,7 @@ func (c *collector) tearTail() {
 	}
 }
 
-// fillDisk leaves no room on the spool's disk, until the function that it returns is called.
+// fillDisk fills the spool's disk until the function that it returns is called.
 func (c *collector) fillDisk() (free func()) {
 	c.t.Helper()
 	path := filepath.Join(c.dir, "disk", "filler")
@@ -235,7 +234,7 @@ func (c *collector) fillDisk() (free func()) {
 	return func() { os.Remove(path) }
 }
 
-// fatal ends the test with what the collector wrote.
+// fatal ends the test with the output of the collector.
 func (c *collector) fatal(why string) {
 	c.t.Helper()
 	b, _ := os.ReadFile(c.log.Name())

@@ -28,8 +28,8 @@ var (
 
 const topic = "intsink.reports.v1"
 
-// mostMemory is what collect may take, in MiB: a quarter more than the limit that it sets
-// itself for one output to Kafka and one to ClickHouse.
+// mostMemory is how much memory collect may take, in MiB: a quarter more than the limit that it
+// sets itself for one output to Kafka and one to ClickHouse.
 const mostMemory = 840
 
 // run is one run of the test.
@@ -41,23 +41,23 @@ type run struct {
 	ch      *clickHouse
 	c       *collector
 	s       *sender
-	windows []window // in which packets may be lost that no collector has read
+	windows []window // ranges of packets of which some may be lost unread
 	lost    int64    // datagrams that the sockets had no room for
 	refused [2]float64
 	cells   []string // of the table
 }
 
-// window are the packets that were sent while a killed collector's socket held some, or
-// there was none. At most so many are lost.
+// window is the range of packets that were sent while a killed collector's socket held some, or
+// while no collector ran. At most most of them are lost.
 type window struct{ from, to, most int64 }
 
-// phase lets something fail while reports arrive, waits until the outputs have caught up,
-// with a fifth of the reports meanwhile, and writes a row of the table.
+// phase calls fault while reports arrive, waits at a fifth of the rate until the outputs have
+// caught up, and adds a row to the table.
 func (r *run) phase(name string, fault func()) {
 	r.t.Helper()
 	began, before := time.Now(), r.s.sent.Load()
 	stop, peak := make(chan struct{}), make(chan [2]int)
-	go func() { // what waits on disk, and memory, at most
+	go func() { // measures the most records on disk and the most memory
 		var most [2]int
 		for {
 			select {
@@ -108,7 +108,7 @@ func (r *run) caughtUp() {
 	}
 }
 
-// taken waits until the collector has read all that was sent; nothing is sent meanwhile.
+// taken stops sending and waits until the collector has read all datagrams.
 func (r *run) taken() {
 	r.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
@@ -122,7 +122,7 @@ func (r *run) taken() {
 	}
 }
 
-// count adds up what the collector has counted so far, before it ends.
+// count adds the counters of the collector to those of the run, before the collector ends.
 func (r *run) count() {
 	m := r.c.look()
 	r.lost += overflows(m)
@@ -131,8 +131,8 @@ func (r *run) count() {
 	}
 }
 
-// killIdle kills the collector when it has read all that was sent: not one report may be
-// lost. What it had read is with the brokers in part.
+// killIdle kills the collector when it has read all datagrams: no report may be lost, although
+// only some have reached the brokers.
 func (r *run) killIdle() {
 	release := r.s.hold()
 	r.taken()
@@ -143,8 +143,8 @@ func (r *run) killIdle() {
 	release()
 }
 
-// killBusy kills the collector while reports arrive: what the socket held is lost, and what
-// is sent until the next one listens.
+// killBusy kills the collector while reports arrive: datagrams in its socket are lost, and those
+// that are sent until the next collector listens.
 func (r *run) killBusy() {
 	r.count()
 	from, all := r.s.sent.Load(), r.s.all()
@@ -182,7 +182,7 @@ func (r *run) largest(bytes string) {
 	}
 }
 
-// leader is the broker that leads a partition.
+// leader returns the broker that leads a partition.
 func (r *run) leader() int {
 	r.t.Helper()
 	topics, err := r.admin.ListTopics(context.Background(), topic)
@@ -264,7 +264,7 @@ func (r *run) faults() {
 	})
 }
 
-// TestFaults: what came to the collector's sockets is in both stores at the end.
+// TestFaults: every report that came to the collector's sockets is in both stores at the end.
 func TestFaults(t *testing.T) {
 	r := &run{t: t, kafka: kafkatest.StartSecure(t, 3), server: startServer(t), ch: startClickHouse(t)}
 	client, err := kgo.NewClient(kgo.SeedBrokers(r.kafka.Addresses()...))
@@ -303,7 +303,7 @@ clickhouse "http" {
 	r.phase("nothing fails, to the end", func() {
 		limit := int64(*reports / perPacket)
 		for _, w := range r.windows {
-			limit += w.most // so many arrive, whatever the kill took
+			limit += w.most // so that as many arrive, however many the kill loses
 		}
 		r.s.limit.Store(max(r.s.sent.Load(), limit))
 		for r.s.sent.Load() < r.s.limit.Load() {
@@ -325,12 +325,12 @@ clickhouse "http" {
 	fmt.Println(strings.Join(r.cells, "\n"))
 }
 
-// delivered waits until the outputs have everything.
+// delivered waits until the outputs have settled all records.
 func (r *run) delivered() {
 	r.t.Helper()
 	for end := time.Now().Add(10 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		m := r.c.look()
-		if sum(m, "output_queued_records", "")+sum(m, "output_spooled_records", "") < 100 { // stats come all the time
+		if sum(m, "output_queued_records", "")+sum(m, "output_spooled_records", "") < 100 { // stats records are made all the time
 			break
 		}
 		if time.Now().After(end) {
@@ -342,8 +342,8 @@ func (r *run) delivered() {
 	}
 }
 
-// refusedAll: each datagram that is no report packet of a sink was counted, but for those
-// that were sent while the collector was killed.
+// refusedAll checks that each datagram that is no report packet of a sink was counted, except
+// those that were sent while the collector was killed.
 func (r *run) refusedAll() {
 	r.t.Helper()
 	for i, kind := range []int{spoofed, garbage} {
@@ -354,7 +354,7 @@ func (r *run) refusedAll() {
 	}
 }
 
-// stored compares what the stores have with what was sent.
+// stored compares both stores with the reports that were sent.
 func (r *run) stored() {
 	r.t.Helper()
 	began := time.Now()
@@ -368,7 +368,7 @@ func (r *run) stored() {
 	r.compare("ClickHouse over HTTP", func(sql string) string { return r.server.ask(sql + " FORMAT JSONEachRow") })
 }
 
-// unread are the records of the topic that ClickHouse has not stored yet.
+// unread returns how many records of the topic ClickHouse has not stored yet.
 func (r *run) unread() (n int64) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -392,7 +392,7 @@ func count(t testing.TB, row string) int {
 	return n.N
 }
 
-// compare holds a store against what was sent.
+// compare compares one store with the reports that were sent.
 func (r *run) compare(store string, ask func(sql string) string) {
 	r.t.Helper()
 	const mine = " FROM faults WHERE type = 'report' AND node_id <= 4"

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// server is a server of ClickHouse, Debian's 18.16, behind a proxy. It stands for the
-// mechanics of HTTP: its table takes no more of a record than what tells records apart.
+// server is a server of ClickHouse, Debian's 18.16, behind a proxy that fails. It tests inserts by
+// HTTP: its table has only the columns that tell records apart.
 type server struct {
 	*httptest.Server // the proxy
 	t                testing.TB
@@ -28,7 +28,7 @@ type server struct {
 
 	mu      sync.Mutex
 	inserts int
-	faults  map[string]int // how often the proxy failed, by what it did
+	faults  map[string]int // how often the proxy failed, by kind of failure
 }
 
 const serverConfig = `<yandex>
@@ -66,7 +66,7 @@ func startServer(t testing.TB) *server {
 	return s
 }
 
-// run starts the server, and waits until it answers.
+// run starts the server and waits until it answers.
 func (s *server) run() {
 	s.t.Helper()
 	s.cmd = exec.Command("/usr/sbin/clickhouse-server", "--config-file="+filepath.Join(s.dir, "config.xml"))
@@ -91,7 +91,7 @@ func (s *server) kill() {
 	s.cmd.Wait()
 }
 
-// ask asks the server, past the proxy.
+// ask runs a query on the server, past the proxy.
 func (s *server) ask(sql string) string {
 	s.t.Helper()
 	resp, err := http.Post(s.url, "text/plain", strings.NewReader(sql))
@@ -129,7 +129,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	q.Del("insert_deduplication_token") // 18.16 does not know these two
+	q.Del("insert_deduplication_token") // 18.16 knows neither of the two parameters
 	q.Del("date_time_input_format")
 	to, err := http.NewRequestWithContext(r.Context(), r.Method, s.url+"/?"+q.Encode(), bytes.NewReader(body))
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// failed says how often the proxy did what.
+// failed returns how often the proxy failed, by kind.
 func (s *server) failed() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,32 +16,32 @@ import (
 )
 
 const (
-	perPacket = 8 // reports of a packet
-	sinks     = 4 // with the addresses 127.0.0.2 and up
+	perPacket = 8 // reports in a packet
+	sinks     = 4 // sinks, with the addresses 127.0.0.2 and up
 	workers   = 2
 	streams   = sinks * workers
-	innerLen  = 20 + 8 + 4 + 12 + 8 // of the packet in a report: IPv4, UDP, shim, INT-MD, one hop
+	innerLen  = 20 + 8 + 4 + 12 + 8 // length of the packet in a report: IPv4, UDP, shim, INT-MD, one hop
 
-	firstNumber = 1<<22 - 5000 // of each stream: the 22 bits begin again soon
+	firstNumber = 1<<22 - 5000 // first number of each stream: its 22 bits wrap soon
 )
 
-// sender sends report packets at a rate. Packet n is of stream n % streams, and the number
-// n / streams in it.
+// sender sends report packets at a rate. Packet n belongs to stream n % streams and has number
+// n / streams there.
 type sender struct {
 	t      testing.TB
 	to     netip.AddrPort
 	conns  [sinks]*net.UDPConn
-	stray  *net.UDPConn // an address that is not allowed
+	stray  *net.UDPConn // sends from an address that is not allowed
 	rate   atomic.Int64 // reports a second
-	limit  atomic.Int64 // packets to be sent; beyond, it waits
-	pause  sync.Mutex   // held while nothing is to be sent
-	sent   atomic.Int64 // packets
+	limit  atomic.Int64 // run waits when so many packets are sent
+	pause  sync.Mutex   // held while nothing must be sent
+	sent   atomic.Int64 // packets sent so far
 	others [numOthers]atomic.Int64
 	stop   chan struct{}
 	done   chan struct{}
 }
 
-// What is sent besides report packets of the streams.
+// Kinds of datagrams that are sent besides report packets of the streams.
 const (
 	garbage = iota // no report packet
 	cut            // a report packet of another node that ends early
@@ -73,7 +73,7 @@ func bind(t testing.TB, last byte) *net.UDPConn {
 	return c
 }
 
-// template is a report packet of eight reports, each of one hop.
+// template returns a report packet of eight reports, each with one hop.
 func template(t testing.TB) []byte {
 	inner := []byte{
 		0x45, 0, 0, 48, 0, 1, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 1, 0, 1,
@@ -129,17 +129,18 @@ func (s *sender) packet(p []byte, size int, n int64) {
 	stream, number := uint32(n%streams), uint32(n/streams)+firstNumber
 	binary.BigEndian.PutUint32(p, 2<<28|stream/sinks<<22|number&0x3fffff)
 	binary.BigEndian.PutUint32(p[4:], 1+stream%sinks)
-	for i := range perPacket { // of a thousand flows
+	for i := range perPacket { // the reports are of a thousand flows
 		at := report.GroupHeaderLen + (i+1)*size - innerLen
 		binary.BigEndian.PutUint16(p[at+20:], 1024+uint16(n)%125*8+uint16(i))
 	}
 	s.write(s.conns[stream%sinks], p)
 }
 
-// write sends one datagram. Nobody may listen; then it is lost.
+// write sends one datagram. If nobody listens it is lost.
 func (s *sender) write(c *net.UDPConn, p []byte) { c.WriteToUDPAddrPort(p, s.to) }
 
-// other sends what is no report packet of the streams, a kind at a time. p is one.
+// other sends a datagram that is no report packet of the streams, of one kind after the other. p
+// is a report packet to make it of.
 func (s *sender) other(r *rand.Rand, p []byte) {
 	switch kind := r.IntN(numOthers); kind {
 	case garbage:
@@ -148,7 +149,7 @@ func (s *sender) other(r *rand.Rand, p []byte) {
 			b[i] = byte(r.Uint32())
 		}
 		if len(b) > 0 {
-			b[0] |= 0xf0 // of no version
+			b[0] |= 0xf0 // a version that does not exist
 		}
 		s.write(s.conns[0], b)
 		s.others[kind].Add(1)
@@ -175,7 +176,7 @@ func (s *sender) end() {
 	<-s.done
 }
 
-// all are the datagrams that were sent.
+// all returns how many datagrams were sent.
 func (s *sender) all() int64 {
 	n := s.sent.Load()
 	for i := range s.others {

@@ -9,8 +9,8 @@ import (
 	"intsink/dpdk/mbuf"
 )
 
-// TestBurstsAreAsTheirPackets: the same packets at the same times give the same
-// reports in bursts as one by one.
+// TestBurstsAreAsTheirPackets: packets give the same reports in bursts as one by one, at the same
+// times.
 func TestBurstsAreAsTheirPackets(t *testing.T) {
 	policies := Policies(1000)
 	narrow := Policies(1000)
@@ -41,14 +41,13 @@ func TestBurstsAreAsTheirPackets(t *testing.T) {
 	}
 }
 
-// takeBurst takes packets of a few milliseconds, of which k is the first, and the one
-// after them.
+// takeBurst returns the packets of a few milliseconds from k on, and the packet after them.
 func takeBurst(t *Trace, k *Packet) (all []*Packet, next *Packet) {
 	if k == nil {
 		k = t.Next()
 	}
 	for start := k; k != nil && k.Time < start.Time+5*ms && len(all) < mbuf.MaxBurst; k = t.Next() {
-		k.Refused, k.FromHost = false, false // these belong to a port, not to a packet
+		k.Refused, k.FromHost = false, false // a burst has one port for all its packets
 		all = append(all, k)
 	}
 	return all, k
@@ -62,7 +61,7 @@ func frameOf(t *testing.T, k *Packet) []byte {
 	return f
 }
 
-// burst takes packets all at once.
+// burst gives the worker packets all at once, and returns the reports.
 func (b *bed) burst(all []*Packet) []Report {
 	b.now, b.host.refuses = all[0].Time, false
 	for _, k := range all {

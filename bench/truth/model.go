@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Slack is how far from a limit the engine's coarse times may put it; within it
-// the model leaves the decision open.
+// Slack is how far off a limit the engine's coarse times may be. Within it the model leaves the
+// decision open.
 const (
 	refreshSlack  = time.Millisecond
 	intervalSlack = 2 * time.Microsecond
 	memorySlack   = 5 * time.Millisecond
 )
 
-// Expect is what the report of a packet must carry and, where the specification
-// leaves it open, may carry. No report is expected where Must is empty.
+// Expect holds the events that the report of a packet must have and, where the specification leaves
+// it open, may have. If Must is empty no report is expected.
 type Expect struct {
 	Must, May []string
-	Why       []string // how the model came to each
-	Drops     uint32   // packets that a report of drop counts
+	Why       []string // why the model expects each
+	Drops     uint32   // how many packets a report of drop counts
 }
 
 func (e *Expect) must(event, why string, args ...any) {
@@ -41,7 +41,7 @@ type Model struct {
 	enabled  map[string]bool
 
 	flows    map[string]*flowState
-	newFlows bucket // shared with flow_end
+	newFlows bucket // rate of new_flow, shared with flow_end
 	emptyTo  int64  // until when newFlows was last empty
 	links    map[linkID]*deadband
 	queues   map[queueID]*queueState
@@ -49,20 +49,20 @@ type Model struct {
 	samples  []sampler
 	due      dueList
 	told     map[string]int64     // when events of no flow were last reported
-	drops    map[string]dropState // of packets of no flow, by reason
+	drops    map[string]dropState // drops of packets without a flow, by reason
 
 	DropUnsound bool // malformed = "drop"
 
-	open func(got []string) // decides what the last packet left open
+	open func(got []string) // is called with the reported events, to settle what the last packet left open
 }
 
-// flowState is what is known of one flow.
+// flowState is the model's state of one flow.
 type flowState struct {
 	*Flow
 	first      int64
 	last       int64
 	closing    bool
-	reported   int64 // when it was last; first where it never was
+	reported   int64 // time of the last report, or of the first packet if there was none
 	paths      []pathState
 	pathRate   bucket
 	hops       map[uint32]*deadband
@@ -87,12 +87,12 @@ func NewModel(policies []Policy, enabled []string) *Model {
 	return m
 }
 
-// wants tells whether a watch is to hear of an event.
+// wants reports whether a watch asks for an event.
 func (m *Model) wants(p *Policy, event string) bool {
 	return m.enabled[event] && slices.Contains(p.Events, event)
 }
 
-// Packet takes the next packet. Decide must follow.
+// Packet returns the reports to expect of the next packet. Decide must be called after it.
 func (m *Model) Packet(k *Packet) *Expect {
 	e := &Expect{}
 	m.open = func([]string) {}
@@ -110,7 +110,7 @@ func (m *Model) Packet(k *Packet) *Expect {
 	p := &m.policies[k.Flow.Watch]
 	f, fresh := m.flow(e, p, k)
 
-	// Each looks at one class. What a first packet would be reported for is dropped.
+	// Each function decides on one class of events. A first packet is reported for none of these.
 	seen := e
 	if fresh {
 		seen = &Expect{}
@@ -162,8 +162,8 @@ func (m *Model) flow(e *Expect, p *Policy, k *Packet) (f *flowState, fresh bool)
 	return f, fresh
 }
 
-// Decide tells the model what the last packet was reported for: that is how it
-// learns what the specification leaves open, such as the phase of a sample.
+// Decide tells the model the events that the last packet was reported for, by which it learns what
+// the specification leaves open, such as the phase of a sample.
 func (m *Model) Decide(got []string) { m.open(got) }
 
 // remember keeps the last few packets, to be printed with a fault.
@@ -204,7 +204,7 @@ func (m *Model) State(key string) string {
 	return b.String()
 }
 
-// newFlow: the first INT packet of a key.
+// newFlow decides on new_flow, for the first INT packet of a key.
 func (m *Model) newFlow(e *Expect, p *Policy, k *Packet) {
 	if !m.wants(p, NewFlow) {
 		return
@@ -218,14 +218,14 @@ func (m *Model) newFlow(e *Expect, p *Policy, k *Packet) {
 	e.must(NewFlow, "first packet")
 }
 
-// emptied notes until when the bucket has no token.
+// emptied notes until when the bucket may have been empty.
 func (m *Model) emptied(p *Policy) {
 	if m.newFlows.nano < 1e9 {
 		m.emptyTo = m.newFlows.at + (1e9-m.newFlows.nano)/p.NewFlowRate + 1
 	}
 }
 
-// refresh: the last report is older than every, more or less by jitter.
+// refresh decides on refresh: the last report is older than RefreshEvery, give or take the jitter.
 func (m *Model) refresh(e *Expect, p *Policy, f *flowState, k *Packet) {
 	if !m.wants(p, Refresh) {
 		return
@@ -235,7 +235,7 @@ func (m *Model) refresh(e *Expect, p *Policy, f *flowState, k *Packet) {
 	high := time.Duration(every*(1+p.RefreshJitter)) + refreshSlack
 	switch {
 	case age <= low:
-	case age <= high || len(e.Must) > 0: // is there for something else: its report need not say so
+	case age <= high || len(e.Must) > 0: // a report for another event need not name refresh
 		e.may(Refresh, "last report %v ago", age)
 	default:
 		e.must(Refresh, "last report %v ago", age)
@@ -249,7 +249,7 @@ type bucket struct {
 	used bool
 }
 
-// tokens left, for people.
+// tokens returns the tokens left, for messages.
 func (b *bucket) tokens() float64 { return float64(b.nano) / 1e9 }
 
 func (b *bucket) take(now int64, rate int64) bool {
@@ -259,7 +259,7 @@ func (b *bucket) take(now int64, rate int64) bool {
 	if !b.used {
 		b.used, b.nano, b.at = true, rate*1e9, now
 	}
-	b.nano = min(rate*1e9, b.nano+min(now-b.at, 1e9)*rate) // a second fills it
+	b.nano = min(rate*1e9, b.nano+min(now-b.at, 1e9)*rate) // it fills in a second
 	b.at = now
 	if b.nano < 1e9 {
 		return false

@@ -2,17 +2,17 @@ package truth
 
 import "time"
 
-// limitedInterval: malformed, leak and unknown_domain are reported once per port,
-// kind and second. There is one port that each may come from.
+// limitedInterval is how often malformed, leak and unknown_domain are reported at most, per port
+// and kind. There is one port that each can come from.
 const limitedInterval = time.Second
 
 // dropState counts dropped packets of one flow or reason.
 type dropState struct {
-	n    uint32 // since the last report
-	sent int64  // 0: never
+	n    uint32 // drops since the last report
+	sent int64  // time of the last report; 0: there was none
 }
 
-// limited is an event per port and kind.
+// limited decides on an event that is limited per port and kind.
 func (m *Model) limited(e *Expect, event string, now int64) {
 	if !m.enabled[event] {
 		return
@@ -25,8 +25,8 @@ func (m *Model) limited(e *Expect, event string, now int64) {
 	e.must(event, "as it is")
 }
 
-// drop counts a packet that the sink drops: the first is reported, then one a while
-// with the count.
+// drop counts a packet that the sink drops: the first is reported, later ones with their count,
+// once in DropInterval.
 func (m *Model) drop(e *Expect, d *dropState, p *Policy, now int64) {
 	d.n++
 	if d.sent != 0 && now-d.sent < int64(p.DropInterval) {
@@ -37,8 +37,7 @@ func (m *Model) drop(e *Expect, d *dropState, p *Policy, now int64) {
 	e.Drops, d.n, d.sent = d.n, 0, now
 }
 
-// noFlow is about packets that belong to no flow: all that is not sound INT from
-// the network.
+// noFlow decides on packets that belong to no flow: all that have no sound INT from the network.
 func (m *Model) noFlow(e *Expect, k *Packet) {
 	reason := ""
 	switch {
@@ -60,7 +59,7 @@ func (m *Model) noFlow(e *Expect, k *Packet) {
 	}
 }
 
-// ignored is k without what stands in its INT.
+// ignored returns k without the values of its INT, which a sink cannot read.
 func (k *Packet) ignored() *Packet {
 	c := *k
 	c.Hops, c.Bitmap, c.Sequence = nil, 0, nil

@@ -11,8 +11,8 @@ import (
 type deadband struct {
 	known bool
 	ref   float64
-	out   []bool // of the last n values, the newest last: was it out of the deadband
-	sent  int64  // when it was last reported; 0 is never
+	out   []bool // whether each of the last n values was out of the deadband, the newest last
+	sent  int64  // when it was last reported; 0: never
 }
 
 // String shows the reference and the last n.
@@ -23,7 +23,7 @@ func (d *deadband) String() string {
 	return fmt.Sprintf("reference %.0f, out %v", d.ref, d.out)
 }
 
-// verdict of a deadband about one value.
+// verdict is the decision of a deadband on one value.
 type verdict struct {
 	holds, withheld, doubtful bool
 	why                       string
@@ -61,12 +61,13 @@ func (d *deadband) test(now int64, x float64, l *Latency) verdict {
 	return v
 }
 
-// report renews the reference.
+// report makes x the reference, reported at now.
 func (d *deadband) report(now int64, x float64) {
 	d.ref, d.out, d.sent = x, nil, now
 }
 
-// judge tests x and notes what follows in e; the result decides what is open.
+// judge tests x and enters the events that must or may be reported into e. The function that it
+// returns is called with the events that were reported.
 func (d *deadband) judge(e *Expect, event, what string, now int64, x float64, l *Latency) func([]string) {
 	nothing := func([]string) {}
 	v := d.test(now, x, l)
@@ -92,7 +93,7 @@ func (d *deadband) judge(e *Expect, event, what string, now int64, x float64, l 
 	return nothing
 }
 
-// hopLatencies: each node by itself, wherever it stands in the stack.
+// hopLatencies decides on hop_latency, for each node by itself, wherever it is in the stack.
 func (m *Model) hopLatencies(e *Expect, p *Policy, f *flowState, k *Packet) func([]string) {
 	var open []func([]string)
 	if m.wants(p, HopLatency) && k.has(bitNode|bitLatency) {
@@ -120,7 +121,7 @@ func all(open []func([]string)) func([]string) {
 	}
 }
 
-// endToEnd: of the clocks of source and sink, or the sum of the hops.
+// endToEnd decides on end_to_end, by the clocks of source and sink or by the sum of the hops.
 func (m *Model) endToEnd(e *Expect, p *Policy, f *flowState, k *Packet) func([]string) {
 	nothing := func([]string) {}
 	if !m.wants(p, EndToEnd) || len(k.Hops) == 0 {
@@ -136,7 +137,7 @@ func (m *Model) endToEnd(e *Expect, p *Policy, f *flowState, k *Packet) func([]s
 		x = float64(now - int64(source))
 	} else {
 		sum, known := sumOf(k.Hops)
-		if !known || !k.has(bitLatency) || k.M { // with M some node's is not in it
+		if !known || !k.has(bitLatency) || k.M { // with M the latency of some node is missing
 			return nothing
 		}
 		x = sum
@@ -144,7 +145,7 @@ func (m *Model) endToEnd(e *Expect, p *Policy, f *flowState, k *Packet) func([]s
 	return f.endToEnd.judge(e, EndToEnd, "the flow", k.Time, x, &p.EndToEnd)
 }
 
-// linkID names a link by the nodes and interfaces at its ends.
+// linkID identifies a link by the nodes and interfaces at its ends.
 type linkID struct {
 	from   uint32
 	egress uint16
@@ -152,7 +153,8 @@ type linkID struct {
 	in     uint16
 }
 
-// linkLatencies: from the egress of a hop to the ingress of the next.
+// linkLatencies decides on link_latency, the time from the egress of a hop to the ingress of the
+// next.
 func (m *Model) linkLatencies(e *Expect, p *Policy, k *Packet) func([]string) {
 	var open []func([]string)
 	if m.wants(p, LinkLatency) && k.has(bitNode|bitInterfaces|bitIngress|bitEgress) {

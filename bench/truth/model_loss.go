@@ -5,12 +5,12 @@ type lossState struct {
 	begun    bool
 	next     uint32           // the number after the highest
 	holes    map[uint32]int64 // when each was opened
-	pending  []int64          // when each number that is lost and not yet summarised was
+	pending  []int64          // when each number was lost that no report has counted yet
 	reported bool
-	last     int64 // summary
+	last     int64 // time of the last report
 }
 
-// sequence takes the number of a packet, if it has one.
+// sequence enters the number of a packet, if it has one.
 func (m *Model) sequence(p *Policy, f *flowState, k *Packet) {
 	if k.Sequence == nil || !m.wants(p, Loss) {
 		return
@@ -30,12 +30,12 @@ func (m *Model) sequence(p *Policy, f *flowState, k *Packet) {
 			m.due.add(k.Time+int64(p.LossTimeout), f.Key())
 		}
 		l.next++
-	default: // fills a hole, or comes late, or again
+	default: // the number fills a hole, or comes late, or again
 		delete(l.holes, n)
 	}
 }
 
-// expireHoles makes holes that were not filled in time lost.
+// expireHoles counts holes that were not filled in time as lost.
 func (m *Model) expireHoles(p *Policy, f *flowState, now int64) {
 	for n, opened := range f.loss.holes {
 		if lost := opened + int64(p.LossTimeout); lost < now {
@@ -45,7 +45,7 @@ func (m *Model) expireHoles(p *Policy, f *flowState, now int64) {
 	}
 }
 
-// lossDue is from when on a summary is due; false where none is.
+// lossDue returns from when on a report of losses is due; false: none is.
 func (l *lossState) lossDue(p *Policy) (int64, bool) {
 	if len(l.pending) == 0 {
 		return 0, false
@@ -60,7 +60,7 @@ func (l *lossState) lossDue(p *Policy) (int64, bool) {
 	return due, true
 }
 
-// summarised takes a summary that was sent at now.
+// summarised notes that losses were reported at now.
 func (l *lossState) summarised(now int64) {
 	l.reported, l.last, l.pending = true, now, nil
 }

@@ -14,7 +14,8 @@ type pathState struct {
 	seen  int64
 }
 
-// wordsOf are what makes a path; false where it is no evidence.
+// wordsOf returns the nodes and interfaces that make a path as text. It returns false if the packet
+// is no evidence of its path.
 func wordsOf(k *Packet) (string, bool) {
 	if !k.has(bitNode|bitInterfaces) || k.M || len(k.Hops) == 0 {
 		return "", false
@@ -37,7 +38,7 @@ func wordsOf(k *Packet) (string, bool) {
 	return string(b), true
 }
 
-// path: one that is not among the flow's.
+// path decides on path_change: the packet's path is not among the flow's.
 func (m *Model) path(e *Expect, p *Policy, f *flowState, k *Packet) func([]string) {
 	nothing := func([]string) {}
 	words, evidence := wordsOf(k)
@@ -79,7 +80,7 @@ func (m *Model) path(e *Expect, p *Policy, f *flowState, k *Packet) func([]strin
 	return nothing
 }
 
-// learn makes here the current path, which was at place at, and keeps limit paths.
+// learn makes here, which was at index at, the current path, and keeps at most limit paths.
 func (f *flowState) learn(at int, here pathState, limit int) {
 	if at >= 0 {
 		f.paths = slices.Delete(f.paths, at, at+1)
@@ -97,8 +98,8 @@ func (f *flowState) learn(at int, here pathState, limit int) {
 	f.paths = slices.Delete(f.paths, oldest, oldest+1)
 }
 
-// near tells whether the engine's times are too coarse to say on which side of
-// limit d is.
+// near reports whether d is so close to limit that the engine's coarse times may put it on either
+// side.
 func near(d, limit, slack time.Duration) bool { return d > limit-slack && d < limit+slack }
 
 // flagState is when a flow last had a flag.
@@ -107,7 +108,8 @@ type flagState struct {
 	last int64
 }
 
-// flags: E or M on a flow that had none for a while. A first packet's is no rise.
+// flags decides on hop_limit and mtu_exceeded: E or M on a flow that had the flag not for a while.
+// A first packet's flag does not count.
 func (m *Model) flags(e *Expect, p *Policy, f *flowState, k *Packet, fresh bool) func([]string) {
 	rise := func(event string, on bool, s *flagState, rearm time.Duration) {
 		if !on || !m.wants(p, event) {
@@ -131,7 +133,8 @@ func (m *Model) flags(e *Expect, p *Policy, f *flowState, k *Packet, fresh bool)
 // sampler counts the packets of a watch.
 type sampler struct{ count, last int }
 
-// sample: one packet in N of the watch in any phase, or all packets of one flow in N.
+// sample decides on samples: one packet in N of the watch in any phase, or all packets of one flow
+// in N.
 func (m *Model) sample(e *Expect, p *Policy, f *flowState, k *Packet) {
 	if p.Sample == 0 || !m.enabled[Sample] {
 		return
@@ -167,7 +170,7 @@ func (m *Model) decideSample(p *Policy, f *flowState, k *Packet, got bool) {
 	}
 }
 
-// sum of all hops' latencies; false where one is not known.
+// sumOf returns the sum of all hops' latencies; false if one is not known.
 func sumOf(hops []intgen.Hop) (sum float64, known bool) {
 	for i := range hops {
 		if hops[i].LatencyNs == unknown32 {

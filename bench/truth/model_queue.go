@@ -15,13 +15,14 @@ type queueID struct {
 // queueState is one queue and its episode.
 type queueState struct {
 	raised    bool
-	used      int // of the quota
+	used      int // reports of the quota that were used
 	last      int64
 	occupancy int           // last known
 	latency   time.Duration // of the hop, last known
 }
 
-// congestion: the onset, packets over raise while quota lasts, and the clear.
+// congestion decides on congestion: the onset, packets over raise while the quota lasts, and the
+// clear.
 func (m *Model) congestion(e *Expect, p *Policy, k *Packet, fresh bool) {
 	if !m.wants(p, Congestion) || !k.has(bitNode|bitInterfaces) {
 		return
@@ -33,7 +34,7 @@ func (m *Model) congestion(e *Expect, p *Policy, k *Packet, fresh bool) {
 	}
 }
 
-// noInterfaces tells whether the word of the interfaces is unknown.
+// noInterfaces reports whether the word of the interfaces is unknown.
 func noInterfaces(h *intgen.Hop) bool { return h.Ingress == unknown16 && h.Egress == unknown16 }
 
 func (m *Model) sampleQueue(e *Expect, p *Policy, k *Packet, h *intgen.Hop, fresh bool) {
@@ -41,9 +42,9 @@ func (m *Model) sampleQueue(e *Expect, p *Policy, k *Packet, h *intgen.Hop, fres
 	hasQueue := k.has(bitQueue) && uint32(h.QueueID)<<24|h.QueueOccupancy != unknown32
 	hasLatency := k.has(bitLatency) && h.LatencyNs != unknown32
 	if !(watchesOccupancy && hasQueue) && !(watchesLatency && hasLatency) {
-		return // no sample
+		return // the packet has no value
 	}
-	id := queueID{h.NodeID, h.Egress, 0xff} // where its queue is not known, the interface has one
+	id := queueID{h.NodeID, h.Egress, 0xff} // if the queue id is not known, the interface counts as one queue
 	if hasQueue {
 		id.queue = h.QueueID
 	}
@@ -75,7 +76,7 @@ func (m *Model) sampleQueue(e *Expect, p *Policy, k *Packet, h *intgen.Hop, fres
 	case !q.raised && over:
 		q.raised, q.used = true, 1
 		once("onset")
-	case q.raised && over && fresh: // is not reported, so it needs nothing of the quota
+	case q.raised && over && fresh: // a first packet is not reported and uses nothing of the quota
 	case q.raised && over && q.used < p.CongestionQuota:
 		q.used++
 		once("lasts")
@@ -92,17 +93,18 @@ type portID struct {
 	egress uint16
 }
 
-// portState is one interface: busy, and since when it is not.
+// portState is the state of one interface: whether it is busy, and since when it is low.
 type portState struct {
 	raised   bool
-	told     bool // of this time that it is busy
+	told     bool // it was reported that it is busy this time
 	low      bool
 	lowSince int64
 	seen     int64
-	sent     int64 // 0: never
+	sent     int64 // time of the last report; 0: never
 }
 
-// txUtilization: at enter, once until it was low for long enough.
+// txUtilization decides on tx_utilization: once when the interface becomes busy, and again after
+// it was low for long enough.
 func (m *Model) txUtilization(e *Expect, p *Policy, k *Packet, fresh bool) {
 	if !m.wants(p, TxUtilization) || !k.has(bitNode|bitInterfaces|bitTx) {
 		return
@@ -138,13 +140,13 @@ func (m *Model) txUtilization(e *Expect, p *Policy, k *Packet, fresh bool) {
 	}
 }
 
-// portMemory: an interface that nobody told of for so long is not busy any more.
+// portMemory is how long after its last value an interface counts as busy.
 const portMemory = 10 * time.Minute
 
-// txInterval: one per interface and second.
+// txInterval is the least time between two reports about an interface.
 const txInterval = time.Second
 
-// settle makes an interface free that was low for long enough, or busy.
+// settle ends the busy time of an interface that was low for long enough, or begins one.
 func (s *portState) settle(p *Policy, now int64, x int) {
 	switch {
 	case x > p.TxClear:
@@ -160,8 +162,8 @@ func (s *portState) settle(p *Policy, now int64, x int) {
 	}
 }
 
-// sweepEvery packets, the model forgets what says nothing any more, so that its own
-// memory is flat, too.
+// sweepEvery is after how many packets the model removes entries that cannot matter any more, so
+// that its own memory does not grow.
 const sweepEvery = 1 << 17
 
 func (m *Model) sweep(now int64) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Reports without a packet come when a timer finds them: so late at most.
+// How late reports that a timer causes may come.
 const (
 	flowEndLate = 5 * time.Second
 	lossLate    = 2 * time.Second
@@ -18,7 +18,7 @@ const (
 // IdleTimeout ends a flow.
 const IdleTimeout = 30 * time.Second
 
-// end is from when on the flow is over.
+// end returns from when on the flow is over.
 func (f *flowState) end() int64 {
 	if f.closing {
 		return f.last + int64(closingSilence)
@@ -26,8 +26,7 @@ func (f *flowState) end() int64 {
 	return f.last + int64(IdleTimeout)
 }
 
-// Timer takes a report without a packet of its own and says for which event it
-// is, or why it should not be there.
+// Timer returns for which event a report without a packet was made, or why it should not be there.
 func (m *Model) Timer(now int64, key string) (event, fault string) {
 	f := m.flows[key]
 	if f == nil {
@@ -52,8 +51,8 @@ func (m *Model) Timer(now int64, key string) (event, fault string) {
 	return "", fmt.Sprintf("neither a loss nor the flow's end is due: last packet %.6f s ago", float64(now-f.last)/1e9)
 }
 
-// Overdue forgets flows that are over and returns the reports without a packet
-// that should have come by now, "event of key".
+// Overdue removes flows that are over, and returns the reports without a packet that should have
+// come by now.
 func (m *Model) Overdue(now int64) (missing []Missing) {
 	for len(m.due) > 0 && m.due[0].at < now {
 		d := m.due[0]
@@ -96,7 +95,7 @@ type Missing struct {
 	Due        int64
 }
 
-// dueList is when to look at which flow.
+// dueList is a heap of flows by the time at which to look at them.
 type dueList []dueEntry
 
 type dueEntry struct {

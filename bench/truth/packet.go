@@ -13,15 +13,15 @@ import (
 // INTPort marks INT over UDP.
 const INTPort = 5000
 
-// The domain whose packets carry a sequence number: one word of the source's own
-// below the bottom of the stack.
+// The domain whose packets carry a sequence number: one word that only the source adds, below the
+// bottom of the stack.
 const (
 	SequenceDomain = 0x5e9
 	SequenceBit    = 0x8000 // of DS Instruction
 	SequenceBytes  = 4
 )
 
-// All ones: a node had no value.
+// All ones stand for a value that a node does not have.
 const (
 	unknown16 = 0xffff
 	unknown32 = 0xffffffff
@@ -51,7 +51,7 @@ type Flow struct {
 	key string
 }
 
-// Key is how reports name the flow.
+// Key returns the name that the flow has in reports.
 func (f *Flow) Key() string {
 	if f.key == "" {
 		h := f.headers()
@@ -60,7 +60,7 @@ func (f *Flow) Key() string {
 	return f.key
 }
 
-// KeyOf makes a key of the packet that a report shows.
+// KeyOf returns the key of the flow of the packet that a report shows.
 func KeyOf(source string, port uint16) string { return fmt.Sprintf("%s %d", source, port) }
 
 func (f *Flow) headers() intgen.Flow {
@@ -80,20 +80,20 @@ func (f *Flow) headers() intgen.Flow {
 	return h
 }
 
-// mapped is an IPv6 address that ends with a.
+// mapped returns an IPv6 address that ends with a.
 func mapped(a [4]byte) netip.Addr {
 	b := [16]byte{0x20, 0x01, 0x0d, 0xb8}
 	copy(b[12:], a[:])
 	return netip.AddrFrom16(b)
 }
 
-// DestinationPrefixes select the flows of watch w.
+// DestinationPrefixes returns the prefixes that select the flows of watch w.
 func DestinationPrefixes(w int) []netip.Prefix {
 	a := [4]byte{172, 16, byte(w), 0}
 	return []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4(a), 24), netip.PrefixFrom(mapped(a), 120)}
 }
 
-// Packet is one packet of a trace and what its scene says about it.
+// Packet is one packet of a trace, with the events that its scene expects of it.
 type Packet struct {
 	Index int
 	Time  int64 // Unix nanoseconds; no two packets have the same
@@ -133,7 +133,7 @@ func (p *Packet) Frame() ([]byte, error) {
 		if p.Reset {
 			b[at] |= 4
 		}
-		// Its checksum is wrong then, which is nobody's business.
+		// Its checksum is wrong then; no test looks at it.
 	}
 	if p.NoINT {
 		return b, nil
@@ -158,8 +158,8 @@ func (p *Packet) Frame() ([]byte, error) {
 	return b, err
 }
 
-// shim is where INT starts in an unsound packet, which is of UDP: the type is the
-// upper half of its first byte.
+// shim returns where INT starts in an unsound packet, which is UDP: the type is the upper half of
+// the first byte there.
 func (p *Packet) shim() int {
 	if p.Flow.V6 {
 		return 14 + 40 + 8
@@ -204,7 +204,7 @@ func (p *Packet) String() string {
 	return b.String()
 }
 
-// plan says that the packet must be reported for the events.
+// plan notes that the packet must be reported for the events.
 func (p *Packet) plan(events ...string) {
 	for _, e := range events {
 		if !slices.Contains(p.Plan, e) {

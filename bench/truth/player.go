@@ -14,8 +14,8 @@ const (
 	s  = int64(time.Second)
 )
 
-// Nodes: those of the fabric, which all flows share, and from ownNodes on those that
-// only one scene uses.
+// Ids of nodes: below ownNodes the nodes of the fabric, which all flows share, above it those
+// that only one scene uses.
 const (
 	fabricNodes = 64
 	ownNodes    = 1 << 16
@@ -31,7 +31,7 @@ type player struct {
 	packets []*Packet
 }
 
-// flow is a new flow of the watch; one in eight is IPv6, one in four TCP.
+// flow returns a new flow of the watch; one in eight is IPv6, one in four TCP.
 func (p *player) flow(watch int) *Flow {
 	p.trace.flows++
 	return &Flow{
@@ -40,8 +40,8 @@ func (p *player) flow(watch int) *Flow {
 	}
 }
 
-// fabric is a path of n nodes that other flows use too. No two flows agree on its
-// links, so its packets carry no timestamps.
+// fabric returns a path of n nodes that other flows use, too. Its packets carry no timestamps,
+// because flows do not agree on the latencies of its links.
 func (p *player) fabric(n int) []intgen.Hop {
 	hops := make([]intgen.Hop, n)
 	for i, node := range p.Perm(fabricNodes)[:n] {
@@ -51,7 +51,7 @@ func (p *player) fabric(n int) []intgen.Hop {
 	return hops
 }
 
-// own is a path of n nodes that nobody else uses.
+// own returns a path of n nodes that no other scene uses.
 func (p *player) own(n int) []intgen.Hop {
 	hops := make([]intgen.Hop, n)
 	for i := range hops {
@@ -79,7 +79,7 @@ func (p *player) send(f *Flow, hops []intgen.Hop) *Packet {
 	return k
 }
 
-// first is a flow's first packet.
+// first sends a flow's first packet. It plans new_flow, and flow_end for later.
 func (p *player) first(f *Flow, hops []intgen.Hop) *Packet {
 	k := p.send(f, hops)
 	k.plan(FlowEnd)
@@ -91,11 +91,11 @@ func (p *player) first(f *Flow, hops []intgen.Hop) *Packet {
 
 func (p *player) flooding() bool { return p.name == "flood" }
 
-// wait lets d pass, more or less by a thousandth, so that nothing stands on the edge
+// wait moves the time by d and up to a thousandth more, so that no packet is exactly on the edge
 // of a limit by accident.
 func (p *player) wait(d int64) { p.at += d + p.Int64N(d/1000+1) }
 
-// gap waits between low and high.
+// gap moves the time by a random span from low to high.
 func (p *player) gap(low, high int64) { p.at += low + p.Int64N(high-low) }
 
 // stamp writes timestamps into hops as if the packet took link nanoseconds from each hop to
@@ -113,7 +113,7 @@ func (p *player) stamp(hops []intgen.Hop, link int64, watch int) {
 	}
 }
 
-// sendStamped is send with timestamps.
+// sendStamped sends a packet with timestamps.
 func (p *player) sendStamped(f *Flow, hops []intgen.Hop, link int64) *Packet {
 	hops = slices.Clone(hops)
 	p.stamp(hops, link, f.Watch)
@@ -122,7 +122,7 @@ func (p *player) sendStamped(f *Flow, hops []intgen.Hop, link int64) *Packet {
 	return k
 }
 
-// others sends n packets d apart in which nothing happens.
+// others sends n packets, d apart, that give no event.
 func (p *player) others(n int, d int64, f *Flow, hops []intgen.Hop) {
 	for range n {
 		p.send(f, hops)
@@ -130,14 +130,14 @@ func (p *player) others(n int, d int64, f *Flow, hops []intgen.Hop) {
 	}
 }
 
-// set is hops with the latency of one of them changed.
+// set returns a copy of hops with the latency of one of them changed.
 func set(hops []intgen.Hop, i int, latency int64) []intgen.Hop {
 	hops = slices.Clone(hops)
 	hops[i].LatencyNs = uint32(latency)
 	return hops
 }
 
-// via is hops with another egress interface at one of them: another path.
+// via returns a copy of hops with another egress interface at one of them: another path.
 func via(hops []intgen.Hop, i int, egress uint16) []intgen.Hop {
 	hops = slices.Clone(hops)
 	hops[i].Egress = egress

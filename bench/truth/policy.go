@@ -34,11 +34,11 @@ type Latency struct {
 	Interval           time.Duration
 }
 
-// Policy is what one watch hears of, with the thresholds of docs/configuration.md.
+// Policy holds the events that one watch asks for, with the thresholds of docs/configuration.md.
 type Policy struct {
 	Name         string
-	Events       []string // but for Sample
-	Sample       int      // one packet in so many, or with SampleByFlow one flow
+	Events       []string // all events except Sample
+	Sample       int      // one packet in so many is sampled or, with SampleByFlow, one flow
 	SampleByFlow bool
 
 	NewFlowRate int64
@@ -71,7 +71,7 @@ type Policy struct {
 	HopLimitRearm, MTURearm time.Duration
 }
 
-// Watches of the test. A flow's destination address says which one selects it.
+// Watches of the test. A flow's destination address decides which one selects it.
 const (
 	WatchDC      = iota // every event, profile dc
 	WatchWAN            // profile wan, ecmp = "report", refresh without jitter
@@ -85,7 +85,7 @@ const (
 // ClockOffset is by how much the sink of WatchPTP is ahead of the nodes.
 const ClockOffset = 3 * time.Millisecond
 
-// Policies are those of the watches; rate is that of new_flow.
+// Policies returns the policies of the watches; rate is the rate of new_flow.
 func Policies(rate int64) [NumWatches]Policy {
 	latency := func(absolute time.Duration) Latency {
 		return Latency{Absolute: float64(absolute), Relative: 0.5, K: 2, N: 4, Interval: 100 * time.Millisecond}

@@ -5,12 +5,12 @@ import "intsink/engine/intgen"
 // scene is a story of one flow or a few.
 type scene struct {
 	name   string
-	weight int // how often it is drawn
+	weight int // how often it is drawn, relative to the others
 	quiet  bool
 	play   func(*player)
 }
 
-// catalog are the scenes whose flows meet nobody.
+// catalog has the scenes whose flows share no queue, interface or link with others.
 var catalog = []scene{
 	{"mouse", 60, true, mouse},
 	{"steady", 12, true, steady},
@@ -50,7 +50,7 @@ var catalog = []scene{
 	{"random", 4, false, random},
 }
 
-// shared are the scenes about what several flows have in common.
+// shared has the scenes about queues, interfaces and links that several flows share.
 var shared = []scene{
 	{"congestion", 0, false, congestion},
 	{"congestion_quota", 0, false, congestionQuota},
@@ -75,7 +75,7 @@ var flood = scene{"flood", 0, true, func(p *player) {
 	}
 }}
 
-// mouse is most flows: a few packets, soon over.
+// mouse is what most flows are: a few packets in a short time.
 func mouse(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(2+p.IntN(3))
 	p.first(f, hops)
@@ -85,7 +85,7 @@ func mouse(p *player) {
 	}
 }
 
-// steady jitters inside the deadband, its edges included, for some refreshes.
+// steady has latencies that jitter inside the deadband, its edges included, for some refreshes.
 func steady(p *player) {
 	hops := p.fabric(1 + p.IntN(4))
 	f, base := p.flow(WatchDC), make([]int64, len(hops))
@@ -101,13 +101,13 @@ func steady(p *player) {
 		}
 		if p.IntN(10) == 0 {
 			i := p.IntN(len(hops))
-			hops[i].LatencyNs = uint32(base[i] + 10_000) // exactly as far as it may
+			hops[i].LatencyNs = uint32(base[i] + 10_000) // the edge of the deadband
 		}
 		p.send(f, hops)
 	}
 }
 
-// noise is normally distributed, ten standard deviations wide.
+// noise has normally distributed latencies, with a deadband of ten standard deviations.
 func noise(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(4)
 	p.first(f, hops)
@@ -122,7 +122,7 @@ func noise(p *player) {
 	}
 }
 
-// spikes are single packets far out: one of n is not k.
+// spikes sends single packets far outside of the deadband: fewer than K of N.
 func spikes(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(3)
 	p.first(f, hops)
@@ -138,7 +138,7 @@ func spikes(p *player) {
 	}
 }
 
-// closing ends with FIN and silence.
+// closing ends with FIN and then sends no packet.
 func closing(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(3)
 	f.TCP = true
@@ -153,7 +153,7 @@ func closing(p *player) {
 	p.send(f, hops).Closing = true
 }
 
-// reset ends with RST and goes on; what counts is the silence.
+// reset sends RST and then more packets: the flow ends only when it is silent.
 func reset(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(3)
 	f.TCP = true
@@ -168,7 +168,7 @@ func reset(p *player) {
 	}
 }
 
-// idle is silent for nearly as long as a flow may be.
+// idle is silent for nearly as long as a flow may be without ending.
 func idle(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(3)
 	p.first(f, hops)
@@ -178,7 +178,7 @@ func idle(p *player) {
 	}
 }
 
-// reborn comes back after its end, as a new flow.
+// reborn sends packets again after its end, as a new flow.
 func reborn(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(3)
 	for range 3 {
@@ -210,8 +210,8 @@ func watched(p *player, watch int) {
 	}
 }
 
-// flags rise, stay, and rise again when they were away for ten seconds. The first
-// packet's are no rise.
+// flags sets E and M, keeps them, and sets them again after ten seconds without. Flags of the first
+// packet are not reported.
 func flags(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(3)
 	raise := []struct {
@@ -245,8 +245,8 @@ func flags(p *player) {
 	}
 }
 
-// random changes everything at random, on nodes of its own: nothing is planted, the
-// model alone knows.
+// random changes all values at random, on nodes of its own: it plants no event, so that only the
+// model says what to expect.
 func random(p *player) {
 	f, hops := p.flow(p.IntN(3)), p.own(1+p.IntN(5))
 	p.first(f, hops)
@@ -273,7 +273,7 @@ func (p *player) disturb(hops []intgen.Hop) {
 		case 6, 7:
 			h.QueueID, h.QueueOccupancy = uint8(p.IntN(2)), uint32(p.IntN(12_000))
 		case 8:
-			h.QueueID, h.QueueOccupancy = 0xff, unknown32 // the whole word
+			h.QueueID, h.QueueOccupancy = 0xff, unknown32 // both are unknown: one word of all ones
 		case 9:
 			h.TxUtilization = unknown32
 		case 10:

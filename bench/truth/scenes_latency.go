@@ -2,11 +2,11 @@ package truth
 
 import "slices"
 
-// step goes up and down by more than the deadband: the second packet is reported.
+// step changes the latency up and down by more than the deadband: the second packet is reported.
 func step(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(2+p.IntN(3))
 	i, low := p.IntN(len(hops)), 10_000+p.Int64N(50_000)
-	high := low*3 + 10_001 + p.Int64N(20_000) // half of it is less than the way back
+	high := low*3 + 10_001 + p.Int64N(20_000) // so high that the step down leaves its deadband, too
 	hops = set(hops, i, low)
 	p.first(f, hops)
 	for range 3 {
@@ -31,7 +31,7 @@ func stepWAN(p *player) {
 	high := set(hops, 1, 1_000_001)
 	p.first(f, hops)
 	p.gap(ms, 100*ms)
-	p.others(4, 20*ms, f, set(hops, 1, 1_000_000)) // as far as it may
+	p.others(4, 20*ms, f, set(hops, 1, 1_000_000)) // at the edge of the deadband
 	for range 2 {
 		p.send(f, high)
 		p.wait(20 * ms)
@@ -61,8 +61,8 @@ func pending(p *player) {
 	p.others(5, 30*ms, f, hops)
 }
 
-// drift takes longer than refresh and is reported when it has gone half of its
-// reference.
+// drift changes the latency so slowly that refreshes come meanwhile; it is reported when it has
+// moved by half of its reference.
 func drift(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(3)
 	p.first(f, set(hops, 1, 100_000))

@@ -2,7 +2,7 @@ package truth
 
 import "intsink/engine/intgen"
 
-// numbered sends packets with sequence numbers.
+// numbered sends the packets of a flow with sequence numbers.
 type numbered struct {
 	*player
 	f    *Flow
@@ -13,7 +13,7 @@ type numbered struct {
 func (p *player) numbered() *numbered {
 	n := &numbered{p, p.flow(WatchDC), p.fabric(3), p.Uint32()}
 	if p.IntN(2) == 0 {
-		n.next = -uint32(p.IntN(40)) // wraps soon
+		n.next = -uint32(p.IntN(40)) // the numbers wrap soon
 	}
 	k := p.first(n.f, n.hops)
 	k.Sequence = n.number(0)
@@ -45,7 +45,7 @@ func (n *numbered) run(count int) {
 	}
 }
 
-// loss leaves holes in the sequence; each hole gives one summary.
+// loss leaves holes in the sequence; each hole gives one report.
 func loss(p *player) {
 	n := p.numbered()
 	n.run(20)
@@ -74,7 +74,7 @@ func reordered(p *player) {
 	n.run(20)
 }
 
-// restart jumps beyond the window, to and fro.
+// restart jumps beyond the window, forwards and backwards.
 func restart(p *player) {
 	n := p.numbered()
 	n.run(10)
@@ -84,31 +84,31 @@ func restart(p *player) {
 		n.step(-by)
 		n.run(30)
 	}
-	n.step(1023).plan(Loss) // one number more would be a restart
+	n.step(1023).plan(Loss) // a step of 1024 would be a restart
 	n.run(20)
 	n.wait(300 * ms)
 	n.step(1024)
 	n.run(20)
 }
 
-// lostAtTheEnd says nothing any more after a hole: the summary has no packet.
+// lostAtTheEnd sends no packet after a hole: the report comes by a timer.
 func lostAtTheEnd(p *player) {
 	n := p.numbered()
 	n.run(5)
 	n.step(3).plan(Loss)
 }
 
-// numberless has a source that knows no number now and then.
+// numberless has a source that sometimes has no number.
 func numberless(p *player) {
 	n := p.numbered()
-	n.next = p.Uint32N(1 << 31) // far from the wrap, and a restart
+	n.next = p.Uint32N(1 << 31) // far from the wrap; a restart for the sink
 	for range 40 {
 		n.run(p.IntN(5))
 		n.again(unknown32)
 	}
 }
 
-// wrap comes to the end of the numbers out of order: all ones is a number there.
+// wrap sends the last numbers before the wrap out of order: there all ones is a number.
 func wrap(p *player) {
 	n := p.numbered()
 	for range 2 {

@@ -1,7 +1,7 @@
 package truth
 
-// refused is a flow with packets that the host's port does not take: the first one is
-// reported, then one a second with the count.
+// refused is a flow with packets that the host's port refuses: the first is reported, then one a
+// second with the count.
 func refused(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(3)
 	p.first(f, hops)
@@ -15,13 +15,13 @@ func refused(p *player) {
 			p.send(f, hops).Refused = p.IntN(2) == 0
 		}
 	}
-	g := p.flow(WatchDC) // from its first packet on
+	g := p.flow(WatchDC) // a flow whose packets are refused from the first on
 	k := p.first(g, hops)
 	k.Refused = true
 	k.plan(Drop)
 }
 
-// odd is INT that makes no sense, is not known, or comes from the wrong side.
+// odd sends INT that is malformed, of an unknown domain, or from the host side.
 func odd(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(3)
 	f.TCP = false
@@ -41,14 +41,14 @@ func odd(p *player) {
 		}
 	}
 	g := p.flow(WatchDC)
-	p.first(g, hops).Foreign = true // nothing becomes a reference
+	p.first(g, hops).Foreign = true // its values do not become references
 	p.gap(ms, 400*ms)
 	p.send(g, via(set(hops, 1, 90_000), 0, 99))
 	p.gap(ms, 400*ms)
 	p.others(5, 10*ms, g, via(set(hops, 1, 90_000), 0, 99))
 }
 
-// plainTraffic is dropped, too.
+// plainTraffic has packets without INT that the host's port refuses.
 func plainTraffic(p *player) {
 	f := p.flow(WatchDC)
 	for range 20 {
@@ -59,7 +59,7 @@ func plainTraffic(p *player) {
 	}
 }
 
-// ends has a watch that wants nothing else.
+// ends has a watch that asks for new_flow and flow_end only.
 func ends(p *player) {
 	f, hops := p.flow(WatchEnds), p.fabric(3)
 	p.first(f, hops)

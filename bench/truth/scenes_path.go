@@ -6,7 +6,7 @@ import (
 	"intsink/engine/intgen"
 )
 
-// path takes new paths: other interfaces, other nodes, more and fewer hops.
+// path sends packets on new paths: other interfaces, other nodes, more and fewer hops.
 func path(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(4)
 	p.first(f, hops)
@@ -30,12 +30,12 @@ func path(p *player) {
 		k.Bitmap |= bitLevel2
 		return k
 	}
-	level2(1).plan(PathChange) // other words are hashed
+	level2(1).plan(PathChange) // level-2 interfaces are part of the path
 	level2(1)
 	level2(2).plan(PathChange)
 }
 
-// pathMemory forgets after a minute, or beyond four paths the one longest unseen.
+// pathMemory: a flow forgets paths after a minute, and the one unseen for longest beyond four.
 func pathMemory(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(3)
 	p.first(f, hops)
@@ -60,8 +60,8 @@ func pathMemory(p *player) {
 	go4(102, true) // more than a minute ago
 }
 
-// pathRate takes more new paths than are reported in a second. What was withheld is
-// not learned and asks again.
+// pathRate sends packets on more new paths than are reported in a second. A path whose report was
+// withheld is not learned: its next packet is reported.
 func pathRate(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(3)
 	p.first(f, hops)
@@ -77,15 +77,15 @@ func pathRate(p *player) {
 	p.send(f, via(hops, 0, 209)).plan(PathChange)
 	p.wait(ms)
 	p.others(5, 20*ms, f, via(hops, 0, 209))
-	p.wait(2*s + p.Int64N(100*ms)) // the bucket is full again, and no fuller
+	p.wait(2*s + p.Int64N(100*ms)) // the bucket is full again
 	for i := range uint16(14) {
 		p.gap(ms, 9*ms)
 		p.send(f, via(hops, 0, 300+i))
 	}
 }
 
-// ecmp goes to and fro between paths of the same nodes: no path_change, once both are
-// known, and no latency event.
+// ecmp alternates between paths of the same nodes: no path_change once both are known, and no
+// latency event.
 func ecmp(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(3)
 	hops = set(hops, 1, 60_000)
@@ -115,8 +115,8 @@ func ecmpReported(p *player) {
 	}
 }
 
-// noEvidence has other paths in packets that prove nothing: with M, with unknown
-// words, without nodes or interfaces.
+// noEvidence has other paths in packets that are no evidence: with M, with unknown words, without
+// nodes or interfaces.
 func noEvidence(p *player) {
 	f, hops := p.flow(WatchDC), p.fabric(3)
 	p.first(f, hops)

@@ -6,7 +6,7 @@ import (
 	"intsink/engine/intgen"
 )
 
-// crowd are flows that share a path of their own; all of them have begun.
+// crowd returns flows that share a path of their own; each has sent its first packet.
 func (p *player) crowd(watch, n int) ([]*Flow, []intgen.Hop) {
 	hops, flows := p.own(3), make([]*Flow, n)
 	for i := range hops {
@@ -20,7 +20,7 @@ func (p *player) crowd(watch, n int) ([]*Flow, []intgen.Hop) {
 	return flows, hops
 }
 
-// any sends n packets of any of the flows.
+// any sends n packets, each of a random one of the flows.
 func (p *player) any(n int, low, high int64, flows []*Flow, hops []intgen.Hop, each func(*Packet)) {
 	for range n {
 		k := p.send(flows[p.IntN(len(flows))], hops)
@@ -39,7 +39,7 @@ func occupied(hops []intgen.Hop, occupancy uint32) []intgen.Hop {
 
 func congested(k *Packet) { k.plan(Congestion) }
 
-// congestion comes, wavers and goes, seen by four flows.
+// congestion begins, wavers around the threshold and ends, seen by four flows.
 func congestion(p *player) {
 	flows, hops := p.crowd(WatchDC, 4)
 	for range 3 {
@@ -50,10 +50,10 @@ func congestion(p *player) {
 		p.any(5, ms, 20*ms, flows, occupied(hops, 4001), nil)
 		other := occupied(hops, 9000)
 		other[1].QueueID++
-		p.any(3, ms, 20*ms, flows, other, congested) // a queue of its own
+		p.any(3, ms, 20*ms, flows, other, congested) // another queue
 		other = occupied(other, 0)
 		p.any(1, ms, 20*ms, flows, other, congested)
-		p.any(1, ms, 20*ms, flows, occupied(hops, 4000), congested) // clear
+		p.any(1, ms, 20*ms, flows, occupied(hops, 4000), congested) // ends the episode
 		p.any(9, ms, 20*ms, flows, occupied(hops, 3000), nil)
 	}
 }
@@ -69,7 +69,7 @@ func congestionQuota(p *player) {
 	}
 }
 
-// congestionTimeout is not seen for a second: the episode ends silently.
+// congestionTimeout sends no packet of the queue for a second: the episode ends without a report.
 func congestionTimeout(p *player) {
 	flows, hops := p.crowd(WatchDC, 2)
 	p.any(3, ms, 5*ms, flows, occupied(hops, 8500), congested)
@@ -79,7 +79,7 @@ func congestionTimeout(p *player) {
 	p.any(3, ms, 5*ms, flows, occupied(hops, 10), nil)
 	p.any(3, ms, 5*ms, flows, occupied(hops, 8500), congested)
 	p.gap(1100*ms, 1500*ms)
-	p.any(40, ms, 5*ms, flows, occupied(hops, 8500), congested) // a new quota
+	p.any(40, ms, 5*ms, flows, occupied(hops, 8500), congested) // a new episode with a new quota
 	p.any(1, ms, 5*ms, flows, occupied(hops, 8500), nil)
 }
 
@@ -116,7 +116,7 @@ func busy(hops []intgen.Hop, tx uint32) []intgen.Hop {
 	return hops
 }
 
-// txUtilization is reported once until it was low for five seconds.
+// txUtilization is reported once, and again after it was low for five seconds.
 func txUtilization(p *player) {
 	flows, hops := p.crowd(WatchDC, 3)
 	enter := func() { p.any(1, 50*ms, 300*ms, flows, busy(hops, 90), func(k *Packet) { k.plan(TxUtilization) }) }
@@ -152,14 +152,14 @@ func link(p *player) {
 	}
 	pass(3, 1000)
 	for range 2 {
-		pass(5, 11_000) // as far as it may
+		pass(5, 11_000) // at the edge of the deadband
 		p.wait(1100 * ms)
 		pass(2, 12_000).plan(LinkLatency)
 		pass(5, 13_000)
 		p.wait(1100 * ms)
 		pass(2, 1000).plan(LinkLatency)
 	}
-	pass(2, 30_000) // within the interval
+	pass(2, 30_000) // within the interval: not reported
 	pass(3, 30_000)
 	p.wait(1100 * ms)
 	pass(1, 30_000).plan(LinkLatency)

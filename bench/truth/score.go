@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Sink is what is measured.
+// Sink is a sink whose reports are compared with the model.
 type Sink interface {
-	// Advance lets time pass and returns the reports that no packet caused.
+	// Advance moves the time to now and returns the reports that no packet caused.
 	Advance(now int64) []Report
 	// Packet takes a packet and returns the reports of it.
 	Packet(k *Packet, frame []byte) []Report
@@ -18,8 +18,8 @@ type Sink interface {
 
 // Report is a report as a Sink saw it.
 type Report struct {
-	Key       string   // of the flow; KeyOf
-	Time      int64    // of the packet, as the report tells it
+	Key       string   // the flow's, see KeyOf
+	Time      int64    // time of the packet in the report
 	Events    []string // what it was sent for
 	Congested bool     // Q
 	Dropped   bool     // D
@@ -40,10 +40,10 @@ type Result struct {
 	scenes map[string]bool // scenes of which a fault was shown
 }
 
-// maxFaults are shown, the first of each scene's first flow.
+// maxFaults is how many faults are shown, the first of each scene's first flow.
 const maxFaults = 40
 
-// Run plays t to the sink and to m and compares.
+// Run plays t to the sink and to the model, and compares their reports.
 func Run(t *Trace, m *Model, sink Sink) (*Result, error) {
 	r := &Result{Classes: map[string]*Class{}, scenes: map[string]bool{}}
 	for e := range m.enabled {
@@ -63,7 +63,7 @@ func Run(t *Trace, m *Model, sink Sink) (*Result, error) {
 	return r, nil
 }
 
-// timers judges the reports that came before the packet at now.
+// timers judges the reports that timers caused before the packet at now.
 func (r *Result) timers(m *Model, now int64, reports []Report) {
 	for _, x := range reports {
 		r.Reports++
@@ -111,7 +111,7 @@ func (r *Result) packet(m *Model, k *Packet, e *Expect, reports []Report) {
 	var faults []string
 	for i, x := range reports {
 		switch {
-		case i > 0 && !(i == 1 && slices.Equal(x.Events, []string{Drop})): // it was reported before it was dropped
+		case i > 0 && !(i == 1 && slices.Equal(x.Events, []string{Drop})): // a packet may have a second report if it was dropped
 			faults = append(faults, "more than one report")
 		case x.Key != k.Flow.Key() || x.Time != k.Time:
 			faults = append(faults, fmt.Sprintf("the report shows flow %s, %d ns from here", x.Key, x.Time-k.Time))
@@ -151,7 +151,7 @@ func (r *Result) packet(m *Model, k *Packet, e *Expect, reports []Report) {
 	m.Decide(got)
 }
 
-// fault keeps the first of a kind.
+// fault counts a fault, and keeps the text of the first of a kind.
 func (r *Result) fault(kind, text string) {
 	if !r.scenes[kind] && len(r.Faults) < maxFaults {
 		r.scenes[kind] = true
@@ -171,7 +171,7 @@ func (r *Result) Recall() float64 {
 	return float64(right) / float64(expected)
 }
 
-// False is how much was reported that should not have been.
+// False returns how many events were reported that should not have been.
 func (r *Result) False() int {
 	n := r.Other
 	for _, c := range r.Classes {

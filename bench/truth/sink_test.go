@@ -16,7 +16,7 @@ import (
 	"intsink/flows"
 )
 
-// thresholds are p's in the engine's words.
+// thresholds returns the thresholds of p as the engine has them.
 func thresholds(p *Policy) event.Thresholds {
 	return event.Thresholds{
 		NewFlowRate: int(p.NewFlowRate),
@@ -38,8 +38,8 @@ func band(l *Latency) event.Deadband {
 	return event.Deadband{Absolute: uint32(l.Absolute), Relative: l.Relative, K: l.K, N: l.N, Interval: int64(l.Interval)}
 }
 
-// intConfig says which packets carry INT, and which word of the domain's is a
-// sequence number.
+// intConfig returns which packets carry INT, and which word of the domain's metadata is a sequence
+// number.
 func intConfig() inthdr.Config {
 	port := uint16(INTPort)
 	d := inthdr.Domain{ID: SequenceDomain}
@@ -47,7 +47,7 @@ func intConfig() inthdr.Config {
 	return inthdr.Config{UDPPort: &port, Version2: true, Domains: []inthdr.Domain{d}}
 }
 
-// unknownTo are the events that the engine does not have.
+// unknownTo returns the model's events that the engine does not have.
 func unknownTo() (names []string) {
 	for _, name := range Classes {
 		if _, ok := event.Named(name); !ok {
@@ -67,7 +67,7 @@ func policy(p *Policy) event.Policy {
 	return out
 }
 
-// port is a port in memory: it delivers what is next and takes everything, or nothing.
+// port is a port in memory: it delivers the next frames, and takes every packet or none.
 type port struct {
 	pool    *mbuf.Arena
 	next    [][]byte
@@ -177,7 +177,7 @@ func (b *bed) Packet(k *Packet, frame []byte) []Report {
 	return b.take()
 }
 
-// take returns the reports that left.
+// take returns the reports that the worker has sent.
 func (b *bed) take() []Report {
 	var out []Report
 	for n := b.ring.Pop(b.vec, mbuf.MaxBurst); n > 0; n = b.ring.Pop(b.vec, mbuf.MaxBurst) {
@@ -204,7 +204,7 @@ func (b *bed) decode(payload []byte) Report {
 	}
 }
 
-// close checks that the worker kept nothing and evicted nobody.
+// close checks that the worker has freed every mbuf and has evicted no flow.
 func (b *bed) close() {
 	b.worker.Close()
 	b.take()

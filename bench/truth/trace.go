@@ -11,15 +11,15 @@ import (
 // Epoch is when every trace starts, Unix nanoseconds.
 const Epoch = int64(1_750_000_000e9)
 
-// Config of a trace.
+// Config configures a trace.
 type Config struct {
 	Seed     uint64
-	Duration time.Duration // in which scenes start
-	Scenes   int           // of one flow or a few, drawn from the catalog by weight
+	Duration time.Duration // time in which scenes start
+	Scenes   int           // scenes of one flow or a few, drawn from the catalog by weight
 	Shared   int           // rounds of the scenes about queues, links and interfaces
 	Floods   int
 	Flood    int           // new flows of one flood
-	Burst    time.Duration // in which they all come
+	Burst    time.Duration // time in which all flows of a flood come
 
 	DropUnsound bool // malformed = "drop"
 }
@@ -75,7 +75,7 @@ func New(c Config) *Trace {
 	return t
 }
 
-// Next is the next packet, nil at the end.
+// Next returns the next packet, nil at the end.
 func (t *Trace) Next() *Packet {
 	for len(t.waiting) > 0 && (len(t.playing) == 0 || t.waiting[0].at <= t.playing[0][0].Time) {
 		s := t.waiting[0]

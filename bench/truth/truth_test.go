@@ -21,7 +21,7 @@ var (
 		Floods: 2, Flood: 3000, Burst: time.Second,
 	}, Config{Scenes: 400, Shared: 1, Flood: 1500})
 	strict = forRace(Config{Seed: 22, Duration: 2 * time.Minute, Scenes: 400, Shared: 3, DropUnsound: true}, Config{Scenes: 100, Shared: 1})
-	// planned is for the model alone.
+	// planned is a trace that only the model plays.
 	planned = forRace(Config{Seed: 99, Duration: 10 * time.Minute, Scenes: 1500, Shared: 10}, Config{Scenes: 200, Shared: 1})
 
 	soak = Config{
@@ -30,8 +30,8 @@ var (
 	}
 )
 
-// forRace is c with fewer scenes where the race detector runs, which takes a tenth of the
-// speed; the flood changes where fewer has one.
+// forRace returns c or, with the race detector, which is ten times slower, c with the scenes of
+// fewer and at most its flood.
 func forRace(c, fewer Config) Config {
 	if underRace {
 		c.Scenes, c.Shared = fewer.Scenes, fewer.Shared
@@ -40,13 +40,13 @@ func forRace(c, fewer Config) Config {
 	return c
 }
 
-// TestTruth plays traces to a worker: recall 1, nothing false. TRUTH_SEED=N plays
-// others.
+// TestTruth plays traces to a worker, which must report every event and no other. TRUTH_SEED=N
+// plays others.
 func TestTruth(t *testing.T) {
 	for _, x := range []struct {
 		name    string
 		c       Config
-		without []string // events that no watch asks for: the engine has shorter ways then
+		without []string // events that no watch asks for, so that the engine takes faster paths
 	}{
 		{"every event", short, nil},
 		{"malformed packets dropped", strict, nil},
@@ -62,8 +62,8 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// TestSoak is `make soak`: a million flows, one virtual hour, in memory that does
-// not grow. It is no test of every run: SOAK=1 asks for it.
+// TestSoak is `make soak`: a million flows and one virtual hour, in memory that does not grow. It
+// runs only with SOAK=1.
 func TestSoak(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
 		return
@@ -85,8 +85,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// score plays a trace; often, where not nil, is called from time to time with the
-// part that is over.
+// score plays a trace. often, if it is not nil, is called from time to time with the part that was
+// played.
 func score(t *testing.T, c Config, rate int64, capacity int, often func(part float64), without ...string) {
 	policies := Policies(rate)
 	for i := range policies {
@@ -121,12 +121,12 @@ func score(t *testing.T, c Config, rate int64, capacity int, often func(part flo
 	t.Errorf("recall %.6f, want 1; %d false, want 0", r.Recall(), r.False())
 }
 
-// memory is the process's, in bytes: all that is resident, and what of it is not the Go
-// heap's, which are the worker's tables. The heap is the model's and the trace's; that
-// the worker takes nothing of it, tests of the engine say.
+// memory is the resident memory of the process in bytes, and the part of it outside the Go heap:
+// the worker's tables. The heap holds the model and the trace; tests of the engine show that the
+// worker takes none of it.
 type memory struct{ all, tables int }
 
-// String is in MiB.
+// String returns both numbers in MiB.
 func (m memory) String() string {
 	return fmt.Sprintf("%d MiB resident, %d MiB of it outside the Go heap", m.all>>20, m.tables>>20)
 }
@@ -143,9 +143,8 @@ func residentMemory() memory {
 	return memory{all, all - int(m.Sys-m.HeapReleased)}
 }
 
-// TestModelKnowsThePlan: the model finds every planted event and, in quiet scenes,
-// nothing else. It needs no engine, so that events which that does not have yet are
-// checked, too.
+// TestModelKnowsThePlan: the model finds every planted event and, in quiet scenes, no other. It
+// does not use the engine, so that events can be tested before the engine has them.
 func TestModelKnowsThePlan(t *testing.T) {
 	c := planned
 	policies := Policies(1000)
