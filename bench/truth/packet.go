@@ -167,7 +167,7 @@ func (p *Packet) shim() int {
 	return 14 + 20 + 8
 }
 
-// String is the packet's values on one line.
+// String returns the packet's values on one line.
 func (p *Packet) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "packet %d, %.6f s, flow %s, scene %s:", p.Index, float64(p.Time-Epoch)/1e9, p.Flow.Key(), p.Scene)

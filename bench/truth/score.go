@@ -159,7 +159,7 @@ func (r *Result) fault(kind, text string) {
 	}
 }
 
-// Recall is the share of the expected reports that were made.
+// Recall returns the share of the expected reports that were made.
 func (r *Result) Recall() float64 {
 	expected, right := 0, 0
 	for _, c := range r.Classes {

@@ -1,4 +1,4 @@
-// goflow2, a collector of sFlow and NetFlow, on the same way: UDP socket to Kafka.
+// Measures goflow2, a collector of sFlow and NetFlow, between the same ends: UDP socket and Kafka.
 
 package main
 
@@ -7,9 +7,9 @@ import (
 	"os/exec"
 )
 
-// goflow2Row is a row of goflow2, which makes a record of each flow sample of sFlow, in a
-// format of its own. It flushes every 10 ms as we do, and compresses with lz4. Its socket has
-// the kernel's default buffer: what is lost there counts for nothing.
+// goflow2Row returns a row of goflow2, which makes a record of each flow sample of sFlow, in a
+// format of its own. It flushes every 10 ms as we do, and compresses with lz4. Its socket has the
+// kernel's default buffer: what is lost there counts for nothing.
 func goflow2Row(name, program, format string) row {
 	p, number := sflow()
 	return row{name: name, packet: p, number: number, series: "goflow2_flow_process_sf_total", counts: 1, pace: 4000,
@@ -21,7 +21,7 @@ func goflow2Row(name, program, format string) row {
 		}}
 }
 
-// sflow is a datagram of sFlow 5 (sflow.org/sflow_version_5.txt) with as many flow samples as
+// sflow returns a datagram of sFlow 5 (sflow.org/sflow_version_5.txt) with as many flow samples as
 // our packets have reports, each with the first 64 bytes of a packet of TCP.
 func sflow() (p []byte, number func(p []byte, n uint32)) {
 	be := binary.BigEndian

@@ -28,7 +28,7 @@ import (
 	"intsink/engine/report"
 )
 
-const perPacket = 8 // reports of a packet
+const perPacket = 8 // reports in a packet
 
 func main() { tool.Main("collect", run) }
 
@@ -72,7 +72,7 @@ func kafka(format, compression string) string {
 	return fmt.Sprintf("kafka \"k\" {\n  brokers = [\"BROKER\"]\n  format = %q\n  compression = %q\n}\n", format, compression)
 }
 
-// result of a row.
+// result is the result of a row.
 type result struct {
 	rate float64 // records in a second of CPU time
 	peak int64   // KiB of memory
@@ -92,7 +92,7 @@ type row struct {
 // Addresses of the program that is measured.
 const address, metrics = "127.0.0.1:18955", "127.0.0.1:18966"
 
-// intsink is a row of collect with that output, which its metrics call by that name.
+// intsink returns a row of collect with that output, which its metrics call by that name.
 func intsink(name, program, output, label string) row {
 	return row{name: name, packet: packet(), number: func(p []byte, n uint32) {
 		binary.BigEndian.PutUint32(p, 2<<28|5<<22|n&0x3fffff)
@@ -147,7 +147,7 @@ func (w *row) measure(records int) (r result, err error) {
 	return result{float64(done*perPacket) / cpu.Seconds(), u.Maxrss}, nil
 }
 
-// window are the packets on their way at most: what a socket's buffer holds by far.
+// window is the most packets on their way: far fewer than a socket's buffer holds.
 const window = 1500
 
 // send sends n packets as fast as they are taken, or at the row's pace, and returns how many
@@ -171,7 +171,7 @@ func (w *row) send(n int, taken func() int) (done int, err error) {
 		w.number(w.packet, uint32(i))
 		_, err := conn.Write(w.packet)
 		for wait := time.Now(); errors.Is(err, syscall.ECONNREFUSED) && time.Since(wait) < 10*time.Second; _, err = conn.Write(w.packet) {
-			time.Sleep(10 * time.Millisecond) // it serves its metrics before it listens
+			time.Sleep(10 * time.Millisecond) // the program serves its metrics before it listens
 		}
 		if err != nil {
 			return 0, err
@@ -205,8 +205,8 @@ func metric(path, series string) (sum int) {
 	return sum
 }
 
-// packet is a report packet whose reports have three hops with ids, interfaces, latency,
-// queue and both timestamps.
+// packet returns a report packet whose reports have three hops with ids, interfaces, latency, queue
+// and both timestamps.
 func packet() []byte {
 	const hops, hopLen = 3, 32
 	stack := make([]byte, 4+12+hops*hopLen)

@@ -104,8 +104,8 @@ func (s *session) rounds(n int, rows []*row) error {
 	return nil
 }
 
-// secondLcore is the third CPU or, where there are two, the first: what does not
-// forward has it, too.
+// secondLcore returns the third CPU or, where there are two, the first: what does not forward has
+// it, too.
 func secondLcore() int {
 	if runtime.NumCPU() > 2 {
 		return 2

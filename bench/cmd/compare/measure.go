@@ -11,7 +11,7 @@ import (
 	"intsink/bench/internal/dut"
 )
 
-// session is what all runs share.
+// session holds the values that all runs share.
 type session struct {
 	dut.Setup
 	captures captures
@@ -22,7 +22,7 @@ type session struct {
 	counts   bool   // this machine has hardware counters
 }
 
-// mbufs is how many both programs have on r's input.
+// mbufs returns how many both programs have on r's input.
 func (s *session) mbufs(r *row) int { return s.Mbufs + r.workers*r.spec.Frames }
 
 // start starts the row's program on its input. Both have so many mbufs that the
@@ -82,13 +82,13 @@ func (s *session) run(r *row) (result outcome, err error) {
 	return result, err
 }
 
-// reading is what was counted up to a time.
+// reading holds the counters at one time.
 type reading struct {
 	dut.Reading
 	ran time.Duration // CPU time of the workers' threads, in sum
 }
 
-// read reads the counters of p, between two looks at what CPU time its workers had.
+// read reads the counters of p, and before and after that the CPU time of its workers.
 func (s *session) read(p dut.DUT, r *row) (now reading, err error) {
 	before, err := s.ran(p, r)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *session) read(p dut.DUT, r *row) (now reading, err error) {
 	return now, err
 }
 
-// ran is the CPU time that the workers of p had, all together.
+// ran returns the CPU time that the workers of p had, all together.
 func (s *session) ran(p dut.DUT, r *row) (sum time.Duration, err error) {
 	for _, lcore := range s.lcores[:r.workers] {
 		worker, err := dut.Worker(p.PID(), lcore)
@@ -163,9 +163,8 @@ func (s *session) untilRan(p dut.DUT, r *row) error {
 	return err
 }
 
-// stepped are the instructions per packet of the tasks, by row of
-// bench/cmd/instructions, which that program counts on any machine. A row that it does
-// not count is an error, and missing.
+// stepped returns the instructions per packet of the tasks, by row of bench/cmd/instructions, which
+// that program counts on any machine. A row that it does not count is an error, and missing.
 func stepped(program string, rows []*row) (map[string]float64, error) {
 	counts, seen := map[string]float64{}, map[string]bool{"": true}
 	if program == "" {

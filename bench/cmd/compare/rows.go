@@ -18,7 +18,7 @@ type row struct {
 	runs    []outcome
 }
 
-// outcome is what one run showed. Everything but the rate is per packet.
+// outcome is the result of one run. All values except the rate are per packet.
 type outcome struct {
 	rate     float64 // packets per second of CPU time of one worker's thread, times the workers
 	kept     float64 // part of the time in which it had

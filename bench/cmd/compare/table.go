@@ -42,7 +42,7 @@ func table(rows []*row, stepped map[string]float64, counts bool) string {
 	return results.Table(cells)
 }
 
-// counted is the median of a hardware event per packet.
+// counted returns the median of a hardware event per packet.
 func (r *row) counted(event, format string) string {
 	for i := range r.runs {
 		if _, ok := r.runs[i].counted[event]; !ok {
@@ -52,7 +52,7 @@ func (r *row) counted(event, format string) string {
 	return fmt.Sprintf(format, results.SpreadOf(r.values(func(r *outcome) float64 { return r.counted[event] })).Median)
 }
 
-// notes say what the numbers of the table are not.
+// notes returns what a reader must know about the numbers of the table.
 func notes(rows []*row, s *session) string {
 	var b strings.Builder
 	if !s.counts {
@@ -78,7 +78,7 @@ func notes(rows []*row, s *session) string {
 	return b.String()
 }
 
-// leastKept is the smallest part of any run in which the worker had its CPU.
+// leastKept returns the smallest part of any run in which the worker had its CPU.
 func leastKept(rows []*row) float64 {
 	least := 1.0
 	for _, r := range rows {
@@ -89,7 +89,7 @@ func leastKept(rows []*row) float64 {
 	return least
 }
 
-// headline is the result in one line.
+// headline returns the result in one line.
 func headline(rows []*row) string {
 	r := named(rows, referenceName)
 	if r == nil {
@@ -98,14 +98,14 @@ func headline(rows []*row) string {
 	return fmt.Sprintf("ratio to testpmd io, reference input: %v\n", r.ratio())
 }
 
-// ratio is how r's rate relates to testpmd io's on the same input.
+// ratio returns how r's rate relates to testpmd io's on the same input.
 func (r *row) ratio() results.Spread { return results.SpreadOf(r.each(r.base, rate, quotient)) }
 
 // usualName is the row for what a network has that has a bit of everything.
 const usualName = "mix"
 
-// extremes are the best, the usual and the worst row in which the sink removes INT, as
-// lines of the README's table. Long frames, which cost testpmd more, are left out.
+// extremes returns the best, the usual and the worst row in which the sink removes INT, as lines of
+// the README's table. Long frames, which cost testpmd more, are left out.
 func extremes(rows []*row, stepped map[string]float64) string {
 	var best, worst *row
 	for _, r := range rows {

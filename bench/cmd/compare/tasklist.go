@@ -31,17 +31,17 @@ const (
 	thresholds = "congestion { raise = 1000 }" // queues of the inputs hold less than 100
 )
 
-// tasks are all rows, those of equal frames together.
+// tasks returns all rows, those of equal frames together.
 func tasks() []task {
 	return slices.Concat(referenceTasks(), headerTasks(), eventTasks(), flowTasks(), sizeTasks(), []task{
 		{name: "workers2", title: "two workers", spec: traffic.Reference(), workers: 2, instructions: referenceName, dut: watching(byPort)},
 	})
 }
 
-// watching is a watch of all flows with the events that are on by default.
+// watching returns a watch of all flows with the events that are on by default.
 func watching(mark string) dut.Task { return dut.Task{INT: mark, Watch: true} }
 
-// watchingWith is the same for the reference input, changed.
+// watchingWith returns the same for the reference input, changed.
 func watchingWith(change func(*dut.Task)) dut.Task {
 	t := watching(byPort)
 	change(&t)
@@ -107,11 +107,11 @@ func headerTasks() []task {
 	}
 }
 
-// mixSize is what all frames of a mix can be: TCP over IPv6 takes 150 bytes with
-// three hops.
+// mixSize is a length that all frames of a mix can have: TCP over IPv6 takes 150 bytes with three
+// hops.
 const mixSize = 160
 
-// eventTasks differ from the reference in what hops say.
+// eventTasks differ from the reference in the values of hops.
 func eventTasks() []task {
 	every := watchingWith(func(t *dut.Task) { t.Events, t.Limits = everyEvent, thresholds })
 	return []task{

@@ -24,7 +24,7 @@ type task struct {
 // referenceName is the row whose ratio is the result.
 const referenceName = "reference"
 
-// variant is the reference input, changed.
+// variant returns the reference input, changed.
 func variant(change func(*traffic.Spec)) traffic.Spec {
 	s := traffic.Reference()
 	change(&s)

@@ -72,7 +72,7 @@ func (p *memPort) verify(stripped bool) error {
 	return nil
 }
 
-// quiet is a port that nothing arrives on.
+// quiet is a port that receives no packets.
 type quiet struct{ *memPort }
 
 func (quiet) RxBurst(*mbuf.Vec) int { return 0 }
@@ -166,7 +166,7 @@ func newScene(r *row) (*scene, error) {
 	return s, nil
 }
 
-// referenceRules are the documented defaults with INT on a UDP port.
+// referenceRules returns the documented defaults with INT on a UDP port.
 func referenceRules() *engine.Rules {
 	port := uint16(traffic.UDPPort)
 	p := event.Policy{Thresholds: event.Thresholds{

@@ -90,7 +90,7 @@ func change(was, is float64) string {
 	return fmt.Sprintf(" (%.1f committed, %+.1f %%)", was, percent(was, is))
 }
 
-// buildLevel is the GOAMD64 that this program was built for.
+// buildLevel returns the GOAMD64 that this program was built for.
 func buildLevel() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

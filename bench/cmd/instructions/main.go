@@ -76,8 +76,7 @@ func run() error {
 	return committed.compare(level, counts, *limit)
 }
 
-// explain says what to do where the kernel forbids what this program lives on.
-// Hardware counters are not needed.
+// explain adds to an error what to do if the kernel forbids ptrace, which this program needs.
 func explain(err error) error {
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) {
 		return fmt.Errorf("%w: instructions cannot be counted here, because the kernel does not let one process step through another; "+

@@ -36,7 +36,7 @@ type row struct {
 	against string              // the row that this one may cost hostileMost times as much as
 }
 
-// counted is how many bursts are counted. Two: flows behave alike.
+// counted returns how many bursts are counted. Two: flows behave alike.
 func (r *row) counted() int { return cmp.Or(r.bursts, 2) }
 
 var rows = []row{
@@ -96,7 +96,7 @@ func filterOf(destination string) *capture.Filter {
 	return &capture.Filter{Stages: capture.Both, Match: mitigate.New([]*mitigate.Rule{rule}), SnapLength: capture.MaxSnap}
 }
 
-// spec is the reference input in another encapsulation.
+// spec returns the reference input in another encapsulation.
 func spec(e traffic.Encap, change func(*traffic.Spec)) traffic.Spec {
 	s := traffic.Reference()
 	s.Encap = e

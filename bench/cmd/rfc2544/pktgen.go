@@ -26,7 +26,7 @@ type pktgen struct {
 	tx, rx  int // its ports
 }
 
-// answer is what one trial printed.
+// answer holds the numbers that one trial printed.
 type answer struct{ number, sent, received uint64 }
 
 // lua is one trial. The counters are read twice a second by Pktgen: it waits.
@@ -140,7 +140,7 @@ func (p *pktgen) close() error {
 	}
 	kill := time.AfterFunc(5*time.Second, func() { p.cmd.Process.Kill() })
 	defer kill.Stop()
-	p.cmd.Wait() // its exit status says nothing of the trials
+	p.cmd.Wait() // the exit status has nothing to do with the trials
 	return nil
 }
 

@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// trial is what one rate showed.
+// trial is the result of one trial at one rate.
 type trial struct {
 	Rate      float64 // frames per second that were offered in fact
 	Loss      float64 // share of them that did not come back

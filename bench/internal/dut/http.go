@@ -20,7 +20,7 @@ func (p *Intsink) Profile(name string) ([]byte, error) {
 // Get fetches what a path of intsink's HTTP endpoint answers, such as "/metrics".
 func (p *Intsink) Get(path string) ([]byte, error) { return fetch(p.url + path) }
 
-// Address is where its HTTP endpoint listens.
+// Address returns where its HTTP endpoint listens.
 func (p *Intsink) Address() string { return strings.TrimPrefix(p.url, "http://") }
 
 // Stream reads what a path answers without end, until ctx is done.

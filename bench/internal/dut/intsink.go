@@ -71,7 +71,7 @@ func StartIntsink(s *Setup, t Task) (*Intsink, error) {
 	return p, nil
 }
 
-// freeAddress is where nobody listens at the moment.
+// freeAddress returns where nobody listens at the moment.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -90,7 +90,7 @@ func (p *Intsink) Command(args ...string) (said string, err error) {
 // PID is intsink's process.
 func (p *Intsink) PID() int { return p.cmd.Process.Pid }
 
-// Task is the task that it was started with, or the last one given to Reload.
+// Task returns the task that it was started with, or the last one given to Reload.
 func (p *Intsink) Task() Task { return p.task }
 
 // Read scrapes the counters.

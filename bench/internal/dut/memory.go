@@ -7,7 +7,7 @@ import (
 	"intsink/bench/internal/cleanup"
 )
 
-// Memory is the kind of memory that both programs have: a flag, and what became of it.
+// Memory is the kind of memory that both programs get: a flag, and the outcome.
 type Memory struct {
 	mode string // auto, on, off
 	dir  string // of the kernel's numbers
@@ -15,7 +15,7 @@ type Memory struct {
 	kind string
 }
 
-// String is the flag's value.
+// String returns the flag's value.
 func (m *Memory) String() string { return m.mode }
 
 // Set sets the flag.

@@ -34,7 +34,7 @@ func (p *Intsink) scrape() (Counters, time.Time, error) {
 	return c, at, err
 }
 
-// fields are the metrics that c holds, and where.
+// fields returns the metrics that c holds, and where.
 func (c *Counters) fields() map[string]*float64 {
 	return map[string]*float64{
 		"intsink_received_packets_total":            &c.Received,
@@ -78,7 +78,7 @@ func parseCounters(r io.Reader) (c Counters, err error) {
 	return c, lines.Err()
 }
 
-// Since is what was counted from b to c. LongestGap is that of c.
+// Since returns the counts from b to c, with the LongestGap of c.
 func (c Counters) Since(b Counters) Counters {
 	longest, before := c.LongestGap, b.fields()
 	for name, field := range c.fields() {
@@ -88,7 +88,7 @@ func (c Counters) Since(b Counters) Counters {
 	return c
 }
 
-// Sum is what was counted in two intervals. LongestGap is the longer one.
+// Sum returns the counts of two intervals, with the longer LongestGap.
 func (c Counters) Sum(o Counters) Counters {
 	longest, other := max(c.LongestGap, o.LongestGap), o.fields()
 	for name, field := range c.fields() {

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Events are what is asked of the processor's counters, in perf's names.
+// Events are the processor's counters that are read, by their names in perf.
 var Events = []string{"instructions:u", "cycles:u", "cache-misses", "dTLB-load-misses"}
 
-// Counts are of Events, by name; what the machine does not count is missing.
+// Counts holds the counts of Events by name. Events that the machine does not count are missing.
 type Counts map[string]float64
 
 // CountEvents counts for d in one thread, with `perf stat`. A machine without
@@ -28,7 +28,7 @@ func CountEvents(tid int, d time.Duration) Counts {
 	return parsePerf(out.String())
 }
 
-// CanCount tells whether this machine counts instructions.
+// CanCount reports whether this machine counts instructions.
 func CanCount() bool {
 	cmd := exec.Command("perf", "stat", "-x,", "-e", Events[0], "true")
 	var out bytes.Buffer

@@ -10,8 +10,8 @@ import (
 // Burst is fixed in intsink (mbuf.MaxBurst); testpmd gets it as a flag.
 const Burst = 64
 
-// Setup is what both programs share. One field, one place: a difference between
-// them would be measured as a difference in speed.
+// Setup holds the settings that both programs share, each in one place: a difference between the
+// programs' settings would be measured as a difference in speed.
 type Setup struct {
 	Intsink       string // path of the binary
 	Dir           string // for files of this run
@@ -50,7 +50,7 @@ func (s *Setup) lcoreList() string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(s.Lcores), " ", ","), "[]")
 }
 
-// Reading is what a device under test counted up to a time, towards the host.
+// Reading holds the counters of a device under test at one time, for packets to the host.
 type Reading struct {
 	At        time.Time
 	Forwarded float64
@@ -67,8 +67,7 @@ type DUT interface {
 	Stop() error
 }
 
-// PcapLoop is a device that plays a capture from memory without end, on each of
-// its queues.
+// PcapLoop returns a device that plays a capture from memory without end, on each of its queues.
 func PcapLoop(capture string, queues int) string {
 	return "net_pcap0" + strings.Repeat(",rx_pcap="+capture, queues) + ",infinite_rx=1"
 }

@@ -7,9 +7,9 @@ import (
 	"text/template"
 )
 
-// Task is what intsink does with the frames.
+// Task says what intsink does with the frames.
 type Task struct {
-	INT      string // body of the int block: what marks INT
+	INT      string // body of the int block
 	Watch    bool   // all flows, with the events that are on by default; else strip only
 	Sample   int    // one report per that many packets; 0: events only
 	Capacity int    // of the flow table; 0: 65536

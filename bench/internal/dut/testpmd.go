@@ -43,7 +43,7 @@ func StartTestpmd(s *Setup, mode string) (*Testpmd, error) {
 	return t, nil
 }
 
-// What testpmd says when it forwards, with a prompt and without.
+// Texts that testpmd prints when it forwards, with a prompt and without.
 const (
 	prompt     = "testpmd> "
 	unattended = "Press enter to exit"
@@ -69,7 +69,7 @@ type Testpmd struct {
 	ended func() // it needs no killing any more
 	in    io.WriteCloser
 	out   *bufio.Reader
-	said  strings.Builder // all it printed
+	said  strings.Builder // all that it has printed
 
 	unattended bool
 }

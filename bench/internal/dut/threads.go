@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Thread is what the kernel counted of one thread.
+// Thread holds the kernel's counters of one thread.
 type Thread struct {
 	TID                      int
 	RunNs                    uint64 // CPU time; up to a tick of the kernel old
@@ -20,7 +20,7 @@ type Thread struct {
 	Voluntary, Involuntary   uint64 // context switches
 }
 
-// Since is what was counted from b to t.
+// Since returns the counts from b to t.
 func (t Thread) Since(b Thread) Thread {
 	return Thread{
 		t.TID, t.RunNs - b.RunNs, t.WaitNs - b.WaitNs, t.MinorFaults - b.MinorFaults, t.MajorFaults - b.MajorFaults,
@@ -28,7 +28,7 @@ func (t Thread) Since(b Thread) Thread {
 	}
 }
 
-// Sum is what was counted in two intervals.
+// Sum returns the counts of two intervals.
 func (t Thread) Sum(o Thread) Thread {
 	return Thread{
 		t.TID, t.RunNs + o.RunNs, t.WaitNs + o.WaitNs, t.MinorFaults + o.MinorFaults, t.MajorFaults + o.MajorFaults,
@@ -89,8 +89,8 @@ func (t *Thread) parseStatus(s string) error {
 	return nil
 }
 
-// Worker is the thread of a process that works on a CPU: of those that may run
-// on this one only, the one that used most time.
+// Worker returns the thread of a process that works on a CPU: of those that may run on this one
+// only, the one that used most time.
 func Worker(pid, cpu int) (Thread, error) {
 	dirs, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	if err != nil {

@@ -71,7 +71,7 @@ func (g *Generator) Close() {
 	g.pool.Free()
 }
 
-// Load is what to send.
+// Load says what to send, and how fast.
 type Load struct {
 	Frames   [][]byte
 	PPS      float64 // 0: as fast as the generator can
@@ -81,7 +81,7 @@ type Load struct {
 	Rhythm   Rhythm
 }
 
-// Result is what one Run saw.
+// Result is the result of one Run.
 type Result struct {
 	Seconds  float64 // of sending
 	Offered  uint64  // frames that were due and sent, or refused
@@ -96,10 +96,10 @@ type Result struct {
 	Turns            // of a run with a rhythm
 }
 
-// Lost are the frames that did not come back.
+// Lost returns the frames that did not come back.
 func (r *Result) Lost() uint64 { return r.Offered - min(r.Received, r.Offered) }
 
-// Rate is the offered load in frames per second.
+// Rate returns the offered load in frames per second.
 func (r *Result) Rate() float64 { return float64(r.Offered) / r.Seconds }
 
 // Merge adds another run's.

@@ -12,7 +12,7 @@ type Histogram struct {
 	max     int64
 }
 
-// Buckets is how many a Histogram has.
+// Buckets is the number of buckets of a Histogram.
 const Buckets = (64 - fine) << fine
 
 const (
@@ -36,7 +36,7 @@ func bucketOf(v uint64) int {
 	return e<<fine + int(v>>e)
 }
 
-// Upper is the largest duration that bucket i counts.
+// Upper returns the largest duration that bucket i counts.
 func Upper(i int) int64 {
 	if i < exact {
 		return int64(i)
@@ -53,10 +53,10 @@ func (h *Histogram) Top() int {
 	return bucketOf(uint64(h.max)) + 1
 }
 
-// Bucket is how many durations bucket i counts.
+// Bucket returns how many durations bucket i counts.
 func (h *Histogram) Bucket(i int) uint64 { return h.buckets[i] }
 
-// Merge adds what o counted.
+// Merge adds the counts of o.
 func (h *Histogram) Merge(o *Histogram) {
 	for i, n := range o.buckets {
 		h.buckets[i] += n
@@ -65,14 +65,14 @@ func (h *Histogram) Merge(o *Histogram) {
 	h.max = max(h.max, o.max)
 }
 
-// N is how many durations were counted.
+// N returns how many durations were counted.
 func (h *Histogram) N() uint64 { return h.n }
 
-// Max is the longest one.
+// Max returns the longest one.
 func (h *Histogram) Max() int64 { return h.max }
 
-// Quantile is the duration that a share q of them does not exceed, at most 1/128
-// too long; 0 of an empty histogram.
+// Quantile returns the duration that a share q of them does not exceed, at most 1/128 too long; 0
+// of an empty histogram.
 func (h *Histogram) Quantile(q float64) int64 {
 	rank, sum := uint64(math.Ceil(q*float64(h.n))), uint64(0)
 	for i, n := range h.buckets {

@@ -50,7 +50,7 @@ func virtual() string {
 	return ""
 }
 
-// cpuinfo is a value of the first CPU in /proc/cpuinfo.
+// cpuinfo returns a value of the first CPU in /proc/cpuinfo.
 func cpuinfo(key string) string {
 	b, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
@@ -65,7 +65,7 @@ func cpuinfo(key string) string {
 	return "unknown"
 }
 
-// commit is the short hash, and whether files differ from it, RESULTS.md aside.
+// commit returns the short hash, and whether files differ from it, RESULTS.md aside.
 func commit() string {
 	hash := output("git", "rev-parse", "--short", "HEAD")
 	if output("git", "status", "--porcelain", "--untracked-files=no", "--", ":!bench/RESULTS.md") != "" {

@@ -86,7 +86,7 @@ func (sh *shape) pad(hops []intgen.Hop, size int) error {
 	return err
 }
 
-// frame is a packet of a flow, and its original.
+// frame returns a packet of a flow, and its original.
 func (sh *shape) frame(flow, id int, hops []intgen.Hop) (original, frame []byte, err error) {
 	f := intgen.NthFlow(flow, sh.headers.TCP, sh.headers.IPv6)
 	if sh.tunnel == nil {

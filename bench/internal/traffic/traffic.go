@@ -96,7 +96,7 @@ var Mixed = [...]Headers{
 	{Encap: Probe},
 }
 
-// Reference is the input of the headline ratio: INT-MD over UDP, three hops.
+// Reference returns the input of the headline ratio: INT-MD over UDP, three hops.
 func Reference() Spec {
 	return Spec{Headers: Headers{Encap: UDP}, Flows: 1000, Frames: 1000, Hops: 3, Size: 138}
 }
@@ -142,8 +142,8 @@ func New(s Spec) (*Maker, error) {
 	return m, nil
 }
 
-// Frame is the i-th frame, and the original that a sink must give back. Calls are
-// in order, from 0.
+// Frame returns the i-th frame, and the original that a sink must give back. Calls are in order,
+// from 0.
 func (m *Maker) Frame(i int) (original, frame []byte, err error) {
 	if m.kinds != nil {
 		k := &m.kinds[m.random.IntN(len(m.kinds))]
