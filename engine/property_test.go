@@ -66,7 +66,7 @@ func (g *giveBack) begin(m intgen.Marking) {
 	g.sealed()
 	g.remake(func(c *WorkerConfig) {
 		c.Rules.INT = everyMarking()
-		c.Rules.INT.Domains = nil
+		c.Rules.INT.Domains, c.Rules.INT.Version1, c.Rules.INT.Version0 = nil, true, true
 		if marker := uint64(0x0102030405060708); m == intgen.ByProbeMarker {
 			c.Rules.INT.ProbeMarker = &marker
 		}
@@ -84,6 +84,7 @@ func (g *giveBack) sources(r *rand.Rand, m intgen.Marking, n int) (all []*source
 		orig, s, hops := intgen.Random(r)
 		s.Type, s.ThenDestination, s.DomainID, s.DSInstruction, s.SourceOnly, s.DomainPerHop = intgen.TypeMD, false, 0, 0, nil, 0
 		s.Bitmap, s.Discard, s.HopExceeded, s.MTUExceeded = []uint16{0xf100, 0xe000, 0xfd00}[r.IntN(3)], false, false, false
+		older(r, s, len(hops))
 		x := &source{orig, s, hops}
 		f, err := s.Insert(orig, hops)
 		if s.Marking != m || s.BeforeOptions || err != nil || len(f) > 1800 {
@@ -94,6 +95,20 @@ func (g *giveBack) sources(r *rand.Rand, m intgen.Marking, n int) (all []*source
 		}
 	}
 	return all
+}
+
+// older makes some sources such of INT 1.0 or of June 2016, where there is such a marking.
+func older(r *rand.Rand, s *intgen.Source, hops int) {
+	l4 := s.Marking == intgen.ByDSCP || s.Marking == intgen.ByProbeMarker
+	tunnel := s.Marking == intgen.ByVXLANGPE && !s.FromVXLAN || s.Marking == intgen.ByGeneve
+	if s.ThenDestination || !l4 && !tunnel || r.IntN(3) > 0 {
+		return
+	}
+	if s.Format = intgen.Format1; tunnel && r.IntN(2) == 0 {
+		s.Format = intgen.Format2016
+	}
+	s.Bitmap &= 0xfc00 // utilization has another bit, or none
+	s.GPENextProtocol, s.BeforeOptions, s.Reserved, s.MaxHops = 0, false, 0, hops+5
 }
 
 // hasTemplate tells whether the worker makes a template of the first packet of x.

@@ -75,7 +75,7 @@ func (t *Template) noEpisode(b *event.FastView, f []byte) bool {
 // linksUnchanged tells whether the latency of each link is within its deadband, and has been.
 func (t *Template) linksUnchanged(s *State, p *event.FastPolicy, f []byte) bool {
 	if t.links == 0 {
-		return true
+		return t.narrow == 0
 	}
 	be, unchanged := binary.BigEndian, true
 	for i := uint32(1); i < uint32(t.allHops); i++ {

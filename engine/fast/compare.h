@@ -320,7 +320,7 @@ static inline __attribute__((always_inline)) bool no_event(const struct fast_sta
 	}
 	if (unlikely(b->hot) && p->fabric && !no_episode(b, t, f))
 		return false;
-	return !p->link || likely(links_known(b, t, f, s->tick)) || !t->links || find_links(s, b, t, p, f);
+	return !p->link || (likely(!t->narrow) && (likely(links_known(b, t, f, s->tick)) || !t->links || find_links(s, b, t, p, f)));
 }
 
 #endif

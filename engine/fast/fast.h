@@ -155,7 +155,8 @@ struct fast_template {
 	uint8_t dscp_shift;
 	uint16_t vlan_at, dscp_at; // of the outermost tag, 0: untagged; two bytes that have the DSCP, 0: it is dscp
 	uint8_t dscp;
-	uint8_t pad[3];
+	uint8_t narrow; // links have timestamps that are not of 64 bits
+	uint8_t pad[2];
 };
 
 // flows.Loss: the sequence numbers of a flow.

@@ -187,7 +187,7 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 			return GENERAL_DEFER;
 		if (p->fabric && (mark_thresholds(b, t, p, f) || (b->hot && !no_episode(b, t, f))))
 			return GENERAL_DEFER;
-		if (p->link && t->links && !find_links(s, b, t, p, f))
+		if (p->link && (t->narrow || (t->links && !find_links(s, b, t, p, f))))
 			return GENERAL_DEFER;
 	}
 	if (p->loss && t->number_bits) {

@@ -23,11 +23,11 @@ type Parsed struct {
 	NumberAt, NumberLen int // where its sequence number stands; NumberLen 0: it has none
 }
 
-// cast makes the template of a packet with INT-MD or INT-MX of version 2: false where no template can be made.
+// cast makes the template of a packet with INT-MD or INT-MX: false where no template can be made.
 func (m *draft) cast(p *Parsed) bool {
 	l, i := p.Layers, p.Info
-	if !m.refuse(i.Edit&^inthdr.KeepChecksum != 0 || i.Type == inthdr.Destination || i.Format != inthdr.Format2 || i.End-i.Start != i.Removed || i.Removed < inthdr.ShimLen || i.Removed%4 != 0 ||
-		int(i.Shim)+inthdr.ShimLen+inthdr.MDLen > len(m.b) || i.Hops > flows.MaxHops && i.Common || m.marks.Probe && (i.Depth > 0 || i.Marking > inthdr.ByProbeMarker)) {
+	if !m.refuse(i.Edit&^inthdr.KeepChecksum != 0 || i.Type == inthdr.Destination || i.End-i.Start != i.Removed || i.Removed < inthdr.ShimLen || i.Removed%4 != 0 ||
+		int(i.Shim)+inthdr.ShimLen+i.Format.HeaderLen() > len(m.b) || i.Hops > flows.MaxHops && i.Common || m.marks.Probe && (i.Depth > 0 || i.Marking > inthdr.ByProbeMarker)) {
 		return false
 	}
 	m.t.removed, m.t.start, m.t.end = uint32(i.Removed), uint32(i.Start), uint32(i.End)
@@ -67,14 +67,21 @@ func (m *draft) cast(p *Parsed) bool {
 	return !m.bad
 }
 
-// header is the 16 bytes from the shim on: all but the original port, Remaining Hop Count and
-// DS Flags.
+// header is shim and header: all but the original port, Remaining Hop Count and DS Flags; of June
+// 2016, Max Hop Count, which tells the former.
 func (m *draft) header(i *inthdr.Info) {
-	mask := bytes.Repeat([]byte{0xff}, inthdr.ShimLen+inthdr.MDLen)
+	mask := bytes.Repeat([]byte{0xff}, inthdr.ShimLen+i.Format.HeaderLen())
 	if i.NPT == 1 && i.Marking <= inthdr.ByProbeMarker {
 		mask[2], mask[3] = 0, 0
 	}
-	mask[inthdr.ShimLen+3], mask[inthdr.ShimLen+10], mask[inthdr.ShimLen+11] = 0, 0, 0
+	switch i.Format {
+	case inthdr.Format2:
+		mask[inthdr.ShimLen+3], mask[inthdr.ShimLen+10], mask[inthdr.ShimLen+11] = 0, 0, 0
+	case inthdr.Format2016:
+		mask[inthdr.ShimLen+2] = 0
+	default:
+		mask[inthdr.ShimLen+3] = 0
+	}
 	m.same(int(i.Shim), mask...)
 	m.need(int(i.Shim) + len(mask))
 }
@@ -218,8 +225,11 @@ func (m *draft) original(i *inthdr.Info) {
 	}
 }
 
-// shimEnd is where INT ends by the Length of its shim.
+// shimEnd is where INT ends by the Length of its shim; one of INT 1.0 or 2016 counts itself.
 func (m *draft) shimEnd(i *inthdr.Info) int {
+	if i.Format != inthdr.Format2 {
+		return int(i.Shim) + 4*int(m.b[i.Shim+2])
+	}
 	return int(i.Shim) + inthdr.ShimLen + 4*(int(m.b[i.Shim+1])-m.marks.Counted)
 }
 
@@ -230,6 +240,17 @@ func (m *draft) key(l *packet.Layers, proto uint8) {
 	if l.IPVersion == 6 {
 		t.addresses, t.version6 = l.L3+8, 1
 	}
+}
+
+// lengthAt is the byte that has the length of INT.
+func lengthAt(i *inthdr.Info) int {
+	switch {
+	case i.Marking == inthdr.ByGeneve:
+		return int(i.Shim) + 3
+	case i.Format != inthdr.Format2:
+		return int(i.Shim) + 2
+	}
+	return int(i.Shim) + 1
 }
 
 // finish makes the shape and the blocks, of a packet with INT if there is an i, and tells

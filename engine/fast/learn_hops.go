@@ -25,6 +25,10 @@ func (m *draft) hops(i *inthdr.Info, l *inthdr.Layout) {
 	t.queue, t.tx = i.QueueAt, i.TxAt
 	t.ingress, t.egress = uint8(max(l.IngressTimestamp, 0)), uint8(max(l.EgressTimestamp, 0))
 	t.known = -int32(i.Hops) * int32(unsafe.Sizeof(flows.Hop{}))
+	if i.Format == inthdr.Format1 { // of 32 bits, which only package event reads
+		t.narrow = bit(t.ingress != 0 && t.egress != 0)
+		t.ingress, t.egress = 0, 0
+	}
 	t.hopWords()
 	if t.ingress != 0 && t.egress != 0 {
 		t.links, t.linkFrom = (t.hops-1)*t.hopLen, t.stack+t.hops*t.hopLen

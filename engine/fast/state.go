@@ -156,7 +156,8 @@ type Template struct {
 	vlanAt     uint16 // of the outermost tag; 0: untagged
 	dscpAt     uint16 // two bytes that have it; 0: it is dscp
 	dscp       uint8
-	_          [3]uint8
+	narrow     uint8 // links have timestamps that are not of 64 bits
+	_          [2]uint8
 }
 
 // kindMask is what hints are made of: of the 16 bytes from a packet's EtherType on, those that all

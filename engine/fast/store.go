@@ -6,7 +6,6 @@ package fast
 import (
 	"slices"
 
-	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 )
 
@@ -41,10 +40,7 @@ func (p *Path) Store(k *Parsed, want []byte) bool {
 	if !m.cast(k) {
 		return false
 	}
-	lengthAt := int(k.Info.Shim) + 1
-	if k.Info.Marking == inthdr.ByGeneve {
-		lengthAt += 2
-	}
+	lengthAt := lengthAt(k.Info)
 	if !m.finish(&s, lengthAt, k.Info) || !m.proves(p.State, &s, k, want) {
 		return false
 	}

@@ -24,6 +24,7 @@ func anyMarking(m intgen.Marking, before bool) inthdr.Config {
 	numbered := inthdr.Domain{ID: numberedDomain}
 	numbered.Bits[0].Length, numbered.Bits[0].SourceOnly, numbered.Bits[0].Role = 4, true, inthdr.Sequence
 	c.Domains = []inthdr.Domain{numbered}
+	c.Version1, c.Version0 = true, true
 	switch m {
 	case intgen.ByDSCP:
 		c.DSCP = &inthdr.DSCP{Value: 23, Mask: 63}
@@ -56,6 +57,7 @@ type source struct {
 	s      *intgen.Source
 	hops   []intgen.Hop
 	number uint32 // of the last packet, where the source numbers them
+	noisy  bool   // latencies are around the deadband more often
 }
 
 func newSources(r *rand.Rand, n int, m intgen.Marking) (all []*source) {
@@ -73,6 +75,7 @@ func newSources(r *rand.Rand, n int, m intgen.Marking) (all []*source) {
 				}
 			}
 		}
+		older(r, s, len(hops))
 		// A DSCP or a marker that is looked for concerns all packets: those have worlds of their own.
 		if special := s.Marking == intgen.ByDSCP || s.Marking == intgen.ByProbeMarker; special && s.Marking != m || len(orig) > 1200 {
 			continue
@@ -85,12 +88,31 @@ func newSources(r *rand.Rand, n int, m intgen.Marking) (all []*source) {
 	return all
 }
 
+// older makes some sources such of INT 1.0 or of June 2016, where there is such a marking.
+func older(r *rand.Rand, s *intgen.Source, hops int) {
+	l4 := s.Marking == intgen.ByDSCP || s.Marking == intgen.ByProbeMarker
+	tunnel := s.Marking == intgen.ByVXLANGPE && !s.FromVXLAN || s.Marking == intgen.ByGeneve
+	if s.Type != intgen.TypeMD || s.DomainID != 0 || s.ThenDestination || !l4 && !tunnel || r.IntN(3) > 0 {
+		return
+	}
+	if s.Format = intgen.Format1; tunnel && r.IntN(2) == 0 {
+		s.Format = intgen.Format2016
+	}
+	if s.Bitmap == 0xfd00 {
+		s.Bitmap = 0xfc00 // timestamps, no utilization
+	}
+	s.GPENextProtocol, s.BeforeOptions, s.Reserved, s.MaxHops = 0, false, 0, hops+5
+}
+
 // next is a packet, with values that differ from the last one's: mostly by little.
 func (x *source) next(t *testing.T, r *rand.Rand, now int64) []byte {
 	for i := range x.hops {
 		h := &x.hops[i]
 		h.LatencyNs, h.QueueOccupancy, h.TxUtilization = 20_000+uint32(r.IntN(100)), uint32(r.IntN(50)), uint32(r.IntN(60))
 		h.IngressTimestamp, h.EgressTimestamp = uint64(now)-uint64(1000*(i+1)), uint64(now)-uint64(1000*(i+1)-900)
+		if x.noisy && r.IntN(30) == 0 {
+			h.LatencyNs += 10_000 + uint32(r.IntN(2))*5000
+		}
 		switch r.IntN(400) {
 		case 0:
 			h.LatencyNs = 1e6
@@ -151,25 +173,63 @@ func TestTwins(t *testing.T) {
 		t.Run(fmt.Sprint("marking ", m), func(t *testing.T) {
 			passed, stored := 0, 0
 			for seed := range uint64(8) {
-				p, s := twins(t, m, seed)
+				p, s := twins(t, m, anything, seed)
 				passed, stored = passed+p, stored+s
 			}
-			if passed < 2000 || stored < 20 {
+			for seed := range uint64(4) {
+				for _, asked := range []asked{thresholds, latencies} {
+					p, s := twins(t, m, asked, seed)
+					passed, stored = passed+p, stored+s
+				}
+			}
+			if passed < 4000 || stored < 40 {
 				t.Errorf("%d packets were passed, %d templates made: the test says little", passed, stored)
 			}
 		})
 	}
 }
 
-func twins(t *testing.T, m intgen.Marking, seed uint64) (passed, stored int) {
+// asked is what a world's watches ask for: with sequence numbers, facts and units of nodes, with
+// thresholds alone, with paths and latencies alone. Package fast has a loop for each.
+type asked int
+
+const (
+	anything asked = iota
+	thresholds
+	latencies
+)
+
+// latencyEvents are two watches of paths and latencies, with narrow deadbands.
+func latencyEvents() []event.Policy {
+	all := everyEvent()[:2]
+	for i := range all {
+		all[i].Events = event.NewFlow.Set() | event.PathChange.Set() | event.HopLatency.Set() | event.EndToEnd.Set() | event.Refresh.Set()
+	}
+	return all
+}
+
+func twins(t *testing.T, m intgen.Marking, asked asked, seed uint64) (passed, stored int) {
 	r := rand.New(rand.NewPCG(seed, uint64(m)))
-	c := anyMarking(m, seed%2 == 0)
-	a, b := newWorld(t, c, everyEvent(), false), newWorld(t, c, everyEvent(), true)
+	c, policies := anyMarking(m, seed%2 == 0), everyEvent()
+	asks, models := uint8(seed*5%16), [][]event.NodeModel{nil, nil, {{LatencyUnit: 2, QueueUnit: 3}}, {{Nodes: []event.NodeRange{{First: 0, Last: 99}}, LatencyUnit: 3, QueueUnit: 2}}}[seed%4]
+	if asked != anything {
+		c.Domains, asks, models = nil, 0, nil
+	}
+	if asked == latencies {
+		policies = latencyEvents()
+	}
+	a, b := newWorld(t, c, policies, false), newWorld(t, c, policies, true)
 	for _, w := range []*world{a, b} {
-		w.asks = Facts{Asks: uint8(seed * 5 % 16), Key: 0x9e3779b97f4a7c15}
-		w.detector.SetRules(everyEvent(), [][]event.NodeModel{nil, nil, {{LatencyUnit: 2, QueueUnit: 3}}, {{Nodes: []event.NodeRange{{First: 0, Last: 99}}, LatencyUnit: 3, QueueUnit: 2}}}[seed%4])
+		w.asks = Facts{Asks: asks, Key: 0x9e3779b97f4a7c15}
+		w.detector.SetRules(policies, models)
 	}
 	sources := newSources(r, 4+r.IntN(24), m)
+	for _, x := range sources {
+		x.noisy = asked != anything
+		if asked != anything && x.s.DomainID == numberedDomain {
+			x.s.DomainID, x.s.DSInstruction, x.s.SourceOnly = 0, 0, nil
+		}
+	}
 	now := int64(1e18)
 	for n := range 120 {
 		now += r.Int64N(1e6)

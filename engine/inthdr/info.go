@@ -93,6 +93,14 @@ const (
 	FormatGEANT               // INT 1.0 as GEANT's P4 programs write it: timestamps of 64 bits, both level-2 interfaces in 4 bytes
 )
 
+// HeaderLen is the length of an INT-MD header, from its version to where the stack begins.
+func (f Format) HeaderLen() int {
+	if f == Format2 {
+		return MDLen
+	}
+	return oldLen
+}
+
 // formats is a set of Format; FormatGEANT counts as Format1.
 type formats uint8
 

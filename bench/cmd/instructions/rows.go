@@ -14,6 +14,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/capture"
 	"intsink/engine/event"
+	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/mitigate"
 	"intsink/engine/packet"
@@ -84,6 +85,8 @@ var rows = []row{
 	{name: "hops8", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Hops = 8 })},
 	{name: "size512", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Size = 512 })},
 	{name: "size1400", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Size = 1400 })},
+	{name: "int10", traffic: spec(traffic.DSCP, func(s *traffic.Spec) { s.Format = intgen.Format1 }), rules: func(r *engine.Rules) { byDSCP(r); r.INT.Version1 = true }},
+	{name: "int2016", traffic: spec(traffic.VXLANGPE, func(s *traffic.Spec) { s.Format = intgen.Format2016 }), rules: func(r *engine.Rules) { byGPE(r); r.INT.Version0 = true }},
 	{name: "bitmaps", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Bitmaps = true })},
 	{name: "hostile400", traffic: hostile(400), rules: byAny, bursts: hostileBursts, against: "hostile400-parse"},
 	{name: "hostile400-parse", traffic: hostile(400), rules: byAny, bursts: hostileBursts, parse: true},

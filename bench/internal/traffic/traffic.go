@@ -62,6 +62,8 @@ type Spec struct {
 	Bitmaps bool // flows have one of two bitmaps at random, whose hops are of the same length
 	Noisy   int  // of so many packets one has a latency beyond every deadband; 0: none
 
+	Format intgen.Format // of INT
+
 	// Random is how many kinds of headers there are in place of those above, any that
 	// intgen.Random makes, each of one flow, half of them without INT. Hops is how many a
 	// packet has at most, Size does not count. 0: none.
