@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +62,6 @@ func (t *stream) run(w http.ResponseWriter, r *http.Request) {
 	h.Set("Trailer", strings.Join([]string{trailerPackets, trailerRate, trailerRoom, trailerEnd}, ", "))
 	end := time.Now().Add(time.Duration(t.request.Seconds * float64(time.Second)))
 	t.begin()
-	t.s.running.Store(true)
 	why := "client"
 	if t.head(w) == nil {
 		why = t.follow(r.Context(), end)
@@ -136,11 +136,20 @@ func (t *stream) wait(is func(*capture.Capture) bool) {
 	}
 }
 
+// look counts the capture as running once all workers take packets, which a busy machine may
+// put off for longer than begin waits.
+func (t *stream) look() {
+	if !slices.ContainsFunc(t.captures, func(c *capture.Capture) bool { return !c.Begun() }) {
+		t.s.running.Store(true)
+	}
+}
+
 // follow passes packets on until the capture ends, and returns why it does.
 func (t *stream) follow(ctx context.Context, end time.Time) (why string) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
+		t.look()
 		if t.pass() != nil {
 			return "client"
 		}

@@ -60,6 +60,24 @@ func TestComments(t *testing.T) {
 	}
 }
 
+// TestRunningWhenAllHaveBegun: a capture counts as running from when the last worker takes
+// packets, not from when it was asked for.
+func TestRunningWhenAllHaveBegun(t *testing.T) {
+	s := &stream{s: &Server{}}
+	for range 2 {
+		s.captures = append(s.captures, capture.New(capture.Filter{SnapLength: 100}, 1e9, 1e6, 1<<16))
+	}
+	for begun := range 3 {
+		if begun > 0 {
+			s.captures[2-begun].Begin()
+		}
+		s.look()
+		if got := s.s.Counters().Running; got != (begun == 2) {
+			t.Errorf("running: %v with %d of 2 workers that take packets", got, begun)
+		}
+	}
+}
+
 // TestBlocksOfAStreamThatBreaksOff: blocks returns the whole blocks of it, and then an error.
 func TestBlocksOfAStreamThatBreaksOff(t *testing.T) {
 	whole := written(t, capture.Record{Data: make([]byte, 60), Len: 60, Time: 5}, capture.Record{Data: make([]byte, 61), Len: 61, Time: 6})
