@@ -225,4 +225,9 @@ func TestCollectorsShareAGateway(t *testing.T) {
 	if len(q.sent()) != 1 || !a.Resolved() || !b.Resolved() {
 		t.Errorf("resolved %v %v", a.Resolved(), b.Resolved())
 	}
+	for i, e := range []*Exporter{a, b} {
+		if p.Remove(e); len(p.known()) != 1-i {
+			t.Errorf("%d gateways after %d of 2 collectors are gone", len(p.known()), i+1)
+		}
+	}
 }

@@ -31,6 +31,10 @@ func TestARPBytes(t *testing.T) {
 	if got := arpFrom(n, arpReply, theirs, "192.0.2.254"); len(got) != 60 || !bytes.Equal(got[:len(want)], want) {
 		t.Errorf("reply\n%x, want\n%x", got, want)
 	}
+	used := bytes.Repeat([]byte{0xee}, 100) // a buffer that had another packet
+	if n := n.putARP(used, arpReply, theirs, addr("192.0.2.254")); n != 60 || !bytes.Equal(used[:len(want)], want) || !bytes.Equal(used[len(want):60], make([]byte, 60-len(want))) {
+		t.Errorf("in a used buffer: %d bytes, %x", n, used)
+	}
 }
 
 // TestSolicitationBytes: RFC 4861, section 4.3, and RFC 4291, section 2.7.1, for
@@ -166,6 +170,12 @@ func TestParseRefuses(t *testing.T) {
 		f[c.at] = c.value
 		if m, ok := parse(f); ok {
 			t.Errorf("%s: taken for %+v", c.name, m)
+		}
+	}
+	for rest := range 8 { // of an option that is cut short
+		var m message
+		if ok := m.options(make([]byte, rest), optTargetMAC); ok != (rest == 0) {
+			t.Errorf("%d bytes of an option are taken: %v", rest, ok)
 		}
 	}
 	// Options: a length of 0, and one beyond the message (RFC 4861, section 4.6).

@@ -47,12 +47,29 @@ func TestSeries(t *testing.T) {
 		`intcollect_drop_reports_total{node="3",reason="7"} 2`,
 		`intcollect_event_reports_total{event="none"} 0`,
 		"intcollect_series_refused_total 0",
+		"# TYPE intcollect_hop_latency_seconds histogram", "# TYPE intcollect_link_latency_seconds histogram",
+		"# TYPE intcollect_queue_occupancy histogram", "# TYPE intcollect_drop_reports_total counter",
+		"# HELP intcollect_drop_reports_total Reports of dropped packets, by node and the node's reason.",
 	} {
 		if !strings.Contains(got, want+"\n") {
 			t.Errorf("no line %s in\n%s", want, got)
 		}
 	}
 	if strings.Count(got, "} 2\n") < 3 {
+		t.Error(got)
+	}
+}
+
+// TestUnexplained: reports without events count as such, whichever reader saw them; hops that
+// do not say their node belong to no series.
+func TestUnexplained(t *testing.T) {
+	s := New(10000)
+	a, b := s.Observer(), s.Observer()
+	r := &record.Record{Hops: []record.Hop{{Known: record.HopLatency, LatencyNs: 5}}}
+	a(r)
+	b(r)
+	b(r)
+	if got := text(s); !strings.Contains(got, "intcollect_event_reports_total{event=\"none\"} 3\n") || !strings.Contains(got, "intcollect_series 0\n") || strings.Contains(got, "node=") {
 		t.Error(got)
 	}
 }

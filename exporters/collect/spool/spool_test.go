@@ -293,6 +293,12 @@ func TestFullSpoolDropsTheOldest(t *testing.T) {
 	if used, size := s.Usage(); used > size {
 		t.Errorf("%d of %d bytes", used, size)
 	}
+	if err := s.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if failed, corrupt := s.Failures(); failed != 0 || corrupt != 0 || s.drops != uint64(len(dropped)) {
+		t.Errorf("%d failures, %d corrupt segments; the drops of %d segments were noted %d times", failed, corrupt, len(dropped), s.drops)
+	}
 	var records, missing uint64
 	for _, d := range dropped {
 		if d.Output != "a" {
@@ -376,6 +382,56 @@ func TestOlderPositionsDoNotReplaceDrops(t *testing.T) {
 	p, err := s.readPositions()
 	if err != nil || len(p.Lost["a"]) != 1 || p.Outputs["a"] == before.Outputs["a"] {
 		t.Errorf("%v: %+v", err, p)
+	}
+}
+
+// TestDropsThatCannotBeNoted count as failures, and the spool goes on without the segment.
+func TestDropsThatCannotBeNoted(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Options{Directory: dir, SegmentSize: 2000})
+	defer s.Close()
+	s.Reader("a").Start()
+	add(t, s, packets(0, 40)...)
+	if err := s.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	os.Remove(s.positionsPath())
+	if err := os.MkdirAll(filepath.Join(s.positionsPath(), "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(s.positionsPath())
+	failed, segments := s.failures, len(s.segments)
+	if dropped := s.dropOldest(nil); len(dropped) != 1 || s.failures != failed+1 || len(s.segments) != segments-1 {
+		t.Errorf("dropped %+v, %d failures, %d of %d segments left", dropped, s.failures-failed, len(s.segments), segments)
+	}
+}
+
+// TestSegmentsThatNobodyNeedsAnyMore: those that a process acknowledged and did not come to
+// remove before it was killed, the next one removes.
+func TestSegmentsThatNobodyNeedsAnyMore(t *testing.T) {
+	s := open(t, Options{Directory: t.TempDir(), SegmentSize: 2000})
+	defer s.Close()
+	a := s.Reader("a")
+	a.Start()
+	add(t, s, packets(0, 40)...)
+	before := killed(t, s.o.Directory)
+	drain(t, a)
+	if err := s.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.ReadFile(s.positionsPath())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(before, filepath.Base(s.positionsPath())), after, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := open(t, Options{Directory: before, SegmentSize: 2000})
+	defer next.Close()
+	if left, _ := filepath.Glob(filepath.Join(before, "spool-*.pcap")); len(left) != 1 || next.Reader("a").Left() != 0 {
+		t.Errorf("%d segments, %d records left", len(left), next.Reader("a").Left())
 	}
 }
 

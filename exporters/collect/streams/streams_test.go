@@ -58,6 +58,7 @@ func TestStream(t *testing.T) {
 		{"restart settles the holes", []uint32{100, 103, wait}, "100 103 +0", "101-102", Counts{Received: 3, Lost: 2, Restarts: 1}},
 		{"restart of one with high numbers", []uint32{3000000, wait | 3}, "3000000 +3", "", Counts{Received: 2, Restarts: 1}},
 		{"silence alone is none", []uint32{100, wait | 105}, "100 105", "101-104", Counts{Received: 2, Lost: 4}},
+		{"less than half of all numbers missing after a silence", []uint32{100, wait | 1800000}, "100 1800000", "101-1799999", Counts{Received: 2, Lost: 1799899}},
 		{"few before the wrap lost in a silence", []uint32{4194300, wait | 2}, "4194300 4194306", "4194301-4194305", Counts{Received: 2, Lost: 5}},
 		{"unnumbered", []uint32{0, 0, 0, wait}, "0 1 2 3", "", Counts{Received: 4}},
 		{"numbered after all", []uint32{0, 0, 1, 2}, "0 1 +1 +2", "", Counts{Received: 4}},
@@ -177,6 +178,29 @@ func TestHolesAreBounded(t *testing.T) {
 	}
 }
 
+// TestEndOfTheWindow: of numbers as far back as the window is known whether they came, and no
+// further.
+func TestEndOfTheWindow(t *testing.T) {
+	b := newBed()
+	b.see(1)
+	b.see(3)
+	b.t.Expire(b.now+2*second, b.gap)
+	for n := uint32(4); n < 2+window; n++ {
+		b.see(n)
+	}
+	for i, c := range []struct {
+		number         uint32
+		late, repeated uint64
+	}{{1, 1, 0}, {2, 2, 0}, {2, 2, 1}, {3, 2, 2}, {1, 3, 2}} {
+		if b.see(c.number); b.counts().Late != c.late || b.counts().Repeated != c.repeated {
+			t.Errorf("%d: number %d: %+v, want %d late, %d repeated", i, c.number, b.counts(), c.late, c.repeated)
+		}
+	}
+	if got := (Gap{First: 5, Last: 7}).Count(); got != 3 || strings.Join(b.gaps, " ") != "2-2" {
+		t.Errorf("5 to 7 are %d, gaps %q", got, b.gaps)
+	}
+}
+
 func TestTableIsBounded(t *testing.T) {
 	tab := New(2)
 	at := func(node uint32, now int64) *Stream {
@@ -189,6 +213,10 @@ func TestTableIsBounded(t *testing.T) {
 	}
 	if at(3, idle+1) == nil || tab.Len() != 2 {
 		t.Error("the idle stream did not make room")
+	}
+	resumed := New(1)
+	if resumed.Resume(tab.States(), true, Times{}); resumed.Len() != 1 {
+		t.Errorf("%d streams resumed where there is room for one", resumed.Len())
 	}
 }
 
