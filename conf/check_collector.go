@@ -1,5 +1,5 @@
-// Checks of collectors: addresses and gateway of one that is reached by a DPDK port, budget,
-// frame length.
+// Checks collectors: source addresses, gateway and VLAN of one that is reached by a DPDK
+// port, budget, frame length.
 
 package conf
 

@@ -1,4 +1,5 @@
-// Checks of block http: listen addresses open to others, TLS, tokens, the unix socket's path.
+// Checks block http: listen addresses that are open to others, TLS, tokens, the unix
+// socket's path.
 
 package conf
 

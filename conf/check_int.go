@@ -1,4 +1,5 @@
-// Checks of block int: UDP ports that contradict, DSCP marks, versions, layouts of domains.
+// Checks block int: UDP ports that contradict each other, DSCP marks, versions, bits and
+// lengths of domains.
 
 package conf
 

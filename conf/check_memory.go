@@ -1,5 +1,5 @@
-// What the sink has room for and allocates (watches, collectors, bytes of mbufs and flows);
-// compares pools and flow tables with the memory of the machine (/proc/meminfo).
+// Declares what the sink has room for and allocates (watches, collectors, bytes of mbufs
+// and flows); compares that with the memory of the machine (/proc/meminfo).
 
 package conf
 

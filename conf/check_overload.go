@@ -1,4 +1,5 @@
-// Checks of blocks overload and bypass: something to look at, a command that can be found.
+// Checks blocks overload and bypass: at least one limit to look at, a command that can be
+// found.
 
 package conf
 

@@ -1,4 +1,4 @@
-// Checks of ports, links and taps: each port in one link; enough mbufs for descriptors.
+// Checks ports, links and taps: each port in one link; enough mbufs for the descriptors.
 
 package conf
 

@@ -1,4 +1,5 @@
-// Checks of block report: one report with metadata, fragment and explain must fit max_bytes.
+// Checks block report: adds up what one report with metadata, fragment and explain takes,
+// which must fit max_bytes.
 
 package conf
 

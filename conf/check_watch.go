@@ -1,5 +1,5 @@
-// Checks of watches: names of events, matches that no packet fits, watches of report
-// traffic; of event thresholds against each other: clear below raise, overrides.
+// Checks watches: names of events, matches that no packet fits, watches of report traffic;
+// event thresholds against each other: clear below raise, overrides.
 
 package conf
 

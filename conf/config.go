@@ -1,5 +1,5 @@
-// Config: every block and attribute of the sink's configuration as typed Go structs; Dump, and
-// without secrets.
+// Declares Config: every block and attribute of the sink's configuration as typed structs;
+// Dump, and without secrets.
 
 package conf
 

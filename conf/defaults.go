@@ -1,5 +1,5 @@
-// Default values of all blocks and attributes, and the event thresholds of profiles dc and
-// wan.
+// Makes the default values of all blocks and attributes, and the event thresholds of
+// profiles dc and wan.
 
 package conf
 

@@ -1,4 +1,5 @@
-// The device of a port: PCI address, vdev or kernel:NAME; recognised, checked, compared.
+// Recognises, checks and compares the device of a port: PCI address, vdev with its
+// arguments, or kernel:NAME.
 
 package conf
 

@@ -1,4 +1,4 @@
-// Diff: what changed between two configurations, for the answer of a reload.
+// Diff: lists what changed between two configurations, for the answer of a reload.
 
 package conf
 

@@ -1,4 +1,4 @@
-// Names of events in watch.events, and which of them a watch has by default.
+// The table of events in watch.events by name, and which of them a watch has by default.
 
 package conf
 

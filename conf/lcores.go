@@ -1,4 +1,5 @@
-// The value dpdk.lcores ("1-4,6"), its default and whether those CPUs may be used.
+// lcores: reads and writes dpdk.lcores ("1-4,6"), chooses its default, checks whether those
+// CPUs may be used.
 
 package conf
 

@@ -1,5 +1,5 @@
-// Block node_model: its struct, schema, queue units ("80 bytes") and checks of overlapping
-// nodes.
+// Block node_model, whole: its struct, schema, queue units ("80 bytes"), and checks of
+// overlapping nodes.
 
 package conf
 

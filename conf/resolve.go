@@ -1,4 +1,4 @@
-// Host names of collectors: looked up at the same time, one address chosen.
+// Looks up the host names of collectors at the same time, and chooses one address of each.
 
 package conf
 

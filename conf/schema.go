@@ -1,5 +1,5 @@
-// The schema of the whole file: blocks node, dpdk, port, link, tap, flows, overload,
-// bypass, http, log; calls the schemas of the other blocks.
+// visitConfig: the schema of the whole file, with blocks node, dpdk, port, link, tap,
+// flows, overload, bypass, http, log; calls those of the other blocks.
 
 package conf
 

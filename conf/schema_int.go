@@ -1,4 +1,5 @@
-// The schema of block int: markings, versions, domains and their instructions.
+// visitINT: the schema of block int: names, bounds and words of markings, versions, domains
+// and their instructions.
 
 package conf
 

@@ -1,4 +1,5 @@
-// The schema of blocks report and collector: version, metadata, fragment, coalesce, budget.
+// visitReport, visitCollector: the schemas of these blocks: version, metadata, fragment,
+// coalesce, budget; defaults that depend on the version.
 
 package conf
 

@@ -1,5 +1,5 @@
-// The schema of block watch and of its match, of block events and of events_override:
-// thresholds of each event.
+// visitWatch, visitEvents: the schemas of block watch and its match, of blocks events and
+// events_override: thresholds of each event.
 
 package conf
 

@@ -1,4 +1,5 @@
-// The report profile transparent-security: frames of 200 bytes, and the fragment that fits.
+// Fills in and checks the report profile transparent-security: frames of 200 bytes, and the
+// fragment that fits.
 
 package conf
 

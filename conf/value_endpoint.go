@@ -1,4 +1,4 @@
-// Values address and source_port of a collector: host:port, names to be resolved.
+// Reads and writes address and source_port of a collector: host:port, names to be resolved.
 
 package conf
 

@@ -1,4 +1,5 @@
-// Values of watch.match: ports, VNIs, device ids, DSCP code points, protocol names.
+// Reads and writes the values of watch.match: ports, VNIs, device ids, DSCP code points,
+// protocol names.
 
 package conf
 

@@ -1,4 +1,5 @@
-// Words: the attributes that take one of a few words, each a type with its values as constants.
+// Declares the attributes that take one of a few words, each a type with its values as
+// constants.
 
 package conf
 

@@ -1,4 +1,5 @@
-// What other goroutines may call: Run, Stop, Reload, Snapshot, Publish, Beat, Close.
+// What other goroutines may call: Run, Stop, Reload, Snapshot, Beat, Close; how the worker
+// publishes counters and takes over what they ask.
 
 package engine
 

@@ -1,4 +1,4 @@
-// Counters of one worker by link, direction and type of INT, and their sums.
+// Declares the counters of one worker by link, direction and type of INT, and adds them up.
 
 package engine
 

@@ -1,4 +1,5 @@
-// The fragment of a packet that its report shows: which bytes, put together across buffers.
+// Cuts the fragment of a packet that its report shows: where it begins, how long it is, put
+// together across buffers.
 
 package engine
 

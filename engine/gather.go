@@ -1,4 +1,5 @@
-// Runs: packets of a burst that are reported alike are gathered and reported together.
+// Gathers packets of a burst that are reported alike into Runs, and has them reported
+// together.
 
 package engine
 

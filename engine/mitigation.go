@@ -1,4 +1,4 @@
-// Mitigation in the worker: packets that rules select are dropped, counted and reported.
+// Mitigation in the worker: selects packets by rules, drops, counts and reports them.
 
 package engine
 

@@ -1,4 +1,4 @@
-// Pace: gaps between polls, busy time, sizes of bursts.
+// Pace: measures gaps between polls, busy time and sizes of bursts.
 
 package engine
 

@@ -1,5 +1,5 @@
-// Shared: what the workers of a sink hold together: limits per port, drops that belong to no
-// flow.
+// Shared: what the workers of a sink hold together: limits per port, drops that belong to
+// no flow.
 
 package engine
 

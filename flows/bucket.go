@@ -1,4 +1,4 @@
-// A bucket of the cuckoo table: eight slots with 16-bit tags compared four at once; the two
+// bucket: eight slots of the cuckoo table with 16-bit tags, compared four at once; the two
 // candidate buckets of a hash.
 
 package flows

@@ -1,5 +1,5 @@
-// Flow: the state of one flow in five cache lines, its flags and windows, packet and byte
-// totals, times as 32-bit ticks.
+// Declares Flow: the state of one flow in five cache lines, its flags and windows; counts
+// packets and bytes; times as 32-bit ticks.
 
 package flows
 

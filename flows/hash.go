@@ -1,4 +1,4 @@
-// The hash of a key under a secret: two folded multiplications with primes of XXH64.
+// Hashes a key under a secret: two folded multiplications with primes of XXH64.
 
 package flows
 

@@ -1,4 +1,4 @@
-// Key.Headers: IP and L4 headers made from a key, for reports that have no packet to show.
+// Key.Headers: makes IP and L4 headers of a key, for reports that have no packet to show.
 
 package flows
 

@@ -1,5 +1,5 @@
-// Key: the 5-tuple as words that compare without a call; addresses, ports, order, the
-// tombstone of removed flows.
+// Key: the 5-tuple as words that compare without a call; sets and reads addresses and
+// ports, orders keys, marks those of removed flows (tombstone).
 
 package flows
 

@@ -1,4 +1,4 @@
-// The slab: places of flows, handed out in order and recycled by a FIFO free list.
+// slab: hands out places of flows in order, and recycles them by a FIFO free list.
 
 package flows
 

@@ -1,5 +1,5 @@
-// Checks of collect's file: endpoints, Kafka topics, TLS files, secrets that others may read,
-// paths used twice.
+// Checks collect's configuration: endpoints, Kafka topics, TLS files, secrets that others
+// may read, paths used twice.
 
 package collector
 

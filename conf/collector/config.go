@@ -1,4 +1,5 @@
-// Config of collect: listen, spool, kafka, file, clickhouse, http.
+// Declares Config of collect (listen, spool, kafka, file, clickhouse, http), and makes the
+// defaults of its blocks.
 
 package collector
 

@@ -1,4 +1,4 @@
-// Loads collect's file, paths in it relative to its folder.
+// Loads collect's file, and makes paths in it relative to its folder.
 
 package collector
 

@@ -1,4 +1,4 @@
-// The schema of collect's file: attributes, defaults, ranges.
+// The schema of collect's file: names the attributes of each block, their bounds and words.
 
 package collector
 

@@ -1,4 +1,4 @@
-// Sizes in collect's file, such as "10GiB".
+// Reads and writes sizes in collect's file, such as "10GiB".
 
 package collector
 

@@ -1,5 +1,5 @@
-// Words: the attributes of collect's file that take one of a few words, each a type with its values
-// as constants.
+// Declares the attributes of collect's file that take one of a few words, each a type with
+// its values as constants.
 
 package collector
 

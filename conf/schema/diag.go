@@ -1,5 +1,5 @@
-// Diagnostics: errors and warnings with file, line, column and the underlined source line;
-// sorted and limited.
+// Diagnostics: collects errors and warnings with their place, sorts and limits them, prints
+// them with the underlined source line.
 
 package schema
 

@@ -1,4 +1,4 @@
-// The visitor that writes HCL with every attribute.
+// dumper, the visitor that writes HCL with every attribute (Dump).
 
 package schema
 

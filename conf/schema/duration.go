@@ -1,4 +1,4 @@
-// Durations such as "30s", exact to the nanosecond, and back to text.
+// Reads durations such as "30s", exact to the nanosecond, and writes them.
 
 package schema
 

@@ -1,4 +1,4 @@
-// Variables of the environment in values: "${env.NAME}".
+// Puts variables of the environment into values: "${env.NAME}".
 
 package schema
 

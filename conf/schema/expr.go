@@ -1,5 +1,5 @@
-// Expr: the right side of an attribute: literals, text, integers, elements; Fail and Warn at
-// its place.
+// Expr: the right side of an attribute: reads literals, text, integers, elements; Fail and
+// Warn report a fault at its place.
 
 package schema
 

@@ -1,5 +1,5 @@
-// File: what reading and checking share: places of fields, ErrorAt, WarnAt, syntax errors of
-// HCL, hexadecimal numbers.
+// File: what reading and checking share: keeps the place of each field; ErrorAt, WarnAt;
+// rewords syntax errors of HCL; recognises hexadecimal numbers.
 
 package schema
 

@@ -1,4 +1,5 @@
-// Prefixes, addresses, MAC addresses, host:port and 64-bit hexadecimal numbers as values.
+// Reads and writes prefixes, addresses, MAC addresses, host:port and 64-bit hexadecimal
+// numbers.
 
 package schema
 

@@ -1,4 +1,4 @@
-// Object: an attribute written as { name = value }.
+// Object: reads and writes an attribute that is written as { name = value }.
 
 package schema
 

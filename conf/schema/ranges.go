@@ -1,4 +1,4 @@
-// Range: numbers and "first-last" ranges of them.
+// Ranges: reads and writes numbers and "first-last" ranges of them.
 
 package schema
 

@@ -1,4 +1,5 @@
-// The visitor that fills fields from HCL: attributes, blocks, labels, unknown names.
+// reader, the visitor that fills fields from HCL: attributes, blocks, labels; reports
+// unknown and repeated names.
 
 package schema
 

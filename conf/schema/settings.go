@@ -1,4 +1,4 @@
-// The visitor that lists attributes by path, for Diff.
+// lister, the visitor that lists attributes by path (Settings), for Diff.
 
 package schema
 

@@ -1,4 +1,5 @@
-// "did you mean": the candidate at the least edit distance; shortened text for messages.
+// "did you mean": finds the candidate at the least edit distance; shortens text for
+// messages.
 
 package schema
 

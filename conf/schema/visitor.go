@@ -1,4 +1,5 @@
-// Visitor, the interface that walks a schema; blocks that are optional or repeated.
+// Visitor, the interface that walks a schema; Pointer and Slice, blocks that are optional
+// or repeated.
 
 package schema
 

@@ -1,5 +1,5 @@
-// Port: opens a kernel interface with a socket and a ring per worker; refuses offloads that
-// cannot be undone (LRO); link state, Close.
+// Port: opens a kernel interface, a socket and a ring per worker, after refusing offloads
+// that cannot be undone (LRO); its link state; Close.
 
 package afpacket
 

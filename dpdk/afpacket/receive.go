@@ -1,5 +1,5 @@
-// RxBurst: takes frames that the kernel marked TP_STATUS_USER; puts VLAN tags back, completes
-// checksums, cuts joined frames.
+// RxBurst: takes frames that the kernel marked TP_STATUS_USER, puts VLAN tags back, has
+// offload.go complete and cut them, makes mbufs of them.
 
 package afpacket
 

@@ -1,5 +1,5 @@
-// Packet sockets: options, buffers, bind, fanout group, a filter that keeps frames away until
-// all are ready.
+// Opens packet sockets: options, buffers, bind, fanout group, a filter that keeps frames
+// away until all are ready.
 
 package afpacket
 

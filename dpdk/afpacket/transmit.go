@@ -1,4 +1,4 @@
-// TxBurst by one sendmmsg(2), and what the kernel's errors mean for a frame that it refused.
+// TxBurst: sends by one sendmmsg(2); tells from the kernel's error why a frame was refused.
 
 package afpacket
 

@@ -1,4 +1,4 @@
-// Errno: error numbers of DPDK functions as Go errors.
+// Errno: makes Go errors of the error numbers of DPDK functions.
 
 package eal
 

@@ -1,5 +1,5 @@
-// Which hugepages are free, whether hugetlbfs is mounted, and whether to use them by mode
-// auto, on or off.
+// Finds free hugepages and a mounted hugetlbfs; decides whether to use them by mode auto,
+// on or off.
 
 package eal
 

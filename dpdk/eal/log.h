@@ -1,4 +1,4 @@
-// C functions of EAL's start and of the log capture, for cgo.
+// Declares the C functions of EAL's start and of the log capture, for cgo.
 
 #ifndef INTSINK_EAL_LOG_H
 #define INTSINK_EAL_LOG_H

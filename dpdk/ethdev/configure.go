@@ -1,4 +1,5 @@
-// Configure: descriptors, queues, MTU, symmetric RSS, scattered frames of a DPDK port.
+// Configure: sets descriptors, queues, MTU, symmetric RSS and scattered frames of a DPDK
+// port, and checks them against its Info.
 
 package ethdev
 

@@ -1,4 +1,5 @@
-// Port: Attach by devargs, start, stop, close, promiscuous mode; hints for errors of drivers.
+// Port: Attach by devargs, start, stop, close, promiscuous mode; explains errors of
+// drivers.
 
 package ethdev
 

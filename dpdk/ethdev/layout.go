@@ -1,4 +1,5 @@
-// Offsets of struct rte_mbuf in C, to be compared with package mbuf.
+// MbufLayout: offsets of struct rte_mbuf as C has them, which a test compares with package
+// mbuf.
 
 package ethdev
 

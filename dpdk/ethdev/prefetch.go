@@ -1,4 +1,5 @@
-// Which drivers have copied a frame already, so that it need not be prefetched.
+// mustPrefetch: tells which drivers have copied a frame already, so that it need not be
+// prefetched.
 
 package ethdev
 

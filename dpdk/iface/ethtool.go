@@ -1,4 +1,4 @@
-// ethtool ioctls: offloads GRO and LRO, link speed; SetMTU.
+// Asks ethtool (ioctl) for offloads GRO and LRO and for link speed; SetMTU.
 
 package iface
 

@@ -1,4 +1,5 @@
-// Lock: one process per interface, by an abstract unix socket; Holder names who has it.
+// Lock: takes an interface for one process, by an abstract unix socket; Holder names who
+// has it.
 
 package iface
 

@@ -1,4 +1,4 @@
-// Chains of mbufs: Pullup, Chain, AppendTo.
+// Pullup, Chain, AppendTo: move and copy bytes in chains of mbufs.
 
 package mbuf
 

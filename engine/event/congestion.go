@@ -1,4 +1,5 @@
-// Event congestion: episodes of queues from onset over quota to clear or timeout.
+// Event congestion: begins, counts and ends episodes of queues, from onset over quota to
+// clear or timeout.
 
 package event
 

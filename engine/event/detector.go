@@ -1,5 +1,5 @@
-// Detector.Packet: the order of the tests for one packet; new flows, flow ends, refreshes with
-// jitter, samples; rate tokens.
+// Detector.Packet: calls the tests for one packet in their order; new flows, flow ends,
+// refreshes with jitter, samples; rate tokens.
 
 package event
 

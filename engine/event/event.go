@@ -1,5 +1,5 @@
-// The closed list of events and their names, sets of events, the priority of a report under a
-// budget, SuppressReason.
+// Declares the closed list of events with their names, sets of events, the priority of a
+// report under a budget, SuppressReason.
 
 package event
 

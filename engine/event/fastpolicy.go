@@ -1,4 +1,5 @@
-// FastPolicy: a watch's policy, its thresholds and deadbands as the C of engine/fast reads them.
+// FastPolicy: a watch's thresholds and deadbands as the C of engine/fast reads them; made
+// by fastPolicy of a Policy; samples by count.
 
 package event
 

@@ -1,4 +1,5 @@
-// FastView: the detector's state as the C of engine/fast reads it, outside the Go heap.
+// FastView: memory outside the Go heap that the C of engine/fast reads: policies, node
+// models, links; finds a link by a hint.
 
 package event
 

@@ -1,5 +1,5 @@
-// The walk over hops of the June 2016 format, whose values have 31 bits and a bottom-of-stack
-// mark.
+// hops2016: walks over hops of the June 2016 format, whose values have 31 bits and a
+// bottom-of-stack mark; readHop2016 reads one.
 
 package event
 

@@ -1,5 +1,5 @@
-// HotSet: a filter of 4096 bits that tells which queues and interfaces may be in an episode,
-// and its sweep.
+// HotSet: a filter of 4096 bits that tells which queues and interfaces may be in an
+// episode; marks them, and sweeps the tables to make it anew.
 
 package event
 

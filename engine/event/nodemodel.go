@@ -1,5 +1,5 @@
-// Node models: units of latency and occupancy per node, width and epoch of its timestamps,
-// differences of timestamps that wrap.
+// NodeModel: makes nanoseconds and bytes of what a node writes; width and epoch of
+// timestamps, differences of those that wrap.
 
 package event
 

@@ -1,5 +1,5 @@
-// Policy and Thresholds of one watch: events, samples, every threshold in nanoseconds and
-// packets.
+// Declares Policy and Thresholds of one watch: events, samples, every threshold in
+// nanoseconds and packets.
 
 package event
 

@@ -1,6 +1,6 @@
 //go:build cgo && !purego
 
-// C: loads, stores and comparisons of packet bytes, in vectors on AVX2.
+// C: loads, stores and compares packet bytes, in vectors on AVX2.
 
 #ifndef INTSINK_FAST_BYTES_H
 #define INTSINK_FAST_BYTES_H

@@ -1,6 +1,6 @@
 //go:build cgo && !purego
 
-// C: every struct that C and Go share (template, state, flow, mbuf), with offsets that
+// C: declares every struct that C and Go share (template, state, flow, mbuf), whose offsets
 // layout.c gives for comparison.
 
 #ifndef INTSINK_FAST_H

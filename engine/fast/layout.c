@@ -1,6 +1,6 @@
 //go:build cgo && !purego
 
-// Offsets and sizes of all structs in C, for layout_test.go to compare with Go.
+// Gives offsets and sizes of all structs in C, for layout_test.go to compare with Go.
 
 #include "fast.h"
 

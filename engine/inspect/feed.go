@@ -1,4 +1,5 @@
-// Feed: notices of reports for /api/v1/events, from one worker to one reader without a lock.
+// Feed: carries notices of reports for /api/v1/events from one worker to one reader,
+// without a lock.
 
 package inspect
 

@@ -1,5 +1,5 @@
-// Filter: which flows a query selects, by prefix of their addresses (IPv4 or 6), port, protocol,
-// latency, path or node.
+// Filter: decides whether a query selects a flow: by prefix of its addresses (IPv4 or 6),
+// port, protocol, latency, path or node.
 
 package inspect
 

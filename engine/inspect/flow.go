@@ -1,4 +1,4 @@
-// A copy of one flow's state for an answer: hops, windows, paths, losses.
+// Flow: a copy of one flow's state for an answer: hops, windows, paths, losses.
 
 package inspect
 

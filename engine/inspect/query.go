@@ -1,4 +1,5 @@
-// Query: what can be asked of a worker, and Step, the bounded work of one slice of the answer.
+// Query: what can be asked of a worker; Step does a bounded slice of the work: visits flows
+// and tables, fills rows.
 
 package inspect
 

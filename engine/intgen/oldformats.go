@@ -1,4 +1,4 @@
-// Builds hop-by-hop headers and hops of INT 1.0 and June 2016.
+// Builds the MD headers and hops of INT 1.0 and June 2016.
 
 package intgen
 

@@ -1,4 +1,5 @@
-// Finds the headers of a frame that INT is to be inserted into, without the engine's parser.
+// find: finds the headers of a frame that INT is to be inserted into (place), without the
+// engine's parser.
 
 package intgen
 

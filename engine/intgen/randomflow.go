@@ -1,4 +1,5 @@
-// Random original packets: flows, addresses, IP and TCP options, extension headers, tunnels.
+// Makes random original packets: flows, addresses, IP and TCP options, extension headers,
+// tunnels.
 
 package intgen
 

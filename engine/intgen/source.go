@@ -1,5 +1,5 @@
-// Source: every option of an INT source (marking, format, bitmap, domain), its errors and
-// checks.
+// Source: declares every option of an INT source (marking, format, bitmap, domain), and
+// checks them.
 
 package intgen
 

@@ -1,4 +1,4 @@
-// Chains: several INT shims one behind the other, by next protocol or by INT's port as
+// Follows chains of INT shims, one behind the other, by next protocol or by INT's port as
 // original port.
 
 package inthdr

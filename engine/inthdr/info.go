@@ -1,5 +1,5 @@
-// Info, the result: Marking, Type, Format, Edit, offsets of INT; Classify, which sets Common
-// for the fast path.
+// Declares Info, the result: Marking, Type, Format, Edit, offsets of INT; Classify sets
+// Common for the fast path.
 
 package inthdr
 

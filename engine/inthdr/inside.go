@@ -1,5 +1,5 @@
-// Find: INT inside of tunnels, up to MaxDepth; whether what is left without INT is a tunnel
-// itself.
+// Find: locates INT in a packet and inside of its tunnels, up to MaxDepth; tells whether
+// what is left without INT is a tunnel itself.
 
 package inthdr
 

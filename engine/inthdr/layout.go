@@ -1,5 +1,5 @@
-// Bits of the Instruction Bitmap, and the Layout of a hop: at which offset each value
-// stands; PathID: FNV-1a over nodes and interfaces, the id of a path that people see.
+// LayoutOf: at which offset of a hop each value stands, by bits of the Instruction Bitmap;
+// PathID: FNV-1a over nodes and interfaces, the id of a path that people see.
 
 package inthdr
 

@@ -1,4 +1,5 @@
-// Explanation: why a report was sent, as a TLV of domain extension data; TLVs of InType 1.
+// Explanation: writes why a report was sent, as a TLV of domain extension data; TLVs of
+// InType 1.
 
 package report
 

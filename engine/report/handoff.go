@@ -1,5 +1,5 @@
-// Handoff: the 16 bytes before a sealed report packet on its way to the exporter; EntropyPort,
-// its UDP source port.
+// Handoff: writes and takes the 16 bytes before a sealed report packet on its way to the
+// exporter; EntropyPort, its UDP source port.
 
 package report
 

@@ -1,5 +1,5 @@
-// Metadata of the reporting node by RepMdBits: ports, latency, queue, timestamps, drop
-// reason, put in the order of the bits; DropReasons, the names of drop reason codes.
+// Metadata of the reporting node: puts ports, latency, queue, timestamps and drop reason in
+// the order of RepMdBits; DropReasons, the names of drop reason codes.
 
 package report
 

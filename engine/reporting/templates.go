@@ -1,4 +1,5 @@
-// The report templates of a burst, one per type of the packet that is shown.
+// Makes the report templates of a burst when they are first asked for, one per type of the
+// packet that is shown.
 
 package reporting
 

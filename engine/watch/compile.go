@@ -1,4 +1,4 @@
-// Compile: watches into bit vectors per field of the flow key and of facts.
+// Compile: makes bit vectors of watches, per field of the flow key and of facts.
 
 package watch
 

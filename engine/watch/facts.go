@@ -1,4 +1,5 @@
-// Facts: VLAN, DSCP, VNI, inner packet and devices that watches ask of a packet; their hash.
+// Facts: reads what watches ask of a packet (VLAN, DSCP, VNI, inner packet, devices), and
+// hashes it.
 
 package watch
 

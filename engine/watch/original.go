@@ -1,4 +1,5 @@
-// Headers of the packet as it is without INT, for facts; the tunnel behind them and its VNI.
+// Reads the headers that a packet has without INT, for facts; opens the tunnel behind them
+// for its VNI and inner packet.
 
 package watch
 

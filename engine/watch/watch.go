@@ -1,4 +1,4 @@
-// Match: what a watch selects, with its ranges and layers.
+// Declares Match: what a watch selects, with its ranges and layers.
 
 package watch
 

@@ -1,5 +1,5 @@
-// Accounts of an output, which add up; the closed lists of reasons why records are dropped and
-// datagrams are refused.
+// Declares Accounts of an output, which add up, and the closed lists of reasons why records
+// are dropped and datagrams are refused.
 
 package collect
 

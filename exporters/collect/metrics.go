@@ -1,4 +1,4 @@
-// Snapshot of a collector: counters of listens, streams and outputs.
+// Snapshot: copies the counters of a collector's listens, streams and outputs.
 
 package collect
 

@@ -1,4 +1,4 @@
-// Limits per exporter address: packets a second, allowed prefixes.
+// Limits what an exporter's address may send: packets a second, allowed prefixes.
 
 package collect
 

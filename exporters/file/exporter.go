@@ -1,4 +1,5 @@
-// Capture: report packets and frames into a pcap file with nanosecond times, for replay.
+// Capture: writes report packets and frames into a pcap file with nanosecond times, for
+// replay.
 
 // Package file writes report packets to a capture file as whole
 // Ethernet/IPv4 or IPv6/UDP frames, for replay: no socket, no clock of its own.

@@ -1,4 +1,5 @@
-// Output: records as JSON lines into a rotated file, standard output or a unix socket.
+// Output: writes records as JSON lines into a rotated file, to standard output or a unix
+// socket.
 
 package jsonl
 

@@ -1,4 +1,5 @@
-// Configuration of the Kafka output: client options, TLS, SASL.
+// Config of the Kafka output; makes the client's options of it: TLS, SASL, compression,
+// retries.
 
 package kafka
 

@@ -1,4 +1,5 @@
-// A gateway's MAC address: when it is asked for again, when it is no longer known.
+// gateway: keeps a gateway's MAC address, decides when to ask for it again and when it is
+// no longer known.
 
 package port
 

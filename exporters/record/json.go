@@ -1,4 +1,4 @@
-// AppendJSON: a record as one JSON object.
+// AppendJSON: writes a record as one JSON object.
 
 package record
 

@@ -1,4 +1,4 @@
-// AppendProto: a record as a protobuf message, with its field numbers.
+// AppendProto: writes a record as a protobuf message; its field numbers.
 
 package record
 

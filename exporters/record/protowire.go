@@ -1,4 +1,4 @@
-// Protobuf wire format: tags, varints, fixed numbers, nested messages.
+// Writes the protobuf wire format: tags, varints, fixed numbers, nested messages.
 
 package record
 

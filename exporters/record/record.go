@@ -1,5 +1,5 @@
-// Record: the flat record of one report, gap or stats, with bits (Known, HopKnown) for the
-// values that are known.
+// Declares Record: the flat record of one report, gap or stats, with bits (Known, HopKnown)
+// for the values that are known.
 
 package record
 

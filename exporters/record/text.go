@@ -1,4 +1,5 @@
-// Text of values in records: record id, flow id, hexadecimal, MAC addresses, RFC 3339 times.
+// Writes values of records as text: record id, flow id, hexadecimal, MAC addresses, RFC
+// 3339 times.
 
 package record
 

@@ -1,4 +1,4 @@
-// A batch of report packets for one sendmmsg: filled, sent, resent, counted.
+// batch: fills one sendmmsg with report packets, sends, resends and counts them.
 
 package udp
 

@@ -1,4 +1,4 @@
-// The socket's error queue: ICMP answers for report packets that were sent.
+// Reads the socket's error queue: ICMP answers for report packets that were sent.
 
 package udp
 

@@ -1,5 +1,5 @@
-// Sockets to a collector: connected UDP, or raw IP where the source port is 0 or hashed;
-// options, DF, socket errors.
+// Opens sockets to a collector: connected UDP, or raw IP where the source port is 0 or
+// hashed; sets options and DF, explains errors.
 
 package udp
 

@@ -1,4 +1,4 @@
-// libFuzzer programs of the C loops, with packets that end at a guard page.
+// libFuzzer program: runs the C loops over packets that end at a guard page.
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// Decoder: a 2.0 report packet into individual reports, with group header and main contents;
-// where INT is looked for.
+// Decoder: divides a 2.0 report packet into individual reports, reads group header and main
+// contents; its options say where INT is looked for.
 
 package decode
 

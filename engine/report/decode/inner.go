@@ -1,5 +1,5 @@
-// Inner contents of a report by InType, the TLVs in them, the Explanation and the name of a
-// drop reason.
+// Reads inner contents of a report by InType, the TLVs in them, the Explanation, the name
+// of a drop reason.
 
 package decode
 

@@ -1,4 +1,4 @@
-// Message, Report, Inner: the decoded report as Go structs and JSON; ErrNotReport,
+// Declares Message, Report, Inner: the decoded report as Go structs and JSON; ErrNotReport,
 // ErrTruncated.
 
 package decode

@@ -1,5 +1,5 @@
-// Individual reports of Transparent Security (CableLabs), which follow no specification:
-// packet and drop reports.
+// Reads individual reports of Transparent Security (CableLabs), which follow no
+// specification: packet and drop reports.
 
 package decode
 

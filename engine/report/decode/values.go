@@ -1,5 +1,5 @@
-// Named metadata values by bitmap: which parts and widths each bit has, in INT 2.1, 1.0 and
-// RepMdBits; JSON with null.
+// Names metadata values by bitmap: the parts and widths of each bit, in INT 2.1, 1.0 and
+// RepMdBits; writes them as JSON with null.
 
 package decode
 

@@ -1,4 +1,5 @@
-// A segment file: append, sync, trim, make room on a full disk.
+// A segment file of the spool: Append writes entries to the last one, trims those read by
+// all, makes room on a full disk.
 
 package spool
 
