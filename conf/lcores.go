@@ -114,6 +114,9 @@ func (d checker) checkLcores(c *Config, m machine) {
 		}
 		d.ReportAt(severity, at, "dpdk: lcores: this process cannot run on CPU %s; available: %s", lcoresText(bad), lcoresText(m.cpus))
 	}
+	if c.DPDK.Distribute == InSoftware && len(c.DPDK.Lcores) == 1 {
+		d.WarnAt([]any{&c.DPDK.Distribute}, `dpdk: distribute = "software" has no effect with one worker: name more CPUs in lcores, or leave it out`)
+	}
 	if n, free := len(c.DPDK.Lcores), 64-int(c.Node.HwIDBase); n > free {
 		d.ErrorAt(at, "dpdk: %d workers, but hw_id has 6 bits: at most %d workers with node.hw_id_base = %d", n, free, c.Node.HwIDBase)
 	}

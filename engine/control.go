@@ -45,6 +45,7 @@ func (w *Worker) Run(idle func(empty int)) {
 		if !found {
 			w.polled = w.clock()
 			w.burst.now = w.polled
+			found, w.dealt = w.dealt, false
 		}
 		w.pace.note(w.polled-last, w.polled)
 		w.pace.poll(found, empty == 0, w.polled-last)

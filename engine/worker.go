@@ -62,6 +62,7 @@ type Worker struct {
 
 	counters Counters
 	pace     pace
+	dealt    bool  // packets were received, whoever got them, since it was last asked
 	polled   int64 // when the last poll received its first burst; 0: none
 	nextTick int64
 
@@ -139,6 +140,7 @@ func NewWorker(c WorkerConfig) *Worker {
 		w.links = append(w.links, linkState{link: &c.Links[i], counters: &w.counters.Links[i], limits: &shared.links[i]})
 		w.turns.never = w.turns.never && c.Links[i].Host == nil
 	}
+	w.dealFor()
 	w.turns.setInterval(c.Rules.Verify)
 	w.reporter = reporting.New(&reporting.Config{
 		Outlets: c.Outlets, Pool: c.ReportPool, NodeID: c.NodeID, HwID: c.HwID, QueueID: c.QueueID,

@@ -129,9 +129,9 @@ func (p *memifPeer) poll(side int, got func(queue int, frame []byte)) (n int) {
 	return n
 }
 
-// receive polls a side until it has n frames, or nothing comes for a second.
+// receive polls a side until it has n frames, or nothing comes for so long that nothing will.
 func (p *memifPeer) receive(side, n int, got func(queue int, frame []byte)) (received int) {
-	for last := time.Now(); received < n && time.Since(last) < time.Second; {
+	for last := time.Now(); received < n && time.Since(last) < 20*time.Second; {
 		if k := p.poll(side, got); k > 0 {
 			received, last = received+k, time.Now()
 		} else {

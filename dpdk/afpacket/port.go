@@ -17,6 +17,7 @@ import (
 type Config struct {
 	Interface string
 	Queues    int // one per worker
+	Receivers int // the first so many queues receive; 0: all
 	Frames    int // of the receive ring of each queue, at least
 	MTU       int // 0: the interface's own
 	Pool      Pool
@@ -107,17 +108,21 @@ func (p *Port) open(s *iface.State) (all []*sockets, err error) {
 		}
 	}()
 	var rings []*ring
-	for range p.config.Queues {
+	for i := range p.config.Queues {
+		tx, err := openSender(s.Index)
+		if err != nil {
+			return all, err
+		}
+		q := &sockets{tx: tx}
+		all = append(all, q)
+		if p.config.Receivers > 0 && i >= p.config.Receivers {
+			continue
+		}
 		r, err := openReceiver(p.config.Frames, s.MTU)
 		if err != nil {
 			return all, err
 		}
-		tx, err := openSender(s.Index)
-		if err != nil {
-			r.close()
-			return all, err
-		}
-		all, rings = append(all, &sockets{r, tx}), append(rings, r)
+		q.ring, rings = r, append(rings, r)
 		if err := silence(r.fd); err != nil {
 			return all, err
 		}

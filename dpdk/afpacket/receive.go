@@ -26,6 +26,9 @@ func (q *Queue) RxBurst(v *mbuf.Vec) int {
 	if q.replacement.Load() != nil {
 		q.replace()
 	}
+	if q.sockets.ring == nil {
+		return 0
+	}
 	b := burst{v: v}
 	for q.joined.more() && b.n < mbuf.MaxBurst {
 		q.emitSegment(&b)

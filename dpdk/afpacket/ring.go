@@ -16,6 +16,8 @@ import (
 //
 //	|tpacket2_hdr|sockaddr_ll|..|virtio_net_hdr|packet ... |tpacket2_hdr|...
 //	^ at                                       ^ at + Mac
+//
+// nil is that of a queue that does not receive.
 type ring struct {
 	fd       int
 	mem      []byte
@@ -90,6 +92,9 @@ func (r *ring) offset(i int) uint32 {
 
 // waiting is the number of frames that the kernel has filled. They stand in a row.
 func (r *ring) waiting() int {
+	if r == nil {
+		return 0
+	}
 	low, high := 0, r.frames
 	for low < high {
 		middle := (low + high) / 2
@@ -104,6 +109,9 @@ func (r *ring) waiting() int {
 
 // drops are the frames that found no room since it was called last (PACKET_STATISTICS).
 func (r *ring) drops() uint64 {
+	if r == nil {
+		return 0
+	}
 	s, err := unix.GetsockoptTpacketStats(r.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS)
 	if err != nil {
 		return 0
@@ -112,6 +120,9 @@ func (r *ring) drops() uint64 {
 }
 
 func (r *ring) close() {
+	if r == nil {
+		return
+	}
 	unix.Munmap(r.mem)
 	unix.Close(r.fd)
 }

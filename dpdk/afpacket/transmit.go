@@ -33,6 +33,9 @@ func (q *Queue) TxBurst(v *mbuf.Vec, n int) int {
 	if n == 0 {
 		return 0
 	}
+	if q.sockets.ring == nil && q.replacement.Load() != nil { // RxBurst is not called
+		q.replace()
+	}
 	if !q.port.up.Load() {
 		q.refusal = mbuf.RefusedDown
 		return 0

@@ -62,3 +62,7 @@ func (q *Queue) Refusal() mbuf.Refusal {
 	}
 	return mbuf.RefusedFull
 }
+
+// Negotiated reports whether it is up to the peer, while the port runs, which queues can be
+// used.
+func (q *Queue) Negotiated() bool { return q.txRing != 0 }

@@ -10,11 +10,14 @@ package fast
 
 // The address of a State is memory outside the Go heap: it crosses as a number.
 static inline void go_fast_receive(uintptr_t s) { fast_receive((struct fast_state *)s); }
+static inline void go_fast_match(uintptr_t s) { fast_match((struct fast_state *)s); }
 static inline void go_fast_lookup(uintptr_t s) { fast_lookup((struct fast_state *)s); }
 static inline void go_fast_pass(uintptr_t s) { fast_pass((struct fast_state *)s); }
 static inline void go_fast_strip(uintptr_t s, uint64_t which) { fast_strip((struct fast_state *)s, which); }
 #cgo noescape go_fast_receive
 #cgo nocallback go_fast_receive
+#cgo noescape go_fast_match
+#cgo nocallback go_fast_match
 #cgo noescape go_fast_lookup
 #cgo nocallback go_fast_lookup
 #cgo noescape go_fast_pass
@@ -44,6 +47,8 @@ func (p *Path) run(s step) {
 	switch s {
 	case receive:
 		C.go_fast_receive(at)
+	case match:
+		C.go_fast_match(at)
 	case lookup:
 		C.go_fast_lookup(at)
 	case pass:

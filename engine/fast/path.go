@@ -1,4 +1,4 @@
-// Path: the fast path of one worker as engine calls it: Receive, Find, Pass, Strip, Deferred,
+// Path: the fast path of one worker as engine calls it: Receive, Match, Find, Pass, Strip, Deferred,
 // Fill.
 
 package fast
@@ -130,6 +130,17 @@ func bit(b bool) uint8 {
 		return 1
 	}
 	return 0
+}
+
+// Match finds out which of v[:n] have INT, with their keys and hashes: what Receive does
+// first. Where Unknown is not zero, those packets are to be parsed.
+func (p *Path) Match(v *mbuf.Vec, n int) {
+	p.vec, p.n, p.deferred, p.fresh = v, uint32(n), 0, 0
+	if p.until != 0 {
+		p.allUnknown()
+		return
+	}
+	p.run(match)
 }
 
 // Strips tells whether packets that are passed lose their INT.

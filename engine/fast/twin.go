@@ -8,6 +8,8 @@ func (p *Path) runGo(s step) {
 	switch s {
 	case receive:
 		receiveGo(p.State)
+	case match:
+		matchGo(p.State)
 	case lookup:
 		lookupGo(p.State)
 	case pass:
@@ -20,6 +22,7 @@ type step uint8
 
 const (
 	receive step = iota
+	match
 	lookup
 	pass
 )

@@ -106,6 +106,25 @@ func (p *Locator) Tunnel(b []byte, l *packet.Layers) bool {
 	return false
 }
 
+// Inside is where the packet inside of the one that l describes starts, and its EtherType; 0:
+// that is no tunnel.
+func (p *Locator) Inside(b []byte, l *packet.Layers) (at int, etherType uint16) {
+	switch l.Proto {
+	case packet.ProtoUDP, packet.ProtoGRE, packet.ProtoIPv4, packet.ProtoIPv6:
+		return p.inside(b, l)
+	}
+	return 0, 0
+}
+
+// OfTunnel reports whether packets of that protocol, and of UDP to that port, are tunnels.
+func (p *Locator) OfTunnel(proto uint8, port uint16) bool {
+	switch proto {
+	case packet.ProtoGRE, packet.ProtoIPv4, packet.ProtoIPv6:
+		return true
+	}
+	return proto == packet.ProtoUDP && p.tunnels.Has(port)
+}
+
 // inside returns where the packet in a tunnel starts, and its EtherType; 0 where there is none, or
 // none that could be made shorter.
 func (p *Locator) inside(b []byte, l *packet.Layers) (at int, etherType uint16) {

@@ -18,6 +18,8 @@ import (
 type device interface {
 	// queue is queue pair w, worker w's.
 	queue(w int) queue
+	// queues are how many of them receive, and send.
+	queues() (rx, tx int)
 	mac() (net.HardwareAddr, error)
 	counters() (observe.PortCounters, error)
 	// linkDown says what is wrong with the link, empty where it is up.
@@ -40,7 +42,8 @@ type queue interface {
 // dpdkDevice is a port of DPDK.
 type dpdkDevice struct {
 	ethdev.Port
-	queues int // rx and tx queues that are configured
+	rx, tx   int  // queues that are configured
+	software bool // dpdk.distribute: any number of queues will do
 	// Of a virtual device that stands on a kernel interface, whose driver says that the
 	// link is up, come what may; otherwise nil.
 	follower *iface.Follower
@@ -48,6 +51,7 @@ type dpdkDevice struct {
 }
 
 func (d *dpdkDevice) queue(w int) queue              { return d.Queue(uint16(w)) }
+func (d *dpdkDevice) queues() (rx, tx int)           { return d.rx, d.tx }
 func (d *dpdkDevice) mac() (net.HardwareAddr, error) { return d.MAC() }
 func (d *dpdkDevice) linkSpeed() int                 { return d.LinkSpeed() }
 
@@ -73,12 +77,12 @@ func (d *dpdkDevice) linkDown() string {
 
 // impaired tells of a peer of net_memif that has fewer queues than the sink.
 func (d *dpdkDevice) impaired() string {
-	rx, tx, ok := d.Rings(d.queues)
-	if !ok || !d.LinkUp() || rx == d.queues && tx == d.queues {
+	rx, tx, ok := d.Rings(d.rx)
+	if !ok || !d.LinkUp() || rx == d.rx && tx == d.rx || d.software && rx > 0 && tx > 0 {
 		return ""
 	}
 	return fmt.Sprintf("the peer sends by %d and receives by %d of %d queues: the workers of the others get no packets from here, and lose what they send here (tx_down); "+
-		"give the peer %d queues in each direction, or configure fewer dpdk.lcores", rx, tx, d.queues, d.queues)
+		"give the peer %d queues in each direction, configure fewer dpdk.lcores, or write dpdk { distribute = \"software\" }", rx, tx, d.rx, d.rx)
 }
 
 func (d *dpdkDevice) flaps() uint64 {
@@ -98,9 +102,13 @@ func (d *dpdkDevice) close() {
 }
 
 // kernelDevice is an interface of the kernel, without DPDK.
-type kernelDevice struct{ *afpacket.Port }
+type kernelDevice struct {
+	*afpacket.Port
+	receivers, senders int // queues
+}
 
 func (d kernelDevice) queue(w int) queue              { return d.Queue(w) }
+func (d kernelDevice) queues() (rx, tx int)           { return d.receivers, d.senders }
 func (d kernelDevice) mac() (net.HardwareAddr, error) { return d.MAC(), nil }
 func (d kernelDevice) linkDown() string               { return d.LinkDown() }
 func (d kernelDevice) impaired() string               { return "" }

@@ -32,7 +32,7 @@ func (a *Appliance) makeGauges(network, host string, w int) *reporting.Gauges {
 	if host == "" {
 		return g
 	}
-	port := a.port(host)
+	port := a.port(host).device
 	for i := range a.portGauges {
 		if a.portGauges[i].port == port {
 			a.portGauges[i].gauges = append(a.portGauges[i].gauges, g)

@@ -39,7 +39,11 @@ func (a *Appliance) observed() *observe.Source {
 		s.ReportPools = append(s.ReportPools, p)
 	}
 	for _, p := range a.ports {
-		s.Ports = append(s.Ports, observe.Port{Name: p.name, Device: observedPort{p}})
+		port := observe.Port{Name: p.name, Device: observedPort{p}}
+		if p.shared != nil {
+			port.Shared = p.shared
+		}
+		s.Ports = append(s.Ports, port)
 	}
 	for i, p := range a.reportPorts.ports {
 		s.ReportPorts = append(s.ReportPorts, observe.ReportPort{Name: a.reportPorts.names[i], Port: p})

@@ -11,12 +11,22 @@ import (
 	"intsink/dpdk/ethdev"
 	"intsink/dpdk/iface"
 	"intsink/dpdk/mempool"
+	"intsink/engine/distribute"
 )
 
 type appliancePort struct {
 	name   string
 	device device
 	link   linkState
+	shared *distribute.Port // dpdk.distribute = "software"; otherwise nil
+}
+
+// queue is what worker w has of the port.
+func (p *appliancePort) queue(w int) queue {
+	if p.shared != nil {
+		return p.shared.Queue(w)
+	}
+	return p.device.queue(w)
 }
 
 // openPorts opens, configures and starts every port of the configuration.
@@ -29,6 +39,9 @@ func (a *Appliance) openPorts(c *conf.Config) error {
 		}
 		a.ports = append(a.ports, &appliancePort{name: p.Name, device: d})
 	}
+	if c.DPDK.InSoftware() {
+		a.share(c)
+	}
 	for _, s := range narrowLinks(c) {
 		slog.Warn(s)
 	}
@@ -38,7 +51,7 @@ func (a *Appliance) openPorts(c *conf.Config) error {
 func (a *Appliance) openPort(c *conf.Config, p *conf.Port) (device, error) {
 	if k, ok := p.Kernel(); ok {
 		port, err := afpacket.Open(afpacket.Config{
-			Interface: k.Interface, Queues: len(c.DPDK.Lcores), Frames: k.Frames, MTU: int(p.MTU), Pool: a.pool,
+			Interface: k.Interface, Queues: len(c.DPDK.Lcores), Receivers: receivers(c), Frames: k.Frames, MTU: int(p.MTU), Pool: a.pool,
 		})
 		if err != nil {
 			return nil, err
@@ -46,7 +59,7 @@ func (a *Appliance) openPort(c *conf.Config, p *conf.Port) (device, error) {
 		for _, s := range alsoKernels(k.Interface) {
 			slog.Warn(s, "port", p.Name)
 		}
-		return kernelDevice{port}, nil
+		return kernelDevice{port, receivers(c), len(c.DPDK.Lcores)}, nil
 	}
 	return a.openDPDK(c, p)
 }
@@ -91,11 +104,11 @@ func (a *Appliance) startDPDK(c *conf.Config, p *conf.Port, d *dpdkDevice) error
 	if err := fits(&info, d.follower, p, c.DPDK.MbufSize); err != nil {
 		return err
 	}
-	d.queues = len(c.DPDK.Lcores)
-	queues := uint16(d.queues)
+	d.rx, d.tx = queuesOf(c, p, &info)
+	d.software = c.DPDK.InSoftware()
 	err = d.Configure(ethdev.Config{
-		RxQueues: queues, TxQueues: queues, RxDesc: p.RxDesc, TxDesc: p.TxDesc, MTU: p.MTU,
-		SymmetricRSS: queues > 1, Pools: []*mempool.Mempool{a.pool},
+		RxQueues: uint16(d.rx), TxQueues: uint16(d.tx), RxDesc: p.RxDesc, TxDesc: p.TxDesc, MTU: p.MTU,
+		SymmetricRSS: d.rx > 1, Pools: []*mempool.Mempool{a.pool},
 	})
 	if err == nil {
 		err = d.Start()
@@ -107,10 +120,10 @@ func (a *Appliance) startDPDK(c *conf.Config, p *conf.Port, d *dpdkDevice) error
 	return nil
 }
 
-func (a *Appliance) port(name string) device {
+func (a *Appliance) port(name string) *appliancePort {
 	for _, p := range a.ports {
 		if p.name == name {
-			return p.device
+			return p
 		}
 	}
 	return nil // conf has checked that every name exists

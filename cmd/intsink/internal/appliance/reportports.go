@@ -28,7 +28,7 @@ func (a *Appliance) makeReportPorts(c *conf.Config) error {
 		if col.Port == "" || r.named(col.Port) != nil {
 			continue
 		}
-		mac, err := a.port(col.Port).mac()
+		mac, err := a.port(col.Port).device.mac()
 		if err != nil {
 			return fmt.Errorf("collector %q: port %q: %w", col.Name, col.Port, err)
 		}

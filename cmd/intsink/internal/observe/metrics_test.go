@@ -16,6 +16,7 @@ import (
 	"intsink/conf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
+	"intsink/engine/distribute"
 	"intsink/engine/enginetest/workertest"
 	"intsink/engine/histogram"
 	"intsink/engine/reporting"
@@ -169,7 +170,7 @@ func TestEveryMetricIsWritten(t *testing.T) {
 		Collectors: func() []Collector {
 			return []Collector{{"primary", udp.New(udp.Config{}), gateway{}, []Ring{ring.New(8)}}, {"kernel", udp.New(udp.Config{}), nil, nil}}
 		},
-		Ports:       []Port{{"network", device{}}},
+		Ports:       []Port{{Name: "network", Device: device{}, Shared: shared{}}},
 		ReportPorts: []ReportPort{{"telemetry", port.New(port.MAC{})}},
 	}
 	var b bytes.Buffer
@@ -244,4 +245,11 @@ func TestTimes(t *testing.T) {
 	if _, ok := got[`intsink_poll_gap_seconds_bucket{worker="w0",le="5e-05"}`]; ok {
 		t.Error("gaps below 100 us are told apart")
 	}
+}
+
+// shared is a port from which another worker receives.
+type shared struct{}
+
+func (shared) Counters(int) distribute.Counters {
+	return distribute.Counters{Received: 1000, Dropped: 7, Waiting: 3, Room: 1024}
 }

@@ -1,0 +1,24 @@
+// Package distribute shares a port between workers in software: where the port has fewer
+// queues than there are workers, or chooses a queue by the outer header of a tunnel.
+//
+//	            ring for each other worker
+//	rx ──▶ owner ═══════════▶ worker 1 ──▶ its own tx queue
+//	       (worker 0)  ═════▶ worker 2 ══ ring ══▶ owner ──▶ tx   (no queue of its own)
+//
+// One worker, the port's owner, receives. Of a port with INT it asks its Handler for a hash of
+// each packet's flow, keeps its share, and hands the others over in bursts, through a ring
+// to each worker (dpdk/ring). A flow is at one worker, and its packets in the order in which
+// they came. What the hosts send is not handed over: the sink keeps nothing about
+// it, and to hand a packet over costs about as much as to forward it.
+//
+// A ring that is full drops: only flows of the worker that does not keep up lose packets, as
+// with the queues of a NIC. To wait would hold all flows up because of one worker, and the
+// port would drop what nobody has counted by flow. Handler.Lost counts what is dropped.
+//
+// A worker transmits by its own queue where the port has one for it, otherwise through a
+// ring to the owner. That ring is a part of the port's queue: the owner leaves packets in it
+// while the port takes no more, and whoever finds it full counts the drop as of a full port.
+//
+// Queues implement engine.Queue. A Port is made once, and each of its queues belongs to one
+// worker; only rings and counters are shared.
+package distribute
