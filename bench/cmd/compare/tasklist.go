@@ -7,6 +7,7 @@ import (
 
 	"intsink/bench/internal/dut"
 	"intsink/bench/internal/traffic"
+	"intsink/engine/intgen"
 )
 
 // What marks INT in the inputs.
@@ -104,6 +105,11 @@ func headerTasks() []task {
 		with("gre", "GRE", byGRE, traffic.Headers{Encap: traffic.GRE}),
 		with("gpe", "VXLAN-GPE", byVXLANGPE, traffic.Headers{Encap: traffic.VXLANGPE}),
 		with("geneve", "Geneve", byGeneve, traffic.Headers{Encap: traffic.Geneve}),
+		{name: "int10", title: "INT 1.0 by DSCP", dut: watching(byDSCP + "\n  versions = [\"2\", \"1\"]"), instructions: "int10",
+			spec: variant(func(s *traffic.Spec) { s.Encap, s.Format = traffic.DSCP, intgen.Format1 })},
+		{name: "mx", title: "INT-MX", dut: watching(byPort), instructions: "mx", spec: variant(func(s *traffic.Spec) { s.MX = true })},
+		{name: "bitmaps", title: "two bitmaps of one length", dut: watching(byPort), instructions: "bitmaps",
+			spec: variant(func(s *traffic.Spec) { s.Bitmaps = true })},
 	}
 }
 
