@@ -66,8 +66,8 @@ func (b *burst) dropPacket(i int, reason DropReason, c *DirectionCounters) {
 	c.Dropped[reason]++
 }
 
-// header is what INT of packet j says; without its bit in parsed, as far as all packets of
-// its template say the same.
+// header returns the INT of packet j. If its bit in parsed is not set, only the fields that are
+// the same for all packets of its template are valid.
 func (b *burst) header(j uint8) *inthdr.Info {
 	if i := b.fast.At[j&(mbuf.MaxBurst-1)] & (mbuf.MaxBurst - 1); b.parsed>>i&1 != 0 {
 		return &b.info[i]
@@ -75,7 +75,7 @@ func (b *burst) header(j uint8) *inthdr.Info {
 	return b.fast.Info(b.fast.Template[j&(mbuf.MaxBurst-1)])
 }
 
-// keepLeft makes all packets keep their INT but those that were dropped.
+// keepLeft makes all packets that were not dropped keep their INT.
 func (b *burst) keepLeft() {
 	b.keeps = 1<<b.fast.Len() - 1
 	if b.nDrop == 0 {

@@ -5,12 +5,12 @@
 //	worker.go     the worker, a poll, what happens to a burst, a tick
 //	burst.go      a burst, and in which stage each of its fields is valid
 //	package fast  headers that are known, their flows, packets that give no event: most of them
-//	parse.go      where headers and INT stand in the others
-//	lookup.go     their flows
-//	detect.go     which packets are reported; flows end
-//	report.go     what is said of a packet; gather.go: packets that are reported alike;
-//	              fragment.go: which of their bytes; package reporting builds and sends it
-//	strip.go      INT goes
+//	parse.go      finds headers and INT in the others
+//	lookup.go     finds or makes their flows
+//	detect.go     decides which packets are reported; ends flows
+//	report.go     what a report is about; gather.go: packets that are reported alike;
+//	              fragment.go: which of their bytes it shows; package reporting builds and sends it
+//	strip.go      removes INT
 //	transmit.go   packets leave; drops.go reports those that cannot
 //	longway.go    bursts of which some packets are looked at before INT goes and after; those that pass as they came
 //	checksumsample.go, verify.go  their checksums

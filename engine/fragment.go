@@ -17,7 +17,7 @@ const MaxFragment = 8192
 // of IP: Ethernet, eight VLAN tags, eight MPLS labels.
 const fragmentRoom = MaxFragment + 14 + 8*4 + 8*4
 
-// shape is where the fragment of a packet stands, and what INT of it says: the same for
+// shape says where the fragment of a packet begins and ends, with the packet's INT: the same for
 // all packets of one header template.
 type shape struct {
 	at     uint8         // the header template, or fast.None

@@ -12,7 +12,7 @@ import (
 	"intsink/flows"
 )
 
-// hops is where hops stand, and what each says.
+// hops adds the place of the hops, and the offset of each value in them, to the template.
 func (m *draft) hops(i *inthdr.Info, l *inthdr.Layout) {
 	t := &m.t
 	t.hops, t.inFlow, t.mx = noHops, noHops<<pathHops, bit(i.Type == inthdr.MX)

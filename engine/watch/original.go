@@ -88,8 +88,8 @@ func openTunnel(p *packet.TunnelPorts, f []byte, h *originalHeaders, facts *Fact
 	return inside{}
 }
 
-// openUDPTunnel is openTunnel for b, what follows a UDP header. Where INT stands behind the
-// tunnel's header, what is inside begins behind INT, and INT says what it is.
+// openUDPTunnel does as openTunnel for b, the bytes behind a UDP header. If INT follows the
+// tunnel's header, the packet inside begins behind INT, and INT names its protocol.
 func openUDPTunnel(p *packet.TunnelPorts, b []byte, h *originalHeaders, facts *Facts) inside {
 	if len(b) < packet.VXLANLen {
 		return inside{}

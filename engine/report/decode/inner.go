@@ -105,7 +105,7 @@ type Explained struct {
 	Value      *uint32 `json:"value,omitempty"`
 }
 
-// explainedBy fills in what a TLV with our template says.
+// explainedBy fills in the fields of a TLV that holds an Explanation.
 func (r *Report) explainedBy(data []byte) {
 	var e report.Explanation
 	if !e.Get(data) {

@@ -67,10 +67,10 @@ type Report struct {
 	Events    []string   `json:"events,omitempty"`
 	Explained *Explained `json:"explained,omitempty"`
 
-	// TransparentSecurity is what a drop report of that project's code says.
+	// TransparentSecurity holds the fields of a drop report by that project's code.
 	TransparentSecurity *TransparentSecurityDropped `json:"transparent_security,omitempty"`
 
-	// DropReasonName is what DropReasons calls the drop_reason in Metadata.
+	// DropReasonName is the name that DropReasons has for the drop_reason in Metadata.
 	DropReasonName string `json:"drop_reason_name,omitempty"`
 
 	// Problem is what is wrong with this report; the parts that could be read are shown.

@@ -113,7 +113,7 @@ func lengthCountsShim(frame []byte, shim int) bool {
 	return !fits(without) || fits(without-shimLen)
 }
 
-// TransparentSecurityDropped is what a TransparentSecurityDrop says.
+// TransparentSecurityDropped holds the fields of a TransparentSecurityDrop.
 type TransparentSecurityDropped struct {
 	Time  time.Time `json:"time"`       // of the controller, in whole seconds
 	Count uint32    `json:"drop_count"` // packets
