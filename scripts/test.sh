@@ -14,8 +14,9 @@ exec </dev/null
 step() { printf '\n== %s (%d s)\n' "$*" "$SECONDS"; }
 
 # gotest ARGS...: go test, shown as one line per package unless something fails.
+# Beside other load, cmd/intsink takes longer than the 10 minutes that go test allows.
 gotest() {
-	if ! "$go" test -count=1 -v "$@" >"$log" 2>&1; then
+	if ! "$go" test -count=1 -timeout 30m -v "$@" >"$log" 2>&1; then
 		grep -v -E '^(=== (RUN|PAUSE|CONT|NAME)|\s*--- PASS)' "$log" || true
 		echo "failed: go test $*" >&2
 		return 1
