@@ -281,9 +281,9 @@ func TestReload(t *testing.T) {
 	reloads("refused", 1)
 	write(t, config, strings.Replace(string(text), "8MiB", "4MiB", 1))
 	reloads("refused", 2)
-	if !strings.Contains(p.stderr.String(), "needs a restart") || !strings.Contains(p.stderr.String(), "listen, but for allow") {
-		t.Errorf("%s", p.stderr)
-	}
+	p.wait("the refusal says what needs a restart", func() bool { // it is logged after it is counted
+		return strings.Contains(p.stderr.String(), "needs a restart") && strings.Contains(p.stderr.String(), "listen, but for allow")
+	})
 	write(t, config, strings.Replace(string(text), "receive_buffer", "allow = [\"192.0.2.0/24\"]\n  receive_buffer", 1))
 	reloads("adopted", 2)
 	p.send(200, 300)
