@@ -149,8 +149,7 @@ func NewWorker(c WorkerConfig) *Worker {
 	return w
 }
 
-// ParseAll makes every packet one that is to be parsed, until rules are reloaded: for tests and
-// benchmarks, to compare with.
+// ParseAll has every packet parsed until rules are reloaded: for tests and benchmarks.
 func (w *Worker) ParseAll() { w.fast.ParseAll() }
 
 // Poll takes one burst from every queue and returns how many packets it found.
@@ -171,8 +170,7 @@ func (w *Worker) Poll() int {
 	return total
 }
 
-// receive takes a burst that comes from the INT domain through the stages, up to
-// where it is to be transmitted, and returns its length.
+// receive takes a burst from the INT domain through all stages but transmit; it returns its length.
 func (w *Worker) receive(p *linkState, b *burst) int {
 	if b.n = p.link.Network.RxBurst(b.vec); b.n > 0 {
 		b.now = w.received(b.n)
