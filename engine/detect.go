@@ -21,7 +21,7 @@ func (w *Worker) detect(p *linkState, b *burst) {
 	others := 0
 	f := w.fast
 	for _, j := range f.Deferred() {
-		if before := f.Samples & (1<<j - 1) &^ b.reportable; before != 0 {
+		if before := f.Samples & (1<<j - 1) &^ b.reportable; before != 0 { // samples in front of packet j come first
 			w.takeSamples(b, before)
 		}
 		if flow := f.Flows[j]; flow != nil {

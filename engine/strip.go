@@ -17,11 +17,11 @@ import (
 // packet where its source asked for that.
 func (w *Worker) strip(p *linkState, b *burst) {
 	f := w.fast
-	if !f.Strips() { // packets that were passed have theirs
+	if !f.Strips() { // C left INT in passed packets: strip them now
 		b.keepLeft()
 	}
 	which := b.keeps
-	for left := b.keeps &^ f.Samples; left != 0; left &= left - 1 { // what was passed can be stripped
+	for left := b.keeps &^ f.Samples; left != 0; left &= left - 1 { // samples were passed in C: they have a template and no D flag
 		j := uint8(bits.TrailingZeros64(left))
 		switch at := f.Template[j]; {
 		case at == fast.None:

@@ -43,12 +43,12 @@ type Link struct {
 	least, span uint64 // a latency from least to least + span needs no test
 }
 
-// holds reports that an entry must not be evicted while another can: it is in an episode
+// holds reports whether other entries are to be evicted before this one: it is in an episode
 // that a new entry would forget.
 func (q *Queue) holds(now int64) bool { return q.Congested && now-q.Seen < congestionMemory }
 
-// holds reports whether the interface must not be evicted: it is busy, or its last report is so
-// recent that the next must wait.
+// holds reports whether other entries are to be evicted before this one: the interface is busy, or
+// its last report is so recent that the next must wait.
 func (i *Interface) holds(now int64) bool {
 	return i.Busy && now-i.Seen < interfaceMemory || i.Sent != 0 && now-i.Sent < minTxInterval
 }

@@ -67,8 +67,9 @@ func (d *Detector) Rematch(f *flows.Flow) {
 }
 
 // ReportedSamples records that packets of a burst which gave no event are reported as
-// samples: packet j, of flow of[j], for every bit j of which up to one of another watch. It
-// does for all what Reported does for one, and returns their watch, and which they are.
+// samples: packet j, of flow of[j], for the bits j of which, in order, up to the first packet of
+// another watch. It does for all what Reported does for one, and returns their watch, and the
+// bits of those packets.
 //
 //go:noinline
 func (d *Detector) ReportedSamples(now int64, of *[64]*flows.Flow, which uint64) (watch uint8, reported uint64) {

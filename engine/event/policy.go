@@ -11,12 +11,12 @@ type Policy struct {
 	Thresholds   Thresholds
 
 	watchesFabric bool             // queues, links or interfaces are watched
-	fabric        fabricThresholds // which no hop reaches while queues and interfaces give no event
+	fabric        fabricThresholds // lowest values at which a queue or interface can give an event
 	refreshLeast  int64            // shortest time to a refresh
 	refreshSpan   uint64           // between that and the longest
 }
 
-// Thresholds as EVENTS names them; times in nanoseconds.
+// Thresholds of the events of one watch, as docs/events.md names them; times in nanoseconds.
 type Thresholds struct {
 	NewFlowRate int // per second and worker; 0: no limit
 

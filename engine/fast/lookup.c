@@ -1,7 +1,7 @@
 //go:build cgo && !purego
 
 // C loop look up: the flow of each matched packet in the primary bucket of its hash; without one it
-// stays for Index.Resolve.
+// stays for Table.Resolve (flows/lookup.go).
 
 #include "bytes.h"
 

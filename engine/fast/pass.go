@@ -35,7 +35,7 @@ func (s *State) passOne(j uint32) (passed bool) {
 }
 
 // settledOne tells whether packet j, of a flow that is settled, gives no event. What C does in
-// pass_extra is left to the general path here, which tells the same.
+// pass_with_extra is left to the general path here, which tells the same.
 func (s *State) settledOne(j uint32, t *Template, f []byte, size uint16) bool {
 	w := s.Flows[j]
 	if uint32(w.Watch) >= s.policies {

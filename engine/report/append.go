@@ -59,7 +59,7 @@ func (t *Template) put(b []byte, first uint32, inner []byte) {
 	n := t.n
 	switch {
 	case n <= blockLen && len(b) >= blockLen:
-		moveBlock((*[blockLen]byte)(b), (*[blockLen]byte)(t.b[:])) // inner is more than what it takes too much
+		moveBlock((*[blockLen]byte)(b), (*[blockLen]byte)(t.b[:])) // the surplus is overwritten by inner, which is longer
 	case len(b) >= maxHead:
 		moveBlock((*[blockLen]byte)(b), (*[blockLen]byte)(t.b[:]))
 		moveBlock((*[blockLen]byte)(b[blockLen:]), (*[blockLen]byte)(t.b[blockLen:]))
@@ -110,8 +110,8 @@ func (p *Packet) AppendEach(t *Template, congested bool, inner [][]byte) (n int)
 const blockLen = 64
 
 // appendBlocks is AppendEach as long as inner contents are as long as the first ones, by
-// copying whole blocks: they overlap, and what that of the template is too long by is
-// overwritten. It does nothing where inner contents are shorter than a block or longer
+// copying whole blocks, which overlap: bytes copied beyond the template are overwritten by the
+// packet. It does nothing where inner contents are shorter than a block or longer
 // than two, or the template is longer than one, and leaves a report that ends with the room.
 func (p *Packet) appendBlocks(t *Template, congested bool, inner [][]byte) (n int) {
 	head, size := uint(t.n), uint(len(inner[0]))

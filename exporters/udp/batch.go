@@ -22,9 +22,6 @@ type batch struct {
 	handoff [mbuf.MaxBurst]report.Handoff
 }
 
-// ethernetLen is what a UDPFrame puts in front of the IP header, which a raw
-// IP socket does not want.
-
 // fill makes messages of v[:n].
 func (b *batch) fill(c conn, v *mbuf.Vec, n int) {
 	to := c.peer()
@@ -36,7 +33,7 @@ func (b *batch) fill(c conn, v *mbuf.Vec, n int) {
 		if f := c.header(h.Entropy); f != nil {
 			bytes = m.Prepend(f.HeaderLen())
 			f.Put(bytes)
-			bytes = bytes[packet.EthernetLen:]
+			bytes = bytes[packet.EthernetLen:] // a raw IP socket takes none
 		}
 		b.buffers[i][0] = bytes
 		b.msgs[i] = ipv4.Message{Buffers: b.buffers[i][:], Addr: to}
