@@ -18,9 +18,14 @@
 // fault, so that the user sees all of them at once.
 //
 // To add an attribute: a field in config.go, its default in defaults.go, a line in
-// schema*.go, a row in docs/configuration.md and a line in conf/examples/reference.hcl (tests
-// fail until both are there), then what it does in cmd/intsink/internal/rules, whose map
-// reloads (rules.go) says of each block whether a reload can change it. `go test ./conf
-// -update` rewrites the dumps in testdata, `make imports` the fields in ARCHITECTURE.md. An
-// attribute that takes one of a few words has a type of its own in words.go.
+// schema*.go, in check_*.go what must hold between it and others, a row in
+// docs/configuration.md and a line in conf/examples/reference.hcl (tests fail until both are
+// there), a line in CHANGELOG.md. An attribute that takes one of a few words has a type of its own
+// in words.go. `go test ./conf -update` rewrites the dumps in testdata, `make imports` the fields
+// in ARCHITECTURE.md.
+//
+// It takes effect in cmd/intsink/internal/rules, whose map reloads (rules.go) says of each block
+// whether a reload can change it; but those of blocks int and node_model in cmd/internal/sinkconf,
+// and those of dpdk and port in cmd/intsink/internal/appliance. Attributes of `intsink collect`
+// are in conf/collector.
 package conf

@@ -19,6 +19,16 @@
 // ring to the owner. That ring is a part of the port's queue: the owner leaves packets in it
 // while the port takes no more, and whoever finds it full counts the drop as of a full port.
 //
+// The owner makes keys and hashes by the templates of the fast path (engine/dealing.go: Match alone;
+// a packet without a template is parsed). To another worker its ring is the queue that it receives
+// from, and the ring of packets that wait for the owner is a part of the queue that it sends
+// by: no stage knows of either. A packet on its way to another worker passes these files, from the
+// repository's root:
+//
+//	dpdk/ethdev/queue.go (RxBurst)  engine/distribute/owner.go (receive, deal)
+//	engine/dealing.go (Hash)  engine/fast/match.c  dpdk/ring/ring.go (PushBurst)
+//	at the other worker: engine/distribute/queue.go (RxBurst), then as any packet
+//
 // Queues implement engine.Queue. A Port is made once, and each of its queues belongs to one
 // worker; only rings and counters are shared.
 package distribute

@@ -20,15 +20,20 @@
 //
 // To add an event, in this order:
 //
-//  1. event.go: its constant, name and priority. engine/report/explain.go: the same name in
-//     EventNames, for the event's bit in an Explanation.
+//  1. event.go: its constant, name and priority. Append the constant: its number is the event's
+//     bit in reports. engine/report/explain.go: the same name in EventNames, for that bit in
+//     an Explanation. Triggered (detector.go), if a value makes it fire.
 //  2. Detector.Packet, or what it calls, fires it. Most packets never come there: those that are
 //     as their flow's last one are passed in C. If such a packet can fire the event,
 //     Detector.Unchanged or NoEvent must return false for it (noevent.go), and so must the C and
-//     its twin (engine/fast: compare.h and compare.go, or general.h and general.go).
-//  3. Its thresholds, if it has any: Thresholds (policy.go); conf/config.go, defaults.go,
-//     schema_watch.go, check_watch.go; cmd/intsink/internal/rules/watch.go copies them;
-//     flowapi/thresholds.go and explain/text.go show them.
+//     its twin (engine/fast: compare.h and compare.go, or general.h and general.go). What these
+//     need of the watch is in FastPolicy (fastpolicy.go) and its mirror, struct fast_policy in
+//     engine/fast/fast.h. A new field that must stand at the same offset goes into FastLayout
+//     (fastview.go), engine/fast/layout.c and the count FAST_LAYOUT in fast.h.
+//  3. Its thresholds, if it has any: Thresholds (policy.go); in conf config.go, defaults.go,
+//     schema_watch.go, check_watch.go and examples/reference.hcl;
+//     cmd/intsink/internal/rules/watch.go copies them; cmd/intsink/internal/flowapi/thresholds.go
+//     and cmd/intsink/internal/explain/text.go show them.
 //  4. conf/eventnames.go: its name in watch.events, and whether a watch has it by default.
 //  5. Its section in docs/events.md with a row in the table there, and a timeline in
 //     engine/timeline_scenes_test.go, which draws the section's picture; its row in

@@ -7,6 +7,32 @@
 // (match.c, streak.h), which flow (lookup.c), whether the packet gives no event (compare.h), and INT out (pass.c,
 // strip.h). No loop asks what the headers are called.
 //
+// What Pass does not pass it defers to package engine, in order, and with it all later packets of
+// the same flow in the burst, so that a flow's order is kept. A deferred packet may give an
+// event: its path is new, a latency is out of its deadband for as long as the watch says, a
+// threshold is reached, a sequence number is missing, a refresh is due. Rarer things are decided
+// in C too, by the general path (general.h): a latency out of its deadband that is no event yet,
+// units of nodes that a node_model lists, INT without hops (INT-MX), flows that no watch selects,
+// sequence numbers. Deferred although most of them give no event are packets
+//
+//   - without a template, of a new flow, or the first of a flow after a reload of rules
+//   - with FIN or RST, with the D, E or M flag, of unsound INT-MD, or with more hops than
+//     flows.MaxHops
+//   - whose hops do not begin with node id, level-1 interfaces and hop latency, or have level-2
+//     interfaces
+//   - of June 2016: values of their hops have 31 bits, and each port a word of its own
+//   - whose flow's counters of 32 bits are full: Go carries them over
+//   - that update the tables of queues, interfaces and links: the next one, whatever it is, when
+//     event.Detector.SampleFabric asks for it (Burst.Look)
+//   - with a queue or an interface in an episode: all workers share these, under a lock
+//   - with link_latency: those of INT 1.0 with both timestamps, which have 32 bits
+//   - with link_latency or clock = "ptp": those with timestamps of other units or widths, which Go
+//     compares with clocks that wrap
+//   - with hop_latency: those on a path that has a node twice. A flow has one reference for a node,
+//     found by the node id, so that such a path is not kept hop by hop (event/path.go)
+//   - all, where a watch asks for a VNI or an inner packet: these stand behind INT, where
+//     templates end (Burst.Keep)
+//
 // The loops are in C, and in Go with the same result to the byte: for builds without cgo,
 // processors without AVX2, and tests. A State belongs to one worker.
 package fast

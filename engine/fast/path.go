@@ -102,8 +102,8 @@ const (
 )
 
 // Receive does with a burst what can be done without a parser. Where Unknown is not zero,
-// those packets are to be parsed, and Resume does the rest; where Missing is not zero,
-// those flows are to be made, and Pass does the rest.
+// those packets are to be parsed, then Find, flows.Table.Resolve and Pass do the rest; where
+// Missing is not zero, those flows are to be made, and Pass does the rest.
 func (p *Path) Receive(b *Burst) {
 	p.vec, p.n, p.now, p.wall, p.generation = b.Vec, uint32(b.N), b.Now, b.Wall, uint32(b.Generation)
 	p.policies, p.tick, p.refresh = uint32(p.view.Len()), flows.Tick(b.Now), uint32(b.Now>>flows.RefreshShift)
@@ -161,7 +161,8 @@ func (p *Path) Deferred() []uint8 { return p.deferredAt[:p.deferred] }
 // DeferAll makes Deferred all packets.
 func (p *Path) DeferAll() { p.deferAll() }
 
-// Strip takes INT out of the packets whose bits are set in which. All have templates.
+// Strip takes INT out of the packets whose bits are set in which. All have templates. Fewer than
+// four are stripped by the twin (strip.go), which saves the call into C.
 func (p *Path) Strip(which uint64) {
 	if p.inGo || bits.OnesCount64(which) < 4 {
 		stripGo(p.State, which)
