@@ -99,6 +99,9 @@ func TestMemifPeerWithOneQueue(t *testing.T) {
 			t.Fatalf("round %d: %d packets of %d", number, n, flows)
 		}
 	}
+	r.wait(t, "the sink has looked at the links", func(p observetest.Exposition) bool {
+		return p.Series[`intsink_port_link_changes_total{port="host"}`] == 1
+	})
 	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "the peer sends by 1 and receives by 1 of 2 queues") {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}

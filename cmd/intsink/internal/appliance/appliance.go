@@ -149,6 +149,7 @@ func (a *Appliance) release() error {
 	if a.shared != nil {
 		a.shared.Close()
 	}
-	eal.Cleanup()
+	// EAL stays as it is until the process ends: rte_eal_cleanup unmaps DPDK's memory while its
+	// interrupt thread goes on, and with it what that thread holds of net_memif's sockets.
 	return err
 }
