@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -57,25 +58,26 @@ func stopThread(t *testing.T, pid, tid int) (resume func()) {
 	return sync.OnceFunc(func() { close(let); <-gone })
 }
 
-// workerThread is the thread of a process that sleeps in nanosleep between polls: the worker's.
+// workerThread is the thread of a process that sleeps to the nanosecond: the worker's, which has
+// asked the kernel for that (PR_SET_TIMERSLACK). The thread with which Go looks after the others
+// sleeps, too, but not so.
 func workerThread(t *testing.T, pid int) int {
 	t.Helper()
-	seen := map[string]int{}
-	for range 2000 {
-		calls, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", pid))
-		for _, path := range calls {
-			if b, _ := os.ReadFile(path); bytes.HasPrefix(b, fmt.Appendf(nil, "%d ", unix.SYS_NANOSLEEP)) {
-				if seen[path]++; seen[path] == 20 {
-					var tid int
-					fmt.Sscanf(filepath.Base(filepath.Dir(path)), "%d", &tid)
-					return tid
-				}
-			}
-		}
-		time.Sleep(time.Millisecond)
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("no thread sleeps as a worker does: %v", seen)
-	return 0
+	var found []int
+	for _, task := range tasks {
+		slack, _ := os.ReadFile("/proc/" + task.Name() + "/timerslack_ns")
+		if tid, err := strconv.Atoi(task.Name()); err == nil && strings.TrimSpace(string(slack)) == "1" {
+			found = append(found, tid)
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("threads %v sleep as a worker does, want one", found)
+	}
+	return found[0]
 }
 
 // switchLab is a sink behind a relay: two bridges lead the traffic through it, and a third one
