@@ -34,6 +34,7 @@ func startCapture(t *testing.T, r *running, socket string, args ...string) *capt
 // startCaptureInto is startCapture into a file.
 func startCaptureInto(t *testing.T, r *running, socket, file string, args ...string) *captured {
 	t.Helper()
+	r.wait(t, "the end of the capture before", func(p observetest.Exposition) bool { return p.Series["intsink_capture_running"] == 0 })
 	c := &captured{t: t, file: file}
 	c.cmd = exec.Command(os.Args[0], append([]string{"capture", "--socket", socket, "-w", c.file}, args...)...)
 	c.cmd.Env = append(os.Environ(), "INTSINK_TEST_MAIN=1")
