@@ -111,7 +111,7 @@ reloads: deps ## 200 reloads under load, half of them refused: no packet is lost
 soak: ## an hour of traffic of a million flows against the model of all events: recall, false positives, memory
 	SOAK=1 $(GO) test -count=1 -v -timeout 2h -run '^TestSoak$$' ./bench/truth
 
-property: ## strip(insert(p)) == p over random packets of every marking by the fast path (PACKETS=10000000): three minutes
+property: ## strip(insert(p)) == p over random packets of every marking by the fast path (PACKETS=10000000): half a minute
 	PACKETS=$(or $(PACKETS),10000000) $(GO) test -count=1 -v -timeout 1h -run '^TestStripGivesBack$$' ./engine
 
 fuzz: ## fuzz every target for 30 s each (FUZZTIME=30s)

@@ -111,8 +111,10 @@ func older(r *rand.Rand, s *intgen.Source, hops int) {
 	s.GPENextProtocol, s.BeforeOptions, s.Reserved, s.MaxHops = 0, false, 0, hops+5
 }
 
-// hasTemplate tells whether the worker makes a template of the first packet of x.
+// hasTemplate tells whether the worker makes a template of the first packet of x. It forgets all
+// others before: it would make one of few packets only, once it has seen many.
 func (g *giveBack) hasTemplate(r *rand.Rand, x *source) bool {
+	g.fast.Configure(g.locator.Marks())
 	for range 2 {
 		_, frame := x.next(g.t, r)
 		g.network.RX = append(g.network.RX[:0], frame)
