@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"intsink/dpdk/ethdev"
 	"intsink/dpdk/mbuf"
@@ -26,12 +27,12 @@ func TestVhostQueues(t *testing.T) {
 	for _, c := range []struct{ from, to ethdev.Port }{{guest, vhost}, {vhost, guest}} {
 		for q := range uint16(2) {
 			numbered(t, p, v, 8, 100*int(q))
-			if sent := c.from.Queue(q).TxBurst(v, 8); sent != 8 {
+			if sent := once(func() int { return c.from.Queue(q).TxBurst(v, 8) }); sent != 8 {
 				t.Fatalf("queue %d of %s sent %d", q, c.from.Name(), sent)
 			}
 		}
 		for q := range uint16(2) {
-			n := c.to.Queue(q).RxBurst(v)
+			n := once(func() int { return c.to.Queue(q).RxBurst(v) })
 			for i, m := range v[:n] {
 				if got := binary.BigEndian.Uint32(m.Bytes()); got != uint32(100*int(q)+i) {
 					t.Errorf("queue %d of %s: frame %d", q, c.to.Name(), got)
@@ -42,6 +43,18 @@ func TestVhostQueues(t *testing.T) {
 			}
 		}
 	}
+}
+
+// once repeats burst until it moves packets, for three seconds: the guest enables one queue after
+// the other, the second a while after the link is up.
+func once(burst func() int) (n int) {
+	for range 300 {
+		if n = burst(); n > 0 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return n
 }
 
 func TestVhostHasTooFewQueues(t *testing.T) {
