@@ -73,4 +73,9 @@ func initHint(errno syscall.Errno) string {
 
 // Cleanup ends EAL (rte_eal_cleanup). Ports and pools must be gone, workers
 // unregistered. EAL cannot start again in this process.
-func Cleanup() { Capture(func() { C.rte_eal_cleanup() }) }
+func Cleanup() {
+	if keptMemory.Load() {
+		return
+	}
+	Capture(func() { C.rte_eal_cleanup() })
+}

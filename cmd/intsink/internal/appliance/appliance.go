@@ -139,6 +139,9 @@ func (a *Appliance) release() error {
 	if a.servers != nil {
 		a.servers.Stop()
 	}
+	for _, p := range a.ports { // all, before any is closed: see eal.SettleInterrupts
+		p.device.stop()
+	}
 	for _, p := range a.ports {
 		p.device.close()
 	}
@@ -149,7 +152,6 @@ func (a *Appliance) release() error {
 	if a.shared != nil {
 		a.shared.Close()
 	}
-	// EAL stays as it is until the process ends: rte_eal_cleanup unmaps DPDK's memory while its
-	// interrupt thread goes on, and with it what that thread holds of net_memif's sockets.
+	eal.Cleanup()
 	return err
 }

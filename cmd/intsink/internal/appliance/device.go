@@ -30,7 +30,8 @@ type device interface {
 	linkSpeed() int
 	// flaps counts changes of the link that the kernel told of, 0 where it is not its link.
 	flaps() uint64
-	// close gives everything back. The workers have ended.
+	// stop ends receiving and sending, and close gives everything back. The workers have ended.
+	stop()
 	close()
 }
 
@@ -92,8 +93,9 @@ func (d *dpdkDevice) flaps() uint64 {
 	return d.follower.Changes()
 }
 
+func (d *dpdkDevice) stop() { d.Stop() }
+
 func (d *dpdkDevice) close() {
-	d.Stop()
 	d.Port.Close()
 	if d.follower != nil {
 		d.follower.Close()
@@ -114,6 +116,7 @@ func (d kernelDevice) linkDown() string               { return d.LinkDown() }
 func (d kernelDevice) impaired() string               { return "" }
 func (d kernelDevice) linkSpeed() int                 { return d.LinkSpeed() }
 func (d kernelDevice) flaps() uint64                  { return d.LinkChanges() }
+func (d kernelDevice) stop()                          {}
 func (d kernelDevice) close()                         { d.Close() }
 
 func (d kernelDevice) counters() (observe.PortCounters, error) {
