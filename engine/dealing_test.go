@@ -12,8 +12,6 @@ import (
 	"intsink/engine/enginetest"
 	"intsink/engine/event"
 	"intsink/engine/intgen"
-	"intsink/engine/packet"
-	"intsink/flows"
 )
 
 // driver is a port in memory as package distribute has it.
@@ -359,30 +357,38 @@ func TestHashDoesNotAllocate(t *testing.T) {
 	b.balance()
 }
 
-// FuzzDealing: whatever a packet is, it has a hash, and one with INT that of its flow.
-func FuzzDealing(f *testing.F) {
-	f.Add(plain(1))
-	f.Add(withINT(f, plain(1), nil))
+// TestDealingOfDamagedFrames: whatever a frame's bytes are, the worker that receives it deals it by the
+// hash that the flow table has for its flow.
+func TestDealingOfDamagedFrames(t *testing.T) {
+	frames := [][]byte{plain(1), withINT(t, plain(1), nil)}
 	for _, e := range encapsulations() {
-		_, marked := e.frames(&testing.T{}, false)
-		f.Add(marked)
+		_, marked := e.frames(t, false)
+		frames = append(frames, marked)
 	}
-	f.Fuzz(func(t *testing.T, frame []byte) {
-		if len(frame) == 0 || len(frame) > packet.MaxFrame || len(frame) > 2048 {
-			return
-		}
-		b := newBed(t, func(r *Rules) { r.INT = everyMarking() })
-		d := b.handler()
-		got := b.hashOf(d, frame)
-		b.network.RX = [][]byte{frame}
-		b.Poll()
-		var k flows.Key
-		if b.fast.Len() == 1 {
-			if k = b.fast.Keys[0]; got != partOf(b.table.Hash(&k)) {
-				t.Errorf("hash %d of\n%x, flow %+v", got, frame, k)
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, frame := range frames {
+		for range 20 {
+			damaged := bytes.Clone(frame)
+			for range 1 + r.IntN(4) {
+				damaged[r.IntN(len(damaged))] = byte(r.Uint32())
 			}
+			dealDamaged(t, damaged[:1+r.IntN(len(damaged))])
+			dealDamaged(t, damaged)
 		}
-		b.balance()
-		b.Release()
-	})
+	}
+}
+
+func dealDamaged(t *testing.T, frame []byte) {
+	t.Helper()
+	b := newBed(t, func(r *Rules) { r.INT = everyMarking() })
+	got := b.hashOf(b.handler(), frame)
+	b.network.RX = [][]byte{frame}
+	b.Poll()
+	if b.fast.Len() == 1 {
+		if k := b.fast.Keys[0]; got != partOf(b.table.Hash(&k)) {
+			t.Errorf("hash %d of\n%x, flow %+v", got, frame, k)
+		}
+	}
+	b.balance()
+	b.Release()
 }
