@@ -135,12 +135,11 @@ func TestHashesOfFragmentsAndOthers(t *testing.T) {
 // twoWorkers are workers between two ports in memory, of which the first receives from the
 // network for both, and the second from the hosts.
 type twoWorkers struct {
-	beds     [2]*bed
-	network  *memQueue
-	host     *memQueue
-	ports    [2]*distribute.Port // network, host
-	pool     *mbuf.Arena
-	arrivals [2]int
+	beds    [2]*bed
+	network *memQueue
+	host    *memQueue
+	ports   [2]*distribute.Port // network, host
+	pool    *mbuf.Arena
 }
 
 func newTwoWorkers(t *testing.T, room int, ownQueues bool, change func(*Rules)) *twoWorkers {
