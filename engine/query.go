@@ -54,11 +54,11 @@ func AskAll(ctx context.Context, workers []*Worker, newQuery func(worker int) *i
 	return questions, nil
 }
 
-// Most work on questions, in units of about eight nanoseconds (inspect.Query): sliceWork (4 us)
+// Most work on questions, in units of about eight nanoseconds (inspect.Query): sliceWork (1 us)
 // between two polls that find packets, tickWork (35 us) in a tick of a millisecond. An answer
 // about a million flows takes a second (BenchmarkQuestion).
 const (
-	sliceWork = 512
+	sliceWork = 128
 	tickWork  = 4096
 )
 

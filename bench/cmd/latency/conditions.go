@@ -98,13 +98,7 @@ func watchedSlices() condition {
 			})
 		}
 		time.Sleep(subscribe)
-		c.spread(visits.take(length), length, func() error {
-			_, err := p.Get("/api/v1/status")
-			if err == nil {
-				_, err = p.Get("/api/v1/flows?sort=bytes&limit=100")
-			}
-			return err
-		})
+		c.spread(visits.take(length), length, p.Visit)
 		c.spread(scrapes.take(length), length, func() error {
 			_, err := p.Get("/metrics")
 			return err

@@ -126,10 +126,8 @@ func page(ctx context.Context, p *dut.Intsink, delay time.Duration) (times int, 
 			return times, nil
 		case <-next:
 		}
-		for _, path := range []string{"/api/v1/status", "/api/v1/flows?sort=bytes&limit=100"} {
-			if _, err := p.Get(path); err != nil {
-				return times, err
-			}
+		if err := p.Visit(); err != nil {
+			return times, err
 		}
 		times++
 	}

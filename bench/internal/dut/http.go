@@ -20,6 +20,17 @@ func (p *Intsink) Profile(name string) ([]byte, error) {
 // Get fetches what a path of intsink's HTTP endpoint answers, such as "/metrics".
 func (p *Intsink) Get(path string) ([]byte, error) { return fetch(p.url + path) }
 
+// Visit asks what an open page asks, as a page does: it takes an answer that is at most a
+// second old.
+func (p *Intsink) Visit() error {
+	for _, path := range []string{"/api/v1/status", "/api/v1/flows?sort=bytes&limit=100"} {
+		if _, err := fetchWith(http.Header{"Cache-Control": {"max-age=1"}}, p.url+path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Address returns where its HTTP endpoint listens.
 func (p *Intsink) Address() string { return strings.TrimPrefix(p.url, "http://") }
 
@@ -51,8 +62,15 @@ func (p *Intsink) Reload(t Task) error {
 }
 
 // fetch gets what a URL of intsink answers.
-func fetch(url string) ([]byte, error) {
-	resp, err := client.Get(url)
+func fetch(url string) ([]byte, error) { return fetchWith(http.Header{}, url) }
+
+func fetchWith(header http.Header, url string) ([]byte, error) {
+	request, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header = header
+	resp, err := client.Do(request)
 	if err != nil {
 		return nil, err
 	}

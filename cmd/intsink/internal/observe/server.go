@@ -17,6 +17,7 @@ import (
 
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/sharing"
 	"intsink/cmd/intsink/internal/ui"
 	"intsink/conf"
 )
@@ -82,8 +83,7 @@ func (s *Source) handler() http.Handler {
 		answer(w, s.ready())
 	})
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, endpoints) })
-	flowapi.New(s.Workers, s.Clock).Register(mux)
-	mux.HandleFunc("GET /api/v1/status", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.status()) })
+	mux.Handle("/api/v1/", sharing.New(s.questions(), time.Now))
 	mux.HandleFunc("GET /api/v1/events", s.Live.events)
 	mux.Handle("GET /ui/", ui.Handler("/ui/"))
 	if s.Control == nil {
@@ -100,6 +100,14 @@ func (s *Source) handler() http.Handler {
 		s.Capture.Register(mux)
 	}
 	return s.Control.Guard(mux)
+}
+
+// questions answers what is asked again and again while a page is open.
+func (s *Source) questions() http.Handler {
+	mux := http.NewServeMux()
+	flowapi.New(s.Workers, s.Clock).Register(mux)
+	mux.HandleFunc("GET /api/v1/status", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.status()) })
+	return mux
 }
 
 // profiles are Go's, apart from all else: they tell of the process what no client of the
