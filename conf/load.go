@@ -40,9 +40,9 @@ func LoadElsewhere(path string) (*Config, *Diagnostics) {
 	return load(path, m)
 }
 
-// LoadAgain is Load of a file that is in force as old: names of collectors that old has
-// resolved keep their addresses, so that a name server that is away, or gives its
-// addresses in turns, is in nobody's way.
+// LoadAgain is Load of a file that is in force as old: names of collectors that old has resolved
+// keep their addresses, so that a reload works if the name server does not answer or returns
+// addresses in turns.
 func LoadAgain(path string, old *Config) (*Config, *Diagnostics) {
 	m := thisMachine()
 	m.lookup = old.known(m.lookup)

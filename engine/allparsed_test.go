@@ -99,7 +99,7 @@ func newRound(t *testing.T, r *rand.Rand, tap bool, nested [][]byte) (x round) {
 		if r.IntN(3) == 0 || tap && port == 1 {
 			continue
 		}
-		// Often few kinds: what is unlike them makes the worker fill what it knows of all.
+		// Often few kinds, so that a burst has many packets of one template.
 		kinds := make([][]byte, 1+r.IntN(2)*3+r.IntN(2)*mbuf.MaxBurst)
 		for i := range kinds {
 			kinds[i] = anyFrame(t, r, nested)
@@ -118,8 +118,9 @@ func newRound(t *testing.T, r *rand.Rand, tap bool, nested [][]byte) (x round) {
 	return x
 }
 
-// anyFrame is mostly one whose INT memory knows, of several lengths, one of which shares
-// a memo with what the last of nested has inside; some are unusual, or damaged.
+// anyFrame returns a frame at random. Most have INT of one of a few shapes, which get templates;
+// the packet in the tunnel of the last of nested has one of these shapes, too. Others are unusual
+// or damaged.
 func anyFrame(t *testing.T, r *rand.Rand, nested [][]byte) []byte {
 	f := intgen.Flow{Src: address(10, 0, 0, byte(r.IntN(3))), Dst: address(10, 1, 0, 1), Proto: intgen.UDP, SrcPort: 1024, DstPort: 7999 + uint16(r.IntN(6))}
 	orig := f.Frame(r.IntN(200), r.Uint32())
@@ -207,8 +208,8 @@ func (b *linksBed) flows() (out []*flows.Flow) {
 	return out
 }
 
-// TestLongWayChangesNothing: what memory tells of packets, how they are stripped while
-// their headers are looked at, and how they stand in a report, is as if each was parsed.
+// TestLongWayChangesNothing: a worker with templates strips, reports and counts like one that
+// parses each packet.
 func TestLongWayChangesNothing(t *testing.T) {
 	var nested [][]byte
 	for _, n := range nestings() {

@@ -88,9 +88,8 @@ func (b *burst) keepLeft() {
 	}
 }
 
-// complete makes layers and info of packet j, which has its INT, those of the packet. Most
-// packets have come and gone before anybody asks for them. The first segment becomes as
-// long as that of a packet that was parsed.
+// complete fills in layers and info of packet j, which still has its INT. Most packets leave
+// before they are needed. The first segment becomes as long as that of a packet that was parsed.
 func (b *burst) complete(j uint8) {
 	if i := b.fast.At[j]; b.parsed>>i&1 == 0 {
 		b.parsed |= 1 << i

@@ -129,8 +129,8 @@ func (x *capturing) forget() {
 	}
 }
 
-// arrived takes the packets of a burst from the network that are wanted, all of which have
-// their INT still. Some have been dropped already.
+// arrived copies the wanted packets of a burst from the network. They still have their INT. Some
+// have been dropped already.
 func (x *capturing) arrived(w *Worker, p *linkState, b *burst, watched bool) {
 	for j := range b.fast.Len() {
 		i := b.fast.At[j]
@@ -186,8 +186,8 @@ func (x *capturing) choose(w *Worker, b *burst, i int, m *mbuf.Mbuf, dropped boo
 	}
 }
 
-// take copies m, which is packet i of the burst, at one stage, if that is asked for. What is
-// said of it besides stands in x.record.
+// take copies m, which is packet i of the burst, if the capture wants packets of this stage. The
+// other fields of the record are in x.record.
 func (x *capturing) take(w *Worker, b *burst, i int, m *mbuf.Mbuf, at capture.Stages) capture.Slot {
 	if x.Filter.Stages&at == 0 {
 		return nil

@@ -116,7 +116,7 @@ func (d *dealing) parse(j uint8) uint8 {
 	return d.withoutINT(f, pktLen)
 }
 
-// ofINT is the hash of a packet with INT, whose flow has that key and hash.
+// ofINT returns the hash of a packet with INT. k and hash are those of its flow.
 func (d *dealing) ofINT(k *flows.Key, hash uint64) uint8 {
 	if d.worker.locator.OfTunnel(k.Proto(), k.DstPort()) {
 		at := d.ends(k)

@@ -132,8 +132,8 @@ func TestHashesOfFragmentsAndOthers(t *testing.T) {
 	b.balance()
 }
 
-// twoWorkers are workers between two ports in memory, of which the first receives from the
-// network for both, and the second from the hosts.
+// twoWorkers are two workers between two ports in memory. The first worker receives from the
+// network for both, the second from the hosts.
 type twoWorkers struct {
 	beds    [2]*bed
 	network *memQueue

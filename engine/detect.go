@@ -135,9 +135,9 @@ func (w *Worker) detectOne(p *linkState, b *burst, j int) bool {
 	return set != 0
 }
 
-// malformedContents is the event of a packet whose INT is removed but whose contents make no
-// sense, at most one per port and second. Where the flow's watch does not have the event, it
-// does not use up that second.
+// malformedContents returns event malformed for a packet with INT that can be removed but has
+// senseless contents: at most one per port and second. Where the flow's watch does not have the
+// event, it does not use up that second.
 func (w *Worker) malformedContents(p *linkState, b *burst, reason inthdr.Reason, wanted event.Set) event.Set {
 	e := event.Malformed
 	if reason == inthdr.ReasonUnknownDomain {

@@ -14,7 +14,7 @@
 //	strip.go      removes INT
 //	transmit.go   packets leave; drops.go reports those that cannot
 //	dealing.go    which worker a packet belongs to, where workers share a port (package distribute)
-//	longway.go    bursts of which some packets are looked at before INT goes and after; those that pass as they came
+//	longway.go    bursts with packets that are captured, verified or dropped by a rule; those that pass as they came
 //	checksumsample.go, verify.go  their checksums
 //	capturing.go, capturequeue.go  copies of packets, while a capture runs
 //	mitigation.go rules that drop packets, while there are any

@@ -202,7 +202,7 @@ func TestMalformedIsDroppedByPolicy(t *testing.T) {
 	b.balance()
 }
 
-// TestWatchesThatDoNotAsk take nobody's turn and hear of nothing.
+// TestWatchesThatDoNotAsk: a watch without the event uses up no limit and gets no report.
 func TestWatchesThatDoNotAsk(t *testing.T) {
 	foreign := func(n int) []byte {
 		return withINT(t, plain(n), func(s *intgen.Source, _ []intgen.Hop) {

@@ -99,8 +99,9 @@ func TestBothWaysInOnePoll(t *testing.T) {
 	}
 }
 
-// TestDropsAndRefusalsWhileTheHostSends: what is dropped by a stage, what the host port
-// refuses and what comes from it do not get into each other's way.
+// TestDropsAndRefusalsWhileTheHostSends: a stage drops packets, the host port refuses others, and
+// packets arrive from the host, all in one poll. Each is counted and forwarded as if it were
+// alone.
 func TestDropsAndRefusalsWhileTheHostSends(t *testing.T) {
 	b := explained(t, nil)
 	discard := withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) { s.Discard = true })

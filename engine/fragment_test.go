@@ -27,8 +27,8 @@ func longBed(t *testing.T, change func(*Rules)) *bed {
 	return b
 }
 
-// chainOf is frame in a chain of buffers of at most these sizes, the last of which is
-// that of all that follow.
+// chainOf returns frame in a chain of buffers. Each holds at most its size in sizes; buffers
+// beyond sizes have the last size.
 func (b *bed) chainOf(frame []byte, sizes ...int) *mbuf.Mbuf {
 	b.t.Helper()
 	v := mbuf.NewVec()

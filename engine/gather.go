@@ -55,8 +55,8 @@ func (w *Worker) shed(b *burst, left uint64) (rest uint64) {
 	return rest
 }
 
-// goesOn reports whether packets of this shape belong to a run of n packets, the last of
-// which is of shape last.
+// goesOn reports whether packets of this shape may follow in a run of n packets; last is the
+// shape of the run's last packet.
 func (s *shape) goesOn(last *shape, n int) bool {
 	return s.info.Type == inthdr.MD && (n == 0 || s.inType == last.inType && s.info.DomainID == last.info.DomainID)
 }

@@ -92,10 +92,10 @@ func (w *Worker) aside(p *linkState, b *burst) bool {
 	return false
 }
 
-// longWay is what follows parse in toHost for a burst of which some packets are looked at
-// before INT is taken out, and after. All packets have their INT still. Packets that rules
-// of mitigation drop are seen by the detector before: the sink's own drops are no loss of
-// the network.
+// longWay takes a burst through the stages behind parse. toHost calls it if packets of the burst
+// are captured, sampled, verified or dropped by a rule: they are looked at before INT is taken
+// out and after. All packets still have their INT. The detector sees packets before rules of
+// mitigation drop them: the sink's own drops are no loss of the network.
 //
 //go:noinline
 func (w *Worker) longWay(p *linkState, b *burst, parsed bool) {

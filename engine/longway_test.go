@@ -85,8 +85,9 @@ func TestPassAllCountsRefusals(t *testing.T) {
 	}
 }
 
-// TestSuspendedRulesOnlyStrip: INT goes, and there are no flows, events and reports, of unsound
-// INT neither; then flows go on, and what they missed is no loss, but what is lost later is.
+// TestSuspendedRulesOnlyStrip: while rules are suspended INT is removed, and there are no flows,
+// events and reports, not even of unsound INT. Afterwards flows go on. Sequence numbers missed
+// meanwhile are no loss, later ones are.
 func TestSuspendedRulesOnlyStrip(t *testing.T) {
 	b := explained(t, numberPackets)
 	numbered := func(n ...uint32) (reports []string) {

@@ -6,8 +6,8 @@ import (
 	"intsink/engine/event"
 )
 
-// TestLossOfFlowsThatAreGone: what is told of flows that are gone leaves their places as
-// they are: each flow that comes has one to itself.
+// TestLossOfFlowsThatAreGone: a report of the losses of a removed flow does not disturb the
+// recycling of its place. Each new flow gets a place of its own.
 func TestLossOfFlowsThatAreGone(t *testing.T) {
 	b := newBed(t, func(r *Rules) {
 		numberPackets(r)

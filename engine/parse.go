@@ -14,8 +14,8 @@ import (
 	"intsink/engine/strip"
 )
 
-// parse takes the long way with packets whose headers have no template: where they are,
-// and which packets carry INT. What is marked as INT but unsound is settled here.
+// parse parses packets without a template: it finds their headers and the packets that carry INT.
+// It also settles packets that are marked as INT but unsound.
 //
 //go:noinline
 func (w *Worker) parse(p *linkState, b *burst) {

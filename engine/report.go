@@ -124,8 +124,8 @@ func (w *Worker) reportDrop(p *linkState, b *burst, f *flows.Flow, set event.Set
 	w.reportFrameOf(p, ToHost, b, &s, frame, why, drops)
 }
 
-// reportFrame reports a packet of which nothing is known but that it came. frame
-// starts with the Ethernet header; drops is what a drop report counts.
+// reportFrame reports a packet that was not parsed. frame starts with the Ethernet header; drops
+// is what a drop report counts.
 //
 //go:noinline
 func (w *Worker) reportFrame(p *linkState, from Direction, b *burst, set event.Set, frame *mbuf.Mbuf, why DropReason, drops uint32) {

@@ -34,8 +34,8 @@ func (r *Rules) Suspend() *Rules {
 	return &s
 }
 
-// adoption is what a worker is handed at a reload: rules, and what takes longer to
-// make of them than a worker may pause.
+// adoption is what a worker gets at a reload: the rules, and tables made of them, which take
+// longer to make than a worker may pause.
 type adoption struct {
 	rules    *Rules
 	watches  *watch.Watches

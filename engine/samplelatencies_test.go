@@ -35,8 +35,8 @@ func (b *bed) countedLatencies() (hops, links histogram.Histogram) {
 	return c.Detector.HopLatencies, c.Detector.LinkLatencies
 }
 
-// TestLatenciesOfReportedPackets: those of a packet a millisecond are counted, unknown ones
-// are not, and packets that are not reported have no say.
+// TestLatenciesOfReportedPackets: the latencies of one reported packet a millisecond are counted,
+// but no unknown ones and none of packets that are not reported.
 func TestLatenciesOfReportedPackets(t *testing.T) {
 	b := newBed(t, func(r *Rules) {
 		r.Watches[0].Policy.Events, r.Watches[0].Policy.Sample = event.NewFlow.Set(), 0

@@ -9,8 +9,8 @@ import (
 	"intsink/engine/event"
 )
 
-// Shared is what the workers of a sink hold together: what is named per port, queue, link or
-// interface is for all of them. It is touched where something is reported or withheld.
+// Shared is the state that all workers of a sink share: limits per port, queue, link and
+// interface. A worker touches it only when it reports or withholds something.
 type Shared struct {
 	fabric *event.Shared
 	links  []linkLimits

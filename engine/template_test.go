@@ -54,8 +54,8 @@ func newCollectorsBed(t *testing.T, collectors, ringSize int, change func(*Rules
 	return b
 }
 
-// handedOver are the report packets that left, with what the exporter is told of them,
-// by collector.
+// handedOver returns the report packets that left, by collector, with the data that the exporter
+// gets beside each.
 func (b *collectorsBed) handedOver() (out [][][]byte) {
 	v := new(mbuf.Vec) // which no C sees
 	for _, r := range b.rings {

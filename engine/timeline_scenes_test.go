@@ -198,7 +198,7 @@ func links(at []float64, us []int, flows string) (steps []moment) {
 	return steps
 }
 
-// refreshes are packets of which two are reported for their latency.
+// refreshes returns packets of a flow; two of them are reported for their latency.
 func refreshes() []moment {
 	steps := series(every(0, 0.5, 14), make([]int, 14), func(_ *intgen.Source, h []intgen.Hop, v int) { h[1].LatencyNs = 10_000 })
 	for i := range steps {

@@ -21,7 +21,7 @@ type timeline struct {
 	caption string // what stands above the picture; the thresholds
 	rules   func(*Rules)
 	unit    int64 // of the time axis, nanoseconds
-	flows   bool  // the reports say of which flow they are
+	flows   bool  // the pictures of reports name the flow
 	value   string
 	levels  []level // of the graph, the highest first; nil: tokens only
 	row     string  // what the tokens are; "": none

@@ -208,8 +208,7 @@ func TestEveryEncapsulationInAChain(t *testing.T) {
 	})
 }
 
-// chained takes frame from the network in two segments, the first of which has so
-// many bytes.
+// chained receives frame from the network in two segments; the first one has cut bytes.
 func (b *bed) chained(frame []byte, cut int) {
 	b.t.Helper()
 	head, tail := b.burst.vec, b.burst.tx

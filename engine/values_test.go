@@ -147,10 +147,10 @@ func (x *walker) next(t *testing.T, r *rand.Rand, now int64) []byte {
 	return f
 }
 
-// TestValuesAtThresholds: with events, thresholds, units of nodes and facts drawn at random,
-// and values that walk around thresholds, a worker whose packets take the fast path reports,
-// counts and forwards as one that parses each. One packet a burst: what packets of one burst
-// do to the same queue or link, the fast path may take in another order.
+// TestValuesAtThresholds: with events, thresholds, units of nodes and facts drawn at random, and
+// values that walk around thresholds, a worker with templates reports, counts and forwards like
+// one that parses each packet. One packet a burst: what packets of one burst do to the same queue
+// or link, the fast path may take in another order.
 func TestValuesAtThresholds(t *testing.T) {
 	deferred, packets := 0, 0
 	for seed := range uint64(rounds.Of(40, 8)) {

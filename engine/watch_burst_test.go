@@ -7,8 +7,8 @@ import (
 	"intsink/engine/watch"
 )
 
-// TestWatchesWithinABurst: packets of one flow, in one burst, whose watches differ or
-// which no watch selects: each is reported by its own.
+// TestWatchesWithinABurst: packets of one flow and one burst belong to different watches or to
+// none. Each is reported as its own watch says.
 func TestWatchesWithinABurst(t *testing.T) {
 	tagged := func(tag uint16) []byte {
 		f := intgen.Flow{

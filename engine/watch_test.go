@@ -266,8 +266,8 @@ func format2016(t *testing.T, node uint32) []byte {
 	})
 }
 
-// TestReloadOfWatchesThatAsk: a flow that ends before its next packet is told of where
-// its watch needs no packet.
+// TestReloadOfWatchesThatAsk: after a reload, the end of a flow without further packets is
+// reported only if its watch matches by the key alone.
 func TestReloadOfWatchesThatAsk(t *testing.T) {
 	for name, c := range map[string]struct {
 		watch Watch

@@ -251,7 +251,7 @@ func (w *Worker) toHost(p *linkState, b *burst) {
 	}
 }
 
-// watch looks at packets with INT, some of which were parsed, and reports them.
+// watch looks up flows, detects events and reports them. parsed: some packets were parsed.
 func (w *Worker) watch(p *linkState, b *burst, parsed bool) {
 	if parsed || w.fast.Missing != 0 {
 		w.lookup(b, parsed)

@@ -96,8 +96,8 @@ const (
 // birthTick returns a time as bucket.births has it.
 func birthTick(now int64) uint16 { return uint16(now >> birthShift) }
 
-// mayEvict reports whether there has been no flood of evictions lately. The time up to
-// which they are spent runs ahead of the clock by no more than a burst.
+// mayEvict reports whether there has been no flood of evictions lately. evicted is the time that
+// evictions are spent up to; it runs ahead of the clock by no more than a burst.
 func (t *Table) mayEvict(now int64) bool { return t.evicted-now < evictionBurst }
 
 // flooded reports whether new flows come faster than they do to a table that is a little too
@@ -137,9 +137,9 @@ func (t *Table) victim(now int64, h uint64, held []*Flow) (b, s uint64, is bool)
 	return b, s, is
 }
 
-// idleInFlood returns the idle time by which f is compared with others for eviction while there is
-// a flood. Young flows are evicted first: among these those of one packet and those that were
-// silent for half of their time, and of these the youngest, since older ones were there before the
+// idleInFlood returns the idle time that victim compares while there is a flood. Young flows are
+// evicted first. Among them, flows of one packet and flows that were silent for half of their
+// time come first, the youngest of them before the others: older ones were there before the
 // flood. So flows of a flood evict each other, and a flow that has had packets for longer stays.
 func (f *Flow) idleInFlood(idle int64, ticks uint16) int64 {
 	age := int64(ticks) << birthShift

@@ -41,14 +41,14 @@ type run struct {
 	ch      *clickHouse
 	c       *collector
 	s       *sender
-	windows []window // ranges of packets of which some may be lost unread
+	windows []window // in each, some packets may be lost before collect reads them
 	lost    int64    // datagrams that the sockets had no room for
 	refused [2]float64
 	cells   []string // of the table
 }
 
-// window is the range of packets that were sent while a killed collector's socket held some, or
-// while no collector ran. At most most of them are lost.
+// window is a range of packets: the socket of a killed collector still held some of them, or no
+// collector ran when they were sent. No more than most of them may be lost.
 type window struct{ from, to, most int64 }
 
 // phase calls fault while reports arrive, waits at a fifth of the rate until the outputs have

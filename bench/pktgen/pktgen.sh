@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Starts Pktgen-DPDK with two ports, the first of which plays a capture with INT.
-# On its console: `set 0 rate 10`, `start 0`, `stop 0`, `quit`.
+# Starts Pktgen-DPDK with two ports; the first one plays a capture with INT. On its console: `set
+# 0 rate 10`, `start 0`, `stop 0`, `quit`.
 #
 #   pktgen.sh 0000:3b:00.0 0000:3b:00.1 int-138.pcap    # two ports of a NIC, bound to vfio-pci
 #   pktgen.sh memif int-138.pcap                        # shared memory, for intsink with memif.hcl

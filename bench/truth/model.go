@@ -162,8 +162,8 @@ func (m *Model) flow(e *Expect, p *Policy, k *Packet) (f *flowState, fresh bool)
 	return f, fresh
 }
 
-// Decide tells the model the events that the last packet was reported for, by which it learns what
-// the specification leaves open, such as the phase of a sample.
+// Decide tells the model which events the sink reported for the last packet. The model learns
+// from them what the specification leaves open, such as the phase of a sample.
 func (m *Model) Decide(got []string) { m.open(got) }
 
 // remember keeps the last few packets, to be printed with a fault.

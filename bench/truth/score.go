@@ -37,7 +37,7 @@ type Result struct {
 	Other                   int // faults that belong to no event: a wrong packet, two reports of one
 	Faults                  []string
 
-	scenes map[string]bool // scenes of which a fault was shown
+	scenes map[string]bool // scenes with a fault that was shown
 }
 
 // maxFaults is how many faults are shown, the first of each scene's first flow.

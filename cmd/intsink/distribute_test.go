@@ -39,9 +39,10 @@ func addsUp(t *testing.T, p observetest.Exposition, direction string, received f
 	}
 }
 
-// Two workers share ports of net_memif with one queue, with two, and with two of which the
-// peer gives one a ring: bytes in are bytes out, each flow is at one worker and in order,
-// reload and stop lose nothing.
+// TestDistributeOverMemif: two workers share ports of net_memif, with one queue, with two queues,
+// and with two queues where the peer has a ring for only one of them. Packets leave with the
+// right bytes, each flow stays at one worker and in order, and neither a reload nor a stop loses
+// a packet.
 func TestDistributeOverMemif(t *testing.T) {
 	for _, c := range []struct {
 		name, role string

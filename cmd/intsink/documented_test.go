@@ -50,8 +50,8 @@ func invocations(path, text string) (all []invocation) {
 	return all
 }
 
-// ofBlock are those of a block that begins at a line: behind prompts, or where there are none,
-// and the block is no output, of all lines.
+// ofBlock returns the invocations of a block that begins at line first: the lines with a prompt
+// or, in a block that has none and is no output, all lines.
 func ofBlock(path string, first int, lines []string) (all []invocation) {
 	prompts := false
 	for _, line := range lines {

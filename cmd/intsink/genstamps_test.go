@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLinkLatencyFromGen: what gen writes of a link that gets slower is an event,
-// which names the link's first node and both latencies, and the originals come back.
+// TestLinkLatencyFromGen: gen writes packets of a link that gets slower. The sink reports an
+// event that names the link's first node and both latencies, and forwards the original packets.
 func TestLinkLatencyFromGen(t *testing.T) {
 	for flags, marking := range map[string]string{
 		"":                          byPort,

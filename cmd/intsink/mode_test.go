@@ -19,8 +19,8 @@ import (
 	"intsink/internal/wire"
 )
 
-// TestModes: what each mode does with packets on the wire, who tells of it, and what the
-// bypass switch is asked.
+// TestModes: what each mode does with packets on the wire, that status, metrics and events show
+// the mode, and how the command of the bypass switch is called.
 func TestModes(t *testing.T) {
 	if !netns.In(t) {
 		return

@@ -215,8 +215,8 @@ func onVeths(text string) string {
 	return text
 }
 
-// TestPageShowsWhatIsWrong: in real Chromium, of a network with one slow hop, one
-// congested queue and one flow on another path, the page says which is which.
+// TestPageShowsWhatIsWrong: a network has one slow hop, one congested queue and one flow that
+// changed its path. In real Chromium, the page names each of them.
 func TestPageShowsWhatIsWrong(t *testing.T) {
 	if !netns.In(t) {
 		return

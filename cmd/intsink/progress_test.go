@@ -50,7 +50,7 @@ func TestProgress(t *testing.T) {
 	conf := write(t, filepath.Join(dir, "c.hcl"), offline("udp_port = 5000"))
 	for _, c := range []struct{ name, args, line string }{
 		{"plan", "plan --config " + conf + " --in -", `c\.hcl: \d+ packets, \d+ packets/s`},
-		{"replay, of which the input is copied", "replay --config " + conf + " --in - --out " + dir + "/out --reports " + dir + "/reports", `copy of standard input: \d+ packets, \d+ packets/s`},
+		{"replay, which copies its input", "replay --config " + conf + " --in - --out " + dir + "/out --reports " + dir + "/reports", `copy of standard input: \d+ packets, \d+ packets/s`},
 		{"decode", "decode -", `standard input: \d+ packets, \d+ packets/s`},
 		{"gen", "gen --out /dev/null --count 100000000", `/dev/null: \d+ % of 100000000 packets, \d+ packets/s, \d+m?.*s left`},
 	} {

@@ -75,7 +75,7 @@ func TestReloadSaysWhatChanged(t *testing.T) {
 	}
 }
 
-// TestSIGHUPIsAReload, too: it is counted, and told of.
+// TestSIGHUPIsAReload: SIGHUP starts a reload, which status and readiness show as any other.
 func TestSIGHUPIsAReload(t *testing.T) {
 	r, _, _, _ := withSocket(t)
 	r.cmd.Process.Signal(syscall.SIGHUP)

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestReplayOfOtherInput: compressed captures, packets of which more is there than the
-// capture says, odd paths and standard input go through as plan takes them.
+// TestReplayOfOtherInput: replay and plan read compressed captures, packets with more captured
+// bytes than their length on the wire, odd paths and standard input.
 func TestReplayOfOtherInput(t *testing.T) {
 	dir, f := t.TempDir(), intFrame(t, 1)
 	read := func(path string) []byte {

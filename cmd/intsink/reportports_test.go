@@ -94,8 +94,8 @@ func (r *running) wait(t *testing.T, what string, cond func(p observetest.Exposi
 	return observetest.Exposition{}
 }
 
-// TestReportsLeaveByAPort: a telemetry port of DPDK's pcap driver has whole
-// frames of all report packets, and the answer to who asked for us.
+// TestReportsLeaveByAPort: a telemetry port of DPDK's pcap driver sends all report packets as
+// whole frames, and answers the ARP request for its address.
 func TestReportsLeaveByAPort(t *testing.T) {
 	dir := t.TempDir()
 	in, heard, sent := filepath.Join(dir, "in.pcap"), filepath.Join(dir, "heard.pcap"), filepath.Join(dir, "sent.pcap")

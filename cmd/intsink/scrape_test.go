@@ -38,7 +38,7 @@ for i in a b; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 200
 	for _, from := range []*wire.Interface{opened(t, "a-near"), opened(t, "b-far")} {
 		sending.Go(func() {
 			for i := 0; !stop.Load(); i++ {
-				from.Send(intFrame(t, i%16)) // what there is no room for is nobody's packet
+				from.Send(intFrame(t, i%16)) // a frame that the interface does not take was never sent
 				if i%64 == 0 {
 					time.Sleep(time.Millisecond)
 				}

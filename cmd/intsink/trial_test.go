@@ -20,8 +20,8 @@ func (r *running) settled(t *testing.T) observetest.Exposition {
 	return r.wait(t, "the end of the trial", func(p observetest.Exposition) bool { return p.Series["intsink_config_trial"] == 0 })
 }
 
-// TestTrial: a configuration that nobody confirms goes back by itself, one that is confirmed
-// stays, and what tells of the sink tells of the trial.
+// TestTrial: a configuration that nobody confirms is taken back, one that is confirmed stays, and
+// status, metrics and readiness show the trial.
 func TestTrial(t *testing.T) {
 	r, socket, path, text := withSocket(t)
 	trial := write(t, filepath.Join(t.TempDir(), "new.hcl"), strings.Replace(text, "sample = 100", "sample = 50", 1))

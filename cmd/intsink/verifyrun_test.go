@@ -33,7 +33,7 @@ for i in a b; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 200
 	var receiving sync.WaitGroup
 	receiving.Go(func() { out.Receive(&ended, func([]byte) { arrived.Add(1) }) })
 	defer func() { ended.Store(true); receiving.Wait() }()
-	// send sends 20 packets, some of which are verified: as many as those of the burst before.
+	// send sends 20 packets. Some of them are verified.
 	var good, bad float64
 	send := func(what string, someGood, someBad bool) {
 		t.Helper()

@@ -19,8 +19,8 @@ func openWire(t testing.TB, name string) *wire.Interface {
 	return i
 }
 
-// framesAt returns copies of the frames that arrive at i, of which at most 1000 wait, until
-// end closes the channel or the test ends.
+// framesAt returns a channel with copies of the frames that arrive at i, until end closes it or
+// the test ends. It holds 1000; more frames are lost.
 func framesAt(t testing.TB, i *wire.Interface) (frames <-chan []byte, end func()) {
 	arrived := make(chan []byte, 1000)
 	var stop atomic.Bool

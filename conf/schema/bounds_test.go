@@ -136,8 +136,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever a file has, it is read or gets errors, and what was read is written
-// as what reads the same.
+// FuzzParse: any file is either read or reported as wrong. A file that was read is written so
+// that it reads the same again.
 func FuzzParse(f *testing.F) {
 	for _, n := range []int{20, 1000} {
 		for _, src := range tooMuch(n) {

@@ -64,8 +64,8 @@ func (d *File) Parse(visit func(Visitor)) bool {
 	return true
 }
 
-// parse reads the syntax of one file; nil: it has faults. Where the tree is incomplete, whatever
-// else could be said of it would mislead.
+// parse reads the syntax of one file; nil: it has faults. Further checks of an incomplete tree
+// would mislead.
 func (d *File) parse(s *source) *hclsyntax.Body {
 	if !d.bounded(s) {
 		return nil

@@ -35,8 +35,7 @@ func (v *List[T]) Write() (string, bool) {
 	return "[" + strings.Join(out, ", ") + "]", true
 }
 
-// OrNone makes [] mean "none", which differs from an omitted attribute, for which the default
-// holds.
+// OrNone makes [] mean "none". An omitted attribute still gets the default.
 func (v *List[T]) OrNone() *List[T] {
 	v.keep = true
 	return v

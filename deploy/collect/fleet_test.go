@@ -40,7 +40,7 @@ func TestFleet(t *testing.T) {
 	for n := range uint32(packets) {
 		for i := range uint32(sinks * workers) {
 			w := worker{1 + i/workers, i % workers}
-			edge := n == 0 || n == packets/2-1 || n == packets/2 || n == packets-1 // what is lost there nobody can know
+			edge := n == 0 || n == packets/2-1 || n == packets/2 || n == packets-1 // a loss there cannot be known
 			if !edge && r.IntN(10) == 0 {
 				want[w]++
 				continue

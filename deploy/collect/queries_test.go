@@ -139,8 +139,8 @@ func documented(t *testing.T) map[string]string {
 	return all
 }
 
-// TestQueries runs every query of docs/queries.md on that day, of which each record is
-// stored twice.
+// TestQueries runs every query of docs/queries.md on the records of day. Each record is stored
+// twice.
 func TestQueries(t *testing.T) {
 	c := startClickHouse(t)
 	c.runFile("clickhouse.sql")

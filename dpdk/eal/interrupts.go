@@ -25,11 +25,11 @@ var keptMemory atomic.Bool
 // the interrupt thread, which would read it in memory that is gone.
 func KeepMemory() { keptMemory.Store(true) }
 
-// SettleInterrupts returns when the interrupt thread of EAL has done what it was told to before, or
-// after a second. A driver that unregisters an interrupt makes that thread go through all that are registered.
-// net_memif of DPDK 22.11 frees the one of its listening socket when a port is closed, and leaves it
-// registered: the thread must not come by then. So all ports are stopped, which unregisters
-// what they have, and are closed when the thread is done.
+// SettleInterrupts returns when the interrupt thread of EAL has done what it was told to before,
+// or after a second. When a driver unregisters an interrupt, that thread goes through all
+// registered ones. net_memif of DPDK 22.11 frees the one of its listening socket when a port is
+// closed, and leaves it registered: the thread must not come by then. So all ports are stopped,
+// which unregisters what they have, and are closed when the thread is done.
 //
 // An alarm runs on that thread. It goes through the interrupts between two rounds of events, so
 // after the second alarm it has done so for all that was there before the first.

@@ -73,7 +73,7 @@ func TestFollow(t *testing.T) {
 		})
 	}
 	if len(changed) == 0 || f.Changes() < 8 {
-		t.Errorf("told of %d changes, %d of them of the link", len(changed), f.Changes())
+		t.Errorf("announced %d changes, %d of them of the link", len(changed), f.Changes())
 	}
 	netns.Sh(t, "ip link set aa0 mtu 1234")
 	eventually(t, "the MTU", func() bool { s, present := f.State(); return present && s.MTU == 1234 })

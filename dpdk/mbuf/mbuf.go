@@ -50,7 +50,7 @@ func (m *Mbuf) Part(from, n int) []byte {
 	if uint(from)+uint(n) > uint(m.dataLen) || uint(n) > maxSegment {
 		return nil
 	}
-	// SAFETY: as for Bytes, of which this is a part.
+	// SAFETY: as for Bytes; this is a part of its range.
 	return (*[maxSegment]byte)(unsafe.Add(m.bufAddr, int(m.dataOff)+from))[:n:n]
 }
 

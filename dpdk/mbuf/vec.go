@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// Vec is a burst of packets. The valid part is said by a count beside it.
+// Vec is a burst of packets. How many of its packets are valid is kept beside it.
 type Vec [MaxBurst]*Mbuf
 
 // NewVec returns a vector outside the Go heap, so that its address can cross

@@ -302,7 +302,8 @@ func TestQueueWithoutPeerSendsByTheOwner(t *testing.T) {
 	}
 }
 
-// Drain receives no more; what is in rings leaves, and what cannot is told of by Free.
+// TestDrainAndFree: after Drain the port receives nothing, while workers still take packets from
+// rings. Free returns how many were left.
 func TestDrainAndFree(t *testing.T) {
 	pool := arena(t, 1024)
 	w := &wire{pool: pool, in: packets(1)}

@@ -42,7 +42,7 @@ type handed struct {
 type lent struct {
 	ring    *ring.Ring
 	from    int
-	waiting *mbuf.Vec    // what the port has not taken yet of what was in the ring
+	waiting *mbuf.Vec    // taken out of the ring, and not yet taken by the port
 	left    atomic.Int64 // packets in waiting
 }
 

@@ -27,8 +27,8 @@ type Queue struct {
 	taken  atomic.Uint64
 }
 
-// Deal makes h the handler of what the queue receives, and reports whether it asks one: the
-// queue of the worker that receives does, of a port whose packets are handed to workers.
+// Deal makes h the handler of the packets that the queue receives. It returns false if the queue
+// asks no handler: only the owner's queue of a port that hands packets to workers does.
 func (q *Queue) Deal(h Handler) bool {
 	if q.owner == nil || !q.owner.spread {
 		return false
@@ -97,8 +97,8 @@ func refusalOf(d Driver) mbuf.Refusal {
 	return mbuf.RefusedFull
 }
 
-// negotiated reports whether the peer of a port decides which of its queues can be used, while
-// it runs (net_memif). What can be told of such a queue by Refusal, any worker may ask.
+// negotiated reports whether the peer of a port decides which of its queues can be used, while it
+// runs (net_memif). Any worker may call Refusal of such a queue.
 func negotiated(d Driver) bool {
 	r, ok := d.(interface{ Negotiated() bool })
 	return ok && r.Negotiated()

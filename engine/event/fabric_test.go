@@ -62,7 +62,7 @@ type step struct {
 	want  bool
 }
 
-// begun is a flow whose first packet is over, on a node that nothing else is said of.
+// begun returns a flow that has had its first packet, by a node without other flows.
 func begun(t *testing.T, p Policy) *feed {
 	f := start(t, p)
 	f.observed(0, told(values{node: 1, ports: 0x10002, queue: 1}), 0)

@@ -35,7 +35,7 @@ type FastView struct {
 	linkAbsolute      uint32 // the least of all policies
 	sweepQueues       HotSet // what Sweep has found
 	sweepInterfaces   HotSet
-	sweeping, sweepAt int // of which table, and how far
+	sweeping, sweepAt int // which table Sweep walks, and how far it has come
 }
 
 // newFastView maps a FastView: a detector makes one at start.

@@ -183,7 +183,8 @@ func TestStretchedRefreshAtTheMaximum(t *testing.T) {
 	}
 }
 
-// TestClockOffsetAtTheMaximum: a sink whose clock is a day off compares as one whose is not.
+// TestClockOffsetAtTheMaximum: with clock_offset, a sink with a clock that is a day off compares
+// latencies like one with a right clock.
 func TestClockOffsetAtTheMaximum(t *testing.T) {
 	for _, offset := range []int64{-day, day} {
 		for _, from := range wraps[3:] {

@@ -79,8 +79,8 @@ func someWays(r *rand.Rand) (ways [][]hop) {
 	return append(ways, base)
 }
 
-// TestWayWithoutAHop: where another node has taken the place of one of the path, packets
-// by that node are not on the path.
+// TestWayWithoutAHop: another node has taken the place of one of the path in the flow's hops. A
+// packet by that node is on another path all the same.
 func TestWayWithoutAHop(t *testing.T) {
 	f := start(t, defaults(PathChange, HopLatency))
 	way := make([]hop, flows.MaxHops)

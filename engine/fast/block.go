@@ -9,8 +9,8 @@ import (
 	"intsink/engine/inthdr"
 )
 
-// shapeOf makes the shape: all that is the same in packets whose INT is of other lengths or
-// has other instructions. lengthAt is the byte that has the length of INT.
+// shapeOf makes the shape: all that stays the same when INT has another length or other
+// instructions. lengthAt is the byte that has the length of INT.
 func (m *draft) shapeOf(p *shape, lengthAt int) {
 	b := blocks{at: p.at[:], block: p.block[:]}
 	m.cut(&b, m.front[:], 0)
@@ -77,8 +77,8 @@ type blocks struct {
 	end   uint16 // bytes of the packet that they need
 }
 
-// cut adds the blocks of masks, the first of which stands at offset base of the packet. A
-// block ends with the last number of 16 bits that counts, so that no more is read.
+// cut cuts masks into blocks and adds them; masks begins at offset base of the packet. A block
+// ends with the last number of 16 bits that is compared, so that C reads no further.
 func (m *draft) cut(b *blocks, masks []byte, base int) {
 	for i := 0; i < len(masks) && !m.bad; i += 2 {
 		if masks[i]|masks[i+1] == 0 {

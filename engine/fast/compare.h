@@ -19,11 +19,11 @@ struct limits {
 #endif
 };
 
-// LONGEST_HOP is the longest of which fast_template.hop_word has the latency.
+// LONGEST_HOP is the longest hop, in bytes, that has its latency among fast_template.hop_word.
 enum { LONGEST_HOP = 40, LATENCY_AT = 8 };
 
-// values are what a packet's hops say: the sum of their latencies, and what is zero where none
-// of them reaches a threshold: unknown values, all ones, are said to.
+// values are those of a packet's hops. latency is the sum of their latencies. reach is zero if no
+// value reaches its threshold; unknown values (all ones) count as reaching it.
 struct values {
 	uint64_t latency;
 #ifdef FAST_AVX2

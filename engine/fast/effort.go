@@ -36,8 +36,8 @@ func (e *effort) skip() bool {
 	return e.skipped
 }
 
-// weigh takes in a burst of n packets that was matched, of which ints have INT or, as many as
-// unknown has bits, no template.
+// weigh takes the result of matching a burst of n packets into account: ints of them have INT or
+// no template, and the bits of unknown are those without a template.
 func (e *effort) weigh(n, ints int, unknown uint64) {
 	lost := bits.OnesCount64(unknown)
 	if worthOfINT*(ints-lost)+n-ints >= lost {
@@ -49,7 +49,7 @@ func (e *effort) weigh(n, ints int, unknown uint64) {
 	}
 }
 
-// allUnknown makes all packets of the burst such of which nothing is known.
+// allUnknown makes all packets of the burst unknown: the parser takes them.
 func (s *State) allUnknown() {
 	for i := range s.n {
 		s.At[i], s.Template[i] = uint8(i), None

@@ -36,8 +36,8 @@ func (b *bed) setUsual(tags ...uint16) {
 	}
 }
 
-// bursts takes n bursts through, of which so many packets are hostile, and gives the bursts that
-// were matched and the packets that were parsed.
+// bursts takes n bursts with so many hostile packets each through, and returns how many bursts
+// were matched and how many packets were parsed.
 func (b *bed) bursts(n, hostile int) (matched, parsed int) {
 	for range n {
 		frames, lens := make([][]byte, mbuf.MaxBurst), make([]int, mbuf.MaxBurst)

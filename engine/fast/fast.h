@@ -322,7 +322,7 @@ struct fast_state {
 	struct fast_flow *flows[FAST_BURST];
 	struct fast_key keys[FAST_BURST];
 
-	uint64_t hint_key;          // by which hints are hashed, odd
+	uint64_t hint_key;          // key of the hash of hints; odd
 	uint32_t hints[FAST_HINTS]; // four shapes, a byte each: the one found last is the lowest
 	struct fast_kind kinds[FAST_KINDS];
 	uint32_t of_kind[FAST_KINDS]; // shapes with such EtherTypes, a bit each

@@ -12,7 +12,7 @@ import (
 	"intsink/flows"
 )
 
-// told is what general tells of a packet.
+// told is what general returns for a packet.
 type told uint8
 
 const (

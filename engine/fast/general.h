@@ -8,7 +8,7 @@
 
 #include "compare.h"
 
-// What general tells of a packet.
+// What general returns for a packet.
 enum { GENERAL_DEFER, GENERAL_NO_WATCH, GENERAL_NO_PATH, GENERAL_SAME_PATH };
 
 // facts_of is watch.Facts.Hash, as far as templates have facts.
@@ -116,8 +116,8 @@ static inline void set_windows(struct fast_flow *w, const struct windows *v)
 	w->bound = (w->bound & ~FAST_UNSETTLED) | (any ? FAST_UNSETTLED : 0);
 }
 
-// shifted are eight windows, of which the first n are of hops that a packet passed: they have a
-// value more, which is within its deadband. The others stay.
+// shifted returns eight windows after a packet of n hops whose values are within their deadbands:
+// the first n windows are shifted by one bit. The others stay.
 static inline uint64_t shifted(const uint8_t *windows, uint32_t n)
 {
 	uint64_t all = load64(windows), stay = n < 8 ? UINT64_MAX << 8 * n : 0;

@@ -35,8 +35,8 @@ func (s *State) hintOf(f []byte) *uint32 {
 	return &s.hints[(a^bits.RotateLeft64(b, 29))*s.hintKey>>56]
 }
 
-// setKinds finds out which bytes all shapes compare whose EtherType is of the same kind, and
-// which shapes these are.
+// setKinds groups shapes by the kind of their EtherType. For each kind it finds the bytes that
+// all of its shapes compare.
 func (p *Path) setKinds() {
 	clear(p.kinds[:])
 	clear(p.ofKind[:])

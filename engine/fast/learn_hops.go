@@ -88,6 +88,6 @@ func (t *Template) hopWords() {
 
 const (
 	latencyAt  = 8      // of Layout.BasicHops
-	longestHop = 32 + 8 // the most of which order has the latency
+	longestHop = 32 + 8 // bytes of the longest hop with the latency in hopOrder
 	noByte     = 0x80   // in order: zero
 )

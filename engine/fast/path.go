@@ -146,7 +146,7 @@ func (p *Path) Match(v *mbuf.Vec, n int) {
 // Strips tells whether packets that are passed lose their INT.
 func (p *Path) Strips() bool { return p.strip != 0 }
 
-// Len is how many packets of the burst have INT, those included of which nothing is known.
+// Len returns how many packets of the burst have INT or are unknown.
 func (p *Path) Len() int { return int(p.ints) }
 
 // Find looks the flows of all packets up.

@@ -1,13 +1,13 @@
-// Makes a template's patches and sums ahead (draft.plan), by which C repairs lengths and checksums
-// when it strips.
+// Makes a template's patches and sums ahead (draft.plan): C repairs lengths and checksums with
+// them when it strips.
 
 package fast
 
 import "encoding/binary"
 
-// plan makes the patches and sums by which C strips most packets (strip.h): all that is
-// changed is in front of INT, within few blocks of 32 bytes, and at most one checksum is
-// that of an IPv4 header, one of TCP or UDP. Other templates have none.
+// plan makes the patches and sums of a template, which C strips most packets with (strip.h). It
+// makes them if all changes are in front of INT, within few blocks of 32 bytes, and at most one
+// checksum is that of an IPv4 header and one that of TCP or UDP. Other templates have none.
 func (m *draft) plan() {
 	t := &m.t
 	t.patches, t.l4SumAt = 0, 0

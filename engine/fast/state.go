@@ -204,7 +204,7 @@ type State struct {
 	Flows      [mbuf.MaxBurst]*flows.Flow
 	Keys       [mbuf.MaxBurst]flows.Key
 
-	hintKey   uint64        // by which hints are hashed, odd
+	hintKey   uint64        // key of the hash of hints; odd
 	hints     [hints]uint32 // four shapes, a byte each: the one found last is the lowest
 	kinds     [kinds]kindMask
 	ofKind    [kinds]uint32 // shapes with such EtherTypes, a bit each

@@ -21,10 +21,10 @@ static inline uint32_t sum_of(const uint8_t *p, uint32_t n, uint32_t s)
 	return s;
 }
 
-// sum_gone adds what goes, at p, to s, less 1 << 16 for each of its words of 32 bits. What
-// it is does not depend on the headers but on its length: whole pieces, and the last of which
-// a mask tells how much was in none. The code of a length has no loop: of the reference's 76
-// bytes the sum is 22 instructions.
+// sum_gone adds the removed bytes, at p, to s, less 1 << 16 for each of their words of 32 bits.
+// The code depends on their number only: it adds whole pieces, then the last 32 bytes with a mask
+// for those that were in no piece. The code of a length has no loop: of the reference's 76 bytes
+// the sum is 22 instructions.
 static inline __attribute__((always_inline)) uint32_t sum_gone(const uint8_t *p, const struct fast_template *t, uint32_t s)
 {
 #ifdef FAST_AVX2

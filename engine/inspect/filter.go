@@ -20,8 +20,8 @@ type Filter struct {
 	SourcePort, DestPort *uint16
 	MinLatency, MinHop   uint32 // nanoseconds, last reported: of the whole way, of some hop
 	ByPath               bool
-	OnPaths              []uint64 // with ByPath: sorted hashes, one of which is the current path's
-	Node                 *uint32  // with ByPath: flows that told of no path match by their hops
+	OnPaths              []uint64 // with ByPath: sorted hashes; the current path's must be among them
+	Node                 *uint32  // with ByPath: flows without a known path match by their hops
 }
 
 // Prefix is a netip.Prefix as words of a flows.Key; the zero value contains all.

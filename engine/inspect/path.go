@@ -17,8 +17,8 @@ const MaxWay = 16
 // MaxPaths is how many paths one worker keeps descriptions of.
 const MaxPaths = 1 << 12
 
-// Path is what a packet on it said of its way. It has no pointers: descriptions
-// stand in a flows.Small, by the hash that flows keep of their path.
+// Path describes a path, from the INT of a packet on it. It has no pointers: descriptions stand
+// in a flows.Small, by the hash that flows keep of their path.
 type Path struct {
 	ID   uint64 // the same on every worker and after every start
 	Hops uint16 // on the way
@@ -97,7 +97,7 @@ const totalSlots = 1 << 13
 type Totals struct {
 	slots    []PathTotal
 	used     bool
-	Pathless uint64 // flows that told of no path
+	Pathless uint64 // flows without a known path
 	Left     uint64 // flows on paths that there was no room for
 }
 

@@ -65,7 +65,7 @@ func wrap(t *testing.T, tunnel *Tunnel) []byte {
 	return b
 }
 
-// example is a packet of which every byte is known.
+// example is a packet with INT, all bytes of which are given.
 type example struct {
 	name   string
 	orig   []byte

@@ -7,9 +7,9 @@ import (
 	"encoding/binary"
 )
 
-// Insert returns frame with the INT of the given hops, the first of which is the
-// newest. Lengths, ports and checksums are those that a source would leave: a
-// valid checksum stays valid, a wrong one wrong, a zero UDP checksum zero.
+// Insert returns frame with the INT of the given hops, the newest first. Lengths, ports and
+// checksums are those that a source would leave: a valid checksum stays valid, a wrong one wrong,
+// a zero UDP checksum zero.
 func (s *Source) Insert(frame []byte, hops []Hop) ([]byte, error) {
 	max := 255 // 8 bits of Length, which before 2.0 counts the shim
 	if s.Format != Format2 {

@@ -58,8 +58,8 @@ func TestHeaderFields(t *testing.T) {
 	}
 }
 
-// INT 1.0, section 4.7: bit 6 asks for eight bytes, bits 4 and 5 for four. June 2016,
-// section 5.3.3: four bytes each, of which the highest bit marks the last.
+// INT 1.0, section 4.7: bit 6 asks for eight bytes, bits 4 and 5 for four. June 2016, section
+// 5.3.3: each bit asks for four bytes, and their highest bit marks the last hop.
 func TestOldHeaderFields(t *testing.T) {
 	hops := []Hop{{
 		NodeID: 0x81020304, Ingress: 0x1112, Egress: 0x2122, IngressTimestamp: 0x5152535455565758, EgressTimestamp: 0x6162636465666768,

@@ -9,9 +9,9 @@ import (
 	"intsink/engine/packet"
 )
 
-// chain reads one shim after the other from i.Start on, as long as the next
-// protocol is INT, and the contents of the first MD or MX header. i.Next says by which
-// next protocol of VXLAN-GPE the first one is named.
+// chain reads one shim after the other from i.Start on, as long as the next protocol is INT, and
+// the contents of the first MD or MX header. i.Next is the next protocol of VXLAN-GPE that names
+// the first shim.
 func (p *Locator) chain(b []byte, end int, i *Info) Result {
 	at, first := int(i.Start), true
 	for {

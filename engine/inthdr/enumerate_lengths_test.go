@@ -76,8 +76,8 @@ func TestIPLengthAndUDPLength(t *testing.T) {
 	}
 }
 
-// TestEveryCutOfATunnelsFirstSegment: where the first segment ends before INT does,
-// more is asked for; it is never read beyond.
+// TestEveryCutOfATunnelsFirstSegment: if the first segment ends before INT does, the locator asks
+// for more bytes. It never reads beyond the segment.
 func TestEveryCutOfATunnelsFirstSegment(t *testing.T) {
 	gre := uint16(0x88b6)
 	c := shimCase{kind: 1, words: 6, chain: true, next: 3}

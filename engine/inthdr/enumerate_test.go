@@ -107,8 +107,8 @@ func check(t *testing.T, p *inthdr.Locator, n int, shim, hopML uint8, bitmap uin
 	}
 }
 
-// TestEveryCutOfAFirstSegment: a frame whose first segment ends anywhere is asked
-// for more, and never read beyond.
+// TestEveryCutOfAFirstSegment: wherever the first segment of a frame ends, the locator asks for
+// more bytes. It never reads beyond the segment.
 func TestEveryCutOfAFirstSegment(t *testing.T) {
 	whole := frame(16+3*8+20, 3+6, 2, 0xc000)
 	for n := range len(whole) {

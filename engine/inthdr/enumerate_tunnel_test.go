@@ -10,8 +10,8 @@ import (
 	"intsink/engine/strip"
 )
 
-// faults are all that the specification finds wrong with a packet: an unsound one
-// is told by any of them, a sound one has none.
+// faults are all violations of the specification in a packet. The reason of an unsound packet may
+// be any of them; a sound packet has none.
 type faults uint32
 
 func (f *faults) add(wrong bool, r inthdr.Reason) {

@@ -180,7 +180,7 @@ func (p *Locator) probePort(port uint16) bool {
 	return len(p.probePorts) == 0
 }
 
-// Marks are the values by which a Locator tells whether a packet may carry INT, or a tunnel with
+// Marks are the values that a Locator looks for in a packet that may carry INT, or a tunnel with
 // INT: DSCP, probe marker, UDP ports.
 type Marks struct {
 	DSCP       bool // some DSCP marks INT: those with Value under Mask

@@ -8,9 +8,9 @@ import (
 	"intsink/engine/packet"
 )
 
-// isOldShim tells a shim of INT 1.0 or of June 2016, whose first two bytes are the
-// type and zero, from one of 2.x, whose type is never zero. It is called only
-// where such a version is configured.
+// isOldShim reports whether a shim is of INT 1.0 or of June 2016. The first two bytes of these
+// are the type and zero; in INT 2.x the type is never zero. It is called only where such a
+// version is configured.
 func (p *Locator) isOldShim(shim uint32) bool {
 	if p.versions&(only1|only2016) == 0 {
 		return false

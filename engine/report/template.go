@@ -9,9 +9,9 @@ import "encoding/binary"
 // bytes of metadata, an Explanation, and the headers of both TLVs.
 const maxHead = 2 * blockLen
 
-// Template is what reports have in common that differ only in the packet that they show, in
-// whether its queue is congested, and in what they are explained with: all that stands in front
-// of the packet. The zero value is none.
+// Template holds the bytes of a report in front of the packet that it shows. Reports of one
+// template differ only in that packet, in whether its queue is congested, and in their
+// Explanation. The zero value is no template.
 type Template struct {
 	b         [maxHead]byte
 	n         int    // of b; 0: there is none
@@ -22,9 +22,10 @@ type Template struct {
 	format    Format
 }
 
-// Make takes all of r but its inner contents, of which only InType counts, and
-// CongestedQueue. explained: an Explanation stands in front of the packet. False: the format
-// has no such report, or it is too long for a template; t is none.
+// Make makes t the template of reports like r. Of the inner contents only InType counts, and
+// CongestedQueue is ignored. explained: an Explanation stands in front of the packet. It returns
+// false, and t is the zero value, if the format has no such report or it is too long for a
+// template.
 func (t *Template) Make(f Format, r *Individual, explained bool) bool {
 	c := *r
 	c.Inner, c.CongestedQueue = nil, false

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// ownReport is a report as a sink has them: its metadata are its own, of which RepMdBits tells.
+// ownReport returns a random report with metadata of the sink itself, as RepMdBits says.
 func ownReport(rng *rand.Rand) Individual {
 	r := randomReport(rng)
 	m := &Metadata{
@@ -21,7 +21,7 @@ func ownReport(rng *rand.Rand) Individual {
 	return r
 }
 
-// appended is a packet with room bytes of room to which reports are appended, and what each said.
+// appended is a report packet that reports are appended to, with the bytes that it lies in.
 type appended struct {
 	b []byte
 	p Packet

@@ -44,7 +44,7 @@ func TestTemplateIsAppend(t *testing.T) {
 			of := templateReport(rng)
 			ok := template.Make(Format20, &of, false)
 			if long := of.RepType == INT && firstWordLen+intMainLen+len(of.Metadata)+explainedLen > maxHead; ok != (of.sound() && !long) || template.IsNone() == ok {
-				t.Fatalf("%+v: made %v, of which none is %v", of, ok, template.IsNone())
+				t.Fatalf("%+v: made %v, zero value %v", of, ok, template.IsNone())
 			}
 			if !ok {
 				unmade++

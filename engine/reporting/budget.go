@@ -152,7 +152,8 @@ func (m *meter) take(spent *atomic.Int64, p event.Priority, amount uint64, now i
 	}
 }
 
-// latest returns up to which time the rate may be spent already if p is to spend cost at now.
+// latest returns the latest spent time at which a report of priority p can still spend cost at
+// now.
 func (m *meter) latest(p event.Priority, cost, now int64) int64 {
 	return now - m.reserve(p) - min(cost, m.burst-m.reserve(p))
 }

@@ -87,8 +87,8 @@ func (x *Reporter) Expire(now int64) {
 	}
 }
 
-// Stretch returns the factor, in percent, by which the time between refreshes is to be stretched
-// from now on; factor is the present one.
+// Stretch returns the new factor, in percent, for the time between refreshes; factor is the
+// present one.
 func (x *Reporter) Stretch(factor uint32, now int64) uint32 { return x.refreshes.step(factor, now) }
 
 // Close hands over open report packets and frees the mbufs that the outboxes hold.

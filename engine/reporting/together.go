@@ -74,8 +74,8 @@ func (x *Reporter) Together(p *Run, now int64) bool {
 	return true
 }
 
-// count counts the reports of a run: sent has the packets of which some collector was sent a
-// report, shed those of which some collector was not, because of its budget.
+// count counts the reports of a run. A bit of sent: at least one collector was sent a report of
+// that packet. A bit of shed: the budget of at least one collector did not allow it.
 func (x *Reporter) count(p *Run, sent, shed uint64) {
 	addEvents(&x.counters.Reported, p.Set, bits.OnesCount64(sent))
 	if lost := shed &^ sent; lost != 0 {

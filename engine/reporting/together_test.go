@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// side is a Reporter to two collectors, of which the second may have a budget; sent has the report
-// packets that it sealed.
+// side is a Reporter to two collectors; the second may have a budget. sent has the report packets
+// that it sealed.
 type side struct {
 	*Reporter
 	rings [2]*ring.Ring
@@ -146,7 +146,7 @@ func TestTogetherIsOneByOne(t *testing.T) {
 	}
 }
 
-// randomRun returns a run of packets of which reports show 40 to 128 bytes.
+// randomRun returns a run of packets. Their reports show 40 to 128 bytes of each.
 func randomRun(r *rand.Rand, set event.Set) *Run {
 	p := &Run{Set: set, Priority: event.Priority(r.IntN(int(event.NumPriorities))), Collectors: uint64(1 + r.IntN(3)), Info: &inthdr.Info{DomainID: uint16(r.IntN(2))}, InType: report.IPv4}
 	p.Hashes, p.Triggers = new([mbuf.MaxBurst]uint64), new([mbuf.MaxBurst]event.Trigger)

@@ -54,8 +54,8 @@ func NewDevices(c *Config) (out Devices) {
 	return out
 }
 
-// Of returns the device id in the domain's metadata of packet f, whose INT is sound: where every
-// hop writes one, that of the hop nearest to the source.
+// Of returns the device id in the domain's metadata of packet f. The INT of f must be sound. If
+// every hop writes an id, it returns that of the hop nearest to the source.
 func (all Devices) Of(f []byte, info *inthdr.Info, l *inthdr.Layout) (id uint64, ok bool) {
 	if info.Format != inthdr.Format2 {
 		return 0, false

@@ -45,8 +45,8 @@ type Facts struct {
 	own     originalHeaders
 }
 
-// NewFacts returns facts whose Hash is keyed by seed: who sends packets cannot choose
-// facts that hash alike.
+// NewFacts returns facts; seed is the key of their Hash, so that senders cannot choose facts with
+// the same hash.
 func NewFacts(seed uint64) *Facts { return &Facts{hashKey: seed*0x9e3779b97f4a7c15 | 1} }
 
 // HashKey returns the key of Hash.
@@ -107,7 +107,7 @@ func addresses(frame []byte, l *packet.Layers) (src, dst netip.Addr) {
 	return netip.AddrFrom16([16]byte(h[8:])), netip.AddrFrom16([16]byte(h[24:]))
 }
 
-// Hash stands for everything in f that a watch of ws asks for.
+// Hash returns a hash of everything in f that a watch of ws asks for.
 func (f *Facts) Hash(ws *Watches) uint32 {
 	h := uint64(0)
 	mix := func(v uint64) { h = bits.RotateLeft64((h^v)*f.hashKey, 32) }

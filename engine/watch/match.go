@@ -41,7 +41,7 @@ func (ws *Watches) First(k *flows.Key, f *Facts) uint8 {
 	return set.first()
 }
 
-// fiveTuple leaves those of set that select k.
+// fiveTuple keeps only the watches in set that select k.
 func (ws *Watches) fiveTuple(set *bitSet, k *flows.Key) {
 	set.keep(ws.protocol.At(classify.Point{0, uint64(k.Proto())}))
 	set.keep(ws.destinationPort.At(classify.Point{0, uint64(k.DstPort())}))
@@ -51,7 +51,7 @@ func (ws *Watches) fiveTuple(set *bitSet, k *flows.Key) {
 	set.keep(ws.source[v].At(k.Src()))
 }
 
-// packet leaves those of set that select a packet with these facts.
+// packet keeps only the watches in set that select a packet with these facts.
 func (ws *Watches) packet(set *bitSet, f *Facts) {
 	set.keep(ws.vlan.At(classify.Point{0, uint64(f.vlan)}))
 	set.keep(ws.dscp.At(classify.Point{0, uint64(f.dscp)}))

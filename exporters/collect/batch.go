@@ -1,5 +1,5 @@
-// Batch: encoded records and the report packets that they came in, shared by outputs; pools
-// of batches by their memory, and the size by which a batch counts in queues.
+// Batch: encoded records and the report packets that they came in, shared by outputs; pools of
+// batches by their memory, and the size of a batch in queues.
 
 package collect
 
@@ -31,7 +31,7 @@ type Batch struct {
 	entries []spool.Entry
 	items   []item
 	encoded [numFormats][]byte
-	bytes   int // size by which the batch counts in a queue, set by seal
+	bytes   int // size of the batch in a queue, set by seal
 	refs    atomic.Int32
 }
 
@@ -172,5 +172,5 @@ func (b *Batch) room() int {
 	return n
 }
 
-// seal sets the size by which the batch counts in queues. Nothing is added afterwards.
+// seal sets the size that the batch has in queues. Nothing is added afterwards.
 func (b *Batch) seal() { b.bytes = b.room() }

@@ -17,7 +17,7 @@ import (
 	"intsink/exporters/record"
 )
 
-// got has the fields of a record's JSON by which tests recognise it.
+// got has the JSON fields that tests recognise a record by.
 type got struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`

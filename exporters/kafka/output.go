@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	slack      = 16 << 20 // bytes by which the client's limit exceeds Buffer: one delivery more fits
+	slack      = 16 << 20 // bytes that the client's limit has beyond Buffer: one delivery more fits
 	perRecord  = 256      // memory of the client for a record besides its bytes, about
 	smallBatch = 1 << 12  // batches are not made smaller than this many bytes
 )

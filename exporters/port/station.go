@@ -41,8 +41,8 @@ func (k FrameKind) String() string { return frameKinds[k].label }
 // Doc is one line for the documentation.
 func (k FrameKind) Doc() string { return frameKinds[k].doc }
 
-// Port is a DPDK port by which reports leave: who we are on it, and whom we
-// have to know. Its stations are made before a worker runs; exporters come and go.
+// Port is a DPDK port that reports leave by: the sink's own addresses on it, and the gateways to
+// resolve. Its stations are made before a worker runs; exporters come and go.
 type Port struct {
 	mac      MAC
 	sink     []MAC // of all its ports: what comes from them is a loop or a lie

@@ -1,4 +1,4 @@
-// DefaultINT: the ports, protocols and classes by which reported packets are taken for INT if
+// DefaultINT: the ports, protocols and option classes that mark INT in reported packets if
 // nothing is configured.
 
 package record

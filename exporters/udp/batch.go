@@ -44,9 +44,8 @@ func (b *batch) fill(c conn, v *mbuf.Vec, n int) {
 // kept coming as errors.
 const resends = 8
 
-// send writes as many messages as the kernel takes. An error belongs to the
-// first message that was not sent, except one that tells of an earlier packet: the
-// message is tried again then.
+// send writes as many messages as the kernel takes. An error belongs to the first message that
+// was not sent, except one that is about an earlier packet: the message is tried again then.
 func (e *Exporter) send(ms []ipv4.Message) (n int, err error) {
 	for range resends {
 		n, err = e.conn.WriteBatch(ms, 0)

@@ -116,8 +116,8 @@ func TestUnreachableIsCounted(t *testing.T) {
 	}
 }
 
-// TestRefusedIsCounted: nobody listens, the host says so, and every packet that
-// it said so of counts as refused, not as sent.
+// TestRefusedIsCounted: nobody listens on the port. Each packet that the host refuses counts as
+// refused, not as sent.
 func TestRefusedIsCounted(t *testing.T) {
 	for _, host := range []string{"127.0.0.1:0", "[::1]:0"} {
 		closed := listen(t, host)

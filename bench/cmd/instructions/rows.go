@@ -116,10 +116,12 @@ func hostile(n int) traffic.Spec {
 	return s
 }
 
-// hostileBursts are those of which one is matched and the others are left to the parser.
+// hostileBursts is how many bursts of hostile packets are counted: package fast tries templates
+// on one of them and leaves the others to the parser.
 const hostileBursts = 8
 
-// hostileMost is what such packets may cost, by what they cost where each is parsed.
+// hostileMost is how many times as much these packets may cost as in a worker that parses each
+// packet.
 const hostileMost = 1.1
 
 // byAny looks for INT by all markings but the probe marker, with which no packet without INT

@@ -66,7 +66,7 @@ func oneCPU() error {
 	return unix.SchedSetaffinity(0, &set)
 }
 
-// end kills the child and reaps its threads, each of which is a tracee.
+// end kills the child and reaps its threads: the kernel traces each of them.
 func (t *tracee) end() {
 	syscall.Kill(t.pid, syscall.SIGKILL)
 	for {

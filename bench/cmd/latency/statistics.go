@@ -26,12 +26,12 @@ type sample struct {
 // rounds are slices of two conditions: those at the same place were measured soon after each other.
 type rounds [2][]*sample
 
-// statistic makes one figure of the slices of a condition, each of which counts as often as
-// weights say.
+// statistic computes one figure from the slices of a condition. Slice i counts weights[i] times.
 type statistic func(of []*sample, weights []int) float64
 
-// change is what a statistic is under both conditions, and the second's part of the first or,
-// of a difference, what the second has more; with the bounds of 95 % of its distribution.
+// change compares a statistic under two conditions. of has both figures. value is the second
+// divided by the first or, if a difference was asked for, the second minus the first. 95 % of the
+// draws lie between low and high.
 type change struct {
 	of               [2]float64
 	value, low, high float64
@@ -121,7 +121,7 @@ func typical(q float64, histogram func(*sample) *generator.Histogram) statistic 
 	}
 }
 
-// share is what the slices have of one thing, over what they have of another.
+// share divides the sum of part over the slices by the sum of whole.
 func share(part, whole func(*sample) float64) statistic {
 	return func(of []*sample, weights []int) float64 {
 		var a, b float64

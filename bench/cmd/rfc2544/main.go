@@ -1,7 +1,6 @@
-// Command rfc2544 searches the throughput of intsink and of dpdk-testpmd, as RFC
-// 2544 defines it (26.1): the highest rate of which not one frame is lost; and,
-// because one hiccup of a virtual machine fails that, the highest of which no more
-// than 0.5 % are.
+// Command rfc2544 searches the throughput of intsink and of dpdk-testpmd, as RFC 2544 defines it
+// (26.1): the highest rate without a lost frame. One hiccup of a virtual machine spoils that, so
+// it also searches the highest rate at which at most 0.5 % of the frames are lost.
 //
 // On one machine, over net_memif, it is the generator itself:
 //
@@ -63,7 +62,7 @@ func run() error {
 	flag.IntVar(&o.burst, "burst", 32, "frames that the generator sends at a time")
 	flag.StringVar(&o.pktgen, "pktgen", "", "command that starts Pktgen-DPDK, with -G; empty: generate here, over net_memif")
 	flag.StringVar(&o.pktgenAddress, "pktgen-address", "127.0.0.1:22022", "where that Pktgen listens")
-	flag.StringVar(&o.pktgenPorts, "pktgen-ports", "0,1", "its ports: that which sends, that which receives")
+	flag.StringVar(&o.pktgenPorts, "pktgen-ports", "0,1", "its ports: the sending one, the receiving one")
 	flag.StringVar(&o.results, "results", "", "also replace the section rfc2544 of this file")
 	flag.Parse()
 	if o.pktgen != "" {

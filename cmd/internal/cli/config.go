@@ -38,8 +38,8 @@ func Printed(path string, c *conf.Config, diags *conf.Diagnostics) (*conf.Config
 	return c, nil
 }
 
-// NotValid is the error of a command whose configuration at path has the diagnostics, which
-// are printed.
+// NotValid returns the error of a command whose configuration is wrong. The caller has printed
+// diags, the diagnostics of the file at path.
 func NotValid(path string, diags *conf.Diagnostics) error {
 	if diags.SHA256 == "" { // nothing could be read
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

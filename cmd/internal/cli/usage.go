@@ -46,7 +46,8 @@ func strictCompletion(root *cobra.Command) {
 	}
 }
 
-// failWith1 makes an error of c one of a command that was right: a script that cannot be written.
+// failWith1 makes c exit with 1 on an error: the command line was right, but the script could not
+// be written.
 func failWith1(c *cobra.Command) {
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -14,10 +14,10 @@ import (
 	"intsink/cmd/internal/notify"
 )
 
-// serviceEvery is how often it is looked what to tell systemd.
+// serviceEvery is the time between two looks at whether systemd must be told something.
 const serviceEvery = 200 * time.Millisecond
 
-// service is what systemd has been told of a daemon.
+// service remembers what a daemon last told systemd.
 type service struct {
 	to     *notify.Notifier
 	status string

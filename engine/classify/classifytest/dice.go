@@ -1,9 +1,9 @@
 // For tests: random prefixes, ports, devices and flow keys out of few values; what a rule's
 // list accepts.
 
-// Package classifytest draws rules and packets at random for tests of what is compiled with
-// package classify, from so few values that much of it matches, and says by a look at each
-// list what a rule accepts.
+// Package classifytest draws rules and packets at random, for tests of packages that compile
+// rules with package classify. It draws from few values, so that much of it matches, and finds
+// out what a rule accepts by a look at each list.
 package classifytest
 
 import (

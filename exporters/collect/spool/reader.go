@@ -28,7 +28,7 @@ type Reader struct {
 	consumed uint64  // records of segment read.Segment that were read, or were there before Start
 	rest     []Entry // entries that KeepRest of the process before kept
 	restLeft uint64  // records in rest
-	lost     []Range // ranges lost with dropped segments, of which the output has no gap record yet
+	lost     []Range // ranges lost with dropped segments; the output has no gap record of them yet
 	telling  []Range // the part of lost that TakeLost has returned
 
 	// Fields that only Next uses.

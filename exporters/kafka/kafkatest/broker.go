@@ -17,7 +17,7 @@ import (
 // Libraries returns the folder that scripts/deps-engines.sh puts Kafka's jars into.
 func Libraries() string { return filepath.Join(os.Getenv("INTSINK_ENGINES"), "kafka", "lib") }
 
-// Cluster is a group of brokers on loopback, each of which is a controller, too.
+// Cluster is a group of brokers on loopback; each is a controller, too.
 type Cluster struct {
 	t       testing.TB
 	brokers []*broker

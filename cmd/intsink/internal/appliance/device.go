@@ -26,9 +26,10 @@ type device interface {
 	linkDown() string
 	// impaired says what is wrong with a link that is up, empty where nothing is.
 	impaired() string
-	// linkSpeed in Mbit/s, 0 where nobody tells.
+	// linkSpeed is in Mbit/s; 0: unknown.
 	linkSpeed() int
-	// flaps counts changes of the link that the kernel told of, 0 where it is not its link.
+	// flaps counts the changes of the link that the kernel announced; 0 if the link is not the
+	// kernel's.
 	flaps() uint64
 	// stop ends receiving and sending, and close gives everything back. The workers have ended.
 	stop()
@@ -45,8 +46,8 @@ type dpdkDevice struct {
 	ethdev.Port
 	rx, tx   int  // queues that are configured
 	software bool // dpdk.distribute: any number of queues will do
-	// Of a virtual device that stands on a kernel interface, whose driver says that the
-	// link is up, come what may; otherwise nil.
+	// The state of the kernel interface that a virtual device uses: the driver of such a device
+	// always says that the link is up. nil for other devices.
 	follower *iface.Follower
 	unlock   func()
 }
@@ -76,7 +77,8 @@ func (d *dpdkDevice) linkDown() string {
 	return ""
 }
 
-// impaired tells of a peer of net_memif that has fewer queues than the sink.
+// impaired describes a peer of net_memif that has fewer queues than the sink; empty: there is
+// none.
 func (d *dpdkDevice) impaired() string {
 	rx, tx, ok := d.Rings(d.rx)
 	if !ok || !d.LinkUp() || rx == d.rx && tx == d.rx || d.software && rx > 0 && tx > 0 {

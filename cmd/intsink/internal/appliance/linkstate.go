@@ -23,7 +23,7 @@ func (p *appliancePort) look() {
 		first, was = false, *old
 	}
 	p.link.down.Store(&down)
-	between := flaps - p.link.flaps // that the kernel told of
+	between := flaps - p.link.flaps // changes that the kernel announced
 	p.link.flaps = flaps
 	changed := first && down != "" || !first && (down == "") != (was == "")
 	switch {

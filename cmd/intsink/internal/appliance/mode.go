@@ -106,6 +106,6 @@ func (l *loadMeter) read() failopen.Load {
 	return load
 }
 
-// share is part of whole, at most 1: a worker tells of its polls later than they are, so
-// that more than a period's may come within it.
+// share returns part / whole, at most 1: a worker publishes its polls late, so that one period
+// may get those of more than a period.
 func share(part, whole int64) float64 { return min(float64(part)/float64(whole), 1) }

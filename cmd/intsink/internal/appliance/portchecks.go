@@ -59,8 +59,8 @@ func alsoKernels(name string) (warnings []string) {
 	return warnings
 }
 
-// joinedFrames says which offloads of the interface are on that hand frames over which
-// were never on the wire. A kernel port undoes them; drivers of DPDK do not.
+// joinedFrames warns of GRO and LRO: with either, the interface hands over frames that were never
+// on the wire. A kernel port undoes them; drivers of DPDK do not.
 func joinedFrames(name string) []string {
 	if o := iface.ReadOffloads(name); o.GRO || o.LRO {
 		return []string{fmt.Sprintf("interface %s joins frames that belong together before the sink sees them: "+

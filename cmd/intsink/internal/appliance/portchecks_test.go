@@ -115,7 +115,7 @@ func TestLinkChangesAreCounted(t *testing.T) {
 	for _, c := range []struct {
 		what  string
 		down  string
-		flaps uint64 // that the kernel told of by then
+		flaps uint64 // announced by the kernel so far
 		want  uint64 // changes
 	}{
 		{"up at start", "", 0, 0},

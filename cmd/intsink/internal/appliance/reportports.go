@@ -1,5 +1,5 @@
-// Starts DPDK ports by which only reports leave; makes the stations and MAC addresses of
-// all ports that collectors use.
+// Starts DPDK ports that are for reports only; makes the stations and MAC addresses of all ports
+// that collectors use.
 
 package appliance
 

@@ -1,5 +1,5 @@
-// dpdk.distribute = "software": which worker receives from which port, by how many queues, and
-// how rings are emptied at the end.
+// dpdk.distribute = "software": the worker that receives from each port, the number of queues,
+// and how rings are emptied at the end.
 
 package appliance
 
@@ -22,10 +22,10 @@ func receivers(c *conf.Config) int {
 	return len(c.DPDK.Lcores)
 }
 
-// queuesOf are the numbers of rx and tx queues that a port of DPDK is opened with. In software
-// one rx queue does, unless the peer chooses by which it sends: drivers that cannot hash.
-// A client of net_memif has one pair: a server with fewer than the client asks for would
-// not answer.
+// queuesOf are the numbers of rx and tx queues that a port of DPDK is opened with. With
+// distribute = "software" one rx queue is enough, except for drivers that cannot hash: their peer
+// chooses the queue that it sends by. A client of net_memif has one pair: a server with fewer
+// than the client asks for would not answer.
 func queuesOf(c *conf.Config, p *conf.Port, info *ethdev.Info) (rx, tx int) {
 	workers := len(c.DPDK.Lcores)
 	switch {
@@ -41,9 +41,9 @@ func queuesOf(c *conf.Config, p *conf.Port, info *ethdev.Info) (rx, tx int) {
 	return rx, tx
 }
 
-// share makes all workers share every port. Ports with INT are received from by the workers
-// from the first on, the others by those from the last on: the first worker of two has what
-// comes from the network, and the other what comes from the hosts.
+// share makes all workers share every port. Ports with INT are given to workers from the first
+// one on, other ports from the last one on: of two workers the first receives from the network,
+// the second from the hosts.
 func (a *Appliance) share(c *conf.Config) {
 	workers := len(c.DPDK.Lcores)
 	owners, n := map[string]int{}, 0 // of ports that INT comes by

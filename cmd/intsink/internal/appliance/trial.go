@@ -81,8 +81,8 @@ func (a *Appliance) Confirm(who string, back bool) (*control.Result, error) {
 	return &r, nil
 }
 
-// nothingOnTrial says why nothing can be confirmed. Whoever comes too late learns how the
-// trial ended: what is in force is not what they put there.
+// nothingOnTrial says why nothing can be confirmed. Whoever confirms too late learns how the
+// trial ended, since their configuration is no longer in force.
 func (a *Appliance) nothingOnTrial() error {
 	_, good := a.control.State.Last()
 	if why, back := strings.CutPrefix(good.By, endOfTrial); back {
@@ -100,7 +100,7 @@ func (a *Appliance) goBack(end control.TrialEnd, why string) *control.Result {
 	close(t.done)
 	a.trial = nil
 	ended := time.Now()
-	defer func() { a.control.State.EndTrial(end, why, ended) }() // once all that tells of the sink tells of what was before
+	defer func() { a.control.State.EndTrial(end, why, ended) }() // after status, metrics and readiness describe the old configuration again
 	done := a.tellReload()
 	defer done()
 	r := a.newResult(endOfTrial + why)

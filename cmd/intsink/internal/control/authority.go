@@ -26,7 +26,8 @@ func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, whoKey{}, c.RemoteAddr())
 }
 
-// authority returns who asks, and an error if they may not write.
+// authority returns the client that sent r, as text for the log, and an error if that client may
+// not write.
 func (s *Server) authority(r *http.Request) (who string, err error) {
 	if p, ok := r.Context().Value(whoKey{}).(peer); ok {
 		if p.uid != 0 && p.uid != os.Geteuid() {
@@ -44,8 +45,8 @@ func (s *Server) authority(r *http.Request) (who string, err error) {
 	return who, errors.New("over TCP a write needs a token of http { token } with role = \"write\", or a client certificate (http { tls { client_ca } }); root needs none on the unix socket: intsink reload --socket PATH")
 }
 
-// role returns who asks over TCP, by the client certificate, which TLS has verified, or by the
-// token, and what that allows; empty: nothing.
+// role returns the client that sent r over TCP, as text, and what it may do. It goes by the
+// client certificate, which TLS has verified, or else by the token. An empty role allows nothing.
 func (s *Server) role(r *http.Request) (who string, role conf.TokenRole) {
 	who = "tcp " + r.RemoteAddr
 	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {

@@ -1,4 +1,4 @@
-// FieldError: a request of which one field is wrong, named in the answer.
+// FieldError: the error of a request with a wrong field; the answer names that field.
 
 package control
 
@@ -8,7 +8,8 @@ import (
 	"net/http"
 )
 
-// FieldError says which field of a request is wrong. Commands name the flag that it came from.
+// FieldError says which field of a request is wrong. Commands name the flag that the field came
+// from.
 type FieldError struct {
 	Field string
 	Text  string // what follows the name: " = 5: must be 7", or ": there is no such link"
@@ -25,8 +26,8 @@ func (e *FieldError) Error() string { return e.Field + e.Text }
 // FieldText is the field, and what is wrong with it.
 func (e *FieldError) FieldText() (field, text string) { return e.Field, e.Text }
 
-// WrongRequest is the outcome of a request that is wrong for err; where it is a FieldError, the
-// answer has the name of the field.
+// WrongRequest is the outcome of a wrong request; err says what is wrong. If err is a FieldError,
+// the answer names the field.
 func WrongRequest(err error) Outcome {
 	out := Outcome{Result: WriteBad, Status: http.StatusBadRequest, Error: err.Error()}
 	var field *FieldError

@@ -1,5 +1,5 @@
-// Decides which paths are asked for (by node, link, id, congestion); fills ids and hops of
-// paths as JSON.
+// Selects the paths that a request asks for (by node, link, id, congestion); fills ids and hops
+// of paths as JSON.
 
 package flowapi
 
@@ -30,8 +30,8 @@ func waysOf(questions []*engine.PendingQuery) ways {
 	return w
 }
 
-// pathID is the ID as text. The path of which only a worker's hash is known has an
-// ID that no other has.
+// pathID is the ID as text. If only the worker's hash of the path is known (p is nil), the ID is
+// made of the worker and the hash, and is unlike all others.
 func pathID(worker int, hash uint64, p *inspect.Path) string {
 	if p == nil {
 		return fmt.Sprintf("w%d-%016x", worker, hash)

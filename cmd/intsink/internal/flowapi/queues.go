@@ -14,8 +14,8 @@ import (
 	"intsink/flows"
 )
 
-// tableTotals has the sums of a whole list of queues, interfaces or links, of which an answer
-// shows a page.
+// tableTotals has the sums of a whole list of queues, interfaces or links. An answer shows one
+// page of the list.
 type tableTotals struct {
 	Rows      int  `json:"rows"`
 	Congested *int `json:"congested,omitempty"` // of queues only

@@ -95,8 +95,8 @@ func (t *stream) head(w http.ResponseWriter) (err error) {
 	return t.flush()
 }
 
-// interfacesOf returns two interfaces for each link, of its network and its host port, and two
-// for each tap, of which the second is never used.
+// interfacesOf returns two interfaces for each link (its network port, its host port) and two for
+// each tap. The second one of a tap is never used.
 func interfacesOf(c *conf.Config, snap int) (all []pcapgo.NgInterface) {
 	add := func(port, description string) {
 		all = append(all, pcapgo.NgInterface{

@@ -14,8 +14,8 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 )
 
-// processHelp says what metrics are whose names begin so; the first that fits counts. The
-// library that writes them says nothing.
+// processHelp has the help text of metrics by the prefix of their names; the first prefix that
+// fits counts. The library that writes these metrics has no help texts.
 var processHelp = []struct{ prefix, help string }{
 	{"go_memstats_", "memory of the Go runtime, see runtime.MemStats"},
 	{"go_gc_", "Go's garbage collector, see runtime/metrics"},
@@ -37,8 +37,8 @@ var renamed = map[string]string{
 // stops all goroutines, those of the workers too.
 const processEvery = time.Second
 
-// processText is what the library said of the runtime and the process last. Any goroutine may
-// ask for it.
+// processText is the library's last output: metrics of the Go runtime and the process. Any
+// goroutine may ask for it.
 type processText struct {
 	mu   sync.Mutex
 	at   time.Time // when that was

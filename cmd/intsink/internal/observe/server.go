@@ -110,8 +110,8 @@ func (s *Source) questions() http.Handler {
 	return mux
 }
 
-// profiles are Go's, apart from all else: they tell of the process what no client of the
-// rest has to know, and cost time.
+// profiles serves Go's profiles on a listener of their own: they cost time, and show insides of
+// the process that other clients need not know.
 func profiles() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)

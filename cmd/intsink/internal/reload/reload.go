@@ -47,8 +47,8 @@ func Confirm(ctx context.Context, stdout, stderr io.Writer, o *Options, back boo
 	return o.send(ctx, stdout, stderr, "/api/v1/confirm", &control.Confirmation{Back: back})
 }
 
-// Against prints what is otherwise in the configuration of o than in the running sink's, and
-// what a reload of it would refuse, which is an error.
+// Against prints how the configuration of o differs from the running sink's. It is an error if a
+// reload would refuse a part of it.
 func Against(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
 	q, err := o.request()
 	if err != nil {

@@ -70,7 +70,7 @@ func (p *pcapPort) fetch() (length int, ok bool) {
 	return p.vec[p.next].PktLen(), true
 }
 
-// skip frees the packet that fetch told of.
+// skip frees the packet that fetch found.
 func (p *pcapPort) skip() {
 	p.one[0] = p.vec[p.next]
 	p.pool.FreeBulk(p.one, 1)

@@ -48,8 +48,8 @@ func CollectorNames(c *conf.Config) []string {
 	return names
 }
 
-// reloads says for each block of the file whether a reload can change the attribute at a path
-// in it. Ports, memory and sockets are made at start and cannot change.
+// reloads has a function for each block of the file: whether a reload can change the attribute at
+// a path in that block. Ports, memory and sockets are made at start and cannot change.
 var reloads = map[string]func(path string) bool{
 	"node": never, "dpdk": never, "port": never, "link": never, "tap": never,
 	"int": always, "node_model": always, "watch": always, "events": always, "log": always, "http": always,
@@ -63,8 +63,8 @@ func never(string) bool  { return false }
 func always(string) bool { return true }
 
 // NeedsRestart returns the changes, from old to now, that cannot be made while the appliance
-// runs. ports are the ports by which reports have left since its start: collectors may come and
-// go there, since workers have queues of these.
+// runs. ports are those that reports have left by since the start: workers have queues of them,
+// so that collectors behind them may come and go.
 func NeedsRestart(changes []conf.Change, old, now *conf.Config, ports []string) []conf.Change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c conf.Change) bool {
 		reload := reloads[c.Block()]
@@ -72,8 +72,8 @@ func NeedsRestart(changes []conf.Change, old, now *conf.Config, ports []string) 
 	})
 }
 
-// byOtherPort tells whether path is a collector of c, or in one, to which the reports leave by
-// a port of DPDK that is not among ports.
+// byOtherPort reports whether path is a collector of c or an attribute of one, and the reports to
+// that collector leave by a DPDK port that is not in ports.
 func byOtherPort(path string, c *conf.Config, ports []string) bool {
 	return slices.ContainsFunc(c.Collectors, func(col conf.Collector) bool {
 		block := "collector " + schema.Quote(col.Name)

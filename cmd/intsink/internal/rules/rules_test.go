@@ -76,7 +76,7 @@ func TestEveryBlockReloadsOrRestarts(t *testing.T) {
 	}
 }
 
-// TestUnknownBlockNeedsARestart: what nobody thought of is not taken for done.
+// TestUnknownBlockNeedsARestart: a change of a block that reloads does not list needs a restart.
 func TestUnknownBlockNeedsARestart(t *testing.T) {
 	changes := []conf.Change{{Kind: conf.ChangeSet, Path: "new_block.x"}, {Kind: conf.ChangeSet, Path: "report.fragment"}, {Kind: conf.ChangeSet, Path: "report.coalesce.max_bytes"}}
 	if got := NeedsRestart(changes, &conf.Config{}, &conf.Config{}, nil); len(got) != 2 || got[0].Path != "new_block.x" || got[1].Path != "report.coalesce.max_bytes" {

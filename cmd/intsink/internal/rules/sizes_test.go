@@ -13,8 +13,8 @@ import (
 	"intsink/flows"
 )
 
-// TestSizesAgree: what conf checks a configuration against is what the packages have
-// that it does not import.
+// TestSizesAgree: the limits that conf checks are those of the packages that enforce them, which
+// conf does not import.
 func TestSizesAgree(t *testing.T) {
 	for _, s := range []struct {
 		name      string

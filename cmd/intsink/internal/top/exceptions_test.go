@@ -8,8 +8,7 @@ import (
 	"intsink/cmd/intsink/internal/status"
 )
 
-// TestExceptions: what is otherwise than it stays has a line of its own, and what is not has
-// none.
+// TestExceptions: each state that should not last has a line of its own; a usual state has none.
 func TestExceptions(t *testing.T) {
 	at := time.Unix(1000, 0).UTC()
 	for _, c := range []struct {
