@@ -120,10 +120,12 @@ func (o *owner) sendLent(tx Driver) {
 	for _, l := range o.lent {
 		n := int(l.left.Load())
 		if n == 0 {
-			if n = l.ring.Pop(l.waiting, mbuf.MaxBurst); n == 0 {
+			if l.ring.Len() == 0 {
 				continue
 			}
-			l.left.Store(int64(n)) // Empty must not miss what is on its way
+			l.left.Store(mbuf.MaxBurst) // before they leave the ring: Empty must not miss what is on its way
+			n = l.ring.Pop(l.waiting, mbuf.MaxBurst)
+			l.left.Store(int64(n))
 		}
 		if sent := tx.TxBurst(l.waiting, n); sent > 0 {
 			n = copy(l.waiting[:], l.waiting[sent:n])
