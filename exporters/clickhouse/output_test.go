@@ -1,16 +1,10 @@
 package clickhouse
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,79 +12,17 @@ import (
 	"intsink/exporters/collect/collecttest"
 )
 
-// server takes inserts as ClickHouse does: a block whose token it knows is not stored again.
-type server struct {
-	*httptest.Server
-	mu     sync.Mutex
-	answer func(w http.ResponseWriter) bool // reports whether to store the block; may write an answer of its own
-	tokens map[string]bool
-	ids    map[string]int
-	posts  int
-	last   *http.Request
-}
-
-func newServer(t *testing.T) *server {
-	s := &server{tokens: map[string]bool{}, ids: map[string]int{}}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(s.Close)
-	return s
-}
-
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.posts++
-	s.last = r
-	z, err := gzip.NewReader(r.Body)
-	if err != nil {
-		http.Error(w, err.Error(), 400)
-		return
-	}
-	lines := bufio.NewScanner(z)
-	var ids []string
-	for lines.Scan() {
-		var row struct{ ID, Type string }
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			http.Error(w, err.Error(), 400)
-			return
-		}
-		if row.Type == "report" {
-			ids = append(ids, row.ID)
-		}
-	}
-	if s.answer != nil && !s.answer(w) {
-		return
-	}
-	if token := r.URL.Query().Get("insert_deduplication_token"); !s.tokens[token] {
-		s.tokens[token] = true
-		for _, id := range ids {
-			s.ids[id]++
-		}
-	}
-}
-
-func (s *server) set(answer func(w http.ResponseWriter) bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.answer = answer
-}
-
-// count returns how many rows were stored, and how many distinct ids they have.
-func (s *server) count() (rows, ids int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, n := range s.ids {
-		rows += n
-	}
-	return rows, len(s.ids)
-}
-
 func output(t *testing.T, c Config) *Output {
 	t.Helper()
 	if c.Rows == 0 {
 		c.Rows = 100
 	}
-	c.Wait, c.Timeout = 20*time.Millisecond, 500*time.Millisecond
+	if c.Wait == 0 {
+		c.Wait = 20 * time.Millisecond
+	}
+	if c.Timeout == 0 {
+		c.Timeout = 10 * time.Second
+	}
 	o, err := New(c)
 	if err != nil {
 		t.Fatal(err)
@@ -102,74 +34,39 @@ func delivered(b *collecttest.Bed) func() bool {
 	return func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued == 0 }
 }
 
+// TestInsert: a collector's records are all inserted, in full blocks, with the query, settings and
+// login that are configured.
 func TestInsert(t *testing.T) {
 	s := newServer(t)
 	password := filepath.Join(t.TempDir(), "password")
-	os.WriteFile(password, []byte("secret\n"), 0o600)
-	b := collecttest.New(t, collect.Options{}, 0, output(t, Config{URL: s.URL + "/?table=int.reports&max_insert_threads=1", User: "intsink", PasswordFile: password}))
+	os.WriteFile(password, []byte("secret\r\n"), 0o600)
+	b := collecttest.New(t, collect.Options{}, 0, output(t, Config{URL: s.URL + "/?table=int.reports&max_insert_threads=1", User: "intsink", PasswordFile: password, Wait: time.Minute}))
 	b.Send(1000)
-	b.Wait("all is delivered", delivered(b))
 	b.Stop()
 	if rows, ids := s.count(); rows != 2000 || ids != 2000 {
 		t.Errorf("%d rows, %d ids", rows, ids)
 	}
-	q := s.last.URL.Query()
-	if q.Get("query") != "INSERT INTO `int`.`reports` FORMAT JSONEachRow" || q.Has("table") || q.Get("max_insert_threads") != "1" || q.Get("date_time_input_format") != "best_effort" {
+	posts := s.received()
+	last := posts[len(posts)-1]
+	q := last.URL.Query()
+	if q.Get("query") != "INSERT INTO `int`.`reports` FORMAT JSONEachRow" || q.Has("table") || q.Get("max_insert_threads") != "1" {
 		t.Errorf("query %v", q)
 	}
-	if h := s.last.Header; h.Get("X-ClickHouse-User") != "intsink" || h.Get("X-ClickHouse-Key") != "secret" {
-		t.Errorf("header %v", h)
+	if q.Get("date_time_input_format") != "best_effort" || q.Get("input_format_skip_unknown_fields") != "1" {
+		t.Errorf("settings %v", q)
 	}
-	if s.posts > 2000/50 {
-		t.Errorf("%d inserts of 100 rows for 2000", s.posts)
+	if h := last.Header; last.Method != http.MethodPost || h.Get("X-ClickHouse-User") != "intsink" || h.Get("X-ClickHouse-Key") != "secret" {
+		t.Errorf("%s with header %v", last.Method, h)
 	}
-}
-
-// TestFaults: whether the server answers with an error, late or not at all, each row is
-// stored once.
-func TestFaults(t *testing.T) {
-	n := 0
-	often := func(do func(w http.ResponseWriter) bool) func(http.ResponseWriter) bool {
-		return func(w http.ResponseWriter) bool {
-			if n++; n%3 != 0 {
-				return do(w)
-			}
-			return true
-		}
-	}
-	for name, answer := range map[string]func(http.ResponseWriter) bool{
-		"500":            func(w http.ResponseWriter) bool { http.Error(w, "Code: 241. Memory limit exceeded", 500); return false },
-		"503 and stored": func(w http.ResponseWriter) bool { http.Error(w, "", http.StatusServiceUnavailable); return true },
-		"closed":         func(http.ResponseWriter) bool { panic(http.ErrAbortHandler) },
-		"no answer":      func(http.ResponseWriter) bool { time.Sleep(700 * time.Millisecond); return true },
-		"late exception": func(w http.ResponseWriter) bool {
-			w.Header().Set("X-ClickHouse-Exception-Code", "252")
-			io.WriteString(w, "Too many parts")
-			return false
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newServer(t)
-			s.Config.ErrorLog = nil
-			s.set(often(answer))
-			b := collecttest.New(t, collect.Options{Queue: 20000}, 1<<30, output(t, Config{URL: s.URL + "/?table=t", Rows: 150}))
-			b.Send(150)
-			b.Wait("all is delivered", delivered(b))
-			b.Stop()
-			if rows, ids := s.count(); rows != 300 || ids != 300 {
-				t.Errorf("%d rows, %d ids", rows, ids)
-			}
-			if o := b.C.Snapshot().Outputs[0]; o.Retried == 0 {
-				t.Errorf("%+v", o)
-			}
-		})
+	if len(posts) > 2000/50 {
+		t.Errorf("%d inserts of 100 rows for 2000", len(posts))
 	}
 }
 
 // TestRestartWhileAway: rows that the server has not taken are kept for the next process.
 func TestRestartWhileAway(t *testing.T) {
 	s := newServer(t)
-	s.set(func(w http.ResponseWriter) bool { http.Error(w, "", http.StatusServiceUnavailable); return false })
+	s.set(refuse(http.StatusServiceUnavailable, ""))
 	conf := Config{URL: s.URL + "/?table=t"}
 	b := collecttest.New(t, collect.Options{Flush: 100 * time.Millisecond}, 1<<30, output(t, conf))
 	b.Send(200)
@@ -184,12 +81,30 @@ func TestRestartWhileAway(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	for _, u := range []string{"http://ch:8123/", "http://ch:8123/%zz?table=t"} {
-		if _, err := New(Config{URL: u}); err == nil {
-			t.Errorf("%s is taken", u)
+	for _, c := range []struct{ url, want string }{
+		{"http://ch:8123/", "names no table"},
+		{"http://ch:8123/%zz?table=t", "invalid URL escape"},
+	} {
+		if _, err := New(Config{URL: c.url}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.url, err, c.want)
 		}
 	}
-	if q := quote("a`b.c"); q != "`a\\`b`.`c`" || strings.Count(q, ".") != 1 {
+}
+
+func TestSettings(t *testing.T) {
+	for _, c := range []struct{ name, url, parameter, want string }{
+		{"of the URL win", "/?table=t&date_time_input_format=basic", "date_time_input_format", "basic"},
+		{"of the URL win although empty", "/?table=t&input_format_skip_unknown_fields=", "input_format_skip_unknown_fields", ""},
+		{"a query of the URL does not", "/?table=t&query=DROP", "query", "INSERT INTO `t` FORMAT JSONEachRow"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := output(t, Config{URL: "http://ch:8123" + c.url})
+			if got := o.insert.Query()[c.parameter]; len(got) != 1 || got[0] != c.want {
+				t.Errorf("%s is %q, want %q", c.parameter, got, c.want)
+			}
+		})
+	}
+	if q := quote("a`b\\c.d"); q != "`a\\`b\\\\c`.`d`" {
 		t.Error(q)
 	}
 }
