@@ -102,6 +102,9 @@ func WriteFile(path string, b []byte) error {
 	return syncFolder(filepath.Dir(path))
 }
 
+// fsync calls fsync(2): a variable, so that tests see what is synced, and let it fail.
+var fsync = (*os.File).Sync
+
 // writeSynced writes a file and waits until it is on the disk.
 func writeSynced(path string, b []byte) error {
 	f, err := os.Create(path)
@@ -110,7 +113,7 @@ func writeSynced(path string, b []byte) error {
 	}
 	_, err = f.Write(b)
 	if err == nil {
-		err = f.Sync()
+		err = fsync(f)
 	}
 	return errors.Join(err, f.Close())
 }
@@ -122,5 +125,5 @@ func syncFolder(path string) error {
 		return err
 	}
 	defer dir.Close()
-	return dir.Sync()
+	return fsync(dir)
 }
