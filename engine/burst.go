@@ -1,5 +1,5 @@
 // burst: one received burst, its bit sets and the stages in which each field is valid; the
-// cause of a report; counts drops by reason (dropPacket), copies info late (complete).
+// cause of a report; counts drops by reason (dropPacket).
 
 package engine
 
@@ -24,8 +24,8 @@ const (
 //	i  the packet's place in vec, 0 to n-1, in the order in which packets came
 //	j  the packet's number among those with sound INT, 0 to fast.Len()-1; fast tells its i
 //
-// Capitals in front of a comment say in which stages the field is valid: P parse, L look up,
-// D detect (which passes the packets that give no event), R report, S strip, T transmit.
+// Capitals in front of a comment say in which stages the field is valid: P match or parse, L look
+// up and pass, D detect, R report, S strip, T transmit.
 // A stage in brackets sets it.
 type burst struct {
 	vec  *mbuf.Vec // PLDRST  vec[:n] as received; strip moves the start of a frame
@@ -85,17 +85,6 @@ func (b *burst) keepLeft() {
 		if b.verdict[i] == consumed {
 			b.keeps &^= 1 << j
 		}
-	}
-}
-
-// complete fills in layers and info of packet j, which still has its INT. Most packets leave
-// before they are needed. The first segment becomes as long as that of a packet that was parsed.
-func (b *burst) complete(j uint8) {
-	if i := b.fast.At[j]; b.parsed>>i&1 == 0 {
-		b.parsed |= 1 << i
-		m := b.vec[i]
-		m.Pullup(min(pullupLen, m.PktLen()))
-		b.fast.Fill(b.fast.Template[j], m.Bytes(), m.PktLen(), &b.layers[i], &b.info[i], &b.outers[i])
 	}
 }
 

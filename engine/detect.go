@@ -1,5 +1,5 @@
-// Stage detect: asks the event detector of each deferred packet which events fired, takes
-// samples, counts malformed contents; ends idle flows (flow_end).
+// Stage detect: completes what is known of each deferred packet, asks the event detector which
+// events fired, takes samples, counts malformed contents.
 
 package engine
 
@@ -12,7 +12,6 @@ import (
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 	"intsink/engine/watch"
-	"intsink/flows"
 )
 
 // detect asks of every INT packet that package fast has deferred whether it is worth a
@@ -51,6 +50,17 @@ func (w *Worker) detect(p *linkState, b *burst) {
 	p.counters.INT[inthdr.MD] += uint64(f.Len() - others - int(f.MX))
 	p.counters.Malformed[0] = 0 // no reason
 	w.detector.SampleFabric(b.now, f.Len())
+}
+
+// complete fills in layers and info of packet j, which still has its INT. Most packets leave
+// before they are needed. The first segment becomes as long as that of a packet that was parsed.
+func (b *burst) complete(j uint8) {
+	if i := b.fast.At[j]; b.parsed>>i&1 == 0 {
+		b.parsed |= 1 << i
+		m := b.vec[i]
+		m.Pullup(min(pullupLen, m.PktLen()))
+		b.fast.Fill(b.fast.Template[j], m.Bytes(), m.PktLen(), &b.layers[i], &b.info[i], &b.outers[i])
+	}
 }
 
 // takeSamples makes samples reportable: packets that give no event else.
@@ -135,6 +145,18 @@ func (w *Worker) detectOne(p *linkState, b *burst, j int) bool {
 	return set != 0
 }
 
+// tcpFlags are the flags of the original packet's TCP header, which stands
+// behind INT with NPT 2; 0 for anything else.
+func tcpFlags(f []byte, l *packet.Layers, info *inthdr.Info) uint8 {
+	if info.NPT != 2 {
+		return l.TCPFlags
+	}
+	if at := int(info.End) + 13; info.Orig == packet.ProtoTCP && at < int(l.End) && at < len(f) {
+		return f[at]
+	}
+	return 0
+}
+
 // malformedContents returns event malformed for a packet with INT that can be removed but has
 // senseless contents: at most one per port and second. Where the flow's watch does not have the
 // event, it does not use up that second.
@@ -148,24 +170,4 @@ func (w *Worker) malformedContents(p *linkState, b *burst, reason inthdr.Reason,
 		return 0
 	}
 	return w.detector.Limited(b.now, e, &p.limits.lastReported[e])
-}
-
-// age visits the places of the flow table that are due, so that each flow is
-// looked at every few seconds without a burst ever waiting for it.
-func (w *Worker) age(now int64) {
-	w.table.Age(now, func(f *flows.Flow) {
-		w.rematch(f)
-		if f.Watch != watch.None && w.detector.End(now, f) {
-			w.reportFlow(event.FlowEnd.Set(), f, now)
-		}
-	})
-}
-
-// rematch matches f against the rules in force if no packet of it came since they were
-// adopted. Watches that ask for facts do not match without a packet; so f keeps its
-// generation, and its next packet matches it again.
-func (w *Worker) rematch(f *flows.Flow) {
-	if f.Generation != w.generation {
-		f.Watch = w.watches.First(&f.Key, nil)
-	}
 }

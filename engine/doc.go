@@ -1,18 +1,19 @@
 // Package engine is the datapath: one Worker per lcore takes bursts of packets
-// from its queues through the stages parse, look up, detect, report, strip and
-// transmit.
+// from its queues through the stages receive, match (or parse), look up, pass, detect,
+// report, strip and transmit. "The life of a packet" in ARCHITECTURE.md follows a packet
+// through them, call by call.
 //
-//	worker.go     the worker, a poll, what happens to a burst, a tick
+//	worker.go     the worker; Poll, toHost and watch call the stages in their order; Tick
 //	burst.go      a burst, and in which stage each of its fields is valid
 //	io.go         what a worker is connected to: queues, pools, links
-//	package fast  headers that are known, their flows, packets that give no event: most of them
-//	parse.go      finds headers and INT in the others
-//	lookup.go     finds or makes their flows
-//	detect.go     decides which packets are reported; ends flows
-//	report.go     what a report is about; gather.go: packets that are reported alike;
+//	package fast  match, look up and pass, for headers that are known and packets that give no event: most of them
+//	parse.go      parse: headers and INT of the others; flowkey.go: the key of their flows
+//	lookup.go     look up: makes flows that are missing
+//	detect.go     detect: which packets are reported; age.go ends flows
+//	report.go     report: what a report is about; gather.go: packets that are reported alike;
 //	              fragment.go: which of their bytes it shows; package reporting builds and sends it
-//	strip.go      removes INT
-//	transmit.go   packets leave; drops.go reports those that cannot
+//	strip.go      strip: removes INT that was kept for detect and report
+//	transmit.go   transmit: before and after the call that sends; drops.go reports packets that cannot leave
 //	dealing.go    which worker a packet belongs to, where workers share a port (package distribute)
 //	longway.go    bursts with packets that are captured, verified or dropped by a rule; those that pass as they came
 //	checksumsample.go, verify.go  their checksums

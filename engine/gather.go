@@ -12,6 +12,24 @@ import (
 	"intsink/engine/reporting"
 )
 
+// shed counts the first packet of left, and those after it that are reported for the same
+// cause, as shed, where no collector takes a report of it: nothing else is done for them. It
+// returns the others.
+func (w *Worker) shed(b *burst, left uint64) (rest uint64) {
+	c := b.cause[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)]
+	collectors := w.rules.Watches[c.watch()].Collectors
+	if !w.reporter.Refused(collectors, c.priority(), b.now) {
+		return left
+	}
+	for rest = left; rest != 0; rest &= rest - 1 {
+		if b.cause[bits.TrailingZeros64(rest)&(mbuf.MaxBurst-1)] != c {
+			break
+		}
+	}
+	w.reporter.Shed(c.set(), collectors, c.priority(), &b.fast.Flows, left&^rest, b.now)
+	return rest
+}
+
 // gather makes the first packet of left, and those after it that are reported alike, the
 // run, and returns the others. The run is empty where the first packet is not INT-MD, or its
 // fragment goes beyond its first buffer.
@@ -35,24 +53,6 @@ func (w *Worker) gather(b *burst, left uint64) (rest uint64) {
 		r.Flows, r.Hashes, r.Triggers = &b.fast.Flows, &b.fast.Hashes, &b.trigger
 	}
 	return left
-}
-
-// shed counts the first packet of left, and those after it that are reported for the same
-// cause, as shed, where no collector takes a report of it: nothing else is done for them. It
-// returns the others.
-func (w *Worker) shed(b *burst, left uint64) (rest uint64) {
-	c := b.cause[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)]
-	collectors := w.rules.Watches[c.watch()].Collectors
-	if !w.reporter.Refused(collectors, c.priority(), b.now) {
-		return left
-	}
-	for rest = left; rest != 0; rest &= rest - 1 {
-		if b.cause[bits.TrailingZeros64(rest)&(mbuf.MaxBurst-1)] != c {
-			break
-		}
-	}
-	w.reporter.Shed(c.set(), collectors, c.priority(), &b.fast.Flows, left&^rest, b.now)
-	return rest
 }
 
 // goesOn reports whether packets of this shape may follow in a run of n packets; last is the

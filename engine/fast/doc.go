@@ -4,8 +4,8 @@
 // A Template says of such a shape which bytes a packet of it has, and where everything
 // stands that is read or changed. Learn makes it of a packet that was parsed; nothing else
 // does. What follows is one loop over the burst each: which template, key and hash
-// (match.c, streak.h), which flow (lookup.c), whether the packet gives no event (compare.h), and INT out (pass.c,
-// strip.h). No loop asks what the headers are called.
+// (match.c, streak.h), which flow (lookup.c), whether the packet gives no event (pass.c, compare.h), and INT out (strip.h;
+// strip.c, where it had to be kept for a report). No loop asks what the headers are called.
 //
 // What Pass does not pass it defers to package engine, in order, and with it all later packets of
 // the same flow in the burst, so that a flow's order is kept. A deferred packet may give an

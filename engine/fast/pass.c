@@ -1,6 +1,6 @@
 //go:build cgo && !purego
 
-// C loop pass: counts and strips packets that give no event, sets the bits of deferred ones;
+// C loop pass: counts and strips packets that give no event, notes the deferred ones;
 // fast_receive: match, look up and pass in one call.
 
 #include "general.h"
@@ -203,19 +203,6 @@ void fast_pass(struct fast_state *s)
 		pass_with_more(s);
 	else
 		pass_packets(s, false, false);
-}
-
-// fast_strip takes INT out of the packets whose bits are set in which, all with templates.
-void fast_strip(struct fast_state *s, uint64_t which)
-{
-	struct fast_mbuf *const *vec = (struct fast_mbuf *const *)s->vec;
-	for (; which; which &= which - 1) {
-		uint32_t j = (uint32_t)__builtin_ctzll(which);
-		struct fast_mbuf *m = vec[s->at[j]];
-		const struct fast_template *t = &s->templates[s->template[j]];
-		in_register(t);
-		strip(m, m->buf_addr + m->data_off, t);
-	}
 }
 
 // fast_receive is all of it, as far as it goes without Go: what is unknown has to be

@@ -1,15 +1,12 @@
-// Path: the fast path of one worker as engine calls it: Receive, Match, Find, Pass, Strip, Deferred,
-// Fill.
+// Path: the fast path of one worker as engine calls it: Receive, Match, Find, Pass, Deferred. Of
+// its methods parsed.go, fill.go, store.go and strip.go have the rest.
 
 package fast
 
 import (
-	"math/bits"
-
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
-	"intsink/engine/packet"
 	"intsink/flows"
 )
 
@@ -25,15 +22,6 @@ type Path struct {
 	inGo     bool   // the twins run
 	parseAll bool   // no burst is matched, nothing is stored
 	effort
-}
-
-// learned is what the parser found in the packet that a template was made of.
-type learned struct {
-	shape   int // its shape, or none
-	variant int // of shape, where its chain begins
-	layers  packet.Layers
-	info    inthdr.Info
-	outers  inthdr.Outers
 }
 
 // New makes the fast path of a worker whose flows index finds.
@@ -160,104 +148,3 @@ func (p *Path) Deferred() []uint8 { return p.deferredAt[:p.deferred] }
 
 // DeferAll makes Deferred all packets.
 func (p *Path) DeferAll() { p.deferAll() }
-
-// Strip takes INT out of the packets whose bits are set in which. All have templates. Fewer than
-// four are stripped by the twin (strip.go), which saves the call into C.
-func (p *Path) Strip(which uint64) {
-	if p.inGo || bits.OnesCount64(which) < 4 {
-		stripGo(p.State, which)
-		return
-	}
-	p.stripC(which)
-}
-
-// Recognise is the template of a packet, or None.
-func (p *Path) Recognise(f []byte, pktLen int) uint8 {
-	if p.shapes == 0 {
-		return None
-	}
-	return p.recognise(f, pktLen)
-}
-
-// RecogniseNew is Recognise by the templates that were made since Receive.
-func (p *Path) RecogniseNew(f []byte, pktLen int) uint8 {
-	for left := p.fresh; left != 0; left &= left - 1 {
-		at := uint8(bits.TrailingZeros64(left))
-		if p.learned[at].shape != none && p.templates[at].matches(p.State, f, pktLen) {
-			return at
-		}
-	}
-	return None
-}
-
-// IsINT tells whether template at is of packets with INT.
-func (p *Path) IsINT(at uint8) bool { return p.templates[at%maxTemplates].kind == isINT }
-
-// Set makes packet f, which is j of the burst, one of template at, and tells whether it has
-// INT.
-func (p *Path) Set(j, at uint8, f []byte) bool {
-	p.Template[j] = at
-	t := &p.templates[at%maxTemplates]
-	if t.kind != isINT {
-		return false
-	}
-	t.setKey(&p.Keys[j], f)
-	p.Hashes[j] = p.index.Hash(&p.Keys[j])
-	return true
-}
-
-// Clear forgets the packets of the burst.
-func (p *Path) Clear() { p.ints, p.deferred = 0, 0 }
-
-// Drop takes those packets out of the burst whose bits are set in gone.
-func (p *Path) Drop(gone uint64) {
-	if gone == 0 {
-		return
-	}
-	n := 0
-	for j := range int(p.ints) {
-		if gone>>j&1 != 0 {
-			continue
-		}
-		if n != j {
-			p.At[n], p.Template[n], p.Hashes[n], p.Keys[n] = p.At[j], p.Template[j], p.Hashes[j], p.Keys[j]
-		}
-		n++
-	}
-	p.ints = uint32(n)
-}
-
-// Info is what all packets of a template have in common.
-func (p *Path) Info(at uint8) *inthdr.Info { return &p.learned[at%maxTemplates].info }
-
-// Outermost is the IP header of packets of a template that comes first.
-func (p *Path) Outermost(at uint8) *packet.Layers {
-	k := &p.learned[at%maxTemplates]
-	if k.info.Depth > 0 {
-		return &k.outers[0]
-	}
-	return &k.layers
-}
-
-// Fill makes l, i and o what the parser would find in packet f of template at.
-func (p *Path) Fill(at uint8, f []byte, pktLen int, l *packet.Layers, i *inthdr.Info, o *inthdr.Outers) {
-	k, t := &p.learned[at%maxTemplates], &p.templates[at%maxTemplates]
-	*l, *i = k.layers, k.info
-	l.Refresh(f, pktLen)
-	for d := range min(int(i.Depth), len(o)) {
-		o[d] = k.outers[d]
-		o[d].Refresh(f, pktLen)
-	}
-	i.Size = uint16(pktLen) - i.Removed
-	i.RemainingHops = f[i.Shim+inthdr.ShimLen+3]
-	if i.Format == inthdr.Format2016 { // Total Hop Count, which is the same in all, of Max Hop Count
-		i.RemainingHops = f[i.Shim+inthdr.ShimLen+2] - i.RemainingHops
-	}
-	if t.portMask != 0 {
-		i.Orig = uint16(f[t.portFrom])<<8 | uint16(f[t.portFrom+1])
-	}
-	if i.Marking != inthdr.ByDSCP {
-		i.DSCP = l.DSCP
-	}
-	i.Common = i.Common && f[t.flagsAt]&t.flagsMask == 0
-}

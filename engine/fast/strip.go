@@ -1,4 +1,5 @@
-// Go twin of strip.h: takes INT out of a packet by its template, repairs lengths and checksums.
+// Path.Strip, and the Go twin of strip.h and strip.c: takes INT out of a packet by its template,
+// repairs lengths and checksums.
 
 package fast
 
@@ -8,8 +9,6 @@ import (
 
 	"intsink/dpdk/mbuf"
 )
-
-// The twins of strip.h.
 
 // fold is the one's complement sum of the four 16-bit words of s; zero only for zero.
 func fold(s uint64) uint16 {
@@ -55,6 +54,16 @@ func (t *Template) strip(f []byte, pktLen int) (removed int) {
 		}
 	}
 	return n
+}
+
+// Strip takes INT out of the packets whose bits are set in which. All have templates. Fewer than
+// four are stripped by stripGo, which saves the call into C.
+func (p *Path) Strip(which uint64) {
+	if p.inGo || bits.OnesCount64(which) < 4 {
+		stripGo(p.State, which)
+		return
+	}
+	p.stripC(which)
 }
 
 // stripGo is fast_strip.

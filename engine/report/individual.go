@@ -1,5 +1,5 @@
 // Individual: one report of 2.0 with header bits, RepType, InType, main contents and, as inner
-// contents, the packet; GroupHeader; Domain Specific ID "TS".
+// contents, the packet; Domain Specific ID "TS".
 
 package report
 
@@ -28,16 +28,6 @@ const (
 	IPv4        InType = 4
 	IPv6        InType = 5
 )
-
-// GroupHeader stands once in front of all individual reports of a packet.
-type GroupHeader struct {
-	HwID     uint8  // 6 bits
-	Sequence uint32 // 22 bits, higher ones are ignored; 32 in older formats
-	NodeID   uint32
-}
-
-// GroupHeaderLen is the group header's length in bytes.
-const GroupHeaderLen = 8
 
 const (
 	firstWordLen = 4

@@ -1,9 +1,6 @@
-// Packet: one report packet under construction: Open, Append, AppendCut, Full, Seal with the
-// group header of 2.0.
+// Packet: one report packet under construction: Open, Append, AppendCut, Full; seal.go closes it.
 
 package report
-
-import "encoding/binary"
 
 // maxCoalesced is the longest Report Length that may be followed by another
 // report; 0xFF says "at least 255 words, to the end of the UDP payload".
@@ -136,25 +133,4 @@ func (r *Individual) size(f Format, room int) int {
 		return n
 	}
 	return 0
-}
-
-// Seal writes the group header, or its fields where the format has them, closes
-// the packet and returns its payload, which is in the buffer that Open got; nil
-// where the packet is closed, the buffer has no room for the group header, or a
-// format of one report a packet has none.
-func (p *Packet) Seal(h GroupHeader) []byte {
-	if p.n > len(p.buf) || p.buf == nil || p.format != Format20 && p.reports == 0 {
-		*p = Packet{}
-		return nil
-	}
-	b := p.buf[:p.n]
-	if p.format != Format20 {
-		p.sealOld(h)
-		*p = Packet{}
-		return b
-	}
-	binary.BigEndian.PutUint32(b, Version<<28|uint32(h.HwID&0x3f)<<22|h.Sequence&0x3fffff)
-	binary.BigEndian.PutUint32(b[4:], h.NodeID)
-	*p = Packet{}
-	return b
 }

@@ -15,7 +15,7 @@
 //	together.go    packets that are reported alike (Run), and how they are sent
 //	templates.go   what their reports have in common
 //	explain.go     the Explanation: a few numbers of the flow, and why the report is sent
-//	outbox.go      the open report packet of one collector: opened, filled, sealed, handed over
+//	outbox.go      the open report packet of one collector: opened, filled; seal.go: sealed, handed over
 //	outlet.go      takes sealed report packets: a ring or a port
 //	budget.go      how much a collector may be sent, and which report goes first
 //	shed.go        asks the budget, before a report is built; refreshes come less often where it sheds them

@@ -1,4 +1,4 @@
-// outbox: opens, fills, seals, expires and hands over the open report packet of one collector.
+// outbox: opens and fills the open report packet of one collector; seal.go closes it.
 
 package reporting
 
@@ -115,83 +115,10 @@ func (o *outbox) takeMbuf() bool {
 	return true
 }
 
-func (o *outbox) sealIfFull(now int64) {
-	if o.open.Full() || o.maxReports > 0 && o.open.Reports() >= o.maxReports {
-		o.seal(now)
-	}
-}
-
 // mayHold returns how many more reports the open packet may hold by Rules.MaxReports.
 func (o *outbox) mayHold() int {
 	if o.maxReports > 0 {
 		return o.maxReports - o.open.Reports()
 	}
 	return mbuf.MaxBurst
-}
-
-// seal closes the open packet and hands it over. If the ring is full the worker does not wait:
-// the packet is dropped and its sequence number is missing at the collector, as Telemetry
-// Report intends.
-func (o *outbox) seal(now int64) {
-	if o.open.Reports() == 0 {
-		return // opened for a report that did not fit: the next report uses the mbuf
-	}
-	n := o.open.Reports()
-	payload := o.open.Seal(o.group)
-	o.group.Sequence++
-	report.Handoff{Time: now, Entropy: o.entropy, Reports: uint16(n), Waited: report.WaitedFor(now - o.deadline + o.maxDelay)}.Put(o.m.SetLen(report.HandoffLen + len(payload)))
-	o.counters.Packets++
-	m := o.m
-	if o.handOver(m) {
-		o.m = nil
-		return
-	}
-	o.counters.Dropped[DropRingFull]++
-}
-
-// handOver gives a sealed packet to the ring, or puts it into the batch.
-func (o *outbox) handOver(m *mbuf.Mbuf) bool {
-	if o.sender == nil {
-		return o.ring.Push(m)
-	}
-	o.batch[o.nBatch] = m
-	o.nBatch++
-	if o.nBatch == mbuf.MaxBurst {
-		o.flush()
-	}
-	return true
-}
-
-// flush gives the batch to the sender. It is called after every poll, so that the report
-// packets of a burst share a call into C.
-func (o *outbox) flush() {
-	if o.nBatch > 0 {
-		o.sender.Send(o.batch, o.nBatch)
-		o.nBatch = 0
-	}
-}
-
-// expire seals the open packet if its deadline has passed, with the deadline as its time: now
-// is later by a poll, or in replay by a gap in the capture.
-func (o *outbox) expire(now int64) {
-	if o.open.IsOpen() && now >= o.deadline {
-		o.seal(o.deadline)
-	}
-}
-
-// close seals the open packet and gives all free mbufs back.
-func (o *outbox) close(now int64) {
-	if o.open.IsOpen() {
-		o.seal(now)
-	}
-	o.flush()
-	if o.m != nil {
-		o.stash[o.nStash] = o.m
-		o.nStash++
-		o.m = nil
-	}
-	if o.nStash > 0 {
-		o.pool.FreeBulk(o.stash, o.nStash)
-		o.nStash = 0
-	}
 }
