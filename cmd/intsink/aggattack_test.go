@@ -11,8 +11,6 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,14 +25,9 @@ func TestTransparentSecurityThroughAProxy(t *testing.T) {
 	if !netns.In(t) {
 		return
 	}
-	netns.Sh(t, `
-sysctl -qw net.ipv6.conf.default.disable_ipv6=1
-ip link set lo up
-for i in a b; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2000; ip link set $i-near up; ip link set $i-far up; done`)
 	const token = "Zm9yIHRoZSBhbmFseXRpY3M"
 	sum := sha256.Sum256([]byte(token))
-	text := strings.Replace(kernelPorts("kernel:a-far", "kernel:b-near"), `link "edge" {`, "link \"edge\" {\n  mitigation = true", 1)
-	text = strings.Replace(text, `http { listen = "%s" }`, fmt.Sprintf("http {\n  listen = \"%%s\"\n  token \"tps\" {\n    sha256 = %q\n    role = \"write\"\n  }\n}", hex.EncodeToString(sum[:])), 1)
+	text := strings.Replace(mitigated(inLine(t)), `http { listen = "%s" }`, fmt.Sprintf("http {\n  listen = \"%%s\"\n  token \"tps\" {\n    sha256 = %q\n    role = \"write\"\n  }\n}", hex.EncodeToString(sum[:])), 1)
 	r := startRun(t, text)
 	r.ready(t)
 	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
@@ -60,12 +53,9 @@ for i in a b; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 200
 		return a.StatusCode
 	}
 
-	in, out := opened(t, "a-near"), opened(t, "b-far")
-	var ended atomic.Bool
+	in := openWire(t, "a-near")
 	arrived := make(chan uint16, 64) // destination ports
-	var receiving sync.WaitGroup
-	receiving.Go(func() { out.Receive(&ended, func(f []byte) { arrived <- uint16(f[36])<<8 | uint16(f[37]) }) })
-	defer func() { ended.Store(true); receiving.Wait() }()
+	receive(t, openWire(t, "b-far"), func(f []byte) { arrived <- uint16(f[36])<<8 | uint16(f[37]) })
 	// passes sends a packet of the attack and then one that is none, and tells which arrive.
 	passes := func() (attack bool) {
 		t.Helper()

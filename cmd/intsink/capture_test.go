@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -68,27 +67,10 @@ func (c *captured) ended(says string) (fields [][]string) {
 // captureLab is a sink between two interfaces, whose other ends the test has.
 func captureLab(t *testing.T) (r *running, socket string, network, host *wire.Interface) {
 	t.Helper()
-	netns.Sh(t, `
-ip link set lo up
-for i in net host; do
-	ip link add d-$i type veth peer name k-$i
-	for end in d-$i k-$i; do
-		sysctl -qw net.ipv6.conf.$end.disable_ipv6=1
-		ip link set $end up
-	done
-done`)
-	var ends [2]*wire.Interface
-	for i, name := range []string{"k-net", "k-host"} {
-		var err error
-		if ends[i], err = wire.Open(name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	socket = filepath.Join(t.TempDir(), "api.sock")
-	text := strings.Replace(kernelPorts("kernel:d-net", "kernel:d-host"), `http { listen = "%s" }`, "http {\n  listen = \"%s\"\n  socket = \""+socket+"\"\n}", 1)
+	text, socket := addSocket(t, inLine(t))
 	r = startRun(t, text)
 	r.ready(t)
-	return r, socket, ends[0], ends[1]
+	return r, socket, openWire(t, "a-near"), openWire(t, "b-far")
 }
 
 // TestCapture over kernel interfaces: INT in, stripped out, read back by tshark and by our own
@@ -98,11 +80,8 @@ func TestCapture(t *testing.T) {
 		return
 	}
 	r, socket, network, host := captureLab(t)
-	var stop atomic.Bool
 	var arrived atomic.Int64
-	var receiving sync.WaitGroup
-	receiving.Go(func() { host.Receive(&stop, func([]byte) { arrived.Add(1) }) })
-	defer func() { stop.Store(true); receiving.Wait() }()
+	receive(t, host, func([]byte) { arrived.Add(1) })
 	send := func(from *wire.Interface, frames ...[]byte) {
 		for _, f := range frames {
 			if !from.Send(f) {

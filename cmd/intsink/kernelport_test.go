@@ -84,13 +84,6 @@ func plainFrame() []byte {
 	return f.Frame(60, 1)
 }
 
-// kernelPorts is a configuration of two ports.
-func kernelPorts(network, host string) string {
-	text := strings.Replace(config("udp_port = 5000"), "net_null0", network, 1)
-	text = strings.Replace(text, "net_null1", host, 1)
-	return small + strings.Replace(text, "192.0.2.10:8555", "127.0.0.1:9", 1)
-}
-
 // echo answers all that comes, by TCP and by UDP, until the test ends.
 func echo(t *testing.T, address string) {
 	l, err := net.Listen("tcp", address)
@@ -327,10 +320,7 @@ func TestKernelPortsKeepTags(t *testing.T) {
 	if !netns.In(t) {
 		return
 	}
-	netns.Sh(t, `
-sysctl -qw net.ipv6.conf.default.disable_ipv6=1
-ip link set lo up
-for i in a b c; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2000; ip link set $i-near up; ip link set $i-far up; done`)
+	wires(t, "a", "b", "c")
 	// a-near -> a-far gen --live b-near -> b-far sink c-near -> c-far
 	r := startRun(t, kernelPorts("kernel:b-far", "kernel:c-near"))
 	r.ready(t)

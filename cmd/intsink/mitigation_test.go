@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -42,9 +41,7 @@ func TestMitigation(t *testing.T) {
 	}
 	there, _ := twoHosts(t, 1500)
 	there(func() { echo(t, "[::]:7"); echo(t, "[::]:9") })
-	socket := filepath.Join(t.TempDir(), "api.sock")
-	text := strings.Replace(kernelPorts("kernel:s-net", "kernel:s-host"), `link "edge" {`, "link \"edge\" {\n  mitigation = true", 1)
-	text = strings.Replace(text, `http { listen = "%s" }`, "http {\n  listen = \"%s\"\n  socket = \""+socket+"\"\n}", 1)
+	text, socket := addSocket(t, mitigated(kernelPorts("kernel:s-net", "kernel:s-host")))
 	r := startRun(t, text)
 	r.ready(t)
 	const attacked, other = "10.66.0.2:9", "10.66.0.2:7"

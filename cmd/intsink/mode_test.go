@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,9 +13,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/observe/observetest"
-	"intsink/engine/intgen"
 	"intsink/internal/netns"
-	"intsink/internal/wire"
 )
 
 // TestModes: what each mode does with packets on the wire, that status, metrics and events show
@@ -25,61 +22,21 @@ func TestModes(t *testing.T) {
 	if !netns.In(t) {
 		return
 	}
-	netns.Sh(t, `
-sysctl -qw net.ipv6.conf.default.disable_ipv6=1
-ip link set lo up
-for i in a b; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2000; ip link set $i-near up; ip link set $i-far up; done`)
 	dir := t.TempDir()
 	asked := filepath.Join(dir, "asked")
 	command := write(t, filepath.Join(dir, "switch"), "#!/bin/sh\necho $2 >> "+asked+"\n")
 	if err := os.Chmod(command, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	socket := filepath.Join(dir, "api.sock")
-	text := strings.Replace(kernelPorts("kernel:a-far", "kernel:b-near"), `http { listen = "%s" }`, "http {\n  listen = \"%s\"\n  socket = \""+socket+"\"\n}", 1)
+	text, socket := addSocket(t, inLine(t))
 	text = strings.Replace(text, "mbufs      = 4096", "mbufs = 16384", 1) + fmt.Sprintf("bypass { command = [%q, \"card7\"] }\n", command)
 	r := startRunWith(t, text, "--mode", "strip")
 	r.ready(t)
-	in, err := wire.Open("a-near")
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := wire.Open("b-far")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ended atomic.Bool
-	arrived := make(chan string, 64)
-	var receiving sync.WaitGroup
-	receiving.Go(func() { out.Receive(&ended, func(f []byte) { arrived <- string(f) }) })
-	defer func() { ended.Store(true); receiving.Wait() }()
-	source := intgen.Source{UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
-	flow := uint16(1024)
+	through := newTraffic(t, "b-far")
 	passes := func(mode string, stripped, reports bool) {
 		t.Helper()
-		flow++ // a new one each time
-		f := intgen.Flow{Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1"), Proto: intgen.UDP, SrcPort: flow, DstPort: 8000}
-		plain := f.Frame(60, 1)
-		framed, err := source.Insert(plain, []intgen.Hop{{NodeID: 101, LatencyNs: 100}, {NodeID: 102, LatencyNs: 100}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := framed
-		if stripped {
-			want = plain
-		}
 		before := observetest.Parse(t, r.get(t, "/metrics")).Series[`intsink_reports_total{collector="primary"}`]
-		for !in.Send(framed) {
-			time.Sleep(time.Millisecond)
-		}
-		got := ""
-		select {
-		case got = <-arrived:
-		case <-time.After(5 * time.Second):
-		}
-		if got != string(want) {
-			t.Errorf("%s: %d bytes arrive, want %d", mode, len(got), len(want))
-		}
+		through.passes(t, mode, stripped)
 		time.Sleep(20 * time.Millisecond) // a worker publishes its counters each millisecond
 		p := observetest.Parse(t, r.get(t, "/metrics"))
 		if after := p.Series[`intsink_reports_total{collector="primary"}`]; after > before != reports || p.Series[fmt.Sprintf(`intsink_mode{mode=%q}`, mode)] != 1 {
@@ -154,19 +111,14 @@ func TestOverloadLeadsDownAndBack(t *testing.T) {
 	if !netns.In(t) {
 		return
 	}
-	netns.Sh(t, `
-sysctl -qw net.ipv6.conf.default.disable_ipv6=1
-ip link set lo up
-for i in a b; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2000; ip link set $i-near up; ip link set $i-far up; done`)
-	text := strings.Replace(kernelPorts("kernel:a-far", "kernel:b-near"), "mbufs      = 4096", "mbufs = 16384", 1)
+	text := strings.Replace(inLine(t), "mbufs      = 4096", "mbufs = 16384", 1)
 	r := startRun(t, text+"overload {\n  mode = \"strip\"\n  busy = 0.0001\n  full_bursts = 0\n  enter = \"500ms\"\n  clear = \"1s\"\n}\n")
 	r.ready(t)
-	in, out := opened(t, "a-near"), opened(t, "b-far")
-	var stop, ended atomic.Bool
+	in := openWire(t, "a-near")
+	var stop atomic.Bool
 	var sent, arrived passed
-	var sending, receiving sync.WaitGroup
-	receiving.Go(func() { out.Receive(&ended, arrived.add) })
-	defer func() { ended.Store(true); receiving.Wait() }()
+	var sending sync.WaitGroup
+	receive(t, openWire(t, "b-far"), arrived.add)
 	sending.Go(func() { sendUntil(t, &stop, in, &sent, &arrived) })
 	r.wait(t, "mode strip", func(p observetest.Exposition) bool { return p.Series[`intsink_mode{mode="strip"}`] == 1 })
 	time.Sleep(time.Second) // it goes no further down

@@ -191,26 +191,10 @@ events {
 }
 `
 
-// vethPair makes the interfaces d-net and d-host, for a sink, and the ends k-net and k-host of
-// their wires.
-func vethPair(t *testing.T) {
-	t.Helper()
-	sh(t, `
-ip link set lo up
-for i in net host; do
-	ip link add d-$i type veth peer name k-$i
-	for end in d-$i k-$i; do
-		sysctl -qw net.ipv6.conf.$end.disable_ipv6=1
-		ip link set $end up
-	done
-done
-`)
-}
-
-// onVeths is a configuration of config with these interfaces as its ports.
+// onVeths is a configuration of config between wires a and b.
 func onVeths(text string) string {
-	for i, name := range []string{"net", "host"} {
-		text = strings.Replace(text, fmt.Sprintf("net_null%d", i), fmt.Sprintf("net_af_packet%d,iface=d-%s", i, name), 1)
+	for i, name := range []string{"a-far", "b-near"} {
+		text = strings.Replace(text, fmt.Sprintf("net_null%d", i), fmt.Sprintf("net_af_packet%d,iface=%s", i, name), 1)
 	}
 	return text
 }
@@ -221,16 +205,13 @@ func TestPageShowsWhatIsWrong(t *testing.T) {
 	if !netns.In(t) {
 		return
 	}
-	vethPair(t)
+	wires(t, "a", "b")
 	text := onVeths(config("udp_port = 5000"))
 	text = strings.Replace(text, `watch "all" { sample = 100 }`,
 		`watch "all" { events = ["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "tx_utilization", "refresh", "flow_end"] }`, 1)
 	r := startRun(t, small+text+pageConfig)
 	r.get(t, "/readyz")
-	out, err := wire.Open("k-net")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := openWire(t, "a-near")
 	s := &scene{flows: 12}
 	var stop atomic.Bool
 	var playing sync.WaitGroup

@@ -154,22 +154,16 @@ func TestPrometheusAnswersEveryPanelAndRule(t *testing.T) {
 	if !netns.In(t) {
 		return
 	}
-	vethPair(t)
+	wires(t, "a", "b")
 	text := strings.Replace(onVeths(config("udp_port = 5000\n  malformed = \"drop\"\n")), `{ udp_port`, "{\n  udp_port", 1)
 	r := startRun(t, small+text+prometheusConfig)
 	r.get(t, "/readyz")
-	var outs [2]*wire.Interface
-	for i := range outs {
-		var err error
-		if outs[i], err = wire.Open("k-net"); err != nil {
-			t.Fatal(err)
-		}
-	}
+	good, malformed := openWire(t, "a-near"), openWire(t, "a-near")
 	s := &scene{flows: 12}
 	var stop atomic.Bool
 	var playing sync.WaitGroup
-	playing.Go(func() { s.play(t, outs[0], &stop) })
-	playing.Go(func() { playMalformed(t, s, outs[1], &stop) })
+	playing.Go(func() { s.play(t, good, &stop) })
+	playing.Go(func() { playMalformed(t, s, malformed, &stop) })
 	defer func() { stop.Store(true); playing.Wait() }()
 
 	p := startPrometheus(t, r.http)

@@ -22,8 +22,8 @@ import (
 // the configuration, and what stands in that.
 func withSocket(t *testing.T) (r *running, socket, path, text string) {
 	t.Helper()
-	socket = filepath.Join(t.TempDir(), "api.sock")
-	r = startRun(t, strings.Replace(strings.Replace(small, "mbufs      = 4096", "mbufs      = 8192", 1), `http { listen = "%s" }`, "http {\n  listen = \"%s\"\n  socket = \""+socket+"\"\n}", 1)+config("udp_port = 5000"))
+	text, socket = addSocket(t, strings.Replace(small, "mbufs      = 4096", "mbufs      = 8192", 1)+config("udp_port = 5000"))
+	r = startRun(t, text)
 	r.get(t, "/healthz")
 	path = r.cmd.Args[len(r.cmd.Args)-1]
 	b, err := os.ReadFile(path)

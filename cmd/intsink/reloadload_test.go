@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -114,17 +113,13 @@ func TestReloadsUnderLoad(t *testing.T) {
 	if !netns.In(t) {
 		return
 	}
-	netns.Sh(t, `
-sysctl -qw net.ipv6.conf.default.disable_ipv6=1
-ip link set lo up
-for i in a b c; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2000; ip link set $i-near up; ip link set $i-far up; done`)
+	wires(t, "a", "b", "c")
 	var primary, second sequences
 	primary.listen(t, "127.0.0.1:18555")
 	second.listen(t, "127.0.0.1:18556")
-	socket := filepath.Join(t.TempDir(), "api.sock")
 	const byPort = "collector \"wire\" {\n  address = \"192.0.2.9:8555\"\n  source = \"192.0.2.1\"\n  gateway_mac = \"02:00:00:00:00:09\"\n  port = \"telemetry\"\n}\n"
 	text := strings.Replace(kernelPorts("kernel:a-far", "kernel:b-near"), "127.0.0.1:9", "127.0.0.1:18555", 1)
-	text = strings.Replace(text, `http { listen = "%s" }`, "http {\n  listen = \"%s\"\n  socket = \""+socket+"\"\n}", 1)
+	text, socket := addSocket(t, text)
 	text = strings.Replace(text, "flows { capacity = 1024 }", "flows {\n  capacity = 1024\n  idle_timeout = \"30s\"\n}", 1)
 	text = strings.Replace(text, "mbufs      = 4096", "mbufs = 32768\n  lcores = \"0-1\"", 1) + "port \"telemetry\" { device = \"kernel:c-near\" }\n"
 	r := startRun(t, text+byPort)
@@ -135,15 +130,10 @@ for i in a b c; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2
 		t.Fatal(err)
 	}
 	base := strings.TrimSuffix(string(b), byPort)
-	var ended atomic.Bool
 	var sent, arrived, reported passed
-	var receiving sync.WaitGroup
-	in := opened(t, "a-near")
-	for name, p := range map[string]*passed{"b-far": &arrived, "c-far": &reported} {
-		out := opened(t, name)
-		receiving.Go(func() { out.Receive(&ended, p.add) })
-	}
-	defer func() { ended.Store(true); receiving.Wait() }()
+	in := openWire(t, "a-near")
+	receive(t, openWire(t, "b-far"), arrived.add)
+	receive(t, openWire(t, "c-far"), reported.add)
 	var stop atomic.Bool
 	var sending sync.WaitGroup
 	sending.Go(func() { sendUntil(t, &stop, in, &sent, &arrived) })
@@ -173,16 +163,6 @@ for i in a b c; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2
 		t.Errorf("the collector that stays got %d report packets and misses %d, the second got %d, that by a port %d", primary.packets.Load(), primary.missing.Load(), second.packets.Load(), reported.frames.Load())
 	}
 	t.Logf("%d reloads, %d packets, %d, %d and %d report packets", 2*pairs+trials, sent.frames.Load(), primary.packets.Load(), second.packets.Load(), reported.frames.Load())
-}
-
-// opened is the interface called name.
-func opened(t *testing.T, name string) *wire.Interface {
-	t.Helper()
-	i, err := wire.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return i
 }
 
 // reloads are those of the test above.

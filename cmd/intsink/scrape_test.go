@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,19 +22,13 @@ func TestEveryScrapeAddsUp(t *testing.T) {
 	if !netns.In(t) {
 		return
 	}
-	netns.Sh(t, `
-sysctl -qw net.ipv6.conf.default.disable_ipv6=1
-ip link set lo up
-for i in a b; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2000; ip link set $i-near up; ip link set $i-far up; done`)
-	socket := filepath.Join(t.TempDir(), "api.sock")
-	text := strings.Replace(kernelPorts("kernel:a-far", "kernel:b-near"), `link "edge" {`, "link \"edge\" {\n  mitigation = true", 1)
-	text = strings.Replace(text, `http { listen = "%s" }`, "http {\n  listen = \"%s\"\n  socket = \""+socket+"\"\n}", 1)
+	text, socket := addSocket(t, mitigated(inLine(t)))
 	r := startRun(t, strings.Replace(text, "mbufs      = 4096", "mbufs = 32768\n  lcores = \"0-1\"", 1))
 	r.ready(t)
 	must(t, "mitigate", "add", "--socket", socket, "--source", "10.0.0.0/29", "--ttl", "10m")
 	var stop atomic.Bool
 	var sending sync.WaitGroup
-	for _, from := range []*wire.Interface{opened(t, "a-near"), opened(t, "b-far")} {
+	for _, from := range []*wire.Interface{openWire(t, "a-near"), openWire(t, "b-far")} {
 		sending.Go(func() {
 			for i := 0; !stop.Load(); i++ {
 				from.Send(intFrame(t, i%16)) // a frame that the interface does not take was never sent

@@ -6,21 +6,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"intsink/cmd/intsink/internal/observe/observetest"
-	"intsink/engine/intgen"
 	"intsink/internal/netns"
 )
 
@@ -83,9 +80,6 @@ func workerThread(t *testing.T, pid int) int {
 // switchLab is a sink behind a relay: two bridges lead the traffic through it, and a third one
 // around it, as the switch's command says.
 const switchLab = `
-sysctl -qw net.ipv6.conf.default.disable_ipv6=1
-ip link set lo up
-for i in a b c d; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2000; ip link set $i-near up; ip link set $i-far up; done
 for i in in out around; do ip link add $i type bridge mcast_snooping 0; ip link set $i mtu 2000 up; done
 ip link set b-near master in; ip link set c-far master out`
 
@@ -105,6 +99,7 @@ func TestAStuckWorkerIsBypassed(t *testing.T) {
 	if !netns.In(t) {
 		return
 	}
+	wires(t, "a", "b", "c", "d")
 	netns.Sh(t, switchLab)
 	dir := t.TempDir()
 	asked := filepath.Join(dir, "asked")
@@ -115,8 +110,7 @@ func TestAStuckWorkerIsBypassed(t *testing.T) {
 	text := strings.Replace(kernelPorts("kernel:b-far", "kernel:c-near"), "mbufs      = 4096", "mbufs = 16384", 1)
 	r := startRun(t, text+fmt.Sprintf("bypass { command = [%q] }\n", command))
 	r.ready(t)
-	through := newTraffic(t)
-	defer through.end()
+	through := newTraffic(t, "d-far")
 	turned := func(times int, state string) time.Time {
 		t.Helper()
 		for range 3000 {
@@ -214,52 +208,4 @@ func events(t *testing.T, r *running, name string) <-chan map[string]string {
 		}
 	}()
 	return all
-}
-
-// traffic goes in by a-near and comes out by d-far.
-type traffic struct {
-	in      interface{ Send([]byte) bool }
-	arrived chan string
-	ended   atomic.Bool
-	done    sync.WaitGroup
-	flow    uint16
-}
-
-func newTraffic(t *testing.T) *traffic {
-	f := &traffic{in: opened(t, "a-near"), arrived: make(chan string, 1024), flow: 1024}
-	out := opened(t, "d-far")
-	f.done.Go(func() { out.Receive(&f.ended, func(b []byte) { f.arrived <- string(b) }) })
-	return f
-}
-
-func (f *traffic) end() { f.ended.Store(true); f.done.Wait() }
-
-// passes sends 20 packets with INT, each of a new flow, and compares what arrives.
-func (f *traffic) passes(t *testing.T, where string, stripped bool) {
-	t.Helper()
-	source := intgen.Source{UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
-	for range 20 {
-		f.flow++
-		flow := intgen.Flow{SrcMAC: [6]byte{2, 0, 0, 0, 0, 1}, DstMAC: [6]byte{2, 0, 0, 0, 0, 2}, Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1"), Proto: intgen.UDP, SrcPort: f.flow, DstPort: 8000}
-		plain := flow.Frame(60, 1)
-		framed, err := source.Insert(plain, []intgen.Hop{{NodeID: 101, LatencyNs: 100}, {NodeID: 102, LatencyNs: 100}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := framed
-		if stripped {
-			want = plain
-		}
-		for !f.in.Send(framed) {
-			time.Sleep(time.Millisecond)
-		}
-		select {
-		case got := <-f.arrived:
-			if got != string(want) {
-				t.Fatalf("%s: %d bytes arrive of flow %d, want %d", where, len(got), f.flow, len(want))
-			}
-		case <-time.After(5 * time.Second):
-			t.Fatalf("%s: nothing arrives of flow %d", where, f.flow)
-		}
-	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,20 +18,12 @@ func TestVerifyWhileItRuns(t *testing.T) {
 	if !netns.In(t) {
 		return
 	}
-	netns.Sh(t, `
-sysctl -qw net.ipv6.conf.default.disable_ipv6=1
-ip link set lo up
-for i in a b; do ip link add $i-near mtu 2000 type veth peer name $i-far mtu 2000; ip link set $i-near up; ip link set $i-far up; done`)
-	socket := filepath.Join(t.TempDir(), "api.sock")
-	text := strings.Replace(kernelPorts("kernel:a-far", "kernel:b-near"), `http { listen = "%s" }`, "http {\n  listen = \"%s\"\n  socket = \""+socket+"\"\n}", 1)
+	text, socket := addSocket(t, inLine(t))
 	r := startRun(t, text)
 	r.ready(t)
-	in, out := opened(t, "a-near"), opened(t, "b-far")
-	var ended atomic.Bool
+	in := openWire(t, "a-near")
 	var arrived atomic.Int64
-	var receiving sync.WaitGroup
-	receiving.Go(func() { out.Receive(&ended, func([]byte) { arrived.Add(1) }) })
-	defer func() { ended.Store(true); receiving.Wait() }()
+	receive(t, openWire(t, "b-far"), func([]byte) { arrived.Add(1) })
 	// send sends 20 packets. Some of them are verified.
 	var good, bad float64
 	send := func(what string, someGood, someBad bool) {
