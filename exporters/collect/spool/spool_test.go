@@ -378,7 +378,9 @@ func TestSegmentsThatNobodyNeedsAnyMore(t *testing.T) {
 	defer s.Close()
 	a := s.Reader("a")
 	a.Start()
-	add(t, s, packets(0, 40)...)
+	for n := range uint32(40) {
+		add(t, s, packet(n))
+	}
 	before := killed(t, s.o.Directory)
 	drain(t, a)
 	if err := s.Sync(); err != nil {
