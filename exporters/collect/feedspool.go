@@ -47,8 +47,8 @@ func (f *feed) lostGaps() *Delivery {
 func (f *feed) fromSpool() *Delivery {
 	b := f.maker.newBatch(f.spoolRead)
 	d := &Delivery{Batch: b, feed: f}
-	records, lost := 0, uint64(0)
-	for len(b.entries) < readEntries && len(b.raw) < readBytes && (len(b.entries) == 0 || d.rest == f.reader.InRest()) {
+	read, records, lost := 0, 0, uint64(0)
+	for read < readEntries && len(b.raw) < readBytes && (read == 0 || d.rest == f.reader.InRest()) {
 		e, end, ok, err := f.reader.Next()
 		var l *spool.LostError
 		if errors.As(err, &l) {
@@ -61,6 +61,7 @@ func (f *feed) fromSpool() *Delivery {
 		}
 		d.end, d.rest = end, end == spool.Position{}
 		f.maker.entry(b, e, 1<<f.out.Format())
+		read++
 		records += int(e.Records)
 	}
 	f.spoolRead = len(b.raw)
@@ -70,7 +71,7 @@ func (f *feed) fromSpool() *Delivery {
 	a := &f.accounts
 	a.Spooled -= lost
 	a.Dropped[SpoolCorrupt] += lost
-	if len(b.entries) == 0 {
+	if read == 0 {
 		b.release()
 		return nil
 	}

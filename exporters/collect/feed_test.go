@@ -1,0 +1,478 @@
+package collect
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"intsink/exporters/collect/spool"
+	"intsink/exporters/record"
+)
+
+// fewDecoder makes as many records of a packet as its ninth byte says.
+type fewDecoder struct{}
+
+func (fewDecoder) Records(p []byte, o *record.Origin, yield func(*record.Record)) (int, error) {
+	var r record.Record
+	for i := range p[8] {
+		r.Reset(record.Report)
+		r.Exporter, r.Received, r.Start, r.Sequence, r.Index = o.Exporter, o.Received, o.Start, o.Sequence, uint16(i)
+		r.NodeID, r.Known = binary.BigEndian.Uint32(p[4:]), record.KnownNode
+		yield(&r)
+	}
+	return int(p[8]), nil
+}
+
+// entryOf returns packet number n of node 3 with so many records, as the spool keeps it.
+func entryOf(n uint32, records byte) spool.Entry {
+	b := binary.BigEndian.AppendUint32(nil, 2<<28|5<<22|n)
+	b = append(binary.BigEndian.AppendUint32(b, 3), records, 0, 0, 0)
+	return spool.Entry{
+		From: netip.MustParseAddrPort("192.0.2.1:49152"), To: netip.MustParseAddrPort("192.0.2.2:8555"),
+		Received: 1700000000e9, Start: 1600000000e9, Sequence: uint64(n), Records: uint16(records), Payload: b,
+	}
+}
+
+// slowOutput keeps what it is sent, until the test settles it.
+type slowOutput struct {
+	format   Format
+	full     bool // has no room
+	sent     []*Delivery
+	flushed  int
+	closeErr error
+	closed   int
+}
+
+func (o *slowOutput) Format() Format        { return o.format }
+func (o *slowOutput) Room(int, int) bool    { return !o.full }
+func (o *slowOutput) Send(d *Delivery)      { o.sent = append(o.sent, d) }
+func (o *slowOutput) Flush(context.Context) { o.flushed++ }
+func (o *slowOutput) Close() error          { o.closed++; return o.closeErr }
+
+// logged collects log lines.
+type logged struct {
+	mu  sync.Mutex
+	all strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.Write(p)
+}
+
+// take returns the lines since the last call.
+func (l *logged) take() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.all.Reset()
+	return l.all.String()
+}
+
+// feedBed is a feed that the test steps.
+type feedBed struct {
+	*feed
+	t    *testing.T
+	out  *slowOutput
+	said *logged
+}
+
+func newFeedBed(t *testing.T) *feedBed {
+	out, said := &slowOutput{}, &logged{}
+	f := newFeed("out", out)
+	f.limit, f.flush, f.log = 1<<20, time.Second, NewLog(slog.New(slog.NewTextHandler(said, nil)))
+	f.log.clock = func() time.Time { return time.Time{} }
+	f.maker = newMaker(fewDecoder{}, nil)
+	return &feedBed{f, t, out, said}
+}
+
+// batch makes a batch of one packet with number n and so many records.
+func (b *feedBed) batch(n uint32, records byte) *Batch {
+	batch := b.maker.newBatch(12)
+	b.maker.packet(batch, entryOf(n, records), 1<<JSON)
+	b.maker.seal(batch)
+	return batch
+}
+
+// push puts a batch into the queue and releases it, as a receiver does.
+func (b *feedBed) push(n uint32, records byte) *Batch {
+	b.t.Helper()
+	batch := b.batch(n, records)
+	if !b.take(batch, spool.Position{}) {
+		b.t.Fatalf("packet %d is not taken", n)
+	}
+	batch.release()
+	return batch
+}
+
+// steps calls step until it returns false.
+func (b *feedBed) steps(now time.Time) {
+	for b.step(now) {
+	}
+}
+
+// wantSent fails the test unless the output was sent deliveries with these packets and records since
+// the last call: "1" is a delivery of all records of packet 1, "1[0 2]" of its records 0 and 2.
+func (b *feedBed) wantSent(want ...string) (sent []*Delivery) {
+	b.t.Helper()
+	var got []string
+	for _, d := range b.out.sent {
+		s := ""
+		for _, e := range d.entries {
+			s += fmt.Sprint(" ", e.Sequence)
+		}
+		if d.Again != nil {
+			s += fmt.Sprint(d.Again)
+		}
+		got = append(got, strings.TrimPrefix(s, " "))
+	}
+	if !slices.Equal(got, want) {
+		b.t.Fatalf("sent %q, want %q", got, want)
+	}
+	sent, b.out.sent = b.out.sent, nil
+	return sent
+}
+
+// want fails the test unless the accounts have these counts, and add up.
+func (b *feedBed) want(a Accounts) {
+	b.t.Helper()
+	if b.accounts != a || !b.accounts.Balanced() {
+		b.t.Errorf("accounts %+v, want %+v", b.accounts, a)
+	}
+}
+
+func (b *feedBed) wantLog(text string) {
+	b.t.Helper()
+	if got := b.said.take(); text == "" && got != "" || !strings.Contains(got, text) {
+		b.t.Errorf("logged %q, want %q", got, text)
+	}
+}
+
+func (b *feedBed) woken() bool {
+	select {
+	case <-b.wake:
+		return true
+	default:
+		return false
+	}
+}
+
+func dropped(why Reason, n uint64) (all [NumReasons]uint64) {
+	all[why] = n
+	return all
+}
+
+// TestQueueLimit: the queue takes batches up to its limit of bytes, and one batch whatever its size.
+func TestQueueLimit(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		limit func(bytes int) int // for batches of so many bytes
+		want  int
+	}{
+		{"exactly two", func(n int) int { return 2 * n }, 2},
+		{"a byte less than two", func(n int) int { return 2*n - 1 }, 1},
+		{"less than one", func(int) int { return 1 }, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newFeedBed(t)
+			one := b.batch(1, 2)
+			b.limit = c.limit(one.bytes)
+			for i := range 3 {
+				room := b.hasRoom(one)
+				if took := b.take(one, spool.Position{}); took != (i < c.want) || room != took {
+					t.Errorf("batch %d: taken %v, room %v", i, took, room)
+				}
+				if b.woken() != (i < c.want) {
+					t.Errorf("batch %d: woken is not %v", i, i < c.want)
+				}
+			}
+			n := uint64(c.want)
+			b.want(Accounts{Taken: 2 * n, Queued: 2 * n})
+			if s := b.snapshot(time.Now()); s.QueueBytes != c.want*one.bytes || s.Window != 0 || !s.Live || !s.Takes {
+				t.Errorf("%+v", s)
+			}
+			if refs := one.refs.Load(); refs != int32(c.want)+1 {
+				t.Errorf("%d hold the batch", refs)
+			}
+			b.live = false
+			if b.hasRoom(b.batch(2, 1)) || b.take(b.batch(2, 1), spool.Position{}) {
+				t.Error("a feed that reads from the spool takes a batch")
+			}
+		})
+	}
+}
+
+// TestSettle: records count as delivered when all before them are settled, too; the batch is released
+// and the feed woken with the last record of a delivery.
+func TestSettle(t *testing.T) {
+	b := newFeedBed(t)
+	one, two := b.push(1, 2), b.push(2, 3)
+	b.woken()
+	b.steps(time.Now())
+	b.want(Accounts{Taken: 5, Queued: 5})
+	if s := b.snapshot(time.Now()); s.QueueBytes != 0 || s.Window != 2 {
+		t.Errorf("%+v", s)
+	}
+	sent := b.wantSent("1", "2")
+	sent[1].Delivered(3)
+	if !b.woken() {
+		t.Error("not woken by a delivery that is settled")
+	}
+	b.want(Accounts{Taken: 5, Queued: 5})
+	sent[0].Delivered(1)
+	if b.woken() {
+		t.Error("woken although a record is not settled")
+	}
+	if one.refs.Load() != 1 || two.refs.Load() != 1 {
+		t.Errorf("%d and %d hold the batches", one.refs.Load(), two.refs.Load())
+	}
+	sent[0].Dropped(1, TooLarge)
+	b.wantLog("records dropped")
+	if !b.woken() || one.refs.Load() != 0 || two.refs.Load() != 0 {
+		t.Errorf("%d and %d hold the batches", one.refs.Load(), two.refs.Load())
+	}
+	b.want(Accounts{Taken: 5, Delivered: 4, Dropped: dropped(TooLarge, 1)})
+	if s := b.snapshot(time.Now()); s.Window != 0 || s.Retried != 0 || b.lastGood.IsZero() {
+		t.Errorf("%+v, last good %v", s, b.lastGood)
+	}
+}
+
+// TestRoomOfTheOutput: a delivery for which there is no room waits, and those behind it; it is sent when
+// there is room.
+func TestRoomOfTheOutput(t *testing.T) {
+	b := newFeedBed(t)
+	b.push(1, 1)
+	b.push(2, 1)
+	b.out.full = true
+	b.steps(time.Now())
+	b.wantSent()
+	b.out.full = false
+	b.steps(time.Now())
+	b.wantSent("1", "2")
+	b.want(Accounts{Taken: 2, Queued: 2})
+}
+
+// TestBackoff: failed records are sent again, alone and before all others, when every record is settled
+// and the backoff is over: 0.1, 0.2 ... 5 seconds, and 0.1 again after a success.
+func TestBackoff(t *testing.T) {
+	b := newFeedBed(t)
+	b.push(1, 3)
+	b.push(2, 2)
+	b.steps(time.Now())
+	sent := b.wantSent("1", "2")
+	b.push(3, 1)
+	sent[1].FailedAll(errors.New("away"))
+	b.wantLog("trying again\" output=out err=away")
+	if b.snapshot(time.Now()).Takes {
+		t.Error("an output that fails takes records")
+	}
+	b.steps(time.Now().Add(time.Hour))
+	b.wantSent() // of packet 1, no record is settled
+	sent[0].Delivered(2)
+	sent[0].Failed(1, errors.New("away"))
+	want := []string{"1[1]", "2[0 1]"}
+	retried := uint64(0)
+	for _, ms := range []time.Duration{100, 200, 400, 800, 1600, 3200, 5000, 5000} {
+		if wait := time.Until(b.again); wait > ms*time.Millisecond || wait < (ms-90)*time.Millisecond {
+			t.Errorf("a backoff of %v, want %d ms", wait, ms)
+		}
+		b.steps(b.again.Add(-1))
+		b.wantSent()
+		b.step(b.again)
+		retried += 3
+		if s := b.snapshot(time.Now()); s.Retried != retried || !s.Takes {
+			t.Errorf("%+v, want %d sent again", s, retried)
+		}
+		for _, d := range b.wantSent(want...) {
+			for _, i := range d.Again {
+				d.Failed(i, errors.New("away"))
+			}
+		}
+	}
+	b.step(b.again)
+	sent = b.wantSent(want...)
+	sent[0].Delivered(1)
+	sent[1].Delivered(2)
+	b.want(Accounts{Taken: 6, Delivered: 5, Queued: 1})
+	b.steps(time.Now())
+	b.wantSent("3")[0].FailedAll(errors.New("away"))
+	if wait := time.Until(b.again); wait > 100*time.Millisecond {
+		t.Errorf("a backoff of %v after a success", wait)
+	}
+}
+
+// TestFailuresWithoutABackoff: what the output mends itself is sent again at once; what comes of a stop
+// is not logged.
+func TestFailuresWithoutABackoff(t *testing.T) {
+	b := newFeedBed(t)
+	b.push(1, 1)
+	b.steps(time.Now())
+	b.wantSent("1")[0].FailedAll(fmt.Errorf("smaller: %w", ErrAdjusted))
+	b.wantLog("smaller: adjusted")
+	b.steps(time.Now())
+	b.wantSent("1[0]")[0].FailedAll(fmt.Errorf("end: %w", ErrStopped))
+	b.wantLog("")
+	if wait := time.Until(b.again); wait > firstBackoff || wait < 0 {
+		t.Errorf("a backoff of %v", wait)
+	}
+}
+
+// TestRetrying: an output that sends again by itself says so, and the feed waits for it.
+func TestRetrying(t *testing.T) {
+	b := newFeedBed(t)
+	b.push(1, 3)
+	b.steps(time.Now())
+	d := b.wantSent("1")[0]
+	d.Retrying(errors.New("away"))
+	b.wantLog("trying again\" output=out err=away")
+	if s := b.snapshot(time.Now()); s.Retried != 3 || s.Takes || s.Queued != 3 {
+		t.Errorf("%+v", s)
+	}
+	d.Delivered(3)
+	if s := b.snapshot(time.Now()); !s.Takes || s.Delivered != 3 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestOutputThatIsStuck: an output that settles nothing for ten seconds counts as one that does not take
+// records, and the oldest record in memory has an age.
+func TestOutputThatIsStuck(t *testing.T) {
+	b := newFeedBed(t)
+	received := time.Unix(0, 1700000000e9)
+	if s := b.snapshot(received); s.Oldest != 0 || !s.Takes {
+		t.Errorf("%+v", s)
+	}
+	b.push(1, 1)
+	b.push(2, 1)
+	if s := b.snapshot(received.Add(time.Minute)); s.Oldest != time.Minute {
+		t.Errorf("%+v", s)
+	}
+	b.step(time.Now())
+	at := b.window[0].sentAt
+	b.queue[0].entries[0].Received += 30e9
+	if s := b.snapshot(at.Add(stuckAfter - 1)); !s.Takes || s.Oldest != at.Add(stuckAfter-1).Sub(received) {
+		t.Errorf("%+v", s)
+	}
+	if s := b.snapshot(at.Add(stuckAfter)); s.Takes {
+		t.Errorf("%+v", s)
+	}
+	if s := b.snapshot(received.Add(-time.Second)); s.Oldest != 0 {
+		t.Errorf("a record from the future has the age %v", s.Oldest)
+	}
+}
+
+// TestStop: until its context ends, finish sends what is queued and sends again what failed; then it
+// flushes and closes the output.
+func TestStop(t *testing.T) {
+	b := newFeedBed(t)
+	b.push(1, 1)
+	b.push(2, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	b.out.closeErr = errors.New("bad end")
+	b.finish(ctx)
+	sent := b.wantSent("1", "2")
+	b.wantLog("output not closed well\" output=out err=\"bad end\"")
+	b.want(Accounts{Taken: 2, Dropped: dropped(NotDelivered, 2)})
+	if b.out.flushed != 1 || b.out.closed != 1 || len(sent) != 2 {
+		t.Errorf("flushed %d times, closed %d times", b.out.flushed, b.out.closed)
+	}
+	cancel()
+
+	b = newFeedBed(t)
+	b.push(1, 1)
+	b.out.full = true
+	ctx, cancel = context.WithCancel(context.Background())
+	cancel()
+	b.step(time.Now()) // one delivery waits for room
+	b.push(2, 1)
+	b.finish(ctx)
+	b.wantSent()
+	b.wantLog("")
+	b.want(Accounts{Taken: 2, Dropped: dropped(NotDelivered, 2)})
+}
+
+// TestQueued: a stop waits for records in memory: those in the queue, one that waits for room, and
+// failed ones.
+func TestQueued(t *testing.T) {
+	b := newFeedBed(t)
+	if b.queued() {
+		t.Error("an empty feed has records")
+	}
+	b.push(1, 1)
+	if !b.queued() {
+		t.Error("the queue has records")
+	}
+	b.out.full = true
+	b.step(time.Now())
+	if len(b.queue) != 0 || !b.queued() {
+		t.Error("a delivery waits for room")
+	}
+	b.pending.end = spool.Position{Segment: 1, Offset: 24}
+	if b.queued() {
+		t.Error("a delivery that waits for room is on the disk")
+	}
+	b.out.full = false
+	b.step(time.Now())
+	if b.queued() {
+		t.Error("all was sent")
+	}
+	b.wantSent("1")[0].FailedAll(errors.New("away"))
+	if !b.queued() {
+		t.Error("a record failed")
+	}
+}
+
+// TestReplaceEncodes: what failed at an output is sent to the next one in its format, as are those that
+// wait.
+func TestReplaceEncodes(t *testing.T) {
+	b := newFeedBed(t)
+	for n := range uint32(3) {
+		b.push(n+1, 1)
+	}
+	b.step(time.Now())
+	b.wantSent("1")[0].FailedAll(errors.New("away"))
+	b.wantLog("away")
+	b.unsent = 0 // so that the next one is fetched, and waits for room
+	b.out.full = true
+	b.step(time.Now())
+	b.unsent = 1
+	b.backoff = lastBackoff
+	old, next := b.out, &slowOutput{format: Protobuf}
+	old.closeErr = errors.New("bad end")
+	b.replace(next)
+	b.wantLog("output not closed well\" output=out err=\"bad end\"")
+	if old.flushed != 1 || old.closed != 1 || b.backoff != firstBackoff {
+		t.Errorf("flushed %d times, closed %d times, backoff %v", old.flushed, old.closed, b.backoff)
+	}
+	b.out = next
+	b.feed.out = next
+	b.step(time.Now())
+	d := b.wantSent("1[0]")[0]
+	d.Delivered(1)
+	b.steps(time.Now())
+	for _, d := range append(b.wantSent("2", "3"), d) {
+		if len(d.Record(Protobuf, 0)) == 0 || d.Len() != 1 || d.refs.Load() > 1 {
+			t.Errorf("%d records, %d bytes, %d hold it", d.Len(), len(d.Record(Protobuf, 0)), d.refs.Load())
+		}
+	}
+	b.want(Accounts{Taken: 3, Delivered: 1, Queued: 2})
+}
+
+// TestGoOn: of two outputs that are to replace the present one, the first is closed unused.
+func TestGoOn(t *testing.T) {
+	b := newFeedBed(t)
+	first, second := &slowOutput{format: Protobuf}, &slowOutput{format: Protobuf}
+	b.goOn(first)
+	b.goOn(second)
+	if first.closed != 1 || second.closed != 0 || <-b.next != Output(second) || b.format != Protobuf {
+		t.Errorf("closed %d and %d times", first.closed, second.closed)
+	}
+}

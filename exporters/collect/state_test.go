@@ -1,0 +1,144 @@
+package collect
+
+import (
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"intsink/exporters/collect/spool"
+	"intsink/exporters/record"
+)
+
+// TestSpoolThatCannotBeWritten: records that an output has no room for count as lost, each batch as an
+// error, and the log says so.
+func TestSpoolThatCannotBeWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "spool")
+	s, err := spool.Open(spool.Options{Directory: dir, Size: 1 << 30, SegmentSize: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	c, said := collectorBed(t, Options{Spool: s, Always: true}, 0, NamedOutput{"good", &slowOutput{}}, NamedOutput{"bad", &slowOutput{full: true}})
+	b := newFeedBed(t)
+	push := func(n uint32) {
+		batch := b.batch(n, 2)
+		defer batch.release()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.push(batch)
+	}
+	push(1)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	c.feeds[1].toSpool()
+	push(2)
+	got := c.Snapshot()
+	if got.SpoolErrors != 1 || got.Outputs[0].Taken != 4 || got.Outputs[0].Queued != 4 {
+		t.Errorf("%d errors, %+v", got.SpoolErrors, got.Outputs[0])
+	}
+	if o := got.Outputs[1]; o.Accounts != (Accounts{Taken: 4, Queued: 2, Dropped: dropped(SpoolFailed, 2)}) {
+		t.Errorf("%+v", o)
+	}
+	if text := said.take(); !strings.Contains(text, "the spool cannot be written") || !strings.Contains(text, "records dropped\" output=bad reason=spool_failed") {
+		t.Errorf("logged %q", text)
+	}
+}
+
+// start starts a collector on an address whose streams' numbers are in the file, sends it packets with
+// these numbers, and stops it. It returns the extended numbers that they got.
+func start(t *testing.T, address, state string, numbers ...uint32) (extended []uint64, where, log string, err error) {
+	t.Helper()
+	out := &slowOutput{full: true}
+	c, said := collectorBed(t, Options{
+		State:   state,
+		Listens: []Listen{{Address: address, Sockets: 1, Buffer: 1 << 20, Streams: 10}},
+		Observe: func() func(*record.Record) {
+			return func(r *record.Record) { extended = append(extended, r.Sequence) }
+		},
+	}, 0, NamedOutput{"out", out})
+	where = c.Addresses()[0].String()
+	conn, err := net.Dial("udp", where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for i, n := range numbers {
+		conn.Write(entryOf(n, 1).Payload)
+		until(t, "a packet is taken", func() bool { return c.Snapshot().Listens[0].Packets == uint64(i+1) })
+	}
+	err = c.Stop()
+	return extended, where, said.take(), err
+}
+
+// TestNumbersContinue: the streams of the next process on the same address continue the numbers of the
+// one before; without its file, or on another address, they begin anew.
+func TestNumbersContinue(t *testing.T) {
+	const last = 1<<22 - 1 // the numbers of a packet have 22 bits
+	state := filepath.Join(t.TempDir(), "streams.json")
+	extended, where, log, err := start(t, "127.0.0.1:0", state, last, 0)
+	if err != nil || log != "" || len(extended) != 2 || extended[1] != extended[0]+1 {
+		t.Fatalf("%v, %v, logged %q", err, extended, log)
+	}
+	kept, err := os.ReadFile(state)
+	if err != nil || !strings.Contains(string(kept), `"version":1,"exact":true`) {
+		t.Errorf("%v: %s", err, kept)
+	}
+	elsewhere := where
+	for elsewhere == where {
+		_, elsewhere, _, _ = start(t, "127.0.0.1:0", "")
+	}
+	for _, c := range []struct {
+		name, address string
+		contents      string
+		want          uint64
+		log           string
+	}{
+		{"on the same address", where, string(kept), extended[1] + 1, ""},
+		{"on another address", elsewhere, string(kept), 1, ""},
+		{"no JSON", where, "{", 1, "the streams begin anew"},
+		{"another version", where, strings.Replace(string(kept), `"version":1`, `"version":2`, 1), 1, "the streams begin anew"},
+		{"no file", where, "", 1, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			os.Remove(state)
+			if c.contents != "" {
+				os.WriteFile(state, []byte(c.contents), 0o600)
+			}
+			extended, _, log, err := start(t, c.address, state, 1)
+			if err != nil || len(extended) != 1 || extended[0] != c.want || c.log == "" && log != "" || !strings.Contains(log, c.log) {
+				t.Errorf("%v, %v, want %d, logged %q", err, extended, c.want, log)
+			}
+		})
+	}
+}
+
+// TestNumbersThatCannotBeKept: Stop says so.
+func TestNumbersThatCannotBeKept(t *testing.T) {
+	_, _, _, err := start(t, "127.0.0.1:0", filepath.Join(t.TempDir(), "none", "streams.json"))
+	if err == nil || !strings.HasPrefix(err.Error(), "the streams' numbers are not kept: ") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestListensThatCannotBeOpened: the error names the address, and those that were opened are closed.
+func TestListensThatCannotBeOpened(t *testing.T) {
+	free, err := openSockets("127.0.0.1:0", 1, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free[0].local.String()
+	free[0].Close()
+	_, err = Start(Options{Listens: []Listen{{Address: address, Sockets: 1, Buffer: 1 << 20, Streams: 1}, {Address: "192.0.2.1:1", Sockets: 1, Buffer: 1 << 20, Streams: 1}}})
+	if err == nil || !strings.Contains(err.Error(), "listen 192.0.2.1:1: ") || !strings.Contains(err.Error(), "an address of this machine") {
+		t.Errorf("error %v", err)
+	}
+	conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.MustParseAddrPort(address))) // without SO_REUSEPORT
+	if err != nil {
+		t.Fatalf("the first address is still open: %v", err)
+	}
+	conn.Close()
+}
