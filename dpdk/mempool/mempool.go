@@ -5,6 +5,8 @@ package mempool
 /*
 #cgo pkg-config: libdpdk
 #cgo CFLAGS: -Werror=implicit-function-declaration
+#cgo noescape go_prefetch
+#cgo nocallback go_prefetch
 #cgo noescape go_alloc_bulk
 #cgo nocallback go_alloc_bulk
 #cgo noescape go_free_bulk
@@ -12,11 +14,23 @@ package mempool
 #include <stdlib.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
+#include <rte_prefetch.h>
 
 static struct rte_mempool *go_pool_create(const char *name, unsigned n, unsigned cache, unsigned room, int socket, int *err) {
 	struct rte_mempool *p = rte_pktmbuf_pool_create(name, n, cache, 0, (uint16_t)room, socket);
 	*err = p == NULL ? rte_errno : 0;
 	return p;
+}
+static void go_prefetch(uintptr_t vec, unsigned n) {
+	struct rte_mbuf **v = (struct rte_mbuf **)vec;
+	for (unsigned i = 0; i < n; i++) {
+		rte_prefetch0(v[i]);
+		rte_prefetch0((char *)v[i] + RTE_CACHE_LINE_MIN_SIZE);
+		char *data = (char *)(v[i] + 1) + RTE_PKTMBUF_HEADROOM;
+		rte_prefetch0(data);
+		rte_prefetch0(data + 64);
+		rte_prefetch0(data + 128);
+	}
 }
 static int go_alloc_bulk(uintptr_t pool, uintptr_t vec, unsigned n) {
 	return rte_pktmbuf_alloc_bulk((struct rte_mempool *)pool, (struct rte_mbuf **)vec, n);
@@ -104,6 +118,11 @@ func (m *Mempool) AllocBulk(v *mbuf.Vec, n int) bool {
 func (m *Mempool) FreeBulk(v *mbuf.Vec, n int) {
 	C.go_free_bulk(C.uintptr_t(v.Addr()), C.uint(n))
 }
+
+// Prefetch has the CPU fetch what v[:n] are and the first 192 bytes behind the headroom, where
+// another CPU has written them: all at once, in place of one after the other when they are looked
+// at (rte_prefetch0). It reads nothing of an mbuf. One call into C.
+func (m *Mempool) Prefetch(v *mbuf.Vec, n int) { C.go_prefetch(C.uintptr_t(v.Addr()), C.uint(n)) }
 
 // InUse is the number of mbufs that are neither in the pool nor in a thread's
 // cache: exact while no thread is at work.

@@ -47,6 +47,25 @@ func TestFreshMbufs(t *testing.T) {
 	p.FreeBulk(v, 64)
 }
 
+// Prefetch leaves mbufs as they are, those with less room than it fetches too.
+func TestPrefetch(t *testing.T) {
+	p, v := pool(t, 127, 0, 160), mbuf.NewVec()
+	if !p.AllocBulk(v, 64) {
+		t.Fatal("no mbufs")
+	}
+	for i, m := range v {
+		m.SetLen(32)[0] = byte(i)
+	}
+	p.Prefetch(v, 0)
+	p.Prefetch(v, 64)
+	for i, m := range v {
+		if b := m.Bytes(); len(b) != 32 || b[0] != byte(i) || m.Headroom() != 128 {
+			t.Errorf("mbuf %d: % x", i, b)
+		}
+	}
+	p.FreeBulk(v, 64)
+}
+
 func TestEmptyPoolGivesNone(t *testing.T) {
 	p, v, w := pool(t, 70, 0, 256), mbuf.NewVec(), mbuf.NewVec()
 	if !p.AllocBulk(v, 64) || p.AllocBulk(w, 7) || !p.AllocBulk(w, 6) {

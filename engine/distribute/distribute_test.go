@@ -115,13 +115,13 @@ func TestShares(t *testing.T) {
 		want    []int // parts of each worker
 	}{
 		{1, []int{0}, []int{256}},
-		{2, []int{0}, []int{42, 214}},
-		{2, []int{1}, []int{214, 42}},
+		{2, []int{0}, []int{64, 192}},
+		{2, []int{1}, []int{192, 64}},
 		{2, []int{0, 1}, []int{128, 128}},
 		{3, []int{0}, []int{0, 128, 128}},
-		{3, []int{0, 1}, []int{56, 56, 144}},
+		{3, []int{0, 1}, []int{64, 64, 128}},
 		{4, []int{0}, []int{0, 86, 85, 85}},
-		{4, []int{0, 1}, []int{21, 21, 107, 107}},
+		{4, []int{0, 1}, []int{32, 32, 96, 96}},
 	} {
 		t.Run(fmt.Sprint(c.workers, c.owners), func(t *testing.T) {
 			got := make([]int, c.workers)
@@ -192,6 +192,26 @@ func TestPacketsGoToTheWorkerOfTheirFlow(t *testing.T) {
 
 // What finds a ring full is handed to Lost, once, counted for its worker, and the others keep
 // their packets.
+// What a worker takes out of its ring is prefetched, each burst once; the owner's is not.
+func TestPrefetch(t *testing.T) {
+	pool := arena(t, 1024)
+	w := &wire{pool: pool, in: packets(1)}
+	var got []uint32
+	p := New(Config{Workers: 2, Sharers: []int{0}, Rx: []Driver{w}, Tx: []Driver{w}, Room: 512, Pool: pool, Prefetch: func(v *mbuf.Vec, n int) {
+		for _, m := range v[:n] {
+			got = append(got, binary.BigEndian.Uint32(m.Bytes()))
+		}
+	}})
+	p.Queue(0).Deal(&byFlow{pool: pool})
+	take(p.Queue(0), pool)
+	if len(got) != 0 {
+		t.Errorf("%d packets of the owner are prefetched", len(got))
+	}
+	if taken := take(p.Queue(1), pool); len(taken) == 0 || !slices.Equal(got, taken) {
+		t.Errorf("%d of %d packets are prefetched", len(got), len(taken))
+	}
+}
+
 func TestFullRingDrops(t *testing.T) {
 	pool := arena(t, 4096)
 	w := &wire{pool: pool, in: packets(4)}

@@ -11,6 +11,10 @@
 // they came. What the hosts send is not handed over: the sink keeps nothing about
 // it, and to hand a packet over costs about as much as to forward it.
 //
+// What a worker takes from its ring was written by another CPU: it is prefetched, a burst at a time
+// (Config.Prefetch). That took the second of two workers from 43 to 26 ns a packet, where CPUs fetch
+// each other's cache lines slowly from 140 to 75 ns (reference input of bench/cmd/compare).
+//
 // A ring that is full drops: only flows of the worker that does not keep up lose packets, as
 // with the queues of a NIC. To wait would hold all flows up because of one worker, and the
 // port would drop what nobody has counted by flow. Handler.Lost counts what is dropped.

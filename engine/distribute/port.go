@@ -30,6 +30,9 @@ type Config struct {
 	Sharers []int    // the owners of all ports whose packets are handed to workers, if this is one of them
 	Room    int      // of each ring, in packets
 	Pool    Pool
+
+	// Prefetch has the CPU fetch packets that another one has received; nil: each is waited for.
+	Prefetch func(v *mbuf.Vec, n int)
 }
 
 // Port is a port that workers share.
@@ -47,7 +50,7 @@ func New(c Config) *Port {
 	}
 	rest := c.Tx[1:]
 	for w := range c.Workers {
-		q := &Queue{port: p, pool: c.Pool, spare: mbuf.NewVec()}
+		q := &Queue{port: p, pool: c.Pool, spare: mbuf.NewVec(), prefetch: c.Prefetch}
 		p.queues = append(p.queues, q)
 		if w == c.Owner {
 			q.owner, q.tx = o, c.Tx[0]
@@ -74,9 +77,21 @@ func (p *Port) Queue(w int) *Queue { return p.queues[w] }
 // shareSlots is how many parts flows are divided into by their hash.
 const shareSlots = 256
 
-// To receive a packet, hash its flow and hand it over takes an owner receiveNum / receiveDen of
-// the time that a worker takes for the packet.
-const receiveNum, receiveDen = 2, 3
+// To receive a packet, hash its flow and hand it over is reckoned as receiveNum / receiveDen of the
+// time that a worker takes for the packet, which leaves an owner of two workers a quarter of the
+// flows. The true part depends on what is asked of packets, and on how fast CPUs fetch each other's
+// cache lines. Mpps that two workers forwarded, with an owner of a sixth, a quarter and a third of
+// the flows (net_pcap, two virtual CPUs that the workers had for themselves; medians of up to 5 runs
+// of 0.3 s; rows of bench/cmd/compare):
+//
+//	reference         slow lines 12.1 12.1 12.6, fast 31.6 29.6 29.4
+//	mix               slow lines 10.0 10.9 11.3, fast 20.3 20.1 20.9
+//	sample1           slow lines 10.5 10.6 11.0
+//	explained         slow lines 10.0 10.4 10.7
+//
+// An owner of none forwards less, and drops 32 to 41 % for the other worker in all rows but the
+// first. Beside an owner of a third, that one has nothing to do for a third to a half of the time.
+const receiveNum, receiveDen = 1, 2
 
 // shares are the workers of the parts. Owners have less to do with flows, by what receiving takes
 // them: where r of n workers are owners, r c s = c - x of a worker's (c - r s) r / (n - r),

@@ -22,6 +22,8 @@ type Queue struct {
 
 	ownerTx Driver // what the owner sends by, of queues with out
 
+	prefetch func(v *mbuf.Vec, n int)
+
 	byRing bool // the last TxBurst went to the owner
 	handed *handed
 	taken  atomic.Uint64
@@ -51,6 +53,9 @@ func (q *Queue) RxBurst(v *mbuf.Vec) int {
 	}
 	n := q.in.Pop(v, mbuf.MaxBurst)
 	if n > 0 {
+		if q.prefetch != nil {
+			q.prefetch(v, n)
+		}
 		count(&q.taken, n)
 	}
 	return n

@@ -63,7 +63,7 @@ func (a *Appliance) share(c *conf.Config) {
 	}
 	others := 0
 	for i, p := range a.ports {
-		config := distribute.Config{Workers: workers, Room: int(c.Ports[i].RxDesc), Pool: a.pool}
+		config := distribute.Config{Workers: workers, Room: int(c.Ports[i].RxDesc), Pool: a.pool, Prefetch: a.pool.Prefetch}
 		if owner, ok := owners[p.name]; ok {
 			config.Owner, config.Sharers = owner, sharers
 		} else {
