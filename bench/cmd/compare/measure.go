@@ -23,7 +23,7 @@ type session struct {
 }
 
 // mbufs returns how many both programs have on r's input.
-func (s *session) mbufs(r *row) int { return s.Mbufs + r.workers*r.spec.Frames }
+func (s *session) mbufs(r *row) int { return s.Mbufs + r.queues()*r.spec.Frames }
 
 // start starts the row's program on its input. Both have so many mbufs that the
 // capture, which the driver keeps in mbufs of the pool, leaves the same number.
@@ -31,7 +31,7 @@ func (s *session) start(r *row) (dut.DUT, error) {
 	setup := s.Setup
 	setup.Profiles = s.profile != ""
 	setup.Lcores = s.lcores[:r.workers]
-	setup.Network, setup.Host = dut.PcapLoop(s.captures[r.spec], r.workers), dut.Discard
+	setup.Network, setup.Host = dut.PcapLoop(s.captures[r.spec], r.queues()), dut.Discard
 	setup.Mbufs = s.mbufs(r)
 	if r.mode != "" {
 		return dut.StartTestpmd(&setup, r.mode)
@@ -62,18 +62,21 @@ func (s *session) run(r *row) (result outcome, err error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	packets, ran := after.Forwarded-before.Forwarded, (after.ran - before.ran).Seconds()
-	if packets <= 0 || ran <= 0 {
-		return outcome{}, fmt.Errorf("forwards %.0f packets in %.3f s of CPU time", packets, ran)
+	packets, ran := after.Forwarded-before.Forwarded, after.ran.since(before.ran)
+	if packets <= 0 || ran.sum() <= 0 {
+		return outcome{}, fmt.Errorf("forwards %.0f packets in %.3f s of CPU time", packets, ran.sum())
 	}
 	elapsed := after.At.Sub(before.At)
-	result = outcome{rate: packets * float64(r.workers) / ran, kept: min(1, ran/elapsed.Seconds()/float64(r.workers)), counted: dut.Counts{}}
+	result = outcome{rate: packets * float64(r.workers) / ran.sum(), kept: min(1, ran.sum()/elapsed.Seconds()/float64(r.workers)), counted: dut.Counts{}}
 	for event, perSecond := range counted {
 		result.counted[event] = perSecond / (packets / elapsed.Seconds())
 	}
 	if r.mode == "" {
 		d := after.Counters.Since(before.Counters)
 		result.allocs, result.cgoCalls = d.Mallocs/packets, d.CgoCalls/packets
+		if r.workers == len(d.Worked) {
+			result.rate, result.software = ratesOf(&d, ran, r.task.dut.Software)
+		}
 		err = d.Check(!r.task.plain)
 		if err == nil && d.Evictions != 0 && !r.task.flood {
 			err = fmt.Errorf("%.0f flows were evicted: the table is too small for the input", d.Evictions)
@@ -85,7 +88,7 @@ func (s *session) run(r *row) (result outcome, err error) {
 // reading holds the counters at one time.
 type reading struct {
 	dut.Reading
-	ran time.Duration // CPU time of the workers' threads, in sum
+	ran times // CPU time of the workers' threads
 }
 
 // read reads the counters of p, and before and after that the CPU time of its workers.
@@ -98,20 +101,23 @@ func (s *session) read(p dut.DUT, r *row) (now reading, err error) {
 		return now, err
 	}
 	after, err := s.ran(p, r)
-	now.ran = before + (after-before)/2
-	return now, err
+	if err != nil {
+		return now, err
+	}
+	now.ran = between(before, after)
+	return now, nil
 }
 
-// ran returns the CPU time that the workers of p had, all together.
-func (s *session) ran(p dut.DUT, r *row) (sum time.Duration, err error) {
+// ran returns the CPU time that each of the workers of p had.
+func (s *session) ran(p dut.DUT, r *row) (all times, err error) {
 	for _, lcore := range s.lcores[:r.workers] {
 		worker, err := dut.Worker(p.PID(), lcore)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		sum += time.Duration(worker.RunNs)
+		all = append(all, float64(worker.RunNs)/1e9)
 	}
-	return sum, nil
+	return all, nil
 }
 
 // untilAllSeen waits until the whole capture was played twice: all its flows are
@@ -157,8 +163,10 @@ func (s *session) untilRan(p dut.DUT, r *row) error {
 	begin, err := s.ran(p, r)
 	for start, ran := time.Now(), time.Duration(0); err == nil && ran < s.measure*9/10 && time.Since(start) < 3*s.measure; {
 		time.Sleep(max(s.measure-ran, 50*time.Millisecond))
-		ran, err = s.ran(p, r)
-		ran = (ran - begin) / time.Duration(r.workers)
+		var now times
+		if now, err = s.ran(p, r); err == nil {
+			ran = time.Duration(now.since(begin).sum() / float64(r.workers) * 1e9)
+		}
 	}
 	return err
 }

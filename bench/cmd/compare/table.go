@@ -66,16 +66,7 @@ func notes(rows []*row, s *session) string {
 			"rates are of the workers' CPU time, so that time is left out; what the others did to the caches is not.\n",
 			100*(1-kept))
 	}
-	two, one := named(rows, "workers2"), named(rows, referenceName)
-	if two != nil && one != nil {
-		fmt.Fprintf(&b, "two workers to one: %v", results.SpreadOf(two.each(one, rate, quotient)))
-		fmt.Fprintf(&b, "; testpmd io: %v", results.SpreadOf(two.base.each(one.base, rate, quotient)))
-		if s.lcores[1] == s.Control {
-			b.WriteString("; the second one shares its CPU, and its caches, with everything else")
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
+	return b.String() + scaling(rows, s)
 }
 
 // leastKept returns the smallest part of any run in which the worker had its CPU.

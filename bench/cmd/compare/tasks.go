@@ -21,8 +21,9 @@ type task struct {
 	short        bool   // measured where no rows are asked for
 }
 
-// referenceName is the row whose ratio is the result.
-const referenceName = "reference"
+// referenceName is the row whose ratio is the result. softwareName is that of two workers on a port
+// with one queue, which one of them receives from and hands the other's flows over.
+const referenceName, softwareName = "reference", "workers2-software"
 
 // variant returns the reference input, changed.
 func variant(change func(*traffic.Spec)) traffic.Spec {

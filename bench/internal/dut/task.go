@@ -17,6 +17,7 @@ type Task struct {
 	Limits   string // body of the events block
 	Report   string // body of the report block
 	Budget   int    // report packets per second; 0: no limit
+	Software bool   // one worker receives and hands packets to the others
 }
 
 // configuration is intsink's, but for addresses all defaults.
@@ -26,6 +27,9 @@ dpdk {
   lcores    = "{{.Lcores}}"
   hugepages = "{{.Hugepages}}"
   mbufs     = {{.Mbufs}}
+{{- if .Software}}
+  distribute = "software"
+{{- end}}
 }
 port "network" { device = "{{.Network}}" }
 port "host"    { device = "{{.Host}}" }
