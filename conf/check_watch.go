@@ -49,11 +49,11 @@ func isEmpty(m *Match) bool {
 		len(m.VLAN)+len(m.DSCP)+len(m.VNI)+len(m.Device) == 0
 }
 
-// anyFailed reports whether a list of m could not be read: m is then empty by mistake, which
+// anyFailed reports whether an attribute of m could not be read: m is then empty by mistake, which
 // is reported already.
 func (d checker) anyFailed(m *Match) bool {
-	lists := []any{&m.Source, &m.Destination, &m.Protocol, &m.SourcePort, &m.DestinationPort, &m.VLAN, &m.DSCP, &m.VNI, &m.Device}
-	return slices.ContainsFunc(lists, d.Wrong)
+	all := []any{&m.Source, &m.Destination, &m.Protocol, &m.SourcePort, &m.DestinationPort, &m.Flow, &m.VLAN, &m.DSCP, &m.VNI, &m.Device}
+	return slices.ContainsFunc(all, d.Wrong)
 }
 
 func (d checker) checkEventNames(c *Config, w *Watch, where string) {
