@@ -30,7 +30,8 @@ var events = []struct {
 func always(*Events) bool { return true }
 func never(*Events) bool  { return false }
 
-func eventNames() []string {
+// EventNames returns the names that watch.events takes.
+func EventNames() []string {
 	names := make([]string, len(events))
 	for i := range events {
 		names[i] = events[i].name

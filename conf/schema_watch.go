@@ -11,7 +11,7 @@ import (
 
 func visitWatch(v schema.Visitor, w *Watch, defaults *Events) {
 	v.Optional("match", schema.Pointer(&w.Match, defaultMatch, visitMatch))
-	v.Attr("events", schema.Choices(&w.Events, "event", eventNames()...).OrNone())
+	v.Attr("events", schema.Choices(&w.Events, "event", EventNames()...).OrNone())
 	v.Attr("sample", schema.Integer(&w.Sample, 0, 1<<32-1))
 	v.Attr("sample_by", schema.Choice(&w.SampleBy, SamplePackets, SampleFlows))
 	v.Attr("collectors", schema.Texts(&w.Collectors).OmitEmpty())

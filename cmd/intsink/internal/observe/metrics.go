@@ -25,13 +25,8 @@ func (s *Source) writeMetrics(w io.Writer) error {
 	for i, worker := range s.Workers {
 		snapshots[i] = worker.Snapshot()
 	}
-	s.addLinks(x, snapshots)
-	s.addMitigation(x, snapshots)
-	addEvents(x, snapshots)
-	addFlows(x, snapshots, s.Config().Flows.Capacity)
-	addPace(x, snapshots)
+	s.addWorkers(x, snapshots, exported)
 	s.addRings(x)
-	s.addCollectors(x, snapshots, exported)
 	s.addReportPorts(x)
 	s.addPorts(x)
 	if s.WallClock == nil {
@@ -47,6 +42,16 @@ func (s *Source) writeMetrics(w io.Writer) error {
 		return err
 	}
 	return s.process.write(w, time.Now(), readProcess)
+}
+
+// addWorkers adds what workers count: every number of engine.Counters is in some metric.
+func (s *Source) addWorkers(x *exposition, snapshots []engine.Counters, exported []exported) {
+	s.addLinks(x, snapshots)
+	s.addMitigation(x, snapshots)
+	addEvents(x, snapshots)
+	addFlows(x, snapshots, s.Config().Flows.Capacity)
+	addPace(x, snapshots)
+	s.addCollectors(x, snapshots, exported)
 }
 
 func (s *Source) addLinks(x *exposition, snapshots []engine.Counters) {

@@ -52,7 +52,7 @@ func policyOf(w *conf.Watch, defaults *conf.Events) event.Policy {
 	}
 	p := event.Policy{Sample: w.Sample, SampleByFlow: w.SampleBy == conf.SampleFlows, Thresholds: thresholds(e)}
 	for _, name := range w.Events {
-		if ev, ok := event.Named(name); ok { // always: conf knows the same names
+		if ev, ok := event.Named(name); ok { // always: a test compares the names
 			p.Events |= ev.Set()
 		}
 	}

@@ -1,0 +1,65 @@
+package observe
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"intsink/conf"
+	"intsink/engine"
+	"intsink/engine/reporting"
+)
+
+// numbers calls visit for every number in v, with its path.
+func numbers(v reflect.Value, path string, visit func(path string, v reflect.Value)) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			numbers(v.Field(i), path+"."+v.Type().Field(i).Name, visit)
+		}
+	case reflect.Array, reflect.Slice:
+		for i := range v.Len() {
+			numbers(v.Index(i), fmt.Sprintf("%s[%d]", path, i), visit)
+		}
+	default:
+		if v.CanUint() || v.CanInt() {
+			visit(path, v)
+		}
+	}
+}
+
+// unwritten are the counters of workers that are in no metric: values that do not occur, gaps that
+// are too short to be told apart (shortestGap), a sum that TotalNs has too, and
+// RecentNs, by which the appliance judges its load.
+var unwritten = regexp.MustCompile(`^\.(Links\[0\]\.(Malformed|INT)\[0\]|Pace\.(Bursts\[0\]|Gaps\.Classes\[[1-6]\]|Gaps\.Sum|RecentNs))$`)
+
+// TestEveryCounterIsWritten: each number that the second of two workers counts changes /metrics.
+func TestEveryCounterIsWritten(t *testing.T) {
+	s := &Source{Links: []string{"edge"}, Config: func() *conf.Config { return &conf.Config{} }}
+	written := func(snapshots []engine.Counters) string {
+		x := newExposition()
+		s.addWorkers(x, snapshots, []exported{{Collector: Collector{Name: "c"}}})
+		var b bytes.Buffer
+		if err := x.writeTo(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	all := make([]engine.Counters, 2)
+	for i := range all {
+		all[i].Links = make([]engine.LinkCounters, 1)
+		all[i].Collectors = []reporting.CollectorCounters{{Name: "c"}}
+	}
+	before := written(all)
+	numbers(reflect.ValueOf(all[1:]), "", func(path string, v reflect.Value) {
+		path = strings.TrimPrefix(path, "[0]")
+		v.Set(reflect.ValueOf(1_000_000_000).Convert(v.Type()))
+		if isWritten := written(all) != before; isWritten == unwritten.MatchString(path) {
+			t.Errorf("%s, of the second worker: is it in /metrics? %t", path, isWritten)
+		}
+		v.SetZero()
+	})
+}
