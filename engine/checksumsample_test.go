@@ -26,12 +26,29 @@ func checksumsOf(t *testing.T, c inthdr.Config, frames ...[]byte) (n [NumChecksu
 	return n
 }
 
+// byDSCP marks INT by DSCP.
+func byDSCP(s *intgen.Source, _ []intgen.Hop) { s.Marking, s.DSCP, s.Mask = intgen.ByDSCP, 23, 63 }
+
+// tcpPacket is a TCP packet without INT.
+func tcpPacket() []byte {
+	flow := intgen.Flow{Proto: intgen.TCP, SrcPort: 1, DstPort: 2, Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1")}
+	return flow.Frame(21, 1)
+}
+
+// adaptingAndKeeping returns two ways to read INT: with sources that adapt the L4 checksum, and
+// with sources that keep the host's.
+func adaptingAndKeeping() (adapting, keeping inthdr.Config) {
+	port, gre := uint16(5000), uint16(0x88b6)
+	adapting = inthdr.Config{UDPPort: &port, GREProtocol: &gre, DSCP: &inthdr.DSCP{Value: 23, Mask: 63}, Version2: true}
+	keeping = adapting
+	keeping.KeepChecksum = true
+	return adapting, keeping
+}
+
 // TestChecksumsAreSampled: what an operator sees of sources that adapt the checksum and
 // of those that do not.
 func TestChecksumsAreSampled(t *testing.T) {
-	byDSCP := func(s *intgen.Source, _ []intgen.Hop) { s.Marking, s.DSCP, s.Mask = intgen.ByDSCP, 23, 63 }
-	flow := intgen.Flow{Proto: intgen.TCP, SrcPort: 1, DstPort: 2, Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1")}
-	tcp := flow.Frame(21, 1)
+	tcp := tcpPacket()
 	adapted := withINT(t, bytes.Clone(tcp), byDSCP)
 	leftAlone := bytes.Clone(adapted)
 	copy(leftAlone[34+16:], tcp[34+16:34+18])
@@ -39,10 +56,7 @@ func TestChecksumsAreSampled(t *testing.T) {
 	noSum[40], noSum[41] = 0, 0
 	newUDP := withINT(t, bytes.Clone(tcp), func(s *intgen.Source, _ []intgen.Hop) { s.Marking = intgen.ByNewUDP })
 	newUDP[40], newUDP[41] = 0, 0
-	port, gre := uint16(5000), uint16(0x88b6)
-	c := inthdr.Config{UDPPort: &port, GREProtocol: &gre, DSCP: &inthdr.DSCP{Value: 23, Mask: 63}, Version2: true}
-	keep := c
-	keep.KeepChecksum = true
+	c, keep := adaptingAndKeeping()
 	greFrame := withINT(t, ipv4(0, packet.ProtoGRE, append([]byte{0, 0, 8, 0}, plain(1)[14:]...)), func(s *intgen.Source, _ []intgen.Hop) { s.Marking = intgen.ByGRE })
 	for _, x := range []struct {
 		name          string

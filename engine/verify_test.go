@@ -67,9 +67,7 @@ func TestVerifiedPacketsAreOneInN(t *testing.T) {
 
 // TestVerificationTellsWhoseFaultItIs: the sink's alone is bad.
 func TestVerificationTellsWhoseFaultItIs(t *testing.T) {
-	byDSCP := func(s *intgen.Source, _ []intgen.Hop) { s.Marking, s.DSCP, s.Mask = intgen.ByDSCP, 23, 63 }
-	flow := intgen.Flow{Proto: intgen.TCP, SrcPort: 1, DstPort: 2, Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1")}
-	tcp := flow.Frame(21, 1)
+	tcp := tcpPacket()
 	adapted := withINT(t, bytes.Clone(tcp), byDSCP)
 	wrong := bytes.Clone(adapted)
 	wrong[len(wrong)-1]++
@@ -77,10 +75,7 @@ func TestVerificationTellsWhoseFaultItIs(t *testing.T) {
 	header[24]++ // the checksum of IPv4
 	wrongBehind := bytes.Clone(tcp)
 	wrongBehind[len(wrongBehind)-1]++
-	port, gre := uint16(5000), uint16(0x88b6)
-	c := inthdr.Config{UDPPort: &port, GREProtocol: &gre, DSCP: &inthdr.DSCP{Value: 23, Mask: 63}, Version2: true}
-	keep := c
-	keep.KeepChecksum = true
+	c, keep := adaptingAndKeeping()
 	tunnel := &intgen.Tunnel{Encap: intgen.VXLAN, Src: netip.MustParseAddr("10.9.0.1"), Dst: netip.MustParseAddr("10.9.0.2")}
 	inTunnel, err := tunnel.Wrap(bytes.Clone(adapted))
 	if err != nil {
@@ -119,7 +114,6 @@ func TestVerificationTellsWhoseFaultItIs(t *testing.T) {
 
 // TestLastBadPacketIsKept for the log.
 func TestLastBadPacketIsKept(t *testing.T) {
-	byDSCP := func(s *intgen.Source, _ []intgen.Hop) { s.Marking, s.DSCP, s.Mask = intgen.ByDSCP, 23, 63 }
 	b := newBed(t, func(r *Rules) {
 		r.INT, r.Verify = inthdr.Config{DSCP: &inthdr.DSCP{Value: 23, Mask: 63}, Version2: true, KeepChecksum: true}, 1
 	})

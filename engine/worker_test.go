@@ -109,16 +109,7 @@ func TestChainsArePulledUp(t *testing.T) {
 	whole := withINT(t, plain(1), nil)
 	for cut := 1; cut < len(whole); cut += 7 {
 		b.host.TX = nil
-		head, tail := b.burst.vec, b.burst.tx
-		if !b.pool.AllocBulk(head, 1) || !b.pool.AllocBulk(tail, 1) {
-			t.Fatal("no mbufs")
-		}
-		copy(head[0].SetLen(cut), whole)
-		copy(tail[0].SetLen(len(whole)-cut), whole[cut:])
-		head[0].Chain(tail[0])
-		b.burst.n, b.burst.now = 1, b.now
-		b.toHost(&b.links[0], b.burst)
-		b.exchange(&b.links[0], b.burst)
+		b.chained(whole, cut)
 		if len(b.host.TX) != 1 || !bytes.Equal(b.host.TX[0], plain(1)) {
 			t.Fatalf("cut at %d: forwarded %x", cut, b.host.TX)
 		}

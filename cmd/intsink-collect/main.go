@@ -5,10 +5,7 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"os"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -34,39 +31,9 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(collect.NewCommand(version), decode.NewCommand(), newVersionCommand(), cli.NewManCommand(root))
+	root.AddCommand(collect.NewCommand(version), decode.NewCommand(), cli.NewVersionCommand("intsink-collect", version), cli.NewManCommand(root))
 	cli.Prepare(root)
 	return root
 }
 
-func newVersionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Long:    "Print the version of intsink-collect, of the Go that compiled it, and its platform.",
-		Example: "  intsink-collect version",
-		Args:    cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "intsink-collect %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH); err != nil {
-				return cli.Failed(err)
-			}
-			return nil
-		},
-	}
-}
-
-func main() {
-	err := newRootCommand().Execute()
-	if err == nil {
-		return
-	}
-	code := 2 // wrong usage, unless a command says otherwise
-	var exit cli.ExitError
-	if errors.As(err, &exit) {
-		code, err = exit.Code, exit.Err
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "intsink-collect:", err)
-	}
-	os.Exit(code)
-}
+func main() { os.Exit(cli.ExitCode(os.Stderr, "intsink-collect", newRootCommand().Execute())) }

@@ -4,8 +4,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"os"
 
 	"intsink/cmd/internal/cli"
@@ -14,19 +12,4 @@ import (
 // version is set by the build (-ldflags "-X main.version=...").
 var version = "devel"
 
-func main() {
-	err := newRootCommand().Execute()
-	if err == nil {
-		return
-	}
-	code := 2 // wrong usage, unless a command says otherwise
-	var exit cli.ExitError
-	if errors.As(err, &exit) {
-		code = exit.Code
-		err = exit.Err
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "intsink:", err)
-	}
-	os.Exit(code)
-}
+func main() { os.Exit(cli.ExitCode(os.Stderr, "intsink", newRootCommand().Execute())) }

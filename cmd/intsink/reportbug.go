@@ -3,8 +3,6 @@
 package main
 
 import (
-	"fmt"
-	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +12,7 @@ import (
 )
 
 func newReportBugCommand() *cobra.Command {
-	o := bugreport.Options{Version: versionLine() + "\n"}
+	o := bugreport.Options{Version: cli.VersionLine("intsink", version) + "\n"}
 	cmd := &cobra.Command{
 		Use:   "report-bug [--config FILE | --url URL] [--out FILE]",
 		Short: "Collect what a bug report needs into one archive",
@@ -34,9 +32,4 @@ Exit codes: 0 the archive is written, 1 it is not, 2 wrong usage.`,
 	o.Client.Register(cmd)
 	cmd.Flags().StringVar(&o.Out, "out", "", "file to write, - for stdout (default intsink-report-TIME.tar.gz)")
 	return cmd
-}
-
-// versionLine is what the command version prints.
-func versionLine() string {
-	return fmt.Sprintf("intsink %s (%s, %s/%s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

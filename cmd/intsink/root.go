@@ -48,7 +48,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		newTopCommand(),
 		newPathsCommand(),
 		newReportBugCommand(),
-		newVersionCommand(),
+		cli.NewVersionCommand("intsink", version),
 	)
 	root.AddCommand(cli.NewManCommand(root))
 	cli.Complete(root, map[string][]string{

@@ -51,12 +51,8 @@ func TestStreaksOfINTPackets(t *testing.T) {
 						frames[i], lens[i] = o.change(frames[i])
 					}
 				}
-				for _, w := range []*world{a, b} {
-					for i, f := range frames {
-						w.vec[i] = w.memory.put(i, f, lens[i])
-					}
-					w.Receive(&Burst{Vec: w.vec, N: len(frames), Now: 1e18, Watched: true, Strip: true})
-				}
+				a.receive(1e18, frames, lens, false)
+				b.receive(1e18, frames, lens, false)
 				if what := a.compare(b, len(frames)); what != "" {
 					t.Fatalf("packet %d: %s differs", odd, what)
 				}

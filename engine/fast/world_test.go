@@ -79,12 +79,17 @@ func newWorld(t testing.TB, c inthdr.Config, policies []event.Policy, inGo bool)
 	return w
 }
 
-// burst takes packets through all steps, with what package engine does in between.
-func (w *world) burst(now int64, frames [][]byte, lens []int, look bool) {
+// receive puts packets into the vector, and takes them through the steps before the parser.
+func (w *world) receive(now int64, frames [][]byte, lens []int, look bool) {
 	for i, f := range frames {
 		w.vec[i] = w.memory.put(i, f, lens[i])
 	}
 	w.Receive(&Burst{Vec: w.vec, N: len(frames), Now: now, Watched: true, Strip: true, Look: look, Facts: w.asks})
+}
+
+// burst takes packets through all steps, with what package engine does in between.
+func (w *world) burst(now int64, frames [][]byte, lens []int, look bool) {
+	w.receive(now, frames, lens, look)
 	parsed := w.Unknown
 	w.tried = 0
 	if parsed != 0 {

@@ -3,24 +3,14 @@ package report_test
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"testing"
 
 	"intsink/engine/report"
 	"intsink/engine/report/decode"
+	"intsink/engine/report/reporttest"
 )
-
-// toJSON is v as JSON, for messages.
-func toJSON(t testing.TB, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
 
 // same tells whether the decoded report says what r said.
 func same(t *testing.T, r *report.Individual, got *decode.Report) {
@@ -28,16 +18,16 @@ func same(t *testing.T, r *report.Individual, got *decode.Report) {
 	if *got.RepType != uint8(r.RepType) || *got.InType != uint8(r.InType) || got.Dropped != r.Dropped ||
 		got.CongestedQueue != r.CongestedQueue || got.TrackedFlow != r.TrackedFlow || *got.Intermediate != r.Intermediate ||
 		int(*got.MDLength)*4 != len(r.Metadata) || got.Inner.Length != (len(r.Inner)+3)&^3 || got.Problem != "" {
-		t.Errorf("%+v became %s", r, toJSON(t, got))
+		t.Errorf("%+v became %s", r, reporttest.ToJSON(t, got))
 	}
 	if r.RepType != report.INT {
 		if got.RepMdBits != nil || len(got.Metadata) != 0 {
-			t.Errorf("inner only with metadata: %s", toJSON(t, got))
+			t.Errorf("inner only with metadata: %s", reporttest.ToJSON(t, got))
 		}
 		return
 	}
 	if *got.RepMdBits != r.RepMdBits || *got.DomainSpecificID != r.DomainSpecificID || *got.DSMdBits != r.DSMdBits || *got.DSMdStatus != r.DSMdStatus {
-		t.Errorf("%+v became %s", r, toJSON(t, got))
+		t.Errorf("%+v became %s", r, reporttest.ToJSON(t, got))
 	}
 	at := 0
 	for i, v := range repMd { // every value, read by hand
@@ -89,7 +79,7 @@ func TestRoundTrip(t *testing.T) {
 			continue
 		}
 		if err != nil || len(m.Reports) != len(in) || m.HwID != h.HwID || m.SequenceNumber != h.Sequence || *m.NodeID != h.NodeID {
-			t.Fatalf("%v: %d of %d reports, %s", err, len(m.Reports), len(in), toJSON(t, m.Header))
+			t.Fatalf("%v: %d of %d reports, %s", err, len(m.Reports), len(in), reporttest.ToJSON(t, m.Header))
 		}
 		for i := range in {
 			same(t, &in[i], &m.Reports[i])
@@ -141,10 +131,10 @@ func sameOld(t *testing.T, f report.Format, h *report.GroupHeader, r *report.Ind
 	got := &m.Reports[0]
 	if m.HwID != h.HwID || m.SequenceNumber != h.Sequence || got.Dropped != r.Dropped ||
 		got.CongestedQueue != r.CongestedQueue || got.TrackedFlow != r.TrackedFlow || got.Problem != "" {
-		t.Errorf("%+v %+v became %s", h, r, toJSON(t, m))
+		t.Errorf("%+v %+v became %s", h, r, reporttest.ToJSON(t, m))
 	}
 	if m.NodeID != nil && *m.NodeID != h.NodeID || m.NodeID == nil && (f == report.Format10 || *got.NextProtocol != 0) {
-		t.Errorf("node id of %s, want %d", toJSON(t, m), h.NodeID)
+		t.Errorf("node id of %s, want %d", reporttest.ToJSON(t, m), h.NodeID)
 	}
 	own := r.Own
 	bits := map[string]struct {
@@ -171,11 +161,11 @@ func sameOld(t *testing.T, f report.Format, h *report.GroupHeader, r *report.Ind
 		v, ok := got.Metadata.Get(name)
 		asked := r.RepMdBits&x.bit != 0 || f == report.Format05 && name == "egress_timestamp" && r.RepMdBits&report.MdHopLatency != 0
 		if ok != asked || ok && v != x.want {
-			t.Errorf("%s is %d, %v; want %d, %v: %s", name, v, ok, x.want, asked, toJSON(t, got))
+			t.Errorf("%s is %d, %v; want %d, %v: %s", name, v, ok, x.want, asked, reporttest.ToJSON(t, got))
 		}
 	}
 	if v, ok := got.Metadata.Get("ingress_timestamp"); !ok || v != short(own.IngressTimestamp) {
-		t.Errorf("ingress_timestamp of %s, want %d", toJSON(t, got), own.IngressTimestamp)
+		t.Errorf("ingress_timestamp of %s, want %d", reporttest.ToJSON(t, got), own.IngressTimestamp)
 	}
 }
 

@@ -313,19 +313,9 @@ func (c *Collector) tick() {
 // expire counts as lost the numbers that have been missing for too long, and pushes their gap
 // records.
 func (c *Collector) expire(monotonic int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	b := newBatch(0)
-	defer b.release()
-	m := newMaker(nil, nil)
-	now := time.Now().UnixNano()
-	for _, l := range c.listens {
-		l.streams.Expire(monotonic, func(g streams.Gap) {
-			m.note(b, g.Key, g.Start, now, gapNote(g), c.formats)
-		})
-	}
-	b.seal()
-	c.push(b)
+	c.pushNotes(func(l *listen, add addNote) {
+		l.streams.Expire(monotonic, func(g streams.Gap) { add(g.Key, g.Start, gapNote(g)) })
+	})
 }
 
 func gapNote(g streams.Gap) note {
@@ -334,18 +324,27 @@ func gapNote(g streams.Gap) note {
 
 // tell makes a stats record of every stream whose counts have changed.
 func (c *Collector) tell() {
+	c.pushNotes(func(l *listen, add addNote) {
+		for _, s := range l.streams.Sorted() {
+			if d := l.since(s); d != (record.StreamStats{}) {
+				add(s.Key, s.Start(), note{Type: record.Stats, Stats: d})
+			}
+		}
+	})
+}
+
+// addNote adds the record of a note about a stream to a batch.
+type addNote func(k streams.Key, start int64, n note)
+
+// pushNotes calls each for every listen, and pushes a batch of the records that it adds.
+func (c *Collector) pushNotes(each func(l *listen, add addNote)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := newBatch(0)
 	defer b.release()
-	m := newMaker(nil, nil)
-	now := time.Now().UnixNano()
+	m, now := newMaker(nil, nil), time.Now().UnixNano()
 	for _, l := range c.listens {
-		for _, s := range l.streams.Sorted() {
-			if d := l.since(s); d != (record.StreamStats{}) {
-				m.note(b, s.Key, s.Start(), now, note{Type: record.Stats, Stats: d}, c.formats)
-			}
-		}
+		each(l, func(k streams.Key, start int64, n note) { m.note(b, k, start, now, n, c.formats) })
 	}
 	b.seal()
 	c.push(b)

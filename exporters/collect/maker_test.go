@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"intsink/engine/report"
+	"intsink/engine/report/reporttest"
 	"intsink/exporters/collect/spool"
 	"intsink/exporters/record"
 )
@@ -12,21 +12,7 @@ import (
 // TestMakingRecordsAllocatesNothing: neither decoding a packet nor encoding its records in both
 // formats allocates, in a batch whose slices have grown before.
 func TestMakingRecordsAllocatesNothing(t *testing.T) {
-	inner := []byte{
-		0x45, 0, 0, 48, 0, 1, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
-		0x9c, 0x40, 0x13, 0x88, 0, 28, 0, 0,
-		0x14, 4, 0, 53,
-		0x20, 0, 1, 7, 0x80, 0, 0, 0, 0, 0, 0, 0,
-		0, 0, 0, 42,
-	}
-	var p report.Packet
-	p.Open(make([]byte, 1400))
-	for range 8 {
-		if !p.Append(&report.Individual{RepType: report.INT, InType: report.IPv4, RepMdBits: report.MdInterfaces, Metadata: []byte{0, 1, 0, 2}, Inner: inner}) {
-			t.Fatal("does not fit")
-		}
-	}
-	e := spool.Entry{From: netip.MustParseAddrPort("192.0.2.1:1"), To: netip.MustParseAddrPort("192.0.2.2:2"), Payload: p.Seal(report.GroupHeader{NodeID: 3})}
+	e := spool.Entry{From: netip.MustParseAddrPort("192.0.2.1:1"), To: netip.MustParseAddrPort("192.0.2.2:2"), Payload: reporttest.Packet(t, 0, 8)}
 	m := newMaker(record.NewDecoder(record.Options{}), nil)
 	b := newBatch(0)
 	both := uint8(1<<JSON | 1<<Protobuf)

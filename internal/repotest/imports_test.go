@@ -43,6 +43,7 @@ var mayImport = []struct {
 	{"cmd/intsink/internal/failopen", []string{"cmd/internal/cli", "cmd/intsink/internal/client", "cmd/intsink/internal/control", "cmd/intsink/internal/status", "conf"}},
 	{"cmd/intsink/internal/observe", []string{"cmd/intsink/internal/control", "cmd/intsink/internal/failopen", "cmd/intsink/internal/livecapture", "cmd/intsink/internal/mitigation", "cmd/intsink/internal/status", "cmd/intsink/internal/flowapi", "cmd/intsink/internal/sharing", "cmd/intsink/internal/ui", "conf", "engine", "engine/...", "exporters", "exporters/port"}},
 	{"cmd/internal/notify", nil},
+	{"cmd/intsink/internal/control/controltest", []string{"cmd/intsink/internal/control"}},
 	{"cmd/intsink/internal/control", []string{"conf"}},
 	{"cmd/intsink/internal/reload", []string{"cmd/internal/cli", "cmd/intsink/internal/client", "cmd/intsink/internal/control", "conf"}},
 	{"cmd/intsink/internal/mitigation", []string{"cmd/internal/cli", "cmd/intsink/internal/client", "cmd/intsink/internal/control", "engine/mitigate"}},

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
-	"intsink/engine/report"
+	"intsink/engine/report/reporttest"
 )
 
 // TestMain lets the tests run the command in a process of its own, to kill it.
@@ -34,26 +34,6 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
-}
-
-// payload is a report packet of node 3 and hw_id 5 with two reports.
-func payload(t testing.TB, sequence uint32) []byte {
-	inner := []byte{
-		0x45, 0, 0, 48, 0, 1, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, byte(sequence >> 8), byte(sequence),
-		0x9c, 0x40, 0x13, 0x88, 0, 28, 0, 0,
-		0x14, 4, 0, 53,
-		0x20, 0, 1, 7, 0x80, 0, 0, 0, 0, 0, 0, 0,
-		0, 0, 0, 42,
-	}
-	var p report.Packet
-	p.Open(make([]byte, 1400))
-	for range 2 {
-		if !p.Append(&report.Individual{RepType: report.INT, InType: report.IPv4, TrackedFlow: true,
-			RepMdBits: report.MdInterfaces, Metadata: []byte{0, 1, 0, 2}, Inner: inner}) {
-			t.Fatal("does not fit")
-		}
-	}
-	return p.Seal(report.GroupHeader{HwID: 5, Sequence: sequence & 0x3fffff, NodeID: 3})
 }
 
 // process is the command, running.
@@ -174,7 +154,7 @@ func (p *process) send(from, to uint32) {
 	p.t.Helper()
 	before := p.metric(`intcollect_datagrams_total{listen="reports"}`)
 	for n := from; n < to; n++ {
-		if _, err := p.conn.Write(payload(p.t, n)); err != nil {
+		if _, err := p.conn.Write(reporttest.Packet(p.t, n, 2)); err != nil {
 			p.t.Fatal(err)
 		}
 	}

@@ -18,29 +18,8 @@ import (
 	"intsink/cmd/internal/cli"
 	"intsink/engine/intgen"
 	"intsink/engine/report"
+	"intsink/engine/report/reporttest"
 )
-
-// reportPayload is a report packet of n reports, each with the sink's
-// interfaces and an IPv4 UDP packet of one INT hop.
-func reportPayload(t testing.TB, sequence uint32, n int) []byte {
-	t.Helper()
-	inner := []byte{
-		0x45, 0, 0, 48, 0, 1, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
-		0x9c, 0x40, 0x13, 0x88, 0, 28, 0, 0,
-		0x14, 4, 0, 53,
-		0x20, 0, 1, 7, 0x80, 0, 0, 0, 0, 0, 0, 0,
-		0, 0, 0, 42,
-	}
-	var p report.Packet
-	p.Open(make([]byte, 1400))
-	for range n {
-		if !p.Append(&report.Individual{RepType: report.INT, InType: report.IPv4, TrackedFlow: true,
-			RepMdBits: report.MdInterfaces, Metadata: []byte{0, 1, 0, 2}, Inner: inner}) {
-			t.Fatal("does not fit")
-		}
-	}
-	return p.Seal(report.GroupHeader{HwID: 5, Sequence: sequence, NodeID: 3})
-}
 
 var (
 	sinkAddr      = netip.MustParseAddrPort("192.0.2.1:49152")
@@ -130,7 +109,7 @@ const jsonLine = `{"packet":1,"time":"2023-11-14T22:13:20.000000005Z","source":"
 	`"instruction_bitmap":32768,"domain_specific_id":0,"ds_instruction":0,"ds_flags":0,"hops":[{"node_id":42}]}}}` + "\n"
 
 func TestDecodeJSON(t *testing.T) {
-	ether := frame(reportPayload(t, 7, 1), collectorAddr)
+	ether := frame(reporttest.Packet(t, 7, 1), collectorAddr)
 	ip := ether[14:]
 	for _, c := range []struct {
 		name string
@@ -161,7 +140,7 @@ func TestDecodeJSON(t *testing.T) {
 }
 
 func TestDecodeText(t *testing.T) {
-	stdout, _, err := runDecode(t, "--format", "text", writeFrames(t, layers.LinkTypeEthernet, false, frame(reportPayload(t, 7, 2), collectorAddr)))
+	stdout, _, err := runDecode(t, "--format", "text", writeFrames(t, layers.LinkTypeEthernet, false, frame(reporttest.Packet(t, 7, 2), collectorAddr)))
 	one := "1 2023-11-14T22:13:20.000000005Z 192.0.2.1:49152 version 2.0 node 3 hw_id 5 sequence 7 tracked_flow inner ipv4 48 bytes\n" +
 		"  metadata ingress_interface_id=1 egress_interface_id=2\n" +
 		"  flow udp 10.0.0.1:40000 > 10.0.0.2:53\n" +
@@ -175,7 +154,7 @@ func TestDecodeText(t *testing.T) {
 func TestDecodeAmongOtherTraffic(t *testing.T) {
 	dns := frame([]byte("\x20\x01\x81\x80\x00\x01\x00\x01\x00\x00\x00\x00\x03www"), netip.MustParseAddrPort("192.0.2.10:53"))
 	arp := append(make([]byte, 12), 8, 6, 0, 1)
-	path := writeFrames(t, layers.LinkTypeEthernet, false, dns, arp, frame(reportPayload(t, 7, 3), collectorAddr))
+	path := writeFrames(t, layers.LinkTypeEthernet, false, dns, arp, frame(reporttest.Packet(t, 7, 3), collectorAddr))
 	stdout, stderr, err := runDecode(t, "--format", "json", path)
 	if err != nil || strings.Count(stdout, "\n") != 3 || strings.Count(stdout, `"packet":3,`) != 3 {
 		t.Errorf("%v\n%s", err, stdout)
@@ -189,10 +168,10 @@ func TestDecodeAmongOtherTraffic(t *testing.T) {
 func TestDecodeGaps(t *testing.T) {
 	var frames [][]byte
 	for _, n := range []uint32{4194302, 1, 2, 6, 4, 6} { // 22 bits: 4194303 and 0 are missing, 3, 5; 4 is late, 6 repeated
-		frames = append(frames, frame(reportPayload(t, n, 1), collectorAddr))
+		frames = append(frames, frame(reporttest.Packet(t, n, 1), collectorAddr))
 	}
 	other := netip.MustParseAddrPort("192.0.2.11:8555") // has numbers of its own
-	frames = append(frames, frame(reportPayload(t, 100, 1), other), frame(reportPayload(t, 101, 1), other))
+	frames = append(frames, frame(reporttest.Packet(t, 100, 1), other), frame(reporttest.Packet(t, 101, 1), other))
 	_, stderr, err := runDecode(t, "--format", "json", writeFrames(t, layers.LinkTypeEthernet, false, frames...))
 	want := "node 3 hw_id 5 from 192.0.2.1 to 192.0.2.10:8555: 4 lost: 4194303-0 3 5\n" +
 		"8 reports in 8 packets, 4 lost, 0 undecodable, 2 late or repeated\n"
@@ -209,7 +188,7 @@ func TestDecodeRestart(t *testing.T) {
 			frames = append(frames, nil)
 			continue
 		}
-		frames = append(frames, frame(reportPayload(t, uint32(n), 1), collectorAddr))
+		frames = append(frames, frame(reporttest.Packet(t, uint32(n), 1), collectorAddr))
 	}
 	_, stderr, err := runDecode(t, writeFrames(t, layers.LinkTypeEthernet, false, frames...))
 	if want := "5 reports in 5 packets, 0 lost, 0 undecodable, sink restarted 1 time\n"; err != nil || stderr != want {
@@ -218,7 +197,7 @@ func TestDecodeRestart(t *testing.T) {
 }
 
 func TestDecodeCount(t *testing.T) {
-	path := writeFrames(t, layers.LinkTypeEthernet, false, frame(reportPayload(t, 7, 3), collectorAddr), frame(reportPayload(t, 8, 3), collectorAddr))
+	path := writeFrames(t, layers.LinkTypeEthernet, false, frame(reporttest.Packet(t, 7, 3), collectorAddr), frame(reporttest.Packet(t, 8, 3), collectorAddr))
 	for count, lines := range map[string]int{"1": 1, "4": 4, "6": 6, "7": 6, "0": 6} {
 		t.Run(count, func(t *testing.T) {
 			stdout, _, err := runDecode(t, "--format", "json", "--count", count, path)
@@ -230,7 +209,7 @@ func TestDecodeCount(t *testing.T) {
 }
 
 func TestDecodeUndecodable(t *testing.T) {
-	whole := reportPayload(t, 7, 2)
+	whole := reporttest.Packet(t, 7, 2)
 	cut := frame(whole[:len(whole)-20], collectorAddr)
 	path := writeFrames(t, layers.LinkTypeEthernet, false, cut)
 	stdout, stderr, err := runDecode(t, "--format", "json", path)
@@ -297,7 +276,7 @@ func TestDecodePacketsWithINT(t *testing.T) {
 				err.Error() != "no telemetry report is in it: it is a capture of packets with INT, which intsink plan and intsink replay read" {
 				t.Errorf("%q\n%s%v", stdout, stderr, err)
 			}
-			_, stderr, err = runDecode(t, "--format", format, writeFrames(t, layers.LinkTypeEthernet, false, frame(reportPayload(t, 7, 2), collectorAddr), packet, frame([]byte("hello"), collectorAddr)))
+			_, stderr, err = runDecode(t, "--format", format, writeFrames(t, layers.LinkTypeEthernet, false, frame(reporttest.Packet(t, 7, 2), collectorAddr), packet, frame([]byte("hello"), collectorAddr)))
 			if err != nil || !strings.HasSuffix(stderr, "2 reports in 1 packet, 0 lost, 1 undecodable, 1 packet with INT that is no report\n") {
 				t.Errorf("%v %s", err, stderr)
 			}

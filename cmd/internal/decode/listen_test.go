@@ -9,6 +9,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"intsink/engine/report/reporttest"
 )
 
 func TestDecodeListen(t *testing.T) {
@@ -30,7 +32,7 @@ func TestDecodeListen(t *testing.T) {
 	}
 	defer conn.Close()
 	conn.Write([]byte("hello"))
-	conn.Write(reportPayload(t, 7, 2))
+	conn.Write(reporttest.Packet(t, 7, 2))
 	var rest []string
 	for lines.Scan() {
 		rest = append(rest, lines.Text())

@@ -12,13 +12,14 @@ import (
 
 	"intsink/cmd/internal/capture"
 	"intsink/engine/report"
+	"intsink/engine/report/reporttest"
 )
 
 // TestDecodeRecords: reports as they come, gaps once they are known, stats at the end.
 func TestDecodeRecords(t *testing.T) {
 	frames := [][]byte{
-		frame(reportPayload(t, 4194302, 2), collectorAddr), frame(reportPayload(t, 1, 1), collectorAddr),
-		nil, frame(reportPayload(t, 2, 1), collectorAddr),
+		frame(reporttest.Packet(t, 4194302, 2), collectorAddr), frame(reporttest.Packet(t, 1, 1), collectorAddr),
+		nil, frame(reporttest.Packet(t, 2, 1), collectorAddr),
 	}
 	stdout, stderr, err := runDecode(t, "--format", "record", writeFrames(t, layers.LinkTypeEthernet, false, frames...))
 	const (
@@ -51,7 +52,7 @@ func TestDecodeRecords(t *testing.T) {
 // TestDecodeRecordsOfBadPackets: without --port they are passed over, with it they are
 // shown as far as they can be read.
 func TestDecodeRecordsOfBadPackets(t *testing.T) {
-	bad := reportPayload(t, 7, 1)
+	bad := reporttest.Packet(t, 7, 1)
 	bad[9]++ // Report Length
 	path := writeFrames(t, layers.LinkTypeEthernet, false, frame(bad, collectorAddr), frame([]byte("hello"), collectorAddr))
 	for _, c := range []struct {
@@ -73,10 +74,10 @@ func TestDecodeRecordsOfBadPackets(t *testing.T) {
 
 // TestDecodeRecordsByMarks: the flags say where INT is.
 func TestDecodeRecordsByMarks(t *testing.T) {
-	marked := reportPayload(t, 7, 1)
+	marked := reporttest.Packet(t, 7, 1)
 	at := len(marked) - 48
 	marked[at+1], marked[at+22], marked[at+23], marked[at+28], marked[at+31] = 23<<2, 0, 53, 0x10, 0 // DSCP 23, port 53, NPT 0
-	other := reportPayload(t, 8, 1)
+	other := reporttest.Packet(t, 8, 1)
 	other[at+22], other[at+23] = 7000>>8, 7000&0xff
 	path := writeFrames(t, layers.LinkTypeEthernet, false, frame(marked, collectorAddr), frame(other, collectorAddr))
 	for _, c := range []struct {
@@ -161,7 +162,7 @@ func TestDecodeConfig(t *testing.T) {
 
 // TestDecodeStdin: - is standard input, compressed or not.
 func TestDecodeStdin(t *testing.T) {
-	path := writeFrames(t, layers.LinkTypeEthernet, false, frame(reportPayload(t, 7, 2), netip.MustParseAddrPort("192.0.2.10:8555")))
+	path := writeFrames(t, layers.LinkTypeEthernet, false, frame(reporttest.Packet(t, 7, 2), netip.MustParseAddrPort("192.0.2.10:8555")))
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

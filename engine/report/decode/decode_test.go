@@ -19,9 +19,9 @@ func contains(t *testing.T, d *Decoder, wire string, want ...string) *Message {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := toJSON(t, m.Header)
+	got := reporttest.ToJSON(t, m.Header)
 	for i := range m.Reports {
-		got += "\n" + toJSON(t, m.Reports[i])
+		got += "\n" + reporttest.ToJSON(t, m.Reports[i])
 	}
 	for _, w := range want {
 		if !strings.Contains(got, w) {
@@ -58,7 +58,7 @@ func TestDecodeToTheEnd(t *testing.T) {
 		p.Append(&large)
 		m, err := Decode(p.Seal(group))
 		if err != nil || len(m.Reports) != 2 || *m.Reports[1].ReportLength != 0xff || m.Reports[1].Inner.Length != words*4 {
-			t.Errorf("%d words: %v, %s", words, err, toJSON(t, m))
+			t.Errorf("%d words: %v, %s", words, err, reporttest.ToJSON(t, m))
 		}
 	}
 	if _, err := Decode(append(reporttest.Hex(t, reporttest.GroupHex+`03 ff 00 00`), make([]byte, 254*4)...)); !errors.Is(err, ErrTruncated) {
@@ -92,7 +92,7 @@ func TestDecodeReservedCodePoints(t *testing.T) {
 func TestDecodeGoesOn(t *testing.T) {
 	m, err := Decode(reporttest.Hex(t, reporttest.GroupHex+`10 03 02 00 0000 0000 0000 0000 01020304 00 00 00 20`))
 	if err == nil || len(m.Reports) != 2 || m.Reports[0].Problem == "" || !m.Reports[1].TrackedFlow {
-		t.Errorf("%v\n%s", err, toJSON(t, m))
+		t.Errorf("%v\n%s", err, reporttest.ToJSON(t, m))
 	}
 	for name, wire := range map[string]string{
 		"MD Length shorter than RepMdBits": `10 04 01 00 4800 0000 0000 0000 00010002 00000000`,
@@ -102,7 +102,7 @@ func TestDecodeGoesOn(t *testing.T) {
 	} {
 		m, err := Decode(reporttest.Hex(t, reporttest.GroupHex+wire))
 		if err == nil || len(m.Reports) != 1 || m.Reports[0].Problem == "" {
-			t.Errorf("%s: %v\n%s", name, err, toJSON(t, m))
+			t.Errorf("%s: %v\n%s", name, err, reporttest.ToJSON(t, m))
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestDecodeGoesOn(t *testing.T) {
 func TestNTPIsNoReport(t *testing.T) {
 	ntp := reporttest.Hex(t, `23000600 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 e8f2a1b3 00000000`)
 	if m, err := (&Decoder{Strict: true}).Decode(ntp); !errors.Is(err, ErrNotReport) {
-		t.Errorf("%v, %s", err, toJSON(t, m))
+		t.Errorf("%v, %s", err, reporttest.ToJSON(t, m))
 	}
 	if m, err := plain.Decode(reporttest.Hex(t, reporttest.GroupHex+`00000020`)); err != nil || len(m.Reports) != 1 { // F alone says something
 		t.Errorf("%v", err)
@@ -152,7 +152,7 @@ func TestDecode10(t *testing.T) {
 		`"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","ethertype":2048,"source":"10.0.0.1"`)
 	m, err := Decode(reporttest.Hex(t, `15 30 00 00 00000009 00000064 00000000 0001`))
 	if !errors.Is(err, ErrTruncated) || len(m.Reports) != 1 || m.Reports[0].Problem == "" {
-		t.Errorf("cut in the metadata: %v %s", err, toJSON(t, m))
+		t.Errorf("cut in the metadata: %v %s", err, reporttest.ToJSON(t, m))
 	}
 }
 
@@ -208,7 +208,7 @@ func TestDecodeOldTruncated(t *testing.T) {
 		}
 		for n := range header {
 			if m, err := plain.Decode(wire[:n]); err == nil && binary.BigEndian.Uint32(wire)>>28 == 1 {
-				t.Errorf("%s: %d of %d bytes: %s", g.name, n, header, toJSON(t, m))
+				t.Errorf("%s: %d of %d bytes: %s", g.name, n, header, reporttest.ToJSON(t, m))
 			} else if err != nil && !errors.Is(err, ErrTruncated) && !errors.Is(err, ErrNotReport) {
 				t.Errorf("%s: %d of %d bytes: %v", g.name, n, header, err)
 			}

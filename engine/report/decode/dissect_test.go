@@ -14,7 +14,7 @@ import (
 func dissected(t *testing.T, d *Decoder, in report.InType, packet string) string {
 	t.Helper()
 	flow, stack := d.dissect(in, reporttest.Hex(t, packet))
-	return toJSON(t, flow) + toJSON(t, stack)
+	return reporttest.ToJSON(t, flow) + reporttest.ToJSON(t, stack)
 }
 
 const (

@@ -2,23 +2,12 @@ package decode
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"intsink/engine/report"
 	"intsink/engine/report/reporttest"
 )
-
-// toJSON gives the JSON of v.
-func toJSON(t testing.TB, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
 
 var group = report.GroupHeader{HwID: 5, Sequence: 7, NodeID: 3}
 
@@ -90,10 +79,10 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(m.Reports) != 1 || toJSON(t, m.Header) != `{"version":2,"hw_id":5,"sequence_number":7,"node_id":3}` {
-				t.Fatalf("decoded %d reports of %s", len(m.Reports), toJSON(t, m.Header))
+			if len(m.Reports) != 1 || reporttest.ToJSON(t, m.Header) != `{"version":2,"hw_id":5,"sequence_number":7,"node_id":3}` {
+				t.Fatalf("decoded %d reports of %s", len(m.Reports), reporttest.ToJSON(t, m.Header))
 			}
-			got := toJSON(t, m.Reports[0])
+			got := reporttest.ToJSON(t, m.Reports[0])
 			for _, want := range g.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("no %s in\n%s", want, got)

@@ -53,8 +53,8 @@ func TestTransparentSecurityCode(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := &Decoder{INTPorts: []uint16{555}, Strict: true}
 			m := contains(t, d, c.wire, c.want...)
-			if len(m.Reports) != 1 || m.Reports[0].Problem != "" || strings.Contains(toJSON(t, m.Reports[0]), "drop_reason_name") {
-				t.Errorf("%s", toJSON(t, m))
+			if len(m.Reports) != 1 || m.Reports[0].Problem != "" || strings.Contains(reporttest.ToJSON(t, m.Reports[0]), "drop_reason_name") {
+				t.Errorf("%s", reporttest.ToJSON(t, m))
 			}
 		})
 	}
@@ -71,7 +71,7 @@ func TestNotTransparentSecurityCode(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, _ := plain.Decode(reporttest.Hex(t, c.wire))
-			if got := toJSON(t, m.Reports[0]); !strings.Contains(got, c.want) || strings.Contains(got, "transparent") {
+			if got := reporttest.ToJSON(t, m.Reports[0]); !strings.Contains(got, c.want) || strings.Contains(got, "transparent") {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})

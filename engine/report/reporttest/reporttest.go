@@ -1,13 +1,16 @@
-// Bytes of packets in the tests of reports: Hex reads them, Wire reads testdata/*.hex, the
-// constants are packets of the specifications' examples.
+// Bytes of packets in the tests of reports: Hex reads them, Wire reads testdata/*.hex, Packet
+// makes report packets, the constants are packets of the specifications' examples.
 
 // Package reporttest has what the tests of package report and of its decoder share: the same
 // bytes, which one writes and the other reads.
 package reporttest
 
 import (
+	"bytes"
 	"embed"
+	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -33,6 +36,30 @@ func Wire(t testing.TB, name string) []byte {
 		t.Fatal(err)
 	}
 	return Hex(t, string(b))
+}
+
+// Packet returns a report packet of node 3 and hw_id 5 with n reports: the sink's interfaces 1
+// and 2, and a packet from 10.0.0.1:40000 to 10.0.0.2:5000 with INT-MD of one hop, node 42.
+func Packet(t testing.TB, sequence uint32, n int) []byte {
+	t.Helper()
+	b := binary.BigEndian.AppendUint32(nil, 2<<28|5<<22|sequence&0x3fffff)
+	b = binary.BigEndian.AppendUint32(b, 3)
+	return append(b, bytes.Repeat(Hex(t, `140f 0120 40000000 00000000 00010002
+		4500 0030 0001 4000 40 11 0000 0a000001 0a000002
+		9c40 1388 001c 0000
+		14 04 0035
+		20 00 01 07 8000 0000 0000 0000
+		0000002a`), n)...)
+}
+
+// ToJSON returns v as JSON, for messages and comparisons.
+func ToJSON(t testing.TB, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
 
 // Names are those that Wire takes.

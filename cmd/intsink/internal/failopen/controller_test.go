@@ -2,19 +2,15 @@ package failopen
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"io"
-	"log/slog"
-	"net"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/control/controltest"
 	"intsink/conf"
 )
 
@@ -82,35 +78,10 @@ func TestModeStartsAsAskedFor(t *testing.T) {
 
 // site serves b on a unix socket.
 func (b *bench) site(t *testing.T) (ask func(method, body string) (int, string), log *bytes.Buffer) {
-	log = &bytes.Buffer{}
-	s := &Server{Controller: b.Controller, Control: &control.Server{Writes: control.NewWrites(func() *slog.Logger { return slog.New(slog.NewTextHandler(log, nil)) })}}
-	mux := http.NewServeMux()
-	s.Register(mux)
-	path := filepath.Join(t.TempDir(), "s")
-	l, err := control.Listen(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &http.Server{Handler: mux, ConnContext: control.ConnContext}
-	go h.Serve(l)
-	t.Cleanup(func() { h.Close() })
-	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", path)
-	}}}
-	return func(method, body string) (int, string) {
-		t.Helper()
-		r, err := http.NewRequest(method, "http://sink/api/v1/mode", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer a.Body.Close()
-		text, _ := io.ReadAll(a.Body)
-		return a.StatusCode, string(text)
-	}, log
+	s := controltest.New(t, func(mux *http.ServeMux, c *control.Server) {
+		(&Server{Controller: b.Controller, Control: c}).Register(mux)
+	})
+	return func(method, body string) (int, string) { t.Helper(); return s.Ask(method, "/api/v1/mode", body) }, s.Logged
 }
 
 // TestModeAPI: those who may can change the mode, the answer is the state, and each write is a

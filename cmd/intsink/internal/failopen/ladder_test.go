@@ -21,6 +21,15 @@ type climber struct {
 
 func newClimber(t *testing.T) *climber { return &climber{t: t, c: limits(), now: time.Unix(1000, 0)} }
 
+// look lets the ladder look once, and ends the test if the level changes.
+func (c *climber) look(load Load) {
+	c.t.Helper()
+	if why := c.Look(c.c, load, c.now); why != "" {
+		c.t.Fatalf("%v: %s", load, why)
+	}
+	c.now = c.now.Add(lookEvery)
+}
+
 // until lets the ladder look for at most d, and returns after how long its level is want.
 func (c *climber) until(load Load, d time.Duration, want Mode) time.Duration {
 	c.t.Helper()
@@ -52,16 +61,10 @@ func TestLadderGoesDownAndUp(t *testing.T) {
 		}
 	}
 	for range 100 {
-		if why := c.Look(c.c, overloaded, c.now); why != "" {
-			t.Fatalf("below bypass: %s", why)
-		}
-		c.now = c.now.Add(lookEvery)
+		c.look(overloaded)
 	}
 	for range 1000 {
-		if why := c.Look(c.c, between, c.now); why != "" {
-			t.Fatalf("between the limits: %s", why)
-		}
-		c.now = c.now.Add(lookEvery)
+		c.look(between)
 	}
 	for _, want := range []Mode{Pass, Strip, Full} {
 		if after := c.until(calmLoad, time.Minute, want); after < c.c.Clear-lookEvery || after > c.c.Clear+lookEvery {
@@ -78,10 +81,7 @@ func TestAMomentIsNoOverload(t *testing.T) {
 		if i%7 == 6 {
 			load = between
 		}
-		if why := c.Look(c.c, load, c.now); why != "" {
-			t.Fatal(why)
-		}
-		c.now = c.now.Add(lookEvery)
+		c.look(load)
 	}
 	c.until(overloaded, time.Minute, Strip)
 	for i := range 200 {
@@ -89,10 +89,7 @@ func TestAMomentIsNoOverload(t *testing.T) {
 		if i%30 == 29 {
 			load = between
 		}
-		if why := c.Look(c.c, load, c.now); why != "" {
-			t.Fatal(why)
-		}
-		c.now = c.now.Add(lookEvery)
+		c.look(load)
 	}
 }
 
@@ -126,10 +123,7 @@ func TestEachLimit(t *testing.T) {
 			c := newClimber(t)
 			c.c.Busy, c.c.PollGap, c.c.FullBursts = 0, 0, 0
 			for range 100 {
-				if why := c.Look(c.c, load, c.now); why != "" {
-					t.Fatal(why)
-				}
-				c.now = c.now.Add(lookEvery)
+				c.look(load)
 			}
 		})
 	}

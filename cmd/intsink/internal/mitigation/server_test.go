@@ -2,19 +2,15 @@ package mitigation
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"log/slog"
-	"net"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/control/controltest"
 	"intsink/engine/mitigate"
 	"intsink/flows"
 )
@@ -54,58 +50,28 @@ func (w *worker) drops(destination string, port uint16, device, mac uint64, now 
 // site is a server on a unix socket, over two workers.
 type site struct {
 	*testing.T
+	*controltest.Site
 	workers [2]*worker
 	store   *Store
 	now     atomic.Int64
-	client  *http.Client
-	log     *bytes.Buffer
 }
 
 func newSite(t *testing.T, links []string, deviceBytes ...int) *site {
-	s := &site{T: t, workers: [2]*worker{{}, {}}, log: &bytes.Buffer{}}
+	s := &site{T: t, workers: [2]*worker{{}, {}}}
 	s.now.Store(1e9)
 	s.store = NewStore(s.workers[:], links, s.now.Load, func() int64 { return 0 })
-	server := &Server{Store: s.store, Control: &control.Server{Writes: control.NewWrites(func() *slog.Logger { return slog.New(slog.NewTextHandler(s.log, nil)) })}, DeviceBytes: func() []int { return deviceBytes }}
-	mux := http.NewServeMux()
-	server.Register(mux)
-	path := filepath.Join(t.TempDir(), "s")
-	l, err := control.Listen(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &http.Server{Handler: mux, ConnContext: control.ConnContext}
-	go h.Serve(l)
-	t.Cleanup(func() { h.Close(); s.store.Close() })
-	s.client = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", path)
-	}}}
+	t.Cleanup(s.store.Close)
+	s.Site = controltest.New(t, func(mux *http.ServeMux, c *control.Server) {
+		(&Server{Store: s.store, Control: c, DeviceBytes: func() []int { return deviceBytes }}).Register(mux)
+	})
 	return s
-}
-
-// ask makes a request, and returns the answer.
-func (s *site) ask(method, path, body string) (status int, answer string) {
-	s.Helper()
-	r, err := http.NewRequest(method, "http://sink"+path, strings.NewReader(body))
-	if err != nil {
-		s.Fatal(err)
-	}
-	a, err := s.client.Do(r)
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer a.Body.Close()
-	b, err := io.ReadAll(a.Body)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return a.StatusCode, string(b)
 }
 
 // TestRulesComeAndGo: rules are added, listed, counted, and ended by their time and by DELETE, in
 // all workers.
 func TestRulesComeAndGo(t *testing.T) {
 	s := newSite(t, []string{"edge"})
-	status, body := s.ask("POST", "/api/v1/mitigations", `{"match": {"destination": "192.0.2.1", "protocol": ["udp", 6], "destination_port": 53}, "action": "drop", "ttl": "10m", "comment": "dns"}`)
+	status, body := s.Ask("POST", "/api/v1/mitigations", `{"match": {"destination": "192.0.2.1", "protocol": ["udp", 6], "destination_port": 53}, "action": "drop", "ttl": "10m", "comment": "dns"}`)
 	var r Rule
 	if err := json.Unmarshal([]byte(body), &r); err != nil || status != 201 || r.ID != 1 || r.Comment != "dns" || !strings.HasPrefix(r.By, "unix uid 0") {
 		t.Fatalf("%d %s %v", status, body, err)
@@ -115,27 +81,27 @@ func TestRulesComeAndGo(t *testing.T) {
 			t.Error("a worker drops something else")
 		}
 	}
-	status, body = s.ask("POST", "/api/v1/mitigations", `{"match": {"source": ["10.0.0.0/8", "2001:db8::/32"]}, "action": "police", "rate": 1000000, "ttl": 60}`)
+	status, body = s.Ask("POST", "/api/v1/mitigations", `{"match": {"source": ["10.0.0.0/8", "2001:db8::/32"]}, "action": "police", "rate": 1000000, "ttl": 60}`)
 	if status != 201 || !strings.Contains(body, `"expires": "1970-01-01T00:01:01Z"`) {
 		t.Fatalf("%d %s", status, body)
 	}
 	var l List
-	_, body = s.ask("GET", "/api/v1/mitigations", "")
+	_, body = s.Ask("GET", "/api/v1/mitigations", "")
 	if err := json.Unmarshal([]byte(body), &l); err != nil || len(l.Rules) != 2 || l.Capacity != 1024 || l.Rules[0].Packets != 2 {
 		t.Fatalf("%s %v", body, err)
 	}
 	s.now.Store(61e9) // the second has ended
-	if status, _ = s.ask("GET", "/api/v1/mitigations/2", ""); status != 404 {
+	if status, _ = s.Ask("GET", "/api/v1/mitigations/2", ""); status != 404 {
 		t.Errorf("the rule that has ended: %d", status)
 	}
-	if status, body = s.ask("DELETE", "/api/v1/mitigations/1", ""); status != 200 || !strings.Contains(body, `"packets": 2`) {
+	if status, body = s.Ask("DELETE", "/api/v1/mitigations/1", ""); status != 200 || !strings.Contains(body, `"packets": 2`) {
 		t.Errorf("%d %s", status, body)
 	}
-	if status, _ = s.ask("DELETE", "/api/v1/mitigations/1", ""); status != 404 || s.workers[0].table.Load() != nil || s.workers[1].table.Load() != nil {
+	if status, _ = s.Ask("DELETE", "/api/v1/mitigations/1", ""); status != 404 || s.workers[0].table.Load() != nil || s.workers[1].table.Load() != nil {
 		t.Errorf("removed twice: %d, or workers have rules still", status)
 	}
-	if n := strings.Count(s.log.String(), "api: write"); n != 4 || !strings.Contains(s.log.String(), `detail="rule 1: drop {`) {
-		t.Errorf("%d lines in the log, want 4:\n%s", n, s.log)
+	if n := strings.Count(s.Logged.String(), "api: write"); n != 4 || !strings.Contains(s.Logged.String(), `detail="rule 1: drop {`) {
+		t.Errorf("%d lines in the log, want 4:\n%s", n, s.Logged)
 	}
 }
 
@@ -205,7 +171,7 @@ func TestThereIsRoomForSoMany(t *testing.T) {
 		t.Errorf("the others have ended: %v", err)
 	}
 	none := newSite(t, nil)
-	if status, body := none.ask("POST", "/api/v1/mitigations", `{"match": {"protocol": 6}, "action": "drop", "ttl": "1m"}`); status != 409 || !strings.Contains(body, "no link has mitigation") {
+	if status, body := none.Ask("POST", "/api/v1/mitigations", `{"match": {"protocol": 6}, "action": "drop", "ttl": "1m"}`); status != 409 || !strings.Contains(body, "no link has mitigation") {
 		t.Errorf("%d %s", status, body)
 	}
 }
@@ -232,7 +198,7 @@ func TestAggAttack(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSite(t, []string{"edge"}, 8)
 			for range 2 {
-				if status, body := s.ask("POST", "/aggAttack"+c.query, c.start); status != 201 || body != `"{\"success\": true}"`+"\n" {
+				if status, body := s.Ask("POST", "/aggAttack"+c.query, c.start); status != 201 || body != `"{\"success\": true}"`+"\n" {
 					t.Fatalf("%d %s", status, body)
 				}
 			}
@@ -244,25 +210,25 @@ func TestAggAttack(t *testing.T) {
 				t.Error("something else is dropped")
 			}
 			s.now.Add(int64(attackLife) - 1)
-			s.ask("POST", "/aggAttack"+c.query, c.start) // lasts longer
+			s.Ask("POST", "/aggAttack"+c.query, c.start) // lasts longer
 			s.now.Add(int64(attackLife) - 1)
 			if !w.drops("192.168.1.2", 1234, mac<<16, 5, s.now.Load()) {
 				t.Error("a repeated attack has ended")
 			}
-			if status, body := s.ask("DELETE", "/aggAttack"+c.query, c.stop); status != 201 || body != `"{\"success\": true}"`+"\n" {
+			if status, body := s.Ask("DELETE", "/aggAttack"+c.query, c.stop); status != 201 || body != `"{\"success\": true}"`+"\n" {
 				t.Fatalf("%d %s", status, body)
 			}
 			if w.table.Load() != nil {
 				t.Error("the attack is dropped still")
 			}
-			if status, _ := s.ask("DELETE", "/aggAttack"+c.query, c.stop); status != 201 {
+			if status, _ := s.Ask("DELETE", "/aggAttack"+c.query, c.stop); status != 201 {
 				t.Errorf("stopped twice: %d", status)
 			}
 		})
 	}
 	t.Run("without device ids", func(t *testing.T) {
 		s := newSite(t, []string{"edge"})
-		s.ask("POST", "/aggAttack", `{"event": {"src_mac": "00:00:00:00:01:01", "dst_ip": "2001:db8::2", "dst_port": 80}}`)
+		s.Ask("POST", "/aggAttack", `{"event": {"src_mac": "00:00:00:00:01:01", "dst_ip": "2001:db8::2", "dst_port": 80}}`)
 		if w := s.workers[0]; !w.drops("2001:db8::2", 80, 0, mac, 2e9) || w.drops("2001:db8::2", 80, 0, mac+1, 2e9) {
 			t.Error("the source of the frame does not count")
 		}
@@ -271,7 +237,7 @@ func TestAggAttack(t *testing.T) {
 		t.Run(body, func(t *testing.T) {
 			s := newSite(t, []string{"edge"})
 			for _, method := range []string{"POST", "DELETE"} {
-				if status, text := s.ask(method, "/aggAttack", body); status != 400 || !strings.Contains(text, `"error"`) {
+				if status, text := s.Ask(method, "/aggAttack", body); status != 400 || !strings.Contains(text, `"error"`) {
 					t.Errorf("%s: %d %s", method, status, text)
 				}
 			}
