@@ -37,17 +37,20 @@ type Output struct {
 
 // New makes a producer. It connects to nothing yet: an error is one of the configuration.
 func New(c Config) (*Output, error) {
-	o := &Output{c: c, batch: batchBytes, pool: sync.Pool{New: func() any { return new(sent) }}}
-	return o, o.connect()
+	client, err := c.client(batchBytes)
+	if err != nil {
+		return nil, err
+	}
+	return &Output{c: c, client: client, batch: batchBytes, pool: sync.Pool{New: func() any { return new(sent) }}}, nil
 }
 
-func (o *Output) connect() error {
-	opts, err := o.c.options(o.batch)
+// client makes a client whose batches have at most so many bytes.
+func (c *Config) client(batch int) (*kgo.Client, error) {
+	opts, err := c.options(batch)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	o.client, err = kgo.NewClient(opts...)
-	return err
+	return kgo.NewClient(opts...)
 }
 
 // Format returns the encoding of records that the configuration names.
@@ -74,11 +77,12 @@ type sent struct {
 
 // Send hands the records of d to the client, which calls sent.finished for each.
 func (o *Output) Send(d *collect.Delivery) {
-	if o.shrink.CompareAndSwap(true, false) {
-		if err := o.makeSmaller(); err != nil {
+	if o.shrink.Load() {
+		if err := o.makeSmaller(); err != nil { // the next delivery tries again
 			d.FailedAll(err)
 			return
 		}
+		o.shrink.Store(false)
 	}
 	n := d.Count()
 	s := o.pool.Get().(*sent)
@@ -191,14 +195,21 @@ func (o *Output) explain(err error) error {
 	return fmt.Errorf("topic %q: %w", o.c.Topic, err)
 }
 
-// makeSmaller replaces the client by one whose batches are half as large. Close comes first,
-// so that no record is on its way when it is sent again.
+// makeSmaller replaces the client by one whose batches are half as large. If that one cannot be
+// made, since a file that it needs is away, the present one goes on. It is closed before the new one
+// gets a record, so that no record is on its way when it is sent again.
 func (o *Output) makeSmaller() error {
-	if err := o.Close(); err != nil {
+	batch := max(o.batch/2, smallBatch)
+	client, err := o.c.client(batch)
+	if err != nil {
 		return err
 	}
-	o.batch = max(o.batch/2, smallBatch)
-	return o.connect()
+	if err := o.Close(); err != nil {
+		client.Close()
+		return err
+	}
+	o.client, o.batch = client, batch
+	return nil
 }
 
 // Flush waits until the client holds no record, or until ctx ends.

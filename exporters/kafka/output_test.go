@@ -162,6 +162,7 @@ func caughtUp(b *collecttest.Bed) func() bool {
 func TestOrderAndSpread(t *testing.T) {
 	for _, compression := range []Compression{LZ4, Zstd, "none"} {
 		t.Run(string(compression), func(t *testing.T) {
+			t.Parallel()
 			c := cluster(t)
 			conf := config(c.ListenAddrs())
 			conf.Compression = compression
@@ -218,6 +219,7 @@ func TestInjectedErrors(t *testing.T) {
 		kerr.RequestTimedOut, kerr.KafkaStorageError, kerr.ThrottlingQuotaExceeded,
 	} {
 		t.Run(err.Message, func(t *testing.T) {
+			t.Parallel()
 			c := cluster(t)
 			h := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: err, Count: 5})
 			b := collecttest.New(t, collect.Options{}, 1<<30, output(t, config(c.ListenAddrs())))
