@@ -143,6 +143,7 @@ func TestEveryPacketIsSentOrCounted(t *testing.T) {
 type pickyQueue struct {
 	*memQueue
 	longest int
+	broken  int // index of the report packet whose frame the port does not take; 0: none
 	down    bool
 	why     mbuf.Refusal
 }
@@ -155,6 +156,10 @@ func (q *pickyQueue) TxBurst(v *mbuf.Vec, n int) int {
 	for i, m := range v[:n] {
 		if m.PktLen() > q.longest {
 			q.why = mbuf.RefusedTooLong
+			return q.memQueue.TxBurst(v, i)
+		}
+		if q.broken > 0 && int(m.Bytes()[42]) == q.broken {
+			q.why = mbuf.RefusedFrame
 			return q.memQueue.TxBurst(v, i)
 		}
 	}
@@ -185,10 +190,16 @@ func TestReportPacketsThatThePortRefuses(t *testing.T) {
 	if c.Packets != fit || c.Dropped[exporters.DropPacketTooBig] != 64-fit || c.Bytes != uint64(octets) || octets != fit*100+20*21/2 {
 		t.Errorf("%d bytes, %+v", octets, c)
 	}
+	q.broken = 7
+	seal(t, q.pool, v, 10)
+	s.Send(v, 10)
+	if c := e.Counters(); c.Dropped[exporters.DropPortFull] != 1 || c.Packets != fit+9 || len(q.sent()) != 9 {
+		t.Errorf("a frame that the port does not take: %+v", c)
+	}
 	q.down = true
 	seal(t, q.pool, v, 10)
 	s.Send(v, 10)
-	if c := e.Counters(); c.Dropped[exporters.DropPortFull] != 10 {
+	if c := e.Counters(); c.Dropped[exporters.DropPortFull] != 11 {
 		t.Errorf("down: %+v", c)
 	}
 }
