@@ -105,6 +105,9 @@ func TestSegmentIsACapture(t *testing.T) {
 	for i := range entries {
 		b = appendEntry(b, &entries[i])
 	}
+	if zone := b[8:16]; !bytes.Equal(zone, make([]byte, 8)) { // times are in UTC
+		t.Errorf("time zone and accuracy %x", zone)
+	}
 	r, err := pcapgo.NewReader(bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"intsink/exporters/collect/streams"
@@ -96,6 +97,19 @@ func TestFoldersThatCannotBeOpened(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNoRoomForTheFirstSegment: a spool without a segment is not opened.
+func TestNoRoomForTheFirstSegment(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k,nr_inodes=2"); err != nil { // the folder and its lock
+		t.Fatalf("%v: this test mounts a small tmpfs and needs root", err)
+	}
+	defer syscall.Unmount(dir, syscall.MNT_DETACH)
+	if s, err := Open(Options{Directory: dir, Size: 1 << 20}); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("error %v", err)
+		s.Close()
 	}
 }
 
