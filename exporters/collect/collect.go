@@ -298,16 +298,23 @@ func (c *Collector) tick() {
 		case <-c.ticking:
 			return
 		case now := <-t.C:
-			c.expire(int64(now.Sub(c.began)))
-			if !now.Before(stats) {
-				stats = now.Add(statsPeriod)
-				c.tell()
-				if err := c.keepState(false); err != nil {
-					c.log.Say("the streams' numbers are not kept", "err", err)
-				}
-			}
+			stats = c.tickAt(now, stats)
 		}
 	}
+}
+
+// tickAt does what is due at now, and returns when the next stats records are due: at stats, or
+// statsPeriod after it has made them.
+func (c *Collector) tickAt(now, stats time.Time) time.Time {
+	c.expire(int64(now.Sub(c.began)))
+	if now.Before(stats) {
+		return stats
+	}
+	c.tell()
+	if err := c.keepState(false); err != nil {
+		c.log.Say("the streams' numbers are not kept", "err", err)
+	}
+	return now.Add(statsPeriod)
 }
 
 // expire counts as lost the numbers that have been missing for too long, and pushes their gap

@@ -309,6 +309,26 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
+// TestOnlyWhatFailedIsSentAgain: not what was delivered or dropped behind it.
+func TestOnlyWhatFailedIsSentAgain(t *testing.T) {
+	b := newFeedBed(t)
+	for n := range uint32(3) {
+		b.push(n+1, 2)
+	}
+	b.steps(time.Now())
+	sent := b.wantSent("1", "2", "3")
+	sent[1].Delivered(2)
+	sent[0].Failed(1, errors.New("away"))
+	sent[0].Dropped(0, TooLarge)
+	sent[2].FailedAll(errors.New("away"))
+	b.steps(b.again)
+	sent = b.wantSent("1[1]", "3[0 1]")
+	sent[1].Delivered(2)
+	b.want(Accounts{Taken: 6, Queued: 5, Dropped: dropped(TooLarge, 1)})
+	sent[0].Delivered(1)
+	b.want(Accounts{Taken: 6, Delivered: 5, Dropped: dropped(TooLarge, 1)})
+}
+
 // TestFailuresWithoutABackoff: what the output mends itself is sent again at once; what comes of a stop
 // is not logged.
 func TestFailuresWithoutABackoff(t *testing.T) {

@@ -104,6 +104,11 @@ func TestReadsFromTheSpool(t *testing.T) {
 			b := newSpoolBed(t, spool.Options{})
 			b.always = always
 			b.push(1, 2)
+			b.replay.arrived = 7
+			b.toSpool()
+			if b.replay.arrived != 0 || time.Since(b.replay.since) > time.Minute {
+				t.Errorf("%d records arrived since %v", b.replay.arrived, b.replay.since)
+			}
 			ends := b.spooled(entries(2, 70, 2)...)
 			if !b.woken() || b.live {
 				t.Error("not woken, or still live")

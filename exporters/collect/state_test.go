@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"intsink/exporters/collect/spool"
 	"intsink/exporters/record"
@@ -141,4 +142,56 @@ func TestListensThatCannotBeOpened(t *testing.T) {
 		t.Fatalf("the first address is still open: %v", err)
 	}
 	conn.Close()
+}
+
+// TestTicks: every ten seconds, stats records tell what has come, and the streams' numbers are kept,
+// marked as ones after which packets may come; a gap is told as soon as it counts as lost.
+func TestTicks(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "streams.json")
+	c, said := collectorBed(t, Options{
+		State: state, Listens: []Listen{{Address: "127.0.0.1:0", Sockets: 1, Buffer: 1 << 20, Streams: 10}},
+	}, 0, NamedOutput{"out", &slowOutput{full: true}})
+	defer c.Stop()
+	conn, err := net.Dial("udp", c.Addresses()[0].String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for i, n := range []uint32{1, 2, 5} {
+		conn.Write(entryOf(n, 1).Payload)
+		until(t, "a packet is taken", func() bool { return c.Snapshot().Listens[0].Packets == uint64(i+1) })
+	}
+	now := time.Now()
+	stats := now.Add(statsPeriod)
+	told := func(gaps, stats uint64) {
+		t.Helper()
+		if r := c.Snapshot().Records; r[record.Gap] != gaps || r[record.Stats] != stats {
+			t.Errorf("%d gap and %d stats records, want %d and %d", r[record.Gap], r[record.Stats], gaps, stats)
+		}
+	}
+	if next := c.tickAt(stats.Add(-1), stats); !next.Equal(stats) {
+		t.Errorf("stats are due at %v, want %v", next, stats)
+	}
+	told(1, 0)
+	if _, err := os.Stat(state); err == nil {
+		t.Error("the numbers are kept before they are due")
+	}
+	if next := c.tickAt(stats, stats); !next.Equal(stats.Add(statsPeriod)) {
+		t.Errorf("stats are due at %v, want %v", next, stats.Add(statsPeriod))
+	}
+	told(1, 1)
+	if kept, err := os.ReadFile(state); err != nil || !strings.Contains(string(kept), `"version":1,"exact":false`) {
+		t.Errorf("%v: %s", err, kept)
+	}
+	c.tickAt(stats, stats) // nothing is new
+	told(1, 1)
+	if text := said.take(); text != "" {
+		t.Errorf("logged %q", text)
+	}
+	c.o.State = filepath.Join(state, "none")
+	c.tickAt(stats, stats)
+	if text := said.take(); !strings.Contains(text, "the streams' numbers are not kept") {
+		t.Errorf("logged %q", text)
+	}
+	c.o.State = ""
 }
