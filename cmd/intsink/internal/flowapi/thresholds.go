@@ -61,7 +61,9 @@ type DeadbandItem struct {
 	K          int     `json:"k"`
 	N          int     `json:"n"`
 	IntervalNs int64   `json:"interval_ns"`
-	Clock      string  `json:"clock,omitempty"` // of end_to_end
+
+	Clock         string `json:"clock,omitempty"` // this and the next are of end_to_end
+	ClockOffsetNs int64  `json:"clock_offset_ns,omitempty"`
 }
 
 func newDeadbandItem(b *event.Deadband) DeadbandItem {
@@ -77,6 +79,7 @@ func newThresholdsItem(p *event.Policy) *ThresholdsItem {
 	if t.PTP {
 		x.EndToEnd.Clock = "ptp"
 	}
+	x.EndToEnd.ClockOffsetNs = t.ClockOffset
 	x.Congestion.Raise, x.Congestion.Clear, x.Congestion.RaiseLatencyNs = t.CongestionRaise, t.CongestionClear, t.CongestionLatency
 	x.Congestion.Quota, x.Congestion.TimeoutNs = t.CongestionQuota, t.CongestionTimeout
 	x.TxUtilization.Raise, x.TxUtilization.Clear, x.TxUtilization.HoldNs = t.TxRaise, t.TxClear, t.TxHold
