@@ -17,15 +17,46 @@
 // check*.go see what takes more than one place of the file. Every step goes on after a
 // fault, so that the user sees all of them at once.
 //
-// To add an attribute: a field in config.go, its default in defaults.go, a line in
-// schema*.go, in check_*.go what must hold between it and others, a row in
-// docs/configuration.md and a line in conf/examples/reference.hcl (tests fail until both are
-// there), a line in CHANGELOG.md. An attribute that takes one of a few words has a type of its own
-// in words.go. `go test ./conf -update` rewrites the dumps in testdata, `make imports` the fields
-// in ARCHITECTURE.md.
+// To add an attribute, in this order:
 //
-// It takes effect in cmd/intsink/internal/rules, whose map reloads (rules.go) says of each block
-// whether a reload can change it; but those of blocks int and node_model in cmd/internal/sinkconf,
-// and those of dpdk and port in cmd/intsink/internal/appliance. Attributes of `intsink collect`
-// are in conf/collector.
+//  1. A field in config.go, its default in defaults.go, a line in schema*.go, in check_*.go what
+//     must hold between it and others. An attribute that takes one of a few words has a type of
+//     its own in words.go.
+//  2. A row in docs/configuration.md and a line in examples/reference.hcl; a line in CHANGELOG.md.
+//     `go test ./conf -update` rewrites the dumps in testdata, `make imports` the fields in
+//     ARCHITECTURE.md.
+//  3. It takes effect in cmd/intsink/internal/rules, whose map reloads (rules.go) says of each
+//     block whether a reload can change it; but those of blocks int and node_model in
+//     cmd/internal/sinkconf, and those of dpdk and port in cmd/intsink/internal/appliance.
+//     Attributes of `intsink collect` are in conf/collector.
+//
+// A threshold, of blocks events and events_override, needs also:
+//
+//  4. A field of Thresholds in engine/event/policy.go, which thresholds in
+//     cmd/intsink/internal/rules/watch.go sets. If the fast path reads it: FastPolicy
+//     (engine/event/fastpolicy.go), struct fast_policy (engine/fast/fast.h), FastLayout
+//     (engine/event/fastview.go) and engine/fast/layout.c.
+//  5. Its row in the event's section of docs/events.md; cmd/intsink/internal/flowapi/thresholds.go
+//     (`INTSINK_UPDATE=1 go test ./cmd/intsink/internal/flowapi` rewrites testdata/flow.json), and
+//     cmd/intsink/internal/explain/text.go, where `why` explains it. A time also a case in
+//     engine/event/maximum_test.go.
+//  6. The second model: Policy in bench/truth/policy.go, the model that uses it, thresholds in
+//     bench/truth/sink_test.go.
+//
+// What a watch selects by, in block match, needs also:
+//
+//  4. The reading of its values in value_match.go; isEmpty and anyFailed in check_watch.go.
+//  5. A field of watch.Match (engine/watch/watch.go), which watchOf in
+//     cmd/intsink/internal/rules/watch.go sets; its bit vectors in engine/watch/compile.go and
+//     match.go.
+//  6. If it is not in the key of a flow: a bit of asks (engine/watch/compile.go) and the fact, its
+//     place in the packet and in the hash (facts.go). No packet is passed in C while a
+//     watch asks for a fact that AsksInFront does not return. To have packets passed: AsksInFront
+//     and setWatches (engine/watches.go), a bit Asks... (engine/fast/path.go, fast.h), its place in a
+//     template (learn_hops.go, state.go, fast.h, layout.c), and facts_of with its twin (general.h,
+//     general.go).
+//
+// `go test ./conf ./cmd/intsink/internal/rules ./cmd/intsink/internal/flowapi ./internal/repotest` fails
+// while a part of 1 to 3 is missing, thresholds.go, isEmpty, anyFailed, thresholds or watchOf; `go test ./engine/... ./bench/truth` shows
+// whether C, Go and the second model agree.
 package conf

@@ -22,24 +22,34 @@
 //
 //  1. event.go: its constant, name and priority. Append the constant: its number is the event's
 //     bit in reports. engine/report/explain.go: the same name in EventNames, for that bit in
-//     an Explanation. Triggered (detector.go), if a value makes it fire.
+//     an Explanation. Triggered (detector.go), if a value makes it fire. If no packet shows it:
+//     EventNames in cmd/intsink/internal/livecapture/request.go.
 //  2. Detector.Packet, or what it calls, fires it. Most packets never come there: those that are
 //     as their flow's last one are passed in C. If such a packet can fire the event,
 //     Detector.Unchanged or NoEvent must return false for it (noevent.go), and so must the C and
 //     its twin (engine/fast: compare.h and compare.go, or general.h and general.go). What these
 //     need of the watch is in FastPolicy (fastpolicy.go) and its mirror, struct fast_policy in
 //     engine/fast/fast.h. A new field that must stand at the same offset goes into FastLayout
-//     (fastview.go), engine/fast/layout.c and the count FAST_LAYOUT in fast.h.
+//     (fastview.go), engine/fast/layout.c and the count FAST_LAYOUT in fast.h. What it remembers of
+//     a flow is a field of flows.Cold (flows/cold.go), which costs memory for each flow that has
+//     had an event; flows.Flow has no room. Where packets of a flow must not be passed, a flag of
+//     flows.Flow says so, which Settled compares (flows.Want, FastPolicy.Flags).
 //  3. Its thresholds, if it has any: Thresholds (policy.go); in conf config.go, defaults.go,
 //     schema_watch.go, check_watch.go and examples/reference.hcl;
 //     cmd/intsink/internal/rules/watch.go copies them; cmd/intsink/internal/flowapi/thresholds.go
-//     and cmd/intsink/internal/explain/text.go show them.
+//     and cmd/intsink/internal/explain/text.go show them. The comment of package conf has all
+//     steps of a threshold.
 //  4. conf/eventnames.go: its name in watch.events, and whether a watch has it by default.
 //  5. Its section in docs/events.md with a row in the table there, and a timeline in
 //     engine/timeline_scenes_test.go, which draws the section's picture; its row in
-//     docs/reports.md, and in docs/configuration.md whether it is on by default.
+//     docs/reports.md, in docs/configuration.md the attributes of its block and whether it is on
+//     by default, in docs/events.md its place in the table of priorities. Thresholds: also in
+//     documentedThresholds of engine/timeline_scenes_test.go, times in maximum_test.go. A line in
+//     CHANGELOG.md.
 //     `go test ./engine ./conf -update` writes the picture, the row and the messages.
 //  6. bench/truth: its name in Classes (policy.go), a part of Model that finds it, a scene.
+//     bench/cmd/compare/tasklist.go: its name in everyEvent.
 //
-// Tests name what is missing of 1 and 5; bench/truth shows whether 2 and the C agree.
+// `go test ./engine/event ./engine ./conf ./cmd/intsink/internal/rules` names what is missing of 1, 3,
+// 4 and 5; `go test ./engine/fast ./bench/truth` shows whether 2, the C and 6 agree.
 package event

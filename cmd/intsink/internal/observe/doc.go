@@ -3,16 +3,25 @@
 //
 // The appliance fills in a Source; server.go serves it.
 //
-// To add a metric: a line in metriclist.go, the same help in a line of docs/metrics.md, and an
-// add in metrics.go, metrics_ports.go or metrics_control.go; tests fail while one of the three
-// is missing. A name that ends in _total makes a counter, one that is in the list histograms of
-// metriclist.go, too, a histogram, any other a gauge. Users read of it in CHANGELOG.md.
+// To add a metric, in this order:
 //
-// A number that a worker counts is a field of the counters of the package that counts it:
-// engine.LinkCounters and engine.Counters (engine/counters.go), event.Counters
-// (engine/event/event.go), reporting.Counters and CollectorCounters
-// (engine/reporting/counters.go), engine.Pace (engine/pace.go). Only the worker writes
-// them. engine.Counters holds all, and metrics.go gets it by Worker.Snapshot: in engine/counters.go
-// Add sums links, and copyFrom copies what is not a plain number. Numbers of others come by
-// Source.
+//  1. A number that a worker counts is a field of the counters of the package that counts it:
+//     engine.LinkCounters and engine.Counters (engine/counters.go), event.Counters
+//     (engine/event/event.go), reporting.Counters and CollectorCounters
+//     (engine/reporting/counters.go), engine.Pace (engine/pace.go). Only the worker writes them.
+//     Numbers of others come by Source (source.go).
+//  2. Its way to a scrape. engine.Counters holds all that a worker counts, and Worker.Snapshot
+//     returns them. publish (engine/control.go) copies into it what the flow table, the detector and
+//     the pace hold; copyFrom (engine/counters.go) copies what is not a plain number. Add sums
+//     the LinkCounters, and the CollectorCounters, of all workers. addEvents and addSequences
+//     (metrics.go) sum event.Counters, addFlows and addPace write a sample per worker.
+//  3. A line in metriclist.go, the same help in a line of docs/metrics.md, and an add in
+//     metrics.go, metrics_ports.go or metrics_control.go; a panel in deploy/grafana/sink.json. A name that ends in _total makes a counter, one that is in the list
+//     histograms of metriclist.go, too, a histogram, any other a gauge.
+//  4. A line in CHANGELOG.md. Where it helps users or benchmarks: an alert in
+//     deploy/prometheus/rules.yml with its case in rules_test.yml, docs/operations.md, status.go
+//     (/api/v1/status), bench/internal/dut/metrics.go.
+//
+// `go test ./engine ./cmd/intsink/internal/observe ./internal/repotest` fails while a part of 2
+// or 3 is missing.
 package observe
