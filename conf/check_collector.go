@@ -13,8 +13,8 @@ import (
 	"intsink/conf/schema"
 )
 
-// checkCollectorPort: a collector that is reached by a port has what a frame
-// needs, and one that the kernel sends to has nothing of that.
+// checkCollectorPort checks that a collector with a port has all addresses that a frame needs,
+// and that a collector without one, which the kernel sends to, has none of these attributes.
 func (d checker) checkCollectorPort(c *Config, col *Collector) {
 	where := fmt.Sprintf("collector %q", col.Name)
 	if !d.Has(&col.Port) {

@@ -319,8 +319,8 @@ func (c *Config) Dump() []byte {
 // hidden takes the place of a secret value in what readers get.
 const hidden = "hidden"
 
-// DumpWithoutSecrets is Dump for people who may read but not write: hashes of tokens, with
-// which guesses could be tried, are not in it.
+// DumpWithoutSecrets is Dump for people who may read but not write: it leaves out the hashes of
+// tokens, since they would allow to try guesses.
 func (c *Config) DumpWithoutSecrets() []byte {
 	shown := *c
 	shown.HTTP.Tokens = slices.Clone(c.HTTP.Tokens)

@@ -32,8 +32,8 @@ func Parse(filename string, src []byte) (*Config, *Diagnostics) {
 	return parse(filename, src, thisMachine())
 }
 
-// LoadElsewhere is Load on a machine that need not be the one that the file is
-// for, as replay does: lcores that this machine does not have are a warning.
+// LoadElsewhere is Load for commands that may run on another machine than the file is for, such
+// as replay: lcores that this machine lacks are only a warning.
 func LoadElsewhere(path string) (*Config, *Diagnostics) {
 	m := thisMachine()
 	m.elsewhere = true

@@ -37,8 +37,9 @@ func TestEachMatchAttributeCounts(t *testing.T) {
 	}
 }
 
-// TestEachWrongMatchAttributeIsKnown: a match whose only attribute could not be read is not taken
-// for one of everything (anyFailed), which would warn of the watches behind it.
+// TestEachWrongMatchAttributeIsKnown: if the only attribute of a match could not be read, the
+// match does not count as one of everything (anyFailed). Otherwise the watches behind it would
+// get warnings.
 func TestEachWrongMatchAttributeIsKnown(t *testing.T) {
 	var all matchAttributes
 	m := defaultMatch()

@@ -22,9 +22,9 @@ func (w *Worker) Capture(c *capture.Capture) {
 	w.changed.Store(true)
 }
 
-// capturing is a capture while it runs. Its queues stand in front of those of all links, so that
-// it sees packets that leave and packets from a host; the long way shows it packets from the
-// network while they have their INT (arrived).
+// capturing is a capture while it runs. Its queues wrap those of all links: there it sees packets
+// that leave and packets from a host. The long way shows it packets from the network while they
+// still have their INT (arrived).
 type capturing struct {
 	*capture.Capture
 	queues  []captureQueue
@@ -214,8 +214,8 @@ func (x *capturing) leaked(i int) {
 	x.events[i] |= event.Leak.Set()
 }
 
-// stripped looks which packets were dropped instead of losing their INT, and takes those that
-// are wanted for that reason, as they came.
+// stripped finds the packets that were dropped instead of stripped, and copies those with a
+// wanted drop reason as they came.
 func (x *capturing) stripped(w *Worker, p *linkState, b *burst) {
 	for i := range b.n {
 		if b.verdict[i] != consumed {

@@ -346,7 +346,7 @@ func TestCaptureChangesNothing(t *testing.T) {
 	}
 }
 
-// hasCaptured compares what c has with what came in the last round, and what left.
+// hasCaptured compares the records of c with the packets that arrived and left in the last round.
 func (b *linksBed) hasCaptured(t *testing.T, c *capture.Capture, x *round) {
 	t.Helper()
 	var in, out [4][][]byte // by port

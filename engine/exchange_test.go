@@ -26,7 +26,7 @@ func (q *slowQueue) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received 
 	return q.memQueue.TxBurst(tx, min(n, q.most)), q.RxBurst(rx)
 }
 
-// arp is a frame that stations hear of.
+// arp is a frame that stations are shown.
 func arp() []byte {
 	return append(make([]byte, 12), append([]byte{0x08, 0x06}, make([]byte, 46)...)...)
 }

@@ -13,8 +13,8 @@ import (
 // MaxFragment is the longest fragment of a packet in a report in bytes.
 const MaxFragment = 8192
 
-// fragmentRoom is what a fragment takes that is put together, with what stands in front
-// of IP: Ethernet, eight VLAN tags, eight MPLS labels.
+// fragmentRoom is the room for a fragment that is copied together, with the headers in front of
+// IP: Ethernet, eight VLAN tags, eight MPLS labels.
 const fragmentRoom = MaxFragment + 14 + 8*4 + 8*4
 
 // shape says where the fragment of a packet begins and ends, with the packet's INT: the same for

@@ -161,9 +161,9 @@ func (w *Worker) unsound(p *linkState, b *burst, i int) {
 	}
 }
 
-// maybeNeighbor reports whether a frame may be ARP or Neighbor Discovery, from what
-// packet.Parse has found: no IP, or ICMPv6. It is asked only on ports by which
-// reports leave, and only of frames that were parsed.
+// maybeNeighbor reports whether a frame may be ARP or Neighbor Discovery, from what packet.Parse
+// has found: no IP, or ICMPv6. It is called only on ports that reports leave by, and only for
+// frames that were parsed.
 func maybeNeighbor(s packet.Status, l *packet.Layers) bool {
 	return s == packet.NotIP || s == packet.OK && l.Proto == packet.ProtoICMPv6
 }

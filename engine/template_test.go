@@ -245,8 +245,7 @@ func sameReports(t *testing.T, ringSize int, change func(*Rules)) {
 	})
 }
 
-// sameOf compares what by reports of bursts with what whole reports of them without
-// templates.
+// sameOf compares reports by template with those that are built field by field.
 func sameOf(t *testing.T, by, whole *collectorsBed, bursts func(r *rand.Rand, burst int) [][]byte) {
 	whole.reporter.WithoutTemplates() // all is left to reportOne
 	r, reports := rand.New(rand.NewPCG(5, 6)), 0

@@ -257,7 +257,7 @@ func flagged(set func(*intgen.Source)) (steps []moment) {
 	return steps
 }
 
-// unsounds are packets, x those with an INT type that does not exist.
+// unsounds returns packets; those marked x have an INT type that does not exist.
 func unsounds() (steps []moment) {
 	for i, at := range []float64{0, 1, 2, 3, 500, 1002} {
 		m := moment{at: at, frame: of(1, nil), token: "."}

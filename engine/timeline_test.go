@@ -56,8 +56,8 @@ type column struct {
 	idle     bool // there is no packet: a timer was due
 }
 
-// play takes the steps through a worker, timers in between, and returns a column for
-// each and for every other time at which a report left.
+// play takes the steps through a worker, with timers in between. It returns a column for each
+// step, and for each other time when a report left.
 func (l *timeline) play(t *testing.T) []column {
 	b := newBed(t, func(r *Rules) {
 		r.Watches[0].Policy.Events = 0

@@ -64,7 +64,7 @@ func (w *Worker) discardTapped(p *linkState, b *burst) {
 	b.nDrop = 0
 }
 
-// refusalOf is the reason for which q did not take the packet behind those that it took.
+// refusalOf returns the reason why q did not take the next packet.
 func refusalOf(q Queue) DropReason {
 	if r, ok := q.(Refuser); ok {
 		switch r.Refusal() {

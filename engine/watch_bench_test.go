@@ -38,8 +38,8 @@ func manyWatches(n int, ask bool) func(*Rules) {
 	}
 }
 
-// BenchmarkWatches says what watches cost a packet of a known flow, from rx to tx, where they look at the key only and where they look at
-// what each packet brings.
+// BenchmarkWatches measures the cost of watches for a packet of a known flow, from rx to tx:
+// watches that match by the key alone, and watches that match by facts of each packet.
 func BenchmarkWatches(b *testing.B) {
 	for _, ask := range []bool{false, true} {
 		for _, n := range []int{1, 10, 100} {

@@ -111,7 +111,7 @@ func (x *blind) missed(generation uint16) bool {
 	return x.ever && int16(generation-x.until) < 0
 }
 
-// eventCollectors is which collectors hear of an event: those of all watches that have it.
+// eventCollectors has the collectors of each event: those of all watches that have the event.
 // Packets that belong to no flow are reported by it.
 type eventCollectors [event.NumEvents]uint64
 
@@ -126,7 +126,7 @@ func eventCollectorsOf(r *Rules) (in eventCollectors) {
 	return in
 }
 
-// of is who hears of any event of set.
+// of returns the collectors of all events in set.
 func (in *eventCollectors) of(set event.Set) (collectors uint64) {
 	for e := range in {
 		if set.Has(event.Event(e)) {

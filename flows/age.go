@@ -45,9 +45,9 @@ func (t *Table) Age(now int64, gone func(*Flow)) {
 // ageBlock places side by side are looked at one after the other.
 const ageBlock = 64
 
-// placeOfTurn returns the place that is looked at when the hand is at n. Flows stand side by side,
-// and would all end within the small part of a round in which the hand passes them: more than the
-// rate of flow_end lets through. So blocks come in the order of their numbers' bits reversed, which
+// placeOfTurn returns the place that is looked at when the hand is at n. Flows that came together
+// stand side by side, so the hand would end all of them within a small part of a round: more than
+// the rate of flow_end allows. So blocks come in the order of their numbers' bits reversed, which
 // spreads those in use evenly over the round.
 func (t *Table) placeOfTurn(n int) int {
 	blocks := len(t.flows) / ageBlock

@@ -108,7 +108,7 @@ func (f *Flow) NextInSequence(n uint64, bits uint8) bool {
 	return !l.Anew && (n-l.Top)<<(64-bits) == 1<<(64-bits) && (l.NumHoles == 0 && l.Pending == 0 || l.Listed)
 }
 
-// Advance makes n, for which NextInSequence holds, the highest number.
+// Advance makes n the highest number. NextInSequence must hold for n.
 func (f *Flow) Advance(n uint64) {
 	l := f.loss
 	next := l.Top + 1

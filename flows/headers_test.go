@@ -34,8 +34,8 @@ func TestHeadersOnTheWire(t *testing.T) {
 	}
 }
 
-// TestEntryAtTellsOthers: an offset that Peek gave is that of its key alone, and no key is
-// found in an entry that was never used.
+// TestEntryAtTellsOthers: an offset that Peek returned belongs to its key alone, and an unused
+// entry belongs to no key.
 func TestEntryAtTellsOthers(t *testing.T) {
 	small := NewSmall[int](16, 1, nil)
 	defer small.Close()

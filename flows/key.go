@@ -58,7 +58,7 @@ func (k *Key) SetIPv6(src0, src1, dst0, dst1 uint64) {
 // SetPorts sets, and both addresses at once. Words that do not count are left alone.
 func (k *Key) SetWords4(portsProto, addrs uint64) { k.portsProto, k.addrs[0] = portsProto, addrs }
 
-// SetWords6 makes k that of an IPv6 packet: what SetPorts sets, and what SetIPv6 does.
+// SetWords6 makes k the key of an IPv6 packet: it sets all that SetPorts and SetIPv6 set.
 func (k *Key) SetWords6(portsProto, src0, src1, dst0, dst1 uint64) {
 	k.portsProto, k.addrs = portsProto, [4]uint64{src0, src1, dst0, dst1}
 }

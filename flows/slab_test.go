@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestSlotsAndPlacesAgree: whatever comes, moves, goes and is evicted, each flow has one
-// place and one slot that tells it, and each other place is free, whatever is still said of
-// the flow that left it.
+// TestSlotsAndPlacesAgree: however flows are inserted, moved, removed and evicted, each flow has
+// one place, and one slot holds that place. All other places are free, even if a report of their
+// last flow is still due.
 func TestSlotsAndPlacesAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, of := range []uint64{40, 300, 5000} { // few, three in four of those there is room for, too many

@@ -64,8 +64,8 @@ func New(c Config) *Table {
 const (
 	// Bytes is taken at start: the flow, and its share of a bucket.
 	Bytes = int(unsafe.Sizeof(Flow{})) + int(unsafe.Sizeof(bucket{}))/slots
-	// SideBytes are taken by a flow with events of its own, SequenceBytes by one whose
-	// packets are numbered, when it comes to that.
+	// A flow with events of its own takes SideBytes more, and one with numbered packets
+	// SequenceBytes more, each when it first needs them.
 	SideBytes     = int(unsafe.Sizeof(Cold{}))
 	SequenceBytes = int(unsafe.Sizeof(Loss{}))
 )

@@ -26,7 +26,8 @@ func (f *flowState) end() int64 {
 	return f.last + int64(IdleTimeout)
 }
 
-// Timer returns for which event a report without a packet was made, or why it should not be there.
+// Timer returns the event of a report without a packet; if there should be no such report, fault
+// says why.
 func (m *Model) Timer(now int64, key string) (event, fault string) {
 	f := m.flows[key]
 	if f == nil {

@@ -33,8 +33,8 @@ func withSocket(t *testing.T) (r *running, socket, path, text string) {
 	return r, socket, path, string(b)
 }
 
-// TestReloadSaysWhatChanged: the command waits, and prints what is otherwise or what is
-// wrong; metrics, status and readyz tell which configuration is in force.
+// TestReloadSaysWhatChanged: the command waits, and prints the changes or the mistakes; metrics,
+// status and readyz show the configuration in force.
 func TestReloadSaysWhatChanged(t *testing.T) {
 	r, socket, path, text := withSocket(t)
 	for _, c := range []struct {

@@ -55,9 +55,8 @@ func stopThread(t *testing.T, pid, tid int) (resume func()) {
 	return sync.OnceFunc(func() { close(let); <-gone })
 }
 
-// workerThread is the thread of a process that sleeps to the nanosecond: the worker's, which has
-// asked the kernel for that (PR_SET_TIMERSLACK). The thread with which Go looks after the others
-// sleeps, too, but not so.
+// workerThread returns the worker's thread of a process: the only one with a timer slack of 1 ns,
+// which the worker has asked the kernel for (PR_SET_TIMERSLACK).
 func workerThread(t *testing.T, pid int) int {
 	t.Helper()
 	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
@@ -93,8 +92,8 @@ echo $1 $(date +%%s%%N) >> %s
 `
 
 // TestAStuckWorkerIsBypassed: a worker that hangs for good in the middle of traffic. The switch
-// is turned within bypass.after and a little, packets flow around the sink, and through it
-// again when the worker polls; an event, a metric and a line of the log tell of both.
+// is turned within bypass.after and a little, packets flow around the sink, and through it again
+// when the worker polls; both give an event, a metric and a line of the log.
 func TestAStuckWorkerIsBypassed(t *testing.T) {
 	if !netns.In(t) {
 		return

@@ -79,7 +79,7 @@ func (v *List[T]) Read(x *Expr) bool {
 	return true
 }
 
-// Equal returns the Same of lists in which nothing stands twice.
+// Equal returns the Same of lists without duplicates.
 func Equal[T comparable](a, b T) bool { return a == b }
 
 // One makes the parser of a list out of that of a single element.

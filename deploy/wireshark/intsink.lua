@@ -78,7 +78,7 @@ local function is_cut(tvb)
 	return inside_report ~= nil or tvb:len() < tvb:reported_len()
 end
 
--- too_short says that what is announced is longer than what is there.
+-- too_short marks data that is shorter than its header says.
 local function too_short(tree, tvb, text)
 	tree:add_proto_expert_info(is_cut(tvb) and cut or malformed, text)
 end

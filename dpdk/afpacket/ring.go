@@ -17,7 +17,7 @@ import (
 //	|tpacket2_hdr|sockaddr_ll|..|virtio_net_hdr|packet ... |tpacket2_hdr|...
 //	^ at                                       ^ at + Mac
 //
-// nil is that of a queue that does not receive.
+// A queue that does not receive has a nil ring.
 type ring struct {
 	fd       int
 	mem      []byte

@@ -41,7 +41,7 @@ type Detector struct {
 	lossyAt int           // the next of lossy to look at
 }
 
-// NoStretch is the Detector.Stretch with which refreshes are due as configured.
+// NoStretch is the Detector.Stretch that leaves refreshes as configured.
 const NoStretch = 100
 
 // Trigger is the value that made an event enter, and what it was compared with. A

@@ -58,10 +58,9 @@ func passed(o *Observation, id uint32) bool {
 	return false
 }
 
-// latency handles a hop that is new, elsewhere in the stack than before, or out
-// of its deadband now or lately. An event that is too soon after the last stays
-// pending: the window keeps it until the first packet after the interval on which
-// it still holds.
+// latency handles a hop that is new, elsewhere in the stack than before, or out of its deadband
+// now or lately. An event too soon after the last one stays pending: the window keeps it, and the
+// first packet after the interval reports it if its latency is still out of the deadband.
 //
 //go:noinline
 func (d *Detector) latency(now int64, f *flows.Flow, node, x uint32, t *Thresholds, o *Observation) Set {

@@ -70,7 +70,7 @@ func (d *Detector) number(now int64, l *flows.Loss, fresh bool, t *Thresholds, o
 	}
 }
 
-// advance forgets what leaves the window and opens a hole for what is skipped.
+// advance forgets numbers that leave the window, and opens a hole for skipped ones.
 func (d *Detector) advance(now int64, l *flows.Loss, ahead int64) {
 	for i := int64(1); i <= ahead; i++ {
 		n := l.Top + uint64(i)
@@ -86,8 +86,8 @@ func (d *Detector) advance(now int64, l *flows.Loss, ahead int64) {
 	l.NumHoles++
 }
 
-// join makes one of the two neighbouring holes that were found closest in time. It
-// is given up with the later one: nothing is lost too early for want of room.
+// join merges the two neighbouring holes that were found closest in time. The merged hole has the
+// time of the later one, so that no number counts as lost too early.
 func join(l *flows.Loss) {
 	at, closest := 0, int64(math.MaxInt64)
 	for i := range l.NumHoles - 1 {

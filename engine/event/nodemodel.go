@@ -185,7 +185,7 @@ func shortTimestamp(hop []byte, at int8, mask uint32) uint64 {
 // leaves all values as the wire has them.
 type Models struct{ models }
 
-// NewModels compiles a list in which no node stands twice.
+// NewModels compiles list. No node may be in it twice.
 func NewModels(list []NodeModel) Models { return Models{compileModels(list)} }
 
 // Of returns the model of a node; it has no zeros.

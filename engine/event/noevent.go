@@ -66,10 +66,10 @@ func (d *Detector) Rematch(f *flows.Flow) {
 	}
 }
 
-// ReportedSamples records that packets without an event are reported as samples. Bit j of which
-// stands for packet j of the burst, and of[j] is its flow. It goes through the bits in order, up
-// to the first packet of another watch, and does for each packet what Reported does. It returns
-// the watch, and the bits that it went through.
+// ReportedSamples records that packets without an event are reported as samples: packet j of the
+// burst if bit j of which is set; its flow is of[j]. It goes through the bits in order, up to the
+// first packet of another watch, and does for each packet what Reported does. It returns the
+// watch, and the bits that it went through.
 //
 //go:noinline
 func (d *Detector) ReportedSamples(now int64, of *[64]*flows.Flow, which uint64) (watch uint8, reported uint64) {

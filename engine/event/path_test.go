@@ -7,9 +7,9 @@ import (
 	"intsink/flows"
 )
 
-// TestWayIsTheCurrentPath: a detector that knows paths by their words tells the same of
-// all packets as one that hashes each: paths that change and come back, nodes elsewhere or
-// twice, unknown words, more hops than are watched.
+// TestWayIsTheCurrentPath: a detector that compares paths word by word finds the same events as
+// one that hashes the path of each packet. Paths change and come back, nodes are elsewhere or
+// twice, words are unknown, and some paths have more hops than a flow stores.
 func TestWayIsTheCurrentPath(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	still, told := 0, 0

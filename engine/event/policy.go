@@ -3,7 +3,7 @@
 
 package event
 
-// Policy is what one watch wants to hear of.
+// Policy holds the events of one watch and their thresholds.
 type Policy struct {
 	Events       Set
 	Sample       uint32 // one packet in Sample; 0: none

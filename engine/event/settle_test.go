@@ -2,8 +2,8 @@ package event
 
 import "testing"
 
-// TestLatenciesThatNeedNoTest: those within the absolute deadband of a link's reference and no others,
-// for which there are none where the last values were outside or nothing is known.
+// TestLatenciesThatNeedNoTest: only latencies within the absolute deadband of a link's reference
+// need no test. If the last values were outside, or the link has no reference, all are tested.
 func TestLatenciesThatNeedNoTest(t *testing.T) {
 	for _, c := range []struct {
 		name            string

@@ -27,8 +27,8 @@ type Shared struct {
 	changes    [maxChanges]change // change number n stands at n % maxChanges
 }
 
-// maxChanges are kept between two calls of Sync, which comes every millisecond or more
-// often. A detector that missed one of an episode hears of it again while that lasts.
+// maxChanges are kept between two calls of Sync, which comes every millisecond or more often. A
+// detector that missed a change of an episode gets it again while the episode lasts.
 const maxChanges = 1024
 
 type sharedQueue struct {
@@ -46,7 +46,7 @@ type sharedLink struct {
 	sent int64  // last report, Unix nanoseconds; 0: never
 }
 
-// change is a row of one of the tables that has changed.
+// change is a changed row of one of the tables.
 type change struct {
 	table sharedTable
 	key   [2]uint64

@@ -139,8 +139,8 @@ func TestOthersKnowOfAnEpisode(t *testing.T) {
 	}
 }
 
-// TestSyncIsLate: a detector that missed more changes than are kept hears of an episode
-// again as long as it lasts.
+// TestSyncIsLate: a detector that missed more changes than are kept gets an episode again as long
+// as it lasts.
 func TestSyncIsLate(t *testing.T) {
 	x := newPair(t, watching(Congestion))
 	high := told(one(9000))

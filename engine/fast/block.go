@@ -19,17 +19,18 @@ func (m *draft) shapeOf(p *shape, lengthAt int) {
 	p.need = uint32(max(int(b.end), lengthAt+8))
 }
 
-// variantsBy makes variant one by the length of INT, modulo 16 words, and those bits of the bitmap
-// in which hops with the same length may differ: queue, timestamps and utilization. The upper
-// half of the bitmap is the byte so many behind that of the length.
+// variantsBy sets what variants of the shape are told apart by: the length of INT, modulo 16
+// words, and the bits of the bitmap that may differ between hops of the same length (queue,
+// timestamps and utilization). The upper half of the bitmap is bitmap bytes behind the length.
 func (p *shape) variantsBy(bitmap int) {
 	const bits = (inthdr.BitQueue | inthdr.BitIngressTimestamp | inthdr.BitEgressTimestamp | inthdr.BitTxUtilization) >> 8
 	p.variantMask = 0x0f | bits<<(8*bitmap)
 	p.variantBy = 1<<55 | 1<<(59-8*bitmap) // the upper nine bits are those of the bitmap and then those of the length
 }
 
-// blocksOf makes the blocks of the template: what the shape compares, the shim and the INT
-// header, lengths, and what stands behind INT. C compares two in any case.
+// blocksOf makes the blocks of the template: they compare all that the shape compares, the shim
+// and the INT header, lengths, and the bytes behind INT that must be the same. C compares two in
+// any case.
 func (m *draft) blocksOf() {
 	t := &m.t
 	for _, l := range t.length[:t.checks] {

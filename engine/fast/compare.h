@@ -8,13 +8,13 @@
 
 #include "bytes.h"
 
-// limits are what a flow of one watch must be, and how far a hop may be from what its flow
-// knows, in the lanes of a hop.
+// limits hold, for one watch, the state that a flow must have, and how far each value of a hop
+// may be from the flow's, in the lanes of a hop.
 struct limits {
 	struct fast_policy *policy;
 	uint64_t state, mask; // of fast_flow.bound and what follows, less fast_template.in_flow
 #ifdef FAST_AVX2
-	__m128i add, limit; // what is added to a difference, and what that must not exceed
+	__m128i add, limit; // a difference plus add must not exceed limit
 	__m128i unit;       // of latency, where all nodes have the same
 #endif
 };

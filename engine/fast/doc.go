@@ -1,10 +1,10 @@
 // Package fast passes the packets that are like others before them: their headers have a
 // shape that the parser has seen, and their INT says what their flow's last packet said.
 //
-// A Template says of such a shape which bytes a packet of it has, and where everything
-// stands that is read or changed. Learn makes it of a packet that was parsed; nothing else
-// does. What follows is one loop over the burst each: which template, key and hash
-// (match.c, streak.h), which flow (lookup.c), whether the packet gives no event (pass.c, compare.h), and INT out (strip.h;
+// A Template describes such a shape: the bytes that its packets have, and the place of all that
+// is read or changed. Only Learn makes templates, of packets that were parsed. What follows is
+// one loop over the burst each: which template, key and hash (match.c, streak.h), which flow
+// (lookup.c), whether the packet gives no event (pass.c, compare.h), and INT out (strip.h;
 // strip.c, where it had to be kept for a report). No loop asks what the headers are called.
 //
 // What Pass does not pass it defers to package engine, in order, and with it all later packets of

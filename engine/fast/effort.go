@@ -9,9 +9,9 @@ import (
 	"intsink/dpdk/mbuf"
 )
 
-// A packet whose shape is not known is compared with those that are, and parsed then: that costs
-// a quarter more than parsing alone, and half for packets without INT. So bursts are not matched
-// where that was in vain, but for one of probeEvery.
+// A packet of an unknown shape is first compared with the known shapes and then parsed: that
+// costs a quarter more than parsing alone, for packets without INT half more. So after bursts
+// that were matched in vain only one burst of probeEvery is matched.
 const (
 	// worthOfINT is how many comparisons in vain are saved by one packet with INT that has a
 	// template, some 250 instructions each; a packet without INT saves one.

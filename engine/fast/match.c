@@ -5,8 +5,7 @@
 
 #include "streak.h"
 
-// Where the packets of a burst are like the packets that templates were made of, whose
-// headers nobody looks at again.
+// Finds the template of each packet of a burst: headers that match a template are not parsed.
 
 static inline bool is_shape(const struct fast_shape *p, const uint8_t *f, uint32_t len)
 {
@@ -94,8 +93,8 @@ static inline const struct fast_template *recognise(struct fast_state *s, uint64
 	return search(s, hint, f, len, pkt_len);
 }
 
-// match_packets is fast_match from packet i on; streaks: packets behind one that are of the same
-// template are compared with it alone, until that saves nothing. It returns the first packet
+// match_packets is fast_match from packet i on; With streaks, a packet is first compared with the
+// template of the packet before it alone, until that saves nothing. It returns the first packet
 // that it did not look at.
 static inline __attribute__((always_inline)) size_t match_packets(struct fast_state *s, size_t i, const bool streaks)
 {

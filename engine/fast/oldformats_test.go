@@ -11,7 +11,8 @@ import (
 
 // TestOldFormats: packets of INT 1.0 and of June 2016 have templates that take INT out of them as
 // the parser does. Those of INT 1.0 pass like those of 2.x, unless somebody asks for the latency
-// of links, which timestamps of 32 bits make; those of 2016, whose values have 31, are left to Go.
+// of links, which timestamps of 32 bits make; those of 2016 have values of 31 bits and are left
+// to Go.
 func TestOldFormats(t *testing.T) {
 	type passes struct{ always, withoutLinks bool }
 	for _, c := range []struct {

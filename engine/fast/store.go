@@ -9,10 +9,10 @@ import (
 	"intsink/engine/packet"
 )
 
-// A mix of more shapes than are known would cost more than parsing alone if each packet made a
-// template, which is as much as parsing some ten. The first atOnce packets do, then one of
-// sparing; and one of each burst that is matched after some that were not, so that traffic that is
-// as usual again is soon known.
+// Making a template costs as much as parsing some ten packets. In a mix of more shapes than fit,
+// templates for all packets would cost more than parsing alone. So the first atOnce packets make
+// one each, then one packet of sparing. In a burst that is matched after some that were not, one
+// packet makes a template, too: traffic that is usual again is soon known.
 const (
 	atOnce  = 64
 	sparing = 256

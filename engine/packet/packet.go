@@ -180,8 +180,8 @@ func parseL4(b []byte, l *Layers) Status {
 	return OK
 }
 
-// Refresh makes l, the layers of a packet with the same headers up to what Refresh reads,
-// those of b, whose IP datagrams all end with the packet.
+// Refresh makes l the layers of b. l was of a packet with the same headers, but for the fields
+// that Refresh reads. All IP datagrams of b must end with the packet.
 func (l *Layers) Refresh(b []byte, pktLen int) {
 	l.End = uint16(pktLen)
 	if l.VLANs > 0 {

@@ -177,8 +177,8 @@ func (p *Packet) appendLong(t *Template, congested bool, inner [][]byte) (n int)
 	return n
 }
 
-// putLong writes reports that begin with head bytes of template, with another first word, into
-// b: as many as show size bytes and for which there is room.
+// putLong writes reports of packets with size bytes into b, as many as have room. Each begins
+// with head bytes of template, with another first word.
 //
 //go:noinline
 func putLong(b []byte, template *[maxHead]byte, first uint32, head, size uint, inner [][]byte) (n int) {

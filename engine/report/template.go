@@ -69,7 +69,7 @@ func (t *Template) setPacket(n int) {
 	}
 }
 
-// SetEvents makes t one of reports that are sent for events, as an Explanation has them. What else
+// SetEvents makes t a template of reports for these events, given as in an Explanation. What else
 // that says is to be written to each report: see Explained.
 func (t *Template) SetEvents(events uint32) {
 	if t.explained != 0 {

@@ -40,8 +40,8 @@ func (x *Reporter) explainFlow(set event.Set, trigger event.Trigger, f *flows.Fl
 	}
 }
 
-// explainEach writes the fields in which the Explanations of packets from to to-1 of p differ
-// into b, their reports by t. For most flows that is the totals only.
+// explainEach writes the fields that differ between the Explanations of packets from to to-1 of p
+// into b, which has their reports by template t. For most flows that is the totals only.
 func (x *Reporter) explainEach(b []byte, t *report.Template, p *Run, from, to int) {
 	if p.Set&explainedByPacket == 0 {
 		shown := len(p.Inner[from&(mbuf.MaxBurst-1)])

@@ -58,8 +58,8 @@ func (x *Reporter) Refused(collectors uint64, p event.Priority, now int64) bool 
 	return collectors != 0
 }
 
-// Shed counts reports of the events in set that Refused has refused. Bit j of which stands for a
-// report about a packet of flow of[j].
+// Shed counts reports of the events in set that Refused has refused. Each bit j that is set in
+// which is one report about a packet of flow of[j].
 func (x *Reporter) Shed(set event.Set, collectors uint64, p event.Priority, of *[mbuf.MaxBurst]*flows.Flow, which uint64, now int64) {
 	n := bits.OnesCount64(which)
 	for c := collectors; c != 0; c &= c - 1 {

@@ -188,7 +188,7 @@ func FuzzStrip(f *testing.F) {
 	})
 }
 
-// differing is how many bytes of a are not as those of b, which is as long.
+// differing returns in how many bytes a and b differ; both have the same length.
 func differing(a, b []byte) (n int) {
 	for i := range a {
 		if a[i] != b[i] {

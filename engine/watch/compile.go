@@ -93,8 +93,9 @@ func Compile(c *Config) *Watches {
 	return ws
 }
 
-// AsksInFront returns the facts that watches ask for; ok: none but those that stand in front of INT
-// or in it, which package fast finds by a template: no VNI, and no packet inside of a tunnel.
+// AsksInFront returns the facts that watches ask for; ok is false if a watch asks for facts that
+// package fast does not find by a template: a VNI, or the packet inside of a tunnel. Facts in
+// front of INT or in it have places there.
 func (ws *Watches) AsksInFront() (vlan, dscp, layer, device, ok bool) {
 	has := func(ask uint8) bool { return ws.asks&ask != 0 }
 	return has(askVLAN), has(askDSCP), has(askLayer), has(askDevice), !has(askVNI | askInner)

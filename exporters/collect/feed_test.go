@@ -245,8 +245,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestRoomOfTheOutput: a delivery for which there is no room waits, and those behind it; it is sent when
-// there is room.
+// TestRoomOfTheOutput: a delivery without room in the output waits, and so do those behind it; it
+// is sent when there is room.
 func TestRoomOfTheOutput(t *testing.T) {
 	b := newFeedBed(t)
 	b.push(1, 1)

@@ -405,8 +405,8 @@ func TestRestThatCannotBeKept(t *testing.T) {
 	b.wantLog("could not be put into the spool")
 }
 
-// TestReplayBounds: what may be read is set at most every 50 ms, adds up over at most a second, and what
-// was read too much counts against the next.
+// TestReplayBounds: the allowance for reading the spool is renewed at most every 50 ms, adds up
+// over at most a second, and is smaller after too much was read.
 func TestReplayBounds(t *testing.T) {
 	t0 := time.Unix(1700000000, 0)
 	for _, c := range []struct {

@@ -8,11 +8,10 @@
 //	s := p.Station(worker, queue, pool, true) // one per worker and port: engine's Station
 //	e.Sender(worker, queue, pool)             // one per worker and collector: engine's Sender
 //
-// Senders and Stations belong to their worker. What workers share is the
-// gateway's MAC address and the answers that give it, both atomic. Worker 0 alone
-// asks for it, by ARP (RFC 826) or Neighbor Discovery (RFC 4861); its queues and
-// those of all others listen, and answer whoever asks for the source address. RSS
-// decides on which queue an answer arrives: on a port of a link, package engine shows
-// packets that may be answers to the Station (Hear) and forwards them all the same; a
-// port that carries reports only is read by Tick.
+// Senders and Stations belong to their worker. What workers share is the gateway's MAC address
+// and the answers that give it, both atomic. Worker 0 alone asks for it, by ARP (RFC 826) or
+// Neighbor Discovery (RFC 4861); its queues and those of all others listen, and answer whoever
+// asks for the source address. RSS chooses the queue that an answer arrives at: on a port of a
+// link, package engine shows packets that may be answers to the Station (Hear) and forwards them
+// all the same; a port that carries reports only is read by Tick.
 package port

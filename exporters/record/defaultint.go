@@ -26,9 +26,9 @@ func DefaultINT() []inthdr.Config {
 	return []inthdr.Config{config, other}
 }
 
-// transparentSecurityDomain returns the domain of the project Transparent Security, in which
-// only the source adds metadata: the MAC address of the device that sent the packet, and two
-// bytes of padding.
+// transparentSecurityDomain returns the domain of the project Transparent Security. Only the
+// source adds metadata of it: the MAC address of the device that sent the packet, and two bytes
+// of padding.
 func transparentSecurityDomain() inthdr.Domain {
 	d := inthdr.Domain{ID: report.TransparentSecurityID}
 	d.Bits[0].Length, d.Bits[0].SourceOnly, d.Bits[0].Role = 8, true, inthdr.DeviceID

@@ -31,8 +31,8 @@ type conn interface {
 	answers(a *answers) int // adds what came back of earlier packets, without blocking
 }
 
-// open returns a connected UDP socket, or, where the source port is one that a
-// socket cannot have, a raw socket that sends whole IP packets.
+// open returns a connected UDP socket. If no socket can have the source port, it returns a raw
+// socket that sends whole IP packets.
 func open(c *Config) (conn, error) {
 	udp, err := dialUDP(c)
 	if err != nil {

@@ -110,8 +110,8 @@ var mayImport = []struct {
 	{"internal/wire", nil},
 }
 
-// cgoPackages are the only ones that cross into C: those on DPDK, and one that builds
-// without.
+// cgoPackages are the only packages with cgo: those of DPDK, and one that also builds without
+// cgo.
 var cgoPackages = []string{"engine/fast", "dpdk/eal", "dpdk/ethdev", "dpdk/mempool"}
 
 // goPackage is what we read of one object of go list -json.

@@ -89,9 +89,9 @@ func isSource(path string) bool {
 		!strings.HasSuffix(path, "_test.go") && !strings.Contains(path, "testdata/")
 }
 
-// phrase is the first sentence of the comment that a file begins with. In Go an empty line
-// parts it from the package clause and from the package comment. isDoc reports a file whose
-// only comment is that of the package and which declares nothing.
+// phrase is the first sentence of the comment that a file begins with. In Go an empty line parts
+// it from the package clause and from the package comment. isDoc reports whether a file has only
+// the comment of its package and no declarations.
 func phrase(t *testing.T, path string) (text string, isDoc bool) {
 	t.Helper()
 	source := read(t, path)

@@ -9,7 +9,7 @@ import (
 	"intsink/bench/internal/traffic"
 )
 
-// task is one row of intsink: what it is configured to do with which frames.
+// task is one row of intsink: a configuration and the frames that it is measured with.
 type task struct {
 	name, title  string
 	spec         traffic.Spec
@@ -21,8 +21,8 @@ type task struct {
 	short        bool   // measured where no rows are asked for
 }
 
-// referenceName is the row whose ratio is the result. softwareName is that of two workers on a port
-// with one queue, which one of them receives from and hands the other's flows over.
+// referenceName is the row whose ratio is the result. softwareName is the row of two workers on a
+// port with one queue: one of them receives, and hands the other's flows over.
 const referenceName, softwareName = "reference", "workers2-software"
 
 // variant returns the reference input, changed.

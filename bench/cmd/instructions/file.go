@@ -67,8 +67,9 @@ func (f file) compare(level string, counts map[string]float64, limit float64) er
 	return errors.Join(errs...)
 }
 
-// checkAgainst fails where one of rows costs too much beside the one that it is compared with.
-// Both are of the same packets: whatever makes one dearer makes the other dearer, too.
+// checkAgainst compares rows with the rows named by their field against, and returns an error for
+// each that costs too much. Both are of the same packets: whatever makes one dearer makes the
+// other dearer, too.
 func checkAgainst(rows []row, counts map[string]float64) error {
 	var errs []error
 	for _, r := range rows {

@@ -124,8 +124,8 @@ const hostileBursts = 8
 // packet.
 const hostileMost = 1.1
 
-// byAny looks for INT by all markings but the probe marker, with which no packet without INT
-// has a template.
+// byAny looks for INT by all markings but the probe marker: with that, packets without INT get no
+// template.
 func byAny(r *engine.Rules) {
 	port, protocol := uint16(traffic.UDPPort), uint16(traffic.GREProtocol)
 	r.INT = inthdr.Config{

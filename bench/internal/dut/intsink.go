@@ -115,9 +115,8 @@ func (p *Intsink) waitReady(limit time.Duration) error {
 	return fmt.Errorf("not ready after %v", limit)
 }
 
-// Stop drains intsink, by force after 10 seconds. A fault when draining is one
-// of the run, and so is a collector that got nothing where each packet should be
-// reported.
+// Stop drains intsink, by force after 10 seconds. It returns an error if draining fails, or if
+// the collector got nothing although each packet should be reported.
 func (p *Intsink) Stop() error {
 	defer p.sink.close()
 	defer p.ended()

@@ -89,8 +89,8 @@ func (t *Thread) parseStatus(s string) error {
 	return nil
 }
 
-// Worker returns the thread of a process that works on a CPU: of those that may run on this one
-// only, the one that used most time.
+// Worker returns the worker thread of a process on a CPU: among the threads that may run only
+// there, the one that used most time.
 func Worker(pid, cpu int) (Thread, error) {
 	dirs, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	if err != nil {

@@ -19,11 +19,11 @@ type Rhythm struct {
 	// Warm is the beginning of each Work: the latency of frames sent in it is not counted,
 	// since what ran before left the caches cold.
 	Warm time.Duration
-	// Stall is the latency from which on a frame makes its turn a stalled one.
+	// Stall is the least latency of a frame that makes its turn a stalled one.
 	Stall time.Duration
 }
 
-// Turns is what a run with a rhythm tells of its turns.
+// Turns counts the turns of a run with a rhythm.
 type Turns struct {
 	Counted float64 // seconds that latency is of: Work without Warm
 	Turns   uint64

@@ -78,8 +78,8 @@ func (sh *shape) wrap(e intgen.Encap) {
 
 func tags(n int) []uint16 { return []uint16{ServiceTag, CustomerTag}[2-n:] }
 
-// pad finds the payload with which frames with these hops are size bytes long, or
-// as short as they can be.
+// pad sets the length of the payload so that frames with these hops are size bytes long, or as
+// short as they can be.
 func (sh *shape) pad(hops []intgen.Hop, size int) error {
 	_, empty, err := sh.frame(0, 0, hops)
 	sh.payload = max(0, size-len(empty))

@@ -89,8 +89,8 @@ func Complete(cmd *cobra.Command, words map[string][]string) {
 // FileFlag is a flag that names a file.
 type FileFlag struct{ Flag, Path string }
 
-// Distinct fails where two flags name one file: what is written would destroy
-// what is read, or be written twice over each other. Empty paths are not given.
+// Distinct fails if two flags name one file: writing would destroy the input, or two outputs
+// would overwrite each other. Empty paths are not given.
 func Distinct(files ...FileFlag) error {
 	for i, a := range files {
 		for _, b := range files[:i] {

@@ -87,7 +87,8 @@ func start(c *collector.Config, version string) (*daemon, error) {
 	return d, nil
 }
 
-// running logs what runs, and what the kernel gave less of than asked.
+// running logs that the daemon runs, with its version, addresses and number of outputs, and warns
+// of receive buffers that the kernel made smaller than asked.
 func (d *daemon) running() {
 	var addresses []string
 	for i, l := range d.collector.Snapshot().Listens {

@@ -9,8 +9,8 @@ import (
 	"intsink/exporters/record"
 )
 
-// recordPrinter prints records, one JSON object a line: reports as they come, what is
-// missing once that is known, and what each stream added up to at the end.
+// recordPrinter prints records, one JSON object a line: reports as they come, gaps once they are
+// known, and the totals of each stream at the end.
 type recordPrinter struct {
 	decoder *record.Decoder
 	yield   func(*record.Record)

@@ -73,8 +73,8 @@ func (a *Appliance) newCollector(c *conf.Config, i int) *collector {
 
 var portModes = map[conf.SourcePortMode]udp.PortMode{conf.AnySourcePort: udp.PortAny, conf.FixedSourcePort: udp.PortFixed, conf.HashedSourcePort: udp.PortHash}
 
-// collectorsOf returns the collectors of c: those of old whose configuration has not changed, or
-// only in the budget, and new ones. gone are the others of old.
+// collectorsOf returns the collectors of c. It keeps those of old with an unchanged
+// configuration, or with another budget only, and makes the others. gone are the rest of old.
 func (a *Appliance) collectorsOf(c *conf.Config, old []*collector) (all, gone []*collector) {
 	kept := map[*collector]bool{}
 	for i := range c.Collectors {

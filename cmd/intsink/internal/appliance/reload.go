@@ -202,11 +202,12 @@ func (a *Appliance) rulesOf(c *conf.Config) *engine.Rules {
 	return r
 }
 
-// adoptionPatience is far more than a worker takes that polls: it looks every millisecond.
+// adoptionPatience is far more than a polling worker needs: it looks for new rules every
+// millisecond.
 const adoptionPatience = 2 * time.Second
 
-// awaitAdoption waits until every worker works by r. One that does not poll takes r over
-// when it polls again; /healthz tells of it.
+// awaitAdoption waits until every worker works by r. A worker that does not poll takes r over
+// when it polls again; until then /healthz names it.
 func (a *Appliance) awaitAdoption(r *engine.Rules) (all bool) {
 	all = true
 	deadline := time.Now().Add(adoptionPatience)

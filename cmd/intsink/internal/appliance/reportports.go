@@ -19,7 +19,7 @@ type reportPorts struct {
 	own   []bool // no link receives from it
 }
 
-// makeReportPorts finds the ports by which collectors are reached. They are open.
+// makeReportPorts finds the ports that collectors are reached by. They are open.
 func (a *Appliance) makeReportPorts(c *conf.Config) error {
 	r := &a.reportPorts
 	macs := a.portMACs()

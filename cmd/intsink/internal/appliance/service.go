@@ -89,8 +89,8 @@ func (s *service) look(now time.Time) {
 	}
 }
 
-// tellReload tells of a reload that begins, and when (sd_notify(3)); the function that it returns,
-// of its end. Before READY=1 there is nothing to tell.
+// tellReload tells systemd that a reload begins, with its time (sd_notify(3)); the function that
+// it returns tells the end. Before READY=1 there is nothing to tell.
 func (a *Appliance) tellReload() (done func()) {
 	if !a.readyTold.Load() {
 		return func() {}

@@ -44,7 +44,7 @@ type Change struct {
 	Why  string    `json:"why"`
 }
 
-// SwitchChange is a turn of the bypass switch, as GET /api/v1/events tells of it.
+// SwitchChange is a turn of the bypass switch, as an event of GET /api/v1/events.
 type SwitchChange struct {
 	Time  time.Time `json:"time"`
 	State string    `json:"state"` // "inline", "bypass"

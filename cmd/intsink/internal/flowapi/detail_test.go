@@ -12,7 +12,7 @@ import (
 	"intsink/flows"
 )
 
-// knownFlow is a worker's answer on a flow with something to say of everything.
+// knownFlow returns a worker's answer about a flow, with every field filled in.
 func knownFlow(t *testing.T) *FlowDetail {
 	const now = 1_700_000_000_123_456_789
 	key, err := inspect.ParseFlowID("udp:10.0.0.1:1024-10.1.0.1:8000")
@@ -41,8 +41,8 @@ func knownFlow(t *testing.T) *FlowDetail {
 	return newFlowDetail(0, q, ways{{1: way}})
 }
 
-// TestFlowDetail: testdata/flow.json is what GET /api/v1/flows/{id} answers of a flow with
-// something to say of everything; intsink why is tested with it. INTSINK_UPDATE=1 rewrites it.
+// TestFlowDetail: testdata/flow.json is the answer of GET /api/v1/flows/{id} with every field
+// filled in; intsink why is tested with it. INTSINK_UPDATE=1 rewrites it.
 func TestFlowDetail(t *testing.T) {
 	text, err := json.MarshalIndent(knownFlow(t), "", "  ")
 	if err != nil {

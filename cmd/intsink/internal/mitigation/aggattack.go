@@ -24,7 +24,8 @@ import (
 // Security's requests do not say how long.
 const attackLife = 10 * time.Minute
 
-// attack holds the fields by which Transparent Security's requests select an attack's packets.
+// attack holds the fields of Transparent Security's requests that select the packets of an
+// attack.
 type attack struct {
 	mac  uint64
 	text string // of mac, as it was written

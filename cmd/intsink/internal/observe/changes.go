@@ -67,7 +67,7 @@ func (c *Changes) Watch(s *Source, done <-chan struct{}) {
 	}
 }
 
-// look compares what is now with what the log said last.
+// look compares the present state with the last one that the log has.
 func (c *Changes) look(j *status.Status, health error, now time.Time) {
 	for _, l := range losses(j) {
 		c.count(&l, now)

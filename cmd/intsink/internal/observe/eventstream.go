@@ -30,9 +30,8 @@ type noticeJSON struct {
 	Nodes  []uint32  `json:"nodes,omitempty"`
 }
 
-// Live hands what the workers report, and what is announced, to the clients of event streams.
-// It reads the workers' feeds only while there is a client. A sink has one: a feed has one
-// reader.
+// Live hands the workers' events and the sink's own to the clients of event streams. It reads the
+// workers' feeds only while there is a client. A sink has one: a feed has one reader.
 type Live struct {
 	workers []*engine.Worker
 

@@ -247,7 +247,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// shared is a port from which another worker receives.
+// shared is a port that another worker receives from.
 type shared struct{}
 
 func (shared) Counters(int) distribute.Counters {

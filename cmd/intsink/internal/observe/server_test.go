@@ -40,7 +40,7 @@ func TestRootNamesTheEndpoints(t *testing.T) {
 	}
 }
 
-// TestIdleClientsAreLeft: none holds a connection on which it asks nothing for ever.
+// TestIdleClientsAreLeft: the server closes connections without a request.
 func TestIdleClientsAreLeft(t *testing.T) {
 	s := newServer(http.NotFoundHandler())
 	if s.ReadHeaderTimeout <= 0 || s.IdleTimeout <= 0 {

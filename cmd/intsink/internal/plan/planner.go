@@ -44,7 +44,7 @@ type collectorSeries struct {
 // series is a counter whose growth in each second is looked at.
 type series struct{ total, peak uint64 }
 
-// next ends a second in which the counter came to total; it returns the growth.
+// next ends a second. The counter stands at total; next returns its growth within the second.
 func (s *series) next(total uint64) uint64 {
 	grown := total - s.total
 	s.total, s.peak = total, max(s.peak, grown)

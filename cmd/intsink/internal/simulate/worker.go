@@ -69,8 +69,8 @@ func New(c *conf.Config, p Ports, sealed func(*SealedReport)) *Worker {
 // replayRing holds what one packet can seal; the ring is emptied after each.
 const replayRing = 1024
 
-// Steps in which time passes where the capture has a gap: flows that end in it
-// end in their time, not at its end.
+// In a gap of the capture time passes in these steps, so that flows that end within the gap end
+// at their time, not at the end of the gap.
 const (
 	gapStep = 1e9
 	EndLate = 10e9 // a flow's end is seen at most this long after idle_timeout

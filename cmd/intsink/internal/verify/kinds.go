@@ -94,7 +94,7 @@ func insertedGRE(r *rand.Rand) intgen.Source {
 	}
 }
 
-// variant is a header type with a number of hops, in which packets of one kind differ.
+// variant is a header type with a number of hops. Packets of one kind differ in it.
 type variant struct {
 	kind        string // of header: "md", "mx", "destination", "md+destination"
 	hops        int
