@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -165,8 +166,51 @@ func TestUnixSocket(t *testing.T) {
 }
 
 func TestSpecialFilesAreRefused(t *testing.T) {
-	if _, err := openFile(Config{Path: "/dev/null"}); err == nil {
-		t.Error("/dev/null is taken for a file")
+	_, err := openFile(Config{Path: "/dev/null"})
+	if want := `/dev/null is not a regular file; "-" is standard output, "unix:PATH" a socket`; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+// brokenWriter fails each write, and counts how often it is closed.
+type brokenWriter struct{ closed int }
+
+func (w *brokenWriter) write([]byte) error { return errors.New("broken") }
+func (w *brokenWriter) Close() error       { w.closed++; return nil }
+
+// TestWhatFailsIsOpenedAnew: after a failed write the file or socket is closed, and the next delivery,
+// which has the same records, opens it anew; one that cannot be opened is left alone for a second.
+func TestWhatFailsIsOpenedAnew(t *testing.T) {
+	hand := collecttest.NewHand(collect.JSON)
+	b := collecttest.New(t, collect.Options{Flush: time.Nanosecond}, 0, hand)
+	defer b.Stop()
+	path := filepath.Join(t.TempDir(), "d", "f")
+	broken := &brokenWriter{}
+	o := New(Config{Path: path})
+	o.w = broken
+	b.Send(1)
+	d := <-hand.Deliveries
+	o.Send(d)
+	if broken.closed != 1 || o.w != nil || !o.Room(1, 1) {
+		t.Errorf("closed %d times, room %v", broken.closed, o.Room(1, 1))
+	}
+	before := time.Now()
+	o.Send(<-hand.Deliveries) // there is no folder
+	if o.Room(1, 1) || o.retry.Before(before.Add(reopenAfter)) || o.retry.After(time.Now().Add(reopenAfter)) {
+		t.Errorf("room %v, tried again in %v", o.Room(1, 1), time.Until(o.retry))
+	}
+	os.Mkdir(filepath.Dir(path), 0o700)
+	o.retry = time.Now()
+	if !o.Room(1, 1) {
+		t.Error("no room after a second")
+	}
+	o.Send(<-hand.Deliveries)
+	if err := o.Close(); err != nil {
+		t.Error(err)
+	}
+	wantAll(t, sequences(t, read(t, path)), 1)
+	if s := b.C.Snapshot().Outputs[0]; s.Delivered != 2 || s.Retried != 4 || s.Queued != 0 {
+		t.Errorf("%+v", s)
 	}
 }
 
