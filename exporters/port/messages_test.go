@@ -52,6 +52,10 @@ func TestSolicitationBytes(t *testing.T) {
 	if !bytes.Equal(got, want) {
 		t.Errorf("\n%x, want\n%x", got, want)
 	}
+	used := bytes.Repeat([]byte{0xee}, 100) // a buffer that had another packet
+	if n := n.putSolicitation(used, addr("2001:db8::1234:5678")); !bytes.Equal(used[:n], got) {
+		t.Errorf("in a used buffer\n%x, want\n%x", used[:n], got)
+	}
 }
 
 // TestNDChecksums: gopacket computes the same checksum over the same message.
