@@ -49,6 +49,35 @@ func TestSpoolThatCannotBeWritten(t *testing.T) {
 	}
 }
 
+// TestStartWithASpool: the outputs' positions are written before the first entry; the log tells where
+// that fails.
+func TestStartWithASpool(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		dir := t.TempDir()
+		s, err := spool.Open(spool.Options{Directory: dir, Size: 1 << 30})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, "positions.json")
+		if fails {
+			os.MkdirAll(filepath.Join(path, "in the way"), 0o700)
+		}
+		c, said := collectorBed(t, Options{Spool: s, Always: true}, 0, NamedOutput{"out", &slowOutput{}})
+		text, _ := os.ReadFile(path)
+		if !fails && !strings.Contains(string(text), `"out":{"segment":1,"offset":24}`) {
+			t.Errorf("positions %s", text)
+		}
+		if text := said.take(); (text != "") != fails || fails && !strings.Contains(text, "the spool cannot be written") {
+			t.Errorf("logged %q", text)
+		}
+		os.RemoveAll(path)
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+		s.Close()
+	}
+}
+
 // start starts a collector on an address whose streams' numbers are in the file, sends it packets with
 // these numbers, and stops it. It returns the extended numbers that they got.
 func start(t *testing.T, address, state string, numbers ...uint32) (extended []uint64, where, log string, err error) {

@@ -2,9 +2,11 @@ package collect
 
 import (
 	"encoding/binary"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -299,6 +301,68 @@ func TestSockets(t *testing.T) {
 	if _, err := all[0].receive(); err == nil {
 		t.Error("received from a closed socket")
 	}
+}
+
+// TestLargeReceiveBuffers: with CAP_NET_ADMIN a socket gets a larger buffer than the system's limit.
+func TestLargeReceiveBuffers(t *testing.T) {
+	limit := 0
+	text, err := os.ReadFile("/proc/sys/net/core/rmem_max")
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &limit)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := openSockets("127.0.0.1:0", 1, 2*limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer all[0].Close()
+	if all[0].buffer != 2*limit {
+		t.Errorf("a buffer of %d bytes, want %d: this test needs root", all[0].buffer, 2*limit)
+	}
+}
+
+// TestOverflows: what a socket's buffer had no room for is counted once.
+func TestOverflows(t *testing.T) {
+	c := &Collector{began: time.Now()}
+	l, s := newListen(Listen{Streams: 1}, nil), &socket{lost: 5}
+	c.admit(l, s, nil, nil, nil)
+	c.admit(l, s, nil, nil, nil)
+	s.lost = 2
+	c.admit(l, s, nil, nil, nil)
+	if l.overflows != 7 || s.lost != 0 {
+		t.Errorf("%d lost, %d not counted yet", l.overflows, s.lost)
+	}
+}
+
+// TestReceiveErrors: an error of a socket is logged, and receiving goes on.
+func TestReceiveErrors(t *testing.T) {
+	all, err := openSockets("127.0.0.1:0", 2, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, closed := all[0], &unix.SockaddrInet4{Port: 1, Addr: [4]byte{127, 0, 0, 1}}
+	all[1].Close()
+	s.raw.Control(func(fd uintptr) {
+		if err = unix.Connect(int(fd), closed); err == nil {
+			_, err = unix.Write(int(fd), []byte("hello")) // the answer is that nobody listens
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := &logged{}
+	c := &Collector{log: NewLog(slog.New(slog.NewTextHandler(said, nil))), o: Options{Decoder: func() Decoder { return fewDecoder{} }}}
+	c.sockets.Add(1)
+	go c.receive(newListen(Listen{Address: "reports", Streams: 1}, all[:1]), s)
+	text := ""
+	until(t, "the error is logged", func() bool { text += said.take(); return text != "" })
+	if !strings.Contains(text, `msg="nothing received" listen=reports err="recvmmsg: connection refused"`) {
+		t.Errorf("logged %q", text)
+	}
+	s.Close()
+	c.sockets.Wait()
 }
 
 // TestStatsTellWhatIsNew: a stats record has what has come since the one before, and a stream with
