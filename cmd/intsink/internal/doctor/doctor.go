@@ -51,7 +51,7 @@ func ThisMachine() *Machine {
 var checks = []func(h *host, c *conf.Config) []Finding{
 	hugepages, memlock, transparentHugepages,
 	isolation, siblings, governor, irqbalance, clocksource, synchronization, instructions,
-	pciDevices, numa, kernelInterfaces, offloads,
+	pciDevices, numa, queues, kernelInterfaces, offloads,
 	collectors,
 }
 

@@ -92,7 +92,11 @@ func (v *viewer) lines(ctx context.Context, rows int) ([]string, error) {
 		return nil, err
 	}
 	v.before = &s
-	return append(lines, body.lines(rows, view.empty)...), nil
+	lines = append(lines, body.lines(rows, view.empty)...)
+	if v.view == "workers" {
+		lines = append(lines, fullRings(&s)...)
+	}
+	return lines, nil
 }
 
 // headline is the state of the sink in one line.

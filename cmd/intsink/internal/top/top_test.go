@@ -171,3 +171,40 @@ func TestPathsAsATable(t *testing.T) {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }
+
+// handed is the status of a sink whose first worker hands packets to the second.
+const handed = `{"now":"2026-11-22T10:00:10Z","started":"2026-11-22T10:00:00Z","version":"1.0","ready":"ok",
+		"workers":[{"name":"w0","lcore":1,"flow_capacity":10,"rings":[]},{"name":"w1","lcore":2,"flow_capacity":10,
+			"rings":[{"port":"up0","received":15000,"dropped":7,"waiting":3,"room":1024},{"port":"up1","received":500,"dropped":0,"waiting":0,"room":512}]}]}`
+
+// Where workers hand packets over, the view and the status say how many, and what a full ring cost.
+func TestRings(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(handed)) }))
+	t.Cleanup(server.Close)
+	o := client.Options{URL: server.URL}
+	commands := map[string]func(w *bytes.Buffer) error{
+		"top": func(w *bytes.Buffer) error {
+			return Run(context.Background(), w, &Options{Sink: o, View: "workers", Sort: "packets", Once: true, Rows: 20, Every: time.Second})
+		},
+		"status": func(w *bytes.Buffer) error { return Status(context.Background(), w, &o) },
+	}
+	for name, command := range commands {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := command(&b); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []string{
+				"by ring  ring full  waiting in the ring\n", "      -          -  it receives by itself\n", "  15.5k          7  up0 3 of 1024, up1 0 of 512\n",
+				"\nworker w1 did not keep up: 7 packets of port \"up0\" found its ring full",
+			} {
+				if !strings.Contains(b.String(), want) {
+					t.Errorf("lacks %q:\n%s", want, b.String())
+				}
+			}
+			if strings.Count(b.String(), "did not keep up") != 1 {
+				t.Errorf("a ring that was not full is named:\n%s", b.String())
+			}
+		})
+	}
+}

@@ -86,15 +86,6 @@ func collectorsOf(s, _ *status.Status) *table {
 	return t
 }
 
-func workersOf(s, _ *status.Status) *table {
-	t := newTable("worker", ">lcore", ">flows", ">capacity", ">evicted", ">refused", ">longest pause", "pauses longer than")
-	for _, w := range s.Workers {
-		t.add(w.Name, fmt.Sprint(w.Lcore), count(float64(w.Flows)), count(float64(w.FlowCapacity)), count(float64(w.Evictions)), count(float64(w.Refusals)),
-			time.Duration(w.LongestPollGapNs).String(), reasons(w.PollGapsOver))
-	}
-	return t
-}
-
 // list is a page of the API.
 type list[T any] struct{ Items []T }
 
