@@ -124,7 +124,7 @@ struct fast_template {
 	uint16_t sum_removed;
 	uint16_t ip_sum_at, l4_sum_at; // l4_sum_at is zero where that checksum does not change
 	uint32_t ip_sum_add;           // one more than what it grows by
-	uint32_t l4_sum_add;           // what it grows by but for what goes, and 1 << 16 for each of words
+	uint32_t l4_sum_add;           // what it grows by apart from the removed bytes, and 1 << 16 for each of words
 	uint64_t in_flow;              // its hops where a flow has path_hops, from fast_flow.bound on; else what no flow has
 	uint64_t shorten;              // removed, for pkt_len and for data_len
 	// What the last 32 bytes of each hop are, word by word: how to make a number of it, and
@@ -134,8 +134,8 @@ struct fast_template {
 	uint32_t links;   // bytes of all hops but one, where they have the times that links are measured by; else 0
 	uint32_t link_from, link_out, link_in; // what follows these of the last link: the node it leaves, and when; when it reaches the next
 	int32_t known;    // of as many fast_hop as its hops, the bytes, less than zero
-	uint32_t pieces;  // of 32 bytes, whole ones of what goes
-	uint8_t last[32]; // mask: what of the last 32 bytes of what goes is in none of these
+	uint32_t pieces;  // whole pieces of 32 bytes among the removed ones
+	uint8_t last[32]; // mask of the last 32 removed bytes: those in no whole piece
 	struct fast_patch patch[FAST_PATCHES]; // of bytes 0 to 31, of the 32 in front of INT, and so on to the front
 	struct fast_block block[FAST_BLOCKS];
 	// What strip_any does, and fast_match knows by length of block.

@@ -28,8 +28,8 @@ const (
 	maxPatches   = 4
 	maxWords     = 63 // of INT, for patches: 7 pieces and what is left
 
-	// None is the number of no template, noShape that of no shape: their places have ones that
-	// no packet matches.
+	// None is the number that stands for no template, noShape for no shape: no packet matches the
+	// entries at these places.
 	None    = maxTemplates
 	noShape = maxShapes
 )
@@ -46,7 +46,7 @@ type shape struct {
 	lengthAt uint16 // the byte that has the length of INT
 	at       [maxBlocks]uint16
 
-	variantMask, variantBy uint64 // of the eight bytes from lengthAt on: what counts, and what makes of it the upper bits
+	variantMask, variantBy uint64 // of the eight bytes from lengthAt on: the bits that count, and the factor that moves them to the top
 
 	variant [variants]uint8
 	block   [maxBlocks]block
@@ -68,11 +68,11 @@ type sum struct {
 	add     uint32 // with flip: of the complement
 }
 
-// edit is another field of two bytes: it keeps some bits and takes others.
+// edit changes another field of two bytes: it keeps the bits of keep, and sets those of value.
 type edit struct{ at, keep, value uint16 }
 
-// patch is what becomes of 32 bytes, as 16 numbers of the network's order: lengths lose
-// minus, fields whose value is known change the bits of flip.
+// patch changes 32 bytes, as 16 numbers of the network's order: it subtracts minus from lengths,
+// and flips bits of fields with a known value.
 type patch struct{ minus, flip [16]uint16 }
 
 // kind of a template.
@@ -130,8 +130,8 @@ type Template struct {
 	linkOut    uint32            // when that was
 	linkIn     uint32            // when it reached the next node
 	known      int32             // the bytes of as many flows.Hop as its hops, less than zero
-	pieces     uint32            // of 32 bytes, whole ones of what goes
-	last       [32]byte          // mask: what of the last 32 bytes of what goes is in none of these
+	pieces     uint32            // whole pieces of 32 bytes among the removed ones
+	last       [32]byte          // mask of the last 32 removed bytes: those in no whole piece
 	patch      [maxPatches]patch // of bytes 0 to 31, of the 32 in front of INT, and so on to the front
 	block      [maxBlocks]block
 

@@ -25,7 +25,7 @@ const (
 	ByGeneve
 )
 
-// Edit is what removing INT changes in a packet besides the usual, and what it leaves.
+// Edit is a change to a packet besides the usual ones when INT is removed, or a part that stays.
 type Edit uint8
 
 const (

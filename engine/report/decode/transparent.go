@@ -11,9 +11,9 @@ import (
 	"intsink/engine/report"
 )
 
-// TransparentSecurity is a kind of individual report as the code of that project
-// (CableLabs, transparent-security) writes it, which is neither the profile nor the
-// specification. Both are the only report of their packet.
+// TransparentSecurity is a kind of individual report that the code of that project (CableLabs,
+// transparent-security) writes. Both kinds differ from the profile and from the specification,
+// and each is the only report of its packet.
 type TransparentSecurity uint8
 
 const (
