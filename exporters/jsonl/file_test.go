@@ -48,6 +48,35 @@ func TestTornLines(t *testing.T) {
 	}
 }
 
+// TestFilesThatCannotBeRead: an error is not taken for a file without a whole line, which would be cut to
+// nothing.
+func TestFilesThatCannotBeRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := wholeLines(f); err == nil || n != 0 {
+		t.Errorf("a file that may not be read has %d bytes of lines, %v", n, err)
+	}
+	f.Close()
+	if n, err := wholeLines(f); !errors.Is(err, os.ErrClosed) || n != 0 {
+		t.Errorf("a closed file has %d bytes of lines, %v", n, err)
+	}
+}
+
+// TestFilesAreNotForEveryone: records tell who talks with whom.
+func TestFilesAreNotForEveryone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	opened(t, Config{Path: path})
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&^0o640 != 0 {
+		t.Errorf("%v, %v", err, info.Mode())
+	}
+}
+
 func opened(t *testing.T, c Config) *file {
 	t.Helper()
 	f, err := openFile(c)
