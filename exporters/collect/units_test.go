@@ -111,6 +111,9 @@ func TestFlowHash(t *testing.T) {
 	}); back != one || one == 0 {
 		t.Errorf("%x, and %x backwards", one, back)
 	}
+	if one != 0x9a0adcf0b47cf604 { // a new version must not move flows to other partitions
+		t.Errorf("the flow's hash is %#x now", one)
+	}
 	seen := map[uint64]bool{one: true}
 	for i, change := range []func(*record.Record){
 		func(r *record.Record) { r.Protocol = 17 },
