@@ -195,6 +195,36 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// TestOptions: a MAC address is in an option of the type that the message has, of eight bytes; others
+// are passed over (RFC 4861, section 4.6.1).
+func TestOptions(t *testing.T) {
+	option := func(kind, length byte) []byte {
+		return append([]byte{kind, length}, bytes.Repeat([]byte{kind}, 8*int(length)-2)...)
+	}
+	const mtu = 5
+	for _, c := range []struct {
+		name  string
+		b     []byte
+		tells bool
+	}{
+		{"the only one", option(optTargetMAC, 1), true},
+		{"behind others", append(append(option(mtu, 1), option(optSourceMAC, 1)...), option(optTargetMAC, 1)...), true},
+		{"of the other type", option(optSourceMAC, 1), false},
+		{"too long", option(optTargetMAC, 2), false},
+		{"none", nil, false},
+	} {
+		var m message
+		ok := m.options(c.b, optTargetMAC)
+		want := MAC{}
+		if c.tells {
+			want = MAC(bytes.Repeat([]byte{optTargetMAC}, 6))
+		}
+		if !ok || m.tells != c.tells || m.mac != want {
+			t.Errorf("%s: %v, %+v", c.name, ok, m)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	c4, c6 := four(), six()
 	f.Add(arpFrom(gatewayOf(c4, theirs), arpReply, ours, "192.0.2.1"))
