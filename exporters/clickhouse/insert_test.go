@@ -186,6 +186,23 @@ func TestBlocks(t *testing.T) {
 	})
 }
 
+// TestOneRecord: a block of one record is sent when Wait has passed, and by Flush.
+func TestOneRecord(t *testing.T) {
+	h := newHand(t, newServer(t), Config{})
+	one := func() {
+		h.bed.Write(collecttest.Packet(h.bed.Next, 1))
+		h.bed.Next++
+		h.Send(h.next())
+	}
+	one()
+	h.pass(h.c.Wait)
+	h.answered()
+	one()
+	h.Flush(context.Background())
+	h.wantPosts(1, 1)
+	h.wantAccounts(2, 0, 0)
+}
+
 // TestRoom: a block has room up to Config.Rows and MaxBlock. One that has no more is sent as soon as
 // the one before it is acknowledged; until then there is no room.
 func TestRoom(t *testing.T) {

@@ -171,12 +171,17 @@ func TestBatchContents(t *testing.T) {
 		if _, ok := b.Flow(0); ok {
 			t.Error("a record without addresses has a flow")
 		}
+		m.packet(b, entryOf(4, 1), 1<<Protobuf)
+		if len(b.Bytes(JSON, 3, 4)) != 0 || len(b.Bytes(Protobuf, 3, 4)) == 0 {
+			t.Error("a record is not in the format that was asked for, or in another one, too")
+		}
+		m.seal(b)
 		if b.bytes != b.room() || b.refs.Load() != 1 {
 			t.Errorf("counts for %d bytes, has room for %d, %d hold it", b.bytes, b.room(), b.refs.Load())
 		}
 		b.release()
 	}
-	if observed != 9 {
+	if observed != 12 {
 		t.Errorf("%d records observed", observed)
 	}
 }
