@@ -195,6 +195,18 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// TestUnpaddedARP: a frame without Ethernet's padding, as a virtual port gives it, is read; one byte less
+// is not.
+func TestUnpaddedARP(t *testing.T) {
+	b := arpFrom(gatewayOf(four(), theirs), arpReply, ours, "192.0.2.1")[:42]
+	if m, ok := parse(b); !ok || m.mac != theirs {
+		t.Errorf("%v, %+v", ok, m)
+	}
+	if m, ok := parse(b[:41]); ok {
+		t.Errorf("taken for %+v", m)
+	}
+}
+
 // TestOptions: a MAC address is in an option of the type that the message has, of eight bytes; others
 // are passed over (RFC 4861, section 4.6.1).
 func TestOptions(t *testing.T) {
