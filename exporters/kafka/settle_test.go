@@ -31,7 +31,7 @@ var unreachable = []string{"127.0.0.1:1"}
 
 func newHand(t *testing.T, c Config) *hand {
 	t.Helper()
-	h := &hand{t: t, Output: output(t, c), from: collecttest.NewHand(collect.JSON), log: &said{}}
+	h := &hand{t: t, Output: output(t, c), from: collecttest.NewHand(c.Format), log: &said{}}
 	h.bed = collecttest.New(t, collect.Options{Log: logTo(h.log), Flush: time.Nanosecond}, 0, h.from)
 	t.Cleanup(h.bed.Stop)
 	t.Cleanup(func() {
@@ -255,6 +255,40 @@ func TestConnectionsInTheLog(t *testing.T) {
 		if len(log.lines) != c.want || c.want > 0 && !log.has("[::1]:9092") {
 			t.Errorf("%v: logged %q", c.err, log.lines)
 		}
+	}
+}
+
+// TestProtobuf: messages are records in the format that is configured, with the key of their flow.
+func TestProtobuf(t *testing.T) {
+	c := cluster(t)
+	conf := config(c.ListenAddrs())
+	conf.Format = collect.Protobuf
+	h := newHand(t, conf)
+	if h.Format() != collect.Protobuf {
+		t.Error("the collector makes records in another format")
+	}
+	d := h.packet()
+	want := []string{string(d.Record(collect.Protobuf, 0)), string(d.Record(collect.Protobuf, 1))}
+	flow, _ := d.Flow(0)
+	h.Send(d)
+	h.Flush(context.Background())
+	client, err := kgo.NewClient(kgo.SeedBrokers(conf.Brokers...), kgo.ConsumeTopics(topic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	var got []string
+	for len(got) < 2 && ctx.Err() == nil {
+		client.PollFetches(ctx).EachRecord(func(r *kgo.Record) {
+			if got = append(got, string(r.Value)); string(r.Key) != fmt.Sprintf("%016x", flow) {
+				t.Errorf("key %q", r.Key)
+			}
+		})
+	}
+	if !slices.Equal(got, want) || want[0] == "" {
+		t.Errorf("messages %q, want %q", got, want)
 	}
 }
 
