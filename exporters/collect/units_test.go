@@ -305,6 +305,12 @@ func TestSockets(t *testing.T) {
 	if at := got[0].arrived; at < before-1e9 || at > time.Now().UnixNano() {
 		t.Errorf("received at %d, sent at %d", at, before)
 	}
+	until(t, "a datagram has the time when the kernel got it, not that of the call", func() bool {
+		conn.Write([]byte("hello"))
+		written := time.Now().UnixNano()
+		got, err := all[0].receive()
+		return err == nil && len(got) == 1 && got[0].arrived <= written
+	})
 	all[0].Close()
 	if _, err := all[0].receive(); err == nil {
 		t.Error("received from a closed socket")
