@@ -247,7 +247,7 @@ func TestMitigationAndOtherDrops(t *testing.T) {
 	}
 }
 
-// TestMitigationEventsAreCounted where nobody hears of drops.
+// TestMitigationEventsAreCounted: drops by rules are counted even if no watch reports drops.
 func TestMitigationEventsAreCounted(t *testing.T) {
 	b := mitigated(t, func(r *Rules) { r.Watches[0].Policy.Events &^= event.Drop.Set() })
 	b.Mitigate(mitigate.New([]*mitigate.Rule{b.rule(flowOne, mitigate.Drop, 0)}))

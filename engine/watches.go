@@ -1,5 +1,5 @@
-// Watch: match, policy and collectors; finds a flow's watch, again when its facts change;
-// who hears of packets without a flow; blind: flows not seen while rules were suspended.
+// Watch: match, policy and collectors; finds a flow's watch, again when its facts change; the
+// collectors of packets without a flow; blind: flows not seen while rules were suspended.
 
 package engine
 

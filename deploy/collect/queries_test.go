@@ -18,7 +18,7 @@ import (
 	"intsink/exporters/record"
 )
 
-// network is what two sinks (nodes 1 and 2) tell of a network: records as JSON.
+// network has the records of two sinks (nodes 1 and 2), as JSON.
 type network struct {
 	now      time.Time // a whole minute
 	records  []byte

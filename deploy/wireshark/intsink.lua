@@ -628,8 +628,8 @@ local function counts_shim(tvb, at, words)
 	return tvb(at + 3, 1):uint() ~= 17 or not fits(behind) or fits(behind - 4)
 end
 
--- shim_at reads the shim at byte at: kind, size of INT behind it, and whether it
--- is one of INT 1.0, whose first byte is the type and whose Length counts itself.
+-- shim_at reads the shim at byte at: kind, size of INT behind it, and whether it is one of INT
+-- 1.0. The first byte of such a shim is the type, and its Length counts the shim itself.
 local function shim_at(tvb, at)
 	local first, second = tvb(at, 1):uint(), tvb(at + 1, 1):uint()
 	if (first == 1 or first == 2) and second == 0 then

@@ -1,6 +1,6 @@
-// Package event decides which packets are worth a report. It compares a
-// packet's hops with what its flow last reported: deadbands, not buckets, with
-// rate limits, so that an operator hears of every change once.
+// Package event decides which packets are worth a report. It compares a packet's hops with what
+// its flow last reported: deadbands, not buckets, with rate limits, so that every change is
+// reported once.
 //
 // Time is passed in as Unix nanoseconds. A Detector belongs to one worker.
 //

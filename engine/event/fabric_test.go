@@ -173,7 +173,7 @@ func TestTxUtilization(t *testing.T) {
 	f.observed(ms, told(tx(99)), 0)
 }
 
-// TestLinkLatency: of the link, whichever flow tells of it.
+// TestLinkLatency: the latency belongs to the link, whichever flow measures it.
 func TestLinkLatency(t *testing.T) {
 	link := func(ns int64) *Observation {
 		return told(values{node: 2, ports: 0x10002, in: uint64(1_000_000 + ns)}, values{node: 1, ports: 0x10002, out: 1_000_000})

@@ -47,8 +47,8 @@ type Layers struct {
 
 const maxVLANs = 8 // a frame with more is TooDeep
 
-// Parse fills l from the frame whose first segment is b and whose length is
-// pktLen >= len(b). With any Status but OK the fields of l are not to be used.
+// Parse fills l from a frame: b is its first segment, and pktLen >= len(b) its length. With any
+// Status but OK the fields of l are not to be used.
 func Parse(b []byte, pktLen int, l *Layers) Status {
 	if len(b) < plainUDPLen || pktLen > MaxFrame {
 		return parseAny(b, pktLen, l)

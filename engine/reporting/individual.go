@@ -16,7 +16,7 @@ import (
 type Subject struct {
 	Set        event.Set
 	Priority   event.Priority
-	Collectors uint64      // bit i: collector i hears of it
+	Collectors uint64      // bit i: collector i gets a report
 	Flow       *flows.Flow // nil: the packet belongs to none
 	Entropy    uint16      // hash that spreads report packets over paths; one value for a flow
 

@@ -19,7 +19,7 @@ import (
 type Run struct {
 	Set        event.Set
 	Priority   event.Priority
-	Collectors uint64       // bit i: collector i hears of it
+	Collectors uint64       // bit i: collector i gets a report
 	Info       *inthdr.Info // of the first packet
 	InType     report.InType
 

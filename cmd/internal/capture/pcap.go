@@ -57,7 +57,7 @@ func newPcapReader(r io.Reader) (*pcapReader, error) {
 	if major := p.order.Uint16(h[4:]); major != 2 {
 		return nil, fmt.Errorf("version %d of the format, need 2", major)
 	}
-	p.link = layers.LinkType(p.order.Uint32(h[20:]) & 0x0fffffff) // the upper bits tell of frame check sequences
+	p.link = layers.LinkType(p.order.Uint32(h[20:]) & 0x0fffffff) // the upper bits are about frame check sequences
 	return p, nil
 }
 

@@ -56,8 +56,8 @@ function HeatMap({ rows, history, high, picked }) {
     <figcaption>Ten minutes, ten seconds a column, now at the right; blue is empty, red is ${count(high)}. The history begins when this page is opened.</figcaption></figure>`;
 }
 
-// Culprits shows the flows through a congested queue: whose bytes fill it, and whose
-// latency is highest.
+// Culprits shows flows through a congested queue: those with the most bytes, and those with the
+// highest latency.
 function Culprits({ q }) {
   const bytes = usePoll('flows', { node: q.node, sort: 'bytes', limit: 8 });
   const slow = usePoll('flows', { node: q.node, sort: 'hop_latency', limit: 8 });
