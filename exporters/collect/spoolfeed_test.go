@@ -467,7 +467,7 @@ func TestNotesOverTheSpool(t *testing.T) {
 			t.Errorf("%s has no %s", got, text)
 		}
 	}
-	if again.Node(0) != 3 || again.Len() != 1 {
-		t.Errorf("node %d", again.Node(0))
+	if again.Node(0) != 3 || again.Len() != 1 || again.bytes != again.room() {
+		t.Errorf("%d records of node %d, which count for %d bytes and take %d", again.Len(), again.Node(0), again.bytes, again.room())
 	}
 }
