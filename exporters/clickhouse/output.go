@@ -62,7 +62,7 @@ func New(c Config) (*Output, error) {
 	u.RawQuery = q.Encode()
 	return &Output{
 		c: c, insert: u, clock: time.Now,
-		client: &http.Client{Transport: &http.Transport{TLSClientConfig: c.TLS, MaxIdleConns: 2, IdleConnTimeout: time.Minute, Proxy: http.ProxyFromEnvironment}},
+		client: &http.Client{Transport: &http.Transport{TLSClientConfig: c.TLS, IdleConnTimeout: time.Minute, Proxy: http.ProxyFromEnvironment}},
 	}, nil
 }
 
