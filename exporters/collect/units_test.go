@@ -252,6 +252,7 @@ func TestControlMessages(t *testing.T) {
 			s.headers[1].hdr.SetControllen(len(c.control))
 			s.headers[1].n = 3
 			s.space[maxDatagram] = 42
+			s.out[1].arrived = 1 // of the datagram before in this place
 			s.names[1] = unix.RawSockaddrInet6{Family: unix.AF_INET6, Port: 0x0102, Addr: netip.MustParseAddr("::ffff:192.0.2.1").As16()}
 			before := time.Now().UnixNano()
 			s.read(1)
