@@ -67,13 +67,9 @@ func (s *Source) handler() http.Handler {
 		s.Live = NewLive(s.Workers)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
-		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writePatience))
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		if err := s.writeMetrics(w); err != nil {
-			slog.Error("metrics", "err", err)
-		}
-	})
+	shared := sharing.New(s.questions())
+	mux.Handle("GET /metrics", shared)
+	mux.Handle("/api/v1/", shared)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.healthy()) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("verbose") {
@@ -83,7 +79,6 @@ func (s *Source) handler() http.Handler {
 		answer(w, s.ready())
 	})
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, endpoints) })
-	mux.Handle("/api/v1/", sharing.New(s.questions(), time.Now))
 	mux.HandleFunc("GET /api/v1/events", s.Live.events)
 	mux.Handle("GET /ui/", ui.Handler("/ui/"))
 	if s.Control == nil {
@@ -102,9 +97,15 @@ func (s *Source) handler() http.Handler {
 	return s.Control.Guard(mux)
 }
 
-// questions answers what is asked again and again while a page is open.
+// questions answers what clients ask again and again.
 func (s *Source) questions() http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		if err := s.writeMetrics(w); err != nil {
+			slog.Error("metrics", "err", err)
+		}
+	})
 	flowapi.New(s.Workers, s.Clock).Register(mux)
 	mux.HandleFunc("GET /api/v1/status", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.status()) })
 	return mux

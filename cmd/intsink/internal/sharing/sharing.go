@@ -1,13 +1,13 @@
-// Package sharing gives one answer of the API to all clients that may have it: ten pages that
-// are open cost the workers and the process what one does.
+// Package sharing gives one answer of the API to all clients that ask for it at about the same
+// time: a thousand clients cost the workers and the process hardly more than one.
 //
-// A client allows it by a request with Cache-Control: max-age=SECONDS (RFC 9111, 5.2.1.1); the
-// header Age of the answer tells how old it is. Any other request is answered anew.
+// A question is answered at most once in 20 ms. Who asks meanwhile waits for the next answer:
+// none is older than its request. A client that does with an older one says so by
+// Cache-Control: max-age=SECONDS (RFC 9111, 5.2.1.1); the header Age of the answer tells how old
+// it is. answer.go is one answer, on its way or made.
 package sharing
 
 import (
-	"bytes"
-	"context"
 	"maps"
 	"net/http"
 	"strconv"
@@ -24,127 +24,122 @@ const (
 	maxBody = 512 << 10        // bytes of an answer
 )
 
-// writePatience is how long a client may take to read an answer.
-const writePatience = 30 * time.Second
+// between two answers to one question is at least this.
+const interval = 20 * time.Millisecond
 
-// Answers are answers of next, one for each URL.
+// Answers are answers of next to GET.
 type Answers struct {
 	next http.Handler
-	now  func() time.Time
 
-	mu   sync.Mutex
-	kept map[string]*answer
+	mu        sync.Mutex
+	questions map[string]*question // by URL
 }
 
-// answer is one answer of next, or a request on its way to it.
-type answer struct {
-	asked time.Time     // what the answer tells is not older
-	made  chan struct{} // closed once the rest is there
-
-	status int // 0: next has panicked, there is no answer
-	header http.Header
-	body   bytes.Buffer
+// question is a URL that was asked for.
+type question struct {
+	last   *answer // which was begun; nil: none
+	coming *answer // which is not: who asks now may have it; nil: none
 }
 
-// New returns Answers of next for GET, by the time that now tells.
-func New(next http.Handler, now func() time.Time) *Answers {
-	return &Answers{next: next, now: now, kept: map[string]*answer{}}
+// New returns Answers of next.
+func New(next http.Handler) *Answers {
+	return &Answers{next: next, questions: map[string]*question{}}
 }
 
-// ServeHTTP answers a request with an answer that is kept, or has next answer it.
+// ServeHTTP answers a request with an answer that others get, too.
 func (s *Answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	allowed := ageAllowed(r)
 	key := r.URL.RequestURI()
-	if allowed == 0 || r.Method != http.MethodGet || len(key) > maxKey {
+	if r.Method != http.MethodGet || len(key) > maxKey {
 		s.next.ServeHTTP(w, r)
 		return
 	}
-	a, mine := s.find(key, allowed)
-	switch {
-	case a == nil: // no room
+	q, a := s.find(key, r)
+	if a == nil { // no room
 		s.next.ServeHTTP(w, r)
 		return
-	case mine:
-		s.make(key, a, r)
 	}
 	select {
 	case <-a.made:
 	case <-r.Context().Done():
+		s.leave(q, a)
 		return
 	}
 	if a.status == 0 {
 		s.next.ServeHTTP(w, r)
 		return
 	}
-	s.write(w, a)
+	a.write(w)
 }
 
-// find returns the answer for key that is at most as old as allowed; mine: the caller has to
-// make it. nil: there is none, and no room for one more.
-func (s *Answers) find(key string, allowed time.Duration) (a *answer, mine bool) {
+// find returns the question of r and the answer that r gets, and has it made where nobody does;
+// nil: there is no room for one more question.
+func (s *Answers) find(key string, r *http.Request) (*question, *answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.now()
-	if a = s.kept[key]; a != nil && now.Sub(a.asked) <= allowed {
-		return a, false
+	now := time.Now()
+	q := s.questions[key]
+	if q == nil {
+		s.forget(now)
+		if len(s.questions) >= maxKept {
+			return nil, nil
+		}
+		q = &question{}
+		s.questions[key] = q
 	}
-	maps.DeleteFunc(s.kept, func(_ string, a *answer) bool { return now.Sub(a.asked) > maxAge })
-	if a == nil && len(s.kept) >= maxKept {
-		return nil, false
+	a := q.last
+	if a == nil || a.passing || now.Sub(a.begun) >= ageAllowed(r) {
+		if q.coming == nil {
+			q.coming = newAnswer(r)
+			go s.make(q, q.coming, q.last)
+		}
+		a = q.coming
 	}
-	a = &answer{asked: now, made: make(chan struct{}), header: http.Header{}}
-	s.kept[key] = a
-	return a, true
+	a.waiting++
+	return q, a
 }
 
-// make has next answer r. It goes on when the client of r leaves: others wait for it.
-func (s *Answers) make(key string, a *answer, r *http.Request) {
-	defer func() {
-		close(a.made)
-		if a.status == http.StatusOK && a.body.Len() <= maxBody {
-			return
-		}
+// leave is for a client that no longer waits for a. The last of them takes the question back.
+func (s *Answers) leave(q *question, a *answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a.waiting--; a.waiting > 0 || a.isMade() {
+		return
+	}
+	a.cancel()
+	a.passing = true
+	if q.coming == a {
+		q.coming = nil
+	}
+}
+
+// forget forgets questions whose answers are too old for anyone.
+func (s *Answers) forget(now time.Time) {
+	maps.DeleteFunc(s.questions, func(_ string, q *question) bool {
+		return q.coming == nil && (q.last == nil || q.last.isMade() && now.Sub(q.last.begun) > maxAge)
+	})
+}
+
+// make makes a, the answer to q that comes after last, in its time.
+func (s *Answers) make(q *question, a, last *answer) {
+	if last != nil {
+		<-last.made
+		time.Sleep(time.Until(last.begun.Add(interval)))
+	}
+	s.mu.Lock()
+	if a.passing { // nobody waits any more
+		s.mu.Unlock()
+		return
+	}
+	a.begun = time.Now()
+	q.last, q.coming = a, nil
+	s.mu.Unlock()
+	a.make(s.next)
+	if a.status != http.StatusOK || a.body.Len() > maxBody { // for who waits, and nobody else
 		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.kept[key] == a {
-			delete(s.kept, key)
-		}
-	}()
-	record := &recorder{answer: a}
-	s.next.ServeHTTP(record, r.WithContext(context.WithoutCancel(r.Context())))
-	record.WriteHeader(http.StatusOK) // unless there is one
-	a.status = record.status
-}
-
-// write sends a to one client.
-func (s *Answers) write(w http.ResponseWriter, a *answer) {
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writePatience)) // a client that does not read holds it no longer
-	maps.Copy(w.Header(), a.header)
-	w.Header().Set("Age", strconv.Itoa(int(s.now().Sub(a.asked)/time.Second)))
-	w.WriteHeader(a.status)
-	w.Write(a.body.Bytes()) // fails where nobody listens any more
-}
-
-// recorder is the http.ResponseWriter that fills an answer.
-type recorder struct {
-	*answer
-	status int
-}
-
-// Header returns the header of the answer.
-func (r *recorder) Header() http.Header { return r.header }
-
-// WriteHeader sets the status, once.
-func (r *recorder) WriteHeader(status int) {
-	if r.status == 0 {
-		r.status = status
+		q.last = &answer{begun: a.begun, made: a.made, passing: true}
+		s.mu.Unlock()
 	}
-}
-
-// Write adds to the body.
-func (r *recorder) Write(b []byte) (int, error) {
-	r.WriteHeader(http.StatusOK)
-	return r.body.Write(b)
+	close(a.made)
 }
 
 // ageAllowed is the age that the client of r allows, at most maxAge; 0: the answer must be new.
