@@ -20,7 +20,7 @@ candidates() {
 	printf '%s\n' /usr/lib/go-*/bin/go
 	local any arch
 	any=$(type -P go) || return 0
-	arch=$(cd / && "$any" env GOARCH)
+	arch=$(cd / && "$any" env GOHOSTARCH) # GOARCH may name what it compiles for
 	printf '%s\n' "$(cd / && "$any" env GOMODCACHE)"/golang.org/toolchain@v0.0.1-go*.linux-"$arch"/bin/go
 }
 
