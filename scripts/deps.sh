@@ -46,7 +46,7 @@ install() {
 # that go.mod names as the Go module it is published as, checksum verified.
 fetch_toolchain() {
 	local go=$1 version dir
-	version=v0.0.1-go$(awk '$1 == "go" {print $2; exit}' go.mod).linux-$("$go" env GOARCH)
+	version=v0.0.1-go$(awk '$1 == "go" {print $2; exit}' go.mod).linux-$("$go" env GOHOSTARCH)
 	say "fetching module golang.org/toolchain $version"
 	dir=$(cd / && "$go" mod download -json "golang.org/toolchain@$version" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
 	[[ -d "$dir" ]] || { say "no such toolchain: install Go by hand and put it first in PATH" >&2; exit 1; }
