@@ -42,6 +42,61 @@ func TestFlowEndsAtItsNanosecond(t *testing.T) {
 	}
 }
 
+// TestOldTimesMoveUp: a time of 32 bits that is too old to be told apart becomes the oldest that can be, and never
+// 0 where that means none; the oldest itself and all later ones stay.
+func TestOldTimesMoveUp(t *testing.T) {
+	const oldest = 1 << 31
+	for _, c := range []struct {
+		name    string
+		now     int64 // Tick is now>>20, the unit of NextRefresh a quarter of that
+		f, want Flow
+	}{
+		{"recent", 1000 << 20, Flow{PathSeen: 999, LastReport: 1, NextRefresh: 5000}, Flow{PathSeen: 999, LastReport: 1, NextRefresh: 5000}},
+		{"none", (oldest + 7) << 20, Flow{PathSeen: oldest}, Flow{PathSeen: oldest}},
+		{"the oldest", (oldest + 7) << 20, Flow{PathSeen: 7, LastReport: 7, NextRefresh: 3<<30 + 28}, Flow{PathSeen: 7, LastReport: 7, NextRefresh: 3<<30 + 28}},
+		{"one older", (oldest + 7) << 20, Flow{PathSeen: 6, LastReport: 6, NextRefresh: 3<<30 + 27}, Flow{PathSeen: 7, LastReport: 7, NextRefresh: 3<<30 + 28}},
+		{"52 days ago", 7 << 20, Flow{PathSeen: 8, LastReport: 8}, Flow{PathSeen: oldest + 7, LastReport: oldest + 7}},
+		{"to 0", oldest << 20, Flow{PathSeen: 1<<32 - 1, LastReport: 1<<32 - 1}, Flow{PathSeen: 0, LastReport: 1}},
+		{"refresh to 0", 1 << 48, Flow{PathSeen: 1 << 28, NextRefresh: 1<<32 - 1}, Flow{PathSeen: 1 << 28, NextRefresh: 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := c.f
+			f.saturate(c.now)
+			if f != c.want {
+				t.Errorf("path %d, report %d, refresh %d; want %d, %d, %d", f.PathSeen, f.LastReport, f.NextRefresh, c.want.PathSeen, c.want.LastReport, c.want.NextRefresh)
+			}
+		})
+	}
+}
+
+// TestEachPlaceIsVisitedOnceInTwelveHours, all at the start of a round, and from the start where the clock goes back.
+func TestEachPlaceIsVisitedOnceInTwelveHours(t *testing.T) {
+	table := New(Config{Capacity: 16, Seed: 1, IdleTimeout: second})
+	defer table.Close()
+	for _, c := range []struct {
+		name string
+		now  int64
+		want int
+	}{
+		{"first", 100 * hour, 16},
+		{"again", 100 * hour, 0},
+		{"a nanosecond early", 112*hour - 1, 0},
+		{"twelve hours later", 112 * hour, 16},
+		{"the clock goes back", 112*hour - 1, 16},
+		{"twelve hours from there", 124*hour - 1, 16},
+	} {
+		visits := 0
+		for range 3 * table.Capacity() {
+			if table.visiting(c.now) {
+				visits++
+			}
+		}
+		if visits != c.want {
+			t.Errorf("%s: %d places visited, want %d", c.name, visits, c.want)
+		}
+	}
+}
+
 const hour = 3600 * second
 
 // TestOldTimesDoNotComeAgain: times of 32 bits are told from those of today for as long as

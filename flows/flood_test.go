@@ -95,3 +95,31 @@ func TestFloodOfFewPackets(t *testing.T) {
 		})
 	}
 }
+
+// TestIdleInFlood: in a flood a young flow counts as idler than any that is not: of one packet or silent for half
+// of its time by two seconds, another by one, and the more the younger it is.
+func TestIdleInFlood(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		packets uint32
+		idle    int64
+		ticks   uint16 // of 1<<22 ns, since its birth
+		want    int64
+	}{
+		{"born now", 1, 7, 0, 2e9 + 1_000_000_001},
+		{"one packet", 1, 5000, 100, 2e9 + 895_143_650},
+		{"silent for half of its time", 2, 211_812_352, 100, 2e9 + 896_190_976},
+		{"for less", 2, 211_812_351, 100, 1e9 + 896_190_976},
+		{"with many packets", 511, 211_812_351, 100, 1e9 + 896_190_976},
+		{"with too many for a young one", 512, 211_812_351, 100, 211_812_351},
+		{"the last tick of its youth", 2, 9, 953, 1e9 + 707_074},
+		{"behind it", 1, 9, 954, 9},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := Flow{packets: c.packets}
+			if got := f.idleInFlood(c.idle, c.ticks); got != c.want {
+				t.Errorf("counts as idle for %d ns, want %d", got, c.want)
+			}
+		})
+	}
+}

@@ -37,6 +37,36 @@ func TestWalkSeesEveryFlowOnce(t *testing.T) {
 	}
 }
 
+// TestFindIn: of flows with one tag in a bucket each is found by its key. A free slot is none, though its last
+// flow had that key, and the slot below has the tag with which the comparison of four tags at once is wrong.
+func TestFindIn(t *testing.T) {
+	table := New(Config{Capacity: 16, Seed: 1, IdleTimeout: second})
+	defer table.Close()
+	for s := range uint64(slots) {
+		table.buckets[1].set(s, 0x1235, uint32(s)+3)
+		table.flows[s+3].Key = keyOf(s)
+	}
+	find := func(b uint64, tag uint16, key uint64) *Flow { k := keyOf(key); return table.findIn(b, tag, &k) }
+	for s := range uint64(slots) {
+		if f := find(1, 0x1235, s); f != &table.flows[s+3] {
+			t.Errorf("flow %d: found %p, want %p", s, f, &table.flows[s+3])
+		}
+	}
+	for name, f := range map[string]*Flow{"another key": find(1, 0x1235, 99), "another tag": find(1, 0x1237, 4), "another bucket": find(0, 0x1235, 4)} {
+		if f != nil {
+			t.Errorf("%s: found %+v", name, f.Key)
+		}
+	}
+	table.buckets[1].setTag(4, 1)
+	table.buckets[1].setTag(5, 0)
+	if f := find(1, 1, 5); f != nil {
+		t.Errorf("found %+v in a free slot", f.Key)
+	}
+	if f := find(1, 1, 4); f != &table.flows[7] {
+		t.Error("not found below a free slot")
+	}
+}
+
 func TestKeysHaveAnOrder(t *testing.T) {
 	keys := make([]Key, 4)
 	keys[0].SetIPv4(1, 2)
@@ -59,5 +89,22 @@ func TestTimesOfTicks(t *testing.T) {
 	f := Flow{NextRefresh: uint32((now + 2e9) >> 18)}
 	if got := f.RefreshDue(now) - now; got > 2e9+1<<18 || got < 2e9-1<<18 {
 		t.Errorf("refresh in %d ns, want 2 s", got)
+	}
+}
+
+// TestRefreshDue: the time is that of the quarter millisecond of NextRefresh nearest to now, also
+// where the 32 bits have wrapped; 0 stands for none, and 1 does not.
+func TestRefreshDue(t *testing.T) {
+	const now = 5<<50 + 3
+	for _, c := range []struct {
+		next uint32
+		want int64
+	}{
+		{0, 0}, {1, now + 1<<18}, {2, now + 2<<18}, {1<<32 - 1, now - 1<<18}, {1<<31 - 1, now + (1<<31-1)<<18},
+	} {
+		f := Flow{NextRefresh: c.next}
+		if got := f.RefreshDue(now); got != c.want {
+			t.Errorf("%d is %d, want %d", c.next, got, c.want)
+		}
 	}
 }

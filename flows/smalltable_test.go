@@ -1,6 +1,10 @@
 package flows
 
-import "testing"
+import (
+	"syscall"
+	"testing"
+	"unsafe"
+)
 
 // TestSmallKeepsWhatHolds: of a full bucket the entry goes that was longest not seen,
 // one that holds something last.
@@ -34,5 +38,82 @@ func TestSmallKeepsWhatHolds(t *testing.T) {
 	}
 	if _, fresh := get(41, 13); fresh {
 		t.Error("one that was seen later made room")
+	}
+}
+
+// TestSmallIndexHasNone: the offset None is that of one entry behind the last, which is of no key.
+func TestSmallIndexHasNone(t *testing.T) {
+	small := NewSmall[int](32, 1, nil)
+	defer small.Close()
+	for key := range uint64(200) {
+		v, _ := small.Get(second, [2]uint64{key})
+		*v = 7
+	}
+	x := small.Index()
+	if want := 32 * uint32(SmallLayout(0)[0]); x.None != want {
+		t.Errorf("None is %d, want %d", x.None, want)
+	}
+	for _, key := range [][2]uint64{{}, {199}, {1<<64 - 1, 1<<64 - 1}} {
+		if v, seen := EntryAt[int](&x, x.None, key); v != nil || seen != nil {
+			t.Errorf("None is the entry of key %x", key)
+		}
+	}
+	v, seen, at := Peek[int](&x, [2]uint64{199})
+	if v == nil || *v != 7 || *seen != Tick(second) {
+		t.Fatalf("Peek found %v, %v", v, seen)
+	}
+	if again, _ := EntryAt[int](&x, at, [2]uint64{199}); again != v {
+		t.Error("the offset of Peek is that of another entry")
+	}
+}
+
+// TestWalkOfSmall: slices of any size show each entry once, with key, time and value, and the last ends at 0.
+func TestWalkOfSmall(t *testing.T) {
+	small := NewSmall[int](32, 1, nil)
+	defer small.Close()
+	for key := range uint64(20) {
+		v, _ := small.Get(int64(key)<<20, [2]uint64{key, 5})
+		*v = 100 + int(key)
+	}
+	for _, n := range []int{1, 5, 31, 32, 100} {
+		seen, at, calls := map[uint64]int{}, 0, 0
+		for calls == 0 || at != 0 {
+			at = small.Walk(at, n, func(key [2]uint64, tick uint32, v *int) {
+				if seen[key[0]]++; key[1] != 5 || uint64(tick) != key[0] || *v != 100+int(key[0]) {
+					t.Errorf("key %d: tick %d, value %d", key, tick, *v)
+				}
+			})
+			if calls++; at != 0 && at != calls*n {
+				t.Fatalf("slices of %d: call %d ends at %d", n, calls, at)
+			}
+		}
+		if len(seen) != small.Len() || small.Len()+int(small.Evictions()) != 20 || calls != (32+n-1)/n {
+			t.Errorf("slices of %d: %d calls show %d of %d entries", n, calls, len(seen), small.Len())
+		}
+		for key, times := range seen {
+			if times != 1 {
+				t.Errorf("slices of %d: key %d seen %d times", n, key, times)
+			}
+		}
+	}
+}
+
+// TestCloseGivesMemoryBack: of a closed table no page is mapped.
+func TestCloseGivesMemoryBack(t *testing.T) {
+	small := NewSmall[[1 << 20]byte](256, 1, nil) // so large that nothing else comes to stand there meanwhile
+	memory := unsafe.Slice((*byte)(unsafe.Pointer(&small.entries[0])), 256<<20)
+	if len(small.memory) < len(memory) {
+		t.Fatalf("%d bytes of memory", len(small.memory))
+	}
+	var resident [256 << 20 / 4096]byte
+	mapped := func() bool {
+		_, _, err := syscall.Syscall(syscall.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(memory))), uintptr(len(memory)), uintptr(unsafe.Pointer(&resident)))
+		return err == 0
+	}
+	if !mapped() {
+		t.Fatal("an open table is not mapped")
+	}
+	if small.Close(); mapped() {
+		t.Error("a closed table is mapped")
 	}
 }
