@@ -1,6 +1,10 @@
 package event
 
-import "testing"
+import (
+	"testing"
+
+	"intsink/flows"
+)
 
 // TestCountsOfWhatFired: events that enter are counted once each, those that a limit
 // withholds too, and a restarted sequence in the flow as in the worker.
@@ -70,5 +74,25 @@ func TestDeadbandAtEquality(t *testing.T) {
 				t.Errorf("enters %v", enters)
 			}
 		})
+	}
+}
+
+// TestEndOfAFlow: each end counts; the rate of new_flow decides which are reported, of those that are asked for.
+func TestEndOfAFlow(t *testing.T) {
+	p := defaults(FlowEnd)
+	p.Thresholds.NewFlowRate = 1
+	d := New([]Policy{p, defaults(NewFlow)}, 42)
+	defer d.Close()
+	for n, s := range []struct {
+		now   int64
+		watch uint8
+		want  bool
+		shed  uint64
+	}{
+		{second, 1, false, 0}, {second, 0, true, 0}, {second, 0, false, 1}, {2*second - 1, 0, false, 2}, {2*second - 1, 1, false, 2}, {2 * second, 0, true, 2},
+	} {
+		if got := d.End(s.now, &flows.Flow{Watch: s.watch}); got != s.want || d.Counters.Suppressed[FlowEnd][SuppressRate] != s.shed || d.Counters.Fired[FlowEnd] != uint64(n+1) {
+			t.Errorf("end %d: reported %v, %d not; want %v, %d", n, got, d.Counters.Suppressed[FlowEnd][SuppressRate], s.want, s.shed)
+		}
 	}
 }

@@ -260,3 +260,20 @@ func TestEndToEnd(t *testing.T) {
 		t.Errorf("clock skew %d, want 1", n)
 	}
 }
+
+// TestTablesWithoutEvents: where no watch asks for queues and interfaces, the tables show what was last known of them.
+func TestTablesWithoutEvents(t *testing.T) {
+	f := begun(t, watching(LinkLatency))
+	defer f.d.Close()
+	queues, interfaces := f.d.fabric.Queues, f.d.fabric.Interfaces
+	key := one(0)
+	f.observed(ms, told(with(key, func(v *values) { v.queue, v.tx = unknown32, unknown32 })), 0)
+	if q, i := queues.Find([2]uint64{7<<32 | 2, 0xff}), interfaces.Find([2]uint64{7<<32 | 2}); q != nil || i != nil {
+		t.Errorf("of unknown values there are %+v, %+v", q, i)
+	}
+	f.observed(ms, told(with(one(9000), func(v *values) { v.latency, v.tx = 300, 95 })), 0)
+	q, i := queues.Find([2]uint64{7<<32 | 2, 1}), interfaces.Find([2]uint64{7<<32 | 2})
+	if q == nil || *q != (Queue{Occupancy: 9000, Latency: 300, Seen: f.now}) || i == nil || *i != (Interface{Utilization: 95}) {
+		t.Errorf("the tables show %+v, %+v", q, i)
+	}
+}

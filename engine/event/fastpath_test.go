@@ -1,6 +1,10 @@
 package event
 
-import "testing"
+import (
+	"testing"
+
+	"intsink/flows"
+)
 
 // TestNoEventCountsToTheSample: each packet that gives no event is one of those between two samples; the
 // sample itself, and a packet that gives an event, are left to Packet and not counted.
@@ -48,5 +52,58 @@ func TestABusyInterfaceIsMarked(t *testing.T) {
 	want.set(v.bitOfKey([2]uint64{7<<32 | 2, 0}))
 	if v.Hot != HotInterfaces || v.Interfaces != want || v.Queues != (HotSet{}) {
 		t.Errorf("hot are %b, want %b and the bit of one interface", v.Hot, HotInterfaces)
+	}
+}
+
+// TestNoEventLeavesToPacket: a packet that is as its flow's last one is left to Packet, and nothing is changed, where
+// its watch asks for links or PTP latencies, where it reaches a threshold of queues, and where it is a sample.
+func TestNoEventLeavesToPacket(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(l *FastPolicy)
+		want   bool
+	}{
+		{"nothing", func(*FastPolicy) {}, true},
+		{"links", func(l *FastPolicy) { l.Link = true }, false},
+		{"PTP", func(l *FastPolicy) { l.PTP = true }, false},
+		{"queues below all thresholds", func(l *FastPolicy) { l.Fabric, l.Latency = true, 20_001 }, true},
+		{"a queue at its threshold", func(l *FastPolicy) { l.Fabric, l.Latency = true, 20_000 }, false},
+		{"the last before a sample", func(l *FastPolicy) { l.SampleEvery, l.SampleLeft = 9, 2 }, true},
+		{"a sample", func(l *FastPolicy) { l.SampleEvery, l.SampleLeft = 9, 1 }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := start(t, defaults(PathChange, HopLatency))
+			defer f.d.Close()
+			o := observe(path(2, 20_000))
+			o.Common = true
+			f.observed(0, o, 0)
+			l := &f.d.view.Policies[0]
+			l.Raise, l.Latency, l.Tx = never, never, never
+			c.change(l)
+			left, was := l.SampleLeft, f.f
+			got := f.d.NoEvent(f.now+second, &f.f, o.Frame, o.Info)
+			if c.want {
+				left, was.PathSeen = left-1, flows.Tick(f.now+second)
+			}
+			if got != c.want || l.SampleLeft != left || f.f != was {
+				t.Errorf("no event %v, %d packets to the sample; want %v, %d; flow\n%+v, want\n%+v", got, l.SampleLeft, c.want, left, f.f, was)
+			}
+		})
+	}
+}
+
+// TestSampleByFlow: the upper half of a flow's hash decides for all its packets.
+func TestSampleByFlow(t *testing.T) {
+	p := defaults()
+	p.Sample, p.SampleByFlow = 5, true
+	d := New([]Policy{p}, 42)
+	defer d.Close()
+	l := &d.view.Policies[0]
+	for hash, want := range map[uint64]bool{0: true, 1 << 32: false, 4<<32 | 0xffffffff: false, 5 << 32: true, 5<<32 | 0xffffffff: true, 6 << 32: false, 10 << 32: true} {
+		for range 7 {
+			if got := l.TakeSample(hash); got != want {
+				t.Errorf("hash %x: %v, want %v", hash, got, want)
+			}
+		}
 	}
 }

@@ -3,6 +3,8 @@ package event
 import (
 	"testing"
 
+	"intsink/engine/histogram"
+	"intsink/engine/inthdr"
 	"intsink/flows"
 )
 
@@ -50,4 +52,34 @@ func TestANewHopStartsAnew(t *testing.T) {
 			t.Errorf("the new node waits for the interval of the old one: %b", set)
 		}
 	})
+}
+
+// TestSampleLatencies: the latency of each hop counts, and the time from each egress to the next ingress; what is
+// unknown or negative does not.
+func TestSampleLatencies(t *testing.T) {
+	const late = 1 << 40
+	hops := []values{ // newest first
+		{node: 4, ports: 0x10002, latency: 400, in: late + 999, out: late + 3000},
+		{node: 3, ports: 0x10002, latency: 30_000, in: late + 900, out: late + 1000},
+		{node: 2, ports: 0x10002, latency: unknown32, in: late + 500, out: late + 650},
+		{node: 1, ports: 0x10002, latency: 1, in: unknown64, out: late + 400},
+	}
+	var hopLatencies, linkLatencies histogram.Histogram
+	for _, ns := range []int64{400, 30_000, 1} {
+		hopLatencies.Observe(ns)
+	}
+	for _, ns := range []int64{250, 100} { // that from 3 to 4 is -1
+		linkLatencies.Observe(ns)
+	}
+	d := New([]Policy{defaults()}, 42)
+	defer d.Close()
+	wrong := told(hops...)
+	wrong.Info.Reason = inthdr.ReasonStack
+	d.SampleLatencies(late, wrong)
+	if d.Counters.HopLatencies != (histogram.Histogram{}) {
+		t.Errorf("of a malformed packet %+v", d.Counters.HopLatencies)
+	}
+	if d.SampleLatencies(late, told(hops...)); d.Counters.HopLatencies != hopLatencies || d.Counters.LinkLatencies != linkLatencies {
+		t.Errorf("hops %+v, links %+v; want %+v, %+v", d.Counters.HopLatencies, d.Counters.LinkLatencies, hopLatencies, linkLatencies)
+	}
 }

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"maps"
 	"testing"
 
 	"intsink/flows"
@@ -152,5 +153,47 @@ func TestLossOfMoreFlowsThanAreLookedAfter(t *testing.T) {
 	}
 	if len(seen) != maxLossy || d.Counters.Lost != maxLossy+10 || len(d.lossy) != 0 {
 		t.Errorf("%d reported, %d lost, %d still looked after", len(seen), d.Counters.Lost, len(d.lossy))
+	}
+}
+
+// TestWhichFlowsLossyLooksAt: those with a hole or a loss that waits for its report, all in one call while they are few.
+func TestWhichFlowsLossyLooksAt(t *testing.T) {
+	d := New([]Policy{watching(Loss)}, 1)
+	defer d.Close()
+	var all [5]flows.Flow
+	send := func(i int, now int64, v uint64) {
+		o := observe(path(2, 0))
+		o.Sequence, o.SequenceBits = v, 32
+		d.Packet(now, &all[i], v == 1, 0, o)
+	}
+	for i := range all {
+		send(i, second, 1)
+		send(i, second+ms, 2)
+	}
+	if len(d.lossy) != 0 {
+		t.Errorf("%d flows without a hole are looked at", len(d.lossy))
+	}
+	for i := range 3 {
+		send(i, second+2*ms, 4)
+	}
+	l, _ := all[3].Loss()
+	l.Pending = 7
+	send(3, second+2*ms, 3)
+	if len(d.lossy) != 4 || !l.Listed {
+		t.Errorf("%d flows are looked at, want 4", len(d.lossy))
+	}
+	lost := map[*flows.Flow]uint32{}
+	d.Lossy(second+202*ms+1, func(*flows.Flow) {}, func(f *flows.Flow) { l, _ := f.Loss(); lost[f] = l.Reported })
+	want := map[*flows.Flow]uint32{&all[0]: 1, &all[1]: 1, &all[2]: 1, &all[3]: 7}
+	if !maps.Equal(lost, want) || len(d.lossy) != 0 {
+		t.Errorf("lost %v, want %v; %d still looked at", lost, want, len(d.lossy))
+	}
+	for i := range 3 { // holes that stay open keep them all in the list
+		send(i, 3*second, 10)
+	}
+	looks := map[*flows.Flow]int{}
+	d.Lossy(3*second+1, func(f *flows.Flow) { looks[f]++ }, func(*flows.Flow) { t.Error("lost too early") })
+	if !maps.Equal(looks, map[*flows.Flow]int{&all[0]: 1, &all[1]: 1, &all[2]: 1}) || len(d.lossy) != 3 {
+		t.Errorf("looked at %v, want each of three once; %d in the list", looks, len(d.lossy))
 	}
 }

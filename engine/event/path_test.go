@@ -1,6 +1,7 @@
 package event
 
 import (
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -100,4 +101,49 @@ func TestWayWithoutAHop(t *testing.T) {
 	o = observe(way)
 	o.Common = true
 	f.observed(ms, o, PathChange.Set())
+}
+
+// TestStorePath: a path is stored if the flow has room for its hops and, where latencies are watched, knows them all.
+func TestStorePath(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		events  Set
+		hops    int
+		known   int // of those of the flow
+		want    uint8
+		numHops uint8
+	}{
+		{"as many hops as there is room for", PathChange.Set(), flows.MaxHops, 0, flows.MaxHops, flows.MaxHops},
+		{"one more", PathChange.Set(), flows.MaxHops + 1, 0, 0, 0},
+		{"all known", PathChange.Set() | HopLatency.Set(), 3, 3, 3, 3},
+		{"others known, too", PathChange.Set() | HopLatency.Set(), 3, 5, 3, 5},
+		{"one not known", PathChange.Set() | HopLatency.Set(), 3, 2, 0, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			way := make([]hop, c.hops)
+			for i := range way {
+				way[i] = hop{node: uint32(100 + i), ports: uint32(i)<<16 | 7}
+			}
+			o := observe(way)
+			var f flows.Flow
+			for i := range c.known { // in the opposite order
+				f.Hops[c.known-1-i] = flows.Hop{Node: bits.ReverseBytes32(uint32(100 + i)), Ref: uint32(i)}
+				f.SetWindow(c.known-1-i, uint8(i))
+			}
+			f.NumHops = uint8(c.known)
+			storePath(&f, &Policy{Events: c.events}, o)
+			if f.PathHops != c.want || f.NumHops != c.numHops {
+				t.Fatalf("%d hops stored of %d, want %d of %d", f.PathHops, f.NumHops, c.want, c.numHops)
+			}
+			for i := range int(c.want) {
+				want := flows.Hop{Node: bits.ReverseBytes32(uint32(100 + i)), Interfaces: bits.ReverseBytes32(uint32(i)<<16 | 7), Ref: unknown32}
+				if c.known > 0 {
+					want.Ref = uint32(i)
+				}
+				if f.Hops[i] != want || c.known > 0 && f.Window(i) != uint8(i) {
+					t.Errorf("hop %d: %+v, window %d; want %+v", i, f.Hops[i], f.Window(i), want)
+				}
+			}
+		})
+	}
 }

@@ -1,0 +1,150 @@
+package event
+
+import (
+	"math/bits"
+	"testing"
+)
+
+// TestUnitsOfNodes: the fast path multiplies by the units of a node's model, by those of the model without nodes for
+// all others, and by 1 where there is none; new rules leave nothing of the old ones.
+func TestUnitsOfNodes(t *testing.T) {
+	type units struct{ latency, queue uint32 }
+	d := New([]Policy{defaults(HopLatency)}, 42)
+	defer d.Close()
+	for _, c := range []struct {
+		name   string
+		models []NodeModel
+		want   map[uint32]units
+	}{
+		{"as the node says", nil, map[uint32]units{0: {1, 1}, 101: {1, 1}, 0xfffffffe: {1, 1}}},
+		{"of listed nodes and all others", []NodeModel{
+			{Nodes: only(101, 101), LatencyUnit: 2, QueueUnit: 80},
+			{Nodes: only(200, 299), LatencyUnit: 1000},
+			{LatencyUnit: 5, QueueUnit: 7},
+		}, map[uint32]units{0: {5, 7}, 100: {5, 7}, 101: {2, 80}, 102: {5, 7}, 199: {5, 7}, 200: {1000, 1}, 255: {1000, 1}, 299: {1000, 1}, 300: {5, 7}, 0xfffffffe: {5, 7}}},
+		{"of listed nodes alone", []NodeModel{{Nodes: only(0, 1), QueueUnit: 64}}, map[uint32]units{0: {1, 64}, 1: {1, 64}, 2: {1, 1}, 101: {1, 1}, 255: {1, 1}}},
+		{"of all nodes", []NodeModel{{LatencyUnit: 8, QueueUnit: 9}}, map[uint32]units{0: {8, 9}, 1: {8, 9}, 101: {8, 9}}},
+		{"as the node says again", nil, map[uint32]units{0: {1, 1}, 1: {1, 1}, 101: {1, 1}, 255: {1, 1}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d.SetRules(d.policies, c.models)
+			for node, want := range c.want {
+				if latency, queue := d.view.Units(node); (units{latency, queue}) != want {
+					t.Errorf("node %d: latency in %d ns, queue in %d; want %v", node, latency, queue, want)
+				}
+			}
+		})
+	}
+}
+
+// TestLinkUnchanged: a time within the absolute deadband of the link's reference becomes its last one. Any other
+// leaves the link to Packet: with it those that follow, until the window is empty again.
+func TestLinkUnchanged(t *testing.T) {
+	key := [2]uint64{101<<32 | 2, 102<<32 | 1<<16}
+	for _, c := range []struct {
+		name   string
+		link   Link
+		ns     uint64
+		want   bool
+		window uint8 // behind it
+	}{
+		{"least", Link{Ref: 5000}, 4000, true, 0},
+		{"below", Link{Ref: 5000}, 3999, false, heldLink},
+		{"most", Link{Ref: 5000}, 6000, true, 0},
+		{"above", Link{Ref: 5000}, 6001, false, heldLink},
+		{"0", Link{Ref: 300}, 0, true, 0},
+		{"negative", Link{Ref: 300}, 1<<64 - 1, false, heldLink},
+		{"too long to be told", Link{Ref: unknown32 - 1}, unknown32, false, heldLink},
+		{"the last ones were outside", Link{Ref: 5000, Window: 1}, 5000, false, heldLink | 1},
+		{"without reference", Link{Ref: unknown32}, unknown32 - 1, false, heldLink},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := New([]Policy{defaults()}, 42)
+			defer d.Close()
+			p := &FastPolicy{LinkAbsolute: 1000}
+			if d.view.LinkUnchanged(key, 5000, 9, p) {
+				t.Error("a link that is not known is unchanged")
+			}
+			k, _ := d.fabric.Links.Get(7<<20, key)
+			*k = c.link
+			k.Last = 77
+			k.settle(1000)
+			last, tick := uint32(77), uint32(7)
+			if c.want {
+				last, tick = uint32(c.ns), 9
+			}
+			got := d.view.LinkUnchanged(key, c.ns, 9, p)
+			_, seen := d.view.link(key)
+			if got != c.want || k.Last != last || *seen != tick || k.Window != c.window || k.Ref != c.link.Ref {
+				t.Errorf("%v, seen at %d, %+v; want %v, %d, last %d, window %x", got, *seen, *k, c.want, tick, last, c.window)
+			}
+			if again := d.view.LinkUnchanged(key, 5000, 9, p); again != (c.want && c.link.Ref == 5000) {
+				t.Errorf("the next packet of the burst: %v", again)
+			}
+			if untested := 5000-k.least <= k.span; untested != (c.want && c.link.Ref == 5000) {
+				t.Errorf("5000 ns need no test: %v", untested)
+			}
+		})
+	}
+}
+
+// TestLinksWithOneHint: two links whose keys have one hint are told apart.
+func TestLinksWithOneHint(t *testing.T) {
+	d := New([]Policy{defaults()}, 42)
+	defer d.Close()
+	hint := func(key [2]uint64) uint64 { return (key[0]*d.view.key + key[1]) * d.view.key >> 52 }
+	a := [2]uint64{101<<32 | 2, 102<<32 | 1<<16}
+	b := a
+	for b[1]++; hint(b) != hint(a); b[1]++ {
+	}
+	for n, key := range [][2]uint64{a, b} {
+		k, _ := d.fabric.Links.Get(second, key)
+		k.Ref = uint32(n+1) * 1000
+	}
+	for n := range 6 {
+		key, want := a, uint32(1000)
+		if n%3 == 1 {
+			key, want = b, 2000
+		}
+		if k, _ := d.view.link(key); k == nil || k.Ref != want {
+			t.Errorf("%d: found %+v, want the link with reference %d", n, k, want)
+		}
+	}
+}
+
+// TestBitsOfQueues: the queues of an interface have a bit each. Neither the ingress interface nor what is as it was
+// changes a bit, and the key in the table gives the bit that the words on the wire give.
+func TestBitsOfQueues(t *testing.T) {
+	d := New([]Policy{defaults()}, 42)
+	defer d.Close()
+	first := func(node uint32, ingress, egress uint16) uint64 { // as a little endian load of the big endian words
+		return uint64(bits.ReverseBytes32(node)) | uint64(bits.ReverseBytes16(ingress))<<32 | uint64(bits.ReverseBytes16(egress))<<48
+	}
+	v, seen := d.view, map[uint32]bool{}
+	for queue := range 256 {
+		bit := v.Bit(first(7, 1, 2), uint8(queue))
+		if seen[bit] = true; bit >= hotBits || bit != v.Bit(first(7, 9, 2), uint8(queue)) || bit != v.bitOfKey([2]uint64{7<<32 | 2, uint64(queue)}) {
+			t.Errorf("queue %d: bit %d, from another ingress interface %d, by its key %d", queue, bit, v.Bit(first(7, 9, 2), uint8(queue)), v.bitOfKey([2]uint64{7<<32 | 2, uint64(queue)}))
+		}
+	}
+	if len(seen) != 256 {
+		t.Errorf("256 queues have %d bits", len(seen))
+	}
+	seen = map[uint32]bool{}
+	for node := range uint32(32) {
+		for egress := range uint16(32) {
+			seen[v.Bit(first(node, 1, egress), 0)] = true
+		}
+	}
+	if len(seen) < 512 { // of 1024: a filter that takes most interfaces for one in an episode spares little
+		t.Errorf("1024 interfaces have %d bits", len(seen))
+	}
+	var set HotSet
+	set.set(4095)
+	set.set(64)
+	for bit := range hotBits {
+		if set.Has(bit) != (bit == 64 || bit == 4095) {
+			t.Errorf("bit %d is %v", bit, set.Has(bit))
+		}
+	}
+}
