@@ -23,6 +23,9 @@ watch "all" {}
 %s
 `, a, b, more)
 	}
+	heartbeat := func(interval string) string {
+		return "bypass {\n  command = [\"/bin/true\"]\n  heartbeat = \"" + interval + "\"\n}"
+	}
 	domain := func(scope string, bytes int) string {
 		return strings.Replace(base, "int { udp_port = 5000 }", "int {\n  udp_port = 5000\n"+fmt.Sprintf(`  domain "d" {
     id = 7
@@ -51,6 +54,10 @@ watch "all" {}
 		{"one word longer", domain("hop", 64), "at most 124"},
 		{"what a source adds alone is no part of it", domain("source-only", 64), ""},
 		{"nor what it inserts", domain("source-inserted", 64), ""},
+		{"no heartbeat", ports("net_null0", "net_null1", heartbeat("0s")), ""},
+		{"the shortest heartbeat", ports("net_null0", "net_null1", heartbeat("100ms")), ""},
+		{"a shorter one", ports("net_null0", "net_null1", heartbeat("99999999ns")), "at least 100ms"},
+		{"the shortest time as heartbeat", ports("net_null0", "net_null1", heartbeat("1ns")), "bypass: heartbeat = 1ns"},
 		{"port of HTTP", ports("net_null0", "net_null1", `http { listen = "127.0.0.1:65535" }`), ""},
 		{"port of HTTP beyond 16 bits", ports("net_null0", "net_null1", `http { listen = "127.0.0.1:65536" }`), "65536"},
 		{"port of HTTP far beyond", ports("net_null0", "net_null1", `http { listen = "127.0.0.1:75001" }`), "75001"},
