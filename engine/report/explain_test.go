@@ -25,3 +25,19 @@ func TestExplanationReadsWhatItWrote(t *testing.T) {
 		})
 	}
 }
+
+// TestPutTotalsIsPut: of packets and bytes, and leaves all other bytes alone.
+func TestPutTotalsIsPut(t *testing.T) {
+	old := report.Explanation{
+		Events: 1 << 17, Suppressed: 2, Packets: 1<<64 - 1, Bytes: 1<<64 - 1, Lost: 5, Drops: 6,
+		Trigger: report.Trigger{NodeID: 7, Reference: 8, Value: 9},
+	}
+	want := old
+	want.Packets, want.Bytes = 3<<40, 4<<50+1
+	var got, put [report.ExplanationLen + 1]byte
+	old.Put(got[:])
+	want.Put(put[:])
+	if report.PutTotals(got[:], want.Packets, want.Bytes); got != put {
+		t.Errorf("%x\nwant %x", got, put)
+	}
+}

@@ -24,3 +24,59 @@ func TestSequenceNumbersOfOldFormats(t *testing.T) {
 		b.balance()
 	}
 }
+
+// TestHowLongReportsWaited: the handoff says when the packet was sealed, and how long it was open until then; one whose
+// time is up is sealed at its deadline, however late the worker comes.
+func TestHowLongReportsWaited(t *testing.T) {
+	const opened, delay = 1e9, 1 << 20
+	for _, c := range []struct {
+		name         string
+		seal         func(s *side)
+		time, waited int64
+	}{
+		{"at once", func(s *side) { s.Close(opened) }, opened, 0},
+		{"halfway", func(s *side) { s.Close(opened + delay/2) }, opened + delay/2, delay / 2},
+		{"a nanosecond early", func(s *side) { s.Expire(opened + delay - 1); s.Close(opened + delay/4) }, opened + delay/4, delay / 4},
+		{"at its deadline", func(s *side) { s.Expire(opened + delay) }, opened + delay, delay},
+		{"late", func(s *side) { s.Expire(opened + 9*delay) }, opened + delay, delay},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSide(t, Rules{MdBits: report.MdHopLatency, MaxDelay: delay}, 64, 1358, Budget{})
+			for range 2 {
+				s.Report(&Subject{Collectors: 1, InType: report.IPv4, Inner: make([]byte, 40), Entropy: 77}, opened)
+			}
+			c.seal(s)
+			s.drain()
+			if len(s.sent[0]) != 1 {
+				t.Fatalf("%d report packets", len(s.sent[0]))
+			}
+			if got, _ := report.TakeHandoff(s.sent[0][0]); got != (report.Handoff{Time: c.time, Entropy: 77, Reports: 2, Waited: uint32(c.waited >> 10)}) {
+				t.Errorf("%+v, want time %d, waited %d", got, c.time, c.waited>>10)
+			}
+			if s.Close(2e9); s.pool.InUse() != 0 {
+				t.Errorf("%d mbufs did not come home", s.pool.InUse())
+			}
+		})
+	}
+}
+
+// TestClosedOutboxesHoldNoMbuf: where the ring took the packet and where it was full; to close once more gives nothing
+// back twice.
+func TestClosedOutboxesHoldNoMbuf(t *testing.T) {
+	s := newSide(t, Rules{MdBits: report.MdHopLatency, MaxDelay: 1e6, MaxReports: 1}, 600, 1358, Budget{})
+	ringFull := func() uint64 { return s.count.Collectors[0].Dropped[DropRingFull] }
+	for ringFull() == 0 {
+		s.Report(&Subject{Collectors: 1, InType: report.IPv4, Inner: make([]byte, 40)}, 1e9)
+	}
+	inRing := int(s.count.Collectors[0].Packets - ringFull())
+	for range 3 {
+		s.Close(1e9)
+		if o := &s.outboxes[0]; o.m != nil || o.nStash != 0 || s.pool.InUse() != inRing {
+			t.Errorf("closed with mbuf %v, %d in the stash, %d in use, want %d, those in the ring", o.m, o.nStash, s.pool.InUse(), inRing)
+		}
+	}
+	s.drain()
+	if len(s.sent[0]) != inRing || s.pool.InUse() != 0 {
+		t.Errorf("%d of %d report packets, %d mbufs did not come home", len(s.sent[0]), inRing, s.pool.InUse())
+	}
+}

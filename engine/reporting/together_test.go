@@ -3,6 +3,7 @@ package reporting
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -80,6 +81,7 @@ func TestTogetherIsOneByOne(t *testing.T) {
 		{"format 1.0", Rules{Format: report.Format10, MdBits: md, MaxDelay: 1e6}, 256, 1358, Budget{}},
 		{"fragments are cut", Rules{MdBits: md, MaxDelay: 1e6}, 256, 120, Budget{}},
 		{"fragments are cut under a budget", Rules{MdBits: md, MaxDelay: 1e6}, 256, 120, Budget{Packets: 400, Burst: 50e6, Headers: testHeaders}},
+		{"fragments are cut under a budget of bits", Rules{MdBits: md, MaxDelay: 1e6}, 256, 120, Budget{Bits: 1e6, Burst: 50e6, Headers: testHeaders}},
 		{"packets", Rules{MdBits: md, MaxDelay: 1e6}, 256, 1358, Budget{Packets: 100, Burst: 50e6, Headers: testHeaders}},
 		{"bits", Rules{MdBits: md, MaxDelay: 1e6, Explain: true}, 256, 1358, Budget{Bits: 2e6, Burst: 10e6, Headers: testHeaders}},
 		{"bits, large burst", Rules{MdBits: md, MaxDelay: 1e6}, 256, 1358, Budget{Bits: 1e6, Burst: 200e6, Headers: testHeaders}},
@@ -143,6 +145,60 @@ func TestTogetherIsOneByOne(t *testing.T) {
 				same(fmt.Sprint("shed of flow ", j), alone.flows[j].Cold().Shed, together.flows[j].Cold().Shed)
 			}
 		})
+	}
+}
+
+// TestCountOfARun: a report is shed if no collector got it, and its flow counts that; refreshes of which one collector
+// got none count as shed.
+func TestCountOfARun(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		sent, shed uint64
+		lost       [3]uint32 // of the flows of packets 0 to 2
+		refreshes  [2]uint32 // sent, shed
+	}{
+		{"all sent", 7, 0, [3]uint32{}, [2]uint32{3, 0}},
+		{"the first shed", 6, 1, [3]uint32{1, 0, 0}, [2]uint32{2, 1}},
+		{"all but the first shed", 1, 6, [3]uint32{0, 1, 1}, [2]uint32{1, 2}},
+		{"shed of one collector alone", 7, 5, [3]uint32{}, [2]uint32{1, 2}},
+		{"dropped, not shed", 3, 0, [3]uint32{}, [2]uint32{3, 0}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSide(t, Rules{}, 64, 1358, Budget{})
+			p := &Run{Set: event.Refresh.Set() | event.Sample.Set(), N: 3, Number: [mbuf.MaxBurst]uint8{0, 12, 8}, Flows: &s.flows}
+			s.Reporter.count(p, c.sent, c.shed)
+			shed := uint64(c.lost[0] + c.lost[1] + c.lost[2])
+			for e := range event.NumEvents {
+				reported, lost := uint64(0), uint64(0)
+				if p.Set.Has(e) {
+					reported, lost = uint64(bits.OnesCount64(c.sent)), shed
+				}
+				if s.counters.Reported[e] != reported || s.counters.Shed[e] != lost {
+					t.Errorf("%v: %d reported, %d shed; want %d, %d", e, s.counters.Reported[e], s.counters.Shed[e], reported, lost)
+				}
+			}
+			for k, want := range c.lost {
+				if got := s.flows[p.Number[k]].Cold().Shed; got != want {
+					t.Errorf("flow of packet %d: %d shed, want %d", k, got, want)
+				}
+			}
+			if got := [2]uint32{s.refreshes.sent, s.refreshes.shed}; got != c.refreshes {
+				t.Errorf("refreshes %d, want %d", got, c.refreshes)
+			}
+		})
+	}
+}
+
+// TestShortestOfARun: of its own packets only, not of those that an earlier run has left behind them.
+func TestShortestOfARun(t *testing.T) {
+	p := &Run{}
+	for k, n := range []int{60, 40, 50, 20} {
+		p.Inner[k] = make([]byte, n)
+	}
+	for n, want := range []int{1: 60, 2: 40, 3: 40, 4: 20} {
+		if p.N = n; n > 0 && p.shortest() != want {
+			t.Errorf("of %d packets: %d, want %d", n, p.shortest(), want)
+		}
 	}
 }
 
