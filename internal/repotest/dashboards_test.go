@@ -46,6 +46,27 @@ func TestRulesAndDashboardsNameMetrics(t *testing.T) {
 	}
 }
 
+// TestDashboardHasEveryMetric of docs/metrics.md.
+func TestDashboardHasEveryMetric(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dashboard, err := os.ReadFile("../../deploy/grafana/sink.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	for _, name := range metricName.FindAllString(string(dashboard), -1) {
+		shown[strings.TrimSuffix(name, "_bucket")] = true
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(intsink_\\w+)").FindAllStringSubmatch(string(doc), -1) {
+		if !shown[m[1]] {
+			t.Errorf("no panel of deploy/grafana/sink.json has %s", m[1])
+		}
+	}
+}
+
 // TestRulesHold: promtool takes the rules, and they do what their unit tests say.
 func TestRulesHold(t *testing.T) {
 	for _, args := range [][]string{{"check", "rules", "rules.yml"}, {"test", "rules", "rules_test.yml"}} {
