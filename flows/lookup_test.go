@@ -108,3 +108,24 @@ func TestRefreshDue(t *testing.T) {
 		}
 	}
 }
+
+// TestFindInBucket: the place of the first flow with a tag, whichever slot it is in, and 0 where there is none.
+func TestFindInBucket(t *testing.T) {
+	var b bucket
+	for s := range uint64(slots) {
+		b.set(s, 0x1001+2*uint16(s), 100+uint32(s))
+	}
+	for s := range uint64(slots) {
+		if got := b.find(0x1001 + 2*uint16(s)); got != 100+uint32(s) {
+			t.Errorf("slot %d: place %d, want %d", s, got, 100+s)
+		}
+	}
+	if got := b.find(0x2001); got != 0 {
+		t.Errorf("place %d of a tag that is not there", got)
+	}
+	b.setTag(2, 0x3001)
+	b.setTag(6, 0x3001)
+	if got := b.find(0x3001); got != 102 {
+		t.Errorf("place %d of a tag in slots 2 and 6, want 102", got)
+	}
+}

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"intsink/flows"
@@ -93,6 +94,62 @@ func TestEndOfAFlow(t *testing.T) {
 	} {
 		if got := d.End(s.now, &flows.Flow{Watch: s.watch}); got != s.want || d.Counters.Suppressed[FlowEnd][SuppressRate] != s.shed || d.Counters.Fired[FlowEnd] != uint64(n+1) {
 			t.Errorf("end %d: reported %v, %d not; want %v, %d", n, got, d.Counters.Suppressed[FlowEnd][SuppressRate], s.want, s.shed)
+		}
+	}
+}
+
+// TestFastBandIsDeadband: what C tests gives the window and the event that Deadband gives, for values around the limits
+// and windows of all lengths.
+func TestFastBandIsDeadband(t *testing.T) {
+	r, entered := rand.New(rand.NewPCG(1, 2)), 0
+	for range 20_000 {
+		b := Deadband{Absolute: uint32(r.IntN(50)), Relative: float64(r.IntN(5)) / 4, K: 1 + r.IntN(4), N: 1 + r.IntN(8)}
+		ref, x, window := uint32(r.IntN(100)), uint32(r.IntN(200)), uint8(r.Uint32())
+		if r.IntN(10) == 0 {
+			x = unknown32 - x - 1
+		}
+		fast := b.fast()
+		wantWindow, want := b.test(ref, x, window)
+		if gotWindow, got := fast.Test(ref, x, window); got != want || gotWindow != wantWindow {
+			t.Fatalf("%+v of %d, window %08b, reference %d: %08b, %v; want %08b, %v", b, x, window, ref, gotWindow, got, wantWindow, want)
+		}
+		if want {
+			entered++
+		}
+	}
+	if entered < 4000 || entered > 16_000 {
+		t.Errorf("%d of 20000 entered", entered)
+	}
+}
+
+// TestThresholdsOfNothing: 0 is no threshold, and what no value reaches stays so one below.
+func TestThresholdsOfNothing(t *testing.T) {
+	for _, c := range []struct{ configured, threshold, below uint32 }{{0, never, never}, {1, 1, 0}, {8000, 8000, 7999}, {never - 1, never - 1, never - 2}} {
+		if got := orNever(c.configured); got != c.threshold || below(got) != c.below {
+			t.Errorf("%d: threshold %d, below it %d; want %d, %d", c.configured, got, below(got), c.threshold, c.below)
+		}
+	}
+}
+
+// TestLongestEndToEndLatency: one that 32 bits do not hold is the longest that is not unknown.
+func TestLongestEndToEndLatency(t *testing.T) {
+	d := New([]Policy{watching(EndToEnd)}, 42)
+	defer d.Close()
+	for _, c := range []struct {
+		ns   uint64
+		want uint32
+	}{{5000, 5000}, {unknown32 - 2, unknown32 - 2}, {unknown32 - 1, unknown32 - 1}, {unknown32, unknown32 - 1}, {1 << 40, unknown32 - 1}} {
+		for _, ptp := range []bool{false, true} {
+			var f flows.Flow
+			p := Policy{Thresholds: Thresholds{PTP: ptp}}
+			const now = 1 << 60
+			o, sum := told(values{in: now - c.ns}), c.ns
+			if ptp {
+				sum = 7
+			}
+			if d.endToEndLatency(now, &f, &p, o, sum, true); !f.EndKnown() || f.EndRef != c.want {
+				t.Errorf("PTP %v, %d ns: %d, want %d", ptp, c.ns, f.EndRef, c.want)
+			}
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package event
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
 	"testing"
 
+	"intsink/engine/inthdr"
 	"intsink/flows"
 )
 
@@ -143,6 +145,43 @@ func TestStorePath(t *testing.T) {
 				if f.Hops[i] != want || c.known > 0 && f.Window(i) != uint8(i) {
 					t.Errorf("hop %d: %+v, window %d; want %+v", i, f.Hops[i], f.Window(i), want)
 				}
+			}
+		})
+	}
+}
+
+// TestWhatIsEvidenceOfAPath: node and interfaces alone are, and level-2 interfaces if both are known.
+func TestWhatIsEvidenceOfAPath(t *testing.T) {
+	const short = inthdr.BitNodeID | inthdr.BitLevel1Interfaces
+	for _, c := range []struct {
+		name   string
+		bitmap uint16
+		first  []uint32
+		second []uint32
+		want   Set
+	}{
+		{"as before", short, []uint32{101, 0x10002}, []uint32{101, 0x10002}, 0},
+		{"another interface", short, []uint32{101, 0x10002}, []uint32{101, 0x10003}, PathChange.Set()},
+		{"another level-2 ingress", short | inthdr.BitLevel2Interfaces, []uint32{101, 0x10002, 5, 6}, []uint32{101, 0x10002, 7, 6}, PathChange.Set()},
+		{"another level-2 egress", short | inthdr.BitLevel2Interfaces, []uint32{101, 0x10002, 5, 6}, []uint32{101, 0x10002, 5, 7}, PathChange.Set()},
+		{"unknown level-2 ingress", short | inthdr.BitLevel2Interfaces, []uint32{101, 0x10002, 5, 6}, []uint32{101, 0x10002, unknown32, 6}, 0},
+		{"unknown level-2 egress", short | inthdr.BitLevel2Interfaces, []uint32{101, 0x10002, 5, 6}, []uint32{101, 0x10002, 5, unknown32}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := start(t, defaults(PathChange))
+			defer f.d.Close()
+			for n, words := range [][]uint32{c.first, c.second} {
+				var b []byte
+				for _, w := range words {
+					b = binary.BigEndian.AppendUint32(b, w)
+				}
+				layout := inthdr.LayoutOf(c.bitmap, inthdr.Format2)
+				if int(layout.HopLen) != len(b) {
+					t.Fatalf("a hop of %d bytes, want %d", layout.HopLen, len(b))
+				}
+				f.observed(ms, &Observation{Frame: b, Layout: &layout, Info: &inthdr.Info{
+					Type: inthdr.MD, Bitmap: c.bitmap, HopLen: uint16(len(b)), Hops: 1, StackLen: uint16(len(b)),
+				}}, Set(n)*c.want)
 			}
 		})
 	}

@@ -178,3 +178,44 @@ func TestSharedIsSafe(t *testing.T) {
 		t.Errorf("%d episodes, %v reports", n, reports)
 	}
 }
+
+// TestSyncTakesALinkOver: a reference that another worker has reported replaces that of a link, and empties its window;
+// where it is the same, values that are pending stay.
+func TestSyncTakesALinkOver(t *testing.T) {
+	key := [2]uint64{1<<32 | 2, 2<<32 | 1<<16}
+	for _, c := range []struct {
+		name   string
+		ref    uint32 // of the second worker
+		window uint8
+	}{{"another reference", 5000, 0}, {"the same", 60_000, 5}} {
+		t.Run(c.name, func(t *testing.T) {
+			p := watching(LinkLatency)
+			p.Thresholds.LinkLatency.K = 1
+			x := newPair(t, p)
+			x.steps(LinkLatency, []sharedStep{{ms, 0, linked(5000), false}, {ms, 1, linked(5000), false}, {ms, 0, linked(60_000), true}})
+			k := x.d[1].fabric.Links.Find(key)
+			if k == nil || k.Ref != 5000 {
+				t.Fatalf("before Sync the link is %+v", k)
+			}
+			k.Ref, k.Window = c.ref, 5
+			if x.d[1].Sync(x.now); k.Ref != 60_000 || k.Window != c.window || k.Last != 5000 {
+				t.Errorf("the link is %+v, want reference 60000, window %d", *k, c.window)
+			}
+		})
+	}
+}
+
+// TestALinkThatSharedHasForgotten: the reference of the worker that still knows the link counts.
+func TestALinkThatSharedHasForgotten(t *testing.T) {
+	p := watching(LinkLatency)
+	p.Thresholds.LinkLatency.K = 1
+	x := newPair(t, p)
+	x.steps(LinkLatency, []sharedStep{{ms, 0, linked(5000), false}})
+	fresh := NewShared(6)
+	defer fresh.Close()
+	x.d[0].Share(fresh)
+	x.steps(LinkLatency, []sharedStep{{ms, 0, linked(60_000), true}})
+	if want := (Trigger{NodeID: 1, Reference: 5000, Value: 60_000}); x.d[0].Trigger != want {
+		t.Errorf("trigger %+v, want %+v", x.d[0].Trigger, want)
+	}
+}
