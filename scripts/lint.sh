@@ -10,6 +10,7 @@ gofmt=$(dirname "$(scripts/go.sh --find)")/gofmt
 unformatted=$("$gofmt" -s -l .)
 [[ -z "$unformatted" ]] || { echo "not formatted: $unformatted" >&2; exit 1; }
 scripts/go.sh vet ./...
+scripts/go.sh vet -tags engines ./... # tests that make test-engines runs
 scripts/go.sh run "$staticcheck" ./...
 
 # What others wrote stands in folders called vendor; ECT is a term of RFC 3168.

@@ -57,7 +57,7 @@ func TestSecureKafka(t *testing.T) {
 	})
 	for _, mechanism := range []Mechanism{Plain, ScramSHA256, "scram-sha-512"} {
 		t.Run(string(mechanism), func(t *testing.T) {
-			topic := "intsink." + mechanism
+			topic := "intsink." + string(mechanism)
 			conf, log := secureConfig(t, c, mechanism, "wrong")
 			conf.Topic = topic
 			b := collecttest.New(t, collect.Options{Queue: 20000, Log: logTo(log)}, 1<<30, output(t, conf))
