@@ -54,6 +54,8 @@ watch "all" {}
 		{"one word longer", domain("hop", 64), "at most 124"},
 		{"what a source adds alone is no part of it", domain("source-only", 64), ""},
 		{"nor what it inserts", domain("source-inserted", 64), ""},
+		{"reports of a whole Ethernet frame", ports("net_null0", "net_null1", "report {\n  coalesce { max_bytes = 1514 }\n}"), ""},
+		{"of one byte more", ports("net_null0", "net_null1", "report {\n  coalesce { max_bytes = 1515 }\n}"), "more than an Ethernet frame of 1514 bytes"},
 		{"no heartbeat", ports("net_null0", "net_null1", heartbeat("0s")), ""},
 		{"the shortest heartbeat", ports("net_null0", "net_null1", heartbeat("100ms")), ""},
 		{"a shorter one", ports("net_null0", "net_null1", heartbeat("99999999ns")), "at least 100ms"},

@@ -98,3 +98,16 @@ func TestExplainNeedsVersion2(t *testing.T) {
 		})
 	}
 }
+
+// TestCPURange: one CPU or a range of them, from 0 to the highest number there can be.
+func TestCPURange(t *testing.T) {
+	for s, want := range map[string][3]int{
+		"0": {0, 0, 1}, "1023": {1023, 1023, 1}, "2-1023": {2, 1023, 1}, " 3 - 4 ": {3, 4, 1}, "5-5": {5, 5, 1},
+		"1024": {0, 0, 0}, "2-1024": {0, 0, 0}, "5-4": {0, 0, 0}, "-1": {0, 0, 0}, "3-": {0, 0, 0}, "x": {0, 0, 0}, "": {0, 0, 0},
+	} {
+		first, last, ok := cpuRange(s)
+		if ok != (want[2] == 1) || ok && (first != want[0] || last != want[1]) {
+			t.Errorf("%q: %d to %d, %v; want %d", s, first, last, ok, want)
+		}
+	}
+}

@@ -76,3 +76,31 @@ func TestReportOnTheWire(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatAnExplanationSaysOfLosses: a report of a loss says what was lost since the last one, any other what the flow
+// lost so far.
+func TestWhatAnExplanationSaysOfLosses(t *testing.T) {
+	s := newSide(t, Rules{Explain: true}, 64, 1358, Budget{})
+	f := &flows.Flow{}
+	f.Count(100)
+	*f.Cold() = flows.Cold{Suppressed: 2, Lost: 30, Drops: 4}
+	l, _ := f.Loss()
+	l.Reported = 7
+	trigger := event.Trigger{NodeID: 1, Reference: 2, Value: 3}
+	for _, c := range []struct {
+		set  event.Set
+		flow *flows.Flow
+		want report.Explanation
+	}{
+		{event.Loss.Set(), f, report.Explanation{Suppressed: 2, Packets: 1, Bytes: 100, Lost: 7, Drops: 4, Trigger: report.NoTrigger}},
+		{event.Sample.Set(), f, report.Explanation{Suppressed: 2, Packets: 1, Bytes: 100, Lost: 30, Drops: 4, Trigger: report.NoTrigger}},
+		{event.HopLatency.Set(), f, report.Explanation{Suppressed: 2, Packets: 1, Bytes: 100, Lost: 30, Drops: 4, Trigger: report.Trigger(trigger)}},
+		{event.Sample.Set(), &flows.Flow{}, report.Explanation{Trigger: report.NoTrigger}},
+		{event.Malformed.Set(), nil, report.Explanation{Trigger: report.NoTrigger}},
+	} {
+		c.want.Events = uint32(c.set)
+		if s.explainFlow(c.set, trigger, c.flow); s.explanation != c.want {
+			t.Errorf("%+v, want %+v", s.explanation, c.want)
+		}
+	}
+}

@@ -1,8 +1,10 @@
 package reporting
 
 import (
+	"slices"
 	"testing"
 
+	"intsink/dpdk/mbuf"
 	"intsink/engine/report"
 	"intsink/engine/report/decode"
 )
@@ -78,5 +80,46 @@ func TestClosedOutboxesHoldNoMbuf(t *testing.T) {
 	s.drain()
 	if len(s.sent[0]) != inRing || s.pool.InUse() != 0 {
 		t.Errorf("%d of %d report packets, %d mbufs did not come home", len(s.sent[0]), inRing, s.pool.InUse())
+	}
+}
+
+// counted is a Sender that notes how many packets each call gave it, and frees them.
+type counted struct {
+	pool  *mbuf.Arena
+	calls []int
+}
+
+func (c *counted) Send(v *mbuf.Vec, n int) {
+	c.calls = append(c.calls, n)
+	c.pool.FreeBulk(v, n)
+}
+
+// TestFlushGivesTheBatch: what was sealed since the last flush goes to the sender at once, be it one packet; nothing
+// is no call, and a full batch does not wait.
+func TestFlushGivesTheBatch(t *testing.T) {
+	for _, c := range []struct {
+		sealed int
+		want   []int
+	}{{0, nil}, {1, []int{1}}, {2, []int{2}}, {mbuf.MaxBurst, []int{mbuf.MaxBurst}}, {mbuf.MaxBurst + 1, []int{mbuf.MaxBurst, 1}}} {
+		pool, err := mbuf.NewArena(256, 2304)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := &counted{pool: pool}
+		k := outboxKind{pool: pool}
+		o := k.outboxOf(&Outlet{Sender: to})
+		o.counters = &CollectorCounters{}
+		o.configure(&Collector{MaxPayload: 1358}, &Rules{MaxReports: 1})
+		for range c.sealed {
+			o.add(report.Format20, &report.Individual{InType: report.IPv4, Inner: make([]byte, 40)}, 0, 1e9)
+		}
+		o.flush()
+		o.flush()
+		if !slices.Equal(to.calls, c.want) || o.counters.Packets != uint64(c.sealed) {
+			t.Errorf("%d sealed: %d in calls of %d, want %d", c.sealed, o.counters.Packets, to.calls, c.want)
+		}
+		if o.close(1e9); pool.InUse() != 0 {
+			t.Errorf("%d sealed: %d mbufs did not come home", c.sealed, pool.InUse())
+		}
 	}
 }
