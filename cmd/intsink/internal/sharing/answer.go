@@ -15,7 +15,7 @@ import (
 // writePatience is how long a client may take to read an answer.
 const writePatience = 30 * time.Second
 
-// answer is one answer, on its way or made.
+// answer holds what next has answered, or will have.
 type answer struct {
 	request *http.Request      // of the first client, which goes on when that client leaves
 	cancel  context.CancelFunc // of request

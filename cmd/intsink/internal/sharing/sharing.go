@@ -2,7 +2,7 @@
 // time: a thousand clients cost the workers and the process hardly more than one.
 //
 // A question is answered at most once in 20 ms. Who asks meanwhile waits for the next answer:
-// none is older than its request. A client that does with an older one says so by
+// none is older than its request. A client that accepts an older one says so by
 // Cache-Control: max-age=SECONDS (RFC 9111, 5.2.1.1); the header Age of the answer tells how old
 // it is. answer.go is one answer, on its way or made.
 package sharing
@@ -24,7 +24,7 @@ const (
 	maxBody = 512 << 10        // bytes of an answer
 )
 
-// between two answers to one question is at least this.
+// interval is the least time between two answers to one question.
 const interval = 20 * time.Millisecond
 
 // Answers are answers of next to GET.
@@ -37,8 +37,8 @@ type Answers struct {
 
 // question is a URL that was asked for.
 type question struct {
-	last   *answer // which was begun; nil: none
-	coming *answer // which is not: who asks now may have it; nil: none
+	last   *answer // the last that was begun; nil: none
+	coming *answer // the next, which is not begun yet: who asks now waits for it; nil: none
 }
 
 // New returns Answers of next.
