@@ -1,37 +1,17 @@
 package engine
 
 import (
-	"fmt"
 	"reflect"
 	"testing"
 
+	"intsink/engine/enginetest"
 	"intsink/engine/reporting"
 	"intsink/flows"
 )
 
-// numbers calls visit for every number in v, with its path.
-func numbers(v reflect.Value, path string, visit func(path string, v reflect.Value)) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		numbers(v.Elem(), path, visit)
-	case reflect.Struct:
-		for i := range v.NumField() {
-			numbers(v.Field(i), path+"."+v.Type().Field(i).Name, visit)
-		}
-	case reflect.Array, reflect.Slice:
-		for i := range v.Len() {
-			numbers(v.Index(i), fmt.Sprintf("%s[%d]", path, i), visit)
-		}
-	default:
-		if v.CanUint() || v.CanInt() {
-			visit(path, v)
-		}
-	}
-}
-
 // fill sets every number in counters, a pointer, to another value from first on.
 func fill(counters any, first int) {
-	numbers(reflect.ValueOf(counters), "", func(_ string, v reflect.Value) {
+	enginetest.Numbers(reflect.ValueOf(counters), func(_ string, v reflect.Value) {
 		v.Set(reflect.ValueOf(first).Convert(v.Type()))
 		first++
 	})
@@ -39,7 +19,7 @@ func fill(counters any, first int) {
 
 func valuesOf(counters any) map[string]int {
 	all := map[string]int{}
-	numbers(reflect.ValueOf(counters), "", func(path string, v reflect.Value) {
+	enginetest.Numbers(reflect.ValueOf(counters), func(path string, v reflect.Value) {
 		all[path] = int(v.Convert(reflect.TypeFor[int]()).Int())
 	})
 	return all

@@ -67,7 +67,7 @@ func (d *Detector) Rematch(f *flows.Flow) {
 }
 
 // ReportedSamples records that packets without an event are reported as samples: packet j of the
-// burst if bit j of which is set; its flow is of[j]. It goes through the bits in order, up to the
+// burst where bit j is set in which; its flow is of[j]. It goes through the bits in order, up to the
 // first packet of another watch, and does for each packet what Reported does. It returns the
 // watch, and the bits that it went through.
 //

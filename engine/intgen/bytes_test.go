@@ -65,7 +65,7 @@ func wrap(t *testing.T, tunnel *Tunnel) []byte {
 	return b
 }
 
-// example is a packet with INT, all bytes of which are given.
+// example is a packet with INT whose bytes are written out.
 type example struct {
 	name   string
 	orig   []byte

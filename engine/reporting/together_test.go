@@ -148,8 +148,8 @@ func TestTogetherIsOneByOne(t *testing.T) {
 	}
 }
 
-// TestCountOfARun: a report is shed if no collector got it, and its flow counts that; refreshes of which one collector
-// got none count as shed.
+// TestCountOfARun: a report that no collector got counts as shed, in its flow, too. A refresh that
+// one of two collectors did not get counts as shed.
 func TestCountOfARun(t *testing.T) {
 	for _, c := range []struct {
 		name       string

@@ -63,25 +63,13 @@ func newHand(t *testing.T, s *server, c Config) *hand {
 	return h
 }
 
-// next returns the next delivery.
-func (h *hand) next() *collect.Delivery {
-	h.t.Helper()
-	select {
-	case d := <-h.from.Deliveries:
-		return d
-	case <-time.After(10 * time.Second):
-		h.t.Fatal("no delivery")
-		return nil
-	}
-}
-
 // packets sends so many report packets of two reports each to the collector, and each of them to
 // the output as a delivery. It returns the bytes of memory of these deliveries.
 func (h *hand) packets(n int) (bytes int) {
 	h.t.Helper()
 	h.bed.Send(n)
 	for range n {
-		d := h.next()
+		d := h.from.Next(h.t)
 		bytes += d.Size()
 		h.Send(d)
 	}
@@ -192,7 +180,7 @@ func TestOneRecord(t *testing.T) {
 	one := func() {
 		h.bed.Write(collecttest.Packet(h.bed.Next, 1))
 		h.bed.Next++
-		h.Send(h.next())
+		h.Send(h.from.Next(h.t))
 	}
 	one()
 	h.pass(h.c.Wait)
@@ -343,10 +331,10 @@ func TestAgain(t *testing.T) {
 	s := newServer(t)
 	h := newHand(t, s, Config{Rows: 3})
 	h.bed.Send(1)
-	d := h.next()
+	d := h.from.Next(h.t)
 	d.Delivered(1)
 	d.Failed(1, fmt.Errorf("of another output"))
-	d = h.next()
+	d = h.from.Next(h.t)
 	h.Send(d)
 	if h.way != nil {
 		t.Fatal("one record of two makes a block of three full")
@@ -396,7 +384,7 @@ func TestClose(t *testing.T) {
 				t.Errorf("the log tells of the stop: %s", log)
 			}
 			for n := uint64(0); n < 6-c.delivered; { // the feed gets back what is not delivered
-				n += uint64(h.next().Count())
+				n += uint64(h.from.Next(h.t).Count())
 			}
 			for range s.connections() {
 				select {

@@ -42,23 +42,11 @@ func newHand(t *testing.T, c Config) *hand {
 	return h
 }
 
-// next returns the next delivery.
-func (h *hand) next() *collect.Delivery {
-	h.t.Helper()
-	select {
-	case d := <-h.from.Deliveries:
-		return d
-	case <-time.After(10 * time.Second):
-		h.t.Fatal("no delivery")
-		return nil
-	}
-}
-
 // packet sends a report packet of two reports to the collector and returns its delivery.
 func (h *hand) packet() *collect.Delivery {
 	h.t.Helper()
 	h.bed.Send(1)
-	return h.next()
+	return h.from.Next(h.t)
 }
 
 // sent returns d as it is while the client has it, with records of so many bytes.
@@ -105,7 +93,7 @@ func TestBuffer(t *testing.T) {
 	if got := h.held.Load(); got != 0 {
 		t.Errorf("%d bytes are held after Close", got)
 	}
-	h.next() // what was not delivered is to be sent again
+	h.from.Next(h.t) // what was not delivered is to be sent again
 	h.wantAccounts(0, 2, 0, 2)
 	if h.log.has("not delivered") {
 		t.Error("the log tells of the stop")
@@ -125,7 +113,7 @@ func TestSettle(t *testing.T) {
 	if h.held.Load() != 0 {
 		t.Errorf("%d bytes are held", h.held.Load())
 	}
-	d := h.next()
+	d := h.from.Next(h.t)
 	if !slices.Equal(d.Again, []int{0}) {
 		t.Errorf("sent again: %v", d.Again)
 	}
@@ -170,7 +158,7 @@ func TestTooLargeRecords(t *testing.T) {
 				h.wantAccounts(1, 0, 1, 0)
 				return
 			}
-			if d := h.next(); !slices.Equal(d.Again, []int{1}) {
+			if d := h.from.Next(h.t); !slices.Equal(d.Again, []int{1}) {
 				t.Errorf("sent again: %v", d.Again)
 			}
 			h.wantAccounts(0, 2, 0, 1)
@@ -200,7 +188,7 @@ func TestSmallerBatches(t *testing.T) {
 	h.Send(h.packet())
 	h.log.want(t, "tls.ca: open ")
 	h.c.TLS = nil
-	h.Send(h.next())
+	h.Send(h.from.Next(h.t))
 	h.Flush(context.Background())
 	h.wantAccounts(6, 0, 0, 2)
 	if h.batch != batchBytes/8 {

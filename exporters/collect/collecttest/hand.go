@@ -4,6 +4,8 @@ package collecttest
 
 import (
 	"context"
+	"testing"
+	"time"
 
 	"intsink/exporters/collect"
 )
@@ -18,6 +20,18 @@ type Hand struct {
 // NewHand makes a Hand whose deliveries have records in that format.
 func NewHand(f collect.Format) *Hand {
 	return &Hand{make(chan *collect.Delivery, 1000), f}
+}
+
+// Next returns the next delivery.
+func (h *Hand) Next(t testing.TB) *collect.Delivery {
+	t.Helper()
+	select {
+	case d := <-h.Deliveries:
+		return d
+	case <-time.After(10 * time.Second):
+		t.Fatal("no delivery")
+		return nil
+	}
 }
 
 // Format implements collect.Output.

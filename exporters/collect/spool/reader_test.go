@@ -272,7 +272,7 @@ func TestManyLostRanges(t *testing.T) {
 	if last := m.all[maxRanges-1]; len(m.all) != maxRanges || last.First != 2*maxRanges-2 || last.Last != 9000 || last.Packets != 3 {
 		t.Errorf("%d ranges, the last is %+v", len(m.all), last)
 	}
-	add(2, 5) // a stream of which there is none yet
+	add(2, 5) // the first range of a second stream
 	if len(m.all) != maxRanges+1 {
 		t.Errorf("%d ranges", len(m.all))
 	}

@@ -2,7 +2,6 @@ package observe
 
 import (
 	"bytes"
-	"fmt"
 	"reflect"
 	"regexp"
 	"strings"
@@ -10,26 +9,9 @@ import (
 
 	"intsink/conf"
 	"intsink/engine"
+	"intsink/engine/enginetest"
 	"intsink/engine/reporting"
 )
-
-// numbers calls visit for every number in v, with its path.
-func numbers(v reflect.Value, path string, visit func(path string, v reflect.Value)) {
-	switch v.Kind() {
-	case reflect.Struct:
-		for i := range v.NumField() {
-			numbers(v.Field(i), path+"."+v.Type().Field(i).Name, visit)
-		}
-	case reflect.Array, reflect.Slice:
-		for i := range v.Len() {
-			numbers(v.Index(i), fmt.Sprintf("%s[%d]", path, i), visit)
-		}
-	default:
-		if v.CanUint() || v.CanInt() {
-			visit(path, v)
-		}
-	}
-}
 
 // unwritten are the counters of workers that are in no metric: values that do not occur, gaps that
 // are too short to be told apart (shortestGap), a sum that TotalNs has too, and
@@ -54,7 +36,7 @@ func TestEveryCounterIsWritten(t *testing.T) {
 		all[i].Collectors = []reporting.CollectorCounters{{Name: "c"}}
 	}
 	before := written(all)
-	numbers(reflect.ValueOf(all[1:]), "", func(path string, v reflect.Value) {
+	enginetest.Numbers(reflect.ValueOf(all[1:]), func(path string, v reflect.Value) {
 		path = strings.TrimPrefix(path, "[0]")
 		v.Set(reflect.ValueOf(1_000_000_000).Convert(v.Type()))
 		if isWritten := written(all) != before; isWritten == unwritten.MatchString(path) {

@@ -1,8 +1,8 @@
 // Package sharing gives one answer of the API to all clients that ask for it at about the same
 // time: a thousand clients cost the workers and the process hardly more than one.
 //
-// A question is answered at most once in 20 ms. Who asks meanwhile waits for the next answer:
-// none is older than its request. A client that accepts an older one says so by
+// The handler is asked the same URL at most once in 20 ms. Requests that come in between wait for
+// the next answer, so no client gets an answer that is older than its request. A client that accepts an older one says so by
 // Cache-Control: max-age=SECONDS (RFC 9111, 5.2.1.1); the header Age of the answer tells how old
 // it is. answer.go is one answer, on its way or made.
 package sharing
@@ -38,7 +38,7 @@ type Answers struct {
 // question is a URL that was asked for.
 type question struct {
 	last   *answer // the last that was begun; nil: none
-	coming *answer // the next, which is not begun yet: who asks now waits for it; nil: none
+	coming *answer // the next; requests that come before the handler is asked for it wait for it; nil: none
 }
 
 // New returns Answers of next.

@@ -137,7 +137,7 @@ func TestAThousandClients(t *testing.T) {
 	}
 }
 
-// Errors and large answers go to all who wait, and to nobody who asks later.
+// Clients that wait for an answer get it when it is an error or large, too; later requests ask the handler again.
 func TestErrorsAndLargeAnswersAreNotKept(t *testing.T) {
 	for name, x := range map[string]*numbered{"error": {fail: true}, "large": {size: maxBody}} {
 		t.Run(name, func(t *testing.T) {
