@@ -14,7 +14,7 @@ func newPathsCommand() *cobra.Command {
 	var o client.Options
 	var dot bool
 	cmd := &cobra.Command{
-		Use:   "paths [--dot] [--config FILE | --url URL]",
+		Use:   "paths [--dot] [--config FILE | --socket PATH | --url URL [--token-file FILE] [--ca FILE]]",
 		Short: "Print the paths that flows are on",
 		Long: `Print the paths that flows are on now: a table, or with --dot a graph in the language
 of Graphviz, nodes from left to right, edges as wide as their flows are many, with the

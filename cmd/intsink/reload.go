@@ -32,7 +32,7 @@ goes on with the configuration that it has.
 The sink is asked on its unix socket: at --socket, or where http.socket of --config says,
 by default where the systemd unit has it. Root may ask, and the user that the
 sink runs as. At --url it is asked over TCP, which takes a token of http { token } with
-role = "write".
+role = "write", or a client certificate (http { tls { client_ca } }) with --cert and --key.
 
 Exit codes: 0 the file is in force, 1 it was refused, or the sink does not answer, 2 wrong usage.`,
 		Example: `  intsink reload

@@ -14,7 +14,7 @@ import (
 func newReportBugCommand() *cobra.Command {
 	o := bugreport.Options{Version: cli.VersionLine("intsink", version) + "\n"}
 	cmd := &cobra.Command{
-		Use:   "report-bug [--config FILE | --url URL] [--out FILE]",
+		Use:   "report-bug [--config FILE | --socket PATH | --url URL [--token-file FILE] [--ca FILE]] [--out FILE]",
 		Short: "Collect what a bug report needs into one archive",
 		Long: `Collect version, configuration without secrets, status, metrics, what doctor finds, facts
 about the machine and the end of the service's log into one tar.gz. It holds no packet

@@ -13,7 +13,7 @@ import (
 func newStatusCommand() *cobra.Command {
 	var o client.Options
 	cmd := &cobra.Command{
-		Use:   "status [--config FILE | --url URL]",
+		Use:   "status [--config FILE | --socket PATH | --url URL [--token-file FILE] [--ca FILE]]",
 		Short: "Print the state of a running sink",
 		Long: `Print links, ports, collectors and workers of a running sink on one screen.
 

@@ -16,7 +16,7 @@ import (
 func newTopCommand() *cobra.Command {
 	o := top.Options{View: "links"}
 	cmd := &cobra.Command{
-		Use:   "top [VIEW] [--once] [--config FILE | --url URL]",
+		Use:   "top [VIEW] [--once] [--config FILE | --socket PATH | --url URL [--token-file FILE] [--ca FILE]]",
 		Short: "Show a running sink in the terminal",
 		Long: fmt.Sprintf(`Show links, flows, paths, queues, links between nodes (hops), collectors and
 workers of a running sink, renewed every two seconds.

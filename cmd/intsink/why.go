@@ -13,7 +13,7 @@ import (
 func newWhyCommand() *cobra.Command {
 	var o explain.Options
 	cmd := &cobra.Command{
-		Use:   "why FLOW [--config FILE | --url URL] [--format text|json]",
+		Use:   "why FLOW [--config FILE | --socket PATH | --url URL [--token-file FILE] [--ca FILE]] [--format text|json]",
 		Short: "Explain what is reported of one flow",
 		Long: `Ask a running sink what it knows of one flow: what was last reported of it, the
 latencies that new values are compared with, the thresholds in force, what was
@@ -23,7 +23,7 @@ FLOW is the 5-tuple of the original packets, in the direction of the packets tha
 carry INT, as GET /api/v1/flows lists it: PROTOCOL:SOURCE:PORT-DESTINATION:PORT,
 with IPv6 addresses in brackets, and no ports where the protocol has none.
 
-The sink is asked at --url, or where http.listen of the --config file says.
+The sink is asked at --url, on --socket, or where the --config file says that it listens.
 docs/api.md describes the JSON.
 
 Exit codes: 0 success, 1 the flow is unknown or the sink does not answer, 2 wrong usage.`,

@@ -1,5 +1,4 @@
-// Sink: sends HTTP requests to a running sink, whose address --url or a configuration
-// tells; makes errors of its answers.
+// Sink: sends HTTP requests to a running sink; makes errors of its answers.
 
 package client
 
@@ -10,49 +9,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
-
-	"intsink/cmd/internal/cli"
-	"intsink/conf"
 )
-
-// Options are the flags that name the sink.
-type Options struct {
-	Config, URL, Socket string
-	TokenFile, CA       string // for URL
-}
-
-// Register adds --config and --url to a command.
-func (o *Options) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.Config, "config", "", "configuration of the running sink: a file, or a folder of files *.hcl")
-	cmd.Flags().StringVar(&o.URL, "url", "http://127.0.0.1:9465", "HTTP endpoint of the running sink")
-	cmd.MarkFlagsMutuallyExclusive("config", "url")
-}
 
 // Sink is a running sink.
 type Sink struct {
 	base, where string // of URLs; for people
 	client      *http.Client
 	token       string // "": none
-}
-
-// Open finds where the sink listens. Its errors are wrong usage, or cli.Failed.
-func (o *Options) Open() (*Sink, error) {
-	base, err := o.address()
-	if err != nil {
-		return nil, err
-	}
-	if o.Config != "" && strings.HasPrefix(base, "https:") { // whose certificate is not for the address that it listens on
-		return o.OpenControl()
-	}
-	return o.overTCP(base)
 }
 
 // Read asks for path and decodes the JSON of the answer into v.
@@ -70,42 +36,6 @@ func (s *Sink) Decode(body []byte, v any) error {
 		return fmt.Errorf("%s: what answers there is no intsink of this version: %w", s.where, err)
 	}
 	return nil
-}
-
-// address is where the sink listens: --url, or what the configuration says.
-func (o *Options) address() (string, error) {
-	if o.Config == "" {
-		u, err := url.Parse(o.URL)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return "", fmt.Errorf("--url %q: must be such as http://127.0.0.1:9465", o.URL)
-		}
-		return u.Scheme + "://" + u.Host, nil
-	}
-	c, diags := conf.LoadElsewhere(o.Config) // its warnings are for who runs it
-	if c == nil {
-		diags.WriteTo(os.Stderr)
-		return "", cli.NotValid(o.Config, diags)
-	}
-	if c.HTTP.Listen == "" {
-		return "", cli.Failed(fmt.Errorf(`%s: http.listen is "", so a sink with this configuration cannot be asked; set it and restart`, o.Config))
-	}
-	if c.HTTP.TLS != nil {
-		return "https://" + strings.TrimPrefix(listenURL(c.HTTP.Listen), "http://"), nil
-	}
-	return listenURL(c.HTTP.Listen), nil
-}
-
-// listenURL is where to reach what listens on address: on this machine where it
-// listens everywhere.
-func listenURL(address string) string {
-	host, port, _ := net.SplitHostPort(address) // conf has checked it
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-		if ip != nil && ip.To4() == nil {
-			host = "::1"
-		}
-	}
-	return "http://" + net.JoinHostPort(host, port)
 }
 
 // maxAnswer is more than any answer of a page.
@@ -162,6 +92,9 @@ func (s *Sink) Write(ctx context.Context, method, path string, request, answer a
 
 // failure is the error in an answer.
 func (s *Sink) failure(body []byte, status int) error {
+	if status == http.StatusBadRequest && bytes.Contains(body, []byte("HTTP request to an HTTPS server")) {
+		return fmt.Errorf("%s: it has http.tls: ask https://, with --ca where its certificate is of an authority of your own", s.where)
+	}
 	var said struct{ Error, Field string }
 	if json.Unmarshal(body, &said) != nil || said.Error == "" {
 		return fmt.Errorf("%s answers %d %s: no intsink of this version listens there; say where one does with --url or --config", s.where, status, http.StatusText(status))
@@ -201,15 +134,4 @@ func (s *Sink) send(ctx context.Context, method, path string, request io.Reader)
 		return nil, s.unreachable(err)
 	}
 	return answer, nil
-}
-
-func (s *Sink) unreachable(err error) error {
-	if s.where != s.base {
-		hint := ""
-		if s.where == installedSocket {
-			hint = ` (a sink that systemd did not start has a socket only where http { socket = "/path" } of its configuration says so)`
-		}
-		return fmt.Errorf("the sink cannot be reached at %s: %w; start it, or say where its http.socket is with --socket or --config%s", s.where, err, hint)
-	}
-	return fmt.Errorf("the sink cannot be reached at %s: %w; start it, or say where its http.listen is with --url or --config", s.where, err)
 }

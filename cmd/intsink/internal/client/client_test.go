@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -61,5 +63,64 @@ func TestNobodyOnTheInstalledSocket(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// TestWhereAConfiguredSinkIsAsked: over TCP where that takes questions from this machine as they
+// are, else on the socket.
+func TestWhereAConfiguredSinkIsAsked(t *testing.T) {
+	t.Setenv("RUNTIME_DIRECTORY", "")
+	const (
+		token = ` token "a" { sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" }`
+		tls   = ` tls {
+certificate = "/c"
+key = "/k"
+}`
+	)
+	for name, c := range map[string]struct{ http, read, write string }{
+		"by default":                  {``, "http://127.0.0.1:9465", installedSocket},
+		"another address":             {`listen = "192.0.2.7:80"`, "http://192.0.2.7:80", installedSocket},
+		"a token on this machine":     {`listen = ":80"` + "\n" + token, "http://127.0.0.1:80", installedSocket},
+		"a token on another address":  {`listen = "192.0.2.7:80"` + "\n" + token, installedSocket, installedSocket},
+		"TLS":                         {`socket = "/s"` + "\n" + tls, "/s", "/s"},
+		"no address":                  {`listen = ""` + "\n" + `socket = "/s"`, "/s", "/s"},
+		"TLS, and no socket":          {`socket = ""` + "\n" + tls, "ask with --url, --token-file and --ca", `http.socket is ""`},
+		"neither address, nor socket": {`listen = ""` + "\n" + `socket = ""`, "cannot be asked", `http.socket is ""`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "c.hcl")
+			text := `
+port "n" { device = "net_null0" }
+port "h" { device = "net_null1" }
+link "l" {
+  network = "n"
+  host    = "h"
+}
+int { udp_port = 5000 }
+node { id = 7 }
+http {
+` + c.http + "\n}\n"
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o := &Options{Config: path}
+			for want, open := range map[*string]func() (*Sink, error){&c.read: o.Open, &c.write: o.OpenControl} {
+				switch s, err := open(); {
+				case err != nil && !strings.Contains(err.Error(), *want), err == nil && s.where != *want:
+					t.Errorf("%+v %v, want %s", s, err, *want)
+				}
+			}
+		})
+	}
+}
+
+// TestFlagsOfTCP: those that cannot do anything are wrong usage.
+func TestFlagsOfTCP(t *testing.T) {
+	for _, o := range []Options{{TokenFile: "t"}, {CA: "c", Socket: "/s"}, {Cert: "c", Key: "k", Config: "x.hcl"}, {URL: "http://127.0.0.1:1", CA: "c"}} {
+		for _, open := range []func() (*Sink, error){o.Open, o.OpenControl} {
+			if _, err := open(); err == nil || !strings.Contains(err.Error(), "go with") {
+				t.Errorf("%+v: %v", o, err)
+			}
+		}
 	}
 }

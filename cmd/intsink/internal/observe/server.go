@@ -59,7 +59,7 @@ func listenTCP(address string) (net.Listener, error) { return net.Listen("tcp", 
 // newServer bounds what a client that is silent or slow can hold. Each handler bounds
 // its own writes: a profile and an event stream take as long as they are asked to.
 func newServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ConnContext: control.ConnContext, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
+	return &http.Server{Handler: h, ConnContext: control.ConnContext, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: newErrorLog()}
 }
 
 func (s *Source) handler() http.Handler {

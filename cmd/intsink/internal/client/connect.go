@@ -1,0 +1,104 @@
+// Connects a Sink: to a unix socket, or to TCP with a token, a client certificate and TLS; says why
+// a sink cannot be reached.
+
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+
+	"intsink/cmd/internal/cli"
+)
+
+// unixSink is the sink that listens on the unix socket at path.
+func unixSink(path string) *Sink {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", path)
+	}
+	return &Sink{base: "http://intsink", where: path, client: &http.Client{Transport: &http.Transport{DialContext: dial}}}
+}
+
+// overTCP is the sink at url, asked with the token, the certificate and the authority that the
+// flags name.
+func (o *Options) overTCP(url string) (*Sink, error) {
+	base, err := baseOf(url)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(base, "https:") && (o.CA != "" || o.Cert != "") {
+		return nil, fmt.Errorf("--url %q: --ca and --cert go with https", url)
+	}
+	s := &Sink{base: base, where: base, client: http.DefaultClient}
+	if o.TokenFile != "" {
+		b, err := os.ReadFile(o.TokenFile)
+		if err != nil {
+			return nil, cli.Failed(fmt.Errorf("--token-file: %w", err))
+		}
+		s.token = strings.TrimSpace(string(b))
+	}
+	c := &tls.Config{}
+	if o.CA != "" {
+		pem, err := os.ReadFile(o.CA)
+		if err != nil {
+			return nil, cli.Failed(fmt.Errorf("--ca: %w", err))
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, cli.Failed(fmt.Errorf("--ca: %s: no certificate in it", o.CA))
+		}
+	}
+	if o.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
+		if err != nil {
+			return nil, cli.Failed(fmt.Errorf("--cert: %w", err))
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	if o.CA != "" || o.Cert != "" {
+		s.client = &http.Client{Transport: &http.Transport{TLSClientConfig: c}}
+	}
+	return s, nil
+}
+
+// unreachable says what to do where no answer comes.
+func (s *Sink) unreachable(err error) error {
+	var (
+		unknown  x509.UnknownAuthorityError
+		name     x509.HostnameError
+		refused  *tls.CertificateVerificationError
+		alert    tls.AlertError
+		plain    = strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
+		expected = "start it, or say where its http.listen is with --url or --config"
+	)
+	switch {
+	case errors.As(err, &unknown):
+		expected = "name the authority that signed its certificate with --ca"
+	case errors.As(err, &name):
+		expected = "name the sink in --url as its certificate does"
+	case errors.As(err, &refused):
+		expected = "its http.tls.certificate has to be another"
+	case errors.As(err, &alert) && alert >= badCertificate && alert <= unknownCA:
+		expected = "its http.tls.client_ca has to have signed the certificate of --cert"
+	case plain:
+		expected = "it has no http.tls: ask http://"
+	case s.where == installedSocket:
+		expected = `start it, or say where its http.socket is with --socket or --config (a sink that systemd did not start has a socket only where http { socket = "/path" } of its configuration says so)`
+	case s.where != s.base:
+		expected = "start it, or say where its http.socket is with --socket or --config"
+	}
+	return fmt.Errorf("the sink cannot be reached at %s: %w; %s", s.where, err, expected)
+}
+
+// Alerts of TLS about the client's certificate (RFC 8446, section 6.2).
+const (
+	badCertificate tls.AlertError = 42
+	unknownCA      tls.AlertError = 48
+)

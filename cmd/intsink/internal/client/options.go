@@ -1,0 +1,172 @@
+// Options: the flags that name a running sink, and where they say that it is asked.
+
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"intsink/cmd/internal/cli"
+	"intsink/conf"
+)
+
+// Options are the flags that name the sink.
+type Options struct {
+	Config, URL, Socket string
+	TokenFile, CA       string // for URL
+	Cert, Key           string // for URL: a client certificate
+}
+
+// Where a sink is asked of which no flag says anything.
+const (
+	// installedSocket is the unix socket of a sink that systemd runs, unless its configuration says
+	// otherwise: the unit has RuntimeDirectory=intsink.
+	installedSocket = "/run/intsink/api.sock"
+	// defaultURL is the default of http.listen.
+	defaultURL = "http://127.0.0.1:9465"
+)
+
+// Register adds the flags to a command that only reads.
+func (o *Options) Register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.Config, "config", "", "configuration of the running sink, a file or a folder, which says where it listens")
+	cmd.Flags().StringVar(&o.Socket, "socket", "", "unix socket of the running sink (default "+installedSocket+" where it may be opened)")
+	cmd.Flags().StringVar(&o.URL, "url", "", "HTTP endpoint of the running sink (default "+defaultURL+" where there is no such socket)")
+	o.registerTCP(cmd, "file with a token of the sink (http { token })")
+	cmd.MarkFlagsMutuallyExclusive("config", "url")
+}
+
+// RegisterControl adds the flags to a command that changes something.
+func (o *Options) RegisterControl(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.Socket, "socket", "", "unix socket of the running sink (default "+installedSocket+")")
+	cmd.Flags().StringVar(&o.Config, "config", "", "configuration of the running sink, a file or a folder, which says where its socket is")
+	cmd.Flags().StringVar(&o.URL, "url", "", "HTTP endpoint of the running sink, in place of its socket")
+	o.registerTCP(cmd, "file with the token that may write (http { token })")
+}
+
+func (o *Options) registerTCP(cmd *cobra.Command, token string) {
+	cmd.Flags().StringVar(&o.TokenFile, "token-file", "", "with --url: "+token)
+	cmd.Flags().StringVar(&o.CA, "ca", "", "with --url https://...: PEM file of the authority that signed the sink's certificate (default the system's)")
+	cmd.Flags().StringVar(&o.Cert, "cert", "", "with --url https://...: PEM file of a client certificate, in place of a token (http { tls { client_ca } })")
+	cmd.Flags().StringVar(&o.Key, "key", "", "with --cert: PEM file of its key")
+	cmd.MarkFlagsMutuallyExclusive("socket", "url")
+	cmd.MarkFlagsRequiredTogether("cert", "key")
+}
+
+// check finds flags that need another one.
+func (o *Options) check() error {
+	if o.URL == "" && (o.TokenFile != "" || o.CA != "" || o.Cert != "") {
+		return errors.New("--token-file, --ca and --cert go with --url: on its socket the sink knows who asks")
+	}
+	return nil
+}
+
+// Open finds where the sink answers questions: at --url, on --socket, where http.listen of --config
+// says, or else where a sink is by default. Its errors are wrong usage, or cli.Failed.
+func (o *Options) Open() (*Sink, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	switch {
+	case o.URL != "":
+		return o.overTCP(o.URL)
+	case o.Socket != "":
+		return unixSink(o.Socket), nil
+	case o.Config != "":
+		return o.configured()
+	case unix.Access(installedSocket, unix.W_OK) == nil:
+		return unixSink(installedSocket), nil
+	}
+	return o.overTCP(defaultURL)
+}
+
+// configured is the sink that runs with --config. It is asked on its socket where it does not take
+// questions from this machine as they are: by TLS, whose certificate is not for the address that it
+// listens on, or with a token, which it wants on all addresses but those of the loopback.
+func (o *Options) configured() (*Sink, error) {
+	c, diags := conf.LoadElsewhere(o.Config) // its warnings are for who runs it
+	if c == nil {
+		diags.WriteTo(os.Stderr)
+		return nil, cli.NotValid(o.Config, diags)
+	}
+	listen, secret := listenURL(c.HTTP.Listen), len(c.HTTP.Tokens) > 0
+	switch {
+	case c.HTTP.Listen != "" && c.HTTP.TLS == nil && (!secret || loopback(listen)):
+		return o.overTCP(listen)
+	case c.HTTP.Socket != "":
+		return unixSink(socketOf(&c.HTTP)), nil
+	case c.HTTP.Listen != "":
+		return nil, cli.Failed(fmt.Errorf(`%s: http.socket is "", and http.listen takes a token or TLS: ask with --url, --token-file and --ca`, o.Config))
+	}
+	return nil, cli.Failed(fmt.Errorf(`%s: http.listen and http.socket are "", so a sink with this configuration cannot be asked; set one of them and reload`, o.Config))
+}
+
+// OpenControl finds where the sink takes what changes something: its unix socket, unless
+// --url names an endpoint.
+func (o *Options) OpenControl() (*Sink, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	switch {
+	case o.URL != "":
+		return o.overTCP(o.URL)
+	case o.Socket != "":
+		return unixSink(o.Socket), nil
+	case o.Config == "":
+		return unixSink(socketOf(&conf.HTTP{Socket: "auto"})), nil
+	}
+	c, diags := conf.LoadElsewhere(o.Config) // its warnings are for who runs it
+	if c == nil {
+		diags.WriteTo(os.Stderr)
+		return nil, cli.Failed(fmt.Errorf("%s is not valid: %s; the sink goes on with what it has", o.Config, cli.Count(diags.Count(conf.Error), "error")))
+	}
+	if c.HTTP.Socket == "" {
+		return nil, cli.Failed(fmt.Errorf(`%s: http.socket is "": say where the running sink's socket is with --socket`, o.Config))
+	}
+	return unixSink(socketOf(&c.HTTP)), nil
+}
+
+// socketOf is the path of the socket that h names.
+func socketOf(h *conf.HTTP) string {
+	if path := h.SocketPath(os.Getenv); path != "" {
+		return path
+	}
+	return installedSocket
+}
+
+// listenURL is where to reach what listens on address: on this machine where it
+// listens everywhere.
+func listenURL(address string) string {
+	host, port, _ := net.SplitHostPort(address) // conf has checked it
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+		if ip != nil && ip.To4() == nil {
+			host = "::1"
+		}
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// loopback tells whether requests to base stay on this machine.
+func loopback(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// baseOf is the scheme and host of --url.
+func baseOf(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", fmt.Errorf("--url %q: must be such as %s", text, defaultURL)
+	}
+	return u.Scheme + "://" + u.Host, nil
+}
