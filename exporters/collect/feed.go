@@ -181,8 +181,11 @@ func (f *feed) step(now time.Time) bool {
 	if d.end != (spool.Position{}) {
 		f.spooled++
 	}
+	records := f.begin(d)
 	f.mu.Unlock()
-	f.send(d)
+	if records {
+		f.out.Send(d)
+	}
 	return true
 }
 
@@ -225,19 +228,18 @@ func (f *feed) encode(d *Delivery) *Delivery {
 	return d
 }
 
-// send hands d to the output.
-func (f *feed) send(d *Delivery) {
-	f.mu.Lock()
+// begin counts the records of d that the output is about to be sent, and reports whether there
+// are any. The caller holds the lock, and has held it since it put d into the window or took its
+// failed records: a delivery of the window with neither counted nor failed records is settled, and
+// retire, which other goroutines call, gives its memory to another batch.
+func (f *feed) begin(d *Delivery) bool {
 	d.left, d.sentAt = d.Count(), time.Now()
 	f.sent += d.left
-	empty := d.left == 0
-	if empty {
+	if d.left == 0 {
 		f.retire()
+		return false
 	}
-	f.mu.Unlock()
-	if !empty {
-		f.out.Send(d)
-	}
+	return true
 }
 
 // toResend returns the deliveries with failed records, as soon as every record that was sent
@@ -265,8 +267,9 @@ func (f *feed) resend(again []*Delivery) {
 		f.mu.Lock()
 		d.Again, d.failed, f.failing = d.failed, nil, false
 		f.retried += uint64(len(d.Again))
+		f.begin(d)
 		f.mu.Unlock()
-		f.send(d)
+		f.out.Send(d)
 	}
 }
 
