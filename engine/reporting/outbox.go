@@ -49,7 +49,6 @@ func (o *outbox) configure(c *Collector, r *Rules) {
 	}
 	o.maxDelay = int64(r.MaxDelay)
 	o.limit.configure(c.Budget)
-	o.open = report.Packet{}
 }
 
 // add puts r into the open report packet; it seals and opens packets as needed, in format f.
@@ -77,9 +76,12 @@ func (o *outbox) addNew(f report.Format, r *report.Individual, entropy uint16, n
 	return o.addToNew(r, now)
 }
 
-// addToNew adds r to the new packet that was just opened, with a shorter fragment if needed.
+// addToNew adds r to the new packet that was just opened, with a shorter fragment if needed. If r
+// does not fit even so, the packet is closed again, and the next report uses the mbuf: an open
+// packet has a report, whose entropy and time it leaves with.
 func (o *outbox) addToNew(r *report.Individual, now int64) bool {
 	if !o.open.AppendCut(r) {
+		o.open = report.Packet{}
 		o.counters.Dropped[DropTooBig]++
 		return false
 	}

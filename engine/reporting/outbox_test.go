@@ -62,6 +62,47 @@ func TestHowLongReportsWaited(t *testing.T) {
 	}
 }
 
+// TestAReportThatDoesNotFitLeavesNothing: the next report leaves with its own entropy, time and format, although
+// it uses the mbuf of one that did not fit; also if a reload changes the format and the size in between.
+func TestAReportThatDoesNotFitLeavesNothing(t *testing.T) {
+	const delay = 1 << 20
+	for name, reload := range map[string]bool{"same rules": false, "a reload in between": true} {
+		t.Run(name, func(t *testing.T) {
+			rules := Rules{MdBits: report.MdHopLatency, MaxDelay: delay}
+			s := newSide(t, rules, 64, 80, Budget{})
+			long := report.Individual{InType: report.DSExtension, Inner: make([]byte, 80)} // only packets are cut
+			if s.outboxes[0].add(report.Format20, &long, 11, 1e9) || s.count.Collectors[0].Dropped[DropTooBig] != 1 {
+				t.Fatalf("%+v", s.count.Collectors[0])
+			}
+			s.Expire(2e9)
+			want := report.Handoff{Time: 3e9 + delay, Entropy: 77, Reports: 2, Waited: delay >> 10}
+			if reload {
+				rules.Format, rules.MaxReports, want = report.Format10, 1, report.Handoff{Time: 3e9, Entropy: 77, Reports: 1}
+				to := Collector{Name: "a", MaxPayload: 1358}
+				s.Adopt(&rules, []Collector{to, to}, nil, 2e9)
+			}
+			for range want.Reports {
+				s.Report(&Subject{Collectors: 1, InType: report.IPv4, Inner: make([]byte, 20), Entropy: 77}, 3e9)
+			}
+			s.Expire(4e9)
+			s.drain()
+			if len(s.sent[0]) != 1 {
+				t.Fatalf("%d report packets", len(s.sent[0]))
+			}
+			got, payload := report.TakeHandoff(s.sent[0][0])
+			if got != want {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+			if m, err := decode.Decode(payload); err != nil || m.Version != map[report.Format]float64{report.Format20: 2, report.Format10: 1}[rules.Format] {
+				t.Errorf("%+v, %v", m, err)
+			}
+			if s.Close(5e9); s.pool.InUse() != 0 {
+				t.Errorf("%d mbufs did not come home", s.pool.InUse())
+			}
+		})
+	}
+}
+
 // TestClosedOutboxesHoldNoMbuf: where the ring took the packet and where it was full; to close once more gives nothing
 // back twice.
 func TestClosedOutboxesHoldNoMbuf(t *testing.T) {

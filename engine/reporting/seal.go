@@ -18,9 +18,6 @@ func (o *outbox) sealIfFull(now int64) {
 // the packet is dropped and its sequence number is missing at the collector, as Telemetry
 // Report intends.
 func (o *outbox) seal(now int64) {
-	if o.open.Reports() == 0 {
-		return // opened for a report that did not fit: the next report uses the mbuf
-	}
 	n := o.open.Reports()
 	payload := o.open.Seal(o.group)
 	o.group.Sequence++

@@ -96,8 +96,7 @@ func (x *Reporter) count(p *Run, sent, shed uint64) {
 func (x *Reporter) sendRun(o *outbox, t *report.Template, p *Run, now int64) (sent uint64) {
 	sent = p.all()
 	for k := 0; k < p.N; {
-		fresh := !o.open.IsOpen()
-		if fresh && !x.open(o, p, k, now) {
+		if !o.open.IsOpen() && !x.open(o, p, k, now) {
 			sent &^= 1 << k
 			k++
 			continue
@@ -111,7 +110,7 @@ func (x *Reporter) sendRun(o *outbox, t *report.Template, p *Run, now int64) (se
 		case o.open.Reports() > 0:
 			o.seal(now)
 		default:
-			if !fresh && !x.open(o, p, k, now) || !x.sendCut(o, p, k, now) {
+			if !x.sendCut(o, p, k, now) {
 				sent &^= 1 << k
 			}
 			k++
