@@ -93,14 +93,8 @@ sbom: build ## what both programs are made of, as SPDX 2.3, into bin/
 	scripts/sbom.sh bin/intsink > bin/intsink.spdx
 	scripts/sbom.sh bin/intsink-collect > bin/intsink-collect.spdx
 
-install: ## programs, units with their user and udev rule, manual pages and completions below DESTDIR (DESTDIR=, as root; make build first)
-	install -D -m 755 -t $(DESTDIR)/usr/local/bin bin/intsink bin/intsink-collect
-	install -D -m 644 -t $(DESTDIR)/usr/local/lib/systemd/system deploy/systemd/intsink.service deploy/systemd/intsink-collect.service
-	install -D -m 644 deploy/package/sysusers.conf $(DESTDIR)/usr/local/lib/sysusers.d/intsink.conf
-	install -D -m 644 deploy/package/udev.rules $(DESTDIR)/etc/udev/rules.d/60-intsink.rules
-	mkdir -p $(DESTDIR)/usr/local/share/man/man1 $(DESTDIR)/usr/local/share/bash-completion/completions
-	bin/intsink man $(DESTDIR)/usr/local/share/man/man1
-	bin/intsink completion bash > $(DESTDIR)/usr/local/share/bash-completion/completions/intsink
+install: ## what the packages have, below DESTDIR: programs, units with their user, manual pages, completions (DESTDIR=, as root; make build first)
+	scripts/install.sh $(DESTDIR)
 
 bce: ## list the bounds checks that the compiler left in the packages of the packet path
 	scripts/bce.sh

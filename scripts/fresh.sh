@@ -51,7 +51,7 @@ for what in "$@"; do
 		say "packages: install, run, upgrade, remove"
 		copy_base "$dir/base" "$dir/package"
 		cp "$dir"/machine/root/intsink/bin/*.deb "$dir/package/tmp/"
-		cp scripts/fresh-package.sh scripts/fresh-replay.hcl "$dir/package/tmp/"
+		cp scripts/fresh-package.sh scripts/fresh-replay.hcl docs/operations.md "$dir/package/tmp/"
 		in_root "$dir/package" /tmp "bash fresh-package.sh"
 		;;
 	image)
