@@ -22,7 +22,7 @@ With --confirm, the configuration is on trial: what was before comes back by its
 that time, unless intsink confirm comes. It comes back earlier where a --limit is exceeded
 (reports=N/s to all collectors together, measured each second; poll_gap=TIME between two
 polls of a worker, from two seconds after the reload on), and where a worker does not poll
-for a second. While a trial lasts, reload and SIGHUP are refused. A restart ends it: the sink
+for two seconds. While a trial lasts, reload and SIGHUP are refused. A restart ends it: the sink
 then reads the file that it was started with.
 
 A file with mistakes is refused, and so is a change that only a restart can make: the

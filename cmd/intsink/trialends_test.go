@@ -1,0 +1,82 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/internal/netns"
+)
+
+// TestTrialEndsByItself over traffic: a configuration that reports more than its limit, whose
+// workers pause for longer than its limit, or whose worker does not poll, goes, and the one before
+// it returns; one that keeps its limits stays. No packet is lost in any of it.
+func TestTrialEndsByItself(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	text, socket := addSocket(t, inLine(t))
+	text = strings.Replace(text, "mbufs      = 4096", "mbufs = 8192", 1)
+	text = strings.Replace(text, "watch \"all\" { sample = 100 }", `watch "all" { events = ["leak"] }`, 1)
+	r := startRun(t, text)
+	r.ready(t)
+	through := newTraffic(t, "b-far")
+	noisy := strings.Replace(strings.Replace(text, `events = ["leak"]`, `events = ["new_flow"]`, 1), "%s", r.http, 1)
+	trial := write(t, filepath.Join(t.TempDir(), "noisy.hcl"), noisy)
+	// goesBack puts it on trial with the limits, keeps traffic on, and waits for the end.
+	generation := 1.0
+	goesBack := func(result, why string, during func(), limits ...string) {
+		t.Helper()
+		must(t, append([]string{"reload", "--socket", socket, "--config", trial, "--confirm", "10m"}, limits...)...)
+		during()
+		p := r.settled(t)
+		generation += 2
+		if n := p.Series[`intsink_config_trials_total{result="`+result+`"}`]; n != 1 || p.Series["intsink_config_generation"] != generation {
+			t.Errorf("%s: %v trials ended so, generation %v, want %v", result, n, p.Series["intsink_config_generation"], generation)
+		}
+		if s := must(t, "status", "--socket", socket); !strings.Contains(s, "configuration came back at ") || !strings.Contains(s, why) {
+			t.Errorf("%s\nlacks %s", s, why)
+		}
+		through.passes(t, "after "+result, true)
+	}
+	traffic := func() {
+		for range 200 { // 20 new flows each, and some 100 ms apart
+			through.passes(t, "on trial", true)
+			if observetest.Parse(t, r.get(t, "/metrics")).Series["intsink_config_trial"] == 0 {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		t.Fatal("the trial does not end")
+	}
+	goesBack("reports", " reports a second, the limit is 20", traffic, "--limit", "reports=20/s", "--limit", "poll_gap=1m")
+	pause := func(length time.Duration) {
+		resume := stopThread(t, r.cmd.Process.Pid, workerThread(t, r.cmd.Process.Pid))
+		time.Sleep(length)
+		resume()
+	}
+	goesBack("poll_gap", "between two polls, the limit is 300ms", func() {
+		time.Sleep(2200 * time.Millisecond) // longer than pauses of before the trial are remembered
+		pause(600 * time.Millisecond)
+	}, "--limit", "poll_gap=300ms")
+	goesBack("stuck", "worker w0 has not polled for 2.", func() { pause(2600 * time.Millisecond) })
+
+	must(t, "reload", "--socket", socket, "--config", trial, "--confirm", "10m", "--limit", "reports=100000/s", "--limit", "poll_gap=10s")
+	for range 12 {
+		through.passes(t, "within its limits", true)
+		time.Sleep(100 * time.Millisecond)
+	}
+	if p := observetest.Parse(t, r.get(t, "/metrics")); p.Series["intsink_config_trial"] != 1 {
+		t.Error("a trial within its limits has ended")
+	}
+	must(t, "confirm", "--socket", socket)
+	r.balanced(t)
+	code := r.stop(t, 10*time.Second)
+	for _, want := range []string{"reports a second, the limit is 20", "between two polls, the limit is 300ms", "worker w0 has not polled for 2."} {
+		if line := `msg="reload: the trial has ended, the configuration before it comes back" why="`; code != 0 || !strings.Contains(r.stderr.String(), line) || !strings.Contains(r.stderr.String(), want) {
+			t.Errorf("exit code %d; the log lacks %s\n%s", code, want, r.stderr)
+		}
+	}
+}
