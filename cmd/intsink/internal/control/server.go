@@ -138,7 +138,7 @@ func (s *Server) Handle(do func(who string, r *http.Request) Outcome) http.Handl
 func (s *Server) HandleUpTo(bytes int64, do func(who string, r *http.Request) Outcome) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := http.NewResponseController(w)
-		c.SetReadDeadline(time.Now().Add(writePatience))
+		c.SetReadDeadline(time.Now().Add(s.Writes.come))
 		r.Body = http.MaxBytesReader(w, r.Body, bytes)
 		who, err := s.authority(r)
 		var out Outcome

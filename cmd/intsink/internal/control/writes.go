@@ -40,6 +40,7 @@ func (r WriteResult) String() string {
 type Writes struct {
 	now    func() time.Time
 	log    func() *slog.Logger
+	come   time.Duration // how long a request may take to come
 	counts [NumWriteResults]atomic.Uint64
 
 	mu   sync.Mutex
@@ -47,7 +48,9 @@ type Writes struct {
 }
 
 // NewWrites makes a Writes that logs to log.
-func NewWrites(log func() *slog.Logger) *Writes { return &Writes{now: time.Now, log: log} }
+func NewWrites(log func() *slog.Logger) *Writes {
+	return &Writes{now: time.Now, log: log, come: writePatience}
+}
 
 // Count returns how many writes had the result r.
 func (w *Writes) Count(r WriteResult) uint64 { return w.counts[r].Load() }

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -104,6 +107,28 @@ func TestWritesAreLimited(t *testing.T) {
 	try(100)
 	if got := sink.reloads - writesAtOnce; got != 20 {
 		t.Errorf("%d of 100 after a second", got)
+	}
+}
+
+// TestARequestThatDoesNotCome is given up: who sends the first half of it holds nothing for longer.
+func TestARequestThatDoesNotCome(t *testing.T) {
+	sink, s, log := server()
+	sink.config.HTTP.Tokens = []conf.Token{{Name: "slow", SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Role: conf.WriteRole}} // of "test"
+	s.Writes.come = 20 * time.Millisecond
+	mux := http.NewServeMux()
+	s.Register(mux)
+	web := httptest.NewServer(mux)
+	defer web.Close()
+	c, err := net.Dial("tcp", web.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Fprint(c, "POST /api/v1/reload HTTP/1.1\r\nHost: sink\r\nAuthorization: Bearer test\r\nContent-Length: 100\r\n\r\n{\"confirm\":")
+	c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	answer, err := io.ReadAll(c)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400") || sink.reloads != 0 || s.Writes.Count(WriteBad) != 1 || strings.Count(log.String(), "result=bad_request") != 1 {
+		t.Errorf("%v, %d reloads, %s\n%s", err, sink.reloads, answer, log)
 	}
 }
 

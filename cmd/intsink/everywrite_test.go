@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/observe/observetest"
+)
+
+// writeRequest is a request that changes something, and ones like it that are wrong.
+type writeRequest struct {
+	method, path, body string
+	want               int
+	wrong              string // a body for which it is refused; "": it has none
+}
+
+// everyWrite are all requests that change something, in an order in which each can be done.
+var everyWrite = []writeRequest{
+	{"POST", "/api/v1/reload", `{"confirm": "10m"}`, 200, `{"confirm": 7}`},
+	{"POST", "/api/v1/confirm", "", 200, `{"back": 7}`},
+	{"POST", "/api/v1/mode", `{"mode": "strip"}`, 200, `{"mode": "fast"}`},
+	{"POST", "/api/v1/mitigations", `{"match": {"protocol": "udp"}, "action": "count", "ttl": "10m"}`, 201, `{"match": {}, "action": "drop", "ttl": "10m"}`},
+	{"DELETE", "/api/v1/mitigations/{id}", "", 200, ""},
+	{"POST", "/aggAttack", `{"src_mac": "02:00:00:00:00:01", "dst_ip": "192.0.2.9", "dst_port": 80}`, 201, `{"src_mac": "x"}`},
+	{"DELETE", "/aggAttack", `{"src_mac": "02:00:00:00:00:01", "dst_ip": "192.0.2.9", "dst_port": 80}`, 201, `{"src_mac": "x"}`},
+	{"POST", "/api/v1/capture", `{"seconds": 0.1}`, 200, `{"seconds": -1}`},
+}
+
+// TestEveryWrite of docs/api.md: without authority it is refused, too long and wrong ones are, too,
+// and of each there is one line in the log and one more in the counter; a flood of them is counted
+// and not logged.
+func TestEveryWrite(t *testing.T) {
+	page, err := os.ReadFile("../../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]bool{}
+	for _, line := range regexp.MustCompile(`(?m)^\| .*$`).FindAllString(string(page), -1) {
+		for _, w := range regexp.MustCompile("`(POST|PUT|PATCH|DELETE) (/[^`?]+)`").FindAllStringSubmatch(line, -1) {
+			documented[w[1]+" "+w[2]] = true
+		}
+	}
+	text, socket := addSocket(t, mitigated(strings.Replace(small, "mbufs      = 4096", "mbufs = 8192", 1)+config("udp_port = 5000")))
+	r := startRun(t, text)
+	r.get(t, "/healthz")
+	local := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}}
+	ask := func(c *http.Client, base, method, path, body string) (int, string) {
+		t.Helper()
+		q, err := http.NewRequest(method, base+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := c.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		b, _ := io.ReadAll(a.Body)
+		return a.StatusCode, string(b)
+	}
+	lines, results := 0, map[string]float64{"ok": 0, "forbidden": 0, "bad_request": 0}
+	for _, w := range everyWrite {
+		if !documented[w.method+" "+w.path] {
+			t.Errorf("docs/api.md lacks %s %s", w.method, w.path)
+		}
+		delete(documented, w.method+" "+w.path)
+		path := strings.Replace(w.path, "{id}", "1", 1)
+		if code, text := ask(http.DefaultClient, "http://"+r.http, w.method, path, w.body); code != http.StatusForbidden {
+			t.Errorf("%s %s over TCP: %d %s", w.method, w.path, code, text)
+		}
+		results["forbidden"]++
+		if w.wrong != "" {
+			for name, body := range map[string]string{"wrong": w.wrong, "no JSON": "{", "too long": strings.Repeat(" ", 5<<20) + w.body} {
+				if code, text := ask(local, "http://intsink", w.method, path, body); code != http.StatusBadRequest {
+					t.Errorf("%s %s, %s: %d %s", w.method, w.path, name, code, text)
+				}
+				results["bad_request"]++
+			}
+		}
+		if code, text := ask(local, "http://intsink", w.method, path, w.body); code != w.want {
+			t.Errorf("%s %s: %d %s, want %d", w.method, w.path, code, text, w.want)
+		}
+		results["ok"]++
+		time.Sleep(200 * time.Millisecond) // four of the writes that may come in a second
+	}
+	for left := range documented {
+		t.Errorf("%s of docs/api.md is not tried here", left)
+	}
+	p := observetest.Parse(t, r.get(t, "/metrics"))
+	for result, want := range results {
+		if got := p.Series[fmt.Sprintf(`intsink_api_writes_total{result="%s"}`, result)]; got != want {
+			t.Errorf("%s: %v writes, want %v", result, got, want)
+		}
+		lines += int(want)
+	}
+	limited := 0
+	for range 100 {
+		if code, _ := ask(http.DefaultClient, "http://"+r.http, "POST", "/api/v1/mode", ""); code == http.StatusTooManyRequests {
+			limited++
+		} else {
+			lines++
+		}
+	}
+	if p = observetest.Parse(t, r.get(t, "/metrics")); limited < 20 || p.Series[`intsink_api_writes_total{result="limited"}`] != float64(limited) {
+		t.Errorf("%d of 100 at once are limited, %v counted", limited, p.Series[`intsink_api_writes_total{result="limited"}`])
+	}
+	r.stop(t, 10*time.Second)
+	logged := regexp.MustCompile(`msg="api: write" who=.* what="(.*?)" result=(\w+)`).FindAllStringSubmatch(r.stderr.String(), -1)
+	for _, w := range everyWrite {
+		for _, result := range []string{"ok", "forbidden"} {
+			what := w.method + " " + strings.Replace(w.path, "{id}", "1", 1)
+			if !slices.ContainsFunc(logged, func(l []string) bool { return l[1] == what && l[2] == result }) {
+				t.Errorf("the log lacks %s, %s", what, result)
+			}
+		}
+	}
+	if len(logged) != lines {
+		t.Errorf("%d lines of %d writes\n%s", len(logged), lines, r.stderr)
+	}
+}
