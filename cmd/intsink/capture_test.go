@@ -159,6 +159,7 @@ func TestCapture(t *testing.T) {
 		t.Errorf("a full disk: exit code %d, %s", code, stderr)
 	}
 	captureIntoLittleRoom(t, r, socket, func() { send(network, frames...) })
+	captureByWatchAndRate(t, r, socket, func() { send(network, frames...) })
 	for flags, want := range map[string]string{"--watch=al": `--watch: there is no watch "al": must be all`, "--link=x": `--link: there is no link or tap "x": must be edge`} {
 		if _, stderr, code := intsink(t, "capture", "--socket", socket, "-w", c.file+"3", flags); code != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit code %d, %s", flags, code, stderr)
@@ -172,8 +173,33 @@ func TestCapture(t *testing.T) {
 	if _, stderr, code := intsink(t, "capture", "-w", "-", "--url", "http://"+r.http); code != 1 || !strings.Contains(stderr, "a write needs a token") {
 		t.Errorf("over TCP: exit code %d, %s", code, stderr)
 	}
-	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "all mbufs returned") || strings.Count(r.stderr.String(), `what="POST /api/v1/capture" result=ok`) != 7 {
+	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "all mbufs returned") || strings.Count(r.stderr.String(), `what="POST /api/v1/capture" result=ok`) != 9 {
 		t.Errorf("exit code %d: %s", code, r.stderr)
+	}
+}
+
+// captureByWatchAndRate: what a watch selects is captured, and of what exceeds the rate the number is told.
+// send sends 20 packets of it.
+func captureByWatchAndRate(t *testing.T, r *running, socket string, send func()) {
+	t.Helper()
+	c := startCapture(t, r, socket, "--watch", "all", "--stage", "in", "--count", "20")
+	send()
+	fields := c.ended("20 packets in " + c.file + "; ended: --count is reached")
+	for i, f := range fields {
+		if f[0] != "network" || !strings.HasPrefix(f[4], "stage=in direction=to_host watch=all") {
+			t.Errorf("by watch: packet %d is %q", i, f)
+		}
+	}
+	const dropped = `intsink_capture_dropped_total{reason="rate"}`
+	before := observetest.Parse(t, r.get(t, "/metrics")).Series[dropped]
+	c = startCapture(t, r, socket, "--rate", "1", "--stage", "in", "--seconds", "2")
+	for range 10 {
+		send()
+	}
+	few := len(c.ended("the time is over")) // a burst of 64, and one a second
+	left := observetest.Parse(t, r.get(t, "/metrics")).Series[dropped] - before
+	if few < 60 || few > 70 || few+int(left) != 200 || !strings.Contains(c.stderr.String(), fmt.Sprintf("%v", left)) {
+		t.Errorf("%d of 200 packets by a rate of 1, %v left out: %s", few, left, &c.stderr)
 	}
 }
 

@@ -114,6 +114,7 @@ func TestOverloadLeadsDownAndBack(t *testing.T) {
 	text := strings.Replace(inLine(t), "mbufs      = 4096", "mbufs = 16384", 1)
 	r := startRun(t, text+"overload {\n  mode = \"strip\"\n  busy = 0.0001\n  full_bursts = 0\n  enter = \"500ms\"\n  clear = \"1s\"\n}\n")
 	r.ready(t)
+	told := events(t, r, "mode")
 	in := openWire(t, "a-near")
 	var stop atomic.Bool
 	var sent, arrived passed
@@ -127,6 +128,11 @@ func TestOverloadLeadsDownAndBack(t *testing.T) {
 	p := r.wait(t, "mode full", func(p observetest.Exposition) bool { return p.Series[`intsink_mode{mode="full"}`] == 1 })
 	if p.Series[`intsink_mode_changes_total{mode="strip"}`] != 1 || p.Series[`intsink_mode_changes_total{mode="pass"}`] != 0 || p.Series[`intsink_passed_packets_total{link="edge"}`] != 0 {
 		t.Errorf("%v", p.Series)
+	}
+	for _, want := range []struct{ mode, was, why string }{{"strip", "full", "overload: busy "}, {"full", "strip", ""}} {
+		if e := <-told; e["mode"] != want.mode || e["was"] != want.was || !strings.HasPrefix(e["why"], want.why) {
+			t.Errorf("event %v, want %v", e, want)
+		}
 	}
 	r.wait(t, "every packet", func(observetest.Exposition) bool { return arrived.frames.Load() == sent.frames.Load() })
 	if arrived.sum.Load() != sent.sum.Load() || sent.frames.Load() < 100 {

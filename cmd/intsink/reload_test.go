@@ -196,39 +196,3 @@ func TestReloadByToken(t *testing.T) {
 		t.Errorf("with a token that was taken away: exit code %d", code)
 	}
 }
-
-// TestServiceOfSystemd: ready, reloading, ready, stopping.
-func TestServiceOfSystemd(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "notify")
-	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	t.Setenv("NOTIFY_SOCKET", path)
-	r, socket, _, _ := withSocket(t)
-	hears := func(want string) {
-		t.Helper()
-		b := make([]byte, 4096)
-		for {
-			c.SetReadDeadline(time.Now().Add(10 * time.Second))
-			n, err := c.Read(b)
-			if err != nil {
-				t.Fatalf("no %s: %v", want, err)
-			}
-			for line := range strings.Lines(string(b[:n])) {
-				if strings.HasPrefix(line, want) {
-					return
-				}
-			}
-		}
-	}
-	hears("READY=1")
-	must(t, "reload", "--socket", socket)
-	hears("RELOADING=1")
-	hears("READY=1")
-	if code := r.stop(t, 10*time.Second); code != 0 {
-		t.Errorf("exit code %d: %s", code, r.stderr)
-	}
-	hears("STOPPING=1")
-}
