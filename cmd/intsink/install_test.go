@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"intsink/internal/netns"
 )
 
 // TestInstall: make install puts everything below DESTDIR, the programs where the units look for
@@ -59,5 +63,63 @@ func TestInstall(t *testing.T) {
 	install()
 	if b, err := os.ReadFile(mine); err != nil || string(b) != "# mine\n" {
 		t.Errorf("%q %v: the configuration was replaced", b, err)
+	}
+}
+
+// TestDockerfile: a numeric user, which orchestrators that refuse root can check; an entry point
+// without arguments, so that any command can follow; commands that there are.
+func TestDockerfile(t *testing.T) {
+	text, err := os.ReadFile("../../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := string(text[bytes.LastIndex(text, []byte("\nFROM ")):])
+	for _, want := range []string{`(?m)^USER [1-9]\d*$`, `(?m)^ENTRYPOINT \["intsink"\]$`, `(?m)^EXPOSE 9465$`} {
+		if !regexp.MustCompile(want).MatchString(image) {
+			t.Errorf("the image has no %s", want)
+		}
+	}
+	commands := regexp.MustCompile(`(?m)^(?:HEALTHCHECK.* )?CMD (\[.*\])$`).FindAllStringSubmatch(image, -1)
+	for _, c := range commands {
+		var args []string
+		if err := json.Unmarshal([]byte(c[1]), &args); err != nil {
+			t.Fatal(err)
+		}
+		if args[0] == "intsink" { // that of the health check stands alone
+			args = args[1:]
+		}
+		v := invocation{args: args, whole: true}
+		if fault := v.fault(); fault != "" {
+			t.Errorf("%s: %s", c[0], fault)
+		}
+	}
+	if len(commands) != 2 {
+		t.Errorf("%d commands, want those of the health check and of the image", len(commands))
+	}
+}
+
+// TestSBOM: every Go module of a program and the Debian packages of its libraries, each with a
+// version and a URL that scanners know it by (SPDX 2.3, package URLs).
+func TestSBOM(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "intsink")
+	netns.Sh(t, "cp "+os.Args[0]+" "+program)
+	cmd := exec.Command("../../scripts/sbom.sh", program)
+	cmd.Env = append(os.Environ(), "INTSINK_TEST_MAIN=1", "SOURCE_DATE_EPOCH=1000000000")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"SPDXVersion: SPDX-2.3\n", "Created: 2001-09-09T01:46:40Z\n", "PackageName: intsink\n", "purl pkg:golang/github.com/spf13/cobra@v", "purl pkg:golang/stdlib@1.", "purl pkg:deb/debian/librte-eal23@22.11"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("it lacks %s", want)
+		}
+	}
+	packages, versions := strings.Count(string(out), "\nPackageName: "), regexp.MustCompile(`(?m)^PackageVersion: \S+$`).FindAllString(string(out), -1)
+	ids := map[string]bool{}
+	for _, id := range regexp.MustCompile(`(?m)^SPDXID: (SPDXRef-[a-zA-Z0-9.-]+)$`).FindAllStringSubmatch(string(out), -1) {
+		ids[id[1]] = true
+	}
+	if packages < 15 || len(versions) != packages || len(ids) != packages+1 { // and the document
+		t.Errorf("%d packages, %d versions, %d identifiers", packages, len(versions), len(ids))
 	}
 }

@@ -107,7 +107,7 @@ func reloadPairs(t *testing.T) int {
 
 // TestReloadsUnderLoad: half of the reloads are of files that are refused, with two workers and
 // collectors that come, go and change places, one by a port among them; http and idle_timeout
-// change, trials end, and flows are not watched for a time. Every packet arrives as it was
+// change, budgets too, trials end, and flows are not watched for a time. Every packet arrives as it was
 // before INT, and the collector that stays misses no report packet.
 func TestReloadsUnderLoad(t *testing.T) {
 	if !netns.In(t) {
@@ -175,9 +175,12 @@ type reloads struct {
 func reloadMany(t *testing.T, r *reloads) (trials int) {
 	t.Helper()
 	const more = "collector \"second\" { address = \"127.0.0.1:18556\" }\n"
+	budget := func(packets int) string {
+		return fmt.Sprintf("collector \"second\" {\n  address = \"127.0.0.1:18556\"\n  budget { packets = %d }\n}\n", packets)
+	}
 	split := strings.Index(r.base, "collector ")
 	good := []string{
-		r.base, r.base + more + r.byPort, r.base[:split] + more + r.base[split:], r.base + strings.Replace(r.byPort, "8555", "8556", 1),
+		r.base, r.base + more + r.byPort, r.base + budget(5), r.base + budget(500), r.base[:split] + more + r.base[split:], r.base + strings.Replace(r.byPort, "8555", "8556", 1),
 		strings.Replace(r.base+more, "18556", "18557", 1) + r.byPort, strings.Replace(r.base, "sample = 100", "sample = 10", 1),
 		strings.Replace(r.base, `idle_timeout = "30s"`, `idle_timeout = "1s"`, 1), strings.Replace(r.base+more, "http {\n", "http {\n  pprof = \"127.0.0.1:18557\"\n", 1),
 	}
