@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"intsink/exporters/collect"
@@ -147,7 +148,7 @@ func TestUnixSocket(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		conn.SetReadDeadline(time.Now().Add(time.Minute))
 		lines := bufio.NewScanner(conn)
 		for len(seen) < until && lines.Scan() {
 			for _, s := range sequences(t, lines.Text()) {
@@ -170,6 +171,42 @@ func TestSpecialFilesAreRefused(t *testing.T) {
 	if want := `/dev/null is not a regular file; "-" is standard output, "unix:PATH" a socket`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %q", err, want)
 	}
+}
+
+// TestNoFileStaysOpen: what is opened and then refused is closed again.
+func TestNoFileStaysOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openFile(Config{Path: path}); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+		t.Fatal(err)
+	}
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range open {
+		if to, _ := os.Readlink("/proc/self/fd/" + fd.Name()); to == path {
+			t.Error("it is still open")
+		}
+	}
+}
+
+// TestReaderThatDoesNotRead: a write to a socket fails after writeTimeout, and another one has as
+// much time again. The clock is the test's own.
+func TestReaderThatDoesNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn, _ := net.Pipe()
+		s := stream{conn, conn}
+		for range 2 {
+			began := time.Now()
+			if err := s.write([]byte("{}\n")); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != writeTimeout {
+				t.Errorf("%v after %v", err, time.Since(began))
+			}
+			time.Sleep(time.Minute)
+		}
+	})
 }
 
 // brokenWriter fails each write, and counts how often it is closed.
