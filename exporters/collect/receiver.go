@@ -165,9 +165,18 @@ func (s *socket) source(name *unix.RawSockaddrInet6) netip.AddrPort {
 // Close closes the socket and makes receive return.
 func (s *socket) Close() error { return s.conn.Close() }
 
-// openSockets binds n sockets to one address. If its port is 0, all get the port that the
-// kernel chose for the first.
+// openSockets binds n sockets to one address. If its port is 0, all get a port that the kernel
+// chooses. It chooses for a socket that does not share: for one that does it may choose a port that
+// another process of this user shares, and both would get a part of what comes.
 func openSockets(address string, n, buffer int) ([]*socket, error) {
+	if strings.HasSuffix(address, ":0") {
+		c, err := net.ListenPacket("udp", address)
+		if err != nil {
+			return nil, fmt.Errorf("listen %s: %w; it must be an address of this machine", address, err)
+		}
+		address = c.LocalAddr().String()
+		c.Close()
+	}
 	var all []*socket
 	for range n {
 		s, err := openSocket(address, buffer)
@@ -178,9 +187,6 @@ func openSockets(address string, n, buffer int) ([]*socket, error) {
 			return nil, fmt.Errorf("listen %s: %w", address, err)
 		}
 		all = append(all, s)
-		if strings.HasSuffix(address, ":0") {
-			address = s.conn.LocalAddr().String()
-		}
 	}
 	return all, nil
 }

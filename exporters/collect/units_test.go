@@ -274,6 +274,25 @@ func TestControlMessages(t *testing.T) {
 	}
 }
 
+// TestChosenPortsAreNotShared: of many ports that the kernel chose no two are the same, although
+// each could be shared.
+func TestChosenPortsAreNotShared(t *testing.T) {
+	by := map[netip.AddrPort]bool{}
+	for range 600 { // by chance 6 of them would be shared
+		all, err := openSockets("127.0.0.1:0", 1, 1<<12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := all[0]
+		defer s.Close()
+		s.space = nil // gives its memory back
+		if by[s.local] {
+			t.Fatalf("%v is chosen twice", s.local)
+		}
+		by[s.local] = true
+	}
+}
+
 // TestSockets: several sockets share an address, whose port the kernel may choose; a datagram comes
 // with its source and the time of its receipt.
 func TestSockets(t *testing.T) {
@@ -422,7 +441,7 @@ func collectorBed(t *testing.T, o Options, size int64, outputs ...NamedOutput) (
 // until waits until done returns true.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !done(); time.Sleep(50 * time.Microsecond) {
+	for end := time.Now().Add(time.Minute); !done(); time.Sleep(50 * time.Microsecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited for: %s", what)
 		}

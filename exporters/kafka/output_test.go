@@ -97,7 +97,7 @@ func consumeTopic(t testing.TB, topic string, n int, brokers []string) (all []me
 		t.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for reports := 0; reports < n; {
 		fetches := client.PollFetches(ctx)

@@ -265,7 +265,7 @@ func TestProtobuf(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var got []string
 	for len(got) < 2 && ctx.Err() == nil {

@@ -63,9 +63,11 @@ func (b *lockedBuffer) String() string {
 	return b.b.String()
 }
 
-// freePort is a port of 127.0.0.1 that nobody has.
+// freePort returns an address with a port that nobody has. It is on loopback, with an IP address
+// that only this process uses: nothing else takes the port before the program does.
 func freePort(t testing.TB) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	pid := os.Getpid()
+	l, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:0", 1+(pid>>14)&0x7f, (pid>>6)&0xff, 1+pid&0x3f))
 	if err != nil {
 		t.Fatal(err)
 	}

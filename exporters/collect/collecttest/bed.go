@@ -92,7 +92,7 @@ func (b *Bed) Start(o collect.Options, size int64, outputs ...collect.Output) {
 		o.Outputs = append(o.Outputs, collect.NamedOutput{Name: fmt.Sprint("out", i), Output: out})
 	}
 	if o.Flush == 0 {
-		o.Flush = 2 * time.Second
+		o.Flush = 20 * time.Second
 	}
 	if o.Log == nil {
 		o.Log = collect.NewLog(quiet())
@@ -150,7 +150,7 @@ func (b *Bed) Write(p []byte) {
 // Wait waits until done returns true, or fails the test, and checks that the accounts add up.
 func (b *Bed) Wait(what string, done func() bool) {
 	b.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !done(); time.Sleep(50 * time.Microsecond) {
+	for end := time.Now().Add(time.Minute); !done(); time.Sleep(50 * time.Microsecond) {
 		if time.Now().After(end) {
 			b.t.Fatalf("waited for: %s\n%+v", what, b.C.Snapshot())
 		}

@@ -28,7 +28,7 @@ func (h *Hand) Next(t testing.TB) *collect.Delivery {
 	select {
 	case d := <-h.Deliveries:
 		return d
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("no delivery")
 		return nil
 	}

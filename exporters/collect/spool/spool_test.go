@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -319,11 +320,17 @@ func TestLostRangesOutliveTheProcess(t *testing.T) {
 // killed copies a spool's folder as a process that is killed now would leave it.
 func killed(t *testing.T, dir string) string {
 	t.Helper()
-	to := filepath.Join(t.TempDir(), "killed")
-	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
+	for {
+		to := filepath.Join(t.TempDir(), "killed")
+		err := os.CopyFS(to, os.DirFS(dir))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the spool renamed a file meanwhile
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return to
 	}
-	return to
 }
 
 // TestOlderPositionsDoNotReplaceDrops: a Sync that has read the positions before a segment is
