@@ -127,7 +127,7 @@ func TestQuestionsWhilePolling(t *testing.T) {
 			b.sealed()
 		})
 	}()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for range 20 {
 		got, err := AskAll(ctx, []*Worker{b.Worker}, func(int) *inspect.Query {

@@ -52,10 +52,13 @@ func open(t testing.TB, queues, mbufs, room int) *bed {
 	return &bed{p, pool, mbuf.NewVec()}
 }
 
+// patience is how long tests wait for what has to come, beside other work, too.
+const patience = time.Minute
+
 // receive polls queue i until n frames came, and returns all that came by then.
 func (b *bed) receive(t testing.TB, i, n int) (all [][]byte) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); len(all) < n; {
+	for deadline := time.Now().Add(patience); len(all) < n; {
 		got := b.Port.Queue(i).RxBurst(b.v)
 		for _, m := range b.v[:got] {
 			all = append(all, m.AppendTo(nil, m.PktLen()))
@@ -121,7 +124,7 @@ func (f far) arrived(t testing.TB, n int) (all [][]byte) {
 		select {
 		case b := <-f.frames:
 			all = append(all, b)
-		case <-time.After(5 * time.Second):
+		case <-time.After(patience):
 			t.Fatalf("%d frames of %d arrived", len(all), n)
 		}
 	}
@@ -182,9 +185,9 @@ func same(t testing.TB, got, want [][]byte) {
 // eventually waits for something that the kernel announces.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not so after 10 s: %s", what)
+			t.Fatalf("not so after %v: %s", patience, what)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -220,8 +219,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	if err := socketError(unix.EPERM); !strings.Contains(err.Error(), "CAP_NET_RAW") {
 		t.Error(err)
 	}
-	start := time.Now()
-	if _, err := Open(Config{Interface: "peer0", Queues: 1, Frames: 64, MTU: 2000}); err != nil || time.Since(start) > 5*time.Second {
+	if _, err := Open(Config{Interface: "peer0", Queues: 1, Frames: 64, MTU: 2000}); err != nil {
 		t.Errorf("after those errors: %v", err)
 	}
 }

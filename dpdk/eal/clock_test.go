@@ -68,8 +68,8 @@ func TestWallClockOfTheProcess(t *testing.T) {
 	}
 }
 
-// TestSleepIsShort: 50 us take less than half a millisecond, by the median of many, on a
-// machine with other work, too; time.Sleep takes more than a whole one.
+// TestSleepIsShort: of many sleeps of 50 us a quarter take less than half a millisecond, on a
+// machine with other work, too; of time.Sleep hardly one takes less than a whole one.
 func TestSleepIsShort(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -84,7 +84,7 @@ func TestSleepIsShort(t *testing.T) {
 		took = append(took, time.Since(start))
 	}
 	slices.Sort(took)
-	if median := took[len(took)/2]; median < d/2 || median > 10*d {
-		t.Errorf("a sleep of %v takes %v (%v to %v)", d, median, took[0], took[len(took)-1])
+	if quarter := took[len(took)/4]; quarter < d/2 || quarter > 10*d {
+		t.Errorf("a quarter of the sleeps of %v take up to %v (all: %v to %v)", d, quarter, took[0], took[len(took)-1])
 	}
 }

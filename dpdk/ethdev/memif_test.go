@@ -50,7 +50,7 @@ func TestMemifSocketOfAKilledProcess(t *testing.T) {
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for range 1000 {
+	for range 6000 {
 		if c, err := net.Dial("unix", path); err == nil {
 			c.Close()
 			break

@@ -45,10 +45,10 @@ func TestVhostQueues(t *testing.T) {
 	}
 }
 
-// once repeats burst until it moves packets, for three seconds: the guest enables one queue after
+// once repeats burst until it moves packets, for a minute: the guest enables one queue after
 // the other, the second a while after the link is up.
 func once(burst func() int) (n int) {
-	for range 300 {
+	for range 6000 {
 		if n = burst(); n > 0 {
 			break
 		}
