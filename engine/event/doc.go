@@ -50,6 +50,6 @@
 //  6. bench/truth: its name in Classes (policy.go), a part of Model that finds it, a scene.
 //     bench/cmd/compare/tasklist.go: its name in everyEvent.
 //
-// `go test ./engine/event ./engine ./conf ./cmd/intsink/internal/rules` names what is missing of 1, 3,
-// 4 and 5; `go test ./engine/fast ./bench/truth` shows whether 2, the C and 6 agree.
+// `go test ./engine/event ./engine ./conf ./cmd/intsink/internal/rules ./bench/cmd/compare` names what
+// is missing of 1, 3, 4, 5 and in everyEvent; `go test ./engine/fast ./bench/truth` shows whether 2, the C and 6 agree.
 package event

@@ -41,24 +41,45 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[netip.Prefix]():   netip.MustParsePrefix("192.0.2.0/24"),
 	reflect.TypeFor[conf.PortRange](): conf.PortRange{First: 1, Last: 2},
 	reflect.TypeFor[conf.VNIRange]():  conf.VNIRange{First: 1, Last: 2},
+	reflect.TypeFor[conf.NodeRange](): conf.NodeRange{First: 1, Last: 2},
+
+	reflect.TypeFor[conf.TCPOptions]():      conf.INTBeforeOptions,
+	reflect.TypeFor[conf.INT1Dialect]():     conf.GEANTINT1,
+	reflect.TypeFor[conf.ShimLength]():      conf.ShimInclusive,
+	reflect.TypeFor[conf.ChecksumPolicy]():  conf.KeepChecksum,
+	reflect.TypeFor[conf.MalformedPolicy](): conf.DropMalformed,
+	reflect.TypeFor[conf.FragmentPolicy]():  conf.StripFragments,
+	reflect.TypeFor[conf.Scope]():           conf.SourceOnly,
+	reflect.TypeFor[conf.Role]():            conf.SequenceRole,
+	reflect.TypeFor[conf.TimestampEpoch]():  conf.NoEpoch,
 }
 
 // named are values of attributes that are names.
-var named = map[string]any{"Watch.Name": "other", "Watch.Events": []string{"loss"}, "Watch.Collectors": []string{"six"}}
+var named = map[string]any{
+	"Watch.Name": "other", "Watch.Events": []string{"loss"}, "Watch.Collectors": []string{"six"},
+	"INT.Versions": []string{"1"}, "INT.Types": []string{"mx"},
+}
 
 // without are attributes without an effect of their own: profile sets the others while a file
-// is read; clocks are of end_to_end only.
+// is read; clocks are of end_to_end only; names of domains, instructions, models and units are
+// for people, who read them in messages and tables.
 var without = map[string]bool{
 	"Events.Profile":          true,
 	"Events.HopLatency.Clock": true, "Events.HopLatency.ClockOffset": true,
 	"Events.LinkLatency.Clock": true, "Events.LinkLatency.ClockOffset": true,
+	"INT.Domains.Name": true, "INT.Domains.Instructions.Name": true, "NodeModels.Name": true, "NodeModels.QueueUnit.Name": true,
 }
 
 // eachAttribute gives every attribute in v another value, one after the other, and calls changed
 // each time.
 func eachAttribute(t *testing.T, v reflect.Value, path string, changed func(path string)) {
 	_, isWord := others[v.Type()]
+	isBlocks := v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct && others[v.Type().Elem()] == nil
 	switch {
+	case isBlocks:
+		for i := range v.Len() {
+			eachAttribute(t, v.Index(i), path, changed)
+		}
 	case v.Kind() == reflect.Pointer:
 		eachAttribute(t, v.Elem(), path, changed)
 	case v.Kind() == reflect.Struct && !isWord:
@@ -121,4 +142,54 @@ func TestEveryAttributeHasAnEffect(t *testing.T) {
 	check(&c.Events, "Events")
 	w.Override = &overridden
 	check(w, "Watch")
+}
+
+// TestEveryAttributeOfINTHasAnEffect: each attribute of blocks int and node_model changes what the
+// workers read.
+func TestEveryAttributeOfINTHasAnEffect(t *testing.T) {
+	text := []byte(strings.Replace(assembleBase, "int { udp_port = 5000 }", `
+int {
+  udp_port     = 5000
+  dscp         = { value = 23, mask = 63 }
+  probe_marker = "0x0102030405060708"
+  probe_ports  = [7]
+  gre_protocol = 34998
+  vxlan_gpe    = {}
+  geneve       = {}
+  versions     = ["2"]
+  types        = ["md"]
+  domain "d" {
+    id = 7
+    instruction "i" {
+      bit    = 0
+      length = 4
+    }
+  }
+}
+node_model "leaf" {
+  nodes      = [101]
+  queue_unit = "80 bytes"
+}`, 1))
+	c, d := conf.Parse("test.hcl", text)
+	if c == nil {
+		t.Fatal(d.Err())
+	}
+	same, _ := conf.Parse("test.hcl", text) // the rules may refer to values in c
+	before, count := Of(same), 0
+	if !reflect.DeepEqual(Of(c), before) {
+		t.Fatal("the same text gives other rules")
+	}
+	changed := func(path string) {
+		count++
+		t.Run(path, func(t *testing.T) {
+			if reflect.DeepEqual(Of(c), before) {
+				t.Errorf("the rules of the workers are the same whatever %s is", path)
+			}
+		})
+	}
+	eachAttribute(t, reflect.ValueOf(&c.INT), "INT", changed)
+	eachAttribute(t, reflect.ValueOf(&c.NodeModels).Elem(), "NodeModels", changed)
+	if count < 25 {
+		t.Errorf("%d attributes", count)
+	}
 }
