@@ -72,7 +72,7 @@ func TestTransparentSecurityThroughAProxy(t *testing.T) {
 					return attack
 				}
 				attack = true
-			case <-time.After(10 * time.Second):
+			case <-time.After(patience):
 				t.Fatal("nothing arrives")
 			}
 		}
@@ -103,7 +103,7 @@ func TestTransparentSecurityThroughAProxy(t *testing.T) {
 	if n := p.Series[`intsink_dropped_packets_total{link="edge",direction="to_host",reason="mitigation"}`]; n != 3 {
 		t.Errorf("%v packets were dropped, want 3", n)
 	}
-	if code := r.stop(t, 10*time.Second); code != 0 || strings.Count(r.stderr.String(), `token \"tps\"`) < 6 {
+	if code := r.stop(t, patience); code != 0 || strings.Count(r.stderr.String(), `token \"tps\"`) < 6 {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}
 }

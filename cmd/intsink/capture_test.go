@@ -84,7 +84,7 @@ func TestCapture(t *testing.T) {
 	receive(t, host, func([]byte) { arrived.Add(1) })
 	send := func(from *wire.Interface, frames ...[]byte) {
 		for _, f := range frames {
-			if !from.Send(f) {
+			if !eventually(func() bool { return from.Send(f) }) {
 				t.Fatal("a frame could not be sent")
 			}
 		}
@@ -137,7 +137,7 @@ func TestCapture(t *testing.T) {
 		t.Errorf("by match: %q", fields)
 	}
 
-	c = startCapture(t, r, socket, "--seconds", "0.2", "--event", "leak")
+	c = startCapture(t, r, socket, "--seconds", "4", "--event", "leak")
 	send(network, frames...)
 	if fields = c.ended("0 packets in " + c.file + "; ended: the time is over"); len(fields) != 1 || fields[0][0] != "" {
 		t.Errorf("by an event that no packet has: %q", fields)
@@ -173,7 +173,7 @@ func TestCapture(t *testing.T) {
 	if _, stderr, code := intsink(t, "capture", "-w", "-", "--url", "http://"+r.http); code != 1 || !strings.Contains(stderr, "a write needs a token") {
 		t.Errorf("over TCP: exit code %d, %s", code, stderr)
 	}
-	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "all mbufs returned") || strings.Count(r.stderr.String(), `what="POST /api/v1/capture" result=ok`) != 9 {
+	if code := r.stop(t, patience); code != 0 || !strings.Contains(r.stderr.String(), "all mbufs returned") || strings.Count(r.stderr.String(), `what="POST /api/v1/capture" result=ok`) != 9 {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"intsink/cmd/intsink/internal/observe/observetest"
 	"intsink/engine/intgen"
@@ -108,8 +107,7 @@ func distributeOverMemif(t *testing.T, role string, queues int) {
 	if arrived != flows*packets {
 		t.Errorf("%d packets of %d arrive", arrived, flows*packets)
 	}
-	time.Sleep(20 * time.Millisecond) // a worker publishes its counters each millisecond
-	p := observetest.Parse(t, r.get(t, "/metrics"))
+	p := r.balanced(t) // the workers have published their counters
 	addsUp(t, p, "to_host", flows*packets)
 	addsUp(t, p, "to_network", flows/4*packets)
 	of := flowsOf(t, r, 2)
@@ -120,7 +118,7 @@ func distributeOverMemif(t *testing.T, role string, queues int) {
 	if handed != of[1]*packets || p.Series[`intsink_worker_ring_capacity{port="network",worker="w1"}`] != 1024 {
 		t.Errorf("worker 1 has got %v packets of %v flows; %v", handed, of[1], p.Series)
 	}
-	if code := r.stop(t, 10*time.Second); code != 0 || strings.Contains(r.stderr.String(), "level=WARN msg=\"received") || strings.Contains(r.stderr.String(), "impaired") {
+	if code := r.stop(t, patience); code != 0 || strings.Contains(r.stderr.String(), "level=WARN msg=\"received") || strings.Contains(r.stderr.String(), "impaired") {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
 }

@@ -115,7 +115,7 @@ func TestEveryWrite(t *testing.T) {
 	if p = observetest.Parse(t, r.get(t, "/metrics")); limited < 20 || p.Series[`intsink_api_writes_total{result="limited"}`] != float64(limited) {
 		t.Errorf("%d of 100 at once are limited, %v counted", limited, p.Series[`intsink_api_writes_total{result="limited"}`])
 	}
-	r.stop(t, 10*time.Second)
+	r.stop(t, patience)
 	logged := regexp.MustCompile(`msg="api: write" who=.* what="(.*?)" result=(\w+)`).FindAllStringSubmatch(r.stderr.String(), -1)
 	for _, w := range everyWrite {
 		for _, result := range []string{"ok", "forbidden"} {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"intsink/cmd/intsink/internal/observe/observetest"
 	"intsink/engine/intgen"
@@ -62,11 +61,11 @@ func TestMemifWithTwoQueues(t *testing.T) {
 			t.Errorf("%d packets to the network by queue %d", n, queue)
 		}
 	}
-	time.Sleep(20 * time.Millisecond) // a worker publishes its counters each millisecond
+	r.balanced(t) // the workers have published their counters
 	if got := flowsOf(t, r, 2); got[0] != flows/2 || got[1] != flows/2 {
 		t.Errorf("flows of the workers: %v", got)
 	}
-	if code := r.stop(t, 10*time.Second); code != 0 || strings.Contains(r.stderr.String(), "impaired") {
+	if code := r.stop(t, patience); code != 0 || strings.Contains(r.stderr.String(), "impaired") {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
 }
@@ -100,14 +99,10 @@ func TestMemifPeerWithOneQueue(t *testing.T) {
 			t.Fatalf("round %d: %d packets of %d", number, n, flows)
 		}
 	}
-	for range 1000 { // the sink looks at its links four times a second
-		p := observetest.Parse(t, r.get(t, "/metrics"))
-		if p.Series[`intsink_port_link_changes_total{port="network"}`] > 0 && p.Series[`intsink_port_link_changes_total{port="host"}`] > 0 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "the peer sends by 1 and receives by 1 of 2 queues") {
+	r.wait(t, "both links", func(p observetest.Exposition) bool { // the sink looks at them four times a second
+		return p.Series[`intsink_port_link_changes_total{port="network"}`] > 0 && p.Series[`intsink_port_link_changes_total{port="host"}`] > 0
+	})
+	if code := r.stop(t, patience); code != 0 || !strings.Contains(r.stderr.String(), "the peer sends by 1 and receives by 1 of 2 queues") {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
 }

@@ -89,13 +89,9 @@ func lcoreList(n int) string {
 
 func (p *memifPeer) waitLinks(t *testing.T) {
 	t.Helper()
-	for range 1000 {
-		if p.ports[0].LinkUp() && p.ports[1].LinkUp() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !eventually(func() bool { return p.ports[0].LinkUp() && p.ports[1].LinkUp() }) {
+		t.Fatal("no link")
 	}
-	t.Fatal("no link")
 }
 
 // send sends the frames by one queue of a side, and waits where it is full.
@@ -107,11 +103,8 @@ func (p *memifPeer) send(t *testing.T, side, queue int, frames ...[]byte) {
 			t.Fatal("the peer has no mbufs")
 		}
 		copy(p.vec[0].SetLen(len(f)), f)
-		for tries := 0; q.TxBurst(p.vec, 1) == 0; tries++ {
-			if tries == 1000 {
-				t.Fatal("the peer cannot send")
-			}
-			time.Sleep(time.Millisecond)
+		if !eventually(func() bool { return q.TxBurst(p.vec, 1) == 1 }) {
+			t.Fatal("the peer cannot send")
 		}
 	}
 }
@@ -131,7 +124,7 @@ func (p *memifPeer) poll(side int, got func(queue int, frame []byte)) (n int) {
 
 // receive polls a side until it has n frames, or nothing comes for so long that nothing will.
 func (p *memifPeer) receive(side, n int, got func(queue int, frame []byte)) (received int) {
-	for last := time.Now(); received < n && time.Since(last) < 20*time.Second; {
+	for last := time.Now(); received < n && time.Since(last) < patience; {
 		if k := p.poll(side, got); k > 0 {
 			received, last = received+k, time.Now()
 		} else {

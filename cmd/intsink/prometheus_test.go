@@ -91,7 +91,7 @@ func (p *prometheus) get(path string, data any) bool {
 // query waits until an expression gives a series, and returns what it gives.
 func (p *prometheus) query(expression string) []sample {
 	p.t.Helper()
-	for range 600 {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		var v struct{ Result []sample }
 		if p.get("/api/v1/query?query="+url.QueryEscape(expression), &v) && (len(v.Result) > 0 || p.t.Failed()) {
 			return v.Result
@@ -139,10 +139,7 @@ func playMalformed(t *testing.T, s *scene, out *wire.Interface, stop *atomic.Boo
 	frame[14+20+8+1] = 255 // the shim's Length
 	for !stop.Load() {
 		s.trouble.Store(!s.trouble.Load())
-		if !out.Send(frame) {
-			t.Error("a packet could not be sent")
-			return
-		}
+		out.Send(frame)                   // or not, where the kernel has no room: the next may go
 		time.Sleep(20 * time.Millisecond) // the pace of the traffic, not of the test
 	}
 }
@@ -233,7 +230,7 @@ func (p *prometheus) checkRules() {
 			Rules []struct{ Name, Query, Type, Health, LastError string }
 		}
 	}
-	for range 200 { // until each was evaluated
+	for end := time.Now().Add(patience); time.Now().Before(end); { // until each was evaluated
 		if p.get("/api/v1/rules", &rules); len(rules.Groups) > 0 {
 			break
 		}

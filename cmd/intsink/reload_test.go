@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/observe/observetest"
@@ -22,7 +21,8 @@ import (
 // the configuration, and what stands in that.
 func withSocket(t *testing.T) (r *running, socket, path, text string) {
 	t.Helper()
-	text, socket = addSocket(t, strings.Replace(small, "mbufs      = 4096", "mbufs      = 8192", 1)+config("udp_port = 5000"))
+	idle := strings.NewReplacer("net_null0", "net_null0,no-rx=1", "net_null1", "net_null1,no-rx=1").Replace(config("udp_port = 5000"))
+	text, socket = addSocket(t, strings.Replace(small, "mbufs      = 4096", "mbufs      = 8192", 1)+idle)
 	r = startRun(t, text)
 	r.get(t, "/healthz")
 	path = r.cmd.Args[len(r.cmd.Args)-1]
@@ -79,12 +79,7 @@ func TestReloadSaysWhatChanged(t *testing.T) {
 func TestSIGHUPIsAReload(t *testing.T) {
 	r, _, _, _ := withSocket(t)
 	r.cmd.Process.Signal(syscall.SIGHUP)
-	for range 500 {
-		if strings.Contains(r.get(t, "/readyz?verbose"), "by SIGHUP") {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually(func() bool { return strings.Contains(r.get(t, "/readyz?verbose"), "by SIGHUP") })
 	var s struct {
 		Config struct {
 			Generation int
@@ -150,7 +145,7 @@ func TestWritesNeedAuthority(t *testing.T) {
 			t.Errorf("%s: %v writes, want %v", result, got, want)
 		}
 	}
-	r.stop(t, 10*time.Second)
+	r.stop(t, patience)
 	if n := strings.Count(r.stderr.String(), `msg="api: write"`); n != 5 || !strings.Contains(r.stderr.String(), `who="unix uid 0 pid`) {
 		t.Errorf("%d lines about writes\n%s", n, r.stderr)
 	}

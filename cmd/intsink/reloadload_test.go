@@ -156,7 +156,7 @@ func TestReloadsUnderLoad(t *testing.T) {
 	if p.Series["intsink_config_generation"] != float64(1+pairs+trials) || p.Series[`intsink_api_writes_total{result="refused"}`] != float64(pairs) {
 		t.Errorf("generation %v after %d trials, writes refused %v", p.Series["intsink_config_generation"], trials, p.Series[`intsink_api_writes_total{result="refused"}`])
 	}
-	if code := r.stop(t, 20*time.Second); code != 0 {
+	if code := r.stop(t, patience); code != 0 {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}
 	if primary.packets.Load() == 0 || primary.missing.Load() != 0 || second.packets.Load() == 0 || reported.frames.Load() == 0 {

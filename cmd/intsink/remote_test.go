@@ -143,12 +143,10 @@ func TestFromAnotherMachine(t *testing.T) {
   listen = `, dir, hash("correct horse battery staple"), hash("tr0ub4dor")), 1)
 	path := write(t, filepath.Join(t.TempDir(), "c.hcl"), strings.Replace(text, "%s", "192.0.2.7:9465", 1))
 	r := startRunOf(t, path)
-	for range 500 {
-		if _, _, code := intsink(t, "mode", "--socket", socket); code == 0 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually(func() bool {
+		_, _, code := intsink(t, "mode", "--socket", socket)
+		return code == 0
+	})
 	reader := strings.Replace(flags, "/token ", "/reader ", 1)
 	certificate := " --url https://sink7:9465 --ca /etc/intsink/ca.pem --cert /etc/intsink/alice.pem --key /etc/intsink/alice.key"
 	for _, c := range []struct {
@@ -185,7 +183,7 @@ func TestFromAnotherMachine(t *testing.T) {
 	if s := must(t, "status", "--config", path); !strings.Contains(s, "network") { // on the sink's machine, by its socket
 		t.Errorf("%s", s)
 	}
-	if code := r.stop(t, 10*time.Second); code != 0 || strings.Count(r.stderr.String(), "TLS handshake error") != 1 ||
+	if code := r.stop(t, patience); code != 0 || strings.Count(r.stderr.String(), "TLS handshake error") != 1 ||
 		!strings.Contains(r.stderr.String(), `token \"desk\"`) || !strings.Contains(r.stderr.String(), `certificate \"alice\"`) {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}

@@ -84,7 +84,7 @@ func arpRequest(target byte) []byte {
 // wait asks for the metrics until cond holds of them.
 func (r *running) wait(t *testing.T, what string, cond func(p observetest.Exposition) bool) observetest.Exposition {
 	t.Helper()
-	for range 500 {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		if p := observetest.Parse(t, r.get(t, "/metrics")); cond(p) {
 			return p
 		}
@@ -145,7 +145,7 @@ collector "unknown" {
 		p.Series[`intsink_report_drops_total{collector="unknown",reason="unresolved"}`] == 0 {
 		t.Error("the unknown gateway was not asked for, or its reports were not counted")
 	}
-	if code := r.stop(t, 10*time.Second); code != 0 {
+	if code := r.stop(t, patience); code != 0 {
 		t.Fatalf("exit code %d: %s", code, r.stderr)
 	}
 	frames := framesOf(t, sent)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -76,7 +75,7 @@ func TestUnprivilegedUser(t *testing.T) {
 	if out, err := command("reload", "--config", path, "--format", "json").CombinedOutput(); err != nil || !json.Valid(out) {
 		t.Errorf("reload as the service's user: %v\n%s", err, out)
 	}
-	if code := r.stop(t, 10*time.Second); code != 0 {
+	if code := r.stop(t, patience); code != 0 {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}
 }

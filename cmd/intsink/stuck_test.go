@@ -112,7 +112,7 @@ func TestAStuckWorkerIsBypassed(t *testing.T) {
 	through := newTraffic(t, "d-far")
 	turned := func(times int, state string) time.Time {
 		t.Helper()
-		for range 3000 {
+		for end := time.Now().Add(patience); time.Now().Before(end); {
 			b, _ := os.ReadFile(asked)
 			if lines := strings.Fields(string(b)); len(lines) == 2*times && lines[len(lines)-2] == state {
 				var ns int64
@@ -128,11 +128,13 @@ func TestAStuckWorkerIsBypassed(t *testing.T) {
 	through.passes(t, "in line", true)
 	told := events(t, r, "bypass")
 
+	before := time.Now()
 	resume := stopThread(t, r.cmd.Process.Pid, workerThread(t, r.cmd.Process.Pid))
 	defer resume()
 	stuck := time.Now()
-	if late := turned(2, "bypass").Sub(stuck); late < 900*time.Millisecond || late > 2500*time.Millisecond {
-		t.Errorf("the switch was turned after %v, want 1s and a little", late)
+	// The command itself may wait for a CPU: the time that the sink takes to call it is tested in package failopen.
+	if at := turned(2, "bypass"); at.Sub(before) < 900*time.Millisecond || at.Sub(stuck) > 20*time.Second {
+		t.Errorf("the switch was turned after %v, want 1s and a little", at.Sub(stuck))
 	}
 	through.passes(t, "around the sink", false)
 	p := r.wait(t, "the metrics to tell", func(p observetest.Exposition) bool { return p.Series["intsink_bypass_active"] == 1 })
@@ -157,7 +159,7 @@ func TestAStuckWorkerIsBypassed(t *testing.T) {
 	if s := must(t, "status", "--url", "http://"+r.http); strings.Contains(s, "bypass switch") {
 		t.Errorf("status once it is over\n%s", s)
 	}
-	code := r.stop(t, 10*time.Second)
+	code := r.stop(t, patience)
 	for _, want := range []string{`msg="bypass: packets go around the sink" why="worker w0 has not polled for 1s"`, `msg="bypass: packets go through the sink"`} {
 		if code != 0 || !strings.Contains(r.stderr.String(), want) {
 			t.Errorf("exit code %d; the log lacks %s\n%s", code, want, r.stderr)
@@ -170,7 +172,7 @@ func TestAStuckWorkerIsBypassed(t *testing.T) {
 // unhealthy waits until /healthz says that a worker does not poll.
 func (r *running) unhealthy(t *testing.T) {
 	t.Helper()
-	for range 1000 {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		a, err := http.Get("http://" + r.http + "/healthz")
 		if err != nil {
 			t.Fatal(err)

@@ -43,7 +43,7 @@ func (s *systemd) hears(want string, within time.Duration) bool {
 // must is hears, and ends the test where the line does not come.
 func (s *systemd) must(t *testing.T, want string) {
 	t.Helper()
-	if !s.hears(want, 10*time.Second) {
+	if !s.hears(want, patience) {
 		t.Fatalf("no %s", want)
 	}
 }
@@ -58,7 +58,7 @@ func TestServiceOfSystemd(t *testing.T) {
 	manager.must(t, "READY=1")
 	must(t, "mode", "strip", "--socket", socket)
 	manager.must(t, "STATUS=forwarding, mode strip: asked for strip by unix uid 0 ")
-	if code := r.stop(t, 10*time.Second); code != 0 {
+	if code := r.stop(t, patience); code != 0 {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
 	manager.must(t, "STOPPING=1")
@@ -81,7 +81,7 @@ func TestWatchdogOfSystemd(t *testing.T) {
 	}
 	resume()
 	manager.must(t, "WATCHDOG=1")
-	if code := r.stop(t, 10*time.Second); code != 0 {
+	if code := r.stop(t, patience); code != 0 {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
 }

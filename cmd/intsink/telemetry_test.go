@@ -55,7 +55,7 @@ dpdk {
 				return
 			}
 			defer conn.Close()
-			conn.SetDeadline(time.Now().Add(5 * time.Second))
+			conn.SetDeadline(time.Now().Add(patience))
 			b := make([]byte, 16384)
 			if n, err := conn.Read(b); err != nil || !strings.Contains(string(b[:n]), "22.11") {
 				t.Fatalf("%v, %s", err, b[:n])

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"intsink/cmd/intsink/internal/observe/observetest"
 	"intsink/cmd/intsink/internal/status"
@@ -29,7 +28,7 @@ func TestTrial(t *testing.T) {
 		t.Helper()
 		return must(t, "reload", "--socket", socket, "--config", trial, "--confirm", confirm)
 	}
-	out := try("2s")
+	out := try("6s") // it lasts until all below has been asked
 	for _, want := range []string{"generation 2 is in force: 1 change\n  watch \"all\".sample: 100 -> 50\non trial: generation 1's configuration comes back at ", "note: a restart, and a reload without --config, read " + path} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s\nlacks %s", out, want)
@@ -78,7 +77,7 @@ func TestTrial(t *testing.T) {
 	if p.Series[`intsink_config_trials_total{result="confirmed"}`] != 1 || p.Series[`intsink_config_trials_total{result="back"}`] != 1 {
 		t.Errorf("%v", p.Series)
 	}
-	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "nobody confirmed it in time") {
+	if code := r.stop(t, patience); code != 0 || !strings.Contains(r.stderr.String(), "nobody confirmed it in time") {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}
 }
@@ -108,7 +107,7 @@ func TestReloadRequestsThatAreWrong(t *testing.T) {
 // address that is taken leaves all as it was.
 func TestReloadChangesAddressesAndTimes(t *testing.T) {
 	r, socket, path, text := withSocket(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", freeAddress(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,12 +141,10 @@ func TestReloadReadsAFolder(t *testing.T) {
 	t.Setenv("INTSINK_TEST_SINK", "9")
 	write(t, filepath.Join(dir, "20-node.hcl"), "node { id = \"${env.INTSINK_TEST_SINK}\" }\n")
 	r := startRunOf(t, dir)
-	for range 500 {
-		if _, err := os.Stat(socket); err == nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually(func() bool {
+		_, err := os.Stat(socket)
+		return err == nil
+	})
 	more := write(t, filepath.Join(dir, "30-more.hcl"), "\ncollector \"second\" { address = 7 }\n")
 	if _, stderr, code := intsink(t, "reload", "--socket", socket); code != 1 || !strings.Contains(stderr, more+":2:32: error: collector \"second\": address = 7") {
 		t.Errorf("exit code %d, %s", code, stderr)
@@ -156,7 +153,7 @@ func TestReloadReadsAFolder(t *testing.T) {
 	if out := must(t, "reload", "--socket", socket); !strings.Contains(out, `collector "second": added`) {
 		t.Errorf("%s", out)
 	}
-	if code := r.stop(t, 10*time.Second); code != 0 || !strings.Contains(r.stderr.String(), "node=9") {
+	if code := r.stop(t, patience); code != 0 || !strings.Contains(r.stderr.String(), "node=9") {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}
 }

@@ -58,7 +58,7 @@ func TestVerifyWhileItRuns(t *testing.T) {
 	}
 	reload("")
 	send("off again", false, false)
-	if code := r.stop(t, 10*time.Second); code != 0 {
+	if code := r.stop(t, patience); code != 0 {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}
 }

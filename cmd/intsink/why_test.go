@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"net"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,12 +13,7 @@ import (
 
 func TestWhyThatCannotAnswer(t *testing.T) {
 	dir := t.TempDir()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	free := l.Addr().String()
-	l.Close() // nobody listens there
+	free := freeAddress(t)
 	off := write(t, filepath.Join(dir, "off.hcl"), "http { listen = \"\" }\n"+offline("udp_port = 5000"))
 	const flow = "udp:10.0.0.1:1024-10.1.0.1:8000"
 	for _, c := range []struct {
@@ -28,7 +22,7 @@ func TestWhyThatCannotAnswer(t *testing.T) {
 		want string
 	}{
 		{[]string{flow, "--url", "http://" + free}, 1, "cannot be reached at http://" + free},
-		{[]string{flow, "--config", off}, 1, `http.listen is ""`},
+		{[]string{flow, "--config", off}, 1, "cannot be reached at /run/intsink/api.sock"},
 		{[]string{flow, "--config", filepath.Join(dir, "missing.hcl")}, 1, "missing.hcl"},
 		{[]string{"udp:10.0.0.1"}, 2, "write it as tcp:"},
 		{[]string{flow, "--url", "127.0.0.1"}, 2, "must be such as"},
@@ -55,7 +49,7 @@ func TestWhyOfARunningAppliance(t *testing.T) {
 		Items  []flowapi.FlowItem
 		Totals flowapi.FlowTotals
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(patience)
 	for p.Totals.Packets < 500 && time.Now().Before(deadline) {
 		if err := json.Unmarshal([]byte(r.get(t, "/api/v1/flows?limit=5")), &p); err != nil {
 			t.Fatal(err)
@@ -81,7 +75,7 @@ func TestWhyOfARunningAppliance(t *testing.T) {
 	if code != 1 || !strings.Contains(stderr, "is not in the table") {
 		t.Errorf("an unknown flow: exit code %d, %q", code, stderr)
 	}
-	if code := r.stop(t, 10*time.Second); code != 0 {
+	if code := r.stop(t, patience); code != 0 {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
 }

@@ -106,7 +106,7 @@ func (f *traffic) passes(t *testing.T, where string, stripped bool) {
 			if !bytes.Equal(got, want) {
 				t.Fatalf("%s: %d bytes arrive of flow %d, want %d", where, len(got), f.flow, len(want))
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(patience):
 			t.Fatalf("%s: nothing arrives of flow %d", where, f.flow)
 		}
 	}
