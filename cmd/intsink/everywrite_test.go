@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,14 +106,18 @@ func TestEveryWrite(t *testing.T) {
 		}
 		lines += int(want)
 	}
-	limited := 0
+	var refused atomic.Int64
+	var asking sync.WaitGroup
 	for range 100 {
-		if code, _ := ask(http.DefaultClient, "http://"+r.http, "POST", "/api/v1/mode", ""); code == http.StatusTooManyRequests {
-			limited++
-		} else {
-			lines++
-		}
+		asking.Go(func() {
+			if code, _ := ask(http.DefaultClient, "http://"+r.http, "POST", "/api/v1/mode", ""); code == http.StatusTooManyRequests {
+				refused.Add(1)
+			}
+		})
 	}
+	asking.Wait()
+	limited := int(refused.Load())
+	lines += 100 - limited
 	if p = observetest.Parse(t, r.get(t, "/metrics")); limited < 20 || p.Series[`intsink_api_writes_total{result="limited"}`] != float64(limited) {
 		t.Errorf("%d of 100 at once are limited, %v counted", limited, p.Series[`intsink_api_writes_total{result="limited"}`])
 	}
