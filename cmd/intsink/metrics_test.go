@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/internal/netns"
 )
 
 // running is an appliance in a process of its own.
@@ -41,26 +41,13 @@ func eventually(ok func() bool) bool {
 	return true
 }
 
-// freeAddress returns an address with a free TCP port. It is on loopback, with an IP address that
-// only this process uses: nothing else takes the port before the sink does.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	pid := os.Getpid()
-	l, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:0", 1+(pid>>14)&0x7f, (pid>>6)&0xff, 1+pid&0x3f))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // startRun runs the appliance with config, whose %s is where HTTP listens.
 func startRun(t *testing.T, config string) *running { return startRunWith(t, config) }
 
 // startRunWith is startRun with more flags.
 func startRunWith(t *testing.T, config string, flags ...string) *running {
 	t.Helper()
-	http := freeAddress(t)
+	http := netns.FreeAddress(t)
 	r := startRunOf(t, write(t, filepath.Join(t.TempDir(), "c.hcl"), fmt.Sprintf(config, http)), flags...)
 	r.http = http
 	return r

@@ -11,6 +11,7 @@ import (
 
 	"intsink/cmd/intsink/internal/observe/observetest"
 	"intsink/cmd/intsink/internal/status"
+	"intsink/internal/netns"
 )
 
 // settled waits until the configuration in force is on no trial.
@@ -107,7 +108,7 @@ func TestReloadRequestsThatAreWrong(t *testing.T) {
 // address that is taken leaves all as it was.
 func TestReloadChangesAddressesAndTimes(t *testing.T) {
 	r, socket, path, text := withSocket(t)
-	l, err := net.Listen("tcp", freeAddress(t))
+	l, err := net.Listen("tcp", netns.FreeAddress(t))
 	if err != nil {
 		t.Fatal(err)
 	}

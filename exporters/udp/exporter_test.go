@@ -64,7 +64,7 @@ func TestEveryPortModeArrives(t *testing.T) {
 		want         func(i int, port uint16) bool
 	}{
 		{"any", "127.0.0.1:0", PortAny, 0, func(_ int, p uint16) bool { return p != 0 }},
-		{"fixed", "127.0.0.1:0", PortFixed, 41234, func(_ int, p uint16) bool { return p == 41234 }},
+		{"fixed", "127.0.0.1:0", PortFixed, 14234, func(_ int, p uint16) bool { return p == 14234 }},
 		{"literally zero", "127.0.0.1:0", PortFixed, 0, func(_ int, p uint16) bool { return p == 0 }},
 		{"hash", "127.0.0.1:0", PortHash, 0, func(i int, p uint16) bool { return p == 0xc000|uint16(i) }},
 		{"any over ipv6", "[::1]:0", PortAny, 0, func(_ int, p uint16) bool { return p != 0 }},

@@ -21,6 +21,7 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/engine/report/reporttest"
+	"intsink/internal/netns"
 )
 
 // TestMain lets the tests run the command in a process of its own, to kill it.
@@ -63,23 +64,11 @@ func (b *lockedBuffer) String() string {
 	return b.b.String()
 }
 
-// freePort returns an address with a port that nobody has. It is on loopback, with an IP address
-// that only this process uses: nothing else takes the port before the program does.
-func freePort(t testing.TB) string {
-	pid := os.Getpid()
-	l, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:0", 1+(pid>>14)&0x7f, (pid>>6)&0xff, 1+pid&0x3f))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // configure writes a configuration with two free ports in front of the rest.
 func configure(t testing.TB, dir, rest string) (path string) {
 	t.Helper()
 	path = filepath.Join(dir, "collect.hcl")
-	text := fmt.Sprintf("listen \"reports\" {\n  address        = %q\n  receive_buffer = \"8MiB\"\n}\nhttp { listen = %q }\n", freePort(t), freePort(t))
+	text := fmt.Sprintf("listen \"reports\" {\n  address        = %q\n  receive_buffer = \"8MiB\"\n}\nhttp { listen = %q }\n", netns.FreeAddress(t), netns.FreeAddress(t))
 	write(t, path, text+rest)
 	return path
 }

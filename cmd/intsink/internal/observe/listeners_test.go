@@ -19,18 +19,8 @@ import (
 	"time"
 
 	"intsink/conf"
+	"intsink/internal/netns"
 )
-
-// free is an address on which nobody listens.
-func free(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
 
 // answers tells whether something does at url.
 func answers(url string) bool {
@@ -68,7 +58,7 @@ func certificate(t *testing.T) *conf.TLS {
 // TestAddressesChangeWhileServing: what stays goes on, also a request under way on an address
 // that goes; what cannot be opened leaves all as it was.
 func TestAddressesChangeWhileServing(t *testing.T) {
-	a, b, taken := free(t), free(t), free(t)
+	a, b, taken := netns.FreeAddress(t), netns.FreeAddress(t), netns.FreeAddress(t)
 	files := certificate(t)
 	s, err := Serve(conf.HTTP{Listen: a}, source(polling(t)))
 	if err != nil {
