@@ -41,6 +41,8 @@ func stepsOf(page string) (sections []string, steps map[string][]step) {
 				section = strings.TrimLeft(title, "# ")
 				sections = append(sections, section)
 			}
+		case typed && strings.HasSuffix(all[len(all)-1].command, `\`): // it goes on here
+			all[len(all)-1].command = strings.TrimSuffix(all[len(all)-1].command, `\`) + line
 		case m != nil:
 			typed = true
 			steps[section] = append(all, step{line: i + 1, command: m[1]})
@@ -149,15 +151,15 @@ func (i installed) edit(sed string) func() {
 	}
 }
 
-// trickle sends a packet of a new flow every few milliseconds, until stop.
-func trickle(t *testing.T) (stop func()) {
+// trickle sends a packet every few milliseconds, of so many flows in turns, until stop.
+func trickle(t *testing.T, flows uint16) (stop func()) {
 	in := openWire(t, "a-near")
 	var ended atomic.Bool
 	var sending sync.WaitGroup
 	sending.Go(func() {
 		source := intgen.Source{UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
-		for flow := uint16(1024); !ended.Load(); flow++ {
-			f := intgen.Flow{SrcMAC: [6]byte{2, 0, 0, 0, 0, 1}, DstMAC: [6]byte{2, 0, 0, 0, 0, 2}, Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1"), Proto: intgen.UDP, SrcPort: flow, DstPort: 443 + flow%2*7557}
+		for flow := uint16(0); !ended.Load(); flow = (flow + 1) % flows {
+			f := intgen.Flow{SrcMAC: [6]byte{2, 0, 0, 0, 0, 1}, DstMAC: [6]byte{2, 0, 0, 0, 0, 2}, Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1"), Proto: intgen.UDP, SrcPort: 1024 + flow, DstPort: 443 + flow%2*7557}
 			frame, err := source.Insert(f.Frame(60, 1), []intgen.Hop{{NodeID: 101, LatencyNs: 100}, {NodeID: 102, LatencyNs: 100}})
 			if err != nil {
 				t.Error(err)
@@ -200,7 +202,7 @@ func TestOperationsPage(t *testing.T) {
 	r := startCommand(t, machine.shell("RUNTIME_DIRECTORY=/run/intsink exec intsink run --config /etc/intsink/intsink.hcl"))
 	r.http = "127.0.0.1:9465"
 	r.ready(t)
-	defer trickle(t)()
+	defer trickle(t, 50000)() // each is new
 	const file = "/etc/intsink/intsink.hcl"
 	before := map[string]func(){ // a command, by its section and number: what the reader has done
 		"Reload 1":              machine.edit("sed -i 's/sample = 100/sample = 50/' " + file),
