@@ -89,6 +89,14 @@ func TestModes(t *testing.T) {
 	if code := r.stop(t, patience); code != 0 {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}
+	for _, want := range []string{`msg="mode: full" was=strip`, `msg="mode: pass" was=full why="asked for pass by unix uid 0 `, `msg="mode: bypass" was=pass`, `msg="bypass: packets go around the sink" why="asked for bypass by unix uid 0 `, `msg="mode: full" was=bypass`} {
+		if !strings.Contains(r.stderr.String(), want) {
+			t.Errorf("the log lacks %s\n%s", want, r.stderr)
+		}
+	}
+	if n := strings.Count(r.stderr.String(), `what="POST /api/v1/mode" result=ok`); n != 4 {
+		t.Errorf("%d lines of four writes", n)
+	}
 	if b, _ := os.ReadFile(asked); string(b) != text+"bypass\n" {
 		t.Errorf("the switch was asked %q", b)
 	}
