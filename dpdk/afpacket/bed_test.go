@@ -117,6 +117,17 @@ func peer(t testing.TB) far {
 	return f
 }
 
+// Send sends a frame as soon as the kernel takes it: beside other work its queue of received
+// frames may be full for a while. It returns false if that lasts.
+func (f far) Send(frame []byte) bool {
+	for deadline := time.Now().Add(patience); !f.Interface.Send(frame); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
 // arrived waits for n frames.
 func (f far) arrived(t testing.TB, n int) (all [][]byte) {
 	t.Helper()
