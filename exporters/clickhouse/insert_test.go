@@ -98,7 +98,7 @@ func (h *hand) arrived() {
 	select {
 	case err := <-h.way.done:
 		h.way.done <- err
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		h.t.Fatal("no answer")
 	}
 }
@@ -389,7 +389,7 @@ func TestClose(t *testing.T) {
 			for range s.connections() {
 				select {
 				case <-s.closed:
-				case <-time.After(10 * time.Second):
+				case <-time.After(time.Minute):
 					t.Fatal("a connection stays open")
 				}
 			}

@@ -51,7 +51,7 @@ func listen(t *testing.T, addr string) *net.UDPConn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	c.SetReadDeadline(time.Now().Add(time.Minute))
 	return c.(*net.UDPConn)
 }
 

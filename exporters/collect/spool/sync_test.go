@@ -113,7 +113,7 @@ func TestLoopSyncs(t *testing.T) {
 	s.Reader("a").Hold()
 	select {
 	case <-log.new:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("nothing was logged")
 	}
 	if err := s.Close(); err == nil {

@@ -125,7 +125,7 @@ func TestARequestThatDoesNotCome(t *testing.T) {
 	}
 	defer c.Close()
 	fmt.Fprint(c, "POST /api/v1/reload HTTP/1.1\r\nHost: sink\r\nAuthorization: Bearer test\r\nContent-Length: 100\r\n\r\n{\"confirm\":")
-	c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	c.SetReadDeadline(time.Now().Add(time.Minute))
 	answer, err := io.ReadAll(c)
 	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400") || sink.reloads != 0 || s.Writes.Count(WriteBad) != 1 || strings.Count(log.String(), "result=bad_request") != 1 {
 		t.Errorf("%v, %d reloads, %s\n%s", err, sink.reloads, answer, log)

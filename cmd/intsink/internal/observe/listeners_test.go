@@ -24,7 +24,7 @@ import (
 
 // answers tells whether something does at url.
 func answers(url string) bool {
-	c := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	c := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	a, err := c.Get(url + "/healthz")
 	if err != nil {
 		return false
