@@ -125,11 +125,13 @@ func (p Port) Start() error {
 
 // Stop stops the port's queues; no burst may be under way.
 func (p Port) Stop() {
-	eal.Capture(func() { C.rte_eth_dev_stop(C.uint16_t(p.id)) })
-	if info, err := p.Info(); err == nil && info.Driver == memifDriver {
-		eal.SettleInterrupts()
-		eal.KeepMemory()
+	if !p.isMemif() {
+		eal.Capture(func() { C.rte_eth_dev_stop(C.uint16_t(p.id)) })
+		return
 	}
+	eal.Capture(func() { stopMemif(p) })
+	eal.SettleInterrupts()
+	eal.KeepMemory()
 }
 
 // Close stops the port and frees what it holds, mbufs included. The port is

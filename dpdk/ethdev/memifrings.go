@@ -35,7 +35,7 @@ const memifDriver = "net_memif"
 // findRings makes the bursts of q ask for its rings, if q is a queue of net_memif. The port
 // has been started: before, DPDK does not tell where its queues are.
 func (q *Queue) findRings(p Port) {
-	if info, err := p.Info(); err == nil && info.Driver == memifDriver {
+	if p.isMemif() {
 		q.rxRing, q.txRing = C.go_memif_rx(q.port, q.queue), C.go_memif_tx(q.port, q.queue)
 	}
 }
@@ -44,7 +44,7 @@ func (q *Queue) findRings(p Port) {
 // has given a ring each, none while it is not connected. False: the port is not one of
 // net_memif. The port has been started.
 func (p Port) Rings(n int) (rx, tx int, ok bool) {
-	if info, err := p.Info(); err != nil || info.Driver != memifDriver {
+	if !p.isMemif() {
 		return 0, 0, false
 	}
 	for i := range n {

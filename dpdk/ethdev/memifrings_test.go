@@ -22,6 +22,10 @@ func memifPair(t *testing.T, n, ofServer, ofClient int) (server, client ethdev.P
 			ethdev.Config{RxQueues: uint16(queues), TxQueues: uint16(queues), Pools: []*mempool.Mempool{p}})
 	}
 	server, client = open(n, "server", ofServer), open(n+1, "client", ofClient)
+	t.Cleanup(func() { // before any is closed
+		client.Stop()
+		server.Stop()
+	})
 	return server, client, p
 }
 
