@@ -58,6 +58,12 @@ func newBurst(f *fast.Path) *burst {
 	return &burst{vec: mbuf.NewVec(), tx: mbuf.NewVec(), drop: mbuf.NewVec(), back: mbuf.NewVec(), fast: f}
 }
 
+// clear forgets what was known of the burst before.
+func (b *burst) clear() {
+	clear(b.verdict[:])
+	b.parsed, b.fresh, b.reportable, b.keeps = 0, 0, 0, 0
+}
+
 // dropPacket takes packet i out of the burst, and counts it.
 func (b *burst) dropPacket(i int, reason DropReason, c *DirectionCounters) {
 	b.verdict[i], b.why[i] = consumed, reason

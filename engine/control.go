@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -30,35 +31,61 @@ type control struct {
 	lastBad   BadPacket
 }
 
-// Run polls until Stop is called. idle is called after every empty poll with
-// the number of empty polls in a row: it may sleep. When Run returns, every
-// open report packet is in its ring and every mbuf the worker held is free.
+// Idle says what a worker does while there is nothing to do: after more than After polls in a row
+// that found nothing, it calls Sleep after each. Sleep may be nil.
+type Idle struct {
+	After int
+	Sleep func()
+}
+
+// mostEmpty is how many polls in a row may find nothing before Sleep is called.
+func (i *Idle) mostEmpty() uint64 {
+	if i.Sleep == nil {
+		return math.MaxUint64
+	}
+	return uint64(i.After)
+}
+
+// Run polls until Stop is called. When it returns, every open report packet is in its ring and
+// every mbuf the worker held is free.
+func (w *Worker) Run(idle Idle) {
+	w.last = w.clock()
+	w.burst.now, w.pace.started = w.last, w.last
+	for !w.stop.Load() {
+		if w.mayLoop() {
+			w.pollInC(&idle)
+		} else {
+			w.pollInGo()
+		}
+		w.Tick(w.burst.now)
+		if idle.Sleep != nil && w.empty > idle.After {
+			idle.Sleep()
+		}
+	}
+	w.Close()
+}
+
+// pollInGo polls all links once.
 //
 // The clock is read once per burst, when it is received. The pace takes the time of a poll's
 // first burst, work that is due the time of its last. A poll without bursts reads the clock
 // itself.
-func (w *Worker) Run(idle func(empty int)) {
-	empty, last := 0, w.clock()
-	w.pace.started = last
-	for !w.stop.Load() {
-		found := w.Poll() > 0
-		if !found {
-			w.polled = w.clock()
-			w.burst.now = w.polled
-			found, w.dealt = w.dealt, false
-		}
-		w.pace.note(w.polled-last, w.polled)
-		w.pace.poll(found, empty == 0, w.polled-last)
-		last = w.polled
-		w.Tick(w.burst.now)
-		if found {
-			empty = 0
-		} else {
-			empty++
-			idle(empty)
-		}
+func (w *Worker) pollInGo() {
+	found := w.Poll() > 0
+	if !found {
+		w.polled = w.clock()
+		w.burst.now = w.polled
+		found, w.dealt = w.dealt, false
 	}
-	w.Close()
+	w.pace.note(w.polled-w.last, w.polled)
+	w.pace.poll(found, w.empty == 0, w.polled-w.last)
+	w.last = w.polled
+	if w.empty++; found {
+		w.empty = 0
+	}
+	if w.loop != nil {
+		w.loop.Restart()
+	}
 }
 
 // Stop makes Run return after the burst at hand. Safe from any goroutine.

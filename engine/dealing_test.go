@@ -322,14 +322,14 @@ func TestDealtPollIsNotIdle(t *testing.T) {
 	}
 	w.network.RX, b.dealt = [][]byte{theirs}, false
 	idle := 0
-	b.Run(func(empty int) {
+	b.Run(Idle{Sleep: func() {
 		if idle++; idle == 1 {
 			b.Stop()
 		}
-		if empty != 1 {
-			t.Errorf("%d empty polls in a row", empty)
+		if b.empty != 1 {
+			t.Errorf("%d empty polls in a row", b.empty)
 		}
-	})
+	}})
 	c := b.Snapshot()
 	if c.Pace.Polls[1] != 1 || c.Pace.Polls[0] != 1 {
 		t.Errorf("%v polls without and with packets, want one each", c.Pace.Polls)

@@ -4,6 +4,7 @@
 // through them, call by call.
 //
 //	worker.go     the worker; Poll, toHost and watch call the stages in their order; Tick
+//	pollinc.go    polls in C, which comes back to Go with the bursts that it has something to do with
 //	burst.go      a burst, and in which stage each of its fields is valid
 //	io.go         what a worker is connected to: queues, pools, links
 //	package fast  match, look up and pass, for headers that are known and packets that give no event: most of them
@@ -22,7 +23,7 @@
 //	tonetwork.go  the other direction
 //	watches.go    which watch a flow belongs to; packets that have no flow
 //	shared.go     what all workers hold together: limits per port
-//	control.go    what other goroutines may call: Run, which calls Poll and Tick; query.go
+//	control.go    what other goroutines may call: Run, which polls and calls Tick; query.go
 //	pace.go       gaps between polls, busy time, sizes of bursts
 //	rules.go      what a worker is configured with, and a reload of it; counters.go: what it counts
 //

@@ -150,8 +150,7 @@ func (w *Worker) PassAll(pass bool) {
 func (w *Worker) passOn(p *linkState, b *burst) {
 	p.counters.Direction[ToHost].Received += uint64(b.n)
 	p.counters.Passed += uint64(b.n)
-	clear(b.verdict[:])
-	b.parsed, b.fresh, b.reportable, b.keeps = 0, 0, 0, 0
+	b.clear()
 	w.fast.Clear()
 	if x := w.captured(p); x != nil {
 		x.passedOn(w, p, b)

@@ -5,6 +5,7 @@ package engine
 import (
 	"math/bits"
 
+	"intsink/engine/fast"
 	"intsink/engine/histogram"
 )
 
@@ -67,6 +68,21 @@ func (p *pace) poll(found, busy bool, gap int64) {
 		p.Polls[1]++
 	} else {
 		p.Polls[0]++
+	}
+}
+
+// takeOver counts what was counted in C up to a poll at now.
+func (p *pace) takeOver(t fast.Tally, now int64) {
+	if t.Longest > 0 {
+		p.note(t.Longest, now)
+	}
+	p.BusyNs += t.BusyNs
+	p.BurstPackets += t.Packets
+	for i, n := range t.Polls {
+		p.Polls[i] += n
+	}
+	for i, n := range t.Bursts {
+		p.Bursts[i] += n
 	}
 }
 

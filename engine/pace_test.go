@@ -49,7 +49,7 @@ func TestRunNotesGaps(t *testing.T) {
 		}
 		return b.now
 	}
-	b.Run(func(int) {})
+	b.Run(Idle{})
 	b.Publish()
 	if p := b.Snapshot().Pace; p.LongestNs != 3e6 || p.Over != [len(LongGaps)]uint64{7, 7, 0} || p.Gaps.Classes[11] != 7 || p.Gaps.Sum != 21e6 || p.TotalNs != 21e6 {
 		t.Errorf("%+v", p)
@@ -98,7 +98,7 @@ func TestPaceOfABusyWorker(t *testing.T) {
 			l.Host = quietHost{&busyQueue{b.host, work}}
 		}
 		b.clock = func() int64 { reads++; return b.now }
-		b.Run(func(int) { idle++ })
+		b.Run(Idle{Sleep: func() { idle++ }})
 		if want := 1 + 10*perPoll + 1; reads != want || idle != 0 { // at the start and in Close
 			t.Errorf("both ways %v: the clock was read %d times in 10 polls, want %d; %d idle", both, reads, want, idle)
 		}

@@ -122,10 +122,10 @@ func TestQuestionsWhilePolling(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		b.Run(func(int) {
+		b.Run(Idle{Sleep: func() {
 			b.network.RX, b.host.TX, b.now = frames, nil, b.now+tickNs/4
 			b.sealed()
-		})
+		}})
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -1,35 +1,17 @@
-// Worker: Poll, toHost and Tick, the order of the stages of a burst; WorkerConfig and scratch.
+// Worker: Poll, toHost, afterReceive and Tick, the order of the stages of a burst; scratch.
 
 package engine
 
 import (
+	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/fast"
-	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
 	"intsink/engine/mitigate"
 	"intsink/engine/reporting"
 	"intsink/engine/watch"
 	"intsink/flows"
 )
-
-// WorkerConfig is what one worker owns and, but for Buckets and Shared, never shares.
-type WorkerConfig struct {
-	Links      []Link
-	Outlets    []reporting.Outlet // one per collector, in Rules.Collectors' order
-	Shared     *Shared            // what all workers hold together; nil: the worker is the only one
-	Stations   []Station          // those of all ports by which reports leave
-	PacketPool Pool               // frees packets; any pool can free the mbufs of every pool
-	ReportPool Pool               // report packets are born here
-	NodeID     uint32
-	HwID       uint8
-	QueueID    uint8 // rx queue of every link, in the sink's own metadata
-	Flows      flows.Config
-	Seed       uint64       // keys the hashes and the jitter
-	Clock      func() int64 // Unix nanoseconds, which never step; called once per burst
-	WallClock  func() int64 // by how much the wall clock has stepped since; nil: it has not
-	Rules      *Rules
-}
 
 // linkState is one link as this worker serves it.
 type linkState struct {
@@ -53,6 +35,7 @@ type Worker struct {
 	facts    *watch.Facts // of the packet at hand
 	burst    *burst
 	fast     *fast.Path
+	loop     *fast.Loop // nil: C cannot poll
 	scratch  scratch
 	reporter *reporting.Reporter
 	queries  queries
@@ -64,6 +47,8 @@ type Worker struct {
 	pace     pace
 	dealt    bool  // packets were received, whoever got them, since it was last asked
 	polled   int64 // when the last poll received its first burst; 0: none
+	last     int64 // when the poll before it did, or found nothing
+	empty    int   // polls in a row, up to the last, that found nothing
 	nextTick int64
 
 	nextLatencies int64 // when sampleLatencies takes the next packet
@@ -103,50 +88,6 @@ type scratch struct {
 	run         reporting.Run          // report
 	headers     [flows.MaxHeaders]byte // reportFlow
 	fragment    [fragmentRoom]byte     // bytesOf: of a packet whose first buffer has less
-}
-
-// NewWorker makes a worker; it allocates everything the worker will ever use.
-func NewWorker(c WorkerConfig) *Worker {
-	w := &Worker{
-		pool: c.PacketPool, clock: c.Clock, stations: c.Stations,
-		table:    flows.New(c.Flows),
-		detector: event.New(c.Rules.policies(), c.Seed),
-		locator:  inthdr.NewLocator(c.Rules.INT),
-		facts:    watch.NewFacts(c.Seed),
-		activeRules: activeRules{
-			rules:           c.Rules,
-			eventCollectors: eventCollectorsOf(c.Rules),
-			devices:         devicesOf(c.Rules),
-		},
-		number:   c.QueueID,
-		scratch:  scratch{observation: new(event.Observation)},
-		counters: newCounters(len(c.Links), len(c.Outlets)),
-		control:  control{published: newCounters(len(c.Links), len(c.Outlets))},
-	}
-	w.setWatches(compileWatches(c.Rules))
-	w.detector.SetRules(c.Rules.policies(), c.Rules.NodeModels)
-	w.fast = fast.New(w.table.Index(), w.detector.View())
-	w.fast.Configure(w.locator.Marks())
-	w.burst = newBurst(w.fast)
-	w.queries.paths = inspect.NewPaths(c.Seed)
-	w.turns.never = true
-	shared := c.Shared
-	if shared == nil {
-		shared = &Shared{links: make([]linkLimits, len(c.Links))}
-	} else {
-		w.detector.Share(shared.fabric)
-	}
-	for i := range c.Links {
-		w.links = append(w.links, linkState{link: &c.Links[i], counters: &w.counters.Links[i], limits: &shared.links[i]})
-		w.turns.never = w.turns.never && c.Links[i].Host == nil
-	}
-	w.dealFor()
-	w.turns.setInterval(c.Rules.Verify)
-	w.reporter = reporting.New(&reporting.Config{
-		Outlets: c.Outlets, Pool: c.ReportPool, NodeID: c.NodeID, HwID: c.HwID, QueueID: c.QueueID,
-		WallClock: c.WallClock, Counters: &w.counters.Counters,
-	}, &c.Rules.Report, c.Rules.Collectors)
-	return w
 }
 
 // ParseAll has every packet parsed until rules are reloaded: for tests and benchmarks.
@@ -200,13 +141,19 @@ func (w *Worker) exchange(p *linkState, b *burst) int {
 	if received > 0 {
 		now = w.received(received) // before anything is tried again
 	}
+	w.exchanged(p, b, v, n, sent, received, now)
+	return received
+}
+
+// exchanged goes on where the host port has taken the first sent of v[:n], and so many packets
+// have been received from it, at now.
+func (w *Worker) exchanged(p *linkState, b *burst, v *mbuf.Vec, n, sent, received int, now int64) {
 	w.countSent(p, ToHost, p.link.Host, b, v, n, sent)
 	if received > 0 {
 		b.vec, b.back = b.back, b.vec
 		b.n, b.now = received, now
 		w.toNetwork(p, b)
 	}
-	return received
 }
 
 // toHost takes a burst from the INT domain through all stages. Package fast does what needs no
@@ -220,15 +167,29 @@ func (w *Worker) toHost(p *linkState, b *burst) {
 		}
 		aside = w.aside(p, b)
 	}
-	p.counters.Direction[ToHost].Received += uint64(b.n)
-	clear(b.verdict[:])
-	b.parsed, b.fresh, b.reportable, b.keeps = 0, 0, 0, 0
-	watched, parsed := len(w.rules.Watches) > 0, false
+	w.begin(p, b)
 	w.detector.Sync(b.now)
-	w.fast.Receive(&fast.Burst{
-		Vec: b.vec, N: b.n, Now: b.now, Wall: w.detector.Wall, Generation: w.generation, Watched: watched,
-		Strip: p.link.Host != nil && !aside, Look: w.detector.FabricSampleDue(), Keep: w.keepAll, Facts: w.askedFacts,
-	})
+	w.fast.Receive(w.fastBurst(b, p.link.Host != nil && !aside))
+	w.afterReceive(p, b, aside)
+}
+
+// begin counts a burst from the network, and makes it one that nothing is known of.
+func (w *Worker) begin(p *linkState, b *burst) {
+	p.counters.Direction[ToHost].Received += uint64(b.n)
+	b.clear()
+}
+
+// fastBurst is what package fast has to know of the burst. strip: packets leave by another port.
+func (w *Worker) fastBurst(b *burst, strip bool) *fast.Burst {
+	return &fast.Burst{
+		Vec: b.vec, N: b.n, Now: b.now, Wall: w.detector.Wall, Generation: w.generation, Watched: len(w.rules.Watches) > 0,
+		Strip: strip, Look: w.detector.FabricSampleDue(), Keep: w.keepAll, Facts: w.askedFacts,
+	}
+}
+
+// afterReceive takes a burst through the stages behind fast.Path.Receive.
+func (w *Worker) afterReceive(p *linkState, b *burst, aside bool) {
+	watched, parsed := len(w.rules.Watches) > 0, false
 	if w.fast.Unknown != 0 {
 		w.parse(p, b)
 		parsed = true

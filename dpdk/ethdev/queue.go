@@ -10,28 +10,8 @@ package ethdev
 #cgo nocallback go_tx_burst
 #cgo noescape go_exchange
 #cgo nocallback go_exchange
-#include <stdbool.h>
-#include <rte_ethdev.h>
-#include <rte_prefetch.h>
-#include "memifrings.h"
+#include "burst.h"
 
-static inline uint16_t go_rx_burst(uint16_t port, uint16_t queue, uintptr_t ring, uintptr_t vec, uint16_t n, bool prefetch) {
-	struct rte_mbuf **v = (struct rte_mbuf **)vec;
-	if (!go_usable(ring))
-		return 0;
-	uint16_t got = rte_eth_rx_burst(port, queue, v, n);
-	for (uint16_t i = 0; prefetch && i < got; i++) {
-		char *data = rte_pktmbuf_mtod(v[i], char *);
-		rte_prefetch0(data);
-		rte_prefetch0(data + 64);
-	}
-	return got;
-}
-static inline uint16_t go_tx_burst(uint16_t port, uint16_t queue, uintptr_t ring, uintptr_t vec, uint16_t n) {
-	if (!go_usable(ring))
-		return 0;
-	return rte_eth_tx_burst(port, queue, (struct rte_mbuf **)vec, n);
-}
 // go_exchange returns how many were sent in the upper half, how many were received in the lower.
 static inline uint32_t go_exchange(uint16_t port, uint16_t queue, uintptr_t txring, uintptr_t tx, uint16_t n, uintptr_t rxring, uintptr_t rx, uint16_t max, bool prefetch) {
 	uint32_t sent = n > 0 ? go_tx_burst(port, queue, txring, tx, n) : 0;

@@ -149,6 +149,14 @@ func (d *Detector) SampleFabric(now int64, n int) {
 	d.sinceFabricSample, d.fabricSampledAt, d.fabricSampleDue = 0, now, true
 }
 
+// NextFabricSample says when FabricSampleDue will be set: after n more packets, at a time.
+func (d *Detector) NextFabricSample() (n int, at int64) {
+	if d.fabricSampleDue {
+		return 0, 0
+	}
+	return fabricSampleEvery - d.sinceFabricSample, d.fabricSampledAt + fabricSampleNs
+}
+
 const (
 	fabricSampleEvery = 256
 	fabricSampleNs    = 100_000

@@ -16,9 +16,7 @@ import (
 // reaches a threshold, and while an episode lasts, it takes the lock. Changes are announced, and
 // the other detectors take them over at their next Sync.
 type Shared struct {
-	_         [64]byte
-	announced atomic.Uint64 // changes so far
-	_         [56]byte
+	announced *atomic.Uint64 // changes so far; outside the Go heap, where C may read it
 
 	mu         sync.Mutex // guards all below
 	queues     *flows.Small[sharedQueue]
@@ -65,6 +63,7 @@ func NewShared(seed uint64) *Shared { return newShared(seed, allRoom) }
 
 func newShared(seed uint64, c capacities) *Shared {
 	return &Shared{
+		announced:  newAnnounced(),
 		queues:     flows.NewSmall(c.queues, seed, func(q *sharedQueue, now int64) bool { return q.holds(now) }),
 		interfaces: flows.NewSmall(c.interfaces, seed, func(i *sharedInterface, now int64) bool { return i.holds(now) }),
 		links:      flows.NewSmall[sharedLink](c.links, seed, nil),
@@ -74,6 +73,7 @@ func newShared(seed uint64, c capacities) *Shared {
 // Close gives the memory back. No detector may be used after it.
 func (s *Shared) Close() {
 	s.queues.Close()
+	closeAnnounced(s.announced)
 	s.interfaces.Close()
 	s.links.Close()
 }
@@ -103,6 +103,12 @@ func (d *Detector) Sync(now int64) {
 		d.takeOver(now)
 	}
 }
+
+// Synced are how many of the announced changes were taken over.
+func (d *Detector) Synced() uint64 { return d.synced }
+
+// Announced is the number of changes so far. It is outside the Go heap.
+func (d *Detector) Announced() *atomic.Uint64 { return d.shared.announced }
 
 //go:noinline
 func (d *Detector) takeOver(now int64) {

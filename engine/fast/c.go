@@ -13,6 +13,7 @@ static inline void go_fast_receive(uintptr_t s) { fast_receive((struct fast_stat
 static inline void go_fast_match(uintptr_t s) { fast_match((struct fast_state *)s); }
 static inline void go_fast_lookup(uintptr_t s) { fast_lookup((struct fast_state *)s); }
 static inline void go_fast_pass(uintptr_t s) { fast_pass((struct fast_state *)s); }
+static inline void go_fast_poll(uintptr_t l) { fast_poll((struct fast_loop *)l); }
 static inline void go_fast_strip(uintptr_t s, uint64_t which) { fast_strip((struct fast_state *)s, which); }
 #cgo noescape go_fast_receive
 #cgo nocallback go_fast_receive
@@ -22,6 +23,8 @@ static inline void go_fast_strip(uintptr_t s, uint64_t which) { fast_strip((stru
 #cgo nocallback go_fast_lookup
 #cgo noescape go_fast_pass
 #cgo nocallback go_fast_pass
+#cgo noescape go_fast_poll
+#cgo nocallback go_fast_poll
 #cgo noescape go_fast_strip
 #cgo nocallback go_fast_strip
 */
@@ -55,6 +58,8 @@ func (p *Path) run(s step) {
 		C.go_fast_pass(at)
 	}
 }
+
+func (p *Path) poll(l *Loop) { C.go_fast_poll(C.uintptr_t(uintptr(unsafe.Pointer(l)))) }
 
 func (p *Path) stripC(which uint64) {
 	C.go_fast_strip(C.uintptr_t(uintptr(unsafe.Pointer(p.State))), C.uint64_t(which))

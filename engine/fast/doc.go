@@ -5,7 +5,8 @@
 // is read or changed. Only Learn makes templates, of packets that were parsed. What follows is
 // one loop over the burst each: which template, key and hash (match.c, streak.h), which flow
 // (lookup.c), whether the packet gives no event (pass.c, compare.h), and INT out (strip.h;
-// strip.c, where it had to be kept for a report). No loop asks what the headers are called.
+// strip.c, where it had to be kept for a report). No loop asks what the headers are called. Around
+// them is the loop over bursts (poll.c, Loop), from the port of the network to that of the host.
 //
 // What Pass does not pass it defers to package engine, in order, and with it all later packets of
 // the same flow in the burst, so that a flow's order is kept. A deferred packet may give an

@@ -27,7 +27,9 @@ enum {
 	FAST_HINTS = 256,
 	FAST_KINDS = 16,      // of EtherTypes, for hints
 	FAST_MAX_FRAME = 65535,
-	FAST_LAYOUT = 145,     // numbers of fast_layout
+	FAST_TICK_SHIFT = 20,    // flows.Tick
+	FAST_REFRESH_SHIFT = 18, // flows.RefreshShift
+	FAST_LAYOUT = 170,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -333,6 +335,64 @@ struct fast_state {
 // FAST_PATH_HOPS is a flow's path_hops in eight bytes from its bound on.
 #define FAST_PATH_HOPS (UINT64_C(0xff) << 48)
 
+// A queue of a port, as mbuf.CQueue has it.
+struct fast_queue {
+	uint64_t queue;
+	uint16_t (*receive)(uint64_t queue, struct fast_mbuf **vec);
+	uint16_t (*transmit)(uint64_t queue, struct fast_mbuf **vec, uint16_t n);
+};
+
+// A link, and its packets on their way to the host that Go has not seen.
+struct fast_link_ends {
+	struct fast_queue network, host;
+	uint64_t received, forwarded;
+	uint64_t ints, mx; // with INT, and those of INT-MX
+};
+
+enum { FAST_LINKS = 64, FAST_BURST_SIZES = 8 };
+
+// Why fast_poll returned.
+enum {
+	FAST_PAUSE, // all bursts have left; at a time that Go has asked for, or after a long gap
+	FAST_DUE,   // the burst of link at is as received: Go wants to see it
+	FAST_BEGUN, // fast_receive was called with it, and has left something to do
+	FAST_SENT,  // it was transmitted, not all of it or there is one from the host
+};
+
+// The loop of a worker: what it polls, until when, and what came of it.
+struct fast_loop {
+	uint64_t state;     // struct fast_state
+	uint64_t announced; // address of a number that other workers change: when it is not synced, Go is to look
+	uint64_t vec, back; // for bursts from the network, and from the host
+	int64_t clock;      // what CLOCK_MONOTONIC lacks to be the clock of Go
+	uint32_t links;     // in use
+	uint32_t at;        // link that is polled next
+
+	// What ends a call.
+	uint64_t synced;
+	int64_t until;      // no later than this
+	int64_t long_gap;   // after such a gap
+	int64_t due, due_at;   // INT packets, or time, until a burst is Go's
+	int64_t look, look_at; // INT packets and time
+	uint64_t most_empty;   // polls in a row that find nothing
+
+	// Why it ended; the burst at hand.
+	uint32_t why;
+	uint32_t n, sent, received; // packets of the burst, of it, and of the one from the host
+	uint32_t empty;             // polls in a row, so far, that found nothing
+	uint32_t done;              // bursts that were done with in this call
+
+	// Times: of the last burst; of this poll's first, 0 without one; of the last poll.
+	int64_t now, began, last;
+
+	// Counts of what Go has not seen.
+	int64_t longest, busy_ns; // gap between two polls; all behind polls that found packets
+	uint64_t polls[2];        // that found nothing, that found packets
+	uint64_t bursts[FAST_BURST_SIZES], packets;
+	struct fast_link_ends link[FAST_LINKS];
+};
+
+void fast_poll(struct fast_loop *l);
 void fast_match(struct fast_state *s);
 void fast_lookup(struct fast_state *s);
 void fast_pass(struct fast_state *s);

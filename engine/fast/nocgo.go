@@ -9,4 +9,7 @@ const haveC = false
 
 func (p *Path) run(s step) { p.runGo(s) }
 
+// poll is never called: NewLoop makes no Loop.
+func (p *Path) poll(*Loop) {}
+
 func (p *Path) stripC(which uint64) { stripGo(p.State, which) }

@@ -93,23 +93,35 @@ const (
 // those packets are to be parsed, then Find, flows.Table.Resolve and Pass do the rest; where
 // Missing is not zero, those flows are to be made, and Pass does the rest.
 func (p *Path) Receive(b *Burst) {
-	p.vec, p.n, p.now, p.wall, p.generation = b.Vec, uint32(b.N), b.Now, b.Wall, uint32(b.Generation)
-	p.policies, p.tick, p.refresh = uint32(p.view.Len()), flows.Tick(b.Now), uint32(b.Now>>flows.RefreshShift)
-	p.strip, p.watched, p.look, p.keep = bit(b.Strip), bit(b.Watched), bit(b.Look), bit(b.Keep)
-	if b.Facts.Asks != 0 {
-		p.keep |= askAll
-	}
-	p.factsKey, p.asks, p.MX = b.Facts.Key, uint32(b.Facts.Asks), 0
+	p.prepare(b)
+	p.vec, p.n, p.now = b.Vec, uint32(b.N), b.Now
+	p.tick, p.refresh = flows.Tick(b.Now), uint32(b.Now>>flows.RefreshShift)
+	p.look, p.MX = bit(b.Look), 0
 	p.deferred, p.Samples, p.Missing, p.fresh = 0, 0, 0, 0
 	if p.until != 0 && (p.parseAll || p.skip()) {
 		p.allUnknown()
 		return
 	}
 	p.run(receive)
+	p.matched(b.N)
+}
+
+// prepare takes over what Go says of a burst but for its packets and its time.
+func (p *Path) prepare(b *Burst) {
+	p.wall, p.generation, p.policies = b.Wall, uint32(b.Generation), uint32(p.view.Len())
+	p.strip, p.watched, p.keep = bit(b.Strip), bit(b.Watched), bit(b.Keep)
+	if b.Facts.Asks != 0 {
+		p.keep |= askAll
+	}
+	p.factsKey, p.asks = b.Facts.Key, uint32(b.Facts.Asks)
+}
+
+// matched learns from a burst of n packets whether matching is worth its effort.
+func (p *Path) matched(n int) {
 	if p.Unknown == 0 {
 		p.vain = 0
 	} else if p.shapes == maxShapes {
-		p.weigh(b.N, int(p.ints), p.Unknown)
+		p.weigh(n, int(p.ints), p.Unknown)
 	}
 }
 

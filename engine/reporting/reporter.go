@@ -4,6 +4,7 @@
 package reporting
 
 import (
+	"math"
 	"net/netip"
 	"time"
 
@@ -85,6 +86,15 @@ func (x *Reporter) Expire(now int64) {
 		x.outboxes[i].expire(now)
 		x.outboxes[i].flush()
 	}
+}
+
+// Due is the earliest time at which Expire has something to hand over.
+func (x *Reporter) Due() int64 {
+	due := int64(math.MaxInt64)
+	for i := range x.outboxes {
+		due = min(due, x.outboxes[i].due())
+	}
+	return due
 }
 
 // Stretch returns the new factor, in percent, for the time between refreshes; factor is the

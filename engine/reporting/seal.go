@@ -4,6 +4,8 @@
 package reporting
 
 import (
+	"math"
+
 	"intsink/dpdk/mbuf"
 	"intsink/engine/report"
 )
@@ -59,6 +61,14 @@ func (o *outbox) expire(now int64) {
 	if o.open.IsOpen() && now >= o.deadline {
 		o.seal(o.deadline)
 	}
+}
+
+// due is when expire seals the open packet.
+func (o *outbox) due() int64 {
+	if !o.open.IsOpen() || o.open.Reports() == 0 {
+		return math.MaxInt64
+	}
+	return o.deadline
 }
 
 // close seals the open packet and gives all free mbufs back.

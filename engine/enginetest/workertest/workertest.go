@@ -37,7 +37,7 @@ func Poll(t testing.TB, w *engine.Worker) {
 	w.Tick(time.Now().UnixNano()) // a worker that has not begun counts as stuck
 	go func() {
 		defer close(ended)
-		w.Run(func(int) { time.Sleep(100 * time.Microsecond) })
+		w.Run(engine.Idle{Sleep: func() { time.Sleep(100 * time.Microsecond) }})
 	}()
 	t.Cleanup(func() {
 		w.Stop()

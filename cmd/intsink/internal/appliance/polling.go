@@ -45,17 +45,12 @@ func (a *Appliance) poll(w *engine.Worker, lcore int, idleSleep time.Duration, s
 	w.Run(idler(idleSleep))
 }
 
-// idler returns what a worker does after empty polls: nothing, or sleep once
-// there was nothing to do for a while.
-func idler(sleep time.Duration) func(int) {
+// idler returns what a worker does when there was nothing to do for a while: nothing, or sleep.
+func idler(sleep time.Duration) engine.Idle {
 	if sleep <= 0 {
-		return func(int) {}
+		return engine.Idle{}
 	}
-	return func(empty int) {
-		if empty > idlePolls {
-			eal.Sleep(sleep)
-		}
-	}
+	return engine.Idle{After: idlePolls, Sleep: func() { eal.Sleep(sleep) }}
 }
 
 // idlePolls empty polls in a row, well under a millisecond, make a worker idle.

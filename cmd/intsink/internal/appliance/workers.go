@@ -10,6 +10,7 @@ import (
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
+	"intsink/dpdk/eal"
 	"intsink/engine"
 )
 
@@ -23,6 +24,10 @@ func (a *Appliance) makeWorkers(c *conf.Config) error {
 	a.exportersContext, a.stopExporters = context.WithCancel(context.Background())
 	collectors, _ := a.collectorsOf(c, nil)
 	a.collectors.Store(&collectors)
+	loopClock, err := eal.MonotonicOffset()
+	if err != nil {
+		return err
+	}
 	a.shared = engine.NewShared(len(c.Links)+len(c.Taps), randomSeed())
 	for w := range c.DPDK.Lcores {
 		seed, stations := randomSeed(), a.stations(w)
@@ -39,6 +44,7 @@ func (a *Appliance) makeWorkers(c *conf.Config) error {
 			Flows:      rules.Flows(c, seed),
 			Seed:       seed,
 			Clock:      a.clock,
+			LoopClock:  loopClock,
 			WallClock:  a.wallClock.Offset,
 			Rules:      common,
 		}))

@@ -1,0 +1,293 @@
+package looptest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/layers"
+	"github.com/gopacket/gopacket/pcapgo"
+
+	"intsink/dpdk/dpdktest"
+	"intsink/dpdk/eal"
+	"intsink/dpdk/ethdev"
+	"intsink/dpdk/mbuf"
+	"intsink/dpdk/mempool"
+	"intsink/dpdk/ring"
+	"intsink/engine"
+	"intsink/engine/event"
+	"intsink/engine/intgen"
+	"intsink/engine/inthdr"
+	"intsink/engine/reporting"
+	"intsink/flows"
+)
+
+func TestMain(m *testing.M) { dpdktest.Main(m) }
+
+const (
+	fromNetwork = 20000
+	fromHost    = 700
+)
+
+// watched counts the bursts that Go receives and transmits itself; C uses the queue behind it.
+type watched struct {
+	*ethdev.Queue
+	bursts *atomic.Int64
+}
+
+func (q watched) RxBurst(v *mbuf.Vec) int {
+	n := q.Queue.RxBurst(v)
+	q.count(n)
+	return n
+}
+
+func (q watched) count(n int) {
+	if n > 0 {
+		q.bursts.Add(1)
+	}
+}
+
+// outcome is what must be the same whoever polls.
+type outcome struct {
+	Links   []engine.LinkCounters
+	Fired   any
+	Flows   uint64
+	Reports uint64
+	frames  [engine.NumDirections][][]byte
+}
+
+// TestLoopInC: a worker that C polls for forwards the same bytes, counts the same and reports the
+// same events as one that polls in Go; Go itself receives few bursts then.
+func TestLoopInC(t *testing.T) {
+	dir := t.TempDir()
+	network, host := frames(t)
+	in, back := filepath.Join(dir, "network.pcap"), filepath.Join(dir, "host.pcap")
+	write(t, in, network)
+	write(t, back, host)
+	offset, err := eal.MonotonicOffset()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inGo, bursts := run(t, dir, 0, in, back, 0)
+	inC, ofGo := run(t, dir, 1, in, back, offset)
+	for i, of := range inGo.frames {
+		if !slices.EqualFunc(of, inC.frames[i], bytes.Equal) {
+			t.Errorf("other frames to the %v: %d in Go, %d in C", engine.Direction(i), len(of), len(inC.frames[i]))
+		}
+	}
+	if d := cmp.Diff(inGo, inC, cmpopts.IgnoreUnexported(outcome{})); d != "" {
+		t.Errorf("in Go (-) and C (+):\n%s", d)
+	}
+	if n := len(inC.frames[engine.ToHost]); n < fromNetwork*9/10 {
+		t.Errorf("%d of %d frames have reached the host", n, fromNetwork)
+	}
+	if ofGo*10 > bursts {
+		t.Errorf("Go received %d bursts while C polled, %d without it", ofGo, bursts)
+	}
+}
+
+// run has a worker take all frames from one capture to the other, both ways. It returns how many
+// bursts Go received.
+func run(t *testing.T, dir string, n int, in, back string, offset int64) (o outcome, received int64) {
+	pool, reports := newPool(t, fmt.Sprint("packets", n)), newPool(t, fmt.Sprint("reports", n))
+	outs := []string{filepath.Join(dir, fmt.Sprint("tonetwork", n)), filepath.Join(dir, fmt.Sprint("tohost", n))}
+	var bursts atomic.Int64
+	network, netPort := open(t, dpdktest.Pcap(2*n, in, outs[0]), pool, &bursts)
+	host, hostPort := open(t, dpdktest.Pcap(2*n+1, back, outs[1]), pool, &bursts)
+	sealed := ring.New(4096)
+	w := engine.NewWorker(engine.WorkerConfig{
+		Links:   []engine.Link{{Name: "edge", Network: network, Host: host, NetworkID: 1, HostID: 2}},
+		Outlets: []reporting.Outlet{{Ring: sealed}}, PacketPool: pool, ReportPool: reports,
+		Seed: 7, Rules: rules(), Flows: flows.Config{Capacity: 4096, Seed: 7, IdleTimeout: 300e9},
+		Clock: eal.Nanotime, LoopClock: offset,
+	})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if err := eal.RegisterThread(); err != nil {
+			t.Error(err)
+			return
+		}
+		defer eal.UnregisterThread()
+		w.Run(engine.Idle{})
+	}()
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		d := w.Snapshot().Links[0].Direction
+		if d[engine.ToHost].Received == fromNetwork && d[engine.ToNetwork].Received == fromHost || time.Now().After(deadline) {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	w.Stop()
+	<-done
+	c := w.Snapshot()
+	free(sealed, reports)
+	w.Release()
+	netPort.Close()
+	hostPort.Close()
+	if p := c.Pace; p.BurstPackets != fromNetwork+fromHost || p.Polls[0] == 0 || p.Polls[1] == 0 || p.BusyNs <= 0 || p.BusyNs > p.TotalNs || p.Bursts == [engine.BurstSizes]uint64{} {
+		t.Errorf("pace of worker %d: %+v", n, p)
+	}
+	return outcome{
+		frames: [engine.NumDirections][][]byte{engine.ToHost: read(t, outs[1]), engine.ToNetwork: read(t, outs[0])},
+		Links:  c.Links, Fired: c.Detector.Fired, Flows: c.Flows, Reports: c.Collectors[0].Reports,
+	}, bursts.Load()
+}
+
+// rules report events that do not depend on when packets come.
+func rules() *engine.Rules {
+	port := uint16(5000)
+	p := event.Policy{Events: event.NewFlow.Set() | event.PathChange.Set() | event.HopLatency.Set()}
+	p.Thresholds = event.Thresholds{
+		NewFlowRate: 1e6, Paths: 4, PathMemory: 600e9, PathRate: 1e6,
+		Latency: event.Deadband{Absolute: 10_000, K: 1, N: 1},
+	}
+	return &engine.Rules{
+		INT:        inthdr.Config{UDPPort: &port, Version2: true},
+		Watches:    []engine.Watch{{Name: "all", Policy: p, Collectors: 1}},
+		Collectors: []reporting.Collector{{Address: netip.MustParseAddrPort("192.0.2.10:8555"), MaxPayload: 1358}},
+		Report:     reporting.Rules{Fragment: 128, MaxDelay: 1e6},
+	}
+}
+
+// frames are those of many flows, most of them as their flow's last one: some have another path or
+// latency, no INT, or broken INT. From the host some have INT, which leaks.
+func frames(t *testing.T) (network, host [][]byte) {
+	r := rand.New(rand.NewPCG(1, 2))
+	s := &intgen.Source{Marking: intgen.ByPort, UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
+	hops := make([][]intgen.Hop, 50)
+	for i := range hops {
+		for h := range 3 {
+			hops[i] = append(hops[i], intgen.Hop{NodeID: uint32(10*i + h), Ingress: 1, Egress: 2, LatencyNs: 50_000})
+		}
+	}
+	mx := &intgen.Source{Marking: intgen.ByPort, UDPPort: 5000, Type: intgen.TypeMX, Bitmap: intgen.DefaultBitmap}
+	insert := func(i int, f []byte) []byte {
+		source, hops := s, hops[i]
+		if i%10 == 9 {
+			source, hops = mx, nil
+		}
+		f, err := source.Insert(f, hops)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for n := range fromNetwork {
+		i := r.IntN(len(hops))
+		f := intgen.NthFlow(i, false, i%5 == 0).Frame(100+r.IntN(400), uint32(n))
+		if n%8 != 0 {
+			hops[i][1].LatencyNs = 50_000 + uint32(r.IntN(500))
+		}
+		switch r.IntN(4000) {
+		case 0:
+			hops[i][1].Egress ^= 4
+		case 1:
+			hops[i][0].LatencyNs ^= 1 << 20
+		}
+		if r.IntN(10) > 0 {
+			f = insert(i, f)
+		}
+		if r.IntN(2000) == 0 {
+			f = f[:len(f)-len(f)/3] // malformed
+		}
+		network = append(network, f)
+	}
+	for n := range fromHost {
+		f := intgen.NthFlow(n%70, n%2 == 0, false).Frame(200, uint32(n))
+		if n%100 == 99 {
+			f = insert(0, intgen.NthFlow(1, false, false).Frame(200, uint32(n)))
+		}
+		host = append(host, f)
+	}
+	return network, host
+}
+
+func newPool(t *testing.T, name string) *mempool.Mempool {
+	p, err := mempool.New(name, 2047, 64, 2176, mempool.AnySocket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if p.InUse() != 0 {
+			t.Errorf("pool %q: %d mbufs in use at the end", name, p.InUse())
+		}
+		p.Free()
+	})
+	return p
+}
+
+func open(t *testing.T, devargs string, p *mempool.Mempool, bursts *atomic.Int64) (engine.Queue, ethdev.Port) {
+	port, err := ethdev.Attach(devargs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := port.Configure(ethdev.Config{RxQueues: 1, TxQueues: 1, Pools: []*mempool.Mempool{p}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := port.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return watched{port.Queue(0), bursts}, port
+}
+
+func free(r *ring.Ring, p *mempool.Mempool) {
+	v := mbuf.NewVec()
+	for n := r.Pop(v, mbuf.MaxBurst); n > 0; n = r.Pop(v, mbuf.MaxBurst) {
+		p.FreeBulk(v, n)
+	}
+}
+
+func write(t *testing.T, path string, frames [][]byte) {
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := pcapgo.NewWriter(f)
+	if err := w.WriteFileHeader(65535, layers.LinkTypeEthernet); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range frames {
+		if err := w.WritePacket(gopacket.CaptureInfo{CaptureLength: len(b), Length: len(b)}, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func read(t *testing.T, path string) (frames [][]byte) {
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := pcapgo.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		b, _, err := r.ReadPacketData()
+		if errors.Is(err, io.EOF) {
+			return frames
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		frames = append(frames, b)
+	}
+}

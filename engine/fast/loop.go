@@ -1,0 +1,140 @@
+// Loop: a worker's links as C polls them, when it comes back to Go, and what it has counted meanwhile.
+
+package fast
+
+import (
+	"fmt"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"intsink/dpdk/mbuf"
+)
+
+// MaxLinks is how many links a Loop can poll.
+const MaxLinks = 64
+
+// Why Loop.Run came back.
+type Why uint32
+
+const (
+	Pause Why = iota // at a time or after a gap that was asked for; between two polls, no burst is at hand
+	Due              // the burst is as it was received: Receive is to be called
+	Begun            // Receive was called, and has left something to do
+	Sent             // the burst was transmitted: not all of it, or one came from the host
+)
+
+// Ends are the queues of one link in C, and what has passed them on its way to the host.
+type Ends struct {
+	Network, Host mbuf.CQueue
+	Passed
+}
+
+// Passed are packets of bursts from the network that Go has not seen.
+type Passed struct {
+	Received, Forwarded uint64
+	INT, MX             uint64 // with INT, and those of INT-MX
+}
+
+// Loop polls the links of one worker in C until there is something to do for Go: for most
+// bursts there is not. It is outside the Go heap; C reads and writes it by its address.
+type Loop struct {
+	state     uintptr // State
+	announced *atomic.Uint64
+	vec, back *mbuf.Vec
+	clock     int64 // what CLOCK_MONOTONIC lacks to be the worker's clock
+	links     uint32
+	at        uint32 // link that is polled next
+
+	Until
+	Reason Why
+	// The burst at hand, of link Link: its packets, how many of them were transmitted (with
+	// Sent), and how many came from the host.
+	N, Transmitted, Received uint32
+	Empty                    uint32 // polls in a row, so far, that found nothing
+	done                     uint32 // bursts that were done with by the last Run
+
+	Now   int64 // when the last burst was received, or the last poll found nothing
+	began int64 // first burst of the poll at hand; 0: there is none yet
+	Last  int64 // of the last poll
+
+	Tally
+	ends [MaxLinks]Ends
+}
+
+// Until says when Run comes back, whatever it finds.
+type Until struct {
+	Synced       uint64 // when the number that other workers change is another one
+	Time         int64  // Unix nanoseconds
+	LongGap      int64  // after such a gap between two polls
+	INT, INTTime int64  // with the first burst after so many INT packets, or at that time
+	Look, LookAt int64  // with the first burst after so many INT packets and at that time
+	MostEmpty    uint64 // after more polls in a row that find nothing
+}
+
+// Tally is what was counted in C since Take.
+type Tally struct {
+	Longest int64 // gap between two polls
+	BusyNs  int64 // from each poll that found packets to the next
+	Polls   [2]uint64
+	Bursts  [burstSizes]uint64 // by the number of bits of their length
+	Packets uint64             // in them
+}
+
+const burstSizes = 8
+
+// NewLoop makes a loop over links, which Run polls in turn, for the path p. announced has to be
+// outside the Go heap. clock is what CLOCK_MONOTONIC lacks to be the worker's clock. nil: there is no
+// C, or too many links.
+func (p *Path) NewLoop(links []Ends, announced *atomic.Uint64, clock int64) *Loop {
+	if !haveC || p.inGo || len(links) > MaxLinks {
+		return nil
+	}
+	b, err := syscall.Mmap(-1, 0, int(unsafe.Sizeof(Loop{})), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		panic(fmt.Sprintf("fast: no memory for %d bytes: %v", unsafe.Sizeof(Loop{}), err)) // at start only
+	}
+	l := (*Loop)(unsafe.Pointer(&b[0])) // SAFETY: page aligned and large enough
+	l.state, l.announced, l.clock, l.links = uintptr(unsafe.Pointer(p.State)), announced, clock, uint32(len(links))
+	copy(l.ends[:], links)
+	return l
+}
+
+// MayLoop tells whether Loop.Run can be called: not while bursts are left to the parser.
+func (p *Path) MayLoop() bool { return p.until == 0 }
+
+// Run polls on from where it stopped until there is something to do for Go, and returns what. b says
+// what holds for all bursts; its N and Now are not used. Bursts are received into b.Vec, those from the
+// host into back.
+func (p *Path) Run(l *Loop, b *Burst, back *mbuf.Vec) Why {
+	p.prepare(b)
+	l.vec, l.back, p.fresh = b.Vec, back, 0
+	p.poll(l)
+	if l.done > 0 {
+		p.vain = 0
+	}
+	if l.Reason == Begun {
+		p.matched(int(l.N))
+	}
+	return l.Reason
+}
+
+// Link returns the link of the burst at hand.
+func (l *Loop) Link() int { return int(l.at) - 1 }
+
+// Take returns what was counted since it was last called.
+func (l *Loop) Take() Tally {
+	t := l.Tally
+	l.Tally = Tally{}
+	return t
+}
+
+// Passed returns what has passed link i since it was last called.
+func (l *Loop) Passed(i int) Passed {
+	p := l.ends[i].Passed
+	l.ends[i].Passed = Passed{}
+	return p
+}
+
+// Restart makes Run begin with the first link.
+func (l *Loop) Restart() { l.at, l.began = 0, 0 }

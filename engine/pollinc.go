@@ -1,0 +1,90 @@
+// Polling in C (fast.Loop): when it may, what Go does when C stops, and how its counts are taken over.
+
+package engine
+
+import (
+	"math"
+
+	"intsink/dpdk/mbuf"
+	"intsink/engine/fast"
+	"intsink/engine/inthdr"
+)
+
+// inC is a Queue that loops in C can use by themselves, as ethdev.Queue is.
+type inC interface{ InC() mbuf.CQueue }
+
+// makeLoop has C poll the worker's links, if it can use all their queues. clock is what
+// CLOCK_MONOTONIC lacks to be the worker's clock; 0: nothing is known of it.
+func (w *Worker) makeLoop(clock int64) {
+	if clock == 0 {
+		return
+	}
+	var ends []fast.Ends
+	for i := range w.links {
+		network, ok := w.links[i].link.Network.(inC)
+		host, both := w.links[i].link.Host.(inC)
+		if !ok || !both {
+			return
+		}
+		ends = append(ends, fast.Ends{Network: network.InC(), Host: host.InC()})
+	}
+	w.loop = w.fast.NewLoop(ends, w.detector.Announced(), clock)
+}
+
+// mayLoop tells whether C can poll now: no burst is sure to be for Go.
+func (w *Worker) mayLoop() bool {
+	return w.loop != nil && !w.turns.every && w.queries.serving == nil && w.fast.MayLoop()
+}
+
+// pollInC polls in C until something is due or a burst needs more than package fast knows, and
+// does the rest with that burst.
+func (w *Worker) pollInC(idle *Idle) {
+	l, b := w.loop, w.burst
+	l.Until = fast.Until{
+		Synced: w.detector.Synced(), Time: min(w.nextTick, w.reporter.Due()), LongGap: LongGaps[0],
+		INT: int64(w.turns.left), INTTime: w.turns.next, MostEmpty: idle.mostEmpty(),
+	}
+	look, at := w.detector.NextFabricSample()
+	l.Look, l.LookAt = int64(look), at
+	l.Now, l.Last, l.Empty = max(l.Now, b.now), w.last, uint32(min(w.empty, math.MaxUint32))
+	why := w.fast.Run(l, w.fastBurst(b, true), b.back)
+	w.takeOver(l)
+	if why != fast.Pause {
+		w.goOn(&w.links[l.Link()], b, why)
+	}
+}
+
+// takeOver counts what C has counted.
+func (w *Worker) takeOver(l *fast.Loop) {
+	w.last, w.empty, w.polled, w.burst.now = l.Last, int(l.Empty), l.Now, l.Now
+	w.pace.takeOver(l.Take(), l.Last)
+	withINT := 0
+	for i := range w.links {
+		passed, c := l.Passed(i), w.links[i].counters
+		c.Direction[ToHost].Received += passed.Received
+		c.Direction[ToHost].Forwarded += passed.Forwarded
+		c.INT[inthdr.MX] += passed.MX
+		c.INT[inthdr.MD] += passed.INT - passed.MX
+		withINT += int(passed.INT)
+	}
+	w.turns.count(withINT)
+	w.detector.SampleFabric(l.Now, withINT)
+}
+
+// goOn does the rest with the burst at hand of a link, where C has stopped.
+func (w *Worker) goOn(p *linkState, b *burst, why fast.Why) {
+	l := w.loop
+	b.n = int(l.N)
+	switch why {
+	case fast.Due:
+		w.toHost(p, b)
+	case fast.Begun:
+		w.begin(p, b)
+		w.afterReceive(p, b, false)
+	case fast.Sent:
+		b.clear()
+		w.exchanged(p, b, b.vec, b.n, int(l.Transmitted), int(l.Received), l.Now)
+		return
+	}
+	w.exchange(p, b)
+}
