@@ -107,7 +107,7 @@ func TestAStuckWorkerIsBypassed(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Replace(kernelPorts("kernel:b-far", "kernel:c-near"), "mbufs      = 4096", "mbufs = 16384", 1)
-	r := startRun(t, text+fmt.Sprintf("bypass { command = [%q] }\n", command))
+	r := startRun(t, text+fmt.Sprintf("bypass {\n  command = [%q]\n  after = \"4s\"\n}\n", command)) // longer than a worker waits for its CPU beside other work
 	r.ready(t)
 	through := newTraffic(t, "d-far")
 	turned := func(times int, state string) time.Time {
@@ -133,8 +133,8 @@ func TestAStuckWorkerIsBypassed(t *testing.T) {
 	defer resume()
 	stuck := time.Now()
 	// The command itself may wait for a CPU: the time that the sink takes to call it is tested in package failopen.
-	if at := turned(2, "bypass"); at.Sub(before) < 900*time.Millisecond || at.Sub(stuck) > 20*time.Second {
-		t.Errorf("the switch was turned after %v, want 1s and a little", at.Sub(stuck))
+	if at := turned(2, "bypass"); at.Sub(before) < 3900*time.Millisecond || at.Sub(stuck) > 20*time.Second {
+		t.Errorf("the switch was turned after %v, want 4s and a little", at.Sub(stuck))
 	}
 	through.passes(t, "around the sink", false)
 	p := r.wait(t, "the metrics to tell", func(p observetest.Exposition) bool { return p.Series["intsink_bypass_active"] == 1 })
@@ -145,7 +145,7 @@ func TestAStuckWorkerIsBypassed(t *testing.T) {
 	if s, _, code := intsink(t, "status", "--url", "http://"+r.http); code != 1 || !strings.Contains(s, "bypass switch: bypass: worker w0 has not polled for ") {
 		t.Errorf("status: exit code %d\n%s", code, s)
 	}
-	if e := <-told; e["state"] != "bypass" || e["was"] != "inline" || !strings.HasPrefix(e["why"], "worker w0 has not polled for 1s") {
+	if e := <-told; e["state"] != "bypass" || e["was"] != "inline" || !strings.HasPrefix(e["why"], "worker w0 has not polled for 4s") {
 		t.Errorf("event %v", e)
 	}
 
@@ -160,7 +160,7 @@ func TestAStuckWorkerIsBypassed(t *testing.T) {
 		t.Errorf("status once it is over\n%s", s)
 	}
 	code := r.stop(t, patience)
-	for _, want := range []string{`msg="bypass: packets go around the sink" why="worker w0 has not polled for 1s"`, `msg="bypass: packets go through the sink"`} {
+	for _, want := range []string{`msg="bypass: packets go around the sink" why="worker w0 has not polled for 4s"`, `msg="bypass: packets go through the sink"`} {
 		if code != 0 || !strings.Contains(r.stderr.String(), want) {
 			t.Errorf("exit code %d; the log lacks %s\n%s", code, want, r.stderr)
 		}
