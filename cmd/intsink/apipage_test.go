@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"intsink/internal/netns"
 )
@@ -116,7 +115,7 @@ func TestAPIPage(t *testing.T) {
 	if tried < 7 {
 		t.Errorf("%d requests: too few to be all", tried)
 	}
-	if code := r.stop(t, 10*time.Second); code != 0 {
+	if code := r.stop(t, patience); code != 0 {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}
 }

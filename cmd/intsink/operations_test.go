@@ -247,7 +247,7 @@ func TestOperationsPage(t *testing.T) {
 	if tried < 25 {
 		t.Errorf("%d commands: too few to be all", tried)
 	}
-	if code := r.stop(t, 10*time.Second); code != 0 {
+	if code := r.stop(t, patience); code != 0 {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}
 }

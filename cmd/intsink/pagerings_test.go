@@ -10,6 +10,7 @@ import (
 func TestPageShowsRings(t *testing.T) {
 	text := strings.Replace(small, "mbufs      = 4096", "mbufs = 16384\n  lcores = [0, 1]\n  distribute = \"software\"", 1)
 	r := startRun(t, text+config("udp_port = 5000"))
+	r.get(t, "/healthz") // the browser does not ask twice
 	b := openBrowser(t, "http://"+r.http)
 	b.view("workers", `[...document.querySelectorAll('th')].some((h) => h.innerText.startsWith('ring full'))`)
 	b.wait(`document.body.innerText.includes('network 0 of 1024') && document.querySelectorAll('.notice').length === 0`)

@@ -36,6 +36,7 @@ func TestTrialEndsByItself(t *testing.T) {
 		if n := p.Series[`intsink_config_trials_total{result="`+result+`"}`]; n != 1 || p.Series["intsink_config_generation"] != generation {
 			t.Errorf("%s: %v trials ended so, generation %v, want %v", result, n, p.Series["intsink_config_generation"], generation)
 		}
+		r.ready(t) // the worker polls again
 		if s := must(t, "status", "--socket", socket); !strings.Contains(s, "configuration came back at ") || !strings.Contains(s, why) {
 			t.Errorf("%s\nlacks %s", s, why)
 		}
