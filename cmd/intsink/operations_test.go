@@ -141,6 +141,21 @@ func (i installed) shell(line string) *exec.Cmd {
 	return cmd
 }
 
+// typed types a command of a page, and tells what is otherwise than the page shows.
+func (i installed) typed(s step) (wrong []string) {
+	out, err := i.shell(s.command).CombinedOutput()
+	fails := len(s.prints) > 0 && strings.HasPrefix(s.prints[len(s.prints)-1], "intsink: ")
+	if (err != nil) != fails && !strings.HasPrefix(s.command, "intsink doctor") { // whose findings are up to the machine
+		wrong = append(wrong, fmt.Sprintf("%d: %s: %v\n%s", s.line, s.command, err, out))
+	}
+	if len(s.prints) > 0 {
+		if text := differs(string(out), s.prints); text != "" {
+			wrong = append(wrong, fmt.Sprintf("%d: %s: %s", s.line, s.command, text))
+		}
+	}
+	return wrong
+}
+
 // edit changes a file there by sed.
 func (i installed) edit(sed string) func() {
 	return func() {
@@ -217,24 +232,26 @@ func TestOperationsPage(t *testing.T) {
 	tried := 0
 	sections, steps := stepsOf(string(page))
 	for _, section := range sections {
-		for i, s := range steps[section] {
-			if section == "Upgrade" {
-				continue
-			}
-			if do := before[fmt.Sprint(section, " ", i+1)]; do != nil {
-				do()
-			}
-			out, err := machine.shell(s.command).CombinedOutput()
-			tried++
-			fails := len(s.prints) > 0 && strings.HasPrefix(s.prints[len(s.prints)-1], "intsink: ")
-			if (err != nil) != fails && !strings.HasPrefix(s.command, "intsink doctor") { // whose findings are up to the machine
-				t.Errorf("operations.md:%d: %s: %v\n%s", s.line, s.command, err, out)
-			}
-			if len(s.prints) > 0 {
-				if wrong := differs(string(out), s.prints); wrong != "" {
-					t.Errorf("operations.md:%d: %s: %s", s.line, s.command, wrong)
+		if section == "Upgrade" {
+			continue
+		}
+		var wrong []string
+		for range 5 {
+			wrong = wrong[:0]
+			for i, s := range steps[section] {
+				if do := before[fmt.Sprint(section, " ", i+1)]; do != nil {
+					do()
 				}
+				r.ready(t)
+				tried++
+				wrong = append(wrong, machine.typed(s)...)
 			}
+			if section != "On trial" || len(wrong) == 0 { // which beside other load may exceed its limit: it has come back then
+				break
+			}
+		}
+		for _, text := range wrong {
+			t.Errorf("operations.md:%s", text)
 		}
 	}
 	for _, row := range regexp.MustCompile("(?m)^\\| [^|]* \\| `intsink (capture .*)` \\|$").FindAllStringSubmatch(string(page), -1) {
