@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/observe/observetest"
 	"intsink/internal/netns"
@@ -70,6 +72,7 @@ func startCommand(t *testing.T, cmd *exec.Cmd) *running {
 		t.Fatal(err)
 	}
 	go func() {
+		untilExit(r.cmd.Process.Pid)
 		r.cmd.Wait()
 		close(r.ended)
 	}()
@@ -78,6 +81,19 @@ func startCommand(t *testing.T, cmd *exec.Cmd) *running {
 		<-r.ended
 	})
 	return r
+}
+
+// untilExit waits until a process has ended. Unlike waitid(2), which Wait calls, it does not see
+// that stopThread has stopped the process's first thread: only one of the two would learn of it.
+func untilExit(pid int) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	for err = unix.EINTR; err == unix.EINTR; {
+		_, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
+	}
 }
 
 // get asks until there is an answer.
