@@ -13,7 +13,7 @@ import (
 )
 
 // control is what other goroutines share with a worker: atomics, which the worker reads
-// and writes between bursts, and the copy of its counters that it publishes.
+// and writes between polls, and the copy of its counters that it publishes.
 type control struct {
 	stop    atomic.Bool
 	beat    atomic.Int64
@@ -31,8 +31,8 @@ type control struct {
 	lastBad   BadPacket
 }
 
-// Idle says what a worker does while there is nothing to do: after more than After polls in a row
-// that found nothing, it calls Sleep after each. Sleep may be nil.
+// Idle says what a worker does while there is nothing to do: once more than After polls in a row
+// found nothing, it calls Sleep, and after each further one that finds nothing. Sleep may be nil.
 type Idle struct {
 	After int
 	Sleep func()
@@ -52,39 +52,46 @@ func (w *Worker) Run(idle Idle) {
 	w.last = w.clock()
 	w.burst.now, w.pace.started = w.last, w.last
 	for !w.stop.Load() {
+		found := false
 		if w.mayLoop() {
-			w.pollInC(&idle)
+			found = w.pollInC(&idle)
 		} else {
-			w.pollInGo()
+			found = w.pollInGo()
 		}
 		w.Tick(w.burst.now)
-		if idle.Sleep != nil && w.empty > idle.After {
+		if idle.Sleep != nil && !found && w.empty > idle.After {
 			idle.Sleep()
 		}
 	}
 	w.Close()
 }
 
-// pollInGo polls all links once.
+// pollInGo polls all links once, and tells whether it found packets.
 //
 // The clock is read once per burst, when it is received. The pace takes the time of a poll's
 // first burst, work that is due the time of its last. A poll without bursts reads the clock
 // itself.
-func (w *Worker) pollInGo() {
+func (w *Worker) pollInGo() bool {
+	if w.loop != nil {
+		w.endPollInC()
+	}
 	found := w.Poll() > 0
 	if !found {
 		w.polled = w.clock()
 		w.burst.now = w.polled
 		found, w.dealt = w.dealt, false
 	}
-	w.pace.note(w.polled-w.last, w.polled)
-	w.pace.poll(found, w.empty == 0, w.polled-w.last)
-	w.last = w.polled
+	w.endPoll(found, w.polled)
+	return found
+}
+
+// endPoll counts a poll at now.
+func (w *Worker) endPoll(found bool, now int64) {
+	w.pace.note(now-w.last, now)
+	w.pace.poll(found, w.empty == 0, now-w.last)
+	w.last = now
 	if w.empty++; found {
 		w.empty = 0
-	}
-	if w.loop != nil {
-		w.loop.Restart()
 	}
 }
 

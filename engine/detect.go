@@ -49,6 +49,9 @@ func (w *Worker) detect(p *linkState, b *burst) {
 	p.counters.INT[inthdr.MX] += uint64(f.MX)
 	p.counters.INT[inthdr.MD] += uint64(f.Len() - others - int(f.MX))
 	p.counters.Malformed[0] = 0 // no reason
+	if len(f.Deferred()) > 0 {
+		w.detector.SkipFabricSample()
+	}
 	w.detector.SampleFabric(b.now, f.Len())
 }
 

@@ -26,7 +26,7 @@ type WorkerConfig struct {
 	Flows      flows.Config
 	Seed       uint64       // keys the hashes and the jitter
 	Clock      func() int64 // Unix nanoseconds, which never step; called once per burst
-	LoopClock  int64        // what CLOCK_MONOTONIC lacks to be Clock, nanoseconds, or a little less; 0: it is another clock, and C does not poll
+	LoopClock  int64        // nanoseconds to add to CLOCK_MONOTONIC to get Clock, never too many; 0: it is another clock, and C does not poll
 	WallClock  func() int64 // by how much the wall clock has stepped since; nil: it has not
 	Rules      *Rules
 }

@@ -10,11 +10,12 @@ import (
 	"intsink/engine/inthdr"
 )
 
-// inC is a Queue that loops in C can use by themselves, as ethdev.Queue is.
+// inC is a Queue that loops in C can use by themselves, as ethdev.Queue is: its methods in Go are passed by
+// then.
 type inC interface{ InC() mbuf.CQueue }
 
-// makeLoop has C poll the worker's links, if it can use all their queues. clock is what
-// CLOCK_MONOTONIC lacks to be the worker's clock; 0: nothing is known of it.
+// makeLoop has C poll the worker's links, if it can use all their queues. clock is added to
+// CLOCK_MONOTONIC to get the worker's clock; 0: it cannot be got so.
 func (w *Worker) makeLoop(clock int64) {
 	if clock == 0 {
 		return
@@ -31,14 +32,16 @@ func (w *Worker) makeLoop(clock int64) {
 	w.loop = w.fast.NewLoop(ends, w.detector.Announced(), clock)
 }
 
-// mayLoop tells whether C can poll now: no burst is sure to be for Go.
+// mayLoop tells whether C can poll now. It cannot while a question is answered between polls, while
+// the next burst takes the long way, and while bursts are left to the parser.
 func (w *Worker) mayLoop() bool {
-	return w.loop != nil && !w.turns.every && w.queries.serving == nil && w.fast.MayLoop()
+	return w.loop != nil && w.turns.left > 0 && w.queries.serving == nil && w.fast.MayLoop()
 }
 
 // pollInC polls in C until something is due or a burst needs more than package fast knows, and
-// does the rest with that burst.
-func (w *Worker) pollInC(idle *Idle) {
+// does the rest with that burst. It tells whether there is such a burst, or the last poll found
+// packets.
+func (w *Worker) pollInC(idle *Idle) (found bool) {
 	l, b := w.loop, w.burst
 	l.Until = fast.Until{
 		Synced: w.detector.Synced(), Time: min(w.nextTick, w.reporter.Due()), LongGap: LongGaps[0],
@@ -49,8 +52,17 @@ func (w *Worker) pollInC(idle *Idle) {
 	l.Now, l.Last, l.Empty = max(l.Now, b.now), w.last, uint32(min(w.empty, math.MaxUint32))
 	why := w.fast.Run(l, w.fastBurst(b, true), b.back)
 	w.takeOver(l)
-	if why != fast.Pause {
-		w.goOn(&w.links[l.Link()], b, why)
+	if why == fast.Pause {
+		return w.empty == 0
+	}
+	w.goOn(&w.links[l.Link()], b, why)
+	return true
+}
+
+// endPollInC ends a poll of some links that C has begun: Go polls all of them next.
+func (w *Worker) endPollInC() {
+	if began := w.loop.Restart(); began != 0 {
+		w.endPoll(true, began)
 	}
 }
 

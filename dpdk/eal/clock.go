@@ -26,8 +26,8 @@ var (
 // machine, AMD EPYC; BenchmarkNanotime).
 func Nanotime() int64 { return wallStart + int64(time.Since(started)) }
 
-// MonotonicOffset is what CLOCK_MONOTONIC (clock_gettime(2)) lacks to be Nanotime, nanoseconds, or
-// less by the time of a call of it: with it, C reads the clock of Go, and never ahead of it.
+// MonotonicOffset is to be added to CLOCK_MONOTONIC (clock_gettime(2)), nanoseconds, to get Nanotime: at
+// most the time of a call too little, never too much, so that C never reads a time ahead of Go's.
 func MonotonicOffset() (int64, error) {
 	offset := int64(math.MinInt64)
 	for range offsetReadings {

@@ -14,9 +14,9 @@ import (
 const hasty = -10
 
 // Hasten gives all threads of the process a nice value of -10, which those that they start
-// inherit. Workers need it of the others: every 10 ms or so the Go scheduler takes a worker's
-// goroutine away, and only another thread of the process gives it back (sysmon in package runtime),
-// so that a thread that waits for its CPU makes a worker wait. A nice value that somebody has
+// inherit. Workers need it of the others: where the Go scheduler takes a worker's
+// goroutine away, after 10 ms in which it did not wait, only another thread of the process gives it back
+// (sysmon in package runtime), so that a thread that waits for its CPU makes a worker wait. A nice value that somebody has
 // set is left alone, and so are the threads of who may set none (root, CAP_SYS_NICE); false:
 // nothing was changed.
 func Hasten() (bool, error) {

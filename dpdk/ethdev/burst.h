@@ -8,7 +8,8 @@
 #include <rte_prefetch.h>
 #include "memifrings.h"
 
-// go_rx_burst receives up to n packets, and prefetches the first two cache lines of each.
+// go_rx_burst receives up to n packets, and prefetches the first two cache lines of each. ring is that of a
+// queue of net_memif, else 0.
 static inline uint16_t go_rx_burst(uint16_t port, uint16_t queue, uintptr_t ring, uintptr_t vec, uint16_t n, bool prefetch) {
 	struct rte_mbuf **v = (struct rte_mbuf **)vec;
 	if (!go_usable(ring))

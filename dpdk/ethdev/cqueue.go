@@ -31,8 +31,8 @@ import (
 	"intsink/dpdk/mbuf"
 )
 
-// InC returns the queue for loops in C. It takes a few bytes that are never given back: to be
-// called once.
+// InC returns the queue for loops in C, while the port runs. It takes a few bytes that are never given
+// back: to be called once.
 func (q *Queue) InC() mbuf.CQueue {
 	c := (*C.struct_go_queue)(C.calloc(1, C.sizeof_struct_go_queue)) // panics where there is no memory
 	*c = C.struct_go_queue{rx_ring: q.rxRing, tx_ring: q.txRing, port: q.port, queue: q.queue, max: mbuf.MaxBurst, prefetch: q.prefetch}

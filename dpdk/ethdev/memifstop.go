@@ -20,7 +20,7 @@ static void go_memif_stop_now(void *job) {
 	__atomic_store_n(&j->done, 1, __ATOMIC_RELEASE);
 }
 
-// go_memif_stop waits up to two seconds; the job stays where the thread may still read it.
+// go_memif_stop waits up to two seconds, and then takes the alarm back: false, the port was not stopped.
 static bool go_memif_stop(uint16_t port) {
 	struct go_memif_stop *j = calloc(1, sizeof *j);
 	if (j == NULL)
@@ -37,7 +37,10 @@ static bool go_memif_stop(uint16_t port) {
 		}
 		usleep(1000);
 	}
-	return false;
+	rte_eal_alarm_cancel(go_memif_stop_now, j); // waits while it runs
+	bool done = __atomic_load_n(&j->done, __ATOMIC_ACQUIRE);
+	free(j);
+	return done;
 }
 */
 import "C"

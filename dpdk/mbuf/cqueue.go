@@ -8,7 +8,7 @@ package mbuf
 //	uint16_t receive(uint64_t queue, struct rte_mbuf **vec)
 //	uint16_t transmit(uint64_t queue, struct rte_mbuf **vec, uint16_t n)
 //
-// They do what RxBurst and TxBurst of the queue do.
+// They do what RxBurst and TxBurst of the queue do: vec has room for MaxBurst packets.
 type CQueue struct {
 	Queue    uintptr // what both are given
 	Receive  uintptr

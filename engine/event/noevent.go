@@ -149,6 +149,11 @@ func (d *Detector) SampleFabric(now int64, n int) {
 	d.sinceFabricSample, d.fabricSampledAt, d.fabricSampleDue = 0, now, true
 }
 
+// SkipFabricSample ends FabricSampleDue after a burst with a packet that was to update the tables:
+// where none did, such as one of INT-MX or of a flow that no watch selects, the next sample is in its
+// time. Else each burst would have such a packet.
+func (d *Detector) SkipFabricSample() { d.fabricSampleDue = false }
+
 // NextFabricSample says when FabricSampleDue will be set: after n more packets, at a time.
 func (d *Detector) NextFabricSample() (n int, at int64) {
 	if d.fabricSampleDue {

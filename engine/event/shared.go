@@ -96,8 +96,8 @@ func (d *Detector) Share(s *Shared) {
 	d.shared, d.ownShared, d.synced = s, false, s.announced.Load()
 }
 
-// Sync takes over what other workers have changed. It is to be called before each burst and
-// every millisecond.
+// Sync takes over what other workers have changed. It is to be called before each burst that is not
+// package fast's alone, and every millisecond.
 func (d *Detector) Sync(now int64) {
 	if d.shared.announced.Load() != d.synced {
 		d.takeOver(now)

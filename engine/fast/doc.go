@@ -2,7 +2,7 @@
 // shape that the parser has seen, and their INT says what their flow's last packet said.
 //
 // A Template describes such a shape: the bytes that its packets have, and the place of all that
-// is read or changed. Only Learn makes templates, of packets that were parsed. What follows is
+// is read or changed. Only Store and StoreNotINT make templates, of packets that were parsed. What follows is
 // one loop over the burst each: which template, key and hash (match.c, streak.h), which flow
 // (lookup.c), whether the packet gives no event (pass.c, compare.h), and INT out (strip.h;
 // strip.c, where it had to be kept for a report). No loop asks what the headers are called. Around
@@ -34,6 +34,6 @@
 //   - all, where a watch asks for a VNI or an inner packet: these stand behind INT, where
 //     templates end (Burst.Keep)
 //
-// The loops are in C, and in Go with the same result to the byte: for builds without cgo,
+// The loops over a burst are in C, and in Go with the same result to the byte: for builds without cgo,
 // processors without AVX2, and tests. A State belongs to one worker.
 package fast

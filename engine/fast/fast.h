@@ -353,7 +353,7 @@ enum { FAST_LINKS = 64, FAST_BURST_SIZES = 8 };
 
 // Why fast_poll returned.
 enum {
-	FAST_PAUSE, // all bursts have left; at a time that Go has asked for, or after a long gap
+	FAST_PAUSE, // all bursts have left: at a time that Go has asked for, after a long gap, or after many empty polls
 	FAST_DUE,   // the burst of link at is as received: Go wants to see it
 	FAST_BEGUN, // fast_receive was called with it, and has left something to do
 	FAST_SENT,  // it was transmitted, not all of it or there is one from the host
@@ -364,7 +364,7 @@ struct fast_loop {
 	uint64_t state;     // struct fast_state
 	uint64_t announced; // address of a number that other workers change: when it is not synced, Go is to look
 	uint64_t vec, back; // for bursts from the network, and from the host
-	int64_t clock;      // what CLOCK_MONOTONIC lacks to be the clock of Go
+	int64_t clock;      // to add to CLOCK_MONOTONIC to get the clock of Go
 	uint32_t links;     // in use
 	uint32_t at;        // link that is polled next
 
@@ -373,7 +373,7 @@ struct fast_loop {
 	int64_t until;      // no later than this
 	int64_t long_gap;   // after such a gap
 	int64_t due, due_at;   // INT packets, or time, until a burst is Go's
-	int64_t look, look_at; // INT packets and time
+	int64_t look, look_at; // INT packets and time until one of a known flow is Go's
 	uint64_t most_empty;   // polls in a row that find nothing
 
 	// Why it ended; the burst at hand.

@@ -14,11 +14,11 @@ import (
 // MaxLinks is how many links a Loop can poll.
 const MaxLinks = 64
 
-// Why Loop.Run came back.
+// Why Path.Run came back.
 type Why uint32
 
 const (
-	Pause Why = iota // at a time or after a gap that was asked for; between two polls, no burst is at hand
+	Pause Why = iota // at a time, after a gap, or after as many empty polls as were asked for; no burst is at hand
 	Due              // the burst is as it was received: Receive is to be called
 	Begun            // Receive was called, and has left something to do
 	Sent             // the burst was transmitted: not all of it, or one came from the host
@@ -42,7 +42,7 @@ type Loop struct {
 	state     uintptr // State
 	announced *atomic.Uint64
 	vec, back *mbuf.Vec
-	clock     int64 // what CLOCK_MONOTONIC lacks to be the worker's clock
+	clock     int64 // to add to CLOCK_MONOTONIC
 	links     uint32
 	at        uint32 // link that is polled next
 
@@ -62,13 +62,14 @@ type Loop struct {
 	ends [MaxLinks]Ends
 }
 
-// Until says when Run comes back, whatever it finds.
+// Until says when Run comes back although no burst needs it: at the end of a poll, or with the next burst
+// from the network.
 type Until struct {
-	Synced       uint64 // when the number that other workers change is another one
-	Time         int64  // Unix nanoseconds
-	LongGap      int64  // after such a gap between two polls
-	INT, INTTime int64  // with the first burst after so many INT packets, or at that time
-	Look, LookAt int64  // with the first burst after so many INT packets and at that time
+	Synced       uint64 // with a burst, when the number that other workers change is another one
+	Time         int64  // after a poll, Unix nanoseconds
+	LongGap      int64  // after a poll, such a time after the one before
+	INT, INTTime int64  // with a burst, after so many INT packets or at that time
+	Look, LookAt int64  // with the first INT packet of a known flow, after so many INT packets and at that time
 	MostEmpty    uint64 // after more polls in a row that find nothing
 }
 
@@ -84,8 +85,8 @@ type Tally struct {
 const burstSizes = 8
 
 // NewLoop makes a loop over links, which Run polls in turn, for the path p. announced has to be
-// outside the Go heap. clock is what CLOCK_MONOTONIC lacks to be the worker's clock. nil: there is no
-// C, or too many links.
+// outside the Go heap. clock is added to CLOCK_MONOTONIC to get the worker's clock. nil: there is no C, or
+// there are too many links.
 func (p *Path) NewLoop(links []Ends, announced *atomic.Uint64, clock int64) *Loop {
 	if !haveC || p.inGo || len(links) > MaxLinks {
 		return nil
@@ -104,7 +105,7 @@ func (p *Path) NewLoop(links []Ends, announced *atomic.Uint64, clock int64) *Loo
 func (p *Path) MayLoop() bool { return p.until == 0 }
 
 // Run polls on from where it stopped until there is something to do for Go, and returns what. b says
-// what holds for all bursts; its N and Now are not used. Bursts are received into b.Vec, those from the
+// what holds for all bursts; its N, Now and Look are not used. Bursts are received into b.Vec, those from the
 // host into back.
 func (p *Path) Run(l *Loop, b *Burst, back *mbuf.Vec) Why {
 	p.prepare(b)
@@ -136,5 +137,9 @@ func (l *Loop) Passed(i int) Passed {
 	return p
 }
 
-// Restart makes Run begin with the first link.
-func (l *Loop) Restart() { l.at, l.began = 0, 0 }
+// Restart makes Run begin with the first link. It returns when the first burst of the poll at hand was
+// received; 0: none was.
+func (l *Loop) Restart() (began int64) {
+	began, l.at, l.began = l.began, 0, 0
+	return began
+}

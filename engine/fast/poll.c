@@ -8,8 +8,8 @@
 
 #include "bytes.h"
 
-// A worker in C is left alone by the scheduler of Go, which takes a goroutine away every ten
-// milliseconds where it finds it in Go; and a call from Go costs as much as a packet or two.
+// The scheduler of Go makes a goroutine wait every ten milliseconds where it finds it in Go: a worker in C
+// polls on. And a call from Go costs as much as a packet or two.
 
 // clock_now is the time of Go's clock, which never goes back.
 static int64_t clock_now(const struct fast_loop *l)
@@ -33,7 +33,7 @@ static void arrived(struct fast_loop *l, uint32_t n)
 // is_due tells whether Go wants to see the burst.
 static bool is_due(const struct fast_loop *l)
 {
-	return l->due <= 0 || l->now >= l->due_at || (l->look <= 0 && l->now >= l->look_at) ||
+	return l->due <= 0 || l->now >= l->due_at ||
 	       __atomic_load_n((const uint64_t *)l->announced, __ATOMIC_ACQUIRE) != l->synced;
 }
 
@@ -52,7 +52,7 @@ static bool is_done(struct fast_loop *l, struct fast_link_ends *k, uint32_t n)
 	s->now = l->now;
 	s->tick = (uint32_t)(l->now >> FAST_TICK_SHIFT);
 	s->refresh = (uint32_t)(l->now >> FAST_REFRESH_SHIFT);
-	s->look = false;
+	s->look = l->look <= 0 && l->now >= l->look_at;
 	s->mx = s->deferred = 0;
 	s->samples = 0;
 	fast_receive(s);

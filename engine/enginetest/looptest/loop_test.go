@@ -105,41 +105,22 @@ func run(t *testing.T, dir string, n int, in, back string, offset int64) (o outc
 	pool, reports := newPool(t, fmt.Sprint("packets", n)), newPool(t, fmt.Sprint("reports", n))
 	outs := []string{filepath.Join(dir, fmt.Sprint("tonetwork", n)), filepath.Join(dir, fmt.Sprint("tohost", n))}
 	var bursts atomic.Int64
-	network, netPort := open(t, dpdktest.Pcap(2*n, in, outs[0]), pool, &bursts)
-	host, hostPort := open(t, dpdktest.Pcap(2*n+1, back, outs[1]), pool, &bursts)
-	sealed := ring.New(4096)
-	w := engine.NewWorker(engine.WorkerConfig{
-		Links:   []engine.Link{{Name: "edge", Network: network, Host: host, NetworkID: 1, HostID: 2}},
-		Outlets: []reporting.Outlet{{Ring: sealed}}, PacketPool: pool, ReportPool: reports,
-		Seed: 7, Rules: rules(), Flows: flows.Config{Capacity: 4096, Seed: 7, IdleTimeout: 300e9},
-		Clock: eal.Nanotime, LoopClock: offset,
-	})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		runtime.LockOSThread()
-		if err := eal.RegisterThread(); err != nil {
-			t.Error(err)
-			return
-		}
-		defer eal.UnregisterThread()
-		w.Run(engine.Idle{})
-	}()
-	deadline := time.Now().Add(30 * time.Second)
-	for {
-		d := w.Snapshot().Links[0].Direction
-		if d[engine.ToHost].Received == fromNetwork && d[engine.ToNetwork].Received == fromHost || time.Now().After(deadline) {
-			break
+	network, host := open(t, dpdktest.Pcap(2*n, in, outs[0]), pool), open(t, dpdktest.Pcap(2*n+1, back, outs[1]), pool)
+	w := newWorker(watched{network.Queue(0), &bursts}, watched{host.Queue(0), &bursts}, pool, reports, offset)
+	ended := poll(t, w.Worker, engine.Idle{})
+	deadline := time.Now().Add(time.Minute)
+	for d := w.Snapshot().Links[0].Direction; d[engine.ToHost].Received < fromNetwork || d[engine.ToNetwork].Received < fromHost; d = w.Snapshot().Links[0].Direction {
+		if time.Now().After(deadline) {
+			t.Fatalf("after a minute: %+v", d)
 		}
 		time.Sleep(time.Millisecond)
 	}
 	w.Stop()
-	<-done
+	<-ended
 	c := w.Snapshot()
-	free(sealed, reports)
-	w.Release()
-	netPort.Close()
-	hostPort.Close()
+	w.release(reports)
+	network.Close()
+	host.Close()
 	if p := c.Pace; p.BurstPackets != fromNetwork+fromHost || p.Polls[0] == 0 || p.Polls[1] == 0 || p.BusyNs <= 0 || p.BusyNs > p.TotalNs || p.Bursts == [engine.BurstSizes]uint64{} {
 		t.Errorf("pace of worker %d: %+v", n, p)
 	}
@@ -147,6 +128,81 @@ func run(t *testing.T, dir string, n int, in, back string, offset int64) (o outc
 		frames: [engine.NumDirections][][]byte{engine.ToHost: read(t, outs[1]), engine.ToNetwork: read(t, outs[0])},
 		Links:  c.Links, Fired: c.Detector.Fired, Flows: c.Flows, Reports: c.Collectors[0].Reports,
 	}, bursts.Load()
+}
+
+// TestNoSleepBehindABurst: a worker that had nothing to do does not sleep after a poll that found a
+// packet for Go.
+func TestNoSleepBehindABurst(t *testing.T) {
+	offset, err := eal.MonotonicOffset()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, reports := newPool(t, "looped"), newPool(t, "reports of looped")
+	network, host := open(t, dpdktest.Loop(90), pool), open(t, dpdktest.Sink(91), pool)
+	w := newWorker(network.Queue(0), host.Queue(0), pool, reports, offset)
+	s := &intgen.Source{Marking: intgen.ByPort, UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
+	const packets = 50
+	sleeps, v := 0, mbuf.NewVec()
+	<-poll(t, w.Worker, engine.Idle{Sleep: func() {
+		if sleeps++; sleeps > packets {
+			w.Stop()
+			return
+		}
+		f, err := s.Insert(intgen.NthFlow(sleeps, false, false).Frame(100, 1), []intgen.Hop{{NodeID: 1, LatencyNs: 5}})
+		if err != nil || !pool.AllocBulk(v, 1) {
+			t.Fatal("no packet:", err)
+		}
+		copy(v[0].SetLen(len(f)), f)
+		network.Queue(0).TxBurst(v, 1)
+	}})
+	c := w.Snapshot()
+	w.release(reports)
+	network.Close()
+	host.Close()
+	if c.Links[0].Direction[engine.ToHost].Forwarded != packets || c.Flows != packets || c.Pace.Polls[0] != uint64(sleeps) || c.Pace.Polls[1] != packets {
+		t.Errorf("%d sleeps, %v polls that found nothing and something, %d flows, %+v", sleeps, c.Pace.Polls, c.Flows, c.Links[0].Direction)
+	}
+}
+
+// worker is a worker with the ring of its report packets.
+type worker struct {
+	*engine.Worker
+	sealed *ring.Ring
+}
+
+func newWorker(network, host engine.Queue, pool, reports *mempool.Mempool, offset int64) worker {
+	sealed := ring.New(4096)
+	return worker{engine.NewWorker(engine.WorkerConfig{
+		Links:   []engine.Link{{Name: "edge", Network: network, Host: host, NetworkID: 1, HostID: 2}},
+		Outlets: []reporting.Outlet{{Ring: sealed}}, PacketPool: pool, ReportPool: reports,
+		Seed: 7, Rules: rules(), Flows: flows.Config{Capacity: 4096, Seed: 7, IdleTimeout: 300e9},
+		Clock: eal.Nanotime, LoopClock: offset,
+	}), sealed}
+}
+
+// release frees what the worker has left behind.
+func (w worker) release(reports *mempool.Mempool) {
+	v := mbuf.NewVec()
+	for n := w.sealed.Pop(v, mbuf.MaxBurst); n > 0; n = w.sealed.Pop(v, mbuf.MaxBurst) {
+		reports.FreeBulk(v, n)
+	}
+	w.Release()
+}
+
+// poll runs the worker as it runs in the sink: on a thread that DPDK knows.
+func poll(t *testing.T, w *engine.Worker, idle engine.Idle) (ended chan struct{}) {
+	ended = make(chan struct{})
+	go func() {
+		defer close(ended)
+		runtime.LockOSThread()
+		if err := eal.RegisterThread(); err != nil {
+			t.Error(err)
+			return
+		}
+		defer eal.UnregisterThread()
+		w.Run(idle)
+	}()
+	return ended
 }
 
 // rules report events that do not depend on when packets come.
@@ -232,7 +288,7 @@ func newPool(t *testing.T, name string) *mempool.Mempool {
 	return p
 }
 
-func open(t *testing.T, devargs string, p *mempool.Mempool, bursts *atomic.Int64) (engine.Queue, ethdev.Port) {
+func open(t *testing.T, devargs string, p *mempool.Mempool) ethdev.Port {
 	port, err := ethdev.Attach(devargs)
 	if err != nil {
 		t.Fatal(err)
@@ -243,14 +299,7 @@ func open(t *testing.T, devargs string, p *mempool.Mempool, bursts *atomic.Int64
 	if err := port.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return watched{port.Queue(0), bursts}, port
-}
-
-func free(r *ring.Ring, p *mempool.Mempool) {
-	v := mbuf.NewVec()
-	for n := r.Pop(v, mbuf.MaxBurst); n > 0; n = r.Pop(v, mbuf.MaxBurst) {
-		p.FreeBulk(v, n)
-	}
+	return port
 }
 
 func write(t *testing.T, path string, frames [][]byte) {
