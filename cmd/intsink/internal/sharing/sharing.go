@@ -1,7 +1,7 @@
 // Package sharing gives one answer of the API to all clients that ask for it at about the same
 // time: a thousand clients cost the workers and the process hardly more than one.
 //
-// The handler is asked the same URL at most once in 20 ms. Requests that come in between wait for
+// The handler is asked the same URL at most once in 100 ms. Requests that come in between wait for
 // the next answer, so no client gets an answer that is older than its request. A client that accepts an older one says so by
 // Cache-Control: max-age=SECONDS (RFC 9111, 5.2.1.1); the header Age of the answer tells how old
 // it is. answer.go is one answer, on its way or made.
@@ -25,7 +25,7 @@ const (
 )
 
 // interval is the least time between two answers to one question.
-const interval = 20 * time.Millisecond
+const interval = 100 * time.Millisecond
 
 // Answers are answers of next to GET.
 type Answers struct {
