@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -189,22 +188,6 @@ func (w worker) release(reports *mempool.Mempool) {
 	w.Release()
 }
 
-// poll runs the worker as it runs in the sink: on a thread that DPDK knows.
-func poll(t *testing.T, w *engine.Worker, idle engine.Idle) (ended chan struct{}) {
-	ended = make(chan struct{})
-	go func() {
-		defer close(ended)
-		runtime.LockOSThread()
-		if err := eal.RegisterThread(); err != nil {
-			t.Error(err)
-			return
-		}
-		defer eal.UnregisterThread()
-		w.Run(idle)
-	}()
-	return ended
-}
-
 // rules report events that do not depend on when packets come.
 func rules() *engine.Rules {
 	port := uint16(5000)
@@ -272,34 +255,6 @@ func frames(t *testing.T) (network, host [][]byte) {
 		host = append(host, f)
 	}
 	return network, host
-}
-
-func newPool(t *testing.T, name string) *mempool.Mempool {
-	p, err := mempool.New(name, 2047, 64, 2176, mempool.AnySocket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if p.InUse() != 0 {
-			t.Errorf("pool %q: %d mbufs in use at the end", name, p.InUse())
-		}
-		p.Free()
-	})
-	return p
-}
-
-func open(t *testing.T, devargs string, p *mempool.Mempool) ethdev.Port {
-	port, err := ethdev.Attach(devargs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := port.Configure(ethdev.Config{RxQueues: 1, TxQueues: 1, Pools: []*mempool.Mempool{p}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := port.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 func write(t *testing.T, path string, frames [][]byte) {
