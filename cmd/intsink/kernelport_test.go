@@ -344,7 +344,7 @@ func TestKernelPortsKeepTags(t *testing.T) {
 	}
 	for _, tags := range [][]uint32{nil, {0x81000007}, {0x88a80123}, {0x88a8e123, 0x81000007}, {0x81000001, 0x81000002}} {
 		f := plainFrame()
-		f[len(f)-1] ^= 0xff // not the first, copies of which may still come
+		f[len(f)-1] ^= 0xff // another frame than first: copies of that one may still arrive
 		for i := len(tags) - 1; i >= 0; i-- {
 			f = append(binary.BigEndian.AppendUint32(bytes.Clone(f[:12]), tags[i]), f[12:]...)
 		}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -111,27 +110,11 @@ func install(t *testing.T, config string) installed {
 	write(t, filepath.Join(dir, "bin", "intsink"), "#!/bin/sh\nINTSINK_TEST_MAIN=1 exec "+os.Args[0]+` "$@"`+"\n")
 	os.Chmod(filepath.Join(dir, "bin", "intsink"), 0o755)
 	write(t, filepath.Join(dir, "c.hcl"), config)
-	cmd := exec.Command("sh", "-ec", fmt.Sprintf(`cd %s
+	pid := machine(t, 0, fmt.Sprintf(`cd %s
 mount -t tmpfs etc etc; cp -a /etc/. etc; mount --bind etc /etc
 mount -t tmpfs run /run
-mkdir -p /etc/intsink /run/intsink; cp c.hcl /etc/intsink/intsink.hcl
-echo ready; exec sleep 600`, dir))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	if n, err := out.Read(make([]byte, 64)); n == 0 {
-		t.Fatal("no mounts: ", err)
-	}
-	return installed{t, cmd.Process.Pid, dir}
+mkdir -p /etc/intsink /run/intsink; cp c.hcl /etc/intsink/intsink.hcl`, dir))
+	return installed{t, pid, dir}
 }
 
 // shell is a command line there.

@@ -58,31 +58,14 @@ type otherMachine struct{ pid int }
 // /etc/intsink has the files of dir.
 func newOtherMachine(t *testing.T, dir string) otherMachine {
 	t.Helper()
-	cmd := exec.Command("sh", "-ec", `
+	pid := machine(t, syscall.CLONE_NEWNET, `
 mount -t tmpfs run /run
 mount -t tmpfs etc /etc
 mkdir /etc/intsink
 cp `+dir+`/* /etc/intsink
 echo "192.0.2.7 sink7" >/etc/hosts
-echo "hosts: files" >/etc/nsswitch.conf
-echo ready
-exec sleep 600`)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	if n, err := out.Read(make([]byte, 64)); n == 0 {
-		t.Fatal("no other machine: ", err)
-	}
-	m := otherMachine{cmd.Process.Pid}
+echo "hosts: files" >/etc/nsswitch.conf`)
+	m := otherMachine{pid}
 	netns.Sh(t, fmt.Sprintf(`
 ip link add m-sink type veth peer name m-desk netns %[1]d
 ip link set m-sink up

@@ -23,7 +23,7 @@ type Options struct {
 	Cert, Key           string // for URL: a client certificate
 }
 
-// Where a sink is asked of which no flag says anything.
+// Where commands look for a running sink if no flag names one.
 const (
 	// installedSocket is the unix socket of a sink that systemd runs, unless its configuration says
 	// otherwise: the unit has RuntimeDirectory=intsink.
@@ -58,25 +58,26 @@ func (o *Options) registerTCP(cmd *cobra.Command, token string) {
 	cmd.MarkFlagsRequiredTogether("cert", "key")
 }
 
-// check finds flags that need another one.
-func (o *Options) check() error {
-	if o.URL == "" && (o.TokenFile != "" || o.CA != "" || o.Cert != "") {
-		return errors.New("--token-file, --ca and --cert go with --url: on its socket the sink knows who asks")
+// named is the sink that --url or --socket names; nil: neither is given.
+func (o *Options) named() (*Sink, error) {
+	switch {
+	case o.URL != "":
+		return o.overTCP(o.URL)
+	case o.TokenFile != "" || o.CA != "" || o.Cert != "":
+		return nil, errors.New("--token-file, --ca and --cert go with --url: on its socket the sink knows who asks")
+	case o.Socket != "":
+		return unixSink(o.Socket), nil
 	}
-	return nil
+	return nil, nil
 }
 
 // Open finds where the sink answers questions: at --url, on --socket, where http.listen of --config
 // says, or else where a sink is by default. Its errors are wrong usage, or cli.Failed.
 func (o *Options) Open() (*Sink, error) {
-	if err := o.check(); err != nil {
-		return nil, err
+	if s, err := o.named(); s != nil || err != nil {
+		return s, err
 	}
 	switch {
-	case o.URL != "":
-		return o.overTCP(o.URL)
-	case o.Socket != "":
-		return unixSink(o.Socket), nil
 	case o.Config != "":
 		return o.configured()
 	case unix.Access(installedSocket, unix.W_OK) == nil:
@@ -109,15 +110,10 @@ func (o *Options) configured() (*Sink, error) {
 // OpenControl finds where the sink takes what changes something: its unix socket, unless
 // --url names an endpoint.
 func (o *Options) OpenControl() (*Sink, error) {
-	if err := o.check(); err != nil {
-		return nil, err
+	if s, err := o.named(); s != nil || err != nil {
+		return s, err
 	}
-	switch {
-	case o.URL != "":
-		return o.overTCP(o.URL)
-	case o.Socket != "":
-		return unixSink(o.Socket), nil
-	case o.Config == "":
+	if o.Config == "" {
 		return unixSink(socketOf(&conf.HTTP{Socket: "auto"})), nil
 	}
 	c, diags := conf.LoadElsewhere(o.Config) // its warnings are for who runs it
