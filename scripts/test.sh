@@ -44,7 +44,9 @@ CGO_ENABLED=0 "$go" build "${pure[@]}"
 
 step "arm64: what builds without cgo, and the C of engine/fast by a cross compiler"
 mapfile -t arm64 < <(GOARCH=arm64 pure_packages)
-CGO_ENABLED=0 GOARCH=arm64 "$go" vet "${arm64[@]}"
+mapfile -t arm64_tests < <(GOARCH=arm64 pure_test_packages)
+CGO_ENABLED=0 GOARCH=arm64 "$go" build "${arm64[@]}"
+CGO_ENABLED=0 GOARCH=arm64 "$go" vet "${arm64_tests[@]}"
 for source in engine/fast/*.c; do
 	aarch64-linux-gnu-gcc -std=c11 -O3 -Wall -Wextra -Werror -c -o /dev/null "$source"
 done

@@ -11,9 +11,6 @@ func Null(n, size int) string { return fmt.Sprintf("net_null%d,size=%d", n, size
 // Sink is a port that receives nothing, and frees what it transmits.
 func Sink(n int) string { return fmt.Sprintf("net_null%d,no-rx=1", n) }
 
-// Loop is a port that receives what is transmitted by it.
-func Loop(n int) string { return fmt.Sprintf("net_ring%d", n) }
-
 // Pcap is a port that receives the packets of one capture and transmits into
 // another. File names must not contain commas.
 func Pcap(n int, rx, tx string) string {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestBurstsDoNotAllocate(t *testing.T) {
-	q := start(t, dpdktest.Null(2, 138), pool(t, "allocs")).Queue(0)
+	q := start(t, dpdktest.Null(2, 138), dpdktest.Pool(t, "allocs")).Queue(0)
 	onWorker(t, func() {
 		v := mbuf.NewVec()
 		if n := testing.AllocsPerRun(1000, func() { q.TxBurst(v, q.RxBurst(v)) }); n != 0 {

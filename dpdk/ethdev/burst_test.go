@@ -14,7 +14,7 @@ import (
 // TestTxBurstKeepsTheRest: what a full port does not take stays the caller's,
 // and what it took comes back in order.
 func TestTxBurstKeepsTheRest(t *testing.T) {
-	p := pool(t, "ring")
+	p := dpdktest.Pool(t, "ring")
 	port := start(t, dpdktest.Ring(0), p)
 	q, v := port.Queue(0), mbuf.NewVec()
 	taken := uint32(0)
@@ -60,7 +60,7 @@ func TestTxBurstKeepsTheRest(t *testing.T) {
 // TestExchange: what is transmitted is there before anything is received, each counted
 // on its own, and none of either is fine.
 func TestExchange(t *testing.T) {
-	p := pool(t, "exchange")
+	p := dpdktest.Pool(t, "exchange")
 	q, tx, rx := start(t, dpdktest.Ring(2), p).Queue(0), mbuf.NewVec(), mbuf.NewVec()
 	exchange := func(n, wantSent, wantReceived int) {
 		t.Helper()
@@ -103,7 +103,7 @@ func TestExchange(t *testing.T) {
 // TestExchangeWithAFullPort: what is not taken stays the caller's, and packets are
 // received all the same.
 func TestExchangeWithAFullPort(t *testing.T) {
-	p := pool(t, "full")
+	p := dpdktest.Pool(t, "full")
 	q, tx, rx := start(t, dpdktest.Ring(3), p).Queue(0), mbuf.NewVec(), mbuf.NewVec()
 	sent := mbuf.MaxBurst
 	for sent == mbuf.MaxBurst {
@@ -129,7 +129,7 @@ func TestExchangeWithAFullPort(t *testing.T) {
 // TestChainThroughPort: a chain with a short first segment survives the port
 // and is pulled up after it.
 func TestChainThroughPort(t *testing.T) {
-	p := pool(t, "chain")
+	p := dpdktest.Pool(t, "chain")
 	q, v := start(t, dpdktest.Ring(1), p).Queue(0), mbuf.NewVec()
 	want := frame(300)
 	p.AllocBulk(v, 2)
@@ -148,7 +148,7 @@ func TestChainThroughPort(t *testing.T) {
 
 // A worker per queue pair, each with a pool of its own.
 func TestTwoQueues(t *testing.T) {
-	pools := []*mempool.Mempool{pool(t, "q0"), pool(t, "q1")}
+	pools := []*mempool.Mempool{dpdktest.Pool(t, "q0"), dpdktest.Pool(t, "q1")}
 	port := startWith(t, dpdktest.Null(0, 138), ethdev.Config{RxQueues: 2, TxQueues: 2, SymmetricRSS: true, Pools: pools})
 	v := mbuf.NewVec()
 	for i, p := range pools {
@@ -172,7 +172,7 @@ func TestTwoQueues(t *testing.T) {
 }
 
 func BenchmarkBurst(b *testing.B) {
-	q := start(b, dpdktest.Null(1, 138), pool(b, "bench")).Queue(0)
+	q := start(b, dpdktest.Null(1, 138), dpdktest.Pool(b, "bench")).Queue(0)
 	onWorker(b, func() {
 		v := mbuf.NewVec()
 		b.ReportAllocs()

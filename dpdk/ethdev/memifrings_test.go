@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"intsink/dpdk/dpdktest"
 	"intsink/dpdk/ethdev"
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/mempool"
@@ -15,7 +16,7 @@ import (
 // memifPair is a server and a client that are connected, with so many queues each.
 func memifPair(t *testing.T, n, ofServer, ofClient int) (server, client ethdev.Port, p *mempool.Mempool) {
 	t.Helper()
-	p = pool(t, fmt.Sprintf("memif%d", n))
+	p = dpdktest.Pool(t, fmt.Sprintf("memif%d", n))
 	socket := filepath.Join(t.TempDir(), "memif.sock")
 	open := func(n int, role string, queues int) ethdev.Port {
 		return startWith(t, fmt.Sprintf("net_memif%d,role=%s,id=1,socket=%s,socket-abstract=no", n, role, socket),
@@ -135,7 +136,7 @@ func TestMemifQueueWithoutRing(t *testing.T) {
 
 // Other drivers have no rings that somebody else makes.
 func TestRingsOfOtherDrivers(t *testing.T) {
-	port := start(t, "net_ring76", pool(t, "norings"))
+	port := start(t, "net_ring76", dpdktest.Pool(t, "norings"))
 	if _, _, ok := port.Rings(1); ok {
 		t.Error("net_ring is taken for net_memif")
 	}

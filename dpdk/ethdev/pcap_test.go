@@ -23,8 +23,8 @@ func TestPcapInPcapOut(t *testing.T) {
 		frames = append(frames, frame(n))
 		octets += n
 	}
-	writePcap(t, in, frames)
-	port := start(t, dpdktest.Pcap(0, in, out), pool(t, "pcap"))
+	dpdktest.WritePcap(t, in, frames)
+	port := start(t, dpdktest.Pcap(0, in, out), dpdktest.Pool(t, "pcap"))
 	q, v := port.Queue(0), mbuf.NewVec()
 	n := q.RxBurst(v)
 	if n != len(frames) {
@@ -45,7 +45,7 @@ func TestPcapInPcapOut(t *testing.T) {
 	}
 	port.Stop() // writes the capture
 	port.Close()
-	if got := readPcap(t, out); !cmp.Equal(got, frames) {
+	if got := dpdktest.ReadPcap(t, out); !cmp.Equal(got, frames) {
 		t.Error("the capture written is not the one read")
 	}
 }
@@ -54,8 +54,8 @@ func TestPcapInPcapOut(t *testing.T) {
 // pulled up, and nothing changes.
 func TestPullupOfJumboFrame(t *testing.T) {
 	in := filepath.Join(t.TempDir(), "in.pcap")
-	writePcap(t, in, [][]byte{frame(9000)})
-	p := pool(t, "jumbo")
+	dpdktest.WritePcap(t, in, [][]byte{frame(9000)})
+	p := dpdktest.Pool(t, "jumbo")
 	q, v := start(t, dpdktest.PcapRx(1, in), p).Queue(0), mbuf.NewVec()
 	if n := q.RxBurst(v); n != 1 {
 		t.Fatalf("received %d", n)
@@ -70,8 +70,8 @@ func TestPullupOfJumboFrame(t *testing.T) {
 // Pcap in, over and over, as benchmarks use it.
 func TestPcapLoop(t *testing.T) {
 	in := filepath.Join(t.TempDir(), "in.pcap")
-	writePcap(t, in, [][]byte{frame(100), frame(200)})
-	p := pool(t, "loop")
+	dpdktest.WritePcap(t, in, [][]byte{frame(100), frame(200)})
+	p := dpdktest.Pool(t, "loop")
 	port := start(t, dpdktest.PcapLoop(2, in), p)
 	q, v := port.Queue(0), mbuf.NewVec()
 	for range 10 {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestInfo(t *testing.T) {
-	port := start(t, dpdktest.Null(3, 60), pool(t, "info"))
+	port := start(t, dpdktest.Null(3, 60), dpdktest.Pool(t, "info"))
 	i, err := port.Info()
 	if err != nil || i.Driver != "net_null" || len(i.MAC) != 6 || i.MaxRxQueues < 2 || i.RSSOffloads == 0 || i.MaxMTU < 1500 {
 		t.Errorf("%+v, %v", i, err)
@@ -39,7 +39,7 @@ func TestSymmetricRSSNeedsAKey(t *testing.T) {
 
 // A closed port's name is free again, for any kind of device.
 func TestAttachAgain(t *testing.T) {
-	p := pool(t, "again")
+	p := dpdktest.Pool(t, "again")
 	for _, devargs := range []string{dpdktest.Null(4, 60), dpdktest.Ring(4)} {
 		for range 3 {
 			port := start(t, devargs, p)
@@ -75,7 +75,7 @@ func TestAttachErrorsSayWhatToDo(t *testing.T) {
 }
 
 func TestConfigureErrorsSayWhatToDo(t *testing.T) {
-	port, pools := attach(t, dpdktest.Ring(5)), []*mempool.Mempool{pool(t, "few")}
+	port, pools := attach(t, dpdktest.Ring(5)), []*mempool.Mempool{dpdktest.Pool(t, "few")}
 	for _, c := range []struct {
 		name   string
 		config ethdev.Config

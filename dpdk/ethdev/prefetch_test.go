@@ -4,8 +4,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"intsink/dpdk/dpdktest"
 )
 
 // TestPrefetchWhereOthersWrote: with real devices, so that driver and arguments are those
@@ -15,8 +13,8 @@ func TestPrefetchWhereOthersWrote(t *testing.T) {
 	for devargs, want := range map[string]bool{
 		"net_pcap20,tx_pcap=/dev/null":           false,
 		"net_memif20,role=server,id=1," + socket: false,
-		dpdktest.Ring(20):                        true,
-		dpdktest.Null(20, 60):                    true,
+		"net_ring20":                             true,
+		"net_null20,size=60":                     true,
 	} {
 		p, err := Attach(devargs)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"intsink/dpdk/dpdktest"
 	"intsink/dpdk/ethdev"
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/mempool"
@@ -15,7 +16,7 @@ import (
 
 // A port of net_vhost has as many queues as its argument queues says.
 func TestVhostQueues(t *testing.T) {
-	p := pool(t, "vhost")
+	p := dpdktest.Pool(t, "vhost")
 	socket := filepath.Join(t.TempDir(), "vhost.sock")
 	two := ethdev.Config{RxQueues: 2, TxQueues: 2, Pools: []*mempool.Mempool{p}}
 	vhost := startWith(t, fmt.Sprintf("net_vhost0,iface=%s,queues=2", socket), two)
@@ -58,7 +59,7 @@ func once(burst func() int) (n int) {
 }
 
 func TestVhostHasTooFewQueues(t *testing.T) {
-	p := pool(t, "vhost1")
+	p := dpdktest.Pool(t, "vhost1")
 	port := attach(t, fmt.Sprintf("net_vhost1,iface=%s", filepath.Join(t.TempDir(), "vhost.sock")))
 	err := port.Configure(ethdev.Config{RxQueues: 2, TxQueues: 2, Pools: []*mempool.Mempool{p}})
 	if err == nil || !strings.Contains(err.Error(), `write queues=2 into its device`) {

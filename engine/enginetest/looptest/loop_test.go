@@ -2,12 +2,9 @@ package looptest
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -16,9 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/gopacket/gopacket"
-	"github.com/gopacket/gopacket/layers"
-	"github.com/gopacket/gopacket/pcapgo"
 
 	"intsink/dpdk/dpdktest"
 	"intsink/dpdk/eal"
@@ -74,8 +68,8 @@ func TestLoopInC(t *testing.T) {
 	dir := t.TempDir()
 	network, host := frames(t)
 	in, back := filepath.Join(dir, "network.pcap"), filepath.Join(dir, "host.pcap")
-	write(t, in, network)
-	write(t, back, host)
+	dpdktest.WritePcap(t, in, network)
+	dpdktest.WritePcap(t, back, host)
 	offset, err := eal.MonotonicOffset()
 	if err != nil {
 		t.Fatal(err)
@@ -101,12 +95,12 @@ func TestLoopInC(t *testing.T) {
 // run has a worker take all frames from one capture to the other, both ways. It returns how many
 // bursts Go received.
 func run(t *testing.T, dir string, n int, in, back string, offset int64) (o outcome, received int64) {
-	pool, reports := newPool(t, fmt.Sprint("packets", n)), newPool(t, fmt.Sprint("reports", n))
+	pool, reports := dpdktest.Pool(t, fmt.Sprint("packets", n)), dpdktest.Pool(t, fmt.Sprint("reports", n))
 	outs := []string{filepath.Join(dir, fmt.Sprint("tonetwork", n)), filepath.Join(dir, fmt.Sprint("tohost", n))}
 	var bursts atomic.Int64
-	network, host := open(t, dpdktest.Pcap(2*n, in, outs[0]), pool), open(t, dpdktest.Pcap(2*n+1, back, outs[1]), pool)
+	network, host := dpdktest.Start(t, dpdktest.Pcap(2*n, in, outs[0]), dpdktest.OnePair(pool)), dpdktest.Start(t, dpdktest.Pcap(2*n+1, back, outs[1]), dpdktest.OnePair(pool))
 	w := newWorker(watched{network.Queue(0), &bursts}, watched{host.Queue(0), &bursts}, pool, reports, offset)
-	ended := poll(t, w.Worker, engine.Idle{})
+	ended := dpdktest.Worker(func() { w.Run(engine.Idle{}) })
 	deadline := time.Now().Add(time.Minute)
 	for d := w.Snapshot().Links[0].Direction; d[engine.ToHost].Received < fromNetwork || d[engine.ToNetwork].Received < fromHost; d = w.Snapshot().Links[0].Direction {
 		if time.Now().After(deadline) {
@@ -115,7 +109,9 @@ func run(t *testing.T, dir string, n int, in, back string, offset int64) (o outc
 		time.Sleep(time.Millisecond)
 	}
 	w.Stop()
-	<-ended
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
 	c := w.Snapshot()
 	w.release(reports)
 	network.Close()
@@ -124,7 +120,7 @@ func run(t *testing.T, dir string, n int, in, back string, offset int64) (o outc
 		t.Errorf("pace of worker %d: %+v", n, p)
 	}
 	return outcome{
-		frames: [engine.NumDirections][][]byte{engine.ToHost: read(t, outs[1]), engine.ToNetwork: read(t, outs[0])},
+		frames: [engine.NumDirections][][]byte{engine.ToHost: dpdktest.ReadPcap(t, outs[1]), engine.ToNetwork: dpdktest.ReadPcap(t, outs[0])},
 		Links:  c.Links, Fired: c.Detector.Fired, Flows: c.Flows, Reports: c.Collectors[0].Reports,
 	}, bursts.Load()
 }
@@ -136,24 +132,30 @@ func TestNoSleepBehindABurst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, reports := newPool(t, "looped"), newPool(t, "reports of looped")
-	network, host := open(t, dpdktest.Loop(90), pool), open(t, dpdktest.Sink(91), pool)
+	pool, reports := dpdktest.Pool(t, "looped"), dpdktest.Pool(t, "reports of looped")
+	network, host := dpdktest.Start(t, dpdktest.Ring(90), dpdktest.OnePair(pool)), dpdktest.Start(t, dpdktest.Sink(91), dpdktest.OnePair(pool))
 	w := newWorker(network.Queue(0), host.Queue(0), pool, reports, offset)
 	s := &intgen.Source{Marking: intgen.ByPort, UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
 	const packets = 50
+	var frames [packets][]byte
+	for i := range frames {
+		if frames[i], err = s.Insert(intgen.NthFlow(i, false, false).Frame(100, 1), []intgen.Hop{{NodeID: 1, LatencyNs: 5}}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	sleeps, v := 0, mbuf.NewVec()
-	<-poll(t, w.Worker, engine.Idle{Sleep: func() {
-		if sleeps++; sleeps > packets {
+	idle := engine.Idle{Sleep: func() {
+		if sleeps++; sleeps > packets || !pool.AllocBulk(v, 1) {
 			w.Stop()
 			return
 		}
-		f, err := s.Insert(intgen.NthFlow(sleeps, false, false).Frame(100, 1), []intgen.Hop{{NodeID: 1, LatencyNs: 5}})
-		if err != nil || !pool.AllocBulk(v, 1) {
-			t.Fatal("no packet:", err)
-		}
+		f := frames[sleeps-1]
 		copy(v[0].SetLen(len(f)), f)
 		network.Queue(0).TxBurst(v, 1)
-	}})
+	}}
+	if err := <-dpdktest.Worker(func() { w.Run(idle) }); err != nil {
+		t.Fatal(err)
+	}
 	c := w.Snapshot()
 	w.release(reports)
 	network.Close()
@@ -255,43 +257,4 @@ func frames(t *testing.T) (network, host [][]byte) {
 		host = append(host, f)
 	}
 	return network, host
-}
-
-func write(t *testing.T, path string, frames [][]byte) {
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	w := pcapgo.NewWriter(f)
-	if err := w.WriteFileHeader(65535, layers.LinkTypeEthernet); err != nil {
-		t.Fatal(err)
-	}
-	for _, b := range frames {
-		if err := w.WritePacket(gopacket.CaptureInfo{CaptureLength: len(b), Length: len(b)}, b); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func read(t *testing.T, path string) (frames [][]byte) {
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := pcapgo.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		b, _, err := r.ReadPacketData()
-		if errors.Is(err, io.EOF) {
-			return frames
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		frames = append(frames, b)
-	}
 }
