@@ -154,8 +154,10 @@ func TestFailedRecordsAreSentAgain(t *testing.T) {
 func TestWithoutASpoolAFullQueueDrops(t *testing.T) {
 	out, good := &fakeOutput{}, &fakeOutput{room: true}
 	b := collecttest.New(t, collect.Options{Flush: 50 * time.Millisecond, Queue: 10000}, 0, out, good)
-	b.Send(300)
-	b.Wait("the good one has all", func() bool { return len(good.reports()) == 600 })
+	for sent := 4; sent <= 300; sent += 4 { // as many as a queue has room for
+		b.Send(4)
+		b.Wait("the good one has all", func() bool { return len(good.reports()) == 2*sent && b.C.Snapshot().Outputs[1].Queued == 0 })
+	}
 	o := b.C.Snapshot().Outputs[0]
 	if o.Dropped[collect.QueueFull] == 0 || o.Queued == 0 || o.Dropped[collect.QueueFull]+o.Queued < 600 {
 		t.Errorf("%+v", o)
