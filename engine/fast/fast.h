@@ -24,7 +24,7 @@ enum {
 	FAST_LINK_HINTS = 4096,
 	FAST_NONE = FAST_TEMPLATES, // no template: its place has one that no packet matches
 	FAST_NO_SHAPE = FAST_SHAPES, // no shape: likewise
-	FAST_HINTS = 256,
+	FAST_HINTS = 1024,
 	FAST_KINDS = 16,      // of EtherTypes, for hints
 	FAST_MAX_FRAME = 65535,
 	FAST_TICK_SHIFT = 20,    // flows.Tick

@@ -32,7 +32,7 @@ func (s *State) hintOf(f []byte) *uint32 {
 	k := &s.kinds[kindOf(f)]
 	a := binary.LittleEndian.Uint64(f[hintsFrom:]) & k.mask[0]
 	b := binary.LittleEndian.Uint64(f[hintsFrom+8:]) & k.mask[1]
-	return &s.hints[(a^bits.RotateLeft64(b, 29))*s.hintKey>>56]
+	return &s.hints[(a^bits.RotateLeft64(b, 29))*s.hintKey>>54]
 }
 
 // setKinds groups shapes by the kind of their EtherType. For each kind it finds the bytes that

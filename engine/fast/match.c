@@ -76,41 +76,58 @@ static inline uint32_t *hint_of(struct fast_state *s, const uint8_t *f)
 	const uint8_t *kinds = (const uint8_t *)s->kinds;
 	const struct fast_kind *k = (const struct fast_kind *)(kinds + ((f[12] ^ f[13]) & 0xf0)); // of 16 bytes, by four bits
 	uint64_t a = load64(f + HINTS_FROM) & k->mask[0], b = load64(f + HINTS_FROM + 8) & k->mask[1];
-	return &s->hints[(a ^ (b << 29 | b >> 35)) * s->hint_key >> 56];
+	return &s->hints[(a ^ (b << 29 | b >> 35)) * s->hint_key >> 54];
 }
 
-// recognise is the template of a packet, or NULL. Most are of the first shape of their hint,
-// and of its first template for their length of INT.
-static inline const struct fast_template *recognise(struct fast_state *s, uint64_t special, const uint8_t *f, uint32_t len, uint32_t pkt_len)
+// guess is the template that a packet is compared with first, which is right for most: the first for its
+// length of INT, of the first shape of its hint.
+static inline const struct fast_template *guess(struct fast_state *s, const uint8_t *f, uint32_t len)
 {
 	if (unlikely(len < HINTS_FROM + HINTS_LEN))
-		return NULL;
-	uint32_t *hint = hint_of(s, f);
-	const struct fast_template *t = &s->templates[first_of(&s->shape[*hint & 0xff], f, len)];
+		return &s->templates[FAST_NONE];
+	return &s->templates[first_of(&s->shape[*hint_of(s, f) & 0xff], f, len)];
+}
+
+// recognise is the template of a packet, or NULL; t is guessed.
+static inline __attribute__((always_inline)) const struct fast_template *recognise(struct fast_state *s, uint64_t special, const struct fast_template *t, const uint8_t *f, uint32_t len, uint32_t pkt_len)
+{
 	in_register(t);
 	if (likely(is_template(t, special, f, len, pkt_len)))
 		return t;
-	return search(s, hint, f, len, pkt_len);
+	if (unlikely(len < HINTS_FROM + HINTS_LEN))
+		return NULL;
+	return search(s, hint_of(s, f), f, len, pkt_len);
 }
 
-// match_packets is fast_match from packet i on; With streaks, a packet is first compared with the
-// template of the packet before it alone, until that saves nothing. It returns the first packet
-// that it did not look at.
-static inline __attribute__((always_inline)) size_t match_packets(struct fast_state *s, size_t i, const bool streaks)
+// take makes packet i, of template t, packet j of those with INT.
+static inline __attribute__((always_inline)) void take(struct fast_state *s, size_t i, size_t j, const struct fast_template *t, const uint8_t *f)
+{
+	s->at[j] = (uint8_t)i;
+	s->template[j] = t->number;
+	set_key(s, j, t, f + t->src, f + t->dst, f + t->addresses, t->version6);
+}
+
+static inline void take_unknown(struct fast_state *s, size_t i, size_t j)
+{
+	s->at[j] = (uint8_t)i;
+	s->template[j] = FAST_NONE;
+	s->unknown |= UINT64_C(1) << j;
+}
+
+// match_streaks is fast_match for packets that come in streaks of one template: it compares a packet
+// with the template of the packet before it alone, until that saves nothing. It returns the first
+// packet that it did not look at.
+static inline size_t match_streaks(struct fast_state *s)
 {
 	struct fast_mbuf *const *vec = (struct fast_mbuf *const *)s->vec;
-	const uint64_t special = s->special;
 	const size_t n = s->n;
-	uint64_t unknown = s->unknown;
-	size_t j = s->ints;
-	for (int luck = STREAKS_LUCK; i < n && (!streaks || luck > 0); i++) {
+	size_t i = 0, j = 0;
+	for (int luck = STREAKS_LUCK; i < n && luck > 0; i++) {
 		const struct fast_mbuf *m = vec[i];
 		const uint8_t *f = m->buf_addr + m->data_off;
-		const struct fast_template *t = recognise(s, special, f, m->data_len, m->pkt_len);
+		const struct fast_template *t = recognise(s, s->special, guess(s, f, m->data_len), f, m->data_len, m->pkt_len);
 		if (unlikely(t == NULL)) {
-			s->at[j] = (uint8_t)i;
-			s->template[j] = FAST_NONE;
-			unknown |= UINT64_C(1) << j++;
+			take_unknown(s, i, j++);
 			luck--;
 			continue;
 		}
@@ -119,34 +136,47 @@ static inline __attribute__((always_inline)) size_t match_packets(struct fast_st
 				i = skip(s, t, vec, i + 1, n) - 1;
 			continue;
 		}
-		s->at[j] = (uint8_t)i;
-		s->template[j] = t->number;
-		set_key(s, j, t, f + t->src, f + t->dst, f + t->addresses, t->version6);
-		j++;
-		if (streaks) {
-			const size_t others = streak(s, t, vec, i + 1, n, j);
-			luck += others >= LONG_STREAK ? 1 : -1;
-			i += others;
-			j += others;
-		}
+		take(s, i, j++, t, f);
+		const size_t others = streak(s, t, vec, i + 1, n, j);
+		luck += others >= LONG_STREAK ? 1 : -1;
+		i += others;
+		j += others;
 	}
 	s->ints = (uint32_t)j;
-	s->unknown = unknown;
 	return i;
 }
 
+// match_rest is fast_match from packet i on. It guesses all templates before it compares the first, which
+// saves 3 of 21 ns a packet: each loop is short, so that the processor works on more packets at once.
 static __attribute__((noinline)) void match_rest(struct fast_state *s, size_t i)
 {
-	match_packets(s, i, false);
+	struct fast_mbuf *const *vec = (struct fast_mbuf *const *)s->vec;
+	const struct fast_template *guesses[FAST_BURST];
+	const uint64_t special = s->special;
+	const size_t n = s->n;
+	size_t j = s->ints;
+	for (size_t k = i; k < n; k++)
+		guesses[k] = guess(s, vec[k]->buf_addr + vec[k]->data_off, vec[k]->data_len);
+	for (; i < n; i++) {
+		const struct fast_mbuf *m = vec[i];
+		const uint8_t *f = m->buf_addr + m->data_off;
+		const struct fast_template *t = recognise(s, special, guesses[i], f, m->data_len, m->pkt_len);
+		if (unlikely(t == NULL))
+			take_unknown(s, i, j++);
+		else if (likely(t->kind == FAST_INT))
+			take(s, i, j++, t, f);
+		else if (likely(t->plain))
+			i = skip(s, t, vec, i + 1, n) - 1;
+	}
+	s->ints = (uint32_t)j;
 }
 
 // fast_match finds out which packets have INT, and makes their keys and hashes. What it
 // does not know stands among these, in unknown.
 void fast_match(struct fast_state *s)
 {
-	s->ints = 0;
 	s->unknown = 0;
-	size_t i = match_packets(s, 0, true);
+	size_t i = match_streaks(s);
 	if (i < s->n)
 		match_rest(s, i);
 }

@@ -19,7 +19,7 @@ const (
 	maxShapes    = 16
 	maxTemplates = 64
 	variants     = 512
-	hints        = 256
+	hints        = 1024
 	kinds        = 16
 	maxBlocks    = 10
 	maxLengths   = 9

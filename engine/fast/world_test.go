@@ -178,7 +178,8 @@ func (w *world) deferredOne(now int64, j uint8, fresh bool) {
 	})
 }
 
-// compare tells what differs between two worlds after the same bursts; "" if nothing does.
+// compare tells what differs between two worlds after the same bursts; "" if nothing does. Hints may
+// differ: C guesses by those that were there before the burst, and remembers another shape last.
 func (w *world) compare(o *world, n int) string {
 	a, b := w.State, o.State
 	switch {
@@ -190,7 +191,7 @@ func (w *world) compare(o *world, n int) string {
 		return "bits"
 	case !bytes.Equal(a.Template[:a.ints], b.Template[:b.ints]) || !bytes.Equal(w.Deferred(), o.Deferred()):
 		return "templates or the deferred"
-	case a.shapes != b.shapes || a.hints != b.hints || a.kinds != b.kinds || a.ofKind != b.ofKind || a.shape != b.shape || a.templates != b.templates:
+	case a.shapes != b.shapes || a.kinds != b.kinds || a.ofKind != b.ofKind || a.shape != b.shape || a.templates != b.templates:
 		return "what is known"
 	case *w.detector.View() != *withLinksOf(o.detector.View(), w.detector.View()):
 		return "the view"
