@@ -8,6 +8,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
+	"intsink/engine/fast"
 	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
@@ -46,13 +47,18 @@ func (w *Worker) detect(p *linkState, b *burst) {
 	if rest := f.Samples &^ b.reportable; rest != 0 {
 		w.takeSamples(b, rest)
 	}
-	p.counters.INT[inthdr.MX] += uint64(f.MX)
-	p.counters.INT[inthdr.MD] += uint64(f.Len() - others - int(f.MX))
+	p.countINT(f, others)
 	p.counters.Malformed[0] = 0 // no reason
 	if len(f.Deferred()) > 0 {
 		w.detector.SkipFabricSample()
 	}
 	w.detector.SampleFabric(b.now, f.Len())
+}
+
+// countINT counts the INT packets of a burst, but for others, which are counted already.
+func (p *linkState) countINT(f *fast.Path, others int) {
+	p.counters.INT[inthdr.MX] += uint64(f.MX)
+	p.counters.INT[inthdr.MD] += uint64(f.Len() - others - int(f.MX))
 }
 
 // complete fills in layers and info of packet j, which still has its INT. Most packets leave

@@ -78,7 +78,6 @@ func (w *Worker) stripUnwatched(p *linkState, b *burst) {
 	if p.link.Host != nil {
 		w.strip(p, b)
 	}
-	f.Clear() // no packet has a flow
 }
 
 // stripInside takes INT also out of the packet inside of packet i, which is a tunnel. INT of both

@@ -203,7 +203,12 @@ func (w *Worker) afterReceive(p *linkState, b *burst, aside bool) {
 	}
 	w.turns.count(w.fast.Len())
 	if !watched {
-		w.stripUnwatched(p, b)
+		if parsed || len(w.fast.Deferred()) > 0 {
+			w.stripUnwatched(p, b)
+		} else {
+			p.countINT(w.fast, 0)
+		}
+		w.fast.Clear() // no packet has a flow
 		return
 	}
 	w.watch(p, b, parsed)

@@ -5,8 +5,10 @@ package fast
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 
+	"intsink/dpdk/mbuf"
 	"intsink/engine/packet"
 	"intsink/flows"
 )
@@ -138,13 +140,29 @@ func receiveGo(s *State) {
 		return
 	}
 	if s.watched == 0 {
-		s.deferAll()
+		stripUnwatchedGo(s)
 		return
 	}
 	lookupGo(s)
 	if s.Missing == 0 {
 		passGo(s)
 	}
+}
+
+// stripUnwatchedGo is strip_unwatched.
+func stripUnwatchedGo(s *State) {
+	sound, mx := s.strip != 0, uint32(0)
+	for _, at := range s.Template[:s.ints] {
+		t := &s.templates[at]
+		sound = sound && t.sound != 0
+		mx += uint32(t.mx)
+	}
+	if !sound {
+		s.deferAll()
+		return
+	}
+	s.MX = mx
+	stripGo(s, math.MaxUint64>>(mbuf.MaxBurst-s.ints))
 }
 
 func (s *State) deferAll() {

@@ -1,7 +1,7 @@
 //go:build cgo && !purego
 
 // C loop pass: counts and strips packets that give no event, notes the deferred ones;
-// fast_receive: match, look up and pass in one call.
+// fast_receive: match, look up and pass, or strip what nobody watches, in one call.
 
 #include "general.h"
 #include "strip.h"
@@ -205,6 +205,28 @@ void fast_pass(struct fast_state *s)
 		pass_packets(s, false, false);
 }
 
+// strip_unwatched takes INT out of all packets, where nobody asks for their flows; it defers all where one
+// is not sound, or where they keep their INT.
+static __attribute__((noinline)) void strip_unwatched(struct fast_state *s)
+{
+	const uint32_t n = s->ints;
+	bool sound = s->strip;
+	uint32_t mx = 0;
+	for (uint32_t j = 0; j < n; j++) {
+		const struct fast_template *t = &s->templates[s->template[j]];
+		sound &= t->sound;
+		mx += t->mx;
+	}
+	if (sound) {
+		s->mx = mx;
+		fast_strip(s, UINT64_MAX >> (FAST_BURST - n));
+		return;
+	}
+	for (uint32_t j = 0; j < n; j++)
+		s->deferred_at[j] = (uint8_t)j;
+	s->deferred = n;
+}
+
 // fast_receive is all of it, as far as it goes without Go: what is unknown has to be
 // parsed, and flows that are missing have to be made.
 void fast_receive(struct fast_state *s)
@@ -214,9 +236,7 @@ void fast_receive(struct fast_state *s)
 	if (s->unknown || s->ints == 0)
 		return;
 	if (!s->watched) {
-		for (uint32_t j = 0; j < s->ints; j++)
-			s->deferred_at[j] = (uint8_t)j;
-		s->deferred = s->ints;
+		strip_unwatched(s);
 		return;
 	}
 	fast_lookup(s);

@@ -91,7 +91,8 @@ const (
 
 // Receive does with a burst what can be done without a parser. Where Unknown is not zero,
 // those packets are to be parsed, then Find, flows.Table.Resolve and Pass do the rest; where
-// Missing is not zero, those flows are to be made, and Pass does the rest.
+// Missing is not zero, those flows are to be made, and Pass does the rest. Without watches, packets
+// have no flows: unless some are unknown or Deferred, they have lost their INT.
 func (p *Path) Receive(b *Burst) {
 	p.prepare(b)
 	p.vec, p.n, p.now = b.Vec, uint32(b.N), b.Now
@@ -157,6 +158,3 @@ func (p *Path) Pass() { p.run(pass) }
 
 // Deferred are the packets, by their place in At, that are not passed, in order.
 func (p *Path) Deferred() []uint8 { return p.deferredAt[:p.deferred] }
-
-// DeferAll makes Deferred all packets.
-func (p *Path) DeferAll() { p.deferAll() }

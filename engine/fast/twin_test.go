@@ -176,6 +176,14 @@ func TestTwins(t *testing.T) {
 				p, s := twins(t, m, anything, seed)
 				passed, stored = passed+p, stored+s
 			}
+			unwatched := 0
+			for seed := range uint64(6) {
+				p, _ := twins(t, m, nothing, seed)
+				unwatched += p
+			}
+			if unwatched < 50 {
+				t.Errorf("%d packets were passed where no watch is", unwatched)
+			}
 			for seed := range uint64(4) {
 				for _, asked := range []asked{thresholds, latencies} {
 					p, s := twins(t, m, asked, seed)
@@ -197,6 +205,7 @@ const (
 	anything asked = iota
 	thresholds
 	latencies
+	nothing // there is no watch
 )
 
 // latencyEvents are two watches of paths and latencies, with narrow deadbands.
@@ -220,7 +229,7 @@ func twins(t *testing.T, m intgen.Marking, asked asked, seed uint64) (passed, st
 	}
 	a, b := newWorld(t, c, policies, false), newWorld(t, c, policies, true)
 	for _, w := range []*world{a, b} {
-		w.asks = Facts{Asks: asks, Key: 0x9e3779b97f4a7c15}
+		w.asks, w.unwatched = Facts{Asks: asks, Key: 0x9e3779b97f4a7c15}, asked == nothing
 		w.detector.SetRules(policies, models)
 	}
 	sources := newSources(r, 4+r.IntN(24), m)
@@ -230,10 +239,13 @@ func twins(t *testing.T, m intgen.Marking, asked asked, seed uint64) (passed, st
 			x.s.DomainID, x.s.DSInstruction, x.s.SourceOnly = 0, 0, nil
 		}
 	}
-	now := int64(1e18)
+	now, most := int64(1e18), mbuf.MaxBurst
+	if asked == nothing {
+		most = 4 // one packet that is not sound, and none of the burst is passed
+	}
 	for n := range 120 {
 		now += r.Int64N(1e6)
-		frames, lens := make([][]byte, 1+r.IntN(mbuf.MaxBurst)), make([]int, mbuf.MaxBurst)
+		frames, lens := make([][]byte, 1+r.IntN(most)), make([]int, mbuf.MaxBurst)
 		origs := make([][]byte, len(frames))
 		x, row := sources[0], []int{1, 9, 33}[n%3] // how many packets in a row are of one source
 		for i := range frames {
