@@ -99,10 +99,11 @@ func run(t *testing.T, dir string, n int, in, back string, offset int64) (o outc
 	outs := []string{filepath.Join(dir, fmt.Sprint("tonetwork", n)), filepath.Join(dir, fmt.Sprint("tohost", n))}
 	var bursts atomic.Int64
 	network, host := dpdktest.Start(t, dpdktest.Pcap(2*n, in, outs[0]), dpdktest.OnePair(pool)), dpdktest.Start(t, dpdktest.Pcap(2*n+1, back, outs[1]), dpdktest.OnePair(pool))
-	w := newWorker(watched{network.Queue(0), &bursts}, watched{host.Queue(0), &bursts}, pool, reports, offset)
+	idle := dpdktest.Start(t, dpdktest.Sink(80+n), dpdktest.OnePair(pool))
+	w := newWorker(idle, watched{network.Queue(0), &bursts}, watched{host.Queue(0), &bursts}, pool, reports, offset)
 	ended := dpdktest.Worker(func() { w.Run(engine.Idle{}) })
 	deadline := time.Now().Add(time.Minute)
-	for d := w.Snapshot().Links[0].Direction; d[engine.ToHost].Received < fromNetwork || d[engine.ToNetwork].Received < fromHost; d = w.Snapshot().Links[0].Direction {
+	for d := w.Snapshot().Links[1].Direction; d[engine.ToHost].Received < fromNetwork || d[engine.ToNetwork].Received < fromHost; d = w.Snapshot().Links[1].Direction {
 		if time.Now().After(deadline) {
 			t.Fatalf("after a minute: %+v", d)
 		}
@@ -114,8 +115,9 @@ func run(t *testing.T, dir string, n int, in, back string, offset int64) (o outc
 	}
 	c := w.Snapshot()
 	w.release(reports)
-	network.Close()
-	host.Close()
+	for _, p := range []ethdev.Port{idle, network, host} {
+		p.Close()
+	}
 	if p := c.Pace; p.BurstPackets != fromNetwork+fromHost || p.Polls[0] == 0 || p.Polls[1] == 0 || p.BusyNs <= 0 || p.BusyNs > p.TotalNs || p.Bursts == [engine.BurstSizes]uint64{} {
 		t.Errorf("pace of worker %d: %+v", n, p)
 	}
@@ -134,7 +136,8 @@ func TestNoSleepBehindABurst(t *testing.T) {
 	}
 	pool, reports := dpdktest.Pool(t, "looped"), dpdktest.Pool(t, "reports of looped")
 	network, host := dpdktest.Start(t, dpdktest.Ring(90), dpdktest.OnePair(pool)), dpdktest.Start(t, dpdktest.Sink(91), dpdktest.OnePair(pool))
-	w := newWorker(network.Queue(0), host.Queue(0), pool, reports, offset)
+	idle := dpdktest.Start(t, dpdktest.Sink(92), dpdktest.OnePair(pool))
+	w := newWorker(idle, network.Queue(0), host.Queue(0), pool, reports, offset)
 	s := &intgen.Source{Marking: intgen.ByPort, UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
 	const packets = 50
 	var frames [packets][]byte
@@ -144,7 +147,7 @@ func TestNoSleepBehindABurst(t *testing.T) {
 		}
 	}
 	sleeps, v := 0, mbuf.NewVec()
-	idle := engine.Idle{Sleep: func() {
+	sleep := engine.Idle{Sleep: func() {
 		if sleeps++; sleeps > packets || !pool.AllocBulk(v, 1) {
 			w.Stop()
 			return
@@ -153,28 +156,29 @@ func TestNoSleepBehindABurst(t *testing.T) {
 		copy(v[0].SetLen(len(f)), f)
 		network.Queue(0).TxBurst(v, 1)
 	}}
-	if err := <-dpdktest.Worker(func() { w.Run(idle) }); err != nil {
+	if err := <-dpdktest.Worker(func() { w.Run(sleep) }); err != nil {
 		t.Fatal(err)
 	}
 	c := w.Snapshot()
 	w.release(reports)
-	network.Close()
-	host.Close()
-	if c.Links[0].Direction[engine.ToHost].Forwarded != packets || c.Flows != packets || c.Pace.Polls[0] != uint64(sleeps) || c.Pace.Polls[1] != packets {
-		t.Errorf("%d sleeps, %v polls that found nothing and something, %d flows, %+v", sleeps, c.Pace.Polls, c.Flows, c.Links[0].Direction)
+	for _, p := range []ethdev.Port{idle, network, host} {
+		p.Close()
+	}
+	if c.Links[1].Direction[engine.ToHost].Forwarded != packets || c.Flows != packets || c.Pace.Polls[0] != uint64(sleeps) || c.Pace.Polls[1] != packets {
+		t.Errorf("%d sleeps, %v polls that found nothing and something, %d flows, %+v", sleeps, c.Pace.Polls, c.Flows, c.Links[1].Direction)
 	}
 }
 
-// worker is a worker with the ring of its report packets.
+// worker is a worker of two links, with the ring of its report packets. The first has nothing to do.
 type worker struct {
 	*engine.Worker
 	sealed *ring.Ring
 }
 
-func newWorker(network, host engine.Queue, pool, reports *mempool.Mempool, offset int64) worker {
+func newWorker(idle ethdev.Port, network, host engine.Queue, pool, reports *mempool.Mempool, offset int64) worker {
 	sealed := ring.New(4096)
 	return worker{engine.NewWorker(engine.WorkerConfig{
-		Links:   []engine.Link{{Name: "edge", Network: network, Host: host, NetworkID: 1, HostID: 2}},
+		Links:   []engine.Link{{Name: "idle", Network: idle.Queue(0), Host: idle.Queue(0), NetworkID: 3, HostID: 4}, {Name: "edge", Network: network, Host: host, NetworkID: 1, HostID: 2}},
 		Outlets: []reporting.Outlet{{Ring: sealed}}, PacketPool: pool, ReportPool: reports,
 		Seed: 7, Rules: rules(), Flows: flows.Config{Capacity: 4096, Seed: 7, IdleTimeout: 300e9},
 		Clock: eal.Nanotime, LoopClock: offset,
