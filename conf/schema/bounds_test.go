@@ -62,6 +62,8 @@ func TestLongIsNotDeep(t *testing.T) {
 		"attributes": r("a = 1\n"),
 		"quotes":     "a = " + r("\"\n"),
 		"digits":     "a = " + r("1"),
+		"controls":   "a = 1" + r("\x18"),
+		"hex":        "a = 0x1F" + r("\x18"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, d := parse(src)

@@ -155,6 +155,7 @@ func (d *File) ReportAt(s Severity, keys []any, format string, args ...any) {
 
 // syntax takes over the diagnostics of the HCL parser.
 func (d *File) syntax(diags hcl.Diagnostics) {
+	var seen hexNumbers
 	for _, x := range diags {
 		if x.Severity != hcl.DiagError {
 			continue
@@ -163,7 +164,7 @@ func (d *File) syntax(diags hcl.Diagnostics) {
 		if x.Subject != nil {
 			r = *x.Subject
 		}
-		if at, text, ok := d.hexNumber(r); ok {
+		if at, text, ok := d.hexNumber(&seen, r); ok {
 			d.report(Error, at, "%s", text)
 			continue
 		}
@@ -198,24 +199,47 @@ func ownWords(x *hcl.Diagnostic) string {
 // hexadecimal finds a number such as 0x1F on the right of an equals sign, or in a list.
 var hexadecimal = regexp.MustCompile(`[=\[,]\s*(0[xX]([0-9a-fA-F]{1,16}))\b`)
 
-// hexNumber finds a hexadecimal number, which HCL does not have, in the line of a syntax
-// error: its place and the decimal number to write instead.
-func (d *File) hexNumber(r hcl.Range) (at hcl.Range, text string, ok bool) {
+// hexNumber is the first hexadecimal number of a line, which HCL does not have.
+type hexNumber struct {
+	column, end int // in characters, from 1
+	text        string
+}
+
+// hexNumberOf finds the number in a line; nil: there is none.
+func hexNumberOf(line []byte, hint string) *hexNumber {
+	m := hexadecimal.FindSubmatchIndex(line)
+	if m == nil {
+		return nil
+	}
+	n, err := strconv.ParseUint(string(line[m[4]:m[5]]), 16, 64)
+	if err != nil {
+		return nil
+	}
+	column := utf8.RuneCount(line[:m[2]]) + 1
+	return &hexNumber{column, column + m[3] - m[2], fmt.Sprintf("numbers are decimal: write %d for %s%s", n, line[m[2]:m[3]], hint)}
+}
+
+// hexNumbers remembers what was found in the last line: each of its characters can be an error.
+type hexNumbers struct {
+	from *source
+	line int
+	was  *hexNumber
+}
+
+// hexNumber finds a hexadecimal number in the line of a syntax error: its place and the decimal
+// number to write instead.
+func (d *File) hexNumber(seen *hexNumbers, r hcl.Range) (at hcl.Range, text string, ok bool) {
 	from := d.source(r)
 	if from == nil || r.Start.Line < 1 || r.Start.Line > len(from.lines) {
 		return r, "", false
 	}
-	line := from.lines[r.Start.Line-1]
-	m := hexadecimal.FindSubmatchIndex(line)
-	if m == nil {
-		return r, "", false
+	if seen.from != from || seen.line != r.Start.Line {
+		*seen = hexNumbers{from, r.Start.Line, hexNumberOf(from.lines[r.Start.Line-1], d.HexHint)}
 	}
-	n, err := strconv.ParseUint(string(line[m[4]:m[5]]), 16, 64)
-	if err != nil {
+	if seen.was == nil {
 		return r, "", false
 	}
 	at = r
-	at.Start.Column = utf8.RuneCount(line[:m[2]]) + 1
-	at.End.Line, at.End.Column = at.Start.Line, at.Start.Column+m[3]-m[2]
-	return at, fmt.Sprintf("numbers are decimal: write %d for %s%s", n, line[m[2]:m[3]], d.HexHint), true
+	at.Start.Column, at.End.Line, at.End.Column = seen.was.column, at.Start.Line, seen.was.end
+	return at, seen.was.text, true
 }
