@@ -67,6 +67,10 @@ func TestAPIPage(t *testing.T) {
 	r.http = "127.0.0.1:9465"
 	r.ready(t)
 	defer trickle(t, 8)()
+	const asked = "udp:10.0.0.1:1025-10.1.0.1:8000" // one of the test's flows, in place of those of the page
+	if !eventually(func() bool { return strings.Contains(r.get(t, "/api/v1/flows/"+asked), `"thresholds"`) }) {
+		t.Fatalf("%s is not known", asked)
+	}
 	tried := 0
 	typed := func(command string) string {
 		t.Helper()
@@ -92,10 +96,9 @@ func TestAPIPage(t *testing.T) {
 			}
 		}
 	}
-	// A flow of the page is one of the test's.
 	flow := regexp.MustCompile(`udp:10\.0\.0\.\d:\d+-10\.1\.0\.1:8000`)
 	for _, m := range regexp.MustCompile("(?s)```sh\n(.*?)\n```\n```(?:json)?\n(.*?)\n```").FindAllStringSubmatch(page, -1) {
-		got := typed(flow.ReplaceAllString(m[1], "udp:10.0.0.1:1025-10.1.0.1:8000"))
+		got := typed(flow.ReplaceAllString(m[1], asked))
 		if !strings.HasPrefix(m[2], "{") {
 			for _, line := range strings.Split(m[2], "\n")[1:4] { // the words in front of what depends on the flow
 				if word := strings.Fields(line)[0]; !regexp.MustCompile(`(?m)^\s+` + word + ` `).MatchString(got) {
