@@ -83,7 +83,7 @@ func (d *File) text(s *source) bool {
 
 // whole reports an error about the file s as a whole, without a line.
 func (d *File) whole(s *source, format string, args ...any) {
-	d.out.add(Diagnostic{Severity: Error, File: s.name, Message: fmt.Sprintf(format, args...)})
+	d.out.add(Diagnostic{Severity: Error, File: s.name, Message: fmt.Sprintf(format, args...)}, nil)
 }
 
 // bounds counts what the parser recurses on.

@@ -1,11 +1,15 @@
 package schema
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"intsink/internal/rounds"
 )
 
 // tooMuch is every way to make the HCL parser recurse, n times: without bounds
@@ -40,7 +44,7 @@ func tooMuch(n int) map[string]string {
 }
 
 func TestTooMuchNesting(t *testing.T) {
-	for name, src := range tooMuch(50_000) {
+	for name, src := range tooMuch(rounds.Of(50_000, 10)) {
 		c, d := parse(src)
 		if c != nil || len(d.Errors) != 1 || d.Errors[0].Line == 0 || d.Errors[0].Snippet == "" ||
 			!strings.Contains(d.Errors[0].Message, "more than 100") {
@@ -52,7 +56,7 @@ func TestTooMuchNesting(t *testing.T) {
 // TestLongIsNotDeep: what the parser does not recurse on is not bounded, and ends
 // in the usual diagnostics.
 func TestLongIsNotDeep(t *testing.T) {
-	r := func(s string) string { return strings.Repeat(s, 50_000) }
+	r := func(s string) string { return strings.Repeat(s, rounds.Of(50_000, 10)) }
 	for name, src := range map[string]string{
 		"binary":     "a = 1" + r("+1-1"),
 		"traversal":  "a = a" + r(".b"),
@@ -160,4 +164,36 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%v: the dump reads as another:\n%s", d.Err(), c.dump())
 		}
 	})
+}
+
+// TestKeptAreTheFirst of all errors, in whatever order they are found, each with its own snippet. Of those behind
+// them no snippet is drawn.
+func TestKeptAreTheFirst(t *testing.T) {
+	const n = 10 * maxKept
+	d, drawn := &Diagnostics{}, 0
+	add := func(line int) {
+		d.add(Diagnostic{Line: line}, func() string { drawn++; return fmt.Sprint("line ", line) })
+	}
+	for _, line := range rand.New(rand.NewPCG(1, 2)).Perm(n) {
+		add(line)
+	}
+	d.cut(Error)
+	if len(d.Errors) != maxKept || d.Count(Error) != n {
+		t.Fatalf("%d kept of %d, want %d of %d", len(d.Errors), d.Count(Error), maxKept, n)
+	}
+	for i, x := range d.Errors {
+		if x.Line != i || x.Snippet != fmt.Sprint("line ", i) {
+			t.Errorf("error %d: %+v", i, x)
+		}
+	}
+	if drawn > n/2 {
+		t.Errorf("%d snippets were drawn of %d errors at random", drawn, n)
+	}
+	drawn = 0
+	for line := range n {
+		add(n + line)
+	}
+	if drawn != 0 || d.Count(Error) != 2*n {
+		t.Errorf("behind all others %d snippets were drawn; %d errors, want %d", drawn, d.Count(Error), 2*n)
+	}
 }

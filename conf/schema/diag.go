@@ -108,28 +108,41 @@ func join(list []Diagnostic) string {
 	return b.String()
 }
 
-func (d *Diagnostics) add(x Diagnostic) {
-	if x.Severity == Error {
-		d.Errors = append(d.Errors, x)
-	} else {
-		d.Warnings = append(d.Warnings, x)
+// add takes x over, with the snippet that draw makes; nil: it has none. A file may have a million errors: those
+// that come behind maxKept others are only counted.
+func (d *Diagnostics) add(x Diagnostic, draw func() string) {
+	list := d.of(x.Severity)
+	if d.left[x.Severity] > 0 && d.compare(x, (*list)[maxKept-1]) >= 0 {
+		d.left[x.Severity]++
+		return
+	}
+	if draw != nil {
+		x.Snippet = draw()
+	}
+	if *list = append(*list, x); len(*list) >= 2*maxKept {
+		d.cut(x.Severity)
 	}
 }
 
-func (d *Diagnostics) sort() {
-	byPlace := func(a, b Diagnostic) int {
-		return cmp.Or(cmp.Compare(d.order[a.File], d.order[b.File]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Message, b.Message))
+func (d *Diagnostics) of(s Severity) *[]Diagnostic {
+	if s == Error {
+		return &d.Errors
 	}
-	slices.SortStableFunc(d.Errors, byPlace)
-	slices.SortStableFunc(d.Warnings, byPlace)
+	return &d.Warnings
 }
 
-// cut leaves the first maxKept errors and warnings of those that are sorted.
-func (d *Diagnostics) cut() {
-	for s, list := range []*[]Diagnostic{&d.Errors, &d.Warnings} {
-		if left := len(*list) - maxKept; left > 0 {
-			*list, d.left[s] = (*list)[:maxKept:maxKept], left
-		}
+// compare orders by place.
+func (d *Diagnostics) compare(a, b Diagnostic) int {
+	return cmp.Or(cmp.Compare(d.order[a.File], d.order[b.File]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Message, b.Message))
+}
+
+// cut sorts the errors, or the warnings, and leaves the first maxKept.
+func (d *Diagnostics) cut(s Severity) {
+	list := d.of(s)
+	slices.SortStableFunc(*list, d.compare)
+	if left := len(*list) - maxKept; left > 0 {
+		*list = (*list)[:maxKept]
+		d.left[s] += left
 	}
 }
 

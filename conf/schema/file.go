@@ -83,8 +83,8 @@ func (d *File) Failing() bool { return len(d.out.Errors) > 0 }
 
 // Done returns the errors and warnings so far, in the order of the file.
 func (d *File) Done() *Diagnostics {
-	d.out.sort()
-	d.out.cut()
+	d.out.cut(Error)
+	d.out.cut(Warning)
 	return d.out
 }
 
@@ -117,6 +117,7 @@ func (d *File) Good(key any) bool { return d.Has(key) && !d.failed[key] }
 // report adds a diagnostic; the zero Range means the configuration as a whole.
 func (d *File) report(s Severity, r hcl.Range, format string, args ...any) {
 	x := Diagnostic{Severity: s, File: d.name, Message: cutText(fmt.Sprintf(format, args...), maxMessage)}
+	var draw func() string
 	if from := d.source(r); from != nil && r.Start.Line > 0 {
 		x.File = from.name
 		x.Line, x.Column = r.Start.Line, r.Start.Column
@@ -125,10 +126,10 @@ func (d *File) report(s Severity, r hcl.Range, format string, args ...any) {
 			end = maxSnippet + 1 // to the end of the line
 		}
 		if x.Line <= len(from.lines) {
-			x.Snippet = snippet(from.lines[x.Line-1], x.Line, x.Column, end)
+			draw = func() string { return snippet(from.lines[x.Line-1], x.Line, x.Column, end) }
 		}
 	}
-	d.out.add(x)
+	d.out.add(x, draw)
 }
 
 // maxMessage is the longest message, whatever the file has.

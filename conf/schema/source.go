@@ -66,7 +66,7 @@ func cannotRead(err error) error {
 
 func unreadable(path, message string) *Diagnostics {
 	d := &Diagnostics{}
-	d.add(Diagnostic{Severity: Error, File: path, Message: message})
+	d.add(Diagnostic{Severity: Error, File: path, Message: message}, nil)
 	return d
 }
 
