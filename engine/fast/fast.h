@@ -29,7 +29,7 @@ enum {
 	FAST_MAX_FRAME = 65535,
 	FAST_TICK_SHIFT = 20,    // flows.Tick
 	FAST_REFRESH_SHIFT = 18, // flows.RefreshShift
-	FAST_LAYOUT = 170,     // numbers of fast_layout
+	FAST_LAYOUT = 171,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -62,8 +62,16 @@ struct fast_shape {
 	uint8_t pad[528]; // 2048 bytes: a place among others is cheap to compute
 };
 
-// What hints are made of: of the 16 bytes from a packet's EtherType on, those that all shapes
-// with such an EtherType compare.
+// The template that a packet is compared with first: of[0], where its byte at has the value, else of[1]. They are
+// FAST_NONE before the first packet, and FAST_MANY where two are not enough.
+struct fast_guess {
+	uint8_t at, value, of[2];
+};
+
+enum { FAST_MANY = 0xff };
+
+// What hints are made of: of the 16 bytes from a packet's EtherType on, those that some shape
+// with such an EtherType compares.
 struct fast_kind {
 	uint64_t mask[2];
 };
@@ -326,6 +334,7 @@ struct fast_state {
 
 	uint64_t hint_key;          // key of the hash of hints; odd
 	uint32_t hints[FAST_HINTS]; // four shapes, a byte each: the one found last is the lowest
+	struct fast_guess guesses[FAST_HINTS]; // which template packets with such a hint have
 	struct fast_kind kinds[FAST_KINDS];
 	uint32_t of_kind[FAST_KINDS]; // shapes with such EtherTypes, a bit each
 	struct fast_shape shape[FAST_SHAPES + 1];

@@ -1,5 +1,5 @@
-// Hints: a small table from the EtherType and bytes common to all shapes to the shape that is tried
-// first; makes and forgets it.
+// Hints: a small table from the EtherType and the bytes behind it that shapes compare to the shapes that are
+// tried first, and the guesses of C; makes and forgets it.
 
 package fast
 
@@ -25,9 +25,17 @@ func (s *State) forgetHints() {
 	for i := range s.hints {
 		s.hints[i] = noShape * 0x01010101
 	}
+	s.forgetGuesses()
 }
 
-// hintOf is a number that packets of one shape have in common, and as few others as can be.
+// forgetGuesses has all guesses made anew: templates have changed.
+func (s *State) forgetGuesses() {
+	for i := range s.guesses {
+		s.guesses[i] = guess{of: [2]uint8{None, None}}
+	}
+}
+
+// hintOf is a number that packets of one shape have in common, or one of a few, as have as few others as can be.
 func (s *State) hintOf(f []byte) *uint32 {
 	k := &s.kinds[kindOf(f)]
 	a := binary.LittleEndian.Uint64(f[hintsFrom:]) & k.mask[0]
@@ -36,7 +44,7 @@ func (s *State) hintOf(f []byte) *uint32 {
 }
 
 // setKinds groups shapes by the kind of their EtherType. For each kind it finds the bytes that
-// all of its shapes compare.
+// some of its shapes compare: in all packets these have few values.
 func (p *Path) setKinds() {
 	clear(p.kinds[:])
 	clear(p.ofKind[:])
@@ -46,10 +54,7 @@ func (p *Path) setKinds() {
 		of := &masks[kind]
 		p.ofKind[kind] |= 1 << n
 		for i := range of {
-			if p.kinds[kind] == (kindMask{}) { // the first of its kind
-				of[i] = mask[i]
-			}
-			of[i] &= mask[i]
+			of[i] |= mask[i]
 		}
 		p.kinds[kind].mask[0] = binary.LittleEndian.Uint64(of[:])
 		p.kinds[kind].mask[1] = binary.LittleEndian.Uint64(of[8:])

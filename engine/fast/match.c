@@ -1,8 +1,9 @@
 //go:build cgo && !purego
 
-// C loop match: tries shapes by hint, then their templates; leaves each packet's template, key and
-// hash in the state, and the bits of unknown ones.
+// C loop match: compares packets with the template that was guessed, then searches by shape; leaves each
+// packet's template, key and hash in the state, and the bits of unknown ones.
 
+#include "guess.h"
 #include "streak.h"
 
 // Finds the template of each packet of a burst: headers that match a template are not parsed.
@@ -17,15 +18,6 @@ static inline bool is_shape(const struct fast_shape *p, const uint8_t *f, uint32
 	return true;
 }
 
-// first_of is the first template of shape p for the length of INT and the bitmap in a packet, or
-// FAST_NONE.
-static inline uint8_t first_of(const struct fast_shape *p, const uint8_t *f, uint32_t len)
-{
-	if (unlikely(len < p->need))
-		return FAST_NONE;
-	return p->variant[(load64(f + p->length_at) & p->variant_mask) * p->variant_by / (UINT64_MAX / FAST_VARIANTS + 1)];
-}
-
 // template_of is the template of a packet if its headers are of shape p, or NULL.
 static const struct fast_template *template_of(const struct fast_state *s, const struct fast_shape *p, const uint8_t *f, uint32_t len, uint32_t pkt_len)
 {
@@ -33,12 +25,6 @@ static const struct fast_template *template_of(const struct fast_state *s, const
 		if (is_template(&s->templates[i], s->special, f, len, pkt_len))
 			return &s->templates[i];
 	return NULL;
-}
-
-// kind_of is kindOf.
-static inline uint32_t kind_of(const uint8_t *f)
-{
-	return (uint32_t)(f[12] ^ f[13]) / (256 / FAST_KINDS);
 }
 
 // search tries the shapes of hint, then all with such an EtherType, and makes the right one the
@@ -68,24 +54,14 @@ static __attribute__((noinline)) const struct fast_template *search(struct fast_
 	return NULL;
 }
 
-enum { HINTS_FROM = 12, HINTS_LEN = 16 }; // the bytes that a hint is made of
-
-// hint_of is State.hintOf: for packets of one shape the same, and for few others.
-static inline uint32_t *hint_of(struct fast_state *s, const uint8_t *f)
+// find is the template of a packet, or NULL, where the guess was wrong: the next packets are guessed better.
+static __attribute__((noinline)) const struct fast_template *find(struct fast_state *s, const uint8_t *f, uint32_t len, uint32_t pkt_len)
 {
-	const uint8_t *kinds = (const uint8_t *)s->kinds;
-	const struct fast_kind *k = (const struct fast_kind *)(kinds + ((f[12] ^ f[13]) & 0xf0)); // of 16 bytes, by four bits
-	uint64_t a = load64(f + HINTS_FROM) & k->mask[0], b = load64(f + HINTS_FROM + 8) & k->mask[1];
-	return &s->hints[(a ^ (b << 29 | b >> 35)) * s->hint_key >> 54];
-}
-
-// guess is the template that a packet is compared with first, which is right for most: the first for its
-// length of INT, of the first shape of its hint.
-static inline const struct fast_template *guess(struct fast_state *s, const uint8_t *f, uint32_t len)
-{
-	if (unlikely(len < HINTS_FROM + HINTS_LEN))
-		return &s->templates[FAST_NONE];
-	return &s->templates[first_of(&s->shape[*hint_of(s, f) & 0xff], f, len)];
+	const uint32_t h = hint_of(s, f);
+	const struct fast_template *t = search(s, &s->hints[h], f, len, pkt_len);
+	if (t != NULL)
+		improve(s, &s->guesses[h], t, f, len);
+	return t;
 }
 
 // recognise is the template of a packet, or NULL; t is guessed.
@@ -96,7 +72,7 @@ static inline __attribute__((always_inline)) const struct fast_template *recogni
 		return t;
 	if (unlikely(len < HINTS_FROM + HINTS_LEN))
 		return NULL;
-	return search(s, hint_of(s, f), f, len, pkt_len);
+	return find(s, f, len, pkt_len);
 }
 
 // take makes packet i, of template t, packet j of those with INT.

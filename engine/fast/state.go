@@ -160,8 +160,15 @@ type Template struct {
 	_          [2]uint8
 }
 
-// kindMask is what hints are made of: of the 16 bytes from a packet's EtherType on, those that all
-// shapes with such an EtherType compare.
+// guess is the template that C compares a packet with first: of[0], where its byte at has the
+// value, else of[1]. They are None before the first packet.
+type guess struct {
+	at, value uint8
+	of        [2]uint8
+}
+
+// kindMask is what hints are made of: of the 16 bytes from a packet's EtherType on, those that some
+// shape with such an EtherType compares.
 type kindMask struct{ mask [2]uint64 }
 
 // State is what one worker knows, and the burst at hand. It is outside the Go heap; C
@@ -206,6 +213,7 @@ type State struct {
 
 	hintKey   uint64        // key of the hash of hints; odd
 	hints     [hints]uint32 // four shapes, a byte each: the one found last is the lowest
+	guesses   [hints]guess  // which template packets with such a hint have
 	kinds     [kinds]kindMask
 	ofKind    [kinds]uint32 // shapes with such EtherTypes, a bit each
 	shape     [maxShapes + 1]shape

@@ -52,6 +52,7 @@ func (p *Path) Store(k *Parsed, want []byte) bool {
 	m.t.next, m.t.number = p.templates[at].next, at
 	p.templates[at] = m.t
 	p.fresh |= 1 << at
+	p.forgetGuesses()
 	p.numbered |= uint64(m.t.numberBits)
 	p.learned[at].layers, p.learned[at].info, p.learned[at].outers = *k.Layers, i, *k.Outers
 	return true
@@ -80,6 +81,7 @@ func (p *Path) StoreNotINT(f []byte, l *packet.Layers) bool {
 	m.t.next, m.t.number = p.templates[at].next, at
 	p.templates[at] = m.t
 	p.fresh |= 1 << at
+	p.forgetGuesses()
 	return true
 }
 

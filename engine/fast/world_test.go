@@ -194,7 +194,7 @@ func (w *world) deferredOne(now int64, j uint8, fresh bool) {
 }
 
 // compare tells what differs between two worlds after the same bursts; "" if nothing does. Hints may
-// differ: C guesses by those that were there before the burst, and remembers another shape last.
+// and guesses may differ: C guesses by those that were there before the burst, and remembers another shape last.
 func (w *world) compare(o *world, n int) string {
 	a, b := w.State, o.State
 	switch {
