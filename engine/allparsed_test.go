@@ -203,7 +203,7 @@ func firstDifference(got, want [][]byte) string {
 }
 
 // flows are those in the table, by their places.
-func (b *linksBed) flows() (out []*flows.Flow) {
+func (b *bed) flows() (out []*flows.Flow) {
 	b.table.Walk(0, 1<<20, func(f *flows.Flow) int { out = append(out, f); return 1 })
 	return out
 }

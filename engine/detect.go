@@ -47,6 +47,9 @@ func (w *Worker) detect(p *linkState, b *burst) {
 	if rest := f.Samples &^ b.reportable; rest != 0 {
 		w.takeSamples(b, rest)
 	}
+	if w.shedding.any {
+		w.countShed()
+	}
 	p.countINT(f, others)
 	p.counters.Malformed[0] = 0 // no reason
 	if len(f.Deferred()) > 0 {
@@ -77,7 +80,7 @@ func (b *burst) complete(j uint8) {
 //go:noinline
 func (w *Worker) takeSamples(b *burst, which uint64) {
 	for left := which; left != 0; {
-		watch, of := w.detector.ReportedSamples(b.now, &w.fast.Flows, left)
+		watch, of := w.detector.ReportedSamples(b.now, &w.fast.Flows, &w.fast.Hashes, left)
 		left &^= of
 		for c := causeOf(event.Sample.Set(), watch, false); of != 0; of &= of - 1 {
 			b.cause[bits.TrailingZeros64(of)&(mbuf.MaxBurst-1)] = c

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"intsink/dpdk/mbuf"
+	"intsink/engine/event"
 	"intsink/engine/fast"
 	"intsink/engine/inthdr"
 	"intsink/engine/reporting"
@@ -18,13 +19,16 @@ import (
 func (w *Worker) shed(b *burst, left uint64) (rest uint64) {
 	c := b.cause[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)]
 	collectors := w.rules.Watches[c.watch()].Collectors
-	if !w.reporter.Refused(collectors, c.priority(), b.now) {
+	if b.now >= w.reporter.RefusedUntil(collectors, c.priority()) {
 		return left
 	}
 	for rest = left; rest != 0; rest &= rest - 1 {
 		if b.cause[bits.TrailingZeros64(rest)&(mbuf.MaxBurst-1)] != c {
 			break
 		}
+	}
+	if c.set() == event.Sample.Set() {
+		w.shedding.add(c.watch())
 	}
 	w.reporter.Shed(c.set(), collectors, c.priority(), &b.fast.Flows, left&^rest, b.now)
 	return rest

@@ -160,7 +160,9 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 	if set != 0 {
 		d.storeReported(now, f, set)
 	}
-	if set != 0 || f.NextRefresh == 0 {
+	if set == Sample.Set() {
+		f.NextRefresh = d.refreshAfterSample(now, &d.policies[watch], o.FlowHash)
+	} else if set != 0 || f.NextRefresh == 0 {
 		d.scheduleRefresh(now, f, watch)
 	}
 	return set
@@ -171,7 +173,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 func (d *Detector) scheduleRefresh(now int64, f *flows.Flow, watch int) {
 	p := &d.policies[watch]
 	d.random = nextRandom(d.random)
-	f.NextRefresh = d.refreshAt(now, p.refreshLeast+randomWithin(p.refreshSpan, d.random)) // every x (1 +- jitter)
+	f.NextRefresh = d.refreshAt(now, p.refreshLeast+partOf(p.refreshSpan, d.random)) // every x (1 +- jitter)
 }
 
 // refreshAt returns when a refresh is due that comes so long after now, stretched.
@@ -254,8 +256,8 @@ func (d *Detector) End(now int64, f *flows.Flow) bool {
 	return true
 }
 
-// randomWithin returns a random part of span.
-func randomWithin(span, random uint64) int64 {
+// partOf returns a part of span, as large as random is among all numbers.
+func partOf(span, random uint64) int64 {
 	n, _ := bits.Mul64(random, span)
 	return int64(n)
 }

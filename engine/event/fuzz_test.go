@@ -27,7 +27,7 @@ func FuzzPacket(f *testing.F) {
 		var c crowd
 		d := newDetector([]Policy{p}, seed, room)
 		defer d.Close()
-		c.play(d, r, int(packets%256))
+		c.play(d, r, int(packets%64))
 		c.addUp(t)
 	})
 }

@@ -67,35 +67,33 @@ func (d *Detector) Rematch(f *flows.Flow) {
 }
 
 // ReportedSamples records that packets without an event are reported as samples: packet j of the
-// burst where bit j is set in which; its flow is of[j]. It goes through the bits in order, up to the
-// first packet of another watch, and does for each packet what Reported does. It returns the
-// watch, and the bits that it went through.
+// burst where bit j is set in which; its flow is of[j], with hash hashes[j]. It goes through the bits in
+// order, up to the first packet of another watch, and does for each packet what Reported does. It returns
+// the watch, and the bits that it went through.
 //
 //go:noinline
-func (d *Detector) ReportedSamples(now int64, of *[64]*flows.Flow, which uint64) (watch uint8, reported uint64) {
+func (d *Detector) ReportedSamples(now int64, of *[64]*flows.Flow, hashes *[64]uint64, which uint64) (watch uint8, reported uint64) {
 	if which == 0 {
 		return 0, 0
 	}
-	first := of[bits.TrailingZeros64(which)&63]
-	watch = first.Watch
-	if d.Stretch != NoStretch { // budgets are short
-		d.Counters.Fired[Sample]++
-		d.Reported(now, first, Sample.Set())
-		return watch, which & -which
-	}
-	tick, random, left := max(flows.Tick(now), 1), d.random, which
+	tick, left := max(flows.Tick(now), 1), which
+	watch = of[bits.TrailingZeros64(which)&63].Watch
 	p := &d.policies[watch]
-	soonest, span := now+p.refreshLeast, p.refreshSpan
+	soonest, span, stretched := now+p.refreshLeast, p.refreshSpan, d.Stretch != NoStretch
 	for ; left != 0; left &= left - 1 {
-		f := of[bits.TrailingZeros64(left)&63]
+		j := bits.TrailingZeros64(left) & 63
+		f := of[j]
 		if f.Watch != watch {
 			break
 		}
 		f.LastReport, f.LastEvents = tick, uint32(Sample.Set())
-		random = nextRandom(random)
-		f.NextRefresh = refreshAfter(soonest + randomWithin(span, random))
+		if stretched { // budgets are short
+			f.NextRefresh = d.refreshAfterSample(now, p, hashes[j])
+			continue
+		}
+		f.NextRefresh = refreshAfter(soonest + partOf(span, randomOf(hashes[j], now)))
 	}
-	d.random, reported = random, which&^left
+	reported = which &^ left
 	d.Counters.Fired[Sample] += uint64(bits.OnesCount64(reported))
 	return watch, reported
 }

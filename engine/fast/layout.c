@@ -14,7 +14,7 @@ void fast_layout(uint64_t *out)
 		// flows.Layout
 		SIZE(key), AT(key, addrs), SIZE(hop), AT(hop, interfaces), AT(hop, ref),
 		SIZE(flow), AT(flow, bound), AT(flow, path_hops), AT(flow, next_refresh), AT(flow, seen), AT(flow, packets), AT(flow, bytes),
-		AT(flow, path_seen), AT(flow, end_ref), AT(flow, hops), AT(flow, windows), AT(flow, loss),
+		AT(flow, path_seen), AT(flow, end_ref), AT(flow, hops), AT(flow, windows), AT(flow, cold), AT(flow, last_report), AT(flow, last_events), AT(flow, loss), AT(cold, shed),
 		AT(loss, seen), AT(loss, num_holes), AT(loss, pending), AT(loss, listed), AT(loss, anew),
 		SIZE(bucket), AT(bucket, tags),
 		SIZE(index), AT(index, more), AT(index, mask), AT(index, buckets), AT(index, flows),
@@ -22,7 +22,7 @@ void fast_layout(uint64_t *out)
 		AT(view, hot), AT(view, links), AT(view, link_at), AT(view, queues), AT(view, interfaces), AT(view, policies), AT(view, models), AT(view, others),
 		SIZE(policy), AT(policy, mask), AT(policy, fabric), AT(policy, link), AT(policy, ptp), AT(policy, by_flow),
 		AT(policy, absolute), AT(policy, twice), AT(policy, end), AT(policy, end_twice), AT(policy, clock_offset),
-		AT(policy, left), AT(policy, every), AT(policy, raise), AT(policy, latency), AT(policy, tx), AT(policy, refresh), AT(policy, link_absolute), AT(policy, most), AT(policy, hops), AT(policy, loss),
+		AT(policy, left), AT(policy, every), AT(policy, raise), AT(policy, latency), AT(policy, tx), AT(policy, refresh), AT(policy, link_absolute), AT(policy, most), AT(policy, hops), AT(policy, loss), AT(policy, shed_until), AT(policy, shed_templates), AT(policy, shed_length), AT(policy, shed_any), AT(policy, shed),
 		SIZE(link), AT(link, used), AT(link, tick), AT(link, key), AT(link, ref), AT(link, last), AT(link, window), AT(link, least),
 		// State
 		SIZE(block), AT(block, mask), AT(block, length), SIZE(kind), SIZE(patch), AT(patch, flip),
@@ -38,7 +38,7 @@ void fast_layout(uint64_t *out)
 		AT(state, hashes), AT(state, flows), AT(state, keys), AT(state, hint_key), AT(state, hints), AT(state, guesses), AT(state, kinds), AT(state, of_kind), AT(state, shape), AT(state, templates),
 		SIZE(queue), SIZE(link_ends), AT(link_ends, received), AT(link_ends, mx), SIZE(loop), AT(loop, announced), AT(loop, back), AT(loop, at), AT(loop, synced), AT(loop, most_empty),
 		AT(loop, why), AT(loop, received), AT(loop, empty), AT(loop, done), AT(loop, now), AT(loop, last), AT(loop, longest), AT(loop, polls), AT(loop, bursts), AT(loop, packets), AT(loop, link),
-		FAST_TICK_SHIFT, FAST_REFRESH_SHIFT, FAST_LINKS, FAST_BURST_SIZES,
+		FAST_TICK_SHIFT, FAST_REFRESH_SHIFT, FAST_SAMPLE, FAST_LINKS, FAST_BURST_SIZES,
 	};
 	_Static_assert(offsetof(struct fast_flow, path_hops) == offsetof(struct fast_flow, bound) + 6, "FAST_PATH_HOPS");
 	_Static_assert(offsetof(struct fast_flow, bytes) == offsetof(struct fast_flow, packets) + 4, "count of pass.c");

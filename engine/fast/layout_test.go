@@ -38,7 +38,7 @@ func TestLayout(t *testing.T) {
 		unsafe.Offsetof(s.Hashes), unsafe.Offsetof(s.Flows), unsafe.Offsetof(s.Keys), unsafe.Offsetof(s.hintKey), unsafe.Offsetof(s.hints), unsafe.Offsetof(s.guesses), unsafe.Offsetof(s.kinds), unsafe.Offsetof(s.ofKind), unsafe.Offsetof(s.shape), unsafe.Offsetof(s.templates),
 		unsafe.Sizeof(mbuf.CQueue{}), unsafe.Sizeof(e), unsafe.Offsetof(e.Received), unsafe.Offsetof(e.MX), unsafe.Sizeof(l), unsafe.Offsetof(l.announced), unsafe.Offsetof(l.back), unsafe.Offsetof(l.at), unsafe.Offsetof(l.Until), unsafe.Offsetof(l.MostEmpty),
 		unsafe.Offsetof(l.Reason), unsafe.Offsetof(l.Received), unsafe.Offsetof(l.Empty), unsafe.Offsetof(l.done), unsafe.Offsetof(l.Now), unsafe.Offsetof(l.Last), unsafe.Offsetof(l.Tally), unsafe.Offsetof(l.Polls), unsafe.Offsetof(l.Bursts), unsafe.Offsetof(l.Packets), unsafe.Offsetof(l.ends),
-		tickShift, flows.RefreshShift, MaxLinks, burstSizes,
+		tickShift, flows.RefreshShift, uintptr(event.Sample.Set()), MaxLinks, burstSizes,
 	})
 	got := layout()
 	if len(got) != len(want) {

@@ -53,6 +53,7 @@ func (p *Path) Store(k *Parsed, want []byte) bool {
 	p.templates[at] = m.t
 	p.fresh |= 1 << at
 	p.forgetGuesses()
+	p.view.ForgetTemplate(at)
 	p.numbered |= uint64(m.t.numberBits)
 	p.learned[at].layers, p.learned[at].info, p.learned[at].outers = *k.Layers, i, *k.Outers
 	return true
@@ -82,6 +83,7 @@ func (p *Path) StoreNotINT(f []byte, l *packet.Layers) bool {
 	p.templates[at] = m.t
 	p.fresh |= 1 << at
 	p.forgetGuesses()
+	p.view.ForgetTemplate(at)
 	return true
 }
 

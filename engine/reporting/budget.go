@@ -107,16 +107,17 @@ func (l *limit) spend(p event.Priority, opens bool, bits int, now int64) bool {
 	return true
 }
 
-// refuses reports whether take would return false for a report of any size. opens says that
-// there is no open report packet, so that the report would open one.
-func (l *limit) refuses(p event.Priority, opens bool, now int64) bool {
-	switch {
-	case now < l.bucket.silent[p].Load():
-		return true
-	case opens:
-		return !l.packets.has(&l.bucket.packets, p, 1, now)
+// refusedUntil returns the time before which take returns false for a report of any size, unless a packet
+// is opened or closed meanwhile. opens says that there is no open report packet, so that the report
+// would open one.
+func (l *limit) refusedUntil(p event.Priority, opens bool) int64 {
+	until := l.bucket.silent[p].Load()
+	if opens {
+		return max(until, l.packets.from(&l.bucket.packets, p, 1))
+	} else if p > l.opener {
+		return max(until, l.packets.ampleFrom(&l.bucket.packets, p))
 	}
-	return p > l.opener && l.packets.scarce(&l.bucket.packets, p, now)
+	return until
 }
 
 // meter converts amounts (packets or bits) into the time that they take at one rate.
@@ -158,13 +159,13 @@ func (m *meter) latest(p event.Priority, cost, now int64) int64 {
 	return now - m.reserve(p) - min(cost, m.burst-m.reserve(p))
 }
 
-// has reports whether take would succeed for amount.
-func (m *meter) has(spent *atomic.Int64, p event.Priority, amount uint64, now int64) bool {
+// from returns the time from which on take succeeds for amount, if nothing is spent meanwhile.
+func (m *meter) from(spent *atomic.Int64, p event.Priority, amount uint64) int64 {
 	if m.rate == 0 {
-		return true
+		return math.MinInt64
 	}
 	cost, _ := m.cost(amount)
-	return max(spent.Load(), now-m.burst) <= m.latest(p, cost, now)
+	return spent.Load() - m.latest(p, cost, 0)
 }
 
 // cost returns the time that amount takes, rounded up, and the credit after it. By the credit a
@@ -182,5 +183,14 @@ func (m *meter) cost(amount uint64) (ns int64, credit uint64) {
 // scarce reports whether the rest of the budget is less than the share that p must leave to
 // the priorities before it.
 func (m *meter) scarce(spent *atomic.Int64, p event.Priority, now int64) bool {
-	return m.rate != 0 && spent.Load() > now-m.reserve(p)
+	return now < m.ampleFrom(spent, p)
+}
+
+// ampleFrom returns the time from which on the rest of the budget is not scarce, if nothing is spent
+// meanwhile.
+func (m *meter) ampleFrom(spent *atomic.Int64, p event.Priority) int64 {
+	if m.rate == 0 {
+		return math.MinInt64
+	}
+	return spent.Load() + m.reserve(p)
 }

@@ -282,14 +282,14 @@ func TestReloadOfABudget(t *testing.T) {
 	b.balance()
 }
 
-// TestHasIsTake: has says what take would, at any rate, the slowest included; without a rate there is no limit.
-func TestHasIsTake(t *testing.T) {
+// TestFromIsTake: from says from when take succeeds, at any rate, the slowest included; without a rate there is no limit.
+func TestFromIsTake(t *testing.T) {
 	for _, rate := range []uint64{0, 1, 2, 1000} {
 		m, spent := meter{rate: rate, burst: 2e9}, atomic.Int64{}
 		refused := 0
 		for n := range int64(5000) {
 			now := int64(10e9) + n/100*1e6
-			has := m.has(&spent, 0, 1, now)
+			has := now >= m.from(&spent, 0, 1)
 			if _, is := m.take(&spent, 0, 1, now); is != has {
 				t.Fatalf("rate %d, packet %d: has %v, take %v", rate, n, has, is)
 			}

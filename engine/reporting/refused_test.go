@@ -10,8 +10,8 @@ import (
 	"intsink/flows"
 )
 
-// TestRefusedForesees: refuses gives the opposite of take for a report of no bits, in every state
-// of a budget of packets and for every priority.
+// TestRefusedForesees: take fails before refusedUntil and no longer, for a report of no bits, in every
+// state of a budget of packets and for every priority.
 func TestRefusedForesees(t *testing.T) {
 	r, refused, taken := rand.New(rand.NewPCG(7, 8)), 0, 0
 	for range 200 {
@@ -24,7 +24,7 @@ func TestRefusedForesees(t *testing.T) {
 				now += 2e9
 			}
 			p, opens := event.Priority(r.IntN(int(event.NumPriorities))), r.IntN(3) > 0
-			want := l.refuses(p, opens, now)
+			want := now < l.refusedUntil(p, opens)
 			if got := !l.take(p, opens, 0, now); got != want {
 				t.Fatalf("priority %d, opens %v: refused %v, foreseen %v", p, opens, got, want)
 			}
@@ -59,7 +59,7 @@ func TestShedCountsAsReportWould(t *testing.T) {
 		collectors uint64
 		want       bool
 	}{{0, false}, {1, false}, {2, true}, {3, false}} {
-		if got := a.Refused(c.collectors, p, now); got != c.want {
+		if got := now < a.RefusedUntil(c.collectors, p); got != c.want {
 			t.Errorf("collectors %02b: refused %v", c.collectors, got)
 		}
 	}
@@ -83,7 +83,7 @@ func TestShedCountsAsReportWould(t *testing.T) {
 				t.Errorf("%s, flow %d: %d shed, want %d", name, j, f.Cold().Shed, want)
 			}
 		}
-		if l := &s.outboxes[1].limit; !l.refuses(event.PrioritySample, true, now+silence-1) || l.refuses(event.PrioritySample, true, now+silence+silenceSlack) {
+		if l := &s.outboxes[1].limit; l.refusedUntil(event.PrioritySample, true) != now+silence+silenceSlack {
 			t.Errorf("%s: a lower priority is not silent for a second", name)
 		}
 	}

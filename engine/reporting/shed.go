@@ -4,6 +4,7 @@
 package reporting
 
 import (
+	"math"
 	"math/bits"
 
 	"intsink/dpdk/mbuf"
@@ -46,34 +47,71 @@ func (o *outbox) admitsAs(t *report.Template, n int, p event.Priority, now int64
 	return o.limit.take(p, opens, size*8, now)
 }
 
-// Refused reports whether no collector takes a report of priority p now, however short it is:
-// then the caller has only to call Shed. It is asked before the packet is looked at.
-func (x *Reporter) Refused(collectors uint64, p event.Priority, now int64) bool {
-	for c := collectors; c != 0; c &= c - 1 {
-		o := &x.outboxes[bits.TrailingZeros64(c)]
-		if !o.limit.on || !o.limit.refuses(p, o.open.Reports() == 0, now) {
-			return false
-		}
-	}
-	return collectors != 0
+// RefusedUntil returns the time before which no collector takes a report of priority p, however short it
+// is, if none is sent any other report meanwhile: then the caller has only to call Shed, or ShedSamples. It
+// is asked before the packet is looked at.
+func (x *Reporter) RefusedUntil(collectors uint64, p event.Priority) int64 {
+	return x.until(collectors, func(o *outbox) int64 { return o.limit.refusedUntil(p, o.open.Reports() == 0) })
 }
 
-// Shed counts reports of the events in set that Refused has refused. Each bit j that is set in
+// NoneOpensUntil returns the time before which no collector is sent a new report packet for a report of priority
+// p. Until then a report that did not fit into their open ones (Run.Refused) does not, as long as Opened
+// is what it was.
+func (x *Reporter) NoneOpensUntil(collectors uint64, p event.Priority) int64 {
+	return x.until(collectors, func(o *outbox) int64 { return o.limit.refusedUntil(p, true) })
+}
+
+// Opened is how many report packets were opened for all of some collectors.
+func (x *Reporter) Opened(collectors uint64) (n uint64) {
+	for c := collectors; c != 0; c &= c - 1 {
+		n += x.outboxes[bits.TrailingZeros64(c)].opened
+	}
+	return n
+}
+
+// until returns the earliest of the times of some collectors; none where one has no budget.
+func (x *Reporter) until(collectors uint64, of func(*outbox) int64) int64 {
+	if collectors == 0 {
+		return math.MinInt64
+	}
+	until := int64(math.MaxInt64)
+	for c := collectors; c != 0; c &= c - 1 {
+		o := &x.outboxes[bits.TrailingZeros64(c)]
+		if !o.limit.on {
+			return math.MinInt64
+		}
+		until = min(until, of(o))
+	}
+	return until
+}
+
+// Shed counts reports of the events in set at a time before RefusedUntil. Each bit j that is set in
 // which is one report about a packet of flow of[j].
 func (x *Reporter) Shed(set event.Set, collectors uint64, p event.Priority, of *[mbuf.MaxBurst]*flows.Flow, which uint64, now int64) {
 	n := bits.OnesCount64(which)
+	x.countShed(set, collectors, n)
 	for c := collectors; c != 0; c &= c - 1 {
-		o := &x.outboxes[bits.TrailingZeros64(c)]
-		o.limit.bucket.shed(p, now)
-		addEvents(&o.counters.Shed, set, n)
+		x.outboxes[bits.TrailingZeros64(c)].limit.bucket.shed(p, now)
 	}
-	addEvents(&x.counters.Shed, set, n)
 	for ; which != 0; which &= which - 1 {
 		of[bits.TrailingZeros64(which)&(mbuf.MaxBurst-1)].Cold().Shed++
 	}
 	if set.Has(event.Refresh) {
 		x.refreshes.shed += uint32(n)
 	}
+}
+
+// ShedSamples counts n reports of samples as Shed does, but for flows, which have them counted. There is no
+// lower priority that would have to be silent.
+func (x *Reporter) ShedSamples(collectors uint64, n int) {
+	x.countShed(event.Sample.Set(), collectors, n)
+}
+
+func (x *Reporter) countShed(set event.Set, collectors uint64, n int) {
+	for c := collectors; c != 0; c &= c - 1 {
+		addEvents(&x.outboxes[bits.TrailingZeros64(c)].counters.Shed, set, n)
+	}
+	addEvents(&x.counters.Shed, set, n)
 }
 
 // sendLimited does as sendRun for a collector with a budget; shed are the reports that the

@@ -31,6 +31,18 @@ func New(t testing.TB, change func(*engine.WorkerConfig)) *engine.Worker {
 	return w
 }
 
+// Now is the time, or that of the worker that has not polled for longest: a machine with other load may keep one
+// from its CPU for seconds, which no test is about.
+func Now(workers ...*engine.Worker) int64 {
+	now := time.Now().UnixNano()
+	for _, w := range workers {
+		if beat := w.Beat(); beat != 0 {
+			now = min(now, beat)
+		}
+	}
+	return now
+}
+
 // Poll has w begin and poll in a goroutine, so that it answers questions, until the test ends.
 func Poll(t testing.TB, w *engine.Worker) {
 	ended := make(chan struct{})
