@@ -2,12 +2,7 @@
 
 package eal
 
-import (
-	"os"
-	"strconv"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // Confine keeps all threads of the process from the given CPUs, which are for threads
 // that PinThread moves there: threads inherit it from those that start them. Where no
@@ -23,18 +18,6 @@ func Confine(taken []int) (bool, error) {
 	if cpus.Count() == 0 {
 		return false, nil
 	}
-	for range 2 { // a thread may be started meanwhile, by one that was not confined yet
-		tasks, err := os.ReadDir("/proc/self/task")
-		if err != nil {
-			return false, err
-		}
-		for _, t := range tasks {
-			if tid, err := strconv.Atoi(t.Name()); err == nil {
-				if err := unix.SchedSetaffinity(tid, &cpus); err != nil && err != unix.ESRCH {
-					return false, err
-				}
-			}
-		}
-	}
-	return true, nil
+	err := eachThread(func(tid int) error { return unix.SchedSetaffinity(tid, &cpus) })
+	return err == nil, err
 }

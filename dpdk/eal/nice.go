@@ -2,12 +2,7 @@
 
 package eal
 
-import (
-	"os"
-	"strconv"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // hasty is the nice value that Hasten sets: a thread of it gets about nine times what an
 // ordinary one does of a CPU that both want (sched(7)).
@@ -24,24 +19,12 @@ func Hasten() (bool, error) {
 	if now, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err != nil || now != 20 {
 		return false, err
 	}
-	for range 2 { // a thread may be started meanwhile, by one that was not hastened yet
-		tasks, err := os.ReadDir("/proc/self/task")
-		if err != nil {
-			return false, err
-		}
-		for _, t := range tasks {
-			tid, err := strconv.Atoi(t.Name())
-			if err != nil {
-				continue
-			}
-			switch err := unix.Setpriority(unix.PRIO_PROCESS, tid, hasty); err {
-			case nil, unix.ESRCH:
-			case unix.EACCES, unix.EPERM:
-				return false, nil
-			default:
-				return false, err
-			}
-		}
+	switch err := eachThread(func(tid int) error { return unix.Setpriority(unix.PRIO_PROCESS, tid, hasty) }); err {
+	case nil:
+		return true, nil
+	case unix.EACCES, unix.EPERM:
+		return false, nil
+	default:
+		return false, err
 	}
-	return true, nil
 }
