@@ -4,6 +4,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -40,6 +41,7 @@ type Options struct {
 	Observe func() func(*record.Record) // is called for each socket; what it returns is called with each record. May be nil
 	Log     *Log
 	Flush   time.Duration // how long outputs may take to settle records at the end; 0: FlushTime
+	Stats   time.Duration // how often stats records are made; 0: statsPeriod
 }
 
 // DefaultQueue is the size of an output's queue in bytes, unless Options.Queue is set.
@@ -59,6 +61,7 @@ type Collector struct {
 	sockets sync.WaitGroup
 	ticking chan struct{}
 	ticked  chan struct{}
+	ending  sync.WaitGroup // outputs that are no longer configured
 
 	mu       sync.Mutex
 	listens  []*listen
@@ -69,7 +72,7 @@ type Collector struct {
 	spoolErr uint64
 }
 
-// statsPeriod is how often stats records are made.
+// statsPeriod is how often stats records are made, unless Options.Stats is set.
 const statsPeriod = 10 * time.Second
 
 // Start binds the sockets and begins to receive.
@@ -80,6 +83,7 @@ func Start(o Options) (*Collector, error) {
 	if o.Flush == 0 {
 		o.Flush = FlushTime
 	}
+	o.Stats = cmp.Or(o.Stats, statsPeriod)
 	c := &Collector{o: o, log: o.Log, began: time.Now(), ticking: make(chan struct{}), ticked: make(chan struct{})}
 	for _, l := range o.Listens {
 		sockets, err := openSockets(l.Address, l.Sockets, l.Buffer)
@@ -131,7 +135,7 @@ func (c *Collector) SetOutputs(outputs []NamedOutput) {
 	}
 	for _, f := range old {
 		if !slices.Contains(c.feeds, f) {
-			go c.end(f)
+			c.ending.Go(func() { c.end(f) })
 		}
 	}
 	if c.o.Spool == nil {
@@ -292,7 +296,7 @@ func (c *Collector) tick() {
 	defer close(c.ticked)
 	t := time.NewTicker(tick)
 	defer t.Stop()
-	stats := time.Now().Add(statsPeriod)
+	stats := time.Now().Add(c.o.Stats)
 	for {
 		select {
 		case <-c.ticking:
@@ -304,7 +308,7 @@ func (c *Collector) tick() {
 }
 
 // tickAt does what is due at now, and returns when the next stats records are due: at stats, or
-// statsPeriod after it has made them.
+// Options.Stats after it has made them.
 func (c *Collector) tickAt(now, stats time.Time) time.Time {
 	c.expire(int64(now.Sub(c.began)))
 	if now.Before(stats) {
@@ -314,7 +318,7 @@ func (c *Collector) tickAt(now, stats time.Time) time.Time {
 	if err := c.keepState(false); err != nil {
 		c.log.Say("the streams' numbers are not kept", "err", err)
 	}
-	return now.Add(statsPeriod)
+	return now.Add(c.o.Stats)
 }
 
 // expire counts as lost the numbers that have been missing for too long, and pushes their gap
@@ -377,6 +381,7 @@ func (c *Collector) Stop() error {
 	for _, f := range c.feeds {
 		<-f.done
 	}
+	c.ending.Wait()
 	if err := c.keepState(true); err != nil {
 		return fmt.Errorf("the streams' numbers are not kept: %w", err)
 	}

@@ -129,6 +129,11 @@ const FlushTime = 5 * time.Second
 // finish sends the queue until ctx ends, flushes and closes the output, and puts the records
 // that are not settled into the spool.
 func (f *feed) finish(ctx context.Context) {
+	select {
+	case unused := <-f.next: // the stop was seen first
+		unused.Close()
+	default:
+	}
 	for ctx.Err() == nil && f.queued() {
 		if !f.step(time.Now()) {
 			select {

@@ -4,6 +4,7 @@
 package collecttest
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -91,6 +92,7 @@ func (b *Bed) Start(o collect.Options, size int64, outputs ...collect.Output) {
 	for i, out := range outputs {
 		o.Outputs = append(o.Outputs, collect.NamedOutput{Name: fmt.Sprint("out", i), Output: out})
 	}
+	o.Stats = cmp.Or(o.Stats, time.Hour) // none but what a test asks for
 	if o.Flush == 0 {
 		o.Flush = 20 * time.Second
 	}
@@ -150,7 +152,7 @@ func (b *Bed) Write(p []byte) {
 // Wait waits until done returns true, or fails the test, and checks that the accounts add up.
 func (b *Bed) Wait(what string, done func() bool) {
 	b.t.Helper()
-	for end := time.Now().Add(time.Minute); !done(); time.Sleep(50 * time.Microsecond) {
+	for end := time.Now().Add(5 * time.Minute); !done(); time.Sleep(50 * time.Microsecond) {
 		if time.Now().After(end) {
 			b.t.Fatalf("waited for: %s\n%+v", what, b.C.Snapshot())
 		}
