@@ -53,10 +53,26 @@ func toFullDevice(t *testing.T, args []string) (code int, stderr string) {
 	return cmd.ProcessState.ExitCode(), errs.String()
 }
 
-// must runs the command and fails the test where it does.
+// unpolled tells of what a command said whether it failed since a worker has not polled, as one may that other
+// load keeps from its CPU for seconds.
+func unpolled(said string) bool {
+	return strings.Contains(said, "has not polled for") || strings.Contains(said, "does not answer")
+}
+
+// polled runs a command, again for as long as it fails since a worker has not polled.
+func polled(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	eventually(func() bool {
+		stdout, stderr, code = intsink(t, args...)
+		return code == 0 || !unpolled(stderr)
+	})
+	return stdout, stderr, code
+}
+
+// must runs a command that has to succeed, as polled does.
 func must(t *testing.T, args ...string) string {
 	t.Helper()
-	stdout, stderr, code := intsink(t, args...)
+	stdout, stderr, code := polled(t, args...)
 	if code != 0 {
 		t.Fatalf("intsink %s: exit code %d\n%s", strings.Join(args, " "), code, stderr)
 	}

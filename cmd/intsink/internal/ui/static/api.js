@@ -24,15 +24,36 @@ export function get(path, parameters = {}) {
 const headers = { 'Cache-Control': 'max-age=1' };
 
 async function request(url) {
-  let response;
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new ApiError('no answer within 15 seconds', 0)), 15000);
+  });
+  try { // not left to the browser alone: a request that it never ends would hold up all others
+    return await Promise.race([answerOf(url), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function answerOf(url) {
+  let response, body;
   try {
     response = await fetch(url, { headers, signal: AbortSignal.timeout(15000), cache: 'no-store' });
+    body = await response.text();
   } catch (e) {
     throw new ApiError(e.name === 'TimeoutError' ? 'no answer within 15 seconds' : 'the sink cannot be reached', 0);
   }
-  const body = await response.json().catch(() => ({}));
-  if (!response.ok) throw new ApiError(body.error || `the sink answered ${response.status}`, response.status);
-  return body;
+  const data = parsed(body);
+  if (!response.ok || !data) throw new ApiError(data?.error || `the sink answered ${response.status}`, response.status);
+  return data;
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 // usePoll asks every `every` milliseconds while the page is visible. Data stays
