@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"intsink/internal/rounds"
 )
 
 func TestDurationIsExact(t *testing.T) {
@@ -27,8 +29,8 @@ func TestDurationIsExact(t *testing.T) {
 
 // TestLongValues: whatever is too long is not repeated.
 func TestLongValues(t *testing.T) {
-	long := strings.Repeat("x", 100_000)
-	hex := strings.Repeat("1", 100_000)
+	long := strings.Repeat("x", rounds.Of(100_000, 10))
+	hex := strings.Repeat("1", rounds.Of(100_000, 10))
 	for _, src := range []string{
 		`collector "a" { address = "LONG" }`,
 		`collector "a" { address = "LONG:8555" }`,
