@@ -50,6 +50,7 @@ func TestTransparentSecurityThroughAProxy(t *testing.T) {
 		if b, _ := io.ReadAll(a.Body); a.StatusCode == http.StatusCreated && string(b) != `"{\"success\": true}"`+"\n" {
 			t.Errorf("%s", b)
 		}
+		r.adopted(t)
 		return a.StatusCode
 	}
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -34,16 +35,42 @@ func startCapture(t *testing.T, r *running, socket string, args ...string) *capt
 func startCaptureInto(t *testing.T, r *running, socket, file string, args ...string) *captured {
 	t.Helper()
 	r.wait(t, "the end of the capture before", func(p observetest.Exposition) bool { return p.Series["intsink_capture_running"] == 0 })
+	if !slices.Contains(args, "--seconds") {
+		args = append(args, "--seconds", "3600")
+	}
 	c := &captured{t: t, file: file}
-	c.cmd = exec.Command(os.Args[0], append([]string{"capture", "--socket", socket, "-w", c.file}, args...)...)
+	for !c.started(r, append([]string{"capture", "--socket", socket, "-w", c.file}, args...)) {
+		t.Log("the sink has not yet let go of the capture before")
+	}
+	return c
+}
+
+// started starts the command, and waits until it captures, or has ended. False: another one runs.
+func (c *captured) started(r *running, args []string) bool {
+	c.t.Helper()
+	c.cmd = exec.Command(os.Args[0], args...)
 	c.cmd.Env = append(os.Environ(), "INTSINK_TEST_MAIN=1")
+	c.stderr.Reset()
 	c.cmd.Stderr = &c.stderr
 	if err := c.cmd.Start(); err != nil {
-		t.Fatal(err)
+		c.t.Fatal(err)
 	}
-	t.Cleanup(func() { c.cmd.Process.Kill() })
-	r.wait(t, "a capture", func(p observetest.Exposition) bool { return p.Series["intsink_capture_running"] == 1 })
-	return c
+	c.t.Cleanup(func() { c.cmd.Process.Kill() })
+	over := false // a short one may be, before it is seen
+	r.wait(c.t, "a capture", func(p observetest.Exposition) bool {
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
+		over = strings.Contains(string(stat), ") Z ")
+		return over || p.Series["intsink_capture_running"] == 1
+	})
+	if over {
+		if text, _ := os.ReadFile(c.file); len(text) == 0 {
+			if c.cmd.Wait(); !strings.Contains(c.stderr.String(), "a capture runs already") {
+				c.t.Fatal(&c.stderr)
+			}
+			return false
+		}
+	}
+	return true
 }
 
 // ended waits for the end, and returns the fields of each packet as tshark reads them.
@@ -94,7 +121,7 @@ func TestCapture(t *testing.T) {
 		frames = append(frames, intFrame(t, i))
 	}
 
-	c := startCapture(t, r, socket, "--count", "40", "--seconds", "60")
+	c := startCapture(t, r, socket, "--count", "40")
 	stdout, stderr, code := intsink(t, "capture", "--socket", socket, "-w", c.file+"2")
 	if _, err := os.Stat(c.file + "2"); code != 1 || !strings.Contains(stderr, "a capture runs already") || err == nil {
 		t.Errorf("a second one: exit code %d, %s%s, %v", code, stdout, stderr, err)
@@ -122,7 +149,7 @@ func TestCapture(t *testing.T) {
 		if !bytes.Equal(packets[i].Data, data) {
 			t.Errorf("packet %d is\n%x, want\n%x", i, packets[i].Data, data)
 		}
-		if i > 0 && packets[i].At < packets[i-1].At || packets[i].At+captureStart < time.Now().Add(-time.Minute).UnixNano() {
+		if i > 0 && packets[i].At < packets[i-1].At || packets[i].At+captureStart < time.Now().Add(-time.Hour).UnixNano() {
 			t.Errorf("packet %d has the time %d", i, packets[i].At)
 		}
 	}
@@ -132,6 +159,9 @@ func TestCapture(t *testing.T) {
 
 	c = startCapture(t, r, socket, "--count", "2", "--destination", "10.1.0.1", "--source", "10.0.0.3", "--stage", "out")
 	send(network, frames...)
+	if !eventually(func() bool { return arrived.Load() == int64(2*len(frames)) }) { // or the ports are received from in either order
+		t.Fatalf("%d packets arrived, want %d", arrived.Load(), 2*len(frames))
+	}
 	send(host, hostFrame(3))
 	if fields = c.ended("--count is reached"); len(fields) != 2 || fields[0][0] != "host" || fields[1][0] != "network" || !strings.HasPrefix(fields[1][4], "stage=out direction=to_network") {
 		t.Errorf("by match: %q", fields)
@@ -155,7 +185,14 @@ func TestCapture(t *testing.T) {
 	c.cmd.Process.Kill()
 	c.cmd.Wait()
 	r.wait(t, "the end of a capture whose reader has gone", func(p observetest.Exposition) bool { return p.Series["intsink_capture_running"] == 0 })
-	if _, stderr, code := intsink(t, "capture", "--socket", socket, "-w", "/dev/full", "--seconds", "20"); code != 1 || !strings.Contains(stderr, "/dev/full cannot be written: no space left on device") {
+	into := func(file, seconds string) (stderr string, code int) { // once the sink has let go of the capture before
+		eventually(func() bool {
+			_, stderr, code = intsink(t, "capture", "--socket", socket, "-w", file, "--seconds", seconds)
+			return !strings.Contains(stderr, "a capture runs already")
+		})
+		return stderr, code
+	}
+	if stderr, code := into("/dev/full", "20"); code != 1 || !strings.Contains(stderr, "/dev/full cannot be written: no space left on device") {
 		t.Errorf("a full disk: exit code %d, %s", code, stderr)
 	}
 	captureIntoLittleRoom(t, r, socket, func() { send(network, frames...) })

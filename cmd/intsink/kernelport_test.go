@@ -32,7 +32,7 @@ func twoHosts(t *testing.T, mtu int) (there func(func()), in string) {
 	// Pdeathsig follows the thread that starts the process, so that has to live as long.
 	runtime.LockOSThread()
 	t.Cleanup(runtime.UnlockOSThread)
-	other := exec.Command("sleep", "600")
+	other := exec.Command("sleep", "infinity")
 	other.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
@@ -46,6 +46,7 @@ for i in net host; do
 	ip link set s-$i up
 done
 ip link set k-net up
+sysctl -qw net.ipv4.neigh.k-net.mcast_solicit=180 net.ipv6.neigh.k-net.mcast_solicit=180
 ip addr add 10.66.0.1/24 dev k-net
 ip addr add fd66::1/64 dev k-net nodad
 ip link set k-host netns %[2]d
@@ -53,6 +54,7 @@ in="nsenter -t %[2]d -n"
 $in sysctl -qw net.ipv6.conf.default.accept_dad=0
 $in ip link set lo up
 $in ip link set k-host up
+$in sysctl -qw net.ipv4.neigh.k-host.mcast_solicit=180 net.ipv6.neigh.k-host.mcast_solicit=180
 $in ip addr add 10.66.0.2/24 dev k-host
 $in ip addr add fd66::2/64 dev k-host nodad`, mtu, other.Process.Pid))
 	in = fmt.Sprintf("nsenter -t %d -n ", other.Process.Pid)
@@ -209,7 +211,7 @@ func TestKernelPortsPassEverything(t *testing.T) {
 		r := startRun(t, strings.Replace(kernelPorts(c.network, c.host), "dpdk {", fmt.Sprintf("dpdk {\nlcores = %q", c.lcores), 1))
 		r.ready(t)
 		for _, a := range []string{"10.66.0.2", "fd66::2"} {
-			netns.Sh(t, fmt.Sprintf("ping -q -c 5 -i 0.01 -W 5 -s 4000 %s; ping -q -c 2 -i 0.01 -W 5 -s %d -M do %s", a, c.mtu-48, a))
+			netns.Sh(t, fmt.Sprintf("ping -q -c 5 -i 0.01 -W 180 -s 4000 %s; ping -q -c 2 -i 0.01 -W 180 -s %d -M do %s", a, c.mtu-48, a))
 			a = net.JoinHostPort(a, "7")
 			for _, n := range []int{1, 1472, 1473, 4000, 30000} {
 				datagram(t, a, n)
@@ -290,6 +292,7 @@ ip link add s-net type veth peer name k-net
 sysctl -qw net.ipv6.conf.s-net.disable_ipv6=1
 ip link set s-net up
 ip link set k-net up
+sysctl -qw net.ipv4.neigh.k-net.mcast_solicit=180
 ip addr add 10.66.0.1/24 dev k-net
 ` + fmt.Sprintf(asOnTheWire, "k-net"), "ok", "network", 4},
 	} {

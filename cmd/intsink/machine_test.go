@@ -11,7 +11,7 @@ import (
 // which nsenter finds the namespaces, once script is done.
 func machine(t *testing.T, flags uintptr, script string) (pid int) {
 	t.Helper()
-	cmd := exec.Command("sh", "-ec", script+"\necho ready; exec sleep 600")
+	cmd := exec.Command("sh", "-ec", script+"\necho ready; exec sleep infinity")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags, Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
 	if err == nil {

@@ -30,8 +30,8 @@ type running struct {
 }
 
 // patience is how long tests wait for what has to come. It ends most waits early; beside other work
-// that has the CPUs first, the sink and the test may get none for tens of seconds.
-const patience = time.Minute
+// that has the CPUs first, the sink and the test may get none for a minute.
+const patience = 3 * time.Minute
 
 // eventually asks every few milliseconds until ok returns true, and reports whether it did in time.
 func eventually(ok func() bool) bool {

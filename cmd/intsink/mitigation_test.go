@@ -61,6 +61,7 @@ func TestMitigation(t *testing.T) {
 		return stdout + stderr
 	}
 	command(0, "add", "--destination", "10.66.0.2", "--protocol", "udp", "--destination-port", "9", "--ttl", "5m", "--comment", "test")
+	r.adopted(t)
 	if n := answered(t, attacked, 10, 0); n != 0 {
 		t.Errorf("%d of 10 datagrams come back while the rule lasts", n)
 	}
@@ -75,14 +76,16 @@ func TestMitigation(t *testing.T) {
 	if n := answered(t, attacked, 2, 0); n != 0 {
 		t.Errorf("%d of 2 datagrams come back after a reload", n)
 	}
+	const drops = `intsink_mitigation_packets_total{link="edge",action="drop",result="dropped"}`
+	r.wait(t, "12 drops", func(p observetest.Exposition) bool { return p.Series[drops] >= 12 }) // nobody waited for the last ones
 	var l mitigation.List
 	if err := json.Unmarshal([]byte(command(0, "list", "--format", "json")), &l); err != nil || len(l.Rules) != 1 || l.Rules[0].DroppedPackets != 12 || l.Rules[0].Packets != 12 {
 		t.Errorf("%v %+v", err, l)
 	}
 	p := r.balanced(t)
 	for name, want := range map[string]float64{
-		`intsink_dropped_packets_total{link="edge",direction="to_host",reason="mitigation"}`:    12,
-		`intsink_mitigation_packets_total{link="edge",action="drop",result="dropped"}`:          12,
+		`intsink_dropped_packets_total{link="edge",direction="to_host",reason="mitigation"}`: 12,
+		drops: 12,
 		`intsink_mitigation_packets_total{link="edge",action="drop",result="passed"}`:           0,
 		`intsink_mitigation_rules{action="drop"}`:                                               1,
 		`intsink_api_writes_total{result="ok"}`:                                                 2,
@@ -95,6 +98,7 @@ func TestMitigation(t *testing.T) {
 	if s := command(0, "remove", "1"); !strings.Contains(s, "12") {
 		t.Errorf("remove: %s", s)
 	}
+	r.adopted(t)
 	if n := answered(t, attacked, 3, 3); n != 3 {
 		t.Errorf("%d of 3 datagrams come back once the rule is removed", n)
 	}

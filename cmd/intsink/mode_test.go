@@ -29,7 +29,7 @@ func TestModes(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, socket := addSocket(t, inLine(t))
-	text = strings.Replace(text, "mbufs      = 4096", "mbufs = 16384", 1) + fmt.Sprintf("bypass { command = [%q, \"card7\"] }\n", command)
+	text = strings.Replace(text, "mbufs      = 4096", "mbufs = 16384", 1) + fmt.Sprintf("bypass {\n  command = [%q, \"card7\"]\n  after   = \"1m\" # whatever else the machine does\n  timeout = \"1m\"\n}\n", command)
 	r := startRunWith(t, text, "--mode", "strip")
 	r.ready(t)
 	through := newTraffic(t, "b-far")
@@ -49,6 +49,7 @@ func TestModes(t *testing.T) {
 	defer stream.Body.Close()
 	ask := func(mode string) string {
 		t.Helper()
+		defer r.adopted(t)
 		return must(t, "mode", mode, "--socket", socket)
 	}
 	passes("strip", true, false)

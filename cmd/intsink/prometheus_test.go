@@ -191,7 +191,7 @@ func (p *prometheus) checkPanels() {
 	if err := json.Unmarshal(text, &d); err != nil {
 		p.t.Fatal(err)
 	}
-	variables := strings.NewReplacer("$instance", ".*", "$__rate_interval", "5s")
+	variables := strings.NewReplacer("$instance", ".*", "$__rate_interval", "1m")
 	asked := 0
 	for _, panel := range d.Panels {
 		for _, target := range panel.Targets {

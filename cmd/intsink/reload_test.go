@@ -65,9 +65,10 @@ func TestReloadSaysWhatChanged(t *testing.T) {
 			if _, same := p.Series[`intsink_config_info{sha256="`+sum+`"}`]; same != (c.code == 0) {
 				t.Errorf("intsink_config_info has the file's hash: %v", same)
 			}
-			if verbose := r.get(t, "/readyz?verbose"); strings.Contains(verbose, "sha256 "+sum) != (c.code == 0) || !strings.Contains(verbose, fmt.Sprintf("config: generation %v,", c.generation)) || !strings.HasSuffix(verbose, "ready: ok\n") {
+			if verbose := r.get(t, "/readyz?verbose"); strings.Contains(verbose, "sha256 "+sum) != (c.code == 0) || !strings.Contains(verbose, fmt.Sprintf("config: generation %v,", c.generation)) {
 				t.Errorf("%s", verbose)
 			}
+			r.ready(t)
 		})
 	}
 	if text := r.get(t, "/api/v1/config"); !strings.Contains(text, "  sample      = 100\n") && !strings.Contains(text, "  sample     = 100\n") {
@@ -78,8 +79,10 @@ func TestReloadSaysWhatChanged(t *testing.T) {
 // TestSIGHUPIsAReload: SIGHUP starts a reload, which status and readiness show as any other.
 func TestSIGHUPIsAReload(t *testing.T) {
 	r, _, _, _ := withSocket(t)
-	r.cmd.Process.Signal(syscall.SIGHUP)
-	eventually(func() bool { return strings.Contains(r.get(t, "/readyz?verbose"), "by SIGHUP") })
+	eventually(func() bool { // one that comes before the start is over reloads nothing
+		r.cmd.Process.Signal(syscall.SIGHUP)
+		return strings.Contains(r.get(t, "/readyz?verbose"), "by SIGHUP")
+	})
 	var s struct {
 		Config struct {
 			Generation int
@@ -89,7 +92,7 @@ func TestSIGHUPIsAReload(t *testing.T) {
 			} `json:"last_reload"`
 		}
 	}
-	if err := json.Unmarshal([]byte(r.get(t, "/api/v1/status")), &s); err != nil || s.Config.Generation != 2 || s.Config.LastReload == nil || s.Config.LastReload.By != "SIGHUP" || !s.Config.LastReload.OK {
+	if err := json.Unmarshal([]byte(r.get(t, "/api/v1/status")), &s); err != nil || s.Config.Generation < 2 || s.Config.LastReload == nil || s.Config.LastReload.By != "SIGHUP" || !s.Config.LastReload.OK {
 		t.Errorf("%+v %v", s, err)
 	}
 }
@@ -128,14 +131,18 @@ func TestWritesNeedAuthority(t *testing.T) {
 		want               int
 	}{
 		{"POST", "/api/v1/reload", "x", 400},
-		{"POST", "/api/v1/reload", strings.Repeat("x", 1<<20), 400},
+		{"POST", "/api/v1/reload", strings.Repeat("x", 200<<10), 400},
 		{"POST", "/api/v1/reload?now=1", "", 400},
 		{"GET", "/api/v1/reload", "", 405},
 		{"POST", "/api/v1/config", "", 405},
 		{"GET", "/api/v1/flows", "", 200},
 		{"POST", "/api/v1/reload", "", 200},
 	} {
-		if got, text := over(c.method, c.path, c.body); got != c.want {
+		got, text := over(c.method, c.path, c.body)
+		for c.method == "GET" && unpolled(text) {
+			got, text = over(c.method, c.path, c.body)
+		}
+		if got != c.want {
 			t.Errorf("%s %s with %d bytes: %d %s", c.method, c.path, len(c.body), got, text)
 		}
 	}

@@ -70,7 +70,7 @@ func TestUnprivilegedUser(t *testing.T) {
 	r.http = "127.0.0.1:9465"
 	r.ready(t)
 	bulk(t, "10.66.0.2:7", 1<<20)
-	netns.Sh(t, "ping -qc3 -i0.2 10.66.0.2; "+in+"ping -qc3 -i0.2 10.66.0.1")
+	netns.Sh(t, "ping -qc3 -i0.2 -W180 10.66.0.2; "+in+"ping -qc3 -i0.2 -W180 10.66.0.1")
 	r.balanced(t)
 	if out, err := command("reload", "--config", path, "--format", "json").CombinedOutput(); err != nil || !json.Valid(out) {
 		t.Errorf("reload as the service's user: %v\n%s", err, out)

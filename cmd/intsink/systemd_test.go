@@ -75,6 +75,9 @@ func TestWatchdogOfSystemd(t *testing.T) {
 	manager.must(t, "WATCHDOG=1")
 	resume := stopThread(t, r.cmd.Process.Pid, workerThread(t, r.cmd.Process.Pid))
 	defer resume()
+	r.unhealthy(t)
+	for manager.hears("WATCHDOG=1", 100*time.Millisecond) { // what was sent before, and not yet read
+	}
 	manager.must(t, "STATUS=worker w0 has not polled for ")
 	if manager.hears("WATCHDOG=1", time.Second) {
 		t.Error("the watchdog is told that all is well while the worker hangs")

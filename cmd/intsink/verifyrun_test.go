@@ -47,6 +47,7 @@ func TestVerifyWhileItRuns(t *testing.T) {
 		t.Helper()
 		path := write(t, filepath.Join(t.TempDir(), "c.hcl"), strings.Replace(strings.Replace(text, "%s", r.http, 1), "int { udp_port = 5000 }", "int {\n  udp_port = 5000\n"+attributes+"\n}", 1))
 		must(t, "reload", "--socket", socket, "--config", path)
+		r.adopted(t)
 	}
 	send("off", false, false)
 	reload("verify = 1")

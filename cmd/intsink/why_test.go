@@ -72,7 +72,7 @@ func TestWhyOfARunningAppliance(t *testing.T) {
 	if err := json.Unmarshal([]byte(must(t, "why", id, "--format", "json", "--url", "http://"+r.http)), &d); err != nil || d.ID != id || len(d.Hops) == 0 {
 		t.Errorf("%v, %+v", err, d)
 	}
-	_, stderr, code := intsink(t, "why", "udp:192.0.2.1:1-192.0.2.2:2", "--url", "http://"+r.http)
+	_, stderr, code := polled(t, "why", "udp:192.0.2.1:1-192.0.2.2:2", "--url", "http://"+r.http)
 	if code != 1 || !strings.Contains(stderr, "is not in the table") {
 		t.Errorf("an unknown flow: exit code %d, %q", code, stderr)
 	}

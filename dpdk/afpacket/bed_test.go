@@ -142,8 +142,10 @@ func (f far) arrived(t testing.TB, n int) (all [][]byte) {
 	return all
 }
 
+const settling = 61
+
 // settle sends frames until the first arrives: a peer whose carrier has just come back
-// drops what it sends, without a word. Then nothing is on its way.
+// drops what it sends, without a word. Some may come late; their length is settling.
 func (b *bed) settle(t testing.TB, k far) {
 	t.Helper()
 	got := func() (n int) {
@@ -155,7 +157,7 @@ func (b *bed) settle(t testing.TB, k far) {
 		return n
 	}
 	eventually(t, "a frame arrives", func() bool {
-		k.Send(plain(60, 0))
+		k.Send(plain(settling, 0))
 		return got() > 0
 	})
 	got()

@@ -2,6 +2,7 @@ package afpacket
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,7 +51,11 @@ func TestRefusals(t *testing.T) {
 	try("up again", 1, 0, burst[0])
 	b.settle(t, k)
 	k.Send(plain(60, 7))
-	same(t, b.receive(t, 0, 1), [][]byte{plain(60, 7)})
+	got := [][]byte{}
+	for len(got) == 0 {
+		got = slices.DeleteFunc(b.receive(t, 0, 1), func(f []byte) bool { return len(f) == settling })
+	}
+	same(t, got, [][]byte{plain(60, 7)})
 	if s := b.Stats(); s.TxPackets != 6 {
 		t.Errorf("%+v", s)
 	}
@@ -131,8 +136,12 @@ func TestOpenWhileDown(t *testing.T) {
 	eventually(t, "all frames arrive", func() bool {
 		for i := range 2 {
 			n := b.Queue(i).RxBurst(b.v)
+			for _, m := range b.v[:n] {
+				if m.PktLen() != settling {
+					got++
+				}
+			}
 			b.pool.FreeBulk(b.v, n)
-			got += n
 		}
 		return got >= sent
 	})

@@ -170,8 +170,12 @@ func TestCaptureFromManyGoroutines(t *testing.T) {
 }
 
 func TestHugepagesOfThisMachine(t *testing.T) {
-	free2M, free1G, _ := Hugepages()
-	if free2M < 0 || free1G < 0 || free2M*2+free1G*1024 > freeHugepagesMiB(sysHugepages) {
-		t.Errorf("%d of 2 MiB, %d of 1 GiB; all sizes %d MiB", free2M, free1G, freeHugepagesMiB(sysHugepages))
+	var free2M, free1G, all int
+	for range 100 { // other processes may take some in between
+		free2M, free1G, _ = Hugepages()
+		if all = freeHugepagesMiB(sysHugepages); free2M >= 0 && free1G >= 0 && free2M*2+free1G*1024 <= all {
+			return
+		}
 	}
+	t.Errorf("%d of 2 MiB, %d of 1 GiB; all sizes %d MiB", free2M, free1G, all)
 }

@@ -269,19 +269,25 @@ func TestFailures(t *testing.T) {
 			}
 			h.arrived()
 			s.set(nil)
+			h.c.Timeout = time.Minute // of the attempts that succeed
 			h.Tick()
 			h.packets(2) // they wait for the block before
 			h.pass(time.Second)
 			h.answered()
 			h.answered()
 			h.wantAccounts(10, 0, 18)
-			h.wantPosts(6, 6, 6, 6, 4)
+			if c.name != "no answer" { // there an attempt may be over before the server has read it
+				h.wantPosts(6, 6, 6, 6, 4)
+			}
 			if rows, ids := s.count(); rows != 10 || ids != 10 {
 				t.Errorf("%d rows, %d ids", rows, ids)
 			}
-			posts := s.received()
-			if posts[0].token != posts[3].token || posts[0].token == posts[4].token || len(posts[0].token) != 32 {
-				t.Errorf("tokens %q, %q, of the next block %q", posts[0].token, posts[3].token, posts[4].token)
+			var tokens []string
+			for _, p := range s.received() {
+				tokens = append(tokens, p.token)
+			}
+			if tokens = slices.Compact(tokens); len(tokens) != 2 || len(tokens[0]) != 32 {
+				t.Errorf("tokens %q of two blocks", tokens)
 			}
 			if !strings.Contains(h.log.String(), c.log) {
 				t.Errorf("the log does not say %q:\n%s", c.log, h.log)

@@ -35,7 +35,7 @@ func admin(t *testing.T, brokers []string) *kadm.Client {
 func createTopic(t *testing.T, c *kafkatest.Cluster, replicas int16) *kadm.Client {
 	t.Helper()
 	a := admin(t, c.Addresses())
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	for { // the controllers elect a leader before they create a topic
 		_, err := a.CreateTopic(ctx, 6, replicas, nil, topic)

@@ -265,7 +265,7 @@ func TestProtobuf(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	var got []string
 	for len(got) < 2 && ctx.Err() == nil {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,11 +23,17 @@ func manager(t *testing.T) (heard func() string, environment func(string) string
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
+	raw, err := c.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
 	heard = func() string {
-		c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
-		b := make([]byte, 4096)
-		n, err := c.Read(b)
-		if err != nil {
+		b, n := make([]byte, 4096), -1
+		raw.Read(func(fd uintptr) bool { // what was sent is there
+			n, _ = syscall.Read(int(fd), b)
+			return true
+		})
+		if n < 0 {
 			return ""
 		}
 		return strings.ReplaceAll(string(b[:n]), "\n", "|")

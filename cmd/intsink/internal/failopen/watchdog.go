@@ -182,11 +182,14 @@ func (w *Watchdog) ran(c *conf.Bypass, what, why string, err error, now time.Tim
 	return &SwitchChange{time.Now().UTC(), what, was, why}
 }
 
+// outputPatience is how long the output of a command that has ended is waited for.
+var outputPatience = time.Second
+
 // Exec runs a command. Its error has the output of the command.
 func Exec(ctx context.Context, command []string) error {
 	var out tail
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &out, time.Second
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &out, outputPatience
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		err = errors.New("it took longer than bypass.timeout and was ended")

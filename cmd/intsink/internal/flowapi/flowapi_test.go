@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine"
@@ -99,7 +98,7 @@ func newAPIBed(t *testing.T, flowsOf ...[]int) *apiBed {
 		}
 		b.run(worker)
 	}
-	b.in = New(b.workers, func() int64 { return time.Now().UnixNano() })
+	b.in = New(b.workers, func() int64 { return workertest.Now(b.workers...) })
 	mux := http.NewServeMux()
 	b.in.Register(mux)
 	b.server = httptest.NewServer(mux)

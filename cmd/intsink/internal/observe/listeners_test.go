@@ -59,6 +59,12 @@ func certificate(t *testing.T) *conf.TLS {
 // that goes; what cannot be opened leaves all as it was.
 func TestAddressesChangeWhileServing(t *testing.T) {
 	a, b, taken := netns.FreeAddress(t), netns.FreeAddress(t), netns.FreeAddress(t)
+	for b == a {
+		b = netns.FreeAddress(t)
+	}
+	for taken == a || taken == b {
+		taken = netns.FreeAddress(t)
+	}
 	files := certificate(t)
 	s, err := Serve(conf.HTTP{Listen: a}, source(polling(t)))
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/conf"
@@ -52,7 +51,7 @@ func TestIdleClientsAreLeft(t *testing.T) {
 func source(workers ...*engine.Worker) *Source {
 	config := &conf.Config{Node: conf.Node{ID: 3}, DPDK: conf.DPDK{Lcores: []int{1}}, Flows: conf.Flows{Capacity: 1024}}
 	return &Source{
-		Version: "test", Config: func() *conf.Config { return config }, Clock: func() int64 { return time.Now().UnixNano() },
+		Version: "test", Config: func() *conf.Config { return config }, Clock: func() int64 { return workertest.Now(workers...) },
 		Stopping: func() bool { return false }, Workers: workers, Mbufs: mbufs{},
 		Collectors: func() []Collector { return nil },
 	}
