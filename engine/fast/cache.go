@@ -8,8 +8,10 @@ package fast
 
 // place finds room for a template of shape s: among those of the shape, where it is known.
 // lengthAt is where the length of INT stands in f, negative where it does not count; packets of
-// a rare template do not pass.
+// a rare template do not pass. Where it finds none, other templates may have made room all the same: they
+// are of no shape then, and no guess may lead to them.
 func (p *Path) place(s *shape, lengthAt int, f []byte, rare bool) uint8 {
+	p.forgetGuesses()
 	n := p.shapeLike(s)
 	if n < 0 {
 		if n = p.addShape(s); n < 0 {

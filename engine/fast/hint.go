@@ -28,7 +28,7 @@ func (s *State) forgetHints() {
 	s.forgetGuesses()
 }
 
-// forgetGuesses has all guesses made anew: templates have changed.
+// forgetGuesses has all guesses made anew: templates are about to change.
 func (s *State) forgetGuesses() {
 	for i := range s.guesses {
 		s.guesses[i] = guess{of: [2]uint8{None, None}}
@@ -44,7 +44,8 @@ func (s *State) hintOf(f []byte) *uint32 {
 }
 
 // setKinds groups shapes by the kind of their EtherType. For each kind it finds the bytes that
-// some of its shapes compare: in all packets these have few values.
+// some of its shapes compare. Packets of a shape that does not compare all of them have
+// many hints, which costs time alone.
 func (p *Path) setKinds() {
 	clear(p.kinds[:])
 	clear(p.ofKind[:])
