@@ -37,8 +37,8 @@ func (s *shedding) each(f func(watch int) bool) {
 	}
 }
 
-// shedAhead tells package fast until when samples of a watch are refused. It is asked again before each of its
-// calls, since whatever is reported in between may change that. A sample is let through now and then for
+// shedAhead tells package fast until when samples of a watch are refused. It is asked again before each
+// burst, or call that polls, since whatever is reported in between may change that. A sample is let through now and then for
 // sampleLatencies, and all are while somebody reads the feed.
 //
 //go:noinline

@@ -2,7 +2,7 @@
 # fuzz.sh TIME: fuzzes every target of the project for TIME (such as 30s) or for so many
 # executions (50000x), as many at a time as there are processors, each by one process. By time,
 # "context deadline exceeded" may end a run with nothing found, so tests count executions. A crash
-# leaves its input in the package's testdata/fuzz; inputs that reach new code stay in Go's cache.
+# leaves its input in the package's testdata/fuzz; by time, inputs that reach new code stay in Go's cache.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 time=${1:?usage: fuzz.sh TIME}

@@ -47,6 +47,11 @@ func (o *outbox) admitsAs(t *report.Template, n int, p event.Priority, now int64
 	return o.limit.take(p, opens, size*8, now)
 }
 
+// hasRoom reports whether the open packet has room for a report by template t that shows n bytes of a packet.
+func (o *outbox) hasRoom(t *report.Template, n int) bool {
+	return o.open.Reports() > 0 && o.open.GrowthAs(t, n) > 0
+}
+
 // RefusedUntil returns the time before which no collector takes a report of priority p, however short it
 // is, if none is sent any other report meanwhile: then the caller has only to call Shed, or ShedSamples. It
 // is asked before the packet is looked at.
@@ -115,29 +120,44 @@ func (x *Reporter) countShed(set event.Set, collectors uint64, n int) {
 }
 
 // sendLimited does as sendRun for a collector with a budget; shed are the reports that the
-// budget does not allow. now is the same for the whole run, and a refusal spends nothing: so a
-// report at least as long as a refused one is refused without asking, until one is sent.
-func (x *Reporter) sendLimited(o *outbox, t *report.Template, p *Run, now int64) (sent, shed uint64) {
+// budget does not allow, noRoom those among them that would have needed another report packet. now is
+// the same for the whole run, and a refusal spends nothing: so a report at least as long as a
+// refused one is refused without asking, until one is sent.
+func (x *Reporter) sendLimited(o *outbox, t *report.Template, p *Run, now int64) (sent, shed, noRoom uint64) {
 	const none = 1 << 32
 	refused := none // how many bytes of its packet the shortest refused report shows
+	full := none    // and the shortest that has no room
 	for k, inner := range p.Inner[:p.N] {
-		switch n := len(inner); {
-		case n >= refused:
-			shed |= 1 << k
-		case !o.admitsAs(t, n, p.Priority, now):
-			if n == p.shortest() {
-				return sent, shed | p.all()>>k<<k
-			}
-			shed |= 1 << k
-			refused = n
-		default:
-			refused = none
+		n := len(inner)
+		if n < refused && o.admitsAs(t, n, p.Priority, now) {
+			refused, full = none, none
+			opened := o.opened
 			if x.sendOne(o, t, p, k, now) {
 				sent |= 1 << k
 			}
+			if o.opened != opened {
+				noRoom = 0
+			}
+			continue
+		}
+		if n < refused {
+			if refused = n; !o.hasRoom(t, n) {
+				full = n
+			}
+			if n == p.shortest() {
+				rest := p.all() >> k << k
+				if full == n {
+					noRoom |= rest
+				}
+				return sent, shed | rest, noRoom
+			}
+		}
+		shed |= 1 << k
+		if n >= full {
+			noRoom |= 1 << k
 		}
 	}
-	return sent, shed
+	return sent, shed, noRoom
 }
 
 // stretch lengthens the time between refreshes while budgets shed them, up to
