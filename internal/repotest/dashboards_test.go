@@ -67,6 +67,36 @@ func TestDashboardHasEveryMetric(t *testing.T) {
 	}
 }
 
+// TestRulesHaveWhatToAlertOn: every metric of that table of docs/operations.md has an alert; of dropped packets,
+// every reason.
+func TestRulesHaveWhatToAlertOn(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := os.ReadFile("../../deploy/prometheus/rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alerts := ""
+	for _, m := range regexp.MustCompile(`(?m)- alert: .*\n\s*expr: (.*)`).FindAllStringSubmatch(string(rules), -1) {
+		alerts += m[1] + "\n"
+	}
+	rows := regexp.MustCompile("(?m)^\\| `(intsink_\\w+)(?:\\{(reason=\"[a-z_]+\")\\})?`").FindAllStringSubmatch(string(doc), -1)
+	if len(rows) < 15 {
+		t.Fatalf("only %d rows", len(rows))
+	}
+	for _, m := range rows {
+		name := m[1]
+		if name == "intsink_dropped_packets_total" {
+			name += "{" + m[2] + "}"
+		}
+		if !strings.Contains(alerts, name) {
+			t.Errorf("no alert of rules.yml has %s", name)
+		}
+	}
+}
+
 // TestRulesHold: promtool takes the rules, and they do what their unit tests say.
 func TestRulesHold(t *testing.T) {
 	for _, args := range [][]string{{"check", "rules", "rules.yml"}, {"test", "rules", "rules_test.yml"}} {
