@@ -77,7 +77,7 @@ faults-collect: deps deps-engines ## ten million reports into Kafka and ClickHou
 bench-throughput: bench-tools ## search for the rate without loss and with 0.5 %, over net_memif (BENCH="--help" for flags)
 	bin/bench/rfc2544 $(BENCH)
 
-bench-results: bench-tools ## run every benchmark and write bench/RESULTS.md: 12 minutes, on a quiet machine (ROUNDS=2)
+bench-results: bench-tools ## run bench-all, bench-latency and bench-throughput with few rounds and write bench/RESULTS.md: 12 minutes, on a quiet machine (ROUNDS=2)
 	bin/bench/compare --rows all --rounds $(or $(ROUNDS),2) --seconds 1s --warmup 300ms --instructions bin/bench/instructions --results bench/RESULTS.md
 	bin/bench/latency --seconds 2s --results bench/RESULTS.md
 	bin/bench/rfc2544 --sizes 138 --seconds 500ms --resolution 0.05 --patience 2 --results bench/RESULTS.md

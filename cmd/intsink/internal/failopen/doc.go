@@ -1,5 +1,5 @@
 // Package failopen makes a sink that cannot keep up do less with packets, step by step, down to
-// a bypass around it. No step drops a packet.
+// a bypass around it. No step drops a packet that full would not.
 //
 //	mode.go        the steps: full, strip, pass, bypass
 //	ladder.go      which step the load of workers asks for, with hysteresis
