@@ -78,7 +78,7 @@ func sendUntil(t *testing.T, stop *atomic.Bool, out *wire.Interface, sent, arriv
 			t.Error(err)
 			return
 		}
-		for !stop.Load() && sent.frames.Load()-arrived.frames.Load() > 256 {
+		for !stop.Load() && int64(sent.frames.Load()-arrived.frames.Load()) > 256 {
 			time.Sleep(time.Millisecond)
 		}
 		for !out.Send(frame) {

@@ -26,7 +26,7 @@ func Open(name string) (*Interface, error) {
 	if err != nil {
 		return nil, fmt.Errorf("there is no interface %q here; ip link lists those of this network namespace", name)
 	}
-	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, int(htons(unix.ETH_P_ALL)))
+	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0) // until bind names one it would get the frames of all interfaces
 	if err != nil {
 		return nil, fmt.Errorf("interface %q: packet socket: %w (it takes root or CAP_NET_RAW)", name, err)
 	}
