@@ -72,7 +72,7 @@ func (w *Worker) noFlowDrop(p *linkState, from Direction, reason DropReason, now
 // b.drop, as they would have left.
 func (w *Worker) refused(p *linkState, from Direction, b *burst, l *lost) {
 	var flowOf [mbuf.MaxBurst]*flows.Flow
-	if from == ToHost {
+	if from == ToHost && len(w.rules.Watches) > 0 { // else flows are those of an earlier burst
 		for j := range b.fast.Len() {
 			flowOf[b.fast.At[j]] = b.fast.Flows[j]
 		}
