@@ -53,6 +53,9 @@ func (d *Domain) place(p *Locator, i *Info, role Role) (at, length int) {
 			at = int(i.Stack) + int(i.StackLen) + source
 			if !in.SourceOnly {
 				at = int(i.Stack) + int(i.StackLen) - int(i.HopLen) + int(p.Layout(i).HopLen) + perHop
+				if i.Bitmap&BitChecksumComplement != 0 {
+					at -= 4 // it stands behind the domain's
+				}
 			}
 			if in.SourceOnly && i.SourceLen == 0 || !in.SourceOnly && i.StackLen == 0 {
 				return 0, 0

@@ -1,6 +1,9 @@
 package inthdr
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func sequenceDomain(length uint16, sourceOnly bool) Domain {
 	d := Domain{ID: 7}
@@ -15,6 +18,7 @@ func TestSequence(t *testing.T) {
 		0, 0, 0, 2, 0, 0, 0, 9, 0xa, 0xa, 0xa, 0xa, 0, 0, 0, 8, // newer: node, latency, instructions 0 and 2
 		0, 0, 0, 1, 0, 0, 0, 9, 0xb, 0xb, 0xb, 0xb, 0, 0, 0x12, 0x34,
 	}
+	complemented := slices.Concat(hops[:16], []byte{0xff, 0xff, 0xff, 0xff}, hops[16:], []byte{0xff, 0xff, 0xff, 0xff})
 	source := []byte{0xc, 0xc, 0xc, 0xc, 0, 0, 0, 1, 0, 0, 0, 2}
 	for name, c := range map[string]struct {
 		domain      Domain
@@ -25,6 +29,7 @@ func TestSequence(t *testing.T) {
 		bits        uint8
 	}{
 		"per hop: the source's": {sequenceDomain(4, false), hops, 0xa000, Info{StackLen: 32, HopLen: 16, Hops: 2}, 0x1234, 32},
+		"per hop, complement":   {sequenceDomain(4, false), complemented, 0xa000, Info{StackLen: 40, HopLen: 20, Hops: 2, Bitmap: BitChecksumComplement}, 0x1234, 32},
 		"source-only":           {sequenceDomain(8, true), source, 0xa000, Info{SourceLen: 12}, 1<<32 | 2, 64},
 		"not asked for":         {sequenceDomain(8, true), source, 0x8000, Info{SourceLen: 4}, 0, 0},
 		"asked for, not added":  {sequenceDomain(8, true), source, 0xa000, Info{}, 0, 0},
@@ -32,7 +37,7 @@ func TestSequence(t *testing.T) {
 		"other domain":          {Domain{ID: 8}, source, 0xa000, Info{SourceLen: 12}, 0, 0},
 	} {
 		i := c.info
-		i.Type, i.Bitmap, i.DomainID, i.DSInstruction = MD, bitmap, 7, c.instruction
+		i.Type, i.Bitmap, i.DomainID, i.DSInstruction = MD, bitmap|i.Bitmap, 7, c.instruction
 		number, bits := NewLocator(Config{Domains: []Domain{c.domain}}).Sequence(c.frame, &i)
 		if number != c.number || bits != c.bits {
 			t.Errorf("%s: %#x of %d bits, want %#x of %d", name, number, bits, c.number, c.bits)
