@@ -99,6 +99,12 @@ func (w *Worker) passKept(b *burst, j uint8) bool {
 	if flow == nil || flow.Generation != w.generation || !info.Common {
 		return false
 	}
+	if w.detector.FabricSampleDue() {
+		return false
+	}
+	if _, bits := w.locator.Sequence(b.vec[i].Bytes(), info); bits != 0 {
+		return false // its number is looked at
+	}
 	if !w.detector.NoEvent(b.now, flow, b.vec[i].Bytes(), info) {
 		return false
 	}
@@ -126,7 +132,7 @@ func (w *Worker) detectOne(p *linkState, b *burst, j int) bool {
 		}
 		flow.Generation = w.generation
 		if flow.Watch = w.matchWatch(b, j); !fresh {
-			w.detector.Rematch(flow)
+			w.detector.Rematch(b.now, flow)
 		}
 	}
 	if flow.Watch == watch.None {

@@ -101,6 +101,8 @@ type blind struct {
 func (x *blind) adopt(suspended bool, generation uint16) (ends bool) {
 	if ends = x.now && !suspended; ends {
 		x.ever, x.until = true, generation
+	} else if generation-x.until > 1<<14 {
+		x.ever = false // every flow that is left was matched since; the numbers of generations wrap
 	}
 	x.now = suspended
 	return ends

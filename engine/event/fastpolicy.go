@@ -124,7 +124,7 @@ func (p *Policy) fastPolicy(m *models) FastPolicy {
 			l.Most[MostQueue] /= m.others.QueueUnit
 		}
 	}
-	l.byLatency = l.Latency != never
+	l.byLatency = l.Most[MostLatency] != never
 	if l.ByFlow {
 		l.SampleLeft = 1
 	}

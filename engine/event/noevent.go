@@ -50,19 +50,31 @@ func (d *Detector) Unchanged(now int64, f *flows.Flow, frame []byte, i *inthdr.I
 
 // Rematch adapts f, which is not new, to another watch or other rules. Windows of events that
 // are no longer watched are cleared, or they would keep the flow from the fast path; the
-// next packet goes through Packet once.
-func (d *Detector) Rematch(f *flows.Flow) {
+// next packet goes through Packet once. Sequence numbers that nobody looks at from now on are not missed
+// later. A refresh comes no later than the rules have it now, and flows that change their watch at once
+// have theirs one after the other.
+func (d *Detector) Rematch(now int64, f *flows.Flow) {
 	f.PathHops = 0
 	if int(f.Watch) >= d.view.policies {
+		f.MissedPackets()
 		return
 	}
-	if p := &d.policies[f.Watch]; !p.Events.Has(HopLatency) {
+	p := &d.policies[f.Watch]
+	if !p.Events.Has(Loss) {
+		f.MissedPackets()
+	}
+	if !p.Events.Has(HopLatency) {
 		for i := range f.Hops {
 			f.SetWindow(i, 0)
 		}
 	}
-	if !d.policies[f.Watch].Events.Has(EndToEnd) {
+	if !p.Events.Has(EndToEnd) {
 		f.SetEndWindow(0)
+	}
+	f.NumPaths = min(f.NumPaths, uint8(p.mostPaths()))
+	if latest := uint64(p.refreshLeast) + p.refreshSpan; f.NextRefresh != 0 && int32(f.NextRefresh-d.refreshAt(now, int64(latest))) > 0 {
+		d.random = nextRandom(d.random)
+		f.NextRefresh = d.refreshAt(now, partOf(latest, d.random))
 	}
 }
 

@@ -84,3 +84,14 @@ func TestSampleFabric(t *testing.T) {
 		}
 	}
 }
+
+// TestRematchForgetsPaths: of a flow that knows more paths than its watch is to know from now on.
+func TestRematchForgetsPaths(t *testing.T) {
+	d := New([]Policy{{Events: 1 << PathChange, Thresholds: Thresholds{Paths: 1}}, {Events: 1 << PathChange, Thresholds: Thresholds{Paths: 4}}}, 7)
+	for watch, want := range []uint8{1, 3} {
+		f := flows.Flow{NumPaths: 3, Watch: uint8(watch)}
+		if d.Rematch(1e9, &f); f.NumPaths != want {
+			t.Errorf("watch %d: %d paths, want %d", watch, f.NumPaths, want)
+		}
+	}
+}

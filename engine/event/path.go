@@ -93,13 +93,16 @@ func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, h uint64) Set 
 	if report && !takePathToken(now, f, t.PathRate) {
 		return d.withhold(f, kind, SuppressRate) // not learned: the next packet on this path asks again
 	}
-	makeCurrent(now, f, at, min(max(t.Paths, 1), flows.MaxPaths))
+	makeCurrent(now, f, at, p.mostPaths())
 	f.PathHash, f.PathSeen, f.PathHops = h, flows.Tick(now), 0
 	if !report {
 		return 0
 	}
 	return PathChange.Set()
 }
+
+// mostPaths is how many paths of a flow are known at most.
+func (p *Policy) mostPaths() int { return min(max(p.Thresholds.Paths, 1), flows.MaxPaths) }
 
 // knownPathIndex returns the place of a path that is not the current one, or -1.
 func knownPathIndex(f *flows.Flow, h uint64) int {

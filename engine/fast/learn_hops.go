@@ -16,7 +16,7 @@ import (
 func (m *draft) hops(i *inthdr.Info, l *inthdr.Layout) {
 	t := &m.t
 	t.hops, t.inFlow, t.mx = noHops, noHops<<pathHops, bit(i.Type == inthdr.MX)
-	if !i.Common {
+	if !i.Common || i.HopLen > longestCompared {
 		t.sound = bit(i.Hops == 0 && i.Reason == inthdr.ReasonNone && !i.Discard && !i.HopExceeded && !i.MTUExceeded)
 		return
 	}
@@ -89,5 +89,9 @@ func (t *Template) hopWords() {
 const (
 	latencyAt  = 8      // of Layout.BasicHops
 	longestHop = 32 + 8 // bytes of the longest hop with the latency in hopOrder
-	noByte     = 0x80   // in order: zero
+
+	// longestCompared are the bytes of the longest hop whose queue and utilization are in hopOrder: all that the
+	// specification has. Hops with metadata of a domain may be longer: Go looks at those.
+	longestCompared = 32 + 12
+	noByte          = 0x80 // in order: zero
 )
