@@ -99,10 +99,10 @@ func (w *Worker) passKept(b *burst, j uint8) bool {
 	if flow == nil || flow.Generation != w.generation || !info.Common {
 		return false
 	}
-	if w.detector.FabricSampleDue() {
+	if flow.Watch == watch.None || w.detector.FabricSampleDue() {
 		return false
 	}
-	if _, bits := w.locator.Sequence(b.vec[i].Bytes(), info); bits != 0 {
+	if _, bits := w.locator.Sequence(b.vec[i].Bytes(), info); bits != 0 && w.rules.Watches[flow.Watch].Policy.Events.Has(event.Loss) {
 		return false // its number is looked at
 	}
 	if !w.detector.NoEvent(b.now, flow, b.vec[i].Bytes(), info) {
