@@ -2,8 +2,11 @@ package afpacket
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"intsink/dpdk/mbuf"
@@ -91,27 +94,59 @@ func TestInterfaceMadeAnew(t *testing.T) {
 		}
 		b.up.Store(false)
 		cable(t, 1500)
-		eventually(t, "up again is known", b.LinkUp)
-		k := peer(t)
-		eventually(t, "the queues have their new sockets", func() bool {
-			for i := range 2 {
-				b.receive(t, i, 0)
-				b.pool.FreeBulk(b.v, b.Queue(i).RxBurst(b.v))
-			}
-			return b.Queue(0).replacement.Load() == nil && b.Queue(1).replacement.Load() == nil
-		})
-		b.settle(t, k)
-		if n := b.send(t, 2048, plain(60, 0)); n != 1 {
-			t.Errorf("made anew: not sent: %d", b.Queue(0).Refusal())
-		}
-		k.arrived(t, 1)
-		eventually(t, "the old sockets are closed", func() bool { return b.Queue(0).retired.Load() == nil && b.Queue(1).retired.Load() == nil })
+		b.flowsAgain(t)
 	}
 	if s := b.Stats(); s.Reopened != 3 || s.RxPackets < 3 || s.TxPackets != 3 {
 		t.Errorf("%+v", s)
 	}
 	if b.LinkChanges() != 6 {
 		t.Errorf("%d changes of the link, want 6", b.LinkChanges())
+	}
+}
+
+// flowsAgain waits until both queues have sockets on the interface that is there again, and sends
+// a frame each way.
+func (b *bed) flowsAgain(t *testing.T) {
+	t.Helper()
+	eventually(t, "up again is known", b.LinkUp)
+	k := peer(t)
+	eventually(t, "the queues have their new sockets", func() bool {
+		for i := range 2 {
+			b.pool.FreeBulk(b.v, b.Queue(i).RxBurst(b.v))
+		}
+		return b.Queue(0).replacement.Load() == nil && b.Queue(1).replacement.Load() == nil
+	})
+	b.settle(t, k)
+	if n := b.send(t, 2048, plain(60, 0)); n != 1 {
+		t.Errorf("there again: not sent: %d", b.Queue(0).Refusal())
+	}
+	k.arrived(t, 1)
+	eventually(t, "the old sockets are closed", func() bool { return b.Queue(0).retired.Load() == nil && b.Queue(1).retired.Load() == nil })
+}
+
+// An interface that leaves the network namespace and comes back has the index that it had, but
+// the kernel has unbound the sockets from it.
+func TestInterfaceMovedAndBack(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	cable(t, 1500)
+	elsewhere := exec.Command("sleep", "3600") // its process keeps another network namespace
+	elsewhere.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
+	if err := elsewhere.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { elsewhere.Process.Kill(); elsewhere.Wait() })
+	b := open(t, 2, 256, 2048)
+	index := b.index
+	for range 2 {
+		netns.Sh(t, fmt.Sprintf("ip link set port0 netns %d", elsewhere.Process.Pid))
+		eventually(t, "gone is known", func() bool { return !b.LinkUp() && b.LinkDown() == "interface port0 is gone" })
+		netns.Sh(t, fmt.Sprintf("nsenter -t %d -n ip link set port0 netns %d; ip link set port0 up", elsewhere.Process.Pid, os.Getpid()))
+		b.flowsAgain(t)
+	}
+	if s := b.Stats(); s.Reopened != 2 || b.index != index {
+		t.Errorf("%+v, index %d, was %d", s, b.index, index)
 	}
 }
 

@@ -20,6 +20,9 @@ func (p *Port) changed() {
 	}
 	p.collect()
 	s, present := p.follower.State()
+	if !present {
+		p.index = 0 // the kernel has unbound the sockets: it may come back with the index that it had, from another network namespace
+	}
 	if present && s.Index != p.index {
 		all, err := p.open(&s)
 		p.failed = err
