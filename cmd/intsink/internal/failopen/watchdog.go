@@ -19,10 +19,11 @@ import (
 )
 
 // barkEvery is how often the watchdog looks; a command that failed is tried again after
-// retryEvery.
+// retryEvery, and at the stop after retryLast.
 const (
 	barkEvery  = 50 * time.Millisecond
 	retryEvery = time.Second
+	retryLast  = 200 * time.Millisecond
 )
 
 // Watchdog runs the command of the bypass switch: when the mode is bypass, when a worker has
@@ -84,8 +85,7 @@ func (w *Watchdog) Watch(done <-chan struct{}) {
 	for {
 		select {
 		case <-done:
-			w.Want(true, "the sink stops")
-			w.look(time.Now())
+			w.finish(time.Now(), tick.C)
 			return
 		case now := <-tick.C:
 			w.look(now)
@@ -93,15 +93,39 @@ func (w *Watchdog) Watch(done <-chan struct{}) {
 	}
 }
 
+// finish puts the switch into bypass for the last time: at once, whatever failed just before, and
+// where that fails again, at the times that ticks gives, until bypass.timeout has passed.
+func (w *Watchdog) finish(now time.Time, ticks <-chan time.Time) {
+	c := w.Config()
+	if len(c.Command) == 0 {
+		return
+	}
+	w.mu.Lock()
+	w.tried = time.Time{}
+	w.mu.Unlock()
+	for end := now.Add(c.Timeout); now.Before(end); now = <-ticks {
+		w.Want(true, "the sink stops") // each time: a request may have changed the mode meanwhile
+		w.lookFor(c, now, retryLast, end.Sub(now))
+		if w.State().State == "bypass" {
+			return
+		}
+	}
+	slog.Error("bypass: the sink stops, and its switch was not turned", "tried_for", c.Timeout)
+}
+
 // settle is how long all workers poll before the switch goes back in line after one did not.
 const settle = time.Second
 
 // look runs the command that is due, if any.
 func (w *Watchdog) look(now time.Time) {
-	c := w.Config()
-	if len(c.Command) == 0 {
-		return
+	if c := w.Config(); len(c.Command) > 0 {
+		w.lookFor(c, now, retryEvery, c.Timeout)
 	}
+}
+
+// lookFor is look for a command that failed pause ago or longer; one that it runs may take so long
+// as patience.
+func (w *Watchdog) lookFor(c *conf.Bypass, now time.Time, pause, patience time.Duration) {
 	why := w.why(c, now)
 	want := "inline"
 	if why != "" {
@@ -109,13 +133,13 @@ func (w *Watchdog) look(now time.Time) {
 	}
 	w.mu.Lock()
 	state, beat := w.state.State, c.Heartbeat > 0 && want == "inline" && now.Sub(w.beaten) >= c.Heartbeat
-	wait := w.state.Error != "" && now.Sub(w.tried) < retryEvery
+	wait := w.state.Error != "" && now.Sub(w.tried) < pause
 	w.mu.Unlock()
 	switch {
 	case state != want && !wait:
-		w.run(c, want, why, now)
+		w.run(c, want, why, now, patience)
 	case state == want && beat:
-		w.run(c, "heartbeat", "", now)
+		w.run(c, "heartbeat", "", now, patience)
 	}
 }
 
@@ -141,9 +165,9 @@ func (w *Watchdog) why(c *conf.Bypass, now time.Time) string {
 	return ""
 }
 
-// run runs the command with one more argument, and notes whether it succeeded.
-func (w *Watchdog) run(c *conf.Bypass, what, why string, now time.Time) {
-	ctx, cancel := context.WithTimeout(context.Background(), c.Timeout)
+// run runs the command with one more argument, and notes whether it succeeded within patience.
+func (w *Watchdog) run(c *conf.Bypass, what, why string, now time.Time, patience time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	err := w.Run(ctx, append(append([]string{}, c.Command...), what))
 	cancel()
 	if change := w.ran(c, what, why, err, now); change != nil {

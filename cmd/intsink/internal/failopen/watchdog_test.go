@@ -129,6 +129,56 @@ func TestStopLeavesTheSwitchInBypass(t *testing.T) {
 	}
 }
 
+// TestStopAfterAFailure: a stop runs bypass at once, whatever failed just before.
+func TestStopAfterAFailure(t *testing.T) {
+	k := newKennel()
+	k.conf.Heartbeat = 500 * time.Millisecond
+	k.after(400 * time.Millisecond)
+	k.err = errors.New("no such card")
+	k.expect(t, "a heartbeat fails", k.after(200*time.Millisecond), beat)
+	k.err, k.asked = nil, nil
+	k.finish(k.now, nil)
+	k.expect(t, "stop", k.asked, bypass)
+	k.expect(t, "events", k.told, "unknown to inline ", "inline to bypass the sink stops")
+}
+
+// TestStopTriesAgain: a command that fails at the stop is tried every retryLast until it succeeds, or
+// bypass.timeout has passed.
+func TestStopTriesAgain(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		fails int // so many commands
+		want  int // so many are run
+	}{
+		{"the third succeeds", 2, 3}, {"none succeeds", 100, int(time.Second / retryLast)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := newKennel()
+			k.after(time.Second)
+			k.asked = nil
+			run, from := k.Run, k.now
+			k.Run = func(ctx context.Context, command []string) error {
+				k.err = nil
+				if len(k.asked) < c.fails {
+					k.err = errors.New("no such card")
+				}
+				if end, ok := ctx.Deadline(); !ok || time.Until(end) > k.conf.Timeout-time.Duration(len(k.asked))*retryLast {
+					t.Errorf("command %d may take until %v", len(k.asked), end)
+				}
+				return run(ctx, command)
+			}
+			ticks := make(chan time.Time, 100)
+			for i := range cap(ticks) {
+				ticks <- from.Add(time.Duration(i+1) * barkEvery)
+			}
+			k.finish(from, ticks)
+			if s := k.State(); len(k.asked) != c.want || (s.State == "bypass") != (c.fails < c.want) {
+				t.Errorf("%q, %+v", k.asked, s)
+			}
+		})
+	}
+}
+
 // TestExec: errors of a command that fails, and of one that takes too long.
 func TestExec(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "switch")
