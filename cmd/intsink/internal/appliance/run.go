@@ -87,10 +87,15 @@ func startOrStop(signals chan os.Signal, start func(context.Context) (*Appliance
 		done <- result{a, err}
 	}()
 	var r result
+	stop := stopSignal(ctx, signals)
 	select {
 	case r = <-done:
+		cancel()
+		if s, ok := <-stop; ok { // it came in the instant in which the start was done: Run finds it
+			go func() { signals <- s }() // waits where others have filled signals meanwhile
+		}
 		return r.a, r.err
-	case s := <-stopSignal(ctx, signals):
+	case s := <-stop:
 		slog.Info("stopping during the start", "signal", s.String())
 	}
 	cancel()
@@ -108,11 +113,13 @@ func startOrStop(signals chan os.Signal, start func(context.Context) (*Appliance
 // to stop. DPDK cannot be interrupted.
 const startPatience = time.Second
 
-// stopSignal passes on the first signal to stop, until ctx is done. A SIGHUP
-// before it has nothing to read again: the configuration has just been read.
+// stopSignal passes on the first signal to stop, until ctx is done: then it takes no more of
+// signals and closes its channel. A SIGHUP before it has nothing to read again: the configuration
+// has just been read.
 func stopSignal(ctx context.Context, signals <-chan os.Signal) <-chan os.Signal {
 	stop := make(chan os.Signal, 1)
 	go func() {
+		defer close(stop)
 		for {
 			select {
 			case s := <-signals:

@@ -1,13 +1,16 @@
 package appliance
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/notify"
 )
 
 // TestSecondSignalEnds: a stop that hangs ends at the second signal to stop, not at
@@ -30,4 +33,30 @@ func TestSecondSignalEnds(t *testing.T) {
 	if err := drain(func() error { return leak }, nil); !errors.Is(err, leak) {
 		t.Errorf("a stop that fails: %v", err)
 	}
+}
+
+// TestSignalAsTheStartCompletes: a signal to stop that is taken in the instant in which the start is
+// done stops the appliance, or is there for Run; it is never lost.
+func TestSignalAsTheStartCompletes(t *testing.T) {
+	found := 0
+	for range 200 { // the two race
+		signals := make(chan os.Signal) // without room: who sent knows that it was taken
+		a, err := startOrStop(signals, func(context.Context) (*Appliance, error) {
+			signals <- syscall.SIGTERM
+			return &Appliance{notifier: &notify.Notifier{}}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a == nil {
+			continue // stopped
+		}
+		select {
+		case <-signals:
+			found++
+		case <-time.After(time.Minute):
+			t.Fatal("the start is done, and the signal is lost")
+		}
+	}
+	t.Logf("stopped %d times, left to Run %d times", 200-found, found)
 }
