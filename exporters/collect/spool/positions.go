@@ -73,8 +73,11 @@ func (s *Spool) writePositions(p positionsFile, drops uint64) error {
 	return syncFolder(s.o.Directory)
 }
 
-// noteDropped replaces positions.json in one step that survives the end of the process. It does
-// not wait for the disk, since receivers wait for it: the next Sync does.
+// noteDropped replaces positions.json in one step. It waits until the new contents are on the disk,
+// although receivers wait for it: a name on the disk without its contents would be an empty file
+// after a power failure, and no position left. This is once for a segment, whose end is waited
+// for, too. That the new name is on the disk the next Sync waits for: until then it has the
+// older positions.
 func (s *Spool) noteDropped() error {
 	b, err := json.Marshal(s.positions())
 	if err != nil {
@@ -83,7 +86,7 @@ func (s *Spool) noteDropped() error {
 	s.drops++
 	s.moved = true
 	fresh := s.positionsPath() + ".dropped"
-	if err := os.WriteFile(fresh, b, 0o640); err != nil {
+	if err := writeSynced(fresh, b); err != nil {
 		os.Remove(fresh)
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -377,6 +378,37 @@ func TestDropsThatCannotBeNoted(t *testing.T) {
 	failed, segments := s.failures, len(s.segments)
 	if dropped := s.dropOldest(nil); len(dropped) != 1 || s.failures != failed+1 || len(s.segments) != segments-1 {
 		t.Errorf("dropped %+v, %d failures, %d of %d segments left", dropped, s.failures-failed, len(s.segments), segments)
+	}
+}
+
+// TestDropsAreNotedOnTheDisk: the positions that a drop notes are on the disk before they replace the
+// old ones, which stay where that fails.
+func TestDropsAreNotedOnTheDisk(t *testing.T) {
+	s := still(t, Options{Directory: t.TempDir(), SegmentSize: 2000})
+	defer s.Close()
+	s.Reader("a").Start()
+	add(t, s, packets(0, 40)...)
+	if err := s.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	old, _ := os.ReadFile(s.positionsPath())
+	bad := s.positionsPath() + ".dropped"
+	names := failingSyncs(t, func(name string) bool { return name == bad })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.noteDropped(); err == nil || !slices.Equal(*names, []string{bad}) {
+		t.Errorf("error %v, synced %q", err, *names)
+	}
+	if now, _ := os.ReadFile(s.positionsPath()); !slices.Equal(now, old) {
+		t.Errorf("positions %q, were %q", now, old)
+	}
+	bad = ""
+	s.readers["a"].acked.Offset++ // so that the new ones differ from the old
+	if err := s.noteDropped(); err != nil {
+		t.Error(err)
+	}
+	if now, _ := os.ReadFile(s.positionsPath()); slices.Equal(now, old) {
+		t.Error("the old positions are left")
 	}
 }
 
