@@ -64,6 +64,89 @@ func TestOldFolders(t *testing.T) {
 	}
 }
 
+// failingReads makes readFile fail behind so many bytes of the file of that name, until the test ends.
+func failingReads(t *testing.T, name string, bytes int, err error) {
+	readFile = func(path string) ([]byte, error) {
+		b, sound := os.ReadFile(path)
+		if filepath.Base(path) != name {
+			return b, sound
+		}
+		return b[:bytes], &os.PathError{Op: "read", Path: path, Err: err}
+	}
+	t.Cleanup(func() { readFile = os.ReadFile })
+}
+
+// TestBadSectors: a segment that the disk does not give back ends there, is counted as corrupt and
+// stays as it is; what comes goes into a new one. An error of another kind refuses the start.
+func TestBadSectors(t *testing.T) {
+	const full = fileHeaderLen + 2*entrySize
+	for _, c := range []struct {
+		name   string
+		number int // of the segment, of three with two entries each
+		bytes  int // that can be read
+		want   []uint64
+	}{
+		{"between entries", 2, fileHeaderLen + entrySize, []uint64{1, 2, 3, 5, 6, 9}},
+		{"in an entry", 2, fileHeaderLen + entrySize + 50, []uint64{1, 2, 3, 5, 6, 9}},
+		{"in the header", 2, 5, []uint64{1, 2, 5, 6, 9}},
+		{"in the last segment", 3, fileHeaderLen + entrySize + 50, []uint64{1, 2, 3, 4, 5, 9}},
+		{"in the last header", 3, 0, []uint64{1, 2, 3, 4, 9}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, log := t.TempDir(), newLines()
+			o := Options{Directory: dir, Size: 1 << 20, SegmentSize: full, Log: log.say}
+			s := open(t, o)
+			s.Reader("a").Start()
+			for n := uint32(1); n < 7; n += 2 {
+				add(t, s, packets(n, n+1)...)
+			}
+			s.Close()
+			name := filepath.Base(s.path(uint64(c.number)))
+			failingReads(t, name, c.bytes, syscall.EACCES)
+			if s, err := Open(o); err == nil {
+				s.Close()
+				t.Fatal("opened although a right is missing")
+			}
+			failingReads(t, name, c.bytes, syscall.EIO)
+			s = open(t, o)
+			defer s.Close()
+			log.want(t, 1, "cut where it cannot be read any more")
+			if _, corrupt := s.Failures(); corrupt != 1 || !strings.Contains(log.all[0], "input/output error") {
+				t.Errorf("%d corrupt segments, logged %q", corrupt, log.all)
+			}
+			add(t, s, packet(9))
+			for n := range uint64(3) {
+				if info, err := os.Stat(s.path(n + 1)); err != nil || info.Size() != full {
+					t.Errorf("segment %d: %v, %v", n+1, info, err)
+				}
+			}
+			if left := s.Reader("a").Left(); left != 2*uint64(len(c.want)) {
+				t.Errorf("%d records left", left)
+			}
+			wantNumbers(t, drain(t, s.Reader("a")), c.want)
+		})
+	}
+}
+
+// TestBadSectorInARest: what of a rest can be read is read, and the start goes on.
+func TestBadSectorInARest(t *testing.T) {
+	for bytes, want := range map[int]int{0: 0, fileHeaderLen: 0, fileHeaderLen + entrySize: 1, fileHeaderLen + entrySize + 9: 1} {
+		dir := t.TempDir()
+		s := open(t, Options{Directory: dir})
+		if err := s.Reader("a").KeepRest(packets(1, 2)); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		failingReads(t, filepath.Base(s.restPath(Tag("a"))), bytes, syscall.EIO)
+		s = open(t, Options{Directory: dir})
+		r := s.Reader("a")
+		if _, corrupt := s.Failures(); corrupt != 1 || len(r.rest) != want || r.restLeft != 2*uint64(want) {
+			t.Errorf("%d bytes: %d corrupt, %d entries, %d records", bytes, corrupt, len(r.rest), r.restLeft)
+		}
+		s.Close()
+	}
+}
+
 // TestFoldersThatCannotBeOpened: the error says which file, and what to do.
 func TestFoldersThatCannotBeOpened(t *testing.T) {
 	full := func(path string) { os.MkdirAll(filepath.Join(path, "in the way"), 0o700) }

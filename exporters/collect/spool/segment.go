@@ -17,6 +17,7 @@ type segment struct {
 	size    int64
 	records uint64            // records in entries for all outputs
 	only    map[uint32]uint64 // records in entries for one output, by its tag
+	ended   bool              // the disk does not give back what is behind size
 }
 
 // wanted returns how many records of g are for the output with that tag.

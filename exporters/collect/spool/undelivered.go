@@ -41,23 +41,29 @@ func (r *Reader) KeepRest(entries []Entry) error {
 // loadRest reads the rest that the process before kept, and logs what of it cannot be read.
 func (r *Reader) loadRest() error {
 	path := r.s.restPath(r.tag)
-	b, err := os.ReadFile(path)
-	if os.IsNotExist(err) || err == nil && len(b) < fileHeaderLen {
+	b, failed := readFile(path)
+	if os.IsNotExist(failed) || failed == nil && len(b) < fileHeaderLen {
 		return nil
 	}
-	if err != nil {
-		return err
+	if failed != nil && !unreadable(failed) {
+		return failed
 	}
-	for b = b[fileHeaderLen:]; len(b) > 0; {
-		e, n, err := readEntry(b)
-		if err != nil {
-			r.s.o.Log("spool: a file is cut where it cannot be read any more", "file", path, "bytes", len(b), "reason", err)
-			r.s.corrupt++
-			return nil
+	var err error
+	for b = b[min(fileHeaderLen, len(b)):]; len(b) > 0; {
+		e, n, bad := readEntry(b)
+		if err = bad; err != nil {
+			break
 		}
 		r.rest = append(r.rest, e)
 		r.restLeft += uint64(e.Records)
 		b = b[n:]
+	}
+	if failed != nil {
+		err = failed
+	}
+	if err != nil {
+		r.s.o.Log("spool: a file is cut where it cannot be read any more", "file", path, "bytes", len(b), "reason", err)
+		r.s.corrupt++
 	}
 	return nil
 }
