@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -290,6 +291,39 @@ func TestReadiness(t *testing.T) {
 		t.Errorf("files.go: %d", code)
 	}
 	p.end(syscall.SIGTERM)
+}
+
+// TestStopDuringTheStart: a signal to stop ends the process while it reads the spool.
+func TestStopDuringTheStart(t *testing.T) {
+	dir := t.TempDir()
+	segment := filepath.Join(dir, "spool", "spool-0000000001.pcap")
+	if err := errors.Join(os.Mkdir(filepath.Dir(segment), 0o700), syscall.Mkfifo(segment, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], "--config", configure(t, dir, "file \"a\" { path = \"a.jsonl\" }\nspool { directory = \"spool\" }\n"))
+	cmd.Env = append(os.Environ(), "COLLECT_TEST_MAIN=1")
+	stderr := &lockedBuffer{}
+	cmd.Stderr = stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	pipe, err := os.OpenFile(segment, os.O_WRONLY, 0) // waits until the process reads, which then has no end
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	cmd.Process.Signal(syscall.SIGTERM)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case err = <-ended:
+	case <-time.After(time.Minute):
+		t.Fatal("it goes on reading")
+	}
+	if err != nil || strings.Contains(stderr.String(), "collecting") {
+		t.Errorf("%v\n%s", err, stderr)
+	}
 }
 
 func TestCheck(t *testing.T) {

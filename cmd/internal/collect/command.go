@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -103,9 +104,12 @@ func run(path, version string) error {
 	}
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
-	d, err := start(c, version)
+	d, err := startOrStop(c, version)
 	if err != nil {
 		return cli.Failed(fmt.Errorf("not started: %w", err))
+	}
+	if d == nil {
+		return nil
 	}
 	for s := range signals {
 		if s != syscall.SIGHUP {
@@ -120,6 +124,38 @@ func run(path, version string) error {
 	}
 	return nil
 }
+
+// startOrStop starts a daemon. A signal to stop meanwhile gives nil, and the start ends with the
+// process: a spool on a slow disk takes minutes to read, and nothing is received before. A start
+// that is done within startPatience after all is returned; run has the signal, too.
+func startOrStop(c *collector.Config, version string) (*daemon, error) {
+	stop := make(chan os.Signal, 1) // of its own: what is taken from it is left in run's
+	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
+	defer signal.Stop(stop)
+	type result struct {
+		d   *daemon
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		d, err := start(c, version)
+		done <- result{d, err}
+	}()
+	select {
+	case r := <-done:
+		return r.d, r.err
+	case <-stop:
+	}
+	select {
+	case r := <-done:
+		return r.d, r.err
+	case <-time.After(startPatience):
+		return nil, nil
+	}
+}
+
+// startPatience is how long the start may still take after a signal to stop.
+const startPatience = time.Second
 
 // ownMemory is for sockets, decoders, aggregates, the runtime, and batches that wait to be
 // used again.

@@ -55,6 +55,14 @@ func TestService(t *testing.T) {
 	}
 }
 
+// TestUnitStartHasNoLimit: the collector is ready when it has read its spool, which may take any time.
+func TestUnitStartHasNoLimit(t *testing.T) {
+	unit, err := os.ReadFile("../../../deploy/systemd/intsink-collect.service")
+	if err != nil || !strings.Contains(string(unit), "\nTimeoutStartSec=infinity\n") {
+		t.Errorf("no TimeoutStartSec=infinity: systemd ends a start after 90 s (%v)", err)
+	}
+}
+
 // TestUnitExposure: what the unit may do, as systemd scores it.
 func TestUnitExposure(t *testing.T) {
 	tool, err := exec.LookPath("systemd-analyze")
