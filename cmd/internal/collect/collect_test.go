@@ -83,7 +83,8 @@ func write(t testing.TB, path, text string) {
 
 var addresses = regexp.MustCompile(`(?:address|listen) +=\s*"([^"]+)"`)
 
-func launch(t testing.TB, config string) *process {
+// launch runs the command until it answers; stdout is its standard output, if there is one.
+func launch(t testing.TB, config string, stdout ...*os.File) *process {
 	t.Helper()
 	text, err := os.ReadFile(config)
 	if err != nil {
@@ -93,6 +94,9 @@ func launch(t testing.TB, config string) *process {
 	p := &process{t: t, cmd: exec.Command(os.Args[0], "--config", config), stderr: &lockedBuffer{}, reports: found[0][1], metrics: "http://" + found[1][1]}
 	p.cmd.Env = append(os.Environ(), "COLLECT_TEST_MAIN=1")
 	p.cmd.Stderr = p.stderr
+	if len(stdout) > 0 {
+		p.cmd.Stdout = stdout[0]
+	}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -323,6 +327,29 @@ func TestStopDuringTheStart(t *testing.T) {
 	}
 	if err != nil || strings.Contains(stderr.String(), "collecting") {
 		t.Errorf("%v\n%s", err, stderr)
+	}
+}
+
+// TestClosedPipe: where the reader of standard output has gone, that output fails as others do, also
+// at the stop, and the others go on.
+func TestClosedPipe(t *testing.T) {
+	dir := t.TempDir()
+	config := configure(t, dir, "file \"pipe\" { path = \"-\" }\nfile \"disk\" { path = \"a.jsonl\" }\n")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	p := launch(t, config, w)
+	w.Close()
+	p.send(0, 10)
+	p.wait("the other output has them", func() bool { return p.metric(`intcollect_output_delivered_records_total{output="file disk"}`) >= 10 })
+	p.wait("the output is away", func() bool { return p.metric(`intcollect_output_up{output="file pipe"}`) == 0 })
+	if code := p.end(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.stderr)
+	}
+	if n := len(ids(t, filepath.Join(dir, "a.jsonl"))); n != 20 {
+		t.Errorf("%d reports", n)
 	}
 }
 

@@ -102,6 +102,7 @@ func run(path, version string) error {
 	if err != nil {
 		return err
 	}
+	signal.Ignore(syscall.SIGPIPE) // a closed pipe as standard output is an error of the output that writes there
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 	d, err := startOrStop(c, version)
@@ -118,7 +119,7 @@ func run(path, version string) error {
 		}
 		d.reload(path)
 	}
-	signal.Reset() // a second signal ends the process at once
+	signal.Reset(syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT) // a second signal ends the process at once
 	if err := d.stop(); err != nil {
 		return cli.Failed(err)
 	}
