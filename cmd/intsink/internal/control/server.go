@@ -143,7 +143,7 @@ func (s *Server) HandleUpTo(bytes int64, do func(who string, r *http.Request) Ou
 		who, err := s.authority(r)
 		var out Outcome
 		switch {
-		case !s.Writes.room(r):
+		case !s.Writes.room(r, err == nil):
 			out = Outcome{Result: WriteLimited, Status: http.StatusTooManyRequests, Error: "too many writes at once; try again in a second"}
 		case err != nil:
 			out = Outcome{Result: WriteForbidden, Status: http.StatusForbidden, Error: err.Error()}

@@ -44,7 +44,7 @@ type Writes struct {
 	counts [NumWriteResults]atomic.Uint64
 
 	mu   sync.Mutex
-	next [2]time.Time // when the next write would be due if they came evenly: over TCP, on the socket
+	next [4]time.Time // when the next write would be due if they came evenly: over TCP, on the socket; of those who may not write, likewise
 }
 
 // NewWrites makes a Writes that logs to log.
@@ -56,12 +56,17 @@ func NewWrites(log func() *slog.Logger) *Writes {
 func (w *Writes) Count(r WriteResult) uint64 { return w.counts[r].Load() }
 
 // room reports whether one more write is allowed now, and counts it against the limit. Requests
-// over TCP and on the socket have limits of their own.
-func (w *Writes) room(r *http.Request) bool {
-	next := &w.next[0]
+// over TCP and on the socket have limits of their own; so have those of who may not write, which
+// cost a line in the log: they leave the others their room.
+func (w *Writes) room(r *http.Request, may bool) bool {
+	limit := 0
 	if _, local := r.Context().Value(whoKey{}).(peer); local {
-		next = &w.next[1]
+		limit = 1
 	}
+	if !may {
+		limit += 2
+	}
+	next := &w.next[limit]
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.now()

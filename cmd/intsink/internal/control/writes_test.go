@@ -110,6 +110,51 @@ func TestWritesAreLimited(t *testing.T) {
 	}
 }
 
+// TestWhoMayNotWriteTakesNoRoom: a flood of those who may not write leaves the writers all of their
+// room, and is bounded itself, with its lines in the log.
+func TestWhoMayNotWriteTakesNoRoom(t *testing.T) {
+	const reader, writer = "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" // of "test2", "test"
+	over := func(token string) func(*Server) int {
+		return func(s *Server) int {
+			r := httptest.NewRequest("POST", "/api/v1/reload", nil)
+			r.Header.Set("Authorization", "Bearer "+token)
+			w := httptest.NewRecorder()
+			s.Handle(s.reload)(w, r)
+			return w.Code
+		}
+	}
+	as := func(p peer) func(*Server) int { return func(s *Server) int { return post(s, &p).Code } }
+	for _, c := range []struct {
+		name         string
+		flood, write func(*Server) int
+	}{
+		{"on the socket", as(peer{os.Geteuid() + 12345, 7}), as(peer{0, 7})},
+		{"over TCP", over("test2"), over("test")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sink, s, log := server()
+			sink.config.HTTP.Tokens = []conf.Token{{Name: "r", SHA256: reader, Role: conf.ReadRole}, {Name: "w", SHA256: writer, Role: conf.WriteRole}}
+			now := time.Unix(5000, 0)
+			s.Writes.now = func() time.Time { return now }
+			answers := map[int]int{}
+			for range 100 {
+				answers[c.flood(s)]++
+			}
+			if answers[http.StatusForbidden] != writesAtOnce || answers[http.StatusTooManyRequests] != 100-writesAtOnce || strings.Count(log.String(), "\n") != writesAtOnce {
+				t.Errorf("the flood: %v\n%s", answers, log)
+			}
+			for range writesAtOnce {
+				if code := c.write(s); code != http.StatusOK {
+					t.Fatalf("a writer: %d after %d reloads", code, sink.reloads)
+				}
+			}
+			if code := c.write(s); code != http.StatusTooManyRequests {
+				t.Errorf("one writer too many: %d", code)
+			}
+		})
+	}
+}
+
 // TestARequestThatDoesNotCome is given up: who sends the first half of it holds nothing for longer.
 func TestARequestThatDoesNotCome(t *testing.T) {
 	sink, s, log := server()
