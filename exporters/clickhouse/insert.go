@@ -147,6 +147,9 @@ func (o *Output) post(ctx context.Context, token string, body []byte) error {
 	defer resp.Body.Close()
 	answer, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20))
+	if to, err := resp.Location(); err == nil && resp.StatusCode/100 == 3 { // without path and parameters, which may contain a password
+		return fmt.Errorf("%s to %s://%s, which is not followed: the URL must name the server itself", resp.Status, to.Scheme, to.Host)
+	}
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s", resp.Status, strings.TrimSpace(string(answer)))
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -242,7 +243,8 @@ func TestFailures(t *testing.T) {
 		{"500", refuse(500, "Code: 241. Memory limit exceeded\n"), `err="500 Internal Server Error: Code: 241. Memory limit exceeded"`},
 		{"404", refuse(404, "Code: 60"), "404 Not Found: Code: 60"},
 		{"503 and stored", func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(503); return true }, "503 Service Unavailable"},
-		{"redirected", func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(204); return false }, "204 No Content"},
+		{"204", func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(204); return false }, "204 No Content"},
+		{"a redirect to nowhere", func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(302); return false }, `err="302 Found: "`},
 		{"closed", func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }, "err=EOF"},
 		{"no answer", away, "context deadline exceeded"},
 		{"late exception", func(w http.ResponseWriter, _ *http.Request) bool {
@@ -291,6 +293,38 @@ func TestFailures(t *testing.T) {
 			}
 			if !strings.Contains(h.log.String(), c.log) {
 				t.Errorf("the log does not say %q:\n%s", c.log, h.log)
+			}
+		})
+	}
+}
+
+// TestRedirects: none is followed, also not one of those that keep the method and the rows. The block is
+// sent again, no other server hears of it, and the log says where the redirect leads, without parameters.
+func TestRedirects(t *testing.T) {
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			asked := make(chan *http.Request, 10)
+			login := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r })) // answers 200
+			defer login.Close()
+			s := newServer(t)
+			s.set(func(w http.ResponseWriter, r *http.Request) bool {
+				http.Redirect(w, r, login.URL+"/login?password=hunter2", status)
+				return false
+			})
+			h := newHand(t, s, Config{Rows: 2})
+			h.packets(1)
+			h.answered()
+			h.wantAccounts(0, 2, 2)
+			if log := h.log.String(); !strings.Contains(log, fmt.Sprint(status)) || !strings.Contains(log, login.URL+", which is not followed") || strings.Contains(log, "hunter2") {
+				t.Errorf("logged %s", log)
+			}
+			s.set(nil)
+			h.pass(time.Second)
+			h.answered()
+			h.wantAccounts(2, 0, 2)
+			h.wantPosts(2, 2)
+			if len(asked) > 0 {
+				t.Errorf("the other server was asked: %v", (<-asked).Header)
 			}
 		})
 	}

@@ -60,10 +60,16 @@ func New(c Config) (*Output, error) {
 		}
 	}
 	u.RawQuery = q.Encode()
-	return &Output{
-		c: c, insert: u, clock: time.Now,
-		client: &http.Client{Transport: &http.Transport{TLSClientConfig: c.TLS, IdleConnTimeout: time.Minute, Proxy: http.ProxyFromEnvironment}},
-	}, nil
+	return &Output{c: c, insert: u, clock: time.Now, client: newClient(c.TLS)}, nil
+}
+
+// newClient makes a client that follows no redirect: it would go on with a GET without the rows, take the
+// page that it gets for an acknowledgement, and show the password to another server.
+func newClient(t *tls.Config) *http.Client {
+	return &http.Client{
+		Transport:     &http.Transport{TLSClientConfig: t, IdleConnTimeout: time.Minute, Proxy: http.ProxyFromEnvironment},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // quote puts each part of a table's name (database.table) into the backquotes of ClickHouse's
