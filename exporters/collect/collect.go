@@ -337,7 +337,7 @@ func gapNote(g streams.Gap) note {
 func (c *Collector) tell() {
 	c.pushNotes(func(l *listen, add addNote) {
 		for _, s := range l.streams.Sorted() {
-			if d := l.since(s); d != (record.StreamStats{}) {
+			if d := since(s); d != (record.StreamStats{}) {
 				add(s.Key, s.Start(), note{Type: record.Stats, Stats: d})
 			}
 		}

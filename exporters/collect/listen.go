@@ -26,7 +26,6 @@ type listen struct {
 	allow     atomic.Pointer[[]netip.Prefix]
 	streams   *streams.Table
 	exporters *exporters
-	told      map[streams.Key]streams.Counts // counts of the streams at their last stats record
 	datagrams uint64
 	inHand    uint64 // datagrams that are counted neither as accepted nor as refused yet
 	refused   [NumRefusals]uint64
@@ -35,7 +34,7 @@ type listen struct {
 }
 
 func newListen(l Listen, sockets []*socket) *listen {
-	n := &listen{Listen: l, sockets: sockets, streams: streams.New(l.Streams), exporters: newExporters(l.Limit, l.Streams), told: map[streams.Key]streams.Counts{}}
+	n := &listen{Listen: l, sockets: sockets, streams: streams.New(l.Streams), exporters: newExporters(l.Limit, l.Streams)}
 	n.allow.Store(&l.Allow)
 	return n
 }
@@ -47,9 +46,9 @@ func (l *listen) close() {
 }
 
 // since returns how much the counts of s have grown since the last call.
-func (l *listen) since(s *streams.Stream) record.StreamStats {
-	was, is := l.told[s.Key], s.Counts
-	l.told[s.Key] = is
+func since(s *streams.Stream) record.StreamStats {
+	was, is := s.Told, s.Counts
+	s.Told = is
 	return record.StreamStats{
 		Received:    is.Received - was.Received,
 		Lost:        is.Lost - was.Lost,

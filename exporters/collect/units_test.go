@@ -402,18 +402,42 @@ func TestReceiveErrors(t *testing.T) {
 // TestStatsTellWhatIsNew: a stats record has what has come since the one before, and a stream with
 // nothing new has none.
 func TestStatsTellWhatIsNew(t *testing.T) {
-	l := newListen(Listen{Streams: 1}, nil)
 	s := &streams.Stream{Counts: streams.Counts{Received: 10, Lost: 5, Late: 1, Repeated: 2, Undecodable: 3}}
-	if d := l.since(s); d != (record.StreamStats{Received: 10, Lost: 5, Late: 3, Undecodable: 3}) {
+	if d := since(s); d != (record.StreamStats{Received: 10, Lost: 5, Late: 3, Undecodable: 3}) {
 		t.Errorf("%+v", d)
 	}
-	if d := l.since(s); d != (record.StreamStats{}) {
+	if d := since(s); d != (record.StreamStats{}) {
 		t.Errorf("%+v", d)
 	}
 	s.Counts = streams.Counts{Received: 21, Lost: 6, Late: 3, Repeated: 6, Undecodable: 7}
-	if d := l.since(s); d != (record.StreamStats{Received: 11, Lost: 1, Late: 6, Undecodable: 4}) {
+	if d := since(s); d != (record.StreamStats{Received: 11, Lost: 1, Late: 6, Undecodable: 4}) {
 		t.Errorf("%+v", d)
 	}
+}
+
+// TestStatsOfAStreamThatReturns: a stream that made room for another one and comes back begins at zero:
+// its stats records do not reckon with what was told of it before.
+func TestStatsOfAStreamThatReturns(t *testing.T) {
+	const hour = int64(3600e9)
+	l := newListen(Listen{Streams: 1}, nil)
+	see := func(node, packets uint32, monotonic int64) {
+		t.Helper()
+		h := streams.Header{Node: node, Version: 2}
+		times := streams.Times{Arrived: monotonic, Monotonic: monotonic}
+		s := l.streams.Find(streams.Key{Node: node, Version: 2}, h, times)
+		if s == nil {
+			t.Fatal("no idle stream makes room")
+		}
+		for h.Sequence = range packets {
+			s.See(h, times, func(streams.Gap) {})
+		}
+		if d := since(s); d != (record.StreamStats{Received: uint64(packets)}) {
+			t.Errorf("node %d: %+v, want %d received", node, d, packets)
+		}
+	}
+	see(1, 10, 0)
+	see(2, 5, hour)
+	see(1, 3, 2*hour)
 }
 
 // collectorBed starts a collector with outputs and options of the test, on a spool if size is above 0.

@@ -24,6 +24,7 @@ type hole struct {
 type Stream struct {
 	Key
 	Counts
+	Told     Counts // the counts at the latest stats record; here, so that they go with the stream
 	start    int64
 	first    uint64 // number of the first packet since start
 	next     uint64 // the number that should come next

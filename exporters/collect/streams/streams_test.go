@@ -214,6 +214,9 @@ func TestTableIsBounded(t *testing.T) {
 	if at(3, idle+1) == nil || tab.Len() != 2 {
 		t.Error("the idle stream did not make room")
 	}
+	if at(4, idle+2) != nil || at(4, idle+searchEvery) != nil || at(4, idle+1+searchEvery) == nil || tab.Len() != 2 {
+		t.Error("idle streams are not searched for once a second") // stream 2 has been idle since idle+2
+	}
 	resumed := New(1)
 	if resumed.Resume(tab.States(), true, Times{}); resumed.Len() != 1 {
 		t.Errorf("%d streams resumed where there is room for one", resumed.Len())

@@ -44,6 +44,7 @@ type Table struct {
 	streams map[Key]*Stream
 	max     int
 	last    *Stream // the stream of the latest packet: most packets follow one of their own stream
+	search  int64   // no idle stream is searched for before, by the monotonic clock
 }
 
 // New makes a table of at most max streams.
@@ -57,6 +58,11 @@ type Times struct{ Arrived, Monotonic int64 }
 
 // idle is how long after its last packet a stream may be evicted when the table is full.
 const idle = int64(10 * 60 * 1e9)
+
+// searchEvery is how often idle streams are searched for at most while the table is full. A search goes
+// over all streams: with one for each packet of a new key, a source that makes up keys could stop the
+// collector.
+const searchEvery = int64(1e9)
 
 // Find returns the stream of k. If there is none it makes one that begins with h and now, or
 // returns nil if the table is full.
@@ -76,8 +82,13 @@ func (t *Table) Find(k Key, h Header, now Times) *Stream {
 	return s
 }
 
-// evict removes the streams that have been idle for long. It returns false if there is none.
+// evict removes the streams that have been idle for long. It returns false if there is none, or if it
+// has looked less than searchEvery ago.
 func (t *Table) evict(monotonic int64) bool {
+	if monotonic < t.search {
+		return false
+	}
+	t.search = monotonic + searchEvery
 	before := len(t.streams)
 	for k, s := range t.streams {
 		if monotonic-s.newest.Monotonic > idle {
