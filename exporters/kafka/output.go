@@ -30,6 +30,7 @@ type Output struct {
 	client *kgo.Client
 	batch  int          // bytes of the largest batch
 	shrink atomic.Bool  // the broker refused a batch as too large whose records would fit one by one
+	renew  atomic.Bool  // the client may keep an error and fail every record with it
 	held   atomic.Int64 // bytes of the deliveries that the client holds
 	open   sync.WaitGroup
 	pool   sync.Pool // *sent
@@ -77,12 +78,9 @@ type sent struct {
 
 // Send hands the records of d to the client, which calls sent.finished for each.
 func (o *Output) Send(d *collect.Delivery) {
-	if o.shrink.Load() {
-		if err := o.makeSmaller(); err != nil { // the next delivery tries again
-			d.FailedAll(err)
-			return
-		}
-		o.shrink.Store(false)
+	if err := o.mend(); err != nil { // the next delivery tries again
+		d.FailedAll(err)
+		return
 	}
 	n := d.Count()
 	s := o.pool.Get().(*sent)
@@ -165,6 +163,9 @@ func (s *sent) failed(r *kgo.Record, err error) {
 	}
 	i = s.d.Index(i)
 	if !errors.Is(err, kerr.MessageTooLarge) {
+		if lasts(err) {
+			s.o.renew.Store(true)
+		}
 		s.d.Failed(i, s.o.explain(err))
 		return
 	}
@@ -195,11 +196,39 @@ func (o *Output) explain(err error) error {
 	return fmt.Errorf("topic %q: %w", o.c.Topic, err)
 }
 
-// makeSmaller replaces the client by one whose batches are half as large. If that one cannot be
+// lasts reports whether the client may keep err: where a broker refuses it the id of a producer with an
+// error that is not worth another attempt, such as for a right that the user does not have yet, the
+// client never asks again. An error that a broker has for records looks the same.
+func lasts(err error) bool {
+	var k *kerr.Error
+	return errors.As(err, &k) && !k.Retriable
+}
+
+// mend replaces the client where its batches are too large, or where it keeps an error. The latter only
+// while it holds nothing, which is so at the latest when the failed records are sent again: so there is
+// one new client for each time that the feed waits, and no record is on its way in the old one.
+func (o *Output) mend() error {
+	switch {
+	case o.shrink.Load():
+		if err := o.replace(max(o.batch/2, smallBatch)); err != nil {
+			return err
+		}
+	case o.renew.Load() && o.held.Load() == 0:
+		if err := o.replace(o.batch); err != nil {
+			return err
+		}
+	default:
+		return nil
+	}
+	o.shrink.Store(false)
+	o.renew.Store(false)
+	return nil
+}
+
+// replace replaces the client by one whose batches have at most so many bytes. If that one cannot be
 // made, since a file that it needs is away, the present one goes on. It is closed before the new one
 // gets a record, so that no record is on its way when it is sent again.
-func (o *Output) makeSmaller() error {
-	batch := max(o.batch/2, smallBatch)
+func (o *Output) replace(batch int) error {
 	client, err := o.c.client(batch)
 	if err != nil {
 		return err

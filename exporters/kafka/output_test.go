@@ -310,6 +310,37 @@ func TestNotAllowed(t *testing.T) {
 	b.Stop()
 }
 
+// TestNoProducerID: a broker refuses the id of a producer with an error that the client keeps. Records
+// wait, the log says why, and each arrives once as soon as the broker gives an id. The client is not
+// replaced more often than the waits between attempts allow.
+func TestNoProducerID(t *testing.T) {
+	for _, err := range []*kerr.Error{kerr.ClusterAuthorizationFailed, kerr.TopicAuthorizationFailed, kerr.UnknownServerError} {
+		t.Run(err.Message, func(t *testing.T) {
+			t.Parallel()
+			c := cluster(t)
+			h := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.InitProducerID}, Err: err, Count: 3})
+			var log said
+			began := time.Now()
+			b := collecttest.New(t, collect.Options{Log: logTo(&log)}, 1<<30, output(t, config(c.ListenAddrs())))
+			b.Send(100)
+			b.Wait("all is delivered", caughtUp(b))
+			if took := time.Since(began); took < 700*time.Millisecond { // 0.1, 0.2 and 0.4 s
+				t.Errorf("three refusals within %v", took)
+			}
+			b.Send(100)
+			b.Wait("all is delivered", caughtUp(b))
+			b.Stop()
+			if o := b.C.Snapshot().Outputs[0]; o.Dropped != [collect.NumReasons]uint64{} {
+				t.Errorf("%+v", o)
+			}
+			wantAll(t, consume(t, 400, c.ListenAddrs()), 200)
+			if h.Hits() != 3 || !log.has(err.Message) {
+				t.Errorf("%d refusals; logged %q", h.Hits(), log.lines)
+			}
+		})
+	}
+}
+
 // TestTLSAndSASL logs in with each mechanism, over TLS with a client certificate, and checks
 // the log line that a wrong password gives.
 func TestTLSAndSASL(t *testing.T) {

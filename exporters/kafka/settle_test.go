@@ -204,6 +204,42 @@ func TestSmallerBatches(t *testing.T) {
 	h.wantAccounts(8, 0, 0, 2)
 }
 
+// TestRenew: the client is replaced after an error that it may keep, by one with batches as large, when
+// it holds nothing any more; it stays after an error that passes.
+func TestRenew(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{fmt.Errorf("produce: %w", kerr.ClusterAuthorizationFailed), true},
+		{kerr.UnknownServerError, true},
+		{kerr.NotEnoughReplicas, false},
+		{kerr.UnknownTopicOrPartition, false},
+		{context.DeadlineExceeded, false},
+	} {
+		t.Run(c.err.Error(), func(t *testing.T) {
+			h := newHand(t, config(cluster(t).ListenAddrs()))
+			before := h.client
+			s, held, next := h.sent(h.packet(), 100), h.sent(h.packet(), 100), h.packet()
+			s.finished(&s.records[0], c.err)
+			s.finished(&s.records[1], nil)
+			h.Send(next)
+			if h.client != before {
+				t.Error("a client that holds records was replaced")
+			}
+			h.Flush(context.Background())
+			held.finished(&held.records[0], nil)
+			held.finished(&held.records[1], nil)
+			h.Send(h.from.Next(t))
+			h.Flush(context.Background())
+			if (h.client != before) != c.want || h.batch != batchBytes || h.renew.Load() {
+				t.Errorf("a new client: %v, with batches of %d bytes, and another one later: %v", h.client != before, h.batch, h.renew.Load())
+			}
+			h.wantAccounts(6, 0, 0, 1)
+		})
+	}
+}
+
 // TestExplain: errors of the broker name the topic and what to do.
 func TestExplain(t *testing.T) {
 	o := &Output{c: Config{Topic: "t"}}
