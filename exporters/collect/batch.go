@@ -35,6 +35,18 @@ type Batch struct {
 	refs    atomic.Int32
 }
 
+// A batch that has so many records, or so many bytes of entries, gets no further report packet. Queues
+// and outputs that are empty take a batch of any size, and one call of recvmmsg(2) may bring 4 MiB with a
+// million reports: what outputs set aside for one delivery would not do. Report packets of ordinary
+// size reach neither with a call.
+const (
+	batchRecords = 4096
+	batchRaw     = 256 << 10
+)
+
+// full reports whether the batch gets no further report packet.
+func (b *Batch) full() bool { return len(b.items) >= batchRecords || len(b.raw) >= batchRaw }
+
 // item is one record of a batch.
 type item struct {
 	end  [numFormats]uint32 // where the record ends in encoded, by format

@@ -347,18 +347,27 @@ func (c *Collector) tell() {
 // addNote adds the record of a note about a stream to a batch.
 type addNote func(k streams.Key, start int64, n note)
 
-// pushNotes calls each for every listen, and pushes a batch of the records that it adds.
+// pushNotes calls each for every listen, and pushes batches of the records that it adds.
 func (c *Collector) pushNotes(each func(l *listen, add addNote)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := newBatch(0)
-	defer b.release()
+	push := func() {
+		b.seal()
+		c.push(b)
+		b.release()
+	}
 	m, now := newMaker(nil, nil), time.Now().UnixNano()
 	for _, l := range c.listens {
-		each(l, func(k streams.Key, start int64, n note) { m.note(b, k, start, now, n, c.formats) })
+		each(l, func(k streams.Key, start int64, n note) {
+			if b.full() {
+				push()
+				b = newBatch(0)
+			}
+			m.note(b, k, start, now, n, c.formats)
+		})
 	}
-	b.seal()
-	c.push(b)
+	push()
 }
 
 // Stop closes the sockets, lets the outputs settle records for Options.Flush, and puts the

@@ -12,11 +12,8 @@ import (
 	"intsink/exporters/record"
 )
 
-// A delivery from the spool has at most so many entries and bytes.
-const (
-	readEntries = 64
-	readBytes   = 256 << 10
-)
+// readEntries is how many entries a delivery from the spool has at most.
+const readEntries = 64
 
 // lostGaps makes a delivery with a gap record for each range that was lost with a dropped
 // segment. It returns nil if there is none.
@@ -48,7 +45,7 @@ func (f *feed) fromSpool() *Delivery {
 	b := f.maker.newBatch(f.spoolRead)
 	d := &Delivery{Batch: b, feed: f}
 	read, records, lost := 0, 0, uint64(0)
-	for read < readEntries && len(b.raw) < readBytes && (read == 0 || d.rest == f.reader.InRest()) {
+	for read < readEntries && !b.full() && (read == 0 || d.rest == f.reader.InRest()) {
 		e, end, ok, err := f.reader.Next()
 		var l *spool.LostError
 		if errors.As(err, &l) {

@@ -136,13 +136,15 @@ func (c *Collector) deliver(l *listen, m *maker, taken []incoming, gaps []stream
 	for _, in := range taken {
 		payload += len(in.payload)
 	}
-	b := m.newBatch(payload)
-	defer b.release()
+	b := m.newBatch(min(payload, batchRaw+maxDatagram))
 	for _, g := range gaps {
+		b = c.pushFull(m, b, payload)
 		m.note(b, g.Key, g.Start, time.Now().UnixNano(), gapNote(g), formats)
 	}
 	bad := taken[:0]
 	for _, in := range taken {
+		b = c.pushFull(m, b, payload)
+		payload -= len(in.payload)
 		e := spool.Entry{
 			Received: in.arrived, From: in.from, To: in.stream.Collector,
 			Start: in.place.Start, Sequence: in.place.Sequence, Payload: in.payload,
@@ -152,6 +154,7 @@ func (c *Collector) deliver(l *listen, m *maker, taken []incoming, gaps []stream
 		}
 	}
 	m.seal(b)
+	defer b.release()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, in := range bad {
@@ -161,6 +164,20 @@ func (c *Collector) deliver(l *listen, m *maker, taken []incoming, gaps []stream
 	l.refused[Undecodable] += uint64(len(bad))
 	l.packets += uint64(len(taken) - len(bad))
 	c.push(b)
+}
+
+// pushFull pushes b if it is full, and returns an empty batch in its place, with room for as many of the
+// left bytes of report packets as it may get. Otherwise it returns b.
+func (c *Collector) pushFull(m *maker, b *Batch, left int) *Batch {
+	if !b.full() {
+		return b
+	}
+	m.seal(b)
+	c.mu.Lock()
+	c.push(b)
+	c.mu.Unlock()
+	b.release()
+	return m.newBatch(min(left, batchRaw+maxDatagram))
 }
 
 // stateFile is the shape of the file that keeps the streams' numbers.

@@ -2,10 +2,12 @@ package collect
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
 
 	"intsink/engine/report/reporttest"
 	"intsink/exporters/collect/spool"
+	"intsink/exporters/collect/streams"
 	"intsink/exporters/record"
 )
 
@@ -49,5 +51,72 @@ func TestRoomOfBatches(t *testing.T) {
 		if got := class(c.bytes); got != c.class {
 			t.Errorf("class of %d bytes is %d, want %d", c.bytes, got, c.class)
 		}
+	}
+}
+
+// wordDecoder makes a record of every four bytes behind a header of eight.
+type wordDecoder struct{ fewDecoder }
+
+func (wordDecoder) Records(p []byte, o *record.Origin, yield func(*record.Record)) (int, error) {
+	n := len(p)/4 - 2
+	var r record.Record
+	for i := range n {
+		r.Reset(record.Report)
+		r.Exporter, r.Received, r.Start, r.Sequence, r.Index = o.Exporter, o.Received, o.Start, o.Sequence, uint16(i)
+		yield(&r)
+	}
+	return n, nil
+}
+
+// sizesOutput settles what it is sent at once, and keeps how large it was.
+type sizesOutput struct {
+	slowOutput
+	records, raw, room []int
+	sequences          []uint64
+}
+
+func (o *sizesOutput) Send(d *Delivery) {
+	o.records, o.raw, o.room = append(o.records, d.Len()), append(o.raw, len(d.raw)), append(o.room, d.Size())
+	for _, e := range d.entries {
+		o.sequences = append(o.sequences, e.Sequence)
+	}
+	d.Delivered(d.Len())
+}
+
+// TestBatchesAreBounded: what one call brings at most, datagrams of the largest size with a report in
+// every four bytes, arrives completely and in order, in batches of bounded size; so do many notes.
+func TestBatchesAreBounded(t *testing.T) {
+	const largest = 65507
+	const each = largest/4 - 2
+	out := &sizesOutput{}
+	c, _ := collectorBed(t, Options{Queue: 1 << 30, Listens: []Listen{{Address: "127.0.0.1:0", Sockets: 1, Buffer: 1 << 20, Streams: 5000}}}, 0, NamedOutput{"out", out})
+	l := c.listens[0]
+	header := func(node, n uint32) streams.Header { return streams.Header{Node: node, Sequence: n, Version: 2} }
+	key := streams.Key{Node: 3, Version: 2}
+	s := l.streams.Find(key, header(3, 0), streams.Times{})
+	var taken []incoming
+	for n := range uint32(perCall) {
+		d := &datagram{from: entryOf(n, 1).From, payload: make([]byte, largest)}
+		taken = append(taken, incoming{d, s, s.See(header(3, n), streams.Times{}, nil)})
+	}
+	l.datagrams, l.inHand = perCall, perCall
+	c.deliver(l, newMaker(wordDecoder{}, nil), taken, nil)
+	for node := range uint32(4999) {
+		h := header(node+4, 0)
+		l.streams.Find(streams.Key{Node: h.Node, Version: 2}, h, streams.Times{}).See(h, streams.Times{}, nil)
+	}
+	c.tell()
+	until(t, "all is delivered", func() bool { return c.Snapshot().Outputs[0].Delivered == perCall*each+5000 })
+	if got := c.Snapshot(); !got.Outputs[0].Balanced() || got.Listens[0].Packets != perCall || got.Listens[0].Datagrams != perCall {
+		t.Errorf("%+v", got.Listens[0])
+	}
+	if err := c.Stop(); err != nil {
+		t.Error(err)
+	}
+	if r, b, m := slices.Max(out.records), slices.Max(out.raw), slices.Max(out.room); r >= batchRecords+each || b >= batchRaw+maxDatagram || m > 16<<20 {
+		t.Errorf("batches of up to %d records, %d bytes of entries, %d bytes of memory", r, b, m)
+	}
+	if notes := len(out.sequences) - perCall; notes != 5000 || !slices.IsSorted(out.sequences[:perCall]) {
+		t.Errorf("%d notes behind %v", notes, out.sequences[:perCall])
 	}
 }

@@ -168,7 +168,7 @@ func TestReleaseAfterCatchingUp(t *testing.T) {
 func TestDeliveriesFromTheSpoolAreBounded(t *testing.T) {
 	b := newSpoolBed(t, spool.Options{})
 	large := entryOf(1, 1)
-	large.Payload = append(large.Payload, make([]byte, readBytes/5-len(large.Payload))...)
+	large.Payload = append(large.Payload, make([]byte, batchRaw/5-len(large.Payload))...)
 	b.spooled(large, large, large, large, large, large, large)
 	b.steps(time.Now())
 	if len(b.out.sent) != 2 || b.out.sent[0].Len() != 6 || b.out.sent[1].Len() != 1 { // 5 are a byte less
@@ -177,6 +177,21 @@ func TestDeliveriesFromTheSpoolAreBounded(t *testing.T) {
 	if b.spoolRead != 0 {
 		t.Errorf("the last read found %d bytes", b.spoolRead)
 	}
+}
+
+// TestRecordsFromTheSpoolAreBounded: a delivery that has batchRecords gets no further entry.
+func TestRecordsFromTheSpoolAreBounded(t *testing.T) {
+	b := newSpoolBed(t, spool.Options{})
+	b.spooled(entries(1, readEntries, 250)...)
+	b.steps(time.Now())
+	var got []int
+	for _, d := range b.out.sent {
+		got = append(got, d.Len())
+	}
+	if fmt.Sprint(got) != "[4250 4250 4250 3250]" { // 16 entries are 96 records too few
+		t.Errorf("deliveries of %v records", got)
+	}
+	b.want(Accounts{Taken: 250 * readEntries, Queued: 250 * readEntries})
 }
 
 // TestOtherRecordsThanBefore: a decoder that makes more records of an entry than the one before restores

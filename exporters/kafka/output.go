@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -157,11 +158,7 @@ func (s *sent) finished(r *kgo.Record, err error) {
 // failed settles a record that did not arrive: dropped where it is too large for any batch,
 // else to be sent again.
 func (s *sent) failed(r *kgo.Record, err error) {
-	i := 0
-	for &s.records[i] != r {
-		i++
-	}
-	i = s.d.Index(i)
+	i := s.d.Index(s.index(r))
 	if !errors.Is(err, kerr.MessageTooLarge) {
 		if lasts(err) {
 			s.o.renew.Store(true)
@@ -194,6 +191,12 @@ func (o *Output) explain(err error) error {
 		return fmt.Errorf("topic %q: %w; the user needs the rights Describe and Write on the topic", o.c.Topic, err)
 	}
 	return fmt.Errorf("topic %q: %w", o.c.Topic, err)
+}
+
+// index returns which of s.records r is, by its place in memory: all records of a delivery may fail, and
+// a search for each of them would take the client's goroutine for long.
+func (s *sent) index(r *kgo.Record) int {
+	return int((uintptr(unsafe.Pointer(r)) - uintptr(unsafe.Pointer(&s.records[0]))) / unsafe.Sizeof(*r))
 }
 
 // lasts reports whether the client may keep err: where a broker refuses it the id of a producer with an

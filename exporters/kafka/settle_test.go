@@ -123,6 +123,29 @@ func TestSettle(t *testing.T) {
 	h.wantAccounts(2, 0, 0, 1)
 }
 
+// TestSettleInAnyOrder: each of many records that fail is found, whatever the order of their results.
+func TestSettleInAnyOrder(t *testing.T) {
+	h := newHand(t, config(unreachable))
+	h.bed.Write(collecttest.Packet(0, 255))
+	s := h.sent(h.from.Next(t), 100)
+	var want []int
+	for n := range 255 {
+		i := n * 101 % 255
+		if n%3 == 0 {
+			s.finished(&s.records[i], nil)
+			continue
+		}
+		want = append(want, i)
+		s.finished(&s.records[i], kerr.RequestTimedOut)
+	}
+	d := h.from.Next(t)
+	if !slices.Equal(d.Again, want) {
+		t.Errorf("sent again: %v, want %v", d.Again, want)
+	}
+	d.Delivered(len(want))
+	h.wantAccounts(255, 0, 0, 170)
+}
+
 func (s *said) want(t *testing.T, text string) {
 	t.Helper()
 	if !s.has(text) {
