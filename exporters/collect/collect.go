@@ -64,6 +64,7 @@ type Collector struct {
 	ending  sync.WaitGroup // outputs that are no longer configured
 
 	mu       sync.Mutex
+	leaving  map[string]chan struct{} // by name, outputs that are no longer configured; closed when one has ended
 	listens  []*listen
 	feeds    []*feed
 	formats  uint8
@@ -84,7 +85,7 @@ func Start(o Options) (*Collector, error) {
 		o.Flush = FlushTime
 	}
 	o.Stats = cmp.Or(o.Stats, statsPeriod)
-	c := &Collector{o: o, log: o.Log, began: time.Now(), ticking: make(chan struct{}), ticked: make(chan struct{})}
+	c := &Collector{o: o, log: o.Log, began: time.Now(), ticking: make(chan struct{}), ticked: make(chan struct{}), leaving: map[string]chan struct{}{}}
 	for _, l := range o.Listens {
 		sockets, err := openSockets(l.Address, l.Sockets, l.Buffer)
 		if err != nil {
@@ -114,8 +115,12 @@ func Start(o Options) (*Collector, error) {
 
 // SetOutputs replaces the outputs. An output takes the place of the one with its name; nil
 // leaves the one with that name running. An output whose name is missing ends, and the
-// records that the spool holds for it are dropped.
+// records that the spool holds for it are dropped. One that comes back under its name while it
+// still ends is waited for. SetOutputs and Stop are for one goroutine.
 func (c *Collector) SetOutputs(outputs []NamedOutput) {
+	for _, o := range outputs {
+		c.awaitEnd(o.Name)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	old := c.feeds
@@ -135,6 +140,7 @@ func (c *Collector) SetOutputs(outputs []NamedOutput) {
 	}
 	for _, f := range old {
 		if !slices.Contains(c.feeds, f) {
+			c.leaving[f.name] = make(chan struct{})
 			c.ending.Go(func() { c.end(f) })
 		}
 	}
@@ -143,10 +149,23 @@ func (c *Collector) SetOutputs(outputs []NamedOutput) {
 	}
 	for _, name := range c.o.Spool.Outputs() {
 		known := func(f *feed) bool { return f.name == name }
-		if !slices.ContainsFunc(c.feeds, known) && !slices.ContainsFunc(old, known) {
+		if !slices.ContainsFunc(c.feeds, known) && c.leaving[name] == nil { // else end gives it up
 			c.giveUp(name)
 		}
 	}
+}
+
+// awaitEnd waits until no output of that name ends any more: it and the next one would share a place in
+// the spool, which the end gives up. The lock is free meanwhile, so that the other outputs get records.
+func (c *Collector) awaitEnd(name string) {
+	c.mu.Lock()
+	ended := c.leaving[name]
+	c.mu.Unlock()
+	if ended == nil {
+		return
+	}
+	c.log.out.Info("an output comes back while it ends; it starts when it has ended", "output", name)
+	<-ended
 }
 
 // end stops an output that is no longer in the configuration, after it has had Options.Flush
@@ -159,6 +178,10 @@ func (c *Collector) end(f *feed) {
 	if c.o.Spool != nil {
 		c.giveUp(f.name)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.leaving[f.name])
+	delete(c.leaving, f.name)
 }
 
 func (c *Collector) giveUp(output string) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -519,6 +520,88 @@ func TestOutputsThatAreNoLongerConfigured(t *testing.T) {
 		t.Errorf("closed %d and %d times", stays.closed, next.closed)
 	}
 }
+
+// stuckOutput is an output that takes nothing, and whose Close takes until the test lets it end.
+type stuckOutput struct {
+	slowOutput
+	closing, ends chan struct{}
+}
+
+func (o *stuckOutput) Close() error {
+	close(o.closing)
+	<-o.ends
+	return nil
+}
+
+// TestOutputThatComesBackWhileItEnds: it starts when the one before has ended, with a place of its own in
+// the spool. Others get records meanwhile, and another change of the outputs does not give up the place of
+// one that still uses it. Of what comes later, each record is delivered or counted.
+func TestOutputThatComesBackWhileItEnds(t *testing.T) {
+	stuck := &stuckOutput{slowOutput{full: true}, make(chan struct{}), make(chan struct{})}
+	stays, back := &sizesOutput{}, &roomOutput{}
+	c, said := collectorBed(t, Options{Queue: 1}, 1<<30, NamedOutput{"out", stuck}, NamedOutput{"stays", stays})
+	b := newFeedBed(t)
+	push := func(from, to uint32) {
+		t.Helper()
+		for n := from; n < to; n++ {
+			batch := b.batch(n, 2)
+			c.mu.Lock()
+			c.push(batch)
+			c.mu.Unlock()
+			batch.release()
+		}
+	}
+	delivered := func(name string, n uint64) {
+		t.Helper()
+		until(t, name+" has its records", func() bool {
+			all := c.Snapshot().Outputs
+			i := slices.IndexFunc(all, func(o OutputSnapshot) bool { return o.Name == name })
+			return all[i].Balanced() && all[i].Delivered == n
+		})
+	}
+	push(0, 10)
+	delivered("stays", 20)
+	c.SetOutputs([]NamedOutput{{"stays", nil}})
+	<-stuck.closing
+	c.SetOutputs([]NamedOutput{{"stays", nil}})
+	if !slices.Contains(c.o.Spool.Outputs(), "out") {
+		t.Error("the place of an output that still ends was given up")
+	}
+	set := make(chan struct{})
+	go func() {
+		c.SetOutputs([]NamedOutput{{"stays", nil}, {"out", back}})
+		close(set)
+	}()
+	text := ""
+	until(t, "the end is waited for", func() bool { text += said.take(); return strings.Contains(text, "comes back while it ends") })
+	push(10, 20)
+	delivered("stays", 40)
+	if n := len(c.Snapshot().Outputs); n != 1 {
+		t.Errorf("%d outputs while one ends", n)
+	}
+	close(stuck.ends)
+	<-set
+	push(20, 120) // it has no room: they go to the spool
+	if o := c.Snapshot().Outputs[1]; o.Taken != 200 || o.Spooled == 0 || !o.Balanced() {
+		t.Errorf("%+v", o)
+	}
+	back.open.Store(true)
+	delivered("out", 200)
+	if err := c.Stop(); err != nil {
+		t.Error(err)
+	}
+	if o := c.Snapshot().Outputs[1]; o.Accounts != (Accounts{Taken: 200, Delivered: 200}) || !slices.IsSorted(back.sequences) {
+		t.Errorf("%+v", o)
+	}
+}
+
+// roomOutput is a sizesOutput that has room when it is open.
+type roomOutput struct {
+	sizesOutput
+	open atomic.Bool
+}
+
+func (o *roomOutput) Room(int, int) bool { return o.open.Load() }
 
 // TestPush: a batch goes to every output that has room; the others read it from the spool; if that
 // cannot be written, it counts as lost.
