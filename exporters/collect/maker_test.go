@@ -55,7 +55,7 @@ func TestRoomOfBatches(t *testing.T) {
 }
 
 // wordDecoder makes a record of every four bytes behind a header of eight.
-type wordDecoder struct{ fewDecoder }
+type wordDecoder struct{}
 
 func (wordDecoder) Records(p []byte, o *record.Origin, yield func(*record.Record)) (int, error) {
 	n := len(p)/4 - 2
