@@ -79,6 +79,9 @@ func (s *Servers) Change(h conf.HTTP) error {
 			return err
 		}
 	}
+	for _, o := range t.opened { // once all are open: who gets an answer at one place finds the others
+		o.serve()
+	}
 	for _, o := range t.left {
 		o.close()
 	}
@@ -137,6 +140,7 @@ func (s *Servers) undo(t *turnover) []*serving {
 			slog.Error("http: it cannot be opened again as it was", "what", o.name, "address", o.address, "err", err)
 			continue
 		}
+		again.serve()
 		open = append(open, again)
 	}
 	return open
@@ -146,7 +150,7 @@ func (p *place) failed(err error) error {
 	return fmt.Errorf("%s = %q: %w; choose another address, or \"\" for none", p.name, p.address, err)
 }
 
-// start opens p and serves it.
+// start opens p; who connects waits until it is served.
 func (s *Servers) start(p place) (*serving, error) {
 	if s.all == nil {
 		s.all = s.source.handler()
@@ -169,12 +173,16 @@ func (s *Servers) start(p place) (*serving, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	o := &serving{p, l, newServer(handler), cancel}
 	o.server.BaseContext = func(net.Listener) context.Context { return ctx }
+	return o, nil
+}
+
+// serve answers requests until close.
+func (o *serving) serve() {
 	go func() {
-		if err := o.server.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+		if err := o.server.Serve(o.listener); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			slog.Error("http server ended", "err", err)
 		}
 	}()
-	return o, nil
 }
 
 // farewell is how long requests under way may take where the place that they came to is
