@@ -9,6 +9,7 @@ import "time"
 const (
 	maxTime      = 24 * time.Hour
 	maxLatency   = 4 * time.Second // 32 bits of nanoseconds end a little above
+	maxDeadband  = 2 * time.Second // twice as much fits into 32 bits of nanoseconds
 	maxIdleSleep = 10 * time.Millisecond
 	minIdle      = 10 * time.Millisecond
 	maxRate      = 1_000_000_000

@@ -45,7 +45,7 @@ func LoadElsewhere(path string) (*Config, *Diagnostics) {
 // addresses in turns.
 func LoadAgain(path string, old *Config) (*Config, *Diagnostics) {
 	m := thisMachine()
-	m.lookup = old.known(m.lookup)
+	m.known = old.known
 	return load(path, m)
 }
 
@@ -69,23 +69,21 @@ func SHA256(path string) string {
 // call them, and env looks variables of the environment up as os.LookupEnv does.
 func ParseAgain(name string, files []Source, old *Config, env func(name string) (value string, ok bool)) (*Config, *Diagnostics) {
 	m := thisMachine()
-	m.lookup = old.known(m.lookup)
+	m.known = old.known
 	f := schema.NewFiles(name, files)
 	f.Env = env
 	return read(f, m)
 }
 
-// known returns lookup for the host names that c has not resolved; those that c has keep their
-// addresses.
-func (c *Config) known(lookup lookupFunc) lookupFunc {
-	return func(host string) ([]netip.Addr, error) {
-		for i := range c.Collectors {
-			if c.Collectors[i].Host == host {
-				return []netip.Addr{c.Collectors[i].Address.Addr()}, nil
-			}
+// known returns the addresses that c has resolved a host name to: of IPv4 and of IPv6, where its collectors send
+// from both.
+func (c *Config) known(host string) (all []netip.Addr) {
+	for i := range c.Collectors {
+		if c.Collectors[i].Host == host {
+			all = append(all, c.Collectors[i].Address.Addr())
 		}
-		return lookup(host)
 	}
+	return all
 }
 
 // machine is what a configuration is checked against, besides itself.
@@ -93,7 +91,8 @@ type machine struct {
 	cpus      []int  // that this process may run on, ascending
 	memory    uint64 // bytes; 0: unknown
 	lookup    lookupFunc
-	elsewhere bool // the file may be for another machine
+	known     func(host string) []netip.Addr // addresses that are not looked up again; may be nil
+	elsewhere bool                           // the file may be for another machine
 }
 
 func parse(filename string, src []byte, m machine) (*Config, *Diagnostics) {
@@ -107,7 +106,7 @@ func read(f *schema.File, m machine) (*Config, *Diagnostics) {
 		return nil, d.Done()
 	}
 	d.defaultLcores(c, m)
-	resolveCollectors(c, m.lookup)
+	resolveCollectors(c, m)
 	d.profileFragment(c)
 	d.check(c, m)
 	if d.Failing() {

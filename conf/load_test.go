@@ -20,10 +20,10 @@ func TestReloadKeepsResolvedNames(t *testing.T) {
 	}
 	m := fakeMachine()
 	asked := 0
-	m.lookup = old.known(func(host string) ([]netip.Addr, error) {
+	m.known, m.lookup = old.known, func(string) ([]netip.Addr, error) {
 		asked++
 		return nil, errors.New("the name server is away")
-	})
+	}
 	again, d := parse("test.hcl", []byte(base+named), m)
 	if again == nil || asked != 0 {
 		t.Fatalf("asked %d times: %v", asked, d.Err())
@@ -33,6 +33,27 @@ func TestReloadKeepsResolvedNames(t *testing.T) {
 	}
 	if c, _ := parse("test.hcl", []byte(base+named+"collector \"b\" { address = \"new.example:8555\" }\n"), m); c != nil || asked != 1 {
 		t.Errorf("a new name: asked %d times", asked)
+	}
+}
+
+// TestReloadKeepsBothFamilies: two collectors of one name, one by IPv4 and one by IPv6, keep an address each; a source
+// of the other family asks again.
+func TestReloadKeepsBothFamilies(t *testing.T) {
+	const four, six = "collector \"four\" {\n  address = \"collector.example:8555\"\n  source = \"10.0.0.1\"\n}\n", "collector \"six\" {\n  address = \"collector.example:8555\"\n  source = \"2001:db8::1\"\n}\n"
+	for _, before := range []string{four + six, four, six} {
+		old, d := parse("test.hcl", []byte(base+before), fakeMachine())
+		if old == nil {
+			t.Fatal(d.Err())
+		}
+		m := fakeMachine()
+		m.known = old.known
+		again, d := parse("test.hcl", []byte(base+four+six), m)
+		if again == nil {
+			t.Fatal(d.Err())
+		}
+		if a, b := again.Collectors[1].Address.String(), again.Collectors[2].Address.String(); a != "198.51.100.7:8555" || b != "[2001:db8::7]:8555" {
+			t.Errorf("addresses %s and %s", a, b)
+		}
 	}
 }
 

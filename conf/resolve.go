@@ -36,14 +36,19 @@ type unresolved struct {
 	at   *schema.Expr
 }
 
-// resolveCollectors looks up all host names at the same time.
-func resolveCollectors(c *Config, lookup lookupFunc) {
+// resolveCollectors looks up all host names at the same time, but those that are known.
+func resolveCollectors(c *Config, m machine) {
 	found := make([][]netip.Addr, len(c.Collectors))
 	errs := make([]error, len(c.Collectors))
 	var wait sync.WaitGroup
 	for i := range c.Collectors {
 		if u := c.Collectors[i].unresolved; u != nil {
-			wait.Go(func() { found[i], errs[i] = lookup(u.host) })
+			if m.known != nil {
+				found[i] = c.Collectors[i].reachable(m.known(u.host))
+			}
+			if len(found[i]) == 0 {
+				wait.Go(func() { found[i], errs[i] = m.lookup(u.host) })
+			}
 		}
 	}
 	wait.Wait()
@@ -52,6 +57,16 @@ func resolveCollectors(c *Config, lookup lookupFunc) {
 			c.Collectors[i].resolve(found[i], errs[i])
 		}
 	}
+}
+
+// reachable returns all if the collector can be sent reports there from its source, else nil.
+func (col *Collector) reachable(all []netip.Addr) []netip.Addr {
+	for _, a := range all {
+		if !col.Source.IsValid() || a.Is4() == col.Source.Is4() {
+			return all
+		}
+	}
+	return nil
 }
 
 // resolve chooses one of the addresses that were found for the host name, or reports why

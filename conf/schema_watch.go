@@ -84,7 +84,7 @@ func visitEvents(v schema.Visitor, e *Events) {
 }
 
 func visitDeadband(v schema.Visitor, d *Deadband) {
-	v.Attr("absolute", schema.Duration(&d.Absolute, 0, maxLatency))
+	v.Attr("absolute", schema.Duration(&d.Absolute, 0, maxDeadband))
 	v.Attr("relative", schema.Fraction(&d.Relative, 0, 1000))
 	v.Attr("k", schema.Integer(&d.K, 1, 8))
 	v.Attr("n", schema.Integer(&d.N, 1, 8))

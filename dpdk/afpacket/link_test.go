@@ -2,6 +2,7 @@ package afpacket
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -138,16 +139,25 @@ func TestInterfaceMovedAndBack(t *testing.T) {
 	}
 	t.Cleanup(func() { elsewhere.Process.Kill(); elsewhere.Wait() })
 	b := open(t, 2, 256, 2048)
-	index := b.index
+	index := interfaceIndex(t, "port0")
 	for range 2 {
 		netns.Sh(t, fmt.Sprintf("ip link set port0 netns %d", elsewhere.Process.Pid))
 		eventually(t, "gone is known", func() bool { return !b.LinkUp() && b.LinkDown() == "interface port0 is gone" })
 		netns.Sh(t, fmt.Sprintf("nsenter -t %d -n ip link set port0 netns %d; ip link set port0 up", elsewhere.Process.Pid, os.Getpid()))
 		b.flowsAgain(t)
 	}
-	if s := b.Stats(); s.Reopened != 2 || b.index != index {
-		t.Errorf("%+v, index %d, was %d", s, b.index, index)
+	if s, now := b.Stats(), interfaceIndex(t, "port0"); s.Reopened != 2 || now != index {
+		t.Errorf("%+v, index %d, was %d", s, now, index)
 	}
+}
+
+func interfaceIndex(t *testing.T, name string) int {
+	t.Helper()
+	i, err := net.InterfaceByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i.Index
 }
 
 func TestOpenWhileDown(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"intsink/cmd/internal/cli"
@@ -155,11 +156,23 @@ func (a *Appliance) reload(r *control.Result, q *control.Request) {
 		return
 	}
 	was := a.config.Load()
-	a.adopt(c)
+	late := a.adopt(c)
 	if q.Confirm > 0 {
 		a.beginTrial(r, q, was)
 	}
-	r.Note = a.restartNote(r.SHA256)
+	r.Note = noteOf(late, a.restartNote(r.SHA256))
+}
+
+// noteOf is what there is to say of a reload besides: which workers are late, and what a restart would bring.
+func noteOf(late []string, restart string) string {
+	if len(late) == 0 {
+		return restart
+	}
+	note := fmt.Sprintf("workers that have not taken it over yet, as they do not poll: %s", strings.Join(late, ", "))
+	if restart != "" {
+		note += "; " + restart
+	}
+	return note
 }
 
 // restartNote says that a restart would bring another configuration than that with the hash
@@ -171,26 +184,29 @@ func (a *Appliance) restartNote(sum string) string {
 	return fmt.Sprintf("a restart, and a reload without --config, read %s, which is another configuration", a.path)
 }
 
-// adopt makes c the configuration in force, and waits until every worker works by it.
-func (a *Appliance) adopt(c *conf.Config) {
+// adopt makes c the configuration in force, and waits until every worker works by it; it returns those that do not
+// yet.
+func (a *Appliance) adopt(c *conf.Config) (late []string) {
 	collectors, gone := a.collectorsOf(c, *a.collectors.Load())
 	a.retired = append(a.retired, gone...)
 	a.collectors.Store(&collectors)
 	slog.SetDefault(slog.New(logging.New(c.Log, os.Stderr)))
 	a.config.Store(c)
-	a.handOver(c)
+	return a.handOver(c)
 }
 
-// handOver gives the workers the rules of c, as far as the mode in force lets them hold.
-func (a *Appliance) handOver(c *conf.Config) {
+// handOver gives the workers the rules of c, as far as the mode in force lets them hold, and returns those that have
+// not taken them over.
+func (a *Appliance) handOver(c *conf.Config) (late []string) {
 	next := a.rulesOf(c)
 	for i, w := range a.workers {
 		w.ReloadCollectors(next, outletsOf(*a.collectors.Load(), i))
 		w.PassAll(a.mode >= failopen.Pass)
 	}
-	if a.awaitAdoption(next) {
+	if late = a.awaitAdoption(next); len(late) == 0 {
 		a.retire()
 	}
+	return late
 }
 
 // rulesOf are the rules of c in the mode in force.
@@ -204,24 +220,23 @@ func (a *Appliance) rulesOf(c *conf.Config) *engine.Rules {
 
 // adoptionPatience is far more than a polling worker needs: it looks for new rules every
 // millisecond.
-const adoptionPatience = 2 * time.Second
+var adoptionPatience = 2 * time.Second
 
-// awaitAdoption waits until every worker works by r. A worker that does not poll takes r over
+// awaitAdoption waits until every worker works by r. A worker that does not poll is late: it takes r over
 // when it polls again; until then /healthz names it.
-func (a *Appliance) awaitAdoption(r *engine.Rules) (all bool) {
-	all = true
+func (a *Appliance) awaitAdoption(r *engine.Rules) (late []string) {
 	deadline := time.Now().Add(adoptionPatience)
 	for i, w := range a.workers {
 		for !w.Adopted(r) {
 			if time.Now().After(deadline) {
-				slog.Warn("reload: a worker has not taken the new configuration over yet, it does not poll", "worker", fmt.Sprintf("w%d", i))
-				all = false
+				late = append(late, fmt.Sprintf("w%d", i))
+				slog.Warn("reload: a worker has not taken the new configuration over yet, it does not poll", "worker", late[len(late)-1])
 				break
 			}
 			time.Sleep(time.Millisecond)
 		}
 	}
-	return all
+	return late
 }
 
 // retire stops the exporters that no worker hands anything to any more, once they have sent

@@ -110,8 +110,8 @@ func (a *Appliance) goBack(end control.TrialEnd, why string) *control.Result {
 	if err := a.servers.Change(t.was.HTTP); err != nil {
 		slog.Error("reload: going back, http stays as it is", "err", err)
 	}
-	a.adopt(t.was)
-	r.OK, r.Time, r.Note = true, time.Now().UTC(), a.restartNote(r.SHA256)
+	late := a.adopt(t.was)
+	r.OK, r.Time, r.Note = true, time.Now().UTC(), noteOf(late, a.restartNote(r.SHA256))
 	a.finish(r)
 	return r
 }

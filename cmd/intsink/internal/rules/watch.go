@@ -84,6 +84,5 @@ func deadband(d *conf.Deadband) event.Deadband {
 	}
 }
 
-// nanoseconds is a latency as the wire carries it; longer ones than fit are never
-// reached.
-func nanoseconds(d time.Duration) uint32 { return uint32(min(d, math.MaxInt32)) }
+// nanoseconds is a latency as the wire carries it; all ones there say that it is not known.
+func nanoseconds(d time.Duration) uint32 { return uint32(min(d, math.MaxUint32-1)) }

@@ -3,6 +3,7 @@ package rules
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"intsink/cmd/internal/sinkconf"
 	"intsink/conf"
@@ -38,5 +39,15 @@ func TestReadingOfINT(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		})
+	}
+}
+
+// TestLatenciesAreNotCut: each up to the most that the configuration takes, and twice a deadband fits, too.
+func TestLatenciesAreNotCut(t *testing.T) {
+	var e conf.Events
+	e.Congestion.RaiseLatency, e.HopLatency.Absolute = 4*time.Second, 2*time.Second
+	got := thresholds(&e)
+	if got.CongestionLatency != 4e9 || got.Latency.Absolute != 2e9 || 2*got.Latency.Absolute != 4e9 {
+		t.Errorf("raise_latency %d, absolute %d", got.CongestionLatency, got.Latency.Absolute)
 	}
 }
