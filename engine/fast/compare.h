@@ -38,7 +38,7 @@ static __attribute__((noinline)) bool reaches_latency(const struct fast_template
 {
 	const uint8_t *hop = f + t->stack;
 	bool reach = false;
-	for (uint32_t i = 0; i < t->all_hops && t->hop_len > LONGEST_HOP; i++, hop += t->hop_len)
+	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len)
 		reach |= be32(hop + LATENCY_AT) > p->most[0];
 	return reach;
 }
@@ -305,7 +305,7 @@ static inline __attribute__((always_inline)) bool no_event(const struct fast_sta
 	if (more && unlikely(load16(&p->ptp))) { // or by_latency
 		if (p->ptp && (v.latency = stamped(s, t, p, f)) == UINT64_MAX)
 			return false;
-		if (v.latency - w->end_ref + p->end <= p->end_twice && p->by_latency && reaches_latency(t, p, f)) {
+		if (v.latency - w->end_ref + p->end <= p->end_twice && p->by_latency && t->hop_len > LONGEST_HOP && reaches_latency(t, p, f)) {
 			mark_thresholds(b, t, p, f);
 			return false;
 		}
