@@ -51,8 +51,8 @@ func (d *Detector) Unchanged(now int64, f *flows.Flow, frame []byte, i *inthdr.I
 // Rematch adapts f, which is not new, to another watch or other rules. Windows of events that
 // are no longer watched are cleared, or they would keep the flow from the fast path; the
 // next packet goes through Packet once. Sequence numbers that nobody looks at from now on are not missed
-// later. A refresh comes no later than the rules have it now, and flows that change their watch at once
-// have theirs one after the other.
+// later, and paths beyond those that are to be known are forgotten. A refresh comes no later than the rules
+// have it now; flows that change their watch at once have theirs one after the other.
 func (d *Detector) Rematch(now int64, f *flows.Flow) {
 	f.PathHops = 0
 	if int(f.Watch) >= d.view.policies {
@@ -72,7 +72,7 @@ func (d *Detector) Rematch(now int64, f *flows.Flow) {
 		f.SetEndWindow(0)
 	}
 	f.NumPaths = min(f.NumPaths, uint8(p.mostPaths()))
-	if latest := uint64(p.refreshLeast) + p.refreshSpan; f.NextRefresh != 0 && int32(f.NextRefresh-d.refreshAt(now, int64(latest))) > 0 {
+	if latest := uint64(p.refreshLeast) + p.refreshSpan; p.Events.Has(Refresh) && f.NextRefresh != 0 && int32(f.NextRefresh-d.refreshAt(now, int64(latest))) > 0 {
 		d.random = nextRandom(d.random)
 		f.NextRefresh = d.refreshAt(now, partOf(latest, d.random))
 	}

@@ -246,7 +246,7 @@ struct fast_policy {
 	uint8_t pad;
 	uint8_t fabric, link; // queues or interfaces are watched; links are
 	uint8_t ptp;          // the source's timestamp makes the end-to-end latency
-	uint8_t by_latency;   // latency is less than all ones
+	uint8_t by_latency;   // some known latency is above most[0]: it reaches its threshold, or overflows in nanoseconds
 	uint32_t absolute, twice;
 	uint64_t end, end_twice;
 	int64_t clock_offset;

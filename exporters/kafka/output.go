@@ -196,6 +196,7 @@ func (o *Output) explain(err error) error {
 // index returns which of s.records r is, by its place in memory: all records of a delivery may fail, and
 // a search for each of them would take the client's goroutine for long.
 func (s *sent) index(r *kgo.Record) int {
+	// SAFETY: r is one of s.records, whose memory stays where it is while s is in use.
 	return int((uintptr(unsafe.Pointer(r)) - uintptr(unsafe.Pointer(&s.records[0]))) / unsafe.Sizeof(*r))
 }
 
