@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestPageOutlivesAnAnswerThatIsCut: an answer of which only a part comes, as from a sink that is being ended, is an
-// error that the page shows, and is over with the next answer.
+// TestPageOutlivesAnAnswerThatIsCut: where a connection ends in the middle of an answer, as it does when the sink ends,
+// the page shows an error; with the next whole answer it shows data again.
 func TestPageOutlivesAnAnswerThatIsCut(t *testing.T) {
 	r, _, _, _ := withSocket(t)
 	to, err := url.Parse("http://" + r.http)
