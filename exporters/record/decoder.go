@@ -39,10 +39,11 @@ var ErrLengths = errors.New("lengths or types that do not agree")
 // Decoder makes records of report packets. It allocates only until its buffers fit the
 // longest packet. It belongs to one goroutine.
 type Decoder struct {
-	locators []*inthdr.Locator
-	locator  *inthdr.Locator // found the INT of the packet at hand; nil: that INT is unsound
-	models   event.Models
-	record   Record
+	locators  []*inthdr.Locator // of the configured entries, in their order
+	corrected []*inthdr.Locator // the same for packets whose Length of the shim was corrected
+	locator   *inthdr.Locator   // found the INT of the packet at hand; nil: that INT is unsound
+	models    event.Models
+	record    Record
 
 	frame  []byte // the reported packet at hand, followed by zeros
 	layers packet.Layers
@@ -58,6 +59,8 @@ func NewDecoder(o Options) *Decoder {
 	d := &Decoder{models: event.NewModels(o.Models), frame: make([]byte, packet.MaxFrame)}
 	for _, c := range o.INT {
 		d.locators = append(d.locators, inthdr.NewLocator(c))
+		c.ShimInclusive = false
+		d.corrected = append(d.corrected, inthdr.NewLocator(c))
 	}
 	return d
 }
@@ -217,7 +220,10 @@ func (d *Decoder) transparentSecurity(kind decode.TransparentSecurity, b []byte)
 	if kind == decode.TransparentSecurityPacket {
 		n := d.load(report.Ethernet, decode.TransparentSecurityFrame(b))
 		decode.CorrectTransparentSecurity(d.frame[:n])
+		configured := d.locators
+		d.locators = d.corrected
 		d.headers(report.Ethernet, n)
+		d.locators = configured
 		clear(d.frame[:n])
 		return
 	}

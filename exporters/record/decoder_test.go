@@ -318,9 +318,15 @@ func TestTransparentSecurityCode(t *testing.T) {
 			`"events":["drop"],` + noFlags + `,"drops":5`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := lines(t, NewDecoder(Options{}), reporttest.Hex(t, c.wire))
-			if err != nil || len(got) != 1 || got[0] != c.want {
-				t.Errorf("%v\n%s, want\n%s", err, got, c.want)
+			for _, inclusive := range []bool{false, true} { // Length is corrected, whatever other sources write
+				entries := DefaultINT()
+				for i := range entries {
+					entries[i].ShimInclusive = inclusive
+				}
+				got, err := lines(t, NewDecoder(Options{INT: entries}), reporttest.Hex(t, c.wire))
+				if err != nil || len(got) != 1 || got[0] != c.want {
+					t.Errorf("inclusive %v: %v\n%s, want\n%s", inclusive, err, got, c.want)
+				}
 			}
 		})
 	}

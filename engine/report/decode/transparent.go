@@ -141,7 +141,9 @@ func (d *Decoder) decodeTransparentSecurity(kind TransparentSecurity, r *Report,
 	frame := append([]byte(nil), TransparentSecurityFrame(b)...)
 	shorter := CorrectTransparentSecurity(frame)
 	r.Inner = Inner{Type: inTypes[report.Ethernet], Length: len(frame)}
-	r.Inner.Flow, r.Inner.INT = d.dissect(report.Ethernet, frame)
+	corrected := *d
+	corrected.ShimInclusive = false
+	r.Inner.Flow, r.Inner.INT = corrected.dissect(report.Ethernet, frame)
 	if s := r.Inner.INT; s != nil && shorter {
 		s.ShimLength++ // as it stands in the report
 	}

@@ -51,10 +51,12 @@ func TestTransparentSecurityCode(t *testing.T) {
 				`"transparent_security":{"time":"2021-06-23T17:24:25Z","drop_count":5,"drop_key":"6b00dbfc6026a3526b00dbfc6026a352"}`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := &Decoder{INTPorts: []uint16{555}, Strict: true}
-			m := contains(t, d, c.wire, c.want...)
-			if len(m.Reports) != 1 || m.Reports[0].Problem != "" || strings.Contains(reporttest.ToJSON(t, m.Reports[0]), "drop_reason_name") {
-				t.Errorf("%s", reporttest.ToJSON(t, m))
+			for _, inclusive := range []bool{false, true} { // Length is corrected, whatever other sources write
+				d := &Decoder{INTPorts: []uint16{555}, Strict: true, ShimInclusive: inclusive}
+				m := contains(t, d, c.wire, c.want...)
+				if len(m.Reports) != 1 || m.Reports[0].Problem != "" || strings.Contains(reporttest.ToJSON(t, m.Reports[0]), "drop_reason_name") {
+					t.Errorf("inclusive %v: %s", inclusive, reporttest.ToJSON(t, m))
+				}
 			}
 		})
 	}
