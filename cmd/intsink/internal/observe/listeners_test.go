@@ -123,3 +123,28 @@ func TestAddressesChangeWhileServing(t *testing.T) {
 		t.Error("the socket is left behind")
 	}
 }
+
+// TestNoAnswerBeforeAllAreOpen: who connects to an address while others are opened waits, and is not answered if
+// one of them cannot be opened.
+func TestNoAnswerBeforeAllAreOpen(t *testing.T) {
+	s := &Servers{source: source(polling(t))}
+	var half turnover
+	p := place{name: "http.listen", address: netns.FreeAddress(t)}
+	if err := s.turn(&half, p); err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.Dial("tcp", p.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: sink\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if open := s.undo(&half); len(open) != 0 {
+		t.Errorf("%d addresses are open", len(open))
+	}
+	if answer, _ := io.ReadAll(c); len(answer) != 0 {
+		t.Errorf("%q", answer)
+	}
+}
