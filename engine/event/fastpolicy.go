@@ -4,6 +4,7 @@
 package event
 
 import (
+	"math"
 	"math/bits"
 
 	"intsink/flows"
@@ -18,9 +19,9 @@ type FastPolicy struct {
 	Scaled       bool // some values are not in the units of thresholds
 	Fabric, Link bool // queues or interfaces are watched; links are
 	PTP          bool // the source's timestamp makes the end-to-end latency
-	byLatency    bool // Latency is a threshold
+	byLatency    bool // some known latency is above Most: it reaches its threshold, or overflows in nanoseconds
 
-	Absolute, Twice         uint32 // how far a hop's latency may be from its reference; twice that
+	Absolute, Twice         uint32 // how far a hop's latency may be from its reference; twice that; never: however far
 	End, EndTwice           uint64 // how far the end-to-end latency may be from its reference; twice that
 	ClockOffset             int64  // as Thresholds has it
 	SampleLeft, SampleEvery uint32 // packets to the next sample, and from one to the next; 0: none are taken
@@ -32,6 +33,9 @@ type FastPolicy struct {
 	// the order of these constants: vectors of words are compared with them.
 	Most [4]uint32
 	Unit uint32 // of latency, where all nodes have the same
+	// MostTogether is the highest sum of a packet's latencies whose differences from references are taken in 32
+	// bits, where they cannot wrap: see farthest.
+	MostTogether uint64
 
 	// What the general path needs besides.
 	Hops, EndToEnd          FastBand
@@ -46,6 +50,14 @@ type FastPolicy struct {
 	refreshSpan  uint64 // and a random part of this
 	shed         uint64 // how many were shed, since Detector.TakeShed
 }
+
+// farthest is the highest latency (2.1 s) whose difference from one that is not above it either, plus a deadband of
+// up to 2 s, does not wrap in 32 bits. Paths with references above it are not stored, so that their packets go
+// through Packet.
+const farthest = 1<<31 - 1
+
+// Within tells whether x is no farther from ref than absolute.
+func Within(x, ref, absolute uint32) bool { return max(x, ref)-min(x, ref) <= absolute }
 
 // FastBand is a Deadband as C tests it.
 type FastBand struct {
@@ -107,8 +119,8 @@ func (l *FastPolicy) sampleDue() bool { return l.SampleLeft == 1 && l.SampleEver
 func (p *Policy) fastPolicy(m *models) FastPolicy {
 	t := &p.Thresholds
 	l := FastPolicy{
-		Twice:      ^uint32(0), // no latency is that far from another
-		End:        1 << 62,    // and no sum
+		Absolute: never, Twice: never, // no latency is that far from another
+		End: 1 << 62, MostTogether: math.MaxUint64, // and no sum
 		SampleLeft: p.Sample, SampleEvery: p.Sample, ByFlow: p.SampleByFlow && p.Sample > 0,
 		Fabric: p.fabric != fabricThresholds{raise: never, tx: never, latency: never}, Link: p.Events.Has(LinkLatency),
 		Raise: p.fabric.raise, Latency: p.fabric.latency, Tx: p.fabric.tx,
@@ -129,7 +141,7 @@ func (p *Policy) fastPolicy(m *models) FastPolicy {
 		l.SampleLeft = 1
 	}
 	if p.Events.Has(HopLatency) {
-		l.Absolute, l.Twice = t.Latency.Absolute, 2*t.Latency.Absolute
+		l.Absolute, l.Twice, l.MostTogether = t.Latency.Absolute, 2*t.Latency.Absolute, farthest
 	}
 	if p.Events.Has(EndToEnd) {
 		l.Flags, l.End, l.PTP = flows.EndToEnd, uint64(t.EndToEnd.Absolute), t.PTP
@@ -141,7 +153,7 @@ func (p *Policy) fastPolicy(m *models) FastPolicy {
 	l.Loss, l.WatchesHops, l.WatchesEnd = p.Events.Has(Loss), p.Events.Has(HopLatency), p.Events.Has(EndToEnd)
 	l.Hops, l.EndToEnd = t.Latency.fast(), t.EndToEnd.fast()
 	l.InGo = m.clocks && l.Link || (m.clocks || m.epochs) && l.PTP
-	if m.scale && len(m.entries) > 0 || l.InGo || l.Absolute >= 1<<31 {
+	if m.scale && len(m.entries) > 0 || l.InGo || l.WatchesHops && l.Absolute > farthest {
 		l.Flags |= flows.Never
 	}
 	l.Mask = l.Flags.Mask()

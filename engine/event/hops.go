@@ -72,7 +72,7 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 			continue
 		}
 		if i < int(f.NumHops) && i < flows.MaxHops {
-			if k := &f.Hops[i]; k.Node == node && k.Ref != unknown32 && f.Window(i) == 0 && x-k.Ref+absolute <= 2*absolute {
+			if k := &f.Hops[i]; k.Node == node && k.Ref != unknown32 && f.Window(i) == 0 && Within(x, k.Ref, absolute) {
 				continue // where it always is, and within the absolute deadband
 			}
 		}

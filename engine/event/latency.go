@@ -69,7 +69,7 @@ func (d *Detector) latency(now int64, f *flows.Flow, node, x uint32, t *Threshol
 		return 0
 	}
 	if f.Hops[at].Ref == unknown32 { // hop_latency was not watched before
-		f.Hops[at].Ref = x
+		setReference(f, at, x)
 		return 0
 	}
 	window, enters := t.Latency.test(f.Hops[at].Ref, x, f.Window(at))
@@ -82,10 +82,18 @@ func (d *Detector) latency(now int64, f *flows.Flow, node, x uint32, t *Threshol
 		return d.withhold(f, HopLatency, SuppressInterval)
 	}
 	d.Trigger = Trigger{f.Hops[at].ID(), f.Hops[at].Ref, x}
-	f.Hops[at].Ref = x
+	setReference(f, at, x)
 	f.Cold().HopSent[at] = now
 	f.SetWindow(at, 0)
 	return HopLatency.Set()
+}
+
+// setReference makes x the reference of a flow's hop.
+func setReference(f *flows.Flow, at int, x uint32) {
+	f.Hops[at].Ref = x
+	if x > farthest {
+		f.PathHops = 0
+	}
 }
 
 // endToEnd is the same test on the end-to-end latency.

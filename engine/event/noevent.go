@@ -30,8 +30,8 @@ func (d *Detector) NoEvent(now int64, f *flows.Flow, frame []byte, i *inthdr.Inf
 // f must have a watch, and i be Common. It is a function of its own because its few values
 // fit into registers.
 //
-// Unknown values (all ones) need no test: they match no known path, and as a latency they
-// lie outside every deadband, or within one that all values lie in.
+// Unknown values (all ones) need no test: they match no known path, and as a latency they are 2 s or more from
+// every reference that a path is stored with, or all values lie in the deadband.
 func (d *Detector) Unchanged(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
 	l := &d.view.Policies[f.Watch]
 	if l.Scaled || !l.noPending(now, f, i) {
@@ -129,7 +129,7 @@ func comparePath(f *flows.Flow, n uint, frame []byte, at, hopLen uint, l *FastPo
 		hop := frame[at : at+inthdr.BasicHopLen : at+inthdr.BasicHopLen]
 		at += hopLen
 		ids, x := binary.LittleEndian.Uint64(hop), binary.BigEndian.Uint32(hop[8:])
-		if uint32(ids) != known.Node || uint32(ids>>32) != known.Interfaces || x-known.Ref+l.Absolute > l.Twice {
+		if uint32(ids) != known.Node || uint32(ids>>32) != known.Interfaces || !Within(x, known.Ref, l.Absolute) {
 			return 0, false
 		}
 		sum += uint64(x)

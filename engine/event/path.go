@@ -45,7 +45,7 @@ func storePath(f *flows.Flow, p *Policy, o *Observation) {
 		node := binary.LittleEndian.Uint32(hop)
 		if !p.Events.Has(HopLatency) {
 			f.Hops[i] = flows.Hop{Node: node, Ref: unknown32}
-		} else if !bringForward(f, i, node) {
+		} else if !bringForward(f, i, node) || f.Hops[i].Ref > farthest {
 			return
 		}
 		f.Hops[i].Interfaces = binary.LittleEndian.Uint32(hop[4:])

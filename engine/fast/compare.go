@@ -20,7 +20,7 @@ func (t *Template) sameHops(w *flows.Flow, p *event.FastPolicy, f []byte) (sum u
 	for i := range w.Hops[:t.hops] {
 		k := &w.Hops[i]
 		x := binary.BigEndian.Uint32(hop[latencyAt:])
-		if binary.LittleEndian.Uint32(hop) != k.Node || binary.LittleEndian.Uint32(hop[4:]) != k.Interfaces || x-k.Ref+p.Absolute > p.Twice {
+		if binary.LittleEndian.Uint32(hop) != k.Node || binary.LittleEndian.Uint32(hop[4:]) != k.Interfaces || !event.Within(x, k.Ref, p.Absolute) {
 			return 0, false
 		}
 		sum += uint64(x)

@@ -52,6 +52,12 @@ static inline bool reaches(const struct values *v)
 #endif
 }
 
+// within is event.Within.
+static inline bool within(uint32_t x, uint32_t ref, uint32_t absolute)
+{
+	return (x > ref ? x - ref : ref - x) <= absolute;
+}
+
 // same_hops tells whether nodes and interfaces are those of the current path, and each
 // latency within the absolute deadband; v is what it has seen on the way, with v->reach only
 // where more is set. Four bytes in front of a hop and behind one that is known are read, and
@@ -102,7 +108,7 @@ static inline __attribute__((always_inline)) bool same_hops(const struct fast_fl
 		reach |= more && ((t->queue && (be32(hop + t->queue) & 0xffffff) > p->most[1]) || (t->tx && be32(hop + t->tx) > p->most[2]) || x > p->most[0]);
 		if (extra)
 			x *= p->unit;
-		bad |= (load32(hop) ^ known->node) | (load32(hop + 4) ^ known->interfaces) | (x - known->ref + p->absolute > p->twice);
+		bad |= (load32(hop) ^ known->node) | (load32(hop + 4) ^ known->interfaces) | !within(x, known->ref, p->absolute);
 		all += x;
 		hop += step;
 	} while (++known < end);
@@ -299,8 +305,8 @@ static inline __attribute__((always_inline)) bool no_event(const struct fast_sta
 {
 	const struct fast_policy *p = l->policy;
 	struct values v;
-	if (!same_hops(w, t, l, f, more, extra, &v))
-		return false;
+	if (!same_hops(w, t, l, f, more, extra, &v) || unlikely(v.latency > p->most_together))
+		return false; // the general path takes differences that do not wrap
 	struct fast_view *b = (struct fast_view *)s->view;
 	if (more && unlikely(load16(&p->ptp))) { // or by_latency
 		if (p->ptp && (v.latency = stamped(s, t, p, f)) == UINT64_MAX)

@@ -19,8 +19,9 @@
 //   - without a template, of a new flow, or the first of a flow after a reload of rules
 //   - with FIN or RST, with the D, E or M flag, of unsound INT-MD, or with more hops than
 //     flows.MaxHops
-//   - whose hops do not begin with node id, level-1 interfaces and hop latency, or have level-2
-//     interfaces
+//   - whose hops do not begin with node id, level-1 interfaces and hop latency, have level-2
+//     interfaces, or are longer than 44 bytes
+//   - of flows whose reference for a hop's latency is above 2.1 s (event/fastpolicy.go)
 //   - of June 2016: values of their hops have 31 bits, and each port a word of its own
 //   - whose flow's counters of 32 bits are full: Go carries them over
 //   - that update the tables of queues, interfaces and links: the next one, whatever it is, when

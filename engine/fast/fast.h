@@ -31,7 +31,7 @@ enum {
 	FAST_REFRESH_SHIFT = 18, // flows.RefreshShift
 	FAST_COLD_SHED = 228,  // flows.Cold.Shed
 	FAST_SAMPLE = 1 << 9,  // event.Sample.Set
-	FAST_LAYOUT = 181,     // numbers of fast_layout
+	FAST_LAYOUT = 182,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -256,6 +256,7 @@ struct fast_policy {
 	uint32_t link_absolute;
 	uint32_t most[4]; // the highest values that reach no threshold, as nodes write them: latency, occupancy, utilization, others
 	uint32_t unit; // of latency, where all nodes have the same
+	uint64_t most_together; // the highest sum of latencies whose differences from references cannot wrap in 32 bits
 	struct fast_band hops, end_to_end;
 	uint8_t loss;                      // sequence numbers are watched
 	uint8_t watches_hops, watches_end; // for their latency

@@ -95,7 +95,7 @@ func (t *Template) latenciesPass(s *State, w *flows.Flow, p *event.FastPolicy, f
 		unit, _ := s.view.Units(binary.BigEndian.Uint32(hop))
 		x = event.Multiply(x, unit)
 		sum += uint64(x)
-		if !p.WatchesHops || v.hops[i] == 0 && ref != math.MaxUint32 && x-ref+p.Absolute <= p.Twice {
+		if !p.WatchesHops || v.hops[i] == 0 && ref != math.MaxUint32 && event.Within(x, ref, p.Absolute) {
 			continue
 		}
 		if ref == math.MaxUint32 || !standsFirst(w, i) {

@@ -87,7 +87,7 @@ static inline bool latencies_pass(const struct fast_state *s, const struct fast_
 		}
 		x = scaled(x, model_of(b, be32(hop))->latency);
 		sum += x;
-		if (!p->watches_hops || (!v->hops[i] && ref != UINT32_MAX && x - ref + p->absolute <= p->twice))
+		if (!p->watches_hops || (!v->hops[i] && ref != UINT32_MAX && within(x, ref, p->absolute)))
 			continue;
 		if (ref == UINT32_MAX || !stands_first(w, i) || test(&p->hops, ref, x, &v->hops[i]))
 			return false;

@@ -14,21 +14,14 @@ import (
 func TestGuesses(t *testing.T) {
 	w := newWorld(t, anyMarking(intgen.ByPort, false), everyEvent(), false)
 	var frames [][]byte
-	var lens []int
 	for _, bitmap := range []uint16{intgen.DefaultBitmap, 0xe180, 0xe800} {
-		f := intgen.NthFlow(1, false, false)
-		s := intgen.Source{Marking: intgen.ByPort, UDPPort: 5000, Type: intgen.TypeMD, Bitmap: bitmap, MaxHops: 9}
-		frame, err := s.Insert(f.Frame(64, 0), make([]intgen.Hop, 3))
-		if err != nil {
-			t.Fatal(err)
-		}
-		frames, lens = append(frames, frame), append(lens, len(frame))
+		frames = append(frames, marked(t, intgen.NthFlow(1, false, false), bitmap, 3))
 	}
 	const many = 0xff
 	for n := 1; n <= 3; n++ {
 		mixed := slices.Repeat(frames[:n], 5)
 		for range 4 {
-			w.burst(1e18, mixed, slices.Repeat(lens[:n], 5), false)
+			w.of(mixed...)
 		}
 		if w.stored != n || w.Unknown != 0 {
 			t.Fatalf("%d templates, want %d", w.stored, n)
@@ -69,42 +62,27 @@ func TestGuesses(t *testing.T) {
 // TestWhatMadeRoomIsNotGuessed: a template that was taken from its shape for another, for which there was no
 // place in the end, is no longer found: the next template is made in its place.
 func TestWhatMadeRoomIsNotGuessed(t *testing.T) {
-	frame := func(f *intgen.Flow, bitmap uint16, hops int) []byte {
-		s := intgen.Source{Marking: intgen.ByPort, UDPPort: 5000, Type: intgen.TypeMD, Bitmap: bitmap, MaxHops: 15}
-		b, err := s.Insert(f.Frame(64, 0), make([]intgen.Hop, hops))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
 	flow, tagged := intgen.NthFlow(1, false, false), intgen.NthFlow(1, false, false)
 	tagged.VLAN = 7
 	var chained [chain + 1][]byte // alike in all that tells variants apart
 	for i, bitmap := range []uint16{0xe000, 0xc080, 0xa080, 0x6080, 0x8200} {
-		chained[i] = frame(flow, bitmap, 3)
+		chained[i] = marked(t, flow, bitmap, 3)
 	}
-	victim := frame(tagged, 0xe000, 3)
+	victim := marked(t, tagged, 0xe000, 3)
 	frames := [][]byte{chained[0], victim, chained[1], chained[2], chained[3]}
 	for n := 0; len(frames) < maxTemplates; n++ {
 		bits := []uint16{0x1000, 0x0800, 0x0400, 0x0100, 0x1800, 0x1400, 0x1100, 0x0c00}[n%8]
-		frames = append(frames, frame(flow, 0x8000|bits, 1+n/8))
+		frames = append(frames, marked(t, flow, 0x8000|bits, 1+n/8))
 	}
 	for _, inGo := range []bool{false, true} {
 		w := newWorld(t, anyMarking(intgen.ByPort, false), everyEvent(), inGo)
-		burst := func(frames ...[]byte) {
-			lens := make([]int, len(frames))
-			for i, f := range frames {
-				lens[i] = len(f)
-			}
-			w.burst(1e18, frames, lens, false)
-		}
-		burst(frames...)
-		burst(victim, victim)
+		w.of(frames...)
+		w.of(victim, victim)
 		if w.stored != maxTemplates || w.Template[0] != 1 || w.victim != 0 {
 			t.Fatalf("in Go %v: %d templates, the victim has number %d, the last was %d", inGo, w.stored, w.Template[0], w.victim)
 		}
-		w.stores = sparing - 1                  // the next packet may become a template
-		burst(chained[chain-1], chained[chain]) // the last template of the chain, and one more
+		w.stores = sparing - 1                 // the next packet may become a template
+		w.of(chained[chain-1], chained[chain]) // the last template of the chain, and one more
 		if w.stored != maxTemplates || w.learned[1].shape != none {
 			t.Fatalf("in Go %v: %d templates; the victim has shape %d", inGo, w.stored, w.learned[1].shape)
 		}

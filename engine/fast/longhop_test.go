@@ -3,6 +3,7 @@ package fast
 import (
 	"testing"
 
+	"intsink/engine/event"
 	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 )
@@ -29,22 +30,57 @@ func TestThresholdsInLongHops(t *testing.T) {
 				}
 				return f
 			}
-			pass := func(f []byte) (passed bool) {
-				before := w.passed
-				w.burst(1e18, [][]byte{f}, []int{len(f)}, false)
-				return w.passed > before
-			}
 			quiet := 0
 			for range 20 {
-				if pass(packet(10)) {
+				if w.passes(packet(10)) {
 					quiet++
 				}
 			}
 			if more == 0 && quiet < 5 || more > 0 && quiet == 0 && more <= 12 {
 				t.Errorf("%d bytes more, in Go %v: %d of 20 quiet packets were passed", more, inGo, quiet)
 			}
-			if pass(packet(6000)) {
+			if w.passes(packet(6000)) {
 				t.Errorf("%d bytes more, in Go %v: a packet was passed whose queue is over the threshold", more, inGo)
+			}
+		}
+	}
+}
+
+// TestHighestLatencies: a latency is out of its deadband of 10 us also where its difference from the reference, or
+// the latency itself in nanoseconds, looks small in 32 bits, and so is the next one that is as before.
+func TestHighestLatencies(t *testing.T) {
+	const domain = 9
+	c := anyMarking(intgen.ByPort, false)
+	d := inthdr.Domain{ID: domain}
+	d.Bits[0].Length = 4
+	c.Domains = append(c.Domains, d)
+	p := everyEvent()[0]
+	p.Thresholds.Latency = event.Deadband{Absolute: 10_000, K: 1, N: 1}
+	p.Thresholds.CongestionLatency = 0
+	sources := []intgen.Source{{Bitmap: 0xe000}, {Bitmap: 0xfd80}, {Bitmap: 0xfd80, DomainID: domain, DSInstruction: 1 << 15, DomainPerHop: 4}} // hops of 12 to 44 bytes
+	for unit, highest := range map[uint32]uint32{1: 1<<32 - 2, 1000: 1<<32/1000 + 1} {
+		for n := range 2 * len(sources) {
+			source, inGo := sources[n/2], n%2 == 1
+			w := newWorld(t, c, []event.Policy{p}, inGo)
+			w.detector.SetRules([]event.Policy{p}, []event.NodeModel{{LatencyUnit: unit}})
+			packet := func(latency uint32) []byte {
+				s := source
+				s.Marking, s.UDPPort, s.Type, s.MaxHops = intgen.ByPort, 5000, intgen.TypeMD, 9
+				f, err := s.Insert(intgen.NthFlow(1, false, false).Frame(64, 0), []intgen.Hop{{NodeID: 1, LatencyNs: latency}, {NodeID: 2}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return f
+			}
+			for range 20 {
+				w.passes(packet(5))
+			}
+			quiet := w.passed
+			w.passes(packet(highest))
+			w.passes(packet(5))
+			if fired := w.detector.Counters.Fired[event.HopLatency]; quiet < 5 || w.passed != quiet || fired != 2 {
+				t.Errorf("unit %d, bitmap %#x, %d bytes more, in Go %v: %d of 20 quiet packets were passed, then %d; %d events, want 2",
+					unit, source.Bitmap, source.DomainPerHop, inGo, quiet, w.passed-quiet, fired)
 			}
 		}
 	}

@@ -46,17 +46,10 @@ func TestBitmapsOfOneShape(t *testing.T) {
 			w := newWorld(t, anyMarking(intgen.ByPort, false), everyEvent(), inGo)
 			bitmaps := []uint16{intgen.DefaultBitmap, 0xf080, 0xe180, 0xe800, 0xe400}
 			var frames [][]byte
-			var lens []int
 			for _, bitmap := range bitmaps {
-				f := intgen.NthFlow(1, false, false)
-				s := intgen.Source{Marking: intgen.ByPort, UDPPort: 5000, Type: intgen.TypeMD, Bitmap: bitmap, MaxHops: 9}
-				frame, err := s.Insert(f.Frame(64, 0), make([]intgen.Hop, 3))
-				if err != nil {
-					t.Fatal(err)
-				}
-				frames, lens = append(frames, frame), append(lens, len(frame))
+				frames = append(frames, marked(t, intgen.NthFlow(1, false, false), bitmap, 3))
 			}
-			w.burst(1e18, frames, lens, false)
+			w.of(frames...)
 			if w.stored != len(bitmaps) || w.shapes != 1 {
 				t.Fatalf("%d templates of %d shapes, want %d of one", w.stored, w.shapes, len(bitmaps))
 			}

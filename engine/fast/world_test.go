@@ -10,6 +10,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
+	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 	"intsink/engine/strip"
@@ -79,6 +80,32 @@ func newWorld(t testing.TB, c inthdr.Config, policies []event.Policy, inGo bool)
 	w.Configure(w.locator.Marks())
 	w.inGo = w.inGo || inGo
 	return w
+}
+
+// marked is a packet of f with INT-MD of so many hops, all of whose values are zero.
+func marked(t testing.TB, f *intgen.Flow, bitmap uint16, hops int) []byte {
+	s := intgen.Source{Marking: intgen.ByPort, UDPPort: 5000, Type: intgen.TypeMD, Bitmap: bitmap, MaxHops: 15}
+	frame, err := s.Insert(f.Frame(64, 0), make([]intgen.Hop, hops))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return frame
+}
+
+// of takes whole packets through all steps.
+func (w *world) of(frames ...[]byte) {
+	lens := make([]int, len(frames))
+	for i, f := range frames {
+		lens[i] = len(f)
+	}
+	w.burst(1e18, frames, lens, false)
+}
+
+// passes takes one packet through all steps, and tells whether it gave no event.
+func (w *world) passes(frame []byte) bool {
+	before := w.passed
+	w.of(frame)
+	return w.passed > before
 }
 
 // receive puts packets into the vector, and takes them through the steps before the parser.
