@@ -40,13 +40,14 @@ type adoption struct {
 	rules    *Rules
 	watches  *watch.Watches
 	devices  watch.Devices
+	models   *event.CompiledModels
 	exchange *reporting.Exchange // nil: the collectors are as they were
 }
 
 // newAdoption makes of r, and of the outlets of its collectors, all that the worker does not
 // have to make itself.
 func (w *Worker) newAdoption(r *Rules, outlets []reporting.Outlet) *adoption {
-	a := &adoption{rules: r, watches: compileWatches(r), devices: devicesOf(r)}
+	a := &adoption{rules: r, watches: compileWatches(r), devices: devicesOf(r), models: event.CompileModels(r.NodeModels)}
 	if outlets != nil {
 		a.exchange = w.reporter.Prepare(outlets, r.Collectors)
 	}
@@ -74,5 +75,5 @@ func (w *Worker) adopt(a *adoption) {
 	}
 	w.locator = inthdr.NewLocator(r.INT)
 	w.fast.Configure(w.locator.Marks())
-	w.detector.SetRules(r.policies(), r.NodeModels)
+	w.detector.Adopt(r.policies(), a.models)
 }

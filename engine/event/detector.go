@@ -21,6 +21,7 @@ type Detector struct {
 
 	policies []Policy
 	models   models
+	compiled *CompiledModels // keeps what the view has of models
 	newFlow  tokens
 	key      uint64 // of the path hash, odd
 	random   uint64
@@ -81,12 +82,17 @@ func newDetector(policies []Policy, seed uint64, c capacities) *Detector {
 	return d
 }
 
-// SetRules replaces policies and node models; flows keep their state. References
+// SetRules is Adopt for models that are to be compiled.
+func (d *Detector) SetRules(policies []Policy, list []NodeModel) {
+	d.Adopt(policies, CompileModels(list))
+}
+
+// Adopt replaces policies and node models; flows keep their state. References
 // stay as they are, in nanoseconds: where a unit changes, the next values may be
 // reported for it.
-func (d *Detector) SetRules(policies []Policy, list []NodeModel) {
-	d.models = compileModels(list)
-	d.view.setModels(&d.models)
+func (d *Detector) Adopt(policies []Policy, models *CompiledModels) {
+	d.models, d.compiled = models.models, models
+	d.view.setModels(models)
 	d.policies = slices.Clone(policies)
 	d.longestEpisode, d.longestHold = 0, 0
 	d.view.policies, d.view.more, d.view.scaled, d.view.linkAbsolute = len(policies), 0, 0, never

@@ -53,7 +53,6 @@ func newFastView(key uint64, links *flows.Small[Link]) *FastView {
 }
 
 func (v *FastView) close() {
-	v.freeModels()
 	// SAFETY: what newFastView mapped.
 	syscall.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)))
 }
@@ -72,7 +71,7 @@ func (v *FastView) Units(node uint32) (latency, queue uint32) {
 	m := &v.others
 	if v.modelsAt != nil {
 		for i := node * 0x9e3779b1 >> v.modelShift; ; i = (i + 1) & v.modelMask {
-			e := (*fastModel)(unsafe.Add(v.modelsAt, uintptr(i)*unsafe.Sizeof(fastModel{}))) // SAFETY: within what setModels mapped
+			e := (*fastModel)(unsafe.Add(v.modelsAt, uintptr(i)*unsafe.Sizeof(fastModel{}))) // SAFETY: within what CompileModels mapped
 			if e.used == 0 {
 				break
 			}
@@ -88,34 +87,15 @@ func (v *FastView) Units(node uint32) (latency, queue uint32) {
 // SizeOfModel is the size of a node's model as the C reads it.
 const SizeOfModel = unsafe.Sizeof(fastModel{})
 
-// setModels copies what C has to know out of the Go heap.
-func (v *FastView) setModels(m *models) {
-	v.freeModels()
-	v.others = m.of(math.MaxUint32).fast(math.MaxUint32)
-	if m.others == nil {
+// setModels makes m the models that C finds.
+func (v *FastView) setModels(m *CompiledModels) {
+	v.others = m.models.of(math.MaxUint32).fast(math.MaxUint32)
+	if m.models.others == nil {
 		v.others = asIs.fast(math.MaxUint32)
 	}
-	if len(m.entries) == 0 {
-		return
-	}
-	b, err := syscall.Mmap(-1, 0, len(m.entries)*int(unsafe.Sizeof(fastModel{})), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	if err != nil {
-		panic(fmt.Sprintf("event: no memory for the models of %d nodes: %v", len(m.entries), err)) // as for any other memory of Go
-	}
-	all := unsafe.Slice((*fastModel)(unsafe.Pointer(&b[0])), len(m.entries)) // SAFETY: as long as that
-	for i, e := range m.entries {
-		if e.model != nil {
-			all[i] = e.model.fast(e.id)
-		}
-	}
-	v.modelsAt, v.modelShift, v.modelMask = unsafe.Pointer(&b[0]), uint32(m.shift), uint32(len(m.entries)-1)
-}
-
-func (v *FastView) freeModels() {
-	if v.modelsAt != nil {
-		// SAFETY: what setModels mapped.
-		syscall.Munmap(unsafe.Slice((*byte)(v.modelsAt), (uintptr(v.modelMask)+1)*unsafe.Sizeof(fastModel{})))
-		v.modelsAt = nil
+	v.modelsAt, v.modelShift, v.modelMask = nil, uint32(m.models.shift), uint32(len(m.models.entries)-1)
+	if m.mapped != nil {
+		v.modelsAt = unsafe.Pointer(&m.mapped[0])
 	}
 }
 

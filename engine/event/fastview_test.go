@@ -2,6 +2,7 @@ package event
 
 import (
 	"math/bits"
+	"runtime"
 	"testing"
 )
 
@@ -145,6 +146,26 @@ func TestBitsOfQueues(t *testing.T) {
 	for bit := range hotBits {
 		if set.Has(bit) != (bit == 64 || bit == 4095) {
 			t.Errorf("bit %d is %v", bit, set.Has(bit))
+		}
+	}
+}
+
+// TestModelsOutliveTheirCompilation: C finds the units of nodes as long as the detector has their models, and none
+// of those that it had before.
+func TestModelsOutliveTheirCompilation(t *testing.T) {
+	d := New([]Policy{defaults(HopLatency)}, 42)
+	defer d.Close()
+	for unit := uint32(2); unit < 12; unit++ {
+		d.Adopt(d.policies, CompileModels([]NodeModel{{Nodes: only(1, 5000), LatencyUnit: unit}}))
+		runtime.GC()
+		for node := uint32(0); node < 5002; node++ {
+			want := uint32(1)
+			if node > 0 && node <= 5000 {
+				want = unit
+			}
+			if latency, _ := d.view.Units(node); latency != want {
+				t.Fatalf("node %d: %d, want %d", node, latency, want)
+			}
 		}
 	}
 }

@@ -5,7 +5,11 @@ package event
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/bits"
+	"runtime"
+	"syscall"
+	"unsafe"
 
 	"intsink/internal/ranges"
 )
@@ -179,6 +183,35 @@ func shortTimestamp(hop []byte, at int8, mask uint32) uint64 {
 		return uint64(x)
 	}
 	return unknown64
+}
+
+// CompiledModels are node models as a Detector reads them. A list of 65,536 nodes takes milliseconds to compile, so that
+// a worker gets them made. What C has of them is outside the Go heap, until nobody refers to them.
+type CompiledModels struct {
+	models models
+	mapped []byte // a fastModel for each entry; nil: no model lists nodes
+}
+
+// CompileModels compiles list. No node may be in it twice.
+func CompileModels(list []NodeModel) *CompiledModels {
+	c := &CompiledModels{models: compileModels(list)}
+	entries := c.models.entries
+	if len(entries) == 0 {
+		return c
+	}
+	b, err := syscall.Mmap(-1, 0, len(entries)*int(SizeOfModel), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		panic(fmt.Sprintf("event: no memory for the models of %d nodes: %v", len(entries), err)) // as for any other memory of Go
+	}
+	all := unsafe.Slice((*fastModel)(unsafe.Pointer(&b[0])), len(entries)) // SAFETY: as long as that
+	for i, e := range entries {
+		if e.model != nil {
+			all[i] = e.model.fast(e.id)
+		}
+	}
+	c.mapped = b
+	runtime.AddCleanup(c, func(b []byte) { syscall.Munmap(b) }, b)
+	return c
 }
 
 // Models finds the model of a node, for readers of hops outside of a Detector. Its zero value
