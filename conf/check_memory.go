@@ -19,7 +19,7 @@ func (d checker) checkMemory(c *Config, m machine) {
 	}
 	workers := uint64(len(c.DPDK.Lcores))
 	pools := uint64(c.DPDK.Mbufs)*uint64(c.DPDK.MbufBytes()) + workers*ReportMbufs*uint64(mbufHeader+ReportRoom+c.Report.Coalesce.MaxBytes)
-	flows := workers * uint64(c.Flows.Capacity) * FlowBytes
+	flows := workers * uint64(c.Flows.Places()) * FlowBytes
 	switch {
 	case pools > m.memory:
 		d.WarnAt([]any{&c.DPDK.Mbufs, &c.DPDK}, "dpdk: mbufs = %d: with the report pools they take %s, more than this machine's memory of %s",

@@ -4,6 +4,7 @@
 package conf
 
 import (
+	"math/bits"
 	"net/netip"
 	"slices"
 	"strings"
@@ -151,9 +152,12 @@ type Instruction struct {
 
 // Flows sizes the flow tables.
 type Flows struct {
-	Capacity    int // per worker
+	Capacity    int // per worker, at least
 	IdleTimeout time.Duration
 }
+
+// Places is how many flows the table of a worker has room for: the next power of two.
+func (f *Flows) Places() int { return 1 << bits.Len(uint(max(f.Capacity, 16)-1)) }
 
 // Watch selects flows and says what is reported of them; first match wins.
 type Watch struct {

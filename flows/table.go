@@ -38,12 +38,18 @@ type Table struct {
 	memory    [3][]byte
 }
 
-// New maps all the memory that the table will ever use.
-func New(c Config) *Table {
-	n := 1
-	for n*slots < max(c.Capacity, 2*slots) {
+// Places is how many flows a table of that capacity has room for: the next power of two, 16 at least.
+func Places(capacity int) int {
+	n := 2 * slots
+	for n < capacity {
 		n <<= 1
 	}
+	return n
+}
+
+// New maps all the memory that the table will ever use.
+func New(c Config) *Table {
+	n := Places(c.Capacity) / slots
 	t := &Table{hasher: newHasher(c.Seed), mask: uint64(n - 1), idle: c.IdleTimeout}
 	flows := n * slots * int(unsafe.Sizeof(Flow{}))
 	var hot []byte

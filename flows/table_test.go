@@ -260,3 +260,14 @@ func TestAgeOfAClockThatGoesBack(t *testing.T) {
 		}
 	}
 }
+
+// TestCapacityIsRounded up to a power of two, to which tables are made.
+func TestCapacityIsRounded(t *testing.T) {
+	for capacity, want := range map[int]int{1: 16, 16: 16, 17: 32, 1000: 1024, 1024: 1024, 1025: 2048} {
+		table := New(Config{Capacity: capacity, Seed: 1, IdleTimeout: second})
+		if got := table.Capacity(); got != want || Places(capacity) != want {
+			t.Errorf("capacity %d: %d places, %d are told; want %d", capacity, got, Places(capacity), want)
+		}
+		table.Close()
+	}
+}

@@ -88,11 +88,11 @@ func checkSummary(c *conf.Config) string {
 	line("collectors", collectors)
 	workers := len(c.DPDK.Lcores)
 	line("memory", []string{
-		fmt.Sprintf("flows about %s (%d x %d x %d bytes)", cli.Size(workers*c.Flows.Capacity*flows.Bytes), workers, c.Flows.Capacity, flows.Bytes),
-		fmt.Sprintf("up to %s more when all have events (%d bytes)", cli.Size(workers*c.Flows.Capacity*flows.SideBytes), flows.SideBytes),
+		fmt.Sprintf("flows about %s (%d x %d x %d bytes)", cli.Size(workers*c.Flows.Places()*flows.Bytes), workers, c.Flows.Places(), flows.Bytes),
+		fmt.Sprintf("up to %s more when all have events (%d bytes)", cli.Size(workers*c.Flows.Places()*flows.SideBytes), flows.SideBytes),
 		fmt.Sprintf("mbufs about %s (%d x %d bytes)", cli.Size(c.DPDK.Mbufs*c.DPDK.MbufBytes()), c.DPDK.Mbufs, c.DPDK.MbufBytes()),
 	})
-	line("start-up", []string{startUp(flows.StartTime(workers * c.Flows.Capacity))})
+	line("start-up", []string{startUp(flows.StartTime(workers * c.Flows.Places()))})
 	return b.String()
 }
 

@@ -49,7 +49,7 @@ func (s *Source) addWorkers(x *exposition, snapshots []engine.Counters, exported
 	s.addLinks(x, snapshots)
 	s.addMitigation(x, snapshots)
 	addEvents(x, snapshots)
-	addFlows(x, snapshots, s.Config().Flows.Capacity)
+	addFlows(x, snapshots, s.Config().Flows.Places())
 	addPace(x, snapshots)
 	s.addCollectors(x, snapshots, exported)
 }

@@ -154,7 +154,7 @@ func (s *Source) statusOfCollectors(j *status.Status, snapshots []engine.Counter
 
 func (s *Source) statusOfWorker(i int, c *engine.Counters) status.Worker {
 	x := status.Worker{
-		Name: fmt.Sprintf("w%d", i), Flows: c.Flows, FlowCapacity: s.Config().Flows.Capacity, Evictions: c.Evictions, Refusals: c.Refused,
+		Name: fmt.Sprintf("w%d", i), Flows: c.Flows, FlowCapacity: s.Config().Flows.Places(), Evictions: c.Evictions, Refusals: c.Refused,
 		LongestPollGapNs: int64(c.Pace.LongestNs), RefreshStretch: float64(c.Stretch) / 100,
 		PollGapsOver: byName(c.Pace.Over[:], func(g int) string { return time.Duration(engine.LongGaps[g]).String() }),
 		Rings:        s.ringsOf(i),

@@ -33,6 +33,11 @@ func TestSizesAgree(t *testing.T) {
 			}
 		})
 	}
+	for _, capacity := range []int{16, 17, 1000, 1024, 1_100_000, 1 << 28} {
+		if f := (conf.Flows{Capacity: capacity}); f.Places() != flows.Places(capacity) {
+			t.Errorf("capacity %d: %d places in conf, %d", capacity, f.Places(), flows.Places(capacity))
+		}
+	}
 	if least := 128 + report.HandoffLen; conf.ReportRoom < least {
 		t.Errorf("a report packet has %d bytes in front, its headers and the handoff need %d", conf.ReportRoom, least)
 	}
