@@ -93,6 +93,7 @@ func TestBatchesAreBounded(t *testing.T) {
 	l := c.listens[0]
 	header := func(node, n uint32) streams.Header { return streams.Header{Node: node, Sequence: n, Version: 2} }
 	key := streams.Key{Node: 3, Version: 2}
+	c.mu.Lock() // the collector looks for streams that ended meanwhile
 	s := l.streams.Find(key, header(3, 0), streams.Times{})
 	var taken []incoming
 	for n := range uint32(perCall) {
@@ -100,11 +101,14 @@ func TestBatchesAreBounded(t *testing.T) {
 		taken = append(taken, incoming{d, s, s.See(header(3, n), streams.Times{}, nil)})
 	}
 	l.datagrams, l.inHand = perCall, perCall
+	c.mu.Unlock()
 	c.deliver(l, newMaker(wordDecoder{}, nil), taken, nil)
+	c.mu.Lock()
 	for node := range uint32(4999) {
 		h := header(node+4, 0)
 		l.streams.Find(streams.Key{Node: h.Node, Version: 2}, h, streams.Times{}).See(h, streams.Times{}, nil)
 	}
+	c.mu.Unlock()
 	c.tell()
 	until(t, "all is delivered", func() bool { return c.Snapshot().Outputs[0].Delivered == perCall*each+5000 })
 	if got := c.Snapshot(); !got.Outputs[0].Balanced() || got.Listens[0].Packets != perCall || got.Listens[0].Datagrams != perCall {
