@@ -202,6 +202,17 @@ func TestMalformedIsDroppedByPolicy(t *testing.T) {
 	b.balance()
 }
 
+// TestNothingOfATapIsDropped: its packets go nowhere, so that no policy drops them and no report says so.
+func TestNothingOfATapIsDropped(t *testing.T) {
+	b := explained(t, func(r *Rules) { r.DropMalformed = true })
+	b.remake(func(c *WorkerConfig) { c.Links = []Link{{Network: b.network, NetworkID: 1}} })
+	b.expect(frames(bad(t, 1)), nil, "malformed")
+	b.step(2e6)
+	if l := b.Snapshot().Links[0]; l.Direction[ToHost].Dropped[DropTap] != 1 || l.Direction[ToHost].Dropped[DropMalformed] != 0 {
+		t.Errorf("malformed %v, dropped %v", l.Malformed, l.Direction[ToHost].Dropped)
+	}
+}
+
 // TestWatchesThatDoNotAsk: a watch without the event uses up no limit and gets no report.
 func TestWatchesThatDoNotAsk(t *testing.T) {
 	foreign := func(n int) []byte {

@@ -117,6 +117,29 @@ func TestCongestionMarksOfTunnels(t *testing.T) {
 	}
 }
 
+// TestCongestedInASecondTunnel: a mark of the inner of two tunnels that go is lost like one of the outer, and the drop is
+// reported alike.
+func TestCongestedInASecondTunnel(t *testing.T) {
+	gre := uint16(0x88b6)
+	_, marked := tunnelled{}.frames(t, 0, 3)
+	marked = withINT(t, marked, func(s *intgen.Source, _ []intgen.Hop) {
+		bitmap, hops := s.Bitmap, s.MaxHops
+		*s = nestings()[8].outer
+		s.Bitmap, s.MaxHops = bitmap, hops
+	})
+	b := newBed(t, func(r *Rules) {
+		r.INT = inthdr.Config{GREProtocol: &gre, Version2: true}
+		r.Watches[0].Policy.Thresholds.DropInterval = 1e9
+	})
+	b.network.RX = [][]byte{marked}
+	b.Poll()
+	b.step(2e6)
+	if d, reported := b.Snapshot().Links[0].Direction[ToHost], b.Snapshot().Reported[event.Drop]; len(b.host.TX) != 0 || d.Dropped[DropCongested] != 1 || reported != 1 {
+		t.Errorf("left %x, dropped %v, %d drop reports", b.host.TX, d.Dropped, reported)
+	}
+	b.balance()
+}
+
 // TestCongestedWithoutWatches: a packet that belongs to no flow is dropped and counted
 // as well.
 func TestCongestedWithoutWatches(t *testing.T) {

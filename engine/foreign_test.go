@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"intsink/engine/event"
+	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
 )
@@ -269,6 +270,36 @@ func TestTooDeep(t *testing.T) {
 				b.balance()
 			}
 		})
+	}
+}
+
+// TestINTInMoreTunnelsThanAreLookedInto: INT is taken out of as many as the sink looks into; what is left is told, and dropped
+// where malformed = "drop".
+func TestINTInMoreTunnelsThanAreLookedInto(t *testing.T) {
+	gre := uint16(0x88b6)
+	for tunnels := 1; tunnels <= 6; tunnels++ {
+		f := plain(1)
+		for range tunnels {
+			f = withINT(t, f, func(s *intgen.Source, _ []intgen.Hop) {
+				bitmap, hops := s.Bitmap, s.MaxHops
+				*s = nestings()[8].outer
+				s.Bitmap, s.MaxHops = bitmap, hops
+			})
+		}
+		for _, drop := range []bool{false, true} {
+			b := newBed(t, func(r *Rules) { r.INT, r.DropMalformed = inthdr.Config{GREProtocol: &gre, Version2: true}, drop })
+			b.network.RX = [][]byte{bytes.Clone(f)}
+			b.Poll()
+			b.step(2e6)
+			deep := tunnels > inthdr.MaxDepth+1
+			if told := b.Snapshot().Links[0].Malformed[inthdr.ReasonTooDeep] == 1; told != deep {
+				t.Errorf("%d tunnels: too deep is %v", tunnels, told)
+			}
+			if len(b.host.TX) == 1 == (deep && drop) || !deep && !bytes.Equal(b.host.TX[0], plain(1)) {
+				t.Errorf("%d tunnels, drop %v: left %x", tunnels, drop, b.host.TX)
+			}
+			b.balance()
+		}
 	}
 }
 

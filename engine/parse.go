@@ -150,7 +150,7 @@ func (w *Worker) unsound(p *linkState, b *burst, i int) {
 		x.unsound(i, b.info[i].Reason)
 	}
 	set, drops := w.noFlowEvent(p, event.Malformed, b.now), uint32(0)
-	if w.rules.DropMalformed {
+	if w.rules.DropMalformed && p.link.Host != nil { // what comes from a tap goes nowhere
 		b.dropPacket(i, DropMalformed, &p.counters.Direction[ToHost])
 		var d event.Set
 		d, drops = w.noFlowDrop(p, ToHost, DropMalformed, b.now)

@@ -52,7 +52,7 @@ func (w *Worker) stripParsed(p *linkState, b *burst, j uint8) {
 	f := b.vec[i].Bytes()
 	b.vec[i].Adj(strip.Strip(f, &b.layers[i], info, &b.outers[i]))
 	if w.locator.Encloses(f, &b.layers[i], info) {
-		w.stripInside(p, b, i)
+		w.stripInside(p, b, j)
 	}
 }
 
@@ -80,15 +80,16 @@ func (w *Worker) stripUnwatched(p *linkState, b *burst) {
 	}
 }
 
-// stripInside takes INT also out of the packet inside of packet i, which is a tunnel. INT of both
+// stripInside takes INT also out of the packet inside of packet j, which is a tunnel. INT of both
 // layers belongs to one packet: it is counted and reported once, by the outermost. A packet with
 // unsound INT inside is passed or dropped like any other.
 //
 //go:noinline
-func (w *Worker) stripInside(p *linkState, b *burst, i int) {
+func (w *Worker) stripInside(p *linkState, b *burst, j uint8) {
+	i := int(w.fast.At[j])
 	m, l, info, o := b.vec[i], &b.layers[i], &b.info[i], &b.outers[i]
 	gone := info.Marking == inthdr.ByGRE && info.Inserted // the tunnel itself
-	for range inthdr.MaxDepth {
+	for depth := range inthdr.MaxDepth + 1 {
 		m.Pullup(min(pullupLen, m.PktLen()))
 		f := m.Bytes()
 		switch packet.Parse(f, m.PktLen(), l) {
@@ -107,14 +108,18 @@ func (w *Worker) stripInside(p *linkState, b *burst, i int) {
 		} else {
 			r = w.locator.LocateInside(f, l, info, o)
 		}
-		switch r {
-		case inthdr.NotINT:
+		switch {
+		case r == inthdr.NotINT:
 			return
-		case inthdr.NeedMore:
+		case depth == inthdr.MaxDepth:
+			info.Reason = inthdr.ReasonTooDeep
+			w.unsound(p, b, i)
+			return
+		case r == inthdr.NeedMore:
 			info.Reason = inthdr.ReasonSegmented
 			w.unsound(p, b, i)
 			return
-		case inthdr.Unsound:
+		case r == inthdr.Unsound:
 			w.unsound(p, b, i)
 			return
 		}
@@ -123,7 +128,7 @@ func (w *Worker) stripInside(p *linkState, b *burst, i int) {
 			return
 		}
 		if info.Edit.Has(inthdr.DropCongested) { // a second tunnel
-			b.dropPacket(i, DropCongested, &p.counters.Direction[ToHost])
+			w.congested(p, b, int(j))
 			return
 		}
 		m.Adj(strip.Strip(f, l, info, o))

@@ -117,6 +117,9 @@ func (v *verified) result(m *mbuf.Mbuf, x *verifiedPacket) Verification {
 			etherType = packet.EtherTypeIPv6
 		}
 		if packet.ParseInner(m.Bytes(), int(x.l3[d]), m.PktLen(), etherType, &v.room) != packet.OK {
+			if x.hidden {
+				return Unverifiable
+			}
 			return VerifiedBad // it was an IP packet before
 		}
 		now = worse(now, layerState(m, &v.room))

@@ -85,6 +85,12 @@ func TestVerificationTellsWhoseFaultItIs(t *testing.T) {
 	wrongInTunnel[len(wrongInTunnel)-1]++
 	newUDP := func(s *intgen.Source, _ []intgen.Hop) { s.Marking = intgen.ByNewUDP }
 	six := intgen.Flow{Proto: intgen.UDP, SrcPort: 1, DstPort: 2, Src: netip.MustParseAddr("2001:db8::1"), Dst: netip.MustParseAddr("2001:db8::2")}
+	greProtocol := uint16(0x88b6)
+	gre, inGRE := inthdr.Config{GREProtocol: &greProtocol, Version2: true}, func(s *intgen.Source, _ []intgen.Hop) {
+		bitmap, hops := s.Bitmap, s.MaxHops
+		*s = nestings()[8].outer
+		s.Bitmap, s.MaxHops = bitmap, hops
+	}
 	for _, x := range []struct {
 		name  string
 		c     inthdr.Config
@@ -96,6 +102,7 @@ func TestVerificationTellsWhoseFaultItIs(t *testing.T) {
 		{"wrong as it came", c, wrong, Unverifiable},
 		{"its header wrong as it came", c, header, Unverifiable},
 		{"made wrong by the sink: it keeps checksums that the source adapted", keep, adapted, VerifiedBad},
+		{"an IPv4 tunnel made for INT around IPv6", gre, withINT(t, six.Frame(33, 1), inGRE), Unverifiable},
 		{"a header made for INT", c, withINT(t, bytes.Clone(tcp), newUDP), VerifiedGood},
 		{"a header made for INT, wrong behind it", c, withINT(t, wrongBehind, newUDP), Unverifiable},
 		{"in a tunnel", c, inTunnel, VerifiedGood},

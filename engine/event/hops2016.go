@@ -92,6 +92,8 @@ func readHop2016(n *hopValues, hop []byte, l *inthdr.Layout) {
 	word(l.HopLatency, &n.latency)
 	word(l.Queue, &n.queue)
 	word(l.TxUtilization, &n.tx)
-	n.interfaces = ingress<<16 | egress&0xffff
+	if egress != unknown32 {
+		n.interfaces = ingress<<16 | egress&0xffff
+	}
 	n.ingress, n.stampBits = shortTimestamp(hop, l.IngressTimestamp, mask2016), 31
 }

@@ -47,6 +47,7 @@ func TestReadHop2016(t *testing.T) {
 		{"all", all, hop, hopValues{id: 102, interfaces: 3<<16 | 9, latency: 256, queue: 0x205, tx: unknown32}},
 		{"node and latency", inthdr.BitNodeID | inthdr.BitHopLatency, hop[:8], hopValues{id: 102, interfaces: unknown32, latency: 3, queue: unknown32, tx: unknown32}},
 		{"latency alone", inthdr.BitHopLatency, hop[:4], hopValues{id: unknown32, interfaces: unknown32, latency: 102, queue: unknown32, tx: unknown32}},
+		{"a port that packets enter by, without the other", inthdr.BitNodeID | inthdr.BitLevel1Interfaces, hop[4:12], hopValues{id: 3, interfaces: unknown32, latency: unknown32, queue: unknown32, tx: unknown32}},
 		{"all ones", inthdr.BitNodeID | inthdr.BitHopLatency, []byte{0xff, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff}, unknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -95,6 +95,9 @@ func (p *Locator) namedBy(next uint8) formats {
 // wrong with it.
 func (p *Locator) soundContents(h []byte, kind Type, allowed formats) Reason {
 	if kind == Destination {
+		if allowed&p.versions == 0 {
+			return ReasonVersion
+		}
 		return ReasonNone
 	}
 	if len(h) < oldLen {

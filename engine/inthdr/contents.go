@@ -6,11 +6,15 @@ package inthdr
 import "encoding/binary"
 
 // contents reads the header behind the shim; h is exactly what the shim's
-// Length covers, and stands at offset at of the frame. MD and MX must have a
-// configured version that is one of allowed, or nothing is known of the packet.
+// Length covers, and stands at offset at of the frame. It must have a configured
+// version that is one of allowed, or nothing is known of the packet; that of a
+// Destination header is its shim's.
 func (p *Locator) contents(h []byte, at int, i *Info, allowed formats) Result {
-	if i.Type == Destination {
-		return Sound // no format is defined: opaque
+	if i.Type == Destination { // no format is defined: opaque
+		if allowed&p.versions == 0 {
+			return unsound(i, ReasonVersion)
+		}
+		return Sound
 	}
 	if len(h) < oldLen {
 		return unsound(i, ReasonLength)
