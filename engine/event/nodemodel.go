@@ -224,6 +224,14 @@ func NewModels(list []NodeModel) Models { return Models{compileModels(list)} }
 // Of returns the model of a node; it has no zeros.
 func (m *Models) Of(node uint32) *NodeModel { return m.of(node) }
 
+// Listed returns the model that lists a node; nil: none does.
+func (m *Models) Listed(node uint32) *NodeModel {
+	if len(m.entries) == 0 {
+		return nil
+	}
+	return m.entries[m.at(node)].model
+}
+
 // Latency is hop latency x, which is known, in nanoseconds.
 func (m *NodeModel) Latency(x uint32) uint32 { return multiply(x, m.LatencyUnit) }
 

@@ -134,6 +134,9 @@ func (p *Locator) locateShim(b []byte, l *packet.Layers, i *Info, by Marking, at
 		i.Orig = uint16(shim & 0xff)
 		i.Start = l.L4
 		i.Removed = i.End - i.Start
+		if p.cut {
+			break
+		}
 		if r := i.checkOriginal(b, l); r != Sound {
 			return r
 		}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"net/netip"
 	"slices"
 	"sync"
@@ -404,6 +405,7 @@ func (c *Collector) Stop() error {
 	c.sockets.Wait()
 	close(c.ticking)
 	<-c.ticked
+	c.expire(math.MaxInt64) // what is missing now comes no more, or to the next process
 	c.tell()
 	ctx, cancel := context.WithTimeout(context.Background(), c.o.Flush)
 	defer cancel()

@@ -232,4 +232,9 @@ func (c *Collector) resume() {
 		}
 		l.streams.Resume(mine, f.Exact, now)
 	}
+	if f.Exact { // no more, or what this process receives until it is killed would count as lost
+		if err := c.keepState(false); err != nil {
+			c.log.Say("the streams' numbers are not kept", "err", err)
+		}
+	}
 }

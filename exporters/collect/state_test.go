@@ -104,6 +104,41 @@ func start(t *testing.T, address, state string, numbers ...uint32) (extended []u
 	return extended, where, said.take(), err
 }
 
+// TestExactNumbersAreExactOnce: once a process has gone on from them, packets come: if it is killed before it writes the
+// numbers again, the next one must not take for lost what it received.
+func TestExactNumbersAreExactOnce(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "streams.json")
+	_, where, _, err := start(t, "127.0.0.1:0", state, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := collectorBed(t, Options{State: state, Listens: []Listen{{Address: where, Sockets: 1, Buffer: 1 << 20, Streams: 10}}}, 0, NamedOutput{"out", &slowOutput{full: true}})
+	defer c.Stop()
+	if kept, err := os.ReadFile(state); err != nil || !strings.Contains(string(kept), `"version":1,"exact":false`) || !strings.Contains(string(kept), `"next":3`) {
+		t.Errorf("%v: %s", err, kept)
+	}
+}
+
+// TestNumbersMissingAtTheEnd count as lost: they come no more.
+func TestNumbersMissingAtTheEnd(t *testing.T) {
+	c, _ := collectorBed(t, Options{Listens: []Listen{{Address: "127.0.0.1:0", Sockets: 1, Buffer: 1 << 20, Streams: 10}}}, 0, NamedOutput{"out", &slowOutput{full: true}})
+	conn, err := net.Dial("udp", c.Addresses()[0].String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for i, n := range []uint32{1, 2, 5} {
+		conn.Write(entryOf(n, 1).Payload)
+		until(t, "a packet is taken", func() bool { return c.Snapshot().Listens[0].Packets == uint64(i+1) })
+	}
+	if err := c.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if s := c.Snapshot(); s.Records[record.Gap] != 1 || s.Listens[0].Streams[0].Lost != 2 {
+		t.Errorf("%d gap records, %d lost; want 1 and 2", s.Records[record.Gap], s.Listens[0].Streams[0].Lost)
+	}
+}
+
 // TestNumbersContinue: the streams of the next process on the same address continue the numbers of the
 // one before; without its file, or on another address, they begin anew.
 func TestNumbersContinue(t *testing.T) {

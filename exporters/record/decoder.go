@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"net/netip"
+	"slices"
 
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
@@ -39,9 +40,9 @@ var ErrLengths = errors.New("lengths or types that do not agree")
 // Decoder makes records of report packets. It allocates only until its buffers fit the
 // longest packet. It belongs to one goroutine.
 type Decoder struct {
-	locators  []*inthdr.Locator // of the configured entries, in their order
-	corrected []*inthdr.Locator // the same for packets whose Length of the shim was corrected
-	locator   *inthdr.Locator   // found the INT of the packet at hand; nil: that INT is unsound
+	locators  []entry         // of the configuration, in its order
+	corrected []entry         // the same for packets whose Length of the shim was corrected
+	locator   *inthdr.Locator // found the INT of the packet at hand; nil: that INT is unsound
 	models    event.Models
 	record    Record
 
@@ -51,6 +52,16 @@ type Decoder struct {
 	outers inthdr.Outers
 }
 
+// entry finds INT as one entry of the configuration says.
+type entry struct{ whole, cut *inthdr.Locator } // cut: in frames without what NPT 2 restores
+
+func newEntry(c inthdr.Config) entry {
+	e := entry{whole: inthdr.NewLocator(c)}
+	c.Cut = true
+	e.cut = inthdr.NewLocator(c)
+	return e
+}
+
 // NewDecoder makes a Decoder.
 func NewDecoder(o Options) *Decoder {
 	if o.INT == nil {
@@ -58,9 +69,12 @@ func NewDecoder(o Options) *Decoder {
 	}
 	d := &Decoder{models: event.NewModels(o.Models), frame: make([]byte, packet.MaxFrame)}
 	for _, c := range o.INT {
-		d.locators = append(d.locators, inthdr.NewLocator(c))
+		if !slices.ContainsFunc(c.Domains, func(d inthdr.Domain) bool { return d.ID == report.TransparentSecurityID }) {
+			c.Domains = append(slices.Clone(c.Domains), transparentSecurityDomain())
+		}
+		d.locators = append(d.locators, newEntry(c))
 		c.ShimInclusive = false
-		d.corrected = append(d.corrected, inthdr.NewLocator(c))
+		d.corrected = append(d.corrected, newEntry(c))
 	}
 	return d
 }

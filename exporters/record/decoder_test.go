@@ -279,6 +279,72 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// TestCutInFrontOfTheOriginalHeader: INT whose NPT is 2 is read as far as it is there, though the header that it restores is
+// not: a report that is cut behind INT names the original flow's protocol, and all hops.
+func TestCutInFrontOfTheOriginalHeader(t *testing.T) {
+	packet := reporttest.Hex(t, reporttest.INTTCPHex)
+	const stack = 28 + 16 // and 16 bytes of two hops
+	d := NewDecoder(Options{})
+	var r Record
+	for n := stack; n <= len(packet); n++ {
+		b := append(reporttest.Hex(t, groupHex+`04 ff 00 20`), packet[:n]...)
+		d.Records(b, &testOrigin, func(x *Record) { r = *x })
+		if want := min((n-stack)/8, 2); len(r.Hops) != want || r.HopCount != 2 || r.Protocol != 6 {
+			t.Errorf("%d bytes: %d hops of %d, protocol %d; want %d hops of 2, 6", n, len(r.Hops), r.HopCount, r.Protocol, want)
+		}
+		if ports := n >= stack+16+4; r.Has(KnownPorts) != ports || ports && (r.SourcePort != 40000 || r.DestinationPort != 80) {
+			t.Errorf("%d bytes: ports %v, %d and %d", n, r.Has(KnownPorts), r.SourcePort, r.DestinationPort)
+		}
+		if cut := n < len(packet); cut && n < stack+16 && r.Flags&Truncated == 0 {
+			t.Errorf("%d bytes: not truncated", n)
+		}
+	}
+}
+
+// TestLaterFragmentInATunnel: bytes behind the IP header of a later fragment are no ports, wherever the fragment is.
+func TestLaterFragmentInATunnel(t *testing.T) {
+	got, err := lines(t, NewDecoder(Options{}), reporttest.Hex(t, groupHex+`04150020 4500005400014000402f00000a0000080a000009 000088b6 18060800
+		20000306e000000000000000 000000010001000200000064 4500002000010001401100000a0000010a000002 deadbeef0102030405060708`))
+	if err != nil || !strings.Contains(got[0], `"source":"10.0.0.1","destination":"10.0.0.2","protocol":17`) || strings.Contains(got[0], "port") {
+		t.Errorf("%v %s", err, got)
+	}
+}
+
+// TestDomainOfTransparentSecurity: it is known however INT is configured.
+func TestDomainOfTransparentSecurity(t *testing.T) {
+	port := uint16(5000)
+	d := NewDecoder(Options{INT: []inthdr.Config{{UDPPort: &port, Version2: true}}})
+	got, err := lines(t, d, reporttest.Hex(t, ip(t, udp4(t, 5000, `14 06 0035 2000 0109 8000 5453 8000 4000 0000007b 000000000101 0000`))))
+	if err != nil || !strings.Contains(got[0], `"device_id":"0000000001010000"`) || !strings.Contains(got[0], `"hops":[{"node_id":123}]`) {
+		t.Errorf("%v %s", err, got)
+	}
+}
+
+// TestModelOfTheReportingNode: values that a node tells of itself are in the units of a model that lists it; not in those of
+// a model for all others, since sinks report nanoseconds.
+func TestModelOfTheReportingNode(t *testing.T) {
+	only := func(n uint32) []event.NodeRange { return []event.NodeRange{{First: n, Last: n}} }
+	postcard := reporttest.Hex(t, groupHex+`10040200 3000000000000000 00000005 03000044`)
+	for _, c := range []struct {
+		name   string
+		models []event.NodeModel
+		want   Sink
+	}{
+		{"none", nil, Sink{LatencyNs: 5, Occupancy: 68}},
+		{"of the node", []event.NodeModel{{Nodes: only(3), LatencyUnit: 1000, QueueUnit: 80}}, Sink{LatencyNs: 5000, Occupancy: 5440}},
+		{"of another node and of all others", []event.NodeModel{{Nodes: only(4), LatencyUnit: 7}, {LatencyUnit: 1000, QueueUnit: 80}}, Sink{LatencyNs: 5, Occupancy: 68}},
+		{"of all others", []event.NodeModel{{LatencyUnit: 1000, QueueUnit: 80}}, Sink{LatencyNs: 5, Occupancy: 68}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got Sink
+			NewDecoder(Options{Models: c.models}).Records(postcard, &testOrigin, func(r *Record) { got = r.Sink })
+			if got.LatencyNs != c.want.LatencyNs || got.Occupancy != c.want.Occupancy || got.Queue != 3 {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
 // TestSeveralReports: a malformed report does not hide the next one in its packet.
 func TestSeveralReports(t *testing.T) {
 	d := NewDecoder(Options{})

@@ -68,9 +68,14 @@ func (d *Decoder) sinkInterfaces(v uint32) {
 	}
 }
 
+// sinkLatency reads the reporting node's own hop latency, in the unit of a model that lists the node: a model of all
+// others is none of a sink, which reports nanoseconds.
 func (d *Decoder) sinkLatency(v uint32) {
 	if s := &d.record.Sink; v != unknown {
 		s.LatencyNs = v
+		if m := d.models.Listed(d.record.NodeID); m != nil {
+			s.LatencyNs = m.Latency(v)
+		}
 		s.Known |= HopLatency
 	}
 }
@@ -85,6 +90,9 @@ func (d *Decoder) sinkQueue(v uint32) {
 	}
 	if s.Occupancy != 1<<24-1 {
 		s.Known |= HopOccupancy
+		if m := d.models.Listed(d.record.NodeID); m != nil {
+			s.Occupancy = m.Occupancy(s.Occupancy)
+		}
 	}
 }
 

@@ -181,5 +181,9 @@ func (r *Record) Reset(t Type) {
 	*r = Record{Type: t, VLANs: r.VLANs[:0], DeviceID: r.DeviceID[:0], Hops: r.Hops[:0], Links: r.Links[:0]}
 }
 
+// TellsDrop reports whether r is about dropped packets: by its D bit, or by its event, which reports of Transparent
+// Security have without that bit.
+func (r *Record) TellsDrop() bool { return r.Dropped || r.Has(KnownEvents) && r.Events&dropEvent != 0 }
+
 // Has reports whether all bits of k are set.
 func (r *Record) Has(k Known) bool { return r.Known&k == k }

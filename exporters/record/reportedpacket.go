@@ -62,7 +62,7 @@ func (d *Decoder) headers(t report.InType, n int) bool {
 	}
 	r := &d.record
 	r.Protocol, r.DSCP, r.Length = l.Proto, l.DSCP, uint32(l.End-l.L3)
-	if !d.findINT() {
+	if !d.findINT(n) {
 		d.transport(l.Proto, int(l.L4), n)
 		return true
 	}
@@ -75,13 +75,19 @@ func (d *Decoder) headers(t report.InType, n int) bool {
 	return true
 }
 
-// findINT looks for INT in the frame and returns whether there is any, sound or not.
-func (d *Decoder) findINT() bool {
+// findINT looks for INT in the first n bytes of the frame, which zeros follow, and returns whether there is any,
+// sound or not.
+func (d *Decoder) findINT(n int) bool {
 	outer := d.layers
 	best := inthdr.NotINT
-	for _, p := range d.locators {
-		l, i := outer, inthdr.Info{}
-		switch result := p.Find(d.frame, &l, &i, &d.outers); {
+	for _, e := range d.locators {
+		l, i, p := outer, inthdr.Info{}, e.whole
+		result := p.Find(d.frame, &l, &i, &d.outers)
+		if result == inthdr.Unsound && i.Reason == inthdr.ReasonOriginal && n < int(i.End)+packet.TCPLen && n < int(l.End) {
+			l, i, p = outer, inthdr.Info{}, e.cut
+			result = p.Find(d.frame, &l, &i, &d.outers)
+		}
+		switch {
 		case result == inthdr.Sound:
 			d.layers, d.info, d.locator = l, i, p
 			return true
@@ -135,6 +141,7 @@ func (d *Decoder) enclosed(n int) {
 	}
 	r := &d.record
 	r.Protocol, r.DSCP, r.Length = l.Proto, l.DSCP, uint32(l.End-l.L3)
+	d.layers.Fragment = l.Fragment
 	d.transport(l.Proto, int(l.L4), n)
 }
 

@@ -109,7 +109,7 @@ func (x *dissector) ethernet() (etherType uint16, ok bool) {
 	}
 	x.flow.DestinationMAC, x.flow.SourceMAC = mac(b), mac(b[6:])
 	etherType = binary.BigEndian.Uint16(b[12:])
-	for etherType == packet.EtherTypeVLAN || etherType == packet.EtherTypeQinQ {
+	for packet.IsVLAN(etherType) {
 		tag := x.take(packet.VLANLen)
 		if tag == nil {
 			return 0, false

@@ -39,6 +39,8 @@ func TestDissect(t *testing.T) {
 		packet string
 		want   []string
 	}{
+		{"tags of other types", plain, report.Ethernet, `020000000002 020000000001 9100 0064 9200 e0c8 0800` + reporttest.IPv4TCPHex,
+			[]string{`"vlans":[100,200],"ethertype":2048,"source":"10.0.0.1"`}},
 		{"QinQ", plain, report.Ethernet, `020000000002 020000000001 88a8 0064 8100 e0c8 0800` + reporttest.IPv4TCPHex,
 			[]string{`"vlans":[100,200],"ethertype":2048,"source":"10.0.0.1"`, `"destination_port":80,"tcp_flags":24}null`}},
 		{"not IP", plain, report.Ethernet, `ffffffffffff 020000000001 0806 0001`,

@@ -85,7 +85,7 @@ func (s *shard) observe(r *record.Record) {
 	} else {
 		s.none++
 	}
-	if r.Dropped {
+	if r.TellsDrop() {
 		reason := uint32(noReason)
 		if r.Has(record.KnownDropReason) {
 			reason = uint32(r.DropReason)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"intsink/engine/report"
 	"intsink/exporters/record"
 )
 
@@ -23,6 +24,23 @@ func sample() *record.Record {
 		},
 		Links: []record.Link{{From: 1, To: 2, LatencyNs: 2e9}},
 		Sink:  record.Sink{Known: record.HopLatency, LatencyNs: 1000},
+	}
+}
+
+// TestDropsWithoutTheirBit: drop reports of Transparent Security have the event alone.
+func TestDropsWithoutTheirBit(t *testing.T) {
+	s := New(10)
+	o := s.Observer()
+	var r record.Record
+	r.Reset(record.Report)
+	r.NodeID, r.Known = 3, record.KnownNode|record.KnownEvents
+	for e := range report.EventNames {
+		if r.Events = 1 << e; r.TellsDrop() {
+			o(&r)
+		}
+	}
+	if got := text(s); !strings.Contains(got, `intcollect_drop_reports_total{node="3",reason="unknown"} 1`+"\n") {
+		t.Error(got)
 	}
 }
 

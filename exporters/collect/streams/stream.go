@@ -12,6 +12,7 @@ const (
 	window    = 1 << 14 // so many numbers below next, a bit each says whether it came
 	maxHoles  = 1024    // most ranges of missing numbers that may still come
 	nearStart = 4096    // after a restart a sink's first number is below this one
+	tooFar    = 1 << 18 // no packets are lost or late by so many while others come: a second or more of a fast sink
 )
 
 // hole is a range of missing numbers, both ends included.
@@ -96,8 +97,11 @@ func (s *Stream) unnumbered(again bool) bool {
 // restarted reports whether the sink has begun to count anew: after a silence comes a number
 // below next, or one near 0 that would mean the loss of more than a few packets. The silence
 // must show on both clocks: packets may have waited in the socket, and the wall clock may
-// have been set.
+// have been set. A restart within a second shows by a number near 0 that is far from next both ways.
 func (s *Stream) restarted(h Header, ahead, m uint64, now Times) bool {
+	if h.Sequence < nearStart && ahead > tooFar && m+1-ahead > tooFar {
+		return true
+	}
 	if now.Arrived-s.newest.Arrived <= Patience || now.Monotonic-s.newest.Monotonic <= Patience {
 		return false
 	}
@@ -127,7 +131,7 @@ func (s *Stream) behind(back uint64, h Header) Place {
 
 // skip opens a hole of n numbers, from next on.
 func (s *Stream) skip(n uint64, monotonic int64, gap func(Gap)) {
-	if len(s.holes) == maxHoles {
+	if len(s.holes) >= maxHoles {
 		s.giveUp(1, gap)
 	}
 	s.holes = append(s.holes, hole{s.next, s.next + n - 1, monotonic})

@@ -57,6 +57,8 @@ func TestStream(t *testing.T) {
 		{"restart of the sink", []uint32{100, 101, wait, 1}, "100 101 +0 +1", "", Counts{Received: 4, Restarts: 1}},
 		{"restart settles the holes", []uint32{100, 103, wait}, "100 103 +0", "101-102", Counts{Received: 3, Lost: 2, Restarts: 1}},
 		{"restart of one with high numbers", []uint32{3000000, wait | 3}, "3000000 +3", "", Counts{Received: 2, Restarts: 1}},
+		{"restart within a second", []uint32{3000000, 0, 1}, "3000000 +0 +1", "", Counts{Received: 3, Restarts: 1}},
+		{"a quick one of low numbers", []uint32{1000000, 1000001, 5}, "1000000 1000001 +5", "", Counts{Received: 3, Restarts: 1}},
 		{"silence alone is none", []uint32{100, wait | 105}, "100 105", "101-104", Counts{Received: 2, Lost: 4}},
 		{"less than half of all numbers missing after a silence", []uint32{100, wait | 1800000}, "100 1800000", "101-1799999", Counts{Received: 2, Lost: 1799899}},
 		{"few before the wrap lost in a silence", []uint32{4194300, wait | 2}, "4194300 4194306", "4194301-4194305", Counts{Received: 2, Lost: 5}},
@@ -173,7 +175,7 @@ func TestHolesAreBounded(t *testing.T) {
 	if s.Lost != 3*maxHoles-1 || len(s.holes) != 1 {
 		t.Errorf("%d holes, %d lost", len(s.holes), s.Lost)
 	}
-	if p := b.see(3); p.Sequence != 3 || s.Late != 1 {
+	if p := b.see(6001); p.Sequence != 6001 || s.Late != 1 {
 		t.Errorf("%+v %+v", p, s.Counts)
 	}
 }
