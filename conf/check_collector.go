@@ -27,6 +27,12 @@ func (d checker) checkCollectorPort(c *Config, col *Collector) {
 					where, a.name, a.name)
 			}
 		}
+		if to := col.Address.Addr(); linkLocalWithoutZone(to) {
+			d.ErrorAt([]any{&col.Address}, "%s: address %s is link-local: name the interface that leads there, such as [%s%%eth0]:%d", where, to, to, col.Address.Port())
+		}
+		if linkLocalWithoutZone(col.Source) {
+			d.ErrorAt([]any{&col.Source}, "%s: source %s is link-local: the kernel does not know on which interface; take a global address, or leave source out", where, col.Source)
+		}
 		return
 	}
 	if col.Port == "" && d.Good(&col.Port) {
@@ -42,6 +48,10 @@ func (d checker) checkCollectorPort(c *Config, col *Collector) {
 	}
 	d.checkFrameAddresses(col, where)
 	d.checkFrameLength(c, col, where)
+}
+
+func linkLocalWithoutZone(a netip.Addr) bool {
+	return a.Is6() && a.IsLinkLocalUnicast() && a.Zone() == ""
 }
 
 // checkFrameAddresses: all addresses are one host's, of one family, and not each

@@ -47,8 +47,14 @@ func (h *HTTP) SocketPath(environment func(string) string) string {
 // checkTokens checks the hashes of tokens, and that there is an address over which tokens
 // count.
 func (d checker) checkTokens(h *HTTP) {
+	names := map[string]string{}
 	for i := range h.Tokens {
 		t := &h.Tokens[i]
+		sum := strings.ToLower(t.SHA256)
+		if other, twice := names[sum]; twice && sum != "" {
+			d.ErrorAt([]any{&t.SHA256}, "http: token %q: sha256 is that of token %q too: a token may write, or it may not; each needs its own", schema.Short(t.Name), schema.Short(other))
+		}
+		names[sum] = t.Name
 		if b, err := hex.DecodeString(t.SHA256); t.SHA256 != "" && (err != nil || len(b) != sha256.Size) {
 			d.ErrorAt([]any{&t.SHA256}, `http: token %q: sha256 must be the 64 hexadecimal digits that printf %%s "$TOKEN" | sha256sum prints`, schema.Short(t.Name))
 		}

@@ -47,8 +47,25 @@ func (d checker) checkINT(c *INT) {
 	}
 }
 
+// checkVersions: each version stands behind some markings only; one that has none of these is never taken.
+func (d checker) checkVersions(c *INT) {
+	tunnels := c.VXLANGPE != nil || c.Geneve != nil
+	for version, by := range map[string]struct {
+		taken bool
+		what  string
+	}{
+		"1": {tunnels || c.DSCP != nil || c.ProbeMarker != nil, "dscp, probe_marker, vxlan_gpe and geneve"},
+		"0": {tunnels, "vxlan_gpe and geneve"},
+	} {
+		if slices.Contains(c.Versions, version) && !by.taken {
+			d.WarnAt([]any{&c.Versions}, `int: versions has "%s", which stands behind %s alone; none of them is set, so none of its INT is taken`, version, by.what)
+		}
+	}
+}
+
 // checkReading checks how INT is read against the versions that are.
 func (d checker) checkReading(c *INT) {
+	d.checkVersions(c)
 	if len(c.Types) == 0 {
 		d.ErrorAt([]any{&c.Types}, `int: types is empty: no INT would be taken; the default is ["md", "mx", "destination"]`)
 	}

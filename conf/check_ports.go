@@ -12,7 +12,7 @@ func (d checker) checkPorts(c *Config) {
 	if len(c.Ports) == 0 {
 		d.ErrorAt(nil, `there is no port block: name the devices to receive and send on, such as port "network" { device = "0000:3b:00.0" }`)
 	}
-	ids, devices := map[uint16]*Port{}, map[string]*Port{}
+	ids, devices, onInterface := map[uint16]*Port{}, map[string]*Port{}, map[string]*Port{}
 	for i := range c.Ports {
 		p := &c.Ports[i]
 		d.checkDevice(p)
@@ -25,6 +25,12 @@ func (d checker) checkPorts(c *Config) {
 			d.ErrorAt([]any{&p.Device}, "port %q: device %q is that of port %q too; each needs its own", p.Name, schema.Short(p.Device), other.Name)
 		}
 		devices[device] = p
+		if name := p.Interface(); name != "" {
+			if other := onInterface[name]; other != nil && other.deviceKey() != device {
+				d.ErrorAt([]any{&p.Device}, "port %q: device %q is on interface %s, as port %q is; each needs its own", p.Name, schema.Short(p.Device), schema.Short(name), other.Name)
+			}
+			onInterface[name] = p
+		}
 		if p.MTU != 0 && p.MTU < 68 {
 			d.ErrorAt([]any{&p.MTU}, "port %q: mtu = %d: must be from 68 to 9600, or 0 to leave the driver's", p.Name, p.MTU)
 		}
@@ -77,16 +83,22 @@ func (d checker) checkLinks(c *Config) {
 
 // checkMbufs: every receive descriptor holds an mbuf from the start, every
 // transmit descriptor may, and every worker has a burst and a cache of them. A kernel
-// port has no descriptors, but a burst of mbufs ahead.
+// port has no descriptors, but a burst of mbufs ahead. Where packets are distributed in software,
+// a port has one receive queue, and each worker a ring of packets that wait for it.
 func (d checker) checkMbufs(c *Config) {
 	const perWorker = Burst + MbufCache
 	workers, rx, all := len(c.DPDK.Lcores), 0, 0
 	for i := range c.Ports {
+		queues := workers
+		if c.DPDK.InSoftware() {
+			queues = 1
+			all += workers * int(c.Ports[i].RxDesc)
+		}
 		if _, ok := c.Ports[i].Kernel(); ok {
 			all += workers * Burst
 			continue
 		}
-		rx += workers * int(c.Ports[i].RxDesc)
+		rx += queues * int(c.Ports[i].RxDesc)
 		all += workers * int(c.Ports[i].TxDesc)
 	}
 	all += rx + workers*perWorker

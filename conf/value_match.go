@@ -27,7 +27,7 @@ func vnis(p *[]VNIRange) schema.Value {
 func devices(p *[]uint64) schema.Value {
 	const accepted = `numbers from 0 to 4294967294, or up to 64 bits such as "0x020000000001"`
 	return &schema.List[uint64]{
-		Into: p, Single: true, Accepted: accepted, Same: schema.Equal[uint64], Format: formatDevice,
+		Into: p, Single: true, Accepted: accepted, Once: true, Format: formatDevice,
 		Parse: schema.One(func(x *schema.Expr) (uint64, bool) {
 			s, ok := x.TextOrNumber(accepted)
 			if !ok {
@@ -65,7 +65,7 @@ func formatDevice(n uint64) string {
 // codePoints is a list of DSCP values.
 func codePoints(p *[]uint8) schema.Value {
 	return &schema.List[uint8]{
-		Into: p, Single: true, Accepted: "numbers from 0 to 63", Same: schema.Equal[uint8],
+		Into: p, Single: true, Accepted: "numbers from 0 to 63", Once: true,
 		Format: func(n uint8) string { return strconv.Itoa(int(n)) },
 		Parse: schema.One(func(x *schema.Expr) (uint8, bool) {
 			n, ok := x.Integer(0, 63, false)
@@ -86,7 +86,7 @@ var protocolNames = []struct {
 func protocols(p *[]uint8) schema.Value {
 	const accepted = "tcp, udp, icmp, icmpv6, sctp, gre, esp, ah or a number from 0 to 255"
 	return &schema.List[uint8]{
-		Into: p, Single: true, Accepted: accepted, Same: schema.Equal[uint8],
+		Into: p, Single: true, Accepted: accepted, Once: true,
 		Format: func(n uint8) string {
 			for _, known := range protocolNames {
 				if known.number == n {

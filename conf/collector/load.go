@@ -29,11 +29,11 @@ func read(f *schema.File, dir string) (*Config, *schema.Diagnostics) {
 	if !f.Parse(c.visit) {
 		return nil, f.Done()
 	}
+	c.resolve(dir)
 	check{f}.all(c)
 	if f.Failing() {
 		return nil, f.Done()
 	}
-	c.resolve(dir)
 	return c, f.Done()
 }
 

@@ -88,6 +88,18 @@ func (d *Diagnostics) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
+// WithoutLines are the same faults without the lines of the file, which may have secrets.
+func (d *Diagnostics) WithoutLines() *Diagnostics {
+	c := *d
+	c.Errors, c.Warnings = slices.Clone(d.Errors), slices.Clone(d.Warnings)
+	for _, list := range [][]Diagnostic{c.Errors, c.Warnings} {
+		for i := range list {
+			list[i].Snippet = ""
+		}
+	}
+	return &c
+}
+
 func (d *Diagnostics) shown(s Severity) string {
 	list := d.Errors
 	if s == Warning {

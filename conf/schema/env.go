@@ -4,7 +4,6 @@ package schema
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -15,25 +14,31 @@ import (
 // variables returns the variables of the environment in x, each once: of "${env.NODE}", of
 // "10.0.${env.SITE}.1:8555" and of env.NODE. None where x has anything else that is no literal.
 func (x *Expr) variables() []string {
-	var names []string
-	if !variablesOf(x.e, &names) {
+	v := variables{seen: map[string]bool{}}
+	if !v.of(x.e) {
 		return nil
 	}
-	return names
+	return v.names
 }
 
-// variablesOf adds to names the variables of e; false: e has something else, too.
-func variablesOf(e hclsyntax.Expression, names *[]string) bool {
+// variables are those of an expression, in the order in which they come first.
+type variables struct {
+	names []string
+	seen  map[string]bool
+}
+
+// of adds the variables of e; false: e has something else, too.
+func (v *variables) of(e hclsyntax.Expression) bool {
 	switch e := e.(type) {
 	case *hclsyntax.LiteralValueExpr:
 		return e.Val.Type() == cty.String
 	case *hclsyntax.ParenthesesExpr:
-		return variablesOf(e.Expression, names)
+		return v.of(e.Expression)
 	case *hclsyntax.TemplateWrapExpr:
-		return variablesOf(e.Wrapped, names)
+		return v.of(e.Wrapped)
 	case *hclsyntax.TemplateExpr:
 		for _, part := range e.Parts {
-			if !variablesOf(part, names) {
+			if !v.of(part) {
 				return false
 			}
 		}
@@ -43,8 +48,8 @@ func variablesOf(e hclsyntax.Expression, names *[]string) bool {
 			return false
 		}
 		name, ok := e.Traversal[1].(hcl.TraverseAttr)
-		if ok && !slices.Contains(*names, name.Name) {
-			*names = append(*names, name.Name)
+		if ok && !v.seen[name.Name] {
+			v.names, v.seen[name.Name] = append(v.names, name.Name), true
 		}
 		return ok
 	}

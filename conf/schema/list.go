@@ -16,7 +16,7 @@ type List[T any] struct {
 	Accepted string
 	Parse    func(x *Expr) ([]T, bool) // one element; several T where it abbreviates them
 	Format   func(T) string            // as HCL
-	Same     func(a, b T) bool         // nil: repetitions are fine
+	Once     bool                      // each element stands there once; T is comparable then
 	finish   func([]T) []T             // nil: as written
 }
 
@@ -53,14 +53,17 @@ func (v *List[T]) Read(x *Expr) bool {
 	if !ok {
 		return false
 	}
-	list := make([]T, 0, len(elems))
+	list, there := make([]T, 0, len(elems)), map[any]bool{}
 	for i, e := range elems {
 		ts, good := v.Parse(e)
 		ok = ok && good
 		for _, t := range ts {
-			if v.Same != nil && slices.ContainsFunc(list, func(o T) bool { return v.Same(o, t) }) {
+			if v.Once && there[t] {
 				ok = e.Fail("stands there twice; once is enough")
 				break
+			}
+			if v.Once {
+				there[t] = true
 			}
 			list = append(list, t)
 			x.d.place(element{v.Into, len(list) - 1}, elems[i].e.Range())
@@ -78,9 +81,6 @@ func (v *List[T]) Read(x *Expr) bool {
 	*v.Into = list
 	return true
 }
-
-// Equal returns the Same of lists without duplicates.
-func Equal[T comparable](a, b T) bool { return a == b }
 
 // One makes the parser of a list out of that of a single element.
 func One[T any](f func(x *Expr) (T, bool)) func(x *Expr) ([]T, bool) {
@@ -142,7 +142,7 @@ type chosen struct {
 // messages. The list is kept in the order of values.
 func Choices(p *[]string, what string, values ...string) *List[string] {
 	return &List[string]{
-		Into: p, Accepted: "a list of " + oneOf(values), Format: Quote, Same: Equal[string],
+		Into: p, Accepted: "a list of " + oneOf(values), Format: Quote, Once: true,
 		Parse: One(func(x *Expr) (string, bool) {
 			s, ok := x.Text("a string in quotes")
 			if !ok {

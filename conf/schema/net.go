@@ -43,7 +43,7 @@ func (v *hexValue) Read(x *Expr) bool {
 // Prefixes returns a list of IP prefixes; an address alone is a prefix of full length.
 func Prefixes(p *[]netip.Prefix) Value {
 	return &List[netip.Prefix]{
-		Into: p, Single: true, Accepted: `prefixes such as "10.0.0.0/8" or "2001:db8::/32"`, Same: Equal[netip.Prefix],
+		Into: p, Single: true, Accepted: `prefixes such as "10.0.0.0/8" or "2001:db8::/32"`, Once: true,
 		Parse:  One(parsePrefix),
 		Format: func(n netip.Prefix) string { return Quote(n.String()) },
 	}

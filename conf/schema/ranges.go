@@ -16,7 +16,7 @@ type Range[T uint16 | uint32] = ranges.Range[T]
 // these in messages. good, unless nil, may refuse a range after reporting why.
 func Ranges[T uint16 | uint32](p *[]Range[T], accepted string, min, max T, good func(x *Expr, r Range[T]) bool) Value {
 	return &List[Range[T]]{
-		Into: p, Single: true, Accepted: accepted, Same: Equal[Range[T]], Format: formatRange[T],
+		Into: p, Single: true, Accepted: accepted, Once: true, Format: formatRange[T],
 		Parse: One(func(x *Expr) (Range[T], bool) {
 			first, last, ok := parseRange(x, accepted, uint32(min), uint32(max))
 			r := Range[T]{First: T(first), Last: T(last)}

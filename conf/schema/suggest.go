@@ -15,7 +15,10 @@ func DidYouMean(given string, candidates []string, format string) string {
 		return ""
 	}
 	best, bestDistance := "", min(len(given)/3+2, len(given))
-	for _, c := range candidates {
+	for _, c := range candidates[:min(len(candidates), maxCandidates)] {
+		if d := len(given) - len(c); d >= bestDistance || -d >= bestDistance {
+			continue
+		}
 		if d := editDistance(strings.ToLower(given), strings.ToLower(c)); d < bestDistance {
 			best, bestDistance = c, d
 		}
@@ -54,8 +57,12 @@ func editDistance(a, b string) int {
 	return last[len(b)]
 }
 
-// maxSuggest is the longest name that is worth a suggestion.
-const maxSuggest = 64
+// maxSuggest is the longest name that is worth a suggestion, and maxCandidates are the most that are looked at: in a
+// file made for it there are thousands of both.
+const (
+	maxSuggest    = 64
+	maxCandidates = 64
+)
 
 // Short is s, which comes from the file, at a length that fits a message.
 func Short(s string) string {

@@ -58,7 +58,10 @@ func Args(o Options) (args, warnings []string, err error) {
 // CheckExtra refuses arguments that make EAL print something and exit, with the
 // process.
 func CheckExtra(args []string) error {
-	for _, a := range args {
+	for i, a := range args {
+		if a == "--log-level=help" || a == "--log-level" && i+1 < len(args) && args[i+1] == "help" {
+			return fmt.Errorf("dpdk.eal_args: %q makes DPDK print its levels and exit: name one, such as --log-level=lib.eal:debug", a)
+		}
 		if asksForHelp(a) {
 			return fmt.Errorf("dpdk.eal_args: %q makes DPDK print its help and exit: leave out -h and --help (dpdk-testpmd --help lists the arguments)", a)
 		}

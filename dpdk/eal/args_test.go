@@ -122,11 +122,14 @@ func TestExtraThatMakesEALExit(t *testing.T) {
 	for arg, refused := range map[string]bool{
 		"-h": true, "--help": true, "--hel": true, "--he": true, "-vh": true, "-hv": true,
 		"--h": false, "--huge-dir=/h": false, "-v": false, "-d/lib/h.so": false, "-vd/lib/h": false, "h": false, "--": false, "-": false,
-		"--vdev=net_null0": false, "--log-level=help": false,
+		"--vdev=net_null0": false, "--log-level=help": true, "--log-level": false, "help": false, "--log-level=lib.eal:debug": false,
 	} {
 		_, _, err := Args(Options{Hugepages: "off", Extra: []string{"--no-telemetry", arg}})
 		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "dpdk.eal_args: \""+arg+"\"") {
 			t.Errorf("%s: %v, want refused %v", arg, err, refused)
 		}
+	}
+	if err := CheckExtra([]string{"--log-level", "help"}); err == nil || !strings.Contains(err.Error(), "print its levels and exit") {
+		t.Error(err)
 	}
 }

@@ -103,13 +103,10 @@ func (o *Options) parts() ([]part, error) {
 // the lines that they show.
 func (o *Options) config(context.Context) ([]byte, error) {
 	c, diags := conf.LoadElsewhere(o.Client.Config)
-	var wrong bytes.Buffer
-	diags.WriteTo(&wrong)
-	var b bytes.Buffer
+	var wrong, b bytes.Buffer
+	diags.WithoutLines().WriteTo(&wrong)
 	for line := range bytes.Lines(wrong.Bytes()) {
-		if line[0] != ' ' { // lines of the file are indented
-			b.WriteString("# " + string(line))
-		}
+		b.WriteString("# " + string(line))
 	}
 	if c == nil {
 		return nil, fmt.Errorf("%s is not valid:\n%s", o.Client.Config, b.Bytes())

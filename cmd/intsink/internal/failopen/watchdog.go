@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,13 +39,14 @@ type Watchdog struct {
 
 	counts [2]atomic.Uint64 // commands that succeeded, that failed
 
-	mu     sync.Mutex // guards the rest
-	asked  string     // why Want asked for bypass; "": it did not
-	state  status.Switch
-	beaten time.Time // when heartbeat was last run
-	tried  time.Time // when a command last failed
-	stuck  bool      // a worker has not polled
-	since  time.Time // when all workers polled again
+	mu      sync.Mutex // guards the rest
+	asked   string     // why Want asked for bypass; "": it did not
+	state   status.Switch
+	command []string  // that turned the switch into that state
+	beaten  time.Time // when heartbeat was last run
+	tried   time.Time // when a command last failed
+	stuck   bool      // a worker has not polled
+	since   time.Time // when all workers polled again
 }
 
 // Want asks for bypass because of why, or for the sink in line.
@@ -132,6 +134,9 @@ func (w *Watchdog) lookFor(c *conf.Bypass, now time.Time, pause, patience time.D
 		want = "bypass"
 	}
 	w.mu.Lock()
+	if !slices.Equal(w.command, c.Command) { // a reload names another switch, whose state is not known
+		w.state, w.command = status.Switch{}, c.Command
+	}
 	state, beat := w.state.State, c.Heartbeat > 0 && want == "inline" && now.Sub(w.beaten) >= c.Heartbeat
 	wait := w.state.Error != "" && now.Sub(w.tried) < pause
 	w.mu.Unlock()

@@ -82,6 +82,22 @@ func TestSwitchFollows(t *testing.T) {
 	k.expect(t, "events", k.told, "unknown to inline ", "inline to bypass asked for", "bypass to inline ", "inline to bypass worker w1 has not polled for 1s", "bypass to inline ")
 }
 
+// TestAnotherSwitch: after a reload that names another command, its switch is turned to where the last one was.
+func TestAnotherSwitch(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		k, want := newKennel(), "inline"
+		if asked {
+			want = "bypass"
+		}
+		k.Want(asked, "mode bypass")
+		k.expect(t, "at start", k.after(time.Second), "/switch eth0 "+want)
+		k.conf.Command = []string{"/switch", "eth1"}
+		k.expect(t, "behind the reload", k.after(time.Second), "/switch eth1 "+want)
+		k.conf.After = 2 * time.Second
+		k.expect(t, "behind another reload", k.after(time.Second))
+	}
+}
+
 // TestHeartbeat: the command heartbeat is run while the sink is in line, and not in bypass.
 func TestHeartbeat(t *testing.T) {
 	k := newKennel()
