@@ -26,7 +26,9 @@ import (
 
 // daemon is a running collector with its spool and HTTP server.
 type daemon struct {
-	c         *collector.Config // of the goroutine that starts, reloads and stops
+	c         *collector.Config // of the goroutine that starts, reloads and stops, as the next two are
+	outputs   []spec
+	decoder   record.Options
 	series    int
 	version   string
 	log       *slog.Logger
@@ -54,7 +56,8 @@ func start(c *collector.Config, version string) (*daemon, error) {
 		Decoder: func() collect.Decoder { return record.NewDecoder(decoder) },
 		Observe: d.set.Observer, Log: d.limited,
 	}
-	for _, s := range specs(c) {
+	d.decoder, d.outputs = decoder, specs(c)
+	for _, s := range d.outputs {
 		out, err := s.make(d.limited)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
@@ -122,14 +125,22 @@ func (d *daemon) adopt(path string) error {
 	if what := needsRestart(d.c, c); what != "" {
 		return fmt.Errorf("a change of %s needs a restart", what)
 	}
-	old := map[string]any{}
-	for _, s := range specs(d.c) {
-		old[s.name] = s.config
+	decoder, err := decoderOptions(c)
+	if err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(d.decoder, decoder) {
+		return fmt.Errorf("%s: a change of int or node_model in the file of sink needs a restart", c.Sink)
+	}
+	old := map[string]*spec{}
+	for i := range d.outputs {
+		old[d.outputs[i].name] = &d.outputs[i]
 	}
 	var outputs []collect.NamedOutput
-	for _, s := range specs(c) {
+	all := specs(c)
+	for _, s := range all {
 		o := collect.NamedOutput{Name: s.name}
-		if !reflect.DeepEqual(old[s.name], s.config) {
+		if !s.same(old[s.name]) {
 			if o.Output, err = s.make(d.limited); err != nil {
 				for _, o := range outputs {
 					if o.Output != nil {
@@ -146,7 +157,7 @@ func (d *daemon) adopt(path string) error {
 	for i := range c.Listens {
 		d.collector.SetAllow(c.Listens[i].Name, c.Listens[i].Allow)
 	}
-	d.c = c
+	d.c, d.outputs = c, all
 	return nil
 }
 

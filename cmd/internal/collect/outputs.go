@@ -3,10 +3,12 @@
 package collect
 
 import (
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 
 	"intsink/cmd/internal/cli"
@@ -25,6 +27,7 @@ import (
 type spec struct {
 	name   string // "kafka main"
 	config any    // to see what a new configuration changes
+	files  string // the contents of certificates and keys, for the same: they are read once; a digest
 	make   func(log *collect.Log) (collect.Output, error)
 }
 
@@ -32,19 +35,37 @@ type spec struct {
 func specs(c *collector.Config) (all []spec) {
 	for i := range c.Kafkas {
 		k := c.Kafkas[i]
-		all = append(all, spec{"kafka " + k.Name, k, func(log *collect.Log) (collect.Output, error) { return makeKafka(&k, log) }})
+		all = append(all, spec{"kafka " + k.Name, k, contents(k.TLS), func(log *collect.Log) (collect.Output, error) { return makeKafka(&k, log) }})
 	}
 	for i := range c.ClickHouses {
 		h := c.ClickHouses[i]
-		all = append(all, spec{"clickhouse " + h.Name, h, func(*collect.Log) (collect.Output, error) { return makeClickHouse(&h) }})
+		all = append(all, spec{"clickhouse " + h.Name, h, contents(h.TLS), func(*collect.Log) (collect.Output, error) { return makeClickHouse(&h) }})
 	}
 	for i := range c.Files {
 		f := c.Files[i]
-		all = append(all, spec{"file " + f.Name, f, func(*collect.Log) (collect.Output, error) {
+		all = append(all, spec{"file " + f.Name, f, "", func(*collect.Log) (collect.Output, error) {
 			return jsonl.New(jsonl.Config{Path: f.Path, Rotate: f.Rotate, Keep: f.Keep, Stdout: os.Stdout}), nil
 		}})
 	}
 	return all
+}
+
+// same reports whether s is as old in all that matters to a running output.
+func (s *spec) same(old *spec) bool {
+	return old != nil && reflect.DeepEqual(old.config, s.config) && old.files == s.files
+}
+
+// contents is a digest of the files of t, as far as they can be read.
+func contents(t *collector.TLS) string {
+	if t == nil {
+		return ""
+	}
+	h := sha256.New()
+	for _, path := range []string{t.CA, t.Certificate, t.Key} {
+		b, _ := os.ReadFile(path) // who makes the output says what is wrong with it
+		fmt.Fprintf(h, "%d %s", len(b), b)
+	}
+	return string(h.Sum(nil))
 }
 
 func makeKafka(k *collector.Kafka, log *collect.Log) (collect.Output, error) {

@@ -1,6 +1,12 @@
 package collect
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
 	"net"
 	"os"
 	"os/exec"
@@ -134,4 +140,61 @@ func TestNodeModel(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestReloadSeesOtherFiles: a changed INT or node model of the sinks' file is refused, and renewed certificates make their
+// output anew, though no line of the collector's file has changed.
+func TestReloadSeesOtherFiles(t *testing.T) {
+	t.Setenv("GOMEMLIMIT", "off") // that of the tests stays as it is
+	dir := t.TempDir()
+	sink, ca := filepath.Join(dir, "sink.hcl"), filepath.Join(dir, "ca.pem")
+	text, err := os.ReadFile("../../../deploy/collect/sink.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, sink, string(text))
+	write(t, ca, certificate(t, 1))
+	path := configure(t, dir, "sink = \"sink.hcl\"\nclickhouse \"store\" {\n  url = \"https://127.0.0.1:1/?table=int.reports\"\n  tls { ca = \"ca.pem\" }\n}\n")
+	c, err := load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := start(c, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.stop()
+	adopt := func(want string) {
+		t.Helper()
+		if err := d.adopt(path); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	adopt("")
+	first := d.outputs[0]
+	if adopt(""); !d.outputs[0].same(&first) {
+		t.Error("nothing has changed, and the output is another")
+	}
+	write(t, ca, certificate(t, 2))
+	if adopt(""); d.outputs[0].same(&first) {
+		t.Error("the certificate has changed, and the output is the same")
+	}
+	write(t, sink, string(text)+"\nnode_model \"leaf\" {\n  nodes = [1]\n  latency_unit = \"10ns\"\n}\n")
+	adopt("sink.hcl: a change of int or node_model in the file of sink needs a restart")
+	write(t, sink, "nonsense")
+	adopt("sink: ")
+}
+
+// certificate is one that nobody signed but itself, in PEM form.
+func certificate(t *testing.T, serial int64) string {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }

@@ -124,9 +124,17 @@ func TestArchiveWithoutASink(t *testing.T) {
 	}
 }
 
+// TestConfigurationThatIsNotValidStaysOut: no line of it is in the archive, also where its number has five digits.
 func TestConfigurationThatIsNotValidStaysOut(t *testing.T) {
+	for _, before := range []int{0, 10000} {
+		staysOut(t, strings.Repeat("\n", before)+strings.Replace(config, "sha256 ", "sha265", 1))
+	}
+}
+
+func staysOut(t *testing.T, text string) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "intsink.hcl")
-	if err := os.WriteFile(path, []byte(strings.Replace(config, "role ", "rolle", 1)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var archive bytes.Buffer
@@ -135,7 +143,7 @@ func TestConfigurationThatIsNotValidStaysOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := open(t, &archive, "intsink-report-20261122-063000")
-	if s := files["config.hcl.missing"]; !strings.Contains(s, "rolle") || strings.Contains(s, "9f86d081") {
+	if s := files["config.hcl.missing"]; !strings.Contains(s, "sha265") || strings.Contains(s, "9f86d081") {
 		t.Errorf("config.hcl.missing: %q", s)
 	}
 	for _, name := range []string{"doctor.txt.missing", "metrics.txt.missing"} {
