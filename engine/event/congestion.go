@@ -33,7 +33,7 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 	s := d.shared
 	s.mu.Lock()
 	e, _ := s.queues.Get(now, key)
-	if e.Congested && now-e.Seen >= t.CongestionTimeout {
+	if e.Congested && now-e.Seen >= e.end.timeout {
 		e.Congested, e.Since = false, e.Seen
 	}
 	was := e.Congested
@@ -44,7 +44,10 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 		e.Latency = q.Latency
 	}
 	e.Seen = max(e.Seen, now)
-	set := d.episode(now, f, n, &e.Queue, over, fresh, t)
+	if over {
+		e.end.take(t, !was)
+	}
+	set := d.episode(now, f, n, e, over, fresh, t)
 	if e.Congested != was || e.Congested && now-e.told >= t.CongestionTimeout/4 {
 		e.told = now
 		s.announce(d, sharedQueues, key)
@@ -57,8 +60,9 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 	return set
 }
 
-// episode moves q, which holds for all workers, by one packet that left through it.
-func (d *Detector) episode(now int64, f *flows.Flow, n *hopValues, q *Queue, over, fresh bool, t *Thresholds) Set {
+// episode moves e, which holds for all workers, by one packet that left through its queue.
+func (d *Detector) episode(now int64, f *flows.Flow, n *hopValues, e *sharedQueue, over, fresh bool, t *Thresholds) Set {
+	q := &e.Queue
 	onset := over && !q.Congested
 	switch {
 	case over:
@@ -74,7 +78,7 @@ func (d *Detector) episode(now int64, f *flows.Flow, n *hopValues, q *Queue, ove
 		}
 		q.Reports++
 		d.Edge = d.Edge || onset
-	case q.Congested && belowClear(q, t):
+	case q.Congested && e.end.reached(q):
 		q.Congested, q.Since, d.Edge = false, now, true
 	default:
 		return 0
@@ -83,11 +87,33 @@ func (d *Detector) episode(now int64, f *flows.Flow, n *hopValues, q *Queue, ove
 	return Congestion.Set()
 }
 
-// belowClear reports whether the values that q was last known to have end its episode. A
-// value that this packet does not know is as it was.
-func belowClear(q *Queue, t *Thresholds) bool {
-	return (t.CongestionRaise == 0 || q.Occupancy <= t.CongestionClear) &&
-		(t.CongestionLatency == 0 || q.Latency < (t.CongestionLatency+1)/2)
+// episodeEnd is what ends an episode of a queue. Packets of several watches may cross it: the lowest values of those
+// that were over their threshold count, and the longest timeout, or a watch with high thresholds would end an episode
+// under another that has not ended, which begins anew, with a new quota, at the next packet.
+type episodeEnd struct {
+	clear   uint32 // highest occupancy that ends it; never: any does
+	latency uint32 // of which it must be below half; 0: any is
+	timeout int64
+}
+
+// take takes the thresholds of a watch into account, whose packet is over them: the first one's alone.
+func (e *episodeEnd) take(t *Thresholds, first bool) {
+	if first {
+		*e = episodeEnd{clear: never}
+	}
+	if t.CongestionRaise > 0 {
+		e.clear = min(e.clear, t.CongestionClear)
+	}
+	if t.CongestionLatency > 0 && (e.latency == 0 || t.CongestionLatency < e.latency) {
+		e.latency = t.CongestionLatency
+	}
+	e.timeout = max(e.timeout, t.CongestionTimeout)
+}
+
+// reached reports whether the values that q was last known to have end its episode. A
+// value that the last packet did not know is as it was.
+func (e *episodeEnd) reached(q *Queue) bool {
+	return (e.clear == never || q.Occupancy <= e.clear) && (e.latency == 0 || q.Latency < (e.latency+1)/2)
 }
 
 // congestionTrigger returns the occupancy where that is watched and known, else the latency.

@@ -142,6 +142,39 @@ func TestCongestionOnAFirstPacket(t *testing.T) {
 	}
 }
 
+// TestCongestionUnderTwoWatches: packets of a watch with high thresholds, or that watches latencies alone, do not end the
+// episode of one with low ones: its quota holds, and its end comes once.
+func TestCongestionUnderTwoWatches(t *testing.T) {
+	low, high, slow := watching(Congestion), watching(Congestion), watching(Congestion)
+	high.Thresholds.CongestionRaise, high.Thresholds.CongestionClear = 80_000, 40_000
+	slow.Thresholds.CongestionRaise, slow.Thresholds.CongestionLatency, slow.Thresholds.CongestionTimeout = 0, 500_000, 10*ms
+	d := New([]Policy{low, high, slow}, 42)
+	defer d.Close()
+	var f [3]flows.Flow
+	now, reports := second, 0
+	packet := func(watch int, occupancy uint32) bool {
+		now += 20 * ms
+		v := one(occupancy)
+		v.latency = 1000
+		f[watch].Watch = uint8(watch)
+		return d.Packet(now, &f[watch], false, watch, told(v)).Has(Congestion)
+	}
+	for range 20 {
+		if packet(0, 9000) {
+			reports++
+		}
+		if packet(1, 9000) || packet(2, 9000) {
+			t.Fatal("a report under a watch whose threshold is not reached")
+		}
+	}
+	if n := d.Counters.Fired[Congestion]; reports != int(low.Thresholds.CongestionQuota) || n != 1 {
+		t.Errorf("%d reports of %d episodes, want %d of one", reports, n, low.Thresholds.CongestionQuota)
+	}
+	if packet(1, 5000) || !packet(1, 4000) || packet(0, 4000) {
+		t.Error("the end is not at the lowest threshold, or not once")
+	}
+}
+
 func TestTxUtilization(t *testing.T) {
 	tx := func(percent uint32) values { return with(one(0), func(v *values) { v.tx = percent }) }
 	for name, c := range map[string]struct {
@@ -275,5 +308,32 @@ func TestTablesWithoutEvents(t *testing.T) {
 	q, i := queues.Find([2]uint64{7<<32 | 2, 1}), interfaces.Find([2]uint64{7<<32 | 2})
 	if q == nil || *q != (Queue{Occupancy: 9000, Latency: 300, Seen: f.now}) || i == nil || *i != (Interface{Utilization: 95}) {
 		t.Errorf("the tables show %+v, %+v", q, i)
+	}
+}
+
+// TestEndToEndWithoutNodes: the latency of the whole path needs no node ids, only the hops' latencies.
+func TestEndToEndWithoutNodes(t *testing.T) {
+	for _, format := range []inthdr.Format{inthdr.Format2, inthdr.Format1, inthdr.Format2016} {
+		for _, bitmap := range []uint16{inthdr.BitHopLatency, inthdr.BitLevel1Interfaces | inthdr.BitHopLatency} {
+			f := start(t, watching(EndToEnd, HopLatency, PathChange))
+			layout := inthdr.LayoutOf(bitmap, format)
+			way := func(latencies ...uint32) *Observation {
+				var b []byte
+				for _, x := range latencies {
+					if bitmap != inthdr.BitHopLatency {
+						b = binary.BigEndian.AppendUint32(b, 1<<16|2)
+					}
+					b = binary.BigEndian.AppendUint32(b, x)
+				}
+				return &Observation{Frame: b, Layout: &layout, Info: &inthdr.Info{
+					Type: inthdr.MD, Format: format, Bitmap: bitmap, HopLen: uint16(layout.HopLen), Hops: uint16(len(latencies)), StackLen: uint16(len(b)),
+				}}
+			}
+			f.observed(ms, way(10_000, 20_000), 0)
+			f.observed(ms, way(10_000, 70_001), 0) // by 50,001, the first of two
+			f.observed(ms, way(10_000, unknown32), 0)
+			f.observed(ms, way(10_000, 70_001), EndToEnd.Set())
+			f.observed(ms, way(10_000, 70_001), 0)
+		}
 	}
 }

@@ -33,7 +33,7 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 	}
 	hopLen := int(o.Info.HopLen)
 	if l.NodeID != 0 || hopLen < minHopLen {
-		return 0
+		return d.withoutNodes(now, f, p, o)
 	}
 	hasPath, latency := l.Interfaces >= 0 && !o.Info.MTUExceeded, int(l.HopLatency)
 	watched, sum, summed := p.Events.Has(HopLatency), uint64(0), latency >= 0
@@ -85,6 +85,28 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 		set |= d.path(now, f, p, o, h)
 	}
 	return set
+}
+
+// withoutNodes is hops where the bitmap does not ask for node ids, or for them alone: there is no path and no node to
+// hold a latency against, but the packet may tell the latency of the whole path.
+//
+//go:noinline
+func (d *Detector) withoutNodes(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
+	hopLen := int(o.Info.HopLen)
+	if !p.Events.Has(EndToEnd) || hopLen == 0 {
+		return 0
+	}
+	sum, summed := uint64(0), o.Layout.HopLatency >= 0
+	for stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]; len(stack) >= hopLen; stack = stack[hopLen:] {
+		var n hopValues
+		readHop(&n, stack[:hopLen], o.Layout)
+		if d.models.any {
+			d.models.apply(&n)
+		}
+		summed = summed && n.latency != unknown32
+		sum += uint64(n.latency)
+	}
+	return d.endToEndLatency(now, f, p, o, sum, summed)
 }
 
 // level2Of reads a hop's level-2 interfaces. In FormatGEANT both have one word, which

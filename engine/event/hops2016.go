@@ -31,7 +31,7 @@ func nodeID(hop []byte, format inthdr.Format) uint32 {
 func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
 	l := o.Layout
 	if l.NodeID != 0 || o.Info.HopLen < minHopLen {
-		return 0
+		return d.withoutNodes(now, f, p, o)
 	}
 	value := func(hop []byte, at int8) uint32 { return binary.BigEndian.Uint32(hop[at:]) & mask2016 }
 	hasPath := l.Interfaces >= 0

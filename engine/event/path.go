@@ -31,26 +31,44 @@ func (d *Detector) path(now int64, f *flows.Flow, p *Policy, o *Observation, h u
 }
 
 // storePath stores the current path, which o is on, so that Unchanged knows it without hashing:
-// its hops come first among those of the flow, in the order of the path. If their latencies are
-// not watched, they have no reference.
+// its hops come first among those of the flow, in the order of the path. A hop that is new here, where its
+// latency is not watched, has no reference; others keep theirs, for the next watch that asks.
 //
 //go:noinline
 func storePath(f *flows.Flow, p *Policy, o *Observation) {
-	stack, n := o.Frame[o.Info.Stack:][:o.Info.StackLen], int(o.Info.Hops)
-	if n > len(f.Hops) || p.Events.Has(HopLatency) && n > int(f.NumHops) {
+	stack, n, watched := o.Frame[o.Info.Stack:][:o.Info.StackLen], int(o.Info.Hops), p.Events.Has(HopLatency)
+	if n > len(f.Hops) || watched && n > int(f.NumHops) {
 		return
 	}
 	for i := range f.Hops[:n] {
 		hop := stack[i*int(o.Info.HopLen):]
 		node := binary.LittleEndian.Uint32(hop)
-		if !p.Events.Has(HopLatency) {
-			f.Hops[i] = flows.Hop{Node: node, Ref: unknown32}
-		} else if !bringForward(f, i, node) || f.Hops[i].Ref > farthest {
+		if !bringForward(f, i, node) {
+			if watched {
+				return
+			}
+			putHop(f, i, node)
+		}
+		if watched && f.Hops[i].Ref > farthest {
 			return
 		}
 		f.Hops[i].Interfaces = binary.LittleEndian.Uint32(hop[4:])
 	}
-	f.NumHops, f.PathHops = max(f.NumHops, uint8(n)), uint8(n)
+	f.PathHops = uint8(n)
+}
+
+// putHop puts a hop without a reference at place i. That which stood there goes behind all others, if there is room.
+func putHop(f *flows.Flow, i int, node uint32) {
+	if last := int(f.NumHops); i < last && last < len(f.Hops) {
+		f.NumHops++
+		swapHops(f, i, last)
+	}
+	f.Hops[i] = flows.Hop{Node: node, Ref: unknown32}
+	f.SetWindow(i, 0)
+	if f.HasCold() {
+		f.Cold().HopSent[i] = 0
+	}
+	f.NumHops = max(f.NumHops, uint8(i+1))
 }
 
 // bringForward puts the hop of a node at place i, which it may have already or come to from
@@ -66,15 +84,19 @@ func bringForward(f *flows.Flow, i int, node uint32) bool {
 	if at == i {
 		return true
 	}
-	f.Hops[i], f.Hops[at] = f.Hops[at], f.Hops[i]
-	a, b := f.Window(i), f.Window(at)
+	swapHops(f, i, at)
+	return true
+}
+
+func swapHops(f *flows.Flow, i, k int) {
+	f.Hops[i], f.Hops[k] = f.Hops[k], f.Hops[i]
+	a, b := f.Window(i), f.Window(k)
 	f.SetWindow(i, b)
-	f.SetWindow(at, a)
+	f.SetWindow(k, a)
 	if f.HasCold() {
 		c := f.Cold()
-		c.HopSent[i], c.HopSent[at] = c.HopSent[at], c.HopSent[i]
+		c.HopSent[i], c.HopSent[k] = c.HopSent[k], c.HopSent[i]
 	}
-	return true
 }
 
 // otherPath handles a path that is not the current one.

@@ -119,6 +119,8 @@ func TestStorePath(t *testing.T) {
 		{"one more", PathChange.Set(), flows.MaxHops + 1, 0, 0, 0},
 		{"all known", PathChange.Set() | HopLatency.Set(), 3, 3, 3, 3},
 		{"others known, too", PathChange.Set() | HopLatency.Set(), 3, 5, 3, 5},
+		{"known to another watch, whose references stay", PathChange.Set(), 3, 5, 3, 5},
+		{"two known to another watch", PathChange.Set(), 3, 2, 3, 3},
 		{"one not known", PathChange.Set() | HopLatency.Set(), 3, 2, 0, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -139,10 +141,10 @@ func TestStorePath(t *testing.T) {
 			}
 			for i := range int(c.want) {
 				want := flows.Hop{Node: bits.ReverseBytes32(uint32(100 + i)), Interfaces: bits.ReverseBytes32(uint32(i)<<16 | 7), Ref: unknown32}
-				if c.known > 0 {
+				if i < c.known {
 					want.Ref = uint32(i)
 				}
-				if f.Hops[i] != want || c.known > 0 && f.Window(i) != uint8(i) {
+				if f.Hops[i] != want || i < c.known && f.Window(i) != uint8(i) {
 					t.Errorf("hop %d: %+v, window %d; want %+v", i, f.Hops[i], f.Window(i), want)
 				}
 			}

@@ -31,6 +31,7 @@ const maxChanges = 1024
 
 type sharedQueue struct {
 	Queue
+	end  episodeEnd
 	told int64 // when it was last announced
 }
 
