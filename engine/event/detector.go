@@ -82,11 +82,6 @@ func newDetector(policies []Policy, seed uint64, c capacities) *Detector {
 	return d
 }
 
-// SetRules is Adopt for models that are to be compiled.
-func (d *Detector) SetRules(policies []Policy, list []NodeModel) {
-	d.Adopt(policies, CompileModels(list))
-}
-
 // Adopt replaces policies and node models; flows keep their state. References
 // stay as they are, in nanoseconds: where a unit changes, the next values may be
 // reported for it.

@@ -214,6 +214,11 @@ func CompileModels(list []NodeModel) *CompiledModels {
 	return c
 }
 
+// SetRules is Adopt for models that are to be compiled.
+func (d *Detector) SetRules(policies []Policy, list []NodeModel) {
+	d.Adopt(policies, CompileModels(list))
+}
+
 // Models finds the model of a node, for readers of hops outside of a Detector. Its zero value
 // leaves all values as the wire has them.
 type Models struct{ models }
