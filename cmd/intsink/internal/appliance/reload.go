@@ -151,11 +151,11 @@ func (a *Appliance) reload(r *control.Result, q *control.Request) {
 	if c == nil {
 		return
 	}
-	if err := a.servers.Change(c.HTTP); err != nil {
+	was := a.config.Load()
+	if err := a.servers.Change(c.HTTP, func() { a.config.Store(c) }); err != nil {
 		r.Error, r.Changes = err.Error(), []conf.Change{}
 		return
 	}
-	was := a.config.Load()
 	late := a.adopt(c)
 	if q.Confirm > 0 {
 		a.beginTrial(r, q, was)

@@ -105,12 +105,16 @@ func (a *Appliance) goBack(end control.TrialEnd, why string) *control.Result {
 	defer done()
 	r := a.newResult(endOfTrial + why)
 	r.Config, r.SHA256 = t.of.Config, t.of.SHA256
-	r.Changes = conf.Diff(a.config.Load(), t.was)
 	slog.Warn("reload: the trial has ended, the configuration before it comes back", "why", why)
-	if err := a.servers.Change(t.was.HTTP); err != nil {
+	tried, back := a.config.Load(), t.was
+	if err := a.servers.Change(back.HTTP, func() { a.config.Store(back) }); err != nil {
 		slog.Error("reload: going back, http stays as it is", "err", err)
+		kept := *back // with the tokens that guard what is open
+		kept.HTTP = tried.HTTP
+		back = &kept
 	}
-	late := a.adopt(t.was)
+	r.Changes = conf.Diff(tried, back)
+	late := a.adopt(back)
 	r.OK, r.Time, r.Note = true, time.Now().UTC(), noteOf(late, a.restartNote(r.SHA256))
 	a.finish(r)
 	return r

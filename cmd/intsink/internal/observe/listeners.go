@@ -60,7 +60,7 @@ func placesOf(h *conf.HTTP) []place {
 // Serve opens what h asks for.
 func Serve(h conf.HTTP, source *Source) (*Servers, error) {
 	s := &Servers{source: source}
-	if err := s.Change(h); err != nil {
+	if err := s.Change(h, func() {}); err != nil {
 		s.Stop()
 		return nil, err
 	}
@@ -68,8 +68,9 @@ func Serve(h conf.HTTP, source *Source) (*Servers, error) {
 }
 
 // Change makes what is open that of h. What is as it was goes on; where something cannot be
-// opened, all is as before and the error says why. Requests under way are answered.
-func (s *Servers) Change(h conf.HTTP) error {
+// opened, all is as before and the error says why. Requests under way are answered. adopt puts h into force for the
+// source, before anything that was opened answers: its tokens guard it from the first request on.
+func (s *Servers) Change(h conf.HTTP, adopt func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := turnover{left: append([]*serving{}, s.open...)}
@@ -79,6 +80,7 @@ func (s *Servers) Change(h conf.HTTP) error {
 			return err
 		}
 	}
+	adopt()
 	for _, o := range t.opened { // once all are open: who gets an answer at one place finds the others
 		o.serve()
 	}
@@ -117,7 +119,7 @@ func (s *Servers) turn(t *turnover, p place) error {
 	if _, err := tlsOf(&p.tls); err != nil {
 		return p.failed(err)
 	}
-	if o := t.take(func(o *serving) bool { return o.address == p.address }); o != nil { // only its TLS changes
+	for o := t.take(p.needs); o != nil; o = t.take(p.needs) {
 		o.close()
 		t.closed = append(t.closed, o)
 	}
@@ -126,6 +128,22 @@ func (s *Servers) turn(t *turnover, p place) error {
 		t.opened = append(t.opened, o)
 	}
 	return err
+}
+
+// needs reports whether o has to be closed for p to be opened: it has p's address, where only the TLS changes, or the same
+// port where one of them is for all addresses.
+func (p *place) needs(o *serving) bool {
+	if o.address == p.address {
+		return true
+	}
+	host, port, err := net.SplitHostPort(p.address)
+	otherHost, otherPort, otherErr := net.SplitHostPort(o.address)
+	return err == nil && otherErr == nil && port == otherPort && (isWildcard(host) || isWildcard(otherHost))
+}
+
+func isWildcard(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "" || ip != nil && ip.IsUnspecified()
 }
 
 // undo makes all as it was, and returns what is open then.

@@ -14,7 +14,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,7 +75,7 @@ func TestAddressesChangeWhileServing(t *testing.T) {
 	defer s.Stop()
 	change := func(h conf.HTTP, wrong string) {
 		t.Helper()
-		err := s.Change(h)
+		err := s.Change(h, func() {})
 		if wrong == "" && err != nil || wrong != "" && (err == nil || !strings.Contains(err.Error(), wrong)) {
 			t.Fatalf("%v, want %q", err, wrong)
 		}
@@ -104,6 +106,13 @@ func TestAddressesChangeWhileServing(t *testing.T) {
 	defer l.Close()
 	change(conf.HTTP{Listen: a, Pprof: taken}, `http.pprof = "`+taken)
 	expect("refused", map[string]bool{"http://" + a: false, "http://" + b: true})
+	_, port, _ := net.SplitHostPort(b)
+	change(conf.HTTP{Listen: ":" + port}, "")
+	expect("on all addresses", map[string]bool{"http://" + b: true})
+	change(conf.HTTP{Listen: "0.0.0.0:" + port, Pprof: taken}, `http.pprof = "`+taken)
+	expect("refused on all IPv4 addresses", map[string]bool{"http://" + b: true})
+	change(conf.HTTP{Listen: b}, "")
+	expect("on one address again", map[string]bool{"http://" + b: true})
 	change(conf.HTTP{Listen: b, TLS: &conf.TLS{Certificate: "/missing", Key: "/missing"}}, "tls: ")
 	expect("refused TLS", map[string]bool{"http://" + b: true})
 	change(conf.HTTP{Listen: b, TLS: files}, "")
@@ -121,6 +130,40 @@ func TestAddressesChangeWhileServing(t *testing.T) {
 	expect("off", map[string]bool{"https://" + b: false})
 	if _, err := os.Stat(socket); err == nil {
 		t.Error("the socket is left behind")
+	}
+}
+
+// TestTokensGuardFromTheFirstRequest: who connects while addresses are opened is answered by the configuration that has them.
+func TestTokensGuardFromTheFirstRequest(t *testing.T) {
+	var adopted atomic.Bool
+	of := source(polling(t))
+	config := of.Config
+	of.Config = func() *conf.Config {
+		if !adopted.Load() {
+			t.Error("a request is answered before the configuration is in force")
+		}
+		return config()
+	}
+	s := &Servers{source: of}
+	defer s.Stop()
+	a := netns.FreeAddress(t)
+	var early net.Conn
+	err := s.Change(conf.HTTP{Listen: a}, func() {
+		c, err := net.Dial("tcp", a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(c, "GET /metrics HTTP/1.0\r\n\r\n")
+		early = c
+		runtime.Gosched()
+		adopted.Store(true)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer early.Close()
+	if answer, err := io.ReadAll(early); err != nil || !bytes.HasPrefix(answer, []byte("HTTP/1.0 200")) {
+		t.Errorf("%v: %.100s", err, answer)
 	}
 }
 
