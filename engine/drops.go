@@ -98,7 +98,7 @@ func (w *Worker) refusedOne(p *linkState, from Direction, b *burst, f *flows.Flo
 			w.reportFrame(p, from, b, set, frame, why, count)
 		}
 	case f.Watch != watch.None:
-		if set, count := w.detector.Dropped(b.now, f); set != 0 {
+		if set, count := w.detector.Dropped(b.now, f, uint8(why)); set != 0 {
 			w.reportDrop(p, b, f, set, frame, why, count)
 		}
 	}

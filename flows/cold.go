@@ -21,8 +21,32 @@ type Cold struct {
 	Shed       uint32 // reports that no collector got, for their budgets
 	Lost       uint32 // sequence numbers that never came
 	Drops      uint32 // packets of the flow that the sink dropped
-	DropsSince uint32 // those since DropSent
-	DropSent   int64  // when a drop was last reported; 0: never
+	Dropped    [DropLimits]DropLimit
+}
+
+// DropLimits are how many reasons for dropping packets a flow keeps apart. What it has more than these are limited
+// together, by the last one.
+const DropLimits = 3
+
+// DropLimit limits the reports of packets that were dropped for one reason.
+type DropLimit struct {
+	Sent   int64  // when one was last reported; 0: never
+	Since  uint32 // drops since then
+	Reason uint8  // plus one; 0: free
+}
+
+// DropLimit returns the limit of a reason.
+func (c *Cold) DropLimit(reason uint8) *DropLimit {
+	for i := range c.Dropped[:DropLimits-1] {
+		l := &c.Dropped[i]
+		if l.Reason == 0 {
+			l.Reason = reason + 1
+		}
+		if l.Reason == reason+1 {
+			return l
+		}
+	}
+	return &c.Dropped[DropLimits-1]
 }
 
 // Cold returns the flow's rarely needed state, all zero the first time.

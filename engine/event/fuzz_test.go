@@ -56,7 +56,7 @@ func (c *crowd) play(d *Detector, r *rand.Rand, packets int) {
 		c.count(set)
 		switch r.IntN(8) {
 		case 0:
-			set, _ := d.Dropped(now, &c.flows[i])
+			set, _ := d.Dropped(now, &c.flows[i], uint8(r.IntN(5)))
 			c.count(set)
 		case 1:
 			c.count(d.Limited(now, Event(int(Malformed)+r.IntN(3)), &sent))

@@ -66,8 +66,8 @@ var atMaximum = []struct {
 		func(f *feed, after int64) Set { return f.look(after, flagged(false, true)) },
 		func(f *feed) { f.look(0, observe(path(2, 0))); f.look(ms, flagged(false, true)) }},
 	{"drop interval", Drop, func(t *Thresholds) { t.DropInterval = longest },
-		func(f *feed, after int64) Set { f.now += after; set, _ := f.d.Dropped(f.now, &f.f); return set },
-		func(f *feed) { f.look(0, observe(path(2, 0))); f.d.Dropped(f.now, &f.f) }},
+		func(f *feed, after int64) Set { f.now += after; set, _ := f.d.Dropped(f.now, &f.f, 1); return set },
+		func(f *feed) { f.look(0, observe(path(2, 0))); f.d.Dropped(f.now, &f.f, 1) }},
 	{"refresh every", Refresh, func(t *Thresholds) { t.RefreshEvery, t.RefreshJitter = longest, 0 },
 		func(f *feed, after int64) Set {
 			if after > 6*day {

@@ -9,10 +9,9 @@ import (
 	"intsink/flows"
 )
 
-// Dropped returns the event of a packet of f that the sink dropped: the first, then one per
-// interval, with how many there were since the last. They may have been dropped for several
-// reasons.
-func (d *Detector) Dropped(now int64, f *flows.Flow) (Set, uint32) {
+// Dropped returns the event of a packet of f that the sink dropped for a reason: the first, then one per
+// reason and interval, with how many there were for it since the last.
+func (d *Detector) Dropped(now int64, f *flows.Flow, reason uint8) (Set, uint32) {
 	d.Counters.Fired[Drop]++
 	c := f.Cold()
 	c.Drops++
@@ -20,12 +19,13 @@ func (d *Detector) Dropped(now int64, f *flows.Flow) (Set, uint32) {
 	if !p.Events.Has(Drop) {
 		return 0, 0
 	}
-	c.DropsSince++
-	if c.DropSent != 0 && now-c.DropSent < p.Thresholds.DropInterval {
+	l := c.DropLimit(reason)
+	l.Since++
+	if l.Sent != 0 && now-l.Sent < p.Thresholds.DropInterval {
 		return d.withhold(f, Drop, SuppressInterval), 0
 	}
-	n := c.DropsSince
-	c.DropsSince, c.DropSent = 0, now
+	n := l.Since
+	l.Since, l.Sent = 0, now
 	d.Reported(now, f, Drop.Set())
 	return Drop.Set(), n
 }

@@ -54,25 +54,28 @@ func TestLimited(t *testing.T) {
 	}
 }
 
-// TestDropped: the first, then one a second with the count.
+// TestDropped: the first, then one a second with the count, for each reason. Beyond two reasons all others have one limit.
 func TestDropped(t *testing.T) {
 	d := New([]Policy{watching(Drop), watching()}, 1)
 	var f flows.Flow
 	for _, c := range []struct {
-		at    int64
-		watch uint8
-		set   Set
-		count uint32
+		at     int64
+		watch  uint8
+		reason uint8
+		set    Set
+		count  uint32
 	}{
-		{second, 0, Drop.Set(), 1}, {second + ms, 0, 0, 0}, {2*second - 1, 0, 0, 0}, {2 * second, 0, Drop.Set(), 3}, {2*second + 1, 0, 0, 0},
-		{9 * second, 0, Drop.Set(), 2}, {99 * second, 1, 0, 0},
+		{second, 0, 0, Drop.Set(), 1}, {second + ms, 0, 0, 0, 0}, {2*second - 1, 0, 0, 0, 0}, {2 * second, 0, 0, Drop.Set(), 3}, {2*second + 1, 0, 0, 0, 0},
+		{9 * second, 0, 0, Drop.Set(), 2}, {99 * second, 1, 0, 0, 0},
+		{9*second + 1, 0, 8, Drop.Set(), 1}, {9*second + 2, 0, 0, 0, 0}, {9*second + 3, 0, 8, 0, 0}, {10 * second, 0, 0, Drop.Set(), 2}, {11 * second, 0, 8, Drop.Set(), 2},
+		{11 * second, 0, 3, Drop.Set(), 1}, {11 * second, 0, 4, 0, 0}, {11 * second, 0, 3, 0, 0}, {12 * second, 0, 5, Drop.Set(), 3}, {12 * second, 0, 0, Drop.Set(), 1},
 	} {
 		f.Watch = c.watch
-		if set, n := d.Dropped(c.at, &f); set != c.set || n != c.count {
+		if set, n := d.Dropped(c.at, &f, c.reason); set != c.set || n != c.count {
 			t.Errorf("at %d ms: %b, %d, want %b, %d", c.at/ms, set, n, c.set, c.count)
 		}
 	}
-	if cold := f.Cold(); d.Counters.Fired[Drop] != 7 || cold.Drops != 7 || cold.Suppressed != 3 || f.LastReport != flows.Tick(9*second) {
+	if cold := f.Cold(); d.Counters.Fired[Drop] != 17 || cold.Drops != 17 || cold.Suppressed != 7 || f.LastReport != flows.Tick(12*second) {
 		t.Errorf("counters %+v, flow %+v", d.Counters, cold)
 	}
 }
@@ -82,7 +85,7 @@ func TestDropRestartsRefresh(t *testing.T) {
 	f := start(t, watching(Refresh, Drop))
 	f.packet(0, path(2, 0), 0)
 	f.now += 1500 * ms
-	f.d.Dropped(f.now, &f.f)
+	f.d.Dropped(f.now, &f.f, 1)
 	f.packet(1590*ms, path(2, 0), 0)
 	f.packet(900*ms, path(2, 0), Refresh.Set())
 }

@@ -119,7 +119,7 @@ func (o *Options) OpenControl() (*Sink, error) {
 	c, diags := conf.LoadElsewhere(o.Config) // its warnings are for who runs it
 	if c == nil {
 		diags.WriteTo(os.Stderr)
-		return nil, cli.Failed(fmt.Errorf("%s is not valid: %s; the sink goes on with what it has", o.Config, cli.Count(diags.Count(conf.Error), "error")))
+		return nil, cli.Failed(fmt.Errorf("%s is not valid: %s; the sink goes on with what it has; if it is valid with the sink's own environment and names, say where its socket is with --socket", o.Config, cli.Count(diags.Count(conf.Error), "error")))
 	}
 	if c.HTTP.Socket == "" {
 		return nil, cli.Failed(fmt.Errorf(`%s: http.socket is "": say where the running sink's socket is with --socket`, o.Config))

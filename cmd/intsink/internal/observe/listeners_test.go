@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -155,7 +154,6 @@ func TestTokensGuardFromTheFirstRequest(t *testing.T) {
 		}
 		io.WriteString(c, "GET /metrics HTTP/1.0\r\n\r\n")
 		early = c
-		runtime.Gosched()
 		adopted.Store(true)
 	})
 	if err != nil {
