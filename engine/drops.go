@@ -105,7 +105,7 @@ func (w *Worker) refusedOne(p *linkState, from Direction, b *burst, f *flows.Flo
 }
 
 // congested drops INT packet j, which came in a tunnel that a queue had marked and
-// cannot carry the mark itself. The report shows it as it came.
+// cannot carry the mark itself. The report shows it as it came, but for tunnels that are gone already.
 //
 //go:noinline
 func (w *Worker) congested(p *linkState, b *burst, j int) {

@@ -20,10 +20,10 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 		q.Occupancy, q.Latency = 0, 0
 	}
 	q.Seen = now
-	if byOccupancy {
+	if n.queue != unknown32 { // whichever of the two counts under this watch: another one may have begun the episode
 		q.Occupancy = occupancy
 	}
-	if n.latency != unknown32 { // also where only the occupancy counts: the API shows it
+	if n.latency != unknown32 {
 		q.Latency = n.latency
 	}
 	over := byOccupancy && occupancy >= t.CongestionRaise || byLatency && n.latency >= t.CongestionLatency
@@ -33,21 +33,22 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 	s := d.shared
 	s.mu.Lock()
 	e, _ := s.queues.Get(now, key)
-	if e.Congested && now-e.Seen >= e.end.timeout {
+	end := e.end.under(&d.ends)
+	if e.Congested && now-e.Seen >= end.timeout {
 		e.Congested, e.Since = false, e.Seen
 	}
 	was := e.Congested
-	if !was || byOccupancy {
+	if !was || n.queue != unknown32 {
 		e.Occupancy = q.Occupancy
 	}
-	if !was || byLatency {
+	if !was || n.latency != unknown32 {
 		e.Latency = q.Latency
 	}
 	e.Seen = max(e.Seen, now)
 	if over {
 		e.end.take(t, !was)
 	}
-	set := d.episode(now, f, n, e, over, fresh, t)
+	set := d.episode(now, f, n, &e.Queue, over, e.end.under(&d.ends).reached(&e.Queue), fresh, t)
 	if e.Congested != was || e.Congested && now-e.told >= t.CongestionTimeout/4 {
 		e.told = now
 		s.announce(d, sharedQueues, key)
@@ -60,9 +61,9 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 	return set
 }
 
-// episode moves e, which holds for all workers, by one packet that left through its queue.
-func (d *Detector) episode(now int64, f *flows.Flow, n *hopValues, e *sharedQueue, over, fresh bool, t *Thresholds) Set {
-	q := &e.Queue
+// episode moves q, which holds for all workers, by one packet that left through it. over and clear say what the values
+// of the queue are now.
+func (d *Detector) episode(now int64, f *flows.Flow, n *hopValues, q *Queue, over, clear, fresh bool, t *Thresholds) Set {
 	onset := over && !q.Congested
 	switch {
 	case over:
@@ -78,7 +79,7 @@ func (d *Detector) episode(now int64, f *flows.Flow, n *hopValues, e *sharedQueu
 		}
 		q.Reports++
 		d.Edge = d.Edge || onset
-	case q.Congested && e.end.reached(q):
+	case q.Congested && clear:
 		q.Congested, q.Since, d.Edge = false, now, true
 	default:
 		return 0
@@ -110,9 +111,20 @@ func (e *episodeEnd) take(t *Thresholds, first bool) {
 	e.timeout = max(e.timeout, t.CongestionTimeout)
 }
 
+// under is e under rules whose lowest and longest values are those of all: after a reload, values that no watch has any
+// more do not hold an episode.
+func (e *episodeEnd) under(all *episodeEnd) episodeEnd {
+	end := *e
+	end.clear, end.timeout = max(end.clear, all.clear), min(end.timeout, all.timeout)
+	if end.latency = max(end.latency, all.latency); e.latency == 0 || all.latency == 0 {
+		end.latency = 0
+	}
+	return end
+}
+
 // reached reports whether the values that q was last known to have end its episode. A
 // value that the last packet did not know is as it was.
-func (e *episodeEnd) reached(q *Queue) bool {
+func (e episodeEnd) reached(q *Queue) bool {
 	return (e.clear == never || q.Occupancy <= e.clear) && (e.latency == 0 || q.Latency < (e.latency+1)/2)
 }
 

@@ -175,6 +175,57 @@ func TestCongestionUnderTwoWatches(t *testing.T) {
 	}
 }
 
+// TestCongestionBegunByAnotherValue: a watch of occupancies ends the episode that one of latencies has begun, and the
+// other way round: values count whoever's packets tell them.
+func TestCongestionBegunByAnotherValue(t *testing.T) {
+	queues, nodes := watching(Congestion), watching(Congestion)
+	nodes.Thresholds.CongestionRaise, nodes.Thresholds.CongestionLatency = 0, 500_000
+	for _, begins := range []int{0, 1} {
+		d := New([]Policy{queues, nodes}, 42)
+		var f [2]flows.Flow
+		packet := func(watch int, occupancy, latency uint32) bool {
+			v := one(occupancy)
+			v.latency = latency
+			f[watch].Watch = uint8(watch)
+			return d.Packet(second, &f[watch], false, watch, told(v)).Has(Congestion)
+		}
+		if !packet(begins, 9000, 600_000) || packet(1-begins, 4001, 250_000) || !packet(1-begins, 0, 1000) {
+			t.Errorf("begun by watch %d: the other one does not end it", begins)
+		}
+		d.Close()
+	}
+}
+
+// TestCongestionOverAReload: an episode ends by the thresholds that there are after it.
+func TestCongestionOverAReload(t *testing.T) {
+	for name, c := range map[string]struct {
+		old, rules func(*Thresholds)
+		begin, end values
+		after      int64
+	}{
+		"a higher clear": {func(*Thresholds) {}, func(t *Thresholds) { t.CongestionRaise, t.CongestionClear = 80_000, 40_000 }, one(9000), one(39_000), 0},
+		"occupancy in place of latency": {func(t *Thresholds) { t.CongestionRaise, t.CongestionLatency = 0, 500_000 }, func(*Thresholds) {},
+			with(one(0), func(v *values) { v.latency = 600_000 }), with(one(0), func(v *values) { v.latency = 600_000 }), 0},
+		"latency in place of occupancy": {func(*Thresholds) {}, func(t *Thresholds) { t.CongestionRaise, t.CongestionLatency = 0, 500_000 }, one(9000), one(9000), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, q := watching(Congestion), watching(Congestion)
+			c.old(&p.Thresholds)
+			c.rules(&q.Thresholds)
+			f := begun(t, p)
+			f.observed(ms, told(c.begin), Congestion.Set())
+			f.d.SetRules([]Policy{q}, nil)
+			f.observed(ms, told(c.end), Congestion.Set())
+		})
+	}
+	p, q := watching(Congestion), watching(Congestion) // a shorter timeout
+	q.Thresholds.CongestionTimeout = 10 * ms
+	f := begun(t, p)
+	f.observed(ms, told(one(9000)), Congestion.Set())
+	f.d.SetRules([]Policy{q}, nil)
+	f.observed(20*ms, told(one(0)), 0)
+}
+
 func TestTxUtilization(t *testing.T) {
 	tx := func(percent uint32) values { return with(one(0), func(v *values) { v.tx = percent }) }
 	for name, c := range map[string]struct {

@@ -77,7 +77,7 @@ func (d *Detector) Sweep(now int64) {
 	}
 	if v.sweeping == 0 {
 		v.sweepAt = d.fabric.Queues.Walk(v.sweepAt, sweepSlots, func(key [2]uint64, _ uint32, q *Queue) {
-			if q.Congested && now-q.Seen < d.longestEpisode {
+			if q.Congested && now-q.Seen < d.ends.timeout {
 				v.sweepQueues.set(v.bitOfKey(key))
 			}
 		})

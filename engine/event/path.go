@@ -47,7 +47,7 @@ func storePath(f *flows.Flow, p *Policy, o *Observation) {
 			if watched {
 				return
 			}
-			putHop(f, i, node)
+			putHop(f, i, node, o)
 		}
 		if watched && f.Hops[i].Ref > farthest {
 			return
@@ -57,11 +57,16 @@ func storePath(f *flows.Flow, p *Policy, o *Observation) {
 	f.PathHops = uint8(n)
 }
 
-// putHop puts a hop without a reference at place i. That which stood there goes behind all others, if there is room.
-func putHop(f *flows.Flow, i int, node uint32) {
+// putHop puts a hop without a reference at place i. That which stood there goes behind all others, or, where there is no
+// room, to the place of one that o does not pass.
+func putHop(f *flows.Flow, i int, node uint32, o *Observation) {
 	if last := int(f.NumHops); i < last && last < len(f.Hops) {
 		f.NumHops++
 		swapHops(f, i, last)
+	} else if i < last {
+		if at := notPassedIndex(f, o); at > i {
+			swapHops(f, i, at)
+		}
 	}
 	f.Hops[i] = flows.Hop{Node: node, Ref: unknown32}
 	f.SetWindow(i, 0)

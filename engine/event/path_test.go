@@ -188,3 +188,20 @@ func TestWhatIsEvidenceOfAPath(t *testing.T) {
 		})
 	}
 }
+
+// TestFullFlowKeepsThePath: where a flow knows as many hops as it can, a new one takes the place of one that the packet does
+// not pass.
+func TestFullFlowKeepsThePath(t *testing.T) {
+	var f flows.Flow
+	for i := range f.Hops {
+		f.Hops[i] = flows.Hop{Node: bits.ReverseBytes32(uint32(100 + i)), Ref: uint32(i)}
+	}
+	f.NumHops = flows.MaxHops
+	o := observe([]hop{{node: 999, ports: 7}, {node: 100, ports: 7}, {node: 101, ports: 7}})
+	storePath(&f, &Policy{Events: PathChange.Set()}, o)
+	for i, ref := range []uint32{unknown32, 0, 1} {
+		if f.PathHops != 3 || f.Hops[i].Ref != ref || f.Hops[i].Interfaces != bits.ReverseBytes32(7) {
+			t.Errorf("%d hops are stored, hop %d is %+v; want 3, reference %d", f.PathHops, i, f.Hops[i], ref)
+		}
+	}
+}

@@ -27,6 +27,7 @@ type Config struct {
 	ShimInclusive bool           // Length of shims of 2.x counts the shim itself
 	KeepChecksum  bool           // TCP and UDP checksums are left as they are
 	Ignored       [NumTypes]bool // types that are not taken as INT
+	ReadOnly      bool           // nothing is taken out: first fragments in tunnels that the source made are INT, too
 	Cut           bool           // frames end before their packets do: what NPT 2 restores is not there to be checked
 	Domains       []Domain
 }
@@ -77,7 +78,8 @@ type Locator struct {
 	versions                formats // that are taken
 	format1                 Format  // of INT 1.0: Format1 or FormatGEANT
 	counted                 int     // words of a 2.x shim that its Length counts: 0 or 1
-	fragments, cut          bool
+	fragments               bool
+	cut, readOnly           bool
 	edit                    Edit // of every packet
 	ignored                 [NumTypes]bool
 	port                    uint16
@@ -143,7 +145,7 @@ func (p *Locator) setReading(c *Config) {
 	if c.ShimInclusive {
 		p.counted = 1
 	}
-	p.cut = c.Cut
+	p.cut, p.readOnly = c.Cut, c.ReadOnly
 	if c.KeepChecksum {
 		p.edit = KeepChecksum
 	}

@@ -23,6 +23,9 @@ type Options struct {
 	INT []inthdr.Config
 	// Models has the units and clocks of nodes.
 	Models []event.NodeModel
+	// Reporters are the same for what nodes report of themselves: of devices alone, since sinks report nanoseconds. A
+	// model that lists no nodes holds for none.
+	Reporters []event.NodeModel
 }
 
 // Origin says where a report packet comes from, and where it stands in its stream.
@@ -44,6 +47,7 @@ type Decoder struct {
 	corrected []entry         // the same for packets whose Length of the shim was corrected
 	locator   *inthdr.Locator // found the INT of the packet at hand; nil: that INT is unsound
 	models    event.Models
+	reporters event.Models
 	record    Record
 
 	frame  []byte // the reported packet at hand, followed by zeros
@@ -67,8 +71,9 @@ func NewDecoder(o Options) *Decoder {
 	if o.INT == nil {
 		o.INT = DefaultINT()
 	}
-	d := &Decoder{models: event.NewModels(o.Models), frame: make([]byte, packet.MaxFrame)}
+	d := &Decoder{models: event.NewModels(o.Models), reporters: event.NewModels(o.Reporters), frame: make([]byte, packet.MaxFrame)}
 	for _, c := range o.INT {
+		c.ReadOnly = true
 		if !slices.ContainsFunc(c.Domains, func(d inthdr.Domain) bool { return d.ID == report.TransparentSecurityID }) {
 			c.Domains = append(slices.Clone(c.Domains), transparentSecurityDomain())
 		}

@@ -310,6 +310,15 @@ func TestLaterFragmentInATunnel(t *testing.T) {
 	}
 }
 
+// TestFirstFragmentOfATunnel: a record takes nothing out, so that INT in a first fragment of a tunnel that the source made is read.
+func TestFirstFragmentOfATunnel(t *testing.T) {
+	got, err := lines(t, NewDecoder(Options{}), reporttest.Hex(t, groupHex+`04150020 4500005400012000402f00000a0000080a000009 000088b6 18060800
+		20000306e000000000000000 000000010001000200000064 4500002000010000401100000a0000010a000002 111100350010000001020304`))
+	if err != nil || !strings.Contains(got[0], `"hops":[{"node_id":1,`) || !strings.Contains(got[0], `"source_port":4369,"destination_port":53`) || strings.Contains(got[0], "malformed") {
+		t.Errorf("%v %s", err, got)
+	}
+}
+
 // TestDomainOfTransparentSecurity: it is known however INT is configured.
 func TestDomainOfTransparentSecurity(t *testing.T) {
 	port := uint16(5000)
@@ -337,7 +346,7 @@ func TestModelOfTheReportingNode(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got Sink
-			NewDecoder(Options{Models: c.models}).Records(postcard, &testOrigin, func(r *Record) { got = r.Sink })
+			NewDecoder(Options{Models: []event.NodeModel{{Nodes: only(3), LatencyUnit: 9}}, Reporters: c.models}).Records(postcard, &testOrigin, func(r *Record) { got = r.Sink })
 			if got.LatencyNs != c.want.LatencyNs || got.Occupancy != c.want.Occupancy || got.Queue != 3 {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"intsink/engine/event"
 	"intsink/engine/report"
 )
 
@@ -68,12 +69,18 @@ func (d *Decoder) sinkInterfaces(v uint32) {
 	}
 }
 
-// sinkLatency reads the reporting node's own hop latency, in the unit of a model that lists the node: a model of all
-// others is none of a sink, which reports nanoseconds.
+// reporter returns the model that lists the reporting node; nil: none does.
+func (d *Decoder) reporter() *event.NodeModel {
+	if !d.record.Has(KnownNode) {
+		return nil
+	}
+	return d.reporters.Listed(d.record.NodeID)
+}
+
 func (d *Decoder) sinkLatency(v uint32) {
 	if s := &d.record.Sink; v != unknown {
 		s.LatencyNs = v
-		if m := d.models.Listed(d.record.NodeID); m != nil {
+		if m := d.reporter(); m != nil {
 			s.LatencyNs = m.Latency(v)
 		}
 		s.Known |= HopLatency
@@ -90,7 +97,7 @@ func (d *Decoder) sinkQueue(v uint32) {
 	}
 	if s.Occupancy != 1<<24-1 {
 		s.Known |= HopOccupancy
-		if m := d.models.Listed(d.record.NodeID); m != nil {
+		if m := d.reporter(); m != nil {
 			s.Occupancy = m.Occupancy(s.Occupancy)
 		}
 	}

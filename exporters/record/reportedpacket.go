@@ -83,7 +83,7 @@ func (d *Decoder) findINT(n int) bool {
 	for _, e := range d.locators {
 		l, i, p := outer, inthdr.Info{}, e.whole
 		result := p.Find(d.frame, &l, &i, &d.outers)
-		if result == inthdr.Unsound && i.Reason == inthdr.ReasonOriginal && n < int(i.End)+packet.TCPLen && n < int(l.End) {
+		if result == inthdr.Unsound && i.Reason == inthdr.ReasonOriginal && !tellsLength(&i, n) && n < int(l.End) {
 			l, i, p = outer, inthdr.Info{}, e.cut
 			result = p.Find(d.frame, &l, &i, &d.outers)
 		}
@@ -97,6 +97,15 @@ func (d *Decoder) findINT(n int) bool {
 		}
 	}
 	return best != inthdr.NotINT
+}
+
+// tellsLength reports whether the header that NPT 2 restores is there as far as its length field.
+func tellsLength(i *inthdr.Info, n int) bool {
+	const udp, tcp = 6, 13
+	if i.Orig == packet.ProtoUDP {
+		return n >= int(i.End)+udp
+	}
+	return n >= int(i.End)+tcp
 }
 
 // original reads the fields of the packet as it was without INT, and then INT itself.

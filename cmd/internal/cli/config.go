@@ -23,6 +23,11 @@ func LoadConfigElsewhere(path string) (*conf.Config, error) {
 	return printed(path, conf.LoadElsewhere)
 }
 
+// LoadConfigWithoutHosts is LoadConfigElsewhere for commands that need no collectors.
+func LoadConfigWithoutHosts(path string) (*conf.Config, error) {
+	return printed(path, conf.LoadWithoutHosts)
+}
+
 func printed(path string, load func(string) (*conf.Config, *conf.Diagnostics)) (*conf.Config, error) {
 	c, diags := load(path)
 	return Printed(path, c, diags)

@@ -119,7 +119,7 @@ func makeClickHouse(h *collector.ClickHouse) (collect.Output, error) {
 func decoderOptions(c *collector.Config) (o record.Options, err error) {
 	models := c.NodeModels
 	if c.Sink != "" {
-		sink, err := cli.LoadConfigElsewhere(c.Sink)
+		sink, err := cli.LoadConfigWithoutHosts(c.Sink)
 		if err != nil {
 			return o, fmt.Errorf("sink: %w", err)
 		}
@@ -131,6 +131,6 @@ func decoderOptions(c *collector.Config) (o record.Options, err error) {
 		o.INT = []inthdr.Config{c}
 		models = slices.Concat(models, sink.NodeModels)
 	}
-	o.Models = sinkconf.NodeModels(models)
+	o.Models, o.Reporters = sinkconf.NodeModels(models), sinkconf.NodeModels(c.NodeModels)
 	return o, nil
 }

@@ -121,7 +121,7 @@ func newReportPrinter(stdout, stderr io.Writer, o *decodeOptions) (*reportPrinte
 // are made from.
 func (d *reportPrinter) configure(o *decodeOptions) (records record.Options, err error) {
 	if o.config != "" {
-		c, err := cli.LoadConfigElsewhere(o.config)
+		c, err := cli.LoadConfigWithoutHosts(o.config)
 		if err != nil {
 			return records, err
 		}

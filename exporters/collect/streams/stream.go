@@ -33,6 +33,7 @@ type Stream struct {
 	newest   Times  // times of packet next-1
 	holes    []hole // in rising order
 	resuming bool   // after a restart of the collector: packets may have come before the next one
+	suspect  uint32 // number of the packet before this one, plus one, where it may be a sink's that has begun anew; 0: none
 	seen     [window / 64]uint64
 }
 
@@ -47,7 +48,7 @@ func (s *Stream) begin(h Header, now Times) {
 	s.start, s.newest = now.Arrived, now
 	s.first, s.next = uint64(h.Sequence), uint64(h.Sequence)
 	clear(s.seen[:])
-	s.holes, s.copies, s.resuming = s.holes[:0], 0, false
+	s.holes, s.copies, s.resuming, s.suspect = s.holes[:0], 0, false, 0
 }
 
 // See enters one packet into the stream and returns its place. It calls gap with ranges of
@@ -64,6 +65,9 @@ func (s *Stream) See(h Header, now Times, gap func(Gap)) Place {
 	case s.copies > 0: // the packets are numbered after all; begin anew, since copies took places
 		s.begin(h, now)
 		ahead = 0
+	case s.suspected(h, ahead, m) && !s.restarted(h, ahead, m, now):
+		s.Late++
+		return Place{s.start - 1, uint64(h.Sequence)}
 	case s.restarted(h, ahead, m, now):
 		s.Restarts++
 		s.expire(math.MaxInt64, gap) // the missing numbers will not come any more
@@ -97,15 +101,34 @@ func (s *Stream) unnumbered(again bool) bool {
 // restarted reports whether the sink has begun to count anew: after a silence comes a number
 // below next, or one near 0 that would mean the loss of more than a few packets. The silence
 // must show on both clocks: packets may have waited in the socket, and the wall clock may
-// have been set. A restart within a second shows by a number near 0 that is far from next both ways.
+// have been set.
 func (s *Stream) restarted(h Header, ahead, m uint64, now Times) bool {
-	if h.Sequence < nearStart && ahead > tooFar && m+1-ahead > tooFar {
+	if s.suspect != 0 && h.Sequence >= s.suspect && h.Sequence-s.suspect < 64 && isFar(h, ahead, m) {
 		return true
 	}
 	if now.Arrived-s.newest.Arrived <= Patience || now.Monotonic-s.newest.Monotonic <= Patience {
 		return false
 	}
 	return ahead > m/2 || h.Sequence < nearStart && ahead > nearStart
+}
+
+// suspected reports whether a packet may be of a sink that began anew within a second: its number is near 0 and far from
+// next both ways. One may be an old packet, or of another sink with the same key: only where the next one of the stream
+// goes on from it has the sink restarted.
+func (s *Stream) suspected(h Header, ahead, m uint64) bool {
+	first := s.suspect == 0
+	if !isFar(h, ahead, m) {
+		s.suspect = 0
+		return false
+	}
+	if first || h.Sequence < s.suspect || h.Sequence-s.suspect >= 64 {
+		s.suspect = h.Sequence + 1
+	}
+	return true
+}
+
+func isFar(h Header, ahead, m uint64) bool {
+	return h.Sequence < nearStart && ahead > tooFar && m+1-ahead > tooFar
 }
 
 // behind returns the place of a packet whose number is next minus back.

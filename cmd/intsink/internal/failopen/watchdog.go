@@ -135,7 +135,7 @@ func (w *Watchdog) lookFor(c *conf.Bypass, now time.Time, pause, patience time.D
 	}
 	w.mu.Lock()
 	if !slices.Equal(w.command, c.Command) { // a reload names another switch, whose state is not known
-		w.state, w.command = status.Switch{}, c.Command
+		w.state, w.command = status.Switch{Why: w.state.Why}, c.Command
 	}
 	state, beat := w.state.State, c.Heartbeat > 0 && want == "inline" && now.Sub(w.beaten) >= c.Heartbeat
 	wait := w.state.Error != "" && now.Sub(w.tried) < pause
