@@ -111,6 +111,17 @@ func (e *episodeEnd) take(t *Thresholds, first bool) {
 	e.timeout = max(e.timeout, t.CongestionTimeout)
 }
 
+// endsOf are the lowest values and the longest timeout of all watches with the event.
+func endsOf(policies []Policy) episodeEnd {
+	all := episodeEnd{clear: never}
+	for i := range policies {
+		if policies[i].Events.Has(Congestion) {
+			all.take(&policies[i].Thresholds, false)
+		}
+	}
+	return all
+}
+
 // under is e under rules whose lowest and longest values are those of all: after a reload, values that no watch has any
 // more do not hold an episode.
 func (e *episodeEnd) under(all *episodeEnd) episodeEnd {

@@ -89,15 +89,12 @@ func (d *Detector) Adopt(policies []Policy, models *CompiledModels) {
 	d.models, d.compiled = models.models, models
 	d.view.setModels(models)
 	d.policies = slices.Clone(policies)
-	d.ends, d.longestHold = episodeEnd{clear: never}, 0
+	d.ends, d.longestHold = endsOf(policies), 0
 	d.view.policies, d.view.more, d.view.scaled, d.view.linkAbsolute = len(policies), 0, 0, never
 	for i := range d.policies {
 		d.policies[i].compile()
 		d.view.Policies[i] = d.policies[i].fastPolicy(&d.models)
 		d.view.add(&d.view.Policies[i])
-		if d.policies[i].Events.Has(Congestion) {
-			d.ends.take(&d.policies[i].Thresholds, false)
-		}
 		d.longestHold = max(d.longestHold, d.policies[i].Thresholds.TxHold)
 	}
 	d.fabric.Links.Walk(0, MaxLinks, func(_ [2]uint64, _ uint32, k *Link) { k.settle(d.view.linkAbsolute) })
