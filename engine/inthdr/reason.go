@@ -40,10 +40,10 @@ var reasons = [NumReasons]struct{ label, doc string }{
 	ReasonStack:         {"stack", "the stack is not a whole number of hops; INT removed, contents ignored"},
 	ReasonUnknownDomain: {"unknown_domain", "instructions of a domain that is not configured, or that its configuration does not describe, so that the stack cannot be divided; INT removed, contents ignored"},
 	ReasonTunnel:        {"tunnel", "the tunnel header that carries INT is one that cannot be rewritten: GRE routing, no EtherType inside, a version or lengths that do not add up; not taken as INT"},
-	ReasonFragment:      {"fragment", "the first fragment of a packet with INT, where the configuration does not say fragments = \"strip\"; not taken as INT"},
+	ReasonFragment:      {"fragment", "the first fragment of a packet with INT, where the configuration does not say fragments = \"strip\", or in a GRE tunnel that the source made and that the later fragments keep; not taken as INT"},
 	ReasonInstructions:  {"instructions", "Instruction Count of the June 2016 format does not agree with the bitmap; INT removed, contents ignored"},
 	ReasonOriginal:      {"original", "NPT 2: the packet that would be left is none: its UDP length or TCP data offset does not fit what is there; not taken as INT. See `shim_length`"},
-	ReasonTooDeep:       {"too_deep", "more headers than the sink looks behind: over 8 VLAN tags, 8 MPLS labels, 15 IPv6 extension headers or 3 tunnels; whether INT stands there is not known"},
+	ReasonTooDeep:       {"too_deep", "more headers than the sink looks behind: over 8 VLAN tags, 8 MPLS labels, 15 IPv6 extension headers or 3 tunnels; whether INT stands there is not known. With INT in each of them, that of the outer ones is removed"},
 }
 
 // String returns the value of the reason label.
