@@ -41,13 +41,11 @@ func LoadElsewhere(path string) (*Config, *Diagnostics) {
 }
 
 // LoadWithoutHosts is LoadElsewhere for who needs no collectors: their host names are not looked up, so that no name server
-// has to answer. They stand there with an address that is nobody's.
+// has to answer. They have no address then.
 func LoadWithoutHosts(path string) (*Config, *Diagnostics) {
 	m := thisMachine()
 	m.elsewhere = true
-	m.lookup = func(string) ([]netip.Addr, error) {
-		return []netip.Addr{netip.AddrFrom4([4]byte{192, 0, 2, 1}), netip.AddrFrom16([16]byte{0x20, 0x01, 0x0d, 0xb8, 15: 1})}, nil
-	}
+	m.lookup = nil
 	return load(path, m)
 }
 
@@ -99,9 +97,9 @@ func (c *Config) known(host string) (all []netip.Addr) {
 
 // machine is what a configuration is checked against, besides itself.
 type machine struct {
-	cpus      []int  // that this process may run on, ascending
-	memory    uint64 // bytes; 0: unknown
-	lookup    lookupFunc
+	cpus      []int                          // that this process may run on, ascending
+	memory    uint64                         // bytes; 0: unknown
+	lookup    lookupFunc                     // nil: host names stay without an address
 	known     func(host string) []netip.Addr // addresses that are not looked up again; may be nil
 	elsewhere bool                           // the file may be for another machine
 }

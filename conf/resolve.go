@@ -43,6 +43,10 @@ func resolveCollectors(c *Config, m machine) {
 	var wait sync.WaitGroup
 	for i := range c.Collectors {
 		if u := c.Collectors[i].unresolved; u != nil {
+			if m.lookup == nil {
+				c.Collectors[i].Host, c.Collectors[i].unresolved = u.host, nil
+				continue
+			}
 			if m.known != nil {
 				found[i] = c.Collectors[i].reachable(m.known(u.host))
 			}

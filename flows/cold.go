@@ -24,8 +24,8 @@ type Cold struct {
 	Dropped    [DropLimits]DropLimit
 }
 
-// DropLimits are how many reasons for dropping packets a flow keeps apart. What it has more than these are limited
-// together, by the last one.
+// DropLimits are the limits of a flow's reports of dropped packets: one for each of its first two reasons, and one for
+// all others together.
 const DropLimits = 3
 
 // DropLimit limits the reports of packets that were dropped for one reason.

@@ -38,17 +38,20 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 		e.Congested, e.Since = false, e.Seen
 	}
 	was := e.Congested
-	if !was || n.queue != unknown32 {
-		e.Occupancy = q.Occupancy
+	if !was {
+		e.occupancyAt, e.latencyAt = 0, 0
 	}
-	if !was || n.latency != unknown32 {
-		e.Latency = q.Latency
+	if n.queue != unknown32 {
+		e.Occupancy, e.occupancyAt = occupancy, now
+	}
+	if n.latency != unknown32 {
+		e.Latency, e.latencyAt = n.latency, now
 	}
 	e.Seen = max(e.Seen, now)
 	if over {
 		e.end.take(t, !was)
 	}
-	set := d.episode(now, f, n, &e.Queue, over, e.end.under(&d.ends).reached(&e.Queue), fresh, t)
+	set := d.episode(now, f, n, &e.Queue, over, e.reached(now, e.end.under(&d.ends)), fresh, t)
 	if e.Congested != was || e.Congested && now-e.told >= t.CongestionTimeout/4 {
 		e.told = now
 		s.announce(d, sharedQueues, key)
@@ -133,10 +136,11 @@ func (e *episodeEnd) under(all *episodeEnd) episodeEnd {
 	return end
 }
 
-// reached reports whether the values that q was last known to have end its episode. A
-// value that the last packet did not know is as it was.
-func (e episodeEnd) reached(q *Queue) bool {
-	return (e.clear == never || q.Occupancy <= e.clear) && (e.latency == 0 || q.Latency < (e.latency+1)/2)
+// reached reports whether the values that the queue was last known to have end its episode. A value that the last packet
+// does not know is as it was, until nobody has told it for the timeout.
+func (e *sharedQueue) reached(now int64, end episodeEnd) bool {
+	return (end.clear == never || e.Occupancy <= end.clear || now-e.occupancyAt >= end.timeout) &&
+		(end.latency == 0 || e.Latency < (end.latency+1)/2 || now-e.latencyAt >= end.timeout)
 }
 
 // congestionTrigger returns the occupancy where that is watched and known, else the latency.

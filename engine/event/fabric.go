@@ -135,7 +135,8 @@ func (d *Detector) updateQueueAndInterface(now int64, f *flows.Flow, fresh bool,
 	if p.fabric.raise != never || p.fabric.latency != never {
 		set = d.congestion(now, f, n, fresh, &p.Thresholds)
 	} else if n.queue != unknown32 {
-		if q, _ := d.fabric.Queues.Get(now, n.egressKey(uint8(n.queue>>24))); !q.Congested {
+		if q, _ := d.fabric.Queues.Get(now, n.egressKey(uint8(n.queue>>24))); !q.Congested || now-q.Seen >= d.ends.timeout {
+			q.Congested = false // of a watch whose packets do not come any more
 			q.Seen, q.Occupancy, q.Latency = now, n.occupancy(), n.latency
 		}
 	}

@@ -196,6 +196,20 @@ func TestCongestionBegunByAnotherValue(t *testing.T) {
 	}
 }
 
+// TestCongestionWhoseValueIsNotTold: the value by which an episode began does not hold it for longer than the timeout, where
+// packets come on that do not tell it.
+func TestCongestionWhoseValueIsNotTold(t *testing.T) {
+	p := watching(Congestion)
+	p.Thresholds.CongestionLatency = 500_000
+	f := begun(t, p)
+	slow := with(one(0), func(v *values) { v.latency = 600_000 })
+	untold := with(one(0), func(v *values) { v.latency = unknown32 })
+	f.observed(ms, told(slow), Congestion.Set())
+	f.observed(second/2, told(untold), 0)
+	f.observed(second/2-1, told(untold), 0)
+	f.observed(1, told(untold), Congestion.Set())
+}
+
 // TestCongestionOverAReload: an episode ends by the thresholds that there are after it.
 func TestCongestionOverAReload(t *testing.T) {
 	for name, c := range map[string]struct {

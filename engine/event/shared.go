@@ -31,8 +31,9 @@ const maxChanges = 1024
 
 type sharedQueue struct {
 	Queue
-	end  episodeEnd
-	told int64 // when it was last announced
+	end                    episodeEnd
+	occupancyAt, latencyAt int64 // when a packet of the episode last told them; 0: none did
+	told                   int64 // when it was last announced
 }
 
 type sharedInterface struct {

@@ -117,8 +117,8 @@ func TestRhythm(t *testing.T) {
 	if counted == 0 || counted+r.LateReads > r.Received*8/10 || r.Steady.N() != counted || r.Steady.Max() != r.Latency.Max() {
 		t.Errorf("%d counted, %d in steady turns, %d late, of %d", counted, r.Steady.N(), r.LateReads, r.Received)
 	}
-	l.Rhythm.Stall = 1
-	if r, err = g.Run(l); err != nil || r.Stalled != r.Turns.Turns || r.Steady.N() != 0 || r.Latency.N() == 0 {
+	l.Rhythm.Stall = 1 // a turn without frames, where the process had to wait, has none
+	if r, err = g.Run(l); err != nil || r.Stalled == 0 || r.Steady.N() != 0 || r.Latency.N() == 0 {
 		t.Errorf("where every frame is a stall: %v, %d of %d turns, %d frames in steady ones", err, r.Stalled, r.Turns.Turns, r.Steady.N())
 	}
 }

@@ -12,6 +12,7 @@ const (
 	window    = 1 << 14 // so many numbers below next, a bit each says whether it came
 	maxHoles  = 1024    // most ranges of missing numbers that may still come
 	nearStart = 4096    // after a restart a sink's first number is below this one
+	enough    = 16      // packets of a sequence that begins anew tell that the sink has restarted
 	tooFar    = 1 << 18 // no packets are lost or late by so many while others come: a second or more of a fast sink
 )
 
@@ -33,7 +34,8 @@ type Stream struct {
 	newest   Times  // times of packet next-1
 	holes    []hole // in rising order
 	resuming bool   // after a restart of the collector: packets may have come before the next one
-	suspect  uint32 // number of the packet before this one, plus one, where it may be a sink's that has begun anew; 0: none
+	suspects uint32 // packets one behind the other, up to the last one, that may be of a sink that has begun anew
+	suspect  uint32 // number of the last of them
 	seen     [window / 64]uint64
 }
 
@@ -48,7 +50,7 @@ func (s *Stream) begin(h Header, now Times) {
 	s.start, s.newest = now.Arrived, now
 	s.first, s.next = uint64(h.Sequence), uint64(h.Sequence)
 	clear(s.seen[:])
-	s.holes, s.copies, s.resuming, s.suspect = s.holes[:0], 0, false, 0
+	s.holes, s.copies, s.resuming, s.suspects = s.holes[:0], 0, false, 0
 }
 
 // See enters one packet into the stream and returns its place. It calls gap with ranges of
@@ -103,7 +105,7 @@ func (s *Stream) unnumbered(again bool) bool {
 // must show on both clocks: packets may have waited in the socket, and the wall clock may
 // have been set.
 func (s *Stream) restarted(h Header, ahead, m uint64, now Times) bool {
-	if s.suspect != 0 && h.Sequence >= s.suspect && h.Sequence-s.suspect < 64 && isFar(h, ahead, m) {
+	if s.suspects >= enough {
 		return true
 	}
 	if now.Arrived-s.newest.Arrived <= Patience || now.Monotonic-s.newest.Monotonic <= Patience {
@@ -113,22 +115,21 @@ func (s *Stream) restarted(h Header, ahead, m uint64, now Times) bool {
 }
 
 // suspected reports whether a packet may be of a sink that began anew within a second: its number is near 0 and far from
-// next both ways. One may be an old packet, or of another sink with the same key: only where the next one of the stream
-// goes on from it has the sink restarted.
+// next both ways, or goes on from such a one. Some may be old packets, or of another sink with the same key: only where
+// enough come one behind the other, with none of the old numbers between, has the sink restarted.
 func (s *Stream) suspected(h Header, ahead, m uint64) bool {
-	first := s.suspect == 0
-	if !isFar(h, ahead, m) {
-		s.suspect = 0
+	far, goesOn := ahead > tooFar && m+1-ahead > tooFar, s.suspects > 0 && h.Sequence-s.suspect < 64
+	switch {
+	case s.resuming || !far || !goesOn && h.Sequence >= nearStart:
+		s.suspects = 0
 		return false
+	case goesOn && h.Sequence != s.suspect:
+		s.suspects++
+	case !goesOn:
+		s.suspects = 1
 	}
-	if first || h.Sequence < s.suspect || h.Sequence-s.suspect >= 64 {
-		s.suspect = h.Sequence + 1
-	}
+	s.suspect = h.Sequence
 	return true
-}
-
-func isFar(h Header, ahead, m uint64) bool {
-	return h.Sequence < nearStart && ahead > tooFar && m+1-ahead > tooFar
 }
 
 // behind returns the place of a packet whose number is next minus back.

@@ -57,10 +57,9 @@ func TestStream(t *testing.T) {
 		{"restart of the sink", []uint32{100, 101, wait, 1}, "100 101 +0 +1", "", Counts{Received: 4, Restarts: 1}},
 		{"restart settles the holes", []uint32{100, 103, wait}, "100 103 +0", "101-102", Counts{Received: 3, Lost: 2, Restarts: 1}},
 		{"restart of one with high numbers", []uint32{3000000, wait | 3}, "3000000 +3", "", Counts{Received: 2, Restarts: 1}},
-		{"restart within a second", []uint32{3000000, 0, 1, 2}, "3000000 -0 +1 +2", "", Counts{Received: 4, Late: 1, Restarts: 1}},
-		{"a quick one of low numbers", []uint32{1000000, 1000001, 5, 8}, "1000000 1000001 -5 +8", "", Counts{Received: 4, Late: 1, Restarts: 1}},
-		{"old packets between those of a sink that restarted", []uint32{3000000, 0, 3000001, 1, 2}, "3000000 -0 3000001 -1 +2", "", Counts{Received: 5, Late: 2, Restarts: 1}},
-		{"two sinks in turns", []uint32{1000000, 5, 1000001, 6, 1000002, 7}, "1000000 -5 1000001 -6 1000002 -7", "", Counts{Received: 6, Late: 3}},
+		{"restart within a second", again(3000000, 0, 17), "3000000 " + early(0, 15) + " +15 +16", "", Counts{Received: 18, Late: 15, Restarts: 1}},
+		{"restart within a second, across what is near 0", again(3000000, 4090, 17), "3000000 " + early(4090, 15) + " +4105 +4106", "", Counts{Received: 18, Late: 15, Restarts: 1}},
+		{"two sinks in turns", []uint32{1000000, 5, 6, 1000001, 7, 8, 1000002, 9}, "1000000 -5 -6 1000001 -7 -8 1000002 -9", "", Counts{Received: 8, Late: 5}},
 		{"one old packet", []uint32{1000000, 5, 1000001}, "1000000 -5 1000001", "", Counts{Received: 3, Late: 1}},
 		{"silence alone is none", []uint32{100, wait | 105}, "100 105", "101-104", Counts{Received: 2, Lost: 4}},
 		{"less than half of all numbers missing after a silence", []uint32{100, wait | 1800000}, "100 1800000", "101-1799999", Counts{Received: 2, Lost: 1799899}},
@@ -100,6 +99,24 @@ func TestStream(t *testing.T) {
 			}
 		})
 	}
+}
+
+// again is a number, and behind it n from another one on.
+func again(number, from uint32, n int) []uint32 {
+	all := []uint32{number}
+	for range n {
+		all, from = append(all, from), from+1
+	}
+	return all
+}
+
+// early are n numbers of a stream before this one.
+func early(from, n int) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprint("-", from+i))
+	}
+	return strings.Join(all, " ")
 }
 
 // TestRandomLoss: with loss, copies and reordering while the numbers wrap, each number that

@@ -168,11 +168,15 @@ func noteOf(late []string, restart string) string {
 	if len(late) == 0 {
 		return restart
 	}
-	note := fmt.Sprintf("workers that have not taken it over yet, as they do not poll: %s", strings.Join(late, ", "))
-	if restart != "" {
-		note += "; " + restart
+	return joinNotes(fmt.Sprintf("workers that have not taken it over yet, as they do not poll: %s", strings.Join(late, ", ")), restart)
+}
+
+// joinNotes joins two notes, either of which may be "".
+func joinNotes(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
 	}
-	return note
+	return a + "; " + b
 }
 
 // restartNote says that a restart would bring another configuration than that with the hash

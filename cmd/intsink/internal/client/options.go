@@ -90,7 +90,7 @@ func (o *Options) Open() (*Sink, error) {
 // questions from this machine as they are: by TLS, whose certificate is not for the address that it
 // listens on, or with a token, which it wants on all addresses but those of the loopback.
 func (o *Options) configured() (*Sink, error) {
-	c, diags := conf.LoadElsewhere(o.Config) // its warnings are for who runs it
+	c, diags := conf.LoadWithoutHosts(o.Config) // its warnings are for who runs it
 	if c == nil {
 		diags.WriteTo(os.Stderr)
 		return nil, cli.NotValid(o.Config, diags)
@@ -116,7 +116,7 @@ func (o *Options) OpenControl() (*Sink, error) {
 	if o.Config == "" {
 		return unixSink(socketOf(&conf.HTTP{Socket: "auto"})), nil
 	}
-	c, diags := conf.LoadElsewhere(o.Config) // its warnings are for who runs it
+	c, diags := conf.LoadWithoutHosts(o.Config) // its warnings are for who runs it
 	if c == nil {
 		diags.WriteTo(os.Stderr)
 		return nil, cli.Failed(fmt.Errorf("%s is not valid: %s; the sink goes on with what it has; if it is valid with the sink's own environment and names, say where its socket is with --socket", o.Config, cli.Count(diags.Count(conf.Error), "error")))

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
@@ -80,12 +81,12 @@ func (s *Servers) Change(h conf.HTTP, adopt func()) error {
 			return err
 		}
 	}
+	for _, o := range t.left {
+		o.close()
+	}
 	adopt()
 	for _, o := range t.opened { // once all are open: who gets an answer at one place finds the others
 		o.serve()
-	}
-	for _, o := range t.left {
-		o.close()
 	}
 	s.open = append(t.kept, t.opened...)
 	return nil
@@ -119,11 +120,16 @@ func (s *Servers) turn(t *turnover, p place) error {
 	if _, err := tlsOf(&p.tls); err != nil {
 		return p.failed(err)
 	}
-	for o := t.take(p.needs); o != nil; o = t.take(p.needs) {
-		o.close()
-		t.closed = append(t.closed, o)
-	}
 	o, err := s.start(p)
+	for errors.Is(err, syscall.EADDRINUSE) {
+		inTheWay := t.take(p.needs)
+		if inTheWay == nil {
+			break
+		}
+		inTheWay.close()
+		t.closed = append(t.closed, inTheWay)
+		o, err = s.start(p)
+	}
 	if err == nil {
 		t.opened = append(t.opened, o)
 	}
