@@ -155,4 +155,5 @@ func (w *Worker) passOn(p *linkState, b *burst) {
 	if x := w.captured(p); x != nil {
 		x.passedOn(w, p, b)
 	}
+	w.hearNeighbors(p.link.NetworkStation, b)
 }

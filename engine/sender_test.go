@@ -93,7 +93,7 @@ func (e *ears) Hear(frame []byte, _ int64) { e.heard = append(e.heard, bytes.Clo
 func (e *ears) Tick(int64)                 { e.ticks++ }
 
 // TestStationHearsNeighborsOnly: ARP and ICMPv6, tagged and not, in both
-// directions; and all of it is forwarded as it came.
+// directions, also where packets pass unparsed; and all of it is forwarded as it came.
 func TestStationHearsNeighborsOnly(t *testing.T) {
 	arp := append([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 9, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1}, make([]byte, 38)...)
 	tagged := append(append(append([]byte{}, arp[:12]...), 0x81, 0, 0, 100), arp[12:]...)
@@ -101,14 +101,21 @@ func TestStationHearsNeighborsOnly(t *testing.T) {
 	copy(nd[12:], []byte{0x86, 0xdd, 0x60, 0, 0, 0, 0, 24, 58, 255})
 	frames := [][]byte{plain(1), arp, withINT(t, plain(2), nil), tagged, nd, plain(3)}
 	original := [][]byte{plain(1), arp, plain(2), tagged, nd, plain(3)}
-	for _, direction := range []Direction{ToHost, ToNetwork} {
+	for n := range 4 {
+		direction, passing := [2]Direction{ToHost, ToNetwork}[n%2], n >= 2
 		b := newBed(t, nil)
+		if passing {
+			b.passAll(true)
+		}
 		network, host := &ears{}, &ears{}
 		l := b.links[0].link
 		l.NetworkStation, l.HostStation = network, host
 		b.stations = []Station{network, host}
 		in, out, want := b.network, b.host, original
 		hearing, deaf := network, host
+		if passing {
+			want = frames
+		}
 		if direction == ToNetwork {
 			in, out, want = b.host, b.network, frames
 			hearing, deaf = host, network

@@ -4,6 +4,8 @@
 package engine
 
 import (
+	"encoding/binary"
+
 	"intsink/engine/event"
 	"intsink/engine/fast"
 	"intsink/engine/inthdr"
@@ -13,7 +15,9 @@ import (
 // toNetwork passes a burst from the host side untouched. INT has no business there:
 // it is counted as a leak.
 func (w *Worker) toNetwork(p *linkState, b *burst) {
-	if !w.passing {
+	if w.passing {
+		w.hearNeighbors(p.link.HostStation, b)
+	} else {
 		w.leaks(p, b)
 	}
 	p.counters.Direction[ToNetwork].Received += uint64(b.n)
@@ -48,6 +52,24 @@ func (w *Worker) leaks(p *linkState, b *burst) {
 			w.fast.StoreNotINT(f, l)
 		}
 		if station != nil && maybeNeighbor(status, l) {
+			station.Hear(f, b.now)
+		}
+	}
+}
+
+// hearNeighbors shows the frames of a burst that is not parsed to the station that finds neighbours for reports: they would be
+// forgotten, and reports be dropped until they are found again. Most frames are IPv4, which tells nothing of them.
+func (w *Worker) hearNeighbors(station Station, b *burst) {
+	if station == nil {
+		return
+	}
+	l := &b.layers[0]
+	for _, m := range b.vec[:b.n] {
+		f := m.Bytes()
+		if len(f) < packet.EthernetLen || binary.BigEndian.Uint16(f[packet.EthernetLen-2:]) == packet.EtherTypeIPv4 {
+			continue
+		}
+		if maybeNeighbor(packet.Parse(f, m.PktLen(), l), l) {
 			station.Hear(f, b.now)
 		}
 	}

@@ -50,7 +50,7 @@ func (q *Queue) holds(now int64) bool { return q.Congested && now-q.Seen < conge
 // holds reports whether other entries are to be evicted before this one: the interface is busy, or
 // its last report is so recent that the next must wait.
 func (i *Interface) holds(now int64) bool {
-	return i.Busy && now-i.Seen < interfaceMemory || i.Sent != 0 && now-i.Sent < minTxInterval
+	return i.Busy && now-i.Seen < InterfaceMemory || i.Sent != 0 && now-i.Sent < minTxInterval
 }
 
 // settle sets which latencies are within the absolute deadband, none where a test depends on

@@ -258,7 +258,7 @@ func TestTxUtilization(t *testing.T) {
 			{ms, tx(90), true}, {ms, tx(10), false}, {100 * ms, tx(10), false}, {ms, tx(90), false}, {ms, tx(89), false},
 			{second, tx(89), false}, {ms, tx(90), true}, {2 * second, tx(90), false},
 		}},
-		"forgotten": {5 * second, []step{{ms, tx(90), true}, {interfaceMemory, tx(90), false}, {interfaceMemory + 1, tx(90), true}}},
+		"forgotten": {5 * second, []step{{ms, tx(90), true}, {InterfaceMemory, tx(90), false}, {InterfaceMemory + 1, tx(90), true}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := watching(TxUtilization)

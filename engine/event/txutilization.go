@@ -8,9 +8,9 @@ import "intsink/flows"
 // interface.
 const minTxInterval = 1e9
 
-// interfaceMemory is how long an interface stays busy without a packet that carries its
+// InterfaceMemory is how long an interface stays busy without a packet that carries its
 // utilization; TxHold if that is longer.
-const interfaceMemory = 600e9
+const InterfaceMemory = 600e9
 
 // txUtilization reports an interface that becomes busy once; it is armed again
 // after a time at or below the clearing threshold.
@@ -26,7 +26,7 @@ func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh b
 	e, _ := s.interfaces.Get(now, key)
 	was := e.Busy
 	set := d.busyInterface(now, f, n, &e.Interface, fresh, t)
-	if e.Busy != was || e.Busy && now-e.told >= interfaceMemory/4 {
+	if e.Busy != was || e.Busy && now-e.told >= InterfaceMemory/4 {
 		e.told = now
 		s.announce(d, sharedInterfaces, key)
 	}
@@ -41,7 +41,7 @@ func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh b
 // busyInterface moves i, which holds for all workers, by one packet that left through it.
 func (d *Detector) busyInterface(now int64, f *flows.Flow, n *hopValues, i *Interface, fresh bool, t *Thresholds) Set {
 	i.Utilization = n.tx
-	if now-i.Seen > max(interfaceMemory, t.TxHold) {
+	if now-i.Seen > max(InterfaceMemory, t.TxHold) {
 		i.Busy, i.Below = false, 0
 	}
 	i.Seen = max(i.Seen, now)

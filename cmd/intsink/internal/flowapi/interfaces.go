@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"intsink/engine"
+	"intsink/engine/event"
 	"intsink/engine/inspect"
 	"intsink/flows"
 )
@@ -38,7 +40,7 @@ func (in *API) interfaces(ctx context.Context, p *parameters) (any, error) {
 				x = &interfaceItem{Node: uint32(r.Key[0] >> 32), Egress: knownPort(uint16(r.Key[0]))}
 				merged[r.Key[0]] = x
 			}
-			x.Busy = x.Busy || r.Value.Busy
+			x.Busy = x.Busy || busyNow(q, &r.Value)
 			if seen := timestamp(flows.Since(q.Now, r.Seen)); seen.After(x.LastSeen) {
 				x.LastSeen, x.TxUtilization = seen, r.Value.Utilization
 			}
@@ -53,4 +55,14 @@ func (in *API) interfaces(ctx context.Context, p *parameters) (any, error) {
 		all = append(all, listed[*interfaceItem]{value[g.sort], fmt.Sprintf("%016x", key), x})
 	}
 	return cut(all, g, &tableTotals{Rows: len(all)}), nil
+}
+
+// busyNow: an interface of which nobody has told for long is not busy, although the worker only writes that down at the
+// next sample.
+func busyNow(q *engine.PendingQuery, v *event.Interface) bool {
+	memory := int64(event.InterfaceMemory)
+	for i := range q.Watches {
+		memory = max(memory, q.Watches[i].Policy.Thresholds.TxHold)
+	}
+	return v.Busy && q.Now-v.Seen <= memory
 }

@@ -23,7 +23,8 @@ import (
 )
 
 const (
-	maxPass        = 1 << 16 // packets that are written before the stream checks whether to end
+	perDeadline    = 64      // packets that are written until the client gets streamPatience anew
+	maxPass        = 1 << 14 // packets that are written before the stream checks whether to end
 	ringBytes      = 4 << 20 // per worker, while a capture runs
 	lookEvery      = 20 * time.Millisecond
 	streamPatience = 10 * time.Second // how long a client may take no bytes
@@ -175,16 +176,21 @@ func (t *stream) finish() {
 		w.Capture(nil)
 	}
 	t.wait((*capture.Capture).Ended)
-	if t.out != nil {
-		t.pass() // an error means that the client is gone
+	for before := -1; t.out != nil && before != t.written; { // until nothing is left
+		before = t.written
+		if t.pass() != nil {
+			return // the client is gone
+		}
 	}
 }
 
 // pass writes the packets that the workers have taken, in the order of their times as far as
 // they have come.
 func (t *stream) pass() error {
-	t.control.SetWriteDeadline(time.Now().Add(streamPatience))
-	for range maxPass {
+	for n := range maxPass {
+		if n%perDeadline == 0 { // a slow client takes long for all of them
+			t.control.SetWriteDeadline(time.Now().Add(streamPatience))
+		}
 		next := -1
 		for i, c := range t.captures {
 			if !t.ready[i] {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -110,6 +111,21 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 	if w.Feed().On() {
 		t.Error("the feed is on without a client")
+	}
+}
+
+// TestOneReader: clients that come and go at once have one reader together, not one each.
+func TestOneReader(t *testing.T) {
+	l := NewLive([]*engine.Worker{stillWorker(t)})
+	before := runtime.NumGoroutine()
+	for range 100 {
+		_, leave := l.subscribe()
+		leave()
+	}
+	_, leave := l.subscribe()
+	defer leave()
+	if n := runtime.NumGoroutine() - before; n > 10 {
+		t.Errorf("%d goroutines more", n)
 	}
 }
 

@@ -37,6 +37,7 @@ type Live struct {
 
 	mu      sync.Mutex
 	streams []*stream
+	reading bool // read runs
 }
 
 // message is one server-sent event.
@@ -74,7 +75,10 @@ func (l *Live) subscribe() (s *stream, leave func()) {
 		for _, w := range l.workers {
 			w.Feed().Turn(true)
 		}
-		go l.read()
+		if !l.reading {
+			l.reading = true
+			go l.read()
+		}
 	}
 	return s, func() { l.leave(s) }
 }
@@ -109,6 +113,7 @@ func (l *Live) pass(notices *[]inspect.Notice) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.streams) == 0 {
+		l.reading = false
 		return false
 	}
 	for i, w := range l.workers {
