@@ -95,3 +95,18 @@ func TestLoadWithoutHosts(t *testing.T) {
 		}
 	}
 }
+
+// TestProfileWithoutHosts: the room of a report is reckoned with the shorter headers where no address is known: the longest
+// fragment of the profile fits.
+func TestProfileWithoutHosts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "intsink.hcl")
+	text := "port \"n\" { device = \"net_null0\" }\nport \"h\" { device = \"net_null1\" }\nlink \"e\" {\n  network = \"n\"\n  host = \"h\"\n}\n" +
+		"int { udp_port = 7000 }\nwatch \"all\" {}\ncollector \"a\" { address = \"nobody.invalid:8555\" }\n" +
+		"report {\n  profile = \"transparent-security\"\n  fragment = 136\n}\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, d := LoadWithoutHosts(path); c == nil {
+		t.Error(d.Err())
+	}
+}

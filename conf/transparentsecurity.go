@@ -47,7 +47,7 @@ func leastHeaders(c *Config) int {
 // with the main contents of RepType 1.
 func reportHeaders(to netip.Addr) int {
 	ip := 40
-	if to.Unmap().Is4() {
+	if !to.IsValid() || to.Unmap().Is4() { // what is not known is taken for the shorter one
 		ip = 20
 	}
 	return 14 + ip + 8 + 8 + 12

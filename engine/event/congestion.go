@@ -39,7 +39,7 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 	}
 	was := e.Congested
 	if !was {
-		e.occupancyAt, e.latencyAt = 0, 0
+		e.Occupancy, e.Latency, e.occupancyAt, e.latencyAt = q.Occupancy, q.Latency, 0, 0
 	}
 	if n.queue != unknown32 {
 		e.Occupancy, e.occupancyAt = occupancy, now

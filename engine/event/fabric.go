@@ -145,7 +145,8 @@ func (d *Detector) updateQueueAndInterface(now int64, f *flows.Flow, fresh bool,
 	case p.fabric.tx != never:
 		set |= d.txUtilization(now, f, n, fresh, &p.Thresholds)
 	default:
-		if i, _ := d.fabric.Interfaces.Get(now, n.egressKey(0)); !i.Busy {
+		if i, _ := d.fabric.Interfaces.Get(now, n.egressKey(0)); !i.Busy || now-i.Seen > max(InterfaceMemory, d.longestHold) {
+			i.Busy = false // of a watch whose packets do not come any more
 			i.Utilization = n.tx
 		}
 	}

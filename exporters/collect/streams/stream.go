@@ -35,7 +35,7 @@ type Stream struct {
 	holes    []hole // in rising order
 	resuming bool   // after a restart of the collector: packets may have come before the next one
 	suspects uint32 // packets one behind the other, up to the last one, that may be of a sink that has begun anew
-	suspect  uint32 // number of the last of them
+	suspect  uint32 // the highest number of them
 	seen     [window / 64]uint64
 }
 
@@ -118,17 +118,20 @@ func (s *Stream) restarted(h Header, ahead, m uint64, now Times) bool {
 // next both ways, or goes on from such a one. Some may be old packets, or of another sink with the same key: only where
 // enough come one behind the other, with none of the old numbers between, has the sink restarted.
 func (s *Stream) suspected(h Header, ahead, m uint64) bool {
-	far, goesOn := ahead > tooFar && m+1-ahead > tooFar, s.suspects > 0 && h.Sequence-s.suspect < 64
+	far := ahead > tooFar && m+1-ahead > tooFar
+	goesOn, behind := s.suspects > 0 && h.Sequence-s.suspect < 64, s.suspects > 0 && s.suspect-h.Sequence < 64
 	switch {
-	case s.resuming || !far || !goesOn && h.Sequence >= nearStart:
+	case s.resuming || !far || !goesOn && !behind && h.Sequence >= nearStart:
 		s.suspects = 0
 		return false
-	case goesOn && h.Sequence != s.suspect:
+	case h.Sequence == s.suspect && s.suspects > 0: // a copy
+	case goesOn:
+		s.suspects, s.suspect = s.suspects+1, h.Sequence
+	case behind: // packets change places on the way
 		s.suspects++
-	case !goesOn:
-		s.suspects = 1
+	default:
+		s.suspects, s.suspect = 1, h.Sequence
 	}
-	s.suspect = h.Sequence
 	return true
 }
 

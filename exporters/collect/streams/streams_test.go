@@ -59,6 +59,7 @@ func TestStream(t *testing.T) {
 		{"restart of one with high numbers", []uint32{3000000, wait | 3}, "3000000 +3", "", Counts{Received: 2, Restarts: 1}},
 		{"restart within a second", again(3000000, 0, 17), "3000000 " + early(0, 15) + " +15 +16", "", Counts{Received: 18, Late: 15, Restarts: 1}},
 		{"restart within a second, across what is near 0", again(3000000, 4090, 17), "3000000 " + early(4090, 15) + " +4105 +4106", "", Counts{Received: 18, Late: 15, Restarts: 1}},
+		{"restart within a second, out of order", []uint32{3000000, 0, 2, 1, 3, 5, 4, 6, 8, 7, 9, 11, 10, 12, 14, 13, 15, 17}, "3000000 -0 -2 -1 -3 -5 -4 -6 -8 -7 -9 -11 -10 -12 -14 -13 +15 +17", "16-16", Counts{Received: 18, Lost: 1, Late: 15, Restarts: 1}},
 		{"two sinks in turns", []uint32{1000000, 5, 6, 1000001, 7, 8, 1000002, 9}, "1000000 -5 -6 1000001 -7 -8 1000002 -9", "", Counts{Received: 8, Late: 5}},
 		{"one old packet", []uint32{1000000, 5, 1000001}, "1000000 -5 1000001", "", Counts{Received: 3, Late: 1}},
 		{"silence alone is none", []uint32{100, wait | 105}, "100 105", "101-104", Counts{Received: 2, Lost: 4}},

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	perDeadline    = 64      // packets that are written until the client gets streamPatience anew
+	perDeadline    = 8       // packets that are written until the client gets streamPatience anew
 	maxPass        = 1 << 14 // packets that are written before the stream checks whether to end
 	ringBytes      = 4 << 20 // per worker, while a capture runs
 	lookEvery      = 20 * time.Millisecond
@@ -151,7 +151,7 @@ func (t *stream) follow(ctx context.Context, end time.Time) (why string) {
 	defer tick.Stop()
 	for {
 		t.look()
-		if t.pass() != nil {
+		if t.pass(end) != nil {
 			return "client"
 		}
 		switch {
@@ -176,20 +176,25 @@ func (t *stream) finish() {
 		w.Capture(nil)
 	}
 	t.wait((*capture.Capture).Ended)
+	last := time.Now().Add(3 * streamPatience)
 	for before := -1; t.out != nil && before != t.written; { // until nothing is left
 		before = t.written
-		if t.pass() != nil {
+		if t.pass(last) != nil {
 			return // the client is gone
 		}
 	}
 }
 
 // pass writes the packets that the workers have taken, in the order of their times as far as
-// they have come.
-func (t *stream) pass() error {
+// they have come, and ends at a time at the latest.
+func (t *stream) pass(end time.Time) error {
 	for n := range maxPass {
 		if n%perDeadline == 0 { // a slow client takes long for all of them
-			t.control.SetWriteDeadline(time.Now().Add(streamPatience))
+			now := time.Now()
+			if n > 0 && now.After(end) {
+				break
+			}
+			t.control.SetWriteDeadline(now.Add(streamPatience))
 		}
 		next := -1
 		for i, c := range t.captures {
