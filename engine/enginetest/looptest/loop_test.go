@@ -103,9 +103,14 @@ func run(t *testing.T, dir string, n int, in, back string, offset int64) (o outc
 	w := newWorker(idle, watched{network.Queue(0), &bursts}, watched{host.Queue(0), &bursts}, pool, reports, offset)
 	ended := dpdktest.Worker(func() { w.Run(engine.Idle{}) })
 	deadline := time.Now().Add(time.Minute)
-	for d := w.Snapshot().Links[1].Direction; d[engine.ToHost].Received < fromNetwork || d[engine.ToNetwork].Received < fromHost; d = w.Snapshot().Links[1].Direction {
+	for { // until it has taken all, and polled once more
+		c := w.Snapshot()
+		d := c.Links[1].Direction
+		if d[engine.ToHost].Received >= fromNetwork && d[engine.ToNetwork].Received >= fromHost && c.Pace.Polls[0] > 0 {
+			break
+		}
 		if time.Now().After(deadline) {
-			t.Fatalf("after a minute: %+v", d)
+			t.Fatalf("after a minute: %+v, %+v", d, c.Pace)
 		}
 		time.Sleep(time.Millisecond)
 	}
