@@ -76,16 +76,22 @@ func TestSHA256(t *testing.T) {
 	}
 }
 
-// TestLoadWithoutHosts: no name server is asked, and nothing is said of addresses that are not known.
-func TestLoadWithoutHosts(t *testing.T) {
+// loadNamed is LoadWithoutHosts of a link with INT on a port, and more.
+func loadNamed(t *testing.T, more string) (*Config, *Diagnostics) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "intsink.hcl")
 	text := "port \"n\" { device = \"net_null0\" }\nport \"h\" { device = \"net_null1\" }\nlink \"e\" {\n  network = \"n\"\n  host = \"h\"\n}\n" +
-		"int { udp_port = 7000 }\nwatch \"all\" {}\ncollector \"a\" { address = \"nobody.invalid:8555\" }\ncollector \"b\" { address = \"none.invalid:8555\" }\n" +
-		"collector \"c\" {\n  address = \"nobody.invalid:8556\"\n  port = \"h\"\n  source = \"192.0.2.1\"\n}\n"
+		"int { udp_port = 7000 }\nwatch \"all\" {}\ncollector \"a\" { address = \"nobody.invalid:8555\" }\n" + more
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, d := LoadWithoutHosts(path)
+	return LoadWithoutHosts(path)
+}
+
+// TestLoadWithoutHosts: no name server is asked, and nothing is said of addresses that are not known.
+func TestLoadWithoutHosts(t *testing.T) {
+	c, d := loadNamed(t, "collector \"b\" { address = \"none.invalid:8555\" }\n"+
+		"collector \"c\" {\n  address = \"nobody.invalid:8556\"\n  port = \"h\"\n  source = \"192.0.2.1\"\n}\n")
 	if c == nil || len(d.Warnings) > 0 {
 		t.Fatal(d.Err(), d.Warnings)
 	}
@@ -99,14 +105,7 @@ func TestLoadWithoutHosts(t *testing.T) {
 // TestProfileWithoutHosts: the room of a report is reckoned with the shorter headers where no address is known: the longest
 // fragment of the profile fits.
 func TestProfileWithoutHosts(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "intsink.hcl")
-	text := "port \"n\" { device = \"net_null0\" }\nport \"h\" { device = \"net_null1\" }\nlink \"e\" {\n  network = \"n\"\n  host = \"h\"\n}\n" +
-		"int { udp_port = 7000 }\nwatch \"all\" {}\ncollector \"a\" { address = \"nobody.invalid:8555\" }\n" +
-		"report {\n  profile = \"transparent-security\"\n  fragment = 136\n}\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if c, d := LoadWithoutHosts(path); c == nil {
+	if c, d := loadNamed(t, "report {\n  profile = \"transparent-security\"\n  fragment = 136\n}\n"); c == nil {
 		t.Error(d.Err())
 	}
 }

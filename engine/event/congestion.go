@@ -95,9 +95,9 @@ func (d *Detector) episode(now int64, f *flows.Flow, n *hopValues, q *Queue, ove
 // that were over their threshold count, and the longest timeout, or a watch with high thresholds would end an episode
 // under another that has not ended, which begins anew, with a new quota, at the next packet.
 type episodeEnd struct {
-	clear   uint32 // highest occupancy that ends it; never: any does
-	latency uint32 // of which it must be below half; 0: any is
-	timeout int64
+	clear   uint32 // the highest occupancy with which the episode ends; never: the occupancy does not count
+	latency uint32 // the episode ends with a latency below half of this; 0: the latency does not count
+	timeout int64  // nanoseconds without a packet after which the episode ends silently
 }
 
 // take takes the thresholds of a watch into account, whose packet is over them: the first one's alone.

@@ -20,8 +20,7 @@ type Detector struct {
 	Stretch  uint32   // of the time to the next refresh, in percent; the worker sets it
 
 	policies []Policy
-	models   models
-	compiled *CompiledModels // keeps what the view has of models
+	models   *models // of a CompiledModels, whose memory outside the Go heap the view has: this pointer keeps it
 	newFlow  tokens
 	key      uint64 // of the path hash, odd
 	random   uint64
@@ -86,14 +85,14 @@ func newDetector(policies []Policy, seed uint64, c capacities) *Detector {
 // stay as they are, in nanoseconds: where a unit changes, the next values may be
 // reported for it.
 func (d *Detector) Adopt(policies []Policy, models *CompiledModels) {
-	d.models, d.compiled = models.models, models
+	d.models = &models.models
 	d.view.setModels(models)
 	d.policies = slices.Clone(policies)
 	d.ends, d.longestHold = endsOf(policies), 0
 	d.view.policies, d.view.more, d.view.scaled, d.view.linkAbsolute = len(policies), 0, 0, never
 	for i := range d.policies {
 		d.policies[i].compile()
-		d.view.Policies[i] = d.policies[i].fastPolicy(&d.models)
+		d.view.Policies[i] = d.policies[i].fastPolicy(d.models)
 		d.view.add(&d.view.Policies[i])
 		d.longestHold = max(d.longestHold, d.policies[i].Thresholds.TxHold)
 	}

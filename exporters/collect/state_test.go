@@ -78,6 +78,20 @@ func TestStartWithASpool(t *testing.T) {
 	}
 }
 
+// send sends a collector, to its first address, packets with these numbers, each once the one before is taken.
+func send(t *testing.T, c *Collector, numbers ...uint32) {
+	t.Helper()
+	conn, err := net.Dial("udp", c.Addresses()[0].String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for i, n := range numbers {
+		conn.Write(entryOf(n, 1).Payload)
+		until(t, "a packet is taken", func() bool { return c.Snapshot().Listens[0].Packets == uint64(i+1) })
+	}
+}
+
 // start starts a collector on an address whose streams' numbers are in the file, sends it packets with
 // these numbers, and stops it. It returns the extended numbers that they got.
 func start(t *testing.T, address, state string, numbers ...uint32) (extended []uint64, where, log string, err error) {
@@ -91,15 +105,7 @@ func start(t *testing.T, address, state string, numbers ...uint32) (extended []u
 		},
 	}, 0, NamedOutput{"out", out})
 	where = c.Addresses()[0].String()
-	conn, err := net.Dial("udp", where)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	for i, n := range numbers {
-		conn.Write(entryOf(n, 1).Payload)
-		until(t, "a packet is taken", func() bool { return c.Snapshot().Listens[0].Packets == uint64(i+1) })
-	}
+	send(t, c, numbers...)
 	err = c.Stop()
 	return extended, where, said.take(), err
 }
@@ -122,15 +128,7 @@ func TestExactNumbersAreExactOnce(t *testing.T) {
 // TestNumbersMissingAtTheEnd count as lost: they come no more.
 func TestNumbersMissingAtTheEnd(t *testing.T) {
 	c, _ := collectorBed(t, Options{Listens: []Listen{{Address: "127.0.0.1:0", Sockets: 1, Buffer: 1 << 20, Streams: 10}}}, 0, NamedOutput{"out", &slowOutput{full: true}})
-	conn, err := net.Dial("udp", c.Addresses()[0].String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	for i, n := range []uint32{1, 2, 5} {
-		conn.Write(entryOf(n, 1).Payload)
-		until(t, "a packet is taken", func() bool { return c.Snapshot().Listens[0].Packets == uint64(i+1) })
-	}
+	send(t, c, 1, 2, 5)
 	if err := c.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -216,15 +214,7 @@ func TestTicks(t *testing.T) {
 		State: state, Listens: []Listen{{Address: "127.0.0.1:0", Sockets: 1, Buffer: 1 << 20, Streams: 10}},
 	}, 0, NamedOutput{"out", &slowOutput{full: true}})
 	defer c.Stop()
-	conn, err := net.Dial("udp", c.Addresses()[0].String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	for i, n := range []uint32{1, 2, 5} {
-		conn.Write(entryOf(n, 1).Payload)
-		until(t, "a packet is taken", func() bool { return c.Snapshot().Listens[0].Packets == uint64(i+1) })
-	}
+	send(t, c, 1, 2, 5)
 	now := time.Now()
 	stats := now.Add(statsPeriod)
 	told := func(gaps, stats uint64) {

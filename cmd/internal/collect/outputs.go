@@ -126,9 +126,9 @@ func decoderOptions(c *collector.Config) (o record.Options, err error) {
 		if err := conf.Apart(models, sink.NodeModels); err != nil {
 			return o, fmt.Errorf("node_model: %w; it stands in %s, too: leave it out in one of the two files", err, c.Sink)
 		}
-		c := sinkconf.INT(&sink.INT)
-		c.Fragments = true // nothing is taken out: INT in a first fragment can be read
-		o.INT = []inthdr.Config{c}
+		read := sinkconf.INT(&sink.INT)
+		read.Fragments = true // nothing is taken out: INT in a first fragment can be read
+		o.INT = []inthdr.Config{read}
 		models = slices.Concat(models, sink.NodeModels)
 	}
 	o.Models, o.Reporters = sinkconf.NodeModels(models), sinkconf.NodeModels(c.NodeModels)

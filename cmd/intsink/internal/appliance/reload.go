@@ -171,7 +171,7 @@ func noteOf(late []string, restart string) string {
 	return joinNotes(fmt.Sprintf("workers that have not taken it over yet, as they do not poll: %s", strings.Join(late, ", ")), restart)
 }
 
-// joinNotes joins two notes, either of which may be "".
+// joinNotes returns notes a and b with "; " between them, or the one that is not empty.
 func joinNotes(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

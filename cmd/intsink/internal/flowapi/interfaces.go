@@ -57,8 +57,8 @@ func (in *API) interfaces(ctx context.Context, p *parameters) (any, error) {
 	return cut(all, g, &tableTotals{Rows: len(all)}), nil
 }
 
-// busyNow: an interface of which nobody has told for long is not busy, although the worker only writes that down at the
-// next sample.
+// busyNow reports whether interface v is busy now. A worker clears v.Busy only with the next packet that tells the
+// interface's utilization, so that an interface without such packets for InterfaceMemory, or the longest hold, is not busy.
 func busyNow(q *engine.PendingQuery, v *event.Interface) bool {
 	memory := int64(event.InterfaceMemory)
 	for i := range q.Watches {
