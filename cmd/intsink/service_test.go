@@ -28,6 +28,23 @@ func TestUnitExposure(t *testing.T) {
 	}
 }
 
+// TestUnitKeepsTheLinkUp: an inline box that is off is a dead link: systemd starts it again and again,
+// also where it hangs, and takes memory from others first.
+func TestUnitKeepsTheLinkUp(t *testing.T) {
+	unit, err := os.ReadFile(unitFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"StartLimitIntervalSec=0", "Type=notify", "WatchdogSec=10", "Restart=on-failure", "RestartSec=1", "RestartSteps=6", "RestartMaxDelaySec=30", "OOMScoreAdjust=-900",
+		"After=network-online.target time-sync.target", "ExecReload=/usr/local/bin/intsink reload",
+	} {
+		if !strings.Contains(string(unit), "\n"+want+"\n") {
+			t.Errorf("the unit lacks %s", want)
+		}
+	}
+}
+
 // TestUnprivilegedUser: a user with the three capabilities of the unit and no others
 // forwards between kernel interfaces, and is asked and reloaded over its socket.
 func TestUnprivilegedUser(t *testing.T) {

@@ -63,6 +63,7 @@ func Attach(devargs string) (Port, error) {
 		return Port{}, fmt.Errorf("device %q: %w%s; %s", devargs, probeError(int(rc), said), said, driverHint(name))
 	}
 	if p, ok := byName(name); ok {
+		p.SetLinkDown(false) // a port of before may have left it
 		return p, nil
 	}
 	return Port{}, fmt.Errorf("device %q: DPDK has no driver that takes it%s; %s", devargs, said, driverHint(name))

@@ -3,6 +3,7 @@
 package ethdev
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +13,9 @@ import (
 
 	"intsink/dpdk/iface"
 )
+
+// defaultMemifSocket is ETH_MEMIF_DEFAULT_SOCKET_FILENAME of drivers/net/memif/rte_eth_memif.h.
+const defaultMemifSocket = "/run/memif.sock"
 
 // memifSocket is the file that a memif device makes as the server of its connection;
 // empty for other devices, clients, and abstract sockets, which leave no file behind.
@@ -28,7 +32,7 @@ func memifSocket(devargs string) string {
 	if !server || arguments["socket-abstract"] != "no" {
 		return ""
 	}
-	return arguments["socket"]
+	return cmp.Or(arguments["socket"], defaultMemifSocket)
 }
 
 // clearSocket removes a socket that nobody listens on any more: its process was killed.

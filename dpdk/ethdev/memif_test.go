@@ -19,6 +19,7 @@ func TestMemifSocket(t *testing.T) {
 		"net_memif7,socket-abstract=no,socket=/run/a.sock,role=master": "/run/a.sock",
 		"net_memif0,role=client,socket=/run/a.sock,socket-abstract=no": "",
 		"net_memif0,role=server,socket=/run/a.sock":                    "",
+		"net_memif0,role=server,socket-abstract=no":                    "/run/memif.sock", // DPDK's own
 		"net_memif0": "",
 		"net_pcap0,role=server,socket=/run/a.sock,socket-abstract=no": "",
 	} {

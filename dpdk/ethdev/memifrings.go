@@ -21,8 +21,6 @@ static int go_has_ring(uintptr_t q) { return q != 0 && go_usable(q); }
 */
 import "C"
 
-import "intsink/dpdk/mbuf"
-
 // A memif port has as many rings as its client has asked for, at most as many as both sides
 // have queues (memif_msg_receive_add_ring). The driver does not stop anybody from using a
 // queue that has got none: it takes what stands at the start of the shared memory, the
@@ -52,15 +50,6 @@ func (p Port) Rings(n int) (rx, tx int, ok bool) {
 		tx += int(C.go_has_ring(C.go_memif_tx(C.uint16_t(p.id), C.uint16_t(i))))
 	}
 	return rx, tx, true
-}
-
-// Refusal says why the last TxBurst did not take the packet behind those that it took: a
-// queue of net_memif without a ring is down.
-func (q *Queue) Refusal() mbuf.Refusal {
-	if q.txRing != 0 && C.go_has_ring(q.txRing) == 0 {
-		return mbuf.RefusedDown
-	}
-	return mbuf.RefusedFull
 }
 
 // Negotiated reports whether it is up to the peer, while the port runs, which queues can be

@@ -53,6 +53,7 @@ func TestFollow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	deleted := false
 	for _, c := range []struct{ do, down string }{
 		{"true", ""},
 		{"ip link set bb0 down", "aa0 has no carrier"},
@@ -61,15 +62,17 @@ func TestFollow(t *testing.T) {
 		{"ip link set aa0 name cc0; ip link set cc0 up", ""},
 		{"ip link set bb0 down", "cc0 has no carrier"},
 		{"ip link set bb0 up", ""},
+		{"ip link set cc0 promisc on", ""},
 		{"ip link del bb0", "aa0 is gone"},
 		{"ip link add dd0 type veth peer name ee0; ip link set dd0 up", "aa0 is gone"},
 		{"ip link add aa0 type veth peer name bb0; ip link set aa0 up; ip link set bb0 up", ""},
 		{"ip link add br0 type bridge 2>/dev/null && ip link set aa0 master br0 && ip link set aa0 nomaster || true", ""},
 	} {
+		deleted = deleted || strings.HasPrefix(c.do, "ip link del")
 		netns.Sh(t, c.do)
 		eventually(t, c.do, func() bool {
 			s := f.LinkDown()
-			return s == "" && c.down == "" || c.down != "" && strings.Contains(s, c.down)
+			return (s == "" && c.down == "" || c.down != "" && strings.Contains(s, c.down)) && f.MadeAnew() == deleted
 		})
 	}
 	if len(changed) == 0 || f.Changes() < 8 {

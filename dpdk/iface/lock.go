@@ -20,17 +20,30 @@ func Lock(name string) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	address := "@intsink/interface/" + s.Name // not an alternative name that it was given by
-	l, err := net.Listen("unix", address)
-	if errors.Is(err, unix.EADDRINUSE) {
-		return nil, fmt.Errorf("interface %q is in use by %s: two sinks on an interface would forward every packet twice; stop the other one",
-			name, Holder(address))
+	release, holder, err := Claim("interface/" + s.Name) // not an alternative name that it was given by
+	if holder != "" {
+		return nil, fmt.Errorf("interface %q is in use by %s: two sinks on an interface would forward every packet twice; stop the other one", name, holder)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("interface %q: lock %s: %w", name, address, err)
+		return nil, fmt.Errorf("interface %q: %w", name, err)
+	}
+	return release, nil
+}
+
+// Claim makes this process the only one of its kind that has what: the abstract Unix socket
+// @intsink/what, in this network namespace, until release is called or the process ends. holder is the
+// process that has it already, "" where none does.
+func Claim(what string) (release func(), holder string, err error) {
+	address := "@intsink/" + what
+	l, err := net.Listen("unix", address)
+	if errors.Is(err, unix.EADDRINUSE) {
+		return nil, Holder(address), nil
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("lock %s: %w", address, err)
 	}
 	go answerLock(l)
-	return func() { l.Close() }, nil
+	return func() { l.Close() }, "", nil
 }
 
 // answerLock lets Holder connect, until the lock is released.

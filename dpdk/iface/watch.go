@@ -93,6 +93,7 @@ type Follower struct {
 	mu      sync.Mutex
 	state   State
 	present bool
+	anew    bool // it was gone since Follow, or is another one of its name
 	changes uint64
 }
 
@@ -136,6 +137,7 @@ func (f *Follower) handle(e Event) bool {
 		return false
 	}
 	was, before := f.present && f.state.LinkUp(), f.state
+	f.anew = f.anew || e.Gone || e.Index != before.Index
 	if f.present = !e.Gone; f.present {
 		f.state = e.State
 	}
@@ -162,6 +164,14 @@ func (f *Follower) Changes() uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.changes
+}
+
+// MadeAnew reports whether the interface is not the one that Follow found: what was opened on
+// that one receives and sends nothing more.
+func (f *Follower) MadeAnew() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.anew
 }
 
 // LinkDown describes what is wrong with the link and what to do; empty if the link is up.

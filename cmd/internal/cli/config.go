@@ -28,14 +28,10 @@ func LoadConfigWithoutHosts(path string) (*conf.Config, error) {
 	return printed(path, conf.LoadWithoutHosts)
 }
 
+// printed prints the diagnostics of the configuration at path, which load reads, to stderr; the error is of
+// one that is not valid.
 func printed(path string, load func(string) (*conf.Config, *conf.Diagnostics)) (*conf.Config, error) {
 	c, diags := load(path)
-	return Printed(path, c, diags)
-}
-
-// Printed prints the diagnostics of the configuration at path to stderr, and returns c, or
-// the error of one that is not valid.
-func Printed(path string, c *conf.Config, diags *conf.Diagnostics) (*conf.Config, error) {
 	diags.WriteTo(os.Stderr)
 	if c == nil {
 		return nil, NotValid(path, diags)

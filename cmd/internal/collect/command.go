@@ -6,6 +6,7 @@ package collect
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -15,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/logging"
+	"intsink/cmd/internal/shutdown"
 	"intsink/conf/collector"
 	"intsink/conf/schema"
 	"intsink/exporters/clickhouse"
@@ -74,11 +77,33 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 func load(path string) (*collector.Config, error) {
 	c, diags := collector.Load(path)
 	diags.WriteTo(os.Stderr)
-	if c == nil {
-		return nil, cli.Failed(fmt.Errorf("%s is not valid: %s", path, cli.Count(diags.Count(schema.Error), "error")))
-	}
-	return c, nil
+	return c, notValid(path, c, diags)
 }
+
+// loadLogged is load of a service, with the log that it has; nil: it is starting, and has that of the
+// configuration.
+func loadLogged(path string, log *slog.Logger) (*collector.Config, error) {
+	c, diags := collector.Load(path)
+	switch {
+	case log != nil:
+		logging.Diagnose(log, os.Stderr, diags)
+	case c != nil:
+		logging.Diagnose(logOf(c), os.Stderr, diags)
+	default:
+		diags.WriteTo(os.Stderr)
+	}
+	return c, notValid(path, c, diags)
+}
+
+// notValid is the error of a configuration that could not be read, c is nil then.
+func notValid(path string, c *collector.Config, diags *schema.Diagnostics) error {
+	if c != nil {
+		return nil
+	}
+	return cli.Failed(fmt.Errorf("%s is not valid: %s", path, cli.Count(diags.Count(schema.Error), "error")))
+}
+
+func logOf(c *collector.Config) *slog.Logger { return slog.New(logging.NewService(c.Log, os.Stderr)) }
 
 // try makes all parts that need no connection, so that a check finds errors in the files that
 // the configuration names.
@@ -98,7 +123,7 @@ func try(c *collector.Config) error {
 
 // run collects until a signal comes that ends it.
 func run(path, version string) error {
-	c, err := load(path)
+	c, err := loadLogged(path, nil)
 	if err != nil {
 		return err
 	}
@@ -119,11 +144,7 @@ func run(path, version string) error {
 		}
 		d.reload(path)
 	}
-	signal.Reset(syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT) // a second signal ends the process at once
-	if err := d.stop(); err != nil {
-		return cli.Failed(err)
-	}
-	return nil
+	return shutdown.Wait(d.stop, signals, "records that had not been written are lost, but for those in spools")
 }
 
 // startOrStop starts a daemon. A signal to stop meanwhile gives nil, and the start ends with the

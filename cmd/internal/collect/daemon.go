@@ -8,14 +8,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"intsink/cmd/internal/logging"
 	"intsink/cmd/internal/notify"
 	"intsink/conf/collector"
 	"intsink/exporters/collect"
@@ -46,7 +44,7 @@ type daemon struct {
 
 // start starts everything, or nothing and says why.
 func start(c *collector.Config, version string) (*daemon, error) {
-	d := &daemon{c: c, series: c.HTTP.Series, version: version, log: slog.New(logging.NewService(c.Log, os.Stderr)), set: aggregate.New(c.HTTP.Series)}
+	d := &daemon{c: c, series: c.HTTP.Series, version: version, log: logOf(c), set: aggregate.New(c.HTTP.Series)}
 	d.limited = collect.NewLog(d.log)
 	decoder, err := decoderOptions(c)
 	if err != nil {
@@ -118,7 +116,7 @@ func (d *daemon) reload(path string) {
 }
 
 func (d *daemon) adopt(path string) error {
-	c, err := load(path)
+	c, err := loadLogged(path, d.log)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ package appliance
 import (
 	"fmt"
 	"net"
+	"sync"
 
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/dpdk/afpacket"
@@ -21,6 +22,7 @@ type device interface {
 	// queues are how many of them receive, and send.
 	queues() (rx, tx int)
 	mac() (net.HardwareAddr, error)
+	driver() string
 	counters() (observe.PortCounters, error)
 	// linkDown says what is wrong with the link, empty where it is up.
 	linkDown() string
@@ -50,12 +52,20 @@ type dpdkDevice struct {
 	// always says that the link is up. nil for other devices.
 	follower *iface.Follower
 	unlock   func()
+
+	mu     sync.Mutex
+	opened bool // the port is there, to be told of its link
 }
 
 func (d *dpdkDevice) queue(w int) queue              { return d.Queue(uint16(w)) }
 func (d *dpdkDevice) queues() (rx, tx int)           { return d.rx, d.tx }
 func (d *dpdkDevice) mac() (net.HardwareAddr, error) { return d.MAC() }
 func (d *dpdkDevice) linkSpeed() int                 { return d.LinkSpeed() }
+
+func (d *dpdkDevice) driver() string {
+	info, _ := d.Info()
+	return info.Driver
+}
 
 func (d *dpdkDevice) counters() (observe.PortCounters, error) {
 	s, err := d.Stats()
@@ -66,15 +76,51 @@ func (d *dpdkDevice) counters() (observe.PortCounters, error) {
 }
 
 func (d *dpdkDevice) linkDown() string {
-	if d.follower != nil {
-		if s := d.follower.LinkDown(); s != "" {
-			return s
-		}
+	if s := d.interfaceDown(); s != "" {
+		return s
 	}
 	if !d.LinkUp() {
 		return "no link, says the driver"
 	}
 	return ""
+}
+
+// interfaceDown is linkDown as the kernel interface of the device tells; empty where it has none.
+func (d *dpdkDevice) interfaceDown() string {
+	if d.follower == nil {
+		return ""
+	}
+	if s := d.follower.LinkDown(); s != "" {
+		return s
+	}
+	if d.follower.MadeAnew() {
+		return "interface " + d.follower.Name() + " was deleted and made anew, which this driver cannot follow: restart the sink, or write device = \"kernel:" + d.follower.Name() + "\""
+	}
+	return ""
+}
+
+// follow starts to tell the port of the state of its interface, and from then on does so at
+// once at each change.
+func (d *dpdkDevice) follow(name string) (err error) {
+	d.follower, err = iface.Follow(name, d.tellLink)
+	return err
+}
+
+// tellLink keeps the driver from losing packets on an interface that is down.
+func (d *dpdkDevice) tellLink() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.opened {
+		d.SetLinkDown(d.interfaceDown() != "")
+	}
+}
+
+// open is called when the port is there.
+func (d *dpdkDevice) open() {
+	d.mu.Lock()
+	d.opened = d.follower != nil
+	d.mu.Unlock()
+	d.tellLink()
 }
 
 // impaired describes a peer of net_memif that has fewer queues than the sink; empty: there is
@@ -98,10 +144,15 @@ func (d *dpdkDevice) flaps() uint64 {
 func (d *dpdkDevice) stop() { d.Stop() }
 
 func (d *dpdkDevice) close() {
+	d.unfollow()
 	d.Port.Close()
+	d.unlock()
+}
+
+// unfollow ends what follow began: nobody tells the port anything any more.
+func (d *dpdkDevice) unfollow() {
 	if d.follower != nil {
 		d.follower.Close()
-		d.unlock()
 	}
 }
 
@@ -114,6 +165,7 @@ type kernelDevice struct {
 func (d kernelDevice) queue(w int) queue              { return d.Queue(w) }
 func (d kernelDevice) queues() (rx, tx int)           { return d.receivers, d.senders }
 func (d kernelDevice) mac() (net.HardwareAddr, error) { return d.MAC(), nil }
+func (d kernelDevice) driver() string                 { return "kernel" }
 func (d kernelDevice) linkDown() string               { return d.LinkDown() }
 func (d kernelDevice) impaired() string               { return "" }
 func (d kernelDevice) linkSpeed() int                 { return d.LinkSpeed() }

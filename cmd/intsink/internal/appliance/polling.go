@@ -12,6 +12,7 @@ import (
 
 	"intsink/conf"
 	"intsink/dpdk/eal"
+	"intsink/dpdk/iface"
 	"intsink/engine"
 )
 
@@ -78,4 +79,18 @@ func keepOff(lcores []int) error {
 		return fmt.Errorf("set the nice value of the sink's threads: %w", err)
 	}
 	return nil
+}
+
+// claimCPUs tells of a CPU that another sink polls on, which halves both: their default is the same. A
+// claim ends with the process.
+func claimCPUs(lcores []int) {
+	for _, cpu := range lcores {
+		_, holder, err := iface.Claim(fmt.Sprintf("cpu/%d", cpu))
+		switch {
+		case err != nil:
+			slog.Warn("whether another sink polls on a CPU is not known", "cpu", cpu, "err", err)
+		case holder != "":
+			slog.Warn("another sink polls on this CPU: each gets half of it, and both lose packets; give them different dpdk.lcores", "cpu", cpu, "sink", holder)
+		}
+	}
 }

@@ -38,6 +38,7 @@ func (a *Appliance) openPorts(c *conf.Config) error {
 			return fmt.Errorf("port %q: %w", p.Name, err)
 		}
 		a.ports = append(a.ports, &appliancePort{name: p.Name, device: d})
+		slog.Info("port: open", portAttrs(p, d)...)
 	}
 	if c.DPDK.InSoftware() {
 		a.share(c)
@@ -46,6 +47,23 @@ func (a *Appliance) openPorts(c *conf.Config) error {
 		slog.Warn(s)
 	}
 	return nil
+}
+
+// portAttrs are what the log says of a port that has been opened.
+func portAttrs(p *conf.Port, d device) []any {
+	attrs := []any{"port", p.Name, "device", p.Device, "driver", d.driver()}
+	if mac, err := d.mac(); err == nil {
+		attrs = append(attrs, "mac", mac.String())
+	}
+	if rx, tx := d.queues(); rx != tx {
+		attrs = append(attrs, "rx_queues", rx, "tx_queues", tx)
+	} else {
+		attrs = append(attrs, "queues", rx)
+	}
+	if speed := d.linkSpeed(); speed > 0 {
+		attrs = append(attrs, "mbit", speed)
+	}
+	return attrs
 }
 
 func (a *Appliance) openPort(c *conf.Config, p *conf.Port) (device, error) {
@@ -66,12 +84,12 @@ func (a *Appliance) openPort(c *conf.Config, p *conf.Port) (device, error) {
 
 // openDPDK opens a port of DPDK. What it opened before an error is closed again.
 func (a *Appliance) openDPDK(c *conf.Config, p *conf.Port) (_ device, err error) {
-	d := &dpdkDevice{}
+	d := &dpdkDevice{unlock: func() {}}
 	if name := p.Interface(); name != "" && !madeByDriver(p.Device) {
 		if d.unlock, err = iface.Lock(name); err != nil {
 			return nil, err
 		}
-		if d.follower, err = iface.Follow(name, nil); err != nil {
+		if err = d.follow(name); err != nil {
 			d.unlock()
 			return nil, err
 		}
@@ -80,10 +98,8 @@ func (a *Appliance) openDPDK(c *conf.Config, p *conf.Port) (_ device, err error)
 		}
 	}
 	fail := func(err error) (device, error) {
-		if d.follower != nil {
-			d.follower.Close()
-			d.unlock()
-		}
+		d.unfollow()
+		d.unlock()
 		return nil, err
 	}
 	if d.Port, err = ethdev.Attach(p.Device); err != nil {
@@ -93,6 +109,7 @@ func (a *Appliance) openDPDK(c *conf.Config, p *conf.Port) (_ device, err error)
 		d.Port.Close()
 		return fail(err)
 	}
+	d.open()
 	return d, nil
 }
 

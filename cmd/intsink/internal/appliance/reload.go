@@ -85,7 +85,7 @@ func (a *Appliance) read(r *control.Result, q *control.Request) *conf.Config {
 	if len(q.Files) > 0 {
 		r.Config = q.Name
 	} else {
-		diags.WriteTo(os.Stderr)
+		logging.Diagnose(slog.Default(), os.Stderr, diags)
 	}
 	r.Diagnostics, r.SHA256 = control.Diagnostics(diags), diags.SHA256
 	if c == nil {

@@ -14,6 +14,7 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/internal/logging"
+	"intsink/cmd/internal/shutdown"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/conf"
@@ -23,11 +24,12 @@ import (
 // reads the configuration again.
 func Run(path, version string, mode failopen.Mode) error {
 	c, diags := conf.Load(path)
-	c, err := cli.Printed(path, c, diags)
-	if err != nil {
-		return err
+	if c == nil {
+		diags.WriteTo(os.Stderr)
+		return cli.NotValid(path, diags)
 	}
 	slog.SetDefault(slog.New(logging.New(c.Log, os.Stderr)))
+	logging.Diagnose(slog.Default(), os.Stderr, diags)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 	a, err := startOrStop(signals, func(ctx context.Context) (*Appliance, error) {
@@ -48,28 +50,7 @@ func Run(path, version string, mode failopen.Mode) error {
 		}
 		a.Reload("SIGHUP", &control.Request{})
 	}
-	return drain(a.Stop, signals)
-}
-
-// drain runs stop, which sends open reports and returns the mbufs. Another signal to
-// stop meanwhile ends the wait: the process exits with 1, and what had not been sent
-// is lost.
-func drain(stop func() error, signals <-chan os.Signal) error {
-	done := make(chan error, 1)
-	go func() { done <- stop() }()
-	for {
-		select {
-		case err := <-done:
-			if err != nil {
-				return cli.Failed(err)
-			}
-			return nil
-		case s := <-signals:
-			if s != syscall.SIGHUP {
-				return cli.Failed(fmt.Errorf("ended at once by a second signal (%s): reports that had not left are lost", s))
-			}
-		}
-	}
+	return shutdown.Wait(a.Stop, signals, "reports that had not left are lost")
 }
 
 // startOrStop starts the appliance by start. A signal to stop meanwhile gives nil: what

@@ -30,29 +30,33 @@ func (a *Appliance) makeWorkers(c *conf.Config) error {
 	}
 	a.shared = engine.NewShared(len(c.Links)+len(c.Taps), randomSeed())
 	for w := range c.DPDK.Lcores {
-		seed, stations := randomSeed(), a.stations(w)
-		a.workers = append(a.workers, engine.NewWorker(engine.WorkerConfig{
-			Links:      a.linksOf(c, w, stations),
-			Outlets:    outletsOf(collectors, w),
-			Shared:     a.shared,
-			Stations:   stations,
-			PacketPool: a.pool,
-			ReportPool: a.reportPools[w],
-			NodeID:     c.Node.ID,
-			HwID:       rules.HwID(c, w),
-			QueueID:    uint8(w),
-			Flows:      rules.Flows(c, seed),
-			Seed:       seed,
-			Clock:      a.clock,
-			LoopClock:  loopClock,
-			WallClock:  a.wallClock.Offset,
-			Rules:      common,
-		}))
+		config := a.workerConfig(c, w)
+		config.Outlets, config.LoopClock, config.Rules = outletsOf(collectors, w), loopClock, common
+		a.workers = append(a.workers, engine.NewWorker(config))
 	}
 	for _, w := range a.workers {
 		w.PassAll(a.mode >= failopen.Pass)
 	}
 	return nil
+}
+
+// workerConfig is what worker w is made of, but for what all workers have from outside.
+func (a *Appliance) workerConfig(c *conf.Config, w int) engine.WorkerConfig {
+	seed, stations := randomSeed(), a.stations(w)
+	return engine.WorkerConfig{
+		Links:      a.linksOf(c, w, stations),
+		Shared:     a.shared,
+		Stations:   stations,
+		PacketPool: a.pool,
+		ReportPool: a.reportPools[w],
+		NodeID:     c.Node.ID,
+		HwID:       rules.HwID(c, w),
+		QueueID:    uint8(w),
+		Flows:      rules.Flows(c, seed),
+		Seed:       seed,
+		Clock:      a.clock,
+		WallClock:  a.wallClock.Offset,
+	}
 }
 
 // linksOf returns worker w's queues of every link, then of every tap.

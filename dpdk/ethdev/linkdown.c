@@ -1,0 +1,5 @@
+// Which ports must not send: see linkdown.go.
+
+#include "burst.h"
+
+uint8_t go_link_down[RTE_MAX_ETHPORTS];
