@@ -11,7 +11,8 @@ import (
 
 const (
 	lookEvery = time.Second      // how often Changes looks
-	calmAfter = 10 * time.Second // without growth, a loss is over
+	calmAfter = 10 * time.Second // without growth, a loss is over, if something came through at
+	proofs    = 2                // looks: the first packet to a collector that is gone seems to get there
 )
 
 // Changes writes one log line when something begins to be lost, or a gateway or a
@@ -28,6 +29,9 @@ type episode struct {
 	before uint64    // when the episode began
 	began  time.Time // zero: the counter does not grow
 	grew   time.Time // when it last did
+
+	through uint64 // of the loss, when last looked at
+	proved  int    // looks since grew at which through had grown
 }
 
 // loss is one counter that should not grow, as found now.
@@ -38,6 +42,10 @@ type loss struct {
 	over  string
 	attrs []any
 	count string // what the log calls the growth; "": lost
+
+	// through counts what came through where this was lost. While it rests, nothing shows that the
+	// loss is over: nobody may have tried. nil: calm is enough.
+	through *uint64
 }
 
 // grown is the attribute of the log that says by how much it grew.
@@ -97,23 +105,42 @@ func (c *Changes) count(l *loss, now time.Time) {
 		return
 	}
 	grown := l.value > e.value
+	e.prove(l, grown)
 	switch {
 	case grown && e.began.IsZero():
 		e.before, e.began, e.grew = e.value, now, now
 		c.log().Warn(l.begun, l.grown(l.value-e.before)...)
 	case grown:
 		e.grew = now
-	case !e.began.IsZero() && now.Sub(e.grew) >= calmAfter:
+	case !e.began.IsZero() && now.Sub(e.grew) >= calmAfter && e.proved >= proofs:
 		c.log().Info(l.over, append(l.grown(l.value-e.before), "for", e.grew.Sub(e.began).Round(time.Second))...)
 		e.began = time.Time{}
 	}
 	e.value = l.value
 }
 
+// prove counts the looks since l last grew at which something came through.
+func (e *episode) prove(l *loss, grown bool) {
+	switch {
+	case l.through == nil:
+		e.proved = proofs
+		return
+	case grown:
+		e.proved = 0
+	case *l.through > e.through:
+		e.proved++
+	}
+	e.through = *l.through
+}
+
 // state logs where wrong begins or ends to be something. What is well at first is not
-// worth a line.
+// worth a line, and what is not may just be starting: the next look tells.
 func (c *Changes) state(key, what, wrong string, attrs ...any) {
-	before := c.states[key]
+	before, known := c.states[key]
+	if !known {
+		c.states[key] = ""
+		return
+	}
 	c.states[key] = wrong
 	switch {
 	case wrong != "" && before == "":
@@ -131,6 +158,7 @@ func losses(j *status.Status) []loss {
 			all = append(all, loss{
 				key: "collector " + x.Name + " " + reason, value: x.Dropped[reason],
 				begun: "collector: reports are being lost", over: "collector: reports are no longer lost", attrs: []any{"collector", x.Name, "reason", reason},
+				through: &x.PacketsSent,
 			})
 		}
 	}
@@ -143,6 +171,7 @@ func losses(j *status.Status) []loss {
 				all = append(all, loss{
 					key: "link " + l.Name + " " + d.Direction + " " + reason, value: d.Dropped[reason],
 					begun: "link: packets are being dropped", over: "link: packets are no longer dropped", attrs: []any{"link", l.Name, "direction", d.Direction, "reason", reason},
+					through: &d.Forwarded,
 				})
 			}
 		}
@@ -150,13 +179,30 @@ func losses(j *status.Status) []loss {
 	for i := range j.Links {
 		all = append(all, badOf(&j.Links[i]))
 	}
-	for _, p := range j.Ports {
-		all = append(all,
-			loss{key: "port " + p.Name + " missed", value: p.RxMissed, begun: "port: its queue is full, packets are being missed", over: "port: no more packets are missed", attrs: []any{"port", p.Name}},
-			loss{key: "port " + p.Name + " nombuf", value: p.RxNoMbuf, begun: "port: no mbuf is free, packets are being lost; raise dpdk.mbufs", over: "port: mbufs are free again", attrs: []any{"port", p.Name}})
+	for i := range j.Ports {
+		all = append(all, ofPort(&j.Ports[i])...)
 	}
 	for _, w := range j.Workers {
 		all = append(all, loss{key: "worker " + w.Name + " refused", value: w.Refusals, begun: "flows: a flood, new flows are not being watched", over: "flows: new flows are watched again", attrs: []any{"worker", w.Name}})
+	}
+	return all
+}
+
+// ofPort lists what the driver of p lost.
+func ofPort(p *status.Port) (all []loss) {
+	for _, c := range []struct {
+		name        string
+		value       uint64
+		begun, over string
+		through     *uint64
+	}{
+		{"missed", p.RxMissed, "port: its queue is full, packets are being missed", "port: no more packets are missed", &p.RxPackets},
+		{"nombuf", p.RxNoMbuf, "port: no mbuf is free, packets are being lost; raise dpdk.mbufs", "port: mbufs are free again", &p.RxPackets},
+		{"rx_errors", p.RxErrors, "port: packets with errors are being dropped; look at the cable, and at the offloads of a kernel interface", "port: no more packets with errors", &p.RxPackets},
+		{"truncated", p.RxTruncated, "port: packets are being dropped that could not be received whole", "port: packets are received whole again", &p.RxPackets},
+		{"tx_errors", p.TxErrors, "port: its driver fails to send packets", "port: its driver sends all packets again", &p.TxPackets},
+	} {
+		all = append(all, loss{key: "port " + p.Name + " " + c.name, value: c.value, begun: c.begun, over: c.over, through: c.through, attrs: []any{"port", p.Name}})
 	}
 	return all
 }

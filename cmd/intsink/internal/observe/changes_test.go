@@ -29,44 +29,113 @@ func TestBadPacketsAreLogged(t *testing.T) {
 // TestChangesAreLoggedOnce: a line when a loss begins and one when it is over, whatever
 // the number of packets; and for a gateway and a worker that go and come.
 func TestChangesAreLoggedOnce(t *testing.T) {
-	var out bytes.Buffer
-	log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}}))
-	c := NewChanges(func() *slog.Logger { return log })
 	yes, no := true, false
-	now := time.Unix(1000, 0)
-	at := func(second int, refused, full uint64, gateway *bool, health error) {
-		c.look(&status.Status{
-			Collectors: []status.Collector{{Name: "primary", Dropped: map[string]uint64{"refused": refused}, GatewayKnown: gateway}},
-			Links:      []status.Link{{Name: "edge", Directions: []status.Direction{{Direction: "to_host", Dropped: map[string]uint64{"tx_full": full, "int_discard": refused, "mitigation": refused}}}}},
-		}, health, now.Add(time.Duration(second)*time.Second))
+	hangs := errors.New("worker w0 has not polled for 3s")
+	l := newChangesLog()
+	var refused, sent, full, forwarded uint64 = 100, 50, 7, 70
+	gateway, health := &no, hangs // of a sink that is just starting
+	at := func(second int) {
+		l.look(second, &status.Status{
+			Collectors: []status.Collector{{Name: "primary", PacketsSent: sent, Dropped: map[string]uint64{"refused": refused}, GatewayKnown: gateway}},
+			Links: []status.Link{{Name: "edge", Directions: []status.Direction{
+				{Direction: "to_host", Forwarded: forwarded, Dropped: map[string]uint64{"tx_full": full, "int_discard": refused, "mitigation": refused}},
+			}}},
+		}, health)
 	}
 	for _, step := range []struct {
 		name string
 		run  func()
 		want string
 	}{
-		{"as it began", func() { at(0, 100, 7, &yes, nil) }, ""},
-		{"nothing new", func() { at(1, 100, 7, &yes, nil) }, ""},
-		{"a loss begins", func() { at(2, 103, 7, &yes, nil) }, `level=WARN msg="collector: reports are being lost" collector=primary reason=refused lost=3`},
-		{"it goes on", func() { at(3, 140, 7, &yes, nil); at(12, 143, 7, &yes, nil) }, ""},
-		{"another", func() { at(13, 143, 8, &yes, nil) }, `level=WARN msg="link: packets are being dropped" link=edge direction=to_host reason=tx_full lost=1`},
-		{"the first is over", func() { at(22, 143, 9, &yes, nil) }, `level=INFO msg="collector: reports are no longer lost" collector=primary reason=refused lost=43 for=10s`},
-		{"the gateway goes", func() { at(23, 143, 9, &no, nil); at(24, 143, 9, &no, nil) }, `level=ERROR msg="gateway: trouble" collector=primary why="it does not answer: reports are dropped; look at gateway, vlan and source of the collector"`},
-		{"and comes", func() { at(25, 143, 9, &yes, nil) }, `level=INFO msg="gateway: well again" collector=primary`},
-		{"a worker hangs", func() { at(26, 143, 9, &yes, errors.New("worker w0 has not polled for 3s")) }, `level=ERROR msg="workers: trouble" why="worker w0 has not polled for 3s"`},
-		{"it polls again", func() { at(27, 143, 9, &yes, nil) }, `level=INFO msg="workers: well again"`},
+		{"as it began", func() { at(0) }, ""},
+		{"nothing new", func() { gateway, health = &yes, nil; at(1) }, ""},
+		{"a loss begins", func() { refused = 103; at(2) }, `level=WARN msg="collector: reports are being lost" collector=primary reason=refused lost=3`},
+		{"it goes on", func() { refused = 140; at(3); refused = 143; at(12) }, ""},
+		{"another", func() { full++; at(13) }, `level=WARN msg="link: packets are being dropped" link=edge direction=to_host reason=tx_full lost=1`},
+		{"nobody tries", func() { full++; at(22); at(40); at(60) }, ""},
+		{"one seems to get through", func() { sent++; forwarded++; at(70); at(80) }, ""},
+		{"and is lost, too", func() {
+			refused++
+			full++
+			sent++
+			forwarded++
+			at(81)
+			at(90)
+			at(100)
+		}, ""},
+		{"one does", func() { sent++; forwarded++; at(101); at(110) }, ""},
+		{"so does another", func() { sent++; at(111) }, `level=INFO msg="collector: reports are no longer lost" collector=primary reason=refused lost=44 for=1m19s`},
+		{"and of the link", func() { forwarded++; at(112) }, `level=INFO msg="link: packets are no longer dropped" link=edge direction=to_host reason=tx_full lost=3 for=1m8s`},
+		{"the gateway goes", func() { gateway = &no; at(113); at(114) }, `level=ERROR msg="gateway: trouble" collector=primary why="it does not answer: reports are dropped; look at gateway, vlan and source of the collector"`},
+		{"and comes", func() { gateway = &yes; at(115) }, `level=INFO msg="gateway: well again" collector=primary`},
+		{"a worker hangs", func() { health = hangs; at(116) }, `level=ERROR msg="workers: trouble" why="worker w0 has not polled for 3s"`},
+		{"it polls again", func() { health = nil; at(117) }, `level=INFO msg="workers: well again"`},
+		{"nobody lost anything new", func() { at(200) }, ""},
 	} {
 		t.Run(step.name, func(t *testing.T) {
-			out.Reset()
+			l.out.Reset()
 			step.run()
-			if got := strings.TrimSpace(out.String()); got != step.want {
-				t.Errorf("logged\n%s\nwant\n%s", got, step.want)
-			}
+			l.want(t, step.want)
 		})
+	}
+}
+
+// TestLossesOfPortsAreLogged: each counter of a driver that should not grow.
+func TestLossesOfPortsAreLogged(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		lose   func(p *status.Port)
+		begins string
+		ends   string
+	}{
+		{"missed", func(p *status.Port) { p.RxMissed += 5 }, "port: its queue is full, packets are being missed", "port: no more packets are missed"},
+		{"nombuf", func(p *status.Port) { p.RxNoMbuf += 5 }, "port: no mbuf is free, packets are being lost; raise dpdk.mbufs", "port: mbufs are free again"},
+		{"rx_errors", func(p *status.Port) { p.RxErrors += 5 }, "port: packets with errors are being dropped; look at the cable, and at the offloads of a kernel interface", "port: no more packets with errors"},
+		{"truncated", func(p *status.Port) { p.RxTruncated += 5 }, "port: packets are being dropped that could not be received whole", "port: packets are received whole again"},
+		{"tx_errors", func(p *status.Port) { p.TxErrors += 5 }, "port: its driver fails to send packets", "port: its driver sends all packets again"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l, p := newChangesLog(), status.Port{Name: "up"}
+			for second := range 30 {
+				if second == 3 {
+					c.lose(&p)
+				}
+				if second > 15 {
+					p.RxPackets++
+					p.TxPackets++
+				}
+				l.look(second, &status.Status{Ports: []status.Port{p}}, nil)
+			}
+			l.want(t, `level=WARN msg="`+c.begins+`" port=up lost=5`+"\n"+`level=INFO msg="`+c.ends+`" port=up lost=5 for=0s`)
+		})
+	}
+}
+
+// changesLog is a Changes with what it logged, without times.
+type changesLog struct {
+	out     bytes.Buffer
+	changes *Changes
+}
+
+func newChangesLog() *changesLog {
+	l := &changesLog{}
+	log := slog.New(slog.NewTextHandler(&l.out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	l.changes = NewChanges(func() *slog.Logger { return log })
+	return l
+}
+
+func (l *changesLog) look(second int, s *status.Status, health error) {
+	l.changes.look(s, health, time.Unix(int64(1000+second), 0))
+}
+
+func (l *changesLog) want(t *testing.T, want string) {
+	t.Helper()
+	if got := strings.TrimSpace(l.out.String()); got != want {
+		t.Errorf("logged\n%s\nwant\n%s", got, want)
 	}
 }

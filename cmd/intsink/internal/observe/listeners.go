@@ -179,12 +179,12 @@ func (s *Servers) start(p place) (*serving, error) {
 	if s.all == nil {
 		s.all = s.source.handler()
 	}
-	open, handler := listenTCP, s.all
+	open, handler, write := listenTCP, s.all, writePatience
 	switch p.name {
 	case "http.socket":
 		open = control.Listen
 	case "http.pprof":
-		handler = profiles()
+		handler, write = profiles(), 0
 	}
 	c, err := tlsOf(&p.tls)
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *Servers) start(p place) (*serving, error) {
 		return nil, p.failed(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	o := &serving{p, l, newServer(handler), cancel}
+	o := &serving{p, l, newServer(handler, write), cancel}
 	o.server.BaseContext = func(net.Listener) context.Context { return ctx }
 	return o, nil
 }

@@ -56,10 +56,15 @@ func tlsOf(files *conf.TLS) (*tls.Config, error) {
 
 func listenTCP(address string) (net.Listener, error) { return net.Listen("tcp", address) }
 
-// newServer bounds what a client that is silent or slow can hold. Each handler bounds
-// its own writes: a profile and an event stream take as long as they are asked to.
-func newServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ConnContext: control.ConnContext, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: newErrorLog()}
+// newServer bounds what a client that is silent or slow can hold: with so many of them as there may be
+// connections, nobody else would be served. A handler that takes longer than write has a deadline
+// of its own, as event streams have; 0 is no bound, for profiles, which take as long as they
+// are asked to.
+func newServer(h http.Handler, write time.Duration) *http.Server {
+	return &http.Server{
+		Handler: h, ConnContext: control.ConnContext, MaxHeaderBytes: 64 << 10, ErrorLog: newErrorLog(),
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: write, IdleTimeout: time.Minute,
+	}
 }
 
 func (s *Source) handler() http.Handler {

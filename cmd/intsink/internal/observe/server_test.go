@@ -1,10 +1,14 @@
 package observe
 
 import (
-	"net/http"
+	"errors"
+	"fmt"
+	"net"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/conf"
@@ -39,11 +43,90 @@ func TestRootNamesTheEndpoints(t *testing.T) {
 	}
 }
 
-// TestIdleClientsAreLeft: the server closes connections without a request.
+// TestIdleClientsAreLeft: the server closes connections without a request, and of clients that do
+// not read; profiles take as long as they are asked to.
 func TestIdleClientsAreLeft(t *testing.T) {
-	s := newServer(http.NotFoundHandler())
-	if s.ReadHeaderTimeout <= 0 || s.IdleTimeout <= 0 {
-		t.Errorf("header timeout %v, idle timeout %v", s.ReadHeaderTimeout, s.IdleTimeout)
+	s := &Servers{source: source()}
+	for name, write := range map[string]time.Duration{"http.listen": 30 * time.Second, "http.pprof": 0} {
+		o, err := s.start(place{name: name, address: "127.0.0.1:0"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.listener.Close()
+		if h := o.server; h.ReadHeaderTimeout <= 0 || h.IdleTimeout <= 0 || h.WriteTimeout != write {
+			t.Errorf("%s: header timeout %v, idle timeout %v, write timeout %v, want %v", name, h.ReadHeaderTimeout, h.IdleTimeout, h.WriteTimeout, write)
+		}
+	}
+}
+
+// TestNobodyHoldsAnAnswer: who asks and does not read is left, whatever the question; no handler takes
+// the deadline of the server away.
+func TestNobodyHoldsAnAnswer(t *testing.T) {
+	for _, path := range []string{"/", "/healthz", "/readyz", "/readyz?verbose", "/ui/", "/nowhere", "/metrics?" + strings.Repeat("x", 2000)} {
+		t.Run(path[:min(len(path), 20)], func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := newServer(source(polling(t)).handler(), 100*time.Millisecond)
+			go s.Serve(l)
+			defer s.Close()
+			c, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			c.SetDeadline(time.Now().Add(3 * time.Minute))
+			for err == nil {
+				_, err = fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: sink\r\n\r\n", path)
+			}
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Error("its answers are still held")
+			}
+		})
+	}
+}
+
+// TestConnectionsAreBounded: beyond as many as there may be, the next waits for one to end.
+func TestConnectionsAreBounded(t *testing.T) {
+	l, err := listen(listenTCP, "127.0.0.1:0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	accepted := make(chan net.Conn)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- c
+		}
+	}()
+	var open []net.Conn
+	for range maxConnections {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		open = append(open, <-accepted)
+	}
+	c, err := net.Dial("tcp", l.Addr().String()) // the kernel connects it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	select {
+	case <-accepted:
+		t.Error("one more is served")
+	case <-time.After(50 * time.Millisecond):
+	}
+	open[0].Close()
+	(<-accepted).Close()
+	for _, c := range open[1:] {
+		c.Close()
 	}
 }
 
