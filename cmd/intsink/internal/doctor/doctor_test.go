@@ -76,10 +76,24 @@ func machine(t *testing.T, files map[string]string) *Machine {
 	return &Machine{Root: root, Route: func(netip.AddrPort) error { return nil }, Peer: func(netip.AddrPort) string { return "" }}
 }
 
+// TestGoodMachine: nothing is found on a good machine, nor of long frames on ports that take
+// them, or of an interface that the driver is to make.
 func TestGoodMachine(t *testing.T) {
-	for _, f := range Examine(machine(t, good()), config()) {
-		if f.Level != OK || f.Fix != "" {
-			t.Errorf("%s %s > %s", f.Level, f.What, f.Fix)
+	for device, mtu := range map[string]string{
+		"kernel:eth1": "9000", "net_af_packet0,iface=eth1": "9000", "net_pcap0,iface=eth1": "9000", "net_af_xdp0,iface=eth1": "1900", "net_tap0,iface=tap9": "",
+	} {
+		files, c := good(), config()
+		c.Ports[1].Device = device
+		if strings.HasPrefix(device, "net_pcap") {
+			c.DPDK.Lcores = c.DPDK.Lcores[:1] // it has one queue
+		}
+		if mtu != "" {
+			files["sys/class/net/eth1/mtu"] = mtu
+		}
+		for _, f := range Examine(machine(t, files), c) {
+			if f.Level != OK || f.Fix != "" {
+				t.Errorf("%s: %s %s > %s", device, f.Level, f.What, f.Fix)
+			}
 		}
 	}
 }
@@ -132,7 +146,12 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"no interface", func(_ map[string]string, c *conf.Config) { c.Ports[1].Device = "net_af_packet0,iface=eth9" }, Fault, "there is no interface eth9", "ip -br link"},
 		{"no link", func(f map[string]string, _ *conf.Config) { f["sys/class/net/eth1/carrier"] = "0" }, Fault, "eth1 has no link", "ip link set eth1 up"},
 		{"small MTU", func(f map[string]string, _ *conf.Config) { f["sys/class/net/eth1/mtu"] = "1500" }, Slow, "with INT of eight hops need 1780", "ip link set eth1 mtu 1780"},
-		{"large MTU", func(f map[string]string, _ *conf.Config) { f["sys/class/net/eth1/mtu"] = "9000" }, Fault, "do not fit mbufs of 2048 bytes", "mbuf_size = 9022"},
+		{"large MTU", func(f map[string]string, c *conf.Config) {
+			f["sys/class/net/eth1/mtu"], c.Ports[1].Device = "9000", "net_af_xdp0,iface=eth1"
+		}, Fault, "frames of eth1 (MTU 9000) do not fit mbufs of 2048 bytes", "mbuf_size = 9022"},
+		{"large MTU of the port", func(_ map[string]string, c *conf.Config) {
+			c.Ports[1].Device, c.Ports[1].MTU = "net_af_xdp0,iface=eth1", 3000
+		}, Fault, "frames of eth1 (MTU 3000) do not fit mbufs of 2048 bytes", "mbuf_size = 3022"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			files, configuration := good(), config()
@@ -169,6 +188,7 @@ func TestCollectors(t *testing.T) {
 // TestOffloadsAndClock: what the kernel tells, and not by sysfs.
 func TestOffloadsAndClock(t *testing.T) {
 	kernel := &conf.Config{Ports: []conf.Port{{Name: "network", Device: "kernel:eth1"}}}
+	pcap := &conf.Config{Ports: []conf.Port{{Name: "network", Device: "net_pcap0,iface=eth1"}}}
 	ptp := config()
 	ptp.Watches = []conf.Watch{{}, {Override: &conf.Events{EndToEnd: conf.Deadband{Clock: conf.PTPClock}}}}
 	for _, c := range []struct {
@@ -181,6 +201,7 @@ func TestOffloadsAndClock(t *testing.T) {
 	}{
 		{"none", kernel, iface.Offloads{}, true, offloads, nil},
 		{"GRO", kernel, iface.Offloads{GRO: true}, true, offloads, []Finding{{Slow, `port "network": GRO of eth1 joins frames, which the sink cuts again`, "ethtool -K eth1 gro off"}}},
+		{"GRO with net_pcap", pcap, iface.Offloads{GRO: true}, true, offloads, []Finding{{Fault, `port "network": GRO of eth1 joins frames, and net_pcap does not cut them again`, `ethtool -K eth1 gro off    # or device = "kernel:eth1"`}}},
 		{"LRO", kernel, iface.Offloads{GRO: true, LRO: true}, true, offloads, []Finding{{Fault, `port "network": LRO of eth1 joins frames without a way back: the sink refuses it`, "ethtool -K eth1 lro off"}}},
 		{"a clock that is right", ptp, iface.Offloads{}, true, synchronization, nil},
 		{"a clock alone", kernel, iface.Offloads{}, false, synchronization, []Finding{{Slow, "nothing keeps the clock right: the times in reports drift away from those of other machines", "apt-get install chrony"}}},

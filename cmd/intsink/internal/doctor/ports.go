@@ -85,12 +85,12 @@ func numa(h *host, c *conf.Config) (all []Finding) {
 }
 
 // kernelInterfaces looks at interfaces of the kernel: are they there and up, is there room
-// for INT on the network side, is the MTU one that an mbuf holds.
+// for INT on the network side, is the MTU one that the driver takes.
 func kernelInterfaces(h *host, c *conf.Config) (all []Finding) {
 	for i := range c.Ports {
 		p := &c.Ports[i]
 		name := p.Interface()
-		if name == "" {
+		if name == "" || driverOf(p) == "net_tap" { // which makes its interface at start
 			continue
 		}
 		dir := "sys/class/net/" + name
@@ -102,17 +102,34 @@ func kernelInterfaces(h *host, c *conf.Config) (all []Finding) {
 		if h.text(dir, "operstate") == "down" || h.text(dir, "carrier") == "0" {
 			all = append(all, fault("ip link set "+name+" up    # and the cable, or the other side", "port %q: %s has no link", p.Name, name))
 		}
-		network := isNetworkSide(c, p.Name)
-		switch {
-		case mtu+14+8 > c.DPDK.MbufSize:
-			all = append(all, fault(fmt.Sprintf("ip link set %s mtu %d    # or dpdk { mbuf_size = %d }", name, c.DPDK.MbufSize-22, mtu+22), "port %q: frames of %s (MTU %d) do not fit mbufs of %d bytes", p.Name, name, mtu, c.DPDK.MbufSize))
-		case network && mtu < 1500+intRoom:
-			all = append(all, slow(fmt.Sprintf("ip link set %s mtu %d", name, 1500+intRoom), "port %q: the MTU of %s is %d: packets of 1500 bytes with INT of eight hops need %d", p.Name, name, mtu, 1500+intRoom))
-		default:
-			all = append(all, ok("port %q: %s, MTU %d", p.Name, name, mtu))
-		}
+		all = append(all, mtuOf(c, p, mtu))
 	}
 	return all
+}
+
+// mtuOf looks at the MTU of the interface of a port. Kernel ports and net_pcap take frames of any
+// length, net_af_xdp those that fit an mbuf.
+func mtuOf(c *conf.Config, p *conf.Port, mtu int) Finding {
+	name, own := p.Interface(), mtu
+	if p.MTU != 0 {
+		own = int(p.MTU)
+	}
+	switch {
+	case driverOf(p) == "net_af_xdp" && own+14+8 > c.DPDK.MbufSize:
+		return fault(fmt.Sprintf("ip link set %s mtu %d    # or dpdk { mbuf_size = %d }", name, c.DPDK.MbufSize-22, own+22), "port %q: frames of %s (MTU %d) do not fit mbufs of %d bytes", p.Name, name, own, c.DPDK.MbufSize)
+	case isNetworkSide(c, p.Name) && mtu < 1500+intRoom:
+		return slow(fmt.Sprintf("ip link set %s mtu %d", name, 1500+intRoom), "port %q: the MTU of %s is %d: packets of 1500 bytes with INT of eight hops need %d", p.Name, name, mtu, 1500+intRoom)
+	}
+	return ok("port %q: %s, MTU %d", p.Name, name, mtu)
+}
+
+// driverOf is the driver of a virtual device of DPDK, such as net_pcap; empty for others.
+func driverOf(p *conf.Port) string {
+	if _, kernel := p.Kernel(); kernel || p.IsPCI() {
+		return ""
+	}
+	device, _, _ := strings.Cut(p.Device, ",")
+	return strings.TrimRight(device, "0123456789")
 }
 
 func isNetworkSide(c *conf.Config, port string) bool {
@@ -129,12 +146,14 @@ func offloads(h *host, c *conf.Config) (all []Finding) {
 	for i := range c.Ports {
 		p := &c.Ports[i]
 		name := p.Interface()
-		if name == "" || h.machine.Offloads == nil {
+		if name == "" || driverOf(p) == "net_tap" || h.machine.Offloads == nil {
 			continue
 		}
 		switch o := h.machine.Offloads(name); {
 		case o.LRO:
 			all = append(all, fault("ethtool -K "+name+" lro off", "port %q: LRO of %s joins frames without a way back: the sink refuses it", p.Name, name))
+		case o.GRO && driverOf(p) != "":
+			all = append(all, fault("ethtool -K "+name+" gro off    # or device = \"kernel:"+name+"\"", "port %q: GRO of %s joins frames, and %s does not cut them again", p.Name, name, driverOf(p)))
 		case o.GRO:
 			all = append(all, slow("ethtool -K "+name+" gro off", "port %q: GRO of %s joins frames, which the sink cuts again", p.Name, name))
 		}
