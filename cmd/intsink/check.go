@@ -39,7 +39,8 @@ Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,
 			if fleet != "" {
 				return check.Fleet(cmd.OutOrStdout(), cmd.ErrOrStderr(), fleet)
 			}
-			if err := check.Run(cmd.OutOrStdout(), cmd.ErrOrStderr(), path, dump, appliance.CheckMachine); err != nil || !against {
+			o := check.Options{Dump: dump, WithoutHosts: against} // the running sink looks names up, or keeps what it has
+			if err := check.Run(cmd.OutOrStdout(), cmd.ErrOrStderr(), path, o, appliance.CheckMachine); err != nil || !against {
 				return err
 			}
 			running.Sink.Config, running.Format = path, "text"

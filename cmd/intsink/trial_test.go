@@ -210,6 +210,11 @@ func TestCheckAgainstRunning(t *testing.T) {
 	if out, _, code := check(strings.Replace(text, "sample = 100", "sample = 50", 1)); code != 0 || !strings.HasSuffix(out, "a reload would make 1 change to generation 1\n  watch \"all\".sample: 100 -> 50\n") {
 		t.Errorf("exit code %d, %s", code, out)
 	}
+	// Names are the sink's to look up, and not of whoever asks.
+	named := strings.Replace(text, "192.0.2.10:8555", "collector.invalid:8555", 1)
+	if out, stderr, code := check(named); code != 1 || !strings.Contains(out, "collector.invalid") || !strings.Contains(stderr, "a reload would refuse it") {
+		t.Errorf("a name: exit code %d, %s\n%s", code, out, stderr)
+	}
 	both := strings.Replace(strings.Replace(text, "sample = 100", "sample = 50", 1), "mbufs      = 8192", "mbufs = 16384", 1)
 	want := "2 changes to generation 1:\n  dpdk.mbufs: 8192 -> 16384\n  watch \"all\".sample: 100 -> 50\nonly a restart can change:\n  dpdk.mbufs: 8192 -> 16384\nintsink: a reload would refuse it: 1 change that only a restart can make: dpdk.mbufs: 8192 -> 16384\n"
 	if _, stderr, code := check(both); code != 1 || !strings.HasSuffix(stderr, want) {

@@ -18,10 +18,20 @@ import (
 // cannot is why this machine cannot run it.
 type Machine func(*conf.Config) (wrong, cannot error)
 
+// Options are the flags of check.
+type Options struct {
+	Dump         bool // print the effective configuration in place of a summary
+	WithoutHosts bool // look up no host names of collectors
+}
+
 // Run validates the configuration at path. Diagnostics go to stderr, and to stdout a
-// summary, or with dump the effective configuration.
-func Run(stdout, stderr io.Writer, path string, dump bool, machine Machine) error {
-	c, diags := conf.Load(path)
+// summary, or with Dump the effective configuration.
+func Run(stdout, stderr io.Writer, path string, o Options, machine Machine) error {
+	load := conf.Load
+	if o.WithoutHosts {
+		load = conf.LoadWithoutHosts
+	}
+	c, diags := load(path)
 	diags.WriteTo(stderr)
 	if c == nil {
 		return cli.NotValid(path, diags)
@@ -34,7 +44,7 @@ func Run(stdout, stderr io.Writer, path string, dump bool, machine Machine) erro
 		fmt.Fprintf(stderr, "%s: warning: this machine cannot run it: %v\n", path, cannot)
 	}
 	var err error
-	if dump {
+	if o.Dump {
 		_, err = stdout.Write(c.Dump())
 	} else {
 		_, err = io.WriteString(stdout, path+" is valid\n"+checkSummary(c))
@@ -69,7 +79,11 @@ func checkSummary(c *conf.Config) string {
 		if col.Port != "" {
 			by = " by port " + col.Port
 		}
-		collectors = append(collectors, fmt.Sprintf("%s: %s%s", col.Name, col.Address, by))
+		to := col.Address.String()
+		if !col.Address.IsValid() { // a host name that was not looked up
+			to = col.Host
+		}
+		collectors = append(collectors, fmt.Sprintf("%s: %s%s", col.Name, to, by))
 	}
 	line("links", links)
 	if len(taps) > 0 {

@@ -36,7 +36,7 @@ func runCheck(t *testing.T, config string, dump bool) (stdout, stderr string, er
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	err = Run(&out, &errs, path, dump, func(*conf.Config) (wrong, cannot error) { return nil, nil })
+	err = Run(&out, &errs, path, Options{Dump: dump}, func(*conf.Config) (wrong, cannot error) { return nil, nil })
 	strip := func(b bytes.Buffer) string { return strings.ReplaceAll(b.String(), path, "intsink.hcl") }
 	return strip(out), strip(errs), err
 }
@@ -109,7 +109,7 @@ func TestCheckWarns(t *testing.T) {
 
 func TestCheckMissingFile(t *testing.T) {
 	var out, errs bytes.Buffer
-	err := Run(&out, &errs, filepath.Join(t.TempDir(), "none.hcl"), false, nil)
+	err := Run(&out, &errs, filepath.Join(t.TempDir(), "none.hcl"), Options{}, nil)
 	var exit cli.ExitError
 	if !errors.As(err, &exit) || exit.Code != 1 || !strings.Contains(errs.String(), "none.hcl: error: there is no such file; --config says where") ||
 		!strings.Contains(err.Error(), "conf/examples/minimal.hcl is a configuration to begin with") {
@@ -125,11 +125,11 @@ func TestCheckOfTheMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	err := Run(&out, &errs, path, false, func(*conf.Config) (wrong, cannot error) { return errors.New("no such argument"), nil })
+	err := Run(&out, &errs, path, Options{}, func(*conf.Config) (wrong, cannot error) { return errors.New("no such argument"), nil })
 	if err == nil || !strings.HasSuffix(err.Error(), "is not valid: no such argument") || out.Len()+errs.Len() > 0 {
 		t.Errorf("%v, stdout %q, stderr %q", err, out.String(), errs.String())
 	}
-	err = Run(&out, &errs, path, false, func(*conf.Config) (wrong, cannot error) { return nil, errors.New("too little memory") })
+	err = Run(&out, &errs, path, Options{}, func(*conf.Config) (wrong, cannot error) { return nil, errors.New("too little memory") })
 	if err != nil || errs.String() != path+": warning: this machine cannot run it: too little memory\n" {
 		t.Errorf("%v, stderr %q", err, errs.String())
 	}
@@ -148,7 +148,7 @@ func TestCheckReadsAFolder(t *testing.T) {
 	file("50-common.hcl", "port \"network\" { device = \"net_null0\" }\nport \"host\" { device = \"net_null1\" }\nlink \"edge\" {\n  network = \"network\"\n  host = \"host\"\n}\nint { udp_port = 5000 }\nwatch \"all\" {}\ncollector \"primary\" { address = \"192.0.2.10:8555\" }\n")
 	run := func() (stdout, stderr string, err error) {
 		var out, errs bytes.Buffer
-		err = Run(&out, &errs, dir, true, func(*conf.Config) (wrong, cannot error) { return nil, nil })
+		err = Run(&out, &errs, dir, Options{Dump: true}, func(*conf.Config) (wrong, cannot error) { return nil, nil })
 		return out.String(), errs.String(), err
 	}
 	if _, stderr, err := run(); err == nil || !strings.Contains(stderr, dir+"/10-site.hcl:1:13: error: node: id = \"${env.CONTROL_TEST_NODE}\": the environment variable CONTROL_TEST_NODE is not set") {
