@@ -27,6 +27,7 @@ func (d checker) check(c *Config, m machine) {
 	d.checkEvents(&c.Events, nil, "events")
 	d.checkWatches(c)
 	d.checkReport(c)
+	d.checkProfile(c)
 	d.checkCollectors(c)
 	d.checkOverload(c)
 	d.checkHTTP(c)

@@ -20,12 +20,13 @@ func (d checker) checkMemory(c *Config, m machine) {
 	workers := uint64(len(c.DPDK.Lcores))
 	pools := uint64(c.DPDK.Mbufs)*uint64(c.DPDK.MbufBytes()) + workers*ReportMbufs*uint64(mbufHeader+ReportRoom+c.Report.Coalesce.MaxBytes)
 	flows := workers * uint64(c.Flows.Places()) * FlowBytes
+	at := []any{&c.DPDK.Mbufs, &c.DPDK, &c.DPDK.Lcores, &c.DPDK.MbufSize, &c.Report.Coalesce.MaxBytes}
 	switch {
 	case pools > m.memory:
-		d.WarnAt([]any{&c.DPDK.Mbufs, &c.DPDK}, "dpdk: mbufs = %d: with the report pools they take %s, more than this machine's memory of %s",
+		d.WarnAt(at, "dpdk: mbufs = %d: with the report pools they take %s, more than this machine's memory of %s",
 			c.DPDK.Mbufs, gibibytes(pools), gibibytes(m.memory))
 	case pools+flows > m.memory:
-		d.WarnAt([]any{&c.Flows.Capacity, &c.DPDK.Mbufs, &c.DPDK}, "flows: capacity = %d: the flow tables of all workers (%d) take %s, and pools %s: "+
+		d.WarnAt(append([]any{&c.Flows.Capacity}, at...), "flows: capacity = %d: the flow tables of all workers (%d) take %s, and pools %s: "+
 			"more than this machine's memory of %s",
 			c.Flows.Capacity, workers, gibibytes(flows), gibibytes(pools), gibibytes(m.memory))
 	}

@@ -24,6 +24,18 @@ func TestMemory(t *testing.T) {
 	warns(``, gib, "")
 }
 
+// TestMemoryOfRefusedWorkers: workers that cannot be take no memory, of which nothing is said.
+func TestMemoryOfRefusedWorkers(t *testing.T) {
+	m := fakeMachine()
+	m.memory = 1 << 32
+	for _, lcores := range []string{"0-99", "x"} {
+		_, d := parse("test.hcl", []byte(base+"watch \"all\" {}\ndpdk { lcores = \""+lcores+"\" }\n"), m)
+		if len(d.Errors) != 1 || len(d.Warnings) != 0 {
+			t.Errorf("%s:\n%s%s", lcores, diagText(d.Errors), diagText(d.Warnings))
+		}
+	}
+}
+
 func TestMemTotal(t *testing.T) {
 	for src, want := range map[string]uint64{
 		"MemTotal:       65842236 kB\nMemFree: 1 kB\n": 65842236 << 10, "": 0, "MemTotal: x kB\n": 0, "MemFree: 7 kB": 0,

@@ -102,7 +102,10 @@ func (d checker) checkMbufs(c *Config) {
 		all += workers * int(c.Ports[i].TxDesc)
 	}
 	all += rx + workers*perWorker
-	at := []any{&c.DPDK.Mbufs, &c.DPDK}
+	at := []any{&c.DPDK.Mbufs, &c.DPDK, &c.DPDK.Lcores, &c.DPDK.Distribute}
+	for i := range c.Ports {
+		at = append(at, &c.Ports[i].RxDesc, &c.Ports[i].TxDesc)
+	}
 	sum := fmt.Sprintf("the descriptors, bursts and caches of workers (%d) on all ports (%d) hold up to %d mbufs", workers, len(c.Ports), all)
 	switch {
 	case c.DPDK.Mbufs < rx:

@@ -39,8 +39,12 @@ func EventNames() []string {
 	return names
 }
 
-// defaultEventNames are the events of a watch that does not name any.
-func defaultEventNames(e *Events) []string {
+// defaultEvents are the events of w if it does not name any.
+func (w *Watch) defaultEvents(c *Config) []string {
+	e := &c.Events
+	if w.Override != nil {
+		e = w.Override
+	}
 	var names []string
 	for i := range events {
 		if events[i].on(e) {

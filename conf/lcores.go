@@ -98,7 +98,7 @@ func (d checker) defaultLcores(c *Config, m machine) {
 }
 
 // checkLcores checks that the CPUs exist, that this process may use them, and that each worker
-// has a hw_id.
+// has a hw_id. What it refuses counts as unread: no other check reckons with workers that cannot be.
 func (d checker) checkLcores(c *Config, m machine) {
 	var bad []int
 	for _, cpu := range c.DPDK.Lcores {
@@ -113,12 +113,18 @@ func (d checker) checkLcores(c *Config, m machine) {
 			severity = schema.Warning
 		}
 		d.ReportAt(severity, at, "dpdk: lcores: this process cannot run on CPU %s; available: %s", lcoresText(bad), lcoresText(m.cpus))
+		if severity == schema.Error {
+			d.Refuse(&c.DPDK.Lcores)
+			return
+		}
+	}
+	if n, free := len(c.DPDK.Lcores), 64-int(c.Node.HwIDBase); n > free {
+		d.ErrorAt(append(at, &c.Node.HwIDBase), "dpdk: %d workers, but hw_id has 6 bits: at most %d workers with node.hw_id_base = %d", n, free, c.Node.HwIDBase)
+		d.Refuse(&c.DPDK.Lcores)
+		return
 	}
 	if c.DPDK.Distribute == InSoftware && len(c.DPDK.Lcores) == 1 {
 		d.WarnAt([]any{&c.DPDK.Distribute}, `dpdk: distribute = "software" has no effect with one worker: name more CPUs in lcores, or leave it out`)
-	}
-	if n, free := len(c.DPDK.Lcores), 64-int(c.Node.HwIDBase); n > free {
-		d.ErrorAt(at, "dpdk: %d workers, but hw_id has 6 bits: at most %d workers with node.hw_id_base = %d", n, free, c.Node.HwIDBase)
 	}
 }
 

@@ -110,7 +110,7 @@ func parse(filename string, src []byte, m machine) (*Config, *Diagnostics) {
 
 func read(f *schema.File, m machine) (*Config, *Diagnostics) {
 	d, c := checker{f}, defaultConfig()
-	d.HexHint = "; a probe marker is hexadecimal, in quotes"
+	d.QuotedHex = map[string]int{"probe_marker": 16, "device": 1}
 	if !d.Parse(func(v schema.Visitor) { visitConfig(v, c) }) {
 		return nil, d.Done()
 	}
@@ -139,11 +139,7 @@ func fillIn(c *Config) {
 	for i := range c.Watches {
 		w := &c.Watches[i]
 		if w.Events == nil {
-			e := &c.Events
-			if w.Override != nil {
-				e = w.Override
-			}
-			w.Events = defaultEventNames(e)
+			w.Events = w.defaultEvents(c)
 		}
 		if w.Collectors == nil {
 			for _, col := range c.Collectors {

@@ -52,10 +52,11 @@ func visitINT(v schema.Visitor, c *INT) {
 }
 
 // etherTypes are EtherTypes that GRE tunnels carry and that INT must not take (IEEE 802 numbers at
-// IANA; 0x6558 comes from RFC 1701, 0x88be and 0x22eb are ERSPAN's).
+// IANA; 0x6558 comes from RFC 1701, 0x88be and 0x22eb are ERSPAN's, 0x883e is what WCCP version 2
+// redirects in).
 var etherTypes = map[uint16]string{
 	0x0800: "IPv4", 0x0806: "ARP", 0x22eb: "ERSPAN III", 0x2000: "CDP", 0x2001: "NHRP", 0x6558: "bridged Ethernet", 0x8100: "VLAN tags", 0x86dd: "IPv6",
-	0x880b: "PPP", 0x8847: "MPLS", 0x8848: "MPLS", 0x88a8: "VLAN tags", 0x88be: "ERSPAN II", 0x88e5: "MACsec", 0x894f: "NSH",
+	0x880b: "PPP", 0x883e: "WCCP", 0x8847: "MPLS", 0x8848: "MPLS", 0x88a8: "VLAN tags", 0x88be: "ERSPAN II", 0x88e5: "MACsec", 0x894f: "NSH",
 }
 
 // gpeProtocols are next protocols of VXLAN-GPE likewise (draft-ietf-nvo3-vxlan-gpe).

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/big"
 	"math/bits"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -42,14 +41,11 @@ func (x *Expr) Report(s Severity, format string, args ...any) {
 
 // source returns the text of x in the file, shortened for messages.
 func (x *Expr) source() string {
-	r := x.e.Range()
-	from := x.d.source(r)
-	if from == nil || r.Start.Byte > r.End.Byte || r.End.Byte > len(from.text) {
-		return "?"
-	}
-	s := strings.ToValidUTF8(string(from.text[r.Start.Byte:r.End.Byte]), "?")
-	return cutText(strings.Join(strings.Fields(s), " "), 40)
+	return cutText(strings.Join(strings.Fields(strings.ToValidUTF8(x.d.textAt(x.e.Range()), "?")), " "), 40)
 }
+
+// attribute returns the name of the attribute that x is the right side of.
+func (x *Expr) attribute() string { return x.path[strings.LastIndexByte(x.path, '.')+1:] }
 
 // literal evaluates x, which must be a literal, or text with variables of the environment
 // in it: a configuration says what it means, without functions and other templates.
@@ -124,26 +120,11 @@ func (x *Expr) number(accepted string) (*big.Float, bool) {
 	}
 	if v.Type() != cty.Number {
 		if v.Type() == cty.String && len(x.variables()) == 0 {
-			return nil, x.Fail("must be %s%s", accepted, plainNumber(v.AsString()))
+			return nil, x.Fail("must be %s%s", accepted, plainNumber(x.attribute(), v.AsString()))
 		}
 		return nil, x.Fail("must be %s", accepted)
 	}
-	return v.AsBigFloat(), true
-}
-
-// plainNumber is advice for a number in quotes: to leave them out, or what to write
-// for one with a suffix such as "10M".
-func plainNumber(s string) string {
-	if s != "" && strings.Trim(s, "0123456789.") == "" {
-		return ", without quotes"
-	}
-	digits := strings.TrimRight(s, "kKMGT")
-	scale, ok := map[string]int64{"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[strings.TrimPrefix(s, digits)]
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if !ok || err != nil || n < 0 || n > (1<<62)/scale {
-		return ""
-	}
-	return fmt.Sprintf(", without quotes and suffix: %d", n*scale)
+	return v.AsBigFloat(), x.decimal()
 }
 
 // Integer returns the whole number from min to max, with pow2 a power of two, that x must be.
@@ -191,6 +172,9 @@ func (x *Expr) TextOrNumber(accepted string) (string, bool) {
 	case cty.String:
 		return strings.TrimSpace(v.AsString()), true
 	case cty.Number:
+		if !x.decimal() {
+			return "", false
+		}
 		n, exact := v.AsBigFloat().Int64()
 		if exact == big.Exact && n >= 0 && n < 1<<32 {
 			return fmt.Sprint(n), true

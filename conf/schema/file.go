@@ -1,16 +1,13 @@
 // File: what reading and checking share: keeps the place of each field; ErrorAt, WarnAt;
-// rewords syntax errors of HCL; recognises hexadecimal numbers.
+// rewords syntax errors of HCL.
 
 package schema
 
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -23,11 +20,11 @@ type File struct {
 	sources []source
 	out     *Diagnostics
 	places  map[any]hcl.Range // by pointer to a field or block, or element of a list
-	failed  map[any]bool      // fields that are in the file with a wrong value
+	failed  map[any]bool      // fields with a wrong value
 
-	// HexHint follows the advice to write a hexadecimal number as a decimal one: where
-	// there is an attribute that takes hexadecimal digits in quotes.
-	HexHint string
+	// QuotedHex names the attributes that take hexadecimal digits, in quotes, and how many they
+	// need at least. All others take decimal numbers.
+	QuotedHex map[string]int
 
 	// Env looks up what a value such as "${env.NAME}" stands for: os.LookupEnv, unless set
 	// otherwise before Parse.
@@ -72,7 +69,7 @@ func (d *File) parse(s *source) *hclsyntax.Body {
 	}
 	parsed, diags := hclsyntax.ParseConfig(s.text, s.name, hcl.InitialPos)
 	if diags.HasErrors() {
-		d.syntax(diags)
+		d.syntax(s, diags)
 		return nil
 	}
 	return parsed.Body.(*hclsyntax.Body)
@@ -107,9 +104,12 @@ func (d *File) Has(key any) bool {
 	return ok
 }
 
-// Wrong reports whether the thing behind key is in the file with a value that could not be
-// read, which is reported already.
+// Wrong reports whether the thing behind key has a value that could not be read, or that a check
+// refused, which is reported already.
 func (d *File) Wrong(key any) bool { return d.failed[key] }
+
+// Refuse marks the thing behind key as wrong: a check of its value has reported it.
+func (d *File) Refuse(key any) { d.failed[key] = true }
 
 // Good reports whether the thing behind key is in the file and its value could be read.
 func (d *File) Good(key any) bool { return d.Has(key) && !d.failed[key] }
@@ -136,8 +136,8 @@ func (d *File) report(s Severity, r hcl.Range, format string, args ...any) {
 const maxMessage = 1000
 
 // ErrorAt reports an error at the first of keys that is in the file. It reports nothing if the
-// value of one of keys could not be read: that is reported already, and its field still holds
-// the default.
+// value of one of keys could not be read or was refused: that is reported already, and what
+// follows from its field is not what the file means.
 func (d *File) ErrorAt(keys []any, format string, args ...any) {
 	d.ReportAt(Error, keys, format, args...)
 }
@@ -154,9 +154,14 @@ func (d *File) ReportAt(s Severity, keys []any, format string, args ...any) {
 	}
 }
 
-// syntax takes over the diagnostics of the HCL parser.
-func (d *File) syntax(diags hcl.Diagnostics) {
-	var seen hexNumbers
+// syntax takes over the diagnostics of the HCL parser about one file. Where a line has a number that
+// HCL does not know, that is what is said of it.
+func (d *File) syntax(s *source, diags hcl.Diagnostics) {
+	told := map[int]bool{} // lines
+	for _, n := range d.badNumbers(s) {
+		told[n.at.Start.Line] = true
+		d.report(Error, n.at, "%s", n.text)
+	}
 	for _, x := range diags {
 		if x.Severity != hcl.DiagError {
 			continue
@@ -165,8 +170,7 @@ func (d *File) syntax(diags hcl.Diagnostics) {
 		if x.Subject != nil {
 			r = *x.Subject
 		}
-		if at, text, ok := d.hexNumber(&seen, r); ok {
-			d.report(Error, at, "%s", text)
+		if told[r.Start.Line] {
 			continue
 		}
 		if text := ownWords(x); text != "" {
@@ -195,52 +199,4 @@ func ownWords(x *hcl.Diagnostic) string {
 		return "; separates nothing here: write each attribute on a line of its own"
 	}
 	return ""
-}
-
-// hexadecimal finds a number such as 0x1F on the right of an equals sign, or in a list.
-var hexadecimal = regexp.MustCompile(`[=\[,]\s*(0[xX]([0-9a-fA-F]{1,16}))\b`)
-
-// hexNumber is the first hexadecimal number of a line, which HCL does not have.
-type hexNumber struct {
-	column, end int // in characters, from 1
-	text        string
-}
-
-// hexNumberOf finds the number in a line; nil: there is none.
-func hexNumberOf(line []byte, hint string) *hexNumber {
-	m := hexadecimal.FindSubmatchIndex(line)
-	if m == nil {
-		return nil
-	}
-	n, err := strconv.ParseUint(string(line[m[4]:m[5]]), 16, 64)
-	if err != nil {
-		return nil
-	}
-	column := utf8.RuneCount(line[:m[2]]) + 1
-	return &hexNumber{column, column + m[3] - m[2], fmt.Sprintf("numbers are decimal: write %d for %s%s", n, line[m[2]:m[3]], hint)}
-}
-
-// hexNumbers remembers what was found in the last line: each of its characters can be an error.
-type hexNumbers struct {
-	from *source
-	line int
-	was  *hexNumber
-}
-
-// hexNumber finds a hexadecimal number in the line of a syntax error: its place and the decimal
-// number to write instead.
-func (d *File) hexNumber(seen *hexNumbers, r hcl.Range) (at hcl.Range, text string, ok bool) {
-	from := d.source(r)
-	if from == nil || r.Start.Line < 1 || r.Start.Line > len(from.lines) {
-		return r, "", false
-	}
-	if seen.from != from || seen.line != r.Start.Line {
-		*seen = hexNumbers{from, r.Start.Line, hexNumberOf(from.lines[r.Start.Line-1], d.HexHint)}
-	}
-	if seen.was == nil {
-		return r, "", false
-	}
-	at = r
-	at.Start.Column, at.End.Line, at.End.Column = seen.was.column, at.Start.Line, seen.was.end
-	return at, seen.was.text, true
 }

@@ -128,6 +128,15 @@ func (d *File) source(r hcl.Range) *source {
 	return &d.sources[i]
 }
 
+// textAt returns what stands at r in its file, "?" where that is not known.
+func (d *File) textAt(r hcl.Range) string {
+	from := d.source(r)
+	if from == nil || r.Start.Byte > r.End.Byte || r.End.Byte > len(from.text) {
+		return "?"
+	}
+	return string(from.text[r.Start.Byte:r.End.Byte])
+}
+
 // joined returns the reader of the top level of all files together.
 func (d *File) joined(bodies []*hclsyntax.Body) *reader {
 	if len(bodies) == 1 {

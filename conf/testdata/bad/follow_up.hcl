@@ -1,7 +1,4 @@
-dpdk {
-  lcores = "0-99"
-  mbufs  = 0
-}
+dpdk { mbufs = 0 }
 port "network" { device = "net_null0" }
 port "host" { device = "net_null1" }
 link "edge" {
@@ -10,4 +7,5 @@ link "edge" {
 }
 int { udp_port = 5000 }
 watch "all" {}
+collector "primary" { address = "192.0.2.10:8555" }
 flows { capacity = 1000000000000 }

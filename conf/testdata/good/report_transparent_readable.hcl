@@ -1,0 +1,13 @@
+port "network" { device = "net_null0" }
+port "host" { device = "net_null1" }
+link "edge" {
+  network = "network"
+  host    = "host"
+}
+int { udp_port = 5000 }
+collector "primary" { address = "192.0.2.10:8555" }
+watch "all" { events = ["new_flow", "path_change"] }
+report {
+  profile  = "transparent-security"
+  metadata = ["interfaces"]
+}
