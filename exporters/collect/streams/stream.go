@@ -1,19 +1,16 @@
-// Stream: follows one sequence of numbers: finds holes, restarts, late and repeated packets.
+// Stream: follows one sequence of numbers: finds holes, late and repeated packets.
 
 package streams
 
-import "math"
+import "slices"
 
 // Patience is how long a missing number may still come before it counts as lost, in
-// nanoseconds. A restart of a sink takes longer.
+// nanoseconds.
 const Patience = int64(1e9)
 
 const (
-	window    = 1 << 14 // so many numbers below next, a bit each says whether it came
-	maxHoles  = 1024    // most ranges of missing numbers that may still come
-	nearStart = 4096    // after a restart a sink's first number is below this one
-	enough    = 16      // packets of a sequence that begins anew tell that the sink has restarted
-	tooFar    = 1 << 18 // no packets are lost or late by so many while others come: a second or more of a fast sink
+	window   = 1 << 14 // so many numbers below next, a bit each says whether it came
+	maxHoles = 1024    // most ranges of missing numbers that may still come
 )
 
 // hole is a range of missing numbers, both ends included.
@@ -33,9 +30,10 @@ type Stream struct {
 	copies   uint64 // further packets with the first packet's number, until another number comes
 	newest   Times  // times of packet next-1
 	holes    []hole // in rising order
+	numbered bool   // packets had different numbers
 	resuming bool   // after a restart of the collector: packets may have come before the next one
-	suspects uint32 // packets one behind the other, up to the last one, that may be of a sink that has begun anew
-	suspect  uint32 // the highest number of them
+	row      row    // packets up to the last one that may be of a sink that has begun anew
+	lastRow  int64  // start of the latest row
 	seen     [window / 64]uint64
 }
 
@@ -50,7 +48,7 @@ func (s *Stream) begin(h Header, now Times) {
 	s.start, s.newest = now.Arrived, now
 	s.first, s.next = uint64(h.Sequence), uint64(h.Sequence)
 	clear(s.seen[:])
-	s.holes, s.copies, s.resuming, s.suspects = s.holes[:0], 0, false, 0
+	s.holes, s.copies, s.resuming, s.row = s.holes[:0], 0, false, row{}
 }
 
 // See enters one packet into the stream and returns its place. It calls gap with ranges of
@@ -66,17 +64,22 @@ func (s *Stream) See(h Header, now Times, gap func(Gap)) Place {
 		return Place{s.start, s.first + s.copies}
 	case s.copies > 0: // the packets are numbered after all; begin anew, since copies took places
 		s.begin(h, now)
-		ahead = 0
-	case s.suspected(h, ahead, m) && !s.restarted(h, ahead, m, now):
-		s.Late++
-		return Place{s.start - 1, uint64(h.Sequence)}
+		s.numbered = true
 	case s.restarted(h, ahead, m, now):
-		s.Restarts++
-		s.expire(math.MaxInt64, gap) // the missing numbers will not come any more
-		s.begin(h, now)
-		ahead = 0
+		return s.beginAnew(h, now, gap)
+	case s.suspected(h, ahead, m, now):
+		return s.hold(h, now, gap)
 	}
+	s.dismiss()
+	return s.take(h, now, gap)
+}
+
+// take enters a packet of the sink that the stream is of.
+func (s *Stream) take(h Header, now Times, gap func(Gap)) Place {
+	m := mask(s.Version)
+	ahead := (uint64(h.Sequence) - s.next) & m
 	if ahead > m/2 {
+		s.numbered = true
 		return s.behind(m+1-ahead, h)
 	}
 	if s.resuming {
@@ -91,48 +94,14 @@ func (s *Stream) See(h Header, now Times, gap func(Gap)) Place {
 	s.mark(s.next)
 	s.newest = now
 	s.next++
+	s.numbered = s.numbered || s.next > s.first+1
 	return Place{s.start, s.next - 1}
 }
 
 // unnumbered reports whether this packet and all before it have the same number: switches of
 // Transparent Security do not number theirs.
 func (s *Stream) unnumbered(again bool) bool {
-	return again && s.next == s.first+1 && len(s.holes) == 0
-}
-
-// restarted reports whether the sink has begun to count anew: after a silence comes a number
-// below next, or one near 0 that would mean the loss of more than a few packets. The silence
-// must show on both clocks: packets may have waited in the socket, and the wall clock may
-// have been set.
-func (s *Stream) restarted(h Header, ahead, m uint64, now Times) bool {
-	if s.suspects >= enough {
-		return true
-	}
-	if now.Arrived-s.newest.Arrived <= Patience || now.Monotonic-s.newest.Monotonic <= Patience {
-		return false
-	}
-	return ahead > m/2 || h.Sequence < nearStart && ahead > nearStart
-}
-
-// suspected reports whether a packet may be of a sink that began anew within a second: its number is near 0 and far from
-// next both ways, or goes on from such a one. Some may be old packets, or of another sink with the same key: only where
-// enough come one behind the other, with none of the old numbers between, has the sink restarted.
-func (s *Stream) suspected(h Header, ahead, m uint64) bool {
-	far := ahead > tooFar && m+1-ahead > tooFar
-	goesOn, behind := s.suspects > 0 && h.Sequence-s.suspect < 64, s.suspects > 0 && s.suspect-h.Sequence < 64
-	switch {
-	case s.resuming || !far || !goesOn && !behind && h.Sequence >= nearStart:
-		s.suspects = 0
-		return false
-	case h.Sequence == s.suspect && s.suspects > 0: // a copy
-	case goesOn:
-		s.suspects, s.suspect = s.suspects+1, h.Sequence
-	case behind: // packets change places on the way
-		s.suspects++
-	default:
-		s.suspects, s.suspect = 1, h.Sequence
-	}
-	return true
+	return again && !s.numbered && s.next == s.first+1 && len(s.holes) == 0
 }
 
 // behind returns the place of a packet whose number is next minus back.
@@ -170,6 +139,11 @@ func (s *Stream) skip(n uint64, monotonic int64, gap func(Gap)) {
 	for len(s.holes) > 1 && s.holes[0].last+window < s.next { // the window has no bits for it any more
 		s.giveUp(1, gap)
 	}
+}
+
+// missing reports whether n is in a hole.
+func (s *Stream) missing(n uint64) bool {
+	return slices.ContainsFunc(s.holes, func(h hole) bool { return h.first <= n && n <= h.last })
 }
 
 // fill takes n out of its hole. It returns false if n is in none.

@@ -57,15 +57,18 @@ func TestStream(t *testing.T) {
 		{"restart of the sink", []uint32{100, 101, wait, 1}, "100 101 +0 +1", "", Counts{Received: 4, Restarts: 1}},
 		{"restart settles the holes", []uint32{100, 103, wait}, "100 103 +0", "101-102", Counts{Received: 3, Lost: 2, Restarts: 1}},
 		{"restart of one with high numbers", []uint32{3000000, wait | 3}, "3000000 +3", "", Counts{Received: 2, Restarts: 1}},
-		{"restart within a second", again(3000000, 0, 17), "3000000 " + early(0, 15) + " +15 +16", "", Counts{Received: 18, Late: 15, Restarts: 1}},
-		{"restart within a second, across what is near 0", again(3000000, 4090, 17), "3000000 " + early(4090, 15) + " +4105 +4106", "", Counts{Received: 18, Late: 15, Restarts: 1}},
-		{"restart within a second, out of order", []uint32{3000000, 0, 2, 1, 3, 5, 4, 6, 8, 7, 9, 11, 10, 12, 14, 13, 15, 17}, "3000000 -0 -2 -1 -3 -5 -4 -6 -8 -7 -9 -11 -10 -12 -14 -13 +15 +17", "16-16", Counts{Received: 18, Lost: 1, Late: 15, Restarts: 1}},
-		{"two sinks in turns", []uint32{1000000, 5, 6, 1000001, 7, 8, 1000002, 9}, "1000000 -5 -6 1000001 -7 -8 1000002 -9", "", Counts{Received: 8, Late: 5}},
-		{"one old packet", []uint32{1000000, 5, 1000001}, "1000000 -5 1000001", "", Counts{Received: 3, Late: 1}},
+		{"restart within a second", again(3000000, 0, 17), "3000000 " + later(0, 17), "", Counts{Received: 18, Restarts: 1}},
+		{"restart within a second, across what is near 0", again(3000000, 4090, 17), "3000000 " + later(4090, 17), "", Counts{Received: 18, Restarts: 1}},
+		{"restart within a second, out of order", []uint32{3000000, 0, 2, 1, 3, 5, 4, 6, 8, 7, 9, 11, 10, 12, 14, 13, 15, 17}, "3000000 +0 +2 +1 +3 +5 +4 +6 +8 +7 +9 +11 +10 +12 +14 +13 +15 +17", "16-16", Counts{Received: 18, Lost: 1, Reordered: 5, Restarts: 1}},
+		{"too few for a restart within a second", again(3000000, 0, 15), "3000000 " + later(0, 15), "", Counts{Received: 16, Late: 15}},
+		{"two sinks in turns", []uint32{1000000, 5, 6, 1000001, 7, 8, 1000002, 9}, "1000000 +5 +6 1000001 +7 +8 1000002 +9", "", Counts{Received: 8, Late: 5}},
+		{"one old packet", []uint32{1000000, 5, 1000001}, "1000000 +5 1000001", "", Counts{Received: 3, Late: 1}},
+		{"every packet twice", []uint32{0, 0, 1, 1, 2, 2, 3, 3}, "0 1 +1 +1 +2 +2 +3 +3", "", Counts{Received: 8, Repeated: 3}},
 		{"silence alone is none", []uint32{100, wait | 105}, "100 105", "101-104", Counts{Received: 2, Lost: 4}},
 		{"less than half of all numbers missing after a silence", []uint32{100, wait | 1800000}, "100 1800000", "101-1799999", Counts{Received: 2, Lost: 1799899}},
 		{"few before the wrap lost in a silence", []uint32{4194300, wait | 2}, "4194300 4194306", "4194301-4194305", Counts{Received: 2, Lost: 5}},
 		{"unnumbered", []uint32{0, 0, 0, wait}, "0 1 2 3", "", Counts{Received: 4}},
+		{"numbered, as a lower number shows", []uint32{5, 4, 5}, "5 4 5", "", Counts{Received: 3, Late: 1, Repeated: 1}},
 		{"numbered after all", []uint32{0, 0, 1, 2}, "0 1 +1 +2", "", Counts{Received: 4}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -88,7 +91,7 @@ func TestStream(t *testing.T) {
 				}
 				got = append(got, fmt.Sprint(mark, p.Sequence))
 			}
-			b.t.Expire(b.now+2*second, b.gap)
+			b.t.Expire(b.now+2*idle, b.gap)
 			if s := strings.Join(got, " "); s != c.want {
 				t.Errorf("numbers %s, want %s", s, c.want)
 			}
@@ -111,11 +114,11 @@ func again(number, from uint32, n int) []uint32 {
 	return all
 }
 
-// early are n numbers of a stream before this one.
-func early(from, n int) string {
+// later are n numbers of a stream that began later than the first one.
+func later(from, n int) string {
 	var all []string
 	for i := range n {
-		all = append(all, fmt.Sprint("-", from+i))
+		all = append(all, fmt.Sprint("+", from+i))
 	}
 	return strings.Join(all, " ")
 }

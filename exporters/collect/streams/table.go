@@ -116,10 +116,14 @@ func (t *Table) Sorted() []*Stream {
 }
 
 // Expire counts numbers that have been missing for longer than [Patience] as lost, and calls
-// gap with each range of them.
+// gap with each range of them. Packets that may be of a sink that has begun anew are counted
+// when it is idle: as what they are if it has not.
 func (t *Table) Expire(monotonic int64, gap func(Gap)) {
 	for _, s := range t.streams {
 		s.expire(monotonic-Patience, gap)
+		if monotonic-s.newest.Monotonic > idle {
+			s.dismiss()
+		}
 	}
 }
 
