@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -184,7 +185,8 @@ func TestWhatACaptureLacksIsSaid(t *testing.T) {
 	}
 }
 
-// TestFramesThatDPDKCannotCarry: they are left out and counted, never cut.
+// TestFramesThatDPDKCannotCarry: they are left out and counted, never cut. A frame that it can carry is read
+// whole, and plan says the same, though it is longer than the snap length in the capture's header.
 func TestFramesThatDPDKCannotCarry(t *testing.T) {
 	f := intFrame(t, 1)
 	long := func(n int) []byte { return append(slices.Clone(f), make([]byte, n-len(f))...) }
@@ -196,14 +198,38 @@ func TestFramesThatDPDKCannotCarry(t *testing.T) {
 	if !strings.Contains(r.stderr, "2 of 5 packets are longer than 65535 bytes") {
 		t.Errorf("stderr %q", r.stderr)
 	}
-	// libpcap reads no more of a packet than the header's snap length.
-	path = classic(t, filepath.Join(t.TempDir(), "in"), 65535, []int64{0}, f)
+	path = classic(t, filepath.Join(t.TempDir(), "in"), 65535, []int64{0, 1e6}, f, f)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary.LittleEndian.PutUint32(b[16:], 50)
-	if r := replayFile(t, write(t, path, string(b)), ""); !strings.Contains(r.stderr, "1 of 1 packets are longer than the snap length") {
-		t.Errorf("stderr %q", r.stderr)
+	binary.LittleEndian.PutUint32(b[16:], 64) // libpcap reads no more of a packet
+	asPlanned(t, write(t, path, string(b)), 2)
+}
+
+// asPlanned replays the capture at path, which is so many times intFrame 1, and compares what came of it with plan.
+func asPlanned(t *testing.T, path string, packets int) {
+	t.Helper()
+	r := replayFile(t, path, "")
+	p, stderr := planned(t, path, "")
+	if r.code != 0 || r.stderr != "" || int(r.summary.Received) != packets || len(r.out) != packets {
+		t.Errorf("replay: exit code %d, %+v, %d frames forwarded, %q", r.code, r.summary, len(r.out), r.stderr)
 	}
+	for i := range r.out {
+		if !bytes.Equal(r.out[i].Data, hostFrame(1)) {
+			t.Errorf("packet %d leaves as %x", i+1, r.out[i].Data)
+		}
+	}
+	if int(p.Packets.Received) != packets || int(p.Packets.INT) != packets {
+		t.Errorf("plan: %+v, %q", p.Packets, stderr)
+	}
+}
+
+// TestInterfacesOfDifferentSnapLengths: libpcap reads no such pcapng file, and replay does.
+func TestInterfacesOfDifferentSnapLengths(t *testing.T) {
+	f := intFrame(t, 1)
+	const at = captureStart / 1000
+	short, other := block(1, uint16(1), uint16(0), uint32(65535)), block(1, uint16(1), uint16(0), uint32(262144))
+	asPlanned(t, write(t, filepath.Join(t.TempDir(), "in"), string(slices.Concat(section(), short, other, enhanced(0, at, f), enhanced(1, at+1000, f)))), 2)
+	asPlanned(t, write(t, filepath.Join(t.TempDir(), "in"), string(slices.Concat(section(), short, enhanced(0, at, f), other, enhanced(1, at+1000, f)))), 2)
 }

@@ -205,6 +205,46 @@ func TestPlain(t *testing.T) {
 	}
 }
 
+// TestWhatIsCopied: a copy is made of what libpcap may refuse or cut, and of nothing else.
+func TestWhatIsCopied(t *testing.T) {
+	snapped := func(n uint32) []byte {
+		b := classic(binary.LittleEndian, magicNanoseconds, 1, record{there: 82, wire: 82})
+		binary.LittleEndian.PutUint32(b[16:], n)
+		return b
+	}
+	for _, c := range []struct {
+		name string
+		b    []byte
+		copy bool
+	}{
+		{"no snap length", snapped(0), false},
+		{"snap length of the longest frame", snapped(65535), false},
+		{"snap length of tcpdump", snapped(262144), false},
+		{"a longer one", snapped(1<<32 - 1), false},
+		{"a snap length that a packet exceeds", snapped(64), true},
+		{"a snap length that one could exceed", snapped(65534), true},
+		{"pcapng", pcapng(t), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := write(t, "in", c.b)
+			p, err := MakePlain(path, io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			r, err := p.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			x, err := r.Next()
+			if (p.Path != path) != c.copy || err != nil || len(x.Data) != 4 && len(x.Data) != 82 || c.copy && r.snap != maxLibpcap {
+				t.Errorf("%s is read from %s with snap length %d: %d bytes, %v", path, p.Path, r.snap, len(x.Data), err)
+			}
+		})
+	}
+}
+
 // TestStdin: - is standard input, which stays open.
 func TestStdin(t *testing.T) {
 	stdin := os.Stdin

@@ -21,6 +21,7 @@ type pcapReader struct {
 	r     io.Reader
 	order binary.ByteOrder
 	unit  int64 // nanoseconds of a record's fraction of a second
+	snap  uint32
 	link  layers.LinkType
 }
 
@@ -57,6 +58,7 @@ func newPcapReader(r io.Reader) (*pcapReader, error) {
 	if major := p.order.Uint16(h[4:]); major != 2 {
 		return nil, fmt.Errorf("version %d of the format, need 2", major)
 	}
+	p.snap = p.order.Uint32(h[16:])
 	p.link = layers.LinkType(p.order.Uint32(h[20:]) & 0x0fffffff) // the upper bits are about frame check sequences
 	return p, nil
 }

@@ -1,5 +1,5 @@
-// Plain: copies a gzipped, pcapng or streamed capture into a file that DPDK's pcap driver
-// can read.
+// Plain: copies a capture that DPDK's pcap driver cannot read, or not all of it (gzip, pcapng,
+// standard input, a short snap length), into a file that it can read.
 
 package capture
 
@@ -18,8 +18,7 @@ import (
 )
 
 // Plain is an Ethernet capture in a form that DPDK's pcap driver can read: the file itself, or
-// a copy of it where the driver or libpcap below it cannot read the original: standard input,
-// a compressed file, a path with a comma or an equals sign.
+// a copy of it if the driver or libpcap below it may not read all of the original.
 type Plain struct {
 	Path     string  // to read
 	original *Reader // Path is a copy of this capture; nil: Path is the capture itself
@@ -32,7 +31,7 @@ func MakePlain(path string, terminal io.Writer) (*Plain, error) {
 	if err != nil {
 		return nil, err
 	}
-	if path != Stdin && !in.gzipped && !strings.ContainsAny(path, ",=") {
+	if in.isPlain(path) {
 		in.Close()
 		return &Plain{Path: path}, nil
 	}
@@ -48,6 +47,15 @@ func MakePlain(path string, terminal io.Writer) (*Plain, error) {
 		return nil, err
 	}
 	return &Plain{to.Name(), in}, nil
+}
+
+// isPlain reports whether the driver reads all of the capture at path. It takes commas and equals
+// signs for its own. libpcap reads pcapng only if all interfaces have one link type and one snap
+// length, and of a record no more than the header's snap length: some writers have longer ones.
+// Which these are shows only at the end of the file, so that a copy is made of all that could.
+func (c *Reader) isPlain(path string) bool {
+	const longest = 65535 // that the driver hands over: a longer snap length cuts nothing
+	return path != Stdin && !c.gzipped && c.ng == nil && (c.snap == 0 || c.snap >= longest) && !strings.ContainsAny(path, ",=")
 }
 
 // Open opens the capture under the name that it was given by.

@@ -33,6 +33,7 @@ type Reader struct {
 	}
 	ng   *pcapgo.NgReader // nil where the file is pcap
 	link layers.LinkType  // of a pcap file
+	snap uint32           // snap length in a pcap file's header
 	line *progress.Line   // nil: none
 
 	Packets int   // returned by next
@@ -109,7 +110,7 @@ func (c *Reader) openFormat() error {
 	}
 	old, err := newPcapReader(c.r)
 	if err == nil {
-		c.src, c.link = old, old.link
+		c.src, c.link, c.snap = old, old.link, old.snap
 		c.end = c.offset()
 	}
 	return err

@@ -1,5 +1,5 @@
-// Warns of what a Reader found in a capture: packets that are cut, of another link type, or
-// that libpcap would refuse.
+// Warns of what a Reader found in a capture: packets that are cut or left out, or that libpcap
+// refuses.
 
 package capture
 
@@ -38,19 +38,6 @@ const maxLibpcap = 262144
 func (c *Reader) WhyUnread(p *Packet) string {
 	if len(p.Data) > maxLibpcap {
 		return fmt.Sprintf("it is %d bytes long, and libpcap reads at most %d", len(p.Data), maxLibpcap)
-	}
-	if c.ng != nil && c.ng.NInterfaces() > 0 {
-		first, _ := c.ng.Interface(0) // exists
-		for i := range c.ng.NInterfaces() {
-			n, _ := c.ng.Interface(i)
-			if n.LinkType != first.LinkType {
-				return fmt.Sprintf("the capture has interfaces of different link types (%v and %v), and libpcap reads only one: split it by interface",
-					first.LinkType, n.LinkType)
-			}
-			if n.SnapLength != first.SnapLength {
-				return "the capture has interfaces with different snap lengths, which libpcap does not read: convert it with editcap -F pcap"
-			}
-		}
 	}
 	return "libpcap finds the capture damaged there: try editcap to repair it"
 }

@@ -27,8 +27,8 @@ type replayer struct {
 	reports *file.Capture
 	frames  []simulate.Frame // per collector
 
-	tooLong, clipped int // packets that were not taken as they are
-	counters         engine.Counters
+	tooLong  int // packets that were left out
+	counters engine.Counters
 }
 
 func newReplayer(c *conf.Config, source *pcapPort, in *capture.Reader, out, reports *file.Capture) *replayer {
@@ -92,9 +92,7 @@ func (r *replayer) packet(p *capture.Packet) error {
 		r.tooLong++
 		r.source.skip()
 		return nil
-	case got < len(p.Data):
-		r.clipped++
-	case got > len(p.Data):
+	case got != len(p.Data):
 		return fmt.Errorf("DPDK's pcap driver delivers %d bytes of what is %d", got, len(p.Data))
 	}
 	r.PassTo(p.At)
@@ -106,7 +104,6 @@ func (r *replayer) packet(p *capture.Packet) error {
 // warn says which packets did not go through as they stand in the capture.
 func (r *replayer) warn(w io.Writer) {
 	r.in.WarnPackets(w, r.tooLong, simulate.TooLong)
-	r.in.WarnPackets(w, r.clipped, "are longer than the snap length in the capture's header and were read only up to it")
 	r.in.WarnPackets(w, r.Backwards, simulate.Backwards)
 }
 
