@@ -170,6 +170,10 @@ func TestLengthsThatDoNotAgree(t *testing.T) {
 	expect(t, capture(t, udp(5000, geant)), []want{
 		{"int.hop.node_id", "1"}, {"int.hop.ingress_timestamp", "1000000000000001"}, {"int.hop.egress_timestamp", "1000000000000501"}, {"int.malformed", ""},
 	})
+	both := words(0x01000720, 0x10000407, 0x8a000000, 1, 100, 5, 6) // as long by the document as by GEANT's programs
+	expect(t, capture(t, udp(5000, both)), []want{
+		{"int.hop.node_id", "1"}, {"int.hop.ingress_timestamp", "100"}, {"int.hop.level2_ingress_interface_id", "5"}, {"int.hop.level2_egress_interface_id", "6"}, {"int.malformed", ""},
+	})
 	for _, c := range []struct {
 		name, problem string
 		b             []byte

@@ -519,6 +519,8 @@ local function add_stack(c, tree, meaning, head, at, stop, size)
 	local problem = disagreement(meaning, head, size)
 	if problem then
 		tree:add_proto_expert_info(malformed, problem)
+	end
+	if problem or c.misfit then
 		return bytes(tree, f.undecoded, tvb, at, stop)
 	end
 	local source = size > 0 and source_only(head, size) or 0
@@ -531,15 +533,20 @@ local function add_stack(c, tree, meaning, head, at, stop, size)
 	c.info = c.info .. " hops=" .. count .. (#nodes > 0 and " nodes=" .. table.concat(nodes, ",") or "")
 end
 
--- old_meaning: some write level 2 interfaces of INT 1.0 as 16 bits each, and GEANT's
--- int_v1.0 timestamps of 64 bits as well, which shows in Hop ML.
+-- old_meanings: some write level 2 interfaces of INT 1.0 as 16 bits each, and GEANT's
+-- int_v1.0 timestamps of 64 bits as well, which shows in Hop ML. Two of them can be
+-- equally long: the document's, which is the first, counts then.
+local old_meanings = {
+	old_hop_bits(level2, word), old_hop_bits(level2_short, word), old_hop_bits(level2_short, wide),
+}
+
 local function old_meaning(head)
-	for _, meaning in ipairs({ old_hop_bits(level2_short, word), old_hop_bits(level2_short, wide) }) do
-		if map_size(meaning, head.bitmap) == head.hop and (asked(head.bitmap, 4) or asked(head.bitmap, 5) or asked(head.bitmap, 6)) then
+	for _, meaning in ipairs(old_meanings) do
+		if map_size(meaning, head.bitmap) == head.hop then
 			return meaning
 		end
 	end
-	return old_hop_bits(level2, word)
+	return old_meanings[1]
 end
 
 -- headers: { length, version, how to add it } by kind.
@@ -563,6 +570,9 @@ local function add_body(c, kind, size)
 		too_short(c.tree, tvb, "Length says " .. size .. " bytes, " .. stop - at .. " are there")
 	end
 	if kind == "destination" then
+		if size == 0 then
+			return fail("a Destination header of no words")
+		end
 		c.info = c.info .. "INT Destination"
 		bytes(c.tree, f.destination, tvb, at, stop)
 		return stop
@@ -583,7 +593,7 @@ local function add_body(c, kind, size)
 	item:set_text(h[4] .. " Header")
 	local head = h[3](item, tvb, at)
 	if kind == "mx" then
-		bytes(c.tree, f.source_metadata, tvb, at + h[1], stop)
+		bytes(c.tree, c.misfit and f.undecoded or f.source_metadata, tvb, at + h[1], stop)
 	else
 		local meaning = kind == "v1" and old_meaning(head) or hop_bits
 		add_stack(c, c.tree, meaning, head, at + h[1], stop, size - h[1])
@@ -612,6 +622,53 @@ local function close(c)
 	end
 end
 
+local udp_length = Field.new("udp.length")
+
+-- left_of_udp is how many bytes of the UDP datagram that tvb is from are at byte at and behind, as
+-- its header says: a report may have fewer.
+local function left_of_udp(tvb, at)
+	local all = { udp_length() }
+	local last = all[#all]
+	return last and last.offset - 4 + last.value - tvb:offset() - at
+end
+
+-- unpadded is the end of tvb without the zeros, three at most, that a report has behind a packet
+-- that is cut.
+local function unpadded(tvb, at)
+	local stop = tvb:len()
+	for _ = 1, 3 do
+		if stop > at and tvb(stop - 1, 1):uint() == 0 then
+			stop = stop - 1
+		end
+	end
+	return stop
+end
+
+-- misfit says what is wrong with the header of protocol proto at byte at, which NPT 2 restores; nil
+-- where nothing is, or where the packet is cut in front of what tells. INT ends elsewhere then. The
+-- UDP length of a fragment is that of the whole datagram.
+local function misfit(tvb, at, pinfo, proto)
+	local left = left_of_udp(tvb, at)
+	local least = ({ [6] = 20, [17] = 8 })[proto]
+	if not left or not least then
+		return nil
+	elseif left < least then
+		return "the packet has " .. left .. " bytes behind INT, too few for the header that NPT 2 restores"
+	end
+	local there = (left > tvb:len() - at and unpadded(tvb, at) or tvb:len()) - at
+	if proto == 17 and not pinfo.fragmented and there >= 6 then
+		local n = tvb(at + 4, 2):uint()
+		if n ~= left then
+			return "the UDP length behind INT is " .. n .. ", and the packet has " .. left .. " bytes there"
+		end
+	elseif proto == 6 and there > 12 then
+		local n = tvb(at + 12, 1):bitfield(0, 4) * 4
+		if n < 20 or n > left then
+			return "the TCP header behind INT has " .. n .. " bytes by its Data Offset, and the packet has " .. left .. " there"
+		end
+	end
+end
+
 -- counts_shim, of a shim of 2.x at byte at, tells whether its Length counts the shim. Nothing
 -- on the wire says so: it is a preference, and so it is in reports of Transparent
 -- Security's code, unless the UDP header behind INT fits the other reading alone.
@@ -622,7 +679,7 @@ local function counts_shim(tvb, at, words)
 		return int.prefs.shim_inclusive
 	end
 	local function fits(udp)
-		return udp + 6 <= tvb:len() and udp + tvb(udp + 4, 2):uint() == tvb:reported_len()
+		return udp + 6 <= tvb:len() and tvb(udp + 4, 2):uint() == left_of_udp(tvb, udp)
 	end
 	local behind = at + 4 + words * 4
 	return tvb(at + 3, 1):uint() ~= 17 or not fits(behind) or fits(behind - 4)
@@ -659,8 +716,9 @@ local function add_shim(c, shim, add_rest)
 end
 
 -- add_int adds shim and INT at byte at. It returns the context and where INT
--- ends, nil where that is not known.
-local function add_int(tvb, at, pinfo, root, add_rest)
+-- ends, nil where that is not known. out.proto, where add_rest sets it, is the protocol of the
+-- header that NPT 2 restores.
+local function add_int(tvb, at, pinfo, root, add_rest, out)
 	if tvb:len() - at < shim_len then
 		local c = context(tvb, at, pinfo, root, tvb:len() - at)
 		too_short(c.tree, tvb, "the shim has " .. tvb:len() - at .. " of 4 bytes")
@@ -677,6 +735,12 @@ local function add_int(tvb, at, pinfo, root, add_rest)
 	if shim.size < 0 then
 		c.tree:add_proto_expert_info(malformed, "Length does not count the shim")
 		return c, nil
+	end
+	if out.proto and c.at + shim.size <= tvb:len() then
+		c.misfit = misfit(tvb, c.at + shim.size, pinfo, out.proto)
+	end
+	if c.misfit then
+		c.tree:add_proto_expert_info(malformed, c.misfit .. "; see shim_length and the preference int.shim_inclusive")
 	end
 	local stop = add_body(c, shim.kind, shim.size)
 	close(c)
@@ -725,7 +789,7 @@ end
 local function hand_on(c, out, stop)
 	if out.npt == 1 then
 		hand_to_port(c, out.port, stop)
-	elseif out.npt == 2 and transports[out.proto] then
+	elseif out.npt == 2 and not c.misfit and transports[out.proto] then
 		try(c.tvb, stop, c.pinfo, c.root, { { ip_proto, out.proto } })
 	else
 		undecoded(c, stop)
@@ -735,7 +799,7 @@ end
 -- INT behind a UDP destination port.
 local function by_port(tvb, pinfo, root)
 	local out = {}
-	local c, stop = add_int(tvb, 0, pinfo, root, rest_of_transport_shim(out))
+	local c, stop = add_int(tvb, 0, pinfo, root, rest_of_transport_shim(out), out)
 	if not stop then
 		return undecoded(c, shim_len)
 	end
@@ -799,7 +863,7 @@ local function is_sound(tvb, at)
 		return false
 	end
 	local h = headers[shim.kind]
-	return not h or shim.size >= h[1] and tvb(at + shim_len, 1):bitfield(0, 4) == h[2]
+	return not h and shim.size > 0 or h and shim.size >= h[1] and tvb(at + shim_len, 1):bitfield(0, 4) == h[2]
 end
 
 -- by_mark is a heuristic dissector; ports is the table for what stands behind.
@@ -810,7 +874,8 @@ local function by_mark(ports)
 			return false
 		end
 		return enter(tvb, pinfo, function()
-			local c, stop = add_int(tvb, at, pinfo, root, rest_of_transport_shim({}))
+			local out = {}
+			local c, stop = add_int(tvb, at, pinfo, root, rest_of_transport_shim(out), out)
 			if at > 0 then
 				c.tree:add(f.probe_marker, tvb(0, 8))
 			end
@@ -833,7 +898,7 @@ end
 function int_gre.dissector(tvb, pinfo, root)
 	return enter(tvb, pinfo, function()
 		local out = {}
-		local c, stop = add_int(tvb, 0, pinfo, root, rest_of_gre_shim(out))
+		local c, stop = add_int(tvb, 0, pinfo, root, rest_of_gre_shim(out), out)
 		if stop and out.next then
 			try(tvb, stop, pinfo, c.root, { { gre_proto, out.next }, { ethertype, out.next } })
 		else
@@ -853,7 +918,7 @@ end
 function int_gpe.dissector(tvb, pinfo, root)
 	return enter(tvb, pinfo, function()
 		local out = {}
-		local c, stop = add_int(tvb, 0, pinfo, root, rest_of_gpe_shim(out))
+		local c, stop = add_int(tvb, 0, pinfo, root, rest_of_gpe_shim(out), out)
 		if stop and out.next then
 			try(tvb, stop, pinfo, c.root, { { gpe_next, out.next } })
 		else

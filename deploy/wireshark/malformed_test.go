@@ -35,6 +35,7 @@ func TestMalformedLengths(t *testing.T) {
 		{"NPT 3", "int.malformed", udp(5000, change(0, 0x1c))},
 		{"Length too long", "int.malformed", udp(5000, change(1, 255))},
 		{"Length too short", "int.malformed", udp(5000, change(1, 2))},
+		{"Destination of no words", "int.malformed", udp(5000, []byte{0x24, 0, 0, 53, 1, 2, 3, 4})},
 		{"version 3", "int.malformed", udp(5000, change(4, 0x30))},
 		{"Hop ML 0", "int.malformed", udp(5000, change(6, 0))},
 		{"bitmap beyond Hop ML", "int.malformed", udp(5000, change(8, 0xc0))},
@@ -128,9 +129,8 @@ func TestProtocolsAndNesting(t *testing.T) {
 		frames = append(frames, udp(5000, append(shim, make([]byte, 64)...)))
 		frames = append(frames, udp(5000, append(shim, 0x45, 0x60, byte(proto), 0x11)))
 	}
-	empty := []byte{0x24, 0, 5000 >> 8, 5000 & 0xff}
-	frames = append(frames, udp(5000, slices.Repeat(empty, 300)))
-	frames = append(frames, udp(4790, append([]byte{0x0c, 0, 0, 0x82, 0, 0, 5, 0}, slices.Repeat([]byte{0x20, 0, 0, 0x82}, 300)...)))
+	frames = append(frames, udp(5000, slices.Repeat([]byte{0x24, 1, 5000 >> 8, 5000 & 0xff, 1, 2, 3, 4}, 150)))
+	frames = append(frames, udp(4790, append([]byte{0x0c, 0, 0, 0x82, 0, 0, 5, 0}, slices.Repeat([]byte{0x20, 1, 0, 0x82, 1, 2, 3, 4}, 150)...)))
 	nested := coalesced(t)
 	for range 12 {
 		nested = slices.Concat([]byte{2 << 4, 0, 0, 1, 0, 0, 0, 9}, []byte{0x03, 0xff, 0, 0}, udp(8555, nested))

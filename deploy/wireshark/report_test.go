@@ -3,7 +3,9 @@ package wireshark_test
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -134,6 +136,7 @@ func TestTransparentSecurity(t *testing.T) {
 	}{
 		{"UDP over IPv4", header + ether + "0800" + ipv4 + "18080011" + tsINT + "1a18 16a0 0008 0000", append(two, want{"udp.dstport", "556,555,5792"})},
 		{"Length as in INT 2.1", header + ether + "0800" + ipv4 + "18070011" + tsINT + "1a18 16a0 0008 0000", append(two, want{"udp.dstport", "556,555,5792"})},
+		{"Length as in INT 2.1, cut", header + ether + "0800" + "4500 0044 0001 4000 3d 11 0000 c0a80101 c0a80202 0000 022b 0034 0000" + "18070011" + tsINT + "1a18 16a0 000c 0000", append(two, want{"udp.dstport", "556,555,5792"})},
 		{"TCP over IPv4", header + ether + "0800 4500 0050 0001 4000 3d 11 0000 c0a80101 c0a80202 0000 022b 003c 0000 18080006" + tsINT + tcp, append(two, want{"tcp.dstport", "5792"})},
 		{"TCP over IPv6, whose header says TCP", header + ether + "86dd 60000000 003c 06 40" + addr6 + "0000 022b 003c 0000 18080006" + tsINT + tcp, append(two, want{"tcp.dstport", "5792"})},
 		{"drop", "200000000000007b 02090700 0001 5453 0000 0000 000f0000 60d36e49 00000005 6b00dbfc6026a3526b00dbfc6026a352 1bbe0f5d001700007470732064726f70207265706f7274", []want{
@@ -142,22 +145,73 @@ func TestTransparentSecurity(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, err := hex.DecodeString(strings.ReplaceAll(c.wire, " ", ""))
-			if err != nil {
-				t.Fatal(err)
-			}
-			expect(t, capture(t, udp(556, b)), c.wants, "-o", "int_report.udp_port:556", "-o", "int.udp_port:555")
+			expect(t, capture(t, udp(556, fromHex(t, c.wire))), c.wants, "-o", "int_report.udp_port:556", "-o", "int.udp_port:555")
 		})
 	}
 }
 
-// TestShimInclusive: the preference is for packets, where nothing tells.
+// TestShimInclusive: the preference is for packets, where nothing in INT tells. The header that
+// NPT 2 restores shows where it is wrong: then there are no hops, and nothing is handed on.
 func TestShimInclusive(t *testing.T) {
-	b, err := hex.DecodeString("18080011200001098000545380004000000000ea0000007b00000000010100001a1816a000080000")
+	const (
+		stack = "2000 0107 8000 0000 0000 0000 000000ea 00000064" // header, two hops of a node id
+		long  = "000d0000 00100000 deadbeef cafebabe"
+		tcp   = "9c400050 00000001 00000002 50180200 12340000"
+	)
+	see := "; see shim_length and the preference int.shim_inclusive"
+	for _, c := range []struct {
+		name, packet string
+		cut          int // bytes behind the UDP header that the report has; 0: all
+		inclusive    bool
+		hops, text   string
+	}{
+		{"the device of Transparent Security", "18080011 20000109 80005453 80004000 000000ea 0000007b 00000000 01010000 1a1816a0 00080000", 0, true, "234,123", ""},
+		{"the same, and nobody says so", "18080011 20000109 80005453 80004000 000000ea 0000007b 00000000 01010000 1a1816a0 00080000", 0, false, "", "the packet has 4 bytes behind INT, too few for the header that NPT 2 restores" + see},
+		{"UDP", "18050011" + stack + long, 0, false, "234,100", ""},
+		{"UDP, and nobody says so", "18060011" + stack + long, 0, false, "", "the UDP length behind INT is 57005, and the packet has 12 bytes there" + see},
+		{"UDP, wrongly", "18050011" + stack + long, 0, true, "", "the UDP length behind INT is 13, and the packet has 20 bytes there" + see},
+		{"TCP", "18050006" + stack + tcp, 0, false, "234,100", ""},
+		{"TCP, and nobody says so", "18060006" + stack + tcp + "00000000", 0, false, "", "the TCP header behind INT has 4 bytes by its Data Offset, and the packet has 20 there" + see},
+		{"TCP, wrongly", "18050006" + stack + tcp, 0, true, "", "the TCP header behind INT has 0 bytes by its Data Offset, and the packet has 24 there" + see},
+		{"another protocol", "18060001" + stack + long, 0, false, "234,100,851968", ""},
+		{"cut behind the UDP length", "18050011" + stack + long, 24 + 6, false, "234,100", ""},
+		{"cut behind the UDP length, and nobody says so", "18060011" + stack + long, 28 + 6, false, "", "the UDP length behind INT is 57005, and the packet has 12 bytes there" + see},
+		{"cut in the UDP length, which padding follows", "18050011" + stack + "000d0000 0108" + strings.Repeat("00", 258), 24 + 5, false, "234,100", ""},
+		{"INT behind INT", "14051388" + stack + "18050011" + stack + long, 0, false, "234,100,234,100", ""},
+		{"INT behind INT, and nobody says so", "14051388" + stack + "18060011" + stack + long, 0, false, "234,100", "the UDP length behind INT is 57005, and the packet has 12 bytes there" + see},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			frame := udp(5000, fromHex(t, c.packet))
+			inner := frame[14:]
+			if c.cut > 0 {
+				inner = append(slices.Clip(inner[:28+c.cut]), make([]byte, -c.cut&3)...)
+			}
+			frames := [][]byte{udp(8555, slices.Concat(fromHex(t, "21400007 00000003"), []byte{4, byte(len(inner) / 4), 0, 0x20}, inner))}
+			if c.cut == 0 {
+				frames = append(frames, frame)
+			}
+			args := []string{"-o", "int.shim_inclusive:" + strings.ToUpper(fmt.Sprint(c.inclusive))}
+			file := capture(t, frames...)
+			for i, got := range fields(t, file, []string{"int.hop.node_id", "int.malformed", "int_report.malformed"}, args...) {
+				if got[0] != c.hops || (got[1] != "") != (c.text != "") || got[2] != "" {
+					t.Errorf("frame %d: hops %q, malformed %q and %q", i+1, got[0], got[1], got[2])
+				}
+			}
+			if c.text != "" {
+				out := tshark(t, file, append(args, "-V", "-O", "int,int_report")...)
+				if n := strings.Count(out, "[Expert Info (Error/Malformed): "+c.text+"]"); n != len(frames) {
+					t.Errorf("%d times %q, want %d, in\n%s", n, c.text, len(frames), out)
+				}
+			}
+		})
+	}
+}
+
+func fromHex(t *testing.T, digits string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(strings.ReplaceAll(digits, " ", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := capture(t, udp(5000, b))
-	expect(t, file, []want{{"int.hop.node_id", "234,123"}, {"udp.dstport", "5000,5792"}, {"int.malformed", ""}}, "-o", "int.shim_inclusive:TRUE")
-	expect(t, file, []want{{"int.hop.node_id", "234,123,0"}}) // one word more
+	return b
 }

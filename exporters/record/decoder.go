@@ -19,7 +19,8 @@ import (
 // Options say how INT is found in the reported packets, and what the nodes' values mean.
 type Options struct {
 	// INT says how INT is recognised. The first entry that finds sound INT counts; nil:
-	// DefaultINT.
+	// DefaultINT. INT 1.0 whose hops are as long by the layout of GEANT's programs, and not by its
+	// document, is read by that layout.
 	INT []inthdr.Config
 	// Models has the units and clocks of nodes.
 	Models []event.NodeModel
@@ -57,10 +58,18 @@ type Decoder struct {
 }
 
 // entry finds INT as one entry of the configuration says.
-type entry struct{ whole, cut *inthdr.Locator } // cut: in frames without what NPT 2 restores
+type entry struct {
+	whole *inthdr.Locator
+	cut   *inthdr.Locator // in frames without what NPT 2 restores
+	geant *inthdr.Locator // INT 1.0 by the layout of GEANT's programs, if whole reads it by the document; else nil
+}
 
 func newEntry(c inthdr.Config) entry {
 	e := entry{whole: inthdr.NewLocator(c)}
+	if c.Version1 && !c.GEANT {
+		c.GEANT = true
+		e.geant = inthdr.NewLocator(c)
+	}
 	c.Cut = true
 	e.cut = inthdr.NewLocator(c)
 	return e

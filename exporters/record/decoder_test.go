@@ -248,6 +248,42 @@ func TestConfigured(t *testing.T) {
 	}
 }
 
+// TestLayoutsOfINT10: a hop of INT 1.0 is read by the document if it is as long as that says, else
+// by the layout of GEANT's programs; which one the configuration names matters only if both fit.
+func TestLayoutsOfINT10(t *testing.T) {
+	const (
+		exact = `01000920 10000607 cc000000 00000001 00010002 187a31a79b134000 187a31a79b134064`
+		both  = `01000720 10000407 8a000000 00000001 9b134000 00000005 00000006`
+		none  = `01000720 10000407 c0000000 00000001 00010002 00000005 00000006`
+		first = `"hop_count":1,"hops":[{"node_id":1,`
+	)
+	for _, c := range []struct {
+		name, shim string
+		geant      bool
+		want       string
+	}{
+		{"GEANT's", exact, false, first + `"ingress":1,"egress":2,"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"}]`},
+		{"GEANT's, as configured", exact, true, first + `"ingress":1,"egress":2,"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"}]`},
+		{"as long by both", both, false, first + `"ingress2":5,"egress2":6,"ingress_time":"2025-11-22T02:00:00.000000000Z"}]`},
+		{"as long by both, GEANT's as configured", both, true, first + `"ingress2":0,"egress2":6}]`},
+		{"another length", none, false, `"length":56,"flags":["malformed"]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			config := DefaultINT()[0]
+			config.DSCP, config.GEANT = &inthdr.DSCP{Value: 32, Mask: 63}, c.geant
+			packet := strings.Replace(udp4(t, 53, c.shim), "4500", "4580", 1)
+			got, err := lines(t, NewDecoder(Options{INT: []inthdr.Config{config}}), reporttest.Hex(t, ip(t, packet)))
+			if err != nil || len(got) != 1 || !strings.HasSuffix(got[0], c.want) {
+				t.Errorf("%v\n%s, want\n%s", err, got, c.want)
+			}
+		})
+	}
+	got, err := lines(t, NewDecoder(Options{}), reporttest.Hex(t, ip(t, udp4(t, 4790, `0c000008 00000700 01000900 `+exact[9:]))))
+	if err != nil || len(got) != 1 || !strings.Contains(got[0], first+`"ingress":1,"egress":2,"ingress_time":"2025-11-22T02:00:00.000000000Z"`) {
+		t.Errorf("in VXLAN-GPE: %v\n%s", err, got)
+	}
+}
+
 // TestCut: of a packet that is cut in its stack, the record has the whole hops, and no value
 // that the missing hops would be needed for.
 func TestCut(t *testing.T) {
@@ -297,6 +333,19 @@ func TestCutInFrontOfTheOriginalHeader(t *testing.T) {
 		}
 		if cut := n < len(packet); cut && n < stack+16 && r.Flags&Truncated == 0 {
 			t.Errorf("%d bytes: not truncated", n)
+		}
+	}
+}
+
+// TestPaddingIsNoOriginalHeader: zeros behind a packet that is cut are not taken for the length of
+// the header that NPT 2 restores.
+func TestPaddingIsNoOriginalHeader(t *testing.T) {
+	behind := map[string]string{"11": `000d0000 0108` + strings.Repeat("00", 258), "06": `9c400050 00000001 00000002 50180200 12340000`}
+	for protocol, cut := range map[string]int{"11": 5, "06": 11} {
+		packet := reporttest.Hex(t, udp4(t, 5000, `18 05 00`+protocol+md("01", "8000", "00000002 00000001")+behind[protocol]))
+		got, err := lines(t, NewDecoder(Options{}), reporttest.Hex(t, ip(t, hex.EncodeToString(packet[:28+4+12+8+cut]))))
+		if err != nil || !strings.HasSuffix(got[0], `"hop_count":2,"hops":[{"node_id":1},{"node_id":2}]`) {
+			t.Errorf("protocol %s: %v\n%s", protocol, err, got)
 		}
 	}
 }

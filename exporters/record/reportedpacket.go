@@ -83,9 +83,15 @@ func (d *Decoder) findINT(n int) bool {
 	for _, e := range d.locators {
 		l, i, p := outer, inthdr.Info{}, e.whole
 		result := p.Find(d.frame, &l, &i, &d.outers)
-		if result == inthdr.Unsound && i.Reason == inthdr.ReasonOriginal && !tellsLength(&i, n) && n < int(l.End) {
+		switch {
+		case result == inthdr.Unsound && i.Reason == inthdr.ReasonOriginal && n < int(l.End) && !tellsLength(&i, d.unpadded(n)):
 			l, i, p = outer, inthdr.Info{}, e.cut
 			result = p.Find(d.frame, &l, &i, &d.outers)
+		case result == inthdr.Sound && i.Reason == inthdr.ReasonHopML && i.Format == inthdr.Format1 && e.geant != nil:
+			again, other := outer, inthdr.Info{}
+			if e.geant.Find(d.frame, &again, &other, &d.outers) == inthdr.Sound && other.Reason == inthdr.ReasonNone {
+				l, i, p = again, other, e.geant
+			}
 		}
 		switch {
 		case result == inthdr.Sound:
@@ -97,6 +103,15 @@ func (d *Decoder) findINT(n int) bool {
 		}
 	}
 	return best != inthdr.NotINT
+}
+
+// unpadded returns n without the zeros, three at most, that a report may have behind a packet that is cut.
+func (d *Decoder) unpadded(n int) int {
+	const padding = 3
+	for least := max(n-padding, 0); n > least && d.frame[n-1] == 0; {
+		n--
+	}
+	return n
 }
 
 // tellsLength reports whether the header that NPT 2 restores is there as far as its length field.

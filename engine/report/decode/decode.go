@@ -31,6 +31,8 @@ type Decoder struct {
 	Geneve      *inthdr.Geneve
 	// ShimInclusive: the Length of shims of 2.x counts the shim, as some sources write it.
 	ShimInclusive bool
+	// GEANT: INT 1.0 whose length fits more than one layout is as GEANT's programs write it.
+	GEANT bool
 	// Domains tell what the source alone adds. That of Transparent Security is known.
 	Domains []inthdr.Domain
 	// Strict makes reserved code points and bits errors: for payloads that may be something
@@ -41,7 +43,10 @@ type Decoder struct {
 // Configured returns a Decoder that finds INT where a sink with that configuration does, but that
 // it takes all versions.
 func Configured(c inthdr.Config) *Decoder {
-	d := &Decoder{ProbePorts: c.ProbePorts, GREProtocol: c.GREProtocol, VXLANGPE: c.VXLANGPE, Geneve: c.Geneve, ShimInclusive: c.ShimInclusive, Domains: c.Domains}
+	d := &Decoder{
+		ProbePorts: c.ProbePorts, GREProtocol: c.GREProtocol, VXLANGPE: c.VXLANGPE, Geneve: c.Geneve,
+		ShimInclusive: c.ShimInclusive, GEANT: c.GEANT, Domains: c.Domains,
+	}
 	if c.UDPPort != nil {
 		d.INTPorts = []uint16{*c.UDPPort}
 	}

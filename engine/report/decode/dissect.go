@@ -37,6 +37,9 @@ type dissector struct {
 	rest    []byte
 	options []byte // from the TCP options on, where there are some
 	depth   int    // transport headers so far: INT can hide one
+
+	fragment bool // the packet is the first fragment of one
+	datagram int  // bytes behind the last UDP header, by its length
 }
 
 // CarriesINT reports whether a packet, which may be cut anywhere, carries INT: it is then no
@@ -137,8 +140,10 @@ func (x *dissector) ipv4() (proto uint8, ok bool) {
 	x.flow.DSCP, x.flow.Protocol = ref(b[1]>>2), ref(b[9])
 	x.trim(*x.flow.Length - packet.IPv4Len)
 	options := x.take(int(b[0]&0xf)*4 - packet.IPv4Len)
-	fragmented := binary.BigEndian.Uint16(b[6:])&0x1fff != 0
-	return b[9], options != nil && !fragmented
+	const offset, moreFragments = 0x1fff, 0x2000
+	fragment := binary.BigEndian.Uint16(b[6:])
+	x.fragment = fragment&moreFragments != 0
+	return b[9], options != nil && fragment&offset == 0
 }
 
 // ipv6 passes over extension headers.
@@ -164,7 +169,7 @@ func (x *dissector) ipv6() (proto uint8, ok bool) {
 		}
 		more := int(h[1]) * 8
 		if proto == 44 {
-			more = 0
+			more, x.fragment = 0, h[3]&1 != 0
 		}
 		later := proto == 44 && binary.BigEndian.Uint16(h[2:])>>3 != 0
 		proto = h[0]
@@ -205,6 +210,7 @@ func (x *dissector) transport(proto uint8) *Stack {
 			return nil
 		}
 		x.ports(b)
+		x.datagram = int(binary.BigEndian.Uint16(b[4:])) - packet.UDPLen
 		port, behind := *x.flow.DestinationPort, x.rest
 		if s := x.tunnel(port); s != nil {
 			return s

@@ -4,7 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"intsink/engine/inthdr"
+	"intsink/engine/packet"
 	"intsink/engine/report"
+	"intsink/engine/report/reporttest"
 )
 
 // TestINTInsideOfTunnels: the flow is the tunnel's, the INT that of the packet in it.
@@ -65,6 +68,74 @@ func TestOldINTInTunnels(t *testing.T) {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: %s\nwant %s", c.name, got, want)
 			}
+		}
+	}
+}
+
+// TestINTThatTheSinkRefuses: a header of another version than its shim or its place names has a
+// problem and no hops; what is not even a header is not shown. The sink takes none of them.
+func TestINTThatTheSinkRefuses(t *testing.T) {
+	const (
+		old  = `10000107 80000000 00000001 00000002`                   // INT 1.0: two node ids
+		new  = `20000107 80000000 00000000 00000001 00000002`          // INT 2.1
+		gre  = `4500 003c 0001 4000 40 2f 0000 0a000001 0a000002 0000` // protocol, shim, contents
+		ver1 = `"problem":"a header with Ver 1 does not belong behind this shim"}`
+		ver2 = `"problem":"a header with Ver 2 does not belong behind this shim"}`
+	)
+	port, protocol := uint16(5000), uint16(defaultGREProtocol)
+	sink := inthdr.NewLocator(inthdr.Config{
+		UDPPort: &port, GREProtocol: &protocol, VXLANGPE: &defaultVXLANGPE, Geneve: &defaultGeneve,
+		Version2: true, Version1: true, Version0: true,
+	})
+	for _, c := range []struct {
+		name, packet, want string
+		reason             inthdr.Reason
+	}{
+		{"1.0 in GRE", gre + `88b6 10040800` + old + `4500000000`, `"ver":1,"discard":false,"source_metadata":"10000107800000000000000100000002",` + ver1, inthdr.ReasonVersion},
+		{"shim of 1.0 in GRE", gre + `88b6 01000500` + old + `4500000000`, `"protocol":47}null`, inthdr.ReasonType},
+		{"1.0 behind a shim of 2.x in VXLAN-GPE", udp4(t, 4790, `0c000082 00000700 10040003`+old), ver1, inthdr.ReasonVersion},
+		{"2.1 behind a shim of 2.x that is named as 1.0", udp4(t, 4790, `0c000008 00000700 10050003`+new), ver2, inthdr.ReasonVersion},
+		{"2.1 behind a shim of 1.0", udp4(t, 4790, `0c000008 00000700 01000603`+new), ver2, inthdr.ReasonVersion},
+		{"MD, then 1.0 behind a shim of 2.x", udp4(t, 4790, `0c000082 00000700 10050082`+new+`10040003`+old), `"hops":[{"node_id":1},{"node_id":2}],"next":{"type":"md","shim_length":4,"npt":0,"ver":1,"discard":false,"source_metadata":"10000107800000000000000100000002",` + ver1, inthdr.ReasonVersion},
+		{"2.1 in a Geneve option without room for its header", udp4(t, 6081, `03006558 00000700 01030102 20000107 80000000`), `}null`, inthdr.ReasonLength},
+		{"Destination of no words behind UDP", udp4(t, 5000, `24000035 00000000`), `"destination_port":5000}null`, inthdr.ReasonLength},
+		{"Destination of no words in GRE", gre + `88b6 20000800 4500000000`, `"protocol":47}null`, inthdr.ReasonLength},
+		{"Destination of no words in VXLAN-GPE", udp4(t, 4790, `0c000082 00000700 20000003 00000000`), `"destination_port":4790}null`, inthdr.ReasonLength},
+		{"Destination of no words in Geneve", udp4(t, 6081, `01006558 00000700 01030200`), `"destination_port":6081}null`, inthdr.ReasonLength},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := dissected(t, plain, report.IPv4, c.packet); !strings.Contains(got, c.want) {
+				t.Errorf("no %s in\n%s", c.want, got)
+			}
+			frame := reporttest.Hex(t, `020000000002 020000000001 0800`+c.packet)
+			frame = append(frame, make([]byte, max(0, 14+int(frame[17])-len(frame)))...)
+			var l packet.Layers
+			var i inthdr.Info
+			if r := packet.Parse(frame, len(frame), &l); r != packet.OK {
+				t.Fatalf("the packet is none: %v", r)
+			}
+			if r := sink.Locate(frame, &l, &i); r != inthdr.Unsound || i.Reason != c.reason {
+				t.Errorf("the sink says %v, %v; want %v", r, i.Reason, c.reason)
+			}
+		})
+	}
+}
+
+// TestOldLayouts: where INT 1.0 is as long by its document as by GEANT's programs, the
+// configuration tells which it is.
+func TestOldLayouts(t *testing.T) {
+	packet := strings.Replace(udp4(t, 53, `01000720 10000407 8a000000 00000001 00000064 00000005 00000006`), "4500", "4580", 1)
+	config := inthdr.Config{DSCP: &inthdr.DSCP{Value: 32, Mask: 63}, Version1: true}
+	for _, c := range []struct {
+		geant bool
+		want  string
+	}{
+		{false, `"hops":[{"node_id":1,"ingress_timestamp":100,"level2_ingress_interface_id":5,"level2_egress_interface_id":6}]}`},
+		{true, `"hops":[{"node_id":1,"ingress_timestamp":429496729605,"level2_ingress_interface_id":0,"level2_egress_interface_id":6}]}`},
+	} {
+		config.GEANT = c.geant
+		if got := dissected(t, Configured(config), report.IPv4, packet); !strings.Contains(got, c.want) {
+			t.Errorf("GEANT %v: no %s in\n%s", c.geant, c.want, got)
 		}
 	}
 }

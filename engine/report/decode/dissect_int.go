@@ -35,7 +35,7 @@ type Stack struct {
 	Source Hex `json:"source_metadata,omitempty"`
 	// Truncated: the packet is cut inside INT; Hops are the whole ones.
 	Truncated bool   `json:"truncated,omitempty"`
-	Problem   string `json:"problem,omitempty"` // why the stack cannot be divided into hops
+	Problem   string `json:"problem,omitempty"` // why there are no hops, or none that could be believed
 	Next      *Stack `json:"next,omitempty"`    // INT directly behind this one
 }
 
@@ -76,8 +76,9 @@ var shimTypes = [...]string{1: "md", 2: "destination", 3: "mx"}
 // header.
 func (x *dissector) findINT(proto uint8) *Stack {
 	var first *Stack
-	next := &first
+	next, start := &first, len(x.rest)
 	for range maxNested {
+		shimAt := x.rest
 		s, shim := x.nextINT(proto, first == nil)
 		if s == nil {
 			break
@@ -87,7 +88,7 @@ func (x *dissector) findINT(proto uint8) *Stack {
 			x.flow.Protocol = ref(shim[3])
 			x.flow.SourcePort, x.flow.DestinationPort = nil, nil
 			if !s.Truncated {
-				s.Next = x.transport(shim[3])
+				x.restored(s, shimAt, shim[3], start)
 			}
 			break
 		}
@@ -180,11 +181,11 @@ func (d *Decoder) words(shim []byte) uint8 {
 }
 
 // body reads the INT header of type t and what it holds, words in all; nil where
-// that is no INT.
+// that is no INT. A Destination header of no words is none, as the sink has it.
 func (x *dissector) body(t, words uint8) *Stack {
 	size := int(words) * 4
 	b := x.rest
-	if t < 1 || t > 3 || t != 2 && (size < intHeaderLen || len(b) > 0 && b[0]>>4 != 2) {
+	if t < 1 || t > 3 || t == 2 && size == 0 || t != 2 && (size < intHeaderLen || len(b) > 0 && b[0]>>4 != 2) {
 		return nil
 	}
 	s := &Stack{Type: shimTypes[t], ShimLength: words, Truncated: size > len(b)}
@@ -228,6 +229,6 @@ func (x *dissector) oldStack(shim []byte) (*Stack, []byte) {
 	if len(body) < oldHeaderLen {
 		return s, shim
 	}
-	s.old(body)
+	s.old(x.Decoder, body)
 	return s, shim
 }

@@ -7,11 +7,28 @@ import (
 	"fmt"
 )
 
+// versions is a set of versions of the INT header.
+type versions uint8
+
+const (
+	only2 versions = 1 << iota
+	only1
+	only2016
+
+	anyVersion = only2 | only1 | only2016
+)
+
+// has reports whether v has one of the versions of o.
+func (v versions) has(o versions) bool { return v&o != 0 }
+
 // bodyInTunnel is body, and reads the headers of eight bytes of INT 1.0 (section 4.7)
-// and June 2016 (section 5.3.3) too: tunnels carry all three in the same place.
-func (x *dissector) bodyInTunnel(t, words uint8) *Stack {
-	if s := x.body(t, words); s != nil {
-		return s
+// and June 2016 (section 5.3.3) too: tunnels carry all three in the same place. allowed are
+// those that the shim and the protocol in front of it name.
+func (x *dissector) bodyInTunnel(t, words uint8, allowed versions) *Stack {
+	if t == 2 || allowed.has(only2) {
+		if s := x.body(t, words); s != nil {
+			return s
+		}
 	}
 	size, b := int(words)*4, x.rest
 	if t != 1 || size < oldHeaderLen || len(b) < oldHeaderLen {
@@ -19,11 +36,16 @@ func (x *dissector) bodyInTunnel(t, words uint8) *Stack {
 	}
 	s := &Stack{Type: shimTypes[1], ShimLength: words, Truncated: size > len(b)}
 	b = b[:min(size, len(b))]
-	switch {
-	case b[0]>>4 == 1:
-		s.old(b)
-	case b[0]>>6 == 0 && size == oldHeaderLen+int(b[1]&0x1f)*int(b[3])*4:
+	switch version := b[0] >> 4; {
+	case version == 2 && allowed.has(only2): // without room for its header
+		return nil
+	case version == 1 && allowed.has(only1):
+		s.old(x.Decoder, b)
+	case version < 4 && allowed.has(only2016) && size == oldHeaderLen+int(b[1]&0x1f)*int(b[3])*4:
 		s.first(b)
+	case version == 1 || version == 2: // the sink does not take this for INT: its reason version
+		s.Version, s.Source = &version, clone(b)
+		s.Problem = fmt.Sprintf("a header with Ver %d does not belong behind this shim", version)
 	default:
 		return nil
 	}
@@ -32,21 +54,25 @@ func (x *dissector) bodyInTunnel(t, words uint8) *Stack {
 }
 
 // old reads INT 1.0 in b: its header, and the stack as far as it is not cut off.
-func (s *Stack) old(b []byte) {
+func (s *Stack) old(d *Decoder, b []byte) {
 	s.Version = ref(b[0] >> 4)
 	s.Discard = b[0]&0x02 != 0 // C: a copy
 	s.HopExceeded, s.MTUExceeded = ref(b[0]&0x01 != 0), ref(b[1]&0x80 != 0)
 	s.HopML, s.Remaining = ref(b[2]&0x1f), ref(b[3])
 	s.InstructionBitmap = ref(binary.BigEndian.Uint16(b[4:]))
-	s.oldHops(oldLayouts(), b[oldHeaderLen:])
+	s.oldHops(d.oldLayouts(), b[oldHeaderLen:])
 }
 
 // oldLayouts returns the ways in which a hop of INT 1.0 was written: as the document has it; with
-// level 2 interfaces of 16 bits; with timestamps of 64 bits, as GEANT's int_v1.0 has.
-func oldLayouts() []bitmap {
+// level 2 interfaces of 16 bits; with timestamps of 64 bits, as GEANT's int_v1.0 has. Two of them
+// can be equally long: the first one counts.
+func (d *Decoder) oldLayouts() []bitmap {
 	narrow, long := oldHopBits, oldHopBits
 	narrow[6] = []part{{"level2_ingress_interface_id", 16}, {"level2_egress_interface_id", 16}}
 	long[4], long[5], long[6] = wide("ingress_timestamp"), wide("egress_timestamp"), narrow[6]
+	if d.GEANT {
+		return []bitmap{long, oldHopBits, narrow}
+	}
 	return []bitmap{oldHopBits, narrow, long}
 }
 

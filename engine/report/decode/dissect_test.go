@@ -73,7 +73,7 @@ func TestDissect(t *testing.T) {
 		{"destination", plain, report.IPv4, udp4(t, 5000, `24 01 0035 deadbeef`), []string{`{"type":"destination","shim_length":1,"npt":1,"discard":false,"source_metadata":"deadbeef"}`}},
 		{"MD and destination", plain, report.IPv4, udp4(t, 5000, `14 05 1388`+hop+`24 01 0035 deadbeef`),
 			[]string{`"destination_port":53}`, `"hops":[{"node_id":1`, `"next":{"type":"destination"`}},
-		{"INT in two layers", plain, report.IPv4, udp4(t, 5000, `18 05 0011`+hop+`9c41 1388 0024 0000 14 05 0035`+hop),
+		{"INT in two layers", plain, report.IPv4, udp4(t, 5000, `18 05 0011`+hop+`9c41 1388 0020 0000 14 05 0035`+hop),
 			[]string{`"protocol":17,"source_port":40001,"destination_port":53}`, `"next":{"type":"md","shim_length":5,"npt":1`}},
 		{"all ones", plain, report.IPv4, udp4(t, 5000, `14 05 0035 20000207 c000 0000 0000 0000 ffffffff ffff0003`),
 			[]string{`"hops":[{"node_id":null,"ingress_interface_id":null,"egress_interface_id":3}]`}},

@@ -68,7 +68,30 @@ func (x *dissector) vxlanGPE() *Stack {
 	if b == nil || b[0]&packet.VXLANHasNextProtocol == 0 { // P: there is a next protocol
 		return nil
 	}
-	return x.chain(x.isNextINT(b[3]), func(shim []byte) bool { return x.isNextINT(shim[3]) })
+	named := b[3]
+	return x.chain(x.isNextINT(named), func(shim []byte) tunnelShim {
+		h := tunnelShim{kind: shim[0] >> 4, words: x.words(shim), length: shim[1], allowed: x.namedBy(named) & only2}
+		if (shim[0] == 1 || shim[0] == 2) && shim[1] == 0 && shim[2] > 0 { // INT 1.0, section 4.6.2: 8 bits of type, a length that counts the shim
+			h = tunnelShim{kind: shim[0], words: shim[2] - 1, length: shim[2], allowed: x.namedBy(named) &^ only2}
+		}
+		named = shim[3]
+		h.more = x.isNextINT(named)
+		return h
+	})
+}
+
+// namedBy returns the versions of INT that a next protocol of VXLAN-GPE can name. One of June 2016
+// cannot be told from one of 2.x by its first bits.
+func (x *dissector) namedBy(next uint8) versions {
+	switch {
+	case next == x.gpe().NextProtocol && next != nextProtocol2016:
+		return only2 | only1
+	case next == x.gpe().NextProtocol:
+		return anyVersion
+	case next == nextProtocol1:
+		return only1
+	}
+	return only2016
 }
 
 // isNextINT: INT 1.0 and June 2016 have next protocols of their own.
@@ -76,27 +99,32 @@ func (x *dissector) isNextINT(next uint8) bool {
 	return next == x.gpe().NextProtocol || next == nextProtocol1 || next == nextProtocol2016
 }
 
+// tunnelShim is a shim of GRE or VXLAN-GPE.
+type tunnelShim struct {
+	kind    uint8
+	words   uint8 // behind it
+	length  uint8 // Length, as on the wire
+	allowed versions
+	more    bool // INT again is the next protocol
+}
+
 // chain reads shims as long as the protocol in front of them says INT.
-func (x *dissector) chain(more bool, after func(shim []byte) bool) *Stack {
+func (x *dissector) chain(more bool, read func(shim []byte) tunnelShim) *Stack {
 	var first *Stack
 	next := &first
 	for n := 0; more && n < maxNested; n++ {
-		shim := x.take(shimLen)
-		if shim == nil {
+		b := x.take(shimLen)
+		if b == nil {
 			break
 		}
-		t, words, length := shim[0]>>4, x.words(shim), shim[1]
-		old := t == 0 && length == 0 && shim[2] > 0 // INT 1.0, section 4.6.2: 8 bits of type, a length that counts the shim
-		if old {
-			t, words, length = shim[0], shim[2]-1, shim[2]
-		}
-		s := x.bodyInTunnel(t, words)
+		shim := read(b)
+		s := x.bodyInTunnel(shim.kind, shim.words, shim.allowed)
 		if s == nil {
 			break
 		}
-		s.ShimLength = length
+		s.ShimLength = shim.length
 		*next, next = s, &s.Next
-		more = after(shim)
+		more = shim.more
 	}
 	return first
 }
@@ -120,7 +148,7 @@ func (x *dissector) geneve() *Stack {
 		if binary.BigEndian.Uint16(h) != x.geneveMark().OptionClass {
 			continue
 		}
-		if s := x.bodyInTunnel(h[2], words); s != nil {
+		if s := x.bodyInTunnel(h[2], words, anyVersion); s != nil {
 			*next, next = s, &s.Next
 		}
 	}
@@ -137,7 +165,10 @@ func (x *dissector) gre() *Stack {
 	if protocol != x.greProtocol() {
 		return x.inside(protocol)
 	}
-	return x.chain(true, func(shim []byte) bool { return binary.BigEndian.Uint16(shim[2:]) == x.greProtocol() })
+	return x.chain(true, func(shim []byte) tunnelShim {
+		more := binary.BigEndian.Uint16(shim[2:]) == x.greProtocol()
+		return tunnelShim{kind: shim[0] >> 4, words: x.words(shim), length: shim[1], allowed: only2, more: more}
+	})
 }
 
 // inside reads the INT of the packet in a tunnel. The flow stays the tunnel's.

@@ -35,9 +35,9 @@ func TestTransparentSecurityCode(t *testing.T) {
 			[]string{`"protocol":6,"source_port":6680,"destination_port":5792,"tcp_flags":2`, two}},
 		{"UDP over IPv6", strings.Replace(tsHeader, "04 0a", "05 0f", 1) + tsEther6 + `60000000 0030 11 40` + tsAddr6 + `0000 022b 0030 0000 18 08 00 11` + tsINT + `1a18 16a0 0008 0000`,
 			[]string{`"source":"2001:db8::1"`, `"protocol":17,"source_port":6680,"destination_port":5792`, two}},
-		{"TCP over IPv6, whose header says TCP", strings.Replace(tsHeader, "04 0a", "05 0f", 1) + tsEther6 + `60000000 0038 06 40` + tsAddr6 + `0000 022b 0038 0000 18 08 00 06` + tsINT + `1a18 16a0 00000000 00000000 5002 2000 0000 0000`,
+		{"TCP over IPv6, whose header says TCP", strings.Replace(tsHeader, "04 0a", "05 0f", 1) + tsEther6 + `60000000 003c 06 40` + tsAddr6 + `0000 022b 003c 0000 18 08 00 06` + tsINT + `1a18 16a0 00000000 00000000 5002 2000 0000 0000`,
 			[]string{`"protocol":6,"source_port":6680,"destination_port":5792,"tcp_flags":2`, two}},
-		{"bits that ask for nothing that is there", strings.Replace(tsHeader, "0000 5453 0000 0000", "55aa 5453 55aa aa55", 1) + tsEther4 + ipv4 + `0000 022b 00eb 0000 18 08 00 11` + tsINT + `1a18 16a0 0008 0000`,
+		{"bits that ask for nothing that is there", strings.Replace(tsHeader, "0000 5453 0000 0000", "55aa 5453 55aa aa55", 1) + tsEther4 + ipv4 + `0000 022b 00eb 0000 18 08 00 11` + tsINT + `1a18 16a0 00c3 0000`,
 			[]string{`"rep_md_bits":21930`, two}},
 		{"a Length as in INT 2.1, which the UDP header behind INT fits", tsHeader + tsEther4 +
 			`4500 0044 0001 4000 3d 11 0000 c0a80101 c0a80202 0000 022b 0030 0000 18 07 00 11` + tsINT + `1a18 16a0 0008 0000`,
