@@ -220,6 +220,8 @@ func TestCongestionOverAReload(t *testing.T) {
 		"a higher clear": {func(*Thresholds) {}, func(t *Thresholds) { t.CongestionRaise, t.CongestionClear = 80_000, 40_000 }, one(9000), one(39_000), 0},
 		"occupancy in place of latency": {func(t *Thresholds) { t.CongestionRaise, t.CongestionLatency = 0, 500_000 }, func(*Thresholds) {},
 			with(one(0), func(v *values) { v.latency = 600_000 }), with(one(0), func(v *values) { v.latency = 600_000 }), 0},
+		"a higher latency": {func(t *Thresholds) { t.CongestionRaise, t.CongestionLatency = 0, 500_000 }, func(t *Thresholds) { t.CongestionRaise, t.CongestionLatency = 0, 2_000_000 },
+			with(one(0), func(v *values) { v.latency = 600_000 }), with(one(0), func(v *values) { v.latency = 999_999 }), 0},
 		"latency in place of occupancy": {func(*Thresholds) {}, func(t *Thresholds) { t.CongestionRaise, t.CongestionLatency = 0, 500_000 }, one(9000), one(9000), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -258,7 +260,7 @@ func TestTxUtilization(t *testing.T) {
 			{ms, tx(90), true}, {ms, tx(10), false}, {100 * ms, tx(10), false}, {ms, tx(90), false}, {ms, tx(89), false},
 			{second, tx(89), false}, {ms, tx(90), true}, {2 * second, tx(90), false},
 		}},
-		"forgotten": {5 * second, []step{{ms, tx(90), true}, {InterfaceMemory, tx(90), false}, {InterfaceMemory + 1, tx(90), true}}},
+		"forgotten": {5 * second, []step{{ms, tx(90), true}, {600e9, tx(90), false}, {600e9 + 1, tx(90), true}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := watching(TxUtilization)

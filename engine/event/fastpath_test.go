@@ -1,6 +1,7 @@
 package event
 
 import (
+	"fmt"
 	"testing"
 
 	"intsink/flows"
@@ -52,6 +53,173 @@ func TestABusyInterfaceIsMarked(t *testing.T) {
 	want.set(v.bitOfKey([2]uint64{7<<32 | 2, 0}))
 	if v.Hot != HotInterfaces || v.Interfaces != want || v.Queues != (HotSet{}) {
 		t.Errorf("hot are %b, want %b and the bit of one interface", v.Hot, HotInterfaces)
+	}
+}
+
+// quietly is o as the fast path gets it: Common, with the places of its values.
+func quietly(o *Observation) *Observation {
+	o.Common = true
+	o.Info.QueueAt, o.Info.TxAt = uint8(max(o.Layout.Queue, 0)), uint8(max(o.Layout.TxUtilization, 0))
+	return o
+}
+
+// TestAnEpisodeIsOfThoseWhoWatchIt: while an interface and its queue are in an episode, packets that cross them go
+// through Packet where they carry the value and their watch watches it, and nowhere else.
+func TestAnEpisodeIsOfThoseWhoWatchIt(t *testing.T) {
+	all, tx, occupancy, latency := watching(Congestion, TxUtilization), watching(TxUtilization), watching(Congestion), watching(Congestion)
+	latency.Thresholds.CongestionRaise, latency.Thresholds.CongestionLatency = 0, 500_000
+	calm := values{node: 7, ports: 0x10002, latency: 1000, queue: 0xff<<24 | 5, tx: 10} // queue 255 is also that of packets that tell none
+	untold := observe([]hop{{7, 0x10002, 1000}})
+	for _, c := range []struct {
+		name        string
+		queue, tx   bool // which of both is in an episode
+		watch       Policy
+		packet      *Observation
+		want        bool
+		wantFilters [2]bool
+	}{
+		{"no episode", false, false, all, told(calm), true, [2]bool{}},
+		{"a busy interface", false, true, tx, told(calm), false, [2]bool{false, true}},
+		{"a busy interface, packets without utilization", false, true, tx, untold, true, [2]bool{}},
+		{"a busy interface, a watch of queues", false, true, occupancy, told(calm), true, [2]bool{}},
+		{"a full queue", true, false, occupancy, told(calm), false, [2]bool{true, false}},
+		{"a full queue, packets without occupancy", true, false, occupancy, untold, true, [2]bool{}},
+		{"a full queue, packets with a latency that is watched", true, false, latency, untold, false, [2]bool{true, false}},
+		{"a full queue, a watch of interfaces", true, false, tx, told(calm), true, [2]bool{}},
+		{"both", true, true, all, told(calm), false, [2]bool{true, true}},
+		{"both, a watch of interfaces, packets without utilization", true, true, tx, untold, true, [2]bool{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := New([]Policy{all, c.watch}, 42)
+			defer d.Close()
+			crafted, f, other := calm, flows.Flow{Watch: 1}, flows.Flow{}
+			if c.queue {
+				crafted.queue |= 9000
+			}
+			if c.tx {
+				crafted.tx = 95
+			}
+			o := quietly(c.packet)
+			d.Packet(second, &f, true, 1, o)
+			d.Packet(second, &other, false, 0, told(crafted))
+			queues, interfaces := d.view.Filters(&d.view.Policies[1], o.Info.QueueAt > 0, o.Info.TxAt > 0)
+			if got := d.NoEvent(second+ms, &f, o.Frame, o.Info); got != c.want || [2]bool{queues, interfaces} != c.wantFilters {
+				t.Errorf("no event %v, want %v; by the filters of queues %v, of interfaces %v; want %v", got, c.want, queues, interfaces, c.wantFilters)
+			}
+			d.Packet(second+ms, &other, false, 0, told(with(one(9000), func(v *values) { v.node, v.tx = 8, 95 })))
+			if got := d.NoEvent(second+ms, &f, o.Frame, o.Info); got != c.want {
+				t.Errorf("no event %v, want %v, while another queue and interface is in an episode", got, c.want)
+			}
+		})
+	}
+}
+
+// TestSweep: as long as an episode lasts, whatever the number of sweeps, packets of its queue or interface go through
+// Packet; once it is over they take the fast path again, and those of another episode do not.
+func TestSweep(t *testing.T) {
+	type step struct {
+		after int64
+		calm  bool // a packet of the queue or interface itself comes, not of the other ones alone
+		want  bool // the fast path takes its packets
+	}
+	busy := with(one(0), func(v *values) { v.tx = 95 })
+	for _, c := range []struct {
+		name  string
+		hop   values // begins the episode
+		hold  int64
+		steps []step
+	}{
+		{"a queue that drained", one(9000), 0, []step{{second / 2, true, true}}},
+		{"a queue without packets for the timeout", one(9000), 0, []step{{second - 1, false, false}, {1, false, true}}},
+		{"an interface that was calm for the time to hold", busy, 5 * second, []step{{second, true, false}, {5*second - 1, true, false}, {1, true, true}}},
+		{"an interface without values for ten minutes", busy, 5 * second, []step{{600 * second, false, false}, {1, false, true}}},
+		{"an interface without values for the time to hold", busy, 700 * second, []step{{700 * second, false, false}, {1, false, true}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := watching(Congestion, TxUtilization)
+			p.Thresholds.TxHold = c.hold
+			f := start(t, p)
+			defer f.d.Close()
+			calm := quietly(told(with(one(0), func(v *values) { v.tx = 10 })))
+			swept := func(stage string, hot uint64, want bool) {
+				t.Helper()
+				for range 2 * 50 { // calls, of which 50 go round
+					f.d.Sweep(f.now)
+				}
+				if got := f.d.NoEvent(f.now, &f.f, calm.Frame, calm.Info); got != want || f.d.view.Hot != hot {
+					t.Errorf("%s: no event %v, hot %b; want %v, %b", stage, got, f.d.view.Hot, want, hot)
+				}
+			}
+			var other flows.Flow
+			lasts := func() { // an episode elsewhere
+				f.d.Packet(f.now, &other, false, 0, told(with(one(9000), func(v *values) { v.node, v.tx = 8, 95 })))
+			}
+			f.look(0, calm)
+			swept("before", 0, true)
+			f.look(0, told(c.hop))
+			lasts()
+			swept("begun", HotQueues|HotInterfaces, false)
+			for n, s := range c.steps {
+				if f.now += s.after; s.calm {
+					f.look(0, calm)
+				}
+				lasts()
+				swept(fmt.Sprint("step ", n), HotQueues|HotInterfaces, s.want)
+			}
+			f.now += second
+			swept("the other queue without packets", HotInterfaces, true)
+			f.now += 700 * second
+			swept("nothing for long", 0, true)
+		})
+	}
+}
+
+// TestAnEpisodeBeginsInASweep: a sweep that has passed the place of a queue or an interface when its episode begins does
+// not clear it.
+func TestAnEpisodeBeginsInASweep(t *testing.T) {
+	const round = 50
+	for gone := range round {
+		f := start(t, watching(Congestion, TxUtilization))
+		calm := quietly(told(with(one(0), func(v *values) { v.tx = 10 })))
+		f.look(0, calm)
+		var other flows.Flow
+		f.d.Packet(f.now, &other, false, 0, told(with(one(9000), func(v *values) { v.node, v.tx = 8, 95 })))
+		for range gone {
+			f.d.Sweep(f.now)
+		}
+		f.d.Packet(f.now, &other, false, 0, told(with(one(9000), func(v *values) { v.tx = 95 })))
+		for n := range 2 * round {
+			v := f.d.view
+			if f.d.Sweep(f.now); !v.Queues.Has(v.bitOfKey([2]uint64{7<<32 | 2, 1})) || !v.Interfaces.Has(v.bitOfKey([2]uint64{7<<32 | 2})) {
+				t.Fatalf("after %d calls of a sweep the episode began, %d calls later it is forgotten", gone, n+1)
+			}
+		}
+		f.d.Close()
+	}
+}
+
+// TestNoEventWithoutRefresh: a flow that nobody asks to refresh stays on the fast path when the time of its refresh
+// has come.
+func TestNoEventWithoutRefresh(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		events []Event
+		after  int64
+		want   bool
+	}{
+		{"before its time", []Event{PathChange, Refresh}, second, true},
+		{"at its time", []Event{PathChange, Refresh}, 3 * second, false},
+		{"at its time, without refresh", []Event{PathChange}, 3 * second, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := start(t, defaults(c.events...))
+			defer f.d.Close()
+			o := quietly(observe(path(2, 20_000)))
+			f.observed(0, o, 0)
+			if got := f.d.NoEvent(f.now+c.after, &f.f, o.Frame, o.Info); got != c.want {
+				t.Errorf("no event %v, want %v", got, c.want)
+			}
+		})
 	}
 }
 

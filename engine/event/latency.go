@@ -174,7 +174,7 @@ func (d *Detector) SampleLatencies(now int64, o *Observation) {
 			d.Counters.HopLatencies.Observe(int64(n.latency))
 		}
 		if at > 0 {
-			if ns, known := between(now, n, after); known && ns >= 0 {
+			if ns, known := between(now+d.Wall, n, after); known && ns >= 0 {
 				d.Counters.LinkLatencies.Observe(ns)
 			}
 		}

@@ -9,7 +9,7 @@ import "intsink/flows"
 // the next node. A negative time is the fault of clocks, not of the
 // link.
 func (d *Detector) linkLatency(now int64, f *flows.Flow, n, next *hopValues, fresh bool, t *Thresholds) Set {
-	ns, known := between(now, n, next)
+	ns, known := between(now+d.Wall, n, next)
 	if !known {
 		return 0
 	}

@@ -140,8 +140,9 @@ func (n *hopValues) occupancy() uint32 { return multiply(n.queue&0xffffff, n.mod
 
 // between returns the time from n's egress to the ingress into next, in nanoseconds and signed,
 // since clocks are not perfect; false where it cannot be told. Clocks that wrap are good for half
-// their range: the nearest difference is taken.
-func between(now int64, n, next *hopValues) (ns int64, known bool) {
+// their range: the nearest difference is taken. wall is the time of day: where the units of both nodes
+// differ, the bits that their timestamps lack are taken from it.
+func between(wall int64, n, next *hopValues) (ns int64, known bool) {
 	if n.egress == unknown64 || next.ingress == unknown64 {
 		return 0, false
 	}
@@ -151,10 +152,10 @@ func between(now int64, n, next *hopValues) (ns int64, known bool) {
 	if !n.model.Unix || !next.model.Unix {
 		return 0, false // neither wraps with the other nor counts from where it does
 	}
-	return n.model.age(now, n.egress, n.stampBits) - next.model.age(now, next.ingress, next.stampBits), true
+	return n.model.age(wall, n.egress, n.stampBits) - next.model.age(wall, next.ingress, next.stampBits), true
 }
 
-// age returns how long ago, by the sink's clock, a timestamp of so many bits was taken. The
+// age returns how long before now, a time of day, a timestamp of so many bits was taken. The
 // bits that a timestamp lacks are taken from now, or so that the result is nearest to now.
 func (m *NodeModel) age(now int64, stamp uint64, width uint8) int64 {
 	unit := int64(m.TimestampUnit)

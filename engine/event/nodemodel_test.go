@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"intsink/engine/histogram"
 	"intsink/engine/inthdr"
 	"intsink/flows"
 )
@@ -243,6 +244,44 @@ func TestLinkBetweenUnits(t *testing.T) {
 		send(50_000, want)
 		if unix && (f.d.Trigger.Value < 49_992 || f.d.Trigger.Value > 50_000) {
 			t.Errorf("trigger %+v", f.d.Trigger)
+		}
+	}
+}
+
+// TestLinkBetweenUnitsAfterAStep: the time of day counts, however far the sink's clock is from it since its start: for
+// the event, for the table where nobody watches links, and for the histogram of latencies.
+func TestLinkBetweenUnitsAfterAStep(t *testing.T) {
+	models := []NodeModel{{Nodes: only(1, 1), TimestampBits: 32, Unix: true}, {Nodes: only(2, 2), TimestampBits: 32, TimestampUnit: 1000, Unix: true}}
+	key := [2]uint64{1<<32 | 2, 2<<32 | 1<<16}
+	for _, step := range []int64{0, 2 * second, 10 * second, -10 * second, 3600 * second} {
+		for _, watched := range []bool{true, false} {
+			p := linkPolicy()
+			if !watched {
+				p = watching(TxUtilization) // its packets update the table all the same
+			}
+			f := modelled(t, p, models...)
+			f.now, f.d.Wall = 1_700_000_000_000_000_000-step, step
+			send := func(ns int64) Set {
+				left := f.now + step - 400_000
+				return f.look(0, timed(inthdr.Format2, stamped{node: 2, ingress: uint64((left+ns)/1000) % (1 << 32), egress: unknown64},
+					stamped{node: 1, ingress: unknown64, egress: uint64(left) % (1 << 32)}))
+			}
+			set := send(20_000) | send(50_000)
+			k := f.d.fabric.Links.Find(key)
+			if set.Has(LinkLatency) != watched || k == nil || k.Last != 50_000 || f.d.Counters.ClockSkew != 0 {
+				t.Errorf("step %d s, watched %v: events %b, the link is %+v, want 50000 ns", step/second, watched, set, k)
+			}
+			if want := (Trigger{1, 20_000, 50_000}); watched && f.d.Trigger != want {
+				t.Errorf("step %d s: trigger %+v, want %+v", step/second, f.d.Trigger, want)
+			}
+			var want histogram.Histogram
+			want.Observe(50_000)
+			f.d.SampleLatencies(f.now, timed(inthdr.Format2, stamped{node: 2, latency: unknown32, ingress: uint64(f.now+step) / 1000 % (1 << 32)},
+				stamped{node: 1, latency: unknown32, egress: uint64(f.now+step-50_000) % (1 << 32)}))
+			if f.d.Counters.LinkLatencies != want {
+				t.Errorf("step %d s: latencies %+v, want %+v", step/second, f.d.Counters.LinkLatencies, want)
+			}
+			f.d.Close()
 		}
 	}
 }

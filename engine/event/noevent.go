@@ -178,11 +178,12 @@ const (
 )
 
 // noEpisode reports whether no hop of a Common packet reaches a threshold of l, and none of
-// its queues and interfaces is in an episode. stack are its hops.
+// its queues and interfaces is in an episode that the packet can count for. stack are its hops.
 //
 //go:noinline
 func (v *FastView) noEpisode(l *FastPolicy, stack []byte, i *inthdr.Info) bool {
 	hopLen := int(i.HopLen)
+	queues, interfaces := v.Filters(l, i.QueueAt > 0, i.TxAt > 0)
 	for len(stack) >= hopLen && hopLen >= inthdr.BasicHopLen {
 		hop := stack[:hopLen]
 		stack = stack[hopLen:]
@@ -190,14 +191,14 @@ func (v *FastView) noEpisode(l *FastPolicy, stack []byte, i *inthdr.Info) bool {
 			i.TxAt > 0 && reaches(hop, i.TxAt, ^uint32(0), l.Tx) {
 			return false
 		}
-		if v.Hot == 0 {
+		if !queues && !interfaces {
 			continue
 		}
 		queue, first := uint8(unknown32>>24), binary.LittleEndian.Uint64(hop)
 		if i.QueueAt > 0 {
 			queue = hop[i.QueueAt]
 		}
-		if v.Queues.Has(v.Bit(first, queue)) || v.Interfaces.Has(v.Bit(first, 0)) {
+		if queues && v.Queues.Has(v.Bit(first, queue)) || interfaces && v.Interfaces.Has(v.Bit(first, 0)) {
 			return false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"intsink/engine/inthdr"
@@ -203,5 +204,69 @@ func TestFullFlowKeepsThePath(t *testing.T) {
 		if f.PathHops != 3 || f.Hops[i].Ref != ref || f.Hops[i].Interfaces != bits.ReverseBytes32(7) {
 			t.Errorf("%d hops are stored, hop %d is %+v; want 3, reference %d", f.PathHops, i, f.Hops[i], ref)
 		}
+	}
+}
+
+// TestWhichPathIsForgotten: where a flow has no room for another path, the one of the others that it was not on for longest
+// goes, wherever it stands.
+func TestWhichPathIsForgotten(t *testing.T) {
+	for _, c := range []struct {
+		paths int
+		ways  string // a letter is a path: a packet on it, then
+		known string // these are remembered,
+		gone  string // and this is not
+	}{
+		{4, "ABCDE", "DCB", "A"},
+		{4, "ABCDAE", "ADC", "B"},
+		{4, "ABCDABE", "BAD", "C"},
+		{4, "ABCDBAE", "ABD", "C"},
+		{4, "ABCDEF", "EDC", "B"},
+		{2, "ABC", "B", "A"},
+		{1, "AB", "", "A"},
+	} {
+		t.Run(c.ways, func(t *testing.T) {
+			p := defaults(PathChange)
+			p.Thresholds.Paths, p.Thresholds.PathRate = c.paths, 0
+			f := start(t, p)
+			defer f.d.Close()
+			on := func(ways string, want func(way string) Set) {
+				t.Helper()
+				for _, way := range ways {
+					if set := f.look(10*ms, observe(path(uint32(way), 0))); set != want(string(way)) {
+						t.Errorf("on %c: %b, want %b", way, set, want(string(way)))
+					}
+				}
+			}
+			seen := c.ways[:1]
+			on(c.ways, func(way string) Set {
+				if strings.Contains(seen, way) {
+					return 0
+				}
+				seen += way
+				return PathChange.Set()
+			})
+			on(c.known, func(string) Set { return 0 })
+			on(c.gone, func(string) Set { return PathChange.Set() })
+		})
+	}
+}
+
+// TestPathMemory: a path that is seen again after its memory, to the unit of flows.LongTick, is known; later it is not.
+func TestPathMemory(t *testing.T) {
+	const tick = int64(1 << 20)
+	for _, c := range []struct {
+		after int64
+		want  Set
+	}{{60_000 * tick, 0}, {60_001 * tick, PathChange.Set()}} {
+		p := defaults(PathChange)
+		p.Thresholds.PathMemory = 60_000 * tick
+		f := start(t, p)
+		f.now = 1000 * tick
+		f.look(0, observe(path(2, 0)))
+		f.look(tick, observe(path(3, 0)))
+		if set := f.look(c.after-tick, observe(path(2, 0))); set != c.want {
+			t.Errorf("after %d ticks: %b, want %b", c.after/tick, set, c.want)
+		}
+		f.d.Close()
 	}
 }

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 
@@ -198,7 +199,10 @@ func TestSyncTakesALinkOver(t *testing.T) {
 				t.Fatalf("before Sync the link is %+v", k)
 			}
 			k.Ref, k.Window = c.ref, 5
-			if x.d[1].Sync(x.now); k.Ref != 60_000 || k.Window != c.window || k.Last != 5000 {
+			if x.d[1].Sync(x.now); c.window == 0 && (k.least != 50_000 || k.span != 20_000) {
+				t.Errorf("from %d to %d ns above it need no test, want from 50000 to 20000 above", k.least, k.span)
+			}
+			if k.Ref != 60_000 || k.Window != c.window || k.Last != 5000 {
 				t.Errorf("the link is %+v, want reference 60000, window %d", *k, c.window)
 			}
 		})
@@ -217,5 +221,140 @@ func TestALinkThatSharedHasForgotten(t *testing.T) {
 	x.steps(LinkLatency, []sharedStep{{ms, 0, linked(60_000), true}})
 	if want := (Trigger{NodeID: 1, Reference: 5000, Value: 60_000}); x.d[0].Trigger != want {
 		t.Errorf("trigger %+v, want %+v", x.d[0].Trigger, want)
+	}
+}
+
+// TestNewerValuesStay: a worker that takes over an episode keeps the values of queue and interface that it has seen after
+// the packet that the change is of; else it takes those of that packet.
+func TestNewerValuesStay(t *testing.T) {
+	at := [2]uint64{7<<32 | 2, 1}
+	packet := func(occupancy, latency, tx uint32) *Observation {
+		return told(with(one(occupancy), func(v *values) { v.latency, v.tx = latency, tx }))
+	}
+	for _, c := range []struct {
+		name string
+		late int64 // the second worker's packet after the first one's
+		q    Queue // but for Seen and Since
+		i    Interface
+	}{
+		{"newer", ms, Queue{Occupancy: 100, Latency: 2}, Interface{Utilization: 10}},
+		{"older", -ms, Queue{Occupancy: 9000, Latency: 3}, Interface{Utilization: 95}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x := newPair(t, watching(Congestion, TxUtilization))
+			x.now += second
+			x.d[1].Packet(x.now+c.late, &x.f[1], false, 0, packet(100, 2, 10))
+			x.d[0].Packet(x.now, &x.f[0], false, 0, packet(9000, 3, 95))
+			x.d[1].Sync(x.now + ms)
+			c.q.Seen, c.q.Since, c.q.Congested, c.q.Reports, c.q.Episodes = x.now+max(c.late, 0), x.now, true, 1, 1
+			c.i.Seen, c.i.Sent, c.i.Busy, c.i.Reported = x.now+max(c.late, 0), x.now, true, true
+			if q := x.d[1].fabric.Queues.Find(at); q == nil || *q != c.q {
+				t.Errorf("the queue is %+v, want %+v", q, c.q)
+			}
+			if i := x.d[1].fabric.Interfaces.Find([2]uint64{at[0]}); i == nil || *i != c.i {
+				t.Errorf("the interface is %+v, want %+v", i, c.i)
+			}
+		})
+	}
+}
+
+// TestTheValueBeforeAnEpisode: other workers show what was last told of a queue, where the packet that begins an episode
+// does not tell it.
+func TestTheValueBeforeAnEpisode(t *testing.T) {
+	p := watching(Congestion)
+	p.Thresholds.CongestionLatency = 500_000
+	x := newPair(t, p)
+	x.steps(Congestion, []sharedStep{{ms, 0, queued(5000, 1000), false}, {ms, 0, queued(unknown32, 600_000), true}})
+	x.d[1].Sync(x.now)
+	want := Queue{Occupancy: 5000, Latency: 600_000, Congested: true, Reports: 1, Episodes: 1, Seen: x.now, Since: x.now}
+	if q := x.d[1].fabric.Queues.Find([2]uint64{7<<32 | 2, 0xff}); q == nil || *q != want {
+		t.Errorf("%+v, want %+v", q, want)
+	}
+}
+
+// TestWorkersWithOtherTimes: an episode has ended a timeout after its latest packet, whichever worker looked last.
+func TestWorkersWithOtherTimes(t *testing.T) {
+	x := newPair(t, watching(Congestion))
+	x.steps(Congestion, []sharedStep{
+		{10 * ms, 0, told(one(9000)), true}, {-5 * ms, 1, told(one(9000)), true}, {second + 5*ms - 1, 0, told(one(0)), true},
+	})
+}
+
+// TestAnnouncements: an episode is announced at its onset, four times in its timeout, and at its end; the worker that
+// announces it has nothing to take over, unless it has missed another's change.
+func TestAnnouncements(t *testing.T) {
+	for name, c := range map[string]struct {
+		packet, calm *Observation
+		every        int64
+		event        Event
+	}{
+		"queue":     {told(one(9000)), told(one(0)), second / 4, Congestion},
+		"interface": {told(with(one(0), func(v *values) { v.tx = 95 })), told(with(one(0), func(v *values) { v.tx = 10 })), 150 * second, TxUtilization},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := watching(c.event)
+			p.Thresholds.TxHold = 0
+			x := newPair(t, p)
+			announced := x.d[0].Announced()
+			for n, s := range []struct {
+				after  int64
+				packet *Observation
+				want   uint64
+			}{
+				{ms, c.calm, 0}, {ms, c.packet, 1}, {ms, c.packet, 1}, {c.every - ms - 1, c.packet, 1}, {1, c.packet, 2}, {c.every - 1, c.packet, 2}, {ms, c.calm, 3}, {ms, c.calm, 3},
+			} {
+				x.now += s.after
+				if x.d[0].Packet(x.now, &x.f[0], false, 0, s.packet); announced.Load() != s.want || x.d[0].Synced() != s.want || x.d[1].Synced() != 0 {
+					t.Errorf("packet %d: %d announced, %d and %d taken over; want %d, 0", n, announced.Load(), x.d[0].Synced(), x.d[1].Synced(), s.want)
+				}
+			}
+		})
+	}
+	x := newPair(t, watching(Congestion))
+	x.d[1].Packet(x.now, &x.f[1], false, 0, told(with(one(9000), func(v *values) { v.node = 8 })))
+	x.d[0].Packet(x.now, &x.f[0], false, 0, told(one(9000)))
+	x.d[0].Sync(x.now)
+	if q := x.d[0].fabric.Queues.Find([2]uint64{8<<32 | 2, 1}); q == nil || !q.Congested {
+		t.Errorf("of an episode that was announced before its own it knows %+v", q)
+	}
+}
+
+// TestFullTablesKeepEpisodes: queues and interfaces whose episode is over make room for others, those in one do not.
+func TestFullTablesKeepEpisodes(t *testing.T) {
+	for name, c := range map[string]struct {
+		event        Event
+		begins, ends values
+		every        int64
+	}{
+		"queues":     {Congestion, one(9000), one(0), ms},
+		"interfaces": {TxUtilization, with(one(0), func(v *values) { v.tx = 95 }), with(one(0), func(v *values) { v.tx = 10 }), 2 * second},
+	} {
+		for over, want := range map[bool]uint64{false: 21, true: 22} {
+			t.Run(fmt.Sprint(name, ", over ", over), func(t *testing.T) {
+				p := watching(c.event)
+				p.Thresholds.TxHold = 0
+				d := newDetector([]Policy{p}, 42, capacities{4, 4, 4}) // a bucket each
+				defer d.Close()
+				var f flows.Flow
+				now := second
+				packet := func(hop values, node uint32) {
+					hop.node = node
+					d.Packet(now, &f, false, 0, told(hop))
+				}
+				packet(c.begins, 7)
+				for other := range uint32(20) {
+					now += c.every
+					packet(c.begins, 100+other)
+					packet(c.ends, 100+other)
+				}
+				if over {
+					packet(c.ends, 7)
+				}
+				packet(c.begins, 7)
+				if n := d.Counters.Fired[c.event]; n != want {
+					t.Errorf("%d episodes began, want %d", n, want)
+				}
+			})
+		}
 	}
 }

@@ -57,15 +57,20 @@ func (t *Template) markThresholds(b *event.FastView, p *event.FastPolicy, f []by
 	return any
 }
 
-// noEpisode tells whether none of a packet's queues and interfaces is in an episode.
-func (t *Template) noEpisode(b *event.FastView, f []byte) bool {
+// noEpisode tells whether none of a packet's queues and interfaces is in an episode that the packet
+// can count for.
+func (t *Template) noEpisode(b *event.FastView, p *event.FastPolicy, f []byte) bool {
+	queues, interfaces := b.Filters(p, t.queue != 0, t.tx != 0)
+	if !queues && !interfaces {
+		return true
+	}
 	for i := range uint32(t.allHops) {
 		hop, queue := f[t.stack+i*t.hopLen:], uint8(math.MaxUint8)
 		if t.queue != 0 {
 			queue = hop[t.queue]
 		}
 		word := binary.LittleEndian.Uint64(hop)
-		if b.Queues.Has(b.Bit(word, queue)) || b.Interfaces.Has(b.Bit(word, 0)) {
+		if queues && b.Queues.Has(b.Bit(word, queue)) || interfaces && b.Interfaces.Has(b.Bit(word, 0)) {
 			return false
 		}
 	}
@@ -119,7 +124,7 @@ func (t *Template) noEvent(s *State, p *event.FastPolicy, w *flows.Flow, f []byt
 	if sum-uint64(w.EndRef)+p.End > p.EndTwice {
 		return false
 	}
-	if p.Fabric && (t.markThresholds(s.view, p, f) || s.view.Hot != 0 && !t.noEpisode(s.view, f)) {
+	if p.Fabric && (t.markThresholds(s.view, p, f) || s.view.Hot != 0 && !t.noEpisode(s.view, p, f)) {
 		return false
 	}
 	return !p.Link || t.linksUnchanged(s, p, f)

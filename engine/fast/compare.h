@@ -193,22 +193,34 @@ static __attribute__((noinline)) bool mark_thresholds(struct fast_view *b, const
 	return any;
 }
 
-// no_episode tells whether none of a packet's queues and interfaces is in an episode.
-static __attribute__((noinline)) bool no_episode(const struct fast_view *b, const struct fast_template *t, const uint8_t *f)
+// no_full_queue is no_episode for the queues of a packet.
+static __attribute__((noinline)) bool no_full_queue(const struct fast_view *b, const struct fast_template *t, const uint8_t *f)
 {
 	const uint8_t *hop = f + t->stack, *end = hop + t->all_hops * t->hop_len;
 	const uint32_t step = t->hop_len;
 	uint64_t any = 0;
-	if (!(b->hot & FAST_HOT_QUEUES)) {
+	for (; hop < end; hop += step)
+		any |= in_filter(b->queues, hot_queue(hot_interface(b, hop), queue_of(t, hop)));
+	return !any;
+}
+
+// no_episode tells whether none of a packet's queues and interfaces is in an episode that the packet
+// can count for: event.FastView.Filters tells which filters are looked at.
+static __attribute__((noinline)) bool no_episode(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+{
+	const uint32_t never = UINT32_MAX;
+	if (b->hot & FAST_HOT_INTERFACES && p->tx != never && t->tx) {
+		const uint8_t *hop = f + t->stack, *end = hop + t->all_hops * t->hop_len;
+		const uint32_t step = t->hop_len;
+		uint64_t any = 0;
 		for (; hop < end; hop += step)
 			any |= in_filter(b->interfaces, hot_interface(b, hop));
-		return !any;
+		if (any)
+			return false;
 	}
-	for (; hop < end; hop += step) {
-		uint32_t at = hot_interface(b, hop);
-		any |= in_filter(b->interfaces, at) | in_filter(b->queues, hot_queue(at, queue_of(t, hop)));
-	}
-	return !any;
+	if (!(b->hot & FAST_HOT_QUEUES) || (p->latency == never && (p->raise == never || !t->queue)))
+		return true;
+	return no_full_queue(b, t, f);
 }
 
 // A link is named by two hops' first eight bytes, as numbers, without the interface that does
@@ -324,7 +336,7 @@ static inline __attribute__((always_inline)) bool no_event(const struct fast_sta
 		mark_thresholds(b, t, p, f);
 		return false; // an unknown value is no reason: the general path finds that out
 	}
-	if (unlikely(b->hot) && p->fabric && !no_episode(b, t, f))
+	if (unlikely(b->hot) && p->fabric && !no_episode(b, t, p, f))
 		return false;
 	return !p->link || (likely(!t->narrow) && (likely(links_known(b, t, f, s->tick)) || !t->links || find_links(s, b, t, p, f)));
 }

@@ -187,7 +187,7 @@ func (t *Template) hopsPass(s *State, w *flows.Flow, p *event.FastPolicy, f []by
 	if !t.samePath(w, f) || !t.latenciesPass(s, w, p, f, v) {
 		return false
 	}
-	if p.Fabric && (t.markThresholds(s.view, p, f) || s.view.Hot != 0 && !t.noEpisode(s.view, f)) {
+	if p.Fabric && (t.markThresholds(s.view, p, f) || s.view.Hot != 0 && !t.noEpisode(s.view, p, f)) {
 		return false
 	}
 	return !p.Link || t.linksUnchanged(s, p, f)

@@ -185,7 +185,7 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 	if (t->all_hops) {
 		if (!same_path(w, t, f) || !latencies_pass(s, w, t, p, f, &v))
 			return GENERAL_DEFER;
-		if (p->fabric && (mark_thresholds(b, t, p, f) || (b->hot && !no_episode(b, t, f))))
+		if (p->fabric && (mark_thresholds(b, t, p, f) || (b->hot && !no_episode(b, t, p, f))))
 			return GENERAL_DEFER;
 		if (p->link && (t->narrow || (t->links && !find_links(s, b, t, p, f))))
 			return GENERAL_DEFER;

@@ -97,6 +97,7 @@ func runChild(name string) error {
 	if err := s.check(); err != nil {
 		return err
 	}
+	s.now += s.row.pause
 	marker() // from here on no other thread runs
 	for range warmBursts {
 		s.burst(false)

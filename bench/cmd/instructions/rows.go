@@ -34,6 +34,7 @@ type row struct {
 	parse   bool                // no packet takes the fast path
 	capture *capture.Filter     // a capture runs, and is read as fast as it fills
 	bursts  int                 // that are counted; 0: two
+	pause   int64               // without packets before those that are counted, nanoseconds
 	against string              // the row that this one may cost hostileMost times as much as
 }
 
@@ -57,7 +58,7 @@ var rows = []row{
 	{name: "probe", traffic: spec(traffic.Probe, nil), rules: byProbe},
 	{name: "mix", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Mix, s.Frames = len(traffic.Mixed), 4*s.Flows }), rules: byAll},
 	{name: "events", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Stamps = true }), rules: everyEvent},
-	{name: "few-events", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Events = event.NewFlow.Set() }},
+	{name: "few-events", traffic: traffic.Reference(), pause: pastRefresh, rules: func(r *engine.Rules) { r.Watches[0].Policy.Events = event.NewFlow.Set() }},
 	{name: "busy", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Busy = 100 }), rules: byUtilization},
 	{name: "sequence", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Numbers, s.Flows, s.Frames = true, 32, 32*1536 }), rules: byNumber},
 	{name: "node-model", traffic: traffic.Reference(), rules: byModel},
@@ -72,7 +73,7 @@ var rows = []row{
 	{name: "report05", traffic: traffic.Reference(), rules: inFormat(report.Format05)},
 	{name: "transparent", traffic: traffic.Reference(), rules: transparentSecurity},
 	{name: "sample10", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Sample = 10 }},
-	{name: "norefresh", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Events &^= event.Refresh.Set() }},
+	{name: "norefresh", traffic: traffic.Reference(), pause: pastRefresh, rules: func(r *engine.Rules) { r.Watches[0].Policy.Events &^= event.Refresh.Set() }},
 	{name: "page", traffic: traffic.Reference(), page: true},
 	{name: "page1", traffic: traffic.Reference(), page: true, rules: func(r *engine.Rules) { r.Watches[0].Policy.Sample = 1 }},
 	{name: "capture", traffic: traffic.Reference(), capture: filterOf("192.0.2.99/32")},
@@ -91,6 +92,9 @@ var rows = []row{
 	{name: "hostile400", traffic: hostile(400), rules: byAny, bursts: hostileBursts, against: "hostile400-parse"},
 	{name: "hostile400-parse", traffic: hostile(400), rules: byAny, bursts: hostileBursts, parse: true},
 }
+
+// pastRefresh is longer than RefreshEvery of referenceRules: the refresh of each flow would be due.
+const pastRefresh = 3e9
 
 // filterOf takes packets to a prefix, as they came and as they left.
 func filterOf(destination string) *capture.Filter {
