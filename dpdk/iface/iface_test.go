@@ -93,6 +93,37 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// TestFollowThroughLostEvents: what the kernel had sent before it lost events is old, and says nothing of the
+// interface as it is; one that was given another name is still the same.
+func TestFollowThroughLostEvents(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	netns.Sh(t, "ip link add aa0 type veth peer name bb0; ip link set aa0 up; ip link set bb0 up")
+	busy := make(chan bool)
+	f, err := Follow("aa0", func() { <-busy })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	defer close(busy)
+	// The first event keeps the reader busy, the second waits, and the last ones find no room.
+	netns.Sh(t, `ip link set aa0 mtu 1400
+ip link set bb0 down
+for i in $(seq 5000); do echo "link set aa0 mtu $((1000 + i % 100))"; done | ip -batch -
+ip link set aa0 name cc0
+ip link set bb0 up
+ip link set cc0 mtu 1300`)
+	eventually(t, "the interface as it is", func() bool {
+		select {
+		case busy <- true:
+		default:
+		}
+		s, present := f.State()
+		return present && s.Name == "cc0" && s.MTU == 1300 && f.LinkDown() == "" && !f.MadeAnew()
+	})
+}
+
 func TestLock(t *testing.T) {
 	if !netns.In(t) {
 		return

@@ -53,6 +53,7 @@ func (w *Watcher) run(handle func(Event)) {
 		n, err := w.socket.Read(buf)
 		switch {
 		case errors.Is(err, unix.ENOBUFS):
+			w.drain(buf)
 			handle(Event{Lost: true})
 		case err != nil:
 			return // closed
@@ -64,6 +65,21 @@ func (w *Watcher) run(handle func(Event)) {
 			}
 		}
 	}
+}
+
+// drain takes what is in the socket, which is older than the events that were lost. The kernel keeps
+// everything from a socket that overflowed until it is empty.
+func (w *Watcher) drain(buf []byte) {
+	raw, err := w.socket.SyscallConn()
+	if err != nil {
+		return // closed
+	}
+	raw.Read(func(fd uintptr) (done bool) {
+		for err := error(nil); err == nil || err == unix.EINTR || err == unix.ENOBUFS; {
+			_, _, err = unix.Recvfrom(int(fd), buf, unix.MSG_DONTWAIT)
+		}
+		return true
+	})
 }
 
 // event makes an Event of a netlink message. Messages of other families than AF_UNSPEC are
@@ -127,7 +143,10 @@ func Follow(name string, changed func()) (*Follower, error) {
 func (f *Follower) handle(e Event) bool {
 	lost := e.Lost
 	if lost {
-		s, err := Lookup(f.name)
+		s, err := f.lookAgain()
+		if err != nil && !errors.Is(err, ErrGone) {
+			return false // the kernel does not say: the next event will
+		}
 		e = Event{State: s, Gone: err != nil}
 	}
 	f.mu.Lock()
@@ -146,6 +165,17 @@ func (f *Follower) handle(e Event) bool {
 		f.changes++
 	}
 	return up != was || e.Gone || before.Index != f.state.Index || before.MTU != f.state.MTU || before.Up != f.state.Up
+}
+
+// lookAgain asks for the interface that is followed, which may have another name by now, and where
+// that is gone for the one that has its name.
+func (f *Follower) lookAgain() (State, error) {
+	if s, present := f.State(); present {
+		if s, err := ask(s.Index, ""); !errors.Is(err, ErrGone) {
+			return s, err
+		}
+	}
+	return Lookup(f.name)
 }
 
 // Name is the name that Follow was given.

@@ -290,6 +290,30 @@ func TestSendByTheOwner(t *testing.T) {
 	}
 }
 
+// A worker without a queue of its own hands the owner nothing while the port is down: its packets would leave
+// when the port is up again, however late.
+func TestNothingIsLentToAPortThatIsDown(t *testing.T) {
+	pool := arena(t, 256)
+	w := &wire{pool: pool, refusal: mbuf.RefusedDown}
+	p := New(Config{Workers: 2, Owner: 0, Rx: []Driver{w}, Tx: []Driver{w}, Room: 64, Pool: pool})
+	owner, q, v := p.Queue(0), p.Queue(1), mbuf.NewVec()
+	pool.AllocBulk(v, 4)
+	for _, m := range v[:4] {
+		m.SetLen(4)
+	}
+	if n := q.TxBurst(v, 4); n != 0 || q.Refusal() != mbuf.RefusedDown || !p.Empty() {
+		t.Errorf("down: %d taken, refusal %d, empty %v", n, q.Refusal(), p.Empty())
+	}
+	w.refusal, w.room = mbuf.RefusedFull, 1<<20
+	if n := q.TxBurst(v, 4); n != 4 {
+		t.Errorf("up: %d taken", n)
+	}
+	owner.RxBurst(v)
+	if len(w.out) != 4 || !p.Empty() {
+		t.Errorf("up: %d sent, empty %v", len(w.out), p.Empty())
+	}
+}
+
 // A queue that the peer of the port has not asked for sends by the owner, while the owner can.
 func TestQueueWithoutPeerSendsByTheOwner(t *testing.T) {
 	pool := arena(t, 256)

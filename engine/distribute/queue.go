@@ -20,7 +20,7 @@ type Queue struct {
 	out   *ring.Ring // to the owner; nil: nothing is sent by the owner
 	spare *mbuf.Vec
 
-	ownerTx Driver // what the owner sends by, of queues with out
+	ownerTx Driver // what the owner sends by, of queues with out; any worker may ask it for Refusal
 
 	prefetch func(v *mbuf.Vec, n int)
 
@@ -62,9 +62,12 @@ func (q *Queue) RxBurst(v *mbuf.Vec) int {
 }
 
 // TxBurst hands v[:n] to the port, or to its owner, and returns how many were taken, from the
-// front.
+// front. The owner gets none while the port is down: they would wait until it is up again.
 func (q *Queue) TxBurst(v *mbuf.Vec, n int) int {
 	q.byRing = false
+	if q.tx == nil && refusalOf(q.ownerTx) == mbuf.RefusedDown {
+		return 0
+	}
 	if q.tx != nil {
 		sent := q.tx.TxBurst(v, n)
 		if sent > 0 || n == 0 || q.out == nil || refusalOf(q.tx) != mbuf.RefusedDown || refusalOf(q.ownerTx) == mbuf.RefusedDown {
@@ -88,8 +91,11 @@ func (q *Queue) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int)
 
 // Refusal is about the packet behind those that the last TxBurst took.
 func (q *Queue) Refusal() mbuf.Refusal {
-	if q.byRing || q.tx == nil {
+	switch {
+	case q.byRing:
 		return mbuf.RefusedFull
+	case q.tx == nil:
+		return refusalOf(q.ownerTx)
 	}
 	return refusalOf(q.tx)
 }

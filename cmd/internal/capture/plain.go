@@ -1,5 +1,5 @@
-// Plain: copies a capture that DPDK's pcap driver cannot read, or not all of it (gzip, pcapng,
-// standard input, a short snap length), into a file that it can read.
+// Plain: copies a capture that DPDK's pcap driver cannot read, or not all of it (gzip, standard input,
+// interfaces that differ, records longer than the snap length), into a file that it can read.
 
 package capture
 
@@ -31,7 +31,7 @@ func MakePlain(path string, terminal io.Writer) (*Plain, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.isPlain(path) {
+	if in.isPlain(path, terminal) {
 		in.Close()
 		return &Plain{Path: path}, nil
 	}
@@ -50,12 +50,58 @@ func MakePlain(path string, terminal io.Writer) (*Plain, error) {
 }
 
 // isPlain reports whether the driver reads all of the capture at path. It takes commas and equals
-// signs for its own. libpcap reads pcapng only if all interfaces have one link type and one snap
-// length, and of a record no more than the header's snap length: some writers have longer ones.
-// Which these are shows only at the end of the file, so that a copy is made of all that could.
-func (c *Reader) isPlain(path string) bool {
+// signs for its own, and opens the file for itself.
+func (c *Reader) isPlain(path string, terminal io.Writer) bool {
+	if info, err := c.file.Stat(); path == Stdin || c.gzipped || strings.ContainsAny(path, ",=") || err != nil || !info.Mode().IsRegular() {
+		return false
+	}
 	const longest = 65535 // that the driver hands over: a longer snap length cuts nothing
-	return path != Stdin && !c.gzipped && c.ng == nil && (c.snap == 0 || c.snap >= longest) && !strings.ContainsAny(path, ",=")
+	if c.ng == nil && (c.snap == 0 || c.snap >= longest) {
+		return true
+	}
+	return readsWhole(path, terminal)
+}
+
+// readsWhole looks through a capture for what libpcap does not read, which shows only at its end: interfaces
+// of pcapng with other link types or snap lengths than the first one, and records that are longer than the
+// snap length, as some writers have them.
+func readsWhole(path string, terminal io.Writer) bool {
+	c, err := Open(path)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	c.ShowProgress(terminal, "look through "+c.Path)
+	longest := 0
+	for {
+		p, err := c.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return false // the copy says what is wrong
+		}
+		longest = max(longest, len(p.Data))
+	}
+	snap, same := c.snaps()
+	return same && (snap == 0 || uint64(longest) <= uint64(snap))
+}
+
+// snaps returns the snap length of a capture, and whether all of its interfaces have it, and one link type.
+func (c *Reader) snaps() (first uint32, same bool) {
+	if c.ng == nil {
+		return c.snap, true
+	}
+	same = true
+	for i := range c.ng.NInterfaces() {
+		n, _ := c.ng.Interface(i) // exists
+		if i == 0 {
+			first = n.SnapLength
+		}
+		one, _ := c.ng.Interface(0)
+		same = same && n.SnapLength == first && n.LinkType == one.LinkType
+	}
+	return first, same
 }
 
 // Open opens the capture under the name that it was given by.

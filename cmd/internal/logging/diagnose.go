@@ -19,6 +19,9 @@ func Diagnose(log *slog.Logger, w io.Writer, d *conf.Diagnostics) {
 		return
 	}
 	for _, list := range [][]conf.Diagnostic{d.Errors, d.Warnings} {
+		if len(list) == 0 {
+			continue
+		}
 		for _, x := range list {
 			level, at := slog.LevelError, x.File
 			if x.Severity == conf.Warning {
@@ -28,6 +31,9 @@ func Diagnose(log *slog.Logger, w io.Writer, d *conf.Diagnostics) {
 				at = fmt.Sprintf("%s:%d:%d", x.File, x.Line, x.Column)
 			}
 			log.Log(context.Background(), level, "configuration: "+x.Message, "at", at)
+		}
+		if more := d.Count(list[0].Severity) - len(list); more > 0 {
+			log.Warn(fmt.Sprintf("configuration: and %d more %ss", more, list[0].Severity))
 		}
 	}
 }

@@ -78,7 +78,6 @@ func Start(ctx context.Context, c *conf.Config, path, sum, version string, mode 
 	if err := keepOff(c.DPDK.Lcores); err != nil {
 		return nil, err
 	}
-	claimCPUs(c.DPDK.Lcores)
 	a := &Appliance{version: version, mode: mode, notifier: notify.New(os.Getenv), path: path, clock: eal.Nanotime, wallClock: eal.NewWallClock(nil)}
 	a.config.Store(c)
 	a.control = &control.Server{Sink: a, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}

@@ -19,6 +19,7 @@ import (
 // startWorkers runs one polling goroutine per lcore, and waits until each has
 // its thread.
 func (a *Appliance) startWorkers(c *conf.Config) error {
+	claimCPUs(c.DPDK.Lcores)
 	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), len(a.workers)+othersAtOnce))
 	started := make(chan error)
 	for i, w := range a.workers {

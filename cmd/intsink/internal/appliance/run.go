@@ -30,7 +30,7 @@ func Run(path, version string, mode failopen.Mode) error {
 	}
 	slog.SetDefault(slog.New(logging.New(c.Log, os.Stderr)))
 	logging.Diagnose(slog.Default(), os.Stderr, diags)
-	signals := make(chan os.Signal, 4)
+	signals := make(chan os.Signal, 64) // a stop waits behind as many reloads
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 	a, err := startOrStop(signals, func(ctx context.Context) (*Appliance, error) {
 		return Start(ctx, c, path, diags.SHA256, version, mode)

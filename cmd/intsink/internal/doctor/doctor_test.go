@@ -151,7 +151,7 @@ func TestEachFaultIsFound(t *testing.T) {
 		}, Fault, "frames of eth1 (MTU 9000) do not fit mbufs of 2048 bytes", "mbuf_size = 9022"},
 		{"large MTU of the port", func(_ map[string]string, c *conf.Config) {
 			c.Ports[1].Device, c.Ports[1].MTU = "net_af_xdp0,iface=eth1", 3000
-		}, Fault, "frames of eth1 (MTU 3000) do not fit mbufs of 2048 bytes", "mbuf_size = 3022"},
+		}, Fault, "frames of eth1 (MTU 3000) do not fit mbufs of 2048 bytes", `# write port "down" { mtu = 2026 }, or dpdk { mbuf_size = 3022 }`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			files, configuration := good(), config()

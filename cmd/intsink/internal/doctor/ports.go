@@ -116,7 +116,11 @@ func mtuOf(c *conf.Config, p *conf.Port, mtu int) Finding {
 	}
 	switch {
 	case driverOf(p) == "net_af_xdp" && own+14+8 > c.DPDK.MbufSize:
-		return fault(fmt.Sprintf("ip link set %s mtu %d    # or dpdk { mbuf_size = %d }", name, c.DPDK.MbufSize-22, own+22), "port %q: frames of %s (MTU %d) do not fit mbufs of %d bytes", p.Name, name, own, c.DPDK.MbufSize)
+		fix := fmt.Sprintf("ip link set %s mtu %d    # or dpdk { mbuf_size = %d }", name, c.DPDK.MbufSize-22, own+22)
+		if p.MTU != 0 {
+			fix = byHand(fmt.Sprintf("write port %q { mtu = %d }, or dpdk { mbuf_size = %d }", p.Name, c.DPDK.MbufSize-22, own+22))
+		}
+		return fault(fix, "port %q: frames of %s (MTU %d) do not fit mbufs of %d bytes", p.Name, name, own, c.DPDK.MbufSize)
 	case isNetworkSide(c, p.Name) && mtu < 1500+intRoom:
 		return slow(fmt.Sprintf("ip link set %s mtu %d", name, 1500+intRoom), "port %q: the MTU of %s is %d: packets of 1500 bytes with INT of eight hops need %d", p.Name, name, mtu, 1500+intRoom)
 	}
@@ -152,6 +156,8 @@ func offloads(h *host, c *conf.Config) (all []Finding) {
 		switch o := h.machine.Offloads(name); {
 		case o.LRO:
 			all = append(all, fault("ethtool -K "+name+" lro off", "port %q: LRO of %s joins frames without a way back: the sink refuses it", p.Name, name))
+		case o.GRO && driverOf(p) == "net_af_xdp":
+			all = append(all, slow("ethtool -K "+name+" gro off", "port %q: where the driver of %s has no XDP of its own, GRO joins frames, and net_af_xdp does not cut them again", p.Name, name))
 		case o.GRO && driverOf(p) != "":
 			all = append(all, fault("ethtool -K "+name+" gro off    # or device = \"kernel:"+name+"\"", "port %q: GRO of %s joins frames, and %s does not cut them again", p.Name, name, driverOf(p)))
 		case o.GRO:

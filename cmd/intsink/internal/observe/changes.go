@@ -25,10 +25,10 @@ type Changes struct {
 
 // episode is a counter that grows and should not.
 type episode struct {
-	value  uint64    // when last looked at
-	before uint64    // when the episode began
-	began  time.Time // zero: the counter does not grow
-	grew   time.Time // when it last did
+	value uint64    // when last looked at
+	lost  uint64    // by which it grew in the episode
+	began time.Time // zero: the counter does not grow
+	grew  time.Time // when it last did
 
 	through uint64 // of the loss, when last looked at
 	proved  int    // looks since grew at which through had grown
@@ -106,14 +106,17 @@ func (c *Changes) count(l *loss, now time.Time) {
 	}
 	grown := l.value > e.value
 	e.prove(l, grown)
+	if grown {
+		e.lost += l.value - e.value
+	}
 	switch {
 	case grown && e.began.IsZero():
-		e.before, e.began, e.grew = e.value, now, now
-		c.log().Warn(l.begun, l.grown(l.value-e.before)...)
+		e.lost, e.began, e.grew = l.value-e.value, now, now
+		c.log().Warn(l.begun, l.grown(e.lost)...)
 	case grown:
 		e.grew = now
 	case !e.began.IsZero() && now.Sub(e.grew) >= calmAfter && e.proved >= proofs:
-		c.log().Info(l.over, append(l.grown(l.value-e.before), "for", e.grew.Sub(e.began).Round(time.Second))...)
+		c.log().Info(l.over, append(l.grown(e.lost), "for", e.grew.Sub(e.began).Round(time.Second))...)
 		e.began = time.Time{}
 	}
 	e.value = l.value
@@ -164,6 +167,10 @@ func losses(j *status.Status) []loss {
 	}
 	for _, l := range j.Links {
 		for _, d := range l.Directions {
+			through := d.Forwarded
+			if l.Kind == "tap" {
+				through = d.Dropped["tap"] // what it is for
+			}
 			for _, reason := range sorted(d.Dropped) {
 				if reason == "int_discard" || reason == "mitigation" || reason == "tap" {
 					continue // asked for, by INT or by a rule, and what a tap is for
@@ -171,7 +178,7 @@ func losses(j *status.Status) []loss {
 				all = append(all, loss{
 					key: "link " + l.Name + " " + d.Direction + " " + reason, value: d.Dropped[reason],
 					begun: "link: packets are being dropped", over: "link: packets are no longer dropped", attrs: []any{"link", l.Name, "direction", d.Direction, "reason", reason},
-					through: &d.Forwarded,
+					through: &through,
 				})
 			}
 		}
@@ -200,7 +207,6 @@ func ofPort(p *status.Port) (all []loss) {
 		{"nombuf", p.RxNoMbuf, "port: no mbuf is free, packets are being lost; raise dpdk.mbufs", "port: mbufs are free again", &p.RxPackets},
 		{"rx_errors", p.RxErrors, "port: packets with errors are being dropped; look at the cable, and at the offloads of a kernel interface", "port: no more packets with errors", &p.RxPackets},
 		{"truncated", p.RxTruncated, "port: packets are being dropped that could not be received whole", "port: packets are received whole again", &p.RxPackets},
-		{"tx_errors", p.TxErrors, "port: its driver fails to send packets", "port: its driver sends all packets again", &p.TxPackets},
 	} {
 		all = append(all, loss{key: "port " + p.Name + " " + c.name, value: c.value, begun: c.begun, over: c.over, through: c.through, attrs: []any{"port", p.Name}})
 	}

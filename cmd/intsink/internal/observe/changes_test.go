@@ -92,7 +92,6 @@ func TestLossesOfPortsAreLogged(t *testing.T) {
 		{"nombuf", func(p *status.Port) { p.RxNoMbuf += 5 }, "port: no mbuf is free, packets are being lost; raise dpdk.mbufs", "port: mbufs are free again"},
 		{"rx_errors", func(p *status.Port) { p.RxErrors += 5 }, "port: packets with errors are being dropped; look at the cable, and at the offloads of a kernel interface", "port: no more packets with errors"},
 		{"truncated", func(p *status.Port) { p.RxTruncated += 5 }, "port: packets are being dropped that could not be received whole", "port: packets are received whole again"},
-		{"tx_errors", func(p *status.Port) { p.TxErrors += 5 }, "port: its driver fails to send packets", "port: its driver sends all packets again"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l, p := newChangesLog(), status.Port{Name: "up"}
@@ -102,13 +101,39 @@ func TestLossesOfPortsAreLogged(t *testing.T) {
 				}
 				if second > 15 {
 					p.RxPackets++
-					p.TxPackets++
 				}
 				l.look(second, &status.Status{Ports: []status.Port{p}}, nil)
 			}
 			l.want(t, `level=WARN msg="`+c.begins+`" port=up lost=5`+"\n"+`level=INFO msg="`+c.ends+`" port=up lost=5 for=0s`)
 		})
 	}
+}
+
+// TestLossesThatEnd: of a tap, which forwards nothing; of a collector that counts anew meanwhile, as its address was
+// changed.
+func TestLossesThatEnd(t *testing.T) {
+	l := newChangesLog()
+	var seen, full uint64 = 10, 1
+	refused, sent := uint64(500), uint64(90)
+	for second := range 40 {
+		switch {
+		case second == 2:
+			full, refused = 5, 520
+		case second == 5:
+			refused, sent = 0, 0
+		case second > 5:
+			seen++
+			sent++
+		}
+		l.look(second, &status.Status{
+			Links:      []status.Link{{Name: "mirror", Kind: "tap", Directions: []status.Direction{{Direction: "to_host", Dropped: map[string]uint64{"tap": seen, "ring_full": full}}}}},
+			Collectors: []status.Collector{{Name: "primary", PacketsSent: sent, Dropped: map[string]uint64{"refused": refused}}},
+		}, nil)
+	}
+	l.want(t, `level=WARN msg="collector: reports are being lost" collector=primary reason=refused lost=20
+level=WARN msg="link: packets are being dropped" link=mirror direction=to_host reason=ring_full lost=4
+level=INFO msg="collector: reports are no longer lost" collector=primary reason=refused lost=20 for=0s
+level=INFO msg="link: packets are no longer dropped" link=mirror direction=to_host reason=ring_full lost=4 for=0s`)
 }
 
 // changesLog is a Changes with what it logged, without times.
