@@ -127,7 +127,7 @@ func run(path, version string) error {
 	if err != nil {
 		return err
 	}
-	signal.Ignore(syscall.SIGPIPE) // a closed pipe as standard output is an error of the output that writes there
+	signal.Ignore(syscall.SIGPIPE)      // a closed pipe as standard output is an error of the output that writes there
 	signals := make(chan os.Signal, 64) // a stop waits behind as many reloads
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 	d, err := startOrStop(c, version)
