@@ -109,3 +109,14 @@ func TestProfileWithoutHosts(t *testing.T) {
 		t.Error(d.Err())
 	}
 }
+
+// TestProfileOfOtherCollectors: who wants no metadata has another collector than the project's own, and is
+// not warned of what that one cannot read.
+func TestProfileOfOtherCollectors(t *testing.T) {
+	for metadata, want := range map[string]int{"": 2, "\n  metadata = []": 0, "\n  metadata = [\"interfaces\"]": 1} {
+		src := base + "watch \"all\" {}\nreport {\n  profile = \"transparent-security\"" + metadata + "\n}\n"
+		if c, d := parse("test.hcl", []byte(src), fakeMachine()); c == nil || len(d.Warnings) != want {
+			t.Errorf("%q: %v, warnings %v, want %d", metadata, d.Err(), diagText(d.Warnings), want)
+		}
+	}
+}

@@ -77,7 +77,9 @@ func (d checker) checkProfile(c *Config) {
 	if r.Inner != InnerEthernet {
 		d.WarnAt([]any{&r.Inner, &r.Profile}, `report: inner = %q: Transparent Security's own collector reads packets from their Ethernet header on: leave inner out`, r.Inner)
 	}
-	d.checkProfileEvents(c)
+	if !none {
+		d.checkProfileEvents(c)
+	}
 }
 
 // checkProfileEvents warns, once for all watches, of events whose reports that collector cannot read.

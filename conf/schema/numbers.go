@@ -104,9 +104,11 @@ func (d *File) badNumbers(s *source) (all []badNumber) {
 		switch {
 		case tokens[i].Type == hclsyntax.TokenEqual && i > 0:
 			attribute = string(tokens[i-1].Bytes)
+		case tokens[i].Type == hclsyntax.TokenQuotedNewline:
+			return all // a quote is not closed: what follows is text where it was none, and the other way
 		case inWord(tokens[i].Type):
 			end, bad := wordOf(tokens[i:])
-			if bad {
+			if bad && isValue(tokens[:i]) {
 				at := hcl.RangeBetween(tokens[i].Range, tokens[i+end-1].Range)
 				all = append(all, badNumber{at, d.instead(attribute, string(s.text[at.Start.Byte:at.End.Byte]))})
 			}
@@ -119,8 +121,22 @@ func (d *File) badNumbers(s *source) (all []badNumber) {
 // inWord reports whether a token may be a part of an unquoted word that begins with a digit.
 func inWord(t hclsyntax.TokenType) bool {
 	switch t {
-	case hclsyntax.TokenNumberLit, hclsyntax.TokenIdent, hclsyntax.TokenDot, hclsyntax.TokenColon, hclsyntax.TokenSlash:
+	case hclsyntax.TokenNumberLit, hclsyntax.TokenIdent, hclsyntax.TokenDot, hclsyntax.TokenColon, hclsyntax.TokenDoubleColon, hclsyntax.TokenSlash:
 		return true
+	}
+	return false
+}
+
+// isValue reports whether a value comes behind tokens, not a label or a name.
+func isValue(tokens hclsyntax.Tokens) bool {
+	for i := len(tokens) - 1; i >= 0; i-- {
+		switch tokens[i].Type {
+		case hclsyntax.TokenNewline, hclsyntax.TokenComment:
+			continue
+		case hclsyntax.TokenEqual, hclsyntax.TokenOBrack, hclsyntax.TokenComma, hclsyntax.TokenColon, hclsyntax.TokenMinus, hclsyntax.TokenOParen:
+			return true
+		}
+		return false
 	}
 	return false
 }

@@ -68,15 +68,23 @@ func TestBadNumbers(t *testing.T) {
 		{"server {\n  ports = [80, 0x50, 8k]\n  workers = 2k\n}", []string{
 			"2:16: error: numbers are decimal: write 80 for 0x50", "2:22: error: a number has no suffix: write 8000 for 8k", "3:13: error: a number has no suffix: write 2000 for 2k"}},
 		{"server { mode = \"10M\" share = 1 } # 10M", []string{"1:23: error: a block on one line holds one attribute: write each on a line of its own, without a comma between them, and the } on the line after the last"}},
+		{"server { address = 2001:0db8::1 }", []string{`1:20: error: a number has no suffix, and text stands in quotes: write "2001:0db8::1"`}},
+		{"server {\n  name = \"192.0.2.1:5000\n  wait = \"10us\"\n  workers = 8k\n}", nil}, // HCL says which quote is not closed
 		{"a = " + strings.Repeat("1x ", rounds.Of(50_000, 10)), nil},
 	} {
 		f := New("test.hcl", []byte(c.src))
 		f.QuotedHex = map[string]int{"key": 16}
 		_, d := read(f)
 		if c.want == nil && d.Count(Error) > 0 {
+			if text := d.Err().Error(); strings.Contains(text, "10us") && strings.Contains(text, "has no suffix") {
+				t.Errorf("%.60s: of text in quotes: %s", c.src, text)
+			}
 			continue
 		}
 		var got []string
+		if c.want == nil {
+			t.Errorf("%.60s: no error", c.src)
+		}
 		for _, x := range d.Errors {
 			x.Snippet = ""
 			got = append(got, strings.TrimPrefix(x.String(), "test.hcl:"))

@@ -632,6 +632,23 @@ local function left_of_udp(tvb, at)
 	return last and last.offset - 4 + last.value - tvb:offset() - at
 end
 
+local ip_length, ip6_length = Field.new("ip.len"), Field.new("ipv6.plen")
+
+-- lengths_agree tells whether the last UDP datagram ends where its IP packet does. Some sources do
+-- not add INT to the UDP length; nothing is known of the end then.
+local function lengths_agree()
+	local udp, ip, ip6 = { udp_length() }, { ip_length() }, { ip6_length() }
+	udp, ip, ip6 = udp[#udp], ip[#ip], ip6[#ip6]
+	if not udp or not (ip or ip6) then
+		return false
+	end
+	local stop = ip and ip.offset - 2 + ip.value
+	if not ip or ip6 and ip6.offset > ip.offset then
+		stop = ip6.offset + 36 + ip6.value
+	end
+	return stop == udp.offset - 4 + udp.value
+end
+
 -- unpadded is the end of tvb without the zeros, three at most, that a report has behind a packet
 -- that is cut.
 local function unpadded(tvb, at)
@@ -650,7 +667,7 @@ end
 local function misfit(tvb, at, pinfo, proto)
 	local left = left_of_udp(tvb, at)
 	local least = ({ [6] = 20, [17] = 8 })[proto]
-	if not left or not least then
+	if not left or not least or not pinfo.fragmented and not lengths_agree() then
 		return nil
 	elseif left < least then
 		return "the packet has " .. left .. " bytes behind INT, too few for the header that NPT 2 restores"

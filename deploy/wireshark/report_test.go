@@ -207,6 +207,28 @@ func TestShimInclusive(t *testing.T) {
 	}
 }
 
+// TestUDPLengthWithoutINT: some sources do not add all of INT, or of what it stands in front of, to the UDP length. Then
+// nothing is known of where the packet ends, and the hops are shown.
+func TestUDPLengthWithoutINT(t *testing.T) {
+	const (
+		stack = "2000 0107 8000 0000 0000 0000 000000ea 00000064"
+		tcp   = "9c400050 00000001 00000002 80180200 12340000 0101080a 00000001 00000002"
+	)
+	for _, c := range []struct {
+		packet string
+		length uint16
+	}{
+		{"18050006" + stack + tcp, 8 + 24 + 20},
+		{"18050011" + stack + "000d0000 000c0000 deadbeef", 8 + 24},
+	} {
+		frame := udp(5000, fromHex(t, c.packet))
+		binary.BigEndian.PutUint16(frame[38:], c.length)
+		if got := fields(t, capture(t, frame), []string{"int.hop.node_id", "int.malformed"}); len(got) != 1 || got[0][0] != "234,100" || got[0][1] != "" {
+			t.Errorf("%s, UDP length %d: %q", c.packet, c.length, got)
+		}
+	}
+}
+
 func fromHex(t *testing.T, digits string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.ReplaceAll(digits, " ", ""))

@@ -38,8 +38,10 @@ type dissector struct {
 	options []byte // from the TCP options on, where there are some
 	depth   int    // transport headers so far: INT can hide one
 
-	fragment bool // the packet is the first fragment of one
-	datagram int  // bytes behind the last UDP header, by its length
+	fragment bool                     // the packet is the first fragment of one
+	datagram int                      // bytes behind the last UDP header, by its length
+	agree    bool                     // that is what the IP header says, too
+	behindIP struct{ left, rest int } // bytes behind the last IP header: by its length, and in rest at that time
 }
 
 // CarriesINT reports whether a packet, which may be cut anywhere, carries INT: it is then no
@@ -105,6 +107,12 @@ func (x *dissector) trim(n int) {
 	}
 }
 
+// endAt is trim behind an IP header, and keeps what that says of the packet's end.
+func (x *dissector) endAt(n int) {
+	x.trim(n)
+	x.behindIP.left, x.behindIP.rest = n, len(x.rest)
+}
+
 func (x *dissector) ethernet() (etherType uint16, ok bool) {
 	b := x.take(packet.EthernetLen)
 	if b == nil {
@@ -138,7 +146,7 @@ func (x *dissector) ipv4() (proto uint8, ok bool) {
 	x.flow.Destination = netip.AddrFrom4([4]byte(b[16:])).String()
 	x.flow.Length = ref(int(binary.BigEndian.Uint16(b[2:])))
 	x.flow.DSCP, x.flow.Protocol = ref(b[1]>>2), ref(b[9])
-	x.trim(*x.flow.Length - packet.IPv4Len)
+	x.endAt(*x.flow.Length - packet.IPv4Len)
 	options := x.take(int(b[0]&0xf)*4 - packet.IPv4Len)
 	const offset, moreFragments = 0x1fff, 0x2000
 	fragment := binary.BigEndian.Uint16(b[6:])
@@ -156,7 +164,7 @@ func (x *dissector) ipv6() (proto uint8, ok bool) {
 	x.flow.Destination = netip.AddrFrom16([16]byte(b[24:])).String()
 	x.flow.Length = ref(packet.IPv6Len + int(binary.BigEndian.Uint16(b[4:])))
 	x.flow.DSCP = ref(uint8(binary.BigEndian.Uint16(b) >> 6 & 0x3f))
-	x.trim(*x.flow.Length - packet.IPv6Len)
+	x.endAt(*x.flow.Length - packet.IPv6Len)
 	proto = b[6]
 	for {
 		x.flow.Protocol = ref(proto)
@@ -211,6 +219,7 @@ func (x *dissector) transport(proto uint8) *Stack {
 		}
 		x.ports(b)
 		x.datagram = int(binary.BigEndian.Uint16(b[4:])) - packet.UDPLen
+		x.agree = x.datagram == x.behindIP.left-(x.behindIP.rest-len(x.rest))
 		port, behind := *x.flow.DestinationPort, x.rest
 		if s := x.tunnel(port); s != nil {
 			return s

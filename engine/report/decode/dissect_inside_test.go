@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -68,6 +69,14 @@ func TestOldINTInTunnels(t *testing.T) {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: %s\nwant %s", c.name, got, want)
 			}
+		}
+	}
+	// A next protocol that is configured may name any version: the sink has a list of those that it takes.
+	for _, next := range []uint8{0x77, 0x82, 8} {
+		d := Configured(inthdr.Config{VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: next}, Version0: true})
+		got := dissected(t, d, report.IPv4, udp4(t, 4790, fmt.Sprintf(`0c0000%02x 00000700 01000703`, next)+first))
+		if want := `[{"node_id":1,"queue_occupancy":null},{"node_id":4,"queue_occupancy":5}]`; !strings.Contains(got, want) {
+			t.Errorf("2016 behind next protocol %d: %s\nwant %s", next, got, want)
 		}
 	}
 }

@@ -13,10 +13,14 @@ import (
 
 // restored reads what is behind INT s, whose NPT is 2: the header of protocol proto and INT behind
 // that. If it does not fit, the Length of the shim is wrong, and s has no hops that could be
-// believed. in begins with the shim; start bytes of the packet were there behind its UDP header.
+// believed. Where the UDP length is wrong itself, nothing is known of the end: some sources do not add
+// INT to it. in begins with the shim; start bytes of the packet were there behind its UDP header.
 func (x *dissector) restored(s *Stack, in []byte, proto uint8, start int) {
 	left := x.datagram - (start - len(x.rest))
-	problem := misfit(proto, x.rest, left, x.fragment)
+	problem := ""
+	if x.agree || x.fragment {
+		problem = misfit(proto, x.rest, left, x.fragment)
+	}
 	if problem == "" {
 		s.Next = x.transport(proto)
 		return

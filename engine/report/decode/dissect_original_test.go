@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
@@ -25,6 +26,12 @@ func TestWhatNPT2Restores(t *testing.T) {
 		b := fmt.Sprintf("%x", reporttest.Hex(t, packet)[:bytes])
 		return b + strings.Repeat("00", (4-bytes%4)%4)
 	}
+	outer := func(packet string, length int) string { // with that UDP length in front of INT
+		b := reporttest.Hex(t, packet)
+		binary.BigEndian.PutUint16(b[24:], uint16(length))
+		return fmt.Sprintf("%x", b)
+	}
+	const options = `9c400050 00000001 00000002 80180200 12340000 0101080a 00000001 00000002`
 	const behind = 28 + 4 + 12 + 8 // where the packet goes on behind INT
 	for _, c := range []struct {
 		name, packet string
@@ -50,6 +57,9 @@ func TestWhatNPT2Restores(t *testing.T) {
 		{"TCP, cut in front of Data Offset, which padding follows", cut(whole(`18 05 0006`, `9c400050 00000001 00000002 50180200 12340000`), behind+11), plain, hops + `}`},
 		{"INT behind INT, then UDP", udp4(t, 5000, `14 05 1388`+stack+`18 05 0011`+stack+udp), plain, `"npt":2,"ver":2,"discard":false,"max_hop_count_exceeded":false,"mtu_exceeded":false,"hop_ml":1,"remaining_hop_count":7,"instruction_bitmap":32768,"domain_specific_id":0,"ds_instruction":0,"ds_flags":0,` + hops + `}}`},
 		{"a first fragment, whose UDP length is that of all", strings.Replace(whole(`18 05 0011`, `000d0000 07d00000 deadbeef`), `0001 4000`, `0001 2000`, 1), plain, hops + `}`},
+		{"TCP behind a UDP length without its options", outer(whole(`18 05 0006`, options), 8+24+20), plain, hops + `}`},
+		{"UDP behind a UDP length without INT", outer(whole(`18 05 0011`, udp), 8+12), plain, hops + `}`},
+		{"UDP behind a UDP length of 0", outer(whole(`18 05 0011`, udp), 0), plain, hops + `}`},
 		{"a first fragment over IPv6", fmt.Sprintf(ip6Hex, 0, 52, 44) + `1100 0001 00000001 9c40 1388 002c 0000 18 05 0011` + stack + `000d0000 07d00000 deadbeef`, plain, hops + `}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -72,12 +72,21 @@ func (x *dissector) vxlanGPE() *Stack {
 	return x.chain(x.isNextINT(named), func(shim []byte) tunnelShim {
 		h := tunnelShim{kind: shim[0] >> 4, words: x.words(shim), length: shim[1], allowed: x.namedBy(named) & only2}
 		if (shim[0] == 1 || shim[0] == 2) && shim[1] == 0 && shim[2] > 0 { // INT 1.0, section 4.6.2: 8 bits of type, a length that counts the shim
-			h = tunnelShim{kind: shim[0], words: shim[2] - 1, length: shim[2], allowed: x.namedBy(named) &^ only2}
+			h = tunnelShim{kind: shim[0], words: shim[2] - 1, length: shim[2], allowed: x.namedBy(named)&^only2 | x.only2016IfConfigured(named)}
 		}
 		named = shim[3]
 		h.more = x.isNextINT(named)
 		return h
 	})
+}
+
+// only2016IfConfigured is June 2016 for the next protocol that is configured: where a sink takes no 2.x, that can
+// name any version.
+func (x *dissector) only2016IfConfigured(next uint8) versions {
+	if next == x.gpe().NextProtocol {
+		return only2016
+	}
+	return 0
 }
 
 // namedBy returns the versions of INT that a next protocol of VXLAN-GPE can name. One of June 2016
