@@ -24,7 +24,8 @@ func TestMemory(t *testing.T) {
 	warns(``, gib, "")
 }
 
-// TestMemoryOfRefusedWorkers: workers that cannot be take no memory, of which nothing is said.
+// TestMemoryOfRefusedWorkers: where lcores is wrong, check says only that, and does not warn of the memory
+// that so many workers would take.
 func TestMemoryOfRefusedWorkers(t *testing.T) {
 	m := fakeMachine()
 	m.memory = 1 << 32

@@ -95,7 +95,7 @@ type badNumber struct {
 	text string // what is wrong with it, and what to write
 }
 
-// badNumbers finds them in a file. Each is an error of syntax, of which the parser says
+// badNumbers finds the badNumbers of a file. HCL's parser refuses each of them, with a message about
 // something else.
 func (d *File) badNumbers(s *source) (all []badNumber) {
 	tokens, _ := hclsyntax.LexConfig(s.text, s.name, hcl.InitialPos)

@@ -25,7 +25,7 @@ static inline uint16_t go_rx_burst(uint16_t port, uint16_t queue, uintptr_t ring
 
 // go_link_down says of each port that its link is known to be down, though the driver would take
 // packets and lose them.
-extern uint8_t go_link_down[RTE_MAX_ETHPORTS];
+extern uint32_t go_link_down[RTE_MAX_ETHPORTS];
 
 static inline uint16_t go_tx_burst(uint16_t port, uint16_t queue, uintptr_t ring, uintptr_t vec, uint16_t n) {
 	if (!go_usable(ring) || __atomic_load_n(&go_link_down[port], __ATOMIC_RELAXED))

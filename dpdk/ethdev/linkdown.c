@@ -2,4 +2,4 @@
 
 #include "burst.h"
 
-uint8_t go_link_down[RTE_MAX_ETHPORTS];
+uint32_t go_link_down[RTE_MAX_ETHPORTS];

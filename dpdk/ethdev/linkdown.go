@@ -4,24 +4,43 @@ package ethdev
 
 /*
 #include "burst.h"
-
-static void go_set_link_down(uint16_t port, bool down) { __atomic_store_n(&go_link_down[port], down, __ATOMIC_RELAXED); }
-static bool go_is_link_down(uint16_t port) { return __atomic_load_n(&go_link_down[port], __ATOMIC_RELAXED); }
 */
 import "C"
 
-import "intsink/dpdk/mbuf"
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"intsink/dpdk/mbuf"
+)
 
 // SetLinkDown makes the queues of p refuse packets (mbuf.RefusedDown) until it is called with
 // false: for a driver that stands on an interface of the kernel, as net_pcap does. It hands
 // packets to the interface whatever state that is in, and counts them as sent. It may be
 // called from any goroutine.
-func (p Port) SetLinkDown(down bool) { C.go_set_link_down(C.uint16_t(p.id), C.bool(down)) }
+func (p Port) SetLinkDown(down bool) {
+	var n uint32
+	if down {
+		n = 1
+	}
+	atomic.StoreUint32(linkDown(p.id), n)
+}
+
+// linkDown is where go_tx_burst finds whether the port's link is down. Go reads it without a call
+// into C.
+func linkDown(port uint16) *uint32 {
+	// SAFETY: a port's number is below RTE_MAX_ETHPORTS, the length of the array, which C never frees.
+	return (*uint32)(unsafe.Pointer(&C.go_link_down[port]))
+}
+
+// LinkDown reports whether SetLinkDown was told so of the queue's port. It may be called from any
+// goroutine, and for each burst.
+func (q *Queue) LinkDown() bool { return atomic.LoadUint32(linkDown(uint16(q.port))) != 0 }
 
 // Refusal says why the last TxBurst did not take the packet behind those that it took: the link
-// is down, as SetLinkDown was told, or as the lack of a ring of net_memif tells.
+// is down, as LinkDown reports, or as the lack of a ring of net_memif tells.
 func (q *Queue) Refusal() mbuf.Refusal {
-	if bool(C.go_is_link_down(q.port)) || !bool(C.go_usable(q.txRing)) {
+	if q.LinkDown() || !bool(C.go_usable(q.txRing)) {
 		return mbuf.RefusedDown
 	}
 	return mbuf.RefusedFull

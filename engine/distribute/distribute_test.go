@@ -51,6 +51,7 @@ func (w *wire) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) 
 func (w *wire) Depth() int            { return len(w.in) }
 func (w *wire) Refusal() mbuf.Refusal { return w.refusal }
 func (w *wire) Negotiated() bool      { return w.rings }
+func (w *wire) LinkDown() bool        { return w.refusal == mbuf.RefusedDown }
 
 // byFlow hashes by the first byte, and keeps what was lost.
 type byFlow struct {

@@ -65,6 +65,7 @@ func New(c Config) *Port {
 		}
 		if q.tx == nil || negotiated(q.tx) {
 			q.out, q.ownerTx = ring.New(c.Room), c.Tx[0]
+			q.ownerLink, _ = c.Tx[0].(link)
 			o.lent = append(o.lent, &lent{ring: q.out, from: w, waiting: mbuf.NewVec()})
 		}
 	}

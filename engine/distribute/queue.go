@@ -20,7 +20,8 @@ type Queue struct {
 	out   *ring.Ring // to the owner; nil: nothing is sent by the owner
 	spare *mbuf.Vec
 
-	ownerTx Driver // what the owner sends by, of queues with out; any worker may ask it for Refusal
+	ownerTx   Driver // what the owner sends by, of queues with out
+	ownerLink link   // of ownerTx; nil: it knows of no link
 
 	prefetch func(v *mbuf.Vec, n int)
 
@@ -65,7 +66,7 @@ func (q *Queue) RxBurst(v *mbuf.Vec) int {
 // front. The owner gets none while the port is down: they would wait until it is up again.
 func (q *Queue) TxBurst(v *mbuf.Vec, n int) int {
 	q.byRing = false
-	if q.tx == nil && refusalOf(q.ownerTx) == mbuf.RefusedDown {
+	if q.tx == nil && q.ownerLink != nil && q.ownerLink.LinkDown() {
 		return 0
 	}
 	if q.tx != nil {
@@ -95,7 +96,7 @@ func (q *Queue) Refusal() mbuf.Refusal {
 	case q.byRing:
 		return mbuf.RefusedFull
 	case q.tx == nil:
-		return refusalOf(q.ownerTx)
+		return mbuf.RefusedDown // for nothing else does TxBurst leave packets to the worker
 	}
 	return refusalOf(q.tx)
 }
@@ -107,6 +108,10 @@ func refusalOf(d Driver) mbuf.Refusal {
 	}
 	return mbuf.RefusedFull
 }
+
+// link is a Driver that knows, without asking the port, whether its link is down. Any worker may call it,
+// for each burst.
+type link interface{ LinkDown() bool }
 
 // negotiated reports whether the peer of a port decides which of its queues can be used, while it
 // runs (net_memif). Any worker may call Refusal of such a queue.

@@ -143,7 +143,7 @@ func TestSweep(t *testing.T) {
 			calm := quietly(told(with(one(0), func(v *values) { v.tx = 10 })))
 			swept := func(stage string, hot uint64, want bool) {
 				t.Helper()
-				for range 2 * 50 { // calls, of which 50 go round
+				for range 2 * 50 { // 50 calls of Sweep look at every place of the tables once
 					f.d.Sweep(f.now)
 				}
 				if got := f.d.NoEvent(f.now, &f.f, calm.Frame, calm.Info); got != want || f.d.view.Hot != hot {

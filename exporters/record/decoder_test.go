@@ -248,8 +248,8 @@ func TestConfigured(t *testing.T) {
 	}
 }
 
-// TestLayoutsOfINT10: a hop of INT 1.0 is read by the document if it is as long as that says, else
-// by the layout of GEANT's programs; which one the configuration names matters only if both fit.
+// TestLayoutsOfINT10: the decoder reads hops of INT 1.0 by the layout of the INT 1.0 document if Hop ML fits that,
+// else by the layout of GEANT's programs. int1_dialect matters only where Hop ML fits both.
 func TestLayoutsOfINT10(t *testing.T) {
 	const (
 		exact = `01000920 10000607 cc000000 00000001 00010002 187a31a79b134000 187a31a79b134064`

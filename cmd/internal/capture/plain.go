@@ -87,21 +87,20 @@ func readsWhole(path string, terminal io.Writer) bool {
 	return same && (snap == 0 || uint64(longest) <= uint64(snap))
 }
 
-// snaps returns the snap length of a capture, and whether all of its interfaces have it, and one link type.
-func (c *Reader) snaps() (first uint32, same bool) {
+// snaps returns the snap length of the capture's first interface, and whether all have that and its link type.
+func (c *Reader) snaps() (snap uint32, same bool) {
 	if c.ng == nil {
 		return c.snap, true
 	}
-	same = true
+	first, same := pcapgo.NgInterface{}, true
 	for i := range c.ng.NInterfaces() {
 		n, _ := c.ng.Interface(i) // exists
 		if i == 0 {
-			first = n.SnapLength
+			first = n
 		}
-		one, _ := c.ng.Interface(0)
-		same = same && n.SnapLength == first && n.LinkType == one.LinkType
+		same = same && n.SnapLength == first.SnapLength && n.LinkType == first.LinkType
 	}
-	return first, same
+	return first.SnapLength, same
 }
 
 // Open opens the capture under the name that it was given by.

@@ -70,9 +70,9 @@ func (x *dissector) vxlanGPE() *Stack {
 	}
 	named := b[3]
 	return x.chain(x.isNextINT(named), func(shim []byte) tunnelShim {
-		h := tunnelShim{kind: shim[0] >> 4, words: x.words(shim), length: shim[1], allowed: x.namedBy(named) & only2}
+		h := tunnelShim{kind: shim[0] >> 4, words: x.words(shim), length: shim[1], allowed: x.namedBy(named, false)}
 		if (shim[0] == 1 || shim[0] == 2) && shim[1] == 0 && shim[2] > 0 { // INT 1.0, section 4.6.2: 8 bits of type, a length that counts the shim
-			h = tunnelShim{kind: shim[0], words: shim[2] - 1, length: shim[2], allowed: x.namedBy(named)&^only2 | x.only2016IfConfigured(named)}
+			h = tunnelShim{kind: shim[0], words: shim[2] - 1, length: shim[2], allowed: x.namedBy(named, true)}
 		}
 		named = shim[3]
 		h.more = x.isNextINT(named)
@@ -80,23 +80,18 @@ func (x *dissector) vxlanGPE() *Stack {
 	})
 }
 
-// only2016IfConfigured is June 2016 for the next protocol that is configured: where a sink takes no 2.x, that can
-// name any version.
-func (x *dissector) only2016IfConfigured(next uint8) versions {
-	if next == x.gpe().NextProtocol {
-		return only2016
-	}
-	return 0
-}
-
-// namedBy returns the versions of INT that a next protocol of VXLAN-GPE can name. One of June 2016
-// cannot be told from one of 2.x by its first bits.
-func (x *dissector) namedBy(next uint8) versions {
+// namedBy returns the versions of INT that a next protocol of VXLAN-GPE can name in front of a shim of 2.x or, where
+// old is set, of those before. The one that is configured names what the sink's list of versions has, which is not
+// known here: any.
+func (x *dissector) namedBy(next uint8, old bool) versions {
+	configured := next == x.gpe().NextProtocol
 	switch {
-	case next == x.gpe().NextProtocol && next != nextProtocol2016:
-		return only2 | only1
-	case next == x.gpe().NextProtocol:
-		return anyVersion
+	case !old && configured:
+		return only2
+	case !old:
+		return 0
+	case configured:
+		return only1 | only2016
 	case next == nextProtocol1:
 		return only1
 	}

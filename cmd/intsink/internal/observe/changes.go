@@ -11,8 +11,8 @@ import (
 
 const (
 	lookEvery = time.Second      // how often Changes looks
-	calmAfter = 10 * time.Second // without growth, a loss is over, if something came through at
-	proofs    = 2                // looks: the first packet to a collector that is gone seems to get there
+	calmAfter = 10 * time.Second // without growth: then a loss may be over
+	proofs    = 2                // looks at which something has to have come through: the first packet to a collector that is gone seems to get there
 )
 
 // Changes writes one log line when something begins to be lost, or a gateway or a
@@ -106,15 +106,12 @@ func (c *Changes) count(l *loss, now time.Time) {
 	}
 	grown := l.value > e.value
 	e.prove(l, grown)
-	if grown {
-		e.lost += l.value - e.value
-	}
 	switch {
 	case grown && e.began.IsZero():
 		e.lost, e.began, e.grew = l.value-e.value, now, now
 		c.log().Warn(l.begun, l.grown(e.lost)...)
 	case grown:
-		e.grew = now
+		e.lost, e.grew = e.lost+l.value-e.value, now
 	case !e.began.IsZero() && now.Sub(e.grew) >= calmAfter && e.proved >= proofs:
 		c.log().Info(l.over, append(l.grown(e.lost), "for", e.grew.Sub(e.began).Round(time.Second))...)
 		e.began = time.Time{}
@@ -197,18 +194,14 @@ func losses(j *status.Status) []loss {
 
 // ofPort lists what the driver of p lost.
 func ofPort(p *status.Port) (all []loss) {
-	for _, c := range []struct {
-		name        string
-		value       uint64
-		begun, over string
-		through     *uint64
-	}{
-		{"missed", p.RxMissed, "port: its queue is full, packets are being missed", "port: no more packets are missed", &p.RxPackets},
-		{"nombuf", p.RxNoMbuf, "port: no mbuf is free, packets are being lost; raise dpdk.mbufs", "port: mbufs are free again", &p.RxPackets},
-		{"rx_errors", p.RxErrors, "port: packets with errors are being dropped; look at the cable, and at the offloads of a kernel interface", "port: no more packets with errors", &p.RxPackets},
-		{"truncated", p.RxTruncated, "port: packets are being dropped that could not be received whole", "port: packets are received whole again", &p.RxPackets},
+	for _, l := range []loss{
+		{key: "missed", value: p.RxMissed, begun: "port: its queue is full, packets are being missed", over: "port: no more packets are missed"},
+		{key: "nombuf", value: p.RxNoMbuf, begun: "port: no mbuf is free, packets are being lost; raise dpdk.mbufs", over: "port: mbufs are free again"},
+		{key: "rx_errors", value: p.RxErrors, begun: "port: packets with errors are being dropped; look at the cable, and at the offloads of a kernel interface", over: "port: no more packets with errors"},
+		{key: "truncated", value: p.RxTruncated, begun: "port: packets are being dropped that could not be received whole", over: "port: packets are received whole again"},
 	} {
-		all = append(all, loss{key: "port " + p.Name + " " + c.name, value: c.value, begun: c.begun, over: c.over, through: c.through, attrs: []any{"port", p.Name}})
+		l.key, l.through, l.attrs = "port "+p.Name+" "+l.key, &p.RxPackets, []any{"port", p.Name}
+		all = append(all, l)
 	}
 	return all
 }

@@ -59,8 +59,8 @@ func TestIdleClientsAreLeft(t *testing.T) {
 	}
 }
 
-// TestNobodyHoldsAnAnswer: who asks and does not read is left, whatever the question; no handler takes
-// the deadline of the server away.
+// TestNobodyHoldsAnAnswer: the server closes the connection of a client that sends requests and does not read
+// the answers, on every path; no handler lifts the server's write deadline.
 func TestNobodyHoldsAnAnswer(t *testing.T) {
 	for _, path := range []string{"/", "/healthz", "/readyz", "/readyz?verbose", "/ui/", "/nowhere", "/metrics?" + strings.Repeat("x", 2000)} {
 		t.Run(path[:min(len(path), 20)], func(t *testing.T) {
