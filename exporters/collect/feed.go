@@ -40,7 +40,7 @@ type feed struct {
 	queue    []*Delivery
 	waiting  int // bytes of the deliveries in queue
 	window   []*Delivery
-	unsent   int    // deliveries of the window with records to be sent again
+	unsent   int    // deliveries of the window with failed records, to be sent again
 	sent     int    // records that the output was sent and has not settled
 	spooled  int    // deliveries of the window that came from the spool
 	rest     int    // deliveries that an earlier process left and that are not settled yet
@@ -175,8 +175,12 @@ func (f *feed) step(now time.Time) bool {
 	if !f.out.Room(d.Len(), d.bytes) {
 		return false
 	}
-	f.pending = nil
 	f.mu.Lock()
+	if f.unsent > 0 { // failed meanwhile: d would pass it
+		f.mu.Unlock()
+		return true
+	}
+	f.pending = nil
 	f.window = append(f.window, d)
 	if d.end != (spool.Position{}) {
 		f.spooled++
@@ -258,14 +262,20 @@ func (f *feed) toResend(now time.Time) (again []*Delivery, wait bool) {
 			again = append(again, d)
 		}
 	}
-	f.unsent = 0
 	return again, true
 }
 
+// resend sends the failed records of the deliveries again, in the order of the deliveries. Once one
+// fails, the rest is not sent either: it would pass what failed.
 func (f *feed) resend(again []*Delivery) {
-	for _, d := range again {
+	for i, d := range again {
 		f.mu.Lock()
-		d.Again, d.failed, f.failing = d.failed, nil, false
+		if f.unsent > len(again)-i {
+			f.mu.Unlock()
+			return
+		}
+		d.First, d.Again, d.failed, f.failing = i == 0, d.failed, nil, false
+		f.unsent--
 		f.retried += uint64(len(d.Again))
 		f.begin(d)
 		f.mu.Unlock()
@@ -282,9 +292,7 @@ func (f *feed) settle(d *Delivery, n int) {
 	if d.left > 0 {
 		return
 	}
-	if len(d.failed) > 0 {
-		f.unsent++
-	} else {
+	if len(d.failed) == 0 {
 		f.lastGood, f.failing, f.backoff = time.Now(), false, firstBackoff
 	}
 	f.retire()
@@ -321,6 +329,9 @@ func (f *feed) fail(d *Delivery, i int, cause error) {
 		}
 	}
 	f.failing = true
+	if len(d.failed) == 0 {
+		f.unsent++
+	}
 	d.failed = append(d.failed, i)
 	f.mu.Unlock()
 	f.settle(d, 1)

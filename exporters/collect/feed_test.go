@@ -43,6 +43,8 @@ func entryOf(n uint32, records byte) spool.Entry {
 
 // slowOutput keeps what it is sent, until the test settles it.
 type slowOutput struct {
+	during   func(*Delivery) // called while a delivery is sent
+	asked    func()          // called when it is asked for room
 	format   Format
 	full     bool // has no room
 	sent     []*Delivery
@@ -51,9 +53,19 @@ type slowOutput struct {
 	closed   int
 }
 
-func (o *slowOutput) Format() Format        { return o.format }
-func (o *slowOutput) Room(int, int) bool    { return !o.full }
-func (o *slowOutput) Send(d *Delivery)      { o.sent = append(o.sent, d) }
+func (o *slowOutput) Format() Format { return o.format }
+func (o *slowOutput) Send(d *Delivery) {
+	o.sent = append(o.sent, d)
+	if o.during != nil {
+		o.during(d)
+	}
+}
+func (o *slowOutput) Room(int, int) bool {
+	if o.asked != nil {
+		o.asked()
+	}
+	return !o.full
+}
 func (o *slowOutput) Flush(context.Context) { o.flushed++ }
 func (o *slowOutput) Close() error          { o.closed++; return o.closeErr }
 
@@ -309,6 +321,48 @@ func TestBackoff(t *testing.T) {
 	if wait := time.Until(b.again); wait > 100*time.Millisecond {
 		t.Errorf("a backoff of %v after a success", wait)
 	}
+}
+
+// TestNothingPassesWhatFailed: once a record failed, nothing else is sent until it is sent again: not when
+// others of its delivery are on their way, not what has just been taken from the queue, and not the
+// rest of what failed before.
+func TestNothingPassesWhatFailed(t *testing.T) {
+	away := errors.New("away")
+	b := newFeedBed(t)
+	b.push(1, 2)
+	b.steps(time.Now())
+	one := b.wantSent("1")[0]
+	one.Failed(0, away)
+	b.push(2, 1)
+	b.steps(time.Now().Add(time.Hour))
+	b.wantSent() // a record of packet 1 is not settled
+	one.Delivered(1)
+	b.steps(time.Now().Add(time.Hour))
+	one = b.wantSent("1[0]", "2")[0]
+
+	b.push(3, 1)
+	b.out.asked = func() { one.Failed(0, away); b.out.asked = nil }
+	b.steps(time.Now())
+	b.wantSent()
+	b.feed.window[1].Failed(0, away)
+	b.out.during = func(d *Delivery) { d.FailedAll(away); b.out.during = nil }
+	b.step(b.again)
+	one = b.wantSent("1[0]")[0]
+	if !one.First {
+		t.Error("packet 1 is not the first")
+	}
+	b.step(b.again)
+	sent := b.wantSent("1[0]", "2[0]")
+	if !sent[0].First || sent[1].First {
+		t.Error("packet 1 is not the first, or packet 2 is")
+	}
+	sent[0].Delivered(1)
+	sent[1].Delivered(1)
+	b.steps(time.Now())
+	if three := b.wantSent("3")[0]; three.First {
+		t.Error("packet 3 is the first, though it did not fail")
+	}
+	b.want(Accounts{Taken: 4, Delivered: 3, Queued: 1})
 }
 
 // TestOnlyWhatFailedIsSentAgain: not what was delivered or dropped behind it.

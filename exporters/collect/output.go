@@ -38,6 +38,9 @@ type Ticker interface {
 type Delivery struct {
 	*Batch
 	Again []int // indices of the records to send, the others are settled; nil: all
+	// First says that these records failed, that none which failed is older, and that every other one
+	// that was sent is settled: what the output does now to go on cannot let a record pass another.
+	First bool
 
 	feed    *feed
 	end     spool.Position // where its last entry ends; zero: it is not in the spool

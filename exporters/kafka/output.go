@@ -79,9 +79,11 @@ type sent struct {
 
 // Send hands the records of d to the client, which calls sent.finished for each.
 func (o *Output) Send(d *collect.Delivery) {
-	if err := o.mend(); err != nil { // the next delivery tries again
-		d.FailedAll(err)
-		return
+	if d.First {
+		if err := o.mend(); err != nil { // the next attempt tries again
+			d.FailedAll(err)
+			return
+		}
 	}
 	n := d.Count()
 	s := o.pool.Get().(*sent)
@@ -208,21 +210,19 @@ func lasts(err error) bool {
 	return errors.As(err, &k) && !k.Retriable
 }
 
-// mend replaces the client where its batches are too large, or where it keeps an error. The latter only
-// while it holds nothing, which is so at the latest when the failed records are sent again: so there is
-// one new client for each time that the feed waits, and no record is on its way in the old one.
+// mend replaces the client where its batches are too large, or where it keeps an error. Only for a First
+// delivery: a client that was replaced for another one would let it pass records that have failed and
+// were not sent again yet. So there is one new client at most for each time that the feed waits.
 func (o *Output) mend() error {
+	batch := o.batch
 	switch {
 	case o.shrink.Load():
-		if err := o.replace(max(o.batch/2, smallBatch)); err != nil {
-			return err
-		}
-	case o.renew.Load() && o.held.Load() == 0:
-		if err := o.replace(o.batch); err != nil {
-			return err
-		}
-	default:
+		batch = max(o.batch/2, smallBatch)
+	case !o.renew.Load():
 		return nil
+	}
+	if err := o.replace(batch); err != nil {
+		return err
 	}
 	o.shrink.Store(false)
 	o.renew.Store(false)

@@ -190,8 +190,14 @@ func TestTooLargeRecords(t *testing.T) {
 	}
 }
 
+// sendFirst sends d as the feed sends the first delivery after a failure.
+func (h *hand) sendFirst(d *collect.Delivery) {
+	d.First = true
+	h.Send(d)
+}
+
 // TestSmallerBatches: batches become half as large, not smaller than smallBatch. While a client with
-// smaller batches cannot be made, the log says why, and the next delivery tries again.
+// smaller batches cannot be made, the log says why, and the next attempt tries again.
 func TestSmallerBatches(t *testing.T) {
 	c := cluster(t)
 	conf := config(c.ListenAddrs())
@@ -199,7 +205,7 @@ func TestSmallerBatches(t *testing.T) {
 	for _, want := range []int{batchBytes / 2, batchBytes / 4} {
 		before := h.client
 		h.shrink.Store(true)
-		h.Send(h.packet())
+		h.sendFirst(h.packet())
 		h.Flush(context.Background())
 		if h.batch != want || h.client == before || h.shrink.Load() || h.client.OptValue(kgo.ProducerBatchMaxBytes) != int32(want) {
 			t.Errorf("batches of %d bytes, want %d; a new client: %v", h.batch, want, h.client != before)
@@ -208,7 +214,7 @@ func TestSmallerBatches(t *testing.T) {
 	h.wantAccounts(4, 0, 0, 0)
 	h.c.TLS = &TLS{CA: filepath.Join(t.TempDir(), "none")}
 	h.shrink.Store(true)
-	h.Send(h.packet())
+	h.sendFirst(h.packet())
 	h.log.want(t, "tls.ca: open ")
 	h.c.TLS = nil
 	h.Send(h.from.Next(h.t))
@@ -219,7 +225,7 @@ func TestSmallerBatches(t *testing.T) {
 	}
 	h.batch = smallBatch + 2
 	h.shrink.Store(true)
-	h.Send(h.packet())
+	h.sendFirst(h.packet())
 	if h.batch != smallBatch {
 		t.Errorf("batches of %d bytes", h.batch)
 	}
@@ -227,8 +233,8 @@ func TestSmallerBatches(t *testing.T) {
 	h.wantAccounts(8, 0, 0, 2)
 }
 
-// TestRenew: the client is replaced after an error that it may keep, by one with batches as large, when
-// it holds nothing any more; it stays after an error that passes.
+// TestRenew: the client is replaced after an error that it may keep, by one with batches as large, before
+// the first delivery that is sent again; it stays after an error that passes.
 func TestRenew(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -259,6 +265,35 @@ func TestRenew(t *testing.T) {
 				t.Errorf("a new client: %v, with batches of %d bytes, and another one later: %v", h.client != before, h.batch, h.renew.Load())
 			}
 			h.wantAccounts(6, 0, 0, 1)
+		})
+	}
+}
+
+// TestNothingPassesWhatFailed: the client is replaced for no other delivery than the first that is sent
+// again, also where it holds nothing: another one would arrive before what failed.
+func TestNothingPassesWhatFailed(t *testing.T) {
+	for name, err := range map[string]error{"an error that the client keeps": kerr.ClusterAuthorizationFailed, "a batch too large": kerr.MessageTooLarge} {
+		t.Run(name, func(t *testing.T) {
+			h := newHand(t, config(cluster(t).ListenAddrs()))
+			before, next := h.client, h.packet()
+			s := h.sent(h.packet(), 100)
+			s.finished(&s.records[0], err)
+			s.finished(&s.records[1], err)
+			h.Send(next)
+			h.Flush(context.Background())
+			if h.client != before {
+				t.Error("a new client for a delivery that did not fail")
+			}
+			again := h.from.Next(t)
+			if !again.First {
+				t.Error("the feed does not say that it is the first")
+			}
+			h.Send(again)
+			h.Flush(context.Background())
+			if h.client == before {
+				t.Error("no new client for what failed")
+			}
+			h.wantAccounts(4, 0, 0, 2)
 		})
 	}
 }
