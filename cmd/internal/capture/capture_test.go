@@ -151,8 +151,11 @@ func TestNotCaptures(t *testing.T) {
 	}
 }
 
-// TestPlain: a copy is made where DPDK's driver cannot read the original, and goes away.
+// TestPlain: a copy is made where DPDK's driver cannot read the original, and goes away. It has no name that could
+// outlive the process.
 func TestPlain(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
 	b := classic(binary.BigEndian, magicMicroseconds, 1, record{there: 4, wire: 4}, record{there: 6, wire: 4}, record{there: 4, wire: 9})
 	for _, c := range []struct {
 		name string
@@ -164,6 +167,9 @@ func TestPlain(t *testing.T) {
 			p, err := MakePlain(path, io.Discard)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if files, err := filepath.Glob(filepath.Join(temporary, "intsink-*")); err != nil || len(files) > 0 {
+				t.Errorf("the folder of temporary files has %v, %v", files, err)
 			}
 			if (p.Path != path) != c.copy || strings.ContainsAny(filepath.Base(p.Path), ",=") {
 				t.Errorf("%s is read from %s", path, p.Path)
@@ -191,7 +197,7 @@ func TestPlain(t *testing.T) {
 			}
 			r.Close()
 			p.Close()
-			if _, err := os.Stat(p.Path); (err != nil) != c.copy {
+			if _, err := p.Open(); (err != nil) != c.copy {
 				t.Errorf("afterwards: %v", err)
 			}
 		})

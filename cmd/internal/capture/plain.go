@@ -20,8 +20,9 @@ import (
 // Plain is an Ethernet capture in a form that DPDK's pcap driver can read: the file itself, or
 // a copy of it if the driver or libpcap below it may not read all of the original.
 type Plain struct {
-	Path     string  // to read
-	original *Reader // Path is a copy of this capture; nil: Path is the capture itself
+	Path     string   // to read, in this process
+	original *Reader  // Path is a copy of this capture; nil: Path is the capture itself
+	copied   *os.File // the copy, which has no name: however the process ends, it goes away
 }
 
 // MakePlain makes the copy where there has to be one, and shows on terminal how far it is.
@@ -41,12 +42,12 @@ func MakePlain(path string, terminal io.Writer) (*Plain, error) {
 		return nil, err
 	}
 	in.ShowProgress(terminal, "copy of "+in.Path)
-	if err := errors.Join(in.copyTo(to), to.Close()); err != nil {
+	if err := errors.Join(os.Remove(to.Name()), in.copyTo(to)); err != nil {
 		in.Close()
-		os.Remove(to.Name())
+		to.Close()
 		return nil, err
 	}
-	return &Plain{to.Name(), in}, nil
+	return &Plain{fmt.Sprintf("/proc/self/fd/%d", to.Fd()), in, to}, nil
 }
 
 // isPlain reports whether the driver reads all of the capture at path. It takes commas and equals
@@ -124,7 +125,7 @@ func (p *Plain) Close() error {
 	if p.original == nil {
 		return nil
 	}
-	return errors.Join(p.original.Close(), os.Remove(p.Path))
+	return errors.Join(p.original.Close(), p.copied.Close())
 }
 
 // copyTo writes the rest of c as an uncompressed pcap file with nanoseconds.
