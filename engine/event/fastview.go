@@ -24,13 +24,13 @@ type FastView struct {
 	scaled            uint32 // 1 where all nodes have a unit of latency that is not one nanosecond
 	links             flows.SmallIndex
 	linkAt            [linkHints]uint32 // offset in the table of links where a link with such a hash was last found
-	Queues            HotSet
-	Interfaces        HotSet
 	Policies          [MaxPolicies]FastPolicy
 	modelsAt          unsafe.Pointer // nodes that have models of their own: modelMask + 1 places
 	modelShift        uint32         // of the hash, to a place
 	modelMask         uint32
 	others            fastModel // of all other nodes
+	Queues            HotSet    // large, so behind what each packet reads
+	Interfaces        HotSet
 	policies          int
 	linkAbsolute      uint32 // the least of all policies
 	sweepQueues       HotSet // what Sweep has found

@@ -137,16 +137,45 @@ func TestBitsOfQueues(t *testing.T) {
 			seen[v.Bit(first(node, 1, egress), 0)] = true
 		}
 	}
-	if len(seen) < 512 { // of 1024: a filter that takes most interfaces for one in an episode spares little
+	if len(seen) < 1000 { // of 1024: a filter that takes most interfaces for one in an episode spares little
 		t.Errorf("1024 interfaces have %d bits", len(seen))
 	}
 	var set HotSet
-	set.set(4095)
+	set.set(hotBits - 1)
 	set.set(64)
 	for bit := range hotBits {
-		if set.Has(bit) != (bit == 64 || bit == 4095) {
+		if set.Has(bit) != (bit == 64 || bit == hotBits-1) {
 			t.Errorf("bit %d is %v", bit, set.Has(bit))
 		}
+	}
+}
+
+// TestFullTablesLeaveRoomInTheFilters: while as many queues and interfaces are in an episode as there is room for,
+// such as some packets of many hops can make, few others share their bits.
+func TestFullTablesLeaveRoomInTheFilters(t *testing.T) {
+	d := New([]Policy{defaults()}, 42)
+	defer d.Close()
+	key := func(n int) [2]uint64 { return [2]uint64{uint64(n/16+1)<<32 | uint64(n%16+1)} } // nodes of 16 interfaces
+	for n := range MaxInterfaces {
+		d.markInterface(key(n))
+	}
+	for n := range MaxQueues {
+		k := key(n / 8)
+		k[1] = uint64(n % 8)
+		d.markQueue(k)
+	}
+	interfaces, queues := 0, 0
+	for n := range 10_000 {
+		bit := d.view.bitOfKey(key(MaxInterfaces + n))
+		if d.view.Interfaces.Has(bit) {
+			interfaces++
+		}
+		if d.view.Queues.Has(bit) {
+			queues++
+		}
+	}
+	if interfaces > 500 || queues > 1000 {
+		t.Errorf("of 10,000 interfaces in no episode %d have a bit in the filter of interfaces, %d in that of queues", interfaces, queues)
 	}
 }
 

@@ -1,4 +1,4 @@
-// HotSet: a filter of 4096 bits that tells which queues and interfaces may be in an
+// HotSet: a filter of 262,144 bits that tells which queues and interfaces may be in an
 // episode; marks them, and sweeps the tables to make it anew.
 
 package event
@@ -6,23 +6,27 @@ package event
 import "math/bits"
 
 // HotSet is a filter of queues or interfaces that may be in an episode: a bit each, by a
-// keyed hash. What has no bit is in none.
-type HotSet [64]uint64
+// keyed hash. What has no bit is in none. It is large against the tables (MaxQueues,
+// MaxInterfaces), so that full ones leave bits to few others.
+type HotSet [1 << (hotShift - 6)]uint64
+
+// hotShift is how many bits of a hash are the number of a bit.
+const hotShift = 18
 
 // Has reports whether bit is set.
-func (h *HotSet) Has(bit uint32) bool { return h[bit/64&63]>>(bit%64)&1 != 0 }
+func (h *HotSet) Has(bit uint32) bool { return h[bit/64%uint32(len(h))]>>(bit%64)&1 != 0 }
 
-func (h *HotSet) set(bit uint32) { h[bit/64&63] |= 1 << (bit % 64) }
+func (h *HotSet) set(bit uint32) { h[bit/64%uint32(len(h))] |= 1 << (bit % 64) }
 
 // Bit returns the bit of a queue, or with queue 0 of its egress interface. first are the first
 // eight bytes of a hop as a little endian load reads them; only the node and the egress
 // interface are hashed.
 func (v *FastView) Bit(first uint64, queue uint8) uint32 {
-	return (uint32(first&0xffff0000_ffffffff*v.key>>52) + uint32(queue)*queueStep) % hotBits
+	return (uint32(first&0xffff0000_ffffffff*v.key>>(64-hotShift)) + uint32(queue)*queueStep) % hotBits
 }
 
 const (
-	hotBits   = 64 * uint32(len(HotSet{}))
+	hotBits   = uint32(1) << hotShift
 	queueStep = 1237 // odd: 256 queues of an interface have 256 bits
 )
 

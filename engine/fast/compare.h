@@ -126,12 +126,12 @@ static inline __attribute__((always_inline)) bool same_hops(const struct fast_fl
 // queues.
 static inline uint32_t hot_interface(const struct fast_view *b, const uint8_t *hop)
 {
-	return (uint32_t)((load64(hop) & EGRESS) * b->key >> 52);
+	return (uint32_t)((load64(hop) & EGRESS) * b->key >> (64 - FAST_HOT_SHIFT));
 }
 
 static inline uint32_t hot_queue(uint32_t interface, uint32_t queue)
 {
-	return (interface + queue * 1237) % (64 * FAST_HOT_WORDS);
+	return (interface + queue * 1237) % (1 << FAST_HOT_SHIFT);
 }
 
 static inline uint64_t in_filter(const uint64_t *filter, uint32_t bit)

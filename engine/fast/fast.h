@@ -20,7 +20,7 @@ enum {
 	FAST_EDITS = 5,       // other fields
 	FAST_PATCHES = 4,     // of 32 bytes in front of INT
 	FAST_POLICIES = 256,  // watches
-	FAST_HOT_WORDS = 64,  // of a filter of queues or interfaces
+	FAST_HOT_SHIFT = 18,  // of a hash, to the bit of a queue or an interface
 	FAST_LINK_HINTS = 4096,
 	FAST_NONE = FAST_TEMPLATES, // no template: its place has one that no packet matches
 	FAST_NO_SHAPE = FAST_SHAPES, // no shape: likewise
@@ -288,11 +288,11 @@ struct fast_view {
 	uint64_t links, links_mask, links_key, links_prime2, links_prime3; // flows.SmallIndex
 	uint32_t links_none, pad;
 	uint32_t link_at[FAST_LINK_HINTS]; // offset in links where a link with such a hash was last found
-	uint64_t queues[FAST_HOT_WORDS], interfaces[FAST_HOT_WORDS];
 	struct fast_policy policies[FAST_POLICIES];
 	uint64_t models; // 0: no node has a model of its own
 	uint32_t model_shift, model_mask;
 	struct fast_model others;
+	uint64_t queues[1 << (FAST_HOT_SHIFT - 6)], interfaces[1 << (FAST_HOT_SHIFT - 6)];
 };
 
 // flows.smallEntry of event.Link.
