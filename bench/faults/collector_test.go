@@ -5,7 +5,6 @@ package faults
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"intsink/internal/loopback"
 )
 
 // collector runs `intsink-collect` as a process.
@@ -32,14 +33,13 @@ type collector struct {
 	log     *os.File
 }
 
-func freePort(t testing.TB) string {
+func freeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := loopback.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return address
 }
 
 // newCollector builds the program and writes its configuration with these outputs. The spool is
@@ -47,7 +47,7 @@ func freePort(t testing.TB) string {
 func newCollector(t testing.TB, outputs string) *collector {
 	t.Helper()
 	dir := t.TempDir()
-	c := &collector{t: t, dir: dir, spool: filepath.Join(dir, "disk", "spool"), program: filepath.Join(dir, "intsink-collect"), address: freePort(t), http: freePort(t)}
+	c := &collector{t: t, dir: dir, spool: filepath.Join(dir, "disk", "spool"), program: filepath.Join(dir, "intsink-collect"), address: freeAddress(t), http: freeAddress(t)}
 	build := exec.Command("go", "build", "-o", c.program, "intsink/cmd/intsink-collect")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {

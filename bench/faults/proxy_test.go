@@ -49,7 +49,7 @@ const serverUsers = `<yandex>
 func startServer(t testing.TB) *server {
 	t.Helper()
 	s := &server{t: t, dir: t.TempDir(), faults: map[string]int{}}
-	port := func() string { a := freePort(t); return a[strings.LastIndexByte(a, ':')+1:] }
+	port := func() string { a := freeAddress(t); return a[strings.LastIndexByte(a, ':')+1:] }
 	http, tcp, inter := port(), port(), port()
 	s.url = "http://127.0.0.1:" + http
 	config := strings.NewReplacer("DIR", s.dir, "HTTP", http, "TCP", tcp, "INTER", inter).Replace(serverConfig)

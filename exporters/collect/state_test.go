@@ -11,6 +11,7 @@ import (
 
 	"intsink/exporters/collect/spool"
 	"intsink/exporters/record"
+	"intsink/internal/netns"
 )
 
 // TestSpoolThatCannotBeWritten: records that an output has no room for count as lost, each batch as an
@@ -189,13 +190,8 @@ func TestNumbersThatCannotBeKept(t *testing.T) {
 
 // TestListensThatCannotBeOpened: the error names the address, and those that were opened are closed.
 func TestListensThatCannotBeOpened(t *testing.T) {
-	free, err := openSockets("127.0.0.1:0", 1, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free[0].local.String()
-	free[0].Close()
-	_, err = Start(Options{Listens: []Listen{{Address: address, Sockets: 1, Buffer: 1 << 20, Streams: 1}, {Address: "192.0.2.1:1", Sockets: 1, Buffer: 1 << 20, Streams: 1}}})
+	address := netns.FreeAddress(t)
+	_, err := Start(Options{Listens: []Listen{{Address: address, Sockets: 1, Buffer: 1 << 20, Streams: 1}, {Address: "192.0.2.1:1", Sockets: 1, Buffer: 1 << 20, Streams: 1}}})
 	if err == nil || !strings.Contains(err.Error(), "listen 192.0.2.1:1: ") || !strings.Contains(err.Error(), "an address of this machine") {
 		t.Errorf("error %v", err)
 	}

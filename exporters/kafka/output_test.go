@@ -27,6 +27,7 @@ import (
 
 	"intsink/exporters/collect"
 	"intsink/exporters/collect/collecttest"
+	"intsink/internal/loopback"
 )
 
 const topic = "intsink.reports.v1"
@@ -368,10 +369,13 @@ func TestTLSAndSASL(t *testing.T) {
 func TestBrokerAway(t *testing.T) {
 	for _, always := range []bool{false, true} {
 		t.Run("always "+strconv.FormatBool(always), func(t *testing.T) {
-			ports := freePorts(t, 1)
+			port, err := loopback.FreePort()
+			if err != nil {
+				t.Fatal(err)
+			}
 			dir := kfake.DataDir(t.TempDir())
 			start := func() *kfake.Cluster {
-				c, err := kfake.NewCluster(kfake.Ports(ports...), kfake.SeedTopics(6, topic), dir)
+				c, err := kfake.NewCluster(kfake.Ports(port), kfake.SeedTopics(6, topic), dir)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -438,18 +442,6 @@ func scramClient(t testing.TB, brokers []string) *kgo.Client {
 		t.Fatal(err)
 	}
 	return c
-}
-
-func freePorts(t testing.TB, n int) (ports []int) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
 }
 
 // certificates makes one certificate, which signs itself and serves as authority, server and

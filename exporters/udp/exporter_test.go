@@ -12,6 +12,7 @@ import (
 	"intsink/dpdk/ring"
 	"intsink/engine/report"
 	"intsink/exporters"
+	"intsink/internal/netns"
 )
 
 // fill pushes n sealed report packets, the i-th with i in its first byte.
@@ -140,9 +141,7 @@ func TestRefusedIsCounted(t *testing.T) {
 // TestACollectorThatComesBack: what was refused keeps nothing from one that
 // listens again.
 func TestACollectorThatComesBack(t *testing.T) {
-	closed := listen(t, "127.0.0.1:0")
-	to := closed.LocalAddr().(*net.UDPAddr).AddrPort()
-	closed.Close()
+	to := netip.MustParseAddrPort(netns.FreeAddress(t))
 	a, r := setup(t)
 	e := New(Config{Collector: to, Rings: []*ring.Ring{r}, Pool: a})
 	if !e.dial() {

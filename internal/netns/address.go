@@ -1,22 +1,18 @@
 package netns
 
 import (
-	"fmt"
-	"net"
-	"os"
 	"testing"
+
+	"intsink/internal/loopback"
 )
 
-// FreeAddress returns an address with a free TCP port for a program under test. It is on
-// loopback, with an IP address that only tests of this process use: nothing else takes the port
-// before the program does.
+// FreeAddress returns an address of loopback for a program under test, with a port that nothing
+// else takes before the program does; each call returns another one.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
-	pid := os.Getpid() // of 22 bits at most
-	l, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:0", 1+(pid>>14)%254, (pid>>6)&0xff, 1+pid&0x3f))
+	address, err := loopback.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return address
 }

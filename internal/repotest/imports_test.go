@@ -94,7 +94,7 @@ var mayImport = []struct {
 	{"exporters/collect/aggregate", []string{"engine/report", "exporters/record"}},
 	{"exporters/collect/...", []string{"exporters/collect", "exporters/collect/...", "exporters/record"}},
 	{"exporters/collect", []string{"exporters/collect/...", "exporters/record"}},
-	{"exporters/kafka/kafkatest", nil},
+	{"exporters/kafka/kafkatest", []string{"internal/loopback"}},
 	{"exporters/kafka", []string{"exporters/collect"}},
 	{"exporters/clickhouse", []string{"exporters/collect"}},
 	{"exporters/jsonl", []string{"exporters/collect"}},
@@ -104,7 +104,8 @@ var mayImport = []struct {
 	{"deploy/demo/...", nil},
 	{"deploy/collect", nil},
 	{"deploy/wireshark", nil}, // holds tests only
-	{"internal/netns", nil},
+	{"internal/loopback", nil},
+	{"internal/netns", []string{"internal/loopback"}},
 	{"internal/repotest", nil},
 	{"internal/checksum", nil},
 	{"internal/ranges", nil},

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"intsink/internal/loopback"
 )
 
 // Intsink is a running intsink with a collector that counts.
@@ -33,13 +34,13 @@ func StartIntsink(s *Setup, t Task) (*Intsink, error) {
 	if err != nil {
 		return nil, err
 	}
-	listen, err := freeAddress()
+	listen, err := loopback.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
 	pprof := ""
 	if s.Profiles {
-		if pprof, err = freeAddress(); err != nil {
+		if pprof, err = loopback.FreeAddress(); err != nil {
 			return nil, err
 		}
 	}
@@ -69,16 +70,6 @@ func StartIntsink(s *Setup, t Task) (*Intsink, error) {
 		return nil, err
 	}
 	return p, nil
-}
-
-// freeAddress returns where nobody listens at the moment.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }
 
 // Command runs another command of intsink, against this one, and returns what it said.

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"intsink/internal/loopback"
 )
 
 // Libraries returns the folder that scripts/deps-engines.sh puts Kafka's jars into.
@@ -69,12 +71,12 @@ func start(t testing.TB, n int, secure bool) *Cluster {
 }
 
 func freePort(t testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	t.Helper()
+	port, err := loopback.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return port
 }
 
 // java returns a command that runs a class of Kafka.
