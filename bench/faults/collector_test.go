@@ -33,21 +33,12 @@ type collector struct {
 	log     *os.File
 }
 
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	address, err := loopback.FreeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return address
-}
-
 // newCollector builds the program and writes its configuration with these outputs. The spool is
 // on a disk of its own, so that a test can fill it.
 func newCollector(t testing.TB, outputs string) *collector {
 	t.Helper()
 	dir := t.TempDir()
-	c := &collector{t: t, dir: dir, spool: filepath.Join(dir, "disk", "spool"), program: filepath.Join(dir, "intsink-collect"), address: freeAddress(t), http: freeAddress(t)}
+	c := &collector{t: t, dir: dir, spool: filepath.Join(dir, "disk", "spool"), program: filepath.Join(dir, "intsink-collect"), address: loopback.Address(t), http: loopback.Address(t)}
 	build := exec.Command("go", "build", "-o", c.program, "intsink/cmd/intsink-collect")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -11,11 +11,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"intsink/internal/loopback"
 )
 
 // server is a server of ClickHouse, Debian's 18.16, behind a proxy that fails. It tests inserts by
@@ -49,7 +52,7 @@ const serverUsers = `<yandex>
 func startServer(t testing.TB) *server {
 	t.Helper()
 	s := &server{t: t, dir: t.TempDir(), faults: map[string]int{}}
-	port := func() string { a := freeAddress(t); return a[strings.LastIndexByte(a, ':')+1:] }
+	port := func() string { return strconv.Itoa(loopback.Port(t)) }
 	http, tcp, inter := port(), port(), port()
 	s.url = "http://127.0.0.1:" + http
 	config := strings.NewReplacer("DIR", s.dir, "HTTP", http, "TCP", tcp, "INTER", inter).Replace(serverConfig)

@@ -18,7 +18,7 @@ import (
 
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/observe/observetest"
-	"intsink/internal/netns"
+	"intsink/internal/loopback"
 )
 
 // running is an appliance in a process of its own.
@@ -49,7 +49,7 @@ func startRun(t *testing.T, config string) *running { return startRunWith(t, con
 // startRunWith is startRun with more flags.
 func startRunWith(t *testing.T, config string, flags ...string) *running {
 	t.Helper()
-	http := netns.FreeAddress(t)
+	http := loopback.Address(t)
 	r := startRunOf(t, write(t, filepath.Join(t.TempDir(), "c.hcl"), fmt.Sprintf(config, http)), flags...)
 	r.http = http
 	return r

@@ -12,7 +12,7 @@ import (
 
 	"intsink/cmd/intsink/internal/observe/observetest"
 	"intsink/cmd/intsink/internal/status"
-	"intsink/internal/netns"
+	"intsink/internal/loopback"
 )
 
 // settled waits until the configuration in force is on no trial.
@@ -145,7 +145,7 @@ func TestReloadRequestsThatAreWrong(t *testing.T) {
 // address that is taken leaves all as it was.
 func TestReloadChangesAddressesAndTimes(t *testing.T) {
 	r, socket, path, text := withSocket(t)
-	l, err := net.Listen("tcp", netns.FreeAddress(t))
+	l, err := net.Listen("tcp", loopback.Address(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/flowapi"
-	"intsink/internal/netns"
+	"intsink/internal/loopback"
 )
 
 func TestWhyThatCannotAnswer(t *testing.T) {
 	dir := t.TempDir()
-	free := netns.FreeAddress(t)
+	free := loopback.Address(t)
 	off := write(t, filepath.Join(dir, "off.hcl"), "http { listen = \"\" }\n"+offline("udp_port = 5000"))
 	const flow = "udp:10.0.0.1:1024-10.1.0.1:8000"
 	for _, c := range []struct {

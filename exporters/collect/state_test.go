@@ -11,7 +11,7 @@ import (
 
 	"intsink/exporters/collect/spool"
 	"intsink/exporters/record"
-	"intsink/internal/netns"
+	"intsink/internal/loopback"
 )
 
 // TestSpoolThatCannotBeWritten: records that an output has no room for count as lost, each batch as an
@@ -190,7 +190,7 @@ func TestNumbersThatCannotBeKept(t *testing.T) {
 
 // TestListensThatCannotBeOpened: the error names the address, and those that were opened are closed.
 func TestListensThatCannotBeOpened(t *testing.T) {
-	address := netns.FreeAddress(t)
+	address := loopback.Address(t)
 	_, err := Start(Options{Listens: []Listen{{Address: address, Sockets: 1, Buffer: 1 << 20, Streams: 1}, {Address: "192.0.2.1:1", Sockets: 1, Buffer: 1 << 20, Streams: 1}}})
 	if err == nil || !strings.Contains(err.Error(), "listen 192.0.2.1:1: ") || !strings.Contains(err.Error(), "an address of this machine") {
 		t.Errorf("error %v", err)

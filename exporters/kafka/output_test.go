@@ -369,10 +369,7 @@ func TestTLSAndSASL(t *testing.T) {
 func TestBrokerAway(t *testing.T) {
 	for _, always := range []bool{false, true} {
 		t.Run("always "+strconv.FormatBool(always), func(t *testing.T) {
-			port, err := loopback.FreePort()
-			if err != nil {
-				t.Fatal(err)
-			}
+			port := loopback.Port(t)
 			dir := kfake.DataDir(t.TempDir())
 			start := func() *kfake.Cluster {
 				c, err := kfake.NewCluster(kfake.Ports(port), kfake.SeedTopics(6, topic), dir)

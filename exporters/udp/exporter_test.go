@@ -12,7 +12,7 @@ import (
 	"intsink/dpdk/ring"
 	"intsink/engine/report"
 	"intsink/exporters"
-	"intsink/internal/netns"
+	"intsink/internal/loopback"
 )
 
 // fill pushes n sealed report packets, the i-th with i in its first byte.
@@ -141,7 +141,7 @@ func TestRefusedIsCounted(t *testing.T) {
 // TestACollectorThatComesBack: what was refused keeps nothing from one that
 // listens again.
 func TestACollectorThatComesBack(t *testing.T) {
-	to := netip.MustParseAddrPort(netns.FreeAddress(t))
+	to := netip.MustParseAddrPort(loopback.Address(t))
 	a, r := setup(t)
 	e := New(Config{Collector: to, Rings: []*ring.Ring{r}, Pool: a})
 	if !e.dial() {

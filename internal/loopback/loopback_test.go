@@ -39,11 +39,11 @@ func TestFreePort(t *testing.T) {
 			if !lines.Scan() {
 				t.Fatalf("%d ports of %d: %v", len(seen), processes*each, lines.Err())
 			}
-			if port := lines.Text(); seen[port] {
-				t.Errorf("port %s is given twice", port)
-			} else {
-				seen[port] = true
+			port := lines.Text()
+			if n, err := strconv.Atoi(port); err != nil || n < first || n > last || seen[port] {
+				t.Errorf("%q is no port of these, or is given twice", port)
 			}
+			seen[port] = true
 		}
 	}
 }
@@ -51,11 +51,7 @@ func TestFreePort(t *testing.T) {
 // give prints n ports and waits for the end of its input.
 func give(t *testing.T, n int) {
 	for range n {
-		port, err := FreePort()
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Println(port)
+		fmt.Println(Port(t))
 	}
 	io.Copy(io.Discard, os.Stdin)
 }
@@ -63,12 +59,9 @@ func give(t *testing.T, n int) {
 // TestTakenPorts: a port is not given while a program listens on it, by TCP or UDP, at whatever
 // address.
 func TestTakenPorts(t *testing.T) {
-	port, err := FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if port < first || port > last || !unused(port) {
-		t.Fatalf("port %d", port)
+	port := Port(t)
+	if !unused(port) {
+		t.Fatalf("port %d is in use", port)
 	}
 	for _, network := range []string{"tcp4", "tcp6", "udp4", "udp6"} {
 		l := listen(t, network, map[byte]string{'4': "127.0.0.1", '6': "::1"}[network[3]], port)

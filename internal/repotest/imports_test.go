@@ -105,7 +105,7 @@ var mayImport = []struct {
 	{"deploy/collect", nil},
 	{"deploy/wireshark", nil}, // holds tests only
 	{"internal/loopback", nil},
-	{"internal/netns", []string{"internal/loopback"}},
+	{"internal/netns", nil},
 	{"internal/repotest", nil},
 	{"internal/checksum", nil},
 	{"internal/ranges", nil},

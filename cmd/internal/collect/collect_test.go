@@ -22,7 +22,7 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/engine/report/reporttest"
-	"intsink/internal/netns"
+	"intsink/internal/loopback"
 )
 
 // TestMain lets the tests run the command in a process of its own, to kill it.
@@ -69,7 +69,7 @@ func (b *lockedBuffer) String() string {
 func configure(t testing.TB, dir, rest string) (path string) {
 	t.Helper()
 	path = filepath.Join(dir, "collect.hcl")
-	text := fmt.Sprintf("listen \"reports\" {\n  address        = %q\n  receive_buffer = \"8MiB\"\n}\nhttp { listen = %q }\n", netns.FreeAddress(t), netns.FreeAddress(t))
+	text := fmt.Sprintf("listen \"reports\" {\n  address        = %q\n  receive_buffer = \"8MiB\"\n}\nhttp { listen = %q }\n", loopback.Address(t), loopback.Address(t))
 	write(t, path, text+rest)
 	return path
 }

@@ -53,7 +53,7 @@ func start(t testing.TB, n int, secure bool) *Cluster {
 	}
 	c := &Cluster{t: t, dir: t.TempDir()}
 	for id := 1; id <= n; id++ {
-		b := &broker{id: id, dir: filepath.Join(c.dir, fmt.Sprint(id)), client: freePort(t), secure: freePort(t), controller: freePort(t)}
+		b := &broker{id: id, dir: filepath.Join(c.dir, fmt.Sprint(id)), client: loopback.Port(t), secure: loopback.Port(t), controller: loopback.Port(t)}
 		c.brokers = append(c.brokers, b)
 	}
 	if secure {
@@ -68,15 +68,6 @@ func start(t testing.TB, n int, secure bool) *Cluster {
 		c.wait(b)
 	}
 	return c
-}
-
-func freePort(t testing.TB) int {
-	t.Helper()
-	port, err := loopback.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 // java returns a command that runs a class of Kafka.

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"intsink/conf"
-	"intsink/internal/netns"
+	"intsink/internal/loopback"
 )
 
 // answers tells whether something does at url.
@@ -59,7 +59,7 @@ func certificate(t *testing.T) *conf.TLS {
 // TestAddressesChangeWhileServing: what stays goes on, also a request under way on an address
 // that goes; what cannot be opened leaves all as it was.
 func TestAddressesChangeWhileServing(t *testing.T) {
-	a, b, taken := netns.FreeAddress(t), netns.FreeAddress(t), netns.FreeAddress(t)
+	a, b, taken := loopback.Address(t), loopback.Address(t), loopback.Address(t)
 	_, port, _ := net.SplitHostPort(b) // b moves to all addresses
 	files := certificate(t)
 	s, err := Serve(conf.HTTP{Listen: a}, source(polling(t)))
@@ -139,7 +139,7 @@ func TestTokensGuardFromTheFirstRequest(t *testing.T) {
 	}
 	s := &Servers{source: of}
 	defer s.Stop()
-	a := netns.FreeAddress(t)
+	a := loopback.Address(t)
 	var early net.Conn
 	err := s.Change(conf.HTTP{Listen: a}, func() {
 		c, err := net.Dial("tcp", a)
@@ -164,7 +164,7 @@ func TestTokensGuardFromTheFirstRequest(t *testing.T) {
 func TestNoAnswerBeforeAllAreOpen(t *testing.T) {
 	s := &Servers{source: source(polling(t))}
 	var half turnover
-	p := place{name: "http.listen", address: netns.FreeAddress(t)}
+	p := place{name: "http.listen", address: loopback.Address(t)}
 	if err := s.turn(&half, p); err != nil {
 		t.Fatal(err)
 	}
