@@ -16,7 +16,7 @@ GO := scripts/go.sh
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 
-.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak property fuzz fuzz-fast lint imports schema fresh clean demo-collect
+.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak property fuzz fuzz-fast lint schema fresh clean demo-collect
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -116,9 +116,6 @@ fuzz-fast: deps ## fuzz the C of engine/fast with AddressSanitizer and UBSan, 30
 
 lint: deps ## gofmt, go vet, staticcheck and misspell; the first run builds the last two
 	scripts/lint.sh
-
-imports: ## write the table of imports and the index of files in ARCHITECTURE.md, from the tests that hold them against the code
-	INTSINK_UPDATE=1 $(GO) test -count=1 -run 'TestImportTable|TestFileIndex' ./internal/repotest
 
 schema: ## write the columns of the tables that read Kafka, from those of deploy/collect/clickhouse.sql
 	INTSINK_UPDATE=1 $(GO) test -count=1 -run TestColumnsHaveOneSource ./deploy/collect

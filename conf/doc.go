@@ -23,8 +23,7 @@
 //     must hold between it and others. An attribute that takes one of a few words has a type of
 //     its own in words.go.
 //  2. A row in docs/configuration.md and a line in examples/reference.hcl; a line in CHANGELOG.md.
-//     `go test ./conf -update` rewrites the dumps in testdata, `make imports` the fields in
-//     ARCHITECTURE.md.
+//     `go test ./conf -update` rewrites the dumps in testdata.
 //  3. It takes effect in cmd/intsink/internal/rules, whose map reloads (rules.go) says of each
 //     block whether a reload can change it; but those of blocks int and node_model in
 //     cmd/internal/sinkconf, and those of dpdk and port in cmd/intsink/internal/appliance.
