@@ -81,6 +81,7 @@ bench-results: bench-tools ## run bench-all, bench-latency and bench-throughput 
 	bin/bench/compare --rows all --rounds $(or $(ROUNDS),2) --seconds 1s --warmup 300ms --instructions bin/bench/instructions --results bench/RESULTS.md
 	bin/bench/latency --seconds 2s --results bench/RESULTS.md
 	bin/bench/rfc2544 --sizes 138 --seconds 500ms --resolution 0.05 --patience 2 --results bench/RESULTS.md
+	$(GO) run ./bench/cmd/chart
 
 pgo: bench-tools ## profile intsink on several inputs for the compiler: two minutes, then commit
 	scripts/pgo.sh $(PROFILE)

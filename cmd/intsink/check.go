@@ -3,20 +3,23 @@
 package main
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/appliance"
 	"intsink/cmd/intsink/internal/check"
 	"intsink/cmd/intsink/internal/reload"
+	"intsink/conf/examples"
 )
 
 func newCheckCommand() *cobra.Command {
 	var path, fleet string
-	var dump, against bool
+	var dump, against, example bool
 	var running reload.Options
 	cmd := &cobra.Command{
-		Use:   "check --config FILE [--dump | --against-running [--socket PATH]] | --fleet DIR",
+		Use:   "check --config FILE [--dump | --against-running [--socket PATH]] | --fleet DIR | --example",
 		Short: "Validate a configuration",
 		Long: `Validate a configuration without touching a device. Errors are printed on stderr,
 all of them together (of more than a hundred, the first hundred and how many more
@@ -29,13 +32,20 @@ configuration that it has, and what a reload would refuse: exit code 1, then.
 With --fleet, all files *.hcl of a folder, one for each sink: besides, no two may
 report as the same node and hw_id.
 
+With --example, a first configuration to begin with is printed.
+
 Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,
-		Example: `  intsink check --config /etc/intsink/intsink.hcl
+		Example: `  intsink check --example > intsink.hcl
+  intsink check --config /etc/intsink/intsink.hcl
   intsink check --config intsink.hcl --dump > effective.hcl
   intsink check --config new.hcl --against-running
   intsink check --fleet sinks/`,
 		Args: cli.FlagsOnly("config"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if example {
+				_, err := io.WriteString(cmd.OutOrStdout(), examples.First)
+				return err
+			}
 			if fleet != "" {
 				return check.Fleet(cmd.OutOrStdout(), cmd.ErrOrStderr(), fleet)
 			}
@@ -54,8 +64,9 @@ Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,
 	cmd.Flags().StringVar(&running.Sink.Socket, "socket", "", "with --against-running: unix socket of the running sink (default http.socket of the file)")
 	cmd.MarkFlagsMutuallyExclusive("dump", "against-running")
 	cmd.MarkFlagsMutuallyExclusive("fleet", "against-running")
-	cmd.MarkFlagsOneRequired("config", "fleet")
-	cmd.MarkFlagsMutuallyExclusive("config", "fleet")
+	cmd.Flags().BoolVar(&example, "example", false, "print a first configuration: two interfaces of the kernel, one link")
+	cmd.MarkFlagsOneRequired("config", "fleet", "example")
+	cmd.MarkFlagsMutuallyExclusive("config", "fleet", "example")
 	cmd.MarkFlagsMutuallyExclusive("dump", "fleet")
 	return cmd
 }

@@ -127,24 +127,3 @@ func TestTable(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
-
-// The README gets the best, the usual and the worst row; testpmd, and rows that remove
-// no INT, are none of them.
-func TestExtremes(t *testing.T) {
-	if got := extremes(fixture(), nil); got != "" {
-		t.Errorf("without the usual row: %q", got)
-	}
-	rows := plan([]task{
-		{name: "plain", title: "p", plain: true}, {name: "strip", title: "s"}, {name: referenceName, title: "r"},
-		{name: usualName, title: "m", instructions: "x"}, {name: "gre", title: "g"},
-	}, []string{"csum"})
-	for _, r := range rows {
-		r.runs = []outcome{{rate: map[string]float64{"": 20e6, "plain": 19e6, "strip": 14e6, referenceName: 10e6, usualName: 8e6, "gre": 5e6}[r.task.name]}}
-	}
-	got := strings.Join(strings.Fields(extremes(rows, map[string]float64{"x": 360})), " ")
-	for _, want := range []string{"| best: r | 0.50 (0.50-0.50) | |", "| usual: m | 0.40 (0.40-0.40) | 360 |", "| worst: g | 0.25 (0.25-0.25) | |"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in %s", want, got)
-		}
-	}
-}

@@ -76,7 +76,7 @@ func run() error {
 			return err
 		}
 	}
-	fmt.Print(headline(rows) + extremes(rows, counted))
+	fmt.Print(headline(rows))
 	return nil
 }
 

@@ -91,39 +91,3 @@ func headline(rows []*row) string {
 
 // ratio returns how r's rate relates to testpmd io's on the same input.
 func (r *row) ratio() results.Spread { return results.SpreadOf(r.each(r.base, rate, quotient)) }
-
-// usualName is the row for what a network has that has a bit of everything.
-const usualName = "mix"
-
-// extremes returns the best, the usual and the worst row in which the sink removes INT, as lines of
-// the README's table. Long frames, which cost testpmd more, are left out.
-func extremes(rows []*row, stepped map[string]float64) string {
-	var best, worst *row
-	for _, r := range rows {
-		if r.mode != "" || r.task.plain || r.task.name == "strip" || r.workers > 1 || r.spec.Size > mixSize {
-			continue
-		}
-		if best == nil || r.ratio().Median > best.ratio().Median {
-			best = r
-		}
-		if worst == nil || r.ratio().Median < worst.ratio().Median {
-			worst = r
-		}
-	}
-	usual := named(rows, usualName)
-	if best == nil || usual == nil {
-		return ""
-	}
-	cells := [][]string{{"input", "ratio to testpmd io (min-max)", "instructions"}}
-	for _, l := range []struct {
-		what string
-		row  *row
-	}{{"best", best}, {"usual", usual}, {"worst", worst}} {
-		count := ""
-		if n := stepped[l.row.task.instructions]; n > 0 {
-			count = fmt.Sprintf("%.0f", n)
-		}
-		cells = append(cells, []string{l.what + ": " + l.row.task.title, l.row.ratio().String(), count})
-	}
-	return "\nFor the README:\n\n" + results.Table(cells)
-}
