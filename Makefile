@@ -16,7 +16,7 @@ GO := scripts/go.sh
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 
-.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo test test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak property fuzz fuzz-fast lint schema fresh clean demo-collect
+.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo test check test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak property fuzz fuzz-fast lint schema fresh clean demo-collect
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,9 +38,13 @@ demo-collect: deps deps-engines ## the same network into intsink-collect, Apache
 	GOAMD64=$(GOAMD64) $(GO) build -trimpath -o bin/traffic ./deploy/demo/traffic
 	deploy/demo/demo-collect.sh
 
-test: deps ## run every check: vet, gofmt, race, DPDK on vdevs, short fuzz, benchmarks once
+test: deps ## every test once: five minutes on two quiet cores
 	$(MAKE) build
 	scripts/test.sh
+
+check: deps ## the longer checks: race detector, fuzzing, portable C, arm64, benchmarks once
+	$(MAKE) build
+	scripts/check.sh
 
 deps-engines: ## install ClickHouse, Apache Kafka and kcat for test-engines, where they are missing, into bin/engines
 	scripts/deps-engines.sh

@@ -91,7 +91,9 @@ func TestImportsPointDownwards(t *testing.T) {
 			for _, path := range p.Imports {
 				imported := ours(path)
 				if imported == "" || !matches(imported, rule.imports) ||
-					slices.ContainsFunc(except, func(pattern string) bool { return matches(imported, pattern) || matches(name, pattern) && rule.pkg == "..." }) {
+					slices.ContainsFunc(except, func(pattern string) bool {
+						return matches(imported, pattern) || matches(name, pattern) && rule.pkg == "..."
+					}) {
 					continue
 				}
 				t.Errorf("%s imports %s: %s must not import %s (ARCHITECTURE.md, who may import whom)", name, imported, rule.pkg, rule.imports)
