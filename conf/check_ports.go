@@ -83,26 +83,20 @@ func (d checker) checkLinks(c *Config) {
 
 // checkMbufs: every receive descriptor holds an mbuf from the start, every
 // transmit descriptor may, and every worker has a burst and a cache of them. A kernel
-// port has no descriptors, but a burst of mbufs ahead. Where packets are distributed in software,
-// a port has one receive queue, and each worker a ring of packets that wait for it.
+// port has no descriptors, but a burst of mbufs ahead.
 func (d checker) checkMbufs(c *Config) {
 	const perWorker = Burst + MbufCache
 	workers, rx, all := len(c.DPDK.Lcores), 0, 0
 	for i := range c.Ports {
-		queues := workers
-		if c.DPDK.InSoftware() {
-			queues = 1
-			all += workers * int(c.Ports[i].RxDesc)
-		}
 		if _, ok := c.Ports[i].Kernel(); ok {
 			all += workers * Burst
 			continue
 		}
-		rx += queues * int(c.Ports[i].RxDesc)
+		rx += workers * int(c.Ports[i].RxDesc)
 		all += workers * int(c.Ports[i].TxDesc)
 	}
 	all += rx + workers*perWorker
-	at := []any{&c.DPDK.Mbufs, &c.DPDK, &c.DPDK.Lcores, &c.DPDK.Distribute}
+	at := []any{&c.DPDK.Mbufs, &c.DPDK, &c.DPDK.Lcores}
 	for i := range c.Ports {
 		at = append(at, &c.Ports[i].RxDesc, &c.Ports[i].TxDesc)
 	}

@@ -165,25 +165,3 @@ func TestLcoresText(t *testing.T) {
 		})
 	}
 }
-
-// dpdk.distribute does something where there are two workers at least.
-func TestDistributeWithOneWorker(t *testing.T) {
-	for _, c := range []struct {
-		name, dpdk string
-		warned     bool
-		software   bool
-	}{
-		{"default", ``, false, false},
-		{"hardware", `dpdk { distribute = "hardware" }`, false, false},
-		{"one worker", `dpdk { distribute = "software" }`, true, false},
-		{"two workers", "dpdk {\n lcores = \"6-7\"\n distribute = \"software\"\n}", false, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got, d := parse("test.hcl", []byte(base+"watch \"all\" {}\n"+c.dpdk), fakeMachine())
-			warned := strings.Contains(diagText(d.Warnings), `distribute = "software" has no effect with one worker`)
-			if got == nil || warned != c.warned || got.DPDK.InSoftware() != c.software {
-				t.Errorf("warned: %v, in software: %v; %v", warned, got != nil && got.DPDK.InSoftware(), d)
-			}
-		})
-	}
-}

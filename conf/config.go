@@ -60,18 +60,14 @@ type Node struct {
 
 // DPDK says what EAL starts with.
 type DPDK struct {
-	Lcores     []int         // one worker per lcore, in order
-	Distribute Distribute    // "hardware" | "software"
-	Hugepages  Hugepages     // "auto" | "on" | "off"
-	Mbufs      int           // mbufs in the packet pool
-	MbufSize   int           // bytes of a frame that one mbuf holds
-	IdleSleep  time.Duration // how long an idle worker sleeps between polls; 0: it polls without pause
-	Telemetry  bool          // DPDK's own telemetry, on a socket of its runtime directory
-	EALArgs    []string
+	Lcores    []int         // one worker per lcore, in order
+	Hugepages Hugepages     // "auto" | "on" | "off"
+	Mbufs     int           // mbufs in the packet pool
+	MbufSize  int           // bytes of a frame that one mbuf holds
+	IdleSleep time.Duration // how long an idle worker sleeps between polls; 0: it polls without pause
+	Telemetry bool          // DPDK's own telemetry, on a socket of its runtime directory
+	EALArgs   []string
 }
-
-// InSoftware reports whether workers hand packets to each other.
-func (d *DPDK) InSoftware() bool { return d.Distribute == InSoftware && len(d.Lcores) > 1 }
 
 // Port is a NIC of DPDK by its PCI address, a vdev of DPDK, or a kernel interface.
 type Port struct {

@@ -22,7 +22,7 @@ const (
 func defaultConfig() *Config {
 	return &Config{
 		Node: Node{ID: 0, HwIDBase: 0},
-		DPDK: DPDK{Distribute: InHardware, Hugepages: AutoHugepages, Mbufs: 65536, MbufSize: DefaultMbufSize, IdleSleep: 0},
+		DPDK: DPDK{Hugepages: AutoHugepages, Mbufs: 65536, MbufSize: DefaultMbufSize, IdleSleep: 0},
 		INT: INT{
 			TCPOptions: INTAfterOptions, Versions: []string{"2"}, INT1Dialect: StandardINT1, Types: []string{"md", "mx", "destination"},
 			ShimLength: ShimExclusive, Checksum: UpdateChecksum, Malformed: ForwardMalformed, Fragments: PassFragments,

@@ -123,9 +123,6 @@ func (d checker) checkLcores(c *Config, m machine) {
 		d.Refuse(&c.DPDK.Lcores)
 		return
 	}
-	if c.DPDK.Distribute == InSoftware && len(c.DPDK.Lcores) == 1 {
-		d.WarnAt([]any{&c.DPDK.Distribute}, `dpdk: distribute = "software" has no effect with one worker: name more CPUs in lcores, or leave it out`)
-	}
 }
 
 // allowedCPUs are those that the kernel lets this process run on. They are read

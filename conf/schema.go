@@ -62,7 +62,6 @@ func visitConfig(v schema.Visitor, c *Config) {
 
 func visitDPDK(v schema.Visitor, d *DPDK) {
 	v.Attr("lcores", lcores(&d.Lcores))
-	v.Attr("distribute", schema.Choice(&d.Distribute, InHardware, InSoftware))
 	v.Attr("hugepages", schema.Choice(&d.Hugepages, AutoHugepages, WithHugepages, NoHugepages))
 	v.Attr("mbufs", schema.Integer(&d.Mbufs, 512, 1<<26))
 	v.Attr("mbuf_size", schema.Integer(&d.MbufSize, DefaultMbufSize, 16384))

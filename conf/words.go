@@ -159,15 +159,6 @@ const (
 	HashedSourcePort SourcePortMode = "hash"  // of the flow
 )
 
-// Distribute is dpdk.distribute: who chooses the worker of a packet.
-type Distribute string
-
-// The values of dpdk.distribute.
-const (
-	InHardware Distribute = "hardware" // the port, by its queues
-	InSoftware Distribute = "software" // the worker that receives, by the flow that is watched
-)
-
 // Hugepages is dpdk.hugepages.
 type Hugepages string
 

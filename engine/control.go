@@ -79,7 +79,6 @@ func (w *Worker) pollInGo() bool {
 	if !found {
 		w.polled = w.clock()
 		w.burst.now = w.polled
-		found, w.dealt = w.dealt, false
 	}
 	w.endPoll(found, w.polled)
 	return found

@@ -16,7 +16,6 @@
 //	shedding.go   samples that budgets refuse, and are shed in package fast from then on
 //	strip.go      strip: removes INT that was kept for detect and report
 //	transmit.go   transmit: before and after the call that sends; drops.go reports packets that cannot leave
-//	dealing.go    which worker a packet belongs to, where workers share a port (package distribute)
 //	longway.go    bursts with packets that are captured, verified or dropped by a rule; those that pass as they came
 //	checksumsample.go, verify.go  their checksums
 //	capturing.go, capturequeue.go  copies of packets, while a capture runs

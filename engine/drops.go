@@ -24,7 +24,6 @@ const (
 	DropTap
 	DropCongested
 	DropMitigation
-	DropRingFull
 	NumDropReasons
 )
 
@@ -40,7 +39,6 @@ var dropReasons = [NumDropReasons]struct {
 	DropMalformed:  {"malformed", `marked as INT but unsound, or too deep to tell, and the configuration says malformed = "drop"`, 60},
 	DropCongested:  {"congested", "the GRE tunnel that its INT source made was marked by a queue (CE), and the packet inside cannot carry the mark (RFC 6040, section 4.2)", 51},
 	DropMitigation: {"mitigation", "a rule of mitigation asked for it (`POST /api/v1/mitigations`), on a link with `mitigation = true`", 60},
-	DropRingFull:   {"ring_full", "with `dpdk { distribute = \"software\" }`: the worker that watches its flow did not keep up, and the ring to it was full", 51},
 	DropTap:        {"tap", "received on a tap, which only watches", 0},
 }
 

@@ -66,7 +66,6 @@ func NewWorker(c WorkerConfig) *Worker {
 		w.links = append(w.links, linkState{link: &c.Links[i], counters: &w.counters.Links[i], limits: &shared.links[i]})
 		w.turns.never = w.turns.never && c.Links[i].Host == nil
 	}
-	w.dealFor()
 	w.makeLoop(c.LoopClock)
 	w.turns.setInterval(c.Rules.Verify)
 	w.reporter = reporting.New(&reporting.Config{

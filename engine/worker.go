@@ -46,7 +46,6 @@ type Worker struct {
 
 	counters Counters
 	pace     pace
-	dealt    bool  // packets were received, whoever got them, since it was last asked
 	polled   int64 // when the last poll received its first burst; 0: none
 	last     int64 // when the poll before it did, or found nothing
 	empty    int   // polls in a row, up to the last, that found nothing

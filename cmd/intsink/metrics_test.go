@@ -142,8 +142,7 @@ http { listen = "%s" }
 `
 
 func TestMetricsOfARunningAppliance(t *testing.T) {
-	software := strings.Replace(small, "mbufs      = 4096", "mbufs = 16384\n  lcores = [0, 1]\n  distribute = \"software\"", 1) // which has metrics of its own
-	r := startRun(t, software+config("udp_port = 5000")+`collector "by port" {
+	r := startRun(t, small+config("udp_port = 5000")+`collector "by port" {
   address = "192.0.2.11:8555"
   port    = "host"
   source  = "192.0.2.1"

@@ -168,9 +168,8 @@ func TestPrometheusAnswersEveryPanelAndRule(t *testing.T) {
 	p.checkRules()
 }
 
-// otherSinks is about what only other sinks have: several workers that share a port, links
-// with mitigation. Prometheus has to take the expressions.
-var otherSinks = regexp.MustCompile(`intsink_worker_ring_|intsink_mitigation_(packets|bytes)_`)
+// otherSinks is about what only other sinks have: links with mitigation. Prometheus has to take the expressions.
+var otherSinks = regexp.MustCompile(`intsink_mitigation_(packets|bytes)_`)
 
 // legendLabel is a label in the legend of a panel.
 var legendLabel = regexp.MustCompile(`\{\{(\w+)\}\}`)

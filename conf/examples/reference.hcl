@@ -10,7 +10,6 @@ node {
 
 dpdk {
   # lcores   = "1-4"     # default: one worker, on the last CPU
-  distribute = "hardware" # hardware | software
   hugepages  = "auto"    # auto | on | off
   mbufs      = 65536
   mbuf_size  = 2048

@@ -129,7 +129,7 @@ func (p Port) check(c *Config, info *Info) error {
 	switch {
 	case c.RxQueues > info.MaxRxQueues || c.TxQueues > info.MaxTxQueues:
 		return fmt.Errorf("%s (%s) has %d rx and %d tx queues, and each of the %d workers needs one of its own: "+
-			"configure fewer dpdk.lcores, %s, or write dpdk { distribute = \"software\" }",
+			"configure fewer dpdk.lcores, or %s",
 			p.Name(), info.Driver, info.MaxRxQueues, info.MaxTxQueues, max(c.RxQueues, c.TxQueues), moreQueues(info.Driver, max(c.RxQueues, c.TxQueues)))
 	case c.MTU != 0 && (c.MTU < info.MinMTU || c.MTU > info.MaxMTU):
 		return fmt.Errorf("%s (%s) takes an MTU of %d to %d, not %d", p.Name(), info.Driver, info.MinMTU, info.MaxMTU, c.MTU)

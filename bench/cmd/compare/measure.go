@@ -23,7 +23,7 @@ type session struct {
 }
 
 // mbufs returns how many both programs have on r's input.
-func (s *session) mbufs(r *row) int { return s.Mbufs + r.queues()*r.spec.Frames }
+func (s *session) mbufs(r *row) int { return s.Mbufs + r.workers*r.spec.Frames }
 
 // start starts the row's program on its input. Both have so many mbufs that the
 // capture, which the driver keeps in mbufs of the pool, leaves the same number.
@@ -31,7 +31,7 @@ func (s *session) start(r *row) (dut.DUT, error) {
 	setup := s.Setup
 	setup.Profiles = s.profile != ""
 	setup.Lcores = s.lcores[:r.workers]
-	setup.Network, setup.Host = dut.PcapLoop(s.captures[r.spec], r.queues()), dut.Discard
+	setup.Network, setup.Host = dut.PcapLoop(s.captures[r.spec], r.workers), dut.Discard
 	setup.Mbufs = s.mbufs(r)
 	if r.mode != "" {
 		return dut.StartTestpmd(&setup, r.mode)
@@ -75,7 +75,7 @@ func (s *session) run(r *row) (result outcome, err error) {
 		d := after.Counters.Since(before.Counters)
 		result.allocs, result.cgoCalls = d.Mallocs/packets, d.CgoCalls/packets
 		if r.workers == len(d.Worked) {
-			result.rate, result.software = ratesOf(&d, ran, r.task.dut.Software)
+			result.rate = ratesOf(&d, ran)
 		}
 		err = d.Check(!r.task.plain)
 		if err == nil && d.Evictions != 0 && !r.task.flood {

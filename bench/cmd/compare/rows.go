@@ -21,19 +21,10 @@ type row struct {
 // outcome is the result of one run. All values except the rate are per packet.
 type outcome struct {
 	rate     float64 // packets per second of CPU time: the sum of the workers' rates
-	software *shared // nil: each worker receives by itself
 	kept     float64 // part of the time in which it had
 	allocs   float64
 	cgoCalls float64
 	counted  dut.Counts
-}
-
-// queues returns how many the network port has.
-func (r *row) queues() int {
-	if r.task.dut.Software {
-		return 1
-	}
-	return r.workers
 }
 
 // plan makes the rows. Each input (frames and a number of workers) begins with testpmd io on

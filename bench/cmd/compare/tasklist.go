@@ -36,7 +36,6 @@ const (
 func tasks() []task {
 	return slices.Concat(referenceTasks(), headerTasks(), eventTasks(), flowTasks(), sizeTasks(), []task{
 		{name: "workers2", title: "two workers", spec: traffic.Reference(), workers: 2, instructions: referenceName, dut: watching(byPort)},
-		{name: softwareName, title: "two workers, one queue", spec: traffic.Reference(), workers: 2, dut: watchingWith(func(t *dut.Task) { t.Software = true })},
 	})
 }
 

@@ -21,9 +21,8 @@ type task struct {
 	short        bool   // measured where no rows are asked for
 }
 
-// referenceName is the row whose ratio is the result. softwareName is the row of two workers on a
-// port with one queue: one of them receives, and hands the other's flows over.
-const referenceName, softwareName = "reference", "workers2-software"
+// referenceName is the row whose ratio is the result.
+const referenceName = "reference"
 
 // variant returns the reference input, changed.
 func variant(change func(*traffic.Spec)) traffic.Spec {

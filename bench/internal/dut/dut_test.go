@@ -59,7 +59,7 @@ func TestConfiguration(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.hcl")
 	for _, task := range []Task{
 		{INT: "udp_port = 5000", Watch: true, Sample: 1},
-		{INT: "udp_port = 5000", Capacity: 7, Software: true},
+		{INT: "udp_port = 5000", Capacity: 7},
 		{INT: "udp_port = 5000", Watch: true, Events: `["new_flow"]`, Limits: "congestion { raise = 5 }", Report: "explain = true", Budget: 9},
 	} {
 		if err := s.Configuration(path, task, "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"); err != nil {
@@ -67,9 +67,6 @@ func TestConfiguration(t *testing.T) {
 		}
 		b, _ := os.ReadFile(path)
 		if bytes.Contains(b, []byte("watch")) != task.Watch || !bytes.Contains(b, []byte(`lcores    = "0,1"`)) {
-			t.Errorf("%+v gives\n%s", task, b)
-		}
-		if bytes.Contains(b, []byte(`distribute = "software"`)) != task.Software {
 			t.Errorf("%+v gives\n%s", task, b)
 		}
 		for _, want := range []string{`events = ["new_flow"]`, "events {\n  congestion { raise = 5 }\n}", "report {\n  explain = true\n}", "budget { packets = 9 }"} {
@@ -86,10 +83,8 @@ intsink_received_packets_total{link="edge",direction="to_network"} 7
 intsink_forwarded_packets_total{link="edge",direction="to_host"} 900
 intsink_dropped_packets_total{link="edge",direction="to_host",reason="tx_full"} 60
 intsink_dropped_packets_total{link="edge",direction="to_host",reason="malformed"} 15
-intsink_dropped_packets_total{link="edge",direction="to_host",reason="ring_full"} 25
 intsink_burst_size_sum{worker="w0"} 175
 intsink_burst_size_sum{worker="w1"} 800
-intsink_worker_busy_seconds_total{worker="w1"} 0.25
 intsink_int_packets_total{link="edge",type="md"} 1000
 intsink_reports_total{collector="sink"} 3
 intsink_long_poll_gaps_total{worker="w0",over="100µs"} 5
@@ -104,7 +99,7 @@ func TestParseCounters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Counters{Received: 1000, Forwarded: 900, Dropped: 100, RingFull: 25, Worked: [2]float64{175, 800}, Busy: [2]float64{0, 0.25}, INT: 1000, Mallocs: 400, LongGaps: [3]float64{11, 1}, LongestGap: 0.0015}
+	want := Counters{Received: 1000, Forwarded: 900, Dropped: 75, Worked: [2]float64{175, 800}, INT: 1000, Mallocs: 400, LongGaps: [3]float64{11, 1}, LongestGap: 0.0015}
 	if c != want {
 		t.Errorf("got %+v, want %+v", c, want)
 	}
@@ -125,10 +120,6 @@ func TestCheck(t *testing.T) {
 	}{
 		{"all INT", Counters{Received: 1000, Forwarded: 1000, INT: 1000}, true, true},
 		{"dropped, and counted", Counters{Received: 1000, Forwarded: 936, Dropped: 64, INT: 1000}, true, true},
-		{"a ring was full", Counters{Received: 1000, Forwarded: 936, Dropped: 64, RingFull: 60, INT: 940}, true, true},
-		{"INT in what was not looked into", Counters{Received: 1000, Forwarded: 936, Dropped: 64, RingFull: 60, INT: 1000}, true, false},
-		{"a ring was full, and no INT", Counters{Received: 1000, Forwarded: 940, Dropped: 60, RingFull: 60}, false, true},
-		{"a ring was full, and nobody dropped", Counters{Received: 1000, Forwarded: 1000, RingFull: 60, INT: 940}, true, false},
 		{"lost packets", Counters{Received: 1000, Forwarded: 999, INT: 1000}, true, false},
 		{"not stripped", Counters{Received: 1000, Forwarded: 1000}, true, false},
 		{"stripped by mistake", Counters{Received: 1000, Forwarded: 1000, INT: 1000}, false, false},

@@ -14,9 +14,7 @@ import (
 // only, at one time or over an interval.
 type Counters struct {
 	Received, Forwarded, Dropped float64
-	RingFull                     float64    // of Dropped: the worker of the flow did not keep up with the one that receives
-	Worked                       [2]float64 // packets that worker w0 and w1 worked on: all that are not in RingFull
-	Busy                         [2]float64 // seconds that they took for packets, those in which others had their CPUs included
+	Worked                       [2]float64 // packets that worker w0 and w1 worked on
 	INT, Malformed               float64
 	Evictions                    float64
 	Mallocs, CgoCalls            float64    // of the whole process
@@ -37,30 +35,24 @@ func (p *Intsink) scrape() (Counters, time.Time, error) {
 	return c, at, err
 }
 
-// ringFull is the key of the drops of one reason.
-const ringFull = `intsink_dropped_packets_total reason="ring_full"`
-
 // fields returns the metrics that c holds, and where: by name, or by name and last label.
 func (c *Counters) fields() map[string]*float64 {
 	return map[string]*float64{
-		"intsink_received_packets_total":                &c.Received,
-		"intsink_forwarded_packets_total":               &c.Forwarded,
-		"intsink_dropped_packets_total":                 &c.Dropped,
-		ringFull:                                        &c.RingFull,
-		`intsink_burst_size_sum worker="w0"`:            &c.Worked[0],
-		`intsink_burst_size_sum worker="w1"`:            &c.Worked[1],
-		`intsink_worker_busy_seconds_total worker="w0"`: &c.Busy[0],
-		`intsink_worker_busy_seconds_total worker="w1"`: &c.Busy[1],
-		"intsink_int_packets_total":                     &c.INT,
-		"intsink_malformed_packets_total":               &c.Malformed,
-		"intsink_flow_evictions_total":                  &c.Evictions,
-		"go_memstats_mallocs_total":                     &c.Mallocs,
-		"go_cgo_calls_total":                            &c.CgoCalls,
-		"intsink_config_generation":                     &c.Generation,
-		`intsink_long_poll_gaps_total over="100µs"`:     &c.LongGaps[0],
-		`intsink_long_poll_gaps_total over="1ms"`:       &c.LongGaps[1],
-		`intsink_long_poll_gaps_total over="10ms"`:      &c.LongGaps[2],
-		"intsink_longest_poll_gap_seconds":              &c.LongestGap,
+		"intsink_received_packets_total":            &c.Received,
+		"intsink_forwarded_packets_total":           &c.Forwarded,
+		"intsink_dropped_packets_total":             &c.Dropped,
+		`intsink_burst_size_sum worker="w0"`:        &c.Worked[0],
+		`intsink_burst_size_sum worker="w1"`:        &c.Worked[1],
+		"intsink_int_packets_total":                 &c.INT,
+		"intsink_malformed_packets_total":           &c.Malformed,
+		"intsink_flow_evictions_total":              &c.Evictions,
+		"go_memstats_mallocs_total":                 &c.Mallocs,
+		"go_cgo_calls_total":                        &c.CgoCalls,
+		"intsink_config_generation":                 &c.Generation,
+		`intsink_long_poll_gaps_total over="100µs"`: &c.LongGaps[0],
+		`intsink_long_poll_gaps_total over="1ms"`:   &c.LongGaps[1],
+		`intsink_long_poll_gaps_total over="10ms"`:  &c.LongGaps[2],
+		"intsink_longest_poll_gap_seconds":          &c.LongestGap,
 	}
 }
 
@@ -110,23 +102,20 @@ func (c Counters) Sum(o Counters) Counters {
 }
 
 // Check fails when an interval's counters contradict each other, or INT was not
-// found in exactly the frames that should carry it: all that a worker looked into, or none. The
-// worker that receives does not look into those that it drops as ring_full. To the packet: what a
-// worker publishes is consistent.
+// found in exactly the frames that should carry it: all or none. To the packet: what a worker
+// publishes is consistent.
 func (c Counters) Check(allINT bool) error {
 	wantINT := 0.0
 	if allINT {
-		wantINT = c.Received - c.RingFull
+		wantINT = c.Received
 	}
 	switch {
 	case c.Forwarded == 0:
 		return fmt.Errorf("forwards nothing: %+v", c)
 	case c.Received != c.Forwarded+c.Dropped:
 		return fmt.Errorf("received is not forwarded + dropped: %+v", c)
-	case c.RingFull > c.Dropped:
-		return fmt.Errorf("more packets found a ring full than were dropped: %+v", c)
 	case c.INT != wantINT:
-		return fmt.Errorf("INT in %.0f of %.0f packets: %+v", c.INT, c.Received-c.RingFull, c)
+		return fmt.Errorf("INT in %.0f of %.0f packets: %+v", c.INT, c.Received, c)
 	case c.Malformed != 0:
 		return fmt.Errorf("malformed packets in a sound capture: %+v", c)
 	}

@@ -17,7 +17,6 @@ type Task struct {
 	Limits   string // body of the events block
 	Report   string // body of the report block
 	Budget   int    // report packets per second; 0: no limit
-	Software bool   // one worker receives and hands packets to the others
 }
 
 // configuration is intsink's, but for addresses all defaults.
@@ -27,9 +26,6 @@ dpdk {
   lcores    = "{{.Lcores}}"
   hugepages = "{{.Hugepages}}"
   mbufs     = {{.Mbufs}}
-{{- if .Software}}
-  distribute = "software"
-{{- end}}
 }
 port "network" { device = "{{.Network}}" }
 port "host"    { device = "{{.Host}}" }

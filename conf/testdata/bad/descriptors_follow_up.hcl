@@ -1,6 +1,6 @@
 dpdk {
   lcores     = "0-7"
-  distribute = "sofware"
+  hugepages  = "offf"
   mbufs      = 10000
 }
 port "network" {

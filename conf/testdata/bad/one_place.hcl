@@ -1,6 +1,5 @@
 # what has its place already, or none
 dpdk {
-  distribute = "software"
   lcores     = [1, 2, 3, 4]
   mbufs      = 2047
 }

@@ -117,12 +117,10 @@ func (a *Appliance) release() error {
 		a.stopModes()
 	}
 	a.notifier.Send("STOPPING=1", notify.Status("sending what is open"))
-	a.drainRings()
 	for _, w := range a.workers {
 		w.Stop()
 	}
 	a.polling.Wait()
-	a.freeRings()
 	if a.mitigation != nil {
 		a.mitigation.Store.Close()
 	}

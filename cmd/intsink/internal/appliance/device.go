@@ -19,8 +19,8 @@ import (
 type device interface {
 	// queue is queue pair w, worker w's.
 	queue(w int) queue
-	// queues are how many of them receive, and send.
-	queues() (rx, tx int)
+	// queues is how many of them there are.
+	queues() int
 	mac() (net.HardwareAddr, error)
 	driver() string
 	counters() (observe.PortCounters, error)
@@ -46,8 +46,7 @@ type queue interface {
 // dpdkDevice is a port of DPDK.
 type dpdkDevice struct {
 	ethdev.Port
-	rx, tx   int  // queues that are configured
-	software bool // dpdk.distribute: any number of queues will do
+	queued int // rx queues that are configured, and as many tx queues
 	// The state of the kernel interface that a virtual device uses: the driver of such a device
 	// always says that the link is up. nil for other devices.
 	follower *iface.Follower
@@ -58,7 +57,7 @@ type dpdkDevice struct {
 }
 
 func (d *dpdkDevice) queue(w int) queue              { return d.Queue(uint16(w)) }
-func (d *dpdkDevice) queues() (rx, tx int)           { return d.rx, d.tx }
+func (d *dpdkDevice) queues() int                    { return d.queued }
 func (d *dpdkDevice) mac() (net.HardwareAddr, error) { return d.MAC() }
 func (d *dpdkDevice) linkSpeed() int                 { return d.LinkSpeed() }
 
@@ -126,12 +125,12 @@ func (d *dpdkDevice) open() {
 // impaired describes a peer of net_memif that has fewer queues than the sink; empty: there is
 // none.
 func (d *dpdkDevice) impaired() string {
-	rx, tx, ok := d.Rings(d.rx)
-	if !ok || !d.LinkUp() || rx == d.rx && tx == d.rx || d.software && rx > 0 && tx > 0 {
+	rx, tx, ok := d.Rings(d.queued)
+	if !ok || !d.LinkUp() || rx == d.queued && tx == d.queued {
 		return ""
 	}
 	return fmt.Sprintf("the peer sends by %d and receives by %d of %d queues: the workers of the others get no packets from here, and lose what they send here (tx_down); "+
-		"give the peer %d queues in each direction, configure fewer dpdk.lcores, or write dpdk { distribute = \"software\" }", rx, tx, d.rx, d.rx)
+		"give the peer %d queues in each direction, or configure fewer dpdk.lcores", rx, tx, d.queued, d.queued)
 }
 
 func (d *dpdkDevice) flaps() uint64 {
@@ -159,11 +158,11 @@ func (d *dpdkDevice) unfollow() {
 // kernelDevice is an interface of the kernel, without DPDK.
 type kernelDevice struct {
 	*afpacket.Port
-	receivers, senders int // queues
+	queued int // queue pairs
 }
 
 func (d kernelDevice) queue(w int) queue              { return d.Queue(w) }
-func (d kernelDevice) queues() (rx, tx int)           { return d.receivers, d.senders }
+func (d kernelDevice) queues() int                    { return d.queued }
 func (d kernelDevice) mac() (net.HardwareAddr, error) { return d.MAC(), nil }
 func (d kernelDevice) driver() string                 { return "kernel" }
 func (d kernelDevice) linkDown() string               { return d.LinkDown() }

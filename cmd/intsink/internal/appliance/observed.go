@@ -39,11 +39,7 @@ func (a *Appliance) observed() *observe.Source {
 		s.ReportPools = append(s.ReportPools, p)
 	}
 	for _, p := range a.ports {
-		port := observe.Port{Name: p.name, Device: observedPort{p}}
-		if p.shared != nil {
-			port.Shared = p.shared
-		}
-		s.Ports = append(s.Ports, port)
+		s.Ports = append(s.Ports, observe.Port{Name: p.name, Device: observedPort{p}})
 	}
 	for i, p := range a.reportPorts.ports {
 		s.ReportPorts = append(s.ReportPorts, observe.ReportPort{Name: a.reportPorts.names[i], Port: p})

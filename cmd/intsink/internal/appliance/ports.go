@@ -11,23 +11,16 @@ import (
 	"intsink/dpdk/ethdev"
 	"intsink/dpdk/iface"
 	"intsink/dpdk/mempool"
-	"intsink/engine/distribute"
 )
 
 type appliancePort struct {
 	name   string
 	device device
 	link   linkState
-	shared *distribute.Port // dpdk.distribute = "software"; otherwise nil
 }
 
 // queue is what worker w has of the port.
-func (p *appliancePort) queue(w int) queue {
-	if p.shared != nil {
-		return p.shared.Queue(w)
-	}
-	return p.device.queue(w)
-}
+func (p *appliancePort) queue(w int) queue { return p.device.queue(w) }
 
 // openPorts opens, configures and starts every port of the configuration.
 func (a *Appliance) openPorts(c *conf.Config) error {
@@ -39,9 +32,6 @@ func (a *Appliance) openPorts(c *conf.Config) error {
 		}
 		a.ports = append(a.ports, &appliancePort{name: p.Name, device: d})
 		slog.Info("port: open", portAttrs(p, d)...)
-	}
-	if c.DPDK.InSoftware() {
-		a.share(c)
 	}
 	for _, s := range narrowLinks(c) {
 		slog.Warn(s)
@@ -55,11 +45,7 @@ func portAttrs(p *conf.Port, d device) []any {
 	if mac, err := d.mac(); err == nil {
 		attrs = append(attrs, "mac", mac.String())
 	}
-	if rx, tx := d.queues(); rx != tx {
-		attrs = append(attrs, "rx_queues", rx, "tx_queues", tx)
-	} else {
-		attrs = append(attrs, "queues", rx)
-	}
+	attrs = append(attrs, "queues", d.queues())
 	if speed := d.linkSpeed(); speed > 0 {
 		attrs = append(attrs, "mbit", speed)
 	}
@@ -69,7 +55,7 @@ func portAttrs(p *conf.Port, d device) []any {
 func (a *Appliance) openPort(c *conf.Config, p *conf.Port) (device, error) {
 	if k, ok := p.Kernel(); ok {
 		port, err := afpacket.Open(afpacket.Config{
-			Interface: k.Interface, Queues: len(c.DPDK.Lcores), Receivers: receivers(c), Frames: k.Frames, MTU: int(p.MTU), Pool: a.pool,
+			Interface: k.Interface, Queues: len(c.DPDK.Lcores), Receivers: len(c.DPDK.Lcores), Frames: k.Frames, MTU: int(p.MTU), Pool: a.pool,
 		})
 		if err != nil {
 			return nil, err
@@ -77,7 +63,7 @@ func (a *Appliance) openPort(c *conf.Config, p *conf.Port) (device, error) {
 		for _, s := range alsoKernels(k.Interface) {
 			slog.Warn(s, "port", p.Name)
 		}
-		return kernelDevice{port, receivers(c), len(c.DPDK.Lcores)}, nil
+		return kernelDevice{port, len(c.DPDK.Lcores)}, nil
 	}
 	return a.openDPDK(c, p)
 }
@@ -121,11 +107,10 @@ func (a *Appliance) startDPDK(c *conf.Config, p *conf.Port, d *dpdkDevice) error
 	if err := fits(&info, d.follower, p, c.DPDK.MbufSize); err != nil {
 		return err
 	}
-	d.rx, d.tx = queuesOf(c, p, &info)
-	d.software = c.DPDK.InSoftware()
+	d.queued = len(c.DPDK.Lcores)
 	err = d.Configure(ethdev.Config{
-		RxQueues: uint16(d.rx), TxQueues: uint16(d.tx), RxDesc: p.RxDesc, TxDesc: p.TxDesc, MTU: p.MTU,
-		SymmetricRSS: d.rx > 1, Pools: []*mempool.Mempool{a.pool},
+		RxQueues: uint16(d.queued), TxQueues: uint16(d.queued), RxDesc: p.RxDesc, TxDesc: p.TxDesc, MTU: p.MTU,
+		SymmetricRSS: d.queued > 1, Pools: []*mempool.Mempool{a.pool},
 	})
 	if err == nil {
 		err = d.Start()

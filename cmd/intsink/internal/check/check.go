@@ -94,9 +94,6 @@ func checkSummary(c *conf.Config) string {
 		lcores = append(lcores, strconv.Itoa(l))
 	}
 	line("workers", []string{fmt.Sprintf("%d, lcores %s", len(lcores), strings.Join(lcores, ","))})
-	if c.DPDK.InSoftware() {
-		line("distribute", []string{"in software: one worker receives from each port, and hands packets to the others by their flows"})
-	}
 	line("INT", markings(&c.INT))
 	line("watches", watches)
 	line("collectors", collectors)

@@ -11,24 +11,23 @@ import (
 	"intsink/conf"
 )
 
-// queues looks at whether the ports can give each worker packets of its own, which
-// dpdk.distribute = "hardware" leaves to them.
+// queues looks at whether the ports can give each worker packets of its own.
 func queues(_ *host, c *conf.Config) (all []Finding) {
 	workers := len(c.DPDK.Lcores)
-	if workers < 2 || c.DPDK.InSoftware() {
+	if workers < 2 {
 		return nil
 	}
 	for i := range c.Ports {
 		p := &c.Ports[i]
 		if n := rxQueues(p.Device); n > 0 && n < workers {
-			all = append(all, fault(byHand(`dpdk { distribute = "software" } has one worker receive for all; or fewer CPUs in dpdk.lcores, or a device with more queues`),
+			all = append(all, fault(byHand("fewer CPUs in dpdk.lcores, or a device with more queues"),
 				"port %q: its device has %d of the %d rx queues that %d workers need: the sink does not start", p.Name, n, workers, workers))
 		}
 	}
 	if why := insideTunnels(c); why != "" {
 		for i := range c.Ports {
 			if p := &c.Ports[i]; p.IsPCI() && (isNetworkSide(c, p.Name) || isTap(c, p.Name)) {
-				all = append(all, slow(byHand(`see "intsink top workers": where they do not have about as many flows each, dpdk { distribute = "software" } spreads them, at the price that docs/operations.md has`),
+				all = append(all, slow(byHand(`see "intsink top workers": where they do not have about as many flows each, a NIC that hashes inner headers spreads them; docs/operations.md, several workers`),
 					"port %q: %s, and many NICs choose among %d workers by outer addresses: all flows of a tunnel at one of them", p.Name, why, workers))
 			}
 		}

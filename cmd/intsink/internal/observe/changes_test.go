@@ -126,14 +126,14 @@ func TestLossesThatEnd(t *testing.T) {
 			sent++
 		}
 		l.look(second, &status.Status{
-			Links:      []status.Link{{Name: "mirror", Kind: "tap", Directions: []status.Direction{{Direction: "to_host", Dropped: map[string]uint64{"tap": seen, "ring_full": full}}}}},
+			Links:      []status.Link{{Name: "mirror", Kind: "tap", Directions: []status.Direction{{Direction: "to_host", Dropped: map[string]uint64{"tap": seen, "tx_full": full}}}}},
 			Collectors: []status.Collector{{Name: "primary", PacketsSent: sent, Dropped: map[string]uint64{"refused": refused}}},
 		}, nil)
 	}
 	l.want(t, `level=WARN msg="collector: reports are being lost" collector=primary reason=refused lost=20
-level=WARN msg="link: packets are being dropped" link=mirror direction=to_host reason=ring_full lost=4
+level=WARN msg="link: packets are being dropped" link=mirror direction=to_host reason=tx_full lost=4
 level=INFO msg="collector: reports are no longer lost" collector=primary reason=refused lost=20 for=0s
-level=INFO msg="link: packets are no longer dropped" link=mirror direction=to_host reason=ring_full lost=4 for=0s`)
+level=INFO msg="link: packets are no longer dropped" link=mirror direction=to_host reason=tx_full lost=4 for=0s`)
 }
 
 // changesLog is a Changes with what it logged, without times.

@@ -26,7 +26,6 @@ func (s *Source) writeMetrics(w io.Writer) error {
 		snapshots[i] = worker.Snapshot()
 	}
 	s.addWorkers(x, snapshots, exported)
-	s.addRings(x)
 	s.addReportPorts(x)
 	s.addPorts(x)
 	if s.WallClock == nil {
@@ -169,25 +168,6 @@ func addPace(x *exposition, snapshots []engine.Counters) {
 		x.addTimes("intsink_poll_gap_seconds", pollGaps(p), shortestGap, "worker", worker)
 		for g, n := range p.Over {
 			x.add("intsink_long_poll_gaps_total", n, "worker", worker, "over", time.Duration(engine.LongGaps[g]))
-		}
-	}
-}
-
-// addRings adds what workers hand to each other.
-func (s *Source) addRings(x *exposition) {
-	for _, p := range s.Ports {
-		for w := range s.Workers {
-			if p.Shared == nil {
-				break
-			}
-			c, worker := p.Shared.Counters(w), fmt.Sprintf("w%d", w)
-			if c.Room == 0 { // it receives by itself
-				continue
-			}
-			x.add("intsink_worker_ring_received_packets_total", c.Received, "port", p.Name, "worker", worker)
-			x.add("intsink_worker_ring_dropped_packets_total", c.Dropped, "port", p.Name, "worker", worker)
-			x.add("intsink_worker_ring_packets", uint64(c.Waiting), "port", p.Name, "worker", worker)
-			x.add("intsink_worker_ring_capacity", uint64(c.Room), "port", p.Name, "worker", worker)
 		}
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"intsink/conf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
-	"intsink/engine/distribute"
 	"intsink/engine/enginetest/workertest"
 	"intsink/engine/histogram"
 	"intsink/engine/reporting"
@@ -170,7 +169,7 @@ func TestEveryMetricIsWritten(t *testing.T) {
 		Collectors: func() []Collector {
 			return []Collector{{"primary", udp.New(udp.Config{}), gateway{}, []Ring{ring.New(8)}}, {"kernel", udp.New(udp.Config{}), nil, nil}}
 		},
-		Ports:       []Port{{Name: "network", Device: device{}, Shared: shared{}}},
+		Ports:       []Port{{Name: "network", Device: device{}}},
 		ReportPorts: []ReportPort{{"telemetry", port.New(port.MAC{})}},
 	}
 	var b bytes.Buffer
@@ -245,11 +244,4 @@ func TestTimes(t *testing.T) {
 	if _, ok := got[`intsink_poll_gap_seconds_bucket{worker="w0",le="5e-05"}`]; ok {
 		t.Error("gaps below 100 us are told apart")
 	}
-}
-
-// shared is a port that another worker receives from.
-type shared struct{}
-
-func (shared) Counters(int) distribute.Counters {
-	return distribute.Counters{Received: 1000, Dropped: 7, Waiting: 3, Room: 1024}
 }

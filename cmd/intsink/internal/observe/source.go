@@ -12,7 +12,6 @@ import (
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/conf"
 	"intsink/engine"
-	"intsink/engine/distribute"
 	"intsink/exporters"
 	"intsink/exporters/port"
 )
@@ -66,12 +65,6 @@ type Gateway interface{ Resolved() bool }
 type Port struct {
 	Name   string
 	Device Device
-	Shared Shared // nil where every worker receives by itself
-}
-
-// Shared is a port that one worker receives from for all.
-type Shared interface {
-	Counters(worker int) distribute.Counters
 }
 
 // Device is a network device.

@@ -157,26 +157,11 @@ func (s *Source) statusOfWorker(i int, c *engine.Counters) status.Worker {
 		Name: fmt.Sprintf("w%d", i), Flows: c.Flows, FlowCapacity: s.Config().Flows.Places(), Evictions: c.Evictions, Refusals: c.Refused,
 		LongestPollGapNs: int64(c.Pace.LongestNs), RefreshStretch: float64(c.Stretch) / 100,
 		PollGapsOver: byName(c.Pace.Over[:], func(g int) string { return time.Duration(engine.LongGaps[g]).String() }),
-		Rings:        s.ringsOf(i),
 	}
 	if lcores := s.Config().DPDK.Lcores; i < len(lcores) {
 		x.Lcore = lcores[i]
 	}
 	return x
-}
-
-// ringsOf are the rings by which worker w gets packets of ports that others receive from.
-func (s *Source) ringsOf(w int) []status.Ring {
-	rings := []status.Ring{}
-	for _, p := range s.Ports {
-		if p.Shared == nil {
-			continue
-		}
-		if c := p.Shared.Counters(w); c.Room > 0 {
-			rings = append(rings, status.Ring{Port: p.Name, Received: c.Received, Dropped: c.Dropped, Waiting: c.Waiting, Room: c.Room})
-		}
-	}
-	return rings
 }
 
 func (s *Source) statusOfPorts(j *status.Status) {

@@ -3,13 +3,10 @@ package observe
 import (
 	"encoding/json"
 	"net/http/httptest"
-	"slices"
 	"testing"
 
-	"intsink/cmd/intsink/internal/status"
 	"intsink/conf"
 	"intsink/engine"
-	"intsink/engine/distribute"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
 	"intsink/exporters"
@@ -61,40 +58,12 @@ func TestStatusHasTheCounters(t *testing.T) {
 	if p := j.Ports[0]; !p.LinkUp || p.Device != "net_null0" || p.RxPackets != 9 || p.RxMissed != 2 {
 		t.Errorf("port: %+v", p)
 	}
-	if r := j.Workers[0].Rings; r == nil || len(r) != 0 {
-		t.Errorf("rings of a worker that receives: %+v", r)
-	}
 	if w := j.Workers[0]; w.Name != "w0" || w.Lcore != 1 || w.FlowCapacity != 1024 {
 		t.Errorf("worker: %+v", w)
 	}
 	if j.Node != 3 || j.Ready != "ok" || j.Events["path_change"] != 4 || j.Mbufs != 100 || j.MbufsInUse != 7 {
 		t.Errorf("%+v", j)
 	}
-}
-
-// A worker has a ring for each port that another one receives from.
-func TestStatusHasRings(t *testing.T) {
-	s := source(polling(t))
-	s.Ports = []Port{{Name: "network", Device: up{}, Shared: shared{}}, {Name: "host", Device: up{}, Shared: ownedBy(1)}, {Name: "report", Device: up{}}}
-	j := s.statusOf(make([]engine.Counters, 2), nil)
-	network := status.Ring{Port: "network", Received: 1000, Dropped: 7, Waiting: 3, Room: 1024}
-	host := status.Ring{Port: "host", Received: 5, Dropped: 1, Waiting: 2, Room: 64}
-	if r := j.Workers[0].Rings; !slices.Equal(r, []status.Ring{network, host}) {
-		t.Errorf("w0: %+v", r)
-	}
-	if r := j.Workers[1].Rings; !slices.Equal(r, []status.Ring{network}) {
-		t.Errorf("w1: %+v", r)
-	}
-}
-
-// ownedBy is a shared port that the worker of that number receives from.
-type ownedBy int
-
-func (w ownedBy) Counters(worker int) distribute.Counters {
-	if worker == int(w) {
-		return distribute.Counters{}
-	}
-	return distribute.Counters{Received: 5, Dropped: 1, Waiting: 2, Room: 64}
 }
 
 func TestStatusIsJSON(t *testing.T) {

@@ -152,17 +152,6 @@ type Worker struct {
 	LongestPollGapNs int64             `json:"longest_poll_gap_ns"`
 	PollGapsOver     map[string]uint64 `json:"poll_gaps_over"`
 	RefreshStretch   float64           `json:"refresh_stretch"` // 1: as configured
-	Rings            []Ring            `json:"rings"`           // by which other workers hand packets to it; empty: it receives by itself
-}
-
-// Ring is where packets of a port wait for a worker that does not receive from it
-// (dpdk.distribute = "software").
-type Ring struct {
-	Port     string `json:"port"`
-	Received uint64 `json:"received"` // that the worker took
-	Dropped  uint64 `json:"dropped"`  // that found the ring full
-	Waiting  int    `json:"waiting"`
-	Room     int    `json:"room"`
 }
 
 // Port is a port with its driver's counters.

@@ -42,7 +42,7 @@ func Status(ctx context.Context, stdout io.Writer, o *client.Options) error {
 }
 
 // exceptions are what is otherwise than it stays: a mode other than full, a bypass, a
-// configuration on trial, how a trial ended, until the next reload, and rings that were full.
+// configuration on trial, and how a trial ended, until the next reload.
 func exceptions(s *status.Status) (lines []string) {
 	if m := s.Mode; m != nil && m.Mode != "full" {
 		lines = append(lines, fmt.Sprintf("mode %s since %s: %s", m.Mode, m.Since.Format(time.RFC3339), m.Why))
@@ -60,7 +60,7 @@ func exceptions(s *status.Status) (lines []string) {
 	} else if s.Config != nil && s.Config.LastTrial != nil && s.Config.LastTrial.InForce(s.Config.Generation) {
 		lines = append(lines, s.Config.LastTrial.Text())
 	}
-	return append(lines, fullRings(s)...)
+	return lines
 }
 
 func portsOf(s *status.Status) *table {

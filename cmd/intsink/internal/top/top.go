@@ -93,9 +93,6 @@ func (v *viewer) lines(ctx context.Context, rows int) ([]string, error) {
 	}
 	v.before = &s
 	lines = append(lines, body.lines(rows, view.empty)...)
-	if v.view == "workers" {
-		lines = append(lines, fullRings(&s)...)
-	}
 	return lines, nil
 }
 

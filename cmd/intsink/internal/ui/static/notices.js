@@ -9,7 +9,7 @@ export function Notices({ status }) {
   return html`<div role="status">${lines.map((line) => html`<p class="notice" key=${line}>${line}</p>`)}</div>`;
 }
 
-function notices({ mode, config, workers }) {
+function notices({ mode, config }) {
   const lines = [];
   if (mode && mode.mode !== 'full') lines.push(`mode ${mode.mode} since ${when(mode.since)}: ${mode.why}`);
   if (mode && mode.switch && (mode.switch.state !== 'inline' || mode.switch.error)) {
@@ -22,13 +22,6 @@ function notices({ mode, config, workers }) {
   const ended = config && config.last_trial;
   if (ended && ended.result !== 'confirmed' && config.generation === ended.generation + 1) {
     lines.push(`generation ${ended.generation} was on trial, and generation ${ended.back_to}'s configuration came back at ${when(ended.ended)}: ${ended.why}`);
-  }
-  for (const w of workers) {
-    for (const r of (w.rings || []).filter((r) => r.dropped > 0)) {
-      lines.push(`worker ${w.name} did not keep up: ${count(r.dropped)} packets of port "${r.port}" found its ring full and were dropped (ring_full) since the start; ` +
-        `for short peaks raise rx_desc of the port, now ${r.room}; if it goes on, keep CPU ${w.lcore} free of other programs, watch or report less, ` +
-        'or leave it to the port to spread the flows (distribute = "hardware")');
-    }
   }
   return lines;
 }
