@@ -1,5 +1,5 @@
-// Checks collect's configuration: endpoints, Kafka topics, TLS files, secrets that others
-// may read, paths used twice.
+// Checks collect's configuration: endpoints, Kafka topics, the URL of ClickHouse. check_files.go has what
+// needs a look at the disk.
 
 package collector
 
@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 
@@ -16,28 +15,28 @@ import (
 )
 
 // check sees what takes more than one attribute to see.
-type check struct{ *schema.File }
+type check struct {
+	*schema.File
+	disk bool // the text is that of a file: those that it names must be there
+}
 
 func (f check) all(c *Config) {
+	f.sink(&c.Sink)
 	if len(c.Listens) == 0 {
 		f.ErrorAt([]any{&c.HTTP}, `nothing is received: write listen "reports" { address = "0.0.0.0:8555" }`)
 	}
 	if len(c.Kafkas)+len(c.Files)+len(c.ClickHouses) == 0 {
 		f.ErrorAt([]any{&c.HTTP}, `nothing takes the records: write a block kafka, clickhouse or file, such as file "out" { path = "-" }`)
 	}
-	addresses := map[string]string{}
 	for i := range c.Listens {
-		f.listen(&c.Listens[i], addresses)
+		f.listen(&c.Listens[i], c.Listens[:i])
 	}
-	if s := c.Spool; s != nil && s.Directory == "" {
-		f.ErrorAt([]any{&s.Directory}, "spool: directory is empty; name a folder, such as /var/lib/intsink-collect")
-	}
+	f.spool(c)
 	for i := range c.Kafkas {
 		f.kafka(&c.Kafkas[i])
 	}
-	paths := map[string]string{}
 	for i := range c.Files {
-		f.file(&c.Files[i], paths)
+		f.file(&c.Files[i], c.Files[:i])
 	}
 	for i := range c.ClickHouses {
 		f.clickhouse(&c.ClickHouses[i])
@@ -50,18 +49,41 @@ func (f check) all(c *Config) {
 	}
 }
 
-func (f check) listen(l *Listen, addresses map[string]string) {
+func (f check) listen(l *Listen, before []Listen) {
 	what := "listen " + schema.Quote(l.Name)
-	if _, ok := f.endpoint(&l.Address, what+": address", l.Address, true); !ok {
+	if !f.Good(&l.Address) {
 		return
 	}
-	if first, twice := addresses[l.Address]; twice {
-		f.ErrorAt([]any{&l.Address}, "%s: address %s is that of listen %s; one block with more sockets does that", what, l.Address, schema.Quote(first))
+	port, ok := f.endpoint(&l.Address, what+": address", l.Address, true)
+	if !ok {
+		return
 	}
-	addresses[l.Address] = l.Name
+	if port == 0 {
+		f.WarnAt([]any{&l.Address}, "%s: with port 0 the kernel chooses another port at each start, which no sink knows; sinks send to 8555 by default", what)
+	}
+	for i := range before {
+		if other := &before[i]; overlap(l.Address, other.Address) {
+			f.ErrorAt([]any{&l.Address}, "%s: address %s is that of listen %s; one block with more sockets does that", what, l.Address, schema.Quote(other.Name))
+			return
+		}
+	}
 	if len(l.Allow) == 0 && !loopback(l.Address) {
 		f.WarnAt([]any{&l.Address}, "%s: whoever reaches %s can send reports; allow = [\"192.0.2.0/24\"] takes those of your sinks only", what, l.Address)
 	}
+}
+
+// overlap reports whether datagrams to one address could be for the other: the same port, and the same
+// address or all of one.
+func overlap(a, b string) bool {
+	x, errX := netip.ParseAddrPort(a)
+	y, errY := netip.ParseAddrPort(b)
+	if errX != nil || errY != nil || x.Port() != y.Port() || x.Port() == 0 {
+		return false
+	}
+	if x.Addr().IsUnspecified() || y.Addr().IsUnspecified() { // [::] takes IPv4 as well
+		return x.Addr().Is4() == y.Addr().Is4() || x.Addr() == netip.IPv6Unspecified() || y.Addr() == netip.IPv6Unspecified()
+	}
+	return x.Addr().Unmap() == y.Addr().Unmap()
 }
 
 func loopback(endpoint string) bool {
@@ -94,6 +116,10 @@ func (f check) kafka(k *Kafka) {
 		f.ErrorAt([]any{&k.Brokers}, `%s: brokers is empty; name some of the cluster's, such as ["kafka1:9092", "kafka2:9092"]`, what)
 	}
 	for i, b := range k.Brokers {
+		if strings.Contains(b, ",") {
+			f.ErrorAt([]any{schema.ElementOf(&k.Brokers, i)}, `%s: broker %s: write each as a string of its own: ["%s"]`, what, schema.Quote(schema.Short(b)), schema.Short(strings.Join(strings.FieldsFunc(b, func(r rune) bool { return r == ',' || r == ' ' }), `", "`)))
+			continue
+		}
 		f.endpoint(schema.ElementOf(&k.Brokers, i), what+": broker", b, false)
 	}
 	if !isTopic(k.Topic) {
@@ -101,7 +127,10 @@ func (f check) kafka(k *Kafka) {
 	}
 	f.tls(what, k.TLS)
 	if k.SASL != nil {
-		f.secret(what+": sasl", &k.SASL.PasswordFile)
+		f.secret(what+": sasl", "password_file", &k.SASL.PasswordFile)
+		if (k.SASL.User == "") != (k.SASL.Mechanism == OAuthBearer) && f.Good(&k.SASL.Mechanism) {
+			f.ErrorAt([]any{&k.SASL.User, &k.SASL.Mechanism}, "%s: sasl: user belongs to plain and scram; oauthbearer has none, its token says who it is", what)
+		}
 		if k.TLS == nil {
 			f.WarnAt([]any{k.SASL}, "%s: sasl without tls shows the broker's network %s; add tls { }", what, shown(string(k.SASL.Mechanism)))
 		}
@@ -109,8 +138,11 @@ func (f check) kafka(k *Kafka) {
 }
 
 func shown(mechanism string) string {
-	if mechanism == "plain" {
+	switch SASLMechanism(mechanism) {
+	case Plain:
 		return "the password"
+	case OAuthBearer:
+		return "the token"
 	}
 	return "enough to guess the password"
 }
@@ -122,46 +154,24 @@ func isTopic(s string) bool {
 	}) < 0
 }
 
-func (f check) tls(what string, t *TLS) {
-	if t == nil || (t.Certificate == "") == (t.Key == "") {
-		return
-	}
-	f.ErrorAt([]any{&t.Certificate, &t.Key}, "%s: tls: certificate and key belong together: name both or neither", what)
-}
-
-// secret warns of a file that others may read.
-func (f check) secret(what string, path *string) {
-	if s, err := os.Stat(*path); err == nil && s.Mode().Perm()&0o004 != 0 {
-		f.WarnAt([]any{path}, "%s: everybody on this machine can read %s: chmod o-r it", what, schema.Quote(*path))
-	}
-}
-
-func (f check) file(o *File, paths map[string]string) {
-	what := "file " + schema.Quote(o.Name)
-	if o.Path == "" || o.Path == "unix:" {
-		f.ErrorAt([]any{&o.Path}, `%s: path is empty; name a file, "-" for standard output, or "unix:PATH" for a socket`, what)
-		return
-	}
-	if first, twice := paths[o.Path]; twice {
-		f.ErrorAt([]any{&o.Path}, "%s: path %s is that of file %s", what, schema.Quote(o.Path), schema.Quote(first))
-	}
-	paths[o.Path] = o.Name
-	if special := o.Path == "-" || strings.HasPrefix(o.Path, "unix:"); special && o.Rotate > 0 {
-		f.ErrorAt([]any{&o.Rotate}, "%s: rotate is for files; %s is none", what, schema.Quote(o.Path))
-	}
-}
-
 func (f check) clickhouse(c *ClickHouse) {
 	what := "clickhouse " + schema.Quote(c.Name)
 	f.tls(what, c.TLS)
-	f.secret(what, &c.PasswordFile)
-	u, err := url.Parse(c.URL)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		f.ErrorAt([]any{&c.URL}, `%s: url %s: must be that of the HTTP interface with the table as a parameter, such as "http://ch:8123/?table=int.reports"`, what, schema.Quote(schema.Short(c.URL)))
+	f.secret(what, "password_file", &c.PasswordFile)
+	if c.PasswordFile != "" && c.User == "" {
+		f.WarnAt([]any{&c.PasswordFile}, "%s: password_file without user: the server takes it for the password of its user default; name the user", what)
+	}
+	if !f.Good(&c.URL) {
 		return
 	}
-	if u.Query().Get("table") == "" {
-		f.ErrorAt([]any{&c.URL}, `%s: url names no table: add ?table=int.reports`, what)
+	u, err := url.Parse(c.URL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		f.ErrorAt([]any{&c.URL}, `%s: url %s: must be that of the HTTP interface with the table as a parameter, such as "http://ch:8123/?table=int.reports"`, what, schema.Quote(schema.Short(withoutPassword(c.URL))))
+		return
+	}
+	f.parameters(what, c, u)
+	if p := u.Port(); p == "9000" || p == "9440" {
+		f.ErrorAt([]any{&c.URL}, "%s: port %s is that of ClickHouse's native protocol; the HTTP interface has 8123, with TLS 8443", what, p)
 	}
 	if u.User != nil {
 		f.ErrorAt([]any{&c.URL}, "%s: url has a user or password in it: write them as user and password_file", what)
@@ -172,4 +182,35 @@ func (f check) clickhouse(c *ClickHouse) {
 	if u.Scheme == "http" && c.PasswordFile != "" && !strings.HasPrefix(u.Host, "127.") && u.Hostname() != "localhost" {
 		f.WarnAt([]any{&c.URL}, "%s: the password goes over the network as it is: https hides it", what)
 	}
+}
+
+// parameters checks those of the URL: the table, and none that collect sets itself or that has a secret, which
+// would stand in logs of proxies and of the server.
+func (f check) parameters(what string, c *ClickHouse, u *url.URL) {
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		f.ErrorAt([]any{&c.URL}, "%s: url: parameters cannot be read; write &name=value, and %%XX for special characters", what)
+		return
+	}
+	if q.Get("table") == "" {
+		f.ErrorAt([]any{&c.URL}, `%s: url names no table: add ?table=int.reports`, what)
+	}
+	for _, name := range []string{"user", "password", "quota_key", "access_token"} {
+		if q.Has(name) {
+			f.ErrorAt([]any{&c.URL}, "%s: url has the parameter %s: servers and proxies log it; write user and password_file", what, name)
+		}
+	}
+	for _, name := range []string{"query", "insert_deduplication_token"} {
+		if q.Has(name) {
+			f.ErrorAt([]any{&c.URL}, "%s: url has the parameter %s, which collect sets itself; leave it out", what, name)
+		}
+	}
+}
+
+// withoutPassword cuts a URL that cannot be read where a secret may begin.
+func withoutPassword(u string) string {
+	if i := strings.IndexAny(u, "@?"); i >= 0 {
+		return u[:strings.LastIndexAny(u[:i], "/")+1] + "..."
+	}
+	return u
 }

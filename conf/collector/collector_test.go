@@ -51,6 +51,7 @@ func TestGolden(t *testing.T) {
 func TestPathsAreOfTheFilesFolder(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "collect.hcl")
+	os.WriteFile(filepath.Join(dir, "ca.pem"), nil, 0o600)
 	os.WriteFile(path, []byte(`
 listen "r" { address = "127.0.0.1:1" }
 spool { directory = "spool" }

@@ -33,6 +33,7 @@ type Listen struct {
 	Allow         []netip.Prefix
 	ExporterLimit int
 	Streams       int
+	Share         bool // other processes may have the address as well
 }
 
 // Spool is where report packets wait on disk.
@@ -57,8 +58,8 @@ type Kafka struct {
 	SASL        *SASL
 }
 
-// TLS names PEM files.
-type TLS struct{ CA, Certificate, Key string }
+// TLS names PEM files, and the name that the server's certificate must have; "": that of the endpoint.
+type TLS struct{ CA, Certificate, Key, ServerName string }
 
 // SASL says who we are.
 type SASL struct {

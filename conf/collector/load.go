@@ -16,21 +16,21 @@ func Load(path string) (*Config, *schema.Diagnostics) {
 	if f == nil {
 		return nil, d
 	}
-	return read(f, filepath.Dir(path))
+	return read(f, filepath.Dir(path), true)
 }
 
 // Parse is Load for a file in memory, as if it were at path.
 func Parse(path string, src []byte) (*Config, *schema.Diagnostics) {
-	return read(schema.New(path, src), filepath.Dir(path))
+	return read(schema.New(path, src), filepath.Dir(path), false)
 }
 
-func read(f *schema.File, dir string) (*Config, *schema.Diagnostics) {
+func read(f *schema.File, dir string, disk bool) (*Config, *schema.Diagnostics) {
 	c := defaultConfig()
 	if !f.Parse(c.visit) {
 		return nil, f.Done()
 	}
 	c.resolve(dir)
-	check{f}.all(c)
+	check{f, disk}.all(c)
 	if f.Failing() {
 		return nil, f.Done()
 	}

@@ -44,6 +44,7 @@ func visitListen(v schema.Visitor, l *Listen) {
 	v.Attr("allow", schema.Prefixes(&l.Allow))
 	v.Attr("exporter_limit", schema.Integer(&l.ExporterLimit, 0, 100000000))
 	v.Attr("streams", schema.Integer(&l.Streams, 1, 1000000))
+	v.Attr("share", schema.Boolean(&l.Share))
 }
 
 func visitKafka(v schema.Visitor, k *Kafka) {
@@ -56,8 +57,8 @@ func visitKafka(v schema.Visitor, k *Kafka) {
 	v.Attr("buffer", size(&k.Buffer, 1<<20, 1<<40))
 	v.Optional("tls", schema.Pointer(&k.TLS, func() TLS { return TLS{} }, visitTLS))
 	v.Optional("sasl", schema.Pointer(&k.SASL, func() SASL { return SASL{} }, func(v schema.Visitor, s *SASL) {
-		v.Required("mechanism", schema.Choice(&s.Mechanism, Plain, ScramSHA256, ScramSHA512))
-		v.Required("user", schema.Text(&s.User))
+		v.Required("mechanism", schema.Choice(&s.Mechanism, Plain, ScramSHA256, ScramSHA512, OAuthBearer))
+		v.Attr("user", schema.Text(&s.User))
 		v.Required("password_file", schema.Text(&s.PasswordFile))
 	}))
 }
@@ -66,6 +67,7 @@ func visitTLS(v schema.Visitor, t *TLS) {
 	v.Attr("ca", schema.Text(&t.CA))
 	v.Attr("certificate", schema.Text(&t.Certificate))
 	v.Attr("key", schema.Text(&t.Key))
+	v.Attr("server_name", schema.Text(&t.ServerName))
 }
 
 func visitClickHouse(v schema.Visitor, c *ClickHouse) {

@@ -49,4 +49,5 @@ const (
 	Plain       SASLMechanism = "plain"
 	ScramSHA256 SASLMechanism = "scram-sha-256"
 	ScramSHA512 SASLMechanism = "scram-sha-512"
+	OAuthBearer SASLMechanism = "oauthbearer" // the file has a token in place of the password
 )

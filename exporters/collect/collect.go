@@ -27,6 +27,7 @@ type Listen struct {
 	Allow   []netip.Prefix // sources that may send; none: all may
 	Limit   int            // report packets a second of one exporter; 0: no limit
 	Streams int            // most streams that are followed
+	Share   bool           // other processes may have the address as well: each gets a part
 }
 
 // Options configures a collector.
@@ -88,7 +89,7 @@ func Start(o Options) (*Collector, error) {
 	o.Stats = cmp.Or(o.Stats, statsPeriod)
 	c := &Collector{o: o, log: o.Log, began: time.Now(), ticking: make(chan struct{}), ticked: make(chan struct{}), leaving: map[string]chan struct{}{}}
 	for _, l := range o.Listens {
-		sockets, err := openSockets(l.Address, l.Sockets, l.Buffer)
+		sockets, err := openSockets(l.Address, l.Sockets, l.Buffer, l.Share)
 		if err != nil {
 			for _, l := range c.listens {
 				l.close()

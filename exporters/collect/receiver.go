@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -55,14 +54,16 @@ type mmsghdr struct {
 	_   [4]byte
 }
 
-// openSocket binds a socket that shares its address with others of this process.
-func openSocket(address string, buffer int) (*socket, error) {
+// openSocket binds a socket, with share to an address that others have.
+func openSocket(address string, buffer int, share bool) (*socket, error) {
 	var bufferErr error
 	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
 		var err error
 		ctl := c.Control(func(fd uintptr) {
-			err = errors.Join(
-				unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1),
+			if share {
+				err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
+			}
+			err = errors.Join(err,
 				unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1),
 				unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1))
 			// SO_RCVBUFFORCE may exceed net.core.rmem_max, and needs CAP_NET_ADMIN.
@@ -74,6 +75,9 @@ func openSocket(address string, buffer int) (*socket, error) {
 	}}
 	conn, err := lc.ListenPacket(context.Background(), "udp", address)
 	if err != nil {
+		if errors.Is(err, unix.EADDRINUSE) {
+			return nil, fmt.Errorf("%w%s; stop the other one, or choose another port (share = true in both lets two collectors take a part each)", err, holder(address))
+		}
 		return nil, fmt.Errorf("%w; it must be an address of this machine and a free UDP port", err)
 	}
 	s := &socket{conn: conn.(*net.UDPConn), space: make([]byte, perCall*maxDatagram)}
@@ -165,28 +169,30 @@ func (s *socket) source(name *unix.RawSockaddrInet6) netip.AddrPort {
 // Close closes the socket and makes receive return.
 func (s *socket) Close() error { return s.conn.Close() }
 
-// openSockets binds n sockets to one address. If its port is 0, all get a port that the kernel
-// chooses. It chooses for a socket that does not share: for one that does it may choose a port that
-// another process of this user shares, and both would get a part of what comes.
-func openSockets(address string, n, buffer int) ([]*socket, error) {
-	if strings.HasSuffix(address, ":0") {
-		c, err := net.ListenPacket("udp", address)
-		if err != nil {
-			return nil, fmt.Errorf("listen %s: %w; it must be an address of this machine", address, err)
-		}
-		address = c.LocalAddr().String()
-		c.Close()
-	}
+// openSockets binds n sockets to one address. The first one is bound for itself, which fails where any other
+// socket has the address, and shares it with the next ones afterwards: so nobody else, a second collector least
+// of all, takes a part of what comes. With share, it shares from the start.
+func openSockets(address string, n, buffer int, share bool) ([]*socket, error) {
 	var all []*socket
-	for range n {
-		s, err := openSocket(address, buffer)
+	for i := range n {
+		s, err := openSocket(address, buffer, i > 0 || share)
+		if err == nil {
+			all = append(all, s)
+			err = s.share()
+		}
 		if err != nil {
 			for _, s := range all {
 				s.Close()
 			}
 			return nil, fmt.Errorf("listen %s: %w", address, err)
 		}
-		all = append(all, s)
+		address = s.local.String() // of port 0 the one that the kernel chose
 	}
 	return all, nil
+}
+
+// share lets other sockets of this user have the address as well.
+func (s *socket) share() (err error) {
+	ctl := s.raw.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) })
+	return errors.Join(ctl, err)
 }

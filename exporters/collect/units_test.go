@@ -2,6 +2,7 @@ package collect
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -280,7 +281,7 @@ func TestControlMessages(t *testing.T) {
 func TestChosenPortsAreNotShared(t *testing.T) {
 	by := map[netip.AddrPort]bool{}
 	for range 600 { // by chance 6 of them would be shared
-		all, err := openSockets("127.0.0.1:0", 1, 1<<12)
+		all, err := openSockets("127.0.0.1:0", 1, 1<<12, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -294,10 +295,47 @@ func TestChosenPortsAreNotShared(t *testing.T) {
 	}
 }
 
+// TestOneCollectorAnAddress: who has the address, or all of one, is named, whatever its sockets share; with
+// share both have it.
+func TestOneCollectorAnAddress(t *testing.T) {
+	first, err := openSockets("127.0.0.1:0", 2, 1<<16, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeAll := func(all []*socket) {
+		for _, s := range all {
+			s.Close()
+		}
+	}
+	address := first[0].local.String()
+	for _, second := range []string{address, fmt.Sprintf("0.0.0.0:%d", first[0].local.Port())} {
+		all, err := openSockets(second, 2, 1<<16, false)
+		closeAll(all)
+		if err == nil || !errors.Is(err, unix.EADDRINUSE) || !strings.Contains(err.Error(), fmt.Sprintf(" by process %d;", os.Getpid())) {
+			t.Errorf("%s: error %v", second, err)
+		}
+	}
+	closeAll(first)
+	shared, err := openSockets(address, 2, 1<<16, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeAll(shared)
+	too, err := openSockets(address, 2, 1<<16, true)
+	closeAll(too)
+	if err != nil {
+		t.Errorf("with share: %v", err)
+	}
+	if alone, err := openSockets(address, 1, 1<<16, false); err == nil {
+		closeAll(alone)
+		t.Error("one that does not share has the address of those that do")
+	}
+}
+
 // TestSockets: several sockets share an address, whose port the kernel may choose; a datagram comes
 // with its source and the time of its receipt.
 func TestSockets(t *testing.T) {
-	all, err := openSockets("127.0.0.1:0", 3, 1<<20)
+	all, err := openSockets("127.0.0.1:0", 3, 1<<20, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +344,7 @@ func TestSockets(t *testing.T) {
 			t.Errorf("%v with %d bytes", s.local, s.buffer)
 		}
 	}
-	if _, err := openSockets("127.0.0.1:no", 1, 1<<20); err == nil || !strings.HasPrefix(err.Error(), "listen 127.0.0.1:no: ") || !strings.Contains(err.Error(), "a free UDP port") {
+	if _, err := openSockets("127.0.0.1:no", 1, 1<<20, false); err == nil || !strings.HasPrefix(err.Error(), "listen 127.0.0.1:no: ") || !strings.Contains(err.Error(), "a free UDP port") {
 		t.Errorf("error %v", err)
 	}
 	for _, s := range all[1:] {
@@ -348,7 +386,7 @@ func TestLargeReceiveBuffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := openSockets("127.0.0.1:0", 1, 2*limit)
+	all, err := openSockets("127.0.0.1:0", 1, 2*limit, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +411,7 @@ func TestOverflows(t *testing.T) {
 
 // TestReceiveErrors: an error of a socket is logged, and receiving goes on.
 func TestReceiveErrors(t *testing.T) {
-	all, err := openSockets("127.0.0.1:0", 2, 1<<20)
+	all, err := openSockets("127.0.0.1:0", 2, 1<<20, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,14 +1,14 @@
-// Output: writes records as JSON lines into a rotated file, to standard output or a unix
+// Output: writes records as JSON lines into a file (file.go), to standard output or a unix
 // socket.
 
 package jsonl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"strings"
 	"time"
 
@@ -28,11 +28,12 @@ type Output struct {
 	c     Config
 	w     writer
 	retry time.Time // not before: what could not be opened
+	look  time.Time // when Tick last looked at the file
 }
 
 // writer is where lines go at the moment.
 type writer interface {
-	// write writes all of b or nothing that stays.
+	// write writes all of b where a reader finds it, or nothing that stays.
 	write(b []byte) error
 	Close() error
 }
@@ -40,8 +41,42 @@ type writer interface {
 // reopenAfter is how long a file or socket that cannot be opened is left alone.
 const reopenAfter = time.Second
 
-// New makes an output. It opens nothing yet: the first Send does.
+// New makes an output. It opens nothing yet: Open or the first Send does.
 func New(c Config) *Output { return &Output{c: c} }
+
+// Open opens the file now, so that a start can be refused while another process writes there, or
+// another output of this one: the error is then a *HeldError. Whatever else is wrong is left to Send,
+// which tries again.
+func (o *Output) Open() error {
+	if o.w != nil || o.c.Path == "-" || strings.HasPrefix(o.c.Path, "unix:") {
+		return nil
+	}
+	f, err := openFile(o.c)
+	if err == nil {
+		o.w = f
+		return nil
+	}
+	if held := (*HeldError)(nil); errors.As(err, &held) {
+		return held
+	}
+	return nil
+}
+
+// lookEvery is how often Tick looks whether the path still names the file.
+const lookEvery = time.Second
+
+// Tick closes a file that was renamed or deleted while nothing is written: whoever waits for its end gets
+// it, and its disk space is free again. The next Send opens the path anew.
+func (o *Output) Tick() {
+	f, ok := o.w.(*file)
+	if now := time.Now(); ok && now.Sub(o.look) >= lookEvery {
+		o.look = now
+		if !f.named() {
+			f.Close()
+			o.w = nil
+		}
+	}
+}
 
 // Format is JSON.
 func (o *Output) Format() collect.Format { return collect.JSON }
@@ -118,97 +153,3 @@ func (s stream) Close() error {
 	}
 	return s.conn.Close()
 }
-
-// file is a file that ends behind a whole line.
-type file struct {
-	c    Config
-	f    *os.File
-	size int64
-}
-
-// openFile opens a file to append to. A line that an earlier process could not finish is
-// cut off.
-func openFile(c Config) (*file, error) {
-	f, err := os.OpenFile(c.Path, os.O_RDWR|os.O_CREATE, 0o640)
-	if err != nil {
-		return nil, err
-	}
-	size, err := wholeLines(f)
-	if err == nil {
-		err = f.Truncate(size)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return &file{c, f, size}, nil
-}
-
-// wholeLines returns the length of f up to its last line feed.
-func wholeLines(f *os.File) (int64, error) {
-	s, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	if !s.Mode().IsRegular() {
-		return 0, fmt.Errorf("%s is not a regular file; \"-\" is standard output, \"unix:PATH\" a socket", f.Name())
-	}
-	buf := make([]byte, 64<<10)
-	for end := s.Size(); end > 0; {
-		n := min(end, int64(len(buf)))
-		if _, err := f.ReadAt(buf[:n], end-n); err != nil {
-			return 0, err
-		}
-		for i := n - 1; i >= 0; i-- {
-			if buf[i] == '\n' {
-				return end - n + i + 1, nil
-			}
-		}
-		end -= n
-	}
-	return 0, nil
-}
-
-func (w *file) write(b []byte) error {
-	if w.c.Rotate > 0 && w.size > 0 && w.size+int64(len(b)) > w.c.Rotate {
-		if err := w.rotate(); err != nil {
-			return err
-		}
-	}
-	if _, err := w.f.WriteAt(b, w.size); err != nil {
-		w.f.Truncate(w.size) // the disk is full: what was written of the line goes
-		return err
-	}
-	w.size += int64(len(b))
-	return nil
-}
-
-// rotate renames PATH to PATH.1, PATH.1 to PATH.2 and so on, and begins PATH anew.
-func (w *file) rotate() error {
-	if err := w.f.Close(); err != nil {
-		return err
-	}
-	name := func(n int) string { return fmt.Sprintf("%s.%d", w.c.Path, n) }
-	if w.c.Keep == 0 {
-		if err := os.Remove(w.c.Path); err != nil {
-			return err
-		}
-	}
-	for n := w.c.Keep; n > 0; n-- {
-		from := name(n - 1)
-		if n == 1 {
-			from = w.c.Path
-		}
-		if err := os.Rename(from, name(n)); err != nil && !os.IsNotExist(err) {
-			return err
-		}
-	}
-	next, err := openFile(w.c)
-	if err != nil {
-		return err
-	}
-	*w = *next
-	return nil
-}
-
-func (w *file) Close() error { return w.f.Close() }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/oauth"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
@@ -38,8 +39,9 @@ type Config struct {
 }
 
 // TLS names PEM files. An empty CA stands for the system's authorities; without Certificate
-// and Key the client shows no certificate.
-type TLS struct{ CA, Certificate, Key string }
+// and Key the client shows no certificate. ServerName is the name that certificates of brokers must
+// have; "": that of the broker.
+type TLS struct{ CA, Certificate, Key, ServerName string }
 
 // Key says what makes the key of a message, and so its partition.
 type Key string
@@ -73,6 +75,7 @@ type Mechanism string
 const (
 	Plain       Mechanism = "plain"
 	ScramSHA256 Mechanism = "scram-sha-256"
+	OAuthBearer Mechanism = "oauthbearer" // the file has a token in place of the password
 )
 
 // batchBytes is a batch size that brokers accept by default (message.max.bytes is 1 MiB and some bytes).
@@ -121,7 +124,7 @@ func (c *Config) options(batch int) ([]kgo.Opt, error) {
 
 // config reads the files and returns a configuration of crypto/tls.
 func (t *TLS) config() (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	if t.CA != "" {
 		pem, err := os.ReadFile(t.CA)
 		if err != nil {
@@ -148,7 +151,13 @@ func (s *SASL) mechanism() (sasl.Mechanism, error) {
 	if _, err := s.password(); err != nil {
 		return nil, err
 	}
-	if s.Mechanism == Plain {
+	switch s.Mechanism {
+	case OAuthBearer:
+		return oauth.Oauth(func(context.Context) (oauth.Auth, error) {
+			p, err := s.password()
+			return oauth.Auth{Token: p}, err
+		}), nil
+	case Plain:
 		return plain.Plain(func(context.Context) (plain.Auth, error) {
 			p, err := s.password()
 			return plain.Auth{User: s.User, Pass: p}, err

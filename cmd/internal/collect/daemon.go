@@ -57,27 +57,29 @@ func start(c *collector.Config, version string) (*daemon, error) {
 	d.decoder, d.outputs = decoder, specs(c)
 	for _, s := range d.outputs {
 		out, err := s.make(d.limited)
+		if err == nil {
+			err = openAtStart(out)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.name, err)
+			return nil, errors.Join(fmt.Errorf("%s: %w", s.name, err), closeAll(o.Outputs))
 		}
 		o.Outputs = append(o.Outputs, collect.NamedOutput{Name: s.name, Output: out})
 	}
 	for i := range c.Listens {
 		l := &c.Listens[i]
 		o.Listens = append(o.Listens, collect.Listen{
-			Name: l.Name, Address: l.Address, Sockets: l.Sockets, Buffer: int(l.ReceiveBuffer), Allow: l.Allow, Limit: l.ExporterLimit, Streams: l.Streams,
+			Name: l.Name, Address: l.Address, Sockets: l.Sockets, Buffer: int(l.ReceiveBuffer), Allow: l.Allow, Limit: l.ExporterLimit, Streams: l.Streams, Share: l.Share,
 		})
 	}
 	if s := c.Spool; s != nil {
 		if d.spool, err = spool.Open(spool.Options{Directory: s.Directory, Size: s.Size, Log: d.limited.Say}); err != nil {
-			return nil, err
+			return nil, errors.Join(err, closeAll(o.Outputs))
 		}
 		o.Spool, o.Always, o.Replay, o.State = d.spool, s.Mode == collector.SpoolAlways, s.Replay, filepath.Join(s.Directory, "streams.json")
 	}
 	limitMemory(c)
 	if d.collector, err = collect.Start(o); err != nil {
-		d.closeSpool()
-		return nil, err
+		return nil, errors.Join(err, closeAll(o.Outputs), d.closeSpool())
 	}
 	d.reloaded.Store(time.Now().Unix())
 	if d.stopHTTP, err = d.serve(c.HTTP.Listen); err != nil {
@@ -86,6 +88,23 @@ func start(c *collector.Config, version string) (*daemon, error) {
 	d.running()
 	d.stopTold = d.notifySystemd()
 	return d, nil
+}
+
+// openAtStart opens an output that can tell at once that another process has its place.
+func openAtStart(o collect.Output) error {
+	if early, ok := o.(interface{ Open() error }); ok {
+		return early.Open()
+	}
+	return nil
+}
+
+func closeAll(outputs []collect.NamedOutput) (err error) {
+	for _, o := range outputs {
+		if o.Output != nil {
+			err = errors.Join(err, o.Close())
+		}
+	}
+	return err
 }
 
 // running logs that the daemon runs, with its version, addresses and number of outputs, and warns
@@ -140,12 +159,7 @@ func (d *daemon) adopt(path string) error {
 		o := collect.NamedOutput{Name: s.name}
 		if !s.same(old[s.name]) {
 			if o.Output, err = s.make(d.limited); err != nil {
-				for _, o := range outputs {
-					if o.Output != nil {
-						o.Close()
-					}
-				}
-				return fmt.Errorf("%s: %w", s.name, err)
+				return errors.Join(fmt.Errorf("%s: %w", s.name, err), closeAll(outputs))
 			}
 		}
 		outputs = append(outputs, o)

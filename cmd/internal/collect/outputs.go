@@ -77,7 +77,7 @@ func makeKafka(k *collector.Kafka, log *collect.Log) (collect.Output, error) {
 		c.Format = collect.Protobuf
 	}
 	if k.TLS != nil {
-		c.TLS = &kafka.TLS{CA: k.TLS.CA, Certificate: k.TLS.Certificate, Key: k.TLS.Key}
+		c.TLS = &kafka.TLS{CA: k.TLS.CA, Certificate: k.TLS.Certificate, Key: k.TLS.Key, ServerName: k.TLS.ServerName}
 	}
 	if k.SASL != nil {
 		c.SASL = &kafka.SASL{Mechanism: kafka.Mechanism(k.SASL.Mechanism), User: k.SASL.User, PasswordFile: k.SASL.PasswordFile}
@@ -93,7 +93,7 @@ func makeClickHouse(h *collector.ClickHouse) (collect.Output, error) {
 		}
 	}
 	if t := h.TLS; t != nil {
-		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 		if t.CA != "" {
 			pem, err := os.ReadFile(t.CA)
 			if err != nil {

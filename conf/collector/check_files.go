@@ -1,0 +1,182 @@
+// Checks of collect's configuration that look at the disk: files that it names, secrets that others may read,
+// the kind of an output's file, two names of one file, room for the spool.
+
+package collector
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"intsink/conf/schema"
+)
+
+// readable tells of a file that cannot be read. Text that was not loaded from a file is checked for itself
+// alone.
+func (f check) readable(what, attribute string, path *string) {
+	if !f.disk || *path == "" {
+		return
+	}
+	s, err := os.Stat(*path)
+	if err == nil && !s.Mode().IsRegular() {
+		f.ErrorAt([]any{path}, "%s: %s: %s is not a file", what, attribute, schema.Quote(*path))
+		return
+	}
+	if err == nil {
+		err = unix.Access(*path, unix.R_OK)
+	}
+	if err != nil {
+		f.ErrorAt([]any{path}, "%s: %s: cannot read %s: %v", what, attribute, schema.Quote(*path), cause(err))
+	}
+}
+
+// cause is err without the path, which the message has.
+func cause(err error) error {
+	if p, ok := err.(*fs.PathError); ok {
+		return p.Err
+	}
+	return err
+}
+
+func (f check) sink(path *string) {
+	f.readable("sink", "file", path)
+}
+
+func (f check) tls(what string, t *TLS) {
+	if t == nil {
+		return
+	}
+	f.readable(what, "tls.ca", &t.CA)
+	f.readable(what, "tls.certificate", &t.Certificate)
+	f.secret(what+": tls", "key", &t.Key)
+	if (t.Certificate == "") != (t.Key == "") {
+		f.ErrorAt([]any{&t.Certificate, &t.Key}, "%s: tls: certificate and key belong together: name both or neither", what)
+	}
+}
+
+// secret tells of a file that cannot be read, and of one that others may read.
+func (f check) secret(what, attribute string, path *string) {
+	f.readable(what, attribute, path)
+	if s, err := os.Stat(*path); err == nil && s.Mode().Perm()&0o004 != 0 {
+		f.WarnAt([]any{path}, "%s: everybody on this machine can read %s: chmod o-r it", what, schema.Quote(*path))
+	}
+}
+
+func (f check) file(o *File, before []File) {
+	what := "file " + schema.Quote(o.Name)
+	if !f.Good(&o.Path) {
+		return
+	}
+	if o.Path == "" || o.Path == "unix:" {
+		f.ErrorAt([]any{&o.Path}, `%s: path is empty; name a file, "-" for standard output, or "unix:PATH" for a socket`, what)
+		return
+	}
+	for i := range before {
+		if other := &before[i]; samePlace(o.Path, other.Path) {
+			f.ErrorAt([]any{&o.Path}, "%s: path %s is that of file %s", what, schema.Quote(o.Path), schema.Quote(other.Name))
+		}
+	}
+	if special := o.Path == "-" || strings.HasPrefix(o.Path, "unix:"); special {
+		if o.Rotate > 0 {
+			f.ErrorAt([]any{&o.Rotate}, "%s: rotate is for files; %s is none", what, schema.Quote(o.Path))
+		}
+		return
+	}
+	if s, err := os.Stat(o.Path); err == nil && s.IsDir() {
+		f.ErrorAt([]any{&o.Path}, "%s: path %s is a folder; name a file in it", what, schema.Quote(o.Path))
+	} else if err == nil && !s.Mode().IsRegular() {
+		f.ErrorAt([]any{&o.Path}, `%s: path %s is not a regular file; "-" is standard output, "unix:PATH" a socket`, what, schema.Quote(o.Path))
+	}
+	if _, err := os.Stat(filepath.Dir(o.Path)); err != nil && f.disk {
+		f.WarnAt([]any{&o.Path}, "%s: the folder of %s: %v; nothing is written until it is there", what, schema.Quote(o.Path), cause(err))
+	}
+}
+
+// samePlace reports whether two paths lead to one file, by whatever names.
+func samePlace(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	if errX == nil && errY == nil {
+		return os.SameFile(x, y)
+	}
+	return real(a) == real(b)
+}
+
+// real is path without links, as far as its folder is there.
+func real(path string) string {
+	if whole, err := filepath.EvalSymlinks(path); err == nil {
+		return whole
+	}
+	if to, err := os.Readlink(path); err == nil { // to a file that is not there yet
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return filepath.Clean(path)
+}
+
+// spool checks that its folder has a name and room, and warns where brokers may be away and nothing waits
+// for them.
+func (f check) spool(c *Config) {
+	s := c.Spool
+	if s == nil {
+		for _, away := range append(blocks("kafka", c.Kafkas), blocks("clickhouse", c.ClickHouses)...) {
+			f.WarnAt([]any{away.key}, "%s: without a spool, records are dropped once its queue is full, as while the server is away; spool { directory = \"/var/lib/intsink-collect\" } keeps them", away.what)
+			break
+		}
+		return
+	}
+	if !f.Good(&s.Directory) {
+		return
+	}
+	if s.Directory == "" {
+		f.ErrorAt([]any{&s.Directory}, "spool: directory is empty; name a folder, such as /var/lib/intsink-collect")
+		return
+	}
+	if size, ok := diskSize(s.Directory); ok && s.Size > size && f.disk {
+		f.WarnAt([]any{&s.Size, &s.Directory}, "spool: size = %s: the disk of %s has %d MiB; the disk will be full before the spool is", sizeText(s.Size), schema.Quote(s.Directory), size>>20)
+	}
+}
+
+// block is an output for a message: its first attribute, and what it is called.
+type block struct {
+	key  any
+	what string
+}
+
+func blocks[T interface{ Kafka | ClickHouse }](kind string, all []T) (out []block) {
+	for i := range all {
+		switch b := any(&all[i]).(type) {
+		case *Kafka:
+			out = append(out, block{&b.Brokers, kind + " " + schema.Quote(b.Name)})
+		case *ClickHouse:
+			out = append(out, block{&b.URL, kind + " " + schema.Quote(b.Name)})
+		}
+	}
+	return out
+}
+
+// diskSize returns the bytes of the disk that path is on, or will be.
+func diskSize(path string) (int64, bool) {
+	for {
+		var s unix.Statfs_t
+		if err := unix.Statfs(path, &s); err == nil {
+			return int64(s.Blocks) * s.Bsize, true
+		}
+		up := filepath.Dir(path)
+		if up == path {
+			return 0, false
+		}
+		path = up
+	}
+}

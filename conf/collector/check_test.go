@@ -1,0 +1,83 @@
+package collector
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// said are the diagnostics of a file at dir/collect.hcl with a listen and these blocks.
+func said(t *testing.T, dir, blocks string) string {
+	t.Helper()
+	path := filepath.Join(dir, "collect.hcl")
+	if err := os.WriteFile(path, []byte("listen \"r\" { address = \"127.0.0.1:8555\" }\n"+blocks), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, diags := Load(path)
+	var b strings.Builder
+	diags.WriteTo(&b)
+	return b.String()
+}
+
+// TestDoubtfulConfigurations: each of these is told once, at its line.
+func TestDoubtfulConfigurations(t *testing.T) {
+	dir := t.TempDir()
+	os.Mkdir(filepath.Join(dir, "folder"), 0o700)
+	syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600)
+	os.WriteFile(filepath.Join(dir, "real"), nil, 0o600)
+	os.Symlink("real", filepath.Join(dir, "link"))
+	os.Link(filepath.Join(dir, "real"), filepath.Join(dir, "hard"))
+	os.Symlink("folder", filepath.Join(dir, "way"))
+	os.Symlink("unborn", filepath.Join(dir, "dangling"))
+	const out = "file \"o\" { path = \"-\" }\n"
+	clickhouse := func(url string) string {
+		return "spool { directory = \".\" }\nclickhouse \"c\" { url = \"" + url + "\" }"
+	}
+	for _, c := range []struct{ name, blocks, want string }{
+		{"a folder", `file "f" { path = "folder" }`, "2:19: error: file \"f\": path \"DIR/folder\" is a folder; name a file in it"},
+		{"a FIFO", `file "f" { path = "fifo" }`, "2:19: error: file \"f\": path \"DIR/fifo\" is not a regular file"},
+		{"no such folder", `file "f" { path = "none/f" }`, "2:19: warning: file \"f\": the folder of \"DIR/none/f\": no such file or directory"},
+		{"no path", `file "f" {}`, "2:1: error: file \"f\": path is missing"},
+		{"a link", "file \"f\" { path = \"real\" }\nfile \"g\" { path = \"link\" }", "3:19: error: file \"g\": path \"DIR/link\" is that of file \"f\""},
+		{"a second name", "file \"f\" { path = \"real\" }\nfile \"g\" { path = \"hard\" }", "is that of file \"f\""},
+		{"a way through a link", "file \"f\" { path = \"folder/new\" }\nfile \"g\" { path = \"way/new\" }", "is that of file \"f\""},
+		{"a way with dots", "file \"f\" { path = \"new\" }\nfile \"g\" { path = \"folder/../new\" }", "is that of file \"f\""},
+		{"a link to nothing yet", "file \"f\" { path = \"unborn\" }\nfile \"g\" { path = \"dangling\" }", "is that of file \"f\""},
+		{"no such sink", out + `sink = "none.hcl"`, "3:8: error: sink: file: cannot read \"DIR/none.hcl\": no such file or directory"},
+		{"no such authority", "spool { directory = \".\" }\nkafka \"k\" {\n brokers = [\"k:9092\"]\n tls { ca = \"none.pem\" }\n}", "5:13: error: kafka \"k\": tls.ca: cannot read \"DIR/none.pem\": no such file"},
+		{"a folder as password file", "spool { directory = \".\" }\nclickhouse \"c\" {\n url = \"https://ch/?table=t\"\n user = \"u\"\n password_file = \"folder\"\n}", "6:18: error: clickhouse \"c\": password_file: \"DIR/folder\" is not a file"},
+		{"a spool above the disk", out + "spool {\n directory = \".\"\n size = \"1000TiB\"\n}", "5:9: warning: spool: size = 1000TiB: the disk of"},
+		{"no spool", "kafka \"k\" { brokers = [\"k:9092\"] }", "2:23: warning: kafka \"k\": without a spool"},
+		{"brokers in one string", "spool { directory = \".\" }\nkafka \"k\" { brokers = [\"a:1,b:2\"] }", `write each as a string of its own: ["a:1", "b:2"]`},
+		{"an address twice, one of all", out + "listen \"s\" { address = \"0.0.0.0:8555\" }", "error: listen \"s\": address 0.0.0.0:8555 is that of listen \"r\""},
+		{"no port", out + "listen \"s\" { address = \"127.0.0.1:0\" }", "warning: listen \"s\": with port 0 the kernel chooses another port"},
+		{"a query", clickhouse("http://127.0.0.1:8123/?table=t&query=x"), "3:24: error: clickhouse \"c\": url has the parameter query, which collect sets itself"},
+		{"a password in the URL", clickhouse("http://127.0.0.1:8123/?table=t&password=secret"), "3:24: error: clickhouse \"c\": url has the parameter password: servers and proxies log it"},
+		{"a user in the URL", clickhouse("http://127.0.0.1:8123/?table=t&user=x"), "url has the parameter user"},
+		{"the native protocol", clickhouse("http://127.0.0.1:9000/?table=t"), "port 9000 is that of ClickHouse's native protocol; the HTTP interface has 8123"},
+		{"a password without user", "spool { directory = \".\" }\nclickhouse \"c\" {\n url = \"https://ch/?table=t\"\n password_file = \"real\"\n}", "warning: clickhouse \"c\": password_file without user"},
+		{"a token with a user", "spool { directory = \".\" }\nkafka \"k\" {\n brokers = [\"k:9092\"]\n tls {}\n sasl {\n mechanism = \"oauthbearer\"\n user = \"u\"\n password_file = \"real\"\n }\n}", "oauthbearer has none"},
+		{"a login without a user", "spool { directory = \".\" }\nkafka \"k\" {\n brokers = [\"k:9092\"]\n tls {}\n sasl {\n mechanism = \"plain\"\n password_file = \"real\"\n }\n}", "user belongs to plain and scram"},
+		{"nothing", "spool { directory = \".\" }\nfile \"f\" { path = \"real\" }\nfile \"g\" { path = \"folder/new\" }\nfile \"h\" { path = \"unix:folder\" }", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := strings.ReplaceAll(said(t, dir, c.blocks), dir, "DIR")
+			if n := strings.Count(got, "error:") + strings.Count(got, "warning:"); !strings.Contains(got, c.want) || c.want == "" && got != "" || n > 1 {
+				t.Errorf("said\n%s\nwant %s, once", got, c.want)
+			}
+		})
+	}
+}
+
+// TestSecretsAreNotShown: a URL that cannot be read is shown without what may be a password.
+func TestSecretsAreNotShown(t *testing.T) {
+	for _, url := range []string{"htp://user:secret@ch:8123/?table=t", "ch:8123?table=t&password=secret", "http://ch:8123/?table=t&password=secret%zz"} {
+		got := said(t, t.TempDir(), "spool { directory = \".\" }\nclickhouse \"c\" { url = \""+url+"\" }")
+		message, _, _ := strings.Cut(got, "\n")
+		if !strings.Contains(message, "error") || strings.Contains(message, "secret") {
+			t.Error(got)
+		}
+	}
+}
