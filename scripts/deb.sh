@@ -71,6 +71,7 @@ mkdir -p "$root/usr/share/doc/intsink/examples"
 cp conf/examples/*.hcl "$root/usr/share/doc/intsink/examples/"
 put 644 deploy/package/sysctl.conf /etc/sysctl.d/60-intsink.conf
 put 644 deploy/package/udev.rules /usr/lib/udev/rules.d/60-intsink.rules
+put 644 deploy/package/needrestart.conf /etc/needrestart/conf.d/intsink.conf
 put 644 deploy/wireshark/intsink.lua "/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || echo x86_64-linux-gnu)/wireshark/plugins/intsink.lua"
 put 644 deploy/prometheus/rules.yml /usr/share/intsink/prometheus/rules.yml
 put 644 deploy/grafana/sink.json /usr/share/intsink/grafana/sink.json

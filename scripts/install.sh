@@ -19,6 +19,7 @@ put 644 deploy/systemd/intsink.service deploy/systemd/intsink-collect.service /u
 install -D -m 644 deploy/package/sysusers.conf "$root/usr/local/lib/sysusers.d/intsink.conf"
 install -D -m 644 deploy/package/udev.rules "$root/etc/udev/rules.d/60-intsink.rules"
 configuration deploy/package/sysctl.conf /etc/sysctl.d/60-intsink.conf
+configuration deploy/package/needrestart.conf /etc/needrestart/conf.d/intsink.conf
 configuration conf/examples/minimal.hcl /etc/intsink/intsink.hcl
 configuration deploy/collect/collect.hcl /etc/intsink/collect.hcl
 
@@ -34,3 +35,5 @@ put 644 deploy/wireshark/intsink.lua /usr/local/share/intsink/wireshark
 put 644 deploy/prometheus/rules.yml /usr/local/share/intsink/prometheus
 put 644 deploy/grafana/*.json /usr/local/share/intsink/grafana
 put 644 deploy/collect/*.sql deploy/collect/intsink.proto /usr/local/share/intsink-collect
+# udevd leaves a rule out whose group it does not know, and reads it again only where the file is newer.
+[[ -n $root ]] || echo "then: systemd-sysusers && touch /etc/udev/rules.d/60-intsink.rules && udevadm control --reload && udevadm trigger --subsystem-match=vfio && systemctl daemon-reload"

@@ -32,7 +32,7 @@ func TestInstall(t *testing.T) {
 	install()
 	for _, path := range []string{
 		"/usr/local/bin/intsink-collect", "/usr/local/lib/sysusers.d/intsink.conf", "/usr/local/lib/systemd/system/intsink-collect.service",
-		"/etc/udev/rules.d/60-intsink.rules", "/etc/sysctl.d/60-intsink.conf", "/etc/intsink/collect.hcl",
+		"/etc/udev/rules.d/60-intsink.rules", "/etc/sysctl.d/60-intsink.conf", "/etc/needrestart/conf.d/intsink.conf", "/etc/intsink/collect.hcl",
 		"/usr/local/share/man/man1/intsink.1", "/usr/local/share/man/man1/intsink-reload.1",
 		"/usr/local/share/bash-completion/completions/intsink", "/usr/local/share/zsh/site-functions/_intsink", "/usr/local/share/fish/vendor_completions.d/intsink-collect.fish",
 		"/usr/local/share/intsink/wireshark/intsink.lua", "/usr/local/share/intsink/prometheus/rules.yml", "/usr/local/share/intsink/grafana/sink.json",

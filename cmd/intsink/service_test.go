@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,11 +37,55 @@ func TestUnitKeepsTheLinkUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"StartLimitIntervalSec=0", "Type=notify", "WatchdogSec=10", "Restart=on-failure", "RestartSec=1", "RestartSteps=6", "RestartMaxDelaySec=30", "OOMScoreAdjust=-900",
+		"StartLimitIntervalSec=0", "Type=notify", "WatchdogSec=10", "Restart=always", "RestartSec=1", "LimitCORE=0", "OOMScoreAdjust=-900",
 		"After=network-online.target time-sync.target", "ExecReload=/usr/local/bin/intsink reload",
 	} {
 		if !strings.Contains(string(unit), "\n"+want+"\n") {
 			t.Errorf("the unit lacks %s", want)
+		}
+	}
+}
+
+// TestUnitDevices: the unit lets the sink open what its ports need. A name behind char- is one that the
+// kernel has in /proc/devices, where a group of VFIO is, but not the container: that is a misc device.
+func TestUnitDevices(t *testing.T) {
+	unit, err := os.ReadFile(unitFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernels := map[string]bool{"vfio": true, "infiniband_verbs": true} // vfio.c, uverbs_main.c of Linux 6.1
+	allowed := map[string]bool{}
+	for line := range strings.Lines(string(unit)) {
+		if what, found := strings.CutPrefix(strings.TrimSpace(line), "DeviceAllow="); found {
+			allowed[what] = true
+			name, isGroup := strings.CutPrefix(strings.TrimSuffix(what, " rw"), "char-")
+			if isGroup && !kernels[name] {
+				t.Errorf("%s: no kernel has devices of the name %s", what, name)
+			}
+		}
+	}
+	for _, want := range []string{"/dev/vfio/vfio rw", "char-vfio rw", "/dev/net/tun rw", "char-infiniband_verbs rw"} {
+		if !allowed[want] {
+			t.Errorf("the unit lacks DeviceAllow=%s", want)
+		}
+	}
+}
+
+// TestUnitKeys: the systemd of this Debian knows each key of the units.
+func TestUnitKeys(t *testing.T) {
+	for _, name := range []string{"intsink", "intsink-collect"} {
+		text, err := os.ReadFile("../../deploy/systemd/" + name + ".service")
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := write(t, filepath.Join(t.TempDir(), name+".service"), regexp.MustCompile(`/usr/local/bin/\S+`).ReplaceAllString(string(text), "/bin/true"))
+		if out, err := exec.Command("systemd-analyze", "verify", "--man=no", path).CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+		for _, want := range []string{"Restart=always", "LimitCORE=0"} {
+			if !strings.Contains(string(text), "\n"+want+"\n") {
+				t.Errorf("%s lacks %s", name, want)
+			}
 		}
 	}
 }

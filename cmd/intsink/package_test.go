@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"intsink/internal/netns"
+)
+
+// packageRoot is a folder that dpkg installs packages into, and what stands for the tools that
+// maintainer scripts call: each writes a line of what it was called with.
+type packageRoot struct {
+	t    *testing.T
+	root string
+	log  string // of the tools
+	pid  int    // of the service that runs
+}
+
+func newPackageRoot(t *testing.T) *packageRoot {
+	p := &packageRoot{t: t, root: t.TempDir(), log: filepath.Join(t.TempDir(), "log")}
+	netns.Sh(t, "cd "+p.root+"; mkdir -p var/lib/dpkg/info var/lib/dpkg/updates run/systemd/system run/udev etc/systemd/system tools; touch var/lib/dpkg/status var/lib/dpkg/available")
+	rule := p.root + "/usr/lib/udev/rules.d/60-intsink.rules"
+	for name, more := range map[string]string{
+		"systemd-sysusers": "touch " + p.root + "/group",
+		// As udevd reads it: only where it is newer than when it was read, with the groups of then.
+		"udevadm":            fmt.Sprintf("if [ -e %s/group ] && [ %s -nt %s/read ]; then echo the rule is in force >>%s; fi", p.root, rule, p.root, p.log),
+		"systemctl":          fmt.Sprintf(`case "$*" in *is-active*) [ -e %s/active ];; *MainPID*) cat %s/active;; esac`, p.root, p.root),
+		"deb-systemd-invoke": "",
+	} {
+		path := filepath.Join(p.root, "tools", name)
+		write(t, path, "#!/bin/sh\necho "+name+` "$@" >>`+p.log+"\n"+more+"\n")
+		os.Chmod(path, 0o755)
+	}
+	return p
+}
+
+// build makes a package of the maintainer scripts as scripts/deb.sh does, with a program that is
+// only its version.
+func (p *packageRoot) build(name, version string) string {
+	p.t.Helper()
+	dir, out := p.t.TempDir(), filepath.Join(p.t.TempDir(), name+".deb")
+	netns.Sh(p.t, fmt.Sprintf("mkdir -p %[1]s/DEBIAN %[1]s/usr/bin %[1]s/usr/lib/udev/rules.d && install -m 755 -t %[1]s/DEBIAN ../../deploy/package/postinst ../../deploy/package/prerm ../../deploy/package/postrm && sed -i s/@NAME@/%[2]s/g %[1]s/DEBIAN/p*", dir, name))
+	if name == "intsink" {
+		netns.Sh(p.t, "cp ../../deploy/package/udev.rules "+dir+"/usr/lib/udev/rules.d/60-intsink.rules")
+	}
+	write(p.t, dir+"/DEBIAN/control", fmt.Sprintf("Package: %s\nVersion: %s\nArchitecture: all\nMaintainer: nobody <nobody@example.com>\nDescription: for a test\n", name, version))
+	write(p.t, dir+"/usr/bin/"+name, "#!/bin/sh\necho "+name+" "+version+"\n")
+	os.Chmod(dir+"/usr/bin/"+name, 0o755)
+	netns.Sh(p.t, "dpkg-deb --root-owner-group -Znone --build "+dir+" "+out)
+	return out
+}
+
+// dpkg returns what dpkg and the scripts print, and what tools they called.
+func (p *packageRoot) dpkg(args ...string) (printed, called string) {
+	p.t.Helper()
+	os.Remove(p.log)
+	cmd := exec.Command("dpkg", append([]string{"--root=" + p.root, "--force-not-root", "--force-bad-path", "--force-script-chrootless", "--log=/dev/null"}, args...)...)
+	cmd.Env = append(os.Environ(), "PATH="+p.root+"/tools:"+os.Getenv("PATH"), "INTSINK_TEST_MAIN=1", "LC_ALL=C")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		p.t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	text, _ := os.ReadFile(p.log)
+	return string(out), string(text)
+}
+
+// runs makes systemctl say that the service runs; the process is that of this test.
+func (p *packageRoot) runs() { write(p.t, p.root+"/active", fmt.Sprintln(os.Getpid())) }
+
+// TestPackageRule: the rule for VFIO groups is in force after the installation, though udevd read
+// it before its group was there.
+func TestPackageRule(t *testing.T) {
+	p := newPackageRoot(t)
+	deb := p.build("intsink", "1")
+	p.dpkg("--unpack", deb)
+	netns.Sh(t, "touch -d '1 hour ago' "+p.root+"/usr/lib/udev/rules.d/60-intsink.rules; touch -d '1 minute ago' "+p.root+"/read")
+	_, called := p.dpkg("--configure", "intsink")
+	sysusers, inForce := strings.Index(called, "systemd-sysusers"), strings.Index(called, "the rule is in force")
+	if sysusers < 0 || inForce < sysusers || !strings.Contains(called, "udevadm trigger --subsystem-match=vfio\n") {
+		t.Errorf("called:\n%s", called)
+	}
+	if strings.Contains(called, "start") {
+		t.Errorf("the installation starts the service:\n%s", called)
+	}
+}
+
+// TestPackageUpgrade: an upgrade leaves the sink running and says what runs and what is installed;
+// a collector goes on with the new program.
+func TestPackageUpgrade(t *testing.T) {
+	p := newPackageRoot(t)
+	p.dpkg("-i", p.build("intsink", "1"), p.build("intsink-collect", "1"))
+	again := p.build("intsink", "2")
+	if printed, called := p.dpkg("-i", again); strings.Contains(printed, "running:") || strings.Contains(called, "restart") {
+		t.Errorf("nothing runs:\n%s\n%s", printed, called)
+	}
+	p.runs()
+	printed, called := p.dpkg("-i", p.build("intsink", "3"))
+	for _, want := range []string{"intsink: running: intsink devel (", "intsink: installed: intsink 3; it runs after: systemctl restart intsink"} {
+		if !strings.Contains(printed, want) {
+			t.Errorf("it does not say %q:\n%s", want, printed)
+		}
+	}
+	if regexp.MustCompile(`\b(re)?start|stop`).MatchString(called) {
+		t.Errorf("the upgrade restarts the sink:\n%s", called)
+	}
+	if _, called := p.dpkg("-i", p.build("intsink-collect", "3")); !strings.Contains(called, "deb-systemd-invoke try-restart intsink-collect.service\n") {
+		t.Errorf("the collector goes on with the old program:\n%s", called)
+	}
+	write(t, p.root+"/active", "0\n") // whose process is not there
+	if printed, _ := p.dpkg("-i", p.build("intsink", "4")); !strings.Contains(printed, "intsink: running: the program of before (package 3, or older)\n") {
+		t.Errorf("without a process:\n%s", printed)
+	}
+}
+
+// TestPackagePurge: removal stops the service and keeps it enabled; purge leaves no link, says what
+// stays, and touches no link of others.
+func TestPackagePurge(t *testing.T) {
+	for _, name := range []string{"intsink", "intsink-collect"} {
+		p := newPackageRoot(t)
+		p.dpkg("-i", p.build(name, "1"))
+		netns.Sh(t, fmt.Sprintf("cd %[1]s/etc/systemd/system; mkdir -p multi-user.target.wants a.target.requires; ln -s /usr/lib/systemd/system/%[2]s.service multi-user.target.wants/; ln -s /x a.target.requires/%[2]s.service; ln -s /dev/null %[2]s.service; ln -s /x multi-user.target.wants/other.service; mkdir -p %[1]s/var/lib/%[2]s", p.root, name))
+		link := p.root + "/etc/systemd/system/multi-user.target.wants/" + name + ".service"
+		if _, called := p.dpkg("--remove", name); !strings.Contains(called, "deb-systemd-invoke stop "+name+".service\n") {
+			t.Errorf("called:\n%s", called)
+		}
+		if _, err := os.Lstat(link); err != nil {
+			t.Errorf("removal forgets that the service was enabled: %v", err)
+		}
+		printed, called := p.dpkg("--purge", name)
+		left, _ := exec.Command("find", p.root+"/etc", "-type", "l").Output()
+		if string(left) != p.root+"/etc/systemd/system/multi-user.target.wants/other.service\n" {
+			t.Errorf("links that are left:\n%s", left)
+		}
+		if !strings.Contains(printed, name+": /var/lib/"+name+" stays") || !strings.Contains(called, "daemon-reload") {
+			t.Errorf("%s\n%s", printed, called)
+		}
+	}
+}
+
+// TestNeedrestart: needrestart takes the file, and leaves the sink alone but no other service.
+func TestNeedrestart(t *testing.T) {
+	script := `our %nrconf = (override_rc => {qr(^dbus) => 0}); do "./../../deploy/package/needrestart.conf"; die $@ if $@;
+		for my $rc (@ARGV) { my $v = "as it is"; for my $re (keys %{$nrconf{override_rc}}) { $v = $nrconf{override_rc}{$re} if $rc =~ /$re/; } print "$rc $v\n"; }`
+	out, err := exec.Command("perl", "-we", script, "intsink.service", "intsink-collect.service", "my-intsink.service", "dbus.service").CombinedOutput()
+	if want := "intsink.service 0\nintsink-collect.service as it is\nmy-intsink.service as it is\ndbus.service 0\n"; err != nil || string(out) != want {
+		t.Errorf("%v\n%s, want\n%s", err, out, want)
+	}
+}
