@@ -4,10 +4,12 @@
 #define _GNU_SOURCE
 #include "log.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +28,13 @@ static FILE *stream;
 static time_t second; // the second in which lines were passed on
 static int lines;
 
+// tell writes to standard error, and loses what would have to wait for its reader: whoever logs may be a
+// thread that packets wait for. A pipe is not waited for because the program has made it so; a socket is told here.
+static void tell(const char *b, size_t n) {
+	if (send(STDERR_FILENO, b, n, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == ENOTSOCK && write(STDERR_FILENO, b, n) < 0)
+		return; // nobody to tell
+}
+
 // pass hands a line to standard error, unless there were too many.
 static void pass(const char *b, size_t n) {
 	time_t now = time(NULL);
@@ -33,8 +42,8 @@ static void pass(const char *b, size_t n) {
 		second = now;
 		lines = 0;
 	}
-	if (lines < LINES_PER_SECOND && write(STDERR_FILENO, b, n) < 0)
-		return; // nobody to tell
+	if (lines < LINES_PER_SECOND)
+		tell(b, n);
 	lines++;
 }
 
@@ -88,8 +97,7 @@ static void ended(void) {
 	static const char why[] = "intsink: DPDK ended the process while it started: check dpdk.eal_args\n";
 	if (!starting)
 		return;
-	if (write(STDERR_FILENO, why, sizeof why - 1) < 0)
-		_exit(1);
+	tell(why, sizeof why - 1);
 	_exit(1);
 }
 

@@ -87,6 +87,16 @@ var addresses = regexp.MustCompile(`(?:address|listen) +=\s*"([^"]+)"`)
 // launch runs the command until it answers; stdout is its standard output, if there is one.
 func launch(t testing.TB, config string, stdout ...*os.File) *process {
 	t.Helper()
+	return launchWith(t, config, func(cmd *exec.Cmd) {
+		if len(stdout) > 0 {
+			cmd.Stdout = stdout[0]
+		}
+	})
+}
+
+// launchWith is launch of a command that change has changed.
+func launchWith(t testing.TB, config string, change func(*exec.Cmd)) *process {
+	t.Helper()
 	text, err := os.ReadFile(config)
 	if err != nil {
 		t.Fatal(err)
@@ -95,9 +105,7 @@ func launch(t testing.TB, config string, stdout ...*os.File) *process {
 	p := &process{t: t, cmd: exec.Command(os.Args[0], "--config", config), stderr: &lockedBuffer{}, reports: found[0][1], metrics: "http://" + found[1][1]}
 	p.cmd.Env = append(os.Environ(), "COLLECT_TEST_MAIN=1")
 	p.cmd.Stderr = p.stderr
-	if len(stdout) > 0 {
-		p.cmd.Stdout = stdout[0]
-	}
+	change(p.cmd)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

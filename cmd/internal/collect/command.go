@@ -49,7 +49,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 				return errors.New("--dump goes with --check")
 			}
 			if !check {
-				return run(path, version)
+				return logging.End(cmd.Root().Name(), run(path, version))
 			}
 			c, err := load(path)
 			if err != nil {
@@ -86,11 +86,11 @@ func loadLogged(path string, log *slog.Logger) (*collector.Config, error) {
 	c, diags := collector.Load(path)
 	switch {
 	case log != nil:
-		logging.Diagnose(log, os.Stderr, diags)
+		logging.Diagnose(log, logging.Stderr(), diags)
 	case c != nil:
-		logging.Diagnose(logOf(c), os.Stderr, diags)
+		logging.Diagnose(logOf(c), logging.Stderr(), diags)
 	default:
-		diags.WriteTo(os.Stderr)
+		diags.WriteTo(logging.Stderr())
 	}
 	return c, notValid(path, c, diags)
 }
@@ -103,7 +103,9 @@ func notValid(path string, c *collector.Config, diags *schema.Diagnostics) error
 	return cli.Failed(fmt.Errorf("%s is not valid: %s", path, cli.Count(diags.Count(schema.Error), "error")))
 }
 
-func logOf(c *collector.Config) *slog.Logger { return slog.New(logging.NewService(c.Log, os.Stderr)) }
+func logOf(c *collector.Config) *slog.Logger {
+	return slog.New(logging.NewService(c.Log, logging.Stderr()))
+}
 
 // try makes all parts that need no connection, so that a check finds errors in the files that
 // the configuration names.
@@ -127,7 +129,6 @@ func run(path, version string) error {
 	if err != nil {
 		return err
 	}
-	signal.Ignore(syscall.SIGPIPE)      // a closed pipe as standard output is an error of the output that writes there
 	signals := make(chan os.Signal, 64) // a stop waits behind as many reloads
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 	d, err := startOrStop(c, version)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
+	"intsink/cmd/internal/logging"
 	"intsink/exporters/collect"
 	"intsink/exporters/record"
 )
@@ -123,6 +124,8 @@ func (d *daemon) writeMetrics(w io.Writer) {
 	}
 	e.metric("config_loaded_timestamp_seconds", "gauge", "When the configuration in force was read.")
 	e.value("config_loaded_timestamp_seconds", "", float64(d.reloaded.Load()))
+	e.metric("log_lines_dropped_total", "counter", "Lines of the log that could not be written, or had no room because who reads the log does not.")
+	e.value("log_lines_dropped_total", "", float64(logging.Dropped()))
 	d.set.WriteTo(e.w)
 	metrics.WriteProcessMetrics(e.w)
 }

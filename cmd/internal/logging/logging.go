@@ -39,8 +39,8 @@ func New(c conf.Log, w io.Writer) slog.Handler {
 // NewService is New for programs whose "auto" is "json" where w is no terminal and nothing
 // that systemd reads: their log is collected by other programs.
 func NewService(c conf.Log, w io.Writer) slog.Handler {
-	f, ok := w.(*os.File)
-	if c.Format == conf.AutoLog && !(ok && term.IsTerminal(int(f.Fd()))) && !readByJournal(w, os.Getenv("JOURNAL_STREAM")) {
+	f := fileOf(w)
+	if c.Format == conf.AutoLog && !(f != nil && term.IsTerminal(int(f.Fd()))) && !readByJournal(w, os.Getenv("JOURNAL_STREAM")) {
 		c.Format = conf.JSONLog
 	}
 	return New(c, w)
@@ -51,8 +51,8 @@ var levels = map[conf.LogLevel]slog.Level{conf.DebugLog: slog.LevelDebug, conf.I
 // readByJournal reports whether w is the stream that the journal reads: systemd.exec(5) gives its
 // device and inode in JOURNAL_STREAM.
 func readByJournal(w io.Writer, stream string) bool {
-	f, ok := w.(*os.File)
-	if !ok || stream == "" {
+	f := fileOf(w)
+	if f == nil || stream == "" {
 		return false
 	}
 	info, err := f.Stat()

@@ -85,7 +85,7 @@ func (a *Appliance) read(r *control.Result, q *control.Request) *conf.Config {
 	if len(q.Files) > 0 {
 		r.Config = q.Name
 	} else {
-		logging.Diagnose(slog.Default(), os.Stderr, diags)
+		logging.Diagnose(slog.Default(), logging.Stderr(), diags)
 	}
 	r.Diagnostics, r.SHA256 = control.Diagnostics(diags), diags.SHA256
 	if c == nil {
@@ -194,7 +194,7 @@ func (a *Appliance) adopt(c *conf.Config) (late []string) {
 	collectors, gone := a.collectorsOf(c, *a.collectors.Load())
 	a.retired = append(a.retired, gone...)
 	a.collectors.Store(&collectors)
-	slog.SetDefault(slog.New(logging.New(c.Log, os.Stderr)))
+	slog.SetDefault(slog.New(logging.New(c.Log, logging.Stderr())))
 	a.config.Store(c)
 	return a.handOver(c)
 }

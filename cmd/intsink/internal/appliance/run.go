@@ -23,13 +23,18 @@ import (
 // Run runs the appliance with the configuration at path, beginning in mode, until SIGTERM or SIGINT; SIGHUP
 // reads the configuration again.
 func Run(path, version string, mode failopen.Mode) error {
+	return logging.End("intsink", run(path, version, mode))
+}
+
+func run(path, version string, mode failopen.Mode) error {
+	log := logging.Stderr()
 	c, diags := conf.Load(path)
 	if c == nil {
-		diags.WriteTo(os.Stderr)
+		diags.WriteTo(log)
 		return cli.NotValid(path, diags)
 	}
-	slog.SetDefault(slog.New(logging.New(c.Log, os.Stderr)))
-	logging.Diagnose(slog.Default(), os.Stderr, diags)
+	slog.SetDefault(slog.New(logging.New(c.Log, log)))
+	logging.Diagnose(slog.Default(), log, diags)
 	signals := make(chan os.Signal, 64) // a stop waits behind as many reloads
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 	a, err := startOrStop(signals, func(ctx context.Context) (*Appliance, error) {

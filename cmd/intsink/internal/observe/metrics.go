@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"intsink/cmd/internal/logging"
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/histogram"
@@ -36,6 +37,7 @@ func (s *Source) writeMetrics(w io.Writer) error {
 	s.addControl(x)
 	s.addModes(x)
 	s.addCapture(x)
+	x.add("intsink_log_lines_dropped_total", logging.Dropped())
 	x.add("intsink_build_info", 1, "version", s.Version)
 	if err := x.writeTo(w); err != nil {
 		return err
