@@ -47,9 +47,6 @@ func (w *Worker) detect(p *linkState, b *burst) {
 	if rest := f.Samples &^ b.reportable; rest != 0 {
 		w.takeSamples(b, rest)
 	}
-	if w.shedding.any {
-		w.countShed()
-	}
 	p.countINT(f, others)
 	p.counters.Malformed[0] = 0 // no reason
 	if len(f.Deferred()) > 0 {

@@ -13,7 +13,6 @@
 //	detect.go     detect: which packets are reported; age.go ends flows
 //	report.go     report: what a report is about; gather.go: packets that are reported alike;
 //	              fragment.go: which of their bytes it shows; package reporting builds and sends it
-//	shedding.go   samples that budgets refuse, and are shed in package fast from then on
 //	strip.go      strip: removes INT that was kept for detect and report
 //	transmit.go   transmit: before and after the call that sends; drops.go reports packets that cannot leave
 //	longway.go    bursts with packets that are captured, verified or dropped by a rule; those that pass as they came

@@ -7,7 +7,6 @@ import (
 	"math/bits"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/event"
 	"intsink/engine/fast"
 	"intsink/engine/inthdr"
 	"intsink/engine/reporting"
@@ -26,9 +25,6 @@ func (w *Worker) shed(b *burst, left uint64) (rest uint64) {
 		if b.cause[bits.TrailingZeros64(rest)&(mbuf.MaxBurst-1)] != c {
 			break
 		}
-	}
-	if c.set() == event.Sample.Set() {
-		w.shedding.add(c.watch())
 	}
 	w.reporter.Shed(c.set(), collectors, c.priority(), &b.fast.Flows, left&^rest, b.now)
 	return rest

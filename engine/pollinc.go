@@ -50,9 +50,6 @@ func (w *Worker) pollInC(idle *Idle) (found bool) {
 	look, at := w.detector.NextFabricSample()
 	l.Look, l.LookAt = int64(look), at
 	l.Now, l.Last, l.Empty = max(l.Now, b.now), w.last, uint32(min(w.empty, math.MaxUint32))
-	if w.shedding.any {
-		w.shedAhead(b.now)
-	}
 	why := w.fast.Run(l, w.fastBurst(b, true), b.back)
 	w.takeOver(l)
 	if why == fast.Pause {
@@ -84,9 +81,6 @@ func (w *Worker) takeOver(l *fast.Loop) {
 	}
 	w.turns.count(withINT)
 	w.detector.SampleFabric(l.Now, withINT)
-	if w.shedding.any {
-		w.countShed()
-	}
 }
 
 // goOn does the rest with the burst at hand of a link, where C has stopped.

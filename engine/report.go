@@ -34,9 +34,6 @@ func (w *Worker) report(p *linkState, b *burst) {
 				continue
 			}
 			if rest := w.gather(b, left); w.scratch.run.N > 0 && w.reporter.Together(&w.scratch.run, b.now) {
-				if w.scratch.run.Refused != 0 && w.scratch.run.Set == event.Sample.Set() {
-					w.learnRefused(b)
-				}
 				left = rest
 				continue
 			}

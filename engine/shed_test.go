@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"reflect"
 	"testing"
 
 	"intsink/engine/event"
@@ -63,44 +62,4 @@ func TestCongestionEdgeGoesFirst(t *testing.T) {
 		t.Error("a packet within the episode was sent where the onset of another may need the packet")
 	}
 	b.balance()
-}
-
-// TestSamplesAreShedAhead: while a budget is spent, package fast sheds samples by itself, but for a burst or two in a
-// millisecond; what is sent, counted and kept of flows is as without that.
-func TestSamplesAreShedAhead(t *testing.T) {
-	change := func(r *Rules) {
-		r.Watches[0].Policy.Sample, r.Watches[0].Policy.Events = 1, event.NewFlow.Set()
-		r.setBudgets(reporting.Budget{Packets: 100, Burst: 20e6, Headers: 42})
-	}
-	by, whole := newBed(t, change), newBed(t, change)
-	whole.reporter.WithoutTemplates()
-	looked, bursts := 0, 0
-	for range 4000 {
-		for _, b := range []*bed{by, whole} {
-			b.network.RX = nil
-			for n := range 8 {
-				b.network.RX = append(b.network.RX, withINT(t, plain(n), nil))
-			}
-			b.Poll()
-			b.step(50e3)
-			b.sealed()
-		}
-		bursts++
-		if by.burst.reportable != 0 {
-			looked++
-		}
-	}
-	c, want := by.Snapshot(), whole.Snapshot()
-	if c.Shed != want.Shed || c.Reported != want.Reported || c.Detector.Fired != want.Detector.Fired || c.Collectors[0].Shed != c.Shed || c.Collectors[0].Reports != want.Collectors[0].Reports {
-		t.Errorf("shed %v, want %v; reported %v, want %v; %d reports, want %d", c.Shed, want.Shed, c.Reported, want.Reported, c.Collectors[0].Reports, want.Collectors[0].Reports)
-	}
-	if n := c.Shed[event.Sample] + c.Reported[event.Sample]; n < 31_000 || n != c.Detector.Fired[event.Sample] || c.Reported[event.Sample] < 15 {
-		t.Errorf("%d samples, %d of them reported, of %d", n, c.Reported[event.Sample], c.Detector.Fired[event.Sample])
-	}
-	if !reflect.DeepEqual(by.flows(), whole.flows()) {
-		t.Error("flows differ")
-	}
-	if ms := 4000 * 50e3 / 1e6; looked < int(ms)*9/10 || looked > int(ms)*2 {
-		t.Errorf("samples of %d of %d bursts were looked at in %v ms", looked, bursts, ms)
-	}
 }

@@ -42,7 +42,6 @@ func (r *Rules) policies() []event.Policy {
 // setWatches makes ws the watches of the rules in force.
 func (w *Worker) setWatches(ws *watch.Watches) {
 	vlan, dscp, layer, device, ok := ws.AsksInFront()
-	w.shedding = shedding{}
 	w.watches, w.keepAll, w.askedFacts = ws, !ok, fast.Facts{Key: w.facts.HashKey()}
 	for _, a := range []struct {
 		asks bool

@@ -38,7 +38,6 @@ type Worker struct {
 	loop     *fast.Loop // nil: C cannot poll
 	scratch  scratch
 	reporter *reporting.Reporter
-	shedding shedding
 	queries  queries
 
 	activeRules
@@ -169,9 +168,6 @@ func (w *Worker) toHost(p *linkState, b *burst) {
 	}
 	w.begin(p, b)
 	w.detector.Sync(b.now)
-	if w.shedding.any {
-		w.shedAhead(b.now)
-	}
 	w.fast.Receive(w.fastBurst(b, p.link.Host != nil && !aside))
 	w.afterReceive(p, b, aside)
 }

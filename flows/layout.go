@@ -12,13 +12,12 @@ func Layout() []uintptr {
 	var k *Key
 	var x *Index
 	var l *Loss
-	var c *Cold
 	return []uintptr{
 		unsafe.Sizeof(*k), unsafe.Offsetof(k.addrs),
 		unsafe.Sizeof(f.Hops[0]), unsafe.Offsetof(f.Hops[0].Interfaces), unsafe.Offsetof(f.Hops[0].Ref),
 		unsafe.Sizeof(*f), unsafe.Offsetof(f.Generation), unsafe.Offsetof(f.PathHops), unsafe.Offsetof(f.NextRefresh),
 		unsafe.Offsetof(f.seen), unsafe.Offsetof(f.packets), unsafe.Offsetof(f.bytes), unsafe.Offsetof(f.PathSeen),
-		unsafe.Offsetof(f.EndRef), unsafe.Offsetof(f.Hops), unsafe.Offsetof(f.windows), unsafe.Offsetof(f.cold), unsafe.Offsetof(f.LastReport), unsafe.Offsetof(f.LastEvents), unsafe.Offsetof(f.loss), unsafe.Offsetof(c.Shed),
+		unsafe.Offsetof(f.EndRef), unsafe.Offsetof(f.Hops), unsafe.Offsetof(f.windows), unsafe.Offsetof(f.cold), unsafe.Offsetof(f.LastReport), unsafe.Offsetof(f.LastEvents), unsafe.Offsetof(f.loss),
 		unsafe.Offsetof(l.Seen), unsafe.Offsetof(l.NumHoles), unsafe.Offsetof(l.Pending), unsafe.Offsetof(l.Listed), unsafe.Offsetof(l.Anew),
 		unsafe.Sizeof(*b), unsafe.Offsetof(b.tags),
 		unsafe.Sizeof(*x), unsafe.Offsetof(x.more), unsafe.Offsetof(x.Mask), unsafe.Offsetof(x.Buckets), unsafe.Offsetof(x.Flows),

@@ -16,7 +16,6 @@
 //	congestion.go, txutilization.go  episodes of queues and of interfaces
 //	fabric.go, hotset.go, shared.go  queues, interfaces, links: tables, filter, state of all workers
 //	loss.go                          sequence numbers: loss, reordering, duplicates
-//	shed.go                          samples that budgets refuse
 //	packetevents.go                  drop, hop_limit, mtu_exceeded; limits per port of malformed, leak, unknown_domain
 //
 // To add an event, in this order:

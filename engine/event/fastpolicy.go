@@ -43,12 +43,6 @@ type FastPolicy struct {
 	WatchesHops, WatchesEnd bool
 	InGo                    bool // not even the general path knows what these packets say
 	_                       [4]bool
-
-	Shed Shed
-	// What is done with a sample that is shed.
-	refreshLeast int64  // a flow's next refresh comes so long after it,
-	refreshSpan  uint64 // and a random part of this
-	shed         uint64 // how many were shed, since Detector.TakeShed
 }
 
 // farthest is the highest latency (2.1 s) whose difference from one that is not above it either, plus a deadband of
@@ -125,7 +119,6 @@ func (p *Policy) fastPolicy(m *models) FastPolicy {
 		Fabric: p.fabric != fabricThresholds{raise: never, tx: never, latency: never}, Link: p.Events.Has(LinkLatency),
 		Raise: p.fabric.raise, Latency: p.fabric.latency, Tx: p.fabric.tx,
 		LinkAbsolute: t.LinkLatency.Absolute, ClockOffset: t.ClockOffset,
-		refreshLeast: p.refreshLeast, refreshSpan: p.refreshSpan,
 	}
 	l.Unit, l.Scaled = 1, m.scale
 	l.Most = [4]uint32{MostLatency: below(l.Latency), MostQueue: below(l.Raise), MostTx: below(l.Tx), MostUnbounded: never}

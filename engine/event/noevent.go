@@ -211,3 +211,13 @@ func reaches(hop []byte, at uint8, mask, threshold uint32) bool {
 	x := binary.BigEndian.Uint32(hop[at:])
 	return x&mask >= threshold && x != unknown32
 }
+
+// refreshAfterSample returns when a refresh is due after a report of a sample alone, of a flow with that
+// hash. Its chance is made of hash and time: it is the same wherever, and in whatever order, samples are
+// handled.
+func (d *Detector) refreshAfterSample(now int64, p *Policy, hash uint64) uint32 {
+	return d.refreshAt(now, p.refreshLeast+partOf(p.refreshSpan, randomOf(hash, now)))
+}
+
+// randomOf returns a random number for a flow's hash and a time.
+func randomOf(hash uint64, now int64) uint64 { return (hash ^ uint64(now)) * 0x9e3779b97f4a7c15 }

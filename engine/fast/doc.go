@@ -5,7 +5,7 @@
 // is read or changed. Only Store and StoreNotINT make templates, of packets that were parsed. What follows is
 // one loop over the burst each: which template, key and hash (match.c, streak.h), which flow
 // (lookup.c), whether the packet gives no event (pass.c, compare.h), and INT out (strip.h;
-// strip.c, where it had to be kept for a report; shed.h, where no collector takes that report). No loop asks what the headers are called. Around
+// strip.c, where it had to be kept for a report). No loop asks what the headers are called. Around
 // them is the loop over bursts (poll.c, Loop), from the port of the network to that of the host.
 //
 // What Pass does not pass it defers to package engine, in order, and with it all later packets of

@@ -29,9 +29,8 @@ enum {
 	FAST_MAX_FRAME = 65535,
 	FAST_TICK_SHIFT = 20,    // flows.Tick
 	FAST_REFRESH_SHIFT = 18, // flows.RefreshShift
-	FAST_COLD_SHED = 228,  // flows.Cold.Shed
 	FAST_SAMPLE = 1 << 9,  // event.Sample.Set
-	FAST_LAYOUT = 182,     // numbers of fast_layout
+	FAST_LAYOUT = 176,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -186,7 +185,6 @@ struct fast_loss {
 
 // Flags of a flow, in fast_flow.bound.
 #define FAST_UNSETTLED (UINT32_C(0x01) << 24)
-#define FAST_HAS_COLD (UINT32_C(0x02) << 24)
 #define FAST_HAS_LOSS (UINT32_C(0x04) << 24)
 #define FAST_END_KNOWN (UINT32_C(0x08) << 24)
 #define FAST_HELD (UINT32_C(0x40) << 24) // an earlier packet of the burst was deferred
@@ -210,15 +208,10 @@ struct fast_flow {
 	struct fast_hop hops[16];
 	uint64_t path_hash;
 	uint8_t windows[16];
-	struct fast_cold *cold; // with FAST_HAS_COLD
+	uint64_t cold; // of Go
 	struct fast_loss *loss;
 };
 
-// flows.Cold: what few flows have.
-struct fast_cold {
-	uint8_t others[FAST_COLD_SHED];
-	uint32_t shed; // reports that no collector got
-};
 struct fast_bucket {
 	uint32_t flows[8];
 	uint16_t tags[8];
@@ -262,14 +255,6 @@ struct fast_policy {
 	uint8_t watches_hops, watches_end; // for their latency
 	uint8_t in_go;                     // not even the general path knows what these packets say
 	uint8_t pad3[4];
-	int64_t shed_until;      // before then no collector takes a report of some samples:
-	uint64_t shed_templates; // of these, a bit each,
-	uint32_t shed_length;    // of packets of at least this length
-	uint8_t shed_any;        // of all
-	uint8_t pad4[3];
-	int64_t refresh_least; // a flow's next refresh comes so long after a sample,
-	uint64_t refresh_span; // and a random part of this
-	uint64_t shed;         // samples that were shed
 };
 
 // event.fastModel: the units of latency and occupancy that a node has.

@@ -14,7 +14,7 @@ void fast_layout(uint64_t *out)
 		// flows.Layout
 		SIZE(key), AT(key, addrs), SIZE(hop), AT(hop, interfaces), AT(hop, ref),
 		SIZE(flow), AT(flow, bound), AT(flow, path_hops), AT(flow, next_refresh), AT(flow, seen), AT(flow, packets), AT(flow, bytes),
-		AT(flow, path_seen), AT(flow, end_ref), AT(flow, hops), AT(flow, windows), AT(flow, cold), AT(flow, last_report), AT(flow, last_events), AT(flow, loss), AT(cold, shed),
+		AT(flow, path_seen), AT(flow, end_ref), AT(flow, hops), AT(flow, windows), AT(flow, cold), AT(flow, last_report), AT(flow, last_events), AT(flow, loss),
 		AT(loss, seen), AT(loss, num_holes), AT(loss, pending), AT(loss, listed), AT(loss, anew),
 		SIZE(bucket), AT(bucket, tags),
 		SIZE(index), AT(index, more), AT(index, mask), AT(index, buckets), AT(index, flows),
@@ -22,7 +22,7 @@ void fast_layout(uint64_t *out)
 		AT(view, hot), AT(view, links), AT(view, link_at), AT(view, queues), AT(view, interfaces), AT(view, policies), AT(view, models), AT(view, others),
 		SIZE(policy), AT(policy, mask), AT(policy, fabric), AT(policy, link), AT(policy, ptp), AT(policy, by_flow),
 		AT(policy, absolute), AT(policy, twice), AT(policy, end), AT(policy, end_twice), AT(policy, clock_offset),
-		AT(policy, left), AT(policy, every), AT(policy, raise), AT(policy, latency), AT(policy, tx), AT(policy, refresh), AT(policy, link_absolute), AT(policy, most), AT(policy, most_together), AT(policy, hops), AT(policy, loss), AT(policy, shed_until), AT(policy, shed_templates), AT(policy, shed_length), AT(policy, shed_any), AT(policy, shed),
+		AT(policy, left), AT(policy, every), AT(policy, raise), AT(policy, latency), AT(policy, tx), AT(policy, refresh), AT(policy, link_absolute), AT(policy, most), AT(policy, most_together), AT(policy, hops), AT(policy, loss),
 		SIZE(link), AT(link, used), AT(link, tick), AT(link, key), AT(link, ref), AT(link, last), AT(link, window), AT(link, least),
 		// State
 		SIZE(block), AT(block, mask), AT(block, length), SIZE(kind), SIZE(patch), AT(patch, flip),

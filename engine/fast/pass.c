@@ -4,7 +4,6 @@
 // fast_receive: match, look up and pass, or strip what nobody watches, in one call.
 
 #include "general.h"
-#include "shed.h"
 #include "strip.h"
 
 // Most packets are as their flow's last one was: they are counted, and lose their INT.
@@ -55,7 +54,7 @@ static inline bool count(struct fast_flow *w, uint32_t bytes)
 // finish takes INT out of a packet that was counted, but for a sample.
 static inline void finish(struct fast_state *s, uint32_t j, struct fast_policy *p, uint64_t *samples)
 {
-	if (p != NULL && --p->left == 0 && is_sample(p, s->hashes[j]) && !shed_sample(s, p, j))
+	if (p != NULL && --p->left == 0 && is_sample(p, s->hashes[j]))
 		*samples |= UINT64_C(1) << j;
 	else if (s->strip) {
 		struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
@@ -167,7 +166,7 @@ static inline __attribute__((always_inline)) void pass_packets(struct fast_state
 		w->path_seen = tick;
 		if (extra && unlikely(other))
 			take_in(w, t, l.policy, f);
-		if (unlikely(--l.policy->left == 0) && is_sample(l.policy, s->hashes[j]) && !shed_sample(s, l.policy, (uint32_t)j))
+		if (unlikely(--l.policy->left == 0) && is_sample(l.policy, s->hashes[j]))
 			samples |= UINT64_C(1) << j;
 		else if (likely(strips))
 			strip(m, f, t);

@@ -26,7 +26,7 @@ func (s *State) passOne(j uint32) (passed bool) {
 	if told == samePath {
 		w.PathSeen = s.tick
 	}
-	if told != noWatch && s.view.Policies[w.Watch].TakeSample(s.Hashes[j]) && !(s.strip != 0 && s.view.ShedSample(s.now, w, s.Hashes[j], at, m.PktLen())) {
+	if told != noWatch && s.view.Policies[w.Watch].TakeSample(s.Hashes[j]) {
 		s.Samples |= 1 << j
 	} else if s.strip != 0 {
 		s.stripOne(m, t)

@@ -52,7 +52,6 @@ func (p *Path) Store(k *Parsed, want []byte) bool {
 	m.t.next, m.t.number = p.templates[at].next, at
 	p.templates[at] = m.t
 	p.fresh |= 1 << at
-	p.view.ForgetTemplate(at)
 	p.numbered |= uint64(m.t.numberBits)
 	p.learned[at].layers, p.learned[at].info, p.learned[at].outers = *k.Layers, i, *k.Outers
 	return true
@@ -81,7 +80,6 @@ func (p *Path) StoreNotINT(f []byte, l *packet.Layers) bool {
 	m.t.next, m.t.number = p.templates[at].next, at
 	p.templates[at] = m.t
 	p.fresh |= 1 << at
-	p.view.ForgetTemplate(at)
 	return true
 }
 

@@ -33,7 +33,6 @@ type outbox struct {
 
 	open     report.Packet
 	m        *mbuf.Mbuf // holds the open packet
-	opened   uint64     // how many packets were
 	deadline int64      // when the open packet must leave
 	entropy  uint16     // entropy of the first report in the open packet
 	limit    limit
@@ -102,7 +101,6 @@ func (o *outbox) openPacket(f report.Format, entropy uint16, now int64) bool {
 	}
 	o.open.OpenAs(f, b[report.HandoffLen:])
 	o.entropy = entropy
-	o.opened++
 	o.deadline = now + o.maxDelay
 	return true
 }

@@ -1,7 +1,6 @@
 package reporting
 
 import (
-	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -87,43 +86,5 @@ func TestShedCountsAsReportWould(t *testing.T) {
 		if l := &s.outboxes[1].limit; l.refusedUntil(event.PrioritySample, true) != now+silence+silenceSlack {
 			t.Errorf("%s: a lower priority is not silent for a second", name)
 		}
-	}
-}
-
-// TestRefusedHaveNoRoom: what a run says that it refused has no room in the open report packet behind it, whatever
-// ran out; a report that only bits were missing for, or that a scarce budget kept from a packet that is open, is
-// not among them.
-func TestRefusedHaveNoRoom(t *testing.T) {
-	r, refused, others := rand.New(rand.NewPCG(3, 4)), 0, 0
-	for _, budget := range []Budget{
-		{Packets: 300, Burst: 50e6, Headers: testHeaders},
-		{Bits: 2e6, Burst: 20e6, Headers: testHeaders},
-		{Packets: 300, Bits: 3e6, Burst: 50e6, Headers: testHeaders},
-	} {
-		s := newSide(t, Rules{MdBits: report.MdHopLatency, MaxDelay: 1e9}, 256, 1358, budget)
-		now := int64(1e9)
-		for range 500 {
-			p := randomRun(r, event.Sample.Set())
-			p.Flows, p.Collectors = &s.flows, 2
-			before := s.count.Shed[event.Sample]
-			if !s.Together(p, now) {
-				t.Fatal("no template")
-			}
-			o, of := &s.outboxes[1], s.template(p.Info, p.InType)
-			for left := p.Refused; left != 0; left &= left - 1 {
-				if n := len(p.Inner[bits.TrailingZeros64(left)]); o.hasRoom(of, n) {
-					t.Fatalf("%+v: a report of %d bytes has room", budget, n)
-				}
-			}
-			refused += bits.OnesCount64(p.Refused)
-			others += int(s.count.Shed[event.Sample]-before) - bits.OnesCount64(p.Refused)
-			if now += r.Int64N(4e6); r.IntN(9) == 0 {
-				now += 2e9 // nobody is silent
-			}
-			s.drain()
-		}
-	}
-	if refused < 1000 || others < 1000 {
-		t.Errorf("%d had no room, %d were shed for other reasons", refused, others)
 	}
 }

@@ -47,35 +47,10 @@ func (o *outbox) admitsAs(t *report.Template, n int, p event.Priority, now int64
 	return o.limit.take(p, opens, size*8, now)
 }
 
-// hasRoom reports whether the open packet has room for a report by template t that shows n bytes of a packet.
-func (o *outbox) hasRoom(t *report.Template, n int) bool {
-	return o.open.Reports() > 0 && o.open.GrowthAs(t, n) > 0
-}
-
 // RefusedUntil returns the time before which no collector takes a report of priority p, however short it
-// is, if none is sent any other report meanwhile: then the caller has only to call Shed, or ShedSamples. It
-// is asked before the packet is looked at.
+// is, if none is sent any other report meanwhile: then the caller has only to call Shed. It is
+// asked before the packet is looked at.
 func (x *Reporter) RefusedUntil(collectors uint64, p event.Priority) int64 {
-	return x.until(collectors, func(o *outbox) int64 { return o.limit.refusedUntil(p, o.open.Reports() == 0) })
-}
-
-// NoneOpensUntil returns the time before which no collector is sent a new report packet for a report of priority
-// p. Until then a report that did not fit into their open ones (Run.Refused) does not, as long as Opened
-// is what it was.
-func (x *Reporter) NoneOpensUntil(collectors uint64, p event.Priority) int64 {
-	return x.until(collectors, func(o *outbox) int64 { return o.limit.refusedUntil(p, true) })
-}
-
-// Opened is how many report packets were opened for all of some collectors.
-func (x *Reporter) Opened(collectors uint64) (n uint64) {
-	for c := collectors; c != 0; c &= c - 1 {
-		n += x.outboxes[bits.TrailingZeros64(c)].opened
-	}
-	return n
-}
-
-// until returns the earliest of the times of some collectors; none where one has no budget.
-func (x *Reporter) until(collectors uint64, of func(*outbox) int64) int64 {
 	if collectors == 0 {
 		return math.MinInt64
 	}
@@ -85,7 +60,7 @@ func (x *Reporter) until(collectors uint64, of func(*outbox) int64) int64 {
 		if !o.limit.on {
 			return math.MinInt64
 		}
-		until = min(until, of(o))
+		until = min(until, o.limit.refusedUntil(p, o.open.Reports() == 0))
 	}
 	return until
 }
@@ -94,9 +69,11 @@ func (x *Reporter) until(collectors uint64, of func(*outbox) int64) int64 {
 // which is one report about a packet of flow of[j].
 func (x *Reporter) Shed(set event.Set, collectors uint64, p event.Priority, of *[mbuf.MaxBurst]*flows.Flow, which uint64, now int64) {
 	n := bits.OnesCount64(which)
-	x.countShed(set, collectors, n)
+	addEvents(&x.counters.Shed, set, n)
 	for c := collectors; c != 0; c &= c - 1 {
-		x.outboxes[bits.TrailingZeros64(c)].limit.bucket.shed(p, now)
+		o := &x.outboxes[bits.TrailingZeros64(c)]
+		addEvents(&o.counters.Shed, set, n)
+		o.limit.bucket.shed(p, now)
 	}
 	for ; which != 0; which &= which - 1 {
 		of[bits.TrailingZeros64(which)&(mbuf.MaxBurst-1)].Cold().Shed++
@@ -106,58 +83,28 @@ func (x *Reporter) Shed(set event.Set, collectors uint64, p event.Priority, of *
 	}
 }
 
-// ShedSamples counts n reports of samples as Shed does, but for flows, which have them counted. There is no
-// lower priority that would have to be silent.
-func (x *Reporter) ShedSamples(collectors uint64, n int) {
-	x.countShed(event.Sample.Set(), collectors, n)
-}
-
-func (x *Reporter) countShed(set event.Set, collectors uint64, n int) {
-	for c := collectors; c != 0; c &= c - 1 {
-		addEvents(&x.outboxes[bits.TrailingZeros64(c)].counters.Shed, set, n)
-	}
-	addEvents(&x.counters.Shed, set, n)
-}
-
 // sendLimited does as sendRun for a collector with a budget; shed are the reports that the
-// budget does not allow, noRoom those among them that would have needed another report packet. now is
-// the same for the whole run, and a refusal spends nothing: so a report at least as long as a
-// refused one is refused without asking, until one is sent.
-func (x *Reporter) sendLimited(o *outbox, t *report.Template, p *Run, now int64) (sent, shed, noRoom uint64) {
+// budget does not allow. now is the same for the whole run, and a refusal spends nothing: so a
+// report at least as long as a refused one is refused without asking, until one is sent.
+func (x *Reporter) sendLimited(o *outbox, t *report.Template, p *Run, now int64) (sent, shed uint64) {
 	const none = 1 << 32
 	refused := none // how many bytes of its packet the shortest refused report shows
-	full := none    // and the shortest that has no room
 	for k, inner := range p.Inner[:p.N] {
 		n := len(inner)
 		if n < refused && o.admitsAs(t, n, p.Priority, now) {
-			refused, full = none, none
-			opened := o.opened
+			refused = none
 			if x.sendOne(o, t, p, k, now) {
 				sent |= 1 << k
 			}
-			if o.opened != opened {
-				noRoom = 0
-			}
 			continue
 		}
-		if n < refused {
-			if refused = n; !o.hasRoom(t, n) {
-				full = n
-			}
-			if n == p.shortest() {
-				rest := p.all() >> k << k
-				if full == n {
-					noRoom |= rest
-				}
-				return sent, shed | rest, noRoom
-			}
+		refused = min(refused, n)
+		if refused == p.shortest() {
+			return sent, shed | p.all()>>k<<k
 		}
 		shed |= 1 << k
-		if n >= full {
-			noRoom |= 1 << k
-		}
 	}
-	return sent, shed, noRoom
+	return sent, shed
 }
 
 // stretch lengthens the time between refreshes while budgets shed them, up to

@@ -32,8 +32,6 @@ type Run struct {
 	N      int
 	Inner  [mbuf.MaxBurst][]byte // the bytes of it that the report shows
 	Number [mbuf.MaxBurst]uint8  // its number in the burst
-
-	Refused uint64 // bit k: no collector's open packet had room for a report of packet k, nor its budget for another one; Together sets it
 }
 
 // all returns a set with a bit for each packet of the run.
@@ -62,16 +60,14 @@ func (x *Reporter) Together(p *Run, now int64) bool {
 	}
 	t.SetEvents(uint32(p.Set))
 	sent, shed := uint64(0), uint64(0)
-	p.Refused = p.all()
 	for c := p.Collectors; c != 0; c &= c - 1 {
 		o := &x.outboxes[bits.TrailingZeros64(c)]
 		if o.limit.on {
-			s, d, out := x.sendLimited(o, t, p, now)
-			sent, shed, p.Refused = sent|s, shed|d, p.Refused&out
+			s, d := x.sendLimited(o, t, p, now)
+			sent, shed = sent|s, shed|d
 			addEvents(&o.counters.Shed, p.Set, bits.OnesCount64(d))
 		} else {
 			sent |= x.sendRun(o, t, p, now)
-			p.Refused = 0
 		}
 	}
 	x.count(p, sent, shed)

@@ -38,8 +38,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 }
 
 // settle makes the flow of packet j known, with its hops as its references.
-// Some have windows, some number their packets, some have other facts than the packet, samples of some can be shed.
-static void settle(struct fast_flow *flows, struct fast_bucket *buckets, struct fast_loss *losses, struct fast_cold *colds, uint32_t j)
+// Some have windows, some number their packets, some have other facts than the packet.
+static void settle(struct fast_flow *flows, struct fast_bucket *buckets, struct fast_loss *losses, uint32_t j)
 {
 	const struct fast_template *t = &state->templates[state->template[j]];
 	struct fast_mbuf *m = ((struct fast_mbuf **)state->vec)[state->at[j]];
@@ -71,10 +71,6 @@ static void settle(struct fast_flow *flows, struct fast_bucket *buckets, struct 
 		w->loss = &losses[j];
 		w->loss->top = __builtin_bswap64(n) - 1;
 		w->bound |= FAST_HAS_LOSS;
-	}
-	if (j % 5) {
-		w->cold = &colds[j];
-		w->bound |= FAST_HAS_COLD;
 	}
 	struct fast_bucket *b = (struct fast_bucket *)((uint8_t *)buckets + (state->hashes[j] & state->index.mask));
 	for (int s = 0; s < 8; s++) {
@@ -169,7 +165,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fast_bucket *buckets = calloc(BUCKETS, sizeof *buckets);
 	struct fast_flow *flows = calloc(FLOWS, sizeof *flows);
 	struct fast_loss *losses = calloc(FAST_BURST, sizeof *losses);
-	struct fast_cold *colds = calloc(FAST_BURST, sizeof *colds);
 	struct fast_link *links = calloc(LINKS + 1, sizeof *links);
 	*state = *trained;
 	*view = *trained_view;
@@ -185,12 +180,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	state->keep = n % 4 == 0 ? FAST_ASK : 0;
 	state->asks = n;
 	state->facts_key = 1;
-	for (uint32_t i = 0; n % 3 == 0 && i < FAST_POLICIES; i++) { // every packet is a sample, and shed
+	for (uint32_t i = 0; n % 3 == 0 && i < FAST_POLICIES; i++) { // every packet is a sample
 		view->policies[i].left = view->policies[i].every = 1;
-		view->policies[i].shed_until = INT64_MAX;
-		view->policies[i].shed_any = n % 2;
-		view->policies[i].shed_templates = UINT64_MAX;
-		view->policies[i].shed_length = 100;
 	}
 	view->links = (uint64_t)links;
 	view->links_mask = (LINKS - 1) & ~3u;
@@ -200,7 +191,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fast_match(state);
 	for (uint32_t j = 0; j < state->ints; j++)
 		if (!(state->unknown >> j & 1) && state->templates[state->template[j]].kind == FAST_INT)
-			settle(flows, buckets, losses, colds, j);
+			settle(flows, buckets, losses, j);
 	int left = poll(vec, n);
 	if (left && state->ints > 0 && (state->unknown || state->missing)) {
 		for (uint32_t j = 0; j < state->ints; j++) {
@@ -219,7 +210,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(flows);
 	free(links);
 	free(losses);
-	free(colds);
 	for (uint32_t i = 0; i < n; i++)
 		free(frames[i]);
 	return 0;
