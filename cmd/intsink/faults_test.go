@@ -167,3 +167,47 @@ func TestTheLogDecidesNothing(t *testing.T) {
 		})
 	}
 }
+
+// TestFilesThatNeverEnd: a reload, over TCP and by SIGHUP, whose configuration names pipes, devices and descriptors of the process as
+// its certificate is refused at once and says why; the next reload, and the stop, find nothing in their way.
+func TestFilesThatNeverEnd(t *testing.T) {
+	b := newBed(t, "", "")
+	text, socket := addSocket(t, strings.Replace(b.text, b.http, "%s", 1))
+	b.text = fmt.Sprintf(text, b.http)
+	write(t, b.path, b.text)
+	b.start(t, nil)
+	b.passes(t)
+	fifo := filepath.Join(b.dir, "fifo")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", b.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{fifo, "/dev/zero", b.dir}
+	for _, f := range files {
+		if to, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%s", b.cmd.Process.Pid, f.Name())); !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "/dev/null") {
+			paths = append(paths, "/proc/self/fd/"+f.Name())
+		}
+	}
+	for _, path := range paths {
+		secure := fmt.Sprintf("http {\n  tls {\n    certificate = %q\n    key = %q\n  }", path, path)
+		next := write(t, filepath.Join(b.dir, "next.hcl"), strings.Replace(b.text, "http {", secure, 1))
+		if _, stderr, code := intsink(t, "reload", "--config", next, "--socket", socket); code != 1 || !strings.Contains(stderr, "not a regular file") {
+			t.Errorf("%s: exit code %d\n%s", path, code, stderr)
+		}
+	}
+	if err := os.Remove(b.path); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(b.path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.cmd.Process.Signal(syscall.SIGHUP)
+	if !eventually(func() bool { return strings.Contains(b.get(t, "/readyz?verbose"), "by SIGHUP: "+b.path+" is not valid") }) {
+		t.Error("SIGHUP was not answered")
+	}
+	b.passes(t)
+	b.ends(t, 0)
+}

@@ -6,33 +6,23 @@ package schema
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"os"
 	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"intsink/internal/plainfile"
 )
 
 // The HCL parser recurses on whatever nests, and Go ends a process whose stack
 // is too deep: a file that is read on SIGHUP must not be able to do that. What
 // the parser sees is bounded first.
 const (
-	maxSource  = 1 << 20 // bytes of a file
-	maxNesting = 100     // brackets and templates that are open; a good file has 6
-	maxRun     = 100     // unary operators in a row
-	maxForeign = 100     // tokens, in a file, that no good one has
+	maxSource  = plainfile.Max
+	maxNesting = 100 // brackets and templates that are open; a good file has 6
+	maxRun     = 100 // unary operators in a row
+	maxForeign = 100 // tokens, in a file, that no good one has
 )
-
-// readSource reads at most one byte more than maxSource: path may be a device.
-func readSource(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxSource+1))
-}
 
 // bounded reports the first place where the file s exceeds what the parser may be given; false
 // means that it reported one.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 
 	"intsink/internal/rounds"
@@ -129,14 +130,16 @@ func TestTooLarge(t *testing.T) {
 	if c, d := load(path); c == nil {
 		t.Errorf("1 MiB: %v", d.Err())
 	}
-	for _, path := range []string{path, "/dev/zero"} {
-		if path != "/dev/zero" {
-			if err := os.WriteFile(path, []byte(src), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
+	if err := os.WriteFile(path, []byte(src), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{path: "larger than 1024 KiB", "/dev/zero": "not a regular file", fifo: "not a regular file"} {
 		c, d := load(path)
-		if c != nil || len(d.Errors) != 1 || !strings.Contains(d.Errors[0].Message, "larger than 1024 KiB") {
+		if c != nil || len(d.Errors) != 1 || !strings.Contains(d.Errors[0].Message, want) {
 			t.Errorf("%s: %.500s", path, diagText(d.Errors))
 		}
 	}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"intsink/internal/plainfile"
 )
 
 // Source is one file of a configuration, as it is in memory.
@@ -36,7 +38,7 @@ const maxSources = 256
 // Open reads the file at path. The File is nil where it cannot be read, which the
 // Diagnostics say.
 func Open(path string) (*File, *Diagnostics) {
-	text, err := readSource(path)
+	text, err := plainfile.Read(path)
 	if err != nil {
 		return nil, unreadable(path, cannotRead(err).Error())
 	}
@@ -93,7 +95,7 @@ func ReadSources(path string) ([]Source, error) {
 	}
 	sources := make([]Source, len(names))
 	for i, name := range names {
-		text, err := readSource(name)
+		text, err := plainfile.Read(name)
 		if err != nil {
 			return nil, cannotRead(err)
 		}

@@ -14,11 +14,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
 	"intsink/exporters/collect"
+	"intsink/internal/plainfile"
 )
 
 // insert is a block that the server has not acknowledged yet. Its body and token stay the same
@@ -134,7 +134,7 @@ func (o *Output) post(ctx context.Context, token string, body []byte) error {
 		req.Header.Set("X-ClickHouse-User", o.c.User)
 	}
 	if o.c.PasswordFile != "" {
-		password, err := os.ReadFile(o.c.PasswordFile)
+		password, err := plainfile.Read(o.c.PasswordFile)
 		if err != nil {
 			return fmt.Errorf("password_file: %w", err)
 		}

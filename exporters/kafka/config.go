@@ -6,11 +6,9 @@ package kafka
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +20,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"intsink/exporters/collect"
+	"intsink/internal/plainfile"
 )
 
 // Config configures one output.
@@ -126,17 +125,14 @@ func (c *Config) options(batch int) ([]kgo.Opt, error) {
 func (t *TLS) config() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	if t.CA != "" {
-		pem, err := os.ReadFile(t.CA)
+		ca, err := plainfile.CertPool(t.CA)
 		if err != nil {
 			return nil, fmt.Errorf("tls.ca: %w", err)
 		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("tls.ca: %s has no certificate in PEM form", t.CA)
-		}
+		c.RootCAs = ca
 	}
 	if t.Certificate != "" {
-		pair, err := tls.LoadX509KeyPair(t.Certificate, t.Key)
+		pair, err := plainfile.KeyPair(t.Certificate, t.Key)
 		if err != nil {
 			return nil, fmt.Errorf("tls.certificate, tls.key: %w", err)
 		}
@@ -175,7 +171,7 @@ func (s *SASL) mechanism() (sasl.Mechanism, error) {
 
 // password returns the first line of the password's file.
 func (s *SASL) password() (string, error) {
-	b, err := os.ReadFile(s.PasswordFile)
+	b, err := plainfile.Read(s.PasswordFile)
 	if err != nil {
 		return "", fmt.Errorf("sasl.password_file: %w", err)
 	}

@@ -25,7 +25,7 @@ var mayNotImport = []struct {
 	{"engine/intgen", "...", ""},
 	{"flows", "...", "internal/..."},
 	{"dpdk/...", "...", "dpdk/...,internal/..."},
-	{"conf...", "...", "conf...,internal/ranges"},
+	{"conf...", "...", "conf...,internal/ranges,internal/plainfile"},
 	{"exporters...", "cmd/...", ""},
 	{"exporters...", "conf...", ""},
 	{"exporters/collect...", "dpdk/...", ""},

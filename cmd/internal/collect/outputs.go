@@ -5,7 +5,6 @@ package collect
 import (
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"os"
 	"reflect"
@@ -21,6 +20,7 @@ import (
 	"intsink/exporters/jsonl"
 	"intsink/exporters/kafka"
 	"intsink/exporters/record"
+	"intsink/internal/plainfile"
 )
 
 // spec is one output of the configuration.
@@ -62,7 +62,7 @@ func contents(t *collector.TLS) string {
 	}
 	h := sha256.New()
 	for _, path := range []string{t.CA, t.Certificate, t.Key} {
-		b, _ := os.ReadFile(path) // who makes the output says what is wrong with it
+		b, _ := plainfile.Read(path) // who makes the output says what is wrong with it
 		fmt.Fprintf(h, "%d %s", len(b), b)
 	}
 	return string(h.Sum(nil))
@@ -88,24 +88,21 @@ func makeKafka(k *collector.Kafka, log *collect.Log) (collect.Output, error) {
 func makeClickHouse(h *collector.ClickHouse) (collect.Output, error) {
 	c := clickhouse.Config{URL: h.URL, User: h.User, PasswordFile: h.PasswordFile, Rows: h.Rows, Wait: h.Wait, Timeout: h.Timeout}
 	if h.PasswordFile != "" {
-		if _, err := os.ReadFile(h.PasswordFile); err != nil {
+		if _, err := plainfile.Read(h.PasswordFile); err != nil {
 			return nil, fmt.Errorf("password_file: %w", err)
 		}
 	}
 	if t := h.TLS; t != nil {
 		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 		if t.CA != "" {
-			pem, err := os.ReadFile(t.CA)
+			ca, err := plainfile.CertPool(t.CA)
 			if err != nil {
 				return nil, fmt.Errorf("tls.ca: %w", err)
 			}
-			c.TLS.RootCAs = x509.NewCertPool()
-			if !c.TLS.RootCAs.AppendCertsFromPEM(pem) {
-				return nil, fmt.Errorf("tls.ca: %s has no certificate in PEM form", t.CA)
-			}
+			c.TLS.RootCAs = ca
 		}
 		if t.Certificate != "" {
-			pair, err := tls.LoadX509KeyPair(t.Certificate, t.Key)
+			pair, err := plainfile.KeyPair(t.Certificate, t.Key)
 			if err != nil {
 				return nil, fmt.Errorf("tls.certificate, tls.key: %w", err)
 			}

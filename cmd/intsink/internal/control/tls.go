@@ -4,14 +4,13 @@ package control
 
 import (
 	"crypto/tls"
-	"crypto/x509"
-	"fmt"
 	"log/slog"
 	"os"
 	"sync"
 	"time"
 
 	"intsink/conf"
+	"intsink/internal/plainfile"
 )
 
 // TLS returns the server's side of TLS by the files of c. A file that changes is read again with
@@ -60,7 +59,7 @@ func (f *files) config() (*tls.Config, error) {
 }
 
 func load(c *conf.TLS) (*tls.Config, error) {
-	pair, err := tls.LoadX509KeyPair(c.Certificate, c.Key)
+	pair, err := plainfile.KeyPair(c.Certificate, c.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -68,13 +67,7 @@ func load(c *conf.TLS) (*tls.Config, error) {
 	if c.ClientCA == "" {
 		return t, nil
 	}
-	pem, err := os.ReadFile(c.ClientCA)
-	if err != nil {
-		return nil, err
-	}
-	t.ClientCAs, t.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
-	if !t.ClientCAs.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s: no certificate in it", c.ClientCA)
-	}
-	return t, nil
+	t.ClientAuth = tls.VerifyClientCertIfGiven
+	t.ClientCAs, err = plainfile.CertPool(c.ClientCA)
+	return t, err
 }
