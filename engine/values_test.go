@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"intsink/engine/event"
@@ -107,6 +108,11 @@ func (x *walker) next(t *testing.T, r *rand.Rand, now int64) []byte {
 	hops := x.hops
 	if r.IntN(60) == 0 {
 		hops = x.other
+	}
+	if len(hops) > 0 && r.IntN(100) == 0 { // halves of words are unknown
+		hops = slices.Clone(hops)
+		h := &hops[r.IntN(len(hops))]
+		draw(r, func() { h.Ingress = math.MaxUint16 }, func() { h.Egress = math.MaxUint16 }, func() { h.QueueID = math.MaxUint8 })()
 	}
 	at := x.base
 	if at == 0 {

@@ -160,7 +160,7 @@ func (m *Model) linkLatencies(e *Expect, p *Policy, k *Packet) func([]string) {
 	if m.wants(p, LinkLatency) && k.has(bitNode|bitInterfaces|bitIngress|bitEgress) {
 		for i := len(k.Hops) - 1; i > 0; i-- {
 			a, b := &k.Hops[i], &k.Hops[i-1]
-			if a.EgressTimestamp == unknown64 || b.IngressTimestamp == unknown64 || noInterfaces(a) || noInterfaces(b) ||
+			if a.EgressTimestamp == unknown64 || b.IngressTimestamp == unknown64 || a.Egress == unknown16 || b.Ingress == unknown16 ||
 				a.NodeID == unknown32 || b.NodeID == unknown32 {
 				continue
 			}

@@ -21,15 +21,15 @@ func wordsOf(k *Packet) (string, bool) {
 		return "", false
 	}
 	var b []byte
-	add := func(v uint32) bool {
+	add := func(v, unknown uint32) bool {
 		b = binary.BigEndian.AppendUint32(b, v)
-		return v != unknown32
+		return v != unknown
 	}
 	for i := range k.Hops {
 		h := &k.Hops[i]
-		known := add(h.NodeID) && add(uint32(h.Ingress)<<16|uint32(h.Egress))
+		known := add(h.NodeID, unknown32) && add(uint32(h.Ingress), unknown16) && add(uint32(h.Egress), unknown16)
 		if known && k.has(bitLevel2) {
-			known = add(h.Level2Ingress) && add(h.Level2Egress)
+			known = add(h.Level2Ingress, unknown32) && add(h.Level2Egress, unknown32)
 		}
 		if !known {
 			return "", false

@@ -19,6 +19,8 @@ type queueState struct {
 	last      int64
 	occupancy int           // last known
 	latency   time.Duration // of the hop, last known
+
+	occupancyAt, latencyAt int64 // when a packet of the episode last told them
 }
 
 // congestion decides on congestion: the onset, packets over raise while the quota lasts, and the
@@ -28,24 +30,21 @@ func (m *Model) congestion(e *Expect, p *Policy, k *Packet, fresh bool) {
 		return
 	}
 	for i := range k.Hops {
-		if h := &k.Hops[i]; h.NodeID != unknown32 && !noInterfaces(h) {
+		if h := &k.Hops[i]; h.NodeID != unknown32 && h.Egress != unknown16 {
 			m.sampleQueue(e, p, k, h, fresh)
 		}
 	}
 }
 
-// noInterfaces reports whether the word of the interfaces is unknown.
-func noInterfaces(h *intgen.Hop) bool { return h.Ingress == unknown16 && h.Egress == unknown16 }
-
 func (m *Model) sampleQueue(e *Expect, p *Policy, k *Packet, h *intgen.Hop, fresh bool) {
 	watchesOccupancy, watchesLatency := p.CongestionRaise > 0, p.CongestionRaiseLatency > 0
-	hasQueue := k.has(bitQueue) && uint32(h.QueueID)<<24|h.QueueOccupancy != unknown32
+	hasQueue := k.has(bitQueue) && h.QueueOccupancy&unknown24 != unknown24
 	hasLatency := k.has(bitLatency) && h.LatencyNs != unknown32
 	if !(watchesOccupancy && hasQueue) && !(watchesLatency && hasLatency) {
 		return // the packet has no value
 	}
 	id := queueID{h.NodeID, h.Egress, 0xff} // if the queue id is not known, the interface counts as one queue
-	if hasQueue {
+	if k.has(bitQueue) {
 		id.queue = h.QueueID
 	}
 	q := m.queues[id]
@@ -59,14 +58,16 @@ func (m *Model) sampleQueue(e *Expect, p *Policy, k *Packet, h *intgen.Hop, fres
 	q.last = k.Time
 	over := false
 	if watchesOccupancy && hasQueue {
-		q.occupancy = int(h.QueueOccupancy)
+		q.occupancy, q.occupancyAt = int(h.QueueOccupancy), k.Time
 		over = q.occupancy >= p.CongestionRaise
 	}
 	if watchesLatency && hasLatency {
-		q.latency = time.Duration(h.LatencyNs)
+		q.latency, q.latencyAt = time.Duration(h.LatencyNs), k.Time
 		over = over || q.latency >= p.CongestionRaiseLatency
 	}
-	below := (!watchesOccupancy || q.occupancy <= p.CongestionClear) && (!watchesLatency || 2*q.latency < p.CongestionRaiseLatency)
+	old := func(at int64) bool { return at == 0 || time.Duration(k.Time-at) >= p.CongestionTimeout }
+	below := (!watchesOccupancy || q.occupancy <= p.CongestionClear || old(q.occupancyAt)) &&
+		(!watchesLatency || 2*q.latency < p.CongestionRaiseLatency || old(q.latencyAt))
 	once := func(why string) {
 		if !fresh {
 			e.must(Congestion, "node %d egress %d queue %d: %d, %v: %s, %d of quota", h.NodeID, h.Egress, id.queue, q.occupancy, q.latency, why, q.used)
@@ -75,6 +76,12 @@ func (m *Model) sampleQueue(e *Expect, p *Policy, k *Packet, h *intgen.Hop, fres
 	switch {
 	case !q.raised && over:
 		q.raised, q.used = true, 1
+		if q.occupancyAt != k.Time {
+			q.occupancyAt = 0
+		}
+		if q.latencyAt != k.Time {
+			q.latencyAt = 0
+		}
 		once("onset")
 	case q.raised && over && fresh: // a first packet is not reported and uses nothing of the quota
 	case q.raised && over && q.used < p.CongestionQuota:
@@ -111,7 +118,7 @@ func (m *Model) txUtilization(e *Expect, p *Policy, k *Packet, fresh bool) {
 	}
 	for i := range k.Hops {
 		h := &k.Hops[i]
-		if h.NodeID == unknown32 || noInterfaces(h) || h.TxUtilization == unknown32 {
+		if h.NodeID == unknown32 || h.Egress == unknown16 || h.TxUtilization == unknown32 {
 			continue
 		}
 		id := portID{h.NodeID, h.Egress}

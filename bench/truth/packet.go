@@ -24,6 +24,7 @@ const (
 // All ones stand for a value that a node does not have.
 const (
 	unknown16 = 0xffff
+	unknown24 = 0xffffff // of an occupancy; a queue's number of all ones is unknown only with it
 	unknown32 = 0xffffffff
 	unknown64 = 0xffffffffffffffff
 )

@@ -261,7 +261,15 @@ func random(p *player) {
 func (p *player) disturb(hops []intgen.Hop) {
 	for i := range hops {
 		h := &hops[i]
-		switch p.IntN(20) {
+		switch p.IntN(24) {
+		case 11:
+			h.Ingress = unknown16
+		case 12:
+			h.Egress = unknown16
+		case 13:
+			h.QueueOccupancy = unknown24 // of a queue that is known
+		case 14:
+			h.QueueID = 0xff // may well be a queue
 		case 0:
 			h.Ingress, h.Egress = uint16(1+p.IntN(4)), uint16(2+p.IntN(2))
 		case 1, 2, 3:

@@ -10,23 +10,23 @@ import "intsink/flows"
 // is used up, one packet at the end. An episode without a sample for a time ends
 // silently.
 func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool, t *Thresholds) Set {
-	byOccupancy, byLatency := t.CongestionRaise > 0 && n.queue != unknown32, t.CongestionLatency > 0 && n.latency != unknown32
+	byOccupancy, byLatency := t.CongestionRaise > 0 && n.Occupancy != unknown32, t.CongestionLatency > 0 && n.Latency != unknown32
 	if !byOccupancy && !byLatency {
 		return 0
 	}
-	occupancy, key := n.occupancy(), n.egressKey(uint8(n.queue>>24))
-	q, _ := d.fabric.Queues.Get(now, key)
-	if now-q.Seen >= t.CongestionTimeout {
-		q.Occupancy, q.Latency = 0, 0
+	occupancy, key := n.Occupancy, n.queueKey()
+	q, made := d.fabric.Queues.Get(now, key)
+	if made || now-q.Seen >= t.CongestionTimeout {
+		q.Occupancy, q.Latency = unknown32, unknown32
 	}
 	q.Seen = now
-	if n.queue != unknown32 { // whichever of the two counts under this watch: another one may have begun the episode
+	if occupancy != unknown32 { // whichever of the two counts under this watch: another one may have begun the episode
 		q.Occupancy = occupancy
 	}
-	if n.latency != unknown32 {
-		q.Latency = n.latency
+	if n.Latency != unknown32 {
+		q.Latency = n.Latency
 	}
-	over := byOccupancy && occupancy >= t.CongestionRaise || byLatency && n.latency >= t.CongestionLatency
+	over := byOccupancy && occupancy >= t.CongestionRaise || byLatency && n.Latency >= t.CongestionLatency
 	if !over && !q.Congested {
 		return 0
 	}
@@ -41,11 +41,11 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 	if !was {
 		e.Occupancy, e.Latency, e.occupancyAt, e.latencyAt = q.Occupancy, q.Latency, 0, 0
 	}
-	if n.queue != unknown32 {
+	if occupancy != unknown32 {
 		e.Occupancy, e.occupancyAt = occupancy, now
 	}
-	if n.latency != unknown32 {
-		e.Latency, e.latencyAt = n.latency, now
+	if n.Latency != unknown32 {
+		e.Latency, e.latencyAt = n.Latency, now
 	}
 	e.Seen = max(e.Seen, now)
 	if over {
@@ -139,14 +139,14 @@ func (e *episodeEnd) under(all *episodeEnd) episodeEnd {
 // reached reports whether the values that the queue was last known to have end its episode. A value that the last packet
 // does not know is as it was, until nobody has told it for the timeout.
 func (e *sharedQueue) reached(now int64, end episodeEnd) bool {
-	return (end.clear == never || e.Occupancy <= end.clear || now-e.occupancyAt >= end.timeout) &&
-		(end.latency == 0 || e.Latency < (end.latency+1)/2 || now-e.latencyAt >= end.timeout)
+	return (end.clear == never || e.Occupancy <= end.clear || e.Occupancy == unknown32 || now-e.occupancyAt >= end.timeout) &&
+		(end.latency == 0 || e.Latency < (end.latency+1)/2 || e.Latency == unknown32 || now-e.latencyAt >= end.timeout)
 }
 
 // congestionTrigger returns the occupancy where that is watched and known, else the latency.
 func (t *Thresholds) congestionTrigger(n *hopValues) Trigger {
-	if t.CongestionRaise > 0 && n.queue != unknown32 {
-		return Trigger{n.id, t.CongestionRaise, n.occupancy()}
+	if t.CongestionRaise > 0 && n.Occupancy != unknown32 {
+		return Trigger{n.NodeID, t.CongestionRaise, n.Occupancy}
 	}
-	return Trigger{n.id, t.CongestionLatency, n.latency}
+	return Trigger{n.NodeID, t.CongestionLatency, n.Latency}
 }

@@ -36,7 +36,7 @@ func TestQueueInTheTable(t *testing.T) {
 			{ms, 100, 200, Queue{Occupancy: 100, Latency: 200}},
 			{ms, unknown32, 300, Queue{Occupancy: 100, Latency: 300}},
 			{second - 1, unknown32, 400, Queue{Occupancy: 100, Latency: 400}},
-			{second, unknown32, 500, Queue{Latency: 500}},
+			{second, unknown32, 500, Queue{Occupancy: unknown32, Latency: 500}},
 			{ms, 9000, unknown32, Queue{Occupancy: 9000, Latency: 500, Reports: 1, Congested: true, Since: 5, Episodes: 1}},
 			{ms, 9000, 600, Queue{Occupancy: 9000, Latency: 600, Reports: 2, Congested: true, Since: 5, Episodes: 1}},
 			{ms, 100, 600, Queue{Occupancy: 100, Latency: 600, Reports: 2, Since: 7, Episodes: 1}},

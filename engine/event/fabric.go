@@ -14,8 +14,8 @@ const (
 
 // Queue is the state of one queue of one egress interface of one node.
 type Queue struct {
-	Occupancy uint32 // last seen
-	Latency   uint32 // of the hop, last seen
+	Occupancy uint32 // last seen; unknown32: never
+	Latency   uint32 // of the hop, the same
 	Reports   uint32 // of this episode
 	Congested bool
 	Seen      int64 // last sample, Unix nanoseconds
@@ -90,9 +90,14 @@ func newFabric(seed uint64, c capacities) Fabric {
 	}
 }
 
-// egressKey names an egress interface of a node, or a queue of it.
-func (n *hopValues) egressKey(queue uint8) [2]uint64 {
-	return [2]uint64{uint64(n.id)<<32 | uint64(n.interfaces&0xffff), uint64(queue)}
+// egressKey names an egress interface of a node.
+func (n *hopValues) egressKey() [2]uint64 {
+	return [2]uint64{uint64(n.NodeID)<<32 | uint64(n.Egress&0xffff)}
+}
+
+// queueKey names a queue of an egress interface; all queues without a number are one, with number 255.
+func (n *hopValues) queueKey() [2]uint64 {
+	return [2]uint64{n.egressKey()[0], uint64(n.Queue & 0xff)}
 }
 
 // updateFabric moves the state of every queue, interface and link on the packet's way, and
@@ -115,9 +120,9 @@ func (d *Detector) updateFabric(now int64, f *flows.Flow, fresh bool, p *Policy,
 		if d.models.any {
 			d.models.apply(n)
 		}
-		if n.id != unknown32 && n.interfaces != unknown32 {
+		if n.NodeID != unknown32 && n.Egress != unknown32 {
 			set |= d.updateQueueAndInterface(now, f, fresh, p, n)
-			if at > 0 && after.id != unknown32 && after.interfaces != unknown32 {
+			if at > 0 && after.NodeID != unknown32 && after.Ingress != unknown32 {
 				set |= d.updateLink(now, f, fresh, p, n, after)
 			}
 		}
@@ -134,20 +139,20 @@ func (d *Detector) updateFabric(now int64, f *flows.Flow, fresh bool, p *Policy,
 func (d *Detector) updateQueueAndInterface(now int64, f *flows.Flow, fresh bool, p *Policy, n *hopValues) (set Set) {
 	if p.fabric.raise != never || p.fabric.latency != never {
 		set = d.congestion(now, f, n, fresh, &p.Thresholds)
-	} else if n.queue != unknown32 {
-		if q, _ := d.fabric.Queues.Get(now, n.egressKey(uint8(n.queue>>24))); !q.Congested || now-q.Seen >= d.ends.timeout {
+	} else if n.Occupancy != unknown32 {
+		if q, _ := d.fabric.Queues.Get(now, n.queueKey()); !q.Congested || now-q.Seen >= d.ends.timeout {
 			q.Congested = false // of a watch whose packets do not come any more
-			q.Seen, q.Occupancy, q.Latency = now, n.occupancy(), n.latency
+			q.Seen, q.Occupancy, q.Latency = now, n.Occupancy, n.Latency
 		}
 	}
 	switch {
-	case n.tx == unknown32:
+	case n.TxUtilization == unknown32:
 	case p.fabric.tx != never:
 		set |= d.txUtilization(now, f, n, fresh, &p.Thresholds)
 	default:
-		if i, _ := d.fabric.Interfaces.Get(now, n.egressKey(0)); !i.Busy || now-i.Seen > max(InterfaceMemory, d.longestHold) {
+		if i, _ := d.fabric.Interfaces.Get(now, n.egressKey()); !i.Busy || now-i.Seen > max(InterfaceMemory, d.longestHold) {
 			i.Busy = false // of a watch whose packets do not come any more
-			i.Utilization = n.tx
+			i.Utilization = n.TxUtilization
 		}
 	}
 	return set
@@ -172,7 +177,7 @@ func (d *Detector) updateLink(now int64, f *flows.Flow, fresh bool, p *Policy, n
 // either hop, as numbers, without the interface that does not count.
 func linkKey(n, next *hopValues) [2]uint64 {
 	return [2]uint64{
-		uint64(n.id)<<32 | uint64(n.interfaces&0xffff),
-		uint64(next.id)<<32 | uint64(next.interfaces&^0xffff),
+		n.egressKey()[0],
+		uint64(next.NodeID)<<32 | uint64(next.Ingress)<<16,
 	}
 }

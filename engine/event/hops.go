@@ -10,8 +10,8 @@ import (
 	"intsink/flows"
 )
 
-// unknown32 is what a node writes that has no value (INT 2.1: all ones).
-const unknown32 = 0xffffffff
+// unknown32 is a value that a node did not tell.
+const unknown32 = inthdr.Unknown
 
 // minHopLen is the shortest hop that is evidence of anything: a node id and one
 // more word.
@@ -20,7 +20,7 @@ const minHopLen = 8
 // hops goes once over the packet's hops, tests every latency against the one
 // last reported for that node, their sum against the end-to-end latency, and
 // compares the path: a keyed hash over the ordered (node id, level-1 interfaces,
-// level-2 interfaces if present) and the hop count. A packet with an unknown word,
+// level-2 interfaces if present) and the hop count. A packet with an unknown node or interface,
 // without bits 0 and 1, or with the M flag, is no evidence of its path.
 //
 // Words that only serve as identities (node id, interfaces) stay in the
@@ -45,15 +45,13 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 		stack = stack[hopLen:]
 		first := binary.LittleEndian.Uint64(hop)
 		node := uint32(first)
-		if node == unknown32 || first>>32 == unknown32 {
+		if node == unknown32 || !inthdr.InterfacesKnown(uint32(first>>32)) {
 			hasPath = false
 		}
 		h = d.mix(h, first)
 		if l.Level2Interfaces >= 0 {
-			level2 := level2Of(hop[l.Level2Interfaces:], l.Format)
-			if uint32(level2) == unknown32 || level2>>32 == unknown32 {
-				hasPath = false
-			}
+			level2, known := level2Of(hop[l.Level2Interfaces:], l.Format)
+			hasPath = hasPath && known
 			h = d.mix(h, level2)
 		}
 		if latency < 0 {
@@ -103,19 +101,20 @@ func (d *Detector) withoutNodes(now int64, f *flows.Flow, p *Policy, o *Observat
 		if d.models.any {
 			d.models.apply(&n)
 		}
-		summed = summed && n.latency != unknown32
-		sum += uint64(n.latency)
+		summed = summed && n.Latency != unknown32
+		sum += uint64(n.Latency)
 	}
 	return d.endToEndLatency(now, f, p, o, sum, summed)
 }
 
-// level2Of reads a hop's level-2 interfaces. In FormatGEANT both have one word, which
-// is unknown as a whole.
-func level2Of(b []byte, format inthdr.Format) uint64 {
+// level2Of reads a hop's level-2 interfaces, which have one word in FormatGEANT, and reports whether both are known.
+func level2Of(b []byte, format inthdr.Format) (both uint64, known bool) {
 	if format == inthdr.FormatGEANT {
-		return uint64(binary.LittleEndian.Uint32(b))
+		w := binary.LittleEndian.Uint32(b)
+		return uint64(w), inthdr.InterfacesKnown(w)
 	}
-	return binary.LittleEndian.Uint64(b)
+	both = binary.LittleEndian.Uint64(b)
+	return both, uint32(both) != unknown32 && both>>32 != unknown32
 }
 
 // endToEndLatency finds the latency of the whole path: from the source's ingress timestamp to
@@ -133,10 +132,10 @@ func (d *Detector) endToEndLatency(now int64, f *flows.Flow, p *Policy, o *Obser
 	if d.models.any {
 		d.models.apply(&source)
 	}
-	if source.ingress == unknown64 || !source.model.Unix {
+	if source.IngressTime == unknown64 || !source.model.Unix {
 		return 0
 	}
-	x := source.model.age(now+d.Wall-t.ClockOffset, source.ingress, source.stampBits)
+	x := source.model.age(now+d.Wall-t.ClockOffset, source.IngressTime, source.stampBits)
 	if x < 0 {
 		d.Counters.ClockSkew++
 		return 0
@@ -144,45 +143,26 @@ func (d *Detector) endToEndLatency(now int64, f *flows.Flow, p *Policy, o *Obser
 	return d.endToEnd(now, f, uint32(min(x, unknown32-1)), t)
 }
 
-// unknown64 is unknown32 for values of eight bytes.
-const unknown64 = 1<<64 - 1
+// unknown64 is unknown32 for timestamps.
+const unknown64 = inthdr.UnknownTime
 
-// hopValues are the values of one hop, all ones where unknown.
+// hopValues are the values of one hop, with what its node's model says of them.
 type hopValues struct {
-	id, interfaces     uint32
-	latency, queue, tx uint32
-	ingress, egress    uint64
-	stampBits          uint8 // of the timestamps that count
-	model              *NodeModel
+	inthdr.Hop
+	stampBits uint8 // of the timestamps that count
+	model     *NodeModel
 }
 
 // readHop reads one hop of a packet into n.
 func readHop(n *hopValues, hop []byte, l *inthdr.Layout) {
-	*n = hopValues{id: unknown32, interfaces: unknown32, latency: unknown32, queue: unknown32, tx: unknown32,
-		ingress: unknown64, egress: unknown64, stampBits: 64, model: &asIs}
-	if l.Format == inthdr.Format2016 {
-		readHop2016(n, hop, l)
-		return
-	}
-	word := func(at int8, v *uint32) {
-		if at >= 0 {
-			*v = binary.BigEndian.Uint32(hop[at:])
-		}
-	}
-	word(l.NodeID, &n.id)
-	word(l.Interfaces, &n.interfaces)
-	word(l.HopLatency, &n.latency)
-	word(l.Queue, &n.queue)
-	word(l.TxUtilization, &n.tx)
-	if l.Format == inthdr.Format1 {
+	l.Read(&n.Hop, hop)
+	n.model = &asIs
+	switch l.Format {
+	case inthdr.Format1:
 		n.stampBits = 32
-		n.ingress, n.egress = shortTimestamp(hop, l.IngressTimestamp, unknown32), shortTimestamp(hop, l.EgressTimestamp, unknown32)
-		return
-	}
-	if l.IngressTimestamp >= 0 {
-		n.ingress = binary.BigEndian.Uint64(hop[l.IngressTimestamp:])
-	}
-	if l.EgressTimestamp >= 0 {
-		n.egress = binary.BigEndian.Uint64(hop[l.EgressTimestamp:])
+	case inthdr.Format2016:
+		n.stampBits = 31
+	default:
+		n.stampBits = 64
 	}
 }

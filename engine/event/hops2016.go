@@ -1,5 +1,5 @@
 // hops2016: walks over hops of the June 2016 format, whose values have 31 bits and a
-// bottom-of-stack mark; readHop2016 reads one.
+// bottom-of-stack mark.
 
 package event
 
@@ -11,12 +11,8 @@ import (
 	"intsink/flows"
 )
 
-// Values of the June 2016 format have 31 bits; the top one marks the bottom of the
-// stack (section 5.3.3).
-const (
-	mask2016    = 0x7fffffff
-	unknown2016 = 0x7fffffff
-)
+// mask2016 is a value of the June 2016 format: the top bit marks the bottom of the stack (section 5.3.3).
+const mask2016 = 0x7fffffff
 
 // nodeID returns the first word of a hop as hops and hops2016 keep it.
 func nodeID(hop []byte, format inthdr.Format) uint32 {
@@ -33,27 +29,21 @@ func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation)
 	if l.NodeID != 0 || o.Info.HopLen < minHopLen {
 		return d.withoutNodes(now, f, p, o)
 	}
-	value := func(hop []byte, at int8) uint32 { return binary.BigEndian.Uint32(hop[at:]) & mask2016 }
 	hasPath := l.Interfaces >= 0
 	h, sum, summed := uint64(o.Info.Hops), uint64(0), true
 	var set Set
+	var n inthdr.Hop
 	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]
 	for ; len(stack) >= int(o.Info.HopLen); stack = stack[o.Info.HopLen:] {
-		node := value(stack, l.NodeID)
-		hasPath = hasPath && node != unknown2016
-		h = d.mix(h, uint64(node))
-		for _, at := range [2]int8{l.Interfaces, l.EgressTimestamp} {
-			if at >= 0 {
-				v := value(stack, at)
-				hasPath = hasPath && v != unknown2016
-				h = d.mix(h, uint64(v))
-			}
+		l.Read(&n, stack)
+		node, x := n.NodeID, n.Latency
+		hasPath = hasPath && node != unknown32 && n.Ingress != unknown32
+		h = d.mix(d.mix(h, uint64(node)), uint64(n.Ingress))
+		if l.EgressTimestamp >= 0 { // the egress port
+			hasPath = hasPath && n.Egress != unknown32
+			h = d.mix(h, uint64(n.Egress))
 		}
-		x := uint32(unknown2016)
-		if l.HopLatency >= 0 {
-			x = value(stack, l.HopLatency)
-		}
-		if x == unknown2016 {
+		if x == unknown32 {
 			summed = false
 			continue
 		}
@@ -61,7 +51,7 @@ func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation)
 			x = d.models.latencyOf(node, x)
 		}
 		sum += uint64(x)
-		if node != unknown2016 && p.Events.Has(HopLatency) {
+		if node != unknown32 && p.Events.Has(HopLatency) {
 			set |= d.latency(now, f, bits.ReverseBytes32(node), x, &p.Thresholds, o)
 		}
 	}
@@ -72,28 +62,4 @@ func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation)
 		set |= d.path(now, f, p, o, h)
 	}
 	return set
-}
-
-// readHop2016 reads a hop of the June 2016 format: values of 31 bits, each port on
-// its own. There is no egress timestamp to measure a link by.
-func readHop2016(n *hopValues, hop []byte, l *inthdr.Layout) {
-	word := func(at int8, v *uint32) {
-		if at < 0 {
-			return
-		}
-		if x := binary.BigEndian.Uint32(hop[at:]) & mask2016; x != unknown2016 {
-			*v = x
-		}
-	}
-	ingress, egress := uint32(unknown32), uint32(unknown32)
-	word(l.NodeID, &n.id)
-	word(l.Interfaces, &ingress)
-	word(l.EgressTimestamp, &egress)
-	word(l.HopLatency, &n.latency)
-	word(l.Queue, &n.queue)
-	word(l.TxUtilization, &n.tx)
-	if egress != unknown32 {
-		n.interfaces = ingress<<16 | egress&0xffff
-	}
-	n.ingress, n.stampBits = shortTimestamp(hop, l.IngressTimestamp, mask2016), 31
 }

@@ -36,28 +36,30 @@ func TestNodesOfEveryFormat(t *testing.T) {
 // and those that the bitmap does not ask for are unknown.
 func TestReadHop2016(t *testing.T) {
 	all := uint16(inthdr.BitNodeID | inthdr.BitLevel1Interfaces | inthdr.BitHopLatency | inthdr.BitQueue | inthdr.BitEgressTimestamp)
-	unknown := hopValues{id: unknown32, interfaces: unknown32, latency: unknown32, queue: unknown32, tx: unknown32}
+	empty := inthdr.LayoutOf(0, inthdr.Format2016)
+	with := func(set func(h *inthdr.Hop)) (h inthdr.Hop) {
+		empty.Read(&h, nil)
+		set(&h)
+		return h
+	}
 	hop := []byte{0x80, 0, 0, 102, 0, 0, 0, 3, 0x80, 0, 1, 0, 0, 0, 2, 5, 0x80, 0, 0, 9}
 	for _, c := range []struct {
 		name   string
 		bitmap uint16
 		hop    []byte
-		want   hopValues
+		want   inthdr.Hop
 	}{
-		{"all", all, hop, hopValues{id: 102, interfaces: 3<<16 | 9, latency: 256, queue: 0x205, tx: unknown32}},
-		{"node and latency", inthdr.BitNodeID | inthdr.BitHopLatency, hop[:8], hopValues{id: 102, interfaces: unknown32, latency: 3, queue: unknown32, tx: unknown32}},
-		{"latency alone", inthdr.BitHopLatency, hop[:4], hopValues{id: unknown32, interfaces: unknown32, latency: 102, queue: unknown32, tx: unknown32}},
-		{"a port that packets enter by, without the other", inthdr.BitNodeID | inthdr.BitLevel1Interfaces, hop[4:12], hopValues{id: 3, interfaces: unknown32, latency: unknown32, queue: unknown32, tx: unknown32}},
-		{"all ones", inthdr.BitNodeID | inthdr.BitHopLatency, []byte{0xff, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff}, unknown},
+		{"all", all, hop, with(func(h *inthdr.Hop) { h.NodeID, h.Ingress, h.Egress, h.Latency, h.Occupancy = 102, 3, 9, 256, 0x205 })},
+		{"node and latency", inthdr.BitNodeID | inthdr.BitHopLatency, hop[:8], with(func(h *inthdr.Hop) { h.NodeID, h.Latency = 102, 3 })},
+		{"latency alone", inthdr.BitHopLatency, hop[:4], with(func(h *inthdr.Hop) { h.Latency = 102 })},
+		{"a port that packets enter by, without the other", inthdr.BitNodeID | inthdr.BitLevel1Interfaces, hop[4:12], with(func(h *inthdr.Hop) { h.NodeID, h.Ingress = 3, 0x100 })},
+		{"all ones", inthdr.BitNodeID | inthdr.BitHopLatency, []byte{0xff, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff}, with(func(*inthdr.Hop) {})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			layout, got := inthdr.LayoutOf(c.bitmap, inthdr.Format2016), unknown
-			readHop2016(&got, c.hop, &layout)
-			if got.stampBits != 31 {
-				t.Errorf("timestamps of %d bits", got.stampBits)
-			}
-			if got.stampBits, got.ingress = 0, 0; got != c.want {
-				t.Errorf("%+v\nwant %+v", got, c.want)
+			layout := inthdr.LayoutOf(c.bitmap, inthdr.Format2016)
+			var got hopValues
+			if readHop(&got, c.hop, &layout); got.stampBits != 31 || got.Hop != c.want {
+				t.Errorf("%+v\nwant %+v, timestamps of 31 bits", got, c.want)
 			}
 		})
 	}

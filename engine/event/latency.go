@@ -170,8 +170,8 @@ func (d *Detector) SampleLatencies(now int64, o *Observation) {
 		if d.models.any {
 			d.models.apply(n)
 		}
-		if n.latency != unknown32 {
-			d.Counters.HopLatencies.Observe(int64(n.latency))
+		if n.Latency != unknown32 {
+			d.Counters.HopLatencies.Observe(int64(n.Latency))
 		}
 		if at > 0 {
 			if ns, known := between(now+d.Wall, n, after); known && ns >= 0 {

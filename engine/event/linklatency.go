@@ -78,7 +78,7 @@ func (d *Detector) linkEnters(now int64, f *flows.Flow, n *hopValues, key [2]uin
 	if t.LinkLatency.tooSoon(now, e.sent) {
 		return d.withhold(f, LinkLatency, SuppressInterval)
 	}
-	d.Trigger = Trigger{n.id, k.Ref, x}
+	d.Trigger = Trigger{n.NodeID, k.Ref, x}
 	e.ref, e.sent = x, now
 	k.Ref, k.Window = x, 0
 	s.announce(d, sharedLinks, key)

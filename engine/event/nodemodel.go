@@ -4,13 +4,13 @@
 package event
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"runtime"
 	"syscall"
 	"unsafe"
 
+	"intsink/engine/inthdr"
 	"intsink/internal/ranges"
 )
 
@@ -125,34 +125,34 @@ func multiply(x, unit uint32) uint32 {
 	return uint32(min(uint64(x)*uint64(unit), unknown32-1))
 }
 
-// apply gives n its model, its latency in nanoseconds, and timestamps no wider than
-// the model says.
+// apply gives n its model, its latency in nanoseconds, its occupancy in the unit of thresholds, and timestamps no
+// wider than the model says.
 func (m *models) apply(n *hopValues) {
-	n.model = m.of(n.id)
+	n.model = m.of(n.NodeID)
 	n.stampBits = min(n.stampBits, n.model.TimestampBits)
-	if n.latency != unknown32 {
-		n.latency = multiply(n.latency, n.model.LatencyUnit)
+	if n.Latency != unknown32 {
+		n.Latency = multiply(n.Latency, n.model.LatencyUnit)
+	}
+	if n.Occupancy != unknown32 {
+		n.Occupancy = multiply(n.Occupancy, n.model.QueueUnit)
 	}
 }
-
-// occupancy returns the occupancy of n's queue, in the unit of its model.
-func (n *hopValues) occupancy() uint32 { return multiply(n.queue&0xffffff, n.model.QueueUnit) }
 
 // between returns the time from n's egress to the ingress into next, in nanoseconds and signed,
 // since clocks are not perfect; false where it cannot be told. Clocks that wrap are good for half
 // their range: the nearest difference is taken. wall is the time of day: where the units of both nodes
 // differ, the bits that their timestamps lack are taken from it.
 func between(wall int64, n, next *hopValues) (ns int64, known bool) {
-	if n.egress == unknown64 || next.ingress == unknown64 {
+	if n.EgressTime == unknown64 || next.IngressTime == unknown64 {
 		return 0, false
 	}
 	if unit := n.model.TimestampUnit; unit == next.model.TimestampUnit {
-		return long(nearest(next.ingress-n.egress, min(n.stampBits, next.stampBits)), unit), true
+		return long(nearest(next.IngressTime-n.EgressTime, min(n.stampBits, next.stampBits)), unit), true
 	}
 	if !n.model.Unix || !next.model.Unix {
 		return 0, false // neither wraps with the other nor counts from where it does
 	}
-	return n.model.age(wall, n.egress, n.stampBits) - next.model.age(wall, next.ingress, next.stampBits), true
+	return n.model.age(wall, n.EgressTime, n.stampBits) - next.model.age(wall, next.IngressTime, next.stampBits), true
 }
 
 // age returns how long before now, a time of day, a timestamp of so many bits was taken. The
@@ -172,18 +172,6 @@ func nearest(difference uint64, width uint8) int64 {
 func long(d int64, unit uint32) int64 {
 	limit := 1 << 61 / int64(unit)
 	return max(-limit, min(d, limit)) * int64(unit)
-}
-
-// shortTimestamp reads the timestamp at hop[at], which is as wide as mask; a timestamp of all
-// ones is none.
-func shortTimestamp(hop []byte, at int8, mask uint32) uint64 {
-	if at < 0 {
-		return unknown64
-	}
-	if x := binary.BigEndian.Uint32(hop[at:]) & mask; x != mask {
-		return uint64(x)
-	}
-	return unknown64
 }
 
 // CompiledModels are node models as a Detector reads them. A list of 65,536 nodes takes milliseconds to compile, so that
@@ -263,8 +251,8 @@ func (s Stamp) Unix(now int64) (ns uint64, known bool) {
 // Until returns the time from s, the egress from one node, to the ingress into the next, in
 // nanoseconds and signed; false where it cannot be told.
 func (s Stamp) Until(now int64, next Stamp) (ns int64, known bool) {
-	from := hopValues{egress: s.Value, stampBits: s.width(), model: s.Model}
-	to := hopValues{ingress: next.Value, stampBits: next.width(), model: next.Model}
+	from := hopValues{Hop: inthdr.Hop{EgressTime: s.Value}, stampBits: s.width(), model: s.Model}
+	to := hopValues{Hop: inthdr.Hop{IngressTime: next.Value}, stampBits: next.width(), model: next.Model}
 	return between(now, &from, &to)
 }
 

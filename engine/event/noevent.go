@@ -209,7 +209,7 @@ func (v *FastView) noEpisode(l *FastPolicy, stack []byte, i *inthdr.Info) bool {
 // below a threshold.
 func reaches(hop []byte, at uint8, mask, threshold uint32) bool {
 	x := binary.BigEndian.Uint32(hop[at:])
-	return x&mask >= threshold && x != unknown32
+	return x&mask >= threshold && x&mask != mask
 }
 
 // refreshAfterSample returns when a refresh is due after a report of a sample alone, of a flow with that

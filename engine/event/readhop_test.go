@@ -16,15 +16,16 @@ func TestReadHopOfOneValue(t *testing.T) {
 		bitmap uint16
 		set    func(n *hopValues)
 	}{
-		{"node", inthdr.BitNodeID, func(n *hopValues) { n.id = word }},
-		{"interfaces", inthdr.BitLevel1Interfaces, func(n *hopValues) { n.interfaces = word }},
-		{"latency", inthdr.BitHopLatency, func(n *hopValues) { n.latency = word }},
-		{"queue", inthdr.BitQueue, func(n *hopValues) { n.queue = word }},
-		{"ingress timestamp", inthdr.BitIngressTimestamp, func(n *hopValues) { n.ingress = long }},
-		{"egress timestamp", inthdr.BitEgressTimestamp, func(n *hopValues) { n.egress = long }},
+		{"node", inthdr.BitNodeID, func(n *hopValues) { n.NodeID = word }},
+		{"interfaces", inthdr.BitLevel1Interfaces, func(n *hopValues) { n.Ingress, n.Egress = 0x0102, 0x0304 }},
+		{"latency", inthdr.BitHopLatency, func(n *hopValues) { n.Latency = word }},
+		{"queue", inthdr.BitQueue, func(n *hopValues) { n.Queue, n.Occupancy = 1, 0x020304 }},
+		{"ingress timestamp", inthdr.BitIngressTimestamp, func(n *hopValues) { n.IngressTime = long }},
+		{"egress timestamp", inthdr.BitEgressTimestamp, func(n *hopValues) { n.EgressTime = long }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			want := hopValues{id: unknown32, interfaces: unknown32, latency: unknown32, queue: unknown32, tx: unknown32, ingress: unknown64, egress: unknown64, stampBits: 64, model: &asIs}
+			nothing, want := inthdr.LayoutOf(0, inthdr.Format2), hopValues{stampBits: 64, model: &asIs}
+			nothing.Read(&want.Hop, nil)
 			c.set(&want)
 			var got hopValues
 			layout := inthdr.LayoutOf(c.bitmap, inthdr.Format2)
@@ -54,9 +55,9 @@ func TestModelOfAHop(t *testing.T) {
 		{"another node, unknown", 103, unknown32, unknown32, 32, 32},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			n := hopValues{id: c.node, latency: c.latency, stampBits: c.bits}
-			if f.d.models.apply(&n); n.latency != c.want || n.stampBits != c.wantBits {
-				t.Errorf("latency %d, %d bits; want %d, %d", n.latency, n.stampBits, c.want, c.wantBits)
+			n := hopValues{Hop: inthdr.Hop{NodeID: c.node, Latency: c.latency}, stampBits: c.bits}
+			if f.d.models.apply(&n); n.Latency != c.want || n.stampBits != c.wantBits {
+				t.Errorf("latency %d, %d bits; want %d, %d", n.Latency, n.stampBits, c.want, c.wantBits)
 			}
 		})
 	}

@@ -15,10 +15,10 @@ const InterfaceMemory = 600e9
 // txUtilization reports an interface that becomes busy once; it is armed again
 // after a time at or below the clearing threshold.
 func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh bool, t *Thresholds) Set {
-	key := n.egressKey(0)
+	key := n.egressKey()
 	i, _ := d.fabric.Interfaces.Get(now, key)
-	i.Utilization, i.Seen = n.tx, now
-	if n.tx < t.TxRaise && !i.Busy {
+	i.Utilization, i.Seen = n.TxUtilization, now
+	if n.TxUtilization < t.TxRaise && !i.Busy {
 		return 0
 	}
 	s := d.shared
@@ -40,12 +40,12 @@ func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh b
 
 // busyInterface moves i, which holds for all workers, by one packet that left through it.
 func (d *Detector) busyInterface(now int64, f *flows.Flow, n *hopValues, i *Interface, fresh bool, t *Thresholds) Set {
-	i.Utilization = n.tx
+	i.Utilization = n.TxUtilization
 	if now-i.Seen > max(InterfaceMemory, t.TxHold) {
 		i.Busy, i.Below = false, 0
 	}
 	i.Seen = max(i.Seen, now)
-	if n.tx > t.TxClear {
+	if n.TxUtilization > t.TxClear {
 		i.Below = 0
 	} else if i.Below == 0 {
 		i.Below = now
@@ -53,7 +53,7 @@ func (d *Detector) busyInterface(now int64, f *flows.Flow, n *hopValues, i *Inte
 	if i.Busy && i.Below != 0 && now-i.Below >= t.TxHold {
 		i.Busy = false
 	}
-	if n.tx < t.TxRaise {
+	if n.TxUtilization < t.TxRaise {
 		return 0
 	}
 	if !i.Busy {
@@ -70,6 +70,6 @@ func (d *Detector) busyInterface(now int64, f *flows.Flow, n *hopValues, i *Inte
 		return d.withhold(f, TxUtilization, SuppressInterval)
 	}
 	i.Reported, i.Sent = true, now
-	d.Trigger = Trigger{n.id, t.TxRaise, n.tx}
+	d.Trigger = Trigger{n.NodeID, t.TxRaise, n.TxUtilization}
 	return TxUtilization.Set()
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"intsink/engine/event"
+	"intsink/engine/inthdr"
 	"intsink/flows"
 )
 
@@ -44,8 +45,9 @@ func (t *Template) markThresholds(b *event.FastView, p *event.FastPolicy, f []by
 		if t.tx != 0 {
 			tx = binary.BigEndian.Uint32(hop[t.tx:])
 		}
+		occupancy := queue & inthdr.UnknownOccupancy
 		ofLatency, ofQueue := b.Units(binary.BigEndian.Uint32(hop))
-		if latency != unknown && event.Multiply(latency, ofLatency) >= p.Latency || queue != unknown && event.Multiply(queue&0xffffff, ofQueue) >= p.Raise {
+		if latency != unknown && event.Multiply(latency, ofLatency) >= p.Latency || occupancy != inthdr.UnknownOccupancy && event.Multiply(occupancy, ofQueue) >= p.Raise {
 			b.MarkQueue(b.Bit(binary.LittleEndian.Uint64(hop), uint8(queue>>24)))
 			any = true
 		}

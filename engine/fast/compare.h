@@ -174,14 +174,14 @@ static inline const struct fast_model *model_of(const struct fast_view *b, uint3
 // behind, and tells whether there are any: unknown values, all ones, reach none.
 static __attribute__((noinline)) bool mark_thresholds(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
 {
-	const uint32_t unknown = UINT32_MAX;
+	const uint32_t unknown = UINT32_MAX, unknown_occupancy = 0xffffff;
 	const uint8_t *hop = f + t->stack;
 	bool any = false;
 	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len) {
 		const struct fast_model *m = model_of(b, be32(hop));
 		uint32_t latency = be32(hop + LATENCY_AT), queue = t->queue ? be32(hop + t->queue) : unknown, tx = t->tx ? be32(hop + t->tx) : unknown;
-		uint32_t at = hot_interface(b, hop);
-		if ((latency != unknown && scaled(latency, m->latency) >= p->latency) || (queue != unknown && scaled(queue & 0xffffff, m->queue) >= p->raise)) {
+		uint32_t at = hot_interface(b, hop), occupancy = queue & unknown_occupancy;
+		if ((latency != unknown && scaled(latency, m->latency) >= p->latency) || (occupancy != unknown_occupancy && scaled(occupancy, m->queue) >= p->raise)) {
 			set_hot(b, b->queues, hot_queue(at, queue_of(t, hop)), FAST_HOT_QUEUES);
 			any = true;
 		}

@@ -4,8 +4,6 @@
 package inspect
 
 import (
-	"encoding/binary"
-
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
 	"intsink/flows"
@@ -55,23 +53,16 @@ func (p *Path) Describe(o *event.Observation) {
 }
 
 func pathHop(hop []byte, l *inthdr.Layout) (h PathHop, level2 uint64) {
-	word := func(at int8) uint32 {
-		if at < 0 {
-			return 0
-		}
-		return binary.BigEndian.Uint32(hop[at:])
+	var v inthdr.Hop
+	l.Read(&v, hop)
+	switch {
+	case l.Level2Interfaces < 0 || l.Format == inthdr.Format2016:
+	case l.Format == inthdr.FormatGEANT:
+		level2 = uint64(v.Ingress2)<<16 | uint64(v.Egress2)
+	default:
+		level2 = uint64(v.Ingress2)<<32 | uint64(v.Egress2)
 	}
-	if l.Format == inthdr.Format2016 { // 31 bits a value, each port on its own
-		const mask = 1<<31 - 1
-		return PathHop{word(l.NodeID) & mask, uint16(word(l.Interfaces)), uint16(word(l.EgressTimestamp))}, 0
-	}
-	interfaces := word(l.Interfaces)
-	if l.Level2Interfaces >= 0 {
-		if level2 = uint64(word(l.Level2Interfaces)); l.Format != inthdr.FormatGEANT {
-			level2 = binary.BigEndian.Uint64(hop[l.Level2Interfaces:])
-		}
-	}
-	return PathHop{word(l.NodeID), uint16(interfaces >> 16), uint16(interfaces)}, level2
+	return PathHop{v.NodeID, uint16(v.Ingress), uint16(v.Egress)}, level2
 }
 
 // Paths keeps the descriptions of one worker.

@@ -26,6 +26,7 @@
 //	chain.go                several shims, one behind the other
 //	oldshim.go              INT 1.0 and the format of June 2016
 //	contents.go, layout.go  headers behind the shim; where each value of a hop stands; the id of a path
+//	hop.go                  the values of one hop, and which of them are unknown
 //	domain.go               lengths of a domain's metadata, its sequence numbers and device ids
 //	info.go, reason.go      the result, and which packets are common; what is wrong with INT
 package inthdr

@@ -4,7 +4,6 @@
 package record
 
 import (
-	"encoding/binary"
 	"math"
 
 	"intsink/engine/event"
@@ -52,106 +51,39 @@ func (d *Decoder) stack(n int) {
 	d.derive(layout)
 }
 
-// hop appends one hop. A word of all ones stands for values that the node could not provide.
-// Of two values in one word either may be missing alone, except a queue id: its eight bits
-// of ones may be an id.
+// hop appends one hop; values in the unit of the node's model, timestamps as on the wire.
 func (d *Decoder) hop(b []byte, l *inthdr.Layout) {
-	r := &d.record
-	r.Hops = append(r.Hops, Hop{})
-	h := &r.Hops[len(r.Hops)-1]
-	if l.Format == inthdr.Format2016 {
-		h.read2016(b, l)
-	} else {
-		h.read(b, l)
-	}
-	model := d.models.Of(h.NodeID) // a hop without an id has NodeID 0: the model that lists no nodes
-	if h.Known&HopLatency != 0 {
-		h.LatencyNs = model.Latency(h.LatencyNs)
-	}
-	if h.Known&HopOccupancy != 0 {
-		h.Occupancy = model.Occupancy(h.Occupancy)
-	}
-}
-
-// read reads a hop of INT 1.0 and 2.x. It leaves timestamps as on the wire.
-func (h *Hop) read(b []byte, l *inthdr.Layout) {
-	word := func(at int8, known HopKnown, v *uint32) {
-		if at < 0 {
-			return
-		}
-		if *v = binary.BigEndian.Uint32(b[at:]); *v != unknown {
+	var v inthdr.Hop
+	l.Read(&v, b)
+	d.record.Hops = append(d.record.Hops, Hop{})
+	h := &d.record.Hops[len(d.record.Hops)-1]
+	value := func(known HopKnown, x uint32, to *uint32) {
+		if x != inthdr.Unknown {
+			*to = x
 			h.Known |= known
 		}
 	}
-	word(l.NodeID, HopNode, &h.NodeID)
-	if l.Interfaces >= 0 {
-		h.Ingress, h.Egress = uint32(binary.BigEndian.Uint16(b[l.Interfaces:])), uint32(binary.BigEndian.Uint16(b[l.Interfaces+2:]))
-		if h.Ingress != 1<<16-1 {
-			h.Known |= HopIngress
-		}
-		if h.Egress != 1<<16-1 {
-			h.Known |= HopEgress
-		}
-	}
-	word(l.HopLatency, HopLatency, &h.LatencyNs)
-	if l.Queue >= 0 {
-		if v := binary.BigEndian.Uint32(b[l.Queue:]); v != unknown {
-			h.Queue, h.Occupancy = uint8(v>>24), v&(1<<24-1)
-			h.Known |= HopQueue
-			if h.Occupancy != 1<<24-1 {
-				h.Known |= HopOccupancy
-			}
-		}
-	}
-	switch {
-	case l.Level2Interfaces < 0:
-	case l.Format == inthdr.FormatGEANT: // queue id and occupancy are one word, unknown as a whole
-		var both uint32
-		word(l.Level2Interfaces, HopIngress2|HopEgress2, &both)
-		h.Ingress2, h.Egress2 = both>>16, both&(1<<16-1)
-	default:
-		word(l.Level2Interfaces, HopIngress2, &h.Ingress2)
-		word(l.Level2Interfaces+4, HopEgress2, &h.Egress2)
-	}
-	word(l.TxUtilization, HopTxUtilization, &h.TxUtilization)
-	stamp := func(at int8, known HopKnown, v *uint64) {
-		switch {
-		case at < 0:
-		case stampBits(l.Format) == 64:
-			if *v = binary.BigEndian.Uint64(b[at:]); *v != 1<<64-1 {
-				h.Known |= known
-			}
-		default:
-			if *v = uint64(binary.BigEndian.Uint32(b[at:])); *v != unknown {
-				h.Known |= known
-			}
-		}
-	}
-	stamp(l.IngressTimestamp, HopIngressTime, &h.IngressTime)
-	stamp(l.EgressTimestamp, HopEgressTime, &h.EgressTime)
-}
-
-// read2016 reads a hop of the June 2016 format: values of 31 bits; the egress port has an
-// instruction bit of its own, where later formats have the egress timestamp; no queue id.
-func (h *Hop) read2016(b []byte, l *inthdr.Layout) {
-	const mask = 1<<31 - 1
-	word := func(at int8, known HopKnown, v *uint32) {
-		if at < 0 {
-			return
-		}
-		if *v = binary.BigEndian.Uint32(b[at:]) & mask; *v != mask {
+	stamp := func(known HopKnown, x uint64, to *uint64) {
+		if x != inthdr.UnknownTime {
+			*to = x
 			h.Known |= known
 		}
 	}
-	word(l.NodeID, HopNode, &h.NodeID)
-	word(l.Interfaces, HopIngress, &h.Ingress)
-	word(l.EgressTimestamp, HopEgress, &h.Egress)
-	word(l.HopLatency, HopLatency, &h.LatencyNs)
-	word(l.Queue, HopOccupancy, &h.Occupancy)
-	word(l.TxUtilization, HopTxUtilization, &h.TxUtilization)
-	var stamp uint32
-	word(l.IngressTimestamp, HopIngressTime, &stamp)
-	h.IngressTime = uint64(stamp)
+	var queue uint32
+	value(HopNode, v.NodeID, &h.NodeID)
+	value(HopIngress, v.Ingress, &h.Ingress)
+	value(HopEgress, v.Egress, &h.Egress)
+	value(HopIngress2, v.Ingress2, &h.Ingress2)
+	value(HopEgress2, v.Egress2, &h.Egress2)
+	value(HopLatency, v.Latency, &h.LatencyNs)
+	value(HopQueue, v.Queue, &queue)
+	value(HopOccupancy, v.Occupancy, &h.Occupancy)
+	value(HopTxUtilization, v.TxUtilization, &h.TxUtilization)
+	stamp(HopIngressTime, v.IngressTime, &h.IngressTime)
+	stamp(HopEgressTime, v.EgressTime, &h.EgressTime)
+	h.Queue = uint8(queue)
+	model := d.models.Of(v.NodeID) // no model lists a node that is unknown
+	h.LatencyNs, h.Occupancy = model.Latency(h.LatencyNs), model.Occupancy(h.Occupancy)
 }
 
 // stampBits returns the width of a format's timestamps in bits.

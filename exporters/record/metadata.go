@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"intsink/engine/event"
+	"intsink/engine/inthdr"
 	"intsink/engine/report"
 )
 
@@ -19,7 +20,7 @@ var (
 )
 
 // unknown is the word that stands for a value that the node could not provide.
-const unknown = 1<<32 - 1
+const unknown = inthdr.Unknown
 
 // sinkMetadata reads the sink's own metadata of 2.0. It returns false if b is too short for
 // the values that the bits announce.
@@ -60,11 +61,11 @@ func (d *Decoder) sinkValue(bit uint16, b []byte) {
 
 func (d *Decoder) sinkInterfaces(v uint32) {
 	s := &d.record.Sink
-	s.Ingress, s.Egress = uint16(v>>16), uint16(v)
-	if s.Ingress != 1<<16-1 {
+	ingress, egress := inthdr.Interfaces(v)
+	if s.Ingress = uint16(v >> 16); ingress != unknown {
 		s.Known |= HopIngress
 	}
-	if s.Egress != 1<<16-1 {
+	if s.Egress = uint16(v); egress != unknown {
 		s.Known |= HopEgress
 	}
 }
@@ -87,15 +88,14 @@ func (d *Decoder) sinkLatency(v uint32) {
 	}
 }
 
-// sinkQueue reads queue id and occupancy. If the occupancy is known, an id of all ones is
-// taken for known, too: 255 may well be a queue.
+// sinkQueue reads queue id and occupancy.
 func (d *Decoder) sinkQueue(v uint32) {
 	s := &d.record.Sink
-	s.Queue, s.Occupancy = uint8(v>>24), v&(1<<24-1)
-	if v != unknown {
+	queue, occupancy := inthdr.Queue(v)
+	if s.Queue = uint8(queue); queue != unknown {
 		s.Known |= HopQueue
 	}
-	if s.Occupancy != 1<<24-1 {
+	if s.Occupancy = v & inthdr.UnknownOccupancy; occupancy != unknown {
 		s.Known |= HopOccupancy
 		if m := d.reporter(); m != nil {
 			s.Occupancy = m.Occupancy(s.Occupancy)

@@ -219,7 +219,7 @@ func TestQueuesLinksAndInterfaces(t *testing.T) {
 	if _, calm := all[queueItem](b, "/api/v1/queues?congested=false"); fmt.Sprint(calm["congested"]) != "0" {
 		t.Errorf("totals without a congested queue: %v", calm)
 	}
-	if some, _ := all[queueItem](b, "/api/v1/queues?node=112&congested=true"); len(some) != 1 || some[0].Node != 112 || some[0].Occupancy != 400 {
+	if some, _ := all[queueItem](b, "/api/v1/queues?node=112&congested=true"); len(some) != 1 || some[0].Node != 112 || *some[0].Occupancy != 400 {
 		t.Errorf("%+v", some)
 	}
 	links, _ := all[linkItem](b, "/api/v1/links?limit=1")

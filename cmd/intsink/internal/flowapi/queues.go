@@ -26,7 +26,7 @@ type queueItem struct {
 	Node          uint32     `json:"node"`
 	Egress        *uint16    `json:"egress"`
 	Queue         uint8      `json:"queue"`
-	Occupancy     uint32     `json:"occupancy"`
+	Occupancy     *uint32    `json:"occupancy"`
 	LatencyNs     *uint32    `json:"latency_ns"`
 	Congested     bool       `json:"congested"`
 	Since         *time.Time `json:"since"`
@@ -59,22 +59,27 @@ func (in *API) queues(ctx context.Context, p *parameters) (any, error) {
 	var all []listed[*queueItem]
 	for key, x := range mergeQueues(questions) {
 		x.TxUtilization = utilization[key[0]]
-		latency := uint32(0)
-		if x.LatencyNs != nil {
-			latency = *x.LatencyNs
-		}
+		occupancy, latency := orZero(x.Occupancy), orZero(x.LatencyNs)
 		if node != nil && *node != x.Node || egress != nil && *egress != uint16(key[0]) || queue != nil && *queue != x.Queue ||
-			congested != nil && *congested != x.Congested || x.Occupancy < minOccupancy || latency < minLatency {
+			congested != nil && *congested != x.Congested || occupancy < minOccupancy || latency < minLatency {
 			continue
 		}
 		if x.Congested {
 			*totals.Congested++
 		}
-		value := map[string]uint64{"occupancy": uint64(x.Occupancy), "latency": uint64(latency), "episodes": x.Episodes, "last_seen": uint64(x.LastSeen.UnixNano())}
+		value := map[string]uint64{"occupancy": uint64(occupancy), "latency": uint64(latency), "episodes": x.Episodes, "last_seen": uint64(x.LastSeen.UnixNano())}
 		all = append(all, listed[*queueItem]{value[g.sort], fmt.Sprintf("%016x:%02x", key[0], key[1]), x})
 	}
 	totals.Rows = len(all)
 	return cut(all, g, totals), nil
+}
+
+// orZero is a value to sort by.
+func orZero(x *uint32) uint32 {
+	if x == nil {
+		return 0
+	}
+	return *x
 }
 
 // mergeQueues takes values from the worker that saw the queue last. Episodes hold over all
@@ -99,7 +104,7 @@ func mergeQueues(questions []*engine.PendingQuery) map[[2]uint64]*queueItem {
 			}
 			x.Congested = x.Congested || hot
 			if seen := timestamp(v.Seen); seen.After(x.LastSeen) {
-				x.LastSeen, x.Occupancy = seen, v.Occupancy
+				x.LastSeen, x.Occupancy = seen, some(v.Occupancy, v.Occupancy != unknownValue)
 				x.LatencyNs = some(v.Latency, v.Latency != unknownValue && v.Latency != 0)
 			}
 		}

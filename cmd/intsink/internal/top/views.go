@@ -147,7 +147,7 @@ func queuesOf(ctx context.Context, sink *client.Sink, path string) (*table, erro
 		Node      uint32
 		Egress    *uint16
 		Queue     uint8
-		Occupancy uint32
+		Occupancy *uint32
 		Latency   *uint32 `json:"latency_ns"`
 		Congested bool
 		Episodes  uint64
@@ -155,7 +155,7 @@ func queuesOf(ctx context.Context, sink *client.Sink, path string) (*table, erro
 	}](ctx, sink, path)
 	t := newTable(">node", ">egress", ">queue", ">occupancy", ">latency", "state", ">episodes", ">seen")
 	for _, q := range items {
-		t.add(fmt.Sprint(q.Node), number(q.Egress), fmt.Sprint(q.Queue), count(float64(q.Occupancy)), latencyText(q.Latency),
+		t.add(fmt.Sprint(q.Node), number(q.Egress), fmt.Sprint(q.Queue), known(q.Occupancy), latencyText(q.Latency),
 			when(q.Congested, "congested"), count(float64(q.Episodes)), ago(time.Now(), q.LastSeen))
 	}
 	return t, err
@@ -208,6 +208,13 @@ func nodes(ids []uint32) string {
 		text[i] = fmt.Sprint(id)
 	}
 	return strings.Join(text, " > ")
+}
+
+func known(n *uint32) string {
+	if n == nil {
+		return "-"
+	}
+	return count(float64(*n))
 }
 
 func number(n *uint16) string {
