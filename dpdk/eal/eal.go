@@ -1,4 +1,4 @@
-// Init and Cleanup of EAL (rte_eal_init), with the calling thread's affinity put back.
+// Init, Cleanup and Version of EAL (rte_eal_init), with the calling thread's affinity put back.
 
 package eal
 
@@ -7,6 +7,7 @@ package eal
 #cgo CFLAGS: -Werror=implicit-function-declaration
 #include <stdlib.h>
 #include <rte_eal.h>
+#include <rte_version.h>
 #include "log.h"
 */
 import "C"
@@ -19,6 +20,9 @@ import (
 
 	"golang.org/x/sys/unix"
 )
+
+// Version is that of the DPDK that runs: "DPDK 24.11.8".
+func Version() string { return C.GoString(C.rte_version()) }
 
 // Init starts EAL with args, without the program's name in front. The error
 // says what DPDK said and what to do; nothing is printed. The calling thread

@@ -121,7 +121,7 @@ func (p Port) Start() error {
 	if rc != 0 {
 		return fmt.Errorf("%s: cannot start: %w%s", p.Name(), eal.Errno(int(rc)), said)
 	}
-	return nil
+	return p.knownRings()
 }
 
 // Stop stops the port's queues; no burst may be under way.
