@@ -131,13 +131,16 @@ func (f check) spool(c *Config) {
 	s := c.Spool
 	if s == nil {
 		for _, away := range append(blocks("kafka", c.Kafkas), blocks("clickhouse", c.ClickHouses)...) {
-			f.WarnAt([]any{away.key}, "%s: without a spool, records are dropped once its queue is full, as while the server is away; spool { directory = \"/var/lib/intsink-collect\" } keeps them", away.what)
+			f.WarnAt([]any{away.key}, "%s: without a spool, records are dropped once memory for them is full, as while the server is away; spool { directory = \"/var/lib/intsink-collect\" } keeps them", away.what)
 			break
 		}
 		return
 	}
 	if !f.Good(&s.Directory) {
 		return
+	}
+	if s.Mode == SpoolOverflow {
+		f.WarnAt([]any{&s.Mode}, "spool: mode = \"overflow\" has no effect: every report packet is written to the spool; leave it out")
 	}
 	if s.Directory == "" {
 		f.ErrorAt([]any{&s.Directory}, "spool: directory is empty; name a folder, such as /var/lib/intsink-collect")

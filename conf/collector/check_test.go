@@ -36,6 +36,10 @@ func TestDoubtfulConfigurations(t *testing.T) {
 		return "spool { directory = \".\" }\nclickhouse \"c\" { url = \"" + url + "\" }"
 	}
 	for _, c := range []struct{ name, blocks, want string }{
+		{"a mode that has no effect", out + `spool {
+  directory = "."
+  mode = "overflow"
+}`, "5:10: warning: spool: mode = \"overflow\" has no effect"},
 		{"a folder", `file "f" { path = "folder" }`, "2:19: error: file \"f\": path \"DIR/folder\" is a folder; name a file in it"},
 		{"a FIFO", `file "f" { path = "fifo" }`, "2:19: error: file \"f\": path \"DIR/fifo\" is not a regular file"},
 		{"no such folder", `file "f" { path = "none/f" }`, "2:19: warning: file \"f\": the folder of \"DIR/none/f\": no such file or directory"},

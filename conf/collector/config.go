@@ -40,7 +40,7 @@ type Listen struct {
 type Spool struct {
 	Directory string
 	Size      int64
-	Mode      SpoolMode
+	Mode      SpoolMode // SpoolOverflow has no effect any more
 	Replay    int // records a second that an output reads beyond those that come meanwhile; 0: no bound
 }
 
@@ -101,7 +101,7 @@ func defaultListen(int) Listen {
 	return Listen{Sockets: 2, ReceiveBuffer: 32 << 20, Streams: 4096}
 }
 
-func defaultSpool() Spool { return Spool{Size: 10 << 30, Mode: SpoolOverflow, Replay: 100000} }
+func defaultSpool() Spool { return Spool{Size: 10 << 30, Mode: SpoolAlways, Replay: 100000} }
 
 func defaultKafka(int) Kafka {
 	return Kafka{Topic: "intsink.reports.v1", Format: JSONMessages, Key: KeyByFlow, Compression: LZ4, Linger: 10 * time.Millisecond, Buffer: 64 << 20}

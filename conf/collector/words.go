@@ -3,13 +3,13 @@
 
 package collector
 
-// SpoolMode is spool.mode: which report packets are written to the spool.
+// SpoolMode is spool.mode, which has no effect: all report packets are written to the spool, before an output gets them.
 type SpoolMode string
 
 // The values of spool.mode.
 const (
-	SpoolOverflow SpoolMode = "overflow" // those that an output's queue has no room for
-	SpoolAlways   SpoolMode = "always"   // all, before an output gets them
+	SpoolOverflow SpoolMode = "overflow"
+	SpoolAlways   SpoolMode = "always"
 )
 
 // KafkaFormat is kafka.format: the encoding of a message.

@@ -7,22 +7,22 @@ package collect
 type Reason uint8
 
 const (
-	QueueFull    Reason = iota // the queue is full and there is no spool
+	QueueFull    Reason = iota // the log in memory is full, and there is no spool
 	SpoolFailed                // the spool could not be written
 	SpoolFull                  // the spool was full: its oldest segment was dropped
-	SpoolCorrupt               // a segment cannot be read back as it was written
+	SpoolCorrupt               // a segment is missing, or cannot be read back as it was written
 	TooLarge                   // larger than the receiver takes
-	NotDelivered               // in memory when the collector stopped, and there is no spool
+	NotDelivered               // in memory when the collector stopped
 	NumReasons
 )
 
 var reasons = [NumReasons]struct{ label, doc string }{
-	QueueFull:    {"queue_full", "the output's queue is full and there is no spool"},
-	SpoolFailed:  {"spool_failed", "the spool could not be written"},
+	QueueFull:    {"queue_full", "the log in memory was full, there is no spool, and its oldest segment went; gap records say what was in it"},
+	SpoolFailed:  {"spool_failed", "the spool could not be written, and memory was full; gap records say what it was"},
 	SpoolFull:    {"spool_full", "the spool was full and its oldest segment went; gap records say what was in it"},
-	SpoolCorrupt: {"spool_corrupt", "a segment of the spool could not be read to its end"},
+	SpoolCorrupt: {"spool_corrupt", "a part of the spool could not be read, or was missing; gap records say what was in it"},
 	TooLarge:     {"too_large", "the receiver does not take a record of this size"},
-	NotDelivered: {"not_delivered", "not delivered when `collect` stopped, and there is no spool"},
+	NotDelivered: {"not_delivered", "not delivered when `collect` stopped, and there is no spool, or it could not be written"},
 }
 
 // String returns the reason's label in metrics.
@@ -32,19 +32,19 @@ func (r Reason) String() string { return reasons[r].label }
 func (r Reason) Doc() string { return reasons[r].doc }
 
 // Accounts counts the records of one output: Taken + Restored = Delivered + the sum of Dropped
-// + Queued + Spooled.
+// + Queued + Waiting.
 type Accounts struct {
 	Taken     uint64 // came since the start
-	Restored  uint64 // were in the spool at the start
+	Restored  uint64 // were in the log at the start
 	Delivered uint64
 	Dropped   [NumReasons]uint64
-	Queued    uint64 // are in memory: in the queue, or sent and not settled
-	Spooled   uint64 // are on disk only
+	Queued    uint64 // the output was sent, or is to be sent next, and has not settled
+	Waiting   uint64 // in the log: on disk, or in memory without a spool
 }
 
 // Balanced reports whether the accounts add up.
 func (a *Accounts) Balanced() bool {
-	sum := a.Delivered + a.Queued + a.Spooled
+	sum := a.Delivered + a.Queued + a.Waiting
 	for _, n := range a.Dropped {
 		sum += n
 	}

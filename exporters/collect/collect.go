@@ -1,5 +1,4 @@
-// Collector: starts and stops sockets, outputs, their readers of the spool; pushes batches to the
-// outputs, makes gap and stats records.
+// Collector: starts and stops sockets and outputs; appends batches to the log; makes gap and stats records.
 
 package collect
 
@@ -34,10 +33,10 @@ type Listen struct {
 type Options struct {
 	Listens []Listen
 	Outputs []NamedOutput
-	Spool   *spool.Spool // nil: none
-	Always  bool         // every batch is written to the spool before an output gets it
-	Replay  int          // records a second that an output reads from the spool beyond those that arrive meanwhile; 0: no bound
-	Queue   int          // bytes of the queue of each output; 0: DefaultQueue
+	Spool   *spool.Spool // the log, on disk; nil: in memory
+	Replay  int          // records a second that an output that is behind reads from the log beyond those that arrive meanwhile; 0: no bound
+	Queue   int          // bytes of the log in memory; 0: spool.DefaultMemory
+	Recent  int          // bytes of the latest batches, with their encoded records; 0: DefaultRecent
 	State   string       // file that keeps the streams' numbers over a restart; "": none
 	Decoder func() Decoder
 	Observe func() func(*record.Record) // is called for each socket; what it returns is called with each record. May be nil
@@ -46,10 +45,10 @@ type Options struct {
 	Stats   time.Duration // how often stats records are made; 0: statsPeriod
 }
 
-// DefaultQueue is the size of an output's queue in bytes, unless Options.Queue is set.
-const DefaultQueue = 64 << 20
+// DefaultRecent is how many bytes of the latest batches are kept at most, unless Options.Recent is set.
+const DefaultRecent = 32 << 20
 
-// NamedOutput is an output and the name that its metrics and its place in the spool have.
+// NamedOutput is an output and the name that its metrics and its place in the log have.
 type NamedOutput struct {
 	Name string
 	Output
@@ -69,9 +68,8 @@ type Collector struct {
 	leaving  map[string]chan struct{} // by name, outputs that are no longer configured; closed when one has ended
 	listens  []*listen
 	feeds    []*feed
-	formats  uint8
 	records  [record.NumTypes]uint64
-	ends     []spool.Position
+	recent   recent
 	spoolErr uint64
 }
 
@@ -80,9 +78,6 @@ const statsPeriod = 10 * time.Second
 
 // Start binds the sockets and begins to receive.
 func Start(o Options) (*Collector, error) {
-	if o.Queue == 0 {
-		o.Queue = DefaultQueue
-	}
 	if o.Flush == 0 {
 		o.Flush = FlushTime
 	}
@@ -98,12 +93,15 @@ func Start(o Options) (*Collector, error) {
 		}
 		c.listens = append(c.listens, newListen(l, sockets))
 	}
+	if c.o.Spool == nil {
+		c.o.Spool, _ = spool.Open(spool.Options{Memory: int64(o.Queue)}) // in memory: nothing can fail
+	}
+	c.recent.limit, c.recent.end = cmp.Or(o.Recent, DefaultRecent), c.o.Spool.End()
 	c.resume()
 	c.SetOutputs(o.Outputs)
-	if o.Spool != nil { // writes the outputs' positions before the first entry
-		if err := o.Spool.Sync(); err != nil {
-			c.log.Say("the spool cannot be written", "err", err)
-		}
+	c.o.Spool.BeforeRemoval(func() { c.keepState(false) })
+	if err := c.o.Spool.Sync(); err != nil { // the outputs' positions are there before the first entry
+		c.log.Say("the spool cannot be written", "err", err)
 	}
 	for _, l := range c.listens {
 		for _, s := range l.sockets {
@@ -126,7 +124,7 @@ func (c *Collector) SetOutputs(outputs []NamedOutput) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	old := c.feeds
-	c.feeds, c.formats = nil, 0
+	c.feeds = nil
 	for _, o := range outputs {
 		i := slices.IndexFunc(old, func(f *feed) bool { return f.name == o.Name })
 		switch {
@@ -138,16 +136,12 @@ func (c *Collector) SetOutputs(outputs []NamedOutput) {
 				old[i].goOn(o.Output)
 			}
 		}
-		c.formats |= 1 << c.feeds[len(c.feeds)-1].format
 	}
 	for _, f := range old {
 		if !slices.Contains(c.feeds, f) {
 			c.leaving[f.name] = make(chan struct{})
 			c.ending.Go(func() { c.end(f) })
 		}
-	}
-	if c.o.Spool == nil {
-		return
 	}
 	for _, name := range c.o.Spool.Outputs() {
 		known := func(f *feed) bool { return f.name == name }
@@ -177,9 +171,7 @@ func (c *Collector) end(f *feed) {
 	defer cancel()
 	f.stop <- ctx
 	<-f.done
-	if c.o.Spool != nil {
-		c.giveUp(f.name)
-	}
+	c.giveUp(f.name)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	close(c.leaving[f.name])
@@ -194,43 +186,34 @@ func (c *Collector) giveUp(output string) {
 }
 
 func (c *Collector) newFeed(o NamedOutput) *feed {
-	f := newFeed(o.Name, o.Output)
-	f.format = o.Format()
-	f.limit, f.log, f.flush = c.o.Queue, c.log, c.o.Flush
-	f.replay = replay{rate: c.o.Replay, since: time.Now()}
-	f.maker = newMaker(c.o.Decoder(), nil)
-	f.catch = func() bool { return c.catchUp(f) }
-	if c.o.Spool != nil {
-		f.always = c.o.Always
-		f.reader = c.o.Spool.Reader(o.Name)
-		if left := f.reader.Left(); f.reader.Reading() {
-			f.live = false
-			f.accounts.Restored, f.accounts.Spooled = left, left
-		}
-		if f.always {
-			f.reader.Hold()
-		}
-	}
+	f := c.makeFeed(o)
 	go f.run()
 	return f
 }
 
-// catchUp lets f take batches from its queue again if it has read all of the spool, and
-// returns whether it has.
-func (c *Collector) catchUp(f *feed) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !f.reader.Finish() {
-		return false
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.live = true
-	return true
+func (c *Collector) makeFeed(o NamedOutput) *feed {
+	f := newFeed(o.Name, o.Output)
+	f.format = o.Format()
+	f.log, f.flush, f.recent = c.log, c.o.Flush, &c.recent
+	f.replay = replay{rate: c.o.Replay, since: time.Now()}
+	f.maker = newMaker(c.o.Decoder(), nil)
+	f.reader = c.o.Spool.Reader(o.Name)
+	f.accounts.Restored = f.reader.Left()
+	f.accounts.Waiting = f.accounts.Restored
+	return f
 }
 
-// push puts b into the queue of every output, and writes it to the spool if one of them has no
-// room.
+// formats returns the encodings that outputs which keep up take, a bit each.
+func (c *Collector) formats() (formats uint8) {
+	for _, f := range c.feeds {
+		if !c.recent.behind(f.reader.Position()) {
+			formats |= 1 << f.format
+		}
+	}
+	return formats
+}
+
+// push appends b to the log, and tells every output.
 func (c *Collector) push(b *Batch) {
 	if len(b.items) == 0 {
 		return
@@ -238,82 +221,41 @@ func (c *Collector) push(b *Batch) {
 	for i := range b.items {
 		c.records[b.items[i].kind]++
 	}
-	if c.o.Spool == nil {
-		for _, f := range c.feeds {
-			if !f.take(b, spool.Position{}) {
-				f.refuse(b, QueueFull)
-			}
-		}
-		return
-	}
-	needed := c.o.Always
-	for _, f := range c.feeds {
-		if !f.hasRoom(b) {
-			f.toSpool()
-			needed = true
-		}
-	}
-	var end spool.Position
-	var err error
-	if needed {
-		end, err = c.append(b)
-	}
-	for _, f := range c.feeds {
-		switch {
-		case f.take(b, end):
-		case err != nil:
-			f.refuse(b, SpoolFailed)
-		default:
-			f.spoolOnly(b)
-		}
-	}
-}
-
-// spoolOnly counts b as on disk: the output will read it from the spool.
-func (f *feed) spoolOnly(b *Batch) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.accounts.Taken += uint64(b.Len())
-	f.accounts.Spooled += uint64(b.Len())
-	f.replay.arrived += b.Len()
-	f.signal()
-}
-
-// refuse counts b as dropped.
-func (f *feed) refuse(b *Batch, why Reason) {
-	n := uint64(b.Len())
-	f.account(func(a *Accounts) { a.Taken += n; a.Dropped[why] += n })
-	f.log.Say("records dropped", "output", f.name, "reason", why.String())
-}
-
-// append writes b's entries to the spool and returns the position where they end.
-func (c *Collector) append(b *Batch) (spool.Position, error) {
-	ends, dropped, err := c.o.Spool.Append(b.entries, c.ends[:0])
-	c.ends = ends
-	for _, d := range dropped {
-		c.lost(d)
-	}
+	start, end, dropped, err := c.o.Spool.Append(b.entries)
 	if err != nil {
 		c.spoolErr++
-		c.log.Say("the spool cannot be written", "err", err)
-		return spool.Position{}, err
+		c.log.Say("the spool cannot be written: records wait in memory, as many as fit", "err", err)
 	}
-	return ends[len(ends)-1], nil
+	least := end
+	for _, f := range c.feeds {
+		f.push(b)
+		if at := f.reader.Position(); at.Before(least) {
+			least = at
+		}
+	}
+	c.recent.add(recentBatch{start, end, b}, c.formats() != 0, least)
+	for _, f := range c.feeds {
+		f.signal()
+	}
+	c.lost(dropped)
 }
 
-// lost counts the records that an output lost with a segment of the spool. Its gap records for
-// them follow when it reads on (feed.lostGaps).
-func (c *Collector) lost(d spool.Dropped) {
-	i := slices.IndexFunc(c.feeds, func(f *feed) bool { return f.name == d.Output })
-	if i < 0 {
-		return
+// reasons of what is lost with a segment.
+var lossReasons = [...]Reason{spool.SpoolFull: SpoolFull, spool.SpoolFailed: SpoolFailed, spool.QueueFull: QueueFull, spool.Stopped: NotDelivered}
+
+// lost counts the records that outputs lost with segments of the log. Their gap records follow (feed.lostGaps).
+func (c *Collector) lost(dropped []spool.Dropped) {
+	for _, d := range dropped {
+		why := lossReasons[d.Why]
+		if d.Why != spool.Stopped || c.o.Spool.Failing() != nil { // without a spool, the end says so
+			c.log.Say("records dropped: the log's oldest segment goes", "output", d.Output, "records", d.Records, "reason", why.String())
+		}
+		for _, f := range c.feeds {
+			if f.name == d.Output {
+				f.lose(d.Records, why)
+			}
+		}
 	}
-	f := c.feeds[i]
-	c.log.Say("the spool is full: its oldest segment is dropped", "output", d.Output, "records", d.Records)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.accounts.Spooled -= d.Records
-	f.accounts.Dropped[SpoolFull] += d.Records
 }
 
 // tick makes gap records of numbers that have been missing for too long, and stats records.
@@ -354,8 +296,8 @@ func (c *Collector) expire(monotonic int64) {
 	})
 }
 
-func gapNote(g streams.Gap) note {
-	return note{Type: record.Gap, First: g.First, Last: g.Last, Count: g.Count()}
+func gapNote(g streams.Gap) spool.Notice {
+	return spool.Notice{Type: record.Gap, First: g.First, Last: g.Last, Count: g.Count()}
 }
 
 // tell makes a stats record of every stream whose counts have changed.
@@ -363,14 +305,14 @@ func (c *Collector) tell() {
 	c.pushNotes(func(l *listen, add addNote) {
 		for _, s := range l.streams.Sorted() {
 			if d := since(s); d != (record.StreamStats{}) {
-				add(s.Key, s.Start(), note{Type: record.Stats, Stats: d})
+				add(s.Key, s.Start(), spool.Notice{Type: record.Stats, Stats: d})
 			}
 		}
 	})
 }
 
 // addNote adds the record of a note about a stream to a batch.
-type addNote func(k streams.Key, start int64, n note)
+type addNote func(k streams.Key, start int64, n spool.Notice)
 
 // pushNotes calls each for every listen, and pushes batches of the records that it adds.
 func (c *Collector) pushNotes(each func(l *listen, add addNote)) {
@@ -384,25 +326,23 @@ func (c *Collector) pushNotes(each func(l *listen, add addNote)) {
 	}
 	m, now := newMaker(nil, nil), time.Now().UnixNano()
 	for _, l := range c.listens {
-		each(l, func(k streams.Key, start int64, n note) {
+		each(l, func(k streams.Key, start int64, n spool.Notice) {
 			if b.full() {
 				push()
 				b = newBatch(0)
 			}
-			m.note(b, k, start, now, n, c.formats)
+			m.note(b, k, start, now, n, c.formats())
 		})
 	}
 	push()
 }
 
-// Stop closes the sockets, lets the outputs settle records for Options.Flush, and puts the
-// others into the spool. The spool stays open.
+// Stop reads what the sockets hold, for drainTime at most, and closes them; it lets the outputs settle
+// records for Options.Flush. What is left is in the spool, which stays open.
 func (c *Collector) Stop() error {
-	c.mu.Lock()
 	for _, l := range c.listens {
-		l.close()
+		l.drain(drainTime)
 	}
-	c.mu.Unlock()
 	c.sockets.Wait()
 	close(c.ticking)
 	<-c.ticked
@@ -417,6 +357,11 @@ func (c *Collector) Stop() error {
 		<-f.done
 	}
 	c.ending.Wait()
+	c.o.Spool.BeforeRemoval(nil)
+	if err := c.o.Spool.Sync(); err != nil {
+		c.log.Say("the spool cannot be written", "err", err)
+	}
+	c.lost(c.o.Spool.Abandon())
 	if err := c.keepState(true); err != nil {
 		return fmt.Errorf("the streams' numbers are not kept: %w", err)
 	}

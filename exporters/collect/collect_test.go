@@ -120,6 +120,9 @@ func wantOrder(t *testing.T, all []got, from, to int) {
 	}
 }
 
+// left is how many records an output has not settled.
+func left(o collect.OutputSnapshot) uint64 { return o.Queued + o.Waiting }
+
 func TestDelivery(t *testing.T) {
 	out := &fakeOutput{room: true}
 	b := collecttest.New(t, collect.Options{}, 0, out)
@@ -140,7 +143,7 @@ func TestFailedRecordsAreSentAgain(t *testing.T) {
 	out := &fakeOutput{room: true, fails: 7, large: 1}
 	b := collecttest.New(t, collect.Options{}, 0, out)
 	b.Send(50)
-	b.Wait("everything is delivered", func() bool { return b.C.Snapshot().Outputs[0].Queued == 0 })
+	b.Wait("everything is delivered", func() bool { return left(b.C.Snapshot().Outputs[0]) == 0 })
 	b.Stop()
 	seen := map[string]bool{}
 	for _, g := range out.reports() {
@@ -157,82 +160,82 @@ func TestWithoutASpoolAFullQueueDrops(t *testing.T) {
 	b := collecttest.New(t, collect.Options{Flush: 50 * time.Millisecond, Queue: 10000}, 0, out, good)
 	for sent := 4; sent <= 300; sent += 4 { // as many as a queue has room for
 		b.Send(4)
-		b.Wait("the good one has all", func() bool { return len(good.reports()) == 2*sent && b.C.Snapshot().Outputs[1].Queued == 0 })
+		b.Wait("the good one has all", func() bool { return len(good.reports()) == 2*sent && left(b.C.Snapshot().Outputs[1]) == 0 })
 	}
 	o := b.C.Snapshot().Outputs[0]
-	if o.Dropped[collect.QueueFull] == 0 || o.Queued == 0 || o.Dropped[collect.QueueFull]+o.Queued < 600 {
+	if o.Dropped[collect.QueueFull] == 0 || o.Queued == 0 || o.Dropped[collect.QueueFull]+left(o) != 600 {
 		t.Errorf("%+v", o)
 	}
 	b.Stop()
-	if o := b.C.Snapshot().Outputs[0]; o.Dropped[collect.NotDelivered] == 0 || o.Queued != 0 {
+	if o := b.C.Snapshot().Outputs[0]; o.Dropped[collect.NotDelivered] == 0 || left(o) != 0 {
 		t.Errorf("%+v", o)
 	}
 }
 
-// TestSpool: while one output takes nothing, its records wait on disk; it gets all of
-// them in order afterwards, and the other output notices nothing.
+// TestSpool: while one output takes nothing, its records wait in the log; it gets all of them in order
+// afterwards, and the other output notices nothing. So with a spool and in memory, whether the output finds its records among the
+// latest batches or has to read the log.
 func TestSpool(t *testing.T) {
-	for _, always := range []bool{false, true} {
-		t.Run(fmt.Sprint("always ", always), func(t *testing.T) {
-			out, good := &fakeOutput{}, &fakeOutput{room: true}
-			b := collecttest.New(t, collect.Options{Queue: 10000, Always: always}, 1<<30, out, good)
-			b.Send(400)
-			b.Wait("the good one has all", func() bool { return len(good.reports()) == 800 })
-			if o := b.C.Snapshot().Outputs[0]; o.Spooled == 0 || o.Queued == 0 || o.Live || o.Delivered != 0 {
-				t.Errorf("%+v", o)
-			}
-			out.set(func() { out.room = true })
-			b.Send(100)
-			b.Wait("it has caught up", func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued == 0 })
-			b.Send(100)
-			// Records that are not delivered at a stop stay in the spool for the next start.
-			b.Wait("both have all", func() bool { return len(out.reports()) == 1200 && len(good.reports()) == 1200 })
-			b.Stop()
-			wantOrder(t, out.reports(), 0, 600)
-			wantOrder(t, good.reports(), 0, 600)
-		})
+	for _, recent := range []int{5000, 1 << 20} {
+		for _, size := range []int64{0, 1 << 30} {
+			t.Run(fmt.Sprintf("recent %d, spool %d", recent, size), func(t *testing.T) {
+				out, good := &fakeOutput{}, &fakeOutput{room: true}
+				b := collecttest.New(t, collect.Options{Recent: recent}, size, out, good)
+				b.Send(400)
+				b.Wait("the good one has all", func() bool { return len(good.reports()) == 800 })
+				if o := b.C.Snapshot().Outputs[0]; o.Waiting == 0 || o.Queued == 0 || o.Live != (recent > 5000) || o.Delivered != 0 {
+					t.Errorf("%+v", o)
+				}
+				out.set(func() { out.room = true })
+				b.Send(100)
+				b.Wait("it has caught up", func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued+o.Waiting == 0 })
+				b.Send(100)
+				b.Wait("both have all", func() bool { return len(out.reports()) == 1200 && len(good.reports()) == 1200 })
+				b.Stop()
+				wantOrder(t, out.reports(), 0, 600)
+				wantOrder(t, good.reports(), 0, 600)
+			})
+		}
 	}
 }
 
 // TestRestart: records that one process did not deliver are delivered by the next, in order
 // and under the same ids, and extended sequence numbers continue.
 func TestRestart(t *testing.T) {
-	for _, always := range []bool{false, true} {
-		for _, queue := range []int{10000, 1 << 20} { // with and without reading from the spool
-			t.Run(fmt.Sprintf("always %v, queue %d", always, queue), func(t *testing.T) {
-				out := &fakeOutput{room: true, mute: true}
-				b := collecttest.New(t, collect.Options{Flush: 50 * time.Millisecond, Queue: queue, Always: always}, 1<<30, out)
-				b.Send(300)
-				address := b.Address()
+	for _, recent := range []int{5000, 1 << 20} { // with and without reading the log
+		t.Run(fmt.Sprint("recent ", recent), func(t *testing.T) {
+			o := collect.Options{Flush: 50 * time.Millisecond, Recent: recent}
+			out := &fakeOutput{room: true, mute: true}
+			b := collecttest.New(t, o, 1<<30, out)
+			b.Send(300)
+			o.Listens = []collect.Listen{{Address: b.Address(), Sockets: 1, Buffer: 1 << 20, Streams: 10}}
+			b.Stop()
+			kept := 600 + b.C.Snapshot().Records[record.Stats]
+			if o := b.C.Snapshot().Outputs[0]; o.Waiting != kept || o.Queued != 0 {
+				t.Errorf("%+v", o)
+			}
+			for range 2 { // one that delivers nothing changes nothing
+				out = &fakeOutput{}
+				b.Start(o, 1<<30, out)
 				b.Stop()
-				o := b.C.Snapshot().Outputs[0]
-				kept := 600 + b.C.Snapshot().Records[record.Stats]
-				if o.Spooled != kept || o.Queued != 0 {
-					t.Errorf("%+v", o)
-				}
-				for range 2 { // the second restart finds everything delivered
-					out = &fakeOutput{}
-					b.Start(collect.Options{Flush: 50 * time.Millisecond, Queue: queue, Always: always}, 1<<30, out)
-					b.Stop()
-				}
-				out = &fakeOutput{room: true}
-				b.Start(collect.Options{Flush: 50 * time.Millisecond, Queue: queue, Always: always, Listens: []collect.Listen{{Address: address, Sockets: 1, Buffer: 1 << 20, Streams: 10}}}, 1<<30, out)
-				if o := b.C.Snapshot().Outputs[0]; o.Restored != kept {
-					t.Errorf("%+v", o)
-				}
-				b.Send(50)
-				b.Wait("all is delivered", func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued == 0 })
-				b.Stop()
-				wantOrder(t, out.reports(), 0, 350)
-				ids := map[string]bool{}
-				for _, g := range out.got {
-					ids[g.ID] = true
-				}
-				if len(ids) != len(out.got) {
-					t.Errorf("%d ids of %d records", len(ids), len(out.got))
-				}
-			})
-		}
+			}
+			out = &fakeOutput{room: true}
+			b.Start(o, 1<<30, out)
+			if o := b.C.Snapshot().Outputs[0]; o.Restored != kept {
+				t.Errorf("%+v", o)
+			}
+			b.Send(50)
+			b.Wait("all is delivered", func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued+o.Waiting == 0 })
+			b.Stop()
+			wantOrder(t, out.reports(), 0, 350)
+			ids := map[string]bool{}
+			for _, g := range out.got {
+				ids[g.ID] = true
+			}
+			if len(ids) != len(out.got) {
+				t.Errorf("%d ids of %d records", len(ids), len(out.got))
+			}
+		})
 	}
 }
 
@@ -240,10 +243,10 @@ func TestRestart(t *testing.T) {
 // up.
 func TestFullSpool(t *testing.T) {
 	out := &fakeOutput{}
-	b := collecttest.New(t, collect.Options{Queue: 2000}, 16000, out)
+	b := collecttest.New(t, collect.Options{Recent: 2000}, 16000, out)
 	b.Send(600)
 	out.set(func() { out.room = true })
-	b.Wait("it has caught up", func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued == 0 })
+	b.Wait("it has caught up", func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued+o.Waiting == 0 })
 	b.Stop()
 	o := b.C.Snapshot().Outputs[0]
 	have := map[uint64]bool{}
@@ -268,14 +271,14 @@ func TestFullSpool(t *testing.T) {
 // TestReplayIsBounded: records of the spool are delivered no faster than Options.Replay allows,
 // in order, followed by those that arrive meanwhile.
 func TestReplayIsBounded(t *testing.T) {
-	b := collecttest.New(t, collect.Options{Queue: 2000, Flush: 50 * time.Millisecond}, 1<<30, &fakeOutput{})
+	b := collecttest.New(t, collect.Options{Recent: 2000, Flush: 50 * time.Millisecond}, 1<<30, &fakeOutput{})
 	b.Send(600)
 	address := b.Address()
 	b.Stop()
 	out, began := &fakeOutput{room: true}, time.Now()
 	b.Start(collect.Options{Replay: 1000, Listens: []collect.Listen{{Address: address, Sockets: 1, Buffer: 1 << 20, Streams: 10}}}, 1<<30, out)
 	b.Send(100)
-	b.Wait("it has caught up", func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued == 0 })
+	b.Wait("it has caught up", func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued+o.Waiting == 0 })
 	if took := time.Since(began); took < time.Second {
 		t.Errorf("1200 records after %v", took)
 	}
@@ -290,7 +293,7 @@ func TestReplaceOutput(t *testing.T) {
 	b.Send(100)
 	b.C.SetOutputs([]collect.NamedOutput{{Name: "out0", Output: out}})
 	b.Send(100)
-	b.Wait("all is delivered", func() bool { return b.C.Snapshot().Outputs[0].Queued == 0 })
+	b.Wait("all is delivered", func() bool { return left(b.C.Snapshot().Outputs[0]) == 0 })
 	b.Stop()
 	wantOrder(t, out.reports(), 0, 200)
 	if !old.closed || len(old.got) != 0 {
@@ -382,7 +385,7 @@ func TestFleet(t *testing.T) {
 			return n
 		}
 		b.Wait("the losses are counted", func() bool { return counted() >= lost[i] })
-		b.Wait("all is delivered", func() bool { return b.C.Snapshot().Outputs[0].Queued == 0 })
+		b.Wait("all is delivered", func() bool { return left(b.C.Snapshot().Outputs[0]) == 0 })
 		b.Stop()
 		least, most, have := map[string]uint64{}, map[string]uint64{}, map[string]uint64{} // by node, hw_id and start
 		var told uint64

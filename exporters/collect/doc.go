@@ -1,23 +1,23 @@
 // Package collect receives Telemetry Reports on UDP sockets, makes records of them and writes
 // these to outputs: Kafka, ClickHouse, files.
 //
-//	sockets -> streams -> decode, encode -> per output: queue -> output
-//	                            \-> spool -> per output: reader -/
+//	sockets -> streams -> decode, encode -> log -> per output: reader -> output
+//	                                 \-> latest batches -/
 //
-// The datagrams of one receive call make a [Batch]. It is decoded and encoded once; the outputs
-// share its bytes. Each output has a bounded queue and a goroutine of its own, so that the
-// failure of one does not affect the others. If a queue is full, report packets go to the
-// spool instead, and the output reads them from there, in order, until it has caught up.
+// The datagrams of one receive call make a [Batch]. Its report packets are appended to one log, on disk
+// (spool) or in memory. Each output reads the log from a position of its own, in a goroutine of its own, so that
+// the failure of one does not affect the others. The latest batches stay in memory with their encoded
+// records: outputs that keep up share them, and decode nothing; one that is behind reads the log.
 //
 // The accounts of an output add up whenever its lock is free:
 //
-//	taken + restored = delivered + dropped by reason + queued + spooled
+//	taken + restored = delivered + dropped by reason + queued + waiting
 //
 // Files, in the order of a report packet's way:
 //
 //	listen.go, receiver.go, ratelimit.go  sockets; reading them; the limit of each source address
-//	maker.go, batch.go                    decodes and encodes a batch; the batch
-//	feed.go, feedspool.go                 queue of an output, its goroutine; the same from the spool, and how fast
+//	maker.go, batch.go, recent.go         decodes and encodes a batch; the batch; the latest batches
+//	read.go, feed.go                      reads the log for an output; its window and back-off
 //	output.go, accounts.go                what an output implements; its counters and drop reasons
 //	collect.go, metrics.go, log.go        assembles all; a snapshot of counters; bounded log lines
 package collect

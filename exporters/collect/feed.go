@@ -1,5 +1,5 @@
-// feed: an output's queue and the window of deliveries that it was sent: send, settle, resend,
-// acknowledge to the spool.
+// feed: one output's place in the log: the window of deliveries that it was sent, and its back-off. Sends, settles,
+// sends again what failed, acknowledges to the log.
 
 package collect
 
@@ -12,16 +12,14 @@ import (
 	"intsink/exporters/collect/spool"
 )
 
-// feed connects the receivers to one output. It has the output's queue, its position in the
-// spool, the window of deliveries that it was sent and that are not settled, and its counters.
+// feed reads the log for one output. What of it an output has is its position in the log, the window of
+// deliveries that it was sent and that are not settled, and a back-off.
 type feed struct {
 	name   string
 	format Format        // of the newest output; the collector's lock guards it
-	reader *spool.Reader // nil: there is no spool
-	always bool          // every batch is written to the spool, too
-	limit  int           // most bytes of the queue
-	maker  *maker        // makes records of spooled entries
-	catch  func() bool   // returns to the queue if all of the spool was read, and says whether it did
+	reader *spool.Reader // its position in the log
+	recent *recent
+	maker  *maker // makes records of entries
 	log    *Log
 	flush  time.Duration
 
@@ -31,25 +29,20 @@ type feed struct {
 	done chan struct{}
 
 	// Fields of the goroutine that calls run.
-	out       Output
-	pending   *Delivery // waits until the output has room for it
-	spoolRead int       // bytes of the last delivery that was read from the spool
+	out     Output
+	pending *Delivery // waits until the output has room for it
+	read    int       // bytes of the last delivery that was read from the log
 
 	mu       sync.Mutex
-	live     bool // new batches go into the queue; false: they are read from the spool
-	queue    []*Delivery
-	waiting  int // bytes of the deliveries in queue
 	window   []*Delivery
 	unsent   int    // deliveries of the window with failed records, to be sent again
 	sent     int    // records that the output was sent and has not settled
-	spooled  int    // deliveries of the window that came from the spool
-	rest     int    // deliveries that an earlier process left and that are not settled yet
-	replay   replay // bounds what is read from the spool
-	telling  int    // deliveries of the window with gap records of dropped segments
+	replay   replay // bounds what is read from the log
+	telling  int    // deliveries of the window with gap records of what was lost with the log
 	backoff  time.Duration
 	again    time.Time // failed records are not sent again before
 	retried  uint64
-	lastGood time.Time
+	proven   bool // something has arrived
 	failing  bool // nothing arrived since the last failure
 	accounts Accounts
 }
@@ -62,7 +55,7 @@ const (
 
 func newFeed(name string, out Output) *feed {
 	return &feed{
-		name: name, out: out, live: true, backoff: firstBackoff,
+		name: name, out: out, backoff: firstBackoff,
 		wake: make(chan struct{}, 1), next: make(chan Output, 1), stop: make(chan context.Context, 1), done: make(chan struct{}),
 	}
 }
@@ -78,47 +71,23 @@ func (f *feed) goOn(out Output) {
 	f.format = out.Format()
 }
 
-// take puts b into the queue and returns true, or returns false if there is no room. b ends at
-// position end in the spool; zero: it is not there.
-func (f *feed) take(b *Batch, end spool.Position) bool {
+// push counts b, which was appended to the log.
+func (f *feed) push(b *Batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.live || f.waiting+b.bytes > f.limit && len(f.queue) > 0 {
-		return false
-	}
-	b.refs.Add(1)
-	f.queue = append(f.queue, &Delivery{Batch: b, feed: f, end: end})
-	f.waiting += b.bytes
 	f.accounts.Taken += uint64(b.Len())
-	f.accounts.Queued += uint64(b.Len())
+	f.accounts.Waiting += uint64(b.Len())
+	f.replay.arrived += b.Len()
+}
+
+// lose counts n records that wait in the log as dropped.
+func (f *feed) lose(n uint64, why Reason) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n = min(n, f.accounts.Waiting)
+	f.accounts.Waiting -= n
+	f.accounts.Dropped[why] += n
 	f.signal()
-	return true
-}
-
-// hasRoom reports whether take would take b.
-func (f *feed) hasRoom(b *Batch) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.live && (f.waiting+b.bytes <= f.limit || len(f.queue) == 0)
-}
-
-// toSpool makes the feed read from the spool the entries that are appended from now on.
-func (f *feed) toSpool() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.live {
-		f.live = false
-		f.replay.since, f.replay.arrived = time.Now(), 0
-		f.reader.Start()
-		f.signal()
-	}
-}
-
-// account calls change with the accounts, under the lock.
-func (f *feed) account(change func(*Accounts)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	change(&f.accounts)
 }
 
 func (f *feed) signal() {
@@ -182,54 +151,12 @@ func (f *feed) step(now time.Time) bool {
 	}
 	f.pending = nil
 	f.window = append(f.window, d)
-	if d.end != (spool.Position{}) {
-		f.spooled++
-	}
 	records := f.begin(d)
 	f.mu.Unlock()
 	if records {
 		f.out.Send(d)
 	}
 	return true
-}
-
-// fetch returns the next delivery, nil if there is none. The queue comes first: its batches are
-// older than those in the spool.
-func (f *feed) fetch() *Delivery {
-	f.mu.Lock()
-	if len(f.queue) > 0 {
-		d := f.queue[0]
-		f.queue = f.queue[1:]
-		f.waiting -= d.bytes
-		f.mu.Unlock()
-		return f.encode(d)
-	}
-	live, wait := f.live, f.replay.wait(time.Now())
-	f.mu.Unlock()
-	if live || wait {
-		return nil
-	}
-	if d := f.lostGaps(); d != nil {
-		return d
-	}
-	if d := f.fromSpool(); d != nil {
-		return d
-	}
-	if f.catch() {
-		f.releaseSpool()
-	}
-	return nil
-}
-
-// encode makes sure that d has records in the output's format, which it may lack after a
-// change of the configuration.
-func (f *feed) encode(d *Delivery) *Delivery {
-	if format := f.out.Format(); d.Len() > 0 && len(d.encoded[format]) == 0 {
-		b := f.maker.remake(d.Batch, 1<<format)
-		d.Batch.release()
-		d.Batch = b
-	}
-	return d
 }
 
 // begin counts the records of d that the output is about to be sent, and reports whether there
@@ -293,7 +220,7 @@ func (f *feed) settle(d *Delivery, n int) {
 		return
 	}
 	if len(d.failed) == 0 {
-		f.lastGood, f.failing, f.backoff = time.Now(), false, firstBackoff
+		f.proven, f.failing, f.backoff = true, false, firstBackoff
 	}
 	f.retire()
 	f.signal()
@@ -349,9 +276,8 @@ func (f *feed) retrying(d *Delivery, cause error) {
 	f.log.Say("records not delivered, trying again", "output", f.name, "err", cause)
 }
 
-// retire removes settled deliveries from the window's front, and acknowledges them to the spool.
+// retire removes settled deliveries from the window's front, and acknowledges them to the log.
 func (f *feed) retire() {
-	var end spool.Position
 	n := 0
 	for ; n < len(f.window); n++ {
 		d := f.window[n]
@@ -365,30 +291,11 @@ func (f *feed) retire() {
 			if f.telling--; f.telling == 0 {
 				f.reader.LostTold()
 			}
-		}
-		if d.rest {
-			if f.rest--; f.rest == 0 && !f.reader.InRest() {
-				f.reader.RestDone()
-			}
-		}
-		if d.end != (spool.Position{}) {
-			end = d.end
-			f.spooled--
+		} else {
+			f.reader.Ack(d.end, d.entries)
 		}
 		d.Batch.release()
 		f.window[n] = nil
 	}
-	if n == 0 {
-		return
-	}
 	f.window = f.window[n:]
-	if f.reader == nil {
-		return
-	}
-	if end != (spool.Position{}) {
-		f.reader.Ack(end)
-	}
-	if f.live && !f.always && f.spooled == 0 {
-		f.reader.Release()
-	}
 }

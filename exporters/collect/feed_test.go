@@ -89,21 +89,32 @@ func (l *logged) take() string {
 	return l.all.String()
 }
 
-// feedBed is a feed that the test steps.
+// feedBed is a feed that the test steps, of a collector without sockets.
 type feedBed struct {
 	*feed
+	c    *Collector
 	t    *testing.T
 	out  *slowOutput
 	said *logged
 }
 
-func newFeedBed(t *testing.T) *feedBed {
+func newFeedBed(t *testing.T) *feedBed { return feedBedOn(t, spool.Options{}) }
+
+// feedBedOn makes a feed on a log with those options.
+func feedBedOn(t *testing.T, o spool.Options) *feedBed {
+	t.Helper()
+	log, err := spool.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
 	out, said := &slowOutput{}, &logged{}
-	f := newFeed("out", out)
-	f.limit, f.flush, f.log = 1<<20, time.Second, NewLog(slog.New(slog.NewTextHandler(said, nil)))
-	f.log.clock = func() time.Time { return time.Time{} }
-	f.maker = newMaker(fewDecoder{}, nil)
-	return &feedBed{f, t, out, said}
+	c := &Collector{o: Options{Spool: log, Flush: time.Second, Decoder: func() Decoder { return fewDecoder{} }}, log: NewLog(slog.New(slog.NewTextHandler(said, nil)))}
+	c.log.clock = func() time.Time { return time.Time{} }
+	c.recent.limit, c.recent.end = DefaultRecent, log.End()
+	f := c.makeFeed(NamedOutput{"out", out})
+	c.feeds = []*feed{f}
+	return &feedBed{f, c, t, out, said}
 }
 
 // batch makes a batch of one packet with number n and so many records.
@@ -114,13 +125,11 @@ func (b *feedBed) batch(n uint32, records byte) *Batch {
 	return batch
 }
 
-// push puts a batch into the queue and releases it, as a receiver does.
+// push appends a batch to the log and releases it, as a receiver does.
 func (b *feedBed) push(n uint32, records byte) *Batch {
 	b.t.Helper()
 	batch := b.batch(n, records)
-	if !b.take(batch, spool.Position{}) {
-		b.t.Fatalf("packet %d is not taken", n)
-	}
+	b.c.push(batch)
 	batch.release()
 	return batch
 }
@@ -182,46 +191,6 @@ func dropped(why Reason, n uint64) (all [NumReasons]uint64) {
 	return all
 }
 
-// TestQueueLimit: the queue takes batches up to its limit of bytes, and one batch whatever its size.
-func TestQueueLimit(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		limit func(bytes int) int // for batches of so many bytes
-		want  int
-	}{
-		{"exactly two", func(n int) int { return 2 * n }, 2},
-		{"a byte less than two", func(n int) int { return 2*n - 1 }, 1},
-		{"less than one", func(int) int { return 1 }, 1},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			b := newFeedBed(t)
-			one := b.batch(1, 2)
-			b.limit = c.limit(one.bytes)
-			for i := range 3 {
-				room := b.hasRoom(one)
-				if took := b.take(one, spool.Position{}); took != (i < c.want) || room != took {
-					t.Errorf("batch %d: taken %v, room %v", i, took, room)
-				}
-				if b.woken() != (i < c.want) {
-					t.Errorf("batch %d: woken is not %v", i, i < c.want)
-				}
-			}
-			n := uint64(c.want)
-			b.want(Accounts{Taken: 2 * n, Queued: 2 * n})
-			if s := b.snapshot(time.Now()); s.QueueBytes != c.want*one.bytes || s.Window != 0 || !s.Live || !s.Takes {
-				t.Errorf("%+v", s)
-			}
-			if refs := one.refs.Load(); refs != int32(c.want)+1 {
-				t.Errorf("%d hold the batch", refs)
-			}
-			b.live = false
-			if b.hasRoom(b.batch(2, 1)) || b.take(b.batch(2, 1), spool.Position{}) {
-				t.Error("a feed that reads from the spool takes a batch")
-			}
-		})
-	}
-}
-
 // TestSettle: records count as delivered when all before them are settled, too; the batch is released
 // and the feed woken with the last record of a delivery.
 func TestSettle(t *testing.T) {
@@ -230,7 +199,7 @@ func TestSettle(t *testing.T) {
 	b.woken()
 	b.steps(time.Now())
 	b.want(Accounts{Taken: 5, Queued: 5})
-	if s := b.snapshot(time.Now()); s.QueueBytes != 0 || s.Window != 2 {
+	if s := b.snapshot(time.Now()); s.QueueBytes != one.bytes+two.bytes || s.Window != 2 {
 		t.Errorf("%+v", s)
 	}
 	sent := b.wantSent("1", "2")
@@ -243,6 +212,7 @@ func TestSettle(t *testing.T) {
 	if b.woken() {
 		t.Error("woken although a record is not settled")
 	}
+	b.push(3, 1) // the latest batches no longer have those that all have read
 	if one.refs.Load() != 1 || two.refs.Load() != 1 {
 		t.Errorf("%d and %d hold the batches", one.refs.Load(), two.refs.Load())
 	}
@@ -251,9 +221,9 @@ func TestSettle(t *testing.T) {
 	if !b.woken() || one.refs.Load() != 0 || two.refs.Load() != 0 {
 		t.Errorf("%d and %d hold the batches", one.refs.Load(), two.refs.Load())
 	}
-	b.want(Accounts{Taken: 5, Delivered: 4, Dropped: dropped(TooLarge, 1)})
-	if s := b.snapshot(time.Now()); s.Window != 0 || s.Retried != 0 || b.lastGood.IsZero() {
-		t.Errorf("%+v, last good %v", s, b.lastGood)
+	b.want(Accounts{Taken: 6, Waiting: 1, Delivered: 4, Dropped: dropped(TooLarge, 1)})
+	if s := b.snapshot(time.Now()); s.Window != 0 || s.Retried != 0 {
+		t.Errorf("%+v", s)
 	}
 }
 
@@ -315,7 +285,7 @@ func TestBackoff(t *testing.T) {
 	sent = b.wantSent(want...)
 	sent[0].Delivered(1)
 	sent[1].Delivered(2)
-	b.want(Accounts{Taken: 6, Delivered: 5, Queued: 1})
+	b.want(Accounts{Taken: 6, Delivered: 5, Waiting: 1})
 	b.steps(time.Now())
 	b.wantSent("3")[0].FailedAll(errors.New("away"))
 	if wait := time.Until(b.again); wait > 100*time.Millisecond {
@@ -429,12 +399,11 @@ func TestOutputThatIsStuck(t *testing.T) {
 	}
 	b.push(1, 1)
 	b.push(2, 1)
+	b.step(time.Now())
 	if s := b.snapshot(received.Add(time.Minute)); s.Oldest != time.Minute {
 		t.Errorf("%+v", s)
 	}
-	b.step(time.Now())
 	at := b.window[0].sentAt
-	b.queue[0].entries[0].Received += 30e9
 	if s := b.snapshot(at.Add(stuckAfter - 1)); !s.Takes || s.Oldest != at.Add(stuckAfter-1).Sub(received) {
 		t.Errorf("%+v", s)
 	}
@@ -473,38 +442,9 @@ func TestStop(t *testing.T) {
 	b.finish(ctx)
 	b.wantSent()
 	b.wantLog("")
+	b.want(Accounts{Taken: 2, Waiting: 1, Dropped: dropped(NotDelivered, 1)})
+	b.c.lost(b.c.o.Spool.Abandon())
 	b.want(Accounts{Taken: 2, Dropped: dropped(NotDelivered, 2)})
-}
-
-// TestQueued: a stop waits for records in memory: those in the queue, one that waits for room, and
-// failed ones.
-func TestQueued(t *testing.T) {
-	b := newFeedBed(t)
-	if b.queued() {
-		t.Error("an empty feed has records")
-	}
-	b.push(1, 1)
-	if !b.queued() {
-		t.Error("the queue has records")
-	}
-	b.out.full = true
-	b.step(time.Now())
-	if len(b.queue) != 0 || !b.queued() {
-		t.Error("a delivery waits for room")
-	}
-	b.pending.end = spool.Position{Segment: 1, Offset: 24}
-	if b.queued() {
-		t.Error("a delivery that waits for room is on the disk")
-	}
-	b.out.full = false
-	b.step(time.Now())
-	if b.queued() {
-		t.Error("all was sent")
-	}
-	b.wantSent("1")[0].FailedAll(errors.New("away"))
-	if !b.queued() {
-		t.Error("a record failed")
-	}
 }
 
 // TestReplaceEncodes: what failed at an output is sent to the next one in its format, as are those that

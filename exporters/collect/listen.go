@@ -39,6 +39,17 @@ func newListen(l Listen, sockets []*socket) *listen {
 	return n
 }
 
+// drain makes the sockets return net.ErrClosed when they are empty, or after a time.
+func (l *listen) drain(most time.Duration) {
+	for _, s := range l.sockets {
+		s.until.Store(time.Now().Add(most).UnixNano())
+		s.conn.SetReadDeadline(time.Unix(0, 1)) // ends the call that waits
+	}
+}
+
+// drainTime is how long sockets are read at the end, while report packets come.
+const drainTime = time.Second
+
 func (l *listen) close() {
 	for _, s := range l.sockets {
 		s.Close()
@@ -76,6 +87,7 @@ func (c *Collector) receive(l *listen, s *socket) {
 	for {
 		datagrams, err := s.receive()
 		if errors.Is(err, net.ErrClosed) {
+			s.Close()
 			return
 		}
 		if err != nil {
@@ -130,7 +142,7 @@ func (c *Collector) admit(l *listen, s *socket, datagrams []datagram, taken []in
 // deliver makes records of the accepted datagrams and gaps, and pushes them to the outputs.
 func (c *Collector) deliver(l *listen, m *maker, taken []incoming, gaps []streams.Gap) {
 	c.mu.Lock()
-	formats := c.formats
+	formats := c.formats()
 	c.mu.Unlock()
 	payload := 0
 	for _, in := range taken {
@@ -205,36 +217,60 @@ func (c *Collector) keepState(exact bool) error {
 	return spool.WriteFile(c.o.State, b)
 }
 
-// resume reads the states that an earlier process wrote, so that numbers continue.
+// resume goes on with the numbers that the log of an earlier process has, and those that it wrote: the file
+// knows the streams whose packets are no longer in the log.
 func (c *Collector) resume() {
-	if c.o.State == "" {
-		return
+	states, exact := c.o.Spool.States()
+	f, err := c.readState()
+	if err != nil {
+		c.log.out.Warn("the streams begin anew, but for the numbers that the spool has: those of the file could not be read", "file", c.o.State, "err", err)
 	}
-	b, err := os.ReadFile(c.o.State)
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	}
-	var f stateFile
-	if err == nil {
-		err = json.Unmarshal(b, &f)
-	}
-	if err != nil || f.Version != 1 {
-		c.log.out.Warn("the streams begin anew: their numbers could not be read", "file", c.o.State, "err", err)
-		return
+	by := map[streams.Key]streams.State{}
+	for _, st := range append(f.Streams, states...) {
+		for _, l := range c.listens {
+			local := l.sockets[0].local
+			same := st.Collector == local || st.Collector.Port() == local.Port() && st.Collector.Addr().IsUnspecified() && local.Addr().IsUnspecified()
+			if !same {
+				continue
+			}
+			st.Collector = local
+			k := streams.Key{Exporter: st.Exporter, Collector: local, Node: st.Node, HwID: st.HwID, Version: st.Version}
+			if old, ok := by[k]; !ok || old.Start < st.Start || old.Start == st.Start && old.Next < st.Next {
+				by[k] = st
+			}
+		}
 	}
 	now := streams.Times{Arrived: time.Now().UnixNano()}
 	for _, l := range c.listens {
 		var mine []streams.State
-		for _, st := range f.Streams {
-			if st.Collector == l.sockets[0].local {
+		for k, st := range by {
+			if k.Collector == l.sockets[0].local {
 				mine = append(mine, st)
 			}
 		}
-		l.streams.Resume(mine, f.Exact, now)
+		l.streams.Resume(mine, f.Exact || exact, now)
 	}
 	if f.Exact { // no more, or what this process receives until it is killed would count as lost
 		if err := c.keepState(false); err != nil {
 			c.log.Say("the streams' numbers are not kept", "err", err)
 		}
 	}
+}
+
+// readState reads the file of an earlier process; none is none.
+func (c *Collector) readState() (f stateFile, err error) {
+	b, err := os.ReadFile(c.o.State)
+	if c.o.State == "" || errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &f)
+	}
+	if err == nil && f.Version != 1 {
+		err = errors.New("it is of another version")
+	}
+	if err != nil {
+		return stateFile{}, err
+	}
+	return f, nil
 }

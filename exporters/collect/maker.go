@@ -87,23 +87,11 @@ func (m *maker) packet(b *Batch, e spool.Entry, formats uint8) int {
 	return n
 }
 
-// note is a gap or stats record as the spool keeps it, in JSON.
-type note struct {
-	Type    record.Type        `json:"type"`
-	Version uint8              `json:"version"`
-	Node    uint32             `json:"node_id"`
-	HwID    uint8              `json:"hw_id"`
-	First   uint64             `json:"first,omitempty"`
-	Last    uint64             `json:"last,omitempty"`
-	Count   uint64             `json:"count,omitempty"`
-	Stats   record.StreamStats `json:"stats"`
-}
-
 var recordVersions = [...]record.Version{0: record.Version05, 1: record.Version10, 2: record.Version20}
 
 // note puts a gap or stats record of a stream into b.
-func (m *maker) note(b *Batch, k streams.Key, start, now int64, n note, formats uint8) {
-	n.Version, n.Node, n.HwID = k.Version, k.Node, k.HwID
+func (m *maker) note(b *Batch, k streams.Key, start, now int64, n spool.Notice, formats uint8) {
+	n.Version, n.Node, n.HwID, n.Port = k.Version, k.Node, k.HwID, k.Collector.Port()
 	payload, err := json.Marshal(n)
 	if err != nil { // cannot be: numbers encode always
 		panic(err)
@@ -115,7 +103,7 @@ func (m *maker) note(b *Batch, k streams.Key, start, now int64, n note, formats 
 	m.addNote(b, e, n, formats)
 }
 
-func (m *maker) addNote(b *Batch, e *spool.Entry, n note, formats uint8) {
+func (m *maker) addNote(b *Batch, e *spool.Entry, n spool.Notice, formats uint8) {
 	var r record.Record
 	r.Type, r.NodeID, r.HwID, r.Stats = n.Type, n.Node, n.HwID, n.Stats
 	r.First, r.Last, r.Count = n.First, n.Last, n.Count
@@ -133,7 +121,7 @@ func (m *maker) entry(b *Batch, e spool.Entry, formats uint8) {
 		m.packet(b, e, formats)
 		return
 	}
-	var n note
+	var n spool.Notice
 	if json.Unmarshal(e.Payload, &n) == nil && n.Type < record.NumTypes {
 		m.addNote(b, b.addEntry(e), n, formats)
 	}

@@ -40,11 +40,11 @@ type StreamSnapshot struct {
 type OutputSnapshot struct {
 	Name string
 	Accounts
-	QueueBytes int
+	QueueBytes int // of the deliveries that were sent and are not settled
 	Window     int // deliveries that were sent and are not settled
 	Retried    uint64
-	Oldest     time.Duration // age of the oldest record in memory, since its receipt
-	Live       bool          // gets records from memory; false: still reads older ones from the spool
+	Oldest     time.Duration // age of the oldest record that was sent and is not settled, since its receipt
+	Live       bool          // keeps up; false: reads the log
 	Takes      bool          // settles the records that it is sent
 }
 
@@ -74,17 +74,18 @@ func (c *Collector) Snapshot() Snapshot {
 const stuckAfter = 10 * time.Second
 
 func (f *feed) snapshot(now time.Time) OutputSnapshot {
+	live := !f.recent.behind(f.reader.Position())
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := OutputSnapshot{
-		Name: f.name, Accounts: f.accounts, QueueBytes: f.waiting, Window: len(f.window), Retried: f.retried, Live: f.live,
+		Name: f.name, Accounts: f.accounts, Window: len(f.window), Retried: f.retried, Live: live,
 		Takes: !f.failing && (len(f.window) == 0 || now.Sub(f.window[0].sentAt) < stuckAfter),
 	}
-	for _, all := range [][]*Delivery{f.window, f.queue} {
-		if len(all) > 0 && len(all[0].entries) > 0 {
-			s.Oldest = max(0, time.Duration(now.UnixNano()-all[0].entries[0].Received))
-			break
-		}
+	for _, d := range f.window {
+		s.QueueBytes += d.bytes
+	}
+	if len(f.window) > 0 && len(f.window[0].entries) > 0 {
+		s.Oldest = max(0, time.Duration(now.UnixNano()-f.window[0].entries[0].Received))
 	}
 	return s
 }

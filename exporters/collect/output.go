@@ -43,9 +43,8 @@ type Delivery struct {
 	First bool
 
 	feed    *feed
-	end     spool.Position // where its last entry ends; zero: it is not in the spool
-	rest    bool           // its entries are the rest that an earlier process kept
-	gaps    bool           // its records are gap records of dropped segments
+	end     spool.Position // where its last entry ends in the log
+	gaps    bool           // its records are gap records of what was lost with the log
 	left    int            // records that were sent and are not settled
 	sentAt  time.Time
 	failed  []int

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -35,7 +36,8 @@ type socket struct {
 	conn      *net.UDPConn
 	raw       syscall.RawConn
 	local     netip.AddrPort
-	buffer    int // bytes of receive buffer that the kernel granted
+	until     atomic.Int64 // the end of reading it empty, Unix nanoseconds; 0: it is open
+	buffer    int          // bytes of receive buffer that the kernel granted
 	overflows uint32
 	lost      uint64 // datagrams that its buffer had no room for: the sum of overflows, which wraps
 
@@ -103,8 +105,8 @@ func openSocket(address string, buffer int, share bool) (*socket, error) {
 	return s, nil
 }
 
-// receive waits for datagrams and returns up to perCall of them. After Close the error is
-// net.ErrClosed.
+// receive waits for datagrams and returns up to perCall of them. The error is net.ErrClosed after Close, and
+// when the socket is to be read empty (until) and is.
 func (s *socket) receive() ([]datagram, error) {
 	for i := range s.headers {
 		s.headers[i].hdr.Namelen = uint32(unsafe.Sizeof(s.names[i]))
@@ -112,10 +114,17 @@ func (s *socket) receive() ([]datagram, error) {
 	}
 	var n uintptr
 	var errno syscall.Errno
-	err := s.raw.Read(func(fd uintptr) bool {
+	call := func(fd uintptr) bool {
 		n, _, errno = unix.Syscall6(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&s.headers[0])), perCall, unix.MSG_DONTWAIT, 0, 0)
 		return errno != unix.EAGAIN && errno != unix.EINTR
-	})
+	}
+	err := s.raw.Read(call)
+	if errors.Is(err, os.ErrDeadlineExceeded) && time.Now().UnixNano() < s.until.Load() {
+		err = s.raw.Control(func(fd uintptr) { call(fd) }) // does not wait
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) || s.until.Load() != 0 && errno == unix.EAGAIN {
+		return nil, net.ErrClosed
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -14,40 +15,45 @@ import (
 	"intsink/internal/loopback"
 )
 
-// TestSpoolThatCannotBeWritten: records that an output has no room for count as lost, each batch as an
-// error, and the log says so.
+// TestSpoolThatCannotBeWritten: records wait in memory, as many as fit, then the oldest count as lost, with gap records; when the disk takes
+// them again, what waits is written.
 func TestSpoolThatCannotBeWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "spool")
-	s, err := spool.Open(spool.Options{Directory: dir, Size: 1 << 30, SegmentSize: 100})
-	if err != nil {
+	b := feedBedOn(t, spool.Options{Directory: dir, Size: 1 << 30, Memory: 4000})
+	b.out.full = true
+	b.push(1, 2)
+	if err := os.Rename(dir, dir+".away"); err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	c, said := collectorBed(t, Options{Spool: s, Always: true}, 0, NamedOutput{"good", &slowOutput{}}, NamedOutput{"bad", &slowOutput{full: true}})
-	b := newFeedBed(t)
-	push := func(n uint32) {
-		batch := b.batch(n, 2)
-		defer batch.release()
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.push(batch)
+	b.c.o.Spool.Rotate()
+	for n := range uint32(100) {
+		b.push(n+2, 2)
 	}
-	push(1)
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
+	a := b.snapshot(time.Now()).Accounts
+	if d := a.Dropped[SpoolFailed]; b.c.spoolErr == 0 || d == 0 || a.Waiting != 202-d || b.c.o.Spool.Failing() == nil {
+		t.Errorf("%d errors, %+v, failing: %v", b.c.spoolErr, a, b.c.o.Spool.Failing())
 	}
-	c.feeds[1].toSpool()
-	push(2)
-	got := c.Snapshot()
-	if got.SpoolErrors != 1 || got.Outputs[0].Taken != 4 || got.Outputs[0].Queued != 4 {
-		t.Errorf("%d errors, %+v", got.SpoolErrors, got.Outputs[0])
-	}
-	if o := got.Outputs[1]; o.Accounts != (Accounts{Taken: 4, Queued: 2, Dropped: dropped(SpoolFailed, 2)}) {
-		t.Errorf("%+v", o)
-	}
-	if text := said.take(); !strings.Contains(text, "the spool cannot be written") || !strings.Contains(text, "records dropped\" output=bad reason=spool_failed") {
+	text := b.said.take()
+	if !strings.Contains(text, "the spool cannot be written") || !strings.Contains(text, "output=out records=") || !strings.Contains(text, "reason=spool_failed") {
 		t.Errorf("logged %q", text)
 	}
+	if err := os.Rename(dir+".away", dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.c.o.Spool.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	b.out.full = false
+	b.steps(time.Now())
+	gap := b.out.sent[0]
+	lost := a.Dropped[SpoolFailed] / 2
+	if want := fmt.Sprintf(`"first":2,"last":%d`, lost+1); gap.Len() != 1 || !strings.Contains(string(gap.Record(JSON, 0)), want) {
+		t.Errorf("%d gap records, %s, want %s", gap.Len(), gap.Record(JSON, 0), want)
+	}
+	for _, d := range b.out.sent {
+		d.Delivered(d.Len())
+	}
+	b.want(Accounts{Taken: 203, Delivered: 203 - 2*lost, Dropped: dropped(SpoolFailed, 2*lost)})
 }
 
 // TestStartWithASpool: the outputs' positions are written before the first entry; the log tells where
@@ -63,7 +69,7 @@ func TestStartWithASpool(t *testing.T) {
 		if fails {
 			os.MkdirAll(filepath.Join(path, "in the way"), 0o700)
 		}
-		c, said := collectorBed(t, Options{Spool: s, Always: true}, 0, NamedOutput{"out", &slowOutput{}})
+		c, said := collectorBed(t, Options{Spool: s}, 0, NamedOutput{"out", &slowOutput{}})
 		text, _ := os.ReadFile(path)
 		if !fails && !strings.Contains(string(text), `"out":{"segment":1,"offset":24}`) {
 			t.Errorf("positions %s", text)

@@ -520,15 +520,11 @@ func TestOutputsThatAreNoLongerConfigured(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	s.Reader("gone").Start()
-	s.Reader("empty").Start()
-	mine := entryOf(1, 2)
-	mine.Only = spool.Tag("gone")
-	if _, _, err := s.Append([]spool.Entry{mine}, nil); err != nil {
-		t.Fatal(err)
-	}
+	s.Reader("gone")
+	s.Append([]spool.Entry{entryOf(1, 2)})
+	s.Reader("empty")
 	stays, goes := &slowOutput{full: true}, &slowOutput{full: true}
-	c, said := collectorBed(t, Options{Spool: s, Always: true, Queue: 1}, 0, NamedOutput{"stays", stays}, NamedOutput{"goes", goes})
+	c, said := collectorBed(t, Options{Spool: s}, 0, NamedOutput{"stays", stays}, NamedOutput{"goes", goes})
 	if text := said.take(); strings.Count(text, "given up\" output=gone records=2") != 1 || strings.Contains(text, "output=empty") {
 		t.Errorf("logged %q", text)
 	}
@@ -548,8 +544,8 @@ func TestOutputsThatAreNoLongerConfigured(t *testing.T) {
 	}
 	next := &slowOutput{format: Protobuf, full: true}
 	c.SetOutputs([]NamedOutput{{"stays", next}})
-	if c.formats != 1<<Protobuf {
-		t.Errorf("formats %b", c.formats)
+	if f := c.formats(); f != 1<<Protobuf {
+		t.Errorf("formats %b", f)
 	}
 	if err := c.Stop(); err != nil {
 		t.Error(err)
@@ -577,7 +573,7 @@ func (o *stuckOutput) Close() error {
 func TestOutputThatComesBackWhileItEnds(t *testing.T) {
 	stuck := &stuckOutput{slowOutput{full: true}, make(chan struct{}), make(chan struct{})}
 	stays, back := &sizesOutput{}, &roomOutput{}
-	c, said := collectorBed(t, Options{Queue: 1}, 1<<30, NamedOutput{"out", stuck}, NamedOutput{"stays", stays})
+	c, said := collectorBed(t, Options{Recent: 1}, 1<<30, NamedOutput{"out", stuck}, NamedOutput{"stays", stays})
 	b := newFeedBed(t)
 	push := func(from, to uint32) {
 		t.Helper()
@@ -620,7 +616,7 @@ func TestOutputThatComesBackWhileItEnds(t *testing.T) {
 	close(stuck.ends)
 	<-set
 	push(20, 120) // it has no room: they go to the spool
-	if o := c.Snapshot().Outputs[1]; o.Taken != 200 || o.Spooled == 0 || !o.Balanced() {
+	if o := c.Snapshot().Outputs[1]; o.Taken != 200 || o.Waiting == 0 || !o.Balanced() {
 		t.Errorf("%+v", o)
 	}
 	back.open.Store(true)
@@ -640,45 +636,3 @@ type roomOutput struct {
 }
 
 func (o *roomOutput) Room(int, int) bool { return o.open.Load() }
-
-// TestPush: a batch goes to every output that has room; the others read it from the spool; if that
-// cannot be written, it counts as lost.
-func TestPush(t *testing.T) {
-	good, bad := &slowOutput{}, &slowOutput{full: true}
-	c, said := collectorBed(t, Options{Queue: 1}, 1<<30, NamedOutput{"good", good}, NamedOutput{"bad", bad})
-	b := newFeedBed(t)
-	push := func(n uint32) {
-		batch := b.batch(n, 2)
-		c.mu.Lock()
-		c.push(batch)
-		c.mu.Unlock()
-		batch.release()
-		until(t, "the good output has it", func() bool {
-			c.feeds[0].mu.Lock()
-			defer c.feeds[0].mu.Unlock()
-			return len(c.feeds[0].queue) == 0
-		})
-	}
-	c.push(newBatch(0)) // nothing
-	push(1)
-	until(t, "the bad output waits for room", func() bool { return c.Snapshot().Outputs[1].QueueBytes == 0 })
-	push(2)
-	push(3)
-	want := func(i int, a Accounts) {
-		t.Helper()
-		if got := c.Snapshot().Outputs[i].Accounts; got != a {
-			t.Errorf("output %d: %+v, want %+v", i, got, a)
-		}
-	}
-	want(0, Accounts{Taken: 6, Queued: 6})
-	want(1, Accounts{Taken: 6, Queued: 4, Spooled: 2})
-	if got := c.Snapshot(); got.Records[record.Report] != 6 || got.SpoolErrors != 0 {
-		t.Errorf("%+v", got.Records)
-	}
-	c.lost(spool.Dropped{Output: "unknown", Records: 5})
-	c.lost(spool.Dropped{Output: "bad", Records: 1})
-	want(1, Accounts{Taken: 6, Queued: 4, Spooled: 1, Dropped: dropped(SpoolFull, 1)})
-	if text := said.take(); !strings.Contains(text, "its oldest segment is dropped\" output=bad records=1") || strings.Contains(text, "unknown") {
-		t.Errorf("logged %q", text)
-	}
-}

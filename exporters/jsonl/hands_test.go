@@ -81,7 +81,7 @@ func fdOf(f *file) string {
 // is left, or in a file that was there to be read.
 func TestDeletedWhileItIsWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	b := collecttest.New(t, collect.Options{Queue: 20000}, 1<<30, New(Config{Path: path}))
+	b := collecttest.New(t, collect.Options{Recent: 20000}, 1<<30, New(Config{Path: path}))
 	all := ""
 	for range 5 {
 		b.Send(20)

@@ -108,7 +108,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	defer syscall.Unmount(dir, syscall.MNT_DETACH)
 	path := filepath.Join(dir, "reports.jsonl")
-	b := collecttest.New(t, collect.Options{Queue: 20000}, 1<<30, New(Config{Path: path}))
+	b := collecttest.New(t, collect.Options{Recent: 20000}, 1<<30, New(Config{Path: path}))
 	b.Send(500)
 	b.Wait("the disk is full", func() bool { return b.C.Snapshot().Outputs[0].Retried > 0 })
 	text := ""
@@ -138,7 +138,7 @@ func TestStdout(t *testing.T) {
 // read when it went away is lost: a socket does not tell.
 func TestUnixSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
-	b := collecttest.New(t, collect.Options{Queue: 10000}, 1<<30, New(Config{Path: "unix:" + path}))
+	b := collecttest.New(t, collect.Options{Recent: 10000}, 1<<30, New(Config{Path: "unix:" + path}))
 	b.Send(100)
 	l, err := net.Listen("unix", path)
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -243,7 +242,7 @@ func TestTopicIsMissing(t *testing.T) {
 	}
 	defer c.Close()
 	var log said
-	b := collecttest.New(t, collect.Options{Queue: 20000, Log: logTo(&log)}, 1<<30, output(t, config(c.ListenAddrs())))
+	b := collecttest.New(t, collect.Options{Recent: 20000, Log: logTo(&log)}, 1<<30, output(t, config(c.ListenAddrs())))
 	b.Send(300)
 	b.Wait("the log names the topic", func() bool { return log.has("create it") })
 	b.Wait("it takes nothing, but while it tries again", func() bool {
@@ -367,39 +366,35 @@ func TestTLSAndSASL(t *testing.T) {
 // TestBrokerAway: the broker stops while records are sent and comes back with its log.
 // Nothing blocks meanwhile, memory is bounded, and every record arrives once.
 func TestBrokerAway(t *testing.T) {
-	for _, always := range []bool{false, true} {
-		t.Run("always "+strconv.FormatBool(always), func(t *testing.T) {
-			port := loopback.Port(t)
-			dir := kfake.DataDir(t.TempDir())
-			start := func() *kfake.Cluster {
-				c, err := kfake.NewCluster(kfake.Ports(port), kfake.SeedTopics(6, topic), dir)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return c
-			}
-			c := start()
-			brokers := c.ListenAddrs()
-			conf := config(brokers)
-			conf.Buffer = 100 << 10
-			b := collecttest.New(t, collect.Options{Queue: 50000, Always: always}, 1<<30, output(t, conf))
-			b.Send(300)
-			c.Close()
-			b.Send(1500)
-			if o := b.C.Snapshot().Outputs[0]; o.Spooled == 0 || o.Live {
-				t.Errorf("%+v", o)
-			}
-			c = start()
-			defer c.Close()
-			b.Send(200)
-			b.Wait("all is delivered", caughtUp(b))
-			b.Stop()
-			if o := b.C.Snapshot().Outputs[0]; o.Dropped != [collect.NumReasons]uint64{} || o.Spooled != 0 {
-				t.Errorf("%+v", o)
-			}
-			wantAll(t, consume(t, 4000, brokers), 2000)
-		})
+	port := loopback.Port(t)
+	dir := kfake.DataDir(t.TempDir())
+	start := func() *kfake.Cluster {
+		c, err := kfake.NewCluster(kfake.Ports(port), kfake.SeedTopics(6, topic), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
 	}
+	c := start()
+	brokers := c.ListenAddrs()
+	conf := config(brokers)
+	conf.Buffer = 100 << 10
+	b := collecttest.New(t, collect.Options{Recent: 50000}, 1<<30, output(t, conf))
+	b.Send(300)
+	c.Close()
+	b.Send(1500)
+	if o := b.C.Snapshot().Outputs[0]; o.Waiting == 0 || o.Live {
+		t.Errorf("%+v", o)
+	}
+	c = start()
+	defer c.Close()
+	b.Send(200)
+	b.Wait("all is delivered", caughtUp(b))
+	b.Stop()
+	if o := b.C.Snapshot().Outputs[0]; o.Dropped != [collect.NumReasons]uint64{} || o.Waiting != 0 {
+		t.Errorf("%+v", o)
+	}
+	wantAll(t, consume(t, 4000, brokers), 2000)
 }
 
 func TestNewRefuses(t *testing.T) {
@@ -471,6 +466,6 @@ func certificates(t testing.TB) (*TLS, *tls.Config) {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(cert)
-	return &TLS{dir + "/cert.pem", dir + "/cert.pem", dir + "/key.pem"},
+	return &TLS{CA: dir + "/cert.pem", Certificate: dir + "/cert.pem", Key: dir + "/key.pem"},
 		&tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert}
 }

@@ -60,7 +60,7 @@ func TestSecureKafka(t *testing.T) {
 			topic := "intsink." + string(mechanism)
 			conf, log := secureConfig(t, c, mechanism, "wrong")
 			conf.Topic = topic
-			b := collecttest.New(t, collect.Options{Queue: 20000, Log: logTo(log)}, 1<<30, output(t, conf))
+			b := collecttest.New(t, collect.Options{Recent: 20000, Log: logTo(log)}, 1<<30, output(t, conf))
 			b.Send(300)
 			b.Wait("the log names the login", func() bool { return log.has("SASL_AUTHENTICATION_FAILED") })
 			if err := os.WriteFile(conf.SASL.PasswordFile, []byte(kafkatest.Password+"\n"), 0o600); err != nil {

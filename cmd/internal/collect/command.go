@@ -22,6 +22,7 @@ import (
 	"intsink/conf/schema"
 	"intsink/exporters/clickhouse"
 	"intsink/exporters/collect"
+	"intsink/exporters/collect/spool"
 )
 
 // NewCommand makes the command; version is shown in metrics.
@@ -187,12 +188,11 @@ const ownMemory = 128 << 20
 // memoryLimit returns one and a half times the bytes that queues and outputs may hold: the
 // garbage collector works in the half. Go's default would let the heap double.
 func memoryLimit(c *collector.Config) int64 {
-	hold := int64(ownMemory)
+	hold := int64(ownMemory + spool.DefaultMemory + collect.DefaultRecent)
 	for i := range c.Kafkas {
-		hold += collect.DefaultQueue + c.Kafkas[i].Buffer
+		hold += c.Kafkas[i].Buffer
 	}
-	hold += int64(len(c.ClickHouses)) * (collect.DefaultQueue + 2*clickhouse.MaxBlock)
-	hold += int64(len(c.Files)) * collect.DefaultQueue
+	hold += int64(len(c.ClickHouses)) * 2 * clickhouse.MaxBlock
 	return hold / 2 * 3
 }
 

@@ -17,9 +17,9 @@ func TestMemoryLimit(t *testing.T) {
 		config collector.Config
 		want   int64
 	}{
-		{"one to Kafka", collector.Config{Kafkas: kafka}, 384 << 20},
-		{"one to Kafka, one to ClickHouse", collector.Config{Kafkas: kafka, ClickHouses: make([]collector.ClickHouse, 1)}, 672 << 20},
-		{"two files", collector.Config{Files: make([]collector.File, 2)}, 384 << 20},
+		{"one to Kafka", collector.Config{Kafkas: kafka}, 432 << 20},
+		{"one to Kafka, one to ClickHouse", collector.Config{Kafkas: kafka, ClickHouses: make([]collector.ClickHouse, 1)}, 624 << 20},
+		{"two files", collector.Config{Files: make([]collector.File, 2)}, 336 << 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := memoryLimit(&c.config); got != c.want {
@@ -36,7 +36,7 @@ func TestMemoryLimit(t *testing.T) {
 	}
 	os.Unsetenv("GOMEMLIMIT")
 	limitMemory(&collector.Config{Kafkas: kafka})
-	if got := debug.SetMemoryLimit(math.MaxInt64); got != 384<<20 {
+	if got := debug.SetMemoryLimit(math.MaxInt64); got != 432<<20 {
 		t.Errorf("limit %d", got)
 	}
 }

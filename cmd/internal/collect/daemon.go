@@ -75,7 +75,7 @@ func start(c *collector.Config, version string) (*daemon, error) {
 		if d.spool, err = spool.Open(spool.Options{Directory: s.Directory, Size: s.Size, Log: d.limited.Say}); err != nil {
 			return nil, errors.Join(err, closeAll(o.Outputs))
 		}
-		o.Spool, o.Always, o.Replay, o.State = d.spool, s.Mode == collector.SpoolAlways, s.Replay, filepath.Join(s.Directory, "streams.json")
+		o.Spool, o.Replay, o.State = d.spool, s.Replay, filepath.Join(s.Directory, "streams.json")
 	}
 	limitMemory(c)
 	if d.collector, err = collect.Start(o); err != nil {
@@ -209,7 +209,7 @@ func (d *daemon) stop() error {
 		for _, n := range o.Dropped {
 			lost += n
 		}
-		d.log.Info("stopped", "output", o.Name, "delivered", o.Delivered, "dropped", lost, "in_spool", o.Spooled)
+		d.log.Info("stopped", "output", o.Name, "delivered", o.Delivered, "dropped", lost, "in_spool", o.Waiting)
 	}
 	d.stopHTTP()
 	return errors.Join(err, d.closeSpool())
@@ -240,6 +240,9 @@ func (d *daemon) ready() error {
 	why := "no output takes records: " + strings.Join(away, ", ")
 	if d.spool == nil {
 		return errors.New(why + "; there is no spool")
+	}
+	if err := d.spool.Failing(); err != nil {
+		return fmt.Errorf("%s; the spool cannot be written: %w", why, err)
 	}
 	if used, size := d.spool.Usage(); float64(used) > full*float64(size) {
 		return fmt.Errorf("%s; the spool has %d of %d bytes", why, used, size)

@@ -75,12 +75,12 @@ var outputColumns = []column[collect.OutputSnapshot]{
 	{"output_records_total", "counter", "Records that the output was given.", func(o *collect.OutputSnapshot) float64 { return float64(o.Taken) }},
 	{"output_restored_records_total", "counter", "Records that were in the spool at the start.", func(o *collect.OutputSnapshot) float64 { return float64(o.Restored) }},
 	{"output_delivered_records_total", "counter", "Records that the receiver has acknowledged.", func(o *collect.OutputSnapshot) float64 { return float64(o.Delivered) }},
-	{"output_queued_records", "gauge", "Records in memory: in the queue, or sent and not acknowledged.", func(o *collect.OutputSnapshot) float64 { return float64(o.Queued) }},
-	{"output_spooled_records", "gauge", "Records on disk only.", func(o *collect.OutputSnapshot) float64 { return float64(o.Spooled) }},
+	{"output_queued_records", "gauge", "Records that were sent, or are to be sent next, and are not acknowledged.", func(o *collect.OutputSnapshot) float64 { return float64(o.Queued) }},
+	{"output_spooled_records", "gauge", "Records that wait in the log: on disk, without a spool in memory.", func(o *collect.OutputSnapshot) float64 { return float64(o.Waiting) }},
 	{"output_retried_records_total", "counter", "Records that were sent again.", func(o *collect.OutputSnapshot) float64 { return float64(o.Retried) }},
-	{"output_queue_bytes", "gauge", "Bytes in the queue.", func(o *collect.OutputSnapshot) float64 { return float64(o.QueueBytes) }},
-	{"output_oldest_seconds", "gauge", "Time since the receipt of the oldest record in memory.", func(o *collect.OutputSnapshot) float64 { return o.Oldest.Seconds() }},
-	{"output_behind", "gauge", "1: records come by the spool, because the output has not caught up.", func(o *collect.OutputSnapshot) float64 { return truth(!o.Live) }},
+	{"output_queue_bytes", "gauge", "Bytes of the batches that were sent and are not acknowledged.", func(o *collect.OutputSnapshot) float64 { return float64(o.QueueBytes) }},
+	{"output_oldest_seconds", "gauge", "Time since the receipt of the oldest record that was sent and is not acknowledged.", func(o *collect.OutputSnapshot) float64 { return o.Oldest.Seconds() }},
+	{"output_behind", "gauge", "1: reads the log, because it has not caught up with the latest batches.", func(o *collect.OutputSnapshot) float64 { return truth(!o.Live) }},
 	{"output_up", "gauge", "1: the receiver takes what is sent.", func(o *collect.OutputSnapshot) float64 { return truth(o.Takes) }},
 }
 

@@ -1,13 +1,15 @@
-// Drops the oldest segment of a full spool; fills Reader.lost with the report packets in it;
-// TakeLost and LostTold.
+// What outputs lose with a segment that goes before they have it: counted, and told by gap records.
 
 package spool
 
-import (
-	"errors"
-	"syscall"
+// Reason says why a segment went.
+type Reason uint8
 
-	"intsink/exporters/collect/streams"
+const (
+	SpoolFull   Reason = iota // too many bytes of files, or no room on the disk
+	SpoolFailed               // too many bytes in memory, while the disk takes nothing
+	QueueFull                 // too many bytes in memory, without a folder
+	Stopped                   // in memory at the end
 )
 
 // Dropped says how many records one output lost with a segment. [Reader.TakeLost] says in
@@ -15,121 +17,127 @@ import (
 type Dropped struct {
 	Output  string
 	Records uint64
+	Why     Reason
 }
 
-// Range is a run of report packets of one stream that were dropped: count of them, from
-// first to last.
-type Range struct {
-	streams.Gap
-	Packets uint64 `json:"packets"`
-}
-
-// maxRanges bounds the ranges of sequence numbers that are reported for one dropped segment; beyond it, each stream's ranges are merged into one.
-const maxRanges = 1024
-
-func isFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
-// dropOldest removes the oldest segment although outputs may need it, and appends their losses
-// to all. It writes the lost ranges to positions.json before it removes the segment, so that
-// the next process knows them if this one is killed in between; if the disk is too full for
-// that, right after.
-func (s *Spool) dropOldest(all []Dropped) []Dropped {
-	g := s.segments[0]
-	next := Position{g.number + 1, fileHeaderLen}
-	if len(s.segments) == 1 {
-		s.finishFile()
+// dropOldest removes the oldest segment of a kind, and appends to dropped what outputs lose by it. It
+// returns false if there is none to remove. One that an output was sent records of, and has not
+// settled them, stays if another can go: while it is there, they are sent again after any end.
+func (s *Spool) dropOldest(memory bool, why Reason, dropped *[]Dropped) bool {
+	if n := s.readBy(); n > 0 {
+		before := s.used(memory)
+		if s.trim(); s.used(memory) < before {
+			return true
+		}
 	}
+	var g *segment
+	for _, x := range s.segments {
+		if (x.mem != nil) != memory || x == s.last() && (s.file != nil || x.mem != nil) {
+			continue
+		}
+		if g == nil {
+			g = x
+		}
+		if !s.inHands(x) {
+			g = x
+			break
+		}
+	}
+	if g == nil {
+		return false
+	}
+	s.drop(g, why, dropped)
+	return true
+}
+
+// inHands reports whether an output was sent records of g that it has not settled.
+func (s *Spool) inHands(g *segment) bool {
 	for _, r := range s.readers {
-		if r.reading && r.read.Before(next) {
-			d := Dropped{Output: r.name, Records: g.wanted(r.tag) - r.consumed}
-			r.lost = merge(r.lost, ranges(s.path(g.number), g.size, r.read.Offset, r.tag))
-			r.jump(next)
-			all = append(all, d)
+		if r.acked.Segment <= g.number && g.number <= r.read.Segment && r.acked.Before(r.read) {
+			return true
 		}
-		if r.holding && r.acked.Before(next) {
-			r.acked = next
-			s.moved = true
+	}
+	return false
+}
+
+// drop removes g. Before that it writes to positions.json what is lost, so that the next process knows
+// if this one is killed in between; if the disk is too full for that, right after.
+func (s *Spool) drop(g *segment, why Reason, dropped *[]Dropped) {
+	for _, r := range s.readers {
+		read := r.read.offsetIn(g)
+		if n := g.records - r.consumedOf(g); r.read.Segment <= g.number && n > 0 {
+			*dropped = append(*dropped, Dropped{r.name, n, why})
 		}
+		if r.read.Segment <= g.number {
+			r.lost = merge(r.lost, s.rangesOf(g, read, r))
+		}
+		if g.mem == nil && r.acked.Segment <= g.number && r.acked.Before(r.read) { // sent, and not settled
+			sent := without(s.rangesOf(g, fileHeaderLen, nil), s.rangesOf(g, read, nil), r.doneIn(g))
+			r.held = merge(r.held, sent)
+		}
+		r.leave(g.number)
 	}
 	written := s.noteDropped()
 	s.remove(g)
 	if written != nil {
-		written = s.noteDropped()
-	}
-	if written != nil { // the next Sync tries again
-		s.failures++
-	}
-	return all
-}
-
-// ranges returns the report packets in a segment's file, from offset from on, that the output
-// with that tag would have read, as ranges of sequence numbers.
-func ranges(path string, size, from int64, tag uint32) []Range {
-	b, _ := readFile(path) // where it fails, the ranges are those of what could be read
-	if from > int64(len(b)) {
-		return nil
-	}
-	var m merger
-	for b = b[from:min(size, int64(len(b)))]; len(b) > 0; {
-		e, n, err := readEntry(b)
-		if err != nil {
-			break
-		}
-		b = b[n:]
-		h, ok := streams.ReadHeader(e.Payload)
-		if e.Kind != Report || !ok || e.Only != 0 && e.Only != tag {
-			continue
-		}
-		k := streams.Key{Exporter: e.From.Addr(), Collector: e.To, Node: h.Node, HwID: h.HwID, Version: h.Version}
-		m.add(Range{streams.Gap{Key: k, Start: e.Start, First: e.Sequence, Last: e.Sequence}, 1})
-	}
-	return m.all
-}
-
-// merge adds the ranges of more to all. A range is joined with the last one of its stream if
-// they are adjacent, or if there are too many.
-func merge(all, more []Range) []Range {
-	var m merger
-	for _, list := range [][]Range{all, more} {
-		for _, r := range list {
-			m.add(r)
+		if s.noteDropped() != nil { // the next Sync tries again
+			s.failures++
 		}
 	}
-	return m.all
 }
 
-// merger collects ranges, with an index of the last one of each stream.
-type merger struct {
-	all  []Range
-	last map[run]int
-}
-
-// run identifies a stream between two starts of its sink.
-type run struct {
-	key   streams.Key
-	start int64
-}
-
-func (m *merger) add(r Range) {
-	k := run{r.Key, r.Start}
-	i, ok := m.last[k]
-	if ok && (r.First == m.all[i].Last+1 || len(m.all) >= maxRanges) {
-		x := &m.all[i]
-		x.First, x.Last = min(x.First, r.First), max(x.Last, r.Last)
-		x.Packets += r.Packets
-		return
+// offsetIn returns where in g the position stands: at its begin, in it, or at its end.
+func (p Position) offsetIn(g *segment) int64 {
+	switch {
+	case p.Segment < g.number:
+		return fileHeaderLen
+	case p.Segment > g.number:
+		return g.size
 	}
-	if m.last == nil {
-		m.last = map[run]int{}
-	}
-	m.last[k] = len(m.all)
-	m.all = append(m.all, r)
+	return p.Offset
 }
 
-// TakeLost returns the ranges of report packets that were lost with dropped segments, and that
-// it has not returned before. They are kept on disk until [Reader.LostTold].
+// rangesOf returns what is in g from an offset on. r is the reader that loses it: also what is in g but
+// cannot be read any more, unless it has that already.
+func (s *Spool) rangesOf(g *segment, from int64, r *Reader) []Range {
+	b, _ := s.contents(g) // where it fails, the ranges are those of what could be read
+	var all, ahead merger
+	walk(b, fileHeaderLen, min(g.size, int64(len(b))), func(e *Entry, at int64, _ int) {
+		x, ok := span(e)
+		if !ok {
+			return
+		}
+		if all.add(x); at >= from {
+			ahead.add(x)
+		}
+	})
+	if r == nil || g.mem != nil || r.gaveUp == g.number {
+		return ahead.all
+	}
+	return merge(ahead.all, without(g.sum.all, all.all, r.doneIn(g)))
+}
+
+// contents returns a segment's bytes.
+func (s *Spool) contents(g *segment) ([]byte, error) {
+	if g.mem != nil {
+		return g.mem, nil
+	}
+	return readFile(s.path(g.number))
+}
+
+// Abandon drops what is in memory at the end: the disk did not take it.
+func (s *Spool) Abandon() (dropped []Dropped) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := len(s.segments) - 1; i >= 0; i-- {
+		if s.segments[i].mem != nil {
+			s.drop(s.segments[i], Stopped, &dropped)
+		}
+	}
+	return dropped
+}
+
+// TakeLost returns what the output lost and was not told of yet. It is kept on disk until [Reader.LostTold].
 func (r *Reader) TakeLost() []Range {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -141,8 +149,7 @@ func (r *Reader) TakeLost() []Range {
 	return taken
 }
 
-// LostTold says that the gap records of all ranges that TakeLost returned have arrived, or are
-// kept by KeepRest.
+// LostTold says that the gap records of all that TakeLost returned have arrived.
 func (r *Reader) LostTold() {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()

@@ -27,8 +27,7 @@ type Entry struct {
 	Start    int64          // of the stream, see streams.Place
 	Sequence uint64
 	Records  uint16 // how many records the payload gives, for the accounts
-	Only     uint32 // Tag of the only output that it is for; 0: for all
-	Payload  []byte // valid until the next call of the reader that returned it
+	Payload  []byte
 }
 
 // The pcap header at the start of a segment (nanoseconds, raw IP), and lengths of records.
@@ -63,7 +62,7 @@ func appendFileHeader(b []byte) []byte {
 //
 //	| seconds 4 | nanoseconds 4 | length 4 | length 4 |   little endian
 //	| IPv4 20 or IPv6 40 | UDP 8, not in a note | payload |
-//	| start 8 | sequence 8 | only 4 | records 2 | kind 1 | 0 1 | "INTS" 4 | CRC-32C 4 |   big endian
+//	| start 8 | sequence 8 | 0 4 | records 2 | kind 1 | 0 1 | "INTS" 4 | CRC-32C 4 |   big endian
 //
 // The checksum is over everything from the seconds on.
 func appendEntry(b []byte, e *Entry) []byte {
@@ -76,7 +75,7 @@ func appendEntry(b []byte, e *Entry) []byte {
 	b = append(b, e.Payload...)
 	b = be.AppendUint64(b, uint64(e.Start))
 	b = be.AppendUint64(b, e.Sequence)
-	b = be.AppendUint32(b, e.Only)
+	b = append(b, 0, 0, 0, 0)
 	b = be.AppendUint16(b, e.Records)
 	b = append(b, byte(e.Kind), 0)
 	b = be.AppendUint32(b, trailerMagic)
@@ -150,7 +149,6 @@ func readEntry(b []byte) (e Entry, size int, err error) {
 		Received: int64(le.Uint32(b))*1e9 + int64(le.Uint32(b[4:])),
 		Start:    int64(be.Uint64(t)),
 		Sequence: be.Uint64(t[8:]),
-		Only:     be.Uint32(t[16:]),
 		Records:  be.Uint16(t[20:]),
 	}
 	return e, size, e.readIP(b[packetHeaderLen : size-trailerLen])
@@ -182,7 +180,37 @@ func (e *Entry) readIP(p []byte) error {
 	return nil
 }
 
-// Tag returns the value of Entry.Only for the output of that name; never 0.
-func Tag(output string) uint32 {
-	return crc32.Checksum([]byte(output), castagnoli) | 1
+// walk calls each with every entry of b from one offset up to another, and its place. It passes over what
+// cannot be read, to the next whole entry. It returns where the last entry ends, and how many bytes it passed over.
+func walk(b []byte, from, to int64, each func(e *Entry, at int64, size int)) (end, passed int64) {
+	end = from
+	for at := from; at < to; {
+		e, n, err := readEntry(b[at:to])
+		if err != nil {
+			next := at + int64(resync(b[at:to]))
+			passed += next - at
+			at = next
+			continue
+		}
+		each(&e, at, n)
+		at += int64(n)
+		end = at
+	}
+	return end, passed
+}
+
+// resync returns where in b, behind its first byte, the next whole entry begins; len(b) if there is none.
+func resync(b []byte) int {
+	le, be := binary.LittleEndian, binary.BigEndian
+	for i := 1; i+packetHeaderLen+20+trailerLen <= len(b); i++ {
+		n := le.Uint32(b[i+8:])
+		end := i + packetHeaderLen + int(n)
+		if n != le.Uint32(b[i+12:]) || n > maxEntry || n < 20+trailerLen || end > len(b) || be.Uint32(b[end-8:]) != trailerMagic {
+			continue
+		}
+		if _, _, err := readEntry(b[i:]); err == nil {
+			return i
+		}
+	}
+	return len(b)
 }

@@ -169,10 +169,3 @@ func wantPacket(t *testing.T, b []byte, e *Entry) {
 		t.Errorf("%+v", udp)
 	}
 }
-
-// TestTags: no output has the tag that stands for all outputs.
-func TestTags(t *testing.T) {
-	if Tag("") != 1 || Tag("kafka") == Tag("clickhouse") || Tag("kafka")&1 != 1 {
-		t.Errorf("%x, %x, %x", Tag(""), Tag("kafka"), Tag("clickhouse"))
-	}
-}

@@ -1,5 +1,5 @@
-// Writes and reads positions.json: how far each output has read, and the ranges that it lost and
-// has no gap records of.
+// Writes and reads positions.json: how far each output has delivered, and what it lost and was not told of;
+// and the index of each segment, which says what is lost without it.
 
 package spool
 
@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -15,40 +14,71 @@ import (
 // positionsFile is the shape of positions.json.
 type positionsFile struct {
 	Version int                 `json:"version"`
+	Spool   string              `json:"spool"` // says that the positions are of the segments with that name in their index
+	Boot    string              `json:"boot"`  // of the machine, when it was written
 	Outputs map[string]Position `json:"outputs"`
-	// Lost has, by output, the ranges lost with dropped segments that it has no gap record of.
+	// Done has, by output, what it has delivered of the segment that it is in: more than the position says, if the segment is lost.
+	Done map[string]extent `json:"done,omitempty"`
+	// Lost has, by output, the ranges that it lost and has no gap record of.
 	Lost map[string][]Range `json:"lost,omitempty"`
 }
 
-// positions returns the positions of all readers. A reader that needs no segment, but has lost
-// ranges, gets the position of the end.
+// extent is a part of a segment.
+type extent struct {
+	Records uint64  `json:"records"`
+	Ranges  []Range `json:"ranges"`
+}
+
+// indexFile is the shape of a segment's index.
+type indexFile struct {
+	Spool string `json:"spool"`
+	Size  int64  `json:"size"`
+	extent
+}
+
 func (s *Spool) positions() positionsFile {
-	all := positionsFile{Version: 1, Outputs: map[string]Position{}, Lost: map[string][]Range{}}
+	all := positionsFile{Version: 1, Spool: s.id, Boot: bootID(), Outputs: map[string]Position{}, Done: map[string]extent{}, Lost: map[string][]Range{}}
 	for name, r := range s.readers {
-		if len(r.telling)+len(r.lost) > 0 {
-			all.Lost[name], all.Outputs[name] = merge(r.telling, r.lost), s.end()
+		all.Outputs[name] = r.acked
+		if r.doneRecs > 0 || len(r.done.all) > 0 {
+			all.Done[name] = extent{r.doneRecs, append([]Range(nil), r.done.all...)}
 		}
-		if r.holding {
-			all.Outputs[name] = r.acked
+		if len(r.telling)+len(r.lost)+len(r.held) > 0 {
+			all.Lost[name] = merge(merge(r.telling, r.lost), r.held)
 		}
 	}
 	return all
 }
 
+// bootID names the start of the machine: what an earlier process of the same start has written is there.
+func bootID() string {
+	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return string(b)
+}
+
 func (s *Spool) positionsPath() string { return filepath.Join(s.o.Directory, "positions.json") }
 
-func (s *Spool) readPositions() (p positionsFile, err error) {
+// readPositions returns the positions of the process before. ok is false if there are none that can be
+// read: a file that cannot is put aside.
+func (s *Spool) readPositions() (p positionsFile, ok bool, err error) {
 	b, err := os.ReadFile(s.positionsPath())
-	if errors.Is(err, fs.ErrNotExist) {
-		return p, nil
-	}
 	if err != nil {
-		return p, err
+		return p, false, ignoreMissing(err)
 	}
-	if err := json.Unmarshal(b, &p); err != nil || p.Version != 1 {
-		return p, fmt.Errorf("%s: not the positions of this version (%v); move it away to begin anew with what comes", s.positionsPath(), err)
+	if err := json.Unmarshal(b, &p); err == nil && p.Version == 1 {
+		return p, true, nil
 	}
-	return p, nil
+	s.putAside(s.positionsPath(), s.positionsPath()+".damaged")
+	return positionsFile{}, false, nil
+}
+
+// putAside renames a file that cannot be read, or not to its end.
+func (s *Spool) putAside(path, to string) {
+	if err := os.Rename(path, to); err != nil {
+		s.o.Log("spool: a damaged file is not kept", "file", path, "err", err)
+		return
+	}
+	s.o.Log("spool: a damaged file is kept aside; remove it when it is of no use", "file", to)
 }
 
 // writePositions replaces positions.json and waits until it is on the disk. It does nothing if
@@ -79,6 +109,9 @@ func (s *Spool) writePositions(p positionsFile, drops uint64) error {
 // for, too. That the new name is on the disk the next Sync waits for: until then it has the
 // older positions.
 func (s *Spool) noteDropped() error {
+	if s.o.Directory == "" {
+		return nil
+	}
 	b, err := json.Marshal(s.positions())
 	if err != nil {
 		return err
@@ -91,6 +124,53 @@ func (s *Spool) noteDropped() error {
 		return err
 	}
 	return os.Rename(fresh, s.positionsPath())
+}
+
+func (s *Spool) indexPath(number uint64) string { return s.name("index-%010d.json", number) }
+
+// writeIndexes writes the index of each segment that has grown since.
+func (s *Spool) writeIndexes() error {
+	type index struct {
+		g    *segment
+		size int64
+		b    []byte
+	}
+	var all []index
+	s.mu.Lock()
+	for _, g := range s.segments {
+		if g.mem == nil && g.indexed < g.size {
+			b, err := json.Marshal(indexFile{s.id, g.size, extent{g.records, g.sum.all}})
+			if err != nil {
+				s.mu.Unlock()
+				return err
+			}
+			all = append(all, index{g, g.size, b})
+		}
+	}
+	s.mu.Unlock()
+	var errs []error
+	for _, x := range all {
+		fresh := s.indexPath(x.g.number) + ".new"
+		if err := os.WriteFile(fresh, x.b, 0o640); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		s.mu.Lock()
+		if s.find(x.g.number) == x.g { // else it is gone
+			errs = append(errs, os.Rename(fresh, s.indexPath(x.g.number)))
+			x.g.indexed = x.size
+		} else {
+			os.Remove(fresh)
+		}
+		s.mu.Unlock()
+	}
+	return errors.Join(errs...)
+}
+
+// readIndex returns the index of a segment; ok is false if there is none that can be read.
+func (s *Spool) readIndex(number uint64) (x indexFile, ok bool) {
+	b, err := os.ReadFile(s.indexPath(number))
+	return x, err == nil && json.Unmarshal(b, &x) == nil && x.Size >= fileHeaderLen
 }
 
 // WriteFile replaces a file in one step that survives a power failure: it writes a file
@@ -128,5 +208,8 @@ func syncFolder(path string) error {
 		return err
 	}
 	defer dir.Close()
-	return fsync(dir)
+	if err := fsync(dir); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }

@@ -1,5 +1,5 @@
-// Reader: one output's position in the spool: Hold, Start, Next, Ack, Finish, Release; leaves
-// segments that cannot be read.
+// Reader: one output's position in the log. Next and Skip read, Ack says what was delivered; passes over what
+// cannot be read.
 
 package spool
 
@@ -9,46 +9,50 @@ import (
 	"os"
 )
 
-// Reader is one output's position in the spool. Next is for one goroutine; the other methods
-// may be called by any.
-//
-// A reader that holds needs every segment from its acknowledged position on. A reader that
-// reads takes entries with Next. If a collector writes everything to the spool, the readers
-// of outputs that get their entries from memory hold without reading.
+// Reader is one output's place in the log: it has delivered everything in front of its acknowledged
+// position. Next is for one goroutine; the other methods may be called by any.
 type Reader struct {
 	s    *Spool
 	name string
-	tag  uint32
 
 	// Fields that s.mu guards.
-	holding  bool
-	acked    Position
-	reading  bool
+	acked    Position // everything in front of it is delivered
+	done     merger   // what is delivered of segment acked.Segment
+	doneRecs uint64   // records of it
 	read     Position
-	consumed uint64  // records of segment read.Segment that were read, or were there before Start
-	rest     []Entry // entries that KeepRest of the process before kept
-	restLeft uint64  // records in rest
-	lost     []Range // ranges lost with dropped segments; the output has no gap record of them yet
+	consumed uint64  // records of segment read.Segment that were read, or counted as lost
+	gaveUp   uint64  // segment of which something cannot be read; it is counted and in lost
+	lost     []Range // the output has no gap record of them yet
 	telling  []Range // the part of lost that TakeLost has returned
+	held     []Range // sent and not settled, of segments that are gone
 
 	// Fields that only Next uses.
 	file   *os.File
 	number uint64 // segment that file is
 	buf    []byte
-	at     Position // where buf[0] stands in the spool
+	at     Position // where buf[0] stands in the log
 }
 
 const readSize = 256 << 10
 
-// Reader returns the reader of an output: the one that Open found, or a new one that holds
-// nothing.
+// Reader returns the reader of an output: the one that Open found, or a new one. That begins at the end;
+// where the positions of the outputs were lost, with everything that there is.
 func (s *Spool) Reader(output string) *Reader {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.readers[output]
 	if r == nil {
-		r = &Reader{s: s, name: output, tag: Tag(output)}
+		at := s.end()
+		if s.again {
+			at = Position{s.segments[0].number, fileHeaderLen}
+		}
+		r = &Reader{s: s, name: output, acked: at, read: at}
+		if g := s.last(); g != nil && g.number == at.Segment && !s.again {
+			r.consumed, r.doneRecs = g.records, g.records
+			r.done.addAll(g.sum.all)
+		}
 		s.readers[output] = r
+		s.moved = true
 	}
 	return r
 }
@@ -57,140 +61,187 @@ func (s *Spool) Reader(output string) *Reader {
 func (s *Spool) Forget(output string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r := s.readers[output]; r != nil {
-		r.RestDone()
-		delete(s.readers, output)
-		s.moved = true
-		s.trim()
-	}
+	delete(s.readers, output)
+	s.moved = true
+	s.syncSoon()
 }
 
 // Outputs returns the names of all readers.
-func (s *Spool) Outputs() []string {
+func (s *Spool) Outputs() (all []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []string
 	for name := range s.readers {
 		all = append(all, name)
 	}
 	return all
 }
 
-// Left returns how many records the reader has still to read, 0 if it does not read.
-func (r *Reader) Left() uint64 {
+// Left returns how many records the reader has still to read.
+func (r *Reader) Left() (n uint64) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	if !r.reading {
-		return 0
-	}
-	var n uint64
 	for _, g := range r.s.segments {
 		if g.number >= r.read.Segment {
-			n += g.wanted(r.tag)
+			n += g.records - r.consumedOf(g)
 		}
 	}
-	return n - r.consumed + r.restLeft
+	return n
 }
 
-// Reading reports whether entries are to be taken with Next.
-func (r *Reader) Reading() bool {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	return r.reading
+// consumedOf returns how many records of g are read, or lost.
+func (r *Reader) consumedOf(g *segment) uint64 {
+	if g.number == r.read.Segment {
+		return min(r.consumed, g.records)
+	}
+	return 0
 }
 
-// Hold keeps the segments from the current end on.
-func (r *Reader) Hold() {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	if !r.holding {
-		r.holding, r.acked, r.s.moved = true, r.s.end(), true
-		r.s.syncSoon()
+// doneIn returns what of g is delivered.
+func (r *Reader) doneIn(g *segment) []Range {
+	if g.number != r.acked.Segment {
+		return nil
+	}
+	return r.done.all
+}
+
+// leave moves the positions that are in a segment behind it.
+func (r *Reader) leave(number uint64) {
+	next := Position{number + 1, fileHeaderLen}
+	if r.read.Segment == number {
+		r.read, r.consumed = next, 0
+	}
+	if r.acked.Segment == number {
+		r.ackTo(next)
 	}
 }
 
-// Start makes Next return the entries that are appended from now on.
-func (r *Reader) Start() {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	end := r.s.end()
-	if !r.holding {
-		r.holding, r.acked, r.s.moved = true, end, true
-		r.s.syncSoon()
+// ackTo moves the acknowledged position forward.
+func (r *Reader) ackTo(p Position) {
+	if !r.acked.Before(p) {
+		return
 	}
-	r.reading, r.read = true, end
-	r.consumed = r.s.written(r.tag)
+	if p.Segment != r.acked.Segment {
+		r.done, r.doneRecs = merger{}, 0
+	}
+	r.acked, r.s.moved = p, true
 }
 
-// Finish ends the reading and returns true if every entry was read, else false.
-func (r *Reader) Finish() bool {
+// Position returns where the reader reads on.
+func (r *Reader) Position() Position {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	if r.reading && (len(r.rest) > 0 || r.read.Before(r.s.end())) {
+	r.advance()
+	return r.read
+}
+
+// advance goes to the next segment at the end of one that is finished. It returns the segment to read
+// from, nil if there is nothing to read.
+func (r *Reader) advance() *segment {
+	for {
+		g := r.s.find(r.read.Segment)
+		if g == nil {
+			return nil
+		}
+		if g.number != r.read.Segment { // those between are gone
+			r.read, r.consumed = Position{g.number, fileHeaderLen}, 0
+		}
+		if r.read.Offset < g.size {
+			return g
+		}
+		if g == r.s.last() || r.consumed < g.records {
+			return nil
+		}
+		r.read, r.consumed = Position{g.number + 1, fileHeaderLen}, 0
+	}
+}
+
+// Skip moves the reader over entries that it got from elsewhere. It returns false if it does not stand at from.
+func (r *Reader) Skip(from, end Position, records int) bool {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if r.read != from {
 		return false
 	}
-	r.reading = false
+	r.moveTo(end, uint64(records))
 	return true
 }
 
-// Ack says that the output has acknowledged all entries before p.
-func (r *Reader) Ack(p Position) {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	if r.holding && r.acked.Before(p) {
-		segment := r.acked.Segment
-		r.acked, r.s.moved = p, true
-		if segment != p.Segment {
-			r.s.trim()
-		}
+func (r *Reader) moveTo(end Position, records uint64) {
+	r.read = end
+	r.consumed += records
+	if r.s.o.Directory == "" {
+		r.acked = end
 	}
 }
 
-// Release ends holding: no segment is kept for this reader. It does nothing while the reader
-// reads.
-func (r *Reader) Release() {
+// Ack acknowledges everything in front of end: the entries are the last of it, all of one segment.
+func (r *Reader) Ack(end Position, entries []Entry) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	if r.holding && !r.reading {
-		r.holding, r.s.moved = false, true
-		r.s.trim()
+	if len(r.held) > 0 {
+		var m merger
+		m.addEntries(entries)
+		r.held, r.s.moved = without(r.held, m.all), true
+	}
+	if !r.acked.Before(end) {
+		return
+	}
+	r.ackTo(end)
+	if r.s.o.Directory == "" {
+		return
+	}
+	r.done.addEntries(entries)
+	for i := range entries {
+		r.doneRecs += uint64(entries[i].Records)
 	}
 }
 
-// jump sets the position to read from to p, the start of a segment.
-func (r *Reader) jump(p Position) { r.read, r.consumed = p, 0 }
+// Durable reports whether the next process reads on where this reader is.
+func (r *Reader) Durable() bool { return r.s.o.Directory != "" }
 
-// Next returns the next entry for this output and the position where it ends, which is zero
-// for an entry that KeepRest kept. ok is false if there is none yet.
-func (r *Reader) Next() (e Entry, end Position, ok bool, err error) {
-	if e, ok := r.takeRest(); ok {
-		return e, end, true, nil
+// Return takes back everything that is not acknowledged, at the end. It returns false if what ends at that
+// position is no longer in the log.
+func (r *Reader) Return(end Position) bool {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if !r.Durable() {
+		return false
 	}
+	r.read, r.consumed = r.acked, r.doneRecs
+	g := r.s.find(end.Segment)
+	return g != nil && g.number == end.Segment
+}
+
+// Next returns the next entry in front of limit, and the position where it ends. ok is false if there is none.
+func (r *Reader) Next(limit Position) (e Entry, end Position, ok bool, err error) {
 	for {
 		r.s.mu.Lock()
-		if r.read != r.at { // Start was called, or a segment was dropped
+		g := r.advance()
+		if r.read != r.at {
 			r.at, r.buf = r.read, r.buf[:0]
 		}
-		limit, last := r.limit()
-		r.s.mu.Unlock()
-		if r.at.Offset >= limit {
-			if last {
-				return e, end, false, nil
-			}
-			r.leave(r.at.Segment)
-			continue
+		atEnd := g == nil && r.behindRecords()
+		var size int64
+		var mem []byte
+		if g != nil {
+			size, mem = g.size, g.mem
 		}
-		e, n, err := readEntry(r.buf)
-		if err == errTorn {
-			if err = r.fill(limit); err == nil {
-				e, n, err = readEntry(r.buf)
-			}
+		r.s.mu.Unlock()
+		if !r.at.Before(limit) || g == nil && !atEnd {
+			return e, end, false, nil
+		}
+		n := 0
+		if err = errTorn; g != nil {
+			e, n, err = r.nextIn(mem, size)
 		}
 		if err != nil {
-			if r.dropped() {
+			if !damaged(err) || r.s.away(err) {
+				return e, end, false, err
+			}
+			if err = r.giveUp(err); err == nil {
 				continue
 			}
-			return e, end, false, r.giveUp(err)
+			return e, end, false, err
 		}
 		if r.take(&e, n) {
 			return e, r.at, true, nil
@@ -198,57 +249,41 @@ func (r *Reader) Next() (e Entry, end Position, ok bool, err error) {
 	}
 }
 
-// limit returns the size of the segment that is being read, and whether it is the last.
-func (r *Reader) limit() (int64, bool) {
-	end := r.s.end()
-	for _, g := range r.s.segments {
-		if g.number == r.read.Segment {
-			return g.size, g.number == end.Segment
-		}
-	}
-	return 0, r.read.Segment >= end.Segment
+// behindRecords reports whether the reader stands at the end of a segment and has not seen all records that it had.
+func (r *Reader) behindRecords() bool {
+	g := r.s.find(r.read.Segment)
+	return g != nil && g.number == r.read.Segment && r.read.Offset >= g.size && r.consumed < g.records
 }
 
-// leave jumps to the segment after number.
-func (r *Reader) leave(number uint64) {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	if r.read.Segment != number {
-		return // the segment was dropped meanwhile
+// nextIn reads the entry at r.at from r.buf, which it fills from mem or the file.
+func (r *Reader) nextIn(mem []byte, size int64) (e Entry, n int, err error) {
+	if e, n, err = readEntry(r.buf); err != errTorn {
+		return e, n, err
 	}
-	for _, g := range r.s.segments {
-		if g.number > number {
-			r.jump(Position{g.number, fileHeaderLen})
-			return
-		}
+	if err = r.fill(mem, size); err != nil {
+		return e, 0, err
 	}
+	return readEntry(r.buf)
 }
 
-// dropped reports whether the segment that is being read was dropped meanwhile.
-func (r *Reader) dropped() bool {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	return r.read != r.at
-}
-
-// take moves the position past an entry of n bytes, and reports whether it is for this output.
+// take moves the position past an entry of n bytes, and reports whether it is still there to be read.
 func (r *Reader) take(e *Entry, n int) bool {
-	mine := e.Only == 0 || e.Only == r.tag
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	if r.read != r.at {
-		return false // the segment was dropped meanwhile; its lost records include this entry's
+		return false // the segment was dropped meanwhile; what is lost with it includes this entry
 	}
-	r.read.Offset += int64(n)
-	if mine {
-		r.consumed += uint64(e.Records)
-	}
+	r.moveTo(Position{r.at.Segment, r.at.Offset + int64(n)}, uint64(e.Records))
 	r.at, r.buf = r.read, r.buf[n:]
-	return mine
+	return true
 }
 
-// fill reads the next bytes of the segment into r.buf: whole entries, up to limit.
-func (r *Reader) fill(limit int64) error {
+// fill reads the next bytes of the segment into r.buf, up to size.
+func (r *Reader) fill(mem []byte, size int64) error {
+	if mem != nil {
+		r.buf = mem[r.at.Offset:size]
+		return nil
+	}
 	if r.file == nil || r.number != r.at.Segment {
 		r.closeFile()
 		f, err := os.Open(r.s.path(r.at.Segment))
@@ -257,7 +292,7 @@ func (r *Reader) fill(limit int64) error {
 		}
 		r.file, r.number = f, r.at.Segment
 	}
-	buf := make([]byte, min(readSize, limit-r.at.Offset)) // payloads of returned entries lie in the old one
+	buf := make([]byte, min(readSize, size-r.at.Offset)) // payloads of returned entries lie in the old one
 	n, err := r.file.ReadAt(buf, r.at.Offset)
 	r.buf = buf[:n]
 	if err == io.EOF && n > 0 {
@@ -266,24 +301,35 @@ func (r *Reader) fill(limit int64) error {
 	return err
 }
 
-// giveUp jumps to the next segment, since the rest of this one cannot be read, and returns a
-// LostError with the number of records in that rest.
+// giveUp goes on at the next whole entry, and returns a LostError with the number of records that are
+// lost of this segment. What they were is told by TakeLost. It returns nil if the segment was dropped meanwhile.
 func (r *Reader) giveUp(cause error) error {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	lost := &LostError{Err: fmt.Errorf("%s at byte %d: %w", r.s.path(r.at.Segment), r.at.Offset, cause)}
-	for i, g := range r.s.segments {
-		if g.number != r.at.Segment {
-			continue
-		}
-		lost.Records = g.wanted(r.tag) - r.consumed
-		if i+1 < len(r.s.segments) {
-			r.jump(Position{r.s.segments[i+1].number, fileHeaderLen})
-		} else {
-			r.read, r.consumed = r.s.end(), g.wanted(r.tag)
+	g := r.s.find(r.read.Segment)
+	if r.read != r.at || g == nil || g.number != r.at.Segment {
+		return nil
+	}
+	lost := &LostError{Err: fmt.Errorf("%s at byte %d: %w", r.s.path(g.number), r.at.Offset, cause)}
+	b, _ := r.s.contents(g)
+	next, ahead := g.size, uint64(0)
+	if at, to := r.at.Offset, min(g.size, int64(len(b))); at < to {
+		next = at + int64(resync(b[at:to]))
+		walk(b, next, to, func(e *Entry, _ int64, _ int) { ahead += uint64(e.Records) })
+		if next == to {
+			next = g.size
 		}
 	}
-	r.s.corrupt++
+	if lost.Records = g.records - min(g.records, r.consumed+ahead); lost.Records > 0 {
+		r.gaveUp = 0
+		r.lost = merge(r.lost, r.s.rangesOf(g, g.size, r))
+		r.consumed += lost.Records
+	}
+	r.gaveUp = g.number
+	if r.read.Offset, r.s.moved = next, true; !g.bad {
+		g.bad = true
+		r.s.corrupt++
+	}
 	return lost
 }
 

@@ -1,59 +1,98 @@
-// Opens a spool that an earlier process left: cuts torn tails, counts records per segment,
-// finds the readers' positions.
+// Opens a log that an earlier process left: finds segments, indexes and positions, whatever of them is there.
 
 package spool
 
 import (
+	"cmp"
+	"crypto/rand"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"intsink/exporters/collect/streams"
 )
 
-// recover reads the folder that an earlier process left: segments, positions and rests.
+// recover reads the folder that an earlier process left. What follows goes into a new segment.
 func (s *Spool) recover() error {
-	positions, err := s.readPositions()
+	p, found, err := s.readPositions()
 	if err != nil {
 		return err
 	}
-	numbers, err := s.find()
+	numbers, err := s.numbers()
 	if err != nil {
 		return err
 	}
-	for name, p := range positions.Outputs {
-		s.readers[name] = &Reader{s: s, name: name, tag: Tag(name), holding: true, reading: true, acked: p, read: p, lost: positions.Lost[name]}
-	}
-	for i, n := range numbers {
-		if err := s.scan(n, i == len(numbers)-1); err != nil {
+	whole := true // every entry that was written is in its file
+	var own []string
+	for _, n := range numbers {
+		s.next = n + 1
+		if x, ok := s.readIndex(n); ok {
+			own = append(own, x.Spool)
+		}
+		if whole, err = s.load(n); err != nil {
 			return err
 		}
 	}
-	if err := s.openLast(); err != nil {
-		return err
+	if len(own) > 0 && found && p.Spool != "" && !slices.Contains(own, p.Spool) {
+		p, found = positionsFile{}, false // of another log
 	}
-	for _, r := range s.readers {
-		r.settle()
-		if err := r.loadRest(); err != nil {
-			return err
-		}
+	s.id = cmp.Or(p.Spool, cmp.Or(own...), rand.Text())
+	s.whole = whole && found && p.Boot == bootID()
+	for name, at := range p.Outputs {
+		s.next = max(s.next, at.Segment+1)
+		r := &Reader{s: s, name: name, acked: at, lost: p.Lost[name], doneRecs: p.Done[name].Records}
+		r.done.addAll(p.Done[name].Ranges)
+		found = s.settle(r) && found
+		s.readers[name] = r
 	}
-	s.trim()
+	if !found {
+		s.deliverAgain(p)
+	}
+	for _, old := range s.others("rest-*.pcap") {
+		s.o.Log("spool: a file of an earlier version is not read; intsink decode shows what is in it", "file", old)
+	}
 	return nil
 }
 
-// find returns the numbers of the segments in the folder, in rising order.
-func (s *Spool) find() ([]uint64, error) {
-	names, err := filepath.Glob(filepath.Join(s.o.Directory, "spool-*.pcap"))
-	if err != nil {
+// deliverAgain lets every output begin with the first segment: where it was is not known.
+func (s *Spool) deliverAgain(p positionsFile) {
+	if s.again = len(s.segments) > 0; !s.again {
+		return
+	}
+	n := uint64(0)
+	for _, g := range s.segments {
+		n += g.records
+	}
+	first := Position{s.segments[0].number, fileHeaderLen}
+	for name := range p.Outputs {
+		s.readers[name] = &Reader{s: s, name: name, acked: first, read: first, lost: p.Lost[name]}
+	}
+	s.o.Log("spool: there are no positions of these segments: all of them are delivered again to every output", "file", s.positionsPath(), "records", n)
+}
+
+func (s *Spool) others(pattern string) []string {
+	names, err := filepath.Glob(filepath.Join(s.o.Directory, pattern))
+	if err != nil { // of a pattern
+		panic(err)
+	}
+	return names
+}
+
+// numbers returns the numbers of the segments and indexes in the folder, in rising order.
+func (s *Spool) numbers() (all []uint64, err error) {
+	if _, err := os.ReadDir(s.o.Directory); err != nil {
 		return nil, err
 	}
-	var all []uint64
-	for _, name := range names {
-		digits := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(name), "spool-"), ".pcap")
-		if n, err := strconv.ParseUint(digits, 10, 64); err == nil && s.path(n) == name {
+	for _, name := range append(s.others("spool-*.pcap"), s.others("index-*.json")...) {
+		_, digits, _ := strings.Cut(filepath.Base(name), "-")
+		digits, _, _ = strings.Cut(digits, ".")
+		n, err := strconv.ParseUint(digits, 10, 64)
+		if err == nil && (s.path(n) == name || s.indexPath(n) == name) && !slices.Contains(all, n) {
 			all = append(all, n)
 		}
 	}
@@ -64,11 +103,11 @@ func (s *Spool) find() ([]uint64, error) {
 // readFile reads a whole file: a variable, so that tests let it fail.
 var readFile = os.ReadFile
 
-// unreadable reports whether err says that the disk does not give back what it was given: a bad
-// sector, or a file system that found itself damaged. Other errors may be mended by who runs the
-// collector, such as a right that is missing, and nothing is passed over for them.
-func unreadable(err error) bool {
-	for _, e := range []error{syscall.EIO, syscall.ENODATA, syscall.EBADMSG, syscall.EUCLEAN} {
+// damaged reports whether err says that a segment, or a part of it, is not there any more: it ends too early, or
+// the disk does not give it back. Other errors may be mended by who runs the collector, such as a right
+// that is missing, and nothing is passed over for them.
+func damaged(err error) bool {
+	for _, e := range []error{errTorn, errCorrupt, io.EOF, os.ErrNotExist, syscall.EIO, syscall.ENODATA, syscall.EBADMSG, syscall.EUCLEAN} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -76,76 +115,108 @@ func unreadable(err error) bool {
 	return false
 }
 
-// scan counts the records of a segment, and how many of them each output has read. Bytes that
-// cannot be read any more are cut off the last segment, and passed over in the others. A segment
-// that the disk does not give back ends there, and nothing is written to it any more.
-func (s *Spool) scan(number uint64, last bool) error {
-	path := s.path(number)
-	b, failed := readFile(path)
-	if failed != nil && !unreadable(failed) {
-		return failed
-	}
-	if len(b) < fileHeaderLen {
-		if last && failed == nil { // the process ended after it had made the file, before it wrote the header
-			return os.Remove(path)
-		}
-		b = appendFileHeader(nil)
-	}
-	g := &segment{number: number, size: fileHeaderLen, ended: failed != nil}
-	s.segments = append(s.segments, g)
-	err := s.countEntries(g, b)
-	if failed != nil {
-		err = failed
-	}
-	if err == nil {
-		return nil
-	}
-	s.o.Log("spool: a segment is cut where it cannot be read any more", "file", path, "byte", g.size, "bytes", int64(len(b))-g.size, "reason", err)
-	s.corrupt++
-	if last && failed == nil {
-		return os.Truncate(path, g.size)
-	}
-	return nil
+// away reports whether err comes of a folder that is not there at all: its disk is not mounted, say.
+func (s *Spool) away(err error) bool {
+	_, folder := os.Stat(s.o.Directory)
+	return errors.Is(err, os.ErrNotExist) && folder != nil
 }
 
-// countEntries counts the entries of b, a segment's file, in g up to the end, or to one that cannot
-// be read, which is the error.
-func (s *Spool) countEntries(g *segment, b []byte) error {
-	for int(g.size) < len(b) {
-		e, n, err := readEntry(b[g.size:])
-		if err != nil {
-			return err
+// load adds a segment. Where its index says how much is in the file, it is not read now: what cannot be
+// read is found by those that need it. It returns whether the file is as long as it was.
+func (s *Spool) load(number uint64) (whole bool, err error) {
+	g := &segment{number: number, size: fileHeaderLen}
+	x, indexed := s.readIndex(number)
+	if indexed {
+		g.size, g.indexed, g.records = x.Size, x.Size, x.Records
+		g.sum.addAll(x.Ranges)
+	}
+	size := int64(-1)
+	if info, err := os.Stat(s.path(number)); err == nil {
+		size = info.Size()
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return false, err
+	}
+	s.segments = append(s.segments, g)
+	switch {
+	case indexed && size == x.Size:
+		return true, nil
+	case indexed && size < x.Size:
+		g.bad = size >= 0
+		s.corrupt++
+		s.o.Log("spool: a segment is missing, or a part of it", "file", s.path(number), "bytes", x.Size-max(size, 0), "records_in_it", g.records)
+		return false, nil
+	}
+	b, failed := readFile(s.path(number))
+	if failed != nil && !damaged(failed) {
+		return false, failed
+	}
+	end, passed := walk(b, g.size, int64(len(b)), func(e *Entry, _ int64, _ int) {
+		g.records += uint64(e.Records)
+		if r, ok := span(e); ok {
+			g.sum.add(r)
 		}
-		g.count(&e)
-		for _, r := range s.readers {
-			if r.read.Segment == g.number && g.size < r.read.Offset && (e.Only == 0 || e.Only == r.tag) {
-				r.consumed += uint64(e.Records)
+	})
+	g.size = max(g.size, end)
+	if passed > 0 || failed != nil {
+		g.bad = true
+		s.corrupt++
+		s.o.Log("spool: a part of a segment cannot be read", "file", s.path(number), "bytes", passed, "err", failed)
+	}
+	return failed == nil, nil
+}
+
+// settle finds how much a reader has read of its segment. It returns false if its position is none of this log.
+func (s *Spool) settle(r *Reader) bool {
+	g := s.find(r.acked.Segment)
+	switch {
+	case g == nil:
+		r.read, r.done, r.doneRecs = r.acked, merger{}, 0
+		return len(s.segments) == 0
+	case g.number != r.acked.Segment: // it has delivered the segment, which is gone
+		r.acked = Position{g.number, fileHeaderLen}
+		r.read, r.done, r.doneRecs = r.acked, merger{}, 0
+		return true
+	}
+	r.acked.Offset = max(r.acked.Offset, fileHeaderLen)
+	if r.read = r.acked; r.acked.Offset > g.size {
+		return false
+	}
+	if r.consumed = r.doneRecs; r.doneRecs == 0 && r.acked.Offset > fileHeaderLen { // of an older version
+		b, _ := s.contents(g)
+		walk(b, fileHeaderLen, min(r.acked.Offset, int64(len(b))), func(e *Entry, _ int64, _ int) {
+			r.consumed += uint64(e.Records)
+			if x, ok := span(e); ok {
+				r.done.add(x)
+			}
+		})
+		r.doneRecs = r.consumed
+	}
+	return true
+}
+
+// States returns, of each stream in the log, the number behind its last one. exact says that no report
+// packet came that is not in the log.
+func (s *Spool) States() (all []streams.State, exact bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	newest := map[streams.Key]streams.State{}
+	add := func(ranges []Range) {
+		for _, r := range ranges {
+			st := streams.State{Exporter: r.Key.Exporter, Collector: r.Key.Collector, Node: r.Key.Node, HwID: r.Key.HwID, Version: r.Key.Version, Start: r.Start, Next: r.Last + 1}
+			if old, ok := newest[r.Key]; !r.Unnumbered && (!ok || old.Start < st.Start || old.Start == st.Start && old.Next < st.Next) {
+				newest[r.Key] = st
 			}
 		}
-		g.size += int64(n)
 	}
-	return nil
-}
-
-// openLast opens the segment that Append writes to.
-func (s *Spool) openLast() error {
-	if len(s.segments) == 0 || s.segments[len(s.segments)-1].ended {
-		return s.startSegment()
+	for _, g := range s.segments {
+		add(g.sum.all)
 	}
-	f, err := os.OpenFile(s.path(s.end().Segment), os.O_RDWR, 0)
-	s.file = f
-	return err
-}
-
-// settle moves a position that lies before the first or behind the last entry to that entry.
-func (r *Reader) settle() {
-	first, end := r.s.segments[0].number, r.s.end()
-	switch {
-	case r.read.Segment < first:
-		r.jump(Position{first, fileHeaderLen})
-	case end.Before(r.read):
-		r.read, r.consumed = end, r.s.written(r.tag)
+	for _, r := range s.readers {
+		add(r.done.all)
+		add(r.lost)
 	}
-	r.read.Offset = max(r.read.Offset, fileHeaderLen)
-	r.acked = r.read
+	for _, st := range newest {
+		all = append(all, st)
+	}
+	return all, s.whole
 }

@@ -1,65 +1,183 @@
-// A segment file of the spool: Append writes entries to the last one, trims those read by
-// all, makes room on a full disk.
+// A segment of the log, on disk or in memory: Append writes to the last one; those that all have read go,
+// and the oldest where the log is full.
 
 package spool
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 )
 
-// segment is one file, with the number of records in it.
+// segment is a run of entries: a file, or memory where there is no folder or the disk takes nothing.
 type segment struct {
 	number  uint64
-	size    int64
-	records uint64            // records in entries for all outputs
-	only    map[uint32]uint64 // records in entries for one output, by its tag
-	ended   bool              // the disk does not give back what is behind size
+	size    int64 // of the header and the entries
+	records uint64
+	mem     []byte // its contents; nil: they are in its file
+	sum     merger // what is lost without it; only of a file
+	indexed int64  // size that its index on the disk is for
+	bad     bool   // something in it cannot be read
 }
 
-// wanted returns how many records of g are for the output with that tag.
-func (g *segment) wanted(tag uint32) uint64 { return g.records + g.only[tag] }
+func (s *Spool) path(number uint64) string { return s.name("spool-%010d.pcap", number) }
 
-func (g *segment) count(e *Entry) {
-	if e.Only == 0 {
-		g.records += uint64(e.Records)
+func (s *Spool) name(format string, number uint64) string {
+	return filepath.Join(s.o.Directory, fmt.Sprintf(format, number))
+}
+
+// last returns the segment that was begun last, nil if there is none.
+func (s *Spool) last() *segment {
+	if len(s.segments) == 0 {
+		return nil
+	}
+	return s.segments[len(s.segments)-1]
+}
+
+// find returns the segment of that number, or else the next one; nil if there is none.
+func (s *Spool) find(number uint64) *segment {
+	i, _ := slices.BinarySearchFunc(s.segments, number, func(g *segment, n uint64) int { return cmp.Compare(g.number, n) })
+	if i == len(s.segments) {
+		return nil
+	}
+	return s.segments[i]
+}
+
+// end returns the position of the next entry, or of the segment that will have it.
+func (s *Spool) end() Position {
+	if g := s.last(); g != nil {
+		return Position{g.number, g.size}
+	}
+	return Position{s.next, fileHeaderLen}
+}
+
+// used returns the bytes of segments in files, or in memory.
+func (s *Spool) used(memory bool) (n int64) {
+	for _, g := range s.segments {
+		if (g.mem != nil) == memory {
+			n += g.size
+		}
+	}
+	return n
+}
+
+// diskRetry is how long the disk is left alone after a failure.
+const diskRetry = time.Second
+
+// Append adds entries in order and returns where they begin and end. Where the disk does not take them,
+// err says why, and they are in memory. dropped says what outputs lost because the log was full.
+func (s *Spool) Append(entries []Entry) (start, end Position, dropped []Dropped, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.buf = s.buf[:0]
+	for i := range entries {
+		s.buf = appendEntry(s.buf, &entries[i])
+	}
+	file := false
+	if s.o.Directory != "" {
+		if err = s.failing; err == nil || time.Now().After(s.retry) {
+			err = s.toFile(&dropped)
+			file = err == nil
+			s.failed(err)
+		}
+	}
+	if !file {
+		s.toMemory(&dropped)
+	}
+	g := s.last()
+	start = Position{g.number, g.size}
+	for i := range entries {
+		g.records += uint64(entries[i].Records)
+	}
+	if g.size += int64(len(s.buf)); file {
+		g.sum.addEntries(entries)
+		if s.unsynced += int64(len(s.buf)); s.unsynced >= syncBytes {
+			s.syncSoon()
+		}
+	}
+	return start, Position{g.number, g.size}, dropped, err
+}
+
+// failed notes that the disk took entries, or why it did not.
+func (s *Spool) failed(err error) {
+	if s.failing = err; err == nil {
 		return
 	}
-	if g.only == nil {
-		g.only = map[uint32]uint64{}
-	}
-	g.only[e.Only] += uint64(e.Records)
-}
-
-func (s *Spool) path(number uint64) string {
-	return filepath.Join(s.o.Directory, fmt.Sprintf("spool-%010d.pcap", number))
-}
-
-// startSegment makes a new last segment.
-func (s *Spool) startSegment() error {
-	number := s.end().Segment
-	if len(s.segments) > 0 {
-		number++
-	}
-	f, err := os.OpenFile(s.path(number), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o640)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(appendFileHeader(nil)); err != nil {
-		f.Close()
-		os.Remove(f.Name())
-		return err
-	}
+	s.failures++
+	s.retry = time.Now().Add(diskRetry)
 	s.finishFile()
-	s.file = f
-	s.segments = append(s.segments, &segment{number: number, size: fileHeaderLen})
-	return nil
 }
 
-// finishFile syncs and closes the file of the last segment.
+// toFile writes s.buf to the last file, or to a new one. While the log or the disk is full, the oldest file goes.
+func (s *Spool) toFile(dropped *[]Dropped) error {
+	if g := s.last(); s.file != nil && g.size > fileHeaderLen && g.size+int64(len(s.buf)) > s.o.SegmentSize {
+		s.finishFile()
+	}
+	for s.used(false)+int64(len(s.buf)) > s.o.Size && s.dropOldest(false, SpoolFull, dropped) {
+	}
+	for {
+		err := s.write()
+		if full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT); !full || !s.dropOldest(false, SpoolFull, dropped) {
+			return err
+		}
+	}
+}
+
+// write writes s.buf behind the end of the last file; the end stays as it is.
+func (s *Spool) write() error {
+	if s.file == nil {
+		f, err := os.OpenFile(s.path(s.next), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o640)
+		if err != nil {
+			return err
+		}
+		if _, err := f.Write(appendFileHeader(nil)); err != nil {
+			f.Close()
+			os.Remove(f.Name())
+			return err
+		}
+		s.file = f
+		s.begin(&segment{size: fileHeaderLen})
+	}
+	g := s.last()
+	_, err := s.file.WriteAt(s.buf, g.size)
+	if err != nil {
+		s.file.Truncate(g.size) // what was written of the entries is in memory, too
+	}
+	return err
+}
+
+func (s *Spool) begin(g *segment) {
+	g.number = s.next
+	s.next++
+	s.segments = append(s.segments, g)
+}
+
+// toMemory appends s.buf to the last segment in memory, or to a new one. While there are too many bytes of them, the oldest goes.
+func (s *Spool) toMemory(dropped *[]Dropped) {
+	g := s.last()
+	if g == nil || g.mem == nil || len(g.mem)+len(s.buf) > cap(g.mem) {
+		s.trim()
+		g = &segment{mem: append(make([]byte, 0, max(s.memorySegment(), fileHeaderLen+len(s.buf))), appendFileHeader(nil)...), size: fileHeaderLen}
+		s.begin(g)
+	}
+	g.mem = append(g.mem, s.buf...)
+	why := SpoolFailed
+	if s.o.Directory == "" {
+		why = QueueFull
+	}
+	for s.used(true)+int64(len(s.buf)) > s.o.Memory && s.dropOldest(true, why, dropped) {
+	}
+}
+
+// memorySegment is the size of a segment in memory: the oldest one goes as a whole.
+func (s *Spool) memorySegment() int { return int(min(4<<20, s.o.Memory/16)) }
+
+// finishFile syncs and closes the last file: what follows goes into a new one.
 func (s *Spool) finishFile() {
 	if s.file == nil {
 		return
@@ -85,88 +203,46 @@ func datasync(f *os.File) error {
 	return err
 }
 
-// Append adds entries in order, all or none, and appends the position where each of them ends
-// to ends. If the spool or the disk is full, it drops the oldest segment; dropped says how
-// many records each output lost by that.
-func (s *Spool) Append(entries []Entry, ends []Position) (_ []Position, dropped []Dropped, err error) {
-	if len(entries) == 0 {
-		return ends, nil, nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.buf = s.buf[:0]
-	keep := len(ends)
-	for i := range entries {
-		s.buf = appendEntry(s.buf, &entries[i])
-		ends = append(ends, Position{0, int64(len(s.buf))})
-	}
-	if end := s.end(); s.file == nil || end.Offset > fileHeaderLen && end.Offset+int64(len(s.buf)) > s.o.SegmentSize {
-		if dropped, err = s.freeing(dropped, 1, s.startSegment); err != nil {
-			s.failures++
-			return ends[:keep], dropped, fmt.Errorf("spool: %w", err)
-		}
-	}
-	for s.used()+int64(len(s.buf)) > s.o.Size && len(s.segments) > 1 {
-		dropped = s.dropOldest(dropped)
-	}
-	if dropped, err = s.freeing(dropped, 2, s.write); err != nil {
-		s.failures++
-		return ends[:keep], dropped, fmt.Errorf("spool: %w", err)
-	}
-	last := s.segments[len(s.segments)-1]
-	for i := range entries {
-		last.count(&entries[i])
-		ends[keep+i].Segment = last.number
-		ends[keep+i].Offset += last.size
-	}
-	last.size += int64(len(s.buf))
-	if s.unsynced += int64(len(s.buf)); s.unsynced >= syncBytes {
-		s.syncSoon()
-	}
-	return ends, dropped, nil
-}
-
-// freeing calls do, which needs room on the disk. While the disk is full it drops the oldest
-// segment and calls again, as long as there are atLeast segments or more.
-func (s *Spool) freeing(dropped []Dropped, atLeast int, do func() error) ([]Dropped, error) {
-	for {
-		err := do()
-		full := isFull(err)
-		if !full || len(s.segments) < atLeast {
-			return dropped, err
-		}
-		dropped = s.dropOldest(dropped)
-	}
-}
-
-// write writes s.buf behind the last segment's end. If it fails, that end stays as it was.
-func (s *Spool) write() error {
-	last := s.segments[len(s.segments)-1]
-	_, err := s.file.WriteAt(s.buf, last.size)
-	if err != nil {
-		s.file.Truncate(last.size) // if this fails, too, the bytes are overwritten, or cut at the next start
-	}
-	return err
-}
-
-// trim removes the segments that no output needs any more.
+// trim removes the segments that every output has delivered; without a folder, has read. The last one stays.
 func (s *Spool) trim() {
-	needed := s.end().Segment
-	for _, r := range s.readers {
-		if r.holding {
-			needed = min(needed, r.acked.Segment)
-		}
-	}
-	for len(s.segments) > 1 && s.segments[0].number < needed {
+	for n := s.readBy(); n > 0; n-- {
 		s.remove(s.segments[0])
 	}
 }
 
+// readBy returns how many segments trim removes.
+func (s *Spool) readBy() (n int) {
+	needed := s.end().Segment
+	for _, r := range s.readers {
+		needed = min(needed, r.acked.Segment)
+	}
+	for n < len(s.segments)-1 && s.segments[n].number < needed {
+		n++
+	}
+	return n
+}
+
+// remove forgets a segment. Its index goes first: an index without its file says that the file was lost.
 func (s *Spool) remove(g *segment) {
-	if err := os.Remove(s.path(g.number)); err != nil {
+	s.segments = slices.DeleteFunc(s.segments, func(x *segment) bool { return x == g })
+	if g.mem != nil {
+		return
+	}
+	err := os.Remove(s.indexPath(g.number))
+	if g.bad {
+		s.putAside(s.path(g.number), s.name("damaged-%010d.pcap", g.number))
+	} else {
+		err = errors.Join(ignoreMissing(err), ignoreMissing(os.Remove(s.path(g.number))))
+	}
+	if ignoreMissing(err) != nil {
 		s.failures++
 		s.o.Log("spool segment not removed", "err", err)
 	}
-	s.gone = max(s.gone, g.number)
-	s.segments = slices.DeleteFunc(s.segments, func(x *segment) bool { return x == g })
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
 }

@@ -3,6 +3,7 @@
 package spool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -12,15 +13,19 @@ import (
 	"time"
 )
 
-// Options configures a spool.
+// Options configures a log.
 type Options struct {
-	Directory   string
-	Size        int64 // most bytes of all segments together
-	SegmentSize int64 // bytes of one segment; 0: 64 MiB, or a quarter of Size if that is less
+	Directory   string // "": all of it is in memory
+	Size        int64  // most bytes of all files together
+	Memory      int64  // most bytes in memory: of all of it without a directory, else of what the disk does not take; 0: DefaultMemory
+	SegmentSize int64  // bytes of one file; 0: 64 MiB, or a sixteenth of Size if that is less
 	Log         func(msg string, args ...any)
 }
 
-// Position is a place in the spool: the first byte of an entry.
+// DefaultMemory is how much of the log is in memory at most, unless Options.Memory is set.
+const DefaultMemory = 64 << 20
+
+// Position is a place in the log: the first byte of an entry.
 type Position struct {
 	Segment uint64 `json:"segment"`
 	Offset  int64  `json:"offset"`
@@ -31,28 +36,34 @@ func (p Position) Before(q Position) bool {
 	return p.Segment < q.Segment || p.Segment == q.Segment && p.Offset < q.Offset
 }
 
-// Spool is one folder of segments. Its methods may be called concurrently.
+// Spool is a log of entries in segments. Its methods may be called concurrently.
 type Spool struct {
 	o    Options
 	lock *os.File
+	id   string
 
 	syncing sync.Mutex // one Sync at a time; taken before mu
 
 	mu       sync.Mutex
 	segments []*segment // with rising numbers; entries are written to the last
-	gone     uint64     // number of the newest segment that was removed
-	file     *os.File   // of the last segment; nil: there is none
+	next     uint64     // number of the next segment
+	file     *os.File   // of the last segment, while entries are written to it
 	readers  map[string]*Reader
+	again    bool   // the positions were lost: new readers begin with the first segment
+	whole    bool   // what the process before had appended is all there
 	moved    bool   // an output's position has changed since positions.json was written
-	drops    uint64 // how often a segment was dropped that an output needed
+	drops    uint64 // how often a segment was dropped
+	keep     func() // is called before segments go; may be nil
 	buf      []byte
+	failing  error     // why the disk did not take the last entries
+	retry    time.Time // the disk is not tried before
 
 	unsynced int64 // bytes appended since the last sync
 	kick     chan struct{}
 	stop     chan struct{}
 	stopped  chan struct{}
 	failures uint64 // writes and syncs that failed
-	corrupt  uint64 // segments that ended too early
+	corrupt  uint64 // segments of which something cannot be read
 }
 
 // Appended entries are synced after SyncEvery or after syncBytes, whichever comes first.
@@ -61,25 +72,26 @@ const (
 	syncBytes = 1 << 20
 )
 
-// Open makes the folder if it is missing and locks it, cuts a torn tail and reads the outputs'
-// positions.
+// Open makes the folder if it is missing, locks it, and reads what is in it.
 func Open(o Options) (*Spool, error) {
-	if o.SegmentSize == 0 {
-		o.SegmentSize = min(64<<20, o.Size/4)
-	}
+	o.SegmentSize = cmp.Or(o.SegmentSize, min(64<<20, o.Size/16))
+	o.Memory = cmp.Or(o.Memory, DefaultMemory)
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
+	}
+	s := &Spool{o: o, next: 1, readers: map[string]*Reader{}, kick: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
+	if o.Directory == "" {
+		return s, nil
 	}
 	if err := os.MkdirAll(o.Directory, 0o750); err != nil {
 		return nil, fmt.Errorf("spool: %w; make the folder, owned by the user of the service", err)
 	}
-	lock, err := takeLock(filepath.Join(o.Directory, "lock"))
-	if err != nil {
+	var err error
+	if s.lock, err = takeLock(filepath.Join(o.Directory, "lock")); err != nil {
 		return nil, err
 	}
-	s := &Spool{o: o, lock: lock, readers: map[string]*Reader{}, kick: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
 	if err := s.recover(); err != nil {
-		lock.Close()
+		s.lock.Close()
 		return nil, fmt.Errorf("spool: %w", err)
 	}
 	go s.syncLoop()
@@ -101,38 +113,42 @@ func takeLock(path string) (*os.File, error) {
 	return f, nil
 }
 
-// end returns the position of the next entry.
-func (s *Spool) end() Position {
-	if len(s.segments) == 0 {
-		return Position{s.gone + 1, fileHeaderLen}
-	}
-	last := s.segments[len(s.segments)-1]
-	return Position{last.number, last.size}
+// BeforeRemoval sets a function that is called before segments go that all outputs have delivered.
+func (s *Spool) BeforeRemoval(keep func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keep = keep
 }
 
-// written returns how many records of the last segment are for the output with that tag.
-func (s *Spool) written(tag uint32) uint64 {
-	if len(s.segments) == 0 {
-		return 0
-	}
-	return s.segments[len(s.segments)-1].wanted(tag)
+// Rotate lets the next entries begin a new segment.
+func (s *Spool) Rotate() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.finishFile()
+}
+
+// End returns the position of the next entry.
+func (s *Spool) End() Position {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.end()
 }
 
 // Usage returns the bytes on disk and the most that there may be.
 func (s *Spool) Usage() (used, size int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.used(), s.o.Size
+	return s.used(false), s.o.Size
 }
 
-func (s *Spool) used() (n int64) {
-	for _, g := range s.segments {
-		n += g.size
-	}
-	return n
+// Failing returns why the disk did not take the last entries; nil: it did.
+func (s *Spool) Failing() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failing
 }
 
-// Failures returns how many writes and syncs failed, and how many segments ended too early.
+// Failures returns how many writes and syncs failed, and of how many segments something cannot be read.
 func (s *Spool) Failures() (failed, corrupt uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +163,7 @@ func (s *Spool) syncSoon() {
 	}
 }
 
-// syncLoop syncs appended entries and writes positions.json, until Close.
+// syncLoop syncs what was appended and writes positions.json, until Close.
 func (s *Spool) syncLoop() {
 	defer close(s.stopped)
 	tick := time.NewTicker(SyncEvery)
@@ -165,23 +181,29 @@ func (s *Spool) syncLoop() {
 	}
 }
 
-// Sync waits until appended entries and the positions are on the disk. Calls come one after
-// the other: a second one must not return while the first is still writing its positions.
+// Sync waits until appended entries and the positions are on the disk, and removes what all have
+// delivered. Calls come one after the other: a second one must not return while the first is still
+// writing its positions. Without a folder it does nothing.
 func (s *Spool) Sync() error {
+	if s.o.Directory == "" {
+		return nil
+	}
 	s.syncing.Lock()
 	defer s.syncing.Unlock()
+	rescued := s.rescue()
 	s.mu.Lock()
 	file, dirty, moved := s.file, s.unsynced > 0, s.moved
 	s.unsynced, s.moved = 0, false
 	positions, drops := s.positions(), s.drops
 	s.mu.Unlock()
-	var errs []error
+	errs := []error{rescued}
 	if dirty && file != nil {
 		// A file that is closed belongs to a segment that was finished, and synced, meanwhile.
 		if err := datasync(file); err != nil && !errors.Is(err, os.ErrClosed) {
 			errs = append(errs, fmt.Errorf("%s: %w", file.Name(), err))
 		}
 	}
+	errs = append(errs, s.writeIndexes())
 	if moved {
 		errs = append(errs, s.writePositions(positions, drops))
 	}
@@ -192,11 +214,52 @@ func (s *Spool) Sync() error {
 		s.moved = s.moved || moved
 		s.mu.Unlock()
 	}
+	s.removeDelivered()
 	return err
 }
 
-// Close syncs the spool and unlocks the folder.
+func (s *Spool) removeDelivered() {
+	s.mu.Lock()
+	n, keep := s.readBy(), s.keep
+	s.mu.Unlock()
+	if n == 0 {
+		return
+	}
+	if keep != nil {
+		keep()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trim()
+}
+
+// rescue writes the segments in memory to files, where the disk takes them again.
+func (s *Spool) rescue() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range s.segments {
+		if g.mem == nil {
+			continue
+		}
+		if err := writeSynced(s.path(g.number), g.mem); err != nil {
+			os.Remove(s.path(g.number))
+			return err
+		}
+		walk(g.mem, fileHeaderLen, g.size, func(e *Entry, _ int64, _ int) {
+			if r, ok := span(e); ok {
+				g.sum.add(r)
+			}
+		})
+		g.mem, s.moved = nil, true
+	}
+	return nil
+}
+
+// Close syncs the log and unlocks the folder.
 func (s *Spool) Close() error {
+	if s.o.Directory == "" {
+		return nil
+	}
 	close(s.stop)
 	<-s.stopped
 	err := s.Sync()

@@ -47,3 +47,9 @@ func mask(version uint8) uint64 {
 	}
 	return 1<<32 - 1
 }
+
+// IsNumber reports whether an extended sequence number is one of a packet with header h: packets of a
+// switch that does not number them are counted instead.
+func IsNumber(h Header, extended uint64) bool {
+	return extended&mask(h.Version) == uint64(h.Sequence)
+}
