@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"intsink/cmd/internal/degraded"
 	"intsink/cmd/internal/notify"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
@@ -48,6 +49,7 @@ type Appliance struct {
 	live       *observe.Live
 	source     *observe.Source
 	servers    *observe.Servers
+	degraded   *degraded.Parts
 	reloading  sync.Mutex    // held during a reload, and while stopping begins
 	mode       failopen.Mode // that the workers work in; guarded by reloading
 	trial      *trial        // of the configuration in force; guarded by reloading
@@ -78,7 +80,7 @@ func Start(ctx context.Context, c *conf.Config, path, sum, version string, mode 
 	if err := keepOff(c.DPDK.Lcores); err != nil {
 		return nil, err
 	}
-	a := &Appliance{version: version, mode: mode, notifier: notify.New(os.Getenv), path: path, clock: eal.Nanotime, wallClock: eal.NewWallClock(nil)}
+	a := &Appliance{version: version, degraded: degraded.New(time.Now, slog.Default), mode: mode, notifier: notify.New(os.Getenv), path: path, clock: eal.Nanotime, wallClock: eal.NewWallClock(nil)}
 	a.config.Store(c)
 	a.control = &control.Server{Sink: a, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
 	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.makeMitigation, a.makeModes, a.startGauges, a.startWorkers, a.startServing, a.startModes, a.startChanges, a.startNotifying}

@@ -7,15 +7,16 @@ import (
 	"log/slog"
 	"time"
 
+	"intsink/cmd/internal/degraded"
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/conf"
 )
 
 // startServing opens the HTTP endpoint, once there is something to serve.
-func (a *Appliance) startServing(c *conf.Config) (err error) {
+func (a *Appliance) startServing(c *conf.Config) error {
 	a.source = a.observed()
-	a.servers, err = observe.Serve(c.HTTP, a.source)
-	return err
+	a.servers = observe.Serve(c.HTTP, a.source, degraded.Tick())
+	return nil
 }
 
 // startChanges logs what begins and ends to be lost, until a stops.
@@ -33,7 +34,7 @@ func (a *Appliance) startChanges(*conf.Config) error {
 func (a *Appliance) observed() *observe.Source {
 	s := &observe.Source{
 		Version: a.version, Control: a.control, Mitigation: a.mitigation, Capture: a.capture(), Modes: a.modes, Live: a.live, Started: time.Now(), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.stopping.Load,
-		Collectors: a.observedCollectors, Workers: a.workers, Links: a.linkNames, Mbufs: a.pool,
+		Collectors: a.observedCollectors, Workers: a.workers, Links: a.linkNames, Mbufs: a.pool, Degraded: a.degraded,
 	}
 	for _, p := range a.reportPools {
 		s.ReportPools = append(s.ReportPools, p)

@@ -152,15 +152,20 @@ func (a *Appliance) reload(r *control.Result, q *control.Request) {
 		return
 	}
 	was := a.config.Load()
-	if err := a.servers.Change(c.HTTP, func() { a.config.Store(c) }); err != nil {
-		r.Error, r.Changes = err.Error(), []conf.Change{}
-		return
-	}
+	a.servers.Change(c.HTTP, func() { a.config.Store(c) })
 	late := a.adopt(c)
 	if q.Confirm > 0 {
 		a.beginTrial(r, q, was)
 	}
-	r.Note = noteOf(late, a.restartNote(r.SHA256))
+	r.Note = joinNotes(a.degradedNote(), noteOf(late, a.restartNote(r.SHA256)))
+}
+
+// degradedNote says what does not work as the configuration in force asks for; "": all does.
+func (a *Appliance) degradedNote() string {
+	if err := a.degraded.Err(); err != nil {
+		return "degraded: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	return ""
 }
 
 // noteOf is what there is to say of a reload besides: which workers are late, and what a restart would bring.

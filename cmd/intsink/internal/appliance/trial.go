@@ -106,17 +106,11 @@ func (a *Appliance) goBack(end control.TrialEnd, why string) *control.Result {
 	r := a.newResult(endOfTrial + why)
 	r.Config, r.SHA256 = t.of.Config, t.of.SHA256
 	slog.Warn("reload: the trial has ended, the configuration before it comes back", "why", why)
-	tried, back, stays := a.config.Load(), t.was, ""
-	if err := a.servers.Change(back.HTTP, func() { a.config.Store(back) }); err != nil {
-		slog.Error("reload: going back, http stays as it is", "err", err)
-		stays = fmt.Sprintf("http stays as it was tried: %v", err)
-		kept := *back // with the tokens that guard what is open
-		kept.HTTP = tried.HTTP
-		back = &kept
-	}
+	tried, back := a.config.Load(), t.was
+	a.servers.Change(back.HTTP, func() { a.config.Store(back) })
 	r.Changes = conf.Diff(tried, back)
 	late := a.adopt(back)
-	r.OK, r.Time, r.Note = true, time.Now().UTC(), joinNotes(stays, noteOf(late, a.restartNote(r.SHA256)))
+	r.OK, r.Time, r.Note = true, time.Now().UTC(), joinNotes(a.degradedNote(), noteOf(late, a.restartNote(r.SHA256)))
 	a.finish(r)
 	return r
 }

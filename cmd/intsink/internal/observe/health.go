@@ -35,8 +35,8 @@ func (s *Source) healthy() error {
 	return nil
 }
 
-// verbose answers each check by a line, the configuration in force and what became of the
-// last reload, which does not make a sink less ready.
+// verbose answers each check by a line, the configuration in force, what became of the
+// last reload and what is degraded, neither of which makes a sink less ready.
 func (s *Source) verbose(w http.ResponseWriter) {
 	err := s.ready()
 	if err != nil {
@@ -72,6 +72,9 @@ func (s *Source) verbose(w http.ResponseWriter) {
 	}
 	if s.Modes != nil {
 		line("mode", modeLine(s.Modes.State()))
+	}
+	for _, d := range s.Degraded.List() {
+		line("degraded", d.String())
 	}
 	ready := ""
 	if err != nil {

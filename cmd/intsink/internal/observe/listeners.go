@@ -1,5 +1,5 @@
 // Servers: opens the addresses that the endpoint listens on, changes them while it serves,
-// closes them.
+// tries again what cannot be opened, closes them.
 
 package observe
 
@@ -10,11 +10,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
+	"slices"
+	"strings"
 	"sync"
-	"syscall"
 	"time"
 
+	"intsink/cmd/internal/degraded"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/conf"
 )
@@ -24,10 +27,16 @@ import (
 type Servers struct {
 	source *Source
 
-	mu   sync.Mutex
-	all  http.Handler // of http.listen and http.socket; nil: not made yet
-	open []*serving
+	all     http.Handler // of http.listen and http.socket
+	retrier *degraded.Retrier
+
+	mu     sync.Mutex
+	wanted []place
+	open   []*serving
 }
+
+// socketName is the name of the place that is no address.
+const socketName = "http.socket"
 
 // place is one address to listen on.
 type place struct {
@@ -50,7 +59,7 @@ func placesOf(h *conf.HTTP) []place {
 		listen.tls = *h.TLS
 	}
 	var all []place
-	for _, p := range []place{listen, {name: "http.socket", address: h.SocketPath(os.Getenv)}, {name: "http.pprof", address: h.Pprof}} {
+	for _, p := range []place{listen, {name: socketName, address: h.SocketPath(os.Getenv)}, {name: "http.pprof", address: h.Pprof}} {
 		if p.address != "" {
 			all = append(all, p)
 		}
@@ -58,116 +67,112 @@ func placesOf(h *conf.HTTP) []place {
 	return all
 }
 
-// Serve opens what h asks for.
-func Serve(h conf.HTTP, source *Source) (*Servers, error) {
-	s := &Servers{source: source}
-	if err := s.Change(h, func() {}); err != nil {
-		s.Stop()
-		return nil, err
+// Serve opens what h asks for, as far as that can be opened, and goes on trying the rest at each tick.
+func Serve(h conf.HTTP, source *Source, tick <-chan time.Time) *Servers {
+	if source.Degraded == nil {
+		source.Degraded = degraded.New(time.Now, slog.Default)
 	}
-	return s, nil
+	s := &Servers{source: source, all: source.handler()}
+	s.retrier = degraded.Retry(tick, s.tryAgain)
+	s.Change(h, func() {})
+	return s
 }
 
-// Change makes what is open that of h. What is as it was goes on; where something cannot be
-// opened, all is as before and the error says why. Requests under way are answered. adopt puts h into force for the
+// Change makes what is open that of h. What is as it was goes on; what cannot be opened, for its address is taken or not
+// there, or a file of TLS cannot be read, is degraded, and tried again. Requests under way are answered. adopt puts h into force for the
 // source, before anything that was opened answers: its tokens guard it from the first request on.
-func (s *Servers) Change(h conf.HTTP, adopt func()) error {
+func (s *Servers) Change(h conf.HTTP, adopt func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := turnover{left: append([]*serving{}, s.open...)}
-	for _, p := range placesOf(&h) {
-		if err := s.turn(&t, p); err != nil {
-			s.open = s.undo(&t)
-			return err
+	s.wanted = placesOf(&h)
+	var kept, opened []*serving
+	for _, o := range s.open {
+		if slices.Contains(s.wanted, o.place) {
+			kept = append(kept, o)
+		} else {
+			o.close()
 		}
 	}
-	for _, o := range t.left {
-		o.close()
+	s.open = kept
+	for _, p := range s.missing() {
+		if p.hasName() {
+			s.degraded(p, errors.New("its host name is being looked up"))
+			s.retrier.Soon()
+		} else if o, err := s.start(p); err != nil {
+			s.degraded(p, err)
+		} else {
+			s.degraded(p, nil)
+			opened = append(opened, o)
+		}
 	}
+	s.forget()
 	adopt()
-	for _, o := range t.opened { // once all are open: who gets an answer at one place finds the others
+	for _, o := range opened { // once all are open: who gets an answer at one place finds the others
 		o.serve()
 	}
-	s.open = append(t.kept, t.opened...)
-	return nil
+	s.open = append(s.open, opened...)
 }
 
-// turnover is a change on its way.
-type turnover struct {
-	left   []*serving // open, and nobody has asked for them yet
-	kept   []*serving // open before and after
-	opened []*serving
-	closed []*serving // because their address is needed
+// forget ends the degraded state of places that are asked for no more.
+func (s *Servers) forget() {
+	var names []string
+	for _, p := range s.wanted {
+		names = append(names, p.short())
+	}
+	s.source.Degraded.Keep("http", names)
+	for _, o := range s.open {
+		s.degraded(o.place, nil)
+	}
 }
 
-// take takes the first out of left that is of the kind.
-func (t *turnover) take(kind func(*serving) bool) *serving {
-	for i, o := range t.left {
-		if kind(o) {
-			t.left = append(t.left[:i], t.left[i+1:]...)
-			return o
+func (s *Servers) degraded(p place, err error) {
+	s.source.Degraded.Set("http", p.short(), err)
+}
+
+// missing are the places that are wanted and not open. The caller holds s.mu.
+func (s *Servers) missing() (all []place) {
+	for _, p := range s.wanted {
+		if !slices.ContainsFunc(s.open, func(o *serving) bool { return o.place == p }) {
+			all = append(all, p)
 		}
 	}
-	return nil
+	return all
 }
 
-// turn opens p, or keeps it.
-func (s *Servers) turn(t *turnover, p place) error {
-	if o := t.take(func(o *serving) bool { return o.place == p }); o != nil {
-		t.kept = append(t.kept, o)
-		return nil
-	}
-	if _, err := tlsOf(&p.tls); err != nil {
-		return p.failed(err)
-	}
-	o, err := s.start(p)
-	for errors.Is(err, syscall.EADDRINUSE) {
-		inTheWay := t.take(p.needs)
-		if inTheWay == nil {
-			break
+// tryAgain opens what is missing. The lock is free meanwhile: a name server that is silent holds nothing up.
+func (s *Servers) tryAgain() {
+	s.mu.Lock()
+	missing := s.missing()
+	s.mu.Unlock()
+	for _, p := range missing {
+		o, err := s.start(p)
+		s.mu.Lock()
+		switch {
+		case !slices.Contains(s.missing(), p): // a reload or the end came meanwhile
+			if o != nil {
+				o.close()
+			}
+		case err != nil:
+			s.degraded(p, err)
+		default:
+			s.degraded(p, nil)
+			o.serve()
+			s.open = append(s.open, o)
 		}
-		inTheWay.close()
-		t.closed = append(t.closed, inTheWay)
-		o, err = s.start(p)
+		s.mu.Unlock()
 	}
-	if err == nil {
-		t.opened = append(t.opened, o)
-	}
-	return err
 }
 
-// needs reports whether o has to be closed for p to be opened: it has p's address, where only the TLS changes, or the same
-// port where one of them is for all addresses.
-func (p *place) needs(o *serving) bool {
-	if o.address == p.address {
-		return true
-	}
-	host, port, err := net.SplitHostPort(p.address)
-	otherHost, otherPort, otherErr := net.SplitHostPort(o.address)
-	return err == nil && otherErr == nil && port == otherPort && (isWildcard(host) || isWildcard(otherHost))
-}
+func (p *place) short() string { return strings.TrimPrefix(p.name, "http.") }
 
-func isWildcard(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "" || ip != nil && ip.IsUnspecified()
-}
-
-// undo makes all as it was, and returns what is open then.
-func (s *Servers) undo(t *turnover) []*serving {
-	for _, o := range t.opened {
-		o.close()
+// hasName tells whether p's address has to be looked up.
+func (p *place) hasName() bool {
+	host, _, err := net.SplitHostPort(p.address)
+	if p.name == socketName || err != nil || host == "" {
+		return false
 	}
-	open := append(t.kept, t.left...)
-	for _, o := range t.closed {
-		again, err := s.start(o.place)
-		if err != nil {
-			slog.Error("http: it cannot be opened again as it was", "what", o.name, "address", o.address, "err", err)
-			continue
-		}
-		again.serve()
-		open = append(open, again)
-	}
-	return open
+	_, err = netip.ParseAddr(host)
+	return err != nil
 }
 
 func (p *place) failed(err error) error {
@@ -176,12 +181,9 @@ func (p *place) failed(err error) error {
 
 // start opens p; who connects waits until it is served.
 func (s *Servers) start(p place) (*serving, error) {
-	if s.all == nil {
-		s.all = s.source.handler()
-	}
 	open, handler, write := listenTCP, s.all, writePatience
 	switch p.name {
-	case "http.socket":
+	case socketName:
 		open = control.Listen
 	case "http.pprof":
 		handler, write = profiles(), 0
@@ -230,8 +232,10 @@ func (o *serving) shutdown(patience time.Duration) {
 
 // Stop closes all.
 func (s *Servers) Stop() {
+	s.retrier.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.wanted = nil
 	for _, o := range s.open {
 		o.cancel() // event streams end
 		o.shutdown(time.Second)

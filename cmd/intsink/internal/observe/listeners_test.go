@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -56,21 +57,18 @@ func certificate(t *testing.T) *conf.TLS {
 	return &conf.TLS{Certificate: write("c.pem", "CERTIFICATE", der), Key: write("k.pem", "PRIVATE KEY", k)}
 }
 
-// TestAddressesChangeWhileServing: what stays goes on, also a request under way on an address
-// that goes; what cannot be opened leaves all as it was.
+// TestAddressesChangeWhileServing: what stays goes on, a request under way on an address
+// that goes ends; what cannot be opened is degraded, and holds nothing else up.
 func TestAddressesChangeWhileServing(t *testing.T) {
 	a, b, taken := loopback.Address(t), loopback.Address(t), loopback.Address(t)
 	_, port, _ := net.SplitHostPort(b) // b moves to all addresses
-	files := certificate(t)
-	s, err := Serve(conf.HTTP{Listen: a}, source(polling(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files, of := certificate(t), source(polling(t))
+	s := Serve(conf.HTTP{Listen: a}, of, nil)
 	defer s.Stop()
 	change := func(h conf.HTTP, wrong string) {
 		t.Helper()
-		err := s.Change(h, func() {})
-		if wrong == "" && err != nil || wrong != "" && (err == nil || !strings.Contains(err.Error(), wrong)) {
+		s.Change(h, func() {})
+		if err := of.Degraded.Err(); wrong == "" && err != nil || wrong != "" && (err == nil || !strings.Contains(err.Error(), wrong)) {
 			t.Fatalf("%v, want %q", err, wrong)
 		}
 	}
@@ -99,19 +97,19 @@ func TestAddressesChangeWhileServing(t *testing.T) {
 	}
 	defer l.Close()
 	change(conf.HTTP{Listen: a, Pprof: taken}, `http.pprof = "`+taken)
-	expect("refused", map[string]bool{"http://" + a: false, "http://" + b: true})
+	expect("beside a taken one", map[string]bool{"http://" + a: true, "http://" + b: false})
 	change(conf.HTTP{Listen: ":" + port}, "")
 	expect("on all addresses", map[string]bool{"http://" + b: true})
 	change(conf.HTTP{Listen: "0.0.0.0:" + port, Pprof: taken}, `http.pprof = "`+taken)
-	expect("refused on all IPv4 addresses", map[string]bool{"http://" + b: true})
+	expect("on all IPv4 addresses", map[string]bool{"http://" + b: true})
 	change(conf.HTTP{Listen: b}, "")
 	expect("on one address again", map[string]bool{"http://" + b: true})
 	change(conf.HTTP{Listen: b, TLS: &conf.TLS{Certificate: "/missing", Key: "/missing"}}, "tls: ")
-	expect("refused TLS", map[string]bool{"http://" + b: true})
+	expect("without the files of TLS", map[string]bool{"http://" + b: false, "https://" + b: false})
 	change(conf.HTTP{Listen: b, TLS: files}, "")
 	expect("with TLS", map[string]bool{"http://" + b: false, "https://" + b: true})
 	change(conf.HTTP{Listen: b, Pprof: taken}, `http.pprof = "`+taken)
-	expect("refused without TLS", map[string]bool{"http://" + b: false, "https://" + b: true})
+	expect("without TLS", map[string]bool{"http://" + b: true, "https://" + b: false})
 	socket := filepath.Join(t.TempDir(), "s")
 	change(conf.HTTP{Listen: b, TLS: files, Socket: socket}, "")
 	if c, err := net.Dial("unix", socket); err != nil {
@@ -137,11 +135,11 @@ func TestTokensGuardFromTheFirstRequest(t *testing.T) {
 		}
 		return config()
 	}
-	s := &Servers{source: of}
+	s := Serve(conf.HTTP{}, of, nil)
 	defer s.Stop()
 	a := loopback.Address(t)
 	var early net.Conn
-	err := s.Change(conf.HTTP{Listen: a}, func() {
+	s.Change(conf.HTTP{Listen: a}, func() {
 		c, err := net.Dial("tcp", a)
 		if err != nil {
 			t.Fatal(err)
@@ -150,36 +148,54 @@ func TestTokensGuardFromTheFirstRequest(t *testing.T) {
 		early = c
 		adopted.Store(true)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	defer early.Close()
 	if answer, err := io.ReadAll(early); err != nil || !bytes.HasPrefix(answer, []byte("HTTP/1.0 200")) {
 		t.Errorf("%v: %.100s", err, answer)
 	}
 }
 
-// TestNoAnswerBeforeAllAreOpen: who connects to an address while others are opened waits, and is not answered if
-// one of them cannot be opened.
-func TestNoAnswerBeforeAllAreOpen(t *testing.T) {
-	s := &Servers{source: source(polling(t))}
-	var half turnover
-	p := place{name: "http.listen", address: loopback.Address(t)}
-	if err := s.turn(&half, p); err != nil {
+// TestWhatCannotBeOpenedIsTriedAgain: an address that is taken, files of TLS that are missing, a folder of the
+// socket that is, and a host name: each is opened once it can be, and then it is degraded no more.
+func TestWhatCannotBeOpenedIsTriedAgain(t *testing.T) {
+	files, dir, of := certificate(t), filepath.Join(t.TempDir(), "run"), source(polling(t))
+	certificatePath := files.Certificate
+	if err := os.Rename(certificatePath, certificatePath+".later"); err != nil {
 		t.Fatal(err)
 	}
-	c, err := net.Dial("tcp", p.address)
+	taken, err := net.Listen("tcp", loopback.Address(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	if _, err := io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: sink\r\n\r\n"); err != nil {
-		t.Fatal(err)
+	listen, pprof, socket := loopback.Address(t), taken.Addr().String(), filepath.Join(dir, "s")
+	tick := make(chan time.Time)
+	s := Serve(conf.HTTP{Listen: listen, TLS: files, Pprof: pprof, Socket: socket}, of, tick)
+	defer s.Stop()
+	try := func(want ...string) {
+		t.Helper()
+		tick <- time.Time{}
+		tick <- time.Time{} // the first try is over
+		var got []string
+		for _, d := range of.Degraded.List() {
+			got = append(got, d.Name)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%v are degraded, want %v: %v", got, want, of.Degraded.Err())
+		}
 	}
-	if open := s.undo(&half); len(open) != 0 {
-		t.Errorf("%d addresses are open", len(open))
+	try("listen", "pprof", "socket")
+	os.Rename(certificatePath+".later", certificatePath)
+	try("pprof", "socket")
+	if !answers("https://" + listen) {
+		t.Error("no answer with TLS")
 	}
-	if answer, _ := io.ReadAll(c); len(answer) != 0 {
-		t.Errorf("%q", answer)
+	taken.Close()
+	try("socket")
+	os.Mkdir(dir, 0o700)
+	try()
+	_, port, _ := net.SplitHostPort(pprof)
+	s.Change(conf.HTTP{Listen: "localhost:" + port}, func() {})
+	try()
+	if !answers("http://" + pprof) {
+		t.Error("no answer at a host name")
 	}
 }

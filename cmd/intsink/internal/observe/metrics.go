@@ -37,6 +37,10 @@ func (s *Source) writeMetrics(w io.Writer) error {
 	s.addControl(x)
 	s.addModes(x)
 	s.addCapture(x)
+	for _, d := range s.Degraded.List() {
+		x.add("intsink_degraded", 1, "part", d.Part, "name", d.Name)
+		x.add("intsink_degraded_since_timestamp_seconds", uint64(d.Since.Unix()), "part", d.Part, "name", d.Name)
+	}
 	x.add("intsink_log_lines_dropped_total", logging.Dropped())
 	x.add("intsink_build_info", 1, "version", s.Version)
 	if err := x.writeTo(w); err != nil {

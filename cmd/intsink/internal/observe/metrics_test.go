@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/internal/degraded"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/observe/observetest"
@@ -172,11 +173,16 @@ func TestEveryMetricIsWritten(t *testing.T) {
 		Ports:       []Port{{Name: "network", Device: device{}}},
 		ReportPorts: []ReportPort{{"telemetry", port.New(port.MAC{})}},
 	}
+	s.Degraded = degraded.New(func() time.Time { return time.Unix(1000, 0) }, slog.Default)
+	s.Degraded.Set("http", "pprof", errors.New("taken"))
 	var b bytes.Buffer
 	if err := s.writeMetrics(&b); err != nil {
 		t.Fatal(err)
 	}
 	p := observetest.Parse(t, b.String())
+	if one, since := p.Series[`intsink_degraded{part="http",name="pprof"}`], p.Series[`intsink_degraded_since_timestamp_seconds{part="http",name="pprof"}`]; one != 1 || since != 1000 {
+		t.Errorf("degraded %v since %v", one, since)
+	}
 	for _, m := range Metrics {
 		if p.Kind[m.Name] != m.Kind() || p.Help[m.Name] != m.Help {
 			t.Errorf("%s is not there, or not as it should be: %q %q", m.Name, p.Kind[m.Name], p.Help[m.Name])

@@ -4,6 +4,7 @@
 package observe
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
@@ -54,7 +55,15 @@ func tlsOf(files *conf.TLS) (*tls.Config, error) {
 	return c, nil
 }
 
-func listenTCP(address string) (net.Listener, error) { return net.Listen("tcp", address) }
+// lookupPatience is how long a host name to listen on may take.
+const lookupPatience = 2 * time.Second
+
+func listenTCP(address string) (net.Listener, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), lookupPatience)
+	defer cancel()
+	var c net.ListenConfig
+	return c.Listen(ctx, "tcp", address)
+}
 
 // newServer bounds what a client that is silent or slow can hold: with so many of them as there may be
 // connections, nobody else would be served. A handler that takes longer than write has a deadline

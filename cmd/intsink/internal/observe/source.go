@@ -6,6 +6,7 @@ package observe
 import (
 	"time"
 
+	"intsink/cmd/internal/degraded"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/livecapture"
@@ -37,6 +38,7 @@ type Source struct {
 	ReportPorts []ReportPort
 	Mbufs       Pool
 	ReportPools []Pool // per worker
+	Degraded    *degraded.Parts
 
 	process processText
 }

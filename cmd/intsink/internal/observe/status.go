@@ -36,7 +36,7 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *sta
 		Now: time.Unix(0, s.Clock()).UTC(), Started: s.Started.UTC(), Version: s.Version, Node: c.Node.ID, Ready: "ok",
 		Mbufs: s.Mbufs.Size(), MbufsInUse: s.Mbufs.InUse(),
 		Events: map[string]uint64{}, Suppressed: map[string]uint64{},
-		Links: []status.Link{}, Collectors: []status.Collector{}, Workers: []status.Worker{}, Ports: []status.Port{},
+		Degraded: []status.Degraded{}, Links: []status.Link{}, Collectors: []status.Collector{}, Workers: []status.Worker{}, Ports: []status.Port{},
 	}
 	if err := s.ready(); err != nil {
 		j.Ready = err.Error()
@@ -53,6 +53,9 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *sta
 	if s.Modes != nil {
 		m := s.Modes.State()
 		j.Mode = &m
+	}
+	for _, d := range s.Degraded.List() {
+		j.Degraded = append(j.Degraded, status.Degraded{Part: d.Part, Name: d.Name, Since: d.Since.UTC(), Why: d.Why})
 	}
 	s.statusOfLinks(j, snapshots)
 	s.statusOfCollectors(j, snapshots, exported)

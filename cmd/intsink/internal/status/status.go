@@ -19,6 +19,7 @@ type Status struct {
 	Ready      string            `json:"ready"`  // "ok", or why not
 	Mode       *Mode             `json:"mode"`   // null: always full
 	Config     *Config           `json:"config"` // null: there is no file that could be read again
+	Degraded   []Degraded        `json:"degraded"`
 	Links      []Link            `json:"links"`
 	Events     map[string]uint64 `json:"events"`     // entered, reported or not
 	Suppressed map[string]uint64 `json:"suppressed"` // withheld by a rate, an interval or a quota
@@ -27,6 +28,14 @@ type Status struct {
 	Ports      []Port            `json:"ports"`
 	Mbufs      int               `json:"mbufs"`
 	MbufsInUse int               `json:"mbufs_in_use"`
+}
+
+// Degraded is a part that does not work as the configuration asks for; it is tried again each second.
+type Degraded struct {
+	Part  string    `json:"part"`
+	Name  string    `json:"name"`
+	Since time.Time `json:"since"`
+	Why   string    `json:"why"`
 }
 
 // Config is which configuration is in force.

@@ -42,7 +42,7 @@ func Status(ctx context.Context, stdout io.Writer, o *client.Options) error {
 }
 
 // exceptions are what is otherwise than it stays: a mode other than full, a bypass, a
-// configuration on trial, and how a trial ended, until the next reload.
+// configuration on trial, how a trial ended, until the next reload, and what is degraded.
 func exceptions(s *status.Status) (lines []string) {
 	if m := s.Mode; m != nil && m.Mode != "full" {
 		lines = append(lines, fmt.Sprintf("mode %s since %s: %s", m.Mode, m.Since.Format(time.RFC3339), m.Why))
@@ -59,6 +59,9 @@ func exceptions(s *status.Status) (lines []string) {
 		lines = append(lines, fmt.Sprintf("the configuration is on trial: generation %d comes back at %s unless intsink confirm comes", t.BackTo, t.Until.Format(time.RFC3339)))
 	} else if s.Config != nil && s.Config.LastTrial != nil && s.Config.LastTrial.InForce(s.Config.Generation) {
 		lines = append(lines, s.Config.LastTrial.Text())
+	}
+	for _, d := range s.Degraded {
+		lines = append(lines, fmt.Sprintf("degraded: %s %s since %s: %s", d.Part, d.Name, d.Since.Format(time.RFC3339), d.Why))
 	}
 	return lines
 }
