@@ -97,9 +97,9 @@ func (d checker) checkFrameLength(c *Config, col *Collector, where string) {
 	if i < 0 || c.Ports[i].MTU == 0 {
 		return
 	}
-	if most := int(c.Ports[i].MTU) + 14 + col.TagLen(); c.Report.Coalesce.MaxBytes > most {
+	if most := int(c.Ports[i].MTU) + 14 + col.TagLen(); c.PacketBytes(col) > most {
 		d.WarnAt([]any{&col.Port}, "%s: report.coalesce.max_bytes = %d, and port %q with its mtu of %d takes frames of up to %d bytes",
-			where, c.Report.Coalesce.MaxBytes, col.Port, c.Ports[i].MTU, most)
+			where, c.PacketBytes(col), col.Port, c.Ports[i].MTU, most)
 	}
 }
 

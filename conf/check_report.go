@@ -23,6 +23,22 @@ func (d checker) checkReport(c *Config) {
 	}
 }
 
+// Packets over IPv6 reach every collector with the least MTU that a link may have (RFC 8200,
+// section 5). Nobody cuts larger ones, and the answer of who drops them often gets lost.
+const leastMTU = 1280
+
+// ordinaryBytes is the largest max_bytes that says nothing of the path.
+const ordinaryBytes = 1400
+
+// PacketBytes is the most that a report packet for col has: the whole frame.
+func (c *Config) PacketBytes(col *Collector) int {
+	most := c.Report.Coalesce.MaxBytes
+	if col.Address.Addr().Unmap().Is4() || most > ordinaryBytes {
+		return most
+	}
+	return min(most, max(14+col.TagLen()+leastMTU, leastReport(c)))
+}
+
 // leastReport returns the length of a frame with one report and its whole fragment, over IPv6,
 // whose headers are longer. With the profile it is the frame of the collector with the most room,
 // since fragments for the others are cut.

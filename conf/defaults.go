@@ -36,7 +36,7 @@ func defaultConfig() *Config {
 			Fragment: 128,
 			Inner:    InnerIP,
 			Explain:  false,
-			Coalesce: Coalesce{MaxBytes: 1400, MaxReports: 0, MaxDelay: time.Millisecond},
+			Coalesce: Coalesce{MaxBytes: ordinaryBytes, MaxReports: 0, MaxDelay: time.Millisecond},
 		},
 		Overload: Overload{Mode: NeverDegrade, Busy: 0.98, PollGap: 0, FullBursts: 0.9, Enter: 2 * time.Second, Clear: 10 * time.Second},
 		Bypass:   Bypass{Heartbeat: 0, After: time.Second, Timeout: 5 * time.Second},

@@ -38,7 +38,7 @@ const (
 var dropReasons = [NumDropReasons]struct{ label, doc string }{
 	DropUnreachable:  {"unreachable", "no route, network down, or no socket, tried again every second; or a router answered so"},
 	DropRefused:      {"refused", "the collector's host answered that nobody listens on the port; unknown where the source port is hashed or 0"},
-	DropPacketTooBig: {"mtu", "larger than the MTU of the path, where DF is set, or of the port that the reports leave by; lower report.coalesce.max_bytes"},
+	DropPacketTooBig: {"mtu", "larger than the MTU of the interface or port that the reports leave by or, over IPv6, of the path; lower report.coalesce.max_bytes"},
 	DropError:        {"error", "any other error of the socket"},
 	DropUnresolved:   {"unresolved", "the gateway has not answered who it is (ARP or Neighbor Discovery); it is asked again"},
 	DropPortFull:     {"port_full", "the port that the reports leave by took no more, after bounded retries, or is down"},

@@ -17,6 +17,14 @@ type UDPFrame struct {
 	SrcMAC, DstMAC [6]byte
 	VLAN           uint16 // 802.1Q VLAN id, 1 to 4094; 0 is no tag
 	Src, Dst       netip.AddrPort
+	ID             uint16 // of IPv4: the path may cut the packet into fragments; 0: DF is set
+}
+
+// NextID makes the next packet one that the path may cut: its identification is the one behind the last.
+func (f *UDPFrame) NextID() {
+	if f.ID++; f.ID == 0 {
+		f.ID = 1
+	}
 }
 
 const reportTTL = 64
@@ -39,7 +47,7 @@ func (f *UDPFrame) HeaderLen() int {
 }
 
 // Put writes the headers to the first HeaderLen bytes of frame, whose rest is
-// the payload, at most 65507 bytes. IPv4 has DF set and identification 0
+// the payload, at most 65507 bytes. IPv4 has an identification, or DF
 // (Telemetry Report 2.0, section "Outer Encapsulation"; RFC 6864); the UDP
 // checksum is computed. A frame shorter than the headers is left alone.
 func (f *UDPFrame) Put(frame []byte) {
@@ -70,7 +78,10 @@ func (f *UDPFrame) putIPv4(ip []byte) {
 	clear(h)
 	h[0] = 0x45
 	binary.BigEndian.PutUint16(h[2:], uint16(len(ip)))
-	h[6] = 0x40 // DF
+	binary.BigEndian.PutUint16(h[4:], f.ID)
+	if f.ID == 0 {
+		h[6] = 0x40 // DF
+	}
 	h[8], h[9] = reportTTL, packet.ProtoUDP
 	copy(h[12:], src[:])
 	copy(h[16:], dst[:])

@@ -73,7 +73,7 @@ type Exporter struct {
 func (e *Exporter) Sender(worker int, queue Queue, pool Pool) *Sender {
 	s := &Sender{
 		worker: worker, queue: queue, pool: pool, sourcePort: e.c.SourcePort, neighbor: e.neighbor,
-		frame: report.UDPFrame{SrcMAC: e.mac, VLAN: e.c.VLAN, Src: netip.AddrPortFrom(e.c.Source, 0), Dst: e.c.Collector},
+		frame: report.UDPFrame{SrcMAC: e.mac, VLAN: e.c.VLAN, Src: netip.AddrPortFrom(e.c.Source, 0), Dst: e.c.Collector, ID: uint16(worker) << 10},
 	}
 	e.senders = append(e.senders, s)
 	return s
@@ -145,6 +145,7 @@ func (s *Sender) wrap(m *mbuf.Mbuf) (payload int) {
 	m.Adj(report.HandoffLen)
 	payload = m.PktLen()
 	s.frame.Src = netip.AddrPortFrom(s.frame.Src.Addr(), s.sourcePort.Of(s.worker, h))
+	s.frame.NextID()
 	s.frame.Put(m.Prepend(s.frame.HeaderLen()))
 	return payload
 }

@@ -1,5 +1,5 @@
 // Opens sockets to a collector: connected UDP, or raw IP where the source port is 0 or
-// hashed; sets options and DF, explains errors.
+// hashed; sets options, explains errors.
 
 package udp
 
@@ -66,8 +66,10 @@ func dialUDP(c *Config) (*net.UDPConn, error) {
 	return conn.(*net.UDPConn), nil
 }
 
-// setOptions makes the kernel set DF, never fragment, and queue ICMP errors that come back, and
-// lets several collectors share one fixed source port.
+// setOptions makes the kernel send report packets that every path takes, and queue ICMP errors that
+// come back, and lets several collectors share one fixed source port. IPv4 has no DF: routers cut what a
+// link behind them does not take, and no ICMP is needed, which many paths lose. Over IPv6 only the sender
+// cuts, as the kernel has learnt; reports that every path takes are conf.PacketBytes long.
 func setOptions(raw syscall.RawConn, a netip.Addr) error {
 	var err error
 	ctl := raw.Control(func(fd uintptr) {
@@ -75,10 +77,10 @@ func setOptions(raw syscall.RawConn, a netip.Addr) error {
 		unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer)
 		if a.Unmap().Is4() {
 			unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_RECVERR, 1)
-			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO)
+			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DONT)
 		} else {
 			unix.SetsockoptInt(int(fd), unix.IPPROTO_IPV6, unix.IPV6_RECVERR, 1)
-			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_DO)
+			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_WANT)
 		}
 	})
 	return errors.Join(ctl, err)
@@ -148,6 +150,7 @@ func (c *rawConn) header(entropy uint16) *report.UDPFrame {
 	if c.hash {
 		c.frame.Src = netip.AddrPortFrom(c.frame.Src.Addr(), report.EntropyPort(entropy))
 	}
+	c.frame.NextID()
 	return &c.frame
 }
 
