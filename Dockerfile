@@ -1,45 +1,49 @@
-# The appliance as an image. Build: docker build --build-arg VERSION=1.0 -t intsink .
+# The appliance as an image, of Debian 13. docs/containers.md says what a container of it needs.
 #
-# It runs as user intsink. What the container needs depends on its ports:
-#   PCI device bound to vfio-pci, IOMMU on: no capability;
-#     --device /dev/vfio/vfio --device /dev/vfio/GROUP (readable by user intsink)
-#     -v /dev/hugepages:/dev/hugepages --ulimit memlock=-1
-#   kernel interfaces, net_tap: CAP_NET_RAW and CAP_NET_ADMIN, which only root gets:
-#     --user 0 --cap-drop ALL --cap-add NET_RAW --cap-add NET_ADMIN --network host
-#   no IOMMU (vfio no-iommu mode, physical addresses): CAP_SYS_ADMIN, CAP_SYS_RAWIO
-#     and CAP_IPC_LOCK as root. Prefer an IOMMU.
-# Configuration: -v /path/intsink.hcl:/etc/intsink/intsink.hcl:ro
-# Other commands: docker run intsink check --config /etc/intsink/intsink.hcl
+#   docker build --build-arg VERSION=1.0 -t intsink .
+#
+#   VERSION      what the program calls itself; dev unless it is told
+#   GOAMD64      v1 runs on every x86-64 processor; v3, for those with AVX2, is a little faster
+#   BASE, SLIM   debian:12 and debian:12-slim make it of Debian 12. A tag moves: who wants the same
+#                image tomorrow pins both, BASE=debian:13@sha256:..., by the digest that
+#                `docker buildx imagetools inspect debian:13` prints
+ARG BASE=debian:13
+ARG SLIM=debian:13-slim
 
-FROM debian:12 AS build
+FROM ${BASE} AS build
 ARG VERSION=dev
-ARG GOAMD64=v3
+ARG GOAMD64=v1
 WORKDIR /src
-# Tools first: this layer stays when only the sources change.
+# Tools, then modules: both layers stay when only the sources change.
+COPY scripts/deps.sh scripts/go.sh scripts/
 COPY go.mod go.sum ./
-COPY scripts ./scripts
-RUN scripts/deps.sh
+RUN scripts/deps.sh build
+RUN scripts/go.sh mod download
 COPY . .
 RUN make build VERSION=$VERSION GOAMD64=$GOAMD64
-
-FROM debian:12-slim
 # EAL, the ring mempool, both buses, the virtual devices, and the drivers of
 # common NICs. EAL loads drivers from its plugin directory, so ldd shows none.
+RUN scripts/dpdk-packages.sh eal ethdev mempool mempool-ring ring bus-pci bus-vdev \
+      net-af-packet net-af-xdp net-bond net-failsafe net-memif net-null net-pcap net-ring net-tap net-vhost net-virtio \
+      net-bnxt net-e1000 net-ena net-i40e net-iavf net-ice net-igc net-ixgbe net-mlx5 net-vmxnet3 >packages
+
+FROM ${SLIM}
+COPY --from=build /src/packages /usr/local/share/intsink/packages
+# Its user's number is one that orchestrators which refuse root can check; the folder is for the
+# socket, which also `--user 0` without further capabilities has to write to.
 RUN apt-get update \
- && apt-get install -y --no-install-recommends \
-      librte-eal23 librte-ethdev23 librte-mempool23 librte-mempool-ring23 librte-ring23 \
-      librte-bus-pci23 librte-bus-vdev23 \
-      librte-net-af-packet23 librte-net-memif23 librte-net-null23 librte-net-pcap23 \
-      librte-net-ring23 librte-net-tap23 librte-net-vhost23 librte-net-virtio23 \
-      librte-net-bnxt23 librte-net-e1000-23 librte-net-ena23 librte-net-i40e23 \
-      librte-net-iavf23 librte-net-ice23 librte-net-ixgbe23 librte-net-mlx5-23 \
-      librte-net-vmxnet3-23 \
+ && apt-get install -y --no-install-recommends $(cat /usr/local/share/intsink/packages) \
  && rm -rf /var/lib/apt/lists/* \
- && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin intsink
+ && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin intsink \
+ && install -d -m 1777 /run/intsink
 COPY --from=build /src/bin/intsink /usr/local/bin/intsink
+# As systemd says it: where the socket is that health, reload, mode and others ask.
+ENV RUNTIME_DIRECTORY=/run/intsink
 # By number: orchestrators that refuse root cannot look a name up.
 USER 10001
 EXPOSE 9465
-HEALTHCHECK --interval=10s --timeout=3s --start-period=10s CMD ["intsink", "status", "--config", "/etc/intsink/intsink.hcl"]
+# Whether the process works, not whether it is ready: a cable that is pulled must not end what
+# forwards by the others.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["intsink", "health"]
 ENTRYPOINT ["intsink"]
 CMD ["run", "--config", "/etc/intsink/intsink.hcl"]

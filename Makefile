@@ -16,7 +16,7 @@ GO := scripts/go.sh
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 
-.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo test check test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak property fuzz fuzz-fast lint schema fresh clean demo-collect
+.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo test check test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak property fuzz fuzz-fast lint schema fresh test-trixie clean demo-collect
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,7 +28,8 @@ build: ## compile bin/intsink and the static bin/intsink-collect (GOAMD64=v1|v3,
 	GOAMD64=$(GOAMD64) $(GO) build -pgo=$(PGO) -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/intsink ./cmd/intsink
 	CGO_ENABLED=0 GOAMD64=$(GOAMD64) $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/intsink-collect ./cmd/intsink-collect
 
-demo: deps ## run the appliance in network namespaces and show its reports
+demo: ## run the appliance in network namespaces and show its reports
+	scripts/deps.sh demo
 	$(MAKE) build
 	GOAMD64=$(GOAMD64) $(GO) build -pgo=$(PGO) -trimpath -o bin/traffic ./deploy/demo/traffic
 	deploy/demo/demo.sh
@@ -90,7 +91,8 @@ bench-results: bench-tools ## run bench-all, bench-latency and bench-throughput 
 pgo: bench-tools ## profile intsink on several inputs for the compiler: two minutes, then commit
 	scripts/pgo.sh $(PROFILE)
 
-deb: deps ## Debian packages of both programs, into bin/
+deb: ## Debian packages of both programs, for the Debian that this machine has, into bin/
+	scripts/deps.sh build deb
 	$(MAKE) build
 	scripts/deb.sh
 
@@ -125,8 +127,11 @@ lint: deps ## gofmt, go vet, staticcheck and misspell; the first run builds the 
 schema: ## write the columns of the tables that read Kafka, from those of deploy/collect/clickhouse.sql
 	INTSINK_UPDATE=1 $(GO) test -count=1 -run TestColumnsHaveOneSource ./deploy/collect
 
-fresh: ## as root: try the two commands of the README and the Dockerfile on a new Debian 12
+fresh: ## as root: try the two commands of the README, the Dockerfile and the packages on a new Debian 12 and a new 13
 	scripts/fresh.sh
+
+test-trixie: ## as root: build, demo and tests of what touches DPDK on Debian 13, in a root that is kept in /var/cache/intsink-trixie
+	scripts/trixie.sh
 
 clean: ## remove what the other targets made
 	rm -rf bin

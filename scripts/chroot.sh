@@ -1,7 +1,5 @@
-# Functions of fresh.sh, to be sourced: a minimal Debian in a folder, commands in
+# Functions of fresh.sh and trixie.sh, to be sourced: a minimal Debian in a folder, commands in
 # it, and a reader of our own Dockerfile for machines without an image registry.
-
-suite=bookworm
 
 # settings: environment of commands in a root, one VAR=value per line: proxies,
 # and where Go downloads from. Nothing else of ours gets in.
@@ -16,35 +14,52 @@ settings() {
 	done | grep -v '=$'
 }
 
+# here: the name of the Debian that this machine has: bookworm.
+here() { (source /etc/os-release && echo "$VERSION_CODENAME"); }
+
 # mirror: the first package archive that this machine's apt uses.
 mirror() {
-	apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Codename: bookworm' | head -n 1
+	apt-get indextargets --format '$(SITE)' 'Created-By: Packages' "Codename: $(here)" | head -n 1
 }
 
-# make_base ROOT: a minimal Debian with this machine's apt settings.
+# make_base ROOT SUITE: a minimal Debian with this machine's apt settings, where they are for
+# this machine's Debian: of what others make there may be none for SUITE.
 make_base() {
-	local root=$1 uri
-	uri=$(mirror)
-	[[ -n "$uri" ]] || { echo "fresh: apt knows no archive with $suite; run apt-get update" >&2; return 1; }
-	debootstrap --variant=minbase "$suite" "$root" "$uri" >"$root.log" 2>&1 || { tail -n 20 "$root.log"; return 1; }
+	local root=$1 suite=$2 uri from=() name
+	name=$(here) uri=$(mirror)
+	[[ -n "$uri" ]] || { echo "apt knows no archive with $name: run apt-get update" >&2; return 1; }
+	type -P debootstrap >/dev/null || apt-get -qq install -y --no-install-recommends debootstrap >/dev/null
+	debootstrap --variant=minbase "$suite" "$root" "$uri" >"$root.log" 2>&1 ||
+		debootstrap --variant=minbase "$suite" "$root" "$uri" >"$root.log" 2>&1 || # what was fetched is kept
+		{ tail -n 20 "$root.log"; return 1; }
 	rm -f "$root/etc/apt/sources.list"
-	cp -a /etc/apt/sources.list "$root/etc/apt/" 2>/dev/null || true
-	cp -a /etc/apt/sources.list.d/*.sources /etc/apt/sources.list.d/*.list "$root/etc/apt/sources.list.d/" 2>/dev/null || true
-	apt-config dump | grep '^Acquire::' >"$root/etc/apt/apt.conf.d/00host" || true
-	cp -aL /etc/resolv.conf /etc/hosts "$root/etc/"
+	mapfile -t from < <(grep -lsE "(^|\s)$name" /etc/apt/sources.list /etc/apt/sources.list.d/*.sources /etc/apt/sources.list.d/*.list)
+	for uri in "${from[@]}"; do
+		sed -E "s/(^|\s)$name/\1$suite/g" "$uri" >"$root$uri"
+	done
+	{ echo 'Acquire::Retries "3";'; apt-config dump | grep '^Acquire::' || true; } >"$root/etc/apt/apt.conf.d/00host"
 	[[ -z "${SSL_CERT_FILE-}" ]] || install -D -m 644 "$SSL_CERT_FILE" "$root/etc/ssl/host-certificates.crt"
+	resolve "$root"
 }
 
-# copy_base BASE ROOT: a new root from BASE, with the kernel's file systems. It is a
-# mount point, as a root is: ip netns changes how / propagates mounts.
+# resolve ROOT: names are resolved there as here.
+resolve() { cp -L /etc/resolv.conf /etc/hosts "$1/etc/"; }
+
+# enter ROOT: the kernel's file systems there. It is a mount point, as a root is: ip netns
+# changes how / propagates mounts.
+enter() {
+	mount --bind "$1" "$1"
+	mount -t proc proc "$1/proc"
+	mount --rbind /sys "$1/sys"
+	mount --rbind /dev "$1/dev"
+	mount -t tmpfs tmpfs "$1/run"
+}
+
+# copy_base BASE ROOT: a new root from BASE.
 copy_base() {
 	mkdir -p "$2"
-	mount --bind "$2" "$2"
 	cp -a --reflink=auto "$1/." "$2/"
-	mount -t proc proc "$2/proc"
-	mount --rbind /sys "$2/sys"
-	mount --rbind /dev "$2/dev"
-	mount -t tmpfs tmpfs "$2/run"
+	enter "$2"
 }
 
 # in_root ROOT WORKDIR COMMAND: runs COMMAND there by bash.
@@ -65,11 +80,12 @@ run_dockerfile() {
 	while read -r word rest; do
 		case $word in
 		FROM)
-			image_root=$dir/${rest##* }
+			image_root=$dir/${rest##*[ {]} # AS build, or ${SLIM}
 			copy_base "$base" "$image_root"
 			cwd=/ image_env=()
 			;;
 		ARG) image_env+=("$rest") ;;
+		ENV) image_env+=("$rest") ;;
 		WORKDIR) cwd=$rest && mkdir -p "$image_root$cwd" ;;
 		COPY)
 			from=$context
@@ -79,6 +95,7 @@ run_dockerfile() {
 			fi
 			dst=${rest##* }
 			[[ "$dst" == /* ]] || dst=$cwd/$dst
+			[[ "$dst" == */ ]] && mkdir -p "$image_root$dst" || mkdir -p "$image_root$(dirname "$dst")"
 			for src in ${rest% *}; do
 				# As docker does: of a folder, its contents.
 				if [[ -d "$from/$src" ]]; then

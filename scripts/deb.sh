@@ -47,6 +47,14 @@ begin() {
 	put 644 deploy/package/sysusers.conf "/usr/lib/sysusers.d/$name.conf"
 }
 
+# libraries PROGRAM: the packages of its libraries, with the versions that it needs at least, as
+# the Debian that this machine has calls them: librte-eal23 in 12, librte-eal25 in 13.
+libraries() {
+	mkdir -p "$work/shlibs/debian"
+	printf 'Source: intsink\n\nPackage: intsink\nArchitecture: any\n' >"$work/shlibs/debian/control"
+	(program=$PWD/$1 && cd "$work/shlibs" && dpkg-shlibdeps -O "$program" | sed -n 's/^shlibs:Depends=//p')
+}
+
 # finish DEPENDS SUMMARY DESCRIPTION: control files, and the package.
 finish() {
 	(cd "$root" && find etc -type f 2>/dev/null | sed 's|^|/|') >"$root/DEBIAN/conffiles"
@@ -76,8 +84,7 @@ put 644 deploy/wireshark/intsink.lua "/usr/lib/$(dpkg-architecture -qDEB_HOST_MU
 put 644 deploy/prometheus/rules.yml /usr/share/intsink/prometheus/rules.yml
 put 644 deploy/grafana/sink.json /usr/share/intsink/grafana/sink.json
 put 644 deploy/grafana/network.json /usr/share/intsink/grafana/network.json
-# The drivers are plugins of EAL, which no tool that reads the binary can see.
-finish "libc6 (>= 2.34), systemd | systemd-standalone-sysusers, librte-eal23, librte-ethdev23, librte-mempool23, librte-mempool-ring23, librte-ring23, librte-bus-pci23, librte-bus-vdev23, librte-meta-net" \
+finish "$(libraries bin/intsink), systemd | systemd-standalone-sysusers, $(scripts/dpdk-packages.sh mempool-ring bus-pci bus-vdev | paste -sd, | sed 's/,/, /g'), librte-meta-net" \
 	"In-band Network Telemetry (INT) sink appliance" \
 	" Stands inline at the edge of an INT domain, takes packets from NICs with DPDK,
  removes the INT headers so that hosts receive exactly what was sent, watches

@@ -1,20 +1,40 @@
 #!/usr/bin/env bash
 # Installs what building and testing need, where it is missing: Debian packages,
 # and a Go toolchain as new as go.mod asks. Does nothing, and needs no root,
-# where all is there. Debian 12 or newer.
+# where all is there. Debian 12 and 13.
+#
+#   scripts/deps.sh [build|demo|deb|test]...   for what; test, the default, is all
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# build: compiler and DPDK with its drivers. run and test: namespaces, captures,
-# tshark for the dissector in deploy/wireshark, protoc for deploy/collect/intsink.proto,
+# The compiler, and DPDK with its drivers.
+packages=(gcc libc6-dev make git ca-certificates pkg-config libdpdk-dev)
+
+# What `make demo` and tests of packets run: namespaces, interfaces, captures.
+demo=(iproute2 iputils-ping ethtool tcpdump procps curl)
+
+# deb.sh reads from it which libraries a package depends on.
+deb=(dpkg-dev)
+
+# tshark is for the dissector in deploy/wireshark, protoc for deploy/collect/intsink.proto,
 # chromium for the page of a running sink, Prometheus and promtool for deploy/prometheus.
-packages=(
-	gcc libc6-dev make git ca-certificates pkg-config
-	libdpdk-dev dpdk dpdk-dev
-	clang libclang-rt-14-dev # of fuzz_fast.sh
-	gcc-aarch64-linux-gnu libc6-dev-arm64-cross # of test.sh
-	iproute2 iputils-ping ethtool tcpdump tshark protobuf-compiler prometheus procps curl chromium
+test=(
+	"${demo[@]}" "${deb[@]}" dpdk dpdk-dev
+	clang libclang-rt-dev # of fuzz_fast.sh
+	gcc-aarch64-linux-gnu libc6-dev-arm64-cross # of check.sh
+	tshark protobuf-compiler prometheus chromium
 )
+
+[[ $# -gt 0 ]] || set -- test
+for what in "$@"; do
+	case $what in
+	build) ;;
+	demo) packages+=("${demo[@]}") ;;
+	deb) packages+=("${deb[@]}") ;;
+	test) packages+=("${test[@]}") ;;
+	*) echo "usage: deps.sh [build|demo|deb|test]..." >&2; exit 2 ;;
+	esac
+done
 
 say() { echo "deps: $*"; }
 
@@ -63,7 +83,7 @@ if [[ ${#todo[@]} -gt 0 ]]; then
 	install "${todo[@]}"
 fi
 if ! scripts/go.sh --find >/dev/null; then
-	# Debian 12's own Go is too old to build with, but can fetch a newer one.
+	# Debian's own Go is too old to build with, but can fetch a newer one.
 	type -P go >/dev/null || install golang-go
 	fetch_toolchain "$(type -P go)"
 fi

@@ -57,7 +57,7 @@ dpdk {
 			defer conn.Close()
 			conn.SetDeadline(time.Now().Add(patience))
 			b := make([]byte, 16384)
-			if n, err := conn.Read(b); err != nil || !strings.Contains(string(b[:n]), "22.11") {
+			if n, err := conn.Read(b); err != nil || !strings.Contains(string(b[:n]), `"DPDK 2`) {
 				t.Fatalf("%v, %s", err, b[:n])
 			}
 			conn.Write([]byte("/ethdev/list"))
