@@ -21,6 +21,7 @@ func (d checker) checkMemory(c *Config, m machine) {
 	pools := uint64(c.DPDK.Mbufs)*uint64(c.DPDK.MbufBytes()) + workers*ReportMbufs*uint64(mbufHeader+ReportRoom+c.Report.Coalesce.MaxBytes)
 	flows := workers * uint64(c.Flows.Places()) * FlowBytes
 	at := []any{&c.DPDK.Mbufs, &c.DPDK, &c.DPDK.Lcores, &c.DPDK.MbufSize, &c.Report.Coalesce.MaxBytes}
+	d.checkLimit(c, m.limit, pools, flows)
 	switch {
 	case pools > m.memory:
 		d.WarnAt(at, "dpdk: mbufs = %d: with the report pools they take %s, more than this machine's memory of %s",
@@ -32,10 +33,24 @@ func (d checker) checkMemory(c *Config, m machine) {
 	}
 }
 
+// checkLimit compares the same with what the control group allows. Hugepages do not count in it.
+func (d checker) checkLimit(c *Config, limit, pools, flows uint64) {
+	need, what := flows, "the flow tables"
+	if c.DPDK.Hugepages != WithHugepages {
+		need, what = flows+pools, "pools, unless they are on hugepages, and flow tables"
+	}
+	if limit != 0 && need > limit {
+		d.WarnAt([]any{&c.Flows.Capacity, &c.DPDK.Mbufs, &c.DPDK}, "memory: %s take %s, and the control group of this process (a container's limit, MemoryMax) allows %s: "+
+			"the kernel would end it; allow more, or lower flows.capacity or dpdk.mbufs", what, mebibytes(need), mebibytes(limit))
+	}
+}
+
+func mebibytes(n uint64) string { return fmt.Sprintf("%d MiB", n>>20) }
+
 func gibibytes(n uint64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
 
 // installedMemory is the memory of this machine in bytes, hugepages included; 0
-// where the kernel does not say. A cgroup may allow less.
+// where the kernel does not say. Control groups may allow less: MemoryLimit.
 var installedMemory = sync.OnceValue(func() uint64 {
 	src, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

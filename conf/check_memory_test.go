@@ -24,6 +24,29 @@ func TestMemory(t *testing.T) {
 	warns(``, gib, "")
 }
 
+// TestMemoryOfAContainer: the warning has both numbers, and hugepages do not count.
+func TestMemoryOfAContainer(t *testing.T) {
+	for _, c := range []struct {
+		src   string
+		limit uint64
+		want  string
+	}{
+		{"", 0, ""},
+		{"", 4 << 30, ""},
+		{"", 192 << 20, "memory: pools, unless they are on hugepages, and flow tables take "},
+		{"", 192 << 20, "allows 192 MiB: the kernel would end it"},
+		{`dpdk { hugepages = "on" }` + "\nflows { capacity = 1024 }", 64 << 20, ""},
+		{`dpdk { hugepages = "on" }` + "\nflows { capacity = 4194304 }", 64 << 20, "memory: the flow tables take 1"},
+	} {
+		m := fakeMachine()
+		m.memory, m.limit = 64<<30, c.limit
+		_, d := parse("test.hcl", []byte(base+`watch "all" {}`+"\n"+c.src), m)
+		if got := diagText(d.Warnings); (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%q, %d: %v %q, want %q", c.src, c.limit, d.Err(), got, c.want)
+		}
+	}
+}
+
 // TestMemoryOfRefusedWorkers: where lcores is wrong, check says only that, and does not warn of the memory
 // that so many workers would take.
 func TestMemoryOfRefusedWorkers(t *testing.T) {

@@ -99,6 +99,7 @@ func (c *Config) known(host string) (all []netip.Addr) {
 type machine struct {
 	cpus      []int                          // that this process may run on, ascending
 	memory    uint64                         // bytes; 0: unknown
+	limit     uint64                         // of memory, by control groups; 0: none
 	lookup    lookupFunc                     // nil: host names stay without an address
 	known     func(host string) []netip.Addr // addresses that are not looked up again; may be nil
 	elsewhere bool                           // the file may be for another machine

@@ -22,7 +22,7 @@ type lookupFunc func(host string) ([]netip.Addr, error)
 const lookupTimeout = 2 * time.Second
 
 func thisMachine() machine {
-	return machine{cpus: allowedCPUs(), memory: installedMemory(), lookup: func(host string) ([]netip.Addr, error) {
+	return machine{cpus: allowedCPUs(), memory: installedMemory(), limit: MemoryLimit(), lookup: func(host string) ([]netip.Addr, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
 		defer cancel()
 		return net.DefaultResolver.LookupNetIP(ctx, "ip", host)

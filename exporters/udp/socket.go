@@ -69,7 +69,7 @@ func dialUDP(c *Config) (*net.UDPConn, error) {
 // setOptions makes the kernel send report packets that every path takes, and queue ICMP errors that
 // come back, and lets several collectors share one fixed source port. IPv4 has no DF: routers cut what a
 // link behind them does not take, and no ICMP is needed, which many paths lose. Over IPv6 only the sender
-// cuts, as the kernel has learnt; reports that every path takes are conf.PacketBytes long.
+// cuts, as the kernel has learnt; the configuration makes packets that every path takes.
 func setOptions(raw syscall.RawConn, a netip.Addr) error {
 	var err error
 	ctl := raw.Control(func(fd uintptr) {

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -20,9 +19,6 @@ import (
 	"intsink/cmd/internal/shutdown"
 	"intsink/conf/collector"
 	"intsink/conf/schema"
-	"intsink/exporters/clickhouse"
-	"intsink/exporters/collect"
-	"intsink/exporters/collect/spool"
 )
 
 // NewCommand makes the command; version is shown in metrics.
@@ -180,25 +176,3 @@ func startOrStop(c *collector.Config, version string) (*daemon, error) {
 
 // startPatience is how long the start may still take after a signal to stop.
 const startPatience = time.Second
-
-// ownMemory is for sockets, decoders, aggregates, the runtime, and batches that wait to be
-// used again.
-const ownMemory = 128 << 20
-
-// memoryLimit returns one and a half times the bytes that queues and outputs may hold: the
-// garbage collector works in the half. Go's default would let the heap double.
-func memoryLimit(c *collector.Config) int64 {
-	hold := int64(ownMemory + spool.DefaultMemory + collect.DefaultRecent)
-	for i := range c.Kafkas {
-		hold += c.Kafkas[i].Buffer
-	}
-	hold += int64(len(c.ClickHouses)) * 2 * clickhouse.MaxBlock
-	return hold / 2 * 3
-}
-
-// limitMemory tells the runtime, unless the environment has told it (GOMEMLIMIT).
-func limitMemory(c *collector.Config) {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit(c))
-	}
-}

@@ -54,6 +54,8 @@ func start(c *collector.Config, version string) (*daemon, error) {
 		Decoder: func() collect.Decoder { return record.NewDecoder(decoder) },
 		Observe: d.set.Observer, Log: d.limited,
 	}
+	queue := fitMemory(c, groupLimit(), d.log)
+	o.Queue, o.Recent = int(queue), int(recentOf(queue))
 	d.decoder, d.outputs = decoder, specs(c)
 	for _, s := range d.outputs {
 		out, err := s.make(d.limited)
@@ -72,12 +74,11 @@ func start(c *collector.Config, version string) (*daemon, error) {
 		})
 	}
 	if s := c.Spool; s != nil {
-		if d.spool, err = spool.Open(spool.Options{Directory: s.Directory, Size: s.Size, Log: d.limited.Say}); err != nil {
+		if d.spool, err = spool.Open(spool.Options{Directory: s.Directory, Size: s.Size, Memory: queue, Log: d.limited.Say}); err != nil {
 			return nil, errors.Join(err, closeAll(o.Outputs))
 		}
 		o.Spool, o.Replay, o.State = d.spool, s.Replay, filepath.Join(s.Directory, "streams.json")
 	}
-	limitMemory(c)
 	if d.collector, err = collect.Start(o); err != nil {
 		return nil, errors.Join(err, closeAll(o.Outputs), d.closeSpool())
 	}
@@ -153,6 +154,7 @@ func (d *daemon) adopt(path string) error {
 	for i := range d.outputs {
 		old[d.outputs[i].name] = &d.outputs[i]
 	}
+	fitMemory(c, groupLimit(), d.log) // the log keeps its size
 	var outputs []collect.NamedOutput
 	all := specs(c)
 	for _, s := range all {
@@ -164,7 +166,6 @@ func (d *daemon) adopt(path string) error {
 		}
 		outputs = append(outputs, o)
 	}
-	limitMemory(c)
 	d.collector.SetOutputs(outputs)
 	for i := range c.Listens {
 		d.collector.SetAllow(c.Listens[i].Name, c.Listens[i].Allow)

@@ -60,6 +60,18 @@ func (s *Sink) Answer(ctx context.Context, path string) ([]byte, error) {
 	return body, err
 }
 
+// Health is nil if the sink says that it works: every worker polls.
+func (s *Sink) Health(ctx context.Context) error {
+	body, status, err := s.do(ctx, http.MethodGet, "/healthz", nil)
+	switch {
+	case err != nil || status == http.StatusOK:
+		return err
+	case status == http.StatusServiceUnavailable:
+		return fmt.Errorf("%s: %s", s.where, bytes.TrimSpace(body))
+	}
+	return s.failure(body, status)
+}
+
 // Post asks the sink to do something: request is its JSON. The answer may be a refusal: status tells.
 func (s *Sink) Post(ctx context.Context, path string, request any) (body []byte, status int, err error) {
 	text, err := json.Marshal(request)
