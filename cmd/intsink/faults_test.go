@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,10 +38,20 @@ func newBed(t *testing.T, hook, more string) *bed {
 		t.Fatal(err)
 	}
 	http := loopback.Address(t)
-	b.text = fmt.Sprintf(small, http) + config("udp_port = 5000") + fmt.Sprintf("bypass {\n  command = [%q]\n  after   = \"1m\" # whatever else the machine does\n  timeout = \"20s\"\n}\n", command) + more
+	b.text = fmt.Sprintf(small, http) + config("udp_port = 5000") + fmt.Sprintf("bypass {\n  command = [%q]\n  after   = \"1m\" # whatever else the machine does\n  timeout = \"1m\"\n}\n", command) + more
 	b.path = write(t, filepath.Join(b.dir, "c.hcl"), b.text)
 	b.running = &running{http: http}
 	return b
+}
+
+// change changes the configuration.
+func (b *bed) change(t *testing.T, from, to string) {
+	t.Helper()
+	if !strings.Contains(b.text, from) {
+		t.Fatalf("no %s in\n%s", from, b.text)
+	}
+	b.text = strings.ReplaceAll(b.text, from, to)
+	write(t, b.path, b.text)
 }
 
 // start runs the sink with that standard error; nil: one that is read.
@@ -84,15 +96,29 @@ func (b *bed) passes(t *testing.T) {
 	b.wait(t, "packets to pass", func(p observetest.Exposition) bool { return sum(p) > first })
 }
 
+// inline waits until the switch was asked for inline.
+func (b *bed) inline(t *testing.T) {
+	t.Helper()
+	if !eventually(func() bool { text, _ := os.ReadFile(b.asked()); return strings.HasPrefix(string(text), "inline\n") }) {
+		t.Fatalf("the switch was not asked for inline\n%s", b.stderr)
+	}
+}
+
 // ends sends SIGTERM, and checks that the process ends in time, with that code, and that packets go around it.
 func (b *bed) ends(t *testing.T, code int) {
 	t.Helper()
 	if got := b.stop(t, patience); got != code {
 		t.Errorf("exit code %d, want %d\n%s", got, code, b.stderr)
 	}
+	b.bypassed(t)
+}
+
+// bypassed checks that the switch was asked for bypass at last.
+func (b *bed) bypassed(t *testing.T) {
+	t.Helper()
 	text, err := os.ReadFile(b.asked())
-	if lines := strings.Fields(string(text)); err != nil || lines[len(lines)-1] != "bypass" {
-		t.Errorf("the switch was asked for %q (%v), at last for something else than bypass", lines, err)
+	if err != nil || !strings.HasSuffix(string(text), "bypass\n") {
+		t.Errorf("the switch was asked for %q (%v), wanted bypass at last", text, err)
 	}
 }
 
@@ -152,9 +178,9 @@ func TestTheLogDecidesNothing(t *testing.T) {
 			stderr, fails := c.stderr(t)
 			b.start(t, stderr)
 			b.passes(t)
-			waitFor(t, b.asked(), "inline\n")
+			b.inline(t)
 			fails()
-			write(t, b.path, strings.Replace(b.text, "sample = 100", "sample = 50", 1))
+			b.change(t, "sample = 100", "sample = 50")
 			b.cmd.Process.Signal(syscall.SIGHUP)
 			b.wait(t, "the reload", func(p observetest.Exposition) bool { return p.Series["intsink_config_generation"] == 2 })
 			b.passes(t)
@@ -169,7 +195,7 @@ func TestTheLogDecidesNothing(t *testing.T) {
 }
 
 // TestFilesThatNeverEnd: a reload, over TCP and by SIGHUP, whose configuration names pipes, devices and descriptors of the process as
-// its certificate is refused at once and says why; the next reload, and the stop, find nothing in their way.
+// its certificate is answered at once and says why; the next reload, and the stop, find nothing in their way.
 func TestFilesThatNeverEnd(t *testing.T) {
 	b := newBed(t, "", "")
 	text, socket := addSocket(t, strings.Replace(b.text, b.http, "%s", 1))
@@ -194,10 +220,11 @@ func TestFilesThatNeverEnd(t *testing.T) {
 	for _, path := range paths {
 		secure := fmt.Sprintf("http {\n  tls {\n    certificate = %q\n    key = %q\n  }", path, path)
 		next := write(t, filepath.Join(b.dir, "next.hcl"), strings.Replace(b.text, "http {", secure, 1))
-		if _, stderr, code := intsink(t, "reload", "--config", next, "--socket", socket); code != 1 || !strings.Contains(stderr, "not a regular file") {
-			t.Errorf("%s: exit code %d\n%s", path, code, stderr)
+		if stdout, stderr, _ := intsink(t, "reload", "--config", next, "--socket", socket); !strings.Contains(stdout+stderr, "not a regular file") && !strings.Contains(stdout+stderr, "no such file") { // a descriptor that is closed by now
+			t.Errorf("%s: %s%s", path, stdout, stderr)
 		}
 	}
+	must(t, "reload", "--socket", socket)
 	if err := os.Remove(b.path); err != nil {
 		t.Fatal(err)
 	}
@@ -205,9 +232,180 @@ func TestFilesThatNeverEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.cmd.Process.Signal(syscall.SIGHUP)
-	if !eventually(func() bool { return strings.Contains(b.get(t, "/readyz?verbose"), "by SIGHUP: "+b.path+" is not valid") }) {
+	if !eventually(func() bool {
+		return strings.Contains(b.get(t, "/readyz?verbose"), "by SIGHUP: "+b.path+" is not valid")
+	}) {
 		t.Error("SIGHUP was not answered")
 	}
 	b.passes(t)
 	b.ends(t, 0)
+}
+
+// silentManager is systemd's socket, which takes nothing any more.
+func silentManager(t *testing.T) (environment string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "notify")
+	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	for err == nil {
+		err = unix.Sendto(fd, []byte("x"), unix.MSG_DONTWAIT, &unix.SockaddrUnix{Name: path})
+	}
+	return "NOTIFY_SOCKET=" + path
+}
+
+// fault is something beside the packets that hangs or fails.
+type fault struct {
+	hook, more  string                     // as newBed takes them
+	timeout     string                     // of the bypass command, where it is not to succeed
+	environment func(t *testing.T) string  // of the process
+	during      func(t *testing.T, b *bed) // happens while the sink runs
+}
+
+// clients are API clients that ask and never read, or never finish what they ask, and one that listens to events and does not read.
+func clients(t *testing.T, b *bed) {
+	t.Helper()
+	for _, request := range []string{"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", "POST /api/v1/reload HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{", "GET /api/v1/events HTTP/1.1\r\nHost: x\r\n\r\n", "GET /he"} {
+		c, err := net.Dial("tcp", b.http)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		fmt.Fprint(c, strings.Repeat(request, map[bool]int{true: 50, false: 1}[strings.HasPrefix(request, "GET /m")]))
+	}
+}
+
+// TestFaults: with each of these packets pass, a reload comes into force, SIGTERM ends the process in time, and the bypass switch is
+// in bypass then.
+func TestFaults(t *testing.T) {
+	child := "sleep 600 & echo $! >> " + filepath.Join(t.TempDir(), "children")
+	t.Cleanup(func() {
+		text, _ := os.ReadFile(strings.Fields(child)[len(strings.Fields(child))-1])
+		for _, pid := range strings.Fields(string(text)) {
+			n, _ := strconv.Atoi(pid)
+			unix.Kill(n, unix.SIGKILL)
+		}
+	})
+	for name, f := range map[string]fault{
+		"nothing": {},
+		"a hook that leaves a child": {hook: child, during: func(t *testing.T, b *bed) {
+			p := b.wait(t, "the command", func(p observetest.Exposition) bool { return p.Series[`intsink_bypass_commands_total{result="ok"}`] > 0 })
+			if n := p.Series[`intsink_bypass_commands_total{result="failed"}`]; n != 0 {
+				t.Errorf("%v commands failed", n)
+			}
+		}},
+		"a hook that hangs in line":    {hook: `[ $1 = bypass ] || sleep 600`},
+		"a hook that hangs in bypass":  {hook: `[ $1 = inline ] || sleep 600`, timeout: "2s"},
+		"a hook that fails":            {hook: `exit 1`, timeout: "2s"},
+		"systemd does not read":        {environment: silentManager},
+		"API clients that do not read": {during: clients},
+		"a collector that is away":     {more: "collector \"none\" { address = \"127.0.0.1:1\" }\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t, f.hook, f.more)
+			if f.timeout != "" {
+				b.change(t, `timeout = "1m"`, fmt.Sprintf("timeout = %q", f.timeout))
+			}
+			var environment []string
+			if f.environment != nil {
+				environment = append(environment, f.environment(t))
+			}
+			b.start(t, nil, environment...)
+			b.passes(t)
+			b.inline(t)
+			if f.during != nil {
+				f.during(t, b)
+			}
+			b.change(t, "sample = 100", "sample = 50")
+			b.cmd.Process.Signal(syscall.SIGHUP)
+			b.wait(t, "the reload", func(p observetest.Exposition) bool { return p.Series["intsink_config_generation"] >= 2 })
+			b.passes(t)
+			began := time.Now()
+			b.ends(t, 0)
+			t.Logf("ended within %v", time.Since(began))
+		})
+	}
+}
+
+// TestAStopThatHangs: a worker does not come back from its driver. The switch is turned first; the process ends within
+// its time, or at a second signal, and says what is lost.
+func TestAStopThatHangs(t *testing.T) {
+	for name, second := range map[string]bool{"one signal": false, "a second signal": true} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t, "", "")
+			b.change(t, `"net_null0"`, `"net_ring0"`) // idle: stopThread finds the worker asleep
+			b.change(t, `"net_null1"`, `"net_ring1"`)
+			b.start(t, nil)
+			b.inline(t)
+			resume := stopThread(t, b.cmd.Process.Pid, workerThread(t, b.cmd.Process.Pid))
+			defer resume()
+			b.cmd.Process.Signal(syscall.SIGTERM)
+			want := "ended, as the stop took too long"
+			if !eventually(func() bool { text, _ := os.ReadFile(b.asked()); return strings.HasSuffix(string(text), "bypass\n") }) {
+				t.Error("the switch was not turned")
+			}
+			if second {
+				time.Sleep(time.Second) // signals at once count as one
+				b.cmd.Process.Signal(syscall.SIGTERM)
+				want = "ended at once by a second signal"
+			} else {
+				b.change(t, "sample = 100", "sample = 50")
+				b.cmd.Process.Signal(syscall.SIGHUP)
+			}
+			if !eventually(func() bool { return !alive(b.cmd.Process.Pid) }) {
+				t.Fatal("it has not ended")
+			}
+			resume()
+			<-b.ended
+			if code := b.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(b.stderr.String(), want) {
+				t.Errorf("exit code %d\n%s", code, b.stderr)
+			}
+			b.bypassed(t)
+		})
+	}
+}
+
+// TestAStartThatFails: whatever the process before has left, packets go around a sink that does not start; one that another
+// sink holds is left alone.
+func TestAStartThatFails(t *testing.T) {
+	for name, c := range map[string]struct{ from, to string }{
+		"port":   {`"net_null0"`, `"net_pcap0,rx_pcap=/nowhere/x.pcap"`},
+		"EAL":    {"mbufs      = 4096", "mbufs = 8192\n  eal_args = [\"--help\"]"},
+		"memory": {"mbufs      = 4096", "mbufs = 67108864"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t, "", "")
+			b.change(t, c.from, c.to)
+			if _, stderr, code := intsink(t, "run", "--config", b.path); code != 1 {
+				t.Errorf("exit code %d\n%s", code, stderr)
+			}
+			b.bypassed(t)
+		})
+	}
+	t.Run("beside one that runs", func(t *testing.T) {
+		b := newBed(t, "", "")
+		b.start(t, nil)
+		b.inline(t)
+		other := write(t, filepath.Join(b.dir, "other.hcl"), strings.Replace(b.text, `"net_null0"`, `"net_pcap0,rx_pcap=/nowhere/x.pcap"`, 1))
+		if _, stderr, code := intsink(t, "run", "--config", other); code != 1 {
+			t.Errorf("exit code %d\n%s", code, stderr)
+		}
+		if text, _ := os.ReadFile(b.asked()); string(text) != "inline\n" {
+			t.Errorf("the switch was asked for %q", text)
+		}
+		b.ends(t, 0)
+	})
+}
+
+// alive tells whether a process runs: one that has ended, and whose threads are being traced, does not.
+func alive(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(text), ") Z ")
 }

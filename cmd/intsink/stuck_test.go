@@ -47,7 +47,9 @@ func stopThread(t *testing.T, pid, tid int) (resume func()) {
 		}
 		stopped <- err
 		<-let
-		unix.PtraceDetach(tid)
+		if unix.PtraceDetach(tid) != nil { // it has ended, and stays until its tracer knows
+			unix.Wait4(tid, nil, unix.WALL, nil)
+		}
 	}()
 	if err := <-stopped; err != nil {
 		t.Fatalf("thread %d: %v", tid, err)

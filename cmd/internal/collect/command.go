@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/hook"
 	"intsink/cmd/internal/logging"
 	"intsink/cmd/internal/shutdown"
 	"intsink/conf/collector"
@@ -128,6 +129,7 @@ func run(path, version string) error {
 	}
 	signals := make(chan os.Signal, 64) // a stop waits behind as many reloads
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
+	hook.ReapOrphans()
 	d, err := startOrStop(c, version)
 	if err != nil {
 		return cli.Failed(fmt.Errorf("not started: %w", err))
@@ -135,14 +137,33 @@ func run(path, version string) error {
 	if d == nil {
 		return nil
 	}
+	d.untilStop(path, signals)
+	return shutdown.Wait(d.stop, signals, stopPatience, "records that had not been written are lost, but for those in spools")
+}
+
+// stopPatience is how long a stop may take: outputs have 5 seconds of it, and may end one after the other where a reload
+// is under way.
+const stopPatience = 15 * time.Second
+
+// untilStop reloads at each SIGHUP until another signal comes, which no reload holds up.
+func (d *daemon) untilStop(path string, signals <-chan os.Signal) {
+	reloads := make(chan struct{}, cap(signals))
+	defer close(reloads)
+	go func() {
+		for range reloads {
+			d.reload(path)
+		}
+	}()
 	for s := range signals {
 		if s != syscall.SIGHUP {
 			d.log.Info("stopping", "signal", s.String())
-			break
+			return
 		}
-		d.reload(path)
+		select {
+		case reloads <- struct{}{}:
+		default: // as many as that wait: the last of them reads what there is then
+		}
 	}
-	return shutdown.Wait(d.stop, signals, "records that had not been written are lost, but for those in spools")
 }
 
 // startOrStop starts a daemon. A signal to stop meanwhile gives nil, and the start ends with the

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,7 +25,8 @@ import (
 
 // daemon is a running collector with its spool and HTTP server.
 type daemon struct {
-	c         *collector.Config // of the goroutine that starts, reloads and stops, as the next two are
+	changing  sync.Mutex // held during a reload or stop; guards the next three
+	c         *collector.Config
 	outputs   []spec
 	decoder   record.Options
 	series    int
@@ -124,6 +126,11 @@ func (d *daemon) running() {
 
 // reload adopts the configuration at path, or keeps the old one and says why.
 func (d *daemon) reload(path string) {
+	d.changing.Lock()
+	defer d.changing.Unlock()
+	if d.stopping.Load() {
+		return
+	}
 	defer d.tellReload()()
 	if err := d.adopt(path); err != nil {
 		d.reloads[0].Add(1)
@@ -203,6 +210,8 @@ func needsRestart(old, c *collector.Config) string {
 // stop ends everything in order.
 func (d *daemon) stop() error {
 	d.stopping.Store(true)
+	d.changing.Lock()
+	defer d.changing.Unlock()
 	d.stopTold()
 	err := d.collector.Stop()
 	for _, o := range d.collector.Snapshot().Outputs {

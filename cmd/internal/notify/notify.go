@@ -37,20 +37,23 @@ func (n *Notifier) Enabled() bool { return n.socket != "" }
 // never.
 func (n *Notifier) Watchdog() time.Duration { return n.watchdog }
 
-// Send sends lines such as READY=1 to systemd. Errors of the socket are ignored: nothing
-// depends on it.
-func (n *Notifier) Send(lines ...string) {
+// patience is how long a line may wait for room in the socket's queue: systemd may hang, and who tells it must not.
+const patience = 100 * time.Millisecond
+
+// Send sends lines such as READY=1 to systemd, and reports whether it has them: nothing else depends on the socket.
+func (n *Notifier) Send(lines ...string) (sent bool) {
 	if n.socket == "" {
-		return
+		return true
 	}
 	// A name that starts with @ is an abstract one: package net takes it as such.
 	c, err := net.Dial("unixgram", n.socket)
 	if err != nil {
-		return
+		return false
 	}
 	defer c.Close()
-	c.SetWriteDeadline(time.Now().Add(time.Second))
-	c.Write([]byte(strings.Join(lines, "\n")))
+	c.SetWriteDeadline(time.Now().Add(patience))
+	_, err = c.Write([]byte(strings.Join(lines, "\n")))
+	return err == nil
 }
 
 // Status returns the line that shows text in systemctl status.

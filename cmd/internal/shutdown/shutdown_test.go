@@ -18,7 +18,7 @@ func TestSecondSignalEnds(t *testing.T) {
 	hang := make(chan error)
 	defer close(hang)
 	ended := make(chan error, 1)
-	go func() { ended <- wait(func() error { return <-hang }, signals, settled, "all is lost") }()
+	go func() { ended <- wait(func() error { return <-hang }, signals, settled, nil, "all is lost") }()
 	signals <- syscall.SIGTERM // who sent knows that it was taken
 	settled <- time.Time{}
 	signals <- syscall.SIGHUP
@@ -33,11 +33,16 @@ func TestSecondSignalEnds(t *testing.T) {
 	if !errors.As(err, &exit) || exit.Code != 1 || !strings.Contains(err.Error(), "ended at once by a second signal (interrupt): all is lost") {
 		t.Errorf("a hanging stop: %v", err)
 	}
-	if err := Wait(func() error { return nil }, nil, ""); err != nil {
+	over := make(chan time.Time, 1)
+	over <- time.Time{}
+	if err := wait(func() error { return <-hang }, nil, nil, over, "all is lost"); !errors.As(err, &exit) || exit.Code != 1 || !strings.Contains(err.Error(), "took too long: all is lost") {
+		t.Errorf("a stop that took too long: %v", err)
+	}
+	if err := Wait(func() error { return nil }, nil, time.Minute, ""); err != nil {
 		t.Errorf("a stop that works: %v", err)
 	}
 	leak := errors.New("3 mbufs did not return")
-	if err := Wait(func() error { return leak }, nil, ""); !errors.Is(err, leak) {
+	if err := Wait(func() error { return leak }, nil, time.Minute, ""); !errors.Is(err, leak) {
 		t.Errorf("a stop that fails: %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/degraded"
+	"intsink/cmd/internal/hook"
 	"intsink/cmd/internal/notify"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
@@ -50,11 +51,13 @@ type Appliance struct {
 	source     *observe.Source
 	servers    *observe.Servers
 	degraded   *degraded.Parts
-	reloading  sync.Mutex    // held during a reload, and while stopping begins
+	inReload   sync.Mutex    // held during a reload, whose files may be on a disk that hangs; only reloads wait for it
+	reloading  sync.Mutex    // held while a configuration or mode is put into force, and while stopping begins
 	mode       failopen.Mode // that the workers work in; guarded by reloading
 	trial      *trial        // of the configuration in force; guarded by reloading
 
 	stopping         atomic.Bool
+	bypass           bypass
 	stopModes        func()
 	modesRunning     sync.WaitGroup
 	stopGauges       func()
@@ -69,20 +72,28 @@ type Appliance struct {
 	exporting        sync.WaitGroup  // exporters
 }
 
-// Start assembles the parts in the order in which they depend on each
-// other: EAL, pools, ports, workers, exporters, HTTP. Where ctx ends meanwhile, it
-// takes apart what there is. Reloads read path again, whose SHA-256 was sum when c was
+// newAppliance makes an appliance that start starts. Reloads read path again, whose SHA-256 was sum when c was
 // read. The workers begin in mode.
-func Start(ctx context.Context, c *conf.Config, path, sum, version string, mode failopen.Mode) (*Appliance, error) {
+func newAppliance(c *conf.Config, path, sum, version string, mode failopen.Mode) *Appliance {
+	a := &Appliance{version: version, degraded: degraded.New(time.Now, slog.Default), mode: mode, notifier: notify.New(os.Getenv), path: path, clock: eal.Nanotime}
+	a.config.Store(c)
+	a.control = &control.Server{Sink: a, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
+	a.bypass.watch(a, hook.Run)
+	return a
+}
+
+// start assembles the parts in the order in which they depend on each
+// other: EAL, pools, ports, workers, exporters, HTTP. Where ctx ends meanwhile, it
+// takes apart what there is.
+func (a *Appliance) start(ctx context.Context) (*Appliance, error) {
+	c := a.config.Load()
 	if err := startEAL(c); err != nil {
 		return nil, err
 	}
 	if err := keepOff(c.DPDK.Lcores); err != nil {
 		return nil, err
 	}
-	a := &Appliance{version: version, degraded: degraded.New(time.Now, slog.Default), mode: mode, notifier: notify.New(os.Getenv), path: path, clock: eal.Nanotime, wallClock: eal.NewWallClock(nil)}
-	a.config.Store(c)
-	a.control = &control.Server{Sink: a, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
+	a.wallClock = eal.NewWallClock(nil)
 	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.makeMitigation, a.makeModes, a.startGauges, a.startWorkers, a.startServing, a.startModes, a.startChanges, a.startNotifying}
 	for _, step := range steps {
 		err := ctx.Err()
@@ -105,17 +116,24 @@ func (a *Appliance) Stop() error {
 	return err
 }
 
-// release drains: workers first, so that nothing is added, then exporters, so that
+// lockPatience is how long a stop waits until a configuration or mode that is being put into force is.
+var lockPatience = 4 * time.Second
+
+// release turns the bypass switch, so that packets go around the sink while it stops, whatever hangs then. It
+// drains: workers first, so that nothing is added, then exporters, so that
 // every sealed report leaves, then ports and pools. Of a start that failed there
 // may be any part.
 func (a *Appliance) release() error {
-	a.reloading.Lock()
 	a.stopping.Store(true)
-	a.reloading.Unlock()
+	a.bypass.turn(a)
+	if !lockWithin(&a.reloading, lockPatience) {
+		return errors.New("a reload hangs: reports that had not left are lost")
+	}
+	a.reloading.Unlock() // who takes it now sees that a stops
 	if a.stopNotifying != nil {
 		a.stopNotifying()
 	}
-	if a.stopModes != nil { // before the workers: packets go around the sink while it stops
+	if a.stopModes != nil {
 		a.stopModes()
 	}
 	a.notifier.Send("STOPPING=1", notify.Status("sending what is open"))

@@ -17,12 +17,9 @@ import (
 func (a *Appliance) makeModes(*conf.Config) error {
 	a.live = observe.NewLive(a.workers)
 	load := newLoadMeter(a)
-	watchdog := &failopen.Watchdog{
-		Config: func() *conf.Bypass { return &a.config.Load().Bypass }, Stuck: a.stuck, Run: failopen.Exec,
-		Announce: func(x failopen.SwitchChange) { a.live.Announce("bypass", x) },
-	}
+	a.bypass.Announce = func(x failopen.SwitchChange) { a.live.Announce("bypass", x) }
 	c := &failopen.Controller{
-		Config: a.config.Load, Load: load.read, Apply: a.enterMode, Watchdog: watchdog, Wall: time.Now,
+		Config: a.config.Load, Load: load.read, Apply: a.enterMode, Watchdog: &a.bypass.Watchdog, Wall: time.Now,
 		Announce: func(x failopen.Change) { a.live.Announce("mode", x) },
 	}
 	c.Start(a.mode)
@@ -34,7 +31,7 @@ func (a *Appliance) makeModes(*conf.Config) error {
 func (a *Appliance) startModes(*conf.Config) error {
 	done := make(chan struct{})
 	a.modesRunning.Go(func() { a.modes.Run(done) })
-	a.modesRunning.Go(func() { a.modes.Watchdog.Watch(done) })
+	close(a.bypass.begin)
 	a.stopModes = func() { close(done); a.modesRunning.Wait() }
 	return nil
 }

@@ -28,25 +28,23 @@ func (a *Appliance) Config() *conf.Config { return a.config.Load() }
 // is now, or keeps the old one and says why. Safe from any goroutine; one reload after the
 // other.
 func (a *Appliance) Reload(who string, q *control.Request) *control.Result {
-	a.reloading.Lock()
-	defer a.reloading.Unlock()
+	a.inReload.Lock()
+	defer a.inReload.Unlock()
 	r := a.newResult(who)
+	if !q.DryRun {
+		if a.onTrial(r) {
+			return r
+		}
+		defer a.tellReload()()
+	}
+	c := a.read(r, q)
+	a.reloading.Lock() // no earlier: neither modes nor the stop wait for a disk
+	defer a.reloading.Unlock()
 	switch {
 	case a.stopping.Load():
 		r.Error = "stopping"
-	case a.trial != nil && !q.DryRun: // nobody has looked at the file: what is known of the last reload stays
-		_, good := a.control.State.Last()
-		r.Generation, r.Time = good.Generation, time.Now().UTC()
-		r.Error = fmt.Sprintf("what is in force is on trial until %s: keep it with intsink confirm, or go back with intsink confirm --back, and then reload",
-			a.trial.info.Until.Format(time.RFC3339))
-		slog.Warn("reload refused", "by", who, "err", r.Error)
-		return r
-	case q.DryRun:
-		a.read(r, q)
-	default:
-		done := a.tellReload()
-		a.reload(r, q)
-		done()
+	case c != nil && a.permits(r, q, c) && !q.DryRun:
+		a.reload(r, q, c)
 	}
 	r.OK, r.Time, r.DryRun = r.Error == "", time.Now().UTC(), q.DryRun
 	if q.DryRun {
@@ -56,6 +54,22 @@ func (a *Appliance) Reload(who string, q *control.Request) *control.Result {
 	}
 	a.finish(r)
 	return r
+}
+
+// onTrial refuses a reload while what is in force is on trial. Nobody has looked at the file: what is known of the
+// last reload stays.
+func (a *Appliance) onTrial(r *control.Result) bool {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	if a.trial == nil || a.stopping.Load() {
+		return false
+	}
+	_, good := a.control.State.Last()
+	r.Generation, r.Time = good.Generation, time.Now().UTC()
+	r.Error = fmt.Sprintf("what is in force is on trial until %s: keep it with intsink confirm, or go back with intsink confirm --back, and then reload",
+		a.trial.info.Until.Format(time.RFC3339))
+	slog.Warn("reload refused", "by", r.By, "err", r.Error)
+	return true
 }
 
 // newResult returns the result of a reload that has only been asked for, by who; the fields that the
@@ -77,11 +91,9 @@ func (a *Appliance) finish(r *control.Result) {
 	slog.Info("reloaded", "by", r.By, "generation", r.Generation, "changes", len(r.Changes), "sha256", r.SHA256)
 }
 
-// read reads the configuration that q is about, and fills in what is otherwise in it; nil: it
-// is refused, and Error says why.
+// read reads the configuration that q is about; nil: it is not valid, and Error says so.
 func (a *Appliance) read(r *control.Result, q *control.Request) *conf.Config {
-	old := a.config.Load()
-	c, diags := a.parse(q, old)
+	c, diags := a.parse(q, a.config.Load())
 	if len(q.Files) > 0 {
 		r.Config = q.Name
 	} else {
@@ -90,11 +102,16 @@ func (a *Appliance) read(r *control.Result, q *control.Request) *conf.Config {
 	r.Diagnostics, r.SHA256 = control.Diagnostics(diags), diags.SHA256
 	if c == nil {
 		r.Error = fmt.Sprintf("%s is not valid: %s", r.Config, cli.Count(diags.Count(conf.Error), "error"))
-		return nil
 	}
+	return c
+}
+
+// permits fills in what is otherwise in c, and reports whether q may put it into force; if not, Error says why.
+func (a *Appliance) permits(r *control.Result, q *control.Request, c *conf.Config) bool {
+	old := a.config.Load()
 	if q.Remote && len(q.Files) > 0 && !slices.Equal(c.Bypass.Command, old.Bypass.Command) {
 		r.Error = "bypass.command changes with the sink's own file, or over its unix socket: who has a token may not choose what the sink runs"
-		return nil
+		return false
 	}
 	changes := conf.Diff(old, c)
 	if fixed := rules.NeedsRestart(changes, old, c, a.reportPorts.names); len(fixed) > 0 {
@@ -106,10 +123,10 @@ func (a *Appliance) read(r *control.Result, q *control.Request) *conf.Config {
 		if q.DryRun {
 			r.Changes = changes
 		}
-		return nil
+		return false
 	}
 	r.Changes = changes
-	return c
+	return true
 }
 
 // parse reads the files of q, or those of the appliance.
@@ -145,12 +162,8 @@ func (a *Appliance) knownVariable(name string) (value string, ok bool) {
 	return "", false
 }
 
-// reload fills in what became of the reload; Error where it is refused.
-func (a *Appliance) reload(r *control.Result, q *control.Request) {
-	c := a.read(r, q)
-	if c == nil {
-		return
-	}
+// reload puts c into force, and fills in what became of that; Error where it is refused. The caller holds a.reloading.
+func (a *Appliance) reload(r *control.Result, q *control.Request, c *conf.Config) {
 	was := a.config.Load()
 	a.servers.Change(c.HTTP, func() { a.config.Store(c) })
 	late := a.adopt(c)

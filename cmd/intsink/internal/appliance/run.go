@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/hook"
 	"intsink/cmd/internal/logging"
 	"intsink/cmd/internal/shutdown"
 	"intsink/cmd/intsink/internal/control"
@@ -37,9 +38,10 @@ func run(path, version string, mode failopen.Mode) error {
 	logging.Diagnose(slog.Default(), log, diags)
 	signals := make(chan os.Signal, 64) // a stop waits behind as many reloads
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
-	a, err := startOrStop(signals, func(ctx context.Context) (*Appliance, error) {
-		return Start(ctx, c, path, diags.SHA256, version, mode)
-	})
+	hook.ReapOrphans()
+	new := newAppliance(c, path, diags.SHA256, version, mode)
+	defer new.bypass.turn(new) // also after a start that failed, and where a second signal ends a stop
+	a, err := startOrStop(signals, new.start)
 	if err != nil {
 		return cli.Failed(fmt.Errorf("not started: %w", err))
 	}
@@ -48,14 +50,32 @@ func run(path, version string, mode failopen.Mode) error {
 	}
 	slog.Info("running", "version", version, "config", path, "node", c.Node.ID, "lcores", fmt.Sprint(c.DPDK.Lcores), "hugepages", c.DPDK.Hugepages,
 		"links", len(c.Links), "taps", len(c.Taps), "watches", len(c.Watches), "collectors", len(c.Collectors), "http", c.HTTP.Listen)
+	a.untilStop(signals)
+	return shutdown.Wait(a.Stop, signals, c.Bypass.Timeout+stopPatience, "reports that had not left are lost")
+}
+
+// stopPatience is how long a stop may take besides turning the bypass switch.
+const stopPatience = 10 * time.Second
+
+// untilStop reloads at each SIGHUP until another signal comes, which no reload holds up.
+func (a *Appliance) untilStop(signals <-chan os.Signal) {
+	reloads := make(chan struct{}, cap(signals))
+	defer close(reloads)
+	go func() {
+		for range reloads {
+			a.Reload("SIGHUP", &control.Request{})
+		}
+	}()
 	for s := range signals {
 		if s != syscall.SIGHUP {
 			slog.Info("stopping", "signal", s.String())
-			break
+			return
 		}
-		a.Reload("SIGHUP", &control.Request{})
+		select {
+		case reloads <- struct{}{}:
+		default: // as many as that wait: the last of them reads what there is then
+		}
 	}
-	return shutdown.Wait(a.Stop, signals, "reports that had not left are lost")
 }
 
 // startOrStop starts the appliance by start. A signal to stop meanwhile gives nil: what
@@ -87,9 +107,10 @@ func startOrStop(signals chan os.Signal, start func(context.Context) (*Appliance
 	cancel()
 	select {
 	case r = <-done:
-		if r.a != nil {
-			return nil, r.a.Stop()
+		if r.a != nil { // it was just done: Run stops it
+			go func() { signals <- syscall.SIGTERM }()
 		}
+		return r.a, nil
 	case <-time.After(startPatience):
 	}
 	return nil, nil

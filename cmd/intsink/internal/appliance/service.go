@@ -66,26 +66,23 @@ func (s *service) look(now time.Time) {
 	if err != nil {
 		status = err.Error()
 	}
-	if !s.ready.Load() && err != nil {
+	ready, barked := s.ready.Load(), s.barked
+	if !ready && err != nil && now.Sub(s.since) < linkPatience {
 		status = fmt.Sprintf("waiting for up to %v: %s", linkPatience, status)
-	}
-	if !s.ready.Load() && (err == nil || now.Sub(s.since) >= linkPatience) {
-		s.ready.Store(true)
+	} else if !ready {
+		ready = true
 		lines = append(lines, "READY=1")
-		if err != nil {
-			status = err.Error()
-		}
 	}
 	if status != s.status {
-		s.status = status
 		lines = append(lines, notify.Status(status))
 	}
 	if w := s.to.Watchdog(); w > 0 && now.Sub(s.barked) >= w/4 && s.isPolled() == nil {
-		s.barked = now
+		barked = now
 		lines = append(lines, "WATCHDOG=1")
 	}
-	if len(lines) > 0 {
-		s.to.Send(lines...)
+	if len(lines) > 0 && s.to.Send(lines...) { // else they are told again
+		s.status, s.barked = status, barked
+		s.ready.Store(ready)
 	}
 }
 

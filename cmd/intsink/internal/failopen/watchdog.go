@@ -3,12 +3,8 @@
 package failopen
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -35,7 +31,10 @@ type Watchdog struct {
 	Stuck  func(after time.Duration) string // returns a worker that has not polled for so long; "": all have
 	Run    func(ctx context.Context, command []string) error
 
+	// Set before begin of Watch is closed:
 	Announce func(SwitchChange) // tells who listens that the switch was turned
+	// Ours takes the switch for this process, and says whether no other one has it; nil: none ever has.
+	Ours func() bool
 
 	counts [2]atomic.Uint64 // commands that succeeded, that failed
 
@@ -80,17 +79,29 @@ func (w *Watchdog) Commands(failed bool) uint64 {
 	return w.counts[0].Load()
 }
 
-// Watch calls look every barkEvery until done is closed, and then puts the switch into bypass.
-func (w *Watchdog) Watch(done <-chan struct{}) {
+// Watch calls look every barkEvery, once begin is closed, until ctx ends, and then puts the switch into bypass: also where
+// it has not begun, as after a start that failed, unless the switch is another process's.
+func (w *Watchdog) Watch(ctx context.Context, begin <-chan struct{}) {
 	tick := time.NewTicker(barkEvery)
 	defer tick.Stop()
+	select {
+	case <-begin:
+	case <-ctx.Done():
+		if w.Announce = nil; w.Ours == nil || w.Ours() {
+			w.finish(time.Now(), tick.C)
+		}
+		return
+	}
+	if w.Ours != nil { // another process whose start fails leaves the switch alone
+		w.Ours()
+	}
 	for {
 		select {
-		case <-done:
+		case <-ctx.Done():
 			w.finish(time.Now(), tick.C)
 			return
 		case now := <-tick.C:
-			w.look(now)
+			w.look(ctx, now)
 		}
 	}
 }
@@ -104,10 +115,14 @@ func (w *Watchdog) finish(now time.Time, ticks <-chan time.Time) {
 	}
 	w.mu.Lock()
 	w.tried = time.Time{}
+	if w.state.Error != "" && w.state.State == "bypass" { // inline failed, or was ended by the stop: it may have turned it
+		w.state.State = ""
+	}
 	w.mu.Unlock()
+	const why = "the sink stops"
 	for end := now.Add(c.Timeout); now.Before(end); now = <-ticks {
-		w.Want(true, "the sink stops") // each time: a request may have changed the mode meanwhile
-		w.lookFor(c, now, retryLast, end.Sub(now))
+		w.Want(true, why) // for who asks for the state
+		w.lookFor(context.Background(), c, why, now, retryLast, end.Sub(now))
 		if w.State().State == "bypass" {
 			return
 		}
@@ -119,16 +134,15 @@ func (w *Watchdog) finish(now time.Time, ticks <-chan time.Time) {
 const settle = time.Second
 
 // look runs the command that is due, if any.
-func (w *Watchdog) look(now time.Time) {
+func (w *Watchdog) look(ctx context.Context, now time.Time) {
 	if c := w.Config(); len(c.Command) > 0 {
-		w.lookFor(c, now, retryEvery, c.Timeout)
+		w.lookFor(ctx, c, w.why(c, now), now, retryEvery, c.Timeout)
 	}
 }
 
-// lookFor is look for a command that failed pause ago or longer; one that it runs may take so long
-// as patience.
-func (w *Watchdog) lookFor(c *conf.Bypass, now time.Time, pause, patience time.Duration) {
-	why := w.why(c, now)
+// lookFor is look for a command that failed pause ago or longer, and for bypass because of why, "": for inline; one
+// that it runs may take so long as patience, and until ctx ends.
+func (w *Watchdog) lookFor(ctx context.Context, c *conf.Bypass, why string, now time.Time, pause, patience time.Duration) {
 	want := "inline"
 	if why != "" {
 		want = "bypass"
@@ -142,9 +156,9 @@ func (w *Watchdog) lookFor(c *conf.Bypass, now time.Time, pause, patience time.D
 	w.mu.Unlock()
 	switch {
 	case state != want && !wait:
-		w.run(c, want, why, now, patience)
+		w.run(ctx, c, want, why, now, patience)
 	case state == want && beat:
-		w.run(c, "heartbeat", "", now, patience)
+		w.run(ctx, c, "heartbeat", "", now, patience)
 	}
 }
 
@@ -171,11 +185,11 @@ func (w *Watchdog) why(c *conf.Bypass, now time.Time) string {
 }
 
 // run runs the command with one more argument, and notes whether it succeeded within patience.
-func (w *Watchdog) run(c *conf.Bypass, what, why string, now time.Time, patience time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+func (w *Watchdog) run(ctx context.Context, c *conf.Bypass, what, why string, now time.Time, patience time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	err := w.Run(ctx, append(append([]string{}, c.Command...), what))
 	cancel()
-	if change := w.ran(c, what, why, err, now); change != nil {
+	if change := w.ran(c, what, why, err, now); change != nil && w.Announce != nil {
 		w.Announce(*change)
 	}
 }
@@ -209,30 +223,4 @@ func (w *Watchdog) ran(c *conf.Bypass, what, why string, err error, now time.Tim
 	}
 	w.state.State, w.state.Why = what, why
 	return &SwitchChange{time.Now().UTC(), what, was, why}
-}
-
-// outputPatience is how long the output of a command that has ended is waited for.
-var outputPatience = time.Second
-
-// Exec runs a command. Its error has the output of the command.
-func Exec(ctx context.Context, command []string) error {
-	var out tail
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &out, outputPatience
-	err := cmd.Run()
-	if ctx.Err() != nil {
-		err = errors.New("it took longer than bypass.timeout and was ended")
-	}
-	if err != nil && len(out.text) > 0 {
-		err = fmt.Errorf("%w: %s", err, strings.Join(strings.Fields(string(bytes.ToValidUTF8(out.text, []byte("?")))), " "))
-	}
-	return err
-}
-
-// tail keeps the first bytes that are written to it.
-type tail struct{ text []byte }
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.text = append(t.text, b[:min(len(b), 200-min(len(t.text), 200))]...)
-	return len(b), nil
 }
