@@ -62,9 +62,9 @@ func reportBytes(r *Report) int {
 	return n
 }
 
-// explainBytes is what report.explain adds: a TLV of 44 bytes, and the header of
-// that which the fragment then stands in.
-const explainBytes = 4 + 44 + 4
+// explainBytes is what report.explain adds: a TLV of 44 bytes, the header of that which the fragment then
+// stands in, and in front of the report one of 32 bytes that says which sink this is.
+const explainBytes = 4 + 44 + 4 + 32
 
 // maxTLV is the longest data of a TLV (Telemetry Report 2.0, InType 1).
 const maxTLV = 1020

@@ -22,7 +22,8 @@ type WorkerConfig struct {
 	ReportPool Pool               // report packets are born here
 	NodeID     uint32
 	HwID       uint8
-	QueueID    uint8 // rx queue of every link, in the sink's own metadata
+	Instance   uint64 // of the sink, for report.Identity; 0: reports do not say
+	QueueID    uint8  // rx queue of every link, in the sink's own metadata
 	Flows      flows.Config
 	Seed       uint64       // keys the hashes and the jitter
 	Clock      func() int64 // Unix nanoseconds, which never step; called once per burst
@@ -69,7 +70,7 @@ func NewWorker(c WorkerConfig) *Worker {
 	w.makeLoop(c.LoopClock)
 	w.turns.setInterval(c.Rules.Verify)
 	w.reporter = reporting.New(&reporting.Config{
-		Outlets: c.Outlets, Pool: c.ReportPool, NodeID: c.NodeID, HwID: c.HwID, QueueID: c.QueueID,
+		Outlets: c.Outlets, Pool: c.ReportPool, NodeID: c.NodeID, HwID: c.HwID, Instance: c.Instance, QueueID: c.QueueID,
 		WallClock: c.WallClock, Counters: &w.counters.Counters,
 	}, &c.Rules.Report, c.Rules.Collectors)
 	return w

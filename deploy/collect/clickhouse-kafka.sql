@@ -19,6 +19,7 @@ CREATE TABLE IF NOT EXISTS int.kafka
     version Nullable(Float32),
     sequence UInt64,
     `index` UInt16,
+    instance LowCardinality(String),
     events Array(LowCardinality(String)),
     dropped Bool,
     congested Bool,

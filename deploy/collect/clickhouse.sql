@@ -23,6 +23,7 @@ CREATE TABLE IF NOT EXISTS int.reports
     version Nullable(Float32),
     sequence UInt64,
     `index` UInt16,
+    instance LowCardinality(String),           -- empty: not known
     events Array(LowCardinality(String)),
     dropped Bool,
     congested Bool,

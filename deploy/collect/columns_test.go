@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"intsink/exporters/record"
 )
 
 // columns is the text between the parentheses of a file's first table, and where it stands.
@@ -74,5 +76,18 @@ func TestColumnsAreFields(t *testing.T) {
 	}
 	if len(want) < 50 || !reflect.DeepEqual(proto, want) {
 		t.Errorf("fields of message Report\n%v, int.reports has\n%v", proto, want)
+	}
+}
+
+// TestColumnsAreTheFields: int.reports has a column for each field of a record, under its name, and no other: those
+// that a table lacks are told by collect.
+func TestColumnsAreTheFields(t *testing.T) {
+	text, from, to := columns(t, "clickhouse.sql")
+	var names []string
+	for _, m := range regexp.MustCompile("(?m)^    `?([a-z_0-9]+)`? ").FindAllStringSubmatch(text[from:to], -1) {
+		names = append(names, m[1])
+	}
+	if !reflect.DeepEqual(names, record.Fields) {
+		t.Errorf("columns %v, fields %v", names, record.Fields)
 	}
 }

@@ -1023,6 +1023,9 @@ local r = {
 	tlv_length = define("uint8", "tlv.length", "TLVLength", base.UNIT_STRING, { " words" }),
 	tlv_template = define("uint16", "tlv.template", "TLV Data Template", base.HEX),
 	tlv_data = define("bytes", "tlv.data", "TLV Data"),
+	instance = define("uint64", "identity.instance", "Instance of the sink", base.HEX),
+	began = define("absolute_time", "identity.began", "Sequence began", base.UTC),
+	sequence = define("uint64", "identity.sequence", "Sequence", base.DEC),
 	ts_time = define("absolute_time", "transparent_security.time", "Time", base.UTC),
 	ts_count = define("uint32", "transparent_security.drop_count", "Drop Count", base.DEC),
 	ts_key = define("bytes", "transparent_security.drop_key", "Drop Key"),
@@ -1073,6 +1076,15 @@ local function add_packet(c, tree, kind, at, stop)
 	pinfo.src_port, pinfo.dst_port = src_port, dst_port
 end
 
+-- add_identity adds which sink sent the packet.
+local function add_identity(item, tvb, at)
+	item:set_text("TLV: Identity of the sink")
+	item:add(r.instance, tvb(at, 8))
+	local began = tvb(at + 8, 8):uint64()
+	item:add(r.began, tvb(at + 8, 8), NSTime((began / 1000000000):tonumber(), (began % 1000000000):tonumber()))
+	item:add(r.sequence, tvb(at + 16, 8))
+end
+
 -- add_tlv adds the TLV at byte at and returns where it ends.
 local function add_tlv(c, tree, at, stop)
 	local tvb = c.tvb
@@ -1092,6 +1104,8 @@ local function add_tlv(c, tree, at, stop)
 	end
 	if by_tlv_type[kind] then
 		add_packet(c, item, by_tlv_type[kind], at + 4, last)
+	elseif kind == 0 and tvb(at + 2, 2):uint() == 0x4944 and last - at == 28 then
+		add_identity(item, tvb, at + 4)
 	else
 		bytes(item, r.tlv_data, tvb, at + 4, last)
 	end

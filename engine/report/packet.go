@@ -17,6 +17,8 @@ type Packet struct {
 	reports int
 	format  Format
 	last    bool // a report that nothing may follow is in
+
+	identified bool // an Identity is the first report
 }
 
 // Open starts a 2.0 packet in buf, whose length is the room for the UDP payload.
@@ -24,7 +26,7 @@ func (p *Packet) Open(buf []byte) { p.OpenAs(Format20, buf) }
 
 // OpenAs is Open for any format.
 func (p *Packet) OpenAs(f Format, buf []byte) {
-	p.buf, p.n, p.reports, p.format, p.last = buf, startLen(f), 0, f, false
+	*p = Packet{buf: buf, n: startLen(f), format: f}
 }
 
 // IsOpen reports whether the packet is between Open and Seal.

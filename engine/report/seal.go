@@ -7,7 +7,8 @@ import "encoding/binary"
 // GroupHeader stands once in front of all individual reports of a packet.
 type GroupHeader struct {
 	HwID     uint8  // 6 bits
-	Sequence uint32 // 22 bits, higher ones are ignored; 32 in older formats
+	Sequence uint32 // 22 bits; 32 in older formats, and in an Identity
+	Rounds   uint32 // how often Sequence has wrapped: the upper half of an Identity's
 	NodeID   uint32
 }
 
@@ -31,6 +32,9 @@ func (p *Packet) Seal(h GroupHeader) []byte {
 	}
 	binary.BigEndian.PutUint32(b, Version<<28|uint32(h.HwID&0x3f)<<22|h.Sequence&0x3fffff)
 	binary.BigEndian.PutUint32(b[4:], h.NodeID)
+	if p.identified {
+		binary.BigEndian.PutUint64(b[GroupHeaderLen+IdentityReportLen-8:], uint64(h.Rounds)<<32|uint64(h.Sequence))
+	}
 	*p = Packet{}
 	return b
 }

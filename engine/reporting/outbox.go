@@ -27,6 +27,9 @@ type outbox struct {
 	counters *CollectorCounters
 
 	group      report.GroupHeader // of the next packet, with its Sequence
+	instance   uint64             // Config.Instance
+	began      int64              // when the outbox was made, and with it the sequence, Unix nanoseconds
+	head       int                // bytes of the Identity in front of the reports of a packet; 0: it has none
 	maxPayload int
 	maxReports int
 	maxDelay   int64
@@ -46,6 +49,10 @@ func (o *outbox) configure(c *Collector, r *Rules) {
 	o.maxPayload = c.MaxPayload
 	if o.maxReports = r.MaxReports; r.Format != report.Format20 {
 		o.maxReports = 1
+	}
+	o.head = 0
+	if r.Explain && r.Format == report.Format20 && o.instance != 0 {
+		o.head = report.IdentityReportLen
 	}
 	o.maxDelay = int64(r.MaxDelay)
 	o.limit.configure(c.Budget)
@@ -100,6 +107,9 @@ func (o *outbox) openPacket(f report.Format, entropy uint16, now int64) bool {
 		return false
 	}
 	o.open.OpenAs(f, b[report.HandoffLen:])
+	if o.head > 0 {
+		o.open.Identify(o.instance, o.began)
+	}
 	o.entropy = entropy
 	o.deadline = now + o.maxDelay
 	return true

@@ -3,6 +3,8 @@
 package reporting
 
 import (
+	"time"
+
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/report"
@@ -17,13 +19,14 @@ type Outlet struct {
 
 // outboxKind holds the values that all outboxes of a worker share.
 type outboxKind struct {
-	pool  Pool
-	group report.GroupHeader
+	pool     Pool
+	group    report.GroupHeader
+	instance uint64
 }
 
 // outboxOf makes the outbox of a collector. Any goroutine may call it.
 func (k *outboxKind) outboxOf(to *Outlet) outbox {
-	o := outbox{ring: to.Ring, sender: to.Sender, pool: k.pool, group: k.group, stash: mbuf.NewVec(), limit: limit{bucket: to.Bucket}}
+	o := outbox{ring: to.Ring, sender: to.Sender, pool: k.pool, group: k.group, stash: mbuf.NewVec(), limit: limit{bucket: to.Bucket}, instance: k.instance, began: time.Now().UnixNano()}
 	if to.Bucket == nil {
 		o.limit.bucket = NewBucket()
 	}

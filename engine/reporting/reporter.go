@@ -45,6 +45,7 @@ type Config struct {
 	Pool      Pool     // gives the mbufs of report packets
 	NodeID    uint32
 	HwID      uint8
+	Instance  uint64       // of the Identity in explained report packets; 0: they have none
 	QueueID   uint8        // in the sink's own metadata
 	WallClock func() int64 // returns by how much the wall clock has stepped; nil: it never does
 	Counters  *Counters    // to count in, with an entry per collector
@@ -54,7 +55,7 @@ type Config struct {
 func New(c *Config, rules *Rules, collectors []Collector) *Reporter {
 	x := &Reporter{
 		outboxes: make([]outbox, len(c.Outlets)), counters: c.Counters, queueID: c.QueueID, wallClock: c.WallClock,
-		kind: outboxKind{c.Pool, report.GroupHeader{HwID: c.HwID, NodeID: c.NodeID}},
+		kind: outboxKind{c.Pool, report.GroupHeader{HwID: c.HwID, NodeID: c.NodeID}, c.Instance},
 	}
 	for i := range x.outboxes {
 		x.outboxes[i] = x.kind.outboxOf(&c.Outlets[i])
@@ -114,7 +115,7 @@ type Rules struct {
 	Domain   uint16 // Domain Specific ID of all reports, which then are of RepType 1; 0: the packet's
 	MdBits   uint16 // RepMdBits of the sink's own metadata; 0: RepType 0, inner only
 	Fragment int    // bytes of the packet, INT included; 0: InType 0
-	Explain  bool   // an Explanation goes with the fragment, as TLVs; with Format20 only
+	Explain  bool   // an Explanation goes with the fragment, as TLVs, and an Identity with each packet; with Format20 only
 	Ethernet bool   // the fragment starts with the Ethernet header (InType 3), else with IP (4, 5)
 
 	MaxReports int // most reports in a packet; 0: as many as fit; older formats have one

@@ -22,7 +22,9 @@ func (o *outbox) sealIfFull(now int64) {
 func (o *outbox) seal(now int64) {
 	n := o.open.Reports()
 	payload := o.open.Seal(o.group)
-	o.group.Sequence++
+	if o.group.Sequence++; o.group.Sequence == 0 {
+		o.group.Rounds++
+	}
 	report.Handoff{Time: now, Entropy: o.entropy, Reports: uint16(n), Waited: report.WaitedFor(now - o.deadline + o.maxDelay)}.Put(o.m.SetLen(report.HandoffLen + len(payload)))
 	o.counters.Packets++
 	m := o.m

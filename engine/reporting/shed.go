@@ -22,10 +22,10 @@ func (o *outbox) admits(f report.Format, r *report.Individual, p event.Priority,
 	}
 	if n == 0 {
 		opens = true
-		if n = report.Alone(f, r, o.maxPayload); n == 0 {
-			n = o.maxPayload
+		if n = report.Alone(f, r, o.maxPayload-o.head); n == 0 {
+			n = o.maxPayload - o.head
 		}
-		n += o.limit.headers
+		n += o.head + o.limit.headers
 	}
 	return o.limit.take(p, opens, n*8, now)
 }
@@ -39,10 +39,10 @@ func (o *outbox) admitsAs(t *report.Template, n int, p event.Priority, now int64
 	}
 	if size == 0 {
 		opens = true
-		if size = t.Alone(n, o.maxPayload); size == 0 {
-			size = o.maxPayload
+		if size = t.Alone(n, o.maxPayload-o.head); size == 0 {
+			size = o.maxPayload - o.head
 		}
-		size += o.limit.headers
+		size += o.head + o.limit.headers
 	}
 	return o.limit.take(p, opens, size*8, now)
 }

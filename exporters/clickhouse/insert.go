@@ -90,10 +90,13 @@ func (i *insert) answered(err error, now time.Time) {
 		for _, d := range i.block {
 			d.Delivered(d.Count())
 		}
+		i.o.compare()
 		return
 	}
+	i.o.compared = false // it may be another table when it takes rows again
 	i.next = now.Add(i.wait)
 	i.wait = min(2*i.wait, lastWait)
+	err = i.o.explain(err)
 	for _, d := range i.block {
 		d.Retrying(err)
 	}
@@ -121,42 +124,51 @@ const maxAnswer = 400
 
 // post sends the block in one request and returns nil if the server took it.
 func (o *Output) post(ctx context.Context, token string, body []byte) error {
-	u := *o.insert
-	q := u.Query()
+	q := o.insert.Query()
 	q.Set("insert_deduplication_token", token)
+	_, err := o.ask(ctx, q, body, maxAnswer)
+	return err
+}
+
+// ask sends a request with these parameters, and returns the answer, of at most so many bytes.
+func (o *Output) ask(ctx context.Context, q url.Values, body []byte, most int64) (answer []byte, err error) {
+	u := *o.insert
 	u.RawQuery = q.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	req.Header.Set("Content-Encoding", "gzip")
+	if len(body) > 0 {
+		req.Header.Set("Content-Encoding", "gzip")
+	}
 	if o.c.User != "" {
 		req.Header.Set("X-ClickHouse-User", o.c.User)
 	}
 	if o.c.PasswordFile != "" {
 		password, err := plainfile.Read(o.c.PasswordFile)
 		if err != nil {
-			return fmt.Errorf("password_file: %w", err)
+			return nil, fmt.Errorf("password_file: %w", err)
 		}
 		req.Header.Set("X-ClickHouse-Key", strings.TrimRight(string(password), "\r\n"))
 	}
 	resp, err := o.client.Do(req)
 	if err != nil {
-		return withoutURL(err)
+		return nil, withoutURL(err)
 	}
 	defer resp.Body.Close()
-	answer, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	answer, readErr := io.ReadAll(io.LimitReader(resp.Body, most))
 	io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20))
 	if to, err := resp.Location(); err == nil && resp.StatusCode/100 == 3 { // without path and parameters, which may contain a password
-		return fmt.Errorf("%s to %s://%s, which is not followed: the URL must name the server itself", resp.Status, to.Scheme, to.Host)
+		return nil, fmt.Errorf("%s to %s://%s, which is not followed: the URL must name the server itself", resp.Status, to.Scheme, to.Host)
 	}
+	code, text := resp.Header.Get("X-ClickHouse-Exception-Code"), strings.TrimSpace(string(answer[:min(len(answer), maxAnswer)]))
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", resp.Status, strings.TrimSpace(string(answer)))
+		return nil, refused{code, resp.Status + ": " + text}
 	}
-	if code := resp.Header.Get("X-ClickHouse-Exception-Code"); code != "" && code != "0" {
-		return fmt.Errorf("exception %s: %s", code, strings.TrimSpace(string(answer)))
+	if code != "" && code != "0" {
+		return nil, refused{code, "exception " + code + ": " + text}
 	}
-	return nil
+	return answer, readErr
 }
 
 // withoutURL returns err without its URL, which may contain a password.

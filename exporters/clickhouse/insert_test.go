@@ -240,18 +240,18 @@ func TestFailures(t *testing.T) {
 		answer answer
 		log    string
 	}{
-		{"500", refuse(500, "Code: 241. Memory limit exceeded\n"), `err="500 Internal Server Error: Code: 241. Memory limit exceeded"`},
+		{"500", refuse(500, "Code: 241. Memory limit exceeded\n"), `500 Internal Server Error: Code: 241. Memory limit exceeded"`},
 		{"404", refuse(404, "Code: 60"), "404 Not Found: Code: 60"},
 		{"503 and stored", func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(503); return true }, "503 Service Unavailable"},
 		{"204", func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(204); return false }, "204 No Content"},
-		{"a redirect to nowhere", func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(302); return false }, `err="302 Found: "`},
-		{"closed", func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }, "err=EOF"},
+		{"a redirect to nowhere", func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(302); return false }, `302 Found: "`},
+		{"closed", func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }, "closed the connection without an answer: EOF"},
 		{"no answer", away, "context deadline exceeded"},
 		{"late exception", func(w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set("X-ClickHouse-Exception-Code", "252")
 			io.WriteString(w, "Too many parts\n")
 			return false
-		}, `err="exception 252: Too many parts"`},
+		}, `exception 252: Too many parts; `},
 		{"long answer", refuse(500, strings.Repeat("x", maxAnswer)+"y"), ": " + strings.Repeat("x", maxAnswer) + `"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

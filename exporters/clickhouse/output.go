@@ -21,17 +21,20 @@ type Config struct {
 	User         string
 	PasswordFile string
 	TLS          *tls.Config
-	Rows         int           // rows that a full block has, about
-	Wait         time.Duration // how long a block may take to fill before it is sent
-	Timeout      time.Duration // how long one attempt to insert may take
+	Rows         int                           // rows that a full block has, about
+	Wait         time.Duration                 // how long a block may take to fill before it is sent
+	Timeout      time.Duration                 // how long one attempt to insert may take
+	Log          func(msg string, args ...any) // receives a message where the table has no place for a field; nil: none
 }
 
 // Output inserts blocks, one after the other. It implements collect.Output.
 type Output struct {
-	c      Config
-	insert *url.URL
-	client *http.Client
-	clock  func() time.Time
+	c        Config
+	insert   *url.URL
+	table    string
+	compared bool // the table's columns were compared with the records since it last failed
+	client   *http.Client
+	clock    func() time.Time
 
 	block []*collect.Delivery // the block that is being gathered
 	rows  int
@@ -60,7 +63,7 @@ func New(c Config) (*Output, error) {
 		}
 	}
 	u.RawQuery = q.Encode()
-	return &Output{c: c, insert: u, clock: time.Now, client: newClient(c.TLS)}, nil
+	return &Output{c: c, insert: u, table: table, clock: time.Now, client: newClient(c.TLS)}, nil
 }
 
 // newClient makes a client that follows no redirect: it would go on with a GET without the rows, take the

@@ -31,10 +31,15 @@ type listen struct {
 	refused   [NumRefusals]uint64
 	overflows uint64
 	packets   uint64 // datagrams that were accepted
+	twins     uint64 // times that two sinks were found to share address, node and hw_id
 }
 
+// exporterShare is the part of the streams that one exporter address may have: a sink has one for each worker
+// and node, noise and forged node ids make as many as they may.
+const exporterShare = 8
+
 func newListen(l Listen, sockets []*socket) *listen {
-	n := &listen{Listen: l, sockets: sockets, streams: streams.New(l.Streams), exporters: newExporters(l.Limit, l.Streams)}
+	n := &listen{Listen: l, sockets: sockets, streams: streams.New(l.Streams, max(l.Streams/exporterShare, 1)), exporters: newExporters(l.Limit, l.Streams)}
 	n.allow.Store(&l.Allow)
 	return n
 }
@@ -95,14 +100,14 @@ func (c *Collector) receive(l *listen, s *socket) {
 			time.Sleep(tick)
 			continue
 		}
-		taken, gaps = c.admit(l, s, datagrams, taken[:0], gaps[:0])
+		taken, gaps = c.admit(l, s, m, datagrams, taken[:0], gaps[:0])
 		c.deliver(l, m, taken, gaps)
 	}
 }
 
 // admit counts datagrams, and the refused ones among them by reason. It appends the others,
 // with their places in streams, to taken, and ranges that now count as lost to gaps.
-func (c *Collector) admit(l *listen, s *socket, datagrams []datagram, taken []incoming, gaps []streams.Gap) ([]incoming, []streams.Gap) {
+func (c *Collector) admit(l *listen, s *socket, m *maker, datagrams []datagram, taken []incoming, gaps []streams.Gap) ([]incoming, []streams.Gap) {
 	allow := *l.allow.Load()
 	now := int64(time.Since(c.began))
 	gap := func(g streams.Gap) { gaps = append(gaps, g) }
@@ -117,26 +122,54 @@ func (c *Collector) admit(l *listen, s *socket, datagrams []datagram, taken []in
 			l.refused[NotAllowed]++
 			continue
 		}
-		if !l.exporters.take(d.from.Addr(), now) {
+		h, ok := streams.ReadHeader(d.payload)
+		if !l.exporters.take(d.from.Addr(), now, packets(h.Reports)) {
 			l.refused[OverLimit]++
 			continue
 		}
-		h, ok := streams.ReadHeader(d.payload)
 		if !ok {
 			l.refused[NotReport]++
 			continue
 		}
 		times := streams.Times{Arrived: d.arrived, Monotonic: now}
-		k := streams.Key{Exporter: d.from.Addr(), Collector: s.local, Node: h.Node, HwID: h.HwID, Version: h.Version}
-		st := l.streams.Find(k, h, times)
+		st, why := l.streamOf(streams.KeyOf(d.from.Addr(), s.local, &h), h, times, m, d)
 		if st == nil {
-			l.refused[TooManyStreams]++
+			l.refused[why]++
+			if why == TooManyStreams {
+				c.log.Say("reports are refused: there is no room for one more stream; see intcollect_streams, allow and streams", "listen", l.Name, "exporter", d.from.Addr(), "node_id", h.Node)
+			}
 			continue
 		}
 		taken = append(taken, incoming{d, st, st.See(h, times, gap)})
+		if st.TwinsFound() {
+			l.twins++
+			c.log.out.Warn("two sinks share an address, node id and hw_id: losses of either may not be seen; give each sink its own node { id }",
+				"listen", l.Name, "exporter", st.Exporter, "node_id", st.Node, "hw_id", st.HwID)
+		}
 	}
 	l.inHand += uint64(len(taken))
 	return taken, gaps
+}
+
+// packets returns as how many a packet with so many reports counts for the limit of its exporter: no packet of
+// ordinary size has more than reportsEach for each 1500 bytes, but one may have 16,000 empty ones.
+func packets(reports int) float64 { return max(1, float64(reports)/reportsEach) }
+
+const reportsEach = 16
+
+// streamOf returns the stream of a packet. A new one begins only with a packet whose first report can be decoded:
+// an eighth of all noise has a header of 1.0 or 0.5.
+func (l *listen) streamOf(k streams.Key, h streams.Header, now streams.Times, m *maker, d *datagram) (*streams.Stream, Refusal) {
+	if st := l.streams.Get(k); st != nil {
+		return st, 0
+	}
+	if !m.sound(d.payload) {
+		return nil, Undecodable
+	}
+	if st := l.streams.Add(k, h, now); st != nil {
+		return st, 0
+	}
+	return nil, TooManyStreams
 }
 
 // deliver makes records of the accepted datagrams and gaps, and pushes them to the outputs.
@@ -234,8 +267,12 @@ func (c *Collector) resume() {
 				continue
 			}
 			st.Collector = local
-			k := streams.Key{Exporter: st.Exporter, Collector: local, Node: st.Node, HwID: st.HwID, Version: st.Version}
+			k := streams.Key{Exporter: st.Exporter, Collector: local, Node: st.Node, HwID: st.HwID, Version: st.Version, Instance: st.Instance, Began: st.Began}
+			if st.Instance != 0 { // under whatever address
+				k.Exporter = netip.Addr{}
+			}
 			if old, ok := by[k]; !ok || old.Start < st.Start || old.Start == st.Start && old.Next < st.Next {
+				st.Pace = max(st.Pace, old.Pace)
 				by[k] = st
 			}
 		}

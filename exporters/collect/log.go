@@ -1,14 +1,16 @@
-// Log: writes at most a few lines of one message in ten seconds.
+// Log: writes at most a few lines of one message in ten seconds, and each of them once.
 
 package collect
 
 import (
+	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 )
 
-// Log writes at most 3 lines of one message in 10 seconds and counts the others, so that
+// Log writes at most 3 different lines of one message in 10 seconds and counts the others, so that
 // neither a sender of bad packets nor a broker that is away can fill a disk.
 type Log struct {
 	out   *slog.Logger
@@ -23,10 +25,11 @@ const (
 	logPeriod = 10 * time.Second
 )
 
-// burst counts the lines of one message in a period: written and left out.
+// burst are the lines of one message in a period: those written, and how many were left out.
 type burst struct {
-	since         time.Time
-	written, left int
+	since   time.Time
+	written []string
+	left    int
 }
 
 // NewLog makes a Log that writes to out.
@@ -36,6 +39,7 @@ func NewLog(out *slog.Logger) *Log {
 
 // Say logs an error. Callers pass msg from a closed list: the memory of Log grows with it.
 func (l *Log) Say(msg string, args ...any) {
+	text := fmt.Sprint(args...)
 	l.mu.Lock()
 	now := l.clock()
 	b := l.seen[msg]
@@ -50,9 +54,9 @@ func (l *Log) Say(msg string, args ...any) {
 			args = append(args, "left_out_before", left)
 		}
 	}
-	write := b.written < logLines
+	write := len(b.written) < logLines && !slices.Contains(b.written, text)
 	if write {
-		b.written++
+		b.written = append(b.written, text)
 	} else {
 		b.left++
 	}

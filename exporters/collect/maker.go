@@ -87,11 +87,33 @@ func (m *maker) packet(b *Batch, e spool.Entry, formats uint8) int {
 	return n
 }
 
+// sound reports whether the first report of a packet can be decoded, and no bit of it is set that never is. Of 1.0
+// and 0.5, which have few such bits, an IP packet must be in it, as far as there is anything.
+func (m *maker) sound(packet []byte) (ok bool) {
+	bare := false
+	if d, strict := m.decoder.(interface {
+		Plausible(packet []byte) (bare, ok bool)
+	}); strict {
+		if bare, ok = d.Plausible(packet); !ok {
+			return false
+		}
+		ok = false
+	}
+	first := true
+	m.decoder.Records(packet, &record.Origin{}, func(r *record.Record) {
+		if first {
+			ok = bare || r.Flags&record.Malformed == 0 && (r.Version == record.Version20 || r.Version == record.UnknownVersion || r.Has(record.KnownAddresses))
+			first = false
+		}
+	})
+	return ok
+}
+
 var recordVersions = [...]record.Version{0: record.Version05, 1: record.Version10, 2: record.Version20}
 
 // note puts a gap or stats record of a stream into b.
 func (m *maker) note(b *Batch, k streams.Key, start, now int64, n spool.Notice, formats uint8) {
-	n.Version, n.Node, n.HwID, n.Port = k.Version, k.Node, k.HwID, k.Collector.Port()
+	n.Version, n.Node, n.HwID, n.Port, n.Instance = k.Version, k.Node, k.HwID, k.Collector.Port(), k.Instance
 	payload, err := json.Marshal(n)
 	if err != nil { // cannot be: numbers encode always
 		panic(err)

@@ -107,7 +107,7 @@ func TestBatchesAreBounded(t *testing.T) {
 	c.mu.Lock()
 	for node := range uint32(4999) {
 		h := header(node+4, 0)
-		l.streams.Find(streams.Key{Node: h.Node, Version: 2}, h, streams.Times{}).See(h, streams.Times{}, nil)
+		l.streams.Find(streams.Key{Exporter: netip.AddrFrom4([4]byte{10, byte(node >> 8), byte(node)}), Node: h.Node, Version: 2}, h, streams.Times{}).See(h, streams.Times{}, nil)
 	}
 	c.mu.Unlock()
 	c.tell()

@@ -27,6 +27,8 @@ type ListenSnapshot struct {
 	Refused   [NumRefusals]uint64
 	Overflows uint64 // datagrams lost because a socket's buffer was full; the kernel says so with the next one
 	Streams   []StreamSnapshot
+	Gone      streams.Counts // of streams that made room for others
+	Twins     uint64         // pairs of sinks that share address, node and hw_id
 	Exporters int
 }
 
@@ -56,7 +58,7 @@ func (c *Collector) Snapshot() Snapshot {
 	for _, l := range c.listens {
 		ls := ListenSnapshot{
 			Name: l.Name, Sockets: len(l.sockets), Buffer: l.sockets[0].buffer,
-			Datagrams: l.datagrams - l.inHand, Packets: l.packets, Refused: l.refused, Overflows: l.overflows, Exporters: len(l.exporters.buckets),
+			Datagrams: l.datagrams - l.inHand, Packets: l.packets, Refused: l.refused, Overflows: l.overflows, Gone: l.streams.Gone, Twins: l.twins, Exporters: len(l.exporters.buckets),
 		}
 		for _, st := range l.streams.Sorted() {
 			ls.Streams = append(ls.Streams, StreamSnapshot{st.Key, st.Counts})

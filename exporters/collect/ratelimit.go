@@ -25,8 +25,9 @@ func newExporters(rate, most int) *exporters {
 	return &exporters{rate: float64(rate), max: most, buckets: map[netip.Addr]*bucket{}}
 }
 
-// take reports whether the exporter may send one more packet, and counts it.
-func (e *exporters) take(a netip.Addr, now int64) bool {
+// take reports whether the exporter may send a packet that counts as n, and counts it. One that counts as more
+// than a second's packets needs a full bucket.
+func (e *exporters) take(a netip.Addr, now int64, n float64) bool {
 	if e.rate == 0 {
 		return true
 	}
@@ -40,10 +41,10 @@ func (e *exporters) take(a netip.Addr, now int64) bool {
 	}
 	b.tokens = min(e.rate, b.tokens+float64(now-b.at)*e.rate/1e9)
 	b.at = now
-	if b.tokens < 1 {
+	if b.tokens < min(n, e.rate) {
 		return false
 	}
-	b.tokens--
+	b.tokens -= n
 	return true
 }
 

@@ -28,7 +28,7 @@ func TestExporterLimit(t *testing.T) {
 	a, b, c := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2"), netip.MustParseAddr("192.0.2.3")
 	e := newExporters(4, 2)
 	burst := func(from netip.Addr, at time.Duration) (n int) {
-		for e.take(from, int64(at)) {
+		for e.take(from, int64(at), 1) {
 			n++
 		}
 		return n
@@ -54,9 +54,24 @@ func TestExporterLimit(t *testing.T) {
 	if len(e.buckets) != 2 {
 		t.Errorf("%d exporters are kept", len(e.buckets))
 	}
+	full := newExporters(4, 1)
+	for _, step := range []struct {
+		at   time.Duration
+		n    float64
+		want bool
+	}{
+		{0, packets(16384), true}, // empty reports: as many as a good sink sends in seconds
+		{time.Second, 1, false},
+		{255 * time.Second, 1, false}, // 1024 packets' worth at 4 a second
+		{257 * time.Second, packets(20), true},
+	} {
+		if got := full.take(a, int64(step.at), step.n); got != step.want {
+			t.Errorf("at %v a packet of %v: %v", step.at, step.n, got)
+		}
+	}
 	free := newExporters(0, 1)
 	for range 1000 {
-		if !free.take(a, 0) {
+		if !free.take(a, 0, 1) {
 			t.Fatal("limited without a limit")
 		}
 	}
@@ -72,10 +87,10 @@ func TestLogSaysWhatItLeftOut(t *testing.T) {
 	now := time.Unix(0, 0)
 	l := NewLog(slog.New(slog.NewTextHandler(said, nil)))
 	l.clock = func() time.Time { return now }
-	for range logLines + 7 {
-		l.Say("one", "k", "v")
+	for n := range logLines + 7 {
+		l.Say("one", "k", n)
 	}
-	if text := said.take(); strings.Count(text, "msg=one k=v\n") != logLines || strings.Contains(text, "left_out") {
+	if text := said.take(); strings.Count(text, "msg=one k=") != logLines || strings.Contains(text, "left_out") {
 		t.Errorf("logged %q", text)
 	}
 	now = now.Add(logPeriod - 1)
@@ -84,8 +99,8 @@ func TestLogSaysWhatItLeftOut(t *testing.T) {
 		t.Errorf("logged %q", text)
 	}
 	now = now.Add(1)
-	for i, want := range []string{"msg=one left_out_before=8\n", "msg=one\n", "msg=one\n", ""} {
-		l.Say("one")
+	for i, want := range []string{"msg=one k=0 left_out_before=8\n", "msg=one k=1\n", "msg=one k=2\n", ""} {
+		l.Say("one", "k", i)
 		if text := said.take(); !strings.HasSuffix(text, want) || want == "" && text != "" {
 			t.Errorf("line %d: %q, want %q", i, text, want)
 		}
@@ -400,10 +415,10 @@ func TestLargeReceiveBuffers(t *testing.T) {
 func TestOverflows(t *testing.T) {
 	c := &Collector{began: time.Now()}
 	l, s := newListen(Listen{Streams: 1}, nil), &socket{lost: 5}
-	c.admit(l, s, nil, nil, nil)
-	c.admit(l, s, nil, nil, nil)
+	c.admit(l, s, nil, nil, nil, nil)
+	c.admit(l, s, nil, nil, nil, nil)
 	s.lost = 2
-	c.admit(l, s, nil, nil, nil)
+	c.admit(l, s, nil, nil, nil, nil)
 	if l.overflows != 7 || s.lost != 0 {
 		t.Errorf("%d lost, %d not counted yet", l.overflows, s.lost)
 	}

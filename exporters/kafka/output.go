@@ -162,7 +162,7 @@ func (s *sent) finished(r *kgo.Record, err error) {
 func (s *sent) failed(r *kgo.Record, err error) {
 	i := s.d.Index(s.index(r))
 	if !errors.Is(err, kerr.MessageTooLarge) {
-		if lasts(err) {
+		if lasts(err) || replaced(err) {
 			s.o.renew.Store(true)
 		}
 		s.d.Failed(i, s.o.explain(err))
@@ -187,6 +187,8 @@ func (o *Output) explain(err error) error {
 	switch {
 	case errors.Is(err, kgo.ErrClientClosed):
 		return collect.ErrStopped
+	case replaced(err):
+		return fmt.Errorf("topic %q: %w; it was deleted and created again: going on with the new one, which readers of the old one may have to open anew", o.c.Topic, err)
 	case errors.Is(err, kerr.UnknownTopicOrPartition):
 		return fmt.Errorf("topic %q: %w; create it, with 12 partitions or more", o.c.Topic, err)
 	case errors.Is(err, kerr.TopicAuthorizationFailed), errors.Is(err, kerr.ClusterAuthorizationFailed):
@@ -210,7 +212,13 @@ func lasts(err error) bool {
 	return errors.As(err, &k) && !k.Retriable
 }
 
-// mend replaces the client where its batches are too large, or where it keeps an error. Only for a First
+// replaced reports whether err says that the topic is no longer the one that the client knows by its id: another one has
+// its name by now. The client goes on asking for the old one.
+func replaced(err error) bool {
+	return errors.Is(err, kerr.UnknownTopicID) || errors.Is(err, kerr.InconsistentTopicID)
+}
+
+// mend replaces the client where its batches are too large, where it keeps an error, or a topic that is no more. Only for a First
 // delivery: a client that was replaced for another one would let it pass records that have failed and
 // were not sent again yet. So there is one new client at most for each time that the feed waits.
 func (o *Output) mend() error {

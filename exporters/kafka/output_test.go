@@ -257,6 +257,47 @@ func TestTopicIsMissing(t *testing.T) {
 	wantAll(t, consume(t, 600, c.ListenAddrs()), 300)
 }
 
+// TestTopicIsCreatedAnew: a topic that is deleted and created again under its name gets the records from then on, and the
+// log says what happened; those that wait meanwhile are not lost.
+func TestTopicIsCreatedAnew(t *testing.T) {
+	c := cluster(t)
+	var log said
+	b := collecttest.New(t, collect.Options{Queue: 20000, Log: logTo(&log)}, 1<<30, output(t, config(c.ListenAddrs())))
+	b.Send(100)
+	b.Wait("the first are delivered", caughtUp(b))
+	admin, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close()
+	gone := kmsg.NewDeleteTopicsRequest()
+	name := topic
+	gone.TopicNames = []string{name}
+	gone.Topics = []kmsg.DeleteTopicsRequestTopic{{Topic: &name}}
+	answer, err := gone.RequestWith(context.Background(), admin)
+	if err != nil || len(answer.Topics) != 1 || answer.Topics[0].ErrorCode != 0 {
+		t.Fatal(err, answer)
+	}
+	if err := c.CreateTopic(topic, 3, nil); err != nil {
+		t.Fatal(err)
+	}
+	b.Send(200)
+	b.Wait("all is delivered to the new topic", caughtUp(b))
+	b.Stop()
+	if !log.has("deleted and created again") {
+		t.Errorf("the log does not say it: %q", log.lines)
+	}
+	seen := map[string]bool{}
+	for _, m := range consume(t, 400, c.ListenAddrs()) {
+		if m.Type == "report" {
+			seen[m.ID] = true
+		}
+	}
+	if len(seen) != 400 {
+		t.Errorf("%d reports in the new topic, want 400", len(seen))
+	}
+}
+
 // TestTooLarge: a topic that takes small batches only gets small batches; a record that is
 // larger than such a batch is dropped and counted.
 func TestTooLarge(t *testing.T) {

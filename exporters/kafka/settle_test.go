@@ -309,6 +309,7 @@ func TestExplain(t *testing.T) {
 		{kerr.UnknownTopicOrPartition, "; create it, with 12 partitions or more"},
 		{kerr.TopicAuthorizationFailed, "; the user needs the rights Describe and Write on the topic"},
 		{kerr.ClusterAuthorizationFailed, "; the user needs the rights Describe and Write on the topic"},
+		{kerr.UnknownTopicID, "; it was deleted and created again: going on with the new one"},
 		{kerr.NotEnoughReplicas, `topic "t": produce: NOT_ENOUGH_REPLICAS`},
 	} {
 		got := o.explain(fmt.Errorf("produce: %w", c.err))

@@ -109,6 +109,9 @@ func (d *Decoder) Records(packet []byte, o *Origin, yield func(*Record)) (n int,
 		return 1, d.version05(packet, &h, o, yield)
 	}
 	at := group20Len
+	if h.Identified {
+		at += report.IdentityReportLen
+	}
 	if at == len(packet) {
 		return 0, decode.ErrTruncated
 	}
@@ -138,6 +141,10 @@ func (d *Decoder) begin(h *Header, o *Origin, index int) {
 	r.Version, r.NodeID, r.HwID, r.Index = h.Version, h.NodeID, h.HwID, uint16(index)
 	if h.HasNode {
 		r.Known |= KnownNode
+	}
+	if h.Identified {
+		r.Known |= KnownInstance
+		r.Instance = h.Identity.Instance
 	}
 }
 

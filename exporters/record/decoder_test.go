@@ -123,10 +123,10 @@ func TestReadHeader(t *testing.T) {
 		want       Header
 		err        error
 	}{
-		{"2.0", groupHex, Header{Version20, true, 3, 5, 7, 22}, nil},
-		{"1.0", `14000045 00000009 01000064 000003e8`, Header{Version10, true, 9, 5, 0x01000064, 32}, nil},
-		{"0.5", `00200005 01000064 000003e8`, Header{Version05, false, 0, 5, 0x01000064, 32}, nil},
-		{"0.5 drop", `01200005 01000064 000003e8 00000009 00000000 00000000`, Header{Version05, true, 9, 5, 0x01000064, 32}, nil},
+		{"2.0", groupHex, Header{Version: Version20, HasNode: true, NodeID: 3, HwID: 5, Sequence: 7, SequenceBits: 22}, nil},
+		{"1.0", `14000045 00000009 01000064 000003e8`, Header{Version: Version10, HasNode: true, NodeID: 9, HwID: 5, Sequence: 0x01000064, SequenceBits: 32}, nil},
+		{"0.5", `00200005 01000064 000003e8`, Header{Version: Version05, HasNode: false, NodeID: 0, HwID: 5, Sequence: 0x01000064, SequenceBits: 32}, nil},
+		{"0.5 drop", `01200005 01000064 000003e8 00000009 00000000 00000000`, Header{Version: Version05, HasNode: true, NodeID: 9, HwID: 5, Sequence: 0x01000064, SequenceBits: 32}, nil},
 		{"empty", ``, Header{}, decode.ErrNotReport},
 		{"2.0 cut", `21400007 000000`, Header{}, decode.ErrTruncated},
 		{"1.0 cut", `14000045 00000009 01000064 0000`, Header{}, decode.ErrTruncated},
@@ -480,5 +480,14 @@ func BenchmarkRecords(b *testing.B) {
 				d.Records(packet, &testOrigin, yield)
 			}
 		})
+	}
+}
+
+// TestKnownReportsArePlausible: those of the specifications and of other programs that the tests have.
+func TestKnownReportsArePlausible(t *testing.T) {
+	for _, name := range reporttest.Names(t) {
+		if _, ok := (*Decoder)(nil).Plausible(reporttest.Wire(t, name)); !ok {
+			t.Errorf("%s is taken for noise", name)
+		}
 	}
 }

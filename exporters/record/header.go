@@ -6,6 +6,7 @@ package record
 import (
 	"encoding/binary"
 
+	"intsink/engine/report"
 	"intsink/engine/report/decode"
 )
 
@@ -18,6 +19,8 @@ type Header struct {
 	HwID         uint8
 	Sequence     uint32
 	SequenceBits uint8 // width of Sequence
+	Identified   bool  // the packet says which sink sent it
+	Identity     report.Identity
 }
 
 // ReadHeader reads the header of a report packet, the payload of a UDP datagram. It returns
@@ -32,7 +35,12 @@ func ReadHeader(packet []byte) (h Header, err error) {
 		if len(packet) < group20Len {
 			return h, decode.ErrTruncated
 		}
-		return Header{Version20, true, binary.BigEndian.Uint32(packet[4:]), uint8(first >> 22 & 0x3f), first & (1<<22 - 1), 22}, nil
+		h = Header{Version: Version20, HasNode: true, NodeID: binary.BigEndian.Uint32(packet[4:]), HwID: uint8(first >> 22 & 0x3f), Sequence: first & (1<<22 - 1), SequenceBits: 22}
+		id, ok := report.ReadIdentity(packet[group20Len:])
+		if ok && uint32(id.Sequence)&(1<<22-1) == h.Sequence { // else somebody has copied it into another packet
+			h.Identified, h.Identity = true, id
+		}
+		return h, nil
 	case 1:
 		if len(packet) < header10Len {
 			return h, decode.ErrTruncated
@@ -40,7 +48,7 @@ func ReadHeader(packet []byte) (h Header, err error) {
 		if first>>24&0xf < header10Len/4 {
 			return h, decode.ErrNotReport
 		}
-		return Header{Version10, true, binary.BigEndian.Uint32(packet[4:]), uint8(first & 0x3f), binary.BigEndian.Uint32(packet[8:]), 32}, nil
+		return Header{Version: Version10, HasNode: true, NodeID: binary.BigEndian.Uint32(packet[4:]), HwID: uint8(first & 0x3f), Sequence: binary.BigEndian.Uint32(packet[8:]), SequenceBits: 32}, nil
 	case 0:
 		next := first >> 24 & 0xf
 		if next > nextSwitchLocal {
@@ -77,3 +85,45 @@ const (
 )
 
 var localLen = [...]int{nextEthernet: 0, nextDrop: 12, nextSwitchLocal: 16}
+
+// CountReports returns how many individual reports a report packet has, as their lengths tell, without a look
+// into them.
+func CountReports(packet []byte) (n int) {
+	if len(packet) == 0 || packet[0]>>4 != 2 {
+		return 1
+	}
+	for at := group20Len; at < len(packet); at += individualLen {
+		n++
+		if at+1 < len(packet) {
+			if packet[at+1] == 0xff {
+				break
+			}
+			at += int(packet[at+1]) * 4
+		}
+	}
+	return max(n, 1)
+}
+
+// Plausible reports whether the header of a report packet, and of its first report, has no bit set that every
+// version leaves clear; bare says that nothing follows it. It takes most of what is no report packet for none.
+func (*Decoder) Plausible(packet []byte) (bare, ok bool) {
+	h, err := ReadHeader(packet)
+	if err != nil {
+		return false, false
+	}
+	switch first := binary.BigEndian.Uint32(packet); h.Version {
+	case Version10:
+		length := int(first>>24&0xf) * 4
+		return len(packet) == length, first>>9&0x3f == 0 && first>>21&0x7 <= 2 && length <= len(packet)
+	case Version05:
+		return len(packet) == header05Len+localLen[first>>24&0xf], first>>6&0x7fff == 0
+	}
+	if h.Identified {
+		return len(packet) == group20Len+report.IdentityReportLen, true
+	}
+	if len(packet) < group20Len+individualLen {
+		return false, false
+	}
+	b := packet[group20Len:]
+	return false, report.RepType(b[0]>>4) <= report.IOAM && report.InType(b[0]&0xf) <= report.IPv6 && b[3]&0xf == 0
+}

@@ -107,7 +107,7 @@ func (d *Decoder) derive(l *inthdr.Layout) {
 		}
 		egress := event.Stamp{Value: from.EgressTime, Bits: width, Model: d.models.Of(from.NodeID)}
 		ingress := event.Stamp{Value: to.IngressTime, Bits: width, Model: d.models.Of(to.NodeID)}
-		if ns, known := egress.Until(r.Time, ingress); known && ns >= 0 {
+		if ns, known := egress.Until(r.Time, ingress); known && ns >= 0 && ns < maxClockOffset { // by a day or more, the clocks do not agree, or a time is none
 			r.Links = append(r.Links, Link{from.NodeID, to.NodeID, uint64(ns)})
 		}
 	}

@@ -35,8 +35,10 @@ func AppendJSON(dst []byte, r *Record) []byte {
 		b = r.appendReport(b)
 	case Gap:
 		b = appendNumber(b, `,"first":`, r.First)
-		b = appendNumber(b, `,"last":`, r.Last)
-		b = appendNumber(b, `,"count":`, r.Count)
+		if r.Count > 0 { // else it is not known where the gap ends
+			b = appendNumber(b, `,"last":`, r.Last)
+			b = appendNumber(b, `,"count":`, r.Count)
+		}
 	case Stats:
 		b = appendNumber(b, `,"stats":{"received":`, r.Stats.Received)
 		b = appendNumber(b, `,"lost":`, r.Stats.Lost)
@@ -53,6 +55,9 @@ var versionNumbers = [...]string{Version05: "0.5", Version10: "1", Version20: "2
 func (r *Record) appendReport(b []byte) []byte {
 	b = appendNumber(b, `,"sequence":`, r.Sequence)
 	b = appendNumber(b, `,"index":`, uint64(r.Index))
+	if r.Known&KnownInstance != 0 {
+		b = append(appendHex64(append(b, `,"instance":"`...), r.Instance), '"')
+	}
 	b = r.appendReasons(b)
 	b = r.appendFlow(b)
 	b = r.appendWay(b)

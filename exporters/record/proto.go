@@ -32,8 +32,10 @@ func AppendProto(dst []byte, r *Record) []byte {
 		b = r.putReport(b)
 	case Gap:
 		b = putNumber(b, fieldFirst, r.First)
-		b = putNumber(b, fieldLast, r.Last)
-		b = putNumber(b, fieldCount, r.Count)
+		if r.Count > 0 { // else it is not known where the gap ends
+			b = putNumber(b, fieldLast, r.Last)
+			b = putNumber(b, fieldCount, r.Count)
+		}
 	case Stats:
 		b, at = openField(b, fieldStats)
 		for i, v := range [...]uint64{r.Stats.Received, r.Stats.Lost, r.Stats.Late, r.Stats.Undecodable} {
@@ -50,6 +52,11 @@ var versionFloats = [...]float32{UnknownVersion: 0, Version05: 0.5, Version10: 1
 func (r *Record) putReport(b []byte) []byte {
 	b = putNumber(b, fieldSequence, r.Sequence)
 	b = putNumber(b, fieldIndex, uint64(r.Index))
+	if r.Known&KnownInstance != 0 {
+		var at int
+		b, at = openField(b, fieldInstance)
+		b = closeField(appendHex64(b, r.Instance), at)
+	}
 	b = r.putReasons(b)
 	b = r.putFlow(b)
 	return r.putWay(b)
@@ -216,4 +223,5 @@ const (
 	fieldLast
 	fieldCount
 	fieldStats
+	fieldInstance
 )

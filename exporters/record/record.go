@@ -25,6 +25,7 @@ type Record struct {
 	Start    int64  // when the stream of sequence numbers began, Unix nanoseconds: part of the id
 	Sequence uint64 // of the report packet, extended beyond its width on the wire
 	Index    uint16 // of the report in its packet, from 0
+	Instance uint64 // of the sink, see report.Identity
 
 	// Why the report was sent.
 	Events     uint32 // bit i is report.EventNames[i]
@@ -56,7 +57,8 @@ type Record struct {
 	Flags     Flags
 	Sink      Sink
 
-	// Type Gap: the first and last sequence number of packets that never came, and how many.
+	// Type Gap: the first and last sequence number of packets that never came, and how many. With Count 0
+	// only the first one is known.
 	First, Last, Count uint64
 
 	// Type Stats.
@@ -108,6 +110,7 @@ const (
 	KnownLatency                       // LatencyNs
 	KnownMaxHop                        // MaxHop
 	KnownDrops                         // Drops, if the rest of the explanation is not known
+	KnownInstance                      // Instance
 )
 
 // Hop is the metadata of one node.

@@ -13,6 +13,7 @@ import (
 
 	"intsink/cmd/internal/logging"
 	"intsink/exporters/collect"
+	"intsink/exporters/collect/streams"
 	"intsink/exporters/record"
 )
 
@@ -59,11 +60,14 @@ var listenColumns = []column[collect.ListenSnapshot]{
 	{"reordered_report_packets_total", "counter", "Report packets that came behind a later one, in time.", sum(func(s *collect.StreamSnapshot) uint64 { return s.Reordered })},
 	{"repeated_report_packets_total", "counter", "Report packets that came more than once.", sum(func(s *collect.StreamSnapshot) uint64 { return s.Repeated })},
 	{"stream_restarts_total", "counter", "Sinks that began to count anew.", sum(func(s *collect.StreamSnapshot) uint64 { return s.Restarts })},
+	{"unknown_gaps_total", "counter", "Outages after which it is not known how many report packets were lost.", sum(func(s *collect.StreamSnapshot) uint64 { return s.Unknown })},
+	{"twin_report_packets_total", "counter", "Report packets with the number of another one and other contents: of a second sink.", sum(func(s *collect.StreamSnapshot) uint64 { return s.Twins })},
+	{"twin_sinks_total", "counter", "Times that two sinks were found to share address, node id and hw_id.", func(l *collect.ListenSnapshot) float64 { return float64(l.Twins) }},
 }
 
 func sum(of func(*collect.StreamSnapshot) uint64) func(*collect.ListenSnapshot) float64 {
 	return func(l *collect.ListenSnapshot) float64 {
-		n := uint64(0)
+		n := of(&collect.StreamSnapshot{Counts: l.Gone})
 		for i := range l.Streams {
 			n += of(&l.Streams[i])
 		}
@@ -130,11 +134,21 @@ func (d *daemon) writeMetrics(w io.Writer) {
 	metrics.WriteProcessMetrics(e.w)
 }
 
-// writeStreams writes the two lines of each stream, as far as http.series allows.
+// writeStreams writes the two lines of each stream, as far as http.series allows. Streams that differ in nothing but
+// the start of the sink, or the version, are one.
 func (d *daemon) writeStreams(e exposition, listens []collect.ListenSnapshot) {
 	var rows []collect.StreamSnapshot
+	at := map[streams.Key]int{}
 	for _, l := range listens {
-		rows = append(rows, l.Streams...)
+		for _, s := range l.Streams {
+			k := streams.Key{Exporter: s.Exporter, Collector: s.Collector, Node: s.Node, HwID: s.HwID}
+			if i, known := at[k]; known {
+				rows[i].Counts.Add(&s.Counts)
+				continue
+			}
+			at[k] = len(rows)
+			rows = append(rows, s)
+		}
 	}
 	rows = rows[:min(len(rows), d.series/2)]
 	table(e, rows, func(s *collect.StreamSnapshot) string {

@@ -39,7 +39,7 @@ func specs(c *collector.Config) (all []spec) {
 	}
 	for i := range c.ClickHouses {
 		h := c.ClickHouses[i]
-		all = append(all, spec{"clickhouse " + h.Name, h, contents(h.TLS), func(*collect.Log) (collect.Output, error) { return makeClickHouse(&h) }})
+		all = append(all, spec{"clickhouse " + h.Name, h, contents(h.TLS), func(log *collect.Log) (collect.Output, error) { return makeClickHouse(&h, log) }})
 	}
 	for i := range c.Files {
 		f := c.Files[i]
@@ -85,8 +85,9 @@ func makeKafka(k *collector.Kafka, log *collect.Log) (collect.Output, error) {
 	return kafka.New(c)
 }
 
-func makeClickHouse(h *collector.ClickHouse) (collect.Output, error) {
+func makeClickHouse(h *collector.ClickHouse, log *collect.Log) (collect.Output, error) {
 	c := clickhouse.Config{URL: h.URL, User: h.User, PasswordFile: h.PasswordFile, Rows: h.Rows, Wait: h.Wait, Timeout: h.Timeout}
+	c.Log = func(msg string, args ...any) { log.Say(msg, append([]any{"output", "clickhouse " + h.Name}, args...)...) }
 	if h.PasswordFile != "" {
 		if _, err := plainfile.Read(h.PasswordFile); err != nil {
 			return nil, fmt.Errorf("password_file: %w", err)

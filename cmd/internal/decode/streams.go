@@ -28,7 +28,7 @@ type sequences struct {
 }
 
 func newSequences() *sequences {
-	return &sequences{table: streams.New(maxStreams), gaps: map[streams.Key][]streams.Gap{}}
+	return &sequences{table: streams.New(maxStreams, maxStreams), gaps: map[streams.Key][]streams.Gap{}}
 }
 
 // see takes note of one packet's sequence number. The stream is nil where the packet has
@@ -38,7 +38,7 @@ func (s *sequences) see(g datagram, packet []byte) (st *streams.Stream, place st
 	if !ok {
 		return nil, place
 	}
-	k := streams.Key{Exporter: g.from.Addr(), Collector: g.to, Node: h.Node, HwID: h.HwID, Version: h.Version}
+	k := streams.KeyOf(g.from.Addr(), g.to, &h)
 	now := g.time.UnixNano()
 	times := streams.Times{Arrived: now, Monotonic: now}
 	if st = s.table.Find(k, h, times); st == nil {
@@ -76,7 +76,7 @@ func late(st *streams.Stream) uint64 { return st.Late + st.Reordered + st.Repeat
 // print names the gaps of every stream that has any.
 func (s *sequences) print(w io.Writer) {
 	for _, st := range s.table.Sorted() {
-		if st.Lost == 0 {
+		if st.Lost == 0 && st.Unknown == 0 {
 			continue
 		}
 		fmt.Fprintf(w, "node %d hw_id %d from %s to %s: %d lost:", st.Node, st.HwID, st.Exporter, st.Collector, st.Lost)
@@ -86,7 +86,9 @@ func (s *sequences) print(w io.Writer) {
 				break
 			}
 			first, last := onWire(g.First, st.Version), onWire(g.Last, st.Version)
-			if first == last {
+			if g.Unknown {
+				fmt.Fprintf(w, " %d-?", first)
+			} else if first == last {
 				fmt.Fprintf(w, " %d", first)
 			} else {
 				fmt.Fprintf(w, " %d-%d", first, last)

@@ -20,6 +20,9 @@ func reportText(g datagram, h *decode.Header, r *decode.Report) string {
 		fmt.Fprintf(&b, " node %d", *h.NodeID)
 	}
 	fmt.Fprintf(&b, " hw_id %d sequence %d%s", h.HwID, h.SequenceNumber, reportFlags(r))
+	if h.Sender != nil {
+		fmt.Fprintf(&b, " sender %s since %s", h.Sender.Instance, h.Sender.Began.Format(time.RFC3339))
+	}
 	fmt.Fprintf(&b, " inner %s %d bytes", r.Inner.Type, r.Inner.Length)
 	if r.Problem != "" {
 		b.WriteString(" PROBLEM: " + strings.ReplaceAll(r.Problem, "\n", "; "))

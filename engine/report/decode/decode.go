@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"time"
 
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
@@ -102,7 +103,12 @@ func (d *Decoder) decodeGroup(p []byte) (*Message, error) {
 		return m, fmt.Errorf("no individual report behind the group header: %w", ErrTruncated)
 	}
 	var errs []error
-	for at := report.GroupHeaderLen; at < len(p); {
+	at := report.GroupHeaderLen
+	if id, ok := report.ReadIdentity(p[at:]); ok {
+		m.Sender = &Sender{fmt.Sprintf("%016x", id.Instance), time.Unix(0, id.Began).UTC(), id.Sequence}
+		at += report.IdentityReportLen
+	}
+	for at < len(p) {
 		r, size, err := d.decodeIndividual(p[at:])
 		if err != nil {
 			errs = append(errs, fmt.Errorf("individual report %d at byte %d: %w", len(m.Reports)+1, at, err))

@@ -6,6 +6,7 @@ package decode
 import (
 	"encoding/hex"
 	"errors"
+	"time"
 
 	"intsink/engine/report"
 )
@@ -19,6 +20,15 @@ type Header struct {
 	SequenceNumber uint32 `json:"sequence_number"`
 	// NodeID is absent in a 0.5 report without a drop or switch local header.
 	NodeID *uint32 `json:"node_id,omitempty"`
+	// Sender is absent where the packet does not say which sink sent it.
+	Sender *Sender `json:"sender,omitempty"`
+}
+
+// Sender is a report.Identity as decode shows it.
+type Sender struct {
+	Instance string    `json:"instance"` // 16 hexadecimal digits
+	Began    time.Time `json:"began"`
+	Sequence uint64    `json:"sequence"`
 }
 
 // SequenceBits returns the width of the sequence number.

@@ -30,6 +30,8 @@ type Notice struct {
 	Last    uint64             `json:"last,omitempty"`
 	Count   uint64             `json:"count,omitempty"`
 	Stats   record.StreamStats `json:"stats"`
+
+	Instance uint64 `json:"instance,omitempty"` // of the sink, where its packets say who it is
 }
 
 // span returns the report packets that are lost to an output which does not get e: a report packet
@@ -40,7 +42,13 @@ func span(e *Entry) (r Range, ok bool) {
 		if json.Unmarshal(e.Payload, &n) != nil || n.Type != record.Gap {
 			return r, false
 		}
-		k := streams.Key{Exporter: e.From.Addr(), Collector: e.collector(), Node: n.Node, HwID: n.HwID, Version: n.Version}
+		if n.Count == 0 { // of unknown length
+			return r, false
+		}
+		k := streams.Key{Exporter: e.From.Addr(), Collector: e.collector(), Node: n.Node, HwID: n.HwID, Version: n.Version, Instance: n.Instance}
+		if n.Instance != 0 {
+			k.Began = e.Start
+		}
 		k.Collector = netip.AddrPortFrom(k.Collector.Addr(), n.Port)
 		return Range{Gap: streams.Gap{Key: k, Start: e.Start, First: n.First, Last: n.Last}, Packets: n.Count}, true
 	}
@@ -48,7 +56,7 @@ func span(e *Entry) (r Range, ok bool) {
 	if !ok {
 		return r, false
 	}
-	k := streams.Key{Exporter: e.From.Addr(), Collector: e.collector(), Node: h.Node, HwID: h.HwID, Version: h.Version}
+	k := streams.KeyOf(e.From.Addr(), e.collector(), &h)
 	r = Range{Gap: streams.Gap{Key: k, Start: e.Start, First: e.Sequence, Last: e.Sequence}, Packets: 1}
 	r.Unnumbered = !streams.IsNumber(h, e.Sequence)
 	return r, true

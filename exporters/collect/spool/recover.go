@@ -199,12 +199,16 @@ func (s *Spool) settle(r *Reader) bool {
 func (s *Spool) States() (all []streams.State, exact bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	newest := map[streams.Key]streams.State{}
+	type start struct {
+		streams.Key
+		at int64
+	}
+	next, packets := map[start]uint64{}, map[start]uint64{}
 	add := func(ranges []Range) {
 		for _, r := range ranges {
-			st := streams.State{Exporter: r.Key.Exporter, Collector: r.Key.Collector, Node: r.Key.Node, HwID: r.Key.HwID, Version: r.Key.Version, Start: r.Start, Next: r.Last + 1}
-			if old, ok := newest[r.Key]; !r.Unnumbered && (!ok || old.Start < st.Start || old.Start == st.Start && old.Next < st.Next) {
-				newest[r.Key] = st
+			if k := (start{r.Key, r.Start}); !r.Unnumbered {
+				next[k] = max(next[k], r.Last+1)
+				packets[k] += r.Packets
 			}
 		}
 	}
@@ -215,8 +219,17 @@ func (s *Spool) States() (all []streams.State, exact bool) {
 		add(r.done.all)
 		add(r.lost)
 	}
-	for _, st := range newest {
-		all = append(all, st)
+	newest := map[streams.Key]start{}
+	for k := range next {
+		// A few packets with a start of their own may be noise, which is no stream yet.
+		sure, old := packets[k] >= streams.Enough, newest[k.Key]
+		oldSure := packets[old] >= streams.Enough
+		if old.at == 0 || sure && (!oldSure || old.at < k.at) || !sure && !oldSure && k.at < old.at {
+			newest[k.Key] = k
+		}
+	}
+	for k, at := range newest {
+		all = append(all, streams.State{Exporter: k.Exporter, Collector: k.Collector, Node: k.Node, HwID: k.HwID, Version: k.Version, Start: at.at, Next: next[at], Instance: k.Instance, Began: k.Began})
 	}
 	return all, s.whole
 }

@@ -5,6 +5,9 @@ package streams
 import (
 	"net/netip"
 
+	"github.com/cespare/xxhash/v2"
+
+	"intsink/engine/report"
 	"intsink/exporters/record"
 )
 
@@ -16,6 +19,32 @@ type Key struct {
 	Node      uint32         `json:"node_id"`   // 0 in version 0.5, where some reports only have one
 	HwID      uint8          `json:"hw_id"`
 	Version   uint8          `json:"version"` // 2 for 2.0, 1 for 1.0, 0 for 0.5
+
+	// Where packets say which sink sent them, one start of it; Exporter is the address of the latest.
+	Instance uint64 `json:"instance,omitempty"`
+	Began    int64  `json:"began,omitempty"`
+}
+
+// KeyOf returns the key of a packet with header h between two addresses.
+func KeyOf(exporter netip.Addr, collector netip.AddrPort, h *Header) Key {
+	return Key{exporter, collector, h.Node, h.HwID, h.Version, h.Sender.Instance, h.Sender.Began}
+}
+
+// known reports whether packets say which sink sent them.
+func (k *Key) known() bool { return k.Instance != 0 }
+
+// place is k as the table has it: a sink that says who it is may change its address.
+func (k Key) place() Key {
+	if k.known() {
+		k.Exporter = netip.Addr{}
+	}
+	return k
+}
+
+// label is k without the sender: what operators tell sinks apart by.
+func (k Key) label() Key {
+	k.Instance, k.Began = 0, 0
+	return k
 }
 
 // Header has the fields of a report packet's header that give its place in a stream.
@@ -24,6 +53,9 @@ type Header struct {
 	Sequence uint32
 	HwID     uint8
 	Version  uint8
+	Reports  int             // in the packet, as far as their lengths tell
+	Print    uint32          // of its contents: two packets that differ in it are no copies of each other; 0: not known
+	Sender   report.Identity // zero: the packet does not say
 }
 
 // ReadHeader reads the header of a report packet. It returns false if payload is too short for
@@ -33,16 +65,27 @@ func ReadHeader(payload []byte) (h Header, ok bool) {
 	if err != nil {
 		return h, false
 	}
-	h = Header{Sequence: r.Sequence, HwID: r.HwID, Version: uint8(r.Version - record.Version05)}
+	h = Header{Sequence: r.Sequence, HwID: r.HwID, Version: uint8(r.Version - record.Version05), Reports: record.CountReports(payload)}
+	if r.Identified {
+		h.Sender = r.Identity
+	} else {
+		h.Print = uint32(xxhash.Sum64(payload[:min(len(payload), printed)])) | 1
+	}
 	if r.Version != record.Version05 { // in 0.5 some report packets of a stream only have the node
 		h.Node = r.NodeID
 	}
 	return h, true
 }
 
-// mask returns the highest sequence number of a version.
-func mask(version uint8) uint64 {
-	if version == 2 {
+// printed is how many bytes of a packet Header.Print is made of: those of the first reports, with their times.
+const printed = 256
+
+// mask returns the highest sequence number of the stream's packets.
+func (k *Key) mask() uint64 {
+	switch {
+	case k.known():
+		return 1<<64 - 1
+	case k.Version == 2:
 		return 1<<22 - 1
 	}
 	return 1<<32 - 1
@@ -51,5 +94,14 @@ func mask(version uint8) uint64 {
 // IsNumber reports whether an extended sequence number is one of a packet with header h: packets of a
 // switch that does not number them are counted instead.
 func IsNumber(h Header, extended uint64) bool {
-	return extended&mask(h.Version) == uint64(h.Sequence)
+	k := Key{Version: h.Version, Instance: h.Sender.Instance}
+	return extended&k.mask() == k.number(&h)
+}
+
+// number returns the sequence number of a packet of the stream, as wide as it is on the wire.
+func (k *Key) number(h *Header) uint64 {
+	if k.known() {
+		return h.Sender.Sequence
+	}
+	return uint64(h.Sequence)
 }

@@ -1,4 +1,5 @@
-// Restarts of sinks: after a silence, or by a row of packets whose numbers begin anew.
+// Restarts and long losses of sinks that do not say who they are, as the packets that follow tell: after a
+// silence, or by a row of packets whose numbers go on from another place.
 
 package streams
 
@@ -7,19 +8,22 @@ import (
 	"slices"
 )
 
+// Enough packets of a sequence that begins anew tell that the sink has restarted.
+const Enough = 16
+
 const (
 	nearStart = 4096         // after a restart a sink's first number is below this one
 	atStart   = 64           // and below this one where the numbers that it repeats do not tell old packets from new ones
-	enough    = 16           // packets of a sequence that begins anew tell that the sink has restarted
 	few       = 4            // of them may have numbers that were missing
 	apart     = 64           // packets of such a row are less far from each other: some are lost or change places
-	tooFar    = 1 << 18      // no packets are lost or late by so many while others come: a second or more of a fast sink
+	far       = 4096         // a number so far ahead counts as loss when the next packets go on from there
+	tooFar    = 1 << 18      // no packets are late by so many while others come: a second or more of a fast sink
 	quiet     = Patience / 4 // a sink that is started again is silent for longer, a copy that the network makes comes sooner
 )
 
 // row is a row of packets one behind the other that may be of a sink that has begun anew.
 type row struct {
-	numbers  [enough - 1]uint32 // in the order in which they came, each once
+	numbers  [Enough - 1]uint32 // in the order in which they came, each once
 	len      int
 	highest  uint32
 	start    int64  // of the stream that they begin, if they do
@@ -45,22 +49,72 @@ func (t Times) longer(d int64, later Times) bool {
 	return later.Arrived-t.Arrived > d && later.Monotonic-t.Monotonic > d
 }
 
-// restarted reports whether a packet alone says that the sink has begun to count anew: after a long silence
-// comes a number below next, or one near 0 that would mean the loss of more than a few packets.
-func (s *Stream) restarted(h Header, ahead, m uint64, now Times) bool {
-	return s.newest.longer(Patience, now) && (ahead > m/2 || h.Sequence < nearStart && ahead > nearStart)
+// afterSilence judges the first packet after a silence by how many numbers the sink may have used meanwhile.
+// Without a place it is to be taken as usual.
+func (s *Stream) afterSilence(h Header, ahead uint64, now Times, gap func(Gap)) (p Place, done bool) {
+	m := s.mask()
+	used := s.pace.most(s.next, now) * float64(now.Monotonic-s.newest.Monotonic) / 1e9
+	switch {
+	case ahead <= nearStart:
+	case used >= float64(m/2): // the numbers may have come round meanwhile
+		s.Unknown++
+		gap(Gap{s.Key, s.start, s.next, 0, true})
+		return s.beginAlone(h, now, gap), true
+	case float64(ahead) <= 2*used: // as many as were to be expected are lost
+	case ahead > m/2 || h.Sequence < nearStart:
+		before := numbers{s.start, s.first, s.next}
+		s.Restarts++
+		p = s.beginAlone(h, now, gap)
+		s.before = before
+		return p, true
+	default:
+		return s.hold(h, now, gap), true
+	}
+	return p, false
 }
 
-// suspected reports whether a packet may be of a sink that began anew within a second: its number is near 0 and far from
-// next both ways, or came before, or goes on from such a one. Some may be old packets, or of another sink with the same
-// key: only where enough come one behind the other, with none of the old numbers between, has the sink restarted.
+// beginAlone begins the stream anew with one packet, or with the row that it goes on from.
+func (s *Stream) beginAlone(h Header, now Times, gap func(Gap)) Place {
+	s.expire(math.MaxInt64, gap) // the missing numbers will not come any more
+	if s.row.goesOn(h.Sequence, now) {
+		return s.beginRow(h, now, gap)
+	}
+	s.dismiss(now)
+	s.begin(h, now)
+	return s.take(h, now, gap)
+}
+
+// mistaken reports whether the only packet of the stream was of another sink, or damaged: this one goes on
+// from those before it.
+func (s *Stream) mistaken(h Header) bool {
+	m := s.mask()
+	goesOn := (s.number(&h)-s.before.next)&m <= apart
+	return s.before.start != 0 && s.next == s.first+1 && goesOn && (s.number(&h)-s.next)&m > apart
+}
+
+// goBack makes the stream the one that its only packet has ended. That packet was late.
+func (s *Stream) goBack() {
+	s.start, s.first, s.next = s.before.start, s.before.first, s.before.next
+	s.before = numbers{}
+	s.Late++
+	s.Restarts--
+	for i := range s.seen { // take all earlier numbers for numbers that came
+		s.seen[i] = ^uint64(0)
+	}
+	clear(s.prints[:])
+}
+
+// suspected reports whether a packet may be of a sink that began anew within a second, or behind a long loss: its number is
+// far from next both ways, or far ahead, or came before, or goes on from such a one. Some may be damaged, or old packets, or of
+// another sink with the same key: only where enough come one behind the other, with none of the old numbers between, has the
+// sink restarted, or are numbers lost.
 func (s *Stream) suspected(h Header, ahead, m uint64, now Times) bool {
 	back, goesOn := m+1-ahead, s.row.goesOn(h.Sequence, now)
 	switch {
 	case s.resuming:
 		return false
-	case ahead > tooFar && back > tooFar:
-		return goesOn || h.Sequence < nearStart
+	case ahead > far && (ahead <= m/2 || back > tooFar):
+		return true
 	case ahead <= m/2 || back > s.next || !s.newest.longer(quiet, now):
 		return false
 	case s.came(s.next-back, now):
@@ -88,7 +142,7 @@ func (s *Stream) came(n uint64, now Times) bool {
 func (s *Stream) hold(h Header, now Times, gap func(Gap)) Place {
 	r := &s.row
 	if !r.goesOn(h.Sequence, now) {
-		s.dismiss()
+		s.dismiss(now)
 		r.start, r.highest = s.rowStart(now), h.Sequence
 	}
 	r.newest = now
@@ -99,10 +153,12 @@ func (s *Stream) hold(h Header, now Times, gap func(Gap)) Place {
 	case r.len == len(r.numbers):
 		return s.beginAnew(h, now, gap)
 	}
+	s.twins.goesOn(h.Sequence, now)
 	r.numbers[r.len] = h.Sequence
 	r.len++
 	r.highest = max(r.highest, h.Sequence)
-	switch back := (s.next - uint64(h.Sequence)) & mask(s.Version); {
+	switch back := (s.next - uint64(h.Sequence)) & s.mask(); {
+	case s.mask()+1-back <= s.mask()/2: // ahead: neither late nor repeated
 	case back > window || s.next-back < s.first:
 		r.late++
 	case s.wasSeen(s.next - back):
@@ -123,24 +179,34 @@ func (s *Stream) rowStart(now Times) int64 {
 }
 
 // dismiss gives the row up: its packets were not of a sink that has restarted.
-func (s *Stream) dismiss() {
+func (s *Stream) dismiss(now Times) {
 	if s.row.len > 0 {
 		s.Late += s.row.late
 		s.Repeated += s.row.repeated
+		s.twins.dismissed(s.row.highest, now)
 		s.row = row{}
 	}
 }
 
-// beginAnew begins the stream of a sink that has restarted: with the packets of the row, if h goes on from them, and
-// with h.
+// beginAnew begins the stream of a sink that goes on from another place, with the packets of the row and with h: numbers
+// are lost where the row is ahead, by less than half of all and not near 0, or by no more than the sink may have used
+// meanwhile; else the sink has restarted.
 func (s *Stream) beginAnew(h Header, now Times, gap func(Gap)) Place {
-	s.Restarts++
+	first := uint64(min(slices.Min(s.row.numbers[:s.row.len]), h.Sequence))
+	ahead := (first - s.next) & s.mask()
+	used := s.pace.most(s.next, now) * float64(now.Monotonic-s.newest.Monotonic) / 1e9
 	s.expire(math.MaxInt64, gap) // the missing numbers will not come any more
-	if !s.row.goesOn(h.Sequence, now) {
-		s.dismiss()
-		s.begin(h, now)
-		return s.take(h, now, gap)
+	if ahead <= s.mask()/2 && (first >= nearStart || float64(ahead) <= 2*used) {
+		s.Lost += ahead
+		gap(Gap{s.Key, s.start, s.next, s.next + ahead - 1, false})
+	} else {
+		s.Restarts++
 	}
+	return s.beginRow(h, now, gap)
+}
+
+// beginRow begins the stream anew with the packets of the row and with h.
+func (s *Stream) beginRow(h Header, now Times, gap func(Gap)) Place {
 	r := s.row
 	began := Times{Arrived: r.start, Monotonic: now.Monotonic}
 	s.begin(Header{Sequence: min(slices.Min(r.numbers[:r.len]), h.Sequence)}, began)

@@ -2,7 +2,10 @@
 
 package streams
 
-import "slices"
+import (
+	"net/netip"
+	"slices"
+)
 
 // Patience is how long a missing number may still come before it counts as lost, in
 // nanoseconds.
@@ -11,6 +14,7 @@ const Patience = int64(1e9)
 const (
 	window   = 1 << 14 // so many numbers below next, a bit each says whether it came
 	maxHoles = 1024    // most ranges of missing numbers that may still come
+	prints   = 256     // so many numbers below next have the print of their packet
 )
 
 // hole is a range of missing numbers, both ends included.
@@ -25,38 +29,59 @@ type Stream struct {
 	Counts
 	Told     Counts // the counts at the latest stats record; here, so that they go with the stream
 	start    int64
-	first    uint64 // number of the first packet since start
-	next     uint64 // the number that should come next
-	copies   uint64 // further packets with the first packet's number, until another number comes
-	newest   Times  // times of packet next-1
-	holes    []hole // in rising order
-	numbered bool   // packets had different numbers
-	resuming bool   // after a restart of the collector: packets may have come before the next one
-	row      row    // packets up to the last one that may be of a sink that has begun anew
-	lastRow  int64  // start of the latest row
+	first    uint64  // number of the first packet since start
+	next     uint64  // the number that should come next
+	copies   uint64  // further packets with the first packet's number, until another number comes
+	newest   Times   // times of packet next-1
+	holes    []hole  // in rising order
+	numbered bool    // packets had different numbers
+	resuming bool    // after a restart of the collector: packets may have come before the next one
+	row      row     // packets up to the last one that may be of a sink that has begun anew
+	lastRow  int64   // start of the latest row
+	before   numbers // those of a stream that one packet after a silence has ended
+	pace     pace
+	twins    twins
+	head     *head      // of all streams with this label
+	owner    netip.Addr // whose share of the table it takes
 	seen     [window / 64]uint64
+	prints   [prints]uint32
+}
+
+// numbers say where a stream stands.
+type numbers struct {
+	start       int64
+	first, next uint64
 }
 
 func newStream(k Key, h Header, now Times) *Stream {
-	s := &Stream{Key: k, newest: now}
+	s := &Stream{Key: k, newest: now, owner: k.Exporter}
 	s.begin(h, now)
+	if s.known() {
+		s.start = k.Began
+	}
 	return s
 }
 
 // begin makes h the first packet of the stream.
 func (s *Stream) begin(h Header, now Times) {
 	s.start, s.newest = now.Arrived, now
-	s.first, s.next = uint64(h.Sequence), uint64(h.Sequence)
+	s.first, s.next = s.number(&h), s.number(&h)
 	clear(s.seen[:])
-	s.holes, s.copies, s.resuming, s.row = s.holes[:0], 0, false, row{}
+	clear(s.prints[:])
+	s.holes, s.copies, s.resuming, s.row, s.before = s.holes[:0], 0, false, row{}, numbers{}
+	s.pace.begin(s.next, now)
 }
 
 // See enters one packet into the stream and returns its place. It calls gap with ranges of
 // numbers that it counts as lost meanwhile.
 func (s *Stream) See(h Header, now Times, gap func(Gap)) Place {
 	s.Received++
-	m := mask(s.Version)
-	ahead := (uint64(h.Sequence) - s.next) & m
+	s.head.switched(s, now)
+	if s.known() {
+		return s.take(h, now, gap)
+	}
+	m := s.mask()
+	ahead := (s.number(&h) - s.next) & m
 	switch {
 	case s.unnumbered(ahead == m):
 		s.copies++
@@ -65,22 +90,26 @@ func (s *Stream) See(h Header, now Times, gap func(Gap)) Place {
 	case s.copies > 0: // the packets are numbered after all; begin anew, since copies took places
 		s.begin(h, now)
 		s.numbered = true
-	case s.restarted(h, ahead, m, now):
-		return s.beginAnew(h, now, gap)
+	case s.newest.longer(Patience, now) && !s.resuming:
+		if p, done := s.afterSilence(h, ahead, now, gap); done {
+			return p
+		}
+	case s.mistaken(h):
+		s.goBack()
 	case s.suspected(h, ahead, m, now):
 		return s.hold(h, now, gap)
 	}
-	s.dismiss()
+	s.dismiss(now)
 	return s.take(h, now, gap)
 }
 
 // take enters a packet of the sink that the stream is of.
 func (s *Stream) take(h Header, now Times, gap func(Gap)) Place {
-	m := mask(s.Version)
-	ahead := (uint64(h.Sequence) - s.next) & m
+	m := s.mask()
+	ahead := (s.number(&h) - s.next) & m
 	if ahead > m/2 {
 		s.numbered = true
-		return s.behind(m+1-ahead, h)
+		return s.behind(m+1-ahead, h, now)
 	}
 	if s.resuming {
 		s.resuming = false
@@ -92,8 +121,10 @@ func (s *Stream) take(h Header, now Times, gap func(Gap)) Place {
 		s.skip(ahead, now.Monotonic, gap)
 	}
 	s.mark(s.next)
+	s.prints[s.next%prints] = h.Print
 	s.newest = now
 	s.next++
+	s.pace.step(s.next, now)
 	s.numbered = s.numbered || s.next > s.first+1
 	return Place{s.start, s.next - 1}
 }
@@ -105,13 +136,15 @@ func (s *Stream) unnumbered(again bool) bool {
 }
 
 // behind returns the place of a packet whose number is next minus back.
-func (s *Stream) behind(back uint64, h Header) Place {
+func (s *Stream) behind(back uint64, h Header, now Times) Place {
 	if back > s.next { // from before the stream's first packet, with a number from before the wrap
 		s.Late++
 		return Place{s.start - 1, uint64(h.Sequence)}
 	}
 	n := s.next - back
 	switch {
+	case back <= prints && s.wasSeen(n) && s.prints[n%prints] != h.Print && s.prints[n%prints]*h.Print != 0:
+		return s.ofTwin(n, now)
 	case s.fill(n):
 		s.Reordered++
 	case n < s.first || back > window || !s.wasSeen(n):
@@ -121,6 +154,9 @@ func (s *Stream) behind(back uint64, h Header) Place {
 	}
 	if back <= window {
 		s.mark(n)
+	}
+	if back <= prints {
+		s.prints[n%prints] = h.Print
 	}
 	return Place{s.start, n}
 }
@@ -181,7 +217,7 @@ func (s *Stream) expire(before int64, gap func(Gap)) {
 func (s *Stream) giveUp(n int, gap func(Gap)) {
 	for _, h := range s.holes[:n] {
 		s.Lost += h.last - h.first + 1
-		gap(Gap{s.Key, s.start, h.first, h.last})
+		gap(Gap{s.Key, s.start, h.first, h.last, false})
 	}
 	s.holes = append(s.holes[:0], s.holes[n:]...)
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var key = Key{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddrPort("192.0.2.10:8555"), 3, 5, 2}
+var key = Key{Exporter: netip.MustParseAddr("192.0.2.1"), Collector: netip.MustParseAddrPort("192.0.2.10:8555"), Node: 3, HwID: 5, Version: 2}
 
 const second = int64(1e9)
 
@@ -19,7 +19,7 @@ type bed struct {
 	gaps []string
 }
 
-func newBed() *bed { return &bed{t: New(10), now: second} }
+func newBed() *bed { return &bed{t: New(10, 10), now: second} }
 
 func (b *bed) gap(g Gap) { b.gaps = append(b.gaps, fmt.Sprintf("%d-%d", g.First, g.Last)) }
 
@@ -60,12 +60,17 @@ func TestStream(t *testing.T) {
 		{"restart within a second", again(3000000, 0, 17), "3000000 " + later(0, 17), "", Counts{Received: 18, Restarts: 1}},
 		{"restart within a second, across what is near 0", again(3000000, 4090, 17), "3000000 " + later(4090, 17), "", Counts{Received: 18, Restarts: 1}},
 		{"restart within a second, out of order", []uint32{3000000, 0, 2, 1, 3, 5, 4, 6, 8, 7, 9, 11, 10, 12, 14, 13, 15, 17}, "3000000 +0 +2 +1 +3 +5 +4 +6 +8 +7 +9 +11 +10 +12 +14 +13 +15 +17", "16-16", Counts{Received: 18, Lost: 1, Reordered: 5, Restarts: 1}},
-		{"too few for a restart within a second", again(3000000, 0, 15), "3000000 " + later(0, 15), "", Counts{Received: 16, Late: 15}},
+		{"too few for a restart within a second", again(3000000, 0, 15), "3000000 " + later(0, 15), "", Counts{Received: 16}},
+		{"too few that are behind", again(1000000, 0, 15), "1000000 " + later(0, 15), "", Counts{Received: 16, Late: 15}},
 		{"two sinks in turns", []uint32{1000000, 5, 6, 1000001, 7, 8, 1000002, 9}, "1000000 +5 +6 1000001 +7 +8 1000002 +9", "", Counts{Received: 8, Late: 5}},
 		{"one old packet", []uint32{1000000, 5, 1000001}, "1000000 +5 1000001", "", Counts{Received: 3, Late: 1}},
 		{"every packet twice", []uint32{0, 0, 1, 1, 2, 2, 3, 3}, "0 1 +1 +1 +2 +2 +3 +3", "", Counts{Received: 8, Repeated: 3}},
 		{"silence alone is none", []uint32{100, wait | 105}, "100 105", "101-104", Counts{Received: 2, Lost: 4}},
-		{"less than half of all numbers missing after a silence", []uint32{100, wait | 1800000}, "100 1800000", "101-1799999", Counts{Received: 2, Lost: 1799899}},
+		{"less than half of all numbers missing after a silence", append([]uint32{100, wait | 1800000}, again(1800001, 1800002, 14)...), "100 " + later(1800000, 16), "101-1799999", Counts{Received: 17, Lost: 1799899}},
+		{"one packet after a silence that is far ahead", []uint32{100, wait | 1800000, 101}, "100 +1800000 101", "", Counts{Received: 3}},
+		{"some thousands at once", []uint32{100, 4100, 4101}, "100 4100 4101", "101-4099", Counts{Received: 3, Lost: 3999}},
+		{"more, with packets that go on from there", again(100, 1000000, 16), "100 " + later(1000000, 16), "101-999999", Counts{Received: 17, Lost: 999899}},
+		{"one wrong number", []uint32{100, 1000000, 101, 102}, "100 +1000000 101 102", "", Counts{Received: 4}},
 		{"few before the wrap lost in a silence", []uint32{4194300, wait | 2}, "4194300 4194306", "4194301-4194305", Counts{Received: 2, Lost: 5}},
 		{"unnumbered", []uint32{0, 0, 0, wait}, "0 1 2 3", "", Counts{Received: 4}},
 		{"numbered, as a lower number shows", []uint32{5, 4, 5}, "5 4 5", "", Counts{Received: 3, Late: 1, Repeated: 1}},
@@ -195,8 +200,10 @@ func TestHolesAreBounded(t *testing.T) {
 	if len(s.holes) > maxHoles || s.Lost != 2*maxHoles-1 {
 		t.Errorf("%d holes, %d lost", len(s.holes), s.Lost)
 	}
-	b.see(6*maxHoles + 1<<20) // all other holes are outside the window now
-	if s.Lost != 3*maxHoles-1 || len(s.holes) != 1 {
+	for i := range uint32(5) { // all other holes are outside the window now
+		b.see(6*maxHoles - 1 + (i+1)*far)
+	}
+	if want := uint64(3*maxHoles - 1 + far); s.Lost != want || len(s.holes) != 4 {
 		t.Errorf("%d holes, %d lost", len(s.holes), s.Lost)
 	}
 	if p := b.see(6001); p.Sequence != 6001 || s.Late != 1 {
@@ -228,7 +235,7 @@ func TestEndOfTheWindow(t *testing.T) {
 }
 
 func TestTableIsBounded(t *testing.T) {
-	tab := New(2)
+	tab := New(2, 2)
 	at := func(node uint32, now int64) *Stream {
 		k := key
 		k.Node = node
@@ -237,16 +244,32 @@ func TestTableIsBounded(t *testing.T) {
 	if at(1, 0) == nil || at(2, 1) == nil || at(3, 2) != nil || tab.Len() != 2 {
 		t.Error("a third stream found room")
 	}
-	if at(3, idle+1) == nil || tab.Len() != 2 {
-		t.Error("the idle stream did not make room")
+	if at(3, single+3) == nil || tab.Len() != 1 {
+		t.Error("the streams of one packet did not make room")
 	}
-	if at(4, idle+2) != nil || at(4, idle+searchEvery) != nil || at(4, idle+1+searchEvery) == nil || tab.Len() != 2 {
-		t.Error("idle streams are not searched for once a second") // stream 2 has been idle since idle+2
+	for now := range int64(3) {
+		at(3, single+4+now).See(Header{Node: 3, Version: 2, Sequence: uint32(now)}, Times{single + 4 + now, single + 4 + now}, nil)
+		at(4, single+4+now).See(Header{Node: 4, Version: 2, Sequence: uint32(now)}, Times{single + 4 + now, single + 4 + now}, nil)
 	}
-	resumed := New(1)
+	at(4, single+8).See(Header{Node: 4, Version: 2, Sequence: 3}, Times{single + 8, single + 8}, nil)
+	if at(5, silent+single) != nil {
+		t.Error("streams that were not silent for long made room")
+	}
+	if at(5, silent+single+10) != nil || at(5, silent+single+searchEvery+10) == nil || tab.Len() != 2 || tab.streams[key.with(3)] != nil {
+		t.Error("the silent stream with the fewest packets did not make room, searched for once a second") // silent since single+6
+	}
+	if tab.Gone.Received != 3 {
+		t.Errorf("%+v of streams that are gone", tab.Gone)
+	}
+	resumed := New(1, 1)
 	if resumed.Resume(tab.States(), true, Times{}); resumed.Len() != 1 {
 		t.Errorf("%d streams resumed where there is room for one", resumed.Len())
 	}
+}
+
+func (k Key) with(node uint32) Key {
+	k.Node = node
+	return k
 }
 
 func TestResume(t *testing.T) {
@@ -256,7 +279,7 @@ func TestResume(t *testing.T) {
 			first := b.see(4194300)
 			b.see(4194303)
 			states := b.t.States()
-			b.t = New(10)
+			b.t = New(10, 10)
 			b.gaps = nil
 			b.t.Resume(states, exact, Times{b.now, b.now})
 			p := b.see(5)
@@ -279,17 +302,20 @@ func TestReadHeader(t *testing.T) {
 		want Header
 		ok   bool
 	}{
-		{"2.0", []byte{0x21, 0x40, 0, 7, 0, 0, 0, 3}, Header{3, 7, 5, 2}, true},
-		{"1.0", []byte{0x14, 0, 0, 5, 0, 0, 0, 3, 1, 0, 0, 7, 15: 0}, Header{3, 1<<24 + 7, 5, 1}, true},
-		{"0.5", []byte{0x00, 0, 0, 5, 1, 0, 0, 7, 11: 0}, Header{0, 1<<24 + 7, 5, 0}, true},
-		{"0.5 that says its node", []byte{0x02, 0, 0, 5, 1, 0, 0, 7, 15: 9, 27: 0}, Header{0, 1<<24 + 7, 5, 0}, true},
+		{"2.0", []byte{0x21, 0x40, 0, 7, 0, 0, 0, 3}, Header{Node: 3, Sequence: 7, HwID: 5, Version: 2}, true},
+		{"1.0", []byte{0x14, 0, 0, 5, 0, 0, 0, 3, 1, 0, 0, 7, 15: 0}, Header{Node: 3, Sequence: 1<<24 + 7, HwID: 5, Version: 1}, true},
+		{"0.5", []byte{0x00, 0, 0, 5, 1, 0, 0, 7, 11: 0}, Header{Node: 0, Sequence: 1<<24 + 7, HwID: 5, Version: 0}, true},
+		{"0.5 that says its node", []byte{0x02, 0, 0, 5, 1, 0, 0, 7, 15: 9, 27: 0}, Header{Node: 0, Sequence: 1<<24 + 7, HwID: 5, Version: 0}, true},
 		{"short", []byte{0x21, 0x40, 0, 7, 0, 0, 0}, Header{}, false},
 		{"1.0 short", []byte{0x14, 0, 0, 5, 0, 0, 0, 3, 1, 0, 0, 7, 14: 0}, Header{}, false},
 		{"0.5 short", []byte{0x02, 0, 0, 5, 1, 0, 0, 7, 26: 0}, Header{}, false},
 		{"version 6", []byte("hello, collector"), Header{}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if h, ok := ReadHeader(c.in); ok != c.ok || ok && h != c.want {
+			h, ok := ReadHeader(c.in)
+			printed := h.Print != 0
+			h.Print, h.Reports = 0, 0
+			if ok != c.ok || printed != ok || h != c.want {
 				t.Errorf("%+v, %v", h, ok)
 			}
 		})

@@ -22,10 +22,18 @@ type Gap struct {
 	Start int64  `json:"start"`
 	First uint64 `json:"first"`
 	Last  uint64 `json:"last"`
+
+	// Unknown: it is not known how many packets are missing from First on. Last is 0.
+	Unknown bool `json:"unknown,omitempty"`
 }
 
-// Count returns how many report packets the gap has.
-func (g Gap) Count() uint64 { return g.Last - g.First + 1 }
+// Count returns how many report packets the gap has; 0: it is not known.
+func (g Gap) Count() uint64 {
+	if g.Unknown {
+		return 0
+	}
+	return g.Last - g.First + 1
+}
 
 // Counts of one stream. Lost never falls: a packet that comes after its number was counted as
 // lost is counted in Late as well.
@@ -37,66 +45,157 @@ type Counts struct {
 	Repeated    uint64 // packets that came more than once
 	Restarts    uint64 // restarts of the sink: its numbers began anew
 	Undecodable uint64 // packets in which no report could be read
+	Unknown     uint64 // outages after which the numbers do not tell how many packets are missing
+	Twins       uint64 // packets with the number of another one, and other contents: of a second sink
+}
+
+// Add adds o to c.
+func (c *Counts) Add(o *Counts) {
+	c.Received += o.Received
+	c.Lost += o.Lost
+	c.Late += o.Late
+	c.Reordered += o.Reordered
+	c.Repeated += o.Repeated
+	c.Restarts += o.Restarts
+	c.Undecodable += o.Undecodable
+	c.Unknown += o.Unknown
+	c.Twins += o.Twins
 }
 
 // Table holds the streams of one collector.
 type Table struct {
-	streams map[Key]*Stream
+	Gone Counts // of streams that made room
+
+	streams map[Key]*Stream // by Key.place
+	heads   map[Key]*head   // by Key.label
+	owned   map[netip.Addr]int
 	max     int
-	last    *Stream // the stream of the latest packet: most packets follow one of their own stream
-	search  int64   // no idle stream is searched for before, by the monotonic clock
+	share   int      // most streams of one exporter address
+	last    *Stream  // the stream of the latest packet: most packets follow one of their own stream
+	search  [2]int64 // no stream that may go is searched for before, by the monotonic clock: in all, in an exporter's share
 }
 
-// New makes a table of at most max streams.
-func New(max int) *Table {
-	return &Table{streams: map[Key]*Stream{}, max: max}
+// New makes a table of at most max streams. Once half of it is taken, an exporter address may have share.
+func New(max, share int) *Table {
+	return &Table{streams: map[Key]*Stream{}, heads: map[Key]*head{}, owned: map[netip.Addr]int{}, max: max, share: share}
 }
 
 // Times has two times of one packet in nanoseconds: when the kernel received it, by the wall
 // clock, and when it was read from the socket, by the monotonic clock.
 type Times struct{ Arrived, Monotonic int64 }
 
-// idle is how long after its last packet a stream may be evicted when the table is full.
-const idle = int64(10 * 60 * 1e9)
+// Streams that make room for a new one: those of one packet, which noise makes, sooner than others.
+const (
+	silent = 10 * int64(1e9)  // how long after its last packet a stream may make room
+	single = Patience         // the same for a stream of one packet
+	idle   = 600 * int64(1e9) // a row that has waited so long is given up
+)
 
-// searchEvery is how often idle streams are searched for at most while the table is full. A search goes
+// searchEvery is how often streams that may make room are searched for at most while the table is full. A search goes
 // over all streams: with one for each packet of a new key, a source that makes up keys could stop the
 // collector.
 const searchEvery = int64(1e9)
 
-// Find returns the stream of k. If there is none it makes one that begins with h and now, or
-// returns nil if the table is full.
-func (t *Table) Find(k Key, h Header, now Times) *Stream {
+// Get returns the stream of k, or nil if there is none.
+func (t *Table) Get(k Key) *Stream {
 	if t.last != nil && t.last.Key == k {
 		return t.last
 	}
-	s := t.streams[k]
-	if s == nil {
-		if len(t.streams) >= t.max && !t.evict(now.Monotonic) {
-			return nil
-		}
-		s = newStream(k, h, now)
-		t.streams[k] = s
+	s := t.streams[k.place()]
+	if s != nil {
+		s.Exporter = k.Exporter
+		t.last = s
 	}
+	return s
+}
+
+// Add makes the stream of k, which begins with h and now. It returns nil if there is no room.
+func (t *Table) Add(k Key, h Header, now Times) *Stream {
+	full, own := len(t.streams) >= t.max, len(t.streams) >= t.max/2 && t.owned[k.Exporter] >= t.share
+	if (full || own) && !t.evict(k.Exporter, own, now.Monotonic) {
+		return nil
+	}
+	s := newStream(k, h, now)
+	s.Restarts = t.earlier(s)
+	s.head = t.heads[k.label()]
+	if s.head == nil {
+		s.head = &head{current: s}
+		t.heads[k.label()] = s.head
+	}
+	t.streams[k.place()] = s
+	t.owned[s.owner]++
 	t.last = s
 	return s
 }
 
-// evict removes the streams that have been idle for long. It returns false if there is none, or if it
-// has looked less than searchEvery ago.
-func (t *Table) evict(monotonic int64) bool {
-	if monotonic < t.search {
-		return false
+// earlier returns how many restarts the stream stands for: one where the table has an earlier start of its sink.
+func (t *Table) earlier(s *Stream) uint64 {
+	if !s.known() {
+		return 0
 	}
-	t.search = monotonic + searchEvery
-	before := len(t.streams)
-	for k, s := range t.streams {
-		if monotonic-s.newest.Monotonic > idle {
-			delete(t.streams, k)
+	for k := range t.streams {
+		if k.Instance == s.Instance && k.Began < s.Began && k.Node == s.Node && k.HwID == s.HwID && k.Collector == s.Collector {
+			return 1
 		}
 	}
-	t.last = nil
-	return len(t.streams) < before
+	return 0
+}
+
+// Find is Get, or Add if there is none.
+func (t *Table) Find(k Key, h Header, now Times) *Stream {
+	if s := t.Get(k); s != nil {
+		return s
+	}
+	return t.Add(k, h, now)
+}
+
+// evict removes streams that have been silent, of one exporter where own says that its share is full: all of one packet,
+// or, where there are none, a sixteenth of the others, those with the fewest packets. It returns false if there is
+// none, or if it has looked less than searchEvery ago.
+func (t *Table) evict(exporter netip.Addr, own bool, monotonic int64) bool {
+	search := &t.search[0]
+	if own {
+		search = &t.search[1]
+	}
+	if monotonic < *search {
+		return false
+	}
+	*search = monotonic + searchEvery
+	var gone, others []*Stream
+	for _, s := range t.streams {
+		since := monotonic - s.newest.Monotonic
+		switch {
+		case own && s.owner != exporter:
+		case s.Received <= 1 && since > single:
+			gone = append(gone, s)
+		case since > silent:
+			others = append(others, s)
+		}
+	}
+	if len(gone) == 0 {
+		slices.SortFunc(others, func(a, b *Stream) int {
+			return cmp.Or(cmp.Compare(a.Received, b.Received), cmp.Compare(a.newest.Monotonic, b.newest.Monotonic))
+		})
+		gone = others[:(len(others)+15)/16]
+	}
+	for _, s := range gone {
+		t.remove(s)
+	}
+	return len(gone) > 0
+}
+
+func (t *Table) remove(s *Stream) {
+	t.Gone.Add(&s.Counts)
+	delete(t.streams, s.Key.place())
+	if t.owned[s.owner]--; t.owned[s.owner] == 0 {
+		delete(t.owned, s.owner)
+	}
+	if t.last == s {
+		t.last = nil
+	}
+	if s.head != nil && s.head.current == s {
+		delete(t.heads, s.Key.label())
+	}
 }
 
 // Len returns the number of streams.
@@ -110,7 +209,8 @@ func (t *Table) Sorted() []*Stream {
 	}
 	slices.SortFunc(all, func(a, b *Stream) int {
 		return cmp.Or(a.Key.Exporter.Compare(b.Key.Exporter), a.Key.Collector.Compare(b.Key.Collector),
-			cmp.Compare(a.Key.Version, b.Key.Version), cmp.Compare(a.Key.Node, b.Key.Node), cmp.Compare(a.Key.HwID, b.Key.HwID))
+			cmp.Compare(a.Key.Version, b.Key.Version), cmp.Compare(a.Key.Node, b.Key.Node), cmp.Compare(a.Key.HwID, b.Key.HwID),
+			cmp.Compare(a.Key.Began, b.Key.Began), cmp.Compare(a.Key.Instance, b.Key.Instance))
 	})
 	return all
 }
@@ -122,7 +222,7 @@ func (t *Table) Expire(monotonic int64, gap func(Gap)) {
 	for _, s := range t.streams {
 		s.expire(monotonic-Patience, gap)
 		if monotonic-s.newest.Monotonic > idle {
-			s.dismiss()
+			s.dismiss(Times{monotonic, monotonic})
 		}
 	}
 }
@@ -137,6 +237,10 @@ type State struct {
 	Version   uint8          `json:"version"`
 	Start     int64          `json:"start"`
 	Next      uint64         `json:"next"`
+	Instance  uint64         `json:"instance,omitempty"`
+	Began     int64          `json:"began,omitempty"`
+	Seen      int64          `json:"seen,omitempty"` // when its newest packet came, Unix nanoseconds
+	Pace      float64        `json:"pace,omitempty"` // most numbers a second
 }
 
 // States returns the states to be stored, in the order of the keys. Streams whose packets are
@@ -145,7 +249,7 @@ func (t *Table) States() []State {
 	all := make([]State, 0, len(t.streams))
 	for _, s := range t.Sorted() {
 		if s.copies == 0 {
-			all = append(all, State{s.Exporter, s.Collector, s.Node, s.HwID, s.Version, s.start, s.next})
+			all = append(all, State{s.Exporter, s.Collector, s.Node, s.HwID, s.Version, s.start, s.next, s.Instance, s.Began, s.newest.Arrived, s.pace.highest})
 		}
 	}
 	return all
@@ -156,14 +260,20 @@ func (t *Table) States() []State {
 // states were stored: then it is not known what is missing, and nothing counts.
 func (t *Table) Resume(states []State, exact bool, now Times) {
 	for _, st := range states {
-		k := Key{st.Exporter, st.Collector, st.Node, st.HwID, st.Version}
+		k := Key{st.Exporter, st.Collector, st.Node, st.HwID, st.Version, st.Instance, st.Began}
 		if len(t.streams) >= t.max || st.Version > 2 {
 			return
 		}
-		s := &Stream{Key: k, start: st.Start, first: st.Next, next: st.Next, newest: now, resuming: !exact}
+		s := &Stream{Key: k, start: st.Start, first: st.Next, next: st.Next, newest: now, resuming: !exact, owner: k.Exporter, head: &head{}}
+		if away := now.Arrived - st.Seen; st.Seen > 0 && away > 0 { // the numbers may have come round meanwhile
+			s.newest = Times{st.Seen, now.Monotonic - away}
+		}
+		s.pace = pace{s.newest.Monotonic, s.next, st.Pace}
+		s.head.current = s
 		for i := range s.seen { // take all earlier numbers for numbers that came
 			s.seen[i] = ^uint64(0)
 		}
-		t.streams[k] = s
+		t.streams[k.place()], t.heads[k.label()] = s, s.head
+		t.owned[s.owner]++
 	}
 }

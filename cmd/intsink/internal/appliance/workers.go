@@ -6,6 +6,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"log/slog"
+	"os"
 
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/rules"
@@ -29,8 +31,10 @@ func (a *Appliance) makeWorkers(c *conf.Config) error {
 		return err
 	}
 	a.shared = engine.NewShared(len(c.Links)+len(c.Taps), randomSeed())
+	number := instance(os.Getenv, slog.Default())
 	for w := range c.DPDK.Lcores {
 		config := a.workerConfig(c, w)
+		config.Instance = number
 		config.Outlets, config.LoopClock, config.Rules = outletsOf(collectors, w), loopClock, common
 		a.workers = append(a.workers, engine.NewWorker(config))
 	}

@@ -36,6 +36,9 @@ func Run(stdout, stderr io.Writer, path string, o Options, machine Machine) erro
 	if c == nil {
 		return cli.NotValid(path, diags)
 	}
+	if c.Node.ID == 0 && len(c.Collectors) > 0 && !o.WithoutHosts { // not of one that runs so
+		fmt.Fprintf(stderr, "%s: warning: node: id is 0, as that of every sink whose file leaves it out: collectors may take two of them for one; write node { id = N }, another N for each sink\n", path)
+	}
 	wrong, cannot := machine(c)
 	if wrong != nil {
 		return cli.Failed(fmt.Errorf("%s is not valid: %w", path, wrong))

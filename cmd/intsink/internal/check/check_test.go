@@ -43,8 +43,11 @@ func runCheck(t *testing.T, config string, dump bool) (stdout, stderr string, er
 
 func TestCheckValid(t *testing.T) {
 	stdout, stderr, err := runCheck(t, checkConfig, false)
-	if err != nil || stderr != "" {
+	if err != nil || stderr != "intsink.hcl: warning: node: id is 0, as that of every sink whose file leaves it out: collectors may take two of them for one; write node { id = N }, another N for each sink\n" {
 		t.Fatalf("%v, stderr %q", err, stderr)
+	}
+	if _, stderr, err := runCheck(t, "node { id = 7 }\n"+checkConfig, false); err != nil || stderr != "" {
+		t.Errorf("%v, stderr %q", err, stderr)
 	}
 	for _, want := range []string{
 		"intsink.hcl is valid\n",
@@ -121,7 +124,7 @@ func TestCheckMissingFile(t *testing.T) {
 // a warning.
 func TestCheckOfTheMachine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "intsink.hcl")
-	if err := os.WriteFile(path, []byte(checkConfig), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte("node { id = 7 }\n"+checkConfig), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer

@@ -1,0 +1,104 @@
+// What the server says of the table: columns that it lacks, and errors with what is to be done about them.
+
+package clickhouse
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"intsink/exporters/record"
+)
+
+// schema names the file that makes the table.
+const schema = "deploy/collect/clickhouse.sql (GET /api/v1/schema/clickhouse.sql)"
+
+// refused is an answer of the server, with the number of its exception.
+type refused struct{ code, text string }
+
+// Error is the answer's text.
+func (r refused) Error() string { return r.text }
+
+// advice is what to do about the exceptions of ClickHouse that an operator mends.
+var advice = map[string]string{
+	"60":  "there is no such table: create it with " + schema + ", or mend table= in the URL",
+	"81":  "there is no such database: create it with " + schema + ", or mend table= in the URL",
+	"16":  "the table has other columns: compare it with " + schema,
+	"53":  "a column has another type than the records: compare it with " + schema,
+	"27":  "a column has another type than the records: compare it with " + schema,
+	"164": "the user may only read: it needs the right INSERT on the table",
+	"192": "there is no such user: see user",
+	"193": "the password is wrong: see password_file",
+	"241": "the server is out of memory: fewer rows in a block need less",
+	"243": "the disk of the server is full",
+	"252": "too many parts: fewer and larger blocks, by rows and wait",
+	"497": "the user needs the right INSERT on the table",
+	"516": "user or password are wrong: see user and password_file",
+}
+
+// explain adds to an error what the operator should do, and says in words what the standard library does not.
+func (o *Output) explain(err error) error {
+	var r refused
+	switch {
+	case errors.As(err, &r) && advice[r.code] != "":
+		return fmt.Errorf("table %s: %w; %s", o.table, err, advice[r.code])
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("table %s: no answer from %s within timeout (%v); it may have stored the block, which is sent again under the same token: %w", o.table, o.insert.Host, o.c.Timeout, err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("table %s: %s closed the connection without an answer: %w", o.table, o.insert.Host, err)
+	}
+	return fmt.Errorf("table %s at %s: %w", o.table, o.insert.Host, err)
+}
+
+// compare asks, once after each time that the table began to take rows, which columns it has: those that it lacks are
+// dropped from every row without an error (input_format_skip_unknown_fields), so that an older table goes on working.
+func (o *Output) compare() {
+	if o.compared || o.c.Log == nil {
+		return
+	}
+	o.compared = true
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), o.c.Timeout)
+		defer cancel()
+		q := o.insert.Query()
+		q.Set("query", "DESCRIBE TABLE "+quote(o.table)+" FORMAT JSONEachRow")
+		answer, err := o.ask(ctx, q, nil, 1<<20)
+		if err != nil { // a right that the user lacks, say: rows are taken nevertheless
+			return
+		}
+		if lacking := lacking(answer); len(lacking) > 0 {
+			o.c.Log("the table of ClickHouse lacks columns: their values are not stored; add them as "+schema+" has them (ALTER TABLE ... ADD COLUMN)",
+				"table", o.table, "columns", strings.Join(lacking, " "))
+		}
+	}()
+}
+
+// lacking returns the fields of records that an answer to DESCRIBE TABLE has no column for. An answer that cannot be
+// read lacks none.
+func lacking(answer []byte) (fields []string) {
+	var has []string
+	for rows := json.NewDecoder(bytes.NewReader(answer)); ; {
+		var column struct{ Name string }
+		if err := rows.Decode(&column); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil
+		}
+		has = append(has, column.Name)
+	}
+	if len(has) == 0 {
+		return nil
+	}
+	for _, f := range record.Fields {
+		if !slices.Contains(has, f) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
