@@ -380,11 +380,11 @@ func TestRetrying(t *testing.T) {
 	d := b.wantSent("1")[0]
 	d.Retrying(errors.New("away"))
 	b.wantLog("trying again\" output=out err=away")
-	if s := b.snapshot(time.Now()); s.Retried != 3 || s.Takes || s.Queued != 3 {
+	if s := b.snapshot(time.Now()); s.Retried != 3 || s.Takes || s.Proved || s.Queued != 3 {
 		t.Errorf("%+v", s)
 	}
 	d.Delivered(3)
-	if s := b.snapshot(time.Now()); !s.Takes || s.Delivered != 3 {
+	if s := b.snapshot(time.Now()); !s.Takes || !s.Proved || s.Delivered != 3 {
 		t.Errorf("%+v", s)
 	}
 }

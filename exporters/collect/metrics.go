@@ -48,6 +48,7 @@ type OutputSnapshot struct {
 	Oldest     time.Duration // age of the oldest record that was sent and is not settled, since its receipt
 	Live       bool          // keeps up; false: reads the log
 	Takes      bool          // settles the records that it is sent
+	Proved     bool          // has settled some
 }
 
 // Snapshot returns the counters, all of one moment: the accounts in it add up.
@@ -81,7 +82,7 @@ func (f *feed) snapshot(now time.Time) OutputSnapshot {
 	defer f.mu.Unlock()
 	s := OutputSnapshot{
 		Name: f.name, Accounts: f.accounts, Window: len(f.window), Retried: f.retried, Live: live,
-		Takes: !f.failing && (len(f.window) == 0 || now.Sub(f.window[0].sentAt) < stuckAfter),
+		Proved: f.accounts.Delivered > 0, Takes: !f.failing && (len(f.window) == 0 || now.Sub(f.window[0].sentAt) < stuckAfter),
 	}
 	for _, d := range f.window {
 		s.QueueBytes += d.bytes

@@ -235,14 +235,14 @@ func (d *daemon) closeSpool() error {
 // full is how full a spool may be while nothing takes records.
 const full = 0.9
 
-// ready: an output takes records, or there is room to keep them.
+// ready: an output takes records, or has not been given any, or there is room to keep them.
 func (d *daemon) ready() error {
 	if d.stopping.Load() {
 		return errors.New("stopping")
 	}
 	var away []string
 	for _, o := range d.collector.Snapshot().Outputs {
-		if o.Takes {
+		if untried := o.Taken+o.Restored == 0; o.Takes && (o.Proved || untried) {
 			return nil
 		}
 		away = append(away, o.Name)

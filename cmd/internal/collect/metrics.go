@@ -85,7 +85,7 @@ var outputColumns = []column[collect.OutputSnapshot]{
 	{"output_queue_bytes", "gauge", "Bytes of the batches that were sent and are not acknowledged.", func(o *collect.OutputSnapshot) float64 { return float64(o.QueueBytes) }},
 	{"output_oldest_seconds", "gauge", "Time since the receipt of the oldest record that was sent and is not acknowledged.", func(o *collect.OutputSnapshot) float64 { return o.Oldest.Seconds() }},
 	{"output_behind", "gauge", "1: reads the log, because it has not caught up with the latest batches.", func(o *collect.OutputSnapshot) float64 { return truth(!o.Live) }},
-	{"output_up", "gauge", "1: the receiver takes what is sent.", func(o *collect.OutputSnapshot) float64 { return truth(o.Takes) }},
+	{"output_up", "gauge", "1: the receiver takes what is sent, and has acknowledged some.", func(o *collect.OutputSnapshot) float64 { return truth(o.Takes && o.Proved) }},
 }
 
 func truth(b bool) float64 {

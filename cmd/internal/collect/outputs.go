@@ -87,7 +87,9 @@ func makeKafka(k *collector.Kafka, log *collect.Log) (collect.Output, error) {
 
 func makeClickHouse(h *collector.ClickHouse, log *collect.Log) (collect.Output, error) {
 	c := clickhouse.Config{URL: h.URL, User: h.User, PasswordFile: h.PasswordFile, Rows: h.Rows, Wait: h.Wait, Timeout: h.Timeout}
-	c.Log = func(msg string, args ...any) { log.Say(msg, append([]any{"output", "clickhouse " + h.Name}, args...)...) }
+	c.Log = func(msg string, args ...any) {
+		log.Say(msg, append([]any{"output", "clickhouse " + h.Name}, args...)...)
+	}
 	if h.PasswordFile != "" {
 		if _, err := plainfile.Read(h.PasswordFile); err != nil {
 			return nil, fmt.Errorf("password_file: %w", err)
