@@ -41,7 +41,7 @@ type Spool struct {
 	Directory string
 	Size      int64
 	Mode      SpoolMode // SpoolOverflow has no effect any more
-	Replay    int // records a second that an output reads beyond those that come meanwhile; 0: no bound
+	Replay    int       // records a second that an output reads beyond those that come meanwhile; 0: no bound
 }
 
 // Kafka is one topic.

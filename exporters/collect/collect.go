@@ -97,8 +97,14 @@ func Start(o Options) (*Collector, error) {
 		c.o.Spool, _ = spool.Open(spool.Options{Memory: int64(o.Queue)}) // in memory: nothing can fail
 	}
 	c.recent.limit, c.recent.end = cmp.Or(o.Recent, DefaultRecent), c.o.Spool.End()
-	c.resume()
+	missing := c.resume()
 	c.SetOutputs(o.Outputs)
+	c.pushNotes(func(_ *listen, add addNote) { // with the first listen
+		for _, g := range missing {
+			add(g.Key, g.Start, gapNote(g))
+		}
+		missing = nil
+	})
 	c.o.Spool.BeforeRemoval(func() { c.keepState(false) })
 	if err := c.o.Spool.Sync(); err != nil { // the outputs' positions are there before the first entry
 		c.log.Say("the spool cannot be written", "err", err)

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
 )
 
 // promptOutput has another goroutine settle each delivery at once, and counts the deliveries

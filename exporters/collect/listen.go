@@ -252,8 +252,8 @@ func (c *Collector) keepState(exact bool) error {
 
 // resume goes on with the numbers that the log of an earlier process has, and those that it wrote: the file
 // knows the streams whose packets are no longer in the log.
-func (c *Collector) resume() {
-	states, exact := c.o.Spool.States()
+func (c *Collector) resume() (missing []streams.Gap) {
+	states, missing, exact := c.o.Spool.States()
 	f, err := c.readState()
 	if err != nil {
 		c.log.out.Warn("the streams begin anew, but for the numbers that the spool has: those of the file could not be read", "file", c.o.State, "err", err)
@@ -292,6 +292,7 @@ func (c *Collector) resume() {
 			c.log.Say("the streams' numbers are not kept", "err", err)
 		}
 	}
+	return missing
 }
 
 // readState reads the file of an earlier process; none is none.

@@ -462,7 +462,7 @@ func TestNumbersOfTheLog(t *testing.T) {
 	add(t, s, 26, 29)
 	kill(s)
 	s = open(t, Options{Directory: dir, SegmentSize: ten})
-	all, exact := s.States()
+	all, _, exact := s.States()
 	if len(all) != 1 || all[0].Next != 30 || all[0].Exporter != sink.Addr() || all[0].Collector != collector || !exact {
 		t.Errorf("%+v, exact %v", all, exact)
 	}
@@ -470,7 +470,7 @@ func TestNumbersOfTheLog(t *testing.T) {
 	os.Truncate(segmentPath(dir, 3), fileHeaderLen)
 	s = open(t, Options{Directory: dir, SegmentSize: ten})
 	defer kill(s)
-	if all, exact := s.States(); len(all) != 1 || all[0].Next < 26 || exact {
+	if all, _, exact := s.States(); len(all) != 1 || all[0].Next < 26 || exact {
 		t.Errorf("%+v, exact %v", all, exact)
 	}
 }

@@ -33,6 +33,7 @@ type extent struct {
 type indexFile struct {
 	Spool string `json:"spool"`
 	Size  int64  `json:"size"`
+	Final bool   `json:"final"` // nothing is written behind Size any more
 	extent
 }
 
@@ -131,20 +132,22 @@ func (s *Spool) indexPath(number uint64) string { return s.name("index-%010d.jso
 // writeIndexes writes the index of each segment that has grown since.
 func (s *Spool) writeIndexes() error {
 	type index struct {
-		g    *segment
-		size int64
-		b    []byte
+		g     *segment
+		size  int64
+		final bool
+		b     []byte
 	}
 	var all []index
 	s.mu.Lock()
 	for _, g := range s.segments {
-		if g.mem == nil && g.indexed < g.size {
-			b, err := json.Marshal(indexFile{s.id, g.size, extent{g.records, g.sum.all}})
+		final := s.closing || g != s.last() || s.file == nil
+		if g.mem == nil && (g.indexed < g.size || final && !g.final) {
+			b, err := json.Marshal(indexFile{s.id, g.size, final, extent{g.records, g.sum.all}})
 			if err != nil {
 				s.mu.Unlock()
 				return err
 			}
-			all = append(all, index{g, g.size, b})
+			all = append(all, index{g, g.size, final, b})
 		}
 	}
 	s.mu.Unlock()
@@ -158,7 +161,7 @@ func (s *Spool) writeIndexes() error {
 		s.mu.Lock()
 		if s.find(x.g.number) == x.g { // else it is gone
 			errs = append(errs, os.Rename(fresh, s.indexPath(x.g.number)))
-			x.g.indexed = x.size
+			x.g.indexed, x.g.final = x.size, x.final
 		} else {
 			os.Remove(fresh)
 		}

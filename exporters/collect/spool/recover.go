@@ -127,7 +127,7 @@ func (s *Spool) load(number uint64) (whole bool, err error) {
 	g := &segment{number: number, size: fileHeaderLen}
 	x, indexed := s.readIndex(number)
 	if indexed {
-		g.size, g.indexed, g.records = x.Size, x.Size, x.Records
+		g.size, g.indexed, g.final, g.records = x.Size, x.Size, x.Final, x.Records
 		g.sum.addAll(x.Ranges)
 	}
 	size := int64(-1)
@@ -144,7 +144,7 @@ func (s *Spool) load(number uint64) (whole bool, err error) {
 		g.bad = size >= 0
 		s.corrupt++
 		s.o.Log("spool: a segment is missing, or a part of it", "file", s.path(number), "bytes", x.Size-max(size, 0), "records_in_it", g.records)
-		return false, nil
+		return x.Final, nil
 	}
 	b, failed := readFile(s.path(number))
 	if failed != nil && !damaged(failed) {
@@ -194,9 +194,9 @@ func (s *Spool) settle(r *Reader) bool {
 	return true
 }
 
-// States returns, of each stream in the log, the number behind its last one. exact says that no report
-// packet came that is not in the log.
-func (s *Spool) States() (all []streams.State, exact bool) {
+// States returns, of each stream in the log, the number behind its last one, and the numbers that were missing when the process
+// before was killed: no gap record tells of them yet. exact says that no report packet came that is not in the log.
+func (s *Spool) States() (all []streams.State, missing []streams.Gap, exact bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	type start struct {
@@ -204,6 +204,7 @@ func (s *Spool) States() (all []streams.State, exact bool) {
 		at int64
 	}
 	next, packets := map[start]uint64{}, map[start]uint64{}
+	var have, holes merger
 	add := func(ranges []Range) {
 		for _, r := range ranges {
 			if k := (start{r.Key, r.Start}); !r.Unnumbered {
@@ -211,9 +212,13 @@ func (s *Spool) States() (all []streams.State, exact bool) {
 				packets[k] += r.Packets
 			}
 		}
+		have.addAll(ranges)
 	}
 	for _, g := range s.segments {
 		add(g.sum.all)
+		if !g.final { // the one that was written last, of a process that did not come to its end
+			holes.addAll(between(g.sum.all))
+		}
 	}
 	for _, r := range s.readers {
 		add(r.done.all)
@@ -231,5 +236,27 @@ func (s *Spool) States() (all []streams.State, exact bool) {
 	for k, at := range newest {
 		all = append(all, streams.State{Exporter: k.Exporter, Collector: k.Collector, Node: k.Node, HwID: k.HwID, Version: k.Version, Start: at.at, Next: next[at], Instance: k.Instance, Began: k.Began})
 	}
-	return all, s.whole
+	for _, r := range without(holes.all, have.all) {
+		missing = append(missing, r.Gap)
+	}
+	return all, missing, s.whole
+}
+
+// between returns what is missing between the ranges of each stream.
+func between(ranges []Range) (holes []Range) {
+	outer := map[run]Range{}
+	for _, r := range ranges {
+		x, ok := outer[run{r.Key, r.Start}]
+		if !ok {
+			x = r
+		}
+		x.First, x.Last = min(x.First, r.First), max(x.Last, r.Last)
+		if x.Packets = x.Last - x.First + 1; !r.Unnumbered {
+			outer[run{r.Key, r.Start}] = x
+		}
+	}
+	for _, x := range outer {
+		holes = append(holes, without([]Range{x}, ranges)...)
+	}
+	return holes
 }

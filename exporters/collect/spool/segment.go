@@ -22,6 +22,7 @@ type segment struct {
 	mem     []byte // its contents; nil: they are in its file
 	sum     merger // what is lost without it; only of a file
 	indexed int64  // size that its index on the disk is for
+	final   bool   // its index says that it is complete
 	bad     bool   // something in it cannot be read
 }
 

@@ -53,6 +53,7 @@ type Spool struct {
 	whole    bool   // what the process before had appended is all there
 	moved    bool   // an output's position has changed since positions.json was written
 	drops    uint64 // how often a segment was dropped
+	closing  bool
 	keep     func() // is called before segments go; may be nil
 	buf      []byte
 	failing  error     // why the disk did not take the last entries
@@ -262,6 +263,9 @@ func (s *Spool) Close() error {
 	}
 	close(s.stop)
 	<-s.stopped
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
 	err := s.Sync()
 	s.mu.Lock()
 	defer s.mu.Unlock()
