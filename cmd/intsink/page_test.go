@@ -235,7 +235,7 @@ func TestPageShowsWhatIsWrong(t *testing.T) {
 	b.view("queues", row("103:2:0", "congested since"))
 	b.wait(row("102:2:0", "calm"))
 	b.do(chromedp.Click(`tr[data-id="103:2:0"]`))
-	b.wait(`document.querySelector('#culprits')?.innerText.includes('udp:10.0.0.12:1035-10.1.0.1:8000')`) // its packets are the longest
+	b.wait(`document.querySelector('#through')?.innerText.includes('udp:10.0.0.12:1035-10.1.0.1:8000')`) // its packets are the longest
 	b.picture("queues")
 
 	b.view("paths", `[...document.querySelectorAll('tr')].some(r => r.innerText.includes('101 › 122 › 103') && r.innerText.includes('changed'))`)

@@ -41,16 +41,20 @@ export function useEvents() {
   return events;
 }
 
+// shows tells whether the filter shows a report of these events. By default those that say only that
+// a flow is still there are hidden: there are more of them than of all others.
+const shows = (only, names) => only === 'all' || (only ? names.includes(only) : names.some((n) => n !== 'refresh'));
+
 export function Events({ events, status }) {
   const [only, setOnly] = useState('');
-  const items = events.items.filter((e) => !only || e.events.includes(only));
+  const items = events.items.filter((e) => shows(only, e.events));
   const names = [...new Set(events.items.flatMap((e) => e.events))].sort();
   return html`<form class="filters" onSubmit=${(e) => e.preventDefault()}>
-      <label>event <select id="event-only" value=${only} onChange=${(e) => setOnly(e.target.value)}><option value="">all</option>${names.map((n) => html`<option>${n}</option>`)}</select></label>
+      <label>event <select id="event-only" value=${only} onChange=${(e) => setOnly(e.target.value)}><option value="">all but refresh</option><option value="all">all</option>${names.map((n) => html`<option value=${n}>${n}</option>`)}</select></label>
       <span class="quiet">stream ${events.state}${events.missed ? `; ${count(events.missed)} not shown: too many at once` : ''}</span></form>
     ${status.data && html`<p>${nonzero(status.data.events).map(([n, c]) => html`<span class="chip"><code>${n}</code> ${count(c)}</span>`)}</p>`}
     ${events.state === 'closed' && html`<p class="state bad">The sink refused the stream: too many pages are open, or events need a newer sink. Reload the page to try again.</p>`}
-    ${!items.length && html`<p class="state">No event since this page was opened. That is good news, or no watch asks for any: see watch { events } in the configuration.</p>`}
+    ${!items.length && html`<p class="state">No such event since this page was opened. That is good news, or no watch asks for any: see watch { events } in the configuration.</p>`}
     ${items.length > 0 && html`<div class="scroll"><table><caption>Events, newest first</caption>
       <thead><tr><th>time</th><th>events</th><th>flow or place</th><th>path</th></tr></thead>
       <tbody>${items.slice(0, 300).map((e) => html`<tr><td><time>${clock(e.time)}</time></td><td>${e.events.map((n) => html`<span class=${'chip event-' + n}>${n}</span>`)}</td>

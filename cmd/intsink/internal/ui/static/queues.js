@@ -1,7 +1,7 @@
 // Queues as a heat map over the last ten minutes, kept in this browser: a row for
-// each queue, a column for each ten seconds, the highest occupancy in each; and who
-// fills a queue and who waits in it.
-import { html, useRef } from './vendor/htm-preact-3.1.1.js';
+// each queue, a column for each ten seconds, the highest occupancy in each; and the flows
+// through the node of a queue.
+import { html } from './vendor/htm-preact-3.1.1.js';
 import { usePoll } from './api.js';
 import { State, Table, Nodes } from './parts.js';
 import { ns, count, ago, heat } from './format.js';
@@ -10,14 +10,14 @@ const cell = 10000, cells = 60;
 
 export function Queues({ rest }) {
   const poll = usePoll('queues', { limit: 200 });
-  const history = useHistory(poll.data);
+  const history = remember(poll.data);
   const rows = poll.data ? poll.data.items : [];
   const picked = rows.find((q) => name(q) === rest);
   const high = Math.max(1, ...rows.map((q) => Math.max(q.occupancy || 0, ...Object.values(history.get(name(q)) || {}))));
-  return html`<${State} poll=${poll} rows=${rows.length} empty="No queue is known: queues are looked at where a watch has the congestion event and events { congestion { raise } } is set, and packets carry queue occupancy (instruction bit 3)." />
+  return html`<${State} poll=${poll} rows=${rows.length} empty="No queue is known: packets have to carry a queue and its occupancy (instruction bit 3), and a watch block has to match them." />
     ${rows.length > 0 && html`<${HeatMap} rows=${rows} history=${history} high=${high} picked=${rest} />
     <${Table} caption="Queues" id=${name} rows=${rows} picked=${rest} pick=${(q) => { location.hash = 'queues/' + name(q); }} columns=${columns} />`}
-    ${picked && html`<${Culprits} q=${picked} />`}`;
+    ${picked && html`<${Through} q=${picked} />`}`;
 }
 
 // name of a queue: node, egress interface, queue id.
@@ -33,18 +33,20 @@ const columns = [
   { name: 'seen', value: (q) => q.last_seen, cell: (q) => ago(q.last_seen) },
 ];
 
-// useHistory keeps the highest occupancy of each queue in each cell of time.
-function useHistory(data) {
-  const memory = useRef(new Map());
-  if (!data) return memory.current;
+// memory outlives the view: another tab and back, and the history is still there.
+const memory = new Map();
+
+// remember keeps the highest occupancy of each queue in each cell of time.
+function remember(data) {
+  if (!data) return memory;
   const now = Math.floor(Date.now() / cell);
   for (const q of data.items) {
-    const row = memory.current.get(name(q)) || {};
+    const row = memory.get(name(q)) || {};
     if (Date.now() - Date.parse(q.last_seen) < cell) row[now] = Math.max(row[now] || 0, q.occupancy || 0);
     for (const at of Object.keys(row)) if (at <= now - cells) delete row[at];
-    memory.current.set(name(q), row);
+    memory.set(name(q), row);
   }
-  return memory.current;
+  return memory;
 }
 
 function HeatMap({ rows, history, high, picked }) {
@@ -53,16 +55,17 @@ function HeatMap({ rows, history, high, picked }) {
   return html`<figure class="heatmap" role="img" aria-label="occupancy of queues over the last ten minutes"><div class="grid">
     ${rows.slice(0, 40).map((q) => html`<a class=${'label' + (picked === name(q) ? ' picked' : '')} href=${'#queues/' + name(q)}>${name(q)}</a>
       ${times.map((t) => { const v = (history.get(name(q)) || {})[t]; return html`<span class=${'cell ' + heat(v, 0, high)} title=${v == null ? '' : `${name(q)}: ${v}`}></span>`; })}`)}</div>
-    <figcaption>Ten minutes, ten seconds a column, now at the right; blue is empty, red is ${count(high)}. The history begins when this page is opened.</figcaption></figure>`;
+    <figcaption>Ten minutes, ten seconds a column, now at the right; blue is empty, red is ${count(high)}. The history begins when this view is first opened, and stands still while another one is.</figcaption></figure>`;
 }
 
-// Culprits shows flows through a congested queue: those with the most bytes, and those with the
-// highest latency.
-function Culprits({ q }) {
+// Through shows flows through the node of a queue: those with the most bytes and those with the
+// highest latency. Which of them crossed the queue, and when, the flow table does not say.
+function Through({ q }) {
   const bytes = usePoll('flows', { node: q.node, sort: 'bytes', limit: 8 });
   const slow = usePoll('flows', { node: q.node, sort: 'hop_latency', limit: 8 });
   const list = (poll, title, value) => html`<section><h3>${title}</h3><${State} poll=${poll} rows=${poll.data && poll.data.items.length} empty="No flow crosses this node now." />
     ${poll.data && html`<ol>${poll.data.items.map((f) => html`<li><a href=${'#flows/' + f.id}><code>${f.id}</code></a> ${value(f)} <${Nodes} nodes=${f.nodes} /></li>`)}</ol>`}</section>`;
-  return html`<div class="split" id="culprits">${list(bytes, `Culprits: most bytes through node ${q.node}`, (f) => count(f.bytes) + 'B')}
-    ${list(slow, `Victims: highest latency of a hop through node ${q.node}`, (f) => ns(f.max_hop_latency_ns))}</div>`;
+  return html`<div class="split" id="through">${list(bytes, `Flows through node ${q.node}, by bytes since each began`, (f) => count(f.bytes) + 'B')}
+    ${list(slow, `Flows through node ${q.node}, by their slowest hop on any node`, (f) => ns(f.max_hop_latency_ns))}</div>
+    <p class="quiet">These flows cross the node, not all of them this queue.</p>`;
 }
