@@ -296,6 +296,7 @@ type HTTP struct {
 	Pprof  string // address of Go's profiles, apart from the rest; "" = off
 	TLS    *TLS   // on Listen; nil: none
 	Tokens []Token
+	Hosts  []string // names of this machine that clients may ask by over TCP without TLS
 }
 
 // TLS names PEM files. Whoever has the key of a client certificate that an authority in

@@ -44,6 +44,7 @@ func visitConfig(v schema.Visitor, c *Config) {
 		v.Attr("listen", schema.Text(&c.HTTP.Listen))
 		v.Attr("socket", schema.Text(&c.HTTP.Socket))
 		v.Attr("pprof", schema.Text(&c.HTTP.Pprof))
+		v.Attr("hosts", schema.Texts(&c.HTTP.Hosts))
 		v.Optional("tls", schema.Pointer(&c.HTTP.TLS, func() TLS { return TLS{} }, func(v schema.Visitor, t *TLS) {
 			v.Required("certificate", schema.Text(&t.Certificate))
 			v.Required("key", schema.Text(&t.Key))

@@ -90,6 +90,7 @@ type ClickHouse struct {
 // HTTP is where metrics are.
 type HTTP struct {
 	Listen string
+	Hosts  []string // names of this machine that clients may ask by
 	Series int
 }
 

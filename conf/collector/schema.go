@@ -28,6 +28,7 @@ func (c *Config) visit(v schema.Visitor) {
 	v.Blocks("clickhouse", schema.Slice(&c.ClickHouses, defaultClickHouse, func(c *ClickHouse) *string { return &c.Name }, visitClickHouse))
 	v.Block("http", &c.HTTP, func(v schema.Visitor) {
 		v.Attr("listen", schema.Text(&c.HTTP.Listen))
+		v.Attr("hosts", schema.Texts(&c.HTTP.Hosts))
 		v.Attr("series", schema.Integer(&c.HTTP.Series, 0, 1000000))
 	})
 	v.Block("log", &c.Log, func(v schema.Visitor) {

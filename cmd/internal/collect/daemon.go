@@ -85,7 +85,7 @@ func start(c *collector.Config, version string) (*daemon, error) {
 		return nil, errors.Join(err, closeAll(o.Outputs), d.closeSpool())
 	}
 	d.reloaded.Store(time.Now().Unix())
-	if d.stopHTTP, err = d.serve(c.HTTP.Listen); err != nil {
+	if d.stopHTTP, err = d.serve(c.HTTP.Listen, c.HTTP.Hosts); err != nil {
 		return nil, errors.Join(err, d.collector.Stop(), d.closeSpool())
 	}
 	d.running()
@@ -195,7 +195,7 @@ func needsRestart(old, c *collector.Config) string {
 		return "listen, but for allow,"
 	case !reflect.DeepEqual(old.Spool, c.Spool):
 		return "spool"
-	case old.HTTP != c.HTTP:
+	case !reflect.DeepEqual(old.HTTP, c.HTTP):
 		return "http"
 	case old.Sink != c.Sink:
 		return "sink"

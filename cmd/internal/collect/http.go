@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
+	"intsink/cmd/internal/webguard"
 	files "intsink/deploy/collect"
 )
 
@@ -22,8 +23,8 @@ const (
 	writePatience  = 30 * time.Second
 )
 
-// serve serves metrics, health and the schema on an address; "": nothing.
-func (d *daemon) serve(address string) (stop func(), err error) {
+// serve serves metrics, health and the schema on an address; "": nothing. Clients may ask by the names of hosts.
+func (d *daemon) serve(address string, hosts []string) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}
@@ -32,7 +33,7 @@ func (d *daemon) serve(address string) (stop func(), err error) {
 		return nil, fmt.Errorf("http.listen: %w; choose another address, or \"\" for none", err)
 	}
 	s := &http.Server{
-		Handler: d.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: writePatience,
+		Handler: webguard.Wrap(d.handler(), func() []string { return hosts }), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: writePatience,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
 	}
 	go func() {

@@ -134,6 +134,9 @@ func (s *Sink) send(ctx context.Context, method, path string, request io.Reader)
 	if err != nil {
 		return nil, err
 	}
+	if request != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
 	if s.token != "" {
 		r.Header.Set("Authorization", "Bearer "+s.token)
 	}

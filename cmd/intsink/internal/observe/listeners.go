@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/degraded"
+	"intsink/cmd/internal/webguard"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/conf"
 )
@@ -188,6 +189,7 @@ func (s *Servers) start(p place) (*serving, error) {
 	case "http.pprof":
 		handler, write = profiles(), 0
 	}
+	handler = webguard.Wrap(handler, func() []string { return s.source.Config().HTTP.Hosts }, "/aggAttack", "/debug/pprof/symbol")
 	c, err := tlsOf(&p.tls)
 	if err != nil {
 		return nil, p.failed(err)

@@ -199,3 +199,24 @@ func TestWhatCannotBeOpenedIsTriedAgain(t *testing.T) {
 		t.Error("no answer at a host name")
 	}
 }
+
+// TestPagesGetNothing: a web page whose name leads here (DNS rebinding) gets nothing of what is listened on over TCP, profiles neither.
+func TestPagesGetNothing(t *testing.T) {
+	of, listen, pprof := source(polling(t)), loopback.Address(t), loopback.Address(t)
+	s := Serve(conf.HTTP{Listen: listen, Pprof: pprof}, of, nil)
+	defer s.Stop()
+	for _, url := range []string{"http://" + listen + "/api/v1/status", "http://" + pprof + "/debug/pprof/cmdline"} {
+		for host, want := range map[string]int{"": 200, "evil.example:9465": http.StatusMisdirectedRequest} {
+			r, _ := http.NewRequest("GET", url, nil)
+			r.Host = host
+			a, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Body.Close()
+			if a.StatusCode != want || a.Header.Get("Cross-Origin-Resource-Policy") != "same-origin" || a.Header.Get("Cache-Control") != "no-store" {
+				t.Errorf("%s as %q: %d %v", url, host, a.StatusCode, a.Header)
+			}
+		}
+	}
+}
