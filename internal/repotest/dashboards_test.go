@@ -97,6 +97,43 @@ func TestRulesHaveWhatToAlertOn(t *testing.T) {
 	}
 }
 
+// TestAlertsFire: every alert fires in a unit test, and none depends on what a job is called.
+func TestAlertsFire(t *testing.T) {
+	rules, err := os.ReadFile("../../deploy/prometheus/rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, err := os.ReadFile("../../deploy/prometheus/rules_test.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if regexp.MustCompile(`job *[=!]~?`).Match(rules) {
+		t.Error("rules.yml names a job")
+	}
+	for _, m := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(string(rules), -1) {
+		if !regexp.MustCompile(`alertname: ` + m[1] + `\n\s+exp_alerts:\n\s+- exp_labels`).Match(tests) {
+			t.Errorf("no test of rules_test.yml has %s fire", m[1])
+		}
+	}
+}
+
+// TestRulesNameCollectorMetrics that docs/collect.md has.
+func TestRulesNameCollectorMetrics(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/collect.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := os.ReadFile("../../deploy/prometheus/rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range regexp.MustCompile(`\bintcollect_\w+`).FindAllString(string(rules), -1) {
+		if !strings.Contains(string(doc), "`"+name+"`") && !strings.Contains(string(doc), "`"+name+"{") {
+			t.Errorf("%s is not in docs/collect.md", name)
+		}
+	}
+}
+
 // TestRulesHold: promtool takes the rules, and they do what their unit tests say.
 func TestRulesHold(t *testing.T) {
 	for _, args := range [][]string{{"check", "rules", "rules.yml"}, {"test", "rules", "rules_test.yml"}} {

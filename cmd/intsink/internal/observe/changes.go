@@ -187,7 +187,8 @@ func losses(j *status.Status) []loss {
 		all = append(all, ofPort(&j.Ports[i])...)
 	}
 	for _, w := range j.Workers {
-		all = append(all, loss{key: "worker " + w.Name + " refused", value: w.Refusals, begun: "flows: a flood, new flows are not being watched", over: "flows: new flows are watched again", attrs: []any{"worker", w.Name}})
+		all = append(all, loss{key: "worker " + w.Name + " refused", value: w.Refusals, begun: "flows: a flood, new flows are not being watched", over: "flows: new flows are watched again", attrs: []any{"worker", w.Name}},
+			loss{key: "worker " + w.Name + " evicted", value: w.Evictions, count: "evicted", begun: "flows: the table is full, flows make room for others; raise flows.capacity, or look for a flood", over: "flows: no more flows make room for others", attrs: []any{"worker", w.Name}})
 	}
 	return all
 }

@@ -32,7 +32,7 @@ func TestChangesAreLoggedOnce(t *testing.T) {
 	yes, no := true, false
 	hangs := errors.New("worker w0 has not polled for 3s")
 	l := newChangesLog()
-	var refused, sent, full, forwarded uint64 = 100, 50, 7, 70
+	var refused, sent, full, forwarded, evicted uint64 = 100, 50, 7, 70, 20
 	gateway, health := &no, hangs // of a sink that is just starting
 	at := func(second int) {
 		l.look(second, &status.Status{
@@ -40,6 +40,7 @@ func TestChangesAreLoggedOnce(t *testing.T) {
 			Links: []status.Link{{Name: "edge", Directions: []status.Direction{
 				{Direction: "to_host", Forwarded: forwarded, Dropped: map[string]uint64{"tx_full": full, "int_discard": refused, "mitigation": refused}},
 			}}},
+			Workers: []status.Worker{{Name: "w0", Evictions: evicted}},
 		}, health)
 	}
 	for _, step := range []struct {
@@ -70,6 +71,8 @@ func TestChangesAreLoggedOnce(t *testing.T) {
 		{"and comes", func() { gateway = &yes; at(115) }, `level=INFO msg="gateway: well again" collector=primary`},
 		{"a worker hangs", func() { health = hangs; at(116) }, `level=ERROR msg="workers: trouble" why="worker w0 has not polled for 3s"`},
 		{"it polls again", func() { health = nil; at(117) }, `level=INFO msg="workers: well again"`},
+		{"flows make room", func() { evicted += 5; at(118); evicted++; at(120) }, `level=WARN msg="flows: the table is full, flows make room for others; raise flows.capacity, or look for a flood" worker=w0 evicted=5`},
+		{"no more do", func() { at(130) }, `level=INFO msg="flows: no more flows make room for others" worker=w0 evicted=6 for=2s`},
 		{"nobody lost anything new", func() { at(200) }, ""},
 	} {
 		t.Run(step.name, func(t *testing.T) {
