@@ -186,7 +186,7 @@ func TestReloadByToken(t *testing.T) {
 		return intsink(t, "reload", "--url", "http://"+r.http, "--token-file", token, "--config", other)
 	}
 	with := strings.Replace(text, "  listen", block, 1)
-	if _, stderr, code := sent(with + "bypass { command = [\"/bin/true\"] }\n"); code != 1 || !strings.Contains(stderr, "who has a token may not choose what the sink runs") {
+	if _, stderr, code := sent(with + "bypass { command = [\"/bin/true\"] }\n"); code != 1 || !strings.Contains(stderr, "who has a token changes neither") {
 		t.Errorf("a command by token: exit code %d, %s", code, stderr)
 	}
 	if stdout, stderr, code := sent(strings.Replace(with, "sample = 100", "sample = 50", 1)); code != 0 || !strings.Contains(stdout, "sample: 100 -> 50") {

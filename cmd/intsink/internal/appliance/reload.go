@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -96,6 +95,9 @@ func (a *Appliance) read(r *control.Result, q *control.Request) *conf.Config {
 	c, diags := a.parse(q, a.config.Load())
 	if len(q.Files) > 0 {
 		r.Config = q.Name
+		if q.Remote {
+			r.Config += " (over TCP)" // it may be named as the sink's own file
+		}
 	} else {
 		logging.Diagnose(slog.Default(), logging.Stderr(), diags)
 	}
@@ -109,11 +111,13 @@ func (a *Appliance) read(r *control.Result, q *control.Request) *conf.Config {
 // permits fills in what is otherwise in c, and reports whether q may put it into force; if not, Error says why.
 func (a *Appliance) permits(r *control.Result, q *control.Request, c *conf.Config) bool {
 	old := a.config.Load()
-	if q.Remote && len(q.Files) > 0 && !slices.Equal(c.Bypass.Command, old.Bypass.Command) {
-		r.Error = "bypass.command changes with the sink's own file, or over its unix socket: who has a token may not choose what the sink runs"
-		return false
-	}
 	changes := conf.Diff(old, c)
+	if q.Remote && len(q.Files) > 0 {
+		if err := control.OfTheMachine(changes); err != nil {
+			r.Error = err.Error()
+			return false
+		}
+	}
 	if fixed := rules.NeedsRestart(changes, old, c, a.reportPorts.names); len(fixed) > 0 {
 		r.NeedsRestart = fixed
 		r.Error = cli.Count(len(fixed), "change") + " that only a restart can make: " + fixed[0].String()

@@ -77,14 +77,15 @@ func tokenOf(tokens []conf.Token, r *http.Request) (found *conf.Token) {
 
 // Guard passes requests to next if they may read: those on the unix socket and from this
 // machine, those with a token or client certificate, and all if the configuration has neither.
-// Everybody may ask for health.
+// Everybody may ask for health, but not why.
 func (s *Server) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := &s.Sink.Config().HTTP
 		guarded := len(h.Tokens) > 0 || h.TLS != nil && h.TLS.ClientCA != ""
-		health := r.URL.Path == "/healthz" || r.URL.Path == "/readyz"
+		health := r.URL.Path == "/healthz" || r.URL.Path == "/readyz" && !r.URL.Query().Has("verbose") // which names files, and who reloaded
 		if guarded && !health && !local(r) {
-			if _, role := s.role(r); role == "" {
+			if who, role := s.role(r); role == "" {
+				s.Writes.unauthorized(who, r)
 				w.Header().Set("WWW-Authenticate", "Bearer")
 				answer(w, http.StatusUnauthorized, failure{Error: "from another machine a token of http { token } is needed, as Authorization: Bearer TOKEN, or a client certificate"})
 				return

@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Request is the body of POST /api/v1/reload. No body is the empty Request: the sink reads
@@ -20,7 +23,7 @@ type Request struct {
 	Limit   *Limit   `json:"limit,omitempty"`   // ends the trial when it is exceeded
 	DryRun  bool     `json:"dry_run,omitempty"` // only answer what would change
 
-	Remote bool `json:"-"` // it came over TCP: it may not choose which commands the sink runs
+	Remote bool `json:"-"` // it came over TCP: it may not change what OfTheMachine lists
 }
 
 // File is one file of a configuration.
@@ -67,12 +70,29 @@ func (q *Request) Check() error {
 	case q.DryRun && c != 0:
 		return errors.New("dry_run changes nothing: there is nothing to confirm")
 	}
+	if len(q.Files) > maxFiles {
+		return fmt.Errorf("%d files: at most %d make a configuration", len(q.Files), maxFiles)
+	}
+	if !printable(q.Name) {
+		return fmt.Errorf("name %.100q: only characters that can be printed", q.Name)
+	}
 	for _, f := range q.Files {
+		if !printable(f.Name) {
+			return fmt.Errorf("file %.100q: only characters that can be printed in its name", f.Name)
+		}
 		if f.Name == "" {
 			return errors.New("a file without a name: diagnostics call it by that")
 		}
 	}
 	return nil
+}
+
+// maxFiles bounds the files of one request: the time to read them grows faster than their number.
+const maxFiles = 100
+
+// printable tells whether a name can stand in a line of text as it is.
+func printable(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // decode reads the JSON of a body into q. An empty body leaves q as it is.

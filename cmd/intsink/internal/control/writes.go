@@ -3,6 +3,7 @@
 package control
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -43,7 +44,10 @@ type Writes struct {
 	come   time.Duration // how long a request may take to come
 	counts [NumWriteResults]atomic.Uint64
 
+	strangers atomic.Uint64 // requests of who has shown no right
+
 	mu   sync.Mutex
+	told time.Time    // when a line about strangers was written last
 	next [4]time.Time // when the next write would be due if they came evenly: over TCP, on the socket; of those who may not write, likewise
 }
 
@@ -93,5 +97,33 @@ func (w *Writes) done(who string, r *http.Request, out *Outcome) {
 	if out.Error != "" {
 		args = append(args, "err", out.Error)
 	}
-	w.log().Info("api: write", args...)
+	w.audit("api: write", args...)
+}
+
+// audit writes a line whatever the level of the log is: what is done by the API is not to be hidden by it.
+func (w *Writes) audit(text string, args ...any) {
+	line := slog.NewRecord(w.now(), slog.LevelInfo, text, 0)
+	line.Add(args...)
+	w.log().Handler().Handle(context.Background(), line)
+}
+
+// Unauthorized returns how many requests were refused for they showed no right.
+func (w *Writes) Unauthorized() uint64 { return w.strangers.Load() }
+
+// strangerQuiet is how long no other line is written after one about a request without a right.
+const strangerQuiet = time.Minute
+
+// unauthorized counts one request without a right, with a line a minute at most: anybody can send them.
+func (w *Writes) unauthorized(who string, r *http.Request) {
+	n := w.strangers.Add(1)
+	w.mu.Lock()
+	now := w.now()
+	quiet := !w.told.IsZero() && now.Sub(w.told) < strangerQuiet
+	if !quiet {
+		w.told = now
+	}
+	w.mu.Unlock()
+	if !quiet {
+		w.audit("api: unauthorized", "who", who, "what", r.Method+" "+r.URL.Path, "since_start", n)
+	}
 }

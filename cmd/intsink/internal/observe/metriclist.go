@@ -106,5 +106,6 @@ var Metrics = []Metric{
 	{"intsink_bypass_active", "1: the bypass switch takes packets around the sink; 0: it does not, or nobody knows"},
 	{"intsink_bypass_commands_total", "commands of the bypass switch: ok, failed"},
 	{"intsink_api_writes_total", "requests to change something, by result: ok, refused (by what it asked for), forbidden, limited (too many at once), bad_request"},
+	{"intsink_api_unauthorized_total", "requests from other machines that were refused for they showed no token or certificate"},
 	{"intsink_build_info", "1; the label says which version runs"},
 }

@@ -72,6 +72,7 @@ func (s *Source) addControl(x *exposition) {
 	for r := range control.NumWriteResults {
 		x.add("intsink_api_writes_total", s.Control.Writes.Count(r), "result", r)
 	}
+	x.add("intsink_api_unauthorized_total", s.Control.Writes.Unauthorized())
 }
 
 // addModes adds how much is done with packets.
