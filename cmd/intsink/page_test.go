@@ -250,11 +250,16 @@ func TestPageShowsWhatIsWrong(t *testing.T) {
 	b.do(chromedp.Click("tbody tr"))
 	b.wait(`document.querySelector('#why .slowest')?.parentElement.innerText.startsWith('node 102')`)
 	b.picture("flows")
+	for filter, rows := range map[string]int{"10.0.0.5": 1, "10.0.0.4/30": 4, "10.1.0.1": 12, "1030": 1, "10.9.0.0/16": 0} {
+		b.js(fmt.Sprintf(`const f = document.querySelector('#flow-filter'); f.value = %q; f.dispatchEvent(new Event('input', {bubbles: true})); f.dispatchEvent(new Event('change', {bubbles: true}))`, filter))
+		b.wait(fmt.Sprintf(`document.querySelectorAll('tr[data-id]').length === %d`, rows))
+	}
 
 	b.view("events", `['path_change', 'hop_latency', 'congestion'].every(e => [...document.querySelectorAll('tbody .chip')].some(c => c.innerText === e))`)
 	b.picture("events")
 	b.view("hops", `document.querySelectorAll('tbody tr').length >= 4`)
 	b.view("collectors", row("primary", "192.0.2.10:8555"))
+	b.wait(`!!document.querySelector('tr[data-id="primary"] .pill.bad')`) // nothing leads there
 	b.view("workers", row("w0", "12 of"))
 	b.view("links", row("edge to_host", "edge")+` && !!document.querySelector('.uplot')`)
 	b.picture("links")

@@ -15,6 +15,7 @@ import (
 type Filter struct {
 	Watch                string
 	Source, Destination  Prefix
+	Address              Prefix // source or destination
 	Protocol             *uint8
 	Port                 *uint16 // source or destination
 	SourcePort, DestPort *uint16
@@ -58,6 +59,7 @@ func (c *Filter) match(f *flows.Flow, watch int, generation uint16) bool {
 	switch {
 	case c.Watch != "" && (int(f.Watch) != watch || f.Generation != generation),
 		!c.Source.contains(k.Version(), k.Src()), !c.Destination.contains(k.Version(), k.Dst()),
+		!c.Address.contains(k.Version(), k.Src()) && !c.Address.contains(k.Version(), k.Dst()),
 		c.Protocol != nil && *c.Protocol != k.Proto(),
 		c.Port != nil && *c.Port != k.SrcPort() && *c.Port != k.DstPort(),
 		c.SourcePort != nil && *c.SourcePort != k.SrcPort(), c.DestPort != nil && *c.DestPort != k.DstPort(),

@@ -11,7 +11,7 @@ import (
 	"intsink/engine/enginetest/workertest"
 )
 
-const flowParameters = "congested, cursor, destination, destination_port, limit, link, min_hop_latency_ns, min_latency_ns, node, path, port, protocol, sort, " +
+const flowParameters = "address, congested, cursor, destination, destination_port, limit, link, min_hop_latency_ns, min_latency_ns, node, path, port, protocol, sort, " +
 	"source, source_port, watch"
 
 func TestBadRequestsSayWhatIsKnown(t *testing.T) {
@@ -40,7 +40,7 @@ func TestBadRequestsSayWhatIsKnown(t *testing.T) {
 		"/api/v1/flows/udp:10.0.0.4":                                   {400, "write it as tcp:"},
 		"/api/v1/flows/udp:10.0.0.4:1-10.1.0.1:8000?x=1":               {400, "there are none"},
 		"/api/v1/flows/udp:10.0.0.4:1-10.1.0.1:8000":                   {404, "is not in the table: no INT packet of it came, or it ended, and the other direction is a flow of its own; intsink top flows shows what is there, and so does GET /api/v1/flows?source=10.0.0.4"},
-		"/api/v1/nodes":                                                {404, "there are GET /api/v1/status, "},
+		"/api/v1/nodes":                                                {404, "GET /api/v1/ lists what there is"},
 	} {
 		t.Run(path, func(t *testing.T) {
 			var body struct {

@@ -100,7 +100,7 @@ var flowOrders = []string{"packets", "bytes", "last_seen", "latency", "hop_laten
 
 func flowFilter(p *parameters) inspect.Filter {
 	return inspect.Filter{
-		Watch: p.text("watch"), Source: p.prefix("source"), Destination: p.prefix("destination"), Protocol: p.protocol("protocol"),
+		Watch: p.text("watch"), Source: p.prefix("source"), Destination: p.prefix("destination"), Address: p.prefix("address"), Protocol: p.protocol("protocol"),
 		Port: number[uint16](p, "port", 16), SourcePort: number[uint16](p, "source_port", 16), DestPort: number[uint16](p, "destination_port", 16),
 		MinLatency: p.least("min_latency_ns"), MinHop: p.least("min_hop_latency_ns"),
 	}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"intsink/engine"
@@ -47,13 +46,13 @@ func (in *API) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/flows/{id}", in.handle(in.flow))
 	mux.HandleFunc("/api/v1/flows/{id}", in.handle(readOnly))
 	mux.HandleFunc("/api/v1/", in.handle(func(context.Context, *parameters) (any, error) {
-		return nil, apiError{http.StatusNotFound, "there are GET /api/v1/status, /api/v1/config, /api/v1/events, /api/v1/" + strings.Join(Lists, ", /api/v1/") + " and /api/v1/flows/{id}"}
+		return nil, apiError{http.StatusNotFound, "there is nothing here; GET /api/v1/ lists what there is"}
 	}))
 }
 
 // readOnly answers every method but GET and HEAD.
 func readOnly(context.Context, *parameters) (any, error) {
-	return nil, apiError{http.StatusMethodNotAllowed, "only GET: nothing can be changed here"}
+	return nil, apiError{http.StatusMethodNotAllowed, "only GET is taken here; what changes something is /api/v1/reload, /api/v1/mode, /api/v1/mitigations and others: GET /api/v1/ lists them"}
 }
 
 // apiError is an error with its HTTP status.

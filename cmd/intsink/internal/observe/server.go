@@ -84,6 +84,8 @@ func (s *Source) handler() http.Handler {
 	shared := sharing.New(s.questions())
 	mux.Handle("GET /metrics", shared)
 	mux.Handle("/api/v1/", shared)
+	mux.HandleFunc("GET /api/v1/{$}", index)
+	mux.HandleFunc("/api/", noVersion)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.healthy()) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("verbose") {
@@ -139,6 +141,16 @@ func profiles() http.Handler {
 
 // endpoints is what / answers.
 var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/flows/{id}\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n/api/v1/mode\n"
+
+// index is GET /api/v1/.
+func index(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string][]string{"endpoints": strings.Fields(endpoints)})
+}
+
+// noVersion answers below /api what is not of a version that there is.
+func noVersion(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusNotFound, map[string]string{"error": "there is version 1 only; GET /api/v1/ lists what there is"})
+}
 
 func answer(w http.ResponseWriter, err error) {
 	if err != nil {

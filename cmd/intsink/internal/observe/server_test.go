@@ -38,6 +38,14 @@ func TestRootNamesTheEndpoints(t *testing.T) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}
+	if w := get("/api/v1/"); w.Code != 200 || !strings.Contains(w.Body.String(), `"/api/v1/mitigations"`) || !strings.Contains(w.Body.String(), `"/api/v1/mode"`) {
+		t.Errorf("/api/v1/: %d %s", w.Code, w.Body)
+	}
+	for _, path := range []string{"/api/", "/api/v2/flows", "/api/v1/hops"} {
+		if w := get(path); w.Code != 404 || !strings.Contains(w.Body.String(), `"error"`) {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
 	if get("/").Code != 200 || get("/nowhere").Code != 404 {
 		t.Errorf("/ %d, /nowhere %d", get("/").Code, get("/nowhere").Code)
 	}

@@ -42,7 +42,7 @@ func TestViewsOnce(t *testing.T) {
 		"queues":     {" 112       2      0       9120   61.4us  congested"},
 		"hops":       {"no link between nodes is known"},
 		"collectors": {"primary    192.0.2.1:8555       30       9     8     1  refused 1    12  refresh 12"},
-		"workers":    {"w0          1     40     1.05M", "1.5ms", "100µs 3"},
+		"workers":    {"w0          1     40     1.05M", "1.50ms", "100us 3"},
 	} {
 		t.Run(view, func(t *testing.T) {
 			var b bytes.Buffer

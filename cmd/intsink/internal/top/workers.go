@@ -4,7 +4,8 @@ package top
 
 import (
 	"fmt"
-	"time"
+	"math"
+	"strings"
 
 	"intsink/cmd/intsink/internal/status"
 )
@@ -15,7 +16,7 @@ func workersOf(s, _ *status.Status) *table {
 	for _, w := range s.Workers {
 		t.add(
 			w.Name, fmt.Sprint(w.Lcore), count(float64(w.Flows)), count(float64(w.FlowCapacity)), count(float64(w.Evictions)), count(float64(w.Refusals)),
-			time.Duration(w.LongestPollGapNs).String(), reasons(w.PollGapsOver),
+			latencyText(new(uint32(min(w.LongestPollGapNs, math.MaxUint32)))), strings.ReplaceAll(reasons(w.PollGapsOver), "µs", "us"),
 		)
 	}
 	return t

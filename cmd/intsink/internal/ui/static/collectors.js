@@ -2,7 +2,7 @@
 // budget shed by event.
 import { html } from './vendor/htm-preact-3.1.1.js';
 import { State, Table, Reasons } from './parts.js';
-import { count, sum } from './format.js';
+import { count, sum, ago } from './format.js';
 
 export function Collectors({ status }) {
   const rows = status.data ? status.data.collectors : [];
@@ -11,11 +11,26 @@ export function Collectors({ status }) {
       { name: 'collector', value: (c) => c.name, cell: (c) => html`<b>${c.name}</b> <span class="quiet">${c.address}</span>` },
       { name: 'reports', number: true, value: (c) => c.reports, cell: (c) => count(c.reports) },
       { name: 'packets sent', number: true, value: (c) => c.packets_sent, cell: (c) => `${count(c.packets_sent)} of ${count(c.packets)}` },
-      { name: 'lost', value: (c) => sum(c.dropped), cell: (c) => html`<${Reasons} of=${c.dropped} />` },
+      { name: 'lost', value: (c) => sum(c.dropped), cell: (c) => lost(c, Date.parse(status.data.now)) },
       { name: 'budget', value: (c) => c.budget_packets, cell: (c) => budget(c) },
       { name: 'shed', value: (c) => sum(c.shed), cell: (c) => html`<${Reasons} of=${c.shed} />` },
       { name: 'gateway', value: (c) => c.gateway_known, cell: (c) => (c.gateway_known == null ? 'kernel' : c.gateway_known ? 'known' : html`<span class="pill bad">unknown</span>`) },
     ]} />`}`;
+}
+
+const losses = new Map(); // by collector: how many were lost, since when it has been losing, when it last did
+
+// lost is what a collector lost, red while it loses and where nothing was ever sent.
+function lost(c, now) {
+  const total = sum(c.dropped);
+  const m = losses.get(c.name) || { total };
+  if (total > m.total) [m.since, m.grew] = [m.since || now, now];
+  else if (now - m.grew > 10000) m.since = null;
+  m.total = total;
+  losses.set(c.name, m);
+  const reasons = html`<${Reasons} of=${c.dropped} />`;
+  if (m.since) return html`<span class="pill bad">${reasons}, seen since ${ago(m.since, now)}</span>`;
+  return total > 0 && !c.packets_sent ? html`<span class="pill bad">${reasons}</span>` : reasons;
 }
 
 function budget(c) {

@@ -15,7 +15,7 @@ export function Flows({ rest }) {
   const rows = poll.data ? poll.data.items : [];
   return html`<form class="filters" onSubmit=${(e) => e.preventDefault()}>
       <label>order <select id="flow-sort" value=${sort} onChange=${(e) => setSort(e.target.value)}>${sorts.map(([v, t]) => html`<option value=${v}>${t}</option>`)}</select></label>
-      <label>filter <input id="flow-filter" size="36" placeholder="destination=10.0.0.0/8 node=112" value=${filter} onChange=${(e) => setFilter(e.target.value)} /></label>
+      <label>filter <input id="flow-filter" size="36" placeholder="10.0.0.18 or destination=10.0.0.0/8 node=112" value=${filter} onChange=${(e) => setFilter(e.target.value)} /></label>
       ${poll.data && html`<span class="quiet">${count(poll.data.totals.flows)} of ${count(poll.data.totals.flows_in_table)} flows</span>`}
     </form>
     <${State} poll=${poll} rows=${rows.length} empty="No flow with INT is known. Links shows whether packets arrive and whether INT is seen in them; flows are watched where a watch block matches." />
@@ -34,15 +34,25 @@ function lastReport(f) {
 const columns = [
   { name: 'flow', value: (f) => f.id, cell: (f) => html`<code>${f.id}</code>` },
   { name: 'packets', number: true, value: (f) => f.packets, cell: (f) => count(f.packets) },
-  { name: 'latency', number: true, value: (f) => f.latency_ns, cell: (f) => ns(f.latency_ns) },
-  { name: 'slowest hop', number: true, value: (f) => f.max_hop_latency_ns, cell: (f) => ns(f.max_hop_latency_ns) },
+  { name: 'latency at last report', number: true, value: (f) => f.latency_ns, cell: (f) => ns(f.latency_ns) },
+  { name: 'slowest hop then', number: true, value: (f) => f.max_hop_latency_ns, cell: (f) => ns(f.max_hop_latency_ns) },
   { name: 'path', cell: (f) => html`<${Nodes} nodes=${f.nodes} />` },
   { name: 'lost', number: true, value: (f) => f.lost, cell: (f) => count(f.lost) },
   { name: 'last report', value: (f) => f.last_report, cell: lastReport },
 ];
 
-// parse reads "name=value name=value" as parameters of the API.
-const parse = (text) => Object.fromEntries(text.trim().split(/\s+/).filter((w) => w.includes('=')).map((w) => [w.slice(0, w.indexOf('=')), w.slice(w.indexOf('=') + 1)]));
+// parse reads "name=value name=value" as parameters of the API; a number alone is a port, a word with
+// a dot or colon an address or prefix, at either end. Of any other word, and of two values for one
+// name, the API says what it takes.
+function parse(text) {
+  const all = {};
+  for (const w of text.trim().split(/\s+/).filter((w) => w)) {
+    const at = w.indexOf('=');
+    const [name, value] = at >= 0 ? [w.slice(0, at), w.slice(at + 1)] : /^\d+$/.test(w) ? ['port', w] : /[.:]/.test(w) ? ['address', w] : [w, '?'];
+    all[name] = name in all ? `${all[name]} ${value}` : value;
+  }
+  return all;
+}
 
 // Why shows what one flow is compared with, and what was reported of it.
 function Why({ id }) {

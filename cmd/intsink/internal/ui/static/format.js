@@ -28,7 +28,7 @@ function digits(value) {
 // ago shows how long before now a time was.
 export function ago(time, now = Date.now()) {
   if (!time) return 'never';
-  const seconds = Math.max(0, (now - Date.parse(time)) / 1000);
+  const seconds = Math.max(0, (now - new Date(time)) / 1000);
   if (seconds < 1) return 'now';
   if (seconds < 60) return `${Math.floor(seconds)} s ago`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
