@@ -240,14 +240,14 @@ func TestLongWayChangesNothing(t *testing.T) {
 		"no Destination": func(r *Rules) { sample(r, 3); r.INT.Ignored[inthdr.Destination] = true },
 	} {
 		t.Run(name, func(t *testing.T) { sameTheLongWay(t, name == "tap", false, nested, change) })
-		t.Run(name+" in Go", func(t *testing.T) { sameTheLongWay(t, name == "tap", true, nested, change) })
+		t.Run(name+" portable", func(t *testing.T) { sameTheLongWay(t, name == "tap", true, nested, change) })
 	}
 }
 
-func sameTheLongWay(t *testing.T, tap, inGo bool, nested [][]byte, change func(*Rules)) {
+func sameTheLongWay(t *testing.T, tap, portable bool, nested [][]byte, change func(*Rules)) {
 	b, long, r := newLinksBed(t, tap, change), newLinksBed(t, tap, change), rand.New(rand.NewPCG(3, 9))
-	if inGo {
-		b.fast.InGo()
+	if portable {
+		b.fast.Portable()
 	}
 	for n := range rounds.Of(200, 8) {
 		x := newRound(t, r, tap, nested)

@@ -32,9 +32,6 @@ func (w *Worker) detect(p *linkState, b *burst) {
 		info := &b.info[f.At[j]]
 		if w.watches.Asks() {
 			w.factsChanged(b, int(j))
-			if w.passKept(b, j) {
-				continue
-			}
 		}
 		if info.Type != inthdr.MD {
 			p.counters.INT[info.Type&3]++
@@ -85,28 +82,6 @@ func (w *Worker) takeSamples(b *burst, which uint64) {
 	}
 	b.keeps |= which
 	b.reportable |= which
-}
-
-// passKept passes a packet that gives no event, where watches ask for more than the key.
-//
-//go:noinline
-func (w *Worker) passKept(b *burst, j uint8) bool {
-	i := w.fast.At[j]
-	info, flow := &b.info[i], w.fast.Flows[j]
-	if flow == nil || flow.Generation != w.generation || !info.Common {
-		return false
-	}
-	if flow.Watch == watch.None || w.detector.FabricSampleDue() {
-		return false
-	}
-	if _, bits := w.locator.Sequence(b.vec[i].Bytes(), info); bits != 0 && w.rules.Watches[flow.Watch].Policy.Events.Has(event.Loss) {
-		return false // its number is looked at
-	}
-	if !w.detector.NoEvent(b.now, flow, b.vec[i].Bytes(), info) {
-		return false
-	}
-	flow.Count(info.Size)
-	return true
 }
 
 // detectOne handles a packet that is not like the one before it, and reports whether it has

@@ -174,7 +174,7 @@ func valuesAtThresholds(t *testing.T, seed uint64) (deferred, packets int) {
 	drawn := func(rules *Rules) { drawRules(rand.New(rand.NewPCG(seed, 1)), rules) }
 	b, long, r := newLinksBed(t, false, drawn), newLinksBed(t, false, drawn), rand.New(rand.NewPCG(seed, 2))
 	if seed%4 == 3 {
-		b.fast.InGo()
+		b.fast.Portable()
 	}
 	var walkers []*walker
 	for n := range 5 {

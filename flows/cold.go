@@ -121,22 +121,3 @@ func (f *Flow) MissedPackets() {
 
 // HasLoss reports whether Loss has been called for this flow.
 func (f *Flow) HasLoss() bool { return f.flags&hasLoss != 0 }
-
-// NextInSequence reports whether number n of so many bits follows the highest one, so that
-// nothing but Advance has to be done: no hole may be open that nobody looks after.
-func (f *Flow) NextInSequence(n uint64, bits uint8) bool {
-	if f.flags&hasLoss == 0 {
-		return false
-	}
-	l := f.loss
-	return !l.Anew && (n-l.Top)<<(64-bits) == 1<<(64-bits) && (l.NumHoles == 0 && l.Pending == 0 || l.Listed)
-}
-
-// Advance makes n the highest number. NextInSequence must hold for n.
-func (f *Flow) Advance(n uint64) {
-	l := f.loss
-	next := l.Top + 1
-	l.Seen[next/64%uint64(len(l.Seen))] &^= 1 << (next % 64)
-	l.Seen[n/64%uint64(len(l.Seen))] |= 1 << (n % 64)
-	l.Top = n
-}

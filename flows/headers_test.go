@@ -33,35 +33,3 @@ func TestHeadersOnTheWire(t *testing.T) {
 		})
 	}
 }
-
-// TestEntryAtTellsOthers: an offset that Peek returned belongs to its key alone, and an unused
-// entry belongs to no key.
-func TestEntryAtTellsOthers(t *testing.T) {
-	small := NewSmall[int](16, 1, nil)
-	defer small.Close()
-	key, zero := [2]uint64{7, 9}, [2]uint64{}
-	v, _ := small.Get(second, key)
-	*v = 5
-	x := small.Index()
-	found, seen, at := Peek[int](&x, key)
-	if found == nil || *found != 5 || *seen != Tick(second) {
-		t.Fatalf("found %v, seen %v", found, seen)
-	}
-	for name, got := range map[string]*int{
-		"another key":  first(EntryAt[int](&x, at, [2]uint64{7, 8})),
-		"key of zeros": first(EntryAt[int](&x, at, zero)),
-		"none":         first(EntryAt[int](&x, x.None, key)),
-	} {
-		if got != nil {
-			t.Errorf("%s: found %d", name, *got)
-		}
-	}
-	if v, _, _ := Peek[int](&x, zero); v != nil {
-		t.Errorf("a key of zeros is found in an entry that was never used: %d", *v)
-	}
-	if got := first(EntryAt[int](&x, at, key)); got != found {
-		t.Errorf("%p, want %p", got, found)
-	}
-}
-
-func first(v *int, _ *uint32) *int { return v }

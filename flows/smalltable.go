@@ -144,33 +144,6 @@ func (t *Small[V]) Index() SmallIndex {
 		None: uint32(len(t.entries)) * uint32(unsafe.Sizeof(smallEntry[V]{}))}
 }
 
-// Peek returns the entry of key, when it was last seen, and its offset; nil where there is none. V
-// must be what the table is of.
-func Peek[V any](x *SmallIndex, key [2]uint64) (v *V, seen *uint32, at uint32) {
-	hi, lo := bits.Mul64(key[0]^x.Key, x.Prime2^x.Key)
-	h := hi ^ lo ^ bits.RotateLeft64(key[1]*x.Key, 32)
-	h = (h ^ h>>29) * x.Prime3
-	at = uint32(uintptr(h>>20&x.Mask) * unsafe.Sizeof(smallEntry[V]{}))
-	for range smallSlots {
-		if v, seen = EntryAt[V](x, at, key); v != nil {
-			return v, seen, at
-		}
-		at += uint32(unsafe.Sizeof(smallEntry[V]{}))
-	}
-	return nil, nil, 0
-}
-
-// EntryAt returns the entry at an offset that Peek returned before, nil where it is not that of key
-// any more. Offset None is always right, and of no key.
-func EntryAt[V any](x *SmallIndex, at uint32, key [2]uint64) (v *V, seen *uint32) {
-	// SAFETY: the offset is None or of Peek, whose buckets lie within the table.
-	e := (*smallEntry[V])(unsafe.Add(outside(x.Entries), uintptr(at)))
-	if !e.used || e.key != key {
-		return nil, nil
-	}
-	return &e.value, &e.tick
-}
-
 // SmallLayout returns the size of an entry of a V, where its fields stand, and, behind those of the
 // entry itself, the fields of V at these offsets.
 func SmallLayout[V any](_ V, offsets ...uintptr) []uintptr {

@@ -41,32 +41,6 @@ func TestSmallKeepsWhatHolds(t *testing.T) {
 	}
 }
 
-// TestSmallIndexHasNone: the offset None is that of one entry behind the last, which is of no key.
-func TestSmallIndexHasNone(t *testing.T) {
-	small := NewSmall[int](32, 1, nil)
-	defer small.Close()
-	for key := range uint64(200) {
-		v, _ := small.Get(second, [2]uint64{key})
-		*v = 7
-	}
-	x := small.Index()
-	if want := 32 * uint32(SmallLayout(0)[0]); x.None != want {
-		t.Errorf("None is %d, want %d", x.None, want)
-	}
-	for _, key := range [][2]uint64{{}, {199}, {1<<64 - 1, 1<<64 - 1}} {
-		if v, seen := EntryAt[int](&x, x.None, key); v != nil || seen != nil {
-			t.Errorf("None is the entry of key %x", key)
-		}
-	}
-	v, seen, at := Peek[int](&x, [2]uint64{199})
-	if v == nil || *v != 7 || *seen != Tick(second) {
-		t.Fatalf("Peek found %v, %v", v, seen)
-	}
-	if again, _ := EntryAt[int](&x, at, [2]uint64{199}); again != v {
-		t.Error("the offset of Peek is that of another entry")
-	}
-}
-
 // TestWalkOfSmall: slices of any size show each entry once, with key, time and value, and the last ends at 0.
 func TestWalkOfSmall(t *testing.T) {
 	small := NewSmall[int](32, 1, nil)

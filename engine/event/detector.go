@@ -135,7 +135,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 	if fresh {
 		set = d.firstPacket(now, f, p, o)
 	} else {
-		if o.usable() && !(o.Common && d.Unchanged(now, f, o.Frame, o.Info)) {
+		if o.usable() {
 			set = d.hops(now, f, p, o)
 		}
 		if p.Events.Has(Refresh) && refreshDue(now, f) {

@@ -5,7 +5,6 @@ package event
 
 import (
 	"math"
-	"math/bits"
 
 	"intsink/flows"
 )
@@ -65,17 +64,6 @@ func (b *Deadband) fast() FastBand {
 	return FastBand{Relative: b.Relative, Absolute: b.Absolute, K: uint8(min(b.K, 9)), Last: uint8(1<<b.N - 1)}
 }
 
-// Test is Deadband.test.
-func (b *FastBand) Test(ref, x uint32, window uint8) (uint8, bool) {
-	delta := max(x, ref) - min(x, ref)
-	window <<= 1
-	if delta <= b.Absolute || float64(delta) <= b.Relative*float64(ref) {
-		return window, false
-	}
-	window |= 1
-	return window, bits.OnesCount8(window&b.Last) >= int(b.K)
-}
-
 // Places in FastPolicy.Most.
 const (
 	MostLatency   = iota
@@ -104,9 +92,6 @@ func (l *FastPolicy) TakeSample(hash uint64) bool {
 	}
 	return l.SampleEvery != 0
 }
-
-// sampleDue reports whether the next packet may be a sample.
-func (l *FastPolicy) sampleDue() bool { return l.SampleLeft == 1 && l.SampleEvery != 0 }
 
 // fastPolicy compiles p. Where nodes on a list have units of their own, no flow is settled:
 // the general path of package fast looks their models up.

@@ -103,31 +103,11 @@ func (m *NodeModel) fast(node uint32) fastModel {
 	return fastModel{node: node, latency: m.LatencyUnit, queue: m.QueueUnit, used: 1}
 }
 
-// Multiply returns a value in the unit of its node, cut to what is not all ones.
-func Multiply(x, unit uint32) uint32 { return multiply(x, unit) }
-
 // Len returns how many watches there are.
 func (v *FastView) Len() int { return v.policies }
 
 // linkHints is the size of FastView.linkAt.
 const linkHints = 4096
-
-// LinkUnchanged takes in the time ns that a packet took over the link with that key. It tells
-// whether it is within the absolute deadband, and the last ones were. If not, other packets
-// of the burst on that link are not passed either.
-func (v *FastView) LinkUnchanged(key [2]uint64, ns uint64, tick uint32, p *FastPolicy) bool {
-	k, seen := v.link(key)
-	if k == nil {
-		return false
-	}
-	if k.Window != 0 || ns >= math.MaxUint32 || uint64(int64(ns)-int64(k.Ref)+int64(p.LinkAbsolute)) > 2*uint64(p.LinkAbsolute) || k.Ref == unknown32 {
-		k.Window |= heldLink
-		k.settle(0)
-		return false
-	}
-	k.Last, *seen = uint32(ns), tick
-	return true
-}
 
 // add takes in what a policy asks for.
 func (v *FastView) add(l *FastPolicy) {
@@ -141,22 +121,6 @@ func (v *FastView) add(l *FastPolicy) {
 		v.linkAbsolute = min(v.linkAbsolute, l.LinkAbsolute)
 	}
 }
-
-// link returns a link that is known, and when it was last seen.
-func (v *FastView) link(key [2]uint64) (k *Link, seen *uint32) {
-	hint := &v.linkAt[(key[0]*v.key+key[1])*v.key>>52]
-	if k, seen = flows.EntryAt[Link](&v.links, *hint, key); k != nil {
-		return k, seen
-	}
-	k, seen, at := flows.Peek[Link](&v.links, key)
-	if k != nil {
-		*hint = at
-	}
-	return k, seen
-}
-
-// heldLink is a bit of Link.Window that the next value shifts out.
-const heldLink = 0x80
 
 // FastLayout returns the size of a FastView, a FastPolicy and an entry of a link, and the offset of
 // every field that C reads, in the order of its struct, to be compared with C.

@@ -36,15 +36,6 @@ const (
 	HotInterfaces
 )
 
-// Filters tells which filters decide whether a packet under policy l may skip Packet. The filter of
-// interfaces does where the packet carries utilization and l watches it, that of queues where l watches
-// the latency, or the packet carries the occupancy and l watches that: other packets neither keep an
-// episode nor end it. An empty filter decides nothing.
-func (v *FastView) Filters(l *FastPolicy, queue, tx bool) (queues, interfaces bool) {
-	queues = v.Hot&HotQueues != 0 && (l.Latency != never || l.Raise != never && queue)
-	return queues, v.Hot&HotInterfaces != 0 && l.Tx != never && tx
-}
-
 // bitOfKey is Bit of the key of a queue or an interface in its table.
 func (v *FastView) bitOfKey(key [2]uint64) uint32 {
 	node, egress := bits.ReverseBytes32(uint32(key[0]>>32)), bits.ReverseBytes16(uint16(key[0]))

@@ -7,7 +7,6 @@ import (
 
 	"intsink/engine/histogram"
 	"intsink/engine/inthdr"
-	"intsink/flows"
 )
 
 // stamped is one hop of a packet whose nodes write all that models speak of. The
@@ -125,33 +124,6 @@ func TestLatencyUnitOfTheWholeWay(t *testing.T) {
 	f.observed(ms, timed(inthdr.Format2, stamped{node: 2, latency: 80}, stamped{node: 1, latency: 60}), EndToEnd.Set())
 	if want := (Trigger{unknown32, 80_000, 140_000}); f.d.Trigger != want {
 		t.Errorf("trigger %+v, want %+v", f.d.Trigger, want)
-	}
-}
-
-// NoEvent compares what the wire carries: it must not answer where that is scaled.
-func TestQuietStaysOutOfUnits(t *testing.T) {
-	for _, c := range []struct {
-		model NodeModel
-		want  bool
-	}{
-		{NodeModel{}, true}, {NodeModel{TimestampBits: 48, TimestampUnit: 8}, true},
-		{NodeModel{LatencyUnit: 2}, false}, {NodeModel{QueueUnit: 80}, false},
-	} {
-		f := modelled(t, defaults(HopLatency), c.model)
-		o := observe(path(2, 20_000))
-		o.Common = true
-		f.observed(0, o, 0)
-		if got := f.d.NoEvent(f.now+1, &f.f, o.Frame, o.Info); got != c.want {
-			t.Errorf("%+v: quiet %v, want %v", c.model, got, c.want)
-		}
-		f.d.SetRules(f.d.policies, []NodeModel{c.model})
-		if got := f.d.NoEvent(f.now+1, &f.f, o.Frame, o.Info); got != c.want {
-			t.Errorf("%+v: quiet %v after new policies, want %v", c.model, got, c.want)
-		}
-		f.d.SetRules(f.d.policies, nil)
-		if f.d.view.Policies[0].Flags == flows.Never {
-			t.Errorf("%+v: never quiet, although the model is gone", c.model)
-		}
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // twice, words are unknown, and some paths have more hops than a flow stores.
 func TestWayIsTheCurrentPath(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
-	still, told := 0, 0
+	told := 0
 	for seed := range uint64(200) {
 		p := defaults(NewFlow, PathChange, HopLatency, EndToEnd, Refresh)
 		p.Thresholds.EndToEnd = Deadband{Absolute: 50_000, Relative: 0.5, K: 2, N: 4, Interval: 100 * ms}
@@ -39,9 +39,6 @@ func TestWayIsTheCurrentPath(t *testing.T) {
 			o.Info.MTUExceeded = r.IntN(20) == 0
 			want := b.Packet(now, &g, n == 0, 0, o)
 			o.Common = !o.Info.MTUExceeded
-			if o.Common && n > 0 && f.PathHops > 0 && a.Unchanged(now, &f, o.Frame, o.Info) {
-				still++
-			}
 			if got := a.Packet(now, &f, n == 0, 0, o); got != want {
 				t.Fatalf("seed %d, packet %d: events %b, want %b", seed, n, got, want)
 			}
@@ -53,8 +50,8 @@ func TestWayIsTheCurrentPath(t *testing.T) {
 			}
 		}
 	}
-	if still < 5000 || told < 2000 {
-		t.Errorf("%d packets were as the last one, %d gave events", still, told)
+	if told < 2000 {
+		t.Errorf("%d packets gave events", told)
 	}
 }
 

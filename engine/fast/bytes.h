@@ -1,4 +1,4 @@
-//go:build cgo && !purego
+//go:build cgo
 
 // C: loads, stores and compares packet bytes, in vectors on AVX2.
 

@@ -1,4 +1,4 @@
-//go:build cgo && !purego
+//go:build cgo
 
 // Calls from Go into the C loops, one per burst (go_fast_receive).
 
@@ -6,15 +6,39 @@ package fast
 
 /*
 #cgo CFLAGS: -std=c11 -O3 -Wall -Wextra
+#include <stdbool.h>
 #include "fast.h"
 
-// The address of a State is memory outside the Go heap: it crosses as a number.
-static inline void go_fast_receive(uintptr_t s) { fast_receive((struct fast_state *)s); }
-static inline void go_fast_match(uintptr_t s) { fast_match((struct fast_state *)s); }
-static inline void go_fast_lookup(uintptr_t s) { fast_lookup((struct fast_state *)s); }
-static inline void go_fast_pass(uintptr_t s) { fast_pass((struct fast_state *)s); }
-static inline void go_fast_poll(uintptr_t l) { fast_poll((struct fast_loop *)l); }
-static inline void go_fast_strip(uintptr_t s, uint64_t which) { fast_strip((struct fast_state *)s, which); }
+#if !defined(__x86_64__) || defined(FAST_PORTABLE)
+#define fast_receive_portable fast_receive
+#define fast_match_portable fast_match
+#define fast_lookup_portable fast_lookup
+#define fast_pass_portable fast_pass
+#define fast_poll_portable fast_poll
+#define fast_strip_portable fast_strip
+#define fast_strip_frame_portable fast_strip_frame
+#else
+void fast_receive_portable(struct fast_state *);
+void fast_match_portable(struct fast_state *);
+void fast_lookup_portable(struct fast_state *);
+void fast_pass_portable(struct fast_state *);
+void fast_poll_portable(struct fast_loop *);
+void fast_strip_portable(struct fast_state *, uint64_t which);
+uint32_t fast_strip_frame_portable(const struct fast_template *, uint8_t *frame, uint32_t len, uint32_t pkt_len);
+#endif
+
+// The address of a State is memory outside the Go heap: it crosses as a number. With portable, the
+// code without vectors runs.
+static inline void go_fast_receive(uintptr_t s, bool portable) { (portable ? fast_receive_portable : fast_receive)((struct fast_state *)s); }
+static inline void go_fast_match(uintptr_t s, bool portable) { (portable ? fast_match_portable : fast_match)((struct fast_state *)s); }
+static inline void go_fast_lookup(uintptr_t s, bool portable) { (portable ? fast_lookup_portable : fast_lookup)((struct fast_state *)s); }
+static inline void go_fast_pass(uintptr_t s, bool portable) { (portable ? fast_pass_portable : fast_pass)((struct fast_state *)s); }
+static inline void go_fast_poll(uintptr_t l, bool portable) { (portable ? fast_poll_portable : fast_poll)((struct fast_loop *)l); }
+static inline void go_fast_strip(uintptr_t s, uint64_t which, bool portable) { (portable ? fast_strip_portable : fast_strip)((struct fast_state *)s, which); }
+static inline uint32_t go_fast_strip_frame(const void *t, uint8_t *frame, uint32_t len, uint32_t pkt_len, bool portable)
+{
+	return (portable ? fast_strip_frame_portable : fast_strip_frame)((const struct fast_template *)t, frame, len, pkt_len);
+}
 #cgo noescape go_fast_receive
 #cgo nocallback go_fast_receive
 #cgo noescape go_fast_match
@@ -27,6 +51,8 @@ static inline void go_fast_strip(uintptr_t s, uint64_t which) { fast_strip((stru
 #cgo nocallback go_fast_poll
 #cgo noescape go_fast_strip
 #cgo nocallback go_fast_strip
+#cgo noescape go_fast_strip_frame
+#cgo nocallback go_fast_strip_frame
 */
 import "C"
 
@@ -37,32 +63,38 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// haveC tells whether the loops in C run here: on amd64 they are compiled for processors
-// with AVX2 and BMI2, as most have been since about 2015.
-var haveC = runtime.GOARCH != "amd64" || cpu.X86.HasAVX2 && cpu.X86.HasBMI2
+// haveC tells whether the loops in C run here.
+const haveC = true
+
+// vectors tells whether this processor has what the C is compiled for: on amd64 AVX2 and BMI2, as
+// most have had since about 2015. Others run the portable C.
+var vectors = runtime.GOARCH != "amd64" || cpu.X86.HasAVX2 && cpu.X86.HasBMI2
 
 func (p *Path) run(s step) {
-	if p.inGo {
-		p.runGo(s)
-		return
-	}
 	at := C.uintptr_t(uintptr(unsafe.Pointer(p.State)))
 	switch s {
 	case receive:
-		C.go_fast_receive(at)
+		C.go_fast_receive(at, C.bool(p.portable))
 	case match:
-		C.go_fast_match(at)
+		C.go_fast_match(at, C.bool(p.portable))
 	case lookup:
-		C.go_fast_lookup(at)
+		C.go_fast_lookup(at, C.bool(p.portable))
 	case pass:
-		C.go_fast_pass(at)
+		C.go_fast_pass(at, C.bool(p.portable))
 	}
 }
 
-func (p *Path) poll(l *Loop) { C.go_fast_poll(C.uintptr_t(uintptr(unsafe.Pointer(l)))) }
+func (p *Path) poll(l *Loop) { C.go_fast_poll(C.uintptr_t(uintptr(unsafe.Pointer(l))), C.bool(p.portable)) }
 
-func (p *Path) stripC(which uint64) {
-	C.go_fast_strip(C.uintptr_t(uintptr(unsafe.Pointer(p.State))), C.uint64_t(which))
+// Strip takes INT out of the packets whose bits are set in which. All have templates.
+func (p *Path) Strip(which uint64) {
+	C.go_fast_strip(C.uintptr_t(uintptr(unsafe.Pointer(p.State))), C.uint64_t(which), C.bool(p.portable))
+}
+
+// stripFrame takes INT out of the packet that starts with f and is of pktLen bytes, by a template that
+// matches it. The packet then starts removed bytes further on.
+func (p *Path) stripFrame(t *Template, f []byte, pktLen int) (removed int) {
+	return int(C.go_fast_strip_frame(unsafe.Pointer(t), (*C.uint8_t)(unsafe.Pointer(&f[0])), C.uint32_t(len(f)), C.uint32_t(pktLen), C.bool(p.portable)))
 }
 
 // layout is the sizes and offsets of fast.h, in the order of State and what it holds.

@@ -1,4 +1,4 @@
-//go:build cgo && !purego
+//go:build cgo
 
 // C: whether a packet gives an event: path, hop and link latencies, queues and interfaces
 // against what the flow knows.

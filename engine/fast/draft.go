@@ -5,6 +5,7 @@ package fast
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
@@ -212,4 +213,10 @@ func (m *draft) addEdit(at int, keep, value uint16) (add uint32) {
 	m.t.edit[m.t.edits] = edit{uint16(at), keep, value}
 	m.t.edits++
 	return uint32(binary.LittleEndian.Uint16(m.b[at:])&^keep) + uint32(^value)
+}
+
+// fold is the one's complement sum of the four 16-bit words of s; zero only for zero.
+func fold(s uint64) uint16 {
+	t := uint32((s + bits.RotateLeft64(s, 32)) >> 32)
+	return uint16((t + bits.RotateLeft32(t, 16)) >> 16)
 }

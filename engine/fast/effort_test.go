@@ -18,9 +18,9 @@ type bed struct {
 	now            int64
 }
 
-func newBed(t *testing.T, inGo bool) *bed {
+func newBed(t *testing.T, portable bool) *bed {
 	r := rand.New(rand.NewPCG(3, 4))
-	b := &bed{world: newWorld(t, anyMarking(intgen.ByPort, false), everyEvent(), inGo), t: t, r: r, now: 1e18}
+	b := &bed{world: newWorld(t, anyMarking(intgen.ByPort, false), everyEvent(), portable), t: t, r: r, now: 1e18}
 	b.usual, b.hostile = newSources(r, 2, intgen.ByPort), newSources(r, 400, intgen.ByPort)
 	b.setUsual()
 	return b
@@ -62,9 +62,9 @@ func (b *bed) bursts(n, hostile int) (matched, parsed int) {
 // eight is matched, and few templates are made; usual packets beside them keep theirs, and usual
 // traffic is matched again with the next burst that is.
 func TestHostileShapes(t *testing.T) {
-	for _, inGo := range []bool{false, true} {
-		t.Run(fmt.Sprint("in Go ", inGo), func(t *testing.T) {
-			b := newBed(t, inGo)
+	for _, portable := range []bool{false, true} {
+		t.Run(fmt.Sprint("portable ", portable), func(t *testing.T) {
+			b := newBed(t, portable)
 			for _, s := range []struct {
 				name             string
 				bursts, hostile  int

@@ -39,9 +39,9 @@ func TestAnEpisodeIsOfThoseWhoWatchIt(t *testing.T) {
 		{"a full queue, a watch of interfaces", full, tx, withBoth, true},
 	} {
 		for _, models := range [][]event.NodeModel{nil, {{LatencyUnit: 2}}, {{Nodes: []event.NodeRange{{First: 1, Last: 2}}, LatencyUnit: 2}}} {
-			for _, inGo := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s, %d models, in Go %v", c.name, len(models), inGo), func(t *testing.T) {
-					w := newWorld(t, anyMarking(intgen.ByPort, false), watches, inGo)
+			for _, portable := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, %d models, portable %v", c.name, len(models), portable), func(t *testing.T) {
+					w := newWorld(t, anyMarking(intgen.ByPort, false), watches, portable)
 					w.detector.SetRules(watches, models)
 					of := func(watch uint8, bitmap uint16) func(intgen.Hop) []byte { // packets of a flow of that watch
 						for n := 1; ; n++ {

@@ -1,4 +1,4 @@
-//go:build cgo && !purego
+//go:build cgo
 
 // C: declares every struct that C and Go share (template, state, flow, mbuf), whose offsets
 // layout.c gives for comparison.
@@ -409,6 +409,7 @@ void fast_match(struct fast_state *s);
 void fast_lookup(struct fast_state *s);
 void fast_pass(struct fast_state *s);
 void fast_strip(struct fast_state *s, uint64_t which);
+uint32_t fast_strip_frame(const struct fast_template *t, uint8_t *frame, uint32_t len, uint32_t pkt_len);
 void fast_receive(struct fast_state *s);
 void fast_layout(uint64_t *out);
 

@@ -1,4 +1,4 @@
-//go:build cgo && !purego
+//go:build cgo
 
 // The general path: packets that give no event although their flow is not settled, watches ask
 // for facts, nodes have units of their own, or INT has sequence numbers or no hops.

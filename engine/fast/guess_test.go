@@ -1,4 +1,4 @@
-//go:build cgo && !purego
+//go:build cgo
 
 package fast
 
@@ -74,21 +74,21 @@ func TestWhatMadeRoomIsNotGuessed(t *testing.T) {
 		bits := []uint16{0x1000, 0x0800, 0x0400, 0x0100, 0x1800, 0x1400, 0x1100, 0x0c00}[n%8]
 		frames = append(frames, marked(t, flow, 0x8000|bits, 1+n/8))
 	}
-	for _, inGo := range []bool{false, true} {
-		w := newWorld(t, anyMarking(intgen.ByPort, false), everyEvent(), inGo)
+	for _, portable := range []bool{false, true} {
+		w := newWorld(t, anyMarking(intgen.ByPort, false), everyEvent(), portable)
 		w.of(frames...)
 		w.of(victim, victim)
 		if w.stored != maxTemplates || w.Template[0] != 1 || w.victim != 0 {
-			t.Fatalf("in Go %v: %d templates, the victim has number %d, the last was %d", inGo, w.stored, w.Template[0], w.victim)
+			t.Fatalf("portable %v: %d templates, the victim has number %d, the last was %d", portable, w.stored, w.Template[0], w.victim)
 		}
 		w.stores = sparing - 1                 // the next packet may become a template
 		w.of(chained[chain-1], chained[chain]) // the last template of the chain, and one more
 		if w.stored != maxTemplates || w.learned[1].shape != none {
-			t.Fatalf("in Go %v: %d templates; the victim has shape %d", inGo, w.stored, w.learned[1].shape)
+			t.Fatalf("portable %v: %d templates; the victim has shape %d", portable, w.stored, w.learned[1].shape)
 		}
 		w.receive(1e18, [][]byte{victim, victim}, []int{len(victim), len(victim)}, false)
 		if w.Unknown != 3 {
-			t.Errorf("in Go %v: a packet is of a template without a shape: unknown %b", inGo, w.Unknown)
+			t.Errorf("portable %v: a packet is of a template without a shape: unknown %b", portable, w.Unknown)
 		}
 	}
 }

@@ -3,10 +3,7 @@
 
 package fast
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "encoding/binary"
 
 // hintsFrom and hintsLen are the bytes that a hint is made of: the EtherType and what follows.
 const (
@@ -33,14 +30,6 @@ func (s *State) forgetGuesses() {
 	for i := range s.guesses {
 		s.guesses[i] = guess{of: [2]uint8{None, None}}
 	}
-}
-
-// hintOf is a number that packets of one shape have in common, or one of a few, as have as few others as can be.
-func (s *State) hintOf(f []byte) *uint32 {
-	k := &s.kinds[kindOf(f)]
-	a := binary.LittleEndian.Uint64(f[hintsFrom:]) & k.mask[0]
-	b := binary.LittleEndian.Uint64(f[hintsFrom+8:]) & k.mask[1]
-	return &s.hints[(a^bits.RotateLeft64(b, 29))*s.hintKey>>54]
 }
 
 // setKinds groups shapes by the kind of their EtherType. For each kind it finds the bytes that

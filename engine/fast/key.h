@@ -1,4 +1,4 @@
-//go:build cgo && !purego
+//go:build cgo
 
 // C: the key of a packet's flow, and its hash.
 

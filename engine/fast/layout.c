@@ -1,4 +1,4 @@
-//go:build cgo && !purego
+//go:build cgo
 
 // Gives offsets and sizes of all structs in C, for layout_test.go to compare with Go.
 

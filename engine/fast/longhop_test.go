@@ -13,12 +13,12 @@ import (
 func TestThresholdsInLongHops(t *testing.T) {
 	const domain = 9
 	for _, more := range []int{0, 12, 28, 32, 44} {
-		for _, inGo := range []bool{false, true} {
+		for _, portable := range []bool{false, true} {
 			c := anyMarking(intgen.ByPort, false)
 			d := inthdr.Domain{ID: domain}
 			d.Bits[0].Length = uint16(more)
 			c.Domains = append(c.Domains, d)
-			w := newWorld(t, c, everyEvent()[:1], inGo)
+			w := newWorld(t, c, everyEvent()[:1], portable)
 			packet := func(occupancy uint32) []byte {
 				s := intgen.Source{Marking: intgen.ByPort, UDPPort: 5000, Type: intgen.TypeMD, Bitmap: 0xf000, MaxHops: 9}
 				if more > 0 {
@@ -37,10 +37,10 @@ func TestThresholdsInLongHops(t *testing.T) {
 				}
 			}
 			if more == 0 && quiet < 5 || more > 0 && quiet == 0 && more <= 12 {
-				t.Errorf("%d bytes more, in Go %v: %d of 20 quiet packets were passed", more, inGo, quiet)
+				t.Errorf("%d bytes more, portable %v: %d of 20 quiet packets were passed", more, portable, quiet)
 			}
 			if w.passes(packet(6000)) {
-				t.Errorf("%d bytes more, in Go %v: a packet was passed whose queue is over the threshold", more, inGo)
+				t.Errorf("%d bytes more, portable %v: a packet was passed whose queue is over the threshold", more, portable)
 			}
 		}
 	}
@@ -60,8 +60,8 @@ func TestHighestLatencies(t *testing.T) {
 	sources := []intgen.Source{{Bitmap: 0xe000}, {Bitmap: 0xfd80}, {Bitmap: 0xfd80, DomainID: domain, DSInstruction: 1 << 15, DomainPerHop: 4}} // hops of 12 to 44 bytes
 	for unit, highest := range map[uint32]uint32{1: 1<<32 - 2, 1000: 1<<32/1000 + 1} {
 		for n := range 2 * len(sources) {
-			source, inGo := sources[n/2], n%2 == 1
-			w := newWorld(t, c, []event.Policy{p}, inGo)
+			source, portable := sources[n/2], n%2 == 1
+			w := newWorld(t, c, []event.Policy{p}, portable)
 			w.detector.SetRules([]event.Policy{p}, []event.NodeModel{{LatencyUnit: unit}})
 			packet := func(latency uint32) []byte {
 				s := source
@@ -79,8 +79,8 @@ func TestHighestLatencies(t *testing.T) {
 			w.passes(packet(highest))
 			w.passes(packet(5))
 			if fired := w.detector.Counters.Fired[event.HopLatency]; quiet < 5 || w.passed != quiet || fired != 2 {
-				t.Errorf("unit %d, bitmap %#x, %d bytes more, in Go %v: %d of 20 quiet packets were passed, then %d; %d events, want 2",
-					unit, source.Bitmap, source.DomainPerHop, inGo, quiet, w.passed-quiet, fired)
+				t.Errorf("unit %d, bitmap %#x, %d bytes more, portable %v: %d of 20 quiet packets were passed, then %d; %d events, want 2",
+					unit, source.Bitmap, source.DomainPerHop, portable, quiet, w.passed-quiet, fired)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-//go:build cgo && !purego
+//go:build cgo
 
 // C loop look up: the flow of each matched packet in the primary bucket of its hash; without one it
 // stays for Table.Resolve (flows/lookup.go).

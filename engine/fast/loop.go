@@ -88,7 +88,7 @@ const burstSizes = 8
 // outside the Go heap. clock is added to CLOCK_MONOTONIC to get the worker's clock. nil: there is no C, or
 // there are too many links.
 func (p *Path) NewLoop(links []Ends, announced *atomic.Uint64, clock int64) *Loop {
-	if !haveC || p.inGo || len(links) > MaxLinks {
+	if !haveC || len(links) > MaxLinks {
 		return nil
 	}
 	b, err := syscall.Mmap(-1, 0, int(unsafe.Sizeof(Loop{})), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)

@@ -1,4 +1,4 @@
-//go:build cgo && !purego
+//go:build cgo
 
 // C loop match: compares packets with the template that was guessed, then searches by shape; leaves each
 // packet's template, key and hash in the state, and the bits of unknown ones.

@@ -1,15 +1,35 @@
-//go:build !cgo || purego
+//go:build !cgo
 
-// Without cgo: Path.run and stripC call the Go twins.
+// Without cgo every packet is parsed.
 
 package fast
 
-// haveC: the twins run.
+// haveC: there are no loops in C. Without them no template is made.
 const haveC = false
 
-func (p *Path) run(s step) { p.runGo(s) }
+const vectors = true
+
+func (p *Path) run(s step) {
+	switch s {
+	case receive, match:
+		p.allUnknown()
+	case lookup:
+		p.Missing = p.index.Find(p.now, p.Keys[:p.ints], p.Hashes[:p.ints], p.Flows[:p.ints])
+	case pass:
+		for j := range p.ints {
+			p.deferredAt[j] = uint8(j)
+			if w := p.Flows[j]; w != nil {
+				w.Hold()
+			}
+		}
+		p.deferred = p.ints
+	}
+}
 
 // poll is never called: NewLoop makes no Loop.
 func (p *Path) poll(*Loop) {}
 
-func (p *Path) stripC(which uint64) { stripGo(p.State, which) }
+// Strip has nothing to do: no packet has a template.
+func (p *Path) Strip(uint64) {}
+
+func (p *Path) stripFrame(*Template, []byte, int) (removed int) { return 0 }

@@ -33,9 +33,9 @@ func TestOldFormats(t *testing.T) {
 		{"2016 by VXLAN-GPE", intgen.ByVXLANGPE, intgen.Format2016, intgen.VXLANGPE, true, 0xf100, passes{}},
 		{"2016 by Geneve", intgen.ByGeneve, intgen.Format2016, intgen.Geneve, true, 0xf000, passes{}},
 	} {
-		for _, inGo := range []bool{false, true} {
+		for _, portable := range []bool{false, true} {
 			for _, links := range []bool{true, false} {
-				t.Run(fmt.Sprintf("%s, in Go %v, links %v", c.name, inGo, links), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s, portable %v, links %v", c.name, portable, links), func(t *testing.T) {
 					p := everyEvent()[0]
 					if p.Sample = 0; !links {
 						p.Events &^= event.LinkLatency.Set()
@@ -44,7 +44,7 @@ func TestOldFormats(t *testing.T) {
 					var w *world
 					passed, watched := 0, false
 					for n := 0; !watched; n++ { // the world gives some flows no watch
-						w = newWorld(t, anyMarking(c.marking, false), []event.Policy{p}, inGo)
+						w = newWorld(t, anyMarking(c.marking, false), []event.Policy{p}, portable)
 						passed = oldPackets(t, w, &s, oldOriginal(t, n, c.encap, c.tunnel))
 						watched = w.Flows[0].Watch == 0
 					}

@@ -1,4 +1,4 @@
-//go:build cgo && !purego
+//go:build cgo
 
 // C loop pass: counts and strips packets that give no event, notes the deferred ones;
 // fast_receive: match, look up and pass, or strip what nobody watches, in one call.

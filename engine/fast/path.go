@@ -1,5 +1,5 @@
 // Path: the fast path of one worker as engine calls it: Receive, Match, Find, Pass, Deferred. Of
-// its methods parsed.go, fill.go, store.go and strip.go have the rest.
+// its methods parsed.go, fill.go, store.go and c.go have the rest.
 
 package fast
 
@@ -19,14 +19,14 @@ type Path struct {
 	oldest   int    // the same of a shape
 	stores   uint64 // calls of MayStore
 	fresh    uint64 // templates that were made since Receive
-	inGo     bool   // the twins run
+	portable bool   // the C without vectors runs
 	parseAll bool   // no burst is matched, nothing is stored
 	effort
 }
 
 // New makes the fast path of a worker whose flows index finds.
 func New(index flows.Index, view *event.FastView) *Path {
-	p := &Path{State: newState(), inGo: !haveC}
+	p := &Path{State: newState(), portable: !vectors}
 	p.index, p.view = index, view
 	return p
 }
@@ -42,6 +42,9 @@ func (p *Path) Configure(marks inthdr.Marks) {
 	for i, port := range marks.Ports {
 		p.special |= uint64(swap(port)) << (16 * i)
 	}
+	if !haveC {
+		p.ParseAll()
+	}
 }
 
 // ParseAll makes every packet one that is to be parsed, until Configure is called: for
@@ -51,8 +54,8 @@ func (p *Path) ParseAll() {
 	p.forgetHints()
 }
 
-// InGo makes the twins run, whether there is C or not: for tests.
-func (p *Path) InGo() { p.inGo = true }
+// Portable has the C without vectors run, whatever the processor: for tests.
+func (p *Path) Portable() { p.portable = true }
 
 // Burst is what Receive has to know of a burst.
 type Burst struct {
@@ -152,6 +155,16 @@ func (p *Path) Len() int { return int(p.ints) }
 
 // Find looks the flows of all packets up.
 func (p *Path) Find() { p.run(lookup) }
+
+// step is one of the loops over a burst.
+type step uint8
+
+const (
+	receive step = iota
+	match
+	lookup
+	pass
+)
 
 // Pass passes packets that give no event; the others are Deferred.
 func (p *Path) Pass() { p.run(pass) }

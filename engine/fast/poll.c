@@ -1,8 +1,10 @@
-//go:build cgo && !purego
+//go:build cgo
 
 // C loop poll: takes bursts from receive to transmit for as long as Go has nothing to do with them.
 
+#ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 199309L // clock_gettime
+#endif
 
 #include <time.h>
 

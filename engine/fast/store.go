@@ -41,7 +41,7 @@ func (p *Path) Store(k *Parsed, want []byte) bool {
 		return false
 	}
 	lengthAt := lengthAt(k.Info)
-	if !m.finish(&s, lengthAt, k.Info) || !m.proves(p.State, &s, k, want) {
+	if !m.finish(&s, lengthAt, k.Info) || !p.proves(&m, &s, k, want) {
 		return false
 	}
 	at := p.place(&s, lengthAt, k.Frame, m.t.common == 0)
@@ -83,12 +83,12 @@ func (p *Path) StoreNotINT(f []byte, l *packet.Layers) bool {
 	return true
 }
 
-// proves tells whether the template recognises its own packet and takes INT out of it as
+// proves tells whether the template of m recognises its own packet and takes INT out of it as
 // want shows.
-func (m *draft) proves(s *State, p *shape, k *Parsed, want []byte) bool {
-	if !p.matches(k.Frame) || !m.t.matches(s, k.Frame, k.PktLen) {
+func (p *Path) proves(m *draft, s *shape, k *Parsed, want []byte) bool {
+	if !s.matches(k.Frame) || !m.t.matches(p.State, k.Frame, k.PktLen) {
 		return false
 	}
 	f := slices.Clone(k.Frame)
-	return slices.Equal(f[m.t.strip(f, k.PktLen):], want)
+	return slices.Equal(f[p.stripFrame(&m.t, f, k.PktLen):], want)
 }

@@ -1,4 +1,4 @@
-//go:build cgo && !purego
+//go:build cgo
 
 // C: packets in a row that are of one template.
 

@@ -1,4 +1,4 @@
-//go:build cgo && !purego
+//go:build cgo
 
 // C loop strip: takes INT out of the packets that kept it until they were reported.
 
@@ -15,4 +15,13 @@ void fast_strip(struct fast_state *s, uint64_t which)
 		in_register(t);
 		strip(m, m->buf_addr + m->data_off, t);
 	}
+}
+
+// fast_strip_frame takes INT out of one frame that is as t says, and tells by how many bytes the
+// packet begins later.
+uint32_t fast_strip_frame(const struct fast_template *t, uint8_t *frame, uint32_t len, uint32_t pkt_len)
+{
+	struct fast_mbuf m = {.buf_addr = frame, .data_len = (uint16_t)len, .pkt_len = pkt_len};
+	strip(&m, frame, t);
+	return m.data_off;
 }

@@ -1,4 +1,4 @@
-//go:build cgo && !purego
+//go:build cgo
 
 // C: takes INT out of a packet by its template: lengths, checksums, move of the headers.
 
@@ -25,7 +25,7 @@ static __attribute__((noinline)) void strip_any(struct fast_mbuf *m, const struc
 	const uint16_t port = load16(f + t->port_from);
 	uint32_t gone = 0;
 	if (t->sum_removed)
-		gone = folded(sum_of(f + t->start, t->words, ~(uint32_t)port & t->port_mask));
+		gone = fold16(sum_of(f + t->start, t->words, ~(uint32_t)port & t->port_mask));
 	memmove(f + t->removed, f, t->start);
 	f += t->removed;
 	shorten(m, t, t->removed);
@@ -39,7 +39,7 @@ static __attribute__((noinline)) void strip_any(struct fast_mbuf *m, const struc
 	for (uint32_t i = 0; i < t->sums; i++) {
 		const struct fast_sum *c = &t->sum[i];
 		uint32_t was = load16(f + c->at);
-		uint16_t is = (uint16_t)(folded((was ^ c->flip) + ((gone & c->removed) ^ c->flip) + c->add) ^ c->flip);
+		uint16_t is = (uint16_t)(fold16((was ^ c->flip) + ((gone & c->removed) ^ c->flip) + c->add) ^ c->flip);
 		if (was | c->always)
 			store16(f + c->at, is);
 	}
@@ -100,7 +100,7 @@ static inline uint16_t new_ip_sum(const uint8_t *f, const struct fast_template *
 // in one way only, and by UDP not at all, where there was none.
 static inline uint16_t new_sum(const struct fast_template *t, uint16_t was, uint32_t s)
 {
-	uint16_t is = folded(s);
+	uint16_t is = fold16(s);
 	if (unlikely(was == 0 && t->l4_udp))
 		return 0;
 	if (unlikely(is == 0xffff && !t->l4_udp))

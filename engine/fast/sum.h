@@ -1,4 +1,4 @@
-//go:build cgo && !purego
+//go:build cgo
 
 // C: one's complement sums (RFC 1071) of what goes.
 
@@ -7,8 +7,8 @@
 
 #include "bytes.h"
 
-// folded is the one's complement sum of the two halves of s; zero only for zero.
-static inline uint16_t folded(uint32_t s)
+// fold16 is the one's complement sum of the two halves of s; zero only for zero.
+static inline uint16_t fold16(uint32_t s)
 {
 	return (uint16_t)((s + (s << 16 | s >> 16)) >> 16);
 }

@@ -41,9 +41,9 @@ func TestVariants(t *testing.T) {
 // TestBitmapsOfOneShape: packets with the same headers and bitmaps of one length have a template
 // each that is the first to be tried.
 func TestBitmapsOfOneShape(t *testing.T) {
-	for _, inGo := range []bool{false, true} {
-		t.Run(fmt.Sprint("in Go ", inGo), func(t *testing.T) {
-			w := newWorld(t, anyMarking(intgen.ByPort, false), everyEvent(), inGo)
+	for _, portable := range []bool{false, true} {
+		t.Run(fmt.Sprint("portable ", portable), func(t *testing.T) {
+			w := newWorld(t, anyMarking(intgen.ByPort, false), everyEvent(), portable)
 			bitmaps := []uint16{intgen.DefaultBitmap, 0xf080, 0xe180, 0xe800, 0xe400}
 			var frames [][]byte
 			for _, bitmap := range bitmaps {

@@ -2,6 +2,7 @@ package fast
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"syscall"
@@ -70,7 +71,7 @@ type world struct {
 	unwatched bool
 }
 
-func newWorld(t testing.TB, c inthdr.Config, policies []event.Policy, inGo bool) *world {
+func newWorld(t testing.TB, c inthdr.Config, policies []event.Policy, portable bool) *world {
 	w := &world{
 		table: flows.New(flows.Config{Capacity: 1024, Seed: 5, IdleTimeout: 30e9}), detector: event.New(policies, 7),
 		locator: inthdr.NewLocator(c), memory: newGuarded(t, mbuf.MaxBurst), vec: mbuf.NewVec(),
@@ -78,7 +79,7 @@ func newWorld(t testing.TB, c inthdr.Config, policies []event.Policy, inGo bool)
 	t.Cleanup(func() { w.table.Close(); w.detector.Close() })
 	w.Path = New(w.table.Index(), w.detector.View())
 	w.Configure(w.locator.Marks())
-	w.inGo = w.inGo || inGo
+	w.portable = w.portable || portable
 	return w
 }
 
@@ -279,4 +280,31 @@ func withLinksOf(v, of *event.FastView) *event.FastView {
 	c := *v
 	c.LinksOf(of)
 	return &c
+}
+
+// factsOf is the hash of the facts that watches ask for, as package engine has it for a parsed packet.
+func (t *Template) factsOf(s *State, f []byte) uint32 {
+	be, word, h := binary.BigEndian, uint64(0), uint64(0)
+	mix := func(v uint64) { h = bits.RotateLeft64((h^v)*s.factsKey, 32) }
+	if s.asks&AsksVLAN != 0 && t.vlanAt != 0 {
+		word = uint64(be.Uint16(f[t.vlanAt:]) & 0xfff)
+	}
+	if s.asks&AsksDSCP != 0 {
+		dscp := uint64(t.dscp)
+		if t.dscpAt != 0 {
+			dscp = uint64(be.Uint16(f[t.dscpAt:]) >> t.dscpShift & 0x3f)
+		}
+		word |= dscp << 16
+	}
+	if s.asks&AsksLayer != 0 {
+		word |= uint64(t.inside) << 24
+	}
+	mix(word)
+	if s.asks&AsksDevice != 0 {
+		for i := range uint32(t.allHops) {
+			mix(uint64(be.Uint32(f[t.stack+i*t.hopLen:])))
+		}
+	}
+	mix(1)
+	return uint32(h >> 32)
 }

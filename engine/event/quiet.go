@@ -1,52 +1,13 @@
-// NoEvent and Unchanged: whether a packet is as its flow's last one, below all thresholds and
-// out of episodes, so that Packet need not run.
+// What a detector does for packets that the fast path passes: samples that are reported, flows that
+// change their watch, the next packet that updates the tables.
 
 package event
 
 import (
-	"encoding/binary"
 	"math/bits"
 
-	"intsink/engine/inthdr"
 	"intsink/flows"
 )
-
-// NoEvent is Packet for most packets: those that are as the flow's last one was, and
-// no sample. i must be Common. True: the packet gives no event. False: nothing is
-// changed, and Packet must be called.
-func (d *Detector) NoEvent(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
-	if int(f.Watch) >= d.view.policies {
-		return false
-	}
-	l := &d.view.Policies[f.Watch]
-	if l.sampleDue() || l.Link || l.PTP || l.Fabric && !d.view.noEpisode(l, frame[i.Stack:][:i.StackLen], i) || !d.Unchanged(now, f, frame, i) {
-		return false
-	}
-	l.SampleLeft--
-	return true
-}
-
-// Unchanged reports whether path and latencies of a packet give no event; then it updates f.
-// f must have a watch, and i be Common. It is a function of its own because its few values
-// fit into registers.
-//
-// Unknown values (all ones) need no test: they match no known path, and as a latency they are 2 s or more from
-// every reference that a path is stored with, or all values lie in the deadband.
-func (d *Detector) Unchanged(now int64, f *flows.Flow, frame []byte, i *inthdr.Info) bool {
-	l := &d.view.Policies[f.Watch]
-	if l.Scaled || !l.noPending(now, f, i) {
-		return false
-	}
-	sum, ok := comparePath(f, uint(i.Hops), frame, uint(i.Stack), uint(i.HopLen), l)
-	if l.PTP {
-		return false // hops has the latency of the whole path
-	}
-	if !ok || sum-uint64(f.EndRef)+l.End > l.EndTwice {
-		return false
-	}
-	f.PathSeen = flows.Tick(now)
-	return true
-}
 
 // Rematch adapts f, which is not new, to another watch or other rules. Windows of events that
 // are no longer watched are cleared, or they would keep the flow from the fast path; the
@@ -110,33 +71,6 @@ func (d *Detector) ReportedSamples(now int64, of *[64]*flows.Flow, hashes *[64]u
 	return watch, reported
 }
 
-// noPending reports that no window of f has a bit set, no refresh is due, and its current path
-// has as many hops as i.
-func (l *FastPolicy) noPending(now int64, f *flows.Flow, i *inthdr.Info) bool {
-	return f.Settled(l.Flags, l.Mask) && ^(refreshTick(now)-f.NextRefresh)&l.Refresh == 0 && i.Hops == uint16(f.PathHops)
-}
-
-// comparePath compares n hops, the first at frame[at], with the flow's current path: ok if all
-// nodes and interfaces are the same and each latency is within the absolute deadband of its
-// reference. sum is the sum of the latencies.
-//
-//go:noinline
-func comparePath(f *flows.Flow, n uint, frame []byte, at, hopLen uint, l *FastPolicy) (sum uint64, ok bool) {
-	for _, known := range f.Hops[:n] {
-		if at+inthdr.BasicHopLen > uint(len(frame)) {
-			return 0, false
-		}
-		hop := frame[at : at+inthdr.BasicHopLen : at+inthdr.BasicHopLen]
-		at += hopLen
-		ids, x := binary.LittleEndian.Uint64(hop), binary.BigEndian.Uint32(hop[8:])
-		if uint32(ids) != known.Node || uint32(ids>>32) != known.Interfaces || !Within(x, known.Ref, l.Absolute) {
-			return 0, false
-		}
-		sum += uint64(x)
-	}
-	return sum, true
-}
-
 // fabricThresholds are the lowest thresholds of queues and interfaces: a packet with a hop that
 // reaches one goes through Packet.
 type fabricThresholds struct{ raise, latency, tx uint32 }
@@ -176,41 +110,6 @@ const (
 	fabricSampleEvery = 256
 	fabricSampleNs    = 100_000
 )
-
-// noEpisode reports whether no hop of a Common packet reaches a threshold of l, and none of
-// its queues and interfaces is in an episode that the packet can count for. stack are its hops.
-//
-//go:noinline
-func (v *FastView) noEpisode(l *FastPolicy, stack []byte, i *inthdr.Info) bool {
-	hopLen := int(i.HopLen)
-	queues, interfaces := v.Filters(l, i.QueueAt > 0, i.TxAt > 0)
-	for len(stack) >= hopLen && hopLen >= inthdr.BasicHopLen {
-		hop := stack[:hopLen]
-		stack = stack[hopLen:]
-		if reaches(hop, inthdr.BasicHopLen-4, ^uint32(0), l.Latency) || i.QueueAt > 0 && reaches(hop, i.QueueAt, 0xffffff, l.Raise) ||
-			i.TxAt > 0 && reaches(hop, i.TxAt, ^uint32(0), l.Tx) {
-			return false
-		}
-		if !queues && !interfaces {
-			continue
-		}
-		queue, first := uint8(unknown32>>24), binary.LittleEndian.Uint64(hop)
-		if i.QueueAt > 0 {
-			queue = hop[i.QueueAt]
-		}
-		if queues && v.Queues.Has(v.Bit(first, queue)) || interfaces && v.Interfaces.Has(v.Bit(first, 0)) {
-			return false
-		}
-	}
-	return true
-}
-
-// reaches reports whether the value at an offset of a hop is known and, under mask, not
-// below a threshold.
-func reaches(hop []byte, at uint8, mask, threshold uint32) bool {
-	x := binary.BigEndian.Uint32(hop[at:])
-	return x&mask >= threshold && x&mask != mask
-}
 
 // refreshAfterSample returns when a refresh is due after a report of a sample alone, of a flow with that
 // hash. Its chance is made of hash and time: it is the same wherever, and in whatever order, samples are

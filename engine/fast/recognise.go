@@ -1,19 +1,15 @@
-// Go twin of match.c: recognises which template each packet of a burst has and makes its key and
-// hash; twin of fast_receive.
+// Recognises single packets by their templates: those that the parser of package engine has joined,
+// and new templates' own.
 
 package fast
 
 import (
 	"encoding/binary"
-	"math"
 	"math/bits"
 
-	"intsink/dpdk/mbuf"
 	"intsink/engine/packet"
 	"intsink/flows"
 )
-
-// The twins of match.c.
 
 // isSpecial tells whether port is one of four.
 func isSpecial(ports uint64, port uint16) bool {
@@ -22,6 +18,7 @@ func isSpecial(ports uint64, port uint16) bool {
 	return (x-ones)&^x&(ones<<15) != 0
 }
 
+// matches tells whether the headers of a packet are of shape p.
 func (p *shape) matches(f []byte) bool {
 	if len(f) < int(p.need) {
 		return false
@@ -68,25 +65,11 @@ func (s *State) templateOf(p *shape, f []byte, pktLen int) uint8 {
 
 // recognise is the template of a packet, or None.
 func (s *State) recognise(f []byte, pktLen int) uint8 {
-	if len(f) < hintsFrom+hintsLen {
-		return None
-	}
-	hint, tried := s.hintOf(f), uint32(0)
-	for k := range 4 {
-		n := *hint >> (8 * k) & 0xff
-		if i := s.templateOf(&s.shape[n], f, pktLen); i != None {
-			return i
-		}
-		tried |= 1 << n
-	}
-	for left := s.ofKind[kindOf(f)] &^ tried; left != 0; left &= left - 1 {
-		n := uint32(bits.TrailingZeros32(left))
-		if !s.shape[n].matches(f) {
-			continue
-		}
-		if i := s.templateOf(&s.shape[n], f, pktLen); i != None {
-			*hint = *hint<<8 | n
-			return i
+	for n := range s.shapes {
+		if p := &s.shape[n]; p.matches(f) {
+			if at := s.templateOf(p, f, pktLen); at != None {
+				return at
+			}
 		}
 	}
 	return None
@@ -103,78 +86,6 @@ func (t *Template) setKey(k *flows.Key, f []byte) {
 		return
 	}
 	k.SetWords4(rest, le.Uint64(a))
-}
-
-// matchGo is fast_match.
-func matchGo(s *State) {
-	s.Unknown = 0
-	j := uint32(0)
-	for i := range s.n {
-		m := s.vec[i]
-		f, at := m.Bytes(), uint8(None)
-		if s.shapes > 0 {
-			at = s.recognise(f, m.PktLen())
-		}
-		s.At[j], s.Template[j] = uint8(i), at
-		if at == None {
-			s.Unknown |= 1 << j
-			j++
-			continue
-		}
-		t := &s.templates[at]
-		if t.kind != isINT {
-			continue
-		}
-		t.setKey(&s.Keys[j], f)
-		s.Hashes[j] = s.index.Hash(&s.Keys[j])
-		j++
-	}
-	s.ints = j
-}
-
-// receiveGo is fast_receive.
-func receiveGo(s *State) {
-	matchGo(s)
-	s.Missing = 0
-	if s.Unknown != 0 || s.ints == 0 {
-		return
-	}
-	if s.watched == 0 {
-		stripUnwatchedGo(s)
-		return
-	}
-	lookupGo(s)
-	if s.Missing == 0 {
-		passGo(s)
-	}
-}
-
-// stripUnwatchedGo is strip_unwatched.
-func stripUnwatchedGo(s *State) {
-	sound, mx := s.strip != 0, uint32(0)
-	for _, at := range s.Template[:s.ints] {
-		t := &s.templates[at]
-		sound = sound && t.sound != 0
-		mx += uint32(t.mx)
-	}
-	if !sound {
-		s.deferAll()
-		return
-	}
-	s.MX = mx
-	stripGo(s, math.MaxUint64>>(mbuf.MaxBurst-s.ints))
-}
-
-func (s *State) deferAll() {
-	for j := range s.ints {
-		s.deferredAt[j] = uint8(j)
-	}
-	s.deferred = s.ints
-}
-
-// lookupGo is fast_lookup.
-func lookupGo(s *State) {
-	s.Missing = s.index.Find(s.now, s.Keys[:s.ints], s.Hashes[:s.ints], s.Flows[:s.ints])
 }
 
 // swap is a number of the network's order as a little endian load finds it, and back.
