@@ -18,7 +18,7 @@
 //
 //	VLAN tag taken out (802.1Q, 802.1ad)   put back with its TPID
 //	checksum not computed yet (veth)       completed
-//	frames joined (GRO) or not cut yet     cut into the segments they are made of
+//	frames joined (GRO) or not cut yet     cut into the segments they are made of, at any depth of tunnels
 //	longer than a frame of the ring        read whole from the socket
 //	longer than an mbuf                    a chain of mbufs
 //

@@ -5,6 +5,7 @@ package afpacket
 
 import (
 	"encoding/binary"
+	"hash/crc32"
 
 	"golang.org/x/sys/unix"
 
@@ -24,81 +25,79 @@ const ( // struct virtio_net_hdr
 const (
 	ethernetLen = 14
 	macsLen     = 12
-	maxHeaders  = 192 // Ethernet with a tag, IPv4 or IPv6, TCP with options: 18 + 60 + 60 at most
 
 	flagFIN, flagPSH, flagCWR = 0x01, 0x08, 0x80
 )
 
+// Uncut says why what the kernel left to do to a frame could not be done.
+type Uncut uint8
+
+const (
+	UncutKind     Uncut = iota // joined in a way that is not known
+	UncutHeaders               // headers that are not known, or do not fit
+	UncutChecksum              // a checksum to complete that is not in the frame
+	Uncuts
+)
+
+// String is the value of the label reason.
+func (u Uncut) String() string { return [Uncuts]string{"kind", "headers", "checksum"}[u] }
+
 // joined is a frame that stands for several segments of a flow: GRO joined them, or their
 // sender left it to the device to cut them (TSO, UDP GSO). The zero value is an empty one.
 type joined struct {
-	frame  []byte // headers, then the payload of all segments
-	tag    uint32 // of the VLAN that the kernel took out; 0: none
-	l3, l4 int
-	data   int // where the payload begins
-	size   int // payload of a segment; the last one may have less
-	at     int // of the payload of the next segment
-	index  uint16
-	isUDP  bool
+	walk
+	tag   uint32 // of the VLAN that the kernel took out; 0: none
+	size  int    // payload of a segment; the last one may have less
+	at    int    // of the payload of the next segment
+	index int
+	left  int  // segments
+	ecn   bool // CWR is the first segment's alone
 }
 
 // more reports whether segments are left.
-func (j *joined) more() bool { return j.at < len(j.frame) }
+func (j *joined) more() bool { return j.left > 0 }
 
-// begin finds the headers of a joined frame, whose segments have size bytes of payload.
-// It refuses what it does not know how to cut: tunnels, IPv6 extension headers, lengths
-// that do not fit. gsoType is of struct virtio_net_hdr.
-func (j *joined) begin(frame []byte, gsoType uint8, size int) bool {
-	*j = joined{}
-	l3 := ethernetLen
-	if len(frame) < l3 {
-		return false
-	}
-	ether := binary.BigEndian.Uint16(frame[l3-2:])
-	if (ether == unix.ETH_P_8021Q || ether == unix.ETH_P_8021AD) && len(frame) >= l3+4 {
-		l3 += 4
-		ether = binary.BigEndian.Uint16(frame[l3-2:])
-	}
-	ip := frame[l3:]
-	protocol, ipLen := network(ether, ip)
-	if ipLen == 0 || size == 0 {
-		return false
-	}
-	transport := ip[ipLen:]
-	headLen := 0
-	switch kind := gsoType &^ gsoECN; {
-	case protocol == unix.IPPROTO_TCP && (kind == gsoTCP4 || kind == gsoTCP6) && len(transport) >= 20:
-		headLen = int(transport[12]>>4) * 4
-		if headLen < 20 {
-			return false
-		}
-	case protocol == unix.IPPROTO_UDP && kind == gsoUDP && len(transport) >= 8:
-		headLen, j.isUDP = 8, true
+// begin finds the headers of a joined frame, which it may change. vnet is its struct
+// virtio_net_hdr. It refuses what it does not know how to cut, and returns why.
+func (j *joined) begin(frame, vnet []byte) (why Uncut, ok bool) {
+	j.left = 0
+	gso, size := vnet[vnetType], int(binary.NativeEndian.Uint16(vnet[vnetSize:]))
+	w := walk{frame: frame}
+	switch gso &^ gsoECN {
+	case gsoTCP4, gsoTCP6:
+		w.transport = unix.IPPROTO_TCP
+	case gsoUDP:
+		w.transport = unix.IPPROTO_UDP
 	default:
-		return false
+		return UncutKind, false
 	}
-	data := l3 + ipLen + headLen
-	if data >= len(frame) || data > maxHeaders {
-		return false
+	partial := vnet[vnetFlags]&needsChecksum != 0
+	if partial {
+		w.start = int(binary.NativeEndian.Uint16(vnet[vnetStart:]))
 	}
-	j.frame, j.l3, j.l4, j.data, j.size, j.at = frame, l3, l3+ipLen, data, size, data
-	return true
+	if !w.find(ethernetLen) || size == 0 || w.data+size > 0xffff {
+		return UncutHeaders, false
+	}
+	w.seeds()
+	if !partial && !w.pseudo() {
+		return UncutHeaders, false
+	}
+	w.cutJumbo()
+	*j = joined{walk: w, size: size, at: w.data, ecn: gso&gsoECN != 0}
+	j.left = max(1, (len(w.frame)-w.data+size-1)/size) // one without payload is a packet, too
+	return 0, true
 }
 
-// network returns the protocol above IP and the length of the IP header; 0 where the
-// packet is a fragment or has headers that are not known.
-func network(ether uint16, ip []byte) (protocol uint8, ipLen int) {
-	switch {
-	case ether == unix.ETH_P_IP && len(ip) >= 20 && ip[0]>>4 == 4:
-		n := int(ip[0]&15) * 4
-		if n < 20 || n > len(ip) || binary.BigEndian.Uint16(ip[6:])&0x3fff != 0 {
-			return 0, 0
-		}
-		return ip[9], n
-	case ether == unix.ETH_P_IPV6 && len(ip) >= 40 && ip[0]>>4 == 6:
-		return ip[6], 40
+// segments is how many packets a joined frame of that length stands for, as far as can be told
+// without its headers.
+func segments(length int, vnet []byte) uint64 {
+	const headers = 32 // TCP with the options that it mostly has
+	size := int(binary.NativeEndian.Uint16(vnet[vnetSize:]))
+	if vnet[vnetType] == 0 || size == 0 {
+		return 1
 	}
-	return 0, 0
+	payload := length - headers - int(binary.NativeEndian.Uint16(vnet[vnetStart:]))
+	return uint64(max(1, (payload+size-1)/size))
 }
 
 // next writes the headers of the next segment to head and returns how many bytes they
@@ -107,63 +106,55 @@ func (j *joined) next(head *[maxHeaders]byte) (n int, payload []byte) {
 	end := min(j.at+j.size, len(j.frame))
 	payload = j.frame[j.at:end]
 	h := head[:j.data]
-	copy(h, j.frame[:j.data])
-	ip, transport := h[j.l3:j.l4], h[j.l4:]
-	length := len(transport) + len(payload)
-	var pseudo uint16
-	if ip[0]>>4 == 4 {
-		binary.BigEndian.PutUint16(ip[2:], uint16(len(ip)+length))
-		binary.BigEndian.PutUint16(ip[4:], binary.BigEndian.Uint16(ip[4:])+j.index)
-		ip[10], ip[11] = 0, 0
-		binary.BigEndian.PutUint16(ip[10:], ^checksum.Sum(ip))
-		pseudo = checksum.Sum(ip[12:20])
-	} else {
-		binary.BigEndian.PutUint16(ip[4:], uint16(length))
-		pseudo = checksum.Sum(ip[8:40])
+	copy(h, j.frame)
+	last := &j.layers[j.n-1]
+	if last.kind == kindTCP {
+		j.tcp(h[last.at:])
 	}
-	at := 16
-	if j.isUDP {
-		at = 6
-		binary.BigEndian.PutUint16(transport[4:], uint16(length))
-		pseudo = checksum.AddOnes(pseudo, unix.IPPROTO_UDP)
-	} else {
-		j.tcp(transport, end == len(j.frame))
-		pseudo = checksum.AddOnes(pseudo, unix.IPPROTO_TCP)
+	sum := checksum.Sum(payload)
+	for i := j.n - 1; i >= 0; i-- {
+		j.layers[i].finish(h, len(payload), sum, uint16(j.index))
 	}
-	transport[at], transport[at+1] = 0, 0
-	pseudo = checksum.AddOnes(pseudo, uint16(length))
-	c := ^checksum.AddOnes(pseudo, checksum.AddOnes(checksum.Sum(transport), checksum.Sum(payload)))
-	if c == 0 && j.isUDP {
-		c = 0xffff
-	}
-	binary.BigEndian.PutUint16(transport[at:], c)
-	j.at, j.index = end, j.index+1
+	j.at, j.index, j.left = end, j.index+1, j.left-1
 	return j.data, payload
 }
 
-// tcp makes the segment's sequence number and flags from those of the whole.
-func (j *joined) tcp(transport []byte, last bool) {
+// tcp makes the segment's sequence number and flags from those of the whole. CWR is the first
+// segment's where it answers RFC 3168's ECE, which the sender says; else it is a part of Accurate
+// ECN's counter and that of all segments (RFC 9768, section 3.2.2).
+func (j *joined) tcp(transport []byte) {
 	binary.BigEndian.PutUint32(transport[4:], binary.BigEndian.Uint32(transport[4:])+uint32(j.at-j.data))
-	if !last {
+	if j.left > 1 {
 		transport[13] &^= flagFIN | flagPSH
 	}
-	if j.index > 0 {
+	if j.index > 0 && j.ecn {
 		transport[13] &^= flagCWR
 	}
 }
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 // complete writes the checksum that the kernel left to the device: over the bytes from
-// start on, to the place offset behind it, where the sum of the pseudo header stands
-// (VIRTIO_NET_HDR_F_NEEDS_CSUM). It tells whether both are within the packet.
+// start on, to the place offset behind it (VIRTIO_NET_HDR_F_NEEDS_CSUM). It tells whether both
+// are within the packet.
+//
+// The place tells the protocol: SCTP has its CRC32c (RFC 9260, section 6.8) where none of the
+// others has a checksum. Theirs are sums, and that of the pseudo header stands there already.
 func complete(packet []byte, start, offset int) bool {
-	if start+offset+2 > len(packet) {
+	const ofUDP, ofSCTP = 6, 8
+	field := start + offset
+	switch {
+	case offset == ofSCTP && field+4 <= len(packet):
+		binary.LittleEndian.PutUint32(packet[field:], 0)
+		binary.LittleEndian.PutUint32(packet[field:], crc32.Checksum(packet[start:], castagnoli))
+		return true
+	case offset == ofSCTP || field+2 > len(packet):
 		return false
 	}
 	c := ^checksum.Sum(packet[start:])
-	const ofUDP = 6
 	if c == 0 && offset == ofUDP {
-		c = 0xffff // 0 would say that there is none (RFC 768)
+		c = 0xffff // 0 would say that there is none (RFC 768, RFC 3828)
 	}
-	binary.BigEndian.PutUint16(packet[start+offset:], c)
+	binary.BigEndian.PutUint16(packet[field:], c)
 	return true
 }

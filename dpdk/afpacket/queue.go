@@ -52,8 +52,9 @@ func (s *sockets) close() {
 
 // counters of a queue, which only its goroutine writes.
 type counters struct {
-	rxPackets, rxBytes, truncated, rxErrors, joined, noMbuf atomic.Uint64
-	txPackets, txBytes                                      atomic.Uint64
+	rxPackets, rxBytes, truncated, joined, noMbuf atomic.Uint64
+	txPackets, txBytes                            atomic.Uint64
+	uncut                                         [Uncuts]atomic.Uint64
 }
 
 func newQueue(p *Port, s *sockets) *Queue {
@@ -107,10 +108,11 @@ type Stats struct {
 
 	Missed    uint64 // dropped by the kernel: the ring was full
 	Truncated uint64 // dropped: the frame was longer than could be received whole
-	RxErrors  uint64 // dropped: a joined frame, or a checksum to complete, that is not understood
 	NoMbuf    uint64 // dropped: the pool was empty
 	Joined    uint64 // joined frames that were cut into segments
 	Reopened  uint64 // how often an interface that was made anew was opened
+
+	Uncut [Uncuts]uint64 // dropped, in segments: what the kernel left to do could not be done
 }
 
 // Stats sums the queues up. It may be called from any goroutine, until Close.
@@ -125,7 +127,9 @@ func (p *Port) Stats() Stats {
 		s.TxPackets += c.txPackets.Load()
 		s.TxBytes += c.txBytes.Load()
 		s.Truncated += c.truncated.Load()
-		s.RxErrors += c.rxErrors.Load()
+		for i := range c.uncut {
+			s.Uncut[i] += c.uncut[i].Load()
+		}
 		s.NoMbuf += c.noMbuf.Load()
 		s.Joined += c.joined.Load()
 	}

@@ -17,7 +17,8 @@ const (
 	// special are the states of a frame that is more than a packet in a ring's frame.
 	special = unix.TP_STATUS_COPY | unix.TP_STATUS_VLAN_VALID
 
-	scratchLen = vnetHdrLen + 1<<18 // the longest joined frame that is read
+	// scratchLen has room for the longest frame that Linux joins: 8 * 65535 bytes (BIG TCP).
+	scratchLen = vnetHdrLen + 1<<19 + maxHeaders
 )
 
 // RxBurst receives up to a vector full of packets. Where none came, it has made no
@@ -69,10 +70,12 @@ type burst struct {
 func (q *Queue) receiveSpecial(b *burst, h *unix.Tpacket2Hdr, s uint32, vnet, packet []byte) {
 	if h.Snaplen < h.Len {
 		if s&unix.TP_STATUS_COPY != 0 {
-			vnet, packet = q.readWhole()
+			if whole := q.readWhole(); whole != nil {
+				vnet, packet = whole[:vnetHdrLen], whole[vnetHdrLen:]
+			}
 		}
 		if len(packet) < int(h.Len) {
-			add(&q.counters.truncated, 1)
+			add(&q.counters.truncated, segments(int(h.Len), vnet))
 			return
 		}
 	}
@@ -87,7 +90,7 @@ func (q *Queue) receiveSpecial(b *burst, h *unix.Tpacket2Hdr, s uint32, vnet, pa
 	if vnet[vnetFlags]&needsChecksum != 0 {
 		start, offset := binary.NativeEndian.Uint16(vnet[vnetStart:]), binary.NativeEndian.Uint16(vnet[vnetOffset:])
 		if !complete(packet, int(start), int(offset)) {
-			add(&q.counters.rxErrors, 1)
+			add(&q.counters.uncut[UncutChecksum], 1)
 			return
 		}
 	}
@@ -96,8 +99,8 @@ func (q *Queue) receiveSpecial(b *burst, h *unix.Tpacket2Hdr, s uint32, vnet, pa
 
 // receiveJoined cuts a frame, as far as b has room; RxBurst goes on with the rest.
 func (q *Queue) receiveJoined(b *burst, frame []byte, tag uint32, vnet []byte) {
-	if !q.joined.begin(frame, vnet[vnetType], int(binary.NativeEndian.Uint16(vnet[vnetSize:]))) {
-		add(&q.counters.rxErrors, 1)
+	if why, ok := q.joined.begin(frame, vnet); !ok {
+		add(&q.counters.uncut[why], segments(len(frame), vnet))
 		return
 	}
 	q.joined.tag = tag
@@ -124,16 +127,16 @@ func tagOf(h *unix.Tpacket2Hdr, s uint32) uint32 {
 	return tpid<<16 | uint32(h.Vlan_tci)
 }
 
-// readWhole reads a frame that was longer than a frame of the ring from the socket. The packet
-// is empty if it is not there any more.
-func (q *Queue) readWhole() (vnet, packet []byte) {
+// readWhole reads a frame that was longer than a frame of the ring, and its virtio_net_hdr, from
+// the socket; nil if it is not there any more.
+func (q *Queue) readWhole() []byte {
 	for range 2 { // the first answer may be an error that waited: the link was down once
 		n, err := recv(q.sockets.ring.fd, q.scratch)
 		if err == 0 && n >= vnetHdrLen && n <= len(q.scratch) {
-			return q.scratch[:vnetHdrLen], q.scratch[vnetHdrLen:n]
+			return q.scratch[:n]
 		}
 	}
-	return q.scratch[:vnetHdrLen], nil
+	return nil
 }
 
 // recv is recvfrom(2) without a wait. n is the length that the frame had, even where it

@@ -174,8 +174,12 @@ func (d kernelDevice) close()                         { d.Close() }
 
 func (d kernelDevice) counters() (observe.PortCounters, error) {
 	s := d.Stats()
+	uncut := make(map[string]uint64, len(s.Uncut))
+	for why, n := range s.Uncut {
+		uncut[afpacket.Uncut(why).String()] = n
+	}
 	return observe.PortCounters{
 		RxPackets: s.RxPackets, TxPackets: s.TxPackets, RxBytes: s.RxBytes, TxBytes: s.TxBytes,
-		RxMissed: s.Missed, RxErrors: s.RxErrors, RxNoMbuf: s.NoMbuf, RxTruncated: s.Truncated,
+		RxMissed: s.Missed, RxUncut: uncut, RxNoMbuf: s.NoMbuf, RxTruncated: s.Truncated,
 	}, nil
 }

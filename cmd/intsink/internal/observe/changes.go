@@ -198,7 +198,8 @@ func ofPort(p *status.Port) (all []loss) {
 	for _, l := range []loss{
 		{key: "missed", value: p.RxMissed, begun: "port: its queue is full, packets are being missed", over: "port: no more packets are missed"},
 		{key: "nombuf", value: p.RxNoMbuf, begun: "port: no mbuf is free, packets are being lost; raise dpdk.mbufs", over: "port: mbufs are free again"},
-		{key: "rx_errors", value: p.RxErrors, begun: "port: packets with errors are being dropped; look at the cable, and at the offloads of a kernel interface", over: "port: no more packets with errors"},
+		{key: "rx_errors", value: p.RxErrors, begun: "port: packets with errors are being dropped; look at the cable and the transceiver", over: "port: no more packets with errors"},
+		{key: "uncut", value: p.RxUncut, begun: "port: packets are being dropped that the kernel joined in a way that cannot be undone; let their sender cut them: docs/operations.md, Kernel interfaces", over: "port: no more packets are dropped that the kernel joined"},
 		{key: "truncated", value: p.RxTruncated, begun: "port: packets are being dropped that could not be received whole", over: "port: packets are received whole again"},
 	} {
 		l.key, l.through, l.attrs = "port "+p.Name+" "+l.key, &p.RxPackets, []any{"port", p.Name}

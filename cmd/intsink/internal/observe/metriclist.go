@@ -87,6 +87,7 @@ var Metrics = []Metric{
 	{"intsink_port_tx_errors_total", "packets that could not be sent, by the driver's count"},
 	{"intsink_port_rx_nombuf_total", "packets dropped by the driver: the packet pool was empty"},
 	{"intsink_port_rx_truncated_total", "packets of a kernel interface dropped because they could not be received whole"},
+	{"intsink_port_rx_uncut_total", "packets of a kernel interface dropped because what the kernel left to the sink could not be done, by reason: headers or kind (of a joined frame), checksum"},
 	{"intsink_mbufs", "mbufs of the packet pool"},
 	{"intsink_mbufs_in_use", "mbufs of the packet pool that are in use"},
 	{"intsink_report_mbufs", "mbufs of the worker's pool of report packets"},

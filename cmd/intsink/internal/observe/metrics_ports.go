@@ -2,8 +2,13 @@
 
 package observe
 
-import "fmt"
-import "intsink/exporters/port"
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"intsink/exporters/port"
+)
 
 func (s *Source) addPorts(x *exposition) {
 	for _, p := range s.Ports {
@@ -26,6 +31,9 @@ func (s *Source) addPorts(x *exposition) {
 		x.add("intsink_port_tx_errors_total", c.TxErrors, "port", p.Name)
 		x.add("intsink_port_rx_nombuf_total", c.RxNoMbuf, "port", p.Name)
 		x.add("intsink_port_rx_truncated_total", c.RxTruncated, "port", p.Name)
+		for _, reason := range slices.Sorted(maps.Keys(c.RxUncut)) {
+			x.add("intsink_port_rx_uncut_total", c.RxUncut[reason], "port", p.Name, "reason", reason)
+		}
 	}
 	x.add("intsink_mbufs_in_use", uint64(s.Mbufs.InUse()))
 	for i, p := range s.ReportPools {

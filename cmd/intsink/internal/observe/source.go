@@ -84,6 +84,10 @@ type PortCounters struct {
 	RxErrors, TxErrors   uint64
 	RxNoMbuf             uint64 // dropped by the driver: the pool was empty
 	RxTruncated          uint64 // dropped by a kernel port: the frame was longer than could be received whole
+
+	// RxUncut are the packets that a kernel port dropped because it could not do what the kernel
+	// left to it, by reason: in joined frames that it cannot cut, or without a checksum.
+	RxUncut map[string]uint64
 }
 
 // ReportPort is a port that reports leave by.

@@ -175,6 +175,9 @@ func (s *Source) statusOfPorts(j *status.Status) {
 			Name: p.Name, LinkDown: p.Device.LinkDown(), LinkChanges: p.Device.LinkChanges(), RxPackets: c.RxPackets, TxPackets: c.TxPackets, RxBytes: c.RxBytes, TxBytes: c.TxBytes,
 			RxMissed: c.RxMissed, RxErrors: c.RxErrors, TxErrors: c.TxErrors, RxNoMbuf: c.RxNoMbuf, RxTruncated: c.RxTruncated,
 		}
+		for _, n := range c.RxUncut {
+			x.RxUncut += n
+		}
 		x.LinkUp = x.LinkDown == ""
 		if i < len(configured) {
 			x.Device = configured[i].Device

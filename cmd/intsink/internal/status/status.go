@@ -179,4 +179,5 @@ type Port struct {
 	TxErrors    uint64 `json:"tx_errors"`
 	RxNoMbuf    uint64 `json:"rx_nombuf"`
 	RxTruncated uint64 `json:"rx_truncated"`
+	RxUncut     uint64 `json:"rx_uncut"` // joined by the kernel in a way that cannot be undone
 }

@@ -74,7 +74,7 @@ func portsOf(s *status.Status) *table {
 			link = strings.TrimSpace("DOWN " + p.LinkDown)
 		}
 		t.add(p.Name, p.Device, link, count(float64(p.RxPackets)), count(float64(p.TxPackets)), count(float64(p.RxMissed)),
-			count(float64(p.RxErrors+p.TxErrors)), count(float64(p.RxNoMbuf)))
+			count(float64(p.RxErrors+p.RxUncut+p.TxErrors)), count(float64(p.RxNoMbuf)))
 	}
 	return t
 }

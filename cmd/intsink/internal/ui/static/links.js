@@ -35,7 +35,7 @@ const Ports = ({ ports }) => html`<${Table} caption="Ports" id=${(p) => p.name} 
   { name: 'received', number: true, value: (p) => p.rx_packets, cell: (p) => count(p.rx_packets) },
   { name: 'sent', number: true, value: (p) => p.tx_packets, cell: (p) => count(p.tx_packets) },
   { name: 'missed', number: true, value: (p) => p.rx_missed, cell: (p) => count(p.rx_missed) },
-  { name: 'errors', number: true, value: (p) => p.rx_errors + p.tx_errors, cell: (p) => count(p.rx_errors + p.tx_errors) },
+  { name: 'errors', number: true, value: (p) => p.rx_errors + p.rx_uncut + p.tx_errors, cell: (p) => count(p.rx_errors + p.rx_uncut + p.tx_errors) },
   { name: 'without mbuf', number: true, value: (p) => p.rx_nombuf, cell: (p) => count(p.rx_nombuf) },
 ]} />`;
 
