@@ -120,7 +120,7 @@ func (d device) LinkDown() string {
 func (d device) LinkChanges() uint64 { return 10 }
 
 func (device) Counters() (PortCounters, error) {
-	return PortCounters{1, 2, 3, 4, 5, 6, 7, 8, 9}, nil
+	return PortCounters{1, 2, 3, 4, 5, 6, 7, 8, 9, map[string]uint64{"headers": 11}}, nil
 }
 
 type pool struct{}
@@ -200,7 +200,8 @@ func TestEveryMetricIsWritten(t *testing.T) {
 		})
 	}
 	for series, want := range map[string]float64{
-		"intsink_config_last_reload_successful": 0, "intsink_config_last_reload_success_timestamp_seconds": 1000,
+		`intsink_port_rx_uncut_total{port="network",reason="headers"}`: 11,
+		"intsink_config_last_reload_successful":                        0, "intsink_config_last_reload_success_timestamp_seconds": 1000,
 		`intsink_flow_capacity{worker="w0"}`: 1024, `intsink_report_mbufs{worker="w0"}`: 10, `intsink_report_mbufs_in_use{worker="w0"}`: 9,
 		`intsink_report_delay_seconds_bucket{collector="kernel",le="1e-06"}`: 0, `intsink_hop_latency_seconds_count`: 0, `intsink_link_latency_seconds_sum`: 0,
 		`intsink_burst_size_bucket{worker="w0",le="+Inf"}`: 0, `intsink_burst_size_count{worker="w0"}`: 0, `intsink_worker_polls_total{worker="w0",result="empty"}`: 0,
