@@ -66,6 +66,13 @@ func (d checker) checkLinks(c *Config) {
 	for i := range c.Taps {
 		use(&c.Taps[i].Port, fmt.Sprintf("tap %q", c.Taps[i].Name), c.Taps[i].Port)
 	}
+	for i := range c.Ports {
+		if p := &c.Ports[i]; p.MTU != 0 {
+			if narrow := c.TooNarrow(p, int(p.MTU)); narrow != "" {
+				d.WarnAt([]any{&p.MTU}, "%s; write mtu = %d, or leave it out", narrow, c.RoomForINT(p.Name))
+			}
+		}
+	}
 	if d.Failing() {
 		return // a link that is wrong may be the one that a port is missing in
 	}

@@ -89,7 +89,7 @@ func lcoreList(n int) string {
 
 func (p *memifPeer) waitLinks(t *testing.T) {
 	t.Helper()
-	if !eventually(func() bool { return p.ports[0].LinkUp() && p.ports[1].LinkUp() }) {
+	if !eventually(func() bool { return p.ports[0].Link().Up && p.ports[1].Link().Up }) {
 		t.Fatal("no link")
 	}
 }

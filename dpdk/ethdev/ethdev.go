@@ -37,6 +37,7 @@ import (
 	"unsafe"
 
 	"intsink/dpdk/eal"
+	"intsink/dpdk/vfio"
 )
 
 // Port is one Ethernet device of DPDK.
@@ -48,6 +49,7 @@ type Port struct{ id uint16 }
 func Attach(devargs string) (Port, error) {
 	name, _, _ := strings.Cut(devargs, ",")
 	if p, ok := byName(name); ok {
+		p.watchRemoval()
 		return p, nil
 	}
 	if path := memifSocket(devargs); path != "" {
@@ -64,6 +66,7 @@ func Attach(devargs string) (Port, error) {
 	}
 	if p, ok := byName(name); ok {
 		p.SetLinkDown(false) // a port of before may have left it
+		p.watchRemoval()
 		return p, nil
 	}
 	return Port{}, fmt.Errorf("device %q: DPDK has no driver that takes it%s; %s", devargs, said, driverHint(name))
@@ -83,13 +86,28 @@ func probeError(rc int, said string) error {
 // driverHint returns the most common cause of a refusal of that driver, and what to do.
 func driverHint(name string) string {
 	if strings.Contains(name, ":") {
-		return "for a PCI device, check the address (dpdk-devbind.py --status) and bind it to vfio-pci: dpdk-devbind.py --bind=vfio-pci " + name
+		return pciHint(name)
 	}
 	if os.Geteuid() != 0 && (strings.HasPrefix(name, "net_tap") || strings.HasPrefix(name, "net_af_") || strings.HasPrefix(name, "net_pcap")) {
 		return "it needs CAP_NET_RAW and CAP_NET_ADMIN where it stands on a kernel interface: run as root, or grant them"
 	}
 	return "check the driver's name (net_pcap0, net_memif0, net_tap0, net_ring0, net_null0) and that its package is " +
 		"installed, its arguments, and that the interface or file they name exists"
+}
+
+// pciHint says why this process cannot have a NIC: what is wrong with the files of VFIO, or that it is
+// to be bound first.
+func pciHint(address string) string {
+	if strings.Count(address, ":") == 1 {
+		address = "0000:" + address
+	}
+	if why := vfio.Refusal("/", strings.ToLower(address), vfio.Open); why != "" {
+		return why
+	}
+	if driver := vfio.Driver("/", address); driver != "" {
+		return "its driver is " + driver + ", and DPDK's own for this device did not take it; for vfio-pci: dpdk-devbind.py --bind=vfio-pci " + address
+	}
+	return "it has no driver: dpdk-devbind.py --bind=vfio-pci " + address
 }
 
 func byName(name string) (Port, bool) {

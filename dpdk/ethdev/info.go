@@ -42,16 +42,13 @@ static int go_port_info(uint16_t port, struct go_info *out) {
 	return 0;
 }
 
-static int go_link_up(uint16_t port) {
+// go_link returns the speed in the upper half, and whether the link is up in the lower.
+static uint64_t go_link(uint16_t port) {
 	struct rte_eth_link link;
-	return rte_eth_link_get_nowait(port, &link) == 0 && link.link_status;
-}
-
-static uint32_t go_link_speed(uint16_t port) {
-	struct rte_eth_link link;
-	if (rte_eth_link_get_nowait(port, &link) != 0 || link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
+	if (rte_eth_link_get_nowait(port, &link) != 0)
 		return 0;
-	return link.link_speed;
+	uint64_t speed = link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : link.link_speed;
+	return speed << 32 | link.link_status;
 }
 */
 import "C"
@@ -113,9 +110,15 @@ func (p Port) MAC() (net.HardwareAddr, error) {
 	return net.HardwareAddr(C.GoBytes(unsafe.Pointer(&a), C.sizeof_struct_rte_ether_addr)), nil
 }
 
-// LinkUp tells whether the port's link is up, as far as the driver knows.
-func (p Port) LinkUp() bool { return C.go_link_up(C.uint16_t(p.id)) == 1 }
+// Link is the state of a port's link.
+type Link struct {
+	Up   bool
+	Mbit int // as the driver tells it, 0 where it does not; that of a virtual device is made up by its driver
+}
 
-// LinkSpeed is the speed of the port's link in Mbit/s as the driver tells it, 0
-// where it does not. That of a virtual device is made up by its driver.
-func (p Port) LinkSpeed() int { return int(C.go_link_speed(C.uint16_t(p.id))) }
+// Link asks the driver. One goroutine at a time may: some drivers (e1000) read a register of the PHY
+// in steps, without a lock, and two at once see a wrong word.
+func (p Port) Link() Link {
+	l := uint64(C.go_link(C.uint16_t(p.id)))
+	return Link{Up: uint32(l) != 0, Mbit: int(l >> 32)}
+}

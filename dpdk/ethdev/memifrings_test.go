@@ -33,7 +33,7 @@ func memifPair(t *testing.T, n, ofServer, ofClient int) (server, client ethdev.P
 func waitLink(t *testing.T, p ethdev.Port) bool {
 	t.Helper()
 	for range 6000 { // a minute: beside other work the peers get no CPU for seconds
-		if p.LinkUp() {
+		if p.Link().Up {
 			return true
 		}
 		time.Sleep(10 * time.Millisecond)

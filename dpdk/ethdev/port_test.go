@@ -15,8 +15,8 @@ func TestInfo(t *testing.T) {
 	if err != nil || i.Driver != "net_null" || len(i.MAC) != 6 || i.MaxRxQueues < 2 || i.RSSOffloads == 0 || i.MaxMTU < 1500 {
 		t.Errorf("%+v, %v", i, err)
 	}
-	if port.Name() != "net_null3" || !port.LinkUp() {
-		t.Errorf("%s, link up %v", port.Name(), port.LinkUp())
+	if port.Name() != "net_null3" || !port.Link().Up {
+		t.Errorf("%s, link up %v", port.Name(), port.Link().Up)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestAttachErrorsSayWhatToDo(t *testing.T) {
 		"net_nothing0":                         {"check the driver's name"},
 		"net_af_packet7,iface=no-such-iface":   {"No such device", "interface or file they name exists"},
 		"net_null7,nonsense=1":                 {"net_null7", "its arguments"},
-		"0000:ff:1f.7":                         {"no such device", "dpdk-devbind.py --bind=vfio-pci 0000:ff:1f.7"},
+		"0000:ff:1f.7":                         {"no such device", "there is no PCI device 0000:ff:1f.7: dpdk-devbind.py --status-dev net"},
 		"":                                     {"check the driver's name"},
 		strings.Repeat("net_null", 100) + "0,": {"check the driver's name"},
 	} {

@@ -61,4 +61,9 @@ func (q *Queue) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int)
 
 // Depth is the number of packets that wait in the rx queue (rte_eth_rx_queue_count);
 // negative where the driver cannot tell.
-func (q *Queue) Depth() int { return int(C.go_rx_queue_count(q.port, q.queue)) }
+func (q *Queue) Depth() int {
+	if !bool(C.go_usable(q.rxRing)) {
+		return -1
+	}
+	return int(C.go_rx_queue_count(q.port, q.queue))
+}

@@ -11,6 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// TakenError is that another process has the interface.
+type TakenError struct{ Name, Holder string }
+
+func (e *TakenError) Error() string {
+	return fmt.Sprintf("interface %q is in use by %s: two sinks on an interface would forward every packet twice; stop the other one", e.Name, e.Holder)
+}
+
 // Lock makes this process the only one of its kind on the interface, until release is
 // called or the process ends. The lock is the abstract Unix socket
 // @intsink/interface/NAME, which belongs to the network namespace as the interface
@@ -22,7 +29,7 @@ func Lock(name string) (release func(), err error) {
 	}
 	release, holder, err := Claim("interface/" + s.Name) // not an alternative name that it was given by
 	if holder != "" {
-		return nil, fmt.Errorf("interface %q is in use by %s: two sinks on an interface would forward every packet twice; stop the other one", name, holder)
+		return nil, &TakenError{name, holder}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("interface %q: %w", name, err)

@@ -8,7 +8,7 @@
 //
 //	event.go, policy.go              the events and their priority; the thresholds of one watch
 //	detector.go                      Packet: calls the tests below for each packet
-//	noevent.go, fastview.go          NoEvent, and what package fast needs to decide the same
+//	quiet.go, fastview.go            samples and rules of quiet flows, and what package fast needs to decide
 //	path.go                          path_change, path_switch
 //	hops.go, hops2016.go             walk the hop stack of INT-MD, of June 2016; values of one hop
 //	latency.go, linklatency.go       deadbands, hop_latency and end_to_end; link_latency

@@ -30,7 +30,7 @@ func (d *Detector) path(now int64, f *flows.Flow, p *Policy, o *Observation, h u
 	return set
 }
 
-// storePath stores the current path, which o is on, so that Unchanged knows it without hashing:
+// storePath stores the current path, which o is on, so that package fast knows it without hashing:
 // its hops come first among those of the flow, in the order of the path. A hop that is new here, where its
 // latency is not watched, has no reference; others keep theirs, for the next watch that asks.
 //

@@ -54,7 +54,7 @@ func Open(c Config) (*Generator, error) {
 
 // WaitLinks waits until both ports have a link.
 func (g *Generator) WaitLinks(limit time.Duration) error {
-	for start := time.Now(); !g.ports[0].LinkUp() || !g.ports[1].LinkUp(); time.Sleep(10 * time.Millisecond) {
+	for start := time.Now(); !g.ports[0].Link().Up || !g.ports[1].Link().Up; time.Sleep(10 * time.Millisecond) {
 		if time.Since(start) > limit {
 			return fmt.Errorf("no link on %q and %q after %v", g.config.Out, g.config.In, limit)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/dpdk/afpacket"
@@ -24,6 +25,8 @@ type device interface {
 	mac() (net.HardwareAddr, error)
 	driver() string
 	counters() (observe.PortCounters, error)
+	// look asks the driver how the link is, for linkDown, impaired and linkSpeed. Only one goroutine does.
+	look()
 	// linkDown says what is wrong with the link, empty where it is up.
 	linkDown() string
 	// impaired says what is wrong with a link that is up, empty where nothing is.
@@ -54,12 +57,38 @@ type dpdkDevice struct {
 
 	mu     sync.Mutex
 	opened bool // the port is there, to be told of its link
+
+	link driverLink
+}
+
+// driverLink is the link of a port as its driver tells it. Some drivers tell a wrong state now and then
+// (e1000): a change counts where two readings in a row agree.
+type driverLink struct {
+	read ethdev.Link // by the last look
+	told atomic.Pointer[ethdev.Link]
+}
+
+// take counts a reading.
+func (l *driverLink) take(now ethdev.Link) {
+	if l.told.Load() == nil || now == l.read {
+		l.told.Store(&now)
+	}
+	l.read = now
+}
+
+// now is the link as it is told; down before the first reading.
+func (l *driverLink) now() ethdev.Link {
+	if told := l.told.Load(); told != nil {
+		return *told
+	}
+	return ethdev.Link{}
 }
 
 func (d *dpdkDevice) queue(w int) queue              { return d.Queue(uint16(w)) }
 func (d *dpdkDevice) queues() int                    { return d.queued }
 func (d *dpdkDevice) mac() (net.HardwareAddr, error) { return d.MAC() }
-func (d *dpdkDevice) linkSpeed() int                 { return d.LinkSpeed() }
+func (d *dpdkDevice) look()                          { d.link.take(d.Link()) }
+func (d *dpdkDevice) linkSpeed() int                 { return d.link.now().Mbit }
 
 func (d *dpdkDevice) driver() string {
 	info, _ := d.Info()
@@ -78,7 +107,10 @@ func (d *dpdkDevice) linkDown() string {
 	if s := d.interfaceDown(); s != "" {
 		return s
 	}
-	if !d.LinkUp() {
+	if d.Removed() {
+		return "the device is to be removed, or gone: restart the sink to let it go; links of other ports go on without it"
+	}
+	if !d.link.now().Up {
 		return "no link, says the driver"
 	}
 	return ""
@@ -120,13 +152,14 @@ func (d *dpdkDevice) open() {
 	d.opened = d.follower != nil
 	d.mu.Unlock()
 	d.tellLink()
+	d.look()
 }
 
 // impaired describes a peer of net_memif that has fewer queues than the sink; empty: there is
 // none.
 func (d *dpdkDevice) impaired() string {
 	rx, tx, ok := d.Rings(d.queued)
-	if !ok || !d.LinkUp() || rx == d.queued && tx == d.queued {
+	if !ok || !d.link.now().Up || rx == d.queued && tx == d.queued {
 		return ""
 	}
 	return fmt.Sprintf("the peer sends by %d and receives by %d of %d queues: the workers of the others get no packets from here, and lose what they send here (tx_down); "+
@@ -165,6 +198,7 @@ func (d kernelDevice) queue(w int) queue              { return d.Queue(w) }
 func (d kernelDevice) queues() int                    { return d.queued }
 func (d kernelDevice) mac() (net.HardwareAddr, error) { return d.MAC(), nil }
 func (d kernelDevice) driver() string                 { return "kernel" }
+func (d kernelDevice) look()                          {} // netlink tells each change
 func (d kernelDevice) linkDown() string               { return d.LinkDown() }
 func (d kernelDevice) impaired() string               { return "" }
 func (d kernelDevice) linkSpeed() int                 { return d.LinkSpeed() }

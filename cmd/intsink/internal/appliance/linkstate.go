@@ -17,6 +17,7 @@ type linkState struct {
 
 // look asks the device, counts what changed since, and logs a line about it.
 func (p *appliancePort) look() {
+	p.device.look()
 	down, flaps := p.device.linkDown(), p.device.flaps()
 	first, was := true, ""
 	if old := p.link.down.Load(); old != nil {
@@ -25,7 +26,7 @@ func (p *appliancePort) look() {
 	p.link.down.Store(&down)
 	between := flaps - p.link.flaps // changes that the kernel announced
 	p.link.flaps = flaps
-	changed := first && down != "" || !first && (down == "") != (was == "")
+	changed := first || (down == "") != (was == "")
 	switch {
 	case changed && !first:
 		p.link.changes.Add(max(between, 1))
@@ -34,7 +35,7 @@ func (p *appliancePort) look() {
 	}
 	switch {
 	case changed && down == "":
-		slog.Info("port: link is up", "port", p.name)
+		slog.Info("port: link is up", p.upAttrs()...)
 	case changed:
 		slog.Warn("port: link is down", "port", p.name, "reason", down)
 	case !first && down != was:
@@ -42,6 +43,15 @@ func (p *appliancePort) look() {
 	case !first && between > 0:
 		slog.Warn("port: link was down for a moment", "port", p.name, "changes", between)
 	}
+}
+
+// upAttrs are what the log says of a link that is up.
+func (p *appliancePort) upAttrs() []any {
+	attrs := []any{"port", p.name}
+	if speed := p.device.linkSpeed(); speed > 0 {
+		attrs = append(attrs, "mbit", speed)
+	}
+	return attrs
 }
 
 // lookCloser logs what is wrong with a link that is up, when that changes.

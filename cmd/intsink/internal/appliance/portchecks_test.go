@@ -100,11 +100,17 @@ func TestNarrowLinks(t *testing.T) {
 // stub is a device whose link the test switches.
 type stub struct {
 	device
+	mbit    int
+	closed  bool
 	down    string
 	wrong   string
 	changes uint64
 }
 
+func (s *stub) look()            {}
+func (s *stub) linkSpeed() int   { return s.mbit }
+func (s *stub) stop()            {}
+func (s *stub) close()           { s.closed = true }
 func (s *stub) linkDown() string { return s.down }
 func (s *stub) impaired() string { return s.wrong }
 func (s *stub) flaps() uint64    { return s.changes }

@@ -5,6 +5,7 @@ package appliance
 import (
 	"fmt"
 	"log/slog"
+	"time"
 
 	"intsink/conf"
 	"intsink/dpdk/afpacket"
@@ -22,11 +23,24 @@ type appliancePort struct {
 // queue is what worker w has of the port.
 func (p *appliancePort) queue(w int) queue { return p.device.queue(w) }
 
-// openPorts opens, configures and starts every port of the configuration.
+// openPorts opens, configures and starts every port of the configuration. One whose device is not there
+// stops its link and no other; what the configuration has wrong is an error.
 func (a *Appliance) openPorts(c *conf.Config) error {
+	again := 0 // a link that comes up without the others is worth a wait
+	if len(c.Links)+len(c.Taps) > 1 {
+		again = absentTries
+	}
 	for i := range c.Ports {
 		p := &c.Ports[i]
 		d, err := a.openPort(c, p)
+		for ; isAbsent(p, err) && again > 0; again-- {
+			time.Sleep(absentPause)
+			d, err = a.openPort(c, p)
+		}
+		if isAbsent(p, err) {
+			a.ports = append(a.ports, &appliancePort{name: p.Name, device: &absentDevice{why: err}})
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("port %q: %w", p.Name, err)
 		}
@@ -36,7 +50,7 @@ func (a *Appliance) openPorts(c *conf.Config) error {
 	for _, s := range narrowLinks(c) {
 		slog.Warn(s)
 	}
-	return nil
+	return a.stopHalfLinks(c)
 }
 
 // portAttrs are what the log says of a port that has been opened.
@@ -45,11 +59,7 @@ func portAttrs(p *conf.Port, d device) []any {
 	if mac, err := d.mac(); err == nil {
 		attrs = append(attrs, "mac", mac.String())
 	}
-	attrs = append(attrs, "queues", d.queues())
-	if speed := d.linkSpeed(); speed > 0 {
-		attrs = append(attrs, "mbit", speed)
-	}
-	return attrs
+	return append(attrs, "queues", d.queues())
 }
 
 func (a *Appliance) openPort(c *conf.Config, p *conf.Port) (device, error) {
@@ -89,7 +99,7 @@ func (a *Appliance) openDPDK(c *conf.Config, p *conf.Port) (_ device, err error)
 		return nil, err
 	}
 	if d.Port, err = ethdev.Attach(p.Device); err != nil {
-		return fail(err)
+		return fail(attachError{err})
 	}
 	if err = a.startDPDK(c, p, d); err != nil {
 		d.Port.Close()
@@ -108,14 +118,14 @@ func (a *Appliance) startDPDK(c *conf.Config, p *conf.Port, d *dpdkDevice) error
 		return err
 	}
 	d.queued = len(c.DPDK.Lcores)
-	err = d.Configure(ethdev.Config{
+	ports := ethdev.Config{
 		RxQueues: uint16(d.queued), TxQueues: uint16(d.queued), RxDesc: p.RxDesc, TxDesc: p.TxDesc, MTU: p.MTU,
 		SymmetricRSS: d.queued > 1, Pools: []*mempool.Mempool{a.pool},
-	})
-	if err == nil {
-		err = d.Start()
 	}
-	if err != nil {
+	if err := configureWithRoom(c, p, &info, ports, d.Configure); err != nil {
+		return err
+	}
+	if err := d.Start(); err != nil {
 		return err
 	}
 	d.Promiscuous()

@@ -15,6 +15,7 @@ import (
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/internal/hook"
 	"intsink/cmd/internal/logging"
+	"intsink/cmd/internal/notify"
 	"intsink/cmd/internal/shutdown"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
@@ -32,7 +33,7 @@ func run(path, version string, mode failopen.Mode) error {
 	c, diags := conf.Load(path)
 	if c == nil {
 		diags.WriteTo(log)
-		return cli.NotValid(path, diags)
+		return notStarted(cli.NotValid(path, diags))
 	}
 	slog.SetDefault(slog.New(logging.New(c.Log, log)))
 	logging.Diagnose(slog.Default(), log, diags)
@@ -43,7 +44,7 @@ func run(path, version string, mode failopen.Mode) error {
 	defer new.bypass.turn(new) // also after a start that failed, and where a second signal ends a stop
 	a, err := startOrStop(signals, new.start)
 	if err != nil {
-		return cli.Failed(fmt.Errorf("not started: %w", err))
+		return notStarted(cli.Failed(fmt.Errorf("not started: %w", err)))
 	}
 	if a == nil {
 		return nil
@@ -76,6 +77,12 @@ func (a *Appliance) untilStop(signals <-chan os.Signal) {
 		default: // as many as that wait: the last of them reads what there is then
 		}
 	}
+}
+
+// notStarted tells systemd why, in place of what a start that failed told last.
+func notStarted(err error) error {
+	notify.New(os.Getenv).Send(notify.Status(err.Error()))
+	return err
 }
 
 // startOrStop starts the appliance by start. A signal to stop meanwhile gives nil: what

@@ -1,0 +1,88 @@
+package appliance
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"intsink/conf"
+	"intsink/dpdk/iface"
+)
+
+// TestIsAbsent: what is not there stops a link; what the configuration has wrong, the start.
+func TestIsAbsent(t *testing.T) {
+	nic, virtual := &conf.Port{Device: "0000:3b:00.0"}, &conf.Port{Device: "net_pcap0,rx_pcap=a"}
+	for _, c := range []struct {
+		port *conf.Port
+		err  error
+		want bool
+	}{
+		{nic, nil, false}, {virtual, nil, false},
+		{nic, attachError{errors.New("no such device")}, true}, {virtual, attachError{errors.New("no such file")}, false},
+		{virtual, fmt.Errorf("interface: %w", iface.ErrGone), true}, {virtual, &iface.TakenError{Name: "eth1", Holder: "process 7"}, true},
+		{nic, errors.New("takes an MTU of 68 to 1500, not 9000"), false},
+	} {
+		if got := isAbsent(c.port, c.err); got != c.want {
+			t.Errorf("%s, %v: %v", c.port.Device, c.err, got)
+		}
+	}
+}
+
+// TestStopHalfLinks: the port across from one that is absent is closed, unless reports leave by it; with
+// no link and no tap left there is nothing to start.
+func TestStopHalfLinks(t *testing.T) {
+	gone := &absentDevice{why: errors.New("no such device")}
+	for _, c := range []struct {
+		name   string
+		change func(a *Appliance, c *conf.Config)
+		err    string
+		closed string // ports
+	}{
+		{"all are there", func(*Appliance, *conf.Config) {}, "", ""},
+		{"one of two links", func(a *Appliance, _ *conf.Config) { a.ports[0].device = gone }, "", "h1"},
+		{"its other side", func(a *Appliance, _ *conf.Config) { a.ports[1].device = gone }, "", "n1"},
+		{"both sides", func(a *Appliance, _ *conf.Config) { a.ports[0].device, a.ports[1].device = gone, gone }, "", ""},
+		{"reports leave by the other side", func(a *Appliance, c *conf.Config) {
+			a.ports[0].device = gone
+			c.Collectors = []conf.Collector{{Port: "h1"}}
+		}, "", ""},
+		{"a port for reports only", func(a *Appliance, c *conf.Config) {
+			a.ports = append(a.ports, &appliancePort{name: "r", device: gone})
+		}, "", ""},
+		{"one of each link", func(a *Appliance, _ *conf.Config) { a.ports[0].device, a.ports[3].device = gone, gone }, `port "n1": no such device`, "h1 n2"},
+		{"a tap is left", func(a *Appliance, c *conf.Config) {
+			c.Links, c.Taps = c.Links[:1], []conf.Tap{{Name: "t", Port: "n2"}}
+			a.ports[0].device = gone
+		}, "", "h1"},
+		{"the only tap", func(a *Appliance, c *conf.Config) {
+			c.Links, c.Taps = nil, []conf.Tap{{Name: "t", Port: "n2"}}
+			a.ports[2].device = gone
+		}, `port "n2": no such device`, ""},
+	} {
+		a := &Appliance{}
+		config := &conf.Config{Links: []conf.Link{{Name: "one", Network: "n1", Host: "h1"}, {Name: "two", Network: "n2", Host: "h2"}}}
+		stubs := map[string]*stub{}
+		for _, name := range []string{"n1", "h1", "n2", "h2"} {
+			stubs[name] = &stub{}
+			a.ports = append(a.ports, &appliancePort{name: name, device: stubs[name]})
+		}
+		c.change(a, config)
+		err := a.stopHalfLinks(config)
+		if (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		var closed []string
+		for _, p := range a.ports {
+			if s := stubs[p.name]; s != nil && s.closed {
+				closed = append(closed, p.name)
+				if d := p.device.linkDown(); !strings.Contains(d, "is stopped, as port") || !strings.Contains(d, "restart the sink") {
+					t.Errorf("%s: %q", c.name, d)
+				}
+			}
+		}
+		if got := strings.Join(closed, " "); got != c.closed {
+			t.Errorf("%s: closed %q, want %q", c.name, got, c.closed)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package ethdev_test
+
+import (
+	"testing"
+
+	"intsink/dpdk/dpdktest"
+	"intsink/dpdk/ethdev"
+	"intsink/dpdk/mbuf"
+)
+
+// TestAbsent: a queue without a device receives nothing, and refuses packets as a link that is down does.
+func TestAbsent(t *testing.T) {
+	pool := dpdktest.Pool(t, "absent")
+	q, err := ethdev.Absent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, in := mbuf.NewVec(), mbuf.NewVec()
+	if !pool.AllocBulk(v, 2) {
+		t.Fatal("no mbufs")
+	}
+	defer pool.FreeBulk(v, 2)
+	sent, received := q.Exchange(v, 2, in)
+	if n := q.RxBurst(in) + q.TxBurst(v, 2) + sent + received; n != 0 || q.Refusal() != mbuf.RefusedDown || q.Depth() >= 0 {
+		t.Errorf("%d packets, refused for %v, depth %d", n, q.Refusal(), q.Depth())
+	}
+}
+
+// TestRemoved: what vfio-pci and drivers tell of a device that goes reaches its port, and no other; one
+// that is attached again is there.
+func TestRemoved(t *testing.T) {
+	pool := dpdktest.Pool(t, "removed")
+	goes := dpdktest.Start(t, dpdktest.Sink(8), dpdktest.OnePair(pool))
+	stays := dpdktest.Start(t, dpdktest.Sink(9), dpdktest.OnePair(pool))
+	defer stays.Close()
+	if goes.Removed() {
+		t.Error("removed before")
+	}
+	ethdev.TellRemoval("net_null8")
+	if !goes.Removed() || stays.Removed() {
+		t.Errorf("removed: %v, the other one: %v", goes.Removed(), stays.Removed())
+	}
+	goes.Close()
+	again := dpdktest.Start(t, dpdktest.Sink(8), dpdktest.OnePair(pool))
+	defer again.Close()
+	if again.Removed() {
+		t.Error("a device that is there again counts as removed")
+	}
+}
