@@ -324,8 +324,8 @@ func TestSampleAndCollectorsPerWatch(t *testing.T) {
 	b.Close()
 	c := b.Snapshot()
 	first, second := c.Collectors[0].Reports, c.Collectors[1].Reports
-	if want := uint64(128 * packets / 8); first != want {
-		t.Errorf("by packet: %d reports, want %d", first, want)
+	if want := uint64(128 * packets / 8); first < want*3/4 || first > want*5/4 {
+		t.Errorf("by packet: %d reports, want about %d", first, want)
 	}
 	if second%packets != 0 || second < (n-128)*packets/16 || second > (n-128)*packets/4 {
 		t.Errorf("by flow: %d reports, want all %d packets of about one flow in 8 of %d", second, packets, n-128)

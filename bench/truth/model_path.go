@@ -133,8 +133,7 @@ func (m *Model) flags(e *Expect, p *Policy, f *flowState, k *Packet, fresh bool)
 // sampler counts the packets of a watch.
 type sampler struct{ count, last int }
 
-// sample decides on samples: one packet in N of the watch in any phase, or all packets of one flow
-// in N.
+// sample decides on samples: at least one among 2N-1 packets of the watch, or all packets of one flow in N.
 func (m *Model) sample(e *Expect, p *Policy, f *flowState, k *Packet) {
 	if p.Sample == 0 || !m.enabled[Sample] {
 		return
@@ -151,10 +150,10 @@ func (m *Model) sample(e *Expect, p *Policy, f *flowState, k *Packet) {
 	c := &m.samples[f.Watch]
 	c.count++
 	switch {
-	case c.count == c.last+p.Sample:
-		e.must(Sample, "%d packets since the last", p.Sample)
-	case c.last == 0 && c.count < p.Sample:
-		e.may(Sample, "the phase is not known")
+	case c.count == c.last+2*p.Sample-1:
+		e.must(Sample, "%d packets since the last", c.count-c.last)
+	default:
+		e.may(Sample, "gaps are random")
 	}
 }
 

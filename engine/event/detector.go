@@ -92,7 +92,13 @@ func (d *Detector) Adopt(policies []Policy, models *CompiledModels) {
 	d.view.policies, d.view.more, d.view.scaled, d.view.linkAbsolute = len(policies), 0, 0, never
 	for i := range d.policies {
 		d.policies[i].compile()
+		random := d.view.Policies[i].random
+		if random == 0 {
+			random = (d.key + uint64(i)) * 0x9e3779b97f4a7c15 | 1
+		}
 		d.view.Policies[i] = d.policies[i].fastPolicy(d.models)
+		d.view.Policies[i].random = random
+		d.view.Policies[i].SampleLeft = d.view.Policies[i].gap()
 		d.view.add(&d.view.Policies[i])
 		d.longestHold = max(d.longestHold, d.policies[i].Thresholds.TxHold)
 	}
@@ -232,7 +238,7 @@ func (d *Detector) firstPacket(now int64, f *flows.Flow, p *Policy, o *Observati
 	return NewFlow.Set()
 }
 
-// sample counts per watch and worker, or takes whole flows by their hash.
+// sample draws gaps per watch and worker, or takes whole flows by their hash.
 func (d *Detector) sample(watch int, o *Observation) Set {
 	if !d.view.Policies[watch].TakeSample(o.FlowHash) {
 		return 0

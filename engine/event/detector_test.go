@@ -2,6 +2,8 @@ package event
 
 import (
 	"encoding/binary"
+	"math"
+	"slices"
 	"testing"
 
 	"intsink/engine/inthdr"
@@ -183,23 +185,63 @@ func TestAHopIsItsNodeID(t *testing.T) {
 	}
 }
 
-func TestRefreshAndSample(t *testing.T) {
+func TestRefresh(t *testing.T) {
 	f := start(t, defaults(Refresh))
 	f.packet(0, path(2, 0), 0)
 	f.packet(1600*ms-1, path(2, 0), 0)
 	f.packet(800*ms+1, path(2, 0), Refresh.Set())
 	f.packet(1599*ms, path(2, 0), 0)
 	f.packet(802*ms, path(2, 0), Refresh.Set())
+}
 
-	p := defaults()
-	p.Sample = 3
-	g, sampled := start(t, p), 0
-	for range 300 {
-		if g.d.Packet(g.now, &g.f, false, 0, observe(path(2, 0))).Has(Sample) {
-			sampled++
+// TestSamplesAreRandom: of two flows in turn both are sampled, as often as one packet in n says; n = 1 is every packet;
+// the same seed gives the same samples, a second watch and another seed give others.
+func TestSamplesAreRandom(t *testing.T) {
+	const packets = 200_000
+	take := func(n uint32, seed uint64, watch int) (of [2]float64, which []int) {
+		d := New([]Policy{{Sample: n}, {Sample: n}}, seed)
+		defer d.Close()
+		for i := range packets {
+			if d.view.Policies[watch].TakeSample(0) {
+				of[i%2]++
+				which = append(which, i)
+			}
+		}
+		return of, which
+	}
+	for _, n := range []uint32{2, 3, 10, 1000} {
+		of, which := take(n, 7, 0)
+		mean := packets / float64(n) / 2 // of either flow; its deviation is below that of independent samples
+		for _, x := range of {
+			if math.Abs(x-mean) > 5*math.Sqrt(mean) {
+				t.Errorf("sample = %d: %v of two flows in turn, want about %.0f of each", n, of, mean)
+			}
+		}
+		for i := 1; i < len(which); i++ {
+			if gap := which[i] - which[i-1]; gap > int(2*n-1) {
+				t.Fatalf("sample = %d: a gap of %d", n, gap)
+			}
+		}
+		if _, again := take(n, 7, 0); !slices.Equal(again, which) {
+			t.Errorf("sample = %d: other samples with the same seed", n)
+		}
+		if _, second := take(n, 7, 1); slices.Equal(second, which) {
+			t.Errorf("sample = %d: the same samples of two watches", n)
+		}
+		if _, other := take(n, 8, 0); slices.Equal(other, which) {
+			t.Errorf("sample = %d: the same samples with another seed", n)
 		}
 	}
-	if sampled != 100 {
-		t.Errorf("%d of 300 packets sampled, want 100", sampled)
+	if of, _ := take(1, 7, 0); of != [2]float64{packets / 2, packets / 2} {
+		t.Errorf("sample = 1: %v", of)
+	}
+	for _, n := range []uint32{1<<31 - 1, 1 << 31, 1<<31 + 1, 1<<32 - 1} {
+		l, sum := FastPolicy{SampleEvery: n, random: 7}, 0.0
+		for range 10_000 {
+			sum += float64(l.gap())
+		}
+		if mean := sum / 10_000; math.Abs(mean-float64(n)) > float64(n)/40 {
+			t.Errorf("sample = %d: a mean of %.0f", n, mean)
+		}
 	}
 }

@@ -1,5 +1,5 @@
 // FastPolicy: a watch's thresholds and deadbands as the C of engine/fast reads them; made
-// by fastPolicy of a Policy; samples by count.
+// by fastPolicy of a Policy; random gaps between samples.
 
 package event
 
@@ -23,7 +23,7 @@ type FastPolicy struct {
 	Absolute, Twice         uint32 // how far a hop's latency may be from its reference; twice that; never: however far
 	End, EndTwice           uint64 // how far the end-to-end latency may be from its reference; twice that
 	ClockOffset             int64  // as Thresholds has it
-	SampleLeft, SampleEvery uint32 // packets to the next sample, and from one to the next; 0: none are taken
+	SampleLeft, SampleEvery uint32 // packets to the next sample, and on average from one to the next; 0: none are taken
 	Raise, Latency, Tx      uint32 // thresholds that no hop may reach: queue occupancy, latency, utilization
 	Refresh                 uint32 // the sign bit, where refreshes are watched
 	LinkAbsolute            uint32 // how far a link's latency may be from its reference
@@ -42,6 +42,8 @@ type FastPolicy struct {
 	WatchesHops, WatchesEnd bool
 	InGo                    bool // not even the general path knows what these packets say
 	_                       [4]bool
+
+	random uint64 // of gap; never zero
 }
 
 // farthest is the highest latency (2.1 s) whose difference from one that is not above it either, plus a deadband of
@@ -85,12 +87,27 @@ func (l *FastPolicy) TakeSample(hash uint64) bool {
 	if l.SampleLeft--; l.SampleLeft != 0 {
 		return false
 	}
-	l.SampleLeft = l.SampleEvery
+	l.SampleLeft = l.gap()
 	if l.ByFlow {
-		l.SampleLeft = 1 // the hash decides for every packet
 		return l.SampleEvery != 0 && hash>>32%uint64(l.SampleEvery) == 0
 	}
 	return l.SampleEvery != 0
+}
+
+// gap returns how many packets on the next sample is. It is drawn, each length from 1 to 2n-1 with the same chance for
+// one packet in n (RFC 5475, section 5.2): counted samples of traffic with a period would all be of one flow. Above
+// 2^31, where that exceeds 32 bits, the lengths are as many below n as there are above it.
+func (l *FastPolicy) gap() uint32 {
+	n := l.SampleEvery
+	if l.ByFlow {
+		return 1 // the hash decides for every packet
+	}
+	if n < 2 {
+		return n
+	}
+	half := min(n-1, ^n)
+	l.random = nextRandom(l.random)
+	return n - half + uint32(partOf(2*uint64(half)+1, l.random))
 }
 
 // fastPolicy compiles p. Where nodes on a list have units of their own, no flow is settled:
@@ -100,7 +117,7 @@ func (p *Policy) fastPolicy(m *models) FastPolicy {
 	l := FastPolicy{
 		Absolute: never, Twice: never, // no latency is that far from another
 		End: 1 << 62, MostTogether: math.MaxUint64, // and no sum
-		SampleLeft: p.Sample, SampleEvery: p.Sample, ByFlow: p.SampleByFlow && p.Sample > 0,
+		SampleEvery: p.Sample, ByFlow: p.SampleByFlow && p.Sample > 0,
 		Fabric: p.fabric != fabricThresholds{raise: never, tx: never, latency: never}, Link: p.Events.Has(LinkLatency),
 		Raise: p.fabric.raise, Latency: p.fabric.latency, Tx: p.fabric.tx,
 		LinkAbsolute: t.LinkLatency.Absolute, ClockOffset: t.ClockOffset,
@@ -115,9 +132,6 @@ func (p *Policy) fastPolicy(m *models) FastPolicy {
 		}
 	}
 	l.byLatency = l.Most[MostLatency] != never
-	if l.ByFlow {
-		l.SampleLeft = 1
-	}
 	if p.Events.Has(HopLatency) {
 		l.Absolute, l.Twice, l.MostTogether = t.Latency.Absolute, 2*t.Latency.Absolute, farthest
 	}

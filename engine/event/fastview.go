@@ -133,6 +133,6 @@ func FastLayout() []uintptr {
 		unsafe.Sizeof(*p), unsafe.Offsetof(p.Mask), unsafe.Offsetof(p.Fabric), unsafe.Offsetof(p.Link), unsafe.Offsetof(p.PTP), unsafe.Offsetof(p.ByFlow),
 		unsafe.Offsetof(p.Absolute), unsafe.Offsetof(p.Twice), unsafe.Offsetof(p.End), unsafe.Offsetof(p.EndTwice), unsafe.Offsetof(p.ClockOffset),
 		unsafe.Offsetof(p.SampleLeft), unsafe.Offsetof(p.SampleEvery), unsafe.Offsetof(p.Raise), unsafe.Offsetof(p.Latency), unsafe.Offsetof(p.Tx),
-		unsafe.Offsetof(p.Refresh), unsafe.Offsetof(p.LinkAbsolute), unsafe.Offsetof(p.Most), unsafe.Offsetof(p.MostTogether), unsafe.Offsetof(p.Hops), unsafe.Offsetof(p.Loss),
+		unsafe.Offsetof(p.Refresh), unsafe.Offsetof(p.LinkAbsolute), unsafe.Offsetof(p.Most), unsafe.Offsetof(p.MostTogether), unsafe.Offsetof(p.Hops), unsafe.Offsetof(p.Loss), unsafe.Offsetof(p.random),
 	}, flows.SmallLayout(Link{}, unsafe.Offsetof(l.Ref), unsafe.Offsetof(l.Last), unsafe.Offsetof(l.Window), unsafe.Offsetof(l.least))...)
 }

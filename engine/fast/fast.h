@@ -30,7 +30,7 @@ enum {
 	FAST_TICK_SHIFT = 20,    // flows.Tick
 	FAST_REFRESH_SHIFT = 18, // flows.RefreshShift
 	FAST_SAMPLE = 1 << 9,  // event.Sample.Set
-	FAST_LAYOUT = 176,     // numbers of fast_layout
+	FAST_LAYOUT = 177,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -243,7 +243,7 @@ struct fast_policy {
 	uint32_t absolute, twice;
 	uint64_t end, end_twice;
 	int64_t clock_offset;
-	uint32_t left, every; // packets to the next sample, and from one to the next
+	uint32_t left, every; // packets to the next sample, and on average from one to the next
 	uint32_t raise, latency, tx;
 	uint32_t refresh; // the sign bit, where refreshes are watched
 	uint32_t link_absolute;
@@ -255,6 +255,7 @@ struct fast_policy {
 	uint8_t watches_hops, watches_end; // for their latency
 	uint8_t in_go;                     // not even the general path knows what these packets say
 	uint8_t pad3[4];
+	uint64_t random; // of the gaps between samples
 };
 
 // event.fastModel: the units of latency and occupancy that a node has.

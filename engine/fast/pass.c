@@ -28,13 +28,28 @@ static __attribute__((noinline)) uint64_t use(struct limits *l, const struct fas
 	return (bound ^ l->state) & l->mask;
 }
 
+// gap is event.FastPolicy.gap, for every above 1.
+static __attribute__((noinline)) uint32_t gap(struct fast_policy *p, uint32_t every)
+{
+	uint32_t half = every - 1 < ~every ? every - 1 : ~every;
+	uint64_t x = p->random; // event.nextRandom
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	p->random = x;
+	return every - half + (uint32_t)((unsigned __int128)x * (2 * (uint64_t)half + 1) >> 64);
+}
+
 // is_sample is the rest of event.FastPolicy.TakeSample, once left is zero.
 static inline bool is_sample(struct fast_policy *p, uint64_t hash)
 {
 	uint32_t every = p->every;
 	p->left = every;
-	if (likely(!p->by_flow))
+	if (likely(!p->by_flow)) {
+		if (every > 1)
+			p->left = gap(p, every);
 		return every != 0;
+	}
 	p->left = 1;
 	return every != 0 && (hash >> 32) % every == 0;
 }
