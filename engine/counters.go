@@ -5,6 +5,7 @@ package engine
 import (
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
+	"intsink/engine/quote"
 	"intsink/engine/reporting"
 )
 
@@ -39,8 +40,9 @@ type LinkCounters struct {
 	Checksums  [NumChecksumStates][NumChecksumStates]uint64 // of sampled INT packets: as they came, as they left
 	Verified   [NumVerifications]uint64                     // INT packets whose checksums were verified
 	Mitigation MitigationCounters
-	Leaked     uint64 // INT packets seen from host to network
-	Passed     uint64 // packets from the network that passed as they came: see PassAll
+	Quotes     [quote.NumResults]uint64 // ICMP errors from the network that quote packets with INT
+	Leaked     uint64                   // INT packets seen from host to network
+	Passed     uint64                   // packets from the network that passed as they came: see PassAll
 }
 
 // Counters is everything one worker counts. Only the worker writes its own
@@ -94,6 +96,9 @@ func (c *LinkCounters) Add(o *LinkCounters) {
 	}
 	for i := range c.Verified {
 		c.Verified[i] += o.Verified[i]
+	}
+	for i := range c.Quotes {
+		c.Quotes[i] += o.Quotes[i]
 	}
 	c.Mitigation.sum(&o.Mitigation)
 	c.Leaked += o.Leaked

@@ -39,6 +39,7 @@ func NewWorker(c WorkerConfig) *Worker {
 		table:    flows.New(c.Flows),
 		detector: event.New(c.Rules.policies(), c.Seed),
 		locator:  inthdr.NewLocator(c.Rules.INT),
+		quoter:   newQuoter(c.Rules),
 		facts:    watch.NewFacts(c.Seed),
 		activeRules: activeRules{
 			rules:           c.Rules,

@@ -7,10 +7,12 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/fast"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
+	"intsink/engine/quote"
 	"intsink/engine/strip"
 )
 
@@ -68,6 +70,9 @@ func (w *Worker) parseOne(p *linkState, b *burst, j uint8) bool {
 		if status == packet.OK && w.fast.MayStore() {
 			w.fast.StoreNotINT(f, l)
 		}
+		if status == packet.OK && l.Payload == 0 && p.link.Host != nil && quote.IsError(f, l) {
+			w.restoreQuote(p, m, l)
+		}
 		if s := p.link.NetworkStation; s != nil && maybeNeighbor(status, l) {
 			s.Hear(f, b.now)
 		}
@@ -78,6 +83,24 @@ func (w *Worker) parseOne(p *linkState, b *burst, j uint8) bool {
 		}
 	}
 	return false
+}
+
+// newQuoter makes what finds INT in quotes.
+func newQuoter(r *Rules) *quote.Quoter {
+	c := r.INT
+	c.Cut = true
+	return &quote.Quoter{Locator: inthdr.NewLocator(c)}
+}
+
+// restoreQuote takes INT out of the packet that an ICMP error towards the host quotes.
+//
+//go:noinline
+func (w *Worker) restoreQuote(p *linkState, m *mbuf.Mbuf, l *packet.Layers) {
+	head, result := w.quoter.Restore(m.Bytes(), l)
+	if result < quote.NumResults {
+		p.counters.Quotes[result]++
+		m.Adj(head)
+	}
 }
 
 // recognise is the template of a packet whose first segment had so many bytes when it was

@@ -73,7 +73,7 @@ func (w *Worker) adopt(a *adoption) {
 	if r.IdleTimeout > 0 {
 		w.table.SetIdleTimeout(r.IdleTimeout)
 	}
-	w.locator = inthdr.NewLocator(r.INT)
+	w.locator, w.quoter = inthdr.NewLocator(r.INT), newQuoter(r)
 	w.fast.Configure(w.locator.Marks())
 	w.detector.Adopt(r.policies(), a.models)
 }

@@ -8,6 +8,7 @@ import (
 	"intsink/engine/fast"
 	"intsink/engine/inthdr"
 	"intsink/engine/mitigate"
+	"intsink/engine/quote"
 	"intsink/engine/reporting"
 	"intsink/engine/watch"
 	"intsink/flows"
@@ -31,6 +32,7 @@ type Worker struct {
 
 	table    *flows.Table
 	locator  *inthdr.Locator
+	quoter   *quote.Quoter
 	detector *event.Detector
 	facts    *watch.Facts // of the packet at hand
 	burst    *burst

@@ -94,7 +94,7 @@ func (d *Detector) Adopt(policies []Policy, models *CompiledModels) {
 		d.policies[i].compile()
 		random := d.view.Policies[i].random
 		if random == 0 {
-			random = (d.key + uint64(i)) * 0x9e3779b97f4a7c15 | 1
+			random = (d.key+uint64(i))*0x9e3779b97f4a7c15 | 1
 		}
 		d.view.Policies[i] = d.policies[i].fastPolicy(d.models)
 		d.view.Policies[i].random = random

@@ -110,6 +110,14 @@ func (l *FastPolicy) gap() uint32 {
 	return n - half + uint32(partOf(2*uint64(half)+1, l.random))
 }
 
+// beginSamples draws the first gap, with the generator of the policy before, or a new one with that seed.
+func (l *FastPolicy) beginSamples(before *FastPolicy, seed uint64) {
+	if l.random = before.random; l.random == 0 {
+		l.random = seed*0x9e3779b97f4a7c15 | 1
+	}
+	l.SampleLeft = l.gap()
+}
+
 // fastPolicy compiles p. Where nodes on a list have units of their own, no flow is settled:
 // the general path of package fast looks their models up.
 func (p *Policy) fastPolicy(m *models) FastPolicy {

@@ -23,6 +23,7 @@ const (
 
 // IP protocol numbers.
 const (
+	ProtoICMP   = 1
 	ProtoIPv4   = 4 // RFC 2003
 	ProtoTCP    = 6
 	ProtoUDP    = 17

@@ -33,6 +33,7 @@ var Metrics = []Metric{
 	{"intsink_int_packets_total", "INT packets by type: md, destination, mx"},
 	{"intsink_malformed_packets_total", "packets marked as INT with something wrong, and those too deep to tell"},
 	{"intsink_checksum_samples_total", "INT packets whose TCP or UDP checksum was verified as they came and as they left: good, bad or none; one in 1024, or one a second where there are fewer"},
+	{"intsink_icmp_quotes_total", "ICMP errors towards the host that quote a packet with INT: restored, short (the quote ends within INT), malformed or left (no IP packet of its version without INT)"},
 	{"intsink_verified_packets_total", "INT packets whose checksums were verified after their INT was removed, one in int.verify: good, bad (right as it came, wrong as it leaves) or unverifiable (it has none, or it was wrong as it came)"},
 	{"intsink_leaked_packets_total", "INT packets from the host side, passed untouched"},
 	{"intsink_passed_packets_total", "packets from the network that passed as they came, in mode pass or bypass; received and forwarded count them, too"},

@@ -12,6 +12,7 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/histogram"
 	"intsink/engine/inthdr"
+	"intsink/engine/quote"
 	"intsink/engine/reporting"
 	"intsink/exporters"
 )
@@ -90,6 +91,9 @@ func (s *Source) addLinks(x *exposition, snapshots []engine.Counters) {
 		}
 		for v, n := range sum.Verified {
 			x.add("intsink_verified_packets_total", n, "link", name, "result", engine.Verification(v))
+		}
+		for r, n := range sum.Quotes {
+			x.add("intsink_icmp_quotes_total", n, "link", name, "result", quote.Result(r))
 		}
 		x.add("intsink_leaked_packets_total", sum.Leaked, "link", name)
 		x.add("intsink_passed_packets_total", sum.Passed, "link", name)
