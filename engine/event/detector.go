@@ -92,13 +92,9 @@ func (d *Detector) Adopt(policies []Policy, models *CompiledModels) {
 	d.view.policies, d.view.more, d.view.scaled, d.view.linkAbsolute = len(policies), 0, 0, never
 	for i := range d.policies {
 		d.policies[i].compile()
-		random := d.view.Policies[i].random
-		if random == 0 {
-			random = (d.key+uint64(i))*0x9e3779b97f4a7c15 | 1
-		}
-		d.view.Policies[i] = d.policies[i].fastPolicy(d.models)
-		d.view.Policies[i].random = random
-		d.view.Policies[i].SampleLeft = d.view.Policies[i].gap()
+		l := d.policies[i].fastPolicy(d.models)
+		l.beginSamples(&d.view.Policies[i], d.key+uint64(i))
+		d.view.Policies[i] = l
 		d.view.add(&d.view.Policies[i])
 		d.longestHold = max(d.longestHold, d.policies[i].Thresholds.TxHold)
 	}
