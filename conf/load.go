@@ -49,12 +49,15 @@ func LoadWithoutHosts(path string) (*Config, *Diagnostics) {
 	return load(path, m)
 }
 
-// LoadAgain is Load of a file that is in force as old: names of collectors that old has resolved
-// keep their addresses, so that a reload works if the name server does not answer or returns
-// addresses in turns.
+// LoadToRun is Load for who looks names of collectors up while they run: they have no address then, and no name
+// server holds the start up.
+func LoadToRun(path string) (*Config, *Diagnostics) { return LoadAgain(path, &Config{}) }
+
+// LoadAgain is LoadToRun of a file that is in force as old: names of collectors that old has resolved
+// keep their addresses.
 func LoadAgain(path string, old *Config) (*Config, *Diagnostics) {
 	m := thisMachine()
-	m.known = old.known
+	m.known, m.lookup = old.known, nil
 	return load(path, m)
 }
 
@@ -78,7 +81,7 @@ func SHA256(path string) string {
 // call them, and env looks variables of the environment up as os.LookupEnv does.
 func ParseAgain(name string, files []Source, old *Config, env func(name string) (value string, ok bool)) (*Config, *Diagnostics) {
 	m := thisMachine()
-	m.known = old.known
+	m.known, m.lookup = old.known, nil
 	f := schema.NewFiles(name, files)
 	f.Env = env
 	return read(f, m)
@@ -88,7 +91,7 @@ func ParseAgain(name string, files []Source, old *Config, env func(name string) 
 // from both.
 func (c *Config) known(host string) (all []netip.Addr) {
 	for i := range c.Collectors {
-		if c.Collectors[i].Host == host {
+		if c.Collectors[i].Host == host && c.Collectors[i].Address.IsValid() {
 			all = append(all, c.Collectors[i].Address.Addr())
 		}
 	}
@@ -133,9 +136,7 @@ func fillIn(c *Config) {
 		if c.Report.Profile == TransparentSecurity && col.SourcePortMode == AnySourcePort {
 			col.SourcePort, col.SourcePortMode = 0, FixedSourcePort
 		}
-		if col.Port != "" && !col.Gateway.IsValid() && col.GatewayMAC == [6]byte{} {
-			col.Gateway = col.Address.Addr().WithZone("")
-		}
+		col.fillGateway()
 	}
 	for i := range c.Watches {
 		w := &c.Watches[i]

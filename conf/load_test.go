@@ -10,8 +10,37 @@ import (
 	"testing"
 )
 
+// TestNamesAreLookedUpLater: what runs asks no name server when it reads the file; an address that is found later, or
+// another one, moves the collector, and one that is still among those found stays.
+func TestNamesAreLookedUpLater(t *testing.T) {
+	m := fakeMachine()
+	m.known, m.lookup = (&Config{}).known, nil
+	c, d := parse("test.hcl", []byte(base+"collector \"a\" { address = \"collector.example:8555\" }\n"), m)
+	if c == nil || c.Collectors[1].Address.IsValid() || c.Collectors[1].Endpoint() != "collector.example:8555" {
+		t.Fatalf("%v: %+v", d.Err(), c)
+	}
+	find := func(c *Config, want string, moves int, addresses ...string) *Config {
+		t.Helper()
+		var all []netip.Addr
+		for _, a := range addresses {
+			all = append(all, netip.MustParseAddr(a))
+		}
+		next, moved := c.WithAddresses(map[string][]netip.Addr{"collector.example": all})
+		if got := next.Collectors[1].Endpoint(); got != want || len(moved) != moves {
+			t.Errorf("%s, moved %v, want %s", got, moved, want)
+		}
+		return next
+	}
+	find(c, "collector.example:8555", 0)
+	find(c, "collector.example:8555", 0, "0.0.0.0")
+	c = find(c, "192.0.2.1:8555", 1, "192.0.2.1", "192.0.2.2")
+	c = find(c, "192.0.2.1:8555", 0, "192.0.2.2", "192.0.2.1")
+	c = find(c, "192.0.2.2:8555", 1, "192.0.2.2")
+	find(c, "192.0.2.2:8555", 0)
+}
+
 // TestReloadKeepsResolvedNames: a name server that is away, or gives another address,
-// changes no collector that is in force; a new name is asked for.
+// changes no collector that is in force; a new name is asked for, and is not there.
 func TestReloadKeepsResolvedNames(t *testing.T) {
 	const named = "collector \"a\" { address = \"collector.example:8555\" }\n"
 	old, d := parse("test.hcl", []byte(base+named), fakeMachine())
@@ -31,7 +60,7 @@ func TestReloadKeepsResolvedNames(t *testing.T) {
 	if got, want := again.Collectors[0].Address, old.Collectors[0].Address; got != want {
 		t.Errorf("address %v, want %v", got, want)
 	}
-	if c, _ := parse("test.hcl", []byte(base+named+"collector \"b\" { address = \"new.example:8555\" }\n"), m); c != nil || asked != 1 {
+	if c, _ := parse("test.hcl", []byte(base+named+"collector \"b\" { address = \"new.example:8555\" }\n"), m); c == nil || c.Collectors[2].Address.IsValid() || asked != 1 {
 		t.Errorf("a new name: asked %d times", asked)
 	}
 }

@@ -17,7 +17,7 @@ type endpointValue struct{ c *Collector }
 
 func (v *endpointValue) Key() any { return &v.c.Address }
 
-func (v *endpointValue) Write() (string, bool) { return schema.Quote(v.c.Address.String()), true }
+func (v *endpointValue) Write() (string, bool) { return schema.Quote(v.c.Endpoint()), true }
 
 func (v *endpointValue) Read(x *schema.Expr) bool {
 	s, ok := x.Text(`"host:port"`)

@@ -22,7 +22,9 @@ type Watch struct {
 func compileWatches(r *Rules) *watch.Watches {
 	c := watch.Config{INT: &r.INT, Devices: r.Devices}
 	for i := range r.Collectors {
-		c.Collectors = append(c.Collectors, r.Collectors[i].Address)
+		if a := r.Collectors[i].Address; a.IsValid() { // else its name has none yet
+			c.Collectors = append(c.Collectors, a)
+		}
 	}
 	for i := range r.Watches {
 		c.Matches = append(c.Matches, &r.Watches[i].Match)

@@ -16,7 +16,7 @@ import (
 
 func newCheckCommand() *cobra.Command {
 	var path, fleet string
-	var dump, against, example bool
+	var dump, against, example, strict bool
 	var running reload.Options
 	cmd := &cobra.Command{
 		Use:   "check --config FILE [--dump | --against-running [--socket PATH]] | --fleet DIR | --example",
@@ -49,7 +49,7 @@ Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,
 			if fleet != "" {
 				return check.Fleet(cmd.OutOrStdout(), cmd.ErrOrStderr(), fleet)
 			}
-			o := check.Options{Dump: dump, WithoutHosts: against} // the running sink looks names up, or keeps what it has
+			o := check.Options{Dump: dump, Strict: strict, WithoutHosts: against} // the running sink looks names up, or keeps what it has
 			if err := check.Run(cmd.OutOrStdout(), cmd.ErrOrStderr(), path, o, appliance.CheckMachine); err != nil || !against {
 				return err
 			}
@@ -59,6 +59,7 @@ Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,
 	}
 	cmd.Flags().StringVar(&path, "config", "", "configuration: a file, or a folder of files *.hcl")
 	cmd.Flags().BoolVar(&dump, "dump", false, "print the effective configuration as HCL")
+	cmd.Flags().BoolVar(&strict, "strict", false, "a host name that does not resolve, or what this machine lacks, is an error, not a warning")
 	cmd.Flags().StringVar(&fleet, "fleet", "", "folder with the configurations of all sinks, held against each other")
 	cmd.Flags().BoolVar(&against, "against-running", false, "what would a reload of the running sink change, or refuse?")
 	cmd.Flags().StringVar(&running.Sink.Socket, "socket", "", "with --against-running: unix socket of the running sink (default http.socket of the file)")

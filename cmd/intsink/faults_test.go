@@ -195,7 +195,7 @@ func TestTheLogDecidesNothing(t *testing.T) {
 }
 
 // TestFilesThatNeverEnd: a reload, over TCP and by SIGHUP, whose configuration names pipes, devices and descriptors of the process as
-// its certificate is answered at once and says why; the next reload, and the stop, find nothing in their way.
+// its certificate says at once what is degraded, and why; the next reload, and the stop, find nothing in their way.
 func TestFilesThatNeverEnd(t *testing.T) {
 	b := newBed(t, "", "")
 	text, socket := addSocket(t, strings.Replace(b.text, b.http, "%s", 1))
@@ -220,11 +220,11 @@ func TestFilesThatNeverEnd(t *testing.T) {
 	for _, path := range paths {
 		secure := fmt.Sprintf("http {\n  tls {\n    certificate = %q\n    key = %q\n  }", path, path)
 		next := write(t, filepath.Join(b.dir, "next.hcl"), strings.Replace(b.text, "http {", secure, 1))
-		if stdout, stderr, _ := intsink(t, "reload", "--config", next, "--socket", socket); !strings.Contains(stdout+stderr, "not a regular file") && !strings.Contains(stdout+stderr, "no such file") { // a descriptor that is closed by now
-			t.Errorf("%s: %s%s", path, stdout, stderr)
+		if out := must(t, "reload", "--config", next, "--socket", socket); !strings.Contains(out, "degraded: http listen: ") || !strings.Contains(out, "not a regular file") && !strings.Contains(out, "no such file") { // the endpoint's own descriptors are closed
+			t.Errorf("%s: %s", path, out)
 		}
 	}
-	must(t, "reload", "--socket", socket)
+	must(t, "reload", "--config", write(t, filepath.Join(b.dir, "next.hcl"), b.text), "--socket", socket)
 	if err := os.Remove(b.path); err != nil {
 		t.Fatal(err)
 	}
@@ -408,4 +408,39 @@ func TestAStartThatFails(t *testing.T) {
 func alive(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(text), ") Z ")
+}
+
+// TestNameThatDoesNotResolve: packets pass from the first on while a collector's name has no address, at start and by a reload; status says what
+// is degraded, and an address in its place ends that. check warns, and with --strict refuses, as run does.
+func TestNameThatDoesNotResolve(t *testing.T) {
+	b := newBed(t, "", "")
+	named := b.text + "collector \"named\" { address = \"no-such.invalid:8555\" }\n"
+	write(t, b.path, named)
+	if _, stderr, code := intsink(t, "check", "--config", b.path); code != 0 || !strings.Contains(stderr, "the host name does not resolve") {
+		t.Errorf("check: exit code %d\n%s", code, stderr)
+	}
+	if _, stderr, code := intsink(t, "check", "--strict", "--config", b.path); code != 1 || !strings.Contains(stderr, "no address for no-such.invalid:8555") {
+		t.Errorf("check --strict: exit code %d\n%s", code, stderr)
+	}
+	if _, stderr, code := intsink(t, "run", "--strict", "--config", b.path); code != 1 || !strings.Contains(stderr, "no-such.invalid") {
+		t.Errorf("run --strict: exit code %d\n%s", code, stderr)
+	}
+	b.start(t, nil)
+	b.passes(t)
+	const degraded = `intsink_degraded{part="collector",name="named"}`
+	b.wait(t, "the name to be told", func(p observetest.Exposition) bool { return p.Series[degraded] == 1 })
+	write(t, b.path, strings.Replace(named, "sample = 100", "sample = 50", 1))
+	b.cmd.Process.Signal(syscall.SIGHUP)
+	b.wait(t, "the reload", func(p observetest.Exposition) bool { return p.Series["intsink_config_generation"] == 2 })
+	b.passes(t)
+	write(t, b.path, strings.Replace(named, "no-such.invalid", "localhost", 1))
+	b.cmd.Process.Signal(syscall.SIGHUP)
+	b.wait(t, "the name to be found", func(p observetest.Exposition) bool {
+		return p.Series["intsink_config_generation"] == 3 && p.Series[degraded] == 0
+	})
+	b.passes(t)
+	if s := b.get(t, "/api/v1/status"); !strings.Contains(s, `"address":"127.0.0.1:8555"`) && !strings.Contains(s, `"address": "127.0.0.1:8555"`) {
+		t.Error(s)
+	}
+	b.ends(t, 0)
 }

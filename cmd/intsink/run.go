@@ -14,8 +14,9 @@ import (
 
 func newRunCommand() *cobra.Command {
 	var path, mode string
+	var strict bool
 	cmd := &cobra.Command{
-		Use:   "run --config FILE [--mode full|strip|pass|bypass]",
+		Use:   "run --config FILE [--mode full|strip|pass|bypass] [--strict]",
 		Short: "Run the appliance",
 		Long: `Run the appliance until SIGTERM or SIGINT, which drains it: open reports are
 sent, mbufs return to their pools. SIGHUP and intsink reload read the configuration
@@ -30,11 +31,12 @@ refused, and a message says so.`,
 			if err != nil {
 				return fmt.Errorf("--mode: %w", err)
 			}
-			return appliance.Run(path, version, m)
+			return appliance.Run(path, version, m, strict)
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "configuration: a file, or a folder of files *.hcl")
 	cmd.Flags().StringVar(&mode, "mode", "full", "begin with doing less: strip, pass or bypass, as intsink mode does")
+	cmd.Flags().BoolVar(&strict, "strict", false, "do not start where something beside the packets is wrong: a name that does not resolve, an address that is taken, a certificate that is missing")
 	cmd.MarkFlagRequired("config")
 	return cmd
 }

@@ -69,8 +69,9 @@ type Exporter struct {
 	retryAt time.Time
 	back    int // packets that were counted as sent and came back
 
-	patience time.Duration // sendPatience, but in tests
-	drainEnd time.Time     // once Run drains: no send takes longer than until then
+	to       atomic.Pointer[netip.AddrPort] // of Move; nil: nothing new
+	patience time.Duration                  // sendPatience, but in tests
+	drainEnd time.Time                      // once Run drains: no send takes longer than until then
 
 	Packets atomic.Uint64 // handed to the kernel and, as far as is known by then, not refused
 	Bytes   atomic.Uint64 // of their UDP payload
@@ -86,6 +87,20 @@ func New(c Config) *Exporter {
 		c.Clock = func() int64 { return time.Now().UnixNano() }
 	}
 	return &Exporter{c: c, vec: mbuf.NewVec(), patience: sendPatience}
+}
+
+// Move makes the collector's address another one: its host name has that now. What is sent goes on, in the same
+// order. Safe from any goroutine.
+func (e *Exporter) Move(to netip.AddrPort) { e.to.Store(&to) }
+
+// move dials anew where Move was called.
+func (e *Exporter) move() {
+	to := e.to.Swap(nil)
+	if to == nil || *to == e.c.Collector {
+		return
+	}
+	e.hangUp()
+	e.c.Collector, e.retryAt = *to, time.Time{}
 }
 
 // Run sends until ctx is done and the rings are empty. The workers must have
@@ -122,6 +137,7 @@ func (e *Exporter) Run(ctx context.Context) {
 // export sends vec[:n] or counts why not, and frees them.
 func (e *Exporter) export(n int) {
 	defer e.c.Pool.FreeBulk(e.vec, n)
+	e.move()
 	if e.conn == nil && !e.dial() {
 		e.Dropped[exporters.DropUnreachable].Add(uint64(n))
 		return
@@ -166,7 +182,7 @@ func (e *Exporter) sendDeadline() time.Time {
 // dial opens the socket, at most once per retryEvery.
 func (e *Exporter) dial() bool {
 	now := time.Now()
-	if now.Before(e.retryAt) {
+	if now.Before(e.retryAt) || !e.c.Collector.IsValid() { // a name without an address yet
 		return false
 	}
 	e.Dials.Add(1)

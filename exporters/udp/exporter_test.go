@@ -167,3 +167,27 @@ func TestACollectorThatComesBack(t *testing.T) {
 		t.Errorf("%d sent, %d refused, %d owed", sent, refused, e.back)
 	}
 }
+
+// TestMove: reports wait for no address, and go to the other one after a move, in order.
+func TestMove(t *testing.T) {
+	a, r := setup(t)
+	first, second := listen(t, "127.0.0.1:0"), listen(t, "127.0.0.1:0")
+	e := New(Config{Rings: []*ring.Ring{r}, Pool: a})
+	fill(t, a, r, 3, 100)
+	drain(e)
+	if got := e.Dropped[exporters.DropUnreachable].Load(); got != 3 {
+		t.Errorf("without an address: %d dropped, want 3", got)
+	}
+	for i, c := range []*net.UDPConn{first, second} {
+		e.drainEnd = time.Time{}
+		e.Move(c.LocalAddr().(*net.UDPAddr).AddrPort())
+		fill(t, a, r, 2, 100)
+		drain(e)
+		for n := range 2 {
+			b := make([]byte, 200)
+			if _, err := c.Read(b); err != nil || b[0] != byte(n) {
+				t.Errorf("collector %d: %v, report packet %d, want %d", i, err, b[0], n)
+			}
+		}
+	}
+}

@@ -51,6 +51,7 @@ type Appliance struct {
 	source     *observe.Source
 	servers    *observe.Servers
 	degraded   *degraded.Parts
+	names      *names        // of collectors
 	inReload   sync.Mutex    // held during a reload, whose files may be on a disk that hangs; only reloads wait for it
 	reloading  sync.Mutex    // held while a configuration or mode is put into force, and while stopping begins
 	mode       failopen.Mode // that the workers work in; guarded by reloading
@@ -94,7 +95,7 @@ func (a *Appliance) start(ctx context.Context) (*Appliance, error) {
 		return nil, err
 	}
 	a.wallClock = eal.NewWallClock(nil)
-	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.makeMitigation, a.makeModes, a.startGauges, a.startWorkers, a.startServing, a.startModes, a.startChanges, a.startNotifying}
+	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.makeMitigation, a.makeModes, a.startGauges, a.startWorkers, a.startServing, a.startNames, a.startModes, a.startChanges, a.startNotifying}
 	for _, step := range steps {
 		err := ctx.Err()
 		if err == nil {
@@ -153,6 +154,9 @@ func (a *Appliance) release() error {
 	if a.stopExporters != nil {
 		a.stopExporters()
 		a.exporting.Wait()
+	}
+	if a.names != nil {
+		a.names.retrier.Stop()
 	}
 	if a.servers != nil {
 		a.servers.Stop()

@@ -5,6 +5,7 @@ package appliance
 
 import (
 	"context"
+	"net/netip"
 
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/conf"
@@ -23,9 +24,10 @@ type collector struct {
 	conf     conf.Collector
 	outlets  []reporting.Outlet // per worker
 	exporter observe.Exporter
-	gateway  observe.Gateway // nil where the kernel sends
-	rings    []observe.Ring  // per worker; none where workers send themselves
-	stop     func()          // of the exporter, which sends what is in its rings; nil: there is nothing to stop
+	gateway  observe.Gateway      // nil where the kernel sends
+	rings    []observe.Ring       // per worker; none where workers send themselves
+	move     func(netip.AddrPort) // to another address of its host name; nil: that takes another exporter
+	stop     func()               // of the exporter, which sends what is in its rings; nil: there is nothing to stop
 }
 
 // outletsOf are worker w's for collectors.
@@ -45,7 +47,7 @@ func (a *Appliance) newCollector(c *conf.Config, i int) *collector {
 		rings[w] = ring.New(exportRing)
 		col.outlets[w] = reporting.Outlet{Ring: rings[w], Bucket: bucket}
 	}
-	if p := a.reportPorts.named(col.conf.Port); p != nil {
+	if p := a.reportPorts.named(col.conf.Port); p != nil && col.conf.Address.IsValid() {
 		e := p.Exporter(portConfig(&col.conf))
 		for w := range col.outlets {
 			col.outlets[w].Sender = e.Sender(w, a.port(col.conf.Port).queue(w), a.reportPools[w])
@@ -60,6 +62,9 @@ func (a *Appliance) newCollector(c *conf.Config, i int) *collector {
 	})
 	ctx, cancel := context.WithCancel(a.exportersContext)
 	col.exporter, col.stop = e, cancel
+	if col.conf.Port == "" {
+		col.move = e.Move
+	}
 	for _, r := range rings {
 		col.rings = append(col.rings, r)
 	}
@@ -81,6 +86,9 @@ func (a *Appliance) collectorsOf(c *conf.Config, old []*collector) (all, gone []
 		col := kin(old, &c.Collectors[i])
 		if col == nil {
 			col = a.newCollector(c, i)
+		} else if to := c.Collectors[i].Address; to != col.conf.Address {
+			col.conf.Address = to
+			col.move(to)
 		}
 		kept[col] = true
 		all = append(all, col)
@@ -98,6 +106,9 @@ func kin(old []*collector, c *conf.Collector) *collector {
 	for _, o := range old {
 		was, is := o.conf, *c
 		was.Budget, was.Host, is.Budget, is.Host = conf.Budget{}, "", conf.Budget{}, ""
+		if o.move != nil && o.conf.Host != "" && o.conf.Host == c.Host { // its address may be another, its numbers go on
+			was.Address = is.Address
+		}
 		if was == is {
 			return o
 		}

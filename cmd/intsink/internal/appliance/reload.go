@@ -218,6 +218,9 @@ func (a *Appliance) adopt(c *conf.Config) (late []string) {
 	a.collectors.Store(&collectors)
 	slog.SetDefault(slog.New(logging.New(c.Log, logging.Stderr())))
 	a.config.Store(c)
+	if a.names != nil {
+		a.names.again()
+	}
 	return a.handOver(c)
 }
 

@@ -5,6 +5,7 @@ package appliance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -23,14 +24,14 @@ import (
 )
 
 // Run runs the appliance with the configuration at path, beginning in mode, until SIGTERM or SIGINT; SIGHUP
-// reads the configuration again.
-func Run(path, version string, mode failopen.Mode) error {
-	return logging.End("intsink", run(path, version, mode))
+// reads the configuration again. With strict, it does not start while anything is degraded.
+func Run(path, version string, mode failopen.Mode, strict bool) error {
+	return logging.End("intsink", run(path, version, mode, strict))
 }
 
-func run(path, version string, mode failopen.Mode) error {
+func run(path, version string, mode failopen.Mode, strict bool) error {
 	log := logging.Stderr()
-	c, diags := conf.Load(path)
+	c, diags := conf.LoadToRun(path)
 	if c == nil {
 		diags.WriteTo(log)
 		return notStarted(cli.NotValid(path, diags))
@@ -42,7 +43,13 @@ func run(path, version string, mode failopen.Mode) error {
 	hook.ReapOrphans()
 	new := newAppliance(c, path, diags.SHA256, version, mode)
 	defer new.bypass.turn(new) // also after a start that failed, and where a second signal ends a stop
-	a, err := startOrStop(signals, new.start)
+	a, err := startOrStop(signals, func(ctx context.Context) (*Appliance, error) {
+		a, err := new.start(ctx)
+		if err == nil && strict {
+			return a.orNothing()
+		}
+		return a, err
+	})
 	if err != nil {
 		return notStarted(cli.Failed(fmt.Errorf("not started: %w", err)))
 	}
@@ -83,6 +90,15 @@ func (a *Appliance) untilStop(signals <-chan os.Signal) {
 func notStarted(err error) error {
 	notify.New(os.Getenv).Send(notify.Status(err.Error()))
 	return err
+}
+
+// orNothing is the appliance where nothing is degraded, else it is stopped, and the error says what is.
+func (a *Appliance) orNothing() (*Appliance, error) {
+	a.lookNamesUp()
+	if err := a.degraded.Err(); err != nil {
+		return nil, errors.Join(fmt.Errorf("with --strict: %w", err), a.release())
+	}
+	return a, nil
 }
 
 // startOrStop starts the appliance by start. A signal to stop meanwhile gives nil: what

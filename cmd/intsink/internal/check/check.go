@@ -21,6 +21,7 @@ type Machine func(*conf.Config) (wrong, cannot error)
 // Options are the flags of check.
 type Options struct {
 	Dump         bool // print the effective configuration in place of a summary
+	Strict       bool // what is wrong with the world, not with the text, is an error, too
 	WithoutHosts bool // look up no host names of collectors
 }
 
@@ -43,6 +44,12 @@ func Run(stdout, stderr io.Writer, path string, o Options, machine Machine) erro
 	if wrong != nil {
 		return cli.Failed(fmt.Errorf("%s is not valid: %w", path, wrong))
 	}
+	if away := unresolved(c); o.Strict && away != "" {
+		return cli.Failed(fmt.Errorf("%s: with --strict: no address for %s", path, away))
+	}
+	if o.Strict && cannot != nil {
+		return cli.Failed(fmt.Errorf("%s: with --strict: this machine cannot run it: %w", path, cannot))
+	}
 	if cannot != nil {
 		fmt.Fprintf(stderr, "%s: warning: this machine cannot run it: %v\n", path, cannot)
 	}
@@ -56,6 +63,17 @@ func Run(stdout, stderr io.Writer, path string, o Options, machine Machine) erro
 		return cli.Failed(err)
 	}
 	return nil
+}
+
+// unresolved are the host names of collectors that have no address; "": all have.
+func unresolved(c *conf.Config) string {
+	var all []string
+	for i := range c.Collectors {
+		if col := &c.Collectors[i]; !col.Address.IsValid() {
+			all = append(all, col.Endpoint())
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // checkSummary says in a few lines what the configuration amounts to.
@@ -82,11 +100,7 @@ func checkSummary(c *conf.Config) string {
 		if col.Port != "" {
 			by = " by port " + col.Port
 		}
-		to := col.Address.String()
-		if !col.Address.IsValid() { // a host name that was not looked up
-			to = col.Host
-		}
-		collectors = append(collectors, fmt.Sprintf("%s: %s%s", col.Name, to, by))
+		collectors = append(collectors, fmt.Sprintf("%s: %s%s", col.Name, col.Endpoint(), by))
 	}
 	line("links", links)
 	if len(taps) > 0 {

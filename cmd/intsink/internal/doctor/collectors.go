@@ -24,6 +24,10 @@ func collectors(h *host, c *conf.Config) (all []Finding) {
 			all = append(all, ok("collector %q: %s leaves by port %q", col.Name, col.Address, col.Port))
 			continue
 		}
+		if !col.Address.IsValid() {
+			all = append(all, fault(byHand("mend the name, or the name server"), "collector %q: %s does not resolve", col.Name, col.Host))
+			continue
+		}
 		if err := h.machine.Route(col.Address); err != nil {
 			all = append(all, fault("ip route get "+col.Address.Addr().String(), "collector %q: no way to %s: %v", col.Name, col.Address, err))
 			continue

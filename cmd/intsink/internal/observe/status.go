@@ -144,7 +144,7 @@ func (s *Source) statusOfCollectors(j *status.Status, snapshots []engine.Counter
 			x.Dropped[exporters.DropReason(r).String()] = n
 		}
 		if at := slices.IndexFunc(configured, func(k conf.Collector) bool { return k.Name == c.Name }); at >= 0 {
-			x.Address = configured[at].Address.String()
+			x.Address = configured[at].Endpoint()
 			x.BudgetPackets, x.BudgetBits = configured[at].Budget.Packets, configured[at].Budget.Bits
 		}
 		if c.Gateway != nil {
