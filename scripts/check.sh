@@ -28,11 +28,6 @@ done
 step "tests of the portable C of engine/fast"
 CGO_CFLAGS="-O2 -DFAST_PORTABLE" gotest ./engine/fast
 
-# As on processors without AVX2: the twins of what is in C. Slow tests of what these do not
-# touch are left out.
-step "tests of the twins in Go of what is in C"
-gotest -tags purego -skip '^Test(Budget|Facts|HashSpreads|Slices)' ./engine/fast ./engine
-
 # Not of the tests that only start other programs (go, tshark) and read files: in their own
 # processes nothing of ours runs.
 mapfile -t raced < <(printf '%s\n' "${pure_tests[@]}" | grep -v -E '/(internal/repotest|deploy/wireshark)$')

@@ -26,9 +26,8 @@
 //     EventNames in cmd/intsink/internal/livecapture/request.go.
 //  2. Detector.Packet, or what it calls, fires it. Most packets never come there: those that are
 //     as their flow's last one are passed in C. If such a packet can fire the event,
-//     Detector.Unchanged or NoEvent must return false for it (noevent.go), and so must the C and
-//     its twin (engine/fast: compare.h and compare.go, or general.h and general.go). What these
-//     need of the watch is in FastPolicy (fastpolicy.go) and its mirror, struct fast_policy in
+//     the C must not pass it (engine/fast: compare.h or general.h). What it
+//     needs of the watch is in FastPolicy (fastpolicy.go) and its mirror, struct fast_policy in
 //     engine/fast/fast.h. A new field that must stand at the same offset goes into FastLayout
 //     (fastview.go), engine/fast/layout.c and the count FAST_LAYOUT in fast.h. What it remembers of
 //     a flow is a field of flows.Cold (flows/cold.go), which costs memory for each flow that has
