@@ -84,7 +84,9 @@ func (p *Path) run(s step) {
 	}
 }
 
-func (p *Path) poll(l *Loop) { C.go_fast_poll(C.uintptr_t(uintptr(unsafe.Pointer(l))), C.bool(p.portable)) }
+func (p *Path) poll(l *Loop) {
+	C.go_fast_poll(C.uintptr_t(uintptr(unsafe.Pointer(l))), C.bool(p.portable))
+}
 
 // Strip takes INT out of the packets whose bits are set in which. All have templates.
 func (p *Path) Strip(which uint64) {
