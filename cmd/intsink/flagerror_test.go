@@ -20,7 +20,7 @@ func TestArgumentsThatAreNone(t *testing.T) {
 		"why":                              `why explains one flow, and 0 are named: intsink why tcp:`,
 		"why a b":                          `and 2 are named`,
 		"decode --port x f":                `--port "x": must be a whole number from 0 to 65535`,
-		"check":                            "intsink: check needs --config or --fleet: intsink check --config",
+		"check":                            "intsink: check needs --config or --fleet or --example: intsink check --",
 		"plan":                             "intsink: plan needs --config and --in: intsink plan --config intsink.hcl --in trace.pcap\n",
 		"replay --in x":                    "intsink: replay needs --config, --out and --reports: intsink replay --config",
 		"collect":                          "intsink: collect needs --config: intsink collect --config",

@@ -23,6 +23,9 @@ The page that is printed says what was tried, how often, and what was not, and w
 a byte was not given back it shows the first difference, in hexadecimal. The same seed
 puts the same INT in.
 
+It takes no configuration: what int blocks can say is all tried. Whether one of yours
+finds INT in a capture, intsink plan and replay tell.
+
 Needs no hugepages, no NIC and no DPDK device. Nothing is written.
 
 Exit codes: 0 every byte was given back, 1 some was not, or no packet could be tried, 2
