@@ -37,7 +37,7 @@ func (d *daemon) serve(address string, hosts []string) (stop func(), err error) 
 		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
 	}
 	go func() {
-		if err := s.Serve(netutil.LimitListener(l, maxConnections)); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.Serve(netutil.LimitListener(webguard.Shares(l, maxConnections), maxConnections)); !errors.Is(err, http.ErrServerClosed) {
 			d.log.Error("http server ended", "err", err)
 		}
 	}()

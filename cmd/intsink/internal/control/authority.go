@@ -83,10 +83,14 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 		h := &s.Sink.Config().HTTP
 		guarded := len(h.Tokens) > 0 || h.TLS != nil && h.TLS.ClientCA != ""
 		health := r.URL.Path == "/healthz" || r.URL.Path == "/readyz" && !r.URL.Query().Has("verbose") // which names files, and who reloaded
+		if health && !local(r) {
+			w.Header().Set("Connection", "close") // who has shown no right keeps none
+		}
 		if guarded && !health && !local(r) {
 			if who, role := s.role(r); role == "" {
 				s.Writes.unauthorized(who, r)
 				w.Header().Set("WWW-Authenticate", "Bearer")
+				w.Header().Set("Connection", "close")
 				answer(w, http.StatusUnauthorized, failure{Error: "from another machine a token of http { token } is needed, as Authorization: Bearer TOKEN, or a client certificate"})
 				return
 			}

@@ -62,11 +62,13 @@ func TestGuessesAreCounted(t *testing.T) {
 	sink.config.HTTP.Tokens = tokens()
 	now := time.Unix(5000, 0)
 	s.Writes.now = func() time.Time { return now }
+	closes := false
 	ask := func(method, path, token string) int {
 		r := httptest.NewRequest(method, path, nil)
 		r.Header.Set("Authorization", "Bearer "+token)
 		w := httptest.NewRecorder()
 		s.Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+		closes = w.Header().Get("Connection") == "close"
 		return w.Code
 	}
 	for i := range 100 {
@@ -79,8 +81,8 @@ func TestGuessesAreCounted(t *testing.T) {
 	}
 	now = now.Add(time.Minute)
 	for path, want := range map[string]int{"/readyz": 200, "/healthz": 200, "/readyz?verbose": 401, "/readyz?verbose=": 401} {
-		if code := ask("GET", path, "guess"); code != want {
-			t.Errorf("%s: %d", path, code)
+		if code := ask("GET", path, "guess"); code != want || !closes {
+			t.Errorf("%s: %d, the connection ends %v", path, code, closes)
 		}
 	}
 	if n := strings.Count(log.String(), "api: unauthorized"); n != 2 || ask("GET", "/readyz?verbose", "r") != 200 {

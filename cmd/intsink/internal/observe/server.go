@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
+	"intsink/cmd/internal/webguard"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/flowapi"
 	"intsink/cmd/intsink/internal/sharing"
@@ -36,7 +37,7 @@ func listen(open func(string) (net.Listener, error), address string, c *tls.Conf
 	if err != nil {
 		return nil, err
 	}
-	l = netutil.LimitListener(l, maxConnections)
+	l = netutil.LimitListener(webguard.Shares(l, maxConnections), maxConnections)
 	if c != nil {
 		l = tls.NewListener(l, c)
 	}
