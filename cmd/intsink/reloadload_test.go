@@ -186,7 +186,7 @@ func reloadMany(t *testing.T, r *reloads) (trials int) {
 		strings.Replace(r.base+more, "18556", "18557", 1) + r.byPort, strings.Replace(r.base, "sample = 100", "sample = 10", 1),
 		strings.Replace(r.base, `idle_timeout = "30s"`, `idle_timeout = "1s"`, 1), strings.Replace(r.base+more, "http {\n", "http {\n  pprof = \"127.0.0.1:18557\"\n", 1),
 	}
-	bad := []string{r.base + "collector \"third\" {}\n", strings.Replace(r.base, "mbufs = 32768", "mbufs = 65536", 1), "{{{", strings.Replace(r.base, "http {\n", "http {\n  pprof = \"192.0.2.1:1\"\n", 1)}
+	bad := []string{r.base + "collector \"third\" {}\n", strings.Replace(r.base, "mbufs = 32768", "mbufs = 65536", 1), "{{{", strings.Replace(r.base, "sample = 100", "sample = -1", 1)}
 	for i := range r.pairs {
 		time.Sleep(150 * time.Millisecond) // three of the writes that may come in a second
 		write(t, r.path, good[i%len(good)])
