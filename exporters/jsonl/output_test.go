@@ -121,7 +121,7 @@ func TestFullDisk(t *testing.T) {
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT, "size=10m"); err != nil {
 		t.Fatal(err)
 	}
-	b.Wait("all is written", idle(b))
+	b.Wait("all is written", func() bool { return strings.Count(read(t, path), "\n") >= 1000 })
 	b.Stop()
 	wantAll(t, sequences(t, read(t, path)), 500)
 }
