@@ -18,9 +18,11 @@ func newDoctorCommand() *cobra.Command {
 		Long: `Look at the machine that a configuration is for: hugepages, locked memory, isolation
 and siblings of the workers' CPUs, governor, irqbalance, clock source and what keeps the
 clock right, drivers, IOMMU, PCIe lanes and NUMA node of NICs, MTU, link and offloads of
-kernel interfaces, the way to collectors. Each finding comes with the command that mends it; --fix prints only
-these. Nothing is changed, and the sink may run meanwhile: each collector that the
-kernel sends to gets one empty datagram.
+kernel interfaces, the way to collectors. Where intsink.service is installed, its limits
+count, not those of this shell, and its user must be able to open the files of VFIO.
+Each finding comes with the command that mends it; --fix prints only these. Nothing is
+changed, and the sink may run meanwhile: each collector that the kernel sends to gets one
+empty datagram.
 
 Exit codes: 0 no fault, 1 a fault, or the configuration is not valid, 2 wrong usage.`,
 		Example: `  intsink doctor --config /etc/intsink/intsink.hcl

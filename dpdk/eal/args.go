@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"intsink/dpdk/hugepages"
 )
 
 // Options say what Args composes EAL's arguments from.
@@ -33,7 +35,7 @@ func Args(o Options) (args, warnings []string, err error) {
 	if err := CheckExtra(o.Extra); err != nil {
 		return nil, nil, err
 	}
-	huge, warning, err := useHugepages(o.Hugepages, o.MemoryMiB, freeHugepagesMiB(sysHugepages))
+	huge, warning, err := useHugepages(o.Hugepages, o.MemoryMiB, hugepages.Count("/"))
 	if err != nil {
 		return nil, nil, err
 	}

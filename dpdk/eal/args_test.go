@@ -1,11 +1,11 @@
 package eal
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"intsink/dpdk/hugepages"
 )
 
 func TestUseHugepages(t *testing.T) {
@@ -24,7 +24,7 @@ func TestUseHugepages(t *testing.T) {
 		{"on", 100, 99, false, "", "sysctl -w vm.nr_hugepages=114"},
 		{"yes", 100, 100, false, "", `"auto", "on" or "off"`},
 	} {
-		use, warn, err := useHugepages(c.mode, c.need, c.free)
+		use, warn, err := useHugepages(c.mode, c.need, hugepages.Pages{FreeMiB: c.free, Total2M: c.free / 2})
 		if use != c.use || (warn == "") != (c.warn == "") || !strings.Contains(warn, c.warn) {
 			t.Errorf("%+v: %v, %q", c, use, warn)
 		}
@@ -71,23 +71,6 @@ func TestTelemetryArgs(t *testing.T) {
 		if err != nil || slices.Contains(args, "--no-telemetry") != c.off {
 			t.Errorf("%+v: %q, %v", c.o, args, err)
 		}
-	}
-}
-
-func TestFreeHugepages(t *testing.T) {
-	dir := t.TempDir()
-	for name, pages := range map[string][2]string{ // free, reserved
-		"hugepages-2048kB": {"10\n", "4\n"}, "hugepages-1048576kB": {"2\n", "0\n"}, "hugepages-oddkB": {"7\n", "0\n"},
-	} {
-		os.Mkdir(filepath.Join(dir, name), 0o755)
-		os.WriteFile(filepath.Join(dir, name, "free_hugepages"), []byte(pages[0]), 0o644)
-		os.WriteFile(filepath.Join(dir, name, "resv_hugepages"), []byte(pages[1]), 0o644)
-	}
-	if got := freeHugepagesMiB(dir); got != 6*2+2*1024 {
-		t.Errorf("%d MiB, want %d", got, 6*2+2*1024)
-	}
-	if got := freeHugepagesMiB(filepath.Join(dir, "none")); got != 0 {
-		t.Errorf("%d MiB where there are none", got)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"intsink/dpdk/hugepages"
 )
 
 // argsVar makes the test binary a process that starts EAL with these arguments
@@ -173,7 +175,7 @@ func TestHugepagesOfThisMachine(t *testing.T) {
 	var free2M, free1G, all int
 	for range 100 { // other processes may take some in between
 		free2M, free1G, _ = Hugepages()
-		if all = freeHugepagesMiB(sysHugepages); free2M >= 0 && free1G >= 0 && free2M*2+free1G*1024 <= all {
+		if all = hugepages.Count("/").FreeMiB; free2M >= 0 && free1G >= 0 && free2M*2+free1G*1024 <= all {
 			return
 		}
 	}

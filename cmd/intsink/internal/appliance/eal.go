@@ -48,36 +48,12 @@ func ealArgs(c *conf.Config) (args, warnings []string, err error) {
 			devices = append(devices, c.Ports[i].Device)
 		}
 	}
-	small := poolMemoryMiB(c, smallPage)
+	small := rules.PoolMiB(c, rules.SmallPage)
 	args, warnings, err = eal.Args(eal.Options{
-		Hugepages: string(c.DPDK.Hugepages), MemoryMiB: poolMemoryMiB(c, hugePage), SmallPagesMiB: small, Devices: devices, Telemetry: c.DPDK.Telemetry, Extra: c.DPDK.EALArgs,
+		Hugepages: string(c.DPDK.Hugepages), MemoryMiB: rules.PoolMiB(c, rules.HugePage), SmallPagesMiB: small, Devices: devices, Telemetry: c.DPDK.Telemetry, Extra: c.DPDK.EALArgs,
 	})
 	if err == nil && slices.Contains(args, "--no-huge") {
 		err = enoughMemory(c.DPDK.Mbufs, small, AvailableMiB())
 	}
 	return args, warnings, err
 }
-
-// poolMemoryMiB is what the mempools take in pages of this size, with what DPDK
-// adds to each mbuf and room for ports and rings. An mbuf that is shorter than a
-// page does not cross one.
-func poolMemoryMiB(c *conf.Config, page int) int {
-	pages := func(mbufs, room int) int {
-		size := room + mbufOverhead
-		if size > page {
-			return mbufs * ((size + page - 1) / page)
-		}
-		perPage := page / size
-		return (mbufs + perPage - 1) / perPage
-	}
-	packets := pages(c.DPDK.Mbufs, c.DPDK.MbufRoom())
-	reports := len(c.DPDK.Lcores) * pages(conf.ReportMbufs, rules.ReportRoom(c))
-	return (packets+reports)*page>>20 + ealMiB
-}
-
-const (
-	smallPage    = 4 << 10
-	hugePage     = 2 << 20
-	mbufOverhead = 256 // rte_mbuf, mempool object header, alignment
-	ealMiB       = 64
-)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"testing"
 
+	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 )
 
@@ -19,10 +20,10 @@ func TestMemoryWithoutHugepages(t *testing.T) {
 		t.Fatal(err)
 	}
 	mib, err := strconv.Atoi(args[slices.Index(args, "-m")+1])
-	if want := 65536*4/1024 + 4095*2/1024; err != nil || mib < want || mib > want+2*ealMiB {
+	if want := 65536*4/1024 + 4095*2/1024; err != nil || mib < want || mib > want+2*64 {
 		t.Errorf("-m %d, want %d and some", mib, want)
 	}
-	if huge := poolMemoryMiB(c, hugePage); huge >= mib || huge < (65536*2432+4095*1848)>>20 {
+	if huge := rules.PoolMiB(c, rules.HugePage); huge >= mib || huge < (65536*2432+4095*1848)>>20 {
 		t.Errorf("%d MiB in hugepages", huge)
 	}
 }
@@ -30,7 +31,7 @@ func TestMemoryWithoutHugepages(t *testing.T) {
 // TestMbufOverhead: EAL gets memory for all that an mbuf has besides its room.
 func TestMbufOverhead(t *testing.T) {
 	var d conf.DPDK
-	if header := d.MbufBytes() - d.MbufRoom(); header > mbufOverhead {
-		t.Errorf("an mbuf has %d bytes besides its room, EAL gets memory for %d", header, mbufOverhead)
+	if header := d.MbufBytes() - d.MbufRoom(); header > 256 {
+		t.Errorf("an mbuf has %d bytes besides its room, EAL gets memory for %d", header, 256)
 	}
 }

@@ -20,6 +20,11 @@ func synchronization(h *host, c *conf.Config) []Finding {
 		return []Finding{slow(byHand("have ptp4l and phc2sys (linuxptp) keep the clock that the sources have"),
 			`nothing keeps the clock right, and end_to_end { clock = "ptp" } compares it with the clocks of sources`)}
 	}
+	for _, daemon := range [][2]string{{"chronyd", "chronyc sources"}, {"systemd-timesyncd", "timedatectl timesync-status"}, {"ntpd", "ntpq -p"}} {
+		if running := h.processes(daemon[0]); running != nil {
+			return []Finding{slow(daemon[1], "%s runs (pid %s), and has not set the clock right yet: no time server may have answered", daemon[0], running[0])}
+		}
+	}
 	return []Finding{slow("apt-get install chrony", "nothing keeps the clock right: the times in reports drift away from those of other machines")}
 }
 

@@ -4,6 +4,8 @@ package doctor
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"intsink/conf"
@@ -69,25 +71,53 @@ func governor(h *host, c *conf.Config) []Finding {
 	return nil
 }
 
-// irqbalance looks for the daemon that moves interrupts onto any CPU.
+// irqbalance looks for the daemon that moves interrupts onto any CPU but those that it is told of, or
+// that are isolated or without a tick where it is told of none.
 func irqbalance(h *host, c *conf.Config) []Finding {
-	for _, pid := range h.names("proc/[0-9]*") {
-		if h.text("proc", pid, "comm") == "irqbalance" {
-			return []Finding{slow(fmt.Sprintf("echo 'IRQBALANCE_BANNED_CPULIST=%s' >> /etc/default/irqbalance && systemctl restart irqbalance", list(c.DPDK.Lcores)),
-				"irqbalance runs (pid %s) and may put interrupts on the workers' CPUs", pid)}
+	running := h.processes("irqbalance")
+	if running == nil {
+		return nil
+	}
+	set := h.text("etc/default/irqbalance")
+	banned := cpuList(assigned(set, "IRQBALANCE_BANNED_CPULIST"))
+	if len(banned) == 0 && assigned(set, "IRQBALANCE_BANNED_CPUS") == "" {
+		banned = cpuList(h.text("sys/devices/system/cpu/isolated") + "," + h.text("sys/devices/system/cpu/nohz_full"))
+	}
+	open := slices.ContainsFunc(c.DPDK.Lcores, func(l int) bool { return !banned[l] })
+	if !open {
+		return []Finding{ok("irqbalance runs, and leaves the workers' CPUs out")}
+	}
+	for _, l := range c.DPDK.Lcores {
+		banned[l] = true
+	}
+	return []Finding{slow(fmt.Sprintf("echo 'IRQBALANCE_BANNED_CPULIST=%s' >> /etc/default/irqbalance && systemctl restart irqbalance", list(slices.Sorted(maps.Keys(banned)))),
+		"irqbalance runs (pid %s) and may put interrupts on the workers' CPUs", running[0])}
+}
+
+// assigned is the value that a file of shell assignments gives a variable last.
+func assigned(text, name string) (value string) {
+	for line := range strings.Lines(text) {
+		if v, found := strings.CutPrefix(strings.TrimSpace(line), name+"="); found {
+			value = strings.Trim(v, `"'`)
 		}
 	}
-	return nil
+	return value
 }
 
 // clocksource looks at whether reading the time needs a system call.
 func clocksource(h *host, _ *conf.Config) []Finding {
-	s := h.text("sys/devices/system/clocksource/clocksource0/current_clocksource")
-	switch s {
-	case "", "tsc", "kvm-clock", "hyperv_clocksource_tsc_page":
+	const dir = "sys/devices/system/clocksource/clocksource0"
+	fast := []string{"tsc", "kvm-clock", "hyperv_clocksource_tsc_page"}
+	now := h.text(dir, "current_clocksource")
+	if now == "" || slices.Contains(fast, now) {
 		return nil
 	}
-	return []Finding{slow("echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource", "the clock source is %s: every burst asks the kernel for the time", s)}
+	for _, s := range strings.Fields(h.text(dir, "available_clocksource")) {
+		if slices.Contains(fast, s) {
+			return []Finding{slow("echo "+s+" > /"+dir+"/current_clocksource", "the clock source is %s: every burst asks the kernel for the time", now)}
+		}
+	}
+	return []Finding{slow(byHand("nothing to set: the kernel offers no other, as it found the TSC unstable, or this machine has none; dmesg says which"), "the clock source is %s: every burst asks the kernel for the time", now)}
 }
 
 // instructions looks at whether the processor has what the fast path uses.

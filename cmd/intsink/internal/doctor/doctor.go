@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/netip"
 	"strings"
+	"unicode"
 
 	"intsink/cmd/internal/cli"
 	"intsink/conf"
@@ -51,8 +52,8 @@ func ThisMachine() *Machine {
 var checks = []func(h *host, c *conf.Config) []Finding{
 	hugepages, memlock, transparentHugepages,
 	isolation, siblings, governor, irqbalance, clocksource, synchronization, instructions,
-	pciDevices, numa, queues, kernelInterfaces, offloads,
-	collectors,
+	pciDevices, vfioFiles, numa, queues, kernelInterfaces, offloads,
+	collectors, replaced,
 }
 
 // Examine runs every check.
@@ -70,6 +71,7 @@ func Run(stdout io.Writer, m *Machine, c *conf.Config, fix bool) error {
 	faults := 0
 	var b strings.Builder
 	for _, f := range Examine(m, c) {
+		f.What, f.Fix = oneLine(f.What), oneLine(f.Fix)
 		if f.Level == Fault {
 			faults++
 		}
@@ -79,7 +81,7 @@ func Run(stdout io.Writer, m *Machine, c *conf.Config, fix bool) error {
 		case !fix:
 			fmt.Fprintf(&b, "%-5s  %s\n", f.Level, f.What)
 			if f.Fix != "" {
-				fmt.Fprintf(&b, "       > %s\n", strings.ReplaceAll(strings.TrimPrefix(f.Fix, comment), "\n", "\n         "))
+				fmt.Fprintf(&b, "       > %s\n", strings.TrimPrefix(f.Fix, comment))
 			}
 		}
 	}
@@ -97,6 +99,25 @@ const comment = "# "
 
 // byHand is the Fix that people do.
 func byHand(text string) string { return comment + text }
+
+// oneLine is the text without characters that would end a comment of the script or change a terminal: names
+// in it are from the configuration and the kernel.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, s)
+}
+
+// quoted is a name as one word of a shell.
+func quoted(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:@") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
 
 func ok(format string, args ...any) Finding { return Finding{OK, fmt.Sprintf(format, args...), ""} }
 

@@ -3,11 +3,13 @@ package doctor
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,12 +18,20 @@ import (
 )
 
 // good is a machine on which nothing is wrong: files by path below the root; what
-// begins with "->" is a symbolic link.
+// begins with "->" is a symbolic link, "mode 600" a file that its owner may open.
 func good() map[string]string {
 	return map[string]string{
 		"sys/devices/system/node/node0/hugepages/hugepages-2048kB/free_hugepages":    "1024",
 		"sys/devices/system/node/node0/hugepages/hugepages-1048576kB/free_hugepages": "0",
 		"sys/devices/system/node/node0/cpulist":                                      "0-3",
+		"sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages":                    "1024",
+		"sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages":                      "1024",
+		"usr/lib/systemd/system/intsink.service":                                     packagedUnit(),
+		"usr/lib/udev/rules.d/60-intsink.rules":                                      "",
+		"etc/passwd":                                                                 fmt.Sprintf("intsink:x:64001:%d::/:/usr/sbin/nologin", os.Getgid()),
+		"etc/group":                                                                  fmt.Sprintf("intsink:x:%d:", os.Getgid()),
+		"dev/vfio/vfio":                                                              "mode 666",
+		"dev/vfio/7":                                                                 "mode 660",
 		"proc/self/limits":                                                           "Limit  Soft Limit  Hard Limit  Units\nMax locked memory         unlimited            unlimited            bytes\n",
 		"sys/kernel/mm/transparent_hugepage/enabled":                                 "always [madvise] never",
 		"sys/devices/system/cpu/isolated":                                            "1-2",
@@ -44,6 +54,15 @@ func good() map[string]string {
 	}
 }
 
+// packagedUnit is the unit of the package.
+func packagedUnit() string {
+	text, err := os.ReadFile("../../../../deploy/systemd/intsink.service")
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
 func config() *conf.Config {
 	return &conf.Config{
 		DPDK:       conf.DPDK{Lcores: []int{1, 2}, Hugepages: "auto", Mbufs: 65536, MbufSize: 2048},
@@ -63,10 +82,17 @@ func machine(t *testing.T, files map[string]string) *Machine {
 			t.Fatal(err)
 		}
 		to, isLink := strings.CutPrefix(text, "->")
+		mode, hasMode := strings.CutPrefix(text, "mode ")
 		var err error
-		if isLink {
+		switch {
+		case isLink:
 			err = os.Symlink(to, path)
-		} else {
+		case hasMode:
+			var bits uint64
+			if bits, err = strconv.ParseUint(mode, 8, 32); err == nil {
+				err = errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, os.FileMode(bits)))
+			}
+		default:
 			err = os.WriteFile(path, []byte(text+"\n"), 0o644)
 		}
 		if err != nil {
@@ -87,6 +113,7 @@ func TestGoodMachine(t *testing.T) {
 		if strings.HasPrefix(device, "net_pcap") {
 			c.DPDK.Lcores = c.DPDK.Lcores[:1] // it has one queue
 		}
+		files["proc/77/comm"] = "irqbalance" // which leaves isolated CPUs out by itself
 		if mtu != "" {
 			files["sys/class/net/eth1/mtu"] = mtu
 		}
@@ -98,7 +125,8 @@ func TestGoodMachine(t *testing.T) {
 	}
 }
 
-// TestEachFaultIsFound: one thing wrong at a time gives one finding, with what to do.
+// TestEachFaultIsFound: one thing wrong at a time gives one finding, with what to do; where that is a
+// command, nothing is found any more once it has run.
 func TestEachFaultIsFound(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -108,13 +136,17 @@ func TestEachFaultIsFound(t *testing.T) {
 		fix    string
 	}{
 		{"no hugepages", func(f map[string]string, _ *conf.Config) {
-			f["sys/devices/system/node/node0/hugepages/hugepages-2048kB/free_hugepages"] = "3"
-		}, Slow, "and 3 are free", "sysctl -w vm.nr_hugepages="},
+			f["sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages"] = "3" // others hold the rest
+		}, Slow, "6 MiB of hugepages are free and about", "sysctl -w vm.nr_hugepages=1"},
 		{"no hugepages, which must be", func(f map[string]string, c *conf.Config) {
-			f["sys/devices/system/node/node0/hugepages/hugepages-2048kB/free_hugepages"] = "3"
+			f["sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages"], f["sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"] = "0", "0"
 			c.DPDK.Hugepages = "on"
 		}, Fault, `with hugepages = "on"`, "sysctl -w vm.nr_hugepages="},
+		{"little memory may be locked by the unit", func(f map[string]string, _ *conf.Config) {
+			f["etc/systemd/system/intsink.service.d/mine.conf"] = "[Service]\nLimitMEMLOCK=64M"
+		}, Fault, "the unit limits the memory that may be locked to 64M", `LimitMEMLOCK=infinity\n`},
 		{"little memory may be locked", func(f map[string]string, _ *conf.Config) {
+			delete(f, "usr/lib/systemd/system/intsink.service")
 			f["proc/self/limits"] = "Max locked memory         65536                65536                bytes"
 		}, Fault, "only 65536 bytes of memory may be locked", "ulimit -l unlimited"},
 		{"transparent hugepages off", func(f map[string]string, _ *conf.Config) {
@@ -129,15 +161,43 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"governor", func(f map[string]string, _ *conf.Config) {
 			f["sys/devices/system/cpu/cpu1/cpufreq/scaling_governor"] = "powersave"
 		}, Slow, `governor "powersave"`, "cpupower -c 1,2 frequency-set -g performance"},
-		{"irqbalance", func(f map[string]string, _ *conf.Config) { f["proc/77/comm"] = "irqbalance" }, Slow, "irqbalance runs (pid 77)", "IRQBALANCE_BANNED_CPULIST=1,2"},
+		{"irqbalance", func(f map[string]string, _ *conf.Config) {
+			f["proc/77/comm"], f["etc/default/irqbalance"] = "irqbalance", "IRQBALANCE_BANNED_CPUS=0"
+		}, Slow, "irqbalance runs (pid 77)", "IRQBALANCE_BANNED_CPULIST=1,2"},
+		{"irqbalance that leaves out others", func(f map[string]string, _ *conf.Config) {
+			f["proc/77/comm"], f["etc/default/irqbalance"] = "irqbalance", "#IRQBALANCE_BANNED_CPULIST=1,2\nIRQBALANCE_BANNED_CPULIST=\"0,2\""
+		}, Slow, "irqbalance runs (pid 77)", "IRQBALANCE_BANNED_CPULIST=0,1,2"},
 		{"slow clock", func(f map[string]string, _ *conf.Config) {
 			f["sys/devices/system/clocksource/clocksource0/current_clocksource"] = "hpet"
+			f["sys/devices/system/clocksource/clocksource0/available_clocksource"] = "hpet tsc acpi_pm"
 		}, Slow, "the clock source is hpet", "echo tsc"},
+		{"slow clock on a guest", func(f map[string]string, _ *conf.Config) {
+			f["sys/devices/system/clocksource/clocksource0/current_clocksource"] = "acpi_pm"
+			f["sys/devices/system/clocksource/clocksource0/available_clocksource"] = "kvm-clock acpi_pm"
+		}, Slow, "the clock source is acpi_pm", "echo kvm-clock"},
+		{"slow clock without another", func(f map[string]string, _ *conf.Config) {
+			f["sys/devices/system/clocksource/clocksource0/current_clocksource"] = "hpet"
+			f["sys/devices/system/clocksource/clocksource0/available_clocksource"] = "hpet acpi_pm"
+		}, Slow, "the clock source is hpet", "# nothing to set"},
 		{"old processor", func(f map[string]string, _ *conf.Config) { f["proc/cpuinfo"] = "flags\t: fpu avx2" }, Slow, "lacks AVX2 or BMI2", ""},
 		{"no such NIC", func(_ map[string]string, c *conf.Config) { c.Ports[0].Device = "0000:5e:00.0" }, Fault, "there is no PCI device 0000:5e:00.0", "dpdk-devbind.py --status-dev net"},
 		{"kernel driver", func(f map[string]string, _ *conf.Config) {
 			f["sys/bus/pci/devices/0000:3b:00.0/driver"] = "->../../drivers/ixgbe"
 		}, Fault, "has the driver ixgbe, which DPDK cannot use", "dpdk-devbind.py --bind=vfio-pci 0000:3b:00.0"},
+		{"no module", func(f map[string]string, _ *conf.Config) { delete(f, "dev/vfio/vfio") }, Fault, `port "up": /dev/vfio/vfio is not there`, "modprobe vfio-pci"},
+		{"a container of root's", func(f map[string]string, _ *conf.Config) { f["dev/vfio/vfio"] = "mode 600" }, Fault, "user intsink may not open /dev/vfio/vfio (", "chmod 666 /dev/vfio/vfio"},
+		{"a group of root's", func(f map[string]string, _ *conf.Config) { f["dev/vfio/7"] = "mode 600" }, Fault, "user intsink may not open /dev/vfio/7 (", "touch /usr/lib/udev/rules.d/60-intsink.rules && udevadm control --reload"},
+		{"no rule", func(f map[string]string, _ *conf.Config) {
+			f["dev/vfio/7"] = "mode 600"
+			delete(f, "usr/lib/udev/rules.d/60-intsink.rules")
+		}, Fault, "and no udev rule gives it", "# install deploy/package/udev.rules"},
+		{"no user", func(f map[string]string, _ *conf.Config) { delete(f, "etc/passwd") }, Fault, "the service runs as user intsink, who does not exist", "systemd-sysusers"},
+		{"a unit without the container", func(f map[string]string, _ *conf.Config) {
+			f["etc/systemd/system/intsink.service"] = strings.ReplaceAll(packagedUnit(), "DeviceAllow=/dev/vfio/vfio rw", "")
+		}, Fault, `port "up": the unit does not let the service open /dev/vfio/vfio`, "DeviceAllow=/dev/vfio/vfio rw"},
+		{"an upgrade", func(f map[string]string, _ *conf.Config) {
+			f["proc/88/comm"], f["proc/88/exe"] = "intsink", "->/usr/bin/intsink (deleted)"
+		}, Slow, "the sink that runs (pid 88) is older", "# systemctl restart intsink"},
 		{"no IOMMU", func(f map[string]string, _ *conf.Config) { delete(f, "sys/bus/pci/devices/0000:3b:00.0/iommu_group") }, Slow, "no IOMMU", "iommu=pt"},
 		{"narrow slot", func(f map[string]string, _ *conf.Config) {
 			f["sys/bus/pci/devices/0000:3b:00.0/current_link_width"] = "4"
@@ -156,14 +216,17 @@ func TestEachFaultIsFound(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			files, configuration := good(), config()
 			c.change(files, configuration)
-			var bad []Finding
-			for _, f := range Examine(machine(t, files), configuration) {
-				if f.Level != OK {
-					bad = append(bad, f)
-				}
-			}
+			m := machine(t, files)
+			bad := wrong(m, configuration)
 			if len(bad) != 1 || bad[0].Level != c.level || !strings.Contains(bad[0].What, c.what) || !strings.Contains(bad[0].Fix, c.fix) {
-				t.Errorf("found %q, want %s %q > %q", bad, c.level, c.what, c.fix)
+				t.Fatalf("found %q, want %s %q > %q", bad, c.level, c.what, c.fix)
+			}
+			if !mends(bad[0].Fix) {
+				return
+			}
+			follow(t, m.Root, bad[0].Fix)
+			if left := wrong(m, configuration); len(left) != 0 {
+				t.Errorf("after %s:\n%q", bad[0].Fix, left)
 			}
 		})
 	}
@@ -219,9 +282,27 @@ func TestOffloadsAndClock(t *testing.T) {
 	}
 }
 
+// TestClockDaemon: where something is to keep the clock right, it is not advised again.
+func TestClockDaemon(t *testing.T) {
+	for comm, want := range map[string][2]string{
+		"chronyd":         {"chronyc sources", "chronyd runs (pid 9)"},
+		"systemd-timesyn": {"timedatectl timesync-status", "systemd-timesyncd runs (pid 9)"}, // the kernel cuts names
+		"ntpd":            {"ntpq -p", "ntpd runs (pid 9)"},
+		"cron":            {"apt-get install chrony", "nothing keeps the clock right"},
+	} {
+		files := good()
+		files["proc/9/comm"] = comm
+		m := machine(t, files)
+		m.Clock = func() bool { return false }
+		if bad := wrong(m, config()); len(bad) != 1 || bad[0].Level != Slow || bad[0].Fix != want[0] || !strings.Contains(bad[0].What, want[1]) {
+			t.Errorf("%s: %q", comm, bad)
+		}
+	}
+}
+
 // TestFixesAreAScript: a shell takes what --fix prints, and what only people can do is a comment.
 func TestFixesAreAScript(t *testing.T) {
-	known := []string{"#", "sysctl", "ulimit", "echo", "cpupower", "modprobe", "dpdk-devbind.py", "ip", "apt-get", "ethtool"}
+	known := []string{"#", "sysctl", "ulimit", "echo", "cpupower", "modprobe", "dpdk-devbind.py", "ip", "apt-get", "ethtool", "systemd-sysusers", "chmod"}
 	calls := regexp.MustCompile("(?:slow|fault)\\((?:fmt\\.Sprintf\\()?[\"`]([^ \"`]+)")
 	paths, err := filepath.Glob("*.go")
 	if err != nil {

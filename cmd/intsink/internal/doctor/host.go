@@ -39,6 +39,17 @@ func (h *host) names(pattern ...string) (all []string) {
 	return all
 }
 
+// processes are the pids of those with a name; nil: there are none.
+func (h *host) processes(name string) (pids []string) {
+	name = name[:min(len(name), 15)] // as the kernel cuts it
+	for _, pid := range h.names("proc/[0-9]*") {
+		if h.text("proc", pid, "comm") == name {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
 // link returns the last element of the target of a symbolic link, "" if there is none.
 func (h *host) link(path ...string) string {
 	to, err := os.Readlink(h.path(path...))

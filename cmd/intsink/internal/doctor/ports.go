@@ -10,10 +10,6 @@ import (
 	"intsink/conf"
 )
 
-// intRoom is what INT adds to a packet in a usual domain: shim, header and eight hops of
-// 32 bytes, and a new UDP header.
-const intRoom = 4 + 12 + 8*32 + 8
-
 // pciDevices looks at NICs that DPDK drives: are they there, bound to vfio-pci, may they
 // use an IOMMU, and is their slot as wide as they are.
 func pciDevices(h *host, c *conf.Config) (all []Finding) {
@@ -36,11 +32,16 @@ func pciDevices(h *host, c *conf.Config) (all []Finding) {
 			if driver == "" {
 				driver = "none"
 			}
-			all = append(all, fault("modprobe vfio-pci && dpdk-devbind.py --bind=vfio-pci "+address+"    # driverctl set-override "+address+" vfio-pci, for the next boot",
+			all = append(all, fault("modprobe vfio-pci && dpdk-devbind.py --bind=vfio-pci "+quoted(address)+"    # for the next boot, while intsink is stopped: driverctl set-override "+address+" vfio-pci",
 				"port %q: %s has the driver %s, which DPDK cannot use", p.Name, address, driver))
 		}
 		if driver == "vfio-pci" && h.link(dev, "iommu_group") == "" {
 			all = append(all, slow(byHand("add intel_iommu=on (amd_iommu=on) iommu=pt to GRUB_CMDLINE_LINUX, then: update-grub && reboot"), "port %q: no IOMMU: the device can write to any memory, and vfio needs more rights", p.Name))
+		}
+		if p.MTU != 0 {
+			if narrow := c.TooNarrow(p, int(p.MTU)); narrow != "" {
+				all = append(all, slow(byHand(fmt.Sprintf("write port %q { mtu = %d }, or leave it out", p.Name, c.RoomForINT(p.Name))), "%s", narrow))
+			}
 		}
 		now, max := h.text(dev, "current_link_width"), h.text(dev, "max_link_width")
 		if n, err := strconv.Atoi(now); err == nil && n > 0 {
@@ -100,7 +101,7 @@ func kernelInterfaces(h *host, c *conf.Config) (all []Finding) {
 			continue
 		}
 		if h.text(dir, "operstate") == "down" || h.text(dir, "carrier") == "0" {
-			all = append(all, fault("ip link set "+name+" up    # and the cable, or the other side", "port %q: %s has no link", p.Name, name))
+			all = append(all, fault("ip link set "+quoted(name)+" up    # and the cable, or the other side", "port %q: %s has no link", p.Name, name))
 		}
 		all = append(all, mtuOf(c, p, mtu))
 	}
@@ -116,13 +117,13 @@ func mtuOf(c *conf.Config, p *conf.Port, mtu int) Finding {
 	}
 	switch {
 	case driverOf(p) == "net_af_xdp" && own+14+8 > c.DPDK.MbufSize:
-		fix := fmt.Sprintf("ip link set %s mtu %d    # or dpdk { mbuf_size = %d }", name, c.DPDK.MbufSize-22, own+22)
+		fix := fmt.Sprintf("ip link set %s mtu %d    # or dpdk { mbuf_size = %d }", quoted(name), c.DPDK.MbufSize-22, own+22)
 		if p.MTU != 0 {
 			fix = byHand(fmt.Sprintf("write port %q { mtu = %d }, or dpdk { mbuf_size = %d }", p.Name, c.DPDK.MbufSize-22, own+22))
 		}
 		return fault(fix, "port %q: frames of %s (MTU %d) do not fit mbufs of %d bytes", p.Name, name, own, c.DPDK.MbufSize)
-	case isNetworkSide(c, p.Name) && mtu < 1500+intRoom:
-		return slow(fmt.Sprintf("ip link set %s mtu %d", name, 1500+intRoom), "port %q: the MTU of %s is %d: packets of 1500 bytes with INT of eight hops need %d", p.Name, name, mtu, 1500+intRoom)
+	case isNetworkSide(c, p.Name) && mtu < 1500+conf.INTRoom:
+		return slow(fmt.Sprintf("ip link set %s mtu %d", quoted(name), 1500+conf.INTRoom), "port %q: the MTU of %s is %d: packets of 1500 bytes with INT of eight hops need %d", p.Name, name, mtu, 1500+conf.INTRoom)
 	}
 	return ok("port %q: %s, MTU %d", p.Name, name, mtu)
 }
@@ -155,13 +156,13 @@ func offloads(h *host, c *conf.Config) (all []Finding) {
 		}
 		switch o := h.machine.Offloads(name); {
 		case o.LRO:
-			all = append(all, fault("ethtool -K "+name+" lro off", "port %q: LRO of %s joins frames without a way back: the sink refuses it", p.Name, name))
+			all = append(all, fault("ethtool -K "+quoted(name)+" lro off", "port %q: LRO of %s joins frames without a way back: the sink refuses it", p.Name, name))
 		case o.GRO && driverOf(p) == "net_af_xdp":
-			all = append(all, slow("ethtool -K "+name+" gro off", "port %q: where the driver of %s has no XDP of its own, GRO joins frames, and net_af_xdp does not cut them again", p.Name, name))
+			all = append(all, slow("ethtool -K "+quoted(name)+" gro off", "port %q: where the driver of %s has no XDP of its own, GRO joins frames, and net_af_xdp does not cut them again", p.Name, name))
 		case o.GRO && driverOf(p) != "":
-			all = append(all, fault("ethtool -K "+name+" gro off    # or device = \"kernel:"+name+"\"", "port %q: GRO of %s joins frames, and %s does not cut them again", p.Name, name, driverOf(p)))
+			all = append(all, fault("ethtool -K "+quoted(name)+" gro off    # or device = \"kernel:"+name+"\"", "port %q: GRO of %s joins frames, and %s does not cut them again", p.Name, name, driverOf(p)))
 		case o.GRO:
-			all = append(all, slow("ethtool -K "+name+" gro off", "port %q: GRO of %s joins frames, which the sink cuts again", p.Name, name))
+			all = append(all, slow("ethtool -K "+quoted(name)+" gro off", "port %q: GRO of %s joins frames, which the sink cuts again", p.Name, name))
 		}
 	}
 	return all
