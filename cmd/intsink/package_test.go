@@ -18,7 +18,6 @@ type packageRoot struct {
 	t    *testing.T
 	root string
 	log  string // of the tools
-	pid  int    // of the service that runs
 }
 
 func newPackageRoot(t *testing.T) *packageRoot {

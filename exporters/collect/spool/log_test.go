@@ -492,7 +492,7 @@ func TestSwappedSegments(t *testing.T) {
 func TestDiskThatTakesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "spool")
 	s := open(t, Options{Directory: dir, SegmentSize: ten, Memory: 32 * ten})
-	r := s.Reader("out")
+	s.Reader("out")
 	add(t, s, 1, 15)
 	if err := os.Rename(dir, dir+".away"); err != nil {
 		t.Fatal(err)
@@ -518,7 +518,7 @@ func TestDiskThatTakesNothing(t *testing.T) {
 	kill(s)
 	s = open(t, Options{Directory: dir, SegmentSize: ten})
 	defer shut(t, s)
-	r = s.Reader("out")
+	r := s.Reader("out")
 	g := read(t, r, 2000, true)
 	g.sum(t, 1, 1010)
 	if lost != 2*uint64(len(g.told)) {
