@@ -31,7 +31,7 @@ func output(t *testing.T, c Config) *Output {
 }
 
 func delivered(b *collecttest.Bed) func() bool {
-	return func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued == 0 }
+	return func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued == 0 && o.Waiting == 0 }
 }
 
 // TestInsert: a collector's records are all inserted, in full blocks, with the query, settings and

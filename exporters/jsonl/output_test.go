@@ -60,7 +60,7 @@ func read(t *testing.T, path string) string {
 }
 
 func idle(b *collecttest.Bed) func() bool {
-	return func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued == 0 }
+	return func() bool { o := b.C.Snapshot().Outputs[0]; return o.Live && o.Queued == 0 && o.Waiting == 0 }
 }
 
 // TestFile: a line that an earlier process could not finish is cut, and what comes
