@@ -36,13 +36,13 @@ type Parts struct {
 
 type key struct{ part, name string }
 
-// New makes Parts of which none is degraded.
+// New returns an empty list: no part is degraded yet.
 func New(now func() time.Time, log func() *slog.Logger) *Parts {
 	return &Parts{now: now, log: log, all: map[key]State{}}
 }
 
-// Set says that a part is degraded because of err; nil: it works, or is no longer asked for. The log is told of
-// the beginning and the end.
+// Set says that a part is degraded because of err; nil: it works, or is no longer configured. Set logs when a
+// part becomes degraded, and when it works again.
 func (p *Parts) Set(part, name string, err error) {
 	k := key{part, name}
 	p.mu.Lock()

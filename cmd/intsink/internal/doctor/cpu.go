@@ -71,8 +71,8 @@ func governor(h *host, c *conf.Config) []Finding {
 	return nil
 }
 
-// irqbalance looks for the daemon that moves interrupts onto any CPU but those that it is told of, or
-// that are isolated or without a tick where it is told of none.
+// irqbalance complains where irqbalance runs and may move interrupts onto CPUs of workers. The daemon leaves
+// out the CPUs of its own setting; without a setting, isolated CPUs and those without a tick.
 func irqbalance(h *host, c *conf.Config) []Finding {
 	running := h.processes("irqbalance")
 	if running == nil {

@@ -121,7 +121,7 @@ func (w *Watchdog) finish(now time.Time, ticks <-chan time.Time) {
 	w.mu.Unlock()
 	const why = "the sink stops"
 	for end := now.Add(c.Timeout); now.Before(end); now = <-ticks {
-		w.Want(true, why) // for who asks for the state
+		w.Want(true, why) // shown by /api/v1/mode
 		w.lookFor(context.Background(), c, why, now, retryLast, end.Sub(now))
 		if w.State().State == "bypass" {
 			return
