@@ -35,6 +35,6 @@
 //   - all, where a watch asks for a VNI or an inner packet: these stand behind INT, where
 //     templates end (Burst.Keep)
 //
-// The loops over a burst are in C, and in Go with the same result to the byte: for builds without cgo,
-// processors without AVX2, and tests. A State belongs to one worker.
+// The loops over a burst are in C, compiled once with vectors and once without (portable.c), for processors
+// without AVX2. Builds without cgo parse every packet. A State belongs to one worker.
 package fast
