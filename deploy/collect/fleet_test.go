@@ -32,7 +32,7 @@ func TestFleet(t *testing.T) {
 	dir := t.TempDir()
 	var beds []*collecttest.Bed
 	for _, name := range []string{"a", "b"} {
-		o := collect.Options{Listens: []collect.Listen{{Address: "127.0.0.1:0", Sockets: 2, Buffer: 4 << 20, Streams: sinks * workers}}}
+		o := collect.Options{Listens: []collect.Listen{{Address: "127.0.0.1:0", Sockets: 2, Buffer: 4 << 20, Streams: 2 * sinks * workers}}} // one address takes half
 		beds = append(beds, collecttest.New(t, o, 0, jsonl.New(jsonl.Config{Path: filepath.Join(dir, name)})))
 	}
 	r := rand.New(rand.NewPCG(1, 2))
