@@ -78,6 +78,16 @@ func (p *Port) argument(name string) string {
 	return ""
 }
 
+// strangersJoin tells whether p is a memif whose socket is no file: DPDK's default is an abstract one, without permissions.
+// A secret keeps others from a server; a client would tell it to whoever was first to listen there.
+func (p *Port) strangersJoin() bool {
+	if !strings.HasPrefix(p.Device, "net_memif") || p.argument("socket-abstract") == "no" {
+		return false
+	}
+	role := p.argument("role")
+	return role != "server" && role != "master" || p.argument("secret") == ""
+}
+
 // afPacketArguments are the arguments of DPDK's driver net_af_packet. A kernel port finds their
 // values by itself, except framecnt, the length of its ring.
 var afPacketArguments = []string{"iface", "qpairs", "blocksz", "framesz", "framecnt", "qdisc_bypass"}
@@ -101,6 +111,8 @@ func (d checker) checkDevice(p *Port) {
 			p.Name, schema.Short(p.Device), schema.Short(k.Interface))
 	case kernel:
 		d.checkAFPacket(p)
+	case p.strangersJoin():
+		d.ErrorAt(at, `port %q: device = %q: DPDK makes an abstract socket of it, which every user of this machine may join, or make first: add socket-abstract=no,socket=PATH, in a folder of the sink's own`, p.Name, schema.Short(p.Device))
 	case pciAddress.MatchString(p.Device) || vdev.MatchString(p.Device):
 	case pciLike.MatchString(p.Device):
 		d.ErrorAt(at, `port %q: device = %q is no PCI address: it is written domain:bus:device.function, such as "0000:3b:00.0"`, p.Name, schema.Short(p.Device))

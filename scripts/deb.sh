@@ -74,7 +74,7 @@ rm -f "$out"/intsink*_"$arch".deb
 
 begin intsink hardening-no-pie
 rm "$root/usr/share/man/man1/intsink-collect.1.gz" # the other package has it
-put 644 conf/examples/minimal.hcl /etc/intsink/intsink.hcl
+put 640 conf/examples/minimal.hcl /etc/intsink/intsink.hcl # of group intsink: postinst
 mkdir -p "$root/usr/share/doc/intsink/examples"
 cp conf/examples/*.hcl "$root/usr/share/doc/intsink/examples/"
 put 644 deploy/package/sysctl.conf /etc/sysctl.d/60-intsink.conf

@@ -11,8 +11,8 @@ umask 022
 # put MODE FROM... TO: files into a folder.
 put() { install -D -m "$1" -t "$root${*: -1}" "${@:2:$#-2}"; }
 
-# configuration FROM TO: unless somebody has one.
-configuration() { [[ -e "$root$2" ]] || install -D -m 644 "$1" "$root$2"; }
+# configuration FROM TO [MODE]: unless somebody has one.
+configuration() { [[ -e "$root$2" ]] || install -D -m "${3:-644}" "$1" "$root$2"; }
 
 put 755 "$programs/intsink" "$programs/intsink-collect" /usr/local/bin
 put 644 deploy/systemd/intsink.service deploy/systemd/intsink-collect.service /usr/local/lib/systemd/system
@@ -20,7 +20,7 @@ install -D -m 644 deploy/package/sysusers.conf "$root/usr/local/lib/sysusers.d/i
 install -D -m 644 deploy/package/udev.rules "$root/etc/udev/rules.d/60-intsink.rules"
 configuration deploy/package/sysctl.conf /etc/sysctl.d/60-intsink.conf
 configuration deploy/package/needrestart.conf /etc/needrestart/conf.d/intsink.conf
-configuration conf/examples/minimal.hcl /etc/intsink/intsink.hcl
+configuration conf/examples/minimal.hcl /etc/intsink/intsink.hcl 640 # for hashes of tokens
 configuration deploy/collect/collect.hcl /etc/intsink/collect.hcl
 
 mkdir -p "$share"/man/man1 "$share"/bash-completion/completions "$share"/zsh/site-functions "$share"/fish/vendor_completions.d
@@ -36,4 +36,4 @@ put 644 deploy/prometheus/rules.yml /usr/local/share/intsink/prometheus
 put 644 deploy/grafana/*.json /usr/local/share/intsink/grafana
 put 644 deploy/collect/*.sql deploy/collect/intsink.proto /usr/local/share/intsink-collect
 # udevd leaves a rule out whose group it does not know, and reads it again only where the file is newer.
-[[ -n $root ]] || echo "then: systemd-sysusers && touch /etc/udev/rules.d/60-intsink.rules && udevadm control --reload && udevadm trigger --subsystem-match=vfio && systemctl daemon-reload"
+[[ -n $root ]] || echo "then: systemd-sysusers && chgrp intsink /etc/intsink/intsink.hcl && touch /etc/udev/rules.d/60-intsink.rules && udevadm control --reload && udevadm trigger --subsystem-match=vfio && systemctl daemon-reload"

@@ -59,6 +59,9 @@ func TestInstall(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "is valid") {
 		t.Errorf("%v\n%s", err, out)
 	}
+	if info, err := os.Stat(root + "/etc/intsink/intsink.hcl"); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("%v %v: hashes of tokens in it are nobody else's", info.Mode(), err)
+	}
 	mine := write(t, root+"/etc/intsink/intsink.hcl", "# mine\n")
 	install()
 	if b, err := os.ReadFile(mine); err != nil || string(b) != "# mine\n" {

@@ -71,6 +71,30 @@ func (p *packageRoot) dpkg(args ...string) (printed, called string) {
 // runs makes systemctl say that the service runs; the process is that of this test.
 func (p *packageRoot) runs() { write(p.t, p.root+"/active", fmt.Sprintln(os.Getpid())) }
 
+// TestPackageConfiguration: that of the sink may have hashes of tokens: others do not read it, unless the admin says so.
+func TestPackageConfiguration(t *testing.T) {
+	p := newPackageRoot(t)
+	group := `#!/bin/sh
+[ "$1" = intsink ] && echo chgrp "$@" >>` + p.log + "\n"
+	write(t, p.root+"/tools/chgrp", group)
+	write(t, p.root+"/tools/dpkg-statoverride", "#!/bin/sh\n[ -e "+p.root+"/overridden ]\n")
+	netns.Sh(t, "chmod 755 "+p.root+"/tools/*; mkdir -p "+p.root+"/etc/intsink")
+	file := write(t, p.root+"/etc/intsink/intsink.hcl", "")
+	for _, overridden := range []bool{false, true} {
+		os.Chmod(file, 0o644)
+		want := os.FileMode(0o640)
+		if overridden {
+			write(t, p.root+"/overridden", "")
+			want = 0o644
+		}
+		_, called := p.dpkg("-i", p.build("intsink", "1"))
+		info, err := os.Stat(file)
+		if err != nil || info.Mode().Perm() != want || strings.Contains(called, "chgrp intsink "+file) == overridden {
+			t.Errorf("%v %v, not %v; called:\n%s", info.Mode(), err, want, called)
+		}
+	}
+}
+
 // TestPackageRule: the rule for VFIO groups is in force after the installation, though udevd read
 // it before its group was there.
 func TestPackageRule(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -166,6 +167,51 @@ func TestLock(t *testing.T) {
 	release()
 	if _, err := Lock("cc0"); !errors.Is(err, ErrGone) {
 		t.Error(err)
+	}
+}
+
+// TestStrangersHoldNoLocks: a user who runs no sink has the names of locks, whether he listens there or not.
+func TestStrangersHoldNoLocks(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	const child = "INTSINK_TEST_STRANGER"
+	if os.Getenv(child) != "" {
+		other := syscall.Setuid(65534) == nil // not where the test has a user namespace of one user
+		for i, name := range []string{"listens", "silent"} {
+			fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+			if err == nil {
+				err = unix.Bind(fd, &unix.SockaddrUnix{Name: "@intsink/" + name})
+			}
+			if err == nil && i == 0 {
+				err = unix.Listen(fd, 1)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		fmt.Println(other)
+		time.Sleep(time.Minute) // until it is killed
+		return
+	}
+	stranger := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	stranger.Env = append(os.Environ(), child+"=1")
+	out, err := stranger.StdoutPipe()
+	if err == nil {
+		err = stranger.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { stranger.Process.Kill(); stranger.Wait() }()
+	var other bool
+	if _, err := fmt.Fscan(out, &other); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"listens", "silent"} {
+		if _, holder, err := Claim(name); holder != "" && (other || name == "silent") || err != nil {
+			t.Errorf("%s: %q %v", name, holder, err)
+		}
 	}
 }
 

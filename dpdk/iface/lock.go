@@ -6,7 +6,12 @@ package iface
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
+	"os"
+	"os/user"
+	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,18 +44,43 @@ func Lock(name string) (release func(), err error) {
 
 // Claim makes this process the only one of its kind that has what: the abstract Unix socket
 // @intsink/what, in this network namespace, until release is called or the process ends. holder is the
-// process that has it already, "" where none does.
+// process that has it already, "" where none does. Anybody may bind such a name, but a holder counts only
+// where sinks run as its user: nobody else keeps a sink from its interfaces, or from its bypass switch.
 func Claim(what string) (release func(), holder string, err error) {
 	address := "@intsink/" + what
 	l, err := net.Listen("unix", address)
 	if errors.Is(err, unix.EADDRINUSE) {
-		return nil, Holder(address), nil
+		c := listenerOf(address)
+		for range 20 { // between bind and listen nobody answers, for microseconds
+			if c.Uid != nobody {
+				break
+			}
+			time.Sleep(5 * time.Millisecond)
+			c = listenerOf(address)
+		}
+		if runsSinks(c) {
+			return nil, describe(c), nil
+		}
+		slog.Warn("a process of a user who runs no sink has the name of a lock: it does not count, and whether another sink has the same is not known; end that process", "socket", address, "uid", c.Uid, "pid", c.Pid)
+		return func() {}, "", nil
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("lock %s: %w", address, err)
 	}
 	go answerLock(l)
 	return func() { l.Close() }, "", nil
+}
+
+// packagedUser is whom the packaged unit runs the sink as.
+const packagedUser = "intsink"
+
+// runsSinks tells whether a sink may run as the user of a process: root, the user of this process, or that of the package.
+func runsSinks(c unix.Ucred) bool {
+	if c.Uid == 0 || int(c.Uid) == os.Geteuid() {
+		return true
+	}
+	u, err := user.Lookup(packagedUser)
+	return err == nil && u.Uid == strconv.Itoa(int(c.Uid))
 }
 
 // answerLock lets Holder connect, until the lock is released.
@@ -64,10 +94,15 @@ func answerLock(l net.Listener) {
 	}
 }
 
-// Holder describes the process that listens on a Unix socket: its pid and name, as far as this
-// process may see them.
-func Holder(address string) string {
-	const unknown = "another process"
+// Holder describes the process that listens on a Unix socket: its pid, as far as this process may see it.
+func Holder(address string) string { return describe(listenerOf(address)) }
+
+// nobody is a user that no process has.
+const nobody = 1<<32 - 1
+
+// listenerOf returns who listens on a Unix socket (SO_PEERCRED, unix(7)), nobody where that is not known.
+func listenerOf(address string) unix.Ucred {
+	unknown := unix.Ucred{Uid: nobody}
 	c, err := net.Dial("unix", address) // which never waits (unix(7))
 	if err != nil {
 		return unknown
@@ -77,10 +112,18 @@ func Holder(address string) string {
 	if err != nil {
 		return unknown
 	}
-	var cred *unix.Ucred
-	raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
-	if err != nil || cred == nil || cred.Pid == 0 { // 0: of a pid namespace that is not ours
-		return unknown
+	cred := &unknown
+	raw.Control(func(fd uintptr) {
+		if found, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+			cred = found
+		}
+	})
+	return *cred
+}
+
+func describe(c unix.Ucred) string {
+	if c.Pid == 0 { // of a pid namespace that is not ours
+		return "another process"
 	}
-	return fmt.Sprintf("process %d", cred.Pid)
+	return fmt.Sprintf("process %d", c.Pid)
 }

@@ -38,8 +38,13 @@ func run() error {
 	records := flag.Int("records", 2000000, "records of each row and round")
 	rounds := flag.Int("rounds", 1, "rounds; each measures every row once")
 	flag.Parse()
+	memory, err := os.MkdirTemp("/dev/shm", "intsink-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(memory)
 	rows := []row{
-		intsink("file", *program, "file \"out\" { path = \"/dev/shm/intsink-bench.jsonl\" }\n", "file out"),
+		intsink("file", *program, fmt.Sprintf("file \"out\" { path = %q }\n", filepath.Join(memory, "out.jsonl")), "file out"),
 		intsink("kafka json lz4", *program, kafka("json", "lz4"), "kafka k"),
 		intsink("kafka json none", *program, kafka("json", "none"), "kafka k"),
 		intsink("kafka protobuf lz4", *program, kafka("protobuf", "lz4"), "kafka k"),
@@ -57,7 +62,6 @@ func run() error {
 			results[i] = append(results[i], r)
 		}
 	}
-	os.Remove("/dev/shm/intsink-bench.jsonl")
 	fmt.Println("output                      records/s of a core   least     most   us a record   peak MiB")
 	for i, row := range rows {
 		all := results[i]

@@ -40,6 +40,9 @@ func Run(stdout, stderr io.Writer, path string, o Options, machine Machine) erro
 	if c.Node.ID == 0 && len(c.Collectors) > 0 && !o.WithoutHosts { // not of one that runs so
 		fmt.Fprintf(stderr, "%s: warning: node: id is 0, as that of every sink whose file leaves it out: collectors may take two of them for one; write node { id = N }, another N for each sink\n", path)
 	}
+	for _, text := range exposed(path, c) {
+		fmt.Fprintf(stderr, "%s: warning: %s\n", path, text)
+	}
 	wrong, cannot := machine(c)
 	if wrong != nil {
 		return cli.Failed(fmt.Errorf("%s is not valid: %w", path, wrong))
