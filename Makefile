@@ -77,7 +77,7 @@ bench-collect: deps ## CPU time of collect for a record, from a socket to a brok
 	bin/bench/collect -rounds $(or $(ROUNDS),1) $(if $(GOFLOW2),-goflow2 $(GOFLOW2)) 2>/dev/null
 
 faults-collect: deps deps-engines ## ten million reports into Kafka and ClickHouse while all of it fails: 20 minutes, as root (REPORTS=10000000)
-	INTSINK_SUMS=20 $(GO) test -count=1 -v -tags engines -timeout 1h -run TestSums ./cmd/internal/collect
+	INTSINK_SUMS=1-20 $(GO) test -count=1 -v -tags engines -timeout 1h -run TestSums ./cmd/internal/collect
 	INTSINK_ENGINES=$${INTSINK_ENGINES:-$(CURDIR)/bin/engines} $(GO) test -count=1 -v -timeout 2h -tags engines -run TestFaults ./bench/faults -reports $(or $(REPORTS),10000000) -rate 20000 -away 30s
 
 bench-throughput: bench-tools ## search for the rate without loss and with 0.5 %, over net_memif (BENCH="--help" for flags)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"math"
 	"net"
 	"net/netip"
 	"os"
@@ -192,7 +193,7 @@ func (c *Collector) deliver(l *listen, m *maker, taken []incoming, gaps []stream
 		payload -= len(in.payload)
 		e := spool.Entry{
 			Received: in.arrived, From: in.from, To: in.stream.Collector,
-			Start: in.place.Start, Sequence: in.place.Sequence, Payload: in.payload,
+			Start: in.place.Start, Sequence: in.place.Sequence, Skipped: uint32(min(in.place.Skipped, math.MaxUint32)), Payload: in.payload,
 		}
 		if m.packet(b, e, formats) == 0 {
 			bad = append(bad, in)

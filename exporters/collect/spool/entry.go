@@ -26,6 +26,7 @@ type Entry struct {
 	From, To netip.AddrPort // exporter and collector
 	Start    int64          // of the stream, see streams.Place
 	Sequence uint64
+	Skipped  uint32 // see streams.Place; at most 2^32-1
 	Records  uint16 // how many records the payload gives, for the accounts
 	Payload  []byte
 }
@@ -62,7 +63,7 @@ func appendFileHeader(b []byte) []byte {
 //
 //	| seconds 4 | nanoseconds 4 | length 4 | length 4 |   little endian
 //	| IPv4 20 or IPv6 40 | UDP 8, not in a note | payload |
-//	| start 8 | sequence 8 | 0 4 | records 2 | kind 1 | 0 1 | "INTS" 4 | CRC-32C 4 |   big endian
+//	| start 8 | sequence 8 | skipped 4 | records 2 | kind 1 | 0 1 | "INTS" 4 | CRC-32C 4 |   big endian
 //
 // The checksum is over everything from the seconds on.
 func appendEntry(b []byte, e *Entry) []byte {
@@ -75,7 +76,7 @@ func appendEntry(b []byte, e *Entry) []byte {
 	b = append(b, e.Payload...)
 	b = be.AppendUint64(b, uint64(e.Start))
 	b = be.AppendUint64(b, e.Sequence)
-	b = append(b, 0, 0, 0, 0)
+	b = be.AppendUint32(b, e.Skipped)
 	b = be.AppendUint16(b, e.Records)
 	b = append(b, byte(e.Kind), 0)
 	b = be.AppendUint32(b, trailerMagic)
@@ -149,6 +150,7 @@ func readEntry(b []byte) (e Entry, size int, err error) {
 		Received: int64(le.Uint32(b))*1e9 + int64(le.Uint32(b[4:])),
 		Start:    int64(be.Uint64(t)),
 		Sequence: be.Uint64(t[8:]),
+		Skipped:  be.Uint32(t[16:]),
 		Records:  be.Uint16(t[20:]),
 	}
 	return e, size, e.readIP(b[packetHeaderLen : size-trailerLen])

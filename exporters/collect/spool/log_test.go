@@ -599,3 +599,41 @@ func TestRanges(t *testing.T) {
 		t.Errorf("%d ranges, the last %+v", len(m.all), last)
 	}
 }
+
+// TestMissingAtAKill: what was missing when a process was killed is what its packets say was missing in front of them, without what
+// came late or was told: also where the segments before are gone, and a late packet of one of them is in the last.
+func TestMissingAtAKill(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Directory: dir, SegmentSize: ten}
+	behind := func(n, skipped uint32) Entry {
+		e := packet(n)
+		e.Skipped = skipped
+		return e
+	}
+	s := open(t, o)
+	r := s.Reader("out")
+	s.Append([]Entry{packet(1), packet(2), behind(4, 1), behind(8, 3), packet(5)})
+	read(t, r, 5, true)
+	s.Rotate()
+	s.Append([]Entry{packet(3), packet(9), behind(20, 10), packet(15)})
+	read(t, r, 1, true)
+	for range 2 { // the first writes the index, so that the segment that is delivered goes
+		if err := s.Sync(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(segmentPath(dir, 1)); err == nil {
+		t.Fatal("the first segment is still there")
+	}
+	kill(s)
+	s = open(t, o)
+	defer kill(s)
+	_, missing, _ := s.States()
+	var got []string
+	for _, g := range missing {
+		got = append(got, fmt.Sprint(g.First, "-", g.Last))
+	}
+	if want := "6-7 10-14 16-19"; strings.Join(got, " ") != want {
+		t.Errorf("%s are missing, want %s", got, want)
+	}
+}

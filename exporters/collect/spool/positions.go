@@ -35,6 +35,7 @@ type indexFile struct {
 	Size  int64  `json:"size"`
 	Final bool   `json:"final"` // nothing is written behind Size any more
 	extent
+	Missing []Range `json:"missing,omitempty"` // at Size: neither in the log nor told
 }
 
 func (s *Spool) positions() positionsFile {
@@ -142,7 +143,7 @@ func (s *Spool) writeIndexes() error {
 	for _, g := range s.segments {
 		final := s.closing || g != s.last() || s.file == nil
 		if g.mem == nil && (g.indexed < g.size || final && !g.final) {
-			b, err := json.Marshal(indexFile{s.id, g.size, final, extent{g.records, g.sum.all}})
+			b, err := json.Marshal(indexFile{s.id, g.size, final, extent{g.records, g.sum.all}, g.stillMissing()})
 			if err != nil {
 				s.mu.Unlock()
 				return err

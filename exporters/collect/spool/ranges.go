@@ -119,12 +119,21 @@ func (m *merger) addAll(ranges []Range) {
 	}
 }
 
-// addEntries adds what is lost without the entries.
-func (m *merger) addEntries(entries []Entry) {
-	for i := range entries {
-		if r, ok := span(&entries[i]); ok {
-			m.add(r)
-		}
+// addEntry adds what is lost without the entry.
+func (m *merger) addEntry(e *Entry) {
+	if r, ok := span(e); ok {
+		m.add(r)
+	}
+}
+
+// addSkipped adds the numbers that were missing in front of the report packet when it came.
+func (m *merger) addSkipped(e *Entry) {
+	if e.Skipped == 0 {
+		return
+	}
+	if r, ok := span(e); ok {
+		r.First, r.Last, r.Packets = e.Sequence-uint64(e.Skipped), e.Sequence-1, uint64(e.Skipped)
+		m.add(r)
 	}
 }
 

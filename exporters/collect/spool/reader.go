@@ -180,7 +180,9 @@ func (r *Reader) Ack(end Position, entries []Entry) {
 	defer r.s.mu.Unlock()
 	if len(r.held) > 0 {
 		var m merger
-		m.addEntries(entries)
+		for i := range entries {
+			m.addEntry(&entries[i])
+		}
 		r.held, r.s.moved = without(r.held, m.all), true
 	}
 	if !r.acked.Before(end) {
@@ -190,8 +192,8 @@ func (r *Reader) Ack(end Position, entries []Entry) {
 	if r.s.o.Directory == "" {
 		return
 	}
-	r.done.addEntries(entries)
 	for i := range entries {
+		r.done.addEntry(&entries[i])
 		r.doneRecs += uint64(entries[i].Records)
 	}
 }

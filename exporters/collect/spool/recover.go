@@ -129,6 +129,9 @@ func (s *Spool) load(number uint64) (whole bool, err error) {
 	if indexed {
 		g.size, g.indexed, g.final, g.records = x.Size, x.Size, x.Final, x.Records
 		g.sum.addAll(x.Ranges)
+		g.missing.addAll(x.Missing)
+	} else {
+		g.missing = s.missingBefore()
 	}
 	size := int64(-1)
 	if info, err := os.Stat(s.path(number)); err == nil {
@@ -152,9 +155,8 @@ func (s *Spool) load(number uint64) (whole bool, err error) {
 	}
 	end, passed := walk(b, g.size, int64(len(b)), func(e *Entry, _ int64, _ int) {
 		g.records += uint64(e.Records)
-		if r, ok := span(e); ok {
-			g.sum.add(r)
-		}
+		g.sum.addEntry(e)
+		g.noteMissing(e)
 	})
 	g.size = max(g.size, end)
 	if passed > 0 || failed != nil {
@@ -185,9 +187,7 @@ func (s *Spool) settle(r *Reader) bool {
 		b, _ := s.contents(g)
 		walk(b, fileHeaderLen, min(r.acked.Offset, int64(len(b))), func(e *Entry, _ int64, _ int) {
 			r.consumed += uint64(e.Records)
-			if x, ok := span(e); ok {
-				r.done.add(x)
-			}
+			r.done.addEntry(e)
 		})
 		r.doneRecs = r.consumed
 	}
@@ -199,64 +199,38 @@ func (s *Spool) settle(r *Reader) bool {
 func (s *Spool) States() (all []streams.State, missing []streams.Gap, exact bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	type start struct {
-		streams.Key
-		at int64
-	}
-	next, packets := map[start]uint64{}, map[start]uint64{}
-	var have, holes merger
+	next, packets := map[run]uint64{}, map[run]uint64{}
 	add := func(ranges []Range) {
 		for _, r := range ranges {
-			if k := (start{r.Key, r.Start}); !r.Unnumbered {
+			if k := (run{r.Key, r.Start}); !r.Unnumbered {
 				next[k] = max(next[k], r.Last+1)
 				packets[k] += r.Packets
 			}
 		}
-		have.addAll(ranges)
 	}
 	for _, g := range s.segments {
 		add(g.sum.all)
-		if !g.final { // the one that was written last, of a process that did not come to its end
-			holes.addAll(between(g.sum.all))
-		}
 	}
 	for _, r := range s.readers {
 		add(r.done.all)
 		add(r.lost)
 	}
-	newest := map[streams.Key]start{}
+	newest := map[streams.Key]run{}
 	for k := range next {
 		// A few packets with a start of their own may be noise, which is no stream yet.
-		sure, old := packets[k] >= streams.Enough, newest[k.Key]
+		sure, old := packets[k] >= streams.Enough, newest[k.key]
 		oldSure := packets[old] >= streams.Enough
-		if old.at == 0 || sure && (!oldSure || old.at < k.at) || !sure && !oldSure && k.at < old.at {
-			newest[k.Key] = k
+		if old.start == 0 || sure && (!oldSure || old.start < k.start) || !sure && !oldSure && k.start < old.start {
+			newest[k.key] = k
 		}
 	}
 	for k, at := range newest {
-		all = append(all, streams.State{Exporter: k.Exporter, Collector: k.Collector, Node: k.Node, HwID: k.HwID, Version: k.Version, Start: at.at, Next: next[at], Instance: k.Instance, Began: k.Began})
+		all = append(all, streams.State{Exporter: k.Exporter, Collector: k.Collector, Node: k.Node, HwID: k.HwID, Version: k.Version, Start: at.start, Next: next[at], Instance: k.Instance, Began: k.Began})
 	}
-	for _, r := range without(holes.all, have.all) {
-		missing = append(missing, r.Gap)
+	if g := s.last(); g != nil {
+		for _, r := range g.stillMissing() {
+			missing = append(missing, r.Gap)
+		}
 	}
 	return all, missing, s.whole
-}
-
-// between returns what is missing between the ranges of each stream.
-func between(ranges []Range) (holes []Range) {
-	outer := map[run]Range{}
-	for _, r := range ranges {
-		x, ok := outer[run{r.Key, r.Start}]
-		if !ok {
-			x = r
-		}
-		x.First, x.Last = min(x.First, r.First), max(x.Last, r.Last)
-		if x.Packets = x.Last - x.First + 1; !r.Unnumbered {
-			outer[run{r.Key, r.Start}] = x
-		}
-	}
-	for _, x := range outer {
-		holes = append(holes, without([]Range{x}, ranges)...)
-	}
-	return holes
 }

@@ -21,6 +21,7 @@ type segment struct {
 	records uint64
 	mem     []byte // its contents; nil: they are in its file
 	sum     merger // what is lost without it; only of a file
+	missing merger // numbers that were missing at its begin, or behind a packet in it; some of them came later
 	indexed int64  // size that its index on the disk is for
 	final   bool   // its index says that it is complete
 	bad     bool   // something in it cannot be read
@@ -94,9 +95,12 @@ func (s *Spool) Append(entries []Entry) (start, end Position, dropped []Dropped,
 	start = Position{g.number, g.size}
 	for i := range entries {
 		g.records += uint64(entries[i].Records)
+		g.noteMissing(&entries[i])
+		if file {
+			g.sum.addEntry(&entries[i])
+		}
 	}
 	if g.size += int64(len(s.buf)); file {
-		g.sum.addEntries(entries)
 		if s.unsynced += int64(len(s.buf)); s.unsynced >= syncBytes {
 			s.syncSoon()
 		}
@@ -153,9 +157,41 @@ func (s *Spool) write() error {
 }
 
 func (s *Spool) begin(g *segment) {
+	g.missing = s.missingBefore()
 	g.number = s.next
 	s.next++
 	s.segments = append(s.segments, g)
+}
+
+// missingBefore returns the numbers that are missing when a segment begins behind the last one.
+func (s *Spool) missingBefore() (m merger) {
+	if g := s.last(); g != nil {
+		m.addAll(g.stillMissing())
+	}
+	return m
+}
+
+// noteMissing takes note of the numbers that e says are missing in front of it. They are few: gap records tell of them
+// within a second. What stays longer, such as the number of a packet that came late and could not be decoded, goes in the end.
+func (g *segment) noteMissing(e *Entry) {
+	if e.Skipped > 0 && len(g.missing.all) >= maxRanges {
+		still := g.stillMissing()
+		g.missing = merger{}
+		g.missing.addAll(still[len(still)/2:])
+	}
+	g.missing.addSkipped(e)
+}
+
+// stillMissing returns the numbers that are missing at the end of g: neither came, nor does a gap record tell of them.
+func (g *segment) stillMissing() []Range {
+	if len(g.missing.all) == 0 {
+		return nil
+	}
+	sum := g.sum
+	if g.mem != nil {
+		walk(g.mem, fileHeaderLen, g.size, func(e *Entry, _ int64, _ int) { sum.addEntry(e) }) // it is empty before
+	}
+	return without(g.missing.all, sum.all)
 }
 
 // toMemory appends s.buf to the last segment in memory, or to a new one. While there are too many bytes of them, the oldest goes.

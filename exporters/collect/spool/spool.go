@@ -246,11 +246,7 @@ func (s *Spool) rescue() error {
 			os.Remove(s.path(g.number))
 			return err
 		}
-		walk(g.mem, fileHeaderLen, g.size, func(e *Entry, _ int64, _ int) {
-			if r, ok := span(e); ok {
-				g.sum.add(r)
-			}
-		})
+		walk(g.mem, fileHeaderLen, g.size, func(e *Entry, _ int64, _ int) { g.sum.addEntry(e) })
 		g.mem, s.moved = nil, true
 	}
 	return nil

@@ -149,7 +149,7 @@ func (s *Stream) hold(h Header, now Times, gap func(Gap)) Place {
 	switch {
 	case r.has(h.Sequence):
 		s.Repeated++
-		return Place{r.start, uint64(h.Sequence)}
+		return Place{Start: r.start, Sequence: uint64(h.Sequence)}
 	case r.len == len(r.numbers):
 		return s.beginAnew(h, now, gap)
 	}
@@ -166,7 +166,7 @@ func (s *Stream) hold(h Header, now Times, gap func(Gap)) Place {
 	default:
 		r.late, r.fresh = r.late+1, r.fresh+1
 	}
-	return Place{r.start, uint64(h.Sequence)}
+	return Place{Start: r.start, Sequence: uint64(h.Sequence)}
 }
 
 // rowStart is the start of a stream that begins with a row. Rows that begin sooner one behind the other than sinks can be

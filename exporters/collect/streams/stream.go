@@ -86,7 +86,7 @@ func (s *Stream) See(h Header, now Times, gap func(Gap)) Place {
 	case s.unnumbered(ahead == m):
 		s.copies++
 		s.newest = now
-		return Place{s.start, s.first + s.copies}
+		return Place{Start: s.start, Sequence: s.first + s.copies}
 	case s.copies > 0: // the packets are numbered after all; begin anew, since copies took places
 		s.begin(h, now)
 		s.numbered = true
@@ -126,7 +126,7 @@ func (s *Stream) take(h Header, now Times, gap func(Gap)) Place {
 	s.next++
 	s.pace.step(s.next, now)
 	s.numbered = s.numbered || s.next > s.first+1
-	return Place{s.start, s.next - 1}
+	return Place{s.start, s.next - 1, ahead}
 }
 
 // unnumbered reports whether this packet and all before it have the same number: switches of
@@ -139,7 +139,7 @@ func (s *Stream) unnumbered(again bool) bool {
 func (s *Stream) behind(back uint64, h Header, now Times) Place {
 	if back > s.next { // from before the stream's first packet, with a number from before the wrap
 		s.Late++
-		return Place{s.start - 1, uint64(h.Sequence)}
+		return Place{Start: s.start - 1, Sequence: uint64(h.Sequence)}
 	}
 	n := s.next - back
 	switch {
@@ -158,7 +158,7 @@ func (s *Stream) behind(back uint64, h Header, now Times) Place {
 	if back <= prints {
 		s.prints[n%prints] = h.Print
 	}
-	return Place{s.start, n}
+	return Place{Start: s.start, Sequence: n}
 }
 
 // skip opens a hole of n numbers, from next on.

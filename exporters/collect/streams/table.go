@@ -14,6 +14,9 @@ import (
 type Place struct {
 	Start    int64
 	Sequence uint64
+
+	// Skipped is how many numbers in front of Sequence are missing since this packet came.
+	Skipped uint64
 }
 
 // Gap is a range of report packets that never came, both ends included.

@@ -53,7 +53,7 @@ func (s *Stream) ofTwin(n uint64, now Times) Place {
 	}
 	s.Twins++
 	t.found = t.add(now) || t.found
-	return Place{t.start, n}
+	return Place{Start: t.start, Sequence: n}
 }
 
 // head is what streams of one label have in common.
