@@ -4,7 +4,6 @@
 package collector
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,52 +13,42 @@ import (
 	"intsink/conf/schema"
 )
 
-// readable tells of a file that cannot be read. Text that was not loaded from a file is checked for itself
-// alone.
-func (f check) readable(what, attribute string, path *string) {
+// regular tells of what is there and no file. One that cannot be read is not refused: its output waits for it.
+// Text that was not loaded from a file is checked for itself alone.
+func (f check) regular(what, attribute string, path *string) {
 	if !f.disk || *path == "" {
 		return
 	}
-	s, err := os.Stat(*path)
-	if err == nil && !s.Mode().IsRegular() {
+	if s, err := os.Stat(*path); err == nil && !s.Mode().IsRegular() {
 		f.ErrorAt([]any{path}, "%s: %s: %s is not a file", what, attribute, schema.Quote(*path))
+	}
+}
+
+// sink tells of a sinks' configuration that cannot be read: what is in reports means something else without it.
+func (f check) sink(path *string) {
+	if f.regular("sink", "file", path); !f.disk || *path == "" {
 		return
 	}
-	if err == nil {
-		err = unix.Access(*path, unix.R_OK)
+	if err := unix.Access(*path, unix.R_OK); err != nil {
+		f.ErrorAt([]any{path}, "sink: file: cannot read %s: %v", schema.Quote(*path), err)
 	}
-	if err != nil {
-		f.ErrorAt([]any{path}, "%s: %s: cannot read %s: %v", what, attribute, schema.Quote(*path), cause(err))
-	}
-}
-
-// cause is err without the path, which the message has.
-func cause(err error) error {
-	if p, ok := err.(*fs.PathError); ok {
-		return p.Err
-	}
-	return err
-}
-
-func (f check) sink(path *string) {
-	f.readable("sink", "file", path)
 }
 
 func (f check) tls(what string, t *TLS) {
 	if t == nil {
 		return
 	}
-	f.readable(what, "tls.ca", &t.CA)
-	f.readable(what, "tls.certificate", &t.Certificate)
+	f.regular(what, "tls.ca", &t.CA)
+	f.regular(what, "tls.certificate", &t.Certificate)
 	f.secret(what+": tls", "key", &t.Key)
 	if (t.Certificate == "") != (t.Key == "") {
 		f.ErrorAt([]any{&t.Certificate, &t.Key}, "%s: tls: certificate and key belong together: name both or neither", what)
 	}
 }
 
-// secret tells of a file that cannot be read, and of one that others may read.
+// secret tells of what is no file, and of one that others may read.
 func (f check) secret(what, attribute string, path *string) {
-	f.readable(what, attribute, path)
+	f.regular(what, attribute, path)
 	if s, err := os.Stat(*path); err == nil && s.Mode().Perm()&0o004 != 0 {
 		f.WarnAt([]any{path}, "%s: everybody on this machine can read %s: chmod o-r it", what, schema.Quote(*path))
 	}
@@ -89,9 +78,6 @@ func (f check) file(o *File, before []File) {
 		f.ErrorAt([]any{&o.Path}, "%s: path %s is a folder; name a file in it", what, schema.Quote(o.Path))
 	} else if err == nil && !s.Mode().IsRegular() {
 		f.ErrorAt([]any{&o.Path}, `%s: path %s is not a regular file; "-" is standard output, "unix:PATH" a socket`, what, schema.Quote(o.Path))
-	}
-	if _, err := os.Stat(filepath.Dir(o.Path)); err != nil && f.disk {
-		f.WarnAt([]any{&o.Path}, "%s: the folder of %s: %v; nothing is written until it is there", what, schema.Quote(o.Path), cause(err))
 	}
 }
 

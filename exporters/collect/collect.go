@@ -65,6 +65,7 @@ type Collector struct {
 	ending  sync.WaitGroup // outputs that are no longer configured
 
 	mu       sync.Mutex
+	stopping bool
 	leaving  map[string]chan struct{} // by name, outputs that are no longer configured; closed when one has ended
 	listens  []*listen
 	feeds    []*feed
@@ -76,22 +77,21 @@ type Collector struct {
 // statsPeriod is how often stats records are made, unless Options.Stats is set.
 const statsPeriod = 10 * time.Second
 
-// Start binds the sockets and begins to receive.
-func Start(o Options) (*Collector, error) {
+// Start binds the sockets and begins to receive. An address that cannot be bound keeps nothing else from it: OpenListens tries
+// again.
+func Start(o Options) *Collector {
 	if o.Flush == 0 {
 		o.Flush = FlushTime
 	}
 	o.Stats = cmp.Or(o.Stats, statsPeriod)
 	c := &Collector{o: o, log: o.Log, began: time.Now(), ticking: make(chan struct{}), ticked: make(chan struct{}), leaving: map[string]chan struct{}{}}
-	for _, l := range o.Listens {
-		sockets, err := openSockets(l.Address, l.Sockets, l.Buffer, l.Share)
-		if err != nil {
-			for _, l := range c.listens {
-				l.close()
-			}
-			return nil, err
+	opened := make([][]*socket, len(o.Listens)) // before the log says what the streams' last numbers were
+	for i, l := range o.Listens {
+		n := newListen(l)
+		if opened[i], n.why = openSockets(l.Address, l.Sockets, l.Buffer, l.Share); n.why == nil {
+			n.local = opened[i][0].local
 		}
-		c.listens = append(c.listens, newListen(l, sockets))
+		c.listens = append(c.listens, n)
 	}
 	if c.o.Spool == nil {
 		c.o.Spool, _ = spool.Open(spool.Options{Memory: int64(o.Queue)}) // in memory: nothing can fail
@@ -109,14 +109,15 @@ func Start(o Options) (*Collector, error) {
 	if err := c.o.Spool.Sync(); err != nil { // the outputs' positions are there before the first entry
 		c.log.Say("the spool cannot be written", "err", err)
 	}
-	for _, l := range c.listens {
-		for _, s := range l.sockets {
-			c.sockets.Add(1)
-			go c.receive(l, s)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, l := range c.listens {
+		if opened[i] != nil {
+			c.begin(l, opened[i])
 		}
 	}
 	go c.tick()
-	return c, nil
+	return c
 }
 
 // SetOutputs replaces the outputs. An output takes the place of the one with its name; nil
@@ -346,9 +347,12 @@ func (c *Collector) pushNotes(each func(l *listen, add addNote)) {
 // Stop reads what the sockets hold, for drainTime at most, and closes them; it lets the outputs settle
 // records for Options.Flush. What is left is in the spool, which stays open.
 func (c *Collector) Stop() error {
+	c.mu.Lock()
+	c.stopping = true
 	for _, l := range c.listens {
 		l.drain(drainTime)
 	}
+	c.mu.Unlock()
 	c.sockets.Wait()
 	close(c.ticking)
 	<-c.ticked
@@ -374,11 +378,13 @@ func (c *Collector) Stop() error {
 	return nil
 }
 
-// Addresses returns the addresses that the collector listens on, in the order of the options.
+// Addresses returns the addresses that the collector listens on, or is to listen on, in the order of the options.
 func (c *Collector) Addresses() []netip.AddrPort {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var all []netip.AddrPort
 	for _, l := range c.listens {
-		all = append(all, l.sockets[0].local)
+		all = append(all, l.local)
 	}
 	return all
 }

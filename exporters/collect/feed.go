@@ -42,8 +42,10 @@ type feed struct {
 	backoff  time.Duration
 	again    time.Time // failed records are not sent again before
 	retried  uint64
-	proven   bool // something has arrived
-	failing  bool // nothing arrived since the last failure
+	proven   bool         // something has arrived
+	failing  bool         // nothing arrived since the last failure
+	cause    error        // of the last failure; nil: something arrived since
+	away     func() error // of the present output; nil: it does not tell
 	accounts Accounts
 }
 
@@ -54,9 +56,19 @@ const (
 )
 
 func newFeed(name string, out Output) *feed {
-	return &feed{
-		name: name, out: out, backoff: firstBackoff,
+	f := &feed{
+		name: name, backoff: firstBackoff,
 		wake: make(chan struct{}, 1), next: make(chan Output, 1), stop: make(chan context.Context, 1), done: make(chan struct{}),
+	}
+	f.take(out)
+	return f
+}
+
+// take makes out the output. The caller holds the lock, or is the only one that knows f.
+func (f *feed) take(out Output) {
+	f.out, f.away, f.cause = out, nil, nil
+	if a, ok := out.(Awayer); ok {
+		f.away = a.Away
 	}
 }
 
@@ -220,7 +232,7 @@ func (f *feed) settle(d *Delivery, n int) {
 		return
 	}
 	if len(d.failed) == 0 {
-		f.proven, f.failing, f.backoff = true, false, firstBackoff
+		f.proven, f.failing, f.cause, f.backoff = true, false, nil, firstBackoff
 	}
 	f.retire()
 	f.signal()
@@ -255,6 +267,7 @@ func (f *feed) fail(d *Delivery, i int, cause error) {
 			f.backoff = min(2*f.backoff, lastBackoff)
 		}
 	}
+	f.failed(cause)
 	f.failing = true
 	if len(d.failed) == 0 {
 		f.unsent++
@@ -267,10 +280,18 @@ func (f *feed) fail(d *Delivery, i int, cause error) {
 	}
 }
 
+// failed notes why records did not arrive.
+func (f *feed) failed(cause error) {
+	if !errors.Is(cause, ErrStopped) && !errors.Is(cause, ErrAdjusted) {
+		f.cause = cause
+	}
+}
+
 // retrying counts the records of d as sent again by the output itself.
 func (f *feed) retrying(d *Delivery, cause error) {
 	f.mu.Lock()
 	f.failing = true
+	f.failed(cause)
 	f.retried += uint64(d.Count())
 	f.mu.Unlock()
 	f.log.Say("records not delivered, trying again", "output", f.name, "err", cause)

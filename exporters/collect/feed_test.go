@@ -100,12 +100,12 @@ type feedBed struct {
 
 func newFeedBed(t *testing.T) *feedBed { return feedBedOn(t, spool.Options{}) }
 
-// feedBedOn makes a feed on a log with those options.
+// feedBedOn makes a feed on a log with those options, on a detached one where its folder cannot be opened.
 func feedBedOn(t *testing.T, o spool.Options) *feedBed {
 	t.Helper()
 	log, err := spool.Open(o)
 	if err != nil {
-		t.Fatal(err)
+		log = spool.Detached(o, err)
 	}
 	t.Cleanup(func() { log.Close() })
 	out, said := &slowOutput{}, &logged{}

@@ -20,10 +20,12 @@ import (
 )
 
 // listen is one address with its sockets and streams. The collector's lock guards all fields
-// except sockets and allow.
+// except allow.
 type listen struct {
 	Listen
-	sockets   []*socket
+	sockets   []*socket // none: the address cannot be opened
+	why       error     // why not
+	local     netip.AddrPort
 	allow     atomic.Pointer[[]netip.Prefix]
 	streams   *streams.Table
 	exporters *exporters
@@ -39,8 +41,8 @@ type listen struct {
 // and node, noise and forged node ids make as many as they may.
 const exporterShare = 8
 
-func newListen(l Listen, sockets []*socket) *listen {
-	n := &listen{Listen: l, sockets: sockets, streams: streams.New(l.Streams, max(l.Streams/exporterShare, 1)), exporters: newExporters(l.Limit, l.Streams)}
+func newListen(l Listen) *listen {
+	n := &listen{Listen: l, local: configured(l.Address), streams: streams.New(l.Streams, max(l.Streams/exporterShare, 1)), exporters: newExporters(l.Limit, l.Streams)}
 	n.allow.Store(&l.Allow)
 	return n
 }
@@ -55,12 +57,6 @@ func (l *listen) drain(most time.Duration) {
 
 // drainTime is how long sockets are read at the end, while report packets come.
 const drainTime = time.Second
-
-func (l *listen) close() {
-	for _, s := range l.sockets {
-		s.Close()
-	}
-}
 
 // since returns how much the counts of s have grown since the last call.
 func since(s *streams.Stream) record.StreamStats {
@@ -235,7 +231,7 @@ type stateFile struct {
 
 // keepState writes the streams' states to Options.State.
 func (c *Collector) keepState(exact bool) error {
-	if c.o.State == "" {
+	if c.o.State == "" || c.o.Spool.Detached() { // another process may have the folder
 		return nil
 	}
 	f := stateFile{Version: 1, Exact: exact}
@@ -262,7 +258,7 @@ func (c *Collector) resume() (missing []streams.Gap) {
 	by := map[streams.Key]streams.State{}
 	for _, st := range append(f.Streams, states...) {
 		for _, l := range c.listens {
-			local := l.sockets[0].local
+			local := l.local
 			same := st.Collector == local || st.Collector.Port() == local.Port() && st.Collector.Addr().IsUnspecified() && local.Addr().IsUnspecified()
 			if !same {
 				continue
@@ -282,7 +278,7 @@ func (c *Collector) resume() (missing []streams.Gap) {
 	for _, l := range c.listens {
 		var mine []streams.State
 		for k, st := range by {
-			if k.Collector == l.sockets[0].local {
+			if k.Collector == l.local {
 				mine = append(mine, st)
 			}
 		}
@@ -298,6 +294,9 @@ func (c *Collector) resume() (missing []streams.Gap) {
 
 // readState reads the file of an earlier process; none is none.
 func (c *Collector) readState() (f stateFile, err error) {
+	if c.o.Spool.Detached() {
+		return f, nil
+	}
 	b, err := os.ReadFile(c.o.State)
 	if c.o.State == "" || errors.Is(err, fs.ErrNotExist) {
 		return f, nil

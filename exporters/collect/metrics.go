@@ -3,6 +3,7 @@
 package collect
 
 import (
+	"errors"
 	"time"
 
 	"intsink/exporters/collect/streams"
@@ -20,6 +21,7 @@ type Snapshot struct {
 // ListenSnapshot counts the datagrams of one address: Datagrams = Packets + the sum of Refused.
 type ListenSnapshot struct {
 	Name      string
+	Why       error // why its address is not open; nil: it is
 	Sockets   int
 	Buffer    int // bytes that the kernel gave each socket
 	Datagrams uint64
@@ -49,6 +51,7 @@ type OutputSnapshot struct {
 	Live       bool          // keeps up; false: reads the log
 	Takes      bool          // settles the records that it is sent
 	Proved     bool          // has settled some
+	Why        error         // why records do not arrive; nil: they do, or none was sent
 }
 
 // Snapshot returns the counters, all of one moment: the accounts in it add up.
@@ -58,8 +61,11 @@ func (c *Collector) Snapshot() Snapshot {
 	s := Snapshot{Records: c.records, SpoolErrors: c.spoolErr}
 	for _, l := range c.listens {
 		ls := ListenSnapshot{
-			Name: l.Name, Sockets: len(l.sockets), Buffer: l.sockets[0].buffer,
+			Name: l.Name, Why: l.why, Sockets: len(l.sockets),
 			Datagrams: l.datagrams - l.inHand, Packets: l.packets, Refused: l.refused, Overflows: l.overflows, Gone: l.streams.Gone, Twins: l.twins, Exporters: len(l.exporters.buckets),
+		}
+		if len(l.sockets) > 0 {
+			ls.Buffer = l.sockets[0].buffer
 		}
 		for _, st := range l.streams.Sorted() {
 			ls.Streams = append(ls.Streams, StreamSnapshot{st.Key, st.Counts})
@@ -73,6 +79,9 @@ func (c *Collector) Snapshot() Snapshot {
 	return s
 }
 
+// ErrStuck is why records do not arrive at an output that has told of no failure.
+var ErrStuck = errors.New("it has acknowledged nothing for 10 seconds")
+
 // stuckAfter is how long an output may have unsettled records before it counts as stuck.
 const stuckAfter = 10 * time.Second
 
@@ -82,7 +91,19 @@ func (f *feed) snapshot(now time.Time) OutputSnapshot {
 	defer f.mu.Unlock()
 	s := OutputSnapshot{
 		Name: f.name, Accounts: f.accounts, Window: len(f.window), Retried: f.retried, Live: live,
-		Proved: f.accounts.Delivered > 0, Takes: !f.failing && (len(f.window) == 0 || now.Sub(f.window[0].sentAt) < stuckAfter),
+		Proved: f.accounts.Delivered > 0, Why: f.cause,
+	}
+	var away error
+	if f.away != nil {
+		away = f.away()
+	}
+	stuck := len(f.window) > 0 && now.Sub(f.window[0].sentAt) >= stuckAfter
+	s.Takes = !f.failing && !stuck && away == nil
+	switch {
+	case away != nil:
+		s.Why = away
+	case s.Why == nil && stuck:
+		s.Why = ErrStuck
 	}
 	for _, d := range f.window {
 		s.QueueBytes += d.bytes

@@ -34,6 +34,12 @@ type Ticker interface {
 	Tick()
 }
 
+// Awayer is implemented by outputs that may know that they can take nothing before they are sent anything.
+type Awayer interface {
+	// Away says why the output can take nothing; nil: it may take records. Any goroutine calls it.
+	Away() error
+}
+
 // Delivery is one batch for one output.
 type Delivery struct {
 	*Batch

@@ -115,8 +115,8 @@ func (f *feed) replace(out Output) {
 	if err := f.out.Close(); err != nil {
 		f.log.Say("output not closed well", "output", f.name, "err", err)
 	}
-	f.out = out
 	f.mu.Lock()
+	f.take(out)
 	f.again, f.backoff = time.Now(), firstBackoff
 	left := f.window
 	if f.pending != nil {

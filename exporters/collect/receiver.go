@@ -190,14 +190,18 @@ func openSockets(address string, n, buffer int, share bool) ([]*socket, error) {
 			err = s.share()
 		}
 		if err != nil {
-			for _, s := range all {
-				s.Close()
-			}
+			closeAll(all)
 			return nil, fmt.Errorf("listen %s: %w", address, err)
 		}
 		address = s.local.String() // of port 0 the one that the kernel chose
 	}
 	return all, nil
+}
+
+func closeAll(all []*socket) {
+	for _, s := range all {
+		s.Close()
+	}
 }
 
 // share lets other sockets of this user have the address as well.

@@ -71,3 +71,10 @@ func (r *recent) behind(at spool.Position) bool {
 	}
 	return at.Before(r.end)
 }
+
+// extend lets outputs read on to end, in the log.
+func (r *recent) extend(end spool.Position) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.end = end
+}

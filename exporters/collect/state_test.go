@@ -3,7 +3,6 @@ package collect
 import (
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"intsink/exporters/collect/spool"
 	"intsink/exporters/record"
-	"intsink/internal/loopback"
 )
 
 // TestSpoolThatCannotBeWritten: records wait in memory, as many as fit, then the oldest count as lost, with gap records; when the disk takes
@@ -192,20 +190,6 @@ func TestNumbersThatCannotBeKept(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "the streams' numbers are not kept: ") {
 		t.Errorf("error %v", err)
 	}
-}
-
-// TestListensThatCannotBeOpened: the error names the address, and those that were opened are closed.
-func TestListensThatCannotBeOpened(t *testing.T) {
-	address := loopback.Address(t)
-	_, err := Start(Options{Listens: []Listen{{Address: address, Sockets: 1, Buffer: 1 << 20, Streams: 1}, {Address: "192.0.2.1:1", Sockets: 1, Buffer: 1 << 20, Streams: 1}}})
-	if err == nil || !strings.Contains(err.Error(), "listen 192.0.2.1:1: ") || !strings.Contains(err.Error(), "an address of this machine") {
-		t.Errorf("error %v", err)
-	}
-	conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.MustParseAddrPort(address))) // without SO_REUSEPORT
-	if err != nil {
-		t.Fatalf("the first address is still open: %v", err)
-	}
-	conn.Close()
 }
 
 // TestTicks: every ten seconds, stats records tell what has come, and the streams' numbers are kept,

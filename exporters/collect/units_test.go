@@ -414,7 +414,7 @@ func TestLargeReceiveBuffers(t *testing.T) {
 // TestOverflows: what a socket's buffer had no room for is counted once.
 func TestOverflows(t *testing.T) {
 	c := &Collector{began: time.Now()}
-	l, s := newListen(Listen{Streams: 1}, nil), &socket{lost: 5}
+	l, s := newListen(Listen{Streams: 1}), &socket{lost: 5}
 	c.admit(l, s, nil, nil, nil, nil)
 	c.admit(l, s, nil, nil, nil, nil)
 	s.lost = 2
@@ -443,7 +443,7 @@ func TestReceiveErrors(t *testing.T) {
 	said := &logged{}
 	c := &Collector{log: NewLog(slog.New(slog.NewTextHandler(said, nil))), o: Options{Decoder: func() Decoder { return fewDecoder{} }}}
 	c.sockets.Add(1)
-	go c.receive(newListen(Listen{Address: "reports", Streams: 1}, all[:1]), s)
+	go c.receive(newListen(Listen{Address: "reports", Streams: 1}), s)
 	text := ""
 	until(t, "the error is logged", func() bool { text += said.take(); return text != "" })
 	if !strings.Contains(text, `msg="nothing received" listen=reports err="recvmmsg: connection refused"`) {
@@ -473,7 +473,7 @@ func TestStatsTellWhatIsNew(t *testing.T) {
 // its stats records do not reckon with what was told of it before.
 func TestStatsOfAStreamThatReturns(t *testing.T) {
 	const hour = int64(3600e9)
-	l := newListen(Listen{Streams: 1}, nil)
+	l := newListen(Listen{Streams: 1})
 	see := func(node, packets uint32, monotonic int64) {
 		t.Helper()
 		h := streams.Header{Node: node, Version: 2}
@@ -509,11 +509,7 @@ func collectorBed(t *testing.T, o Options, size int64, outputs ...NamedOutput) (
 		t.Cleanup(func() { s.Close() })
 		o.Spool = s
 	}
-	c, err := Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c, said
+	return Start(o), said
 }
 
 // until waits until done returns true.

@@ -5,11 +5,11 @@ package jsonl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"intsink/exporters/collect"
@@ -27,8 +27,10 @@ type Config struct {
 type Output struct {
 	c     Config
 	w     writer
-	retry time.Time // not before: what could not be opened
-	look  time.Time // when Tick last looked at the file
+	tried bool                  // to open it
+	retry time.Time             // not before: what could not be opened
+	look  time.Time             // when Tick last looked at the file
+	away  atomic.Pointer[error] // why it could not be opened; nil: it could, or was not tried
 }
 
 // writer is where lines go at the moment.
@@ -41,32 +43,23 @@ type writer interface {
 // reopenAfter is how long a file or socket that cannot be opened is left alone.
 const reopenAfter = time.Second
 
-// New makes an output. It opens nothing yet: Open or the first Send does.
+// New makes an output. It opens nothing yet: Open, the first Send, or for a file the first Tick does.
 func New(c Config) *Output { return &Output{c: c} }
 
-// Open opens the file now, so that a start can be refused while another process writes there, or
-// another output of this one: the error is then a *HeldError. Whatever else is wrong is left to Send,
-// which tries again.
+// Open opens the file now: who starts it sees that the folder is missing, or that somebody else writes there (*HeldError). Sockets
+// and standard output are left to Send.
 func (o *Output) Open() error {
 	if o.w != nil || o.c.Path == "-" || strings.HasPrefix(o.c.Path, "unix:") {
 		return nil
 	}
-	f, err := openFile(o.c)
-	if err == nil {
-		o.w = f
-		return nil
-	}
-	if held := (*HeldError)(nil); errors.As(err, &held) {
-		return held
-	}
-	return nil
+	return o.open()
 }
 
 // lookEvery is how often Tick looks whether the path still names the file.
 const lookEvery = time.Second
 
-// Tick closes a file that was renamed or deleted while nothing is written: whoever waits for its end gets
-// it, and its disk space is free again. The next Send opens the path anew.
+// Tick opens a file that was not tried yet, or could not be opened. It closes one that was renamed or deleted while nothing is written:
+// whoever waits for its end gets it, and its disk space is free again. The next Send opens the path anew.
 func (o *Output) Tick() {
 	f, ok := o.w.(*file)
 	if now := time.Now(); ok && now.Sub(o.look) >= lookEvery {
@@ -76,6 +69,17 @@ func (o *Output) Tick() {
 			o.w = nil
 		}
 	}
+	if o.w == nil && (!o.tried || o.Away() != nil) && o.Room(0, 0) {
+		o.Open()
+	}
+}
+
+// Away says why the file or socket cannot be opened.
+func (o *Output) Away() error {
+	if err := o.away.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // Format is JSON.
@@ -87,13 +91,10 @@ func (o *Output) Room(int, int) bool { return !time.Now().Before(o.retry) }
 // Send writes the records of d. What cannot be written fails, and is sent again.
 func (o *Output) Send(d *collect.Delivery) {
 	if o.w == nil {
-		w, err := o.open()
-		if err != nil {
-			o.retry = time.Now().Add(reopenAfter)
+		if err := o.open(); err != nil {
 			d.FailedAll(err)
 			return
 		}
-		o.w = w
 	}
 	// A delivery is written as a whole; one that failed was not written at all.
 	if err := o.w.write(d.Bytes(collect.JSON, 0, d.Len())); err != nil {
@@ -105,7 +106,20 @@ func (o *Output) Send(d *collect.Delivery) {
 	d.Delivered(d.Count())
 }
 
-func (o *Output) open() (writer, error) {
+// open opens the file or socket; one that cannot be opened is left alone for a while.
+func (o *Output) open() error {
+	w, err := o.opened()
+	if o.tried = true; err != nil {
+		o.retry = time.Now().Add(reopenAfter)
+		o.away.Store(&err)
+		return err
+	}
+	o.w = w
+	o.away.Store(nil)
+	return nil
+}
+
+func (o *Output) opened() (writer, error) {
 	if o.c.Path == "-" {
 		return stream{o.c.Stdout, nil}, nil
 	}
@@ -116,7 +130,11 @@ func (o *Output) open() (writer, error) {
 		}
 		return stream{conn, conn}, nil
 	}
-	return openFile(o.c)
+	f, err := openFile(o.c)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // Flush does nothing: Send has written everything.

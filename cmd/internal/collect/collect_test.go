@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
-	"intsink/conf/collector"
 	"intsink/engine/report/reporttest"
 	"intsink/internal/loopback"
 )
@@ -386,47 +385,6 @@ func TestCheck(t *testing.T) {
 	}
 	if _, err := run("nothing = 1\n", "--check"); err == nil || !strings.Contains(err.Error(), "is not valid: 2 errors") {
 		t.Error(err)
-	}
-	_, err := run("kafka \"k\" {\n  brokers = [\"127.0.0.1:1\"]\n  tls { ca = \"none.pem\" }\n}\nclickhouse \"c\" {\n  url = \"https://c/?table=t\"\n  password_file = \"none\"\n}\n", "--check")
-	if err == nil || !strings.Contains(err.Error(), "is not valid: 2 errors") { // a line each, see package collector
-		t.Error(err)
-	}
-	write(t, filepath.Join(dir, "none.pem"), "none")
-	_, err = run("kafka \"k\" {\n  brokers = [\"127.0.0.1:1\"]\n  tls { ca = \"none.pem\" }\n}\n", "--check")
-	if err == nil || !strings.Contains(err.Error(), "kafka k: tls.ca") {
-		t.Error(err)
-	}
-}
-
-// TestSecondCollector: one that would take a part of another's reports, or write its file, is refused with the
-// process that does.
-func TestSecondCollector(t *testing.T) {
-	dir := t.TempDir()
-	start2 := func(listen, out string) error {
-		path := filepath.Join(dir, "c.hcl")
-		write(t, path, "listen \"r\" { address = \""+listen+"\" }\nfile \"a\" { path = \""+out+"\" }\nhttp { listen = \"\" }\n")
-		c, diags := collector.Load(path)
-		if c == nil {
-			t.Fatal(diags.Err())
-		}
-		d, err := start(c, "test")
-		if err == nil {
-			t.Cleanup(func() { d.stop() })
-		}
-		return err
-	}
-	first, second := loopback.Address(t), loopback.Address(t)
-	if err := start2(first, "a.jsonl"); err != nil {
-		t.Fatal(err)
-	}
-	if err := start2(second, "a.jsonl"); err == nil || !strings.Contains(err.Error(), "another output of this process writes this file") {
-		t.Errorf("the same file: %v", err)
-	}
-	if err := start2(first, "b.jsonl"); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("by process %d", os.Getpid())) {
-		t.Errorf("the same address: %v", err)
-	}
-	if err := start2(second, "b.jsonl"); err != nil {
-		t.Errorf("nothing of the first one's: %v", err)
 	}
 }
 

@@ -6,9 +6,11 @@ package collect
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"intsink/cmd/internal/hook"
 	"intsink/cmd/internal/logging"
 	"intsink/cmd/internal/shutdown"
+	"intsink/conf"
 	"intsink/conf/collector"
 	"intsink/conf/schema"
 )
@@ -25,13 +28,17 @@ import (
 // NewCommand makes the command; version is shown in metrics.
 func NewCommand(version string) *cobra.Command {
 	var path string
-	var check, dump bool
+	var check, dump, strict bool
 	cmd := &cobra.Command{
 		Use:   "collect --config FILE",
 		Short: "Receive telemetry reports into Kafka, ClickHouse, files and Prometheus",
 		Long: `Receive telemetry reports of sinks, make one record of each, and deliver the
 records to Kafka, ClickHouse and files, by way of a spool on disk where one of
 them is away. docs/collect.md describes the file, docs/records.md the records.
+
+Where a name does not resolve, an address is taken or not there yet, or a file or
+folder is missing, all else works meanwhile, and it is tried again each second:
+/readyz?verbose, the log and intcollect_degraded say what and since when.
 
 SIGHUP reads the file again: outputs and allow lists change without a report
 lost; all else needs a restart, and a message says so. SIGTERM closes the
@@ -40,20 +47,21 @@ sockets, gives the outputs 5 seconds, and puts the rest into the spool.
 Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		Example: `  intsink collect --config /etc/intsink/collect.hcl
   intsink collect --config collect.hcl --check
-  intsink collect --config collect.hcl --check --dump`,
+  intsink collect --config collect.hcl --check --dump
+  intsink collect --config collect.hcl --check --strict`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dump && !check {
 				return errors.New("--dump goes with --check")
 			}
 			if !check {
-				return logging.End(cmd.Root().Name(), run(path, version))
+				return logging.End(cmd.Root().Name(), run(path, version, strict))
 			}
 			c, err := load(path)
 			if err != nil {
 				return err
 			}
-			if err := try(c); err != nil {
+			if err := try(c, path, strict, cmd.ErrOrStderr()); err != nil {
 				return cli.Failed(err)
 			}
 			if dump {
@@ -67,6 +75,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 	cmd.Flags().StringVar(&path, "config", "", "configuration file")
 	cmd.Flags().BoolVar(&check, "check", false, "check the file, and those that it names, and end")
 	cmd.Flags().BoolVar(&dump, "dump", false, "with --check: print the configuration with all defaults")
+	cmd.Flags().BoolVar(&strict, "strict", false, "do not start while a name does not resolve, an address is not free, or a file or folder is missing; with --check, that is an error, not a warning")
 	cmd.MarkFlagRequired("config")
 	return cmd
 }
@@ -105,24 +114,26 @@ func logOf(c *collector.Config) *slog.Logger {
 	return slog.New(logging.NewService(c.Log, logging.Stderr()))
 }
 
-// try makes all parts that need no connection, so that a check finds errors in the files that
-// the configuration names.
-func try(c *collector.Config) error {
-	_, err := decoderOptions(c)
-	errs := []error{err}
-	for _, s := range specs(c) {
-		o, err := s.make(nil)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", s.name, err))
-			continue
-		}
-		o.Close()
+// try finds errors in the files that the configuration names, and what of the world is not as it asks for: with strict an error,
+// else a warning.
+func try(c *collector.Config, path string, strict bool, stderr io.Writer) error {
+	if _, err := decoderOptions(c); err != nil {
+		return err
 	}
-	return errors.Join(errs...)
+	err := tryWorld(c, conf.LookUp)
+	if err != nil && strict {
+		return fmt.Errorf("%s: with --strict: %w", path, err)
+	}
+	if err != nil {
+		for _, line := range strings.Split(err.Error(), "\n") {
+			fmt.Fprintf(stderr, "%s: warning: %s\n", path, line)
+		}
+	}
+	return nil
 }
 
 // run collects until a signal comes that ends it.
-func run(path, version string) error {
+func run(path, version string, strict bool) error {
 	c, err := loadLogged(path, nil)
 	if err != nil {
 		return err
@@ -130,7 +141,7 @@ func run(path, version string) error {
 	signals := make(chan os.Signal, 64) // a stop waits behind as many reloads
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 	hook.ReapOrphans()
-	d, err := startOrStop(c, version)
+	d, err := startOrStop(c, version, strict)
 	if err != nil {
 		return cli.Failed(fmt.Errorf("not started: %w", err))
 	}
@@ -169,7 +180,7 @@ func (d *daemon) untilStop(path string, signals <-chan os.Signal) {
 // startOrStop starts a daemon. A signal to stop meanwhile gives nil, and the start ends with the
 // process: a spool on a slow disk takes minutes to read, and nothing is received before. A start
 // that is done within startPatience after all is returned; run has the signal, too.
-func startOrStop(c *collector.Config, version string) (*daemon, error) {
+func startOrStop(c *collector.Config, version string, strict bool) (*daemon, error) {
 	stop := make(chan os.Signal, 1) // of its own: what is taken from it is left in run's
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
 	defer signal.Stop(stop)
@@ -179,7 +190,7 @@ func startOrStop(c *collector.Config, version string) (*daemon, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		d, err := start(c, version)
+		d, err := start(c, version, strict)
 		done <- result{d, err}
 	}()
 	select {

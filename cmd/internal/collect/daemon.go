@@ -7,14 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"intsink/cmd/internal/degraded"
 	"intsink/cmd/internal/notify"
 	"intsink/conf/collector"
 	"intsink/exporters/collect"
@@ -25,9 +28,9 @@ import (
 
 // daemon is a running collector with its spool and HTTP server.
 type daemon struct {
-	changing  sync.Mutex // held during a reload or stop; guards the next three
+	changing  sync.Mutex // held while outputs change, and during a reload or stop; guards the next two
 	c         *collector.Config
-	outputs   []spec
+	began     *collector.Config // what the start had: of what only a restart changes
 	decoder   record.Options
 	series    int
 	version   string
@@ -36,18 +39,24 @@ type daemon struct {
 	spool     *spool.Spool // nil: none
 	collector *collect.Collector
 	set       *aggregate.Set
-	stopHTTP  func()
-	notifier  *notify.Notifier
-	stopTold  func() // tells systemd that the end begins
-	stopping  atomic.Bool
-	reloads   [2]atomic.Uint64 // refused, adopted
-	reloaded  atomic.Int64     // Unix seconds of the configuration in force
+	parts     *degraded.Parts
+	world     *world
+	http      struct {
+		sync.Mutex
+		server *http.Server // nil: its address is not open
+	}
+	notifier *notify.Notifier
+	stopTold func() // tells systemd that the end begins
+	stopping atomic.Bool
+	reloads  [2]atomic.Uint64 // refused, adopted
+	reloaded atomic.Int64     // Unix seconds of the configuration in force
 }
 
-// start starts everything, or nothing and says why.
-func start(c *collector.Config, version string) (*daemon, error) {
-	d := &daemon{c: c, series: c.HTTP.Series, version: version, log: logOf(c), set: aggregate.New(c.HTTP.Series)}
+// start starts all that the world around allows, and tries the rest again each second; with strict, it starts all or nothing.
+func start(c *collector.Config, version string, strict bool) (*daemon, error) {
+	d := &daemon{c: c, began: c, series: c.HTTP.Series, version: version, log: logOf(c), set: aggregate.New(c.HTTP.Series), world: newWorld()}
 	d.limited = collect.NewLog(d.log)
+	d.parts = degraded.New(time.Now, func() *slog.Logger { return d.log })
 	decoder, err := decoderOptions(c)
 	if err != nil {
 		return nil, err
@@ -58,16 +67,11 @@ func start(c *collector.Config, version string) (*daemon, error) {
 	}
 	queue := fitMemory(c, groupLimit(), d.log)
 	o.Queue, o.Recent = int(queue), int(recentOf(queue))
-	d.decoder, d.outputs = decoder, specs(c)
-	for _, s := range d.outputs {
-		out, err := s.make(d.limited)
-		if err == nil {
-			err = openAtStart(out)
-		}
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", s.name, err), closeAll(o.Outputs))
-		}
-		o.Outputs = append(o.Outputs, collect.NamedOutput{Name: s.name, Output: out})
+	d.decoder = decoder
+	all := specs(c)
+	d.world.use(all)
+	for i := range all {
+		o.Outputs = append(o.Outputs, d.outputAtStart(&all[i], strict))
 	}
 	for i := range c.Listens {
 		l := &c.Listens[i]
@@ -76,38 +80,40 @@ func start(c *collector.Config, version string) (*daemon, error) {
 		})
 	}
 	if s := c.Spool; s != nil {
-		if d.spool, err = spool.Open(spool.Options{Directory: s.Directory, Size: s.Size, Memory: queue, Log: d.limited.Say}); err != nil {
-			return nil, errors.Join(err, closeAll(o.Outputs))
+		so := spool.Options{Directory: s.Directory, Size: s.Size, Memory: queue, Log: d.limited.Say}
+		if d.spool, err = spool.Open(so); err != nil {
+			d.spool = spool.Detached(so, err)
 		}
 		o.Spool, o.Replay, o.State = d.spool, s.Replay, filepath.Join(s.Directory, "streams.json")
 	}
-	if d.collector, err = collect.Start(o); err != nil {
-		return nil, errors.Join(err, closeAll(o.Outputs), d.closeSpool())
-	}
+	d.collector = collect.Start(o)
 	d.reloaded.Store(time.Now().Unix())
-	if d.stopHTTP, err = d.serve(c.HTTP.Listen, c.HTTP.Hosts); err != nil {
-		return nil, errors.Join(err, d.collector.Stop(), d.closeSpool())
+	d.openHTTP()
+	d.tellDegraded()
+	if strict {
+		if err := d.broken(); err != nil {
+			d.stopping.Store(true)
+			d.stopHTTP()
+			return nil, errors.Join(fmt.Errorf("with --strict: %w", err), d.collector.Stop(), d.closeSpool())
+		}
 	}
+	d.tryAgain()
 	d.running()
 	d.stopTold = d.notifySystemd()
 	return d, nil
 }
 
-// openAtStart opens an output that can tell at once that another process has its place.
-func openAtStart(o collect.Output) error {
-	if early, ok := o.(interface{ Open() error }); ok {
-		return early.Open()
+// outputAtStart makes an output, or one that stands in for it. With strict it opens its file before anything comes: otherwise the
+// output does, and holds nothing up.
+func (d *daemon) outputAtStart(s *spec, strict bool) collect.NamedOutput {
+	out, err := d.makeOutput(s)
+	if err != nil {
+		return collect.NamedOutput{Name: s.name, Output: absent{s.format, err}}
 	}
-	return nil
-}
-
-func closeAll(outputs []collect.NamedOutput) (err error) {
-	for _, o := range outputs {
-		if o.Output != nil {
-			err = errors.Join(err, o.Close())
-		}
+	if early, ok := out.(interface{ Open() error }); ok && strict {
+		early.Open() // its error is told by Away
 	}
-	return err
+	return collect.NamedOutput{Name: s.name, Output: out}
 }
 
 // running logs that the daemon runs, with its version, addresses and number of outputs, and warns
@@ -116,7 +122,7 @@ func (d *daemon) running() {
 	var addresses []string
 	for i, l := range d.collector.Snapshot().Listens {
 		addresses = append(addresses, d.collector.Addresses()[i].String())
-		if want := d.c.Listens[i].ReceiveBuffer; int64(l.Buffer) < want {
+		if want := d.c.Listens[i].ReceiveBuffer; l.Why == nil && int64(l.Buffer) < want {
 			d.log.Warn("the kernel gives sockets less than receive_buffer; raise net.core.rmem_max with sysctl, or run with CAP_NET_ADMIN",
 				"listen", l.Name, "bytes", l.Buffer, "asked", want)
 		}
@@ -158,26 +164,32 @@ func (d *daemon) adopt(path string) error {
 		return fmt.Errorf("%s: a change of int or node_model in the file of sink needs a restart", c.Sink)
 	}
 	old := map[string]*spec{}
-	for i := range d.outputs {
-		old[d.outputs[i].name] = &d.outputs[i]
+	before := d.world.outputs()
+	for i := range before {
+		old[before[i].name] = &before[i]
 	}
 	fitMemory(c, groupLimit(), d.log) // the log keeps its size
 	var outputs []collect.NamedOutput
 	all := specs(c)
-	for _, s := range all {
+	for i := range all {
+		s := &all[i]
 		o := collect.NamedOutput{Name: s.name}
-		if !s.same(old[s.name]) {
-			if o.Output, err = s.make(d.limited); err != nil {
-				return errors.Join(fmt.Errorf("%s: %w", s.name, err), closeAll(outputs))
+		if was := old[s.name]; !s.same(was) {
+			if o.Output, err = d.makeOutput(s); err != nil && was == nil {
+				o.Output = absent{s.format, err}
+			} else if err != nil { // the one before goes on meanwhile
+				o.Output = nil
 			}
 		}
 		outputs = append(outputs, o)
 	}
+	d.world.use(all)
 	d.collector.SetOutputs(outputs)
+	d.tellDegraded()
 	for i := range c.Listens {
 		d.collector.SetAllow(c.Listens[i].Name, c.Listens[i].Allow)
 	}
-	d.c, d.outputs = c, all
+	d.c = c
 	return nil
 }
 
@@ -210,6 +222,7 @@ func needsRestart(old, c *collector.Config) string {
 // stop ends everything in order.
 func (d *daemon) stop() error {
 	d.stopping.Store(true)
+	d.world.stop()
 	d.changing.Lock()
 	defer d.changing.Unlock()
 	d.stopTold()
@@ -241,7 +254,11 @@ func (d *daemon) ready() error {
 		return errors.New("stopping")
 	}
 	var away []string
-	for _, o := range d.collector.Snapshot().Outputs {
+	s := d.collector.Snapshot()
+	if !slices.ContainsFunc(s.Listens, func(l collect.ListenSnapshot) bool { return l.Why == nil }) {
+		return fmt.Errorf("nothing is received: %w", s.Listens[0].Why)
+	}
+	for _, o := range s.Outputs {
 		if untried := o.Taken+o.Restored == 0; o.Takes && (o.Proved || untried) {
 			return nil
 		}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -23,29 +24,45 @@ const (
 	writePatience  = 30 * time.Second
 )
 
-// serve serves metrics, health and the schema on an address; "": nothing. Clients may ask by the names of hosts.
-func (d *daemon) serve(address string, hosts []string) (stop func(), err error) {
-	if address == "" {
-		return func() {}, nil
+// openHTTP serves metrics, health and the schema on http.listen, unless that is done already, or it is "". Clients may ask by the
+// names of http.hosts.
+func (d *daemon) openHTTP() {
+	d.http.Lock()
+	defer d.http.Unlock()
+	if d.http.server != nil || d.stopping.Load() || d.began.HTTP.Listen == "" {
+		return
 	}
-	l, err := net.Listen("tcp", address)
+	l, err := net.Listen("tcp", d.began.HTTP.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("http.listen: %w; choose another address, or \"\" for none", err)
+		err = fmt.Errorf("%w; choose another address, or \"\" for none", err)
 	}
+	d.parts.Set("http", "listen", err)
+	if err != nil {
+		return
+	}
+	hosts := d.began.HTTP.Hosts
 	s := &http.Server{
 		Handler: webguard.Wrap(d.handler(), func() []string { return hosts }), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: writePatience,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
 	}
+	d.http.server = s
 	go func() {
 		if err := s.Serve(netutil.LimitListener(webguard.Shares(l, maxConnections), maxConnections)); !errors.Is(err, http.ErrServerClosed) {
 			d.log.Error("http server ended", "err", err)
 		}
 	}()
-	return func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		s.Shutdown(ctx)
-	}, nil
+}
+
+// stopHTTP ends the server.
+func (d *daemon) stopHTTP() {
+	d.http.Lock()
+	defer d.http.Unlock()
+	if d.http.server == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	d.http.server.Shutdown(ctx)
 }
 
 func (d *daemon) handler() http.Handler {
@@ -55,7 +72,13 @@ func (d *daemon) handler() http.Handler {
 		d.writeMetrics(w)
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, d.ready()) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("verbose") {
+			d.verbose(w)
+			return
+		}
+		answer(w, d.ready())
+	})
 	mux.HandleFunc("GET /api/v1/schema", func(w http.ResponseWriter, _ *http.Request) {
 		for _, name := range schemaFiles() {
 			fmt.Fprintln(w, "/api/v1/schema/"+name)
@@ -74,6 +97,35 @@ func answer(w http.ResponseWriter, err error) {
 		return
 	}
 	fmt.Fprintln(w, "ok")
+}
+
+// verbose answers a line for each address, output and the spool, and what is degraded.
+func (d *daemon) verbose(w http.ResponseWriter) {
+	err := d.ready()
+	if err != nil {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	line := func(what string, fault error) {
+		text := "ok"
+		if fault != nil {
+			text = strings.ReplaceAll(fault.Error(), "\n", "; ")
+		}
+		fmt.Fprintf(w, "%s: %s\n", what, text)
+	}
+	s := d.collector.Snapshot()
+	for i := range s.Listens {
+		line("listen "+s.Listens[i].Name, s.Listens[i].Why)
+	}
+	for i := range s.Outputs {
+		line(s.Outputs[i].Name, s.Outputs[i].Why)
+	}
+	if d.spool != nil {
+		line("spool", d.spool.Failing())
+	}
+	for _, state := range d.parts.List() {
+		line("degraded", errors.New(state.String()))
+	}
+	line("ready", err)
 }
 
 // schemaFiles returns the names of the files that describe records.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
+	"intsink/cmd/internal/degraded"
 	"intsink/cmd/internal/logging"
 	"intsink/exporters/collect"
 	"intsink/exporters/collect/streams"
@@ -128,6 +129,10 @@ func (d *daemon) writeMetrics(w io.Writer) {
 	}
 	e.metric("config_loaded_timestamp_seconds", "gauge", "When the configuration in force was read.")
 	e.value("config_loaded_timestamp_seconds", "", float64(d.reloaded.Load()))
+	table(e, d.parts.List(), func(s *degraded.State) string { return fmt.Sprintf("part=%q,name=%q", s.Part, s.Name) }, []column[degraded.State]{
+		{"degraded", "gauge", "1: a part does not work as the configuration asks for, while all else does; tried again each second.", func(*degraded.State) float64 { return 1 }},
+		{"degraded_since_timestamp_seconds", "gauge", "Since when a part is degraded.", func(s *degraded.State) float64 { return float64(s.Since.Unix()) }},
+	})
 	e.metric("log_lines_dropped_total", "counter", "Lines of the log that could not be written, or had no room because who reads the log does not.")
 	e.value("log_lines_dropped_total", "", float64(logging.Dropped()))
 	d.set.WriteTo(e.w)

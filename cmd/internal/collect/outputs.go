@@ -6,6 +6,10 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
 	"os"
 	"reflect"
 	"slices"
@@ -28,26 +32,60 @@ type spec struct {
 	name   string // "kafka main"
 	config any    // to see what a new configuration changes
 	files  string // the contents of certificates and keys, for the same: they are read once; a digest
-	make   func(log *collect.Log) (collect.Output, error)
+	format collect.Format
+	hosts  []string // names, not addresses, that it connects to
+	make   func(say func(msg string, args ...any)) (collect.Output, error)
 }
 
 // specs lists the outputs.
 func specs(c *collector.Config) (all []spec) {
 	for i := range c.Kafkas {
 		k := c.Kafkas[i]
-		all = append(all, spec{"kafka " + k.Name, k, contents(k.TLS), func(log *collect.Log) (collect.Output, error) { return makeKafka(&k, log) }})
+		s := spec{name: "kafka " + k.Name, config: k, files: contents(k.TLS), hosts: namesIn(k.Brokers...)}
+		if k.Format == collector.ProtobufMessages {
+			s.format = collect.Protobuf
+		}
+		s.make = func(say func(string, ...any)) (collect.Output, error) { return makeKafka(&k, s.format, say) }
+		all = append(all, s)
 	}
 	for i := range c.ClickHouses {
 		h := c.ClickHouses[i]
-		all = append(all, spec{"clickhouse " + h.Name, h, contents(h.TLS), func(log *collect.Log) (collect.Output, error) { return makeClickHouse(&h, log) }})
+		s := spec{name: "clickhouse " + h.Name, config: h, files: contents(h.TLS), hosts: nameInURL(h.URL)}
+		s.make = func(say func(string, ...any)) (collect.Output, error) { return makeClickHouse(&h, say) }
+		all = append(all, s)
 	}
 	for i := range c.Files {
 		f := c.Files[i]
-		all = append(all, spec{"file " + f.Name, f, "", func(*collect.Log) (collect.Output, error) {
+		s := spec{name: "file " + f.Name, config: f}
+		s.make = func(func(string, ...any)) (collect.Output, error) {
 			return jsonl.New(jsonl.Config{Path: f.Path, Rotate: f.Rotate, Keep: f.Keep, Stdout: os.Stdout}), nil
-		}})
+		}
+		all = append(all, s)
 	}
 	return all
+}
+
+// namesIn are the host names among endpoints.
+func namesIn(endpoints ...string) (hosts []string) {
+	for _, e := range endpoints {
+		host, _, _ := net.SplitHostPort(e)
+		if _, err := netip.ParseAddr(host); err != nil && host != "" && !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+// nameInURL is the host name that a client of a URL looks up; none where a proxy does that.
+func nameInURL(text string) []string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil
+	}
+	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); proxy != nil || err != nil {
+		return nil
+	}
+	return namesIn(net.JoinHostPort(u.Hostname(), ""))
 }
 
 // same reports whether s is as old in all that matters to a running output.
@@ -68,13 +106,10 @@ func contents(t *collector.TLS) string {
 	return string(h.Sum(nil))
 }
 
-func makeKafka(k *collector.Kafka, log *collect.Log) (collect.Output, error) {
+func makeKafka(k *collector.Kafka, format collect.Format, say func(msg string, args ...any)) (collect.Output, error) {
 	c := kafka.Config{
-		Brokers: k.Brokers, Topic: k.Topic, Key: kafka.Key(k.Key), Compression: kafka.Compression(k.Compression), Linger: k.Linger, Buffer: int(k.Buffer),
-		Log: func(msg string, args ...any) { log.Say(msg, append([]any{"output", "kafka " + k.Name}, args...)...) },
-	}
-	if k.Format == collector.ProtobufMessages {
-		c.Format = collect.Protobuf
+		Brokers: k.Brokers, Topic: k.Topic, Format: format, Key: kafka.Key(k.Key), Compression: kafka.Compression(k.Compression), Linger: k.Linger, Buffer: int(k.Buffer),
+		Log: say,
 	}
 	if k.TLS != nil {
 		c.TLS = &kafka.TLS{CA: k.TLS.CA, Certificate: k.TLS.Certificate, Key: k.TLS.Key, ServerName: k.TLS.ServerName}
@@ -85,11 +120,8 @@ func makeKafka(k *collector.Kafka, log *collect.Log) (collect.Output, error) {
 	return kafka.New(c)
 }
 
-func makeClickHouse(h *collector.ClickHouse, log *collect.Log) (collect.Output, error) {
-	c := clickhouse.Config{URL: h.URL, User: h.User, PasswordFile: h.PasswordFile, Rows: h.Rows, Wait: h.Wait, Timeout: h.Timeout}
-	c.Log = func(msg string, args ...any) {
-		log.Say(msg, append([]any{"output", "clickhouse " + h.Name}, args...)...)
-	}
+func makeClickHouse(h *collector.ClickHouse, say func(msg string, args ...any)) (collect.Output, error) {
+	c := clickhouse.Config{URL: h.URL, User: h.User, PasswordFile: h.PasswordFile, Rows: h.Rows, Wait: h.Wait, Timeout: h.Timeout, Log: say}
 	if h.PasswordFile != "" {
 		if _, err := plainfile.Read(h.PasswordFile); err != nil {
 			return nil, fmt.Errorf("password_file: %w", err)

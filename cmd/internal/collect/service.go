@@ -90,6 +90,9 @@ func (d *daemon) state() string {
 	case len(behind) > 0:
 		return "read what waits in the spool: " + strings.Join(behind, ", ")
 	}
+	if all := d.parts.List(); len(all) > 0 {
+		return fmt.Sprintf("collecting; degraded: %s %s: %s", all[0].Part, all[0].Name, all[0].Why)
+	}
 	return "collecting"
 }
 

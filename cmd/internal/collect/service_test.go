@@ -159,7 +159,7 @@ func TestReloadSeesOtherFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := start(c, "test")
+	d, err := start(c, "test", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,12 +171,12 @@ func TestReloadSeesOtherFiles(t *testing.T) {
 		}
 	}
 	adopt("")
-	first := d.outputs[0]
-	if adopt(""); !d.outputs[0].same(&first) {
+	first := d.world.outputs()[0]
+	if adopt(""); !d.world.outputs()[0].same(&first) {
 		t.Error("nothing has changed, and the output is another")
 	}
 	write(t, ca, certificate(t, 2))
-	if adopt(""); d.outputs[0].same(&first) {
+	if adopt(""); d.world.outputs()[0].same(&first) {
 		t.Error("the certificate has changed, and the output is the same")
 	}
 	write(t, sink, string(text)+"\nnode_model \"leaf\" {\n  nodes = [1]\n  latency_unit = \"10ns\"\n}\n")

@@ -103,8 +103,11 @@ func (b *Bed) Start(o collect.Options, size int64, outputs ...collect.Output) {
 	if o.Listens == nil {
 		o.Listens = []collect.Listen{{Name: "reports", Address: "127.0.0.1:0", Sockets: 2, Buffer: 4 << 20, Streams: 100}}
 	}
-	if b.C, err = collect.Start(o); err != nil {
-		b.t.Fatal(err)
+	b.C = collect.Start(o)
+	for _, l := range b.C.Snapshot().Listens {
+		if l.Why != nil {
+			b.t.Fatal(l.Why)
+		}
 	}
 	b.conn, err = net.Dial("udp", b.Address())
 	if err != nil {

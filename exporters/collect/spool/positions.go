@@ -111,7 +111,7 @@ func (s *Spool) writePositions(p positionsFile, drops uint64) error {
 // for, too. That the new name is on the disk the next Sync waits for: until then it has the
 // older positions.
 func (s *Spool) noteDropped() error {
-	if s.o.Directory == "" {
+	if s.lock == nil {
 		return nil
 	}
 	b, err := json.Marshal(s.positions())

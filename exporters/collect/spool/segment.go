@@ -43,11 +43,16 @@ func (s *Spool) last() *segment {
 
 // find returns the segment of that number, or else the next one; nil if there is none.
 func (s *Spool) find(number uint64) *segment {
-	i, _ := slices.BinarySearchFunc(s.segments, number, func(g *segment, n uint64) int { return cmp.Compare(g.number, n) })
-	if i == len(s.segments) {
-		return nil
+	if i := s.indexOf(number); i < len(s.segments) {
+		return s.segments[i]
 	}
-	return s.segments[i]
+	return nil
+}
+
+// indexOf is where find finds the segment, or how many there are.
+func (s *Spool) indexOf(number uint64) int {
+	i, _ := slices.BinarySearchFunc(s.segments, number, func(g *segment, n uint64) int { return cmp.Compare(g.number, n) })
+	return i
 }
 
 // end returns the position of the next entry, or of the segment that will have it.
@@ -82,7 +87,7 @@ func (s *Spool) Append(entries []Entry) (start, end Position, dropped []Dropped,
 	}
 	file := false
 	if s.o.Directory != "" {
-		if err = s.failing; err == nil || time.Now().After(s.retry) {
+		if err = s.failing; s.lock != nil && (err == nil || time.Now().After(s.retry)) {
 			err = s.toFile(&dropped)
 			file = err == nil
 			s.failed(err)

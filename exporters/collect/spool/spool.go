@@ -39,7 +39,7 @@ func (p Position) Before(q Position) bool {
 // Spool is a log of entries in segments. Its methods may be called concurrently.
 type Spool struct {
 	o    Options
-	lock *os.File
+	lock *os.File // nil: the folder is not open (Detached), or there is none
 	id   string
 
 	syncing sync.Mutex // one Sync at a time; taken before mu
@@ -73,30 +73,43 @@ const (
 	syncBytes = 1 << 20
 )
 
-// Open makes the folder if it is missing, locks it, and reads what is in it.
-func Open(o Options) (*Spool, error) {
+func newSpool(o Options) *Spool {
 	o.SegmentSize = cmp.Or(o.SegmentSize, min(64<<20, o.Size/16))
 	o.Memory = cmp.Or(o.Memory, DefaultMemory)
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
-	s := &Spool{o: o, next: 1, readers: map[string]*Reader{}, kick: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
+	return &Spool{o: o, next: 1, readers: map[string]*Reader{}, kick: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
+}
+
+// Open makes the folder if it is missing, locks it, and reads what is in it.
+func Open(o Options) (*Spool, error) {
+	s := newSpool(o)
 	if o.Directory == "" {
 		return s, nil
 	}
-	if err := os.MkdirAll(o.Directory, 0o750); err != nil {
-		return nil, fmt.Errorf("spool: %w; make the folder, owned by the user of the service", err)
-	}
-	var err error
-	if s.lock, err = takeLock(filepath.Join(o.Directory, "lock")); err != nil {
+	if err := s.open(); err != nil {
 		return nil, err
-	}
-	if err := s.recover(); err != nil {
-		s.lock.Close()
-		return nil, fmt.Errorf("spool: %w", err)
 	}
 	go s.syncLoop()
 	return s, nil
+}
+
+// open is Open without the loop that syncs.
+func (s *Spool) open() error {
+	if err := os.MkdirAll(s.o.Directory, 0o750); err != nil {
+		return fmt.Errorf("spool: %w; make the folder, owned by the user of the service", err)
+	}
+	lock, err := takeLock(filepath.Join(s.o.Directory, "lock"))
+	if err != nil {
+		return err
+	}
+	if err := s.recover(); err != nil {
+		lock.Close()
+		return fmt.Errorf("spool: %w", err)
+	}
+	s.lock = lock
+	return nil
 }
 
 func takeLock(path string) (*os.File, error) {
@@ -186,8 +199,8 @@ func (s *Spool) syncLoop() {
 // delivered. Calls come one after the other: a second one must not return while the first is still
 // writing its positions. Without a folder it does nothing.
 func (s *Spool) Sync() error {
-	if s.o.Directory == "" {
-		return nil
+	if !s.attached() {
+		return s.Failing()
 	}
 	s.syncing.Lock()
 	defer s.syncing.Unlock()
@@ -254,7 +267,7 @@ func (s *Spool) rescue() error {
 
 // Close syncs the log and unlocks the folder.
 func (s *Spool) Close() error {
-	if s.o.Directory == "" {
+	if !s.attached() {
 		return nil
 	}
 	close(s.stop)
