@@ -109,6 +109,8 @@ type INT struct {
 	ShimLength  ShimLength      // "exclusive" | "inclusive": whether Length of a 2.x shim counts the shim
 	Checksum    ChecksumPolicy  // "update" | "keep": the TCP or UDP checksum in front of INT
 	Malformed   MalformedPolicy // "forward" | "drop"
+	Leak        LeakPolicy      // "forward" | "strip" | "drop": INT from the host side
+	LeakMark    MarkPolicy      // "clear" | "drop" | "forward": its mark without INT from there
 	Verify      int             // one INT packet in so many has its checksums verified; 0: none
 	Fragments   FragmentPolicy  // "pass" | "strip"
 	Domains     []Domain

@@ -26,6 +26,7 @@ func defaultConfig() *Config {
 		INT: INT{
 			TCPOptions: INTAfterOptions, Versions: []string{"2"}, INT1Dialect: StandardINT1, Types: []string{"md", "mx", "destination"},
 			ShimLength: ShimExclusive, Checksum: UpdateChecksum, Malformed: ForwardMalformed, Fragments: PassFragments,
+			Leak: ForwardLeaks, LeakMark: ClearMarks,
 		},
 		Flows:  Flows{Capacity: 1048576, IdleTimeout: 30 * time.Second},
 		Events: defaultEvents(DataCenter),

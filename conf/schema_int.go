@@ -46,6 +46,8 @@ func visitINT(v schema.Visitor, c *INT) {
 	v.Attr("shim_length", schema.Choice(&c.ShimLength, ShimExclusive, ShimInclusive))
 	v.Attr("checksum", schema.Choice(&c.Checksum, UpdateChecksum, KeepChecksum))
 	v.Attr("malformed", schema.Choice(&c.Malformed, ForwardMalformed, DropMalformed))
+	v.Attr("leak", schema.Choice(&c.Leak, ForwardLeaks, StripLeaks, DropLeaks))
+	v.Attr("leak_mark", schema.Choice(&c.LeakMark, ClearMarks, DropMarks, ForwardMarks))
 	v.Attr("verify", schema.Integer(&c.Verify, 0, 1<<32-1))
 	v.Attr("fragments", schema.Choice(&c.Fragments, PassFragments, StripFragments))
 	v.Blocks("domain", schema.Slice(&c.Domains, schema.Zero[Domain], func(d *Domain) *string { return &d.Name }, visitDomain))

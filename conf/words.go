@@ -48,6 +48,26 @@ const (
 	DropMalformed    MalformedPolicy = "drop"
 )
 
+// LeakPolicy is int.leak: what becomes of INT that hosts send.
+type LeakPolicy string
+
+// The values of int.leak.
+const (
+	ForwardLeaks LeakPolicy = "forward"
+	StripLeaks   LeakPolicy = "strip"
+	DropLeaks    LeakPolicy = "drop"
+)
+
+// MarkPolicy is int.leak_mark: what becomes of packets of hosts that bear the mark of INT and have none.
+type MarkPolicy string
+
+// The values of int.leak_mark.
+const (
+	ClearMarks   MarkPolicy = "clear"
+	DropMarks    MarkPolicy = "drop"
+	ForwardMarks MarkPolicy = "forward"
+)
+
 // FragmentPolicy is int.fragments: what becomes of first fragments with INT.
 type FragmentPolicy string
 

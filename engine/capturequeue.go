@@ -56,14 +56,18 @@ func (q *captureQueue) TxBurst(v *mbuf.Vec, n int) int {
 	}
 	x.turn()
 	x.sent = true
-	for i := range n {
-		x.at[i] = uint8(i)
-		x.choose(w, b, i, v[i], false, 0)
+	place := 0
+	for i := range b.n {
+		if b.verdict[i] == consumed {
+			continue
+		}
+		x.at[place] = uint8(i)
+		x.fromHost(w, &w.links[q.link], b, i, false, 0)
 		if x.picked>>i&1 != 0 {
 			x.record = capture.Record{Link: q.link, ToNetwork: true}
-			x.in[i] = x.take(w, b, i, v[i], capture.In)
-			x.out[i] = x.take(w, b, i, v[i], capture.Out)
+			x.out[place] = x.take(w, b, i, v[place], capture.Out)
 		}
+		place++
 	}
 	return q.Queue.TxBurst(v, n)
 }

@@ -33,6 +33,7 @@ type capturing struct {
 	// Of the burst at hand, by place.
 	later     uint64 // bit: the packet is wanted if it is dropped for one of the reasons
 	picked    uint64 // bit: it is wanted
+	seen      uint64 // bit: of packets from the host, it was chosen or not
 	in, out   [mbuf.MaxBurst]capture.Slot
 	events    [mbuf.MaxBurst]event.Set
 	malformed [mbuf.MaxBurst]inthdr.Reason
@@ -121,7 +122,7 @@ func (x *capturing) turn() {
 }
 
 func (x *capturing) forget() {
-	x.later, x.picked = 0, 0
+	x.later, x.picked, x.seen = 0, 0, 0
 	x.in, x.out = [mbuf.MaxBurst]capture.Slot{}, [mbuf.MaxBurst]capture.Slot{}
 	x.events, x.malformed = [mbuf.MaxBurst]event.Set{}, [mbuf.MaxBurst]inthdr.Reason{}
 	for i := range x.watch {
@@ -206,6 +207,27 @@ func (x *capturing) take(w *Worker, b *burst, i int, m *mbuf.Mbuf, at capture.St
 func (x *capturing) unsound(i int, why inthdr.Reason) {
 	x.malformed[i] = why
 	x.events[i] |= event.Malformed.Set()
+}
+
+// fromHost takes packet i of the burst from the host as it came, and those in front of it, if they were not yet
+// taken: in the order in which they came. Packet i is dropped now, or not yet.
+func (x *capturing) fromHost(w *Worker, p *linkState, b *burst, i int, dropped bool, reason DropReason) {
+	x.turn()
+	for k := range i + 1 {
+		if x.seen>>k&1 != 0 {
+			continue
+		}
+		x.seen |= 1 << k
+		dropped := dropped && k == i
+		x.choose(w, b, k, b.vec[k], dropped, reason)
+		if x.picked>>k&1 != 0 {
+			x.record = capture.Record{Link: w.indexOf(p), ToNetwork: true, Dropped: dropped, Reason: uint8(reason)}
+			x.in[k] = x.take(w, b, k, b.vec[k], capture.In)
+		}
+	}
+	if dropped {
+		x.in[i].SetDropped(uint8(reason))
+	}
 }
 
 // leaked notes that packet i of the burst from the host has INT.

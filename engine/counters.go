@@ -42,6 +42,7 @@ type LinkCounters struct {
 	Mitigation MitigationCounters
 	Quotes     [quote.NumResults]uint64 // ICMP errors from the network that quote packets with INT
 	Leaked     uint64                   // INT packets seen from host to network
+	Marked     [NumMarkActions]uint64   // packets without INT from host to network that bore its mark
 	Passed     uint64                   // packets from the network that passed as they came: see PassAll
 }
 
@@ -99,6 +100,9 @@ func (c *LinkCounters) Add(o *LinkCounters) {
 	}
 	for i := range c.Quotes {
 		c.Quotes[i] += o.Quotes[i]
+	}
+	for i := range c.Marked {
+		c.Marked[i] += o.Marked[i]
 	}
 	c.Mitigation.sum(&o.Mitigation)
 	c.Leaked += o.Leaked

@@ -24,6 +24,8 @@ const (
 	DropTap
 	DropCongested
 	DropMitigation
+	DropLeak
+	DropMark
 	NumDropReasons
 )
 
@@ -39,6 +41,8 @@ var dropReasons = [NumDropReasons]struct {
 	DropMalformed:  {"malformed", `marked as INT but unsound, or too deep to tell, and the configuration says malformed = "drop"`, 60},
 	DropCongested:  {"congested", "the GRE tunnel that its INT source made was marked by a queue (CE), and the packet inside cannot carry the mark (RFC 6040, section 4.2)", 51},
 	DropMitigation: {"mitigation", "a rule of mitigation asked for it (`POST /api/v1/mitigations`), on a link with `mitigation = true`", 60},
+	DropLeak:       {"leak", `a host sent it with INT, and the configuration says leak = "drop"`, 60},
+	DropMark:       {"mark", `a host sent it without INT but with the mark of INT, and the configuration says leak_mark = "drop"`, 60},
 	DropTap:        {"tap", "received on a tap, which only watches", 0},
 }
 
@@ -77,7 +81,7 @@ func (w *Worker) refused(p *linkState, from Direction, b *burst, l *lost) {
 	}
 	place, next := 0, 0
 	for i := 0; i < b.n && next < l.n; i++ {
-		if from == ToHost && b.verdict[i] == consumed {
+		if b.verdict[i] == consumed {
 			continue
 		}
 		if place == int(l.place[next]) {

@@ -15,6 +15,8 @@ import (
 type Rules struct {
 	INT           inthdr.Config
 	DropMalformed bool
+	Leak          LeakPolicy
+	LeakMark      MarkPolicy
 	DropInterval  int64                 // nanoseconds between two drop reports of packets that belong to no flow
 	Watches       []Watch               // first match wins
 	Devices       []watch.DeviceField   // what watches take for the id of a device

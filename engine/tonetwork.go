@@ -1,56 +1,213 @@
-// The other direction: bursts from the host pass untouched; parses their packets for INT that
-// leaks, and counts those.
+// The other direction: bursts from the host; INT that hosts send, and the mark of INT on packets
+// that have none, are counted, taken off or dropped.
 
 package engine
 
 import (
+	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/fast"
 	"intsink/engine/inthdr"
 	"intsink/engine/packet"
+	"intsink/engine/strip"
 )
 
-// toNetwork passes a burst from the host side untouched. INT has no business there:
-// it is counted as a leak.
+// LeakPolicy says what becomes of INT from the host side.
+type LeakPolicy uint8
+
+const (
+	ForwardLeaks LeakPolicy = iota // packets pass as they are
+	StripLeaks                     // they lose their INT
+	DropLeaks
+)
+
+// MarkPolicy says what becomes of packets from the host side that have no INT but bear its mark: the next node
+// would read their payload as INT (INT 2.1, section 5.7.2).
+type MarkPolicy uint8
+
+const (
+	ClearMarks MarkPolicy = iota // a DSCP loses the mark; other marks are the packet's own and stay
+	DropMarks
+	ForwardMarks
+)
+
+// MarkAction is what became of a packet from the host side that bore the mark of INT without INT.
+type MarkAction uint8
+
+const (
+	MarkCleared MarkAction = iota
+	MarkDropped
+	MarkForwarded
+	NumMarkActions
+)
+
+// String is the value of the action label.
+func (a MarkAction) String() string {
+	return [NumMarkActions]string{"cleared", "dropped", "forwarded"}[a]
+}
+
+// toNetwork passes a burst from the host side. INT has no business there: it is counted as a leak.
 func (w *Worker) toNetwork(p *linkState, b *burst) {
+	clear(b.verdict[:])
 	if w.passing {
 		w.hearNeighbors(p.link.HostStation, b)
 	} else {
 		w.leaks(p, b)
 	}
 	p.counters.Direction[ToNetwork].Received += uint64(b.n)
-	w.countSent(p, ToNetwork, p.link.Network, b, b.vec, b.n, p.link.Network.TxBurst(b.vec, b.n))
+	v, n := w.toTransmit(b)
+	w.countSent(p, ToNetwork, p.link.Network, b, v, n, p.link.Network.TxBurst(v, n))
 }
 
-// leaks looks for INT in a burst from the host side, and for answers to who sends reports.
+// leaks looks for INT, and for its mark, in a burst from the host side, and for answers to who sends reports.
 func (w *Worker) leaks(p *linkState, b *burst) {
-	l, info := &b.layers[0], &b.info[0]
-	station := p.link.HostStation
 	for i := range b.n {
 		m := b.vec[i]
-		f, pktLen := m.Bytes(), m.PktLen()
-		if at := w.fast.Recognise(f, pktLen); at != fast.None && !w.fast.IsINT(at) {
-			continue
+		if at := w.fast.Recognise(m.Bytes(), m.PktLen()); at == fast.None || w.fast.IsINT(at) {
+			w.fromHost(p, b, i)
 		}
-		status := packet.Parse(f, pktLen, l)
-		result := inthdr.NotINT
-		if status == packet.OK {
-			result = w.locator.Find(f, l, info, &b.outers[0])
-		}
-		if result == inthdr.Sound {
-			p.counters.Leaked++
-			if x := w.captured(p); x != nil {
-				x.leaked(i)
+	}
+}
+
+// fromHost is leaks for packet i, which has no template of packets without INT. Such packets bear no mark.
+func (w *Worker) fromHost(p *linkState, b *burst, i int) {
+	m, l := b.vec[i], &b.layers[0]
+	m.Pullup(min(pullupLen, m.PktLen()))
+	status, result := w.findLeak(m, b)
+	if result == inthdr.Sound {
+		status, result = w.leak(p, b, i)
+	}
+	if b.verdict[i] == consumed || result == inthdr.Sound {
+		return
+	}
+	marked := result != inthdr.NotINT && b.info[0].Reason != inthdr.ReasonTooDeep
+	if status == packet.OK && result == inthdr.NotINT && w.fast.MayStore() {
+		w.fast.StoreNotINT(m.Bytes(), l)
+	}
+	if s := p.link.HostStation; s != nil && maybeNeighbor(status, l) {
+		s.Hear(m.Bytes(), b.now)
+	}
+	if marked || w.locator.BearsDSCP(m.Bytes(), l, status) {
+		w.unmark(p, b, i)
+	}
+}
+
+// findLeak looks for INT in m. What it finds is in the first places of b.layers, b.info and b.outers.
+func (w *Worker) findLeak(m *mbuf.Mbuf, b *burst) (packet.Status, inthdr.Result) {
+	l, info := &b.layers[0], &b.info[0]
+	info.Depth, info.Reason = 0, inthdr.ReasonNone
+	f := m.Bytes()
+	status := packet.Parse(f, m.PktLen(), l)
+	if status != packet.OK {
+		return status, inthdr.NotINT
+	}
+	return status, w.locator.Find(f, l, info, &b.outers[0])
+}
+
+// leak settles packet i of the burst, which has INT: findLeak has found it. What it returns is of the packet as
+// it leaves.
+//
+//go:noinline
+func (w *Worker) leak(p *linkState, b *burst, i int) (packet.Status, inthdr.Result) {
+	p.counters.Leaked++
+	if x := w.captured(p); x != nil {
+		x.leaked(i)
+	}
+	set, why, drops := w.noFlowEvent(p, event.Leak, b.now), DropReason(0), uint32(0)
+	if w.rules.Leak == DropLeaks {
+		var d event.Set
+		d, drops = w.dropFromHost(p, b, i, DropLeak)
+		set, why = set|d, DropLeak
+	}
+	if set != 0 {
+		w.reportFrame(p, ToNetwork, b, set, b.vec[i], why, drops)
+	}
+	if w.rules.Leak == StripLeaks {
+		return w.stripLeak(p, b, i)
+	}
+	return packet.OK, inthdr.Sound
+}
+
+// stripLeak takes INT out of packet i, of each layer that has it, as for a host.
+func (w *Worker) stripLeak(p *linkState, b *burst, i int) (status packet.Status, result inthdr.Result) {
+	m, l, info := b.vec[i], &b.layers[0], &b.info[0]
+	w.beforeChange(p, b, i)
+	for depth := 0; depth <= inthdr.MaxDepth; depth++ {
+		if why, drop := undeliverable(info); drop {
+			if set, n := w.dropFromHost(p, b, i, why); set != 0 {
+				w.reportFrame(p, ToNetwork, b, set, m, why, n)
 			}
-			if set := w.noFlowEvent(p, event.Leak, b.now); set != 0 {
-				w.reportFrame(p, ToNetwork, b, set, m, 0, 0)
-			}
+			break
 		}
-		if status == packet.OK && result == inthdr.NotINT && w.fast.MayStore() {
-			w.fast.StoreNotINT(f, l)
+		m.Adj(strip.Strip(m.Bytes(), l, info, &b.outers[0]))
+		m.Pullup(min(pullupLen, m.PktLen()))
+		if status, result = w.findLeak(m, b); result != inthdr.Sound {
+			break
 		}
-		if station != nil && maybeNeighbor(status, l) {
-			station.Hear(f, b.now)
+	}
+	return status, result
+}
+
+// undeliverable tells whether a packet is dropped when its INT is taken out, and why.
+func undeliverable(i *inthdr.Info) (why DropReason, drop bool) {
+	if i.Discard {
+		return DropDiscard, true
+	}
+	return DropCongested, i.Edit.Has(inthdr.DropCongested)
+}
+
+// unmark settles a packet from the host that has no sound INT and bears the mark of INT.
+//
+//go:noinline
+func (w *Worker) unmark(p *linkState, b *burst, i int) {
+	action := MarkForwarded
+	switch w.rules.LeakMark {
+	case DropMarks:
+		action = MarkDropped
+		if set, n := w.dropFromHost(p, b, i, DropMark); set != 0 {
+			w.reportFrame(p, ToNetwork, b, set, b.vec[i], DropMark, n)
 		}
+	case ClearMarks:
+		w.beforeChange(p, b, i)
+		if w.clearMarks(b, b.vec[i]) {
+			action = MarkCleared
+		}
+	}
+	p.counters.Marked[action]++
+}
+
+// clearMarks takes the mark off the DSCP of each layer of m that bears it and has no INT, and tells whether
+// there was one.
+func (w *Worker) clearMarks(b *burst, m *mbuf.Mbuf) (cleared bool) {
+	f := m.Bytes()
+	l, info, o := &b.layers[0], &b.info[0], &b.outers[0]
+	for range inthdr.MaxDepth + 2 {
+		status, result := w.findLeak(m, b)
+		switch {
+		case result == inthdr.Unsound && info.Marking == inthdr.ByDSCP && info.Reason != inthdr.ReasonTooDeep && w.locator.BearsDSCP(f, l, status):
+			strip.PutDSCP(f, l, w.locator.Unmarked(l.DSCP), o[:info.Depth])
+		case packet.Parse(f, m.PktLen(), l) == status && w.locator.BearsDSCP(f, l, status):
+			strip.PutDSCP(f, l, w.locator.Unmarked(l.DSCP), nil)
+		default:
+			return cleared
+		}
+		cleared = true
+	}
+	return cleared
+}
+
+// dropFromHost drops packet i of the burst; it returns what noFlowDrop does.
+func (w *Worker) dropFromHost(p *linkState, b *burst, i int, why DropReason) (event.Set, uint32) {
+	if x := w.captured(p); x != nil {
+		x.fromHost(w, p, b, i, true, why)
+	}
+	b.dropPacket(i, why, &p.counters.Direction[ToNetwork])
+	return w.noFlowDrop(p, ToNetwork, why, b.now)
+}
+
+// beforeChange shows packet i of the burst from the host to the capture that runs.
+func (w *Worker) beforeChange(p *linkState, b *burst, i int) {
+	if x := w.captured(p); x != nil {
+		x.fromHost(w, p, b, i, false, 0)
 	}
 }

@@ -57,6 +57,8 @@ int {
   shim_length    = "exclusive" # exclusive | inclusive
   checksum       = "update" # update | keep
   malformed      = "forward" # forward | drop
+  leak           = "forward" # forward | strip | drop: INT that hosts send
+  leak_mark      = "clear" # clear | drop | forward: the mark of INT on packets of hosts that have none
   fragments      = "pass" # pass | strip
   verify         = 0      # 65536: one INT packet in so many has its checksums verified; 0: none
 

@@ -201,3 +201,24 @@ func (l *Layers) Refresh(b []byte, pktLen int) {
 		l.TCPFlags = b[l.L4+13]
 	}
 }
+
+// ReadDSCP sets the version and the DSCP of the IP header at l.L3, whatever Parse said of what follows it: false
+// where there is no whole IP header.
+func (l *Layers) ReadDSCP(b []byte, s Status) bool {
+	switch {
+	case s == OK:
+		return true
+	case s == NotIP || int(l.L3)+40 > len(b) && (l.EtherType != EtherTypeIPv4 || int(l.L3)+20 > len(b)):
+		return false
+	}
+	h := b[l.L3:]
+	switch l.IPVersion = h[0] >> 4; {
+	case l.EtherType == EtherTypeIPv4 && l.IPVersion == 4:
+		l.DSCP = h[1] >> 2
+	case l.EtherType == EtherTypeIPv6 && l.IPVersion == 6:
+		l.DSCP = (h[0]<<4 | h[1]>>4) >> 2
+	default:
+		return false
+	}
+	return true
+}

@@ -194,6 +194,5 @@ func putECN(h []byte, ecn uint8) {
 	}
 	old := binary.BigEndian.Uint16(h)
 	h[1] = h[1]&^3 | ecn
-	sum := checksum.AddOnes(^binary.BigEndian.Uint16(h[10:]), ^old)
-	binary.BigEndian.PutUint16(h[10:], ^checksum.AddOnes(sum, binary.BigEndian.Uint16(h)))
+	addTo(h[10:], old, binary.BigEndian.Uint16(h))
 }

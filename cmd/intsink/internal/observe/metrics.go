@@ -96,6 +96,9 @@ func (s *Source) addLinks(x *exposition, snapshots []engine.Counters) {
 			x.add("intsink_icmp_quotes_total", n, "link", name, "result", quote.Result(r))
 		}
 		x.add("intsink_leaked_packets_total", sum.Leaked, "link", name)
+		for a, n := range sum.Marked {
+			x.add("intsink_marked_packets_total", n, "link", name, "action", engine.MarkAction(a))
+		}
 		x.add("intsink_passed_packets_total", sum.Passed, "link", name)
 	}
 }

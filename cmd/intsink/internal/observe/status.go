@@ -114,6 +114,7 @@ func (s *Source) statusOfLinks(j *status.Status, snapshots []engine.Counters) {
 				l.Malformed[inthdr.Reason(r).String()] = n
 			}
 		}
+		l.Marked = byName(sum.Marked[:], func(a int) string { return engine.MarkAction(a).String() })
 		l.Verified = byName(sum.Verified[:], func(v int) string { return engine.Verification(v).String() })
 		j.Links = append(j.Links, l)
 	}

@@ -48,6 +48,8 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[conf.ShimLength]():      conf.ShimInclusive,
 	reflect.TypeFor[conf.ChecksumPolicy]():  conf.KeepChecksum,
 	reflect.TypeFor[conf.MalformedPolicy](): conf.DropMalformed,
+	reflect.TypeFor[conf.LeakPolicy]():      conf.StripLeaks,
+	reflect.TypeFor[conf.MarkPolicy]():      conf.DropMarks,
 	reflect.TypeFor[conf.FragmentPolicy]():  conf.StripFragments,
 	reflect.TypeFor[conf.Scope]():           conf.SourceOnly,
 	reflect.TypeFor[conf.Role]():            conf.SequenceRole,

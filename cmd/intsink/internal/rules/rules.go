@@ -21,6 +21,8 @@ func Of(c *conf.Config) *engine.Rules {
 	r := &engine.Rules{
 		INT:           sinkconf.INT(&c.INT),
 		DropMalformed: c.INT.Malformed == conf.DropMalformed,
+		Leak:          leaks[c.INT.Leak],
+		LeakMark:      leakMarks[c.INT.LeakMark],
 		Verify:        c.INT.Verify,
 		Devices:       deviceFields(&c.INT),
 		DropInterval:  int64(c.Events.Drop.Interval),
@@ -38,6 +40,11 @@ func Of(c *conf.Config) *engine.Rules {
 	}
 	return r
 }
+
+var (
+	leaks     = map[conf.LeakPolicy]engine.LeakPolicy{conf.ForwardLeaks: engine.ForwardLeaks, conf.StripLeaks: engine.StripLeaks, conf.DropLeaks: engine.DropLeaks}
+	leakMarks = map[conf.MarkPolicy]engine.MarkPolicy{conf.ClearMarks: engine.ClearMarks, conf.DropMarks: engine.DropMarks, conf.ForwardMarks: engine.ForwardMarks}
+)
 
 // CollectorNames are the names of the collectors, as watches and reports index them.
 func CollectorNames(c *conf.Config) []string {

@@ -119,6 +119,7 @@ type Link struct {
 	Verified   map[string]uint64 `json:"verified"` // INT packets whose checksums were verified, by result
 	LastBad    *BadPacket        `json:"last_bad"` // the last one that was bad; null: there was none
 	Leaked     uint64            `json:"leaked"`
+	Marked     map[string]uint64 `json:"marked"` // packets of hosts that bore the mark of INT without INT, by what became of them
 }
 
 // BadPacket is an INT packet whose checksum was right as it came, and wrong as it left.
