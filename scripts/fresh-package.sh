@@ -37,16 +37,16 @@ older() {
 	sed -i 's/^Version: .*/Version: 0~a/' older/DEBIAN/control
 	dpkg-deb --root-owner-group -Zgzip -b older "$2" >/dev/null
 }
-# typed runs the lines behind a prompt in section $1 of docs/operations.md, as they stand there. What doctor
+# typed runs the lines behind a prompt in section $1 of docs/change.md, as they stand there. What doctor
 # finds is up to the machine: only that it was run counts.
 typed() {
 	local line commands=0
 	while read -r line; do
 		echo "# $line"
 		commands=$((commands + 1))
-		bash -euc "$line" </dev/null >typed.log 2>&1 || [[ $line == "intsink doctor"* ]] || { cat typed.log; fail "operations.md, $1: $line"; }
-	done < <(sed -n "/^## $1\$/,/^## /s/^# //p" operations.md)
-	[[ $commands -ge 5 ]] || fail "operations.md has no commands below $1"
+		bash -euc "$line" </dev/null >typed.log 2>&1 || [[ $line == "intsink doctor"* ]] || { cat typed.log; fail "change.md, $1: $line"; }
+	done < <(sed -n "/^## $1\$/,/^## /s/^# //p" change.md)
+	[[ $commands -ge 5 ]] || fail "change.md has no commands below $1"
 }
 version() { dpkg-query -W -f '${Version}' intsink; }
 

@@ -58,7 +58,7 @@ try() {
 		say "packages: install, run, upgrade, remove"
 		copy_base "$dir/base" "$dir/package"
 		cp "$dir"/machine/root/intsink/bin/*.deb "$dir/package/tmp/"
-		cp scripts/fresh-package.sh scripts/fresh-replay.hcl docs/operations.md "$dir/package/tmp/"
+		cp scripts/fresh-package.sh scripts/fresh-replay.hcl docs/change.md "$dir/package/tmp/"
 		in_root "$dir/package" /tmp "bash fresh-package.sh"
 		;;
 	image)

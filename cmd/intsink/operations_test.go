@@ -182,16 +182,27 @@ func (i installed) alternately() {
 	}
 }
 
-// TestOperationsPage: each command of docs/operations.md that has a prompt, as it stands there, on
+// operationsPages are for who installs, runs, changes and mends a sink.
+var operationsPages = []string{"install.md", "run.md", "change.md", "trouble.md"}
+
+// captures types each `intsink capture` of a table of the page, for a moment, and says how many there are.
+func (i installed) captures(page string) (typed int) {
+	for _, row := range regexp.MustCompile("(?m)^\\| [^|]* \\| `intsink (capture .*)` \\|$").FindAllStringSubmatch(page, -1) {
+		command := "intsink " + strings.Replace(strings.ReplaceAll(row[1], `\|`, "|"), "capture ", "capture --seconds 0.3 ", 1)
+		if out, err := i.shell(command).CombinedOutput(); err != nil {
+			i.t.Errorf("%s: %v\n%s", command, err, out)
+		}
+		typed++
+	}
+	return typed
+}
+
+// TestOperationsPage: each command of four pages of docs/ that has a prompt, as it stands there, on
 // a sink that forwards traffic between veth pairs; it prints what the page shows, but for times and
 // numbers. Not those of Upgrade, which replace the program: `make fresh` types these.
 func TestOperationsPage(t *testing.T) {
 	if !netns.In(t) {
 		return
-	}
-	page, err := os.ReadFile("../../docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
 	}
 	text := strings.Replace(mitigated(inLine(t)), `http { listen = "%s" }`+"\n", "", 1)
 	text = strings.Replace(text, "mbufs      = 4096", "mbufs      = 65536", 1)
@@ -203,47 +214,47 @@ func TestOperationsPage(t *testing.T) {
 	defer trickle(t, 50000)() // each is new
 	const file = "/etc/intsink/intsink.hcl"
 	before := map[string]func(){ // a command, by its section and number: what the reader has done
-		"Reload 1":              machine.edit("sed -i 's/sample = 100/sample = 50/' " + file),
-		"Reload 3":              machine.edit("sed -i 's/mbufs      = 65536/mbufs      = 131072/' " + file),
-		"Reload 4":              machine.edit("sed -i 's/mbufs      = 131072/mbufs      = 65536/' " + file + "; sed 's/sample = 50/sample = 25/' " + file + " > new.hcl"),
-		"On your own traffic 1": machine.edit("intsink gen --out int.pcap --original traffic.pcap --count 20"),
-		"See a packet 2":        machine.alternately,
+		"Reload 1":                     machine.edit("sed -i 's/sample = 100/sample = 50/' " + file),
+		"Reload 3":                     machine.edit("sed -i 's/mbufs      = 65536/mbufs      = 131072/' " + file),
+		"Reload 4":                     machine.edit("sed -i 's/mbufs      = 131072/mbufs      = 65536/' " + file + "; sed 's/sample = 50/sample = 25/' " + file + " > new.hcl"),
+		"Verify on your own traffic 1": machine.edit("intsink gen --out int.pcap --original traffic.pcap --count 20"),
+		"See a packet 2":               machine.alternately,
 		// A sample, which comes at random, would be one more event of the packet that is shown.
 		"See a packet 1": machine.edit("sed -i 's/sample = [0-9]*/sample = 1000000000/' " + file + "; intsink reload; intsink mode full"),
 		"Tuning thresholds 1": machine.edit("intsink gen --out trace.pcap --count 20000 --flows 200 --pps 10000; sed -i 's/sample = [0-9]*/sample = 10/' " + file +
 			`; sed 's/{ sample = 10 }/{\n  sample = 100\n  events_override {\n    new_flow { rate = 25 }\n  }\n}/' ` + file + " > new.hcl"),
 	}
 	tried := 0
-	sections, steps := stepsOf(string(page))
-	for _, section := range sections {
-		if section == "Upgrade" {
-			continue
+	for _, name := range operationsPages {
+		page, err := os.ReadFile("../../docs/" + name)
+		if err != nil {
+			t.Fatal(err)
 		}
-		var wrong []string
-		for range 5 {
-			wrong = wrong[:0]
-			for i, s := range steps[section] {
-				if do := before[fmt.Sprint(section, " ", i+1)]; do != nil {
-					do()
+		sections, steps := stepsOf(string(page))
+		for _, section := range sections {
+			if section == "Upgrade" {
+				continue
+			}
+			var wrong []string
+			for range 5 {
+				wrong = wrong[:0]
+				for i, s := range steps[section] {
+					if do := before[fmt.Sprint(section, " ", i+1)]; do != nil {
+						do()
+					}
+					r.ready(t)
+					tried++
+					wrong = append(wrong, machine.typed(s)...)
 				}
-				r.ready(t)
-				tried++
-				wrong = append(wrong, machine.typed(s)...)
+				if section != "On trial" || len(wrong) == 0 { // which beside other load may exceed its limit: it has come back then
+					break
+				}
 			}
-			if section != "On trial" || len(wrong) == 0 { // which beside other load may exceed its limit: it has come back then
-				break
+			for _, text := range wrong {
+				t.Errorf("%s:%s", name, text)
 			}
 		}
-		for _, text := range wrong {
-			t.Errorf("operations.md:%s", text)
-		}
-	}
-	for _, row := range regexp.MustCompile("(?m)^\\| [^|]* \\| `intsink (capture .*)` \\|$").FindAllStringSubmatch(string(page), -1) {
-		command := "intsink " + strings.Replace(strings.ReplaceAll(row[1], `\|`, "|"), "capture ", "capture --seconds 0.3 ", 1)
-		if out, err := machine.shell(command).CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", command, err, out)
-		}
-		tried++
+		tried += machine.captures(string(page))
 	}
 	if tried < 25 {
 		t.Errorf("%d commands: too few to be all", tried)

@@ -90,14 +90,14 @@ func (m otherMachine) types(t *testing.T, line string) (stdout, stderr string, c
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// TestFromAnotherMachine: the command of docs/operations.md that reloads over TLS, as it stands
+// TestFromAnotherMachine: the command of docs/change.md that reloads over TLS, as it stands
 // there, between two network namespaces; the others that ask a sink, by the same flags; and what
 // is said where a flag is missing.
 func TestFromAnotherMachine(t *testing.T) {
 	if !netns.In(t) {
 		return
 	}
-	page, err := os.ReadFile("../../docs/operations.md")
+	page, err := os.ReadFile("../../docs/change.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@
 node { id = 1 } # <== the number of this sink in its reports: another for each sink
 
 # With interfaces of the kernel, the sink runs without hugepages and without binding a NIC.
-# For a NIC of its own write its PCI address, "0000:3b:00.0": docs/operations.md, Ports.
+# For a NIC of its own write its PCI address, "0000:3b:00.0": docs/install.md, Ports.
 dpdk {
   hugepages  = "off"
   idle_sleep = "100us" # leave the CPU to others while there is no traffic

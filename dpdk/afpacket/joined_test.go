@@ -12,7 +12,7 @@ import (
 	"intsink/internal/netns"
 )
 
-// cutByKernel is what docs/operations.md says to the sender's kernel, so that it cuts frames.
+// cutByKernel is what docs/install.md says to the sender's kernel, so that it cuts frames.
 const cutByKernel = `ethtool -K peer0 tso off tx-udp-segmentation off tx-udp_tnl-segmentation off tx-udp_tnl-csum-segmentation off \
 	tx-gre-segmentation off tx-gre-csum-segmentation off tx-ipxip4-segmentation off tx-ipxip6-segmentation off tx-sctp-segmentation off >/dev/null
 `

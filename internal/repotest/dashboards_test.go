@@ -67,10 +67,10 @@ func TestDashboardHasEveryMetric(t *testing.T) {
 	}
 }
 
-// TestRulesHaveWhatToAlertOn: every metric of that table of docs/operations.md has an alert; of dropped packets,
+// TestRulesHaveWhatToAlertOn: every metric of that table of docs/run.md has an alert; of dropped packets,
 // every reason.
 func TestRulesHaveWhatToAlertOn(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/operations.md")
+	doc, err := os.ReadFile("../../docs/run.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func queues(_ *host, c *conf.Config) (all []Finding) {
 	if why := insideTunnels(c); why != "" {
 		for i := range c.Ports {
 			if p := &c.Ports[i]; p.IsPCI() && (isNetworkSide(c, p.Name) || isTap(c, p.Name)) {
-				all = append(all, slow(byHand(`see "intsink top workers": where they do not have about as many flows each, a NIC that hashes inner headers spreads them; docs/operations.md, several workers`),
+				all = append(all, slow(byHand(`see "intsink top workers": where they do not have about as many flows each, a NIC that hashes inner headers spreads them; docs/install.md, Queues and workers`),
 					"port %q: %s, and many NICs choose among %d workers by outer addresses: all flows of a tunnel at one of them", p.Name, why, workers))
 			}
 		}

@@ -199,7 +199,7 @@ func ofPort(p *status.Port) (all []loss) {
 		{key: "missed", value: p.RxMissed, begun: "port: its queue is full, packets are being missed", over: "port: no more packets are missed"},
 		{key: "nombuf", value: p.RxNoMbuf, begun: "port: no mbuf is free, packets are being lost; raise dpdk.mbufs", over: "port: mbufs are free again"},
 		{key: "rx_errors", value: p.RxErrors, begun: "port: packets with errors are being dropped; look at the cable and the transceiver", over: "port: no more packets with errors"},
-		{key: "uncut", value: p.RxUncut, begun: "port: packets are being dropped that the kernel joined in a way that cannot be undone; let their sender cut them: docs/operations.md, Kernel interfaces", over: "port: no more packets are dropped that the kernel joined"},
+		{key: "uncut", value: p.RxUncut, begun: "port: packets are being dropped that the kernel joined in a way that cannot be undone; let their sender cut them: docs/install.md, Kernel interfaces", over: "port: no more packets are dropped that the kernel joined"},
 		{key: "truncated", value: p.RxTruncated, begun: "port: packets are being dropped that could not be received whole", over: "port: packets are received whole again"},
 	} {
 		l.key, l.through, l.attrs = "port "+p.Name+" "+l.key, &p.RxPackets, []any{"port", p.Name}
@@ -212,7 +212,7 @@ func ofPort(p *status.Port) (all []loss) {
 func badOf(l *status.Link) loss {
 	b := loss{
 		key: "link " + l.Name + " bad", value: l.Verified["bad"], count: "bad", attrs: []any{"link", l.Name},
-		begun: "link: packets whose checksum was right leave with a wrong one; docs/operations.md, Verify", over: "link: no more packets leave with a wrong checksum",
+		begun: "link: packets whose checksum was right leave with a wrong one; docs/trouble.md, Verify while it runs", over: "link: no more packets leave with a wrong checksum",
 	}
 	if l.LastBad != nil {
 		b.attrs = append(b.attrs, "flow", l.LastBad.Flow)

@@ -94,7 +94,7 @@ func TestLossesOfPortsAreLogged(t *testing.T) {
 		{"missed", func(p *status.Port) { p.RxMissed += 5 }, "port: its queue is full, packets are being missed", "port: no more packets are missed"},
 		{"nombuf", func(p *status.Port) { p.RxNoMbuf += 5 }, "port: no mbuf is free, packets are being lost; raise dpdk.mbufs", "port: mbufs are free again"},
 		{"rx_errors", func(p *status.Port) { p.RxErrors += 5 }, "port: packets with errors are being dropped; look at the cable and the transceiver", "port: no more packets with errors"},
-		{"uncut", func(p *status.Port) { p.RxUncut += 5 }, "port: packets are being dropped that the kernel joined in a way that cannot be undone; let their sender cut them: docs/operations.md, Kernel interfaces", "port: no more packets are dropped that the kernel joined"},
+		{"uncut", func(p *status.Port) { p.RxUncut += 5 }, "port: packets are being dropped that the kernel joined in a way that cannot be undone; let their sender cut them: docs/install.md, Kernel interfaces", "port: no more packets are dropped that the kernel joined"},
 		{"truncated", func(p *status.Port) { p.RxTruncated += 5 }, "port: packets are being dropped that could not be received whole", "port: packets are received whole again"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
