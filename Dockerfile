@@ -1,8 +1,8 @@
 # The appliance as an image, of Debian 13. docs/containers.md says what a container of it needs.
 #
-#   docker build --build-arg VERSION=1.0 -t intsink .
+#   docker build --build-arg VERSION=$(scripts/version.sh) -t intsink .
 #
-#   VERSION      what the program calls itself; dev unless it is told
+#   VERSION      what the program calls itself; without a commit unless it is told
 #   GOAMD64      v1 runs on every x86-64 processor; v3, for those with AVX2, is a little faster
 #   BASE, SLIM   debian:12 and debian:12-slim make it of Debian 12. A tag moves: who wants the same
 #                image tomorrow pins both, BASE=debian:13@sha256:..., by the digest that
@@ -11,7 +11,7 @@ ARG BASE=debian:13
 ARG SLIM=debian:13-slim
 
 FROM ${BASE} AS build
-ARG VERSION=dev
+ARG VERSION=
 ARG GOAMD64=v1
 WORKDIR /src
 # Tools, then modules: both layers stay when only the sources change.
@@ -20,7 +20,7 @@ COPY go.mod go.sum ./
 RUN scripts/deps.sh build
 RUN scripts/go.sh mod download
 COPY . .
-RUN make build VERSION=$VERSION GOAMD64=$GOAMD64
+RUN make build ${VERSION:+VERSION=$VERSION} GOAMD64=$GOAMD64
 # EAL, the ring mempool, both buses, the virtual devices, and the drivers of
 # common NICs. EAL loads drivers from its plugin directory, so ldd shows none.
 RUN scripts/dpdk-packages.sh eal ethdev mempool mempool-ring ring bus-pci bus-vdev \

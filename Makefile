@@ -8,7 +8,7 @@ SHELL := /bin/bash
 # binary to be run elsewhere, say which: make build GOAMD64=v3.
 V3 := avx2 bmi1 bmi2 f16c fma abm movbe
 GOAMD64 ?= $(if $(filter-out $(shell grep -m1 '^flags' /proc/cpuinfo),$(V3)),v1,v3)
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+VERSION ?= $(shell scripts/version.sh)
 # Finds a Go that go.mod accepts, wherever `make deps` put it.
 GO := scripts/go.sh
 # Where the packet path spends its time, for the compiler; `make pgo` refreshes it. Not

@@ -13,6 +13,11 @@ scripts/go.sh vet ./...
 scripts/go.sh vet -tags engines ./... # tests that make test-engines runs
 scripts/go.sh run "$staticcheck" ./...
 
+# Modules of go.mod that have a newer release: told, as a release elsewhere is no fault of a change here.
+old=$(scripts/go.sh list -m -u -f '{{if and .Update (not .Indirect)}}{{.Path}} {{.Version}}, newest is {{.Update.Version}}{{end}}' all 2>/dev/null) ||
+	old="unknown: the module proxy does not answer"
+[[ -z "$old" ]] || printf 'not the newest release: %s\n' "$old" >&2
+
 # What others wrote stands in folders called vendor; ECT is a term of RFC 3168.
 files() { find . -name .git -prune -o \( -name vendor -o -name testdata \) -prune -o -path ./bin -prune -o -type f \( "$@" \) -print0; }
 files -name '*.go' -o -name '*.md' -o -name '*.sh' -o -name '*.hcl' -o -name '*.c' -o -name '*.h' -o -name Makefile |
