@@ -25,12 +25,12 @@ func TestDocumentsUseNoGuessableFolder(t *testing.T) {
 	}
 }
 
-// TestUpgradeRunsTheNewProgram: the line of docs/operations.md that runs a program that was unpacked, beside another
+// TestUpgradeRunsTheNewProgram: the line of docs/change.md that runs a program that was unpacked, beside another
 // user who made each folder that can be guessed, and puts a program of his own wherever he may.
 func TestUpgradeRunsTheNewProgram(t *testing.T) {
-	line := regexp.MustCompile(`(?m)^# (.*dpkg-deb -x .*)$`).FindStringSubmatch(read(t, "docs/operations.md"))
+	line := regexp.MustCompile(`(?m)^# (.*dpkg-deb -x .*)$`).FindStringSubmatch(read(t, "docs/change.md"))
 	if line == nil {
-		t.Fatal("docs/operations.md unpacks no program")
+		t.Fatal("docs/change.md unpacks no program")
 	}
 	dir, everybodys := t.TempDir(), t.TempDir()
 	os.Chmod(everybodys, 0o777|os.ModeSticky)
