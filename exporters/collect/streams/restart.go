@@ -1,5 +1,5 @@
-// Restarts and long losses of sinks that do not say who they are, as the packets that follow tell: after a
-// silence, or by a row of packets whose numbers go on from another place.
+// Restarts and long losses of sinks that do not say who they are, as the packets that follow tell: by a row of
+// packets whose numbers go on from another place.
 
 package streams
 
@@ -49,33 +49,16 @@ func (t Times) longer(d int64, later Times) bool {
 	return later.Arrived-t.Arrived > d && later.Monotonic-t.Monotonic > d
 }
 
-// afterSilence judges the first packet after a silence by how many numbers the sink may have used meanwhile.
-// Without a place it is to be taken as usual.
-func (s *Stream) afterSilence(h Header, ahead uint64, now Times, gap func(Gap)) (p Place, done bool) {
-	m := s.mask()
-	used := s.pace.most(s.next, now) * float64(now.Monotonic-s.newest.Monotonic) / 1e9
-	switch {
-	case ahead <= nearStart:
-	case used >= float64(m/2): // the numbers may have come round meanwhile
-		s.Unknown++
-		gap(Gap{s.Key, s.start, s.next, 0, true})
-		return s.beginAlone(h, now, gap), true
-	case float64(ahead) <= 2*used: // as many as were to be expected are lost
-	case ahead > m/2 || h.Sequence < nearStart:
-		before := numbers{s.start, s.first, s.next}
-		s.Restarts++
-		p = s.beginAlone(h, now, gap)
-		s.before = before
-		return p, true
-	default:
-		return s.hold(h, now, gap), true
-	}
-	return p, false
+// comesRound reports whether so many numbers may have been used in a silence that the next one does not tell how many are missing.
+func (s *Stream) comesRound(now Times) bool {
+	return s.newest.longer(Patience, now) && s.used(now) >= float64(s.mask()/2)
 }
 
-// beginAlone begins the stream anew with one packet, or with the row that it goes on from.
-func (s *Stream) beginAlone(h Header, now Times, gap func(Gap)) Place {
+// beginUnknown begins the stream anew behind such a silence, with one packet, or with the row that it goes on from.
+func (s *Stream) beginUnknown(h Header, now Times, gap func(Gap)) Place {
 	s.expire(math.MaxInt64, gap) // the missing numbers will not come any more
+	s.Unknown++
+	gap(Gap{s.Key, s.start, s.next, 0, true})
 	if s.row.goesOn(h.Sequence, now) {
 		return s.beginRow(h, now, gap)
 	}
@@ -84,41 +67,27 @@ func (s *Stream) beginAlone(h Header, now Times, gap func(Gap)) Place {
 	return s.take(h, now, gap)
 }
 
-// mistaken reports whether the only packet of the stream was of another sink, or damaged: this one goes on
-// from those before it.
-func (s *Stream) mistaken(h Header) bool {
-	m := s.mask()
-	goesOn := (s.number(&h)-s.before.next)&m <= apart
-	return s.before.start != 0 && s.next == s.first+1 && goesOn && (s.number(&h)-s.next)&m > apart
+// used is how many numbers the sink may have used since its newest packet.
+func (s *Stream) used(now Times) float64 {
+	return s.pace.most(s.next, now) * float64(now.Monotonic-s.newest.Monotonic) / 1e9
 }
 
-// goBack makes the stream the one that its only packet has ended. That packet was late.
-func (s *Stream) goBack() {
-	s.start, s.first, s.next = s.before.start, s.before.first, s.before.next
-	s.before = numbers{}
-	s.Late++
-	s.Restarts--
-	for i := range s.seen { // take all earlier numbers for numbers that came
-		s.seen[i] = ^uint64(0)
-	}
-	clear(s.prints[:])
-}
-
-// suspected reports whether a packet may be of a sink that began anew within a second, or behind a long loss: its number is
-// far from next both ways, or far ahead, or came before, or goes on from such a one. Some may be damaged, or old packets, or of
+// suspected reports whether a packet may be of a sink that began anew, or behind a long loss: its number is far from next both
+// ways, or far ahead, or came before, or goes on from such a one. Some may be damaged, or old packets, or of
 // another sink with the same key: only where enough come one behind the other, with none of the old numbers between, has the
 // sink restarted, or are numbers lost.
-func (s *Stream) suspected(h Header, ahead, m uint64, now Times) bool {
+func (s *Stream) suspected(h Header, ahead uint64, now Times) bool {
+	m := s.mask()
 	back, goesOn := m+1-ahead, s.row.goesOn(h.Sequence, now)
 	switch {
-	case s.resuming:
-		return false
-	case ahead > far && (ahead <= m/2 || back > tooFar):
+	case ahead <= m/2:
+		return ahead > far && !s.resuming && !(s.newest.longer(Patience, now) && float64(ahead) <= 2*s.used(now))
+	case back > tooFar:
 		return true
-	case ahead <= m/2 || back > s.next || !s.newest.longer(quiet, now):
+	case back > s.next || !s.newest.longer(quiet, now):
 		return false
 	case s.came(s.next-back, now):
-		return goesOn || h.Sequence < atStart
+		return goesOn || h.Sequence < atStart || s.newest.longer(Patience, now)
 	}
 	return goesOn && s.row.fresh < few
 }
@@ -194,7 +163,7 @@ func (s *Stream) dismiss(now Times) {
 func (s *Stream) beginAnew(h Header, now Times, gap func(Gap)) Place {
 	first := uint64(min(slices.Min(s.row.numbers[:s.row.len]), h.Sequence))
 	ahead := (first - s.next) & s.mask()
-	used := s.pace.most(s.next, now) * float64(now.Monotonic-s.newest.Monotonic) / 1e9
+	used := s.used(now)
 	s.expire(math.MaxInt64, gap) // the missing numbers will not come any more
 	if ahead <= s.mask()/2 && (first >= nearStart || float64(ahead) <= 2*used) {
 		s.Lost += ahead

@@ -29,28 +29,21 @@ type Stream struct {
 	Counts
 	Told     Counts // the counts at the latest stats record; here, so that they go with the stream
 	start    int64
-	first    uint64  // number of the first packet since start
-	next     uint64  // the number that should come next
-	copies   uint64  // further packets with the first packet's number, until another number comes
-	newest   Times   // times of packet next-1
-	holes    []hole  // in rising order
-	numbered bool    // packets had different numbers
-	resuming bool    // after a restart of the collector: packets may have come before the next one
-	row      row     // packets up to the last one that may be of a sink that has begun anew
-	lastRow  int64   // start of the latest row
-	before   numbers // those of a stream that one packet after a silence has ended
+	first    uint64 // number of the first packet since start
+	next     uint64 // the number that should come next
+	copies   uint64 // further packets with the first packet's number, until another number comes
+	newest   Times  // times of packet next-1
+	holes    []hole // in rising order
+	numbered bool   // packets had different numbers
+	resuming bool   // after a restart of the collector: packets may have come before the next one
+	row      row    // packets up to the last one that may be of a sink that has begun anew
+	lastRow  int64  // start of the latest row
 	pace     pace
 	twins    twins
 	head     *head      // of all streams with this label
 	owner    netip.Addr // whose share of the table it takes
 	seen     [window / 64]uint64
 	prints   [prints]uint32
-}
-
-// numbers say where a stream stands.
-type numbers struct {
-	start       int64
-	first, next uint64
 }
 
 func newStream(k Key, h Header, now Times) *Stream {
@@ -68,7 +61,7 @@ func (s *Stream) begin(h Header, now Times) {
 	s.first, s.next = s.number(&h), s.number(&h)
 	clear(s.seen[:])
 	clear(s.prints[:])
-	s.holes, s.copies, s.resuming, s.row, s.before = s.holes[:0], 0, false, row{}, numbers{}
+	s.holes, s.copies, s.resuming, s.row = s.holes[:0], 0, false, row{}
 	s.pace.begin(s.next, now)
 }
 
@@ -90,13 +83,9 @@ func (s *Stream) See(h Header, now Times, gap func(Gap)) Place {
 	case s.copies > 0: // the packets are numbered after all; begin anew, since copies took places
 		s.begin(h, now)
 		s.numbered = true
-	case s.newest.longer(Patience, now) && !s.resuming:
-		if p, done := s.afterSilence(h, ahead, now, gap); done {
-			return p
-		}
-	case s.mistaken(h):
-		s.goBack()
-	case s.suspected(h, ahead, m, now):
+	case !s.resuming && ahead > far && s.comesRound(now):
+		return s.beginUnknown(h, now, gap)
+	case s.suspected(h, ahead, now):
 		return s.hold(h, now, gap)
 	}
 	s.dismiss(now)

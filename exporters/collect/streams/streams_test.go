@@ -54,9 +54,12 @@ func TestStream(t *testing.T) {
 		{"before the first", []uint32{5, 4}, "5 4", "", Counts{Received: 2, Late: 1}},
 		{"before the first and the wrap", []uint32{0, 4194303}, "0 -4194303", "", Counts{Received: 2, Late: 1}},
 		{"late", []uint32{1, 3, wait | 4, 2}, "1 3 4 2", "2-2", Counts{Received: 4, Lost: 1, Late: 1}},
-		{"restart of the sink", []uint32{100, 101, wait, 1}, "100 101 +0 +1", "", Counts{Received: 4, Restarts: 1}},
-		{"restart settles the holes", []uint32{100, 103, wait}, "100 103 +0", "101-102", Counts{Received: 3, Lost: 2, Restarts: 1}},
-		{"restart of one with high numbers", []uint32{3000000, wait | 3}, "3000000 +3", "", Counts{Received: 2, Restarts: 1}},
+		{"restart of the sink", append([]uint32{100, 101, wait}, again(1, 2, 14)...), "100 101 " + later(0, 16), "", Counts{Received: 18, Restarts: 1}},
+		{"restart settles the holes", append([]uint32{100, 103, wait}, again(1, 2, 14)...), "100 103 " + later(0, 16), "101-102", Counts{Received: 18, Lost: 2, Restarts: 1}},
+		{"restart of one with high numbers", append([]uint32{3000000, wait | 3}, again(4, 5, 14)...), "3000000 " + later(3, 16), "", Counts{Received: 17, Restarts: 1}},
+		{"too few for a restart after a silence", []uint32{100, 101, wait, 1, 102}, "100 101 +0 +1 102", "", Counts{Received: 5, Late: 2}},
+		{"late, first after a silence", []uint32{5000, 5001, 5003, 5004, wait | 5002, 5005}, "5000 5001 5003 5004 5002 5005", "5002-5002", Counts{Received: 6, Lost: 1, Late: 1}},
+		{"repeated, first after a silence", []uint32{5000, 5001, wait | 5001, 5002}, "5000 5001 +5001 5002", "", Counts{Received: 4, Repeated: 1}},
 		{"restart within a second", again(3000000, 0, 17), "3000000 " + later(0, 17), "", Counts{Received: 18, Restarts: 1}},
 		{"restart within a second, across what is near 0", again(3000000, 4090, 17), "3000000 " + later(4090, 17), "", Counts{Received: 18, Restarts: 1}},
 		{"restart within a second, out of order", []uint32{3000000, 0, 2, 1, 3, 5, 4, 6, 8, 7, 9, 11, 10, 12, 14, 13, 15, 17}, "3000000 +0 +2 +1 +3 +5 +4 +6 +8 +7 +9 +11 +10 +12 +14 +13 +15 +17", "16-16", Counts{Received: 18, Lost: 1, Reordered: 5, Restarts: 1}},
@@ -334,5 +337,24 @@ func TestSeeDoesNotAllocate(t *testing.T) {
 		b.t.Find(key, h, Times{b.now, b.now}).See(h, Times{b.now, b.now}, gap)
 	}); allocs > 0.1 {
 		t.Errorf("%v allocations a packet", allocs)
+	}
+}
+
+// TestRestartWhileTheCollectorIsAway: a sink that begins anew while a collector is away that does not know what came last is told
+// from late packets of before, and no report of it has the place of an earlier one.
+func TestRestartWhileTheCollectorIsAway(t *testing.T) {
+	b := newBed()
+	start := b.see(1000000).Start
+	states := b.t.States()
+	b.t = New(10, 10)
+	b.now += 5 * second
+	b.t.Resume(states, false, Times{b.now, b.now})
+	for n := range uint32(Enough) {
+		if p := b.see(n); p.Start <= start || p.Sequence != uint64(n) {
+			t.Errorf("packet %d is at %+v", n, p)
+		}
+	}
+	if c := b.counts(); c.Restarts != 1 || c.Lost+c.Late+c.Repeated != 0 {
+		t.Errorf("%+v", c)
 	}
 }
