@@ -42,7 +42,6 @@ type feed struct {
 	backoff  time.Duration
 	again    time.Time // failed records are not sent again before
 	retried  uint64
-	proven   bool         // something has arrived
 	failing  bool         // nothing arrived since the last failure
 	cause    error        // of the last failure; nil: something arrived since
 	away     func() error // of the present output; nil: it does not tell
@@ -232,7 +231,7 @@ func (f *feed) settle(d *Delivery, n int) {
 		return
 	}
 	if len(d.failed) == 0 {
-		f.proven, f.failing, f.cause, f.backoff = true, false, nil, firstBackoff
+		f.failing, f.cause, f.backoff = false, nil, firstBackoff
 	}
 	f.retire()
 	f.signal()

@@ -183,14 +183,7 @@ func (s *Spool) settle(r *Reader) bool {
 	if r.read = r.acked; r.acked.Offset > g.size {
 		return false
 	}
-	if r.consumed = r.doneRecs; r.doneRecs == 0 && r.acked.Offset > fileHeaderLen { // of an older version
-		b, _ := s.contents(g)
-		walk(b, fileHeaderLen, min(r.acked.Offset, int64(len(b))), func(e *Entry, _ int64, _ int) {
-			r.consumed += uint64(e.Records)
-			r.done.addEntry(e)
-		})
-		r.doneRecs = r.consumed
-	}
+	r.consumed = r.doneRecs
 	return true
 }
 
