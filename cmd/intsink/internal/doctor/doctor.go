@@ -85,7 +85,11 @@ func Run(stdout io.Writer, m *Machine, c *conf.Config, fix bool) error {
 			}
 		}
 	}
-	if _, err := io.WriteString(stdout, b.String()); err != nil {
+	text := b.String()
+	if !fix {
+		text = cli.ScreenOf(stdout).Text(text)
+	}
+	if _, err := io.WriteString(stdout, text); err != nil {
 		return cli.Failed(err)
 	}
 	if faults > 0 && !fix {

@@ -43,7 +43,7 @@ func Run(ctx context.Context, stdout io.Writer, flow string, o *Options) error {
 		if err := sink.Decode(body, &d); err != nil {
 			return cli.Failed(err)
 		}
-		body = []byte(whyText(&d))
+		body = []byte(cli.ScreenOf(stdout).Text(whyText(&d)))
 	}
 	if _, err = stdout.Write(body); err != nil {
 		return cli.Failed(err)

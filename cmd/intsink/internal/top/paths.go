@@ -3,12 +3,14 @@
 package top
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/client"
@@ -17,12 +19,74 @@ import (
 // maxPaths is how many paths the API gives at once.
 const maxPaths = 1000
 
-// pathItem is what the map needs of a path.
+// pathItem is a path: flows that share it took the same interfaces of the same nodes.
 type pathItem struct {
-	ID        string
-	Nodes     []struct{ Node uint32 }
-	Flows     uint64
-	Congested bool
+	ID             string
+	Nodes          []struct{ Node uint32 }
+	Flows, Packets uint64
+	Max            *uint32 `json:"max_latency_ns"`
+	Congested      bool
+	LastSeen       time.Time `json:"last_seen"`
+}
+
+func (p *pathItem) text() string {
+	var ids []uint32
+	for _, n := range p.Nodes {
+		ids = append(ids, n.Node)
+	}
+	return nodes(ids)
+}
+
+// byNodes adds up the paths that cross the same nodes; their IDs are as many as the paths.
+func byNodes(paths []pathItem) []pathItem {
+	var all []pathItem
+	at := map[string]int{}
+	for _, p := range paths {
+		i, ok := at[p.text()]
+		if !ok || p.Nodes == nil {
+			at[p.text()] = len(all)
+			all = append(all, p)
+			continue
+		}
+		x := &all[i]
+		x.ID += " " + p.ID
+		x.Flows, x.Packets, x.Congested = x.Flows+p.Flows, x.Packets+p.Packets, x.Congested || p.Congested
+		if p.Max != nil && (x.Max == nil || *x.Max < *p.Max) {
+			x.Max = p.Max
+		}
+		if p.LastSeen.After(x.LastSeen) {
+			x.LastSeen = p.LastSeen
+		}
+	}
+	slices.SortStableFunc(all, func(a, b pathItem) int { return cmp.Compare(highest(&b), highest(&a)) })
+	return all
+}
+
+func highest(p *pathItem) uint32 {
+	if p.Max == nil {
+		return 0
+	}
+	return *p.Max
+}
+
+// pathsByNodes is the view of paths: those with the highest latency first.
+func pathsByNodes(ctx context.Context, sink *client.Sink, _ string) (*table, error) {
+	items, err := read[pathItem](ctx, sink, fmt.Sprintf("/api/v1/paths?limit=%d", maxPaths))
+	return pathTable(byNodes(items)), err
+}
+
+func pathTable(items []pathItem) *table {
+	t := newTable("path", ">flows", "?>packets", ">highest latency", "state", "?>paths", "?>seen", "?id")
+	for i := range items {
+		p := &items[i]
+		ids := strings.Fields(p.ID)
+		id := p.ID
+		if len(ids) > 1 {
+			id = ""
+		}
+		t.add(p.text(), count(float64(p.Flows)), count(float64(p.Packets)), latencyText(p.Max), when(p.Congested, "congested"), fmt.Sprint(len(ids)), ago(time.Now(), p.LastSeen), id)
+	}
+	return t
 }
 
 // linkItem is the latency from one node to another.
@@ -32,23 +96,23 @@ type linkItem struct {
 	Latency *uint32 `json:"latency_ns"`
 }
 
-// Paths prints the paths of a sink: as a table, or with dot as a graph in the language of
-// Graphviz, nodes from left to right, edges as wide as their flows are many.
-func Paths(ctx context.Context, stdout io.Writer, o *client.Options, dot bool) error {
+// Paths prints the paths of a sink: as a table, those that cross the same nodes in one row unless each is asked for, or with dot as
+// a graph in the language of Graphviz, nodes from left to right, edges as wide as their flows are many.
+func Paths(ctx context.Context, stdout io.Writer, o *client.Options, dot, each bool) error {
 	sink, err := o.Open()
 	if err != nil {
 		return err
 	}
-	if !dot {
-		t, err := pathsOf(ctx, sink, fmt.Sprintf("/api/v1/paths?limit=%d", maxPaths))
-		if err != nil {
-			return cli.Failed(err)
-		}
-		return print(stdout, strings.Join(t.lines(maxPaths, "no path is known"), "\n")+"\n")
-	}
 	paths, err := read[pathItem](ctx, sink, fmt.Sprintf("/api/v1/paths?limit=%d", maxPaths))
 	if err != nil {
 		return cli.Failed(err)
+	}
+	if !dot {
+		if !each {
+			paths = byNodes(paths)
+		}
+		screen := cli.ScreenOf(stdout)
+		return print(stdout, screen.Text(strings.Join(pathTable(paths).lines(maxPaths, screen.Width, "no path is known"), "\n")+"\n"))
 	}
 	links, err := read[linkItem](ctx, sink, fmt.Sprintf("/api/v1/links?limit=%d", maxPaths))
 	if err != nil {

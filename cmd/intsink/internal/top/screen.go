@@ -42,6 +42,7 @@ func interact(ctx context.Context, v *viewer, o *Options) error {
 		return cli.Failed(fmt.Errorf("the terminal does not take single keys: %w; use --once", err))
 	}
 	defer term.Restore(in, before)
+	v.colour = cli.ScreenOf(os.Stdout).Colour
 	fmt.Print(enter)
 	defer fmt.Print(leave)
 	keys := make(chan byte)
@@ -102,7 +103,7 @@ func (v *viewer) press(k byte) (quit bool) {
 
 // screen is a whole screen: headline, tabs, the view, keys.
 func (v *viewer) screen(ctx context.Context, width, height int) string {
-	lines, err := v.lines(ctx, max(height-5, 1))
+	lines, err := v.lines(ctx, max(height-5, 1), width)
 	if err != nil {
 		lines = []string{"", "", err.Error(), "It is asked again by itself."}
 	}
@@ -119,19 +120,22 @@ func (v *viewer) screen(ctx context.Context, width, height int) string {
 		title = "  by " + v.sort
 	}
 	var b strings.Builder
-	b.WriteString(home + cut(lines[0], width) + clearLine + "\r\n")
+	b.WriteString(home + v.paint(cut(lines[0], width)) + clearLine + "\r\n")
 	b.WriteString(strings.Join(tabs, "") + title + clearLine + "\r\n")
 	for _, l := range lines[1:min(len(lines), height-2)] {
-		b.WriteString(cut(l, width) + clearLine + "\r\n")
+		b.WriteString(v.paint(cut(l, width)) + clearLine + "\r\n")
 	}
 	b.WriteString(clearRest + fmt.Sprintf("\x1b[%d;1H", height) + cut(help, width) + clearLine)
 	return b.String()
 }
+
+// paint colours what is wrong, where the terminal shows colours.
+func (v *viewer) paint(line string) string { return cli.Screen{Colour: v.colour}.Paint(line) }
 
 // cut shortens a line to width characters.
 func cut(s string, width int) string {
 	if utf8.RuneCountInString(s) <= width {
 		return s
 	}
-	return string([]rune(s)[:width])
+	return string([]rune(s)[:max(width-1, 0)]) + "…"
 }

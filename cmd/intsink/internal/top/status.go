@@ -21,24 +21,61 @@ func Status(ctx context.Context, stdout io.Writer, o *client.Options) error {
 	if err != nil {
 		return err
 	}
-	var s status.Status
-	if err := sink.Read(ctx, "/api/v1/status", &s); err != nil {
+	v := viewer{sink: sink}
+	before, err := v.ask(ctx)
+	if err == nil {
+		err = pause(ctx)
+	}
+	var s *status.Status
+	if err == nil {
+		s, err = v.ask(ctx)
+	}
+	if err != nil {
 		return cli.Failed(err)
 	}
-	lines := append([]string{headline(&s)}, exceptions(&s)...)
-	for _, t := range []struct {
-		table *table
-		empty string
-	}{{linksOf(&s, nil), "no link"}, {portsOf(&s), "no port"}, {collectorsOf(&s, nil), "no collector: reports go nowhere"}, {workersOf(&s, nil), "no worker"}} {
-		lines = append(append(lines, ""), t.table.lines(100, t.empty)...)
-	}
-	if _, err := io.WriteString(stdout, strings.Join(lines, "\n")+"\n"); err != nil {
-		return cli.Failed(err)
+	screen := cli.ScreenOf(stdout)
+	if err := print(stdout, screen.Text(strings.Join(statusLines(s, before, screen.Width), "\n")+"\n")); err != nil {
+		return err
 	}
 	if s.Ready != "ok" {
 		return cli.Failed(fmt.Errorf("not ready: %s", s.Ready))
 	}
 	return nil
+}
+
+// statusLines are the state of a sink: what is wrong, then links, ports, collectors, workers.
+func statusLines(s, before *status.Status, width int) []string {
+	lines := append(append([]string{headline(s)}, exceptions(s)...), wrongNow(s, before)...)
+	for _, t := range []struct {
+		table *table
+		empty string
+	}{{linksOf(s, before), "no link"}, {portsOf(s), "no port"}, {collectorsOf(s, nil), "no collector: reports go nowhere"}, {workersOf(s, nil), "no worker"}} {
+		lines = append(append(lines, ""), t.table.lines(100, width, t.empty)...)
+	}
+	return lines
+}
+
+// wrongNow are ports without a link, and collectors that lost report packets between two answers.
+func wrongNow(s, before *status.Status) (lines []string) {
+	for _, p := range s.Ports {
+		if !p.LinkUp {
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("port %s: link DOWN %s", p.Name, p.LinkDown)))
+		}
+	}
+	for i, c := range s.Collectors {
+		if i >= len(before.Collectors) || before.Collectors[i].Name != c.Name {
+			continue
+		}
+		old := before.Collectors[i].Dropped
+		if total(c.Dropped) > total(old) {
+			since := map[string]uint64{}
+			for reason, n := range c.Dropped {
+				since[reason] = n - min(n, old[reason])
+			}
+			lines = append(lines, fmt.Sprintf("collector %s loses report packets: %s in %v", c.Name, reasons(since), s.Now.Sub(before.Now).Round(10*time.Millisecond)))
+		}
+	}
+	return lines
 }
 
 // exceptions are what is otherwise than it stays: a mode other than full, a bypass, a
@@ -67,7 +104,7 @@ func exceptions(s *status.Status) (lines []string) {
 }
 
 func portsOf(s *status.Status) *table {
-	t := newTable("port", "device", "link", ">received", ">sent", ">missed", ">errors", ">no mbuf")
+	t := newTable("port", "?device", "link", ">received", "?>sent", "?>missed", "?>errors", "?>no mbuf")
 	for _, p := range s.Ports {
 		link := "up"
 		if !p.LinkUp {

@@ -4,49 +4,62 @@ package top
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 )
 
-// table is rows of cells below a head; right[i]: column i is a number.
+// table is rows of cells below a head.
 type table struct {
-	head  []string
-	right []bool
-	rows  [][]string
+	columns []column
+	rows    [][]string
+}
+
+// column is one of a table.
+type column struct {
+	name     string
+	right    bool // it has numbers
+	optional bool // it goes where the screen is too narrow, the last one first, and first those without a value
 }
 
 // newTable makes a table of columns. A name that begins with ">" is of a column of numbers, which
-// are aligned to the right.
+// are aligned to the right; "?" in front of it makes it optional.
 func newTable(columns ...string) *table {
 	t := &table{}
 	for _, c := range columns {
-		name, number := strings.CutPrefix(c, ">")
-		t.head, t.right = append(t.head, name), append(t.right, number)
+		name, optional := strings.CutPrefix(c, "?")
+		name, number := strings.CutPrefix(name, ">")
+		t.columns = append(t.columns, column{name, number, optional})
 	}
 	return t
 }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// lines are the head and at most n rows, in columns; empty where there are none.
-func (t *table) lines(n int, empty string) []string {
+// lines are the head and at most n rows, in columns that fit the width (0: any); empty where there are none.
+func (t *table) lines(n, width int, empty string) []string {
 	if len(t.rows) == 0 {
 		return []string{empty}
 	}
-	all := append([][]string{t.head}, t.rows[:min(n, len(t.rows))]...)
-	width := make([]int, len(t.head))
-	for _, row := range all {
-		for i, c := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(c))
-		}
+	var head []string
+	for _, c := range t.columns {
+		head = append(head, c.name)
 	}
+	all := append([][]string{head}, t.rows[:min(n, len(t.rows))]...)
+	widths := t.fit(all, width)
 	var lines []string
 	for _, row := range all {
 		var b strings.Builder
 		for i, c := range row {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
-			if t.right[i] {
+			if widths[i] == 0 {
+				continue
+			}
+			if r := []rune(c); len(r) > widths[i] {
+				c = string(r[:widths[i]-1]) + "…"
+			}
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c))
+			if t.columns[i].right {
 				b.WriteString(pad + c + "  ")
 			} else {
 				b.WriteString(c + pad + "  ")
@@ -55,6 +68,51 @@ func (t *table) lines(n int, empty string) []string {
 		lines = append(lines, strings.TrimRight(b.String(), " "))
 	}
 	return lines
+}
+
+// shortest is how far a column of text is shortened at most.
+const shortest = 8
+
+// fit returns the width of each column, 0: it is left out. Where all of them are too wide, optional columns go, and then the
+// widest texts are shortened.
+func (t *table) fit(rows [][]string, width int) []int {
+	widths, sum := make([]int, len(t.columns)), -2
+	for i := range t.columns {
+		for _, row := range rows {
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+		sum += widths[i] + 2
+	}
+	if width == 0 {
+		return widths
+	}
+	for _, valued := range []bool{false, true} {
+		for i := len(widths) - 1; i >= 0 && sum > width; i-- {
+			if t.columns[i].optional && widths[i] > 0 && (valued || !hasValue(rows[1:], i)) {
+				sum -= widths[i] + 2
+				widths[i] = 0
+			}
+		}
+	}
+	for sum > width {
+		at := -1
+		for i, w := range widths {
+			if !t.columns[i].right && w > shortest && (at < 0 || w > widths[at]) {
+				at = i
+			}
+		}
+		if at < 0 {
+			break
+		}
+		widths[at]--
+		sum--
+	}
+	return widths
+}
+
+// hasValue reports whether a row says something in column i.
+func hasValue(rows [][]string, i int) bool {
+	return slices.ContainsFunc(rows, func(row []string) bool { return row[i] != "" && row[i] != "0" && row[i] != "-" })
 }
 
 // count is a large number in three digits: 1.23M.

@@ -49,16 +49,20 @@ func Run(ctx context.Context, stdout io.Writer, o *Options) error {
 	if !o.Once {
 		return interact(ctx, v, o)
 	}
-	lines, err := v.lines(ctx, o.Rows)
+	screen := cli.ScreenOf(stdout)
+	if views[slices.Index(Names(), v.view)].ofStatus != nil {
+		if v.before, err = v.ask(ctx); err == nil {
+			err = pause(ctx)
+		}
+	}
+	var lines []string
+	if err == nil {
+		lines, err = v.lines(ctx, o.Rows, screen.Width)
+	}
 	if err != nil {
 		return cli.Failed(err)
 	}
-	for _, l := range lines {
-		if _, err := fmt.Fprintln(stdout, l); err != nil {
-			return cli.Failed(err)
-		}
-	}
-	return nil
+	return print(stdout, screen.Text(strings.Join(lines, "\n")+"\n"))
 }
 
 // viewer asks a sink for one view after the other.
@@ -67,20 +71,37 @@ type viewer struct {
 	view   string
 	sort   string
 	before *status.Status // for rates
+	colour bool
 }
 
-// lines asks for what the view shows and returns it as text, at most rows of it.
-func (v *viewer) lines(ctx context.Context, rows int) ([]string, error) {
+// between is the time between two answers that rates are made of, where they are asked for once.
+const between = 500 * time.Millisecond
+
+func pause(ctx context.Context) error {
+	select {
+	case <-time.After(between):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (v *viewer) ask(ctx context.Context) (*status.Status, error) {
 	var s status.Status
-	if err := v.sink.Read(ctx, "/api/v1/status", &s); err != nil {
+	return &s, v.sink.Read(ctx, "/api/v1/status", &s)
+}
+
+// lines asks for what the view shows and returns it as text, at most rows of it, as wide as the screen (0: any).
+func (v *viewer) lines(ctx context.Context, rows, width int) ([]string, error) {
+	s, err := v.ask(ctx)
+	if err != nil {
 		return nil, err
 	}
-	lines := []string{headline(&s), ""}
+	lines := []string{headline(s), ""}
 	view := views[slices.Index(Names(), v.view)]
 	var body *table
-	var err error
 	if view.ofStatus != nil {
-		body = view.ofStatus(&s, v.before)
+		body = view.ofStatus(s, v.before)
 	} else {
 		parameters := url.Values{"limit": {fmt.Sprint(rows)}}
 		if v.view == "flows" {
@@ -91,16 +112,16 @@ func (v *viewer) lines(ctx context.Context, rows int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.before = &s
-	lines = append(lines, body.lines(rows, view.empty)...)
+	v.before = s
+	lines = append(lines, body.lines(rows, width, view.empty)...)
 	return lines, nil
 }
 
 // headline is the state of the sink in one line.
 func headline(s *status.Status) string {
 	up := s.Now.Sub(s.Started).Round(time.Second)
-	state := s.Ready
-	if state == "ok" {
+	state := "NOT READY: " + s.Ready
+	if s.Ready == "ok" {
 		state = "ready"
 	}
 	flows, capacity := uint64(0), 0

@@ -5,11 +5,14 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/status"
 )
 
 // answers are what a sink says, by path.
@@ -167,7 +170,71 @@ func TestGraphOfPaths(t *testing.T) {
 func TestPathsAsATable(t *testing.T) {
 	var b bytes.Buffer
 	o := sink(t)
-	if err := Paths(context.Background(), &b, &o, false); err != nil || !strings.Contains(b.String(), "101 > 102     38") {
+	if err := Paths(context.Background(), &b, &o, false, false); err != nil || !strings.Contains(b.String(), "101 > 102     38") {
 		t.Errorf("%v: %s", err, b.String())
+	}
+}
+
+// TestPathsByNodes: paths that cross the same nodes are one row, the slowest first, unless each is asked for; one that is not
+// described stays for itself.
+func TestPathsByNodes(t *testing.T) {
+	answers["saved"], answers["/api/v1/paths"] = answers["/api/v1/paths"], `{"items":[
+		{"id":"01","nodes":[{"node":1},{"node":2}],"flows":3,"packets":10,"max_latency_ns":500},{"id":"w0-02","nodes":null,"flows":1,"packets":1},{"id":"w0-04","nodes":null,"flows":1,"packets":1},
+		{"id":"03","nodes":[{"node":1},{"node":2}],"flows":4,"packets":20,"max_latency_ns":900,"congested":true},{"id":"05","nodes":[{"node":1},{"node":3}],"flows":1,"packets":1,"max_latency_ns":1000}]}`
+	defer func() { answers["/api/v1/paths"] = answers["saved"] }()
+	o := sink(t)
+	for each, want := range map[bool]string{
+		false: "1 > 3 1 1 1us 1 0h 05|1 > 2 7 30 900ns congested 2 0h|1 1 - 1 0h w0-02|1 1 - 1 0h w0-04",
+		true:  "1 > 2 3 10 500ns 1 0h 01|1 1 - 1 0h w0-02|1 1 - 1 0h w0-04|1 > 2 4 20 900ns congested 1 0h 03|1 > 3 1 1 1us 1 0h 05",
+	} {
+		var b bytes.Buffer
+		if err := Paths(context.Background(), &b, &o, false, each); err != nil {
+			t.Fatal(err)
+		}
+		var rows []string
+		for _, l := range strings.Split(strings.TrimSpace(b.String()), "\n")[1:] {
+			rows = append(rows, regexp.MustCompile(`[0-9]+h`).ReplaceAllString(strings.Join(strings.Fields(l), " "), "0h"))
+		}
+		if got := strings.Join(rows, "|"); got != want {
+			t.Errorf("each %v: %s, want %s", each, got, want)
+		}
+	}
+}
+
+// TestTablesFit: whatever is in them, the tables of a status and of lists take 80 columns, and keep what says what a row is.
+func TestTablesFit(t *testing.T) {
+	long := strings.Repeat("x", 30)
+	s := &status.Status{Ready: "ok", Links: []status.Link{{Name: "a-link-with-a-long-name", Directions: []status.Direction{{Direction: "to_host", Received: 123456789, Forwarded: 123456789,
+		Dropped: map[string]uint64{"tx_full": 123456, "malformed": 12345, "no_mbuf": 123}}}, INT: map[string]uint64{"md": 1234567}, Leaked: 12}},
+		Collectors: []status.Collector{{Name: "primary", Address: "[2001:db8:1111:2222::1]:32766", Reports: 1234567, Packets: 123456, PacketsSent: 12345, Dropped: map[string]uint64{"refused": 12345, "no_route": 123}, Shed: map[string]uint64{"refresh": 1, "new_flow": 3}}},
+		Ports:      []status.Port{{Name: "up0", Device: "0000:81:00.0,representor=[0-3]", LinkDown: "since 10:00 " + long}},
+		Workers:    []status.Worker{{Name: "w0", PollGapsOver: map[string]uint64{"100µs": 1, "1ms": 2, "10ms": 3, "100ms": 4}}},
+	}
+	for _, l := range statusLines(s, s, 80)[3:] {
+		if len([]rune(l)) > 80 {
+			t.Errorf("%d: %s", len([]rune(l)), l)
+		}
+	}
+	all := strings.Join(statusLines(s, s, 80), "\n")
+	for _, w := range []string{"a-link-with-a-long-name", "primary", "refused", "up0", "DOWN"} {
+		if !strings.Contains(all, w) {
+			t.Errorf("lacks %s:\n%s", w, all)
+		}
+	}
+	narrow := newTable("flow", ">packets", "?>zero", "?>bytes", "path", "?id")
+	narrow.add("udp:10.0.0.1:1-10.0.0.2:53", "12345", "0", "1", long, "7")
+	if got := strings.Join(narrow.lines(9, 50, ""), "\n"); got != "flow                 packets  path\nudp:10.0.0.1:1-10.…    12345  xxxxxxxxxxxxxxxxxxx…" {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestWrongComesFirst: a port without a link, and a collector that loses report packets between two answers, stand in front of the tables.
+func TestWrongComesFirst(t *testing.T) {
+	before := &status.Status{Collectors: []status.Collector{{Name: "a", Dropped: map[string]uint64{"refused": 5}}, {Name: "b", Dropped: map[string]uint64{"refused": 5}}}}
+	s := &status.Status{Now: before.Now.Add(500 * time.Millisecond), Ports: []status.Port{{Name: "up0"}, {Name: "down0", LinkUp: true}},
+		Collectors: []status.Collector{{Name: "a", Dropped: map[string]uint64{"refused": 5}}, {Name: "b", Dropped: map[string]uint64{"refused": 65}}}}
+	want := []string{"port up0: link DOWN", "collector b loses report packets: refused 60 in 500ms"}
+	if got := wrongNow(s, before); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -28,7 +28,7 @@ type view struct {
 var views = []view{
 	{name: "links", key: '1', empty: "no link is configured", ofStatus: linksOf},
 	{name: "flows", key: '2', path: "flows", empty: "no flow with INT is known: see links for whether INT arrives", ofList: flowsOf},
-	{name: "paths", key: '3', path: "paths", empty: "no path is known", ofList: pathsOf},
+	{name: "paths", key: '3', path: "paths", empty: "no path is known", ofList: pathsByNodes},
 	{name: "queues", key: '4', path: "queues", empty: "no queue is known: they are looked at where a watch has congestion", ofList: queuesOf},
 	{name: "hops", key: '5', path: "links", empty: "no link between nodes is known: they need timestamps and link_latency in a watch", ofList: hopsOf},
 	{name: "collectors", key: '6', empty: "no collector is configured", ofStatus: collectorsOf},
@@ -55,7 +55,7 @@ func rate(n, before uint64, seconds float64) string {
 }
 
 func linksOf(s, before *status.Status) *table {
-	t := newTable("link", "direction", ">received/s", ">forwarded/s", ">dropped/s", ">received", ">dropped", "reasons", ">INT", ">malformed", ">leaked")
+	t := newTable("link", "direction", ">received/s", "?>forwarded/s", ">dropped/s", "?>received", "?>dropped", "?reasons", "?>INT", "?>malformed", "?>leaked")
 	for i, l := range s.Links {
 		for d, x := range l.Directions {
 			var old status.Direction
@@ -78,7 +78,7 @@ func linksOf(s, before *status.Status) *table {
 }
 
 func collectorsOf(s, _ *status.Status) *table {
-	t := newTable("collector", "address", ">reports", ">sealed", ">sent", ">lost", "reasons", ">shed", "events")
+	t := newTable("collector", "?address", ">reports", "?>sealed", ">sent", ">lost", "reasons", "?>shed", "?events")
 	for _, c := range s.Collectors {
 		t.add(c.Name, c.Address, count(float64(c.Reports)), count(float64(c.Packets)), count(float64(c.PacketsSent)),
 			count(float64(total(c.Dropped))), reasons(c.Dropped), count(float64(total(c.Shed))), reasons(c.Shed))
@@ -106,7 +106,7 @@ func flowsOf(ctx context.Context, sink *client.Sink, path string) (*table, error
 		LastEvents     []string  `json:"last_events"`
 		LastSeen       time.Time `json:"last_seen"`
 	}](ctx, sink, path)
-	t := newTable("flow", ">packets", ">bytes", ">latency", ">slowest hop", ">lost", "path", "last report", ">seen")
+	t := newTable("flow", ">packets", "?>bytes", ">latency", "?>slowest hop", "?>lost", "?path", "last report", "?>seen")
 	for _, f := range items {
 		t.add(f.ID, count(float64(f.Packets)), count(float64(f.Bytes)), latencyText(f.Latency), latencyText(f.MaxHop), count(float64(f.Lost)),
 			nodes(f.Nodes), lastReport(f.LastEvents), ago(time.Now(), f.LastSeen))
@@ -122,26 +122,6 @@ func lastReport(events []string) string {
 	return strings.Join(events, ",")
 }
 
-func pathsOf(ctx context.Context, sink *client.Sink, path string) (*table, error) {
-	items, err := read[struct {
-		ID             string
-		Nodes          []struct{ Node uint32 }
-		Flows, Packets uint64
-		Max            *uint32 `json:"max_latency_ns"`
-		Congested      bool
-		LastSeen       time.Time `json:"last_seen"`
-	}](ctx, sink, path)
-	t := newTable("path", ">flows", ">packets", ">highest latency", "state", ">seen", "id")
-	for _, p := range items {
-		var ids []uint32
-		for _, n := range p.Nodes {
-			ids = append(ids, n.Node)
-		}
-		t.add(nodes(ids), count(float64(p.Flows)), count(float64(p.Packets)), latencyText(p.Max), when(p.Congested, "congested"), ago(time.Now(), p.LastSeen), p.ID)
-	}
-	return t, err
-}
-
 func queuesOf(ctx context.Context, sink *client.Sink, path string) (*table, error) {
 	items, err := read[struct {
 		Node      uint32
@@ -153,7 +133,7 @@ func queuesOf(ctx context.Context, sink *client.Sink, path string) (*table, erro
 		Episodes  uint64
 		LastSeen  time.Time `json:"last_seen"`
 	}](ctx, sink, path)
-	t := newTable(">node", ">egress", ">queue", ">occupancy", ">latency", "state", ">episodes", ">seen")
+	t := newTable(">node", ">egress", ">queue", ">occupancy", ">latency", "state", "?>episodes", "?>seen")
 	for _, q := range items {
 		t.add(fmt.Sprint(q.Node), number(q.Egress), fmt.Sprint(q.Queue), known(q.Occupancy), latencyText(q.Latency),
 			when(q.Congested, "congested"), count(float64(q.Episodes)), ago(time.Now(), q.LastSeen))
@@ -172,7 +152,7 @@ func hopsOf(ctx context.Context, sink *client.Sink, path string) (*table, error)
 		Skews    uint64    `json:"clock_skews"`
 		LastSeen time.Time `json:"last_seen"`
 	}](ctx, sink, path)
-	t := newTable("from", "to", ">latency", ">reported", ">clock skews", ">seen")
+	t := newTable("from", "to", ">latency", "?>reported", "?>clock skews", "?>seen")
 	for _, l := range items {
 		t.add(fmt.Sprintf("%d:%s", l.From, number(l.Egress)), fmt.Sprintf("%d:%s", l.To, number(l.Ingress)), latencyText(l.Latency), latencyText(l.Ref),
 			count(float64(l.Skews)), ago(time.Now(), l.LastSeen))
