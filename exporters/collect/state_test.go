@@ -238,13 +238,16 @@ func TestTicks(t *testing.T) {
 
 // TestStopReadsTheSocketsEmpty: what the kernel has received when the collector is stopped is received.
 func TestStopReadsTheSocketsEmpty(t *testing.T) {
-	c, _ := collectorBed(t, Options{Listens: []Listen{{Address: "127.0.0.1:0", Sockets: 2, Buffer: 1 << 20, Streams: 10}}}, 0, NamedOutput{"out", &slowOutput{full: true}})
+	goOn := make(chan struct{})
+	c, _ := collectorBed(t, Options{
+		Listens: []Listen{{Address: "127.0.0.1:0", Sockets: 1, Buffer: 1 << 20, Streams: 10}},
+		Observe: func() func(*record.Record) { return func(*record.Record) { <-goOn } }, // the receiver waits with its first datagrams
+	}, 0, NamedOutput{"out", &slowOutput{full: true}})
 	conn, err := net.Dial("udp", c.Addresses()[0].String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	c.mu.Lock() // lets the receiver wait with its first datagrams
 	const packets = 300
 	for n := range uint32(packets) {
 		if _, err := conn.Write(entryOf(n, 1).Payload); err != nil {
@@ -253,8 +256,8 @@ func TestStopReadsTheSocketsEmpty(t *testing.T) {
 	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- c.Stop() }()
-	until(t, "the sockets are to be read empty", func() bool { return c.listens[0].sockets[1].until.Load() > 0 })
-	c.mu.Unlock()
+	until(t, "the socket is to be read empty", func() bool { return c.listens[0].sockets[0].until.Load() > 0 })
+	close(goOn)
 	if err := <-stopped; err != nil {
 		t.Error(err)
 	}
