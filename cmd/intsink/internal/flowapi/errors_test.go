@@ -40,6 +40,11 @@ func TestBadRequestsSayWhatIsKnown(t *testing.T) {
 		"/api/v1/flows/udp:10.0.0.4":                                   {400, "write it as tcp:"},
 		"/api/v1/flows/udp:10.0.0.4:1-10.1.0.1:8000?x=1":               {400, "there are none"},
 		"/api/v1/flows/udp:10.0.0.4:1-10.1.0.1:8000":                   {404, "is not in the table: no INT packet of it came, or it ended, and the other direction is a flow of its own; intsink top flows shows what is there, and so does GET /api/v1/flows?source=10.0.0.4"},
+		"/api/v1/paths/570A":                                           {400, "is no id of a path"},
+		"/api/v1/paths/570a954f16dea0e1":                               {404, "no flow is on path 570a954f16dea0e1 now"},
+		"/api/v1/queues/112:2":                                         {400, "write node:egress:queue"},
+		"/api/v1/queues/112:-:1":                                       {404, "no watched packet went through it"},
+		"/api/v1/queues/112:-:1?x=1":                                   {400, "there are none"},
 		"/api/v1/nodes":                                                {404, "GET /api/v1/ lists what there is"},
 	} {
 		t.Run(path, func(t *testing.T) {
@@ -56,7 +61,7 @@ func TestBadRequestsSayWhatIsKnown(t *testing.T) {
 // TestOtherMethodsAreRefused, by every endpoint, with what is allowed.
 func TestOtherMethodsAreRefused(t *testing.T) {
 	b := newAPIBed(t)
-	for _, path := range append(Lists, "flows/udp:10.0.0.4:1-10.1.0.1:8000") {
+	for _, path := range append(Lists, "flows/udp:10.0.0.4:1-10.1.0.1:8000", "paths/570a954f16dea0e0", "queues/112:2:1") {
 		for _, method := range []string{"POST", "PUT", "DELETE"} {
 			w := httptest.NewRecorder()
 			b.server.Config.Handler.ServeHTTP(w, httptest.NewRequest(method, "/api/v1/"+path, nil))

@@ -203,6 +203,10 @@ func TestPathsOfAllWorkers(t *testing.T) {
 			}
 		})
 	}
+	var one pathTotalItem
+	if status := b.get("/api/v1/paths/"+items[1].ID, &one); status != 200 || one.ID != items[1].ID || one.Packets != 50 || len(one.Nodes) != 3 {
+		t.Errorf("one path: %d %+v", status, one)
+	}
 }
 
 func TestQueuesLinksAndInterfaces(t *testing.T) {
@@ -221,6 +225,13 @@ func TestQueuesLinksAndInterfaces(t *testing.T) {
 	}
 	if some, _ := all[queueItem](b, "/api/v1/queues?node=112&congested=true"); len(some) != 1 || some[0].Node != 112 || *some[0].Occupancy != 400 {
 		t.Errorf("%+v", some)
+	}
+	var one queueItem
+	if status := b.get("/api/v1/queues/112:2:1", &one); status != 200 || one.Node != 112 || *one.Occupancy != 400 || *one.TxUtilization != 40 {
+		t.Errorf("one queue: %d %+v", status, one)
+	}
+	if x := (&queueItem{Node: 7, Queue: 3}); x.queueID() != "7:-:3" {
+		t.Errorf("of an interface that is not known: %s", x.queueID())
 	}
 	links, _ := all[linkItem](b, "/api/v1/links?limit=1")
 	if len(links) != 4 || *links[0].LatencyNs != 1500 || *links[0].ReferenceNs != 1500 || links[0].TxUtilization == nil {

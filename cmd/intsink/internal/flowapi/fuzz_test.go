@@ -15,7 +15,7 @@ import (
 // FuzzQuery: whatever is asked of the lists and of a flow, the answer is one or an error that
 // says what is wrong, and comes soon.
 func FuzzQuery(f *testing.F) {
-	for _, path := range append(Lists, "flows/udp:10.0.0.4:1-10.1.0.1:8000") {
+	for _, path := range append(Lists, "flows/udp:10.0.0.4:1-10.1.0.1:8000", "paths/570a954f16dea0e0", "queues/112:2:1") {
 		for _, query := range []string{"", "limit=10&sort=bytes", "source=10.0.0.0/8&protocol=udp&port=53", "link=101-102&congested=true", "cursor=x", "path=570a954f16dea0e0&watch=all", "node=0x65&queue=3"} {
 			f.Add(path, query)
 		}

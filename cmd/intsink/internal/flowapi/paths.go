@@ -1,12 +1,14 @@
-// GET /api/v1/paths: flows, packets and bytes by path, merged over workers.
+// GET /api/v1/paths, and one of them: flows, packets and bytes by path, merged over workers.
 
 package flowapi
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"time"
 
+	"intsink/cmd/internal/cli"
 	"intsink/engine"
 	"intsink/engine/inspect"
 )
@@ -57,6 +59,24 @@ func (in *API) paths(ctx context.Context, p *parameters) (any, error) {
 	}
 	totals.Paths = len(all)
 	return cut(all, g, &totals), nil
+}
+
+// path is GET /api/v1/paths/{id}.
+func (in *API) path(ctx context.Context, p *parameters) (any, error) {
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	if !pathIDs.MatchString(p.id) {
+		return nil, badRequest("%q is no id of a path: GET /api/v1/paths lists them", cli.Short(p.id))
+	}
+	questions, err := in.ask(ctx, func(int) *inspect.Query { return inspect.New(inspect.PathTotals|inspect.Ways|inspect.Queues, 0) })
+	if err != nil {
+		return nil, err
+	}
+	if x := mergePaths(questions, &pathTotals{}, &wayFilter{})[p.id]; x != nil {
+		return x, nil
+	}
+	return nil, apiError{http.StatusNotFound, "no flow is on path " + p.id + " now; GET /api/v1/paths lists those that flows are on"}
 }
 
 // mergePaths adds up the totals of a path over all workers. Paths are the same if their

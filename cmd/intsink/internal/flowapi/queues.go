@@ -1,4 +1,4 @@
-// GET /api/v1/queues: lists occupancy and congestion episodes; tableTotals: how many rows a
+// GET /api/v1/queues, and one of them: lists occupancy and congestion episodes; tableTotals: how many rows a
 // list of queues, interfaces or links has in all.
 
 package flowapi
@@ -6,8 +6,11 @@ package flowapi
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"regexp"
 	"time"
 
+	"intsink/cmd/internal/cli"
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/inspect"
@@ -23,6 +26,7 @@ type tableTotals struct {
 
 // queueItem is one queue of an egress interface of a node.
 type queueItem struct {
+	ID            string     `json:"id"` // node:egress:queue
 	Node          uint32     `json:"node"`
 	Egress        *uint16    `json:"egress"`
 	Queue         uint8      `json:"queue"`
@@ -74,6 +78,36 @@ func (in *API) queues(ctx context.Context, p *parameters) (any, error) {
 	return cut(all, g, totals), nil
 }
 
+// queueIDs are the IDs as queueID writes them.
+var queueIDs = regexp.MustCompile(`^[0-9]+:([0-9]+|-):[0-9]+$`)
+
+// queueID is the ID of a queue: of its node, of the egress interface ("-": not known) and its own.
+func (x *queueItem) queueID() string {
+	egress := "-"
+	if x.Egress != nil {
+		egress = fmt.Sprint(*x.Egress)
+	}
+	return fmt.Sprintf("%d:%s:%d", x.Node, egress, x.Queue)
+}
+
+// queue is GET /api/v1/queues/{id}.
+func (in *API) queue(ctx context.Context, p *parameters) (any, error) {
+	if p.err == nil && !queueIDs.MatchString(p.id) {
+		return nil, badRequest("%q is no id of a queue: write node:egress:queue, such as 112:2:1, with - for an interface that is not known", cli.Short(p.id))
+	}
+	questions, err := in.tables(ctx, p, inspect.Queues|inspect.Interfaces)
+	if err != nil {
+		return nil, err
+	}
+	for key, x := range mergeQueues(questions) {
+		if x.ID == p.id {
+			x.TxUtilization = utilizations(questions)[key[0]]
+			return x, nil
+		}
+	}
+	return nil, apiError{http.StatusNotFound, "queue " + p.id + " is not known: no watched packet went through it; GET /api/v1/queues lists those that are"}
+}
+
 // orZero is a value to sort by.
 func orZero(x *uint32) uint32 {
 	if x == nil {
@@ -93,6 +127,7 @@ func mergeQueues(questions []*engine.PendingQuery) map[[2]uint64]*queueItem {
 			x := merged[r.Key]
 			if x == nil {
 				x = &queueItem{Node: uint32(r.Key[0] >> 32), Egress: knownPort(uint16(r.Key[0])), Queue: uint8(r.Key[1])}
+				x.ID = x.queueID()
 				merged[r.Key] = x
 			}
 			x.Episodes = max(x.Episodes, v.Episodes)

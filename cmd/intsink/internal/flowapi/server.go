@@ -34,6 +34,9 @@ func New(workers []*engine.Worker, clock func() int64) *API {
 // Lists are the lists that there are, and their order in messages.
 var Lists = []string{"flows", "paths", "queues", "links", "interfaces"}
 
+// Details are what there is one of, by its id.
+var Details = []string{"flows/{id}", "paths/{id}", "queues/{id}"}
+
 // Register adds the routes below /api/v1/.
 func (in *API) Register(mux *http.ServeMux) {
 	lists := map[string]func(context.Context, *parameters) (any, error){
@@ -43,8 +46,10 @@ func (in *API) Register(mux *http.ServeMux) {
 		mux.HandleFunc("GET /api/v1/"+name, in.handle(list))
 		mux.HandleFunc("/api/v1/"+name, in.handle(readOnly))
 	}
-	mux.HandleFunc("GET /api/v1/flows/{id}", in.handle(in.flow))
-	mux.HandleFunc("/api/v1/flows/{id}", in.handle(readOnly))
+	for name, one := range map[string]func(context.Context, *parameters) (any, error){"flows": in.flow, "paths": in.path, "queues": in.queue} {
+		mux.HandleFunc("GET /api/v1/"+name+"/{id}", in.handle(one))
+		mux.HandleFunc("/api/v1/"+name+"/{id}", in.handle(readOnly))
+	}
 	mux.HandleFunc("/api/v1/", in.handle(func(context.Context, *parameters) (any, error) {
 		return nil, apiError{http.StatusNotFound, "there is nothing here; GET /api/v1/ lists what there is"}
 	}))

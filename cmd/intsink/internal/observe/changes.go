@@ -66,7 +66,10 @@ func (c *Changes) Watch(s *Source, done <-chan struct{}) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		c.look(s.status(), s.healthy(), time.Now())
+		j := s.status()
+		c.look(j, s.healthy(), time.Now())
+		losing := c.losing(j)
+		s.losing.Store(&losing)
 		select {
 		case <-done:
 			return
@@ -95,6 +98,31 @@ func (c *Changes) look(j *status.Status, health error, now time.Time) {
 	}
 	c.state("workers", "workers", stuck)
 }
+
+// losing returns what report packets are being lost for, by collector.
+func (c *Changes) losing(j *status.Status) map[string]*status.Losing {
+	all := map[string]*status.Losing{}
+	for _, x := range j.Collectors {
+		for _, reason := range sorted(x.Dropped) {
+			e := c.losses[lossKey(x.Name, reason)]
+			if e == nil || e.began.IsZero() {
+				continue
+			}
+			l := all[x.Name]
+			if l == nil {
+				l = &status.Losing{Since: e.began}
+				all[x.Name] = l
+			}
+			l.Reasons = append(l.Reasons, reason)
+			if e.began.Before(l.Since) {
+				l.Since = e.began
+			}
+		}
+	}
+	return all
+}
+
+func lossKey(collector, reason string) string { return "collector " + collector + " " + reason }
 
 // count logs where the counter of l begins to grow, and where it has stopped. The first
 // value of a counter is where it starts from.
@@ -156,7 +184,7 @@ func losses(j *status.Status) []loss {
 	for _, x := range j.Collectors {
 		for _, reason := range sorted(x.Dropped) {
 			all = append(all, loss{
-				key: "collector " + x.Name + " " + reason, value: x.Dropped[reason],
+				key: lossKey(x.Name, reason), value: x.Dropped[reason],
 				begun: "collector: reports are being lost", over: "collector: reports are no longer lost", attrs: []any{"collector", x.Name, "reason", reason},
 				through: &x.PacketsSent,
 			})

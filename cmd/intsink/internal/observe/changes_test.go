@@ -168,3 +168,25 @@ func (l *changesLog) want(t *testing.T, want string) {
 		t.Errorf("logged\n%s\nwant\n%s", got, want)
 	}
 }
+
+// TestCollectorsThatLose: since when a collector loses report packets and why is known while it does, and no longer.
+func TestCollectorsThatLose(t *testing.T) {
+	l := newChangesLog()
+	at := func(second int, refused, noRoute, sent uint64) *status.Losing {
+		j := &status.Status{Collectors: []status.Collector{{Name: "a", PacketsSent: sent, Dropped: map[string]uint64{"refused": refused, "no_route": noRoute}}, {Name: "b"}}}
+		l.look(second, j, nil)
+		return l.changes.losing(j)["a"]
+	}
+	if x := at(0, 5, 0, 5); x != nil {
+		t.Errorf("before: %+v", x)
+	}
+	at(1, 6, 0, 5)
+	x := at(2, 7, 1, 5)
+	if x == nil || strings.Join(x.Reasons, " ") != "no_route refused" || !x.Since.Equal(at(3, 7, 1, 6).Since) {
+		t.Errorf("while it loses: %+v", x)
+	}
+	at(20, 7, 1, 7)
+	if x := at(30, 7, 1, 8); x != nil {
+		t.Errorf("afterwards: %+v", x)
+	}
+}

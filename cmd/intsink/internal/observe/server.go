@@ -141,7 +141,7 @@ func profiles() http.Handler {
 }
 
 // endpoints is what / answers.
-var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/flows/{id}\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n/api/v1/mode\n"
+var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Details, "\n/api/v1/") + "\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n/api/v1/mode\n"
 
 // index is GET /api/v1/.
 func index(w http.ResponseWriter, _ *http.Request) {

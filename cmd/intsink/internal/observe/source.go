@@ -4,6 +4,7 @@
 package observe
 
 import (
+	"sync/atomic"
 	"time"
 
 	"intsink/cmd/internal/degraded"
@@ -11,6 +12,7 @@ import (
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
+	"intsink/cmd/intsink/internal/status"
 	"intsink/conf"
 	"intsink/engine"
 	"intsink/exporters"
@@ -41,6 +43,7 @@ type Source struct {
 	Degraded    *degraded.Parts
 
 	process processText
+	losing  atomic.Pointer[map[string]*status.Losing] // by collector, as Changes found it last
 }
 
 // Collector is where reports go.

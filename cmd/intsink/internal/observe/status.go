@@ -152,6 +152,9 @@ func (s *Source) statusOfCollectors(j *status.Status, snapshots []engine.Counter
 			known := c.Gateway.Resolved()
 			x.GatewayKnown = &known
 		}
+		if losing := s.losing.Load(); losing != nil {
+			x.Losing = (*losing)[c.Name]
+		}
 		j.Collectors = append(j.Collectors, x)
 	}
 }

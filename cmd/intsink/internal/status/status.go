@@ -149,6 +149,13 @@ type Collector struct {
 	BudgetPackets uint64            `json:"budget_packets"` // per second; 0: no limit
 	BudgetBits    uint64            `json:"budget_bits"`
 	GatewayKnown  *bool             `json:"gateway_known"` // null: the kernel sends
+	Losing        *Losing           `json:"losing"`        // null: nothing is lost now
+}
+
+// Losing is why report packets to a collector are being lost.
+type Losing struct {
+	Since   time.Time `json:"since"`
+	Reasons []string  `json:"reasons"`
 }
 
 // Worker is one polling thread.

@@ -45,7 +45,7 @@ func Status(ctx context.Context, stdout io.Writer, o *client.Options) error {
 
 // statusLines are the state of a sink: what is wrong, then links, ports, collectors, workers.
 func statusLines(s, before *status.Status, width int) []string {
-	lines := append(append([]string{headline(s)}, exceptions(s)...), wrongNow(s, before)...)
+	lines := append(append([]string{headline(s)}, exceptions(s)...), wrongNow(s)...)
 	for _, t := range []struct {
 		table *table
 		empty string
@@ -55,24 +55,16 @@ func statusLines(s, before *status.Status, width int) []string {
 	return lines
 }
 
-// wrongNow are ports without a link, and collectors that lost report packets between two answers.
-func wrongNow(s, before *status.Status) (lines []string) {
+// wrongNow are ports without a link, and collectors that lose report packets.
+func wrongNow(s *status.Status) (lines []string) {
 	for _, p := range s.Ports {
 		if !p.LinkUp {
 			lines = append(lines, strings.TrimSpace(fmt.Sprintf("port %s: link DOWN %s", p.Name, p.LinkDown)))
 		}
 	}
-	for i, c := range s.Collectors {
-		if i >= len(before.Collectors) || before.Collectors[i].Name != c.Name {
-			continue
-		}
-		old := before.Collectors[i].Dropped
-		if total(c.Dropped) > total(old) {
-			since := map[string]uint64{}
-			for reason, n := range c.Dropped {
-				since[reason] = n - min(n, old[reason])
-			}
-			lines = append(lines, fmt.Sprintf("collector %s loses report packets: %s in %v", c.Name, reasons(since), s.Now.Sub(before.Now).Round(10*time.Millisecond)))
+	for _, c := range s.Collectors {
+		if l := c.Losing; l != nil {
+			lines = append(lines, fmt.Sprintf("collector %s loses report packets since %s (%s): %s", c.Name, ago(s.Now, l.Since), l.Since.Format(time.RFC3339), strings.Join(l.Reasons, ", ")))
 		}
 	}
 	return lines

@@ -228,13 +228,13 @@ func TestTablesFit(t *testing.T) {
 	}
 }
 
-// TestWrongComesFirst: a port without a link, and a collector that loses report packets between two answers, stand in front of the tables.
+// TestWrongComesFirst: a port without a link, and a collector that loses report packets, stand in front of the tables.
 func TestWrongComesFirst(t *testing.T) {
-	before := &status.Status{Collectors: []status.Collector{{Name: "a", Dropped: map[string]uint64{"refused": 5}}, {Name: "b", Dropped: map[string]uint64{"refused": 5}}}}
-	s := &status.Status{Now: before.Now.Add(500 * time.Millisecond), Ports: []status.Port{{Name: "up0"}, {Name: "down0", LinkUp: true}},
-		Collectors: []status.Collector{{Name: "a", Dropped: map[string]uint64{"refused": 5}}, {Name: "b", Dropped: map[string]uint64{"refused": 65}}}}
-	want := []string{"port up0: link DOWN", "collector b loses report packets: refused 60 in 500ms"}
-	if got := wrongNow(s, before); !slices.Equal(got, want) {
+	at := time.Unix(1000, 0).UTC()
+	s := &status.Status{Now: at.Add(12 * time.Second), Ports: []status.Port{{Name: "up0"}, {Name: "down0", LinkUp: true}},
+		Collectors: []status.Collector{{Name: "a"}, {Name: "b", Losing: &status.Losing{Since: at, Reasons: []string{"refused"}}}}}
+	want := []string{"port up0: link DOWN", "collector b loses report packets since 12s (1970-01-01T00:16:40Z): refused"}
+	if got := statusLines(s, s, 0)[1:3]; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

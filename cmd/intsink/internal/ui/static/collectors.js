@@ -2,7 +2,7 @@
 // budget shed by event.
 import { html } from './vendor/htm-preact-3.1.1.js';
 import { State, Table, Reasons } from './parts.js';
-import { count, sum, ago } from './format.js';
+import { count, sum, lasts } from './format.js';
 
 export function Collectors({ status }) {
   const rows = status.data ? status.data.collectors : [];
@@ -18,19 +18,11 @@ export function Collectors({ status }) {
     ]} />`}`;
 }
 
-const losses = new Map(); // by collector: how many were lost, since when it has been losing, when it last did
-
 // lost is what a collector lost, red while it loses and where nothing was ever sent.
 function lost(c, now) {
-  const total = sum(c.dropped);
-  const m = losses.get(c.name) || { total };
-  if (total > m.total) [m.since, m.grew] = [m.since || now, now];
-  else if (now - m.grew > 10000) m.since = null;
-  m.total = total;
-  losses.set(c.name, m);
   const reasons = html`<${Reasons} of=${c.dropped} />`;
-  if (m.since) return html`<span class="pill bad">${reasons}, seen since ${ago(m.since, now)}</span>`;
-  return total > 0 && !c.packets_sent ? html`<span class="pill bad">${reasons}</span>` : reasons;
+  if (c.losing) return html`<span class="pill bad">${c.losing.reasons.join(', ')} since ${lasts(c.losing.since, now)}</span> ${reasons}`;
+  return sum(c.dropped) > 0 && !c.packets_sent ? html`<span class="pill bad">${reasons}</span>` : reasons;
 }
 
 function budget(c) {

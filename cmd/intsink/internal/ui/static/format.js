@@ -25,14 +25,18 @@ function digits(value) {
   return value.toFixed(a >= 10 ? 1 : 2);
 }
 
+// lasts shows how long it is from a time until now.
+export function lasts(time, now = Date.now()) {
+  const seconds = Math.max(0, (now - new Date(time)) / 1000);
+  if (seconds < 60) return `${Math.floor(seconds)} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  return `${Math.floor(seconds / 3600)} h`;
+}
+
 // ago shows how long before now a time was.
 export function ago(time, now = Date.now()) {
   if (!time) return 'never';
-  const seconds = Math.max(0, (now - new Date(time)) / 1000);
-  if (seconds < 1) return 'now';
-  if (seconds < 60) return `${Math.floor(seconds)} s ago`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
-  return `${Math.floor(seconds / 3600)} h ago`;
+  return now - new Date(time) < 1000 ? 'now' : `${lasts(time, now)} ago`;
 }
 
 // clock shows the time of day of a time, to the millisecond.
