@@ -243,6 +243,17 @@ func TestPageShowsWhatIsWrong(t *testing.T) {
 	b.wait(`document.querySelector('.node[data-node="102"].heat-7 title')?.textContent.includes('node 102: 30')`) // the slow one, in us
 	b.wait(`['101', '112', '122', '103'].every(n => document.querySelector('.node[data-node="' + n + '"]')?.classList.contains('heat-0'))`)
 	b.picture("paths")
+	// The flows of a path differ in no interface here, so that there are as many rows as paths; one opens to its interfaces.
+	b.js(`[...document.querySelectorAll('tr')].find(r => r.innerText.includes('101 › 122 › 103')).click()`)
+	b.wait(`[...document.querySelectorAll('caption')].some(c => c.innerText.startsWith('The same, by interfaces'))`)
+	b.do(chromedp.Click(`a[href^="#flows/?path="]`))
+	b.wait(`document.querySelectorAll('tr[data-id]').length === 1 && document.querySelector('#flow-filter').value.startsWith('path=')`)
+	b.view("paths", `!!document.querySelector('.node[data-node="102"]')`)
+	b.js(`document.querySelector('.node[data-node="102"]').dispatchEvent(new MouseEvent('click', {bubbles: true}))`)
+	b.wait(`location.hash === '#queues/?node=102' && document.querySelectorAll('tr[data-id]').length === 1`)
+	b.view("paths", `!!document.querySelector('.edge')`)
+	b.js(`document.querySelector('.edge').dispatchEvent(new MouseEvent('click', {bubbles: true}))`)
+	b.wait(`location.hash.startsWith('#hops/?link=') && document.querySelectorAll('tr[data-id]').length === 1`)
 
 	b.view("flows", `document.querySelectorAll('tbody tr').length === 12`)
 	b.js(`const s = document.querySelector('#flow-sort'); s.value = 'hop_latency'; s.dispatchEvent(new Event('change', {bubbles: true}))`)
@@ -259,15 +270,18 @@ func TestPageShowsWhatIsWrong(t *testing.T) {
 	b.picture("events")
 	b.view("hops", `document.querySelectorAll('tbody tr').length >= 4`)
 	b.view("collectors", row("primary", "192.0.2.10:8555"))
-	b.wait(`!!document.querySelector('tr[data-id="primary"] .pill.bad')`) // nothing leads there
+	b.wait(`/ since \d+ (s|min)/.test(document.querySelector('tr[data-id="primary"] .pill.bad')?.innerText)`) // nothing leads there
 	b.view("workers", row("w0", "12 of"))
 	b.view("links", row("edge to_host", "edge")+` && !!document.querySelector('.uplot')`)
+	b.wait(`document.querySelector('.uplot').innerText.includes('packets/s') && !/\d[ap]m/.test(document.querySelector('.uplot').innerText)`)
+	b.wait(`[...document.querySelectorAll('th')].some(h => h.innerText === 'in, bit/s')`)
 	b.picture("links")
 
 	b.do(chromedp.Focus("#tab-links"), chromedp.KeyEvent(kb.ArrowRight))
 	b.wait(`location.hash === '#flows'`)
 	b.do(chromedp.EmulateViewport(390, 844))
 	b.wait(`document.documentElement.scrollWidth <= 390`)
+	b.wait(`[...document.querySelectorAll('tbody tr')].every(r => r.getBoundingClientRect().height < 90)`) // a card of some lines, no column of characters
 
 	b.mu.Lock()
 	for _, f := range b.faults {

@@ -6,13 +6,16 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 
+	"intsink/conf"
 	"intsink/engine/intgen"
 )
 
 // kind is one way in which packets carry INT.
 type kind struct {
 	name, format string         // "udp", "2.1"
+	version      string         // as in versions of the block int
 	config       string         // of the block int of the sink that reads it
 	source       intgen.Source  // writes the INT; a variant adds types and hops
 	around       *intgen.Tunnel // the packet is put into this tunnel first, unless it comes in one, and INT into its headers; nil: none is needed
@@ -66,10 +69,30 @@ func kinds(r *rand.Rand) (all []kind) {
 	return all
 }
 
+// readBy reports whether a sink with this block int reads the kind: whatever port or value marks it there.
+func (k *kind) readBy(c *conf.INT) bool {
+	if !slices.Contains(c.Versions, k.version) {
+		return false
+	}
+	switch k.source.Marking {
+	case intgen.ByPort, intgen.ByNewUDP:
+		return c.UDPPort != nil
+	case intgen.ByDSCP:
+		return c.DSCP != nil && k.source.BeforeOptions == (c.TCPOptions == conf.INTBeforeOptions)
+	case intgen.ByProbeMarker:
+		return c.ProbeMarker != nil
+	case intgen.ByGRE:
+		return c.GREProtocol != nil
+	case intgen.ByVXLANGPE:
+		return c.VXLANGPE != nil
+	}
+	return c.Geneve != nil
+}
+
 // in returns k in one of the formats.
 func (k kind) in(format int) kind {
 	f := formats[format]
-	k.format, k.source.Format = f.name, f.format
+	k.format, k.version, k.source.Format = f.name, f.number, f.format
 	k.config += "\n  versions = [\"" + f.number + "\"]"
 	k.chains = k.chains && format == 0
 	return k

@@ -19,12 +19,14 @@ import (
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/internal/progress"
 	"intsink/cmd/intsink/internal/simulate"
+	"intsink/conf"
 	"intsink/engine/packet"
 )
 
 // Options are the flags of the command.
 type Options struct {
 	In    string
+	Kinds *conf.INT // only kinds that a block int reads; nil: all
 	Seed  uint64
 	Limit int
 	JSON  bool
@@ -82,6 +84,9 @@ type verifier struct {
 func newVerifier(o *Options) (*verifier, error) {
 	v := &verifier{options: o, random: rand.New(rand.NewPCG(o.Seed, 0)), sinks: map[string]*sink{}}
 	v.kinds = kinds(v.random)
+	if o.Kinds != nil {
+		v.kinds = slices.DeleteFunc(v.kinds, func(k kind) bool { return !k.readBy(o.Kinds) })
+	}
 	v.result = Result{Capture: o.In, Seed: o.Seed, NotTried: []NotTried{}}
 	for i := range v.kinds {
 		k := &v.kinds[i]

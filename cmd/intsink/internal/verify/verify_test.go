@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"intsink/cmd/internal/capture"
+	"intsink/conf"
 	"intsink/engine/intgen"
 )
 
@@ -135,5 +136,40 @@ func TestSeed(t *testing.T) {
 	a.Capture, b.Capture = "", ""
 	if fmt.Sprint(a) != fmt.Sprint(b) || a.Cases < 300 {
 		t.Errorf("%+v\n%+v", a, b)
+	}
+}
+
+// TestKindsOfAConfiguration: only what a block int reads is tried.
+func TestKindsOfAConfiguration(t *testing.T) {
+	port, protocol := uint16(7000), uint16(0x88ae)
+	for _, c := range []struct {
+		name string
+		int  conf.INT
+		want string
+	}{
+		{"udp", conf.INT{UDPPort: &port, Versions: []string{"2"}}, "udp 2.1, udp-new 2.1, udp-inside-vxlan 2.1, udp-inside-geneve 2.1, udp-inside-gre 2.1, udp-inside-ipip 2.1"},
+		{"1.0", conf.INT{DSCP: &conf.DSCP{}, TCPOptions: conf.INTAfterOptions, Versions: []string{"1"}}, "dscp 1.0"},
+		{"before the options", conf.INT{DSCP: &conf.DSCP{}, TCPOptions: conf.INTBeforeOptions, Versions: []string{"2"}}, "dscp-before-options 2.1"},
+		{"gre", conf.INT{GREProtocol: &protocol, Versions: []string{"2"}}, "gre 2.1, gre-inserted 2.1, gre-inserted-ethernet 2.1"},
+		{"2016", conf.INT{Geneve: &conf.Geneve{}, VXLANGPE: &conf.VXLANGPE{}, Versions: []string{"0"}}, "vxlan-gpe 2016, geneve 2016"},
+		{"none", conf.INT{Versions: []string{"2"}}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			for _, k := range kinds(rand.New(rand.NewPCG(1, 2))) {
+				if k.readBy(&c.int) {
+					got = append(got, k.name+" "+k.format)
+				}
+			}
+			if strings.Join(got, ", ") != c.want {
+				t.Errorf("%s, want %s", strings.Join(got, ", "), c.want)
+			}
+		})
+	}
+	r := rand.New(rand.NewPCG(8, 15))
+	frame, _, _ := intgen.Random(r)
+	got, err := verified(t, Options{Seed: 3, Kinds: &conf.INT{UDPPort: &port, Versions: []string{"2"}}}, frame, frame)
+	if err != nil || len(got.Kinds) != 6 || got.Cases == 0 {
+		t.Errorf("%v: %d kinds, %d cases", err, len(got.Kinds), got.Cases)
 	}
 }

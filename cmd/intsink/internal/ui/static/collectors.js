@@ -10,7 +10,7 @@ export function Collectors({ status }) {
     ${rows.length > 0 && html`<${Table} caption="Collectors" id=${(c) => c.name} rows=${rows} columns=${[
       { name: 'collector', value: (c) => c.name, cell: (c) => html`<b>${c.name}</b> <span class="quiet">${c.address}</span>` },
       { name: 'reports', number: true, value: (c) => c.reports, cell: (c) => count(c.reports) },
-      { name: 'packets sent', number: true, value: (c) => c.packets_sent, cell: (c) => `${count(c.packets_sent)} of ${count(c.packets)}` },
+      { name: 'packets sent', number: true, value: (c) => c.packets_sent, cell: (c) => html`<span class=${c.packets > 0 && c.packets_sent === 0 ? 'wrong' : ''}>${count(c.packets_sent)} of ${count(c.packets)}</span>` },
       { name: 'lost', value: (c) => sum(c.dropped), cell: (c) => lost(c, Date.parse(status.data.now)) },
       { name: 'budget', value: (c) => c.budget_packets, cell: (c) => budget(c) },
       { name: 'shed', value: (c) => sum(c.shed), cell: (c) => html`<${Reasons} of=${c.shed} />` },

@@ -1,5 +1,5 @@
 // Flows, by packets, latency or losses, and why one of them is reported or not.
-import { html, useState } from './vendor/htm-preact-3.1.1.js';
+import { html, useState, useEffect } from './vendor/htm-preact-3.1.1.js';
 import { usePoll } from './api.js';
 import { State, Table, Nodes } from './parts.js';
 import { ns, count, ago } from './format.js';
@@ -9,9 +9,12 @@ const sorts = [['packets', 'most packets'], ['bytes', 'most bytes'], ['last_seen
 export function Flows({ rest }) {
   const [sort, setSort] = useState('packets');
   const [filter, setFilter] = useState('');
+  useEffect(() => { // an address such as #flows/?node=102 is a filter
+    if (rest.startsWith('?')) setFilter(rest.slice(1).replaceAll('&', ' '));
+  }, [rest]);
   const parameters = { sort, limit: 50, ...parse(filter) };
   const poll = usePoll('flows', parameters);
-  const picked = rest || null;
+  const picked = rest && !rest.startsWith('?') ? rest : null;
   const rows = poll.data ? poll.data.items : [];
   return html`<form class="filters" onSubmit=${(e) => e.preventDefault()}>
       <label>order <select id="flow-sort" value=${sort} onChange=${(e) => setSort(e.target.value)}>${sorts.map(([v, t]) => html`<option value=${v}>${t}</option>`)}</select></label>

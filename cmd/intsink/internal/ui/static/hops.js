@@ -2,18 +2,18 @@
 // interfaces with their utilization.
 import { html, useRef } from './vendor/htm-preact-3.1.1.js';
 import { usePoll } from './api.js';
-import { State, Table } from './parts.js';
+import { State, Table, NodeLink, Only, asked } from './parts.js';
 import { ns, count, ago } from './format.js';
 
-export function Hops() {
-  const links = usePoll('links', { limit: 200 });
+export function Hops({ rest }) {
+  const links = usePoll('links', { limit: 200, ...asked(rest) });
   const interfaces = usePoll('interfaces', { limit: 200 });
   const range = useRange(links.data);
   const rows = links.data ? links.data.items : [];
   const busy = interfaces.data ? interfaces.data.items : [];
-  return html`<${State} poll=${links} rows=${rows.length} empty="No link between nodes is known: they need ingress and egress timestamps in INT (instruction bits 4 and 5), and the link_latency event in a watch." />
+  return html`<${Only} view="hops" rest=${rest} /><${State} poll=${links} rows=${rows.length} empty="No link between nodes is known: they need ingress and egress timestamps in INT (instruction bits 4 and 5), and the link_latency event in a watch." />
     ${rows.length > 0 && html`<${Table} caption="Links between nodes" id=${name} rows=${rows} sort=${{ column: 1, down: true }} columns=${[
-      { name: 'from › to', value: name, cell: (l) => html`<b>${l.from_node}:${l.from_egress} › ${l.to_node}:${l.to_ingress}</b>` },
+      { name: 'from › to', value: name, cell: (l) => html`<b><${NodeLink} node=${l.from_node} />:${l.from_egress ?? '-'} › <${NodeLink} node=${l.to_node} />:${l.to_ingress ?? '-'}</b>` },
       { name: 'latency', number: true, value: (l) => l.latency_ns, cell: (l) => ns(l.latency_ns) },
       { name: 'jitter seen here', number: true, value: (l) => spread(range.get(name(l))), cell: (l) => ns(spread(range.get(name(l)))) },
       { name: 'reported', number: true, value: (l) => l.reference_ns, cell: (l) => ns(l.reference_ns) },
@@ -23,7 +23,7 @@ export function Hops() {
     ]} />`}
     <${State} poll=${interfaces} rows=${busy.length} empty="No interface is known: they are looked at where a watch has tx_utilization and packets carry it (instruction bit 7)." />
     ${busy.length > 0 && html`<${Table} caption="Interfaces" id=${(i) => `${i.node}:${i.egress}`} rows=${busy} columns=${[
-      { name: 'node : egress', value: (i) => i.node, cell: (i) => html`<b>${i.node}:${i.egress}</b>` },
+      { name: 'node : egress', value: (i) => i.node, cell: (i) => html`<b><${NodeLink} node=${i.node} />:${i.egress}</b>` },
       { name: 'utilization', number: true, value: (i) => i.tx_utilization, cell: (i) => i.tx_utilization },
       { name: 'state', value: (i) => i.busy, cell: (i) => (i.busy ? html`<span class="pill bad">busy</span>` : 'calm') },
       { name: 'seen', value: (i) => i.last_seen, cell: (i) => ago(i.last_seen) },

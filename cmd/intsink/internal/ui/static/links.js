@@ -2,7 +2,7 @@
 // the last minutes; the ports below them.
 import { html, useRef, useEffect } from './vendor/htm-preact-3.1.1.js';
 import { State, Table, Reasons } from './parts.js';
-import { count, sum } from './format.js';
+import { count, sum, clock } from './format.js';
 
 export function Links({ status, rates }) {
   const s = status.data;
@@ -26,12 +26,14 @@ export function Links({ status, rates }) {
       { name: 'malformed', value: (l) => sum(l.malformed), cell: (l) => html`<${Reasons} of=${l.malformed} />` },
       { name: 'leaked', number: true, value: (l) => l.leaked, cell: (l) => count(l.leaked) },
     ]} />
-    <${Ports} ports=${s.ports} />`}`;
+    <${Ports} ports=${s.ports} rates=${rates.ports} />`}`;
 }
 
-const Ports = ({ ports }) => html`<${Table} caption="Ports" id=${(p) => p.name} rows=${ports} columns=${[
+const Ports = ({ ports, rates }) => html`<${Table} caption="Ports" id=${(p) => p.name} rows=${ports} columns=${[
   { name: 'port', value: (p) => p.name, cell: (p) => html`<b>${p.name}</b>` },
   { name: 'link', value: (p) => p.link_up, cell: (p) => (p.link_up ? html`<span class="pill good">up</span>` : html`<span class="pill bad" title=${p.link_down}>down</span>`) },
+  { name: 'in, bit/s', number: true, value: (p) => rates[p.name]?.rx, cell: (p) => count(rates[p.name]?.rx) },
+  { name: 'out, bit/s', number: true, value: (p) => rates[p.name]?.tx, cell: (p) => count(rates[p.name]?.tx) },
   { name: 'received', number: true, value: (p) => p.rx_packets, cell: (p) => count(p.rx_packets) },
   { name: 'sent', number: true, value: (p) => p.tx_packets, cell: (p) => count(p.tx_packets) },
   { name: 'missed', number: true, value: (p) => p.rx_missed, cell: (p) => count(p.rx_missed) },
@@ -40,6 +42,8 @@ const Ports = ({ ports }) => html`<${Table} caption="Ports" id=${(p) => p.name} 
 ]} />`;
 
 const strokes = ['#2b7bba', '#d1772b', '#2e9e6b', '#b0497f', '#7a62c9', '#8a8a2b'];
+
+const span = 600; // seconds of the chart
 
 // Chart draws packets received a second for each direction of each link.
 function Chart({ history }) {
@@ -53,9 +57,11 @@ function Chart({ history }) {
     const grey = '#888';
     plot.current = new window.uPlot({
       width: width(), height: 180, cursor: { y: false },
-      axes: [{ stroke: grey, grid: { stroke: '#8883' } }, { stroke: grey, grid: { stroke: '#8883' }, size: 60, values: (_, v) => v.map(count) }],
-      scales: { y: { range: (_, low, high) => [0, Math.max(1, high * 1.1)] } },
-      series: [{}, ...names.map((n, i) => ({ label: n, stroke: strokes[i], width: 1.5 }))],
+      axes: [{ stroke: grey, grid: { stroke: '#8882' }, incrs: [60, 120, 300], values: (_, v) => v.map((t) => clock(1000 * t).slice(0, 5)) },
+        { stroke: grey, grid: { stroke: '#8882' }, size: 60, label: 'packets/s', labelSize: 20, values: (_, v) => v.map(count) }],
+      scales: { x: { range: (_, low, high) => { const now = high ?? Date.now() / 1000; return [now - span, now]; } }, y: { range: (_, low, high) => [0, Math.max(1, high * 1.1)] } },
+      series: [{ label: 'time', value: (_, t) => (t == null ? '' : clock(1000 * t).slice(0, 8)) },
+        ...names.map((n, i) => ({ label: n.replace('_', ' '), stroke: strokes[i], width: 1.5, value: (_, v) => (v == null ? '' : `${count(v)} packets/s`) }))],
     }, data(history, names), box.current);
     const resize = () => plot.current.setSize({ width: width(), height: 180 });
     addEventListener('resize', resize);

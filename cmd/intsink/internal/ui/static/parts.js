@@ -28,7 +28,7 @@ export function Table({ caption, columns, rows, id, pick, picked, sort }) {
     ${column.value ? html`<button type="button" onClick=${() => setBy({ column: i, down: by && by.column === i ? !by.down : !!column.number })}>${column.name}</button>` : column.name}</th>`;
   const line = (row) => html`<tr key=${id(row)} data-id=${id(row)} tabindex=${pick ? 0 : undefined} class=${picked === id(row) ? 'picked' : ''}
     onClick=${pick && (() => pick(row))} onKeyDown=${pick && ((e) => { if (e.key === 'Enter') pick(row); })}>
-    ${columns.map((c) => html`<td class=${c.number ? 'number' : ''}>${c.cell(row)}</td>`)}</tr>`;
+    ${columns.map((c) => html`<td class=${(c.number ? 'number' : '') + (c.value && c.value(row) === 0 ? ' zero' : '')} data-name=${c.name}>${c.cell(row)}</td>`)}</tr>`;
   return html`<div class="scroll"><table><caption>${caption}</caption>
     <thead><tr>${columns.map(head)}</tr></thead><tbody>${sorted.map(line)}</tbody></table></div>`;
 }
@@ -45,5 +45,14 @@ export function Reasons({ of, none = 'none' }) {
   return html`<span>${all.map(([name, n], i) => html`${i ? ', ' : ''}<code>${name}</code> ${count(n)}`)}</span>`;
 }
 
+// NodeLink is the name of a node, which leads to its queues.
+export const NodeLink = ({ node }) => html`<a href=${'#queues/?node=' + node} title=${'queues of node ' + node} onClick=${(e) => e.stopPropagation()}>${node}</a>`;
+
 // Nodes shows a path's node ids, source first.
-export const Nodes = ({ nodes }) => (nodes ? html`<span class="nodes">${nodes.join(' › ')}</span>` : html`<span class="quiet">not described</span>`);
+export const Nodes = ({ nodes }) => (nodes ? html`<span class="nodes">${nodes.map((n, i) => html`${i ? ' › ' : ''}<${NodeLink} node=${n} />`)}</span>` : html`<span class="quiet">not described</span>`);
+
+// asked are the parameters of the API in an address such as #queues/?node=102.
+export const asked = (rest) => (rest.startsWith('?') ? Object.fromEntries(new URLSearchParams(rest.slice(1))) : {});
+
+// Only says that an address shows a part of a view, and leads to all of it.
+export const Only = ({ view, rest }) => (rest.startsWith('?') ? html`<p class="quiet">Only ${rest.slice(1).replaceAll('&', ', ')}. <a href=${'#' + view}>Show all</a></p>` : null);

@@ -3,28 +3,28 @@
 // through the node of a queue.
 import { html } from './vendor/htm-preact-3.1.1.js';
 import { usePoll } from './api.js';
-import { State, Table, Nodes } from './parts.js';
+import { State, Table, Nodes, NodeLink, Only, asked } from './parts.js';
 import { ns, count, ago, heat } from './format.js';
 
 const cell = 10000, cells = 60;
 
 export function Queues({ rest }) {
-  const poll = usePoll('queues', { limit: 200 });
+  const poll = usePoll('queues', { limit: 200, ...asked(rest) });
   const history = remember(poll.data);
   const rows = poll.data ? poll.data.items : [];
   const picked = rows.find((q) => name(q) === rest);
   const high = Math.max(1, ...rows.map((q) => Math.max(q.occupancy || 0, ...Object.values(history.get(name(q)) || {}))));
-  return html`<${State} poll=${poll} rows=${rows.length} empty="No queue is known: packets have to carry a queue and its occupancy (instruction bit 3), and a watch block has to match them." />
+  return html`<${Only} view="queues" rest=${rest} /><${State} poll=${poll} rows=${rows.length} empty="No queue is known: packets have to carry a queue and its occupancy (instruction bit 3), and a watch block has to match them." />
     ${rows.length > 0 && html`<${HeatMap} rows=${rows} history=${history} high=${high} picked=${rest} />
     <${Table} caption="Queues" id=${name} rows=${rows} picked=${rest} pick=${(q) => { location.hash = 'queues/' + name(q); }} columns=${columns} />`}
     ${picked && html`<${Through} q=${picked} />`}`;
 }
 
 // name of a queue: node, egress interface, queue id.
-const name = (q) => `${q.node}:${q.egress}:${q.queue}`;
+const name = (q) => q.id;
 
 const columns = [
-  { name: 'node : egress : queue', value: name, cell: (q) => html`<b>${name(q)}</b>` },
+  { name: 'node : egress : queue', value: name, cell: (q) => html`<b><${NodeLink} node=${q.node} />${name(q).slice(String(q.node).length)}</b>` },
   { name: 'occupancy', number: true, value: (q) => q.occupancy, cell: (q) => count(q.occupancy) },
   { name: 'latency', number: true, value: (q) => q.latency_ns, cell: (q) => ns(q.latency_ns) },
   { name: 'state', value: (q) => q.congested, cell: (q) => (q.congested ? html`<span class="pill bad">congested since ${ago(q.since)}</span>` : 'calm') },
@@ -67,5 +67,5 @@ function Through({ q }) {
     ${poll.data && html`<ol>${poll.data.items.map((f) => html`<li><a href=${'#flows/' + f.id}><code>${f.id}</code></a> ${value(f)} <${Nodes} nodes=${f.nodes} /></li>`)}</ol>`}</section>`;
   return html`<div class="split" id="through">${list(bytes, `Flows through node ${q.node}, by bytes since each began`, (f) => count(f.bytes) + 'B')}
     ${list(slow, `Flows through node ${q.node}, by their slowest hop on any node`, (f) => ns(f.max_hop_latency_ns))}</div>
-    <p class="quiet">These flows cross the node, not all of them this queue.</p>`;
+    <p class="quiet">These flows cross the node, not all of them this queue. <a href=${'#flows/?node=' + q.node}>All of them</a>, <a href=${'#paths/?node=' + q.node}>paths through node ${q.node}</a></p>`;
 }

@@ -6,7 +6,7 @@ import { sum } from './format.js';
 const keep = 300; // answers, two seconds apart
 
 // useRates returns {total, links: {"name direction": {received, forwarded, dropped}},
-// workers: {name: {busy}}, history: {times, series}} for the status s.
+// ports: {name: {rx, tx}} in bits a second, history: {times, series}} for the status s.
 export function useRates(s) {
   const memory = useRef({ before: null, now: empty(), times: [], series: {} });
   const m = memory.current;
@@ -15,25 +15,29 @@ export function useRates(s) {
   m.before = s;
   const seconds = old ? (Date.parse(s.now) - Date.parse(old.now)) / 1000 : 0;
   if (!old || seconds <= 0 || s.started !== old.started) return m.now;
-  const links = {};
+  const links = {}, ports = {};
   let total = 0;
+  const rate = (n, o) => Math.max(0, n - o) / seconds;
+  for (const p of s.ports) {
+    const b = old.ports.find((x) => x.name === p.name);
+    if (b) ports[p.name] = { rx: 8 * rate(p.rx_bytes, b.rx_bytes), tx: 8 * rate(p.tx_bytes, b.tx_bytes) };
+  }
   for (const link of s.links) {
     const before = old.links.find((l) => l.name === link.name);
     for (const d of link.directions) {
       const b = before && before.directions.find((x) => x.direction === d.direction);
       if (!b) continue;
-      const rate = (n, o) => Math.max(0, n - o) / seconds;
       const r = { received: rate(d.received, b.received), forwarded: rate(d.forwarded, b.forwarded), dropped: rate(sum(d.dropped), sum(b.dropped)) };
       links[`${link.name} ${d.direction}`] = r;
       total += r.received;
     }
   }
   remember(m, Date.parse(s.now) / 1000, links);
-  m.now = { total, links, history: { times: m.times, series: m.series } };
+  m.now = { total, links, ports, history: { times: m.times, series: m.series } };
   return m.now;
 }
 
-const empty = () => ({ total: null, links: {}, history: { times: [], series: {} } });
+const empty = () => ({ total: null, links: {}, ports: {}, history: { times: [], series: {} } });
 
 // remember appends one point to each series; those that are new begin with holes.
 function remember(m, time, links) {
