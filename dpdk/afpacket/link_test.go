@@ -9,7 +9,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"intsink/dpdk/iface"
 	"intsink/dpdk/mbuf"
 	"intsink/internal/netns"
 )
@@ -123,6 +125,43 @@ func (b *bed) flowsAgain(t *testing.T) {
 	}
 	k.arrived(t, 1)
 	eventually(t, "the old sockets are closed", func() bool { return b.Queue(0).retired.Load() == nil && b.Queue(1).retired.Load() == nil })
+}
+
+// TestReadersDoNotWaitForTheKernel: while the sockets on an interface that was made anew are being opened, however long that takes,
+// counters and the state of the link are told.
+func TestReadersDoNotWaitForTheKernel(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	cable(t, 1500)
+	b := open(t, 2, 256, 2048)
+	began, hangs := make(chan struct{}), make(chan struct{})
+	b.changing.Lock()
+	b.openAll = func(s *iface.State) ([]*sockets, error) {
+		began <- struct{}{}
+		<-hangs
+		return b.open(s)
+	}
+	b.changing.Unlock()
+	netns.Sh(t, "ip link del port0")
+	cable(t, 1500)
+	<-began
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		b.Stats()
+		b.LinkDown()
+		b.LinkSpeed()
+		b.LinkUp()
+		b.LinkChanges()
+		b.MAC()
+	}()
+	select {
+	case <-told:
+	case <-time.After(patience):
+		t.Error("who asks for the state of the port waits for the kernel")
+	}
+	close(hangs)
 }
 
 // An interface that leaves the network namespace and comes back has the index that it had, but

@@ -29,15 +29,19 @@ type Port struct {
 	follower *iface.Follower
 	unlock   func()
 	queues   []*Queue
-	up       atomic.Bool // as iface.State.LinkUp, and open
+	up       atomic.Bool  // as iface.State.LinkUp, and open
+	speed    atomic.Int64 // of the link in Mbit/s, as it was when it changed last
 
-	mu       sync.Mutex
-	index    int        // of the interface that the sockets are on
+	changing sync.Mutex // held while the port follows its interface, which the kernel may make wait; taken before mu
+	openAll  func(*iface.State) ([]*sockets, error)
+	index    int // of the interface that the sockets are on
+	pause    time.Duration
+
+	mu       sync.Mutex // held for a moment only: readers of counters and state take it
 	sockets  []*sockets // the latest of each queue
 	missed   uint64
 	reopened uint64
 	failed   error // why the interface that there is now could not be opened; nil: it is open
-	pause    time.Duration
 	retry    *time.Timer
 	closed   bool
 }
@@ -50,6 +54,7 @@ func Open(c Config) (*Port, error) {
 		return nil, err
 	}
 	p := &Port{config: c, unlock: unlock}
+	p.openAll = p.open
 	if err := p.start(); err != nil {
 		unlock()
 		return nil, err
@@ -66,18 +71,18 @@ func (p *Port) start() (err error) {
 			return err
 		}
 	}
-	p.mu.Lock() // changed waits until the port is complete
-	defer p.mu.Unlock()
+	p.changing.Lock() // changed waits until the port is complete
+	defer p.changing.Unlock()
 	if p.follower, err = iface.Follow(p.config.Interface, p.changed); err != nil {
 		return err
 	}
 	s, _ := p.follower.State()
-	all, err := p.open(&s)
+	all, err := p.openAll(&s)
 	if err != nil {
-		p.closed = true
-		p.mu.Unlock()
+		p.end()
+		p.changing.Unlock()
 		p.follower.Close()
-		p.mu.Lock()
+		p.changing.Lock()
 		return fmt.Errorf("interface %q: %w", p.config.Interface, err)
 	}
 	for _, s := range all {
@@ -85,6 +90,7 @@ func (p *Port) start() (err error) {
 	}
 	p.sockets = all
 	p.index = s.Index
+	p.speed.Store(int64(iface.Speed(p.config.Interface)))
 	p.up.Store(s.LinkUp())
 	return nil
 }
@@ -174,23 +180,36 @@ func (p *Port) LinkDown() string {
 }
 
 // LinkSpeed in Mbit/s, 0 where the driver does not tell.
-func (p *Port) LinkSpeed() int { return iface.Speed(p.config.Interface) }
+func (p *Port) LinkSpeed() int { return int(p.speed.Load()) }
 
 // Close gives everything back. The workers must have ended.
 func (p *Port) Close() {
+	if !p.end() {
+		return
+	}
+	p.follower.Close()
+	p.changing.Lock() // what a timer began ends
+	defer p.changing.Unlock()
+	for _, q := range p.queues {
+		q.release()
+	}
+	p.unlock()
+}
+
+// end keeps the port from following its interface any further. It returns false where that was done before.
+func (p *Port) end() bool {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	was := p.closed
 	p.closed = true
 	if p.retry != nil {
 		p.retry.Stop()
 	}
-	p.mu.Unlock()
-	if was {
-		return
-	}
-	p.follower.Close()
-	for _, q := range p.queues {
-		q.release()
-	}
-	p.unlock()
+	return !was
+}
+
+func (p *Port) ended() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
 }

@@ -3,7 +3,11 @@
 
 package afpacket
 
-import "time"
+import (
+	"time"
+
+	"intsink/dpdk/iface"
+)
 
 const (
 	firstPause = 50 * time.Millisecond
@@ -13,9 +17,9 @@ const (
 // changed follows the interface: it is called after each change and, by a timer, as long
 // as something is left to do.
 func (p *Port) changed() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	if p.ended() {
 		return
 	}
 	p.collect()
@@ -24,26 +28,38 @@ func (p *Port) changed() {
 		p.index = 0 // the kernel has unbound the sockets: it may come back with the index that it had, from another network namespace
 	}
 	if present && s.Index != p.index {
-		all, err := p.open(&s)
-		p.failed = err
+		all, err := p.openAll(&s)
+		p.takeOver(all, err)
 		if err == nil {
-			p.handOver(all)
-			p.index, p.sockets = s.Index, all
-			p.reopened++
+			p.index = s.Index
 		}
 	}
 	open := present && s.Index == p.index
+	if open {
+		p.speed.Store(int64(iface.Speed(p.config.Interface)))
+	}
 	p.up.Store(open && s.LinkUp())
 	p.again(open)
 }
 
-// handOver gives each queue its sockets on the interface that was made anew.
-func (p *Port) handOver(all []*sockets) {
-	for i, q := range p.queues {
-		if unused := q.replacement.Swap(all[i]); unused != nil {
-			p.missed += unused.ring.drops()
-			unused.close()
+// takeOver gives each queue its sockets on the interface that was made anew, or keeps why there are none.
+func (p *Port) takeOver(all []*sockets, err error) {
+	var unused []*sockets // the kernel may make their end wait
+	p.mu.Lock()
+	p.failed = err
+	if err == nil {
+		for i, q := range p.queues {
+			if old := q.replacement.Swap(all[i]); old != nil {
+				p.missed += old.ring.drops()
+				unused = append(unused, old)
+			}
 		}
+		p.sockets = all
+		p.reopened++
+	}
+	p.mu.Unlock()
+	for _, old := range unused {
+		old.close()
 	}
 }
 
@@ -52,7 +68,9 @@ func (p *Port) handOver(all []*sockets) {
 func (p *Port) collect() {
 	for _, q := range p.queues {
 		if old := q.retired.Swap(nil); old != nil {
+			p.mu.Lock()
 			p.missed += old.ring.drops()
+			p.mu.Unlock()
 			old.close()
 		}
 	}
@@ -68,11 +86,13 @@ func (p *Port) again(open bool) {
 	if _, present := p.follower.State(); present && !open {
 		left = true
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.retry != nil {
 		p.retry.Stop()
 		p.retry = nil
 	}
-	if !left {
+	if !left || p.closed {
 		p.pause = 0
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"intsink/conf"
@@ -27,34 +28,40 @@ func TLS(c *conf.TLS) (*tls.Config, error) {
 
 // files keeps the contents that were read, and the times of the files then.
 type files struct {
-	c    *conf.TLS
-	mu   sync.Mutex
-	read *tls.Config
-	of   [3]time.Time
+	c       *conf.TLS
+	read    atomic.Pointer[tls.Config]
+	looking sync.Mutex // held while the files are looked at, whose disk may hang; guards of
+	of      [3]time.Time
 }
 
+// config is what the files have, or had: no connection waits for a look that another one takes.
 func (f *files) config() (*tls.Config, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	if before := f.read.Load(); before != nil && !f.looking.TryLock() {
+		return before, nil
+	} else if before == nil {
+		f.looking.Lock()
+	}
+	defer f.looking.Unlock()
 	var of [3]time.Time
 	for i, path := range [...]string{f.c.Certificate, f.c.Key, f.c.ClientCA} {
 		if info, err := os.Stat(path); err == nil {
 			of[i] = info.ModTime()
 		}
 	}
-	if f.read != nil && of == f.of {
-		return f.read, nil
+	before := f.read.Load()
+	if before != nil && of == f.of {
+		return before, nil
 	}
 	f.of = of
 	c, err := load(f.c)
 	if err != nil {
-		if f.read == nil {
+		if before == nil {
 			return nil, err
 		}
 		slog.Warn("http.tls: the files have changed and cannot be used, connections go on with the old ones", "err", err)
-		return f.read, nil
+		return before, nil
 	}
-	f.read = c
+	f.read.Store(c)
 	return c, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
@@ -40,24 +41,34 @@ const processEvery = time.Second
 // processText is the library's last output: metrics of the Go runtime and the process. Any
 // goroutine may ask for it.
 type processText struct {
-	mu   sync.Mutex
-	at   time.Time // when that was
-	text []byte
+	reading sync.Mutex // held while the library is asked, which reads files of /proc; guards at
+	at      time.Time  // when that was
+	text    atomic.Pointer[[]byte]
 }
 
 // write writes the text, anew where it is older than processEvery at time now. read writes what
 // the library knows.
 func (p *processText) write(w io.Writer, now time.Time, read func(io.Writer)) error {
-	p.mu.Lock()
-	if p.text == nil || now.Sub(p.at) >= processEvery {
+	if p.text.Load() == nil {
+		p.reading.Lock()
+		p.renew(now, read)
+	} else if p.reading.TryLock() { // else another one is at it
+		p.renew(now, read)
+	}
+	_, err := w.Write(*p.text.Load())
+	return err
+}
+
+// renew asks the library, unless the text is new enough, and lets go of p.reading.
+func (p *processText) renew(now time.Time, read func(io.Writer)) {
+	defer p.reading.Unlock()
+	if p.text.Load() == nil || now.Sub(p.at) >= processEvery {
 		var library bytes.Buffer
 		read(&library)
-		p.text, p.at = describeProcess(library.String()), now
+		text := describeProcess(library.String())
+		p.text.Store(&text)
+		p.at = now
 	}
-	text := p.text // never written again
-	p.mu.Unlock()
-	_, err := w.Write(text)
-	return err
 }
 
 // readProcess writes what the library knows of the runtime and the process.

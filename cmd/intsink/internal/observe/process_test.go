@@ -31,3 +31,25 @@ func TestProcessIsReadOnceASecond(t *testing.T) {
 		}
 	}
 }
+
+// Who asks while another one reads /proc, however long that takes, gets what was read before.
+func TestProcessReadThatHangs(t *testing.T) {
+	var p processText
+	read := func(text string) func(io.Writer) { return func(w io.Writer) { fmt.Fprintln(w, text) } }
+	start := time.Unix(1000, 0)
+	if err := p.write(io.Discard, start, read("process_x 1")); err != nil {
+		t.Fatal(err)
+	}
+	began, hangs, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		p.write(io.Discard, start.Add(time.Minute), func(io.Writer) { close(began); <-hangs })
+	}()
+	<-began
+	var out bytes.Buffer
+	if err := p.write(&out, start.Add(time.Minute), read("process_x 2")); err != nil || out.String() != "process_x 1\n" {
+		t.Errorf("%v, %q", err, &out)
+	}
+	close(hangs)
+	<-ended
+}
