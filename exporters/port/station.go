@@ -44,16 +44,37 @@ func (k FrameKind) Doc() string { return frameKinds[k].doc }
 // Port is a DPDK port that reports leave by: the sink's own addresses on it, and the gateways to
 // resolve. Its stations are made before a worker runs; exporters come and go.
 type Port struct {
-	mac      MAC
-	sink     []MAC // of all its ports: what comes from them is a loop or a lie
+	sink     atomic.Pointer[[]MAC] // of all its ports: what comes from them is a loop or a lie
 	stations []*Station
 
-	changing  sync.Mutex                  // held while neighbors change; never by a worker
+	changing  sync.Mutex // held while neighbors change; never by a worker; guards mac
+	mac       MAC
 	neighbors atomic.Pointer[[]*neighbor] // replaced as a whole
 }
 
 // New makes a port with that MAC address; others are the addresses of the sink's other ports.
-func New(mac MAC, others ...MAC) *Port { return &Port{mac: mac, sink: append([]MAC{mac}, others...)} }
+func New(mac MAC, others ...MAC) *Port {
+	p := &Port{mac: mac}
+	all := append([]MAC{mac}, others...)
+	p.sink.Store(&all)
+	return p
+}
+
+// SetMAC gives the port another MAC address, of a device that was not there when the port was made. Exporters have it that
+// are made from then on.
+func (p *Port) SetMAC(mac MAC) {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	p.mac = mac
+}
+
+// AlsoSink adds an address of another port of the sink, which was not there when p was made.
+func (p *Port) AlsoSink(mac MAC) {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	all := append(slices.Clone(*p.sink.Load()), mac)
+	p.sink.Store(&all)
+}
 
 // neighbor is a gateway, and who we are for it. Collectors may share one.
 type neighbor struct {
@@ -93,7 +114,7 @@ func (p *Port) Exporter(c Config) *Exporter {
 	}
 	all := slices.Clone(p.known())
 	at := slices.IndexFunc(all, func(o *neighbor) bool {
-		return o.source == n.source && o.vlan == n.vlan && o.address == n.address && o.fixed == n.fixed
+		return o.source == n.source && o.vlan == n.vlan && o.address == n.address && o.fixed == n.fixed && o.mac == n.mac
 	})
 	if at >= 0 {
 		n = all[at]
@@ -202,7 +223,7 @@ func (s *Station) Tick(now int64) {
 // of the sink are refused as a gateway's: reports would come back.
 func (s *Station) Hear(frame []byte, now int64) {
 	m, ok := parse(frame)
-	if !ok || slices.Contains(s.port.sink, m.mac) {
+	if !ok || slices.Contains(*s.port.sink.Load(), m.mac) {
 		s.frames[FrameOther].Add(1)
 		return
 	}

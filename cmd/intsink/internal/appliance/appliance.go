@@ -68,9 +68,10 @@ type Appliance struct {
 	readyTold        atomic.Bool // to notifier
 	stopExporters    context.CancelFunc
 	exportersContext context.Context // ends with stopExporters
-	retired          []*collector    // whose exporters may still be handed something
-	polling          sync.WaitGroup  // workers
-	exporting        sync.WaitGroup  // exporters
+	late             late
+	retired          []*collector   // whose exporters may still be handed something
+	polling          sync.WaitGroup // workers
+	exporting        sync.WaitGroup // exporters
 }
 
 // newAppliance makes an appliance that start starts. Reloads read path again, whose SHA-256 was sum when c was
@@ -95,7 +96,7 @@ func (a *Appliance) start(ctx context.Context) (*Appliance, error) {
 		return nil, err
 	}
 	a.wallClock = eal.NewWallClock(nil)
-	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.makeMitigation, a.makeModes, a.startGauges, a.startWorkers, a.startServing, a.startNames, a.startModes, a.startChanges, a.startNotifying}
+	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.makeMitigation, a.makeModes, a.startGauges, a.startWorkers, a.startServing, a.startNames, a.startLate, a.startModes, a.startChanges, a.startNotifying}
 	for _, step := range steps {
 		err := ctx.Err()
 		if err == nil {
@@ -131,6 +132,13 @@ func (a *Appliance) release() error {
 		return errors.New("a reload hangs: reports that had not left are lost")
 	}
 	a.reloading.Unlock() // who takes it now sees that a stops
+	if a.late.retrier != nil {
+		a.late.retrier.Stop()
+	}
+	if !lockWithin(&a.late.opening, lockPatience) {
+		return errors.New("the opening of a port hangs: reports that had not left are lost")
+	}
+	a.late.opening.Unlock()
 	if a.stopNotifying != nil {
 		a.stopNotifying()
 	}

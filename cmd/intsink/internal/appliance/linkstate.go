@@ -73,4 +73,5 @@ func (a *Appliance) lookAtLinks() {
 		p.look()
 		p.lookCloser()
 	}
+	a.tellBeside()
 }

@@ -5,6 +5,7 @@ package appliance
 
 import (
 	"log/slog"
+	"slices"
 	"time"
 
 	"intsink/cmd/internal/degraded"
@@ -40,7 +41,8 @@ func (a *Appliance) observed() *observe.Source {
 		s.ReportPools = append(s.ReportPools, p)
 	}
 	for _, p := range a.ports {
-		s.Ports = append(s.Ports, observe.Port{Name: p.name, Device: observedPort{p}})
+		tap := slices.ContainsFunc(a.config.Load().Taps, func(t conf.Tap) bool { return t.Port == p.name })
+		s.Ports = append(s.Ports, observe.Port{Name: p.name, Device: observedPort{p}, Aside: p.beside && !tap})
 	}
 	for i, p := range a.reportPorts.ports {
 		s.ReportPorts = append(s.ReportPorts, observe.ReportPort{Name: a.reportPorts.names[i], Port: p})

@@ -17,6 +17,7 @@ import (
 type appliancePort struct {
 	name   string
 	device device
+	beside bool // no link has it: it is for reports, for a tap, or for both
 	link   linkState
 }
 
@@ -24,7 +25,7 @@ type appliancePort struct {
 func (p *appliancePort) queue(w int) queue { return p.device.queue(w) }
 
 // openPorts opens, configures and starts every port of the configuration. One whose device is not there
-// stops its link and no other; what the configuration has wrong is an error.
+// stops its link and no other; beside the links, it is opened later. What the configuration has wrong is an error.
 func (a *Appliance) openPorts(c *conf.Config) error {
 	again := 0 // a link that comes up without the others is worth a wait
 	if len(c.Links)+len(c.Taps) > 1 {
@@ -32,20 +33,24 @@ func (a *Appliance) openPorts(c *conf.Config) error {
 	}
 	for i := range c.Ports {
 		p := &c.Ports[i]
+		beside := !inLink(c, p.Name)
 		d, err := a.openPort(c, p)
-		for ; isAbsent(p, err) && again > 0; again-- {
+		for ; isAbsent(p, err) && again > 0 && !beside; again-- {
 			time.Sleep(absentPause)
 			d, err = a.openPort(c, p)
 		}
-		if isAbsent(p, err) {
-			a.ports = append(a.ports, &appliancePort{name: p.Name, device: &absentDevice{why: err}})
-			continue
-		}
-		if err != nil {
+		switch {
+		case isAbsent(p, err) && beside:
+			d = newLate(p, len(c.DPDK.Lcores), err)
+			a.degraded.Set("port", p.Name, err)
+		case isAbsent(p, err):
+			d = &absentDevice{why: err}
+		case err != nil:
 			return fmt.Errorf("port %q: %w", p.Name, err)
+		default:
+			slog.Info("port: open", portAttrs(p, d)...)
 		}
-		a.ports = append(a.ports, &appliancePort{name: p.Name, device: d})
-		slog.Info("port: open", portAttrs(p, d)...)
+		a.ports = append(a.ports, &appliancePort{name: p.Name, device: d, beside: beside})
 	}
 	for _, s := range narrowLinks(c) {
 		slog.Warn(s)

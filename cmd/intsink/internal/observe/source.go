@@ -70,6 +70,7 @@ type Gateway interface{ Resolved() bool }
 type Port struct {
 	Name   string
 	Device Device
+	Aside  bool // for reports only: without it all else is done
 }
 
 // Device is a network device.
