@@ -299,6 +299,8 @@ type HTTP struct {
 	TLS    *TLS   // on Listen; nil: none
 	Tokens []Token
 	Hosts  []string // names of this machine that clients may ask by over TCP without TLS
+
+	LocalReads bool // requests from this machine over TCP may read without a token
 }
 
 // TLS names PEM files. Whoever has the key of a client certificate that an authority in

@@ -41,7 +41,7 @@ func defaultConfig() *Config {
 		},
 		Overload: Overload{Mode: NeverDegrade, Busy: 0.98, PollGap: 0, FullBursts: 0.9, Enter: 2 * time.Second, Clear: 10 * time.Second},
 		Bypass:   Bypass{Heartbeat: 0, After: time.Second, Timeout: 5 * time.Second},
-		HTTP:     HTTP{Listen: "127.0.0.1:9465", Socket: "auto"},
+		HTTP:     HTTP{Listen: "127.0.0.1:9465", Socket: "auto", LocalReads: true},
 		Log:      Log{Format: AutoLog, Level: InfoLog},
 	}
 }

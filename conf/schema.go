@@ -45,6 +45,7 @@ func visitConfig(v schema.Visitor, c *Config) {
 		v.Attr("socket", schema.Text(&c.HTTP.Socket))
 		v.Attr("pprof", schema.Text(&c.HTTP.Pprof))
 		v.Attr("hosts", schema.Texts(&c.HTTP.Hosts))
+		v.Attr("local_reads", schema.Boolean(&c.HTTP.LocalReads))
 		v.Optional("tls", schema.Pointer(&c.HTTP.TLS, func() TLS { return TLS{} }, func(v schema.Visitor, t *TLS) {
 			v.Required("certificate", schema.Text(&t.Certificate))
 			v.Required("key", schema.Text(&t.Key))

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"os/signal"
 	"syscall"
 
@@ -46,7 +47,7 @@ Exit codes: 0 the file is complete, 1 it is not, or the sink refused, 2 wrong us
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			return livecapture.Run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), &o)
+			return livecapture.Run(ctx, os.Stdout, cmd.ErrOrStderr(), &o)
 		},
 	}
 	captureFlags(cmd, &o)
@@ -57,6 +58,7 @@ func captureFlags(cmd *cobra.Command, o *livecapture.Options) {
 	o.Sink.RegisterControl(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.File, "write", "w", "", "capture to write; -: standard output")
+	f.BoolVar(&o.Force, "force", false, "replace the file of --write where there is one")
 	f.StringVar(&o.Stage, "stage", "both", "in: as packets came; out: as they left; both")
 	f.StringSliceVar(&o.Links, "link", nil, "link or tap")
 	f.StringSliceVar(&o.Watches, "watch", nil, "watch that the packet's flow belongs to")

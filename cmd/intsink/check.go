@@ -47,14 +47,14 @@ Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,
 				return err
 			}
 			if fleet != "" {
-				return check.Fleet(cmd.OutOrStdout(), cmd.ErrOrStderr(), fleet)
+				return check.Fleet(cmd.OutOrStdout(), cli.Printable(cmd.ErrOrStderr()), fleet)
 			}
 			o := check.Options{Dump: dump, Strict: strict, WithoutHosts: against} // the running sink looks names up, or keeps what it has
-			if err := check.Run(cmd.OutOrStdout(), cmd.ErrOrStderr(), path, o, appliance.CheckMachine); err != nil || !against {
+			if err := check.Run(cmd.OutOrStdout(), cli.Printable(cmd.ErrOrStderr()), path, o, appliance.CheckMachine); err != nil || !against {
 				return err
 			}
 			running.Sink.Config, running.Format = path, "text"
-			return reload.Against(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), &running)
+			return reload.Against(cmd.Context(), cmd.OutOrStdout(), cli.Printable(cmd.ErrOrStderr()), &running)
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "configuration: a file, or a folder of files *.hcl")

@@ -23,7 +23,7 @@ Exit codes: 0 done, 1 there is no trial, or the sink does not answer, 2 wrong us
   intsink confirm --back`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return reload.Confirm(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), &o, back)
+			return reload.Confirm(cmd.Context(), cmd.OutOrStdout(), cli.Printable(cmd.ErrOrStderr()), &o, back)
 		},
 	}
 	o.Sink.RegisterControl(cmd)

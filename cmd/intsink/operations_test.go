@@ -178,7 +178,7 @@ func (i installed) alternately() {
 		if out, err := i.shell("tshark -r sink.pcapng -T fields -e frame.interface_name 2>/dev/null").Output(); err == nil && string(out) == "network\nhost\nnetwork\nhost\n" {
 			return
 		}
-		i.edit("intsink capture -w sink.pcapng --count 4 --seconds 10")()
+		i.edit("intsink capture --force -w sink.pcapng --count 4 --seconds 10")()
 	}
 }
 
@@ -220,7 +220,7 @@ func TestOperationsPage(t *testing.T) {
 		"Verify on your own traffic 1": machine.edit("intsink gen --out int.pcap --original traffic.pcap --count 20"),
 		"See a packet 2":               machine.alternately,
 		// A sample, which comes at random, would be one more event of the packet that is shown.
-		"See a packet 1": machine.edit("sed -i 's/sample = [0-9]*/sample = 1000000000/' " + file + "; intsink reload; intsink mode full"),
+		"See a packet 1": machine.edit("rm -f sink.pcapng; sed -i 's/sample = [0-9]*/sample = 1000000000/' " + file + "; intsink reload; intsink mode full"),
 		"Tuning thresholds 1": machine.edit("intsink gen --out trace.pcap --count 20000 --flows 200 --pps 10000; sed -i 's/sample = [0-9]*/sample = 10/' " + file +
 			`; sed 's/{ sample = 10 }/{\n  sample = 100\n  events_override {\n    new_flow { rate = 25 }\n  }\n}/' ` + file + " > new.hcl"),
 	}

@@ -40,7 +40,7 @@ Exit codes: 0 the file is in force, 1 it was refused, or the sink does not answe
   intsink reload --socket /run/intsink/api.sock --format json | jq .changes`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return reload.Run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), &o)
+			return reload.Run(cmd.Context(), cmd.OutOrStdout(), cli.Printable(cmd.ErrOrStderr()), &o)
 		},
 	}
 	o.Sink.RegisterControl(cmd)

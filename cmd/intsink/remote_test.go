@@ -110,6 +110,9 @@ func TestFromAnotherMachine(t *testing.T) {
 	pki(t, dir)
 	write(t, filepath.Join(dir, "token"), "correct horse battery staple\n")
 	write(t, filepath.Join(dir, "reader"), "tr0ub4dor\n")
+	for _, secret := range []string{"token", "reader", "alice.key", "sink7.key"} {
+		os.Chmod(filepath.Join(dir, secret), 0o600)
+	}
 	desk := newOtherMachine(t, dir)
 	text, socket := addSocket(t, mitigated(inLine(t)))
 	hash := func(token string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(token))) }
@@ -152,7 +155,8 @@ func TestFromAnotherMachine(t *testing.T) {
 		{"status without a token", "intsink status --url https://sink7:9465 --ca /etc/intsink/ca.pem", 1, "", "a token of http { token } is needed"},
 		{"no authority", "intsink status --url https://sink7:9465 --token-file /etc/intsink/token", 1, "", "name the authority that signed its certificate with --ca"},
 		{"another name", "intsink status" + strings.Replace(flags, "sink7", "192.0.2.7", 1), 1, "", "name the sink in --url as its certificate does"},
-		{"no TLS", "intsink status --url http://sink7:9465 --token-file /etc/intsink/token", 1, "", "it has http.tls: ask https://"},
+		{"a token in clear", "intsink status --url http://sink7:9465 --token-file /etc/intsink/token", 2, "", "the token would go there in clear"},
+		{"no TLS", "intsink status --url http://sink7:9465 --token-file /etc/intsink/token --insecure", 1, "", "it has http.tls: ask https://"},
 		{"a certificate without its key", "intsink status --url https://sink7:9465 --cert /etc/intsink/alice.pem", 2, "", "key"},
 		{"a token without a URL", "intsink status --token-file /etc/intsink/token", 2, "", "go with --url"},
 	} {

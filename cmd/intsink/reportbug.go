@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,7 @@ Exit codes: 0 the archive is written, 1 it is not, 2 wrong usage.`,
   intsink report-bug --config /etc/intsink/intsink.hcl --out - | ssh desk 'cat > bug.tar.gz'`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return bugreport.Run(cmd.Context(), cmd.OutOrStdout(), &o, time.Now())
+			return bugreport.Run(cmd.Context(), os.Stdout, &o, time.Now())
 		},
 	}
 	o.Client.Register(cmd)

@@ -218,6 +218,7 @@ http {
   socket = "auto"        # where changes are taken; a path such as "/run/intsink/api.sock"; "": nowhere
   pprof  = ""            # such as "127.0.0.1:6060": Go's profiles; "": off
   hosts  = []            # such as ["sink7.example.net"]: names that clients may ask by without TLS
+  local_reads = true     # false: who asks over TCP from this machine needs a token, too
   # tls {
   #   certificate = "/etc/intsink/tls/sink.pem"
   #   key         = "/etc/intsink/tls/sink.key"

@@ -17,9 +17,9 @@ type Writer struct {
 	buf  *bufio.Writer
 }
 
-// Create makes the file, or empties it.
+// Create makes the file, or empties it: packets are for its owner alone.
 func Create(path string) (*Writer, error) {
-	f, err := os.Create(path)
+	f, err := cli.Overwrite(path)
 	if err != nil {
 		return nil, err
 	}

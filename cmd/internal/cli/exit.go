@@ -43,7 +43,7 @@ func ExitCode(stderr io.Writer, program string, err error) int {
 		code, err = exit.Code, exit.Err
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", program, err)
+		fmt.Fprintf(Printable(stderr), "%s: %v\n", program, err)
 	}
 	return code
 }

@@ -23,6 +23,9 @@ const narrowest = 40
 
 // ScreenOf returns the screen of w. Where NO_COLOR is set, or TERM is dumb, it has no colour.
 func ScreenOf(w io.Writer) Screen {
+	if p, ok := w.(*printable); ok {
+		w = p.w
+	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return Screen{}

@@ -5,6 +5,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -18,7 +19,8 @@ import (
 // what to type instead. It is to be called when all commands are there.
 func Prepare(root *cobra.Command) {
 	root.SetFlagErrorFunc(FlagError)
-	if root.RunE == nil { // else cobra names unknown commands in its own words
+	root.SetOut(Printable(os.Stdout)) // but what writes bytes that are no text takes os.Stdout itself
+	if root.RunE == nil {             // else cobra names unknown commands in its own words
 		root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 		root.Args = KnownCommand
 	}

@@ -49,12 +49,18 @@ func sourceOf(a net.Addr) (netip.Prefix, bool) {
 	if err != nil || ip.IsLoopback() {
 		return netip.Prefix{}, false
 	}
+	return ShareOf(ip), true
+}
+
+// ShareOf returns whom an address counts as: itself, of IPv6 its /64.
+func ShareOf(ip netip.Addr) netip.Prefix {
+	ip = ip.Unmap().WithZone("")
 	bits := 32
 	if ip.Is6() {
 		bits = 64
 	}
-	from, err := ip.Prefix(bits)
-	return from, err == nil
+	from, _ := ip.Prefix(bits) // never fails for so many
+	return from
 }
 
 func (s *shares) take(from netip.Prefix) bool {

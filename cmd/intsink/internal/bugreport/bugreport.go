@@ -59,9 +59,10 @@ func Run(ctx context.Context, stdout io.Writer, o *Options, now time.Time) error
 		os.Remove(out)
 		return cli.Failed(fmt.Errorf("%s: %w", out, err))
 	}
-	fmt.Fprintf(stdout, "%s: look through it before you send it: it names interfaces, addresses of collectors and what the log says\n", out)
+	said := cli.Printable(stdout)
+	fmt.Fprintf(said, "%s: look through it before you send it: it names interfaces, addresses of collectors and what the log says\n", out)
 	for _, m := range missing {
-		fmt.Fprintf(stdout, "missing: %s\n", m)
+		fmt.Fprintf(said, "missing: %s\n", m)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -121,6 +122,62 @@ func TestFlagsOfTCP(t *testing.T) {
 			if _, err := open(); err == nil || !strings.Contains(err.Error(), "go with") {
 				t.Errorf("%+v: %v", o, err)
 			}
+		}
+	}
+}
+
+// TestNobodyElseGetsTheToken: neither who an answer leads to, nor who listens on the way to another machine.
+func TestNobodyElseGetsTheToken(t *testing.T) {
+	asked := 0
+	thief := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	defer thief.Close()
+	sink := httptest.NewServer(http.RedirectHandler(thief.URL, http.StatusTemporaryRedirect))
+	defer sink.Close()
+	token := filepath.Join(t.TempDir(), "token")
+	os.WriteFile(token, []byte("secret"), 0o600)
+	s, err := (&Options{URL: sink.URL, TokenFile: token}).Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.send(context.Background(), "POST", "/api/v1/reload", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Body.Close()
+	if a.StatusCode != http.StatusTemporaryRedirect || asked != 0 {
+		t.Errorf("%s, the other host is asked %d times", a.Status, asked)
+	}
+	if s.client.Transport.(*http.Transport).Proxy != nil {
+		t.Error("a proxy is asked")
+	}
+	for url, want := range map[string]bool{"http://sink7:9465": false, "http://192.0.2.1:9465": false, "http://localhost.evil.example:1": false, "https://sink7:9465": true, "http://localhost:9465": true, "http://[::1]:9465": true} {
+		if _, err := (&Options{URL: url, TokenFile: token}).Open(); (err == nil) != want {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	if _, err := (&Options{URL: "http://sink7:9465", TokenFile: token, Insecure: true}).Open(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSecretsThatOthersRead: who names a token or key that everybody reads is told, and one of one's own says nothing.
+func TestSecretsThatOthersRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "token")
+	for mode, want := range map[os.FileMode]bool{0o644: true, 0o604: true, 0o600: false, 0o640: false} {
+		os.WriteFile(path, []byte("secret"), 0o600)
+		os.Chmod(path, mode)
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := os.Stderr
+		os.Stderr = w
+		_, err = (&Options{URL: "http://127.0.0.1:1", TokenFile: path}).Open()
+		os.Stderr = before
+		w.Close()
+		said, _ := io.ReadAll(r)
+		if err != nil || strings.Contains(string(said), "--token-file: everybody on this machine can read") != want {
+			t.Errorf("%v: %v %s", mode, err, said)
 		}
 	}
 }

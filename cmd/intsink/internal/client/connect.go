@@ -23,7 +23,7 @@ func unixSink(path string) *Sink {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", path)
 	}
-	return &Sink{base: "http://intsink", where: path, client: &http.Client{Transport: &http.Transport{DialContext: dial}}}
+	return &Sink{base: "http://intsink", where: path, client: direct(&http.Transport{DialContext: dial})}
 }
 
 // overTCP is the sink at url, asked with the token, the certificate and the authority that the
@@ -36,13 +36,17 @@ func (o *Options) overTCP(url string) (*Sink, error) {
 	if !strings.HasPrefix(base, "https:") && (o.CA != "" || o.Cert != "") {
 		return nil, fmt.Errorf("--url %q: --ca and --cert go with https", url)
 	}
-	s := &Sink{base: base, where: base, client: http.DefaultClient}
+	s := &Sink{base: base, where: base, client: direct(&http.Transport{})}
+	if o.TokenFile != "" && strings.HasPrefix(base, "http:") && !loopback(base) && !o.Insecure {
+		return nil, fmt.Errorf("--url %q: the token would go there in clear, for all on the way to read: ask https, or add --insecure", url)
+	}
 	if o.TokenFile != "" {
 		b, err := os.ReadFile(o.TokenFile)
 		if err != nil {
 			return nil, cli.Failed(fmt.Errorf("--token-file: %w", err))
 		}
 		s.token = strings.TrimSpace(string(b))
+		warnOfReaders("--token-file", o.TokenFile)
 	}
 	c := &tls.Config{}
 	if o.CA != "" {
@@ -61,11 +65,25 @@ func (o *Options) overTCP(url string) (*Sink, error) {
 			return nil, cli.Failed(fmt.Errorf("--cert: %w", err))
 		}
 		c.Certificates = []tls.Certificate{pair}
+		warnOfReaders("--key", o.Key)
 	}
 	if o.CA != "" || o.Cert != "" {
-		s.client = &http.Client{Transport: &http.Transport{TLSClientConfig: c}}
+		s.client = direct(&http.Transport{TLSClientConfig: c})
 	}
 	return s, nil
+}
+
+// warnOfReaders tells of a file with a secret that others may read. It is used nevertheless: whoever wanted it has it.
+func warnOfReaders(flag, path string) {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o004 != 0 {
+		fmt.Fprintf(os.Stderr, "warning: %s: everybody on this machine can read %s: chmod o-r it, and make another secret\n", flag, path)
+	}
+}
+
+// direct is a client that asks whom it is told to, and nobody else: neither a proxy of the environment nor where an
+// answer leads gets tokens and configurations.
+func direct(t *http.Transport) *http.Client {
+	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // unreachable says what to do where no answer comes.

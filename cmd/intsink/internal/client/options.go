@@ -21,6 +21,7 @@ type Options struct {
 	Config, URL, Socket string
 	TokenFile, CA       string // for URL
 	Cert, Key           string // for URL: a client certificate
+	Insecure            bool   // TokenFile may go to another machine without TLS
 }
 
 // Where commands look for a running sink if no flag names one.
@@ -54,6 +55,7 @@ func (o *Options) registerTCP(cmd *cobra.Command, token string) {
 	cmd.Flags().StringVar(&o.CA, "ca", "", "with --url https://...: PEM file of the authority that signed the sink's certificate (default the system's)")
 	cmd.Flags().StringVar(&o.Cert, "cert", "", "with --url https://...: PEM file of a client certificate, in place of a token (http { tls { client_ca } })")
 	cmd.Flags().StringVar(&o.Key, "key", "", "with --cert: PEM file of its key")
+	cmd.Flags().BoolVar(&o.Insecure, "insecure", false, "with --token-file: send the token to another machine without TLS")
 	cmd.MarkFlagsMutuallyExclusive("socket", "url")
 	cmd.MarkFlagsRequiredTogether("cert", "key")
 }
@@ -92,12 +94,12 @@ func (o *Options) Open() (*Sink, error) {
 func (o *Options) configured() (*Sink, error) {
 	c, diags := conf.LoadWithoutHosts(o.Config) // its warnings are for who runs it
 	if c == nil {
-		diags.WriteTo(os.Stderr)
+		diags.WriteTo(cli.Printable(os.Stderr))
 		return nil, cli.NotValid(o.Config, diags)
 	}
 	listen, secret := listenURL(c.HTTP.Listen), len(c.HTTP.Tokens) > 0
 	switch {
-	case c.HTTP.Listen != "" && c.HTTP.TLS == nil && (!secret || loopback(listen)):
+	case c.HTTP.Listen != "" && c.HTTP.TLS == nil && c.HTTP.LocalReads && (!secret || loopback(listen)):
 		return o.overTCP(listen)
 	case c.HTTP.Socket != "":
 		return unixSink(socketOf(&c.HTTP)), nil
@@ -118,7 +120,7 @@ func (o *Options) OpenControl() (*Sink, error) {
 	}
 	c, diags := conf.LoadWithoutHosts(o.Config) // its warnings are for who runs it
 	if c == nil {
-		diags.WriteTo(os.Stderr)
+		diags.WriteTo(cli.Printable(os.Stderr))
 		return nil, cli.Failed(fmt.Errorf("%s is not valid: %s; the sink goes on with what it has; if it is valid with the sink's own environment and names, say where its socket is with --socket", o.Config, cli.Count(diags.Count(conf.Error), "error")))
 	}
 	if c.HTTP.Socket == "" {

@@ -15,6 +15,7 @@ import (
 	"os"
 	"strings"
 
+	"intsink/cmd/internal/webguard"
 	"intsink/conf"
 )
 
@@ -49,7 +50,7 @@ func (s *Server) authority(r *http.Request) (who string, err error) {
 // client certificate, which TLS has verified, or else by the token. An empty role allows nothing.
 func (s *Server) role(r *http.Request) (who string, role conf.TokenRole) {
 	who = "tcp " + r.RemoteAddr
-	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+	if s.certified(r) {
 		return fmt.Sprintf("%s certificate %q", who, r.TLS.PeerCertificates[0].Subject.CommonName), conf.WriteRole
 	}
 	if t := tokenOf(s.Sink.Config().HTTP.Tokens, r); t != nil {
@@ -75,35 +76,106 @@ func tokenOf(tokens []conf.Token, r *http.Request) (found *conf.Token) {
 	return found
 }
 
-// Guard passes requests to next if they may read: those on the unix socket and from this
-// machine, those with a token or client certificate, and all if the configuration has neither.
+// Guard passes requests to next if they may read: those on the unix socket and, unless http { local_reads = false }, from
+// this machine, those with a token or client certificate, and all if the configuration has neither.
 // Everybody may ask for health, but not why.
 func (s *Server) Guard(next http.Handler) http.Handler {
+	return s.guard(next, false)
+}
+
+// GuardProfiles passes requests from where Guard asks for no token, and from other machines those that may write:
+// profiles show the insides of the process, and cost time.
+func (s *Server) GuardProfiles(next http.Handler) http.Handler {
+	return s.guard(next, true)
+}
+
+func (s *Server) guard(next http.Handler, profiles bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := &s.Sink.Config().HTTP
-		guarded := len(h.Tokens) > 0 || h.TLS != nil && h.TLS.ClientCA != ""
-		health := r.URL.Path == "/healthz" || r.URL.Path == "/readyz" && !r.URL.Query().Has("verbose") // which names files, and who reloaded
-		if health && !local(r) {
+		health := !profiles && isHealth(r)
+		trusted := s.local(r) || health
+		if health && !s.local(r) {
 			w.Header().Set("Connection", "close") // who has shown no right keeps none
 		}
-		if guarded && !health && !local(r) {
-			if who, role := s.role(r); role == "" {
-				s.Writes.unauthorized(who, r)
-				w.Header().Set("WWW-Authenticate", "Bearer")
-				w.Header().Set("Connection", "close")
-				answer(w, http.StatusUnauthorized, failure{Error: "from another machine a token of http { token } is needed, as Authorization: Bearer TOKEN, or a client certificate"})
-				return
-			}
+		if !onSocket(r) && !health && s.guesses.refuse(r, s.Writes.now(), func() bool { return tokenOf(s.Sink.Config().HTTP.Tokens, r) != nil }) {
+			s.Writes.unauthorized("tcp "+r.RemoteAddr, r)
+			w.Header().Set("Retry-After", "60")
+			turnAway(w, http.StatusTooManyRequests, guessRefused)
+			return
 		}
+		who, may := s.mayRead(r)
+		if profiles && !trusted {
+			var err error
+			who, err = s.authority(r)
+			may = err == nil
+		}
+		if !may {
+			s.Writes.unauthorized(who, r)
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			turnAway(w, http.StatusUnauthorized, "from another machine a token of http { token } is needed, as Authorization: Bearer TOKEN, or a client certificate")
+			return
+		}
+		letIn(r, profiles && !trusted)
 		next.ServeHTTP(w, r)
 	})
 }
 
-// local tells whether a request comes from this machine.
-func local(r *http.Request) bool {
-	if _, ok := r.Context().Value(whoKey{}).(peer); ok {
+// turnAway answers who has shown no right, and ends the connection.
+func turnAway(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Connection", "close")
+	answer(w, status, failure{Error: text})
+}
+
+// isHealth tells whether r asks how the sink is, and not why: that names files, and who reloaded.
+func isHealth(r *http.Request) bool {
+	return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" && !r.URL.Query().Has("verbose")
+}
+
+// mayRead tells whether r may read, and who sent it.
+func (s *Server) mayRead(r *http.Request) (who string, may bool) {
+	h := &s.Sink.Config().HTTP
+	guarded := len(h.Tokens) > 0 || h.TLS != nil && h.TLS.ClientCA != "" || !h.LocalReads
+	if !guarded || isHealth(r) || s.local(r) {
+		return "", true
+	}
+	who, role := s.role(r)
+	return who, role != ""
+}
+
+// local tells whether a request comes from where no token is needed to read.
+func (s *Server) local(r *http.Request) bool {
+	if onSocket(r) {
 		return true
 	}
 	a, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && a.Addr().Unmap().IsLoopback()
+	return err == nil && a.Addr().Unmap().IsLoopback() && s.Sink.Config().HTTP.LocalReads
+}
+
+func onSocket(r *http.Request) bool {
+	_, ok := r.Context().Value(whoKey{}).(peer)
+	return ok
+}
+
+// From returns the address that r came from, of IPv6 its /64, "" for the unix socket.
+func From(r *http.Request) string {
+	a, err := netip.ParseAddrPort(r.RemoteAddr)
+	switch {
+	case onSocket(r):
+		return ""
+	case err != nil:
+		return "unknown"
+	}
+	return webguard.ShareOf(a.Addr()).String()
+}
+
+// Guests returns what r counts as where each address and each token has a share: none of them on the unix socket.
+func (s *Server) Guests(r *http.Request) []string {
+	from := From(r)
+	if from == "" {
+		return nil
+	}
+	if who, role := s.role(r); role != "" {
+		_, shown, _ := strings.Cut(who, r.RemoteAddr+" ")
+		return []string{from, shown}
+	}
+	return []string{from}
 }

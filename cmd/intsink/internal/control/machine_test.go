@@ -71,11 +71,24 @@ func TestGuessesAreCounted(t *testing.T) {
 		closes = w.Header().Get("Connection") == "close"
 		return w.Code
 	}
+	if code := ask("GET", "/api/v1/config", "r"); code != 200 {
+		t.Fatal(code)
+	}
 	for i := range 100 {
-		if code := ask("POST", "/api/v1/mode", fmt.Sprint(i)); code != 401 {
+		want := 401
+		if i >= maxGuesses {
+			want = 429
+		}
+		if code := ask("POST", "/api/v1/mode", fmt.Sprint(i)); code != want {
 			t.Fatal(code)
 		}
 	}
+	for token, want := range map[string]int{"w": 429, "r": 200} { // a right guess is not looked at, what was right before is
+		if code := ask("GET", "/api/v1/config", token); code != want {
+			t.Errorf("%s: %d, want %d", token, code, want)
+		}
+	}
+	s.Writes.strangers.Add(^uint64(0)) // of "w"
 	if n := strings.Count(log.String(), "api: unauthorized"); n != 1 || s.Writes.Unauthorized() != 100 {
 		t.Errorf("%d lines, %d counted", n, s.Writes.Unauthorized())
 	}

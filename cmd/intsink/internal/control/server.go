@@ -30,6 +30,10 @@ type Server struct {
 	Sink   Sink
 	State  *State
 	Writes *Writes
+
+	guests      guests
+	guesses     guesses
+	authorities authorities
 }
 
 // Endpoints are the paths below /api/v1/ that can be read.
@@ -54,8 +58,7 @@ func (s *Server) reload(who string, r *http.Request) Outcome {
 	if err != nil || r.URL.RawQuery != "" {
 		return BadRequest(fmt.Sprintf(`no body, or one such as {"name": "new.hcl", "files": [{"name": "new.hcl", "text": "..."}], "confirm": "10m"}, and no parameters: %v`, err))
 	}
-	_, local := r.Context().Value(whoKey{}).(peer)
-	q.Remote = !local
+	q.Remote = !onSocket(r)
 	result := s.Sink.Reload(who, &q)
 	if !result.OK {
 		return Outcome{Result: WriteRefused, Status: http.StatusUnprocessableEntity, Error: result.Error, Body: result, Detail: q.detail()}
@@ -148,6 +151,7 @@ func (s *Server) HandleUpTo(bytes int64, do func(who string, r *http.Request) Ou
 		case err != nil:
 			out = Outcome{Result: WriteForbidden, Status: http.StatusForbidden, Error: err.Error()}
 		default:
+			letIn(r, true)
 			out = do(who, r)
 		}
 		if out.Body == nil {

@@ -3,9 +3,12 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,6 +50,7 @@ type Writes struct {
 	strangers atomic.Uint64 // requests of who has shown no right
 
 	mu   sync.Mutex
+	last []Write      // the last keptWrites, the oldest first
 	told time.Time    // when a line about strangers was written last
 	next [4]time.Time // when the next write would be due if they came evenly: over TCP, on the socket; of those who may not write, likewise
 }
@@ -64,7 +68,7 @@ func (w *Writes) Count(r WriteResult) uint64 { return w.counts[r].Load() }
 // cost a line in the log: they leave the others their room.
 func (w *Writes) room(r *http.Request, may bool) bool {
 	limit := 0
-	if _, local := r.Context().Value(whoKey{}).(peer); local {
+	if onSocket(r) {
 		limit = 1
 	}
 	if !may {
@@ -90,6 +94,7 @@ func (w *Writes) done(who string, r *http.Request, out *Outcome) {
 	if out.Result == WriteLimited {
 		return
 	}
+	w.keep(who, r, out)
 	args := []any{"who", who, "what", r.Method + " " + r.URL.Path, "result", out.Result.String()}
 	if out.Detail != "" {
 		args = append(args, "detail", out.Detail)
@@ -98,6 +103,38 @@ func (w *Writes) done(who string, r *http.Request, out *Outcome) {
 		args = append(args, "err", out.Error)
 	}
 	w.audit("api: write", args...)
+}
+
+// keptWrites is how many writes the status shows.
+const keptWrites = 100
+
+// Write is one write that was tried.
+type Write struct {
+	Time              time.Time
+	Who, What, Result string
+	Detail            string // what was done, or why not; at most maxDetail bytes
+}
+
+// maxDetail bounds what is kept of a line of the log.
+const maxDetail = 200
+
+// keep adds one write to the last.
+func (w *Writes) keep(who string, r *http.Request, out *Outcome) {
+	detail := cmp.Or(out.Error, out.Detail)
+	detail = strings.ToValidUTF8(detail[:min(len(detail), maxDetail)], "")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.last) == keptWrites {
+		w.last = append(w.last[:0], w.last[1:]...)
+	}
+	w.last = append(w.last, Write{w.now().UTC(), who, r.Method + " " + r.URL.Path, out.Result.String(), detail})
+}
+
+// Last returns the last writes, the oldest first.
+func (w *Writes) Last() []Write {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.last)
 }
 
 // audit writes a line whatever the level of the log is: what is done by the API is not to be hidden by it.

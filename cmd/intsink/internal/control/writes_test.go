@@ -44,7 +44,7 @@ func (s *sink) Config() *conf.Config { return &s.config }
 
 // server serves a sink, whose log goes to the buffer.
 func server() (*sink, *Server, *bytes.Buffer) {
-	s, log := &sink{}, &bytes.Buffer{}
+	s, log := &sink{config: conf.Config{HTTP: conf.HTTP{LocalReads: true}}}, &bytes.Buffer{}
 	return s, &Server{Sink: s, State: NewState("c.hcl", "abc", time.Unix(1000, 0)), Writes: NewWrites(func() *slog.Logger { return slog.New(slog.NewTextHandler(log, nil)) })}, log
 }
 

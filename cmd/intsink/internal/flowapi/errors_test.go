@@ -88,7 +88,7 @@ func TestWorkersThatAreGone(t *testing.T) {
 			t.Errorf("beats %v: %d %v", beats, status, body)
 		}
 	}
-	b.in.turn <- struct{}{} // another request, which does not end
+	b.in.turns.take(t.Context()) // another request, which does not end
 	if status := b.get("/api/v1/paths", &body); status != 503 || !strings.Contains(body["error"], "busy") {
 		t.Errorf("%d %v", status, body)
 	}

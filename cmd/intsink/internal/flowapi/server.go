@@ -20,7 +20,7 @@ type API struct {
 	workers []*engine.Worker
 	clock   func() int64
 	timeout time.Duration // of one request
-	turn    chan struct{} // workers answer one request at a time
+	turns   turns         // workers answer one request at a time
 }
 
 // Timeout is longer than an answer over the largest flow table takes.
@@ -28,7 +28,7 @@ const Timeout = 30 * time.Second
 
 // New makes an API over workers, whose time clock tells.
 func New(workers []*engine.Worker, clock func() int64) *API {
-	return &API{workers, clock, Timeout, make(chan struct{}, 1)}
+	return &API{workers: workers, clock: clock, timeout: Timeout}
 }
 
 // Lists are the lists that there are, and their order in messages.
@@ -78,7 +78,13 @@ func (in *API) handle(answer func(context.Context, *parameters) (any, error)) ht
 		ctx, cancel := context.WithTimeout(r.Context(), in.timeout)
 		defer cancel()
 		status := http.StatusOK
-		body, err := answer(ctx, newParameters(r))
+		who := callerOf(r)
+		var body any
+		err := in.turns.enter(who)
+		if err == nil {
+			body, err = answer(context.WithValue(ctx, callerKey{}, who), newParameters(r))
+			in.turns.leave(who)
+		}
 		if err != nil {
 			status = http.StatusInternalServerError
 			var known apiError
@@ -92,6 +98,9 @@ func (in *API) handle(answer func(context.Context, *parameters) (any, error)) ht
 		if status == http.StatusMethodNotAllowed {
 			w.Header().Set("Allow", "GET, HEAD")
 		}
+		if status == http.StatusTooManyRequests {
+			w.Header().Set("Retry-After", "1")
+		}
 		w.WriteHeader(status)
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
@@ -102,12 +111,10 @@ func (in *API) handle(answer func(context.Context, *parameters) (any, error)) ht
 
 // ask puts a query to every worker, once it is this request's turn.
 func (in *API) ask(ctx context.Context, newQuery func(worker int) *inspect.Query) ([]*engine.PendingQuery, error) {
-	select {
-	case in.turn <- struct{}{}:
-		defer func() { <-in.turn }()
-	case <-ctx.Done():
+	if !in.turns.take(ctx) {
 		return nil, apiError{http.StatusServiceUnavailable, "the workers are still busy with other questions; ask again, or less often"}
 	}
+	defer in.turns.give()
 	now := in.clock()
 	for i, w := range in.workers {
 		if late := now - w.Beat(); late > int64(StuckAfter) {

@@ -17,8 +17,9 @@ import (
 
 // Options are the flags of the command.
 type Options struct {
-	Sink client.Options
-	File string // "-": standard output
+	Sink  client.Options
+	File  string // "-": standard output
+	Force bool   // replace File where there is one
 	Request
 }
 
@@ -33,6 +34,9 @@ func Run(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
 	sink, err := o.Sink.OpenControl()
 	if err != nil {
 		return err
+	}
+	if err := cli.Taken(o.File, o.Force); err != nil {
+		return cli.Failed(err)
 	}
 	body, trailer, err := sink.Stream(ctx, path, &o.Request)
 	if err != nil {
@@ -55,7 +59,7 @@ func Run(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
 	case readErr != nil:
 		return cli.Failed(fmt.Errorf("the capture breaks off after %s, which are in %s: %w; see the log of the sink", there, name, readErr))
 	}
-	fmt.Fprintf(stderr, "%s in %s; %s\n", there, name, summary(trailer))
+	fmt.Fprintf(cli.Printable(stderr), "%s in %s; %s\n", there, name, summary(trailer))
 	return nil
 }
 
@@ -91,7 +95,7 @@ func (o *Options) create(stdout io.Writer) (out *output, name string, err error)
 	if o.File == "-" {
 		return &output{w: stdout}, "standard output", nil
 	}
-	f, err := os.Create(o.File)
+	f, err := cli.CreateOwn(o.File, o.Force)
 	if err != nil {
 		return nil, "", err
 	}

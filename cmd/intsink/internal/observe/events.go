@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"intsink/cmd/intsink/internal/control"
 )
 
 const (
@@ -16,10 +18,19 @@ const (
 
 // events answers GET /api/v1/events: server-sent events, "report" for each report, "mode" for
 // each step of how much is done with packets, and "missed" with a count where the client, or its reader here, was too slow.
-func (l *Live) events(w http.ResponseWriter, r *http.Request) {
-	s, leave := l.subscribe()
+func (s *Source) events(w http.ResponseWriter, r *http.Request) {
+	of := []string{control.From(r)}
+	if s.Control != nil {
+		of = s.Control.Guests(r)
+	}
+	s.Live.events(w, r, of)
+}
+
+// events is for a client whose stream counts as one of each of these.
+func (l *Live) events(w http.ResponseWriter, r *http.Request, of []string) {
+	s, leave, why := l.subscribe(of)
 	if s == nil {
-		writeError(w, http.StatusServiceUnavailable, fmt.Sprintf("there are %d event streams already, which is all: close one", maxStreams))
+		writeError(w, http.StatusServiceUnavailable, why+": close one")
 		return
 	}
 	defer leave()

@@ -59,11 +59,11 @@ func TestEventStream(t *testing.T) {
 func TestSlowClientMissesNotices(t *testing.T) {
 	w := stillWorker(t)
 	l := NewLive([]*engine.Worker{w})
-	slow, leaveSlow := l.subscribe()
+	slow, leaveSlow, _ := l.subscribe(nil)
 	defer leaveSlow()
 	var notices []inspect.Notice
 	var got int
-	fast, leaveFast := l.subscribe()
+	fast, leaveFast, _ := l.subscribe(nil)
 	for n := range 4 * streamRoom {
 		put(w, uint16(n))
 		if n%maxPerWorker == maxPerWorker-1 {
@@ -92,14 +92,14 @@ func TestStreamsAreBounded(t *testing.T) {
 	l := NewLive([]*engine.Worker{w})
 	var leave []func()
 	for range maxStreams {
-		s, f := l.subscribe()
+		s, f, _ := l.subscribe(nil)
 		if s == nil {
 			t.Fatal("refused too early")
 		}
 		leave = append(leave, f)
 	}
 	answer := httptest.NewRecorder()
-	l.events(answer, httptest.NewRequest("GET", "/api/v1/events", nil))
+	l.events(answer, httptest.NewRequest("GET", "/api/v1/events", nil), nil)
 	if want := fmt.Sprintf("there are %d event streams already", maxStreams); answer.Code != http.StatusServiceUnavailable || !strings.Contains(answer.Body.String(), want) {
 		t.Errorf("%d %s", answer.Code, answer.Body)
 	}
@@ -114,15 +114,61 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 }
 
+// TestStreamsHaveShares: neither an address nor a token takes all streams, and all of TCP together leaves some to the
+// socket. HEAD, which would hold one and say nothing, is refused.
+func TestStreamsHaveShares(t *testing.T) {
+	l := NewLive([]*engine.Worker{stillWorker(t)})
+	taken := func(of func(i int) []string) (n int) {
+		var leave []func()
+		for i := range 2 * maxStreams {
+			if s, f, _ := l.subscribe(of(i)); s != nil {
+				n++
+				leave = append(leave, f)
+			}
+		}
+		if s, f, why := l.subscribe(nil); s == nil {
+			t.Errorf("the socket gets none: %s", why)
+		} else {
+			f()
+		}
+		for _, f := range leave {
+			f()
+		}
+		return n
+	}
+	for name, c := range map[string]struct {
+		of   func(i int) []string
+		want int
+	}{
+		"one address":      {func(i int) []string { return []string{"192.0.2.1/32", fmt.Sprint("token ", i)} }, maxOfOne},
+		"one token":        {func(i int) []string { return []string{fmt.Sprint(i), "token x"} }, maxOfOne},
+		"many of each":     {func(i int) []string { return []string{fmt.Sprint(i), fmt.Sprint("token ", i)} }, maxFarther},
+		"one, once more":   {func(i int) []string { return []string{"192.0.2.1/32"} }, maxOfOne},
+		"others, as above": {func(i int) []string { return []string{fmt.Sprint(i)} }, maxFarther},
+	} {
+		if got := taken(c.of); got != c.want {
+			t.Errorf("%s: %d streams, want %d", name, got, c.want)
+		}
+	}
+	if len(l.held) != 0 || l.farther != 0 {
+		t.Errorf("%v %d are left", l.held, l.farther)
+	}
+	w := httptest.NewRecorder()
+	source(stillWorker(t)).handler().ServeHTTP(w, httptest.NewRequest("HEAD", "/api/v1/events", nil))
+	if w.Code != http.StatusMethodNotAllowed {
+		t.Errorf("HEAD: %d", w.Code)
+	}
+}
+
 // TestOneReader: clients that come and go at once have one reader together, not one each.
 func TestOneReader(t *testing.T) {
 	l := NewLive([]*engine.Worker{stillWorker(t)})
 	before := runtime.NumGoroutine()
 	for range 100 {
-		_, leave := l.subscribe()
+		_, leave, _ := l.subscribe(nil)
 		leave()
 	}
-	_, leave := l.subscribe()
+	_, leave, _ := l.subscribe(nil)
 	defer leave()
 	if n := runtime.NumGoroutine() - before; n > 10 {
 		t.Errorf("%d goroutines more", n)

@@ -15,6 +15,8 @@ import (
 
 const (
 	maxStreams   = 32                     // event streams at once
+	maxFarther   = 28                     // of them, not on the unix socket
+	maxOfOne     = 8                      // of them, of one address, and of one token
 	streamRoom   = 1024                   // notices that wait for one slow client
 	liveEvery    = 200 * time.Millisecond // how often the workers' feeds are read
 	maxPerWorker = 1024                   // notices read of one worker at a time
@@ -37,7 +39,9 @@ type Live struct {
 
 	mu      sync.Mutex
 	streams []*stream
-	reading bool // read runs
+	farther int            // of streams, not on the unix socket
+	held    map[string]int // of streams, by address and by token
+	reading bool           // read runs
 }
 
 // message is one server-sent event.
@@ -62,13 +66,20 @@ type stream struct {
 	missed  uint64 // guarded by live.mu
 }
 
-// subscribe adds a client; nil: there are enough already. leave removes it.
-func (l *Live) subscribe() (s *stream, leave func()) {
+// subscribe adds a client that counts as one of each of these, none on the unix socket; nil: there are enough already. leave
+// removes it.
+func (l *Live) subscribe(of []string) (s *stream, leave func(), why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.streams) >= maxStreams {
-		return nil, nil
+	for _, x := range of {
+		if l.held[x] >= maxOfOne {
+			return nil, nil, fmt.Sprintf("there are %d event streams of %s already, which is its share", maxOfOne, x)
+		}
 	}
+	if len(l.streams) >= maxStreams || len(of) > 0 && l.farther >= maxFarther {
+		return nil, nil, fmt.Sprintf("there are %d event streams already, which is all", len(l.streams))
+	}
+	l.hold(of, 1)
 	s = &stream{notices: make(chan message, streamRoom)}
 	l.streams = append(l.streams, s)
 	if len(l.streams) == 1 {
@@ -80,13 +91,29 @@ func (l *Live) subscribe() (s *stream, leave func()) {
 			go l.read()
 		}
 	}
-	return s, func() { l.leave(s) }
+	return s, func() { l.leave(s, of) }, ""
+}
+
+// hold counts n more streams, or one less. The caller holds l.mu.
+func (l *Live) hold(of []string, n int) {
+	if len(of) > 0 {
+		l.farther += n
+	}
+	if l.held == nil {
+		l.held = map[string]int{}
+	}
+	for _, x := range of {
+		if l.held[x] += n; l.held[x] == 0 {
+			delete(l.held, x)
+		}
+	}
 }
 
 // leave removes a client; the last one switches the feeds off, which ends read.
-func (l *Live) leave(s *stream) {
+func (l *Live) leave(s *stream, of []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.hold(of, -1)
 	l.streams = slices.DeleteFunc(l.streams, func(x *stream) bool { return x == s })
 	if len(l.streams) == 0 {
 		for _, w := range l.workers {

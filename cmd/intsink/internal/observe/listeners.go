@@ -108,6 +108,7 @@ func (s *Servers) Change(h conf.HTTP, adopt func()) {
 	}
 	s.forget()
 	adopt()
+	s.recheck()
 	for _, o := range opened { // once all are open: who gets an answer at one place finds the others
 		o.serve()
 	}
@@ -140,8 +141,16 @@ func (s *Servers) missing() (all []place) {
 	return all
 }
 
-// tryAgain opens what is missing. The lock is free meanwhile: a name server that is silent holds nothing up.
+// recheck ends the connections of those whose right is gone: by a reload, or a file of TLS that changed.
+func (s *Servers) recheck() {
+	if s.source.Control != nil {
+		s.source.Control.Recheck()
+	}
+}
+
+// tryAgain ends what is not to be open any more, and opens what is missing. The lock is free meanwhile: a name server that is silent holds nothing up.
 func (s *Servers) tryAgain() {
+	s.recheck()
 	s.mu.Lock()
 	missing := s.missing()
 	s.mu.Unlock()
@@ -188,6 +197,9 @@ func (s *Servers) start(p place) (*serving, error) {
 		open = control.Listen
 	case "http.pprof":
 		handler, write = profiles(), 0
+		if s.source.Control != nil {
+			handler = s.source.Control.GuardProfiles(handler)
+		}
 	}
 	handler = webguard.Wrap(handler, func() []string { return s.source.Config().HTTP.Hosts }, "/aggAttack", "/debug/pprof/symbol")
 	c, err := tlsOf(&p.tls)
@@ -200,6 +212,9 @@ func (s *Servers) start(p place) (*serving, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	o := &serving{p, l, newServer(handler, write), cancel}
+	if s.source.Control != nil {
+		s.source.Control.Follow(o.server)
+	}
 	o.server.BaseContext = func(net.Listener) context.Context { return ctx }
 	return o, nil
 }

@@ -139,7 +139,7 @@ func (unloadable) Reload(string, *control.Request) *control.Result {
 	return &control.Result{Error: "not valid"}
 }
 func (unloadable) Confirm(string, bool) (*control.Result, error) { return nil, errors.New("no trial") }
-func (unloadable) Config() *conf.Config                          { return &conf.Config{} }
+func (unloadable) Config() *conf.Config                          { return &conf.Config{HTTP: conf.HTTP{LocalReads: true}} }
 
 // controlled is a sink with the configuration at c.hcl, whose reload was refused.
 func controlled(t *testing.T) *control.Server {

@@ -82,7 +82,12 @@ func (s *Source) handler() http.Handler {
 		s.Live = NewLive(s.Workers)
 	}
 	mux := http.NewServeMux()
-	shared := sharing.New(s.questions())
+	shared := sharing.New(s.questions(), func(r *http.Request) string { // those on the socket come before all others, and wait for none
+		if control.From(r) == "" {
+			return "socket "
+		}
+		return ""
+	})
 	mux.Handle("GET /metrics", shared)
 	mux.Handle("/api/v1/", shared)
 	mux.HandleFunc("GET /api/v1/{$}", index)
@@ -96,7 +101,8 @@ func (s *Source) handler() http.Handler {
 		answer(w, s.ready())
 	})
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, endpoints) })
-	mux.HandleFunc("GET /api/v1/events", s.Live.events)
+	mux.HandleFunc("GET /api/v1/events", s.events)
+	mux.HandleFunc("HEAD /api/v1/events", control.Only("GET", "GET")) // which would hold a stream that says nothing
 	mux.Handle("GET /ui/", ui.Handler("/ui/"))
 	if s.Control == nil {
 		return mux

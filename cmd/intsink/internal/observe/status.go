@@ -36,7 +36,7 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *sta
 		Now: time.Unix(0, s.Clock()).UTC(), Started: s.Started.UTC(), Version: s.Version, Node: c.Node.ID, Ready: "ok",
 		Mbufs: s.Mbufs.Size(), MbufsInUse: s.Mbufs.InUse(),
 		Events: map[string]uint64{}, Suppressed: map[string]uint64{},
-		Degraded: []status.Degraded{}, Links: []status.Link{}, Collectors: []status.Collector{}, Workers: []status.Worker{}, Ports: []status.Port{},
+		Degraded: []status.Degraded{}, Writes: []status.Write{}, Links: []status.Link{}, Collectors: []status.Collector{}, Workers: []status.Worker{}, Ports: []status.Port{},
 	}
 	if err := s.ready(); err != nil {
 		j.Ready = err.Error()
@@ -48,6 +48,9 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *sta
 		}
 		if t := s.Control.State.LastTrial(); t != nil {
 			j.Config.LastTrial = statusOfTrial(t)
+		}
+		for _, w := range s.Control.Writes.Last() {
+			j.Writes = append(j.Writes, status.Write(w))
 		}
 	}
 	if s.Modes != nil {

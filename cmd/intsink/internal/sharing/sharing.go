@@ -29,7 +29,8 @@ const interval = 100 * time.Millisecond
 
 // Answers are answers of next to GET.
 type Answers struct {
-	next http.Handler
+	next  http.Handler
+	apart func(*http.Request) string // requests share answers where this is the same; nil: all do
 
 	mu        sync.Mutex
 	questions map[string]*question // by URL
@@ -41,14 +42,17 @@ type question struct {
 	coming *answer // the next; requests that come before the handler is asked for it wait for it; nil: none
 }
 
-// New returns Answers of next.
-func New(next http.Handler) *Answers {
-	return &Answers{next: next, questions: map[string]*question{}}
+// New returns Answers of next. Requests share answers where apart, a prefix of what they ask for, is the same; nil: all do.
+func New(next http.Handler, apart func(*http.Request) string) *Answers {
+	return &Answers{next: next, apart: apart, questions: map[string]*question{}}
 }
 
 // ServeHTTP answers a request with an answer that others get, too.
 func (s *Answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	key := r.URL.RequestURI()
+	if s.apart != nil {
+		key = s.apart(r) + key
+	}
 	if r.Method != http.MethodGet || len(key) > maxKey {
 		s.next.ServeHTTP(w, r)
 		return
@@ -64,7 +68,7 @@ func (s *Answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.leave(q, a)
 		return
 	}
-	if a.status == 0 {
+	if a.status == 0 || a.status == http.StatusTooManyRequests && a.request.RemoteAddr != r.RemoteAddr { // which is the first client's
 		s.next.ServeHTTP(w, r)
 		return
 	}

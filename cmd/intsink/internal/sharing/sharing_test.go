@@ -76,7 +76,7 @@ func TestWhoGetsAnOlderAnswer(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := New(&numbered{})
+				s := New(&numbered{}, nil)
 				if body, age := ask(s, "GET", "/a?x=1", ""); body != "1" || age != "0" {
 					t.Fatalf("the first answer is %q of age %q", body, age)
 				}
@@ -90,7 +90,7 @@ func TestWhoGetsAnOlderAnswer(t *testing.T) {
 }
 
 func TestAnswerAsItWasMade(t *testing.T) {
-	s := New(&numbered{})
+	s := New(&numbered{}, nil)
 	for range 2 {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Header.Set("Cache-Control", "max-age=9")
@@ -112,7 +112,7 @@ func TestAThousandClients(t *testing.T) {
 		t.Run(c.took.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := &numbered{took: c.took}
-				s := New(x)
+				s := New(x, nil)
 				var all sync.WaitGroup
 				for i := range 1000 {
 					all.Go(func() {
@@ -143,7 +143,7 @@ func TestErrorsAndLargeAnswersAreNotKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x.took = time.Millisecond
-				s := New(x)
+				s := New(x, nil)
 				for _, want := range []string{"1", "2"} {
 					var all sync.WaitGroup
 					for range 10 {
@@ -168,7 +168,7 @@ func TestErrorsAndLargeAnswersAreNotKept(t *testing.T) {
 func TestNoMoreAreKeptThanThereIsRoomFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := &numbered{}
-		s := New(x)
+		s := New(x, nil)
 		for i := range 10 * maxKept {
 			ask(s, "GET", fmt.Sprintf("/?%d", i), "")
 		}
@@ -197,7 +197,7 @@ func TestNoMoreAreKeptThanThereIsRoomFor(t *testing.T) {
 func TestClientsThatLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := &numbered{took: time.Second}
-		s := New(x)
+		s := New(x, nil)
 		client := func() (leave func(), body func() string) {
 			ctx, cancel := context.WithCancel(t.Context())
 			answered := make(chan string)
@@ -246,8 +246,50 @@ func TestPanic(t *testing.T) {
 			panic("not again")
 		}
 		x.ServeHTTP(w, r)
-	}))
+	}), nil)
 	if body, _ := ask(s, "GET", "/", ""); body != "2" {
 		t.Errorf("%q after a panic", body)
 	}
+}
+
+// Requests that are kept apart share no answer, and a refusal of the first client's address is its alone.
+func TestWhoSharesNothing(t *testing.T) {
+	x := &numbered{}
+	s := New(x, func(r *http.Request) string { return r.Header.Get("From") })
+	for _, from := range []string{"a", "b"} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("From", from)
+		r.Header.Set("Cache-Control", "max-age=9")
+		w := httptest.NewRecorder()
+		if s.ServeHTTP(w, r); len(s.questions) != x.n || w.Code != http.StatusOK {
+			t.Errorf("%s: %d, %d questions, %d answers", from, w.Code, len(s.questions), x.n)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		refuses := New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(time.Second)
+			if r.RemoteAddr == "192.0.2.1:1" {
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
+		}), nil)
+		codes := map[string]int{}
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		for _, from := range []string{"192.0.2.1:1", "192.0.2.2:1"} {
+			all.Go(func() {
+				r := httptest.NewRequest("GET", "/", nil)
+				r.RemoteAddr = from
+				w := httptest.NewRecorder()
+				refuses.ServeHTTP(w, r)
+				mu.Lock()
+				codes[from] = w.Code
+				mu.Unlock()
+			})
+			synctest.Wait() // the first is first
+		}
+		all.Wait()
+		if codes["192.0.2.1:1"] != 429 || codes["192.0.2.2:1"] != 200 {
+			t.Errorf("%v", codes)
+		}
+	})
 }

@@ -20,6 +20,7 @@ type Status struct {
 	Mode       *Mode             `json:"mode"`   // null: always full
 	Config     *Config           `json:"config"` // null: there is no file that could be read again
 	Degraded   []Degraded        `json:"degraded"`
+	Writes     []Write           `json:"writes"` // the last 100 requests to change something, the oldest first
 	Links      []Link            `json:"links"`
 	Events     map[string]uint64 `json:"events"`     // entered, reported or not
 	Suppressed map[string]uint64 `json:"suppressed"` // withheld by a rate, an interval or a quota
@@ -28,6 +29,15 @@ type Status struct {
 	Ports      []Port            `json:"ports"`
 	Mbufs      int               `json:"mbufs"`
 	MbufsInUse int               `json:"mbufs_in_use"`
+}
+
+// Write is a request to change something.
+type Write struct {
+	Time   time.Time `json:"time"`
+	Who    string    `json:"who"`
+	What   string    `json:"what"`   // method and path
+	Result string    `json:"result"` // as in intsink_api_writes_total
+	Detail string    `json:"detail"` // what was done, or why not; the beginning of it
 }
 
 // Degraded is a part that does not work as the configuration asks for; it is tried again each second.

@@ -132,8 +132,9 @@ func (v *viewer) screen(ctx context.Context, width, height int) string {
 // paint colours what is wrong, where the terminal shows colours.
 func (v *viewer) paint(line string) string { return cli.Screen{Colour: v.colour}.Paint(line) }
 
-// cut shortens a line to width characters.
+// cut is a line of text, names of others in it, in width characters.
 func cut(s string, width int) string {
+	s = cli.PrintableText(s)
 	if utf8.RuneCountInString(s) <= width {
 		return s
 	}

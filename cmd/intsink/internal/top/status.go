@@ -52,6 +52,10 @@ func statusLines(s, before *status.Status, width int) []string {
 	}{{linksOf(s, before), "no link"}, {portsOf(s), "no port"}, {collectorsOf(s, nil), "no collector: reports go nowhere"}, {workersOf(s, nil), "no worker"}} {
 		lines = append(append(lines, ""), t.table.lines(100, width, t.empty)...)
 	}
+	if w := writesOf(s); len(w.rows) > 0 {
+		lines = append(lines, "", fmt.Sprintf("the last %d of %s to change something, the newest first:", len(w.rows), cli.Count(len(s.Writes), "request")))
+		lines = append(lines, w.lines(shownWrites, width, "")...)
+	}
 	return lines
 }
 
@@ -93,6 +97,18 @@ func exceptions(s *status.Status) (lines []string) {
 		lines = append(lines, fmt.Sprintf("degraded: %s %s since %s: %s", d.Part, d.Name, d.Since.Format(time.RFC3339), d.Why))
 	}
 	return lines
+}
+
+// shownWrites is how many of the last writes stand on the screen; the API has 100.
+const shownWrites = 5
+
+func writesOf(s *status.Status) *table {
+	t := newTable("time", "who", "what", "result", "?detail")
+	for i := range min(len(s.Writes), shownWrites) {
+		w := &s.Writes[len(s.Writes)-1-i]
+		t.add(w.Time.Format(time.RFC3339), w.Who, w.What, w.Result, cli.Short(w.Detail))
+	}
+	return t
 }
 
 func portsOf(s *status.Status) *table {

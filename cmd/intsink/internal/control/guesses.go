@@ -1,0 +1,78 @@
+// guesses: bounds how many wrong tokens an address may try.
+
+package control
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"intsink/cmd/internal/webguard"
+)
+
+// Bounds of guesses.
+const (
+	maxGuesses   = 20          // wrong tokens of one address within
+	guessesPer   = time.Minute // this time; then none is looked at until it is over
+	maxGuessers  = 1024        // addresses that are remembered
+	guessRefused = "too many wrong tokens from this address: none is looked at for a minute"
+)
+
+// guesses are the wrong tokens of late.
+type guesses struct {
+	mu   sync.Mutex
+	from map[netip.Prefix]*guesser
+}
+
+// guesser is an address that sends tokens.
+type guesser struct {
+	since time.Time         // when wrong was 0
+	wrong int               // tokens since then
+	good  [sha256.Size]byte // the hash of the last right one: who shares the address with a guesser keeps it
+}
+
+// refuse tells whether the token of r is not to be looked at. ok tells whether it is right.
+func (g *guesses) refuse(r *http.Request, now time.Time, ok func() bool) bool {
+	bears := r.Header.Get("Authorization")
+	a, err := netip.ParseAddrPort(r.RemoteAddr)
+	if bears == "" || err != nil {
+		return false
+	}
+	from, sum := webguard.ShareOf(a.Addr()), sha256.Sum256([]byte(bears))
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	x := g.from[from]
+	if x == nil {
+		x = &guesser{since: now}
+	}
+	if now.Sub(x.since) >= guessesPer {
+		x.since, x.wrong = now, 0
+	}
+	switch {
+	case x.wrong >= maxGuesses && x.good != sum:
+		return true
+	case ok():
+		x.good = sum
+	default:
+		x.wrong++
+	}
+	g.keep(from, x)
+	return false
+}
+
+// keep remembers x. Where there is no room it forgets another: whoever has more addresses than are remembered is not
+// held up by counting them.
+func (g *guesses) keep(from netip.Prefix, x *guesser) {
+	if g.from == nil {
+		g.from = map[netip.Prefix]*guesser{}
+	}
+	if _, known := g.from[from]; !known && len(g.from) >= maxGuessers {
+		for other := range g.from {
+			delete(g.from, other)
+			break
+		}
+	}
+	g.from[from] = x
+}
