@@ -273,7 +273,12 @@ func TestPageShowsWhatIsWrong(t *testing.T) {
 	b.wait(`/ since \d+ (s|min)/.test(document.querySelector('tr[data-id="primary"] .pill.bad')?.innerText)`) // nothing leads there
 	b.view("workers", row("w0", "12 of"))
 	b.view("links", row("edge to_host", "edge")+` && !!document.querySelector('.uplot')`)
-	b.wait(`document.querySelector('.uplot').innerText.includes('packets/s') && !/\d[ap]m/.test(document.querySelector('.uplot').innerText)`)
+	b.wait(`document.querySelector('.chart figcaption').innerText.startsWith('Packets/s')`)
+	b.wait(`(() => { // the pointer on the chart: the legend has the time of day
+		const over = document.querySelector('.u-over'), r = over.getBoundingClientRect();
+		for (const type of ['mouseenter', 'mousemove']) over.dispatchEvent(new MouseEvent(type, {clientX: r.right - 1, clientY: r.top + 20, bubbles: true}));
+		return [...document.querySelectorAll('.u-legend .u-value')].some(v => /^\d\d:\d\d:\d\d$/.test(v.innerText));
+	})()`)
 	b.wait(`[...document.querySelectorAll('th')].some(h => h.innerText === 'in, bit/s')`)
 	b.picture("links")
 

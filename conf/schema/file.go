@@ -21,6 +21,7 @@ type File struct {
 	out     *Diagnostics
 	places  map[any]hcl.Range // by pointer to a field or block, or element of a list
 	failed  map[any]bool      // fields with a wrong value
+	zeros   []hcl.Range       // of numbers that are none, told, and read as 0, so that all else can be read
 
 	// QuotedHex names the attributes that take hexadecimal digits, in quotes, and how many they
 	// need at least. All others take decimal numbers.
@@ -62,15 +63,25 @@ func (d *File) Parse(visit func(Visitor)) bool {
 }
 
 // parse reads the syntax of one file; nil: it has faults. Further checks of an incomplete tree
-// would mislead.
+// would mislead. Where all that is wrong are numbers that are none, such as 8k, the tree is complete without them.
 func (d *File) parse(s *source) *hclsyntax.Body {
 	if !d.bounded(s) {
 		return nil
 	}
 	parsed, diags := hclsyntax.ParseConfig(s.text, s.name, hcl.InitialPos)
 	if diags.HasErrors() {
-		d.syntax(s, diags)
-		return nil
+		numbers := d.badNumbers(s)
+		if d.syntax(s, numbers, diags) {
+			return nil
+		}
+		text := slices.Clone(s.text)
+		for _, n := range numbers {
+			copy(text[n.at.Start.Byte:], "0"+strings.Repeat(" ", n.at.End.Byte-n.at.Start.Byte-1))
+			d.zeros = append(d.zeros, n.at)
+		}
+		if parsed, diags = hclsyntax.ParseConfig(text, s.name, hcl.InitialPos); diags.HasErrors() {
+			return nil
+		}
 	}
 	return parsed.Body.(*hclsyntax.Body)
 }
@@ -86,7 +97,19 @@ func (d *File) Done() *Diagnostics {
 }
 
 // place remembers where the thing behind key stands.
-func (d *File) place(key any, r hcl.Range) { d.places[key] = r }
+func (d *File) place(key any, r hcl.Range) {
+	d.places[key] = r
+	if d.isZero(r) {
+		d.failed[key] = true
+	}
+}
+
+// isZero reports whether a number that is none stands within r.
+func (d *File) isZero(r hcl.Range) bool {
+	return slices.ContainsFunc(d.zeros, func(z hcl.Range) bool {
+		return z.Filename == r.Filename && r.Start.Byte <= z.Start.Byte && z.Start.Byte < r.End.Byte
+	})
+}
 
 // at returns the place of the first of keys that is in the file.
 func (d *File) at(keys ...any) hcl.Range {
@@ -116,6 +139,9 @@ func (d *File) Good(key any) bool { return d.Has(key) && !d.failed[key] }
 
 // report adds a diagnostic; the zero Range means the configuration as a whole.
 func (d *File) report(s Severity, r hcl.Range, format string, args ...any) {
+	if d.isZero(r) {
+		return // what is wrong there is told
+	}
 	x := Diagnostic{Severity: s, File: d.name, Message: cutText(fmt.Sprintf(format, args...), maxMessage)}
 	var draw func() string
 	if from := d.source(r); from != nil && r.Start.Line > 0 {
@@ -156,9 +182,9 @@ func (d *File) ReportAt(s Severity, keys []any, format string, args ...any) {
 
 // syntax takes over the diagnostics of the HCL parser about one file. Where a line has a number that
 // HCL does not know, that is what is said of it.
-func (d *File) syntax(s *source, diags hcl.Diagnostics) {
+func (d *File) syntax(s *source, numbers []badNumber, diags hcl.Diagnostics) (more bool) {
 	told := map[int]bool{} // lines
-	for _, n := range d.badNumbers(s) {
+	for _, n := range numbers {
 		told[n.at.Start.Line] = true
 		d.report(Error, n.at, "%s", n.text)
 	}
@@ -173,6 +199,7 @@ func (d *File) syntax(s *source, diags hcl.Diagnostics) {
 		if told[r.Start.Line] {
 			continue
 		}
+		more = true
 		if text := ownWords(x); text != "" {
 			d.report(Error, r, "%s", text)
 			continue
@@ -183,6 +210,7 @@ func (d *File) syntax(s *source, diags hcl.Diagnostics) {
 		}
 		d.report(Error, r, "%s: %s", x.Summary, strings.Join(words, " "))
 	}
+	return more
 }
 
 // ownWords says what to do about a fault of a block on one line, which people write most

@@ -60,6 +60,9 @@ func TestBadNumbers(t *testing.T) {
 		want []string // errors, without snippets
 	}{
 		{"server { workers = 0x10 }", []string{"1:20: error: numbers are decimal: write 16 for 0x10"}},
+		{"server {\n  workers = 1k\n  colour = 1\n  ports = [80, 8k, 99999999]\n}", []string{
+			"2:13: error: a number has no suffix: write 1000 for 1k", "3:3: error: server: unknown attribute colour; known here: names, ports, workers, queue, share, strict, mode, parts, wait, address, allowed, mac, key, limit, window",
+			"4:16: error: a number has no suffix: write 8000 for 8k", "4:20: error: server: ports = 99999999: accepted are ports or ranges of them, from 1 to 65535"}},
 		{"server { key = 0x1F }", []string{`1:16: error: key takes hexadecimal digits in quotes: write "0x000000000000001F" for 0x1F`}},
 		{"server { key = 0x01020304050607080 }", []string{`1:16: error: a number has no suffix, and text stands in quotes: write "0x01020304050607080"`}},
 		{"server { workers = 1k }", []string{"1:20: error: a number has no suffix: write 1000 for 1k"}},

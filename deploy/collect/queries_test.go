@@ -115,6 +115,10 @@ func day(now time.Time) *network {
 		r.Known |= record.KnownDropReason
 	})
 	n.lose(2, 1, 5*time.Minute)
+	at := n.now.Add(-4 * time.Minute).UnixNano()
+	n.add(&record.Record{ // the sink was away for so long that nobody knows how much is missing
+		Type: record.Gap, Known: record.KnownNode, Time: at, Received: at, Exporter: netip.MustParseAddr("192.0.2.1"), NodeID: 2, Start: 1, Version: record.Version20, First: n.sequence[2],
+	})
 	n.report(1, 9, time.Minute, "sample", nil)
 	n.report(2, 9, time.Minute, "sample", nil)
 	return n
@@ -182,8 +186,8 @@ func TestQueries(t *testing.T) {
 		{"links_slower", "", `{"from_node":11,"to_node":12,"p99_ns":4019,"yesterday_ns":1019,"reports":20}`},
 		{"slowest_nodes", "", `{"node":12,"egress":2,"p50_p90_p99":[2000,95000,95000],"maximum":95000,"reports":9}
 			{} {} {}`},
-		{"reports_lost", "", `{"node":1,"hw_id":0,"exporter":"::ffff:192.0.2.1","packets":3,"ranges":1,"first":"` + at(39*time.Minute, short) + `","last":"` + at(39*time.Minute, short) + `"}
-			{"node":2,"hw_id":0,"exporter":"::ffff:192.0.2.1","packets":1,"ranges":1,"first":"` + at(5*time.Minute, short) + `","last":"` + at(5*time.Minute, short) + `"}`},
+		{"reports_lost", "", `{"node":1,"hw_id":0,"exporter":"::ffff:192.0.2.1","packets":3,"ranges":1,"of_unknown_length":0,"first":"` + at(39*time.Minute, short) + `","last":"` + at(39*time.Minute, short) + `"}
+			{"node":2,"hw_id":0,"exporter":"::ffff:192.0.2.1","packets":1,"ranges":2,"of_unknown_length":1,"first":"` + at(5*time.Minute, short) + `","last":"` + at(4*time.Minute, short) + `"}`},
 		{"reports_missing", "", `{"node":1,"hw_id":0,"exporter":"::ffff:192.0.2.1","packets":3} {"node":2,"hw_id":0,"exporter":"::ffff:192.0.2.1","packets":1}`},
 		{"loss_per_minute", "", `{"minute":"` + at(39*time.Minute, short) + `","node":1,"received":997,"lost":3,"ratio":0.003}
 			{"minute":"` + at(5*time.Minute, short) + `","node":2,"received":999,"lost":1,"ratio":0.001}`},

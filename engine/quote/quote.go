@@ -23,9 +23,9 @@ const (
 	NumResults               // also that of a packet that quotes no INT
 )
 
-// String is the value of the result label.
+// String is the value of the result label; that of a packet that quotes no INT is no label.
 func (r Result) String() string {
-	return [NumResults]string{"restored", "short", "malformed", "left"}[r]
+	return [NumResults + 1]string{"restored", "short", "malformed", "left", "none"}[r]
 }
 
 const (

@@ -212,3 +212,12 @@ func FuzzRestore(f *testing.F) {
 		}
 	})
 }
+
+// TestEveryResultHasAName, that of a packet without INT included.
+func TestEveryResultHasAName(t *testing.T) {
+	for r := range quote.NumResults + 1 {
+		if r.String() == "" {
+			t.Errorf("result %d has no name", r)
+		}
+	}
+}

@@ -268,7 +268,7 @@ func (c *Collector) resume() (missing []streams.Gap) {
 			if st.Instance != 0 { // under whatever address
 				k.Exporter = netip.Addr{}
 			}
-			if old, ok := by[k]; !ok || old.Start < st.Start || old.Start == st.Start && old.Next < st.Next {
+			if old, ok := by[k]; !ok || st.Replaces(&old) {
 				st.Pace = max(st.Pace, old.Pace)
 				by[k] = st
 			}

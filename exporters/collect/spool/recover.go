@@ -218,7 +218,7 @@ func (s *Spool) States() (all []streams.State, missing []streams.Gap, exact bool
 		}
 	}
 	for k, at := range newest {
-		all = append(all, streams.State{Exporter: k.Exporter, Collector: k.Collector, Node: k.Node, HwID: k.HwID, Version: k.Version, Start: at.start, Next: next[at], Instance: k.Instance, Began: k.Began})
+		all = append(all, streams.State{Exporter: k.Exporter, Collector: k.Collector, Node: k.Node, HwID: k.HwID, Version: k.Version, Start: at.start, Next: next[at], Instance: k.Instance, Began: k.Began, Few: packets[at] < streams.Enough})
 	}
 	if g := s.last(); g != nil {
 		for _, r := range g.stillMissing() {

@@ -358,3 +358,27 @@ func TestRestartWhileTheCollectorIsAway(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// TestStatesOfTwoSources: the later start of a stream counts, and the higher number of one start, but a few packets in a log are no
+// later start where more is known of an earlier one.
+func TestStatesOfTwoSources(t *testing.T) {
+	known := State{Start: 100, Next: 5000}
+	for _, c := range []struct {
+		st   State
+		want bool
+	}{
+		{State{Start: 100, Next: 5001}, true},
+		{State{Start: 100, Next: 5001, Few: true}, true},
+		{State{Start: 100, Next: 4999}, false},
+		{State{Start: 200, Next: 20}, true},
+		{State{Start: 90, Next: 6000}, false},
+		{State{Start: 200, Next: 4990, Few: true}, false},
+	} {
+		if got := c.st.Replaces(&known); got != c.want {
+			t.Errorf("%+v: %v", c.st, got)
+		}
+	}
+	if few := (State{Start: 200, Next: 3, Few: true}); !known.Replaces(&few) {
+		t.Error("what is known replaces a few packets")
+	}
+}

@@ -244,6 +244,20 @@ type State struct {
 	Began     int64          `json:"began,omitempty"`
 	Seen      int64          `json:"seen,omitempty"` // when its newest packet came, Unix nanoseconds
 	Pace      float64        `json:"pace,omitempty"` // most numbers a second
+
+	// Few: so few packets are known of it that it may be no stream, but a late packet, or noise.
+	Few bool `json:"-"`
+}
+
+// Replaces reports whether st tells more of a stream than old, of another source.
+func (st *State) Replaces(old *State) bool {
+	switch {
+	case st.Start == old.Start:
+		return old.Next < st.Next
+	case st.Few != old.Few:
+		return old.Few
+	}
+	return old.Start < st.Start
 }
 
 // States returns the states to be stored, in the order of the keys. Streams whose packets are
@@ -252,7 +266,7 @@ func (t *Table) States() []State {
 	all := make([]State, 0, len(t.streams))
 	for _, s := range t.Sorted() {
 		if s.copies == 0 {
-			all = append(all, State{s.Exporter, s.Collector, s.Node, s.HwID, s.Version, s.start, s.next, s.Instance, s.Began, s.newest.Arrived, s.pace.highest})
+			all = append(all, State{s.Exporter, s.Collector, s.Node, s.HwID, s.Version, s.start, s.next, s.Instance, s.Began, s.newest.Arrived, s.pace.highest, false})
 		}
 	}
 	return all

@@ -58,7 +58,7 @@ function Chart({ history }) {
     plot.current = new window.uPlot({
       width: width(), height: 180, cursor: { y: false },
       axes: [{ stroke: grey, grid: { stroke: '#8882' }, incrs: [60, 120, 300], values: (_, v) => v.map((t) => clock(1000 * t).slice(0, 5)) },
-        { stroke: grey, grid: { stroke: '#8882' }, size: 60, label: 'packets/s', labelSize: 20, values: (_, v) => v.map(count) }],
+        { stroke: grey, grid: { stroke: '#8882' }, size: 60, values: (_, v) => v.map(count) }],
       scales: { x: { range: (_, low, high) => { const now = high ?? Date.now() / 1000; return [now - span, now]; } }, y: { range: (_, low, high) => [0, Math.max(1, high * 1.1)] } },
       series: [{ label: 'time', value: (_, t) => (t == null ? '' : clock(1000 * t).slice(0, 8)) },
         ...names.map((n, i) => ({ label: n.replace('_', ' '), stroke: strokes[i], width: 1.5, value: (_, v) => (v == null ? '' : `${count(v)} packets/s`) }))],
@@ -68,7 +68,7 @@ function Chart({ history }) {
     return () => { removeEventListener('resize', resize); plot.current.destroy(); plot.current = null; };
   }, [key]);
   useEffect(() => { if (plot.current) plot.current.setData(data(history, names)); }, [history.times]);
-  return html`<div class="chart" ref=${box} aria-label="packets received per second, the last ten minutes" role="img"></div>`;
+  return html`<figure class="chart" role="img" aria-label="packets received per second, the last ten minutes"><figcaption>Packets/s received, the last ten minutes</figcaption><div ref=${box}></div></figure>`;
 }
 
 const data = (history, names) => [history.times, ...names.map((n) => history.series[n])];
