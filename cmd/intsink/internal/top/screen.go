@@ -43,6 +43,10 @@ func interact(ctx context.Context, v *viewer, o *Options) error {
 	}
 	defer term.Restore(in, before)
 	v.colour = cli.ScreenOf(os.Stdout).Colour
+	if s, err := v.ask(ctx); err == nil { // so that the first screen has rates
+		v.before = s
+		pause(ctx)
+	}
 	fmt.Print(enter)
 	defer fmt.Print(leave)
 	keys := make(chan byte)
