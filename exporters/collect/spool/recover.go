@@ -192,13 +192,13 @@ func (s *Spool) settle(r *Reader) bool {
 func (s *Spool) States() (all []streams.State, missing []streams.Gap, exact bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next, packets := map[run]uint64{}, map[run]uint64{}
+	next, packets, unnumbered := map[run]uint64{}, map[run]uint64{}, map[run]bool{}
 	add := func(ranges []Range) {
 		for _, r := range ranges {
-			if k := (run{r.Key, r.Start}); !r.Unnumbered {
-				next[k] = max(next[k], r.Last+1)
-				packets[k] += r.Packets
-			}
+			k := run{r.Key, r.Start}
+			next[k] = max(next[k], r.Last+1)
+			packets[k] += r.Packets
+			unnumbered[k] = unnumbered[k] || r.Unnumbered
 		}
 	}
 	for _, g := range s.segments {
@@ -218,6 +218,9 @@ func (s *Spool) States() (all []streams.State, missing []streams.Gap, exact bool
 		}
 	}
 	for k, at := range newest {
+		if unnumbered[at] || packets[at] == 1 && k.Instance == 0 { // that of a switch that does not number its packets looks like this one
+			continue
+		}
 		all = append(all, streams.State{Exporter: k.Exporter, Collector: k.Collector, Node: k.Node, HwID: k.HwID, Version: k.Version, Start: at.start, Next: next[at], Instance: k.Instance, Began: k.Began, Few: packets[at] < streams.Enough})
 	}
 	if g := s.last(); g != nil {

@@ -345,6 +345,7 @@ func TestSeeDoesNotAllocate(t *testing.T) {
 func TestRestartWhileTheCollectorIsAway(t *testing.T) {
 	b := newBed()
 	start := b.see(1000000).Start
+	b.see(1000001)
 	states := b.t.States()
 	b.t = New(10, 10)
 	b.now += 5 * second
@@ -380,5 +381,28 @@ func TestStatesOfTwoSources(t *testing.T) {
 	}
 	if few := (State{Start: 200, Next: 3, Few: true}); !known.Replaces(&few) {
 		t.Error("what is known replaces a few packets")
+	}
+}
+
+// TestRepeatedFirstPacketOfAResumedStream is a copy, as any other, and no sign that the sink does not number its packets.
+func TestRepeatedFirstPacketOfAResumedStream(t *testing.T) {
+	b := newBed()
+	start := b.see(1000).Start
+	b.see(1001)
+	states := b.t.States()
+	b.t = New(10, 10)
+	b.t.Resume(states, true, Times{b.now, b.now})
+	for _, n := range []uint32{1002, 1002, 1003} {
+		if p := b.see(n); p.Start != start || p.Sequence != uint64(n) {
+			t.Errorf("packet %d is at %+v", n, p)
+		}
+	}
+	if c := b.counts(); c.Repeated != 1 || c.Received != 3 {
+		t.Errorf("%+v", c)
+	}
+	b.t = New(10, 10)
+	b.see(0)
+	if states := b.t.States(); len(states) != 0 {
+		t.Errorf("one packet does not tell whether they are numbered: %+v", states)
 	}
 }

@@ -261,11 +261,11 @@ func (st *State) Replaces(old *State) bool {
 }
 
 // States returns the states to be stored, in the order of the keys. Streams whose packets are
-// not numbered are left out.
+// not numbered, as far as is known, are left out.
 func (t *Table) States() []State {
 	all := make([]State, 0, len(t.streams))
 	for _, s := range t.Sorted() {
-		if s.copies == 0 {
+		if s.copies == 0 && (s.numbered || s.known()) {
 			all = append(all, State{s.Exporter, s.Collector, s.Node, s.HwID, s.Version, s.start, s.next, s.Instance, s.Began, s.newest.Arrived, s.pace.highest, false})
 		}
 	}
@@ -281,7 +281,7 @@ func (t *Table) Resume(states []State, exact bool, now Times) {
 		if len(t.streams) >= t.max || st.Version > 2 {
 			return
 		}
-		s := &Stream{Key: k, start: st.Start, first: st.Next, next: st.Next, newest: now, resuming: !exact, owner: k.Exporter, head: &head{}}
+		s := &Stream{Key: k, start: st.Start, first: st.Next, next: st.Next, newest: now, numbered: true, resuming: !exact, owner: k.Exporter, head: &head{}}
 		if away := now.Arrived - st.Seen; st.Seen > 0 && away > 0 { // the numbers may have come round meanwhile
 			s.newest = Times{st.Seen, now.Monotonic - away}
 		}
