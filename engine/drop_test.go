@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/engine/enginetest"
 	"intsink/engine/event"
 	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
-	"intsink/engine/report/decode"
 	"intsink/engine/watch"
+	"intsink/exporters/record"
+	"intsink/exporters/record/recordtest"
 )
 
 // explained is a bed whose reports say why they were sent, each in a packet of its
@@ -34,23 +34,23 @@ func explained(t *testing.T, change func(*Rules)) *bed {
 func (b *bed) why() (all []string) {
 	b.t.Helper()
 	for _, r := range b.decoded() {
-		s := strings.Join(r.Events, "+")
+		s := strings.Join(r.Names(), "+")
 		for _, flag := range []struct {
 			on   bool
 			name string
-		}{{r.Dropped, " D"}, {r.CongestedQueue, " Q"}, {r.TrackedFlow, " F"}} {
+		}{{r.Dropped, " D"}, {r.Congested, " Q"}, {r.Tracked, " F"}} {
 			if flag.on {
 				s += flag.name
 			}
 		}
-		if n := r.Explained.Drops; n > 0 {
+		if n := r.Drops; n > 0 {
 			s += " drops " + string(rune('0'+n))
 		}
-		if n := r.Explained.Lost; n > 0 {
+		if n := r.Lost; n > 0 {
 			s += " lost " + string(rune('0'+n))
 		}
-		if r.DropReasonName != "" {
-			s += " " + r.DropReasonName
+		if r.Has(record.KnownDropReason) {
+			s += " " + report.DropReasons[r.DropReason]
 		}
 		all = append(all, s)
 	}
@@ -58,11 +58,13 @@ func (b *bed) why() (all []string) {
 }
 
 // decoded is all reports that left.
-func (b *bed) decoded() (all []decode.Report) {
+func (b *bed) decoded() (all []recordtest.Report) {
 	b.t.Helper()
-	all = enginetest.Decoded(b.t, &decode.Decoder{INTPorts: []uint16{5000}}, b.sealed())
+	for _, p := range b.sealed() {
+		all = append(all, recordtest.Decode(b.t, p).Reports...)
+	}
 	for i := range all {
-		if all[i].Explained == nil {
+		if !all[i].Has(record.KnownExplanation) {
 			b.t.Fatalf("not explained: %+v", all[i])
 		}
 	}
@@ -120,17 +122,17 @@ func TestADropShowsThePacketAsItWasToLeave(t *testing.T) {
 		t.Fatalf("%d reports, want new_flow and three of drop", len(all))
 	}
 	for i, want := range []struct {
-		in, out uint64
+		in, out uint32
 		source  string
 		tracked bool
 	}{{1, 2, "10.0.0.1", true}, {2, 1, "10.0.0.2", false}, {1, 2, "10.0.0.3", false}} {
 		r := &all[i+1]
-		own(t, r, "drop_reason", 51)
-		own(t, r, "ingress_interface_id", want.in)
-		own(t, r, "egress_interface_id", want.out)
-		if r.Inner.Flow.Source != want.source || r.Inner.Flow.SourceMAC == "" || r.Inner.INT != nil || r.TrackedFlow != want.tracked ||
-			*r.RepMdBits&report.MdDropReason == 0 || *r.Inner.Flow.DestinationPort != 8000 {
-			t.Errorf("drop report %d: %+v, flow %+v", i, r, r.Inner.Flow)
+		own(t, "drop_reason", r.Raw.Own.DropReason, 51)
+		own(t, "ingress interface", r.Raw.Own.Ingress, want.in)
+		own(t, "egress interface", r.Raw.Own.Egress, want.out)
+		if r.Source.String() != want.source || !r.Has(record.KnownMACs) || r.INT != "" || r.Tracked != want.tracked ||
+			r.Raw.RepMdBits&report.MdDropReason == 0 || r.DestinationPort != 8000 {
+			t.Errorf("drop report %d: %+v", i, r)
 		}
 	}
 	b.balance()
@@ -269,8 +271,8 @@ func TestLossHasNoPacket(t *testing.T) {
 	tick(200e6)
 	b.step(1e6)
 	all := b.decoded()
-	if len(all) != 1 || !slices.Equal(all[0].Events, []string{"loss"}) || all[0].Explained.Lost != 2 || all[0].Inner.Flow.Source != "10.0.0.1" ||
-		all[0].Inner.INT != nil || all[0].Explained.Packets != 4 || !all[0].TrackedFlow {
+	if len(all) != 1 || !slices.Equal(all[0].Names(), []string{"loss"}) || all[0].Lost != 2 || all[0].Source.String() != "10.0.0.1" ||
+		all[0].INT != "" || all[0].FlowPackets != 4 || !all[0].Tracked {
 		t.Errorf("reports %+v", all)
 	}
 	b.expect(frames(numberedPacket(t, 1, 9)), nil) // 7 and 8 wait for their second
@@ -300,8 +302,8 @@ func TestLossOutlivesItsFlow(t *testing.T) {
 		}
 		b.step(1e6)
 		for _, r := range b.decoded() {
-			if slices.Equal(r.Events, []string{"loss"}) {
-				lost = append(lost, r.Inner.Flow.Source+" to "+r.Inner.Flow.Destination)
+			if slices.Equal(r.Names(), []string{"loss"}) {
+				lost = append(lost, r.Source.String()+" to "+r.Destination.String())
 			}
 		}
 	}

@@ -114,7 +114,7 @@ func TestDropsAndRefusalsWhileTheHostSends(t *testing.T) {
 	}
 	refused := 0
 	for _, r := range b.decoded() {
-		if r.Dropped && r.Inner.Flow.Source == "10.0.0.3" {
+		if r.Dropped && r.Source.String() == "10.0.0.3" {
 			refused++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"intsink/engine/event"
 	"intsink/engine/intgen"
+	"intsink/exporters/record"
 )
 
 // A node counts latency in microseconds: its packets are compared in nanoseconds,
@@ -27,10 +28,10 @@ func TestNodeModelOfAWorker(t *testing.T) {
 		t.Fatalf("%d report packets, want 1", len(got))
 	}
 	r := &got[0].Reports[0]
-	if e := r.Explained; e == nil || *e.NodeID != 102 || *e.Reference != 20_000 || *e.Value != 31_000 {
-		t.Errorf("explained %+v", e)
+	if !r.Has(record.KnownEventNode|record.KnownReference|record.KnownValue) || r.EventNode != 102 || r.Reference != 20_000 || r.EventValue != 31_000 {
+		t.Errorf("explained %+v", r)
 	}
-	if x, _ := r.Inner.INT.Hops[1].Get("hop_latency"); x != 31 {
+	if x := r.Hops[1].LatencyNs; x != 31 {
 		t.Errorf("the reported packet says %d, want the wire's 31", x)
 	}
 	next := *b.rules

@@ -7,8 +7,9 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/inspect"
 	"intsink/engine/report"
-	"intsink/engine/report/decode"
 	"intsink/engine/reporting"
+	"intsink/exporters/record"
+	"intsink/exporters/record/recordtest"
 )
 
 // sampled is a bed that reports every packet.
@@ -22,32 +23,29 @@ func sampled(t *testing.T, change func(*reporting.Rules)) *bed {
 }
 
 // send takes frames through one poll and returns the report packets, decoded.
-func (b *bed) send(frames ...[]byte) []*decode.Message {
+func (b *bed) send(frames ...[]byte) []recordtest.Packet {
 	b.t.Helper()
 	b.network.RX = frames
 	b.Poll()
 	b.step(2e6)
-	var out []*decode.Message
+	var out []recordtest.Packet
 	for _, p := range b.sealed() {
-		m, err := decode.Decode(p)
-		if err != nil {
-			b.t.Fatalf("%v: %x", err, p)
-		}
-		out = append(out, m)
+		out = append(out, recordtest.Decode(b.t, p))
 	}
 	return out
 }
 
-func own(t *testing.T, r *decode.Report, name string, want uint64) {
+// own compares a value that the sink tells of itself.
+func own[T uint32 | uint64](t *testing.T, name string, got, want T) {
 	t.Helper()
-	if got, ok := r.Metadata.Get(name); !ok || got != want {
-		t.Errorf("%s is %d, %v; want %d", name, got, ok, want)
+	if got != want {
+		t.Errorf("%s is %d, want %d", name, got, want)
 	}
 }
 
 func TestOldFormats(t *testing.T) {
 	const start = 1<<32 + 5
-	for f, version := range map[report.Format]float64{report.Format10: 1, report.Format05: 0.5} {
+	for f, version := range map[report.Format]record.Version{report.Format10: record.Version10, report.Format05: record.Version05} {
 		b := sampled(t, func(r *reporting.Rules) { r.Format, r.Ethernet, r.MdBits = f, true, reporting.AlwaysProvided })
 		b.now = start
 		got := b.send(withINT(t, plain(1), nil), withINT(t, plain(2), nil), withINT(t, plain(3), nil))
@@ -56,18 +54,18 @@ func TestOldFormats(t *testing.T) {
 		}
 		for i, m := range got {
 			r := &m.Reports[0]
-			if m.Version != version || m.SequenceNumber != uint32(i) || m.HwID != 5 || m.NodeID == nil || *m.NodeID != 3 {
+			if m.Version != version || m.Sequence != uint32(i) || m.HwID != 5 || !m.HasNode || m.NodeID != 3 {
 				t.Errorf("header %+v", m.Header)
 			}
-			if r.Dropped || r.CongestedQueue || !r.TrackedFlow {
+			if r.Dropped || r.Congested || !r.Tracked {
 				t.Errorf("version %v: D Q F of %+v", version, r)
 			}
-			own(t, r, "ingress_timestamp", 5)
-			own(t, r, "egress_timestamp", 5)
-			own(t, r, "ingress_interface_id", 1)
-			own(t, r, "egress_interface_id", 2)
-			if r.Inner.INT == nil || len(r.Inner.INT.Hops) != 3 || r.Inner.Flow.SourceMAC == "" {
-				t.Errorf("version %v: the packet has no Ethernet or INT: %+v", version, r.Inner)
+			own(t, "ingress timestamp", r.Raw.Own.IngressTime, 5)
+			own(t, "egress timestamp", r.Raw.Own.EgressTime, 5)
+			own(t, "ingress interface", r.Raw.Own.Ingress, 1)
+			own(t, "egress interface", r.Raw.Own.Egress, 2)
+			if len(r.Hops) != 3 || !r.Has(record.KnownMACs) {
+				t.Errorf("version %v: the packet has no Ethernet or INT: %+v", version, r)
 			}
 		}
 		b.balance()
@@ -84,9 +82,8 @@ func TestOldFlowEnd(t *testing.T) {
 			b.step(1e9)
 		}
 		all := b.sealed()
-		m, err := decode.Decode(all[len(all)-1])
-		if err != nil || m.Reports[0].Inner.Flow == nil || m.Reports[0].Inner.Flow.Source != "10.0.0.1" || m.Reports[0].Inner.INT != nil {
-			t.Errorf("format %d: %v, %x", f, err, all[len(all)-1])
+		if r := &recordtest.Decode(t, all[len(all)-1]).Reports[0]; r.Source.String() != "10.0.0.1" || r.INT != "" {
+			t.Errorf("format %d: %x", f, all[len(all)-1])
 		}
 		b.balance()
 	}
@@ -100,7 +97,7 @@ func TestReloadChangesTheFormat(t *testing.T) {
 		b.Reload(&next)
 		b.step(2e6)
 		got := b.send(withINT(t, plain(i), nil))
-		want := []float64{2, 1, 0.5}[f]
+		want := []record.Version{record.Version20, record.Version10, record.Version05}[f]
 		if len(got) != 1 || got[0].Version != want {
 			t.Fatalf("%d report packets after the change to version %v: %+v", len(got), want, got)
 		}
@@ -114,8 +111,8 @@ func TestDomainOfProfile(t *testing.T) {
 		b := sampled(t, func(r *reporting.Rules) { r.Domain, r.MdBits, r.Ethernet, r.MaxReports = 0x5453, bits, true, 1 })
 		got := b.send(withINT(t, plain(1), nil))
 		r := &got[0].Reports[0]
-		if len(got) != 1 || *r.RepType != 1 || *r.InType != 3 || *r.DomainSpecificID != 0x5453 || *r.RepMdBits != bits ||
-			*r.DSMdBits != 0 || *r.DSMdStatus != 0 || !r.TrackedFlow {
+		if len(got) != 1 || r.RepType != 1 || r.InType != 3 || r.Domain != 0x5453 || r.Raw.RepMdBits != bits ||
+			r.DSMdBits != 0 || r.DSMdStatus != 0 || !r.Tracked {
 			t.Errorf("metadata %04x: %d packets, %+v", bits, len(got), r)
 		}
 		b.balance()
@@ -154,18 +151,18 @@ func TestMX(t *testing.T) {
 				t.Fatalf("bitmap %04x: %d report packets", c.bitmap, len(got))
 			}
 			r := &got[0].Reports[0]
-			if *r.RepType != 1 || *r.RepMdBits != c.want || *r.DomainSpecificID != 0x5453 || *r.DSMdBits != 0 || *r.DSMdStatus != 0 || len(r.DSMetadata) != 0 {
-				t.Errorf("bitmap %04x: RepMdBits %04x, want %04x: %+v", c.bitmap, *r.RepMdBits, c.want, r)
+			if r.RepType != 1 || r.Raw.RepMdBits != c.want || r.Domain != 0x5453 || r.DSMdBits != 0 || r.DSMdStatus != 0 || len(r.DSMetadata) != 0 {
+				t.Errorf("bitmap %04x: RepMdBits %04x, want %04x: %+v", c.bitmap, r.Raw.RepMdBits, c.want, r)
 			}
-			if r.Dropped || r.CongestedQueue || !r.TrackedFlow || *r.Intermediate {
+			if r.Dropped || r.Congested || !r.Tracked || r.Intermediate {
 				t.Errorf("bitmap %04x: D Q F I of %+v", c.bitmap, r)
 			}
-			if r.Inner.INT == nil || r.Inner.INT.Type != "mx" {
-				t.Errorf("bitmap %04x: no INT-MX in %+v", c.bitmap, r.Inner)
+			if r.INT != "mx" {
+				t.Errorf("bitmap %04x: no INT-MX in %+v", c.bitmap, r)
 			}
 			// The next report is as configured again.
 			got = b.send(withINT(t, plain(2), nil))
-			if r = &got[0].Reports[0]; configured == 0 && *r.RepType != 0 || configured != 0 && *r.RepMdBits != configured || len(got) != 1 {
+			if r = &got[0].Reports[0]; configured == 0 && r.RepType != 0 || configured != 0 && r.Raw.RepMdBits != configured || len(got) != 1 {
 				t.Errorf("after INT-MX: %+v", r)
 			}
 			b.balance()
@@ -176,8 +173,8 @@ func TestMX(t *testing.T) {
 func TestMXInOldFormat(t *testing.T) {
 	b := sampled(t, func(r *reporting.Rules) { r.Format = report.Format10 })
 	got := b.send(mx(t, 1, 0xffff, 0, 0))
-	if r := &got[0].Reports[0]; *r.RepMdBits != 0b110100 { // ports, latency, egress timestamp
-		t.Errorf("RepMdBits %06b", *r.RepMdBits)
+	if r := &got[0].Reports[0]; r.Raw.RepMdBits != 0b110100 { // ports, latency, egress timestamp
+		t.Errorf("RepMdBits %06b", r.Raw.RepMdBits)
 	}
 	b.balance()
 }
@@ -208,8 +205,8 @@ func TestFragmentOfTheProfile(t *testing.T) {
 		})
 		frame := withINT(t, plain(1), nil)
 		got := b.send(frame)
-		if len(frame) < want || len(got) != 1 || got[0].Reports[0].Inner.Length != want {
-			t.Errorf("headers of %d bytes: %d report packets, %d bytes of the packet; want %d", headers, len(got), got[0].Reports[0].Inner.Length, want)
+		if len(frame) < want || len(got) != 1 || len(got[0].Reports[0].Raw.Inner) != want {
+			t.Errorf("headers of %d bytes: %d report packets, %d bytes of the packet; want %d", headers, len(got), len(got[0].Reports[0].Raw.Inner), want)
 		}
 		b.balance()
 	}
@@ -229,8 +226,8 @@ func TestMXThatAsksForMore(t *testing.T) {
 		t.Fatalf("%d report packets, want one", len(got))
 	}
 	r := &got[0].Reports[0]
-	if *r.RepMdBits != reporting.AlwaysProvided || r.Inner.Length != 138-8-4-8-24-2 || r.Inner.INT == nil || r.Problem != "" {
-		t.Errorf("RepMdBits %04x, %d bytes, %+v", *r.RepMdBits, r.Inner.Length, r)
+	if r.Raw.RepMdBits != reporting.AlwaysProvided || len(r.Raw.Inner) != 138-8-4-8-24-2 || r.INT == "" {
+		t.Errorf("RepMdBits %04x, %d bytes, %+v", r.Raw.RepMdBits, len(r.Raw.Inner), r)
 	}
 	if c := b.Snapshot(); c.Collectors[0].Dropped[reporting.DropTooBig] != 0 {
 		t.Errorf("dropped %v", c.Collectors[0].Dropped)

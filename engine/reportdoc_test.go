@@ -10,7 +10,7 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/intgen"
 	"intsink/engine/report"
-	"intsink/engine/report/decode"
+	"intsink/exporters/record/recordtest"
 )
 
 // TestReportsDocument: the example and the tables of docs/reports.md are what the
@@ -82,15 +82,11 @@ func explainedExample(t *testing.T) string {
 	b.Poll()
 	b.step(2e6)
 	payload := b.sealed()[0]
-	m, err := decode.Decode(payload)
-	if err != nil {
-		t.Fatal(err)
+	r := &recordtest.Decode(t, payload).Reports[0]
+	if r.InType != report.TLV || strings.Join(r.Names(), " ") != "hop_latency" {
+		t.Fatalf("InType %d, events %v", r.InType, r.Names())
 	}
-	r, e := &m.Reports[0], m.Reports[0].Explained
-	if int(*r.InType) != int(report.TLV) || strings.Join(r.Events, " ") != "hop_latency" {
-		t.Fatalf("InType %d, events %v", *r.InType, r.Events)
-	}
-	tlv := payload[8+12+4*int(*r.MDLength):]
+	tlv := payload[8+12+4*int(r.Raw.MDLength):]
 	out := ""
 	field := func(n int, text string) {
 		hex := ""
@@ -104,15 +100,15 @@ func explainedExample(t *testing.T) string {
 		tlv = tlv[n:]
 	}
 	field(4, fmt.Sprintf("type %d, %d words, template 0x%04x", tlv[0]>>4, tlv[1], report.ExplainTemplate))
-	field(4, "events "+strings.Join(r.Events, ", "))
-	field(4, fmt.Sprintf("suppressed %d", e.Suppressed))
-	field(8, fmt.Sprintf("packets %d", e.Packets))
-	field(8, fmt.Sprintf("bytes %d", e.Bytes))
-	field(4, fmt.Sprintf("lost %d", e.Lost))
-	field(4, fmt.Sprintf("drops %d", e.Drops))
-	field(4, fmt.Sprintf("node_id %d", *e.NodeID))
-	field(4, fmt.Sprintf("reference %d", *e.Reference))
-	field(4, fmt.Sprintf("value %d", *e.Value))
+	field(4, "events "+strings.Join(r.Names(), ", "))
+	field(4, fmt.Sprintf("suppressed %d", r.Suppressed))
+	field(8, fmt.Sprintf("packets %d", r.FlowPackets))
+	field(8, fmt.Sprintf("bytes %d", r.FlowBytes))
+	field(4, fmt.Sprintf("lost %d", r.Lost))
+	field(4, fmt.Sprintf("drops %d", r.Drops))
+	field(4, fmt.Sprintf("node_id %d", r.EventNode))
+	field(4, fmt.Sprintf("reference %d", r.Reference))
+	field(4, fmt.Sprintf("value %d", r.EventValue))
 	b.balance()
 	return out
 }

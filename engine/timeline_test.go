@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/report/decode"
+	"intsink/engine/report"
+	"intsink/exporters/record"
+	"intsink/exporters/record/recordtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the pictures in docs/events.md")
@@ -124,46 +126,39 @@ func (l *timeline) observe(b *bed, c *column, f func()) {
 	c.withheld, c.counted = sum()
 	c.withheld, c.counted = c.withheld-withheld, c.counted-counted
 	for _, payload := range b.sealed() {
-		m, err := decode.Decode(payload)
-		if err != nil || m.Reports[0].Problem != "" {
-			b.t.Fatalf("%v %s: %x", err, m.Reports[0].Problem, payload)
-		}
+		m := recordtest.Decode(b.t, payload)
 		c.reports = append(c.reports, l.describe(&m.Reports[0]))
 	}
 }
 
 // describe says what a report carries: names as decode prints them.
-func (l *timeline) describe(r *decode.Report) string {
-	parts := []string{strings.Join(r.Events, ", ")}
+func (l *timeline) describe(r *recordtest.Report) string {
+	parts := []string{strings.Join(r.Names(), ", ")}
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
-	if f := r.Inner.Flow; l.flows && f != nil {
-		var last int
-		fmt.Sscanf(f.Source, "10.0.0.%d", &last)
-		add("flow %c", 'a'+last-1)
+	if l.flows && r.Has(record.KnownAddresses) {
+		add("flow %c", 'a'+r.Source.As4()[3]-1)
 	}
-	e := r.Explained
 	switch {
-	case e.Value != nil && e.NodeID != nil:
-		add("node_id %d, reference %d, value %d", *e.NodeID, *e.Reference, *e.Value)
-	case e.Value != nil:
-		add("reference %d, value %d", *e.Reference, *e.Value)
+	case r.Has(record.KnownValue | record.KnownEventNode):
+		add("node_id %d, reference %d, value %d", r.EventNode, r.Reference, r.EventValue)
+	case r.Has(record.KnownValue):
+		add("reference %d, value %d", r.Reference, r.EventValue)
 	}
-	for _, name := range r.Events {
+	for _, name := range r.Names() {
 		switch name {
 		case "loss":
-			add("lost %d", e.Lost)
+			add("lost %d", r.Lost)
 		case "drop":
-			code, _ := r.Metadata.Get("drop_reason")
-			add("drops %d, drop_reason %d %s", e.Drops, code, r.DropReasonName)
+			add("drops %d, drop_reason %d %s", r.Drops, r.DropReason, report.DropReasons[r.DropReason])
 		case "flow_end":
-			add("packets %d, bytes %d", e.Packets, e.Bytes)
+			add("packets %d, bytes %d", r.FlowPackets, r.FlowBytes)
 		}
 	}
 	flags := ""
 	for _, f := range []struct {
 		on   bool
 		name string
-	}{{r.Dropped, "D"}, {r.CongestedQueue, "Q"}, {r.TrackedFlow, "F"}} {
+	}{{r.Dropped, "D"}, {r.Congested, "Q"}, {r.Tracked, "F"}} {
 		if f.on {
 			flags += " " + f.name
 		}

@@ -8,7 +8,7 @@ import (
 	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
-	"intsink/engine/report/decode"
+	"intsink/exporters/record/recordtest"
 	"intsink/flows"
 )
 
@@ -263,8 +263,8 @@ func TestUnsoundTunnelPassesOrDrops(t *testing.T) {
 			}
 			if p := b.sealed(); len(p) != 1 {
 				t.Errorf("%s, drop %v: %d report packets", e.name, drop, len(p))
-			} else if m, err := decode.Decode(p[0]); err != nil || m.Reports[0].Dropped != drop {
-				t.Errorf("%s, drop %v: %+v, %v", e.name, drop, m, err)
+			} else if m := recordtest.Decode(t, p[0]); m.Reports[0].Dropped != drop {
+				t.Errorf("%s, drop %v: %+v", e.name, drop, m)
 			}
 			b.balance()
 		}

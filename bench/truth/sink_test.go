@@ -10,9 +10,10 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
-	"intsink/engine/report/decode"
 	"intsink/engine/reporting"
 	"intsink/engine/watch"
+	"intsink/exporters/record"
+	"intsink/exporters/record/recordtest"
 	"intsink/flows"
 )
 
@@ -108,7 +109,6 @@ type bed struct {
 	ring          *ring.Ring
 	vec           *mbuf.Vec
 	now           int64
-	decoder       decode.Decoder
 	often         func()
 	packets       int
 }
@@ -125,7 +125,7 @@ func arena(t *testing.T, n int) *mbuf.Arena {
 func newBed(t *testing.T, policies []Policy, capacity int, dropUnsound bool) *bed {
 	b := &bed{
 		t: t, pool: arena(t, 256), reports: arena(t, 1<<14), ring: ring.New(1 << 14), vec: mbuf.NewVec(),
-		now: Epoch, decoder: decode.Decoder{INTPorts: []uint16{INTPort}},
+		now: Epoch,
 	}
 	b.network, b.host = &port{pool: b.pool}, &port{pool: b.pool}
 	r := &engine.Rules{
@@ -191,16 +191,14 @@ func (b *bed) take() []Report {
 }
 
 func (b *bed) decode(payload []byte) Report {
-	m, err := b.decoder.Decode(payload)
-	if err != nil || len(m.Reports) != 1 || m.Reports[0].Inner.Flow == nil || m.Reports[0].Inner.Flow.SourcePort == nil ||
-		m.Reports[0].Explained == nil {
-		b.t.Fatalf("report %x: %v", payload, err)
+	m := recordtest.Decode(b.t, payload)
+	if len(m.Reports) != 1 || !m.Reports[0].Has(record.KnownPorts|record.KnownExplanation) {
+		b.t.Fatalf("report %x", payload)
 	}
-	x := m.Reports[0]
-	at, _ := x.Metadata.Get("ingress_timestamp")
+	x := &m.Reports[0]
 	return Report{
-		Key: KeyOf(x.Inner.Flow.Source, *x.Inner.Flow.SourcePort), Time: int64(at), Events: x.Events,
-		Congested: x.CongestedQueue, Dropped: x.Dropped, Tracked: x.TrackedFlow, Drops: x.Explained.Drops,
+		Key: KeyOf(x.Source.String(), x.SourcePort), Time: int64(x.Raw.Own.IngressTime), Events: x.Names(),
+		Congested: x.Congested, Dropped: x.Dropped, Tracked: x.Tracked, Drops: x.Drops,
 	}
 }
 

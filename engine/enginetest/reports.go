@@ -1,15 +1,13 @@
-// For tests: what arrived at a collector, decoded.
+// For tests: what arrived at a collector.
 
 package enginetest
 
 import (
 	"bytes"
-	"testing"
 
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/report"
-	"intsink/engine/report/decode"
 )
 
 // Sealed takes the report packets out of r, and frees them into pool: their UDP payloads.
@@ -23,23 +21,4 @@ func Sealed(r *ring.Ring, pool *mbuf.Arena) (payloads [][]byte) {
 		pool.FreeBulk(v, n)
 	}
 	return payloads
-}
-
-// Decoded returns the individual reports in payloads, as d decodes them. It fails the test where
-// one is not sound.
-func Decoded(t testing.TB, d *decode.Decoder, payloads [][]byte) (all []decode.Report) {
-	t.Helper()
-	for _, p := range payloads {
-		m, err := d.Decode(p)
-		if err != nil {
-			t.Fatalf("%v: %x", err, p)
-		}
-		for i := range m.Reports {
-			if m.Reports[i].Problem != "" {
-				t.Fatalf("%s: %x", m.Reports[i].Problem, p)
-			}
-		}
-		all = append(all, m.Reports...)
-	}
-	return all
 }

@@ -69,6 +69,24 @@ func (l *Layout) read2016(h *Hop, b []byte) {
 	h.Occupancy, h.IngressTime = short(word(b, l.Queue)), long(short(word(b, l.IngressTimestamp)))
 }
 
+// Rest is what a hop has besides a Hop: what no event looks at.
+type Rest struct {
+	Buffer, BufferOccupancy uint32 // 8 and 24 bits
+	Congestion              uint32 // status of the queue, 31 bits: in the format of June 2016 alone
+}
+
+// ReadRest reads the rest of the hop that b begins with into r.
+func (l *Layout) ReadRest(r *Rest, b []byte) {
+	*r = Rest{Unknown, Unknown, Unknown}
+	if l.Format == Format2016 {
+		r.Congestion = short(word(b, l.Level2Interfaces))
+		return
+	}
+	if l.Buffer >= 0 && l.Format == Format2 {
+		r.Buffer, r.BufferOccupancy = Queue(binary.BigEndian.Uint32(b[l.Buffer:]))
+	}
+}
+
 func word(b []byte, at int8) uint32 {
 	if at < 0 {
 		return Unknown

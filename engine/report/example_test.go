@@ -19,12 +19,14 @@ func Example() {
 	})
 	payload := p.Seal(report.GroupHeader{NodeID: 3, Sequence: 7})
 
-	msg, err := decode.Decode(payload)
-	if err != nil {
+	var all decode.Reports
+	var r decode.Report
+	if err := all.Open(payload); err != nil {
 		fmt.Println(err)
 		return
 	}
-	latency, _ := msg.Reports[0].Metadata.Get("hop_latency")
-	fmt.Println("node", *msg.NodeID, "sequence", msg.SequenceNumber, "latency", latency)
+	for all.Next(&r) {
+		fmt.Println("node", all.NodeID, "sequence", all.Sequence, "latency", r.Own.Latency)
+	}
 	// Output: node 3 sequence 7 latency 350
 }

@@ -22,8 +22,11 @@ func randomReport(rng *rand.Rand) Individual {
 	if rng.IntN(3) > 0 {
 		r.RepType = INT
 		r.RepMdBits, r.DomainSpecificID = uint16(rng.Uint32()), uint16(rng.Uint32())
-		r.DSMdBits, r.DSMdStatus = uint16(rng.Uint32()), uint16(rng.Uint32())
+		r.DSMdStatus = uint16(rng.Uint32())
 		r.Metadata = bytesOf(mdSize(r.RepMdBits) + 4*rng.IntN(4))
+		if len(r.Metadata) > mdSize(r.RepMdBits) { // else there is no domain specific metadata
+			r.DSMdBits = uint16(rng.Uint32()) | 1
+		}
 	}
 	if r.InType != None {
 		r.Inner = bytesOf(rng.IntN(150))

@@ -20,7 +20,7 @@ func TestSequenceNumbersOfOldFormats(t *testing.T) {
 		if len(all) != 1 {
 			t.Fatalf("format %d: %d report packets", f, len(all))
 		}
-		if m, err := decode.Decode(all[0]); err != nil || m.SequenceNumber != want {
+		if m, err := decode.ReadHeader(all[0]); err != nil || m.Sequence != want {
 			t.Errorf("format %d: sequence number %v, %v, want %d", f, m, err, want)
 		}
 		b.balance()
@@ -93,7 +93,7 @@ func TestAReportThatDoesNotFitLeavesNothing(t *testing.T) {
 			if got != want {
 				t.Errorf("%+v, want %+v", got, want)
 			}
-			if m, err := decode.Decode(payload); err != nil || m.Version != map[report.Format]float64{report.Format20: 2, report.Format10: 1}[rules.Format] {
+			if m, err := decode.ReadHeader(payload); err != nil || m.Version != map[report.Format]decode.Version{report.Format20: decode.Version20, report.Format10: decode.Version10}[rules.Format] {
 				t.Errorf("%+v, %v", m, err)
 			}
 			if s.Close(5e9); s.pool.InUse() != 0 {

@@ -19,6 +19,9 @@ import (
 // schema names the file that makes the table.
 const schema = "deploy/collect/clickhouse.sql (GET /api/v1/schema/clickhouse.sql)"
 
+// upgrade names the file that adds columns to a table of an earlier version.
+const upgrade = "deploy/collect/clickhouse-upgrade.sql (GET /api/v1/schema/clickhouse-upgrade.sql)"
+
 // refused is an answer of the server, with the number of its exception.
 type refused struct{ code, text string }
 
@@ -73,7 +76,7 @@ func (o *Output) compare() {
 			return
 		}
 		if lacking := lacking(answer); len(lacking) > 0 {
-			o.c.Log("the table of ClickHouse lacks columns: their values are not stored; add them as "+schema+" has them (ALTER TABLE ... ADD COLUMN)",
+			o.c.Log("the table of ClickHouse lacks columns: their values are not stored; "+upgrade+" adds them",
 				"table", o.table, "columns", strings.Join(lacking, " "))
 		}
 	}()

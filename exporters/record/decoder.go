@@ -1,10 +1,9 @@
-// Decoder: makes records of a 2.0 report packet: main contents, inner contents, TLVs,
+// Decoder: makes records of a report packet: headers and own values of each report, TLVs,
 // explanation.
 
 package record
 
 import (
-	"encoding/binary"
 	"errors"
 	"net/netip"
 	"slices"
@@ -49,23 +48,30 @@ type Decoder struct {
 	locator   *inthdr.Locator // found the INT of the packet at hand; nil: that INT is unsound
 	models    event.Models
 	reporters event.Models
+	plain     *event.NodeModel // of nodes that no model lists
+	reports   decode.Reports
+	raw       decode.Report // the report at hand
 	record    Record
 
 	frame  []byte // the reported packet at hand, followed by zeros
+	loaded int    // bytes of it
+	found  bool   // it has INT, sound or not: info
 	layers packet.Layers
 	info   inthdr.Info
 	outers inthdr.Outers
+	ports  packet.TunnelPorts
 }
 
 // entry finds INT as one entry of the configuration says.
 type entry struct {
 	whole *inthdr.Locator
 	cut   *inthdr.Locator // in frames without what NPT 2 restores
+	ports packet.TunnelPorts
 	geant *inthdr.Locator // INT 1.0 by the layout of GEANT's programs, if whole reads it by the document; else nil
 }
 
 func newEntry(c inthdr.Config) entry {
-	e := entry{whole: inthdr.NewLocator(c)}
+	e := entry{whole: inthdr.NewLocator(c), ports: c.TunnelPorts()}
 	if c.Version1 && !c.GEANT {
 		c.GEANT = true
 		e.geant = inthdr.NewLocator(c)
@@ -81,6 +87,8 @@ func NewDecoder(o Options) *Decoder {
 		o.INT = DefaultINT()
 	}
 	d := &Decoder{models: event.NewModels(o.Models), reporters: event.NewModels(o.Reporters), frame: make([]byte, packet.MaxFrame)}
+	none := event.NewModels(nil)
+	d.plain = none.Of(0)
 	for _, c := range o.INT {
 		c.ReadOnly = true
 		if !slices.ContainsFunc(c.Domains, func(d inthdr.Domain) bool { return d.ID == report.TransparentSecurityID }) {
@@ -98,45 +106,67 @@ func NewDecoder(o Options) *Decoder {
 // returns. The error is decode.ErrNotReport, decode.ErrTruncated or ErrLengths, not wrapped;
 // the values that could be read have then been yielded, with the flag Malformed.
 func (d *Decoder) Records(packet []byte, o *Origin, yield func(*Record)) (n int, err error) {
-	h, err := ReadHeader(packet)
-	if err != nil {
+	if err := d.reports.Open(packet); err != nil {
 		return 0, err
 	}
-	switch h.Version {
-	case Version10:
-		return 1, d.version10(packet, &h, o, yield)
-	case Version05:
-		return 1, d.version05(packet, &h, o, yield)
-	}
-	at := group20Len
-	if h.Identified {
-		at += report.IdentityReportLen
-	}
-	if at == len(packet) {
-		return 0, decode.ErrTruncated
-	}
-	for at < len(packet) {
-		if len(packet)-at < individualLen {
-			return n, decode.ErrTruncated
-		}
-		d.begin(&h, o, n)
-		size, problem := d.individual(packet[at:])
-		if problem != nil {
+	for d.reports.Next(&d.raw) {
+		d.begin(o, n)
+		d.individual()
+		if d.record.Problem != decode.NoProblem {
 			d.record.Flags |= Malformed
-			err = problem
+			err = ErrLengths
 		}
 		d.finish()
 		yield(&d.record)
+		d.wipe()
 		n++
-		at += size
+	}
+	if d.reports.Err != nil {
+		err = d.reports.Err
 	}
 	return n, err
 }
 
+// Raw returns the headers of the report that was yielded, as they stand on the wire. They may be read until yield
+// returns.
+func (d *Decoder) Raw() (*decode.Header, *decode.Report) { return &d.reports.Header, &d.raw }
+
+// INT returns the INT of the packet that was yielded, and the bytes of its frame as far as the report shows them; nil:
+// there is none. They may be read until yield returns.
+func (d *Decoder) INT() (*inthdr.Info, []byte) {
+	if !d.found {
+		return nil, nil
+	}
+	return &d.info, d.frame[:d.loaded]
+}
+
+// Find returns the sound INT in a packet, which may be cut anywhere; nil: there is none. It may be read until the
+// Decoder is used again.
+func (d *Decoder) Find(t report.InType, b []byte) *inthdr.Info {
+	d.record.Reset(Report)
+	d.found = false
+	d.packet(t, b)
+	d.wipe()
+	if !d.found || d.locator == nil {
+		return nil
+	}
+	return &d.info
+}
+
+// wipe makes zeros of the frame, as far as it was loaded.
+func (d *Decoder) wipe() {
+	clear(d.frame[:d.loaded])
+	d.loaded = 0
+}
+
+// Plausible is decode.Plausible.
+func (*Decoder) Plausible(packet []byte) (bare, ok bool) { return decode.Plausible(packet) }
+
 // begin resets the record and fills in the fields of the report packet's header and origin.
-func (d *Decoder) begin(h *Header, o *Origin, index int) {
-	r := &d.record
+func (d *Decoder) begin(o *Origin, index int) {
+	r, h := &d.record, &d.reports.Header
 	r.Reset(Report)
+	d.found = false
 	r.Exporter, r.Received, r.Time, r.Start, r.Sequence = o.Exporter, o.Received, o.Received, o.Start, o.Sequence
 	r.Version, r.NodeID, r.HwID, r.Index = h.Version, h.NodeID, h.HwID, uint16(index)
 	if h.HasNode {
@@ -148,90 +178,106 @@ func (d *Decoder) begin(h *Header, o *Origin, index int) {
 	}
 }
 
-// individual reads the individual report of 2.0 at the start of b, which has at least four
-// bytes, and returns the report's length in bytes.
-func (d *Decoder) individual(b []byte) (size int, err error) {
-	const toTheEnd = 0xff // this many words or more: the report ends where the payload does
-	r := &d.record
-	r.Dropped, r.Congested, r.Tracked = b[3]&0x80 != 0, b[3]&0x40 != 0, b[3]&0x20 != 0
-	size = individualLen + int(b[1])*4
-	if size > len(b) {
-		err = ErrLengths
+// individual makes the record of d.raw.
+func (d *Decoder) individual() {
+	r, raw := &d.record, &d.raw
+	r.Dropped, r.Congested, r.Tracked, r.Intermediate = raw.Dropped, raw.Congested, raw.Tracked, raw.Intermediate
+	r.RepType, r.InType, r.Problem = raw.RepType, raw.InType, raw.Problem
+	r.Domain, r.DSMdBits, r.DSMdStatus, r.DSMetadata = raw.DomainID, raw.DSMdBits, raw.DSMdStatus, raw.DSMetadata
+	if r.Version == Version20 {
+		r.Known |= KnownRepType | KnownInType
+	} else if decode.IsPacket(raw.InType) {
+		r.Known |= KnownInType
 	}
-	if b[1] == toTheEnd || size > len(b) {
-		size = len(b)
+	if raw.HasMain {
+		r.Known |= KnownMain
 	}
-	if t := decode.FindTransparentSecurity(b); t != decode.NotTransparentSecurity {
-		d.transparentSecurity(t, b)
-		return len(b), nil
+	switch raw.TransparentSecurity {
+	case decode.TransparentSecurityPacket:
+		d.transparentSecurity()
+		return
+	case decode.TransparentSecurityDrop:
+		seconds, count, _ := raw.Drop()
+		d.setTime(int64(seconds) * second)
+		r.Events, r.Drops, r.Data = dropEvent, count, raw.Inner
+		r.Known |= KnownEvents | KnownDrops
+		return
 	}
-	contents := b[individualLen:size]
-	switch report.RepType(b[0] >> 4) {
-	case report.InnerOnly:
-	case report.INT:
-		var ok bool
-		if contents, ok = d.mainContents(contents, int(b[2])*4); !ok && err == nil {
-			err = ErrLengths
+	d.own()
+	switch {
+	case raw.Packet():
+		if !d.packet(raw.InType, raw.Inner) {
+			d.problem(decode.ProblemInType)
 		}
-	default: // IOAM and reserved types, whose contents no version defines
-		return size, err
+	case raw.Defined() && raw.InType == report.TLV:
+		d.tlvs()
+	default:
+		r.Data = raw.Inner
 	}
-	if !d.inner(report.InType(b[0]&0xf), contents) && err == nil {
-		err = ErrLengths
-	}
-	return size, err
 }
 
-// mainContents reads the main contents of RepType 1, with length bytes of metadata, and
-// returns the bytes behind them; ok is false if the lengths do not agree.
-func (d *Decoder) mainContents(b []byte, length int) (behind []byte, ok bool) {
-	if len(b) < mainLen {
-		return nil, false
+// problem notes what is wrong with the report, unless something was before.
+func (d *Decoder) problem(p decode.Problem) {
+	if d.record.Problem == decode.NoProblem {
+		d.record.Problem = p
 	}
-	bits := binary.BigEndian.Uint16(b)
-	b = b[mainLen:]
-	ok = length <= len(b)
-	length = min(length, len(b))
-	return b[length:], d.sinkMetadata(bits, b[:length]) && ok
 }
 
-// inner reads the inner contents. It returns false if they are not of type t.
-func (d *Decoder) inner(t report.InType, b []byte) bool {
-	switch t {
-	case report.None:
-		return len(b) == 0
-	case report.TLV:
-		return d.tlvs(b)
-	case report.Ethernet, report.IPv4, report.IPv6:
-		return d.packet(t, b)
+// own takes over the reporting node's own values.
+func (d *Decoder) own() {
+	r, own := &d.record, &d.raw.Own
+	if r.Version == Version20 && own.EgressTime != inthdr.UnknownTime {
+		d.setTime(int64(own.EgressTime))
 	}
-	return true // extension data, reserved
+	model := d.plain
+	if r.Has(KnownNode) {
+		if m := d.reporters.Listed(r.NodeID); m != nil {
+			model = m
+		}
+	}
+	r.Sink.fill(&own.Hop, &own.Rest, model)
+	width := uint8(64)
+	if r.Version != Version20 {
+		width = 32
+	}
+	r.Sink.absolute(model, width, r.Time)
+	if own.DropReason == inthdr.Unknown {
+		return
+	}
+	r.DropReason = uint8(own.DropReason)
+	r.Known |= KnownDropReason
+	if r.Sink.Known&HopQueue == 0 {
+		r.Sink.Queue = uint8(own.DropQueue)
+		r.Sink.Known |= HopQueue
+	}
 }
 
-// tlvs reads the TLVs: the explanation, and the first one that holds a packet.
-func (d *Decoder) tlvs(b []byte) bool {
+// tlvs reads the TLVs: the explanation, the first one that holds a packet, and all others as they are.
+func (d *Decoder) tlvs() {
 	found := false
-	for len(b) > 0 {
-		if len(b) < tlvLen || tlvLen+int(b[1])*4 > len(b) {
-			return false
-		}
-		data := b[tlvLen : tlvLen+int(b[1])*4]
-		switch t := report.TLVType(b[0] >> 4); {
-		case t == report.TLVDSExtension && binary.BigEndian.Uint16(b[2:]) == report.ExplainTemplate:
-			d.explanation(data)
-		case t >= report.TLVEthernet && t <= report.TLVIPv6 && !found:
+	var v decode.TLV
+	all := d.raw.TLVs()
+	for all.Next(&v) {
+		in, known := v.InType()
+		switch {
+		case known && in == report.DSExtension && v.Template == report.ExplainTemplate && d.explanation(v.Data):
+		case known && decode.IsPacket(in) && !found:
 			found = true
-			d.packet(report.Ethernet+report.InType(t-report.TLVEthernet), data)
+			d.packet(in, v.Data)
+		default:
+			d.record.TLVs = append(d.record.TLVs, v)
 		}
-		b = b[tlvLen+len(data):]
 	}
-	return true
+	if all.Problem != decode.NoProblem {
+		d.problem(all.Problem)
+	}
 }
 
-func (d *Decoder) explanation(data []byte) {
+// explanation reads the explanation; false where the data is none.
+func (d *Decoder) explanation(data []byte) bool {
 	var e report.Explanation
 	if !e.Get(data) {
-		return
+		return false
 	}
 	r := &d.record
 	r.Events, r.Suppressed, r.Lost, r.Drops = e.Events, e.Suppressed, e.Lost, e.Drops
@@ -243,30 +289,22 @@ func (d *Decoder) explanation(data []byte) {
 			r.Known |= KnownEventNode << known
 		}
 	}
+	return true
 }
 
 // maxClockOffset is how far a sink's clock may be from the collector's in nanoseconds. Beyond
 // it the record's time is when it was received: stores sort by that time and expire by it.
 const maxClockOffset = int64(24 * 3600 * second)
 
-// transparentSecurity reads individual report b as the code of Transparent Security writes
-// them, which differs from the specification.
-func (d *Decoder) transparentSecurity(kind decode.TransparentSecurity, b []byte) {
-	if kind == decode.TransparentSecurityPacket {
-		n := d.load(report.Ethernet, decode.TransparentSecurityFrame(b))
-		decode.CorrectTransparentSecurity(d.frame[:n])
-		configured := d.locators
-		d.locators = d.corrected
-		d.headers(report.Ethernet, n)
-		d.locators = configured
-		clear(d.frame[:n])
-		return
-	}
-	r := &d.record
-	seconds, count := decode.ReadTransparentSecurityDrop(b)
-	d.setTime(int64(seconds) * second)
-	r.Events, r.Drops = dropEvent, count
-	r.Known |= KnownEvents | KnownDrops
+// transparentSecurity reads the packet in a report as the code of Transparent Security writes them, which differs from
+// the specification.
+func (d *Decoder) transparentSecurity() {
+	n := d.load(report.Ethernet, d.raw.Inner)
+	decode.CorrectTransparentSecurity(d.frame[:n])
+	configured := d.locators
+	d.locators = d.corrected
+	d.headers(report.Ethernet, n)
+	d.locators = configured
 }
 
 // setTime makes t the record's time, unless it is too far from when the report was received.

@@ -61,29 +61,33 @@ func ip(t testing.TB, packet string) string {
 }
 
 func TestGoldenReports(t *testing.T) {
+	// Ingress 1000, egress 2000: the lower 32 bits of nanoseconds, nearest to the time of receipt.
+	const stamp = `"ingress_time":"2025-11-22T02:00:01.693238248Z"`
+	const stamps = stamp + `,"egress_time":"2025-11-22T02:00:01.693239248Z"`
 	for _, c := range []struct{ file, want string }{
 		{"baseline", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"sink":{"ingress":1,"egress":2,"queue":3,"occupancy":68}`},
-		{"domain_specific", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"sink":{"ingress":1,"egress":2,"queue":3,"occupancy":68}`},
+		{"domain_specific", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"sink":{"ingress":1,"egress":2,"queue":3,"occupancy":68},"ds_metadata":"cafebabe",` +
+			`"tlvs":[{"type":"ds_extension","template":66,"data":"deadbeef"}]`},
 		{"int_tcp", tracked + `,"flow":"tcp:10.0.0.1:40000-10.0.0.2:80","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":23,` +
 			`"tcp_flags":24,"length":80,"hop_count":2,"hops":[{"node_id":1,"queue":2,"occupancy":17},{"node_id":2,"queue":1,"occupancy":34}],"sink":{"queue":3,"occupancy":68}`},
 		{"transparent_security", tracked + `,"flow":"udp:192.168.1.1:56789-192.168.2.2:80","source":"192.168.1.1","destination":"192.168.2.2","source_port":56789,"destination_port":80,` +
 			`"protocol":17,"dscp":0,"length":86,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","device_id":"a61af6b1647d0000",` +
-			`"hop_count":1,"hops":[{"node_id":123}]`},
+			`"hop_count":1,"hops":[{"node_id":123}],"source_metadata":"a61af6b1647d0000"`},
 		{"int_vxlan", tracked + `,"flow":"udp:192.168.1.1:56789-192.168.2.2:4789","source":"192.168.1.1","destination":"192.168.2.2","source_port":56789,"destination_port":4789,` +
-			`"protocol":17,"dscp":0,"length":130,"path":"PATH","hop_count":3,` +
+			`"protocol":17,"dscp":0,"length":130,"vni":123,"inner":{` + `"flow":"tcp:10.10.1.1:40000-10.10.2.2:80","source":"10.10.1.1","destination":"10.10.2.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":0` + `},"path":"PATH","hop_count":3,` +
 			`"hops":[{"node_id":1,"ingress":1,"egress":2},{"node_id":2,"ingress":3,"egress":4},{"node_id":3,"ingress":5,"egress":6}]`},
-		{"1.0_ethernet", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02"`},
+		{"1.0_ethernet", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","sink":{` + stamp + `}`},
 		{"1.0_int", tracked + `,"flow":"tcp:10.0.0.1:40000-10.0.0.2:80","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":23,` +
-			`"tcp_flags":24,"length":80,"hop_count":2,"hops":[{"node_id":1,"queue":2,"occupancy":17},{"node_id":2,"queue":1,"occupancy":34}],"sink":{"ingress":1,"egress":2,"latency_ns":100}`},
+			`"tcp_flags":24,"length":80,"hop_count":2,"hops":[{"node_id":1,"queue":2,"occupancy":17},{"node_id":2,"queue":1,"occupancy":34}],"sink":{"ingress":1,"egress":2,"latency_ns":100,` + stamps + `}`},
 		{"1.0_every_bit", `"events":["congestion","drop"],"dropped":true,"congested":true,"tracked":false,"drop_reason":60,"drop_reason_name":"acl_deny",` + tcpFlow +
-			`,"tcp_flags":24,"length":40,"sink":{"ingress":1,"egress":2,"latency_ns":100,"queue":3,"occupancy":68}`},
-		{"0.5_ethernet", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02"`},
+			`,"tcp_flags":24,"length":40,"sink":{"ingress":1,"egress":2,"latency_ns":100,"queue":3,"occupancy":68,` + stamps + `,"tx_utilization":50}`},
+		{"0.5_ethernet", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","sink":{` + stamp + `}`},
 		{"0.5_switch_local", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02",` +
-			`"sink":{"ingress":1,"egress":2,"latency_ns":1000,"queue":3,"occupancy":68}`},
-		{"0.5_no_queue", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","sink":{"latency_ns":1000}`},
+			`"sink":{"ingress":1,"egress":2,"latency_ns":1000,"queue":3,"occupancy":68,` + stamps + `}`},
+		{"0.5_no_queue", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","sink":{"latency_ns":1000,` + stamps + `}`},
 		{"0.5_drop", `"events":["drop"],"dropped":true,"congested":false,"tracked":false,"drop_reason":60,"drop_reason_name":"acl_deny",` + tcpFlow +
-			`,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","sink":{"ingress":1,"egress":2,"queue":3}`},
-		{"0.5_ip", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40`},
+			`,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","sink":{"ingress":1,"egress":2,"queue":3,` + stamp + `}`},
+		{"0.5_ip", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"sink":{` + stamp + `}`},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			got, err := lines(t, NewDecoder(Options{}), reporttest.Wire(t, c.file))
@@ -112,33 +116,6 @@ func TestIdentity(t *testing.T) {
 			_, err := NewDecoder(Options{}).Records(reporttest.Hex(t, c.wire), &testOrigin, func(r *Record) { got = string(AppendJSON(nil, r)) })
 			if err != nil || !strings.Contains(got, c.want) {
 				t.Errorf("%v\n%s, want\n%s", err, got, c.want)
-			}
-		})
-	}
-}
-
-func TestReadHeader(t *testing.T) {
-	for _, c := range []struct {
-		name, wire string
-		want       Header
-		err        error
-	}{
-		{"2.0", groupHex, Header{Version: Version20, HasNode: true, NodeID: 3, HwID: 5, Sequence: 7, SequenceBits: 22}, nil},
-		{"1.0", `14000045 00000009 01000064 000003e8`, Header{Version: Version10, HasNode: true, NodeID: 9, HwID: 5, Sequence: 0x01000064, SequenceBits: 32}, nil},
-		{"0.5", `00200005 01000064 000003e8`, Header{Version: Version05, HasNode: false, NodeID: 0, HwID: 5, Sequence: 0x01000064, SequenceBits: 32}, nil},
-		{"0.5 drop", `01200005 01000064 000003e8 00000009 00000000 00000000`, Header{Version: Version05, HasNode: true, NodeID: 9, HwID: 5, Sequence: 0x01000064, SequenceBits: 32}, nil},
-		{"empty", ``, Header{}, decode.ErrNotReport},
-		{"2.0 cut", `21400007 000000`, Header{}, decode.ErrTruncated},
-		{"1.0 cut", `14000045 00000009 01000064 0000`, Header{}, decode.ErrTruncated},
-		{"1.0 too short for itself", `13000045 00000009 01000064 000003e8`, Header{}, decode.ErrNotReport},
-		{"0.5 cut", `02200005 01000064 000003e8 00000009`, Header{}, decode.ErrTruncated},
-		{"0.5 of another header", `03200005 01000064 000003e8`, Header{}, decode.ErrNotReport},
-		{"version 3", `30000000 00000000`, Header{}, decode.ErrNotReport},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			h, err := ReadHeader(reporttest.Hex(t, c.wire))
-			if h != c.want || !errors.Is(err, c.err) {
-				t.Errorf("%+v, %v; want %+v, %v", h, err, c.want, c.err)
 			}
 		})
 	}
@@ -185,23 +162,23 @@ func TestHops(t *testing.T) {
 				`{"node_id":2,"ingress_time":"2025-11-22T01:59:59.999997440Z","egress_time":"2025-11-22T01:59:59.999997441Z"}]`},
 		{"times after 2262, which no store takes", udp4(t, 5000, `14 08 0035`+md("05", "8c00", "00000002 8000000000000000 7fffffffffffffff")),
 			flow("53") + `64,"hop_count":1,"hops":[{"node_id":2,"egress_time":"2262-04-11T23:47:16.854775807Z"}]`},
-		{"lengths that do not agree", udp4(t, 5000, `14 06 0035`+md("03", "c000", "00000001 00010002 00000064")), flow("53") + `56,"flags":["malformed"]`},
-		{"a type that is none", udp4(t, 5000, `44 06 0035`+md("03", "c000", "00000001 00010002 00000064")), flow("5000") + `56,"flags":["malformed"]`},
-		{"an unknown domain", udp4(t, 5000, `14 05 0035 2000 0206 c000 0007 8000 0000 00000001 00010002`), flow("53") + `52`},
-		{"Destination", udp4(t, 5000, `24 01 0035 deadbeef`), flow("53") + `36`},
+		{"lengths that do not agree", udp4(t, 5000, `14 06 0035`+md("03", "c000", "00000001 00010002 00000064")), flow("53") + `56,"source_metadata":"000000010001000200000064","flags":["malformed"],"int_problem":"hop_ml"`},
+		{"a type that is none", udp4(t, 5000, `44 06 0035`+md("03", "c000", "00000001 00010002 00000064")), flow("5000") + `56,"flags":["malformed"],"int_problem":"type"`},
+		{"an unknown domain", udp4(t, 5000, `14 05 0035 2000 0206 c000 0007 8000 0000 00000001 00010002`), flow("53") + `52,"source_metadata":"0000000100010002","int_problem":"unknown_domain"`},
+		{"Destination", udp4(t, 5000, `24 01 0035 deadbeef`), flow("53") + `36,"source_metadata":"deadbeef"`},
 		{"GRE", `4500 0040 0001 4000 40 2f 0000 0a000001 0a000002 0000 88b6 10 06 0800` + md("03", "e000", "00000001 00010002 00000064") + `00000000 00000000`,
 			tracked + `,"flow":"gre:10.0.0.1-10.0.0.2",` + addresses + `,"protocol":47,"dscp":0,"length":64,"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, 0)) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
 		{"GRE made for INT: the flow is what is in it", `4500 0058 0001 4000 40 2f 0000 0a000008 0a000009 0000 88b6 18 06 0800` + md("03", "e000", "00000001 00010002 00000064") +
 			udp4(t, 53, `0000 0000`),
-			flow("53") + `32,"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, 0)) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
+			flow("53") + `32,"outer":{"flow":"gre:10.0.0.8-10.0.0.9","source":"10.0.0.8","destination":"10.0.0.9","protocol":47,"dscp":0},"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, 0)) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
 		{"INT inside of VXLAN: the flow is the inner one", strings.Replace(udp4(t, 4789, `08000000 00000700`+etherHex+udp4(t, 5000, `14 06 0035`+md("03", "e000", "00000001 00010002 00000064"))), "0a0000010a000002", "0a0000080a000009", 1),
-			flow("53") + `56,"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, 0)) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
+			flow("53") + `56,"vni":7,"outer":{"flow":"udp:10.0.0.8:40000-10.0.0.9:4789","source":"10.0.0.8","destination":"10.0.0.9","source_port":40000,"destination_port":4789,"protocol":17,"dscp":0},"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, 0)) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
 		{"Geneve", udp4(t, 6081, `07 00 6558 00000700 0103 01 06`+md("03", "e000", "00000001 00010002 00000064")+etherHex),
-			flow("6081") + `78,"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, 0)) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
+			flow("6081") + `78,"vni":7,"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, 0)) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
 		{"June 2016 in VXLAN-GPE", udp4(t, 4790, `0c000005 00000700 01000903 00030902 d000 0000 00000001 00000002 80000044 00000003 00000004 8000007f`),
-			flow("4790") + `72,"hop_count":2,"hops":[{"node_id":3,"ingress":4,"occupancy":127},{"node_id":1,"ingress":2,"occupancy":68}]`},
+			flow("4790") + `72,"vni":7,"hop_count":2,"hops":[{"node_id":3,"ingress":4,"occupancy":127},{"node_id":1,"ingress":2,"occupancy":68}]`},
 		{"INT 1.0 with 32-bit timestamps", udp4(t, 4790, `0c000008 00000700 01000600 1000 0303 8c00 0000 00000001 9b134000 9b134064`),
-			flow("4790") + `60,"hop_count":1,"hops":[{"node_id":1,"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"}]`},
+			flow("4790") + `60,"vni":7,"hop_count":1,"hops":[{"node_id":1,"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"}]`},
 		{"no INT", ipHex, tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40`},
 		{"later fragment", `4500 001c 0001 0001 40 11 0000 0a000001 0a000002 9c40 1388 0008 0000`, tracked + `,` + addresses + `,"protocol":17,"dscp":0,"length":28`},
 		{"a length that is none", strings.Replace(ipHex, "0028", "0000", 1), tracked + `,` + addresses + `,"protocol":6,"dscp":0,"length":0`},
@@ -266,7 +243,7 @@ func TestLayoutsOfINT10(t *testing.T) {
 		{"GEANT's, as configured", exact, true, first + `"ingress":1,"egress":2,"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"}]`},
 		{"as long by both", both, false, first + `"ingress2":5,"egress2":6,"ingress_time":"2025-11-22T02:00:00.000000000Z"}]`},
 		{"as long by both, GEANT's as configured", both, true, first + `"ingress2":0,"egress2":6}]`},
-		{"another length", none, false, `"length":56,"flags":["malformed"]`},
+		{"another length", none, false, `"length":56,"source_metadata":"00000001000100020000000500000006","flags":["malformed"],"int_problem":"hop_ml"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := DefaultINT()[0]
@@ -418,8 +395,8 @@ func TestSeveralReports(t *testing.T) {
 	want := []string{
 		`"events":["hop_latency","congestion"],` + noFlags + `,"suppressed":1,"lost":4,"drops":5,"flow_packets":2,"flow_bytes":3,"event_node":6,"value":8,` + tcpFlow + `,"tcp_flags":24,"length":40`,
 		`"events":["drop"],"dropped":true,"congested":false,"tracked":false,"flags":["malformed"]`,
-		`"events":["congestion"],"dropped":false,"congested":true,"tracked":false,"flags":["malformed"]`,
-		noFlags,
+		`"events":["congestion"],"dropped":false,"congested":true,"tracked":false,"flags":["malformed"],"data":"00000000"`,
+		noFlags + `,"data":"00000000"`,
 		noFlags + `,"flags":["malformed"]`,
 	}
 	if !errors.Is(err, ErrLengths) || strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -437,9 +414,9 @@ func TestTransparentSecurityCode(t *testing.T) {
 		{"packet", `20000040 000000ea 04 0a 08 00 0000 5453 0000 0000 00000000` + etherHex + `4500 0044 0001 4000 3d 11 0000 c0a80101 c0a80202 0000 022b 0030 0000 18 08 00 11
 			2000 0109 8000 5453 8000 4000 000000ea 0000007b 000000000101 0000 1a18 16a0 0008 0000`,
 			noFlags + `,"flow":"udp:192.168.1.1:6680-192.168.2.2:5792","source":"192.168.1.1","destination":"192.168.2.2","source_port":6680,"destination_port":5792,"protocol":17,"dscp":0,"length":68,` +
-				`"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","device_id":"0000000001010000","hop_count":2,"hops":[{"node_id":123},{"node_id":234}]`},
+				`"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","device_id":"0000000001010000","hop_count":2,"hops":[{"node_id":123},{"node_id":234}],"source_metadata":"0000000001010000","ds_metadata":"00000000"`},
 		{"drop", `20000000 0000007b 02 09 07 00 0001 5453 0000 0000 000f0000 60d36e49 00000005 6b00dbfc6026a3526b00dbfc6026a352 1bbe 0f5d 0017 0000 7470732064726f70207265706f7274`,
-			`"events":["drop"],` + noFlags + `,"drops":5`},
+			`"events":["drop"],` + noFlags + `,"drops":5,"data":"60d36e49000000056b00dbfc6026a3526b00dbfc6026a3521bbe0f5d001700007470732064726f70207265706f7274"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, inclusive := range []bool{false, true} { // Length is corrected, whatever other sources write
@@ -480,14 +457,5 @@ func BenchmarkRecords(b *testing.B) {
 				d.Records(packet, &testOrigin, yield)
 			}
 		})
-	}
-}
-
-// TestKnownReportsArePlausible: those of the specifications and of other programs that the tests have.
-func TestKnownReportsArePlausible(t *testing.T) {
-	for _, name := range reporttest.Names(t) {
-		if _, ok := (*Decoder)(nil).Plausible(reporttest.Wire(t, name)); !ok {
-			t.Errorf("%s is taken for noise", name)
-		}
 	}
 }

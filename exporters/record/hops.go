@@ -23,16 +23,17 @@ func (d *Decoder) stack(n int) {
 	if int(i.End) > n {
 		r.Flags |= Truncated
 	}
-	switch i.Reason {
-	case inthdr.ReasonNone:
-	case inthdr.ReasonUnknownDomain: // where the source's own metadata ends and hops begin is not known
-		return
-	default:
-		if int(i.Stack) <= n {
+	if i.Reason != inthdr.ReasonNone {
+		if int(i.Stack) > n {
+			return
+		}
+		r.INTProblem, r.SourceMetadata = i.Reason, d.within(int(i.Stack), int(i.End), n)
+		if i.Reason != inthdr.ReasonUnknownDomain { // where the source's own metadata ends and hops begin is not known
 			r.Flags |= Malformed
 		}
 		return
 	}
+	d.sourceMetadata(n)
 	if at, length := d.locator.Place(i, inthdr.DeviceID); length > 0 && at+length <= n {
 		r.DeviceID = append(r.DeviceID, d.frame[at:at+length]...)
 	}
@@ -51,12 +52,43 @@ func (d *Decoder) stack(n int) {
 	d.derive(layout)
 }
 
-// hop appends one hop; values in the unit of the node's model, timestamps as on the wire.
+// sourceMetadata takes what the source alone added, as far as it is within the first n bytes of the frame.
+func (d *Decoder) sourceMetadata(n int) {
+	i := &d.info
+	at, to := int(i.Stack)+int(i.StackLen), int(i.Stack)+int(i.StackLen)+int(i.SourceLen)
+	if i.Type == inthdr.Destination {
+		at, to = int(i.Shim)+inthdr.ShimLen, int(i.End)
+	}
+	d.record.SourceMetadata = d.within(at, to, n)
+}
+
+// within returns the bytes of the frame from at on, and no further than to and n.
+func (d *Decoder) within(at, to, n int) []byte {
+	if to = min(to, n); at < to {
+		return d.frame[at:to:to]
+	}
+	return nil
+}
+
+// hop appends the hop b; values in the unit of the node's model, timestamps as on the wire.
 func (d *Decoder) hop(b []byte, l *inthdr.Layout) {
 	var v inthdr.Hop
+	var rest inthdr.Rest
 	l.Read(&v, b)
+	l.ReadRest(&rest, b)
 	d.record.Hops = append(d.record.Hops, Hop{})
 	h := &d.record.Hops[len(d.record.Hops)-1]
+	h.fill(&v, &rest, d.models.Of(v.NodeID))      // no model lists a node that is unknown
+	if at, to := int(l.HopLen), len(b); to > at { // behind the baseline, in front of the checksum complement
+		if l.Bitmap&inthdr.BitChecksumComplement != 0 {
+			at, to = at-4, to-4
+		}
+		h.DSMetadata = b[at:to:to]
+	}
+}
+
+// fill sets h to the known ones of the values, in the unit of the node's model; timestamps as on the wire.
+func (h *Hop) fill(v *inthdr.Hop, rest *inthdr.Rest, model *event.NodeModel) {
 	value := func(known HopKnown, x uint32, to *uint32) {
 		if x != inthdr.Unknown {
 			*to = x
@@ -69,7 +101,7 @@ func (d *Decoder) hop(b []byte, l *inthdr.Layout) {
 			h.Known |= known
 		}
 	}
-	var queue uint32
+	var queue, buffer uint32
 	value(HopNode, v.NodeID, &h.NodeID)
 	value(HopIngress, v.Ingress, &h.Ingress)
 	value(HopEgress, v.Egress, &h.Egress)
@@ -79,11 +111,19 @@ func (d *Decoder) hop(b []byte, l *inthdr.Layout) {
 	value(HopQueue, v.Queue, &queue)
 	value(HopOccupancy, v.Occupancy, &h.Occupancy)
 	value(HopTxUtilization, v.TxUtilization, &h.TxUtilization)
+	value(HopBuffer, rest.Buffer, &buffer)
+	value(HopBufferOccupancy, rest.BufferOccupancy, &h.BufferOccupancy)
+	value(HopCongestion, rest.Congestion, &h.Congestion)
 	stamp(HopIngressTime, v.IngressTime, &h.IngressTime)
 	stamp(HopEgressTime, v.EgressTime, &h.EgressTime)
-	h.Queue = uint8(queue)
-	model := d.models.Of(v.NodeID) // no model lists a node that is unknown
+	h.Queue, h.Buffer = uint8(queue), uint8(buffer)
 	h.LatencyNs, h.Occupancy = model.Latency(h.LatencyNs), model.Occupancy(h.Occupancy)
+}
+
+// absolute makes Unix nanoseconds of both timestamps, whose width is bits.
+func (h *Hop) absolute(model *event.NodeModel, bits uint8, now int64) {
+	h.Known &^= absolute(&h.IngressTime, h.Known&HopIngressTime, model, bits, now)
+	h.Known &^= absolute(&h.EgressTime, h.Known&HopEgressTime, model, bits, now)
 }
 
 // stampBits returns the width of a format's timestamps in bits.
@@ -112,10 +152,7 @@ func (d *Decoder) derive(l *inthdr.Layout) {
 		}
 	}
 	for k := range r.Hops {
-		h := &r.Hops[k]
-		model := d.models.Of(h.NodeID)
-		h.Known &^= absolute(&h.IngressTime, h.Known&HopIngressTime, model, width, r.Time)
-		h.Known &^= absolute(&h.EgressTime, h.Known&HopEgressTime, model, width, r.Time)
+		r.Hops[k].absolute(d.models.Of(r.Hops[k].NodeID), width, r.Time)
 	}
 	if len(r.Hops) == 0 || len(r.Hops) != int(r.HopCount) || r.Flags&Truncated != 0 {
 		return

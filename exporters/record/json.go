@@ -6,7 +6,9 @@ import (
 	"net/netip"
 	"strconv"
 
+	"intsink/engine/inthdr"
 	"intsink/engine/report"
+	"intsink/engine/report/decode"
 )
 
 // AppendJSON appends r as one JSON object, without a line feed.
@@ -58,13 +60,73 @@ func (r *Record) appendReport(b []byte) []byte {
 	if r.Known&KnownInstance != 0 {
 		b = append(appendHex64(append(b, `,"instance":"`...), r.Instance), '"')
 	}
+	b = r.appendHeaders(b)
 	b = r.appendReasons(b)
 	b = r.appendFlow(b)
+	b = r.appendTunnel(b)
 	b = r.appendWay(b)
 	if r.Sink.Known != 0 {
-		b = r.Sink.appendTo(b)
+		b = r.Sink.AppendJSON(append(b, `,"sink":`...))
+	}
+	return r.appendContents(b)
+}
+
+// appendHeaders appends the report's own headers.
+func (r *Record) appendHeaders(b []byte) []byte {
+	if r.Known&KnownRepType != 0 {
+		b = appendNumber(b, `,"rep_type":`, uint64(r.RepType))
+	}
+	if r.Known&KnownInType != 0 {
+		b = appendNumber(b, `,"in_type":`, uint64(r.InType))
+	}
+	if r.Known&KnownRepType != 0 {
+		b = appendBool(b, `,"intermediate":`, r.Intermediate)
+	}
+	if r.Known&KnownMain != 0 {
+		b = appendNumber(b, `,"domain":`, uint64(r.Domain))
+		b = appendNumber(b, `,"ds_md_bits":`, uint64(r.DSMdBits))
+		b = appendNumber(b, `,"ds_md_status":`, uint64(r.DSMdStatus))
+	}
+	if r.Problem != decode.NoProblem {
+		b = append(append(append(b, `,"problem":"`...), r.Problem.String()...), '"')
 	}
 	return b
+}
+
+// appendContents appends what the report has besides a packet and its explanation.
+func (r *Record) appendContents(b []byte) []byte {
+	b = appendHexField(b, `,"ds_metadata":"`, r.DSMetadata)
+	b = appendHexField(b, `,"data":"`, r.Data)
+	for i := range r.TLVs {
+		name := `,{"type":"`
+		if i == 0 {
+			name = `,"tlvs":[{"type":"`
+		}
+		t := &r.TLVs[i]
+		b = append(append(append(b, name...), tlvNames[t.Type&0xf]...), '"')
+		if t.Type == report.TLVDSExtension {
+			b = appendNumber(b, `,"template":`, uint64(t.Template))
+		}
+		b = append(appendHexField(b, `,"data":"`, t.Data), '}')
+	}
+	if len(r.TLVs) > 0 {
+		b = append(b, ']')
+	}
+	return b
+}
+
+// tlvNames has the names of types of TLVs; reserved ones go by their number.
+var tlvNames = [16]string{
+	report.TLVDSExtension: "ds_extension", report.TLVEthernet: "ethernet", report.TLVIPv4: "ipv4", report.TLVIPv6: "ipv6",
+	4: "4", 5: "5", 6: "6", 7: "7", 8: "8", 9: "9", 10: "10", 11: "11", 12: "12", 13: "13", 14: "14", 15: "15",
+}
+
+// appendHexField appends a field of hexadecimal digits if there are any.
+func appendHexField(b []byte, name string, bytes []byte) []byte {
+	if len(bytes) == 0 {
+		return b
+	}
+	return append(appendHex(append(b, name...), bytes), '"')
 }
 
 // appendReasons appends why the report was sent.
@@ -142,10 +204,38 @@ func (r *Record) appendFlow(b []byte) []byte {
 		b = append(appendMAC(append(b, `,"source_mac":"`...), &r.SourceMAC), '"')
 		b = append(appendMAC(append(b, `,"destination_mac":"`...), &r.DestinationMAC), '"')
 	}
-	if len(r.DeviceID) > 0 {
-		b = append(appendHex(append(b, `,"device_id":"`...), r.DeviceID), '"')
+	return appendHexField(b, `,"device_id":"`, r.DeviceID)
+}
+
+// appendTunnel appends the headers of the packets around and inside of the reported one.
+func (r *Record) appendTunnel(b []byte) []byte {
+	if r.Known&KnownVNI != 0 {
+		b = appendNumber(b, `,"vni":`, uint64(r.VNI))
+	}
+	if r.Outer.Source.IsValid() {
+		b = r.Outer.appendTo(append(b, `,"outer":`...))
+	}
+	if r.Inner.Source.IsValid() {
+		b = r.Inner.appendTo(append(b, `,"inner":`...))
 	}
 	return b
+}
+
+// appendTo appends h, which has addresses, as an object.
+func (h *Headers) appendTo(b []byte) []byte {
+	b = append(b, '{')
+	start := len(b)
+	if h.HasPorts || !hasPorts(h.Protocol) {
+		b = append(h.appendFlow(append(b, `,"flow":"`...)), '"')
+	}
+	b = appendAddrField(b, `,"source":"`, h.Source)
+	b = appendAddrField(b, `,"destination":"`, h.Destination)
+	if h.HasPorts {
+		b = appendNumber(b, `,"source_port":`, uint64(h.SourcePort))
+		b = appendNumber(b, `,"destination_port":`, uint64(h.DestinationPort))
+	}
+	b = appendNumber(b, `,"protocol":`, uint64(h.Protocol))
+	return closeObject(appendNumber(b, `,"dscp":`, uint64(h.DSCP)), start)
 }
 
 // appendWay appends the hops, and the links, latencies and path derived from them.
@@ -162,7 +252,7 @@ func (r *Record) appendWay(b []byte) []byte {
 		} else {
 			b = append(b, ',')
 		}
-		b = r.Hops[i].appendTo(b)
+		b = r.Hops[i].AppendJSON(b)
 	}
 	if len(r.Hops) > 0 {
 		b = append(b, ']')
@@ -185,14 +275,18 @@ func (r *Record) appendWay(b []byte) []byte {
 	if r.Known&KnownMaxHop != 0 {
 		b = appendNumber(b, `,"max_hop":`, uint64(r.MaxHop))
 	}
+	b = appendHexField(b, `,"source_metadata":"`, r.SourceMetadata)
 	if r.Flags != 0 {
 		b = appendNames(append(b, `,"flags":[`...), uint32(r.Flags), flagNames[:])
+	}
+	if r.INTProblem != inthdr.ReasonNone {
+		b = append(append(append(b, `,"int_problem":"`...), r.INTProblem.String()...), '"')
 	}
 	return b
 }
 
-// appendTo appends h as an object.
-func (h *Hop) appendTo(b []byte) []byte {
+// AppendJSON appends h as an object.
+func (h *Hop) AppendJSON(b []byte) []byte {
 	b = append(b, '{')
 	start := len(b)
 	number := func(known HopKnown, name string, v uint32) {
@@ -215,22 +309,10 @@ func (h *Hop) appendTo(b []byte) []byte {
 		b = append(appendTime(append(b, `,"egress_time":"`...), h.EgressTime), '"')
 	}
 	number(HopTxUtilization, `,"tx_utilization":`, h.TxUtilization)
-	return closeObject(b, start)
-}
-
-func (s *Sink) appendTo(b []byte) []byte {
-	b = append(b, `,"sink":{`...)
-	start := len(b)
-	number := func(known HopKnown, name string, v uint32) {
-		if s.Known&known != 0 {
-			b = appendNumber(b, name, uint64(v))
-		}
-	}
-	number(HopIngress, `,"ingress":`, uint32(s.Ingress))
-	number(HopEgress, `,"egress":`, uint32(s.Egress))
-	number(HopLatency, `,"latency_ns":`, s.LatencyNs)
-	number(HopQueue, `,"queue":`, uint32(s.Queue))
-	number(HopOccupancy, `,"occupancy":`, s.Occupancy)
+	number(HopBuffer, `,"buffer":`, uint32(h.Buffer))
+	number(HopBufferOccupancy, `,"buffer_occupancy":`, h.BufferOccupancy)
+	number(HopCongestion, `,"congestion":`, h.Congestion)
+	b = appendHexField(b, `,"ds_metadata":"`, h.DSMetadata)
 	return closeObject(b, start)
 }
 

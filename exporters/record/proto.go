@@ -6,7 +6,9 @@ import (
 	"encoding/binary"
 	"math"
 
+	"intsink/engine/inthdr"
 	"intsink/engine/report"
+	"intsink/engine/report/decode"
 )
 
 // AppendProto appends r as one message Report of deploy/collect/intsink.proto, with no
@@ -57,9 +59,63 @@ func (r *Record) putReport(b []byte) []byte {
 		b, at = openField(b, fieldInstance)
 		b = closeField(appendHex64(b, r.Instance), at)
 	}
+	b = r.putHeaders(b)
 	b = r.putReasons(b)
 	b = r.putFlow(b)
-	return r.putWay(b)
+	b = putKnown(b, r.Known&KnownVNI != 0, fieldVNI, uint64(r.VNI))
+	b = r.Outer.put(b, fieldOuter)
+	b = r.Inner.put(b, fieldInner)
+	b = r.putWay(b)
+	return r.putContents(b)
+}
+
+// putHeaders appends the report's own headers.
+func (r *Record) putHeaders(b []byte) []byte {
+	b = putKnown(b, r.Known&KnownRepType != 0, fieldRepType, uint64(r.RepType))
+	b = putKnown(b, r.Known&KnownInType != 0, fieldInType, uint64(r.InType))
+	b = putKnown(b, r.Known&KnownRepType != 0 && r.Intermediate, fieldIntermediate, 1)
+	if r.Known&KnownMain != 0 {
+		b = putNumber(b, fieldDomain, uint64(r.Domain))
+		b = putNumber(b, fieldDSMdBits, uint64(r.DSMdBits))
+		b = putNumber(b, fieldDSMdStatus, uint64(r.DSMdStatus))
+	}
+	if r.Problem != decode.NoProblem {
+		b = putText(b, fieldProblem, r.Problem.String())
+	}
+	return b
+}
+
+// putContents appends what the report has besides a packet and its explanation.
+func (r *Record) putContents(b []byte) []byte {
+	b = putHex(b, fieldDSMetadata, r.DSMetadata)
+	b = putHex(b, fieldData, r.Data)
+	for i := range r.TLVs {
+		t, at := &r.TLVs[i], 0
+		b, at = openField(b, fieldTLVs)
+		b = putText(b, 1, tlvNames[t.Type&0xf])
+		b = putKnown(b, t.Type == report.TLVDSExtension, 2, uint64(t.Template))
+		b = closeField(putHex(b, 3, t.Data), at)
+	}
+	return b
+}
+
+// put appends h as a message if it has addresses.
+func (h *Headers) put(b []byte, field int) []byte {
+	if !h.Source.IsValid() {
+		return b
+	}
+	b, start := openField(b, field)
+	if h.HasPorts || !hasPorts(h.Protocol) {
+		at := 0
+		b, at = openField(b, 1)
+		b = closeField(h.appendFlow(b), at)
+	}
+	b = putAddr(b, 2, h.Source)
+	b = putAddr(b, 3, h.Destination)
+	b = putKnown(b, h.HasPorts, 4, uint64(h.SourcePort))
+	b = putKnown(b, h.HasPorts, 5, uint64(h.DestinationPort))
+	b = putNumber(b, 6, uint64(h.Protocol))
+	return closeField(putNumber(b, 7, uint64(h.DSCP)), start)
 }
 
 func (r *Record) putReasons(b []byte) []byte {
@@ -114,11 +170,7 @@ func (r *Record) putFlow(b []byte) []byte {
 		b, at = openField(b, fieldDestinationMAC)
 		b = closeField(appendMAC(b, &r.DestinationMAC), at)
 	}
-	if n := len(r.DeviceID); n > 0 {
-		b = binary.AppendUvarint(putTag(b, fieldDeviceID, wireBytes), uint64(2*n))
-		b = appendHex(b, r.DeviceID)
-	}
-	return b
+	return putHex(b, fieldDeviceID, r.DeviceID)
 }
 
 func (r *Record) putWay(b []byte) []byte {
@@ -140,7 +192,11 @@ func (r *Record) putWay(b []byte) []byte {
 		b = closeField(putNumber(b, 3, l.LatencyNs), at)
 	}
 	b = putKnown(b, r.Known&KnownMaxHop != 0, fieldMaxHop, uint64(r.MaxHop))
+	b = putHex(b, fieldSourceMetadata, r.SourceMetadata)
 	b = putNames(b, fieldFlags, uint32(r.Flags), flagNames[:])
+	if r.INTProblem != inthdr.ReasonNone {
+		b = putText(b, fieldINTProblem, r.INTProblem.String())
+	}
 	if s := &r.Sink; s.Known != 0 {
 		b, at = openField(b, fieldSink)
 		b = putKnown(b, s.Known&HopIngress != 0, 1, uint64(s.Ingress))
@@ -148,6 +204,12 @@ func (r *Record) putWay(b []byte) []byte {
 		b = putKnown(b, s.Known&HopLatency != 0, 3, uint64(s.LatencyNs))
 		b = putKnown(b, s.Known&HopQueue != 0, 4, uint64(s.Queue))
 		b = putKnown(b, s.Known&HopOccupancy != 0, 5, uint64(s.Occupancy))
+		b = putKnown(b, s.Known&HopIngress2 != 0, 6, uint64(s.Ingress2))
+		b = putKnown(b, s.Known&HopEgress2 != 0, 7, uint64(s.Egress2))
+		b = s.putTimes(b, 8)
+		b = putKnown(b, s.Known&HopTxUtilization != 0, 10, uint64(s.TxUtilization))
+		b = putKnown(b, s.Known&HopBuffer != 0, 11, uint64(s.Buffer))
+		b = putKnown(b, s.Known&HopBufferOccupancy != 0, 12, uint64(s.BufferOccupancy))
 		b = closeField(b, at)
 	}
 	return b
@@ -162,13 +224,23 @@ func (h *Hop) put(b []byte) []byte {
 	b = putKnown(b, h.Known&HopLatency != 0, 6, uint64(h.LatencyNs))
 	b = putKnown(b, h.Known&HopQueue != 0, 7, uint64(h.Queue))
 	b = putKnown(b, h.Known&HopOccupancy != 0, 8, uint64(h.Occupancy))
+	b = h.putTimes(b, 9)
+	b = putKnown(b, h.Known&HopTxUtilization != 0, 11, uint64(h.TxUtilization))
+	b = putKnown(b, h.Known&HopBuffer != 0, 12, uint64(h.Buffer))
+	b = putKnown(b, h.Known&HopBufferOccupancy != 0, 13, uint64(h.BufferOccupancy))
+	b = putKnown(b, h.Known&HopCongestion != 0, 14, uint64(h.Congestion))
+	return putHex(b, 15, h.DSMetadata)
+}
+
+// putTimes appends the ingress time as that field, and the egress time as the next.
+func (h *Hop) putTimes(b []byte, field int) []byte {
 	if h.Known&HopIngressTime != 0 {
-		b = putFixed64(b, 9, h.IngressTime)
+		b = putFixed64(b, field, h.IngressTime)
 	}
 	if h.Known&HopEgressTime != 0 {
-		b = putFixed64(b, 10, h.EgressTime)
+		b = putFixed64(b, field+1, h.EgressTime)
 	}
-	return putKnown(b, h.Known&HopTxUtilization != 0, 11, uint64(h.TxUtilization))
+	return b
 }
 
 // Field numbers of message Report in deploy/collect/intsink.proto.
@@ -224,4 +296,19 @@ const (
 	fieldCount
 	fieldStats
 	fieldInstance
+	fieldRepType
+	fieldInType
+	fieldIntermediate
+	fieldDomain
+	fieldDSMdBits
+	fieldDSMdStatus
+	fieldProblem
+	fieldVNI
+	fieldOuter
+	fieldInner
+	fieldSourceMetadata
+	fieldINTProblem
+	fieldDSMetadata
+	fieldData
+	fieldTLVs
 )

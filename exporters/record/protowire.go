@@ -55,14 +55,32 @@ func putNames(b []byte, field int, set uint32, names []string) []byte {
 	return b
 }
 
-// openField starts a text or a message of at most 127 bytes, which all of this schema are.
-// closeField writes the length into the one byte that openField leaves for it.
+// putHex appends bytes as a text of hexadecimal digits if there are any.
+func putHex(b []byte, field int, bytes []byte) []byte {
+	if len(bytes) == 0 {
+		return b
+	}
+	b = binary.AppendUvarint(putTag(b, field, wireBytes), uint64(2*len(bytes)))
+	return appendHex(b, bytes)
+}
+
+// openField starts a text or a message. closeField writes its length in front: into the one byte that openField leaves
+// for it, as long as it has at most 127.
 func openField(b []byte, field int) ([]byte, int) {
 	b = append(putTag(b, field, wireBytes), 0)
 	return b, len(b)
 }
 
 func closeField(b []byte, start int) []byte {
-	b[start-1] = byte(len(b) - start)
+	n := len(b) - start
+	if n < 0x80 {
+		b[start-1] = byte(n)
+		return b
+	}
+	var length [binary.MaxVarintLen64]byte
+	width := binary.PutUvarint(length[:], uint64(n))
+	b = append(b, length[:width-1]...) // room
+	copy(b[start-1+width:], b[start:start+n])
+	copy(b[start-1:], length[:width])
 	return b
 }

@@ -3,7 +3,14 @@
 
 package record
 
-import "net/netip"
+import (
+	"net/netip"
+	"slices"
+
+	"intsink/engine/inthdr"
+	"intsink/engine/report"
+	"intsink/engine/report/decode"
+)
 
 // SchemaVersion is the field v of every record. New fields do not change it; a change that
 // breaks a reader takes another number.
@@ -27,6 +34,16 @@ type Record struct {
 	Index    uint16 // of the report in its packet, from 0
 	Instance uint64 // of the sink, see report.Identity
 
+	// The report's headers, as on the wire.
+	RepType                      report.RepType
+	InType                       report.InType
+	Intermediate                 bool // I
+	Domain, DSMdBits, DSMdStatus uint16
+	DSMetadata                   []byte // the reporting node's domain specific metadata
+	Data                         []byte // inner contents that are neither a packet nor TLVs
+	TLVs                         []TLV  // without the explanation and the packet that the record describes
+	Problem                      decode.Problem
+
 	// Why the report was sent.
 	Events     uint32 // bit i is report.EventNames[i]
 	Dropped    bool   // D
@@ -46,6 +63,9 @@ type Record struct {
 	Length                      uint32   // bytes of the IP datagram as it was captured, INT included
 	SourceMAC, DestinationMAC   [6]byte
 	DeviceID                    []byte // value of the domain instruction with the role device_id
+	VNI                         uint32
+	Outer                       Headers // of the outermost tunnel around the flow
+	Inner                       Headers // of the packet in the tunnel that the flow is
 
 	// The way of the reported packet.
 	Path      uint64 // of all nodes and interfaces, as GET /api/v1/paths has it
@@ -56,6 +76,9 @@ type Record struct {
 	MaxHop    uint32 // node id of the hop with the greatest latency
 	Flags     Flags
 	Sink      Sink
+	// What the source alone added, contents of a Destination header, and all that cannot be divided into hops.
+	SourceMetadata []byte
+	INTProblem     inthdr.Reason // what is wrong with the packet's INT
 
 	// Type Gap: the first and last sequence number of packets that never came, and how many. With Count 0
 	// only the first one is known.
@@ -81,14 +104,25 @@ var typeNames = [NumTypes]string{"report", "gap", "stats"}
 func (t Type) String() string { return typeNames[t] }
 
 // Version is a version of Telemetry Report.
-type Version uint8
+type Version = decode.Version
 
 const (
-	UnknownVersion Version = iota
-	Version05
-	Version10
-	Version20
+	UnknownVersion = decode.UnknownVersion
+	Version05      = decode.Version05
+	Version10      = decode.Version10
+	Version20      = decode.Version20
 )
+
+// TLV is one TLV of a report's inner contents.
+type TLV = decode.TLV
+
+// Headers are those of a packet around or inside of the one that a record describes.
+type Headers struct {
+	Source, Destination         netip.Addr // not valid: no field is known
+	HasPorts                    bool       // SourcePort and DestinationPort are known
+	SourcePort, DestinationPort uint16
+	Protocol, DSCP              uint8
+}
 
 // Known says which fields of a Record are known.
 type Known uint32
@@ -111,6 +145,10 @@ const (
 	KnownMaxHop                        // MaxHop
 	KnownDrops                         // Drops, if the rest of the explanation is not known
 	KnownInstance                      // Instance
+	KnownRepType                       // RepType, Intermediate
+	KnownInType                        // InType
+	KnownMain                          // Domain, DSMdBits, DSMdStatus
+	KnownVNI                           // VNI
 )
 
 // Hop is the metadata of one node.
@@ -124,6 +162,10 @@ type Hop struct {
 	Occupancy               uint32
 	IngressTime, EgressTime uint64 // Unix nanoseconds, of 63 bits
 	TxUtilization           uint32
+	Buffer                  uint8
+	BufferOccupancy         uint32
+	Congestion              uint32 // status of the queue, in the format of June 2016
+	DSMetadata              []byte // domain specific metadata
 }
 
 // HopKnown says which fields of a Hop are known.
@@ -141,6 +183,9 @@ const (
 	HopIngressTime
 	HopEgressTime
 	HopTxUtilization
+	HopBuffer
+	HopBufferOccupancy
+	HopCongestion
 )
 
 // Link is the way from one node to the next.
@@ -149,14 +194,8 @@ type Link struct {
 	LatencyNs uint64 // from the egress time of From to the ingress time of To
 }
 
-// Sink holds the reporting node's own metadata.
-type Sink struct {
-	Known           HopKnown // of HopIngress, HopEgress, HopLatency, HopQueue, HopOccupancy
-	Ingress, Egress uint16
-	LatencyNs       uint32
-	Queue           uint8
-	Occupancy       uint32
-}
+// Sink holds the reporting node's own metadata: no node id, no congestion status, no domain specific metadata.
+type Sink = Hop
 
 // Flags marks reports and packets that are damaged, cut or incomplete.
 type Flags uint8
@@ -181,8 +220,14 @@ type StreamStats struct {
 
 // Reset clears r and makes it a record of type t; its slices keep their memory.
 func (r *Record) Reset(t Type) {
-	*r = Record{Type: t, VLANs: r.VLANs[:0], DeviceID: r.DeviceID[:0], Hops: r.Hops[:0], Links: r.Links[:0]}
+	*r = Record{Type: t, VLANs: r.VLANs[:0], DeviceID: r.DeviceID[:0], Hops: r.Hops[:0], Links: r.Links[:0], TLVs: r.TLVs[:0]}
 }
+
+// Bits of Record.Events that bits D and Q of a report stand for.
+var (
+	dropEvent       = uint32(1) << slices.Index(report.EventNames[:], "drop")
+	congestionEvent = uint32(1) << slices.Index(report.EventNames[:], "congestion")
+)
 
 // TellsDrop reports whether r is about dropped packets: by its D bit, or by its event, which reports of Transparent
 // Security have without that bit.

@@ -15,35 +15,46 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"intsink/engine/inspect"
+	"intsink/engine/inthdr"
 	"intsink/engine/report"
+	"intsink/engine/report/decode"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
 // whole returns a record whose fields are all known.
 func whole() *Record {
-	const everyHop = HopTxUtilization<<1 - 1
+	const everyHop = HopCongestion<<1 - 1
 	return &Record{
-		Known:    KnownDrops<<1 - 1,
+		Known:    KnownVNI<<1 - 1,
 		Time:     1763776800_123456789,
 		Received: 1763776801_000000000,
 		Exporter: netip.MustParseAddr("192.0.2.7"),
 		Version:  Version20, NodeID: 1, HwID: 2, Start: 1763776000_000000000, Sequence: 1<<22 + 5, Index: 1,
+		RepType: report.INT, InType: report.TLV, Intermediate: true, Domain: 0x5453, DSMdBits: 0x8000, DSMdStatus: 2, Problem: decode.ProblemMDLength,
+		DSMetadata: []byte{0xca, 0xfe, 0xba, 0xbe}, Data: bytes.Repeat([]byte{1, 2}, 100),
+		TLVs:   []TLV{{Type: report.TLVDSExtension, Template: 66, Data: bytes.Repeat([]byte{0xde}, 9000)}, {Type: report.TLVIPv4, Data: []byte{0x45, 0}}, {Type: 9}},
 		Events: 1<<len(report.EventNames) - 1, Dropped: true, Congested: true, Tracked: true, DropReason: 51,
 		Suppressed: 3, Lost: 4, Drops: 5, FlowPackets: 6, FlowBytes: 1 << 40, EventNode: 11, Reference: 100, EventValue: 200,
 		Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddr("10.1.0.1"), SourcePort: 1024, DestinationPort: 80,
 		Protocol: 6, DSCP: 10, TCPFlags: 0x18, VLANs: []uint16{7, 100}, Length: 1500,
 		SourceMAC: [6]byte{2, 0, 0, 0, 0, 1}, DestinationMAC: [6]byte{2, 0, 0, 0, 0, 0xfe}, DeviceID: []byte{0, 0, 0, 0, 1, 1, 0, 0},
-		Path: 0x570a954f16dea0e0, HopCount: 3,
+		VNI:   123,
+		Outer: Headers{netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("2001:db8:1111:2222:3333:4444:5555:6666"), true, 49152, 4789, 17, 46},
+		Inner: Headers{Source: netip.MustParseAddr("10.9.0.1"), Destination: netip.MustParseAddr("10.9.0.2"), Protocol: 6},
+		Path:  0x570a954f16dea0e0, HopCount: 3,
 		Hops: []Hop{
 			{Known: everyHop, NodeID: 10, Ingress: 1, Egress: 2, Ingress2: 3, Egress2: 1<<32 - 1, LatencyNs: 1500, Queue: 7, Occupancy: 1<<24 - 1,
-				IngressTime: 1763776800_000000001, EgressTime: 1<<63 - 1, TxUtilization: 55},
+				IngressTime: 1763776800_000000001, EgressTime: 1<<63 - 1, TxUtilization: 55,
+				Buffer: 255, BufferOccupancy: 17, Congestion: 1<<31 - 2, DSMetadata: bytes.Repeat([]byte{0xab}, 96)},
 			{Known: HopNode | HopLatency, NodeID: 11, LatencyNs: 0},
 			{},
 		},
 		Links:     []Link{{10, 11, 900}, {11, 12, 0}},
 		LatencyNs: 1500, MaxHop: 10, Flags: HopLimit | MTUExceeded | Malformed | Truncated,
-		Sink: Sink{Known: HopIngress | HopEgress | HopLatency | HopQueue | HopOccupancy, Ingress: 1, Egress: 2, LatencyNs: 300, Queue: 0, Occupancy: 64},
+		SourceMetadata: []byte{1, 2, 3, 4}, INTProblem: inthdr.ReasonHopML,
+		Sink: Sink{Known: everyHop &^ (HopNode | HopCongestion), Ingress: 1, Egress: 2, LatencyNs: 300, Queue: 0, Occupancy: 64, Ingress2: 3, Egress2: 4,
+			IngressTime: 1763776800_000000001, EgressTime: 1763776800_000000301, TxUtilization: 50, Buffer: 1, BufferOccupancy: 2},
 	}
 }
 
@@ -135,7 +146,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 		}
 		for name, v := range fields {
 			names := []string{name}
-			for _, inner := range [...]string{"hops", "links"} {
+			for _, inner := range [...]string{"hops", "links", "tlvs"} {
 				if list, ok := v.([]any); ok && name == inner {
 					v = list[0]
 				}
@@ -208,7 +219,7 @@ func TestTimes(t *testing.T) {
 func TestResetKeepsRoom(t *testing.T) {
 	r := whole()
 	r.Reset(Gap)
-	want := Record{Type: Gap, VLANs: []uint16{}, DeviceID: []byte{}, Hops: []Hop{}, Links: []Link{}}
+	want := Record{Type: Gap, VLANs: []uint16{}, DeviceID: []byte{}, Hops: []Hop{}, Links: []Link{}, TLVs: []TLV{}}
 	if d := cmp.Diff(&want, r, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
@@ -224,6 +235,10 @@ func BenchmarkAppendProto(b *testing.B) { benchmark(b, AppendProto) }
 func benchmark(b *testing.B, encode func([]byte, *Record) []byte) {
 	r := whole()
 	r.Hops = append(r.Hops[:1], r.Hops[0], r.Hops[0])
+	r.Data, r.TLVs, r.Outer, r.Inner, r.SourceMetadata, r.DSMetadata = nil, nil, Headers{}, Headers{}, nil, nil // what few records have
+	for k := range r.Hops {
+		r.Hops[k].DSMetadata = nil
+	}
 	buf := make([]byte, 0, 1<<14)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -21,10 +21,7 @@ const (
 // packet reads the reported packet b, which may be cut anywhere, and its INT. It returns
 // false if b is not of type t.
 func (d *Decoder) packet(t report.InType, b []byte) bool {
-	n := d.load(t, b)
-	ok := d.headers(t, n)
-	clear(d.frame[:n])
-	return ok
+	return d.headers(t, d.load(t, b))
 }
 
 // load copies b into d.frame, behind an Ethernet header that it makes up if t has none, and
@@ -39,7 +36,8 @@ func (d *Decoder) load(t report.InType, b []byte) int {
 		at = packet.EthernetLen
 		binary.BigEndian.PutUint16(d.frame[packet.EthernetLen-2:], packet.EtherTypeIPv6)
 	}
-	return at + copy(d.frame[at:], b)
+	d.loaded = at + copy(d.frame[at:], b)
+	return d.loaded
 }
 
 // headers reads the first n bytes of the frame. Zeros follow them, so that the parser may read
@@ -64,6 +62,7 @@ func (d *Decoder) headers(t report.InType, n int) bool {
 	r.Protocol, r.DSCP, r.Length = l.Proto, l.DSCP, uint32(l.End-l.L3)
 	if !d.findINT(n) {
 		d.transport(l.Proto, int(l.L4), n)
+		d.tunnelOf(l.Proto, int(l.L4), int(l.Payload), l.DstPort, n)
 		return true
 	}
 	if n < int(d.info.Shim)+4 || d.info.Shim == 0 && n < int(l.End) { // cut in front of INT: zeros were taken for it
@@ -71,6 +70,7 @@ func (d *Decoder) headers(t report.InType, n int) bool {
 		d.transport(l.Proto, int(l.L4), n)
 		return true
 	}
+	d.found = true
 	d.original(n)
 	return true
 }
@@ -80,6 +80,7 @@ func (d *Decoder) headers(t report.InType, n int) bool {
 func (d *Decoder) findINT(n int) bool {
 	outer := d.layers
 	best := inthdr.NotINT
+	d.ports = d.locators[0].ports
 	for _, e := range d.locators {
 		l, i, p := outer, inthdr.Info{}, e.whole
 		result := p.Find(d.frame, &l, &i, &d.outers)
@@ -95,7 +96,7 @@ func (d *Decoder) findINT(n int) bool {
 		}
 		switch {
 		case result == inthdr.Sound:
-			d.layers, d.info, d.locator = l, i, p
+			d.layers, d.info, d.locator, d.ports = l, i, p, e.ports
 			return true
 		case result == inthdr.Unsound && best == inthdr.NotINT:
 			best = result
@@ -127,6 +128,7 @@ func tellsLength(i *inthdr.Info, n int) bool {
 func (d *Decoder) original(n int) {
 	r, l, i := &d.record, &d.layers, &d.info
 	if i.Depth > 0 { // INT inside a tunnel: the flow is that of the inner headers
+		d.around(int(i.Depth), n)
 		d.addresses(int(l.L3), n, report.Ethernet)
 		r.Length = uint32(l.End - l.L3)
 	}
@@ -135,6 +137,7 @@ func (d *Decoder) original(n int) {
 		r.DSCP = l.DSCP
 		if n >= int(i.Shim)+intLen || n >= int(l.End) {
 			r.Flags |= Malformed
+			r.INTProblem = i.Reason
 		} else {
 			r.Flags |= Truncated
 		}
@@ -144,15 +147,16 @@ func (d *Decoder) original(n int) {
 	switch {
 	case i.Marking == inthdr.ByGRE && i.Inserted:
 		d.enclosed(n)
-	case i.NPT == 1:
-		d.transport(l.Proto, int(l.L4), n)
-		r.DestinationPort = i.Orig
 	case i.NPT == 2:
 		r.Protocol = uint8(i.Orig)
 		d.transport(r.Protocol, int(i.End), n)
 	default:
 		d.transport(l.Proto, int(l.L4), n)
+		if i.NPT == 1 {
+			r.DestinationPort = i.Orig
+		}
 	}
+	d.tunnel(n)
 	d.stack(n)
 }
 
@@ -164,6 +168,7 @@ func (d *Decoder) enclosed(n int) {
 		return
 	}
 	r := &d.record
+	d.ip(int(d.layers.L3), n, &r.Outer)
 	r.Protocol, r.DSCP, r.Length = l.Proto, l.DSCP, uint32(l.End-l.L3)
 	d.layers.Fragment = l.Fragment
 	d.transport(l.Proto, int(l.L4), n)
@@ -195,27 +200,37 @@ func (d *Decoder) network(int) int { return packet.EthernetLen + packet.VLANLen*
 // addresses reads the IP addresses of the header at offset at, if all of it is within n bytes.
 // It returns false if there is no IP header of type t.
 func (d *Decoder) addresses(at, n int, t report.InType) bool {
-	r := &d.record
-	b := d.frame[at:max(n, at)]
-	switch {
-	case len(b) == 0:
-		return true
-	case b[0]>>4 == 4 && t != report.IPv6:
-		if len(b) >= packet.IPv4Len {
-			r.Source, r.Destination = netip.AddrFrom4([4]byte(b[12:])), netip.AddrFrom4([4]byte(b[16:]))
-			r.Protocol, r.DSCP, r.Length = b[9], b[1]>>2, uint32(binary.BigEndian.Uint16(b[2:]))
-			r.Known |= KnownAddresses
-		}
-		return true
-	case b[0]>>4 == 6 && t != report.IPv4:
-		if len(b) >= packet.IPv6Len {
-			r.Source, r.Destination = netip.AddrFrom16([16]byte(b[8:])), netip.AddrFrom16([16]byte(b[24:]))
-			r.Protocol, r.DSCP, r.Length = b[6], uint8(binary.BigEndian.Uint16(b)>>6&0x3f), packet.IPv6Len+uint32(binary.BigEndian.Uint16(b[4:]))
-			r.Known |= KnownAddresses
-		}
+	if n <= at {
 		return true
 	}
-	return t == report.Ethernet
+	switch version := d.frame[at] >> 4; {
+	case version == 4 && t != report.IPv6, version == 6 && t != report.IPv4:
+	default:
+		return t == report.Ethernet
+	}
+	var h Headers
+	if length := d.ip(at, n, &h); h.Source.IsValid() {
+		r := &d.record
+		r.Source, r.Destination, r.Protocol, r.DSCP, r.Length = h.Source, h.Destination, h.Protocol, h.DSCP, length
+		r.Known |= KnownAddresses
+	}
+	return true
+}
+
+// ip reads the IP header at offset at into h, if all of it is within n bytes, and returns the length of the datagram.
+func (d *Decoder) ip(at, n int, h *Headers) (length uint32) {
+	b := d.frame[at:max(n, at)]
+	switch {
+	case len(b) >= packet.IPv4Len && b[0]>>4 == 4:
+		h.Source, h.Destination = netip.AddrFrom4([4]byte(b[12:])), netip.AddrFrom4([4]byte(b[16:]))
+		h.Protocol, h.DSCP = b[9], b[1]>>2
+		return uint32(binary.BigEndian.Uint16(b[2:]))
+	case len(b) >= packet.IPv6Len && b[0]>>4 == 6:
+		h.Source, h.Destination = netip.AddrFrom16([16]byte(b[8:])), netip.AddrFrom16([16]byte(b[24:]))
+		h.Protocol, h.DSCP = b[6], uint8(binary.BigEndian.Uint16(b)>>6&0x3f)
+		return packet.IPv6Len + uint32(binary.BigEndian.Uint16(b[4:]))
+	}
+	return 0
 }
 
 // transport reads the ports and TCP flags of the header at offset at, as far as they are

@@ -79,22 +79,35 @@ func (r *Record) AppendFlow(b []byte) []byte {
 	if !r.hasFlow() {
 		return b
 	}
-	if name := protocolNames[r.Protocol]; name != "" {
-		b = append(b, name...)
-	} else {
-		b = strconv.AppendUint(b, uint64(r.Protocol), 10)
-	}
-	b = r.appendEnd(append(b, ':'), r.Source, r.SourcePort)
-	return r.appendEnd(append(b, '-'), r.Destination, r.DestinationPort)
+	h := Headers{Source: r.Source, Destination: r.Destination, SourcePort: r.SourcePort, DestinationPort: r.DestinationPort, Protocol: r.Protocol}
+	return h.appendFlow(b)
 }
 
-func (r *Record) appendEnd(b []byte, a netip.Addr, port uint16) []byte {
+// AppendFlow appends the id of the flow that h belongs to. It appends nothing if that is not known.
+func (h *Headers) AppendFlow(b []byte) []byte {
+	if !h.Source.IsValid() || !h.HasPorts && hasPorts(h.Protocol) {
+		return b
+	}
+	return h.appendFlow(b)
+}
+
+func (h *Headers) appendFlow(b []byte) []byte {
+	if name := protocolNames[h.Protocol]; name != "" {
+		b = append(b, name...)
+	} else {
+		b = strconv.AppendUint(b, uint64(h.Protocol), 10)
+	}
+	b = h.appendEnd(append(b, ':'), h.Source, h.SourcePort)
+	return h.appendEnd(append(b, '-'), h.Destination, h.DestinationPort)
+}
+
+func (h *Headers) appendEnd(b []byte, a netip.Addr, port uint16) []byte {
 	if a.Is6() {
 		b = append(a.AppendTo(append(b, '[')), ']')
 	} else {
 		b = a.AppendTo(b)
 	}
-	if hasPorts(r.Protocol) {
+	if hasPorts(h.Protocol) {
 		b = strconv.AppendUint(append(b, ':'), uint64(port), 10)
 	}
 	return b

@@ -18,7 +18,6 @@ import (
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/internal/sinkconf"
 	"intsink/engine/inthdr"
-	"intsink/engine/report/decode"
 	"intsink/exporters/record"
 )
 
@@ -42,11 +41,11 @@ func NewCommand() *cobra.Command {
 		Short: "Show telemetry reports",
 		Long: `Show the telemetry reports (versions 2.0, 1.0 and 0.5) in a capture, or as they
 arrive on a UDP port: as text, or as one JSON object per individual report, one
-per line. docs/reports.md describes the fields. INT inside the reported packets
-is shown hop by hop, the newest first. With --config it is found where that
-sink's file says: ports, marks, tunnels, domains; units and clocks of nodes in
-records. --format record shows what a collector stores, docs/records.md: flat
-objects, the source's hop first, also of what was lost.
+per line. --format record shows what a collector stores, docs/records.md, also of
+what was lost; --format json the same of reports alone, and with it the headers
+as they stand on the wire, docs/reports.md. Hops are in the order in which the
+packet passed them. With --config INT is found where that sink's file says:
+ports, marks, tunnels, domains; and nodes have the units and clocks that it says.
 
 Captures are pcap or pcapng, also gzipped, of Ethernet, raw IP, Linux cooked or
 loopback; - is standard input.
@@ -58,7 +57,7 @@ Totals, lost sequence numbers and what could not be decoded go to stderr.
 
 Exit codes: 0 success, 1 nothing could be decoded, 2 wrong usage.`,
 		Example: `  intsink decode reports.pcap
-  intsink decode --port 8555 reports.pcap | jq .inner.int.hops
+  intsink decode --port 8555 reports.pcap | jq .hops
   intsink decode --listen 0.0.0.0:8555 --count 10
   tcpdump -i any -U -w - udp port 8555 | intsink decode --format text -
   intsink decode --config intsink.hcl --format record reports.pcap`,
@@ -82,11 +81,11 @@ Exit codes: 0 success, 1 nothing could be decoded, 2 wrong usage.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.config, "config", "", "configuration of a sink: where INT is in the reported packets, and what nodes mean")
-	f.StringVar(&o.format, "format", "json", "json: one object per individual report, one per line; text: a few lines per report; record: what collectors store")
+	f.StringVar(&o.format, "format", "json", "record: what collectors store, one object per line; json: reports alone, with their headers as on the wire; text: a few lines per report")
 	f.StringVar(&o.listen, "listen", "", "receive reports on this UDP address, such as 0.0.0.0:8555")
 	f.Uint16Var(&o.port, "port", 0, "UDP destination port of the reports in the capture; 0 tries every UDP packet")
 	f.IntVar(&o.count, "count", 0, "stop after this many reports; 0 never stops")
-	f.UintSliceVar(&o.intPorts, "int-port", []uint{decode.DefaultINTPort, 555}, "UDP destination ports of INT in the reported packets")
+	f.UintSliceVar(&o.intPorts, "int-port", []uint{5000, 555}, "UDP destination ports of INT in the reported packets")
 	f.StringVar(&o.intDSCP, "int-dscp", "", "DSCP of INT in the reported packets, as VALUE or VALUE/MASK")
 	f.StringVar(&o.intProbe, "int-probe-marker", "", "probe marker of INT in the reported packets, such as 0x0102030405060708")
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"json", "text", "record"}, cobra.ShellCompDirectiveNoFileComp))
@@ -104,69 +103,53 @@ func newReportPrinter(stdout, stderr io.Writer, o *decodeOptions) (*reportPrinte
 	if o.listen != "" && o.port != 0 {
 		return nil, errors.New("--port is for captures: --listen says which port reports arrive on")
 	}
-	d := newPrinter(stdout, stderr)
-	d.format, d.limit = o.format, o.count
-	records, err := d.configure(o)
+	records, err := o.records()
 	if err != nil {
 		return nil, err
 	}
-	d.decoder.Strict = o.listen == "" && o.port == 0
-	if o.format == "record" {
-		d.printRecords(records)
+	d := newPrinter(stdout, stderr, records)
+	d.format, d.limit = o.format, o.count
+	d.strict = o.listen == "" && o.port == 0
+	if o.config == "" && o.intDSCP == "" {
+		d.guess = newGuess()
 	}
 	return d, nil
 }
 
-// configure makes the decoder from --config or the other flags, and returns what records
-// are made from.
-func (d *reportPrinter) configure(o *decodeOptions) (records record.Options, err error) {
+// records returns what records are made from, by --config or the other flags.
+func (o *decodeOptions) records() (r record.Options, err error) {
 	if o.config != "" {
 		c, err := cli.LoadConfigWithoutHosts(o.config)
 		if err != nil {
-			return records, err
+			return r, err
 		}
 		config := sinkconf.INT(&c.INT)
 		config.Fragments = true // what is in a report is to be seen
-		d.decoder = decode.Configured(config)
 		return record.Options{INT: []inthdr.Config{config}, Models: sinkconf.NodeModels(c.NodeModels)}, nil
+	}
+	config := record.DefaultINT()[0]
+	if err := o.marks(&config); err != nil {
+		return r, err
 	}
 	for _, p := range o.intPorts {
 		if p == 0 || p > 65535 {
-			return records, fmt.Errorf("--int-port %d: must be 1 to 65535", p)
+			return r, fmt.Errorf("--int-port %d: must be 1 to 65535", p)
 		}
-		d.decoder.INTPorts = append(d.decoder.INTPorts, uint16(p))
+		port := uint16(p)
+		config.UDPPort = &port
+		r.INT = append(r.INT, config)
 	}
-	if err := d.setMarks(o); err != nil {
-		return records, err
-	}
-	return record.Options{INT: d.marked()}, nil
+	return r, nil
 }
 
-// marked returns where the decoder finds INT by its flags, as records ask for it: a configuration
-// for each port.
-func (d *reportPrinter) marked() (all []inthdr.Config) {
-	config := record.DefaultINT()[0]
-	if d.decoder.DSCPMask != 0 {
-		config.DSCP = &inthdr.DSCP{Value: d.decoder.DSCP, Mask: d.decoder.DSCPMask}
-	}
-	if d.decoder.ProbeMarker != 0 {
-		config.ProbeMarker = &d.decoder.ProbeMarker
-	}
-	for i := range d.decoder.INTPorts {
-		config.UDPPort = &d.decoder.INTPorts[i]
-		all = append(all, config)
-	}
-	return all
-}
-
-// setMarks reads what else marks INT.
-func (d *reportPrinter) setMarks(o *decodeOptions) error {
+// marks reads what else marks INT.
+func (o *decodeOptions) marks(c *inthdr.Config) error {
 	if o.intProbe != "" {
 		marker, err := strconv.ParseUint(o.intProbe, 0, 64)
 		if err != nil || marker == 0 {
 			return fmt.Errorf("--int-probe-marker %q: must be a number of 64 bits, not 0", o.intProbe)
 		}
-		d.decoder.ProbeMarker = marker
+		c.ProbeMarker = &marker
 	}
 	if o.intDSCP == "" {
 		return nil
@@ -180,7 +163,7 @@ func (d *reportPrinter) setMarks(o *decodeOptions) error {
 	if err1 != nil || err2 != nil || m == 0 {
 		return fmt.Errorf("--int-dscp %q: must be VALUE or VALUE/MASK, both at most 63, the mask not 0", o.intDSCP)
 	}
-	d.decoder.DSCP, d.decoder.DSCPMask = uint8(v), uint8(m)
+	c.DSCP = &inthdr.DSCP{Value: uint8(v), Mask: uint8(m)}
 	return nil
 }
 
@@ -193,7 +176,7 @@ func (d *reportPrinter) run(ctx context.Context, o *decodeOptions, args []string
 		err = d.readCapture(ctx, args[0], o.port)
 	}
 	d.streams.end()
-	if d.records != nil {
+	if d.format == "record" {
 		d.printStats()
 	}
 	if flushErr := d.out.Flush(); err == nil {
@@ -217,7 +200,7 @@ func (d *reportPrinter) nothing() error {
 	switch {
 	case d.withINT > 0:
 		return errors.New("no telemetry report is in it: it is a capture of packets with INT, which intsink plan and intsink replay read")
-	case d.decoder.Strict:
+	case d.strict:
 		return errors.New("no telemetry report could be decoded; with --port, bad reports are shown as far as they can be read")
 	}
 	return errors.New("no telemetry report could be decoded")

@@ -1,6 +1,8 @@
 // Package decode is the command decode: telemetry reports out of a capture or a socket, as
-// text or JSON, with the sequence numbers that are missing.
+// records, JSON or text, with the sequence numbers that are missing.
 //
-// A datagram goes from source.go (finds it) to printer.go (decodes and prints it, counts) and
-// streams.go (watches its sequence number); text.go is the text form, command.go the flags.
+// A datagram goes from source.go (finds it) to printer.go (makes records of it and prints them,
+// counts) and streams.go (watches its sequence number); strict.go tells what is no report,
+// guess.go INT that no flag names; wire.go has what JSON shows besides a record, text.go the text
+// form, command.go the flags.
 package decode

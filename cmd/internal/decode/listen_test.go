@@ -41,14 +41,14 @@ func TestDecodeListen(t *testing.T) {
 		t.Error(err)
 	}
 	var line struct {
-		Packet      int    `json:"packet"`
-		Source      string `json:"source"`
-		Destination string `json:"destination"`
-		NodeID      uint32 `json:"node_id"`
+		Packet int    `json:"packet"`
+		From   string `json:"from"`
+		To     string `json:"to"`
+		NodeID uint32 `json:"node_id"`
 	}
 	d := json.NewDecoder(&out)
 	for range 2 {
-		if err := d.Decode(&line); err != nil || line.Packet != 2 || line.NodeID != 3 || line.Destination != address || line.Source != conn.LocalAddr().String() {
+		if err := d.Decode(&line); err != nil || line.Packet != 2 || line.NodeID != 3 || line.To != address || line.From != conn.LocalAddr().String() {
 			t.Errorf("%v %+v", err, line)
 		}
 	}

@@ -1,11 +1,10 @@
-// reportPrinter: decodes each datagram, prints its reports as JSON or text, counts, and
-// complains of what is none.
+// reportPrinter: makes records of each datagram, prints them in the format that is asked for,
+// counts, and complains of what is none.
 
 package decode
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/netip"
@@ -14,6 +13,8 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/engine/report/decode"
+	"intsink/exporters/collect/streams"
+	"intsink/exporters/record"
 )
 
 // maxComplaints is how many undecodable packets are named; more are counted.
@@ -24,10 +25,19 @@ type reportPrinter struct {
 	stdout  io.Writer
 	out     *bufio.Writer // to stdout
 	errs    io.Writer
-	decoder *decode.Decoder
+	decoder *record.Decoder
+	yield   func(*record.Record)
 	format  string
-	limit   int            // reports; 0 is none
-	records *recordPrinter // of format record
+	limit   int // reports; 0 is none
+	strict  bool
+	guess   *guess // nil: the flags say where INT is
+
+	at       datagram      // whose records are printed
+	problems []string      // of its reports
+	other    record.Record // of a gap or of stats
+	line     []byte
+	expired  time.Time // when missing numbers were last given up
+	err      error     // of the output, the first one
 
 	seen        int // packets of the capture, or datagrams
 	packets     int // report packets
@@ -37,8 +47,16 @@ type reportPrinter struct {
 	streams     *sequences
 }
 
-func newPrinter(stdout, stderr io.Writer) *reportPrinter {
-	return &reportPrinter{stdout: stdout, out: bufio.NewWriter(stdout), errs: stderr, decoder: &decode.Decoder{}, streams: newSequences()}
+func newPrinter(stdout, stderr io.Writer, o record.Options) *reportPrinter {
+	d := &reportPrinter{stdout: stdout, out: bufio.NewWriter(stdout), errs: stderr, decoder: record.NewDecoder(o), streams: newSequences()}
+	d.yield = d.report
+	d.streams.gap = func(g streams.Gap) {
+		if d.format == "record" {
+			gapRecord(&d.other, g, d.at.time)
+			d.write(record.AppendJSON(d.line[:0], &d.other))
+		}
+	}
+	return d
 }
 
 func (d *reportPrinter) done() bool { return d.limit > 0 && d.reports >= d.limit }
@@ -51,77 +69,93 @@ type datagram struct {
 	carries  func() bool // INT, where it is no report; nil: not asked
 }
 
-// jsonReport is one line of JSON.
-type jsonReport struct {
-	Packet      int    `json:"packet"`
-	Time        string `json:"time"`
-	Source      string `json:"source"`
-	Destination string `json:"destination"`
-	*decode.Header
-	*decode.Report
-}
-
 // payload prints the reports of one UDP payload. Its error comes from the output.
 func (d *reportPrinter) payload(g datagram, b []byte) error {
-	if d.records != nil {
-		return d.recordsOf(g, b)
-	}
-	m, err := d.decoder.Decode(b)
-	if err != nil && d.otherINT(g) {
-		return nil
-	}
-	if err != nil {
-		d.undecodable++
-		d.complain(g, err)
-		if d.decoder.Strict || m == nil || len(m.Reports) == 0 {
+	if d.strict {
+		if reason := d.unsound(b); reason != "" {
+			if !d.otherINT(g) {
+				d.complain(g, reason)
+			}
 			return nil
 		}
 	}
-	d.packets++
-	d.streams.see(g, b)
-	for i := range m.Reports {
-		if d.done() {
-			break
-		}
-		d.reports++
-		if err := d.print(g, &m.Header, &m.Reports[i]); err != nil {
-			return err
-		}
+	d.at, d.problems = g, d.problems[:0]
+	if g.time.Sub(d.expired) > time.Second {
+		d.expired = g.time
+		d.streams.table.Expire(g.time.UnixNano(), d.streams.missing)
 	}
-	return nil
+	st, place := d.streams.see(g, b)
+	o := record.Origin{Exporter: g.from.Addr(), Received: g.time.UnixNano(), Start: place.Start, Sequence: place.Sequence}
+	n, err := d.decoder.Records(b, &o, d.yield)
+	if n > 0 {
+		d.packets++
+	} else if st != nil {
+		st.Undecodable++
+	}
+	if err != nil {
+		d.complain(g, strings.Join(append(d.problems, headerProblem(b, err)...), "; "))
+	}
+	return d.err
+}
+
+// report prints one record of the datagram at hand.
+func (d *reportPrinter) report(r *record.Record) {
+	h, raw := d.decoder.Raw()
+	if r.Problem != decode.NoProblem {
+		d.problems = append(d.problems, reportProblem(int(r.Index), raw))
+	}
+	if d.done() {
+		return
+	}
+	d.reports++
+	i, frame := d.decoder.INT()
+	if i == nil && d.guess != nil {
+		d.guess.look(r, raw)
+	}
+	switch d.format {
+	case "text":
+		d.write([]byte(reportText(d.at, r, h, raw, i)))
+	case "json":
+		d.line = record.AppendJSON(d.line[:0], r)
+		d.write(appendWire(d.line[:len(d.line)-1], d.at, h, raw, i, frame))
+	default:
+		d.write(record.AppendJSON(d.line[:0], r))
+	}
+}
+
+// write writes one object, or the text of a report, as a line.
+func (d *reportPrinter) write(b []byte) {
+	d.line = append(b, '\n')
+	if _, err := d.out.Write(d.line); d.err == nil {
+		d.err = err
+	}
+}
+
+// printStats prints a record of type stats for each stream.
+func (d *reportPrinter) printStats() {
+	for _, st := range d.streams.table.Sorted() {
+		statsRecord(&d.other, st, d.at.time)
+		d.write(record.AppendJSON(d.line[:0], &d.other))
+	}
 }
 
 // otherINT reports whether a payload that is no report is a packet with INT, and counts it.
 func (d *reportPrinter) otherINT(g datagram) bool {
-	if !d.decoder.Strict || g.carries == nil || !g.carries() {
+	if !d.strict || g.carries == nil || !g.carries() {
 		return false
 	}
 	d.withINT++
 	return true
 }
 
-func (d *reportPrinter) complain(g datagram, err error) {
-	if d.undecodable > maxComplaints {
+func (d *reportPrinter) complain(g datagram, reason string) {
+	if d.undecodable++; d.undecodable > maxComplaints {
 		return
 	}
-	reason := strings.ReplaceAll(err.Error(), "\n", "; ")
 	fmt.Fprintf(d.errs, "packet %d from %s to %s: %s\n", g.number, g.from, g.to, reason)
 	if d.undecodable == maxComplaints {
 		fmt.Fprintln(d.errs, "further undecodable packets are only counted")
 	}
-}
-
-func (d *reportPrinter) print(g datagram, h *decode.Header, r *decode.Report) error {
-	if d.format == "text" {
-		_, err := d.out.WriteString(reportText(g, h, r))
-		return err
-	}
-	b, err := json.Marshal(jsonReport{g.number, g.time.UTC().Format(time.RFC3339Nano), g.from.String(), g.to.String(), h, r})
-	if err != nil {
-		return err
-	}
-	_, err = d.out.Write(append(b, '\n'))
-	return err
 }
 
 func (d *reportPrinter) printTotals() {
@@ -138,6 +172,9 @@ func (d *reportPrinter) printTotals() {
 		fmt.Fprintf(d.errs, ", %s with INT that %s no report", cli.Count(d.withINT, "packet"), isOrAre(d.withINT))
 	}
 	fmt.Fprintln(d.errs)
+	if d.guess != nil {
+		d.guess.print(d.errs)
+	}
 }
 
 func isOrAre(n int) string {

@@ -25,12 +25,13 @@ func TestDecodeRecords(t *testing.T) {
 	const (
 		start = `"id":"3-5-17979cfe362a0005-`
 		who   = `"exporter":"192.0.2.1","node_id":3,"hw_id":5,"version":2,`
+		main  = `"rep_type":1,"in_type":4,"intermediate":false,"domain":0,"ds_md_bits":0,"ds_md_status":0,`
 		hop   = `"hop_count":1,"hops":[{"node_id":42}],"sink":{"ingress":1,"egress":2}}`
 		flow  = `"flow":"udp:10.0.0.1:40000-10.0.0.2:53","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":53,"protocol":17,"dscp":0,"length":48,`
 	)
 	want := []string{
 		`{"v":1,"type":"report",` + start + `3ffffe-0","time":"2023-11-14T22:13:20.000000005Z","received":"2023-11-14T22:13:20.000000005Z",` + who +
-			`"sequence":4194302,"index":0,"dropped":false,"congested":false,"tracked":true,` + flow + hop,
+			`"sequence":4194302,"index":0,` + main + `"dropped":false,"congested":false,"tracked":true,` + flow + hop,
 		start + `3ffffe-1"`,
 		start + `400001-0"`,
 		`{"v":1,"type":"gap",` + start + `3fffff-gap","time":"2023-11-14T22:13:30.002000005Z","received":"2023-11-14T22:13:30.002000005Z",` + who + `"first":4194303,"last":4194304,"count":2}`,
@@ -74,12 +75,10 @@ func TestDecodeRecordsOfBadPackets(t *testing.T) {
 
 // TestDecodeRecordsByMarks: the flags say where INT is.
 func TestDecodeRecordsByMarks(t *testing.T) {
-	marked := reporttest.Packet(t, 7, 1)
-	at := len(marked) - 48
-	marked[at+1], marked[at+22], marked[at+23], marked[at+28], marked[at+31] = 23<<2, 0, 53, 0x10, 0 // DSCP 23, port 53, NPT 0
 	other := reporttest.Packet(t, 8, 1)
+	at := len(other) - 48
 	other[at+22], other[at+23] = 7000>>8, 7000&0xff
-	path := writeFrames(t, layers.LinkTypeEthernet, false, frame(marked, collectorAddr), frame(other, collectorAddr))
+	path := writeFrames(t, layers.LinkTypeEthernet, false, frame(marked(t), collectorAddr), frame(other, collectorAddr))
 	for _, c := range []struct {
 		args []string
 		hops int
@@ -143,8 +142,8 @@ func TestDecodeConfig(t *testing.T) {
 		has  bool
 	}{
 		{[]string{"--format", "record"}, `"hops"`, false},
-		{[]string{"--format", "record", "--config", config}, `"device_id":"cafebabe","hop_count":1,"hops":[{"node_id":42,"latency_ns":40}]`, true},
-		{[]string{"--format", "json", "--config", config}, `"hops":[{"node_id":42,"hop_latency":5}],"source_metadata":"cafebabe"`, true},
+		{[]string{"--format", "record", "--config", config}, `"device_id":"cafebabe","vni":7,"hop_count":1,"hops":[{"node_id":42,"latency_ns":40}]`, true},
+		{[]string{"--format", "json", "--config", config}, `"hops":[{"node_id":42,"latency_ns":40}],"latency_ns":40,"max_hop":42,"source_metadata":"cafebabe"`, true},
 		{[]string{"--format", "json"}, `"hops"`, false},
 	} {
 		stdout, stderr, err := runDecode(t, append(c.args, path)...)

@@ -81,7 +81,7 @@ func (d *reportPrinter) carriesINT(b []byte, link layers.LinkType) bool {
 	default:
 		return false // cooked captures, which are those of report packets
 	}
-	return d.decoder.CarriesINT(t, b)
+	return d.decoder.Find(t, b) != nil
 }
 
 // decodable returns the link type to decode packets of link type t as.

@@ -1,4 +1,4 @@
-// Writes a decoded report as text: events, flags, metadata, flow, hop stack.
+// Writes a record as text: events, flags, own values, flow, tunnels, hops.
 
 package decode
 
@@ -7,181 +7,169 @@ import (
 	"strings"
 	"time"
 
+	"intsink/engine/inthdr"
+	"intsink/engine/report"
 	"intsink/engine/report/decode"
+	"intsink/exporters/record"
 )
 
-// reportText is one report in one to five lines: what it is, why it was sent, the
-// node's own metadata, the flow, INT.
-func reportText(g datagram, h *decode.Header, r *decode.Report) string {
+// reportText is one report in a few lines without the last line feed: what it is, why it was sent, the node's own values, the
+// flow and the tunnels around and inside of it, INT.
+func reportText(g datagram, r *record.Record, h *decode.Header, raw *decode.Report, i *inthdr.Info) string {
+	lines := []string{firstLine(g, r, h, raw)}
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	if r.Has(record.KnownExplanation) {
+		add("events %s", explainedText(r))
+	}
+	if r.Sink.Known != 0 {
+		add("sink %s", fieldsText(r.Sink.AppendJSON(nil)))
+	}
+	if r.Has(record.KnownDropReason) {
+		add("drop_reason %d %s", r.DropReason, report.DropReasons[r.DropReason])
+	}
+	if len(r.DSMetadata) > 0 {
+		add("ds_metadata %x", r.DSMetadata)
+	}
+	if flow := flowText(r); flow != "" {
+		add("flow %s", flow)
+	}
+	for _, t := range []struct {
+		name string
+		of   *record.Headers
+	}{{"outer", &r.Outer}, {"inner", &r.Inner}} {
+		if id := t.of.AppendFlow(nil); len(id) > 0 {
+			add("%s %s", t.name, id)
+		}
+	}
+	if i != nil {
+		add("int %s", intText(r, i))
+	}
+	if len(r.Data) > 0 {
+		add("data %x", r.Data)
+	}
+	for k := range r.TLVs {
+		add("tlv %d template %d %x", r.TLVs[k].Type, r.TLVs[k].Template, r.TLVs[k].Data)
+	}
+	return strings.Join(lines, "\n  ")
+}
+
+// firstLine says where a report comes from, and what it is.
+func firstLine(g datagram, r *record.Record, h *decode.Header, raw *decode.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %s %s", g.number, g.time.UTC().Format(time.RFC3339Nano), g.from)
-	fmt.Fprintf(&b, " version %.1f", h.Version)
-	if h.NodeID != nil {
-		fmt.Fprintf(&b, " node %d", *h.NodeID)
+	fmt.Fprintf(&b, " version %s", [...]string{record.Version05: "0.5", record.Version10: "1.0", record.Version20: "2.0"}[r.Version])
+	if r.Has(record.KnownNode) {
+		fmt.Fprintf(&b, " node %d", r.NodeID)
 	}
-	fmt.Fprintf(&b, " hw_id %d sequence %d%s", h.HwID, h.SequenceNumber, reportFlags(r))
-	if h.Sender != nil {
-		fmt.Fprintf(&b, " sender %s since %s", h.Sender.Instance, h.Sender.Began.Format(time.RFC3339))
-	}
-	fmt.Fprintf(&b, " inner %s %d bytes", r.Inner.Type, r.Inner.Length)
-	if r.Problem != "" {
-		b.WriteString(" PROBLEM: " + strings.ReplaceAll(r.Problem, "\n", "; "))
-	}
-	b.WriteByte('\n')
-	if r.Explained != nil {
-		b.WriteString("  events " + explainedText(r) + "\n")
-	}
-	if len(r.Metadata) > 0 || len(r.DSMetadata) > 0 {
-		b.WriteString("  metadata" + valuesText(r.Metadata, r.DSMetadata))
-		if r.DropReasonName != "" {
-			b.WriteString(" drop_reason_name=" + r.DropReasonName)
-		}
-		b.WriteByte('\n')
-	}
-	if f := r.Inner.Flow; f != nil {
-		b.WriteString("  flow " + flowText(f) + "\n")
-	}
-	if s := r.Inner.INT; s != nil {
-		b.WriteString("  int " + stackText(s) + "\n")
-	}
-	return b.String()
-}
-
-// explainedText returns the text of the Explanation in a report.
-func explainedText(r *decode.Report) string {
-	var b strings.Builder
-	e := r.Explained
-	b.WriteString(strings.Join(r.Events, ","))
-	if e.Value != nil {
-		b.WriteString(":")
-		if e.NodeID != nil {
-			fmt.Fprintf(&b, " node %d", *e.NodeID)
-		}
-		fmt.Fprintf(&b, " %d", *e.Value)
-		if e.Reference != nil {
-			fmt.Fprintf(&b, " against %d", *e.Reference)
-		}
-	}
-	fmt.Fprintf(&b, " (%d packets, %d bytes, %d suppressed, %d lost, %d dropped)", e.Packets, e.Bytes, e.Suppressed, e.Lost, e.Drops)
-	return b.String()
-}
-
-func reportFlags(r *decode.Report) string {
-	out := ""
+	fmt.Fprintf(&b, " hw_id %d sequence %d", h.HwID, h.Sequence)
 	for _, f := range []struct {
 		set  bool
 		name string
-	}{
-		{r.Dropped, " dropped"},
-		{r.CongestedQueue, " congested_queue"},
-		{r.TrackedFlow, " tracked_flow"},
-		{r.Intermediate != nil && *r.Intermediate, " intermediate"},
-	} {
+	}{{r.Dropped, "dropped"}, {r.Congested, "congested"}, {r.Tracked, "tracked"}, {r.Intermediate, "intermediate"}} {
 		if f.set {
-			out += f.name
+			b.WriteString(" " + f.name)
 		}
 	}
-	return out
-}
-
-func valuesText(v decode.Values, ds decode.Hex) string {
-	var b strings.Builder
-	for _, x := range v {
-		if x.Null {
-			fmt.Fprintf(&b, " %s=-", x.Name)
-		} else {
-			fmt.Fprintf(&b, " %s=%d", x.Name, x.Number)
-		}
+	if h.Identified {
+		fmt.Fprintf(&b, " sender %016x since %s", h.Identity.Instance, time.Unix(0, h.Identity.Began).UTC().Format(time.RFC3339))
 	}
-	if len(ds) > 0 {
-		fmt.Fprintf(&b, " ds_metadata=%x", []byte(ds))
+	fmt.Fprintf(&b, " %s %d bytes", contentsText(raw), len(raw.Inner))
+	if r.Problem != decode.NoProblem {
+		b.WriteString(" PROBLEM: " + r.Problem.Text())
 	}
 	return b.String()
 }
 
-func flowText(f *decode.Flow) string {
+// contentsText names the type of the inner contents.
+func contentsText(r *decode.Report) string {
+	names := [...]string{report.None: "none", report.TLV: "tlv", report.DSExtension: "ds_extension", report.Ethernet: "ethernet", report.IPv4: "ipv4", report.IPv6: "ipv6"}
+	if int(r.InType) < len(names) && r.Defined() {
+		return names[r.InType]
+	}
+	return fmt.Sprintf("rep_type %d in_type %d", r.RepType, r.InType)
+}
+
+// explainedText returns the text of the explanation in a report.
+func explainedText(r *record.Record) string {
 	var b strings.Builder
-	if f.Source == "" {
-		fmt.Fprintf(&b, "%s > %s", f.SourceMAC, f.DestinationMAC)
-		if f.EtherType != nil {
-			fmt.Fprintf(&b, " ethertype 0x%04x", *f.EtherType)
+	for bit, name := range report.EventNames {
+		if r.Events>>bit&1 != 0 {
+			b.WriteString("," + name)
 		}
-		return b.String()
 	}
-	if f.Protocol != nil {
-		fmt.Fprintf(&b, "%s ", protocolName(*f.Protocol))
+	if r.Has(record.KnownValue) {
+		b.WriteString(":")
+		if r.Has(record.KnownEventNode) {
+			fmt.Fprintf(&b, " node %d", r.EventNode)
+		}
+		fmt.Fprintf(&b, " %d", r.EventValue)
+		if r.Has(record.KnownReference) {
+			fmt.Fprintf(&b, " against %d", r.Reference)
+		}
 	}
-	b.WriteString(endText(f.Source, f.SourcePort) + " > " + endText(f.Destination, f.DestinationPort))
-	for _, id := range f.VLANs {
+	fmt.Fprintf(&b, " (%d packets, %d bytes, %d suppressed, %d lost, %d dropped)", r.FlowPackets, r.FlowBytes, r.Suppressed, r.Lost, r.Drops)
+	return strings.TrimPrefix(b.String(), ",")
+}
+
+// flowText returns the flow's id and what else tells its packets apart.
+func flowText(r *record.Record) string {
+	var b strings.Builder
+	switch id := r.AppendFlow(nil); {
+	case len(id) > 0:
+		b.Write(id)
+	case r.Has(record.KnownAddresses):
+		fmt.Fprintf(&b, "%s-%s protocol %d", r.Source, r.Destination, r.Protocol)
+	case r.Has(record.KnownMACs):
+		fmt.Fprintf(&b, "%x-%x", r.SourceMAC, r.DestinationMAC)
+	}
+	for _, id := range r.VLANs {
 		fmt.Fprintf(&b, " vlan %d", id)
 	}
-	if f.DSCP != nil && *f.DSCP != 0 {
-		fmt.Fprintf(&b, " dscp %d", *f.DSCP)
+	if r.Has(record.KnownVNI) {
+		fmt.Fprintf(&b, " vni %d", r.VNI)
+	}
+	if r.DSCP != 0 {
+		fmt.Fprintf(&b, " dscp %d", r.DSCP)
 	}
 	return b.String()
 }
 
-func endText(address string, port *uint16) string {
-	switch {
-	case port == nil:
-		return address
-	case strings.Contains(address, ":"):
-		return fmt.Sprintf("[%s]:%d", address, *port)
-	}
-	return fmt.Sprintf("%s:%d", address, *port)
-}
-
-func protocolName(p uint8) string {
-	switch p {
-	case 1:
-		return "icmp"
-	case 6:
-		return "tcp"
-	case 17:
-		return "udp"
-	case 47:
-		return "gre"
-	case 50:
-		return "esp"
-	case 58:
-		return "icmpv6"
-	}
-	return fmt.Sprintf("protocol %d", p)
-}
-
-// stackText is INT on one line, the newest hop first.
-func stackText(s *decode.Stack) string {
+// intText is INT on one line, the source's hop first.
+func intText(r *record.Record, i *inthdr.Info) string {
 	var b strings.Builder
-	b.WriteString(s.Type)
-	if s.Version != nil && *s.Version != 2 {
-		fmt.Fprintf(&b, " version %d", *s.Version)
+	b.WriteString(i.Type.String())
+	if i.Format != inthdr.Format2 {
+		b.WriteString([...]string{inthdr.Format1: " version 1.0", inthdr.Format2016: " of 2016", inthdr.FormatGEANT: " version 1.0 of GEANT"}[i.Format])
+	}
+	if i.Discard {
+		b.WriteString(" discard")
+	}
+	for k := range r.Hops {
+		b.WriteString(" [" + fieldsText(r.Hops[k].AppendJSON(nil)) + "]")
+	}
+	if len(r.SourceMetadata) > 0 {
+		fmt.Fprintf(&b, " source_metadata=%x", r.SourceMetadata)
 	}
 	for _, f := range []struct {
-		set  bool
+		flag record.Flags
 		name string
-	}{
-		{s.Discard, " discard"},
-		{s.HopExceeded != nil && *s.HopExceeded, " max_hop_count_exceeded"},
-		{s.MTUExceeded != nil && *s.MTUExceeded, " mtu_exceeded"},
-	} {
-		if f.set {
-			b.WriteString(f.name)
+	}{{record.HopLimit, "hop_limit"}, {record.MTUExceeded, "mtu_exceeded"}, {record.Truncated, "truncated"}} {
+		if r.Flags&f.flag != 0 {
+			b.WriteString(" " + f.name)
 		}
 	}
-	for _, h := range s.Hops {
-		b.WriteString(" [" + strings.TrimSpace(valuesText(h.Values, h.DSMetadata)) + "]")
-	}
-	if len(s.Source) > 0 {
-		fmt.Fprintf(&b, " source_metadata=%x", []byte(s.Source))
-	}
-	if s.Truncated {
-		b.WriteString(" truncated")
-	}
-	if s.Problem != "" {
-		b.WriteString(" PROBLEM: " + s.Problem)
-	}
-	if s.Next != nil {
-		b.WriteString("; " + stackText(s.Next))
+	if r.INTProblem != inthdr.ReasonNone {
+		fmt.Fprintf(&b, " PROBLEM: %s: %s", r.INTProblem, r.INTProblem.Doc())
 	}
 	return b.String()
+}
+
+// fieldsText is a flat JSON object as name=value.
+func fieldsText(object []byte) string {
+	fields := strings.Split(strings.Trim(string(object), "{}"), `,"`)
+	for k, f := range fields {
+		name, value, _ := strings.Cut(f, `":`)
+		fields[k] = strings.TrimPrefix(name, `"`) + "=" + strings.Trim(value, `"`)
+	}
+	return strings.Join(fields, " ")
 }

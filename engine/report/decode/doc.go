@@ -1,12 +1,13 @@
-// Package decode shows telemetry reports as they stand on the wire: versions 2.0, 1.0
-// and 0.5, the packets in them, and INT in these, hop by hop.
+// Package decode reads the headers of telemetry reports, versions 2.0, 1.0 and 0.5: one
+// iterator gives the individual reports of a packet, with the reporting node's own values.
+// What is inside of a report's packet fragment is not looked at: exporters/record does, by
+// package inthdr.
 //
-// It is for commands and tests, not for the packet path: it allocates. A Decoder may be
-// shared; its results do not alias the input.
+// It allocates nothing, and what it returns aliases the packet.
 //
-//	decode.go, oldreports.go, message.go                a report packet of 2.0; of 1.0 and 0.5; the result
-//	inner.go, transparent.go                            inner contents of a report, and the TLVs in them
-//	dissect.go, dissect_tunnel.go                       headers of the reported packet, tunnels included
-//	dissect_int.go, dissect_hops.go, dissect_oldint.go  its INT; the hops; INT 1.0 and June 2016
-//	values.go                                           named metadata values
+//	header.go                    the header of a report packet
+//	reports.go, oldreports.go    the iterator: a report of 2.0; of 1.0 and 0.5
+//	metadata.go                  the reporting node's own values
+//	tlv.go, problem.go           TLVs of the inner contents; what is wrong with a report
+//	transparent.go               reports of Transparent Security's code
 package decode

@@ -8,7 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"intsink/engine/report"
-	"intsink/exporters/record"
+	"intsink/engine/report/decode"
 )
 
 // Key identifies one sequence of report packets. The exporter's port is left out: a sink may
@@ -61,17 +61,17 @@ type Header struct {
 // ReadHeader reads the header of a report packet. It returns false if payload is too short for
 // one, or of an unknown version.
 func ReadHeader(payload []byte) (h Header, ok bool) {
-	r, err := record.ReadHeader(payload)
+	r, err := decode.ReadHeader(payload)
 	if err != nil {
 		return h, false
 	}
-	h = Header{Sequence: r.Sequence, HwID: r.HwID, Version: uint8(r.Version - record.Version05), Reports: record.CountReports(payload)}
+	h = Header{Sequence: r.Sequence, HwID: r.HwID, Version: uint8(r.Version - decode.Version05), Reports: decode.CountReports(payload)}
 	if r.Identified {
 		h.Sender = r.Identity
 	} else {
 		h.Print = uint32(xxhash.Sum64(payload[:min(len(payload), printed)])) | 1
 	}
-	if r.Version != record.Version05 { // in 0.5 some report packets of a stream only have the node
+	if r.Version != decode.Version05 { // in 0.5 some report packets of a stream only have the node
 		h.Node = r.NodeID
 	}
 	return h, true

@@ -1,0 +1,36 @@
+-- Columns of int.reports that clickhouse.sql has and a table of an earlier version lacks. Without
+-- them such a table goes on taking records: what it has no place for is left out.
+--
+--   clickhouse-client --multiquery < clickhouse-upgrade.sql
+--
+-- Where records come by Kafka, drop int.kafka_mv and int.kafka afterwards, and run the file that
+-- made them again: consumers go on where they were.
+
+ALTER TABLE int.reports
+    ADD COLUMN IF NOT EXISTS rep_type Nullable(UInt8) AFTER instance,
+    ADD COLUMN IF NOT EXISTS in_type Nullable(UInt8) AFTER rep_type,
+    ADD COLUMN IF NOT EXISTS intermediate Bool AFTER in_type,
+    ADD COLUMN IF NOT EXISTS domain Nullable(UInt16) AFTER intermediate,
+    ADD COLUMN IF NOT EXISTS ds_md_bits Nullable(UInt16) AFTER domain,
+    ADD COLUMN IF NOT EXISTS ds_md_status Nullable(UInt16) AFTER ds_md_bits,
+    ADD COLUMN IF NOT EXISTS problem LowCardinality(String) AFTER ds_md_status,
+    ADD COLUMN IF NOT EXISTS vni Nullable(UInt32) AFTER device_id,
+    ADD COLUMN IF NOT EXISTS outer Tuple(flow String, source Nullable(IPv6), destination Nullable(IPv6),
+        source_port Nullable(UInt16), destination_port Nullable(UInt16), protocol Nullable(UInt8), dscp Nullable(UInt8)) AFTER vni,
+    ADD COLUMN IF NOT EXISTS inner Tuple(flow String, source Nullable(IPv6), destination Nullable(IPv6),
+        source_port Nullable(UInt16), destination_port Nullable(UInt16), protocol Nullable(UInt8),
+        dscp Nullable(UInt8)) AFTER outer,
+    MODIFY COLUMN hops Array(Tuple(node_id Nullable(UInt32), ingress Nullable(UInt32), egress Nullable(UInt32),
+        ingress2 Nullable(UInt32), egress2 Nullable(UInt32), latency_ns Nullable(UInt32), queue Nullable(UInt8),
+        occupancy Nullable(UInt32), ingress_time Nullable(DateTime64(9, 'UTC')), egress_time Nullable(DateTime64(9, 'UTC')),
+        tx_utilization Nullable(UInt32), buffer Nullable(UInt8), buffer_occupancy Nullable(UInt32), congestion Nullable(UInt32),
+        ds_metadata String)),
+    ADD COLUMN IF NOT EXISTS source_metadata String AFTER max_hop,
+    ADD COLUMN IF NOT EXISTS int_problem LowCardinality(String) AFTER flags,
+    MODIFY COLUMN sink Tuple(ingress Nullable(UInt16), egress Nullable(UInt16), latency_ns Nullable(UInt32), queue Nullable(UInt8),
+        occupancy Nullable(UInt32), ingress2 Nullable(UInt32), egress2 Nullable(UInt32), ingress_time Nullable(DateTime64(9,
+        'UTC')), egress_time Nullable(DateTime64(9, 'UTC')), tx_utilization Nullable(UInt32), buffer Nullable(UInt8),
+        buffer_occupancy Nullable(UInt32)),
+    ADD COLUMN IF NOT EXISTS ds_metadata String AFTER sink,
+    ADD COLUMN IF NOT EXISTS data String AFTER ds_metadata,
+    ADD COLUMN IF NOT EXISTS tlvs Array(Tuple(type LowCardinality(String), template Nullable(UInt16), data String)) AFTER data;
