@@ -32,7 +32,7 @@ func LoadConfigWithoutHosts(path string) (*conf.Config, error) {
 // one that is not valid.
 func printed(path string, load func(string) (*conf.Config, *conf.Diagnostics)) (*conf.Config, error) {
 	c, diags := load(path)
-	diags.WriteTo(Printable(os.Stderr))
+	Diagnose(os.Stderr, diags)
 	if c == nil {
 		return nil, NotValid(path, diags)
 	}

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"intsink/conf"
 )
 
 // Screen is the terminal that text for people goes to. Its zero value is a file or a pipe, which takes text as it is.
@@ -38,7 +40,7 @@ func ScreenOf(w io.Writer) Screen {
 }
 
 // wrong are the words that say that something is.
-var wrong = regexp.MustCompile(`\b(DOWN|FAULT|NOT READY|congested|loses|degraded|error):?`)
+var wrong = regexp.MustCompile(`\b(DOWN|FAULT|NOT READY|congested|loses|degraded)\b:?|\berror:`)
 
 const red, plain = "\x1b[31m", "\x1b[0m"
 
@@ -48,6 +50,13 @@ func (s Screen) Paint(line string) string {
 		return line
 	}
 	return wrong.ReplaceAllString(line, red+"$0"+plain)
+}
+
+// Diagnose writes the diagnostics of a configuration, for people.
+func Diagnose(w io.Writer, diags *conf.Diagnostics) {
+	var b strings.Builder
+	diags.WriteTo(&b)
+	io.WriteString(Printable(w), ScreenOf(w).Paint(b.String()))
 }
 
 // Text wraps lines at words, and paints them. What follows a line's indent and first words, up to two spaces, is aligned in the

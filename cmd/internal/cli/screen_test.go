@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"intsink/cmd/internal/progress/ptytest"
+	"intsink/conf"
 )
 
 func TestTextFitsTheScreen(t *testing.T) {
@@ -43,5 +44,24 @@ func TestScreenOfATerminal(t *testing.T) {
 	defer f.Close()
 	if s := ScreenOf(f); s != (Screen{}) {
 		t.Errorf("a file: %+v", s)
+	}
+}
+
+// TestDiagnosticsArePainted on a terminal; elsewhere they are as they were.
+func TestDiagnosticsArePainted(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	t.Setenv("NO_COLOR", "")
+	_, diags := conf.Parse("a.hcl", []byte("node { id = \"no error\" }\n"))
+	tty := ptytest.Open(t, 77)
+	Diagnose(tty.File, diags)
+	painted := tty.Wait(func(text string) bool {
+		return strings.Contains(text, "\x1b[31merror:\x1b[0m ") && strings.Contains(text, "\"no error\"")
+	})
+	if strings.Contains(painted, "no \x1b") {
+		t.Errorf("%q", painted)
+	}
+	var b strings.Builder
+	if Diagnose(&b, diags); strings.Contains(b.String(), "\x1b") || !strings.HasPrefix(b.String(), "a.hcl: error: there is no int block") {
+		t.Errorf("%q", b.String())
 	}
 }

@@ -83,7 +83,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 // load reads the configuration. Diagnostics go to stderr; the error has been printed.
 func load(path string) (*collector.Config, error) {
 	c, diags := collector.Load(path)
-	diags.WriteTo(cli.Printable(os.Stderr))
+	cli.Diagnose(os.Stderr, diags)
 	return c, notValid(path, c, diags)
 }
 

@@ -306,8 +306,11 @@ func (d *day) deed() {
 		if code := d.p.end(syscall.SIGTERM); code != 0 {
 			d.t.Fatalf("exit code %d\n%s", code, d.p.stderr)
 		}
-		d.damage(calm)
+		again := d.damage(calm)
 		d.start()
+		if again {
+			d.calm() // all is delivered again: until then, what is damaged next is told to outputs that have it
+		}
 	}
 }
 
@@ -387,11 +390,11 @@ func (d *day) tear() {
 	}
 }
 
-// damage does to the spool of a collector that has ended what disks and people do.
-func (d *day) damage(calm bool) {
+// damage does to the spool of a collector that has ended what disks and people do, and reports whether all is delivered again then.
+func (d *day) damage(calm bool) (again bool) {
 	all := d.segments()
 	if len(all) == 0 {
-		return
+		return false
 	}
 	path := all[d.r.IntN(len(all))]
 	b, err := os.ReadFile(path)
@@ -412,12 +415,13 @@ func (d *day) damage(calm bool) {
 		d.did("%s cut to %d of %d", filepath.Base(path), n, len(b))
 		os.Truncate(path, int64(n))
 	case 3:
-		if !calm {
-			return
+		if calm {
+			d.did("positions removed")
+			os.Remove(filepath.Join(d.dir, "disk", "spool", "positions.json"))
+			return true
 		}
-		d.did("positions removed")
-		os.Remove(filepath.Join(d.dir, "disk", "spool", "positions.json"))
 	}
+	return false
 }
 
 // TestSums: outputs fail and return, disks are full, segments and positions are lost, bits flip, the collector is killed and

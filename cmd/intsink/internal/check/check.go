@@ -33,7 +33,7 @@ func Run(stdout, stderr io.Writer, path string, o Options, machine Machine) erro
 		load = conf.LoadWithoutHosts
 	}
 	c, diags := load(path)
-	diags.WriteTo(stderr)
+	cli.Diagnose(stderr, diags)
 	if c == nil {
 		return cli.NotValid(path, diags)
 	}

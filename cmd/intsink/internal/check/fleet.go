@@ -35,7 +35,7 @@ func Fleet(stdout, stderr io.Writer, dir string) error {
 	faults := 0
 	for _, path := range paths {
 		c, diags := conf.LoadElsewhere(path)
-		diags.WriteTo(stderr)
+		cli.Diagnose(stderr, diags)
 		if c == nil {
 			faults += diags.Count(conf.Error)
 			continue

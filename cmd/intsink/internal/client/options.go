@@ -94,7 +94,7 @@ func (o *Options) Open() (*Sink, error) {
 func (o *Options) configured() (*Sink, error) {
 	c, diags := conf.LoadWithoutHosts(o.Config) // its warnings are for who runs it
 	if c == nil {
-		diags.WriteTo(cli.Printable(os.Stderr))
+		cli.Diagnose(os.Stderr, diags)
 		return nil, cli.NotValid(o.Config, diags)
 	}
 	listen, secret := listenURL(c.HTTP.Listen), len(c.HTTP.Tokens) > 0
@@ -120,7 +120,7 @@ func (o *Options) OpenControl() (*Sink, error) {
 	}
 	c, diags := conf.LoadWithoutHosts(o.Config) // its warnings are for who runs it
 	if c == nil {
-		diags.WriteTo(cli.Printable(os.Stderr))
+		cli.Diagnose(os.Stderr, diags)
 		return nil, cli.Failed(fmt.Errorf("%s is not valid: %s; the sink goes on with what it has; if it is valid with the sink's own environment and names, say where its socket is with --socket", o.Config, cli.Count(diags.Count(conf.Error), "error")))
 	}
 	if c.HTTP.Socket == "" {

@@ -24,7 +24,7 @@ type sink struct {
 func newSink(lines string) (*sink, error) {
 	c, diags := conf.Parse("verify.hcl", fmt.Appendf(nil, sinkConfig, lines))
 	if c == nil {
-		diags.WriteTo(cli.Printable(os.Stderr))
+		cli.Diagnose(os.Stderr, diags)
 		return nil, cli.Failed(fmt.Errorf("the configuration of verify is not valid: %s", cli.Count(diags.Count(conf.Error), "error")))
 	}
 	p, err := simulate.NewMemPort()
