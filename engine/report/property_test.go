@@ -25,7 +25,8 @@ func randomReport(rng *rand.Rand) Individual {
 		r.DSMdStatus = uint16(rng.Uint32())
 		r.Metadata = bytesOf(mdSize(r.RepMdBits) + 4*rng.IntN(4))
 		if len(r.Metadata) > mdSize(r.RepMdBits) { // else there is no domain specific metadata
-			r.DSMdBits = uint16(rng.Uint32()) | 1
+			r.DomainSpecificID |= 1
+			r.DSMdBits = 1 << rng.IntN(16)
 		}
 	}
 	if r.InType != None {

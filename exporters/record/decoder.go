@@ -260,7 +260,7 @@ func (d *Decoder) tlvs() {
 	for all.Next(&v) {
 		in, known := v.InType()
 		switch {
-		case known && in == report.DSExtension && v.Template == report.ExplainTemplate && d.explanation(v.Data):
+		case known && in == report.DSExtension && v.Template == report.ExplainTemplate && !d.record.Has(KnownExplanation) && d.explanation(v.Data):
 		case known && decode.IsPacket(in) && !found:
 			found = true
 			d.packet(in, v.Data)

@@ -108,7 +108,7 @@ func TestProblems(t *testing.T) {
 		want decode.Problem
 	}{
 		{`14 06 03 00 5000 0000 0000 0000 00010002 03000044 45000014 00000000`, decode.ProblemMDLength}, // the reported packet is no metadata
-		{`10 05 02 00 5000 0000 8000 0000 00010002 03000044 0badcafe`, decode.ProblemMDLength},          // the second example of the specification
+		{`10 05 02 00 5000 5453 8000 0000 00010002 03000044 0badcafe`, decode.ProblemMDLength},          // the second example of the specification
 		{`04 02 00 00 60000000 00000000`, decode.ProblemInType},
 		{`01 02 00 00 20020000 45000014`, decode.ProblemTLV},
 		{`04 03 00 00 45000014`, decode.ProblemLength},
@@ -141,6 +141,10 @@ func TestTunnels(t *testing.T) {
 		{"no INT in VXLAN", vxlan, []string{`"flow":"udp:10.0.0.1:40000-10.0.0.2:4789"`, `"vni":7`, tcp}},
 		{"INT inside of VXLAN", udp4(t, 4789, `08000000 00000700`+etherHex+strings.Replace(udp4(t, 5000, `14 06 0035`+hop), "0a0000010a000002", "0a0900010a090002", 1)),
 			[]string{`"flow":"udp:10.9.0.1:40000-10.9.0.2:53"`, `"vni":7`, outer, `"hop_count":1`}},
+		{"IPv6 in GRE", `4500 0058 0001 4000 40 2f 0000 0a000001 0a000002 0000 86dd 60000000 0018 06 40 20010db8000000000000000000000001 20010db8000000000000000000000002` + tcpHex + `00000000`,
+			[]string{`"flow":"gre:10.0.0.1-10.0.0.2"`, `"inner":{"flow":"tcp:[2001:db8::1]:40000-[2001:db8::2]:80"`}},
+		{"IP in IP", `4500 003c 0001 4000 40 04 0000 0a000001 0a000002 4500 0028 0001 4000 40 06 0000 0a090001 0a090002` + tcpHex, []string{`"flow":"4:10.0.0.1-10.0.0.2"`, tcp}},
+		{"a tag inside of VXLAN", udp4(t, 4789, `08000000 00000700 020000000002 020000000001 8100 0064`+inner[len(etherHex)-4:]), []string{`"vni":7`, tcp}},
 		{"cut in the inner header", strings.ReplaceAll(vxlan, " ", "")[:2*(28+8+14+20)], []string{`"vni":7`, `"inner":{"source":"10.9.0.1","destination":"10.9.0.2","protocol":6,"dscp":0}`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

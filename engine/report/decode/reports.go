@@ -5,6 +5,7 @@ package decode
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"intsink/engine/inthdr"
 	"intsink/engine/report"
@@ -142,9 +143,18 @@ func (p *Reports) mainContents(r *Report) {
 	}
 	n := p.own(r, r.RepMdBits, inthdr.Format2, b[:length])
 	r.DSMetadata, r.Inner = b[n:length], b[length:]
-	if (len(r.DSMetadata) > 0) != (r.DSMdBits != 0) { // what each of these bits takes is the domain's to say, but it is something
+	if !r.domainAgrees() {
 		r.problem(ProblemMDLength)
 	}
+}
+
+// domainAgrees reports whether the domain specific metadata can be what DSMdBits say: how much each bit takes is the
+// domain's to say, but it is a word at least, and no bit takes nothing. Domain 0 has no bits: they are reserved.
+func (r *Report) domainAgrees() bool {
+	if r.DSMdBits == 0 || r.DomainID == 0 {
+		return len(r.DSMetadata) == 0
+	}
+	return len(r.DSMetadata) >= 4*bits.OnesCount16(r.DSMdBits)
 }
 
 // setMain reads the fixed part of the main contents of RepType 1.
