@@ -121,3 +121,30 @@ func TestFoldersNameTheirPackages(t *testing.T) {
 		}
 	}
 }
+
+// TestSecurityPageNamesTests: each test that docs/security.md names is there.
+func TestSecurityPageNamesTests(t *testing.T) {
+	tests := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, "_test.go") {
+			b, err := os.ReadFile(path)
+			for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(b, -1) {
+				tests[string(m[1])] = true
+			}
+			return err
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(read(t, "docs/security.md"), -1)
+	for _, m := range named {
+		if !tests[m[1]] {
+			t.Errorf("docs/security.md names %s, which is no test", m[1])
+		}
+	}
+	if len(named) < 30 {
+		t.Errorf("%d tests are named", len(named))
+	}
+}

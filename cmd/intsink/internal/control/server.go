@@ -36,11 +36,17 @@ type Server struct {
 	authorities authorities
 }
 
+// Mux is where routes are added: http.ServeMux, or what remembers them.
+type Mux interface {
+	Handle(pattern string, h http.Handler)
+	HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request))
+}
+
 // Endpoints are the paths below /api/v1/ that can be read.
 var Endpoints = []string{"config"}
 
 // Register adds the routes.
-func (s *Server) Register(mux *http.ServeMux) {
+func (s *Server) Register(mux Mux) {
 	mux.HandleFunc("GET /api/v1/config", s.config)
 	mux.HandleFunc("POST /api/v1/reload", s.HandleUpTo(maxConfig, s.reload))
 	mux.HandleFunc("POST /api/v1/confirm", s.Handle(s.confirm))

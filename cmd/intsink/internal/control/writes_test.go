@@ -206,3 +206,23 @@ func TestListenReplacesWhatIsLeft(t *testing.T) {
 		t.Errorf("the file is now %q", b)
 	}
 }
+
+// TestTheLastWritesAreKept: a hundred, those that were refused too, with the beginning of what was wrong.
+func TestTheLastWritesAreKept(t *testing.T) {
+	_, s, _ := server()
+	now := time.Unix(1000, 0)
+	s.Writes.now = func() time.Time { return now }
+	for range keptWrites {
+		now = now.Add(time.Minute)
+		post(s, &peer{0, 7})
+	}
+	post(s, &peer{1000, 8})
+	all := s.Writes.Last()
+	if len(all) != keptWrites || all[0].Result != "ok" || !all[0].Time.Equal(time.Unix(1000, 0).Add(2*time.Minute)) {
+		t.Errorf("%d, the first is %+v", len(all), all[0])
+	}
+	last := all[len(all)-1]
+	if last.Who != "unix uid 1000 pid 8" || last.What != "POST /api/v1/reload" || last.Result != "forbidden" || len(last.Detail) == 0 || len(last.Detail) > maxDetail {
+		t.Errorf("the last is %+v", last)
+	}
+}

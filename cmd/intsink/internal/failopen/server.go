@@ -24,7 +24,7 @@ type Request struct {
 }
 
 // Register adds the routes.
-func (s *Server) Register(mux *http.ServeMux) {
+func (s *Server) Register(mux control.Mux) {
 	mux.HandleFunc("GET /api/v1/mode", s.show)
 	mux.HandleFunc("POST /api/v1/mode", s.Control.Handle(s.ask))
 	mux.HandleFunc("/api/v1/mode", control.Only("GET and POST", "GET, HEAD, POST"))

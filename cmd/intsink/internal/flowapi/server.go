@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"time"
 
+	"intsink/cmd/intsink/internal/control"
 	"intsink/engine"
 	"intsink/engine/inspect"
 )
@@ -38,7 +39,7 @@ var Lists = []string{"flows", "paths", "queues", "links", "interfaces"}
 var Details = []string{"flows/{id}", "paths/{id}", "queues/{id}"}
 
 // Register adds the routes below /api/v1/.
-func (in *API) Register(mux *http.ServeMux) {
+func (in *API) Register(mux control.Mux) {
 	lists := map[string]func(context.Context, *parameters) (any, error){
 		"flows": in.flows, "paths": in.paths, "queues": in.queues, "links": in.links, "interfaces": in.interfaces,
 	}

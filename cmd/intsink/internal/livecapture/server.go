@@ -58,7 +58,7 @@ func WorkersOf(all []*engine.Worker) (out []Worker) {
 }
 
 // Register adds the route.
-func (s *Server) Register(mux *http.ServeMux) {
+func (s *Server) Register(mux control.Mux) {
 	mux.HandleFunc("POST /api/v1/capture", s.Control.Handle(s.begin))
 	mux.HandleFunc("/api/v1/capture", control.Only("POST", "POST"))
 }

@@ -24,7 +24,7 @@ type Server struct {
 }
 
 // Register adds the routes.
-func (s *Server) Register(mux *http.ServeMux) {
+func (s *Server) Register(mux control.Mux) {
 	mux.HandleFunc("GET /api/v1/mitigations", func(w http.ResponseWriter, _ *http.Request) { control.Answer(w, http.StatusOK, s.Store.List()) })
 	mux.HandleFunc("GET /api/v1/mitigations/{id}", s.one)
 	mux.HandleFunc("POST /api/v1/mitigations", s.Control.Handle(s.add))

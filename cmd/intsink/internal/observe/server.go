@@ -77,12 +77,42 @@ func newServer(h http.Handler, write time.Duration) *http.Server {
 	}
 }
 
+// router is a mux that knows its routes.
+type router struct {
+	*http.ServeMux
+	patterns []string
+}
+
+func newRouter() *router { return &router{ServeMux: http.NewServeMux()} }
+
+// Handle implements control.Mux.
+func (m *router) Handle(pattern string, h http.Handler) {
+	m.patterns = append(m.patterns, pattern)
+	m.ServeMux.Handle(pattern, h)
+}
+
+// HandleFunc implements control.Mux.
+func (m *router) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request)) {
+	m.Handle(pattern, http.HandlerFunc(h))
+}
+
+// handler is what listen and the socket answer.
 func (s *Source) handler() http.Handler {
+	mux := s.routes()
+	if s.Control == nil {
+		return mux
+	}
+	return s.Control.Guard(mux)
+}
+
+// routes are all of handler's, with nobody before them.
+func (s *Source) routes() *router {
 	if s.Live == nil {
 		s.Live = NewLive(s.Workers)
 	}
-	mux := http.NewServeMux()
-	shared := sharing.New(s.questions(), func(r *http.Request) string { // those on the socket come before all others, and wait for none
+	mux, questions := newRouter(), s.questions()
+	mux.patterns = questions.patterns
+	shared := sharing.New(questions, func(r *http.Request) string { // those on the socket come before all others, and wait for none
 		if control.From(r) == "" {
 			return "socket "
 		}
@@ -117,12 +147,12 @@ func (s *Source) handler() http.Handler {
 	if s.Capture != nil {
 		s.Capture.Register(mux)
 	}
-	return s.Control.Guard(mux)
+	return mux
 }
 
 // questions answers what clients ask again and again.
-func (s *Source) questions() http.Handler {
-	mux := http.NewServeMux()
+func (s *Source) questions() *router {
+	mux := newRouter()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		if err := s.writeMetrics(w); err != nil {

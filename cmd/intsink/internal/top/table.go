@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"intsink/cmd/internal/cli"
 )
 
 // table is rows of cells below a head.
@@ -35,7 +37,13 @@ func newTable(columns ...string) *table {
 	return t
 }
 
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+// add adds a row. A name of others with a newline in it makes no second one.
+func (t *table) add(cells ...string) {
+	for i, c := range cells {
+		cells[i] = cli.PrintableText(c)
+	}
+	t.rows = append(t.rows, cells)
+}
 
 // lines are the head and at most n rows, in columns that fit the width (0: any); empty where there are none.
 func (t *table) lines(n, width int, empty string) []string {
