@@ -87,7 +87,7 @@ function Map({ paths, links, queues, picked, fresh }) {
   const colour = (v, all) => (v < 0 || !all.length ? 'heat-none' : heat(v, low(all), high(all)));
   const on = (e) => { const p = hover || picked; return p && e.paths.includes(p); };
   const least = innerWidth < 600 ? m.width : Math.max(m.width, 900); // a few nodes do not fill a wide screen
-  return html`<figure class="map"><svg viewBox=${`${(m.width - least) / 2} 0 ${least} ${m.height}`} style=${{ minWidth: `${0.75 * m.width}px` }} role="img" aria-label="map of paths">
+  return html`<figure class="map"><svg viewBox=${`${(m.width - least) / 2} 0 ${least} ${m.height}`} width=${0.75 * m.width} role="img" aria-label="map of paths">
     ${m.edges.map((e) => html`<g class=${'edge ' + colour(latency(e.from, e.to), edgeValues) + (on(e) ? ' on' : '') + (e.paths.some((p) => fresh.has(p)) ? ' fresh' : '')}
       onMouseEnter=${() => setHover(e.paths[0])} onMouseLeave=${() => setHover(null)} onClick=${() => { location.hash = `hops/?link=${e.from}-${e.to}`; }}>
       <path d=${`M${e.x1} ${e.y1} C${(e.x1 + e.x2) / 2} ${e.y1} ${(e.x1 + e.x2) / 2} ${e.y2} ${e.x2} ${e.y2}`} stroke-width=${e.width} />
