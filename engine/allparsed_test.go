@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
+	"intsink/engine/event"
 	"intsink/engine/intgen"
 	"intsink/engine/inthdr"
 	"intsink/flows"
@@ -232,6 +233,15 @@ func TestLongWayChangesNothing(t *testing.T) {
 			r.DropMalformed = true
 			for i := range r.Watches {
 				r.Watches[i].Policy.Thresholds.RefreshEvery = 5e6
+			}
+		},
+		"congestion by what is usual": func(r *Rules) {
+			sample(r, 7)
+			for i := range r.Watches {
+				p := &r.Watches[i].Policy
+				p.Events |= event.Congestion.Set()
+				t := &p.Thresholds
+				t.CongestionRaise, t.CongestionFactor, t.CongestionLatency, t.CongestionQuota, t.CongestionTimeout = 0, 8, 100_000, 8, 1e9
 			}
 		},
 		"tap":            func(r *Rules) { sample(r, 5) },

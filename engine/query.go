@@ -10,7 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"intsink/engine/episode"
 	"intsink/engine/inspect"
+	"intsink/engine/usual"
 )
 
 // NoAnswer is the error of a worker that did not answer in time.
@@ -79,6 +81,12 @@ func (q *PendingQuery) Drop() { q.dropped.Store(true) }
 // Ask hands q to the worker, which answers it between bursts. A worker has one question at a
 // time: a later one takes the place of one that is not answered yet. Any goroutine may call it.
 func (w *Worker) Ask(q *PendingQuery) { w.queries.asked.Store(q) }
+
+// Episodes are what happened in congested queues, over all workers of the sink.
+func (w *Worker) Episodes() *episode.Book { return w.detector.Episodes() }
+
+// Usual is what queues, hops, segments and paths usually do, as all workers of the sink learn it.
+func (w *Worker) Usual() *usual.Usual { return w.detector.Usual() }
 
 // queries is the state of the questions that a worker answers.
 type queries struct {

@@ -6,7 +6,9 @@ package engine
 import (
 	"sync/atomic"
 
+	"intsink/engine/episode"
 	"intsink/engine/event"
+	"intsink/engine/usual"
 )
 
 // Shared is the state that all workers of a sink share: limits per port, queue, link and
@@ -26,6 +28,12 @@ type linkLimits struct {
 func NewShared(links int, seed uint64) *Shared {
 	return &Shared{fabric: event.NewShared(seed), links: make([]linkLimits, links)}
 }
+
+// Episodes are what happened in congested queues.
+func (s *Shared) Episodes() *episode.Book { return s.fabric.Episodes() }
+
+// Usual is what queues, hops, segments and paths usually do, as all workers learn it.
+func (s *Shared) Usual() *usual.Usual { return s.fabric.Usual() }
 
 // Close gives the memory back, once all workers are released.
 func (s *Shared) Close() { s.fabric.Close() }

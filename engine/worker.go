@@ -22,7 +22,7 @@ type linkState struct {
 }
 
 // Worker polls its queues and takes every burst through the stages. All its
-// methods but Snapshot, Reload, ReloadCollectors, Adopted, Ask, Beat and Stop belong to the goroutine that polls.
+// methods but Snapshot, Usual, Episodes, Reload, ReloadCollectors, Adopted, Ask, Beat and Stop belong to the goroutine that polls.
 type Worker struct {
 	links    []linkState
 	pool     Pool

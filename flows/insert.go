@@ -60,7 +60,7 @@ func (t *Table) initFlow(now int64, b, s uint64, i uint32, h uint64, k *Key) *Fl
 	bk.births[s] = birthTick(now)
 	t.countNew(now)
 	f := &t.flows[i]
-	*f = Flow{Key: k.canonical(), seen: now, cold: &t.cold[i], loss: &t.losses[i]}
+	*f = Flow{Key: k.Canonical(), seen: now, cold: &t.cold[i], loss: &t.losses[i]}
 	return f
 }
 

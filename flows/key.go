@@ -25,9 +25,9 @@ func (k *Key) equal(o *Key) bool {
 		k.addrs[1] == o.addrs[1] && k.addrs[2] == o.addrs[2] && k.addrs[3] == o.addrs[3])
 }
 
-// canonical is k with zeros in the words that an IPv4 key does not use: two such keys are
+// Canonical is k with zeros in the words that an IPv4 key does not use: two such keys are
 // equal by ==.
-func (k *Key) canonical() Key {
+func (k *Key) Canonical() Key {
 	if k.Version() == 4 {
 		return Key{addrs: [4]uint64{k.addrs[0]}, portsProto: k.portsProto}
 	}

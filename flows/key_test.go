@@ -38,7 +38,7 @@ func TestKeySaysWhatWasSet(t *testing.T) {
 			} else {
 				words.SetWords6(PortsProto(6, 132, 0x0102, 0xfffe), c.words[0][0], c.words[0][1], c.words[1][0], c.words[1][1])
 			}
-			if !words.equal(&k) || words.canonical() != k.canonical() {
+			if !words.equal(&k) || words.Canonical() != k.Canonical() {
 				t.Errorf("%x by words, %x by addresses", words, k)
 			}
 			said(&words)
@@ -50,7 +50,7 @@ func TestKeySaysWhatWasSet(t *testing.T) {
 			for i := range k.addrs {
 				other := k
 				other.addrs[i] ^= 1 << 63
-				if same := c.version == 4 && i > 0; other.equal(&k) != same || (other.canonical() == k.canonical()) != same {
+				if same := c.version == 4 && i > 0; other.equal(&k) != same || (other.Canonical() == k.Canonical()) != same {
 					t.Errorf("equal with another word %d: %v", i, other.equal(&k))
 				}
 			}

@@ -3,31 +3,27 @@
 
 package event
 
-import "intsink/flows"
+import (
+	"intsink/engine/episode"
+	"intsink/engine/usual"
+	"intsink/flows"
+)
 
 // congestion follows the episodes of one queue: onset where the occupancy or the
 // node's latency reaches its threshold, then every packet over it until the quota
 // is used up, one packet at the end. An episode without a sample for a time ends
 // silently.
 func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool, t *Thresholds) Set {
-	byOccupancy, byLatency := t.CongestionRaise > 0 && n.Occupancy != unknown32, t.CongestionLatency > 0 && n.Latency != unknown32
+	key := n.queueKey()
+	force := d.inForce(t, key)
+	byOccupancy, byLatency := force.occupancy != never && n.Occupancy != unknown32, force.latency != never && n.Latency != unknown32
 	if !byOccupancy && !byLatency {
 		return 0
 	}
-	occupancy, key := n.Occupancy, n.queueKey()
 	q, made := d.fabric.Queues.Get(now, key)
-	if made || now-q.Seen >= t.CongestionTimeout {
-		q.Occupancy, q.Latency = unknown32, unknown32
-	}
-	q.Seen = now
-	if occupancy != unknown32 { // whichever of the two counts under this watch: another one may have begun the episode
-		q.Occupancy = occupancy
-	}
-	if n.Latency != unknown32 {
-		q.Latency = n.Latency
-	}
-	over := byOccupancy && occupancy >= t.CongestionRaise || byLatency && n.Latency >= t.CongestionLatency
-	if !over && !q.Congested {
+	q.sample(now, n, made || now-q.Seen >= t.CongestionTimeout)
+	over := force.over(n)
+	if !over && !q.Congested && q.Window == 0 {
 		return 0
 	}
 	s := d.shared
@@ -36,37 +32,107 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 	end := e.end.under(&d.ends)
 	if e.Congested && now-e.Seen >= end.timeout {
 		e.Congested, e.Since = false, e.Seen
+		s.episodes.End(e.Seen, e.record, episode.Silent)
+	}
+	if now-e.Seen >= t.CongestionTimeout {
+		e.Window = 0
 	}
 	was := e.Congested
-	if !was {
-		e.Occupancy, e.Latency, e.occupancyAt, e.latencyAt = q.Occupancy, q.Latency, 0, 0
+	if t.CongestionFactor != 0 && !was {
+		over = e.suspects(over)
 	}
-	if occupancy != unknown32 {
-		e.Occupancy, e.occupancyAt = occupancy, now
-	}
-	if n.Latency != unknown32 {
-		e.Latency, e.latencyAt = n.Latency, now
-	}
-	e.Seen = max(e.Seen, now)
+	e.sample(now, n, q, was)
 	if over {
-		e.end.take(t, !was)
+		e.end.take(t, force, n, !was)
 	}
-	set := d.episode(now, f, n, &e.Queue, over, e.reached(now, e.end.under(&d.ends)), fresh, t)
+	var set Set
+	if !over || !was || t.CongestionFactor == 0 || e.isEvidence(n) {
+		set = d.episode(now, f, &e.Queue, over, e.reached(now, e.end.under(&d.ends)), fresh, t)
+	}
+	if set != 0 {
+		d.Trigger = force.trigger(n)
+	}
+	d.record(now, f, n, e, key, was)
 	if e.Congested != was || e.Congested && now-e.told >= t.CongestionTimeout/4 {
 		e.told = now
 		s.announce(d, sharedQueues, key)
 	}
 	q.take(&e.Queue)
 	s.mu.Unlock()
-	if q.Congested {
+	if q.Congested || q.Window != 0 {
 		d.markQueue(key)
 	}
 	return set
 }
 
+// sample makes the values of a packet those of q. anew: what was known before counts no longer.
+func (q *Queue) sample(now int64, n *hopValues, anew bool) {
+	if anew {
+		q.Occupancy, q.Latency = unknown32, unknown32
+	}
+	q.Seen = now
+	if n.Occupancy != unknown32 { // whichever of the two counts under this watch: another one may have begun the episode
+		q.Occupancy = n.Occupancy
+	}
+	if n.Latency != unknown32 {
+		q.Latency = n.Latency
+	}
+}
+
+// sample makes the values of a packet those of e; before an episode, those that this worker knows.
+func (e *sharedQueue) sample(now int64, n *hopValues, known *Queue, congested bool) {
+	if !congested {
+		e.Occupancy, e.Latency, e.occupancyAt, e.latencyAt = known.Occupancy, known.Latency, 0, 0
+	}
+	if n.Occupancy != unknown32 {
+		e.Occupancy, e.occupancyAt = n.Occupancy, now
+	}
+	if n.Latency != unknown32 {
+		e.Latency, e.latencyAt = n.Latency, now
+	}
+	e.Seen = max(e.Seen, now)
+}
+
+// record opens, continues or closes the record of a queue's episode. was: it was congested before this packet.
+func (d *Detector) record(now int64, f *flows.Flow, n *hopValues, e *sharedQueue, key [2]uint64, was bool) {
+	b := d.shared.episodes
+	if e.Congested && !was {
+		v, _ := d.shared.usual.Of(usual.Place{Kind: usual.Queue, Key: key})
+		e.record = b.Begin(now, key, v.Latency.Median, v.Occupancy.Median)
+		e.over, e.shown = 1, n.severity()
+	}
+	if e.record == 0 || !e.Congested && !was {
+		return
+	}
+	b.Count(now, e.record, &episode.Packet{Flow: &f.Key, Bytes: d.size, Latency: n.Latency, Occupancy: n.Occupancy})
+	if !e.Congested {
+		b.End(now, e.record, episode.Cleared)
+		e.record = 0
+	}
+}
+
+// severity returns the latency of a hop or, where it is unknown, the occupancy.
+func (n *hopValues) severity() uint32 {
+	if n.Latency != unknown32 {
+		return n.Latency
+	}
+	return n.Occupancy
+}
+
+// isEvidence reports whether one more packet over the threshold is to be shown to the collector: each 2^n-th of the
+// episode, and one that is twice as bad as the last that was shown.
+func (e *sharedQueue) isEvidence(n *hopValues) bool {
+	e.over++
+	if x := n.severity(); e.over&(e.over-1) == 0 || x != unknown32 && uint64(x) >= 2*uint64(e.shown) {
+		e.shown = max(e.shown, x)
+		return true
+	}
+	return false
+}
+
 // episode moves q, which holds for all workers, by one packet that left through it. over and clear say what the values
 // of the queue are now.
-func (d *Detector) episode(now int64, f *flows.Flow, n *hopValues, q *Queue, over, clear, fresh bool, t *Thresholds) Set {
+func (d *Detector) episode(now int64, f *flows.Flow, q *Queue, over, clear, fresh bool, t *Thresholds) Set {
 	onset := over && !q.Congested
 	switch {
 	case over:
@@ -87,7 +153,6 @@ func (d *Detector) episode(now int64, f *flows.Flow, n *hopValues, q *Queue, ove
 	default:
 		return 0
 	}
-	d.Trigger = t.congestionTrigger(n)
 	return Congestion.Set()
 }
 
@@ -100,18 +165,33 @@ type episodeEnd struct {
 	timeout int64  // nanoseconds without a packet after which the episode ends silently
 }
 
-// take takes the thresholds of a watch into account, whose packet is over them: the first one's alone.
-func (e *episodeEnd) take(t *Thresholds, first bool) {
+// take takes the thresholds into account that hold for the queue under a watch, whose packet n is over them: the
+// first one's alone. Of thresholds made of what is usual those count that n is over.
+func (e *episodeEnd) take(t *Thresholds, force inForce, n *hopValues, first bool) {
 	if first {
 		*e = episodeEnd{clear: never}
 	}
-	if t.CongestionRaise > 0 {
-		e.clear = min(e.clear, t.CongestionClear)
+	clear := t.CongestionClear
+	if t.CongestionFactor != 0 {
+		clear = force.occupancy / 2
+		if n.Latency == unknown32 || n.Latency < force.latency {
+			force.latency = never
+		} else if n.Occupancy == unknown32 || n.Occupancy < force.occupancy {
+			force.occupancy = never
+		}
 	}
-	if t.CongestionLatency > 0 && (e.latency == 0 || t.CongestionLatency < e.latency) {
-		e.latency = t.CongestionLatency
+	e.lower(force, clear, t.CongestionTimeout)
+}
+
+// lower takes one more set of thresholds into account.
+func (e *episodeEnd) lower(force inForce, clear uint32, timeout int64) {
+	if force.occupancy != never {
+		e.clear = min(e.clear, clear)
 	}
-	e.timeout = max(e.timeout, t.CongestionTimeout)
+	if force.latency != never && (e.latency == 0 || force.latency < e.latency) {
+		e.latency = force.latency
+	}
+	e.timeout = max(e.timeout, timeout)
 }
 
 // endsOf are the lowest values and the longest timeout of all watches with the event.
@@ -119,7 +199,12 @@ func endsOf(policies []Policy) episodeEnd {
 	all := episodeEnd{clear: never}
 	for i := range policies {
 		if policies[i].Events.Has(Congestion) {
-			all.take(&policies[i].Thresholds, false)
+			t := &policies[i].Thresholds
+			force, clear := inForce{occupancy: orNever(t.CongestionRaise), latency: orNever(t.CongestionLatency)}, t.CongestionClear
+			if t.CongestionFactor != 0 { // a queue may have any occupancy
+				force.occupancy, clear = 0, 0
+			}
+			all.lower(force, clear, t.CongestionTimeout)
 		}
 	}
 	return all
@@ -143,10 +228,12 @@ func (e *sharedQueue) reached(now int64, end episodeEnd) bool {
 		(end.latency == 0 || e.Latency < (end.latency+1)/2 || e.Latency == unknown32 || now-e.latencyAt >= end.timeout)
 }
 
-// congestionTrigger returns the occupancy where that is watched and known, else the latency.
-func (t *Thresholds) congestionTrigger(n *hopValues) Trigger {
-	if t.CongestionRaise > 0 && n.Occupancy != unknown32 {
-		return Trigger{n.NodeID, t.CongestionRaise, n.Occupancy}
+// trigger returns the occupancy where that is watched and known, else the latency. Of thresholds made of what is
+// usual the latency goes first, unless the occupancy alone is over.
+func (f *inForce) trigger(n *hopValues) Trigger {
+	byLatency := f.floor != 0 && n.Latency != unknown32 && (n.Latency >= f.latency || n.Occupancy < f.occupancy)
+	if f.occupancy != never && n.Occupancy != unknown32 && !byLatency {
+		return Trigger{n.NodeID, f.occupancy, n.Occupancy}
 	}
-	return Trigger{n.NodeID, t.CongestionLatency, n.Latency}
+	return Trigger{n.NodeID, f.latency, n.Latency}
 }

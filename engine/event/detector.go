@@ -4,10 +4,10 @@
 package event
 
 import (
-	"math/bits"
 	"slices"
 
 	"intsink/engine/inthdr"
+	"intsink/engine/usual"
 	"intsink/flows"
 )
 
@@ -28,7 +28,8 @@ type Detector struct {
 	view     *FastView
 
 	sinceFabricSample int        // packets since SampleFabric last asked for one
-	fabricSampledAt   int64      // when that was
+	fabricSampleEvery int        // after how many packets it asks for the next one
+	fabricSampledAt   int64      // when it asked last
 	fabricSampleDue   bool       // the next packet updates queues, interfaces and links
 	ends              episodeEnd // of the policies: lowest values, longest CongestionTimeout
 	longestHold       int64      // longest TxHold
@@ -36,6 +37,10 @@ type Detector struct {
 	shared    *Shared
 	ownShared bool
 	synced    uint64 // changes of shared that are taken over
+
+	readings [mostReadings]usual.Reading // of learn
+	size     uint32                      // of the packet at hand, without INT
+	expireAt int64                       // when records of episodes are looked at next
 
 	lossy   []*flows.Flow // with holes in their sequence
 	lossyAt int           // the next of lossy to look at
@@ -73,10 +78,11 @@ func New(policies []Policy, seed uint64) *Detector { return newDetector(policies
 func newDetector(policies []Policy, seed uint64, c capacities) *Detector {
 	d := &Detector{
 		key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1,
-		fabric: newFabric(seed, c), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch,
+		fabric: newFabric(seed, c), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch, fabricSampleEvery: fabricSampleEvery,
 	}
 	d.shared, d.ownShared = newShared(seed, c), true
 	d.view = newFastView(d.key, d.fabric.Links)
+	d.view.setLimits(d.shared.usual.Limits())
 	d.SetRules(policies, nil)
 	return d
 }
@@ -146,7 +152,10 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 		}
 	}
 	if (p.watchesFabric || d.fabricSampleDue) && o.usable() {
-		d.fabricSampleDue = false
+		if d.fabricSampleDue {
+			d.fabricSampleDue = false
+			d.learn(now, o)
+		}
 		set |= d.updateFabric(now, f, fresh, p, o)
 	}
 	if o.Info.HopExceeded || o.Info.MTUExceeded {
@@ -254,46 +263,5 @@ func (d *Detector) End(now int64, f *flows.Flow) bool {
 		d.Counters.Suppressed[FlowEnd][SuppressRate]++
 		return false
 	}
-	return true
-}
-
-// partOf returns a part of span, as large as random is among all numbers.
-func partOf(span, random uint64) int64 {
-	n, _ := bits.Mul64(random, span)
-	return int64(n)
-}
-
-// nextRandom returns the random number after x: xorshift64, Marsaglia 2003.
-func nextRandom(x uint64) uint64 {
-	x ^= x << 13
-	x ^= x >> 7
-	x ^= x << 17
-	return x
-}
-
-// tokens is a bucket one second deep, full at start.
-type tokens struct {
-	left int64 // in units of a token
-	last int64
-	used bool
-}
-
-const token = 1e9 // nanoseconds of a rate of one
-
-func (b *tokens) take(now int64, rate int) bool {
-	if rate == 0 {
-		return true
-	}
-	full := int64(rate) * token
-	if !b.used {
-		b.left, b.used = full, true
-	} else {
-		b.left = min(full, b.left+min(max(now-b.last, 0), token)*int64(rate))
-	}
-	b.last = now
-	if b.left < token {
-		return false
-	}
-	b.left -= token
 	return true
 }

@@ -7,12 +7,13 @@
 // Packets and flow state enter (Detector.Packet), a Set of events leaves:
 //
 //	event.go, policy.go              the events and their priority; the thresholds of one watch
-//	detector.go                      Packet: calls the tests below for each packet
+//	detector.go, tokens.go           Packet: calls the tests below for each packet; rates
 //	quiet.go, fastview.go            samples and rules of quiet flows, and what package fast needs to decide
 //	path.go                          path_change, path_switch
 //	hops.go, hops2016.go             walk the hop stack of INT-MD, of June 2016; values of one hop
 //	latency.go, linklatency.go       deadbands, hop_latency and end_to_end; link_latency
 //	nodemodel.go                     units of a node's values; its timestamps
+//	learn.go                         what a sampled packet teaches (package usual); thresholds made of what is usual
 //	congestion.go, txutilization.go  episodes of queues and of interfaces
 //	fabric.go, hotset.go, shared.go  queues, interfaces, links: tables, filter, state of all workers
 //	loss.go                          sequence numbers: loss, reordering, duplicates

@@ -66,6 +66,32 @@ type Set uint32
 // Has reports whether e is in s.
 func (s Set) Has(e Event) bool { return s>>e&1 != 0 }
 
+// News is what a report tells: that something changed, that a flow begins or ends, or no more than that all is as it was.
+type News uint8
+
+// What a report tells.
+const (
+	NoNews News = iota // refreshes and samples
+	FlowNews
+	ChangeNews
+	NumNews
+)
+
+// String returns the value of the label news.
+func (n News) String() string { return [NumNews]string{"none", "flow", "change"}[n%NumNews] }
+
+// News returns what a report about s tells.
+func (s Set) News() News {
+	const flow, none = 1<<NewFlow | 1<<FlowEnd, 1<<Refresh | 1<<Sample
+	switch {
+	case s&^(flow|none) != 0:
+		return ChangeNews
+	case s&flow != 0:
+		return FlowNews
+	}
+	return NoNews
+}
+
 // SuppressReason says why an event gave no report.
 type SuppressReason uint8
 

@@ -18,6 +18,7 @@ type Queue struct {
 	Latency   uint32 // of the hop, the same
 	Reports   uint32 // of this episode
 	Congested bool
+	Window    uint8 // of the last packets before an episode, those that were over a threshold made of what is usual
 	Seen      int64 // last sample, Unix nanoseconds
 	Since     int64 // onset of the episode, or its end
 	Episodes  uint64
@@ -106,7 +107,7 @@ func (n *hopValues) queueKey() [2]uint64 {
 //
 //go:noinline
 func (d *Detector) updateFabric(now int64, f *flows.Flow, fresh bool, p *Policy, o *Observation) (set Set) {
-	d.Edge = false
+	d.Edge, d.size = false, uint32(o.Info.Size)
 	l, info := o.Layout, o.Info
 	hopLen := int(info.HopLen)
 	if l.NodeID < 0 || hopLen == 0 {

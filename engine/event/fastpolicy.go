@@ -33,15 +33,15 @@ type FastPolicy struct {
 	Most [4]uint32
 	Unit uint32 // of latency, where all nodes have the same
 	// MostTogether is the highest sum of a packet's latencies whose differences from references are taken in 32
-	// bits, where they cannot wrap: see farthest.
+	// bits, where they cannot wrap (see farthest), and which is below the floor of a threshold made of what is usual.
 	MostTogether uint64
 
 	// What the general path needs besides.
 	Hops, EndToEnd          FastBand
 	Loss                    bool // sequence numbers are watched
 	WatchesHops, WatchesEnd bool
-	InGo                    bool // not even the general path knows what these packets say
-	_                       [4]bool
+	InGo                    bool   // not even the general path knows what these packets say
+	Factor                  uint32 // times what is usual in a queue; Latency is the floor then. 0: Raise and Latency are thresholds
 
 	random uint64 // of gap; never zero
 }
@@ -139,9 +139,13 @@ func (p *Policy) fastPolicy(m *models) FastPolicy {
 			l.Most[MostQueue] /= m.others.QueueUnit
 		}
 	}
+	if l.Factor = t.CongestionFactor; l.Factor != 0 && l.Latency != never {
+		l.Most[MostLatency] = never // no single hop of a packet whose sum is below the floor reaches it
+		l.MostTogether = uint64(max(l.Latency, 1) - 1)
+	}
 	l.byLatency = l.Most[MostLatency] != never
 	if p.Events.Has(HopLatency) {
-		l.Absolute, l.Twice, l.MostTogether = t.Latency.Absolute, 2*t.Latency.Absolute, farthest
+		l.Absolute, l.Twice, l.MostTogether = t.Latency.Absolute, 2*t.Latency.Absolute, min(l.MostTogether, farthest)
 	}
 	if p.Events.Has(EndToEnd) {
 		l.Flags, l.End, l.PTP = flows.EndToEnd, uint64(t.EndToEnd.Absolute), t.PTP

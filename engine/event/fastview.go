@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"intsink/engine/usual"
 	"intsink/flows"
 )
 
@@ -28,8 +29,10 @@ type FastView struct {
 	modelsAt          unsafe.Pointer // nodes that have models of their own: modelMask + 1 places
 	modelShift        uint32         // of the hash, to a place
 	modelMask         uint32
-	others            fastModel // of all other nodes
-	Queues            HotSet    // large, so behind what each packet reads
+	others            fastModel      // of all other nodes
+	limits            unsafe.Pointer // usual.Limits
+	limitsKey         uint64         // of the hash of limits
+	Queues            HotSet         // large, so behind what each packet reads
 	Interfaces        HotSet
 	policies          int
 	linkAbsolute      uint32 // the least of all policies
@@ -52,13 +55,18 @@ func newFastView(key uint64, links *flows.Small[Link]) *FastView {
 	return v
 }
 
+// setLimits makes l what C takes thresholds from.
+func (v *FastView) setLimits(l *usual.Limits) { v.limits, v.limitsKey = l.Address() }
+
 func (v *FastView) close() {
 	// SAFETY: what newFastView mapped.
 	syscall.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)))
 }
 
-// LinksOf makes v find the links and models that of finds: to compare views.
-func (v *FastView) LinksOf(of *FastView) { v.links, v.modelsAt = of.links, of.modelsAt }
+// LinksOf makes v find the links, models and limits that of finds: to compare views.
+func (v *FastView) LinksOf(of *FastView) {
+	v.links, v.modelsAt, v.limits, v.limitsKey = of.links, of.modelsAt, of.limits, of.limitsKey
+}
 
 // fastModel is what C has to know of a NodeModel.
 type fastModel struct {
@@ -111,7 +119,7 @@ const linkHints = 4096
 
 // add takes in what a policy asks for.
 func (v *FastView) add(l *FastPolicy) {
-	if l.Fabric || l.Link || l.PTP {
+	if l.Fabric && (l.Factor == 0 || l.Tx != never) || l.Link || l.PTP {
 		v.more = 1
 	}
 	if l.Unit != 1 {
@@ -129,10 +137,10 @@ func FastLayout() []uintptr {
 	var p *FastPolicy
 	var l *Link
 	return append([]uintptr{
-		unsafe.Offsetof(v.Hot), unsafe.Offsetof(v.links), unsafe.Offsetof(v.linkAt), unsafe.Offsetof(v.Queues), unsafe.Offsetof(v.Interfaces), unsafe.Offsetof(v.Policies), unsafe.Offsetof(v.modelsAt), unsafe.Offsetof(v.others),
+		unsafe.Offsetof(v.Hot), unsafe.Offsetof(v.links), unsafe.Offsetof(v.linkAt), unsafe.Offsetof(v.Queues), unsafe.Offsetof(v.Interfaces), unsafe.Offsetof(v.Policies), unsafe.Offsetof(v.modelsAt), unsafe.Offsetof(v.others), unsafe.Offsetof(v.limits), unsafe.Offsetof(v.limitsKey),
 		unsafe.Sizeof(*p), unsafe.Offsetof(p.Mask), unsafe.Offsetof(p.Fabric), unsafe.Offsetof(p.Link), unsafe.Offsetof(p.PTP), unsafe.Offsetof(p.ByFlow),
 		unsafe.Offsetof(p.Absolute), unsafe.Offsetof(p.Twice), unsafe.Offsetof(p.End), unsafe.Offsetof(p.EndTwice), unsafe.Offsetof(p.ClockOffset),
 		unsafe.Offsetof(p.SampleLeft), unsafe.Offsetof(p.SampleEvery), unsafe.Offsetof(p.Raise), unsafe.Offsetof(p.Latency), unsafe.Offsetof(p.Tx),
-		unsafe.Offsetof(p.Refresh), unsafe.Offsetof(p.LinkAbsolute), unsafe.Offsetof(p.Most), unsafe.Offsetof(p.MostTogether), unsafe.Offsetof(p.Hops), unsafe.Offsetof(p.Loss), unsafe.Offsetof(p.random),
+		unsafe.Offsetof(p.Refresh), unsafe.Offsetof(p.LinkAbsolute), unsafe.Offsetof(p.Most), unsafe.Offsetof(p.MostTogether), unsafe.Offsetof(p.Hops), unsafe.Offsetof(p.Loss), unsafe.Offsetof(p.Factor), unsafe.Offsetof(p.random),
 	}, flows.SmallLayout(Link{}, unsafe.Offsetof(l.Ref), unsafe.Offsetof(l.Last), unsafe.Offsetof(l.Window), unsafe.Offsetof(l.least))...)
 }

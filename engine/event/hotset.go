@@ -68,6 +68,9 @@ func (d *Detector) markInterface(key [2]uint64) {
 	v.sweepInterfaces.set(bit)
 }
 
+// expireEvery is how often Sweep ends records of episodes that no packet ends.
+const expireEvery = 100e6
+
 // sweepSlots is how many entries of the tables one call of Sweep looks at.
 const sweepSlots = 512
 
@@ -75,13 +78,17 @@ const sweepSlots = 512
 // compares a part of the tables with the filters, and 50 calls go round. It is to be called
 // every millisecond or so.
 func (d *Detector) Sweep(now int64) {
+	if now >= d.expireAt {
+		d.expireAt = now + expireEvery
+		d.shared.episodes.Expire(now, d.ends.timeout)
+	}
 	v := d.view
 	if v.Hot == 0 {
 		return
 	}
 	if v.sweeping == 0 {
 		v.sweepAt = d.fabric.Queues.Walk(v.sweepAt, sweepSlots, func(key [2]uint64, _ uint32, q *Queue) {
-			if q.Congested && now-q.Seen < d.ends.timeout {
+			if (q.Congested || q.Window != 0) && now-q.Seen < d.ends.timeout {
 				v.sweepQueues.set(v.bitOfKey(key))
 			}
 		})

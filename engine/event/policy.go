@@ -33,6 +33,7 @@ type Thresholds struct {
 
 	CongestionRaise, CongestionClear uint32 // queue occupancy; Raise 0: not by occupancy
 	CongestionLatency                uint32 // 0: not by latency
+	CongestionFactor                 uint32 // times what is usual in the queue, and a latency above CongestionLatency; 0: not held against that
 	CongestionQuota                  int    // reports of one episode
 	CongestionTimeout                int64
 

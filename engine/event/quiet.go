@@ -83,13 +83,15 @@ func (d *Detector) FabricSampleDue() bool { return d.fabricSampleDue }
 
 // SampleFabric counts n packets, and sets FabricSampleDue from time to time: one packet
 // that gives no event then goes through Packet nevertheless, so that the tables of queues,
-// interfaces and links stay current. At most one packet in 256, and 10,000 a second: it costs
-// as much as 20 others.
+// interfaces and links stay current, and what is usual is learned. At most one packet in 256, and 10,000 a
+// second: it costs as much as 20 others. Where that would be fewer than 100 a second, more packets are taken.
 func (d *Detector) SampleFabric(now int64, n int) {
 	d.sinceFabricSample += n
-	if d.sinceFabricSample < fabricSampleEvery || now-d.fabricSampledAt < fabricSampleNs {
+	if d.sinceFabricSample < d.fabricSampleEvery || now-d.fabricSampledAt < fabricSampleNs {
 		return
 	}
+	elapsed := max(now-d.fabricSampledAt, 1)
+	d.fabricSampleEvery = int(min(max(int64(d.sinceFabricSample)*fabricSlowNs/elapsed, 1), fabricSampleEvery))
 	d.sinceFabricSample, d.fabricSampledAt, d.fabricSampleDue = 0, now, true
 }
 
@@ -103,12 +105,13 @@ func (d *Detector) NextFabricSample() (n int, at int64) {
 	if d.fabricSampleDue {
 		return 0, 0
 	}
-	return fabricSampleEvery - d.sinceFabricSample, d.fabricSampledAt + fabricSampleNs
+	return d.fabricSampleEvery - d.sinceFabricSample, d.fabricSampledAt + fabricSampleNs
 }
 
 const (
 	fabricSampleEvery = 256
 	fabricSampleNs    = 100_000
+	fabricSlowNs      = 10_000_000
 )
 
 // refreshAfterSample returns when a refresh is due after a report of a sample alone, of a flow with that

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"intsink/engine/episode"
+	"intsink/engine/usual"
 	"intsink/flows"
 )
 
@@ -22,6 +24,8 @@ type Shared struct {
 	queues     *flows.Small[sharedQueue]
 	interfaces *flows.Small[sharedInterface]
 	links      *flows.Small[sharedLink]
+	usual      *usual.Usual       // has a lock of its own
+	episodes   *episode.Book      // the same
 	changes    [maxChanges]change // change number n stands at n % maxChanges
 }
 
@@ -32,8 +36,10 @@ const maxChanges = 1024
 type sharedQueue struct {
 	Queue
 	end                    episodeEnd
-	occupancyAt, latencyAt int64 // when a packet of the episode last told them; 0: none did
-	told                   int64 // when it was last announced
+	occupancyAt, latencyAt int64  // when a packet of the episode last told them; 0: none did
+	told                   int64  // when it was last announced
+	record                 uint32 // of the episode, in episodes; 0: none
+	over, shown            uint32 // packets of the episode over its threshold; the value of the last that was reported for it
 }
 
 type sharedInterface struct {
@@ -69,8 +75,22 @@ func newShared(seed uint64, c capacities) *Shared {
 		queues:     flows.NewSmall(c.queues, seed, func(q *sharedQueue, now int64) bool { return q.holds(now) }),
 		interfaces: flows.NewSmall(c.interfaces, seed, func(i *sharedInterface, now int64) bool { return i.holds(now) }),
 		links:      flows.NewSmall[sharedLink](c.links, seed, nil),
+		usual:      usual.New(seed),
+		episodes:   episode.New(),
 	}
 }
+
+// Episodes are what happened in congested queues, as d and the detectors that it shares with know it.
+func (d *Detector) Episodes() *episode.Book { return d.shared.episodes }
+
+// Usual is what places usually do, as d and the detectors that it shares with learn it.
+func (d *Detector) Usual() *usual.Usual { return d.shared.usual }
+
+// Episodes are what happened in congested queues.
+func (s *Shared) Episodes() *episode.Book { return s.episodes }
+
+// Usual is what queues, hops, segments and paths usually do.
+func (s *Shared) Usual() *usual.Usual { return s.usual }
 
 // Close gives the memory back. No detector may be used after it.
 func (s *Shared) Close() {
@@ -78,6 +98,7 @@ func (s *Shared) Close() {
 	closeAnnounced(s.announced)
 	s.interfaces.Close()
 	s.links.Close()
+	s.usual.Close()
 }
 
 // announce makes other detectors take over a row. s is locked.
@@ -96,6 +117,7 @@ func (d *Detector) Share(s *Shared) {
 		d.shared.Close()
 	}
 	d.shared, d.ownShared, d.synced = s, false, s.announced.Load()
+	d.view.setLimits(s.usual.Limits())
 }
 
 // Sync takes over what other workers have changed. It is to be called before each burst that is not
@@ -128,7 +150,7 @@ func (d *Detector) takeOver(now int64) {
 			if q.Seen < e.Seen {
 				q.Seen, q.Occupancy, q.Latency = e.Seen, e.Occupancy, e.Latency
 			}
-			if q.Congested {
+			if q.Congested || q.Window != 0 {
 				d.markQueue(c.key)
 			}
 		case sharedInterfaces:
@@ -153,7 +175,7 @@ func (d *Detector) takeOver(now int64) {
 
 // take makes the episode of q that of e.
 func (q *Queue) take(e *Queue) {
-	q.Congested, q.Since, q.Reports, q.Episodes = e.Congested, e.Since, e.Reports, e.Episodes
+	q.Congested, q.Since, q.Reports, q.Episodes, q.Window = e.Congested, e.Since, e.Reports, e.Episodes, e.Window
 }
 
 // take makes the episode of i that of e.

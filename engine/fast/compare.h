@@ -151,6 +151,13 @@ static inline uint32_t queue_of(const struct fast_template *t, const uint8_t *ho
 	return t->queue ? hop[t->queue] : 0xff;
 }
 
+// limit_of is where usual.Limits has the queue of a hop.
+static inline const struct fast_limit *limit_of(const struct fast_view *b, const struct fast_template *t, const uint8_t *hop)
+{
+	uint32_t at = (uint32_t)((load64(hop) & EGRESS) * b->limits_key >> (64 - FAST_LIMIT_SHIFT)) + queue_of(t, hop) * 1237;
+	return (const struct fast_limit *)b->limits + at % (1 << FAST_LIMIT_SHIFT);
+}
+
 // scaled is a known value in the unit of its node, cut to what is not all ones.
 static inline uint32_t scaled(uint32_t x, uint32_t unit)
 {
@@ -170,18 +177,49 @@ static inline const struct fast_model *model_of(const struct fast_view *b, uint3
 	return &b->others;
 }
 
-// mark_thresholds makes queues and interfaces that reach a threshold known to the packets
-// behind, and tells whether there are any: unknown values, all ones, reach none.
-static __attribute__((noinline)) bool mark_thresholds(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+// times multiplies, up to the highest known value.
+static inline uint32_t times(uint32_t x, uint32_t factor)
+{
+	uint64_t v = (uint64_t)x * factor;
+	return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX - 1;
+}
+
+// is_over tells whether a hop's queue is over a threshold of p: event.inForce.over. Unknown values, all ones,
+// reach none.
+static inline bool is_over(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *hop)
 {
 	const uint32_t unknown = UINT32_MAX, unknown_occupancy = 0xffffff;
+	const struct fast_model *m = model_of(b, be32(hop));
+	uint32_t latency = be32(hop + LATENCY_AT), occupancy = t->queue ? be32(hop + t->queue) & unknown_occupancy : unknown_occupancy;
+	uint32_t raise = p->raise, most = p->latency, floor = 0;
+	if (latency != unknown)
+		latency = scaled(latency, m->latency);
+	if (occupancy != unknown_occupancy)
+		occupancy = scaled(occupancy, m->queue);
+	else
+		occupancy = unknown;
+	if (p->factor) {
+		const struct fast_limit *l = limit_of(b, t, hop);
+		uint32_t usual = __atomic_load_n(&l->latency, __ATOMIC_RELAXED), usual_occupancy = __atomic_load_n(&l->occupancy, __ATOMIC_RELAXED);
+		floor = most;
+		if (times(usual, p->factor) > most)
+			most = times(usual, p->factor);
+		raise = usual_occupancy ? times(usual_occupancy, p->factor) : unknown;
+	}
+	return (latency != unknown && latency >= most) || (occupancy != unknown && occupancy >= raise && latency >= floor);
+}
+
+// mark_thresholds makes queues and interfaces that reach a threshold known to the packets
+// behind, and tells whether there are any.
+static __attribute__((noinline)) bool mark_thresholds(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+{
+	const uint32_t unknown = UINT32_MAX;
 	const uint8_t *hop = f + t->stack;
 	bool any = false;
 	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len) {
-		const struct fast_model *m = model_of(b, be32(hop));
-		uint32_t latency = be32(hop + LATENCY_AT), queue = t->queue ? be32(hop + t->queue) : unknown, tx = t->tx ? be32(hop + t->tx) : unknown;
-		uint32_t at = hot_interface(b, hop), occupancy = queue & unknown_occupancy;
-		if ((latency != unknown && scaled(latency, m->latency) >= p->latency) || (occupancy != unknown_occupancy && scaled(occupancy, m->queue) >= p->raise)) {
+		uint32_t tx = t->tx ? be32(hop + t->tx) : unknown;
+		uint32_t at = hot_interface(b, hop);
+		if (is_over(b, t, p, hop)) {
 			set_hot(b, b->queues, hot_queue(at, queue_of(t, hop)), FAST_HOT_QUEUES);
 			any = true;
 		}
@@ -191,6 +229,19 @@ static __attribute__((noinline)) bool mark_thresholds(struct fast_view *b, const
 		}
 	}
 	return any;
+}
+
+// below_usual tells whether no hop of a packet, the sum of whose latencies is above the floor, is over a threshold that
+// is made of what is usual.
+static __attribute__((noinline)) bool below_usual(const struct fast_state *s, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f, uint64_t sum)
+{
+	const uint8_t *hop = f + t->stack;
+	if (!p->factor || sum > INT32_MAX) // event.farthest
+		return false;
+	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len)
+		if (is_over((const struct fast_view *)s->view, t, p, hop))
+			return false;
+	return true;
 }
 
 // no_full_queue is no_episode for the queues of a packet.
@@ -317,7 +368,7 @@ static inline __attribute__((always_inline)) bool no_event(const struct fast_sta
 {
 	const struct fast_policy *p = l->policy;
 	struct values v;
-	if (!same_hops(w, t, l, f, more, extra, &v) || unlikely(v.latency > p->most_together))
+	if (!same_hops(w, t, l, f, more, extra, &v) || (unlikely(v.latency > p->most_together) && !below_usual(s, t, p, f, v.latency)))
 		return false; // the general path takes differences that do not wrap
 	struct fast_view *b = (struct fast_view *)s->view;
 	if (more && unlikely(load16(&p->ptp))) { // or by_latency

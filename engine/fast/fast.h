@@ -22,6 +22,7 @@ enum {
 	FAST_POLICIES = 256,  // watches
 	FAST_HOT_SHIFT = 18,  // of a hash, to the bit of a queue or an interface
 	FAST_LINK_HINTS = 4096,
+	FAST_LIMIT_SHIFT = 16, // usual.LimitShift
 	FAST_NONE = FAST_TEMPLATES, // no template: its place has one that no packet matches
 	FAST_NO_SHAPE = FAST_SHAPES, // no shape: likewise
 	FAST_HINTS = 1024,
@@ -30,7 +31,7 @@ enum {
 	FAST_TICK_SHIFT = 20,    // flows.Tick
 	FAST_REFRESH_SHIFT = 18, // flows.RefreshShift
 	FAST_SAMPLE = 1 << 9,  // event.Sample.Set
-	FAST_LAYOUT = 177,     // numbers of fast_layout
+	FAST_LAYOUT = 180,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -254,7 +255,7 @@ struct fast_policy {
 	uint8_t loss;                      // sequence numbers are watched
 	uint8_t watches_hops, watches_end; // for their latency
 	uint8_t in_go;                     // not even the general path knows what these packets say
-	uint8_t pad3[4];
+	uint32_t factor;                   // times what is usual in a queue; latency is the floor then. 0: raise and latency are thresholds
 	uint64_t random; // of the gaps between samples
 };
 
@@ -264,6 +265,11 @@ struct fast_model {
 };
 
 enum { FAST_HOT_QUEUES = 1, FAST_HOT_INTERFACES = 2 }; // fast_view.hot
+
+// usual.Limit: the 99th percentiles of a queue's latency and occupancy; 0: not known.
+struct fast_limit {
+	uint32_t latency, occupancy, owner, pad;
+};
 
 // event.FastView: the policies, and which queues and interfaces may be in an episode.
 struct fast_view {
@@ -278,6 +284,7 @@ struct fast_view {
 	uint64_t models; // 0: no node has a model of its own
 	uint32_t model_shift, model_mask;
 	struct fast_model others;
+	uint64_t limits, limits_key; // struct fast_limit of usual.Limits
 	uint64_t queues[1 << (FAST_HOT_SHIFT - 6)], interfaces[1 << (FAST_HOT_SHIFT - 6)];
 };
 

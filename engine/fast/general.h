@@ -59,6 +59,7 @@ struct windows {
 	uint8_t hops[16];
 	uint8_t end;
 	bool change;
+	uint64_t sum; // of the packet's known latencies
 };
 
 // stands_first tells whether no hop in front of hop i is the same node: of a node that a path
@@ -93,6 +94,7 @@ static inline bool latencies_pass(const struct fast_state *s, const struct fast_
 			return false;
 		v->change = true;
 	}
+	v->sum = sum;
 	if (!p->watches_end)
 		return true;
 	if (p->ptp) {
@@ -185,7 +187,8 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 	if (t->all_hops) {
 		if (!same_path(w, t, f) || !latencies_pass(s, w, t, p, f, &v))
 			return GENERAL_DEFER;
-		if (p->fabric && (mark_thresholds(b, t, p, f) || (b->hot && !no_episode(b, t, p, f))))
+		const bool may_reach = !p->factor || v.sum >= p->latency || p->tx != UINT32_MAX;
+		if (p->fabric && ((may_reach && mark_thresholds(b, t, p, f)) || (b->hot && !no_episode(b, t, p, f))))
 			return GENERAL_DEFER;
 		if (p->link && (t->narrow || (t->links && !find_links(s, b, t, p, f))))
 			return GENERAL_DEFER;

@@ -19,10 +19,10 @@ void fast_layout(uint64_t *out)
 		SIZE(bucket), AT(bucket, tags),
 		SIZE(index), AT(index, more), AT(index, mask), AT(index, buckets), AT(index, flows),
 		// event.FastLayout
-		AT(view, hot), AT(view, links), AT(view, link_at), AT(view, queues), AT(view, interfaces), AT(view, policies), AT(view, models), AT(view, others),
+		AT(view, hot), AT(view, links), AT(view, link_at), AT(view, queues), AT(view, interfaces), AT(view, policies), AT(view, models), AT(view, others), AT(view, limits), AT(view, limits_key),
 		SIZE(policy), AT(policy, mask), AT(policy, fabric), AT(policy, link), AT(policy, ptp), AT(policy, by_flow),
 		AT(policy, absolute), AT(policy, twice), AT(policy, end), AT(policy, end_twice), AT(policy, clock_offset),
-		AT(policy, left), AT(policy, every), AT(policy, raise), AT(policy, latency), AT(policy, tx), AT(policy, refresh), AT(policy, link_absolute), AT(policy, most), AT(policy, most_together), AT(policy, hops), AT(policy, loss), AT(policy, random),
+		AT(policy, left), AT(policy, every), AT(policy, raise), AT(policy, latency), AT(policy, tx), AT(policy, refresh), AT(policy, link_absolute), AT(policy, most), AT(policy, most_together), AT(policy, hops), AT(policy, loss), AT(policy, factor), AT(policy, random),
 		SIZE(link), AT(link, used), AT(link, tick), AT(link, key), AT(link, ref), AT(link, last), AT(link, window), AT(link, least),
 		// State
 		SIZE(block), AT(block, mask), AT(block, length), SIZE(kind), SIZE(patch), AT(patch, flip),

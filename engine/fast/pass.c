@@ -125,23 +125,24 @@ static __attribute__((noinline)) bool pass_unsettled(struct fast_state *s, uint3
 	return true;
 }
 
-// pass_packets is fast_pass. The compiler makes a loop of its own for each use of it: the shortest,
+// pass_packets is fast_pass, from packet j on; it returns how far it came. The compiler makes a loop of its own for each use of it: the shortest,
 // without both, saves 28 instructions a packet.
 // more: some watch asks for more than paths and latencies of hops, or packets keep their INT; each
 // hop's queue, utilization and latency are compared with thresholds, too, and links are looked up.
 // extra: all nodes have a unit of latency, packets have sequence numbers, or watches ask for facts;
 // each latency is multiplied, and numbers and facts of the packet are read: some ten instructions for
 // each of the three.
-static inline __attribute__((always_inline)) void pass_packets(struct fast_state *s, const bool more, const bool extra)
+// Where a queue is suspected of congestion, or in an episode, packets are passed with more, too: without it, pass_packets
+// ends behind a packet that has given rise to the suspicion.
+static inline __attribute__((always_inline)) size_t pass_packets(struct fast_state *s, size_t j, const bool more, const bool extra)
 {
 	struct fast_mbuf *const *vec = (struct fast_mbuf *const *)s->vec;
 	struct limits l = {0};
 	const size_t n = s->ints;
 	const uint32_t past = s->refresh + 1, tick = s->tick;
 	const bool strips = !more || s->strip, keep = s->keep & FAST_KEEP, asks = s->keep & FAST_ASK;
-	uint32_t deferred = 0;
-	uint64_t samples = 0;
-	size_t j = 0;
+	uint32_t deferred = s->deferred;
+	uint64_t samples = s->samples;
 	use(&l, s, 0);
 	for (; unlikely((keep || s->look) && j < n); j++) {
 		if (s->flows[j] != NULL) {
@@ -193,31 +194,41 @@ static inline __attribute__((always_inline)) void pass_packets(struct fast_state
 		w->bound |= FAST_HELD;
 	alone:
 		s->deferred_at[deferred++] = (uint8_t)j;
+		if (!more && ((const struct fast_view *)s->view)->hot) {
+			j++;
+			break;
+		}
 	}
 	s->deferred = deferred;
 	s->samples = samples;
+	return j;
 }
 
-static __attribute__((noinline)) void pass_with_more(struct fast_state *s)
+static __attribute__((noinline)) void pass_with_more(struct fast_state *s, size_t from)
 {
-	pass_packets(s, true, false);
+	pass_packets(s, from, true, false);
 }
 
 static __attribute__((noinline)) void pass_with_extra(struct fast_state *s)
 {
-	pass_packets(s, true, true);
+	pass_packets(s, 0, true, true);
 }
 
 // fast_pass passes every packet that is as its flow's last one was.
 void fast_pass(struct fast_state *s)
 {
 	const struct fast_view *b = (const struct fast_view *)s->view;
+	s->deferred = 0;
+	s->samples = 0;
 	if (b->scaled || s->numbered || s->keep)
 		pass_with_extra(s);
-	else if (b->more || !s->strip)
-		pass_with_more(s);
-	else
-		pass_packets(s, false, false);
+	else if (b->more || b->hot || !s->strip)
+		pass_with_more(s, 0);
+	else {
+		size_t j = pass_packets(s, 0, false, false);
+		if (unlikely(j < s->ints))
+			pass_with_more(s, j);
+	}
 }
 
 // strip_unwatched takes INT out of all packets, where nobody asks for their flows; it defers all where one

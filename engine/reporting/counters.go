@@ -11,6 +11,7 @@ import (
 type Counters struct {
 	Collectors []CollectorCounters
 	Reported   [event.NumEvents]uint64 // events of the reports that were built
+	News       [event.NumNews]uint64   // reports that were built, by what they tell
 	Shed       [event.NumEvents]uint64 // events of reports that no collector was sent, because of budgets
 }
 

@@ -102,6 +102,7 @@ func (x *Reporter) send(s *Subject, now int64) {
 	}
 	if sent {
 		countEvents(&x.counters.Reported, s.Set)
+		x.counters.News[s.Set.News()]++
 	} else if shed {
 		countEvents(&x.counters.Shed, s.Set)
 		if s.Flow != nil {

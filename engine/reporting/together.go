@@ -78,6 +78,7 @@ func (x *Reporter) Together(p *Run, now int64) bool {
 // that packet. A bit of shed: the budget of at least one collector did not allow it.
 func (x *Reporter) count(p *Run, sent, shed uint64) {
 	addEvents(&x.counters.Reported, p.Set, bits.OnesCount64(sent))
+	x.counters.News[p.Set.News()] += uint64(bits.OnesCount64(sent))
 	if lost := shed &^ sent; lost != 0 {
 		addEvents(&x.counters.Shed, p.Set, bits.OnesCount64(lost))
 		for ; lost != 0; lost &= lost - 1 {

@@ -174,11 +174,12 @@ func referenceRules() *engine.Rules {
 		NewFlowRate: 20000, Paths: 4, PathMemory: 60e9, PathRate: 10,
 		Latency:      event.Deadband{Absolute: 10_000, Relative: 0.5, K: 2, N: 4, Interval: 100e6},
 		EndToEnd:     event.Deadband{Absolute: 50_000, Relative: 0.5, K: 2, N: 4, Interval: 100e6},
+		CongestionFactor: 8, CongestionLatency: 100_000, CongestionQuota: 32, CongestionTimeout: 1e9,
 		RefreshEvery: 2e9, RefreshJitter: 0.2,
 	}}
 	for e := range event.NumEvents {
 		switch event.Event(e) {
-		case event.Sample, event.LinkLatency, event.TxUtilization, event.Congestion: // off
+		case event.Sample, event.LinkLatency, event.TxUtilization: // off
 		default:
 			p.Events |= event.Event(e).Set()
 		}

@@ -144,6 +144,7 @@ func byQueue(r *engine.Rules) {
 	p := &r.Watches[0].Policy
 	p.Events |= event.Congestion.Set() | event.TxUtilization.Set()
 	p.Thresholds.CongestionRaise, p.Thresholds.TxRaise = 1<<24-1, 1<<31
+	p.Thresholds.CongestionFactor, p.Thresholds.CongestionLatency = 0, 0
 }
 
 func byDSCP(r *engine.Rules) {

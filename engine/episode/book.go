@@ -1,0 +1,123 @@
+// Book: the episodes that are open, and the last ones that ended.
+
+package episode
+
+import (
+	"slices"
+	"sync"
+)
+
+// MaxOpen is how many episodes are recorded at once; MaxEnded how many that ended are kept.
+const (
+	MaxOpen  = 64
+	MaxEnded = 256
+)
+
+// Book is the records of a sink. Any goroutine may call its methods.
+type Book struct {
+	mu     sync.Mutex
+	last   uint32
+	open   [MaxOpen]Record // number n at n % MaxOpen
+	ended  [MaxEnded]Record
+	totals Totals
+}
+
+// Totals are of all episodes so far.
+type Totals struct {
+	Ended      uint64
+	Open       int
+	Unrecorded uint64 // for which there was no room
+	Ns         int64  // how long the ended ones lasted
+	Packets    uint64 // of the ended ones
+	Bytes      uint64
+}
+
+// New returns an empty Book.
+func New() *Book { return new(Book) }
+
+// Begin opens a record of a queue's episode, with what is usual in the queue, and returns its number; 0: all are open.
+func (b *Book) Begin(now int64, queue [2]uint64, usualLatency, usualOccupancy uint32) uint32 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for range MaxOpen {
+		b.last = max(b.last+1, 1)
+		if r := &b.open[b.last%MaxOpen]; r.ID == 0 {
+			*r = Record{ID: b.last, Queue: queue, Begin: now, Last: now, Width: WindowNs, UsualLatency: usualLatency, UsualOccupancy: usualOccupancy}
+			b.totals.Open++
+			return b.last
+		}
+	}
+	b.totals.Unrecorded++
+	return 0
+}
+
+// Count adds a packet to the record with that number, if it is open.
+func (b *Book) Count(now int64, id uint32, p *Packet) {
+	b.mu.Lock()
+	if r := &b.open[id%MaxOpen]; id != 0 && r.ID == id {
+		r.count(now, p)
+	}
+	b.mu.Unlock()
+}
+
+// End closes the record with that number, if it is open.
+func (b *Book) End(at int64, id uint32, how Ending) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r := &b.open[id%MaxOpen]; id != 0 && r.ID == id {
+		b.end(r, at, how)
+	}
+}
+
+func (b *Book) end(r *Record, at int64, how Ending) {
+	r.End, r.Ended = max(at, r.Begin), how
+	t := &b.totals
+	t.Ns, t.Packets, t.Bytes = t.Ns+r.End-r.Begin, t.Packets+r.Packets, t.Bytes+r.Bytes
+	b.ended[t.Ended%MaxEnded] = *r
+	t.Ended++
+	t.Open--
+	*r = Record{}
+}
+
+// Expire ends the records whose last packet passed so long ago: no packet came to end them.
+func (b *Book) Expire(now, timeout int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.open {
+		if r := &b.open[i]; b.totals.Open > 0 && r.ID != 0 && now-r.Last >= timeout {
+			b.end(r, r.Last, Silent)
+		}
+	}
+}
+
+// Totals returns what all episodes add up to.
+func (b *Book) Totals() Totals {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.totals
+}
+
+// Open returns copies of the records that are open, the oldest first.
+func (b *Book) Open() (all []Record) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.open {
+		if b.open[i].ID != 0 {
+			all = append(all, b.open[i])
+		}
+	}
+	slices.SortFunc(all, func(x, y Record) int { return int(int32(x.ID - y.ID)) })
+	return all
+}
+
+// Ended returns copies of the records that ended, those with the numbers from on in the order in which they ended, and the
+// number to ask for next: 0 is the first of all. Those before the last MaxEnded are gone.
+func (b *Book) Ended(from uint64) (all []Record, next uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := b.totals.Ended
+	for i := max(from, max(n, MaxEnded)-MaxEnded); i < n; i++ {
+		all = append(all, b.ended[i%MaxEnded])
+	}
+	return all, n
+}

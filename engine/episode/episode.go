@@ -1,0 +1,118 @@
+// Package episode records what happens in a queue from the onset of congestion to its end: how many packets, how long
+// the queue was, whose packets they were, and who waited for them.
+//
+// A Book has room for a fixed number of records. While one is open, every packet that passes the queue is counted in it,
+// not those alone that are reported. All workers of a sink write in one Book: a packet of a congested queue takes the
+// lock of the queue's state anyway (event.Shared), and the Book's inside of it. Where no queue is congested, nobody touches it.
+//
+//	episode.go  Record, and what a packet adds to it
+//	flows.go    Top: the flows with the most bytes, or the most delay, in fixed memory
+//	book.go     Book: open records, and the last ones that ended
+package episode
+
+import (
+	"math"
+
+	"intsink/flows"
+)
+
+// unknown is a value that a packet does not tell.
+const unknown = math.MaxUint32
+
+// Windows is how many windows of time a record has. They are WindowNs long, and twice as long each time that the episode
+// outlasts them.
+const (
+	Windows  = 64
+	WindowNs = 10_000_000
+)
+
+// Window is what passed the queue in a short time.
+type Window struct {
+	Packets            uint32
+	Bytes              uint64
+	Latency, Occupancy uint32 // the highest; 0: none was told
+}
+
+// Record is one episode of one queue. It holds no pointer: a copy is as good.
+type Record struct {
+	ID         uint32    // from 1 on, in the order of their onset; 0: no record
+	Queue      [2]uint64 // as event.Fabric has it
+	Begin, End int64     // Unix nanoseconds; End 0: it goes on
+	Ended      Ending
+	Last       int64 // when the last packet passed
+
+	UsualLatency, UsualOccupancy uint32 // medians before the onset; 0: not known
+	Packets, Bytes               uint64
+	PeakLatency, PeakOccupancy   uint32
+	PeakAt                       int64 // when the latency, or without one the occupancy, was highest
+
+	Culprits Top // by bytes in this queue
+	Victims  Top // by how much longer their packets were in it than is usual, nanoseconds
+
+	Width  int64 // of a window, nanoseconds
+	Window [Windows]Window
+}
+
+// Ending is why an episode is over.
+type Ending uint8
+
+const (
+	Open    Ending = iota // it is not
+	Cleared               // the queue's values came down
+	Silent                // no packet passed for the timeout
+)
+
+// String returns the word for it in answers and logs.
+func (e Ending) String() string { return [...]string{"open", "cleared", "silent"}[e%3] }
+
+// Packet is what one packet adds.
+type Packet struct {
+	Flow               *flows.Key
+	Bytes              uint32
+	Latency, Occupancy uint32 // all ones: not told
+}
+
+// count adds a packet.
+func (r *Record) count(now int64, p *Packet) {
+	r.Packets++
+	r.Bytes += uint64(p.Bytes)
+	r.Last = max(r.Last, now)
+	r.Culprits.add(p.Flow, uint64(p.Bytes))
+	w := r.windowAt(now)
+	w.Packets++
+	w.Bytes += uint64(p.Bytes)
+	if p.Occupancy != unknown {
+		w.Occupancy = max(w.Occupancy, p.Occupancy)
+		if p.Occupancy > r.PeakOccupancy {
+			r.PeakOccupancy = p.Occupancy
+			if r.PeakLatency == 0 {
+				r.PeakAt = now
+			}
+		}
+	}
+	if p.Latency == unknown {
+		return
+	}
+	w.Latency = max(w.Latency, p.Latency)
+	if p.Latency > r.PeakLatency {
+		r.PeakLatency, r.PeakAt = p.Latency, now
+	}
+	if p.Latency > r.UsualLatency {
+		r.Victims.add(p.Flow, uint64(p.Latency-r.UsualLatency))
+	}
+}
+
+// windowAt returns the window of a time. Where the episode outlasts them, two become one.
+func (r *Record) windowAt(now int64) *Window {
+	at := max(now-r.Begin, 0) / r.Width
+	for at >= Windows {
+		for i := range Windows / 2 {
+			a, b := r.Window[2*i], r.Window[2*i+1]
+			r.Window[i] = Window{a.Packets + b.Packets, a.Bytes + b.Bytes, max(a.Latency, b.Latency), max(a.Occupancy, b.Occupancy)}
+		}
+		clear(r.Window[Windows/2:])
+		r.Width *= 2
+		at /= 2
+	}
+	return &r.Window[at]
+}

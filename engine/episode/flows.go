@@ -1,0 +1,62 @@
+// Top: the flows with the highest sums, by Space-Saving (Metwally, Agrawal, El Abbadi 2005).
+
+package episode
+
+import (
+	"cmp"
+	"slices"
+
+	"intsink/flows"
+)
+
+// Counters is how many flows a Top has room for. A flow with more than 1/32 of the sum of all is among them, and no
+// sum is too high by more than that: the flows above 5 % stand out from any number of small ones.
+const Counters = 32
+
+// Counter is one flow of a Top. Its sum is at most Sum, and at least Sum - Over.
+type Counter struct {
+	Flow    flows.Key
+	Sum     uint64
+	Over    uint64 // what may be another flow's, whose place it took
+	Packets uint64 // since it took the place
+}
+
+// Top is flows with their sums, in no order. It holds no pointer.
+type Top struct {
+	counters [Counters]Counter
+	used     int
+	Total    uint64 // of all flows
+}
+
+// add adds to the sum of a flow.
+func (t *Top) add(flow *flows.Key, n uint64) {
+	t.Total += n
+	key := flow.Canonical()
+	least := 0
+	for i := range t.counters[:t.used] {
+		c := &t.counters[i]
+		if c.Flow == key {
+			c.Sum += n
+			c.Packets++
+			return
+		}
+		if c.Sum < t.counters[least].Sum {
+			least = i
+		}
+	}
+	if t.used < Counters {
+		t.counters[t.used] = Counter{Flow: key, Sum: n, Packets: 1}
+		t.used++
+		return
+	}
+	c := &t.counters[least]
+	*c = Counter{Flow: key, Sum: c.Sum + n, Over: c.Sum, Packets: 1}
+}
+
+// Most returns at most n flows, those with the highest sums first. Flows whose sum may be another's for more than half are
+// left out: they are there by chance.
+func (t *Top) Most(n int) []Counter {
+	all := slices.DeleteFunc(slices.Clone(t.counters[:t.used]), func(c Counter) bool { return c.Over > c.Sum/2 })
+	slices.SortStableFunc(all, func(a, b Counter) int { return cmp.Compare(b.Sum-b.Over/2, a.Sum-a.Over/2) })
+	return all[:min(n, len(all))]
+}

@@ -1,0 +1,96 @@
+// What a sampled packet tells of the queues, hops, segments and the path that it passed (package usual);
+// thresholds of congestion that are made of what is usual.
+
+package event
+
+import (
+	"math/bits"
+
+	"intsink/engine/usual"
+)
+
+// mostReadings is what one packet may tell: of as many hops as a flow remembers, a queue, the hop and a
+// segment each, and the path.
+const mostReadings = 3*16 + 1
+
+// learn has d.shared.usual take in the packet, which is a random sample.
+//
+//go:noinline
+func (d *Detector) learn(now int64, o *Observation) {
+	l, hopLen := o.Layout, int(o.Info.HopLen)
+	if l.NodeID < 0 || hopLen == 0 || int(o.Info.StackLen)/hopLen > mostReadings/3 {
+		return
+	}
+	var nodes [2]hopValues
+	n, after := &nodes[0], &nodes[1] // after: the next node on the way, which stands before this one in the stack
+	stack, all, path, sum := o.Frame[o.Info.Stack:][:o.Info.StackLen], d.readings[:0], [2]uint64{}, uint64(0)
+	whole := !o.Info.MTUExceeded
+	for at := 0; at+hopLen <= len(stack); at += hopLen {
+		readHop(n, stack[at:at+hopLen], l)
+		if d.models.any {
+			d.models.apply(n)
+		}
+		whole = whole && n.NodeID != unknown32 && n.Latency != unknown32
+		hop := usual.HopKey(n.NodeID, uint16(n.Ingress), uint16(n.Egress))
+		path, sum = usual.PathKey(path, hop), sum+uint64(n.Latency)
+		if n.NodeID != unknown32 {
+			all = append(all, usual.Reading{Place: usual.Place{Kind: usual.Queue, Key: n.queueKey()}, Latency: n.Latency, Occupancy: n.Occupancy},
+				usual.Reading{Place: usual.Place{Kind: usual.Hop, Key: hop}, Latency: n.Latency, Occupancy: unknown32})
+		}
+		if at > 0 && n.NodeID != unknown32 && after.NodeID != unknown32 {
+			if ns, known := between(now+d.Wall, n, after); known && ns >= 0 {
+				all = append(all, usual.Reading{Place: usual.Place{Kind: usual.Segment, Key: linkKey(n, after)}, Latency: uint32(min(ns, unknown32-1)), Occupancy: unknown32})
+			}
+		}
+		n, after = after, n
+	}
+	if whole {
+		all = append(all, usual.Reading{Place: usual.Place{Kind: usual.Path, Key: path}, Latency: uint32(min(sum, unknown32-1)), Occupancy: unknown32})
+	}
+	d.shared.usual.Learn(now+d.Wall, all)
+}
+
+// inForce are the thresholds that hold for one queue; never: there is none.
+type inForce struct {
+	occupancy, latency uint32
+	floor              uint32 // of the latency, where it is known, for an occupancy to count
+}
+
+// inForce returns the thresholds of a watch for a queue: its own numbers, or what is usual there times the
+// factor. Package fast takes the latter from the same memory (over in compare.h).
+func (d *Detector) inForce(t *Thresholds, key [2]uint64) inForce {
+	if t.CongestionFactor == 0 {
+		return inForce{occupancy: orNever(t.CongestionRaise), latency: orNever(t.CongestionLatency)}
+	}
+	latency, occupancy := d.shared.usual.Limits().Of(key)
+	return inForce{
+		occupancy: orNever(times(occupancy, t.CongestionFactor)), floor: t.CongestionLatency,
+		latency: max(t.CongestionLatency, times(latency, t.CongestionFactor)),
+	}
+}
+
+// times multiplies, up to the highest known value.
+func times(x, factor uint32) uint32 { return uint32(min(uint64(x)*uint64(factor), unknown32-1)) }
+
+// over reports whether a packet's values reach a threshold.
+func (f *inForce) over(n *hopValues) bool {
+	return n.Latency != unknown32 && n.Latency >= f.latency ||
+		n.Occupancy != unknown32 && n.Occupancy >= f.occupancy && n.Latency >= f.floor // unknown is above any
+}
+
+// Of the last autoOf packets of a queue, autoOver have to be over a threshold made of what is usual before an episode
+// begins: one packet is no congestion.
+const autoOver, autoOf = 2, 4
+
+// suspects notes whether one more packet, before an episode, was over such a threshold, and reports whether it begins one.
+func (q *Queue) suspects(over bool) bool {
+	q.Window = q.Window << 1 & (1<<autoOf - 1)
+	if over {
+		q.Window |= 1
+	}
+	if bits.OnesCount8(q.Window) < autoOver {
+		return false
+	}
+	q.Window = 0
+	return true
+}

@@ -1,0 +1,89 @@
+package event
+
+import (
+	"testing"
+
+	"intsink/engine/episode"
+	"intsink/flows"
+)
+
+// crossingFlow is a flow of a key of its own, whose packets cross queued's queue.
+func crossingFlow(n uint32) *flows.Flow {
+	f := new(flows.Flow)
+	f.Key.SetIPv4(n, 99)
+	return f
+}
+
+// TestEpisodeIsRecorded: each packet that passes the queue from onset to end is counted, reported or not, with its flow's bytes;
+// nothing before and after. One without an end of its own ends when the timeout is over.
+func TestEpisodeIsRecorded(t *testing.T) {
+	p := watching(Congestion)
+	p.Thresholds.CongestionQuota = 1
+	d := New([]Policy{p}, 1)
+	defer d.Close()
+	now, all := int64(second), [3]*flows.Flow{crossingFlow(1), crossingFlow(2), crossingFlow(3)}
+	pass := func(n int, occupancy uint32, size uint16) {
+		o := queued(occupancy, 700)
+		o.Info.Size = size
+		now += ms
+		d.Packet(now, all[n], false, 0, o)
+	}
+	pass(0, 10, 100) // calm
+	pass(0, 9000, 1000)
+	for range 9 {
+		pass(1, 9500, 1500)
+		pass(2, 6000, 64) // between raise and clear
+	}
+	begin := now
+	if open := d.Episodes().Open(); len(open) != 1 || open[0].Packets != 19 || open[0].Begin != second+2*ms {
+		t.Fatalf("%d open", len(open))
+	}
+	pass(0, 10, 100) // the end
+	pass(0, 10, 100)
+	ended, next := d.Episodes().Ended(0)
+	if len(ended) != 1 || next != 1 {
+		t.Fatalf("%d ended", len(ended))
+	}
+	r := &ended[0]
+	if r.Packets != 20 || r.Bytes != 1000+9*1500+9*64+100 || r.Ended != episode.Cleared || r.End != begin+ms || r.PeakOccupancy != 9500 || r.PeakLatency != 700 {
+		t.Errorf("%d packets, %d bytes, %v, peaks %d and %d", r.Packets, r.Bytes, r.Ended, r.PeakOccupancy, r.PeakLatency)
+	}
+	if most := r.Culprits.Most(3); len(most) != 3 || most[0].Flow != all[1].Key.Canonical() || most[0].Sum != 9*1500 || most[1].Sum != 1100 {
+		t.Errorf("culprits %+v", most)
+	}
+	pass(0, 9000, 1000)
+	d.Sweep(now + p.Thresholds.CongestionTimeout - 1)
+	if open := d.Episodes().Open(); len(open) != 1 {
+		t.Errorf("%d open before the timeout", len(open))
+	}
+	d.Sweep(now + p.Thresholds.CongestionTimeout + expireEvery)
+	if ended, _ := d.Episodes().Ended(next); len(ended) != 1 || ended[0].Ended != episode.Silent || ended[0].End != now {
+		t.Errorf("%d ended by the timeout", len(ended))
+	}
+}
+
+// TestEvidenceIsSpread: of an episode by what is usual the onset, each 2^n-th packet, one twice as bad, and the end are
+// reported.
+func TestEvidenceIsSpread(t *testing.T) {
+	p := watching(Congestion)
+	byUsual(&p.Thresholds)
+	p.Thresholds.CongestionQuota = 32
+	f := begun(t, p)
+	defer f.d.Close()
+	reported := 0
+	for n := range 1000 {
+		latency := uint32(150_000)
+		if n == 500 {
+			latency = 900_000
+		}
+		if f.look(ms, queued(40, latency)).Has(Congestion) {
+			reported++
+		}
+	}
+	if reported != 1+9+1 { // the onset, packets 2 to 512, the peak
+		t.Errorf("%d of 1000 are reported", reported)
+	}
+	if !f.look(ms, queued(40, 10)).Has(Congestion) {
+		t.Error("the end is not")
+	}
+}

@@ -1,0 +1,103 @@
+// Measure: how often a value was in each of 124 classes, and the median and 99th percentile of it.
+
+package usual
+
+import (
+	"math"
+	"math/bits"
+)
+
+// classes divides the numbers of 32 bits: each power of two in four steps of the same length.
+const classes = 124
+
+// classOf returns the class of a number.
+func classOf(x uint32) int {
+	if x < 4 {
+		return int(x)
+	}
+	e := bits.Len32(x) - 3
+	return 4 + 4*e + int(x>>e&3)
+}
+
+// most returns the highest number of a class.
+func most(class int) uint32 {
+	if class < 4 {
+		return uint32(class)
+	}
+	e, step := (class-4)/4, uint64(class%4)
+	return uint32((5+step)<<e - 1)
+}
+
+// Measure is one value of one place. It holds no pointer.
+type Measure struct {
+	minute    [classes]uint16  // values since the minute began
+	hour, day [classes]float32 // earlier ones: they count for less with every minute that passes
+	values    uint32           // of the minute
+}
+
+// Most values of a minute that count: a busy minute is worth as much as any other one, and one flow with many
+// packets does not outweigh all that came before it.
+const mostOfMinute = 1024
+
+// add counts a value.
+func (m *Measure) add(x uint32) {
+	if n := &m.minute[classOf(x)]; m.values < math.MaxUint16 {
+		*n++
+		m.values++
+	}
+}
+
+// roll ends the minute, the last of so many.
+func (m *Measure) roll(minutes int64) {
+	hour, day := float32(math.Exp(-float64(minutes)/60)), float32(math.Exp(-float64(minutes)/1440))
+	weight := float32(min(m.values, mostOfMinute)) / float32(max(m.values, 1))
+	for i, n := range m.minute {
+		m.hour[i] = m.hour[i]*hour + float32(n)*weight
+		m.day[i] = m.day[i]*day + float32(n)*weight
+	}
+	m.minute, m.values = [classes]uint16{}, 0
+}
+
+// Few is how many values a median needs: with fewer, nothing is known.
+const Few = 64
+
+// Stat is what a value usually is. Median and P99 are 0 where Known is false.
+type Stat struct {
+	Known       bool
+	Median, P99 uint32
+}
+
+// stat returns what is usual: half of it is the last hour's, half the last day's.
+func (m *Measure) stat() Stat {
+	var hour, day float64
+	for i := range m.day {
+		hour, day = hour+float64(m.hour[i]), day+float64(m.day[i])
+	}
+	if day < Few {
+		return Stat{}
+	}
+	s, sum, found := Stat{Known: true, P99: most(classes - 1)}, 0.0, false
+	for i := range m.day {
+		sum += float64(m.hour[i])/max(hour, rounding)/2 + float64(m.day[i])/day/2
+		if !found && sum >= 0.5-rounding {
+			s.Median, found = middle(i), true
+		}
+		if sum >= 0.99-rounding {
+			s.P99 = most(i)
+			break
+		}
+	}
+	return s
+}
+
+// rounding is how far a sum of shares may be off.
+const rounding = 1e-6
+
+// middle returns the number in the middle of a class.
+func middle(class int) uint32 {
+	if class == 0 {
+		return 0
+	}
+	low := uint64(most(class-1)) + 1
+	return uint32((low + uint64(most(class))) / 2)
+}

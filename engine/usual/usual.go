@@ -1,0 +1,299 @@
+// Usual: the places of a network, what a sampled packet tells of them, and what is usual there.
+
+package usual
+
+import (
+	"slices"
+	"sync"
+
+	"intsink/flows"
+)
+
+// Kind is what a place is.
+type Kind uint8
+
+const (
+	Queue   Kind = iota // of an egress interface of a node
+	Hop                 // the way through a node, from one interface to another
+	Segment             // what lies between two nodes
+	Path                // from end to end
+	NumKinds
+)
+
+var kinds = [NumKinds]string{Queue: "queue", Hop: "hop", Segment: "segment", Path: "path"}
+
+// String returns the kind's name in metrics and answers.
+func (k Kind) String() string { return kinds[k%NumKinds] }
+
+// Place is one place. Key of a queue and of a segment is that of event.Fabric's tables; HopKey and PathKey
+// make the others.
+type Place struct {
+	Kind Kind
+	Key  [2]uint64
+}
+
+// HopKey names the way through a node.
+func HopKey(node uint32, ingress, egress uint16) [2]uint64 {
+	return [2]uint64{uint64(node)<<32 | uint64(ingress)<<16 | uint64(egress)}
+}
+
+// PathKey goes on from the key of a path's first hops, zero before them, by one hop. It is the same in every
+// sink, and after every start.
+func PathKey(key [2]uint64, hop [2]uint64) [2]uint64 {
+	return [2]uint64{mix(key[0]*31 + hop[0]), mix(key[1]*37 ^ hop[0] + 1)}
+}
+
+// Reading is what a sampled packet tells of one place. Unknown values are all ones.
+type Reading struct {
+	Place
+	Latency, Occupancy uint32
+}
+
+// unknown is a value that a packet does not tell.
+const unknown = 1<<32 - 1
+
+// MaxPlaces is how many places of each kind are known at once. Where there are more, the idlest make room.
+const MaxPlaces = 1 << 13
+
+// Times after which a place is believed: Learning before its thresholds are made of what is usual; patience
+// is how many minutes in a row most values have to be odd before they are what is usual from now on.
+const (
+	Learning = 10 * minute
+	patience = 60
+	minute   = int64(60e9)
+)
+
+// Odd values are Factor times the 99th percentile, and latencies at least the floor.
+const (
+	Factor = 8
+	floor  = 100_000 // nanoseconds
+)
+
+// place is what is known of a place.
+type place struct {
+	first, minute int64  // when it was seen first, nanoseconds; the minute at hand
+	odd           uint32 // values of the minute that were not learned
+	oddMinutes    uint32 // minutes in a row, most of whose values were odd
+	usual         Stat   // of latency, as the last minute left it
+	latency       Measure
+}
+
+// queue is a place with an occupancy.
+type queue struct {
+	place
+	usualOccupancy Stat
+	occupancy      Measure
+}
+
+// Usual is what is known of all places. Any goroutine may call its methods.
+type Usual struct {
+	limits *Limits
+
+	mu     sync.Mutex
+	queues *flows.Small[queue]
+	others [NumKinds]*flows.Small[place] // by kind; none of queues
+}
+
+// New returns a Usual that knows nothing. seed keys its hashes.
+func New(seed uint64) *Usual { return newUsual(seed, MaxPlaces) }
+
+func newUsual(seed uint64, places int) *Usual {
+	u := &Usual{limits: newLimits(seed), queues: flows.NewSmall[queue](places, seed, nil)}
+	for k := Hop; k < NumKinds; k++ {
+		u.others[k] = flows.NewSmall[place](places, seed, nil)
+	}
+	return u
+}
+
+// Close gives the memory back. Nothing may be called after it.
+func (u *Usual) Close() {
+	u.queues.Close()
+	for k := Hop; k < NumKinds; k++ {
+		u.others[k].Close()
+	}
+	u.limits.close()
+}
+
+// Limits returns the limits of queues.
+func (u *Usual) Limits() *Limits { return u.limits }
+
+// Learn takes in what one sampled packet tells, and reports whether it did: not where another goroutine asks
+// or learns at this moment.
+func (u *Usual) Learn(now int64, readings []Reading) bool {
+	if !u.mu.TryLock() {
+		return false
+	}
+	for i := range readings {
+		u.learn(now, &readings[i])
+	}
+	u.mu.Unlock()
+	return true
+}
+
+func (u *Usual) learn(now int64, r *Reading) {
+	if r.Kind != Queue {
+		p, _ := u.others[r.Kind%NumKinds].Get(now, r.Key)
+		if p.begin(now) {
+			p.roll(now, p.latency.values)
+		}
+		p.add(r.Latency)
+		return
+	}
+	q, _ := u.queues.Get(now, r.Key)
+	if q.begin(now) {
+		q.roll(now)
+		u.setLimit(r.Key, now, q)
+	}
+	if q.isOdd(r) {
+		q.odd++
+		return
+	}
+	q.add(r.Latency)
+	if r.Occupancy != unknown {
+		q.occupancy.add(r.Occupancy)
+	}
+}
+
+// begin reports whether the minute at hand is over; a place that is new begins its first. Bursts of other workers may be a
+// little older: they end no minute.
+func (p *place) begin(now int64) bool {
+	if p.first == 0 {
+		p.first, p.minute = max(now, 1), now/minute
+	}
+	return now/minute > p.minute || now/minute < p.minute-1
+}
+
+// add counts a latency, unless it is odd: a fault that lasts does not become what is usual before patience is
+// over.
+func (p *place) add(x uint32) {
+	switch {
+	case x == unknown:
+	case p.usual.isOdd(x, floor):
+		p.odd++
+	default:
+		p.latency.add(x)
+	}
+}
+
+// isOdd reports whether x is far above what is usual.
+func (s *Stat) isOdd(x, floor uint32) bool {
+	return s.Known && x >= floor && uint64(x) >= Factor*uint64(max(s.P99, 1))
+}
+
+// isOdd reports whether a packet's values are far above what is usual in the queue. Where both are known, an
+// occupancy counts only with a latency above the floor.
+func (q *queue) isOdd(r *Reading) bool {
+	if r.Occupancy != unknown && q.usualOccupancy.isOdd(r.Occupancy, 0) && (r.Latency == unknown || r.Latency >= floor) {
+		return true
+	}
+	return r.Latency != unknown && q.usual.isOdd(r.Latency, floor)
+}
+
+// roll ends the minute at hand, in which so many values were learned. forget: what was odd for so long is usual
+// from now on.
+func (p *place) roll(now int64, learned uint32) (forget bool) {
+	minutes := max(now/minute-p.minute, 1)
+	p.minute = now / minute
+	if p.oddMinutes++; p.odd <= learned {
+		p.oddMinutes = 0
+	}
+	p.odd = 0
+	if p.oddMinutes >= patience {
+		*p = place{first: max(now, 1), minute: p.minute}
+		return true
+	}
+	p.latency.roll(minutes)
+	p.usual = p.latency.stat()
+	return false
+}
+
+func (q *queue) roll(now int64) {
+	minutes := max(now/minute-q.minute, 1)
+	if q.place.roll(now, max(q.latency.values, q.occupancy.values)) {
+		q.occupancy = Measure{}
+	}
+	q.occupancy.roll(minutes)
+	q.usualOccupancy = q.occupancy.stat()
+}
+
+// setLimit tells the detectors what thresholds of a queue are made of. Its latency counts once the place has
+// been known for Learning, until when the floor alone holds. An occupancy has no floor in a unit that all nodes
+// share, so it counts as soon as it is known.
+func (u *Usual) setLimit(key [2]uint64, now int64, q *queue) {
+	latency, occupancy := uint32(0), uint32(0)
+	if q.usual.Known && now-q.first >= Learning {
+		latency = max(q.usual.P99, 1)
+	}
+	if q.usualOccupancy.Known {
+		occupancy = max(q.usualOccupancy.P99, 1)
+	}
+	u.limits.set(key, latency, occupancy)
+}
+
+// Value is what is usual at a place.
+type Value struct {
+	Latency   Stat  // nanoseconds
+	Occupancy Stat  // of queues
+	Since     int64 // when the place was seen first, Unix nanoseconds
+}
+
+// Of returns what is usual at a place, and whether the place is known.
+func (u *Usual) Of(p Place) (Value, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if p.Kind == Queue {
+		q := u.queues.Find(p.Key)
+		if q == nil {
+			return Value{}, false
+		}
+		return Value{Latency: q.usual, Occupancy: q.usualOccupancy, Since: q.first}, true
+	}
+	x := u.others[p.Kind%NumKinds].Find(p.Key)
+	if x == nil {
+		return Value{}, false
+	}
+	return Value{Latency: x.usual, Since: x.first}, true
+}
+
+// Places returns how many places of a kind are known, and how many made room for others.
+func (u *Usual) Places(k Kind) (known int, evicted uint64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if k == Queue {
+		return u.queues.Len(), u.queues.Evictions()
+	}
+	t := u.others[k%NumKinds]
+	return t.Len(), t.Evictions()
+}
+
+// Typical returns the middle of what the places of a kind usually do, the minute at hand included: half of them have a
+// lower median, and half a lower 99th percentile, of their latency and, of queues, of their occupancy. n is how many of
+// them have told enough. It takes time, and keeps packets from being learned meanwhile.
+func (u *Usual) Typical(k Kind) (latency, occupancy Stat, n int) {
+	var all [4][]uint32
+	note := func(at int, m Measure) {
+		m.roll(1)
+		if s := m.stat(); s.Known {
+			all[at], all[at+1] = append(all[at], s.Median), append(all[at+1], s.P99)
+		}
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if k == Queue {
+		u.queues.Walk(0, MaxPlaces, func(_ [2]uint64, _ uint32, q *queue) {
+			note(0, q.latency)
+			note(2, q.occupancy)
+		})
+	} else {
+		u.others[k%NumKinds].Walk(0, MaxPlaces, func(_ [2]uint64, _ uint32, p *place) { note(0, p.latency) })
+	}
+	middle := func(at int) Stat {
+		if len(all[at]) == 0 {
+			return Stat{}
+		}
+		slices.Sort(all[at])
+		slices.Sort(all[at+1])
+		return Stat{Known: true, Median: all[at][len(all[at])/2], P99: all[at+1][len(all[at])/2]}
+	}
+	return middle(0), middle(2), max(len(all[0]), len(all[2]))
+}

@@ -1,0 +1,297 @@
+package usual
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+var (
+	aQueue = Place{Queue, [2]uint64{302<<32 | 15, 2}}
+	aHop   = Place{Hop, HopKey(302, 1, 15)}
+)
+
+// learnFor has u learn 100 values a minute of a place, for so many minutes from one on, and returns the next minute.
+func learnFor(u *Usual, p Place, from, minutes int64, value func() (latency, occupancy uint32)) int64 {
+	for m := from; m < from+minutes; m++ {
+		for n := range int64(100) {
+			latency, occupancy := value()
+			u.Learn(m*minute+n*minute/100, []Reading{{p, latency, occupancy}})
+		}
+	}
+	return from + minutes
+}
+
+func always(latency, occupancy uint32) func() (uint32, uint32) {
+	return func() (uint32, uint32) { return latency, occupancy }
+}
+
+func newTest(t *testing.T) *Usual {
+	u := newUsual(7, 64)
+	t.Cleanup(u.Close)
+	return u
+}
+
+// TestClasses: each number is in one class, classes follow one another, and none is wider than a quarter of it.
+func TestClasses(t *testing.T) {
+	for c := range classes {
+		low := uint32(0)
+		if c > 0 {
+			low = most(c-1) + 1
+		}
+		if classOf(low) != c || classOf(most(c)) != c || middle(c) < low || middle(c) > most(c) || most(c)-low > low/4 {
+			t.Errorf("class %d is %d to %d, of classes %d and %d", c, low, most(c), classOf(low), classOf(most(c)))
+		}
+	}
+	if most(classes-1) != math.MaxUint32 {
+		t.Errorf("the last class ends at %d", most(classes-1))
+	}
+}
+
+// TestStatIsThatOfSortedValues: median and 99th percentile are those of the sorted values, but for the width of a class.
+func TestStatIsThatOfSortedValues(t *testing.T) {
+	u, r := newTest(t), rand.New(rand.NewPCG(1, 2))
+	var all []uint32
+	learnFor(u, aHop, 1000, 30, func() (uint32, uint32) {
+		x := uint32(1700 * (0.7 + 0.6*r.Float64()))
+		if r.IntN(40) == 0 {
+			x *= 4
+		}
+		all = append(all, x)
+		return x, unknown
+	})
+	learnFor(u, aHop, 1030, 1, always(1700, unknown)) // ends the last minute
+	slices.Sort(all)
+	v, ok := u.Of(aHop)
+	median, p99 := float64(all[len(all)/2]), float64(all[len(all)*99/100])
+	if near := func(x uint32, want float64) bool { return math.Abs(float64(x)-want) <= want/4 }; !ok || !v.Latency.Known ||
+		!near(v.Latency.Median, median) || !near(v.Latency.P99, p99) {
+		t.Errorf("%+v, want %.0f and %.0f", v, median, p99)
+	}
+	if v.Since != 1000*minute || v.Occupancy.Known {
+		t.Errorf("%+v: want since minute 1000, and no occupancy", v)
+	}
+}
+
+// TestFewValuesAreUnknown: a place with few values is known, what is usual there is not.
+func TestFewValuesAreUnknown(t *testing.T) {
+	u := newTest(t)
+	for n := range int64(Few - 1) {
+		u.Learn(n+1, []Reading{{aQueue, 5, 6}})
+	}
+	u.Learn(2*minute, []Reading{{aQueue, 5, 6}})
+	if v, ok := u.Of(aQueue); !ok || v.Latency.Known || v.Occupancy.Known {
+		t.Errorf("%+v, %v", v, ok)
+	}
+	if _, ok := u.Of(Place{Queue, [2]uint64{1}}); ok {
+		t.Error("a place that nobody saw is known")
+	}
+	if _, ok := u.Of(aHop); ok {
+		t.Error("a hop that nobody saw is known")
+	}
+}
+
+// TestLimitsWaitTenMinutes: the latency of a queue makes thresholds after ten minutes, its occupancy once it is known.
+func TestLimitsWaitTenMinutes(t *testing.T) {
+	u := newTest(t)
+	next := learnFor(u, aQueue, 1000, 3, always(1700, 40))
+	if latency, occupancy := u.Limits().Of(aQueue.Key); latency != 0 || occupancy < 40 || occupancy > 50 {
+		t.Errorf("after three minutes: %d, %d", latency, occupancy)
+	}
+	learnFor(u, aQueue, next, 9, always(1700, 40))
+	if latency, occupancy := u.Limits().Of(aQueue.Key); latency < 1700 || latency > 2200 || occupancy < 40 || occupancy > 50 {
+		t.Errorf("after twelve minutes: %d, %d", latency, occupancy)
+	}
+}
+
+// TestAFaultIsNotLearned: what lasts half an hour, far above what is usual, changes nothing; what lasts longer than an
+// hour is what is usual from then on. So it is without a latency, too, and of a hop.
+func TestAFaultIsNotLearned(t *testing.T) {
+	for name, c := range map[string]struct {
+		place       Place
+		calm, fault func() (uint32, uint32)
+		stat        func(Value) Stat
+	}{
+		"latency":   {aQueue, always(1700, 40), always(1_784_000, 9000), func(v Value) Stat { return v.Latency }},
+		"occupancy": {aQueue, always(unknown, 40), always(unknown, 9000), func(v Value) Stat { return v.Occupancy }},
+		"hop":       {aHop, always(1700, unknown), always(301_000, unknown), func(v Value) Stat { return v.Latency }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := newTest(t)
+			next := learnFor(u, c.place, 1000, 5, c.calm)
+			next = learnFor(u, c.place, next, 30, c.fault)
+			v, _ := u.Of(c.place)
+			if s := c.stat(v); !s.Known || s.P99 > 2200 {
+				t.Errorf("after half an hour: %+v", v)
+			}
+			next = learnFor(u, c.place, next, 32, c.fault)
+			learnFor(u, c.place, next, 3, c.fault)
+			v, _ = u.Of(c.place)
+			if s := c.stat(v); !s.Known || s.P99 < 9000 {
+				t.Errorf("after more than an hour: %+v", v)
+			}
+		})
+	}
+}
+
+// TestAPoisonedBaselineDecays: a quarter of an hour of slow packets at the start raises what is usual, which comes down again.
+func TestAPoisonedBaselineDecays(t *testing.T) {
+	u := newTest(t)
+	next := learnFor(u, aQueue, 1000, 15, always(90_000, 40))
+	if v, _ := u.Of(aQueue); v.Latency.P99 < 90_000 {
+		t.Errorf("%+v", v)
+	}
+	next = learnFor(u, aQueue, next, 60, always(1700, 40))
+	if v, _ := u.Of(aQueue); v.Latency.Median > 2200 {
+		t.Errorf("an hour later the median is %d", v.Latency.Median)
+	}
+	learnFor(u, aQueue, next, 4*24*60, always(1700, 40))
+	if v, _ := u.Of(aQueue); v.Latency.P99 > 2200 {
+		t.Errorf("four days later the 99th percentile is %d", v.Latency.P99)
+	}
+}
+
+// TestWorkersAtTheTurnOfAMinute: samples of two workers, whose bursts are of different ages, end a minute once; a clock that
+// was set back by hours does not stop the minutes.
+func TestWorkersAtTheTurnOfAMinute(t *testing.T) {
+	u := newTest(t)
+	next := learnFor(u, aHop, 1000, 30, always(1700, unknown))
+	for n := range int64(2000) { // alternately in front of the turn, and behind it
+		u.Learn(next*minute-1+n%2, []Reading{{aHop, 5000, unknown}})
+	}
+	if v, _ := u.Of(aHop); v.Latency.Median > 2200 {
+		t.Errorf("%+v", v)
+	}
+	learnFor(u, aHop, 500, 30, always(9000, unknown))
+	learnFor(u, aHop, 530, 200, always(9000, unknown))
+	if v, _ := u.Of(aHop); v.Latency.Median < 8000 {
+		t.Errorf("after the clock was set back: %+v", v)
+	}
+}
+
+// TestOneFlowDoesNotOutweigh: a minute with many values counts for as much as any other minute.
+func TestOneFlowDoesNotOutweigh(t *testing.T) {
+	u := newTest(t)
+	next := learnFor(u, aHop, 1000, 60, func() (uint32, uint32) { return 1700, unknown })
+	for n := range int64(50_000) {
+		u.Learn(next*minute+n, []Reading{{aHop, 50_000, unknown}})
+	}
+	learnFor(u, aHop, next+1, 2, always(1700, unknown))
+	if v, _ := u.Of(aHop); v.Latency.Median > 2200 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// TestPlacesAreBounded: more places than there is room for take the room of the idlest.
+func TestPlacesAreBounded(t *testing.T) {
+	u := newTest(t)
+	for n := range uint64(10_000) {
+		for k := range NumKinds {
+			u.Learn(int64(n+1)<<20, []Reading{{Place{k, [2]uint64{n << 32}}, 5, 6}})
+		}
+	}
+	for k := range NumKinds {
+		if known, evicted := u.Places(k); known != 64 || evicted != 10_000-64 {
+			t.Errorf("%v: %d places, %d evicted", k, known, evicted)
+		}
+	}
+}
+
+// TestNobodyWaits: while a goroutine asks, a packet is not learned, and nothing waits for it.
+func TestNobodyWaits(t *testing.T) {
+	u := newTest(t)
+	u.mu.Lock()
+	if u.Learn(1, []Reading{{aHop, 1, 2}}) {
+		t.Error("it was learned")
+	}
+	u.mu.Unlock()
+	if !u.Learn(1, []Reading{{aHop, 1, 2}}) {
+		t.Error("it was not learned")
+	}
+}
+
+// TestPathKey: a path's key depends on its hops and their order.
+func TestPathKey(t *testing.T) {
+	a, b := HopKey(1, 2, 3), HopKey(2, 2, 3)
+	if ab, ba := PathKey(PathKey([2]uint64{}, a), b), PathKey(PathKey([2]uint64{}, b), a); ab == ba || ab == PathKey([2]uint64{}, a) {
+		t.Errorf("%x and %x", ab, ba)
+	}
+}
+
+func filled(t *testing.T) *Usual {
+	u := newTest(t)
+	learnFor(u, aQueue, 1000, 20, always(1700, 40))
+	learnFor(u, aHop, 1000, 20, always(1600, unknown))
+	learnFor(u, Place{Segment, [2]uint64{1, 2}}, 1000, 20, always(300, unknown))
+	learnFor(u, Place{Path, [2]uint64{3, 4}}, 1000, 20, always(5000, unknown))
+	return u
+}
+
+// TestStateOutlivesARestart: what a file holds is what was known, thresholds of queues included.
+func TestStateOutlivesARestart(t *testing.T) {
+	before, after := filled(t), newTest(t)
+	if err := after.Decode(before.Encode(5, 1020*minute), 5, 1021*minute); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []Place{aQueue, aHop, {Segment, [2]uint64{1, 2}}, {Path, [2]uint64{3, 4}}} {
+		want, _ := before.Of(p)
+		if got, ok := after.Of(p); !ok || !got.Latency.Known || !reflect.DeepEqual(got, want) {
+			t.Errorf("%v: %+v, want %+v", p, got, want)
+		}
+	}
+	latency, occupancy := after.Limits().Of(aQueue.Key)
+	if latency < 1700 || occupancy < 40 {
+		t.Errorf("limits %d, %d", latency, occupancy)
+	}
+}
+
+// TestAStateThatIsNotTaken: torn, of another version, sink or time: it is said, and nothing of it is taken.
+func TestAStateThatIsNotTaken(t *testing.T) {
+	good := filled(t).Encode(5, 1020*minute)
+	sealed := func(b []byte) []byte {
+		return binary.BigEndian.AppendUint32(b[:len(b)-4], crc32.Checksum(b[:len(b)-4], table))
+	}
+	change := func(at int, to byte) []byte { b := slices.Clone(good); b[at] = to; return b }
+	for name, c := range map[string]struct {
+		b    []byte
+		sink uint64
+		now  int64
+		want error
+	}{
+		"empty":           {nil, 5, 1020 * minute, ErrTorn},
+		"cut":             {good[:len(good)-9], 5, 1020 * minute, ErrTorn},
+		"a bit":           {change(60, good[60]^1), 5, 1020 * minute, ErrTorn},
+		"something else":  {[]byte("#!/bin/sh, and more than thirty-two bytes of it"), 5, 1020 * minute, ErrTorn},
+		"another version": {sealed(change(len(magic)+1, 9)), 5, 1020 * minute, ErrVersion},
+		"another sink":    {good, 6, 1020 * minute, ErrSink},
+		"old":             {good, 5, 1020*minute + mostAge + 1, ErrOld},
+		"from tomorrow":   {good, 5, 1020*minute - mostAge - 1, ErrOld},
+		"more places":     {sealed(change(headLen-1, 200)), 5, 1020 * minute, errPlaces},
+		"no such kind":    {sealed(change(headLen, 77)), 5, 1020 * minute, errPlaces},
+	} {
+		u := newTest(t)
+		if err := u.Decode(c.b, c.sink, c.now); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+		if _, ok := u.Of(aQueue); ok {
+			t.Errorf("%s: places were taken", name)
+		}
+	}
+}
+
+// FuzzDecode: no state file makes Decode fail otherwise than by an error.
+func FuzzDecode(f *testing.F) {
+	u := newUsual(7, 16)
+	u.Learn(1, []Reading{{aQueue, 5, 6}, {aHop, 5, unknown}})
+	f.Add(u.Encode(5, 1)[headLen:])
+	f.Fuzz(func(t *testing.T, places []byte) {
+		b := append(u.Encode(5, 1)[:headLen:headLen], places...)
+		u.Decode(binary.BigEndian.AppendUint32(b, crc32.Checksum(b, table)), 5, 1)
+		u.Learn(5*minute, []Reading{{aQueue, 5, 6}, {aHop, 5, unknown}})
+	})
+}
