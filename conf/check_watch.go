@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/netip"
 	"slices"
+	"time"
 
 	"intsink/conf/schema"
 )
@@ -142,12 +143,21 @@ func (d checker) checkEvents(e, inherited *Events, where string) {
 		}
 	}
 	d.checkClear(&e.Congestion.Clear, &e.Congestion.Raise, where+": congestion")
+	if c := &e.Congestion; c.Raise == AutoRaise && c.RaiseLatency < minFloor && (d.Has(&c.Raise) || d.Has(&c.RaiseLatency)) {
+		d.ErrorAt([]any{&c.RaiseLatency, &c.Raise}, `%s: congestion: raise_latency = %q is too low with raise = "auto", where it is the least latency that begins an episode; `+
+			`write "1us" or more, or a number for raise`, where, schema.DurationText(c.RaiseLatency))
+	} else if c.Raise == AutoRaise && c.Clear != 0 {
+		d.WarnAt([]any{&c.Clear}, `%s: congestion: clear does nothing with raise = "auto": an episode ends below half of what begins it`, where)
+	}
 	d.checkClear(&e.TxUtilization.Clear, &e.TxUtilization.Raise, where+": tx_utilization")
 	idle := func(e *Events) bool { return e.EndToEnd.ClockOffset != 0 && e.EndToEnd.Clock != PTPClock }
 	if d.Has(&e.EndToEnd.ClockOffset) && idle(e) && (inherited == nil || !idle(inherited)) {
 		d.WarnAt([]any{&e.EndToEnd.ClockOffset}, `%s: end_to_end: clock_offset does nothing unless clock = "ptp"`, where)
 	}
 }
+
+// minFloor is the least raise_latency with raise = "auto".
+const minFloor = time.Microsecond
 
 func (d checker) checkClear(clear, raise *uint32, where string) {
 	if *clear > *raise && (d.Has(clear) || d.Has(raise)) {

@@ -45,7 +45,7 @@ func TestDefaultsThatRun(t *testing.T) {
 	if c.Collectors[0].SourcePortMode != "any" {
 		t.Errorf("source port mode %q", c.Collectors[0].SourcePortMode)
 	}
-	if w := c.Watches[0]; w.Match != nil || w.Override != nil || slices.Contains(w.Events, "congestion") ||
+	if w := c.Watches[0]; w.Match != nil || w.Override != nil || !slices.Contains(w.Events, "congestion") ||
 		!slices.Contains(w.Events, "new_flow") || !slices.Equal(w.Collectors, []string{"primary"}) {
 		t.Errorf("watch %+v", w)
 	}
@@ -90,17 +90,40 @@ watch "b" {
 	if c.Events.EndToEnd.Absolute != time.Millisecond {
 		t.Errorf("wan end_to_end: %v", c.Events.EndToEnd.Absolute)
 	}
-	if c.Events.Congestion.Clear != 4000 {
-		t.Errorf("clear %d, want half of raise", c.Events.Congestion.Clear)
+	if e := c.Events.Congestion; e.Clear != 4000 || e.RaiseLatency != 0 {
+		t.Errorf("clear %d, want half of raise; raise_latency %v, want none with a number", e.Clear, e.RaiseLatency)
 	}
 	if e := c.Watches[0].Override.HopLatency; e.K != 4 || e.Absolute != time.Microsecond {
 		t.Errorf("override starts from events: %+v", e)
 	}
-	if e := c.Watches[1].Override; e.HopLatency.K != 2 || e.Congestion.Raise != 0 {
+	if e := c.Watches[1].Override; e.HopLatency.K != 2 || e.Congestion.Raise != AutoRaise || e.Congestion.RaiseLatency != 100*time.Microsecond {
 		t.Errorf("override with a profile starts from the profile: %+v", e)
 	}
-	if !slices.Contains(c.Watches[0].Events, "congestion") || slices.Contains(c.Watches[1].Events, "congestion") {
+	if !slices.Contains(c.Watches[0].Events, "congestion") || !slices.Contains(c.Watches[1].Events, "congestion") {
 		t.Error("congestion is on by default where it has a threshold")
+	}
+}
+
+// TestCongestionByItself: raise = "auto" is the default, a number ends it, and raise_latency is its floor.
+func TestCongestionByItself(t *testing.T) {
+	for src, want := range map[string]Congestion{
+		``:                                   {Raise: AutoRaise, RaiseLatency: 100 * time.Microsecond},
+		`raise = "auto"`:                     {Raise: AutoRaise, RaiseLatency: 100 * time.Microsecond},
+		`raise_latency = "1ms"`:              {Raise: AutoRaise, RaiseLatency: time.Millisecond},
+		`raise = 0`:                          {},
+		`raise = 7`:                          {Raise: 7, Clear: 3},
+		"raise = 0\nraise_latency = \"5ms\"": {RaiseLatency: 5 * time.Millisecond},
+		"raise = 9\nclear = 2":               {Raise: 9, Clear: 2},
+	} {
+		c := mustParse(t, base+"watch \"all\" {}\nevents {\ncongestion {\n"+src+"\n}\n}").Events.Congestion
+		want.Factor, want.Quota, want.Timeout = 8, 32, time.Second
+		if c != want {
+			t.Errorf("%q: %+v, want %+v", src, c, want)
+		}
+		c = mustParse(t, base+"events {\ncongestion { raise = 7 }\n}\nwatch \"all\" {\nevents_override {\ncongestion {\nraise = \"auto\"\n}\n}\n}").Watches[0].Override.Congestion
+		if c.Raise != AutoRaise || c.Clear != 0 || c.RaiseLatency != 100*time.Microsecond {
+			t.Errorf("an override back to auto: %+v", c)
+		}
 	}
 }
 

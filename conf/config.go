@@ -235,8 +235,9 @@ type PathChange struct {
 // Congestion holds the thresholds of congestion; Raise and Clear are queue
 // occupancies as the wire carries them, or in the unit of the node's model.
 type Congestion struct {
-	Raise, Clear uint32
-	RaiseLatency time.Duration
+	Raise, Clear uint32        // Raise may be AutoRaise
+	Factor       uint32        // with AutoRaise: so many times what is usual in a queue begins an episode
+	RaiseLatency time.Duration // with AutoRaise: the least latency that does
 	Quota        int
 	Timeout      time.Duration
 }

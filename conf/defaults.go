@@ -77,12 +77,20 @@ func defaultEvents(profile EventProfile) Events {
 		e.EndToEnd.Absolute, e.EndToEnd.Relative, e.EndToEnd.K, e.EndToEnd.N = time.Millisecond, 0.25, 3, 8
 		e.LinkLatency.Absolute, e.LinkLatency.Relative, e.LinkLatency.K, e.LinkLatency.N = 100*time.Microsecond, 0.25, 3, 8
 	}
-	e.Congestion = Congestion{Raise: 0, Clear: 0, RaiseLatency: 0, Quota: 1000, Timeout: time.Second}
+	e.Congestion = Congestion{Raise: AutoRaise, Factor: 8, RaiseLatency: floorOf(profile), Quota: 32, Timeout: time.Second}
 	e.TxUtilization.Raise, e.TxUtilization.Clear, e.TxUtilization.Hold = 90, 75, 5*time.Second
-	e.Refresh.Every, e.Refresh.Jitter = 2*time.Second, 0.2
+	e.Refresh.Every, e.Refresh.Jitter = time.Minute, 0.2
 	e.Loss.Window, e.Loss.Timeout, e.Loss.Interval = 1024, 200*time.Millisecond, time.Second
 	e.Drop.Interval = time.Second
 	e.HopLimit.Rearm = 10 * time.Second
 	e.MTUExceeded.Rearm = 10 * time.Second
 	return e
+}
+
+// floorOf is the default of congestion.raise_latency.
+func floorOf(profile EventProfile) time.Duration {
+	if profile == WAN {
+		return time.Millisecond
+	}
+	return 100 * time.Microsecond
 }

@@ -14,7 +14,7 @@ func TestDiff(t *testing.T) {
 		{"an attribute", two, strings.Replace(two, `"a" {}`, `"a" { sample = 9 }`, 1), `watch "a".sample: 0 -> 9`},
 		{"an attribute without a default", two, strings.Replace(two, `"a" {}`, "\"a\" {\n match { source = [\"10.0.0.0/8\"] }\n}", 1), `watch "a".match.source: (not set) -> ["10.0.0.0/8"]` + "\nwatch \"a\".match.flow: (not set) -> \"any\""},
 		{"an attribute that is gone", two + "dpdk { mbufs = 32768 }", two, `dpdk.mbufs: 32768 -> 65536`},
-		{"nested", two, two + "events {\n refresh { every = \"7s\" }\n}", `events.refresh.every: "2s" -> "7s"`},
+		{"nested", two, two + "events {\n refresh { every = \"7s\" }\n}", `events.refresh.every: "60s" -> "7s"`},
 		{"a block more", two, two + `watch "c" {}`, `watch "c": added`},
 		{"a block less", two + `watch "c" {}`, two, `watch "c": removed`},
 		{"another order", two, strings.Replace(strings.Replace(strings.Replace(two, `"b"`, `"x"`, 1), `"a"`, `"b"`, 1), `"x"`, `"a"`, 1), `watch: "b", "a" -> "a", "b"`},

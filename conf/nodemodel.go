@@ -229,7 +229,7 @@ func (d checker) checkQueueUnits(c *Config) {
 }
 
 func (d checker) checkRaise(e *Events, most uint64, where string) {
-	if raise := &e.Congestion.Raise; d.Has(raise) && uint64(*raise) > most {
+	if raise := &e.Congestion.Raise; d.Has(raise) && *raise != AutoRaise && uint64(*raise) > most {
 		d.ErrorAt([]any{raise}, "%s: congestion: raise = %d: no queue can be so long: its occupancy has 24 bits, at most %d with the node_model blocks there are",
 			where, *raise, most)
 	}

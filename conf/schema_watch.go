@@ -4,6 +4,8 @@
 package conf
 
 import (
+	"fmt"
+	"strconv"
 	"time"
 
 	"intsink/conf/schema"
@@ -52,8 +54,9 @@ func visitEvents(v schema.Visitor, e *Events) {
 	})
 	v.Block("link_latency", &e.LinkLatency, func(v schema.Visitor) { visitDeadband(v, &e.LinkLatency) })
 	v.Block("congestion", &e.Congestion, func(v schema.Visitor) {
-		v.Attr("raise", schema.Then(schema.Integer(&e.Congestion.Raise, 0, 1<<32-2), func() { e.Congestion.Clear = e.Congestion.Raise / 2 }))
+		v.Attr("raise", schema.Then(raiseValue{&e.Congestion.Raise}, e.raised))
 		v.Attr("clear", schema.Integer(&e.Congestion.Clear, 0, 1<<32-2))
+		v.Attr("factor", schema.Integer(&e.Congestion.Factor, 2, 1000))
 		v.Attr("raise_latency", schema.Duration(&e.Congestion.RaiseLatency, 0, maxLatency))
 		v.Attr("quota", schema.Integer(&e.Congestion.Quota, 0, maxRate))
 		v.Attr("timeout", schema.Duration(&e.Congestion.Timeout, time.Millisecond, maxTime))
@@ -81,6 +84,51 @@ func visitEvents(v schema.Visitor, e *Events) {
 	v.Block("mtu_exceeded", &e.MTUExceeded, func(v schema.Visitor) {
 		v.Attr("rearm", schema.Duration(&e.MTUExceeded.Rearm, 0, maxTime))
 	})
+}
+
+// AutoRaise is raise = "auto": a threshold made of what is usual in each queue.
+const AutoRaise = 1<<32 - 1
+
+// raiseValue is congestion.raise: a number or "auto".
+type raiseValue struct{ p *uint32 }
+
+func (v raiseValue) Key() any { return v.p }
+
+func (v raiseValue) Write() (string, bool) {
+	if *v.p == AutoRaise {
+		return schema.Quote("auto"), true
+	}
+	return fmt.Sprint(*v.p), true
+}
+
+func (v raiseValue) Read(x *schema.Expr) bool {
+	const accepted = `"auto" or a whole number from 0 to 4294967294`
+	text, ok := x.TextOrNumber(accepted)
+	if !ok {
+		return false
+	}
+	if text == "auto" {
+		*v.p = AutoRaise
+		return true
+	}
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil || n == AutoRaise {
+		return x.Fail("must be %s", accepted)
+	}
+	*v.p = uint32(n)
+	return true
+}
+
+// raised sets what raise decides where nothing else is given: a number ends the thresholds made of what is usual, so no
+// latency counts either.
+func (e *Events) raised() {
+	c := &e.Congestion
+	c.Clear = 0
+	if c.Raise != AutoRaise {
+		c.Clear, c.RaiseLatency = c.Raise/2, 0
+	} else if c.RaiseLatency == 0 {
+		c.RaiseLatency = floorOf(e.Profile)
+	}
 }
 
 func visitDeadband(v schema.Visitor, d *Deadband) {

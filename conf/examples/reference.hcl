@@ -120,10 +120,11 @@ events {
     interval = "1s"
   }
   congestion {
-    raise         = 0    # 0: off
-    clear         = 0    # default: half of raise
-    raise_latency = "0s"
-    quota         = 1000
+    raise         = "auto" # factor times what is usual in a queue; or an occupancy; 0: off
+    clear         = 0      # default: half of raise, where that is a number
+    factor        = 8
+    raise_latency = "100us" # the least with "auto"; default "0s" where raise is a number
+    quota         = 32
     timeout       = "1s"
   }
   tx_utilization {
@@ -132,7 +133,7 @@ events {
     hold  = "5s"
   }
   refresh {
-    every  = "2s"
+    every  = "60s"
     jitter = 0.2
   }
   loss {
@@ -158,7 +159,7 @@ watch "all" {
   #   vni              = [5000, "6000-6999"]
   #   device           = [101, "0x020000000001"] # node ids on the way, ids in domain specific metadata
   # }
-  events = ["new_flow", "path_change", "hop_latency", "end_to_end", "refresh", "flow_end",
+  events = ["new_flow", "path_change", "hop_latency", "end_to_end", "congestion", "refresh", "flow_end",
   "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak", "unknown_domain"]
   sample     = 0
   sample_by  = "packet"  # packet | flow

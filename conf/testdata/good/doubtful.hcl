@@ -16,6 +16,7 @@ int {
 }
 events {
   end_to_end { clock_offset = "-5us" }
+  congestion { raise = 0 }
 }
 watch "collectors" {
   match {

@@ -60,6 +60,10 @@ func policyOf(w *conf.Watch, defaults *conf.Events) event.Policy {
 }
 
 func thresholds(e *conf.Events) event.Thresholds {
+	raise, factor := e.Congestion.Raise, uint32(0)
+	if raise == conf.AutoRaise {
+		raise, factor = 0, e.Congestion.Factor
+	}
 	return event.Thresholds{
 		NewFlowRate: e.NewFlow.Rate,
 		Paths:       e.PathChange.Paths, PathMemory: int64(e.PathChange.Memory),
@@ -67,7 +71,7 @@ func thresholds(e *conf.Events) event.Thresholds {
 		Latency:  deadband(&e.HopLatency),
 		EndToEnd: deadband(&e.EndToEnd), PTP: e.EndToEnd.Clock == conf.PTPClock, ClockOffset: int64(e.EndToEnd.ClockOffset),
 		LinkLatency:     deadband(&e.LinkLatency),
-		CongestionRaise: e.Congestion.Raise, CongestionClear: e.Congestion.Clear,
+		CongestionRaise: raise, CongestionFactor: factor, CongestionClear: e.Congestion.Clear,
 		CongestionLatency: nanoseconds(e.Congestion.RaiseLatency),
 		CongestionQuota:   e.Congestion.Quota, CongestionTimeout: int64(e.Congestion.Timeout),
 		TxRaise: e.TxUtilization.Raise, TxClear: e.TxUtilization.Clear, TxHold: int64(e.TxUtilization.Hold),
