@@ -12,7 +12,7 @@ import (
 func newPlanCommand() *cobra.Command {
 	var f plan.Options
 	cmd := &cobra.Command{
-		Use:   "plan --config NEW --in TRACE.pcap [--against OLD] [--format text|json] [--html FILE]",
+		Use:   "plan --config NEW --in TRACE.pcap [--against OLD] [--format text|json] [--html FILE] [--suggest]",
 		Short: "Show the report rate that a configuration would give",
 		Long: `Run the packets of a capture through the same engine that run and replay use,
 without writing anything, and show what the configuration makes of them: events and
@@ -30,10 +30,14 @@ With --html the same as a page in one file, for a browser or a mail: the reports
 event over the capture's time, the other configuration's as a line before them, and the
 sums.
 
+With --suggest it prints a block events instead, with thresholds that fit what is usual in
+the capture, and how often each would have fired in it.
+
 Needs no hugepages, no NIC and no DPDK device.`,
 		Example: `  intsink plan --config intsink.hcl --in trace.pcap
   intsink plan --config new.hcl --against /etc/intsink/intsink.hcl --in trace.pcap
   intsink plan --config new.hcl --against old.hcl --in trace.pcap --html plan.html
+  intsink plan --config intsink.hcl --in trace.pcap --suggest
   intsink plan --config new.hcl --in trace.pcap --format json | jq '.events[] | {event, reports}'`,
 		Args: cli.FlagsOnly("config"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return plan.Run(cmd.OutOrStdout(), cmd.ErrOrStderr(), f) },
@@ -43,6 +47,7 @@ Needs no hugepages, no NIC and no DPDK device.`,
 	cmd.Flags().StringVar(&f.Against, "against", "", "configuration file to compare with")
 	cmd.Flags().StringVar(&f.Format, "format", "text", "text: tables; json: one JSON object")
 	cmd.Flags().StringVar(&f.HTML, "html", "", "page to write: reports over time, in one file")
+	cmd.Flags().BoolVar(&f.Suggest, "suggest", false, "print thresholds that fit the capture, as a block events")
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	for _, name := range []string{"config", "in"} {
 		cmd.MarkFlagRequired(name)

@@ -34,6 +34,7 @@ type Appliance struct {
 	reportPools []*mempool.Mempool // per worker
 	workers     []*engine.Worker
 	shared      *engine.Shared // by all workers
+	usual       *usualKeeper   // nil: there is no state folder
 	collectors  atomic.Pointer[[]*collector]
 	reportPorts reportPorts
 	linkNames   []string // links, then taps, as the workers index them
@@ -179,9 +180,7 @@ func (a *Appliance) release() error {
 	for _, w := range a.workers {
 		w.Release()
 	}
-	if a.shared != nil {
-		a.shared.Close()
-	}
+	a.closeShared()
 	eal.Cleanup()
 	return err
 }

@@ -32,6 +32,7 @@ func (a *Appliance) makeWorkers(c *conf.Config) error {
 	}
 	a.shared = engine.NewShared(len(c.Links)+len(c.Taps), randomSeed())
 	number := instance(os.Getenv, slog.Default())
+	a.usual = keepUsual(os.Getenv, number, a.shared.Usual(), slog.Default())
 	for w := range c.DPDK.Lcores {
 		config := a.workerConfig(c, w)
 		config.Instance = number

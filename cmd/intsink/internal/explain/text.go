@@ -101,7 +101,7 @@ func whyLatencies(line func(string, ...any), d *flowapi.FlowDetail) {
 		if r.BelowNs != nil {
 			deviates = fmt.Sprintf("below %s, %s", ns(uint64(*r.BelowNs)), deviates)
 		}
-		line("    %-9s %-12s %-32s %d of the last %d", name, ns(uint64(r.ReferenceNs)), deviates, r.Deviating, r.Of)
+		line("    %-9s %-12s %-32s %d of the last %d%s", name, ns(uint64(r.ReferenceNs)), deviates, r.Deviating, r.Of, usualText(r))
 	}
 	for i := range d.Hops {
 		name := fmt.Sprint(*d.Hops[i].Node)
@@ -116,6 +116,17 @@ func whyLatencies(line func(string, ...any), d *flowapi.FlowDetail) {
 	if slices.ContainsFunc(d.Hops, func(r flowapi.ReferenceItem) bool { return r.OnPath != nil && !*r.OnPath }) {
 		line("    * not on the current path")
 	}
+}
+
+// usualText holds a reference against what is usual there.
+func usualText(r *flowapi.ReferenceItem) string {
+	switch {
+	case r.UsualNs == nil:
+		return ""
+	case *r.UsualNs > 0 && r.ReferenceNs/2 >= *r.UsualNs:
+		return fmt.Sprintf("; %d x its usual %s", r.ReferenceNs / *r.UsualNs, ns(uint64(*r.UsualNs)))
+	}
+	return "; usually " + ns(uint64(*r.UsualNs))
 }
 
 // nextReports says, per event that is watched, what would be reported next.
@@ -170,6 +181,10 @@ func pathText(t *flowapi.ThresholdsItem) string {
 }
 
 func congestionText(t *flowapi.ThresholdsItem) string {
+	if t.Congestion.Factor > 0 {
+		return fmt.Sprintf("congestion: a queue on its way with %d times its usual latency, and %s or more, or with as many times its usual occupancy; %d reports an episode",
+			t.Congestion.Factor, ns(uint64(t.Congestion.RaiseLatencyNs)), t.Congestion.Quota)
+	}
 	var by []string
 	if t.Congestion.Raise > 0 {
 		by = append(by, fmt.Sprintf("an occupancy of %d or more", t.Congestion.Raise))

@@ -42,7 +42,8 @@ type ReferenceItem struct {
 	BelowNs     *uint32 `json:"below_ns"` // a value below it deviates; null: none does
 	Deviating   int     `json:"deviating"`
 	Need        int     `json:"need"`
-	Of          int     `json:"of"` // the last values; Need of them have to deviate
+	Of          int     `json:"of"`                 // the last values; Need of them have to deviate
+	UsualNs     *uint32 `json:"usual_ns,omitempty"` // what half of all packets have at most there; absent: not known
 }
 
 type flowPathItem struct {
@@ -86,7 +87,9 @@ func (in *API) flow(ctx context.Context, p *parameters) (any, error) {
 			" is not in the table: no INT packet of it came, or it ended, and the other direction is a flow of its own; " +
 			"intsink top flows shows what is there, and so does GET /api/v1/flows?source=" + key.SrcAddr().String()}
 	}
-	return newFlowDetail(at, questions[at], waysOf(questions)), nil
+	d := newFlowDetail(at, questions[at], waysOf(questions))
+	in.addUsual(d)
+	return d, nil
 }
 
 func newFlowDetail(worker int, q *engine.PendingQuery, known ways) *FlowDetail {

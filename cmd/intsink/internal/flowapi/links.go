@@ -9,6 +9,7 @@ import (
 
 	"intsink/engine"
 	"intsink/engine/inspect"
+	"intsink/engine/usual"
 	"intsink/flows"
 )
 
@@ -23,6 +24,7 @@ type linkItem struct {
 	ClockSkews    uint64    `json:"clock_skews"`
 	LastSeen      time.Time `json:"last_seen"`
 	TxUtilization *uint32   `json:"tx_utilization"`
+	Usual         usualItem `json:"usual"`
 }
 
 // links is GET /api/v1/links.
@@ -37,6 +39,7 @@ func (in *API) links(ctx context.Context, p *parameters) (any, error) {
 	var all []listed[*linkItem]
 	for key, x := range mergeLinks(questions) {
 		x.TxUtilization = utilization[key[0]]
+		x.Usual = in.usualOf(usual.Place{Kind: usual.Segment, Key: key})
 		latency := uint32(0)
 		if x.LatencyNs != nil {
 			latency = *x.LatencyNs

@@ -22,6 +22,7 @@ type pathTotalItem struct {
 	LastSeen     time.Time `json:"last_seen"`
 	MaxLatencyNs *uint32   `json:"max_latency_ns"`
 	Congested    bool      `json:"congested"`
+	Usual        usualItem `json:"usual"`
 }
 
 // pathTotals are of the whole list.
@@ -50,6 +51,7 @@ func (in *API) paths(ctx context.Context, p *parameters) (any, error) {
 			continue
 		}
 		totals.Flows += x.Flows
+		x.Usual = in.usualPath(x.Nodes)
 		latency := uint64(0)
 		if x.MaxLatencyNs != nil {
 			latency = uint64(*x.MaxLatencyNs)
@@ -74,6 +76,7 @@ func (in *API) path(ctx context.Context, p *parameters) (any, error) {
 		return nil, err
 	}
 	if x := mergePaths(questions, &pathTotals{}, &wayFilter{})[p.id]; x != nil {
+		x.Usual = in.usualPath(x.Nodes)
 		return x, nil
 	}
 	return nil, apiError{http.StatusNotFound, "no flow is on path " + p.id + " now; GET /api/v1/paths lists those that flows are on"}

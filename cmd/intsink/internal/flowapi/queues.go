@@ -14,6 +14,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/inspect"
+	"intsink/engine/usual"
 	"intsink/flows"
 )
 
@@ -38,6 +39,7 @@ type queueItem struct {
 	Reports       uint32     `json:"reports"`
 	LastSeen      time.Time  `json:"last_seen"`
 	TxUtilization *uint32    `json:"tx_utilization"`
+	Usual         usualItem  `json:"usual"`
 }
 
 // congestedNow: an episode that had no sample for its timeout is over, although the
@@ -63,6 +65,7 @@ func (in *API) queues(ctx context.Context, p *parameters) (any, error) {
 	var all []listed[*queueItem]
 	for key, x := range mergeQueues(questions) {
 		x.TxUtilization = utilization[key[0]]
+		x.Usual = in.usualOf(usual.Place{Kind: usual.Queue, Key: key})
 		occupancy, latency := orZero(x.Occupancy), orZero(x.LatencyNs)
 		if node != nil && *node != x.Node || egress != nil && *egress != uint16(key[0]) || queue != nil && *queue != x.Queue ||
 			congested != nil && *congested != x.Congested || occupancy < minOccupancy || latency < minLatency {
@@ -101,7 +104,7 @@ func (in *API) queue(ctx context.Context, p *parameters) (any, error) {
 	}
 	for key, x := range mergeQueues(questions) {
 		if x.ID == p.id {
-			x.TxUtilization = utilizations(questions)[key[0]]
+			x.TxUtilization, x.Usual = utilizations(questions)[key[0]], in.usualOf(usual.Place{Kind: usual.Queue, Key: key})
 			return x, nil
 		}
 	}

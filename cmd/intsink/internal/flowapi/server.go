@@ -33,7 +33,7 @@ func New(workers []*engine.Worker, clock func() int64) *API {
 }
 
 // Lists are the lists that there are, and their order in messages.
-var Lists = []string{"flows", "paths", "queues", "links", "interfaces"}
+var Lists = []string{"flows", "paths", "queues", "links", "interfaces", "episodes"}
 
 // Details are what there is one of, by its id.
 var Details = []string{"flows/{id}", "paths/{id}", "queues/{id}"}
@@ -41,7 +41,7 @@ var Details = []string{"flows/{id}", "paths/{id}", "queues/{id}"}
 // Register adds the routes below /api/v1/.
 func (in *API) Register(mux control.Mux) {
 	lists := map[string]func(context.Context, *parameters) (any, error){
-		"flows": in.flows, "paths": in.paths, "queues": in.queues, "links": in.links, "interfaces": in.interfaces,
+		"flows": in.flows, "paths": in.paths, "queues": in.queues, "links": in.links, "interfaces": in.interfaces, "episodes": in.episodes,
 	}
 	for name, list := range lists {
 		mux.HandleFunc("GET /api/v1/"+name, in.handle(list))

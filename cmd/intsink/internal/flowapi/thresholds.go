@@ -22,6 +22,7 @@ type ThresholdsItem struct {
 		Raise          uint32 `json:"raise"`
 		Clear          uint32 `json:"clear"`
 		RaiseLatencyNs uint32 `json:"raise_latency_ns"`
+		Factor         uint32 `json:"factor,omitempty"` // times what is usual; raise_latency_ns is the floor
 		Quota          int    `json:"quota"`
 		TimeoutNs      int64  `json:"timeout_ns"`
 	} `json:"congestion"`
@@ -81,6 +82,7 @@ func newThresholdsItem(p *event.Policy) *ThresholdsItem {
 	}
 	x.EndToEnd.ClockOffsetNs = t.ClockOffset
 	x.Congestion.Raise, x.Congestion.Clear, x.Congestion.RaiseLatencyNs = t.CongestionRaise, t.CongestionClear, t.CongestionLatency
+	x.Congestion.Factor = t.CongestionFactor
 	x.Congestion.Quota, x.Congestion.TimeoutNs = t.CongestionQuota, t.CongestionTimeout
 	x.TxUtilization.Raise, x.TxUtilization.Clear, x.TxUtilization.HoldNs = t.TxRaise, t.TxClear, t.TxHold
 	x.Refresh.EveryNs, x.Refresh.Jitter = t.RefreshEvery, t.RefreshJitter

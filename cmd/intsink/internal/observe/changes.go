@@ -21,6 +21,8 @@ type Changes struct {
 	log    func() *slog.Logger // asked for each line: a reload changes it
 	losses map[string]*episode // by key of a loss
 	states map[string]string   // by key of a state: what is wrong with it, "" if nothing
+
+	toldEpisodes uint64 // episodes of queues that ended, so far, of which the log has
 }
 
 // episode is a counter that grows and should not.
@@ -70,6 +72,7 @@ func (c *Changes) Watch(s *Source, done <-chan struct{}) {
 		c.look(j, s.healthy(), time.Now())
 		losing := c.losing(j)
 		s.losing.Store(&losing)
+		c.tellEpisodes(s)
 		select {
 		case <-done:
 			return

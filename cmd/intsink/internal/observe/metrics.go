@@ -55,6 +55,7 @@ func (s *Source) addWorkers(x *exposition, snapshots []engine.Counters, exported
 	s.addLinks(x, snapshots)
 	s.addMitigation(x, snapshots)
 	addEvents(x, snapshots)
+	s.addEpisodes(x)
 	addFlows(x, snapshots, s.Config().Flows.Places())
 	addPace(x, snapshots)
 	s.addCollectors(x, snapshots, exported)
@@ -110,6 +111,13 @@ func addEvents(x *exposition, snapshots []engine.Counters) {
 	}
 	x.add("intsink_untracked_hops_total", untracked)
 	addSequences(x, snapshots)
+	for n := range event.NumNews {
+		var reports uint64
+		for i := range snapshots {
+			reports += snapshots[i].News[n]
+		}
+		x.add("intsink_reports_news_total", reports, "news", n)
+	}
 	for e := range event.NumEvents {
 		var fired, reported, shed uint64
 		var suppressed [event.NumSuppressReasons]uint64

@@ -12,15 +12,22 @@ import (
 	"intsink/cmd/internal/capture"
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/simulate"
+	"intsink/conf"
 )
 
 // Options are the flags of plan.
-type Options struct{ Config, In, Against, Format, HTML string }
+type Options struct {
+	Config, In, Against, Format, HTML string
+	Suggest                           bool // thresholds that fit the capture, in place of the plan
+}
 
 // Run prints the plan of a configuration, or of two.
 func Run(stdout, stderr io.Writer, f Options) error {
 	if f.Format != "text" && f.Format != "json" {
 		return fmt.Errorf("--format %q: must be text or json", f.Format)
+	}
+	if f.Suggest && (f.Against != "" || f.HTML != "" || f.Format == "json") {
+		return errors.New("--suggest prints a block for the configuration: it goes with --config and --in alone")
 	}
 	if f.HTML == capture.Stdin {
 		return errors.New("--html -: standard output has the tables: name a file")
@@ -32,7 +39,7 @@ func Run(stdout, stderr io.Writer, f Options) error {
 		}
 	}
 	open := func() (*capture.Reader, error) { return capture.OpenEthernet(f.In) }
-	if f.Against != "" && f.In == capture.Stdin { // which can be read once
+	if (f.Against != "" || f.Suggest) && f.In == capture.Stdin { // which can be read once
 		plain, err := capture.MakePlain(f.In, stderr)
 		if err != nil {
 			return cli.Failed(err)
@@ -40,6 +47,9 @@ func Run(stdout, stderr io.Writer, f Options) error {
 		defer plain.Close()
 		plain.Warn(stderr)
 		open = plain.Open
+	}
+	if f.Suggest {
+		return runSuggest(stdout, stderr, f.Config, open)
 	}
 	timed := f.HTML != ""
 	p, err := planFor(f.Config, open, timed, stderr, stderr)
@@ -74,6 +84,12 @@ func planFor(config string, open func() (*capture.Reader, error), timed bool, te
 	if err != nil {
 		return nil, err
 	}
+	return planOf(c, config, open, timed, terminal, warnings, nil)
+}
+
+// planOf takes the capture through a configuration, which came from the file config. look, unless nil, sees the planner
+// before it is closed.
+func planOf(c *conf.Config, config string, open func() (*capture.Reader, error), timed bool, terminal, warnings io.Writer, look func(*planner)) (*Result, error) {
 	in, err := open()
 	if err != nil {
 		return nil, cli.Failed(err)
@@ -87,6 +103,9 @@ func planFor(config string, open func() (*capture.Reader, error), timed bool, te
 	err = p.run()
 	out := p.result()
 	out.Config, out.Capture = config, in.Path
+	if look != nil {
+		look(p)
+	}
 	if err := errors.Join(err, p.close()); err != nil {
 		return nil, cli.Failed(fmt.Errorf("%s: %w", in.Path, err))
 	}

@@ -42,7 +42,7 @@ func TestViewsOnce(t *testing.T) {
 		"links":      {"link  direction  received/s", "edge  to_host             -", "1.50M", "tx_full 10"},
 		"flows":      {"udp:10.0.0.1:1-10.0.0.2:53    12.3k    678   46.6us            -", "101 > 102  loss,congestion ", "101        none since it began "},
 		"paths":      {"101 > 102     38", "900ns", "congested", "ddd52bff87dd6237"},
-		"queues":     {" 112       2      0       9120   61.4us  congested"},
+		"queues":     {" 112       2      0       9120   61.4us      -  congested"},
 		"hops":       {"no link between nodes is known"},
 		"collectors": {"primary    192.0.2.1:8555       30       9     8     1  refused 1    12  refresh 12"},
 		"workers":    {"w0          1     40     1.05M", "1.50ms", "100us 3"},

@@ -132,10 +132,13 @@ func queuesOf(ctx context.Context, sink *client.Sink, path string) (*table, erro
 		Congested bool
 		Episodes  uint64
 		LastSeen  time.Time `json:"last_seen"`
+		Usual     struct {
+			Latency *uint32 `json:"latency_ns"`
+		}
 	}](ctx, sink, path)
-	t := newTable(">node", ">egress", ">queue", ">occupancy", ">latency", "state", "?>episodes", "?>seen")
+	t := newTable(">node", ">egress", ">queue", ">occupancy", ">latency", "?>usual", "state", "?>episodes", "?>seen")
 	for _, q := range items {
-		t.add(fmt.Sprint(q.Node), number(q.Egress), fmt.Sprint(q.Queue), known(q.Occupancy), latencyText(q.Latency),
+		t.add(fmt.Sprint(q.Node), number(q.Egress), fmt.Sprint(q.Queue), known(q.Occupancy), latencyText(q.Latency), latencyText(q.Usual.Latency),
 			when(q.Congested, "congested"), count(float64(q.Episodes)), ago(time.Now(), q.LastSeen))
 	}
 	return t, err

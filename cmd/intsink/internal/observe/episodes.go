@@ -1,0 +1,78 @@
+// Episodes of queues that ended: a line in the log and an event for clients of /api/v1/events.
+
+package observe
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/engine/usual"
+)
+
+// linesAtOnce is how many episodes have a line each, of those that ended between two looks. The others have one together.
+const linesAtOnce = 10
+
+// tellEpisodes tells of the episodes that ended since the last call.
+func (c *Changes) tellEpisodes(s *Source) {
+	if len(s.Workers) == 0 {
+		return
+	}
+	ended, next := s.Workers[0].Episodes().Ended(c.toldEpisodes)
+	c.toldEpisodes = next
+	for i := range ended {
+		x := flowapi.NewEpisodeItem(&ended[i])
+		if s.Live != nil {
+			s.Live.Announce("episode", x)
+		}
+		if i < linesAtOnce {
+			logEpisode(c.log(), x)
+		}
+	}
+	if more := len(ended) - linesAtOnce; more > 0 {
+		c.log().Info("queue: more episodes of congestion are over", "episodes", more)
+	}
+}
+
+// logEpisode writes the line of an episode.
+func logEpisode(log *slog.Logger, x *flowapi.EpisodeItem) {
+	attrs := []any{"node", x.Node, "queue", x.Queue, "lasted", x.End.Sub(x.Begin).Round(time.Millisecond), "packets", x.Packets, "bytes", x.Bytes}
+	if x.Egress != nil {
+		attrs = append(attrs, "egress", *x.Egress)
+	}
+	if x.PeakLatencyNs != nil {
+		attrs = append(attrs, "peak", time.Duration(*x.PeakLatencyNs))
+	}
+	if x.UsualLatencyNs != nil {
+		attrs = append(attrs, "usual", time.Duration(*x.UsualLatencyNs))
+	}
+	if x.PeakOccupancy != nil {
+		attrs = append(attrs, "peak_occupancy", *x.PeakOccupancy)
+	}
+	var culprits []string
+	for _, f := range x.Culprits[:min(3, len(x.Culprits))] {
+		culprits = append(culprits, fmt.Sprintf("%s %.0f %%", f.Flow, 100*f.Share))
+	}
+	log.Info("queue: congestion is over", append(attrs, "culprits", strings.Join(culprits, ", "))...)
+}
+
+// addEpisodes adds what all episodes add up to, and of how many places it is known what they usually do.
+func (s *Source) addEpisodes(x *exposition) {
+	if len(s.Workers) == 0 {
+		return
+	}
+	t := s.Workers[0].Episodes().Totals()
+	x.add("intsink_episodes_open", uint64(t.Open))
+	x.add("intsink_episodes_total", t.Ended)
+	x.add("intsink_episodes_unrecorded_total", t.Unrecorded)
+	x.addSeconds("intsink_episode_seconds_total", t.Ns)
+	x.add("intsink_episode_packets_total", t.Packets)
+	x.add("intsink_episode_bytes_total", t.Bytes)
+	for kind := range usual.NumKinds {
+		known, evicted := s.Workers[0].Usual().Places(kind)
+		x.add("intsink_usual_places", uint64(known), "kind", kind)
+		x.add("intsink_usual_evictions_total", evicted, "kind", kind)
+	}
+}
