@@ -24,7 +24,9 @@ func (d checker) checkHTTP(c *Config) {
 	if !h.LocalReads && len(h.Tokens) == 0 && (h.TLS == nil || h.TLS.ClientCA == "") && h.Listen != "" {
 		d.ErrorAt([]any{&h.LocalReads}, "http: local_reads = false, and there is neither a token nor tls { client_ca }: nobody could read over TCP; add one")
 	}
-	d.checkListen(&c.HTTP.Pprof, "pprof", "127.0.0.1:6060", "who may write sees the insides of the process there, without TLS", false)
+	if d.checkListen(&h.Pprof, "pprof", "127.0.0.1:6060", "", true) {
+		d.WarnAt([]any{&h.Pprof}, `http: pprof = %q takes tokens that write from other machines, and has no TLS: who listens on the way has them; use "127.0.0.1:6060" and a tunnel`, schema.Short(h.Pprof))
+	}
 	if s := c.HTTP.Socket; s != "" && s != "auto" && (!filepath.IsAbs(s) || len(s) > maxSocketPath) {
 		d.ErrorAt([]any{&c.HTTP.Socket}, `http: socket = %q: must be an absolute path of at most %d bytes, such as "/run/intsink/api.sock"; "auto": api.sock in systemd's runtime directory; "" turns it off`, schema.Short(s), maxSocketPath)
 	}

@@ -60,6 +60,7 @@ watch "all" {}
 		{"the shortest heartbeat", ports("net_null0", "net_null1", heartbeat("100ms")), ""},
 		{"a shorter one", ports("net_null0", "net_null1", heartbeat("99999999ns")), "at least 100ms"},
 		{"the shortest time as heartbeat", ports("net_null0", "net_null1", heartbeat("1ns")), "bypass: heartbeat = 1ns"},
+		{"local reads without a right to show", ports("net_null0", "net_null1", "http { local_reads = false }"), "nobody could read over TCP"},
 		{"memif, a socket that is a file", ports("net_memif0,socket-abstract=no,socket=/run/intsink/m", "net_null1", ""), ""},
 		{"memif, a socket that everybody may join", ports("net_memif0,role=server", "net_null1", ""), "socket-abstract=no"},
 		{"memif, a named one", ports("net_memif0,role=server,socket=/run/intsink/m", "net_null1", ""), "socket-abstract=no"},

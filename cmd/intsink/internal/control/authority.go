@@ -111,7 +111,7 @@ func (s *Server) guard(next http.Handler, profiles bool) http.Handler {
 		if !may {
 			s.Writes.unauthorized(who, r)
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			turnAway(w, http.StatusUnauthorized, "from another machine a token of http { token } is needed, as Authorization: Bearer TOKEN, or a client certificate")
+			turnAway(w, http.StatusUnauthorized, "a token of http { token } is needed, as Authorization: Bearer TOKEN, or a client certificate")
 			return
 		}
 		letIn(r, profiles && !trusted)

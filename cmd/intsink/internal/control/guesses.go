@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,9 +29,10 @@ type guesses struct {
 
 // guesser is an address that sends tokens.
 type guesser struct {
-	since time.Time         // when wrong was 0
-	wrong int               // tokens since then
-	good  [sha256.Size]byte // the hash of the last right one: who shares the address with a guesser keeps it
+	since time.Time            // when wrong was 0
+	wrong int                  // tokens since then
+	good  [4][sha256.Size]byte // hashes of the last right ones: who shares the address with a guesser keeps them
+	next  int                  // place in good of the next
 }
 
 // refuse tells whether the token of r is not to be looked at. ok tells whether it is right.
@@ -51,10 +53,13 @@ func (g *guesses) refuse(r *http.Request, now time.Time, ok func() bool) bool {
 		x.since, x.wrong = now, 0
 	}
 	switch {
-	case x.wrong >= maxGuesses && x.good != sum:
+	case x.wrong >= maxGuesses && !slices.Contains(x.good[:], sum):
 		return true
 	case ok():
-		x.good = sum
+		if !slices.Contains(x.good[:], sum) {
+			x.good[x.next] = sum
+			x.next = (x.next + 1) % len(x.good)
+		}
 	default:
 		x.wrong++
 	}
