@@ -27,9 +27,9 @@ two hops and from the last one to the sink.
 
 With --live, be an INT source and --hops transit hops between two interfaces:
 IPv4 and IPv6 packets from IN that --encap can take go to OUT with INT,
-everything else and the other direction pass unchanged. Offloads of both
-interfaces must be off, and OUT's MTU must have room for INT. Ends on SIGTERM or
-SIGINT and prints what it did.
+everything else and the other direction pass unchanged. What the kernel leaves to
+a device is done first: checksums are completed, joined frames cut. OUT's MTU must
+have room for INT. Ends on SIGTERM or SIGINT and prints what it did.
 
 --encap is where INT stands:` + gen.EncapHelp() + `
 

@@ -212,7 +212,7 @@ func TestGenSaysWhatIsInTheFile(t *testing.T) {
 // TestLiveWithoutInterface: --live names what is not there.
 func TestLiveWithoutInterface(t *testing.T) {
 	_, stderr, code := intsink(t, "gen", "--live", "nope,lo")
-	if want := `--live, IN: there is no interface "nope" here; ip link lists`; code != 2 || !strings.Contains(stderr, want) {
+	if want := `--live, IN: interface "nope": there is no such interface; ip link lists`; code != 2 || !strings.Contains(stderr, want) {
 		t.Errorf("exit code %d, %q; want 2 and %q", code, stderr, want)
 	}
 }

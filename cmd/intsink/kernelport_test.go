@@ -16,11 +16,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/layers"
 	"golang.org/x/sys/unix"
 
 	"intsink/cmd/intsink/internal/observe/observetest"
 	"intsink/engine/intgen"
 	"intsink/internal/netns"
+	"intsink/internal/wire"
 )
 
 // twoHosts puts the test's host (k-net, 10.66.0.1) and another one (k-host, 10.66.0.2, in a
@@ -367,4 +370,54 @@ func TestKernelPortsKeepTags(t *testing.T) {
 	r.wait(t, "INT in all of them", func(p observetest.Exposition) bool {
 		return p.Series[`intsink_int_packets_total{link="edge",type="md"}`] >= 6
 	})
+}
+
+// TestLiveCompletesWhatTheKernelLeaves: between two hosts with Linux' default offloads, gen --live puts INT into what the kernel left to a
+// device: behind the sink, TCP's joined frames and each UDP datagram arrive with right checksums, as the receiving kernel sees them.
+func TestLiveCompletesWhatTheKernelLeaves(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	there, in := twoHosts(t, 1500)
+	netns.Sh(t, "ip link add x-near mtu 1950 type veth peer name x-far mtu 1950; ip link set x-near up; ip link set x-far up")
+	there(func() { echo(t, "10.66.0.2:7") })
+	r := startRun(t, kernelPorts("kernel:x-far", "kernel:s-host"))
+	r.ready(t)
+	live := exec.Command(os.Args[0], "gen", "--live", "s-net,x-near", "--hops", "3")
+	live.Env = append(os.Environ(), "INTSINK_TEST_MAIN=1")
+	var out bytes.Buffer
+	live.Stdout, live.Stderr = &out, os.Stderr
+	if err := live.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { live.Process.Kill(); live.Wait() }()
+	bulk(t, "10.66.0.2:7", 1<<20)
+	var host *wire.Interface
+	there(func() { host = openWire(t, "k-host") })
+	good, wrong := 0, 0
+	end := receive(t, host, func(f []byte) {
+		p := gopacket.NewPacket(f, layers.LayerTypeEthernet, gopacket.Default)
+		if udp, ok := p.Layer(layers.LayerTypeUDP).(*layers.UDP); ok {
+			udp.SetNetworkLayerForChecksum(p.NetworkLayer())
+			if err, r := udp.VerifyChecksum(); err != nil || !r.Valid || udp.DstPort != 7 {
+				wrong++
+			} else {
+				good++
+			}
+		}
+	})
+	const datagrams = 100
+	for i := range datagrams {
+		datagram(t, "10.66.0.2:7", 8+i)
+	}
+	if end(); good != datagrams || wrong != 0 {
+		t.Errorf("%d datagrams arrived as they were sent, and %d with a wrong checksum or port", good, wrong)
+	}
+	if text := netns.Sh(t, in+"nstat -asz UdpInCsumErrors TcpInCsumErrors"); strings.Count(text, " 0 ") != 2 {
+		t.Errorf("wrong checksums arrived: %s", text)
+	}
+	live.Process.Signal(syscall.SIGTERM)
+	if err := live.Wait(); err != nil || !strings.Contains(out.String(), `"failed":0`) || strings.Contains(out.String(), `"inserted":0`) {
+		t.Errorf("%v: %s", err, &out)
+	}
 }
