@@ -13,11 +13,13 @@ import (
 // Offloads are those that hand over frames which were never on the wire.
 type Offloads struct {
 	GRO bool // the kernel joins received frames of a flow
+	TSO bool // a sender leaves frames joined for the device to cut; the peer of a veth gets them so
 	LRO bool // the NIC does, without a way back
 }
 
 const ( // linux/ethtool.h
 	ethtoolGetSettings = 0x01
+	ethtoolGetTSO      = 0x1e
 	ethtoolGetFlags    = 0x25
 	ethtoolGetGRO      = 0x2b
 	flagLRO            = 1 << 15
@@ -29,6 +31,9 @@ func ReadOffloads(name string) (o Offloads) {
 	var value [8]byte // struct ethtool_value
 	if ethtool(name, ethtoolGetGRO, value[:]) == nil {
 		o.GRO = binary.NativeEndian.Uint32(value[4:]) != 0
+	}
+	if ethtool(name, ethtoolGetTSO, value[:]) == nil {
+		o.TSO = binary.NativeEndian.Uint32(value[4:]) != 0
 	}
 	if ethtool(name, ethtoolGetFlags, value[:]) == nil {
 		o.LRO = binary.NativeEndian.Uint32(value[4:])&flagLRO != 0

@@ -282,6 +282,32 @@ func TestOffloadsAndClock(t *testing.T) {
 	}
 }
 
+// TestPeerThatLeavesFramesJoined: TSO of a veth's peer is told where the peer can be seen.
+func TestPeerThatLeavesFramesJoined(t *testing.T) {
+	kernel := &conf.Config{Ports: []conf.Port{{Name: "network", Device: "kernel:v0"}}}
+	m := machine(t, map[string]string{
+		"sys/class/net/v0/ifindex": "7", "sys/class/net/v0/iflink": "8", "sys/class/net/v1/ifindex": "8", "sys/class/net/v1/iflink": "7",
+		"sys/class/net/e0/ifindex": "2", "sys/class/net/e0/iflink": "2", "sys/class/net/vlan/ifindex": "9", "sys/class/net/vlan/iflink": "2",
+	})
+	tso := map[string]bool{"v0": true, "v1": true, "e0": true}
+	m.Offloads = func(name string) iface.Offloads { return iface.Offloads{TSO: tso[name]} }
+	got := offloads(&host{root: m.Root, machine: m}, kernel)
+	if len(got) != 1 || got[0].Level != Slow || !strings.Contains(got[0].What, "v1, the peer of v0, leaves frames joined") || got[0].Fix != "ethtool -K v1 tso off tx-udp-segmentation off tx-sctp-segmentation off" {
+		t.Errorf("%q", got)
+	}
+	tso["v1"] = false
+	if got := offloads(&host{root: m.Root, machine: m}, kernel); got != nil {
+		t.Errorf("the advice was followed, and there is still %q", got)
+	}
+	tso["v1"] = true
+	for _, other := range []string{"e0", "vlan"} {
+		kernel.Ports[0].Device = "kernel:" + other
+		if got := offloads(&host{root: m.Root, machine: m}, kernel); got != nil {
+			t.Errorf("%s has no peer: %q", other, got)
+		}
+	}
+}
+
 // TestClockDaemon: where something is to keep the clock right, it is not advised again.
 func TestClockDaemon(t *testing.T) {
 	for comm, want := range map[string][2]string{

@@ -164,6 +164,27 @@ func offloads(h *host, c *conf.Config) (all []Finding) {
 		case o.GRO:
 			all = append(all, slow("ethtool -K "+quoted(name)+" gro off", "port %q: GRO of %s joins frames, which the sink cuts again", p.Name, name))
 		}
+		if peer := vethPeer(h, name); driverOf(p) == "" && peer != "" && h.machine.Offloads(peer).TSO {
+			all = append(all, slow("ethtool -K "+quoted(peer)+" tso off tx-udp-segmentation off tx-sctp-segmentation off",
+				"port %q: %s, the peer of %s, leaves frames joined, which the sink cuts again; joined SCTP the kernel does not give to it at all", p.Name, peer, name))
+		}
 	}
 	return all
+}
+
+// vethPeer is the other end of a veth in this network namespace; "": it is elsewhere, or name is no veth. Each end names the
+// other by its index.
+func vethPeer(h *host, name string) string {
+	index, _ := h.number("sys/class/net", name, "ifindex")
+	link, ok := h.number("sys/class/net", name, "iflink")
+	if !ok || link == index {
+		return ""
+	}
+	for _, other := range h.names("sys/class/net/*") {
+		its, _ := h.number("sys/class/net", other, "ifindex")
+		if back, ok := h.number("sys/class/net", other, "iflink"); ok && its == link && back == index {
+			return other
+		}
+	}
+	return ""
 }
