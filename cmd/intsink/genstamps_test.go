@@ -30,18 +30,16 @@ func TestLinkLatencyFromGen(t *testing.T) {
 			t.Errorf("%q: summary %+v, same originals: %v", flags, s, sameFile(t, orig, out))
 		}
 		var r struct {
-			Explained struct {
-				NodeID    uint32 `json:"node_id"`
-				Reference uint32 `json:"reference"`
-				Value     uint32 `json:"value"`
-			} `json:"explained"`
+			EventNode uint32 `json:"event_node"`
+			Reference uint32 `json:"reference"`
+			Value     uint32 `json:"value"`
 		}
 		line := strings.SplitN(must(t, "decode", "--port", "8555", rep), "\n", 2)[0]
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatal(err)
 		}
-		if e := r.Explained; e.NodeID != 101 || e.Reference < 20_000 || e.Reference > 21_000 || e.Value < 120_000 || e.Value > 121_000 {
-			t.Errorf("%q: %+v\n%s", flags, e, line)
+		if r.EventNode != 101 || r.Reference < 20_000 || r.Reference > 21_000 || r.Value < 120_000 || r.Value > 121_000 {
+			t.Errorf("%q: %+v\n%s", flags, r, line)
 		}
 	}
 }
