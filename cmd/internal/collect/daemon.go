@@ -121,8 +121,11 @@ func (d *daemon) outputAtStart(s *spec, strict bool) collect.NamedOutput {
 func (d *daemon) running() {
 	var addresses []string
 	for i, l := range d.collector.Snapshot().Listens {
+		if l.Why != nil { // it is degraded
+			continue
+		}
 		addresses = append(addresses, d.collector.Addresses()[i].String())
-		if want := d.c.Listens[i].ReceiveBuffer; l.Why == nil && int64(l.Buffer) < want {
+		if want := d.c.Listens[i].ReceiveBuffer; int64(l.Buffer) < want {
 			d.log.Warn("the kernel gives sockets less than receive_buffer; raise net.core.rmem_max with sysctl, or run with CAP_NET_ADMIN",
 				"listen", l.Name, "bytes", l.Buffer, "asked", want)
 		}

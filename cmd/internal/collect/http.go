@@ -117,7 +117,7 @@ func (d *daemon) verbose(w http.ResponseWriter) {
 		line("listen "+s.Listens[i].Name, s.Listens[i].Why)
 	}
 	for i := range s.Outputs {
-		line(s.Outputs[i].Name, s.Outputs[i].Why)
+		line(s.Outputs[i].Name, d.world.fault(&s.Outputs[i]))
 	}
 	if d.spool != nil {
 		line("spool", d.spool.Failing())

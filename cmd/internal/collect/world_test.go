@@ -135,7 +135,7 @@ file "folder" { path = "missing/out.jsonl" }
 		t.Error("nothing is in the spool")
 	}
 	p := &process{t: t, metrics: "http://" + web}
-	if code, body := p.get("/readyz?verbose"); code != 200 || !strings.Contains(body, "\ndegraded: output kafka name: since ") || !strings.Contains(body, "listen taken: ok\n") {
+	if code, body := p.get("/readyz?verbose"); code != 200 || !strings.Contains(body, "\ndegraded: output kafka name: since ") || !strings.Contains(body, "listen taken: ok\n") || !strings.Contains(body, "\nkafka name: the host name no-such-host.invalid") {
 		t.Errorf("%d %s", code, body)
 	}
 }
