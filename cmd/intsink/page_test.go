@@ -286,7 +286,7 @@ func TestPageShowsWhatIsWrong(t *testing.T) {
 	b.wait(`location.hash === '#flows'`)
 	b.do(chromedp.EmulateViewport(390, 844))
 	b.wait(`document.documentElement.scrollWidth <= 390`)
-	b.wait(`document.querySelector('caption').getBoundingClientRect().width > 300`)
+	b.wait(`document.querySelector('caption')?.getBoundingClientRect().width > 300`)
 	b.wait(`[...document.querySelectorAll('tbody tr')].every(r => r.getBoundingClientRect().height < 90)`) // a card of some lines, no column of characters
 
 	b.mu.Lock()

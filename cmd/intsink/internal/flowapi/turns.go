@@ -22,8 +22,9 @@ const (
 	numClasses
 )
 
-// Questions of one address over TCP that may be under way at once, with the one that is answered.
-var mostOf = [numClasses]int{small: 8, list: 2}
+// Questions of one address over TCP that may be under way at once, with the one that is answered. The page asks for two
+// lists where it shows a queue.
+var mostOf = [numClasses]int{small: 8, list: 4}
 
 // caller is who has asked a question.
 type caller struct {

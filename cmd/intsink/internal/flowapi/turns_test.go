@@ -54,13 +54,13 @@ func TestNobodyWaitsForAFlood(t *testing.T) {
 	})
 }
 
-// TestQuestionsOfOneAddress: it has two lists and eight small questions under way, others and the socket are not held up.
+// TestQuestionsOfOneAddress: it has four lists and eight small questions under way, others and the socket are not held up.
 func TestQuestionsOfOneAddress(t *testing.T) {
 	var x turns
 	for _, c := range []struct {
 		who  caller
 		most int
-	}{{caller{"a", list}, 2}, {caller{"a", small}, 8}, {caller{"b", list}, 2}, {caller{class: ofSocket}, 1000}} {
+	}{{caller{"a", list}, 4}, {caller{"a", small}, 8}, {caller{"b", list}, 4}, {caller{class: ofSocket}, 1000}} {
 		for i := range c.most + 1 {
 			err := x.enter(c.who)
 			var refused apiError
@@ -78,7 +78,7 @@ func TestQuestionsOfOneAddress(t *testing.T) {
 	for _, c := range []struct {
 		who  caller
 		most int
-	}{{caller{"a", list}, 2}, {caller{"a", small}, 8}, {caller{"b", list}, 2}} {
+	}{{caller{"a", list}, 4}, {caller{"a", small}, 8}, {caller{"b", list}, 4}} {
 		for range c.most {
 			x.leave(c.who)
 		}
