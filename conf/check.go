@@ -31,6 +31,7 @@ func (d checker) check(c *Config, m machine) {
 	d.checkCollectors(c)
 	d.checkOverload(c)
 	d.checkHTTP(c)
+	d.checkNotify(c)
 }
 
 func portNames(c *Config) []string {

@@ -31,6 +31,7 @@ type Config struct {
 	Overload   Overload
 	Bypass     Bypass
 	HTTP       HTTP
+	Notify     []Notify
 	Log        Log
 }
 
@@ -286,6 +287,13 @@ type Budget struct {
 	Burst         time.Duration
 }
 
+// Notify is an HTTP server that is told what begins and ends to be wrong.
+type Notify struct {
+	Name    string
+	URL     string        // may be a secret
+	Timeout time.Duration // of one request
+}
+
 // Log is how a running sink writes its log, to stderr.
 type Log struct {
 	Format LogFormat
@@ -326,17 +334,22 @@ func (c *Config) Dump() []byte {
 const hidden = "hidden"
 
 // DumpWithoutSecrets is Dump for people who may read but not write: it leaves out the hashes of
-// tokens, since they would allow to try guesses.
+// tokens, since they would allow to try guesses, and the addresses of notify, which who has them can write to.
 func (c *Config) DumpWithoutSecrets() []byte {
 	shown := *c
 	shown.HTTP.Tokens = slices.Clone(c.HTTP.Tokens)
 	for i := range shown.HTTP.Tokens {
 		shown.HTTP.Tokens[i].SHA256 = hidden
 	}
+	shown.Notify = slices.Clone(c.Notify)
+	for i := range shown.Notify {
+		shown.Notify[i].URL = hidden
+	}
 	return shown.Dump()
 }
 
 // secret reports whether the attribute at path is kept from readers.
 func secret(path string) bool {
-	return strings.HasPrefix(path, `http.token "`) && strings.HasSuffix(path, `".sha256`)
+	return strings.HasPrefix(path, `http.token "`) && strings.HasSuffix(path, `".sha256`) ||
+		strings.HasPrefix(path, `notify "`) && strings.HasSuffix(path, `".url`)
 }

@@ -1,5 +1,5 @@
 // visitConfig: the schema of the whole file, with blocks node, dpdk, port, link, tap,
-// flows, overload, bypass, http, log; calls those of the other blocks.
+// flows, overload, bypass, http, notify, log; calls those of the other blocks.
 
 package conf
 
@@ -56,6 +56,10 @@ func visitConfig(v schema.Visitor, c *Config) {
 			v.Attr("role", schema.Choice(&t.Role, ReadRole, WriteRole))
 		}))
 	})
+	v.Blocks("notify", schema.Slice(&c.Notify, func(int) Notify { return Notify{Timeout: 5 * time.Second} }, func(n *Notify) *string { return &n.Name }, func(v schema.Visitor, n *Notify) {
+		v.Required("url", schema.Text(&n.URL))
+		v.Attr("timeout", schema.Duration(&n.Timeout, 100*time.Millisecond, 30*time.Second))
+	}))
 	v.Block("log", &c.Log, func(v schema.Visitor) {
 		v.Attr("format", schema.Choice(&c.Log.Format, AutoLog, TextLog, JSONLog, JournalLog))
 		v.Attr("level", schema.Choice(&c.Log.Level, DebugLog, InfoLog, WarnLog, ErrorLog))

@@ -225,7 +225,8 @@ func TestPageShowsWhatIsWrong(t *testing.T) {
 
 	b := openBrowser(t, "http://"+r.http)
 	b.wait(`document.querySelector('.pill.good')?.innerText === 'ready'`)
-	b.wait(row("edge to_host", "edge", "to host"))
+	b.wait(`document.querySelector('.problems li.warning')?.innerText.includes('collector primary, reason unreachable') && /^\(\d+\) intsink$/.test(document.title)`) // nothing leads there
+	b.view("links", row("edge to_host", "edge", "to host"))
 	b.wait(`parseFloat(document.querySelector('.rate b')?.innerText) > 0`)
 	b.view("paths", `document.querySelectorAll('.map .node').length === 4`) // 101, 102, 112, 103
 	b.view("flows", `document.querySelector('tbody')?.innerText.includes('none since it began')`)

@@ -231,6 +231,11 @@ http {
   # }
 }
 
+# notify "ops" {           # is told what begins and ends to be wrong
+#   url     = "https://hooks.example.net/intsink"
+#   timeout = "5s"         # of one request
+# }
+
 log {
   format = "auto"        # auto | text | json | journal
   level  = "info"        # debug | info | warn | error

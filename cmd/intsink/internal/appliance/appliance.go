@@ -19,6 +19,8 @@ import (
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/cmd/intsink/internal/observe"
+	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/dpdk/mempool"
@@ -49,6 +51,8 @@ type Appliance struct {
 	mitigation *mitigation.Server
 	modes      *failopen.Server
 	live       *observe.Live
+	problems   *problem.List
+	hooks      *webhook.Hooks
 	source     *observe.Source
 	servers    *observe.Servers
 	degraded   *degraded.Parts
@@ -63,7 +67,7 @@ type Appliance struct {
 	stopModes        func()
 	modesRunning     sync.WaitGroup
 	stopGauges       func()
-	stopChanges      func()
+	stopProblems     func()
 	notifier         *notify.Notifier
 	stopNotifying    func()
 	readyTold        atomic.Bool // to notifier
@@ -81,6 +85,8 @@ func newAppliance(c *conf.Config, path, sum, version string, mode failopen.Mode)
 	a := &Appliance{version: version, degraded: degraded.New(time.Now, slog.Default), mode: mode, notifier: notify.New(os.Getenv), path: path, clock: eal.Nanotime}
 	a.config.Store(c)
 	a.control = &control.Server{Sink: a, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
+	a.hooks = webhook.New(a.sink, a.degraded, slog.Default)
+	a.problems = problem.New(slog.Default, a.tellProblem)
 	a.bypass.watch(a, hook.Run)
 	return a
 }
@@ -97,7 +103,7 @@ func (a *Appliance) start(ctx context.Context) (*Appliance, error) {
 		return nil, err
 	}
 	a.wallClock = eal.NewWallClock(nil)
-	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.makeMitigation, a.makeModes, a.startGauges, a.startWorkers, a.startServing, a.startNames, a.startLate, a.startModes, a.startChanges, a.startNotifying}
+	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.makeMitigation, a.makeModes, a.startGauges, a.startWorkers, a.startServing, a.startNames, a.startLate, a.startModes, a.startProblems, a.startNotifying}
 	for _, step := range steps {
 		err := ctx.Err()
 		if err == nil {
@@ -154,8 +160,8 @@ func (a *Appliance) release() error {
 	if a.mitigation != nil {
 		a.mitigation.Store.Close()
 	}
-	if a.stopChanges != nil {
-		a.stopChanges()
+	if a.stopProblems != nil {
+		a.stopProblems()
 	}
 	if a.stopGauges != nil {
 		a.stopGauges()

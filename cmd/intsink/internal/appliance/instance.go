@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"intsink/cmd/intsink/internal/statefile"
 )
 
 // instanceFile is the name of the file in the folder that systemd gives the sink for its state.
@@ -19,7 +21,7 @@ const instanceFile = "instance"
 // another sink under the same node id.
 func instance(getenv func(string) string, log *slog.Logger) uint64 {
 	fresh := max(randomSeed(), 1)
-	dir, _, _ := strings.Cut(getenv("STATE_DIRECTORY"), ":")
+	dir := statefile.Dir(getenv)
 	if dir == "" {
 		return fresh
 	}
@@ -31,28 +33,8 @@ func instance(getenv func(string) string, log *slog.Logger) uint64 {
 		}
 		log.Warn("the number of this sink cannot be read: it gets a new one, and collectors take it for another sink", "file", path)
 	}
-	if err := writeWhole(path, fmt.Sprintf("%016x\n", fresh)); err != nil {
+	if err := statefile.Whole(path, fmt.Sprintf("%016x\n", fresh)); err != nil {
 		log.Warn("the number of this sink is not kept: collectors take it for another one after the next start", "file", path, "err", err)
 	}
 	return fresh
-}
-
-// writeWhole writes a file so that it is there with all of text, or not at all.
-func writeWhole(path, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // no longer there once it is renamed
-	_, err = f.WriteString(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

@@ -4,12 +4,15 @@
 package appliance
 
 import (
-	"log/slog"
+	"os"
 	"slices"
 	"time"
 
 	"intsink/cmd/internal/degraded"
 	"intsink/cmd/intsink/internal/observe"
+	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/intsink/internal/statefile"
+	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
 )
 
@@ -20,22 +23,37 @@ func (a *Appliance) startServing(c *conf.Config) error {
 	return nil
 }
 
-// startChanges logs what begins and ends to be lost, until a stops.
-func (a *Appliance) startChanges(*conf.Config) error {
+// startProblems looks at what is wrong until a stops, and keeps it over a restart.
+func (a *Appliance) startProblems(c *conf.Config) error {
+	a.hooks.Configure(c.Notify)
+	stopKeeping := a.problems.Keep(statefile.Dir(os.Getenv))
 	done, ended := make(chan struct{}), make(chan struct{})
-	a.stopChanges = func() { close(done); <-ended }
+	a.stopProblems = func() { close(done); <-ended; stopKeeping(); a.hooks.Stop() }
 	go func() {
 		defer close(ended)
-		observe.NewChanges(slog.Default).Watch(a.source, done)
+		a.source.WatchProblems(done)
 	}()
 	return nil
+}
+
+// tellProblem tells who listens that a problem begins or ends.
+func (a *Appliance) tellProblem(event string, p *problem.Problem) {
+	c := problem.Change{Event: event, Problem: p}
+	a.live.Announce("problem", c)
+	a.hooks.Tell(c)
+}
+
+// sink is who tells of problems.
+func (a *Appliance) sink() webhook.Sink {
+	host, _ := os.Hostname() // none is what it is called then
+	return webhook.Sink{Node: a.config.Load().Node.ID, Host: host, Version: a.version}
 }
 
 // observed is what the endpoint shows of the appliance.
 func (a *Appliance) observed() *observe.Source {
 	s := &observe.Source{
 		Version: a.version, Control: a.control, Mitigation: a.mitigation, Capture: a.capture(), Modes: a.modes, Live: a.live, Started: time.Now(), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.stopping.Load,
-		Collectors: a.observedCollectors, Workers: a.workers, Links: a.linkNames, Mbufs: a.pool, Degraded: a.degraded,
+		Collectors: a.observedCollectors, Workers: a.workers, Links: a.linkNames, Mbufs: a.pool, Degraded: a.degraded, Problems: a.problems, Hooks: a.hooks,
 	}
 	for _, p := range a.reportPools {
 		s.ReportPools = append(s.ReportPools, p)

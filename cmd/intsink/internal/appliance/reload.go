@@ -218,6 +218,7 @@ func (a *Appliance) adopt(c *conf.Config) (late []string) {
 	a.collectors.Store(&collectors)
 	slog.SetDefault(slog.New(logging.New(c.Log, logging.Stderr())))
 	a.config.Store(c)
+	a.hooks.Configure(c.Notify)
 	if a.names != nil {
 		a.names.again()
 	}

@@ -15,25 +15,25 @@ import (
 // linesAtOnce is how many episodes have a line each, of those that ended between two looks. The others have one together.
 const linesAtOnce = 10
 
-// tellEpisodes tells of the episodes that ended since the last call.
-func (c *Changes) tellEpisodes(s *Source) {
+// tellEpisodes tells of the episodes that ended behind the first told ones, and returns how many it has told then.
+func (s *Source) tellEpisodes(told uint64) uint64 {
 	if len(s.Workers) == 0 {
-		return
+		return told
 	}
-	ended, next := s.Workers[0].Episodes().Ended(c.toldEpisodes)
-	c.toldEpisodes = next
+	ended, next := s.Workers[0].Episodes().Ended(told)
 	for i := range ended {
 		x := flowapi.NewEpisodeItem(&ended[i])
 		if s.Live != nil {
 			s.Live.Announce("episode", x)
 		}
 		if i < linesAtOnce {
-			logEpisode(c.log(), x)
+			logEpisode(slog.Default(), x)
 		}
 	}
 	if more := len(ended) - linesAtOnce; more > 0 {
-		c.log().Info("queue: more episodes of congestion are over", "episodes", more)
+		slog.Info("queue: more episodes of congestion are over", "episodes", more)
 	}
+	return next
 }
 
 // logEpisode writes the line of an episode.

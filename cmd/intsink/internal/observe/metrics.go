@@ -38,6 +38,7 @@ func (s *Source) writeMetrics(w io.Writer) error {
 	s.addControl(x)
 	s.addModes(x)
 	s.addCapture(x)
+	s.addProblems(x)
 	for _, d := range s.Degraded.List() {
 		x.add("intsink_degraded", 1, "part", d.Part, "name", d.Name)
 		x.add("intsink_degraded_since_timestamp_seconds", uint64(d.Since.Unix()), "part", d.Part, "name", d.Name)

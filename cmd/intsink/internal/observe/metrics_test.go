@@ -14,6 +14,7 @@ import (
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
@@ -175,6 +176,9 @@ func TestEveryMetricIsWritten(t *testing.T) {
 	}
 	s.Degraded = degraded.New(func() time.Time { return time.Unix(1000, 0) }, slog.Default)
 	s.Degraded.Set("http", "pprof", errors.New("taken"))
+	s.Hooks = webhook.New(func() webhook.Sink { return webhook.Sink{} }, s.Degraded, slog.Default)
+	s.Hooks.Configure([]conf.Notify{{Name: "ops"}})
+	defer s.Hooks.Stop()
 	var b bytes.Buffer
 	if err := s.writeMetrics(&b); err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"intsink/cmd/internal/webguard"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/sharing"
 	"intsink/cmd/intsink/internal/ui"
 	"intsink/conf"
@@ -110,6 +111,9 @@ func (s *Source) routes() *router {
 	if s.Live == nil {
 		s.Live = NewLive(s.Workers)
 	}
+	if s.Problems == nil {
+		s.Problems = problem.New(slog.Default, nil)
+	}
 	mux, questions := newRouter(), s.questions()
 	mux.patterns = questions.patterns
 	shared := sharing.New(questions, func(r *http.Request) string { // those on the socket come before all others, and wait for none
@@ -134,6 +138,8 @@ func (s *Source) routes() *router {
 	mux.HandleFunc("GET /api/v1/events", s.events)
 	mux.HandleFunc("HEAD /api/v1/events", control.Only("GET", "GET")) // which would hold a stream that says nothing
 	mux.Handle("GET /ui/", ui.Handler("/ui/"))
+	mux.Handle("GET /api/v1/problems", s.Problems)
+	mux.HandleFunc("/api/v1/problems", control.Only("GET", "GET, HEAD"))
 	if s.Control == nil {
 		return mux
 	}
@@ -177,7 +183,7 @@ func profiles() http.Handler {
 }
 
 // endpoints is what / answers.
-var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Details, "\n/api/v1/") + "\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n/api/v1/mode\n"
+var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/problems\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Details, "\n/api/v1/") + "\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n/api/v1/mode\n"
 
 // index is GET /api/v1/.
 func index(w http.ResponseWriter, _ *http.Request) {

@@ -4,7 +4,6 @@
 package observe
 
 import (
-	"sync/atomic"
 	"time"
 
 	"intsink/cmd/internal/degraded"
@@ -12,7 +11,8 @@ import (
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
-	"intsink/cmd/intsink/internal/status"
+	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
 	"intsink/engine"
 	"intsink/exporters"
@@ -41,9 +41,10 @@ type Source struct {
 	Mbufs       Pool
 	ReportPools []Pool // per worker
 	Degraded    *degraded.Parts
+	Hooks       *webhook.Hooks // nil: there are none
+	Problems    *problem.List  // nil: one of the source's own, at which nobody looks
 
 	process processText
-	losing  atomic.Pointer[map[string]*status.Losing] // by collector, as Changes found it last
 }
 
 // Collector is where reports go.

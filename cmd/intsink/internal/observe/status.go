@@ -5,7 +5,9 @@ package observe
 
 import (
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
@@ -36,7 +38,7 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *sta
 		Now: time.Unix(0, s.Clock()).UTC(), Started: s.Started.UTC(), Version: s.Version, Node: c.Node.ID, Ready: "ok",
 		Mbufs: s.Mbufs.Size(), MbufsInUse: s.Mbufs.InUse(),
 		Events: map[string]uint64{}, Suppressed: map[string]uint64{},
-		Degraded: []status.Degraded{}, Writes: []status.Write{}, Links: []status.Link{}, Collectors: []status.Collector{}, Workers: []status.Worker{}, Ports: []status.Port{},
+		Degraded: []status.Degraded{}, Writes: []status.Write{}, Links: []status.Link{}, Collectors: []status.Collector{}, Workers: []status.Worker{}, Ports: []status.Port{}, Replaced: replaced(),
 	}
 	if err := s.ready(); err != nil {
 		j.Ready = err.Error()
@@ -70,6 +72,7 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *sta
 				j.Suppressed[event.Event(e).String()] += n
 			}
 		}
+		j.ClockSkew += snapshots[i].Detector.ClockSkew
 		j.Workers = append(j.Workers, s.statusOfWorker(i, &snapshots[i]))
 	}
 	return j
@@ -155,8 +158,8 @@ func (s *Source) statusOfCollectors(j *status.Status, snapshots []engine.Counter
 			known := c.Gateway.Resolved()
 			x.GatewayKnown = &known
 		}
-		if losing := s.losing.Load(); losing != nil {
-			x.Losing = (*losing)[c.Name]
+		if s.Problems != nil {
+			x.Losing = s.Problems.Losing(c.Name)
 		}
 		j.Collectors = append(j.Collectors, x)
 	}
@@ -200,4 +203,11 @@ func byName(counters []uint64, name func(int) string) map[string]uint64 {
 		m[name(i)] = n
 	}
 	return m
+}
+
+// replaced tells whether the program's file was replaced or removed since it was started: an upgrade does so, and leaves
+// the old version running.
+func replaced() bool {
+	path, err := os.Readlink("/proc/self/exe")
+	return err == nil && strings.HasSuffix(path, " (deleted)")
 }

@@ -56,7 +56,7 @@ func TestWhatReloads(t *testing.T) {
 // TestEveryBlockReloadsOrRestarts: a block that is new in the schema has to be put into the
 // table.
 func TestEveryBlockReloadsOrRestarts(t *testing.T) {
-	c, d := conf.Parse("test.hcl", []byte(assembleBase+"node { id = 3 }\nport \"span\" { device = \"net_null2\" }\ntap \"t\" { port = \"span\" }\nnode_model \"m\" {}\n"))
+	c, d := conf.Parse("test.hcl", []byte(assembleBase+"node { id = 3 }\nport \"span\" { device = \"net_null2\" }\ntap \"t\" { port = \"span\" }\nnode_model \"m\" {}\nnotify \"ops\" { url = \"https://hooks.example.net\" }\n"))
 	if c == nil {
 		t.Fatal(d.Err())
 	}

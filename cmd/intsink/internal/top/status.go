@@ -11,6 +11,7 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/status"
 )
 
@@ -33,8 +34,12 @@ func Status(ctx context.Context, stdout io.Writer, o *client.Options) error {
 	if err != nil {
 		return cli.Failed(err)
 	}
+	var wrong problem.Answer
+	if err := sink.Read(ctx, "/api/v1/problems?open=true", &wrong); err != nil {
+		return cli.Failed(err)
+	}
 	screen := cli.ScreenOf(stdout)
-	if err := print(stdout, screen.Text(strings.Join(statusLines(s, before, screen.Width), "\n")+"\n")); err != nil {
+	if err := print(stdout, screen.Text(strings.Join(statusLines(s, before, &wrong, screen.Width), "\n")+"\n")); err != nil {
 		return err
 	}
 	if s.Ready != "ok" {
@@ -44,8 +49,8 @@ func Status(ctx context.Context, stdout io.Writer, o *client.Options) error {
 }
 
 // statusLines are the state of a sink: what is wrong, then links, ports, collectors, workers.
-func statusLines(s, before *status.Status, width int) []string {
-	lines := append(append([]string{headline(s)}, exceptions(s)...), wrongNow(s)...)
+func statusLines(s, before *status.Status, wrong *problem.Answer, width int) []string {
+	lines := append(append(firstLines(wrong, s.Now), headline(s)), exceptions(s)...)
 	for _, t := range []struct {
 		table *table
 		empty string
@@ -59,16 +64,13 @@ func statusLines(s, before *status.Status, width int) []string {
 	return lines
 }
 
-// wrongNow are ports without a link, and collectors that lose report packets.
-func wrongNow(s *status.Status) (lines []string) {
-	for _, p := range s.Ports {
-		if !p.LinkUp {
-			lines = append(lines, strings.TrimSpace(fmt.Sprintf("port %s: link DOWN %s", p.Name, p.LinkDown)))
-		}
-	}
-	for _, c := range s.Collectors {
-		if l := c.Losing; l != nil {
-			lines = append(lines, fmt.Sprintf("collector %s loses report packets since %s (%s): %s", c.Name, ago(s.Now, l.Since), l.Since.Format(time.RFC3339), strings.Join(l.Reasons, ", ")))
+// firstLines are a line for each problem, but for those that exceptions tell as they are this instant.
+func firstLines(a *problem.Answer, now time.Time) (lines []string) {
+	for _, p := range a.Items {
+		switch p.Kind {
+		case problem.LessDone, problem.BypassSwitch, problem.ConfigOnTrial, problem.Degraded:
+		default:
+			lines = append(lines, problemLine(p, now))
 		}
 	}
 	return lines

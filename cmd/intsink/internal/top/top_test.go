@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/status"
 )
 
@@ -22,10 +23,11 @@ var answers = map[string]string{
 		"ports":[{"name":"up0","device":"net_null0","link_up":false,"rx_packets":1}],
 		"collectors":[{"name":"primary","address":"192.0.2.1:8555","reports":30,"packets":9,"packets_sent":8,"dropped":{"refused":1},"shed":{"refresh":12}}],
 		"workers":[{"name":"w0","lcore":1,"flows":40,"flow_capacity":1048576,"longest_poll_gap_ns":1500000,"poll_gaps_over":{"100µs":3}}]}`,
-	"/api/v1/flows":  `{"items":[{"id":"udp:10.0.0.1:1-10.0.0.2:53","packets":12345,"bytes":678,"latency_ns":46600,"max_hop_latency_ns":null,"nodes":[101,102],"lost":0,"last_events":["loss","congestion"]},{"id":"udp:10.0.0.1:2-10.0.0.2:53","packets":1,"nodes":[101],"last_events":[]}]}`,
-	"/api/v1/paths":  `{"items":[{"id":"ddd52bff87dd6237","nodes":[{"node":101},{"node":102}],"flows":38,"packets":9,"max_latency_ns":900,"congested":true}]}`,
-	"/api/v1/queues": `{"items":[{"node":112,"egress":2,"queue":0,"occupancy":9120,"latency_ns":61400,"congested":true,"episodes":1}]}`,
-	"/api/v1/links":  `{"items":[]}`,
+	"/api/v1/flows":    `{"items":[{"id":"udp:10.0.0.1:1-10.0.0.2:53","packets":12345,"bytes":678,"latency_ns":46600,"max_hop_latency_ns":null,"nodes":[101,102],"lost":0,"last_events":["loss","congestion"]},{"id":"udp:10.0.0.1:2-10.0.0.2:53","packets":1,"nodes":[101],"last_events":[]}]}`,
+	"/api/v1/paths":    `{"items":[{"id":"ddd52bff87dd6237","nodes":[{"node":101},{"node":102}],"flows":38,"packets":9,"max_latency_ns":900,"congested":true}]}`,
+	"/api/v1/queues":   `{"items":[{"node":112,"egress":2,"queue":0,"occupancy":9120,"latency_ns":61400,"congested":true,"episodes":1}]}`,
+	"/api/v1/links":    `{"items":[]}`,
+	"/api/v1/problems": `{"items":[{"kind":"link_down","place":[{"what":"port","id":"up0"}],"what":"the link is down","since":"2026-11-22T10:00:03Z"}],"totals":{"open":1}}`,
 }
 
 // sink is a server with these answers, and the options that name it.
@@ -86,6 +88,9 @@ func TestStatusHasAllParts(t *testing.T) {
 	o := sink(t)
 	if err := Status(context.Background(), &b, &o); err != nil {
 		t.Fatal(err)
+	}
+	if !strings.HasPrefix(b.String(), "! port up0: the link is down (for 7s)\nintsink 1.0 ") {
+		t.Errorf("what is wrong does not come first:\n%s", b.String())
 	}
 	for _, w := range []string{"edge  to_host", "up0   net_null0  DOWN", "primary", "w0"} {
 		if !strings.Contains(b.String(), w) {
@@ -210,12 +215,12 @@ func TestTablesFit(t *testing.T) {
 		Ports:      []status.Port{{Name: "up0", Device: "0000:81:00.0,representor=[0-3]", LinkDown: "since 10:00 " + long}},
 		Workers:    []status.Worker{{Name: "w0", PollGapsOver: map[string]uint64{"100µs": 1, "1ms": 2, "10ms": 3, "100ms": 4}}},
 	}
-	for _, l := range statusLines(s, s, 80)[3:] {
+	for _, l := range statusLines(s, s, &problem.Answer{}, 80)[2:] {
 		if len([]rune(l)) > 80 {
 			t.Errorf("%d: %s", len([]rune(l)), l)
 		}
 	}
-	all := strings.Join(statusLines(s, s, 80), "\n")
+	all := strings.Join(statusLines(s, s, &problem.Answer{}, 80), "\n")
 	for _, w := range []string{"a-link-with-a-long-name", "primary", "refused", "up0", "DOWN"} {
 		if !strings.Contains(all, w) {
 			t.Errorf("lacks %s:\n%s", w, all)
@@ -225,16 +230,5 @@ func TestTablesFit(t *testing.T) {
 	narrow.add("udp:10.0.0.1:1-10.0.0.2:53", "12345", "0", "1", long, "7")
 	if got := strings.Join(narrow.lines(9, 50, ""), "\n"); got != "flow                 packets  path\nudp:10.0.0.1:1-10.…    12345  xxxxxxxxxxxxxxxxxxx…" {
 		t.Errorf("%s", got)
-	}
-}
-
-// TestWrongComesFirst: a port without a link, and a collector that loses report packets, stand in front of the tables.
-func TestWrongComesFirst(t *testing.T) {
-	at := time.Unix(1000, 0).UTC()
-	s := &status.Status{Now: at.Add(12 * time.Second), Ports: []status.Port{{Name: "up0"}, {Name: "down0", LinkUp: true}},
-		Collectors: []status.Collector{{Name: "a"}, {Name: "b", Losing: &status.Losing{Since: at, Reasons: []string{"refused"}}}}}
-	want := []string{"port up0: link DOWN", "collector b loses report packets since 12s (1970-01-01T00:16:40Z): refused"}
-	if got := statusLines(s, s, 0)[1:3]; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -3,6 +3,7 @@
 import { html, render, useState, useEffect } from './vendor/htm-preact-3.1.1.js';
 import { usePoll } from './api.js';
 import { useRates } from './rates.js';
+import { Now, useTitle } from './now.js';
 import { Links } from './links.js';
 import { Flows } from './flows.js';
 import { Paths } from './paths.js';
@@ -15,6 +16,7 @@ import { Notices } from './notices.js';
 import { count } from './format.js';
 
 const views = [
+  ['now', 'Now', Now],
   ['links', 'Links', Links],
   ['flows', 'Flows', Flows],
   ['paths', 'Paths', Paths],
@@ -28,12 +30,14 @@ const views = [
 // viewOf splits an address such as #flows/udp:10.0.0.1:1-10.0.0.2:2 into view and rest.
 function viewOf(hash) {
   const [name, ...rest] = decodeURIComponent(hash.slice(1)).split('/');
-  return { name: views.some(([n]) => n === name) ? name : 'links', rest: rest.join('/') };
+  return { name: views.some(([n]) => n === name) ? name : 'now', rest: rest.join('/') };
 }
 
 function App() {
   const [at, setAt] = useState(viewOf(location.hash));
   const status = usePoll('status');
+  const problems = usePoll('problems');
+  const wrong = useTitle(problems);
   const rates = useRates(status.data);
   const events = useEvents();
   useEffect(() => {
@@ -42,20 +46,21 @@ function App() {
     return () => removeEventListener('hashchange', changed);
   }, []);
   const [, , View] = views.find(([n]) => n === at.name);
-  return html`<${Header} status=${status} rates=${rates} />
+  return html`<${Header} status=${status} rates=${rates} wrong=${wrong} />
     <${Notices} status=${status.data} />
-    <${Tabs} at=${at.name} />
+    <${Tabs} at=${at.name} wrong=${wrong} />
     <main id="view" role="tabpanel" aria-labelledby=${'tab-' + at.name}>
-      <${View} status=${status} rates=${rates} events=${events} rest=${at.rest} /></main>
+      <${View} problems=${problems} status=${status} rates=${rates} events=${events} rest=${at.rest} /></main>
     <footer>Data of this sink, renewed every 2 seconds while the page is visible. <a href="../api/v1/status">JSON</a> · <a href="../metrics">metrics</a></footer>`;
 }
 
-function Header({ status, rates }) {
+function Header({ status, rates, wrong }) {
   const s = status.data;
   return html`<header>
     <h1><img src="icon.svg" alt="" width="24" height="24" /> intsink</h1>
     ${s && html`<span class="quiet">node ${s.node} · ${s.version}</span>`}
     <${Pill} status=${status} />
+    ${wrong > 0 && html`<a class="pill bad wrong" href="#now">${wrong} ${wrong === 1 ? 'problem' : 'problems'}</a>`}
     ${rates.total != null && html`<span class="rate"><b>${count(rates.total)}</b> packets/s</span>`}
     <button type="button" class="theme" onClick=${toggleTheme} title="light or dark">◐</button>
   </header>`;
@@ -68,7 +73,7 @@ function Pill({ status }) {
   return html`<span class=${'pill ' + (ok ? 'good' : 'bad')} role="status">${ok ? 'ready' : status.data.ready}</span>`;
 }
 
-function Tabs({ at }) {
+function Tabs({ at, wrong }) {
   const move = (e) => {
     const i = views.findIndex(([n]) => n === at);
     const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: views.length - 1 }[e.key];
@@ -79,7 +84,7 @@ function Tabs({ at }) {
     document.getElementById('tab-' + name).focus();
   };
   return html`<nav role="tablist" aria-label="views" onKeyDown=${move}>${views.map(([name, title]) => html`<a role="tab" id=${'tab-' + name}
-    href=${'#' + name} aria-selected=${at === name} aria-controls="view" tabindex=${at === name ? 0 : -1}>${title}</a>`)}</nav>`;
+    href=${'#' + name} aria-selected=${at === name} aria-controls="view" tabindex=${at === name ? 0 : -1}>${title}${name === 'now' && wrong > 0 ? ` (${wrong})` : ''}</a>`)}</nav>`;
 }
 
 // toggleTheme turns the theme around and keeps it in this browser.

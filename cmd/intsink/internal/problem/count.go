@@ -1,0 +1,66 @@
+// counting: when the growth of a counter begins and ends to be a problem.
+
+package problem
+
+import "time"
+
+const (
+	calmAfter = 10 * time.Second // without growth: then a loss may be over
+	proofs    = 2                // looks at which something has to have come through: the first packet to a collector that is gone seems to get there
+)
+
+// counting is a counter that should not grow.
+type counting struct {
+	name   string    // of the log's attribute
+	value  uint64    // when last looked at
+	lost   uint64    // by which it grew in the problem
+	before float64   // lost before a restart
+	grew   time.Time // when it last did
+
+	through uint64 // of the sign, when last looked at
+	proved  int    // looks since grew at which through had grown
+}
+
+// count handles the sign of a counter. Its first value is where it starts from.
+func (l *List) count(t *trouble, s *Sign, now time.Time) (told []edge) {
+	c := t.count
+	if c == nil {
+		t.count = &counting{value: s.Count.Value, name: s.Count.Name}
+		if t.count.name == "" {
+			t.count.name = "lost"
+		}
+		return nil
+	}
+	grown := s.Count.Value > c.value
+	growth := s.Count.Value - c.value
+	c.prove(s.Count, grown)
+	c.value = s.Count.Value
+	switch {
+	case grown && t.problem == nil:
+		c.lost, c.grew, c.before = growth, now, 0
+		p := s.problem(now)
+		p.Unit, p.Value = s.Count.Unit, new(float64(growth))
+		return l.begin(t, p, now)
+	case grown:
+		c.lost, c.grew = c.lost+growth, now
+		t.problem.Value, t.problem.Evidence = new(c.before+float64(c.lost)), s.Evidence.bounded()
+		l.changed = true
+	case t.problem != nil && now.Sub(c.grew) >= calmAfter && c.proved >= proofs:
+		return l.end(t, c.grew, "")
+	}
+	return nil
+}
+
+// prove counts the looks since the counter last grew at which something came through.
+func (c *counting) prove(s *Count, grown bool) {
+	switch {
+	case s.Through == nil:
+		c.proved = proofs
+		return
+	case grown:
+		c.proved = 0
+	case *s.Through > c.through:
+		c.proved++
+	}
+	c.through = *s.Through
+}

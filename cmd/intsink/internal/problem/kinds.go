@@ -1,0 +1,79 @@
+// Kind: the closed list of what can be wrong, each with its severity and a line for the documents.
+
+package problem
+
+// Kind is what is wrong. The list is closed: it is the label of a metric.
+type Kind string
+
+// The kinds.
+const (
+	ReportsLost    Kind = "reports_lost"
+	CollectorAway  Kind = "collector_away"
+	PacketsDropped Kind = "packets_dropped"
+	PacketsMissed  Kind = "packets_missed"
+	PortErrors     Kind = "port_errors"
+	LinkDown       Kind = "link_down"
+	WorkerBehind   Kind = "worker_behind"
+	TableFull      Kind = "table_full"
+	FlowsRefused   Kind = "flows_refused"
+	LessDone       Kind = "less_done"
+	BypassSwitch   Kind = "bypass_switch"
+	INTDamaged     Kind = "int_damaged"
+	ChecksumBad    Kind = "checksum_bad"
+	INTLeaked      Kind = "int_leaked"
+	ClockWrong     Kind = "clock_wrong"
+	ConfigOnTrial  Kind = "config_on_trial"
+	ReloadRefused  Kind = "reload_refused"
+	RestartPending Kind = "restart_pending"
+	Degraded       Kind = "degraded"
+)
+
+// KindInfo is what is known of all problems of a kind.
+type KindInfo struct {
+	Kind     Kind
+	Severity Severity
+	Doc      string
+}
+
+// Kinds are all, in the order of the documents.
+var Kinds = []KindInfo{
+	{ReportsLost, Warning, "reports do not get to a collector, by reason"},
+	{CollectorAway, Error, "nobody listens at a collector's address, or its gateway does not answer"},
+	{PacketsDropped, Warning, "packets are dropped on their way through a link, by direction and reason"},
+	{PacketsMissed, Warning, "a port loses packets before a worker sees them: its queue is full, or no mbuf is free"},
+	{PortErrors, Warning, "a port receives packets with errors, or such as the kernel joined and nobody can cut"},
+	{LinkDown, Error, "the link of a port is down"},
+	{WorkerBehind, Error, "a worker does not poll"},
+	{TableFull, Warning, "the flow table is full: flows make room for others"},
+	{FlowsRefused, Warning, "new flows are not watched: a flood"},
+	{LessDone, Warning, "a mode other than full is in force"},
+	{BypassSwitch, Error, "the bypass switch takes packets around the sink, or its command fails"},
+	{INTDamaged, Warning, "INT that is not sound arrives on a link, by reason"},
+	{ChecksumBad, Error, "packets whose checksum was right leave with a wrong one"},
+	{INTLeaked, Warning, "hosts send INT towards the network"},
+	{ClockWrong, Warning, "latencies come out negative: clocks of nodes, or of the sink, are not synchronous"},
+	{ConfigOnTrial, Warning, "the configuration in force goes by itself unless somebody confirms it"},
+	{ReloadRefused, Warning, "the last reload was refused: the next restart would fail, or bring what was refused"},
+	{RestartPending, Warning, "the program's file was replaced: another version is installed than runs"},
+	{Degraded, Warning, "a part does not work as configured, while all else does"},
+}
+
+// severityOf returns the severity of a kind.
+func severityOf(k Kind) Severity {
+	for i := range Kinds {
+		if Kinds[i].Kind == k {
+			return Kinds[i].Severity
+		}
+	}
+	return Warning
+}
+
+// known tells whether there is such a kind.
+func known(k Kind) bool {
+	for i := range Kinds {
+		if Kinds[i].Kind == k {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,238 @@
+// List: makes problems of signs, logs and announces their begins and ends, keeps them.
+
+package problem
+
+import (
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Bounds of what is kept. Both together fit into a file as plainfile reads it.
+const (
+	maxOpen  = 256
+	maxEnded = 512
+	keepFor  = 24 * time.Hour
+)
+
+// List knows what is wrong and what was. Its methods are safe for concurrent use.
+type List struct {
+	log      func() *slog.Logger // asked for each line: a reload changes it
+	announce func(event string, p *Problem)
+
+	mu      sync.Mutex
+	id      uint64              // of the problem that began last
+	trouble map[string]*trouble // by key of its sign
+	open    int                 // of trouble
+	ended   []*Problem          // the oldest first
+	left    uint64              // problems that there was no room for
+	signs   map[string]int      // of the last look of each group
+	looked  time.Time
+	changed bool // since it was written to the disk
+	began   time.Time
+}
+
+// trouble is what is known of a sign: whether there is a problem, and what tells when there will be none.
+type trouble struct {
+	group   string
+	told    bool     // whoever found it logs it
+	subject string   // of its lines in the log
+	over    string   // what the log says at its end
+	problem *Problem // nil: none
+	count   *counting
+	state   *standing
+	left    bool // it has found no room
+}
+
+// Begin and End are the events that a List announces.
+const (
+	Begin = "begin"
+	End   = "end"
+)
+
+// New makes an empty list, which logs to what log returns, and hands each problem that begins or ends to announce.
+// What it hands over is the list's own no longer.
+func New(log func() *slog.Logger, announce func(event string, p *Problem)) *List {
+	return &List{log: log, announce: announce, trouble: map[string]*trouble{}, signs: map[string]int{}, began: time.Now()}
+}
+
+// Look compares what is found now with what was found before: signs are all that one group of signs has, which
+// nobody else lists. A sign that is gone from the list is over.
+func (l *List) Look(group string, signs []Sign, now time.Time) {
+	for _, e := range l.take(group, signs, now) {
+		e.tell(l)
+	}
+}
+
+// take does as Look, and returns what is to be told.
+func (l *List) take(group string, signs []Sign, now time.Time) (told []edge) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.signs[group], l.looked = len(signs), now
+	present := make(map[string]bool, len(signs))
+	for i := range signs {
+		s := &signs[i]
+		key := s.key()
+		if present[key] {
+			continue
+		}
+		present[key] = true
+		t := l.trouble[key]
+		if t == nil {
+			t = &trouble{group: group}
+			l.trouble[key] = t
+		}
+		t.told, t.subject, t.over = s.Told, s.Subject, s.Over
+		if s.Count != nil {
+			told = append(told, l.count(t, s, now)...)
+		} else {
+			told = append(told, l.state(t, s, now)...)
+		}
+	}
+	for key, t := range l.trouble {
+		if t.group == group && !present[key] {
+			told = append(told, l.gone(key, t, now)...)
+		}
+	}
+	l.forget(now)
+	return told
+}
+
+// gone handles a sign that is not listed any more: a state that is well, or a counter that nobody counts any more.
+func (l *List) gone(key string, t *trouble, now time.Time) (told []edge) {
+	if t.count != nil {
+		if t.problem != nil {
+			told = l.end(t, t.count.grew, "what counted it is gone")
+		}
+		delete(l.trouble, key)
+		return told
+	}
+	if t.problem != nil && !t.state.settled(now) {
+		return nil
+	}
+	if t.problem != nil {
+		told = l.end(t, t.state.well, "")
+	}
+	delete(l.trouble, key)
+	return told
+}
+
+// begin opens the problem of t, or goes on with the one that a restart has interrupted.
+func (l *List) begin(t *trouble, p Problem, now time.Time) []edge {
+	if l.open >= maxOpen {
+		if !t.left {
+			l.left++
+		}
+		t.left = true
+		return nil
+	}
+	if old := l.interrupted(&p, now); old != nil {
+		p.ID, p.Since = old.ID, old.Since
+		if p.Value != nil && old.Value != nil && t.count != nil {
+			p.Value = new(*p.Value + *old.Value)
+			t.count.before = *old.Value
+		}
+	} else {
+		l.id++
+		p.ID = l.id
+	}
+	t.problem = &p
+	l.open++
+	l.changed = true
+	return []edge{{Begin, *t, p}}
+}
+
+// end closes the problem of t; why is empty where all is well.
+func (l *List) end(t *trouble, until time.Time, why string) []edge {
+	p := t.problem
+	t.problem = nil
+	l.open--
+	until = until.UTC()
+	p.Until, p.Ended = &until, why
+	l.ended = append(l.ended, p)
+	l.changed = true
+	return []edge{{End, *t, *p}}
+}
+
+// resumeFor is how long after a start a problem may begin that is the one from before it.
+const resumeFor = 2 * time.Minute
+
+// interrupted takes the problem out of those that ended which the stop interrupted, and p is again; nil: there is none.
+func (l *List) interrupted(p *Problem, now time.Time) *Problem {
+	if now.Sub(l.began) > resumeFor {
+		return nil
+	}
+	at := slices.IndexFunc(l.ended, func(e *Problem) bool {
+		return e.Ended == endedByStop && e.Kind == p.Kind && where(e.Place) == where(p.Place)
+	})
+	if at < 0 {
+		return nil
+	}
+	old := l.ended[at]
+	l.ended = slices.Delete(l.ended, at, at+1)
+	return old
+}
+
+// forget drops what ended a day ago, and the oldest beyond the room for it.
+func (l *List) forget(now time.Time) {
+	old := max(len(l.ended)-maxEnded, 0)
+	for old < len(l.ended) && now.Sub(*l.ended[old].Until) > keepFor {
+		old++
+	}
+	if old > 0 {
+		l.ended = slices.Delete(l.ended, 0, old)
+		l.changed = true
+	}
+}
+
+// edge is the begin or the end of a problem, as it was then.
+type edge struct {
+	event   string
+	trouble trouble
+	problem Problem
+}
+
+// tell logs and announces e.
+func (e *edge) tell(l *List) {
+	if l.announce != nil {
+		l.announce(e.event, &e.problem)
+	}
+	if e.trouble.told {
+		return
+	}
+	p, args := &e.problem, attrs(e.problem.Place)
+	if c := e.trouble.count; c != nil {
+		args = append(args, c.name, c.lost)
+	}
+	if p.Evidence.Why != "" {
+		args = append(args, "why", p.Evidence.Why)
+	}
+	if len(p.Evidence.Flows) > 0 {
+		args = append(args, "flow", p.Evidence.Flows[0])
+	}
+	if p.Value != nil && e.trouble.count == nil {
+		args = append(args, "value", p.Amount())
+	}
+	switch {
+	case e.event == End:
+		l.log().Info(e.trouble.subject+": "+e.trouble.over, append(args, "for", p.Until.Sub(p.Since).Round(time.Second))...)
+	case p.Severity == Error:
+		l.log().Error(e.trouble.subject+": "+p.What, e.withTodo(args)...)
+	default:
+		l.log().Warn(e.trouble.subject+": "+p.What, e.withTodo(args)...)
+	}
+}
+
+func (e *edge) withTodo(args []any) []any {
+	if e.problem.Todo != "" {
+		args = append(args, "todo", e.problem.Todo)
+	}
+	return args
+}
+
+// Change is the begin or end of a problem as the event stream and webhooks tell it.
+type Change struct {
+	Event   string   `json:"event"` // Begin or End
+	Problem *Problem `json:"problem"`
+}

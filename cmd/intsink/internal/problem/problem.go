@@ -1,0 +1,110 @@
+// Problem: the JSON of a problem, in the API, the event stream and the body of a webhook.
+
+package problem
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Problem is something that is wrong, or was.
+type Problem struct {
+	ID       uint64     `json:"id"` // counts up, also over a restart
+	Kind     Kind       `json:"kind"`
+	Severity Severity   `json:"severity"`
+	Place    []Part     `json:"place"`
+	What     string     `json:"what"` // for people
+	Since    time.Time  `json:"since"`
+	Until    *time.Time `json:"until"`           // null: it is wrong now
+	Ended    string     `json:"ended,omitempty"` // why it ended, where not because all is well again
+	Value    *float64   `json:"value"`           // null: there is no number to it
+	Usual    *float64   `json:"usual"`           // what value is otherwise; null: nothing, or nobody knows
+	Unit     string     `json:"unit,omitempty"`  // of value and usual
+	Evidence Evidence   `json:"evidence"`
+	Todo     string     `json:"todo"` // what to do, or to look at
+}
+
+// Part is a step to the place of a problem: the largest first, such as a node, then its queue.
+type Part struct {
+	What string `json:"what"`           // "collector", "link", "node", ...
+	ID   string `json:"id"`             // as the configuration or the network calls it
+	Name string `json:"name,omitempty"` // as block names does
+}
+
+// Evidence is what shows that a problem is one.
+type Evidence struct {
+	Why   string   `json:"why,omitempty"`   // what the part that is in trouble says itself
+	Flows []string `json:"flows,omitempty"` // some that it happened to; ids as in /api/v1/flows
+	From  string   `json:"from,omitempty"`  // of path_changed: nodes of the way before, and now
+	To    string   `json:"to,omitempty"`
+}
+
+// Severity says how much of a hurry there is.
+type Severity string
+
+// The severities. Error: packets, reports or the sink's work are lost now, and only somebody can end that.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+)
+
+// where is the place as the log, the API and a key have it: without names.
+func where(place []Part) string {
+	var b strings.Builder
+	for i, p := range place {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(p.What + " " + p.ID)
+	}
+	return b.String()
+}
+
+// Where is the place for people: names where there are, with the id behind it.
+func (p *Problem) Where() string {
+	var all []string
+	for _, x := range p.Place {
+		text := x.ID
+		if x.Name != "" {
+			text = fmt.Sprintf("%s (%s)", x.Name, x.ID)
+		}
+		all = append(all, x.What+" "+text)
+	}
+	return strings.Join(all, ", ")
+}
+
+// Amount is the value beside what is usual, "" where there is none.
+func (p *Problem) Amount() string {
+	if p.Value == nil {
+		return ""
+	}
+	text := amount(*p.Value, p.Unit)
+	if p.Usual != nil && *p.Usual > 0 {
+		text += fmt.Sprintf(", %s x its usual %s", ratio(*p.Value / *p.Usual), amount(*p.Usual, p.Unit))
+	}
+	return text
+}
+
+func ratio(r float64) string {
+	if r < 10 {
+		return fmt.Sprintf("%.1f", r)
+	}
+	return fmt.Sprintf("%.0f", r)
+}
+
+func amount(v float64, unit string) string {
+	if unit == "ns" {
+		return strings.ReplaceAll(time.Duration(v).Round(shownTo(v)).String(), "µs", "us")
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.0f %s", v, unit), " ")
+}
+
+// shownTo leaves three digits of so many nanoseconds.
+func shownTo(ns float64) time.Duration {
+	step := time.Duration(1)
+	for ; ns >= 1000; ns /= 10 {
+		step *= 10
+	}
+	return step
+}

@@ -1,0 +1,72 @@
+// Sign: one thing that can be wrong, as a look finds it.
+
+package problem
+
+import "time"
+
+// Sign is a counter that should not grow, or a state that should not be, as it is found now.
+type Sign struct {
+	Kind     Kind
+	Place    []Part
+	Subject  string // that the log's lines begin with
+	What     string // is wrong; with what Subject does
+	Over     string // what the log says when it is over
+	Todo     string
+	Evidence Evidence
+
+	Count *Count // nil: a state, which is wrong. One that is well is not listed
+
+	// Of a state:
+	Value, Usual *float64
+	Unit         string
+	Since        time.Time     // zero: since it was seen in two looks in a row
+	Settle       time.Duration // how long it has to be well before the problem ends
+	Told         bool          // whoever found it logs it
+}
+
+// Count is a counter that should not grow.
+type Count struct {
+	Value uint64
+	Name  string // of the log's attribute with the growth; "": lost
+	Unit  string
+
+	// Through counts what came through where this was lost. While it rests, nothing shows that the
+	// loss is over: nobody may have tried. nil: calm is enough.
+	Through *uint64
+}
+
+// key is the same for all signs of one problem.
+func (s *Sign) key() string { return string(s.Kind) + " at " + where(s.Place) }
+
+// problem is one that begins now.
+func (s *Sign) problem(now time.Time) Problem {
+	return Problem{
+		Kind: s.Kind, Severity: severityOf(s.Kind), Place: append([]Part{}, s.Place...), What: s.What, Since: now.UTC(), Todo: s.Todo, Evidence: s.Evidence.bounded(),
+		Value: s.Value, Usual: s.Usual, Unit: s.Unit,
+	}
+}
+
+// Bounds of what one problem holds: evidence comes from the network.
+const (
+	maxFlows = 8
+	maxText  = 240 // bytes
+)
+
+// bounded is e with no more in it than a problem may hold.
+func (e Evidence) bounded() Evidence {
+	e.Flows = e.Flows[:min(len(e.Flows), maxFlows)]
+	for _, text := range []*string{&e.Why, &e.From, &e.To} {
+		if len(*text) > maxText {
+			*text = (*text)[:maxText] + "..."
+		}
+	}
+	return e
+}
+
+// attrs are the place and the reason as attributes of the log.
+func attrs(place []Part) (all []any) {
+	for _, p := range place {
+		all = append(all, p.What, p.ID)
+	}
+	return all
+}

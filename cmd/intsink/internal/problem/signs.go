@@ -1,0 +1,250 @@
+// Signs of what the sink counts and is: made of /api/v1/status.
+
+package problem
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"intsink/cmd/intsink/internal/status"
+)
+
+// settle is how long most states have to be well before their problem ends: what flaps is one problem.
+const settle = 5 * time.Second
+
+// OfStatus lists the signs that j has. stuck is what is wrong with workers that do not poll, nil where all do.
+func OfStatus(j *status.Status, stuck error) (all []Sign) {
+	for i := range j.Collectors {
+		all = append(all, ofCollector(&j.Collectors[i])...)
+	}
+	for i := range j.Links {
+		all = append(all, ofLink(&j.Links[i])...)
+	}
+	for i := range j.Ports {
+		all = append(all, ofPort(&j.Ports[i])...)
+	}
+	for i := range j.Workers {
+		all = append(all, ofWorker(&j.Workers[i])...)
+	}
+	if stuck != nil {
+		all = append(all, Sign{
+			Kind: WorkerBehind, Subject: "workers", What: "a worker does not poll", Over: "all poll again", Evidence: Evidence{Why: stuck.Error()}, Settle: settle,
+			Todo: "look at what else runs on its CPU (intsink doctor); where it stays so, intsink report-bug, and restart",
+		})
+	}
+	all = append(all, Sign{
+		Kind: ClockWrong, Subject: "clocks", What: "latencies come out negative and are withheld", Over: "no more latencies come out negative",
+		Todo:  "look at ptp4l and chronyd of the nodes on these paths and of the sink; GET /api/v1/links?sort=clock_skews names links",
+		Count: &Count{Value: j.ClockSkew, Name: "latencies", Unit: "latencies"},
+	})
+	return append(all, ofState(j)...)
+}
+
+// one is a place of one step.
+func one(what, id string) []Part { return []Part{{What: what, ID: id}} }
+
+// and is a place one step farther.
+func and(place []Part, what, id string) []Part {
+	return append(slices.Clip(place), Part{What: what, ID: id})
+}
+
+func ofCollector(c *status.Collector) (all []Sign) {
+	place := one("collector", c.Name)
+	away := c.GatewayKnown != nil && !*c.GatewayKnown
+	for _, reason := range sorted(c.Dropped) {
+		s := Sign{
+			Kind: ReportsLost, Subject: "collector", Place: and(place, "reason", reason), What: "reports are being lost", Over: "reports are no longer lost",
+			Todo: "docs/metrics.md says what each reason means", Count: &Count{Value: c.Dropped[reason], Unit: "reports", Through: &c.PacketsSent},
+		}
+		switch reason {
+		case "refused":
+			s.Kind, s.What, s.Over = CollectorAway, "nobody listens at its address: reports are being lost", "reports are no longer lost"
+			s.Todo = fmt.Sprintf("start the collector at %s, or change its address", c.Address)
+		case "unresolved":
+			if away {
+				continue // the gateway's own sign tells of it
+			}
+		case "mtu", "too_big":
+			s.Todo = "lower report.coalesce.max_bytes, or raise the MTU on the way"
+		case "ring_full", "port_full", "no_mbuf", "timeout":
+			s.Todo = "fewer reports: raise thresholds, or give the collector a budget"
+		}
+		all = append(all, s)
+	}
+	if away {
+		all = append(all, Sign{
+			Kind: CollectorAway, Subject: "gateway", Place: place, What: "it does not answer: reports are dropped", Over: "it answers", Settle: settle,
+			Todo: "look at gateway, vlan and source of the collector",
+		})
+	}
+	return all
+}
+
+// Losing is since when, and why, report packets to a collector are being lost; nil: they are not.
+func (l *List) Losing(collector string) (x *status.Losing) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.openNow() {
+		if len(p.Place) < 2 || p.Kind != ReportsLost && p.Kind != CollectorAway || p.Place[0].ID != collector {
+			continue
+		}
+		if x == nil {
+			x = &status.Losing{Since: p.Since}
+		}
+		x.Reasons = append(x.Reasons, p.Place[1].ID)
+		if p.Since.Before(x.Since) {
+			x.Since = p.Since
+		}
+	}
+	return x
+}
+
+func ofLink(l *status.Link) (all []Sign) {
+	place := one("link", l.Name)
+	for _, d := range l.Directions {
+		through := d.Forwarded
+		if l.Kind == "tap" {
+			through = d.Dropped["tap"] // what it is for
+		}
+		for _, reason := range sorted(d.Dropped) {
+			if reason == "int_discard" || reason == "mitigation" || reason == "tap" {
+				continue // asked for, by INT or by a rule, and what a tap is for
+			}
+			all = append(all, Sign{
+				Kind: PacketsDropped, Subject: "link", Place: and(and(place, "direction", d.Direction), "reason", reason),
+				What: "packets are being dropped", Over: "packets are no longer dropped", Todo: dropTodo[reason],
+				Count: &Count{Value: d.Dropped[reason], Unit: "packets", Through: &through},
+			})
+		}
+	}
+	sound := l.INT["md"] + l.INT["mx"] + l.INT["destination"]
+	for _, reason := range sorted(l.Malformed) {
+		if reason == "too_deep" || reason == "fragment" {
+			continue // packets that are sound; whether INT is in them is not known
+		}
+		all = append(all, Sign{
+			Kind: INTDamaged, Subject: "link", Place: and(place, "reason", reason), What: "INT arrives that is not sound", Over: "INT is sound again",
+			Todo:  "docs/metrics.md says what each reason means; intsink capture shows packets, and the node that wrote them",
+			Count: &Count{Value: l.Malformed[reason], Name: "packets", Unit: "packets", Through: &sound},
+		})
+	}
+	bad := Sign{
+		Kind: ChecksumBad, Subject: "link", Place: place, What: "packets whose checksum was right leave with a wrong one", Over: "no more packets leave with a wrong checksum",
+		Todo: "docs/trouble.md, Verify while it runs", Count: &Count{Value: l.Verified["bad"], Name: "bad", Unit: "packets"},
+	}
+	if l.LastBad != nil {
+		bad.Evidence.Flows = []string{l.LastBad.Flow}
+	}
+	return append(all, bad, Sign{
+		Kind: INTLeaked, Subject: "link", Place: place, What: "hosts send INT towards the network", Over: "no more INT comes from hosts",
+		Todo:  "the event leak reports such packets; look at who sends them",
+		Count: &Count{Value: l.Leaked, Name: "packets", Unit: "packets"},
+	})
+}
+
+// dropTodo says what to do about packets that a link drops, by reason.
+var dropTodo = map[string]string{
+	"tx_full":     "the output does not take what arrives: look at the host behind it, and at its flow control",
+	"tx_too_long": "raise the MTU of the output port's interface",
+	"tx_down":     "look at the link of the output port",
+	"malformed":   `int { malformed = "forward" } lets such packets pass`,
+}
+
+// ofPort lists what the driver of p lost.
+func ofPort(p *status.Port) (all []Sign) {
+	place := one("port", p.Name)
+	for _, s := range []struct {
+		kind             Kind
+		reason           string
+		value            uint64
+		what, over, todo string
+	}{
+		{PacketsMissed, "queue_full", p.RxMissed, "its queue is full, packets are being missed", "no more packets are missed", "more workers, a longer queue (rx_desc), or a mode that does less; intsink doctor says what disturbs the worker"},
+		{PacketsMissed, "no_mbuf", p.RxNoMbuf, "no mbuf is free, packets are being lost", "mbufs are free again", "raise dpdk.mbufs"},
+		{PortErrors, "errors", p.RxErrors, "packets with errors are being dropped", "no more packets with errors", "look at the cable and the transceiver"},
+		{PortErrors, "uncut", p.RxUncut, "packets are being dropped that the kernel joined in a way that cannot be undone", "no more packets are dropped that the kernel joined", "let their sender cut them: docs/install.md, Kernel interfaces"},
+		{PortErrors, "truncated", p.RxTruncated, "packets are being dropped that could not be received whole", "packets are received whole again", "let their sender cut them: docs/install.md, Kernel interfaces"},
+	} {
+		all = append(all, Sign{
+			Kind: s.kind, Subject: "port", Place: and(place, "reason", s.reason), What: s.what, Over: s.over, Todo: s.todo,
+			Count: &Count{Value: s.value, Unit: "packets", Through: &p.RxPackets},
+		})
+	}
+	if !p.LinkUp {
+		all = append(all, Sign{
+			Kind: LinkDown, Place: place, What: "the link is down", Evidence: Evidence{Why: p.LinkDown}, Settle: settle, Told: true,
+			Todo: "look at the cable, the transceiver and the other end; docs/install.md, Link state",
+		})
+	}
+	return all
+}
+
+func ofWorker(w *status.Worker) []Sign {
+	place := one("worker", w.Name)
+	return []Sign{
+		{Kind: FlowsRefused, Subject: "flows", Place: place, What: "a flood, new flows are not being watched", Over: "new flows are watched again",
+			Todo: "raise flows.capacity, or look for the flood: intsink top flows", Count: &Count{Value: w.Refusals, Unit: "flows"}},
+		{Kind: TableFull, Subject: "flows", Place: place, What: "the table is full, flows make room for others", Over: "no more flows make room for others",
+			Todo: "raise flows.capacity, or look for a flood: intsink top flows", Count: &Count{Value: w.Evictions, Name: "evicted", Unit: "flows"}},
+	}
+}
+
+// ofState lists what is otherwise than it stays, which whoever made it so has logged.
+func ofState(j *status.Status) (all []Sign) {
+	if m := j.Mode; m != nil && m.Mode != "full" {
+		all = append(all, Sign{
+			Kind: LessDone, Place: one("mode", m.Mode), What: "less is done with packets: the mode is " + m.Mode, Evidence: Evidence{Why: m.Why}, Since: m.Since, Told: true,
+			Todo: "intsink mode full; where the load asks for it, fewer packets or more workers",
+		})
+	}
+	if m := j.Mode; m != nil && m.Switch != nil && (m.Switch.State != "inline" || m.Switch.Error != "") {
+		all = append(all, Sign{
+			Kind: BypassSwitch, Place: one("switch", m.Switch.State), What: "the bypass switch is not inline", Told: true, Settle: settle,
+			Evidence: Evidence{Why: strings.Trim(m.Switch.Why+"; "+m.Switch.Error, "; ")}, Todo: "intsink mode says why; look at bypass { command }",
+		})
+	}
+	if c := j.Config; c != nil {
+		all = append(all, ofConfig(c)...)
+	}
+	for _, d := range j.Degraded {
+		all = append(all, Sign{
+			Kind: Degraded, Place: one(d.Part, d.Name), What: "it does not work as configured", Evidence: Evidence{Why: d.Why}, Since: d.Since, Told: true,
+			Todo: "mend what the reason names: it is tried again each second",
+		})
+	}
+	if j.Replaced {
+		all = append(all, Sign{
+			Kind: RestartPending, Subject: "program", What: "its file was replaced: another version is installed than runs", Over: "the version runs that is installed",
+			Todo: "systemctl restart intsink, when it suits you",
+		})
+	}
+	return all
+}
+
+func ofConfig(c *status.Config) (all []Sign) {
+	if t := c.Trial; t != nil {
+		all = append(all, Sign{
+			Kind: ConfigOnTrial, Place: one("generation", fmt.Sprint(c.Generation)), What: "the configuration is on trial", Since: c.Since, Told: true,
+			Evidence: Evidence{Why: fmt.Sprintf("generation %d comes back at %s", t.BackTo, t.Until.Format(time.RFC3339))}, Todo: "intsink confirm keeps it, intsink confirm --back goes back",
+		})
+	}
+	if r := c.LastReload; r != nil && !r.OK {
+		all = append(all, Sign{
+			Kind: ReloadRefused, Place: one("generation", fmt.Sprint(c.Generation)), What: "the last reload was refused", Since: r.Time, Told: true,
+			Evidence: Evidence{Why: r.Error}, Todo: "intsink check --config FILE says what is wrong; then intsink reload",
+		})
+	}
+	return all
+}
+
+// sorted lists the names of counters in a fixed order.
+func sorted(m map[string]uint64) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

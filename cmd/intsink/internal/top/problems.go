@@ -1,0 +1,127 @@
+// The command problems: prints what is wrong and what was, in 80 columns; the first lines of status.
+
+package top
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"time"
+
+	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/problem"
+)
+
+// ProblemOptions are the flags of the command problems.
+type ProblemOptions struct {
+	Sink client.Options
+	All  bool // those that have ended, too
+	JSON bool
+	Kind string
+}
+
+// Problems prints the problems of a sink. One that is open is an error, so that scripts can ask.
+func Problems(ctx context.Context, stdout io.Writer, o *ProblemOptions) error {
+	sink, err := o.Sink.Open()
+	if err != nil {
+		return err
+	}
+	q := url.Values{}
+	if !o.All {
+		q.Set("open", "true")
+	}
+	if o.Kind != "" {
+		q.Set("kind", o.Kind)
+	}
+	body, err := sink.Get(ctx, "/api/v1/problems?"+q.Encode())
+	if err != nil {
+		return cli.Failed(err)
+	}
+	var a problem.Answer
+	if err := sink.Decode(body, &a); err != nil {
+		return cli.Failed(err)
+	}
+	text := string(body)
+	if !o.JSON {
+		text = strings.Join(problemLines(&a, a.Looked.At), "\n") + "\n"
+	}
+	if err := print(stdout, text); err != nil {
+		return err
+	}
+	if n := a.Totals.Open; n > 0 {
+		return cli.Failed(fmt.Errorf("%s now", cli.Count(n, "problem")))
+	}
+	return nil
+}
+
+// width80 is how long a line of problems is at most.
+const width80 = 80
+
+// problemLines are a paragraph for each problem, or one line where there is none.
+func problemLines(a *problem.Answer, now time.Time) (lines []string) {
+	if a.Totals.Open == 0 {
+		n := 0
+		for _, m := range a.Looked.Signs {
+			n += m
+		}
+		lines = append(lines, fmt.Sprintf("nothing is wrong: %s looked at, at %s", cli.Count(n, "sign"), now.Format(time.RFC3339)))
+	}
+	for _, p := range a.Items {
+		lines = append(lines, problemLine(p, now))
+		for _, text := range []string{p.Amount(), p.Evidence.Why, strings.Join(p.Evidence.Flows, " "), way(&p.Evidence), p.Todo} {
+			if text != "" {
+				lines = append(lines, wrap(text, "    ", width80)...)
+			}
+		}
+	}
+	if a.Totals.Left > 0 {
+		lines = append(lines, fmt.Sprintf("and %s that there was no room for", cli.Count(int(a.Totals.Left), "problem")))
+	}
+	return lines
+}
+
+// way is what a path was and is.
+func way(e *problem.Evidence) string {
+	if e.From == "" && e.To == "" {
+		return ""
+	}
+	return fmt.Sprintf("before: %s; now: %s", e.From, e.To)
+}
+
+// problemLine says what is wrong, where and for how long, cut to the width of a terminal.
+func problemLine(p *problem.Problem, now time.Time) string {
+	mark, when := "! ", "for "+ago(now, p.Since)
+	if p.Until != nil {
+		mark, when = "  ", fmt.Sprintf("%s ago, for %s", ago(now, *p.Until), ago(*p.Until, p.Since))
+	}
+	where := p.Where()
+	if where != "" {
+		where += ": "
+	}
+	tail := " (" + when + ")"
+	return mark + shorten(where+p.What, width80-len(mark)-len(tail)) + tail
+}
+
+// shorten is text in at most n characters.
+func shorten(text string, n int) string {
+	r := []rune(text)
+	if len(r) <= n {
+		return text
+	}
+	return string(r[:n-3]) + "..."
+}
+
+// wrap breaks text at its spaces into lines of at most width characters that begin with indent.
+func wrap(text, indent string, width int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len([]rune(indent+line+" "+word)) > width {
+			lines, line = append(lines, indent+line), ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, indent+line)
+}

@@ -1,0 +1,73 @@
+package top
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/problem"
+)
+
+// TestProblems: what the command prints, in 80 columns, with its exit code; the first lines of status.
+func TestProblems(t *testing.T) {
+	at := time.Date(2026, 11, 24, 21, 42, 19, 0, time.UTC)
+	slow := &problem.Problem{
+		ID: 2, Kind: problem.WorkerBehind, Severity: problem.Error, Place: []problem.Part{{What: "node", ID: "202", Name: "spine2"}}, What: "it is slow", Since: at.Add(-90 * time.Second),
+		Value: new(1.784e6), Usual: new(1700.0), Unit: "ns", Todo: "look at its queues, and whether something was changed there when it began: intsink top queues",
+	}
+	lost := &problem.Problem{
+		ID: 1, Kind: problem.ReportsLost, Place: []problem.Part{{What: "collector", ID: strings.Repeat("c", 70)}, {What: "reason", ID: "refused"}}, What: "reports are being lost", Since: at.Add(-time.Hour),
+		Until: new(at.Add(-10 * time.Minute)), Value: new(44.0), Unit: "reports", Evidence: problem.Evidence{From: "102 > 201", To: "102 > 202"},
+	}
+	a := &problem.Answer{Items: []*problem.Problem{slow, lost}, Totals: problem.Totals{Open: 1, Ended: 1, Left: 3}}
+	want := `! node spine2 (202): it is slow (for 1m)
+    1.78ms, 1049 x its usual 1.7us
+    look at its queues, and whether something was changed there when it began:
+    intsink top queues
+  collector ` + strings.Repeat("c", 46) + `... (10m ago, for 50m)
+    44 reports
+    before: 102 > 201; now: 102 > 202
+and 3 problems that there was no room for`
+	got := problemLines(a, at)
+	if strings.Join(got, "\n") != want {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+	for _, line := range got {
+		if len([]rune(line)) > width80 {
+			t.Errorf("%d columns: %s", len([]rune(line)), line)
+		}
+	}
+	if got := problemLines(&problem.Answer{Looked: problem.Looked{Signs: map[string]int{"sink": 40, "network": 2}}}, at); got[0] != "nothing is wrong: 42 signs looked at, at 2026-11-24T21:42:19Z" {
+		t.Errorf("%q", got)
+	}
+	if got := firstLines(&problem.Answer{Items: []*problem.Problem{slow, {Kind: problem.Degraded}}}, at); len(got) != 1 || got[0] != "! node spine2 (202): it is slow (for 1m)" {
+		t.Errorf("status begins with %q", got)
+	}
+}
+
+// TestProblemsOfASink: what is asked for, the exit code, and the JSON as it is.
+func TestProblemsOfASink(t *testing.T) {
+	asked, answer := "", `{"items": [], "totals": {"open": 0}, "looked": {"at": "2026-11-24T21:42:19Z", "signs": {"sink": 1}}}`
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.RequestURI()
+		w.Write([]byte(answer))
+	}))
+	defer s.Close()
+	run := func(o ProblemOptions) (string, error) {
+		var b strings.Builder
+		o.Sink = client.Options{URL: s.URL}
+		err := Problems(context.Background(), &b, &o)
+		return b.String(), err
+	}
+	if text, err := run(ProblemOptions{}); err != nil || text != "nothing is wrong: 1 sign looked at, at 2026-11-24T21:42:19Z\n" || asked != "/api/v1/problems?open=true" {
+		t.Errorf("%q, %v: %s", text, err, asked)
+	}
+	answer = `{"items": [{"what": "it is slow"}], "totals": {"open": 1}}`
+	if text, err := run(ProblemOptions{All: true, Kind: "loop", JSON: true}); err == nil || !strings.Contains(err.Error(), "1 problem now") || text != answer || asked != "/api/v1/problems?kind=loop" {
+		t.Errorf("%q, %v: %s", text, err, asked)
+	}
+}

@@ -1,0 +1,117 @@
+// Hooks: hands each begin and end of a problem to the HTTP servers that blocks notify name.
+
+// Package webhook tells HTTP servers what begins and ends to be wrong: each of the blocks notify has a queue and a
+// goroutine of its own, so that a server that is slow, dead or hostile holds nothing up, and no other server.
+package webhook
+
+import (
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"intsink/cmd/internal/degraded"
+	"intsink/cmd/intsink/internal/problem"
+	"intsink/conf"
+)
+
+// room is how many changes wait for one server; beyond that the oldest go.
+const room = 64
+
+// part is what a hook that fails is called among what is degraded.
+const part = "notify"
+
+// Sink is who tells.
+type Sink struct {
+	Node    uint32 `json:"node"`
+	Host    string `json:"host"`
+	Version string `json:"version"`
+}
+
+// Hooks are the hooks of the configuration in force. Its methods are safe for concurrent use.
+type Hooks struct {
+	sink     func() Sink
+	degraded *degraded.Parts
+	log      func() *slog.Logger
+
+	mu    sync.Mutex
+	hooks []*hook
+	gone  map[string]*counts // of hooks that were configured before
+}
+
+// counts are what became of changes; the numbers of a name go on over reloads.
+type counts [numResults]atomic.Uint64
+
+// Result says what became of a change that a hook was to tell.
+type Result uint8
+
+// The results.
+const (
+	Sent Result = iota
+	Failed
+	Dropped
+	numResults
+)
+
+// String is the value of the result label.
+func (r Result) String() string { return [numResults]string{"sent", "failed", "dropped"}[r] }
+
+// New makes Hooks without a hook. sink tells who the sink is now.
+func New(sink func() Sink, d *degraded.Parts, log func() *slog.Logger) *Hooks {
+	return &Hooks{sink: sink, degraded: d, log: log, gone: map[string]*counts{}}
+}
+
+// Configure makes the hooks those of all. A hook that is as it was goes on, with what waits for it.
+func (h *Hooks) Configure(all []conf.Notify) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var next []*hook
+	var names []string
+	for _, c := range all {
+		names = append(names, c.Name)
+		at := slices.IndexFunc(h.hooks, func(k *hook) bool { return k.conf == c })
+		if at >= 0 {
+			next = append(next, h.hooks[at])
+			continue
+		}
+		n := h.gone[c.Name]
+		if n == nil {
+			n = &counts{}
+			h.gone[c.Name] = n
+		}
+		next = append(next, start(h, c, n))
+	}
+	for _, k := range h.hooks {
+		if !slices.Contains(next, k) {
+			k.stop()
+		}
+	}
+	h.hooks = next
+	h.degraded.Keep(part, names)
+}
+
+// Tell queues a change for all hooks. It never waits. A hook that fails is a problem, too: the hook itself is not told.
+func (h *Hooks) Tell(c problem.Change) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, k := range h.hooks {
+		if p := c.Problem.Place; len(p) == 1 && p[0] == (problem.Part{What: part, ID: k.conf.Name}) {
+			continue
+		}
+		k.put(c)
+	}
+}
+
+// Count returns how many changes had each result, by the name of the hook.
+func (h *Hooks) Count(yield func(name string, r Result, n uint64)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, k := range h.hooks {
+		for r := range numResults {
+			yield(k.conf.Name, r, k.counts[r].Load())
+		}
+	}
+}
+
+// Stop ends all hooks. What waits is not sent any more.
+func (h *Hooks) Stop() { h.Configure(nil) }
