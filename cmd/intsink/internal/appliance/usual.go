@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"intsink/cmd/intsink/internal/statefile"
 	"intsink/engine/usual"
 )
 
@@ -82,7 +83,7 @@ func readBounded(path string, most int64) ([]byte, error) {
 }
 
 func (k *usualKeeper) write() {
-	if err := writeWhole(k.path, string(k.usual.Encode(k.sink, time.Now().UnixNano()))); err != nil {
+	if err := statefile.Whole(k.path, string(k.usual.Encode(k.sink, time.Now().UnixNano()))); err != nil {
 		k.log.Warn("what is usual in the network is not kept over a restart", "file", k.path, "err", err)
 	}
 }
