@@ -47,6 +47,9 @@ func drawRules(r *rand.Rand, rules *Rules) {
 		t.Latency, t.EndToEnd, t.LinkLatency, t.PTP = band(), band(), band(), r.IntN(4) == 0
 		t.CongestionRaise, t.CongestionClear, t.CongestionQuota, t.CongestionTimeout = uint32(r.IntN(2))*atRaise, atClear, 3, 1e7
 		t.CongestionLatency = uint32(r.IntN(4)/3) * (atLatency + atBand)
+		if r.IntN(3) == 0 { // by what is usual, and a floor
+			t.CongestionRaise, t.CongestionClear, t.CongestionFactor, t.CongestionLatency = 0, 0, 2+uint32(r.IntN(8)), atLatency+uint32(r.IntN(2))*atBand
+		}
 		t.TxRaise, t.TxClear, t.TxHold = uint32(r.IntN(2)*atTx), atTx-10, 1e7
 		t.LossWindow, t.LossTimeout, t.LossInterval = 64, 2e7, 1e6
 		t.RefreshEvery = 1e7 + r.Int64N(1e9)
