@@ -12,7 +12,7 @@ import (
 func newReloadCommand() *cobra.Command {
 	var o reload.Options
 	cmd := &cobra.Command{
-		Use:   "reload [--config FILE] [--confirm TIME [--limit LIMIT ...]] [--socket PATH | --url URL [--token-file FILE] [--ca FILE]] [--format text|json]",
+		Use:   "reload [--config FILE] [--confirm TIME [--limit LIMIT ...]] [--comment TEXT] [--socket PATH | --url URL [--token-file FILE] [--ca FILE]] [--format text|json]",
 		Short: "Make a running sink read its configuration again, or take another one over",
 		Long: `Ask a running sink to read its configuration again, or with --config to take over the
 file or folder that this command reads, and wait until every worker has done so. What is
@@ -47,6 +47,7 @@ Exit codes: 0 the file is in force, 1 it was refused, or the sink does not answe
 	cmd.Flags().Lookup("config").Usage = "take this configuration over, a file or a folder, in place of the sink's own; http.socket in it says where the sink is"
 	cmd.Flags().DurationVar(&o.Confirm, "confirm", 0, "go back after that time unless intsink confirm comes: 1s to 24h")
 	cmd.Flags().StringSliceVar(&o.Limits, "limit", nil, "with --confirm: go back where it is exceeded, reports=2000/s or poll_gap=10ms")
+	cmd.Flags().StringVar(&o.Comment, "comment", "", "why, for intsink config history")
 	cmd.Flags().StringVar(&o.Format, "format", "text", "text: a line for each change; json: the API's answer")
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd

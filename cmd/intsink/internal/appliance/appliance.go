@@ -17,9 +17,11 @@ import (
 	"intsink/cmd/internal/notify"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
+	"intsink/cmd/intsink/internal/history"
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/intsink/internal/statefile"
 	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
 	"intsink/dpdk/eal"
@@ -53,6 +55,7 @@ type Appliance struct {
 	live       *observe.Live
 	problems   *problem.List
 	hooks      *webhook.Hooks
+	history    *history.History
 	source     *observe.Source
 	servers    *observe.Servers
 	degraded   *degraded.Parts
@@ -85,6 +88,8 @@ func newAppliance(c *conf.Config, path, sum, version string, mode failopen.Mode)
 	a := &Appliance{version: version, degraded: degraded.New(time.Now, slog.Default), mode: mode, notifier: notify.New(os.Getenv), path: path, clock: eal.Nanotime}
 	a.config.Store(c)
 	a.control = &control.Server{Sink: a, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
+	a.history = history.Open(statefile.Dir(os.Getenv), slog.Default)
+	a.rememberStart()
 	a.hooks = webhook.New(a.sink, a.degraded, slog.Default)
 	a.problems = problem.New(slog.Default, a.tellProblem)
 	a.bypass.watch(a, hook.Run)

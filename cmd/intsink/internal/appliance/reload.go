@@ -36,7 +36,12 @@ func (a *Appliance) Reload(who string, q *control.Request) *control.Result {
 		}
 		defer a.tellReload()()
 	}
-	c := a.read(r, q)
+	var c *conf.Config
+	if err := a.rollBack(q); err != nil {
+		r.Error = err.Error()
+	} else {
+		c = a.read(r, q)
+	}
 	a.reloading.Lock() // no earlier: neither modes nor the stop wait for a disk
 	defer a.reloading.Unlock()
 	switch {
@@ -52,6 +57,7 @@ func (a *Appliance) Reload(who string, q *control.Request) *control.Result {
 		return r
 	}
 	a.finish(r)
+	a.remember(r, q)
 	return r
 }
 

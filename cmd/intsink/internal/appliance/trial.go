@@ -75,6 +75,7 @@ func (a *Appliance) Confirm(who string, back bool) (*control.Result, error) {
 	close(t.done)
 	a.trial = nil
 	a.control.State.EndTrial(control.TrialConfirmed, "confirmed by "+who, time.Now())
+	a.history.Ended("confirmed by " + who)
 	_, r := a.control.State.Last()
 	r.By, r.Trial, r.Note = who, nil, a.restartNote(r.SHA256)
 	slog.Info("reload: confirmed", "by", who, "generation", r.Generation)
@@ -99,6 +100,7 @@ func (a *Appliance) goBack(end control.TrialEnd, why string) *control.Result {
 	t := a.trial
 	close(t.done)
 	a.trial = nil
+	a.history.Ended("went back: " + why)
 	ended := time.Now()
 	defer func() { a.control.State.EndTrial(end, why, ended) }() // after status, metrics and readiness describe the old configuration again
 	done := a.tellReload()

@@ -23,6 +23,9 @@ type Request struct {
 	Limit   *Limit   `json:"limit,omitempty"`   // ends the trial when it is exceeded
 	DryRun  bool     `json:"dry_run,omitempty"` // only answer what would change
 
+	Rollback uint64 `json:"rollback,omitempty"` // the number of a configuration of the history, in place of Files; 0: none
+	Comment  string `json:"comment,omitempty"`  // why, for the history
+
 	Remote bool `json:"-"` // it came over TCP: it may not change what OfTheMachine lists
 }
 
@@ -67,6 +70,10 @@ func (q *Request) Check() error {
 		return errors.New("a limit goes with confirm: it ends a trial")
 	case q.Limit != nil && q.Limit.PollGap < 0:
 		return errors.New("limit poll_gap: must not be negative")
+	case q.Rollback != 0 && (len(q.Files) > 0 || q.Name != ""):
+		return errors.New("rollback names a configuration of the history: no files and no name go with it")
+	case len(q.Comment) > maxComment || !printable(q.Comment):
+		return fmt.Errorf("comment: at most %d bytes that can be printed", maxComment)
 	case q.DryRun && c != 0:
 		return errors.New("dry_run changes nothing: there is nothing to confirm")
 	}
@@ -86,6 +93,9 @@ func (q *Request) Check() error {
 	}
 	return nil
 }
+
+// maxComment is how long a comment is at most.
+const maxComment = 200
 
 // maxFiles bounds the files of one request: the time to read them grows faster than their number.
 const maxFiles = 100

@@ -43,7 +43,7 @@ type Mux interface {
 }
 
 // Endpoints are the paths below /api/v1/ that can be read.
-var Endpoints = []string{"config"}
+var Endpoints = []string{"config", "config/history", "config/diff?from={n}"}
 
 // Register adds the routes.
 func (s *Server) Register(mux Mux) {
@@ -80,6 +80,9 @@ func (q *Request) detail() string {
 	}
 	if len(q.Files) > 0 {
 		parts = append(parts, fmt.Sprintf("of %.200q", q.Name))
+	}
+	if q.Rollback > 0 {
+		parts = append(parts, fmt.Sprintf("back to configuration %d", q.Rollback))
 	}
 	if q.Confirm > 0 {
 		parts = append(parts, fmt.Sprintf("on trial for %v", time.Duration(q.Confirm)))

@@ -19,6 +19,7 @@ import (
 	"intsink/cmd/internal/webguard"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/history"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/sharing"
 	"intsink/cmd/intsink/internal/ui"
@@ -144,6 +145,10 @@ func (s *Source) routes() *router {
 		return mux
 	}
 	s.Control.Register(mux)
+	if s.History == nil {
+		s.History = &history.Server{History: history.Open("", slog.Default), Control: s.Control}
+	}
+	s.History.Register(mux)
 	if s.Mitigation != nil {
 		s.Mitigation.Register(mux)
 	}

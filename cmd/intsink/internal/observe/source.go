@@ -9,6 +9,7 @@ import (
 	"intsink/cmd/internal/degraded"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
+	"intsink/cmd/intsink/internal/history"
 	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/cmd/intsink/internal/problem"
@@ -41,8 +42,9 @@ type Source struct {
 	Mbufs       Pool
 	ReportPools []Pool // per worker
 	Degraded    *degraded.Parts
-	Hooks       *webhook.Hooks // nil: there are none
-	Problems    *problem.List  // nil: one of the source's own, at which nobody looks
+	History     *history.Server // nil: one that knows no configuration
+	Hooks       *webhook.Hooks  // nil: there are none
+	Problems    *problem.List   // nil: one of the source's own, at which nobody looks
 
 	process processText
 }

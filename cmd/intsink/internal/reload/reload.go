@@ -29,6 +29,7 @@ type Options struct {
 	Format  string // "text" | "json": the answer as it is
 	Confirm time.Duration
 	Limits  []string // "reports=2000/s", "poll_gap=1ms"
+	Comment string   // for the history
 }
 
 // Run reloads: the sink's own file, or what --config names. A refusal is an error that has
@@ -60,7 +61,7 @@ func Against(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
 
 // request is what the flags ask for.
 func (o *Options) request() (*control.Request, error) {
-	q := &control.Request{Confirm: control.Duration(o.Confirm)}
+	q := &control.Request{Confirm: control.Duration(o.Confirm), Comment: o.Comment}
 	for _, text := range o.Limits {
 		if q.Limit == nil {
 			q.Limit = &control.Limit{}

@@ -1,0 +1,60 @@
+// The history of configurations: what reloads and the start put into it, and the way back.
+
+package appliance
+
+import (
+	"fmt"
+
+	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/history"
+	"intsink/conf"
+)
+
+// rollBack fills in the files of the configuration that q goes back to; without one it leaves q as it is.
+func (a *Appliance) rollBack(q *control.Request) error {
+	if q.Rollback == 0 {
+		return nil
+	}
+	e, err := a.history.Entry(q.Rollback)
+	if err != nil {
+		return err
+	}
+	q.Files, q.Name = e.Files, fmt.Sprintf("configuration %d of the history", e.Number)
+	q.Remote = q.Remote || e.Remote // what came over TCP has no more rights because somebody goes back to it
+	return nil
+}
+
+// remember puts what became of a reload into the history.
+func (a *Appliance) remember(r *control.Result, q *control.Request) {
+	e := history.Entry{Time: r.Time, By: r.By, Comment: q.Comment, Config: r.Config, SHA256: r.SHA256, Generation: r.Generation, Result: history.InForce, Remote: q.Remote, Files: q.Files}
+	switch {
+	case !r.OK:
+		e.Generation, e.Result = 0, "refused: "+r.Error
+	case r.Trial != nil:
+		e.Result = history.OnTrial
+	}
+	if len(e.Files) == 0 {
+		e.Files = a.ownFiles(e.SHA256)
+	}
+	if e.SHA256 != "" {
+		a.history.Add(e)
+	}
+}
+
+// ownFiles are the sink's own files, where they are still those with the hash sum.
+func (a *Appliance) ownFiles(sum string) (files []control.File) {
+	sources, err := conf.ReadSources(a.path)
+	if err != nil || conf.SHA256(a.path) != sum {
+		return nil
+	}
+	for _, f := range sources {
+		files = append(files, control.File{Name: f.Name, Text: string(f.Text)})
+	}
+	return files
+}
+
+// rememberStart puts the configuration of the start into the history.
+func (a *Appliance) rememberStart() {
+	_, good := a.control.State.Last()
+	a.remember(&good, &control.Request{})
+}

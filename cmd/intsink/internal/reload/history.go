@@ -1,0 +1,103 @@
+// The commands config history, diff and rollback: print the last configurations, what changed between two, and go back to one.
+
+package reload
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/history"
+)
+
+// History prints the last configurations, the newest first.
+func History(ctx context.Context, stdout io.Writer, o *Options) error {
+	var list struct{ Items []history.Entry }
+	if done, err := o.read(ctx, stdout, "/api/v1/config/history", &list); done || err != nil {
+		return err
+	}
+	var b strings.Builder
+	for i := range list.Items {
+		e := &list.Items[i]
+		fmt.Fprintf(&b, "%d  %s  by %s  %s\n", e.Number, e.Time.Format(time.RFC3339), e.By, e.Result)
+		fmt.Fprintf(&b, "    %s  sha256 %.12s\n", e.Config, e.SHA256)
+		if e.Comment != "" {
+			fmt.Fprintf(&b, "    %s\n", e.Comment)
+		}
+	}
+	if len(list.Items) == 0 {
+		b.WriteString("no configuration is kept\n")
+	}
+	return write(stdout, b.String())
+}
+
+// Diff prints what changed from configuration from to another, or with to of 0 to the one in force.
+func Diff(ctx context.Context, stdout io.Writer, o *Options, from, to uint64) error {
+	path := fmt.Sprintf("/api/v1/config/diff?from=%d", from)
+	if to != 0 {
+		path += fmt.Sprintf("&to=%d", to)
+	}
+	var d history.Diff
+	if done, err := o.read(ctx, stdout, path, &d); done || err != nil {
+		return err
+	}
+	text := "no change\n"
+	if len(d.Changes) > 0 {
+		text = ""
+	}
+	for _, c := range d.Changes {
+		text += c.String() + "\n"
+	}
+	return write(stdout, text)
+}
+
+// trialOfRollback is how long a rollback is on trial, unless it is said otherwise.
+const trialOfRollback = 10 * time.Minute
+
+// Rollback puts configuration n of the history into force: on trial, unless sure.
+func Rollback(ctx context.Context, stdout, stderr io.Writer, o *Options, n uint64, sure bool, comment string) error {
+	q := &control.Request{Rollback: n, Comment: comment, Confirm: control.Duration(o.Confirm)}
+	switch {
+	case sure && o.Confirm != 0:
+		return fmt.Errorf("--yes and --confirm: it is on trial, or it is not")
+	case !sure && o.Confirm == 0:
+		q.Confirm = control.Duration(trialOfRollback)
+	}
+	if err := q.Check(); err != nil {
+		return fmt.Errorf("--%w", err)
+	}
+	return o.send(ctx, stdout, stderr, "/api/v1/reload", q)
+}
+
+// read asks for path. With --format json it prints the answer as it is, and there is nothing left to do.
+func (o *Options) read(ctx context.Context, stdout io.Writer, path string, v any) (done bool, err error) {
+	if o.Format != "text" && o.Format != "json" {
+		return false, fmt.Errorf("--format %q: must be text or json", o.Format)
+	}
+	sink, err := o.Sink.Open()
+	if err != nil {
+		return false, err
+	}
+	body, err := sink.Get(ctx, path)
+	if err != nil {
+		return false, cli.Failed(err)
+	}
+	if o.Format == "json" {
+		return true, write(stdout, string(body))
+	}
+	if err := sink.Decode(body, v); err != nil {
+		return false, cli.Failed(err)
+	}
+	return false, nil
+}
+
+func write(w io.Writer, text string) error {
+	if _, err := io.WriteString(w, text); err != nil {
+		return cli.Failed(err)
+	}
+	return nil
+}
