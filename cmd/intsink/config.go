@@ -63,9 +63,9 @@ func newConfigDiffCommand() *cobra.Command {
 attributes with both values, as a reload prints them. Secrets are not shown.`,
 		Example: `  intsink config diff 3
   intsink config diff 3 5`,
-		Args: numbers(1, 2),
+		Args: configNumbers(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			n := parsed(append(args, "0"))
+			n := configsOf(append(args, "0"))
 			return reload.Diff(cmd.Context(), cmd.OutOrStdout(), &o, n[0], n[1])
 		},
 	}
@@ -85,9 +85,9 @@ minutes, or for --confirm, unless intsink confirm comes; with --yes it stays. Wh
 not change, and who may ask, holds for it, too. The sink's own file stays as it is.`,
 		Example: `  intsink config rollback 3
   intsink confirm`,
-		Args: numbers(1, 1),
+		Args: configNumbers(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return reload.Rollback(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), &o, parsed(args)[0], sure, o.Comment)
+			return reload.Rollback(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), &o, configsOf(args)[0], sure, o.Comment)
 		},
 	}
 	o.Sink.RegisterControl(cmd)
@@ -98,8 +98,8 @@ not change, and who may ask, holds for it, too. The sink's own file stays as it 
 	return cmd
 }
 
-// numbers takes from least to most numbers of configurations.
-func numbers(least, most int) cobra.PositionalArgs {
+// configNumbers takes from least to most numbers of configurations.
+func configNumbers(least, most int) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
 			return fmt.Errorf("%d arguments: name the number of a configuration, as intsink config history prints it", len(args))
@@ -113,8 +113,8 @@ func numbers(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// parsed are numbers that numbers has checked.
-func parsed(args []string) (all []uint64) {
+// configsOf are numbers that configNumbers has checked.
+func configsOf(args []string) (all []uint64) {
 	for _, a := range args {
 		n, _ := strconv.ParseUint(a, 10, 64)
 		all = append(all, n)
