@@ -25,6 +25,9 @@ func (d checker) checkINT(c *INT) {
 		case x.Value&^x.Mask != 0:
 			d.ErrorAt([]any{&x.Value}, "int: dscp: value %d has bits outside mask %d; did you mean value = %d?", x.Value, x.Mask, x.Value&x.Mask)
 		}
+		if d.Good(&x.Value) && x.Mask != 0 && x.Value&x.Mask == 0 {
+			d.WarnAt([]any{&x.Value}, "int: dscp: value 0 of mask %d marks what most hosts send, and the sink's own reports: ordinary payloads are read as INT; take a value that nothing else has", x.Mask)
+		}
 		if c.ProbeMarker != nil {
 			d.WarnAt([]any{&c.ProbeMarker}, "int: probe_marker and dscp are both set: INT 2.1 forbids mixing them in one domain")
 		}
@@ -77,24 +80,31 @@ func (d checker) checkReading(c *INT) {
 	}
 }
 
+// intPort is a UDP destination port that carries INT.
+type intPort struct {
+	name  string
+	at    *uint16
+	block any // where at has its default
+}
+
+// ports are those that packets with INT go to, in the order in which they are looked at.
+func (c *INT) ports() (all []intPort) {
+	if c.UDPPort != nil {
+		all = append(all, intPort{"udp_port", c.UDPPort, &c.UDPPort})
+	}
+	if c.VXLANGPE != nil {
+		all = append(all, intPort{"vxlan_gpe.port", &c.VXLANGPE.Port, &c.VXLANGPE})
+	}
+	if c.Geneve != nil {
+		all = append(all, intPort{"geneve.port", &c.Geneve.Port, &c.Geneve})
+	}
+	return all
+}
+
 // checkINTPorts: a UDP destination port says one thing. Where it said two, the
 // parser would follow the first, and INT of the other would reach the hosts.
 func (d checker) checkINTPorts(c *INT) {
-	type port struct {
-		name  string
-		at    *uint16
-		block any // where at has its default
-	}
-	var ports []port
-	if c.UDPPort != nil {
-		ports = append(ports, port{"udp_port", c.UDPPort, &c.UDPPort})
-	}
-	if c.VXLANGPE != nil {
-		ports = append(ports, port{"vxlan_gpe.port", &c.VXLANGPE.Port, &c.VXLANGPE})
-	}
-	if c.Geneve != nil {
-		ports = append(ports, port{"geneve.port", &c.Geneve.Port, &c.Geneve})
-	}
+	ports := c.ports()
 	for i, p := range ports {
 		for _, q := range ports[:i] {
 			if *p.at == *q.at && *p.at != 0 {

@@ -26,6 +26,30 @@ func (d Direction) String() string {
 	return "to_network"
 }
 
+// Flag of an INT header that says that not all nodes could add their metadata.
+type Flag uint8
+
+const (
+	HopExceeded Flag = iota // E
+	MTUExceeded             // M
+	NumFlags
+)
+
+// String is the value of the flag label: the event that it makes.
+func (f Flag) String() string {
+	return [NumFlags]event.Event{HopExceeded: event.HopLimit, MTUExceeded: event.MTUExceeded}[f].String()
+}
+
+// countFlags counts the flags of a packet.
+func (c *LinkCounters) countFlags(i *inthdr.Info) {
+	if i.HopExceeded {
+		c.Flagged[HopExceeded]++
+	}
+	if i.MTUExceeded {
+		c.Flagged[MTUExceeded]++
+	}
+}
+
 // DirectionCounters add up: Received == Forwarded + sum(Dropped).
 type DirectionCounters struct {
 	Received, Forwarded uint64
@@ -36,6 +60,7 @@ type DirectionCounters struct {
 type LinkCounters struct {
 	Direction  [NumDirections]DirectionCounters
 	INT        [inthdr.NumTypes]uint64                      // sound INT packets from the network side, by type
+	Flagged    [NumFlags]uint64                             // INT packets from the network side with a flag that says that their stack lacks hops
 	Malformed  [inthdr.NumReasons]uint64                    // unsound, or sound with contents that contradict themselves
 	Checksums  [NumChecksumStates][NumChecksumStates]uint64 // of sampled INT packets: as they came, as they left
 	Verified   [NumVerifications]uint64                     // INT packets whose checksums were verified
@@ -100,6 +125,9 @@ func (c *LinkCounters) Add(o *LinkCounters) {
 	}
 	for i := range c.Quotes {
 		c.Quotes[i] += o.Quotes[i]
+	}
+	for i := range c.Flagged {
+		c.Flagged[i] += o.Flagged[i]
 	}
 	for i := range c.Marked {
 		c.Marked[i] += o.Marked[i]

@@ -92,6 +92,7 @@ func (w *Worker) detectOne(p *linkState, b *burst, j int) bool {
 	i := b.fast.At[j]
 	info, flow := &b.info[i], b.fast.Flows[j]
 	p.counters.Malformed[info.Reason]++
+	p.counters.countFlags(info)
 	if flow == nil {
 		return false // no room, in a flood or in a burst
 	}

@@ -174,9 +174,9 @@ func TestOddPacketsAreReported(t *testing.T) {
 	}
 	b := explained(t, nil)
 	b.expect(frames(bad(t, 1), bad(t, 2), foreign(3), foreign(4), crooked(5)), frames(withINT(t, plain(6), nil), withINT(t, plain(7), nil)),
-		"malformed", "new_flow+unknown_domain F", "new_flow F", "new_flow F", "leak")
+		"malformed", "new_flow+unknown_domain F", "new_flow F", "new_flow F", "leak F")
 	b.now += 1e9
-	b.expect(frames(foreign(4), crooked(5)), frames(withINT(t, plain(6), nil)), "unknown_domain F", "malformed F", "leak")
+	b.expect(frames(foreign(4), crooked(5)), frames(withINT(t, plain(6), nil)), "unknown_domain F", "malformed F", "leak F")
 	b.now += 1e9 - 1
 	b.expect(frames(bad(t, 1)), nil)
 	if len(b.host.TX) != 8 || !bytes.Equal(b.host.TX[3], plain(4)) || !bytes.Equal(b.host.TX[0], bad(t, 1)) {

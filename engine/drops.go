@@ -56,18 +56,32 @@ func (r DropReason) String() string { return dropReasons[r].label }
 // Doc is one line for the documentation.
 func (r DropReason) Doc() string { return dropReasons[r].doc }
 
-// noFlowDrop is the event of a dropped packet that belongs to no flow.
-func (w *Worker) noFlowDrop(p *linkState, from Direction, reason DropReason, now int64) (event.Set, uint32) {
+// noFlowDrop is a dropped packet that belongs to no flow, as its report has it. Without collectors there is none.
+type noFlowDrop struct {
+	why        DropReason
+	count      uint32 // packets since the last report
+	collectors uint64 // bit i: collector i gets it
+}
+
+// dropped is the event of a packet that was dropped and belongs to no flow: of the watch that selects it, if
+// that has the event.
+func (w *Worker) dropped(p *linkState, from Direction, frame *mbuf.Mbuf, reason DropReason, now int64) noFlowDrop {
 	w.detector.Counters.Fired[event.Drop]++
+	d := noFlowDrop{why: reason}
 	if w.eventCollectors[event.Drop] == 0 {
-		return 0, 0
+		return d
+	}
+	at := w.watchOfFrame(frame)
+	if at == watch.None || !w.rules.Watches[at].Policy.Events.Has(event.Drop) {
+		return d
 	}
 	n, ok := p.limits.drops[from][reason].due(now, w.rules.DropInterval)
 	if !ok {
 		w.detector.Counters.Suppressed[event.Drop][event.SuppressInterval]++
-		return 0, 0
+		return d
 	}
-	return event.Drop.Set(), n
+	d.count, d.collectors = n, w.rules.Watches[at].Collectors
+	return d
 }
 
 // refused reports the packets of the burst that the port did not take. They are in
@@ -96,9 +110,7 @@ func (w *Worker) refused(p *linkState, from Direction, b *burst, l *lost) {
 func (w *Worker) refusedOne(p *linkState, from Direction, b *burst, f *flows.Flow, frame *mbuf.Mbuf, why DropReason) {
 	switch {
 	case f == nil:
-		if set, count := w.noFlowDrop(p, from, why, b.now); set != 0 {
-			w.reportFrame(p, from, b, set, frame, why, count)
-		}
+		w.reportFrame(p, from, b, 0, frame, w.dropped(p, from, frame, why, b.now))
 	case f.Watch != watch.None:
 		if set, count := w.detector.Dropped(b.now, f, uint8(why)); set != 0 {
 			w.reportDrop(p, b, f, set, frame, why, count)

@@ -64,7 +64,7 @@ func (w *Worker) ruleOf(t *mitigate.Table, m *mbuf.Mbuf, b *burst) *mitigate.Rul
 	return t.Find(&x.packet, b.now)
 }
 
-// selects has the rules that select packets of a burst, and scratch of ruleOf.
+// selects has the rules that select packets of a burst, and scratch of ruleOf and watchOfFrame.
 type selects struct {
 	any   bool                          // some packet is to be dropped
 	rules [mbuf.MaxBurst]*mitigate.Rule // that want packets dropped; nil: none does

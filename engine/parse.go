@@ -172,16 +172,12 @@ func (w *Worker) unsound(p *linkState, b *burst, i int) {
 	if x := w.captured(p); x != nil {
 		x.unsound(i, b.info[i].Reason)
 	}
-	set, drops := w.noFlowEvent(p, event.Malformed, b.now), uint32(0)
+	set, d := w.noFlowEvent(p, event.Malformed, b.now), noFlowDrop{}
 	if w.rules.DropMalformed && p.link.Host != nil { // what comes from a tap goes nowhere
 		b.dropPacket(i, DropMalformed, &p.counters.Direction[ToHost])
-		var d event.Set
-		d, drops = w.noFlowDrop(p, ToHost, DropMalformed, b.now)
-		set |= d
+		d = w.dropped(p, ToHost, b.vec[i], DropMalformed, b.now)
 	}
-	if set != 0 {
-		w.reportFrame(p, ToHost, b, set, b.vec[i], DropMalformed, drops)
-	}
+	w.reportFrame(p, ToHost, b, set, b.vec[i], d)
 }
 
 // maybeNeighbor reports whether a frame may be ARP or Neighbor Discovery, from what packet.Parse

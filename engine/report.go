@@ -10,6 +10,7 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/inspect"
 	"intsink/engine/inthdr"
+	"intsink/engine/packet"
 	"intsink/engine/report"
 	"intsink/engine/reporting"
 	"intsink/flows"
@@ -124,15 +125,29 @@ func (w *Worker) reportDrop(p *linkState, b *burst, f *flows.Flow, set event.Set
 	w.reportFrameOf(p, ToHost, b, &s, frame, why, drops)
 }
 
-// reportFrame reports a packet that was not parsed. frame starts with the Ethernet header; drops
-// is what a drop report counts.
+// reportFrame reports a packet that belongs to no flow, for the events of set and for d, if there are any. frame
+// starts with the Ethernet header.
 //
 //go:noinline
-func (w *Worker) reportFrame(p *linkState, from Direction, b *burst, set event.Set, frame *mbuf.Mbuf, why DropReason, drops uint32) {
-	if collectors := w.eventCollectors.of(set); collectors != 0 {
-		s := reporting.Subject{Set: set, Priority: set.Priority(false), Collectors: collectors, InType: report.None}
-		w.reportFrameOf(p, from, b, &s, frame, why, drops)
+func (w *Worker) reportFrame(p *linkState, from Direction, b *burst, set event.Set, frame *mbuf.Mbuf, d noFlowDrop) {
+	collectors := w.eventCollectors.of(set) | d.collectors
+	if collectors == 0 {
+		return
 	}
+	if d.collectors != 0 {
+		set |= event.Drop.Set()
+	}
+	s := reporting.Subject{Set: set, Priority: set.Priority(false), Collectors: collectors, InType: report.None}
+	s.HasINT = w.holdsINT(frame)
+	w.reportFrameOf(p, from, b, &s, frame, d.why, d.count)
+}
+
+// holdsINT tells whether a frame that belongs to no flow has INT that can be read.
+func (w *Worker) holdsINT(m *mbuf.Mbuf) bool {
+	var l packet.Layers
+	var info inthdr.Info
+	f := m.Bytes()
+	return packet.Parse(f, m.PktLen(), &l) == packet.OK && w.locator.Find(f, &l, &info, &w.scratch.outers) == inthdr.Sound
 }
 
 // reportFrameOf reports s with the first bytes of a whole frame: a word less than

@@ -66,6 +66,7 @@ func (w *Worker) stripUnwatched(p *linkState, b *burst) {
 		if at := f.Template[j&(mbuf.MaxBurst-1)]; at != fast.None {
 			info = f.Info(at)
 		}
+		p.counters.countFlags(info)
 		if info.Type != inthdr.MD || info.Reason != inthdr.ReasonNone {
 			p.counters.INT[info.Type&3]++
 			p.counters.Malformed[info.Reason]++

@@ -113,15 +113,11 @@ func (w *Worker) leak(p *linkState, b *burst, i int) (packet.Status, inthdr.Resu
 	if x := w.captured(p); x != nil {
 		x.leaked(i)
 	}
-	set, why, drops := w.noFlowEvent(p, event.Leak, b.now), DropReason(0), uint32(0)
+	set, d := w.noFlowEvent(p, event.Leak, b.now), noFlowDrop{}
 	if w.rules.Leak == DropLeaks {
-		var d event.Set
-		d, drops = w.dropFromHost(p, b, i, DropLeak)
-		set, why = set|d, DropLeak
+		d = w.dropFromHost(p, b, i, DropLeak)
 	}
-	if set != 0 {
-		w.reportFrame(p, ToNetwork, b, set, b.vec[i], why, drops)
-	}
+	w.reportFrame(p, ToNetwork, b, set, b.vec[i], d)
 	if w.rules.Leak == StripLeaks {
 		return w.stripLeak(p, b, i)
 	}
@@ -134,9 +130,7 @@ func (w *Worker) stripLeak(p *linkState, b *burst, i int) (status packet.Status,
 	w.beforeChange(p, b, i)
 	for depth := 0; depth <= inthdr.MaxDepth; depth++ {
 		if why, drop := undeliverable(info); drop {
-			if set, n := w.dropFromHost(p, b, i, why); set != 0 {
-				w.reportFrame(p, ToNetwork, b, set, m, why, n)
-			}
+			w.reportFrame(p, ToNetwork, b, 0, m, w.dropFromHost(p, b, i, why))
 			break
 		}
 		m.Adj(strip.Strip(m.Bytes(), l, info, &b.outers[0]))
@@ -164,9 +158,7 @@ func (w *Worker) unmark(p *linkState, b *burst, i int) {
 	switch w.rules.LeakMark {
 	case DropMarks:
 		action = MarkDropped
-		if set, n := w.dropFromHost(p, b, i, DropMark); set != 0 {
-			w.reportFrame(p, ToNetwork, b, set, b.vec[i], DropMark, n)
-		}
+		w.reportFrame(p, ToNetwork, b, 0, b.vec[i], w.dropFromHost(p, b, i, DropMark))
 	case ClearMarks:
 		w.beforeChange(p, b, i)
 		if w.clearMarks(b, b.vec[i]) {
@@ -196,13 +188,13 @@ func (w *Worker) clearMarks(b *burst, m *mbuf.Mbuf) (cleared bool) {
 	return cleared
 }
 
-// dropFromHost drops packet i of the burst; it returns what noFlowDrop does.
-func (w *Worker) dropFromHost(p *linkState, b *burst, i int, why DropReason) (event.Set, uint32) {
+// dropFromHost drops packet i of the burst, and returns what is to be reported of it.
+func (w *Worker) dropFromHost(p *linkState, b *burst, i int, why DropReason) noFlowDrop {
 	if x := w.captured(p); x != nil {
 		x.fromHost(w, p, b, i, true, why)
 	}
 	b.dropPacket(i, why, &p.counters.Direction[ToNetwork])
-	return w.noFlowDrop(p, ToNetwork, why, b.now)
+	return w.dropped(p, ToNetwork, b.vec[i], why, b.now)
 }
 
 // beforeChange shows packet i of the burst from the host to the capture that runs.

@@ -240,7 +240,7 @@ func TestStrippedLeakBearsNoMark(t *testing.T) {
 // TestDroppedLeakIsOneReport: of the events leak and drop.
 func TestDroppedLeakIsOneReport(t *testing.T) {
 	b := explained(t, func(r *Rules) { r.Leak = DropLeaks })
-	b.expect(nil, frames(withINT(t, plain(1), nil), plain(2)), "drop+leak D drops 1 acl_deny")
+	b.expect(nil, frames(withINT(t, plain(1), nil), plain(2)), "drop+leak D F drops 1 acl_deny")
 	b.balance()
 }
 

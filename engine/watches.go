@@ -4,8 +4,11 @@
 package engine
 
 import (
+	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/fast"
+	"intsink/engine/inthdr"
+	"intsink/engine/packet"
 	"intsink/engine/watch"
 )
 
@@ -88,6 +91,25 @@ func (w *Worker) readFacts(b *burst, j int) {
 	w.facts.Read(w.watches, &watch.Packet{
 		Frame: b.vec[i].Bytes(), Layers: &b.layers[i], Info: info, Layout: w.locator.Layout(info), Outers: &b.outers[i], Key: &b.fast.Keys[j],
 	})
+}
+
+// watchOfFrame finds the watch of a packet that belongs to no flow: by its headers as they are without INT. What
+// is no IP packet is selected by a watch that selects everything.
+func (w *Worker) watchOfFrame(m *mbuf.Mbuf) uint8 {
+	f, x := m.Bytes(), &w.selects
+	if packet.Parse(f, m.PktLen(), &x.layers) != packet.OK {
+		return w.watches.FirstOfAll()
+	}
+	l := x.layers
+	if x.info = (inthdr.Info{}); w.locator.Find(f, &x.layers, &x.info, &x.outers) != inthdr.Sound {
+		x.layers, x.info = l, inthdr.Info{DSCP: l.DSCP, End: max(l.L4, l.Payload)}
+	}
+	flowKey(&x.key, f, &x.layers, &x.info)
+	if !w.watches.Asks() {
+		return w.watches.First(&x.key, nil)
+	}
+	w.facts.Read(w.watches, &watch.Packet{Frame: f, Layers: &x.layers, Info: &x.info, Layout: w.locator.Layout(&x.info), Outers: &x.outers, Key: &x.key})
+	return w.watches.First(&x.key, w.facts)
 }
 
 // blind remembers until when the worker did not see packets of its flows, by the generation

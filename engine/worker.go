@@ -85,7 +85,7 @@ type scratch struct {
 	observation *event.Observation     // detectOne, sampleLatencies
 	truncated   [truncatedLen]byte     // truncatedINT
 	copied      []byte                 // strippedCopy: a packet that is tried as a template
-	outers      inthdr.Outers          // strippedCopy
+	outers      inthdr.Outers          // strippedCopy, holdsINT
 	run         reporting.Run          // report
 	headers     [flows.MaxHeaders]byte // reportFlow
 	fragment    [fragmentRoom]byte     // bytesOf: of a packet whose first buffer has less

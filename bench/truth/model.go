@@ -117,7 +117,7 @@ func (m *Model) Packet(k *Packet) *Expect {
 	}
 	open := []func([]string){
 		m.path(seen, p, f, k), m.hopLatencies(seen, p, f, k), m.endToEnd(seen, p, f, k), m.linkLatencies(seen, p, k),
-		m.flags(seen, p, f, k, fresh),
+		m.flags(seen, p, f, k),
 	}
 	m.congestion(seen, p, k, fresh)
 	m.txUtilization(seen, p, k, fresh)

@@ -109,15 +109,13 @@ type flagState struct {
 }
 
 // flags decides on hop_limit and mtu_exceeded: E or M on a flow that had the flag not for a while.
-// A first packet's flag does not count.
-func (m *Model) flags(e *Expect, p *Policy, f *flowState, k *Packet, fresh bool) func([]string) {
+func (m *Model) flags(e *Expect, p *Policy, f *flowState, k *Packet) func([]string) {
 	rise := func(event string, on bool, s *flagState, rearm time.Duration) {
 		if !on || !m.wants(p, event) {
 			return
 		}
 		away := time.Duration(k.Time - s.last)
 		switch {
-		case fresh:
 		case s.seen && near(away, rearm, memorySlack):
 			e.may(event, "%v without it", away)
 		case !s.seen || away >= rearm:

@@ -159,7 +159,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 		set |= d.updateFabric(now, f, fresh, p, o)
 	}
 	if o.Info.HopExceeded || o.Info.MTUExceeded {
-		set |= d.flags(now, f, fresh, p, o)
+		set |= d.flags(now, f, fresh, p, o, set)
 	}
 	if o.SequenceBits != 0 && p.Events.Has(Loss) {
 		set |= d.sequence(now, f, t, o)

@@ -30,29 +30,42 @@ func (d *Detector) Dropped(now int64, f *flows.Flow, reason uint8) (Set, uint32)
 	return Drop.Set(), n
 }
 
-// flags handles E and M: an event when the flag rises, after a time without it.
-// fresh: it is there from the flow's first packet on, which is no rise.
+// flags handles E and M: an event when the flag rises, on a flow's first packet or after a time without it.
+// A first packet that is not reported as new_flow takes from that event's bucket, else a flood of flows with a flag
+// would be reported whole: where it is empty, the flow's next packet with the flag is the rise.
 //
 //go:noinline
-func (d *Detector) flags(now int64, f *flows.Flow, fresh bool, p *Policy, o *Observation) (set Set) {
-	t := &p.Thresholds
+func (d *Detector) flags(now int64, f *flows.Flow, fresh bool, p *Policy, o *Observation, set Set) Set {
+	t, c := &p.Thresholds, f.Cold()
+	var up Set
 	if o.Info.HopExceeded {
-		set |= d.rise(now, fresh, &f.Cold().HopLimitSeen, HopLimit, t.HopLimitRearm)
+		up |= rise(now, &c.HopLimitSeen, HopLimit, t.HopLimitRearm)
 	}
 	if o.Info.MTUExceeded {
-		set |= d.rise(now, fresh, &f.Cold().MTUSeen, MTUExceeded, t.MTURearm)
+		up |= rise(now, &c.MTUSeen, MTUExceeded, t.MTURearm)
 	}
-	return set & p.Events
+	withheld := fresh && up&p.Events != 0 && !set.Has(NewFlow) && !d.newFlow.take(now, t.NewFlowRate)
+	for _, e := range [...]Event{HopLimit, MTUExceeded} {
+		if !up.Has(e) {
+			continue
+		}
+		if d.Counters.Fired[e]++; withheld && p.Events.Has(e) {
+			up &^= d.withhold(f, e, SuppressRate) | e.Set()
+		}
+	}
+	if withheld {
+		c.HopLimitSeen, c.MTUSeen = 0, 0
+	}
+	return up & p.Events
 }
 
-// rise reports whether the flag, seen last at *seen, is up after a time without it.
-func (d *Detector) rise(now int64, fresh bool, seen *int64, e Event, rearm int64) Set {
+// rise is the set of e if its flag, seen last at *seen, is up after a time without it.
+func rise(now int64, seen *int64, e Event, rearm int64) Set {
 	last := *seen
 	*seen = now
-	if fresh || last != 0 && now-last < rearm {
+	if last != 0 && now-last < rearm {
 		return 0
 	}
-	d.Counters.Fired[e]++
 	return e.Set()
 }
 

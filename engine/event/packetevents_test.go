@@ -7,7 +7,7 @@ import (
 	"intsink/flows"
 )
 
-// TestFlags: E and M are reported when they rise, and again after ten seconds
+// TestFlags: E and M are reported when they rise, be it on a flow's first packet, and again after ten seconds
 // without.
 func TestFlags(t *testing.T) {
 	flag := func(e, m bool) *Observation {
@@ -17,7 +17,7 @@ func TestFlags(t *testing.T) {
 	}
 	both := HopLimit.Set() | MTUExceeded.Set()
 	f := start(t, watching(HopLimit, MTUExceeded))
-	f.observed(0, flag(true, false), 0) // on a first packet it is no rise
+	f.observed(0, flag(true, false), HopLimit.Set())
 	f.observed(ms, flag(true, true), MTUExceeded.Set())
 	f.observed(9*second, flag(true, true), 0)
 	f.observed(10*second-1, flag(true, false), 0)
@@ -31,6 +31,35 @@ func TestFlags(t *testing.T) {
 	odd := flag(true, true) // flags count where the stack makes no sense
 	odd.Info.Hops = 0
 	f.observed(11*second, odd, MTUExceeded.Set())
+
+	f = start(t, watching(NewFlow, HopLimit, MTUExceeded))
+	f.observed(0, flag(true, true), both|NewFlow.Set())
+}
+
+// TestFlagsOfAFlood: of first packets that new_flow's rate withholds, the flag is withheld, too. The next packet of
+// the flow has it.
+func TestFlagsOfAFlood(t *testing.T) {
+	for _, watched := range [][]Event{{HopLimit}, {NewFlow, HopLimit}} {
+		p := watching(watched...)
+		p.Thresholds.NewFlowRate = 3
+		d, flood := New([]Policy{p}, 1), make([]flows.Flow, 5)
+		for round, want := range []int{3, 2} {
+			n := 0
+			for i := range flood {
+				o := observe(path(2, 0))
+				o.Info.HopExceeded = true
+				if d.Packet(second+int64(round), &flood[i], round == 0, 0, o).Has(HopLimit) {
+					n++
+				}
+			}
+			if n != want {
+				t.Errorf("%v, packet %d of each flow: %d reports, want %d", watched, round+1, n, want)
+			}
+		}
+		if d.Counters.Suppressed[HopLimit][SuppressRate] != 2 || d.Counters.Fired[HopLimit] != 7 {
+			t.Errorf("%v: counters %+v", watched, d.Counters)
+		}
+	}
 }
 
 // TestLimited: one per port, kind and second.

@@ -109,6 +109,14 @@ var reasonPackets = []struct {
 		"4500 0030 0001 0000 402f 0000" + ipv4Addrs + "0000 88b6" + "18 03 05ff" + md3 + "01020304 05060708",
 	},
 	{
+		inthdr.ReasonTunnel, inthdr.Unsound, "a length in place of the EtherType in an original GRE",
+		"4500 0030 0001 0000 402f 0000" + ipv4Addrs + "0000 88b6" + "10 03 05ff" + md3 + "01020304 05060708",
+	},
+	{
+		inthdr.ReasonTunnel, inthdr.Unsound, "the reserved EtherType in an original GRE",
+		"4500 0030 0001 0000 402f 0000" + ipv4Addrs + "0000 88b6" + "10 03 ffff" + md3 + "01020304 05060708",
+	},
+	{
 		inthdr.ReasonTunnel, inthdr.Unsound, "Geneve option beyond the options",
 		"4500 0028 0001 0000 4011 0000" + ipv4Addrs + "8235 17c1 0014 0000" + "01 00 6558 000007 00" + "0103 01 03",
 	},

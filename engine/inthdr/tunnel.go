@@ -31,10 +31,10 @@ func (p *Locator) locateGRE(b []byte, l *packet.Layers, i *Info) Result {
 	if r := p.chain(b, end, i); r != Sound {
 		return r
 	}
+	if i.Next < packet.MinEtherType || i.Next == packet.ReservedEtherType { // INT 2.1, 5.7.1: to be discarded
+		return unsound(i, ReasonTunnel)
+	}
 	if i.Inserted {
-		if i.Next < packet.MinEtherType {
-			return unsound(i, ReasonTunnel)
-		}
 		i.Start = l.L3 // the sink that did not end the tunnel takes it off as well
 		if i.Next == packet.EtherTypeEthernet {
 			i.Start = 0

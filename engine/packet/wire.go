@@ -19,6 +19,8 @@ const (
 	EtherTypeMPLSUpstream = 0x8848 // RFC 5332
 
 	MinEtherType = 0x0600 // less is a length (IEEE 802.3)
+
+	ReservedEtherType = 0xffff // RFC 1701
 )
 
 // IP protocol numbers.

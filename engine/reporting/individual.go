@@ -18,6 +18,7 @@ type Subject struct {
 	Priority   event.Priority
 	Collectors uint64      // bit i: collector i gets a report
 	Flow       *flows.Flow // nil: the packet belongs to none
+	HasINT     bool        // such a packet has INT, which the report shows
 	Entropy    uint16      // hash that spreads report packets over paths; one value for a flow
 
 	Info       *inthdr.Info // INT of the packet; nil: it has none that can be read, or there is no packet
@@ -43,7 +44,7 @@ func (x *Reporter) fill(s *Subject) {
 	x.fillMain(s)
 	r := &x.individual
 	r.InType, r.Inner = s.InType, s.Inner
-	r.TrackedFlow, r.Dropped, r.CongestedQueue = s.Flow != nil, s.Set.Has(event.Drop), s.Set.Has(event.Congestion)
+	r.TrackedFlow, r.Dropped, r.CongestedQueue = s.Flow != nil || s.HasINT, s.Set.Has(event.Drop), s.Set.Has(event.Congestion)
 	if x.rules.Explain {
 		x.explain(s)
 	}

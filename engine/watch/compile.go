@@ -23,6 +23,7 @@ type Watches struct {
 	asking            bitSet // those that depend on facts
 	anyVNI, anyDevice bitSet // those that do not ask for one
 
+	all        uint8 // the first that selects everything, or None
 	asks       uint8 // facts that some watch asks for
 	collectors []endpoint
 	devices    Devices
@@ -66,8 +67,12 @@ func Compile(c *Config) *Watches {
 		a := c.Addr().Unmap()
 		ws.collectors = append(ws.collectors, endpoint{classify.Address(a), c.Port(), version(a)})
 	}
+	ws.all = None
 	for i, m := range c.Matches {
 		ws.sort(i, m)
+		if ws.all == None && m.isAll() {
+			ws.all = uint8(i)
+		}
 	}
 	each := func(spans func(m *Match) []classify.Span) classify.Index[bitSet] {
 		all := make([][]classify.Span, len(c.Matches))

@@ -41,6 +41,9 @@ func (ws *Watches) First(k *flows.Key, f *Facts) uint8 {
 	return set.first()
 }
 
+// FirstOfAll returns the index of the first watch that selects every packet, or None: of packets without a key.
+func (ws *Watches) FirstOfAll() uint8 { return ws.all }
+
 // fiveTuple keeps only the watches in set that select k.
 func (ws *Watches) fiveTuple(set *bitSet, k *flows.Key) {
 	set.keep(ws.protocol.At(classify.Point{0, uint64(k.Proto())}))

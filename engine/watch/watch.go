@@ -28,6 +28,12 @@ type Match struct {
 	Device                      []uint64
 }
 
+// isAll tells whether m selects everything.
+func (m *Match) isAll() bool {
+	return m.Layer == OwnLayer && len(m.Source)+len(m.Destination)+len(m.Protocol)+len(m.SourcePort)+len(m.DestinationPort)+
+		len(m.VLAN)+len(m.DSCP)+len(m.VNI)+len(m.Device) == 0
+}
+
 // Layer says which headers of a packet a watch is about.
 type Layer uint8
 

@@ -10,7 +10,7 @@ dpdk {
   mbufs  = 7000
 }
 int {
-  dscp         = { value = 23 }
+  dscp         = { value = 0 }
   probe_marker = "0x0102030405060708"
   int1_dialect = "geant"
 }

@@ -31,6 +31,7 @@ var Metrics = []Metric{
 	{"intsink_forwarded_packets_total", "packets that the other port took"},
 	{"intsink_dropped_packets_total", "packets that were freed instead"},
 	{"intsink_int_packets_total", "INT packets by type: md, destination, mx"},
+	{"intsink_int_flagged_packets_total", "INT packets whose stack lacks hops, by flag: hop_limit (E, the hop limit was exceeded) or mtu_exceeded (M)"},
 	{"intsink_malformed_packets_total", "packets marked as INT with something wrong, and those too deep to tell"},
 	{"intsink_checksum_samples_total", "INT packets whose TCP or UDP checksum was verified as they came and as they left: good, bad or none; one in 1024, or one a second where there are fewer"},
 	{"intsink_icmp_quotes_total", "ICMP errors towards the host that quote a packet with INT: restored, short (the quote ends within INT), malformed or left (no IP packet of its version without INT)"},

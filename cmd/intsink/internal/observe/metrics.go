@@ -81,6 +81,9 @@ func (s *Source) addLinks(x *exposition, snapshots []engine.Counters) {
 				x.add("intsink_int_packets_total", n, "link", name, "type", inthdr.Type(t))
 			}
 		}
+		for f, n := range sum.Flagged {
+			x.add("intsink_int_flagged_packets_total", n, "link", name, "flag", engine.Flag(f))
+		}
 		for r, n := range sum.Malformed {
 			if r > 0 {
 				x.add("intsink_malformed_packets_total", n, "link", name, "reason", inthdr.Reason(r))
