@@ -55,7 +55,7 @@ func leastReport(c *Config) int {
 
 // reportBytes are the metadata and the inner contents of one report.
 func reportBytes(r *Report) int {
-	n := metadataBytes(r.Metadata) + (r.Fragment+3)/4*4
+	n := metadataBytes(r.Metadata) + (r.fragment()+3)/4*4
 	if r.Explain && r.Version == Report20 && r.Profile == "" { // elsewhere it is an error
 		n += explainBytes
 	}
@@ -75,8 +75,8 @@ func (d checker) checkExplain(r *Report) {
 		d.ErrorAt(at, "report: explain = true: only reports of version 2.0 have room for it, not %s; leave explain out", r.Version)
 	case r.Profile != "":
 		d.ErrorAt(at, "report: explain = true: profile %q has no room for it; leave one of them out", r.Profile)
-	case r.Fragment > maxTLV:
-		d.WarnAt([]any{&r.Fragment, r}, "report: fragment = %d: with explain = true at most %d bytes of a packet are sent", r.Fragment, maxTLV)
+	case r.fragment() > maxTLV:
+		d.WarnAt([]any{&r.Fragment, &r.IPv6, r}, "report: fragment = %d: with explain = true at most %d bytes of a packet are sent", r.fragment(), maxTLV)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestDefaultsThatRun(t *testing.T) {
 	if got := c.DPDK.Lcores; !slices.Equal(got, []int{7}) {
 		t.Errorf("lcores %v, want the last CPU", got)
 	}
-	if c.DPDK.Mbufs != 65536 || c.HTTP.Listen != "127.0.0.1:9465" || c.Report.Fragment != 128 ||
+	if c.DPDK.Mbufs != 65536 || c.HTTP.Listen != "127.0.0.1:9465" || c.Report.Fragment != WholeINT ||
 		c.Report.Coalesce.MaxBytes != 1400 || c.Report.Coalesce.MaxDelay != time.Millisecond {
 		t.Errorf("defaults: %+v", c)
 	}

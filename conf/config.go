@@ -248,10 +248,25 @@ type Report struct {
 	Version  ReportVersion // "2.0" | "1.0" | "0.5"
 	Profile  ReportProfile // "" | "transparent-security", of version 2.0
 	Metadata []string      // subset, in this order, of: interfaces hop_latency queue ingress_timestamp egress_timestamp ...
-	Fragment int           // bytes of the original packet, INT included; 0: none (InType 0)
+	Fragment int           // bytes of the original packet, INT included; 0: none (InType 0); WholeINT
+	IPv6     int           // the same of IPv6 packets; 0: as of others
 	Inner    Inner         // "ip" (InType 4/5) | "ethernet" (InType 3)
 	Explain  bool          // totals and counts of reports without a packet of their own go into a TLV
 	Coalesce Coalesce
+}
+
+// WholeINT in place of Report.Fragment: headers, all INT and the L4 header behind it.
+const WholeINT = -1
+
+// LeastFragment is what a fragment of WholeINT has at least.
+const LeastFragment = 128
+
+// fragment is how many bytes of a packet have to fit a report.
+func (r *Report) fragment() int {
+	if r.Fragment == WholeINT {
+		return max(LeastFragment, r.IPv6)
+	}
+	return max(r.Fragment, r.IPv6)
 }
 
 // Coalesces tells whether reports of this version can share a packet.

@@ -34,7 +34,7 @@ func defaultConfig() *Config {
 			Version:  Report20,
 			Profile:  "",
 			Metadata: []string{"interfaces", "hop_latency", "queue", "ingress_timestamp", "egress_timestamp"},
-			Fragment: 128,
+			Fragment: WholeINT,
 			Inner:    InnerIP,
 			Explain:  false,
 			Coalesce: Coalesce{MaxBytes: ordinaryBytes, MaxReports: 0, MaxDelay: time.Millisecond},

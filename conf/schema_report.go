@@ -21,7 +21,8 @@ func visitReport(v schema.Visitor, r *Report) {
 		return true
 	}))
 	v.Attr("metadata", schema.Choices(&r.Metadata, "metadata", reportMetadata...).OrNone())
-	v.Attr("fragment", schema.Integer(&r.Fragment, 0, MaxFragment))
+	v.Attr("fragment", fragment(r))
+	v.Attr("fragment_ipv6", schema.Integer(&r.IPv6, 0, MaxFragment))
 	v.Attr("inner", schema.Checked(schema.Choice(&r.Inner, InnerIP, InnerEthernet), func(x *schema.Expr) bool {
 		if r.Inner == InnerIP && r.Version == Report05 {
 			return x.Fail(`version 0.5 carries packets from the Ethernet header on only: "ethernet"`)
@@ -34,11 +35,7 @@ func visitReport(v schema.Visitor, r *Report) {
 
 func visitCoalesce(v schema.Visitor, r *Report) {
 	c := &r.Coalesce
-	maxBytes := int64(9216)
-	if r.Profile == TransparentSecurity {
-		maxBytes = transparentSecurityBytes
-	}
-	v.Attr("max_bytes", schema.Integer(&c.MaxBytes, 1, maxBytes))
+	v.Attr("max_bytes", schema.Integer(&c.MaxBytes, 1, 9216))
 	v.Attr("max_reports", schema.Checked(schema.Integer(&c.MaxReports, 0, 1000), func(x *schema.Expr) bool {
 		if c.MaxReports > 1 && !r.Coalesces() {
 			x.Report(schema.Warning, "%s: version %s has one report to a packet: it stays 1", x.Where, r.Version)

@@ -12,8 +12,8 @@ import (
 	"intsink/conf/schema"
 )
 
-// transparentSecurityBytes is the frame of a report packet of that profile: its document
-// allows report packets of 200 bytes, which is taken for the whole frame.
+// transparentSecurityBytes is the frame of a report packet of that profile where max_bytes is left out: what the
+// reference implementation of its document has, which is taken for the whole frame.
 const transparentSecurityBytes = 200
 
 // profileDefaults sets the defaults of the profile: no metadata of the sink, one report a

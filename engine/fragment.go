@@ -7,7 +7,9 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/fast"
 	"intsink/engine/inthdr"
+	"intsink/engine/packet"
 	"intsink/engine/report"
+	"intsink/engine/reporting"
 )
 
 // MaxFragment is the longest fragment of a packet in a report in bytes.
@@ -24,6 +26,7 @@ type shape struct {
 	inType report.InType // of the fragment
 	from   int           // where it begins
 	most   int           // where the longest ends
+	cut    bool          // that is inside of INT
 	end    int           // of the packet without padding; wholePacket where it has none
 	info   *inthdr.Info
 }
@@ -61,14 +64,68 @@ func (w *Worker) shapeOf(b *burst, j uint8) shape {
 	default:
 		s.from, s.inType = int(l.L3), report.IPv4
 	}
-	s.most = s.from + rules.Fragment
+	n := rules.Fragment
+	if l.IPVersion == 6 && rules.Fragment6 > 0 {
+		n = rules.Fragment6
+	}
+	s.most = s.from + n
+	if rules.WholeINT {
+		s.most = max(s.most, min(s.from+MostOfINT, int(s.info.End)+w.behindINT(s.info, l)))
+	}
+	s.cut = s.most < int(s.info.End)
 	return s
 }
 
-// innerOf are the inner contents of a report of packet j.
-func (w *Worker) innerOf(b *burst, j uint8) (report.InType, []byte) {
-	s, m := w.shapeOf(b, j), b.vec[b.fast.At[j]]
-	return s.inType, w.bytesOf(m, s.from, min(m.PktLen(), s.end, s.most))
+// MostOfINT is the longest fragment that reporting.Rules.WholeINT makes: what a TLV of an explained report holds.
+const MostOfINT = report.MaxTLVData
+
+// Lengths of headers behind INT.
+const (
+	insideLen = 8 + 14 + 4 + 40 + 20 // VXLAN, and in it Ethernet with a tag, IPv6 and TCP
+	tcpLen    = 20
+	udpLen    = 8
+)
+
+// behindINT is how many bytes the headers behind INT take. l are the packet's outermost layers.
+func (w *Worker) behindINT(i *inthdr.Info, l *packet.Layers) int {
+	switch i.Marking {
+	case inthdr.ByGRE, inthdr.ByVXLANGPE, inthdr.ByGeneve:
+		return insideLen
+	}
+	proto, port := l.Proto, l.DstPort
+	switch i.NPT {
+	case 1:
+		port = i.Orig
+	case 2:
+		switch i.Orig {
+		case packet.ProtoTCP:
+			return tcpLen
+		case packet.ProtoUDP:
+			return udpLen
+		}
+		proto = uint8(i.Orig)
+	}
+	if i.Depth == 0 && w.locator.OfTunnel(proto, port) {
+		return insideLen
+	}
+	return 0
+}
+
+// showPacket makes s show packet j, and counts it where the fragment ends inside of INT.
+func (w *Worker) showPacket(s *reporting.Subject, b *burst, j uint8) {
+	x, m := w.shapeOf(b, j), b.vec[b.fast.At[j]]
+	s.InType, s.Inner = x.inType, w.bytesOf(m, x.from, min(m.PktLen(), x.end, x.most))
+	if s.INTEnd = x.intEnd(); x.cut && x.inType != report.None {
+		w.reporter.CountCut(s.Collectors, 1)
+	}
+}
+
+// intEnd is reporting.Subject.INTEnd.
+func (s *shape) intEnd() int {
+	if s.cut || s.inType == report.None {
+		return 0
+	}
+	return int(s.info.End) - s.from
 }
 
 // bytesOf returns bytes [from, to) of the packet m, or as many as it has. Where its first

@@ -9,6 +9,7 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/fast"
 	"intsink/engine/inthdr"
+	"intsink/engine/report"
 	"intsink/engine/reporting"
 )
 
@@ -35,7 +36,7 @@ func (w *Worker) shed(b *burst, left uint64) (rest uint64) {
 // fragment goes beyond its first buffer.
 func (w *Worker) gather(b *burst, left uint64) (rest uint64) {
 	r, c := &w.scratch.run, b.cause[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)]
-	r.N = 0
+	r.N, r.Cut = 0, 0
 	var s shape
 	for left != 0 && b.cause[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)] == c {
 		next := w.shapeOf(b, uint8(bits.TrailingZeros64(left)))
@@ -68,7 +69,7 @@ func (s *shape) goesOn(last *shape, n int) bool {
 //go:noinline
 func gatherShape(r *reporting.Run, b *burst, left uint64, c cause, s *shape) (rest uint64) {
 	f, vec, n := b.fast.State, b.vec, r.N
-	at, from, most := s.at, s.from, min(s.most, s.end)
+	at, from, most, end := s.at, s.from, min(s.most, s.end), uint16(s.intEnd())
 	for ; left != 0; left &= left - 1 {
 		j := bits.TrailingZeros64(left) & (mbuf.MaxBurst - 1)
 		if b.cause[j] != c || f.Template[j] != at {
@@ -79,11 +80,14 @@ func gatherShape(r *reporting.Run, b *burst, left uint64, c cause, s *shape) (re
 		if inner == nil {
 			break
 		}
-		r.Inner[n&(mbuf.MaxBurst-1)], r.Number[n&(mbuf.MaxBurst-1)] = inner, uint8(j)
+		r.Inner[n&(mbuf.MaxBurst-1)], r.Number[n&(mbuf.MaxBurst-1)], r.INTEnd[n&(mbuf.MaxBurst-1)] = inner, uint8(j), end
 		if n++; at == fast.None { // the next has a shape of its own
 			left &= left - 1
 			break
 		}
+	}
+	if s.cut && s.inType != report.None {
+		r.Cut += n - r.N
 	}
 	r.N = n
 	return left

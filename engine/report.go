@@ -35,6 +35,9 @@ func (w *Worker) report(p *linkState, b *burst) {
 				continue
 			}
 			if rest := w.gather(b, left); w.scratch.run.N > 0 && w.reporter.Together(&w.scratch.run, b.now) {
+				if r := &w.scratch.run; r.Cut > 0 {
+					w.reporter.CountCut(r.Collectors, r.Cut)
+				}
 				left = rest
 				continue
 			}
@@ -77,7 +80,7 @@ func (w *Worker) reportOne(b *burst, j int, collectors uint64) {
 	if info.Type == inthdr.MX {
 		s.Source, s.SourceBits = b.vec[b.fast.At[j]].Bytes()[info.Stack:][:info.SourceLen], w.locator.SourceBits(info)
 	}
-	s.InType, s.Inner = w.innerOf(b, uint8(j))
+	w.showPacket(&s, b, uint8(j))
 	w.reporter.Report(&s, b.now)
 }
 
@@ -138,16 +141,20 @@ func (w *Worker) reportFrame(p *linkState, from Direction, b *burst, set event.S
 		set |= event.Drop.Set()
 	}
 	s := reporting.Subject{Set: set, Priority: set.Priority(false), Collectors: collectors, InType: report.None}
-	s.HasINT = w.holdsINT(frame)
+	s.HasINT, s.INTEnd = w.holdsINT(frame)
 	w.reportFrameOf(p, from, b, &s, frame, d.why, d.count)
 }
 
-// holdsINT tells whether a frame that belongs to no flow has INT that can be read.
-func (w *Worker) holdsINT(m *mbuf.Mbuf) bool {
+// holdsINT tells whether a frame that belongs to no flow has INT that can be read, and where the headers behind it
+// end.
+func (w *Worker) holdsINT(m *mbuf.Mbuf) (holds bool, end int) {
 	var l packet.Layers
 	var info inthdr.Info
 	f := m.Bytes()
-	return packet.Parse(f, m.PktLen(), &l) == packet.OK && w.locator.Find(f, &l, &info, &w.scratch.outers) == inthdr.Sound
+	if packet.Parse(f, m.PktLen(), &l) != packet.OK || w.locator.Find(f, &l, &info, &w.scratch.outers) != inthdr.Sound {
+		return false, 0
+	}
+	return true, int(info.End) + w.behindINT(&info, &l)
 }
 
 // reportFrameOf reports s with the first bytes of a whole frame: a word less than
@@ -155,7 +162,12 @@ func (w *Worker) holdsINT(m *mbuf.Mbuf) bool {
 func (w *Worker) reportFrameOf(p *linkState, from Direction, b *burst, s *reporting.Subject, frame *mbuf.Mbuf, why DropReason, drops uint32) {
 	w.measure(p, from, b)
 	s.Reason, s.Drops = why.code(), drops
-	if n := w.rules.Report.Fragment - 4; n > 0 {
+	rules := &w.rules.Report
+	n := rules.Fragment - 4
+	if rules.WholeINT {
+		n = max(n, min(s.INTEnd, MostOfINT))
+	}
+	if s.INTEnd = 0; n > 0 {
 		s.InType, s.Inner = report.Ethernet, w.bytesOf(frame, 0, n)
 	}
 	w.feedReport(s.Set, s.Flow, b.now)

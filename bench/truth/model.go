@@ -110,14 +110,14 @@ func (m *Model) Packet(k *Packet) *Expect {
 	p := &m.policies[k.Flow.Watch]
 	f, fresh := m.flow(e, p, k)
 
-	// Each function decides on one class of events. A first packet is reported for none of these.
+	// Each function decides on one class of events. A first packet is reported for none of these but flags.
 	seen := e
 	if fresh {
 		seen = &Expect{}
 	}
 	open := []func([]string){
 		m.path(seen, p, f, k), m.hopLatencies(seen, p, f, k), m.endToEnd(seen, p, f, k), m.linkLatencies(seen, p, k),
-		m.flags(seen, p, f, k),
+		m.flags(e, p, f, k),
 	}
 	m.congestion(seen, p, k, fresh)
 	m.txUtilization(seen, p, k, fresh)

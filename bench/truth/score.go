@@ -119,7 +119,7 @@ func (r *Result) packet(m *Model, k *Packet, e *Expect, reports []Report) {
 			faults = append(faults, fmt.Sprintf("Q is %v", x.Congested))
 		case x.Dropped != slices.Contains(x.Events, Drop) || x.Dropped && x.Drops != e.Drops:
 			faults = append(faults, fmt.Sprintf("D is %v, %d drops, want %d", x.Dropped, x.Drops, e.Drops))
-		case x.Tracked == (k.NoINT || k.Unsound || k.FromHost):
+		case x.Tracked == (k.NoINT || k.Unsound):
 			faults = append(faults, fmt.Sprintf("F is %v", x.Tracked))
 		}
 		got = append(got, x.Events...)

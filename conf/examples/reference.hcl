@@ -173,7 +173,8 @@ report {
   version  = "2.0"
   profile  = ""
   metadata = ["interfaces", "hop_latency", "queue", "ingress_timestamp", "egress_timestamp"]
-  fragment = 128
+  fragment      = "int" # "int": headers and all INT, at least 128 bytes; or a number of bytes
+  fragment_ipv6 = 0     # bytes of IPv6 packets; 0: as of others
   inner    = "ip"        # ip | ethernet
   explain  = false
   coalesce {

@@ -39,7 +39,7 @@ var reasons = [NumReasons]struct{ label, doc string }{
 	ReasonHopML:         {"hop_ml", "Hop ML does not agree with the Instruction Bitmap; INT removed, contents ignored"},
 	ReasonStack:         {"stack", "the stack is not a whole number of hops; INT removed, contents ignored"},
 	ReasonUnknownDomain: {"unknown_domain", "instructions of a domain that is not configured, or that its configuration does not describe, so that the stack cannot be divided; INT removed, contents ignored"},
-	ReasonTunnel:        {"tunnel", "the tunnel header that carries INT is one that cannot be rewritten: GRE routing, no EtherType inside, a version or lengths that do not add up; not taken as INT"},
+	ReasonTunnel:        {"tunnel", "the tunnel header that carries INT is one that cannot be rewritten: GRE routing, a next protocol that is no EtherType (below 0x0600, or 0xffff), a version or lengths that do not add up; not taken as INT"},
 	ReasonFragment:      {"fragment", "the first fragment of a packet with INT, where the configuration does not say fragments = \"strip\", or in a GRE tunnel that the source made and that the later fragments keep; not taken as INT"},
 	ReasonInstructions:  {"instructions", "Instruction Count of the June 2016 format does not agree with the bitmap; INT removed, contents ignored"},
 	ReasonOriginal:      {"original", "NPT 2: the packet that would be left is none: its UDP length or TCP data offset does not fit what is there; not taken as INT. See `shim_length`"},

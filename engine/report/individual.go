@@ -56,7 +56,8 @@ type Individual struct {
 	DSMdStatus       uint16
 	Metadata         []byte // baseline then domain specific, as the bits say; a multiple of four
 
-	Inner []byte // padded with zeros to a multiple of four; ignored for InType None
+	INTEnd int    // where INT ends in the packet that is shown, where it is shown whole; 0 elsewhere
+	Inner  []byte // padded with zeros to a multiple of four; ignored for InType None
 
 	// Own is read in place of Metadata for formats before 2.0, whose layouts differ. RepMdBits
 	// has the bits of 2.0; values that a format has no place for are left out.

@@ -73,8 +73,7 @@ func (p *Packet) Append(r *Individual) bool {
 // AppendCut is Append, but that the packet in r's inner contents, or in the last TLV
 // of them, is cut to the room that there is, to whole words.
 func (p *Packet) AppendCut(r *Individual) bool {
-	room := len(p.buf) - p.n - (firstWordLen + r.words()*4 - (len(r.inner())+3)&^3)
-	keep, at := room&^3, 0
+	keep, at := p.innerRoom(r), 0
 	switch {
 	case keep <= 0 || keep >= len(r.Inner) || r.InType < TLV || r.InType == DSExtension || r.InType > IPv6:
 		return p.Append(r)
@@ -93,6 +92,23 @@ func (p *Packet) AppendCut(r *Individual) bool {
 		p.buf[p.n-keep+at+1] = uint8((keep - at - tlvHeaderLen) / 4)
 	}
 	return true
+}
+
+// innerRoom is how many bytes of r's inner contents there is room for, in whole words.
+func (p *Packet) innerRoom(r *Individual) int {
+	return (len(p.buf) - p.n - (firstWordLen + r.words()*4 - (len(r.inner())+3)&^3)) &^ 3
+}
+
+// Shows is how many bytes of the packet in r's inner contents AppendCut writes.
+func (p *Packet) Shows(r *Individual) int {
+	n, in := len(r.Inner), 0
+	if p.format == Format20 {
+		n = min(n, p.innerRoom(r))
+	}
+	if r.InType == TLV {
+		in = lastTLV(r.Inner) + tlvHeaderLen
+	}
+	return max(n-in, 0)
 }
 
 // Growth is by how many bytes Append of r would make the payload longer; 0: it

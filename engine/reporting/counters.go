@@ -20,6 +20,7 @@ type Counters struct {
 type CollectorCounters struct {
 	Name             string
 	Reports, Packets uint64
+	Cut              uint64 // reports whose fragment ends inside of INT: their reader has not all hops
 	Dropped          [NumDropReasons]uint64
 	Shed             [event.NumEvents]uint64 // events of reports that its budget did not allow
 }
@@ -28,6 +29,7 @@ type CollectorCounters struct {
 func (c *CollectorCounters) Add(o *CollectorCounters) {
 	c.Reports += o.Reports
 	c.Packets += o.Packets
+	c.Cut += o.Cut
 	for i := range c.Dropped {
 		c.Dropped[i] += o.Dropped[i]
 	}

@@ -26,6 +26,7 @@ type Subject struct {
 	SourceBits uint16
 	InType     report.InType
 	Inner      []byte // the bytes of the packet that the report shows
+	INTEnd     int    // where INT ends in them; 0: they have none, or they end before and that is counted
 
 	Trigger event.Trigger // of Set & event.Triggered
 	Drops   uint32        // packets since the last report of a drop
@@ -43,7 +44,7 @@ func (x *Reporter) Report(s *Subject, now int64) {
 func (x *Reporter) fill(s *Subject) {
 	x.fillMain(s)
 	r := &x.individual
-	r.InType, r.Inner = s.InType, s.Inner
+	r.InType, r.Inner, r.INTEnd = s.InType, s.Inner, s.INTEnd
 	r.TrackedFlow, r.Dropped, r.CongestedQueue = s.Flow != nil || s.HasINT, s.Set.Has(event.Drop), s.Set.Has(event.Congestion)
 	if x.rules.Explain {
 		x.explain(s)
@@ -112,6 +113,13 @@ func (x *Reporter) send(s *Subject, now int64) {
 	}
 	if s.Set.Has(event.Refresh) {
 		x.refreshes.note(shed)
+	}
+}
+
+// CountCut counts n reports to collectors whose fragment ends inside of INT.
+func (x *Reporter) CountCut(collectors uint64, n int) {
+	for c := collectors; c != 0; c &= c - 1 {
+		x.outboxes[bits.TrailingZeros64(c)].counters.Cut += uint64(n)
 	}
 }
 

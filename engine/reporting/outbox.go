@@ -87,10 +87,14 @@ func (o *outbox) addNew(f report.Format, r *report.Individual, entropy uint16, n
 // does not fit even so, the packet is closed again, and the next report uses the mbuf: an open
 // packet has a report, whose entropy and time it leaves with.
 func (o *outbox) addToNew(r *report.Individual, now int64) bool {
+	shown := o.open.Shows(r)
 	if !o.open.AppendCut(r) {
 		o.open = report.Packet{}
 		o.counters.Dropped[DropTooBig]++
 		return false
+	}
+	if shown < r.INTEnd {
+		o.counters.Cut++
 	}
 	o.counters.Reports++
 	o.sealIfFull(now)

@@ -111,12 +111,14 @@ func (x *Reporter) Close(now int64) {
 
 // Rules says which fields an individual report has and how reports share a packet.
 type Rules struct {
-	Format   report.Format
-	Domain   uint16 // Domain Specific ID of all reports, which then are of RepType 1; 0: the packet's
-	MdBits   uint16 // RepMdBits of the sink's own metadata; 0: RepType 0, inner only
-	Fragment int    // bytes of the packet, INT included; 0: InType 0
-	Explain  bool   // an Explanation goes with the fragment, as TLVs, and an Identity with each packet; with Format20 only
-	Ethernet bool   // the fragment starts with the Ethernet header (InType 3), else with IP (4, 5)
+	Format    report.Format
+	Domain    uint16 // Domain Specific ID of all reports, which then are of RepType 1; 0: the packet's
+	MdBits    uint16 // RepMdBits of the sink's own metadata; 0: RepType 0, inner only
+	Fragment  int    // bytes of the packet, INT included; 0: InType 0
+	Fragment6 int    // the same of IPv6 packets; 0: as of others
+	WholeINT  bool   // the fragment ends no earlier than the headers behind INT do
+	Explain   bool   // an Explanation goes with the fragment, as TLVs, and an Identity with each packet; with Format20 only
+	Ethernet  bool   // the fragment starts with the Ethernet header (InType 3), else with IP (4, 5)
 
 	MaxReports int // most reports in a packet; 0: as many as fit; older formats have one
 	MaxDelay   time.Duration

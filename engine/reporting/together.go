@@ -32,6 +32,8 @@ type Run struct {
 	N      int
 	Inner  [mbuf.MaxBurst][]byte // the bytes of it that the report shows
 	Number [mbuf.MaxBurst]uint8  // its number in the burst
+	INTEnd [mbuf.MaxBurst]uint16 // as Subject.INTEnd
+	Cut    int                   // fragments that end inside of INT
 }
 
 // all returns a set with a bit for each packet of the run.
@@ -171,7 +173,7 @@ func (x *Reporter) appendEach(o *outbox, t *report.Template, p *Run, from, to in
 //go:noinline
 func (x *Reporter) sendCut(o *outbox, p *Run, k int, now int64) bool {
 	j := p.of(k)
-	s := Subject{Set: p.Set, Info: p.Info, Flow: p.Flows[j], Trigger: p.Triggers[j], InType: p.InType, Inner: p.Inner[k]}
+	s := Subject{Set: p.Set, Info: p.Info, Flow: p.Flows[j], Trigger: p.Triggers[j], InType: p.InType, Inner: p.Inner[k], INTEnd: int(p.INTEnd[k&(mbuf.MaxBurst-1)])}
 	x.fill(&s)
 	return o.addToNew(&x.individual, now)
 }

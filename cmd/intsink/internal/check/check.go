@@ -117,6 +117,7 @@ func checkSummary(c *conf.Config) string {
 	line("INT", markings(&c.INT))
 	line("watches", watches)
 	line("collectors", collectors)
+	line("reports", []string{shows(&c.Report)})
 	workers := len(c.DPDK.Lcores)
 	line("memory", []string{
 		fmt.Sprintf("flows about %s (%d x %d x %d bytes)", cli.Size(workers*c.Flows.Places()*flows.Bytes), workers, c.Flows.Places(), flows.Bytes),
@@ -144,6 +145,19 @@ func watchSummary(w *conf.Watch) string {
 		what += fmt.Sprintf(", one %s in %d sampled", w.SampleBy, w.Sample)
 	}
 	return fmt.Sprintf("%s: %s", w.Name, what)
+}
+
+// shows says what reports show of a packet, and of how many hops.
+func shows(r *conf.Report) string {
+	switch n := r.Fragment; n {
+	case conf.WholeINT:
+		return "the headers and all INT of a packet, up to 1020 bytes"
+	case 0:
+		return "nothing of a packet"
+	default:
+		const front, hop = 20 + 8 + 4 + 12, 20 // IPv4, UDP, shim, INT-MD header; five values of four bytes
+		return fmt.Sprintf("%d bytes of a packet: over IPv4 and UDP, %d hops of %d bytes each; fragment = \"int\" shows all", n, max(n-front, 0)/hop, hop)
+	}
 }
 
 // markings says what marks a packet as INT.

@@ -78,6 +78,7 @@ var Metrics = []Metric{
 	{"intsink_burst_size", "packets that one call to a port gave the worker, 64 at most; calls that gave none are not in it"},
 	{"intsink_refresh_stretch_percent", "time to a flow's next refresh in percent of the configured one: 100, or up to 1500 while budgets shed refreshes"},
 	{"intsink_reports_total", "individual reports built"},
+	{"intsink_reports_cut_total", "individual reports whose fragment ends inside of INT, so that hops are missing: see report.fragment"},
 	{"intsink_report_packets_total", "report packets sealed, each with a sequence number"},
 	{"intsink_report_packets_sent_total", "report packets handed to the kernel or the port and not refused; never more than were sealed"},
 	{"intsink_report_bytes_sent_total", "UDP payload of the report packets that were sent"},

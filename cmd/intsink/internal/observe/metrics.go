@@ -250,6 +250,7 @@ func (s *Source) addCollectors(x *exposition, snapshots []engine.Counters, expor
 		e := &exported[i]
 		name, sum := e.Name, sealed(snapshots, e.Name)
 		x.add("intsink_reports_total", sum.Reports, "collector", name)
+		x.add("intsink_reports_cut_total", sum.Cut, "collector", name)
 		x.add("intsink_report_packets_total", sum.Packets, "collector", name)
 		for r, n := range sum.Dropped {
 			x.add("intsink_report_drops_total", n, "collector", name, "reason", reporting.DropReason(r))

@@ -54,6 +54,7 @@ type CollectorRow struct {
 	Share     float64           `json:"share_of_int_packets"`
 	Dropped   map[string]uint64 `json:"dropped"`
 	Shed      map[string]uint64 `json:"shed"` // by its budget, by event
+	Cut       uint64            `json:"cut"`  // reports whose fragment ends inside of INT
 }
 
 // rate is per second of the capture; a shorter one counts as a second.
@@ -116,7 +117,7 @@ func (p *planner) result() *Result {
 		row := CollectorRow{
 			Collector: p.conf.Collectors[i].Name, Share: out.share(s.reports.total),
 			Reports: out.rate(&s.reports), Packets: out.rate(&s.packets), Bits: out.rate(&s.bits),
-			Dropped: map[string]uint64{}, Shed: map[string]uint64{},
+			Dropped: map[string]uint64{}, Shed: map[string]uint64{}, Cut: c.Collectors[i].Cut,
 		}
 		for e, n := range c.Collectors[i].Shed {
 			if n > 0 {

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"intsink/cmd/internal/cli"
 )
 
 // print writes the tables of the plan.
@@ -97,11 +99,15 @@ func (p *Result) collectorTable() table {
 	return t
 }
 
-// printBudget says what collectors' budgets keep from them.
+// printBudget says what collectors' budgets keep from them, and which reports lack hops.
 func (p *Result) printBudget(b *strings.Builder) {
 	for _, c := range p.Collectors {
 		if len(c.Shed) > 0 {
 			fmt.Fprintf(b, "\n%s: its budget sheds %s\n", c.Collector, counts(c.Shed))
+		}
+		if c.Cut > 0 {
+			fmt.Fprintf(b, "\n%s: %s end inside of INT and lack hops: report { fragment = \"int\" } shows all of it, where coalesce { max_bytes } has room\n",
+				c.Collector, cli.Count(int(c.Cut), "report"))
 		}
 	}
 }

@@ -28,10 +28,17 @@ var metadataBits = map[string]uint16{
 func reportRules(c *conf.Config) reporting.Rules {
 	r := reporting.Rules{
 		Fragment:   c.Report.Fragment,
+		Fragment6:  c.Report.IPv6,
 		Ethernet:   c.Report.Inner == conf.InnerEthernet,
 		MaxReports: c.Report.Coalesce.MaxReports,
 		MaxDelay:   c.Report.Coalesce.MaxDelay,
 		Explain:    c.Report.Explain,
+	}
+	if r.Fragment == conf.WholeINT {
+		r.Fragment, r.WholeINT = conf.LeastFragment, true
+	}
+	if r.Fragment6 == 0 {
+		r.Fragment6 = r.Fragment
 	}
 	switch c.Report.Version {
 	case conf.Report10:

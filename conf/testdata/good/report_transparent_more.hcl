@@ -13,5 +13,7 @@ collector "primary" {
 report {
   profile  = "transparent-security"
   metadata = ["interfaces"]
-  coalesce { max_bytes = 201 }
+  fragment      = 136
+  fragment_ipv6 = 188
+  coalesce { max_bytes = 256 }
 }
