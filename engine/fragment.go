@@ -26,7 +26,6 @@ type shape struct {
 	inType report.InType // of the fragment
 	from   int           // where it begins
 	most   int           // where the longest ends
-	cut    bool          // that is inside of INT
 	end    int           // of the packet without padding; wholePacket where it has none
 	info   *inthdr.Info
 }
@@ -72,7 +71,6 @@ func (w *Worker) shapeOf(b *burst, j uint8) shape {
 	if rules.WholeINT {
 		s.most = max(s.most, min(s.from+MostOfINT, int(s.info.End)+w.behindINT(s.info, l)))
 	}
-	s.cut = s.most < int(s.info.End)
 	return s
 }
 
@@ -111,18 +109,16 @@ func (w *Worker) behindINT(i *inthdr.Info, l *packet.Layers) int {
 	return 0
 }
 
-// showPacket makes s show packet j, and counts it where the fragment ends inside of INT.
+// showPacket makes s show packet j.
 func (w *Worker) showPacket(s *reporting.Subject, b *burst, j uint8) {
 	x, m := w.shapeOf(b, j), b.vec[b.fast.At[j]]
 	s.InType, s.Inner = x.inType, w.bytesOf(m, x.from, min(m.PktLen(), x.end, x.most))
-	if s.INTEnd = x.intEnd(); x.cut && x.inType != report.None {
-		w.reporter.CountCut(s.Collectors, 1)
-	}
+	s.INTEnd = x.intEnd()
 }
 
 // intEnd is reporting.Subject.INTEnd.
 func (s *shape) intEnd() int {
-	if s.cut || s.inType == report.None {
+	if s.inType == report.None {
 		return 0
 	}
 	return int(s.info.End) - s.from

@@ -9,7 +9,6 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/fast"
 	"intsink/engine/inthdr"
-	"intsink/engine/report"
 	"intsink/engine/reporting"
 )
 
@@ -36,7 +35,7 @@ func (w *Worker) shed(b *burst, left uint64) (rest uint64) {
 // fragment goes beyond its first buffer.
 func (w *Worker) gather(b *burst, left uint64) (rest uint64) {
 	r, c := &w.scratch.run, b.cause[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)]
-	r.N, r.Cut = 0, 0
+	r.N, r.Cuts = 0, 0
 	var s shape
 	for left != 0 && b.cause[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)] == c {
 		next := w.shapeOf(b, uint8(bits.TrailingZeros64(left)))
@@ -86,8 +85,8 @@ func gatherShape(r *reporting.Run, b *burst, left uint64, c cause, s *shape) (re
 			break
 		}
 	}
-	if s.cut && s.inType != report.None {
-		r.Cut += n - r.N
+	if int(end) > most-from {
+		r.Cuts |= (1<<n - 1) &^ (1<<r.N - 1)
 	}
 	r.N = n
 	return left

@@ -35,9 +35,6 @@ func (w *Worker) report(p *linkState, b *burst) {
 				continue
 			}
 			if rest := w.gather(b, left); w.scratch.run.N > 0 && w.reporter.Together(&w.scratch.run, b.now) {
-				if r := &w.scratch.run; r.Cut > 0 {
-					w.reporter.CountCut(r.Collectors, r.Cut)
-				}
 				left = rest
 				continue
 			}
@@ -150,6 +147,7 @@ func (w *Worker) reportFrame(p *linkState, from Direction, b *burst, set event.S
 func (w *Worker) holdsINT(m *mbuf.Mbuf) (holds bool, end int) {
 	var l packet.Layers
 	var info inthdr.Info
+	m.Pullup(min(pullupLen, m.PktLen()))
 	f := m.Bytes()
 	if packet.Parse(f, m.PktLen(), &l) != packet.OK || w.locator.Find(f, &l, &info, &w.scratch.outers) != inthdr.Sound {
 		return false, 0

@@ -89,7 +89,7 @@ func TestWorkersShareLimitsOfPorts(t *testing.T) {
 		first, later  []string
 	}{
 		{"malformed", unsound, nil, []string{"drop+malformed D drops 1 acl_deny"}, []string{"drop+malformed D drops 4 acl_deny"}},
-		{"leak", nil, leak, []string{"leak"}, []string{"leak"}},
+		{"leak", nil, leak, []string{"leak F"}, []string{"leak F"}},
 		{"unknown_domain", foreign, nil, []string{"unknown_domain F"}, []string{"unknown_domain F"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

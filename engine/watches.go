@@ -96,6 +96,7 @@ func (w *Worker) readFacts(b *burst, j int) {
 // watchOfFrame finds the watch of a packet that belongs to no flow: by its headers as they are without INT. What
 // is no IP packet is selected by a watch that selects everything.
 func (w *Worker) watchOfFrame(m *mbuf.Mbuf) uint8 {
+	m.Pullup(min(pullupLen, m.PktLen()))
 	f, x := m.Bytes(), &w.selects
 	if packet.Parse(f, m.PktLen(), &x.layers) != packet.OK {
 		return w.watches.FirstOfAll()

@@ -3,7 +3,10 @@
 
 package event
 
-import "intsink/flows"
+import (
+	"intsink/engine/inthdr"
+	"intsink/flows"
+)
 
 // The most entries of the tables that flows share.
 const (
@@ -117,13 +120,10 @@ func (d *Detector) updateFabric(now int64, f *flows.Flow, fresh bool, p *Policy,
 	var nodes [2]hopValues
 	n, after := &nodes[0], &nodes[1] // after: the next node on the way, which stands before this one in the stack
 	for at := 0; at+hopLen <= len(stack); at += hopLen {
-		readHop(n, stack[at:at+hopLen], l)
-		if d.models.any {
-			d.models.apply(n)
-		}
-		if n.NodeID != unknown32 && n.Egress != unknown32 {
+		d.readHop(n, stack[at:at+hopLen], l)
+		if n.NodeID != unknown32 && (n.Egress != unknown32 || !hasEgress(l)) {
 			set |= d.updateQueueAndInterface(now, f, fresh, p, n)
-			if at > 0 && after.NodeID != unknown32 && after.Ingress != unknown32 {
+			if at > 0 && n.Egress != unknown32 && after.NodeID != unknown32 && after.Ingress != unknown32 {
 				set |= d.updateLink(now, f, fresh, p, n, after)
 			}
 		}
@@ -133,6 +133,15 @@ func (d *Detector) updateFabric(now int64, f *flows.Flow, fresh bool, p *Policy,
 		return 0
 	}
 	return set
+}
+
+// hasEgress reports whether the bitmap asks for egress interfaces. Without them queues are told apart by node and number
+// alone, as those of interface 65535, which none is.
+func hasEgress(l *inthdr.Layout) bool {
+	if l.Format == inthdr.Format2016 {
+		return l.EgressTimestamp >= 0 // bit 5 is the egress port
+	}
+	return l.Interfaces >= 0
 }
 
 // updateQueueAndInterface updates the queue and the egress interface of hop n, and returns
@@ -147,7 +156,7 @@ func (d *Detector) updateQueueAndInterface(now int64, f *flows.Flow, fresh bool,
 		}
 	}
 	switch {
-	case n.TxUtilization == unknown32:
+	case n.TxUtilization == unknown32 || n.Egress == unknown32:
 	case p.fabric.tx != never:
 		set |= d.txUtilization(now, f, n, fresh, &p.Thresholds)
 	default:

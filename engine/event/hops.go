@@ -13,15 +13,11 @@ import (
 // unknown32 is a value that a node did not tell.
 const unknown32 = inthdr.Unknown
 
-// minHopLen is the shortest hop that is evidence of anything: a node id and one
-// more word.
-const minHopLen = 8
-
 // hops goes once over the packet's hops, tests every latency against the one
 // last reported for that node, their sum against the end-to-end latency, and
-// compares the path: a keyed hash over the ordered (node id, level-1 interfaces,
-// level-2 interfaces if present) and the hop count. A packet with an unknown node or interface,
-// without bits 0 and 1, or with the M flag, is no evidence of its path.
+// compares the path: a keyed hash over the ordered (node id, level-1 and level-2 interfaces if
+// present) and the hop count: without bit 1 a path is its nodes. A packet with an unknown node or
+// interface, without bit 0, or with the M flag, is no evidence of its path.
 //
 // Words that only serve as identities (node id, interfaces) stay in the
 // machine's byte order. With bits 0 and 1 set they are the first eight bytes of
@@ -32,37 +28,45 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 		return d.hops2016(now, f, p, o)
 	}
 	hopLen := int(o.Info.HopLen)
-	if l.NodeID != 0 || hopLen < minHopLen {
+	if l.NodeID != 0 {
 		return d.withoutNodes(now, f, p, o)
 	}
-	hasPath, latency := l.Interfaces >= 0 && !o.Info.MTUExceeded, int(l.HopLatency)
-	watched, sum, summed := p.Events.Has(HopLatency), uint64(0), latency >= 0
+	hasPath, latency, stamped := !o.Info.MTUExceeded, int(l.HopLatency), hasStampedLatency(l)
+	watched, sum, summed := p.Events.Has(HopLatency), uint64(0), latency >= 0 || stamped
 	absolute := p.Thresholds.Latency.Absolute
 	set, h := Set(0), uint64(o.Info.Hops)
 	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]
 	for i := 0; len(stack) >= hopLen; i++ {
 		hop := stack[:hopLen]
 		stack = stack[hopLen:]
-		first := binary.LittleEndian.Uint64(hop)
-		node := uint32(first)
-		if node == unknown32 || !inthdr.InterfacesKnown(uint32(first>>32)) {
-			hasPath = false
+		node := binary.LittleEndian.Uint32(hop)
+		first := uint64(node)
+		if l.Interfaces >= 0 {
+			w := binary.LittleEndian.Uint32(hop[4:])
+			hasPath = hasPath && inthdr.InterfacesKnown(w)
+			first |= uint64(w) << 32
 		}
+		hasPath = hasPath && node != unknown32
 		h = d.mix(h, first)
 		if l.Level2Interfaces >= 0 {
 			level2, known := level2Of(hop[l.Level2Interfaces:], l.Format)
 			hasPath = hasPath && known
 			h = d.mix(h, level2)
 		}
-		if latency < 0 {
+		if !stamped && latency < 0 {
 			continue
 		}
-		x := binary.BigEndian.Uint32(hop[latency:])
+		x := uint32(unknown32)
+		if stamped {
+			x = d.stampedLatency(hop, l)
+		} else {
+			x = binary.BigEndian.Uint32(hop[latency:])
+		}
 		if x == unknown32 {
 			summed = false
 			continue
 		}
-		if d.models.scale {
+		if d.models.scale && !stamped {
 			x = d.models.latencyOfWord(node, x)
 		}
 		sum += uint64(x)
@@ -85,7 +89,22 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 	return set
 }
 
-// withoutNodes is hops where the bitmap does not ask for node ids, or for them alone: there is no path and no node to
+// hasStampedLatency reports whether the latency of hops is the difference of their timestamps: the bitmap asks for
+// both, and not for the latency.
+func hasStampedLatency(l *inthdr.Layout) bool {
+	return l.HopLatency < 0 && l.IngressTimestamp >= 0 && l.EgressTimestamp >= 0 && l.Format != inthdr.Format2016
+}
+
+// stampedLatency is the latency of a hop by its timestamps, in nanoseconds.
+//
+//go:noinline
+func (d *Detector) stampedLatency(hop []byte, l *inthdr.Layout) uint32 {
+	var n hopValues
+	d.readHop(&n, hop, l)
+	return n.Latency
+}
+
+// withoutNodes is hops where the bitmap does not ask for node ids: there is no path and no node to
 // hold a latency against, but the packet may tell the latency of the whole path.
 //
 //go:noinline
@@ -94,13 +113,10 @@ func (d *Detector) withoutNodes(now int64, f *flows.Flow, p *Policy, o *Observat
 	if !p.Events.Has(EndToEnd) || hopLen == 0 {
 		return 0
 	}
-	sum, summed := uint64(0), o.Layout.HopLatency >= 0
+	sum, summed := uint64(0), o.Layout.HopLatency >= 0 || hasStampedLatency(o.Layout)
 	for stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]; len(stack) >= hopLen; stack = stack[hopLen:] {
 		var n hopValues
-		readHop(&n, stack[:hopLen], o.Layout)
-		if d.models.any {
-			d.models.apply(&n)
-		}
+		d.readHop(&n, stack[:hopLen], o.Layout)
 		summed = summed && n.Latency != unknown32
 		sum += uint64(n.Latency)
 	}
@@ -128,10 +144,7 @@ func (d *Detector) endToEndLatency(now int64, f *flows.Flow, p *Policy, o *Obser
 		return d.endToEnd(now, f, uint32(min(sum, unknown32-1)), t)
 	}
 	var source hopValues
-	readHop(&source, o.Frame[int(o.Info.Stack)+int(o.Info.StackLen)-int(o.Info.HopLen):], o.Layout)
-	if d.models.any {
-		d.models.apply(&source)
-	}
+	d.readHop(&source, o.Frame[int(o.Info.Stack)+int(o.Info.StackLen)-int(o.Info.HopLen):], o.Layout)
 	if source.IngressTime == unknown64 || !source.model.Unix {
 		return 0
 	}
@@ -153,7 +166,21 @@ type hopValues struct {
 	model     *NodeModel
 }
 
-// readHop reads one hop of a packet into n.
+// readHop reads one hop of a packet into n, in the units of its node's model. A latency that the bitmap does not ask
+// for is the difference of its timestamps, where these are known and do not run backwards.
+func (d *Detector) readHop(n *hopValues, hop []byte, l *inthdr.Layout) {
+	readHop(n, hop, l)
+	if d.models.any {
+		d.models.apply(n)
+	}
+	if hasStampedLatency(l) && n.IngressTime != unknown64 && n.EgressTime != unknown64 {
+		if ns := long(nearest(n.EgressTime-n.IngressTime, n.stampBits), n.model.TimestampUnit); ns >= 0 {
+			n.Latency = uint32(min(ns, unknown32-1))
+		}
+	}
+}
+
+// readHop reads one hop of a packet into n, as it stands there.
 func readHop(n *hopValues, hop []byte, l *inthdr.Layout) {
 	l.Read(&n.Hop, hop)
 	n.model = &asIs

@@ -26,10 +26,10 @@ func nodeID(hop []byte, format inthdr.Format) uint32 {
 // values of their own: bits 1 and 5.
 func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
 	l := o.Layout
-	if l.NodeID != 0 || o.Info.HopLen < minHopLen {
+	if l.NodeID != 0 {
 		return d.withoutNodes(now, f, p, o)
 	}
-	hasPath := l.Interfaces >= 0
+	hasPath := true
 	h, sum, summed := uint64(o.Info.Hops), uint64(0), true
 	var set Set
 	var n inthdr.Hop
@@ -37,8 +37,12 @@ func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation)
 	for ; len(stack) >= int(o.Info.HopLen); stack = stack[o.Info.HopLen:] {
 		l.Read(&n, stack)
 		node, x := n.NodeID, n.Latency
-		hasPath = hasPath && node != unknown32 && n.Ingress != unknown32
-		h = d.mix(d.mix(h, uint64(node)), uint64(n.Ingress))
+		hasPath = hasPath && node != unknown32
+		h = d.mix(h, uint64(node))
+		if l.Interfaces >= 0 { // the ingress port
+			hasPath = hasPath && n.Ingress != unknown32
+			h = d.mix(h, uint64(n.Ingress))
+		}
 		if l.EgressTimestamp >= 0 { // the egress port
 			hasPath = hasPath && n.Egress != unknown32
 			h = d.mix(h, uint64(n.Egress))

@@ -166,10 +166,7 @@ func (d *Detector) SampleLatencies(now int64, o *Observation) {
 	var nodes [2]hopValues
 	n, after := &nodes[0], &nodes[1] // after: the next node on the way, which stands before this one in the stack
 	for at := 0; at+hopLen <= len(stack); at += hopLen {
-		readHop(n, stack[at:at+hopLen], l)
-		if d.models.any {
-			d.models.apply(n)
-		}
+		d.readHop(n, stack[at:at+hopLen], l)
 		if n.Latency != unknown32 {
 			d.Counters.HopLatencies.Observe(int64(n.Latency))
 		}

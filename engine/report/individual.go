@@ -56,7 +56,7 @@ type Individual struct {
 	DSMdStatus       uint16
 	Metadata         []byte // baseline then domain specific, as the bits say; a multiple of four
 
-	INTEnd int    // where INT ends in the packet that is shown, where it is shown whole; 0 elsewhere
+	INTEnd int    // where INT ends in the packet that is shown, from where that begins; 0: it has none. It is not written
 	Inner  []byte // padded with zeros to a multiple of four; ignored for InType None
 
 	// Own is read in place of Metadata for formats before 2.0, whose layouts differ. RepMdBits
@@ -117,3 +117,11 @@ func bit(set bool, at uint) uint8 {
 
 // TransparentSecurityID is the Domain Specific ID of Transparent Security, "TS".
 const TransparentSecurityID = 0x5453
+
+// packetLen is how many bytes the packet in r's inner contents has: all of them, or the last TLV of them.
+func (r *Individual) packetLen() int {
+	if r.InType == TLV {
+		return max(len(r.Inner)-lastTLV(r.Inner)-tlvHeaderLen, 0)
+	}
+	return len(r.Inner)
+}

@@ -99,16 +99,13 @@ func (p *Packet) innerRoom(r *Individual) int {
 	return (len(p.buf) - p.n - (firstWordLen + r.words()*4 - (len(r.inner())+3)&^3)) &^ 3
 }
 
-// Shows is how many bytes of the packet in r's inner contents AppendCut writes.
-func (p *Packet) Shows(r *Individual) int {
-	n, in := len(r.Inner), 0
+// CutsINT reports whether r, appended by AppendCut, shows less than all INT of its packet.
+func (p *Packet) CutsINT(r *Individual) bool {
+	n := r.packetLen()
 	if p.format == Format20 {
-		n = min(n, p.innerRoom(r))
+		n -= max(len(r.Inner)-p.innerRoom(r), 0)
 	}
-	if r.InType == TLV {
-		in = lastTLV(r.Inner) + tlvHeaderLen
-	}
-	return max(n-in, 0)
+	return n < r.INTEnd
 }
 
 // Growth is by how many bytes Append of r would make the payload longer; 0: it

@@ -26,7 +26,7 @@ type Subject struct {
 	SourceBits uint16
 	InType     report.InType
 	Inner      []byte // the bytes of the packet that the report shows
-	INTEnd     int    // where INT ends in them; 0: they have none, or they end before and that is counted
+	INTEnd     int    // where INT ends in the packet, from where Inner begins; 0: it has none
 
 	Trigger event.Trigger // of Set & event.Triggered
 	Drops   uint32        // packets since the last report of a drop
@@ -113,13 +113,6 @@ func (x *Reporter) send(s *Subject, now int64) {
 	}
 	if s.Set.Has(event.Refresh) {
 		x.refreshes.note(shed)
-	}
-}
-
-// CountCut counts n reports to collectors whose fragment ends inside of INT.
-func (x *Reporter) CountCut(collectors uint64, n int) {
-	for c := collectors; c != 0; c &= c - 1 {
-		x.outboxes[bits.TrailingZeros64(c)].counters.Cut += uint64(n)
 	}
 }
 

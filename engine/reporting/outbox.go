@@ -64,8 +64,9 @@ func (o *outbox) configure(c *Collector, r *Rules) {
 // reason.
 func (o *outbox) add(f report.Format, r *report.Individual, entropy uint16, now int64) bool {
 	if o.open.IsOpen() {
+		cuts := r.INTEnd > 0 && o.open.CutsINT(r)
 		if o.open.Append(r) {
-			o.counters.Reports++
+			o.counted(cuts)
 			o.sealIfFull(now)
 			return true
 		}
@@ -87,18 +88,23 @@ func (o *outbox) addNew(f report.Format, r *report.Individual, entropy uint16, n
 // does not fit even so, the packet is closed again, and the next report uses the mbuf: an open
 // packet has a report, whose entropy and time it leaves with.
 func (o *outbox) addToNew(r *report.Individual, now int64) bool {
-	shown := o.open.Shows(r)
+	cuts := r.INTEnd > 0 && o.open.CutsINT(r)
 	if !o.open.AppendCut(r) {
 		o.open = report.Packet{}
 		o.counters.Dropped[DropTooBig]++
 		return false
 	}
-	if shown < r.INTEnd {
-		o.counters.Cut++
-	}
-	o.counters.Reports++
+	o.counted(cuts)
 	o.sealIfFull(now)
 	return true
+}
+
+// counted counts a report; cuts: it ends inside of INT.
+func (o *outbox) counted(cuts bool) {
+	o.counters.Reports++
+	if cuts {
+		o.counters.Cut++
+	}
 }
 
 func (o *outbox) openPacket(f report.Format, entropy uint16, now int64) bool {

@@ -33,7 +33,7 @@ type Run struct {
 	Inner  [mbuf.MaxBurst][]byte // the bytes of it that the report shows
 	Number [mbuf.MaxBurst]uint8  // its number in the burst
 	INTEnd [mbuf.MaxBurst]uint16 // as Subject.INTEnd
-	Cut    int                   // fragments that end inside of INT
+	Cuts   uint64                // bit k: that fragment ends inside of INT
 }
 
 // all returns a set with a bit for each packet of the run.
@@ -161,6 +161,9 @@ func (x *Reporter) appendEach(o *outbox, t *report.Template, p *Run, from, to in
 		n = 1
 	}
 	o.counters.Reports += uint64(n)
+	if p.Cuts != 0 {
+		o.counters.Cut += uint64(bits.OnesCount64(p.Cuts >> from & (1<<n - 1)))
+	}
 	if n > 0 && t.Explained() != 0 {
 		x.explainEach(o.open.Since(was), t, p, from, from+n)
 	}

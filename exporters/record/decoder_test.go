@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -69,16 +70,16 @@ func TestGoldenReports(t *testing.T) {
 		{"domain_specific", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"sink":{"ingress":1,"egress":2,"queue":3,"occupancy":68},"ds_metadata":"cafebabe",` +
 			`"tlvs":[{"type":"ds_extension","template":66,"data":"deadbeef"}]`},
 		{"int_tcp", tracked + `,"flow":"tcp:10.0.0.1:40000-10.0.0.2:80","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":23,` +
-			`"tcp_flags":24,"length":80,"hop_count":2,"hops":[{"node_id":1,"queue":2,"occupancy":17},{"node_id":2,"queue":1,"occupancy":34}],"sink":{"queue":3,"occupancy":68}`},
+			`"tcp_flags":24,"length":80,"path":"` + nodePath(1, 2) + `","hop_count":2,"hops":[{"node_id":1,"queue":2,"occupancy":17},{"node_id":2,"queue":1,"occupancy":34}],"sink":{"queue":3,"occupancy":68}`},
 		{"transparent_security", tracked + `,"flow":"udp:192.168.1.1:56789-192.168.2.2:80","source":"192.168.1.1","destination":"192.168.2.2","source_port":56789,"destination_port":80,` +
 			`"protocol":17,"dscp":0,"length":86,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","device_id":"a61af6b1647d0000",` +
-			`"hop_count":1,"hops":[{"node_id":123}],"source_metadata":"a61af6b1647d0000"`},
+			`"path":"` + nodePath(123) + `","hop_count":1,"hops":[{"node_id":123}],"source_metadata":"a61af6b1647d0000"`},
 		{"int_vxlan", tracked + `,"flow":"udp:192.168.1.1:56789-192.168.2.2:4789","source":"192.168.1.1","destination":"192.168.2.2","source_port":56789,"destination_port":4789,` +
 			`"protocol":17,"dscp":0,"length":130,"vni":123,"inner":{` + `"flow":"tcp:10.10.1.1:40000-10.10.2.2:80","source":"10.10.1.1","destination":"10.10.2.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":0` + `},"path":"PATH","hop_count":3,` +
 			`"hops":[{"node_id":1,"ingress":1,"egress":2},{"node_id":2,"ingress":3,"egress":4},{"node_id":3,"ingress":5,"egress":6}]`},
 		{"1.0_ethernet", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","sink":{` + stamp + `}`},
 		{"1.0_int", tracked + `,"flow":"tcp:10.0.0.1:40000-10.0.0.2:80","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":23,` +
-			`"tcp_flags":24,"length":80,"hop_count":2,"hops":[{"node_id":1,"queue":2,"occupancy":17},{"node_id":2,"queue":1,"occupancy":34}],"sink":{"ingress":1,"egress":2,"latency_ns":100,` + stamps + `}`},
+			`"tcp_flags":24,"length":80,"path":"` + nodePath(1, 2) + `","hop_count":2,"hops":[{"node_id":1,"queue":2,"occupancy":17},{"node_id":2,"queue":1,"occupancy":34}],"sink":{"ingress":1,"egress":2,"latency_ns":100,` + stamps + `}`},
 		{"1.0_every_bit", `"events":["congestion","drop"],"dropped":true,"congested":true,"tracked":false,"drop_reason":60,"drop_reason_name":"acl_deny",` + tcpFlow +
 			`,"tcp_flags":24,"length":40,"sink":{"ingress":1,"egress":2,"latency_ns":100,"queue":3,"occupancy":68,` + stamps + `,"tx_utilization":50}`},
 		{"0.5_ethernet", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","sink":{` + stamp + `}`},
@@ -150,18 +151,18 @@ func TestHops(t *testing.T) {
 		{"nothing is known", udp4(t, 5000, `14 0e 0035`+md("0b", "ff00", strings.Repeat("ff", 44))), flow("53") + `88,"hop_count":1,"hops":[{}]`},
 		{"one port is not known: no path", udp4(t, 5000, `14 06 0035`+md("03", "e000", "00000001 0001ffff 00000064")),
 			flow("53") + `56,"hop_count":1,"hops":[{"node_id":1,"ingress":1,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
-		{"queue 255, occupancy not known", udp4(t, 5000, `14 05 0035`+md("02", "9000", "00000001 ffffff00")), flow("53") + `52,"hop_count":1,"hops":[{"node_id":1,"queue":255,"occupancy":16776960}]`},
+		{"queue 255, occupancy not known", udp4(t, 5000, `14 05 0035`+md("02", "9000", "00000001 ffffff00")), flow("53") + `52,"path":"` + nodePath(1) + `","hop_count":1,"hops":[{"node_id":1,"queue":255,"occupancy":16776960}]`},
 		{"a latency is not known", udp4(t, 5000, `14 07 0035`+md("02", "a000", "00000002 ffffffff 00000001 00000064")),
-			flow("53") + `60,"hop_count":2,"hops":[{"node_id":1,"latency_ns":100},{"node_id":2}],"max_hop":1`},
+			flow("53") + `60,"path":"` + nodePath(1, 2) + `","hop_count":2,"hops":[{"node_id":1,"latency_ns":100},{"node_id":2}],"max_hop":1`},
 		{"hop limit", udp4(t, 5000, strings.Replace(`14 05 0035`+md("02", "a000", "00000001 00000064"), "2000", "2400", 1)),
-			flow("53") + `52,"hop_count":1,"hops":[{"node_id":1,"latency_ns":100}],"max_hop":1,"flags":["hop_limit"]`},
+			flow("53") + `52,"path":"` + nodePath(1) + `","hop_count":1,"hops":[{"node_id":1,"latency_ns":100}],"max_hop":1,"flags":["hop_limit"]`},
 		{"MTU exceeded: no path", udp4(t, 5000, strings.Replace(`14 06 0035`+md("03", "e000", "00000001 00010002 00000064"), "2000", "2200", 1)),
 			flow("53") + `56,"hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"max_hop":1,"flags":["mtu_exceeded"]`},
 		{"a clock that is behind: no link", udp4(t, 5000, `14 0d 0035`+md("05", "8c00", "00000002 187a31a79b133600 187a31a79b133601 00000001 187a31a79b134000 187a31a79b134064")),
-			flow("53") + `84,"hop_count":2,"hops":[{"node_id":1,"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"},` +
+			flow("53") + `84,"path":"` + nodePath(1, 2) + `","hop_count":2,"hops":[{"node_id":1,"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"},` +
 				`{"node_id":2,"ingress_time":"2025-11-22T01:59:59.999997440Z","egress_time":"2025-11-22T01:59:59.999997441Z"}]`},
 		{"times after 2262, which no store takes", udp4(t, 5000, `14 08 0035`+md("05", "8c00", "00000002 8000000000000000 7fffffffffffffff")),
-			flow("53") + `64,"hop_count":1,"hops":[{"node_id":2,"egress_time":"2262-04-11T23:47:16.854775807Z"}]`},
+			flow("53") + `64,"path":"` + nodePath(2) + `","hop_count":1,"hops":[{"node_id":2,"egress_time":"2262-04-11T23:47:16.854775807Z"}]`},
 		{"lengths that do not agree", udp4(t, 5000, `14 06 0035`+md("03", "c000", "00000001 00010002 00000064")), flow("53") + `56,"source_metadata":"000000010001000200000064","flags":["malformed"],"int_problem":"hop_ml"`},
 		{"a type that is none", udp4(t, 5000, `44 06 0035`+md("03", "c000", "00000001 00010002 00000064")), flow("5000") + `56,"flags":["malformed"],"int_problem":"type"`},
 		{"an unknown domain", udp4(t, 5000, `14 05 0035 2000 0206 c000 0007 8000 0000 00000001 00010002`), flow("53") + `52,"source_metadata":"0000000100010002","int_problem":"unknown_domain"`},
@@ -176,9 +177,9 @@ func TestHops(t *testing.T) {
 		{"Geneve", udp4(t, 6081, `07 00 6558 00000700 0103 01 06`+md("03", "e000", "00000001 00010002 00000064")+etherHex),
 			flow("6081") + `78,"vni":7,"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, 0)) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
 		{"June 2016 in VXLAN-GPE", udp4(t, 4790, `0c000005 00000700 01000903 00030902 d000 0000 00000001 00000002 80000044 00000003 00000004 8000007f`),
-			flow("4790") + `72,"vni":7,"hop_count":2,"hops":[{"node_id":3,"ingress":4,"occupancy":127},{"node_id":1,"ingress":2,"occupancy":68}]`},
+			flow("4790") + `72,"vni":7,"path":"` + fmt.Sprintf("%016x", uint64(inthdr.StartOfPath.Via(3, 4, 0xffff, 0).Via(1, 2, 0xffff, 0))) + `","hop_count":2,"hops":[{"node_id":3,"ingress":4,"occupancy":127},{"node_id":1,"ingress":2,"occupancy":68}]`},
 		{"INT 1.0 with 32-bit timestamps", udp4(t, 4790, `0c000008 00000700 01000600 1000 0303 8c00 0000 00000001 9b134000 9b134064`),
-			flow("4790") + `60,"vni":7,"hop_count":1,"hops":[{"node_id":1,"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"}]`},
+			flow("4790") + `60,"vni":7,"path":"` + nodePath(1) + `","hop_count":1,"hops":[{"node_id":1,"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"}]`},
 		{"no INT", ipHex, tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40`},
 		{"later fragment", `4500 001c 0001 0001 40 11 0000 0a000001 0a000002 9c40 1388 0008 0000`, tracked + `,` + addresses + `,"protocol":17,"dscp":0,"length":28`},
 		{"a length that is none", strings.Replace(ipHex, "0028", "0000", 1), tracked + `,` + addresses + `,"protocol":6,"dscp":0,"length":0`},
@@ -414,7 +415,7 @@ func TestTransparentSecurityCode(t *testing.T) {
 		{"packet", `20000040 000000ea 04 0a 08 00 0000 5453 0000 0000 00000000` + etherHex + `4500 0044 0001 4000 3d 11 0000 c0a80101 c0a80202 0000 022b 0030 0000 18 08 00 11
 			2000 0109 8000 5453 8000 4000 000000ea 0000007b 000000000101 0000 1a18 16a0 0008 0000`,
 			noFlags + `,"flow":"udp:192.168.1.1:6680-192.168.2.2:5792","source":"192.168.1.1","destination":"192.168.2.2","source_port":6680,"destination_port":5792,"protocol":17,"dscp":0,"length":68,` +
-				`"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","device_id":"0000000001010000","hop_count":2,"hops":[{"node_id":123},{"node_id":234}],"source_metadata":"0000000001010000","ds_metadata":"00000000"`},
+				`"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","device_id":"0000000001010000","path":"` + nodePath(123, 234) + `","hop_count":2,"hops":[{"node_id":123},{"node_id":234}],"source_metadata":"0000000001010000","ds_metadata":"00000000"`},
 		{"drop", `20000000 0000007b 02 09 07 00 0001 5453 0000 0000 000f0000 60d36e49 00000005 6b00dbfc6026a3526b00dbfc6026a352 1bbe 0f5d 0017 0000 7470732064726f70207265706f7274`,
 			`"events":["drop"],` + noFlags + `,"drops":5,"data":"60d36e49000000056b00dbfc6026a3526b00dbfc6026a3521bbe0f5d001700007470732064726f70207265706f7274"`},
 	} {
@@ -458,4 +459,13 @@ func BenchmarkRecords(b *testing.B) {
 			}
 		})
 	}
+}
+
+// nodePath is the id of a path whose nodes alone are known.
+func nodePath(nodes ...uint32) string {
+	id := inthdr.StartOfPath
+	for _, n := range nodes {
+		id = id.Via(n, 0xffff, 0xffff, 0)
+	}
+	return fmt.Sprintf("%016x", uint64(id))
 }

@@ -201,10 +201,23 @@ func (d *Decoder) latency() {
 	}
 }
 
-// path sets the path's id if all nodes and interfaces are known.
+// unknownInterface stands in a path's id for an interface that the bitmap does not ask for.
+const unknownInterface = 0xffff
+
+// path sets the path's id if all nodes are known, and all interfaces that the bitmap asks for: without these a path is
+// its nodes.
 func (d *Decoder) path(l *inthdr.Layout) {
 	r := &d.record
-	asked := HopNode | HopIngress | HopEgress
+	asked, egress := HopNode, l.Interfaces
+	if l.Format == inthdr.Format2016 {
+		egress = l.EgressTimestamp // bit 5 is the egress port
+	}
+	if l.Interfaces >= 0 {
+		asked |= HopIngress
+	}
+	if egress >= 0 {
+		asked |= HopEgress
+	}
 	level2 := l.Level2Interfaces >= 0 && l.Format != inthdr.Format2016
 	if level2 {
 		asked |= HopIngress2 | HopEgress2
@@ -222,7 +235,14 @@ func (d *Decoder) path(l *inthdr.Layout) {
 		case level2:
 			second = uint64(h.Ingress2)<<32 | uint64(h.Egress2)
 		}
-		id = id.Via(h.NodeID, uint16(h.Ingress), uint16(h.Egress), second)
+		in, out := uint16(h.Ingress), uint16(h.Egress)
+		if l.Interfaces < 0 {
+			in = unknownInterface
+		}
+		if egress < 0 {
+			out = unknownInterface
+		}
+		id = id.Via(h.NodeID, in, out, second)
 	}
 	r.Path = uint64(id)
 	r.Known |= KnownPath

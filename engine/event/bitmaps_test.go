@@ -1,0 +1,138 @@
+package event
+
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"intsink/engine/inthdr"
+)
+
+// askedFor is a packet of hops, the newest first, with the values that an Instruction Bitmap asks for.
+func askedFor(bitmap uint16, format inthdr.Format, hops ...values) *Observation {
+	layout := inthdr.LayoutOf(bitmap, format)
+	var b []byte
+	for _, v := range hops {
+		hop := make([]byte, layout.HopLen)
+		word := func(at int8, w uint32) {
+			if at >= 0 {
+				binary.BigEndian.PutUint32(hop[at:], w)
+			}
+		}
+		word(layout.NodeID, v.node)
+		word(layout.HopLatency, v.latency)
+		word(layout.TxUtilization, v.tx)
+		if format == inthdr.Format2016 {
+			word(layout.Queue, v.queue&0xffffff)
+			word(layout.Interfaces, v.ports>>16)
+			word(layout.EgressTimestamp, v.ports&0xffff)
+			b = append(b, hop...)
+			continue
+		}
+		word(layout.Queue, v.queue)
+		word(layout.Interfaces, v.ports)
+		for _, stamp := range []struct {
+			at int8
+			ns uint64
+		}{{layout.IngressTimestamp, v.in}, {layout.EgressTimestamp, v.out}} {
+			if stamp.at >= 0 {
+				binary.BigEndian.PutUint64(hop[stamp.at:], stamp.ns)
+			}
+		}
+		b = append(b, hop...)
+	}
+	return &Observation{Frame: b, Layout: &layout, Info: &inthdr.Info{
+		Type: inthdr.MD, Format: format, Bitmap: bitmap, HopLen: uint16(layout.HopLen), Hops: uint16(len(hops)), StackLen: uint16(len(b)),
+	}}
+}
+
+// TestEveryBitmap: with whatever values INT carries, each event is told where its own values are there, and no other
+// event is.
+func TestEveryBitmap(t *testing.T) {
+	const (
+		node, ports, latency, queue = inthdr.BitNodeID, inthdr.BitLevel1Interfaces, inthdr.BitHopLatency, inthdr.BitQueue
+		stamps                      = inthdr.BitIngressTimestamp | inthdr.BitEgressTimestamp
+	)
+	p := watching(Congestion, TxUtilization, HopLatency, EndToEnd, LinkLatency, PathChange)
+	p.Thresholds.Latency.K, p.Thresholds.LinkLatency.K, p.Thresholds.EndToEnd.K = 1, 1, 1
+	hops := func(late, linked uint64, occupancy, tx uint32) []values {
+		return []values{
+			{node: 8, ports: 0x30004, queue: 1<<24 | occupancy, latency: uint32(late), in: 5_001_000 + linked, out: 5_001_000 + linked + late, tx: tx},
+			{node: 7, ports: 0x10002, queue: 1<<24 | 10, latency: 1000, in: 4_999_000, out: 5_000_000, tx: 10},
+		}
+	}
+	for bits := range uint16(1 << 9) {
+		bitmap := bits << 7
+		has := func(asked uint16) bool { return bitmap&asked == asked }
+		t.Run(fmt.Sprintf("%04x", bitmap), func(t *testing.T) {
+			want := Set(0)
+			told := has(latency) || has(stamps)
+			for e, there := range map[Event]bool{
+				Congestion: has(node | queue), TxUtilization: has(node | ports | inthdr.BitTxUtilization), LinkLatency: has(node | ports | stamps),
+				HopLatency: has(node) && told, EndToEnd: told,
+			} {
+				if there {
+					want |= e.Set()
+				}
+			}
+			f := start(t, p)
+			defer f.d.Close()
+			f.observed(0, askedFor(bitmap, inthdr.Format2, hops(1000, 0, 10, 10)...), 0)
+			for range 4 {
+				if got := f.look(ms, askedFor(bitmap, inthdr.Format2, hops(1000, 0, 10, 10)...)); got != 0 {
+					t.Errorf("nothing new: %b", got)
+				}
+			}
+			if got := f.look(second, askedFor(bitmap, inthdr.Format2, hops(900_000, 2_000_000, 9000, 95)...)); got != want {
+				t.Errorf("all values over their thresholds: %b, want %b", got, want)
+			}
+			other := hops(900_000, 2_000_000, 9000, 95)
+			other[1].node = 9
+			if got := f.look(second, askedFor(bitmap, inthdr.Format2, other...)).Has(PathChange); got != has(node) {
+				t.Errorf("another node: path_change %v", got)
+			}
+		})
+	}
+}
+
+// TestNodesAlone of the format of June 2016: paths and queues without ports.
+func TestNodesAlone(t *testing.T) {
+	for _, bitmap := range []uint16{0x8000, 0x9000, 0xd000, 0x9400} {
+		f := start(t, watching(PathChange, Congestion))
+		at := func(node, occupancy uint32) *Observation {
+			return askedFor(bitmap, inthdr.Format2016, values{node: node, ports: 0x10002, queue: occupancy})
+		}
+		f.observed(0, at(7, 10), 0)
+		f.observed(ms, at(7, 10), 0)
+		f.observed(ms, at(8, 10), PathChange.Set())
+		f.observed(ms, at(7, 10), 0) // known
+		// Bit 1 alone is half of the interfaces: without the egress port queues are told apart by their nodes.
+		congested := Set(0)
+		if bitmap&inthdr.BitQueue != 0 {
+			congested = Congestion.Set()
+		}
+		f.observed(ms, at(7, 9000), congested)
+		f.d.Close()
+	}
+}
+
+// TestLatencyOfTimestamps is in the units of the node, and no value where a timestamp is unknown or they run backwards.
+func TestLatencyOfTimestamps(t *testing.T) {
+	p := watching(HopLatency)
+	p.Thresholds.Latency.K = 1
+	f := modelled(t, p, NodeModel{TimestampBits: 32, TimestampUnit: 8})
+	defer f.d.Close()
+	at := func(in, out uint64) *Observation {
+		return askedFor(0x8c00, inthdr.Format2, values{node: 7, in: in, out: out})
+	}
+	f.observed(0, at(1000, 2000), 0)
+	f.observed(ms, at(5000, 6001), 0)
+	f.observed(ms, at(5000, 5000+4000), HopLatency.Set())
+	if got := f.d.Trigger; got.Reference != 8000 || got.Value != 32_000 {
+		t.Errorf("trigger %+v", got)
+	}
+	f.observed(second, at(unknown64, 9_000_000), 0)
+	f.observed(second, at(0, unknown64), 0)
+	f.observed(second, at(9_000_000, 1000), 0)
+	f.observed(second, at(1<<32-1000, 3000), 0) // it wraps
+}
