@@ -136,3 +136,30 @@ func TestLatencyOfTimestamps(t *testing.T) {
 	f.observed(second, at(9_000_000, 1000), 0)
 	f.observed(second, at(1<<32-1000, 3000), 0) // it wraps
 }
+
+// TestLackingValues: of each new flow, what its INT does not carry and a watched event needs, once.
+func TestLackingValues(t *testing.T) {
+	for _, c := range []struct {
+		bitmap uint16
+		format inthdr.Format
+		events []Event
+		want   [NumLacking]uint64
+	}{
+		{0xfd00, inthdr.Format2, []Event{PathChange, HopLatency, EndToEnd, LinkLatency, Congestion, TxUtilization}, [NumLacking]uint64{}},
+		{0x9000, inthdr.Format2, []Event{PathChange, Congestion}, [NumLacking]uint64{}},
+		{0x9000, inthdr.Format2, []Event{HopLatency, LinkLatency, TxUtilization}, [NumLacking]uint64{0, 1, 1, 0, 1, 1}},
+		{0x8c00, inthdr.Format2, []Event{HopLatency, EndToEnd, Congestion}, [NumLacking]uint64{LacksQueue: 1}},
+		{0x2000, inthdr.Format2, []Event{PathChange, EndToEnd}, [NumLacking]uint64{LacksNode: 1}},
+		{0x2000, inthdr.Format2, []Event{NewFlow, EndToEnd}, [NumLacking]uint64{}},
+		{0x9400, inthdr.Format2016, []Event{PathChange, TxUtilization, LinkLatency}, [NumLacking]uint64{LacksTimestamps: 1, LacksTxUtilization: 1}},
+	} {
+		f := start(t, watching(c.events...))
+		for range 2 {
+			f.look(ms, askedFor(c.bitmap, c.format, values{node: 7, ports: 0x10002, in: 1, out: 2}))
+		}
+		if f.d.Counters.Lacking != c.want {
+			t.Errorf("%04x: %v, want %v", c.bitmap, f.d.Counters.Lacking, c.want)
+		}
+		f.d.Close()
+	}
+}

@@ -231,6 +231,7 @@ const maxRefresh = 6 * 24 * 3600 * 1e9
 func (d *Detector) firstPacket(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
 	if o.usable() {
 		d.hops(now, f, p, o) // finds nothing to compare with: all become references
+		d.countLacking(p, o)
 	}
 	d.Counters.Fired[NewFlow]++
 	if !p.Events.Has(NewFlow) {

@@ -114,6 +114,8 @@ type Counters struct {
 	UntrackedHops uint64 // latencies of hops beyond a flow's room
 	ClockSkew     uint64 // latencies that were withheld because they came out negative
 
+	Lacking [NumLacking]uint64 // new flows whose INT does not carry a value that a watched event needs
+
 	Lost, Reordered, Duplicates, Restarts uint64 // sequence numbers
 
 	HopLatencies, LinkLatencies histogram.Histogram // of sampled packets: SampleLatencies

@@ -73,7 +73,7 @@ func whyPaths(line func(string, ...any), d *flowapi.FlowDetail) {
 		line("  %-11s %s, seen %s ago (id %s)", what, nodesText(&p.PathItem), age(d.Now, p.LastSeen), p.ID)
 	}
 	if len(d.Paths) == 0 {
-		line("  path        unknown: no packet had the ids and interfaces of all nodes")
+		line("  path        unknown: no packet had the ids of all nodes, and the interfaces that its INT asks for")
 	}
 }
 

@@ -64,6 +64,7 @@ var Metrics = []Metric{
 	{"intsink_duplicate_packets_total", "sequence numbers that came again"},
 	{"intsink_sequence_restarts_total", "sequences that jumped beyond the window and began anew"},
 	{"intsink_clock_skew_total", "latencies of links and of the whole way that came out negative; withheld"},
+	{"intsink_flows_lacking_total", "new flows whose INT does not carry a value that a watched event needs, by value: node_id, interfaces, hop_latency, queue, timestamps, tx_utilization"},
 	{"intsink_hop_latency_seconds", "latencies of the hops of reported packets: of one packet a millisecond and worker at most"},
 	{"intsink_link_latency_seconds", "latencies of the links between the hops of the same packets, where these carry timestamps"},
 	{"intsink_flows", "flows in the table"},

@@ -154,6 +154,9 @@ func addSequences(x *exposition, snapshots []engine.Counters) {
 		sum.Duplicates += d.Duplicates
 		sum.Restarts += d.Restarts
 		sum.ClockSkew += d.ClockSkew
+		for v, n := range d.Lacking {
+			sum.Lacking[v] += n
+		}
 		sum.HopLatencies.Add(&d.HopLatencies)
 		sum.LinkLatencies.Add(&d.LinkLatencies)
 	}
@@ -164,6 +167,9 @@ func addSequences(x *exposition, snapshots []engine.Counters) {
 	x.addTimes("intsink_hop_latency_seconds", &sum.HopLatencies, 0)
 	x.addTimes("intsink_link_latency_seconds", &sum.LinkLatencies, 0)
 	x.add("intsink_clock_skew_total", sum.ClockSkew)
+	for v, n := range sum.Lacking {
+		x.add("intsink_flows_lacking_total", n, "value", event.Lacking(v))
+	}
 }
 
 func addFlows(x *exposition, snapshots []engine.Counters, capacity int) {

@@ -37,7 +37,7 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *sta
 	j := &status.Status{
 		Now: time.Unix(0, s.Clock()).UTC(), Started: s.Started.UTC(), Version: s.Version, Node: c.Node.ID, Ready: "ok",
 		Mbufs: s.Mbufs.Size(), MbufsInUse: s.Mbufs.InUse(),
-		Events: map[string]uint64{}, Suppressed: map[string]uint64{},
+		Events: map[string]uint64{}, Suppressed: map[string]uint64{}, Lacking: map[string]uint64{},
 		Degraded: []status.Degraded{}, Writes: []status.Write{}, Links: []status.Link{}, Collectors: []status.Collector{}, Workers: []status.Worker{}, Ports: []status.Port{}, Replaced: replaced(),
 	}
 	if err := s.ready(); err != nil {
@@ -73,6 +73,11 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *sta
 			}
 		}
 		j.ClockSkew += snapshots[i].Detector.ClockSkew
+		for v, n := range snapshots[i].Detector.Lacking {
+			if n > 0 {
+				j.Lacking[event.Lacking(v).String()] += n
+			}
+		}
 		j.Workers = append(j.Workers, s.statusOfWorker(i, &snapshots[i]))
 	}
 	return j

@@ -24,6 +24,7 @@ type Status struct {
 	Links      []Link            `json:"links"`
 	Events     map[string]uint64 `json:"events"`     // entered, reported or not
 	Suppressed map[string]uint64 `json:"suppressed"` // withheld by a rate, an interval or a quota
+	Lacking    map[string]uint64 `json:"lacking"`    // new flows whose INT does not carry a value that a watched event needs, by value
 	Collectors []Collector       `json:"collectors"`
 	Workers    []Worker          `json:"workers"`
 	Ports      []Port            `json:"ports"`
