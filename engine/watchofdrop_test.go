@@ -90,8 +90,8 @@ func TestReportsWithINTHaveF(t *testing.T) {
 	b.host.RX, b.network.RX = frames(plain(2)), frames(bad(t, 3))
 	b.Poll()
 	for _, r := range b.decoded() {
-		if hasINT := r.Inner.INT != nil; r.TrackedFlow || hasINT {
-			t.Errorf("F %v, INT %v: %+v", r.TrackedFlow, hasINT, r)
+		if hasINT := len(r.Hops) > 0; r.Tracked || hasINT {
+			t.Errorf("F %v, INT %v: %+v", r.Tracked, hasINT, r)
 		}
 	}
 	b.balance()
