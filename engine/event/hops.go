@@ -56,18 +56,10 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 		if !stamped && latency < 0 {
 			continue
 		}
-		x := uint32(unknown32)
-		if stamped {
-			x = d.stampedLatency(hop, l)
-		} else {
-			x = binary.BigEndian.Uint32(hop[latency:])
-		}
+		x := d.latencyOf(hop, l, node)
 		if x == unknown32 {
 			summed = false
 			continue
-		}
-		if d.models.scale && !stamped {
-			x = d.models.latencyOfWord(node, x)
 		}
 		sum += uint64(x)
 		if node == unknown32 || !watched {
@@ -93,6 +85,18 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 // both, and not for the latency.
 func hasStampedLatency(l *inthdr.Layout) bool {
 	return l.HopLatency < 0 && l.IngressTimestamp >= 0 && l.EgressTimestamp >= 0 && l.Format != inthdr.Format2016
+}
+
+// latencyOf is the latency of a hop in nanoseconds: the one that it has, else by its timestamps.
+func (d *Detector) latencyOf(hop []byte, l *inthdr.Layout, node uint32) uint32 {
+	if l.HopLatency < 0 {
+		return d.stampedLatency(hop, l)
+	}
+	x := binary.BigEndian.Uint32(hop[l.HopLatency:])
+	if x != unknown32 && d.models.scale {
+		x = d.models.latencyOfWord(node, x)
+	}
+	return x
 }
 
 // stampedLatency is the latency of a hop by its timestamps, in nanoseconds.
