@@ -240,7 +240,7 @@ func TestMXThatAsksForMore(t *testing.T) {
 func TestFeedTellsReports(t *testing.T) {
 	b := sampled(t, nil)
 	b.send(withINT(t, plain(1), nil))
-	b.Feed().Turn(true)
+	b.Feed().Want(event.AllEvents)
 	b.send(withINT(t, plain(1), nil), withINT(t, plain(2), nil), plain(3))
 	got, missed := b.Feed().Take(nil, 10)
 	if len(got) != 2 || missed != 0 {

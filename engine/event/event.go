@@ -63,6 +63,9 @@ func Named(name string) (Event, bool) {
 // Set is a set of events.
 type Set uint32
 
+// AllEvents is the set of all events.
+const AllEvents Set = 1<<NumEvents - 1
+
 // Has reports whether e is in s.
 func (s Set) Has(e Event) bool { return s>>e&1 != 0 }
 

@@ -18,7 +18,7 @@ func flowOn(paths *Paths, hash uint64) *flows.Flow {
 func TestFeedGivesWhatWasPut(t *testing.T) {
 	paths, f := NewPaths(1), new(Feed)
 	f.Put(1, event.Sample.Set(), nil, paths)
-	f.Turn(true) // what was put before is skipped
+	f.Want(event.AllEvents) // what was put before is skipped
 	f.Put(2, event.Malformed.Set(), nil, paths)
 	f.Put(3, event.PathChange.Set(), flowOn(paths, 7), paths)
 	f.Put(4, event.Sample.Set(), &flows.Flow{PathHash: 8}, paths) // a path without description
@@ -40,9 +40,30 @@ func TestFeedGivesWhatWasPut(t *testing.T) {
 	}
 }
 
+// TestFeedGivesWhatIsWanted: reports of other events are no notice; of a path change the path that the flow left last is
+// told, where it is described.
+func TestFeedGivesWhatIsWanted(t *testing.T) {
+	paths, f := NewPaths(1), new(Feed)
+	f.Want(event.PathChange.Set())
+	f.Put(1, event.Refresh.Set(), nil, paths)
+	f.Put(2, event.PathChange.Set()|event.Refresh.Set(), flowOn(paths, 7), paths)
+	flowOn(paths, 5)
+	moved := flowOn(paths, 6)
+	moved.NumPaths = 3
+	c := moved.Cold()
+	c.Paths[0], c.Paths[1] = flows.Path{Hash: 4, Seen: 10}, flows.Path{Hash: 5, Seen: 11}
+	f.Put(3, event.PathChange.Set(), moved, paths)
+	f.Want(0)
+	f.Put(4, event.PathChange.Set(), moved, paths)
+	got, missed := f.Take(nil, 10)
+	if len(got) != 2 || missed != 0 || got[0].Time != 2 || got[0].WasOn || !got[1].WasOn || got[1].Was.ID != 5<<8 || got[1].Path.ID != 6<<8 {
+		t.Errorf("%d missed, %+v", missed, got)
+	}
+}
+
 func TestFeedCountsWhatFindsNoRoom(t *testing.T) {
 	paths, f := NewPaths(1), new(Feed)
-	f.Turn(true)
+	f.Want(event.AllEvents)
 	for i := range feedRoom + 5 {
 		f.Put(int64(i), event.Sample.Set(), nil, paths)
 	}
@@ -56,7 +77,7 @@ func TestFeedCountsWhatFindsNoRoom(t *testing.T) {
 // TestFeedBetweenThreads: every notice is taken once, in order, or counted as missed.
 func TestFeedBetweenThreads(t *testing.T) {
 	paths, f := NewPaths(1), new(Feed)
-	f.Turn(true)
+	f.Want(event.AllEvents)
 	const n = 50000
 	var worker sync.WaitGroup
 	worker.Go(func() {

@@ -158,7 +158,9 @@ func newScene(r *row) (*scene, error) {
 	if r.parse {
 		s.worker.ParseAll()
 	}
-	s.worker.Feed().Turn(r.page)
+	if s.worker.Feed().Want(0); r.page {
+		s.worker.Feed().Want(event.AllEvents)
+	}
 	if r.capture != nil {
 		s.capture = capture.New(*r.capture, math.MaxInt64, 1e9, 4<<20)
 		s.worker.Capture(s.capture)
@@ -172,8 +174,8 @@ func referenceRules() *engine.Rules {
 	port := uint16(traffic.UDPPort)
 	p := event.Policy{Thresholds: event.Thresholds{
 		NewFlowRate: 20000, Paths: 4, PathMemory: 60e9, PathRate: 10,
-		Latency:      event.Deadband{Absolute: 10_000, Relative: 0.5, K: 2, N: 4, Interval: 100e6},
-		EndToEnd:     event.Deadband{Absolute: 50_000, Relative: 0.5, K: 2, N: 4, Interval: 100e6},
+		Latency:          event.Deadband{Absolute: 10_000, Relative: 0.5, K: 2, N: 4, Interval: 100e6},
+		EndToEnd:         event.Deadband{Absolute: 50_000, Relative: 0.5, K: 2, N: 4, Interval: 100e6},
 		CongestionFactor: 8, CongestionLatency: 100_000, CongestionQuota: 32, CongestionTimeout: 1e9,
 		RefreshEvery: 2e9, RefreshJitter: 0.2,
 	}}

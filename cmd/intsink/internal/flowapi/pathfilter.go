@@ -107,7 +107,7 @@ func hotOf(questions []*engine.PendingQuery) map[egress]bool {
 	hot := map[egress]bool{}
 	for _, q := range questions {
 		for i := range q.Queues {
-			if r := &q.Queues[i]; congestedNow(q, &r.Value) {
+			if r := &q.Queues[i]; CongestedNow(q, &r.Value) {
 				hot[egress{uint32(r.Key[0] >> 32), uint16(r.Key[0])}] = true
 			}
 		}

@@ -42,9 +42,9 @@ type queueItem struct {
 	Usual         usualItem  `json:"usual"`
 }
 
-// congestedNow: an episode that had no sample for its timeout is over, although the
+// CongestedNow: an episode that had no sample for its timeout is over, although the
 // worker only writes that down at the next sample.
-func congestedNow(q *engine.PendingQuery, v *event.Queue) bool {
+func CongestedNow(q *engine.PendingQuery, v *event.Queue) bool {
 	timeout := int64(0)
 	for i := range q.Watches {
 		timeout = max(timeout, q.Watches[i].Policy.Thresholds.CongestionTimeout)
@@ -126,7 +126,7 @@ func mergeQueues(questions []*engine.PendingQuery) map[[2]uint64]*queueItem {
 	for _, q := range questions {
 		for i := range q.Queues {
 			r := &q.Queues[i]
-			v, hot := &r.Value, congestedNow(q, &r.Value)
+			v, hot := &r.Value, CongestedNow(q, &r.Value)
 			x := merged[r.Key]
 			if x == nil {
 				x = &queueItem{Node: uint32(r.Key[0] >> 32), Egress: knownPort(uint16(r.Key[0])), Queue: uint8(r.Key[1])}

@@ -130,6 +130,11 @@ func (in *API) ask(ctx context.Context, newQuery func(worker int) *inspect.Query
 	return questions, err
 }
 
+// Tables asks every worker for its tables, for the sink itself: within ctx, in turn with the requests of others.
+func (in *API) Tables(ctx context.Context, what inspect.What) ([]*engine.PendingQuery, error) {
+	return in.ask(ctx, func(int) *inspect.Query { return inspect.New(what, 0) })
+}
+
 func gone(worker int, within string) error {
 	return apiError{http.StatusServiceUnavailable, fmt.Sprintf(
 		"worker w%d does not answer%s: GET /healthz tells whether it polls; where it does, ask again, otherwise restart intsink", worker, within)}

@@ -32,10 +32,14 @@ type noticeJSON struct {
 	Nodes  []uint32  `json:"nodes,omitempty"`
 }
 
-// Live hands the workers' events and the sink's own to the clients of event streams. It reads the
-// workers' feeds only while there is a client. A sink has one: a feed has one reader.
+// Live hands the workers' events and the sink's own to the clients of event streams, and some to the sink's own
+// observer. While there is no client, it asks the workers for what the observer wants alone. A sink has one: a feed has
+// one reader.
 type Live struct {
-	workers []*engine.Worker
+	workers  []*engine.Worker
+	wanted   event.Set // by observe
+	observe  func(*inspect.Notice)
+	unheeded uint64 // notices that observe was not given
 
 	mu      sync.Mutex
 	streams []*stream
@@ -52,6 +56,36 @@ type message struct {
 
 // NewLive is for these workers.
 func NewLive(workers []*engine.Worker) *Live { return &Live{workers: workers} }
+
+// Observe has f called with each notice of a report of one of the events in set, whenever Sweep is called or a client
+// listens. f must not wait for l.
+func (l *Live) Observe(set event.Set, f func(*inspect.Notice)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wanted, l.observe = set, f
+	l.want()
+}
+
+// want asks the workers for what is wanted now. The caller holds l.mu.
+func (l *Live) want() {
+	set := l.wanted
+	if len(l.streams) > 0 {
+		set = event.AllEvents
+	}
+	for _, w := range l.workers {
+		w.Feed().Want(set)
+	}
+}
+
+// Sweep hands the observer what waits for it, and returns how much was missed since the last call.
+func (l *Live) Sweep() (missed uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var notices []inspect.Notice
+	l.takeAll(&notices)
+	missed, l.unheeded = l.unheeded, 0
+	return missed
+}
 
 // Announce tells all clients of an event that is no report.
 func (l *Live) Announce(event string, body any) {
@@ -83,9 +117,7 @@ func (l *Live) subscribe(of []string) (s *stream, leave func(), why string) {
 	s = &stream{notices: make(chan message, streamRoom)}
 	l.streams = append(l.streams, s)
 	if len(l.streams) == 1 {
-		for _, w := range l.workers {
-			w.Feed().Turn(true)
-		}
+		l.want()
 		if !l.reading {
 			l.reading = true
 			go l.read()
@@ -116,9 +148,7 @@ func (l *Live) leave(s *stream, of []string) {
 	l.hold(of, -1)
 	l.streams = slices.DeleteFunc(l.streams, func(x *stream) bool { return x == s })
 	if len(l.streams) == 0 {
-		for _, w := range l.workers {
-			w.Feed().Turn(false)
-		}
+		l.want()
 	}
 }
 
@@ -134,8 +164,7 @@ func (l *Live) read() {
 	}
 }
 
-// pass reads every feed once; false: nobody listens any more. Only one goroutine
-// passes at a time: a feed has one reader.
+// pass reads every feed once; false: nobody listens any more.
 func (l *Live) pass(notices *[]inspect.Notice) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,17 +172,29 @@ func (l *Live) pass(notices *[]inspect.Notice) bool {
 		l.reading = false
 		return false
 	}
+	l.takeAll(notices)
+	return true
+}
+
+// takeAll reads every feed once. The caller holds l.mu: a feed has one reader.
+func (l *Live) takeAll(notices *[]inspect.Notice) {
 	for i, w := range l.workers {
 		var missed uint64
 		*notices, missed = w.Feed().Take((*notices)[:0], maxPerWorker)
 		for _, s := range l.streams {
 			s.missed += missed
 		}
+		l.unheeded += missed
 		for n := range *notices {
-			l.give(message{"report", notice(i, &(*notices)[n])})
+			x := &(*notices)[n]
+			if l.observe != nil && x.Events&l.wanted != 0 {
+				l.observe(x)
+			}
+			if len(l.streams) > 0 {
+				l.give(message{"report", notice(i, x)})
+			}
 		}
 	}
-	return true
 }
 
 // give passes one notice to every client that has room for it.

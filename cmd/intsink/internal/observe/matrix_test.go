@@ -15,9 +15,11 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/flowapi"
 	"intsink/cmd/intsink/internal/history"
 	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
+	"intsink/cmd/intsink/internal/network"
 	"intsink/conf"
 )
 
@@ -53,7 +55,8 @@ func everything(t *testing.T) (*Source, *changeable) {
 	s.Modes.Control = s.Control
 	s.Mitigation = &mitigation.Server{Store: mitigation.NewStore(s.Workers, nil, none, none), Control: s.Control}
 	s.Capture = &livecapture.Server{Config: sink.Config, Clock: none, Control: s.Control}
-	s.History = &history.Server{History: history.Open("", slog.Default), Control: s.Control}
+	s.api = flowapi.New(s.Workers, s.Clock)
+	s.Network, s.History = network.New(), &history.Server{History: history.Open("", slog.Default), Control: s.Control}
 	registers := reflect.TypeFor[interface{ Register(control.Mux) }]()
 	for v, i := reflect.ValueOf(s).Elem(), 0; i < v.NumField(); i++ {
 		if v.Type().Field(i).Type.Implements(registers) && v.Field(i).IsNil() {

@@ -3,10 +3,14 @@
 package observe
 
 import (
+	"context"
 	"time"
 
+	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/webhook"
+	"intsink/engine/event"
 )
 
 // lookEvery is how often it is looked whether something is wrong.
@@ -14,18 +18,41 @@ const lookEvery = time.Second
 
 // WatchProblems looks until done is closed.
 func (s *Source) WatchProblems(done <-chan struct{}) {
+	s.Live.Observe(network.Wanted, s.Network.Observe)
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	episodes := uint64(0)
 	for {
 		s.Problems.Look("sink", problem.OfStatus(s.status(), s.healthy()), time.Now())
 		episodes = s.tellEpisodes(episodes)
+		s.lookAtNetwork()
 		select {
 		case <-done:
 			return
 		case <-tick.C:
 		}
 	}
+}
+
+// lookPatience is how long the workers may take to tell what they know of the network; a list of flows that somebody asked
+// for may take longer, and is waited for at the next look.
+const lookPatience = 900 * time.Millisecond
+
+// lookAtNetwork asks the workers. Where they do not answer, what was wrong stays so.
+func (s *Source) lookAtNetwork() {
+	s.Live.Sweep()
+	ctx, cancel := context.WithTimeout(context.Background(), lookPatience)
+	defer cancel()
+	questions, err := s.api.Tables(ctx, network.What)
+	if err != nil {
+		return
+	}
+	tables := make([]network.Tables, len(questions))
+	for i, q := range questions {
+		tables[i] = network.Tables{Query: q.Query, Congested: func(v *event.Queue) bool { return flowapi.CongestedNow(q, v) }}
+	}
+	now := time.Unix(0, s.Clock())
+	s.Problems.Look("network", s.Network.Look(tables, now), now)
 }
 
 // addProblems adds how many problems of each kind there are now, and what became of telling others.

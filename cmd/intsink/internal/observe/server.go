@@ -20,6 +20,7 @@ import (
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/flowapi"
 	"intsink/cmd/intsink/internal/history"
+	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/sharing"
 	"intsink/cmd/intsink/internal/ui"
@@ -115,6 +116,10 @@ func (s *Source) routes() *router {
 	if s.Problems == nil {
 		s.Problems = problem.New(slog.Default, nil)
 	}
+	if s.Network == nil {
+		s.Network = network.New()
+	}
+	s.api = flowapi.New(s.Workers, s.Clock)
 	mux, questions := newRouter(), s.questions()
 	mux.patterns = questions.patterns
 	shared := sharing.New(questions, func(r *http.Request) string { // those on the socket come before all others, and wait for none
@@ -141,6 +146,7 @@ func (s *Source) routes() *router {
 	mux.Handle("GET /ui/", ui.Handler("/ui/"))
 	mux.Handle("GET /api/v1/problems", s.Problems)
 	mux.HandleFunc("/api/v1/problems", control.Only("GET", "GET, HEAD"))
+	s.Network.Register(mux)
 	if s.Control == nil {
 		return mux
 	}
@@ -170,7 +176,7 @@ func (s *Source) questions() *router {
 			slog.Error("metrics", "err", err)
 		}
 	})
-	flowapi.New(s.Workers, s.Clock).Register(mux)
+	s.api.Register(mux)
 	mux.HandleFunc("GET /api/v1/status", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.status()) })
 	return mux
 }
@@ -188,7 +194,7 @@ func profiles() http.Handler {
 }
 
 // endpoints is what / answers.
-var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/problems\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Details, "\n/api/v1/") + "\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n/api/v1/mode\n"
+var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/problems\n/api/v1/nodes\n/api/v1/changes\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Details, "\n/api/v1/") + "\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n/api/v1/mode\n"
 
 // index is GET /api/v1/.
 func index(w http.ResponseWriter, _ *http.Request) {

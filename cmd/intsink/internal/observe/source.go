@@ -9,9 +9,11 @@ import (
 	"intsink/cmd/internal/degraded"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
+	"intsink/cmd/intsink/internal/flowapi"
 	"intsink/cmd/intsink/internal/history"
 	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
+	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
@@ -46,6 +48,9 @@ type Source struct {
 	Hooks       *webhook.Hooks  // nil: there are none
 	Problems    *problem.List   // nil: one of the source's own, at which nobody looks
 
+	Network *network.Network // what the workers told of it
+
+	api     *flowapi.API // made by handler
 	process processText
 }
 

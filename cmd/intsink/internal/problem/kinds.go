@@ -26,6 +26,12 @@ const (
 	ReloadRefused  Kind = "reload_refused"
 	RestartPending Kind = "restart_pending"
 	Degraded       Kind = "degraded"
+	PathChanged    Kind = "path_changed"
+	NodeGone       Kind = "node_gone"
+	LossBetween    Kind = "loss_between"
+	Loop           Kind = "loop"
+	TooManyHops    Kind = "too_many_hops"
+	QueueCongested Kind = "queue_congested"
 )
 
 // KindInfo is what is known of all problems of a kind.
@@ -56,6 +62,12 @@ var Kinds = []KindInfo{
 	{ReloadRefused, Warning, "the last reload was refused: the next restart would fail, or bring what was refused"},
 	{RestartPending, Warning, "the program's file was replaced: another version is installed than runs"},
 	{Degraded, Warning, "a part does not work as configured, while all else does"},
+	{PathChanged, Warning, "nine flows or more leave a node for another way, and more than chance explains"},
+	{NodeGone, Error, "flows left a node, and no packet came through it for 5 s, while its neighbours carry traffic"},
+	{LossBetween, Error, "packets of flows are lost; the place is what the ways of these flows share"},
+	{Loop, Error, "packets pass a node twice"},
+	{TooManyHops, Warning, "packets pass more hops than their INT source allows, so that later ones tell nothing"},
+	{QueueCongested, Error, "a queue is congested, as events.congestion says"},
 }
 
 // severityOf returns the severity of a kind.

@@ -7,6 +7,7 @@ import "time"
 // Sign is a counter that should not grow, or a state that should not be, as it is found now.
 type Sign struct {
 	Kind     Kind
+	Key      string // of a sign whose place moves while it is one problem; "": the place
 	Place    []Part
 	Subject  string // that the log's lines begin with
 	What     string // is wrong; with what Subject does
@@ -36,7 +37,12 @@ type Count struct {
 }
 
 // key is the same for all signs of one problem.
-func (s *Sign) key() string { return string(s.Kind) + " at " + where(s.Place) }
+func (s *Sign) key() string {
+	if s.Key != "" {
+		return string(s.Kind) + " " + s.Key
+	}
+	return string(s.Kind) + " at " + where(s.Place)
+}
 
 // problem is one that begins now.
 func (s *Sign) problem(now time.Time) Problem {

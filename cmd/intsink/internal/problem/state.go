@@ -24,7 +24,7 @@ func (l *List) state(t *trouble, s *Sign, now time.Time) []edge {
 	t.state.well, t.state.settle = time.Time{}, s.Settle
 	if t.problem != nil {
 		p := t.problem
-		p.Value, p.Usual, p.Unit, p.What, p.Todo, p.Evidence = s.Value, s.Usual, s.Unit, s.What, s.Todo, s.Evidence.bounded()
+		p.Value, p.Usual, p.Unit, p.What, p.Todo, p.Evidence, p.Place = s.Value, s.Usual, s.Unit, s.What, s.Todo, s.Evidence.bounded(), append([]Part{}, s.Place...)
 		return nil
 	}
 	if s.Since.IsZero() && t.state.looks < inARow {

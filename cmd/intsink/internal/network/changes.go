@@ -1,0 +1,116 @@
+// The last changes of paths: which flows went from which way to which, and when. GET /api/v1/changes.
+
+package network
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"intsink/cmd/intsink/internal/control"
+	"intsink/engine/inspect"
+)
+
+const (
+	ringSize = 4096
+	together = time.Second // changes from one path to another within this are one entry
+	maxItems = 1000
+)
+
+// change is one entry.
+type change struct {
+	at       time.Time // of the first
+	from, to inspect.Path
+	count    int      // flows
+	flows    []string // some of them
+}
+
+// ring keeps the last changes.
+type ring struct {
+	all  []change
+	next int // place of the next entry, once all is full
+}
+
+// add takes up the change of one flow.
+func (r *ring) add(now time.Time, flow string, from, to *inspect.Path) {
+	for i := 1; i <= min(len(r.all), 64); i++ { // the last ones
+		c := &r.all[(r.next+len(r.all)-i)%len(r.all)]
+		if now.Sub(c.at) > together {
+			break
+		}
+		if c.from.ID == from.ID && c.to.ID == to.ID {
+			c.count++
+			if len(c.flows) < maxFlows && !slices.Contains(c.flows, flow) {
+				c.flows = append(c.flows, flow)
+			}
+			return
+		}
+	}
+	c := change{now, *from, *to, 1, []string{flow}}
+	if len(r.all) < ringSize {
+		r.all = append(r.all, c)
+		return
+	}
+	r.all[r.next] = c
+	r.next = (r.next + 1) % ringSize
+}
+
+// changeItem is an entry in JSON.
+type changeItem struct {
+	Time  time.Time `json:"time"`
+	From  wayItem   `json:"from"`
+	To    wayItem   `json:"to"`
+	Count int       `json:"count"`
+	Flows []string  `json:"flows"`
+}
+
+// wayItem is a path: its id as in /api/v1/paths, and its nodes.
+type wayItem struct {
+	ID    string     `json:"id"`
+	Nodes []nodeItem `json:"nodes"`
+}
+
+func (x *Network) way(p *inspect.Path) wayItem {
+	w := wayItem{fmt.Sprintf("%016x", p.ID), []nodeItem{}}
+	for _, id := range nodesOf(p) {
+		w.Nodes = append(w.Nodes, nodeItem{Node: id})
+	}
+	return w
+}
+
+// serveChanges answers GET /api/v1/changes: the newest first.
+func (x *Network) serveChanges(w http.ResponseWriter, r *http.Request) {
+	limit, since := 100, time.Time{}
+	for name, values := range r.URL.Query() {
+		var err error
+		switch name {
+		case "limit":
+			limit, err = strconv.Atoi(values[0])
+			if err == nil && (limit < 1 || limit > maxItems) {
+				err = fmt.Errorf("it must be 1 to %d", maxItems)
+			}
+		case "since":
+			since, err = time.Parse(time.RFC3339, values[0])
+		default:
+			err = fmt.Errorf("it is not known; there is limit, since")
+		}
+		if err != nil {
+			control.Answer(w, http.StatusBadRequest, map[string]string{"error": fmt.Sprintf("parameter %.40q: %v", name, err)})
+			return
+		}
+	}
+	x.mu.Lock()
+	items := []changeItem{}
+	for i := 1; i <= len(x.changes.all) && len(items) < limit; i++ {
+		c := &x.changes.all[(x.changes.next+len(x.changes.all)-i)%len(x.changes.all)]
+		if c.at.Before(since) {
+			break
+		}
+		items = append(items, changeItem{c.at.UTC(), x.way(&c.from), x.way(&c.to), c.count, slices.Clone(c.flows)})
+	}
+	n := len(x.changes.all)
+	x.mu.Unlock()
+	control.Answer(w, http.StatusOK, map[string]any{"items": items, "totals": map[string]int{"changes": n}})
+}

@@ -1,0 +1,225 @@
+// Network: what is known of nodes over time: when each was last seen, which flows left it; Observe and Look take it up.
+
+// Package network finds what is wrong in the network behind the sink, from what its workers tell: flows that leave a
+// node, nodes that are gone, loops, losses, congested queues. It keeps the last changes of paths. What it finds are
+// signs for package problem.
+//
+//	network.go   Network, Observe (reports, as they happen), Look (the tables of workers, each second)
+//	moves.go     flows that leave a node; nodes that are gone
+//	changes.go   the ring of path changes, GET /api/v1/changes
+//	nodes.go     GET /api/v1/nodes
+//	signs.go     signs of all of it
+package network
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"intsink/engine/event"
+	"intsink/engine/inspect"
+	"intsink/flows"
+)
+
+// Bounds: who writes metadata makes nodes and flows.
+const (
+	maxNodes = 4096
+	maxMoves = 4096
+	maxFlows = 8 // examples that are kept of one thing
+	forget   = 24 * time.Hour
+)
+
+// Wanted are the events that Observe is to be given.
+const Wanted = event.Set(1<<event.PathChange | 1<<event.Loss | 1<<event.HopLimit)
+
+// Network knows the nodes. Its methods are safe for concurrent use.
+type Network struct {
+	mu      sync.Mutex
+	nodes   map[uint32]*node
+	left    uint64 // nodes that there was no room for
+	moves   []move // of the last seconds
+	changes ring
+	losses  recent
+	hops    recent // of packets whose hop limit was reached
+}
+
+// node is what is known of one.
+type node struct {
+	seen   time.Time
+	gap    time.Duration // the longest between two sights, lately
+	sights int
+	next   map[uint32]bool // its neighbours
+
+	movedSince, movedLast time.Time // flows left it, more than came
+	moved                 []string  // some of them
+	movedFlows            int
+	leftLast, cameLast    time.Time // when any flow left it last, and came to it
+	from, to              string    // the way of one of them
+	gone                  bool
+}
+
+// recent is what happened to flows in the last seconds.
+type recent struct {
+	last  time.Time
+	count uint64 // since began
+	began time.Time
+	flows []string
+	ways  [][]uint32
+}
+
+// New makes a Network that knows nothing yet.
+func New() *Network { return &Network{nodes: map[uint32]*node{}} }
+
+// Observe takes up a report of one of the events that are wanted.
+func (x *Network) Observe(n *inspect.Notice) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	now := time.Unix(0, n.Time)
+	flow, way := "", []uint32(nil)
+	if n.Tracked {
+		flow = inspect.FlowID(&n.Key)
+	}
+	if n.Known {
+		way = nodesOf(&n.Path)
+	}
+	if n.Events.Has(event.PathChange) && n.WasOn && n.Known {
+		x.move(now, flow, &n.Was, &n.Path)
+	}
+	if n.Events.Has(event.Loss) {
+		x.losses.add(now, flow, way)
+	}
+	if n.Events.Has(event.HopLimit) {
+		x.hops.add(now, flow, way)
+	}
+}
+
+// quiet is how long after the last one a run of losses, or of moves, is over.
+const quiet = 30 * time.Second
+
+func (r *recent) add(now time.Time, flow string, way []uint32) {
+	if now.Sub(r.last) > quiet {
+		*r = recent{began: now}
+	}
+	r.last = now
+	r.count++
+	if flow != "" && len(r.flows) < maxFlows && !slices.Contains(r.flows, flow) {
+		r.flows = append(r.flows, flow)
+		if way != nil {
+			r.ways = append(r.ways, way)
+		}
+	}
+}
+
+// nodesOf are the nodes of a path, the source's first.
+func nodesOf(p *inspect.Path) (all []uint32) {
+	for _, h := range p.Known() {
+		all = append(all, h.Node)
+	}
+	return all
+}
+
+// Tables is what a worker knows, and which of its queues are congested now.
+type Tables struct {
+	*inspect.Query
+	Congested func(*event.Queue) bool
+}
+
+// What is what Look needs of a worker.
+const What = inspect.Queues | inspect.Links | inspect.Ways
+
+// look takes the nodes up that tables show. The caller holds x.mu.
+func (x *Network) look(tables []Tables, now time.Time) {
+	sights := map[uint32]time.Time{}
+	sight := func(node uint32, at time.Time) {
+		if at.After(sights[node]) {
+			sights[node] = at
+		}
+	}
+	for _, q := range tables {
+		for i := range q.Queues {
+			sight(uint32(q.Queues[i].Key[0]>>32), time.Unix(0, q.Queues[i].Value.Seen))
+		}
+		for i := range q.Links {
+			at := time.Unix(0, flows.Since(q.Now, q.Links[i].Seen))
+			from, to := uint32(q.Links[i].Key[0]>>32), uint32(q.Links[i].Key[1]>>32)
+			sight(from, at)
+			sight(to, at)
+			x.join(from, to)
+		}
+	}
+	for id, at := range sights {
+		if n := x.node(id); n != nil {
+			n.sight(at)
+		}
+	}
+	for _, q := range tables {
+		for i := range q.Ways {
+			way := nodesOf(&q.Ways[i].Value)
+			for i := 1; i < len(way); i++ {
+				x.join(way[i-1], way[i])
+			}
+		}
+	}
+	x.prune(now)
+}
+
+// sight takes up that the node was seen at a time.
+func (n *node) sight(at time.Time) {
+	if !at.After(n.seen) {
+		return
+	}
+	if n.sights > 0 && !n.gone {
+		n.gap = max(n.gap-n.gap/64, at.Sub(n.seen))
+	}
+	n.seen = at
+	n.sights++
+}
+
+// node returns what is known of a node; nil: there is no room for it.
+func (x *Network) node(id uint32) *node {
+	n := x.nodes[id]
+	if n == nil && len(x.nodes) < maxNodes {
+		n = &node{next: map[uint32]bool{}}
+		x.nodes[id] = n
+	} else if n == nil {
+		x.left++
+	}
+	return n
+}
+
+// maxNeighbours is how many neighbours of a node are known.
+const maxNeighbours = 256
+
+// join takes up that a and b are neighbours, where both have been seen.
+func (x *Network) join(a, b uint32) {
+	m, n := x.nodes[a], x.nodes[b]
+	if m == nil || n == nil || a == b {
+		return
+	}
+	if len(m.next) < maxNeighbours && len(n.next) < maxNeighbours {
+		m.next[b], n.next[a] = true, true
+	}
+}
+
+// prune forgets the nodes that have not been seen for a day.
+func (x *Network) prune(now time.Time) {
+	for id, n := range x.nodes {
+		if now.Sub(n.seen) > forget && now.Sub(n.leftLast) > forget {
+			delete(x.nodes, id)
+			for _, m := range x.nodes {
+				delete(m.next, id)
+			}
+		}
+	}
+}
+
+// ids are the nodes in order.
+func (x *Network) ids() []uint32 {
+	all := make([]uint32, 0, len(x.nodes))
+	for id := range x.nodes {
+		all = append(all, id)
+	}
+	slices.SortFunc(all, cmp.Compare[uint32])
+	return all
+}

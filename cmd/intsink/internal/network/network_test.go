@@ -1,0 +1,218 @@
+package network
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/problem"
+	"intsink/engine/event"
+	"intsink/engine/inspect"
+	"intsink/flows"
+)
+
+// at is so many seconds after the beginning.
+func at(second float64) time.Time { return time.Unix(100000, int64(second*1e9)) }
+
+func path(nodes ...uint32) (p inspect.Path) {
+	p.Hops = uint16(len(nodes))
+	for i, n := range nodes {
+		p.Way[i].Node = n
+		p.ID = p.ID*1000 + uint64(n)
+	}
+	return p
+}
+
+func key(flow int) flows.Key {
+	k, err := inspect.ParseFlowID(fmt.Sprintf("udp:%s:7-10.9.0.1:9", netip.AddrFrom4([4]byte{10, 0, byte(flow >> 8), byte(flow)})))
+	if err != nil {
+		panic(err)
+	}
+	return k
+}
+
+// moved is the notice of a flow that goes from one way to another.
+func moved(second float64, flow int, was, is inspect.Path) *inspect.Notice {
+	return &inspect.Notice{Time: at(second).UnixNano(), Events: event.PathChange.Set(), Tracked: true, Known: true, WasOn: true, Key: key(flow), Was: was, Path: is}
+}
+
+// tables are those of one worker, which has seen queues of these nodes just now.
+func tables(second float64, ways []inspect.Path, nodes ...uint32) []Tables {
+	q := &inspect.Query{Now: at(second).UnixNano()}
+	for _, n := range nodes {
+		q.Queues = append(q.Queues, inspect.Row[event.Queue]{Key: [2]uint64{uint64(n)<<32 | 2, 1}, Value: event.Queue{Seen: q.Now, Occupancy: unknown, Latency: unknown}})
+	}
+	for _, w := range ways {
+		q.Ways = append(q.Ways, inspect.Row[inspect.Path]{Value: w, Seen: flows.Tick(q.Now)})
+	}
+	return []Tables{{q, func(v *event.Queue) bool { return v.Congested }}}
+}
+
+// kinds are those of signs, with their places.
+func kinds(signs []problem.Sign) (all []string) {
+	for _, s := range signs {
+		text := string(s.Kind)
+		for _, p := range s.Place {
+			text += " " + p.What + " " + p.ID
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+func want(t *testing.T, second float64, got []problem.Sign, want ...string) {
+	t.Helper()
+	if k := kinds(got); !slices.Equal(k, want) {
+		t.Errorf("%v s: %q, want %q", second, k, want)
+	}
+}
+
+var ways = []inspect.Path{path(101, 201, 301), path(101, 202, 301), path(101, 203, 301), path(101, 204, 301)}
+
+// TestNodeDies: its flows leave it, which is told at once; 5 s later it is gone, which is told in place of that; and not
+// any more when it is back.
+func TestNodeDies(t *testing.T) {
+	x := New()
+	for s := range 20 {
+		want(t, float64(s), x.Look(tables(float64(s), ways, 101, 201, 202, 203, 204, 301), at(float64(s))))
+	}
+	for flow := range 15 {
+		x.Observe(moved(20+float64(flow)/20, flow, ways[2], ways[3]))
+	}
+	left := []uint32{101, 201, 202, 204, 301}
+	for s := 21.0; s < 24; s++ {
+		signs := x.Look(tables(s, ways, left...), at(s))
+		want(t, s, signs, "path_changed node 203")
+		if e := signs[0].Evidence; e.From != "101 > 203 > 301" || e.To != "101 > 204 > 301" || len(e.Flows) != maxFlows || *signs[0].Value != 15 {
+			t.Errorf("%+v", signs[0])
+		}
+	}
+	for s := 25.0; s < 30; s++ {
+		signs := x.Look(tables(s, ways, left...), at(s))
+		want(t, s, signs, "node_gone node 203")
+		if !signs[0].Since.Equal(at(19)) {
+			t.Errorf("gone since %v, not when it was last seen", signs[0].Since)
+		}
+	}
+	for _, id := range []uint32{203, 204} {
+		if n := x.nodes[id]; n.gone != (id == 203) {
+			t.Errorf("node %d is gone: %v", id, n.gone)
+		}
+	}
+	want(t, 31, x.Look(tables(31, ways, 101, 203, 301), at(31)), "path_changed node 203")
+	want(t, 95, x.Look(tables(95, ways, 101, 203, 301), at(95)))
+}
+
+// TestWhatIsNoProblem: flows that change between ways of equal cost come and go alike, a node without traffic is not gone,
+// nor one that is seen rarely, nor one whose neighbours are silent, too.
+func TestWhatIsNoProblem(t *testing.T) {
+	x := New()
+	now := 0.0
+	for i := range 3000 { // 50 minutes, a flow each second
+		now = float64(i)
+		from := (i * 7) % 4
+		x.Observe(moved(now, i%60, ways[from], ways[(from+1+i%3)%4]))
+		want(t, now, x.Look(tables(now, ways, 101, 201, 202, 203, 204, 301), at(now)))
+	}
+	for s := now + 60; s < now+120; s++ { // 203 is idle: nobody left it
+		want(t, s, x.Look(tables(s, ways, 101, 201, 301), at(s)))
+	}
+	x = New()
+	for s := 0.0; s < 100; s += 5 { // seen every 5 s only
+		x.Look(tables(s, ways, 101, 203, 301), at(s))
+	}
+	x.Observe(moved(96, 1, ways[2], ways[3]))
+	want(t, 104, x.Look(tables(104, ways, 101, 301), at(104)))
+	want(t, 111, x.Look(tables(104, ways, 101, 301), at(111)))                       // all are silent
+	want(t, 112, x.Look(tables(112, ways, 101, 301), at(112)), "node_gone node 203") // three gaps
+}
+
+// TestOtherKinds: a loop, congested queues, losses with what their ways share, hop limits.
+func TestOtherKinds(t *testing.T) {
+	x := New()
+	q := tables(10, []inspect.Path{path(101, 202, 203, 202, 301)}, 101, 202)
+	q[0].Queues[1].Value = event.Queue{Congested: true, Since: at(4).UnixNano(), Occupancy: 9300, Latency: 1784000, Seen: at(10).UnixNano()}
+	for flow, w := range ways[:2] {
+		x.Observe(&inspect.Notice{Time: at(9).UnixNano(), Events: event.Loss.Set(), Tracked: true, Known: true, Key: key(flow), Path: w})
+	}
+	x.Observe(&inspect.Notice{Time: at(9).UnixNano(), Events: event.HopLimit.Set()})
+	signs := x.Look(q, at(10))
+	want(t, 10, signs, "loop node 202", "queue_congested node 202 egress 2 queue 1", "loss_between from 101 to 301", "too_many_hops")
+	if s := signs[1]; *s.Value != 1784000 || s.Unit != "ns" || !s.Since.Equal(at(4)) {
+		t.Errorf("%+v", s)
+	}
+	if s := signs[2]; *s.Value != 2 || len(s.Evidence.Flows) != 2 {
+		t.Errorf("%+v", s)
+	}
+	want(t, 80, x.Look(tables(80, nil), at(80)))
+}
+
+// TestBounds: who writes metadata makes nodes and paths; so many are kept, and the rest is counted.
+func TestBounds(t *testing.T) {
+	x := New()
+	var many []uint32
+	for i := range uint32(maxNodes + 100) {
+		many = append(many, i)
+	}
+	x.Look(tables(1, nil, many...), at(1))
+	for i := range 3 * ringSize {
+		x.Observe(moved(2+2*float64(i), i, path(1, uint32(i), 9), path(1, uint32(i+1), 9)))
+	}
+	if len(x.nodes) != maxNodes || x.left < 100 || len(x.changes.all) != ringSize || len(x.moves) > maxMoves {
+		t.Errorf("%d nodes, %d left out, %d changes, %d moves", len(x.nodes), x.left, len(x.changes.all), len(x.moves))
+	}
+	if x.Look(nil, at(1).Add(48*time.Hour)); x.Nodes() > maxNodes/2 {
+		t.Errorf("%d nodes after two days", x.Nodes())
+	}
+}
+
+// TestAPI: changes, the newest first, flows together that went the same way; nodes.
+func TestAPI(t *testing.T) {
+	x := New()
+	x.Look(tables(1, nil, 101, 203), at(1))
+	for flow := range 3 {
+		x.Observe(moved(10+float64(flow)/10, flow, ways[2], ways[3]))
+	}
+	x.Observe(moved(20, 1, ways[3], ways[0]))
+	mux := http.NewServeMux()
+	x.Register(mux)
+	get := func(url string, status int) (a struct {
+		Items []struct {
+			Node  uint32
+			Count int
+			From  struct{ Nodes []struct{ Node uint32 } }
+			Flows []string
+			Time  time.Time
+		}
+		Totals map[string]int
+		Error  string
+	}) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, httptest.NewRequest("GET", url, nil))
+		if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil || w.Code != status {
+			t.Fatalf("%s: %d %v %s", url, w.Code, err, w.Body)
+		}
+		return a
+	}
+	a := get("/api/v1/changes", 200)
+	if len(a.Items) != 2 || a.Totals["changes"] != 2 || a.Items[0].Count != 1 || a.Items[1].Count != 3 || a.Items[1].From.Nodes[1].Node != 203 || len(a.Items[1].Flows) != 3 || !a.Items[1].Time.Equal(at(10)) {
+		t.Errorf("%+v", a)
+	}
+	if a := get("/api/v1/changes?limit=1&since="+at(20).UTC().Format(time.RFC3339), 200); len(a.Items) != 1 {
+		t.Errorf("%+v", a)
+	}
+	for _, wrong := range []string{"limit=0", "limit=x", "since=now", "x=1"} {
+		if a := get("/api/v1/changes?"+wrong, 400); a.Error == "" {
+			t.Errorf("%s: %+v", wrong, a)
+		}
+	}
+	if a := get("/api/v1/nodes", 200); len(a.Items) != 3 || a.Items[0].Node != 101 { // 203 twice, and 204 or 201 by their flows
+		t.Logf("%+v", a)
+	}
+}

@@ -1,0 +1,155 @@
+// Signs of the network, for package problem.
+
+package network
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"intsink/cmd/intsink/internal/problem"
+	"intsink/flows"
+)
+
+// settle is how long what is found has to be well before it is over.
+const settle = 5 * time.Second
+
+// maxQueues is how many congested queues are problems of their own.
+const maxQueues = 64
+
+// Look takes up what the workers know now, and lists what is wrong.
+func (x *Network) Look(tables []Tables, now time.Time) (all []problem.Sign) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.look(tables, now)
+	x.balance(now)
+	x.missing(now)
+	for _, id := range x.ids() {
+		all = append(all, x.nodes[id].signs(id, now)...)
+	}
+	all = append(all, loops(tables, now)...)
+	all = append(all, queues(tables)...)
+	return append(all, x.happened(now)...)
+}
+
+// Nodes is how many nodes are known.
+func (x *Network) Nodes() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.nodes)
+}
+
+func place(parts ...any) (all []problem.Part) {
+	for i := 0; i < len(parts); i += 2 {
+		all = append(all, problem.Part{What: parts[i].(string), ID: fmt.Sprint(parts[i+1])})
+	}
+	return all
+}
+
+// signs are a node that is gone, or else one that flows leave.
+func (n *node) signs(id uint32, now time.Time) []problem.Sign {
+	switch {
+	case n.gone:
+		return []problem.Sign{{
+			Kind: problem.NodeGone, Subject: "network", Place: place("node", id), What: "no packet comes through it any more; flows went elsewhere", Over: "packets come through the node again", Settle: settle, Since: n.seen,
+			Evidence: problem.Evidence{Why: "last seen " + n.seen.UTC().Format(time.RFC3339), Flows: slices.Clone(n.moved), From: n.from, To: n.to},
+			Todo:     "look at the node, and at its links to its neighbours",
+		}}
+	case now.Sub(n.movedLast) <= 2*quiet && !n.movedLast.IsZero():
+		return []problem.Sign{{
+			Kind: problem.PathChanged, Subject: "network", Place: place("node", id), What: "flows leave it for another way", Over: "no more flows leave the node", Since: n.movedSince,
+			Value: new(float64(n.movedFlows)), Unit: "flows", Evidence: problem.Evidence{Flows: slices.Clone(n.moved), From: n.from, To: n.to},
+			Todo: "look at the node and its links: GET /api/v1/changes has which flows went where, and when",
+		}}
+	}
+	return nil
+}
+
+// loops are nodes that a path passes twice.
+func loops(tables []Tables, now time.Time) (all []problem.Sign) {
+	seen := map[uint32]bool{}
+	for _, q := range tables {
+		for i := range q.Ways {
+			way := nodesOf(&q.Ways[i].Value)
+			if now.Sub(time.Unix(0, flows.Since(q.Now, q.Ways[i].Seen))) > 2*quiet {
+				continue
+			}
+			for k, id := range way {
+				if at := slices.Index(way, id); at < k && !seen[id] && len(seen) < maxQueues {
+					seen[id] = true
+					all = append(all, problem.Sign{
+						Kind: problem.Loop, Subject: "network", Place: place("node", id), What: "packets pass it twice", Over: "no more packets pass the node twice", Settle: settle,
+						Evidence: problem.Evidence{To: text(way)}, Todo: "look at the routes of the nodes on this way",
+					})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// queues are those that are congested.
+func queues(tables []Tables) (all []problem.Sign) {
+	seen := map[[2]uint64]bool{}
+	for _, q := range tables {
+		for i := range q.Queues {
+			r := &q.Queues[i]
+			if len(seen) == maxQueues || seen[r.Key] || !q.Congested(&r.Value) {
+				continue
+			}
+			seen[r.Key] = true
+			s := problem.Sign{
+				Kind: problem.QueueCongested, Subject: "network", Place: place("node", uint32(r.Key[0]>>32), "egress", uint16(r.Key[0]), "queue", uint8(r.Key[1])),
+				What: "the queue is congested", Over: "the queue is calm", Since: time.Unix(0, r.Value.Since), Settle: settle,
+				Todo: "look at who fills it: GET /api/v1/queues, docs/queries.md",
+			}
+			if v := r.Value.Occupancy; v != unknown {
+				s.Value, s.Unit = new(float64(v)), "of occupancy"
+			}
+			if v := r.Value.Latency; v != unknown && v != 0 {
+				s.Value, s.Unit = new(float64(v)), "ns"
+			}
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// unknown is what a node writes that has no value.
+const unknown = 1<<32 - 1
+
+// happened are losses and hop limits of the last seconds.
+func (x *Network) happened(now time.Time) (all []problem.Sign) {
+	if l := &x.losses; l.count > 0 && now.Sub(l.last) <= quiet {
+		all = append(all, problem.Sign{
+			Kind: problem.LossBetween, Key: "loss", Subject: "network", Place: between(l.ways), What: "packets of flows are lost", Over: "no more packets are lost", Since: l.began,
+			Value: new(float64(l.count)), Unit: "reports", Evidence: problem.Evidence{Flows: slices.Clone(l.flows)},
+			Todo: "look at the segments that these flows share, and at drops of the nodes there",
+		})
+	}
+	if h := &x.hops; h.count > 0 && now.Sub(h.last) <= quiet {
+		all = append(all, problem.Sign{
+			Kind: problem.TooManyHops, Key: "hops", Subject: "network", Place: between(h.ways), What: "packets pass more hops than their INT source allows", Over: "packets pass fewer hops again", Since: h.began,
+			Value: new(float64(h.count)), Unit: "reports", Evidence: problem.Evidence{Flows: slices.Clone(h.flows)},
+			Todo: "raise the source's Remaining Hop Count, or look for a detour",
+		})
+	}
+	return all
+}
+
+// between is the part of the network that all ways have: its first and last node.
+func between(ways [][]uint32) []problem.Part {
+	if len(ways) == 0 {
+		return nil
+	}
+	var common []uint32
+	for _, n := range ways[0] {
+		if !slices.ContainsFunc(ways, func(w []uint32) bool { return !slices.Contains(w, n) }) {
+			common = append(common, n)
+		}
+	}
+	if len(common) == 0 {
+		return nil
+	}
+	return place("from", common[0], "to", common[len(common)-1])
+}
