@@ -32,6 +32,7 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 		return d.withoutNodes(now, f, p, o)
 	}
 	hasPath, latency, stamped := !o.Info.MTUExceeded, int(l.HopLatency), hasStampedLatency(l)
+	hasPath = hasPath && (l.Interfaces >= 0 || f.PathHops == 0) // of a flow whose path has interfaces, nodes alone are no evidence
 	watched, sum, summed := p.Events.Has(HopLatency), uint64(0), latency >= 0 || stamped
 	absolute := p.Thresholds.Latency.Absolute
 	set, h := Set(0), uint64(o.Info.Hops)
