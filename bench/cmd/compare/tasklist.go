@@ -25,9 +25,9 @@ var (
 const (
 	everyEvent = `["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "tx_utilization", "refresh", "flow_end",
     "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak", "unknown_domain"]`
-	noRefresh = `["new_flow", "path_change", "hop_latency", "end_to_end", "flow_end", "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak",
+	noRefresh = `["new_flow", "path_change", "hop_latency", "end_to_end", "congestion", "flow_end", "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak",
     "unknown_domain"]`
-	withTx = `["new_flow", "path_change", "hop_latency", "end_to_end", "tx_utilization", "refresh", "flow_end", "loss", "drop", "hop_limit",
+	withTx = `["new_flow", "path_change", "hop_latency", "end_to_end", "congestion", "tx_utilization", "refresh", "flow_end", "loss", "drop", "hop_limit",
     "mtu_exceeded", "malformed", "leak", "unknown_domain"]`
 	thresholds = "congestion { raise = 1000 }" // queues of the inputs hold less than 100
 )

@@ -26,7 +26,7 @@ func TestDecodeRecords(t *testing.T) {
 		start = `"id":"3-5-17979cfe362a0005-`
 		who   = `"exporter":"192.0.2.1","node_id":3,"hw_id":5,"version":2,`
 		main  = `"rep_type":1,"in_type":4,"intermediate":false,"domain":0,"ds_md_bits":0,"ds_md_status":0,`
-		hop   = `"hop_count":1,"hops":[{"node_id":42}],"sink":{"ingress":1,"egress":2}}`
+		hop   = `"path":"e5d44bf417cb2c76","hop_count":1,"hops":[{"node_id":42}],"sink":{"ingress":1,"egress":2}}`
 		flow  = `"flow":"udp:10.0.0.1:40000-10.0.0.2:53","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":53,"protocol":17,"dscp":0,"length":48,`
 	)
 	want := []string{
@@ -142,7 +142,7 @@ func TestDecodeConfig(t *testing.T) {
 		has  bool
 	}{
 		{[]string{"--format", "record"}, `"hops"`, false},
-		{[]string{"--format", "record", "--config", config}, `"device_id":"cafebabe","vni":7,"hop_count":1,"hops":[{"node_id":42,"latency_ns":40}]`, true},
+		{[]string{"--format", "record", "--config", config}, `"device_id":"cafebabe","vni":7,"path":"e5d44bf417cb2c76","hop_count":1,"hops":[{"node_id":42,"latency_ns":40}]`, true},
 		{[]string{"--format", "json", "--config", config}, `"hops":[{"node_id":42,"latency_ns":40}],"latency_ns":40,"max_hop":42,"source_metadata":"cafebabe"`, true},
 		{[]string{"--format", "json"}, `"hops"`, false},
 	} {
