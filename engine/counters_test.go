@@ -60,6 +60,7 @@ func TestPublishCopiesEveryCounter(t *testing.T) {
 	fill(b.counters.Links, 1)
 	fill(&b.counters.Reported, 1000)
 	fill(&b.counters.Shed, 2000)
+	fill(&b.counters.News, 2500)
 	fill(b.counters.Collectors, 3000)
 	fill(&b.detector.Counters, 4000)
 	fill(&b.pace.Pace, 6000)

@@ -45,8 +45,8 @@ func TestReportsDocument(t *testing.T) {
 			reasons += fmt.Sprintf("| `%s` | %d, `%s` |\n", r, code, report.DropReasons[code])
 		}
 	}
-	replace(`stands for what intsink counts:\n\n[^\n]*\n\|---\|---\|\n(.*?)\nPackets of taps`, reasons)
-	replace("shows at 5 ms:\n\n```text\n(.*?)```", explainedExample(t))
+	replace(`stands for what\s+intsink\s+counts:\n\n[^\n]*\n\|---\|---\|\n(.*?)\nPackets of taps`, reasons)
+	replace("shows\\s+at\\s+5\\s+ms:\n\n```text\n(.*?)```", explainedExample(t))
 	if *update {
 		if err := os.WriteFile(path, []byte(doc), 0o644); err != nil {
 			t.Fatal(err)
