@@ -47,8 +47,8 @@ func createNew(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
 }
 
-// Overwrite makes a file that its owner alone may read, or empties the one that is there. It follows no link that another
-// user made: he would choose what becomes of which file.
+// Overwrite makes a file that its owner alone may read, or empties the one that is there. It follows no link of another
+// user: with a link, that user would choose which file is emptied.
 func Overwrite(path string) (*os.File, error) {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {

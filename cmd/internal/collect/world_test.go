@@ -57,9 +57,9 @@ func eventually(t *testing.T, d *daemon, what string, done func() bool) {
 	}
 }
 
-// TestWrongWorld: a broker whose name does not resolve, an address that is taken, a folder of lines that is missing, a certificate
-// that is missing, a spool in place of which there is a file, an HTTP address that is taken: all at once, and the one output that
-// works gets what comes. Each is told, and works once the world is mended, without a restart; nothing is lost meanwhile.
+// TestWrongWorld starts a collector with six faults at once: a broker's name does not resolve, the addresses of a listener and of
+// HTTP are taken, an output's folder and a certificate are missing, and a file stands where the spool's folder should be. The
+// output without a fault gets all records. Each fault is told, and ends without a restart once it is mended; no record is lost.
 func TestWrongWorld(t *testing.T) {
 	dir := t.TempDir()
 	good, taken, web := loopback.Address(t), loopback.Address(t), loopback.Address(t)

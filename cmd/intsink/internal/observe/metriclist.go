@@ -56,7 +56,7 @@ var Metrics = []Metric{
 	{"intsink_episode_seconds_total", "time that the recorded episodes lasted, all together"},
 	{"intsink_episode_packets_total", "packets that passed the queues in these episodes"},
 	{"intsink_episode_bytes_total", "bytes of these packets, without INT"},
-	{"intsink_usual_places", "places of which it is learned what they usually do, by kind: queue, hop, segment, path"},
+	{"intsink_usual_places", "queues, hops, segments and paths whose usual values are known, by kind: queue, hop, segment, path"},
 	{"intsink_usual_evictions_total", "places that made room for others: 8192 of each kind are remembered"},
 	{"intsink_untracked_hops_total", "latencies of hops beyond a flow's room"},
 	{"intsink_lost_packets_total", "sequence numbers that never came"},

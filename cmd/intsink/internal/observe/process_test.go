@@ -32,7 +32,7 @@ func TestProcessIsReadOnceASecond(t *testing.T) {
 	}
 }
 
-// Who asks while another one reads /proc, however long that takes, gets what was read before.
+// TestProcessReadThatHangs: while one request reads /proc, and hangs, other requests get the text of the last read.
 func TestProcessReadThatHangs(t *testing.T) {
 	var p processText
 	read := func(text string) func(io.Writer) { return func(w io.Writer) { fmt.Fprintln(w, text) } }

@@ -27,7 +27,8 @@ func Dir(getenv func(string) string) string {
 	return dir
 }
 
-// header is the first line of a file: what it is, of which version and machine, and the sum of the rest.
+// header returns the first line of a state file: its kind, the version of its format, the machine that wrote it, and the
+// SHA-256 of all that follows.
 func header(kind string, version int, body []byte) string {
 	return fmt.Sprintf("intsink %s %d machine %s sha256 %x\n", kind, version, machine(), sha256.Sum256(body))
 }
