@@ -20,9 +20,12 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 	if !byOccupancy && !byLatency {
 		return 0
 	}
+	over := force.over(n)
+	if t.CongestionFactor != 0 && !over && !d.view.Queues.Has(d.view.bitOfKey(key)) {
+		return 0 // as in C: most packets look no queue up; what the tables show of it comes from samples
+	}
 	q, made := d.fabric.Queues.Get(now, key)
 	q.sample(now, n, made || now-q.Seen >= t.CongestionTimeout)
-	over := force.over(n)
 	if !over && !q.Congested && q.Window == 0 {
 		return 0
 	}
