@@ -11,8 +11,8 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 
 	"intsink/internal/rounds"

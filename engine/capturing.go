@@ -7,8 +7,8 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/capture"
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
 	"intsink/engine/watch"
+	"intsink/engine/wire/inthdr"
 )
 
 // Capture hands over a capture, which begins with the next tick and takes the place of one

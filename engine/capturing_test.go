@@ -11,10 +11,10 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/capture"
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
 	"intsink/engine/mitigate"
 	"intsink/engine/watch"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
 )
 
 // wholePackets captures all packets, whole, at both stages.

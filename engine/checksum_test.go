@@ -6,9 +6,9 @@ import (
 	"net/netip"
 	"testing"
 
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 )
 
 // checksumAt is where the TCP or UDP checksum of frame stands.

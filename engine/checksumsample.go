@@ -8,8 +8,8 @@ import (
 	"math/bits"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 	"intsink/internal/checksum"
 )
 

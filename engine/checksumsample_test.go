@@ -6,9 +6,9 @@ import (
 	"net/netip"
 	"testing"
 
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 )
 
 // checksumsOf is what a sink that reads INT as c says has counted after one second of these

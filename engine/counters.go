@@ -4,9 +4,9 @@ package engine
 
 import (
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
-	"intsink/engine/quote"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/quote"
 )
 
 // Direction of a packet through a link.

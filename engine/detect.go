@@ -10,9 +10,9 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/fast"
 	"intsink/engine/inspect"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
 	"intsink/engine/watch"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 )
 
 // detect asks of every INT packet that package fast has deferred whether it is worth a

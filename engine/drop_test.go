@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
 	"intsink/engine/watch"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
 	"intsink/exporters/record"
 	"intsink/exporters/record/recordtest"
 )

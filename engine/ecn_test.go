@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
 )
 
 // setECN sets the ECN field of the IP header at offset at, its checksum computed.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // slowQueue takes few packets at a time, and each further try takes time.

@@ -9,10 +9,10 @@ import (
 	"intsink/dpdk/ring"
 	"intsink/engine/enginetest"
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
 	"intsink/flows"
 )
 

@@ -5,8 +5,8 @@ package engine
 import (
 	"encoding/binary"
 
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 	"intsink/flows"
 )
 

@@ -6,10 +6,10 @@ package engine
 import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/fast"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
-	"intsink/engine/report"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+	"intsink/engine/wire/report"
 )
 
 // MaxFragment is the longest fragment of a packet in a report in bytes.

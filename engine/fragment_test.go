@@ -7,8 +7,8 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/report"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/report"
 )
 
 // longBed reports 7000 bytes of every packet in report packets of 9000.

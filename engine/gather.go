@@ -8,8 +8,8 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/fast"
-	"intsink/engine/inthdr"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/inthdr"
 )
 
 // shed counts the first packet of left, and those after it that are reported for the same

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
 )
 
 // TestHeadersOfOneMemo: packets in a burst take each other's place in what the locator

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
 	"intsink/engine/mitigate"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
 )
 
 // passAll is in force with the next tick.

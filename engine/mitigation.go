@@ -4,10 +4,10 @@ package engine
 
 import (
 	"intsink/dpdk/mbuf"
-	"intsink/engine/inthdr"
 	"intsink/engine/mitigate"
-	"intsink/engine/packet"
 	"intsink/engine/watch"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 	"intsink/flows"
 )
 

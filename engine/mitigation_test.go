@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
 	"intsink/engine/mitigate"
 	"intsink/engine/watch"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
 )
 
 // mitigated is a bed whose link has mitigation.

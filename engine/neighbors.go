@@ -5,7 +5,7 @@ package engine
 import (
 	"encoding/binary"
 
-	"intsink/engine/packet"
+	"intsink/engine/wire/packet"
 )
 
 // hearNeighbors shows the frames of a burst that is not parsed to the station that finds neighbours for reports: they would be

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"testing"
 
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
 )
 
 // nested is a packet with INT in both layers of a tunnel (INT 2.1, section "INT over

@@ -6,9 +6,9 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/fast"
 	"intsink/engine/inspect"
-	"intsink/engine/inthdr"
 	"intsink/engine/reporting"
 	"intsink/engine/watch"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 	"intsink/exporters/record"
 )
 

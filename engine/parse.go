@@ -10,10 +10,10 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/fast"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
-	"intsink/engine/quote"
-	"intsink/engine/strip"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+	"intsink/engine/wire/quote"
+	"intsink/engine/wire/strip"
 )
 
 // parse parses packets without a template: it finds their headers and the packets that carry INT.

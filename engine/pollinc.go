@@ -7,7 +7,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/fast"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 )
 
 // inC is a Queue that loops in C can use by themselves, as ethdev.Queue is: its methods in Go are passed by

@@ -8,8 +8,8 @@ import (
 
 	"intsink/engine/event"
 	"intsink/engine/inspect"
-	"intsink/engine/intgen"
 	"intsink/engine/watch"
+	"intsink/engine/wire/intgen"
 	"intsink/flows"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // pickyQueue takes no frame longer than mtu, none shorter than an Ethernet header, and

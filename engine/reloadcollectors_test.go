@@ -7,8 +7,8 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
-	"intsink/engine/report"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/report"
 )
 
 // TestCollectorsComeAndGo: the one that stays goes on with its sequence, wherever it stands;

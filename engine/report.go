@@ -9,10 +9,10 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/inspect"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
-	"intsink/engine/report"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+	"intsink/engine/wire/report"
 	"intsink/flows"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"intsink/engine/event"
 	"intsink/engine/inspect"
-	"intsink/engine/report"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/report"
 	"intsink/exporters/record"
 	"intsink/exporters/record/recordtest"
 )

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/report"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/report"
 	"intsink/exporters/record/recordtest"
 )
 

@@ -5,9 +5,9 @@ package engine
 
 import (
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
 	"intsink/engine/reporting"
 	"intsink/engine/watch"
+	"intsink/engine/wire/inthdr"
 )
 
 // Rules is everything of the configuration that can change while the engine

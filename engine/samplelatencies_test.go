@@ -6,8 +6,8 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/histogram"
-	"intsink/engine/intgen"
-	"intsink/engine/report"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/report"
 )
 
 // stamped is a packet of plain flow n whose hops, newest first, have these latencies, with

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/intgen"
-	"intsink/engine/report"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/report"
 	"intsink/exporters/port"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // sharedBeds are two workers of one sink, which get packets of different flows.

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/intgen"
 )
 
 // Events add up, per collector and in all, and packets of traffic pass.

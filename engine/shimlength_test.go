@@ -7,9 +7,9 @@ import (
 	"net/netip"
 	"testing"
 
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 )
 
 // The packet of a switch of Transparent Security with one hop, whose shim Length

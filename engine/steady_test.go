@@ -7,8 +7,8 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
-	"intsink/engine/report"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/report"
 )
 
 // steadyQueue delivers the same packets in the same mbufs each time, and keeps

@@ -8,9 +8,9 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/fast"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
-	"intsink/engine/strip"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+	"intsink/engine/wire/strip"
 )
 
 // strip takes INT out of every sound INT packet that still has it, or discards the

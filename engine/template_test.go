@@ -11,10 +11,10 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/report"
 	"intsink/engine/reporting"
 	"intsink/engine/watch"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/report"
 
 	"intsink/internal/rounds"
 )

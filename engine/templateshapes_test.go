@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/report"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/report"
 
 	"intsink/internal/rounds"
 )

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
 )
 
 // documentedThresholds are the defaults of the profile dc.

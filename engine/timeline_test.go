@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 	"intsink/exporters/record"
 	"intsink/exporters/record/recordtest"
 )

@@ -7,9 +7,9 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/fast"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
-	"intsink/engine/strip"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+	"intsink/engine/wire/strip"
 )
 
 // LeakPolicy says what becomes of INT from the host side.

@@ -9,8 +9,8 @@ import (
 
 	"intsink/engine/capture"
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
 )
 
 // markedBy makes DSCP mark INT, and nothing else.

@@ -5,9 +5,9 @@ import (
 	"net/netip"
 	"testing"
 
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
 	"intsink/exporters/record/recordtest"
 	"intsink/flows"
 )

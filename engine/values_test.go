@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
 	"intsink/engine/watch"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
 
 	"intsink/internal/rounds"
 )

@@ -4,8 +4,8 @@ package engine
 
 import (
 	"intsink/dpdk/mbuf"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 	"intsink/flows"
 )
 

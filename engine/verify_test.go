@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"testing"
 
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
 )
 
 // verifiedOf is what a sink that verifies one INT packet in n counts of these frames, so

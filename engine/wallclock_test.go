@@ -3,8 +3,8 @@ package engine
 import (
 	"testing"
 
-	"intsink/engine/intgen"
-	"intsink/engine/report"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/report"
 )
 
 // TestTimestampsFollowTheWallClock: forwards and backwards, those of packets and those of

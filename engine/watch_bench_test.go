@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/intgen"
 	"intsink/engine/watch"
+	"intsink/engine/wire/intgen"
 )
 
 // manyWatches are n that match nothing of the steady traffic, and one that does. ask:

@@ -3,8 +3,8 @@ package engine
 import (
 	"testing"
 
-	"intsink/engine/intgen"
 	"intsink/engine/watch"
+	"intsink/engine/wire/intgen"
 )
 
 // TestWatchesWithinABurst: packets of one flow and one burst belong to different watches or to

@@ -8,10 +8,10 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
 	"intsink/engine/reporting"
 	"intsink/engine/watch"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
 )
 
 // TestFactsOfEveryEncapsulation: layers, VNI and VLAN are found around INT and behind

@@ -7,9 +7,9 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/fast"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
 	"intsink/engine/watch"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 )
 
 // Watch selects traffic, the events that are looked for in it, and the collectors that get

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
 	"intsink/engine/watch"
+	"intsink/engine/wire/intgen"
 )
 
 // frameOfARP is a frame without IP.

@@ -6,11 +6,11 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/fast"
-	"intsink/engine/inthdr"
 	"intsink/engine/mitigate"
-	"intsink/engine/quote"
 	"intsink/engine/reporting"
 	"intsink/engine/watch"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/quote"
 	"intsink/flows"
 )
 

@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
 )
 
 func TestINTIsStrippedAndReported(t *testing.T) {

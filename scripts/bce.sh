@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 packages=("$@")
 if [[ ${#packages[@]} -eq 0 ]]; then
-	packages=(./engine ./engine/packet ./engine/inthdr ./engine/strip ./engine/event ./engine/report ./flows ./dpdk/mbuf ./dpdk/ring)
+	packages=(./engine ./engine/wire/packet ./engine/wire/inthdr ./engine/wire/strip ./engine/event ./engine/wire/report ./flows ./dpdk/mbuf ./dpdk/ring)
 fi
 # The compiler's findings are on stderr, also those of a cached build.
 found=$(scripts/go.sh build -gcflags=-d=ssa/check_bce "${packages[@]}" 2>&1 | { grep '^[^<]*Found Is' || true; } | sed 's|^\./||' | sort -t: -k1,1 -k2,2n -u)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 const (

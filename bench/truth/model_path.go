@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // pathState is a path that a flow was on; the current one is the last of its list.

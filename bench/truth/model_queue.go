@@ -3,7 +3,7 @@ package truth
 import (
 	"time"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 type queueID struct {

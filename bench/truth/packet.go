@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // INTPort marks INT over UDP.

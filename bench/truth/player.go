@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 const (

@@ -1,6 +1,6 @@
 package truth
 
-import "intsink/engine/intgen"
+import "intsink/engine/wire/intgen"
 
 // scene is a story of one flow or a few.
 type scene struct {

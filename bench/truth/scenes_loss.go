@@ -1,6 +1,6 @@
 package truth
 
-import "intsink/engine/intgen"
+import "intsink/engine/wire/intgen"
 
 // numbered sends the packets of a flow with sequence numbers.
 type numbered struct {

@@ -3,7 +3,7 @@ package truth
 import (
 	"slices"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // path sends packets on new paths: other interfaces, other nodes, more and fewer hops.

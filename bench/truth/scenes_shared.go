@@ -3,7 +3,7 @@ package truth
 import (
 	"slices"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // crowd returns flows that share a path of their own; each has sent its first packet.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 	"intsink/internal/netns"
 )
 

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"intsink/cmd/intsink/internal/observe/observetest"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 	"intsink/internal/netns"
 	"intsink/internal/wire"
 )

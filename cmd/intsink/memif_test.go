@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"intsink/cmd/intsink/internal/observe/observetest"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 	"intsink/internal/netns"
 )
 

@@ -14,7 +14,7 @@ import (
 	"intsink/dpdk/ethdev"
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/mempool"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 	"intsink/internal/netns"
 )
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/mitigation"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 	"intsink/internal/netns"
 )
 

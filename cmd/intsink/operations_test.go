@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 	"intsink/internal/netns"
 )
 

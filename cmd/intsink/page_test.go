@@ -19,7 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 	"intsink/internal/netns"
 	"intsink/internal/wire"
 )

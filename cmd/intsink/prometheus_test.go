@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 	"intsink/internal/netns"
 	"intsink/internal/wire"
 )

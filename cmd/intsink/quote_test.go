@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"intsink/cmd/intsink/internal/observe/observetest"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 	"intsink/internal/checksum"
 	"intsink/internal/netns"
 )

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/observe/observetest"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 	"intsink/internal/netns"
 	"intsink/internal/wire"
 )

@@ -19,7 +19,7 @@ import (
 
 	"intsink/cmd/internal/capture"
 	"intsink/cmd/intsink/internal/simulate"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 const captureStart = 1_700_000_000_000_000_000

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 	"intsink/internal/netns"
 	"intsink/internal/wire"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"intsink/engine/report/reporttest"
+	"intsink/engine/wire/report/reporttest"
 	"intsink/exporters/record"
 )
 

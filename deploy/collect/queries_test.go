@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
 	"intsink/exporters/record"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // The original port's dissector gets the payload: NTP's, here.

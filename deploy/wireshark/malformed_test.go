@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 func TestMalformedLengths(t *testing.T) {

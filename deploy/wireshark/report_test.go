@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/engine/intgen"
-	"intsink/engine/report"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/report"
 )
 
 func flow6() (src, dst netip.Addr) {

@@ -15,7 +15,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // capture writes frames to a file of its own.

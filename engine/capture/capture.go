@@ -9,8 +9,8 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
 	"intsink/engine/mitigate"
+	"intsink/engine/wire/inthdr"
 )
 
 // MaxSnap is the most bytes that are kept of a packet.

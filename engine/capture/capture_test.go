@@ -9,7 +9,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 )
 
 // chain returns a packet of n bytes, the first ones a number, in buffers of up to 100 bytes.

@@ -9,7 +9,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 )
 
 // Record is one packet as it came or as it left.

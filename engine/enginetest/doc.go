@@ -1,7 +1,7 @@
 // Package enginetest is a worker's world in memory, for tests: ports that deliver frames
 // and keep what is transmitted (port.go), and what arrives at a collector (reports.go).
 //
-// A case of a packet, bytes in and bytes out, needs no worker: in engine/strip,
+// A case of a packet, bytes in and bytes out, needs no worker: in engine/wire/strip,
 //
 //	orig := flow.Frame(20, 1)                              // an intgen.Flow
 //	marked, err := source.Insert(orig, hops)               // an intgen.Source

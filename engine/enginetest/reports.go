@@ -7,7 +7,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 // Sealed takes the report packets out of r, and frees them into pool: their UDP payloads.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 )
 
 // askedFor is a packet of hops, the newest first, with the values that an Instruction Bitmap asks for.

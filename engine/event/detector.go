@@ -6,8 +6,8 @@ package event
 import (
 	"slices"
 
-	"intsink/engine/inthdr"
 	"intsink/engine/usual"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 

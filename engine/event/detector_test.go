@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 

@@ -22,7 +22,7 @@
 // To add an event, in this order:
 //
 //  1. event.go: its constant, name and priority. Append the constant: its number is the event's
-//     bit in reports. engine/report/explain.go: the same name in EventNames, for that bit in
+//     bit in reports. engine/wire/report/explain.go: the same name in EventNames, for that bit in
 //     an Explanation. Triggered (detector.go), if a value makes it fire. If no packet shows it:
 //     EventNames in cmd/intsink/internal/livecapture/request.go.
 //  2. Detector.Packet, or what it calls, fires it. Most packets never come there: those that are

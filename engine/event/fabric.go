@@ -4,7 +4,7 @@
 package event
 
 import (
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 

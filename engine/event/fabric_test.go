@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 

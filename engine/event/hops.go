@@ -6,7 +6,7 @@ package event
 import (
 	"encoding/binary"
 
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 

@@ -7,7 +7,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 

@@ -3,7 +3,7 @@ package event
 import (
 	"testing"
 
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 )
 
 // TestNodesOfEveryFormat: in the June 2016 format the top bit of a node id marks the bottom of the stack;

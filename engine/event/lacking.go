@@ -2,7 +2,7 @@
 
 package event
 
-import "intsink/engine/inthdr"
+import "intsink/engine/wire/inthdr"
 
 // Lacking is a value of hops that the Instruction Bitmap of a flow does not ask for.
 type Lacking uint8

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"intsink/engine/histogram"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 

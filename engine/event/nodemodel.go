@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"unsafe"
 
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 	"intsink/internal/ranges"
 )
 

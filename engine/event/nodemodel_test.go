@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"intsink/engine/histogram"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 )
 
 // stamped is one hop of a packet whose nodes write all that models speak of. The

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 

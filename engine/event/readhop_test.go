@@ -3,7 +3,7 @@ package event
 import (
 	"testing"
 
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 )
 
 // TestReadHopOfOneValue: a hop that carries one value alone, so that it stands at offset 0, gives

@@ -6,7 +6,7 @@ package fast
 import (
 	"encoding/binary"
 
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 )
 
 // shapeOf makes the shape: all that stays the same when INT has another length or other

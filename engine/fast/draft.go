@@ -7,8 +7,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 )
 
 // draft is a template in the making: which bytes of a parsed packet must be the same in

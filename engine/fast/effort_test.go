@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // bed is a worker in small that gets bursts of usual packets, of hostile ones, or of both.

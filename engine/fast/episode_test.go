@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // TestAnEpisodeIsOfThoseWhoWatchIt: while an interface or a queue is in an episode, packets that cross it are deferred

@@ -4,8 +4,8 @@
 package fast
 
 import (
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 )
 
 // learned is what the parser found in the packet that a template was made of.

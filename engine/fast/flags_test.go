@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // A packet with FIN or RST has a template of its own, which none passes by; those of packets

@@ -11,7 +11,7 @@ import (
 	"unsafe"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // TestFuzzState writes what fuzz/fuzz.c begins with, by marking, into FAST_FUZZ_DIR: what a

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // TestGuesses: packets with the same hint are compared first with the one template that they have had so far, or

@@ -6,8 +6,8 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 	"intsink/flows"
 )
 

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 	"intsink/flows"
 )
 

@@ -6,8 +6,8 @@ package fast
 import (
 	"encoding/binary"
 
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 )
 
 // overTunnel adds INT in GRE, VXLAN-GPE or Geneve to the template. Without INT the packet is

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
 )
 
 // TestThresholdsInLongHops: a queue over its threshold is seen however much metadata of a domain follows in each

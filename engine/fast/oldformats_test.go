@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // TestOldFormats: packets of INT 1.0 and of June 2016 have templates that take INT out of them as

@@ -6,7 +6,7 @@ package fast
 import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 

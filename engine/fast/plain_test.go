@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // TestStreaksOfPlainPackets: a packet that is not like those without INT before it, anywhere in

@@ -7,7 +7,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"intsink/engine/packet"
+	"intsink/engine/wire/packet"
 	"intsink/flows"
 )
 

@@ -6,7 +6,7 @@ package fast
 import (
 	"slices"
 
-	"intsink/engine/packet"
+	"intsink/engine/wire/packet"
 )
 
 // Making a template costs as much as parsing some ten packets. In a mix of more shapes than fit,

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // TestStreaksOfINTPackets: a packet that is not like those with INT before it, anywhere in a burst,

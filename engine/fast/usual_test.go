@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/intgen"
 	"intsink/engine/usual"
+	"intsink/engine/wire/intgen"
 )
 
 // TestThresholdsByWhatIsUsual: without a deadband, a packet is passed up to the floor, or up to so many times what is usual in

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
 )
 
 // TestVariants: lengths of INT, modulo 16 words, and the bits of the bitmap that count have a place

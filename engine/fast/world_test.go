@@ -11,10 +11,10 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
-	"intsink/engine/strip"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+	"intsink/engine/wire/strip"
 	"intsink/flows"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 const testHeaders = 42 // Ethernet, IPv4, UDP

@@ -5,7 +5,7 @@ import (
 
 	"intsink/dpdk/ring"
 	"intsink/engine/event"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 // TestExchangeKeepsWhatStays: collectors that stay keep their sequence numbers and counters,

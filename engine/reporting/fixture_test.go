@@ -6,7 +6,7 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/enginetest"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 // bed is a Reporter with a ring to one collector, and a clock that the test sets.

@@ -3,7 +3,7 @@ package reporting
 import (
 	"testing"
 
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 // TestIdentityOfPackets: a packet with explained reports says which sink it is from, since when and which of all it

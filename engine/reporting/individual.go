@@ -7,8 +7,8 @@ import (
 	"math/bits"
 
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
 	"intsink/flows"
 )
 

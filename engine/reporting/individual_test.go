@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 	"intsink/flows"
 )
 

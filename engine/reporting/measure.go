@@ -6,7 +6,7 @@ package reporting
 import (
 	"sync/atomic"
 
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 	"intsink/flows"
 )
 

@@ -3,7 +3,7 @@ package reporting
 import (
 	"testing"
 
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 	"intsink/flows"
 )
 

@@ -5,7 +5,7 @@ package reporting
 import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 // reportHeadroom is how many bytes are kept free in front of a report packet for the Ethernet,

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/report"
-	"intsink/engine/report/decode"
+	"intsink/engine/wire/report"
+	"intsink/engine/wire/report/decode"
 )
 
 // TestSequenceNumbersOfOldFormats: in 1.0 and 0.5 sequence numbers have 32 bits, in 2.0 they

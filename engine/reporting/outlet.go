@@ -7,7 +7,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 // Outlet takes the sealed report packets of one worker for one collector.

@@ -6,7 +6,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 	"intsink/flows"
 )
 

@@ -8,8 +8,8 @@ import (
 	"net/netip"
 	"time"
 
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
 )
 
 // Reporter builds the reports of one worker and puts them into the open report packet of

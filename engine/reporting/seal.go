@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 func (o *outbox) sealIfFull(now int64) {

@@ -4,8 +4,8 @@
 package reporting
 
 import (
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
 )
 
 // templates holds the report templates of the burst at hand, one per type of the packet that is

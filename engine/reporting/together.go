@@ -8,8 +8,8 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
 	"intsink/flows"
 )
 

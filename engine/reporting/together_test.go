@@ -11,8 +11,8 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
 	"intsink/flows"
 
 	"github.com/google/go-cmp/cmp"

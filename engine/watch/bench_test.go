@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 

@@ -6,8 +6,8 @@ import (
 	"net/netip"
 
 	"intsink/engine/classify"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 	"intsink/flows"
 )
 

@@ -6,7 +6,7 @@ package watch
 import (
 	"encoding/binary"
 
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 )
 
 // readDevices takes the hop stack's node ids, and the id that a domain's metadata

@@ -8,8 +8,8 @@ import (
 	"math/bits"
 	"net/netip"
 
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 	"intsink/flows"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"intsink/engine/classify/classifytest"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 

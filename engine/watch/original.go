@@ -6,8 +6,8 @@ package watch
 import (
 	"encoding/binary"
 
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 )
 
 // originalHeaders say what stands behind the L3 headers of a packet without INT.

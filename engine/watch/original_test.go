@@ -3,7 +3,7 @@ package watch
 import (
 	"testing"
 
-	"intsink/engine/packet"
+	"intsink/engine/wire/packet"
 )
 
 // TestTunnelHeadersThatLie about what follows: nothing beyond the frame is read.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"intsink/engine/report/reporttest"
+	"intsink/engine/wire/report/reporttest"
 	"intsink/exporters/collect/spool"
 	"intsink/exporters/collect/streams"
 	"intsink/exporters/record"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 	"intsink/exporters/record"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 // Capture is an Ethernet capture file with nanosecond times. Writes are not

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 // fileHeader is that of a capture file with nanosecond times and Ethernet frames.

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 	"intsink/exporters"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 	"intsink/exporters"
 )
 

@@ -7,7 +7,7 @@ import (
 	"encoding/binary"
 	"net/netip"
 
-	"intsink/engine/packet"
+	"intsink/engine/wire/packet"
 	"intsink/internal/checksum"
 )
 

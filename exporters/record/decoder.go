@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
-	"intsink/engine/report"
-	"intsink/engine/report/decode"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+	"intsink/engine/wire/report"
+	"intsink/engine/wire/report/decode"
 )
 
 // Options say how INT is found in the reported packets, and what the nodes' values mean.

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
-	"intsink/engine/report/decode"
-	"intsink/engine/report/reporttest"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
+	"intsink/engine/wire/report/decode"
+	"intsink/engine/wire/report/reporttest"
 )
 
 var testOrigin = Origin{Exporter: netip.MustParseAddr("192.0.2.7"), Received: 1763776801_000000000, Start: 1763776000_000000000, Sequence: 7}

@@ -4,9 +4,9 @@
 package record
 
 import (
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
-	"intsink/engine/report"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+	"intsink/engine/wire/report"
 )
 
 // DefaultINT returns how INT is recognised if nothing is configured: behind UDP ports 5000

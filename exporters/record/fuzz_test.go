@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"intsink/engine/report/reporttest"
+	"intsink/engine/wire/report/reporttest"
 )
 
 // FuzzRecords: no packet makes the decoder panic, changes the records of the next packet, or

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 )
 
 // stack reads the hops that lie within the first n bytes of the frame, and derives links,

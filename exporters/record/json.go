@@ -6,9 +6,9 @@ import (
 	"net/netip"
 	"strconv"
 
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
-	"intsink/engine/report/decode"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
+	"intsink/engine/wire/report/decode"
 )
 
 // AppendJSON appends r as one JSON object, without a line feed.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/engine/inthdr"
-	"intsink/engine/report/decode"
-	"intsink/engine/report/reporttest"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report/decode"
+	"intsink/engine/wire/report/reporttest"
 )
 
 // object returns the one record of a report packet as JSON.

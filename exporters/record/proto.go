@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"math"
 
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
-	"intsink/engine/report/decode"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
+	"intsink/engine/wire/report/decode"
 )
 
 // AppendProto appends r as one message Report of deploy/collect/intsink.proto, with no

@@ -7,9 +7,9 @@ import (
 	"net/netip"
 	"slices"
 
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
-	"intsink/engine/report/decode"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
+	"intsink/engine/wire/report/decode"
 )
 
 // SchemaVersion is the field v of every record. New fields do not change it; a change that

@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"intsink/engine/inspect"
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
-	"intsink/engine/report/decode"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
+	"intsink/engine/wire/report/decode"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -7,9 +7,9 @@ import (
 	"encoding/binary"
 	"net/netip"
 
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
-	"intsink/engine/report"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+	"intsink/engine/wire/report"
 )
 
 const (

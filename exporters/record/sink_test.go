@@ -6,9 +6,9 @@ import (
 
 	"intsink/engine/event"
 	"intsink/engine/inspect"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
-	"intsink/engine/report/reporttest"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+	"intsink/engine/wire/report/reporttest"
 )
 
 // TestPathsAreTheSinks: records give a path the same id as the sink's /api/v1/paths, for hops

@@ -6,8 +6,8 @@ package record
 import (
 	"encoding/binary"
 
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 )
 
 // around reads the outermost of so many tunnels around the flow, and the first VNI among them.

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/packet"
-	"intsink/engine/report"
+	"intsink/engine/wire/packet"
+	"intsink/engine/wire/report"
 )
 
 // batch is one system call's worth of messages. The buffers are the mbufs'

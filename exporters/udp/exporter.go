@@ -14,7 +14,7 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/histogram"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 	"intsink/exporters"
 )
 

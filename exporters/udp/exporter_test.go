@@ -10,7 +10,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 	"intsink/exporters"
 	"intsink/internal/loopback"
 )

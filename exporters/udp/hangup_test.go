@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 	"intsink/exporters"
 )
 

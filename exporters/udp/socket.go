@@ -16,7 +16,7 @@ import (
 	"golang.org/x/net/ipv6"
 	"golang.org/x/sys/unix"
 
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 	"intsink/exporters"
 )
 

@@ -1,5 +1,5 @@
 // Package checksum has the one's complement sums of IP, TCP and UDP checksums (RFC 1071).
-// It is the only one in the program; engine/intgen and bench/truth, which check it, and the
+// It is the only one in the program; engine/wire/intgen and bench/truth, which check it, and the
 // loops in C of engine/fast have their own.
 package checksum
 

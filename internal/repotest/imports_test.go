@@ -21,8 +21,8 @@ var mayNotImport = []struct {
 	{"engine...", "cmd/...", ""},
 	{"engine...", "conf...", ""},
 	{"engine...", "exporters...", ""},
-	{"engine/packet", "...", ""},
-	{"engine/intgen", "...", ""},
+	{"engine/wire/packet", "...", ""},
+	{"engine/wire/intgen", "...", ""},
 	{"flows", "...", "internal/..."},
 	{"dpdk/...", "...", "dpdk/...,internal/..."},
 	{"conf...", "...", "conf...,internal/ranges,internal/plainfile"},
@@ -105,7 +105,7 @@ func TestImportsPointDownwards(t *testing.T) {
 // The builder of INT packets stays independent of what it is compared with: nothing
 // of the packet path builds on it.
 func TestIntgenIsNotOnThePacketPath(t *testing.T) {
-	const intgen = "engine/intgen"
+	const intgen = "engine/wire/intgen"
 	users := []string{"cmd/intsink/internal/gen", "cmd/intsink/internal/verify", "bench/...", "deploy/..."}
 	for _, p := range listPackages(t) {
 		name := ours(p.ImportPath)

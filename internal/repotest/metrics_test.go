@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"intsink/engine"
-	"intsink/engine/inthdr"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/inthdr"
 	"intsink/exporters"
 	"intsink/exporters/collect"
 	"intsink/exporters/port"

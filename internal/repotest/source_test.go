@@ -145,7 +145,7 @@ func TestNoHiddenAssembly(t *testing.T) {
 func TestPacketPathImports(t *testing.T) {
 	banned := []string{"fmt", "log", "log/slog", "reflect", "sync", "time"}
 	forEachFile(t, func(pkg, path string, _ *token.FileSet, f *ast.File) {
-		if !slices.Contains([]string{"engine/packet", "engine/inthdr", "engine/strip"}, pkg) {
+		if !slices.Contains([]string{"engine/wire/packet", "engine/wire/inthdr", "engine/wire/strip"}, pkg) {
 			return
 		}
 		for _, i := range f.Imports {

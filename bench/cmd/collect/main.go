@@ -25,7 +25,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"intsink/bench/internal/tool"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 const perPacket = 8 // reports in a packet

@@ -7,7 +7,7 @@ import (
 
 	"intsink/bench/internal/dut"
 	"intsink/bench/internal/traffic"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // What marks INT in the inputs.

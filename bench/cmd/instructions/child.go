@@ -17,9 +17,9 @@ import (
 	"intsink/engine/capture"
 	"intsink/engine/event"
 	"intsink/engine/inspect"
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
 	"intsink/flows"
 )
 

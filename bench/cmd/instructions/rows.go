@@ -14,13 +14,13 @@ import (
 	"intsink/engine"
 	"intsink/engine/capture"
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
 	"intsink/engine/mitigate"
-	"intsink/engine/packet"
-	"intsink/engine/report"
 	"intsink/engine/reporting"
 	"intsink/engine/watch"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+	"intsink/engine/wire/report"
 )
 
 // row is a task of the worker.

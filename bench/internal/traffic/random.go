@@ -3,7 +3,7 @@ package traffic
 import (
 	"math/rand/v2"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // kind is a packet with headers that no other kind has.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // VLAN ids of tagged frames.

@@ -1,6 +1,6 @@
 // Package traffic makes the INT traffic that the benchmarks measure: what
 // bench/cmd/compare writes into captures and bench/cmd/instructions feeds a worker. It
-// is built with engine/intgen, so the original of each frame is known.
+// is built with engine/wire/intgen, so the original of each frame is known.
 package traffic
 
 import (
@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // Encap is where INT stands.

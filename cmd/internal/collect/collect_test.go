@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
-	"intsink/engine/report/reporttest"
+	"intsink/engine/wire/report/reporttest"
 	"intsink/internal/loopback"
 )
 

@@ -18,7 +18,7 @@ import (
 	"intsink/cmd/internal/sinkconf"
 	"intsink/conf"
 	"intsink/conf/collector"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 	"intsink/exporters/clickhouse"
 	"intsink/exporters/collect"
 	"intsink/exporters/jsonl"

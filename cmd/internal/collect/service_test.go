@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 // TestService: systemd hears that the collector is ready, reloads, stops, and is not stuck;

@@ -24,7 +24,7 @@ import (
 	"testing"
 	"time"
 
-	"intsink/engine/report/reporttest"
+	"intsink/engine/wire/report/reporttest"
 	"intsink/exporters/collect/streams"
 )
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"intsink/conf/collector"
-	"intsink/engine/report/reporttest"
+	"intsink/engine/wire/report/reporttest"
 	"intsink/internal/loopback"
 )
 

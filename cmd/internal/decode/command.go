@@ -17,7 +17,7 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/internal/sinkconf"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 	"intsink/exporters/record"
 )
 

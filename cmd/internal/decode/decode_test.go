@@ -16,9 +16,9 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 
 	"intsink/cmd/internal/cli"
-	"intsink/engine/intgen"
-	"intsink/engine/report"
-	"intsink/engine/report/reporttest"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/report"
+	"intsink/engine/wire/report/reporttest"
 )
 
 var (

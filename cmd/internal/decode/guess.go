@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"intsink/cmd/internal/cli"
-	"intsink/engine/inthdr"
-	"intsink/engine/report/decode"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report/decode"
 	"intsink/exporters/record"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gopacket/gopacket/layers"
 
-	"intsink/engine/report/reporttest"
+	"intsink/engine/wire/report/reporttest"
 )
 
 // marked is a report packet whose packet has INT marked by DSCP 23.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/engine/report/reporttest"
+	"intsink/engine/wire/report/reporttest"
 )
 
 func TestDecodeListen(t *testing.T) {

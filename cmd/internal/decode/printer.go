@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
-	"intsink/engine/report/decode"
+	"intsink/engine/wire/report/decode"
 	"intsink/exporters/collect/streams"
 	"intsink/exporters/record"
 )

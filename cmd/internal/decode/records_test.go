@@ -11,8 +11,8 @@ import (
 	"github.com/gopacket/gopacket/layers"
 
 	"intsink/cmd/internal/capture"
-	"intsink/engine/report"
-	"intsink/engine/report/reporttest"
+	"intsink/engine/wire/report"
+	"intsink/engine/wire/report/reporttest"
 )
 
 // TestDecodeRecords: reports as they come, gaps once they are known, stats at the end.

@@ -17,7 +17,7 @@ import (
 
 	"intsink/cmd/internal/capture"
 	"intsink/cmd/internal/progress"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 // readCapture prints the reports in a capture; port 0 tries every UDP packet.

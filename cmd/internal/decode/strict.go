@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 
-	"intsink/engine/report"
-	"intsink/engine/report/decode"
+	"intsink/engine/wire/report"
+	"intsink/engine/wire/report/decode"
 	"intsink/exporters/record"
 )
 

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
-	"intsink/engine/report/decode"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
+	"intsink/engine/wire/report/decode"
 	"intsink/exporters/record"
 )
 

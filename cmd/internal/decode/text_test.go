@@ -6,7 +6,7 @@ import (
 
 	"github.com/gopacket/gopacket/layers"
 
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 // text returns what decode prints of one report as text.

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"time"
 
-	"intsink/engine/inthdr"
-	"intsink/engine/report/decode"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report/decode"
 	"intsink/exporters/record"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"intsink/conf"
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 )
 
 // INT converts block int into the configuration of the parser of INT.

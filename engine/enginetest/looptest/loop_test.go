@@ -22,9 +22,9 @@ import (
 	"intsink/dpdk/ring"
 	"intsink/engine"
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 

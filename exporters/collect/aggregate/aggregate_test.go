@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 	"intsink/exporters/record"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 // WriteTo writes all series in Prometheus' text format, the lines of one metric together.

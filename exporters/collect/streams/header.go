@@ -7,8 +7,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"intsink/engine/report"
-	"intsink/engine/report/decode"
+	"intsink/engine/wire/report"
+	"intsink/engine/wire/report/decode"
 )
 
 // Key identifies one sequence of report packets. The exporter's port is left out: a sink may

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 // TestNoiseLosesNothing: packets with numbers at random, between those of a sink, count as no loss; the losses of the

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"intsink/engine/report"
-	"intsink/engine/report/decode"
+	"intsink/engine/wire/report"
+	"intsink/engine/wire/report/decode"
 	"intsink/exporters/record"
 )
 

@@ -15,9 +15,9 @@ import (
 	"intsink/engine/enginetest"
 	"intsink/engine/enginetest/workertest"
 	"intsink/engine/event"
-	"intsink/engine/intgen"
-	"intsink/engine/inthdr"
 	"intsink/engine/watch"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 

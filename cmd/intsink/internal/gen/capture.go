@@ -12,7 +12,7 @@ import (
 	"intsink/cmd/internal/capture"
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/internal/progress"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // genStart is the time of the first packet: any constant, so that the file is

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // Encapsulation is a value of --encap.

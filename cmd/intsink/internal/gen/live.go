@@ -17,7 +17,7 @@ import (
 	"intsink/dpdk/afpacket"
 	"intsink/dpdk/iface"
 	"intsink/dpdk/mbuf"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // liveCounters are what --live prints at its end.

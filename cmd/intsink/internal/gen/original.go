@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"net/netip"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // tunnels are the values of --tunnel, and what the original packets of some

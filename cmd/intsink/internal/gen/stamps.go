@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // timestampBits ask each hop for when it received the packet and when it sent it

@@ -17,8 +17,8 @@ import (
 	"intsink/engine"
 	"intsink/engine/capture"
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
 	"intsink/engine/mitigate"
+	"intsink/engine/wire/inthdr"
 )
 
 // Request is the JSON of POST /api/v1/capture. Packets that fit all fields that are given are

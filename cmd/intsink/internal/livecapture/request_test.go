@@ -10,7 +10,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/capture"
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 )
 
 // inForce returns a configuration with a link, a tap and two watches.

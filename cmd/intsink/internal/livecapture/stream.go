@@ -19,7 +19,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/capture"
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/capture"
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 )
 
 // written returns records as pcapng, of a sink with a link and a tap.

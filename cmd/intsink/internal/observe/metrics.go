@@ -11,9 +11,9 @@ import (
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/histogram"
-	"intsink/engine/inthdr"
-	"intsink/engine/quote"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/quote"
 	"intsink/exporters"
 )
 

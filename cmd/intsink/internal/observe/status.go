@@ -16,8 +16,8 @@ import (
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/inspect"
-	"intsink/engine/inthdr"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/inthdr"
 	"intsink/exporters"
 )
 

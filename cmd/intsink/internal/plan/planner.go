@@ -15,7 +15,7 @@ import (
 	"intsink/conf"
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 )
 
 // planner takes a capture through one worker and counts, second by second.

@@ -6,10 +6,10 @@ import (
 	"net/netip"
 
 	"intsink/conf"
-	"intsink/engine/inthdr"
-	"intsink/engine/packet"
-	"intsink/engine/report"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+	"intsink/engine/wire/report"
 )
 
 // metadataBits are the RepMdBits (Telemetry Report 2.0, section "Individual

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"intsink/conf"
-	"intsink/engine/inthdr"
-	"intsink/engine/report"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/report"
 )
 
 const assembleBase = `

@@ -8,8 +8,8 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/engine"
 	"intsink/engine/event"
-	"intsink/engine/report"
 	"intsink/engine/watch"
+	"intsink/engine/wire/report"
 	"intsink/flows"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"intsink/cmd/internal/sinkconf"
 	"intsink/conf"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 )
 
 // TestReadingOfINT: how INT is read, as the file says it.

@@ -8,7 +8,7 @@ import (
 
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
-	"intsink/engine/report"
+	"intsink/engine/wire/report"
 	"intsink/exporters/port"
 )
 

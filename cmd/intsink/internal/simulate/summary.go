@@ -11,7 +11,7 @@ import (
 	"intsink/cmd/internal/cli"
 	"intsink/engine"
 	"intsink/engine/event"
-	"intsink/engine/inthdr"
+	"intsink/engine/wire/inthdr"
 )
 
 // Summary is the machine-readable last line of replay.

@@ -12,8 +12,8 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
-	"intsink/engine/report"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/report"
 )
 
 // replaySeed keys the hashes in replay: the same input gives the same output.

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"intsink/conf"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // kind is one way in which packets carry INT.

@@ -20,7 +20,7 @@ import (
 	"intsink/cmd/internal/progress"
 	"intsink/cmd/intsink/internal/simulate"
 	"intsink/conf"
-	"intsink/engine/packet"
+	"intsink/engine/wire/packet"
 )
 
 // Options are the flags of the command.

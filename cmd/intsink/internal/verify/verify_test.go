@@ -12,7 +12,7 @@ import (
 
 	"intsink/cmd/internal/capture"
 	"intsink/conf"
-	"intsink/engine/intgen"
+	"intsink/engine/wire/intgen"
 )
 
 // captureOf writes frames into a capture.
