@@ -16,7 +16,7 @@ GO := scripts/go.sh
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 
-.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo test check test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak property fuzz fuzz-fast lint schema fresh test-trixie clean demo-collect
+.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo playground test check test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak property fuzz fuzz-fast lint schema fresh test-trixie clean demo-collect
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,13 @@ demo: ## run the appliance in network namespaces and show its reports
 	$(MAKE) build
 	GOAMD64=$(GOAMD64) $(GO) build -pgo=$(PGO) -trimpath -o bin/traffic ./deploy/demo/traffic
 	deploy/demo/demo.sh
+
+playground: ## a network to play with, until Ctrl-C: something goes wrong in it when you say so, and the page shows what (as root; LISTEN=127.0.0.1:9465)
+	scripts/deps.sh demo
+	$(MAKE) build
+	GOAMD64=$(GOAMD64) $(GO) build -trimpath -o bin/traffic ./deploy/demo/traffic
+	GOAMD64=$(GOAMD64) $(GO) build -trimpath -o bin/playground ./deploy/playground
+	@deploy/playground/playground.sh
 
 demo-collect: deps deps-engines ## the same network into intsink-collect, Apache Kafka and ClickHouse, and three questions in SQL
 	$(MAKE) build

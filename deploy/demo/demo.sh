@@ -16,7 +16,7 @@ replay_story() {
 	say "The packets behind the sink are what was sent, byte for byte. The first reports:"
 	"$intsink" decode --format text "$work/reports.pcap" >"$work/reports.txt" || fail "decode"
 	sed -n 1,24p "$work/reports.txt"
-	say "Demo done."
+	say "Demo done. Now look, as root: make playground"
 	exit 0
 }
 [ "$(id -u)" = 0 ] || replay_story "not root"
@@ -70,3 +70,4 @@ reports=$(grep -c . "$work/reports.txt" || true)
 [ "$reports" -gt 0 ] || fail "no report arrived"
 tail -n 4 "$work/decode.log"
 say "Demo done: downloads intact, no INT at the server, reports decoded, all buffers returned."
+say "Now look: make playground"

@@ -1,0 +1,41 @@
+# The sink of `make playground`: two kernel interfaces in its namespace. No threshold is set: what is usual, it learns.
+node { id = 3 }
+
+dpdk {
+  hugepages  = "off"
+  mbufs      = 16384
+  idle_sleep = "100us" # leave the CPU to others
+}
+
+port "network" { device = "kernel:s-net" }
+port "host" { device = "kernel:s-host" }
+
+link "edge" {
+  network = "network"
+  host    = "host"
+}
+
+# How this network marks packets with INT: a UDP port. Its source numbers the packets of each flow.
+int {
+  udp_port = 5000
+  domain "playground" {
+    id = 7
+    instruction "number" {
+      bit    = 0
+      length = 4
+      scope  = "source-only"
+      role   = "sequence"
+    }
+  }
+}
+
+flows { capacity = 16384 }
+
+# The default events, and link_latency: how long packets take between two switches.
+watch "all" {
+  events = ["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "loss", "refresh", "flow_end"]
+}
+
+collector "local" { address = "127.0.0.1:8555" }
+
+http { listen = "127.0.0.1:9465" }

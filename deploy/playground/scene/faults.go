@@ -1,0 +1,85 @@
+// Faults: what can be made to go wrong in the network, by a word each.
+
+package scene
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Where the faults are.
+const (
+	slowSpine = 202
+	dead      = 203
+	standIn   = 204 // flows of the dead spine go by it
+	lossy     = 201 // packets from here ...
+	lossyTo   = 301 // ... to here get lost
+	culprit   = 55  // the flow that fills its queue, 302:12:2
+	burst     = 20  // packets that it sends in place of one
+)
+
+const (
+	slow = 1 << iota
+	fill
+	move
+	lose
+)
+
+// Fault is something that can go wrong.
+type Fault struct {
+	Word string
+	bit  uint32
+	Does string // what is said of it
+	Is   string // where and what it is
+}
+
+// Faults are all.
+var Faults = []Fault{
+	{"slow", slow, "one switch has become slow", "spine 202 keeps every packet 300 us longer"},
+	{"fill", fill, "one flow fills a queue", "a flow of leaf 102 fills queue 2 of interface 12 of leaf 302: every packet in it waits 1.7 ms longer"},
+	{"move", move, "a switch has died, and its flows take another way", "spine 203 is gone: its flows go by spine 204"},
+	{"lose", lose, "packets get lost between two switches", "one packet in five from spine 201 to leaf 301 is lost"},
+}
+
+// Do does what a word says: that of a fault, calm (all of them end), what (tells where they are), help.
+func (n *Network) Do(word string) (string, error) {
+	word = strings.TrimSpace(word)
+	switch word {
+	case "calm":
+		n.faults.Store(0)
+		return "All is well again. What the sink found stays in its list for a day.", nil
+	case "what":
+		return n.what(), nil
+	case "help", "":
+		return help(), nil
+	}
+	for _, f := range Faults {
+		if f.Word == word {
+			n.faults.Or(f.bit)
+			return fmt.Sprintf("Now %s. Which, and since when? Type what for the answer.", f.Does), nil
+		}
+	}
+	return "", fmt.Errorf("%.20q is no command; %s", word, help())
+}
+
+// what is wrong, or that nothing is.
+func (n *Network) what() string {
+	var all []string
+	for _, f := range Faults {
+		if n.faults.Load()&f.bit != 0 {
+			all = append(all, f.Word+": "+f.Is)
+		}
+	}
+	if all == nil {
+		return "Nothing is wrong."
+	}
+	return strings.Join(all, "\n")
+}
+
+func help() string {
+	text := "commands:"
+	for _, f := range Faults {
+		text += fmt.Sprintf("\n  %-5s %s", f.Word, f.Does)
+	}
+	return text + "\n  calm  all of it ends\n  what  the answer: what is wrong, and where\n  help  this list\nCtrl-C ends it all."
+}

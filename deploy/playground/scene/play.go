@@ -1,0 +1,26 @@
+// Play: sends the network's packets in real time.
+
+package scene
+
+import (
+	"context"
+	"time"
+)
+
+// Play sends the packets of the network until ctx is done. After a pause of the whole machine it goes on from there: what was
+// not sent meanwhile is left out.
+func (n *Network) Play(ctx context.Context, send func([]byte)) error {
+	next := time.Now()
+	for step := 0; ctx.Err() == nil; step++ {
+		if err := n.Step(step, time.Now(), send); err != nil {
+			return err
+		}
+		next = next.Add(Pause)
+		late := time.Until(next)
+		if late < -100*time.Millisecond {
+			next = time.Now()
+		}
+		time.Sleep(late)
+	}
+	return nil
+}
