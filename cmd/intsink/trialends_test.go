@@ -10,7 +10,7 @@ import (
 	"intsink/internal/netns"
 )
 
-// TestTrialEndsByItself over traffic: a configuration that reports more than its limit, whose
+// TestTrialEndsByItself over traffic: a configuration whose reports get lost, that reports more than its limit, whose
 // workers pause for longer than its limit, or whose worker does not poll, goes, and the one before
 // it returns; one that keeps its limits stays. No packet is lost in any of it.
 func TestTrialEndsByItself(t *testing.T) {
@@ -60,7 +60,9 @@ func TestTrialEndsByItself(t *testing.T) {
 		}
 		t.Fatal("the trial does not end")
 	}
-	goesBack("reports", " reports a second, the limit is 1", traffic, "--limit", "reports=1/s", "--limit", "poll_gap=1m")
+	goesBack("problem", "collector primary, reason refused: nobody listens at its address: reports are being lost", traffic)
+	const tolerated = "--tolerate=collector_away"
+	goesBack("reports", " reports a second, the limit is 1", traffic, tolerated, "--limit", "reports=1/s", "--limit", "poll_gap=1m")
 	pause := func(length time.Duration) {
 		resume := stopThread(t, r.cmd.Process.Pid, workerThread(t, r.cmd.Process.Pid))
 		time.Sleep(length)
@@ -72,20 +74,23 @@ func TestTrialEndsByItself(t *testing.T) {
 			pause(600 * time.Millisecond)
 			time.Sleep(300 * time.Millisecond) // it is looked at four times a second
 		}
-	}, "--limit", "poll_gap=300ms")
+	}, tolerated, "--limit", "poll_gap=300ms")
 	goesBack("stuck", "worker w0 has not polled for ", func() {
 		resume := stopThread(t, r.cmd.Process.Pid, workerThread(t, r.cmd.Process.Pid))
 		defer resume()
 		r.settled(t)
-	})
+	}, tolerated)
 
 	within := func() (stderr string, code int) {
-		must(t, "reload", "--socket", socket, "--config", trial, "--confirm", "10m", "--limit", "reports=100000/s", "--limit", "poll_gap=10s")
+		must(t, "reload", "--socket", socket, "--config", trial, "--confirm", "10m", tolerated, "--limit", "reports=100000/s", "--limit", "poll_gap=10s")
 		for range 12 {
 			through.passes(t, "within its limits", true)
 			time.Sleep(100 * time.Millisecond)
 		}
-		_, stderr, code = intsink(t, "confirm", "--socket", socket)
+		out, stderr, code := intsink(t, "confirm", "--socket", socket)
+		if code == 0 && !strings.Contains(out, "worse than before: ") {
+			t.Errorf("reports for nobody, and none before: confirm is silent\n%s", out)
+		}
 		return stderr, code
 	}
 	if !eventually(func() bool {
@@ -99,7 +104,7 @@ func TestTrialEndsByItself(t *testing.T) {
 	}
 	r.balanced(t)
 	code := r.stop(t, patience)
-	for _, want := range []string{"reports a second, the limit is 1", "between two polls, the limit is 300ms", "worker w0 has not polled for "} {
+	for _, want := range []string{"nobody listens at its address", "reports a second, the limit is 1", "between two polls, the limit is 300ms", "worker w0 has not polled for "} {
 		if line := `msg="reload: the trial has ended, the configuration before it comes back" why="`; code != 0 || !strings.Contains(r.stderr.String(), line) || !strings.Contains(r.stderr.String(), want) {
 			t.Errorf("exit code %d; the log lacks %s\n%s", code, want, r.stderr)
 		}

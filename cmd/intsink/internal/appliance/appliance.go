@@ -64,6 +64,7 @@ type Appliance struct {
 	reloading  sync.Mutex    // held while a configuration or mode is put into force, and while stopping begins
 	mode       failopen.Mode // that the workers work in; guarded by reloading
 	trial      *trial        // of the configuration in force; guarded by reloading
+	adopted    reading       // when the configuration in force came into it; guarded by reloading
 
 	stopping         atomic.Bool
 	bypass           bypass
@@ -85,7 +86,7 @@ type Appliance struct {
 // newAppliance makes an appliance that start starts. Reloads read path again, whose SHA-256 was sum when c was
 // read. The workers begin in mode.
 func newAppliance(c *conf.Config, path, sum, version string, mode failopen.Mode) *Appliance {
-	a := &Appliance{version: version, degraded: degraded.New(time.Now, slog.Default), mode: mode, notifier: notify.New(os.Getenv), path: path, clock: eal.Nanotime}
+	a := &Appliance{version: version, degraded: degraded.New(time.Now, slog.Default), mode: mode, notifier: notify.New(os.Getenv), adopted: reading{now: time.Now()}, path: path, clock: eal.Nanotime}
 	a.config.Store(c)
 	a.control = &control.Server{Sink: a, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
 	a.history = history.Open(statefile.Dir(os.Getenv), slog.Default)

@@ -175,11 +175,13 @@ func (a *Appliance) knownVariable(name string) (value string, ok bool) {
 // reload puts c into force, and fills in what became of that; Error where it is refused. The caller holds a.reloading.
 func (a *Appliance) reload(r *control.Result, q *control.Request, c *conf.Config) {
 	was := a.config.Load()
+	mark, first := a.problems.Mark(time.Now()), a.reading()
 	a.servers.Change(c.HTTP, func() { a.config.Store(c) })
 	late := a.adopt(c)
 	if q.Confirm > 0 {
-		a.beginTrial(r, q, was)
+		a.beginTrial(r, q, was, mark, first)
 	}
+	a.adopted = first
 	r.Note = joinNotes(a.degradedNote(), noteOf(late, a.restartNote(r.SHA256)))
 }
 

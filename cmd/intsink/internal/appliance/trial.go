@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/problem"
 	"intsink/conf"
 )
 
@@ -23,14 +25,18 @@ type trial struct {
 	was  *conf.Config   // comes back
 	of   control.Result // that it came into force with
 	done chan struct{}
+
+	mark  *problem.Mark // what was wrong before it
+	pace  float64       // reports a second before it
+	first reading       // of the trial
 }
 
 // beginTrial puts the configuration that has just come into force on trial; was is the one to go
-// back to. The caller holds a.reloading.
-func (a *Appliance) beginTrial(r *control.Result, q *control.Request, was *conf.Config) {
+// back to, mark and first are of the moment before. The caller holds a.reloading.
+func (a *Appliance) beginTrial(r *control.Result, q *control.Request, was *conf.Config, mark *problem.Mark, first reading) {
 	_, good := a.control.State.Last()
-	info := control.Trial{Until: time.Now().UTC().Add(time.Duration(q.Confirm)), BackTo: good.Generation, Limit: q.Limit, By: r.By}
-	a.trial = &trial{info: info, was: was, of: good, done: make(chan struct{})}
+	info := control.Trial{Until: time.Now().UTC().Add(time.Duration(q.Confirm)), BackTo: good.Generation, Limit: q.Limit, Tolerate: q.Tolerate, By: r.By}
+	a.trial = &trial{info: info, was: was, of: good, done: make(chan struct{}), mark: mark, pace: pace(&a.adopted, &first), first: first}
 	r.Trial = &info
 	a.control.State.BeginTrial(info)
 	slog.Warn("reload: on trial, the configuration before it comes back unless intsink confirm comes", "by", r.By, "until", info.Until.Format(time.RFC3339), "back_to", info.BackTo)
@@ -39,7 +45,7 @@ func (a *Appliance) beginTrial(r *control.Result, q *control.Request, was *conf.
 
 // watchTrial ends t when its time is over, or a limit is exceeded.
 func (a *Appliance) watchTrial(t *trial) {
-	j := newJudge(&t.info, a.reading())
+	j := newJudge(&t.info, a.readingOf(t))
 	tick := time.NewTicker(judgeEvery)
 	defer tick.Stop()
 	for {
@@ -48,7 +54,7 @@ func (a *Appliance) watchTrial(t *trial) {
 			return
 		case <-tick.C:
 		}
-		if end, why := j.look(a.reading()); why != "" {
+		if end, why := j.look(a.readingOf(t)); why != "" {
 			a.reloading.Lock()
 			if a.trial == t && !a.stopping.Load() {
 				a.goBack(end, why)
@@ -77,7 +83,7 @@ func (a *Appliance) Confirm(who string, back bool) (*control.Result, error) {
 	a.control.State.EndTrial(control.TrialConfirmed, "confirmed by "+who, time.Now())
 	a.history.Ended("confirmed by " + who)
 	_, r := a.control.State.Last()
-	r.By, r.Trial, r.Note = who, nil, a.restartNote(r.SHA256)
+	r.By, r.Trial, r.Note, r.Worse = who, nil, a.restartNote(r.SHA256), a.worse(t)
 	slog.Info("reload: confirmed", "by", who, "generation", r.Generation)
 	return &r, nil
 }
@@ -117,12 +123,41 @@ func (a *Appliance) goBack(end control.TrialEnd, why string) *control.Result {
 	return r
 }
 
+// worse says what is worse than before t.
+func (a *Appliance) worse(t *trial) (lines []string) {
+	r := a.readingOf(t)
+	for i := range r.worse {
+		lines = append(lines, r.worse[i].Line())
+	}
+	if now := pace(&t.first, &r); now > muchMore*t.pace && now > t.pace+1 {
+		lines = append(lines, fmt.Sprintf("%.0f reports a second, %.0f before", now, t.pace))
+	}
+	return lines
+}
+
+// muchMore is how many times the rate of before is worth a line.
+const muchMore = 1.5
+
+// pace is how many reports a second were built from one reading to another, whatever collectors there were.
+func pace(from, to *reading) float64 {
+	return float64(to.built-from.built) / max(to.now.Sub(from.now).Seconds(), 1)
+}
+
 // reading is what a trial is judged by.
 type reading struct {
 	now     time.Time
-	reports uint64        // made since the start
-	gap     time.Duration // the longest between two polls of the last second or two
-	stuck   error         // a worker does not poll
+	reports uint64            // made since the start, for each collector
+	built   uint64            // made since the start, each counted once
+	worse   []problem.Problem // than before the trial
+	gap     time.Duration     // the longest between two polls of the last second or two
+	stuck   error             // a worker does not poll
+}
+
+// readingOf is a reading with what became worse in t.
+func (a *Appliance) readingOf(t *trial) reading {
+	r := a.reading()
+	r.worse = a.problems.Worse(t.mark, r.now)
+	return r
 }
 
 func (a *Appliance) reading() reading {
@@ -130,6 +165,9 @@ func (a *Appliance) reading() reading {
 	for _, w := range a.workers {
 		c := w.Snapshot()
 		r.gap = max(r.gap, time.Duration(c.Pace.RecentNs))
+		for _, n := range c.News {
+			r.built += n
+		}
 		for i := range c.Collectors {
 			r.reports += c.Collectors[i].Reports
 		}
@@ -158,6 +196,11 @@ func (j *judge) look(r reading) (end control.TrialEnd, why string) {
 	}
 	if r.stuck != nil {
 		return control.TrialStuck, r.stuck.Error()
+	}
+	for i := range r.worse {
+		if p := &r.worse[i]; p.ByChange() && !slices.Contains(j.info.Tolerate, p.Kind) {
+			return control.TrialProblem, p.Line()
+		}
 	}
 	l := j.info.Limit
 	if l == nil {

@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/problem"
 )
 
-// TestJudge: a trial ends by its time, by a limit, and by a worker that does not poll.
+// TestJudge: a trial ends by its time, by a problem, by a limit, and by a worker that does not poll.
 func TestJudge(t *testing.T) {
 	start := time.Unix(1000, 0)
 	at := func(s float64) time.Time { return start.Add(time.Duration(s * 1e9)) }
@@ -29,10 +30,13 @@ func TestJudge(t *testing.T) {
 		{"a gap", limit, []reading{{now: at(1)}, {now: at(2), gap: 11 * time.Millisecond}}, control.TrialPollGap, "a gap of 11ms between two polls, the limit is 10ms"},
 		{"a gap of before", limit, []reading{{now: at(1.9), gap: time.Second}}, 0, ""},
 		{"a gap without a limit", nil, []reading{{now: at(5), gap: time.Second, reports: 1e9}}, 0, ""},
+		{"reports are lost", nil, []reading{{now: at(5), worse: []problem.Problem{{Kind: problem.ReportsLost, Place: []problem.Part{{What: "collector", ID: "new"}}, What: "reports are being lost"}}}}, control.TrialProblem, "collector new: reports are being lost"},
+		{"a change of the network", nil, []reading{{now: at(5), worse: []problem.Problem{{Kind: problem.NodeGone}, {Kind: problem.LessDone, Evidence: problem.Evidence{Why: "asked for strip by unix uid 0"}}}}}, 0, ""},
+		{"what is tolerated", nil, []reading{{now: at(5), worse: []problem.Problem{{Kind: problem.LinkDown}}}}, 0, ""},
 		{"a stuck worker", nil, []reading{{now: at(5), stuck: errors.New("worker w0 has not polled for 1s")}}, control.TrialStuck, "worker w0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j := newJudge(&control.Trial{Until: at(600), Limit: c.limit}, reading{now: start})
+			j := newJudge(&control.Trial{Until: at(600), Limit: c.limit, Tolerate: []problem.Kind{problem.LinkDown}}, reading{now: start})
 			var end control.TrialEnd
 			var why string
 			for i, r := range c.reads {

@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"intsink/cmd/intsink/internal/problem"
 )
 
 // Request is the body of POST /api/v1/reload. No body is the empty Request: the sink reads
@@ -21,7 +23,10 @@ type Request struct {
 	Files   []File   `json:"files,omitempty"`   // the configuration, in place of the sink's own file
 	Confirm Duration `json:"confirm,omitempty"` // how long it is on trial; 0: it needs no confirmation
 	Limit   *Limit   `json:"limit,omitempty"`   // ends the trial when it is exceeded
-	DryRun  bool     `json:"dry_run,omitempty"` // only answer what would change
+
+	Tolerate []problem.Kind `json:"tolerate,omitempty"` // problems that do not end the trial
+
+	DryRun bool `json:"dry_run,omitempty"` // only answer what would change
 
 	Rollback uint64 `json:"rollback,omitempty"` // the number of a configuration of the history, in place of Files; 0: none
 	Comment  string `json:"comment,omitempty"`  // why, for the history
@@ -52,6 +57,8 @@ type Trial struct {
 	BackTo uint64    `json:"back_to"` // generation whose configuration comes back
 	Limit  *Limit    `json:"limit,omitempty"`
 	By     string    `json:"by"` // who asked for it
+
+	Tolerate []problem.Kind `json:"tolerate,omitempty"`
 }
 
 // How long a trial may be.
@@ -68,6 +75,8 @@ func (q *Request) Check() error {
 		return fmt.Errorf("confirm %v: must be from %v to 24h", c, minTrial)
 	case q.Limit != nil && c == 0:
 		return errors.New("a limit goes with confirm: it ends a trial")
+	case len(q.Tolerate) > 0 && c == 0:
+		return errors.New("tolerate goes with confirm: it is about a trial")
 	case q.Limit != nil && q.Limit.PollGap < 0:
 		return errors.New("limit poll_gap: must not be negative")
 	case q.Rollback != 0 && (len(q.Files) > 0 || q.Name != ""):
@@ -76,6 +85,11 @@ func (q *Request) Check() error {
 		return fmt.Errorf("comment: at most %d bytes that can be printed", maxComment)
 	case q.DryRun && c != 0:
 		return errors.New("dry_run changes nothing: there is nothing to confirm")
+	}
+	for _, k := range q.Tolerate {
+		if !k.Known() {
+			return fmt.Errorf("tolerate %.40q: there is %s", k, problem.KindNames())
+		}
 	}
 	if len(q.Files) > maxFiles {
 		return fmt.Errorf("%d files: at most %d make a configuration", len(q.Files), maxFiles)

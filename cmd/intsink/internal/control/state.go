@@ -41,12 +41,13 @@ const (
 	TrialReports            // there were more reports than its limit
 	TrialPollGap            // a worker polled later than its limit
 	TrialStuck              // a worker did not poll
+	TrialProblem            // something became wrong
 	NumTrialEnds
 )
 
 // String is the value of the result label.
 func (e TrialEnd) String() string {
-	return [...]string{"confirmed", "timeout", "back", "reports", "poll_gap", "stuck"}[e]
+	return [...]string{"confirmed", "timeout", "back", "reports", "poll_gap", "stuck", "problem"}[e]
 }
 
 // BeginTrial puts the configuration in force on trial.
@@ -127,7 +128,8 @@ type Result struct {
 	Diagnostics  []Diagnostic  `json:"diagnostics"`   // errors, for which it was refused, and warnings
 	Trial        *Trial        `json:"trial"`         // null: the configuration in force needs no confirmation
 	DryRun       bool          `json:"dry_run,omitempty"`
-	Note         string        `json:"note,omitempty"` // what a restart would bring, where that is something else
+	Note         string        `json:"note,omitempty"`  // what a restart would bring, where that is something else
+	Worse        []string      `json:"worse,omitempty"` // of a confirmation: what is worse than before the trial
 }
 
 // Diagnostic is a mistake in the configuration.

@@ -117,7 +117,7 @@ var Metrics = []Metric{
 	{"intsink_config_generation", "1 at start, one more with each reload that was not refused"},
 	{"intsink_config_info", "1; the label is the SHA-256 of the configuration in force, as sha256sum prints it of the file"},
 	{"intsink_config_trial", "1: the configuration in force goes back by itself unless it is confirmed; 0: it stays"},
-	{"intsink_config_trials_total", "trials of configurations that ended: confirmed, timeout, back (asked for), reports or poll_gap (above the limit), stuck (a worker did not poll)"},
+	{"intsink_config_trials_total", "trials of configurations that ended: confirmed, timeout, back (asked for), reports or poll_gap (above the limit), stuck (a worker did not poll), problem (something became wrong)"},
 	{"intsink_mode", "1 for the mode in force: full, strip (no flows, events and reports), pass (packets pass as they came), bypass; 0 for the others"},
 	{"intsink_mode_changes_total", "how often the mode was entered since the start"},
 	{"intsink_bypass_active", "1: the bypass switch takes packets around the sink; 0: it does not, or nobody knows"},

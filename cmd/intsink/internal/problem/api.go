@@ -85,8 +85,8 @@ func newFilter(q url.Values) (f filter, err error) {
 			}
 		case "kind":
 			for _, k := range strings.Split(v, ",") {
-				if !known(Kind(k)) {
-					return f, fmt.Errorf("kind = %.40q: there is %s", k, kindNames())
+				if !Kind(k).Known() {
+					return f, fmt.Errorf("kind = %.40q: there is %s", k, KindNames())
 				}
 				f.kinds = append(f.kinds, Kind(k))
 			}
@@ -105,7 +105,8 @@ func newFilter(q url.Values) (f filter, err error) {
 	return f, nil
 }
 
-func kindNames() string {
+// KindNames lists all kinds, for messages.
+func KindNames() string {
 	var all []string
 	for i := range Kinds {
 		all = append(all, string(Kinds[i].Kind))

@@ -21,15 +21,23 @@ type counting struct {
 	proved  int    // looks since grew at which through had grown
 }
 
-// count handles the sign of a counter. Its first value is where it starts from.
-func (l *List) count(t *trouble, s *Sign, now time.Time) (told []edge) {
+// count handles the sign of a counter. It starts from its first value, or from 0 where it is of something that was made
+// since the last look.
+func (l *List) count(t *trouble, s *Sign, now time.Time, first bool) (told []edge) {
 	c := t.count
 	if c == nil {
-		t.count = &counting{value: s.Count.Value, name: s.Count.Name}
-		if t.count.name == "" {
-			t.count.name = "lost"
+		c = &counting{value: s.Count.Value, name: s.Count.Name}
+		if c.name == "" {
+			c.name = "lost"
 		}
-		return nil
+		t.count = c
+		if first || !s.Count.FromZero {
+			return nil
+		}
+		c.value = 0
+	}
+	if s.Count.FromZero && s.Count.Value < c.value {
+		c.value = 0 // another one has taken the name
 	}
 	grown := s.Count.Value > c.value
 	growth := s.Count.Value - c.value

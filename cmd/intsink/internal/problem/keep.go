@@ -42,7 +42,7 @@ func (l *List) Load(path string, now time.Time) error {
 	defer l.mu.Unlock()
 	future := 0
 	for _, p := range k.Problems {
-		if p == nil || !known(p.Kind) {
+		if p == nil || !p.Kind.Known() {
 			continue // of a version that had other kinds
 		}
 		if p.Until == nil {

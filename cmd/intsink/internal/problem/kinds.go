@@ -80,8 +80,8 @@ func severityOf(k Kind) Severity {
 	return Warning
 }
 
-// known tells whether there is such a kind.
-func known(k Kind) bool {
+// Known tells whether there is such a kind.
+func (k Kind) Known() bool {
 	for i := range Kinds {
 		if Kinds[i].Kind == k {
 			return true

@@ -69,6 +69,7 @@ func (l *List) Look(group string, signs []Sign, now time.Time) {
 func (l *List) take(group string, signs []Sign, now time.Time) (told []edge) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	_, before := l.signs[group]
 	l.signs[group], l.looked = len(signs), now
 	present := make(map[string]bool, len(signs))
 	for i := range signs {
@@ -85,7 +86,7 @@ func (l *List) take(group string, signs []Sign, now time.Time) (told []edge) {
 		}
 		t.told, t.subject, t.over = s.Told, s.Subject, s.Over
 		if s.Count != nil {
-			told = append(told, l.count(t, s, now)...)
+			told = append(told, l.count(t, s, now, !before)...)
 		} else {
 			told = append(told, l.state(t, s, now)...)
 		}

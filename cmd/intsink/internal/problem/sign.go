@@ -31,6 +31,9 @@ type Count struct {
 	Name  string // of the log's attribute with the growth; "": lost
 	Unit  string
 
+	// FromZero: it began at 0 when what it is of was made, which may be later than the last look.
+	FromZero bool
+
 	// Through counts what came through where this was lost. While it rests, nothing shows that the
 	// loss is over: nobody may have tried. nil: calm is enough.
 	Through *uint64

@@ -56,7 +56,7 @@ func ofCollector(c *status.Collector) (all []Sign) {
 	for _, reason := range sorted(c.Dropped) {
 		s := Sign{
 			Kind: ReportsLost, Subject: "collector", Place: and(place, "reason", reason), What: "reports are being lost", Over: "reports are no longer lost",
-			Todo: "docs/metrics.md says what each reason means", Count: &Count{Value: c.Dropped[reason], Unit: "reports", Through: &c.PacketsSent},
+			Todo: "docs/metrics.md says what each reason means", Count: &Count{Value: c.Dropped[reason], Unit: "reports", FromZero: true, Through: &c.PacketsSent},
 		}
 		switch reason {
 		case "refused":

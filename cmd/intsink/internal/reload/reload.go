@@ -20,16 +20,18 @@ import (
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/problem"
 	"intsink/conf"
 )
 
 // Options are the flags of the commands.
 type Options struct {
-	Sink    client.Options
-	Format  string // "text" | "json": the answer as it is
-	Confirm time.Duration
-	Limits  []string // "reports=2000/s", "poll_gap=1ms"
-	Comment string   // for the history
+	Sink     client.Options
+	Format   string // "text" | "json": the answer as it is
+	Confirm  time.Duration
+	Limits   []string // "reports=2000/s", "poll_gap=1ms"
+	Tolerate []string // kinds of problems that do not end a trial
+	Comment  string   // for the history
 }
 
 // Run reloads: the sink's own file, or what --config names. A refusal is an error that has
@@ -62,6 +64,9 @@ func Against(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
 // request is what the flags ask for.
 func (o *Options) request() (*control.Request, error) {
 	q := &control.Request{Confirm: control.Duration(o.Confirm), Comment: o.Comment}
+	for _, k := range o.Tolerate {
+		q.Tolerate = append(q.Tolerate, problem.Kind(k))
+	}
 	for _, text := range o.Limits {
 		if q.Limit == nil {
 			q.Limit = &control.Limit{}
@@ -172,6 +177,9 @@ func done(r *control.Result) string {
 	}
 	if r.Trial != nil {
 		fmt.Fprintf(&b, "on trial: generation %d's configuration comes back at %s, unless intsink confirm comes before\n", r.Trial.BackTo, r.Trial.Until.Format(time.RFC3339))
+	}
+	for _, w := range r.Worse {
+		fmt.Fprintf(&b, "worse than before: %s\n", w)
 	}
 	if r.Note != "" {
 		fmt.Fprintf(&b, "note: %s\n", r.Note)
