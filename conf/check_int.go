@@ -18,19 +18,9 @@ func (d checker) checkINT(c *INT) {
 	if !slices.ContainsFunc(marked, d.Has) {
 		d.ErrorAt(at, "int: nothing marks INT: set at least one of udp_port, dscp, probe_marker, gre_protocol, vxlan_gpe or geneve")
 	}
-	if x := c.DSCP; x != nil {
-		switch {
-		case x.Mask == 0:
-			d.ErrorAt([]any{&x.Mask, &c.DSCP}, "int: dscp: a mask of 0 would take every packet for INT; 63 compares all six bits")
-		case x.Value&^x.Mask != 0:
-			d.ErrorAt([]any{&x.Value}, "int: dscp: value %d has bits outside mask %d; did you mean value = %d?", x.Value, x.Mask, x.Value&x.Mask)
-		}
-		if d.Good(&x.Value) && x.Mask != 0 && x.Value&x.Mask == 0 {
-			d.WarnAt([]any{&x.Value}, "int: dscp: value 0 of mask %d marks what most hosts send, and the sink's own reports: ordinary payloads are read as INT; take a value that nothing else has", x.Mask)
-		}
-		if c.ProbeMarker != nil {
-			d.WarnAt([]any{&c.ProbeMarker}, "int: probe_marker and dscp are both set: INT 2.1 forbids mixing them in one domain")
-		}
+	d.checkDSCP(c)
+	if len(c.DSCP) > 0 && c.ProbeMarker != nil {
+		d.WarnAt([]any{&c.ProbeMarker}, "int: probe_marker and dscp are both set: INT 2.1 forbids mixing them in one domain")
 	}
 	if len(c.ProbePorts) > 0 && !d.Has(&c.ProbeMarker) {
 		d.WarnAt([]any{&c.ProbePorts}, "int: probe_ports does nothing without probe_marker")
@@ -50,6 +40,35 @@ func (d checker) checkINT(c *INT) {
 	}
 }
 
+// checkDSCP: each value marks INT once, and what is restored marks none.
+func (d checker) checkDSCP(c *INT) {
+	for i := range c.DSCP {
+		x := &c.DSCP[i]
+		if !d.Good(&x.Value) {
+			continue
+		}
+		switch {
+		case x.Mask == 0:
+			d.ErrorAt([]any{&x.Mask}, "int: dscp: a mask of 0 would take every packet for INT; 63 compares all six bits")
+			continue
+		case x.Value&^x.Mask != 0:
+			d.ErrorAt([]any{&x.Value}, "int: dscp: value %d has bits outside mask %d; did you mean value = %d?", x.Value, x.Mask, x.Value&x.Mask)
+			continue
+		case x.Value == 0:
+			d.WarnAt([]any{&x.Value}, "int: dscp: value 0 of mask %d marks what most hosts send, and the sink's own reports: ordinary payloads are read as INT; take a value that nothing else has", x.Mask)
+		}
+		same := func(y DSCP) bool { return y.Mask != 0 && (x.Value^y.Value)&x.Mask&y.Mask == 0 }
+		if k := slices.IndexFunc(c.DSCP[:i], same); k >= 0 {
+			y := &c.DSCP[k]
+			d.ErrorAt([]any{&x.Value}, "int: dscp: value %d of mask %d and value %d of mask %d mark the same packets; each DSCP can stand for one value to restore",
+				x.Value, x.Mask, y.Value, y.Mask)
+		}
+		if x.Restore != nil && slices.ContainsFunc(c.DSCP, func(y DSCP) bool { return y.Mask != 0 && y.marks(*x.Restore) }) {
+			d.ErrorAt([]any{&x.Restore}, "int: dscp: restore = %d marks INT, too: hosts would get packets that are taken for INT; write the DSCP that the packet had at its source", *x.Restore)
+		}
+	}
+}
+
 // checkVersions: each version stands behind some markings only; one that has none of these is never taken.
 func (d checker) checkVersions(c *INT) {
 	tunnels := c.VXLANGPE != nil || c.Geneve != nil
@@ -57,7 +76,7 @@ func (d checker) checkVersions(c *INT) {
 		taken bool
 		what  string
 	}{
-		"1": {tunnels || c.DSCP != nil || c.ProbeMarker != nil, "dscp, probe_marker, vxlan_gpe and geneve"},
+		"1": {tunnels || len(c.DSCP) > 0 || c.ProbeMarker != nil, "dscp, probe_marker, vxlan_gpe and geneve"},
 		"0": {tunnels, "vxlan_gpe and geneve"},
 	} {
 		if slices.Contains(c.Versions, version) && !by.taken {

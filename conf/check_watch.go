@@ -102,8 +102,10 @@ func (d checker) checkMatch(c *INT, w *Watch, where string) {
 	if m == nil {
 		return
 	}
-	if mark := c.DSCP; mark != nil && mark.Mask == 63 && slices.Equal(m.DSCP, []uint8{mark.Value}) {
-		d.WarnAt([]any{&m.DSCP}, "%s: match: dscp = %d is what marks INT; a watch compares the DSCP that the packet leaves with", where, mark.Value)
+	for i, value := range m.DSCP {
+		if slices.ContainsFunc(c.DSCP, func(mark DSCP) bool { return mark.Mask == 63 && mark.Value == value }) {
+			d.WarnAt([]any{schema.ElementOf(&m.DSCP, i)}, "%s: match: dscp = %d is what marks INT; a watch compares the DSCP that the packet leaves with", where, value)
+		}
 	}
 	for i, id := range m.Device {
 		if id > math.MaxUint32 && !c.hasRole(DeviceIDRole) {

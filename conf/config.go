@@ -97,7 +97,7 @@ type Tap struct{ Name, Port string }
 // INT says which packets carry INT. A nil pointer means: not configured.
 type INT struct {
 	UDPPort     *uint16
-	DSCP        *DSCP
+	DSCP        []DSCP
 	TCPOptions  TCPOptions // "after" | "before": where INT stands relative to the TCP options
 	ProbeMarker *uint64
 	ProbePorts  []PortRange // limits the probe marker to these TCP/UDP destination ports; empty: all
@@ -118,7 +118,13 @@ type INT struct {
 }
 
 // DSCP marks INT when (dscp & Mask) == Value & Mask.
-type DSCP struct{ Value, Mask uint8 }
+type DSCP struct {
+	Value, Mask uint8
+	Restore     *uint8 // what the packet leaves with where its shim carries no DSCP; nil: without the bits of Mask
+}
+
+// marks reports whether a packet with that DSCP is taken for INT.
+func (d *DSCP) marks(dscp uint8) bool { return dscp&d.Mask == d.Value&d.Mask }
 
 // VXLANGPE marks INT in VXLAN-GPE: the UDP destination port, and the next
 // protocol that says INT.

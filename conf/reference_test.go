@@ -63,7 +63,7 @@ func TestSchemaHasTheContract(t *testing.T) {
 	for path, want := range map[string][]string{
 		"":                       nil,
 		"node":                   {"id", "hw_id_base"},
-		"int":                    {"udp_port", "dscp", "dscp.value", "dscp.mask", "tcp_options", "probe_marker", "malformed", "versions"},
+		"int":                    {"udp_port", "dscp", "dscp.value", "dscp.mask", "dscp.restore", "tcp_options", "probe_marker", "malformed", "versions"},
 		"int.domain.instruction": {"bit", "length", "scope", "role"},
 		"watch.match":            {"source", "destination", "protocol", "source_port", "destination_port", "vlan", "dscp"},
 		"report.coalesce":        {"max_bytes", "max_reports", "max_delay"},

@@ -7,10 +7,11 @@ import "intsink/conf/schema"
 
 func visitINT(v schema.Visitor, c *INT) {
 	v.Attr("udp_port", schema.Optional(&c.UDPPort, 1, 65535))
-	v.Attr("dscp", schema.Object(&c.DSCP, DSCP{Mask: 63}, func(v schema.Visitor, d *DSCP) {
+	v.Attr("dscp", schema.Objects(&c.DSCP, DSCP{Mask: 63}, func(v schema.Visitor, d *DSCP) {
 		v.Required("value", schema.Integer(&d.Value, 0, 63))
 		v.Attr("mask", schema.Integer(&d.Mask, 0, 63))
-	}))
+		v.Attr("restore", schema.Optional(&d.Restore, 0, 63))
+	}, 0, 63, func(d *DSCP, n int64) any { d.Value = uint8(n); return &d.Value }))
 	v.Attr("tcp_options", schema.Choice(&c.TCPOptions, INTAfterOptions, INTBeforeOptions))
 	v.Attr("probe_marker", schema.Checked(schema.Hex64(&c.ProbeMarker), func(x *schema.Expr) bool {
 		if *c.ProbeMarker == 0 {

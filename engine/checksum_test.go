@@ -26,7 +26,7 @@ func checksumAt(t *testing.T, frame []byte) int {
 
 // TestSampleOfASourceThatLeavesTheChecksum: bytes as a public P4 program sends them.
 func TestSampleOfASourceThatLeavesTheChecksum(t *testing.T) {
-	c := inthdr.Config{DSCP: &inthdr.DSCP{Value: 23, Mask: 63}, Version2: true}
+	c := inthdr.Config{DSCP: []inthdr.DSCP{{Value: 23, Mask: 63}}, Version2: true}
 	in := unhex(t, "020000000002020000000001 0800 455c003700010000401166570a0000010a000002 03e807d0002322e6 10040000 2000010780000000 00000000 00000064 7061796c6f6164")
 	updated := unhex(t, "020000000002020000000001 0800 4500002300010000401166c70a0000010a000002 03e807d0000fd47d 7061796c6f6164")
 	out, l := through(t, c, in)
@@ -91,7 +91,7 @@ func TestChecksumKept(t *testing.T) {
 				VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82}, Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103},
 			}
 			if c.source.Marking == intgen.ByDSCP {
-				rules.DSCP, rules.ProbeMarker = &inthdr.DSCP{Value: 23, Mask: 63}, nil
+				rules.DSCP, rules.ProbeMarker = []inthdr.DSCP{{Value: 23, Mask: 63}}, nil
 			}
 			copy(marked[to:], sum)
 			out, l := through(t, rules, marked)

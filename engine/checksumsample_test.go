@@ -39,7 +39,7 @@ func tcpPacket() []byte {
 // with sources that keep the host's.
 func adaptingAndKeeping() (adapting, keeping inthdr.Config) {
 	port, gre := uint16(5000), uint16(0x88b6)
-	adapting = inthdr.Config{UDPPort: &port, GREProtocol: &gre, DSCP: &inthdr.DSCP{Value: 23, Mask: 63}, Version2: true}
+	adapting = inthdr.Config{UDPPort: &port, GREProtocol: &gre, DSCP: []inthdr.DSCP{{Value: 23, Mask: 63}}, Version2: true}
 	keeping = adapting
 	keeping.KeepChecksum = true
 	return adapting, keeping

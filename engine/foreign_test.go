@@ -73,7 +73,7 @@ func through(t *testing.T, c inthdr.Config, frame []byte) (out [][]byte, l LinkC
 func allVersions() inthdr.Config {
 	port, gre := uint16(5000), uint16(0x88b6)
 	return inthdr.Config{
-		UDPPort: &port, DSCP: &inthdr.DSCP{Value: 23, Mask: 63}, GREProtocol: &gre,
+		UDPPort: &port, DSCP: []inthdr.DSCP{{Value: 23, Mask: 63}}, GREProtocol: &gre,
 		VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82}, Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103},
 		Version2: true, Version1: true, Version0: true,
 	}
@@ -150,7 +150,7 @@ func TestVersionFitsItsShim(t *testing.T) {
 // Destination header; without that type it stays.
 func TestTypesThatAreNotTaken(t *testing.T) {
 	ntp := ipv4(0, 17, udp(123, unhex(t, "24010000 00000000 00000000 00000000")))
-	c := inthdr.Config{DSCP: &inthdr.DSCP{Value: 0, Mask: 63}, Version2: true}
+	c := inthdr.Config{DSCP: []inthdr.DSCP{{Value: 0, Mask: 63}}, Version2: true}
 	out, l := through(t, c, ntp)
 	expectBoth(t, out, l, ntp, inthdr.ReasonNPT) // 0x24: NPT 1
 	text := ipv4(0, 17, udp(80, append([]byte(" \x02i\x00"), "n front of words"...)))
@@ -169,7 +169,7 @@ func TestTypesThatAreNotTaken(t *testing.T) {
 
 // TestINTOfGEANT: INT 1.0 with timestamps of 64 bits has paths and latencies.
 func TestINTOfGEANT(t *testing.T) {
-	c := inthdr.Config{DSCP: &inthdr.DSCP{Value: 32, Mask: 63}, Version1: true}
+	c := inthdr.Config{DSCP: []inthdr.DSCP{{Value: 32, Mask: 63}}, Version1: true}
 	const hop = "01000920 10000607 cc000065 00000001 00010002 00038d7ea4c68001 00038d7ea4c681f5"
 	sample := ipv4(32<<2, 17, udp(2000, unhex(t, hop+"7061796c6f6164")))
 	want := ipv4(8<<2, 17, udp(2000, unhex(t, "7061796c6f6164")))

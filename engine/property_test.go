@@ -71,7 +71,7 @@ func (g *giveBack) begin(m intgen.Marking) {
 			c.Rules.INT.ProbeMarker = &marker
 		}
 		if m == intgen.ByDSCP {
-			c.Rules.INT.DSCP = &inthdr.DSCP{Value: 23, Mask: 63}
+			c.Rules.INT.DSCP = []inthdr.DSCP{{Value: 23, Mask: 63}}
 		}
 		c.Flows = flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9}
 	})

@@ -16,7 +16,7 @@ import (
 // markedBy makes DSCP mark INT, and nothing else.
 func markedBy(value, mask uint8) func(*Rules) {
 	return func(r *Rules) {
-		r.INT = inthdr.Config{DSCP: &inthdr.DSCP{Value: value, Mask: mask}, Version2: true}
+		r.INT = inthdr.Config{DSCP: []inthdr.DSCP{{Value: value, Mask: mask}}, Version2: true}
 		r.DropInterval = 1e9
 	}
 }

@@ -58,7 +58,7 @@ func encapsulations() []enclosed {
 	byGRE := inthdr.Config{GREProtocol: &gre}
 	byGPE := inthdr.Config{VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82}}
 	byGeneve := inthdr.Config{Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}}
-	byDSCP := inthdr.Config{DSCP: &inthdr.DSCP{Value: 23, Mask: 63}}
+	byDSCP := inthdr.Config{DSCP: []inthdr.DSCP{{Value: 23, Mask: 63}}}
 	byProbe := inthdr.Config{ProbeMarker: &marker}
 	inner := key(17, "10.0.0.1", "10.1.0.1", 1024, 8000)
 	outer := func(proto uint8, src, dst uint16) flows.Key { return key(proto, "172.16.0.1", "172.17.0.1", src, dst) }

@@ -122,7 +122,7 @@ func TestVerificationTellsWhoseFaultItIs(t *testing.T) {
 // TestLastBadPacketIsKept for the log.
 func TestLastBadPacketIsKept(t *testing.T) {
 	b := newBed(t, func(r *Rules) {
-		r.INT, r.Verify = inthdr.Config{DSCP: &inthdr.DSCP{Value: 23, Mask: 63}, Version2: true, KeepChecksum: true}, 1
+		r.INT, r.Verify = inthdr.Config{DSCP: []inthdr.DSCP{{Value: 23, Mask: 63}}, Version2: true, KeepChecksum: true}, 1
 	})
 	if got := b.LastBad(); got.Time != 0 {
 		t.Errorf("%+v before there was one", got)

@@ -69,7 +69,7 @@ func TestFactsOfEveryEncapsulation(t *testing.T) {
 func watching(t *testing.T, watches ...Watch) *bed {
 	return newBed(t, func(r *Rules) {
 		r.INT.Version1, r.INT.Version0 = true, true
-		r.INT.DSCP = &inthdr.DSCP{Value: 23, Mask: 63}
+		r.INT.DSCP = []inthdr.DSCP{{Value: 23, Mask: 63}}
 		r.INT.Domains = []inthdr.Domain{{ID: 0x5453}}
 		r.INT.Domains[0].Bits[0].Length, r.INT.Domains[0].Bits[0].SourceOnly = 8, true
 		r.INT.Geneve = &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}

@@ -41,7 +41,7 @@ func longStacks(t *testing.T) map[string][]byte {
 func wholeINT(t *testing.T, change func(*Rules)) *bed {
 	port, gre := uint16(5000), uint16(0x88b6)
 	return newBed(t, func(r *Rules) {
-		r.INT = inthdr.Config{UDPPort: &port, GREProtocol: &gre, DSCP: &inthdr.DSCP{Value: 23, Mask: 63}, Version2: true}
+		r.INT = inthdr.Config{UDPPort: &port, GREProtocol: &gre, DSCP: []inthdr.DSCP{{Value: 23, Mask: 63}}, Version2: true}
 		r.Report.WholeINT = true
 		r.Watches[0].Policy.Sample = 1
 		r.Watches[0].Policy.Events = event.NewFlow.Set() | event.Sample.Set()

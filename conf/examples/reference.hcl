@@ -44,7 +44,7 @@ link "edge" {
 
 int {
   udp_port       = 5000  # one of the markings is needed, none has a default
-  # dscp         = { value = 23, mask = 63 }
+  # dscp         = { value = 23, mask = 63, restore = 0 } # or a list of such; without restore: without the mask's bits
   tcp_options    = "after" # after | before
   # probe_marker = "0x0102030405060708"
   probe_ports    = []    # [] = every port

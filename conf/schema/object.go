@@ -1,4 +1,5 @@
-// Object: reads and writes an attribute that is written as { name = value }.
+// Object, Objects: read and write an attribute that is written as { name = value }, and one that may
+// be a list of such.
 
 package schema
 
@@ -45,6 +46,14 @@ func (v *objectValue[T]) Read(x *Expr) bool {
 		v.Fields(&w)
 		return x.Fail("must be an object such as { %s }", strings.Join(w.fields, ", "))
 	}
+	t := v.init
+	*v.p = &t
+	x.fields(cons, func(r Visitor) { v.fill(r, *v.p) })
+	return true
+}
+
+// fields reads what stands between the braces of cons.
+func (x *Expr) fields(cons *hclsyntax.ObjectConsExpr, fill func(Visitor)) {
 	r := &reader{d: x.d, path: x.path, what: x.Where, open: cons.OpenRange, attrs: map[string]attribute{}}
 	for _, item := range cons.Items {
 		name, ok := objectKey(item.KeyExpr)
@@ -58,11 +67,83 @@ func (v *objectValue[T]) Read(x *Expr) bool {
 		}
 		r.attrs[name] = attribute{item.KeyExpr.Range(), item.ValueExpr}
 	}
-	t := v.init
-	*v.p = &t
-	v.fill(r, *v.p)
+	fill(r)
 	r.finish()
-	return true
+}
+
+// Objects returns an attribute that is a list of objects, or one object alone. An element may also be
+// a number from min to max: short sets the field that it stands for, and returns its address.
+func Objects[T any](p *[]T, init T, fill func(Visitor, *T), min, max int64, short func(t *T, n int64) (field any)) Value {
+	return &objectsValue[T]{p, init, fill, min, max, short}
+}
+
+type objectsValue[T any] struct {
+	p        *[]T
+	init     T
+	fill     func(Visitor, *T)
+	min, max int64
+	short    func(*T, int64) any
+}
+
+func (v *objectsValue[T]) Key() any { return v.p }
+
+// Fields visits what stands between the braces of an element.
+func (v *objectsValue[T]) Fields(w Visitor) {
+	t := v.init
+	v.fill(w, &t)
+}
+
+func (v *objectsValue[T]) Write() (string, bool) {
+	if len(*v.p) == 0 {
+		return "", false
+	}
+	var all []string
+	for i := range *v.p {
+		var w inlineDumper
+		v.fill(&w, &(*v.p)[i])
+		all = append(all, "{ "+strings.Join(w.fields, ", ")+" }")
+	}
+	if len(all) == 1 {
+		return all[0], true
+	}
+	return "[" + strings.Join(all, ", ") + "]", true
+}
+
+func (v *objectsValue[T]) Read(x *Expr) bool {
+	var w inlineDumper
+	v.Fields(&w)
+	accepted := "an object such as { " + strings.Join(w.fields, ", ") + " }"
+	elements, ok := x.Elements(accepted, true)
+	if !ok {
+		return false
+	}
+	list := make([]T, len(elements)) // fields are known by their addresses
+	for i, e := range elements {
+		list[i] = v.init
+		if cons, isObject := e.e.(*hclsyntax.ObjectConsExpr); isObject {
+			e.fields(cons, func(r Visitor) { v.fill(r, &list[i]) })
+		} else if n, isNumber := v.number(e, accepted, e != x); isNumber {
+			x.d.place(v.short(&list[i], n), e.e.Range())
+		} else {
+			ok = false
+		}
+		x.d.place(element{v.p, i}, e.e.Range())
+	}
+	if ok {
+		*v.p = list
+	}
+	return ok
+}
+
+// number reads an element that is no object; one that stands alone is no number.
+func (v *objectsValue[T]) number(x *Expr, accepted string, inList bool) (int64, bool) {
+	if !inList {
+		return 0, x.Fail("must be %s, or a list of such", accepted)
+	}
+	if !isLiteral(x.e) && len(x.variables()) == 0 {
+		return 0, x.Fail("must be %s, or a number from %d to %d", accepted, v.min, v.max)
+	}
+	return x.Integer(v.min, v.max, false)
 }
 
 func objectKey(e hclsyntax.Expression) (string, bool) {

@@ -79,7 +79,7 @@ func (m *draft) ip(l *packet.Layers) {
 	at := int(l.L3)
 	if l.IPVersion == 4 {
 		tos := byte(0)
-		if m.marks.DSCP {
+		if m.marks.DSCPs != 0 {
 			tos = 0xff &^ ecn
 		}
 		m.same(at, 0xff, tos)
@@ -87,7 +87,7 @@ func (m *draft) ip(l *packet.Layers) {
 		return
 	}
 	m.same(at, 0xf0)
-	if m.marks.DSCP {
+	if m.marks.DSCPs != 0 {
 		m.same(at, 0xff, 0xc0)
 	}
 	m.same(at+6, 0xff)

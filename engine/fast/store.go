@@ -60,7 +60,7 @@ func (p *Path) Store(k *Parsed, want []byte) bool {
 // StoreNotINT makes a template of a packet of TCP or UDP without INT.
 func (p *Path) StoreNotINT(f []byte, l *packet.Layers) bool {
 	m := draft{marks: p.marks, special: p.special, b: f}
-	if p.marks.Probe || l.Payload == 0 || p.marks.DSCP && l.DSCP&p.marks.Mask == p.marks.Value {
+	if p.marks.Probe || l.Payload == 0 || p.marks.DSCPs>>(l.DSCP&63)&1 != 0 {
 		return false
 	}
 	m.t.kind = isNotINT

@@ -27,7 +27,7 @@ func anyMarking(m intgen.Marking, before bool) inthdr.Config {
 	c.Version1, c.Version0 = true, true
 	switch m {
 	case intgen.ByDSCP:
-		c.DSCP = &inthdr.DSCP{Value: 23, Mask: 63}
+		c.DSCP = []inthdr.DSCP{{Value: 23, Mask: 63}}
 	case intgen.ByProbeMarker:
 		c.ProbeMarker = &marker
 	}

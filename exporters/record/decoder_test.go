@@ -212,7 +212,7 @@ func TestNodeModels(t *testing.T) {
 // TestConfigured: INT is found by the configured marking, here of INT 1.0 as GEANT's programs
 // write it.
 func TestConfigured(t *testing.T) {
-	d := NewDecoder(Options{INT: []inthdr.Config{{DSCP: &inthdr.DSCP{Value: 32, Mask: 63}, Version1: true, GEANT: true}}})
+	d := NewDecoder(Options{INT: []inthdr.Config{{DSCP: []inthdr.DSCP{{Value: 32, Mask: 63}}, Version1: true, GEANT: true}}})
 	packet := strings.Replace(udp4(t, 53, `01 00 0a 20 10000707 ce00 0000 00000001 00010002 187a31a79b134000 187a31a79b134064 00030004`), "4500", "4580", 1)
 	got, err := lines(t, d, reporttest.Hex(t, ip(t, packet)))
 	path := inthdr.StartOfPath.Via(1, 1, 2, 3<<16|4)
@@ -248,7 +248,7 @@ func TestLayoutsOfINT10(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := DefaultINT()[0]
-			config.DSCP, config.GEANT = &inthdr.DSCP{Value: 32, Mask: 63}, c.geant
+			config.DSCP, config.GEANT = []inthdr.DSCP{{Value: 32, Mask: 63}}, c.geant
 			packet := strings.Replace(udp4(t, 53, c.shim), "4500", "4580", 1)
 			got, err := lines(t, NewDecoder(Options{INT: []inthdr.Config{config}}), reporttest.Hex(t, ip(t, packet)))
 			if err != nil || len(got) != 1 || !strings.HasSuffix(got[0], c.want) {

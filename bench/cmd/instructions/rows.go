@@ -133,7 +133,7 @@ const hostileMost = 1.1
 func byAny(r *engine.Rules) {
 	port, protocol := uint16(traffic.UDPPort), uint16(traffic.GREProtocol)
 	r.INT = inthdr.Config{
-		Version2: true, UDPPort: &port, GREProtocol: &protocol, DSCP: &inthdr.DSCP{Value: traffic.DSCPValue, Mask: 0x3f},
+		Version2: true, UDPPort: &port, GREProtocol: &protocol, DSCP: []inthdr.DSCP{{Value: traffic.DSCPValue, Mask: 0x3f}},
 		VXLANGPE: &inthdr.VXLANGPE{Port: traffic.GPEPort, NextProtocol: traffic.GPENextProtocol},
 		Geneve:   &inthdr.Geneve{Port: traffic.GenevePort, OptionClass: traffic.GeneveOptionClass},
 	}
@@ -148,7 +148,7 @@ func byQueue(r *engine.Rules) {
 }
 
 func byDSCP(r *engine.Rules) {
-	r.INT = inthdr.Config{Version2: true, DSCP: &inthdr.DSCP{Value: traffic.DSCPValue, Mask: 0x3f}}
+	r.INT = inthdr.Config{Version2: true, DSCP: []inthdr.DSCP{{Value: traffic.DSCPValue, Mask: 0x3f}}}
 }
 
 // byProbe looks for the marker, byAll for all that a mix of traffic has.
@@ -160,7 +160,7 @@ func byProbe(r *engine.Rules) {
 func byAll(r *engine.Rules) {
 	byProbe(r)
 	port := uint16(traffic.UDPPort)
-	r.INT.UDPPort, r.INT.DSCP = &port, &inthdr.DSCP{Value: traffic.DSCPValue, Mask: 0x3f}
+	r.INT.UDPPort, r.INT.DSCP = &port, []inthdr.DSCP{{Value: traffic.DSCPValue, Mask: 0x3f}}
 }
 
 // byNumber knows the domain of the sequence numbers.

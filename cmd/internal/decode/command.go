@@ -163,7 +163,7 @@ func (o *decodeOptions) marks(c *inthdr.Config) error {
 	if err1 != nil || err2 != nil || m == 0 {
 		return fmt.Errorf("--int-dscp %q: must be VALUE or VALUE/MASK, both at most 63, the mask not 0", o.intDSCP)
 	}
-	c.DSCP = &inthdr.DSCP{Value: uint8(v), Mask: uint8(m)}
+	c.DSCP = []inthdr.DSCP{{Value: uint8(v), Mask: uint8(m)}}
 	return nil
 }
 

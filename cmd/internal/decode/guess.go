@@ -20,7 +20,7 @@ type guess struct {
 }
 
 func newGuess() *guess {
-	return &guess{decoder: record.NewDecoder(record.Options{INT: []inthdr.Config{{DSCP: &inthdr.DSCP{}, Version2: true, Version1: true, Fragments: true}}})}
+	return &guess{decoder: record.NewDecoder(record.Options{INT: []inthdr.Config{{DSCP: []inthdr.DSCP{{}}, Version2: true, Version1: true, Fragments: true}}})}
 }
 
 // look looks at the packet of a record that has no INT.

@@ -32,8 +32,8 @@ func INT(c *conf.INT) inthdr.Config {
 			out.Ignored[t] = !slices.Contains(c.Types, t.String())
 		}
 	}
-	if c.DSCP != nil {
-		out.DSCP = &inthdr.DSCP{Value: c.DSCP.Value, Mask: c.DSCP.Mask}
+	for _, d := range c.DSCP {
+		out.DSCP = append(out.DSCP, inthdr.DSCP(d))
 	}
 	if c.VXLANGPE != nil {
 		out.VXLANGPE = &inthdr.VXLANGPE{Port: c.VXLANGPE.Port, NextProtocol: c.VXLANGPE.NextProtocol}

@@ -18,10 +18,10 @@ func FuzzLocate(f *testing.F) {
 	port, marker := uint16(intPort), uint64(0x1122334455667788)
 	configs := []inthdr.Config{
 		{UDPPort: &port, Version2: true},
-		{DSCP: &inthdr.DSCP{Value: 1, Mask: 1}, Version2: true, BeforeOptions: true},
+		{DSCP: []inthdr.DSCP{{Value: 1, Mask: 1}}, Version2: true, BeforeOptions: true},
 		{ProbeMarker: &marker, Version2: true, Fragments: true},
 		{UDPPort: &port, Version2: true, ShimInclusive: true, KeepChecksum: true},
-		{DSCP: &inthdr.DSCP{Value: 1, Mask: 1}, Version1: true, Version2: true, GEANT: true},
+		{DSCP: []inthdr.DSCP{{Value: 1, Mask: 1}}, Version1: true, Version2: true, GEANT: true},
 	}
 	f.Fuzz(func(t *testing.T, b []byte, more uint16) {
 		b = b[:len(b):len(b)]

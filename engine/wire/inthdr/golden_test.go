@@ -23,7 +23,7 @@ var examples = []struct {
 }{
 	{
 		"INT-MD over TCP", func() inthdr.Config {
-			return inthdr.Config{DSCP: &inthdr.DSCP{Value: 0x17, Mask: 0x3f}, Version2: true}
+			return inthdr.Config{DSCP: []inthdr.DSCP{{Value: 0x17, Mask: 0x3f}}, Version2: true}
 		},
 		"455c 004d 0001 4000 4006 0000 c0000201 c6336401" + // DSCP 0x17, 77 bytes
 			"8235 0050 00000001 00000002 5018 1000 0000 0000" +

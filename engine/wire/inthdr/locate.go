@@ -60,7 +60,7 @@ func (p *Locator) locate(b []byte, l *packet.Layers, i *Info) Result {
 			}
 		}
 	}
-	if p.byDSCP && l.DSCP&p.dscpMask == p.dscpValue {
+	if p.byDSCP && p.dscps.marks(l.DSCP) {
 		return p.locateShim(b, l, i, ByDSCP, p.start(l))
 	}
 	if p.byProbe {
@@ -157,14 +157,14 @@ func (i *Info) extend(b []byte, to, end int) Result {
 	return Sound
 }
 
-// restoreDSCP takes the DSCP that the shim carries; where it carries none, the
-// mark is taken off.
+// restoreDSCP takes the DSCP that the shim carries; where it carries none, the one that the mark
+// stands for, or the packet's own without the mark.
 func (p *Locator) restoreDSCP(i *Info, by Marking, carried, dscp uint8) {
 	if by != ByDSCP {
 		return
 	}
 	if i.DSCP = carried; carried == 0 {
-		i.DSCP = dscp &^ p.dscpMask
+		i.DSCP = p.dscps.restored[dscp&63]
 	}
 }
 

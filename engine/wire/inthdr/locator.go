@@ -12,7 +12,7 @@ import (
 // this marking.
 type Config struct {
 	UDPPort       *uint16
-	DSCP          *DSCP
+	DSCP          []DSCP
 	ProbeMarker   *uint64
 	ProbePorts    []PortRange // destination ports the probe marker is looked for on; empty: all
 	BeforeOptions bool        // INT stands before the TCP options
@@ -45,7 +45,10 @@ func (c *Config) TunnelPorts() packet.TunnelPorts {
 }
 
 // DSCP marks INT where dscp & Mask == Value & Mask.
-type DSCP struct{ Value, Mask uint8 }
+type DSCP struct {
+	Value, Mask uint8
+	Restore     *uint8 // the DSCP of a packet whose shim carries none; nil: without the bits of Mask
+}
 
 // VXLANGPE marks INT by the next protocol of VXLAN-GPE.
 type VXLANGPE struct {
@@ -83,7 +86,7 @@ type Locator struct {
 	edit                    Edit // of every packet
 	ignored                 [NumTypes]bool
 	port                    uint16
-	dscpValue, dscpMask     uint8
+	dscps                   dscps
 	probe                   uint64
 	greProtocol             uint16
 	gpe                     VXLANGPE
@@ -118,9 +121,7 @@ func NewLocator(c Config) *Locator {
 	if c.UDPPort != nil {
 		p.byPort, p.port = true, *c.UDPPort
 	}
-	if c.DSCP != nil {
-		p.byDSCP, p.dscpMask, p.dscpValue = true, c.DSCP.Mask, c.DSCP.Value&c.DSCP.Mask
-	}
+	p.byDSCP, p.dscps = len(c.DSCP) > 0, dscpsOf(c.DSCP)
 	if c.ProbeMarker != nil {
 		p.byProbe, p.probe = true, *c.ProbeMarker
 	}
@@ -172,9 +173,6 @@ func (p *Locator) layout(bitmap uint16, format Format) *Layout {
 	return l
 }
 
-// DSCPMask returns the bits that mark INT; 0 where DSCP does not.
-func (p *Locator) DSCPMask() uint8 { return p.dscpMask }
-
 func (p *Locator) probePort(port uint16) bool {
 	for _, r := range p.probePorts {
 		if r.Has(port) {
@@ -187,12 +185,10 @@ func (p *Locator) probePort(port uint16) bool {
 // Marks are the values that a Locator looks for in a packet that may carry INT, or a tunnel with
 // INT: DSCP, probe marker, UDP ports.
 type Marks struct {
-	DSCP       bool // some DSCP marks INT: those with Value under Mask
-	Value      uint8
-	Mask       uint8
-	Probe      bool // a probe marker does
-	ProbePorts bool // it is looked for on some ports only
-	Counted    int  // words of a shim that its Length counts
+	DSCPs      uint64 // bit n: DSCP n marks INT
+	Probe      bool   // a probe marker does
+	ProbePorts bool   // it is looked for on some ports only
+	Counted    int    // words of a shim that its Length counts
 	Ports      [4]uint16
 }
 
@@ -206,7 +202,7 @@ const (
 
 // Marks returns the marks of p.
 func (p *Locator) Marks() Marks {
-	m := Marks{DSCP: p.byDSCP, Value: p.dscpValue, Mask: p.dscpMask, Probe: p.byProbe, ProbePorts: len(p.probePorts) > 0, Counted: p.counted}
+	m := Marks{DSCPs: p.dscps.marked, Probe: p.byProbe, ProbePorts: len(p.probePorts) > 0, Counted: p.counted}
 	m.Ports = [4]uint16{VXLANPort: packet.PortVXLAN, GPEPort: p.tunnels.GPE, GenevePort: p.tunnels.Geneve, OwnPort: p.port}
 	if !p.byPort {
 		m.Ports[OwnPort] = packet.PortVXLAN

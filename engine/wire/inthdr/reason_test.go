@@ -169,7 +169,7 @@ var reasonPackets = []struct {
 func everyMarking() *inthdr.Locator {
 	port, gre := uint16(intPort), uint16(0x88b6)
 	return inthdr.NewLocator(inthdr.Config{
-		UDPPort: &port, DSCP: &inthdr.DSCP{Value: 0x17, Mask: 0x3f}, GREProtocol: &gre,
+		UDPPort: &port, DSCP: []inthdr.DSCP{{Value: 0x17, Mask: 0x3f}}, GREProtocol: &gre,
 		VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82},
 		Geneve:   &inthdr.Geneve{Port: 6081, OptionClass: 0x0103},
 		Version2: true, Version1: true, Version0: true,

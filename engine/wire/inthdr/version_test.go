@@ -19,7 +19,7 @@ func TestDestinationOfOtherVersions(t *testing.T) {
 	)
 	port := uint16(intPort)
 	config := func(versions string) inthdr.Config {
-		c := inthdr.Config{UDPPort: &port, DSCP: &inthdr.DSCP{Value: 0x17, Mask: 0x3f}}
+		c := inthdr.Config{UDPPort: &port, DSCP: []inthdr.DSCP{{Value: 0x17, Mask: 0x3f}}}
 		for _, v := range versions {
 			c.Version2, c.Version1, c.Version0 = c.Version2 || v == '2', c.Version1 || v == '1', c.Version0 || v == '0'
 		}

@@ -19,7 +19,7 @@ func quoter(m intgen.Marking, before bool) *quote.Quoter {
 	port, gre, marker := uint16(5000), uint16(0x88b6), uint64(0x0102030405060708)
 	c := map[intgen.Marking]inthdr.Config{
 		intgen.ByPort: {UDPPort: &port}, intgen.ByNewUDP: {UDPPort: &port},
-		intgen.ByDSCP: {DSCP: &inthdr.DSCP{Value: 23, Mask: 63}}, intgen.ByProbeMarker: {ProbeMarker: &marker},
+		intgen.ByDSCP: {DSCP: []inthdr.DSCP{{Value: 23, Mask: 63}}}, intgen.ByProbeMarker: {ProbeMarker: &marker},
 		intgen.ByGRE: {GREProtocol: &gre}, intgen.ByVXLANGPE: {VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82}},
 		intgen.ByGeneve: {Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}},
 	}[m]

@@ -18,7 +18,7 @@ func locators(before bool) map[intgen.Marking]*inthdr.Locator {
 	configs := map[intgen.Marking]inthdr.Config{
 		intgen.ByPort:        {UDPPort: &port},
 		intgen.ByNewUDP:      {UDPPort: &port},
-		intgen.ByDSCP:        {DSCP: &inthdr.DSCP{Value: 23, Mask: 63}},
+		intgen.ByDSCP:        {DSCP: []inthdr.DSCP{{Value: 23, Mask: 63}}},
 		intgen.ByProbeMarker: {ProbeMarker: &marker},
 		intgen.ByGRE:         {GREProtocol: &gre},
 		intgen.ByVXLANGPE:    {VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82}},
@@ -98,7 +98,7 @@ func oldLocators(s *intgen.Source) *inthdr.Locator {
 	c := inthdr.Config{Version1: s.Format == intgen.Format1, Version0: s.Format == intgen.Format2016, BeforeOptions: s.BeforeOptions}
 	switch s.Marking {
 	case intgen.ByDSCP:
-		c.DSCP = &inthdr.DSCP{Value: 23, Mask: 63}
+		c.DSCP = []inthdr.DSCP{{Value: 23, Mask: 63}}
 	case intgen.ByProbeMarker:
 		c.ProbeMarker = &marker
 	case intgen.ByVXLANGPE:

@@ -167,8 +167,12 @@ func markings(c *conf.INT) []string {
 	if c.UDPPort != nil {
 		add("UDP port %d", *c.UDPPort)
 	}
-	if c.DSCP != nil {
-		add("DSCP %d of mask %d", c.DSCP.Value, c.DSCP.Mask)
+	for _, d := range c.DSCP {
+		if d.Restore != nil {
+			add("DSCP %d of mask %d, restored to %d", d.Value, d.Mask, *d.Restore)
+		} else {
+			add("DSCP %d of mask %d", d.Value, d.Mask)
+		}
 	}
 	if c.ProbeMarker != nil {
 		add("probe marker 0x%016x", *c.ProbeMarker)

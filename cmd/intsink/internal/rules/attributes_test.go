@@ -152,7 +152,7 @@ func TestEveryAttributeOfINTHasAnEffect(t *testing.T) {
 	text := []byte(strings.Replace(assembleBase, "int { udp_port = 5000 }", `
 int {
   udp_port     = 5000
-  dscp         = { value = 23, mask = 63 }
+  dscp         = { value = 23, mask = 63, restore = 5 }
   probe_marker = "0x0102030405060708"
   probe_ports  = [7]
   gre_protocol = 34998

@@ -78,7 +78,7 @@ func (k *kind) readBy(c *conf.INT) bool {
 	case intgen.ByPort, intgen.ByNewUDP:
 		return c.UDPPort != nil
 	case intgen.ByDSCP:
-		return c.DSCP != nil && k.source.BeforeOptions == (c.TCPOptions == conf.INTBeforeOptions)
+		return len(c.DSCP) > 0 && k.source.BeforeOptions == (c.TCPOptions == conf.INTBeforeOptions)
 	case intgen.ByProbeMarker:
 		return c.ProbeMarker != nil
 	case intgen.ByGRE:

@@ -148,8 +148,8 @@ func TestKindsOfAConfiguration(t *testing.T) {
 		want string
 	}{
 		{"udp", conf.INT{UDPPort: &port, Versions: []string{"2"}}, "udp 2.1, udp-new 2.1, udp-inside-vxlan 2.1, udp-inside-geneve 2.1, udp-inside-gre 2.1, udp-inside-ipip 2.1"},
-		{"1.0", conf.INT{DSCP: &conf.DSCP{}, TCPOptions: conf.INTAfterOptions, Versions: []string{"1"}}, "dscp 1.0"},
-		{"before the options", conf.INT{DSCP: &conf.DSCP{}, TCPOptions: conf.INTBeforeOptions, Versions: []string{"2"}}, "dscp-before-options 2.1"},
+		{"1.0", conf.INT{DSCP: []conf.DSCP{{}}, TCPOptions: conf.INTAfterOptions, Versions: []string{"1"}}, "dscp 1.0"},
+		{"before the options", conf.INT{DSCP: []conf.DSCP{{}}, TCPOptions: conf.INTBeforeOptions, Versions: []string{"2"}}, "dscp-before-options 2.1"},
 		{"gre", conf.INT{GREProtocol: &protocol, Versions: []string{"2"}}, "gre 2.1, gre-inserted 2.1, gre-inserted-ethernet 2.1"},
 		{"2016", conf.INT{Geneve: &conf.Geneve{}, VXLANGPE: &conf.VXLANGPE{}, Versions: []string{"0"}}, "vxlan-gpe 2016, geneve 2016"},
 		{"none", conf.INT{Versions: []string{"2"}}, ""},

@@ -1,0 +1,18 @@
+port "network" { device = "net_null0" }
+port "host" { device = "net_null1" }
+link "edge" {
+  network = "network"
+  host    = "host"
+}
+watch "all" {}
+collector "primary" { address = "192.0.2.10:8555" }
+
+int {
+  dscp = [
+    { value = 23, restore = 29 },
+    { value = 29, restore = 46 },
+    { value = 16, mask = 48 },
+    { value = 1, mask = 0 },
+    24,
+  ]
+}

@@ -1,0 +1,10 @@
+port "network" { device = "net_null0" }
+port "host" { device = "net_null1" }
+link "edge" {
+  network = "network"
+  host    = "host"
+}
+watch "all" {}
+collector "primary" { address = "192.0.2.10:8555" }
+
+int { dscp = 23 }

@@ -1,0 +1,19 @@
+port "network" { device = "net_null0" }
+port "host" { device = "net_null1" }
+link "edge" {
+  network = "network"
+  host    = "host"
+}
+watch "all" {}
+collector "primary" { address = "192.0.2.10:8555" }
+
+int {
+  dscp = [
+    { value = 23, restore = 29 },
+    { value = 29, restore = 64 },
+    { value = 16, mask = 48 },
+    "23",
+    64,
+    word,
+  ]
+}
