@@ -139,23 +139,23 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 	p := &d.policies[watch]
 	t := &p.Thresholds
 
+	usable := o.usable()
 	var set Set
-	if fresh {
-		set = d.firstPacket(now, f, p, o)
-	} else {
-		if o.usable() {
-			set = d.hops(now, f, p, o)
-		}
-		if p.Events.Has(Refresh) && refreshDue(now, f) {
-			set |= Refresh.Set()
-			d.Counters.Fired[Refresh]++
-		}
+	worst := uint32(unknown32)
+	if usable {
+		set, worst = d.hops(now, f, p, o)
 	}
-	if (p.watchesFabric || d.fabricSampleDue) && o.usable() {
-		if d.fabricSampleDue {
-			d.fabricSampleDue = false
-			d.learn(now, o)
-		}
+	if fresh {
+		set = d.firstPacket(now, usable, p, o) // what hops compares has become references
+	} else if p.Events.Has(Refresh) && refreshDue(now, f) {
+		set |= Refresh.Set()
+		d.Counters.Fired[Refresh]++
+	}
+	if usable && d.fabricSampleDue {
+		d.fabricSampleDue = false
+		d.learn(now, o)
+		set |= d.updateFabric(now, f, fresh, p, o)
+	} else if usable && p.watchesFabric && !(worst < p.calm && d.view.Hot&HotQueues == 0) {
 		set |= d.updateFabric(now, f, fresh, p, o)
 	}
 	if o.Info.HopExceeded || o.Info.MTUExceeded {
@@ -228,9 +228,8 @@ func refreshTick(now int64) uint32 { return uint32(now >> flows.RefreshShift) }
 // maxRefresh is the longest time to a refresh that is stretched: 6 days.
 const maxRefresh = 6 * 24 * 3600 * 1e9
 
-func (d *Detector) firstPacket(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
-	if o.usable() {
-		d.hops(now, f, p, o) // finds nothing to compare with: all become references
+func (d *Detector) firstPacket(now int64, usable bool, p *Policy, o *Observation) Set {
+	if usable {
 		d.countLacking(p, o)
 	}
 	d.Counters.Fired[NewFlow]++

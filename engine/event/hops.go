@@ -17,25 +17,26 @@ const unknown32 = inthdr.Unknown
 // last reported for that node, their sum against the end-to-end latency, and
 // compares the path: a keyed hash over the ordered (node id, level-1 and level-2 interfaces if
 // present) and the hop count: without bit 1 a path is its nodes. A packet with an unknown node or
-// interface, without bit 0, or with the M flag, is no evidence of its path.
+// interface, without bit 0, or with the M flag, is no evidence of its path. It returns the events, and
+// the highest latency, where all are known.
 //
 // Words that only serve as identities (node id, interfaces) stay in the
 // machine's byte order. With bits 0 and 1 set they are the first eight bytes of
 // a hop.
-func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
+func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) (set Set, worst uint32) {
 	l := o.Layout
 	if l.Format == inthdr.Format2016 {
 		return d.hops2016(now, f, p, o)
 	}
 	hopLen := int(o.Info.HopLen)
 	if l.NodeID != 0 {
-		return d.withoutNodes(now, f, p, o)
+		return d.withoutNodes(now, f, p, o), unknown32
 	}
 	hasPath, latency, stamped := !o.Info.MTUExceeded, int(l.HopLatency), hasStampedLatency(l)
 	hasPath = hasPath && (l.Interfaces >= 0 || f.PathHops == 0) // of a flow whose path has interfaces, nodes alone are no evidence
 	watched, sum, summed := p.Events.Has(HopLatency), uint64(0), latency >= 0 || stamped
 	absolute := p.Thresholds.Latency.Absolute
-	set, h := Set(0), uint64(o.Info.Hops)
+	h := uint64(o.Info.Hops)
 	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]
 	for i := 0; len(stack) >= hopLen; i++ {
 		hop := stack[:hopLen]
@@ -63,15 +64,10 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 			continue
 		}
 		sum += uint64(x)
-		if node == unknown32 || !watched {
-			continue
+		worst = max(worst, x)
+		if node != unknown32 && watched && !isSettled(f, i, node, x, absolute) {
+			set |= d.latency(now, f, node, x, &p.Thresholds, o)
 		}
-		if i < int(f.NumHops) && i < flows.MaxHops {
-			if k := &f.Hops[i]; k.Node == node && k.Ref != unknown32 && f.Window(i) == 0 && Within(x, k.Ref, absolute) {
-				continue // where it always is, and within the absolute deadband
-			}
-		}
-		set |= d.latency(now, f, node, x, &p.Thresholds, o)
 	}
 	if p.Events.Has(EndToEnd) {
 		set |= d.endToEndLatency(now, f, p, o, sum, summed)
@@ -79,7 +75,20 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) Set
 	if hasPath {
 		set |= d.path(now, f, p, o, h)
 	}
-	return set
+	if !summed {
+		worst = unknown32
+	}
+	return set, worst
+}
+
+// isSettled reports whether hop i of a packet stands where it always does, and its latency x is within the absolute
+// deadband, and was lately.
+func isSettled(f *flows.Flow, i int, node, x, absolute uint32) bool {
+	if i >= int(f.NumHops) || i >= flows.MaxHops {
+		return false
+	}
+	k := &f.Hops[i]
+	return k.Node == node && k.Ref != unknown32 && f.Window(i) == 0 && Within(x, k.Ref, absolute)
 }
 
 // hasStampedLatency reports whether the latency of hops is the difference of their timestamps: the bitmap asks for

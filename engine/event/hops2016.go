@@ -11,52 +11,49 @@ import (
 	"intsink/flows"
 )
 
-// mask2016 is a value of the June 2016 format: the top bit marks the bottom of the stack (section 5.3.3).
-const mask2016 = 0x7fffffff
-
 // nodeID returns the first word of a hop as hops and hops2016 keep it.
 func nodeID(hop []byte, format inthdr.Format) uint32 {
 	if format == inthdr.Format2016 {
-		return bits.ReverseBytes32(binary.BigEndian.Uint32(hop) & mask2016)
+		return bits.ReverseBytes32(inthdr.Value2016(hop, 0))
 	}
 	return binary.LittleEndian.Uint32(hop)
 }
 
 // hops2016 is hops for the June 2016 format, where the two ports of a node are
 // values of their own: bits 1 and 5.
-func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation) Set {
+func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation) (set Set, worst uint32) {
 	l := o.Layout
 	if l.NodeID != 0 {
-		return d.withoutNodes(now, f, p, o)
+		return d.withoutNodes(now, f, p, o), unknown32
 	}
-	hasPath := true
+	hasPath, watched := true, p.Events.Has(HopLatency)
 	h, sum, summed := uint64(o.Info.Hops), uint64(0), true
-	var set Set
-	var n inthdr.Hop
 	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]
-	for ; len(stack) >= int(o.Info.HopLen); stack = stack[o.Info.HopLen:] {
-		l.Read(&n, stack)
-		node, x := n.NodeID, n.Latency
-		hasPath = hasPath && node != unknown32
-		h = d.mix(h, uint64(node))
-		if l.Interfaces >= 0 { // the ingress port
-			hasPath = hasPath && n.Ingress != unknown32
-			h = d.mix(h, uint64(n.Ingress))
+	for i := 0; len(stack) >= int(o.Info.HopLen); i++ {
+		hop := stack[:o.Info.HopLen]
+		stack = stack[o.Info.HopLen:]
+		id := inthdr.Value2016(hop, l.NodeID)
+		hasPath = hasPath && id != unknown32
+		h = d.mix(h, uint64(id))
+		for _, at := range [2]int8{l.Interfaces, l.EgressTimestamp} { // the ingress port, the egress port
+			if at >= 0 {
+				port := inthdr.Value2016(hop, at)
+				hasPath = hasPath && port != unknown32
+				h = d.mix(h, uint64(port))
+			}
 		}
-		if l.EgressTimestamp >= 0 { // the egress port
-			hasPath = hasPath && n.Egress != unknown32
-			h = d.mix(h, uint64(n.Egress))
-		}
+		x := inthdr.Value2016(hop, l.HopLatency)
 		if x == unknown32 {
 			summed = false
 			continue
 		}
 		if d.models.scale {
-			x = d.models.latencyOf(node, x)
+			x = d.models.latencyOf(id, x)
 		}
 		sum += uint64(x)
-		if node != unknown32 && p.Events.Has(HopLatency) {
-			set |= d.latency(now, f, bits.ReverseBytes32(node), x, &p.Thresholds, o)
+		worst = max(worst, x)
+		if node := bits.ReverseBytes32(id); id != unknown32 && watched && !isSettled(f, i, node, x, p.Thresholds.Latency.Absolute) {
+			set |= d.latency(now, f, node, x, &p.Thresholds, o)
 		}
 	}
 	if p.Events.Has(EndToEnd) {
@@ -65,5 +62,8 @@ func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation)
 	if hasPath {
 		set |= d.path(now, f, p, o, h)
 	}
-	return set
+	if !summed {
+		worst = unknown32
+	}
+	return set, worst
 }

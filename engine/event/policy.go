@@ -12,6 +12,7 @@ type Policy struct {
 
 	watchesFabric bool             // queues, links or interfaces are watched
 	fabric        fabricThresholds // lowest values at which a queue or interface can give an event
+	calm          uint32           // a packet with lower latencies only is over no threshold of fabric; 0: that cannot be told by them
 	refreshLeast  int64            // shortest time to a refresh
 	refreshSpan   uint64           // between that and the longest
 }
@@ -62,6 +63,10 @@ func (p *Policy) compile() {
 		p.fabric.tx = orNever(t.TxRaise)
 	}
 	p.watchesFabric = p.Events.Has(LinkLatency) || p.fabric != fabricThresholds{raise: never, tx: never, latency: never}
+	p.calm = 0
+	if t.CongestionFactor != 0 && p.Events.Has(Congestion) && !p.Events.Has(LinkLatency) && p.fabric.tx == never {
+		p.calm = t.CongestionLatency // the floor of thresholds made of what is usual
+	}
 	jitter := int64(float64(t.RefreshEvery) * t.RefreshJitter)
 	p.refreshLeast, p.refreshSpan = t.RefreshEvery-jitter, uint64(max(2*jitter, 0))
 }

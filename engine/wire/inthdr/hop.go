@@ -64,9 +64,18 @@ func (l *Layout) Read(h *Hop, b []byte) {
 // read2016 is Read for the format of June 2016: values of 31 bits below the mark of the stack's bottom, and an
 // instruction bit for each port.
 func (l *Layout) read2016(h *Hop, b []byte) {
-	h.NodeID, h.Latency, h.TxUtilization = short(word(b, l.NodeID)), short(word(b, l.HopLatency)), short(word(b, l.TxUtilization))
-	h.Ingress, h.Egress = short(word(b, l.Interfaces)), short(word(b, l.EgressTimestamp))
-	h.Occupancy, h.IngressTime = short(word(b, l.Queue)), long(short(word(b, l.IngressTimestamp)))
+	h.NodeID, h.Latency, h.TxUtilization = Value2016(b, l.NodeID), Value2016(b, l.HopLatency), Value2016(b, l.TxUtilization)
+	h.Ingress, h.Egress = Value2016(b, l.Interfaces), Value2016(b, l.EgressTimestamp)
+	h.Occupancy, h.IngressTime = Value2016(b, l.Queue), long(Value2016(b, l.IngressTimestamp))
+}
+
+// Value2016 is the value at an offset of a hop of the format of June 2016, Unknown where the offset is below zero: the
+// highest bit of the word marks the stack's bottom.
+func Value2016(hop []byte, at int8) uint32 {
+	if at < 0 {
+		return Unknown
+	}
+	return widened(binary.BigEndian.Uint32(hop[at:])&(1<<31-1), 31)
 }
 
 // Rest is what a hop has besides a Hop: what no event looks at.
@@ -79,7 +88,7 @@ type Rest struct {
 func (l *Layout) ReadRest(r *Rest, b []byte) {
 	*r = Rest{Unknown, Unknown, Unknown}
 	if l.Format == Format2016 {
-		r.Congestion = short(word(b, l.Level2Interfaces))
+		r.Congestion = Value2016(b, l.Level2Interfaces)
 		return
 	}
 	if l.Buffer >= 0 && l.Format == Format2 {
@@ -94,10 +103,7 @@ func word(b []byte, at int8) uint32 {
 	return binary.BigEndian.Uint32(b[at:])
 }
 
-// short is a word of the format of June 2016 without its highest bit.
-func short(x uint32) uint32 { return widened(x&(1<<31-1), 31) }
-
-// long is a short timestamp as one of 64 bits.
+// long is a timestamp of 32 bits as one of 64 bits.
 func long(x uint32) uint64 {
 	if x == Unknown {
 		return UnknownTime
