@@ -64,8 +64,8 @@ func TestHashOutlivesItsFlow(t *testing.T) {
 		k, h := Key{addrs: [4]uint64{1, 2, 3, 4}}, newHasher(1)
 		k.SetPorts(version, 17, 3, 4)
 		was := k
-		if k.markRemoved(); h.hash(&k) != h.hash(&was) || k.equal(&was) {
-			t.Errorf("IPv%d: hash %x, was %x; equal %v", version, h.hash(&k), h.hash(&was), k.equal(&was))
+		if k.markRemoved(); h.hash(&k) != h.hash(&was) || k.Equal(&was) {
+			t.Errorf("IPv%d: hash %x, was %x; equal %v", version, h.hash(&k), h.hash(&was), k.Equal(&was))
 		}
 	}
 }

@@ -19,8 +19,8 @@ type Key struct {
 	addrs      [4]uint64 // IPv4: the first is source 32, destination 32, upwards, the rest counts for nothing; IPv6: as Src and Dst
 }
 
-// equal compares word by word: == on the struct would be a call.
-func (k *Key) equal(o *Key) bool {
+// Equal compares word by word: == on the struct would be a call.
+func (k *Key) Equal(o *Key) bool {
 	return k.portsProto == o.portsProto && k.addrs[0] == o.addrs[0] && (uint8(k.portsProto) == 4 ||
 		k.addrs[1] == o.addrs[1] && k.addrs[2] == o.addrs[2] && k.addrs[3] == o.addrs[3])
 }

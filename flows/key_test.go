@@ -38,20 +38,20 @@ func TestKeySaysWhatWasSet(t *testing.T) {
 			} else {
 				words.SetWords6(PortsProto(6, 132, 0x0102, 0xfffe), c.words[0][0], c.words[0][1], c.words[1][0], c.words[1][1])
 			}
-			if !words.equal(&k) || words.Canonical() != k.Canonical() {
+			if !words.Equal(&k) || words.Canonical() != k.Canonical() {
 				t.Errorf("%x by words, %x by addresses", words, k)
 			}
 			said(&words)
 			gone := k
 			gone.markRemoved()
-			if said(&gone); gone.equal(&k) || !gone.removed() || k.removed() {
+			if said(&gone); gone.Equal(&k) || !gone.removed() || k.removed() {
 				t.Error("the key of a removed flow equals that of a packet")
 			}
 			for i := range k.addrs {
 				other := k
 				other.addrs[i] ^= 1 << 63
-				if same := c.version == 4 && i > 0; other.equal(&k) != same || (other.Canonical() == k.Canonical()) != same {
-					t.Errorf("equal with another word %d: %v", i, other.equal(&k))
+				if same := c.version == 4 && i > 0; other.Equal(&k) != same || (other.Canonical() == k.Canonical()) != same {
+					t.Errorf("equal with another word %d: %v", i, other.Equal(&k))
 				}
 			}
 		})

@@ -85,7 +85,7 @@ func (x *Index) Find(now int64, keys []Key, hashes []uint64, out []*Flow) (missi
 	}
 	touch(out)
 	for j, f := range out {
-		if f.Key.equal(&keys[j]) {
+		if f.Key.Equal(&keys[j]) {
 			f.seen = now
 		} else {
 			missing |= 1 << j
@@ -154,7 +154,7 @@ func (t *Table) findIn(b uint64, tag uint16, k *Key) *Flow {
 	for w := range uint64(len(bk.tags)) {
 		for m := matches(bk.tags[w], tag); m != 0; m &= m - 1 {
 			s := w*4 + slot(m)
-			if f := &t.flows[bk.flows[s&(slots-1)]]; bk.tag(s) == tag && f.Key.equal(k) {
+			if f := &t.flows[bk.flows[s&(slots-1)]]; bk.tag(s) == tag && f.Key.Equal(k) {
 				return f
 			}
 		}

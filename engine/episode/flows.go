@@ -31,26 +31,26 @@ type Top struct {
 // add adds to the sum of a flow.
 func (t *Top) add(flow *flows.Key, n uint64) {
 	t.Total += n
-	key := flow.Canonical()
-	least := 0
-	for i := range t.counters[:t.used] {
-		c := &t.counters[i]
-		if c.Flow == key {
+	counters := t.counters[:t.used]
+	for i := range counters {
+		if c := &counters[i]; c.Flow.Equal(flow) {
 			c.Sum += n
 			c.Packets++
 			return
 		}
-		if c.Sum < t.counters[least].Sum {
-			least = i
-		}
 	}
 	if t.used < Counters {
-		t.counters[t.used] = Counter{Flow: key, Sum: n, Packets: 1}
+		t.counters[t.used] = Counter{Flow: flow.Canonical(), Sum: n, Packets: 1}
 		t.used++
 		return
 	}
-	c := &t.counters[least]
-	*c = Counter{Flow: key, Sum: c.Sum + n, Over: c.Sum, Packets: 1}
+	least := &counters[0]
+	for i := range counters {
+		if c := &counters[i]; c.Sum < least.Sum {
+			least = c
+		}
+	}
+	*least = Counter{Flow: flow.Canonical(), Sum: least.Sum + n, Over: least.Sum, Packets: 1}
 }
 
 // Most returns at most n flows, those with the highest sums first. Flows whose sum may be another's for more than half are

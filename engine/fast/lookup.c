@@ -22,7 +22,7 @@ static inline uint32_t flow_of(const struct fast_bucket *b, uint16_t tag)
 #endif
 }
 
-// is_key is flows.Key.equal.
+// is_key is flows.Key.Equal.
 static inline bool is_key(const struct fast_key *a, const struct fast_key *b)
 {
 #ifdef FAST_AVX2
