@@ -23,6 +23,9 @@ func randomKinds(r *rand.Rand, n, hops int) (all []kind) {
 		if len(original) > longest || s.Marking == intgen.ByProbeMarker {
 			continue
 		}
+		for i := range path { // calm, as those of other inputs: these are about headers
+			path[i].LatencyNs, path[i].QueueOccupancy = 10_000+path[i].LatencyNs%2000, path[i].QueueOccupancy%100
+		}
 		k := kind{original, original}
 		if len(all)%2 == 0 {
 			frame, err := s.Insert(original, path[:min(hops, len(path))])

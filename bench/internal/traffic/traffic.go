@@ -60,6 +60,7 @@ type Spec struct {
 	Numbers bool // the source numbers the packets of each flow: DomainID, in 4 bytes
 	MX      bool // INT-MX: no hop adds metadata
 	Bitmaps bool // flows have one of two bitmaps at random, whose hops are of the same length
+	Full    bool // packets wait in the queue of the last hop for as long as that of an episode
 	Noisy   int  // of so many packets one has a latency beyond every deadband; 0: none
 
 	Format intgen.Format // of INT
@@ -79,6 +80,9 @@ const otherBitmap = intgen.DefaultBitmap&^0x0100 | 0x0080
 
 // noise is how much longer a Noisy packet waits in its last hop.
 const noise = 60_000
+
+// fullQueue is how much longer packets wait in a Full queue: above the floor of thresholds by what is usual.
+const fullQueue = 300_000
 
 // TxUtilization of interfaces.
 const (
@@ -187,6 +191,9 @@ func (m *Maker) fillHops(i, flow int) {
 		if m.spec.Stamps {
 			hop.IngressTimestamp, hop.EgressTimestamp = at, at+uint64(latency)
 			at = hop.EgressTimestamp + 5000 + uint64(i%7)*100
+		}
+		if h == 0 && m.spec.Full {
+			hop.LatencyNs += fullQueue
 		}
 		if h == 0 && m.spec.Busy > 0 && flow%m.spec.Busy == 0 {
 			hop.Egress, hop.TxUtilization = 3, BusyTx
