@@ -21,6 +21,8 @@ type Cold struct {
 	Shed       uint32 // reports that no collector got, for their budgets
 	Lost       uint32 // sequence numbers that never came
 	Drops      uint32 // packets of the flow that the sink dropped
+	Change     uint32 // set of the last report that told of a change
+	ChangeAt   int64  // when it was made, Unix nanoseconds; 0: none was
 	Dropped    [DropLimits]DropLimit
 }
 

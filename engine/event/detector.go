@@ -215,6 +215,10 @@ func (d *Detector) storeReported(now int64, f *flows.Flow, set Set) {
 		return
 	}
 	f.LastReport, f.LastEvents = max(flows.Tick(now), 1), uint32(set)
+	if set.News() == ChangeNews {
+		c := f.Cold()
+		c.Change, c.ChangeAt = uint32(set), now
+	}
 }
 
 func refreshDue(now int64, f *flows.Flow) bool {

@@ -164,6 +164,16 @@ func makeCurrent(now int64, f *flows.Flow, at, limit int) {
 	f.Cold().Paths[at] = flows.Path{Hash: f.PathHash, Seen: flows.LongTick(now, f.PathSeen)}
 }
 
+// NextPathReport is when a new path of a flow with this state can be reported under a rate, in Unix nanoseconds: now, or
+// when its bucket has a token again.
+func NextPathReport(now int64, c *flows.Cold, rate int) int64 {
+	if rate == 0 || c.PathRefill == 0 {
+		return now
+	}
+	left := c.PathTokens + min(max(now-c.PathRefill, 0), token)*int64(rate)
+	return now + (max(token-left, 0)+int64(rate)-1)/int64(rate)
+}
+
 // takePathToken takes one of rate tokens per second from the flow's bucket; a
 // bucket that was never used is full.
 func takePathToken(now int64, f *flows.Flow, rate int) bool {

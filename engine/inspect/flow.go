@@ -66,6 +66,23 @@ func (r *Flow) copyFrom(now int64, f *flows.Flow, generation uint16) {
 	}
 }
 
+// Limits is what limits the reports of one flow: times of its last reports, in Unix nanoseconds, 0 where there was none.
+type Limits struct {
+	Cold     flows.Cold // all zero where the flow has none
+	LossSent int64
+}
+
+func (l *Limits) copyFrom(f *flows.Flow) {
+	*l = Limits{}
+	if f.HasCold() {
+		l.Cold = *f.Cold()
+	}
+	if f.HasLoss() {
+		x, _ := f.Loss()
+		l.LossSent = x.Sent
+	}
+}
+
 // MaxHopLatency returns the highest latency last reported of a hop; false where none is known.
 func (r *Flow) MaxHopLatency() (ns uint32, known bool) {
 	return highest(r.Hops[:r.NumHops]), r.NumHops > 0

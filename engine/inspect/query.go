@@ -42,6 +42,7 @@ type Query struct {
 
 	Now        int64  // of the answer
 	Flow       *Flow  // nil: unknown
+	Limits     Limits // of Flow
 	Scanned    uint64 // flows in the table
 	Matched    uint64 // of these, selected by Filter, and their sums:
 	Packets    uint64
@@ -121,6 +122,7 @@ func (q *Query) Step(s *Source, now int64, budget int) (left int, done bool) {
 			if f := s.Table.Find(&q.Key); f != nil {
 				q.flow.copyFrom(now, f, s.Generation)
 				q.Flow = &q.flow
+				q.Limits.copyFrom(f)
 			}
 			q.left &^= OneFlow
 			budget -= keepCost

@@ -41,16 +41,26 @@ func whyText(d *flowapi.FlowDetail) string {
 	whyLatencies(line, d)
 	line("The next report needs one of")
 	for _, n := range nextReports(d) {
-		line("  - %s", n)
+		if strings.HasPrefix(n, "  ") {
+			line("  %s", n)
+		} else {
+			line("  - %s", n)
+		}
 	}
 	return b.String()
 }
+
+// sameReport is how far apart two times of one report may be: one of them is kept in ticks.
+const sameReport = 5 * time.Millisecond
 
 func whyReported(line func(string, ...any), d *flowapi.FlowDetail) {
 	if d.LastReport == nil {
 		line("  reported    nothing since its first packet")
 	} else {
 		line("  reported    %s, %s ago (%s)", strings.Join(d.LastEvents, ", "), age(d.Now, *d.LastReport), d.LastReport.Format(time.RFC3339Nano))
+	}
+	if c := d.LastChange; c != nil && (d.LastReport == nil || d.LastReport.Sub(*c) > sameReport) {
+		line("  changed     %s, %s ago (%s)", strings.Join(d.Changed, ", "), age(d.Now, *c), c.Format(time.RFC3339Nano))
 	}
 	line("  withheld    %s, by a rate, an interval or a quota", cli.Count(int(d.Suppressed), "event"))
 	if d.Shed > 0 {
@@ -95,13 +105,17 @@ func whyLatencies(line func(string, ...any), d *flowapi.FlowDetail) {
 	if len(d.Hops) == 0 && d.EndToEnd == nil {
 		return
 	}
-	line("  latency     reference    deviates              now")
+	line("  latency     reference    since            deviates                         now")
 	row := func(name string, r *flowapi.ReferenceItem) {
 		deviates := "above " + ns(r.AboveNs)
 		if r.BelowNs != nil {
 			deviates = fmt.Sprintf("below %s, %s", ns(uint64(*r.BelowNs)), deviates)
 		}
-		line("    %-9s %-12s %-32s %d of the last %d%s", name, ns(uint64(r.ReferenceNs)), deviates, r.Deviating, r.Of, usualText(r))
+		since := "its begin"
+		if r.Since != nil {
+			since = age(d.Now, *r.Since) + " ago"
+		}
+		line("    %-9s %-12s %-16s %-32s %d of the last %d%s", name, ns(uint64(r.ReferenceNs)), since, deviates, r.Deviating, r.Of, usualText(r))
 	}
 	for i := range d.Hops {
 		name := fmt.Sprint(*d.Hops[i].Node)
@@ -154,6 +168,7 @@ func nextReports(d *flowapi.FlowDetail) []string {
 	for _, e := range d.Events {
 		if text := texts[e]; text != "" && (e != "loss" || d.Sequence != nil) {
 			out = append(out, text)
+			out = append(out, waitTexts(d, e)...)
 		}
 	}
 	switch {

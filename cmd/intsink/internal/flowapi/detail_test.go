@@ -23,7 +23,7 @@ func knownFlow(t *testing.T) *FlowDetail {
 	policy.Events |= event.Loss.Set() | event.Drop.Set() | event.HopLimit.Set() | event.MTUExceeded.Set() | event.TxUtilization.Set()
 	x := &policy.Thresholds
 	x.CongestionLatency, x.LossTimeout, x.LossInterval, x.DropInterval, x.HopLimitRearm, x.MTURearm = 50_000, 200e6, 1e9, 1e9, 10e9, 10e9
-	q := &engine.PendingQuery{Query: inspect.New(inspect.OneFlow|inspect.Ways, 0), Watches: []engine.Watch{{Name: "web", Policy: policy}}}
+	q := &engine.PendingQuery{Query: inspect.New(inspect.OneFlow|inspect.Ways|inspect.Queues, 0), Watches: []engine.Watch{{Name: "web", Policy: policy}}}
 	q.Now = now
 	q.Flow = &inspect.Flow{
 		Key: key, Matched: true, Seen: now - 12e6, Packets: 123456, Bytes: 98765432,
@@ -35,10 +35,15 @@ func knownFlow(t *testing.T) *FlowDetail {
 		q.Flow.Hops[i] = flows.Hop{Node: id << 24, Ref: 5_000 + 10_000*uint32(i)}
 	}
 	q.Flow.Windows[1] = 1
+	c := &q.Limits.Cold
+	c.HopSent[1], c.EndSent, c.Change, c.ChangeAt = now-40e6, now-2e9, uint32(event.Congestion.Set()), now-1.5e9
 	q.Flow.Paths[0], q.Flow.Paths[1] = flows.Path{Hash: 1, Seen: (now - 12e6) >> 20}, flows.Path{Hash: 2, Seen: (now - 59e9) >> 20}
 	way := &inspect.Path{ID: 0xabc, Hops: 2}
 	way.Way[0], way.Way[1] = inspect.PathHop{Node: 101, Ingress: 1, Egress: 2}, inspect.PathHop{Node: 102, Ingress: 1, Egress: 0xffff}
-	return newFlowDetail(0, q, ways{{1: way}})
+	d := newFlowDetail(0, q, ways{{1: way}})
+	q.Queues = append(q.Queues, inspect.Row[event.Queue]{Key: [2]uint64{101<<32 | 2, 5}, Value: event.Queue{Congested: true, Reports: 10, Since: now - 9e9, Seen: now}})
+	d.addWaits(q, []*engine.PendingQuery{q})
+	return d
 }
 
 // TestFlowDetail: testdata/flow.json is the answer of GET /api/v1/flows/{id} with every field

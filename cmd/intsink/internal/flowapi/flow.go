@@ -21,7 +21,9 @@ import (
 type FlowDetail struct {
 	Now time.Time `json:"now"`
 	FlowItem
-	Matched    bool            `json:"matched"` // false: there are new rules since its last packet
+	LastChange *time.Time      `json:"last_change"` // the last report that told more than refresh and sample do; null: there was none
+	Changed    []string        `json:"changed"`     // its events
+	Matched    bool            `json:"matched"`     // false: there are new rules since its last packet
 	Closing    bool            `json:"closing"`
 	Events     []string        `json:"events"`
 	Thresholds *ThresholdsItem `json:"thresholds"` // null where no watch matches
@@ -30,20 +32,22 @@ type FlowDetail struct {
 	Paths      []flowPathItem  `json:"paths"` // the current one first
 	RefreshDue *time.Time      `json:"refresh_due"`
 	Sequence   *sequenceItem   `json:"sequence"` // null where it declares no sequence numbers
+	Waits      []WaitItem      `json:"waits"`
 }
 
 // ReferenceItem is a latency that was last reported, or that the flow began with,
 // and what it takes to be reported again.
 type ReferenceItem struct {
-	Node        *uint32 `json:"node,omitempty"`
-	OnPath      *bool   `json:"on_path,omitempty"` // the current one
-	ReferenceNs uint32  `json:"reference_ns"`
-	AboveNs     uint64  `json:"above_ns"` // a value above it deviates
-	BelowNs     *uint32 `json:"below_ns"` // a value below it deviates; null: none does
-	Deviating   int     `json:"deviating"`
-	Need        int     `json:"need"`
-	Of          int     `json:"of"`                 // the last values; Need of them have to deviate
-	UsualNs     *uint32 `json:"usual_ns,omitempty"` // what half of all packets have at most there; absent: not known
+	Node        *uint32    `json:"node,omitempty"`
+	OnPath      *bool      `json:"on_path,omitempty"` // the current one
+	ReferenceNs uint32     `json:"reference_ns"`
+	AboveNs     uint64     `json:"above_ns"` // a value above it deviates
+	BelowNs     *uint32    `json:"below_ns"` // a value below it deviates; null: none does
+	Deviating   int        `json:"deviating"`
+	Need        int        `json:"need"`
+	Of          int        `json:"of"`                 // the last values; Need of them have to deviate
+	Since       *time.Time `json:"since"`              // when it was reported; null: the flow, or its way over this node, began with it
+	UsualNs     *uint32    `json:"usual_ns,omitempty"` // what half of all packets have at most there; absent: not known
 }
 
 type flowPathItem struct {
@@ -69,7 +73,7 @@ func (in *API) flow(ctx context.Context, p *parameters) (any, error) {
 		return nil, badRequest("%v", err)
 	}
 	questions, err := in.ask(ctx, func(int) *inspect.Query {
-		q := inspect.New(inspect.OneFlow|inspect.Ways, 0)
+		q := inspect.New(inspect.OneFlow|inspect.Ways|inspect.Queues|inspect.Interfaces, 0)
 		q.Key = key
 		return q
 	})
@@ -88,6 +92,9 @@ func (in *API) flow(ctx context.Context, p *parameters) (any, error) {
 			"intsink top flows shows what is there, and so does GET /api/v1/flows?source=" + key.SrcAddr().String()}
 	}
 	d := newFlowDetail(at, questions[at], waysOf(questions))
+	if d.Watch != nil {
+		d.addWaits(questions[at], questions)
+	}
 	in.addUsual(d)
 	return d, nil
 }
@@ -96,7 +103,8 @@ func newFlowDetail(worker int, q *engine.PendingQuery, known ways) *FlowDetail {
 	f := q.Flow
 	d := &FlowDetail{
 		Now: timestamp(q.Now), FlowItem: newFlowItem(worker, f, q.Watches, known), Matched: f.Matched, Closing: f.Closing,
-		Events: []string{}, Hops: []ReferenceItem{}, Paths: []flowPathItem{}, RefreshDue: someTime(f.RefreshDue),
+		Events: []string{}, Hops: []ReferenceItem{}, Paths: []flowPathItem{}, RefreshDue: someTime(f.RefreshDue), Waits: []WaitItem{},
+		LastChange: someTime(q.Limits.Cold.ChangeAt), Changed: eventNames(event.Set(q.Limits.Cold.Change)),
 	}
 	if f.Sequence {
 		d.Sequence = &sequenceItem{f.Lost, f.Reordered, f.Duplicates, f.Restarts}
@@ -113,10 +121,11 @@ func newFlowDetail(worker int, q *engine.PendingQuery, known ways) *FlowDetail {
 	d.Events = eventNames(policy.Events)
 	d.Thresholds = newThresholdsItem(policy)
 	if policy.Events.Has(event.HopLatency) {
-		d.Hops = hopReferences(f, &policy.Thresholds.Latency, known[worker][f.Paths[0].Hash])
+		d.Hops = hopReferences(f, &q.Limits.Cold, &policy.Thresholds.Latency, known[worker][f.Paths[0].Hash])
 	}
 	if policy.Events.Has(event.EndToEnd) && f.EndKnown {
 		r := newReference(&policy.Thresholds.EndToEnd, f.EndRef, f.EndWindow)
+		r.Since = someTime(q.Limits.Cold.EndSent)
 		d.EndToEnd = &r
 	}
 	return d
@@ -124,11 +133,12 @@ func newFlowDetail(worker int, q *engine.PendingQuery, known ways) *FlowDetail {
 
 // hopReferences returns the references of a flow's nodes in the order of its path, then those of
 // nodes on its other paths. way is nil if the path is not known.
-func hopReferences(f *inspect.Flow, b *event.Deadband, way *inspect.Path) []ReferenceItem {
+func hopReferences(f *inspect.Flow, c *flows.Cold, b *event.Deadband, way *inspect.Path) []ReferenceItem {
 	items := []ReferenceItem{}
 	for i := range f.NumHops {
 		h := &f.Hops[i]
 		r := newReference(b, h.Ref, f.Windows[i])
+		r.Since = someTime(c.HopSent[i])
 		r.Node = some(h.ID(), true)
 		if way != nil && f.NumPaths > 0 {
 			r.OnPath = some(place(way, h.ID()) < inspect.MaxWay, true)
