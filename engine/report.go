@@ -28,7 +28,35 @@ func (w *Worker) report(p *linkState, b *burst) {
 	if w.queries.feed.On() {
 		w.feedBurst(b)
 	}
-	for left := b.reportable; left != 0; {
+	left := b.reportable
+	if w.rules.Report.Explain && w.Episodes().Untold() {
+		left = w.reportEpisodes(b, left)
+	}
+	w.reportAll(b, left)
+}
+
+// reportEpisodes reports the packets of left up to one whose report sums up episodes that have ended, and returns the
+// others. It is the packet that ended one, if there is such a packet, else the first.
+//
+//go:noinline
+func (w *Worker) reportEpisodes(b *burst, left uint64) (rest uint64) {
+	at := bits.TrailingZeros64(left)
+	for other := left; other != 0; other &= other - 1 {
+		j := bits.TrailingZeros64(other)
+		if c := b.cause[j]; c.set().Has(event.Congestion) && c.priority() <= event.PriorityCongestion {
+			at = j
+		}
+	}
+	w.reportAll(b, left&(1<<at-1))
+	s := w.subject(b, at, w.rules.Watches[b.cause[at].watch()].Collectors)
+	s.Episodes = w.scratch.episodes[:w.Episodes().Tell(w.scratch.episodes[:])]
+	w.reporter.Report(&s, b.now)
+	return left &^ (1<<(at+1) - 1)
+}
+
+// reportAll reports packets, several at once where their reports are alike.
+func (w *Worker) reportAll(b *burst, left uint64) {
+	for left != 0 {
 		if w.reporter.ByTemplate() {
 			if rest := w.shed(b, left); rest != left {
 				left = rest
@@ -69,6 +97,12 @@ func (w *Worker) sampleLatencies(b *burst) {
 //
 //go:noinline
 func (w *Worker) reportOne(b *burst, j int, collectors uint64) {
+	s := w.subject(b, j, collectors)
+	w.reporter.Report(&s, b.now)
+}
+
+// subject is INT packet j as its report is to have it.
+func (w *Worker) subject(b *burst, j int, collectors uint64) reporting.Subject {
 	set, info := b.cause[j].set(), b.header(uint8(j))
 	s := reporting.Subject{
 		Set: set, Priority: b.cause[j].priority(), Collectors: collectors,
@@ -78,7 +112,7 @@ func (w *Worker) reportOne(b *burst, j int, collectors uint64) {
 		s.Source, s.SourceBits = b.vec[b.fast.At[j]].Bytes()[info.Stack:][:info.SourceLen], w.locator.SourceBits(info)
 	}
 	w.showPacket(&s, b, uint8(j))
-	w.reporter.Report(&s, b.now)
+	return s
 }
 
 // measure reads the sink's own metadata for packets of b on their way in direction to.

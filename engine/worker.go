@@ -11,6 +11,7 @@ import (
 	"intsink/engine/watch"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/quote"
+	"intsink/engine/wire/report"
 	"intsink/flows"
 )
 
@@ -82,13 +83,14 @@ type occasional struct {
 // scratch is room for one packet or burst at hand, kept by the worker so that nothing of it
 // escapes. Each field belongs to the function named.
 type scratch struct {
-	observation *event.Observation     // detectOne, sampleLatencies
-	truncated   [truncatedLen]byte     // truncatedINT
-	copied      []byte                 // strippedCopy: a packet that is tried as a template
-	outers      inthdr.Outers          // strippedCopy, holdsINT
-	run         reporting.Run          // report
-	headers     [flows.MaxHeaders]byte // reportFlow
-	fragment    [fragmentRoom]byte     // bytesOf: of a packet whose first buffer has less
+	observation *event.Observation                     // detectOne, sampleLatencies
+	truncated   [truncatedLen]byte                     // truncatedINT
+	copied      []byte                                 // strippedCopy: a packet that is tried as a template
+	outers      inthdr.Outers                          // strippedCopy, holdsINT
+	run         reporting.Run                          // report
+	headers     [flows.MaxHeaders]byte                 // reportFlow
+	fragment    [fragmentRoom]byte                     // bytesOf: of a packet whose first buffer has less
+	episodes    [reporting.MostEpisodes]report.Episode // reportEpisodes
 }
 
 // ParseAll has every packet parsed until rules are reloaded: for tests and benchmarks.

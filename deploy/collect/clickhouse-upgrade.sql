@@ -33,4 +33,10 @@ ALTER TABLE int.reports
         buffer_occupancy Nullable(UInt32)),
     ADD COLUMN IF NOT EXISTS ds_metadata String AFTER sink,
     ADD COLUMN IF NOT EXISTS data String AFTER ds_metadata,
-    ADD COLUMN IF NOT EXISTS tlvs Array(Tuple(type LowCardinality(String), template Nullable(UInt16), data String)) AFTER data;
+    ADD COLUMN IF NOT EXISTS tlvs Array(Tuple(type LowCardinality(String), template Nullable(UInt16), data String)) AFTER data,
+    ADD COLUMN IF NOT EXISTS episodes Array(Tuple(id UInt32, node UInt32, egress Nullable(UInt16), queue UInt8, begin
+        DateTime64(9, 'UTC'), end DateTime64(9, 'UTC'), packets UInt64, bytes UInt64, peak_at Nullable(DateTime64(9,
+        'UTC')), peak_latency_ns Nullable(UInt32), peak_occupancy Nullable(UInt32), usual_latency_ns Nullable(UInt32),
+        usual_occupancy Nullable(UInt32), window_ns UInt64, window_packets UInt32, window_bytes UInt64, sinks UInt32,
+        culprits Array(Tuple(flow String, bytes UInt64, over UInt64)), victims Array(Tuple(flow String, added_ns
+        UInt64, over UInt64)))) AFTER tlvs;

@@ -13,7 +13,7 @@ CREATE DATABASE IF NOT EXISTS int;
 CREATE TABLE IF NOT EXISTS int.reports
 (
     v UInt8,
-    type LowCardinality(String),               -- report, gap, stats
+    type LowCardinality(String),               -- report, gap, stats, episode
     id String,
     time DateTime64(9, 'UTC'),
     received DateTime64(9, 'UTC'),
@@ -115,6 +115,26 @@ CREATE TABLE IF NOT EXISTS int.reports
     ds_metadata String,
     data String,
     tlvs Array(Tuple(type LowCardinality(String), template Nullable(UInt16), data String)),
+    episodes Array(Tuple(                      -- those that ended; of type episode one
+        id UInt32,
+        node UInt32,
+        egress Nullable(UInt16),
+        queue UInt8,
+        begin DateTime64(9, 'UTC'),
+        end DateTime64(9, 'UTC'),
+        packets UInt64,
+        bytes UInt64,
+        peak_at Nullable(DateTime64(9, 'UTC')),
+        peak_latency_ns Nullable(UInt32),
+        peak_occupancy Nullable(UInt32),
+        usual_latency_ns Nullable(UInt32),
+        usual_occupancy Nullable(UInt32),
+        window_ns UInt64,
+        window_packets UInt32,
+        window_bytes UInt64,
+        sinks UInt32,
+        culprits Array(Tuple(flow String, bytes UInt64, over UInt64)),
+        victims Array(Tuple(flow String, added_ns UInt64, over UInt64)))),
     first Nullable(UInt64),
     last Nullable(UInt64),
     count Nullable(UInt64),
@@ -296,6 +316,43 @@ SELECT
     ifNull(first, 0) AS first, ifNull(last, 0) AS last, ifNull(count, 0) AS count
 FROM int.reports
 WHERE type = 'gap';
+
+-- Episodes of queues: from the onset of congestion to its end, who filled the queue, who waited. An
+-- episode to which one more sink adds what it saw, later, is one row after FINAL.
+CREATE TABLE IF NOT EXISTS int.episodes
+(
+    id String,
+    node UInt32,
+    egress UInt32,                             -- 4294967295: not known
+    queue UInt8,
+    begin DateTime64(9, 'UTC'),
+    end DateTime64(9, 'UTC'),
+    packets UInt64,
+    bytes UInt64,
+    peak_at Nullable(DateTime64(9, 'UTC')),
+    peak_latency_ns Nullable(UInt32),
+    peak_occupancy Nullable(UInt32),
+    usual_latency_ns Nullable(UInt32),
+    usual_occupancy Nullable(UInt32),
+    window_ns UInt64,
+    window_packets UInt32,
+    window_bytes UInt64,
+    sinks UInt32,
+    culprits Array(Tuple(flow String, bytes UInt64, over UInt64)),
+    victims Array(Tuple(flow String, added_ns UInt64, over UInt64))
+)
+ENGINE = ReplacingMergeTree(sinks)
+ORDER BY (node, egress, queue, id)
+TTL toDateTime(begin) + INTERVAL 1 YEAR;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS int.episodes_mv TO int.episodes AS
+SELECT
+    id, e.2 AS node, ifNull(toUInt32(e.3), 4294967295) AS egress, e.4 AS queue, e.5 AS begin, e.6 AS end,
+    e.7 AS packets, e.8 AS bytes, e.9 AS peak_at, e.10 AS peak_latency_ns, e.11 AS peak_occupancy,
+    e.12 AS usual_latency_ns, e.13 AS usual_occupancy, e.14 AS window_ns, e.15 AS window_packets,
+    e.16 AS window_bytes, e.17 AS sinks, e.18 AS culprits, e.19 AS victims
+FROM int.reports ARRAY JOIN episodes AS e
+WHERE type = 'episode';
 
 -- Streams per minute.
 CREATE VIEW IF NOT EXISTS int.streams_per_minute AS

@@ -67,7 +67,7 @@ func TestKafkaEngine(t *testing.T) {
 	direct := startClickHouse(t)
 	direct.runFile("clickhouse.sql")
 	direct.insert(n.records)
-	const all = "SELECT * FROM int.reports ORDER BY id, type"
+	const all = "SELECT * FROM int.reports ORDER BY id, type, toString(episodes)"
 	want := rows(t, direct.must(all))
 
 	t.Run("json", func(t *testing.T) {

@@ -81,6 +81,25 @@ func (n *network) lose(sink uint32, packets uint64, ago time.Duration) {
 	n.add(r)
 }
 
+// episode adds the record of one, as so many sinks saw it: node 12, interface 2, queue 5 was long for two minutes, and
+// flows 2 and 3 had a half and a tenth of its bytes.
+func (n *network) episode(sinks int, bytes uint64, ago time.Duration) {
+	begin := n.now.Add(-ago).UnixNano()
+	e := record.Episode{Sinks: sinks, Episode: report.Episode{
+		ID: 1, Node: 12, Egress: 2, Queue: 5, Begin: begin, End: begin + 120_500e6, Packets: bytes / 100, Bytes: bytes,
+		Peak: report.EpisodePeak{At: begin + 60e9, Latency: 95_000, Occupancy: 950, Window: 2_560_000_000, Packets: 7, Bytes: 700}, UsualLatency: 1000,
+		NumCulprits: 2, NumVictims: 1,
+	}}
+	flow := func(n byte, sum uint64) report.EpisodeFlow {
+		return report.EpisodeFlow{Source: netip.AddrFrom4([4]byte{10, 0, 0, n}), Destination: netip.MustParseAddr("10.1.0.1"), SourcePort: 1024, DestinationPort: 80, Protocol: 6, Sum: sum}
+	}
+	e.Culprits[0], e.Culprits[1], e.Victims[0] = flow(2, bytes/2), flow(3, bytes/10), flow(4, 5e9)
+	n.add(&record.Record{ // of another minute, so that int.reports has both
+		Type: record.EpisodeType, Known: record.KnownNode, Time: e.End + int64(sinks)*60e9, Received: e.End, Exporter: netip.MustParseAddr("192.0.2.1"), NodeID: 1, Start: 1, Version: record.Version20,
+		Episodes: []record.Episode{e},
+	})
+}
+
 // day is a day of that network: a path that changes, a queue that two flows fill, a link
 // that becomes slower, lost report packets, drops.
 func day(now time.Time) *network {
@@ -119,6 +138,8 @@ func day(now time.Time) *network {
 	n.add(&record.Record{ // the sink was away for so long that nobody knows how much is missing
 		Type: record.Gap, Known: record.KnownNode, Time: at, Received: at, Exporter: netip.MustParseAddr("192.0.2.1"), NodeID: 2, Start: 1, Version: record.Version20, First: n.sequence[2],
 	})
+	n.episode(1, 1000, 20*time.Minute)
+	n.episode(2, 5000, 20*time.Minute) // one more sink saw it
 	n.report(1, 9, time.Minute, "sample", nil)
 	n.report(2, 9, time.Minute, "sample", nil)
 	return n
@@ -179,6 +200,8 @@ func TestQueries(t *testing.T) {
 			{"time":"` + at(40*time.Minute, long) + `","sink":1,"events":["path_change"],"path":"` + path(11, 13) + `","nodes":[11,13],"latency_ns":300,"event_node":null,"reference":null,"value":null}`},
 		{"queue_episodes", "SET param_raise = 100",
 			`{"node":12,"egress":2,"queue":5,"first":"` + at(50*time.Minute, short) + `","last":"` + at(18*time.Minute, short) + `","occupancy":950,"flows":4}`},
+		{"episodes", "",
+			`{"begin":"` + at(20*time.Minute, long) + `","seconds":120.5,"node":12,"egress":2,"queue":5,"packets":50,"peak_latency_ns":95000,"usual_latency_ns":1000,"sinks":2,"culprits":[["` + flow(2) + `",0.5],["` + flow(3) + `",0.1]],"victims":["` + flow(4) + `"]}`},
 		{"culprits_and_victims", "SET param_node = 12; SET param_egress = 2; SET param_queue = 5; SET param_from = '" + at(20*time.Minute, stamp) + "'; SET param_to = '" + at(18*time.Minute, stamp) + "'",
 			`{"flow":"` + flow(2) + `","reports":2,"bytes":699000,"share":0.736,"latency_during":95000,"latency_before":1000,"role":"culprit"}
 			{"flow":"` + flow(3) + `","reports":1,"bytes":250000,"share":0.263,"latency_during":91000,"latency_before":1000,"role":"culprit"}

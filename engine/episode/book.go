@@ -5,6 +5,9 @@ package episode
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
+
+	"intsink/engine/wire/report"
 )
 
 // MaxOpen is how many episodes are recorded at once; MaxEnded how many that ended are kept.
@@ -20,6 +23,8 @@ type Book struct {
 	open   [MaxOpen]Record // number n at n % MaxOpen
 	ended  [MaxEnded]Record
 	totals Totals
+	told   uint64      // of the ended ones, by Tell
+	untold atomic.Bool // some are not told
 }
 
 // Totals are of all episodes so far.
@@ -30,6 +35,7 @@ type Totals struct {
 	Ns         int64  // how long the ended ones lasted
 	Packets    uint64 // of the ended ones
 	Bytes      uint64
+	Culprits   uint64 // bytes of the flows with most of them, three of each episode
 }
 
 // New returns an empty Book.
@@ -75,6 +81,8 @@ func (b *Book) end(r *Record, at int64, how Ending) {
 	t.Ns, t.Packets, t.Bytes = t.Ns+r.End-r.Begin, t.Packets+r.Packets, t.Bytes+r.Bytes
 	b.ended[t.Ended%MaxEnded] = *r
 	t.Ended++
+	b.untold.Store(true)
+	t.Culprits += r.culprits()
 	t.Open--
 	*r = Record{}
 }
@@ -120,4 +128,21 @@ func (b *Book) Ended(from uint64) (all []Record, next uint64) {
 		all = append(all, b.ended[i%MaxEnded])
 	}
 	return all, n
+}
+
+// Untold reports whether there are episodes that ended and that Tell has not told.
+func (b *Book) Untold() bool { return b.untold.Load() }
+
+// Tell writes episodes that ended to all, each once, in the order in which they ended, and returns how many. Those before
+// the last MaxEnded are gone.
+func (b *Book) Tell(all []report.Episode) (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ended := b.totals.Ended
+	for b.told = max(b.told, max(ended, MaxEnded)-MaxEnded); b.told < ended && n < len(all); n++ {
+		b.ended[b.told%MaxEnded].summary(&all[n])
+		b.told++
+	}
+	b.untold.Store(b.told < ended)
+	return n
 }

@@ -7,6 +7,7 @@
 //
 //	episode.go  Record, and what a packet adds to it
 //	flows.go    Top: the flows with the most bytes, or the most delay, in fixed memory
+//	summary.go  what a report says of an episode that ended
 //	book.go     Book: open records, and the last ones that ended
 package episode
 

@@ -98,9 +98,22 @@ func TestCulpritsAreThoseOfASlowCount(t *testing.T) {
 					t.Errorf("%d packets, %d bytes, peak %d at %d, occupancy %d, want %+v", r.Packets, r.Bytes, r.PeakLatency, r.PeakAt, r.PeakOccupancy, want)
 				}
 				checkTop(t, &r.Culprits, want.bytes)
+				checkTotals(t, b.Totals(), want)
 				checkTop(t, &r.Victims, want.delay)
 			})
 		}
+	}
+}
+
+// checkTotals compares the sums of a Book that had one episode.
+func checkTotals(t *testing.T, got Totals, want slowly) {
+	t.Helper()
+	three := uint64(0)
+	for _, flow := range most(want.bytes, 3) {
+		three += want.bytes[flow]
+	}
+	if got.Packets != want.packets || got.Bytes != want.total || got.Culprits > three || got.Culprits+3*want.total/Counters < three {
+		t.Errorf("%+v, want %d packets, %d bytes, %d of three flows", got, want.packets, want.total, three)
 	}
 }
 

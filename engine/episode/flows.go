@@ -2,12 +2,7 @@
 
 package episode
 
-import (
-	"cmp"
-	"slices"
-
-	"intsink/flows"
-)
+import "intsink/flows"
 
 // Counters is how many flows a Top has room for. A flow with more than 1/32 of the sum of all is among them, and no
 // sum is too high by more than that: the flows above 5 % stand out from any number of small ones.
@@ -56,7 +51,28 @@ func (t *Top) add(flow *flows.Key, n uint64) {
 // Most returns at most n flows, those with the highest sums first. Flows whose sum may be another's for more than half are
 // left out: they are there by chance.
 func (t *Top) Most(n int) []Counter {
-	all := slices.DeleteFunc(slices.Clone(t.counters[:t.used]), func(c Counter) bool { return c.Over > c.Sum/2 })
-	slices.SortStableFunc(all, func(a, b Counter) int { return cmp.Compare(b.Sum-b.Over/2, a.Sum-a.Over/2) })
-	return all[:min(n, len(all))]
+	all := make([]Counter, min(n, t.used))
+	return all[:t.most(all)]
+}
+
+// most does as Most with as many flows as there is room for in all, and returns how many there are.
+func (t *Top) most(all []Counter) (n int) {
+	least := func(c *Counter) uint64 { return c.Sum - c.Over/2 }
+	for i := range t.counters[:t.used] {
+		c := &t.counters[i]
+		if c.Over > c.Sum/2 {
+			continue
+		}
+		at := n
+		for at > 0 && least(&all[at-1]) < least(c) {
+			at--
+		}
+		if at == len(all) {
+			continue
+		}
+		n = min(n+1, len(all))
+		copy(all[at+1:n], all[at:])
+		all[at] = *c
+	}
+	return n
 }

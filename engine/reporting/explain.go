@@ -4,6 +4,8 @@
 package reporting
 
 import (
+	"math"
+
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/wire/report"
@@ -16,7 +18,32 @@ func (x *Reporter) explain(s *Subject) {
 	if s.Flow == nil || s.Set.Has(event.Drop) {
 		x.explanation.Drops = s.Drops
 	}
-	x.individual.Explain(&x.explanation, x.tlvs[:])
+	x.individual.Explain(&x.explanation, x.tlvs[:], x.fit(s.Episodes)...)
+}
+
+// leastShown is how many bytes of the packet are shown beside summaries of episodes: as far as its ports.
+const leastShown = 80
+
+// fit shortens episodes until they fit into a report packet of each collector, beside everything else of the report.
+// Those that do not fit at all are left out, the last ones first.
+func (x *Reporter) fit(episodes []report.Episode) []report.Episode {
+	if len(episodes) == 0 {
+		return nil
+	}
+	least := math.MaxInt
+	for i := range x.outboxes {
+		least = min(least, x.outboxes[i].maxPayload-x.outboxes[i].head)
+	}
+	r := &x.individual
+	least -= report.GroupHeaderLen + report.MostBeforeInner + len(r.Metadata) + report.TLVLen(report.ExplanationLen) + report.TLVLen(min(leastShown, len(r.Inner)))
+	for i := range episodes {
+		e := &episodes[i]
+		if !e.Shorten((least - report.TLVLen(0)) &^ 3) {
+			return episodes[:i]
+		}
+		least -= report.TLVLen(e.Len())
+	}
+	return episodes
 }
 
 // explainFlow makes the Explanation of a report about flow f; f is nil if there is no flow.

@@ -28,9 +28,10 @@ type Subject struct {
 	Inner      []byte // the bytes of the packet that the report shows
 	INTEnd     int    // where INT ends in the packet, from where Inner begins; 0: it has none
 
-	Trigger event.Trigger // of Set & event.Triggered
-	Drops   uint32        // packets since the last report of a drop
-	Reason  uint8         // of a drop: one of report.DropReasons
+	Trigger  event.Trigger    // of Set & event.Triggered
+	Episodes []report.Episode // that ended; they go with an Explanation, and Report may shorten them
+	Drops    uint32           // packets since the last report of a drop
+	Reason   uint8            // of a drop: one of report.DropReasons
 }
 
 // Report builds the report of s field by field, and sends it to each of its collectors whose

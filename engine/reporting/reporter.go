@@ -36,8 +36,11 @@ type Reporter struct {
 	tlvs        [tlvRoom]byte
 }
 
-// tlvRoom is how many bytes an Explanation and the longest packet in a TLV take.
-const tlvRoom = 4 + report.ExplanationLen + 4 + report.MaxTLVData
+// MostEpisodes is how many episodes a report sums up.
+const MostEpisodes = 2
+
+// tlvRoom is how many bytes an Explanation, episodes and the longest packet in a TLV take.
+const tlvRoom = 4 + report.ExplanationLen + MostEpisodes*(4+report.MaxEpisodeLen) + 4 + report.MaxTLVData
 
 // Config holds the arguments of New.
 type Config struct {

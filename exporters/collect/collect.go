@@ -70,6 +70,7 @@ type Collector struct {
 	listens  []*listen
 	feeds    []*feed
 	records  [record.NumTypes]uint64
+	episodes episodes
 	recent   recent
 	spoolErr uint64
 }
@@ -265,7 +266,7 @@ func (c *Collector) lost(dropped []spool.Dropped) {
 	}
 }
 
-// tick makes gap records of numbers that have been missing for too long, and stats records.
+// tick makes gap records of numbers that have been missing for too long, records of episodes, and stats records.
 func (c *Collector) tick() {
 	defer close(c.ticked)
 	t := time.NewTicker(tick)
@@ -285,6 +286,7 @@ func (c *Collector) tick() {
 // Options.Stats after it has made them.
 func (c *Collector) tickAt(now, stats time.Time) time.Time {
 	c.expire(int64(now.Sub(c.began)))
+	c.tellEpisodes(now.Sub(c.began))
 	if now.Before(stats) {
 		return stats
 	}
@@ -357,6 +359,7 @@ func (c *Collector) Stop() error {
 	close(c.ticking)
 	<-c.ticked
 	c.expire(math.MaxInt64) // what is missing now comes no more, or to the next process
+	c.tellEpisodes(math.MaxInt64)
 	c.tell()
 	ctx, cancel := context.WithTimeout(context.Background(), c.o.Flush)
 	defer cancel()

@@ -19,5 +19,6 @@
 //	maker.go, batch.go, recent.go         decodes and encodes a batch; the batch; the latest batches
 //	read.go, feed.go                      reads the log for an output; its window and back-off
 //	output.go, accounts.go                what an output implements; its counters and drop reasons
+//	episodes.go                           one record of an episode that several sinks tell of
 //	collect.go, metrics.go, log.go        assembles all; a snapshot of counters; bounded log lines
 package collect

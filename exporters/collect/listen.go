@@ -81,8 +81,15 @@ type incoming struct {
 func (c *Collector) receive(l *listen, s *socket) {
 	defer c.sockets.Done()
 	m := newMaker(c.o.Decoder(), nil)
+	each := func(*record.Record) {}
 	if c.o.Observe != nil {
-		m.observe = c.o.Observe()
+		each = c.o.Observe()
+	}
+	m.observe = func(r *record.Record) {
+		each(r)
+		if len(r.Episodes) > 0 {
+			c.heard(l, r)
+		}
 	}
 	var taken []incoming
 	var gaps []streams.Gap

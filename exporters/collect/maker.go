@@ -1,9 +1,10 @@
-// maker: makes encoded records of report packets, of gap and stats notes (whose JSON the spool
+// maker: makes encoded records of report packets, of gap, stats and episode notes (whose JSON the spool
 // keeps), and of spooled entries.
 
 package collect
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/netip"
 	"unsafe"
@@ -111,7 +112,7 @@ func (m *maker) sound(packet []byte) (ok bool) {
 
 var recordVersions = [...]record.Version{0: record.Version05, 1: record.Version10, 2: record.Version20}
 
-// note puts a gap or stats record of a stream into b.
+// note puts a gap, stats or episode record of a stream into b.
 func (m *maker) note(b *Batch, k streams.Key, start, now int64, n spool.Notice, formats uint8) {
 	n.Version, n.Node, n.HwID, n.Port, n.Instance = k.Version, k.Node, k.HwID, k.Collector.Port(), k.Instance
 	payload, err := json.Marshal(n)
@@ -133,7 +134,11 @@ func (m *maker) addNote(b *Batch, e *spool.Entry, n spool.Notice, formats uint8)
 		r.Known = record.KnownNode
 	}
 	r.Version = recordVersions[min(n.Version, 2)]
-	r.Time, r.Received, r.Exporter, r.Start = e.Received, e.Received, e.From.Addr(), e.Start
+	r.Time, r.Received, r.Exporter, r.Start = cmp.Or(n.Time, e.Received), e.Received, e.From.Addr(), e.Start
+	if n.Type == record.EpisodeType {
+		r.Episodes = []record.Episode{{Sinks: n.Sinks}}
+		r.Episodes[0].Get(n.Episode)
+	}
 	b.add(&r, formats)
 }
 

@@ -252,7 +252,7 @@ func (d *Decoder) own() {
 	}
 }
 
-// tlvs reads the TLVs: the explanation, the first one that holds a packet, and all others as they are.
+// tlvs reads the TLVs: the explanation, episodes, the first one that holds a packet, and all others as they are.
 func (d *Decoder) tlvs() {
 	found := false
 	var v decode.TLV
@@ -261,6 +261,7 @@ func (d *Decoder) tlvs() {
 		in, known := v.InType()
 		switch {
 		case known && in == report.DSExtension && v.Template == report.ExplainTemplate && !d.record.Has(KnownExplanation) && d.explanation(v.Data):
+		case known && in == report.DSExtension && v.Template == report.EpisodeTemplate && d.episode(v.Data):
 		case known && decode.IsPacket(in) && !found:
 			found = true
 			d.packet(in, v.Data)
@@ -292,9 +293,35 @@ func (d *Decoder) explanation(data []byte) bool {
 	return true
 }
 
+// mostEpisodes is how many episodes a report tells at most: sinks send two, and a forged one may have hundreds.
+const mostEpisodes = 4
+
+// episode reads an episode; false where the data is none.
+func (d *Decoder) episode(data []byte) bool {
+	r := &d.record
+	n := len(r.Episodes)
+	if n == mostEpisodes {
+		return false
+	}
+	r.Episodes = append(r.Episodes, Episode{Sinks: 1})
+	if !r.Episodes[n].Get(data) {
+		r.Episodes = r.Episodes[:n]
+		return false
+	}
+	return true
+}
+
 // maxClockOffset is how far a sink's clock may be from the collector's in nanoseconds. Beyond
 // it the record's time is when it was received: stores sort by that time and expire by it.
 const maxClockOffset = int64(24 * 3600 * second)
+
+// EpisodeTime returns when e, which r tells of, ended; 0: that is too far from when r was received.
+func (r *Record) EpisodeTime(e *Episode) int64 {
+	if offset := e.End - r.Received; -maxClockOffset < offset && offset < maxClockOffset {
+		return e.End
+	}
+	return 0
+}
 
 // transparentSecurity reads the packet in a report as the code of Transparent Security writes them, which differs from
 // the specification.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -408,6 +409,51 @@ func TestSeveralReports(t *testing.T) {
 			t.Errorf("%s: %d records, %v", bad, n, err)
 		}
 	}
+}
+
+// TestEpisodesOfAReport: they are read from TLVs behind the explanation, whole ones, and at most as many as mostEpisodes;
+// the packet behind them is found. What is no episode is a TLV.
+func TestEpisodesOfAReport(t *testing.T) {
+	e := episode(1).Episode
+	for _, c := range []struct {
+		name       string
+		n, episode int
+		bad        bool
+	}{{"none", 0, 0, false}, {"one", 1, 1, false}, {"two", 2, 2, false}, {"forged", 50, mostEpisodes, false}, {"cut", 1, 0, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			var p report.Packet
+			p.Open(make([]byte, 1<<15))
+			r := report.Individual{InType: report.IPv4, Inner: reporttest.Hex(t, ipHex)}
+			r.Explain(&report.Explanation{Events: 1 << 6}, make([]byte, 1<<15), slices.Repeat([]report.Episode{e}, c.n)...)
+			if c.bad {
+				r.Inner[4+report.ExplanationLen+4+11] = 0xff
+			}
+			p.Append(&r)
+			got := recordsOf(t, p.Seal(report.GroupHeader{}))
+			if len(got) != 1 || len(got[0].Episodes) != c.episode || len(got[0].TLVs) != c.n-c.episode || got[0].SourcePort == 0 {
+				t.Fatalf("%+v", got)
+			}
+			for _, one := range got[0].Episodes {
+				if one.Episode != e || one.Sinks != 1 {
+					t.Errorf("%+v", one)
+				}
+			}
+		})
+	}
+}
+
+// recordsOf returns copies of the records of a report packet.
+func recordsOf(t *testing.T, packet []byte) (all []Record) {
+	t.Helper()
+	_, err := NewDecoder(Options{}).Records(packet, &testOrigin, func(r *Record) {
+		one := *r
+		one.Episodes, one.TLVs = slices.Clone(r.Episodes), slices.Clone(r.TLVs)
+		all = append(all, one)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func TestTransparentSecurityCode(t *testing.T) {

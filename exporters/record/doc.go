@@ -1,6 +1,6 @@
 // Package record makes the records that collectors store: one flat, versioned object for
 // each individual report, whatever its version of Telemetry Report. An object of the same
-// kind stands for report packets that never came (gap) and for the sums of a stream (stats).
+// kind stands for report packets that never came (gap), for the sums of a stream (stats) and for an episode of a queue.
 //
 // A Record has two encodings with the same names: a JSON object (AppendJSON) and the
 // protobuf message Report of deploy/collect/intsink.proto (AppendProto). Both append to
@@ -17,6 +17,7 @@
 //	reportedpacket.go, hops.go  the reported packet; its INT, hop by hop
 //	record.go                   Record, and the bits that say which of its values are known
 //	json.go, text.go            JSON
+//	episode.go                  episodes of queues in JSON and protobuf
 //	proto.go, protowire.go      protobuf
 //	defaultint.go               where INT is looked for if nothing is configured
 package record

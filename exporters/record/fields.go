@@ -11,6 +11,6 @@ var Fields = []string{
 	"reference", "value", "flow", "source", "destination", "source_port", "destination_port", "protocol",
 	"dscp", "vlan", "tcp_flags", "length", "source_mac", "destination_mac", "device_id", "vni", "outer", "inner", "path",
 	"hop_count", "hops", "latency_ns", "links", "max_hop", "source_metadata", "flags", "int_problem", "sink",
-	"ds_metadata", "data", "tlvs", "first",
+	"ds_metadata", "data", "tlvs", "episodes", "first",
 	"last", "count", "stats",
 }

@@ -47,6 +47,8 @@ func AppendJSON(dst []byte, r *Record) []byte {
 		b = appendNumber(b, `,"late":`, r.Stats.Late)
 		b = appendNumber(b, `,"undecodable":`, r.Stats.Undecodable)
 		b = append(b, '}')
+	case EpisodeType:
+		b = r.appendEpisodes(b)
 	}
 	return append(b, '}')
 }
@@ -112,7 +114,7 @@ func (r *Record) appendContents(b []byte) []byte {
 	if len(r.TLVs) > 0 {
 		b = append(b, ']')
 	}
-	return b
+	return r.appendEpisodes(b)
 }
 
 // tlvNames has the names of types of TLVs; reserved ones go by their number.

@@ -44,6 +44,8 @@ func AppendProto(dst []byte, r *Record) []byte {
 			b = putNumber(b, i+1, v)
 		}
 		b = closeField(b, at)
+	case EpisodeType:
+		b = r.putEpisodes(b)
 	}
 	return b
 }
@@ -96,7 +98,7 @@ func (r *Record) putContents(b []byte) []byte {
 		b = putKnown(b, t.Type == report.TLVDSExtension, 2, uint64(t.Template))
 		b = closeField(putHex(b, 3, t.Data), at)
 	}
-	return b
+	return r.putEpisodes(b)
 }
 
 // put appends h as a message if it has addresses.
@@ -311,4 +313,5 @@ const (
 	fieldDSMetadata
 	fieldData
 	fieldTLVs
+	fieldEpisodes
 )

@@ -41,7 +41,7 @@ type Record struct {
 	Domain, DSMdBits, DSMdStatus uint16
 	DSMetadata                   []byte // the reporting node's domain specific metadata
 	Data                         []byte // inner contents that are neither a packet nor TLVs
-	TLVs                         []TLV  // without the explanation and the packet that the record describes
+	TLVs                         []TLV  // without the explanation, episodes and the packet that the record describes
 	Problem                      decode.Problem
 
 	// Why the report was sent.
@@ -80,6 +80,9 @@ type Record struct {
 	SourceMetadata []byte
 	INTProblem     inthdr.Reason // what is wrong with the packet's INT
 
+	// Episodes of queues: those that the report sums up; of type EpisodeType the one that it is about.
+	Episodes []Episode
+
 	// Type Gap: the first and last sequence number of packets that never came, and how many. With Count 0
 	// only the first one is known.
 	First, Last, Count uint64
@@ -92,13 +95,14 @@ type Record struct {
 type Type uint8
 
 const (
-	Report Type = iota // one individual report
-	Gap                // a range of report packets that never came
-	Stats              // sums of a stream since its last record of this type
+	Report      Type = iota // one individual report
+	Gap                     // a range of report packets that never came
+	Stats                   // sums of a stream since its last record of this type
+	EpisodeType             // an episode of a queue, as all sinks together saw it
 	NumTypes
 )
 
-var typeNames = [NumTypes]string{"report", "gap", "stats"}
+var typeNames = [NumTypes]string{"report", "gap", "stats", "episode"}
 
 // String returns the value of the field type.
 func (t Type) String() string { return typeNames[t] }
@@ -220,7 +224,7 @@ type StreamStats struct {
 
 // Reset clears r and makes it a record of type t; its slices keep their memory.
 func (r *Record) Reset(t Type) {
-	*r = Record{Type: t, VLANs: r.VLANs[:0], DeviceID: r.DeviceID[:0], Hops: r.Hops[:0], Links: r.Links[:0], TLVs: r.TLVs[:0]}
+	*r = Record{Type: t, VLANs: r.VLANs[:0], DeviceID: r.DeviceID[:0], Hops: r.Hops[:0], Links: r.Links[:0], TLVs: r.TLVs[:0], Episodes: r.Episodes[:0]}
 }
 
 // Bits of Record.Events that bits D and Q of a report stand for.

@@ -52,6 +52,7 @@ func whole() *Record {
 		},
 		Links:     []Link{{10, 11, 900}, {11, 12, 0}},
 		LatencyNs: 1500, MaxHop: 10, Flags: HopLimit | MTUExceeded | Malformed | Truncated,
+		Episodes:       []Episode{*episode(1), *episode(3)},
 		SourceMetadata: []byte{1, 2, 3, 4}, INTProblem: inthdr.ReasonHopML,
 		Sink: Sink{Known: everyHop &^ (HopNode | HopCongestion), Ingress: 1, Egress: 2, LatencyNs: 300, Queue: 0, Occupancy: 64, Ingress2: 3, Egress2: 4,
 			IngressTime: 1763776800_000000001, EgressTime: 1763776800_000000301, TxUtilization: 50, Buffer: 1, BufferOccupancy: 2},
@@ -75,6 +76,26 @@ func stream(t Type) *Record {
 	return r
 }
 
+// episode returns an episode of a queue that all is known of, as that many sinks saw it.
+func episode(sinks int) *Episode {
+	e := &Episode{report.Episode{
+		ID: 17, Node: 302, Egress: 15, Queue: 2, Begin: 1763776800_000000001, End: 1763776812_500000000, Packets: 1 << 33, Bytes: 1 << 43,
+		Peak:         report.EpisodePeak{At: 1763776806_000000000, Latency: 1_780_000, Occupancy: 9120, Window: 640_000_000, Packets: 70_000, Bytes: 100_000_000},
+		UsualLatency: 1700, UsualOccupancy: 12, NumCulprits: 2, NumVictims: 1,
+	}, sinks}
+	e.Culprits[0] = report.EpisodeFlow{Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddr("10.1.0.1"), SourcePort: 1024, DestinationPort: 80, Protocol: 6, Sum: 1 << 42, Over: 77}
+	e.Culprits[1] = report.EpisodeFlow{Source: netip.MustParseAddr("2001:db8::1"), Destination: netip.MustParseAddr("2001:db8::2"), Protocol: 47, Sum: 1 << 41}
+	e.Victims[0] = report.EpisodeFlow{Source: netip.MustParseAddr("10.0.0.2"), Destination: netip.MustParseAddr("10.1.0.1"), SourcePort: 1, DestinationPort: 2, Protocol: 17, Sum: 5e9, Over: 1}
+	return e
+}
+
+// anEpisode is a record of one, whose queue has no known interface and whose values are not known.
+func anEpisode() *Record {
+	r := stream(EpisodeType)
+	r.Episodes = []Episode{{report.Episode{ID: 18, Node: 7, Egress: 1<<16 - 1, Queue: 255, Begin: 1763776800_000000001, End: 1763776800_000000002}, 2}}
+	return r
+}
+
 var goldens = []struct {
 	name   string
 	record func() *Record
@@ -83,6 +104,7 @@ var goldens = []struct {
 	{"bare", bare},
 	{"gap", func() *Record { return stream(Gap) }},
 	{"stats", func() *Record { return stream(Stats) }},
+	{"episode", anEpisode},
 }
 
 // TestGolden compares the JSON, and the message as protoc decodes it, with files.
@@ -219,7 +241,7 @@ func TestTimes(t *testing.T) {
 func TestResetKeepsRoom(t *testing.T) {
 	r := whole()
 	r.Reset(Gap)
-	want := Record{Type: Gap, VLANs: []uint16{}, DeviceID: []byte{}, Hops: []Hop{}, Links: []Link{}, TLVs: []TLV{}}
+	want := Record{Type: Gap, VLANs: []uint16{}, DeviceID: []byte{}, Hops: []Hop{}, Links: []Link{}, TLVs: []TLV{}, Episodes: []Episode{}}
 	if d := cmp.Diff(&want, r, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}

@@ -38,7 +38,7 @@ func appendMAC(b []byte, a *[6]byte) []byte {
 // appendID appends the record's id. It is unique, and copies of one report have the same id:
 // node, hw_id, start of the stream, sequence number and place in the packet, in hexadecimal
 // digits. In place of the last two, a gap has its first missing number and "gap", a record
-// of type stats its time and "stats".
+// of type stats its time and "stats", an episode its number and "episode".
 func (r *Record) appendID(b []byte) []byte {
 	if r.Known&KnownNode != 0 {
 		b = strconv.AppendUint(b, uint64(r.NodeID), 16)
@@ -51,6 +51,11 @@ func (r *Record) appendID(b []byte) []byte {
 		return append(strconv.AppendUint(b, r.First, 16), "-gap"...)
 	case Stats:
 		return append(strconv.AppendUint(b, uint64(r.Time), 16), "-stats"...)
+	case EpisodeType:
+		if len(r.Episodes) > 0 {
+			b = strconv.AppendUint(b, uint64(r.Episodes[0].ID), 16)
+		}
+		return append(b, "-episode"...)
 	}
 	b = strconv.AppendUint(b, r.Sequence, 16)
 	return strconv.AppendUint(append(b, '-'), uint64(r.Index), 16)

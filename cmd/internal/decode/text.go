@@ -21,6 +21,9 @@ func reportText(g datagram, r *record.Record, h *decode.Header, raw *decode.Repo
 	if r.Has(record.KnownExplanation) {
 		add("events %s", explainedText(r))
 	}
+	for k := range r.Episodes {
+		add("episode %s", episodeText(&r.Episodes[k]))
+	}
 	if r.Sink.Known != 0 {
 		add("sink %s", fieldsText(r.Sink.AppendJSON(nil)))
 	}
@@ -109,6 +112,34 @@ func explainedText(r *record.Record) string {
 	}
 	fmt.Fprintf(&b, " (%d packets, %d bytes, %d suppressed, %d lost, %d dropped)", r.FlowPackets, r.FlowBytes, r.Suppressed, r.Lost, r.Drops)
 	return strings.TrimPrefix(b.String(), ",")
+}
+
+// episodeText is an episode on one line: where, how long, its peak, who filled the queue and who waited.
+func episodeText(e *record.Episode) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d: node %d", e.ID, e.Node)
+	if e.Egress != 1<<16-1 {
+		fmt.Fprintf(&b, " egress %d", e.Egress)
+	}
+	fmt.Fprintf(&b, " queue %d, %s for %v, %d packets, %d bytes", e.Queue, time.Unix(0, e.Begin).UTC().Format(time.RFC3339Nano), time.Duration(e.End-e.Begin), e.Packets, e.Bytes)
+	if e.Peak.Latency != 0 {
+		fmt.Fprintf(&b, ", peak %v", time.Duration(e.Peak.Latency))
+	}
+	if e.UsualLatency != 0 {
+		fmt.Fprintf(&b, " against %v", time.Duration(e.UsualLatency))
+	}
+	if e.Peak.Occupancy != 0 {
+		fmt.Fprintf(&b, ", occupancy %d", e.Peak.Occupancy)
+	}
+	for i := range e.NumCulprits {
+		f := &e.Culprits[i]
+		fmt.Fprintf(&b, ", culprit %s %d bytes", record.AppendEpisodeFlow(nil, f), f.Sum)
+	}
+	for i := range e.NumVictims {
+		f := &e.Victims[i]
+		fmt.Fprintf(&b, ", victim %s %v", record.AppendEpisodeFlow(nil, f), time.Duration(f.Sum))
+	}
+	return b.String()
 }
 
 // flowText returns the flow's id and what else tells its packets apart.

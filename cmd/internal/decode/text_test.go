@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -49,5 +50,22 @@ func TestTextSaysWhy(t *testing.T) {
 				t.Errorf("%q, want %q in it", got, c.want)
 			}
 		})
+	}
+}
+
+// TestTextSumsUpEpisodes: what the report says of an episode that ended is one line.
+func TestTextSumsUpEpisodes(t *testing.T) {
+	e := report.Episode{
+		ID: 7, Node: 302, Egress: 15, Queue: 2, Begin: 1763776800_000000000, End: 1763776812_500000000, Packets: 81, Bytes: 5022,
+		Peak: report.EpisodePeak{Latency: 1_780_000, Occupancy: 9120}, UsualLatency: 1700, NumCulprits: 1, NumVictims: 1,
+	}
+	e.Culprits[0] = report.EpisodeFlow{Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddr("10.1.0.1"), SourcePort: 1, DestinationPort: 2, Protocol: 17, Sum: 4000}
+	e.Victims[0] = report.EpisodeFlow{Source: netip.MustParseAddr("fd00::1"), Destination: netip.MustParseAddr("fd00::2"), Protocol: 58, Sum: 3e9}
+	var r report.Individual
+	r.Explain(&report.Explanation{Events: 1 << 6, Trigger: report.NoTrigger}, make([]byte, 400), e)
+	want := "\n  episode 7: node 302 egress 15 queue 2, 2025-11-22T02:00:00Z for 12.5s, 81 packets, 5022 bytes, peak 1.78ms against 1.7µs, occupancy 9120, " +
+		"culprit udp:10.0.0.1:1-10.1.0.1:2 4000 bytes, victim icmpv6:[fd00::1]-[fd00::2] 3s\n"
+	if got := text(t, &r); !strings.Contains(got, want) {
+		t.Errorf("%q, want %q in it", got, want)
 	}
 }

@@ -81,12 +81,15 @@ func (e *Explanation) Get(b []byte) bool {
 // MaxTLVData is the longest data of a TLV in bytes.
 const MaxTLVData = maxTLVWords * 4
 
-// Explain makes r's inner contents TLVs: e, then the packet that was there, cut to
-// what a TLV can hold. b has room for both.
-func (r *Individual) Explain(e *Explanation, b []byte) {
+// Explain makes r's inner contents TLVs: e, episodes that ended, then the packet that was there, cut to
+// what a TLV can hold. b has room for all.
+func (r *Individual) Explain(e *Explanation, b []byte, episodes ...Episode) {
 	var data [ExplanationLen]byte
 	e.Put(data[:])
 	n := PutTLV(b, TLVDSExtension, ExplainTemplate, data[:])
+	for i := range episodes {
+		n += PutTLV(b[n:], TLVDSExtension, EpisodeTemplate, episodes[i].Append(make([]byte, 0, MaxEpisodeLen)))
+	}
 	if r.InType >= Ethernet && r.InType <= IPv6 {
 		t := TLVEthernet + TLVType(r.InType-Ethernet)
 		n += PutTLV(b[n:], t, 0, r.Inner[:min(len(r.Inner), MaxTLVData)])

@@ -35,6 +35,9 @@ const (
 	maxMdWords   = 0xff
 )
 
+// MostBeforeInner is how many bytes a report has at most in front of its metadata and inner contents.
+const MostBeforeInner = firstWordLen + intMainLen
+
 // MaxMetadata is how many bytes of metadata MD Length can express.
 const MaxMetadata = maxMdWords * 4
 

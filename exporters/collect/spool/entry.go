@@ -16,7 +16,7 @@ type Kind uint8
 
 const (
 	Report Kind = iota // a report packet: the payload of a UDP datagram
-	Note               // a gap or stats record, made by the collector itself
+	Note               // a gap, stats or episode record, made by the collector itself
 )
 
 // Entry is a report packet, or a note, as the spool keeps it.

@@ -19,7 +19,7 @@ type Range struct {
 	Unnumbered bool   `json:"unnumbered,omitempty"` // the switch does not number its packets
 }
 
-// Notice is the payload of a Note: a gap or stats record, in JSON.
+// Notice is the payload of a Note: a gap, stats or episode record, in JSON.
 type Notice struct {
 	Type    record.Type        `json:"type"`
 	Version uint8              `json:"version"`
@@ -32,6 +32,10 @@ type Notice struct {
 	Stats   record.StreamStats `json:"stats"`
 
 	Instance uint64 `json:"instance,omitempty"` // of the sink, where its packets say who it is
+
+	Time    int64  `json:"time,omitempty"`    // of an episode's record
+	Episode []byte `json:"episode,omitempty"` // as report.Episode has it
+	Sinks   int    `json:"sinks,omitempty"`   // that told of it
 }
 
 // span returns the report packets that are lost to an output which does not get e: a report packet

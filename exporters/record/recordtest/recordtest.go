@@ -51,6 +51,7 @@ func Decode(t testing.TB, payload []byte) (p Packet) {
 			one.INT = i.Type.String()
 		}
 		one.Hops, one.VLANs, one.TLVs = slices.Clone(r.Hops), slices.Clone(r.VLANs), slices.Clone(r.TLVs)
+		one.Episodes = slices.Clone(r.Episodes)
 		one.Links, one.DeviceID, one.SourceMetadata = slices.Clone(r.Links), slices.Clone(r.DeviceID), slices.Clone(r.SourceMetadata)
 		p.Reports = append(p.Reports, one)
 	})

@@ -70,6 +70,7 @@ func (s *Source) addEpisodes(x *exposition) {
 	x.addSeconds("intsink_episode_seconds_total", t.Ns)
 	x.add("intsink_episode_packets_total", t.Packets)
 	x.add("intsink_episode_bytes_total", t.Bytes)
+	x.add("intsink_episode_culprit_bytes_total", t.Culprits)
 	for kind := range usual.NumKinds {
 		known, evicted := s.Workers[0].Usual().Places(kind)
 		x.add("intsink_usual_places", uint64(known), "kind", kind)
