@@ -225,7 +225,6 @@ func (r *Record) appendTunnel(b []byte) []byte {
 
 // appendTo appends h, which has addresses, as an object.
 func (h *Headers) appendTo(b []byte) []byte {
-	b = append(b, '{')
 	start := len(b)
 	if h.HasPorts || !hasPorts(h.Protocol) {
 		b = append(h.appendFlow(append(b, `,"flow":"`...)), '"')
@@ -289,7 +288,6 @@ func (r *Record) appendWay(b []byte) []byte {
 
 // AppendJSON appends h as an object.
 func (h *Hop) AppendJSON(b []byte) []byte {
-	b = append(b, '{')
 	start := len(b)
 	number := func(known HopKnown, name string, v uint32) {
 		if h.Known&known != 0 {
@@ -321,9 +319,10 @@ func (h *Hop) AppendJSON(b []byte) []byte {
 // closeObject ends the object whose fields, each with a comma in front, begin at b[start]: it
 // turns the first comma into the opening brace.
 func closeObject(b []byte, start int) []byte {
-	if len(b) > start {
-		b = b[:start+copy(b[start:], b[start+1:])]
+	if len(b) == start {
+		return append(b, "{}"...)
 	}
+	b[start] = '{'
 	return append(b, '}')
 }
 

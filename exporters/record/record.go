@@ -224,7 +224,9 @@ type StreamStats struct {
 
 // Reset clears r and makes it a record of type t; its slices keep their memory.
 func (r *Record) Reset(t Type) {
-	*r = Record{Type: t, VLANs: r.VLANs[:0], DeviceID: r.DeviceID[:0], Hops: r.Hops[:0], Links: r.Links[:0], TLVs: r.TLVs[:0], Episodes: r.Episodes[:0]}
+	vlans, device, hops, links, tlvs, episodes := r.VLANs[:0], r.DeviceID[:0], r.Hops[:0], r.Links[:0], r.TLVs[:0], r.Episodes[:0]
+	*r = Record{} // alone it makes zeros; with fields it would copy a record
+	r.Type, r.VLANs, r.DeviceID, r.Hops, r.Links, r.TLVs, r.Episodes = t, vlans, device, hops, links, tlvs, episodes
 }
 
 // Bits of Record.Events that bits D and Q of a report stand for.

@@ -6,6 +6,7 @@ package record
 import (
 	"net/netip"
 	"strconv"
+	"sync/atomic"
 )
 
 const hexDigits = "0123456789abcdef"
@@ -19,10 +20,11 @@ func appendHex(b, bytes []byte) []byte {
 
 // appendHex64 appends all 16 digits of v.
 func appendHex64(b []byte, v uint64) []byte {
-	for shift := 60; shift >= 0; shift -= 4 {
-		b = append(b, hexDigits[v>>shift&0xf])
+	var digits [16]byte
+	for i := range digits {
+		digits[i] = hexDigits[v>>(60-4*i)&0xf]
 	}
-	return b
+	return append(b, digits[:]...)
 }
 
 func appendMAC(b []byte, a *[6]byte) []byte {
@@ -123,27 +125,45 @@ const (
 	day    = 86400
 )
 
+// dates has the latest day that appendTime wrote, and its date, by the last bits of the day: computing a date takes
+// longer than all else. A word is the day after 1970-01-01, the year, month and day of the month.
+var dates [8]atomic.Uint64
+
 // appendTime appends Unix nanoseconds ns as RFC 3339 with nine digits of nanoseconds,
 // in UTC.
 func appendTime(b []byte, ns uint64) []byte {
 	s := ns / second
-	y, m, d := date(s / day)
-	b = append(b, byte('0'+y/1000), byte('0'+y/100%10), byte('0'+y/10%10), byte('0'+y%10), '-')
-	b = append(appendTwo(b, m), '-')
-	b = append(appendTwo(b, d), 'T')
-	s %= day
-	b = append(appendTwo(b, uint(s/3600)), ':')
-	b = append(appendTwo(b, uint(s/60%60)), ':')
-	b = append(appendTwo(b, uint(s%60)), '.')
-	var digits [9]byte
-	for i, v := len(digits)-1, ns%second; i >= 0; i-- {
-		digits[i] = byte('0' + v%10)
-		v /= 10
+	at := &dates[s/day%uint64(len(dates))]
+	d := at.Load()
+	if d>>32 != s/day || d == 0 {
+		y, month, dayOfMonth := date(s / day)
+		d = s/day<<32 | uint64(y)<<16 | uint64(month)<<8 | uint64(dayOfMonth)
+		at.Store(d)
 	}
-	return append(append(b, digits[:]...), 'Z')
+	b = append(b, zeroTime...)
+	t := (*[len(zeroTime)]byte)(b[len(b)-len(zeroTime):])
+	putTwo(t, 0, uint32(d>>16&0xffff)/100)
+	putTwo(t, 2, uint32(d>>16&0xffff)%100)
+	putTwo(t, 5, uint32(d>>8&0xff))
+	putTwo(t, 8, uint32(d&0xff))
+	clock, n := uint32(s%day), uint32(ns%second)
+	putTwo(t, 11, clock/3600)
+	putTwo(t, 14, clock/60%60)
+	putTwo(t, 17, clock%60)
+	putTwo(t, 20, n/1e7)
+	putTwo(t, 22, n/1e5%100)
+	putTwo(t, 24, n/1e3%100)
+	putTwo(t, 26, n/10%100)
+	t[28] = byte('0' + n%10)
+	return b
 }
 
-func appendTwo(b []byte, v uint) []byte { return append(b, byte('0'+v/10), byte('0'+v%10)) }
+const zeroTime = "0000-00-00T00:00:00.000000000Z"
+
+// putTwo writes two decimal digits.
+func putTwo(t *[len(zeroTime)]byte, at int, v uint32) {
+	t[at], t[at+1] = byte('0'+v/10), byte('0'+v%10)
+}
 
 // date returns the Gregorian date of the given day after 1970-01-01. It counts years from
 // March on, so that the leap day is the last one; 400 of them have 146097 days.
