@@ -15,6 +15,7 @@ GO := scripts/go.sh
 # default.pgo: tests would be compiled by it, too.
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
+THROUGHPUT := PYTHONPATH=bin/bench/python PYTHONDONTWRITEBYTECODE=1 bench/throughput.py
 
 .PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo playground test check test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak property fuzz fuzz-fast lint schema fresh test-trixie clean demo-collect
 
@@ -63,7 +64,7 @@ test-engines: deps deps-engines ## run the tests against the engines that record
 # The benchmarks' programs. Their worker is compiled as intsink's is, with the same profile.
 bench-tools: deps
 	$(MAKE) build
-	for tool in compare instructions latency rfc2544; do \
+	for tool in compare instructions latency trial; do \
 		GOAMD64=$(GOAMD64) $(GO) build -pgo=$(PGO) -o bin/bench/$$tool ./bench/cmd/$$tool; done
 
 bench: bench-tools ## compare with dpdk-testpmd on the same input, in turns (ROWS=all|name,..., BENCH="--help" for flags)
@@ -88,12 +89,14 @@ faults-collect: deps deps-engines ## ten million reports into Kafka and ClickHou
 	INTSINK_ENGINES=$${INTSINK_ENGINES:-$(CURDIR)/bin/engines} $(GO) test -count=1 -v -timeout 2h -tags engines -run TestFaults ./bench/faults -reports $(or $(REPORTS),10000000) -rate 20000 -away 30s
 
 bench-throughput: bench-tools ## search for the rate without loss and with 0.5 %, over net_memif (BENCH="--help" for flags)
-	bin/bench/rfc2544 $(BENCH)
+	scripts/deps.sh bench
+	$(THROUGHPUT) $(BENCH)
 
 bench-results: bench-tools ## run bench-all, bench-latency and bench-throughput with few rounds and write bench/RESULTS.md: 12 minutes, on a quiet machine (ROUNDS=2)
 	bin/bench/compare --rows all --rounds $(or $(ROUNDS),2) --seconds 1s --warmup 300ms --instructions bin/bench/instructions --results bench/RESULTS.md
 	bin/bench/latency --seconds 2s --results bench/RESULTS.md
-	bin/bench/rfc2544 --sizes 138 --seconds 500ms --resolution 0.05 --patience 2 --results bench/RESULTS.md
+	scripts/deps.sh bench
+	$(THROUGHPUT) --sizes 138 --seconds 0.5 --resolution 0.05 --results bench/RESULTS.md
 	$(GO) run ./bench/cmd/chart
 
 pgo: bench-tools ## profile intsink on several inputs for the compiler: two minutes, then commit

@@ -38,6 +38,10 @@ mapfile -t measured < <(grep -rl --include='*_test.go' '^func Benchmark' . | xar
 step "benchmarks of ${#measured[@]} packages, once each"
 gotest -run '^$' -bench . -benchtime 1x "${measured[@]}"
 
+step "search of bench/throughput.py"
+scripts/deps.sh bench
+PYTHONPATH=bin/bench/python PYTHONDONTWRITEBYTECODE=1 python3 bench/throughput_test.py
+
 step "fuzzing of the C of engine/fast with sanitizers"
 scripts/fuzz_fast.sh 1
 

@@ -3,7 +3,7 @@
 # and a Go toolchain as new as go.mod asks. Does nothing, and needs no root,
 # where all is there. Debian 12 and 13.
 #
-#   scripts/deps.sh [build|demo|deb|test]...   for what; test, the default, is all
+#   scripts/deps.sh [build|demo|deb|test|bench]...   for what; test, the default, is all but bench
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -25,6 +25,10 @@ test=(
 	tshark protobuf-compiler prometheus chromium
 )
 
+# The search of bench/throughput.py: one package of PyPI, into bin/bench/python.
+bench=(python3-pip)
+search=mlrsearch==1.2.1
+
 [[ $# -gt 0 ]] || set -- test
 for what in "$@"; do
 	case $what in
@@ -32,7 +36,8 @@ for what in "$@"; do
 	demo) packages+=("${demo[@]}") ;;
 	deb) packages+=("${deb[@]}") ;;
 	test) packages+=("${test[@]}") ;;
-	*) echo "usage: deps.sh [build|demo|deb|test]..." >&2; exit 2 ;;
+	bench) packages+=("${bench[@]}") ;;
+	*) echo "usage: deps.sh [build|demo|deb|test|bench]..." >&2; exit 2 ;;
 	esac
 done
 
@@ -81,6 +86,10 @@ fi
 mapfile -t todo < <(missing "${packages[@]}")
 if [[ ${#todo[@]} -gt 0 ]]; then
 	install "${todo[@]}"
+fi
+if [[ " $* " == *" bench "* && ! -d bin/bench/python/MLRsearch ]]; then
+	say "installing: $search"
+	python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --no-deps --target bin/bench/python "$search"
 fi
 if ! scripts/go.sh --find >/dev/null; then
 	# Debian's own Go is too old to build with, but can fetch a newer one.
