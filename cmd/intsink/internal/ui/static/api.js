@@ -20,9 +20,6 @@ export function get(path, parameters = {}) {
   return answer;
 }
 
-// An answer that the sink has given to another page in the last second is new enough.
-const headers = { 'Cache-Control': 'max-age=1' };
-
 async function request(url) {
   let timer;
   const late = new Promise((_, reject) => {
@@ -38,7 +35,7 @@ async function request(url) {
 async function answerOf(url) {
   let response, body;
   try {
-    response = await fetch(url, { headers, signal: AbortSignal.timeout(15000), cache: 'no-store' });
+    response = await fetch(url, { signal: AbortSignal.timeout(15000), cache: 'no-store' });
     body = await response.text();
   } catch (e) {
     throw new ApiError(e.name === 'TimeoutError' ? 'no answer within 15 seconds' : 'the sink cannot be reached', 0);
