@@ -30,7 +30,6 @@ func (r *Record) appendEpisodes(b []byte) []byte {
 
 // AppendJSON appends e as an object.
 func (e *Episode) AppendJSON(b []byte) []byte {
-	b = append(b, '{')
 	start := len(b)
 	b = appendNumber(b, `,"id":`, uint64(e.ID))
 	b = appendNumber(b, `,"node":`, uint64(e.Node))
