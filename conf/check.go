@@ -19,10 +19,7 @@ func (d checker) check(c *Config, m machine) {
 	d.checkLinks(c)
 	d.checkMbufs(c)
 	d.checkMemory(c, m)
-	d.checkINT(&c.INT)
-	for i := range c.INT.Domains {
-		d.checkDomain(&c.INT.Domains[i])
-	}
+	d.checkINTs(c)
 	d.checkNodeModels(c)
 	d.checkEvents(&c.Events, nil, "events")
 	d.checkWatches(c)

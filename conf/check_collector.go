@@ -129,7 +129,7 @@ func (d checker) checkCollectors(c *Config) {
 			d.WarnAt([]any{&col.Address}, "collector %q: %s is the address of collector %q too: it gets every report twice", col.Name, col.Address, other)
 		}
 		seen[col.Address] = col.Name
-		for _, p := range c.INT.ports() {
+		for _, p := range c.intPorts() {
 			if *p.at == col.Address.Port() {
 				d.ErrorAt([]any{&col.Address}, "collector %q: port %d is int.%s: a node on the way would take report packets for INT, and cut them; "+
 					"take another port, such as 8555, here and at the collector", col.Name, *p.at, p.name)

@@ -8,12 +8,28 @@ import (
 	"slices"
 )
 
+// checkINTs checks the block int of the file, which may be missing where each link and tap has its own, and those.
+func (d checker) checkINTs(c *Config) {
+	own := c.INTs()[1:]
+	if !d.Has(&c.INT) && (len(own) == 0 || len(own) < len(c.Links)+len(c.Taps)) {
+		d.ErrorAt(nil, "there is no int block: it says which packets carry INT, such as int { udp_port = 5000 }")
+	}
+	if d.Has(&c.INT) && len(own) > 0 && len(own) == len(c.Links)+len(c.Taps) {
+		d.WarnAt([]any{&c.INT}, "int: every link and tap has an int block of its own: but for verify, this one does nothing")
+	}
+	for _, x := range c.INTs() {
+		if !d.Has(x) {
+			continue
+		}
+		d.checkINT(x)
+		for i := range x.Domains {
+			d.checkDomain(&x.Domains[i])
+		}
+	}
+}
+
 func (d checker) checkINT(c *INT) {
 	at := []any{c}
-	if !d.Has(c) {
-		d.ErrorAt(nil, "there is no int block: it says which packets carry INT, such as int { udp_port = 5000 }")
-		return
-	}
 	marked := []any{&c.UDPPort, &c.DSCP, &c.ProbeMarker, &c.GREProtocol, &c.VXLANGPE, &c.Geneve}
 	if !slices.ContainsFunc(marked, d.Has) {
 		d.ErrorAt(at, "int: nothing marks INT: set at least one of udp_port, dscp, probe_marker, gre_protocol, vxlan_gpe or geneve")
@@ -24,6 +40,9 @@ func (d checker) checkINT(c *INT) {
 	}
 	if len(c.ProbePorts) > 0 && !d.Has(&c.ProbeMarker) {
 		d.WarnAt([]any{&c.ProbePorts}, "int: probe_ports does nothing without probe_marker")
+	}
+	if m := c.Match; m != nil && len(m.VLAN)+len(m.Prefix) == 0 && !d.Wrong(&m.VLAN) && !d.Wrong(&m.Prefix) {
+		d.WarnAt([]any{m}, "int: match says nothing: all packets may carry INT; write vlan or prefix, or leave it out")
 	}
 	if len(c.Versions) == 0 {
 		d.ErrorAt([]any{&c.Versions}, `int: versions is empty: no INT would be taken; the default is ["2"]`)
@@ -173,4 +192,12 @@ func (d checker) checkDomain(x *Domain) {
 	if hop > 4*maxHopWords {
 		d.ErrorAt([]any{x}, "domain %q: its instructions of scope hop take %d bytes per hop; Hop ML has 5 bits: at most %d", x.Name, hop, 4*maxHopWords)
 	}
+}
+
+// intPorts are the ports of all blocks int.
+func (c *Config) intPorts() (all []intPort) {
+	for _, x := range c.INTs() {
+		all = append(all, x.ports()...)
+	}
+	return all
 }

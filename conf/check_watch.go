@@ -41,19 +41,20 @@ func (d checker) checkWatches(c *Config) {
 		}
 		d.checkEventNames(c, w, where)
 		d.checkCollectorTraffic(c, w, where)
-		d.checkMatch(&c.INT, w, where)
+		d.checkMatch(c, w, where)
+		d.checkIngress(c, w, where)
 	}
 }
 
 func isEmpty(m *Match) bool {
 	return m.Flow == AnyLayer && len(m.Source)+len(m.Destination)+len(m.Protocol)+len(m.SourcePort)+len(m.DestinationPort)+
-		len(m.VLAN)+len(m.DSCP)+len(m.VNI)+len(m.Device) == 0
+		len(m.VLAN)+len(m.DSCP)+len(m.VNI)+len(m.Device)+len(m.Link)+len(m.Port) == 0
 }
 
 // anyFailed reports whether an attribute of m could not be read: m is then empty by mistake, which
 // is reported already.
 func (d checker) anyFailed(m *Match) bool {
-	all := []any{&m.Source, &m.Destination, &m.Protocol, &m.SourcePort, &m.DestinationPort, &m.Flow, &m.VLAN, &m.DSCP, &m.VNI, &m.Device}
+	all := []any{&m.Source, &m.Destination, &m.Protocol, &m.SourcePort, &m.DestinationPort, &m.Flow, &m.VLAN, &m.DSCP, &m.VNI, &m.Device, &m.Link, &m.Port}
 	return slices.ContainsFunc(all, d.Wrong)
 }
 
@@ -97,18 +98,18 @@ func (d checker) checkCollectorTraffic(c *Config, w *Watch, where string) {
 }
 
 // checkMatch warns of matches that no packet can have.
-func (d checker) checkMatch(c *INT, w *Watch, where string) {
+func (d checker) checkMatch(c *Config, w *Watch, where string) {
 	m := w.Match
 	if m == nil {
 		return
 	}
 	for i, value := range m.DSCP {
-		if slices.ContainsFunc(c.DSCP, func(mark DSCP) bool { return mark.Mask == 63 && mark.Value == value }) {
+		if slices.ContainsFunc(c.INT.DSCP, func(mark DSCP) bool { return mark.Mask == 63 && mark.Value == value }) {
 			d.WarnAt([]any{schema.ElementOf(&m.DSCP, i)}, "%s: match: dscp = %d is what marks INT; a watch compares the DSCP that the packet leaves with", where, value)
 		}
 	}
 	for i, id := range m.Device {
-		if id > math.MaxUint32 && !c.hasRole(DeviceIDRole) {
+		if id > math.MaxUint32 && !slices.ContainsFunc(c.INTs(), func(x *INT) bool { return x.hasRole(DeviceIDRole) }) {
 			d.WarnAt([]any{schema.ElementOf(&m.Device, i)}, "%s: match: device = %s: node ids have 32 bits, and no int domain has an instruction with "+
 				`role = "device_id"; no packet has it`, where, formatDevice(id))
 		}
@@ -123,6 +124,59 @@ func (d checker) checkMatch(c *INT, w *Watch, where string) {
 			d.WarnAt([]any{list}, "%s: match: the protocols of this watch have no ports; it matches nothing", where)
 		}
 	}
+}
+
+// checkIngress checks the names of links and ports that packets arrive by.
+func (d checker) checkIngress(c *Config, w *Watch, where string) {
+	m := w.Match
+	if m == nil {
+		return
+	}
+	var links, ports []string
+	for i := range c.Links {
+		links, ports = append(links, c.Links[i].Name), append(ports, c.Links[i].Network, c.Links[i].Host)
+	}
+	for i := range c.Taps {
+		links, ports = append(links, c.Taps[i].Name), append(ports, c.Taps[i].Port)
+	}
+	for i, name := range m.Link {
+		d.checkKnown(schema.ElementOf(&m.Link, i), where+": match", name, "link or tap", links)
+	}
+	for i, name := range m.Port {
+		if at := schema.ElementOf(&m.Port, i); slices.Contains(portNames(c), name) && !slices.Contains(ports, name) {
+			d.ErrorAt([]any{at}, "%s: match: port %q is in no link and no tap: no packet arrives by it", where, name)
+		} else {
+			d.checkKnown(at, where+": match", name, "port", ports)
+		}
+	}
+	if len(m.Link) > 0 && len(m.Port) > 0 && len(m.Ingress(c)) == 0 {
+		d.WarnAt([]any{&m.Port}, "%s: match: none of these ports is one of these links: the watch matches nothing", where)
+	}
+}
+
+// Ingress is a port that packets arrive by: the one on the host side of link number Link, or that of the network; taps
+// are counted behind the links.
+type Ingress struct {
+	Link int
+	Host bool
+}
+
+// Ingress returns the ports that m selects; none where it names some and they are none of its links.
+func (m *Match) Ingress(c *Config) (all []Ingress) {
+	add := func(n int, link, port string, host bool) {
+		if (len(m.Link) == 0 || slices.Contains(m.Link, link)) && (len(m.Port) == 0 || slices.Contains(m.Port, port)) {
+			all = append(all, Ingress{n, host})
+		}
+	}
+	for i := range c.Links {
+		l := &c.Links[i]
+		add(i, l.Name, l.Network, false)
+		add(i, l.Name, l.Host, true)
+	}
+	for i := range c.Taps {
+		add(len(c.Links)+i, c.Taps[i].Name, c.Taps[i].Port, false)
+	}
+	return all
 }
 
 // hasRole reports whether some domain has an instruction with that role.

@@ -84,6 +84,7 @@ type Port struct {
 type Link struct {
 	Name, Network, Host string
 	Mitigation          bool // rules of mitigation may drop packets on their way to the host
+	INT                 *INT // in place of Config.INT; nil: that
 }
 
 // Mitigation tells whether some link has it.
@@ -92,7 +93,26 @@ func (c *Config) Mitigation() bool {
 }
 
 // Tap is a port that is only watched; what it receives is freed.
-type Tap struct{ Name, Port string }
+type Tap struct {
+	Name, Port string
+	INT        *INT // in place of Config.INT; nil: that
+}
+
+// INTs are all blocks int: that of the whole file, then those of links and taps.
+func (c *Config) INTs() []*INT {
+	all := []*INT{&c.INT}
+	for i := range c.Links {
+		if own := c.Links[i].INT; own != nil {
+			all = append(all, own)
+		}
+	}
+	for i := range c.Taps {
+		if own := c.Taps[i].INT; own != nil {
+			all = append(all, own)
+		}
+	}
+	return all
+}
 
 // INT says which packets carry INT. A nil pointer means: not configured.
 type INT struct {
@@ -114,7 +134,14 @@ type INT struct {
 	LeakMark    MarkPolicy      // "clear" | "drop" | "forward": its mark without INT from there
 	Verify      int             // one INT packet in so many has its checksums verified; 0: none
 	Fragments   FragmentPolicy  // "pass" | "strip"
+	Match       *INTMatch       // which packets may carry INT; nil: all
 	Domains     []Domain
+}
+
+// INTMatch says which packets may carry INT, by their outermost headers; an empty list takes all.
+type INTMatch struct {
+	VLAN   []PortRange
+	Prefix []netip.Prefix // of source or destination
 }
 
 // DSCP marks INT when (dscp & Mask) == Value & Mask.
@@ -186,6 +213,7 @@ type Match struct {
 	DSCP                        []uint8
 	VNI                         []VNIRange
 	Device                      []uint64
+	Link, Port                  []string // names: by which packets arrive
 }
 
 // PortRange is a range of ports, or of VLAN ids.

@@ -21,13 +21,9 @@ const (
 // depends on the machine: see defaultLcores.
 func defaultConfig() *Config {
 	return &Config{
-		Node: Node{ID: 0, HwIDBase: 0},
-		DPDK: DPDK{Hugepages: AutoHugepages, Mbufs: 65536, MbufSize: DefaultMbufSize, IdleSleep: 0},
-		INT: INT{
-			TCPOptions: INTAfterOptions, Versions: []string{"2"}, INT1Dialect: StandardINT1, Types: []string{"md", "mx", "destination"},
-			ShimLength: ShimExclusive, Checksum: UpdateChecksum, Malformed: ForwardMalformed, Fragments: PassFragments,
-			Leak: ForwardLeaks, LeakMark: ClearMarks,
-		},
+		Node:   Node{ID: 0, HwIDBase: 0},
+		DPDK:   DPDK{Hugepages: AutoHugepages, Mbufs: 65536, MbufSize: DefaultMbufSize, IdleSleep: 0},
+		INT:    defaultINT(),
 		Flows:  Flows{Capacity: 1048576, IdleTimeout: 30 * time.Second},
 		Events: defaultEvents(DataCenter),
 		Report: Report{
@@ -43,6 +39,14 @@ func defaultConfig() *Config {
 		Bypass:   Bypass{Heartbeat: 0, After: time.Second, Timeout: 5 * time.Second},
 		HTTP:     HTTP{Listen: "127.0.0.1:9465", Socket: "auto", LocalReads: true},
 		Log:      Log{Format: AutoLog, Level: InfoLog},
+	}
+}
+
+func defaultINT() INT {
+	return INT{
+		TCPOptions: INTAfterOptions, Versions: []string{"2"}, INT1Dialect: StandardINT1, Types: []string{"md", "mx", "destination"},
+		ShimLength: ShimExclusive, Checksum: UpdateChecksum, Malformed: ForwardMalformed, Fragments: PassFragments,
+		Leak: ForwardLeaks, LeakMark: ClearMarks,
 	}
 }
 

@@ -40,8 +40,8 @@ func (l *lister) Block(name string, _ any, visit func(schema.Visitor)) {
 
 func (l *lister) Optional(name string, p schema.OptionalBlock) {
 	p.Create()
-	if name == "events_override" {
-		l.attrs[l.path+"."+name] = []string{} // of the shape of events
+	if name == "events_override" || name == "int" {
+		l.attrs[l.path+"."+name] = []string{} // of the shape of events, and of int
 		return
 	}
 	l.Block(name, nil, p.Visit)

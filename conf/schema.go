@@ -22,11 +22,13 @@ func visitConfig(v schema.Visitor, c *Config) {
 		v.Required("network", schema.Text(&l.Network))
 		v.Required("host", schema.Text(&l.Host))
 		v.Attr("mitigation", schema.Boolean(&l.Mitigation))
+		v.Optional("int", schema.Pointer(&l.INT, defaultINT, visitINTOfLink))
 	}))
 	v.Blocks("tap", schema.Slice(&c.Taps, schema.Zero[Tap], func(t *Tap) *string { return &t.Name }, func(v schema.Visitor, t *Tap) {
 		v.Required("port", schema.Text(&t.Port))
+		v.Optional("int", schema.Pointer(&t.INT, defaultINT, visitINTOfLink))
 	}))
-	v.Block("int", &c.INT, func(v schema.Visitor) { visitINT(v, &c.INT) })
+	v.Block("int", &c.INT, func(v schema.Visitor) { visitINT(v, &c.INT, false) })
 	v.Blocks("node_model", NodeModelBlocks(&c.NodeModels))
 	v.Block("flows", &c.Flows, func(v schema.Visitor) {
 		v.Attr("capacity", schema.Integer(&c.Flows.Capacity, 16, 1<<28))

@@ -1,11 +1,15 @@
-// visitINT: the schema of block int: names, bounds and words of markings, versions, domains
+// visitINT: the schema of block int, also of links and taps: names, bounds and words of markings, versions, domains
 // and their instructions.
 
 package conf
 
 import "intsink/conf/schema"
 
-func visitINT(v schema.Visitor, c *INT) {
+// visitINTOfLink is the schema of block int in a link or a tap.
+func visitINTOfLink(v schema.Visitor, c *INT) { visitINT(v, c, true) }
+
+// visitINT is the schema of block int; that of the whole file has verify besides.
+func visitINT(v schema.Visitor, c *INT, ofLink bool) {
 	v.Attr("udp_port", schema.Optional(&c.UDPPort, 1, 65535))
 	v.Attr("dscp", schema.Objects(&c.DSCP, DSCP{Mask: 63}, func(v schema.Visitor, d *DSCP) {
 		v.Required("value", schema.Integer(&d.Value, 0, 63))
@@ -49,8 +53,14 @@ func visitINT(v schema.Visitor, c *INT) {
 	v.Attr("malformed", schema.Choice(&c.Malformed, ForwardMalformed, DropMalformed))
 	v.Attr("leak", schema.Choice(&c.Leak, ForwardLeaks, StripLeaks, DropLeaks))
 	v.Attr("leak_mark", schema.Choice(&c.LeakMark, ClearMarks, DropMarks, ForwardMarks))
-	v.Attr("verify", schema.Integer(&c.Verify, 0, 1<<32-1))
+	if !ofLink {
+		v.Attr("verify", schema.Integer(&c.Verify, 0, 1<<32-1))
+	}
 	v.Attr("fragments", schema.Choice(&c.Fragments, PassFragments, StripFragments))
+	v.Optional("match", schema.Pointer(&c.Match, func() INTMatch { return INTMatch{} }, func(v schema.Visitor, m *INTMatch) {
+		v.Attr("vlan", ports(&m.VLAN, 0, 4095))
+		v.Attr("prefix", schema.Prefixes(&m.Prefix))
+	}))
 	v.Blocks("domain", schema.Slice(&c.Domains, schema.Zero[Domain], func(d *Domain) *string { return &d.Name }, visitDomain))
 }
 

@@ -31,6 +31,8 @@ func visitMatch(v schema.Visitor, m *Match) {
 	v.Attr("dscp", codePoints(&m.DSCP))
 	v.Attr("vni", vnis(&m.VNI))
 	v.Attr("device", devices(&m.Device))
+	v.Attr("link", names(&m.Link, "edge"))
+	v.Attr("port", names(&m.Port, "network"))
 }
 
 // visitEvents is the schema of events and of events_override. A profile, where

@@ -12,6 +12,13 @@ import (
 	"intsink/conf/schema"
 )
 
+// names is a list of names of other blocks.
+func names(p *[]string, such string) schema.Value {
+	list := schema.Texts(p)
+	list.Single, list.Once, list.Accepted = true, true, fmt.Sprintf("names in quotes such as %q", such)
+	return list
+}
+
 // ports is a list of ports, or of VLAN ids, and ranges of them.
 func ports(p *[]PortRange, min, max uint16) schema.Value {
 	accepted := fmt.Sprintf(`numbers or ranges such as "%d-%d", from %d to %d`, min+1, min+99, min, max)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
+	"net/netip"
 	"reflect"
 	"slices"
 	"testing"
@@ -244,10 +245,25 @@ func TestLongWayChangesNothing(t *testing.T) {
 				t.CongestionRaise, t.CongestionFactor, t.CongestionLatency, t.CongestionQuota, t.CongestionTimeout = 0, 8, 100_000, 8, 1e9
 			}
 		},
-		"tap":            func(r *Rules) { sample(r, 5) },
-		"long fragments": func(r *Rules) { r.Report.Fragment = 1200 },
-		"checksums kept": func(r *Rules) { sample(r, 3); r.INT.KeepChecksum = true },
-		"no Destination": func(r *Rules) { sample(r, 3); r.INT.Ignored[inthdr.Destination] = true },
+		"INT of some VLANs": func(r *Rules) {
+			sample(r, 3)
+			r.INT.Only = &inthdr.Only{VLANs: []inthdr.PortRange{{First: 0, Last: 2000}}}
+		},
+		"INT of some prefixes": func(r *Rules) {
+			sample(r, 3)
+			r.INT.Only = &inthdr.Only{Prefixes: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/1"), netip.MustParsePrefix("10.0.0.0/12"), netip.MustParsePrefix("2001:db8::/33")}}
+		},
+		"a link with INT of its own": func(r *Rules) {
+			sample(r, 3)
+			own := INTRules{INT: r.INT, DropMalformed: true, Leak: StripLeaks}
+			own.INT.Only = &inthdr.Only{VLANs: []inthdr.PortRange{{First: 0, Last: 0}}}
+			r.Own = []*INTRules{&own}
+		},
+		"watches by link": func(r *Rules) { sample(r, 3); r.Watches[0].Ingress, r.Watches[4].Ingress = []uint16{2}, []uint16{0, 1} },
+		"tap":             func(r *Rules) { sample(r, 5) },
+		"long fragments":  func(r *Rules) { r.Report.Fragment = 1200 },
+		"checksums kept":  func(r *Rules) { sample(r, 3); r.INT.KeepChecksum = true },
+		"no Destination":  func(r *Rules) { sample(r, 3); r.INT.Ignored[inthdr.Destination] = true },
 	} {
 		t.Run(name, func(t *testing.T) { sameTheLongWay(t, name == "tap", false, nested, change) })
 		t.Run(name+" portable", func(t *testing.T) { sameTheLongWay(t, name == "tap", true, nested, change) })

@@ -28,12 +28,13 @@ const (
 // up and pass, D detect, R report, S strip, T transmit.
 // A stage in brackets sets it.
 type burst struct {
-	vec  *mbuf.Vec // PLDRST  vec[:n] as received; strip moves the start of a frame
-	n    int       // PLDRST
-	now  int64     // PLDRST  receive time of the whole burst, Unix nanoseconds
-	tx   *mbuf.Vec // T       to transmit, in order, where some packet was dropped
-	drop *mbuf.Vec // PLDRST  drop[:nDrop] are freed before the burst is transmitted
-	back *mbuf.Vec // T       what comes in the other direction meanwhile
+	vec     *mbuf.Vec // PLDRST  vec[:n] as received; strip moves the start of a frame
+	n       int       // PLDRST
+	ingress uint16    // PLDR    watch.IngressOf, of the port that it came by
+	now     int64     // PLDRST  receive time of the whole burst, Unix nanoseconds
+	tx      *mbuf.Vec // T       to transmit, in order, where some packet was dropped
+	drop    *mbuf.Vec // PLDRST  drop[:nDrop] are freed before the burst is transmitted
+	back    *mbuf.Vec // T       what comes in the other direction meanwhile
 
 	nDrop int
 

@@ -68,10 +68,10 @@ type noFlowDrop struct {
 func (w *Worker) dropped(p *linkState, from Direction, frame *mbuf.Mbuf, reason DropReason, now int64) noFlowDrop {
 	w.detector.Counters.Fired[event.Drop]++
 	d := noFlowDrop{why: reason}
-	if w.eventCollectors[event.Drop] == 0 {
+	if w.eventCollectors[p.ingress(from)][event.Drop] == 0 {
 		return d
 	}
-	at := w.watchOfFrame(frame)
+	at := w.watchOfFrame(frame, p.ingress(from))
 	if at == watch.None || !w.rules.Watches[at].Policy.Events.Has(event.Drop) {
 		return d
 	}

@@ -100,7 +100,7 @@ func (w *Worker) dropSelected(p *linkState, b *burst, watched bool) {
 
 // devicesOf are where packets have the id of a device.
 func devicesOf(r *Rules) watch.Devices {
-	return watch.NewDevices(&watch.Config{INT: &r.INT, Devices: r.Devices})
+	return watch.NewDevices(&watch.Config{INT: r.domains(), Devices: r.Devices})
 }
 
 // MitigationCounters are the packets that rules of mitigation have selected, by action and

@@ -126,7 +126,7 @@ func TestUnsoundInside(t *testing.T) {
 			at := bytes.LastIndex(marked, []byte{0x20, 0, 5, 5}) // the inner MD header
 			marked[at] = 0x70                                    // version 7
 			b := nestedBed(t)
-			b.rules.DropMalformed = drop
+			b.reading.DropMalformed = drop
 			b.network.RX = [][]byte{marked}
 			b.Poll()
 			if drop && len(b.host.TX) != 0 || !drop && (len(b.host.TX) != 1 || !bytes.Contains(b.host.TX[0], []byte{0x70, 0, 5, 5})) {

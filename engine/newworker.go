@@ -4,11 +4,9 @@ package engine
 
 import (
 	"intsink/engine/event"
-	"intsink/engine/fast"
 	"intsink/engine/inspect"
 	"intsink/engine/reporting"
 	"intsink/engine/watch"
-	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 
@@ -38,12 +36,10 @@ func NewWorker(c WorkerConfig) *Worker {
 		pool: c.PacketPool, clock: c.Clock, stations: c.Stations,
 		table:    flows.New(c.Flows),
 		detector: event.New(c.Rules.policies(), c.Seed),
-		locator:  inthdr.NewLocator(c.Rules.INT),
-		quoter:   newQuoter(c.Rules),
 		facts:    watch.NewFacts(c.Seed),
 		activeRules: activeRules{
 			rules:           c.Rules,
-			eventCollectors: eventCollectorsOf(c.Rules),
+			eventCollectors: eventCollectorsOf(c.Rules, len(c.Links)),
 			devices:         devicesOf(c.Rules),
 		},
 		number:   c.QueueID,
@@ -53,9 +49,8 @@ func NewWorker(c WorkerConfig) *Worker {
 	}
 	w.setWatches(compileWatches(c.Rules))
 	w.detector.SetRules(c.Rules.policies(), c.Rules.NodeModels)
-	w.fast = fast.New(w.table.Index(), w.detector.View())
-	w.fast.Configure(w.locator.Marks())
-	w.burst = newBurst(w.fast)
+	w.readings = []*reading{w.newReading()}
+	w.burst = newBurst(w.readings[0].fast)
 	w.queries.paths = inspect.NewPaths(c.Seed)
 	w.turns.never = true
 	shared := c.Shared
@@ -65,10 +60,11 @@ func NewWorker(c WorkerConfig) *Worker {
 		w.detector.Share(shared.fabric)
 	}
 	for i := range c.Links {
-		w.links = append(w.links, linkState{link: &c.Links[i], counters: &w.counters.Links[i], limits: &shared.links[i]})
+		w.links = append(w.links, linkState{link: &c.Links[i], number: i, counters: &w.counters.Links[i], limits: &shared.links[i]})
 		w.turns.never = w.turns.never && c.Links[i].Host == nil
 	}
 	w.makeLoop(c.LoopClock)
+	w.setReadings(c.Rules)
 	w.turns.setInterval(c.Rules.Verify)
 	w.reporter = reporting.New(&reporting.Config{
 		Outlets: c.Outlets, Pool: c.ReportPool, NodeID: c.NodeID, HwID: c.HwID, Instance: c.Instance, QueueID: c.QueueID,

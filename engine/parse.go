@@ -70,7 +70,7 @@ func (w *Worker) parseOne(p *linkState, b *burst, j uint8) bool {
 		if status == packet.OK && w.fast.MayStore() {
 			w.fast.StoreNotINT(f, l)
 		}
-		if status == packet.OK && l.Payload == 0 && p.link.Host != nil && quote.IsError(f, l) {
+		if status == packet.OK && l.Payload == 0 && p.link.Host != nil && quote.IsError(f, l) && w.locator.Selects(f, l) {
 			w.restoreQuote(p, m, l)
 		}
 		if s := p.link.NetworkStation; s != nil && maybeNeighbor(status, l) {
@@ -86,9 +86,9 @@ func (w *Worker) parseOne(p *linkState, b *burst, j uint8) bool {
 }
 
 // newQuoter makes what finds INT in quotes.
-func newQuoter(r *Rules) *quote.Quoter {
-	c := r.INT
-	c.Cut = true
+func newQuoter(r *inthdr.Config) *quote.Quoter {
+	c := *r
+	c.Cut, c.Only = true, nil // the error around the quote tells which packets those are
 	return &quote.Quoter{Locator: inthdr.NewLocator(c)}
 }
 
@@ -172,8 +172,8 @@ func (w *Worker) unsound(p *linkState, b *burst, i int) {
 	if x := w.captured(p); x != nil {
 		x.unsound(i, b.info[i].Reason)
 	}
-	set, d := w.noFlowEvent(p, event.Malformed, b.now), noFlowDrop{}
-	if w.rules.DropMalformed && p.link.Host != nil { // what comes from a tap goes nowhere
+	set, d := w.noFlowEvent(p, ToHost, event.Malformed, b.now), noFlowDrop{}
+	if w.reading.DropMalformed && p.link.Host != nil { // what comes from a tap goes nowhere
 		b.dropPacket(i, DropMalformed, &p.counters.Direction[ToHost])
 		d = w.dropped(p, ToHost, b.vec[i], DropMalformed, b.now)
 	}

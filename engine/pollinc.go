@@ -4,6 +4,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/fast"
@@ -29,13 +30,13 @@ func (w *Worker) makeLoop(clock int64) {
 		}
 		ends = append(ends, fast.Ends{Network: network.InC(), Host: host.InC()})
 	}
-	w.loop = w.fast.NewLoop(ends, w.detector.Announced(), clock)
+	w.loop = fast.NewLoop(ends, w.detector.Announced(), clock)
 }
 
 // mayLoop tells whether C can poll now. It cannot while a question is answered between polls, while
 // the next burst takes the long way, and while bursts are left to the parser.
 func (w *Worker) mayLoop() bool {
-	return w.loop != nil && w.turns.left > 0 && w.queries.serving == nil && w.fast.MayLoop()
+	return w.loop != nil && w.turns.left > 0 && w.queries.serving == nil && !slices.ContainsFunc(w.paths, func(p *fast.Path) bool { return !p.MayLoop() })
 }
 
 // pollInC polls in C until something is due or a burst needs more than package fast knows, and
@@ -50,11 +51,12 @@ func (w *Worker) pollInC(idle *Idle) (found bool) {
 	look, at := w.detector.NextFabricSample()
 	l.Look, l.LookAt = int64(look), at
 	l.Now, l.Last, l.Empty = max(l.Now, b.now), w.last, uint32(min(w.empty, math.MaxUint32))
-	why := w.fast.Run(l, w.fastBurst(b, true), b.back)
+	why := l.Run(w.paths, w.fastBurst(b, true), b.back)
 	w.takeOver(l)
 	if why == fast.Pause {
 		return w.empty == 0
 	}
+	w.turnTo(&w.links[l.Link()])
 	w.goOn(&w.links[l.Link()], b, why)
 	return true
 }

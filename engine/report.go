@@ -164,7 +164,7 @@ func (w *Worker) reportDrop(p *linkState, b *burst, f *flows.Flow, set event.Set
 //
 //go:noinline
 func (w *Worker) reportFrame(p *linkState, from Direction, b *burst, set event.Set, frame *mbuf.Mbuf, d noFlowDrop) {
-	collectors := w.eventCollectors.of(set) | d.collectors
+	collectors := w.eventCollectors[p.ingress(from)].of(set) | d.collectors
 	if collectors == 0 {
 		return
 	}

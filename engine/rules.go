@@ -17,6 +17,7 @@ type Rules struct {
 	DropMalformed bool
 	Leak          LeakPolicy
 	LeakMark      MarkPolicy
+	Own           []*INTRules           // of links that have them, in place of the four above, in the order of WorkerConfig.Links; else nil
 	DropInterval  int64                 // nanoseconds between two drop reports of packets that belong to no flow
 	Watches       []Watch               // first match wins
 	Devices       []watch.DeviceField   // what watches take for the id of a device
@@ -61,7 +62,7 @@ func (w *Worker) newAdoption(r *Rules, outlets []reporting.Outlet) *adoption {
 func (w *Worker) adopt(a *adoption) {
 	r := a.rules
 	w.reporter.Adopt(&r.Report, r.Collectors, a.exchange, w.clock())
-	w.rules, w.eventCollectors = r, eventCollectorsOf(r)
+	w.rules, w.eventCollectors = r, eventCollectorsOf(r, len(w.links))
 	w.setWatches(a.watches)
 	w.devices = a.devices
 	w.turns.setInterval(r.Verify)
@@ -75,7 +76,6 @@ func (w *Worker) adopt(a *adoption) {
 	if r.IdleTimeout > 0 {
 		w.table.SetIdleTimeout(r.IdleTimeout)
 	}
-	w.locator, w.quoter = inthdr.NewLocator(r.INT), newQuoter(r)
-	w.fast.Configure(w.locator.Marks())
+	w.setReadings(r)
 	w.detector.Adopt(r.policies(), a.models)
 }

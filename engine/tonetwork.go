@@ -113,12 +113,12 @@ func (w *Worker) leak(p *linkState, b *burst, i int) (packet.Status, inthdr.Resu
 	if x := w.captured(p); x != nil {
 		x.leaked(i)
 	}
-	set, d := w.noFlowEvent(p, event.Leak, b.now), noFlowDrop{}
-	if w.rules.Leak == DropLeaks {
+	set, d := w.noFlowEvent(p, ToNetwork, event.Leak, b.now), noFlowDrop{}
+	if w.reading.Leak == DropLeaks {
 		d = w.dropFromHost(p, b, i, DropLeak)
 	}
 	w.reportFrame(p, ToNetwork, b, set, b.vec[i], d)
-	if w.rules.Leak == StripLeaks {
+	if w.reading.Leak == StripLeaks {
 		return w.stripLeak(p, b, i)
 	}
 	return packet.OK, inthdr.Sound
@@ -155,7 +155,7 @@ func undeliverable(i *inthdr.Info) (why DropReason, drop bool) {
 //go:noinline
 func (w *Worker) unmark(p *linkState, b *burst, i int) {
 	action := MarkForwarded
-	switch w.rules.LeakMark {
+	switch w.reading.LeakMark {
 	case DropMarks:
 		action = MarkDropped
 		w.reportFrame(p, ToNetwork, b, 0, b.vec[i], w.dropFromHost(p, b, i, DropMark))

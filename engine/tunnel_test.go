@@ -251,7 +251,7 @@ func TestUnsoundTunnelPassesOrDrops(t *testing.T) {
 		marked[at] = 0x70                                // version 7
 		for _, drop := range []bool{false, true} {
 			b := e.bed(t)
-			b.rules.DropMalformed = drop
+			b.reading.DropMalformed = drop
 			b.network.RX = [][]byte{bytes.Clone(marked)}
 			b.Poll()
 			if !drop && (len(b.host.TX) != 1 || !bytes.Equal(b.host.TX[0], marked)) || drop && len(b.host.TX) != 0 {

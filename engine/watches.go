@@ -23,7 +23,7 @@ type Watch struct {
 
 // compileWatches takes time and memory; it is not for the packet path.
 func compileWatches(r *Rules) *watch.Watches {
-	c := watch.Config{INT: &r.INT, Devices: r.Devices}
+	c := watch.Config{INT: r.domains(), Devices: r.Devices}
 	for i := range r.Collectors {
 		if a := r.Collectors[i].Address; a.IsValid() { // else its name has none yet
 			c.Collectors = append(c.Collectors, a)
@@ -46,12 +46,12 @@ func (r *Rules) policies() []event.Policy {
 
 // setWatches makes ws the watches of the rules in force.
 func (w *Worker) setWatches(ws *watch.Watches) {
-	vlan, dscp, layer, device, ok := ws.AsksInFront()
+	vlan, dscp, layer, device, link, ok := ws.AsksInFront()
 	w.watches, w.keepAll, w.askedFacts = ws, !ok, fast.Facts{Key: w.facts.HashKey()}
 	for _, a := range []struct {
 		asks bool
 		fact uint8
-	}{{vlan, fast.AsksVLAN}, {dscp, fast.AsksDSCP}, {layer, fast.AsksLayer}, {device, fast.AsksDevice}} {
+	}{{vlan, fast.AsksVLAN}, {dscp, fast.AsksDSCP}, {layer, fast.AsksLayer}, {device, fast.AsksDevice}, {link, fast.AsksLink}} {
 		if a.asks {
 			w.askedFacts.Asks |= a.fact
 		}
@@ -90,16 +90,17 @@ func (w *Worker) readFacts(b *burst, j int) {
 	info := &b.info[i]
 	w.facts.Read(w.watches, &watch.Packet{
 		Frame: b.vec[i].Bytes(), Layers: &b.layers[i], Info: info, Layout: w.locator.Layout(info), Outers: &b.outers[i], Key: &b.fast.Keys[j],
+		Ingress: b.ingress, Ports: w.locator.TunnelPorts(),
 	})
 }
 
 // watchOfFrame finds the watch of a packet that belongs to no flow: by its headers as they are without INT. What
 // is no IP packet is selected by a watch that selects everything.
-func (w *Worker) watchOfFrame(m *mbuf.Mbuf) uint8 {
+func (w *Worker) watchOfFrame(m *mbuf.Mbuf, ingress uint16) uint8 {
 	m.Pullup(min(pullupLen, m.PktLen()))
 	f, x := m.Bytes(), &w.selects
 	if packet.Parse(f, m.PktLen(), &x.layers) != packet.OK {
-		return w.watches.FirstOfAll()
+		return w.watches.FirstOfAll(ingress)
 	}
 	l := x.layers
 	if x.info = (inthdr.Info{}); w.locator.Find(f, &x.layers, &x.info, &x.outers) != inthdr.Sound {
@@ -109,7 +110,7 @@ func (w *Worker) watchOfFrame(m *mbuf.Mbuf) uint8 {
 	if !w.watches.Asks() {
 		return w.watches.First(&x.key, nil)
 	}
-	w.facts.Read(w.watches, &watch.Packet{Frame: f, Layers: &x.layers, Info: &x.info, Layout: w.locator.Layout(&x.info), Outers: &x.outers, Key: &x.key})
+	w.facts.Read(w.watches, &watch.Packet{Frame: f, Layers: &x.layers, Info: &x.info, Layout: w.locator.Layout(&x.info), Outers: &x.outers, Key: &x.key, Ingress: ingress, Ports: w.locator.TunnelPorts()})
 	return w.watches.First(&x.key, w.facts)
 }
 
@@ -138,20 +139,29 @@ func (x *blind) missed(generation uint16) bool {
 	return x.ever && int16(generation-x.until) < 0
 }
 
-// eventCollectors has the collectors of each event: those of all watches that have the event.
-// Packets that belong to no flow are reported by it.
+// eventCollectors has the collectors of each event: those of all watches that have the event. Packets that belong to
+// no flow are reported by it.
 type eventCollectors [event.NumEvents]uint64
 
-func eventCollectorsOf(r *Rules) (in eventCollectors) {
-	for i := range r.Watches {
-		for e := range in {
-			if r.Watches[i].Policy.Events.Has(event.Event(e)) {
-				in[e] |= r.Watches[i].Collectors
+// eventCollectorsOf returns those of each port that packets come by, at watch.IngressOf: watches may select some
+// ports.
+func eventCollectorsOf(r *Rules, links int) []eventCollectors {
+	all := make([]eventCollectors, int(NumDirections)*links)
+	for ingress := range all {
+		for i := range r.Watches {
+			x := &r.Watches[i]
+			for e := range all[ingress] {
+				if x.Policy.Events.Has(event.Event(e)) && x.Takes(uint16(ingress)) {
+					all[ingress][e] |= x.Collectors
+				}
 			}
 		}
 	}
-	return in
+	return all
 }
+
+// ingress is the port that packets of the link come by, from the network (ToHost) or from hosts.
+func (p *linkState) ingress(to Direction) uint16 { return watch.IngressOf(p.number, to == ToNetwork) }
 
 // of returns the collectors of all events in set.
 func (in *eventCollectors) of(set event.Set) (collectors uint64) {
@@ -165,8 +175,8 @@ func (in *eventCollectors) of(set event.Set) (collectors uint64) {
 
 // noFlowEvent is the event of a packet that belongs to no flow, at most one per port
 // and second: malformed or leak.
-func (w *Worker) noFlowEvent(p *linkState, e event.Event, now int64) event.Set {
-	if w.eventCollectors[e] == 0 {
+func (w *Worker) noFlowEvent(p *linkState, to Direction, e event.Event, now int64) event.Set {
+	if w.eventCollectors[p.ingress(to)][e] == 0 {
 		w.detector.Counters.Fired[e]++
 		return 0
 	}

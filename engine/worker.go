@@ -18,6 +18,8 @@ import (
 // linkState is one link as this worker serves it.
 type linkState struct {
 	link     *Link
+	number   int // in WorkerConfig.Links
+	reading  *reading
 	counters *LinkCounters
 	limits   *linkLimits
 }
@@ -32,12 +34,10 @@ type Worker struct {
 	stations []Station
 
 	table    *flows.Table
-	locator  *inthdr.Locator
-	quoter   *quote.Quoter
 	detector *event.Detector
 	facts    *watch.Facts // of the packet at hand
 	burst    *burst
-	fast     *fast.Path
+	byLink
 	loop     *fast.Loop // nil: C cannot poll
 	scratch  scratch
 	reporter *reporting.Reporter
@@ -58,15 +58,26 @@ type Worker struct {
 	control
 }
 
+// byLink is how INT of links is read.
+type byLink struct {
+	readings []*reading   // those that links have, and others that are kept; the first is that of links without rules of their own
+	paths    []*fast.Path // of those that links have
+
+	reading *reading // of the link that the burst at hand came by, and what it has; turnTo sets these
+	locator *inthdr.Locator
+	quoter  *quote.Quoter
+	fast    *fast.Path
+}
+
 // activeRules is what the worker made of the rules that it follows: a reload replaces it.
 type activeRules struct {
 	rules           *Rules
-	watches         *watch.Watches // those of rules; setWatches sets these three
-	askedFacts      fast.Facts     // what they ask of a packet beside its flow's key
-	keepAll         bool           // they ask for more than package fast knows: no packet is passed
-	eventCollectors eventCollectors
-	devices         watch.Devices // of rules, for mitigation
-	generation      uint16        // of rules; a flow with another one is matched again
+	watches         *watch.Watches    // those of rules; setWatches sets these three
+	askedFacts      fast.Facts        // what they ask of a packet beside its flow's key
+	keepAll         bool              // they ask for more than package fast knows: no packet is passed
+	eventCollectors []eventCollectors // by watch.IngressOf
+	devices         watch.Devices     // of rules, for mitigation
+	generation      uint16            // of rules; a flow with another one is matched again
 	blind           blind
 	passing         bool // packets pass as they are
 }
@@ -94,7 +105,11 @@ type scratch struct {
 }
 
 // ParseAll has every packet parsed until rules are reloaded: for tests and benchmarks.
-func (w *Worker) ParseAll() { w.fast.ParseAll() }
+func (w *Worker) ParseAll() {
+	for _, p := range w.paths {
+		p.ParseAll()
+	}
+}
 
 // Poll takes one burst from every queue and returns how many packets it found.
 // Nothing stays with the worker: what a queue delivered has left, or is dropped.
@@ -103,6 +118,7 @@ func (w *Worker) Poll() int {
 	w.polled = 0
 	for i := range w.links {
 		p := &w.links[i]
+		w.turnTo(p)
 		total += w.receive(p, w.burst)
 		if p.link.Host == nil {
 			w.discardTapped(p, w.burst)
@@ -172,7 +188,9 @@ func (w *Worker) toHost(p *linkState, b *burst) {
 	}
 	w.begin(p, b)
 	w.detector.Sync(b.now)
-	w.fast.Receive(w.fastBurst(b, p.link.Host != nil && !aside))
+	in := w.fastBurst(b, p.link.Host != nil && !aside)
+	in.Link = p.number
+	w.fast.Receive(in)
 	w.afterReceive(p, b, aside)
 }
 
@@ -180,6 +198,7 @@ func (w *Worker) toHost(p *linkState, b *burst) {
 func (w *Worker) begin(p *linkState, b *burst) {
 	p.counters.Direction[ToHost].Received += uint64(b.n)
 	b.clear()
+	b.ingress = p.ingress(ToHost)
 }
 
 // fastBurst is what package fast has to know of the burst. strip: packets leave by another port.

@@ -38,6 +38,9 @@ link "edge" {
   network    = "network"
   host       = "host"
   mitigation = false
+  # int {                # in place of block int below, for this link; a tap may have one, too
+  #   udp_port = 5001
+  # }
 }
 
 # tap "span" { port = "span" }
@@ -61,6 +64,11 @@ int {
   leak_mark      = "clear" # clear | drop | forward: the mark of INT on packets of hosts that have none
   fragments      = "pass" # pass | strip
   verify         = 0      # 65536: one INT packet in so many has its checksums verified; 0: none
+
+  # match {              # packets that may carry INT; without it: all
+  #   vlan   = [10, "100-199"] # 0: untagged
+  #   prefix = ["10.0.0.0/8"]  # of source or destination
+  # }
 
   # domain "transparent-security" {
   #   id = 21587
@@ -158,6 +166,8 @@ watch "all" {
   #   dscp             = [0, 46]
   #   vni              = [5000, "6000-6999"]
   #   device           = [101, "0x020000000001"] # node ids on the way, ids in domain specific metadata
+  #   link             = ["edge"]    # links and taps that packets come by
+  #   port             = ["network"] # and ports
   # }
   events = ["new_flow", "path_change", "hop_latency", "end_to_end", "congestion", "refresh", "flow_end",
   "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak", "unknown_domain"]

@@ -20,7 +20,7 @@ func Spans[T any](list []T, f func(T) Span) (out []Span) {
 }
 
 // Number returns the span of one number.
-func Number[T uint8 | uint64](n T) Span {
+func Number[T uint8 | uint16 | uint64](n T) Span {
 	p := Point{0, uint64(n)}
 	return Span{p, p}
 }

@@ -6,6 +6,7 @@ package fast
 import (
 	"encoding/binary"
 	"math/bits"
+	"net/netip"
 
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
@@ -65,6 +66,52 @@ func (m *draft) ethernet(at int, l *packet.Layers) {
 	}
 	for tag := range int(l.VLANs) + 1 {
 		m.same(at+12+4*tag, 0xff, 0xff)
+	}
+}
+
+// only compares what decides whether packets may carry INT: l is of the outermost headers. It returns whether they may.
+func (m *draft) only(l *packet.Layers) bool {
+	o := m.marks.Only
+	if o == nil {
+		return true
+	}
+	if len(o.VLANs) > 0 {
+		if l.VLANs > 0 {
+			m.same(packet.EthernetLen, 0x0f, 0xff)
+		}
+		if !o.HasVLAN(l.VLAN) {
+			return false
+		}
+	}
+	if len(o.Prefixes) == 0 {
+		return true
+	}
+	if p, at := o.PrefixOf(m.b, l); at >= 0 {
+		for n := range p.Bits() {
+			m.same(at+n/8, 0x80>>(n%8))
+		}
+		return true
+	}
+	src, dst := inthdr.Addresses(m.b, l)
+	for _, p := range o.Prefixes {
+		m.outside(p, src)
+		m.outside(p, dst)
+	}
+	return false
+}
+
+// outside compares the first bit by which an address is not in p.
+func (m *draft) outside(p netip.Prefix, a inthdr.Address) {
+	addr, at := a.Of()
+	if p.Addr().BitLen() != addr.BitLen() {
+		return // the IP version is compared
+	}
+	want, got := p.Addr().AsSlice(), addr.AsSlice()
+	for n := range p.Bits() {
+		if (want[n/8]^got[n/8])<<(n%8)&0x80 != 0 {
+			m.same(at+n/8, 0x80>>(n%8))
+			return
+		}
 	}
 }
 

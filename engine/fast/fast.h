@@ -31,7 +31,7 @@ enum {
 	FAST_TICK_SHIFT = 20,    // flows.Tick
 	FAST_REFRESH_SHIFT = 18, // flows.RefreshShift
 	FAST_SAMPLE = 1 << 9,  // event.Sample.Set
-	FAST_LAYOUT = 180,     // numbers of fast_layout
+	FAST_LAYOUT = 182,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -303,7 +303,7 @@ struct fast_link {
 enum { FAST_KEEP = 1, FAST_ASK = 2 };
 
 // Facts beyond the key of a flow that some watch asks for: fast_state.asks.
-enum { FAST_ASKS_VLAN = 1, FAST_ASKS_DSCP = 2, FAST_ASKS_LAYER = 4, FAST_ASKS_DEVICE = 8 };
+enum { FAST_ASKS_VLAN = 1, FAST_ASKS_DSCP = 2, FAST_ASKS_LAYER = 4, FAST_ASKS_DEVICE = 8, FAST_ASKS_LINK = 16 };
 
 // What one worker knows, and the burst at hand.
 struct fast_state {
@@ -329,6 +329,8 @@ struct fast_state {
 	uint32_t asks;     // facts that watches ask for
 	uint32_t mx;       // packets of INT-MX that were passed
 	uint64_t numbered; // not zero: a template has a sequence number
+	uint32_t link_number; // of the link that the burst came by, from 1 on
+	uint32_t pad2;
 
 	// What was found: at[:ints] are places in vec, everything below is by those.
 	uint32_t ints;
@@ -367,6 +369,7 @@ struct fast_link_ends {
 	struct fast_queue network, host;
 	uint64_t received, forwarded;
 	uint64_t ints, mx; // with INT, and those of INT-MX
+	uint64_t state;    // struct fast_state that has its templates
 };
 
 enum { FAST_LINKS = 64, FAST_BURST_SIZES = 8 };
@@ -381,7 +384,6 @@ enum {
 
 // The loop of a worker: what it polls, until when, and what came of it.
 struct fast_loop {
-	uint64_t state;     // struct fast_state
 	uint64_t announced; // address of a number that other workers change: when it is not synced, Go is to look
 	uint64_t vec, back; // for bursts from the network, and from the host
 	int64_t clock;      // to add to CLOCK_MONOTONIC to get the clock of Go

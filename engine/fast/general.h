@@ -22,6 +22,8 @@ static inline uint32_t facts_of(const struct fast_state *s, const struct fast_te
 		word |= (uint64_t)(t->dscp_at ? be16(f + t->dscp_at) >> t->dscp_shift & 0x3f : t->dscp) << 16;
 	if (s->asks & FAST_ASKS_LAYER)
 		word |= (uint64_t)t->inside << 24;
+	if (s->asks & FAST_ASKS_LINK)
+		word |= (uint64_t)s->link_number << 56;
 	MIX(word);
 	if (s->asks & FAST_ASKS_DEVICE)
 		for (uint32_t i = 0; i < t->all_hops; i++)

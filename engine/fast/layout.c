@@ -34,9 +34,9 @@ void fast_layout(uint64_t *out)
 		SIZE(model), SIZE(band),
 		SIZE(sum), AT(sum, removed), AT(sum, add), SIZE(edit),
 		SIZE(state), AT(state, index), AT(state, view), AT(state, vec), AT(state, n), AT(state, refresh), AT(state, look),
-		AT(state, now), AT(state, facts_key), AT(state, mx), AT(state, ints), AT(state, unknown), AT(state, samples), AT(state, at), AT(state, deferred_at),
+		AT(state, now), AT(state, facts_key), AT(state, mx), AT(state, link_number), AT(state, ints), AT(state, unknown), AT(state, samples), AT(state, at), AT(state, deferred_at),
 		AT(state, hashes), AT(state, flows), AT(state, keys), AT(state, hint_key), AT(state, hints), AT(state, guesses), AT(state, kinds), AT(state, of_kind), AT(state, shape), AT(state, templates),
-		SIZE(queue), SIZE(link_ends), AT(link_ends, received), AT(link_ends, mx), SIZE(loop), AT(loop, announced), AT(loop, back), AT(loop, at), AT(loop, synced), AT(loop, most_empty),
+		SIZE(queue), SIZE(link_ends), AT(link_ends, received), AT(link_ends, mx), AT(link_ends, state), SIZE(loop), AT(loop, announced), AT(loop, back), AT(loop, at), AT(loop, synced), AT(loop, most_empty),
 		AT(loop, why), AT(loop, received), AT(loop, empty), AT(loop, done), AT(loop, now), AT(loop, last), AT(loop, longest), AT(loop, polls), AT(loop, bursts), AT(loop, packets), AT(loop, link),
 		FAST_TICK_SHIFT, FAST_REFRESH_SHIFT, FAST_SAMPLE, FAST_LINKS, FAST_BURST_SIZES,
 	};

@@ -20,7 +20,7 @@ func TestLayout(t *testing.T) {
 	var k *Template
 	var c *sum
 	var s *State
-	var e Ends
+	var e end
 	var l Loop
 	tickShift := uintptr(bits.TrailingZeros64(uint64(sort.Search(1<<30, func(t int) bool { return flows.Tick(int64(t)) > 0 }))))
 	m := mbuf.Layout()
@@ -34,9 +34,9 @@ func TestLayout(t *testing.T) {
 		event.SizeOfModel, unsafe.Sizeof(event.FastBand{}),
 		unsafe.Sizeof(*c), unsafe.Offsetof(c.removed), unsafe.Offsetof(c.add), unsafe.Sizeof(edit{}),
 		unsafe.Sizeof(*s), unsafe.Offsetof(s.index), unsafe.Offsetof(s.view), unsafe.Offsetof(s.vec), unsafe.Offsetof(s.n), unsafe.Offsetof(s.refresh), unsafe.Offsetof(s.look),
-		unsafe.Offsetof(s.now), unsafe.Offsetof(s.factsKey), unsafe.Offsetof(s.MX), unsafe.Offsetof(s.ints), unsafe.Offsetof(s.Unknown), unsafe.Offsetof(s.Samples), unsafe.Offsetof(s.At), unsafe.Offsetof(s.deferredAt),
+		unsafe.Offsetof(s.now), unsafe.Offsetof(s.factsKey), unsafe.Offsetof(s.MX), unsafe.Offsetof(s.linkNumber), unsafe.Offsetof(s.ints), unsafe.Offsetof(s.Unknown), unsafe.Offsetof(s.Samples), unsafe.Offsetof(s.At), unsafe.Offsetof(s.deferredAt),
 		unsafe.Offsetof(s.Hashes), unsafe.Offsetof(s.Flows), unsafe.Offsetof(s.Keys), unsafe.Offsetof(s.hintKey), unsafe.Offsetof(s.hints), unsafe.Offsetof(s.guesses), unsafe.Offsetof(s.kinds), unsafe.Offsetof(s.ofKind), unsafe.Offsetof(s.shape), unsafe.Offsetof(s.templates),
-		unsafe.Sizeof(mbuf.CQueue{}), unsafe.Sizeof(e), unsafe.Offsetof(e.Received), unsafe.Offsetof(e.MX), unsafe.Sizeof(l), unsafe.Offsetof(l.announced), unsafe.Offsetof(l.back), unsafe.Offsetof(l.at), unsafe.Offsetof(l.Until), unsafe.Offsetof(l.MostEmpty),
+		unsafe.Sizeof(mbuf.CQueue{}), unsafe.Sizeof(e), unsafe.Offsetof(e.Received), unsafe.Offsetof(e.MX), unsafe.Offsetof(e.state), unsafe.Sizeof(l), unsafe.Offsetof(l.announced), unsafe.Offsetof(l.back), unsafe.Offsetof(l.at), unsafe.Offsetof(l.Until), unsafe.Offsetof(l.MostEmpty),
 		unsafe.Offsetof(l.Reason), unsafe.Offsetof(l.Received), unsafe.Offsetof(l.Empty), unsafe.Offsetof(l.done), unsafe.Offsetof(l.Now), unsafe.Offsetof(l.Last), unsafe.Offsetof(l.Tally), unsafe.Offsetof(l.Polls), unsafe.Offsetof(l.Bursts), unsafe.Offsetof(l.Packets), unsafe.Offsetof(l.ends),
 		tickShift, flows.RefreshShift, uintptr(event.Sample.Set()), MaxLinks, burstSizes,
 	})

@@ -61,6 +61,11 @@ func (m *draft) cast(p *Parsed) bool {
 		m.overL4(l, i)
 	}
 	m.need(int(i.End))
+	if i.Depth > 0 {
+		m.only(&p.Outers[0])
+	} else {
+		m.only(l)
+	}
 	m.hops(i, p.Layout)
 	m.number(p)
 	m.facts(p)

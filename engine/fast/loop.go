@@ -36,10 +36,15 @@ type Passed struct {
 	INT, MX             uint64 // with INT, and those of INT-MX
 }
 
+// end is a link in a Loop.
+type end struct {
+	Ends
+	state uintptr // State of its Path
+}
+
 // Loop polls the links of one worker in C until there is something to do for Go: for most
 // bursts there is not. It is outside the Go heap; C reads and writes it by its address.
 type Loop struct {
-	state     uintptr // State
 	announced *atomic.Uint64
 	vec, back *mbuf.Vec
 	clock     int64 // to add to CLOCK_MONOTONIC
@@ -59,7 +64,7 @@ type Loop struct {
 	Last  int64 // of the last poll
 
 	Tally
-	ends [MaxLinks]Ends
+	ends [MaxLinks]end
 }
 
 // Until says when Run comes back although no burst needs it: at the end of a poll, or with the next burst
@@ -84,10 +89,10 @@ type Tally struct {
 
 const burstSizes = 8
 
-// NewLoop makes a loop over links, which Run polls in turn, for the path p. announced has to be
+// NewLoop makes a loop over links, which Run polls in turn, each by the path that SetPath gives it. announced has to be
 // outside the Go heap. clock is added to CLOCK_MONOTONIC to get the worker's clock. nil: there is no C, or
 // there are too many links.
-func (p *Path) NewLoop(links []Ends, announced *atomic.Uint64, clock int64) *Loop {
+func NewLoop(links []Ends, announced *atomic.Uint64, clock int64) *Loop {
 	if !haveC || len(links) > MaxLinks {
 		return nil
 	}
@@ -96,26 +101,37 @@ func (p *Path) NewLoop(links []Ends, announced *atomic.Uint64, clock int64) *Loo
 		panic(fmt.Sprintf("fast: no memory for %d bytes: %v", unsafe.Sizeof(Loop{}), err)) // at start only
 	}
 	l := (*Loop)(unsafe.Pointer(&b[0])) // SAFETY: page aligned and large enough
-	l.state, l.announced, l.clock, l.links = uintptr(unsafe.Pointer(p.State)), announced, clock, uint32(len(links))
-	copy(l.ends[:], links)
+	l.announced, l.clock, l.links = announced, clock, uint32(len(links))
+	for i := range links {
+		l.ends[i].Ends = links[i]
+	}
 	return l
 }
+
+// SetPath has the packets of link i matched with the templates of p.
+func (l *Loop) SetPath(i int, p *Path) { l.ends[i].state = uintptr(unsafe.Pointer(p.State)) }
 
 // MayLoop tells whether Loop.Run can be called: not while bursts are left to the parser.
 func (p *Path) MayLoop() bool { return p.until == 0 }
 
-// Run polls on from where it stopped until there is something to do for Go, and returns what. b says
+// Run polls on from where it stopped until there is something to do for Go, and returns what. paths are those of
+// all links, each once. b says
 // what holds for all bursts; its N, Now and Look are not used. Bursts are received into b.Vec, those from the
 // host into back.
-func (p *Path) Run(l *Loop, b *Burst, back *mbuf.Vec) Why {
-	p.prepare(b)
-	l.vec, l.back, p.fresh = b.Vec, back, 0
-	p.poll(l)
-	if l.done > 0 {
-		p.vain = 0
+func (l *Loop) Run(paths []*Path, b *Burst, back *mbuf.Vec) Why {
+	for _, p := range paths {
+		p.prepare(b)
+		p.fresh = 0
 	}
-	if l.Reason == Begun {
-		p.matched(int(l.N))
+	l.vec, l.back = b.Vec, back
+	paths[0].poll(l)
+	for _, p := range paths {
+		if l.done > 0 {
+			p.vain = 0
+		}
+		if l.Reason == Begun && l.ends[l.Link()].state == uintptr(unsafe.Pointer(p.State)) {
+			p.matched(int(l.N))
+		}
 	}
 	return l.Reason
 }

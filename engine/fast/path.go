@@ -69,6 +69,7 @@ type Burst struct {
 	Look       bool   // the first packet with INT is not passed, whatever it is
 	Keep       bool   // no packet is passed
 	Facts      Facts
+	Link       int // it came by, from 0 on
 }
 
 // Facts of a packet beyond its flow's key that watches ask for. A packet is passed only
@@ -84,6 +85,7 @@ const (
 	AsksDSCP
 	AsksLayer
 	AsksDevice
+	AsksLink
 )
 
 // State.keep.
@@ -100,7 +102,7 @@ func (p *Path) Receive(b *Burst) {
 	p.prepare(b)
 	p.vec, p.n, p.now = b.Vec, uint32(b.N), b.Now
 	p.tick, p.refresh = flows.Tick(b.Now), uint32(b.Now>>flows.RefreshShift)
-	p.look, p.MX = bit(b.Look), 0
+	p.look, p.MX, p.linkNumber = bit(b.Look), 0, uint32(b.Link+1)
 	p.deferred, p.Samples, p.Missing, p.fresh = 0, 0, 0, 0
 	if p.until != 0 && (p.parseAll || p.skip()) {
 		p.allUnknown()

@@ -43,13 +43,14 @@ static bool is_due(const struct fast_loop *l)
 // not, l->why says how far it came.
 static bool is_done(struct fast_loop *l, struct fast_link_ends *k, uint32_t n)
 {
-	struct fast_state *s = (struct fast_state *)l->state;
+	struct fast_state *s = (struct fast_state *)k->state;
 	l->n = n;
 	if (unlikely(is_due(l))) {
 		l->why = FAST_DUE;
 		return false;
 	}
 	s->vec = l->vec;
+	s->link_number = l->at;
 	s->n = n;
 	s->now = l->now;
 	s->tick = (uint32_t)(l->now >> FAST_TICK_SHIFT);

@@ -196,6 +196,8 @@ type State struct {
 	asks       uint32 // facts that watches ask for
 	MX         uint32 // packets of INT-MX that were passed
 	numbered   uint64 // not zero: a template has a sequence number
+	linkNumber uint32 // of the link that the burst came by, from 1 on
+	_          uint32
 
 	// What was found: At[:ints] are places in the burst, everything below is by those.
 	ints     uint32

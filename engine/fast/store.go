@@ -60,13 +60,14 @@ func (p *Path) Store(k *Parsed, want []byte) bool {
 // StoreNotINT makes a template of a packet of TCP or UDP without INT.
 func (p *Path) StoreNotINT(f []byte, l *packet.Layers) bool {
 	m := draft{marks: p.marks, special: p.special, b: f}
-	if p.marks.Probe || l.Payload == 0 || p.marks.DSCPs>>(l.DSCP&63)&1 != 0 {
+	may := m.only(l)
+	if l.Payload == 0 || may && (p.marks.Probe || p.marks.DSCPs>>(l.DSCP&63)&1 != 0) {
 		return false
 	}
 	m.t.kind = isNotINT
 	m.ethernet(0, l)
 	m.ip(l)
-	if l.Proto == packet.ProtoUDP {
+	if may && l.Proto == packet.ProtoUDP {
 		m.t.specialAt = l.L4 + 2
 	}
 	var s shape

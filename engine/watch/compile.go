@@ -16,18 +16,23 @@ import (
 type Watches struct {
 	protocol, sourcePort, destinationPort classify.Index[bitSet]
 	source, destination                   [2]classify.Index[bitSet] // IPv4, IPv6
-	vlan, dscp, vni, device               classify.Index[bitSet]
+	vlan, dscp, vni, device, ingress      classify.Index[bitSet]
 
 	own               bitSet // all but those of InnerLayer
 	outer, inner      bitSet // those of that layer
 	asking            bitSet // those that depend on facts
 	anyVNI, anyDevice bitSet // those that do not ask for one
 
-	all        uint8 // the first that selects everything, or None
-	asks       uint8 // facts that some watch asks for
+	all        []entire // those that select everything of some ports
+	asks       uint8    // facts that some watch asks for
 	collectors []endpoint
 	devices    Devices
-	ports      packet.TunnelPorts
+}
+
+// entire is a watch that selects everything that comes by the ports of its match.
+type entire struct {
+	watch uint8
+	match *Match
 }
 
 // Facts that watches may ask for.
@@ -38,6 +43,7 @@ const (
 	askInner // the packet inside of a tunnel
 	askLayer // whether the flow is inside of one
 	askDevice
+	askLink
 )
 
 // endpoint is a collector's address as flow keys have it.
@@ -62,16 +68,15 @@ type Config struct {
 
 // Compile takes time and memory; it is not for the packet path.
 func Compile(c *Config) *Watches {
-	ws := &Watches{ports: c.INT.TunnelPorts()}
+	ws := &Watches{}
 	for _, c := range c.Collectors {
 		a := c.Addr().Unmap()
 		ws.collectors = append(ws.collectors, endpoint{classify.Address(a), c.Port(), version(a)})
 	}
-	ws.all = None
 	for i, m := range c.Matches {
 		ws.sort(i, m)
-		if ws.all == None && m.isAll() {
-			ws.all = uint8(i)
+		if m.isAll() {
+			ws.all = append(ws.all, entire{uint8(i), m})
 		}
 	}
 	each := func(spans func(m *Match) []classify.Span) classify.Index[bitSet] {
@@ -92,6 +97,7 @@ func Compile(c *Config) *Watches {
 	ws.dscp = each(func(m *Match) []classify.Span { return classify.Spans(m.DSCP, classify.Number[uint8]) })
 	ws.vni = each(func(m *Match) []classify.Span { return classify.Spans(m.VNI, classify.Range[uint32]) })
 	ws.device = each(func(m *Match) []classify.Span { return classify.Spans(m.Device, classify.Number[uint64]) })
+	ws.ingress = each(func(m *Match) []classify.Span { return classify.Spans(m.Ingress, classify.Number[uint16]) })
 	if ws.asks&askDevice != 0 {
 		ws.devices = NewDevices(c)
 	}
@@ -101,9 +107,9 @@ func Compile(c *Config) *Watches {
 // AsksInFront returns the facts that watches ask for; ok is false if a watch asks for facts that
 // package fast does not find by a template: a VNI, or the packet inside of a tunnel. Facts in
 // front of INT or in it have places there.
-func (ws *Watches) AsksInFront() (vlan, dscp, layer, device, ok bool) {
+func (ws *Watches) AsksInFront() (vlan, dscp, layer, device, link, ok bool) {
 	has := func(ask uint8) bool { return ws.asks&ask != 0 }
-	return has(askVLAN), has(askDSCP), has(askLayer), has(askDevice), !has(askVNI | askInner)
+	return has(askVLAN), has(askDSCP), has(askLayer), has(askDevice), has(askLink), !has(askVNI | askInner)
 }
 
 // Asks reports whether some watch asks for facts: then each packet of a flow may belong to
@@ -117,7 +123,7 @@ func (ws *Watches) sort(i int, m *Match) {
 		ask  uint8
 		asks bool
 	}{
-		{askVLAN, len(m.VLAN) > 0}, {askDSCP, len(m.DSCP) > 0}, {askDevice, len(m.Device) > 0},
+		{askVLAN, len(m.VLAN) > 0}, {askDSCP, len(m.DSCP) > 0}, {askDevice, len(m.Device) > 0}, {askLink, len(m.Ingress) > 0},
 		{askVNI, len(m.VNI) > 0}, {askInner, m.Layer == InnerLayer}, {askLayer, m.Layer == OuterLayer},
 	} {
 		if f.asks {

@@ -21,17 +21,22 @@ type Packet struct {
 	Layout *inthdr.Layout // of Info's hops
 	Outers *inthdr.Outers // Info.Depth of them
 	Key    *flows.Key     // of the flow
+
+	Ingress uint16 // IngressOf
+	Ports   *packet.TunnelPorts
 }
 
 // Facts are what watches may ask of a packet beyond the key of its flow. A worker has
 // one, which Read overwrites for each packet.
 type Facts struct {
-	vlan   uint16 // of the outermost tag as the frame arrived; 0: untagged
-	dscp   uint8  // of the header with the flow's addresses, as it is without INT
-	inside bool   // the flow is inside of a tunnel
-	hasVNI bool
-	vni    uint32     // of the outermost VXLAN, VXLAN-GPE or Geneve tunnel
-	inner  *flows.Key // what watches of InnerLayer compare with; nil: there is no tunnel
+	link    uint8 // number of the ingress's link, from 1 on
+	ingress uint16
+	vlan    uint16 // of the outermost tag as the frame arrived; 0: untagged
+	dscp    uint8  // of the header with the flow's addresses, as it is without INT
+	inside  bool   // the flow is inside of a tunnel
+	hasVNI  bool
+	vni     uint32     // of the outermost VXLAN, VXLAN-GPE or Geneve tunnel
+	inner   *flows.Key // what watches of InnerLayer compare with; nil: there is no tunnel
 
 	nodes     []byte // the hop stack, each hop's node id first
 	hopLen    int
@@ -59,6 +64,7 @@ func (f *Facts) NoPath() bool { return f.noPath }
 // Read takes the facts that ws asks for from p.
 func (f *Facts) Read(ws *Watches, p *Packet) {
 	info := p.Info
+	f.ingress, f.link = p.Ingress, uint8(p.Ingress/2+1)
 	f.vlan, f.dscp, f.inside = p.Layers.VLAN, info.DSCP, info.Depth > 0
 	f.hasVNI, f.vni, f.inner, f.hasDevice, f.device, f.noPath, f.nodes = false, 0, nil, false, 0, false, nil
 	if f.inside {
@@ -82,7 +88,7 @@ func (f *Facts) Read(ws *Watches, p *Packet) {
 
 // readTunnels looks for VNIs and for the packet inside of the flow's.
 func (f *Facts) readTunnels(ws *Watches, p *Packet) {
-	info, ports := p.Info, &ws.ports
+	info, ports := p.Info, p.Ports
 	for d := 0; d < int(info.Depth) && !f.hasVNI; d++ {
 		if o := &p.Outers[d]; o.Payload != 0 {
 			openTunnel(ports, p.Frame, &originalHeaders{proto: o.Proto, port: o.DstPort, at: int(o.Payload), end: int(o.End)}, f)
@@ -124,6 +130,9 @@ func (f *Facts) Hash(ws *Watches) uint32 {
 	}
 	if asks&askVNI != 0 && f.hasVNI {
 		word |= 1<<25 | uint64(f.vni)<<32
+	}
+	if asks&askLink != 0 {
+		word |= uint64(f.link) << 56
 	}
 	mix(word)
 	if k := f.inner; k != nil && !f.inside {

@@ -41,8 +41,15 @@ func (ws *Watches) First(k *flows.Key, f *Facts) uint8 {
 	return set.first()
 }
 
-// FirstOfAll returns the index of the first watch that selects every packet, or None: of packets without a key.
-func (ws *Watches) FirstOfAll() uint8 { return ws.all }
+// FirstOfAll returns the first watch that selects whatever comes by a port, or None.
+func (ws *Watches) FirstOfAll(ingress uint16) uint8 {
+	for i := range ws.all {
+		if ws.all[i].match.Takes(ingress) {
+			return ws.all[i].watch
+		}
+	}
+	return None
+}
 
 // fiveTuple keeps only the watches in set that select k.
 func (ws *Watches) fiveTuple(set *bitSet, k *flows.Key) {
@@ -57,6 +64,9 @@ func (ws *Watches) fiveTuple(set *bitSet, k *flows.Key) {
 // packet keeps only the watches in set that select a packet with these facts.
 func (ws *Watches) packet(set *bitSet, f *Facts) {
 	set.keep(ws.vlan.At(classify.Point{0, uint64(f.vlan)}))
+	if ws.asks&askLink != 0 {
+		set.keep(ws.ingress.At(classify.Point{0, uint64(f.ingress)}))
+	}
 	set.keep(ws.dscp.At(classify.Point{0, uint64(f.dscp)}))
 	vni := &ws.anyVNI
 	if f.hasVNI {

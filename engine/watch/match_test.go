@@ -28,7 +28,7 @@ func (m *Match) selects(k *flows.Key, f *Facts) bool {
 	return classifytest.InPrefix(m.Source, src) && classifytest.InPrefix(m.Destination, dst) && classifytest.InList(m.Protocol, k.Proto()) &&
 		classifytest.InRange(m.SourcePort, k.SrcPort()) && classifytest.InRange(m.DestinationPort, k.DstPort()) && classifytest.InRange(m.VLAN, f.vlan) &&
 		classifytest.InList(m.DSCP, f.dscp) && (len(m.VNI) == 0 || slices.ContainsFunc(m.VNI, vni)) &&
-		(len(m.Device) == 0 || f.hasDevice && slices.Contains(m.Device, f.device))
+		(len(m.Device) == 0 || f.hasDevice && slices.Contains(m.Device, f.device)) && m.Takes(f.ingress)
 }
 
 // dice draws watches and flows.
@@ -45,7 +45,7 @@ func (d dice) match() Match {
 		SourcePort: classifytest.Some(d.Dice, 2, d.Ports), DestinationPort: classifytest.Some(d.Dice, 2, d.Ports), Layer: Layer(d.IntN(3)),
 		VLAN: classifytest.Some(d.Dice, 2, d.Ports), DSCP: classifytest.Some(d.Dice, 2, func() uint8 { return uint8(d.IntN(3)) }),
 		VNI:    classifytest.Some(d.Dice, 2, func() VNIRange { n := d.Uint32N(4); return VNIRange{First: n, Last: n + d.Uint32N(3)} }),
-		Device: classifytest.Some(d.Dice, 2, d.Device),
+		Device: classifytest.Some(d.Dice, 2, d.Device), Ingress: classifytest.Some(d.Dice, 2, func() uint16 { return uint16(d.IntN(4)) }),
 	}
 }
 
@@ -64,7 +64,7 @@ func TestCompiledWatchesSelectTheSame(t *testing.T) {
 			k, inner := d.Key(), d.Key()
 			f := Facts{
 				vlan: uint16(d.IntN(4096)), dscp: uint8(d.IntN(3)), inside: d.IntN(3) == 0,
-				hasVNI: d.IntN(2) == 0, vni: d.Uint32N(6), hasDevice: d.IntN(2) == 0, device: 1 << (d.UintN(3) * 31),
+				hasVNI: d.IntN(2) == 0, vni: d.Uint32N(6), hasDevice: d.IntN(2) == 0, device: 1 << (d.UintN(3) * 31), ingress: uint16(d.IntN(4)),
 			}
 			if f.inside {
 				f.inner = &k

@@ -4,6 +4,7 @@ package watch
 
 import (
 	"net/netip"
+	"slices"
 
 	"intsink/internal/ranges"
 )
@@ -26,9 +27,24 @@ type Match struct {
 	DSCP                        []uint8
 	VNI                         []VNIRange
 	Device                      []uint64
+	Ingress                     []uint16 // what the packet came by: IngressOf
 }
 
-// isAll tells whether m selects everything.
+// IngressOf is a port that packets come by: that of a link, by its number, on the side of the network or of the hosts.
+func IngressOf(link int, host bool) uint16 {
+	n := uint16(2 * link)
+	if host {
+		n++
+	}
+	return n
+}
+
+// Takes tells whether m selects packets that came by a port.
+func (m *Match) Takes(ingress uint16) bool {
+	return len(m.Ingress) == 0 || slices.Contains(m.Ingress, ingress)
+}
+
+// isAll tells whether m selects everything that comes by one of its ports.
 func (m *Match) isAll() bool {
 	return m.Layer == OwnLayer && len(m.Source)+len(m.Destination)+len(m.Protocol)+len(m.SourcePort)+len(m.DestinationPort)+
 		len(m.VLAN)+len(m.DSCP)+len(m.VNI)+len(m.Device) == 0

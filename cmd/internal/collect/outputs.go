@@ -18,7 +18,6 @@ import (
 	"intsink/cmd/internal/sinkconf"
 	"intsink/conf"
 	"intsink/conf/collector"
-	"intsink/engine/wire/inthdr"
 	"intsink/exporters/clickhouse"
 	"intsink/exporters/collect"
 	"intsink/exporters/jsonl"
@@ -158,9 +157,7 @@ func decoderOptions(c *collector.Config) (o record.Options, err error) {
 		if err := conf.Apart(models, sink.NodeModels); err != nil {
 			return o, fmt.Errorf("node_model: %w; it stands in %s, too: leave it out in one of the two files", err, c.Sink)
 		}
-		read := sinkconf.INT(&sink.INT)
-		read.Fragments = true // nothing is taken out: INT in a first fragment can be read
-		o.INT = []inthdr.Config{read}
+		o.INT = sinkconf.Readers(sink)
 		models = slices.Concat(models, sink.NodeModels)
 	}
 	o.Models, o.Reporters = sinkconf.NodeModels(models), sinkconf.NodeModels(c.NodeModels)

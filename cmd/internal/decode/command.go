@@ -123,9 +123,7 @@ func (o *decodeOptions) records() (r record.Options, err error) {
 		if err != nil {
 			return r, err
 		}
-		config := sinkconf.INT(&c.INT)
-		config.Fragments = true // what is in a report is to be seen
-		return record.Options{INT: []inthdr.Config{config}, Models: sinkconf.NodeModels(c.NodeModels)}, nil
+		return record.Options{INT: sinkconf.Readers(c), Models: sinkconf.NodeModels(c.NodeModels)}, nil
 	}
 	config := record.DefaultINT()[0]
 	if err := o.marks(&config); err != nil {

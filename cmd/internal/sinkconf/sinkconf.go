@@ -41,6 +41,9 @@ func INT(c *conf.INT) inthdr.Config {
 	if c.Geneve != nil {
 		out.Geneve = &inthdr.Geneve{Port: c.Geneve.Port, OptionClass: c.Geneve.OptionClass}
 	}
+	if m := c.Match; m != nil && len(m.VLAN)+len(m.Prefix) > 0 {
+		out.Only = &inthdr.Only{VLANs: m.VLAN, Prefixes: m.Prefix}
+	}
 	for i := range c.Domains {
 		d := inthdr.Domain{ID: c.Domains[i].ID}
 		for _, in := range c.Domains[i].Instructions {
@@ -51,6 +54,17 @@ func INT(c *conf.INT) inthdr.Config {
 		out.Domains = append(out.Domains, d)
 	}
 	return out
+}
+
+// Readers converts all blocks int into what readers of reports take: any of them may have marked the INT of a packet,
+// whose tag a report need not show, and of fragments all is to be seen.
+func Readers(c *conf.Config) (all []inthdr.Config) {
+	for _, x := range c.INTs() {
+		out := INT(x)
+		out.Fragments, out.Only = true, nil
+		all = append(all, out)
+	}
+	return all
 }
 
 var roles = map[conf.Role]inthdr.Role{conf.SequenceRole: inthdr.Sequence, conf.DeviceIDRole: inthdr.DeviceID}

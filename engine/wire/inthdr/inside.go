@@ -20,6 +20,9 @@ type Outers [MaxDepth]packet.Layers
 // Locate and LocateInside do. A DSCP is copied to the outer header by many tunnels:
 // what it marks there and is no INT may be INT inside.
 func (p *Locator) Find(b []byte, l *packet.Layers, i *Info, o *Outers) Result {
+	if !p.Selects(b, l) {
+		return NotINT
+	}
 	r := p.Locate(b, l, i)
 	if r != NotINT && (r != Unsound || i.Marking != ByDSCP) || !p.Tunnel(b, l) {
 		return r

@@ -30,6 +30,7 @@ type Config struct {
 	ReadOnly      bool           // nothing is taken out: first fragments in tunnels that the source made are INT, too
 	Cut           bool           // frames end before their packets do: what NPT 2 restores is not there to be checked
 	Domains       []Domain
+	Only          *Only // nil: every packet may carry INT
 }
 
 // TunnelPorts returns the UDP ports that tunnels are looked for at.
@@ -94,6 +95,7 @@ type Locator struct {
 	tunnels                 packet.TunnelPorts
 	probePorts              []PortRange
 	domains                 []Domain
+	only                    *Only
 	layouts                 [layoutSlots]Layout
 	current                 *Layout // the one last asked for
 }
@@ -106,7 +108,7 @@ func NewLocator(c Config) *Locator {
 	p := &Locator{
 		beforeOptions: c.BeforeOptions, fragments: c.Fragments, ignored: c.Ignored,
 		probePorts: c.ProbePorts, domains: c.Domains,
-		tunnels: c.TunnelPorts(),
+		tunnels: c.TunnelPorts(), only: c.Only,
 	}
 	p.setReading(&c)
 	if c.GREProtocol != nil {
@@ -152,6 +154,9 @@ func (p *Locator) setReading(c *Config) {
 	}
 }
 
+// TunnelPorts returns the UDP ports that tunnels are looked for at.
+func (p *Locator) TunnelPorts() *packet.TunnelPorts { return &p.tunnels }
+
 // takes reports whether INT of type t is taken.
 func (p *Locator) takes(t Type) bool { return t.Known() && !p.ignored[t] }
 
@@ -190,6 +195,7 @@ type Marks struct {
 	ProbePorts bool   // it is looked for on some ports only
 	Counted    int    // words of a shim that its Length counts
 	Ports      [4]uint16
+	Only       *Only // nil: every packet may carry INT
 }
 
 // What stands where in Marks.Ports: UDP ports behind which there may be INT or a tunnel.
@@ -202,7 +208,7 @@ const (
 
 // Marks returns the marks of p.
 func (p *Locator) Marks() Marks {
-	m := Marks{DSCPs: p.dscps.marked, Probe: p.byProbe, ProbePorts: len(p.probePorts) > 0, Counted: p.counted}
+	m := Marks{DSCPs: p.dscps.marked, Probe: p.byProbe, ProbePorts: len(p.probePorts) > 0, Counted: p.counted, Only: p.only}
 	m.Ports = [4]uint16{VXLANPort: packet.PortVXLAN, GPEPort: p.tunnels.GPE, GenevePort: p.tunnels.Geneve, OwnPort: p.port}
 	if !p.byPort {
 		m.Ports[OwnPort] = packet.PortVXLAN

@@ -45,7 +45,7 @@ func (d *dscps) marks(dscp uint8) bool { return d.marked>>(dscp&63)&1 != 0 }
 // BearsDSCP reports whether a packet's IP header has a DSCP that marks INT. l is what packet.Parse left with
 // status s; then its DSCP and IPVersion are valid, and no more unless s is OK.
 func (p *Locator) BearsDSCP(b []byte, l *packet.Layers, s packet.Status) bool {
-	return p.byDSCP && l.ReadDSCP(b, s) && p.dscps.marks(l.DSCP)
+	return p.byDSCP && l.ReadDSCP(b, s) && p.dscps.marks(l.DSCP) && (p.only == nil || s == packet.OK && p.only.has(b, l))
 }
 
 // Unmarked returns what a DSCP that marks INT becomes on a packet without INT: what its mark stands for, or itself

@@ -114,7 +114,7 @@ func checkSummary(c *conf.Config) string {
 		lcores = append(lcores, strconv.Itoa(l))
 	}
 	line("workers", []string{fmt.Sprintf("%d, lcores %s", len(lcores), strings.Join(lcores, ","))})
-	line("INT", markings(&c.INT))
+	line("INT", allMarkings(c))
 	line("watches", watches)
 	line("collectors", collectors)
 	line("reports", []string{shows(&c.Report)})
@@ -160,6 +160,23 @@ func shows(r *conf.Report) string {
 	}
 }
 
+// allMarkings says what marks a packet as INT, on links and taps that have their own int block, too.
+func allMarkings(c *conf.Config) []string {
+	out := markings(&c.INT)
+	own := func(name string, x *conf.INT) {
+		if x != nil {
+			out = append(out, name+": "+strings.Join(markings(x), ", "))
+		}
+	}
+	for i := range c.Links {
+		own(c.Links[i].Name, c.Links[i].INT)
+	}
+	for i := range c.Taps {
+		own(c.Taps[i].Name, c.Taps[i].INT)
+	}
+	return out
+}
+
 // markings says what marks a packet as INT.
 func markings(c *conf.INT) []string {
 	var out []string
@@ -185,6 +202,14 @@ func markings(c *conf.INT) []string {
 	}
 	if c.Geneve != nil {
 		add("Geneve port %d option class 0x%04x", c.Geneve.Port, c.Geneve.OptionClass)
+	}
+	if c.Match != nil {
+		for _, r := range c.Match.VLAN {
+			add("in VLAN %s only", r)
+		}
+		for _, p := range c.Match.Prefix {
+			add("from or to %s only", p)
+		}
 	}
 	return out
 }

@@ -59,7 +59,7 @@ var others = map[reflect.Type]any{
 // named are values of attributes that are names.
 var named = map[string]any{
 	"Watch.Name": "other", "Watch.Events": []string{"loss"}, "Watch.Collectors": []string{"six"},
-	"INT.Versions": []string{"1"}, "INT.Types": []string{"mx"},
+	"INT.Versions": []string{"1"}, "INT.Types": []string{"mx"}, "Watch.Match.Link": []string{"edge"}, "Watch.Match.Port": []string{"host"},
 }
 
 // without are attributes without an effect of their own: profile sets the others while a file
@@ -160,6 +160,9 @@ int {
   geneve       = {}
   versions     = ["2"]
   types        = ["md"]
+  match {
+    vlan = 5
+  }
   domain "d" {
     id = 7
     instruction "i" {

@@ -24,7 +24,8 @@ func Of(c *conf.Config) *engine.Rules {
 		Leak:          leaks[c.INT.Leak],
 		LeakMark:      leakMarks[c.INT.LeakMark],
 		Verify:        c.INT.Verify,
-		Devices:       deviceFields(&c.INT),
+		Own:           ownINT(c),
+		Devices:       deviceFields(c),
 		DropInterval:  int64(c.Events.Drop.Interval),
 		Report:        reportRules(c),
 		Collectors:    collectors(c),
@@ -34,11 +35,35 @@ func Of(c *conf.Config) *engine.Rules {
 	names := CollectorNames(c)
 	for i := range c.Watches {
 		w := &c.Watches[i]
-		watch := watchOf(w, names)
+		watch := watchOf(c, w, names)
 		watch.Policy = policyOf(w, &c.Events)
 		r.Watches = append(r.Watches, watch)
 	}
 	return r
+}
+
+// ownINT are the rules of INT of links and taps that have their own, in the order of a worker's links; nil: none has.
+func ownINT(c *conf.Config) []*engine.INTRules {
+	var all []*engine.INTRules
+	add := func(x *conf.INT) {
+		if x == nil {
+			all = append(all, nil)
+			return
+		}
+		all = append(all, &engine.INTRules{
+			INT: sinkconf.INT(x), DropMalformed: x.Malformed == conf.DropMalformed, Leak: leaks[x.Leak], LeakMark: leakMarks[x.LeakMark],
+		})
+	}
+	if len(c.INTs()) == 1 {
+		return nil
+	}
+	for i := range c.Links {
+		add(c.Links[i].INT)
+	}
+	for i := range c.Taps {
+		add(c.Taps[i].INT)
+	}
+	return all
 }
 
 var (
@@ -58,12 +83,18 @@ func CollectorNames(c *conf.Config) []string {
 // reloads has a function for each block of the file: whether a reload can change the attribute at
 // a path in that block. Ports, memory and sockets are made at start and cannot change.
 var reloads = map[string]func(path string) bool{
-	"node": never, "dpdk": never, "port": never, "link": never, "tap": never,
+	"node": never, "dpdk": never, "port": never, "link": itsINT, "tap": itsINT,
 	"int": always, "node_model": always, "watch": always, "events": always, "log": always, "http": always, "notify": always,
 	"overload": always, "bypass": always,
 	"report":    func(path string) bool { return path != "report.coalesce.max_bytes" },
 	"collector": always, // but for those by some ports: see byOtherPort
 	"flows":     func(path string) bool { return path == "flows.idle_timeout" },
+}
+
+// itsINT is a change within the int block of a link or a tap.
+func itsINT(path string) bool {
+	_, inside, _ := strings.Cut(path, "\".")
+	return inside == "int" || strings.HasPrefix(inside, "int.")
 }
 
 func never(string) bool  { return false }

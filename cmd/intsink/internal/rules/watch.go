@@ -14,7 +14,7 @@ import (
 	"intsink/engine/watch"
 )
 
-func watchOf(w *conf.Watch, collectors []string) engine.Watch {
+func watchOf(c *conf.Config, w *conf.Watch, collectors []string) engine.Watch {
 	out := engine.Watch{Name: w.Name}
 	for i, name := range collectors {
 		if len(w.Collectors) == 0 || slices.Contains(w.Collectors, name) {
@@ -26,6 +26,21 @@ func watchOf(w *conf.Watch, collectors []string) engine.Watch {
 		out.SourcePort, out.DestinationPort = m.SourcePort, m.DestinationPort
 		out.Layer = watchLayers[m.Flow]
 		out.VLAN, out.DSCP, out.VNI, out.Device = m.VLAN, m.DSCP, m.VNI, m.Device
+		if len(m.Link)+len(m.Port) > 0 {
+			out.Ingress = ingress(c, m)
+		}
+	}
+	return out
+}
+
+// ingress are the ports that m selects; where it selects none, one that no packet comes by.
+func ingress(c *conf.Config, m *conf.Match) []uint16 {
+	out := []uint16{math.MaxUint16}
+	for _, x := range m.Ingress(c) {
+		out = append(out, watch.IngressOf(x.Link, x.Host))
+	}
+	if len(out) > 1 {
+		out = out[1:]
 	}
 	return out
 }
@@ -34,11 +49,13 @@ func watchOf(w *conf.Watch, collectors []string) engine.Watch {
 var watchLayers = map[conf.Layer]watch.Layer{conf.AnyLayer: watch.OwnLayer, conf.OuterLayer: watch.OuterLayer, conf.InnerLayer: watch.InnerLayer}
 
 // deviceFields are the instructions with the role of a device id.
-func deviceFields(c *conf.INT) (out []watch.DeviceField) {
-	for i := range c.Domains {
-		for _, in := range c.Domains[i].Instructions {
-			if in.Role == conf.DeviceIDRole {
-				out = append(out, watch.DeviceField{Domain: c.Domains[i].ID, Bit: in.Bit})
+func deviceFields(c *conf.Config) (out []watch.DeviceField) {
+	for _, x := range c.INTs() {
+		for i := range x.Domains {
+			for _, in := range x.Domains[i].Instructions {
+				if in.Role == conf.DeviceIDRole {
+					out = append(out, watch.DeviceField{Domain: x.Domains[i].ID, Bit: in.Bit})
+				}
 			}
 		}
 	}
