@@ -22,9 +22,6 @@ import (
 //go:noinline
 func (w *Worker) report(p *linkState, b *burst) {
 	w.measure(p, ToHost, b)
-	if b.now >= w.nextLatencies {
-		w.sampleLatencies(b)
-	}
 	if w.queries.feed.On() {
 		w.feedBurst(b)
 	}
@@ -71,26 +68,6 @@ func (w *Worker) reportAll(b *burst, left uint64) {
 		w.reportOne(b, j, w.rules.Watches[b.cause[j].watch()].Collectors)
 		left &= left - 1
 	}
-}
-
-// latenciesEvery is the least time between two packets whose latencies are counted.
-const latenciesEvery = 1e6
-
-// sampleLatencies counts the latencies on the way of the first packet of b that is reported,
-// for the histograms of /metrics: of every reported packet where these are few, of a
-// thousand a second where they are many.
-//
-//go:noinline
-func (w *Worker) sampleLatencies(b *burst) {
-	w.nextLatencies = b.now + latenciesEvery
-	if b.reportable == 0 {
-		return
-	}
-	j := uint8(bits.TrailingZeros64(b.reportable))
-	o := w.scratch.observation
-	o.Frame, o.Info = b.vec[b.fast.At[j]].Bytes(), b.header(j)
-	o.Layout = w.locator.Layout(o.Info)
-	w.detector.SampleLatencies(b.now, o)
 }
 
 // reportOne reports INT packet j in all parts.

@@ -53,8 +53,6 @@ type Worker struct {
 	empty    int   // polls in a row, up to the last, that found nothing
 	nextTick int64
 
-	nextLatencies int64 // when sampleLatencies takes the next packet
-
 	control
 }
 
@@ -94,7 +92,7 @@ type occasional struct {
 // scratch is room for one packet or burst at hand, kept by the worker so that nothing of it
 // escapes. Each field belongs to the function named.
 type scratch struct {
-	observation *event.Observation                     // detectOne, sampleLatencies
+	observation *event.Observation                     // detectOne
 	truncated   [truncatedLen]byte                     // truncatedINT
 	copied      []byte                                 // strippedCopy: a packet that is tried as a template
 	outers      inthdr.Outers                          // strippedCopy, holdsINT

@@ -121,7 +121,7 @@ type Counters struct {
 
 	Lost, Reordered, Duplicates, Restarts uint64 // sequence numbers
 
-	HopLatencies, LinkLatencies histogram.Histogram // of sampled packets: SampleLatencies
+	HopLatencies, LinkLatencies histogram.Histogram // of a random sample of packets: countLatencies
 }
 
 // Priority is the place of a report where a collector's budget is short: 0 goes

@@ -155,11 +155,14 @@ func (b *Deadband) test(ref, x uint32, window uint8) (uint8, bool) {
 // tooSoon reports whether sent, 0 where there was no report yet, is less than Interval ago.
 func (b *Deadband) tooSoon(now, sent int64) bool { return sent != 0 && now-sent < b.Interval }
 
-// SampleLatencies counts the latencies of every hop, and of every link between two hops whose
-// timestamps the packet carries. What is unknown, and a negative time of a link, is left out.
-func (d *Detector) SampleLatencies(now int64, o *Observation) {
+// countLatencies counts the latencies of every hop, and of every link between two hops whose
+// timestamps the packet carries, of a packet that is a random sample. What is unknown, and a negative
+// time of a link, is left out.
+//
+//go:noinline
+func (d *Detector) countLatencies(now int64, o *Observation) {
 	l, hopLen := o.Layout, int(o.Info.HopLen)
-	if !o.usable() || hopLen == 0 {
+	if hopLen == 0 {
 		return
 	}
 	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"intsink/engine/histogram"
-	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 
@@ -54,9 +53,9 @@ func TestANewHopStartsAnew(t *testing.T) {
 	})
 }
 
-// TestSampleLatencies: the latency of each hop counts, and the time from each egress to the next ingress; what is
+// TestCountLatencies: the latency of each hop counts, and the time from each egress to the next ingress; what is
 // unknown or negative does not.
-func TestSampleLatencies(t *testing.T) {
+func TestCountLatencies(t *testing.T) {
 	const late = 1 << 40
 	hops := []values{ // newest first
 		{node: 4, ports: 0x10002, latency: 400, in: late + 999, out: late + 3000},
@@ -73,13 +72,7 @@ func TestSampleLatencies(t *testing.T) {
 	}
 	d := New([]Policy{defaults()}, 42)
 	defer d.Close()
-	wrong := told(hops...)
-	wrong.Info.Reason = inthdr.ReasonStack
-	d.SampleLatencies(late, wrong)
-	if d.Counters.HopLatencies != (histogram.Histogram{}) {
-		t.Errorf("of a malformed packet %+v", d.Counters.HopLatencies)
-	}
-	if d.SampleLatencies(late, told(hops...)); d.Counters.HopLatencies != hopLatencies || d.Counters.LinkLatencies != linkLatencies {
+	if d.countLatencies(late, told(hops...)); d.Counters.HopLatencies != hopLatencies || d.Counters.LinkLatencies != linkLatencies {
 		t.Errorf("hops %+v, links %+v; want %+v, %+v", d.Counters.HopLatencies, d.Counters.LinkLatencies, hopLatencies, linkLatencies)
 	}
 }

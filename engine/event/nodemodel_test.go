@@ -248,7 +248,7 @@ func TestLinkBetweenUnitsAfterAStep(t *testing.T) {
 			}
 			var want histogram.Histogram
 			want.Observe(50_000)
-			f.d.SampleLatencies(f.now, timed(inthdr.Format2, stamped{node: 2, latency: unknown32, ingress: uint64(f.now+step) / 1000 % (1 << 32)},
+			f.d.countLatencies(f.now, timed(inthdr.Format2, stamped{node: 2, latency: unknown32, ingress: uint64(f.now+step) / 1000 % (1 << 32)},
 				stamped{node: 1, latency: unknown32, egress: uint64(f.now+step-50_000) % (1 << 32)}))
 			if f.d.Counters.LinkLatencies != want {
 				t.Errorf("step %d s: latencies %+v, want %+v", step/second, f.d.Counters.LinkLatencies, want)

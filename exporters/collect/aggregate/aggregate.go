@@ -28,10 +28,11 @@ func New(series int) *Set { return &Set{limit: int64(series)} }
 type kind uint8
 
 const (
-	hop   kind = iota // a: node
-	link              // a: from, b: to
-	queue             // a: node, b: egress, c: queue
-	drop              // a: node, b: reason or noReason
+	hop      kind = iota // a: node
+	link                 // a: from, b: to
+	queue                // a: node, b: egress, c: queue
+	drop                 // a: node, b: reason or noReason
+	reporter             // a: node that reports what others measured
 )
 
 // key names a histogram or, of kind drop, a counter.
@@ -97,11 +98,15 @@ func (s *shard) observe(r *record.Record) {
 	for i := range r.Hops {
 		h := &r.Hops[i]
 		if h.Known&record.HopNode != 0 {
-			s.hop(h.NodeID, h.Known, h.Egress, h.LatencyNs, h.Queue, h.Occupancy)
+			s.hop(hop, h.NodeID, h.Known, h.Egress, h.LatencyNs, h.Queue, h.Occupancy)
 		}
 	}
 	if r.Has(record.KnownNode) {
-		s.hop(r.NodeID, r.Sink.Known, uint32(r.Sink.Egress), r.Sink.LatencyNs, r.Sink.Queue, r.Sink.Occupancy)
+		who := hop // a node on the way, which reports itself
+		if len(r.Hops) > 0 {
+			who = reporter
+		}
+		s.hop(who, r.NodeID, r.Sink.Known, uint32(r.Sink.Egress), r.Sink.LatencyNs, r.Sink.Queue, r.Sink.Occupancy)
 	}
 	for i := range r.Links {
 		if h := s.at(key{link, r.Links[i].From, r.Links[i].To, 0}, numBuckets+3); h != nil {
@@ -111,9 +116,9 @@ func (s *shard) observe(r *record.Record) {
 }
 
 // hop adds the latency and the queue occupancy that one node reported.
-func (s *shard) hop(node uint32, known record.HopKnown, egress, latency uint32, q uint8, occupancy uint32) {
+func (s *shard) hop(who kind, node uint32, known record.HopKnown, egress, latency uint32, q uint8, occupancy uint32) {
 	if known&record.HopLatency != 0 {
-		if h := s.at(key{hop, node, 0, 0}, numBuckets+3); h != nil {
+		if h := s.at(key{who, node, 0, 0}, numBuckets+3); h != nil {
 			h.latency(uint64(latency))
 		}
 	}

@@ -55,7 +55,7 @@ func TestSeries(t *testing.T) {
 		`intcollect_hop_latency_seconds_bucket{node="1",le="1e-06"} 0`,
 		`intcollect_hop_latency_seconds_bucket{node="1",le="2e-06"} 2`,
 		`intcollect_hop_latency_seconds_sum{node="1"} 3e-06`,
-		`intcollect_hop_latency_seconds_bucket{node="3",le="1e-06"} 2`,
+		`intcollect_reporter_latency_seconds_bucket{node="3",le="1e-06"} 2`,
 		`intcollect_link_latency_seconds_bucket{from="1",to="2",le="1"} 0`,
 		`intcollect_link_latency_seconds_bucket{from="1",to="2",le="2"} 2`,
 		`intcollect_link_latency_seconds_bucket{from="1",to="2",le="10"} 2`,
@@ -73,7 +73,20 @@ func TestSeries(t *testing.T) {
 			t.Errorf("no line %s in\n%s", want, got)
 		}
 	}
+	if strings.Contains(got, `intcollect_hop_latency_seconds_sum{node="3"}`) {
+		t.Errorf("the sink is a node of the network\n%s", got)
+	}
 	if strings.Count(got, "} 2\n") < 3 {
+		t.Error(got)
+	}
+}
+
+// TestNodesThatReportThemselves: the latency of a node that reports a packet without hops is that of a hop.
+func TestNodesThatReportThemselves(t *testing.T) {
+	s, r := New(10000), sample()
+	r.Hops = nil
+	s.Observer()(r)
+	if got := text(s); !strings.Contains(got, `intcollect_hop_latency_seconds_bucket{node="3",le="1e-06"} 1`) {
 		t.Error(got)
 	}
 }

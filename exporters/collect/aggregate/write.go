@@ -42,10 +42,11 @@ func (s *Set) WriteTo(w io.Writer) (int64, error) {
 
 // metrics has the name, type and help of each kind's metric, indexed by kind.
 var metrics = [...]struct{ name, typ, help string }{
-	hop:   {"intcollect_hop_latency_seconds", "histogram", "Latency that nodes say they added to reported packets."},
-	link:  {"intcollect_link_latency_seconds", "histogram", "Time between leaving one node and reaching the next."},
-	queue: {"intcollect_queue_occupancy", "histogram", "Queue occupancy that reported packets met, in the node's units."},
-	drop:  {"intcollect_drop_reports_total", "counter", "Reports of dropped packets, by node and the node's reason."},
+	hop:      {"intcollect_hop_latency_seconds", "histogram", "Latency that nodes say they added to reported packets."},
+	link:     {"intcollect_link_latency_seconds", "histogram", "Time between leaving one node and reaching the next."},
+	queue:    {"intcollect_queue_occupancy", "histogram", "Queue occupancy that reported packets met, in the node's units."},
+	reporter: {"intcollect_reporter_latency_seconds", "histogram", "Latency that sinks say they added themselves to packets that have hops in them."},
+	drop:     {"intcollect_drop_reports_total", "counter", "Reports of dropped packets, by node and the node's reason."},
 }
 
 // merged returns the sums over all shards.
@@ -79,7 +80,7 @@ func (s *Set) merged() (values map[key]*histogram, events [32]uint64, none uint6
 func (h *histogram) write(w io.Writer, name string, k key) {
 	labels := ""
 	switch k.kind {
-	case hop:
+	case hop, reporter:
 		labels = fmt.Sprintf(`node="%d"`, k.a)
 	case link:
 		labels = fmt.Sprintf(`from="%d",to="%d"`, k.a, k.b)
